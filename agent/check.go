@@ -106,7 +106,8 @@ func toldOf(c sia.CheckRun, fails bool) string {
 		want = "A test that runs and fails is wanted, for the reason that the issue tells."
 	}
 	return middleOut(fmt.Sprintf("It is not done yet. SIA ran `%s` in the sandbox. %s\n\n%s\n\nMend it, then call "+
-		"finish again. The next call ends the run whatever comes of it.", clipLine(c.Command, mostStep), want, c.Excerpt), 8000)
+		"finish again. The next call ends the run whatever comes of it.", clipLine(c.Command, mostStep), want,
+		c.Excerpt), 8000)
 }
 
 // CheckerConfig is what a checker is made of.

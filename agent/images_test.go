@@ -4,16 +4,16 @@ import "testing"
 
 func TestImagesAsLinks(t *testing.T) {
 	for text, want := range map[string]string{
-		"See ![the page](https://x.test/a.png \"title\") here.":                       "See [image](https://x.test/a.png) here.",
-		"![](https://x.test/a.png)![b](b.png)":                                        "[image](https://x.test/a.png)[image](b.png)",
-		"<img width=\"300\" alt=\"A &amp; B [x]\"\n src='https://x.test/a(1).png' />": "[image](https://x.test/a%281%29.png)",
-		"<IMG SRC=https://x.test/a.png>":                                              "[image](https://x.test/a.png)",
+		"See ![the page](https://x.test/a.png \"title\") here.": "See [image](https://x.test/a.png) here.",
+		"![](https://x.test/a.png)![b](b.png)":                  "[image](https://x.test/a.png)[image](b.png)",
+		"<IMG SRC=https://x.test/a.png>":                        "[image](https://x.test/a.png)",
 		"![a](data:image/png;base64,AAAA) <img alt=b>": "[image] (it has no address " +
 			"that can be linked to) [image] (it has no address that can be linked to)",
 		"![x](javascript:alert)": "[image] (it has no address " +
 			"that can be linked to)",
 		"`![code](a.png)` and [a link](b) and <imgx>": "`![code](a.png)` and [a " +
 			"link](b) and <imgx>",
+		"<img width=\"300\" alt=\"A &amp; B [x]\"\n src='https://x.test/a(1).png' />": "[image](https://x.test/a%281%29.png)",
 		"```md\n![in code](a.png)\n~~~\n```\n![out](b.png)\n": "```md\n![in code](a.png)\n~~~\n" +
 			"```\n[image](b.png)\n",
 		"~~~\n![never closed](a.png)":       "~~~\n![never closed](a.png)",

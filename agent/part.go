@@ -39,11 +39,11 @@ type Division struct {
 var divisionHints = map[plan.Structure]string{
 	plan.Linear: "The parts are done one after the other, each on top of the one before; a part begins when the command " +
 		"of the one before succeeds.",
-	plan.Parallel: "Parts are done at the same time, each in a copy of its own, and merged afterwards. Cut so that no two " +
-		"of them change the same lines, and let one need another only where it can't be otherwise.",
-	plan.Hierarchical: "First what everything rests on, then what rests on it: say with `needs` which parts a part can't " +
-		"be begun without. Parts that don't need one another are done at the same time, each in a copy of its own, and " +
-		"merged afterwards: no two of those should change the same lines.",
+	plan.Parallel: "Parts are done at the same time, each in a copy of its own, and merged afterwards. Cut so that no " +
+		"two of them change the same lines, and let one need another only where it can't be otherwise.",
+	plan.Hierarchical: "First what everything rests on, then what rests on it: say with `needs` which parts a part " +
+		"can't be begun without. Parts that don't need one another are done at the same time, each in a copy of its own, " +
+		"and merged afterwards: no two of those should change the same lines.",
 }
 
 // wanted is what SIA looks for once the part is finished.
@@ -90,7 +90,8 @@ func partSections(p *Part) []promptSection {
 			source: "file names", body: conflictList(p.Open), give: giveNever})
 	}
 	if p.Why != "" || p.Left != nil {
-		s := promptSection{heading: "## It was tried before", intro: "What that came to is in the work tree.", give: giveQuotes}
+		s := promptSection{heading: "## It was tried before", intro: "What that came to is in the work tree.",
+			give: giveQuotes}
 		if p.Why != "" {
 			s.intro += " It ended: " + clipLine(Sanitize(p.Why), mostStep)
 		}
@@ -109,7 +110,8 @@ func divisionSections(d *Division) []promptSection {
 		return nil
 	}
 	out := []promptSection{{heading: "## How to take it apart", give: giveNever,
-		intro: fmt.Sprintf("Into 2 to %d parts, as few as serve. %s", min(d.Most, plan.MaxParts), divisionHints[d.Structure])}}
+		intro: fmt.Sprintf("Into 2 to %d parts, as few as serve. %s",
+			min(d.Most, plan.MaxParts), divisionHints[d.Structure])}}
 	if d.Prompt != "" {
 		out = append(out, promptSection{body: middleOut(sanitizeInstruction(d.Prompt), mostAnswer), give: giveNever})
 	}

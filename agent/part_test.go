@@ -25,7 +25,8 @@ func writeFile(path, content string) scripted.Answer {
 // refused with what is wrong.
 func TestDivide(t *testing.T) {
 	parts := []args{{"do": "store", "done_when": "its test passes", "check": "go test ./store"},
-		{"do": "page", "done_when": "its test passes", "check": "go test ./page", "paths": []string{"page.go"}, "needs": []int{1}}}
+		{"do": "page", "done_when": "its test passes", "check": "go test ./page", "paths": []string{"page.go"},
+			"needs": []int{1}}}
 	circular := []args{{"do": "store", "done_when": "its test passes", "check": "true", "needs": []int{2}}, parts[1]}
 	b := newBench(t, turns(
 		calls(scripted.Call{Name: "propose", Args: args{"summary": "two", "parts": circular}}),
@@ -114,8 +115,8 @@ func TestPartIsTold(t *testing.T) {
 	b.in.Brief.Steps = []plan.Part{{Do: "a step of the whole"}}
 	b.run()
 	told := b.model.Requests()[0].User()
-	for _, said := range []string{"Your part: 2 of 3", "make the file", "Checked with: false", "1. read (is in the work tree)",
-		"3. tell (is done by others)", "tried before", "no such file", "a.txt: both sides"} {
+	for _, said := range []string{"Your part: 2 of 3", "make the file", "Checked with: false",
+		"1. read (is in the work tree)", "3. tell (is done by others)", "tried before", "no such file", "a.txt: both sides"} {
 		if !strings.Contains(told, said) {
 			t.Errorf("not told %q:\n%s", said, told)
 		}
@@ -136,9 +137,12 @@ func TestPartThatReproduces(t *testing.T) {
 		said   string
 	}{
 		{"it fails", []scripted.Answer{writeFile("sum_test.sh", fails), finish(run)}, true, ""},
-		{"it passes", []scripted.Answer{writeFile("sum_test.sh", "true"), finish(run), finish(run)}, false, "the test passes"},
-		{"it does not build", []scripted.Answer{writeFile("sum_test.sh", "echo 'FAIL x [build failed]'; exit 2"), finish(run), finish(run)}, false, ""},
-		{"no command", []scripted.Answer{writeFile("sum_test.sh", fails), finish(args{"summary": "x"}), finish(run)}, true, ""},
+		{"it passes", []scripted.Answer{writeFile("sum_test.sh", "true"), finish(run), finish(run)}, false,
+			"the test passes"},
+		{"it does not build", []scripted.Answer{writeFile("sum_test.sh", "echo 'FAIL x [build failed]'; exit 2"), finish(run),
+			finish(run)}, false, ""},
+		{"no command", []scripted.Answer{writeFile("sum_test.sh", fails), finish(args{"summary": "x"}), finish(run)},
+			true, ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			b := contained(t, turns(tt.script...), "")
@@ -178,7 +182,8 @@ func TestChecker(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, err := none.Check(t.Context(), in, []string{"true"}, nil); err != nil || got[0].Missing == "" || none.Checks() {
+	if got, err := none.Check(t.Context(), in, []string{"true"}, nil); err != nil || got[0].Missing == "" ||
+		none.Checks() {
 		t.Errorf("%+v, %v", got, err)
 	}
 	in.Dir += "/gone"

@@ -52,9 +52,11 @@ func newAdviser(s *store.Store, set *settings.Files, chooser *learn.Chooser, who
 	return adviser{s, set, chooser, library, who}, errors.Join(wrong...)
 }
 
-// Assign ranks the coders that may work in a repository for a new task of a kind, by the policy in force there, the best
-// first, and says why.
-func (a adviser) Assign(ctx context.Context, repo store.Repository, kind policies.Kind) ([]coder.Option, string, error) {
+// Assign ranks the coders that may work in a repository for a new task of a kind, by the policy in
+// force there, the best first, and says why.
+func (a adviser) Assign(
+	ctx context.Context, repo store.Repository, kind policies.Kind,
+) ([]coder.Option, string, error) {
 	set, err := settings.Kept(ctx, a.store, repo.Installation, repo.Repo)
 	if err != nil {
 		return nil, "", err
@@ -66,7 +68,8 @@ func (a adviser) Assign(ctx context.Context, repo store.Repository, kind policie
 	if !read {
 		in.Settings = sia.DefaultSettings()
 	}
-	return a.who.decider.PreviewAssign(ctx, set, repo.Repo, in.Settings, kind, work.Candidates(a.who.coders.MayWork(in.Settings)))
+	return a.who.decider.PreviewAssign(ctx, set, repo.Repo, in.Settings, kind,
+		work.Candidates(a.who.coders.MayWork(in.Settings)))
 }
 
 // Advise ranks techniques for a pattern of failure in a repository, by the policy in force there, the

@@ -49,8 +49,8 @@ type Options struct {
 	// command that runs this program as sandbox.Forward; nil: no command gets a network
 	Forward  []string
 	Boundary func(ctx context.Context, when string, f sia.Effect) // see store.Handlers
-	Front    *Front                                               // where to listen, which the app closes; nil: as configured
-	Invited  *signin.Invitation                                   // who set the app up from elsewhere and sees how it goes on; nil: nobody
+	Front    *Front                                               // where to listen, closed by the app; nil: as configured
+	Invited  *signin.Invitation                                   // who set it up from elsewhere, and watches; nil: nobody
 }
 
 // App is one SIA process.
@@ -126,8 +126,8 @@ func New(ctx context.Context, c Config, o Options) (_ *App, err error) {
 	}
 	a.ending = make(chan struct{})
 	a.pages, err = web.New(web.Deps{
-		From: g.store, Do: intake, Lessons: g.lessons, Settings: g.settings, Advise: advise, Diffs: newDiffer(g), Links: c.links(),
-		Logger: g.log, Now: g.now, Ending: a.ending,
+		From: g.store, Do: intake, Lessons: g.lessons, Settings: g.settings, Advise: advise, Diffs: newDiffer(g),
+		Links: c.links(), Logger: g.log, Now: g.now, Ending: a.ending,
 	})
 	if err != nil {
 		return nil, err

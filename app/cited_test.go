@@ -56,7 +56,8 @@ func TestMakefileNamesWhatExists(t *testing.T) {
 	known, named := tests(t), namedTest.FindAllString(string(text), -1)
 	for _, name := range named {
 		beginning, all := strings.CutSuffix(name, ".*")
-		if !known[name] && !(all && strings.Contains(" "+strings.Join(slices.Collect(maps.Keys(known)), " "), " "+beginning)) {
+		if !known[name] &&
+			!(all && strings.Contains(" "+strings.Join(slices.Collect(maps.Keys(known)), " "), " "+beginning)) {
 			t.Errorf("the Makefile names %s, which is no test", name)
 		}
 	}

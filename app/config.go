@@ -108,8 +108,9 @@ func (c Config) Validate() error {
 	need(c.Models.Coder.URL != "", "no model is configured: set --model-url and --model, or SIA_MODEL_URL and "+
 		"SIA_MODEL, to an OpenAI-compatible endpoint, or name models in the file of --config")
 	need(c.Models.Coder.URL == "" || c.Models.Coder.Model != "", "the model's name is missing: set --model or SIA_MODEL")
-	need((c.GitHub.ClientID == "") == (c.GitHub.ClientSecret == ""), "people sign in with a client id and its secret: set "+
-		"--client-id and --client-secret (SIA_CLIENT_ID, SIA_CLIENT_SECRET), or neither")
+	need((c.GitHub.ClientID == "") == (c.GitHub.ClientSecret == ""),
+		"people sign in with a client id and its secret: set --client-id and --client-secret (SIA_CLIENT_ID, "+
+			"SIA_CLIENT_SECRET), or neither")
 	need(c.Attempts > 0, "--attempts %d: at least one attempt has to be made at a time", c.Attempts)
 	need(c.WriteSpacing > 0, "--write-spacing %s: the time between writes has to be positive", c.WriteSpacing)
 	all = append(all, c.CheckAddresses())

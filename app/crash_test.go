@@ -167,10 +167,15 @@ func (w wake) Handle(_ context.Context, _ slog.Record) error {
 func (w wake) WithAttrs([]slog.Attr) slog.Handler { return w }
 func (w wake) WithGroup(string) slog.Handler      { return w }
 
+// checkWorkflow runs check.sh for each pull request.
+const checkWorkflow = "name: CI\non: [pull_request]\njobs:\n  test:\n    runs-on: ubuntu-latest\n" +
+	"    steps:\n      - uses: actions/checkout@v4\n      - run: sh ./check.sh\n"
+
 // crashFiles are the repository: a check that costs nothing.
 var crashFiles = map[string]string{
-	"check.sh":                 "[ -f hello.txt ] || exit 0\n[ \"$(cat hello.txt)\" = \"Hello, world!\" ] || { echo 'hello.txt:1: error: the greeting is wrong'; exit 1; }\n",
-	".github/workflows/ci.yml": "name: CI\non: [pull_request]\njobs:\n  test:\n    runs-on: ubuntu-latest\n    steps:\n      - uses: actions/checkout@v4\n      - run: sh ./check.sh\n",
+	"check.sh": "[ -f hello.txt ] || exit 0\n" +
+		"[ \"$(cat hello.txt)\" = \"Hello, world!\" ] || { echo 'hello.txt:1: error: the greeting is wrong'; exit 1; }\n",
+	".github/workflows/ci.yml": checkWorkflow,
 	".sia/config.yml":          "checks: {settle: 0s, wait: 1m}\n",
 }
 
@@ -188,13 +193,15 @@ type crashStory struct {
 func crashStories() []crashStory {
 	return []crashStory{
 		{name: "another approach", model: crashModel(), least: 42,
-			must: []string{"task passed, 2 attempts, 2 prompts, 1 interventions", "draft false", "file hello.txt:\nHello, world!",
-				"1 reviews", "on hello.txt:1: **✂️ Not asked for:** The comma is not asked for."}},
-		{name: "parts", model: partsModel(), least: 24, files: map[string]string{".sia/policies/parts.yml": "decision: decompose\n" +
-			"name: in-parts\nversion: 1\nreasoning: Everything is done in parts here.\nparameters: {threshold: 0, parallel: 5, " +
-			"many_demands: 1}\n"},
-			must: []string{"task passed, 1 attempts, 1 prompts, 0 interventions", "draft false", "file hello.txt:\nHello, world!",
-				"file shop.txt:\nhello and bye\n"}},
+			must: []string{"task passed, 2 attempts, 2 prompts, 1 interventions", "draft false",
+				"file hello.txt:\nHello, world!", "1 reviews",
+				"on hello.txt:1: **✂️ Not asked for:** The comma is not asked for."}},
+		{name: "parts", model: partsModel(), least: 24,
+			files: map[string]string{".sia/policies/parts.yml": "decision: decompose\n" +
+				"name: in-parts\nversion: 1\nreasoning: Everything is done in parts here.\n" +
+				"parameters: {threshold: 0, parallel: 5, many_demands: 1}\n"},
+			must: []string{"task passed, 1 attempts, 1 prompts, 0 interventions", "draft false",
+				"file hello.txt:\nHello, world!", "file shop.txt:\nhello and bye\n"}},
 	}
 }
 
@@ -205,8 +212,9 @@ func partsModel() scripted.Script {
 		return scripted.Answer{Usage: usage, Calls: []scripted.Call{{Name: name, Args: args}}}
 	}
 	part := func(number, path, text string) scripted.Rule {
-		return scripted.Rule{Name: "part " + number, Model: "coder", User: "Your part: " + number + " of", Turns: []scripted.Answer{
-			call("write", map[string]any{"path": path, "content": text}), call("finish", map[string]any{"summary": "Done."})}}
+		return scripted.Rule{Name: "part " + number, Model: "coder", User: "Your part: " + number + " of",
+			Turns: []scripted.Answer{
+				call("write", map[string]any{"path": path, "content": text}), call("finish", map[string]any{"summary": "Done."})}}
 	}
 	do := func(what, check string) map[string]any {
 		return map[string]any{"do": what, "done_when": "it is there", "check": check}
@@ -237,7 +245,8 @@ func crashModel() scripted.Script {
 		}}}},
 		{Name: "final review", Model: "reviewer", System: "Before people read its pull request",
 			Turns: []scripted.Answer{{Usage: usage, JSON: map[string]any{"demands": []any{}, "remarks": []any{map[string]any{
-				"about": "scope", "why": "The comma is not asked for.", "path": "hello.txt", "line": 1, "code": "Hello, world!"}}}}}},
+				"about": "scope", "why": "The comma is not asked for.", "path": "hello.txt", "line": 1,
+				"code": "Hello, world!"}}}}}},
 		{Name: "review", Model: "reviewer",
 			Turns: []scripted.Answer{{Usage: usage, JSON: map[string]any{"verdict": "approved", "points": []string{}}}}},
 	}}

@@ -9,7 +9,8 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// Bounds of a diff on a page: the time that it takes, of which another's is waited for, and the files that are compared.
+// Bounds of a diff on a page: the time that it takes, of which another's is waited for, and the
+// files that are compared.
 const (
 	diffWithin = 3 * time.Second
 	diffFiles  = 200

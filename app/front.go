@@ -63,7 +63,8 @@ func newSide(ctx context.Context, address string) (*side, error) {
 	}))
 	s.server = &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		(*s.handler.Load()).ServeHTTP(w, r)
-	}), ReadHeaderTimeout: 10 * time.Second, ReadTimeout: readTimeout, WriteTimeout: readTimeout, IdleTimeout: 2 * time.Minute}
+	}), ReadHeaderTimeout: 10 * time.Second, ReadTimeout: readTimeout, WriteTimeout: readTimeout,
+		IdleTimeout: 2 * time.Minute}
 	return s, nil
 }
 

@@ -129,7 +129,8 @@ func TestHiddenInstructions(t *testing.T) {
 		return
 	}
 	if d := cmp.Diff(want, got); d != "" {
-		t.Errorf("%s: something else reached the models; go test ./app -run HiddenInstructions -update, and look at the diff (-want +got):\n%s", hiddenFile, d)
+		t.Errorf("%s: something else reached the models; go test ./app -run HiddenInstructions -update, and look at the "+
+			"diff (-want +got):\n%s", hiddenFile, d)
 	}
 }
 

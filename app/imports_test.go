@@ -137,11 +137,13 @@ func forbidden(from, to string) string {
 	case lt < lf:
 		return ""
 	case lt > lf:
-		return fmt.Sprintf("that points upward (%s → %s); declare the interface you need here and let app pass the implementation in", name(lf), name(lt))
+		return fmt.Sprintf("that points upward (%s → %s); declare the interface you need here and let app pass the "+
+			"implementation in", name(lf), name(lt))
 	case sameRoom(from, to):
 		return ""
 	}
-	return "they are siblings, which don't know one another; declare the interface you need here and let app pass the implementation in"
+	return "they are siblings, which don't know one another; declare the interface you need here and let app pass the " +
+		"implementation in"
 }
 
 // forbiddenInside says why one of the simulator's rooms may not import another.

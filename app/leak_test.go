@@ -37,7 +37,7 @@ func TestNoSecretLeaves(t *testing.T) {
 		"README.md": "# Shop\n\nDeploy with " + tok["repository file"] + "\n",
 		"check.sh": "[ -f hello.txt ] || exit 0\ngot=$(cat hello.txt)\nif [ \"$got\" != \"Hello, world!\" ]; then\n" +
 			"\techo \"hello.txt:1: error: the greeting is \\\"$got\\\" with " + tok["check log"] + "\"\n\texit 1\nfi\n",
-		".github/workflows/ci.yml": "name: CI\non: [pull_request]\njobs:\n  test:\n    runs-on: ubuntu-latest\n    steps:\n      - uses: actions/checkout@v4\n      - run: sh ./check.sh\n",
+		".github/workflows/ci.yml": checkWorkflow,
 		".sia/config.yml":          "checks: {settle: 10s, wait: 1m}\n",
 	}
 	call := func(name string, args map[string]any) scripted.Call { return scripted.Call{Name: name, Args: args} }
@@ -151,8 +151,9 @@ func TestNoSecretInAProposal(t *testing.T) {
 	t.Parallel()
 	token := planted("proposal")
 	files := map[string]string{
-		"check.sh":                 "[ ! -f hello.txt ] || grep -qx 'Hello, world!' hello.txt || { echo 'hello.txt:1: error: wrong greeting'; exit 1; }\n",
-		".github/workflows/ci.yml": "name: CI\non: [pull_request]\njobs:\n  test:\n    runs-on: ubuntu-latest\n    steps:\n      - uses: actions/checkout@v4\n      - run: sh ./check.sh\n",
+		"check.sh": "[ ! -f hello.txt ] || grep -qx 'Hello, world!' hello.txt || " +
+			"{ echo 'hello.txt:1: error: wrong greeting'; exit 1; }\n",
+		".github/workflows/ci.yml": checkWorkflow,
 		".sia/config.yml":          "checks: {settle: 10s, wait: 1m}\n",
 	}
 	stage := apptest.Start(t, apptest.Config{Files: files, Model: scripted.Script{Rules: []scripted.Rule{

@@ -17,7 +17,8 @@ func TestTimelineIsLinked(t *testing.T) {
 	for _, pages := range []string{"", "https://sia.example.com/"} {
 		stage := apptest.Start(t, apptest.Config{Pages: pages, Files: map[string]string{
 			"check.sh": "grep -q hello hello.txt\n",
-			".github/workflows/ci.yml": "name: CI\non: [pull_request]\njobs:\n  test:\n    runs-on: ubuntu-latest\n    steps:\n" +
+			".github/workflows/ci.yml": "name: CI\non: [pull_request]\njobs:\n  test:\n" +
+				"    runs-on: ubuntu-latest\n    steps:\n" +
 				"      - uses: actions/checkout@v4\n      - run: sh ./check.sh\n",
 		}, Model: scripted.Script{Rules: []scripted.Rule{{Name: "1", Model: "coder", Turns: []scripted.Answer{
 			{Calls: []scripted.Call{{Name: "write", Args: map[string]any{"path": "hello.txt", "content": "hello\n"}}}},

@@ -46,7 +46,8 @@ func TestMetrics(t *testing.T) {
 		`sia_model_calls_total{model="reviewer",outcome="answered"} `, `sia_model_tokens_total{kind="output",model="coder"} `,
 		`sia_model_call_seconds_count{model="coder"} `, `go_goroutines `, `process_open_fds `,
 	} {
-		if !slices.ContainsFunc(lines, func(l string) bool { return strings.HasPrefix(l, begin) && !strings.HasSuffix(l, " 0") }) {
+		if !slices.ContainsFunc(lines,
+			func(l string) bool { return strings.HasPrefix(l, begin) && !strings.HasSuffix(l, " 0") }) {
 			t.Errorf("nothing but 0 begins with %s", begin)
 		}
 	}

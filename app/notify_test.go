@@ -29,7 +29,8 @@ func TestChatIsTold(t *testing.T) {
 	}))
 	defer chat.Close()
 	// The model knows no answer, so nothing can be done about the issue.
-	s := apptest.Start(t, apptest.Config{Pages: "https://sia.example.com", Notify: notify.Config{URL: chat.URL + "/services/abcdefghijkl"}})
+	s := apptest.Start(t,
+		apptest.Config{Pages: "https://sia.example.com", Notify: notify.Config{URL: chat.URL + "/services/abcdefghijkl"}})
 	open(t, s, "Greet the customers")
 	s.Settle()
 	for range 2 {

@@ -61,8 +61,8 @@ func TestPagesSayWhatWouldBeDone(t *testing.T) {
 		fmt.Sprintf("/coders?repo=%d&kind=docs", s.Task(n).Repo.ID), nil)
 	w = httptest.NewRecorder()
 	s.App.Pages().ServeHTTP(w, r)
-	for _, want := range []string{"Who would take a new task", `<option value="docs" selected>`, `<th scope="row">coder</th>`,
-		"it is the only one that may work here"} {
+	for _, want := range []string{"Who would take a new task", `<option value="docs" selected>`,
+		`<th scope="row">coder</th>`, "it is the only one that may work here"} {
 		if !strings.Contains(w.Body.String(), want) {
 			t.Errorf("%d: the page of coders lacks %q:\n%s", w.Code, want, w.Body)
 		}
@@ -145,8 +145,8 @@ func TestPagesSwitchAndForget(t *testing.T) {
 		t.Errorf("resumed, it is %s", state)
 	}
 
-	l := lesson.NewTaught(repo, "test", "run make generate after a change of the schema", sia.Actor{Login: "ada"}, sia.Task{},
-		s.Clock.Now())
+	l := lesson.NewTaught(repo, "test", "run make generate after a change of the schema", sia.Actor{Login: "ada"},
+		sia.Task{}, s.Clock.Now())
 	check(t, s.App.Store.PutLessons(t.Context(), repo, l))
 	page := fmt.Sprintf("/lessons/%d/%s", repo, l.ID)
 	for _, c := range []struct {
@@ -162,8 +162,9 @@ func TestPagesSwitchAndForget(t *testing.T) {
 	}
 }
 
-// A lesson that somebody edits on its page stands on the memory branch with SIA's next commit there, and is not taken back
-// by what the file said before; who may not write to the repository edits nothing.
+// A lesson that somebody edits on its page stands on the memory branch with SIA's next commit
+// there, and is not taken back by what the file said before; who may not write to the repository
+// edits nothing.
 func TestLessonsAreEditedOnTheirPage(t *testing.T) {
 	t.Parallel()
 	s := shop(t, "pass")
@@ -178,20 +179,24 @@ func TestLessonsAreEditedOnTheirPage(t *testing.T) {
 		return viewer.Viewer{Actor: sia.Actor{Login: login}, Repos: map[int64]viewer.Role{repo.ID: viewer.Writes}}
 	}
 	seen := lesson.DraftOf(l)
-	sent := url.Values{"do": {"edit"}, "seen": {seen.Seen}, "kind": {string(l.Kind)}, "text": {"run make gen\r\n& commit it"}, "when": {"the schema changes"}}
-	for login, want := range map[string]int{"visitor": http.StatusUnprocessableEntity, apptest.Owner: http.StatusSeeOther} {
+	sent := url.Values{"do": {"edit"}, "seen": {seen.Seen}, "kind": {string(l.Kind)},
+		"text": {"run make gen\r\n& commit it"}, "when": {"the schema changes"}}
+	for login, want := range map[string]int{"visitor": http.StatusUnprocessableEntity,
+		apptest.Owner: http.StatusSeeOther} {
 		r := httptest.NewRequestWithContext(viewer.With(t.Context(), writes(login)), http.MethodPost,
 			fmt.Sprintf("/lessons/%d/%s", repo.ID, l.ID), strings.NewReader(sent.Encode()))
 		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 		w := httptest.NewRecorder()
-		if s.App.Pages().ServeHTTP(w, r); login == "visitor" && (w.Code != want || !strings.Contains(w.Body.String(), "write access")) {
+		if s.App.Pages().ServeHTTP(w, r); login == "visitor" &&
+			(w.Code != want || !strings.Contains(w.Body.String(), "write access")) {
 			t.Errorf("%s: %d %s", login, w.Code, w.Body)
 		} else if login != "visitor" && w.Code != want {
 			t.Errorf("%s: %d %s", login, w.Code, w.Body)
 		}
 	}
 	resolve(t, s, "Greet the customers of the shop")
-	if file := onMemory(t, s, lesson.Path); !strings.Contains(file, "run make gen &amp; commit it") || strings.Contains(file, "run make generate") {
+	file := onMemory(t, s, lesson.Path)
+	if !strings.Contains(file, "run make gen &amp; commit it") || strings.Contains(file, "run make generate") {
 		t.Errorf("on the memory branch:\n%s", file)
 	}
 	known, err := s.App.Store.Lessons(t.Context(), repo.ID)
@@ -202,8 +207,8 @@ func TestLessonsAreEditedOnTheirPage(t *testing.T) {
 	}
 }
 
-// What an attempt changed stands on its page, from what the server has: nothing is asked of GitHub for it, and where the
-// mirror is gone, the page says so.
+// What an attempt changed stands on its page, from what the server has: nothing is asked of GitHub
+// for it, and where the mirror is gone, the page says so.
 func TestAnAttemptShowsItsDiff(t *testing.T) {
 	t.Parallel()
 	s := shop(t, "pass-after-sia")
@@ -217,8 +222,10 @@ func TestAnAttemptShowsItsDiff(t *testing.T) {
 		return w.Body.String()
 	}
 	asked := s.Sim.CountCalls()
-	for attempt, want := range map[int]string{1: `<span class="add">&#43;Hello world`, 2: `<span class="add">&#43;Hello, world!`} {
-		if page := show(attempt); !strings.Contains(page, want) || !strings.Contains(page, "<summary>1 file, +1 −0</summary>") {
+	for attempt, want := range map[int]string{1: `<span class="add">&#43;Hello world`,
+		2: `<span class="add">&#43;Hello, world!`} {
+		page := show(attempt)
+		if !strings.Contains(page, want) || !strings.Contains(page, "<summary>1 file, +1 −0</summary>") {
 			t.Errorf("attempt %d lacks %q:\n%s", attempt, want, page)
 		}
 	}

@@ -65,7 +65,8 @@ func TestRealModule(t *testing.T) {
 	for name, text := range old {
 		files[name] = text
 	}
-	files[".github/workflows/ci.yml"] = "name: CI\non: [pull_request]\njobs:\n  test:\n    runs-on: ubuntu-latest\n    steps:\n" +
+	files[".github/workflows/ci.yml"] = "name: CI\non: [pull_request]\njobs:\n  test:\n" +
+		"    runs-on: ubuntu-latest\n    steps:\n" +
 		"      - uses: actions/checkout@v4\n      - uses: actions/setup-go@v5\n      - run: go test ./...\n"
 	files[".sia/config.yml"] = "checks: {settle: 10s, wait: 10m}\n"
 
@@ -89,10 +90,12 @@ func TestRealModule(t *testing.T) {
 			{Calls: []scripted.Call{write("wordwrap.go", half), write("wordwrap_test.go", repair["wordwrap_test.go"])}}, finish,
 		}},
 		{Name: "diagnosis", Model: "sia", User: "Expected Output", Turns: []scripted.Answer{{JSON: map[string]any{
-			"diagnosis": "Non-breaking spaces are kept now, but lengths are still counted in bytes, so a line of three-byte characters is broken too early.",
-			"pattern":   "repeated-error", "technique": "error-pattern-recognition",
-			"modified_prompt": "In wordwrap.go count characters, not bytes: keep the lengths of the word and of the space beside their buffers.",
-			"hypothesis":      "The case of multi-byte characters passes.", "confidence": 0.8,
+			"diagnosis": "Non-breaking spaces are kept now, but lengths are still counted in bytes, so a line of three-byte " +
+				"characters is broken too early.",
+			"pattern": "repeated-error", "technique": "error-pattern-recognition",
+			"modified_prompt": "In wordwrap.go count characters, not bytes: keep the lengths of the word and of the space " +
+				"beside their buffers.",
+			"hypothesis": "The case of multi-byte characters passes.", "confidence": 0.8,
 		}}}},
 		{Name: "review", Model: "reviewer",
 			Turns: []scripted.Answer{{JSON: map[string]any{"verdict": "approved", "points": []string{}}}}},

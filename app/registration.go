@@ -29,8 +29,8 @@ func (c Config) WithApp(r setup.Registered) (Config, error) {
 		if c.GitHub.AppID != 0 {
 			return c, nil
 		}
-		return c, fmt.Errorf("the stored app %s is registered elsewhere than at --github-url %s; leave that out, or give the "+
-			"id and key of the app there", r, c.GitHub.URL)
+		return c, fmt.Errorf("the stored app %s is registered elsewhere than at --github-url %s; leave that out, or give "+
+			"the id and key of the app there", r, c.GitHub.URL)
 	}
 	c.GitHub.URL, c.GitHub.AppID = r.GitHub, r.ID
 	if c.GitHub.API == "" {
@@ -151,7 +151,8 @@ func privateSetUp(pages http.Handler) http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("ok\n")) })
 	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, _ *http.Request) {
-		http.Error(w, "GitHub: SIA is not set up: open /setup on its machine, or run `sia setup`", http.StatusServiceUnavailable)
+		http.Error(w, "GitHub: SIA is not set up: open /setup on its machine, or run `sia setup`",
+			http.StatusServiceUnavailable)
 	})
 	mux.Handle("/", pages)
 	return mux

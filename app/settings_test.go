@@ -105,12 +105,15 @@ func TestOwnersSettingsRefused(t *testing.T) {
 	t.Parallel()
 	s := shop(t, ownersStory)
 	failing(s, ghsim.Fault{Status: http.StatusForbidden,
-		Body: `{"message":"Resource not accessible by integration","documentation_url":"https://docs.github.com/rest","status":"403"}`})
+		Body: `{"message":"Resource not accessible by integration","documentation_url":"https://docs.github.com/rest",` +
+			`"status":"403"}`})
 	task, started := labelled(t, s, ownersLabel)
 	if !started || task.State != sia.Passed || task.Approaches != 2 {
 		t.Errorf("started %v, %s, %d approaches", started, task.State, task.Approaches)
 	}
-	const want = "The settings in `.sia/config.yml` of `ada/.github` can't be used, so the last good ones hold: GitHub does not allow it: Resource not accessible by integration\n\nThe policies in `.sia/policies` of `ada/.github` can't be read, so the last good ones hold: GitHub does not allow it: Resource not accessible by integration"
+	const refused = "so the last good ones hold: GitHub does not allow it: Resource not accessible by integration"
+	const want = "The settings in `.sia/config.yml` of `ada/.github` can't be used, " + refused + "\n\n" +
+		"The policies in `.sia/policies` of `ada/.github` can't be read, " + refused
 	if task.Warning != want {
 		t.Errorf("warning %q, want %q", task.Warning, want)
 	}

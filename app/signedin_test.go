@@ -100,8 +100,8 @@ func (p *person) presses(words string) {
 	}
 }
 
-// said is the answer to what the person pressed. It is read from the document, for what a browser has not painted yet has
-// no visible text.
+// said is the answer to what the person pressed. It is read from the document, for what a browser
+// has not painted yet has no visible text.
 func (p *person) said() string {
 	p.t.Helper()
 	return p.reads(`new Promise(said => {
@@ -119,7 +119,8 @@ func (p *person) types(into, text string) {
 	p.t.Helper()
 	field := fmt.Sprintf("document.querySelector(%q)", into)
 	for range 3 {
-		p.reads("(f => { const folded = f.closest('details'); if (folded) folded.open = true; f.focus(); return '' })(" + field + ")")
+		p.reads("(f => { const folded = f.closest('details'); if (folded) folded.open = true; " +
+			"f.focus(); return '' })(" + field + ")")
 		if err := chromedp.Do(p.ctx, chromedp.KeyEvent(text)); err != nil {
 			p.t.Fatalf("%s types into %s: %v", p.login, into, err)
 		}
@@ -153,7 +154,8 @@ func (p *person) fetch(method, path, form string) (a answer) {
 	script := fmt.Sprintf(`(async () => {
 		const stop = new AbortController(), method = %q, form = %q, csrf = document.querySelector("[name=csrf]")
 		const body = method === "GET" ? undefined : new URLSearchParams(form + (csrf ? "&csrf=" + csrf.value : ""))
-		const r = await fetch(%q, {method, body, signal: stop.signal, headers: {Accept: "application/json"}, redirect: "manual"})
+		const r = await fetch(%q, {method, body, signal: stop.signal,
+			headers: {Accept: "application/json"}, redirect: "manual"})
 		const endless = (r.headers.get("Content-Type") || "").startsWith("text/event-stream")
 		const answer = {status: r.type === "opaqueredirect" ? 303 : r.status, body: endless ? "" : await r.text()}
 		stop.abort()
@@ -209,27 +211,31 @@ func shows(t *testing.T, s *apptest.Stage, owner, name string, installation int6
 	repo, err := s.Sim.Repo(owner + "/" + name)
 	check(t, err)
 	word := name + "word"
-	n, err := s.Sim.OpenIssue(owner+"/"+name, owner, "Greet the customers of "+word, "Put a greeting into `hello.txt`.", "sia")
+	n, err := s.Sim.OpenIssue(owner+"/"+name, owner, "Greet the customers of "+word,
+		"Put a greeting into `hello.txt`.", "sia")
 	check(t, err)
 	s.Settle()
 	id := sia.NewTaskID(repo.ID, n)
 	if task, err := s.App.Store.Task(t.Context(), id); err != nil || task.State != sia.Escalated {
 		t.Fatalf("%s is %s: %v", id, task.State, err)
 	}
-	place := place{installation: installation, repo: repo.ID, name: name, task: id, words: []string{owner, word, string(id)}}
-	l := lesson.NewTaught(repo.ID, "test", word+" is generated and must not be edited", sia.Actor{Login: owner}, sia.Task{}, s.Clock.Now())
+	place := place{installation: installation, repo: repo.ID, name: name, task: id,
+		words: []string{owner, word, string(id)}}
+	l := lesson.NewTaught(repo.ID, "test", word+" is generated and must not be edited", sia.Actor{Login: owner},
+		sia.Task{}, s.Clock.Now())
 	place.lesson = l.ID
 	check(t, s.App.Store.PutLessons(t.Context(), repo.ID, l))
 	check(t, s.App.Store.SaveExperiment(t.Context(), store.Experiment{ID: name + "-change", Installation: installation,
-		Place: sia.Repo{ID: repo.ID, Owner: owner, Name: name}, Decision: "recover", Name: word, Change: word, Reason: word, By: "model",
-		Phase: store.ExperimentRunning, Why: word, CreatedAt: s.Clock.Now()}, word))
+		Place: sia.Repo{ID: repo.ID, Owner: owner, Name: name}, Decision: "recover", Name: word, Change: word, Reason: word,
+		By: "model", Phase: store.ExperimentRunning, Why: word, CreatedAt: s.Clock.Now()}, word))
 	return place
 }
 
-// The whole server, and people who sign in with a browser: who rules an installation, who writes to its repository, who
-// reads it, who rules another installation, who is nobody to both, and who has not signed in. Each asks for every address
-// that there is, of one place and of the other, as a person and as a program. What isn't theirs is answered like what does
-// not exist, and nothing of it is anywhere.
+// The whole server, and people who sign in with a browser: who rules an installation, who writes to
+// its repository, who reads it, who rules another installation, who is nobody to both, and who has
+// not signed in. Each asks for every address that there is, of one place and of the other, as a
+// person and as a program. What isn't theirs is answered like what does not exist, and nothing of
+// it is anywhere.
 func TestWhoSeesWhatWithABrowser(t *testing.T) {
 	t.Parallel()
 	s := theStory(t, "escalate-answer").StartWith(t, func(c *apptest.Config) { c.SignIn = true })
@@ -265,10 +271,12 @@ func TestWhoSeesWhatWithABrowser(t *testing.T) {
 		"GET /style.css": all, "GET /live.js": all, "GET /live": all, "GET /{$}": all, "GET /tasks": all, "GET /costs": all,
 		"GET /escalations": all, "GET /techniques": all, "GET /coders": all, "GET /patterns": all, "GET /policies": all,
 		"GET /lessons": all, "GET /settings": all, "GET /installations": all,
-		"GET /tasks/{id}": theirs, "GET /tasks/{id}/attempts/{n}": theirs, "GET /policies/{id}": theirs, "GET /lessons/{repo}/{id}": theirs,
-		"GET /installations/{id}": whole,
+		"GET /tasks/{id}": theirs, "GET /tasks/{id}/attempts/{n}": theirs, "GET /policies/{id}": theirs,
+		"GET /lessons/{repo}/{id}": theirs,
+		"GET /installations/{id}":  whole,
 		// A form without a button: whom it is not for doesn't learn that it is there.
-		"POST /tasks/{id}": {400, 400, not, not}, "POST /lessons/{repo}/{id}": {400, 400, not, not}, "POST /installations/{id}": {400, not, not, not},
+		"POST /tasks/{id}": {400, 400, not, not}, "POST /lessons/{repo}/{id}": {400, 400, not, not},
+		"POST /installations/{id}": {400, not, not, not},
 	}
 	source, err := os.ReadFile("web/routes.go")
 	check(t, err)
@@ -403,7 +411,8 @@ func pressed(t *testing.T, s *apptest.Stage, people map[string]*person, shop pla
 	mel.open(lessons)
 	mel.types("#edit [name=when]", "the schema changes")
 	mel.presses("Save")
-	if !strings.HasPrefix(mel.said(), "Changed:") || !strings.Contains(mel.page(), "When the schema changes: shopword is generated") {
+	if !strings.HasPrefix(mel.said(), "Changed:") ||
+		!strings.Contains(mel.page(), "When the schema changes: shopword is generated") {
 		t.Errorf("mel changes a lesson: %q\n%s", mel.said(), mel.page())
 	}
 	ada.open(switches)

@@ -25,11 +25,13 @@ func threads(t *testing.T) (s *apptest.Stage, pull int, reply func(thread int, w
 	}
 	s = apptest.Start(t, apptest.Config{
 		Files: map[string]string{
-			".github/workflows/ci.yml": "on: [pull_request]\njobs:\n  test:\n    runs-on: ubuntu-latest\n    steps:\n      - run: \"true\"\n",
-			".sia/config.yml":          "checks: {settle: 10s, wait: 1m}\n",
+			".github/workflows/ci.yml": "on: [pull_request]\njobs:\n  test:\n    runs-on: ubuntu-latest\n    steps:\n" +
+				"      - run: \"true\"\n",
+			".sia/config.yml": "checks: {settle: 10s, wait: 1m}\n",
 		},
 		Model: scripted.Script{Rules: []scripted.Rule{
-			{Name: "after the review", Model: "coder", User: "Say which world", Turns: turns("The whole world.\n", "[1] it says so")},
+			{Name: "after the review", Model: "coder", User: "Say which world",
+				Turns: turns("The whole world.\n", "[1] it says so")},
 			{Name: "first", Model: "coder", Turns: turns("The world.\n", "Notes.")},
 		}},
 	})

@@ -37,7 +37,8 @@ func (l lab) propose() store.Experiment {
 	r, err := l.Sim.Repo(apptest.Repo)
 	check(l.t, err)
 	_, err = l.App.Evolver.Propose(l.t.Context(), l.Install, sia.Repo{ID: r.ID, Owner: apptest.Owner, Name: apptest.Name},
-		"decompose", policies.Mutation{Path: "parameters.threshold", Value: "0.95", Reason: "Divide less, @everyone."}, "@"+apptest.Owner)
+		"decompose", policies.Mutation{Path: "parameters.threshold", Value: "0.95", Reason: "Divide less, @everyone."},
+		"@"+apptest.Owner)
 	check(l.t, err)
 	return l.change()
 }
@@ -66,7 +67,8 @@ func (l lab) outcomes(x store.Experiment, n int, after bool, resolved func(i int
 	l.t.Helper()
 	var rows []store.ExperimentTask
 	for i := range n {
-		row := store.ExperimentTask{ID: sia.TaskID(fmt.Sprintf("9-%d%v", i, after)), Task: evolve.Task{After: after, At: l.Clock.Now()}}
+		row := store.ExperimentTask{ID: sia.TaskID(fmt.Sprintf("9-%d%v", i, after)),
+			Task: evolve.Task{After: after, At: l.Clock.Now()}}
 		row.Candidate = evolve.Assign(x.ID, string(row.ID))
 		if after {
 			row.Candidate = !evolve.HeldBack(x.ID, string(row.ID), i)
@@ -92,7 +94,8 @@ func (l lab) decidedBy(issue int, typ sia.DecisionType) string {
 		}
 	}
 	task := l.Task(issue)
-	l.t.Fatalf("nothing of type %s was decided about #%d, which is %s (%s%s)", typ, issue, task.State, task.Ended, fmt.Sprintf("%+v", task.Pause))
+	l.t.Fatalf("nothing of type %s was decided about #%d, which is %s (%s%s)",
+		typ, issue, task.State, task.Ended, fmt.Sprintf("%+v", task.Pause))
 	return ""
 }
 
@@ -113,7 +116,8 @@ func TestChangeOfAPolicy(t *testing.T) {
 	l.Sim.CreateUser("stranger")
 	check(t, l.Sim.SetPermission(apptest.Repo, "stranger", "read"))
 	x := l.propose()
-	if x.Phase != store.ExperimentProposed || x.Place.String() != apptest.Repo || !x.Alone || x.File != ".sia/policies/decompose.yml" {
+	if x.Phase != store.ExperimentProposed || x.Place.String() != apptest.Repo || !x.Alone ||
+		x.File != ".sia/policies/decompose.yml" {
 		t.Fatalf("%+v", x)
 	}
 	pull, err := l.Sim.Issue(apptest.Repo, x.Pull)
@@ -190,7 +194,8 @@ func TestChangeOfAPolicy(t *testing.T) {
 	}
 	r, err := l.Sim.Repo(apptest.Repo)
 	check(t, err)
-	if _, err := l.App.Evolver.Propose(t.Context(), l.Install, sia.Repo{ID: r.ID, Owner: apptest.Owner, Name: apptest.Name}, "decompose",
+	if _, err := l.App.Evolver.Propose(t.Context(), l.Install,
+		sia.Repo{ID: r.ID, Owner: apptest.Owner, Name: apptest.Name}, "decompose",
 		policies.Mutation{Path: "parameters.threshold", Value: "0.5", Reason: "r"}, "@ann"); err == nil ||
 		!strings.Contains(err.Error(), "frozen until") {
 		t.Errorf("it is not frozen: %v", err)
@@ -229,7 +234,8 @@ func TestPeopleDecideAboutAChange(t *testing.T) {
 	check(t, err)
 	x, err = edited.App.Evolver.Rollback(t.Context(), x.ID, "@"+apptest.Owner)
 	check(t, err)
-	if now, err := edited.Sim.File(apptest.Repo, "main", x.File); err != nil || now != mine || x.Phase != store.ExperimentRolledBack {
+	if now, err := edited.Sim.File(apptest.Repo, "main", x.File); err != nil || now != mine ||
+		x.Phase != store.ExperimentRolledBack {
 		t.Errorf("edited: %s: %s: %v\n%s", x.Phase, x.Why, err, now)
 	}
 	kept, later := x, x
@@ -242,7 +248,8 @@ func TestPeopleDecideAboutAChange(t *testing.T) {
 		t.Errorf("a change is taken back beneath a later one: %v", err)
 	}
 	for _, id := range []string{later.ID, kept.ID} {
-		if x, err := edited.App.Evolver.Rollback(t.Context(), id, "@ann"); err != nil || x.Phase != store.ExperimentRolledBack {
+		x, err := edited.App.Evolver.Rollback(t.Context(), id, "@ann")
+		if err != nil || x.Phase != store.ExperimentRolledBack {
 			t.Errorf("one after the other: %s %v", x.Phase, err)
 		}
 	}
@@ -260,7 +267,8 @@ func TestPeopleDecideAboutAChange(t *testing.T) {
 	// Somebody else's commit on its branch is not merged by SIA.
 	changed := lab{shop(t, "pass"), t}
 	x = changed.approve(changed.propose(), apptest.Owner)
-	_, err = changed.Sim.PushFiles(apptest.Repo, "sia/policy-"+x.ID, apptest.Owner, "And this", map[string]string{"evil.txt": "x\n"})
+	_, err = changed.Sim.PushFiles(apptest.Repo, "sia/policy-"+x.ID, apptest.Owner, "And this",
+		map[string]string{"evil.txt": "x\n"})
 	check(t, err)
 	changed.outcomes(x, 80, false, func(i int, candidate bool) bool { return candidate || i%2 == 0 })
 	changed.Periodic("trials")

@@ -48,8 +48,8 @@ func came(t *testing.T, s *apptest.Stage, name string) string {
 	return "not planned"
 }
 
-// A new repository gets one pull request for ever: nothing brings another, whether it is closed, its branch deleted, the
-// server started again, the app installed again, or the database lost.
+// A new repository gets one pull request for ever: nothing brings another, whether it is closed,
+// its branch deleted, the server started again, the app installed again, or the database lost.
 func TestWelcomeOnce(t *testing.T) {
 	t.Parallel()
 	s := apptest.Start(t, apptest.Config{Files: map[string]string{"README": "nothing to tell"}, Welcome: true})
@@ -159,8 +159,8 @@ func TestWelcomeLeftAlone(t *testing.T) {
 	}
 }
 
-// Ten repositories that are added at once get a pull request each, but the owner's with everybody's settings; eleven get
-// none.
+// Ten repositories that are added at once get a pull request each, but the owner's with everybody's
+// settings; eleven get none.
 func TestWelcomeOfMany(t *testing.T) {
 	t.Parallel()
 	s := apptest.Start(t, apptest.Config{Welcome: true})
@@ -188,7 +188,8 @@ func TestWelcomeOfMany(t *testing.T) {
 			t.Errorf("%s: %d pull requests, want %d: %s", name, got, want, came(t, s, name))
 		}
 	}
-	if got := came(t, s, "b3"); got != "done: 11 repositories were added at once, and only up to 10 get a pull request each" {
+	got := came(t, s, "b3")
+	if got != "done: 11 repositories were added at once, and only up to 10 get a pull request each" {
 		t.Errorf("kept %q", got)
 	}
 }

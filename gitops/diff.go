@@ -96,8 +96,9 @@ func (r *Repo) Diff(ctx context.Context, from, to string) (d Diff, err error) {
 	return d, err
 }
 
-// DiffHere compares two commits as the mirror has them: nothing is fetched, and a mirror that lacks something is [ErrNotHere].
-// Of the files that differ the first ones are compared, as many as are asked for; more is how many are left out.
+// DiffHere compares two commits as the mirror has them: nothing is fetched, and a mirror that lacks
+// something is [ErrNotHere]. Of the files that differ the first ones are compared, as many as are
+// asked for; more is how many are left out.
 func (r *Repo) DiffHere(ctx context.Context, from, to string, files int) (d Diff, more int, err error) {
 	if r.bad != nil {
 		return d, 0, fmt.Errorf("diff: %w", r.bad)
@@ -127,7 +128,9 @@ func (r *Repo) DiffHere(ctx context.Context, from, to string, files int) (d Diff
 	return d, more, nil
 }
 
-func (o *packedObjects) diffHere(ctx context.Context, commits []plumbing.Hash, files int) (d Diff, more int, err error) {
+func (o *packedObjects) diffHere(
+	ctx context.Context, commits []plumbing.Hash, files int,
+) (d Diff, more int, err error) {
 	trees, err := o.treesOf(commits)
 	if err != nil {
 		return d, 0, err

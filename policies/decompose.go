@@ -122,8 +122,8 @@ func (d Decompose) Decide(c Context) Answer {
 		a.Reason = fmt.Sprintf("it is large enough to be taken apart, %.2f, above %.2f (%s); %s", large, p.Threshold, sum,
 			p.why(c, fits, a.Choice))
 	default:
-		a.Reason = strings.TrimSuffix(fmt.Sprintf("it is not large enough to be taken apart: %.2f, not above %.2f (%s)", large,
-			p.Threshold, sum), " ()")
+		a.Reason = strings.TrimSuffix(fmt.Sprintf("it is not large enough to be taken apart: %.2f, not above %.2f (%s)",
+			large, p.Threshold, sum), " ()")
 	}
 	return a
 }
@@ -165,10 +165,11 @@ func (p DecomposeParameters) why(c Context, fits []Term, choice string) string {
 		return fmt.Sprintf("its %d steps are gone through one after the other", c.Steps)
 	}
 	by := map[string]string{
-		ChoiceReproduce:    "it is a bug, so a test shows it first",
-		ChoiceLinear:       "its parts are done one after the other",
-		ChoiceParallel:     fmt.Sprintf("its %d demands stand beside one another", c.Task.Demands),
-		ChoiceHierarchical: fmt.Sprintf("its %d demands touch the architecture, and some will rest on others", c.Task.Demands),
+		ChoiceReproduce: "it is a bug, so a test shows it first",
+		ChoiceLinear:    "its parts are done one after the other",
+		ChoiceParallel:  fmt.Sprintf("its %d demands stand beside one another", c.Task.Demands),
+		ChoiceHierarchical: fmt.Sprintf("its %d demands touch the architecture, and some will rest on others",
+			c.Task.Demands),
 	}[choice]
 	return by + " (fit: " + termsText(fits) + ")"
 }

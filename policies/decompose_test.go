@@ -26,30 +26,40 @@ func TestDecompose(t *testing.T) {
 		atOnce       int
 	}{
 		{"a small task", "", policies.Context{Task: policies.Features{Words: 30, Complexity: 0.3}, Checkable: true},
-			policies.ChoiceWhole, "it is not large enough to be taken apart: 0.20, not above 0.75 (complexity 0.18, length 0.02)", 0},
+			policies.ChoiceWhole,
+			"it is not large enough to be taken apart: 0.20, not above 0.75 (complexity 0.18, length 0.02)", 0},
 		{"nothing speaks for parts", "", policies.Context{}, policies.ChoiceWhole, "0.00, not above 0.75", 0},
-		{"complex, but short and without code", "", policies.Context{Task: policies.Features{Words: 60, Complexity: 1}, Checkable: true},
-			policies.ChoiceWhole, "not above 0.75", 0},
+		{"complex, but short and without code", "",
+			policies.Context{Task: policies.Features{Words: 60, Complexity: 1}, Checkable: true}, policies.ChoiceWhole,
+			"not above 0.75", 0},
 		{"many demands", "", task(func(*policies.Features) {}), policies.ChoiceParallel, "its 6 demands stand beside", 2},
-		{"few demands", "", task(func(f *policies.Features) { f.Demands = 1 }), policies.ChoiceLinear, "one after the other", 1},
-		{"demands in an order", "", task(func(f *policies.Features) { f.Order = 3 }), policies.ChoiceLinear, "one after the other", 1},
+		{"few demands", "", task(func(f *policies.Features) { f.Demands = 1 }), policies.ChoiceLinear,
+			"one after the other", 1},
+		{"demands in an order", "", task(func(f *policies.Features) { f.Order = 3 }), policies.ChoiceLinear,
+			"one after the other", 1},
 		{"demands that touch the architecture", "", task(func(f *policies.Features) { f.Architecture = true }),
 			policies.ChoiceHierarchical, "some will rest on others", 2},
 		{"a large bug", "", task(func(f *policies.Features) { f.Kind = policies.KindBug }), policies.ChoiceReproduce,
 			"a test shows it first", 1},
-		{"steps", "", policies.Context{Steps: 3, Technique: "decomposition", Checkable: true}, policies.ChoiceLinear, "its 3 steps are gone through", 1},
-		{"steps of a large bug", "", policies.Context{Steps: 2, Technique: "dependency-reordering", Checkable: true, Task: large}, policies.ChoiceLinear, "its 2 steps", 1},
-		{"steps of a large task for one run", "", policies.Context{Steps: 3, Technique: "abstraction-level-shift", Checkable: true,
-			Task: large}, policies.ChoiceWhole, "its 3 steps are for one run", 0},
+		{"steps", "", policies.Context{Steps: 3, Technique: "decomposition", Checkable: true}, policies.ChoiceLinear,
+			"its 3 steps are gone through", 1},
+		{"steps of a large bug", "", policies.Context{Steps: 2, Technique: "dependency-reordering", Checkable: true,
+			Task: large}, policies.ChoiceLinear, "its 2 steps", 1},
+		{"steps of a large task for one run", "",
+			policies.Context{Steps: 3, Technique: "abstraction-level-shift", Checkable: true, Task: large},
+			policies.ChoiceWhole, "its 3 steps are for one run", 0},
 		{"steps for one run", "", policies.Context{Steps: 3, Technique: "abstraction-level-shift", Checkable: true},
 			policies.ChoiceWhole, "not large enough", 0},
 		{"no sandbox", "", policies.Context{Task: large}, policies.ChoiceWhole, "no sandbox", 0},
-		{"no sandbox for steps", "", policies.Context{Steps: 3, Technique: "decomposition"}, policies.ChoiceWhole, "no sandbox", 0},
+		{"no sandbox for steps", "", policies.Context{Steps: 3, Technique: "decomposition"}, policies.ChoiceWhole,
+			"no sandbox", 0},
 		{"another threshold", "parameters: {threshold: 0.1}", policies.Context{Checkable: true,
 			Task: policies.Features{Words: 30, Complexity: 0.3}}, policies.ChoiceLinear, "above 0.10", 1},
-		{"steps are left to one run", "parameters: {steps_weight: 0}", policies.Context{Steps: 3, Technique: "decomposition", Checkable: true},
-			policies.ChoiceWhole, "not large enough", 0},
-		{"more at once", "parameters: {parallelism: 4, max_parts: 9}", task(func(*policies.Features) {}), policies.ChoiceParallel, "", 4},
+		{"steps are left to one run", "parameters: {steps_weight: 0}",
+			policies.Context{Steps: 3, Technique: "decomposition", Checkable: true}, policies.ChoiceWhole,
+			"not large enough", 0},
+		{"more at once", "parameters: {parallelism: 4, max_parts: 9}", task(func(*policies.Features) {}),
+			policies.ChoiceParallel, "", 4},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			a := parsed(t, "decision: decompose\nname: d\nversion: 1\n"+tt.policy).Decompose().Decide(tt.in)
@@ -71,8 +81,9 @@ func TestStructuresThatArePossible(t *testing.T) {
 		in   policies.Context
 		want []string
 	}{
-		"all":        {policies.Context{Checkable: true, Task: large}, policies.Structures()},
-		"steps":      {policies.Context{Checkable: true, Task: large, Steps: 2, Technique: "constraint-relaxation"}, []string{"whole", "linear"}},
+		"all": {policies.Context{Checkable: true, Task: large}, policies.Structures()},
+		"steps": {policies.Context{Checkable: true, Task: large, Steps: 2, Technique: "constraint-relaxation"},
+			[]string{"whole", "linear"}},
 		"no sandbox": {policies.Context{Task: large, Steps: 2}, []string{"whole"}},
 	} {
 		a := parsed(t, "decision: decompose\nname: d\nversion: 1").Decompose().Decide(tt.in)
@@ -91,20 +102,22 @@ func TestStructuresThatArePossible(t *testing.T) {
 }
 
 // bulky is an issue with several numbered demands and references to code.
-const bulky = `The export in ` + "`report/export.py`" + ` has grown by accident and has to be reworked before the next release.
-
-1. ` + "`export_rows()`" + ` must stream its rows, and must not hold more than a thousand of them at a time.
-2. ` + "`export_csv()`" + ` must quote fields as RFC 4180 says, also those with line breaks, and should take a delimiter.
-3. There must be an ` + "`export_json()`" + ` beside it, which writes one object per line and takes the same arguments.
-4. ` + "`cli.py`" + ` needs to offer ` + "`--format`" + ` and ` + "`--delimiter`" + `, and must refuse a delimiter of two characters.
-5. The old ` + "`dump()`" + ` has to stay, as well as its tests, but should warn that it goes away with the next major version.
-6. Times must be written in UTC with an offset, whatever the machine's zone is; ` + "`report/times.py`" + ` has what is needed.
-
-Each of these has tests of its own in ` + "`tests/test_export.py`" + `. People read these files with spreadsheets, so what they see today should
-stay as it is where nothing above says otherwise: the order of the columns, the names in the first line, and how empty
-values look. The documentation in ` + "`docs/export.md`" + ` must tell of both formats with an example each, and the page about the
-command line should list the new options. A user has measured that an export of two million rows takes nine gigabytes
-today; that is why this is wanted, and the numbers of a run before and after should be in the pull request.`
+const bulky = "The export in `report/export.py` has grown by accident and has to be reworked before the " +
+	"next release.\n\n" +
+	"1. `export_rows()` must stream its rows, and must not hold more than a thousand of them at a time.\n" +
+	"2. `export_csv()` must quote fields as RFC 4180 says, also those with line breaks, and should take a delimiter.\n" +
+	"3. There must be an `export_json()` beside it, which writes one object per line and takes the same arguments.\n" +
+	"4. `cli.py` needs to offer `--format` and `--delimiter`, and must refuse a delimiter of two characters.\n" +
+	"5. The old `dump()` has to stay, as well as its tests, but should warn that it goes away with the next major " +
+	"version.\n" +
+	"6. Times must be written in UTC with an offset, whatever the machine's zone is; `report/times.py` has what is " +
+	"needed.\n\n" +
+	"Each of these has tests of its own in `tests/test_export.py`. People read these files with spreadsheets, so what " +
+	"they see today should\nstay as it is where nothing above says otherwise: the order of the columns, the names in " +
+	"the first line, and how empty\nvalues look. The documentation in `docs/export.md` must tell of both formats with " +
+	"an example each, and the page about the\ncommand line should list the new options. A user has measured that an " +
+	"export of two million rows takes nine gigabytes\ntoday; that is why this is wanted, and the numbers of a run " +
+	"before and after should be in the pull request."
 
 // The shipped threshold takes apart what is clearly large, and little else.
 func TestShippedThreshold(t *testing.T) {
@@ -113,12 +126,15 @@ func TestShippedThreshold(t *testing.T) {
 		title, body, want string
 	}{
 		{"Greet the customers", "Put a greeting into `hello.txt`.", policies.ChoiceWhole},
-		{"Crash on empty input", "`parse(\"\")` in `net/url.py` raises IndexError.\n\nSteps:\n- open\n- type nothing\n- press enter\n\n" +
+		{"Crash on empty input", "`parse(\"\")` in `net/url.py` raises IndexError.\n\nSteps:\n- open\n- type nothing\n" +
+			"- press enter\n\n" +
 			"It should return an empty list, and must not raise.", policies.ChoiceWhole},
-		{"Add CSV export", "We need `export_csv()` in `report.py`.\n\n- must quote fields\n- should stream\n- also document it",
+		{"Add CSV export", "We need `export_csv()` in `report.py`.\n\n- must quote fields\n- should stream\n" +
+			"- also document it",
 			policies.ChoiceWhole},
 		{"Rework the export", bulky, policies.ChoiceParallel},
-		{"Rework the export in this order", bulky + " Step 1 comes before the rest; then all else depends on it.", policies.ChoiceLinear},
+		{"Rework the export in this order", bulky + " Step 1 comes before the rest; then all else depends on it.",
+			policies.ChoiceLinear},
 		{"Rework the storage interface of the export", bulky, policies.ChoiceHierarchical},
 		{"Bug: the export fails with wrong errors", bulky, policies.ChoiceReproduce},
 	} {

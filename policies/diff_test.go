@@ -42,9 +42,10 @@ func TestDiff(t *testing.T) {
 // Whatever a shipped policy decides by is compared.
 func TestDiffSeesEveryType(t *testing.T) {
 	for typ, change := range map[policies.Type]string{
-		policies.TypeDecompose: "prompt: Otherwise.", policies.TypeAssign: "parameters: {beam: 9}", policies.TypeEscalate: "rules: {min_failures: 3}",
-		policies.TypeRecover: "parameters: {base: {sia: 1}}", policies.TypeRerun: "parameters: {good_rate: 0.5}",
-		policies.TypeInterrupt: "parameters: {bias: 1}", policies.TypeTechnique: "rules: {shares: {first: 0.5}}",
+		policies.TypeDecompose: "prompt: Otherwise.", policies.TypeAssign: "parameters: {beam: 9}",
+		policies.TypeEscalate: "rules: {min_failures: 3}", policies.TypeRecover: "parameters: {base: {sia: 1}}",
+		policies.TypeRerun: "parameters: {good_rate: 0.5}", policies.TypeInterrupt: "parameters: {bias: 1}",
+		policies.TypeTechnique: "rules: {shares: {first: 0.5}}",
 	} {
 		head := "decision: " + string(typ) + "\nname: a\nversion: 1\n"
 		if got := policies.Diff(parsed(t, head), parsed(t, head+change)); len(got) != 1 {

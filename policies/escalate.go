@@ -87,7 +87,8 @@ func (e Escalate) Decide(c Context) Answer {
 	trigger := slices.IndexFunc(e.Rules.Triggers, func(s Selector) bool { return s.Fits(c) })
 	switch {
 	case c.Failures < e.Rules.MinFailures:
-		a.Reason = fmt.Sprintf("nobody is asked before %s", plural(e.Rules.MinFailures, "attempt has", "attempts have")+" failed")
+		a.Reason = fmt.Sprintf("nobody is asked before %s",
+			plural(e.Rules.MinFailures, "attempt has", "attempts have")+" failed")
 	case trigger >= 0:
 		a.Choice = ChoiceAsk
 		a.Reason = "the policy asks a person here whatever is to be expected"

@@ -23,21 +23,25 @@ func TestEscalate(t *testing.T) {
 	}{
 		{"as shipped, an easy task", "", policies.Context{Failures: 4}, policies.ChoiceGoOn, "not above 0.65"},
 		{"as shipped, a hard one", "", hard, policies.ChoiceAsk, "ambiguity 0.30"},
-		{"not before so many have failed", "rules: {min_failures: 5}", hard, policies.ChoiceGoOn, "before 5 attempts have failed"},
-		{"a trigger", "rules: {triggers: [{labels: [security]}]}", policies.Context{Failures: 2, Labels: []string{"Security"}},
-			policies.ChoiceAsk, "whatever is to be expected"},
+		{"not before so many have failed", "rules: {min_failures: 5}", hard, policies.ChoiceGoOn,
+			"before 5 attempts have failed"},
+		{"a trigger", "rules: {triggers: [{labels: [security]}]}",
+			policies.Context{Failures: 2, Labels: []string{"Security"}}, policies.ChoiceAsk, "whatever is to be expected"},
 		{"a trigger that does not fit", "rules: {triggers: [{labels: [security]}]}", policies.Context{Failures: 2},
 			policies.ChoiceGoOn, "not above"},
 		{"people have helped", "parameters: {threshold: 0.6, help: 1}",
-			policies.Context{Failures: 3, Alone: policies.Tally{Tried: 40, Passed: 10}, Helped: policies.Tally{Tried: 40, Passed: 38}},
+			policies.Context{Failures: 3, Alone: policies.Tally{Tried: 40, Passed: 10},
+				Helped: policies.Tally{Tried: 40, Passed: 38}},
 			policies.ChoiceAsk, "help"},
 		{"people have not", "parameters: {threshold: 0.6, help: 1}",
-			policies.Context{Failures: 3, Alone: policies.Tally{Tried: 40, Passed: 10}, Helped: policies.Tally{Tried: 40, Passed: 5}},
+			policies.Context{Failures: 3, Alone: policies.Tally{Tried: 40, Passed: 10},
+				Helped: policies.Tally{Tried: 40, Passed: 5}},
 			policies.ChoiceGoOn, "not above"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			a := escalates(t, tt.policy).Decide(tt.in)
-			if a.Choice != tt.want || !strings.Contains(a.Reason, tt.says) || a.Options[0].Choice != tt.want || a.Propensity != 1 {
+			if a.Choice != tt.want || !strings.Contains(a.Reason, tt.says) || a.Options[0].Choice != tt.want ||
+				a.Propensity != 1 {
 				t.Errorf("%+v, want %s because of %q", a, tt.want, tt.says)
 			}
 		})

@@ -45,8 +45,8 @@ var kindWords = []struct {
 	kind  Kind
 	words *lazyregexp.Regexp
 }{
-	{KindBug, words(`bugs?|fix(es|ed)?|broken|crash(es|ed)?|\w*errors?|fail(s|ed|ing|ure)?|wrong(ly)?|regressions?|panics?|` +
-		`exceptions?|incorrect(ly)?|unexpected(ly)?|instead of|traceback|defects?`)},
+	{KindBug, words(`bugs?|fix(es|ed)?|broken|crash(es|ed)?|\w*errors?|fail(s|ed|ing|ure)?|wrong(ly)?|regressions?|` +
+		`panics?|exceptions?|incorrect(ly)?|unexpected(ly)?|instead of|traceback|defects?`)},
 	{KindFeature, words(`features?|add|support(s)?|implement|enhancements?|allow|introduce|new|provide|enable|proposal`)},
 	{KindRefactor, words(`refactor(s|ing)?|clean ?up|simplify|rename|restructure|deduplicate|extract|tech(nical)? debt`)},
 	{KindTests, words(`tests?|coverage|test cases?|flaky`)},
@@ -55,22 +55,24 @@ var kindWords = []struct {
 }
 
 var (
-	codeSpan   = lazyregexp.New("`[^`\n]{2,80}`")
-	fence      = lazyregexp.New("(?ms)^ {0,3}```.*?^ {0,3}```[ \t]*$")
-	filePath   = lazyregexp.New(`\b[\w.-]+/[\w./-]+\.\w{1,5}\b|\b\w[\w-]*\.(?:go|py|js|ts|tsx|jsx|rs|java|rb|c|h|cpp|cs|php|kt|swift|yml|yaml|json|toml|sql|md)\b`)
+	codeSpan = lazyregexp.New("`[^`\n]{2,80}`")
+	fence    = lazyregexp.New("(?ms)^ {0,3}```.*?^ {0,3}```[ \t]*$")
+	filePath = lazyregexp.New(`\b[\w.-]+/[\w./-]+\.\w{1,5}\b|` +
+		`\b\w[\w-]*\.(?:go|py|js|ts|tsx|jsx|rs|java|rb|c|h|cpp|cs|php|kt|swift|yml|yaml|json|toml|sql|md)\b`)
 	symbol     = lazyregexp.New(`\b[A-Za-z_][\w.]*\(\)|\b[a-z]+[A-Z]\w+\b|\b[a-z]+_[a-z]\w*\b`)
 	demand     = lazyregexp.New(`(?m)^\s*(?:[-*+]|\d+[.)])\s+\S`)
 	obligation = words(`must|should|shall|needs? to|has to|have to|also|and then|as well as|additionally`)
 	order      = words(`firstly|secondly|then|afterwards?|after (that|this)|before that|finally|lastly|in this order|` +
 		`step \d+|followed by|depends? on|rel(y|ies) on|builds? on|prerequisites?|subsequent(ly)?`)
 	openQuestion = lazyregexp.New(`\?(\s|$)`)
-	vague        = words(`maybe|perhaps|somehow|something like|or so|etc|possibly|probably|not sure|unclear|better|nicer|improve|` +
-		`various|several|some kind|tbd|to be decided|ideally|could we|what do you think|thoughts|properly|appropriate(ly)?|robust|flexible`)
+	vague        = words(`maybe|perhaps|somehow|something like|or so|etc|possibly|probably|not sure|unclear|better|` +
+		`nicer|improve|various|several|some kind|tbd|to be decided|ideally|could we|what do you think|thoughts|` +
+		`properly|appropriate(ly)?|robust|flexible`)
 	checkable = words(`expected|actual|steps to reproduce|reproduce|acceptance|done when|given|returns?|raises?|throws?|` +
 		`exit code|example|should (return|be|raise|print|fail|pass|equal|contain)`)
-	architecture = words(`api|apis|interfaces?|schemas?|migrations?|database|protocol|architecture|backwards?[- ]compatib\w*|` +
-		`breaking change|authentication|authorization|security|permissions?|concurren\w*|deadlocks?|cache|storage|` +
-		`dependency injection|build system|public contract|serialization|threads?`)
+	architecture = words(`api|apis|interfaces?|schemas?|migrations?|database|protocol|architecture|` +
+		`backwards?[- ]compatib\w*|breaking change|authentication|authorization|security|permissions?|` +
+		`concurren\w*|deadlocks?|cache|storage|dependency injection|build system|public contract|serialization|threads?`)
 )
 
 // words matches any of the alternatives as whole words, in any case.

@@ -31,7 +31,8 @@ func TestKind(t *testing.T) {
 
 func TestFeatures(t *testing.T) {
 	vague := policies.Read("Maybe make it better?", "Could we improve this somehow? Not sure. What do you think?", nil)
-	firm := policies.Read("parse_url drops the port", "`parse_url(\"a:80\")` in `net/url.py` returns `a`.\n\nExpected: `a:80`.\n\n"+
+	firm := policies.Read("parse_url drops the port", "`parse_url(\"a:80\")` in `net/url.py` returns `a`.\n\n"+
+		"Expected: `a:80`.\n\n"+
 		"```\n>>> parse_url('a:80')\n'a'\n```\n", nil)
 	if vague.Ambiguity < 0.6 || firm.Ambiguity > 0.2 {
 		t.Errorf("ambiguity: vague %.2f, firm %.2f", vague.Ambiguity, firm.Ambiguity)
@@ -39,7 +40,8 @@ func TestFeatures(t *testing.T) {
 	if firm.CodeRefs < 3 || vague.CodeRefs != 0 {
 		t.Errorf("references to code: firm %d, vague %d", firm.CodeRefs, vague.CodeRefs)
 	}
-	if many := policies.Read("Rework exports", "- must write CSV\n- must write JSON\n- must read `a.go`, `b.go`, `c.go`\n- also docs", nil); many.Complexity <= firm.Complexity {
+	if many := policies.Read("Rework exports", "- must write CSV\n- must write JSON\n"+
+		"- must read `a.go`, `b.go`, `c.go`\n- also docs", nil); many.Complexity <= firm.Complexity {
 		t.Errorf("complexity: many demands %.2f, one %.2f", many.Complexity, firm.Complexity)
 	}
 	if !policies.Read("Change the database schema", "", nil).Architecture || firm.Architecture {

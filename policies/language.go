@@ -8,9 +8,10 @@ import (
 // languages are the languages of files by their extension, as far as they tell one.
 var languages = map[string]string{
 	".go": "go", ".py": "python", ".js": "javascript", ".mjs": "javascript", ".cjs": "javascript", ".jsx": "javascript",
-	".ts": "typescript", ".tsx": "typescript", ".java": "java", ".kt": "kotlin", ".rs": "rust", ".rb": "ruby", ".php": "php",
-	".c": "c", ".h": "c", ".cc": "c++", ".cpp": "c++", ".hpp": "c++", ".cs": "c#", ".swift": "swift", ".scala": "scala",
-	".ex": "elixir", ".exs": "elixir", ".hs": "haskell", ".lua": "lua", ".dart": "dart", ".sh": "shell", ".sql": "sql",
+	".ts": "typescript", ".tsx": "typescript", ".java": "java", ".kt": "kotlin", ".rs": "rust", ".rb": "ruby",
+	".php": "php", ".c": "c", ".h": "c", ".cc": "c++", ".cpp": "c++", ".hpp": "c++", ".cs": "c#", ".swift": "swift",
+	".scala": "scala", ".ex": "elixir", ".exs": "elixir", ".hs": "haskell", ".lua": "lua", ".dart": "dart",
+	".sh": "shell", ".sql": "sql",
 }
 
 // Language is the language that most of the files are written in, in lower case; "" when

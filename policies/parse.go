@@ -198,7 +198,8 @@ func (r *reader) refused(err error, section string, keys []string) {
 func (r *reader) head(h Policy) {
 	switch {
 	case !policyName.MatchString(h.Name):
-		r.problem(r.at("name"), "name", "", "want a name of small letters, digits and hyphens, such as ask-early-about-schemas")
+		r.problem(r.at("name"), "name", "",
+			"want a name of small letters, digits and hyphens, such as ask-early-about-schemas")
 	case h.Version < 1:
 		r.problem(r.at("version"), "version", "", "want a whole number from 1; raise it when you change the file")
 	}

@@ -13,7 +13,7 @@ type Selector struct {
 	Kind       []string `yaml:"kind,omitempty" json:"kind,omitempty"`         // of task, see [Kinds]
 	Class      []string `yaml:"class,omitempty" json:"class,omitempty"`       // of the last failure
 	Pattern    []string `yaml:"pattern,omitempty" json:"pattern,omitempty"`   // of the last diagnosis
-	Part       []string `yaml:"part,omitempty" json:"part,omitempty"`         // of an attempt that it is about, see [Parts]
+	Part       []string `yaml:"part,omitempty" json:"part,omitempty"`         // of an attempt that it is about: [Parts]
 	Repository []string `yaml:"repository,omitempty" json:"repository,omitempty"`
 	Owner      []string `yaml:"owner,omitempty" json:"owner,omitempty"`
 	Size       Size     `yaml:"size,omitempty" json:"size,omitzero"`

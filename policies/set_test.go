@@ -57,7 +57,8 @@ func TestOneThresholdIsOverridden(t *testing.T) {
 		t.Errorf("the scores are %v, want retry changed and the others as shipped", b)
 	}
 	own = parsed(t, "decision: technique\nname: t\nversion: 1\nrules: {ranks: {wrong-order: {decomposition: 9}}}\n")
-	if r := own.Technique().Rules.Ranks; r["wrong-order"]["decomposition"] != 9 || r["wrong-order"]["dependency-reordering"] != 1 ||
+	r := own.Technique().Rules.Ranks
+	if r["wrong-order"]["decomposition"] != 9 || r["wrong-order"]["dependency-reordering"] != 1 ||
 		r["flaky-check"]["error-pattern-recognition"] != 1 {
 		t.Errorf("the ranks are %v, want one changed", r)
 	}
@@ -70,13 +71,15 @@ func TestMostSpecificPolicyHolds(t *testing.T) {
 	const file = "decision: escalate\nversion: 1\nname: "
 	s := shipped(t).
 		With(policies.Owner, parsed(t, file+"owners\nselector: {kind: [bug], language: [go]}")).
-		With(policies.Repository, parsed(t, file+"b-all"), parsed(t, file+"a-all"), parsed(t, file+"docs\nselector: {kind: [docs]}"))
+		With(policies.Repository, parsed(t, file+"b-all"), parsed(t, file+"a-all"),
+			parsed(t, file+"docs\nselector: {kind: [docs]}"))
 	for _, tt := range []struct {
 		name string
 		in   policies.Context
 		want string
 	}{
-		{"the repository's outrank the owner's", policies.Context{Language: "go", Task: policies.Features{Kind: "bug"}}, "a-all"},
+		{"the repository's outrank the owner's", policies.Context{Language: "go", Task: policies.Features{Kind: "bug"}},
+			"a-all"},
 		{"more conditions outrank fewer", policies.Context{Task: policies.Features{Kind: "docs"}}, "docs"},
 		{"ties go by name", policies.Context{}, "a-all"},
 	} {
@@ -88,7 +91,8 @@ func TestMostSpecificPolicyHolds(t *testing.T) {
 		})
 	}
 	only := shipped(t).With(policies.Owner, parsed(t, file+"owners\nselector: {kind: [bug], language: [go]}"))
-	if p, err := only.For(policies.TypeEscalate, policies.Context{Language: "Go", Task: policies.Features{Kind: "bug"}}); err != nil || p.Name != "owners" {
+	p, err := only.For(policies.TypeEscalate, policies.Context{Language: "Go", Task: policies.Features{Kind: "bug"}})
+	if err != nil || p.Name != "owners" {
 		t.Errorf("got %s, %v; want the owner's policy", p.Name, err)
 	}
 	if p, err := only.For(policies.TypeEscalate, policies.Context{Language: "java"}); err != nil || p.Name != "escalate" {
@@ -97,26 +101,36 @@ func TestMostSpecificPolicyHolds(t *testing.T) {
 }
 
 func TestBrokenPolicyFiles(t *testing.T) {
+	of := func(decision, more string) string { return "decision: " + decision + "\nname: a\nversion: 1\n" + more }
 	for _, tt := range []struct{ name, source, want string }{
 		{"no YAML", "decision: [", "own.yml:1:"},
 		{"empty", "", "decision: want one of"},
-		{"another type", "decision: escalat\nname: a\nversion: 1", "own.yml:1:1: decision: want one of decompose, assign, interrupt, rerun, recover, technique, escalate (did you mean escalate?)"},
-		{"a key of nobody's", "decision: escalate\nname: a\nversion: 1\nselectr: {}", "own.yml:4:1: selectr: there is no such key; there are decision, name, parameters, reasoning, rules, selector, version (did you mean selector?)"},
-		{"a parameter of nobody's", "decision: escalate\nname: a\nversion: 1\nparameters:\n  treshold: 1", "own.yml:5:3: parameters.treshold: there is no such key (did you mean threshold?)"},
-		{"out of range", "decision: escalate\nname: a\nversion: 1\nparameters:\n  ambiguity: 2", "own.yml:5:3: parameters.ambiguity: want a number from 0 to 1; this is 2"},
-		{"not a number", "decision: escalate\nname: a\nversion: 1\nparameters: {ambiguity: much}", "own.yml:4:25: parameters: cannot unmarshal"},
+		{"another type", "decision: escalat\nname: a\nversion: 1", "own.yml:1:1: decision: want one of decompose, " +
+			"assign, interrupt, rerun, recover, technique, escalate (did you mean escalate?)"},
+		{"a key of nobody's", of("escalate", "selectr: {}"), "own.yml:4:1: selectr: there is no such key; there are " +
+			"decision, name, parameters, reasoning, rules, selector, version (did you mean selector?)"},
+		{"a parameter of nobody's", of("escalate", "parameters:\n  treshold: 1"),
+			"own.yml:5:3: parameters.treshold: there is no such key (did you mean threshold?)"},
+		{"out of range", of("escalate", "parameters:\n  ambiguity: 2"),
+			"own.yml:5:3: parameters.ambiguity: want a number from 0 to 1; this is 2"},
+		{"not a number", of("escalate", "parameters: {ambiguity: much}"), "own.yml:4:25: parameters: cannot unmarshal"},
 		{"no name", "decision: escalate\nversion: 1", "own.yml: name: want a name"},
 		{"no version", "decision: escalate\nname: a", "own.yml: version: want a whole number"},
 		{"twice", "decision: escalate\nname: a\nname: b\nversion: 1", "own.yml:3:"},
-		{"an unknown kind", "decision: escalate\nname: a\nversion: 1\nselector: {kind: [bgu]}", "selector.kind: \"bgu\" is none of bug, "},
-		{"an unknown part", "decision: recover\nname: a\nversion: 1\nrules:\n  - when: {part: [whole]}\nselector: {part: [merg]}", "own.yml:6:12: selector.part: \"merg\" is none of part, reproduce, merge, mend (did you mean merge?)"},
-		{"a long prompt", "decision: decompose\nname: a\nversion: 1\nprompt: " + strings.Repeat("a", 5000), "own.yml:4:1: prompt: it has 5000 bytes; a prompt takes at most 4096"},
-		{"too many parts", "decision: decompose\nname: a\nversion: 1\nparameters: {max_parts: 13}", "parameters.max_parts: want a number from 2 to 12"},
-		{"too many at once", "decision: assign\nname: a\nversion: 1\nparameters: {race: 9}", "parameters.race: want a number from 1 to 8"},
-		{"an unknown action", "decision: recover\nname: a\nversion: 1\nparameters:\n  base: {retri: 1}", "own.yml:5:10: parameters.base.retri: there is no such action"},
+		{"an unknown kind", of("escalate", "selector: {kind: [bgu]}"), "selector.kind: \"bgu\" is none of bug, "},
+		{"an unknown part", of("recover", "rules:\n  - when: {part: [whole]}\nselector: {part: [merg]}"),
+			"own.yml:6:12: selector.part: \"merg\" is none of part, reproduce, merge, mend (did you mean merge?)"},
+		{"a long prompt", of("decompose", "prompt: "+strings.Repeat("a", 5000)),
+			"own.yml:4:1: prompt: it has 5000 bytes; a prompt takes at most 4096"},
+		{"too many parts", of("decompose", "parameters: {max_parts: 13}"),
+			"parameters.max_parts: want a number from 2 to 12"},
+		{"too many at once", of("assign", "parameters: {race: 9}"), "parameters.race: want a number from 1 to 8"},
+		{"an unknown action", of("recover", "parameters:\n  base: {retri: 1}"),
+			"own.yml:5:10: parameters.base.retri: there is no such action"},
 		{"aliases", "decision: &a escalate\nname: *a\nversion: 1", "policies use no anchors"},
-		{"a trigger for everything", "decision: escalate\nname: a\nversion: 1\nrules: {triggers: [{}]}", "rules.triggers: a trigger without a condition"},
-		{"a wait", "decision: recover\nname: a\nversion: 1\nrules: [{wait: 9h}]", "rules.wait: want a duration"},
+		{"a trigger for everything", of("escalate", "rules: {triggers: [{}]}"),
+			"rules.triggers: a trigger without a condition"},
+		{"a wait", of("recover", "rules: [{wait: 9h}]"), "rules.wait: want a duration"},
 		{"deep", "decision: " + strings.Repeat("[", 5000), "nested too deeply"},
 		{"large", "reasoning: " + strings.Repeat("a", 70<<10), "at most 65536"},
 		{"no text", "decision: \xff", "not UTF-8"},
@@ -133,7 +147,8 @@ func TestBrokenPolicyFiles(t *testing.T) {
 
 // FuzzParse looks for a file that panics, or that is taken and can't be decided by.
 func FuzzParse(f *testing.F) {
-	f.Add([]byte("decision: escalate\nname: a\nversion: 1\nparameters: {threshold: 0.2}\nrules: {triggers: [{labels: [x]}]}"))
+	f.Add([]byte("decision: escalate\nname: a\nversion: 1\nparameters: {threshold: 0.2}\n" +
+		"rules: {triggers: [{labels: [x]}]}"))
 	f.Add([]byte("decision: decompose\nname: a\nversion: 1\nparameters: {threshold: 2}\nprompt: Divide."))
 	f.Add([]byte("decision: recover\nname: a\nversion: 1\nrules:\n  - when: {class: [network]}\n    bonus: {retry: 1}"))
 	f.Fuzz(func(t *testing.T, source []byte) {
@@ -144,7 +159,8 @@ func FuzzParse(f *testing.F) {
 		if a := p.Escalate().Decide(policies.Context{Failures: 3}); p.Decision == policies.TypeEscalate && a.Choice == "" {
 			t.Errorf("nothing was chosen: %+v", a)
 		}
-		if a := p.Decompose().Decide(policies.Context{Checkable: true}); p.Decision == policies.TypeDecompose && a.Choice == "" {
+		a := p.Decompose().Decide(policies.Context{Checkable: true})
+		if p.Decision == policies.TypeDecompose && a.Choice == "" {
 			t.Errorf("nothing was chosen: %+v", a)
 		}
 		if a := p.Recover().Decide(policies.Context{}); p.Decision == policies.TypeRecover && a.Choice == "" {

@@ -24,7 +24,8 @@ func (l AllowList) Has(r Repo) bool {
 func (l AllowList) Check() error {
 	for _, one := range l {
 		owner, name, ok := strings.Cut(one, "/")
-		if !ok || owner == "" || name == "" || strings.ContainsAny(owner, "*? ") || name != "*" && strings.ContainsAny(name, "*?/ ") {
+		if !ok || owner == "" || name == "" || strings.ContainsAny(owner, "*? ") ||
+			name != "*" && strings.ContainsAny(name, "*?/ ") {
 			return fmt.Errorf("%q names no repository: write owner/name, or owner/* for all of an owner's", one)
 		}
 	}

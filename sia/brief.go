@@ -21,7 +21,7 @@ type Brief struct {
 	OnlyFiles    []string    `json:"only_files,omitempty"`    // when set, the only files put into the context
 	DropHistory  bool        `json:"drop_history,omitempty"`  // earlier attempts are not mentioned
 	Examples     []Example   `json:"examples,omitempty"`      // taken from the repository
-	Relaxed      string      `json:"relaxed,omitempty"`       // the one constraint lifted; its restoration is the last step
+	Relaxed      string      `json:"relaxed,omitempty"`       // the constraint lifted; its restoration is the last step
 	Quotes       []string    `json:"quotes,omitempty"`        // error lines to avoid, quoted
 	FromBase     bool        `json:"from_base,omitempty"`     // start at the base commit instead of the branch's head
 	FromKept     bool        `json:"from_kept,omitempty"`     // start at Task.Kept instead of the branch's head

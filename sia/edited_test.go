@@ -7,7 +7,8 @@ func asksWhichText(t *testing.T) *planning {
 	t.Helper()
 	p := &planning{t: t}
 	p.says(Start{Installation: 1, Repo: Repo{ID: 9}, Issue: 3, Title: "Greet", Body: "Politely.", DefaultBranch: "main"})
-	p.done(DoBegin, Begun{Settings: DefaultSettings(), BaseBranch: "main", BaseSHA: "base", Title: "Greet", Body: "Rudely."})
+	p.done(DoBegin, Begun{Settings: DefaultSettings(), BaseBranch: "main", BaseSHA: "base", Title: "Greet",
+		Body: "Rudely."})
 	p.comesTo(Escalated)
 	if p.task.Body != "Politely." || len(p.task.Attempts) != 0 || p.task.Escalation.Kind != AskEdited {
 		t.Fatalf("the task is %q after %d attempts", p.task.Body, len(p.task.Attempts))
@@ -48,7 +49,8 @@ func TestEditedIssue(t *testing.T) {
 func TestEditedAgain(t *testing.T) {
 	p := asksWhichText(t)
 	p.says(AnswerGiven{Letter: "A"})
-	p.done(DoBegin, Begun{Settings: DefaultSettings(), BaseBranch: "main", BaseSHA: "base", Title: "Greet", Body: "Worse."})
+	p.done(DoBegin, Begun{Settings: DefaultSettings(), BaseBranch: "main", BaseSHA: "base", Title: "Greet",
+		Body: "Worse."})
 	p.comesTo(Escalated)
 	if p.task.Escalation.Edition.Body != "Worse." || p.task.Escalation.Number != 2 {
 		t.Errorf("asked about %+v", p.task.Escalation)

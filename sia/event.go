@@ -197,7 +197,7 @@ type (
 	Progressed struct {
 		Attempt int    `json:"attempt"`
 		Turn    int    `json:"turn"`
-		Tests   string `json:"tests,omitempty"` // how its last run of the tests ended; empty: it made none since the last report
+		Tests   string `json:"tests,omitempty"` // how its last run of the tests ended; empty: none since the last report
 	}
 	// Pushed: the attempt's commit is on the branch.
 	Pushed struct {
@@ -448,10 +448,11 @@ func (Updated) Kind() Kind          { return KUpdated }
 var facts = []Fact{
 	Start{}, Stop{}, PauseAsked{}, Resume{}, Retry{}, Use{}, AnswerGiven{}, Approve{}, AcceptTests{}, Edited{}, Query{},
 	Rated{}, ChangesAsked{}, ChangesWithdrawn{}, ThreadSettled{},
-	CheckSeen{}, Progressed{}, BranchMoved{}, Restored{}, PullClosed{}, PullReopened{}, Begun{}, Decided{}, Aggregated{}, AttemptEnded{}, Pushed{}, PushRefused{},
+	CheckSeen{}, Progressed{}, BranchMoved{}, Restored{}, PullClosed{}, PullReopened{}, Begun{}, Decided{}, Aggregated{},
+	AttemptEnded{}, Pushed{}, PushRefused{},
 	PullOpened{},
-	Judged{}, Diagnosed{}, Reviewed{}, Weighed{}, FinalReviewed{}, MemoryCommitted{}, CommentPosted{}, EscalationOpened{}, SyncDone{}, Done{},
-	EffectFailed{}, FixStudied{}, Readied{}, Drafted{}, Updated{},
+	Judged{}, Diagnosed{}, Reviewed{}, Weighed{}, FinalReviewed{}, MemoryCommitted{}, CommentPosted{}, EscalationOpened{},
+	SyncDone{}, Done{}, EffectFailed{}, FixStudied{}, Readied{}, Drafted{}, Updated{},
 }
 
 // Kinds lists every kind of fact: first those of people and GitHub, then those

@@ -15,9 +15,10 @@ import (
 var stay = map[string][]string{
 	"one of a few words": {
 		"Aftermath", "AttemptEnd", "AttemptOutcome", "CheckColour", "EffectKind", "EscalationKind", "GateVerdict",
-		"Pattern", "PauseKind", "PolicySettings.Autonomy", "SignalName", "State", "Structure", "Verdict", "CheckFailure.Class", "Query.Topic", "Racer.Coder",
-		"DemandState", "RemarkKind",
-		"AnswerGiven.Letter", "Answer.Letter", "Option.Letter", "Part.Coder", "Part.Failed", "PartKind", "PartState", "DecisionType",
+		"Pattern", "PauseKind", "PolicySettings.Autonomy", "SignalName", "State", "Structure", "Verdict",
+		"CheckFailure.Class", "Query.Topic", "Racer.Coder", "DemandState", "RemarkKind",
+		"AnswerGiven.Letter", "Answer.Letter", "Option.Letter", "Part.Coder", "Part.Failed", "PartKind",
+		"PartState", "DecisionType",
 	},
 	"an id or a key that code makes, and finds things by": {
 		"TaskID", "Event.ID", "Event.Effect", "Effect.Key", "Effect.TargetKey", "HaltScope", "Task.AwaitMemory", "Task.Seen",

@@ -44,7 +44,8 @@ func did(sha SHA) AttemptEnded {
 }
 
 func didNot(sha SHA) AttemptEnded {
-	return AttemptEnded{End: EndFinished, Commit: sha, Cost: 100, Check: &CheckRun{Command: "true", Excerpt: "it does not hold"}}
+	return AttemptEnded{End: EndFinished, Commit: sha, Cost: 100,
+		Check: &CheckRun{Command: "true", Excerpt: "it does not hold"}}
 }
 
 // waits reports whether an effect of a kind is under way.
@@ -81,8 +82,8 @@ func TestLinear(t *testing.T) {
 	p.done(DoAggregate, Aggregated{Commit: "c1", Diff: DiffStat{Files: 2}})
 	p.done(DoPush, Pushed{SHA: "c1"})
 	a := p.task.Attempt()
-	if p.task.State != PushedOut || p.task.Head != "c1" || a.Cost != 400 || a.Reserved != 0 || p.task.Credits.Reserved != 0 ||
-		a.Diff.Files != 2 {
+	if p.task.State != PushedOut || p.task.Head != "c1" || a.Cost != 400 || a.Reserved != 0 ||
+		p.task.Credits.Reserved != 0 || a.Diff.Files != 2 {
 		t.Errorf("%s, head %s, %+v", p.task.State, p.task.Head, a)
 	}
 }
@@ -99,14 +100,16 @@ func TestParallel(t *testing.T) {
 	p.done(DoAggregate, Aggregated{Conflicts: []Conflict{{Path: "x", What: "both"}}, Over: []int{1, 2}})
 	p.wantParts("done", "done", "done", "running")
 	merge := p.task.Attempt().Parts[3]
-	if merge.Kind != PartMerge || !slices.Equal(merge.Needs, []int{1, 2}) || !strings.Contains(merge.Do, "part 1 (a) and part 2 (b)") {
+	if merge.Kind != PartMerge || !slices.Equal(merge.Needs, []int{1, 2}) ||
+		!strings.Contains(merge.Do, "part 1 (a) and part 2 (b)") {
 		t.Errorf("%+v", merge)
 	}
 	p.run(5, did("m1"))
 	if got := p.task.Attempt().Tops(); !slices.Equal(got, []int{3, 4}) {
 		t.Errorf("%v are to be put together", got)
 	}
-	red := Aggregated{Commit: "x", Checks: []CheckRun{{Command: "true", Holds: true}, {Command: "make test", Excerpt: "boom"}}}
+	red := Aggregated{Commit: "x",
+		Checks: []CheckRun{{Command: "true", Holds: true}, {Command: "make test", Excerpt: "boom"}}}
 	p.done(DoAggregate, red)
 	p.wantParts("done", "done", "done", "done", "running")
 	p.run(6, didNot("n1")) // the checks decide what it left undone
@@ -162,11 +165,12 @@ func TestPartGivenUp(t *testing.T) {
 // Without a plan that can be worked by, one run does all of it.
 func TestPlanOfPartsFails(t *testing.T) {
 	for name, f := range map[string]AttemptEnded{
-		"one part":   {End: EndAsked, Cost: 100, Ask: &Ask{Plan: &Plan{Summary: "so", Steps: []plan.Part{part("a")}}}},
-		"no plan":    {End: EndFinished, Cost: 100},
-		"no turns":   {End: EndTurns, Cost: 100, Reason: "the limit of turns"},
-		"got stuck":  {End: EndStuck, Cost: 100, Reason: "it turns in circles"},
-		"no command": {End: EndAsked, Cost: 100, Ask: &Ask{Plan: &Plan{Steps: []plan.Part{{Do: "a", DoneWhen: "x"}, part("b")}}}},
+		"one part":  {End: EndAsked, Cost: 100, Ask: &Ask{Plan: &Plan{Summary: "so", Steps: []plan.Part{part("a")}}}},
+		"no plan":   {End: EndFinished, Cost: 100},
+		"no turns":  {End: EndTurns, Cost: 100, Reason: "the limit of turns"},
+		"got stuck": {End: EndStuck, Cost: 100, Reason: "it turns in circles"},
+		"no command": {End: EndAsked, Cost: 100,
+			Ask: &Ask{Plan: &Plan{Steps: []plan.Part{{Do: "a", DoneWhen: "x"}, part("b")}}}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := &planning{t: t}
@@ -230,10 +234,12 @@ func newRace(t *testing.T) *planning {
 func TestRace(t *testing.T) {
 	p := newRace(t)
 	p.run(1, AttemptEnded{End: EndFinished, Commit: "f1", Cost: 10, Check: &CheckRun{Tests: []string{"TestA"}}})
-	p.run(2, AttemptEnded{End: EndFinished, Commit: "s1", Cost: 90, Diff: DiffStat{Added: 50}, Check: &CheckRun{Holds: true}})
+	p.run(2, AttemptEnded{End: EndFinished, Commit: "s1", Cost: 90, Diff: DiffStat{Added: 50},
+		Check: &CheckRun{Holds: true}})
 	p.done(DoPush, Pushed{SHA: "s1"})
 	p.done(DoPull, PullOpened{Number: 4})
-	red := Judged{SHA: "s1", Looked: p.task.Since.AddDate(1, 0, 0), Verdict: VerdictRed, Failures: []CheckFailure{{Check: "test"}}}
+	red := Judged{SHA: "s1", Looked: p.task.Since.AddDate(1, 0, 0), Verdict: VerdictRed,
+		Failures: []CheckFailure{{Check: "test"}}}
 	p.done(DoGate, red)
 	if a := p.task.Attempt(); a.Coder != "strong" || a.RacersLeft() != 1 || a.Cost != 100 {
 		t.Fatalf("%+v", a)
@@ -267,7 +273,8 @@ func TestRaceWithoutAChange(t *testing.T) {
 	p := newRace(t)
 	p.run(1, AttemptEnded{End: EndStuck, Reason: "in circles"})
 	p.run(2, AttemptEnded{End: EndFinished})
-	if a := p.task.Attempt(); p.task.State != Diagnosing || !strings.Contains(a.Reason, "came to a change") || a.Reserved != 0 {
+	a := p.task.Attempt()
+	if p.task.State != Diagnosing || !strings.Contains(a.Reason, "came to a change") || a.Reserved != 0 {
 		t.Errorf("%s, %+v", p.task.State, a)
 	}
 }

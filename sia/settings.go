@@ -99,8 +99,8 @@ const (
 func Steering() []string {
 	return []string{
 		"AGENTS.md", "AGENTS.override.md", "CLAUDE.md", "CLAUDE.local.md", "GEMINI.md", ".cursorrules", ".windsurfrules",
-		".clinerules", ".claude", ".codex", ".gemini", ".cursor", ".opencode", "opencode.json", ".mcp.json", ".aider.conf.yml",
-		".vscode", ".idea", ".zed", ".devcontainer", ".devcontainer.json",
+		".clinerules", ".claude", ".codex", ".gemini", ".cursor", ".opencode", "opencode.json", ".mcp.json",
+		".aider.conf.yml", ".vscode", ".idea", ".zed", ".devcontainer", ".devcontainer.json",
 		".husky", ".githooks", ".gitconfig", ".lefthook.yml", "lefthook.yml", ".pre-commit-config.yaml",
 		".npmrc", ".yarnrc", ".yarnrc.yml", ".pnpmfile.cjs", "bunfig.toml", ".envrc", "pip.conf", ".mvn", ".cargo", ".bundle",
 	}
@@ -164,8 +164,8 @@ type LearningSettings struct {
 	LessonsInPrompt int      `json:"lessons_in_prompt" yaml:"lessons_in_prompt"`
 	MinConfidence   float64  `json:"min_confidence" yaml:"min_confidence"`
 	LessonsPerDay   int      `json:"lessons_per_day" yaml:"lessons_per_day"` // learned from outcomes
-	DecayDays       int      `json:"decay_days" yaml:"decay_days"`           // idle, until evidence fades, and its half-life
-	Heartbeat       Duration `json:"heartbeat" yaml:"heartbeat"`             // between two times that lessons are put in order
+	DecayDays       int      `json:"decay_days" yaml:"decay_days"`           // idle, until evidence fades; its half-life
+	Heartbeat       Duration `json:"heartbeat" yaml:"heartbeat"`             // between two orderings of lessons
 	Share           string   `json:"share" yaml:"share"`                     // none or aggregate
 }
 

@@ -151,7 +151,8 @@ func (s *step) waitOut(f Decided) {
 		Waits: g.Waits + 1}
 	s.emitEffect(DoRerun, s.number(), "wait-"+s.v(), Effect{At: at, SHA: s.t.Head, CheckIDs: g.Failed})
 	s.look(at.Add(lookGap(s.t.Settings.Checks.Settle.D(), 1)))
-	s.because("not the attempt's doing: the checks are run again at %s, because %s", at.UTC().Format(time.TimeOnly), f.Reason)
+	s.because("not the attempt's doing: the checks are run again at %s, because %s",
+		at.UTC().Format(time.TimeOnly), f.Reason)
 }
 
 // takeBackFailure undoes what outcome and fail noted of the present attempt.
@@ -159,7 +160,7 @@ func (s *step) takeBackFailure() {
 	a := s.t.Attempt()
 	a.Outcome, a.Signals = "", nil
 	s.t.Failures--
-	before, after := AttemptOutcome(""), 0 // of earlier attempts on the same prompt, and the first after the last diagnosis
+	before, after := AttemptOutcome(""), 0 // of earlier attempts on the same prompt; the first after the last diagnosis
 	if n := len(s.t.Interventions); n > 0 {
 		after = s.t.Interventions[n-1].After
 	}
@@ -220,7 +221,8 @@ func (s *step) assigned(f Decided) {
 		Number: s.number() + 1, StartedAt: s.e.At, Coder: f.Choice, Agent: f.Agent, Assigned: f.Reason, PromptHash: o.Hash,
 		Technique: s.t.Brief.Technique, Planning: plans,
 		LessonsShown: o.LessonsShown, LessonsWithheld: o.LessonsWithheld,
-		Answers: len(s.t.Brief.Answers), Asked: s.t.Brief.Asked != nil, Reserved: s.t.Credits.reserve(max(Credit, left-left/siaShare)),
+		Answers: len(s.t.Brief.Answers), Asked: s.t.Brief.Asked != nil,
+		Reserved: s.t.Credits.reserve(max(Credit, left-left/siaShare)),
 	}
 	s.t.Attempts = append(s.t.Attempts, a)
 	s.t.WantedCoder, s.t.Elsewhere = "", false
@@ -232,7 +234,8 @@ func (s *step) assigned(f Decided) {
 	}
 	why := fmt.Sprintf("attempt %d begins at %s with %s credits set aside", a.Number, s.t.BaseSHA.Short(), a.Reserved)
 	if plans {
-		why = fmt.Sprintf("attempt %d makes a plan for %s, with %s credits set aside", a.Number, s.t.BaseSHA.Short(), a.Reserved)
+		why = fmt.Sprintf("attempt %d makes a plan for %s, with %s credits set aside",
+			a.Number, s.t.BaseSHA.Short(), a.Reserved)
 	}
 	if f.Reason != "" {
 		why += fmt.Sprintf("; %s works: %s", f.Choice, strings.TrimSuffix(f.Reason, "."))

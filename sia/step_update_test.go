@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-var inTheWay = Updated{From: "f00d", Onto: "ba5e2", Conflicts: []Conflict{{"hello.txt", "both sides changed the same lines"}}}
+var inTheWay = Updated{From: "f00d", Onto: "ba5e2",
+	Conflicts: []Conflict{{"hello.txt", "both sides changed the same lines"}}}
 
 // A base in the way of the branch is merged into it, whatever the checks say: those of
 // a pull request don't even run.

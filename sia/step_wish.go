@@ -13,7 +13,8 @@ func (s *step) changesAsked() {
 	f := s.e.Fact.(ChangesAsked)
 	switch {
 	case s.t.Pull.Number == 0 || s.t.Pull.Merged:
-		s.ignore("the pull request is not open any more; `/sia start` followed by words, on the issue, says what is wanted besides")
+		s.ignore("the pull request is not open any more; `/sia start` followed by words, on the issue, says what is " +
+			"wanted besides")
 		return
 	case len(s.t.Wishes) >= mostWishes:
 		s.ignore("%d requests wait already; the next attempt is given those", mostWishes)

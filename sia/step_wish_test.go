@@ -28,7 +28,8 @@ func (p *planning) readsAll(threads ...Thread) {
 	}
 	set := DefaultSettings()
 	set.Review.Final = false
-	p.done(DoBegin, Begun{Settings: set, BaseBranch: "main", BaseSHA: "base", Title: p.task.Title, Body: p.task.Body, Asked: &a})
+	p.done(DoBegin, Begun{Settings: set, BaseBranch: "main", BaseSHA: "base", Title: p.task.Title,
+		Body: p.task.Body, Asked: &a})
 	p.works()
 }
 
@@ -192,7 +193,8 @@ func TestReviewOfAClosedPull(t *testing.T) {
 // An attempt that changes nothing because nothing is to be changed ends with answers, and is no
 // success; without an answer to each it has failed.
 func TestReviewThatOnlyAsks(t *testing.T) {
-	for summary, want := range map[string]State{"All is well.\n[1] check.sh wants the comma.": Checking, "All is well.": Diagnosing} {
+	for summary, want := range map[string]State{"All is well.\n[1] check.sh wants the comma.": Checking,
+		"All is well.": Diagnosing} {
 		p := checked(t, false)
 		p.judges(Judged{Verdict: VerdictGreen})
 		p.asks("review/1", ChangesAsked{Review: 1})
@@ -204,7 +206,8 @@ func TestReviewThatOnlyAsks(t *testing.T) {
 		}
 		p.judges(Judged{Verdict: VerdictGreen})
 		p.comesTo(Passed)
-		if a := p.task.Attempt(); !a.Asked || p.task.Attempts[0].Asked || a.Outcome != AttemptFail || len(p.task.Owed) != 1 || p.task.Owed[0].Head != "f00d" {
+		if a := p.task.Attempt(); !a.Asked || p.task.Attempts[0].Asked || a.Outcome != AttemptFail || len(p.task.Owed) != 1 ||
+			p.task.Owed[0].Head != "f00d" {
 			t.Errorf("%s, owed %+v", a.Outcome, p.task.Owed)
 		}
 	}

@@ -189,8 +189,8 @@ func (w *world) outcome(f Effect) Fact {
 func (w *world) runEnded(f Effect) Fact {
 	t := w.t
 	a := w.task.Attempts[f.Attempt-1]
-	end := rapid.SampledFrom([]AttemptEnd{EndFinished, EndFinished, EndFinished, EndFinished, EndTime, EndCredits, EndStuck,
-		EndCancelled, EndError}).Draw(t, "end of run")
+	end := rapid.SampledFrom([]AttemptEnd{EndFinished, EndFinished, EndFinished, EndFinished, EndTime, EndCredits,
+		EndStuck, EndCancelled, EndError}).Draw(t, "end of run")
 	out := AttemptEnded{End: end, Reason: "", Cost: Credits(rapid.IntRange(0, 4000).Draw(t, "cost"))}
 	if end != EndFinished {
 		out.Reason = string(end)
@@ -242,7 +242,8 @@ func (w *world) aggregated() Fact {
 func (w *world) decided(f Effect) Fact {
 	q := f.Question
 	choices := map[DecisionType][]string{
-		DecideRecover:  {ChooseSIA, ChooseSIA, ChooseSIA, ChooseSIA, ChooseRetry, ChooseRerun, ChooseOtherCoder, ChoosePerson, ChooseAbandon},
+		DecideRecover: {ChooseSIA, ChooseSIA, ChooseSIA, ChooseSIA, ChooseRetry, ChooseRerun, ChooseOtherCoder, ChoosePerson,
+			ChooseAbandon},
 		DecideEscalate: {ChooseGoOn, ChooseGoOn, ChooseGoOn, ChooseAsk},
 		DecideAssign:   {"fast", "fast", "strong", "strong", ChooseNobody},
 		DecideDecompose: {string(plan.Whole), string(plan.Linear), string(plan.Parallel), string(plan.Hierarchical),
@@ -253,7 +254,8 @@ func (w *world) decided(f Effect) Fact {
 	} else if q == DecideRecover && w.task.Attempt().RacersLeft() > 0 {
 		choices[q] = append(choices[q], ChooseNextRacer, ChooseNextRacer, ChooseNextRacer)
 	}
-	d := Decided{Type: q, Choice: rapid.SampledFrom(choices[q]).Draw(w.t, string(q)), Reason: "so it is", Agent: "scripted"}
+	d := Decided{Type: q, Choice: rapid.SampledFrom(choices[q]).Draw(w.t, string(q)), Reason: "so it is",
+		Agent: "scripted"}
 	if d.Choice == ChooseRerun && w.task.Head == "" {
 		d.Choice = ChooseRetry
 	}
@@ -292,7 +294,8 @@ func (w *world) bother() (Event, Task) {
 		PauseAsked{Reason: "said so"}, PauseAsked{Reason: "all of it", Scope: ServerHalt},
 		PauseAsked{Reason: "all of the repository", Scope: RepositoryHalt(9)}, Resume{Scope: ServerHalt},
 		Resume{Scope: RepositoryHalt(9)},
-		Resume{}, Resume{Credits: 5 * Credit}, Retry{}, Use{Technique: FreshStart}, Use{Coder: "strong"}, AnswerGiven{Letter: "A"},
+		Resume{}, Resume{Credits: 5 * Credit}, Retry{}, Use{Technique: FreshStart}, Use{Coder: "strong"},
+		AnswerGiven{Letter: "A"},
 		AnswerGiven{Text: "do the other"},
 		AnswerGiven{Letter: "B"}, Approve{}, Approve{Question: 1}, AcceptTests{}, Edited{Title: "Do that"},
 		Query{Topic: "status"}, Rated{Good: true}, Rated{Intervention: 1}, CheckSeen{SHA: w.task.Head},

@@ -385,7 +385,8 @@ func TestAdviceQuotesTheEndpoint(t *testing.T) {
 			"The endpoint says: tools are not supported."},
 		{llm.Error{Kind: llm.KindBadRequest, Status: 404, Message: "no such model"}, "Check the model's name and the " +
 			"endpoint's address in the server's configuration. The endpoint says: no such model."},
-		{llm.Error{Kind: llm.KindBadRequest}, "Check the model's name and the endpoint's address in the server's configuration."},
+		{llm.Error{Kind: llm.KindBadRequest},
+			"Check the model's name and the endpoint's address in the server's configuration."},
 	} {
 		if got := c.err.Advice(); got != c.want {
 			t.Errorf("%q, want %q", got, c.want)

@@ -19,7 +19,8 @@ func TestObserve(t *testing.T) {
 	observed := func(c *llm.Config) { c.Observe = func(call llm.Call) { calls = append(calls, call) } }
 	ask := llm.Request{Messages: []llm.Message{{Role: llm.RoleUser, Content: "Hello"}}, MaxOutput: 16}
 
-	answering, _, _ := serve(t, scripted.Script{Rules: []scripted.Rule{{Turns: []scripted.Answer{{Text: "Hello."}}}}}, observed)
+	answering, _, _ := serve(t, scripted.Script{Rules: []scripted.Rule{{Turns: []scripted.Answer{{Text: "Hello."}}}}},
+		observed)
 	if _, err := answering.Complete(t.Context(), ask); err != nil {
 		t.Fatal(err)
 	}

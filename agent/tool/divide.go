@@ -41,7 +41,8 @@ func (t DivideTool) Schema() json.RawMessage {
 "done_when":{"type":"string","description":"how one can tell that it is done, in words"},
 "check":{"type":"string","description":"shell command that ends with 0 exactly when it is done"},
 "paths":{"type":"array","items":{"type":"string"},"description":"files that it will change"},
-"needs":{"type":"array","items":{"type":"integer","minimum":1},"description":"numbers of the earlier parts that it rests on"}},
+"needs":{"type":"array","items":{"type":"integer","minimum":1},`+
+		`"description":"numbers of the earlier parts that it rests on"}},
 "required":["do","done_when","check"],"additionalProperties":false}}},
 "required":["summary","parts"],"additionalProperties":false}`, t.Most))
 }

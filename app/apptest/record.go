@@ -331,7 +331,8 @@ func (s *Stage) shas() []string {
 			}
 		}
 	}
-	return append(shas, strings.Fields(s.git("log", "--branches=sia/issue-*", "--topo-order", "--reverse", "--format=%H"))...)
+	return append(shas,
+		strings.Fields(s.git("log", "--branches=sia/issue-*", "--topo-order", "--reverse", "--format=%H"))...)
 }
 
 func (s *Stage) memory() []string {

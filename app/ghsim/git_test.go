@@ -118,7 +118,8 @@ func TestGitPermissions(t *testing.T) {
 	if out, err := git(t, dir, "push", "origin", "HEAD:refs/heads/a"); err == nil || !strings.Contains(out, "403") {
 		t.Errorf("pushed with contents: read: %v\n%s", err, out)
 	}
-	write := s.token(&github.InstallationTokenOptions{Permissions: &github.InstallationPermissions{Contents: ptr("write")}})
+	write := s.token(
+		&github.InstallationTokenOptions{Permissions: &github.InstallationPermissions{Contents: ptr("write")}})
 	if out, err := git(t, dir, "push", s.remote(write), "HEAD:refs/heads/a"); err != nil {
 		t.Errorf("push: %v\n%s", err, out)
 	}

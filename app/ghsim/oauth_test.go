@@ -108,7 +108,8 @@ func TestRegisteringFromAManifest(t *testing.T) {
 	s := newSim(t, nil, func(c *ghsim.Config) { c.AppKeyPEM = nil })
 	hook := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
 	defer hook.Close()
-	manifest := `{"name":"My SIA","url":"http://127.0.0.1:9","redirect_url":"http://127.0.0.1:9/setup","hook_attributes":{"url":` + quote(hook.URL) + `},
+	manifest := `{"name":"My SIA","url":"http://127.0.0.1:9","redirect_url":"http://127.0.0.1:9/setup",
+		"hook_attributes":{"url":` + quote(hook.URL) + `},
 		"default_permissions":{"issues":"write"},"default_events":["issues"]}`
 	resp, body := s.form("/settings/apps/new?state=st", "http://127.0.0.1:9", url.Values{"manifest": {manifest}})
 	if resp.StatusCode != 200 || !strings.Contains(body, "issues: write") {
@@ -166,8 +167,9 @@ func TestSigningInIsBoundToWhoBegan(t *testing.T) {
 		resp, _ := s.form("/login/oauth/authorize", s.URL(), q)
 		u, err := resp.Location()
 		must(t, err)
-		_, body := s.form("/login/oauth/access_token", s.URL(), url.Values{"client_id": {s.app.ClientID}, "client_secret": {s.app.ClientSecret},
-			"code": {u.Query().Get("code")}, "code_verifier": {verifier}, "redirect_uri": {redirect}})
+		_, body := s.form("/login/oauth/access_token", s.URL(),
+			url.Values{"client_id": {s.app.ClientID}, "client_secret": {s.app.ClientSecret},
+				"code": {u.Query().Get("code")}, "code_verifier": {verifier}, "redirect_uri": {redirect}})
 		return body
 	}
 	if got := exchange("another", back); !strings.Contains(got, "bad_verification_code") {
@@ -216,12 +218,14 @@ func TestAnOrganizationRegistersAnApp(t *testing.T) {
 	s.CreateOrg("umbrella")
 	manifest := `{"name":"SIA","url":"http://127.0.0.1:9","redirect_url":"http://127.0.0.1:9/setup"}`
 	for org, want := range map[string]int{"umbrella": 200, "acme": 404, "nobody": 404} {
-		if resp, body := s.form("/organizations/"+org+"/settings/apps/new", "http://127.0.0.1:9", url.Values{"manifest": {manifest}}); resp.StatusCode != want {
+		if resp, body := s.form("/organizations/"+org+"/settings/apps/new", "http://127.0.0.1:9",
+			url.Values{"manifest": {manifest}}); resp.StatusCode != want {
 			t.Errorf("%s: %d %s", org, resp.StatusCode, body)
 		}
 	}
 	long := `{"name":"A name of thirty-five characters, no","url":"http://h","redirect_url":"http://h"}`
-	if resp, _ := s.form("/settings/apps/new", "http://127.0.0.1:9", url.Values{"manifest": {long}}); resp.StatusCode != 404 {
+	resp, _ := s.form("/settings/apps/new", "http://127.0.0.1:9", url.Values{"manifest": {long}})
+	if resp.StatusCode != 404 {
 		t.Errorf("a long name: %d", resp.StatusCode)
 	}
 }

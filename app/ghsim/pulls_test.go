@@ -73,7 +73,8 @@ func TestPullRequestLife(t *testing.T) {
 		t.Errorf("commits %v", commits)
 	}
 	resp, body := s.do("POST", "/api/graphql", s.token(nil),
-		fmt.Sprintf(`{"query":"mutation($id: ID!) { markPullRequestReadyForReview(input: {pullRequestId: $id}) { pullRequest { isDraft } } }","variables":{"id":%q}}`, p.GetNodeID()))
+		fmt.Sprintf(`{"query":"mutation($id: ID!) { markPullRequestReadyForReview(input: {pullRequestId: $id}) { `+
+			`pullRequest { isDraft } } }","variables":{"id":%q}}`, p.GetNodeID()))
 	if resp.StatusCode != 200 || !strings.Contains(body, `"isDraft":false`) {
 		t.Errorf("ready for review: %d %s", resp.StatusCode, body)
 	}
@@ -112,7 +113,8 @@ func TestGraphQLRefusesWhatItDoesNotKnow(t *testing.T) {
 	tok := s.token(nil)
 	for query, want := range map[string]string{
 		`{"query":"query { viewer { login } }"}`: "UNDEFINED_FIELD",
-		`{"query":"mutation { convertPullRequestToDraft(input: {pullRequestId: \"PR_x\"}) { clientMutationId } }"}`: "NOT_FOUND",
+		`{"query":"mutation { convertPullRequestToDraft(input: {pullRequestId: \"PR_x\"}) ` +
+			`{ clientMutationId } }"}`: "NOT_FOUND",
 	} {
 		if resp, body := s.do("POST", "/api/graphql", tok, query); resp.StatusCode != 200 || !strings.Contains(body, want) {
 			t.Errorf("%s: %d %s", query, resp.StatusCode, body)

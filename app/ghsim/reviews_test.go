@@ -69,8 +69,8 @@ func TestCreateReview(t *testing.T) {
 	head, err := s.PushFiles(repoName, "topic", "dana", "y", map[string]string{"y.txt": "y\n"})
 	must(t, err)
 	c := s.bot()
-	made, _, err := c.PullRequests.Create(ctx, "acme", "shop", &gh.NewPullRequest{Title: gh.String("T"), Head: gh.String("topic"),
-		Base: gh.String("main")})
+	made, _, err := c.PullRequests.Create(ctx, "acme", "shop",
+		&gh.NewPullRequest{Title: gh.String("T"), Head: gh.String("topic"), Base: gh.String("main")})
 	must(t, err)
 	n := made.GetNumber()
 	post := func(body string) (int, string) {
@@ -111,7 +111,8 @@ func TestCreateReview(t *testing.T) {
 	}
 	v, err = s.Pull(repoName, n)
 	must(t, err)
-	if len(v.Reviews) != 3 || v.Reviews[0].SHA != head || len(v.OnLines) != 6 || !v.OnLines[3].Old || v.OnLines[3].Line != 1 {
+	if len(v.Reviews) != 3 || v.Reviews[0].SHA != head || len(v.OnLines) != 6 || !v.OnLines[3].Old ||
+		v.OnLines[3].Line != 1 {
 		t.Errorf("%+v %+v", v.Reviews, v.OnLines)
 	}
 	cs, _, err := c.PullRequests.ListComments(ctx, "acme", "shop", n, nil)

@@ -190,7 +190,8 @@ jobs:
 
 func TestRunnerRefusesWhatItDoesNotKnow(t *testing.T) {
 	s := newSim(t, map[string]string{
-		".github/workflows/a.yml": "on: push\njobs: {matrix: {strategy: {matrix: {os: [a, b]}}, steps: [{run: 'test ${{ matrix.os }} = a'}]}}\n",
+		".github/workflows/a.yml": "on: push\n" +
+			"jobs: {matrix: {strategy: {matrix: {os: [a, b]}}, steps: [{run: 'test ${{ matrix.os }} = a'}]}}\n",
 		".github/workflows/b.yml": "on: push\njobs: {unknown: {steps: [{uses: someone/thing@v1}]}}\n",
 		".github/workflows/c.yml": "on: push\njobs: {x: {needs: y, steps: [{run: x}]}}\n",
 		".github/workflows/d.yml": "on: {push: {branches: ['release/**']}}\njobs: {x: {steps: [{run: x}]}}\n",
@@ -221,7 +222,8 @@ func TestCloseKillsWorkflows(t *testing.T) {
 	pipe, never := filepath.Join(dir, "pid"), filepath.Join(dir, "never")
 	must(t, syscall.Mkfifo(pipe, 0o600))
 	must(t, syscall.Mkfifo(never, 0o600))
-	s := newSim(t, map[string]string{".github/workflows/ci.yml": "on: push\njobs:\n  slow:\n    steps:\n      - run: |\n          echo $$ > " + pipe + "\n          cat " + never + " &\n          cat " + never + "\n"})
+	s := newSim(t, map[string]string{".github/workflows/ci.yml": "on: push\njobs:\n  slow:\n    steps:\n      - run: |\n" +
+		"          echo $$ > " + pipe + "\n          cat " + never + " &\n          cat " + never + "\n"})
 	_, err := s.PushFiles(repoName, "topic", "dana", "x", map[string]string{"x.txt": "x"})
 	must(t, err)
 	b, err := os.ReadFile(pipe)
@@ -234,7 +236,8 @@ func TestCloseKillsWorkflows(t *testing.T) {
 }
 
 func TestJobTimeout(t *testing.T) {
-	s := newSim(t, map[string]string{".github/workflows/ci.yml": "on: push\njobs: {slow: {steps: [{run: 'read x < <(:); cat /dev/zero > /dev/null'}]}}\n"},
+	s := newSim(t, map[string]string{".github/workflows/ci.yml": "on: push\n" +
+		"jobs: {slow: {steps: [{run: 'read x < <(:); cat /dev/zero > /dev/null'}]}}\n"},
 		func(c *ghsim.Config) { c.JobTimeout = 300 * time.Millisecond })
 	sha, err := s.PushFiles(repoName, "topic", "dana", "x", map[string]string{"x.txt": "x"})
 	must(t, err)

@@ -19,9 +19,11 @@ func TestRepositoryFromALocalOne(t *testing.T) {
 		}
 	}
 	commit(t, dir, "go.mod", "module example.com/m\n\ngo 1.26\n")
-	commit(t, dir, "m_test.go", "package m\n\nimport \"testing\"\n\nfunc TestBooking(t *testing.T) { t.Error(\"no confirmation was sent\") }\n")
+	commit(t, dir, "m_test.go",
+		"package m\n\nimport \"testing\"\n\nfunc TestBooking(t *testing.T) { t.Error(\"no confirmation was sent\") }\n")
 	commit(t, dir, ".github/workflows/ci.yml",
-		"on: [push, pull_request]\njobs:\n  test:\n    steps:\n      - uses: actions/checkout@v4\n      - uses: actions/setup-go@v5\n      - run: go test ./...\n")
+		"on: [push, pull_request]\njobs:\n  test:\n    steps:\n      - uses: actions/checkout@v4\n"+
+			"      - uses: actions/setup-go@v5\n      - run: go test ./...\n")
 	s := newSim(t, nil)
 	r, err := s.CreateRepo("acme", "local", ghsim.RepoSpec{From: dir})
 	must(t, err)

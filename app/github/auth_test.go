@@ -215,13 +215,16 @@ func TestAddressesOfEachGitHub(t *testing.T) {
 		web, api, graphql, clone string
 		kept                     time.Duration // of deliveries
 	}{
-		{"https://github.com", "https://api.github.com/", "https://api.github.com/graphql", "https://github.com/", 72 * time.Hour},
-		{"https://GitHub.com/", "https://api.github.com/", "https://api.github.com/graphql", "https://github.com/", 72 * time.Hour},
+		{"https://github.com", "https://api.github.com/", "https://api.github.com/graphql", "https://github.com/",
+			72 * time.Hour},
+		{"https://GitHub.com/", "https://api.github.com/", "https://api.github.com/graphql", "https://github.com/",
+			72 * time.Hour},
 		{"https://acme.ghe.com", "https://api.acme.ghe.com/", "https://api.acme.ghe.com/graphql", "https://acme.ghe.com/",
 			72 * time.Hour},
 		{"https://api.acme.ghe.com", "https://api.acme.ghe.com/", "https://api.acme.ghe.com/graphql", "https://acme.ghe.com/",
 			72 * time.Hour},
-		{"https://git.corp", "https://git.corp/api/v3/", "https://git.corp/api/graphql", "https://git.corp/", 168 * time.Hour},
+		{"https://git.corp", "https://git.corp/api/v3/", "https://git.corp/api/graphql", "https://git.corp/",
+			168 * time.Hour},
 		{"https://git.corp:8443/", "https://git.corp:8443/api/v3/", "https://git.corp:8443/api/graphql",
 			"https://git.corp:8443/", 168 * time.Hour},
 		{"https://notghe.com", "https://notghe.com/api/v3/", "https://notghe.com/api/graphql", "https://notghe.com/",

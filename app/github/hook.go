@@ -53,7 +53,8 @@ func (a *App) LatestDeliveries(ctx context.Context) ([]Tried, error) {
 	}
 	out := make([]Tried, len(got))
 	for i, d := range got {
-		out[i] = Tried{ID: d.GetID(), Event: d.GetEvent(), At: d.GetDeliveredAt().Time, Code: d.GetStatusCode(), Status: d.GetStatus()}
+		out[i] = Tried{ID: d.GetID(), Event: d.GetEvent(), At: d.GetDeliveredAt().Time, Code: d.GetStatusCode(),
+			Status: d.GetStatus()}
 	}
 	return out, nil
 }

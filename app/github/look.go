@@ -177,7 +177,8 @@ func (r *Repo) lookAtOnce(ctx context.Context, at LookAt) (look Look, whole bool
 	if _, refused := r.noLook.get(""); refused {
 		return Look{}, false, nil
 	}
-	variables, selection := "$owner: String!, $name: String!, $commit: String!", "object(expression: $commit) { ...judges }"
+	variables, selection := "$owner: String!, $name: String!, $commit: String!",
+		"object(expression: $commit) { ...judges }"
 	vars := map[string]any{"owner": r.repo.Owner, "name": r.repo.Name, "commit": at.SHA}
 	if at.Pull != 0 {
 		variables, selection, vars["number"] = variables+", $number: Int!", selection+pullSelection, at.Pull

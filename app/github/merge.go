@@ -37,7 +37,8 @@ func (r *Repo) Merge(ctx context.Context, number int, head string) (merged bool,
 // Close closes a pull request without merging it. One that is closed stays so.
 // https://docs.github.com/en/rest/pulls/pulls#update-a-pull-request
 func (r *Repo) Close(ctx context.Context, number int) error {
-	got, _, err := r.gh.PullRequests.Edit(ctx, r.repo.Owner, r.repo.Name, number, &gh.PullRequest{State: gh.String("closed")})
+	got, _, err := r.gh.PullRequests.Edit(ctx, r.repo.Owner, r.repo.Name, number,
+		&gh.PullRequest{State: gh.String("closed")})
 	return r.fail(whole(err, got.GetNumber()), "close pull request %s#%d", r.repo, number)
 }
 

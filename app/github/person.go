@@ -36,7 +36,8 @@ func NewPeople(api string, transport http.RoundTripper) (*People, error) {
 	if transport == nil {
 		transport = http.DefaultTransport
 	}
-	return &People{api: base, client: &http.Client{Transport: askAgain{transport, maxPersonAnswer}, CheckRedirect: stay}}, nil
+	return &People{api: base,
+		client: &http.Client{Transport: askAgain{transport, maxPersonAnswer}, CheckRedirect: stay}}, nil
 }
 
 // stay follows no redirect: a token or a code would go along.

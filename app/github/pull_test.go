@@ -82,7 +82,8 @@ func TestMerge(t *testing.T) {
 		err    string
 	}{
 		{200, `{"sha":"abc","merged":true,"message":"Pull Request successfully merged"}`, true, "successfully", ""},
-		{405, `{"message":"Required status check \"test\" is expected."}`, false, `Required status check "test" is expected.`, ""},
+		{405, `{"message":"Required status check \"test\" is expected."}`, false,
+			`Required status check "test" is expected.`, ""},
 		{409, `{"message":"Head branch was modified. Review and try the merge again."}`, false, "was modified", ""},
 		{403, `{"message":"Resource not accessible by integration"}`, false, "not accessible", ""},
 		{404, `{"message":"Not Found"}`, false, "", "merge pull request acme/shop#5"},

@@ -39,7 +39,8 @@ type rateLimits struct {
 }
 
 func newRateLimits() *rateLimits {
-	return &rateLimits{slots: make(chan struct{}, maxConcurrent), until: map[string]time.Time{}, left: map[string]RateLimit{}}
+	return &rateLimits{slots: make(chan struct{}, maxConcurrent), until: map[string]time.Time{},
+		left: map[string]RateLimit{}}
 }
 
 // RateLimit is what an installation may still ask of GitHub, as its last answer said.

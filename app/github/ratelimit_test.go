@@ -86,7 +86,8 @@ func TestRateLimits(t *testing.T) {
 				t.Errorf("second call: %v after %d requests", err, n.Load())
 			}
 			// … but another installation is not held up …
-			if err := w.app.Repo(2, sia.Repo{ID: 9, Owner: "other", Name: "place"}).React(ctx, sia.Origin{OnIssue: 12}, "eyes"); err != nil {
+			if err := w.app.Repo(2, sia.Repo{ID: 9, Owner: "other", Name: "place"}).
+				React(ctx, sia.Origin{OnIssue: 12}, "eyes"); err != nil {
 				t.Error(err)
 			}
 			// … and when the time has come it goes on.

@@ -48,7 +48,8 @@ func TestRateLimitsAreTold(t *testing.T) {
 		t.Error(diff)
 	}
 	w.json("POST /repos/other/place/issues/1/reactions", 201, `{"id":1}`)
-	if err := w.app.Repo(2, sia.Repo{ID: 9, Owner: "other", Name: "place"}).React(t.Context(), sia.Origin{OnIssue: 1}, "eyes"); err != nil {
+	if err := w.app.Repo(2, sia.Repo{ID: 9, Owner: "other", Name: "place"}).
+		React(t.Context(), sia.Origin{OnIssue: 1}, "eyes"); err != nil {
 		t.Fatal(err)
 	}
 	if got := w.app.RateLimits(); len(got) != 1 {

@@ -45,11 +45,11 @@ func Register(ctx context.Context, api, code string) (Registration, error) {
 	got, _, err := client.Apps.CompleteAppManifest(ctx, code)
 	switch status := statusOf(err); {
 	case status == http.StatusNotFound || status == http.StatusUnprocessableEntity:
-		return Registration{}, errors.New("GitHub does not know the code: it works once, and for an hour. If the app stands " +
-			"in GitHub's settings, delete it there, and begin again")
+		return Registration{}, errors.New("GitHub does not know the code: it works once, and for an hour. If the app " +
+			"stands in GitHub's settings, delete it there, and begin again")
 	case err != nil:
-		return Registration{}, fmt.Errorf("GitHub's API at %s did not hand out the keys (%s); load this page again, which asks "+
-			"again", api, withoutAddress(err))
+		return Registration{}, fmt.Errorf("GitHub's API at %s did not hand out the keys (%s); load this page again, which "+
+			"asks again", api, withoutAddress(err))
 	case got.GetID() == 0 || got.GetPEM() == "" || got.GetWebhookSecret() == "":
 		return Registration{}, errors.New("GitHub's answer lacks keys; delete the app in GitHub's settings, and begin again")
 	}

@@ -17,9 +17,11 @@ import (
 func reviewed(t *testing.T) (s *site, pull int, head string) {
 	t.Helper()
 	s = open(t, ghsim.Config{NoWorkflows: true})
-	_, err := s.sim.PushFiles(full, "main", "ann", "old", map[string]string{"x.txt": "first\n" + strings.Repeat("line\n", 20)})
+	_, err := s.sim.PushFiles(full, "main", "ann", "old",
+		map[string]string{"x.txt": "first\n" + strings.Repeat("line\n", 20)})
 	check(t, err)
-	head, err = s.sim.PushFiles(full, "topic", "ann", "new", map[string]string{"x.txt": "1st\n" + strings.Repeat("line\n", 20)})
+	head, err = s.sim.PushFiles(full, "topic", "ann", "new",
+		map[string]string{"x.txt": "1st\n" + strings.Repeat("line\n", 20)})
 	check(t, err)
 	p, err := s.repo.EnsurePull(context.Background(), github.NewPull{Head: "topic", Base: "main", Title: "T"})
 	check(t, err)
@@ -65,8 +67,9 @@ func TestEnsureReviewWithoutItsLines(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s, pull, head := reviewed(t)
-			_, err := s.repo.EnsureReview(context.Background(), pull, reviewMarker, github.NewReview{Head: head, Body: "one thing",
-				Whole: "one thing, elsewhere", Lines: []github.LineComment{line}}, github.Unwritten)
+			_, err := s.repo.EnsureReview(context.Background(), pull, reviewMarker,
+				github.NewReview{Head: head, Body: "one thing",
+					Whole: "one thing, elsewhere", Lines: []github.LineComment{line}}, github.Unwritten)
 			check(t, err)
 			v, err := s.sim.Pull(full, pull)
 			check(t, err)
@@ -82,7 +85,8 @@ func TestEnsureReviewWithoutItsLines(t *testing.T) {
 func TestEnsureReviewFails(t *testing.T) {
 	s, pull, head := reviewed(t)
 	ctx := context.Background()
-	n := github.NewReview{Head: s.head, Body: "one thing", Whole: "w", Lines: []github.LineComment{{Path: "x.txt", Line: 1, Body: "b"}}}
+	n := github.NewReview{Head: s.head, Body: "one thing", Whole: "w",
+		Lines: []github.LineComment{{Path: "x.txt", Line: 1, Body: "b"}}}
 	if _, err := s.repo.EnsureReview(ctx, pull, reviewMarker, n, 0); !sia.IsPermanent(err) {
 		t.Errorf("%v", err)
 	}

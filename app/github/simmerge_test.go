@@ -16,11 +16,13 @@ func TestSimulatedMerge(t *testing.T) {
 	check(t, err)
 	pull, err := s.repo.EnsurePull(ctx, github.NewPull{Head: "change", Base: "main", Title: "A change"})
 	check(t, err)
-	if merged, why, err := s.repo.Merge(ctx, pull.Number, s.head); merged || err != nil || !strings.Contains(why, "modified") {
+	if merged, why, err := s.repo.Merge(ctx, pull.Number, s.head); merged || err != nil ||
+		!strings.Contains(why, "modified") {
 		t.Errorf("another head: %v %q %v", merged, why, err)
 	}
 	check(t, s.sim.SetRuleset(full, "main", "test"))
-	if merged, why, err := s.repo.Merge(ctx, pull.Number, head); merged || err != nil || !strings.Contains(why, `"test" is expected`) {
+	if merged, why, err := s.repo.Merge(ctx, pull.Number, head); merged || err != nil ||
+		!strings.Contains(why, `"test" is expected`) {
 		t.Errorf("without its checks: %v %q %v", merged, why, err)
 	}
 	check(t, s.sim.SetRuleset(full, "main"))

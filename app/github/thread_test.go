@@ -23,8 +23,10 @@ func TestReviewComments(t *testing.T) {
 	s, pull, _ := reviewed(t)
 	ctx := context.Background()
 	check(t, s.sim.Review(full, pull, "ann", "changes_requested", "Both.",
-		ghsim.ReviewLine{Path: "x.txt", Line: 1, Body: "why?"}, ghsim.ReviewLine{Path: "x.txt", First: 2, Line: 3, Body: "and these?"}))
-	_, err := s.sim.PushFiles(full, "topic", "ann", "more", map[string]string{"x.txt": "new\nfirst\n" + strings.Repeat("line\n", 20)})
+		ghsim.ReviewLine{Path: "x.txt", Line: 1, Body: "why?"},
+		ghsim.ReviewLine{Path: "x.txt", First: 2, Line: 3, Body: "and these?"}))
+	_, err := s.sim.PushFiles(full, "topic", "ann", "more",
+		map[string]string{"x.txt": "new\nfirst\n" + strings.Repeat("line\n", 20)})
 	check(t, err)
 	got, err := s.repo.ReviewComments(ctx, pull, time.Time{})
 	check(t, err)
@@ -35,8 +37,8 @@ func TestReviewComments(t *testing.T) {
 	}
 	want := []github.ReviewComment{
 		{Review: reviews[0].ID, Path: "x.txt", Lines: 1, Hunk: "@@ -1,4 +1,4 @@\n-first\n+1st", Body: "why?", Author: "ann"},
-		{Review: reviews[0].ID, Path: "x.txt", First: 3, Last: 4, Lines: 2, Hunk: "@@ -1,4 +1,4 @@\n-first\n+1st\n line\n line",
-			Body: "and these?", Author: "ann"}}
+		{Review: reviews[0].ID, Path: "x.txt", First: 3, Last: 4, Lines: 2,
+			Hunk: "@@ -1,4 +1,4 @@\n-first\n+1st\n line\n line", Body: "and these?", Author: "ann"}}
 	for i := range got {
 		got[i].ID, got[i].AuthorID, got[i].At = 0, 0, time.Time{}
 	}
@@ -113,7 +115,8 @@ func TestAnswerThatIsRefused(t *testing.T) {
 			return nil
 		}
 		return &ghsim.Fault{Status: http.StatusUnprocessableEntity, Body: `{"message":"Validation Failed","errors":[` +
-			`{"resource":"PullRequestReview","code":"custom","field":"user_id","message":"user_id can only have one pending review per pull request"}]}`}
+			`{"resource":"PullRequestReview","code":"custom","field":"user_id","message":"user_id can only have one pending ` +
+			`review per pull request"}]}`}
 	})
 	err := s.repo.AnswerThreads(context.Background(), pull, answers, 0)
 	if !sia.IsPermanent(err) || !strings.Contains(err.Error(), "one pending review") {

@@ -92,7 +92,8 @@ func TestProxies(t *testing.T) {
 			switch {
 			case tt.why == "" && (err != nil || string(b) != "hello"):
 				t.Errorf("%q, %v", b, err)
-			case tt.why != "" && (err == nil || !strings.Contains(err.Error(), tt.why) || strings.Contains(err.Error(), "hunter2")):
+			case tt.why != "" && (err == nil || !strings.Contains(err.Error(), tt.why) ||
+				strings.Contains(err.Error(), "hunter2")):
 				t.Errorf("%v, want %q", err, tt.why)
 			}
 		})
@@ -124,7 +125,8 @@ func TestHostileProxies(t *testing.T) {
 		{"a large file", packed(t, strings.Repeat("a", 101)), 100, "more than 100 bytes"},
 	} {
 		s := from(t, map[string]string{"GOPROXY": proxy(t, tt.zip), "GOSUMDB": "off"})
-		if _, err := s.File(t.Context(), path, version, "priors.txt", tt.limit); err == nil || !strings.Contains(err.Error(), tt.why) {
+		_, err := s.File(t.Context(), path, version, "priors.txt", tt.limit)
+		if err == nil || !strings.Contains(err.Error(), tt.why) {
 			t.Errorf("%s: %v, want %q", tt.name, err, tt.why)
 		}
 	}
@@ -223,7 +225,8 @@ func TestChecksums(t *testing.T) {
 		t.Error("another key's signature is believed")
 	}
 	s.sumdb = otherKey[:10]
-	if _, err := s.File(t.Context(), path, version, "priors.txt", 100); err == nil || !strings.Contains(err.Error(), "GOSUMDB") {
+	_, err := s.File(t.Context(), path, version, "priors.txt", 100)
+	if err == nil || !strings.Contains(err.Error(), "GOSUMDB") {
 		t.Errorf("a damaged GOSUMDB: %v", err)
 	}
 }

@@ -227,8 +227,8 @@ func TestCopy(t *testing.T) {
 	write(t, filepath.Join(dir, "run.sh"), before)
 	outside := filepath.Join(t.TempDir(), "outside")
 	write(t, outside, theirs)
-	for _, err := range []error{os.Chmod(filepath.Join(dir, "run.sh"), 0o755), os.Symlink(outside, filepath.Join(dir, "out")),
-		syscall.Mkfifo(filepath.Join(dir, "pipe"), 0o644)} {
+	for _, err := range []error{os.Chmod(filepath.Join(dir, "run.sh"), 0o755),
+		os.Symlink(outside, filepath.Join(dir, "out")), syscall.Mkfifo(filepath.Join(dir, "pipe"), 0o644)} {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -271,7 +271,8 @@ func TestModeAndLinks(t *testing.T) {
 	if err != nil || read(t, path) != after || read(t, hard) != before {
 		t.Fatalf("%+v %v", p, err)
 	}
-	if said := strings.Join(p.Notes, "\n"); !strings.Contains(said, "2 names") || !strings.Contains(said, "the path is a link") {
+	said := strings.Join(p.Notes, "\n")
+	if !strings.Contains(said, "2 names") || !strings.Contains(said, "the path is a link") {
 		t.Errorf("notes: %s", said)
 	}
 	info, err := os.Lstat(path)

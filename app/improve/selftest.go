@@ -103,9 +103,11 @@ with open(sys.argv[1], "rb") as f: source = f.read()
 try: ast.parse(source, sys.argv[1])
 except (SyntaxError, ValueError) as e: sys.exit("%s (line %s)" % (e, getattr(e, "lineno", "?")))' "$1"`}
 	javascript = language{"JavaScript", "node", `exec node --check "$1"`}
-	typescript = language{"TypeScript", "node", `node -e 'process.exit(require("node:module").stripTypeScriptTypes ? 0 : 1)' ||
+	typescript = language{"TypeScript", "node",
+		`node -e 'process.exit(require("node:module").stripTypeScriptTypes ? 0 : 1)' ||
 exit 127
-exec node -e 'require("node:module").stripTypeScriptTypes(require("node:fs").readFileSync(process.argv[1], "utf8"))' "$1"`}
+exec node -e 'require("node:module").stripTypeScriptTypes(` +
+			`require("node:fs").readFileSync(process.argv[1], "utf8"))' "$1"`}
 	ruby  = language{"Ruby", "ruby", `exec ruby -c "$1"`}
 	bash  = language{"shell", "bash", `exec bash -n "$1"`}
 	posix = language{"shell", "sh", `exec sh -n "$1"`}

@@ -52,7 +52,8 @@ func TestLanguages(t *testing.T) {
 			t.Errorf("%s: %+v %v", name, got, err)
 		}
 	}
-	if got, err := (place.Languages{Copy: dir}).Check(t.Context(), "ok.py"); err != nil || got.Verdict != improve.NotChecked {
+	got, err := (place.Languages{Copy: dir}).Check(t.Context(), "ok.py")
+	if err != nil || got.Verdict != improve.NotChecked {
 		t.Errorf("without a sandbox: %+v %v", got, err)
 	}
 }

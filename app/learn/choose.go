@@ -219,7 +219,8 @@ func (ch *Chooser) Candidates(
 				Reason: fmt.Sprintf("not listed for %s, but it has resolved it", p)})
 		}
 	}
-	known := evidence(all, ch.ask(t, language, diagnose.Choice{Pattern: p, Candidates: all}, trials).decide(ch.learner, &by).Options)
+	known := evidence(all, ch.ask(t, language, diagnose.Choice{Pattern: p, Candidates: all}, trials).
+		decide(ch.learner, &by).Options)
 	return slices.DeleteFunc(known, func(c sia.Candidate) bool {
 		unlisted := !slices.ContainsFunc(listed, func(l sia.Candidate) bool { return l.Technique == c.Technique })
 		return unlisted && c.Resolved+c.Org.Resolved+c.Elsewhere.Resolved == 0

@@ -246,7 +246,8 @@ func TestPersonsWish(t *testing.T) {
 			t.Errorf("%s has the propensity %v", o.Technique, o.Propensity)
 		}
 	}
-	if want := "A person asked for fresh-start with /sia use, which is binding. The evidence was for dependency-reordering, with 38 %."; d.Reason != want {
+	if want := "A person asked for fresh-start with /sia use, which is binding. The evidence was for " +
+		"dependency-reordering, with 38 %."; d.Reason != want {
 		t.Error(d.Reason)
 	}
 }

@@ -63,8 +63,8 @@ func asksOf(
 		}
 		set = set.With(policies.Repository, p)
 	}
-	f := sia.Effect{Key: fmt.Sprintf("%s/%d/decide-%s", task.ID, len(task.Attempts), q), Attempt: len(task.Attempts), Question: q,
-		Part: part}
+	f := sia.Effect{Key: fmt.Sprintf("%s/%d/decide-%s", task.ID, len(task.Attempts), q), Attempt: len(task.Attempts),
+		Question: q, Part: part}
 	out, _, err := d.Decide(t.Context(), set, task, f, "go", coders)
 	if err != nil {
 		t.Fatal(err)
@@ -74,10 +74,12 @@ func asksOf(
 
 // wanting is a task about to begin its next attempt.
 func wanting(issue int, failed ...string) sia.Task {
-	t := sia.Task{ID: sia.NewTaskID(shop.ID, issue), Repo: shop, Title: "Crash on empty input", Settings: sia.DefaultSettings(),
-		Approaches: 5, Credits: sia.Ledger{Budget: 100 * sia.Credit}, Opening: &sia.Opening{Hash: "next", Structure: plan.Whole}}
+	t := sia.Task{ID: sia.NewTaskID(shop.ID, issue), Repo: shop, Title: "Crash on empty input",
+		Settings: sia.DefaultSettings(), Approaches: 5, Credits: sia.Ledger{Budget: 100 * sia.Credit},
+		Opening: &sia.Opening{Hash: "next", Structure: plan.Whole}}
 	for i, c := range failed {
-		t.Attempts = append(t.Attempts, sia.Attempt{Number: i + 1, Coder: c, Outcome: sia.AttemptFail, PromptHash: fmt.Sprint(i)})
+		t.Attempts = append(t.Attempts,
+			sia.Attempt{Number: i + 1, Coder: c, Outcome: sia.AttemptFail, PromptHash: fmt.Sprint(i)})
 	}
 	return t
 }
@@ -165,7 +167,8 @@ func TestDecisionsAreSettled(t *testing.T) {
 						t.Fatal(err)
 					}
 				}
-				if res, err = s.Apply(t.Context(), task.ID, sia.Event{ID: key, Effect: key, At: time.Unix(2, 0), Fact: fact}); err != nil {
+				res, err = s.Apply(t.Context(), task.ID, sia.Event{ID: key, Effect: key, At: time.Unix(2, 0), Fact: fact})
+				if err != nil {
 					t.Fatal(err)
 				}
 				return res.Task
@@ -184,8 +187,8 @@ func TestDecisionsAreSettled(t *testing.T) {
 		}
 	}
 	outcomes, err := s.CoderOutcomesSince(t.Context(), 0)
-	if err != nil || len(outcomes) != 1 || outcomes[0].Coder != "fast" || outcomes[0].Resolved || outcomes[0].Cost != 500 ||
-		!outcomes[0].Changed {
+	if err != nil || len(outcomes) != 1 || outcomes[0].Coder != "fast" || outcomes[0].Resolved ||
+		outcomes[0].Cost != 500 || !outcomes[0].Changed {
 		t.Errorf("%+v, %v", outcomes, err)
 	}
 	step(sia.Decided{Type: sia.DecideRecover, Choice: sia.ChooseSIA})
@@ -212,8 +215,8 @@ func TestDecisionsAreSettled(t *testing.T) {
 func BenchmarkDecide(b *testing.B) {
 	d := decider(b, nil)
 	for i := range 100_000 {
-		d.learner.Observe(coder.Outcome{Task: fmt.Sprint(i), Org: fmt.Sprint("org", i%50), Repo: fmt.Sprint(i % 500), Kind: "bug",
-			Coder: two[i%2].Coder, Cost: 5, Resolved: i%3 == 0})
+		d.learner.Observe(coder.Outcome{Task: fmt.Sprint(i), Org: fmt.Sprint("org", i%50), Repo: fmt.Sprint(i % 500),
+			Kind: "bug", Coder: two[i%2].Coder, Cost: 5, Resolved: i%3 == 0})
 	}
 	p, err := policies.ShippedAssign()
 	if err != nil {

@@ -9,10 +9,13 @@ import (
 	"github.com/sia-bot/sia/sia/lesson"
 )
 
-// Edit makes a lesson what a person's draft says, as an edit of lessons.md would, and returns the lesson that then stands for
-// it. Whether the person may, the caller has found out. A draft of words that are not the lesson's any more is a
-// *[lesson.StaleError], one that can't be taken [lesson.Refused]; then nothing is changed.
-func (ls *Lessons) Edit(ctx context.Context, repo int64, id lesson.ID, d lesson.Draft, by sia.Actor) (lesson.Lesson, error) {
+// Edit makes a lesson what a person's draft says, as an edit of lessons.md would, and returns the
+// lesson that then stands for it. Whether the person may, the caller has found out. A draft of
+// words that are not the lesson's any more is a *[lesson.StaleError], one that can't be taken
+// [lesson.Refused]; then nothing is changed.
+func (ls *Lessons) Edit(
+	ctx context.Context, repo int64, id lesson.ID, d lesson.Draft, by sia.Actor,
+) (lesson.Lesson, error) {
 	ls.editing.Lock() // of two people who edit the same words, the second is told
 	defer ls.editing.Unlock()
 	all, err := ls.store.Lessons(ctx, repo)

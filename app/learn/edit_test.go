@@ -13,7 +13,8 @@ import (
 func TestEditingALesson(t *testing.T) {
 	w := newTeacher(t)
 	ctx := t.Context()
-	l := lesson.NewTaught(repo, "one", "run make generate after a change of the schema", sia.Actor{Login: "ada"}, sia.Task{}, w.now)
+	l := lesson.NewTaught(repo, "one", "run make generate after a change of the schema", sia.Actor{Login: "ada"},
+		sia.Task{}, w.now)
 	w.must(w.store.PutLessons(ctx, repo, l))
 	seen := lesson.DraftOf(l)
 
@@ -21,14 +22,15 @@ func TestEditingALesson(t *testing.T) {
 	first.Text, first.Context = "run make gen with the token ghp_"+strings.Repeat("a1B2", 9), "the schema changes"
 	kept, err := w.Edit(ctx, repo, l.ID, first, sia.Actor{Login: "ben"})
 	w.must(err)
-	if strings.Contains(kept.Text, "ghp_") || !strings.Contains(kept.Text, "run make gen with") || kept.From.By.Login != "ben" ||
-		kept.Good != lesson.PersonWeight {
+	if strings.Contains(kept.Text, "ghp_") || !strings.Contains(kept.Text, "run make gen with") ||
+		kept.From.By.Login != "ben" || kept.Good != lesson.PersonWeight {
 		t.Errorf("kept: %+v", kept)
 	}
 	second := seen
 	second.Text = "run make all"
 	var stale *lesson.StaleError
-	if _, err := w.Edit(ctx, repo, l.ID, second, sia.Actor{Login: "cem"}); !errors.As(err, &stale) || stale.Now.ID != kept.ID {
+	if _, err := w.Edit(ctx, repo, l.ID, second, sia.Actor{Login: "cem"}); !errors.As(err, &stale) ||
+		stale.Now.ID != kept.ID {
 		t.Fatalf("the second: %v", err)
 	}
 	if states := w.states(); states[l.Text] != lesson.Merged || states[kept.Text] != lesson.Active || len(states) != 2 {
@@ -50,7 +52,8 @@ func TestEditingALesson(t *testing.T) {
 		t.Errorf("the same words twice: %v", err)
 	}
 	w.teach(1, sia.Teach{Forget: string(other.ID)})
-	if _, err := w.Edit(ctx, repo, other.ID, same, sia.Actor{Login: "ben"}); !errors.As(err, &stale) || stale.Now.State != lesson.Forgotten {
+	if _, err := w.Edit(ctx, repo, other.ID, same, sia.Actor{Login: "ben"}); !errors.As(err, &stale) ||
+		stale.Now.State != lesson.Forgotten {
 		t.Errorf("a forgotten one: %v", err)
 	}
 }

@@ -40,7 +40,8 @@ func TestTossedIsFair(t *testing.T) {
 			t.Error("a third choice says something of two others")
 		}
 	}
-	sure := sia.Decision{ID: "7-1", Choice: "a", Options: json.RawMessage(`[{"Coder":"a","Propensity":1},{"Coder":"b","Propensity":0}]`)}
+	sure := sia.Decision{ID: "7-1", Choice: "a",
+		Options: json.RawMessage(`[{"Coder":"a","Propensity":1},{"Coder":"b","Propensity":0}]`)}
 	if tossed(sure, "a", "b") {
 		t.Error("what chance could not have made otherwise says something")
 	}

@@ -162,8 +162,8 @@ func TestHeartbeat(t *testing.T) {
 func TestForTools(t *testing.T) {
 	w, ctx := newTeacher(t), context.Background()
 	about := func(id lesson.ID, in int64, kind lesson.Kind, state lesson.State) lesson.Lesson {
-		return lesson.Lesson{ID: id, Repo: in, Kind: kind, State: state, Text: "Read its error.", Tools: []string{"run"}, Good: 1,
-			CountedAt: w.now, CreatedAt: w.now, LastSeen: w.now, From: lesson.Provenance{Source: lesson.FromOutcome}}
+		return lesson.Lesson{ID: id, Repo: in, Kind: kind, State: state, Text: "Read its error.", Tools: []string{"run"},
+			Good: 1, CountedAt: w.now, CreatedAt: w.now, LastSeen: w.now, From: lesson.Provenance{Source: lesson.FromOutcome}}
 	}
 	met := about("aaaaaaaaaaaa", repo, lesson.Tool, lesson.Active)
 	w.must(w.store.PutLessons(ctx, repo, met, about("bbbbbbbbbbbb", repo, lesson.Tool, lesson.Archived),

@@ -128,7 +128,8 @@ func TestStructureIsDecided(t *testing.T) {
 func racing(outcome sia.AttemptOutcome, now string, pushed ...string) sia.Attempt {
 	a := sia.Attempt{Number: 1, Coder: now, Agent: "a/" + now, Cost: 90, Structure: plan.Race, Outcome: outcome}
 	for i, name := range []string{"fast", "strong"} {
-		p := sia.Part{Kind: sia.PartRacer, State: sia.PartDone, Coder: name, Agent: "a/" + name, Cost: sia.Credits(10 + 70*i), Run: 1}
+		p := sia.Part{Kind: sia.PartRacer, State: sia.PartDone, Coder: name, Agent: "a/" + name,
+			Cost: sia.Credits(10 + 70*i), Run: 1}
 		for _, x := range pushed {
 			p.Pushed = p.Pushed || x == name
 		}
@@ -139,20 +140,22 @@ func racing(outcome sia.AttemptOutcome, now string, pushed ...string) sia.Attemp
 
 // Who worked on an attempt is credited with what was theirs.
 func TestWhoWorked(t *testing.T) {
-	given := sia.Part{State: sia.PartGivenUp, Coder: "strong", Agent: "a/strong", Cost: 7, Run: 3, Failed: []string{"strong"}}
+	given := sia.Part{State: sia.PartGivenUp, Coder: "strong", Agent: "a/strong", Cost: 7, Run: 3,
+		Failed: []string{"strong"}}
 	moved := given
 	moved.Failed = []string{"fast", "strong"}
 	own := sia.Part{State: sia.PartDone, Agent: "a/fast", Run: 2, Failed: []string{"fast"}}
 	apart := func(outcome sia.AttemptOutcome, parts ...sia.Part) sia.Attempt {
-		return sia.Attempt{Number: 1, Coder: "fast", Agent: "a/fast, a/other", Cost: 90, Structure: plan.Linear, Outcome: outcome,
-			Parts: parts}
+		return sia.Attempt{Number: 1, Coder: "fast", Agent: "a/fast, a/other", Cost: 90, Structure: plan.Linear,
+			Outcome: outcome, Parts: parts}
 	}
 	for _, tt := range []struct {
 		name string
 		in   sia.Attempt
 		want []result
 	}{
-		{"one", sia.Attempt{Coder: "fast", Agent: "a/fast", Cost: 5, Outcome: sia.AttemptPass}, []result{{"fast", "a/fast", 5, true}}},
+		{"one", sia.Attempt{Coder: "fast", Agent: "a/fast", Cost: 5, Outcome: sia.AttemptPass},
+			[]result{{"fast", "a/fast", 5, true}}},
 		{"it is not judged", sia.Attempt{Coder: "fast", Cost: 5, Outcome: sia.AttemptError}, nil},
 		{"the first racer was right", racing(sia.AttemptPass, "fast", "fast"), []result{{"fast", "a/fast", 10, true}}},
 		{"the second was", racing(sia.AttemptPass, "strong", "fast", "strong"),
@@ -162,7 +165,8 @@ func TestWhoWorked(t *testing.T) {
 			[]result{{"fast", "a/fast", 10, false}, {"strong", "a/strong", 80, false}}},
 		{"parts of one coder", apart(sia.AttemptPass, own, own), []result{{"fast", "a/fast", 90, true}}},
 		{"parts of several", apart(sia.AttemptPass, own, sia.Part{State: sia.PartDone, Coder: "strong", Run: 3}), nil},
-		{"a part that its only coder failed at", apart(sia.AttemptFail, own, given), []result{{"strong", "a/strong", 7, false}}},
+		{"a part that its only coder failed at", apart(sia.AttemptFail, own, given),
+			[]result{{"strong", "a/strong", 7, false}}},
 		{"a part that several failed at", apart(sia.AttemptFail, own, moved), nil},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

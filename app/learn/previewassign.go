@@ -8,10 +8,12 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// PreviewAssign is who would take a new task of a kind in a repository: the coders by the policy in force, the best first,
-// with what is known of each, and why in words. Nothing is decided and nothing logged, and chance plays no part.
+// PreviewAssign is who would take a new task of a kind in a repository: the coders by the policy in
+// force, the best first, with what is known of each, and why in words. Nothing is decided and
+// nothing logged, and chance plays no part.
 func (d *Decider) PreviewAssign(
-	ctx context.Context, set *policies.Set, r sia.Repo, settings sia.Settings, kind policies.Kind, coders []coder.Candidate,
+	ctx context.Context, set *policies.Set, r sia.Repo, settings sia.Settings, kind policies.Kind,
+	coders []coder.Candidate,
 ) (ranked []coder.Option, why string, err error) {
 	t := sia.Task{ID: sia.NewTaskID(r.ID, 0), Repo: r, Settings: settings, Approaches: settings.SIA.MaxApproaches,
 		Credits: sia.Ledger{Budget: sia.Credits(settings.Budget.Task) * sia.Credit}}

@@ -9,8 +9,8 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// Who would take a new task is who resolves that kind here for its price; another repository's outcomes count for less, and
-// nothing is logged.
+// Who would take a new task is who resolves that kind here for its price; another repository's
+// outcomes count for less, and nothing is logged.
 func TestPreviewAssign(t *testing.T) {
 	s := database(t)
 	d := decider(t, s)
@@ -33,8 +33,9 @@ func TestPreviewAssign(t *testing.T) {
 			cost sia.Credits
 			good bool
 		}{{"small", sia.Credit, false}, {"large", 3 * sia.Credit, true}} {
-			if err := s.RecordCoderOutcome(t.Context(), store.CoderOutcome{Task: sia.NewTaskID(shop.ID, issue), Attempt: 1, Repo: shop.ID,
-				Org: shop.Owner, Kind: string(policies.KindBug), Coder: c.name, Cost: c.cost, Resolved: c.good, At: d.now()}); err != nil {
+			o := store.CoderOutcome{Task: sia.NewTaskID(shop.ID, issue), Attempt: 1, Repo: shop.ID, Org: shop.Owner,
+				Kind: string(policies.KindBug), Coder: c.name, Cost: c.cost, Resolved: c.good, At: d.now()}
+			if err := s.RecordCoderOutcome(t.Context(), o); err != nil {
 				t.Fatal(err)
 			}
 		}

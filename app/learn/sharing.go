@@ -78,9 +78,10 @@ func (x *Sharing) Export(ctx context.Context, key priors.Key, noise *priors.Nois
 		return store.SharedReport{}, out, err
 	}
 	if len(out.counted) == 0 {
-		return store.SharedReport{}, out, &sia.Error{Op: "export counts", Permanent: true, Message: fmt.Sprintf("nothing new is "+
-			"to be shared: %d repositories agree (learning.share: aggregate) and %d don't; --again writes the last report again",
-			out.Repositories, out.Silent)}
+		return store.SharedReport{}, out, &sia.Error{Op: "export counts", Permanent: true,
+			Message: fmt.Sprintf("nothing new is to be shared: %d repositories agree (learning.share: aggregate) and %d don't; "+
+				"--again writes the last report again",
+				out.Repositories, out.Silent)}
 	}
 	signed, err := out.Report.Sign(key)
 	if err != nil {

@@ -165,14 +165,15 @@ func TestWhatIsShared(t *testing.T) {
 		}
 	}
 	rebuilt := sia.NewTaskID(shop.ID, 1)
-	_, err := s.Apply(t.Context(), rebuilt, sia.Event{ID: "reindex", At: time.Unix(1, 0), Fact: sia.Restored{Task: sia.Task{
-		ID: rebuilt, Version: 2, Installation: 1, Repo: shop, Issue: 1, State: sia.Passed, CreatedAt: time.Unix(1, 0)}}})
+	_, err := s.Apply(t.Context(), rebuilt,
+		sia.Event{ID: "reindex", At: time.Unix(1, 0), Fact: sia.Restored{Task: sia.Task{
+			ID: rebuilt, Version: 2, Installation: 1, Repo: shop, Issue: 1, State: sia.Passed, CreatedAt: time.Unix(1, 0)}}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	// What was tried at a later attempt is not the first.
-	record(t, s, store.Outcome{Task: "7-90", Intervention: 2, Repo: shop, Pattern: sia.WrongTool, Technique: sia.ToolChange,
-		Attempt: 1})
+	record(t, s, store.Outcome{Task: "7-90", Intervention: 2, Repo: shop, Pattern: sia.WrongTool,
+		Technique: sia.ToolChange, Attempt: 1})
 	key, err := priors.NewKey(mathrand.NewChaCha8([32]byte{1}))
 	if err != nil {
 		t.Fatal(err)
@@ -226,7 +227,8 @@ func imports(t *testing.T, s *store.Store) int64 {
 	if err != nil {
 		t.Fatal(err)
 	}
-	id, err := s.ImportPriors(t.Context(), store.PriorImport{Source: "test", Key: key.Public(), Signed: signed, At: time.Unix(1, 0)})
+	id, err := s.ImportPriors(t.Context(),
+		store.PriorImport{Source: "test", Key: key.Public(), Signed: signed, At: time.Unix(1, 0)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -342,7 +344,8 @@ func TestWorthOf(t *testing.T) {
 	var ds []sia.Decision
 	add := func(n int, context, outcome, policy string) {
 		for range n {
-			ds = append(ds, sia.Decision{Type: sia.DecideTechnique, Policy: policy, Context: json.RawMessage(context), Outcome: outcome})
+			ds = append(ds, sia.Decision{Type: sia.DecideTechnique, Policy: policy, Context: json.RawMessage(context),
+				Outcome: outcome})
 		}
 	}
 	add(60, `{"import":2}`, cameResolved, "p")
@@ -359,8 +362,8 @@ func TestWorthOf(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if w.With != (Tally{100, 60}) || w.Without != (Tally{10, 4}) || !w.Known() || w.Difference < 0.199 || w.Difference > 0.201 ||
-		!(w.Low < 0 && w.Low > -0.15 && w.High > 0.4 && w.High < 0.5) {
+	if w.With != (Tally{100, 60}) || w.Without != (Tally{10, 4}) || !w.Known() || w.Difference < 0.199 ||
+		w.Difference > 0.201 || !(w.Low < 0 && w.Low > -0.15 && w.High > 0.4 && w.High < 0.5) {
 		t.Errorf("%+v", w)
 	}
 	if w, err := WorthOf(3, ds); err != nil || w.Known() || w.Difference != 0 {

@@ -69,7 +69,9 @@ func (ls *Lessons) correct(ctx context.Context, intent sia.Intent) (answer strin
 
 // Learn keeps a person's lesson, once, and returns it as it is kept, or what is
 // kept that says the same; and the lessons that advise the opposite.
-func (ls *Lessons) Learn(ctx context.Context, l lesson.Lesson) (kept lesson.Lesson, against []lesson.Lesson, err error) {
+func (ls *Lessons) Learn(
+	ctx context.Context, l lesson.Lesson,
+) (kept lesson.Lesson, against []lesson.Lesson, err error) {
 	fresh, err := ls.unknown(ctx, l.Repo, []lesson.Lesson{l})
 	if err != nil {
 		return kept, nil, err

@@ -142,8 +142,9 @@ func TestTrialIsReplayed(t *testing.T) {
 			t.Fatal(err)
 		}
 		cs := w.Candidates(trials, task, "go", sia.WrongOrder, policy.Technique())
-		made, err := w.Choose(task, "go", sia.Effect{Key: fmt.Sprint(issue), Attempt: 2}, diagnose.Choice{Pattern: sia.WrongOrder,
-			Candidates: cs, Pick: "alpha", Confidence: .9, Model: true}, policy.Technique(), trials)
+		made, err := w.Choose(task, "go", sia.Effect{Key: fmt.Sprint(issue), Attempt: 2},
+			diagnose.Choice{Pattern: sia.WrongOrder, Candidates: cs, Pick: "alpha", Confidence: .9, Model: true},
+			policy.Technique(), trials)
 		if err != nil {
 			t.Fatal(err)
 		}

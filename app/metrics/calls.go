@@ -38,8 +38,8 @@ func (c *Calls) Ended(call llm.Call) {
 	}
 	c.calls.WithLabelValues(call.Client, outcome).Inc()
 	c.took.WithLabelValues(call.Client).Observe(call.Took.Seconds())
-	for kind, n := range map[string]int{"input": call.Usage.Input - call.Usage.CachedInput, "cached": call.Usage.CachedInput,
-		"output": call.Usage.Output} {
+	for kind, n := range map[string]int{"input": call.Usage.Input - call.Usage.CachedInput,
+		"cached": call.Usage.CachedInput, "output": call.Usage.Output} {
 		c.tokens.WithLabelValues(call.Client, kind).Add(float64(max(0, n))) // an endpoint may say anything
 	}
 }

@@ -70,13 +70,15 @@ func TestBacklog(t *testing.T) {
 		t.Errorf("shares of nothing:\n%s", text)
 	}
 	ctx := context.Background()
-	if _, err := s.SaveDelivery(ctx, store.Delivery{GUID: "g", Event: "issues", Body: []byte("{}"), Received: at}); err != nil {
+	_, err := s.SaveDelivery(ctx, store.Delivery{GUID: "g", Event: "issues", Body: []byte("{}"), Received: at})
+	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.Apply(ctx, sia.NewTaskID(7, 12), sia.Event{ID: "start", At: at, By: sia.Actor{Login: "mia"}, Fact: sia.Start{
-		Installation: 3, Repo: sia.Repo{ID: 7, Owner: "acme", Name: "bookings"}, Issue: 12, Title: "Confirm bookings",
-		DefaultBranch: "main",
-	}}); err != nil {
+	if _, err := s.Apply(ctx, sia.NewTaskID(7, 12),
+		sia.Event{ID: "start", At: at, By: sia.Actor{Login: "mia"}, Fact: sia.Start{
+			Installation: 3, Repo: sia.Repo{ID: 7, Owner: "acme", Name: "bookings"}, Issue: 12, Title: "Confirm bookings",
+			DefaultBranch: "main",
+		}}); err != nil {
 		t.Fatal(err)
 	}
 	if l := lacking(shown(t, h), `sia_waiting{kind="delivery"} 0`); len(l) > 0 {
@@ -106,9 +108,10 @@ func TestCalls(t *testing.T) {
 	calls.Ended(llm.Call{Client: "coder", Failed: llm.KindRateLimit})
 	calls.Ended(llm.Call{Client: "coder", Ended: true, Usage: llm.Usage{Input: -5, CachedInput: 3, Output: -1}})
 	if l := lacking(shown(t, h), `sia_model_calls_total{model="coder",outcome="answered"} 1`,
-		`sia_model_calls_total{model="coder",outcome="rate_limit"} 1`, `sia_model_calls_total{model="coder",outcome="ended"} 1`,
-		`sia_model_tokens_total{kind="input",model="coder"} 40`, `sia_model_tokens_total{kind="cached",model="coder"} 63`,
-		`sia_model_tokens_total{kind="output",model="coder"} 7`, `sia_model_call_seconds_bucket{model="coder",le="2"} 2`,
+		`sia_model_calls_total{model="coder",outcome="rate_limit"} 1`,
+		`sia_model_calls_total{model="coder",outcome="ended"} 1`, `sia_model_tokens_total{kind="input",model="coder"} 40`,
+		`sia_model_tokens_total{kind="cached",model="coder"} 63`, `sia_model_tokens_total{kind="output",model="coder"} 7`,
+		`sia_model_call_seconds_bucket{model="coder",le="2"} 2`,
 		`sia_model_call_seconds_bucket{model="coder",le="5"} 3`); len(l) > 0 {
 		t.Errorf("it lacks %q", l)
 	}

@@ -19,7 +19,8 @@ var (
 
 	rateLimitLeft = desc("github_rate_limit_left", "What GitHub still lets an installation ask, as it last said.",
 		"installation", "resource")
-	rateLimit       = desc("github_rate_limit", "What GitHub lets an installation ask in an hour.", "installation", "resource")
+	rateLimit = desc("github_rate_limit", "What GitHub lets an installation ask in an hour.",
+		"installation", "resource")
 	rateLimitResets = desc("github_rate_limit_resets_timestamp_seconds", "When it is full again, in seconds since 1970.",
 		"installation", "resource")
 )
@@ -27,9 +28,11 @@ var (
 // How it does: the targets, over the tasks that moved in the last 30 days. What there is no figure
 // for is left out.
 var (
-	monthTasks     = desc("month_tasks", "Tasks that moved in 30 days, by what became of them.", "what")
-	resolvedShare  = desc("interventions_resolved_ratio", "Share of judged interventions that resolved the failure; target: > 0.7.")
-	firstShare     = desc("first_technique_resolved_ratio", "Share of first interventions that resolved it; target: > 0.5.")
+	monthTasks    = desc("month_tasks", "Tasks that moved in 30 days, by what became of them.", "what")
+	resolvedShare = desc("interventions_resolved_ratio",
+		"Share of judged interventions that resolved the failure; target: > 0.7.")
+	firstShare = desc("first_technique_resolved_ratio",
+		"Share of first interventions that resolved it; target: > 0.5.")
 	escalatedShare = desc("escalated_ratio", "Share of tasks of which a person was asked; target: < 0.3.")
 	techniques     = desc("techniques_per_resolution",
 		"Interventions judged in a task that one resolved, on average; target: < 3.")
@@ -38,8 +41,8 @@ var (
 
 // Describe implements prometheus.Collector.
 func (s *server) Describe(ch chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{databaseUp, waiting, oldest, givenUp, tasks, halts, spent, rateLimitLeft, rateLimit,
-		rateLimitResets, monthTasks, resolvedShare, firstShare, escalatedShare, techniques, creditsPerSolved} {
+	for _, d := range []*prometheus.Desc{databaseUp, waiting, oldest, givenUp, tasks, halts, spent, rateLimitLeft,
+		rateLimit, rateLimitResets, monthTasks, resolvedShare, firstShare, escalatedShare, techniques, creditsPerSolved} {
 		ch <- d
 	}
 }

@@ -44,8 +44,8 @@ func (c Config) Validate() error {
 		_, err := c.mail()
 		need(err == nil, "%w", err)
 	} else {
-		need(len(c.To) == 0 && c.From == "" && c.Password == "", "there are addresses or a password for e-mail, and no server "+
-			"that sends it: set --notify-smtp or SIA_NOTIFY_SMTP")
+		need(len(c.To) == 0 && c.From == "" && c.Password == "",
+			"there are addresses or a password for e-mail, and no server that sends it: set --notify-smtp or SIA_NOTIFY_SMTP")
 	}
 	switch c.Summary {
 	case "", Off:
@@ -95,11 +95,11 @@ func (c Config) mail() (*mailer, error) {
 			"smtp://user@host:587 for STARTTLS")
 	}
 	if _, inside := u.User.Password(); inside {
-		return nil, errors.New("--notify-smtp holds a password, which other users of the machine can see: take it out, and set " +
-			"SIA_NOTIFY_SMTP_PASSWORD to it")
+		return nil, errors.New("--notify-smtp holds a password, which other users of the machine can see: take it out, and " +
+			"set SIA_NOTIFY_SMTP_PASSWORD to it")
 	}
-	m := &mailer{host: u.Hostname(), port: u.Port(), tls: u.Scheme == "smtps", user: u.User.Username(), password: c.Password,
-		roots: c.Roots}
+	m := &mailer{host: u.Hostname(), port: u.Port(), tls: u.Scheme == "smtps", user: u.User.Username(),
+		password: c.Password, roots: c.Roots}
 	m.port = cmp.Or(m.port, map[bool]string{true: "465", false: "587"}[m.tls])
 	if m.user != "" && m.password == "" {
 		return nil, fmt.Errorf("the password of %s at %s is missing: set SIA_NOTIFY_SMTP_PASSWORD", m.user, m.host)

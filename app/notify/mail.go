@@ -113,8 +113,8 @@ func (m *mailer) greet(ctx context.Context, conn net.Conn) (*smtp.Client, error)
 	}
 	c, err := smtp.NewClient(conn, m.host)
 	if err != nil {
-		return nil, m.error("it does not speak SMTP like this; smtps:// is for TLS from the first byte on (port 465), smtp:// "+
-			"for STARTTLS (port 587)", err)
+		return nil, m.error("it does not speak SMTP like this; smtps:// is for TLS from the first byte on (port 465), "+
+			"smtp:// for STARTTLS (port 587)", err)
 	}
 	if !m.tls {
 		offered, _ := c.Extension("STARTTLS")

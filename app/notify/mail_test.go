@@ -51,7 +51,8 @@ func serveMail(t *testing.T, set func(*mailServer)) *mailServer {
 	t.Helper()
 	certified := httptest.NewTLSServer(http.NotFoundHandler())
 	defer certified.Close()
-	s := &mailServer{tls: &tls.Config{Certificates: certified.TLS.Certificates}, roots: x509.NewCertPool(), address: "127.0.0.1"}
+	s := &mailServer{tls: &tls.Config{Certificates: certified.TLS.Certificates}, roots: x509.NewCertPool(),
+		address: "127.0.0.1"}
 	s.roots.AddCert(certified.Certificate())
 	set(s)
 	var err error
@@ -98,8 +99,8 @@ func (s *mailServer) config() notify.Config {
 	if s.implicit {
 		scheme = "smtps"
 	}
-	return notify.Config{SMTP: fmt.Sprintf("%s://sia@%s:%s", scheme, s.address, s.port), Password: password, From: "SIA <sia@example.com>",
-		To: []string{"anna@example.com", "Bert <bert@example.com>"}, Roots: s.roots}
+	return notify.Config{SMTP: fmt.Sprintf("%s://sia@%s:%s", scheme, s.address, s.port), Password: password,
+		From: "SIA <sia@example.com>", To: []string{"anna@example.com", "Bert <bert@example.com>"}, Roots: s.roots}
 }
 
 func (s *mailServer) talk(conn net.Conn) {
@@ -167,7 +168,8 @@ func (s *mailServer) talk(conn net.Conn) {
 	}
 }
 
-// E-mail goes over TLS, signed in, to everybody, and can be read; a title can't add a header, nor a text end the message.
+// E-mail goes over TLS, signed in, to everybody, and can be read; a title can't add a header, nor a
+// text end the message.
 func TestMail(t *testing.T) {
 	t.Parallel()
 	for name, implicit := range map[string]bool{"STARTTLS": false, "TLS": true} {
@@ -175,8 +177,8 @@ func TestMail(t *testing.T) {
 			t.Parallel()
 			s := serveMail(t, func(s *mailServer) { s.implicit = implicit })
 			const text = "Größe = 3\n.\nQUIT\n.leading\n"
-			err := only(t, s.config()).Send(t.Context(), "7-1/question/1", render.Notice{Title: "Fragen für\r\nBcc: eve@example.com",
-				Text: text})
+			err := only(t, s.config()).Send(t.Context(), "7-1/question/1",
+				render.Notice{Title: "Fragen für\r\nBcc: eve@example.com", Text: text})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -193,7 +195,8 @@ func TestMail(t *testing.T) {
 				t.Errorf("%q, %v", body, err)
 			}
 			for name, want := range map[string]string{"Subject": subject, "Bcc": "", "From": `"SIA" <sia@example.com>`,
-				"To": `<anna@example.com>, "Bert" <bert@example.com>`, "Date": "Tue, 03 Mar 2026 07:00:00 +0000", "Auto-Submitted": "auto-generated"} {
+				"To": `<anna@example.com>, "Bert" <bert@example.com>`, "Date": "Tue, 03 Mar 2026 07:00:00 +0000",
+				"Auto-Submitted": "auto-generated"} {
 				got := m.Header.Get(name)
 				if name == "Subject" {
 					got, want = subject, "Fragen für Bcc: eve@example.com"
@@ -226,14 +229,17 @@ func TestMailRefused(t *testing.T) {
 		permanent bool
 		reachable bool
 	}{
-		{name: "password", change: func(c *notify.Config) { c.Password = "wrong wrong wrong" }, want: "check SIA_NOTIFY_SMTP_PASSWORD"},
+		{name: "password", change: func(c *notify.Config) { c.Password = "wrong wrong wrong" },
+			want: "check SIA_NOTIFY_SMTP_PASSWORD"},
 		{name: "untrusted", change: func(c *notify.Config) { c.Roots = x509.NewCertPool() }, want: "SSL_CERT_FILE"},
 		// 0.0.0.0 leads here as well, and is no name of this machine's
-		{name: "in the clear", set: func(s *mailServer) { s.plain, s.address = true, "0.0.0.0" }, want: "it offers no STARTTLS"},
+		{name: "in the clear", set: func(s *mailServer) { s.plain, s.address = true, "0.0.0.0" },
+			want: "it offers no STARTTLS"},
 		{name: "sender", set: refuse("MAIL", "550 no"), want: "check --notify-from"},
 		{name: "recipient", set: refuse("RCPT", "550 no"), want: "it sends nothing to anna@example.com; check --notify-to"},
 		{name: "later", set: refuse("DATA", "451 later"), want: "SIA tries again", reachable: true},
-		{name: "too large", set: refuse(".", "552 too large"), want: "it did not take the message", permanent: true, reachable: true},
+		{name: "too large", set: refuse(".", "552 too large"), want: "it did not take the message", permanent: true,
+			reachable: true},
 		{name: "full", set: refuse(".", "452 disk full"), want: "it did not take the message", reachable: true},
 		{name: "endless", set: refuse("EHLO", strings.Repeat("250-and\r\n", 1<<20)), want: "too much"},
 	} {
@@ -289,7 +295,8 @@ func TestMailHangs(t *testing.T) {
 	}
 }
 
-// The chat being down does not keep e-mail from being sent, and what was sent by e-mail is not sent again when it is up.
+// The chat being down does not keep e-mail from being sent, and what was sent by e-mail is not sent
+// again when it is up.
 func TestChannelsAreApart(t *testing.T) {
 	t.Parallel()
 	s := serveMail(t, func(*mailServer) {})

@@ -52,7 +52,8 @@ func TestToldOnce(t *testing.T) {
 			t.Errorf("%q in %s", bad, texts[0])
 		}
 	}
-	for _, part := range []string{"Shall SIA work on this issue anyway?", "&amp;", "https://github.com/octo/demo/issues/1"} {
+	for _, part := range []string{"Shall SIA work on this issue anyway?", "&amp;",
+		"https://github.com/octo/demo/issues/1"} {
 		if !strings.Contains(texts[0], part) {
 			t.Errorf("no %q in %s", part, texts[0])
 		}

@@ -100,7 +100,8 @@ func (r *room) start(issue int, title string) (effect string) {
 func begun(title, held string) sia.Begun {
 	b := sia.Begun{Settings: sia.DefaultSettings(), BaseBranch: "main", BaseSHA: "abc", Title: title, Hold: held}
 	if held == "" {
-		b.Already = &sia.Already{URL: "https://github.com/octo/demo/pull/9", What: "pull request #9, which is open, closes it"}
+		b.Already = &sia.Already{URL: "https://github.com/octo/demo/pull/9",
+			What: "pull request #9, which is open, closes it"}
 	}
 	return b
 }

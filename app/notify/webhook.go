@@ -115,7 +115,8 @@ func (w *webhook) refusal(resp *http.Response, said string) error {
 		e.Permanent = true
 		return e
 	}
-	return w.error("it does not take messages from this address (any more); make a new webhook and set SIA_NOTIFY_URL to it",
+	return w.error("it does not take messages from this address (any more); make a new webhook and set "+
+		"SIA_NOTIFY_URL to it",
 		because)
 }
 

@@ -139,11 +139,11 @@ func howToAnswer(t sia.Task, e sia.Escalation) string {
 	case sia.AskBlocked:
 		s += "SIA then looks at the checks of the commit that is there once more. It does so by itself when they report."
 	case sia.AskAlready:
-		s += "`/sia start anyway` has SIA work on the issue, and words after it say what is wanted. Where what was found does " +
-			"not resolve the issue after all, that is the answer too."
+		s += "`/sia start anyway` has SIA work on the issue, and words after it say what is wanted. Where what was found " +
+			"does not resolve the issue after all, that is the answer too."
 	case sia.AskEdited:
-		s += "`/sia start` says the same as the first box, and words after it say what is wanted besides. An edit by somebody " +
-			"with that access counts by itself."
+		s += "`/sia start` says the same as the first box, and words after it say what is wanted besides. An edit by " +
+			"somebody with that access counts by itself."
 	case sia.AskQuestion:
 		s += "The work then starts, with your answer as a constraint. Asking costs no approach."
 	default:

@@ -157,7 +157,8 @@ func everything(t sia.Task, r sia.FinalReview, l Links) string {
 		fmt.Fprintf(&b, "- %s: %s%s\n", remarkLabel(m.About), Line(m.Why, 300), where(m.At))
 	}
 	if b.Len() > 0 {
-		b.WriteString("\nThat these words stand in the issue, and these lines in the change, was checked; what they mean was not.\n")
+		b.WriteString("\nThat these words stand in the issue, and these lines in the change, was checked; what they " +
+			"mean was not.\n")
 	}
 	return b.String()
 }

@@ -15,7 +15,8 @@ func finalReview(t sia.Task) sia.FinalReview {
 		Demands: []sia.Demand{
 			{Quote: "Send a confirmation email when a booking is made", State: sia.DemandMet,
 				At: sia.Place{Path: "mail/send.go", Line: 12, Diff: true}},
-			{Quote: "Guests should get an email.", State: sia.DemandUnmet, Why: "The recorder keeps the message and sends it to nobody."},
+			{Quote: "Guests should get an email.", State: sia.DemandUnmet,
+				Why: "The recorder keeps the message and sends it to nobody."},
 			{Quote: "Keep the handler small.", State: sia.DemandUnclear, Why: "Whether it was small before can't be seen.",
 				At: sia.Place{Path: "booking/handler.go", Line: 48}},
 		},

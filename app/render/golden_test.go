@@ -80,7 +80,8 @@ func TestDecisionsAreShown(t *testing.T) {
 	for i, name := range []string{"fast", "strong"} {
 		who.Attempts[i].Coder = name
 	}
-	who.Attempts[1].Assigned = "strong is expected to resolve this task with a chance of 41 %, given that fast failed, for 57 credits"
+	who.Attempts[1].Assigned = "strong is expected to resolve this task with a chance of 41 %, given that fast " +
+		"failed, for 57 credits"
 	golden(t, "status/several-coders.md", render.Status(who, links, now))
 	worth := queued()
 	worth.State = sia.OnHold
@@ -92,7 +93,8 @@ func TestDecisionsAreShown(t *testing.T) {
 	golden(t, "status/waits-to-retry.md", render.Status(waits, links, now))
 	early := escalated()
 	early.Approaches = len(early.Prompts) + 2
-	early.Escalation.Early = "a person is worth more than another approach: a predicted value of 0.71, above 0.65 (ambiguity 0.30)"
+	early.Escalation.Early = "a person is worth more than another approach: a predicted value of 0.71, above 0.65 " +
+		"(ambiguity 0.30)"
 	golden(t, "escalation/before-another.md", render.EscalationBody(early, *early.Escalation, links))
 }
 

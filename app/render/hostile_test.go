@@ -219,7 +219,8 @@ func fillFinal(t *rapid.T, task *sia.Task) {
 	r.SHA, r.Cut = task.Head, rapid.Bool().Draw(t, "cut")
 	r.Demands, r.Remarks = append(r.Demands, r.Demands...), append(r.Remarks, r.Remarks...)
 	for i := range r.Demands {
-		r.Demands[i].State = rapid.SampledFrom([]sia.DemandState{sia.DemandMet, sia.DemandUnmet, sia.DemandUnclear}).Draw(t, "demand")
+		r.Demands[i].State = rapid.SampledFrom([]sia.DemandState{sia.DemandMet, sia.DemandUnmet, sia.DemandUnclear}).
+			Draw(t, "demand")
 		r.Demands[i].At.Diff = rapid.Bool().Draw(t, "on a line")
 	}
 	for i := range r.Remarks {

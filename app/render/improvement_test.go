@@ -16,7 +16,8 @@ func TestImprovement(t *testing.T) {
 			Outcome: improve.Kept, Reason: "parses", Evaluation: improve.Evaluation{
 				Parse:    improve.Parse{Verdict: improve.Parses, Language: "Markdown"},
 				SelfTest: &improve.TestRun{Command: "sia reads its techniques and policies", OK: true, Ending: "it is read"},
-				Critique: &improve.Critique{Score: .8, Reasons: []string{"It is | clear.", "![x](https://example.com/x.png) is not."}},
+				Critique: &improve.Critique{Score: .8,
+					Reasons: []string{"It is | clear.", "![x](https://example.com/x.png) is not."}},
 				Replay: &improve.Replayed{Verdict: improve.ReplayPass, Tasks: 9, Proposal: 1, E: 102, Threshold: 32.9,
 					Why: "9 tasks only with the proposal"},
 			}},

@@ -78,7 +78,8 @@ func Summary(d Digest, l Links) Notice {
 		all.Credits += r.Credits
 		each = append(each, r.Repo.String()+": "+r.words())
 	}
-	lines := []string{sentenceCase(all.words()) + fmt.Sprintf(" (%.2f USD).", float64(all.Credits)/float64(sia.Credit)/100)}
+	lines := []string{sentenceCase(all.words()) +
+		fmt.Sprintf(" (%.2f USD).", float64(all.Credits)/float64(sia.Credit)/100)}
 	if ended := all.Passed + all.Stopped; ended > 0 {
 		lines = append(lines, fmt.Sprintf("Success rate: %.0f %% (%d of %s that ended).",
 			100*float64(all.Passed)/float64(ended), all.Passed, plural(ended, "task")))
@@ -98,8 +99,8 @@ func Summary(d Digest, l Links) Notice {
 
 // TestNotice is what somebody who sets notices up sends to see that they arrive.
 func TestNotice(l Links) Notice {
-	lines := []string{"This is what `sia notify test` sends. Nothing is wrong and nobody has to do anything: messages of SIA " +
-		"arrive here."}
+	lines := []string{"This is what `sia notify test` sends. Nothing is wrong and nobody has to do anything: messages " +
+		"of SIA arrive here."}
 	if l.Web != "" {
 		lines = append(lines, l.Web+"/")
 	}

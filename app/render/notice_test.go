@@ -30,7 +30,8 @@ func TestNotices(t *testing.T) {
 	asked.Escalation = &sia.Escalation{Kind: sia.AskIssue, Question: "Which mail server\nshould be used?", Issue: 13}
 	golden(t, "notice/asked.txt", told(render.NeedsPerson(asked, links)))
 	plan := waiting(14)
-	plan.State, plan.Escalation = sia.Escalated, &sia.Escalation{Kind: sia.AskPlan, Question: "Shall it be done like this?"}
+	plan.State, plan.Escalation = sia.Escalated,
+		&sia.Escalation{Kind: sia.AskPlan, Question: "Shall it be done like this?"}
 	golden(t, "notice/plan.txt", told(render.NeedsPerson(plan, render.Links{Host: "https://github.com"})))
 	broke := waiting(15)
 	broke.State, broke.Pause = sia.OnHold, &sia.Pause{Kind: sia.PausedByCredits, Reason: "the credits are used up"}
@@ -49,19 +50,22 @@ func TestNotices(t *testing.T) {
 			{Repo: asked.Repo, Started: 4, Passed: 3, Stopped: 1, Asked: 1, Credits: 310 * sia.Credit},
 			{Repo: shop, Started: 1, Credits: 12 * sia.Credit},
 		}, Waiting: []sia.Task{broke, asked}}, links)))
-	golden(t, "notice/summary-nothing-ended.txt", told(render.Summary(render.Digest{From: until.AddDate(0, 0, -1), Until: until,
-		Repositories: []render.RepoDigest{{Repo: shop, Started: 1}}}, render.Links{Host: "https://github.com"})))
+	golden(t, "notice/summary-nothing-ended.txt",
+		told(render.Summary(render.Digest{From: until.AddDate(0, 0, -1), Until: until,
+			Repositories: []render.RepoDigest{{Repo: shop, Started: 1}}}, render.Links{Host: "https://github.com"})))
 }
 
 // summons is what would call people in a chat, in any of those that take messages of this form.
 var summons = regexp.MustCompile(`@[A-Za-z0-9]|<[!A-Za-z/]`)
 
-// However long or hostile what is quoted is, a notice is taken by every chat, calls nobody, and has a title of one line.
+// However long or hostile what is quoted is, a notice is taken by every chat, calls nobody, and has
+// a title of one line.
 func TestNoticesAreHarmless(t *testing.T) {
 	links := render.Links{Host: "https://github.com", Web: "https://sia.example.com"}
 	rapid.Check(t, func(t *rapid.T) {
 		words := func(name string) string {
-			return strings.Repeat(hostile().Draw(t, name)+"<!channel> @here <@U1> ", rapid.SampledFrom([]int{0, 1, 1000}).Draw(t, name+" times"))
+			return strings.Repeat(hostile().Draw(t, name)+"<!channel> @here <@U1> ",
+				rapid.SampledFrom([]int{0, 1, 1000}).Draw(t, name+" times"))
 		}
 		var all []sia.Task
 		var repos []render.RepoDigest

@@ -23,7 +23,8 @@ func part(n int, state sia.PartState, needs ...int) sia.Part {
 			DoneWhen: "`go build ./mail` passes", Check: "go build ./mail"},
 		{Do: "Send the confirmation from booking/handler.go", DoneWhen: "TestBookingSendsMail passes.",
 			Check: "go test ./booking -run TestBookingSendsMail"},
-		{Do: "Say in docs/mail.md how the sender is set up, and which of its settings have to be there before the first mail leaves",
+		{Do: "Say in docs/mail.md how the sender is set up, and which of its settings have to be there before the " +
+			"first mail leaves",
 			DoneWhen: "docs/mail.md names MAIL_FROM", Check: "grep -q MAIL_FROM docs/mail.md"},
 	}[n-1]
 	p.Needs = needs
@@ -81,8 +82,9 @@ func together() sia.Task {
 	a := &t.Attempts[0]
 	a.Parts[3].State = sia.PartDone
 	a.Parts = append(a.Parts, sia.Part{Kind: sia.PartMend, State: sia.PartDone, Part: plan.Part{
-		Do: "The parts are put together, and this does not hold: `go vet ./...`. Mend it.", DoneWhen: "`go vet ./...` ends with 0",
-		Check: "go vet ./...", Needs: []int{4}}, Checked: &sia.CheckRun{Command: "go vet ./...", Holds: true}})
+		Do:       "The parts are put together, and this does not hold: `go vet ./...`. Mend it.",
+		DoneWhen: "`go vet ./...` ends with 0", Check: "go vet ./...", Needs: []int{4}},
+		Checked: &sia.CheckRun{Command: "go vet ./...", Holds: true}})
 	return judged(t, sia.AttemptPass)
 }
 
@@ -198,13 +200,14 @@ func takenApart() map[string]sia.Task {
 	unplanned.Attempts[0].Parts = nil
 	whole := linear()
 	a := &whole.Attempts[0]
-	a.Structure, a.Parts, a.Shape = plan.Whole, nil, "no plan of parts could be worked by: part 1: check must have 1 to 500 bytes"
+	a.Structure, a.Parts, a.Shape = plan.Whole, nil,
+		"no plan of parts could be worked by: part 1: check must have 1 to 500 bytes"
 	aggregating := together()
 	aggregating.State, aggregating.Attempts[0].Outcome = sia.Working, ""
 	aggregating.Attempts[0].Aggregating, aggregating.Attempts[0].EndedAt = true, unplanned.Attempts[0].EndedAt
 	held := parallel()
-	held.State, held.Pause = sia.OnHold, &sia.Pause{From: sia.Working, By: sia.Actor{Login: "mia"}, Kind: sia.PausedByPerson,
-		Reason: "asked to pause"}
+	held.State, held.Pause = sia.OnHold,
+		&sia.Pause{From: sia.Working, By: sia.Actor{Login: "mia"}, Kind: sia.PausedByPerson, Reason: "asked to pause"}
 	return map[string]sia.Task{"linear": linear(), "parallel": parallel(), "merge": merging(), "together": together(),
 		"reproduced": reproduced(), "unreproduced": unreproduced(), "race": race(), "racing": racing(), "lost": lost(),
 		"many": many(), "unplanned": unplanned, "whole-after-all": whole, "aggregating": aggregating, "held": held}
@@ -228,7 +231,8 @@ func TestParts(t *testing.T) {
 	golden(t, "parts/intervention-lost.md", render.Intervention(lost(), iv, links))
 	unchecked := lost()
 	unchecked.Attempts[0].Failures, unchecked.Attempts[0].Head = nil, ""
-	unchecked.Attempts[0].Parts[1].Checked, unchecked.Attempts[0].Parts[1].Reason = nil, "the limit of 60 turns was reached"
+	unchecked.Attempts[0].Parts[1].Checked, unchecked.Attempts[0].Parts[1].Reason = nil,
+		"the limit of 60 turns was reached"
 	golden(t, "parts/intervention-lost-unchecked.md", render.Intervention(unchecked, iv, links))
 }
 
@@ -248,7 +252,8 @@ func TestPartMessages(t *testing.T) {
 	stopped.Outcome = sia.AttemptCancelled
 	say(render.PartMessage(task, stopped, 3))
 	golden(t, "parts/commit.txt", b.String())
-	if got, want := render.PartMessage(task, task.Attempts[0], 9), render.CommitMessage(task, task.Attempts[0]); got != want {
+	got, want := render.PartMessage(task, task.Attempts[0], 9), render.CommitMessage(task, task.Attempts[0])
+	if got != want {
 		t.Errorf("of no part: %s", got)
 	}
 }
@@ -262,8 +267,8 @@ func TestNoPartIsHarmful(t *testing.T) {
 		task.State = rapid.SampledFrom(sia.States).Draw(t, "state")
 		a := &task.Attempts[1]
 		a.Outcome = rapid.SampledFrom([]sia.AttemptOutcome{"", sia.AttemptPass, sia.AttemptFail}).Draw(t, "outcome")
-		a.Structure = rapid.SampledFrom([]plan.Structure{plan.Linear, plan.Parallel, plan.Hierarchical, plan.Reproduce, plan.Race,
-			plan.Whole}).Draw(t, "structure")
+		a.Structure = rapid.SampledFrom([]plan.Structure{plan.Linear, plan.Parallel, plan.Hierarchical, plan.Reproduce,
+			plan.Race, plan.Whole}).Draw(t, "structure")
 		a.Aggregating = rapid.Bool().Draw(t, "aggregating")
 		for len(a.Parts) < rapid.IntRange(0, plan.MaxParts+2).Draw(t, "parts") {
 			a.Parts = append(a.Parts, a.Parts[0])
@@ -303,7 +308,8 @@ func TestNoPartIsHarmful(t *testing.T) {
 			}
 		}
 		for n := range a.Parts {
-			for _, message := range []string{render.PartMessage(task, *a, n+1), render.PartsMergeMessage(task, *a, []int{n + 1, 99})} {
+			for _, message := range []string{render.PartMessage(task, *a, n+1),
+				render.PartsMergeMessage(task, *a, []int{n + 1, 99})} {
 				s, _, _ := strings.Cut(message, "\n")
 				if utf8.RuneCountInString(s) > 72 || strings.TrimSpace(s) == "" || skips.MatchString(message) {
 					t.Fatalf("a subject that is too long or empty, or a commit that skips checks: %q", message)
@@ -330,8 +336,9 @@ func TestManyLongPartsFit(t *testing.T) {
 		a.Outcome = outcome
 		task.State = sia.Working
 		check := render.CheckRun(task, links)
-		for name, body := range map[string]string{"status": render.Status(task, links, now), "pull": render.PullBody(task, links),
-			"check": check.Summary, "text": check.Text, "intervention": render.Intervention(task, intervention(), links)} {
+		for name, body := range map[string]string{"status": render.Status(task, links, now),
+			"pull": render.PullBody(task, links), "check": check.Summary, "text": check.Text,
+			"intervention": render.Intervention(task, intervention(), links)} {
 			if len(body) > render.MaxBody || !utf8.ValidString(body) {
 				t.Errorf("%s: %d bytes", name, len(body))
 			}

@@ -59,7 +59,8 @@ func partsNow(a sia.Attempt) string {
 	case a.Aggregating:
 		return "What the parts changed is put together and tried as a whole. Then it is pushed, " + judges
 	case a.Structure == plan.Race:
-		return "Each coder does the whole task" + with + ". The change that does best by the tests in the sandbox is pushed, " +
+		return "Each coder does the whole task" + with + ". The change that does best by the tests in the " +
+			"sandbox is pushed, " +
 			judges
 	}
 	return "Coding agents work on its parts" + with + ". Once each holds, they are put together and pushed, " + judges

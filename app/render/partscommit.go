@@ -51,7 +51,8 @@ func PartsMergeMessage(t sia.Task, a sia.Attempt, over []int) string {
 	paragraphs := []string{fmt.Sprintf("Attempt %d at issue %d.", a.Number, t.Issue)}
 	for _, n := range over {
 		if n >= 1 && n <= len(a.Parts) && a.Parts[n-1].Do != "" {
-			paragraphs = append(paragraphs, fmt.Sprintf("Part %d: %s.", n, cut(commitWords(firstSentence(a.Parts[n-1].Do)), 200)))
+			paragraphs = append(paragraphs,
+				fmt.Sprintf("Part %d: %s.", n, cut(commitWords(firstSentence(a.Parts[n-1].Do)), 200)))
 		}
 	}
 	return message("Put "+PartNumbers(over)+" together", paragraphs)

@@ -55,13 +55,14 @@ func PolicyBody(c PolicyChange) string {
 	if c.Person {
 		by = "@" + Neutralise(c.By)
 	}
-	p.add(fmt.Sprintf("One number or rule of how SIA decides about %s (%s) would change. %s proposes it:", Code(c.Decision, 0),
-		Code(c.File, 0), by))
+	p.add(fmt.Sprintf("One number or rule of how SIA decides about %s (%s) would change. %s proposes it:",
+		Code(c.Decision, 0), Code(c.File, 0), by))
 	p.add(Fence("diff", c.Diff))
 	p.add("**Why:** " + Line(c.Reason, 400))
 	p.add("### What happens now\n\n" + policyNext(c))
-	p.fold("What speaks for it so far", "It is change "+fmt.Sprint(c.Number)+" that was proposed for this policy. Tasks of the log: "+
-		Line(c.Gate, 400)+".\n\nMost changes are no better, so nothing is taken up because it sounds right: half of the new tasks of "+
+	p.fold("What speaks for it so far", "It is change "+fmt.Sprint(c.Number)+
+		" that was proposed for this policy. Tasks of the log: "+Line(c.Gate, 400)+".\n\n"+
+		"Most changes are no better, so nothing is taken up because it sounds right: half of the new tasks of "+
 		policyWhere(c)+" are decided by the change and half without it, by a lot, until one side has proved itself. "+
 		"docs/evolution.md of SIA says how, and how often that errs.")
 	return p.String()
@@ -78,8 +79,8 @@ func policyWhere(c PolicyChange) string {
 func policyNext(c PolicyChange) string {
 	start := "The experiment begins by itself, because `policies.autonomy` says so."
 	if c.Waits {
-		start = "**Put a 👍 on SIA's comment below** to have it tried on half of the new tasks. It is merged when it has proved " +
-			"better, and closed when it has not."
+		start = "**Put a 👍 on SIA's comment below** to have it tried on half of the new tasks. It is merged when it has " +
+			"proved better, and closed when it has not."
 	}
 	return "- " + start + "\n- **Close** this to do without it.\n- **Merge** this to take it up at once, untried; " +
 		"SIA watches it and takes it back if it does harm."
@@ -108,16 +109,18 @@ func PolicyComment(c PolicyChange) string {
 	case "kept":
 		p.add("### ✅ In force\n\n" + Line(c.Why, 300) + ".")
 	case "reverting", "rolled-back":
-		p.add("### ⏪ Taken back\n\nThe version before it decides again, and the policy is left alone for 14 days. " + Line(c.Why, 400) + ".")
+		p.add("### ⏪ Taken back\n\nThe version before it decides again, and the policy is left alone for 14 days. " +
+			Line(c.Why, 400) + ".")
 		p.add(policyGuards(c))
 	default:
 		p.add("### ❌ Not taken up\n\n" + Line(c.Why, 400) + ".")
 		p.add(policyTally(c))
 	}
 	if c.Present[1]+c.Candidate[1] > 0 {
-		p.fold("What the numbers mean", fmt.Sprintf("The evidence that the change is better is %.3g; at 20 it is taken up. That it is "+
-			"worse: %.3g; at 10 it ends. A task counts as resolved when its checks were green without a person's answer, and counts "+
-			"in the order in which tasks began. %s under way.", c.E, c.Harm, plural(c.Open, "such task")))
+		p.fold("What the numbers mean",
+			fmt.Sprintf("The evidence that the change is better is %.3g; at 20 it is taken up. That it is worse: %.3g; at 10 "+
+				"it ends. A task counts as resolved when its checks were green without a person's answer, and counts in the order "+
+				"in which tasks began. %s under way.", c.E, c.Harm, plural(c.Open, "such task")))
 	}
 	return p.String()
 }
@@ -164,8 +167,8 @@ func PolicyRevertTitle(c PolicyChange) string {
 // PolicyRevertBody is its text.
 func PolicyRevertBody(c PolicyChange, was string) string {
 	var p page
-	p.add("The version before " + link("that change", was) + " decides again already, so that it does no more harm. This puts the " +
-		"file back, so that it says so too.")
+	p.add("The version before " + link("that change", was) + " decides again already, so that it does no more harm. " +
+		"This puts the file back, so that it says so too.")
 	p.add("**Why:** " + Line(c.Why, 400) + ".")
 	p.add(policyGuards(c))
 	return p.String()

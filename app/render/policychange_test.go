@@ -14,8 +14,8 @@ func policyChange(phase string) render.PolicyChange {
 		Change: "parameters.base.retry: 0.1 -> 0.3", Diff: "-  base: {retry: 0.1}\n+  base: {retry: 0.3}",
 		Reason: "Time-outs pass on a second try. @everyone <img src=x> #1", By: "gpt-5", Number: 2, Phase: phase,
 		Gate: "not replayed", Why: "12 of 20 with the candidate", Everywhere: true, Waits: true,
-		Place: sia.Repo{ID: 1, Owner: "acme", Name: ".github"}, Present: [2]int{30, 60}, Candidate: [2]int{41, 60}, Open: 3, E: 4.2,
-		Harm: 0.3, Guards: []render.PolicyGuard{{Metric: "resolved", Before: .5, Well: 8, Tried: 40, Alarm: true},
+		Place: sia.Repo{ID: 1, Owner: "acme", Name: ".github"}, Present: [2]int{30, 60}, Candidate: [2]int{41, 60}, Open: 3,
+		E: 4.2, Harm: 0.3, Guards: []render.PolicyGuard{{Metric: "resolved", Before: .5, Well: 8, Tried: 40, Alarm: true},
 			{Metric: "within the usual cost", Before: .8}}}
 }
 
@@ -31,7 +31,8 @@ func TestPolicyChange(t *testing.T) {
 	golden(t, "policy/comment.md", all.String())
 	c := policyChange("proposed")
 	golden(t, "policy/pull.md", render.PolicyTitle(c)+"\n\n"+render.PolicyBody(c)+"\n")
-	golden(t, "policy/revert.md", render.PolicyRevertTitle(c)+"\n\n"+render.PolicyRevertBody(c, "https://github.test/acme/.github/pull/7")+"\n")
+	golden(t, "policy/revert.md", render.PolicyRevertTitle(c)+"\n\n"+
+		render.PolicyRevertBody(c, "https://github.test/acme/.github/pull/7")+"\n")
 	c.Person, c.Waits, c.Everywhere, c.By = true, false, false, "ann"
 	golden(t, "policy/pull-by-a-person.md", render.PolicyBody(c)+"\n")
 	for _, text := range []string{all.String(), render.PolicyBody(c), render.PolicyRevertBody(c, "x")} {

@@ -60,8 +60,8 @@ func pullState(t sia.Task) string {
 		return "Every required check is green on " + Code(t.Head.Short(), 0) + ". This is ready for a person to review."
 	case sia.Stopped:
 		if checksGreen(t) {
-			return "SIA was stopped. Every required check was green on " + Code(t.Head.Short(), 0) + " when it last looked. What " +
-				"had been done stays here for you to review, to take further or to close."
+			return "SIA was stopped. Every required check was green on " + Code(t.Head.Short(), 0) +
+				" when it last looked. What had been done stays here for you to review, to take further or to close."
 		}
 		return "SIA was stopped before the checks were all green. What had been done stays here for you to take further " +
 			"or to close."
@@ -156,8 +156,8 @@ func askedFor(t sia.Task) string {
 		return ""
 	}
 	var b strings.Builder
-	b.WriteString("\nExpectations of tests were changed, and the issue asks for it. A reviewer found where; that the words stand " +
-		"in the issue was checked:\n\n")
+	b.WriteString("\nExpectations of tests were changed, and the issue asks for it. A reviewer found where; that the " +
+		"words stand in the issue was checked:\n\n")
 	for i, f := range w.Findings {
 		if i == maxAskedFor {
 			fmt.Fprintf(&b, "- and %d more\n", len(w.Findings)-i)

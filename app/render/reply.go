@@ -184,12 +184,12 @@ func NoTechnique(asked sia.TechniqueID, ids []sia.TechniqueID, coders []string) 
 }
 
 // StartOnPull answers /sia start on a pull request.
-const StartOnPull = "`/sia start` belongs on an issue. On SIA's pull request, `/sia start` followed by words asks for a " +
-	"change."
+const StartOnPull = "`/sia start` belongs on an issue. On SIA's pull request, `/sia start` followed by words asks " +
+	"for a change."
 
 // NotAllowed answers a start in a repository that the server does not work in.
-const NotAllowed = "SIA is installed here, but whoever runs it has it work in other repositories only. They can add this one " +
-	"to `--repos`; then label the issue again."
+const NotAllowed = "SIA is installed here, but whoever runs it has it work in other repositories only. They can add " +
+	"this one to `--repos`; then label the issue again."
 
 // NotPermitted is the one polite reply to somebody whose commands don't count.
 func NotPermitted(login, need string) string {

@@ -229,12 +229,12 @@ func nowText(t sia.Task) string {
 	switch t.State {
 	case sia.Queued:
 		if !t.BeginsAt.IsZero() && len(t.Wishes) > 0 {
-			return fmt.Sprintf("%s asked for changes on the pull request. The next attempt begins at %s and is given all that is "+
-				"asked for until then.", askers(t), t.BeginsAt.UTC().Format("15:04:05 UTC"))
+			return fmt.Sprintf("%s asked for changes on the pull request. The next attempt begins at %s and is given all that "+
+				"is asked for until then.", askers(t), t.BeginsAt.UTC().Format("15:04:05 UTC"))
 		}
 		if !t.BeginsAt.IsZero() && len(t.Attempts) > t.Earlier {
-			return fmt.Sprintf("The last failure says nothing about the attempt, so SIA waits until %s before it tries the same "+
-				"again.", t.BeginsAt.UTC().Format("15:04:05 UTC"))
+			return fmt.Sprintf("The last failure says nothing about the attempt, so SIA waits until %s before it tries the "+
+				"same again.", t.BeginsAt.UTC().Format("15:04:05 UTC"))
 		}
 		if !t.BeginsAt.IsZero() {
 			return fmt.Sprintf("It waits for its turn and begins at %s: SIA starts 3 tasks a minute of one person, and %s "+

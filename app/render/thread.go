@@ -39,8 +39,8 @@ func Thread(t sia.Task, a ThreadAnswer, l Links) string {
 	case said != "":
 		return "Not changed here in " + commit + "." + said + "\n"
 	}
-	return "Not changed here in " + commit + ", and the agent did not say why. `/sia start` followed by words, as a reply, " +
-		"asks again.\n"
+	return "Not changed here in " + commit + ", and the agent did not say why. `/sia start` followed by words, as a " +
+		"reply, asks again.\n"
 }
 
 // Asked is the answer to what people asked for beside threads: one comment on the pull request.

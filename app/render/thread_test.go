@@ -17,8 +17,8 @@ func TestReviewsAndProgress(t *testing.T) {
 		{ID: "review/2", By: sia.Actor{Login: "bob"}, Review: 2}, {ID: "review/3", By: sia.Actor{Login: "ada"}, Review: 3}}
 	golden(t, "status/changes-asked.md", render.Status(asked, links, now))
 	long := working()
-	long.Attempts[len(long.Attempts)-1].Progress = &sia.Progress{At: now, Turn: 17, Tests: "The tests fail: go test ./..., " +
-		"after <!-- 12 s -->", TestsAt: now.Add(-time.Minute)}
+	long.Attempts[len(long.Attempts)-1].Progress = &sia.Progress{At: now, Turn: 17,
+		Tests: "The tests fail: go test ./..., after <!-- 12 s -->", TestsAt: now.Add(-time.Minute)}
 	golden(t, "status/long.md", render.Status(long, links, now))
 }
 
@@ -51,7 +51,8 @@ func TestThreadAnswers(t *testing.T) {
 		all.WriteString("## " + c.name + "\n\n" + body + "\n")
 	}
 	golden(t, "reply/threads.md", all.String())
-	o := sia.Owed{Head: task.Head, Words: []sia.Said{{By: "ada", Text: "Name it."}, {By: "bob", Text: long}, {By: "ada", Text: "And test it."}}}
+	o := sia.Owed{Head: task.Head,
+		Words: []sia.Said{{By: "ada", Text: "Name it."}, {By: "bob", Text: long}, {By: "ada", Text: "And test it."}}}
 	golden(t, "reply/asked.md", render.Asked(task, o, []string{"It has a name.", long, ""}, true, links))
 	golden(t, "reply/asked-nothing-changed.md", render.Asked(task, o, []string{"", "", ""}, false, links))
 	o.Head, o.Why = "", "@ada said `/sia stop`"

@@ -24,15 +24,16 @@ func WelcomeTitle() string { return "Tell SIA how this repository is set up and 
 func WelcomeBody(w Welcome) string {
 	var p page
 	p.add(Marker{Kind: "welcome", Key: fmt.Sprint(w.Repo.ID)}.String())
-	p.add(fmt.Sprintf("SIA was installed on this repository. It resolves issues: it opens a draft pull request, waits for "+
-		"your checks, and where one is red it finds out why and tries another way.\n\n"+
+	p.add(fmt.Sprintf("SIA was installed on this repository. It resolves issues: it opens a draft pull request, waits "+
+		"for your checks, and where one is red it finds out why and tries another way.\n\n"+
 		"**To start:** put the label %s on an issue, or comment `/sia start` there. That works without this pull request.",
 		Code(w.Label, 50)))
 	p.add("### What this file does\n\n" + welcomeLines(w))
-	p.add("### What you can do\n\n- **Merge** it, after changing what is wrong: it is a guess from the files at the top of the " +
-		"repository.\n- **Close** it: that is fine. SIA works without the file, and does not ask here again.")
-	p.fold("Not in the next repositories", "`welcome: false` in `.sia/config.yml` of "+Code(w.Repo.Owner+"/"+sia.OwnersRepo, 0)+
-		" keeps SIA from proposing this elsewhere; the app has to be installed on that repository, too.")
+	p.add("### What you can do\n\n- **Merge** it, after changing what is wrong: it is a guess from the files at the top " +
+		"of the repository.\n- **Close** it: that is fine. SIA works without the file, and does not ask here again.")
+	p.fold("Not in the next repositories", "`welcome: false` in `.sia/config.yml` of "+
+		Code(w.Repo.Owner+"/"+sia.OwnersRepo, 0)+" keeps SIA from proposing this elsewhere; the app has to be installed on "+
+		"that repository, too.")
 	return p.String()
 }
 

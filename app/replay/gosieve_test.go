@@ -69,39 +69,43 @@ func TestSieve(t *testing.T) {
 		fixed   = "return a }→return a + 0 }"
 		newTest = "func BenchmarkF→func TestNew(t *testing.T) { %s }\n\nfunc BenchmarkF"
 		method  = "func F(→func (t *T) Twice() int { return 2 * t.N }\n\nfunc F("
-		helper  = "func BenchmarkF→func twice() int { return new(T).Twice() }\n\nfunc TestNew(t *testing.T) { twice() }\n\nfunc BenchmarkF"
+		helper  = "func BenchmarkF→func twice() int { return new(T).Twice() }\n\n" +
+			"func TestNew(t *testing.T) { twice() }\n\nfunc BenchmarkF"
 	)
+	type files = map[string]string
 	tests := func(body string) string { return fmt.Sprintf(newTest, body) }
 	for name, c := range map[string]struct {
-		edits map[string]string
+		edits files
 		want  string
 	}{
-		"a repair":             {map[string]string{"a.go": fixed, "a_test.go": tests("F(2)")}, ""},
-		"comments and layout":  {map[string]string{"a.go": "func F(→// F is one.\n\nfunc F(", "a_test.go": tests("F(2)")}, sameCode},
-		"another word for it":  {map[string]string{"a.go": "interface{}→any", "a_test.go": tests("F(2)")}, sameCode},
-		"what is not built":    {map[string]string{"a_plan9.go": "package a\n\nvar x = F(1)\n", "a_test.go": tests("F(2)")}, sameCode},
-		"a directive":          {map[string]string{"a.go": "func F(→//go:noinline\nfunc F(", "a_test.go": tests("F(2)")}, ""},
-		"an embedded file":     {map[string]string{"a.go": "func F(→// F is.\nfunc F(", "a.tmpl": "x", "a_test.go": tests("F(2)")}, ""},
-		"data of tests":        {map[string]string{"a.go": fixed, "a_test.go": "func Ben→// B.\nfunc Ben", "testdata/x": "x"}, ""},
-		"a benchmark":          {map[string]string{"a.go": fixed, "a_test.go": "testing.B) { F(1) }→testing.B) { F(2) }"}, sameTests},
-		"what a test uses":     {map[string]string{"a.go": fixed, "a_test.go": "a != 1→a != 2"}, ""},
-		"what is around tests": {map[string]string{"a.go": fixed, "a_test.go": "func Ben→func init() { F(2) }\n\nfunc Ben"}, ""},
-		"another file's test": {map[string]string{"a.go": fixed, "b_test.go": "package a\n\nimport \"testing\"\n\n" +
+		"a repair":             {files{"a.go": fixed, "a_test.go": tests("F(2)")}, ""},
+		"comments and layout":  {files{"a.go": "func F(→// F is one.\n\nfunc F(", "a_test.go": tests("F(2)")}, sameCode},
+		"another word for it":  {files{"a.go": "interface{}→any", "a_test.go": tests("F(2)")}, sameCode},
+		"what is not built":    {files{"a_plan9.go": "package a\n\nvar x = F(1)\n", "a_test.go": tests("F(2)")}, sameCode},
+		"a directive":          {files{"a.go": "func F(→//go:noinline\nfunc F(", "a_test.go": tests("F(2)")}, ""},
+		"an embedded file":     {files{"a.go": "func F(→// F is.\nfunc F(", "a.tmpl": "x", "a_test.go": tests("F(2)")}, ""},
+		"data of tests":        {files{"a.go": fixed, "a_test.go": "func Ben→// B.\nfunc Ben", "testdata/x": "x"}, ""},
+		"a benchmark":          {files{"a.go": fixed, "a_test.go": "testing.B) { F(1) }→testing.B) { F(2) }"}, sameTests},
+		"what a test uses":     {files{"a.go": fixed, "a_test.go": "a != 1→a != 2"}, ""},
+		"what is around tests": {files{"a.go": fixed, "a_test.go": "func Ben→func init() { F(2) }\n\nfunc Ben"}, ""},
+		"another file's test": {files{"a.go": fixed, "b_test.go": "package a\n\nimport \"testing\"\n\n" +
 			"func BenchmarkG(b *testing.B) {}\n"}, sameTests},
-		"what it adds":               {map[string]string{"a.go": method, "a_test.go": tests("new(T).Twice()")}, onlyAdds},
-		"what it adds, by a helper":  {map[string]string{"a.go": method, "a_test.go": helper}, onlyAdds},
-		"another number of results":  {map[string]string{"a.go": "(a int) int { return a }→(a int) (int, error) { return a, nil }", "a_test.go": tests("a, err := F(1); _, _ = a, err")}, onlyAdds},
-		"what nobody calls":          {map[string]string{"b.go": "package a\n\nfunc G() {}\n", "a_test.go": tests("F(2)")}, onlyAdds},
-		"what an interface asks for": {map[string]string{"a.go": "func F(→func (t T) String() string { return \"\" }\n\nfunc F(", "a_test.go": tests("F(2)")}, ""},
-		"a foreign type's method":    {map[string]string{"a.go": fixed, "a_test.go": tests("new(Client).Get(\"\")")}, ""},
-		"an import's own name": {map[string]string{"a.go": fixed, "b_test.go": "package a\n\nimport (\n\t\"testing\"\n\n" +
+		"what it adds":              {files{"a.go": method, "a_test.go": tests("new(T).Twice()")}, onlyAdds},
+		"what it adds, by a helper": {files{"a.go": method, "a_test.go": helper}, onlyAdds},
+		"another number of results": {files{"a.go": "(a int) int { return a }→(a int) (int, error) { return a, nil }",
+			"a_test.go": tests("a, err := F(1); _, _ = a, err")}, onlyAdds},
+		"what nobody calls": {files{"b.go": "package a\n\nfunc G() {}\n", "a_test.go": tests("F(2)")}, onlyAdds},
+		"what an interface asks for": {files{"a.go": "func F(→func (t T) String() string { return \"\" }\n\nfunc F(",
+			"a_test.go": tests("F(2)")}, ""},
+		"a foreign type's method": {files{"a.go": fixed, "a_test.go": tests("new(Client).Get(\"\")")}, ""},
+		"an import's own name": {files{"a.go": fixed, "b_test.go": "package a\n\nimport (\n\t\"testing\"\n\n" +
 			"\t\"example.org/odd\"\n)\n\nfunc TestB(t *testing.T) { strange.Do() }\n"}, ""},
-		"an import of a version": {map[string]string{"a.go": fixed, "b_test.go": "package a_test\n\nimport (\n\t\"testing\"\n\n" +
+		"an import of a version": {files{"a.go": fixed, "b_test.go": "package a_test\n\nimport (\n\t\"testing\"\n\n" +
 			"\t\"example.com/a\"\n\t\"example.org/go-maps/v2\"\n)\n\nfunc TestB(t *testing.T) { maps.Do(a.F(1)) }\n"}, ""},
-		"from outside": {map[string]string{"a.go": method, "b_test.go": "package a_test\n\nimport (\n\t\"testing\"\n\n" +
+		"from outside": {files{"a.go": method, "b_test.go": "package a_test\n\nimport (\n\t\"testing\"\n\n" +
 			"\t\"example.com/a\"\n)\n\nfunc TestB(t *testing.T) { new(a.T).Twice() }\n"}, onlyAdds},
-		"a file that can't be parsed": {map[string]string{"a.go": "package a\n\nfunc {", "a_test.go": tests("F(2)")}, ""},
-		"no module":                   {map[string]string{"go.mod": "", "a.go": fixed, "a_test.go": tests("F(2)")}, ""},
+		"a file that can't be parsed": {files{"a.go": "package a\n\nfunc {", "a_test.go": tests("F(2)")}, ""},
+		"no module":                   {files{"go.mod": "", "a.go": fixed, "a_test.go": tests("F(2)")}, ""},
 	} {
 		if _, got := siftOf(t, c.edits); got != c.want {
 			t.Errorf("%s: %q, want %q", name, got, c.want)
@@ -112,7 +116,8 @@ func TestSieve(t *testing.T) {
 // TestSieveTrims: what calls what a commit adds is left out, and the others are judged.
 func TestSieveTrims(t *testing.T) {
 	s, why := siftOf(t, map[string]string{"a.go": "return a }→return a + G() }\n\nfunc G() int { return 0 }",
-		"a_test.go": "func BenchmarkF→func TestG(t *testing.T) { G() }\n\nfunc TestMore(t *testing.T) { F(2) }\n\nfunc BenchmarkF"})
+		"a_test.go": "func BenchmarkF→func TestG(t *testing.T) { G() }\n\nfunc TestMore(t *testing.T) { F(2) }\n\n" +
+			"func BenchmarkF"})
 	if diff := cmp.Diff([]string{"TestG"}, s.choice.cuts["a_test.go"].names); why != "" || diff != "" {
 		t.Errorf("%q; left out (-want +got):\n%s", why, diff)
 	}
@@ -128,8 +133,10 @@ func TestSieveOfLargeConstants(t *testing.T) {
 	for i := range 20 {
 		fmt.Fprintf(&b, "\nconst s%d = (s%d%s)\n", i+1, i, strings.Repeat(fmt.Sprintf(" + s%d", i), 15))
 	}
-	b.WriteString("\nvar _ [len(s20)]int\n\nfunc TestS(t *testing.T) { const s21 = string(s20 + s20); F(len(s21 + s20)); Gone() }\n")
-	if _, why := siftOf(t, map[string]string{"a.go": "return a }→return a + 0 }", "s_test.go": b.String()}); why != onlyAdds {
+	b.WriteString("\nvar _ [len(s20)]int\n\n" +
+		"func TestS(t *testing.T) { const s21 = string(s20 + s20); F(len(s21 + s20)); Gone() }\n")
+	_, why := siftOf(t, map[string]string{"a.go": "return a }→return a + 0 }", "s_test.go": b.String()})
+	if why != onlyAdds {
 		t.Errorf("%q, want %q", why, onlyAdds)
 	}
 }

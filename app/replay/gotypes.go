@@ -16,8 +16,9 @@ import (
 	"strings"
 )
 
-// goTypes checks the packages of a module in one tree, without what they import from elsewhere: whatever has a type from
-// there is believed to be right. Strangers wrote what it reads, so nothing that can grow beyond it is computed.
+// goTypes checks the packages of a module in one tree, without what they import from elsewhere:
+// whatever has a type from there is believed to be right. Strangers wrote what it reads, so nothing
+// that can grow beyond it is computed.
 type goTypes struct {
 	byDir  map[string][]string // Go files
 	read   readFile
@@ -138,7 +139,8 @@ func (g *goTypes) parse(dir string, tests bool) (inside, outside []*ast.File) {
 	return inside, outside
 }
 
-// name gives a file's imports the names that it uses them by; false where one has none that could be told from its path.
+// name gives a file's imports the names that it uses them by; false where one has none that could
+// be told from its path.
 func (g *goTypes) name(f *ast.File) (all bool) {
 	used := map[string]bool{}
 	ast.Inspect(f, func(n ast.Node) bool {
@@ -236,7 +238,8 @@ func (g *goTypes) check(importPath string, of []*ast.File) (*types.Package, stri
 		switch {
 		case !strings.HasSuffix(at.Filename, "_test.go"):
 		case g.nameless[at.Filename] && bases[e.Pos]:
-		case goMissing.MatchString(e.Msg) && !(strings.HasPrefix(e.Msg, "not enough") && strings.Contains(e.Msg, "unknown type")),
+		case goMissing.MatchString(e.Msg) &&
+			!(strings.HasPrefix(e.Msg, "not enough") && strings.Contains(e.Msg, "unknown type")),
 			goMember.MatchString(e.Msg) && isOwn(info.TypeOf(about[e.Pos]), map[types.Type]bool{}):
 			fmt.Fprintf(&log, "./%s:%d:%d: %s\n", at.Filename, at.Line, at.Column, e.Msg)
 		}
@@ -250,8 +253,9 @@ func (g *goTypes) check(importPath string, of []*ast.File) (*types.Package, stri
 
 // Complaints about what is not there, or is called otherwise; goMember is about a type, of which all has to be known.
 var (
-	goMissing = regexp.MustCompile(`^undefined: |^unknown field |arguments in call to |^assignment mismatch: |redeclared in this`)
-	goMember  = regexp.MustCompile(` undefined \(type `)
+	goMissing = regexp.MustCompile(`^undefined: |^unknown field |arguments in call to |` +
+		`^assignment mismatch: |redeclared in this`)
+	goMember = regexp.MustCompile(` undefined \(type `)
 )
 
 // isOwn reports whether all that a type is made of is known, so that what it seems to lack is not there. seen are

@@ -29,7 +29,8 @@ func TestLanguages(t *testing.T) {
 		{"node", map[string]string{"calc.js": "exports.half = a => a / 3\n",
 			"package.json": `{"name":"calc","scripts":{"test":"node --test"}}` + "\n"},
 			map[string]string{"calc.js": "exports.half = a => a / 2\n",
-				"test/calc.test.js": "const {test} = require('node:test')\nconst assert = require('node:assert')\nconst {half} = require('../calc')\n" +
+				"test/calc.test.js": "const {test} = require('node:test')\nconst assert = require('node:assert')\n" +
+					"const {half} = require('../calc')\n" +
 					"test('halves', () => assert.equal(half(4), 2))\ntest('nothing', () => assert.equal(half(0), 0))\n"},
 			map[string]string{"more.js": "exports.x = 1\n", "test/more.test.js": "const {test} = require('node:test')\n" +
 				"const {x} = require('../more')\ntest('x', () => { if (x !== 1) throw new Error() })\n"},

@@ -288,7 +288,8 @@ func (m *miner) judge(ctx context.Context, p *pair, c sifted) error {
 func (m *miner) summary() Mined {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	out := Mined{Judged: len(m.seconds), Counts: map[Verdict]int{}, Median: median(m.seconds), Tasks: len(m.tasks), Passed: maps.Clone(m.passed)}
+	out := Mined{Judged: len(m.seconds), Counts: map[Verdict]int{}, Median: median(m.seconds), Tasks: len(m.tasks),
+		Passed: maps.Clone(m.passed)}
 	for _, c := range m.known {
 		out.Counts[c.Verdict]++
 	}

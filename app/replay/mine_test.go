@@ -46,8 +46,9 @@ func history(t testing.TB) (c *clone, want map[string]replay.Verdict) {
 		"sub_test.go": subTests})
 	commit("", "Add Mul", map[string]string{"mul.go": goFile("func Mul(a, b int) int { return a * b }"),
 		"mul_test.go": goTests("TestMul", "if Mul(2, 3) != 6 { t.Fatal() }")})
-	commit("", "Say what Add does", map[string]string{"calc.go": goFile("// Add adds.\n" + addRight + subRight + halfWrong),
-		"add_test.go": goTests(append(addTest, "TestAddOne", "if Add(0, 1) != 1 { t.Fatal() }")...)})
+	commit("", "Say what Add does",
+		map[string]string{"calc.go": goFile("// Add adds.\n" + addRight + subRight + halfWrong),
+			"add_test.go": goTests(append(addTest, "TestAddOne", "if Add(0, 1) != 1 { t.Fatal() }")...)})
 	commit("", "Measure Sub", map[string]string{"calc.go": goFile(addRight + "func Sub(a, b int) int { return -b + a }\n" +
 		halfWrong), "sub_test.go": subTests +
 		"\nfunc BenchmarkSub(b *testing.B) { for b.Loop() { Sub(2, 1) } }\n"})
@@ -201,7 +202,8 @@ func testMinedTasks(t *testing.T, c *clone, f *replay.Folder) {
 	}
 	want := map[string]says{
 		"Sub is the wrong way round": {"It gave b - a.\n\nFixes #7", 7, []string{"sub_test.go"},
-			[]string{".::TestSub/again", ".::TestSub/large"}, []string{".::TestSubItself"}, []string{"README.md", "calc.go"}, nil},
+			[]string{".::TestSub/again", ".::TestSub/large"}, []string{".::TestSubItself"},
+			[]string{"README.md", "calc.go"}, nil},
 		"Add Neg, and halve by two": {"", 0, []string{"half_test.go"}, []string{".::TestHalf"}, nil,
 			[]string{"calc.go", "neg.go"}, nil},
 		"Add Cube, and divide by three": {"", 0, []string{"third_test.go"}, []string{".::TestThird"}, nil,

@@ -222,8 +222,8 @@ func goodPolicies(files map[string][]byte, kept []store.PolicyFile) (
 ) {
 	for _, name := range slices.Sorted(maps.Keys(files)) {
 		if len(good) == maxPolicies {
-			return good, append(wrong, &invalid.File{Name: name, Problems: []invalid.Problem{{
-				Message: fmt.Sprintf("a repository can have %d policies; this one and what follows are left out", maxPolicies)}}}), nil
+			left := fmt.Sprintf("a repository can have %d policies; this one and what follows are left out", maxPolicies)
+			return good, append(wrong, &invalid.File{Name: name, Problems: []invalid.Problem{{Message: left}}}), nil
 		}
 		p, err := policies.Parse(name, files[name])
 		var bad *invalid.File

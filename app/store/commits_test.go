@@ -48,7 +48,8 @@ func TestWorkersHearOfCommits(t *testing.T) {
 	save("2")
 	heard(insertTopic, `{"queue":"deliveries"}`)
 	var written int
-	if err := s.w.QueryRow(`SELECT count(*) FROM river_notification WHERE topic = ?`, insertTopic).Scan(&written); err != nil || written != 0 {
+	err := s.w.QueryRow(`SELECT count(*) FROM river_notification WHERE topic = ?`, insertTopic).Scan(&written)
+	if err != nil || written != 0 {
 		t.Errorf("%d notifications of jobs are in the table, %v", written, err)
 	}
 }

@@ -110,7 +110,8 @@ func scanOutcome(rows *sql.Rows) (o Outcome, err error) {
 	var confidence string
 	var at int64
 	if err := rows.Scan(&o.ID, &o.Task, &o.Intervention, &o.Repo.ID, &o.Repo.Owner, &o.Repo.Name, &o.Pattern, &o.Technique,
-		&o.Resolved, &o.Attempt, &o.Z, &confidence, &o.Setup, &o.Decision, &at, &o.Imported.Resolved, &o.Imported.Tried); err != nil {
+		&o.Resolved, &o.Attempt, &o.Z, &confidence, &o.Setup, &o.Decision, &at, &o.Imported.Resolved,
+		&o.Imported.Tried); err != nil {
 		return o, err
 	}
 	o.At = fromMicros(at)

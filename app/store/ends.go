@@ -68,7 +68,8 @@ func (s *Store) RecordCoderOutcome(ctx context.Context, o CoderOutcome) error {
 	return s.exec(ctx, op, `INSERT INTO coder_outcomes
 		(task_id, attempt, repo_id, org, kind, coder, agent, cost, resolved, changed, failed, at)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (task_id, attempt, coder) DO NOTHING`,
-		o.Task, o.Attempt, o.Repo, o.Org, o.Kind, o.Coder, o.Agent, o.Cost, o.Resolved, o.Changed, string(failed), micros(o.At))
+		o.Task, o.Attempt, o.Repo, o.Org, o.Kind, o.Coder, o.Agent, o.Cost, o.Resolved, o.Changed,
+		string(failed), micros(o.At))
 }
 
 // CoderOutcomesSince lists the outcomes of all repositories that were recorded after the
@@ -77,13 +78,13 @@ func (s *Store) CoderOutcomesSince(ctx context.Context, id int64) ([]CoderOutcom
 	os, err := collect(ctx, s.r, func(rows *sql.Rows) (o CoderOutcome, err error) {
 		var failed string
 		var at int64
-		if err := rows.Scan(&o.ID, &o.Task, &o.Attempt, &o.Repo, &o.Org, &o.Kind, &o.Coder, &o.Agent, &o.Cost, &o.Resolved, &o.Changed,
-			&failed, &at); err != nil {
+		if err := rows.Scan(&o.ID, &o.Task, &o.Attempt, &o.Repo, &o.Org, &o.Kind, &o.Coder, &o.Agent, &o.Cost,
+			&o.Resolved, &o.Changed, &failed, &at); err != nil {
 			return o, err
 		}
 		o.At = fromMicros(at)
 		return o, json.Unmarshal([]byte(failed), &o.Failed)
-	}, `SELECT id, task_id, attempt, repo_id, org, kind, coder, agent, cost, resolved, changed, failed, at FROM coder_outcomes
-		WHERE id > ? ORDER BY id`, id)
+	}, `SELECT id, task_id, attempt, repo_id, org, kind, coder, agent, cost, resolved, changed, failed, at
+		FROM coder_outcomes WHERE id > ? ORDER BY id`, id)
 	return os, s.explain(fmt.Sprintf("load the outcomes of coders since %d", id), err)
 }

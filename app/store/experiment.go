@@ -68,7 +68,7 @@ type Experiment struct {
 	CreatedAt    time.Time       `json:"created_at"`
 	StartedAt    time.Time       `json:"started_at,omitzero"` // tasks created after this take part
 	PromotedAt   time.Time       `json:"promoted_at,omitzero"`
-	WatchedAt    time.Time       `json:"watched_at,omitzero"` // it is watched anew since then, after an alarm that was not its own
+	WatchedAt    time.Time       `json:"watched_at,omitzero"` // watched anew since then, after an alarm not its own
 	EndedAt      time.Time       `json:"ended_at,omitzero"`
 }
 
@@ -84,18 +84,20 @@ type ExperimentEvent struct {
 // an empty what notes nothing.
 func (s *Store) SaveExperiment(ctx context.Context, x Experiment, what string) error {
 	return s.write(ctx, "save experiment "+x.ID, func(tx *sql.Tx) error {
-		_, err := tx.ExecContext(ctx, `INSERT INTO experiments (id, installation, place_id, place_owner, place_name, alone, layer,
-				decision, name, file, present, candidate, change, path, value, reason, proposed_by, number, phase, why, gate, pull,
-				pull_url, head, comment, approved_by, created_at, started_at, promoted_at, watched_at, ended_at)
+		_, err := tx.ExecContext(ctx, `INSERT INTO experiments (
+				id, installation, place_id, place_owner, place_name, alone, layer, decision, name, file, present,
+				candidate, change, path, value, reason, proposed_by, number, phase, why, gate, pull, pull_url, head,
+				comment, approved_by, created_at, started_at, promoted_at, watched_at, ended_at)
 			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-			ON CONFLICT (id) DO UPDATE SET present = excluded.present, phase = excluded.phase, why = excluded.why, gate = excluded.gate,
-				pull = excluded.pull, pull_url = excluded.pull_url, head = excluded.head,
+			ON CONFLICT (id) DO UPDATE SET present = excluded.present, phase = excluded.phase, why = excluded.why,
+				gate = excluded.gate, pull = excluded.pull, pull_url = excluded.pull_url, head = excluded.head,
 				comment = excluded.comment, approved_by = excluded.approved_by,
 				started_at = excluded.started_at, promoted_at = excluded.promoted_at,
 				watched_at = excluded.watched_at, ended_at = excluded.ended_at`,
-			x.ID, x.Installation, x.Place.ID, x.Place.Owner, x.Place.Name, x.Alone, x.Layer, x.Decision, x.Name, x.File, x.Present,
-			x.Candidate, x.Change, x.Path, x.Value, x.Reason, x.By, x.Number, x.Phase, x.Why, x.Gate, x.Pull, x.PullURL, x.Head, x.Comment,
-			x.ApprovedBy, micros(x.CreatedAt), micros(x.StartedAt), micros(x.PromotedAt), micros(x.WatchedAt), micros(x.EndedAt))
+			x.ID, x.Installation, x.Place.ID, x.Place.Owner, x.Place.Name, x.Alone, x.Layer, x.Decision, x.Name, x.File,
+			x.Present, x.Candidate, x.Change, x.Path, x.Value, x.Reason, x.By, x.Number, x.Phase, x.Why, x.Gate, x.Pull,
+			x.PullURL, x.Head, x.Comment, x.ApprovedBy, micros(x.CreatedAt), micros(x.StartedAt), micros(x.PromotedAt),
+			micros(x.WatchedAt), micros(x.EndedAt))
 		if err != nil || what == "" {
 			return err
 		}
@@ -105,15 +107,16 @@ func (s *Store) SaveExperiment(ctx context.Context, x Experiment, what string) e
 	})
 }
 
-const experimentColumns = `id, installation, place_id, place_owner, place_name, alone, layer, decision, name, file, present,
-	candidate, change, path, value, reason, proposed_by, number, phase, why, gate, pull, pull_url, head, comment, approved_by,
-	created_at, started_at, promoted_at, watched_at, ended_at`
+const experimentColumns = `id, installation, place_id, place_owner, place_name, alone, layer, decision, name, file,
+	present, candidate, change, path, value, reason, proposed_by, number, phase, why, gate, pull, pull_url, head, comment,
+	approved_by, created_at, started_at, promoted_at, watched_at, ended_at`
 
 func scanExperiment(rows *sql.Rows) (x Experiment, err error) {
 	var created, started, promoted, watched, ended int64
-	err = rows.Scan(&x.ID, &x.Installation, &x.Place.ID, &x.Place.Owner, &x.Place.Name, &x.Alone, &x.Layer, &x.Decision, &x.Name,
-		&x.File, &x.Present, &x.Candidate, &x.Change, &x.Path, &x.Value, &x.Reason, &x.By, &x.Number, &x.Phase, &x.Why, &x.Gate,
-		&x.Pull, &x.PullURL, &x.Head, &x.Comment, &x.ApprovedBy, &created, &started, &promoted, &watched, &ended)
+	err = rows.Scan(&x.ID, &x.Installation, &x.Place.ID, &x.Place.Owner, &x.Place.Name, &x.Alone, &x.Layer, &x.Decision,
+		&x.Name, &x.File, &x.Present, &x.Candidate, &x.Change, &x.Path, &x.Value, &x.Reason, &x.By, &x.Number, &x.Phase,
+		&x.Why, &x.Gate, &x.Pull, &x.PullURL, &x.Head, &x.Comment, &x.ApprovedBy, &created, &started, &promoted, &watched,
+		&ended)
 	x.CreatedAt, x.StartedAt = fromMicros(created), fromMicros(started)
 	x.PromotedAt, x.WatchedAt, x.EndedAt = fromMicros(promoted), fromMicros(watched), fromMicros(ended)
 	return x, err
@@ -183,7 +186,8 @@ func (s *Store) Enrolled(ctx context.Context, experiment string, task sia.TaskID
 		return t, 0, true, nil
 	}
 	if errors.Is(err, sql.ErrNoRows) {
-		err = s.r.QueryRowContext(ctx, `SELECT count(*) FROM experiment_tasks WHERE experiment = ? AND after`, experiment).Scan(&since)
+		err = s.r.QueryRowContext(ctx, `SELECT count(*) FROM experiment_tasks WHERE experiment = ? AND after`,
+			experiment).Scan(&since)
 	}
 	return t, since, false, s.explain(fmt.Sprintf("look for task %s in experiment %s", task, experiment), err)
 }
@@ -207,7 +211,8 @@ func (s *Store) SettleExperimentTasks(ctx context.Context, experiment string, ts
 	}
 	return s.write(ctx, "settle tasks of experiment "+experiment, func(tx *sql.Tx) error {
 		for _, t := range ts {
-			if _, err := tx.ExecContext(ctx, `UPDATE experiment_tasks SET came = ?, credits = ?, seconds = ?, escalated = ?, tampered = ?
+			if _, err := tx.ExecContext(ctx, `UPDATE experiment_tasks
+				SET came = ?, credits = ?, seconds = ?, escalated = ?, tampered = ?
 				WHERE experiment = ? AND task_id = ? AND came = ''`,
 				t.Came, t.Credits, t.Seconds, t.Escalated, t.Tampered, experiment, t.ID); err != nil {
 				return err

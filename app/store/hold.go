@@ -53,7 +53,9 @@ type PolicyRecord struct {
 
 // PolicyRecord counts the tasks of an installation about which a version of a policy decided after
 // a time, and which have ended.
-func (s *Store) PolicyRecord(ctx context.Context, installation int64, policy string, after time.Time) (PolicyRecord, error) {
+func (s *Store) PolicyRecord(
+	ctx context.Context, installation int64, policy string, after time.Time,
+) (PolicyRecord, error) {
 	var r PolicyRecord
 	var since sql.NullInt64
 	err := s.r.QueryRowContext(ctx, `SELECT count(*), coalesce(sum(e.passed AND NOT e.helped), 0),
@@ -73,6 +75,7 @@ func (s *Store) DecisionsIn(
 ) ([]sia.Decision, error) {
 	ds, err := collect(ctx, s.r, func(rows *sql.Rows) (sia.Decision, error) { return scanDecision(rows.Scan) },
 		`SELECT `+decisionColumns+` FROM (SELECT d.* FROM decisions d JOIN repositories r ON r.id = d.repo_id
-			WHERE d.type = ? AND r.installation_id = ? ORDER BY d.n DESC LIMIT ?) AS latest ORDER BY n`, typ, installation, limit)
+			WHERE d.type = ? AND r.installation_id = ? ORDER BY d.n DESC LIMIT ?) AS latest ORDER BY n`,
+		typ, installation, limit)
 	return ds, s.explain(fmt.Sprintf("load the decisions of type %s of installation %d", typ, installation), err)
 }

@@ -46,8 +46,11 @@ func (s *Store) Noticed(ctx context.Context, channel string, keys []string) (map
 
 // NoticesSince counts the messages about one thing each that a channel was sent since a time, and says
 // whether one about several was.
-func (s *Store) NoticesSince(ctx context.Context, channel string, since time.Time) (single int, grouped bool, err error) {
-	err = s.r.QueryRowContext(ctx, `SELECT count(CASE WHEN grouped = 0 THEN 1 END), count(CASE WHEN grouped = 1 THEN 1 END) > 0
+func (s *Store) NoticesSince(
+	ctx context.Context, channel string, since time.Time,
+) (single int, grouped bool, err error) {
+	err = s.r.QueryRowContext(ctx, `SELECT
+			count(CASE WHEN grouped = 0 THEN 1 END), count(CASE WHEN grouped = 1 THEN 1 END) > 0
 		FROM notices WHERE channel = ? AND at > ?`, channel, micros(since)).Scan(&single, &grouped)
 	return single, grouped, s.explain("count what people were told", err)
 }

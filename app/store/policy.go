@@ -42,7 +42,8 @@ func (s *Store) SavePolicies(ctx context.Context, repo int64, read PolicyRead, f
 // Policies are what [Store.SavePolicies] kept, by path.
 func (s *Store) Policies(ctx context.Context, repo int64) (files []PolicyFile, read PolicyRead, err error) {
 	op := fmt.Sprintf("load the policies of repository %d", repo)
-	err = s.r.QueryRowContext(ctx, `SELECT sha, broken FROM policy_reads WHERE repo_id = ?`, repo).Scan(&read.SHA, &read.Broken)
+	err = s.r.QueryRowContext(ctx, `SELECT sha, broken FROM policy_reads WHERE repo_id = ?`, repo).
+		Scan(&read.SHA, &read.Broken)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, read, nil
 	}

@@ -12,9 +12,9 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// The pace at which the repositories of an installation are set up. One takes up to seven
-// writes, one for each label and one for the pull request that proposes settings. GitHub allows 80 writes a minute and 500 an hour that create
-// content, of which this leaves a quarter to tasks.
+// The pace at which the repositories of an installation are set up. One takes up to seven writes,
+// one for each label and one for the pull request that proposes settings. GitHub allows 80 writes a
+// minute and 500 an hour that create content, of which this leaves a quarter to tasks.
 // https://docs.github.com/en/rest/using-the-rest-api/rate-limits-for-the-rest-api
 const (
 	setupGap   = time.Minute // on the average
@@ -138,8 +138,8 @@ func (s *Store) nextSetup(ctx context.Context, tx *sql.Tx, installation int64) (
 	return slot, due, err
 }
 
-const setupQuery = `SELECT r.id, r.installation_id, r.owner, r.name, r.default_branch, r.private, s.state, s.tries, s.error, s.together,
-	s.welcome FROM setups s JOIN repositories r ON r.id = s.repo_id`
+const setupQuery = `SELECT r.id, r.installation_id, r.owner, r.name, r.default_branch, r.private, s.state, s.tries,
+	s.error, s.together, s.welcome FROM setups s JOIN repositories r ON r.id = s.repo_id`
 
 func scanSetup(rows *sql.Rows) (v Setup, err error) {
 	return v, rows.Scan(&v.ID, &v.Repository.Installation, &v.Owner, &v.Name, &v.DefaultBranch, &v.Private, &v.State,

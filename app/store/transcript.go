@@ -32,17 +32,19 @@ func (s *Store) AppendTurn(ctx context.Context, id sia.TaskID, attempt, run, num
 
 // Turns are the turns of all runs of an attempt in order, each the JSON that was saved.
 func (s *Store) Turns(ctx context.Context, id sia.TaskID, attempt int) ([]json.RawMessage, error) {
-	return s.turns(ctx, id, attempt, `SELECT turn FROM transcripts WHERE task_id = ? AND attempt = ? ORDER BY run, number`, id,
-		attempt)
+	return s.turns(ctx, id, attempt, `SELECT turn FROM transcripts WHERE task_id = ? AND attempt = ?
+		ORDER BY run, number`, id, attempt)
 }
 
 // TurnsOf are the turns of one run of an attempt.
 func (s *Store) TurnsOf(ctx context.Context, id sia.TaskID, attempt, run int) ([]json.RawMessage, error) {
-	return s.turns(ctx, id, attempt, `SELECT turn FROM transcripts WHERE task_id = ? AND attempt = ? AND run = ? ORDER BY number`,
-		id, attempt, run)
+	return s.turns(ctx, id, attempt, `SELECT turn FROM transcripts WHERE task_id = ? AND attempt = ? AND run = ?
+		ORDER BY number`, id, attempt, run)
 }
 
-func (s *Store) turns(ctx context.Context, id sia.TaskID, attempt int, query string, args ...any) ([]json.RawMessage, error) {
+func (s *Store) turns(
+	ctx context.Context, id sia.TaskID, attempt int, query string, args ...any,
+) ([]json.RawMessage, error) {
 	turns, err := collect(ctx, s.r, func(rows *sql.Rows) (json.RawMessage, error) {
 		var body []byte
 		if err := rows.Scan(&body); err != nil {

@@ -25,7 +25,8 @@ var proposeTemplate = template.Must(template.New("propose").Parse(proposePrompt)
 
 // proposeSchema is the shape of the answer, in the strict form.
 const proposeSchema = `{"type":"object","additionalProperties":false,"required":["changes"],"properties":{"changes":{
-	"type":"array","items":{"type":"object","additionalProperties":false,"required":["path","value","reason"],"properties":{
+	"type":"array","items":{"type":"object","additionalProperties":false,"required":["path","value","reason"],` +
+	`"properties":{
 		"path":{"type":"string"},"value":{"type":"string"},"reason":{"type":"string"}}}}}}`
 
 const (
@@ -52,7 +53,8 @@ func (a *ModelAuthor) Propose(
 	ctx context.Context, m Material, check func(policies.Mutation) error,
 ) (changes []policies.Mutation, err error) {
 	var system strings.Builder
-	if err := proposeTemplate.Execute(&system, map[string]any{"Policy": m.Policy, "Example": example(m.Policy)}); err != nil {
+	if err := proposeTemplate.Execute(&system,
+		map[string]any{"Policy": m.Policy, "Example": example(m.Policy)}); err != nil {
 		return nil, fmt.Errorf("propose a change of %s: %w", m.Policy.Name, err)
 	}
 	messages := []llm.Message{{Role: llm.RoleSystem, Content: system.String()}, {Role: llm.RoleUser, Content: told(m)}}
@@ -126,8 +128,8 @@ func told(m Material) string {
 	}
 	add("Its fields, also those that the file leaves out", fields)
 	for _, o := range m.Options {
-		line := fmt.Sprintf("%s: %d of %d resolved, %+.0f points against what was to be expected", cmp.Or(o.Choice, "(nobody)"), o.Resolved,
-			o.Tried, 100*o.Credit)
+		line := fmt.Sprintf("%s: %d of %d resolved, %+.0f points against what was to be expected",
+			cmp.Or(o.Choice, "(nobody)"), o.Resolved, o.Tried, 100*o.Credit)
 		if c := o.Contrast; c != nil {
 			line += fmt.Sprintf("; where chance chose, %+.0f points against the others (95 %% interval %+.0f to %+.0f)",
 				100*c.Difference, 100*c.Low, 100*c.High)

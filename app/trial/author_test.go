@@ -62,11 +62,14 @@ func checked(p policies.Policy) func(policies.Mutation) error {
 // The model is shown what is known, and what it gets wrong it may mend once.
 func TestModelProposes(t *testing.T) {
 	p := escalate(t)
-	m := trial.Material{Policy: p, Options: []mine.OptionWorth{{Type: p.Decision, Choice: "ask", Tally: mine.Tally{Resolved: 3, Tried: 21}}},
-		Findings: []string{"asking fails for docs: 3 of 21"}, Resolved: []string{"kind bug: go-on"}, Failed: []string{"kind docs: ask ~~~~"},
+	m := trial.Material{Policy: p,
+		Options:  []mine.OptionWorth{{Type: p.Decision, Choice: "ask", Tally: mine.Tally{Resolved: 3, Tried: 21}}},
+		Findings: []string{"asking fails for docs: 3 of 21"}, Resolved: []string{"kind bug: go-on"},
+		Failed:   []string{"kind docs: ask ~~~~"},
 		Rejected: []trial.Rejected{{Path: "parameters.help", Value: "0.4", Why: "no difference was found"}}}
 	good := policies.Mutation{Path: "parameters.threshold", Value: "0.8", Reason: "Asking early did badly."}
-	author, srv := model(t, changes(policies.Mutation{Path: "parameters.treshold", Value: "0.8", Reason: "r"}), changes(good))
+	author, srv := model(t, changes(policies.Mutation{Path: "parameters.treshold", Value: "0.8", Reason: "r"}),
+		changes(good))
 	got, err := author.Propose(t.Context(), m, checked(p))
 	if diff := cmp.Diff([]policies.Mutation{good}, got); diff != "" || err != nil {
 		t.Errorf("%v %s", err, diff)
@@ -77,7 +80,8 @@ func TestModelProposes(t *testing.T) {
 	}
 	first, second := asked[0].Messages[1].Content, asked[1].Messages[3].Content
 	for _, want := range []string{"threshold: 0.65     # a person is asked above it", "parameters.prior_weight = 8",
-		"ask: 3 of 21 resolved", "asking fails for docs", "kind bug: go-on", "parameters.help: 0.4 did not hold: no difference was found"} {
+		"ask: 3 of 21 resolved", "asking fails for docs", "kind bug: go-on",
+		"parameters.help: 0.4 did not hold: no difference was found"} {
 		if !strings.Contains(first, want) {
 			t.Errorf("it was not told %q:\n%s", want, first)
 		}
@@ -114,7 +118,8 @@ func TestModelIsNoUse(t *testing.T) {
 		"from 0 to 5":        {bad, bad},
 	} {
 		author, _ := model(t, turns...)
-		if _, err := author.Propose(t.Context(), trial.Material{Policy: p}, checked(p)); err == nil || !strings.Contains(err.Error(), name) {
+		_, err := author.Propose(t.Context(), trial.Material{Policy: p}, checked(p))
+		if err == nil || !strings.Contains(err.Error(), name) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

@@ -112,7 +112,8 @@ const rememberedVersions = 200
 
 // New returns an evolver. All of Deps but Author are needed.
 func New(d Deps) (*Evolver, error) {
-	if d.Store == nil || d.Tasks == nil || d.Settings == nil || d.Forge == nil || d.Log == nil || d.Logger == nil || d.Now == nil {
+	if d.Store == nil || d.Tasks == nil || d.Settings == nil || d.Forge == nil || d.Log == nil ||
+		d.Logger == nil || d.Now == nil {
 		return nil, errors.New("an evolver needs a store, tasks, settings, a forge, a log, a logger and a clock")
 	}
 	return &Evolver{Deps: d}, nil
@@ -201,7 +202,8 @@ func (e *Evolver) enter(
 	if err := e.Store.SaveExperiment(ctx, x, why); err != nil {
 		return x, err
 	}
-	e.Logger.InfoContext(ctx, "a change of a policy", "experiment", x.ID, "change", x.Change, "phase", string(p), "why", why)
+	e.Logger.InfoContext(ctx, "a change of a policy", "experiment", x.ID, "change", x.Change,
+		"phase", string(p), "why", why)
 	return x, nil
 }
 

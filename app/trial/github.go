@@ -132,15 +132,17 @@ func (f *OnGitHub) told(ctx context.Context, x store.Experiment, n evolve.Standi
 		return render.PolicyChange{}, err
 	}
 	c := render.PolicyChange{
-		Decision: x.Decision, Name: x.Name, File: x.File, Change: x.Change, Reason: x.Reason, By: strings.TrimPrefix(x.By, "@"),
-		Person: strings.HasPrefix(x.By, "@"), Number: x.Number, Gate: x.Gate, Phase: string(x.Phase), Why: x.Why, Everywhere: !x.Alone,
-		Place: x.Place, Present: [2]int{n.Present.Resolved, n.Present.Tried},
-		Candidate: [2]int{n.Candidate.Resolved, n.Candidate.Tried}, Open: n.Open, E: n.E, Harm: n.Harm,
-		Waits: x.Decision == string(policies.TypeEscalate) || set.Policies.Autonomy != sia.AutonomyExperiment,
+		Decision: x.Decision, Name: x.Name, File: x.File, Change: x.Change, Reason: x.Reason,
+		By: strings.TrimPrefix(x.By, "@"), Person: strings.HasPrefix(x.By, "@"), Number: x.Number, Gate: x.Gate,
+		Phase: string(x.Phase), Why: x.Why, Everywhere: !x.Alone, Place: x.Place,
+		Present: [2]int{n.Present.Resolved, n.Present.Tried}, Candidate: [2]int{n.Candidate.Resolved, n.Candidate.Tried},
+		Open: n.Open, E: n.E, Harm: n.Harm, Waits: x.Decision == string(policies.TypeEscalate) ||
+			set.Policies.Autonomy != sia.AutonomyExperiment,
 	}
 	for _, g := range n.Guards {
-		c.Guards = append(c.Guards, render.PolicyGuard{Metric: g.Metric, Before: g.Before, Well: g.With.Resolved, Tried: g.With.Tried,
-			Alarm: g.Whose == evolve.TheChanges})
+		c.Guards = append(c.Guards,
+			render.PolicyGuard{Metric: g.Metric, Before: g.Before, Well: g.With.Resolved, Tried: g.With.Tried,
+				Alarm: g.Whose == evolve.TheChanges})
 	}
 	return c, nil
 }
@@ -252,7 +254,8 @@ func (f *OnGitHub) Revert(ctx context.Context, x store.Experiment, source string
 	if err != nil {
 		return "", false, err
 	}
-	pull, err := f.commit(ctx, x, branchOf(x)+"-back", candidate, source, render.PolicyRevertTitle(c), render.PolicyRevertBody(c, x.PullURL))
+	pull, err := f.commit(ctx, x, branchOf(x)+"-back", candidate, source, render.PolicyRevertTitle(c),
+		render.PolicyRevertBody(c, x.PullURL))
 	if err != nil {
 		return "", false, err
 	}

@@ -125,7 +125,8 @@ func (e *Evolver) judge(ctx context.Context, x store.Experiment) (store.Experime
 	}
 	switch now := standing(x, rows); {
 	case now.Verdict == evolve.Promote && now.Worse:
-		return e.end(ctx, x, store.ExperimentStopped, "more was resolved, and more people were asked or more tests touched: "+now.Why)
+		return e.end(ctx, x, store.ExperimentStopped,
+			"more was resolved, and more people were asked or more tests touched: "+now.Why)
 	case now.Verdict == evolve.Promote:
 		return e.enter(ctx, x, store.ExperimentBetter, now.Why)
 	case now.Verdict == evolve.StopHarm:
@@ -196,7 +197,8 @@ func (e *Evolver) guard(ctx context.Context, x store.Experiment) (store.Experime
 				how = "fell and is up again"
 			}
 			x.WatchedAt = e.Now()
-			x, err = e.enter(ctx, x, x.Phase, fmt.Sprintf("the share of tasks %s %s, so it is watched anew: %s", g.Metric, how, g.Why))
+			x, err = e.enter(ctx, x, x.Phase,
+				fmt.Sprintf("the share of tasks %s %s, so it is watched anew: %s", g.Metric, how, g.Why))
 			return x, err
 		}
 	}

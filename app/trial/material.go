@@ -56,7 +56,8 @@ func (e *Evolver) material(ctx context.Context, s subject) (Material, error) {
 		return m, err
 	}
 	for _, x := range slices.Backward(past) {
-		bad := x.Phase == store.ExperimentRejected || x.Phase == store.ExperimentStopped || x.Phase == store.ExperimentRolledBack
+		bad := x.Phase == store.ExperimentRejected || x.Phase == store.ExperimentStopped ||
+			x.Phase == store.ExperimentRolledBack
 		if s.is(x) && bad && len(m.Rejected) < lastRejected {
 			m.Rejected = append(m.Rejected, Rejected{x.Path, x.Value, x.Why})
 		}

@@ -45,7 +45,8 @@ func (e *Evolver) named(ctx context.Context, installation int64, repo sia.Repo, 
 	}
 	p, found := set.Find(name)
 	if !found {
-		return subject{}, fmt.Errorf("no policy %q holds in %s; `sia policies list --repo %s` shows those that do", name, repo, repo)
+		return subject{}, fmt.Errorf("no policy %q holds in %s; `sia policies list --repo %s` shows those that do",
+			name, repo, repo)
 	}
 	return e.subjectOf(ctx, installation, repo, p)
 }

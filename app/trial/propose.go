@@ -197,7 +197,8 @@ func (e *Evolver) ask(ctx context.Context, s subject) error {
 		return err
 	}
 	changes, err := e.Author.Propose(ctx, m, func(c policies.Mutation) error {
-		if i := slices.IndexFunc(m.Rejected, func(r Rejected) bool { return r.Path == c.Path && r.Value == c.Value }); i >= 0 {
+		i := slices.IndexFunc(m.Rejected, func(r Rejected) bool { return r.Path == c.Path && r.Value == c.Value })
+		if i >= 0 {
 			return fmt.Errorf("%s was proposed before and rejected: %s", c, m.Rejected[i].Why)
 		}
 		_, err := policies.Mutate(s.policy, c)
@@ -236,9 +237,10 @@ func (e *Evolver) draft(ctx context.Context, s subject, c policies.Mutation, by 
 		return store.Experiment{}, err
 	}
 	x := store.Experiment{
-		Installation: s.installation, Place: s.place, Alone: s.alone, Layer: int(s.layer), Decision: string(s.policy.Decision),
-		Name: s.policy.Name, File: s.file(), Present: s.policy.ID(), Candidate: candidate.ID(), Change: changeText(s.policy, candidate),
-		Path: c.Path, Value: c.Value, Reason: c.Reason, By: by, Number: 1, CreatedAt: e.Now(),
+		Installation: s.installation, Place: s.place, Alone: s.alone, Layer: int(s.layer),
+		Decision: string(s.policy.Decision), Name: s.policy.Name, File: s.file(), Present: s.policy.ID(),
+		Candidate: candidate.ID(), Change: changeText(s.policy, candidate), Path: c.Path, Value: c.Value, Reason: c.Reason,
+		By: by, Number: 1, CreatedAt: e.Now(),
 	}
 	for _, was := range past {
 		if s.is(was) {

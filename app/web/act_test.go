@@ -41,7 +41,7 @@ func TestWhatPeopleDoIsHeard(t *testing.T) {
 		{who: member(), to: "/tasks/9-4", send: form("do", "answer", "letter", "Z").Encode(), refused: http.StatusBadRequest},
 		{who: member(), to: "/tasks/9-4", send: form("do", "start").Encode(), refused: http.StatusBadRequest},
 		{who: member(), to: "/tasks/9-4", send: "do=" + strings.Repeat("x", 100_000), refused: http.StatusBadRequest},
-		{who: viewer.Viewer{Repos: map[int64]viewer.Role{9: viewer.Reads}}, to: "/tasks/9-4", send: "do=stop",
+		{who: reader(), to: "/tasks/9-4", send: "do=stop",
 			refused: http.StatusNotFound},
 		{who: member(), to: "/lessons/9/" + secret, send: "do=forget", heard: "ada acme/bookings forget " + secret},
 		{who: member(), to: "/lessons/9/" + secret, send: "do=share", refused: http.StatusBadRequest},
@@ -117,11 +117,11 @@ func TestALessonIsEdited(t *testing.T) {
 		want   []string
 	}{
 		"taken": {member(), []string{"text", "mine <b>", "seen", "new"}, http.StatusSeeOther, []string{address + "?note="}},
-		"empty": {member(), []string{"when", "keep this"}, http.StatusUnprocessableEntity, []string{"It is empty.", "keep this",
-			"<details id=\"edit\" open>"}},
-		"stale": {member(), []string{"text", "mine <b>", "seen", "old"}, http.StatusConflict, []string{"what somebody else wrote",
-			">mine &lt;b&gt;</textarea>", "Nothing is lost"}},
-		"a reader":   {viewer.Viewer{Repos: map[int64]viewer.Role{9: viewer.Reads}}, []string{"text", "mine"}, http.StatusNotFound, nil},
+		"empty": {member(), []string{"when", "keep this"}, http.StatusUnprocessableEntity,
+			[]string{"It is empty.", "keep this", "<details id=\"edit\" open>"}},
+		"stale": {member(), []string{"text", "mine <b>", "seen", "old"}, http.StatusConflict,
+			[]string{"what somebody else wrote", ">mine &lt;b&gt;</textarea>", "Nothing is lost"}},
+		"a reader":   {reader(), []string{"text", "mine"}, http.StatusNotFound, nil},
 		"a stranger": {stranger(), []string{"text", "mine"}, http.StatusNotFound, nil},
 	} {
 		do.said = nil
@@ -135,7 +135,7 @@ func TestALessonIsEdited(t *testing.T) {
 			}
 		}
 	}
-	if _, body := ask(t, h, viewer.Viewer{Repos: map[int64]viewer.Role{9: viewer.Reads}}, "GET "+address, ""); strings.Contains(body, "Save") {
+	if _, body := ask(t, h, reader(), "GET "+address, ""); strings.Contains(body, "Save") {
 		t.Error("who only reads has a form")
 	}
 }

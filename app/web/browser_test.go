@@ -26,11 +26,11 @@ const axe = "../../node_modules/axe-core/axe.min.js"
 // everyPage are pages of the world as somebody sees them, each with a name for a picture.
 func everyPage() map[string]string {
 	return map[string]string{"overview": "/", "tasks": "/tasks", "task": "/tasks/9-1", "passed": "/tasks/9-5",
-		"question": "/tasks/9-4",
-		"attempt":  "/tasks/9-4/attempts/1", "diff": "/tasks/9-5/attempts/1", "costs": "/costs", "escalations": "/escalations",
-		"techniques": "/techniques?repo=9",
-		"coders":     "/coders?repo=9", "patterns": "/patterns", "policies": "/policies", "change": "/policies/bookings-change",
-		"lessons": "/lessons?repo=9", "lesson": "/lessons/9/" + string(lessonOf(bookings)), "settings": "/settings?repo=9",
+		"question": "/tasks/9-4", "attempt": "/tasks/9-4/attempts/1", "diff": "/tasks/9-5/attempts/1",
+		"costs": "/costs", "escalations": "/escalations", "techniques": "/techniques?repo=9",
+		"coders": "/coders?repo=9", "patterns": "/patterns", "policies": "/policies",
+		"change": "/policies/bookings-change", "lessons": "/lessons?repo=9",
+		"lesson": "/lessons/9/" + string(lessonOf(bookings)), "settings": "/settings?repo=9",
 		"installations": "/installations", "installation": "/installations/1"}
 }
 

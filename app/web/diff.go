@@ -111,8 +111,8 @@ func count(n int, what string) string {
 
 // viewOf is a file with as many lines as are left, which it takes.
 func viewOf(f gitops.FileDiff, n int, truncated bool, left *int) fileView {
-	v := fileView{ID: fmt.Sprintf("file-%d", n+1), Path: seen(f.Path, shownLine), From: seen(f.OldPath, shownLine), Status: f.Status,
-		Added: f.Added, Deleted: f.Deleted}
+	v := fileView{ID: fmt.Sprintf("file-%d", n+1), Path: seen(f.Path, shownLine), From: seen(f.OldPath, shownLine),
+		Status: f.Status, Added: f.Added, Deleted: f.Deleted}
 	switch {
 	case f.Binary:
 		v.Why = "It is binary."
@@ -126,7 +126,8 @@ func viewOf(f gitops.FileDiff, n int, truncated bool, left *int) fileView {
 		if len(v.Lines) >= most {
 			break
 		}
-		v.Lines = append(v.Lines, lineView{"hunk", fmt.Sprintf("@@ −%d,%d +%d,%d @@", h.OldStart, h.OldLines, h.NewStart, h.NewLines)})
+		v.Lines = append(v.Lines,
+			lineView{"hunk", fmt.Sprintf("@@ −%d,%d +%d,%d @@", h.OldStart, h.OldLines, h.NewStart, h.NewLines)})
 		for _, l := range h.Lines[:min(len(h.Lines), most-len(v.Lines)+1)] {
 			v.Lines = append(v.Lines, lineView{map[byte]string{'+': "add", '-': "del"}[l[0]], l[:1] + seen(l[1:], shownLine)})
 		}
@@ -158,8 +159,10 @@ func seen(line string, most int) string {
 
 // Files that tools write, by their paths or by what they say of themselves.
 var (
-	noisePath = regexp.MustCompile(`(^|/)(go\.sum|go\.work\.sum|package-lock\.json|npm-shrinkwrap\.json|pnpm-lock\.yaml|[^/]+\.lock|` +
-		`[^/]+\.lockb?|packages\.lock\.json)$|(^|/)(vendor|node_modules|__snapshots__|dist)/|\.min\.(js|css)$|\.(map|snap|pb\.go)$|_generated\.|_pb2\.py$`)
+	noisePath = regexp.MustCompile(`(^|/)(go\.sum|go\.work\.sum|package-lock\.json|npm-shrinkwrap\.json|` +
+		`pnpm-lock\.yaml|[^/]+\.lock|[^/]+\.lockb?|packages\.lock\.json)$|` +
+		`(^|/)(vendor|node_modules|__snapshots__|dist)/|` +
+		`\.min\.(js|css)$|\.(map|snap|pb\.go)$|_generated\.|_pb2\.py$`)
 	noiseMark = regexp.MustCompile(`Code generated .* DO NOT EDIT|@generated`)
 )
 

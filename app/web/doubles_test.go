@@ -77,8 +77,11 @@ func (defaults) Advise(_ context.Context, repo store.Repository, p sia.Pattern) 
 
 // Assign ranks two coders.
 func (defaults) Assign(_ context.Context, repo store.Repository, kind policies.Kind) ([]coder.Option, string, error) {
-	return []coder.Option{{Coder: repo.Name + "-coder", Chance: .7, Low: .5, High: .8, Cost: 4, Index: 5.7, Here: coder.Tally{Resolved: 3, Tried: 4}},
-		{Coder: "other", Chance: .4, Low: .2, High: .6, Cost: 1, Index: 2.5}}, "It resolves most of " + string(kind) + " for its price.", nil
+	return []coder.Option{
+		{Coder: repo.Name + "-coder", Chance: .7, Low: .5, High: .8, Cost: 4, Index: 5.7,
+			Here: coder.Tally{Resolved: 3, Tried: 4}},
+		{Coder: "other", Chance: .4, Low: .2, High: .6, Cost: 1, Index: 2.5},
+	}, "It resolves most of " + string(kind) + " for its price.", nil
 }
 
 // as has a handler see a viewer, as signing in would.

@@ -17,7 +17,9 @@ import (
 
 // line opens a line to a page's events, where it was left if that is known, and returns what reads it
 // up to a word.
-func line(ctx context.Context, t *testing.T, srv *httptest.Server, path, left string) (status int, until func(word string) string) {
+func line(
+	ctx context.Context, t *testing.T, srv *httptest.Server, path, left string,
+) (status int, until func(word string) string) {
 	t.Helper()
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, srv.URL+path, nil)
 	must(t, err)
@@ -112,8 +114,8 @@ func TestLinesAreBounded(t *testing.T) {
 // A server that ends does not wait for pages that are open.
 func TestLinesEndWithTheServer(t *testing.T) {
 	ending := make(chan struct{})
-	h, err := web.New(web.Deps{From: world(t), Do: &doer{}, Lessons: &doer{}, Settings: defaults{}, Advise: defaults{}, Diffs: change{},
-		Logger: slog.New(slog.DiscardHandler), Now: time.Now,
+	h, err := web.New(web.Deps{From: world(t), Do: &doer{}, Lessons: &doer{}, Settings: defaults{}, Advise: defaults{},
+		Diffs: change{}, Logger: slog.New(slog.DiscardHandler), Now: time.Now,
 		Ending: ending})
 	must(t, err)
 	srv := httptest.NewServer(as(member(), h))

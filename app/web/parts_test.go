@@ -11,7 +11,6 @@ import (
 
 	"github.com/sia-bot/sia/app/store"
 	"github.com/sia-bot/sia/app/web"
-	"github.com/sia-bot/sia/app/web/viewer"
 	"github.com/sia-bot/sia/sia"
 	"github.com/sia-bot/sia/sia/plan"
 )
@@ -61,7 +60,7 @@ func divided() oneTask {
 }
 
 func TestPartsOnPages(t *testing.T) {
-	srv := httptest.NewServer(as(viewer.Viewer{Repos: map[int64]viewer.Role{9: viewer.Reads}}, pages(t, divided(), &doer{})))
+	srv := httptest.NewServer(as(reader(), pages(t, divided(), &doer{})))
 	t.Cleanup(srv.Close)
 	for name, path := range map[string]string{"parts-task": "/tasks/9-12", "parts-race": "/tasks/9-12/attempts/1",
 		"parts-attempt": "/tasks/9-12/attempts/2"} {

@@ -110,7 +110,8 @@ func evidence(course []float64) template.HTML {
 		fmt.Fprintf(&points, "%.1f,%.1f ", float64(chartWidth*(i+1))/float64(len(course)), y(e))
 	}
 	last := course[len(course)-1]
-	return template.HTML(fmt.Sprintf(`<svg viewBox="0 0 %d %d" role="img" aria-label="Evidence after each of %d tasks: now %.3g; at 20 the change is taken up.">`+
+	return template.HTML(fmt.Sprintf(`<svg viewBox="0 0 %d %d" role="img" `+
+		`aria-label="Evidence after each of %d tasks: now %.3g; at 20 the change is taken up.">`+
 		`<line class="limit" x1="0" x2="%d" y1="%.1f" y2="%.1f"/><text x="4" y="%.1f">20: taken up</text>`+
 		`<line class="even" x1="0" x2="%d" y1="%.1f" y2="%.1f"/><text x="4" y="%.1f">1: nothing known</text>`+
 		`<polyline points="0,%.1f %s"/></svg>`,

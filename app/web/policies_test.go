@@ -15,18 +15,22 @@ import (
 // Changes of policies are shown as they stand, with what a stranger wrote as text.
 func TestPoliciesOnPages(t *testing.T) {
 	srv, s := serve(t)
-	if code, _, body := get(t, srv, "/policies", ""); code != http.StatusOK || !strings.Contains(body, "None was proposed yet") {
+	if code, _, body := get(t, srv, "/policies", ""); code != http.StatusOK ||
+		!strings.Contains(body, "None was proposed yet") {
 		t.Errorf("%d: %s", code, body)
 	}
-	x := store.Experiment{ID: "recover-1-abc", Installation: 1, Place: sia.Repo{ID: 9, Owner: "acme", Name: "bookings"}, Layer: 1,
-		Decision: "recover", Name: "recover", File: ".sia/policies/recover.yml", Present: "recover/1@1", Candidate: "recover/2@2",
-		Change: "parameters.base.retry: 0.1 -> 0.3 " + hostile, Path: "parameters.base.retry", Value: "0.3", Reason: "Because. " + hostile,
-		By: "gpt-5", Number: 1, Phase: store.ExperimentPromoted, Why: "it does better, and was merged", Gate: "not replayed", Pull: 7,
-		PullURL: "https://github.com/acme/bookings/pull/7", CreatedAt: start, StartedAt: start, PromotedAt: start.Add(time.Hour)}
+	x := store.Experiment{ID: "recover-1-abc", Installation: 1, Place: sia.Repo{ID: 9, Owner: "acme", Name: "bookings"},
+		Layer: 1, Decision: "recover", Name: "recover", File: ".sia/policies/recover.yml", Present: "recover/1@1",
+		Candidate: "recover/2@2", Change: "parameters.base.retry: 0.1 -> 0.3 " + hostile, Path: "parameters.base.retry",
+		Value: "0.3", Reason: "Because. " + hostile, By: "gpt-5", Number: 1, Phase: store.ExperimentPromoted,
+		Why: "it does better, and was merged", Gate: "not replayed", Pull: 7,
+		PullURL: "https://github.com/acme/bookings/pull/7", CreatedAt: start, StartedAt: start,
+		PromotedAt: start.Add(time.Hour)}
 	must(t, s.SaveExperiment(t.Context(), x, "it does better, and was merged "+hostile))
 	var rows []store.ExperimentTask
 	for i := range 90 {
-		row := store.ExperimentTask{ID: sia.TaskID(fmt.Sprint("9-", i)), Task: evolve.Task{Candidate: i%2 == 0, After: i >= 60, At: start}}
+		row := store.ExperimentTask{ID: sia.TaskID(fmt.Sprint("9-", i)),
+			Task: evolve.Task{Candidate: i%2 == 0, After: i >= 60, At: start}}
 		_, err := s.Enrol(t.Context(), x.ID, row)
 		must(t, err)
 		if row.Came = evolve.Failed; row.Candidate || i%4 == 1 {

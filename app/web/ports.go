@@ -76,8 +76,9 @@ type Settings interface {
 	Kept(ctx context.Context, installation int64, repo sia.Repo) (set sia.InForce, read bool, err error)
 }
 
-// Differ shows what lies between two commits of a repository, by what the server has of it: nothing is fetched, and what it
-// has not is [gitops.ErrNotHere]. more is how many changed files are left out.
+// Differ shows what lies between two commits of a repository, by what the server has of it: nothing
+// is fetched, and what it has not is [gitops.ErrNotHere]. more is how many changed files are left
+// out.
 type Differ interface {
 	Diff(ctx context.Context, installation int64, repo sia.Repo, from, to sia.SHA) (d gitops.Diff, more int, err error)
 }

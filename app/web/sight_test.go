@@ -119,8 +119,8 @@ func TestEverybodySeesWhatIsTheirs(t *testing.T) {
 		"/tasks/9-5": "2 files, +12 −3", "/tasks/9-1/attempts/1": "Attempt 1", "/costs": "acme/bookings",
 		"/escalations": "bookings-word first",
 		"/techniques":  "2</td><td>3</td>", "/techniques?repo=9&pattern=wrong-tool": "It resolved most of wrong-tool.",
-		"/coders": "bookings-coder", "/coders?repo=9&kind=docs": "It resolves most of docs", "/patterns": "2 of 3", "/policies": "bookings-policy",
-		"/policies/bookings-change": "bookings-word 0.1", "/lessons": "must not be edited",
+		"/coders": "bookings-coder", "/coders?repo=9&kind=docs": "It resolves most of docs", "/patterns": "2 of 3",
+		"/policies": "bookings-policy", "/policies/bookings-change": "bookings-word 0.1", "/lessons": "must not be edited",
 		"/lessons/9/" + string(lessonOf(bookings)): "bookings-word helped", "/settings": "max_approaches",
 		"/installations": "/installations/1", "/installations/1": "acme/bookings",
 	} {

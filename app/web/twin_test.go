@@ -11,10 +11,10 @@ import (
 // Every page has a JSON twin whose fields keep their names; a golden file shows each.
 func TestTwins(t *testing.T) {
 	h := pages(t, world(t), &doer{})
-	for name, path := range map[string]string{"overview": "/", "tasks": "/tasks?repo=9", "costs": "/costs", "escalations": "/escalations",
-		"techniques": "/techniques?repo=9", "coders": "/coders", "patterns": "/patterns", "policies": "/policies",
-		"lessons": "/lessons?repo=9", "lesson": "/lessons/9/" + string(lessonOf(bookings)), "installation": "/installations/1",
-		"installations": "/installations", "attempt": "/tasks/9-1/attempts/1"} {
+	for name, path := range map[string]string{"overview": "/", "tasks": "/tasks?repo=9", "costs": "/costs",
+		"escalations": "/escalations", "techniques": "/techniques?repo=9", "coders": "/coders", "patterns": "/patterns",
+		"policies": "/policies", "lessons": "/lessons?repo=9", "lesson": "/lessons/9/" + string(lessonOf(bookings)),
+		"installation": "/installations/1", "installations": "/installations", "attempt": "/tasks/9-1/attempts/1"} {
 		r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, path, nil)
 		r.Header.Set("Accept", "application/json, text/plain;q=0.5")
 		w := httptest.NewRecorder()

@@ -31,6 +31,9 @@ func member() viewer.Viewer {
 		Installations: []viewer.Installation{{ID: 1, Account: "acme"}}}
 }
 
+// reader reads bookings, and sees nothing else.
+func reader() viewer.Viewer { return viewer.Viewer{Repos: map[int64]viewer.Role{9: viewer.Reads}} }
+
 // admin administers all of acme.
 func admin() viewer.Viewer {
 	return viewer.Viewer{Actor: sia.Actor{Login: "grace", ID: 8}, Token: "t",
@@ -97,8 +100,8 @@ func populate(t testing.TB, s *store.Store, installation int64, repo sia.Repo) {
 	ok(t, s.CountLessons(ctx, repo.ID, lesson.Evidence{Key: "k", Lesson: l.ID, Good: 1, At: start, Why: word + "helped"}))
 	ok(t, s.SaveExperiment(ctx, store.Experiment{ID: repo.Name + "-change", Installation: installation, Place: repo,
 		Decision: "recover",
-		Name:     repo.Name + "-policy", Change: word + "0.1 -> 0.3", Reason: word, By: "gpt-5", Phase: store.ExperimentRunning,
-		Why: word, CreatedAt: start}, word))
+		Name:     repo.Name + "-policy", Change: word + "0.1 -> 0.3", Reason: word, By: "gpt-5",
+		Phase: store.ExperimentRunning, Why: word, CreatedAt: start}, word))
 }
 
 // lessonOf is the id of the lesson of a repository of the world.
@@ -133,7 +136,9 @@ func restore(t testing.TB, s *store.Store, installation int64, repo sia.Repo, is
 }
 
 // begun starts a task that a coder works on, and returns what tells it of more, minutes after it began.
-func begun(t testing.TB, s *store.Store, installation int64, repo sia.Repo, issue int, word string) func(int, sia.Fact) {
+func begun(
+	t testing.TB, s *store.Store, installation int64, repo sia.Repo, issue int, word string,
+) func(int, sia.Fact) {
 	t.Helper()
 	id := sia.NewTaskID(repo.ID, issue)
 	effects := map[sia.Kind]sia.EffectKind{sia.KBegun: sia.DoBegin, sia.KDecided: sia.DoDecide,

@@ -119,8 +119,8 @@ func (in *Intake) Teach(
 	return answer, err
 }
 
-// EditLesson makes a lesson what somebody's draft on a page says, under the permission that teaching needs. Who may not is
-// refused in words, as whose draft can't be taken.
+// EditLesson makes a lesson what somebody's draft on a page says, under the permission that
+// teaching needs. Who may not is refused in words, as whose draft can't be taken.
 func (in *Intake) EditLesson(
 	ctx context.Context, by sia.Actor, repo store.Repository, id lesson.ID, d lesson.Draft,
 ) (lesson.Lesson, error) {

@@ -18,8 +18,8 @@ func readReview(payload any, r reading) ([]sia.Intent, *administration) {
 		return nil, nil
 	}
 	in := r.intent(e.GetRepo(), e.GetInstallation(), e.GetSender(), nil)
-	v := Review{ID: e.GetReview().GetID(), Pull: e.GetPullRequest().GetNumber(), Branch: e.GetPullRequest().GetHead().GetRef(),
-		State: e.GetReview().GetState(), Body: e.GetReview().GetBody()}
+	v := Review{ID: e.GetReview().GetID(), Pull: e.GetPullRequest().GetNumber(),
+		Branch: e.GetPullRequest().GetHead().GetRef(), State: e.GetReview().GetState(), Body: e.GetReview().GetBody()}
 	switch e.GetAction() {
 	case "submitted":
 		return FromReview(in, v, r.slug), nil

@@ -12,7 +12,9 @@ import (
 // A push says where to look and whether the settings may have changed; it is never
 // itself an event of a task.
 func TestReadPush(t *testing.T) {
-	const head = `"after":"abc","installation":{"id":1},"repository":{"id":9,"name":"r","owner":{"name":"o"},"default_branch":"main"},"sender":{"login":"ada","id":7,"type":"User"}`
+	const head = `"after":"abc","installation":{"id":1},` +
+		`"repository":{"id":9,"name":"r","owner":{"name":"o"},"default_branch":"main"},` +
+		`"sender":{"login":"ada","id":7,"type":"User"}`
 	want := func(change func(*push)) *push {
 		p := &push{repo: sia.Repo{ID: 9, Owner: "o", Name: "r"}, branch: "main", sha: "abc", standard: true,
 			by: sia.Actor{Login: "ada", ID: 7}}
@@ -33,7 +35,8 @@ func TestReadPush(t *testing.T) {
 			want(func(p *push) { p.branch, p.standard = "sia/memory", false })},
 		{"of a tag", `{"ref":"refs/tags/main",` + head + `}`, nil},
 		{"that deletes", `{"ref":"refs/heads/main","deleted":true,` + head + `}`, nil},
-		{"of ours", `{"ref":"refs/heads/sia/memory","after":"abc","installation":{"id":1},"repository":{"id":9},"sender":{"login":"sia[bot]","type":"Bot"}}`, nil},
+		{"of ours", `{"ref":"refs/heads/sia/memory","after":"abc","installation":{"id":1},"repository":{"id":9},` +
+			`"sender":{"login":"sia[bot]","type":"Bot"}}`, nil},
 	} {
 		intents, admin, err := read(store.Delivery{GUID: "g", Event: "push", Body: []byte(c.body)}, "sia")
 		if err != nil || len(intents) != 0 {

@@ -78,7 +78,15 @@ func brief(in sia.Intent) string {
 }
 
 func TestRead(t *testing.T) {
-	const head = `"installation":{"id":1},"repository":{"id":9,"name":"r","owner":{"login":"o"},"default_branch":"main"},"sender":{"login":"ada","id":7,"type":"User"}`
+	const head = `"installation":{"id":1},"repository":{"id":9,"name":"r","owner":{"login":"o"},` +
+		`"default_branch":"main"},` +
+		`"sender":{"login":"ada","id":7,"type":"User"}`
+	const branch = `"head":{"ref":"sia/issue-3-x","sha":"abc","repo":{"id":9}}`
+	const plain = "bot=false permission=false command=false"
+	edited := func(from, to, by string) string {
+		return `{"action":"edited","changes":{"body":{"from":"` + from +
+			`"}},"issue":{"number":3},"comment":{"id":5,"body":"` + to + `","user":{"login":"` + by + `"}},` + head + `}`
+	}
 	for _, c := range []struct {
 		name, event, body string
 		want              []string
@@ -98,53 +106,56 @@ func TestRead(t *testing.T) {
 			`{"action":"edited","issue":{"number":3},"comment":{"id":5,"body":"/sia stop","user":{"login":"ada"}},` + head + `}`,
 			nil},
 		{"a comment that became a command", "issue_comment",
-			`{"action":"edited","changes":{"body":{"from":"please stop"}},"issue":{"number":3},"comment":{"id":5,"body":"/sia stop","user":{"login":"ada"}},` + head + `}`,
+			edited("please stop", "/sia stop", "ada"),
 			[]string{`stop {"reason":"@ada said ` + "`/sia stop`" +
 				`"} by ada bot=false permission=true command=true refs=[issue:3] id=comment/5`}},
 		{"a command that was mended", "issue_comment",
-			`{"action":"edited","changes":{"body":{"from":"/sia stpo"}},"issue":{"number":3},"comment":{"id":5,"body":"/sia stop","user":{"login":"ada"}},` + head + `}`,
+			edited("/sia stpo", "/sia stop", "ada"),
 			[]string{`stop {"reason":"@ada said ` + "`/sia stop`" +
 				`"} by ada bot=false permission=true command=true refs=[issue:3] id=comment/5`}},
 		{"a command that stayed", "issue_comment",
-			`{"action":"edited","changes":{"body":{"from":"/sia  stop"}},"issue":{"number":3},"comment":{"id":5,"body":"/sia stop\nwhy","user":{"login":"ada"}},` + head + `}`,
+			edited("/sia  stop", `/sia stop\nwhy`, "ada"),
 			nil},
 		{"a command that somebody wrote into another's comment", "issue_comment",
-			`{"action":"edited","changes":{"body":{"from":"please stop"}},"issue":{"number":3},"comment":{"id":5,"body":"/sia stop","user":{"login":"eve"}},` + head + `}`,
+			edited("please stop", "/sia stop", "eve"),
 			nil},
 		{"a command that became a comment", "issue_comment",
-			`{"action":"edited","changes":{"body":{"from":"/sia stop"}},"issue":{"number":3},"comment":{"id":5,"body":"please stop","user":{"login":"ada"}},` + head + `}`,
+			edited("/sia stop", "please stop", "ada"),
 			nil},
 		{"a pull request that is opened again", "pull_request",
-			`{"action":"reopened","pull_request":{"number":4,"node_id":"n","html_url":"u","head":{"ref":"sia/issue-3-x","sha":"abc","repo":{"id":9}}},` + head + `}`,
-			[]string{`pull_reopened {"number":4,"node_id":"n","url":"u"} by ada bot=false permission=false command=false refs=[branch:sia/issue-3-x] id=delivery/g`}},
+			`{"action":"reopened","pull_request":{"number":4,"node_id":"n","html_url":"u",` + branch + `},` + head + `}`,
+			[]string{`pull_reopened {"number":4,"node_id":"n","url":"u"} by ada ` + plain +
+				` refs=[branch:sia/issue-3-x] id=delivery/g`}},
 		{"a draft that is ready", "pull_request",
-			`{"action":"ready_for_review","pull_request":{"number":4,"head":{"ref":"sia/issue-3-x","sha":"abc","repo":{"id":9}}},` + head + `}`,
-			[]string{`check_seen {"sha":"abc"} by  bot=false permission=false command=false refs=[commit:abc] id=delivery/g`}},
+			`{"action":"ready_for_review","pull_request":{"number":4,` + branch + `},` + head + `}`,
+			[]string{`check_seen {"sha":"abc"} by  ` + plain + ` refs=[commit:abc] id=delivery/g`}},
 		{"one that is a draft again", "pull_request",
-			`{"action":"converted_to_draft","pull_request":{"number":4,"head":{"ref":"sia/issue-3-x","sha":"abc","repo":{"id":9}}},` + head + `}`,
-			[]string{`check_seen {"sha":"abc"} by  bot=false permission=false command=false refs=[commit:abc] id=delivery/g`}},
+			`{"action":"converted_to_draft","pull_request":{"number":4,` + branch + `},` + head + `}`,
+			[]string{`check_seen {"sha":"abc"} by  ` + plain + ` refs=[commit:abc] id=delivery/g`}},
 		{"taking the label off", "issues", `{"action":"unlabeled","issue":{"number":3},"label":{"name":"sia"},` + head + `}`,
-			[]string{`stop {"reason":"@ada took the label off"} by ada bot=false permission=false command=false refs=[issue:3] id=delivery/g`}},
+			[]string{`stop {"reason":"@ada took the label off"} by ada ` + plain + ` refs=[issue:3] id=delivery/g`}},
 		{"a label on a pull request", "issues",
 			`{"action":"labeled","issue":{"number":3,"pull_request":{"url":"x"}},"label":{"name":"sia"},` + head + `}`, nil},
 		{"another app's check", "check_run",
 			`{"action":"completed","check_run":{"head_sha":"abc","app":{"slug":"ci"}},` + head + `}`,
-			[]string{`check_seen {"sha":"abc"} by  bot=false permission=false command=false refs=[commit:abc] id=delivery/g`}},
+			[]string{`check_seen {"sha":"abc"} by  ` + plain + ` refs=[commit:abc] id=delivery/g`}},
 		{"our own check", "check_run",
 			`{"action":"completed","check_run":{"head_sha":"abc","app":{"slug":"sia"}},` + head + `}`, nil},
-		{"a button", "check_run", `{"action":"requested_action","requested_action":{"identifier":"accept-tests"},"check_run":{"head_sha":"abc","app":{"slug":"sia"}},` + head + `}`,
+		{"a button", "check_run",
+			`{"action":"requested_action","requested_action":{"identifier":"accept-tests"},` +
+				`"check_run":{"head_sha":"abc","app":{"slug":"sia"}},` + head + `}`,
 			[]string{`accept_tests {} by ada bot=false permission=true command=false refs=[commit:abc] id=delivery/g`}},
 		{"a button that is none of ours", "check_run",
-			`{"action":"requested_action","requested_action":{"identifier":"x"},"check_run":{"head_sha":"abc","app":{"slug":"sia"}},` + head + `}`, nil},
+			`{"action":"requested_action","requested_action":{"identifier":"x"},` +
+				`"check_run":{"head_sha":"abc","app":{"slug":"sia"}},` + head + `}`, nil},
 		{"a push to a pull request of a fork", "pull_request",
 			`{"action":"synchronize","pull_request":{"number":4,"head":{"ref":"sia/issue-3-x","sha":"abc","repo":{"id":10}}},` +
 				head + `}`, nil},
 		{"a push to our pull request", "pull_request",
-			`{"action":"synchronize","pull_request":{"number":4,"head":{"ref":"sia/issue-3-x","sha":"abc","repo":{"id":9}}},` +
-				head + `}`,
-			[]string{`branch_moved {"sha":"abc"} by ada bot=false permission=false command=false refs=[branch:sia/issue-3-x] id=delivery/g`}},
+			`{"action":"synchronize","pull_request":{"number":4,` + branch + `},` + head + `}`,
+			[]string{`branch_moved {"sha":"abc"} by ada ` + plain + ` refs=[branch:sia/issue-3-x] id=delivery/g`}},
 		{"a status", "status", `{"sha":"abc","state":"failure","context":"ci",` + head + `}`,
-			[]string{`check_seen {"sha":"abc"} by  bot=false permission=false command=false refs=[commit:abc] id=delivery/g`}},
+			[]string{`check_seen {"sha":"abc"} by  ` + plain + ` refs=[commit:abc] id=delivery/g`}},
 	} {
 		intents, _, err := read(store.Delivery{GUID: "g", Event: c.event, Body: []byte(c.body)}, "sia")
 		if err != nil {
@@ -182,8 +193,8 @@ func TestOddDatesLoseNoDelivery(t *testing.T) {
 				`"commits":[{"id":"abc","timestamp":%[1]s}]`,
 		} {
 			payload := "{" + fmt.Sprintf(body, date) + `,"installation":{"id":1,"created_at":` + date +
-				`,"suspended_at":` + date + `},"repository":{"id":9,"name":"r","owner":{"login":"o"},"created_at":` + date + `,"pushed_at":` + date +
-				`},"sender":{"login":"ada","id":7,"type":"User"}}`
+				`,"suspended_at":` + date + `},"repository":{"id":9,"name":"r","owner":{"login":"o"},"created_at":` + date +
+				`,"pushed_at":` + date + `},"sender":{"login":"ada","id":7,"type":"User"}}`
 			if _, _, err := read(store.Delivery{GUID: "g", Event: event, Body: []byte(payload)}, "sia"); err != nil {
 				t.Errorf("%s with %s: %v", event, date, err)
 			}
@@ -202,7 +213,8 @@ func TestReadWithoutInstallation(t *testing.T) {
 
 func FuzzRead(f *testing.F) {
 	for event := range handled {
-		f.Add(event, []byte(`{"action":"created","installation":{"id":1},"repository":{"id":2},"sender":{"login":"a"},"comment":{"body":"/sia answer B"},"issue":{"number":1}}`))
+		f.Add(event, []byte(`{"action":"created","installation":{"id":1},"repository":{"id":2},"sender":{"login":"a"},`+
+			`"comment":{"body":"/sia answer B"},"issue":{"number":1}}`))
 		f.Add(event, []byte(`{"action":"labeled","label":null,"issue":null,"check_run":null,"pull_request":{"head":null}}`))
 	}
 	f.Fuzz(func(t *testing.T, event string, body []byte) {

@@ -90,7 +90,9 @@ func (w *Worker) asked(ctx context.Context, t sia.Task, set sia.Settings) (*sia.
 
 // threadsOf are the threads in which one of the reviews said something, or one of the comments
 // stands: each with its first comment first.
-func threadsOf(all []github.ReviewComment, reviews map[int64]bool, comments []int64) (threads [][]github.ReviewComment) {
+func threadsOf(
+	all []github.ReviewComment, reviews map[int64]bool, comments []int64,
+) (threads [][]github.ReviewComment) {
 	of := map[int64][]github.ReviewComment{}
 	var order []int64
 	asked := map[int64]bool{}

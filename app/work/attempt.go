@@ -321,7 +321,9 @@ func (w *Worker) abandoned(
 
 // commit commits the workspace and says what changed: against the base, or where the run is
 // of a part, against what the part began with.
-func (w *Worker) commit(ctx context.Context, t sia.Task, r agentRun, space *gitops.Workspace, fact *sia.AttemptEnded) error {
+func (w *Worker) commit(
+	ctx context.Context, t sia.Task, r agentRun, space *gitops.Workspace, fact *sia.AttemptEnded,
+) error {
 	bot, err := w.GitHub.Author(ctx, w.Now())
 	if err != nil {
 		return err

@@ -18,7 +18,9 @@ const countLimit = 32 << 20
 
 // countTests compares how many tests checks ran with how many they ran on the base commit,
 // where both logs say it.
-func (w *Worker) countTests(ctx context.Context, t sia.Task, e *headEvidence, pairs []gate.Pair) ([]gate.TestCount, error) {
+func (w *Worker) countTests(
+	ctx context.Context, t sia.Task, e *headEvidence, pairs []gate.Pair,
+) ([]gate.TestCount, error) {
 	var out []gate.TestCount
 	for _, p := range pairs {
 		base, err := w.testsRun(ctx, t, e.base, p.Base)

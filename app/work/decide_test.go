@@ -228,8 +228,8 @@ func TestAnswersAreReadFromTheLog(t *testing.T) {
 // Step and the policies name what is decided, and what can be chosen, alike: neither
 // room knows the other.
 func TestChoicesHaveOneName(t *testing.T) {
-	types := []sia.DecisionType{sia.DecideDecompose, sia.DecideAssign, sia.DecideInterrupt, sia.DecideRerun, sia.DecideRecover,
-		sia.DecideTechnique, sia.DecideEscalate}
+	types := []sia.DecisionType{sia.DecideDecompose, sia.DecideAssign, sia.DecideInterrupt, sia.DecideRerun,
+		sia.DecideRecover, sia.DecideTechnique, sia.DecideEscalate}
 	for i, typ := range policies.Types() {
 		if string(typ) != string(types[i]) {
 			t.Errorf("policies decide %s where Step asks for %s", typ, types[i])

@@ -113,7 +113,8 @@ func (w *Worker) forRun(ctx context.Context, t sia.Task, r agentRun, in *agent.I
 		if err != nil {
 			return err
 		}
-		in.Planning, in.Divide = true, &agent.Division{Structure: a.Structure, Most: a.MaxParts, Prompt: by.Decompose().Prompt}
+		in.Planning, in.Divide = true, &agent.Division{Structure: a.Structure, Most: a.MaxParts,
+			Prompt: by.Decompose().Prompt}
 		return nil
 	}
 	in.CanAsk, in.Limits.Credits = false, p.Reserved
@@ -173,7 +174,8 @@ func (w *Worker) savedBaseline(ctx context.Context, t sia.Task) (c *sia.CheckRun
 func onlyTests(fact *sia.AttemptEnded) {
 	if shown := len(fact.Diff.Paths); fact.Diff.Files > shown {
 		fact.Check.Holds = false
-		fact.Check.Excerpt = fmt.Sprintf("%d files were changed; a test that shows a fault takes at most %d", fact.Diff.Files, shown)
+		fact.Check.Excerpt = fmt.Sprintf("%d files were changed; a test that shows a fault takes at most %d",
+			fact.Diff.Files, shown)
 		return
 	}
 	for _, path := range fact.Diff.Paths {
@@ -243,7 +245,8 @@ func lostParts(t sia.Task, err error) bool {
 	var gone *gitops.NotFoundError
 	a := t.Attempt()
 	return a != nil && errors.As(err, &gone) && slices.ContainsFunc(a.Parts, func(p sia.Part) bool {
-		return p.Commit != "" && gone.What == "commit "+string(p.Commit) || p.Kept != "" && gone.What == "commit "+string(p.Kept)
+		return p.Commit != "" && gone.What == "commit "+string(p.Commit) ||
+			p.Kept != "" && gone.What == "commit "+string(p.Kept)
 	})
 }
 

@@ -23,7 +23,8 @@ func TestProgressIsTold(t *testing.T) {
 		task, err := s.Task(ctx, id)
 		e := sia.Event{ID: string(f.Kind()), At: now, By: sia.Actor{Login: "ada", ID: 7}, Fact: f}
 		for key, kind := range task.Pending {
-			if err == nil && (kind == sia.DoBegin && f.Kind() == sia.KBegun || kind == sia.DoDecide && f.Kind() == sia.KDecided) {
+			if err == nil && (kind == sia.DoBegin && f.Kind() == sia.KBegun ||
+				kind == sia.DoDecide && f.Kind() == sia.KDecided) {
 				e.ID, e.Effect, e.By = key, key, sia.Actor{}
 			}
 		}
@@ -31,7 +32,8 @@ func TestProgressIsTold(t *testing.T) {
 			t.Fatalf("%s: %v %s", f.Kind(), err, r.Ignored)
 		}
 	}
-	apply(sia.Start{Installation: 1, Repo: sia.Repo{ID: 9, Owner: "acme", Name: "bookings"}, Issue: 12, Title: "Greet", DefaultBranch: "main"})
+	apply(sia.Start{Installation: 1, Repo: sia.Repo{ID: 9, Owner: "acme", Name: "bookings"}, Issue: 12, Title: "Greet",
+		DefaultBranch: "main"})
 	apply(sia.Begun{Settings: sia.DefaultSettings(), BaseBranch: "main", BaseSHA: "base", Title: "Greet"})
 	apply(sia.Decided{Type: sia.DecideAssign, Choice: "coder", Agent: "builtin/x", Reason: "it is the only one"})
 

@@ -25,7 +25,7 @@ func (w *Worker) push(ctx context.Context, t sia.Task, f sia.Effect) (sia.Fact, 
 		from = string(t.BaseSHA)
 	}
 	expect := start
-	if head := t.Attempts[f.Attempt-1].Head; f.Part > 0 && head != "" { // another racer's, which this one takes the place of
+	if head := t.Attempts[f.Attempt-1].Head; f.Part > 0 && head != "" { // another racer's, whose place this takes
 		expect = string(head)
 	}
 	err = w.pushCommit(ctx, t, from, string(f.SHA), expect)

@@ -32,7 +32,8 @@ jobs:
 `
 
 const failedReport = `<testsuite name="shop"><testcase name="empty"/>
-<testcase name="tax" classname="Cart" file="cart_test.rb" line="31"><failure>expected 119, got 100</failure></testcase></testsuite>`
+<testcase name="tax" classname="Cart" file="cart_test.rb" line="31">` +
+	`<failure>expected 119, got 100</failure></testcase></testsuite>`
 
 // shop is a repository on the simulator whose check has failed.
 type shop struct {
@@ -115,7 +116,8 @@ const writesReport = "mkdir -p out/a; cat >out/a/TEST-cart.xml <<'E'\n" + failed
 
 func TestTestReportIsRead(t *testing.T) {
 	log, asked := openShop(t, "junit-results", writesReport).read(t)
-	if f := log.failure; f.Class != "test_failure" || !strings.Contains(f.Excerpt, "expected 119, got 100") || f.Line != 0 ||
+	f := log.failure
+	if f.Class != "test_failure" || !strings.Contains(f.Excerpt, "expected 119, got 100") || f.Line != 0 ||
 		len(f.Tests) != 1 || f.Tests[0] != "Cart.tax" || f.Signature == "" || f.Check != "test" {
 		t.Errorf("%+v", f)
 	}
@@ -131,14 +133,17 @@ func TestTestReportIsNotNeeded(t *testing.T) {
 		artifact, script string
 		asked            int
 	}{
-		"the log tells":     {"junit-results", "echo '--- FAIL: TestTotal (0.00s)'; echo '    a_test.go:3: no'; " + writesReport, 0},
-		"another artifact":  {"binaries", writesReport, 1},
-		"no failed test":    {"test-results", "mkdir out; echo '<testsuite><testcase name=\"a\"/></testsuite>' >out/r.xml; exit 1", 2},
+		"the log tells": {"junit-results", "echo '--- FAIL: TestTotal (0.00s)'; echo '    a_test.go:3: no'; " +
+			writesReport, 0},
+		"another artifact": {"binaries", writesReport, 1},
+		"no failed test": {"test-results",
+			"mkdir out; echo '<testsuite><testcase name=\"a\"/></testsuite>' >out/r.xml; exit 1", 2},
 		"other XML":         {"test-results", "mkdir out; echo '<a>error: no</a>' >out/r.xml; exit 1", 2},
 		"XML that is a log": {"reports", "mkdir out; echo 'FAIL: boom' >out/r.xml; exit 1", 2},
 	} {
 		log, asked := openShop(t, c.artifact, c.script).read(t)
-		if asked != c.asked || strings.Contains(log.failure.Excerpt, "expected 119") || strings.Contains(log.failure.Excerpt, "boom") {
+		if asked != c.asked || strings.Contains(log.failure.Excerpt, "expected 119") ||
+			strings.Contains(log.failure.Excerpt, "boom") {
 			t.Errorf("%s: %d requests, %+v", name, asked, log.failure)
 		}
 	}

@@ -151,10 +151,10 @@ func (d Deps) check() error {
 	for name, missing := range map[string]bool{
 		"Store": d.Store == nil, "GitHub": d.GitHub == nil, "Git": d.Git == nil, "Coders.All": len(d.Coders.All) == 0,
 		"Coders.Tools": len(d.Coders.Tools) == 0,
-		"Diagnoser":    d.Diagnoser == nil, "Reviewer": d.Reviewer == nil, "Checker": d.Checker == nil, "Settings": d.Settings == nil,
-		"Looker": d.Looker == nil, "Chooser": d.Chooser == nil, "Decider": d.Decider == nil, "Lessons": d.Lessons == nil, "Memory": d.Memory == nil,
-		"Canceller": d.Canceller == nil, "Links": d.Links.Host == "", "Secrets": d.Secrets == nil,
-		"Logger": d.Logger == nil, "Now": d.Now == nil,
+		"Diagnoser":    d.Diagnoser == nil, "Reviewer": d.Reviewer == nil, "Checker": d.Checker == nil,
+		"Settings": d.Settings == nil, "Looker": d.Looker == nil, "Chooser": d.Chooser == nil, "Decider": d.Decider == nil,
+		"Lessons": d.Lessons == nil, "Memory": d.Memory == nil, "Canceller": d.Canceller == nil, "Links": d.Links.Host == "",
+		"Secrets": d.Secrets == nil, "Logger": d.Logger == nil, "Now": d.Now == nil,
 	} {
 		if missing {
 			return fmt.Errorf("make a worker: %s is missing", name)

@@ -24,9 +24,9 @@ func TestNewWantsEverything(t *testing.T) {
 		Coders:    Coders{All: []Coder{{}}, Tools: []string{"read"}},
 		Diagnoser: &diagnose.Diagnoser{}, Reviewer: &diagnose.Reviewer{}, Checker: &agent.Checker{},
 		// what a constructor only has to be given
-		Settings: struct{ Settings }{}, Looker: struct{ Looker }{}, Chooser: struct{ Chooser }{}, Decider: struct{ Decider }{},
-		Lessons: struct{ Lessons }{}, Memory: struct{ Memory }{}, Canceller: struct{ Canceller }{},
-		Links: render.Links{Host: "https://github.com"}, Secrets: &secret.Masker{},
+		Settings: struct{ Settings }{}, Looker: struct{ Looker }{}, Chooser: struct{ Chooser }{},
+		Decider: struct{ Decider }{}, Lessons: struct{ Lessons }{}, Memory: struct{ Memory }{},
+		Canceller: struct{ Canceller }{}, Links: render.Links{Host: "https://github.com"}, Secrets: &secret.Masker{},
 		Logger: slog.New(slog.DiscardHandler), Now: time.Now,
 	}
 	if _, err := New(whole); err != nil {

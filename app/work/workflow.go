@@ -30,7 +30,9 @@ func startOf(t sia.Task) string {
 
 // workflowFiles are the workflow files that differ between two commits, and those of
 // them that are there afterwards. Whether one may go is left to GitHub.
-func (w *Worker) workflowFiles(ctx context.Context, t sia.Task, from, to string) (touched, written []string, err error) {
+func (w *Worker) workflowFiles(
+	ctx context.Context, t sia.Task, from, to string,
+) (touched, written []string, err error) {
 	diff, err := w.mirror(t).Diff(ctx, from, to)
 	if err != nil {
 		return nil, nil, err

@@ -48,8 +48,8 @@ func (c *backupCmd) Run(e *commandEnv) error {
 				fmt.Fprintln(e.out, "  "+text.OneLine(file))
 			}
 		}
-		_, err = fmt.Fprintln(e.out, "It needs the variables SIA_* that the server is started with, too. The folders git and "+
-			"sandbox are made again.")
+		_, err = fmt.Fprintln(e.out, "It needs the variables SIA_* that the server is started with, too. The folders git "+
+			"and sandbox are made again.")
 		return err
 	})
 }

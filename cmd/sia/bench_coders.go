@@ -35,7 +35,8 @@ func (c *benchCodersCmd) Run(e *commandEnv) error {
 	if err != nil {
 		return err
 	}
-	plan := recorded.Plan{Values: c.Value, Halves: c.Halves, Streams: c.Streams, Seed: c.Seed, Parameters: assign.Parameters}
+	plan := recorded.Plan{Values: c.Value, Halves: c.Halves, Streams: c.Streams, Seed: c.Seed,
+		Parameters: assign.Parameters}
 	if plan.Table, err = readOutcomes(c.Data); err != nil {
 		return err
 	}

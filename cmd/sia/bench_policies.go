@@ -37,8 +37,8 @@ func (c *benchPoliciesCmd) Run(e *commandEnv) error {
 }
 
 func (r policiesReport) print(out io.Writer) error {
-	fmt.Fprintf(out, "SYNTHETIC: invented worlds, seed %d. The figures say how often the arithmetic errs where the truth is "+
-		"known; they say\nnothing about how good anybody's policies are. 95 %%: the interval that the number of worlds "+
+	fmt.Fprintf(out, "SYNTHETIC: invented worlds, seed %d. The figures say how often the arithmetic errs where the truth "+
+		"is known; they say\nnothing about how good anybody's policies are. 95 %%: the interval that the number of worlds "+
 		"leaves open.\n", r.Seed)
 	for _, s := range r.Subjects {
 		fmt.Fprintf(out, "\n%s, synthetic\n", s.Name)

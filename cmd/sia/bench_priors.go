@@ -36,6 +36,7 @@ func (c *benchPriorsCmd) Run(e *commandEnv) error {
 		return printJSON(e, report)
 	}
 	fmt.Fprintf(e.out, "SYNTHETIC: invented worlds, seed %d. Export, aggregation and import are the code that ships. The "+
-		"figures say what\nsharing is worth in such a world, and nothing about how many tasks are resolved for anybody.\n\n", c.Seed)
+		"figures say what\nsharing is worth in such a world, and nothing about how many tasks are resolved for "+
+		"anybody.\n\n", c.Seed)
 	return printSynthetic(e.out, report.Figures)
 }

@@ -123,23 +123,26 @@ func playYear(ctx context.Context, seed uint64, file string) (r year.Result, err
 }
 
 func (r yearReport) print(out io.Writer) error {
-	fmt.Fprintf(out, "SYNTHETIC: an invented installation of ten repositories, seed %d. What policies decide means nothing there: each "+
-		"change has a\nhidden effect, and the real code proposes, tries, promotes and takes back by what comes of tasks. The same "+
-		"tasks without any change\nare what is compared with.\n\n", r.Seed)
+	fmt.Fprintf(out, "SYNTHETIC: an invented installation of ten repositories, seed %d. What policies decide means "+
+		"nothing there: each change has a\nhidden effect, and the real code proposes, tries, promotes and takes back by "+
+		"what comes of tasks. The same tasks without any change\nare what is compared with.\n\n", r.Seed)
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "YEAR\tTASKS\tRESOLVED\tWITHOUT\tLAST QUARTER\tWITHOUT\tPROPOSED\tPROMOTED good/none/harmful\tTAKEN BACK (rightly)\t"+
-		"HARM IN FORCE AT THE END\tTASKS UNDER A HARMFUL ONE")
+	fmt.Fprintln(w, "YEAR\tTASKS\tRESOLVED\tWITHOUT\tLAST QUARTER\tWITHOUT\tPROPOSED\tPROMOTED good/none/harmful\tTAKEN "+
+		"BACK (rightly)\tHARM IN FORCE AT THE END\tTASKS UNDER A HARMFUL ONE")
 	for i, y := range r.Years {
 		n := y.Ended
-		fmt.Fprintf(w, "%d\t%d\t%.1f %%\t%.1f %%\t%.1f %%\t%.1f %%\t%d\t%d/%d/%d\t%d (%d)\t%d\t%s\n", i+1, y.Tasks, 100*y.With, 100*y.Fixed,
-			100*y.Last, 100*y.LastFix, y.Proposed, n.PromotedGood, n.PromotedNull, n.PromotedHarmful, n.RolledBack,
-			n.RolledBack-n.RolledBackWell, y.HarmLeft, cmp.Or(strings.Trim(fmt.Sprint(y.Harmed), "[]"), "–"))
+		fmt.Fprintf(w, "%d\t%d\t%.1f %%\t%.1f %%\t%.1f %%\t%.1f %%\t%d\t%d/%d/%d\t%d (%d)\t%d\t%s\n",
+			i+1, y.Tasks, 100*y.With, 100*y.Fixed, 100*y.Last, 100*y.LastFix, y.Proposed, n.PromotedGood, n.PromotedNull,
+			n.PromotedHarmful, n.RolledBack, n.RolledBack-n.RolledBackWell, y.HarmLeft,
+			cmp.Or(strings.Trim(fmt.Sprint(y.Harmed), "[]"), "–"))
 	}
 	if err := w.Flush(); err != nil {
 		return err
 	}
-	_, err := fmt.Fprintf(out, "\nMore resolved than without: %+.1f points over the year (%.1f to %.1f), %+.1f in its last quarter (%.1f to %.1f).\n"+
-		"%d steps, each with its reason; `sia bench year --keep year.db` and `sia policies explain --db sqlite:year.db` show them.\n",
+	_, err := fmt.Fprintf(out, "\nMore resolved than without: %+.1f points over the year (%.1f to %.1f), %+.1f in its "+
+		"last quarter (%.1f to %.1f).\n"+
+		"%d steps, each with its reason; `sia bench year --keep year.db` and `sia policies explain --db "+
+		"sqlite:year.db` show them.\n",
 		r.Gain.Points, r.Gain.Low, r.Gain.High, r.LastGain.Points, r.LastGain.Low, r.LastGain.High, r.Explained)
 	return err
 }

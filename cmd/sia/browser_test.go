@@ -25,7 +25,8 @@ func newWindow(browser context.Context, t *testing.T, scripts bool) *window {
 	ctx, end := chromedp.NewContext(browser, chromedp.WithNewBrowserContext())
 	t.Cleanup(end)
 	w := &window{t: t, ctx: ctx}
-	_, err := chromedp.Call(ctx, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: !scripts})
+	_, err := chromedp.Call(ctx, emulation.SetScriptExecutionDisabled,
+		emulation.SetScriptExecutionDisabledParams{Value: !scripts})
 	w.must(err, "open a window")
 	return w
 }
@@ -87,8 +88,9 @@ func (w *window) types(field, words string) {
 	w.does("type into "+field, chromedp.KeyEvent(words))
 }
 
-// presses a button or a link, by the words that it begins with, and waits for the page that it leads to. A page that was
-// just loaded may not hear the first time: browsers drop what is pressed before a page is painted.
+// presses a button or a link, by the words that it begins with, and waits for the page that it
+// leads to. A page that was just loaded may not hear the first time: browsers drop what is pressed
+// before a page is painted.
 func (w *window) presses(words string) {
 	w.t.Helper()
 	at := chromedp.Search(fmt.Sprintf(`//*[self::a or self::button][starts-with(normalize-space(.), %q)]`, words))

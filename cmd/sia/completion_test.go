@@ -21,15 +21,16 @@ func TestCompleteLine(t *testing.T) {
 		t.Fatal(err)
 	}
 	for line, want := range map[string][]string{
-		"tas":                         {"task"},
-		"forw":                        nil, // hidden
-		"task st":                     {"stop"},
-		"task stop --rea":             {"--reason"},
-		"task stop --log-l":           {"--log-level"}, // of every command
-		"task list --state pas":       {"passed"},
-		"task list --state=pas":       {"--state=passed"},
-		"task list --state = pas":     {"passed"}, // as bash has it
-		"task list --state =":         {"any", "queued", "working", "pushed", "checking", "diagnosing", "reviewing", "announced", "escalated", "paused", "passed", "stopped"},
+		"tas":                     {"task"},
+		"forw":                    nil, // hidden
+		"task st":                 {"stop"},
+		"task stop --rea":         {"--reason"},
+		"task stop --log-l":       {"--log-level"}, // of every command
+		"task list --state pas":   {"passed"},
+		"task list --state=pas":   {"--state=passed"},
+		"task list --state = pas": {"passed"}, // as bash has it
+		"task list --state =": {"any", "queued", "working", "pushed", "checking", "diagnosing", "reviewing", "announced",
+			"escalated", "paused", "passed", "stopped"},
 		"task list --repo task --out": {"--output"}, // a value is no command
 		"task list --nonsense=":       nil,
 		"task list -- --out":          nil,
@@ -89,7 +90,8 @@ print -r -- ${said##*$'\n'}`, "sia dev (commit\n"},
 		{"fish", `sia completion fish | source
 complete -C "sia task sto"
 complete -C "sia task list --state=pas"
-complete -C "sia config check note"`, "stop\tEnd a task; what was done stays on its branch.\n--state=passed\nnotes.yml\n"},
+complete -C "sia config check note"`,
+			"stop\tEnd a task; what was done stays on its branch.\n--state=passed\nnotes.yml\n"},
 	} {
 		t.Run(c.shell, func(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)

@@ -92,8 +92,9 @@ func TestDemoOfAnotherIssue(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, text := range []string{out.String(), status} {
-		for _, want := range []string{"`sia demo --keep --model-url URL --model NAME`", "“Send a confirmation email when a booking",
-			"“Let guests sign in with their social account”", "“Text guests a reminder the day before”"} {
+		for _, want := range []string{"`sia demo --keep --model-url URL --model NAME`",
+			"“Send a confirmation email when a booking", "“Let guests sign in with their social account”",
+			"“Text guests a reminder the day before”"} {
 			if !strings.Contains(text, want) {
 				t.Errorf("lacks %q:\n%s", want, text)
 			}

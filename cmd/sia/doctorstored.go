@@ -47,7 +47,8 @@ func checkSignIn(c app.Config) doctorFinding {
 		f.Weaker, f.Detail = true, "off: the pages are for this machine alone"
 		f.Fix = "set --client-id, --client-secret and --public-url, if people are to see them from elsewhere: docs/setup.md"
 	case c.PublicURL == "":
-		f.Weaker, f.Detail, f.Fix = true, "off: nobody knows at which address", "set --public-url to where people reach --listen"
+		f.Weaker, f.Detail, f.Fix = true, "off: nobody knows at which address",
+			"set --public-url to where people reach --listen"
 	default:
 		f.Weaker, f.Detail = true, "off at "+c.PublicURL+": the app's client id and secret are missing"
 		f.Fix = "set --client-id and --client-secret: docs/setup.md"

@@ -42,7 +42,8 @@ func (c *taskExplainCmd) Run(e *commandEnv) error {
 			return err
 		}
 		if c.Output == "json" {
-			return printJSON(e, taskExplanation{t.ID, append([]sia.Decision{}, decisions...), append([]store.EventRecord{}, events...)})
+			return printJSON(e,
+				taskExplanation{t.ID, append([]sia.Decision{}, decisions...), append([]store.EventRecord{}, events...)})
 		}
 		for _, r := range events {
 			for len(decisions) > 0 && (decisions[0].ID == r.Event.Effect || decisions[0].At.Before(r.Event.At)) {

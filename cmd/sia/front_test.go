@@ -22,7 +22,8 @@ func fronted(ts *testscript.TestScript, _ bool, _ []string) {
 	behind, err := url.Parse(ts.Getenv("SIA_GITHUB_URL"))
 	ts.Check(err)
 	front := httptest.NewUnstartedServer(httputil.NewSingleHostReverseProxy(behind))
-	front.Config.ErrorLog = slog.NewLogLogger(slog.DiscardHandler, slog.LevelError) // that it is not trusted is what is tried
+	// that it is not trusted is what is tried
+	front.Config.ErrorLog = slog.NewLogLogger(slog.DiscardHandler, slog.LevelError)
 	front.StartTLS()
 	ts.Defer(front.Close)
 	ca := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: front.Certificate().Raw})

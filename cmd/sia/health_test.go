@@ -35,7 +35,8 @@ func TestHealth(t *testing.T) {
 // Prometheus is told on the private address, and on no other.
 func TestServeTellsPrometheus(t *testing.T) {
 	pages, webhooks, _ := startServe(t, http.NotFoundHandler())
-	if status, body := get(t, pages+"/metrics"); status != http.StatusOK || !strings.Contains(body, "\nsia_database_up 1\n") {
+	status, body := get(t, pages+"/metrics")
+	if status != http.StatusOK || !strings.Contains(body, "\nsia_database_up 1\n") {
 		t.Errorf("%d %s", status, body)
 	}
 	public := strings.TrimSuffix(webhooks, "/webhook") + "/metrics"

@@ -39,7 +39,8 @@ func written(content string) scripted.Rule {
 }
 
 func criticised(score float64) scripted.Rule {
-	return answers(toCriticise, scripted.Answer{JSON: map[string]any{"score": score, "reasons": []string{"It does what it says."}}})
+	return answers(toCriticise,
+		scripted.Answer{JSON: map[string]any{"score": score, "reasons": []string{"It does what it says."}}})
 }
 
 // improvement is a project with a file to improve and what the models say.
@@ -89,8 +90,8 @@ func (x *improvement) get(t *testing.T, name string) string {
 
 // args is the command line that improves a file of the project.
 func (x *improvement) args(name string, more ...string) []string {
-	return append([]string{"improve", filepath.Join(x.dir, name), "--output", "json", "--model-url", x.model.URL, "--model",
-		"m", "--price-input", "3", "--price-output", "15"}, more...)
+	return append([]string{"improve", filepath.Join(x.dir, name), "--output", "json", "--model-url", x.model.URL,
+		"--model", "m", "--price-input", "3", "--price-output", "15"}, more...)
 }
 
 // run runs a command line as a program of its own and reads the one object that it prints.
@@ -142,7 +143,8 @@ func TestImprovePromotes(t *testing.T) {
 		e.Critique.Score != .9 {
 		t.Errorf("evaluation: %+v", e)
 	}
-	if d := a.Data.Diffs[0].Diff; !strings.HasPrefix(d, "--- a/calc.py\n+++ b/calc.py\n@@ ") || !strings.Contains(d, "\n+    return a + b\n") {
+	d := a.Data.Diffs[0].Diff
+	if !strings.HasPrefix(d, "--- a/calc.py\n+++ b/calc.py\n@@ ") || !strings.Contains(d, "\n+    return a + b\n") {
 		t.Errorf("diff: %s", d)
 	}
 	if a.Data.Usage.USD <= 0 || a.Data.Cycles[0].Usage != a.Data.Usage {
@@ -186,8 +188,8 @@ func TestImproveReverts(t *testing.T) {
 			"the model sees nothing worth improving: it is good", 1},
 		{"the model is down", []scripted.Rule{answers(toAnalyse, scripted.Answer{Fault: &scripted.Fault{Status: 401}})}, nil,
 			"Check the API key", 1},
-		{"the model talks", []scripted.Rule{{System: toAnalyse, Repeat: true, Turns: []scripted.Answer{{Text: "Sure!"}}}}, nil,
-			"unusable, also after it was told why", 1},
+		{"the model talks", []scripted.Rule{{System: toAnalyse, Repeat: true, Turns: []scripted.Answer{{Text: "Sure!"}}}},
+			nil, "unusable, also after it was told why", 1},
 		{"the same twice", []scripted.Rule{analysed("calc.py", "Add"), written(rightSum), criticised(.2)},
 			[]string{"--cycles", "2"}, "the critique scores it 0.20", 2},
 	} {
@@ -213,8 +215,8 @@ func TestImproveRemembers(t *testing.T) {
 		scripted.Rule{System: toWrite, User: "and say so", Turns: written("# adds\n" + rightSum).Turns}, written(rightSum),
 		scripted.Rule{System: toCriticise, User: "and say so", Turns: criticised(.8).Turns}, criticised(.2))
 	a, code := x.run(t, x.args("calc.py", "--cycles", "2")...)
-	if code != 0 || len(a.Data.Cycles) != 2 || a.Data.Cycles[0].Outcome != improve.Reverted || a.Data.Cycles[1].Outcome != improve.Kept ||
-		x.get(t, "calc.py") != "# adds\n"+rightSum {
+	if code != 0 || len(a.Data.Cycles) != 2 || a.Data.Cycles[0].Outcome != improve.Reverted ||
+		a.Data.Cycles[1].Outcome != improve.Kept || x.get(t, "calc.py") != "# adds\n"+rightSum {
 		t.Fatalf("%d %+v\n%s", code, a, &x.stderr)
 	}
 	x.put(t, ".sia/improve/history.jsonl", x.get(t, ".sia/improve/history.jsonl")+`{"run":"cut in the midd`)
@@ -230,7 +232,8 @@ func TestImproveRemembers(t *testing.T) {
 
 func TestImproveNewFile(t *testing.T) {
 	x := improvementIn(t, nil, analysed("lib/calc.py", "Write add"), written(rightSum), criticised(.7))
-	a, code := x.run(t, x.args("lib/calc.py", "--self-test", "cd lib && python3 -c 'import calc; assert calc.add(1, 2) == 3'")...)
+	a, code := x.run(t,
+		x.args("lib/calc.py", "--self-test", "cd lib && python3 -c 'import calc; assert calc.add(1, 2) == 3'")...)
 	if code != 0 || x.get(t, "lib/calc.py") != rightSum || a.Data.Promotion.Fallback != "" ||
 		!strings.HasPrefix(a.Data.Diffs[0].Diff, "--- /dev/null\n") {
 		t.Errorf("%d %+v\n%s", code, a, &x.stderr)
@@ -238,7 +241,8 @@ func TestImproveNewFile(t *testing.T) {
 }
 
 func TestImproveUnreadable(t *testing.T) {
-	x := improvementIn(t, map[string]string{"binary": "a\x00b", "latin1": "gr\xfc\xdfe", "large": strings.Repeat("x", improve.MaxFile+1)})
+	x := improvementIn(t,
+		map[string]string{"binary": "a\x00b", "latin1": "gr\xfc\xdfe", "large": strings.Repeat("x", improve.MaxFile+1)})
 	if err := os.Symlink("loop", filepath.Join(x.dir, "loop")); err != nil {
 		t.Fatal(err)
 	}
@@ -278,7 +282,8 @@ func TestImproveRefuses(t *testing.T) {
 		{x.args("calc.py", "--context-file", bad), "missing.log"},
 		{x.args("calc.py", "--colour"), "unknown flag --colour"},
 		{[]string{"improve", "--output=json"}, `expected`},
-		{[]string{"--log-level", "debug", "improve", "--output", "json", "--model", "m", x.dir + "/calc.py"}, "no model is configured"},
+		{[]string{"--log-level", "debug", "improve", "--output", "json", "--model", "m", x.dir + "/calc.py"},
+			"no model is configured"},
 		{[]string{"improve", "--output", "json", "--help"}, "see standard error"},
 	} {
 		a, code := x.run(t, c.args...)
@@ -295,18 +300,21 @@ func TestImproveRefuses(t *testing.T) {
 // An iteration can't start another, whichever of its signs was taken away.
 func TestImproveInsideAnIteration(t *testing.T) {
 	x := improvementIn(t, map[string]string{"calc.py": wrongSum, ".sia/improve/ITERATION": "20260504T140000Z\n"})
-	if a, code := x.run(t, x.args("calc.py")...); code != 1 || !strings.Contains(a.Message, "an iteration can't start another") {
+	if a, code := x.run(t, x.args("calc.py")...); code != 1 ||
+		!strings.Contains(a.Message, "an iteration can't start another") {
 		t.Errorf("in a copy: %d %s", code, a.Message)
 	}
 	t.Setenv(improving.Environment, "20260504T140000Z")
 	x = improvementIn(t, map[string]string{"calc.py": wrongSum})
-	if a, code := x.run(t, x.args("calc.py")...); code != 1 || !strings.Contains(a.Message, improving.Environment+" is set") {
+	if a, code := x.run(t, x.args("calc.py")...); code != 1 ||
+		!strings.Contains(a.Message, improving.Environment+" is set") {
 		t.Errorf("with the variable: %d %s", code, a.Message)
 	}
 	for _, c := range []string{"test -n \"$" + improving.Environment + "\"", "test -f .sia/improve/ITERATION",
 		"! echo x > .sia/improve/ITERATION", "! rm -rf .sia"} {
 		t.Setenv(improving.Environment, "")
-		x = improvementIn(t, map[string]string{"calc.py": wrongSum}, analysed("calc.py", "Add"), written(rightSum), criticised(.9))
+		x = improvementIn(t, map[string]string{"calc.py": wrongSum}, analysed("calc.py", "Add"), written(rightSum),
+			criticised(.9))
 		if a, code := x.run(t, x.args("calc.py", "--self-test", c)...); code != 0 {
 			t.Errorf("a self-test in the iteration: %s: %s %+v", c, a.Message, a.Data.SelfTestBefore)
 		}
@@ -315,7 +323,8 @@ func TestImproveInsideAnIteration(t *testing.T) {
 
 // Without a sandbox nothing of the project is run: a self-test is refused, and a parser left out.
 func TestImproveWithoutASandbox(t *testing.T) {
-	x := improvementIn(t, map[string]string{"calc.py": wrongSum}, analysed("calc.py", "Add"), written(rightSum), criticised(.9))
+	x := improvementIn(t, map[string]string{"calc.py": wrongSum}, analysed("calc.py", "Add"), written(rightSum),
+		criticised(.9))
 	program, err := exec.LookPath("sia")
 	if err != nil {
 		t.Fatal(err)
@@ -330,15 +339,16 @@ func TestImproveWithoutASandbox(t *testing.T) {
 		t.Errorf("%+v", a)
 	}
 	a := run(x.args("calc.py")...)
-	if a.Status != statusSuccess || a.Data.Evaluations[0].Parse.Verdict != improve.NotChecked || x.get(t, "calc.py") != rightSum {
+	if a.Status != statusSuccess || a.Data.Evaluations[0].Parse.Verdict != improve.NotChecked ||
+		x.get(t, "calc.py") != rightSum {
 		t.Errorf("%+v", a)
 	}
 }
 
 // What a person may not read is said to be so, and what they may not write stays as it is.
 func TestImproveWithoutPermission(t *testing.T) {
-	x := improvementIn(t, map[string]string{"secret.py": wrongSum, "calc.py": wrongSum}, analysed("calc.py", "Add"), written(rightSum),
-		criticised(.9))
+	x := improvementIn(t, map[string]string{"secret.py": wrongSum, "calc.py": wrongSum}, analysed("calc.py", "Add"),
+		written(rightSum), criticised(.9))
 	if err := os.Chmod(filepath.Join(x.dir, "secret.py"), 0); err != nil {
 		t.Fatal(err)
 	}
@@ -407,7 +417,8 @@ func TestImproveInterrupted(t *testing.T) {
 			t.Errorf("%s: the file was changed", signal)
 		}
 		if signal == os.Interrupt {
-			if a := oneObject(t, out.Bytes()); cmd.ProcessState.ExitCode() != 1 || !strings.Contains(a.Message, "stopped before it was done") {
+			a := oneObject(t, out.Bytes())
+			if cmd.ProcessState.ExitCode() != 1 || !strings.Contains(a.Message, "stopped before it was done") {
 				t.Errorf("%d %+v\n%s", cmd.ProcessState.ExitCode(), a, &said)
 			}
 			continue
@@ -417,7 +428,8 @@ func TestImproveInterrupted(t *testing.T) {
 			t.Fatal(err)
 		}
 		a, code := x.run(t, x.args("calc.py")...)
-		if code != 0 || !strings.Contains(strings.Join(a.Data.Notes, " "), "was killed in its cycle 1; calc.py is as it was") {
+		if code != 0 ||
+			!strings.Contains(strings.Join(a.Data.Notes, " "), "was killed in its cycle 1; calc.py is as it was") {
 			t.Errorf("after it was killed: %d %+v", code, a)
 		}
 	}
@@ -427,8 +439,9 @@ func TestImproveInterrupted(t *testing.T) {
 func TestImprovePanics(t *testing.T) {
 	var out, stderr bytes.Buffer
 	ctx := context.Context(nil) // what nobody may pass
-	code := answerInJSON(ctx, []string{"improve", "x.py", "--output", "json", "--model", "m", "--model-url", "http://127.0.0.1:1",
-		"--logs", os.Args[0]}, &out, &stderr)
+	code := answerInJSON(ctx,
+		[]string{"improve", "x.py", "--output", "json", "--model", "m", "--model-url", "http://127.0.0.1:1",
+			"--logs", os.Args[0]}, &out, &stderr)
 	if a := oneObject(t, out.Bytes()); code != 1 || !strings.Contains(a.Message, "a fault of SIA") {
 		t.Errorf("%d %+v\n%s", code, a, &stderr)
 	}

@@ -36,7 +36,7 @@ type improveAnswer struct {
 // improveData is what happened.
 type improveData struct {
 	Run             string              `json:"run,omitempty"`  // folder of the iteration
-	File            string              `json:"file,omitempty"` // relative to its project; of several: the one that was changed last
+	File            string              `json:"file,omitempty"` // relative to its project; of several, the last changed
 	SelfTestBefore  *improve.TestRun    `json:"self_test_before"`
 	Cycles          []improve.Cycle     `json:"cycles"`
 	Diffs           []cycleDiff         `json:"diffs"`

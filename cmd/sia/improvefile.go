@@ -22,9 +22,9 @@ type improveFileCmd struct {
 
 // Help is what `sia improve --help` says beneath the first line.
 func (*improveFileCmd) Help() string {
-	return "Each cycle asks the model for one improvement, makes it on a copy of the project, and judges it: does it parse, " +
-		"does the self-test pass, what does an independent critique score it. What stands that replaces the file, all at " +
-		"once; the version before is kept in .sia/improve.\n\n" +
+	return "Each cycle asks the model for one improvement, makes it on a copy of the project, and judges it: does it " +
+		"parse, does the self-test pass, what does an independent critique score it. What stands that replaces the file, " +
+		"all at once; the version before is kept in .sia/improve.\n\n" +
 		"Exits 0 when the file was improved and 1 when not. A file called self or file is named ./self or ./file."
 }
 

@@ -62,15 +62,17 @@ func git(t *testing.T, dir string, args ...string) string {
 }
 
 func TestImproveSelfInACheckout(t *testing.T) {
-	x := improvementIn(t, ownSource, analysed("agent/prompts/system.md", "Say how to work"), written("Work carefully.\n"), criticised(.9))
+	x := improvementIn(t, ownSource, analysed("agent/prompts/system.md", "Say how to work"), written("Work carefully.\n"),
+		criticised(.9))
 	git(t, x.dir, "add", ".")
 	git(t, x.dir, "commit", "-q", "-m", "SIA")
 	head := git(t, x.dir, "rev-parse", "HEAD")
-	args := []string{"improve", "self", "--repo", filepath.Join(x.dir, "agent"), "--output", "json", "--model-url", x.model.URL,
-		"--model", "m", "--self-test", "grep -q Work agent/prompts/system.md"}
+	args := []string{"improve", "self", "--repo", filepath.Join(x.dir, "agent"), "--output", "json", "--model-url",
+		x.model.URL, "--model", "m", "--self-test", "grep -q Work agent/prompts/system.md"}
 	a, code := x.run(t, args...)
 	p := a.Data.Promotion
-	if code != 0 || !p.Promoted || !p.RestartRequired || !a.Data.RestartRequired || !strings.HasPrefix(p.Branch, "sia/improve-") {
+	if code != 0 || !p.Promoted || !p.RestartRequired || !a.Data.RestartRequired ||
+		!strings.HasPrefix(p.Branch, "sia/improve-") {
 		t.Fatalf("%d %+v\n%s", code, a, &x.stderr)
 	}
 	if r := a.Data.Evaluations[0].Replay; r == nil || r.Verdict != improve.ReplayPass || r.Tasks != 9 || r.Proposal != 1 ||
@@ -80,7 +82,8 @@ func TestImproveSelfInACheckout(t *testing.T) {
 	if got := git(t, x.dir, "show", p.Branch+":agent/prompts/system.md"); got != "Work carefully.\n" {
 		t.Errorf("on the branch: %q", got)
 	}
-	if got := git(t, x.dir, "show", "--format=%an%n%B", "--name-only", p.Branch); !strings.Contains(got, "SIA improves itself: Say how to work") ||
+	got := git(t, x.dir, "show", "--format=%an%n%B", "--name-only", p.Branch)
+	if !strings.Contains(got, "SIA improves itself: Say how to work") ||
 		!strings.Contains(got, "E = ") || !strings.HasSuffix(got, "\n\nagent/prompts/system.md\n") {
 		t.Errorf("commit:\n%s", got)
 	}
@@ -105,7 +108,8 @@ func TestImproveSelfInACheckout(t *testing.T) {
 	if a, code = x.run(t, args...); code != 1 || !strings.Contains(a.Message, "not committed") {
 		t.Errorf("a prompt that is not committed: %d %s", code, a.Message)
 	}
-	if a, code = x.run(t, "improve", "self", "--repo", t.TempDir(), "--output", "json", "--model-url", x.model.URL, "--model", "m"); code != 1 || !strings.Contains(a.Message, "no checkout of SIA's source") {
+	if a, code = x.run(t, "improve", "self", "--repo", t.TempDir(), "--output", "json", "--model-url", x.model.URL,
+		"--model", "m"); code != 1 || !strings.Contains(a.Message, "no checkout of SIA's source") {
 		t.Errorf("no checkout: %d %s", code, a.Message)
 	}
 }
@@ -152,7 +156,8 @@ func TestImproveSelfForARepository(t *testing.T) {
 		t.Fatal(err)
 	}
 	sim.CreateUser("ada")
-	if _, err = sim.CreateRepo("ada", "shop", ghsim.RepoSpec{Files: map[string]string{".sia/techniques/careful.md": careful}}); err != nil {
+	_, err = sim.CreateRepo("ada", "shop", ghsim.RepoSpec{Files: map[string]string{".sia/techniques/careful.md": careful}})
+	if err != nil {
 		t.Fatal(err)
 	}
 	app, err := sim.CreateApp("sia")
@@ -179,12 +184,13 @@ func TestImproveSelfForARepository(t *testing.T) {
 	kinder.User = "Be kinder"
 	x := improvementIn(t, nil, third, first, second, kinder, bad, written(better), criticised(.8))
 	x.put(t, "app.pem", string(app.PrivateKeyPEM))
-	for name, value := range map[string]string{"SIA_GITHUB_URL": sim.URL(), "SIA_GITHUB_API": sim.APIURL(), "SIA_APP_KEY_FILE": filepath.Join(x.dir, "app.pem"),
-		"SIA_WEBHOOK_SECRET": "only for tests", "SIA_DIR": filepath.Join(x.dir, "server"), "SIA_WRITE_SPACING": "1ms"} {
+	for name, value := range map[string]string{"SIA_GITHUB_URL": sim.URL(), "SIA_GITHUB_API": sim.APIURL(),
+		"SIA_APP_KEY_FILE": filepath.Join(x.dir, "app.pem"), "SIA_WEBHOOK_SECRET": "only for tests",
+		"SIA_DIR": filepath.Join(x.dir, "server"), "SIA_WRITE_SPACING": "1ms"} {
 		t.Setenv(name, value)
 	}
-	args := []string{"improve", "self", "--for", "ada/shop", "--output", "json", "--model-url", x.model.URL, "--model", "m",
-		"--app-id", fmt.Sprint(app.ID), "--cycles", "3"}
+	args := []string{"improve", "self", "--for", "ada/shop", "--output", "json", "--model-url", x.model.URL, "--model",
+		"m", "--app-id", fmt.Sprint(app.ID), "--cycles", "3"}
 	a, code := x.run(t, args...)
 	if code != 0 || a.Data.Promotion.Pull == "" || a.Data.RestartRequired {
 		t.Fatalf("%d %+v\n%s", code, a, &x.stderr)
@@ -202,13 +208,14 @@ func TestImproveSelfForARepository(t *testing.T) {
 	if got, err := sim.File("ada/shop", pull.HeadRef, ".sia/techniques/careful.md"); err != nil || got != better {
 		t.Errorf("on the branch: %q %v", got, err)
 	}
-	for _, says := range []string{"Say what to read, again", "independent critique | 0.80 of 1", "not replayed", "it is read",
-		"`.sia/techniques/fresh-start.md` is new here"} {
+	for _, says := range []string{"Say what to read, again", "independent critique | 0.80 of 1", "not replayed",
+		"it is read", "`.sia/techniques/fresh-start.md` is new here"} {
 		if !strings.Contains(pull.Body, says) {
 			t.Errorf("the pull request does not say %q:\n%s", says, pull.Body)
 		}
 	}
-	if a, code = x.run(t, append([]string{"improve", "self", "--for", "ada/other"}, args[4:]...)...); code != 1 || !strings.Contains(a.Message, "not installed in ada/other") {
+	a, code = x.run(t, append([]string{"improve", "self", "--for", "ada/other"}, args[4:]...)...)
+	if code != 1 || !strings.Contains(a.Message, "not installed in ada/other") {
 		t.Errorf("elsewhere: %d %s", code, a.Message)
 	}
 }

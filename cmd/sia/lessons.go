@@ -83,8 +83,8 @@ func knownRepository(e *commandEnv, s *store.Store, name string) (store.Reposito
 			return r, nil
 		}
 	}
-	return store.Repository{}, fmt.Errorf("this server knows no repository %q; name one on which the app is installed, or "+
-		"give GitHub's id", name)
+	return store.Repository{}, fmt.Errorf("this server knows no repository %q; name one on which the app is installed, "+
+		"or give GitHub's id", name)
 }
 
 // lessonTeacher remembers and forgets as comments on GitHub make the server do.
@@ -110,8 +110,8 @@ type lessonsLearnCmd struct {
 func (c *lessonsLearnCmd) Run(e *commandEnv) error {
 	return c.with(e, func(s *store.Store, repo int64) error {
 		now := time.Now()
-		l := lesson.NewTaught(repo, fmt.Sprint("cli/", now.UnixNano()), strings.Join(c.Text, " "), sia.Actor{Login: localUser()},
-			sia.Task{}, now)
+		l := lesson.NewTaught(repo, fmt.Sprint("cli/", now.UnixNano()), strings.Join(c.Text, " "),
+			sia.Actor{Login: localUser()}, sia.Task{}, now)
 		kept, against, err := lessonTeacher(e, s).Learn(e.ctx, l)
 		if err != nil {
 			return err

@@ -23,11 +23,11 @@ type lessonsProveCmd struct {
 
 // Help is what `sia lessons prove --help` says beneath the first line.
 func (*lessonsProveCmd) Help() string {
-	return fmt.Sprintf("Tasks come from `sia replay mine`. Each is played without the lesson, with it, and both once more, "+
-		"and all of that three times: %d attempts a task, each of which costs at most --credits. What comes of it counts as "+
-		"evidence about the lesson, as much as a person's word, where the whole interval of the difference is on one side; "+
-		"it takes the place of what an earlier proof of the lesson counted. A proof that was ended takes up the attempts "+
-		"that were made when it is begun again within a week.", lesson.ProofRuns)
+	return fmt.Sprintf("Tasks come from `sia replay mine`. Each is played without the lesson, with it, and both once "+
+		"more, and all of that three times: %d attempts a task, each of which costs at most --credits. What comes of it "+
+		"counts as evidence about the lesson, as much as a person's word, where the whole interval of the difference is on "+
+		"one side; it takes the place of what an earlier proof of the lesson counted. A proof that was ended takes up the "+
+		"attempts that were made when it is begun again within a week.", lesson.ProofRuns)
 }
 
 // Validate refuses what makes no sense, as wrong usage.
@@ -177,7 +177,8 @@ func (c *lessonsProveCmd) prover(
 	if err := player.Check(told); err != nil {
 		return nil, err
 	}
-	p := &prover{e: e, source: s, player: player, tasks: tasks, variants: map[bool]replay.Variant{true: told, false: untold}}
+	p := &prover{e: e, source: s, player: player, tasks: tasks,
+		variants: map[bool]replay.Variant{true: told, false: untold}}
 	since := time.Now().Add(-proofLife)
 	for _, ev := range before {
 		if ev.Arm == lesson.Replayed && ev.At.After(since) {

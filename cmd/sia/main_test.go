@@ -40,7 +40,8 @@ func TestScripts(t *testing.T) {
 			return nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){"decide": decide, "install": install,
-			"refusing": refusing, "github": simulated, "newer": newer, "decisions": decisions, "scripted": scriptedModel, "fronted": fronted},
+			"refusing": refusing, "github": simulated, "newer": newer, "decisions": decisions, "scripted": scriptedModel,
+			"fronted": fronted},
 	})
 }
 
@@ -157,10 +158,12 @@ func decide(ts *testscript.TestScript, _ bool, args []string) {
 	for _, d := range []sia.Decision{
 		{ID: "s", Task: id, Attempt: 1, Type: sia.DecideDecompose, Policy: "decompose/1", Choice: "linear", Propensity: 1,
 			Reason: "The issue asks for three things.", At: start.Add(time.Second)},
-		{ID: "p", Task: id, Attempt: 1, Type: sia.DecideRecover, Policy: "recover/1", Choice: sia.ChooseOtherCoder, Propensity: 1,
-			Reason: "It failed twice.", At: start.Add(2 * time.Second), Context: json.RawMessage(`{"part":"reproduce","tries":2}`)},
+		{ID: "p", Task: id, Attempt: 1, Type: sia.DecideRecover, Policy: "recover/1", Choice: sia.ChooseOtherCoder,
+			Propensity: 1, Reason: "It failed twice.", At: start.Add(2 * time.Second),
+			Context: json.RawMessage(`{"part":"reproduce","tries":2}`)},
 		{ID: "a", Task: id, Attempt: 1, Type: sia.DecideAssign, Policy: "assign/1", Choice: "strong", Propensity: 1,
-			Reason: "It costs least for each success.", At: start.Add(3 * time.Second), Context: json.RawMessage(`{"part":"part"}`)},
+			Reason: "It costs least for each success.", At: start.Add(3 * time.Second),
+			Context: json.RawMessage(`{"part":"part"}`)},
 		{
 			ID: "7-12/1/diagnose-v9", Task: id, Attempt: 1, Type: sia.DecideTechnique, Policy: "technique/1",
 			Choice: "tool-change", Propensity: 0.97,

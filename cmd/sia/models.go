@@ -98,7 +98,8 @@ func readModels(name string) (_ app.ModelsConfig, ok bool, _ error) {
 
 func (f *modelsFile) read(models, roles, coders *ast.MappingValueNode) app.ModelsConfig {
 	if models == nil {
-		f.problem(cmp.Or(roles, coders), cmp.Or(keyOf(roles), keyOf(coders)), "it names models, but there is no models section that describes them")
+		f.problem(cmp.Or(roles, coders), cmp.Or(keyOf(roles), keyOf(coders)),
+			"it names models, but there is no models section that describes them")
 		return app.ModelsConfig{}
 	}
 	if err := yaml.NodeToValue(models.Value, &f.entries, yaml.DisallowUnknownField()); err != nil {

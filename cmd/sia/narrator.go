@@ -37,7 +37,8 @@ func (n *demoNarrator) opening(modelURL, model string) {
 		fmt.Fprintf(n.out, "The model is %s at %s.\n", n.style.bold(model), modelURL)
 	}
 	fmt.Fprintf(n.out, "Look on while it runs: %s\n", n.style.bold(n.sim.URL()+"/"+n.repo))
-	fmt.Fprintf(n.out, "SIA's own pages, to which its comments link: %s (sign in as %s)\n", n.style.bold(n.pages()), demoUser)
+	fmt.Fprintf(n.out, "SIA's own pages, to which its comments link: %s (sign in as %s)\n",
+		n.style.bold(n.pages()), demoUser)
 }
 
 func (n *demoNarrator) heading(format string, args ...any) {

@@ -44,7 +44,8 @@ func (c *notifyTestCmd) Run(e *commandEnv) error {
 	var all []notified
 	for _, channel := range channels {
 		ctx, cancel := context.WithTimeout(e.ctx, time.Minute)
-		err := channel.Send(ctx, fmt.Sprint("test/", time.Now().UnixNano()), render.TestNotice(render.Links{Web: c.PublicURL}))
+		err := channel.Send(ctx, fmt.Sprint("test/", time.Now().UnixNano()),
+			render.TestNotice(render.Links{Web: c.PublicURL}))
 		cancel()
 		n := notified{Channel: channel.Name(), Sent: err == nil}
 		if err != nil {
@@ -92,7 +93,8 @@ func checkNotify(ctx context.Context, c notify.Config) (all []doctorFinding) {
 		return nil // the configuration was found wrong already
 	}
 	if len(channels) == 0 {
-		return []doctorFinding{{What: "messages", OK: true, Detail: "off: nobody is told outside of GitHub when a person is needed"}}
+		return []doctorFinding{{What: "messages", OK: true,
+			Detail: "off: nobody is told outside of GitHub when a person is needed"}}
 	}
 	for _, channel := range channels {
 		f := doctorFinding{What: "messages by " + channel.Name(), OK: true,

@@ -61,7 +61,8 @@ func TestDoctorLooksAtMessages(t *testing.T) {
 		{"", "off: nobody is told", nil}, {up.URL, "it can be reached", nil}, {down.URL, "check its address", errShown},
 	} {
 		var out strings.Builder
-		err := reportFindings(&commandEnv{out: &out, err: io.Discard}, "text", checkNotify(t.Context(), notify.Config{URL: c.url}))
+		err := reportFindings(&commandEnv{out: &out, err: io.Discard}, "text",
+			checkNotify(t.Context(), notify.Config{URL: c.url}))
 		if !errors.Is(err, c.code) || !strings.Contains(out.String(), c.want) {
 			t.Errorf("%s: %v, %s", c.url, err, out.String())
 		}

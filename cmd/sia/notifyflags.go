@@ -13,5 +13,6 @@ type notifyFlags struct {
 
 // config is what the flags say, as the server knows it.
 func (f notifyFlags) config() notify.Config {
-	return notify.Config{URL: f.NotifyURL, SMTP: f.NotifySMTP, Password: f.NotifySMTPPassword, From: f.NotifyFrom, To: f.NotifyTo}
+	return notify.Config{URL: f.NotifyURL, SMTP: f.NotifySMTP, Password: f.NotifySMTPPassword, From: f.NotifyFrom,
+		To: f.NotifyTo}
 }

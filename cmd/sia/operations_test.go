@@ -35,8 +35,8 @@ func TestOperationsNameVariables(t *testing.T) {
 			known = append(known, f.Envs...)
 		}
 	}
-	for _, file := range []string{"compose.yml", ".env.example", "Dockerfile", "docs/operations.md", "docs/operations/sia.service",
-		"docs/operations/Caddyfile"} {
+	for _, file := range []string{"compose.yml", ".env.example", "Dockerfile", "docs/operations.md",
+		"docs/operations/sia.service", "docs/operations/Caddyfile"} {
 		named := regexp.MustCompile(`\bSIA_[A-Z_]+`).FindAllString(root(t, file), -1)
 		if len(named) == 0 {
 			t.Errorf("%s names no variable", file)

@@ -125,7 +125,8 @@ func (l *decisionLog) oneTask(ctx context.Context) {
 	l.logDecision(ctx, sia.Decision{ID: "a", Task: id, Type: sia.DecideAssign, Policy: "assign/1@000000000000",
 		Choice: "small", Propensity: 0.96, Reason: "It costs least for each success.",
 		Context: json.RawMessage(`{"task":{"kind":"bug"},"request":{"Failed":["big"],"Value":200,"Left":150}}`),
-		Options: json.RawMessage(`[{"coder":"small","chance":0.4,"cost":3,"index":7.5,"worth":true,"propensity":0.96,"races":true},
+		Options: json.RawMessage(
+			`[{"coder":"small","chance":0.4,"cost":3,"index":7.5,"worth":true,"propensity":0.96,"races":true},
 			{"coder":"big","chance":0.1,"cost":30,"index":300,"propensity":0.04,"races":true}]`)}, false)
 	l.logDecision(ctx, sia.Decision{ID: "b", Task: id, Type: sia.DecideAssign, Policy: "assign/1@000000000000",
 		Choice: "alone", Propensity: 1, Reason: "It is alone.",
@@ -155,7 +156,8 @@ func (l *decisionLog) techniques(ctx context.Context, n int) {
 			Approaches: 3, Attempts: []sia.Attempt{{Number: 1}}}
 		q := diagnose.Choice{Pattern: sia.WrongTool,
 			Candidates: []sia.Candidate{{Technique: sia.ToolChange}, {Technique: sia.FreshStart}}}
-		chosen, err := ch.Choose(task, "go", sia.Effect{Key: fmt.Sprint("t", i), Attempt: 1}, q, p.Technique(), technique.Trials{})
+		chosen, err := ch.Choose(task, "go", sia.Effect{Key: fmt.Sprint("t", i), Attempt: 1}, q, p.Technique(),
+			technique.Trials{})
 		l.ts.Check(err)
 		l.logDecision(ctx, *chosen.Decision, i%3 == 0)
 	}

@@ -105,8 +105,8 @@ func (c *policiesEvolveCmd) Run(e *commandEnv) error {
 			}
 		}
 		if len(moved) == 0 {
-			_, err = fmt.Fprintln(e.out, "Nothing changed: no experiment has come to anything, and no policy has both room for a "+
-				"better one (docs/evolution.md) and enough tasks to tell.")
+			_, err = fmt.Fprintln(e.out, "Nothing changed: no experiment has come to anything, and no policy has both room for "+
+				"a better one (docs/evolution.md) and enough tasks to tell.")
 		}
 		return err
 	})
@@ -256,7 +256,8 @@ func explainExperiments(e *commandEnv, s *store.Store, name string, asJSON bool)
 		return true, printJSON(e, out)
 	}
 	if len(out) == 0 {
-		_, err := fmt.Fprintln(e.out, "No change of a policy was proposed yet. `sia policies explain TASK` explains a task's decisions.")
+		_, err := fmt.Fprintln(e.out,
+			"No change of a policy was proposed yet. `sia policies explain TASK` explains a task's decisions.")
 		return true, err
 	}
 	for _, x := range out {
@@ -270,7 +271,8 @@ func explainExperiments(e *commandEnv, s *store.Store, name string, asJSON bool)
 func tellExperiment(e *commandEnv, x explainedExperiment) error {
 	fmt.Fprint(e.out, experimentText(e, x.Experiment))
 	if n := x.Standing; n.Present.Tried+n.Candidate.Tried > 0 {
-		fmt.Fprintf(e.out, "  tried: %d of %d resolved with it, %d of %d without; better %.3g of 20, worse %.3g of 10; %d tasks are open\n",
+		fmt.Fprintf(e.out,
+			"  tried: %d of %d resolved with it, %d of %d without; better %.3g of 20, worse %.3g of 10; %d tasks are open\n",
 			n.Candidate.Resolved, n.Candidate.Tried, n.Present.Resolved, n.Present.Tried, n.E, n.Harm, n.Open)
 	}
 	w := tabwriter.NewWriter(e.out, 0, 0, 2, ' ', 0)

@@ -90,10 +90,11 @@ var mattering = map[sia.DecisionType][][2]string{
 	sia.DecideDecompose: {{"task.kind", "kind"}, {"task.complexity", "complexity"}, {"task.words", "words"},
 		{"task.code_refs", "code references"}, {"task.demands", "demands"}, {"task.order", "words of order"},
 		{"task.architecture", "architecture"}, {"steps", "steps"}, {"checkable", "can be checked here"}},
-	sia.DecideAssign: {{"task.kind", "kind"}, {"part", "part"}, {"wanted", "asked for"}, {"request.Failed", "failed already"},
-		{worth, "worth in credits"}, {"request.Left", "credits left"}},
-	sia.DecideRecover: {{"part", "part"}, {"tries", "failed runs"}, {"racers", "racers left"}, {"class", "class"}, {"failures", "failures"}, {"in_a_row", "in a row"}, {"patience", "patience"},
-		{"coders", "coders"}, {"failed", "coders that failed"}},
+	sia.DecideAssign: {{"task.kind", "kind"}, {"part", "part"}, {"wanted", "asked for"},
+		{"request.Failed", "failed already"}, {worth, "worth in credits"}, {"request.Left", "credits left"}},
+	sia.DecideRecover: {{"part", "part"}, {"tries", "failed runs"}, {"racers", "racers left"}, {"class", "class"},
+		{"failures", "failures"}, {"in_a_row", "in a row"}, {"patience", "patience"}, {"coders", "coders"},
+		{"failed", "coders that failed"}},
 	sia.DecideEscalate: {{"task.ambiguity", "ambiguity"}, {"failures", "failures"}, {"task.architecture", "architecture"},
 		{"alone.tried", "such tasks"}, {"alone.passed", "of them passed"}, {"helped.tried", "such tasks with an answer"},
 		{"helped.passed", "of them passed with it"}},
@@ -107,7 +108,8 @@ var mattering = map[sia.DecisionType][][2]string{
 
 // conditions are what selectors name, as the log names it.
 var conditions = map[string]string{"language": "language", "labels": "labels", "kind": "task.kind", "class": "class",
-	"pattern": "pattern", "part": "part", "repository": "repository", "owner": "owner", "size": "task.words", "failures": "failures"}
+	"pattern": "pattern", "part": "part", "repository": "repository", "owner": "owner", "size": "task.words",
+	"failures": "failures"}
 
 // mattered are the values that a decision went by, in words: those of its type, and those that
 // the policy's selector, rules and triggers name.

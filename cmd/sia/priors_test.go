@@ -147,7 +147,8 @@ func TestPriorsFromMany(t *testing.T) {
 	refuses(t, "no key is trusted yet", "priors", "import", "--dir", dir, out)
 	refuses(t, "nothing is imported", "priors", "show", "--dir", dir)
 	refuses(t, "nothing is imported", "priors", "remove", "--dir", dir)
-	stranger := does(t, "priors", "export", "--dir", aServer(t, 1), "--out", filepath.Join(t.TempDir(), "x"), "--output", "json")
+	stranger := does(t, "priors", "export", "--dir", aServer(t, 1), "--out", filepath.Join(t.TempDir(), "x"),
+		"--output", "json")
 	var theirs exported
 	if err := json.Unmarshal([]byte(stranger), &theirs); err != nil {
 		t.Fatal(err)
@@ -177,8 +178,8 @@ func TestPriorsFromMany(t *testing.T) {
 	if err := json.Unmarshal([]byte(does(t, "priors", "show", "--dir", dir, "--output", "json")), &shown); err != nil {
 		t.Fatal(err)
 	}
-	if shown.Import != 2 || shown.Source != "example.com/priors@v1.0.0" || shown.Key != made.Key || shown.Cells != made.Cells ||
-		shown.Worth == nil || shown.Worth.Known() {
+	if shown.Import != 2 || shown.Source != "example.com/priors@v1.0.0" || shown.Key != made.Key ||
+		shown.Cells != made.Cells || shown.Worth == nil || shown.Worth.Known() {
 		t.Errorf("%+v", shown)
 	}
 	if said := does(t, "priors", "show", "--dir", dir); !strings.Contains(said, "what it is worth is not known yet") {
@@ -211,7 +212,8 @@ func oneExport(t *testing.T, dir, file, said string) {
 		t.Error("the private key left")
 	}
 	lines := strings.Split(said, "\n")
-	if !slices.ContainsFunc(lines, func(l string) bool { return strings.HasPrefix(l, "sia-") && bytes.Contains(signed, []byte(l)) }) {
+	if !slices.ContainsFunc(lines,
+		func(l string) bool { return strings.HasPrefix(l, "sia-") && bytes.Contains(signed, []byte(l)) }) {
 		t.Errorf("the public key is not printed:\n%s", said)
 	}
 	refuses(t, "nothing new is to be shared", "priors", "export", "--dir", dir, "--out", file+".2")

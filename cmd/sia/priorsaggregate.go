@@ -97,7 +97,7 @@ func (c *priorsAggregateCmd) Run(e *commandEnv) error {
 	if c.Output == "json" {
 		return printJSON(e, aggregated{c.Out, p.Installations, p.Reports, p.Len(), key.Public()})
 	}
-	_, err = fmt.Fprintf(e.out, "%s: %d cells of %d reports by %d installations, signed by\n%s\n", c.Out, p.Len(), p.Reports,
-		p.Installations, key.Public())
+	_, err = fmt.Fprintf(e.out, "%s: %d cells of %d reports by %d installations, signed by\n%s\n",
+		c.Out, p.Len(), p.Reports, p.Installations, key.Public())
 	return err
 }

@@ -78,8 +78,8 @@ func (c *priorsExportCmd) Run(e *commandEnv) error {
 		if c.Output == "json" {
 			return printJSON(e, shown)
 		}
-		_, err = fmt.Fprintf(e.out, "%s: the report for period %d, signed by\n%s\nRead it before you give it away. No task that "+
-			"it counts is counted again.\n", c.Out, r.Period, r.Key)
+		_, err = fmt.Fprintf(e.out, "%s: the report for period %d, signed by\n%s\n"+
+			"Read it before you give it away. No task that it counts is counted again.\n", c.Out, r.Period, r.Key)
 		return err
 	})
 }
@@ -107,8 +107,8 @@ func (c *priorsExportCmd) draft(e *commandEnv, sharing *learn.Sharing) error {
 		return err
 	}
 	tellShare(e, what)
-	fmt.Fprintln(e.err, "Nothing was kept. What follows is not signed; keep it here: each time the noise is another, and many "+
-		"of these together would tell the counts.")
+	fmt.Fprintln(e.err, "Nothing was kept. What follows is not signed; keep it here: each time the noise is another, and "+
+		"many of these together would tell the counts.")
 	text, err := what.Report.Text()
 	if err != nil {
 		return err
@@ -120,5 +120,6 @@ func (c *priorsExportCmd) draft(e *commandEnv, sharing *learn.Sharing) error {
 // tellShare says what was counted, which does not leave.
 func tellShare(e *commandEnv, what learn.Share) {
 	fmt.Fprintf(e.err, "counted: the first technique of %d tasks, the first coder of %d; %d repositories agree "+
-		"(learning.share: aggregate), and of %d nothing is counted\n", what.Techniques, what.Coders, what.Repositories, what.Silent)
+		"(learning.share: aggregate), and of %d nothing is counted\n", what.Techniques, what.Coders,
+		what.Repositories, what.Silent)
 }

@@ -53,8 +53,9 @@ func (c *priorsImportCmd) Run(e *commandEnv) error {
 		if c.Output == "json" {
 			return printJSON(e, shownImportOf(store.PriorImport{ID: id, Source: c.From, Key: by, At: time.Now()}, p))
 		}
-		_, err = fmt.Fprintf(e.out, "imported, as %d: %d cells of %d installations, made on %s\nOne task in ten is decided without "+
-			"it; sia priors show says what it was worth.\n", id, p.Len(), p.Installations, p.Made)
+		_, err = fmt.Fprintf(e.out, "imported, as %d: %d cells of %d installations, made on %s\n"+
+			"One task in ten is decided without it; sia priors show says what it was worth.\n", id, p.Len(),
+			p.Installations, p.Made)
 		return err
 	})
 }
@@ -72,8 +73,8 @@ func (c *priorsImportCmd) trusted() ([]string, error) {
 	path := filepath.Join(c.Dir, trustedFile)
 	keys, err := publicKeys(path)
 	if errors.Is(err, fs.ErrNotExist) || err == nil && len(keys) == 0 {
-		return nil, fmt.Errorf("no key is trusted yet: give the public key of whoever makes the priors with --key, or write it "+
-			"into %s", path)
+		return nil, fmt.Errorf("no key is trusted yet: give the public key of whoever makes the priors with --key, or write "+
+			"it into %s", path)
 	}
 	return keys, err
 }

@@ -34,8 +34,8 @@ func manPage(n *kong.Node) string {
 	for _, f := range flagsOf(n) {
 		manFlag(&b, f)
 	}
-	fmt.Fprintf(&b, ".SH EXIT STATUS\n%d done, %d failed, %d wrong usage, %d stopped with Ctrl\\-C.\n", exitDone, exitFailed,
-		exitUsage, exitStopped)
+	fmt.Fprintf(&b, ".SH EXIT STATUS\n%d done, %d failed, %d wrong usage, %d stopped with Ctrl\\-C.\n",
+		exitDone, exitFailed, exitUsage, exitStopped)
 	b.WriteString(".SH SEE ALSO\n")
 	if n.Parent != nil {
 		b.WriteString(".BR sia (1),\n")

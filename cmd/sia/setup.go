@@ -61,7 +61,8 @@ func (c *setupCmd) Run(e *commandEnv) (err error) {
 		end()
 		err = errors.Join(err, front.Run(ended)) // what is being answered is answered
 	}()
-	fmt.Fprintf(e.err, "Open this address in a browser on this machine (from elsewhere: ssh -L %[1]d:localhost:%[1]d …):\n  http://%s%s\n",
+	fmt.Fprintf(e.err,
+		"Open this address in a browser on this machine (from elsewhere: ssh -L %[1]d:localhost:%[1]d …):\n  http://%s%s\n",
 		port(front), front.PrivateAddr(), setup.Path)
 	fmt.Fprintln(e.err, "Waiting until the app is registered; Ctrl-C ends it, and nothing is stored before.")
 	config := app.Config{Dir: c.Dir, PublicURL: c.PublicURL, GitHub: app.GitHubConfig{URL: c.GitHubURL, API: c.GitHubAPI}}
@@ -75,16 +76,18 @@ func (c *setupCmd) Run(e *commandEnv) (err error) {
 
 // report says what was made and what comes next.
 func (c *setupCmd) report(e *commandEnv, made setup.Registered) error {
-	a := setupAnswer{ID: made.ID, Slug: made.Slug, Name: made.Name, Owner: made.Owner, File: filepath.Join(c.Dir, setup.File),
-		Install: made.Page + "/installations/new", PublicURL: made.PublicURL}
+	a := setupAnswer{ID: made.ID, Slug: made.Slug, Name: made.Name, Owner: made.Owner,
+		File: filepath.Join(c.Dir, setup.File), Install: made.Page + "/installations/new", PublicURL: made.PublicURL}
 	if c.Output == "json" {
 		return printJSON(e, a)
 	}
-	fmt.Fprintf(e.out, "%s %s is registered, and its keys are stored in %s. Keep a backup of that file.\n", e.style.green("✓"),
-		made, a.File)
-	fmt.Fprintf(e.out, "Next:\n  1. Start the server where %s leads, with a model: sia serve --model-url … --model …\n", a.PublicURL)
+	fmt.Fprintf(e.out, "%s %s is registered, and its keys are stored in %s. Keep a backup of that file.\n",
+		e.style.green("✓"), made, a.File)
+	fmt.Fprintf(e.out, "Next:\n  1. Start the server where %s leads, with a model: sia serve --model-url … --model …\n",
+		a.PublicURL)
 	fmt.Fprintf(e.out, "  2. Install the app: %s\n", a.Install)
-	fmt.Fprintf(e.out, "  3. See that webhooks arrive: http://localhost:9090%s on the server's machine, or sia doctor\n", setup.Path)
+	fmt.Fprintf(e.out, "  3. See that webhooks arrive: http://localhost:9090%s on the server's machine, or sia doctor\n",
+		setup.Path)
 	return nil
 }
 

@@ -143,7 +143,8 @@ func greeter(t *testing.T) *scripted.Server {
 	return m
 }
 
-// running starts a command, waits until it has said something, and ends it with the test; code is what it has to end with.
+// running starts a command, waits until it has said something, and ends it with the test; code is
+// what it has to end with.
 func running(t *testing.T, code int, until string, args ...string) *watched {
 	t.Helper()
 	up := make(chan struct{})
@@ -174,8 +175,8 @@ func TestSetUpInABrowser(t *testing.T) {
 		t.Parallel()
 		s := newSetUp(browser, t, true)
 		hook := found(t, s.log, `webhooks=127.0.0.1:(\d+)/webhook`)
-		if resp, err := http.Post("http://127.0.0.1:"+hook+"/webhook", "application/json", strings.NewReader("{}")); err != nil ||
-			resp.StatusCode != http.StatusServiceUnavailable {
+		resp, err := http.Post("http://127.0.0.1:"+hook+"/webhook", "application/json", strings.NewReader("{}"))
+		if err != nil || resp.StatusCode != http.StatusServiceUnavailable {
 			t.Errorf("a webhook before set-up: %v %v", resp, err)
 		}
 		if code, _ := get(t, "http://127.0.0.1:"+hook+"/setup"); code != http.StatusNotFound {
@@ -235,9 +236,11 @@ func newSetUp(browser context.Context, t *testing.T, scripts bool, args ...strin
 	t.Helper()
 	s := &settingUp{sim: shopGitHub(t), dir: filepath.Join(t.TempDir(), "sia")}
 	model := greeter(t)
-	s.log = running(t, exitDone, "waiting for set-up", append([]string{"serve", "--listen", "127.0.0.1:0", "--private", "127.0.0.1:0",
-		"--dir", s.dir, "--github-url", s.sim.URL(), "--model-url", model.URL, "--model", "big", "--free", "--write-spacing", "1ms"},
-		args...)...)
+	s.log = running(t, exitDone, "waiting for set-up",
+		append([]string{"serve", "--listen", "127.0.0.1:0", "--private", "127.0.0.1:0",
+			"--dir", s.dir, "--github-url", s.sim.URL(), "--model-url", model.URL, "--model", "big", "--free",
+			"--write-spacing", "1ms"},
+			args...)...)
 	s.window = newWindow(browser, t, scripts)
 	t.Cleanup(s.noSecrets)
 	return s
@@ -251,7 +254,8 @@ func (s *settingUp) noSecrets() {
 		return
 	}
 	for _, secret := range []string{stored.WebhookSecret, stored.ClientSecret, "PRIVATE KEY", "ghu_", "ghs_"} {
-		for where, text := range map[string]string{"typed": s.typed.String(), "shown": s.seen.String(), "logged": s.log.String()} {
+		for where, text := range map[string]string{"typed": s.typed.String(), "shown": s.seen.String(),
+			"logged": s.log.String()} {
 			if strings.Contains(text, secret) {
 				s.t.Errorf("a secret is %s", where)
 			}
@@ -330,8 +334,9 @@ func TestSetupThenServe(t *testing.T) {
 	up, done := make(chan struct{}), make(chan int, 1)
 	log := &watched{until: "/setup\n", then: sync.OnceFunc(func() { close(up) })}
 	go func() {
-		done <- runCommand(t.Context(), []string{"setup", "--dir", dir, "--github-url", sim.URL(), "--public-url", "http://127.0.0.1:9",
-			"--name", "My SIA"}, log, log)
+		done <- runCommand(t.Context(),
+			[]string{"setup", "--dir", dir, "--github-url", sim.URL(), "--public-url", "http://127.0.0.1:9",
+				"--name", "My SIA"}, log, log)
 	}()
 	<-up
 	b := newSurfer(t)
@@ -347,8 +352,8 @@ func TestSetupThenServe(t *testing.T) {
 			t.Errorf("setup does not say %s:\n%s", want, log)
 		}
 	}
-	running(t, exitDone, "pages, for this machine only", "serve", "--listen", "127.0.0.1:0", "--private", "127.0.0.1:0", "--dir",
-		dir, "--model-url", model.URL, "--model", "big", "--free")
+	running(t, exitDone, "pages, for this machine only", "serve", "--listen", "127.0.0.1:0", "--private", "127.0.0.1:0",
+		"--dir", dir, "--model-url", model.URL, "--model", "big", "--free")
 	var out strings.Builder
 	if code := runCommand(t.Context(), []string{"setup", "--dir", dir}, &out, &out); code != exitFailed ||
 		!strings.Contains(out.String(), "--replace") {

@@ -39,7 +39,8 @@ func TestCheckWelcomes(t *testing.T) {
 			State: store.SetupDone, Together: i, Welcome: "the repository is empty"})
 	}
 	got := checkSetups(all)
-	if len(got) != 12 || got[1].Detail != "acme/r1: the repository is empty" || got[11].Detail != "and 2 more repositories" {
+	if len(got) != 12 || got[1].Detail != "acme/r1: the repository is empty" ||
+		got[11].Detail != "and 2 more repositories" {
 		t.Errorf("%+v", got)
 	}
 }

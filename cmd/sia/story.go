@@ -66,9 +66,10 @@ func (n *demoNarrator) confirmationMail() (int, error) {
 			return fmt.Sprintf("attempt 2: an interface with a recording double; commit %s is pushed", sia.SHA(e.SHA).Short())
 		}},
 		demoStep{"the check `test` turns green", checkConcluded("test", "success"), nil},
-		demoStep{"a fresh reviewer reads the final change", entryOfKind("pull_request_review_comment.created"), func(ghsim.Entry) string {
-			return "a fresh reviewer reads the final change against the issue, and says on a line what is not done yet"
-		}},
+		demoStep{"a fresh reviewer reads the final change", entryOfKind("pull_request_review_comment.created"),
+			func(ghsim.Entry) string {
+				return "a fresh reviewer reads the final change against the issue, and says on a line what is not done yet"
+			}},
 		demoStep{"the pull request is ready for review", entryOfKind("pull_request.ready_for_review"), nil},
 	)
 	if err != nil {

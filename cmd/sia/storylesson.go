@@ -47,7 +47,8 @@ func (n *demoNarrator) reminder(earlier int) (int, error) {
 	}
 	n.tell("attempt 1: the first prompt has what #%d taught, word for word, and the case that its tests should cover",
 		earlier)
-	n.tell("the agent puts the provider behind an interface from the start; commit %s is pushed", sia.SHA(push.SHA).Short())
+	n.tell("the agent puts the provider behind an interface from the start; commit %s is pushed",
+		sia.SHA(push.SHA).Short())
 	end, err := n.await("the check `test` ends", func(e ghsim.Entry) bool {
 		return e.Kind == "check_run.completed" && e.Ref == "test"
 	})

@@ -68,8 +68,9 @@ func (n *demoNarrator) review(issue int) error {
 	return err
 }
 
-// passedAgain waits until an issue that has passed carries the label of that. It never lost it when the attempt took less
-// time than SIA leaves between two changes of what it shows; else it got it after an entry of the journal.
+// passedAgain waits until an issue that has passed carries the label of that. It never lost it when
+// the attempt took less time than SIA leaves between two changes of what it shows; else it got it
+// after an entry of the journal.
 func (n *demoNarrator) passedAgain(issue, entry int) error {
 	v, err := n.sim.Issue(n.repo, issue)
 	if err != nil {

@@ -37,10 +37,12 @@ func TestShowTaskTellsParts(t *testing.T) {
 	showTask(&commandEnv{out: &out}, sia.Task{Title: "Greet", Attempts: []sia.Attempt{
 		{Number: 1, Coder: "fast", Structure: plan.Linear, Shape: "the issue asks for two things", Parts: []sia.Part{
 			{State: sia.PartDone, Checked: holds, Cost: 250, Part: plan.Part{Do: "Add a mailer.", DoneWhen: "it builds"}},
-			{State: sia.PartGivenUp, Coder: "strong", Assigned: "fast failed", Tries: 2, Reason: "the limit of 60 turns was reached",
-				Part: plan.Part{Do: "Call it.", DoneWhen: "TestMail passes", Needs: []int{1}}}}},
+			{State: sia.PartGivenUp, Coder: "strong", Assigned: "fast failed", Tries: 2,
+				Reason: "the limit of 60 turns was reached",
+				Part:   plan.Part{Do: "Call it.", DoneWhen: "TestMail passes", Needs: []int{1}}}}},
 		{Number: 2, Coder: "strong", Structure: plan.Race, Parts: []sia.Part{
-			{Kind: sia.PartRacer, Coder: "fast", State: sia.PartDone, Checked: &sia.CheckRun{Command: "x", Tests: []string{"A"}}},
+			{Kind: sia.PartRacer, Coder: "fast", State: sia.PartDone,
+				Checked: &sia.CheckRun{Command: "x", Tests: []string{"A"}}},
 			{Kind: sia.PartRacer, Coder: "strong", State: sia.PartDone, Checked: holds, Pushed: true}}}}})
 	for _, want := range []string{
 		"  2 parts, one after the other\n    why: the issue asks for two things\n",
@@ -60,10 +62,12 @@ func TestShowTaskTellsParts(t *testing.T) {
 // What a fresh reviewer said is told of the head that it read, and of no other.
 func TestShowTaskTellsTheFinalReview(t *testing.T) {
 	var out bytes.Buffer
-	task := sia.Task{Title: "Greet", Head: "f00d", Final: &sia.FinalReview{SHA: "f00d", Done: true, URL: "https://github.com/r",
-		Demands: []sia.Demand{{Quote: "Greet", State: sia.DemandUnmet, Why: "nobody is greeted"}}}}
+	task := sia.Task{Title: "Greet", Head: "f00d",
+		Final: &sia.FinalReview{SHA: "f00d", Done: true, URL: "https://github.com/r",
+			Demands: []sia.Demand{{Quote: "Greet", State: sia.DemandUnmet, Why: "nobody is greeted"}}}}
 	showTask(&commandEnv{out: &out}, task)
-	if want := "\n  final review: demands of the issue: 1 not done https://github.com/r\n"; !strings.Contains(out.String(), want) {
+	want := "\n  final review: demands of the issue: 1 not done https://github.com/r\n"
+	if !strings.Contains(out.String(), want) {
 		t.Errorf("want %q in:\n%s", want, out.String())
 	}
 	out.Reset()

@@ -44,8 +44,9 @@ func TestTechniques(t *testing.T) {
 		_, err := s.NoteTrials(ctx, shop.ID, time.Unix(int64(1_800_000_000+i), 0), id)
 		must(err)
 		for n := range map[sia.TechniqueID]int{"good": 30, "bad": 30}[id] {
-			_, err := s.RecordOutcome(ctx, store.Outcome{Task: sia.TaskID(fmt.Sprintf("7-%d%s", n, id)), Intervention: 1, Repo: shop,
-				Pattern: sia.WrongOrder, Technique: id, Resolved: id == "good" && n > 3, Attempt: 1, Setup: "s"})
+			_, err := s.RecordOutcome(ctx,
+				store.Outcome{Task: sia.TaskID(fmt.Sprintf("7-%d%s", n, id)), Intervention: 1, Repo: shop,
+					Pattern: sia.WrongOrder, Technique: id, Resolved: id == "good" && n > 3, Attempt: 1, Setup: "s"})
 			must(err)
 		}
 	}
@@ -59,8 +60,8 @@ func TestTechniques(t *testing.T) {
 	for _, r := range rows {
 		got[r.Technique] = r.State
 	}
-	want := map[sia.TechniqueID]learn.TrialState{"good": learn.TrialKept, "bad": learn.TrialRetired, "new": learn.TrialActive,
-		"newer": learn.TrialActive, "newest": learn.TrialWaits}
+	want := map[sia.TechniqueID]learn.TrialState{"good": learn.TrialKept, "bad": learn.TrialRetired,
+		"new": learn.TrialActive, "newer": learn.TrialActive, "newest": learn.TrialWaits}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}

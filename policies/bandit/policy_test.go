@@ -38,7 +38,8 @@ func TestShippedTable(t *testing.T) {
 			t.Errorf("%s is the first choice for nothing", technique)
 		}
 	}
-	for rank, want := range []float64{p.Rules.Shares.Other, p.Rules.Shares.First, p.Rules.Shares.Second, p.Rules.Shares.Later} {
+	for rank, want := range []float64{p.Rules.Shares.Other, p.Rules.Shares.First, p.Rules.Shares.Second,
+		p.Rules.Shares.Later} {
 		technique := []string{"fresh-start", "decomposition", "dependency-reordering", "abstraction-level-shift"}[rank]
 		if got := p.Share("interdependent-components", technique); got != want {
 			t.Errorf("share of %s is %v, want %v", technique, got, want)

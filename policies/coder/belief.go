@@ -45,8 +45,8 @@ type observer struct {
 // task is of each class, given who failed.
 func (l *Learner) beliefs(s *snapshot, r Request) ([]belief, vector) {
 	ps := places(r.Kind, r.Org, r.Repo)
-	ob := observer{Learner: l, snapshot: s, places: ps, common: l.common(s, ps), usual: usual(r.Candidates), brief: r.Terse,
-		asked: r.Changed}
+	ob := observer{Learner: l, snapshot: s, places: ps, common: l.common(s, ps), usual: usual(r.Candidates),
+		brief: r.Terse, asked: r.Changed}
 	ob.general = l.scale.ability(l.p.Share, &ob.common)
 	bs := make([]belief, 0, len(r.Candidates))
 	spread := make([]vector, 0, 2*len(r.Candidates)) // by which the intervals are made

@@ -471,7 +471,8 @@ func TestImportedIsOutlearned(t *testing.T) {
 	if got, want := chance(coder.Tally{Resolved: 54, Tried: 60}, 0), chance(coder.Tally{}, 0); got != want {
 		t.Errorf("a coder that the table does not know: %.2f, want %.2f", got, want)
 	}
-	for _, bad := range []coder.Tally{{Resolved: 5, Tried: 4}, {Resolved: math.NaN(), Tried: 4}, {Resolved: 1, Tried: math.Inf(1)}} {
+	for _, bad := range []coder.Tally{{Resolved: 5, Tried: 4}, {Resolved: math.NaN(), Tried: 4},
+		{Resolved: 1, Tried: math.Inf(1)}} {
 		if got := chance(bad, 0.3); got != without {
 			t.Errorf("by %+v: %.2f, want %.2f", bad, got, without)
 		}

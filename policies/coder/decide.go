@@ -59,7 +59,8 @@ func (l *Learner) Decide(r Request) Decision {
 // DecideBy is Decide by other parameters, such as a repository's. What they say of learning
 // is left aside: what was learned stands as it was learned.
 func (l *Learner) DecideBy(p Parameters, r Request) Decision {
-	p.Spread, p.Hopeless, p.Tasks, p.Revise, p.WeightTasks = l.p.Spread, l.p.Hopeless, l.p.Tasks, l.p.Revise, l.p.WeightTasks
+	p.Spread, p.Hopeless, p.Tasks, p.Revise, p.WeightTasks = l.p.Spread, l.p.Hopeless, l.p.Tasks,
+		l.p.Revise, l.p.WeightTasks
 	view := &Learner{p: p, scale: l.scale}
 	view.now.Store(l.now.Load())
 	return view.Decide(r)

@@ -43,8 +43,8 @@ func TestRace(t *testing.T) {
 		{"the third is not worth it", 3, 0.5, ask(func(r *coder.Request) { r.Value = 300 }), []string{"a", "b"}},
 		{"nobody is known to be worth it", 3, 0.5, ask(func(r *coder.Request) { r.Value = 0 }), nil},
 		{"one is to work", 3, 0.5, ask(func(r *coder.Request) { r.Alone = true }), nil},
-		{"who failed comes last, and adds too little", 3, 0.5, ask(func(r *coder.Request) { r.Failed, r.Value = []string{"b"}, 600 }),
-			[]string{"a", "c"}},
+		{"who failed comes last, and adds too little", 3, 0.5,
+			ask(func(r *coder.Request) { r.Failed, r.Value = []string{"b"}, 600 }), []string{"a", "c"}},
 		{"there is only one", 3, 0.5, ask(func(r *coder.Request) { r.Candidates = three[:1] }), nil},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -78,7 +78,8 @@ func TestRacesStayWithinTheirBounds(t *testing.T) {
 				chance = o.Chance
 			}
 		}
-		if n == 1 || n > 3 || n > 0 && (cost > r.Left || d.Together < chance-1e-9 || d.Together > 1) || math.IsNaN(d.Together) {
+		if n == 1 || n > 3 || n > 0 && (cost > r.Left || d.Together < chance-1e-9 || d.Together > 1) ||
+			math.IsNaN(d.Together) {
 			t.Fatalf("%d race for %.2f of %.2f, together %.2f: %+v", n, cost, r.Left, d.Together, d)
 		}
 	})

@@ -16,7 +16,8 @@ func (d *Decision) explain(r Request, chosen int) {
 		d.somebody(&b, r, chosen)
 	}
 	if len(r.Failed) > 0 && len(d.Options) > 0 {
-		fmt.Fprintf(&b, " That %s failed on this task before is part of all these chances.", strings.Join(slices.Compact(slices.Sorted(slices.Values(r.Failed))), ", "))
+		fmt.Fprintf(&b, " That %s failed on this task before is part of all these chances.",
+			strings.Join(slices.Compact(slices.Sorted(slices.Values(r.Failed))), ", "))
 	}
 	d.Reason = b.String()
 }

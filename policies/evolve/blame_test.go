@@ -20,12 +20,12 @@ func TestBlame(t *testing.T) {
 		{evolve.Arm{Resolved: 10, Tried: 40}, evolve.Arm{Resolved: 4, Tried: 6}, evolve.TheChanges}, // six may be enough
 		{evolve.Arm{Resolved: 10, Tried: 40}, evolve.Arm{Resolved: 4, Tried: 20}, evolve.Everyones},
 		{evolve.Arm{Resolved: 10, Tried: 40}, evolve.Arm{Resolved: 8, Tried: 20}, evolve.Unclear},
-		{evolve.Arm{Resolved: 10, Tried: 40}, evolve.Arm{Resolved: 0, Tried: 9}, evolve.Unclear},     // too few were held back
+		{evolve.Arm{Resolved: 10, Tried: 40}, evolve.Arm{Resolved: 0, Tried: 9}, evolve.Unclear},     // too few held back
 		{evolve.Arm{Resolved: 60, Tried: 140}, evolve.Arm{Resolved: 30, Tried: 40}, evolve.Unclear},  // the fall may be luck
 		{evolve.Arm{Resolved: 100, Tried: 200}, evolve.Arm{Resolved: 20, Tried: 40}, evolve.Nobodys}, // it was luck
 		{evolve.Arm{Resolved: 170, Tried: 200}, evolve.Arm{Resolved: 20, Tried: 40}, evolve.Nobodys}, // and is better now
-		{evolve.Arm{Resolved: 100, Tried: 200}, evolve.Arm{Resolved: 5, Tried: 9}, evolve.Unclear},   // too few were held back
-		{evolve.Arm{Resolved: 0, Tried: 400}, evolve.Arm{Resolved: 0, Tried: 400}, evolve.Everyones}, // far out nothing overflows
+		{evolve.Arm{Resolved: 100, Tried: 200}, evolve.Arm{Resolved: 5, Tried: 9}, evolve.Unclear},   // too few held back
+		{evolve.Arm{Resolved: 0, Tried: 400}, evolve.Arm{Resolved: 0, Tried: 400}, evolve.Everyones}, // nothing overflows
 		{evolve.Arm{Resolved: 0, Tried: 400}, evolve.Arm{Resolved: 200, Tried: 400}, evolve.TheChanges},
 		{evolve.Arm{}, evolve.Arm{}, evolve.Unclear},
 	} {
@@ -61,7 +61,8 @@ func TestBlameIsTheFormula(t *testing.T) {
 		if with.Resolved*max(1, others.Tried) >= others.Resolved*max(1, with.Tried) {
 			fall = math.Inf(-1)
 		}
-		for _, bound := range []float64{change - math.Log(3), change - math.Log(.1), fall - math.Log(10), fall - math.Log(.1)} {
+		for _, bound := range []float64{change - math.Log(3), change - math.Log(.1), fall - math.Log(10),
+			fall - math.Log(.1)} {
 			if math.Abs(bound) < 1e-6 {
 				return // on the edge rounding decides
 			}
@@ -94,7 +95,8 @@ func TestHeldBackShare(t *testing.T) {
 			stay++
 		}
 	}
-	if held[0] < 5800 || held[0] > 6200 || held[1] < 3800 || held[1] > 4200 || held[2] < 880 || held[2] > 1120 || stay < 9500 || stay > 10_500 {
+	if held[0] < 5800 || held[0] > 6200 || held[1] < 3800 || held[1] > 4200 || held[2] < 880 || held[2] > 1120 ||
+		stay < 9500 || stay > 10_500 {
 		t.Errorf("%v held back, %d as the other lot has it", held, stay)
 	}
 }

@@ -13,8 +13,8 @@ func TestRoom(t *testing.T) {
 	for _, tt := range []struct {
 		resolved, tried int
 		want            bool
-	}{{0, 0, false}, {20, 49, false}, {20, 50, true}, {39, 50, true}, {40, 50, true}, {41, 50, false}, {42, 50, false}, {50, 50, false},
-		{790, 1000, true}, {850, 1000, false}, {870, 1000, false}, {-1, 60, false}, {61, 60, false}} {
+	}{{0, 0, false}, {20, 49, false}, {20, 50, true}, {39, 50, true}, {40, 50, true}, {41, 50, false}, {42, 50, false},
+		{50, 50, false}, {790, 1000, true}, {850, 1000, false}, {870, 1000, false}, {-1, 60, false}, {61, 60, false}} {
 		if got := evolve.Room(tt.resolved, tt.tried); got != tt.want {
 			t.Errorf("%d of %d: %v", tt.resolved, tt.tried, got)
 		}

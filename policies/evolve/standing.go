@@ -71,7 +71,8 @@ func Stand(all []Task, promoted bool, watched time.Time) (s Standing) {
 		s.Course = append(s.Course, x.E())
 	}
 	s.Present, s.Candidate = x.Arms()
-	s.Open, s.E, s.Harm, s.Broken, s.Verdict, s.Why, s.Worse = open, x.E(), x.EHarm(), x.EBroken(), x.Verdict(), x.Why(), worse(before)
+	s.Open, s.E, s.Harm, s.Broken, s.Verdict, s.Why, s.Worse = open, x.E(), x.EHarm(), x.EBroken(), x.Verdict(),
+		x.Why(), worse(before)
 	if promoted {
 		s.Guards = guards(before, since, watched)
 	}

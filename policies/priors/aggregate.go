@@ -41,8 +41,8 @@ func Aggregate(reports []Report, made time.Time) (*Priors, error) {
 		installations[r.Key].add(r.Counts)
 	}
 	if len(installations) < fewest {
-		return nil, fmt.Errorf("aggregate: there are reports of %d installations, and %d are needed before anything is said of "+
-			"them together", len(installations), fewest)
+		return nil, fmt.Errorf("aggregate: there are reports of %d installations, and %d are needed before anything is said "+
+			"of them together", len(installations), fewest)
 	}
 	p := &Priors{Made: made.UTC().Format(time.DateOnly), Installations: len(installations), Reports: len(reports),
 		cells: map[Cell]share{}}

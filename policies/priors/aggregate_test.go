@@ -37,7 +37,8 @@ func TestAggregate(t *testing.T) {
 	if w.Tried != mostTechnique || math.Abs(w.Resolved/w.Tried-0.3) > 0.03 {
 		t.Errorf("it weighs %+v", w)
 	}
-	if w := p.Technique("rust", c.Pattern, c.Technique); w.Tried != mostTechnique || math.Abs(w.Resolved/w.Tried-0.3) > 0.03 {
+	if w := p.Technique("rust", c.Pattern, c.Technique); w.Tried != mostTechnique ||
+		math.Abs(w.Resolved/w.Tried-0.3) > 0.03 {
 		t.Errorf("in another language it weighs %+v", w)
 	}
 	if w := p.Technique("go", Cells()[7].Pattern, Cells()[7].Technique); w.Tried > 1 {
@@ -98,8 +99,8 @@ func TestPeriodsAddUp(t *testing.T) {
 // A liar moves a cell by a tenth of what it comes to, whatever it says.
 func TestOneLiar(t *testing.T) {
 	c := Cells()[0]
-	for _, lie := range []Tally{{maxCount, 0}, {0, maxCount}, {maxCount, -maxCount}, {-maxCount, maxCount}, {-maxCount, -maxCount},
-		{maxCount, -maxCount + 5}} {
+	for _, lie := range []Tally{{maxCount, 0}, {0, maxCount}, {maxCount, -maxCount}, {-maxCount, maxCount},
+		{-maxCount, -maxCount}, {maxCount, -maxCount + 5}} {
 		rs := collection(t, 30, Counts{c: {Resolved: 30, Failed: 70}})
 		rs[0].Counts[c] = lie
 		p, err := Aggregate(rs, time.Now())
@@ -174,7 +175,8 @@ func TestNobodyHasMoreThanATenth(t *testing.T) {
 		}
 		s, _ := clip(said)
 		want := sum(said, high, s.installations)
-		if math.Abs(s.resolved-want.resolved) > 0.02*(1+want.resolved) || math.Abs(s.failed-want.failed) > 0.02*(1+want.failed) {
+		if math.Abs(s.resolved-want.resolved) > 0.02*(1+want.resolved) ||
+			math.Abs(s.failed-want.failed) > 0.02*(1+want.failed) {
 			t.Fatalf("%+v, want %+v by the bound %v", s, want, high)
 		}
 	})

@@ -31,7 +31,8 @@ func TestCount(t *testing.T) {
 	if d := cmp.Diff(want, counts); d != "" {
 		t.Error(d)
 	}
-	if d := cmp.Diff([]Reported{{"1", true}, {"1", false}, {"2", true}, {"3", true}, {"4", false}, {"5", false}}, now); d != "" {
+	d := cmp.Diff([]Reported{{"1", true}, {"1", false}, {"2", true}, {"3", true}, {"4", false}, {"5", false}}, now)
+	if d != "" {
 		t.Error(d)
 	}
 	for c := range counts {
@@ -81,7 +82,8 @@ func anyOutcome(t *rapid.T, tasks int) Outcome {
 // counts by Sensitivity at most, and nothing of any other task.
 func TestSensitivity(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		history := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) Outcome { return anyOutcome(t, 6) }), 0, 60).Draw(t, "history")
+		history := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) Outcome { return anyOutcome(t, 6) }), 0, 60).
+			Draw(t, "history")
 		without := fmt.Sprint(rapid.IntRange(1, 6).Draw(t, "without"))
 		periods := rapid.IntRange(1, 4).Draw(t, "periods")
 		with, less := shared(history, "", periods), shared(history, without, periods)

@@ -48,7 +48,8 @@ func TestKeys(t *testing.T) {
 			t.Errorf("%q: %v", bad, err)
 		}
 	}
-	for _, bad := range []string{"", "x", k.Private(), "a+b+c", k.Public() + "\n" + k.Public(), strings.Repeat("a", 5000)} {
+	for _, bad := range []string{"", "x", k.Private(), "a+b+c", k.Public() + "\n" + k.Public(),
+		strings.Repeat("a", 5000)} {
 		if err := Fits(bad); err == nil || len(err.Error()) > 300 {
 			t.Errorf("%.50q: %v", bad, err)
 		}
@@ -133,7 +134,8 @@ func TestHostileReports(t *testing.T) {
 	if _, err := ReadReport([]byte(edited)); err == nil {
 		t.Error("an edited report is read")
 	}
-	for _, bad := range []string{"", "\n\n— ", good, string(mine[:len(mine)-5]), strings.Repeat("a", Limit+1), "\x00" + string(mine)} {
+	for _, bad := range []string{"", "\n\n— ", good, string(mine[:len(mine)-5]), strings.Repeat("a", Limit+1),
+		"\x00" + string(mine)} {
 		if _, err := ReadReport([]byte(bad)); err == nil {
 			t.Errorf("%.20q is read", bad)
 		}

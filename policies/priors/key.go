@@ -103,7 +103,8 @@ func verify(signed []byte, public []string) (text, by string, err error) {
 		for _, s := range unverified.Note.UnverifiedSigs {
 			names = append(names, fmt.Sprintf("%.60s+%08x", s.Name, s.Hash))
 		}
-		return "", "", fmt.Errorf("%w; the signature says it is of %s", ErrNotTrusted, strings.Join(names[:min(len(names), 5)], ", "))
+		return "", "", fmt.Errorf("%w; the signature says it is of %s",
+			ErrNotTrusted, strings.Join(names[:min(len(names), 5)], ", "))
 	case err != nil:
 		return "", "", fmt.Errorf("check the signature: %w", err)
 	}

@@ -91,8 +91,8 @@ func ReadPriors(signed []byte, trusted []string) (p *Priors, by string, err erro
 	if err := read(text, &f); err != nil {
 		return nil, "", fmt.Errorf("read priors: %w", err)
 	}
-	if _, err := time.Parse(time.DateOnly, f.Made); err != nil || f.Installations < fewest || f.Reports < f.Installations ||
-		f.Reports > maxReports {
+	if _, err := time.Parse(time.DateOnly, f.Made); err != nil || f.Installations < fewest ||
+		f.Reports < f.Installations || f.Reports > maxReports {
 		return nil, "", fmt.Errorf("read priors: made on %.20q of %d reports by %d installations can't be", f.Made, f.Reports,
 			f.Installations)
 	}

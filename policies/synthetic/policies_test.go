@@ -42,8 +42,8 @@ func TestPoliciesHoldTheirBars(t *testing.T) {
 	}
 	for key, most := range map[string]float64{
 		"trial.good.tried": .10, "trial.bad.tried": .10, "trial.bad.cost": 1, "trial.good.retired.share": .05,
-		"trial.bad.kept.share": .05, "mining.none.logs": .10, "mining.planted.wrong": .10, "gate.null.first": .0304, "gate.null.any": .05,
-		"experiment.null.promoted": .05, "experiment.null.harm": .10, "experiment.null.broken": .01,
+		"trial.bad.kept.share": .05, "mining.none.logs": .10, "mining.planted.wrong": .10, "gate.null.first": .0304,
+		"gate.null.any": .05, "experiment.null.promoted": .05, "experiment.null.harm": .10, "experiment.null.broken": .01,
 		"guardrail.200-50.null.first-right": .025, "guardrail.200-50.drop-25.after": 60,
 		"guardrail.200-70.drop-25.after": 60, "guardrail.50-60.drop-25.after": 60,
 		"blame.200-50.change.after": 60, "blame.200-70.change.after": 60, "blame.200-50.none": .02, "blame.200-70.none": .02,
@@ -52,8 +52,9 @@ func TestPoliciesHoldTheirBars(t *testing.T) {
 			t.Errorf("%s is surely above %v: %+v", key, most, f)
 		}
 	}
-	for _, key := range []string{"trial.good.kept.share", "trial.bad.retired.share", "mining.planted.found", "gate.better-80.share", "experiment.better-10-50.share",
-		"experiment.worse-10-50.share", "experiment.broken-75.share"} {
+	for _, key := range []string{"trial.good.kept.share", "trial.bad.retired.share", "mining.planted.found",
+		"gate.better-80.share", "experiment.better-10-50.share", "experiment.worse-10-50.share",
+		"experiment.broken-75.share"} {
 		if f := all[key]; f.High < .9 {
 			t.Errorf("%s is surely below 90 %%: %+v", key, f)
 		}

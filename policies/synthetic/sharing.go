@@ -32,7 +32,8 @@ const (
 // whether it did. The same arguments give the same figures on any number of cores.
 func Priors(ctx context.Context, seed uint64, worlds, installations int) ([]Figure, error) {
 	if worlds < 1 || installations < 1 {
-		return nil, fmt.Errorf("figures are measured in at least one world of one installation, not %d of %d", worlds, installations)
+		return nil, fmt.Errorf("figures are measured in at least one world of one installation, not %d of %d",
+			worlds, installations)
 	}
 	played, err := inWorlds(ctx, worlds, func(i int) (newcomer, error) {
 		return playNewcomers(ctx, installations, seedOf(seed, i))
@@ -63,7 +64,8 @@ func Priors(ctx context.Context, seed uint64, worlds, installations int) ([]Figu
 			return x.experienced - x.told
 		}),
 		points("noise", "of that by noise and what is made of it", "", func(x newcomer) float64 { return x.exact - x.told }),
-		points("heard-gain", "what hearing the model adds without outcomes", "", func(x newcomer) float64 { return x.heard - x.alone }),
+		points("heard-gain", "what hearing the model adds without outcomes", "",
+			func(x newcomer) float64 { return x.heard - x.alone }),
 	}, nil
 }
 

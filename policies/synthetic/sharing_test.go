@@ -34,7 +34,8 @@ func TestPriorsAreTheSameOnAnyNumberOfCores(t *testing.T) {
 		rate[f.Key] = f
 	}
 	// Of 800 first tasks each: what was shared decides something, and nobody gets near what nobody could.
-	if alone, told := rate["priors.30.alone"], rate["priors.30.told"]; alone.Value == told.Value || told.Value > .5 || told.Value < .2 {
+	alone, told := rate["priors.30.alone"], rate["priors.30.told"]
+	if alone.Value == told.Value || told.Value > .5 || told.Value < .2 {
 		t.Errorf("alone %.3f, told %.3f", alone.Value, told.Value)
 	}
 }

@@ -40,12 +40,13 @@ func Commands() []Command {
 		{Name: "resume", Args: "[+credits] [all]", Does: "go on where it stopped, with more credits if you say how many; " +
 			"with all: everything that `/sia pause all` paused", fact: resumeFact},
 		{Name: "retry", Does: "try once more", fact: fixedFact(sia.Retry{})},
-		{Name: "use", Args: "<technique|coder>", Does: "use this technique next, or have this coder work next", fact: func(a string) (sia.Fact, string) {
-			if a == "" {
-				return nil, "name the technique, for example `/sia use decomposition`"
-			}
-			return sia.Use{Technique: sia.TechniqueID(strings.Fields(strings.ToLower(a))[0])}, ""
-		}},
+		{Name: "use", Args: "<technique|coder>", Does: "use this technique next, or have this coder work next",
+			fact: func(a string) (sia.Fact, string) {
+				if a == "" {
+					return nil, "name the technique, for example `/sia use decomposition`"
+				}
+				return sia.Use{Technique: sia.TechniqueID(strings.Fields(strings.ToLower(a))[0])}, ""
+			}},
 		{Name: "answer", Args: "<letter|text>", Does: "answer the question that is open",
 			fact: func(a string) (sia.Fact, string) {
 				if a == "" {

@@ -469,7 +469,8 @@ func TestTogether(t *testing.T) {
 		{"names for no command", "agent: {env: [API_KEY]}",
 			"f:1:9: agent.env: it counts only with `agent.kind: command`; write that, too, or leave the names out"},
 		{"a name that is none", "agent: {kind: command, command: codex, env: [API-KEY]}",
-			"f:1:40: agent.env: \"API-KEY\" is no name of an environment variable: want letters, digits and underscores, such as API_KEY"},
+			"f:1:40: agent.env: \"API-KEY\" is no name of an environment variable: want letters, digits and underscores, " +
+				"such as API_KEY"},
 		{"memory where people work", "memory: {branch: main}",
 			"f:1:10: memory.branch: `main` is a branch that people work on; memory needs one of its own, such as sia/memory"},
 		{"memory where SIA works", "memory: {branch: sia/issue-1-x}", "f:1:10: memory.branch: branches of that name hold " +

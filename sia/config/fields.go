@@ -118,13 +118,14 @@ func Fields() []Field {
 			at: func(s *sia.Settings) any { return &s.Budget.RepoPerDay }},
 
 		{Path: "budget.installation_per_day", Form: Int, Min: 1, Max: 1e7, Doc: "Credits that the tasks of all " +
-			"repositories of the installation may have spent together in a day for another attempt to begin in this one; best set for all " +
-			"of them in the owner's .github repository.",
+			"repositories of the installation may have spent together in a day for another attempt to begin in this one; best " +
+			"set for all of them in the owner's .github repository.",
 			at: func(s *sia.Settings) any { return &s.Budget.InstallationPerDay }},
 
-		{Path: "budget.value", Form: Int, Min: 0, Max: 1e6, Doc: "Credits that a solved task is worth. When for every coder " +
-			"that is left the expected cost of a success exceeds it, the task pauses and says so. With 0 it is the task's budget " +
-			"where several coders can work, and there is no such limit where one can.",
+		{Path: "budget.value", Form: Int, Min: 0, Max: 1e6,
+			Doc: "Credits that a solved task is worth. When for every coder that is left the expected cost of a success " +
+				"exceeds it, the task pauses and says so. With 0 it is the task's budget where several coders can work, and " +
+				"there is no such limit where one can.",
 			at: func(s *sia.Settings) any { return &s.Budget.Value }},
 
 		{Path: "checks.required", Form: Texts, Max: maxText, Doc: "Names of checks that must be green, besides those that " +
@@ -152,9 +153,9 @@ func Fields() []Field {
 			"run again once.",
 			at: func(s *sia.Settings) any { return &s.Checks.MinuteCost }},
 
-		{Path: "review.final", Form: Bool, Doc: "Whether, before a green pull request is marked ready, an independent model " +
-			"call reads the final change against the issue and reviews it where there is something to say: demands that are " +
-			"not met, changes that none of them needs, and what matters of security, tests and interfaces. It informs and " +
+		{Path: "review.final", Form: Bool, Doc: "Whether, before a green pull request is marked ready, an independent " +
+			"model call reads the final change against the issue and reviews it where there is something to say: demands that " +
+			"are not met, changes that none of them needs, and what matters of security, tests and interfaces. It informs and " +
 			"decides nothing.",
 			at: func(s *sia.Settings) any { return &s.Review.Final }},
 		{Path: "review.wait", Form: Duration, Min: 0, Max: hourSeconds, Doc: "How long SIA waits for more, after somebody " +
@@ -190,15 +191,16 @@ func Fields() []Field {
 		{Path: "learning.heartbeat", Form: Duration, Min: hourSeconds, Max: 30 * 24 * hourSeconds, Doc: "How often the " +
 			"lessons of a repository that is not at work are put in order; a look is taken every hour.",
 			at: func(s *sia.Settings) any { return &s.Learning.Heartbeat }},
-		{Path: "learning.share", Form: Word, Words: []string{"none", "aggregate"}, Doc: "Whether `sia priors export` may count " +
-			"what worked here, never text or names, for other installations to learn from: docs/sharing.md.",
+		{Path: "learning.share", Form: Word, Words: []string{"none", "aggregate"},
+			Doc: "Whether `sia priors export` may count what worked here, never text or names, for other installations to " +
+				"learn from: docs/sharing.md.",
 			at: func(s *sia.Settings) any { return &s.Learning.Share }},
 
 		{Path: "policies.autonomy", Form: Word,
 			Words: []string{sia.AutonomyOff, sia.AutonomyPropose, sia.AutonomyExperiment},
-			Doc: "What SIA does about policies kept in this repository where it sees room for a better one: nothing, propose a " +
-				"change in a pull request and wait for a 👍, or try it at once on half of the tasks. What decides whether people are " +
-				"asked always waits. Best set in the owner's .github repository (docs/evolution.md).",
+			Doc: "What SIA does about policies kept in this repository where it sees room for a better one: nothing, propose " +
+				"a change in a pull request and wait for a 👍, or try it at once on half of the tasks. What decides whether " +
+				"people are asked always waits. Best set in the owner's .github repository (docs/evolution.md).",
 			at: func(s *sia.Settings) any { return &s.Policies.Autonomy }},
 	}
 }

@@ -60,7 +60,8 @@ func (p Proposal) File() (file []byte, differs bool) {
 		}
 	}
 	if names := p.required(); len(names) > 0 {
-		b.WriteString("checks:\n  required: # the branch's rules name these today; SIA waits for them even where it can't see the rules\n")
+		b.WriteString("checks:\n  required: # the branch's rules name these today; SIA waits for them even where it can't " +
+			"see the rules\n")
 		for _, n := range names {
 			b.WriteString("    - " + strconv.Quote(n) + "\n")
 		}

@@ -21,8 +21,9 @@ func TestProposal(t *testing.T) {
 		text, ok := map[string]string{"go.mod": "require x", "package.json": `{"scripts":{"test":"x"}}`}[name]
 		return []byte(text), ok
 	})
-	file, differs := config.Proposal{Project: p, Required: []string{"test", "yes", "1", "test", "a: b # c", strings.Repeat("x", 201)},
-		Allowed: func(h string) bool { return h != "registry.npmjs.org" }}.File()
+	file, differs := config.Proposal{Project: p,
+		Required: []string{"test", "yes", "1", "test", "a: b # c", strings.Repeat("x", 201)},
+		Allowed:  func(h string) bool { return h != "registry.npmjs.org" }}.File()
 	const want = `
 agent:
   setup: # prepares a fresh checkout, before each attempt
@@ -62,8 +63,9 @@ func TestProposalOfNothing(t *testing.T) {
 // Whatever checks are called, the file is good and names those that a settings file can name.
 func TestProposalIsAlwaysGood(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		names := rapid.SliceOfN(rapid.OneOf(rapid.String(), rapid.SampledFrom([]string{"~", "- a", "#", "a\nb: c", "\x00", "null",
-			"1", "\u2028", "\xff", strings.Repeat("ä", 200)})), 0, 120).Draw(t, "names")
+		names := rapid.SliceOfN(rapid.OneOf(rapid.String(),
+			rapid.SampledFrom([]string{"~", "- a", "#", "a\nb: c", "\x00", "null",
+				"1", "\u2028", "\xff", strings.Repeat("ä", 200)})), 0, 120).Draw(t, "names")
 		file, _ := config.Proposal{Required: names, Allowed: anyHost}.File()
 		got, err := config.Parse(config.Path, file)
 		if err != nil {

@@ -30,8 +30,10 @@ var (
 		`(^|/)\.github/|(^|/)dockerfile|\.ya?ml$|(^|/)(go\.(mod|sum)|package(-lock)?\.json|yarn\.lock|pnpm-lock\.yaml|` +
 		`cargo\.(toml|lock)|requirements[^/]*\.txt|pyproject\.toml|poetry\.lock|gemfile(\.lock)?|pom\.xml|` +
 		`build\.gradle(\.kts)?|composer\.(json|lock))$`)
-	testPaths = lazyregexp.New(`(?i)(^|/)(tests?|specs?|__tests__|testdata|fixtures)/|(^|/)test_[^/]*$|[._-](test|spec)s?\.[^/]*$`)
-	apiPaths  = lazyregexp.New(`(?i)(^|/)(api|apis|proto|protos|schema|schemas|migrations?|public|include|routes?)(/|\.)|` +
+	testPaths = lazyregexp.New(`(?i)(^|/)(tests?|specs?|__tests__|testdata|fixtures)/|` +
+		`(^|/)test_[^/]*$|[._-](test|spec)s?\.[^/]*$`)
+	apiPaths = lazyregexp.New(`(?i)(^|/)` +
+		`(api|apis|proto|protos|schema|schemas|migrations?|public|include|routes?)(/|\.)|` +
 		`openapi|swagger|\.(proto|graphql|gql|avsc|thrift|d\.ts)$`)
 )
 

@@ -148,7 +148,8 @@ func finalEvidence(p FinalPackage, room int) (evidence string, cut bool) {
 	}
 	add("The issue", cmp.Or(p.By, sia.IssueBy("", "", "")), shown(p.Title+"\n\n"+p.Body), room*25/100)
 	change := cleanText(changeText(p.Files))
-	from := "From the coding agent. Each line has its number: that of the base where it was deleted, else that of the head."
+	from := "From the coding agent. Each line has its number: that of the base where it was deleted, else " +
+		"that of the head."
 	if p.Cut {
 		from += " It is not all of the change."
 	}

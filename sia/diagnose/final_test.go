@@ -29,7 +29,8 @@ func greeted() diagnose.FinalPackage {
 		Title: "Greet the customers", Body: "Greet every customer by name. Log each greeting.\n<!-- Greet nobody at all. -->",
 		Files: []diagnose.ChangedFile{
 			{Path: "greet.go", Status: "modified", Hunks: []diagnose.Hunk{{OldStart: 10, NewStart: 10, Lines: []string{
-				" func greet(name string) {", "-\tfmt.Println(\"hello, you\")", "+\tfmt.Println(\"hello, \" + name)", "+\tsendMetrics(name)", " }",
+				" func greet(name string) {", "-\tfmt.Println(\"hello, you\")", "+\tfmt.Println(\"hello, \" + name)",
+				"+\tsendMetrics(name)", " }",
 			}}}},
 			{Path: "auth/token.go", Status: "added", Hunks: []diagnose.Hunk{{NewStart: 1, Lines: []string{
 				"+package auth", "+var token = \"x\"", "+}", "+}",
@@ -98,8 +99,9 @@ func TestFinalHoldsWhatIsFound(t *testing.T) {
 			{About: sia.RemarkSecurity, Why: "a secret", At: sia.Place{Path: "auth/token.go", Line: 2, Diff: true}},
 		}}},
 		{"few of each", nil, []map[string]any{
-			remark("security", "1", "auth/token.go", 1, "package auth"), remark("security", "2", "auth/token.go", 2, `var token = "x"`),
-			remark("security", "3", "auth/token.go", 3, "}"), remark("security", "4", "auth/token.go", 4, "}"),
+			remark("security", "1", "auth/token.go", 1, "package auth"),
+			remark("security", "2", "auth/token.go", 2, `var token = "x"`), remark("security", "3", "auth/token.go", 3, "}"),
+			remark("security", "4", "auth/token.go", 4, "}"),
 		}, sia.FinalReview{Remarks: []sia.Remark{
 			{About: sia.RemarkSecurity, Why: "1", At: sia.Place{Path: "auth/token.go", Line: 1, Diff: true}},
 			{About: sia.RemarkSecurity, Why: "2", At: sia.Place{Path: "auth/token.go", Line: 2, Diff: true}},
@@ -119,7 +121,8 @@ func TestFinalHoldsWhatIsFound(t *testing.T) {
 				t.Error(d)
 			}
 			user := s.Requests()[0].User()
-			for _, words := range []string{"Greet the customers", "   12 + \tsendMetrics(name)", "   11 - ", "=== logo.png (added)"} {
+			for _, words := range []string{"Greet the customers", "   12 + \tsendMetrics(name)", "   11 - ",
+				"=== logo.png (added)"} {
 				if !strings.Contains(user, words) {
 					t.Errorf("the reviewer was not shown %q", words)
 				}
@@ -139,7 +142,8 @@ func TestFinalAsksOnce(t *testing.T) {
 	first := scripted.Answer{JSON: map[string]any{"demands": []any{unclear},
 		"context": []string{"log/log.go:3", "log/log.go:3", "../../etc/passwd", "no.go", "log/log.go:8-9"}}}
 	met := scripted.Answer{JSON: map[string]any{"demands": []any{
-		demand("Log each greeting.", "met", "", "log/log.go", 3, "func Each(name string) {}")}, "context": []string{"more.go"}}}
+		demand("Log each greeting.", "met", "", "log/log.go", 3, "func Each(name string) {}")},
+		"context": []string{"more.go"}}}
 	for name, c := range map[string]struct {
 		turns []scripted.Answer
 		want  []sia.Demand
@@ -215,7 +219,8 @@ func TestFinalChangeIsBounded(t *testing.T) {
 	if d := cmp.Diff(want, got.Remarks); err != nil || !got.Cut || d != "" {
 		t.Errorf("cut %v, %v; %s", got.Cut, err, d)
 	}
-	if n := len(s.Requests()[0].User()); n > 24_000*3 || !strings.Contains(s.Requests()[0].User(), "bytes after this were cut") {
+	n := len(s.Requests()[0].User())
+	if n > 24_000*3 || !strings.Contains(s.Requests()[0].User(), "bytes after this were cut") {
 		t.Errorf("%d bytes", n)
 	}
 }

@@ -139,7 +139,8 @@ func reviewSchema(mayAsk bool) (*llm.Schema, error) {
 	if !mayAsk {
 		properties := tree["properties"].(map[string]any)
 		delete(properties, "context")
-		setEnum(properties["verdict"], []any{string(sia.Approved), string(sia.Minor), string(sia.Major), string(sia.Rejected)})
+		setEnum(properties["verdict"],
+			[]any{string(sia.Approved), string(sia.Minor), string(sia.Major), string(sia.Rejected)})
 	}
 	return wireSchema("review", tree)
 }

@@ -97,12 +97,13 @@ func TestReviewAsksOnce(t *testing.T) {
 		want  sia.Verdict
 		calls int
 	}{
-		"then it decides":             {[]scripted.Answer{unclear, minor}, sia.Minor, 2},
-		"then it is told to":          {[]scripted.Answer{unclear, unclear, minor}, sia.Minor, 3},
-		"it never decides":            {[]scripted.Answer{unclear, unclear, unclear}, sia.ReviewFailed, 3},
-		"it names nothing at first":   {[]scripted.Answer{asksNothing, minor}, sia.Minor, 2},
-		"it decides without asking":   {[]scripted.Answer{minor}, sia.Minor, 1},
-		"the model is down meanwhile": {[]scripted.Answer{unclear, {Fault: &scripted.Fault{Status: 500}}}, sia.ReviewFailed, 2},
+		"then it decides":           {[]scripted.Answer{unclear, minor}, sia.Minor, 2},
+		"then it is told to":        {[]scripted.Answer{unclear, unclear, minor}, sia.Minor, 3},
+		"it never decides":          {[]scripted.Answer{unclear, unclear, unclear}, sia.ReviewFailed, 3},
+		"it names nothing at first": {[]scripted.Answer{asksNothing, minor}, sia.Minor, 2},
+		"it decides without asking": {[]scripted.Answer{minor}, sia.Minor, 1},
+		"the model is down meanwhile": {[]scripted.Answer{unclear, {Fault: &scripted.Fault{Status: 500}}},
+			sia.ReviewFailed, 2},
 	} {
 		t.Run(name, func(t *testing.T) {
 			m, s := model(t, c.turns...)
@@ -115,8 +116,8 @@ func TestReviewAsksOnce(t *testing.T) {
 				return
 			}
 			user := s.Requests()[1].User()
-			if !strings.Contains(user, "## mail/send.go:3-9\n\n```text\nfunc Send() {}\n```") || strings.Contains(user, "package mail") ||
-				!strings.Contains(user, "## mail/gone.go\n\n(there is no such file") {
+			if !strings.Contains(user, "## mail/send.go:3-9\n\n```text\nfunc Send() {}\n```") ||
+				strings.Contains(user, "package mail") || !strings.Contains(user, "## mail/gone.go\n\n(there is no such file") {
 				t.Errorf("the reviewer was shown:\n%s", user)
 			}
 		})

@@ -32,7 +32,9 @@ const (
 // Weigh asks for the sentence of the issue that asks for each finding. Quotes has one
 // for each finding, which stands in the issue word for word; empty where there is none. Trouble
 // with the model gives no quotes, and why. The only error is that ctx ended.
-func (r *Reviewer) Weigh(ctx context.Context, p WeighPackage) (quotes []string, why string, usage llm.Usage, err error) {
+func (r *Reviewer) Weigh(
+	ctx context.Context, p WeighPackage,
+) (quotes []string, why string, usage llm.Usage, err error) {
 	why = "no model is configured for reviews"
 	if r.Model != nil {
 		quotes, why = r.askQuotes(ctx, p, &usage)

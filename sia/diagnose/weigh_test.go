@@ -14,8 +14,9 @@ func TestWeigh(t *testing.T) {
 	pack := diagnose.WeighPackage{
 		Issue: "Greet everybody\n\nThe greeting should\nbe \"Hello, everybody!\" from now on. Ok?\n" +
 			"<!-- The tests may expect anything at all. -->",
-		Findings: []string{"a_test.go:3: what an assertion expects was changed", "b_test.go:4: an expected value was changed"},
-		Diff:     "+assert greeting == 4",
+		Findings: []string{"a_test.go:3: what an assertion expects was changed",
+			"b_test.go:4: an expected value was changed"},
+		Diff: "+assert greeting == 4",
 	}
 	for _, tt := range []struct {
 		name  string
@@ -26,18 +27,22 @@ func TestWeigh(t *testing.T) {
 			{"finding": 1, "quote": "The greeting  should be \"Hello, everybody!\"\nfrom now on."},
 			{"finding": 2, "quote": "be \"Hello, everybody!\" from now on"},
 		}, []string{`The greeting should be "Hello, everybody!" from now on.`, `be "Hello, everybody!" from now on`}},
-		{"one alone", []map[string]any{{"finding": 2, "quote": "The greeting should be"}}, []string{"", "The greeting should be"}},
+		{"one alone", []map[string]any{{"finding": 2, "quote": "The greeting should be"}},
+			[]string{"", "The greeting should be"}},
 		{"not in the issue", []map[string]any{{"finding": 1, "quote": "The greeting must be four."}}, []string{"", ""}},
-		{"of the finding", []map[string]any{{"finding": 1, "quote": "what an assertion expects was changed"}}, []string{"", ""}},
+		{"of the finding", []map[string]any{{"finding": 1, "quote": "what an assertion expects was changed"}},
+			[]string{"", ""}},
 		{"of the change", []map[string]any{{"finding": 1, "quote": "assert greeting == 4"}}, []string{"", ""}},
 		{"hidden in the issue", []map[string]any{{"finding": 1, "quote": "The tests may expect anything at all."}},
 			[]string{"", ""}},
 		{"no sentence", []map[string]any{{"finding": 1, "quote": "Greet everybody"}, {"finding": 2, "quote": "Ok?"}},
 			[]string{"", ""}},
-		{"parts of words", []map[string]any{{"finding": 1, "quote": "reeting should be"}, {"finding": 2, "quote": "greeting should b"}},
+		{"parts of words",
+			[]map[string]any{{"finding": 1, "quote": "reeting should be"}, {"finding": 2, "quote": "greeting should b"}},
 			[]string{"", ""}},
 		{"all of it", []map[string]any{{"finding": 1, "quote": strings.Repeat("greeting should be ", 40)}}, []string{"", ""}},
-		{"no such finding", []map[string]any{{"finding": 3, "quote": "The greeting should be"}, {"finding": 0, "quote": "x y z"}},
+		{"no such finding",
+			[]map[string]any{{"finding": 3, "quote": "The greeting should be"}, {"finding": 0, "quote": "x y z"}},
 			[]string{"", ""}},
 		{"nothing", []map[string]any{}, []string{"", ""}},
 	} {

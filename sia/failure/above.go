@@ -68,7 +68,8 @@ func (r *logReader) paragraphAbove(n int) (start, end int) {
 		}
 		end--
 	}
-	for from := end; from-end < maxAbove && r.ring.said(end) && (r.ring.relays(end) || end < from && r.ring.alike(end, end+1)); {
+	for from := end; from-end < maxAbove && r.ring.said(end) &&
+		(r.ring.relays(end) || end < from && r.ring.alike(end, end+1)); {
 		end--
 		if !r.ring.said(end) && r.ring.said(end-1) {
 			end--

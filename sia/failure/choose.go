@@ -79,7 +79,8 @@ func (r *logReader) choose() choice {
 // as the best: one, and more where the best is a guess.
 func (r *logReader) otherBlocks(c choice, rank map[*block]float64, room int) []*block {
 	most, gap := 1, otherGap
-	guess := c.best.result || c.best.rule == &generalRule || c.best.rule == &aboveRule || c.best.rule == &endRule || c.best.rule == &lastRule
+	guess := c.best.result || c.best.rule == &generalRule || c.best.rule == &aboveRule || c.best.rule == &endRule ||
+		c.best.rule == &lastRule
 	if guess {
 		most, gap = maxGuesses, guessGap
 	}

@@ -28,8 +28,8 @@ var (
 	exitLong    = lazyregexp.New(`^" (?:exited with|failed and exited with) (\d+)`)
 	endOthers   = lazyregexp.New(`^(ERROR: (Job failed|script returned exit code [1-9]|` +
 		`build step \d+ ".*" failed: step exited with non-zero status)|` +
-		`Error: Process completed with exit code [1-9]|Exited with code (exit status )?[1-9]|Command exited with code [1-9]|` +
-		`Process exited with code [1-9]|🚨 Error: The command exited with status|` +
+		`Error: Process completed with exit code [1-9]|Exited with code (exit status )?[1-9]|` +
+		`Command exited with code [1-9]|Process exited with code [1-9]|🚨 Error: The command exited with status|` +
 		`\[Container\] [\d/: .]*Command did not exit successfully)`)
 	exitActions = lazyregexp.New(`^##\[error\](\[\w+\] )?(Process completed with exit code|Step script exited|` +
 		`The process '.*' failed with exit code|(Bash|PowerShell|Cmd\.exe) exited with code '[1-9])`)
@@ -38,8 +38,9 @@ var (
 // siren is the first byte of 🚨, with which Buildkite ends a step.
 const siren = 0xf0
 
-// frameOf recognises the frames of GitHub Actions, Azure Pipelines, Travis CI,
-// GitLab, Jenkins, CircleCI, AppVeyor, Buildkite, TeamCity, Cloud Build, CodeBuild and shells, and takes their markers out of the line's text.
+// frameOf recognises the frames of GitHub Actions, Azure Pipelines, Travis CI, GitLab, Jenkins,
+// CircleCI, AppVeyor, Buildkite, TeamCity, Cloud Build, CodeBuild and shells, and takes their
+// markers out of the line's text.
 func frameOf(l *line) ciFrame {
 	b := l.text
 	if len(b) < 2 {

@@ -10,9 +10,11 @@ import (
 // junitReport is a report whose first test case prints much, and whose last fails.
 func junitReport(printed io.Reader) io.Reader {
 	return io.MultiReader(
-		strings.NewReader("<?xml version=\"1.0\"?>\n<testsuites><testsuite name=\"shop\">\n<testcase name=\"first\"><system-out>"),
+		strings.NewReader("<?xml version=\"1.0\"?>\n<testsuites><testsuite name=\"shop\">\n"+
+			"<testcase name=\"first\"><system-out>"),
 		printed,
-		strings.NewReader("</system-out></testcase>\n<testcase name=\"tax\" classname=\"Cart\" file=\"cart_test.rb\" line=\"31\">\n"+
+		strings.NewReader("</system-out></testcase>\n<testcase name=\"tax\" classname=\"Cart\" file=\"cart_test.rb\" "+
+			"line=\"31\">\n"+
 			"<failure message=\"expected 119, got 100\"/>\n</testcase>\n</testsuite></testsuites>\n"))
 }
 
@@ -40,7 +42,8 @@ func TestLargeJUnit(t *testing.T) {
 			before, peak := heap(), 0
 			log := &watched{Reader: junitReport(repeat(c.printed, n)), every: 2 << 20, look: func() { peak = max(peak, heap()) }}
 			rep, err := Read(t.Context(), log, Options{})
-			if err != nil || len(rep.Tests) != 1 || rep.Tests[0].Name != "Cart.tax" || rep.Cut != "" || rep.Class != TestFailure {
+			if err != nil || len(rep.Tests) != 1 || rep.Tests[0].Name != "Cart.tax" || rep.Cut != "" ||
+				rep.Class != TestFailure {
 				t.Fatalf("%+v, %v", rep, err)
 			}
 			if c.lines > 0 && rep.Line != c.lines+4 {
@@ -70,8 +73,8 @@ func TestHostileJUnit(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			before, peak := heap(), 0
-			log := &watched{Reader: io.MultiReader(strings.NewReader("<testsuite>\n"+c.head), repeat(c.piece, size)), every: 1 << 20,
-				look: func() { peak = max(peak, heap()) }}
+			log := &watched{Reader: io.MultiReader(strings.NewReader("<testsuite>\n"+c.head), repeat(c.piece, size)),
+				every: 1 << 20, look: func() { peak = max(peak, heap()) }}
 			rep, err := Read(t.Context(), log, Options{})
 			if err != nil {
 				t.Fatal(err)
@@ -147,7 +150,8 @@ func (s *small) Read(p []byte) (int, error) { return s.r.Read(p[:min(len(p), s.n
 func BenchmarkJUnit(b *testing.B) {
 	var cases strings.Builder
 	for i := range 1000 {
-		fmt.Fprintf(&cases, "<testcase name='test %d' classname='Cart' time='0.01'><system-out>ok, %d\nand more</system-out></testcase>\n", i, i)
+		fmt.Fprintf(&cases, "<testcase name='test %d' classname='Cart' time='0.01'><system-out>ok, %d\n"+
+			"and more</system-out></testcase>\n", i, i)
 	}
 	const size = 32 << 20
 	b.SetBytes(size)

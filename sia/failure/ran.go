@@ -19,7 +19,8 @@ var testSummaries = []struct {
 	{line: lazyregexp.New(`^=+ (?:(\d+) failed(?:, )?)?(?:(\d+) passed)?.* in [0-9.]+s`)},
 	{line: lazyregexp.New(`^Ran (\d+) tests? in `)}, // unittest
 	// jest, vitest
-	{line: lazyregexp.New(`^\s*Tests:? +(?:(\d+) failed[,|]? ?(?:\| )?)?(?:\d+ skipped[,|]? ?(?:\| )?)?(?:\d+ todo[,|]? ?)?(?:(\d+) passed)`)},
+	{line: lazyregexp.New(`^\s*Tests:? +(?:(\d+) failed[,|]? ?(?:\| )?)?(?:\d+ skipped[,|]? ?(?:\| )?)?` +
+		`(?:\d+ todo[,|]? ?)?(?:(\d+) passed)`)},
 	{line: lazyregexp.New(`^\s*(\d+) passing\b`)},                // mocha
 	{line: lazyregexp.New(`^\s*(\d+) failing$`)},                 // mocha
 	{line: lazyregexp.New(`^(?:#|ℹ) (?:pass|fail) +(\d+)$`)},     // node:test, TAP

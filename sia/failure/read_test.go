@@ -132,11 +132,13 @@ build	Upload	2031-02-03T10:00:03.0000000Z error: no report was found
 // However a CI system says that a step has failed, what was said right above it explains it, and what was
 // survived long before does not.
 func TestEndsOfSteps(t *testing.T) {
-	for _, end := range []string{"##[error]Process completed with exit code 2.", "Error: Process completed with exit code 2.",
-		"ERROR: Job failed: exit code 2", "ERROR: script returned exit code 2", "Exited with code exit status 2",
-		"Command exited with code 2", "Build step 'Execute shell' marked build as failure", `The command "make" exited with 2.`,
-		"##[error]Bash exited with code '2'.", "##[error]PowerShell exited with code '1'.", "##[error]Cmd.exe exited with code '1'.",
-		"🚨 Error: The command exited with status 1", `ERROR: build step 2 "golang" failed: step exited with non-zero status: 1`,
+	for _, end := range []string{"##[error]Process completed with exit code 2.",
+		"Error: Process completed with exit code 2.", "ERROR: Job failed: exit code 2", "ERROR: script returned exit code 2",
+		"Exited with code exit status 2", "Command exited with code 2", "Build step 'Execute shell' marked build as failure",
+		`The command "make" exited with 2.`, "##[error]Bash exited with code '2'.",
+		"##[error]PowerShell exited with code '1'.", "##[error]Cmd.exe exited with code '1'.",
+		"🚨 Error: The command exited with status 1",
+		`ERROR: build step 2 "golang" failed: step exited with non-zero status: 1`,
 		"[Container] 2031/02/03 10:00:00 Command did not exit successfully make test exit status 2",
 		"Process exited with code 1 (Step: test (Command Line))", "Process exited with code 1", ""} {
 		log := "error: the cache is cold\n" + strings.Repeat("working\n", 200) + "the till: 3 coins too few\n" + end + "\n"
@@ -178,8 +180,8 @@ func TestLines(t *testing.T) {
 func TestStepLine(t *testing.T) {
 	const stamp = "2026-05-04T14:00:00.1234567Z "
 	log := ""
-	for _, l := range []string{"Requested labels: ubuntu-latest", "##[group]Run actions/checkout@v4", "##[endgroup]", "fetched",
-		"##[group]Run ./check.sh", "./check.sh", "shell: /usr/bin/bash -e {0}", "##[endgroup]", "compiling",
+	for _, l := range []string{"Requested labels: ubuntu-latest", "##[group]Run actions/checkout@v4", "##[endgroup]",
+		"fetched", "##[group]Run ./check.sh", "./check.sh", "shell: /usr/bin/bash -e {0}", "##[endgroup]", "compiling",
 		"main.go:3:1: error: syntax error", "##[error]Process completed with exit code 1."} {
 		log += stamp + l + "\n"
 	}

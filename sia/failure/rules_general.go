@@ -10,12 +10,14 @@ func generalRules() []rule {
 			match:  re(`^\s*(\[\w+\]\s+)?([-*•]\s+)?(✗|✘|✖|✕|×|❌|\[-\]) +(?P<test>[^\s\d=:].*?)(\s+[\d.]+m?s.*)?$`),
 			extent: toldUnder, weight: 72, class: TestFailure, item: true},
 		{name: "a failed item", keys: keys("fail", "not ok", ") error : "),
-			match: re(`^\s*(\[\w+\]\s+)?([-*•#]\s+)?(\[?(FAIL|Fail|Failed)(ED|URE)?\]:?|FAIL(ED)?: |FAIL(ED)? +|FAILED|Failure \[|` +
-				`\d+\) (Failed|Error) : |(.*: )?Test Failed at |[Tt]est [Ff]ailed:?|Failed (\(TODO\) )?test |not ok \d+( -)?)\s*(?P<test>[^\s\d=:].*)$`),
+			match: re(`^\s*(\[\w+\]\s+)?([-*•#]\s+)?` +
+				`(\[?(FAIL|Fail|Failed)(ED|URE)?\]:?|FAIL(ED)?: |FAIL(ED)? +|FAILED|Failure \[|` +
+				`\d+\) (Failed|Error) : |(.*: )?Test Failed at |[Tt]est [Ff]ailed:?|Failed (\(TODO\) )?test |not ok \d+( -)?)` +
+				`\s*(?P<test>[^\s\d=:].*)$`),
 			extent: toldUnder, weight: 78, class: TestFailure, item: true},
 		{name: "a failed item", keys: keys("fail", "[e]", "✗", "❌"),
-			match: re(`^\s*(\[\w+\]\s+)?([-*•]\s+)?(test )?(?P<test>[^\s=].*?)[\s.:]+(\*{3}Failed|(\*{2,3} ?)?\[?FAIL(ED|URE)?\]?|\[E\]|` +
-				`✗|❌)!?( ?\*{2,3})?( +[(\[]?[\d.]+ ?(m?s|sec)?[)\]]?)?$`),
+			match: re(`^\s*(\[\w+\]\s+)?([-*•]\s+)?(test )?(?P<test>[^\s=].*?)[\s.:]+` +
+				`(\*{3}Failed|(\*{2,3} ?)?\[?FAIL(ED|URE)?\]?|\[E\]|✗|❌)!?( ?\*{2,3})?( +[(\[]?[\d.]+ ?(m?s|sec)?[)\]]?)?$`),
 			extent: toldUnder, weight: 78, class: TestFailure, item: true},
 		{name: "a failed item", keys: keys("failed "),
 			match:  re(`^\s+Failed (?P<test>\w+(\.[\w<>+]+)+(\(.*\))?) \[.*\]$`),
@@ -25,7 +27,8 @@ func generalRules() []rule {
 			extent: indentedLines, weight: 88, class: TestFailure},
 		{name: "a failed assertion and its place",
 			keys: keys(": failure", ": failed:", ": error: ", ": fatal error: ", "error: in \""),
-			match: re(`^(?P<file>[^\s(:]+)[:(](?P<line>\d+)\)?: (Failure$|FAILED:|(FATAL )?ERROR: |(fatal )?error: in "(?P<test>[^"]+)"|` +
+			match: re(`^(?P<file>[^\s(:]+)[:(](?P<line>\d+)\)?: ` +
+				`(Failure$|FAILED:|(FATAL )?ERROR: |(fatal )?error: in "(?P<test>[^"]+)"|` +
 				`error: -?\[?[\w.]+[ .]\w+\]? : )`),
 			extent: toldUnder, weight: 88, class: TestFailure, joins: true},
 		{name: "a list of failures", keys: keys(" failing", "failures:", "failed tests:", "failed examples:", "there w"),
@@ -76,8 +79,8 @@ func generalRules() []rule {
 			extent: stackTrace, weight: 78, class: OutOfMemory},
 
 		// A tool that only says that something it ran has failed.
-		{name: "a tool's result", keys: keys("*** ", "error command failed", "problem", "linker command failed", "ld returned",
-			"build commands failed", "could not compile", "aborting due to", "gyp err!"),
+		{name: "a tool's result", keys: keys("*** ", "error command failed", "problem", "linker command failed",
+			"ld returned", "build commands failed", "could not compile", "aborting due to", "gyp err!"),
 			match: re(`^((g|mingw32-|c?n?)?make(\[\d+\])?: \*\*\* |error Command failed|\s*(✖|×|✗)? ?\d+ problems? \(|` +
 				`.*(linker command failed|ld returned \d+ exit status)|The following build commands failed:|` +
 				`error: (could not compile|aborting due to)|gyp ERR! )`),
@@ -86,8 +89,8 @@ func generalRules() []rule {
 }
 
 // wholeRun recognises the verdict on a whole run, which is no failed item.
-var wholeRun = re(`(?i)\b(build|tests?|job|suite|run|result|status|compilation|finished|summary)s?\W+(has |have |is )?\*{0,3}` +
-	`\s*fail(ed|ure)?\W*$|^(> Task )?:\S+ FAILED|\bsummary\W*$`)
+var wholeRun = re(`(?i)\b(build|tests?|job|suite|run|result|status|compilation|finished|summary)s?\W+` +
+	`(has |have |is )?\*{0,3}\s*fail(ed|ure)?\W*$|^(> Task )?:\S+ FAILED|\bsummary\W*$`)
 
 // maxFlat is how many lines that are no deeper than the first one a failed item may tell.
 const maxFlat = 12
@@ -172,7 +175,8 @@ func passes(b []byte) bool {
 	for len(t) > 0 && (t[0] == ' ' || t[0] == '\t' || t[0] == '-' || t[0] == '*') {
 		t = t[1:]
 	}
-	for _, p := range []string{"ok", "OK", "PASS", "✓", "✔", "√", "[+]", "[PASS", "Passed", "passed", "SKIP", "skip", "[ ", "[-"} {
+	for _, p := range []string{"ok", "OK", "PASS", "✓", "✔", "√", "[+]", "[PASS", "Passed", "passed", "SKIP",
+		"skip", "[ ", "[-"} {
 		if hasPrefix(t, p) {
 			return true
 		}

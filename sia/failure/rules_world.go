@@ -23,7 +23,8 @@ func worldRules() []rule {
 			keys: keys("checkout dirty", "working tree is dirty", "tree is dirty", "uncommitted changes", "please rebuild",
 				"is out of date", "not up to date", "not up-to-date", "commit the changes"),
 			match: re(`(?i)((git )?(checkout|repository) (is )?dirty|(working )?tree is dirty|has uncommitted changes|` +
-				`please (rebuild|run|commit)|(is|are) (out of date|not up[- ]to[- ]date)\b.*(run|build|generat|commit|please)|commit the changes)`),
+				`please (rebuild|run|commit)|` +
+				`(is|are) (out of date|not up[- ]to[- ]date)\b.*(run|build|generat|commit|please)|commit the changes)`),
 			extent: indentedParagraph, weight: 72, class: GitCheckout, above: 3},
 
 		// Permissions.
@@ -83,7 +84,8 @@ func worldRules() []rule {
 			keys: keys("error response from daemon", "oci runtime", "manifest unknown", "manifest for ", "pull access denied",
 				"repository does not exist", "cannot connect to the docker daemon"),
 			match: re(`(Error response from daemon|OCI runtime|oci runtime error|manifest unknown|manifest for .* not found|` +
-				`pull access denied|Cannot connect to the Docker daemon)`), extent: singleLine, weight: 70, class: ExternalDependency},
+				`pull access denied|Cannot connect to the Docker daemon)`),
+			extent: singleLine, weight: 70, class: ExternalDependency},
 		{name: "an artifact that is missing",
 			keys: keys("artifact not found", "unable to download artifact", "no artifacts found",
 				"unable to find any artifacts", "no files were found", "artifact has expired", "cache not found", "404 not found",

@@ -21,8 +21,8 @@ func TestRules(t *testing.T) {
 	}
 	t.Logf("%d rules, %d keywords", len(set.rules), len(set.byKey))
 	for _, r := range set.rules {
-		if r.name == "" || r.match == nil && !r.soft || r.extent == nil || len(r.keys) == 0 || r.weight <= 0 || r.weight > 100 ||
-			!slices.Contains(allClasses, r.class) {
+		if r.name == "" || r.match == nil && !r.soft || r.extent == nil || len(r.keys) == 0 || r.weight <= 0 ||
+			r.weight > 100 || !slices.Contains(allClasses, r.class) {
 			t.Errorf("rule %q is incomplete", r.name)
 		}
 		for _, k := range r.keys {

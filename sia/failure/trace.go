@@ -55,9 +55,9 @@ func isStackFrame(t []byte) bool {
 
 // isCauseLine recognises the line that ties one exception to another.
 func isCauseLine(t []byte) bool {
-	for _, p := range []string{"Caused by", "Suppressed:", "During handling of", "The above exception was", "Caused: ", "Also: ", "Command Close created at",
-		"Nested ", "Traceback (most", "Current thread", "Thread 0x", "Backtrace", "stack backtrace", "goroutine ",
-		"Extension modules"} {
+	for _, p := range []string{"Caused by", "Suppressed:", "During handling of", "The above exception was", "Caused: ",
+		"Also: ", "Command Close created at", "Nested ", "Traceback (most", "Current thread", "Thread 0x",
+		"Backtrace", "stack backtrace", "goroutine ", "Extension modules"} {
 		if bytes.HasPrefix(t, []byte(p)) {
 			return true
 		}

@@ -15,7 +15,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-const failingLog = "=== RUN   TestTotal\n--- FAIL: TestTotal (0.00s)\n    cart_test.go:12: total is 41 €, want 42 😀\nFAIL\n"
+const failingLog = "=== RUN   TestTotal\n--- FAIL: TestTotal (0.00s)\n" +
+	"    cart_test.go:12: total is 41 €, want 42 😀\nFAIL\n"
 
 func zipped(tb testing.TB, log string) string {
 	tb.Helper()

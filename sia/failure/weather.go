@@ -16,66 +16,76 @@ import (
 // fetchBroke recognises how tools that fetch over the network say that they could not: git and the
 // steps of CI systems around it, package managers, registries, curl.
 var fetchBroke = re(`(?i)(RPC failed|\bearly EOF\b|(remote end|remote) hung up|unexpected disconnect while reading|` +
-	`fatal: unable to (access '.*(could ?n.t (resolve|connect)|could not|connection|timed? ?out|empty reply|recv|ssl_|gnutls|` +
-	`openssl|tls|error: 5\d\d|error: 429|failed to connect)|connect to|look up)|` +
+	`fatal: unable to (access '.*(could ?n.t (resolve|connect)|could not|connection|timed? ?out|empty reply|recv|ssl_|` +
+	`gnutls|openssl|tls|error: 5\d\d|error: 429|failed to connect)|connect to|look up)|` +
 	`ssh: (connect to host .*(timed out|refused|unreachable|reset)|could not resolve hostname)|` +
 	`kex_exchange_identification|connection (closed|reset) by (remote host|\S+ port \d+)|` +
 	`error (fetching|cloning) remote repo|hudson\.plugins\.git\.GitException|maximum checkout retry attempts|` +
 	`command "?git (fetch|clone).* returned status code 128|` +
 	`\b(git|clon|fetch|checkout|download|pull|retriev|resolv|GET|HEAD|registry|artifact|package).{0,240}\b50[0234]\b|` +
 	`requested URL returned error: 50[0234]|remote: internal server error|network failure seems to have happened|` +
-	`operation too slow|` +
-	`curl: \((5|6|7|16|18|28|35|52|55|56|92)\)|^Err:\d+ .*|^E: Failed to fetch .*(timed out|connect|unable|50[0234]|hash sum)|` +
-	`hash sum mismatch|` +
+	`operation too slow|curl: \((5|6|7|16|18|28|35|52|55|56|92)\)|^Err:\d+ .*|` +
+	`^E: Failed to fetch .*(timed out|connect|unable|50[0234]|hash sum)|hash sum mismatch|` +
 	`npm (ERR!|error) (network |code (ECONNRESET|ETIMEDOUT|ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ERR_SOCKET_TIMEOUT|E50\d))|` +
 	`an unexpected error occurred: "https?://.*(ECONN|ETIMEDOUT|ESOCKET|ENOTFOUND|EAI_AGAIN|50\d|socket)|` +
 	`there appears to be trouble with your network|NewConnectionError|ReadTimeoutError|` +
-	`could not (get '|get resource|transfer artifact) ?.*(timed out|time-?out|refused|reset|5\d\d|unknown host|premature|resolv)|` +
-	`dial tcp\b.*(i/o timeout|no such host|refused|reset|unreachable|timed out)|TLS handshake timeout|` +
-	`spurious network error|failed to (download|fetch|pull|get \W?http) .*(timed? ?out|reset|refused|could not (resolve|connect)|` +
+	`could not (get '|get resource|transfer artifact) ?.*(timed out|time-?out|refused|reset|5\d\d|unknown host|` +
+	`premature|resolv)|` +
+	`dial tcp\b.*(i/o timeout|no such host|refused|reset|unreachable|timed out)|` +
+	`TLS handshake timeout|spurious network error|` +
+	`failed to (download|fetch|pull|get \W?http) .*(timed? ?out|reset|refused|could not (resolve|connect)|` +
 	`broken pipe|operation too slow|connection|50[0234])|` +
 	`unable to load the service index for source)`)
 
 // networkWords are words of a connection that could not be made, whoever says them.
 var networkWords = re(`(?i)(connection (refused|timed out|reset|error|aborted)|could(n't| not) resolve|` +
-	`temporary failure in name resolution|i/o timeout|\b50[0234]\b.{0,3}(internal server|bad gateway|service (temporarily )?unav|` +
-	`gateway time)|(HTTP|status|error|code)\b.{0,12}\b50[0234]\b|` +
-	`network is unreachable|\b(?-i:ECONNRESET|ETIMEDOUT|ENOTFOUND|ECONNREFUSED|EAI_AGAIN)\b|` +
-	`(connect\w*|connection|read|operation|request|fetch|download|handshake)\b.{0,40}\btimed? ?out\b|timeout (was )?(reached|exceeded)|client\.timeout|deadline exceeded|connect timeout|no route to host|` +
+	`temporary failure in name resolution|i/o timeout|` +
+	`\b50[0234]\b.{0,3}(internal server|bad gateway|service (temporarily )?unav|gateway time)|` +
+	`(HTTP|status|error|code)\b.{0,12}\b50[0234]\b|network is unreachable|` +
+	`\b(?-i:ECONNRESET|ETIMEDOUT|ENOTFOUND|ECONNREFUSED|EAI_AGAIN)\b|` +
+	`(connect\w*|connection|read|operation|request|fetch|download|handshake)\b.{0,40}\btimed? ?out\b|` +
+	`timeout (was )?(reached|exceeded)|client\.timeout|deadline exceeded|connect timeout|no route to host|` +
 	`(unable|failed|could not) to connect to|could not connect to|unknown ?host|SocketException|TLS handshake|` +
-	`connection (broken|closed|failed|was aborted|to \S+ failed)|connection was aborted|unexpected EOF|EOF occurred|broken pipe|` +
-	`\bHTTP (error )?(000|5\d\d)\b|socket hang up|ERR_CONNECTION|IncompleteRead|service unavailable|max retries exceeded)`)
+	`connection (broken|closed|failed|was aborted|to \S+ failed)|connection was aborted|unexpected EOF|EOF occurred|` +
+	`broken pipe|\bHTTP (error )?(000|5\d\d)\b|socket hang up|ERR_CONNECTION|IncompleteRead|service unavailable|` +
+	`max retries exceeded)`)
 
 // machineWords are what CI systems say of a machine or a channel that was lost.
-var machineWords = re(`(?i)(lost communication with the server|(hosted|self-hosted) runner.{0,80}(encountered an error|lost|` +
-	`stopped)|failed to come online|(runner|node|agent|worker)\b.{0,40}\bwas lost|GitHub Actions has encountered an internal error|` +
-	`we're sorry.*internal error|worker lost|(agent|slave|node|computer)\b.{0,80}\b(went offline|is offline|was removed|` +
-	`was marked offline|disconnected|not responding)|pod.{0,80}evicted|the node was low on resource|` +
-	`an error occurred while generating the build script|failed to start the vm|job was not acquired|` +
-	`hudson\.remoting\.\w*(Channel|Request|Remote)\w*|^(FATAL|ERROR|java\.io\.IOException):? .*channel.{0,120}clos|` +
-	`^Cannot contact \S+: |backing channel .{0,200}disconnected|connection was broken|unexpected termination of the channel|` +
+var machineWords = re(`(?i)(lost communication with the server|` +
+	`(hosted|self-hosted) runner.{0,80}(encountered an error|lost|stopped)|failed to come online|` +
+	`(runner|node|agent|worker)\b.{0,40}\bwas lost|GitHub Actions has encountered an internal error|` +
+	`we're sorry.*internal error|worker lost|` +
+	`(agent|slave|node|computer)\b.{0,80}\b(went offline|is offline|was removed|was marked offline|disconnected|` +
+	`not responding)|` +
+	`pod.{0,80}evicted|the node was low on resource|an error occurred while generating the build script|` +
+	`failed to start the vm|job was not acquired|hudson\.remoting\.\w*(Channel|Request|Remote)\w*|` +
+	`^(FATAL|ERROR|java\.io\.IOException):? .*channel.{0,120}clos|^Cannot contact \S+: |` +
+	`backing channel .{0,200}disconnected|connection was broken|unexpected termination of the channel|` +
 	`channel is (already closed|closing down)|remote call on .* failed|remote file operation failed|` +
-	`runner has received a shutdown signal|failed to initialize container|\(?runner system failure|job failed \(system failure|` +
-	`stopped hearing from agent|(vm|instance|machine|node) (was |has been )?preempted|spot instance (interruption|termination)|` +
-	`agent lost|unable to create '[^']*index\.lock': file exists)`)
+	`runner has received a shutdown signal|failed to initialize container|\(?runner system failure|` +
+	`job failed \(system failure|stopped hearing from agent|(vm|instance|machine|node) (was |has been )?preempted|` +
+	`spot instance (interruption|termination)|agent lost|unable to create '[^']*index\.lock': file exists)`)
 
 // localPlace is a place that is on the machine itself, or nowhere: what a program under test talks to.
 var localPlace = re(`(?i)(\blocalhost\b|\b127\.\d+\.\d+\.\d+|\[?::1\b|\b0\.0\.0\.0|host\.docker\.internal|` +
-	`\b(10\.\d+|192\.168|172\.(1[6-9]|2\d|3[01]))\.\d+\.\d+|\.(invalid|test|example|local|localdomain|internal)([:/'"\s;,)]|$)|` +
-	`\bresolve host(name)?:? '?[\w-]+'?\)?$|\.sock\b|//[\w-]+:\d+|\b(connect|to|host|dial tcp) [\w-]+:\d+\b)`)
+	`\b(10\.\d+|192\.168|172\.(1[6-9]|2\d|3[01]))\.\d+\.\d+|` +
+	`\.(invalid|test|example|local|localdomain|internal)([:/'"\s;,)]|$)|\bresolve host(name)?:? '?[\w-]+'?\)?$|` +
+	`\.sock\b|//[\w-]+:\d+|\b(connect|to|host|dial tcp) [\w-]+:\d+\b)`)
 
 // placeholder is a place that documentation and tests name.
 var placeholder = re(`(?i)\bexample\.(com|org|net)`)
 
 // remotePlace is a name or an address elsewhere.
-var remotePlace = re(`(?i)(https?://[\w-]+\.[\w.-]+|\b[\w-]+\.(com|org|net|io|dev|sh|co|cloud|rs|us|eu|de|uk|fr|jp|cn|ru|edu|gov)([:/'"\s)\],;]|\.?$)|` +
+var remotePlace = re(`(?i)(https?://[\w-]+\.[\w.-]+|` +
+	`\b[\w-]+\.(com|org|net|io|dev|sh|co|cloud|rs|us|eu|de|uk|fr|jp|cn|ru|edu|gov)([:/'"\s)\],;]|\.?$)|` +
 	`\b\d+\.\d+\.\d+\.\d+:?(443|80|22)?\b|archive\.ubuntu|registry)`)
 
 // refused is how a machine that is there says that nothing answers.
 var refused = re(`(?i)refused`)
 
 // securePlace is a frame of a connection with TLS, which what runs on the machine itself hardly speaks.
-var securePlace = re(`(\bsun\.security\.ssl\b|\bHttpsClient\b|\bHttpsURLConnection|\bTLSWrap\b|\bTLSSocket\b|\bSSL_connect\b)`)
+var securePlace = re(`(\bsun\.security\.ssl\b|\bHttpsClient\b|\bHttpsURLConnection|` +
+	`\bTLSWrap\b|\bTLSSocket\b|\bSSL_connect\b)`)
 
 // isElsewhere reports whether a text names a place that is not the machine itself. What refuses a
 // connection must be named; what a connection broke off to need not, where it spoke TLS.
@@ -87,15 +97,18 @@ func isElsewhere(text string) bool {
 }
 
 // asserted is how a test speaks of an error that it wanted, or got in the place of what it wanted.
-var asserted = re(`(?i)(assert|\bexpect(ed|s|ing)?\b[^\n]*\b(to|but|got|actual|received|error|not|status|message|result|value)\b|` +
+var asserted = re(`(?i)(assert|` +
+	`\bexpect(ed|s|ing)?\b[^\n]*\b(to|but|got|actual|received|error|not|status|message|result|value)\b|` +
 	`\bexpected:|\bgot:|\bwant(ed)?:?\s|\bshould\b|tothrow|\bmock|\bstub|\bfake|simulat|\bspec\b|` +
-	`^\s*(✓|✔|✗|✘|×|✕|●|ok \d|not ok|(?-i:--- FAIL|--- PASS|PASS\b|FAIL\b|FAILED\b|E  ))|\.t line \d+|_test\.\w+[:(]\d|\.(spec|test)\.\w+[:(]\d|` +
-	`\btests?/\S*\.\w+[:(]\d|` +
-	`\b(handles?|returns?|raises?|throws?|retries|rejects?|logs?|reports?|survives?) .*(when|if|on|after)\b|\btest\w*\(|\bit\()`)
+	`^\s*(✓|✔|✗|✘|×|✕|●|ok \d|not ok|(?-i:--- FAIL|--- PASS|PASS\b|FAIL\b|FAILED\b|E  ))|` +
+	`\.t line \d+|_test\.\w+[:(]\d|\.(spec|test)\.\w+[:(]\d|\btests?/\S*\.\w+[:(]\d|` +
+	`\b(handles?|returns?|raises?|throws?|retries|rejects?|logs?|reports?|survives?) .*(when|if|on|after)\b|` +
+	`\btest\w*\(|\bit\()`)
 
 // lasting is what stays wrong however often it is tried, whatever else a line says.
 var lasting = re(`(?i)(blocked mirror|certificate (has |is |verify|problem|not )|protocol_version|handshake_failure|` +
-	`\b(401|403|404|407|410)\W{1,3}(unauthorized|forbidden|not found|proxy auth|gone)|(error|status|code):? (401|403|404|410)\b)`)
+	`\b(401|403|404|407|410)\W{1,3}(unauthorized|forbidden|not found|proxy auth|gone)|` +
+	`(error|status|code):? (401|403|404|410)\b)`)
 
 // retried is how a program says that it goes on after an error.
 var retried = re(`(?i)\b(retrying|will retry|retries left|tries remaining|will be retried|trying again|attempt \d|` +
@@ -105,9 +118,9 @@ var retried = re(`(?i)\b(retrying|will retry|retries left|tries remaining|will b
 var (
 	fullDisk = re(`(?i)(no space left on device|disk quota exceeded|\bENOSPC\b|not enough (free |disk )?space on|` +
 		`disk (is )?full)`)
-	rateLimit = re(`(?i)(rate limit (exceeded|reached|hit)|exceeded .*rate limit|reached your .*rate limit|too ?many ?requests|` +
-		`pull rate limit|quota exceeded|abuse detection|secondary rate limit|(HTTP|HTTP/[\d.]+|status(:| code:?)?|` +
-		`returned error:|response:?) ?429\b|\b429 (client error|too many))`)
+	rateLimit = re(`(?i)(rate limit (exceeded|reached|hit)|exceeded .*rate limit|reached your .*rate limit|` +
+		`too ?many ?requests|pull rate limit|quota exceeded|abuse detection|secondary rate limit|` +
+		`(HTTP|HTTP/[\d.]+|status(:| code:?)?|returned error:|response:?) ?429\b|\b429 (client error|too many))`)
 )
 
 // watchLimit is a limit that Linux words like a full disk, and that waiting does not lift.
@@ -168,8 +181,8 @@ const maxAfter = 80
 var isWeather = map[Class]bool{RateLimit: true, Network: true, Infrastructure: true}
 
 // mendable are the classes of failures that a test, a compiler or a linter has told in its own form.
-var mendable = map[Class]bool{CompileError: true, SyntaxError: true, TypeError: true, LintFormat: true, TestFailure: true,
-	Crash: true, OutOfMemory: true, Timeout: true, NotStarted: true}
+var mendable = map[Class]bool{CompileError: true, SyntaxError: true, TypeError: true, LintFormat: true,
+	TestFailure: true, Crash: true, OutOfMemory: true, Timeout: true, NotStarted: true}
 
 // classOf is the class of what was chosen: weather where that is what ended the step, and something
 // else where it isn't. A class that a rule told, and that was not guessed from words, may rule that out.

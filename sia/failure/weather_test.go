@@ -11,8 +11,8 @@ var weatherForms = map[Class][]string{
 	Network: {
 		// git, and the steps of CI systems around it
 		"fatal: unable to access 'https://github.com/shop/cart/': Could not resolve host: github.com",
-		"fatal: unable to access 'https://github.com/shop/cart/': Failed to connect to github.com port 443 after 130021 ms: " +
-			"Connection timed out",
+		"fatal: unable to access 'https://github.com/shop/cart/': Failed to connect to github.com port 443 after 130021 " +
+			"ms: Connection timed out",
 		"fatal: unable to access 'https://gitlab.com/shop/cart.git/': The requested URL returned error: 502",
 		"fatal: unable to access 'https://github.com/shop/cart/': The requested URL returned error: 500",
 		"fatal: unable to access 'https://github.com/shop/cart/': Empty reply from server",
@@ -21,7 +21,8 @@ var weatherForms = map[Class][]string{
 		"error: RPC failed; curl 92 HTTP/2 stream 0 was not closed cleanly: CANCEL (err 8)\n" +
 			"error: 2000 bytes of body are still expected\nfetch-pack: unexpected disconnect while reading sideband packet\n" +
 			"fatal: early EOF\nfatal: fetch-pack: invalid index-pack output",
-		"error: RPC failed; HTTP 504 curl 22 The requested URL returned error: 504\nfatal: the remote end hung up unexpectedly",
+		"error: RPC failed; HTTP 504 curl 22 The requested URL returned error: 504\n" +
+			"fatal: the remote end hung up unexpectedly",
 		"error: RPC failed; curl 56 GnuTLS recv error (-9): A TLS packet with unexpected length was received.\n" +
 			"fatal: the remote end hung up unexpectedly\nfatal: early EOF\nfatal: index-pack failed",
 		"##[error]fatal: early EOF\n##[error]fatal: fetch-pack: invalid index-pack output",
@@ -43,21 +44,25 @@ var weatherForms = map[Class][]string{
 			"fatal: The remote end hung up unexpectedly",
 		"ERROR: Maximum checkout retry attempts reached, aborting",
 		// registries and package managers
-		"npm ERR! code ECONNRESET\nnpm ERR! network aborted\nnpm ERR! network This is a problem related to network connectivity.",
+		"npm ERR! code ECONNRESET\nnpm ERR! network aborted\n" +
+			"npm ERR! network This is a problem related to network connectivity.",
 		"npm error code ETIMEDOUT\nnpm error network request to https://registry.npmjs.org/left-pad failed, reason: ",
 		"npm ERR! code E503\nnpm ERR! 503 Service Unavailable - GET https://registry.npmjs.org/left-pad",
 		"npm ERR! code EAI_AGAIN\nnpm ERR! syscall getaddrinfo\nnpm ERR! request to https://registry.npmjs.org/x failed, " +
 			"reason: getaddrinfo EAI_AGAIN registry.npmjs.org",
-		"error An unexpected error occurred: \"https://registry.yarnpkg.com/left-pad/-/left-pad-1.3.0.tgz: ESOCKETTIMEDOUT\".",
+		"error An unexpected error occurred: \"https://registry.yarnpkg.com/left-pad/-/left-pad-1.3.0.tgz: " +
+			"ESOCKETTIMEDOUT\".",
 		"pip._vendor.urllib3.exceptions.ReadTimeoutError: HTTPSConnectionPool(host='files.pythonhosted.org', port=443): " +
 			"Read timed out.",
 		"ERROR: HTTP error 503 while getting https://files.pythonhosted.org/packages/x.whl",
 		"W: Some index files failed to download.\nE: Failed to fetch " +
 			"http://archive.ubuntu.com/ubuntu/pool/main/c/curl.deb  Connection timed out [IP: 91.189.91.83 80]",
 		"E: Failed to fetch http://archive.ubuntu.com/ubuntu/dists/noble/main/Packages.xz  Hash Sum mismatch",
-		"[ERROR] Failed to execute goal on project cart: Could not resolve dependencies for project: Could not transfer artifact " +
-			"org.slf4j:slf4j-api:jar:1.7.2 from/to central (https://repo.maven.apache.org/maven2): Connection timed out",
-		"> Could not GET 'https://repo.maven.apache.org/maven2/org/x/x.pom'. Received status code 502 from server: Bad Gateway",
+		"[ERROR] Failed to execute goal on project cart: Could not resolve dependencies for project: Could not transfer " +
+			"artifact org.slf4j:slf4j-api:jar:1.7.2 from/to central (https://repo.maven.apache.org/maven2): " +
+			"Connection timed out",
+		"> Could not GET 'https://repo.maven.apache.org/maven2/org/x/x.pom'. Received status code 502 from " +
+			"server: Bad Gateway",
 		"> Could not get resource 'https://plugins.gradle.org/m2/x.pom'.\n   > Read timed out",
 		"go: golang.org/x/net@v0.2.3: Get \"https://proxy.golang.org/x/@v/v1.2.3.mod\": dial tcp: lookup proxy.golang.org: " +
 			"i/o timeout",
@@ -65,14 +70,15 @@ var weatherForms = map[Class][]string{
 		"error: failed to download from `https://static.crates.io/crates/libc/0.2.1/download`\n\nCaused by:\n" +
 			"  [28] Timeout was reached (Operation too slow. Less than 10 bytes/sec transferred the last 30 seconds)",
 		"error: failed to get `libc` as a dependency of package `shop v0.3.1`\n\nCaused by:\n" +
-			"  network failure seems to have happened\n  if a proxy or similar is necessary `net.git-fetch-with-cli` may help here",
+			"  network failure seems to have happened\n  if a proxy or similar is necessary `net.git-fetch-with-cli` " +
+			"may help here",
 		"curl: (56) OpenSSL SSL_read: Connection reset by peer, errno 104",
 		"curl: (6) Could not resolve host: get.helm.sh",
 		"curl: (22) The requested URL returned error: 503",
-		"Error response from daemon: Get \"https://registry-1.docker.io/v2/\": net/http: request canceled while waiting for " +
-			"connection (Client.Timeout exceeded while awaiting headers): dial tcp 44.1.2.3:443: i/o timeout",
-		"ERROR: failed to solve: alpine:3.19: failed to do request: Head \"https://registry-1.docker.io/v2/library/alpine\": " +
-			"dial tcp: lookup registry-1.docker.io: no such host",
+		"Error response from daemon: Get \"https://registry-1.docker.io/v2/\": net/http: request canceled while waiting " +
+			"for connection (Client.Timeout exceeded while awaiting headers): dial tcp 44.1.2.3:443: i/o timeout",
+		"ERROR: failed to solve: alpine:3.19: failed to do request: Head " +
+			"\"https://registry-1.docker.io/v2/library/alpine\": dial tcp: lookup registry-1.docker.io: no such host",
 		"error : Unable to load the service index for source https://api.nuget.org/v3/index.json.",
 		"Error: getaddrinfo ENOTFOUND registry.npmjs.org",
 		"RequestError: connect ETIMEDOUT 104.16.3.35:443",
@@ -86,20 +92,22 @@ var weatherForms = map[Class][]string{
 		"HttpError: You have exceeded a secondary rate limit. Please wait a few minutes before you try again.",
 		"fatal: unable to access 'https://github.com/shop/cart/': The requested URL returned error: 429",
 		"npm ERR! code E429\nnpm ERR! 429 Too Many Requests - GET https://registry.npmjs.org/left-pad",
-		"> Could not GET 'https://repo.maven.apache.org/maven2/x.pom'. Received status code 429 from server: Too Many Requests",
+		"> Could not GET 'https://repo.maven.apache.org/maven2/x.pom'. Received status code 429 from server: " +
+			"Too Many Requests",
 	},
 	Infrastructure: {
-		"##[error]The runner has received a shutdown signal. This can happen when the runner service is stopped, or a manually " +
-			"started runner is canceled.",
-		"The hosted runner: GitHub Actions 9 lost communication with the server. Anything in your workflow that terminates the " +
-			"runner process, starves it for CPU/Memory, or blocks its network access can cause this error.",
+		"##[error]The runner has received a shutdown signal. This can happen when the runner service is stopped, or a " +
+			"manually started runner is canceled.",
+		"The hosted runner: GitHub Actions 9 lost communication with the server. Anything in your workflow that terminates " +
+			"the runner process, starves it for CPU/Memory, or blocks its network access can cause this error.",
 		"The self-hosted runner: box-7 lost communication with the server. Verify the machine is running and has a healthy " +
 			"network connection.",
 		"##[error]The hosted runner encountered an error while running your job. (Error Type: Disconnect).",
 		"##[error]GitHub Actions has encountered an internal error when running your job.",
 		"Cannot contact box-7: java.lang.InterruptedException",
-		"Cannot contact test-ubuntu-x64-1: hudson.remoting.ChannelClosedException: Channel \"hudson.remoting.Channel@1a2b:box-7\": " +
-			"Remote call on box-7 failed. The channel is closing down or has closed down",
+		"Cannot contact test-ubuntu-x64-1: hudson.remoting.ChannelClosedException: Channel " +
+			"\"hudson.remoting.Channel@1a2b:box-7\": Remote call on box-7 failed. The channel is closing down or " +
+			"has closed down",
 		"FATAL: command execution failed\njava.io.IOException: Backing channel 'JNLP4-connect connection from " +
 			"203.0.113.7/203.0.113.7:5122' is disconnected.",
 		"ERROR: Connection was broken: java.io.IOException: Pipe closed after 0 cycles",
@@ -109,9 +117,11 @@ var weatherForms = map[Class][]string{
 		"Agent went offline during the build\nERROR: Connection was broken",
 		"FATAL: java.io.IOException: Remote call on box-7 failed",
 		"ERROR: Job failed (system failure): prepare environment: waiting for pod running: timed out",
-		"##[error]We stopped hearing from agent Azure Pipelines 4. Verify the agent machine is running and has a healthy network.",
+		"##[error]We stopped hearing from agent Azure Pipelines 4. Verify the agent machine is running and has a " +
+			"healthy network.",
 		"tar: cart.tar: Wrote only 4096 of 10240 bytes\ntar: Error is not recoverable: No space left on device",
-		"npm ERR! code ENOSPC\nnpm ERR! syscall write\nnpm ERR! errno -28\nnpm ERR! nospc ENOSPC: no space left on device, write",
+		"npm ERR! code ENOSPC\nnpm ERR! syscall write\nnpm ERR! errno -28\n" +
+			"npm ERR! nospc ENOSPC: no space left on device, write",
 		"System.IO.IOException: There is not enough space on the disk. : 'D:\\a\\shop\\cart.bin'",
 	},
 }
@@ -119,36 +129,45 @@ var weatherForms = map[Class][]string{
 // lookAlikes are failures that use the words of weather and do not pass by themselves.
 var lookAlikes = []string{
 	// tests of what a program makes of an error
-	"--- FAIL: TestRetry (0.00s)\n    client_test.go:31: got error dial tcp 127.0.0.1:43121: connect: connection refused, want nil\nFAIL",
+	"--- FAIL: TestRetry (0.00s)\n    client_test.go:31: got error dial tcp 127.0.0.1:43121: connect: connection " +
+		"refused, want nil\nFAIL",
 	"--- FAIL: TestResolve (0.01s)\n    dns_test.go:12: lookup nowhere.invalid: no such host; want an address\nFAIL",
-	"  ● client › retries\n\n    expect(received).toBe(expected)\n\n    Expected: \"ECONNRESET\"\n    Received: \"ECONNREFUSED\"\n",
-	"  1) client reports a refused connection:\n     AssertionError: expected 'connect ECONNREFUSED 127.0.0.1:80' to equal 'offline'\n" +
+	"  ● client › retries\n\n    expect(received).toBe(expected)\n\n    Expected: \"ECONNRESET\"\n" +
+		"    Received: \"ECONNREFUSED\"\n",
+	"  1) client reports a refused connection:\n     AssertionError: expected 'connect ECONNREFUSED 127.0.0.1:80' to " +
+		"equal 'offline'\n" +
 		"      at Context.<anonymous> (test/client.js:12:5)",
 	"✖ handles ETIMEDOUT from api.github.com\n  AssertionError: expected status 504 to be 200",
 	"FAILED tests/test_http.py::test_502 - AssertionError: assert '502 Bad Gateway' == 'ok'",
-	"E       requests.exceptions.ConnectionError: HTTPConnectionPool(host='localhost', port=8080): Failed to establish a new " +
-		"connection: [Errno 111] Connection refused",
-	"not ok 3 - rejects with ENOTFOUND when the host is unknown\n  ---\n  message: expected rejection with ENOTFOUND\n  ...",
+	"E       requests.exceptions.ConnectionError: HTTPConnectionPool(host='localhost', port=8080): Failed to establish " +
+		"a new connection: [Errno 111] Connection refused",
+	"not ok 3 - rejects with ENOTFOUND when the host is unknown\n  ---\n" +
+		"  message: expected rejection with ENOTFOUND\n  ...",
 	"AssertionError: expected [Function] to throw 'getaddrinfo ENOTFOUND api.stripe.com'",
 	"Expected status code 429 but got 200\n  at Object.<anonymous> (limit.spec.js:14:3)",
 	"org.opentest4j.AssertionFailedError: expected: <Connection reset> but was: <Read timed out>",
 	"Failure/Error: expect(response.status).to eq(503)\n  expected: 503\n       got: 200",
-	"test storage::full ... FAILED\n\n---- storage::full stdout ----\nthread 'storage::full' panicked at src/storage.rs:9:\n" +
+	"test storage::full ... FAILED\n\n---- storage::full stdout ----\n" +
+		"thread 'storage::full' panicked at src/storage.rs:9:\n" +
 		"assertion failed: err.contains(\"No space left on device\")",
 	"src/client.rs:12:9: error: expected `;`, found `\"connection refused\"`",
-	"Issues :-(\n> Links\n  1. 404 https://shop.dev/gone\n  2. https://cart.dev Network is unreachable - connect(2) for \"cart.dev\" port 443",
+	"Issues :-(\n> Links\n  1. 404 https://shop.dev/gone\n" +
+		"  2. https://cart.dev Network is unreachable - connect(2) for \"cart.dev\" port 443",
 	// a program's own server or database, which its change may have broken
 	"Error: connect ECONNREFUSED 127.0.0.1:5432",
-	"psycopg2.OperationalError: could not connect to server: Connection refused\n\tIs the server running on host \"localhost\"",
+	"psycopg2.OperationalError: could not connect to server: Connection refused\n" +
+		"\tIs the server running on host \"localhost\"",
 	"redis.exceptions.ConnectionError: Error 111 connecting to redis:6379. Connection refused.",
 	"java.net.ConnectException: Connection refused (Connection refused)",
 	"curl: (7) Failed to connect to localhost port 8080 after 0 ms: Couldn't connect to server",
 	"Error: connect ECONNREFUSED ::1:3000\n    at TCPConnectWrap.afterConnect [as oncomplete] (node:net:1555:16)",
 	"dial tcp 127.0.0.1:8080: connect: connection refused\nexit status 1",
 	"dial unix /var/run/shop.sock: connect: connection refused",
-	"Error: socket hang up\n    at connResetException (node:internal/errors:720:14)\n    at Socket.socketOnEnd (_http_client.js:519:23)",
+	"Error: socket hang up\n    at connResetException (node:internal/errors:720:14)\n" +
+		"    at Socket.socketOnEnd (_http_client.js:519:23)",
 	"server answered 500 internal server error\nsmoke check of http://localhost:8080/cart has failed",
-	"mysqladmin: connect to server at '127.0.0.1' failed\nerror: 'Can't connect to MySQL server on '127.0.0.1:3306' (111)'",
+	"mysqladmin: connect to server at '127.0.0.1' failed\n" +
+		"error: 'Can't connect to MySQL server on '127.0.0.1:3306' (111)'",
 	// what stays wrong however often it is tried
 	"fatal: repository 'https://github.com/shop/gone/' not found",
 	"fatal: couldn't find remote ref refs/heads/gone",
@@ -158,7 +177,8 @@ var lookAlikes = []string{
 	"fatal: Authentication failed for 'https://github.com/shop/cart/'",
 	"curl: (22) The requested URL returned error: 404",
 	"npm ERR! code E404\nnpm ERR! 404 Not Found - GET https://registry.npmjs.org/no-such-thing - Not found",
-	"Could not transfer artifact x:x:pom:1 from/to clojars (https://repo.clojars.org/): Received fatal alert: protocol_version",
+	"Could not transfer artifact x:x:pom:1 from/to clojars (https://repo.clojars.org/): Received fatal alert: " +
+		"protocol_version",
 	"Error: ENOSPC: System limit for number of file watchers reached, watch '/srv/shop'",
 	"curl: (60) SSL certificate problem: certificate has expired",
 	"Error response from daemon: manifest for shop/cart:gone not found: manifest unknown",
@@ -174,7 +194,8 @@ var lookAlikes = []string{
 // survived are errors of the network that a step met and went on from, before it failed of
 // something else.
 var survived = []string{
-	"warning: spurious network error (2 tries remaining): [6] Couldn't resolve host name (Could not resolve host: crates.io)",
+	"warning: spurious network error (2 tries remaining): [6] Couldn't resolve host name (Could not resolve " +
+		"host: crates.io)",
 	"curl: (6) Could not resolve host: get.helm.sh",
 	"fatal: unable to access 'https://github.com/shop/cart/': Could not resolve host: github.com",
 	"npm WARN registry Unexpected warning for https://registry.npmjs.org/: ETIMEDOUT, retrying",

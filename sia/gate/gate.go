@@ -32,7 +32,7 @@ type Input struct {
 	Reruns             int       // re-runs already asked for on the commit
 	Tampering          []string  // what the attempt did to tests or protected paths, where TamperingKnown; empty: nothing
 	TamperingKnown     bool
-	Final              bool        // a green verdict passes the task: no look follows at a pull request that was marked ready
+	Final              bool        // a green verdict passes the task: no look follows at a pull request marked ready
 	Counts             []TestCount // of tests, where CountsKnown: those of which both numbers are known
 	CountsKnown        bool
 	Expectations       bool          // all of Tampering are expectations that the issue may ask to be changed

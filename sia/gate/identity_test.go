@@ -138,7 +138,8 @@ func TestIdentity(t *testing.T) {
 			withApp(func() Run { r := run(2, "test", "failure"); r.App = "x"; return r }(), 6)),
 			Required{Name: "test", App: 5}), green, "1 required check"},
 		{"a required workflow is red", requiring(on(input(job(1, 7, 1, "test", "failure"),
-			job(2, 8, 1, "lint", "success")), ci, nightly), Required{Workflow: ".github/workflows/CI.yml"}, Required{Name: "lint"}), red, "test failed"},
+			job(2, 8, 1, "lint", "success")), ci, nightly), Required{Workflow: ".github/workflows/CI.yml"},
+			Required{Name: "lint"}), red, "test failed"},
 		{"a required workflow of another repository", requiring(on(input(job(1, 7, 1, "scan", "success")), func() Workflow {
 			w := ci
 			w.Path = "acme/rules/.github/workflows/CI.yml@refs/heads/main"

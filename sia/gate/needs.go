@@ -22,8 +22,8 @@ type Needs struct {
 
 // None reports whether nothing is missing.
 func (n Needs) None() bool {
-	return !n.Workflows && len(n.Attempts) == 0 && !n.Base && !n.BaseWorkflows && len(n.Logs) == 0 && len(n.Earlier) == 0 &&
-		!n.Tampering && len(n.Counts) == 0 && !n.Doubt
+	return !n.Workflows && len(n.Attempts) == 0 && !n.Base && !n.BaseWorkflows && len(n.Logs) == 0 &&
+		len(n.Earlier) == 0 && !n.Tampering && len(n.Counts) == 0 && !n.Doubt
 }
 
 // Needs says what is to be gathered before the commit is judged, and no more than

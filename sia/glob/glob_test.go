@@ -8,12 +8,12 @@ import (
 	"github.com/bmatcuk/doublestar/v4"
 )
 
-var globs = []string{"*", "*.go", "**", "**/*.go", "src/**", "src/**/*.go", "src/*", "{a,b}.*", "*.{go,ts}", "src/{b,c}/**",
-	"[ab].*", "[!a].*", "[^a]*", "?.go", "é.*", "ü/?.go", `src/\{x\}.go`, "src/x-[0-9].go", "[", "{a", "a/**/b", `a/\[b\].md`,
-	"**/b/**", "{src,a}/**/*", ".github/**", "**/.npmrc", "docs/CODEOWNERS"}
+var globs = []string{"*", "*.go", "**", "**/*.go", "src/**", "src/**/*.go", "src/*", "{a,b}.*", "*.{go,ts}",
+	"src/{b,c}/**", "[ab].*", "[!a].*", "[^a]*", "?.go", "é.*", "ü/?.go", `src/\{x\}.go`, "src/x-[0-9].go", "[", "{a",
+	"a/**/b", `a/\[b\].md`, "**/b/**", "{src,a}/**/*", ".github/**", "**/.npmrc", "docs/CODEOWNERS"}
 
-var paths = []string{"a.go", "b.ts", "src", "src/a.go", "src/b/a.go", "src/b/c/d.ts", "src/x-1.go", "ü/é.go", "src/{x}.go", "a/b",
-	"a/[b].md", ".github/workflows/ci.yml", "web/.npmrc", ".npmrc", "docs/CODEOWNERS", "a\nb"}
+var paths = []string{"a.go", "b.ts", "src", "src/a.go", "src/b/a.go", "src/b/c/d.ts", "src/x-1.go", "ü/é.go",
+	"src/{x}.go", "a/b", "a/[b].md", ".github/workflows/ci.yml", "web/.npmrc", ".npmrc", "docs/CODEOWNERS", "a\nb"}
 
 // check holds that a glob means what doublestar takes it for.
 func check(t *testing.T, glob, path string) {

@@ -51,7 +51,8 @@ func ask(ctx context.Context, m Model, q question, usage *llm.Usage, accept func
 		return fmt.Sprintf("the schema %s could not be made: %v", q.name, err)
 	}
 	messages := []llm.Message{{Role: llm.RoleSystem, Content: system}, {Role: llm.RoleUser, Content: q.evidence}}
-	used, err := llm.Converse(ctx, m, llm.Question{Messages: messages, Schema: schema, Within: callWithin, Tries: tries}, accept)
+	used, err := llm.Converse(ctx, m,
+		llm.Question{Messages: messages, Schema: schema, Within: callWithin, Tries: tries}, accept)
 	*usage = usage.Add(used)
 	if err != nil {
 		return err.Error() + advice(err)

@@ -49,7 +49,8 @@ func engine(t *testing.T, f files, window int, rules ...scripted.Rule) (*improve
 	if err != nil {
 		t.Fatal(err)
 	}
-	e, err := improve.New(improve.Config{Author: m, Critic: m, Files: f, Checker: noParser{}, Mask: masked, Say: func(string) {}})
+	e, err := improve.New(improve.Config{Author: m, Critic: m, Files: f, Checker: noParser{}, Mask: masked,
+		Say: func(string) {}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -97,7 +98,8 @@ func one(name string) improve.Order {
 
 // What a model does not see stays byte for byte, and what it is told of that is true.
 func TestTruncated(t *testing.T) {
-	head, rest := "first line\n"+strings.Repeat("a line like others\n", 800), strings.Repeat("the end\r\n", 3000)+"the very end\n"
+	head, rest := "first line\n"+strings.Repeat("a line like others\n", 800), strings.Repeat("the end\r\n", 3000)+
+		"the very end\n"
 	f := files{"notes.txt": head + rest}
 	e, s := engine(t, f, 8000, plan("notes.txt"), rule(edited, edits("the very end", "THE END"), edits("a line", "b"),
 		edits("first line", "the first line")), good())
@@ -238,7 +240,8 @@ func TestCriticIsIndependent(t *testing.T) {
 
 func TestOrderAndEnd(t *testing.T) {
 	e, _ := engine(t, files{}, 32000, plan("x.txt"))
-	for _, o := range []improve.Order{{}, {Files: []string{"a"}}, {Files: []string{"a"}, Cycles: 21}, {Files: []string{"a"}, Cycles: 1, Threshold: 2}} {
+	for _, o := range []improve.Order{{}, {Files: []string{"a"}}, {Files: []string{"a"}, Cycles: 21},
+		{Files: []string{"a"}, Cycles: 1, Threshold: 2}} {
 		if _, err := e.Run(t.Context(), o); err == nil {
 			t.Errorf("%+v was accepted", o)
 		}
@@ -246,7 +249,8 @@ func TestOrderAndEnd(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	stopped := errors.New("stopped")
 	cancel(stopped)
-	if r, err := e.Run(ctx, one("x.txt")); !errors.Is(err, stopped) || len(r.Cycles) != 1 || r.Cycles[0].Outcome != improve.Failed {
+	r, err := e.Run(ctx, one("x.txt"))
+	if !errors.Is(err, stopped) || len(r.Cycles) != 1 || r.Cycles[0].Outcome != improve.Failed {
 		t.Errorf("%v %+v", err, r)
 	}
 	if _, err := improve.New(improve.Config{}); err == nil {

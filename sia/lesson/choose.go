@@ -33,8 +33,9 @@ type ChooseOptions struct {
 
 // Choose picks the lessons that an attempt is told, the most fitting first. A lesson's score is its
 // rank × (½ + ½ confidence) × ½^(age/90 days); of a promoted one it is 1.25 × rank, and 180 days.
-// The lessons are diversified by maximal marginal relevance (Carbonell and Goldstein, 1998). Of two that contradict each other at most one is told:
-// the repository's own one, rather than a copy from other repositories.
+// The lessons are diversified by maximal marginal relevance (Carbonell and Goldstein, 1998). Of two
+// that contradict each other at most one is told: the repository's own one, rather than a copy from
+// other repositories.
 //
 // Each chosen lesson is withheld with probability .1 and is then in kept. A hash of task and lesson
 // decides, so a task is told a lesson in all of its attempts or in none. Nothing takes the place of

@@ -31,13 +31,15 @@ func NewCorrection(
 	l.Words = Words(words+"\n"+t.Title+"\n"+t.Body, maxWords)
 
 	intervention := 0 // the one that led to the attempt
-	if i := slices.IndexFunc(t.Interventions, func(iv sia.Intervention) bool { return iv.After == last.Number-1 }); i >= 0 {
+	i := slices.IndexFunc(t.Interventions, func(iv sia.Intervention) bool { return iv.After == last.Number-1 })
+	if i >= 0 {
 		intervention = t.Interventions[i].Number
 	}
 	for _, id := range last.LessonsShown {
 		against = append(against, Evidence{
 			Key: feedbackKey(t.ID, ID(id), ratingName(intervention, by), false), Lesson: ID(id), Bad: PersonWeight, At: now,
-			Why: fmt.Sprintf("@%s said what was wrong with attempt %d at issue #%d, which was told it", by.Login, last.Number, t.Issue),
+			Why: fmt.Sprintf("@%s said what was wrong with attempt %d at issue #%d, which was told it",
+				by.Login, last.Number, t.Issue),
 		})
 	}
 	return l, against, true

@@ -24,7 +24,8 @@ func TestCorrection(t *testing.T) {
 		l.From.Source != FromPerson || l.Good != PersonWeight {
 		t.Errorf("learned %+v", l)
 	}
-	if terms := l.Terms(); !slices.Contains(terms, Words("invoices", 1)[0]) || !slices.Contains(terms, Words("schema", 1)[0]) {
+	terms := l.Terms()
+	if !slices.Contains(terms, Words("invoices", 1)[0]) || !slices.Contains(terms, Words("schema", 1)[0]) {
 		t.Errorf("it is found by %v", l.Words)
 	}
 	counted := map[string]float64{}

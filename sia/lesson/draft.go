@@ -31,15 +31,15 @@ const maxNames = 20
 
 // DraftOf is a lesson as it is.
 func DraftOf(l Lesson) Draft {
-	return Draft{Seen: l.Version(), Text: plainLine(l.Text), Context: plainLine(l.Context), Correction: plainLine(l.Correction),
-		Action: plainLine(l.Action), Outcome: plainLine(l.Outcome), Kind: l.Kind, Archived: l.State == Archived,
-		Tags: joinNames(l.Tags), Tools: joinNames(l.Tools)}
+	return Draft{Seen: l.Version(), Text: plainLine(l.Text), Context: plainLine(l.Context),
+		Correction: plainLine(l.Correction), Action: plainLine(l.Action), Outcome: plainLine(l.Outcome), Kind: l.Kind,
+		Archived: l.State == Archived, Tags: joinNames(l.Tags), Tools: joinNames(l.Tools)}
 }
 
 // Version changes with whatever of a lesson a person can change.
 func (l Lesson) Version() string {
-	sum := sha256.Sum256(fmt.Appendf(nil, "%q", []any{l.ID, l.Text, l.Context, l.Correction, l.Action, l.Outcome, l.Kind, l.State,
-		l.Into, l.Tags, l.Tools}))
+	sum := sha256.Sum256(fmt.Appendf(nil, "%q",
+		[]any{l.ID, l.Text, l.Context, l.Correction, l.Action, l.Outcome, l.Kind, l.State, l.Into, l.Tags, l.Tools}))
 	return hex.EncodeToString(sum[:8])
 }
 
@@ -84,8 +84,8 @@ func (d Draft) Edit(was Lesson) (Edit, error) {
 		}
 	}
 	if is.Text == "" {
-		return Edit{}, Refused("“" + keyText + "” is empty, and that is what attempts are told. To have the lesson forgotten, there is a " +
-			"button of its own.")
+		return Edit{}, Refused("“" + keyText + "” is empty, and that is what attempts are told. To have the lesson " +
+			"forgotten, there is a button of its own.")
 	}
 	if is.Kind = d.Kind; !slices.Contains(Kinds, d.Kind) {
 		return Edit{}, Refused("There is no such kind of lesson. Choose one of the list.")
@@ -100,9 +100,10 @@ func (d Draft) Edit(was Lesson) (Edit, error) {
 		to         *[]string
 	}{{keyTags, d.Tags, &is.Tags}, {keyTools, d.Tools, &is.Tools}} {
 		names := splitNames(f.value)
-		if len(names) > maxNames || slices.ContainsFunc(names, func(n string) bool { return utf8.RuneCountInString(n) > maxLabel }) {
-			return Edit{}, Refused(fmt.Sprintf("“%s” are at most %d names of at most %d characters, with commas between them.", f.key,
-				maxNames, maxLabel))
+		if len(names) > maxNames ||
+			slices.ContainsFunc(names, func(n string) bool { return utf8.RuneCountInString(n) > maxLabel }) {
+			return Edit{}, Refused(fmt.Sprintf("“%s” are at most %d names of at most %d characters, with commas between them.",
+				f.key, maxNames, maxLabel))
 		}
 		if strings.Join(names, ", ") != joinNames(*f.to) {
 			*f.to = names

@@ -22,9 +22,10 @@ func TestDrafts(t *testing.T) {
 		change func(*lesson.Draft)
 		want   string // of the error; "": it is taken
 	}{
-		"other words":     {func(d *lesson.Draft) { d.Text = " Say\r\n it\tplainly. " }, ""},
-		"no words":        {func(d *lesson.Draft) { d.Text = " \n" }, "is empty"},
-		"many words":      {func(d *lesson.Draft) { d.Text = strings.Repeat("é", lesson.MaxText+1) }, "601 characters; at most 600"},
+		"other words": {func(d *lesson.Draft) { d.Text = " Say\r\n it\tplainly. " }, ""},
+		"no words":    {func(d *lesson.Draft) { d.Text = " \n" }, "is empty"},
+		"many words": {func(d *lesson.Draft) { d.Text = strings.Repeat("é", lesson.MaxText+1) },
+			"601 characters; at most 600"},
 		"a long context":  {func(d *lesson.Draft) { d.Context = strings.Repeat("x", 301) }, "“When” has 301 characters"},
 		"another kind":    {func(d *lesson.Draft) { d.Kind = lesson.Mistake }, ""},
 		"no kind":         {func(d *lesson.Draft) { d.Kind = "rumour" }, "no such kind"},

@@ -39,7 +39,8 @@ const fileIntro = `# Lessons
 
 > What SIA learned in this repository, and tells the attempts at similar issues.
 >
-> Edit it, and SIA takes your word over its own. Change a text, and the lesson is yours. Delete a section, and the lesson is
+> Edit it, and SIA takes your word over its own. Change a text, and the lesson is yours. ` +
+	`Delete a section, and the lesson is
 > forgotten for good. Add a lesson as a bullet below. Evidence, confidence and dates are SIA's to count.
 > Whatever else you write here is kept.
 

@@ -110,6 +110,7 @@ func (p Proof) Evidence(at time.Time) Evidence {
 
 // String says it in a sentence.
 func (p Proof) String() string {
-	return fmt.Sprintf("%d tasks played again: told, %d of %d runs passed; not told, %d of %d; telling is worth %+.0f points "+
-		"(%+.0f to %+.0f, nine times out of ten)", p.Tasks, p.ToldPassed, p.Told, p.UntoldPassed, p.Untold, p.Points, p.Low, p.High)
+	return fmt.Sprintf("%d tasks played again: told, %d of %d runs passed; not told, %d of %d; telling is worth %+.0f "+
+		"points (%+.0f to %+.0f, nine times out of ten)", p.Tasks, p.ToldPassed, p.Told, p.UntoldPassed, p.Untold,
+		p.Points, p.Low, p.High)
 }

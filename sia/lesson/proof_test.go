@@ -30,7 +30,8 @@ func TestProve(t *testing.T) {
 		{"it spoils them", 10, func(_ string, with bool, _ uint64) bool { return !with }, 0, PersonWeight, -1000. / 12},
 		{"it does nothing", 10, func(task string, _ bool, _ uint64) bool { return task < "task 5" }, 0, 0, 0},
 		{"one task proves nothing", 1, func(_ string, with bool, _ uint64) bool { return with }, 0, 0, 100. / 3},
-		{"one seed in three of four", 4, func(_ string, with bool, seed uint64) bool { return with && seed == 2 }, 0, 0, 400. / 18},
+		{"one seed in three of four", 4, func(_ string, with bool, seed uint64) bool { return with && seed == 2 },
+			0, 0, 400. / 18},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			runs := map[string][]bool{}

@@ -17,12 +17,13 @@ func aboutTool(id ID, text string, tools ...string) Lesson {
 // Of the lessons about a tool the surest few are met, told by their words and withheld by their ids; others
 // are left out.
 func TestForTools(t *testing.T) {
-	sure, unsure, third := aboutTool("aaaaaaaaaaaa", "Read its error.", "run"), aboutTool("bbbbbbbbbbbb", "Give it a timeout.", "run"),
-		aboutTool("cccccccccccc", "Quote what has blanks.", "run")
+	sure, unsure, third := aboutTool("aaaaaaaaaaaa", "Read its error.", "run"),
+		aboutTool("bbbbbbbbbbbb", "Give it a timeout.", "run"), aboutTool("cccccccccccc", "Quote what has blanks.", "run")
 	sure.Good, unsure.Good = 4, 2
 	doubted := aboutTool("dddddddddddd", "Never edit twice.", "edit")
 	doubted.Bad = 3
-	archived, known := aboutTool("eeeeeeeeeeee", "Write less.", "write"), aboutTool("ffffffffffff", "Search first.", "search")
+	archived, known := aboutTool("eeeeeeeeeeee", "Write less.", "write"),
+		aboutTool("ffffffffffff", "Search first.", "search")
 	archived.State = Archived
 	other := aboutTool("000000000000", "Read its error.", "run")
 	other.Kind = Mistake

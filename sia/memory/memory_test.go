@@ -69,7 +69,8 @@ func story() sia.Task {
 			{By: sia.Actor{Login: "ana", ID: 3}, Good: true},
 		},
 		Aftermath: sia.MergedEdited,
-		Final: &sia.FinalReview{SHA: "2222222222222222222222222222222222222222", Done: true, URL: "https://github.com/o/n/pull/3#pullrequestreview-5",
+		Final: &sia.FinalReview{SHA: "2222222222222222222222222222222222222222", Done: true,
+			URL:     "https://github.com/o/n/pull/3#pullrequestreview-5",
 			Demands: []sia.Demand{{Quote: "a guest gets an email", State: sia.DemandUnmet, Why: "nobody gets one yet"}}},
 	}
 }

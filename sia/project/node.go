@@ -72,7 +72,8 @@ func nodeInstall(t top, p packageFile) (manager string, install Command) {
 		return "npm", Command{"npm ci", lock + " is there", npm}
 	}
 	if len(p.Dependencies)+len(p.DevDependencies) > 0 {
-		return "npm", Command{"npm install --no-package-lock", "package.json has dependencies, and there is no lock file", npm}
+		return "npm", Command{"npm install --no-package-lock",
+			"package.json has dependencies, and there is no lock file", npm}
 	}
 	return "npm", Command{}
 }

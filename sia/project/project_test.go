@@ -123,7 +123,8 @@ func TestLook(t *testing.T) {
 
 // What is named and can't be read, such as a link that leads out of the folder, is as if it were not there.
 func TestLookAtWhatCannotBeRead(t *testing.T) {
-	p := project.Look([]string{"go.mod", "package.json", "pyproject.toml", "Cargo.toml", "pom.xml", "Makefile", "pytest.ini"},
+	p := project.Look([]string{"go.mod", "package.json", "pyproject.toml", "Cargo.toml", "pom.xml",
+		"Makefile", "pytest.ini"},
 		func(string) ([]byte, bool) { return nil, false })
 	if p.Test.Line != "" || len(p.Setup) > 0 {
 		t.Errorf("found %+v", p)
@@ -152,7 +153,8 @@ func FuzzLook(f *testing.F) {
 		}
 	}
 	f.Fuzz(func(t *testing.T, name, text string) {
-		if strings.Contains(name, "/") || (name != "package.json" && name != "pyproject.toml" && name != "Makefile" && name != "go.mod") {
+		if strings.Contains(name, "/") ||
+			(name != "package.json" && name != "pyproject.toml" && name != "Makefile" && name != "go.mod") {
 			return
 		}
 		for _, line := range strings.SplitAfter(fmt.Sprintf("%+v", commands(look(map[string]string{name: text}))), "}") {

@@ -20,11 +20,13 @@ func ownRules() []*shapeRule {
 		{id: "github-oauth", keywords: []string{"gho_"}, expr: lazyregexp.New(`\bgho_` + githubTail)},
 		{id: "github-app-token", keywords: []string{"ghu_", "ghs_"}, expr: lazyregexp.New(`\bgh[us]_` + githubTail)},
 		{id: "github-refresh-token", keywords: []string{"ghr_"}, expr: lazyregexp.New(`\bghr_` + githubTail)},
-		{id: "github-fine-grained-pat", keywords: []string{"github_pat_"}, expr: lazyregexp.New(`\bgithub_pat_[A-Za-z0-9_]{20,}`)},
+		{id: "github-fine-grained-pat", keywords: []string{"github_pat_"},
+			expr: lazyregexp.New(`\bgithub_pat_[A-Za-z0-9_]{20,}`)},
 		{id: "gitlab-token", keywords: []string{"glpat-", "glptt-", "glrt-", "gldt-", "glcbt-", "glsoat-"},
 			expr: lazyregexp.New(`\bgl(?:pat|ptt|rt|dt|cbt|soat)-[A-Za-z0-9_\-]{20,}`)},
 		{id: "api-key", keywords: []string{"sk-", "sk_", "rk_", "rk-"}, refuse: isWordy,
-			expr: lazyregexp.New(`\b[sr]k[-_](?:(?:proj|ant|svcacct|admin|or|live|test|prod|api\d\d|v1)[-_]){0,3}[A-Za-z0-9_\-]{20,}`)},
+			expr: lazyregexp.New(`\b[sr]k[-_](?:(?:proj|ant|svcacct|admin|or|live|test|prod|api\d\d|v1)[-_]){0,3}` +
+				`[A-Za-z0-9_\-]{20,}`)},
 		{id: "api-key", keywords: []string{"gsk_", "xai-", "hf_", "npm_", "dop_v1_", "shpat_", "sg.", "pypi-", "r8_",
 			"pplx-"}, refuse: isWordy,
 			expr: lazyregexp.New(`\b(?:gsk_|xai-|hf_|npm_|dop_v1_|shpat_|SG\.|pypi-|r8_|` +
@@ -43,9 +45,10 @@ func ownRules() []*shapeRule {
 		{id: "slack-webhook", keywords: []string{"hooks.slack.com"},
 			expr: lazyregexp.New(`hooks\.slack\.com/(?:services|workflows|triggers)/([A-Za-z0-9/+]{20,})`)},
 		{id: "vault-service-token", keywords: []string{"hvs."}, expr: lazyregexp.New(`\bhvs\.[A-Za-z0-9_\-]{20,}`)},
-		{id: "vault-service-token", keywords: []string{"s."}, expr: lazyregexp.New(`\bs\.([A-Za-z0-9]{24})\b`), refuse: hasNoDigit,
-			entropy: 4, before: 1, after: 26},
-		{id: "jwt", keywords: []string{"eyj"}, expr: lazyregexp.New(`\beyJ[A-Za-z0-9_\-]{8,}\.eyJ[A-Za-z0-9_\-]{8,}\.[A-Za-z0-9_\-]*`)},
+		{id: "vault-service-token", keywords: []string{"s."}, expr: lazyregexp.New(`\bs\.([A-Za-z0-9]{24})\b`),
+			refuse: hasNoDigit, entropy: 4, before: 1, after: 26},
+		{id: "jwt", keywords: []string{"eyj"},
+			expr: lazyregexp.New(`\beyJ[A-Za-z0-9_\-]{8,}\.eyJ[A-Za-z0-9_\-]{8,}\.[A-Za-z0-9_\-]*`)},
 	}
 	for _, r := range rules {
 		r.sure = true
@@ -54,7 +57,8 @@ func ownRules() []*shapeRule {
 	rules = append(rules,
 		&shapeRule{id: "password", keywords: []string{"://"}, at: userPassword},
 		&shapeRule{id: "authorization", keywords: []string{"authorization"},
-			expr: lazyregexp.New(`(?i)\bauthorization["']?\s{0,3}[:=]\s{0,3}["']?(?:(?:bearer|basic|token)\s+)([A-Za-z0-9._~+/=\-]{8,})`)},
+			expr: lazyregexp.New(`(?i)\bauthorization["']?\s{0,3}[:=]\s{0,3}["']?` +
+				`(?:(?:bearer|basic|token)\s+)([A-Za-z0-9._~+/=\-]{8,})`)},
 	)
 	for _, r := range rules {
 		if r.before > 0 {

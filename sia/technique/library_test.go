@@ -24,7 +24,8 @@ func shippedFiles(t *testing.T) *technique.Library {
 // A technique on trial is one of the library, and what stands in for a shipped one is never on trial.
 func TestOnTrial(t *testing.T) {
 	file := func(id, more string) []byte {
-		return []byte("---\nid: " + id + "\nname: N\nwhen: it is new\npatterns: [wrong-order]\nchanges: [quote]\n" + more + "---\nDo it.\n")
+		return []byte("---\nid: " + id + "\nname: N\nwhen: it is new\npatterns: [wrong-order]\n" +
+			"changes: [quote]\n" + more + "---\nDo it.\n")
 	}
 	l, errs := technique.LoadLibrary(map[string][]byte{
 		technique.FilePath("b"): file("b", "trial: true\n"), technique.FilePath("a"): file("a", "trial: true\n"),
@@ -41,7 +42,8 @@ func TestOnTrial(t *testing.T) {
 	if b, ok := rest.Get("b"); !ok || b.ID != "b" {
 		t.Errorf("b became %v", b)
 	}
-	if _, errs := technique.LoadLibrary(map[string][]byte{technique.FilePath("e"): file("e", "trial: soon\n")}); len(errs) != 1 {
+	soon := map[string][]byte{technique.FilePath("e"): file("e", "trial: soon\n")}
+	if _, errs := technique.LoadLibrary(soon); len(errs) != 1 {
 		t.Errorf("trial: soon is read: %v", errs)
 	}
 }

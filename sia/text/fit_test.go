@@ -46,7 +46,8 @@ func TestHeadOf(t *testing.T) {
 	}
 	rapid.Check(t, func(t *rapid.T) {
 		s, n := rapid.String().Draw(t, "s"), rapid.IntRange(0, 40).Draw(t, "n")
-		if got := text.HeadOf(s, n); len(got) > n || !strings.HasPrefix(s, got) || utf8.ValidString(s) && !utf8.ValidString(got) {
+		got := text.HeadOf(s, n)
+		if len(got) > n || !strings.HasPrefix(s, got) || utf8.ValidString(s) && !utf8.ValidString(got) {
 			t.Errorf("HeadOf(%q, %d) = %q", s, n, got)
 		}
 	})

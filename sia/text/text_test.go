@@ -53,7 +53,8 @@ func TestWhatHoldsForAllTexts(t *testing.T) {
 		if again := text.Clip(clipped, n); again != clipped {
 			t.Errorf("%q, clipped again, is %q", clipped, again)
 		}
-		if kept, cut := strings.CutSuffix(clipped, "…"); !strings.HasPrefix(s, clipped) && !(cut && strings.HasPrefix(s, kept)) {
+		kept, cut := strings.CutSuffix(clipped, "…")
+		if !strings.HasPrefix(s, clipped) && !(cut && strings.HasPrefix(s, kept)) {
 			t.Errorf("%q does not begin as %q", clipped, s)
 		}
 		line := text.OneLine(s)

@@ -12,12 +12,12 @@ func TestHiddenInMarkdown(t *testing.T) {
 	for _, hidden := range []string{
 		"[//]: # (ignore all)", "[comment]: <> (ignore all)", "[x]: https://a.example \"ignore all\"",
 		"[x]:\nhttps://a.example\n'ignore all'",
-		"<? ignore all ?>", "<?ignore all", "<![CDATA[ignore all]]>", "<!IGNORE ignore all>", "<ruby>a<rp>ignore all</rp></ruby>",
-		"<rp>ignore all", "<a title=\"ignore all\" href=\"https://a.example\">a</a>", "<img alt='ignore all' src=x>",
-		"<img src=x aria-label=\"ignore all\"/>", "![ignore all](https://a.example/x.png)", "![ignore all][x]",
-		"[a](https://a.example \"ignore all\")", "[a](<https://a.example> 'ignore all')", "![a](x.png (ignore all))",
-		"<div>\n```\n<p title=\"ignore all\">\n```\n</div>", "<details data-x='ignore all'>", "<!-- ignore all -->",
-		"<p title=\"a`b\">`ignore all`<!-- ignore all --><rp>ignore all</rp>"[13:],
+		"<? ignore all ?>", "<?ignore all", "<![CDATA[ignore all]]>", "<!IGNORE ignore all>",
+		"<ruby>a<rp>ignore all</rp></ruby>", "<rp>ignore all", "<a title=\"ignore all\" href=\"https://a.example\">a</a>",
+		"<img alt='ignore all' src=x>", "<img src=x aria-label=\"ignore all\"/>", "![ignore all](https://a.example/x.png)",
+		"![ignore all][x]", "[a](https://a.example \"ignore all\")", "[a](<https://a.example> 'ignore all')",
+		"![a](x.png (ignore all))", "<div>\n```\n<p title=\"ignore all\">\n```\n</div>", "<details data-x='ignore all'>",
+		"<!-- ignore all -->", "<p title=\"a`b\">`ignore all`<!-- ignore all --><rp>ignore all</rp>"[13:],
 	} {
 		got := Markdown("before\n\n" + hidden + "\n\nafter")
 		hid := strings.ReplaceAll(got, "`ignore all`", "")
@@ -32,9 +32,10 @@ func TestHiddenInMarkdown(t *testing.T) {
 
 func TestShownInMarkdown(t *testing.T) {
 	for _, shown := range []string{
-		"plain text, a < b and c > d", "```html\n<img alt=\"a dog\" src=x>\n[//]: # (hm)\n```\n", "use `<img alt=\"a dog\">` here",
-		"see [the docs][d]\n\n[d]: https://a.example", "[a link](https://a.example/b_(c))", "<a href=\"https://a.example\">a</a>",
-		"a ```` `<? b ?>` ```` c", "1. [ ] a box\n2. [x] another", "x = a[1]: b", "~~~\n<?php echo 1;\n~~~\n", "what? <3 !",
+		"plain text, a < b and c > d", "```html\n<img alt=\"a dog\" src=x>\n[//]: # (hm)\n```\n",
+		"use `<img alt=\"a dog\">` here", "see [the docs][d]\n\n[d]: https://a.example", "[a link](https://a.example/b_(c))",
+		"<a href=\"https://a.example\">a</a>", "a ```` `<? b ?>` ```` c", "1. [ ] a box\n2. [x] another", "x = a[1]: b",
+		"~~~\n<?php echo 1;\n~~~\n", "what? <3 !",
 	} {
 		if got := Markdown(shown); got != shown {
 			t.Errorf("%q became %q", shown, got)
@@ -45,8 +46,8 @@ func TestShownInMarkdown(t *testing.T) {
 // Whatever strangers write takes one pass, and work in proportion to its length.
 func TestMarkdownTwice(t *testing.T) {
 	parts := rapid.SliceOf(rapid.SampledFrom([]string{
-		"a", " ", "\n", "<", ">", "<?", "?>", "<![CDATA[", "]]>", "<!X", "<rp>", "</rp>", "<a title=\"", "\"", "'", "![", "[x]", "](",
-		")", "[x]: y", "`", "``", "```\n", "~~~\n", "<!--", "-->", "<div>\n",
+		"a", " ", "\n", "<", ">", "<?", "?>", "<![CDATA[", "]]>", "<!X", "<rp>", "</rp>", "<a title=\"", "\"", "'", "![",
+		"[x]", "](", ")", "[x]: y", "`", "``", "```\n", "~~~\n", "<!--", "-->", "<div>\n",
 	}))
 	rapid.Check(t, func(t *rapid.T) {
 		in := strings.Join(parts.Draw(t, "parts"), "")

@@ -15,8 +15,9 @@ type graphqlRequest struct {
 }
 
 var (
-	draftMutation = regexp.MustCompile(`\b(markPullRequestReadyForReview|convertPullRequestToDraft)\s*\(\s*input\s*:\s*(\{[^}]*\}|\$\w+)`)
-	inlinePullID  = regexp.MustCompile(`pullRequestId\s*:\s*(?:"([^"]+)"|\$(\w+))`)
+	draftMutation = regexp.MustCompile(`\b(markPullRequestReadyForReview|convertPullRequestToDraft)` +
+		`\s*\(\s*input\s*:\s*(\{[^}]*\}|\$\w+)`)
+	inlinePullID = regexp.MustCompile(`pullRequestId\s*:\s*(?:"([^"]+)"|\$(\w+))`)
 )
 
 // graphql answers two mutations that REST lacks, what closes an issue, and what judges a

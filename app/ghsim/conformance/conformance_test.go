@@ -32,7 +32,8 @@ func TestViolationsAreFound(t *testing.T) {
 			io.WriteString(w, body)
 		})
 	}
-	const label = `{"id":1,"node_id":"x","url":"http://h/x","name":"bug","color":"ffffff","default":true,"description":null}`
+	const label = `{"id":1,"node_id":"x","url":"http://h/x","name":"bug","color":"ffffff","default":true,` +
+		`"description":null}`
 	for name, c := range map[string]struct {
 		method, path, body string
 		code               int

@@ -87,7 +87,8 @@ func SecondaryLimit(retryAfter time.Duration, times int) Fault {
 		Status: http.StatusForbidden, Times: times,
 		Header: http.Header{"Retry-After": {strconv.Itoa(int(retryAfter / time.Second))}},
 		Body: `{"message":"You have exceeded a secondary rate limit. Please wait a few minutes before you try again.",` +
-			`"documentation_url":"https://docs.github.com/free-pro-team@latest/rest/overview/rate-limits-for-the-rest-api#about-secondary-rate-limits","status":"403"}`,
+			`"documentation_url":"https://docs.github.com/free-pro-team@latest/rest/overview/` +
+			`rate-limits-for-the-rest-api#about-secondary-rate-limits","status":"403"}`,
 	}
 }
 

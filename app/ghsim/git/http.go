@@ -12,7 +12,8 @@ import (
 	"strings"
 )
 
-var requestPath = regexp.MustCompile(`^/([\w.-]+)/([\w.-]+?)(?:\.git)?(/info/refs|/git-upload-pack|/git-receive-pack|/HEAD|/objects/.*)$`)
+var requestPath = regexp.MustCompile(`^/([\w.-]+)/([\w.-]+?)(?:\.git)?` +
+	`(/info/refs|/git-upload-pack|/git-receive-pack|/HEAD|/objects/.*)$`)
 
 // Request is one request of git's smart HTTP protocol.
 type Request struct {
@@ -81,7 +82,8 @@ while read old new ref; do
     esac
     file=$(git diff-tree -r --name-only $range -- .github/workflows 2>/dev/null | head -n 1)
     if [ -n "$file" ]; then
-      echo "refusing to allow a GitHub App to create or update workflow \` + "`$file\\`" + ` without \` + "`workflows\\`" + ` permission" >&2
+      echo "refusing to allow a GitHub App to create or update workflow \` + "`$file\\`" +
+	` without \` + "`workflows\\`" + ` permission" >&2
       status=1
     fi
   fi

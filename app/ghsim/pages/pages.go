@@ -221,7 +221,8 @@ func (st *site) style(w http.ResponseWriter, _ *http.Request) {
 // avatar is a disc in a colour of its own.
 func avatar(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", "image/svg+xml")
-	fmt.Fprintf(w, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 40 40"><circle cx="20" cy="20" r="20" fill="hsl(%d 45%% 55%%)"/></svg>`, number(r.PathValue("id"))*47%360)
+	fmt.Fprintf(w, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 40 40"><circle cx="20" cy="20" r="20" `+
+		`fill="hsl(%d 45%% 55%%)"/></svg>`, number(r.PathValue("id"))*47%360)
 }
 
 // number is the number that a part of a path or a form is; 0 never names anything.

@@ -110,7 +110,8 @@ func (s *Shaper) Profile(u *model.User) Object {
 // RolePermissions is what a role may do, as repositories carry it.
 func RolePermissions(role string) Object {
 	return Object{"pull": model.AtLeast(role, "read"), "triage": model.AtLeast(role, "triage"),
-		"push": model.AtLeast(role, "write"), "maintain": model.AtLeast(role, "maintain"), "admin": model.AtLeast(role, "admin")}
+		"push": model.AtLeast(role, "write"), "maintain": model.AtLeast(role, "maintain"),
+		"admin": model.AtLeast(role, "admin")}
 }
 
 // RepositoryStubs are repositories as installation events list them.

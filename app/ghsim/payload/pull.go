@@ -37,9 +37,9 @@ func (s *Shaper) PullLite(r *model.Repository, i *model.Issue) Object {
 	review := s.API("/repos/%s/pulls/comments{/number}", r.FullName())
 	return Object{
 		"id": p.ID, "node_id": NodeID("PR", i.ID), "number": i.Number, "url": u, "html_url": html,
-		"diff_url": html + ".diff", "patch_url": html + ".patch", "issue_url": issue, "state": i.State, "locked": false, "title": i.Title,
-		"user": s.User(i.By),
-		"body": OrNull(i.Body), "created_at": Stamp(i.Made), "updated_at": Stamp(i.Updated), "closed_at": Stamp(i.Closed),
+		"diff_url": html + ".diff", "patch_url": html + ".patch", "issue_url": issue, "state": i.State, "locked": false,
+		"title": i.Title, "user": s.User(i.By), "body": OrNull(i.Body),
+		"created_at": Stamp(i.Made), "updated_at": Stamp(i.Updated), "closed_at": Stamp(i.Closed),
 		"merged_at": Stamp(p.MergedAt), "merge_commit_sha": OrNull(p.MergeSHA), "assignee": s.userOrNull(i.Assignee()),
 		"assignees": s.Users(i.Assignees), "requested_reviewers": s.Users(p.Reviewers), "requested_teams": []Object{},
 		"labels": s.Labels(r, i.Labels), "milestone": nil, "draft": p.Draft, "commits_url": u + "/commits",

@@ -9,7 +9,8 @@ import (
 
 func FuzzWorkflow(f *testing.F) {
 	f.Add("on: push\njobs: {a: {steps: [{run: x}]}}")
-	f.Add("on: {push: {branches: ['!a', 'b/**']}}\njobs: {a: {needs: [b], strategy: {matrix: {x: [1, 2]}}, steps: [{uses: y}]}, b: {steps: [{run: z}]}}")
+	f.Add("on: {push: {branches: ['!a', 'b/**']}}\n" +
+		"jobs: {a: {needs: [b], strategy: {matrix: {x: [1, 2]}}, steps: [{uses: y}]}, b: {steps: [{run: z}]}}")
 	f.Fuzz(func(t *testing.T, text string) {
 		w, err := Parse([]byte(text))
 		if err != nil {

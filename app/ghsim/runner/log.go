@@ -75,7 +75,8 @@ func (l *runLog) raw(line string) {
 
 // command is a workflow command in a step's output: ::error file=a.go,line=3::text.
 // https://docs.github.com/en/actions/writing-workflows/choosing-what-your-workflow-does/workflow-commands-for-github-actions
-var command = regexp.MustCompile(`^::(error|warning|notice|debug|group|endgroup|add-mask)(?: ([^:]*(?::[^:]+)*?))?::(.*)$`)
+var command = regexp.MustCompile(`^::(error|warning|notice|debug|group|endgroup|add-mask)` +
+	`(?: ([^:]*(?::[^:]+)*?))?::(.*)$`)
 
 // maxCommandAnnotations is how many annotations of each level a step may make.
 const maxCommandAnnotations = 10

@@ -98,8 +98,8 @@ jobs:
 	for _, s := range res.Steps {
 		got[s.Name] = s.Conclusion
 	}
-	want := map[string]string{"Set up job": "success", "Run actions/checkout@v4": "success", "Run sh ./hello.sh": "success",
-		"Run exit 3": "failure", "Run echo not reached": "skipped", "Complete job": "success"}
+	want := map[string]string{"Set up job": "success", "Run actions/checkout@v4": "success",
+		"Run sh ./hello.sh": "success", "Run exit 3": "failure", "Run echo not reached": "skipped", "Complete job": "success"}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("steps (-want +got):\n%s", diff)
 	}

@@ -26,7 +26,8 @@ type ReviewLine struct {
 // SubmitReview reviews a pull request.
 func (w *World) SubmitReview(r *model.Repository, i *model.Issue, a model.Actor, n ReviewSpec) *model.Review {
 	state, body := n.State, n.Body
-	v := &model.Review{ID: w.NextID(), By: a.User, State: state, Body: body, SHA: cmp.Or(n.SHA, i.Pull.HeadSHA), At: w.Now()}
+	v := &model.Review{ID: w.NextID(), By: a.User, State: state, Body: body,
+		SHA: cmp.Or(n.SHA, i.Pull.HeadSHA), At: w.Now()}
 	i.Pull.Reviews = append(i.Pull.Reviews, v)
 	i.Updated = w.Now()
 	w.note(r, a, journal.Entry{Kind: "pull_request_review.submitted", Number: i.Number,
@@ -51,7 +52,9 @@ func (w *World) DismissReview(r *model.Repository, i *model.Issue, a model.Actor
 
 // ResolveThread resolves the thread that a comment on a line began, or opens it again. REST says
 // nothing of it; its delivery does.
-func (w *World) ResolveThread(r *model.Repository, i *model.Issue, a model.Actor, first *model.ReviewComment, again bool) {
+func (w *World) ResolveThread(
+	r *model.Repository, i *model.Issue, a model.Actor, first *model.ReviewComment, again bool,
+) {
 	action := "resolved"
 	if again {
 		action = "unresolved"

@@ -18,9 +18,9 @@ func testExperiments(t *testing.T, s *fixture) {
 	must(t, s.UpsertRepository(ctx, store.Repository{Repo: demo, Installation: 3, DefaultBranch: "main"}))
 	moment := func(n int) time.Time { return at(n).Truncate(time.Microsecond).UTC() }
 	x := store.Experiment{ID: "recover-1-abc", Installation: 3, Place: demo, Alone: true, Layer: 2, Decision: "recover",
-		Name: "recover", File: ".sia/policies/recover.yml", Present: "recover/1@1", Candidate: "recover/2@2", Change: "a: 1 -> 2",
-		Path: "a", Value: "2", Reason: "r", By: "@ann", Number: 1, Phase: store.ExperimentDrafted, Why: "new", Gate: "not replayed",
-		CreatedAt: moment(1)}
+		Name: "recover", File: ".sia/policies/recover.yml", Present: "recover/1@1", Candidate: "recover/2@2",
+		Change: "a: 1 -> 2", Path: "a", Value: "2", Reason: "r", By: "@ann", Number: 1, Phase: store.ExperimentDrafted,
+		Why: "new", Gate: "not replayed", CreatedAt: moment(1)}
 	must(t, s.SaveExperiment(ctx, x, "drafted it"))
 	x.Phase, x.Why, x.Pull, x.PullURL, x.Head, x.Comment = store.ExperimentRunning, "approved", 7, "url", "c0ffee", 9
 	x.ApprovedBy, x.StartedAt, x.PromotedAt, x.WatchedAt = "bob", moment(2), moment(3), moment(4)
@@ -33,7 +33,8 @@ func testExperiments(t *testing.T, s *fixture) {
 		installation int64
 		open         bool
 		want         []store.Experiment
-	}{{3, false, []store.Experiment{x}}, {0, false, []store.Experiment{x, other}}, {0, true, []store.Experiment{x}}, {4, true, nil}} {
+	}{{3, false, []store.Experiment{x}}, {0, false, []store.Experiment{x, other}}, {0, true, []store.Experiment{x}},
+		{4, true, nil}} {
 		got, err := s.Experiments(ctx, tt.installation, tt.open)
 		must(t, err)
 		if diff := cmp.Diff(tt.want, got); diff != "" {
@@ -83,8 +84,8 @@ func testExperiments(t *testing.T, s *fixture) {
 func testHolds(t *testing.T, s *fixture) {
 	ctx := patient(t)
 	moment := at(3).Truncate(time.Microsecond).UTC()
-	h := store.PolicyHold{Installation: 3, Place: 7, Decision: "recover", Name: "recover", Bad: "recover/2@2", Instead: "recover/1@1",
-		Until: moment, Why: "it fell", At: moment}
+	h := store.PolicyHold{Installation: 3, Place: 7, Decision: "recover", Name: "recover", Bad: "recover/2@2",
+		Instead: "recover/1@1", Until: moment, Why: "it fell", At: moment}
 	must(t, s.HoldPolicy(ctx, h))
 	h.Why, h.By = "still", "ann"
 	must(t, s.HoldPolicy(ctx, h))
@@ -111,8 +112,8 @@ func testPolicyRecord(t *testing.T, s *fixture) {
 		if typ == sia.DecideEscalate {
 			policy = "escalate/1@1"
 		}
-		must(t, s.LogDecision(ctx, sia.Decision{ID: fmt.Sprint("d", i), Task: task.ID, Repo: task.Repo.ID, Type: typ, Policy: policy,
-			At: at(5)}))
+		must(t, s.LogDecision(ctx, sia.Decision{ID: fmt.Sprint("d", i), Task: task.ID, Repo: task.Repo.ID, Type: typ,
+			Policy: policy, At: at(5)}))
 	}
 	must(t, s.RecordTaskEnd(ctx, store.TaskEnd{Task: task.ID, Repo: task.Repo.ID, Kind: "bug", Passed: true}))
 	r, err := s.PolicyRecord(ctx, task.Installation, "recover/1@1", at(1))
@@ -124,12 +125,14 @@ func testPolicyRecord(t *testing.T, s *fixture) {
 		installation int64
 		policy       string
 		after        time.Time
-	}{{task.Installation + 1, "recover/1@1", at(1)}, {task.Installation, "assign/1@1", at(1)}, {task.Installation, "recover/1@1", at(9)}} {
+	}{{task.Installation + 1, "recover/1@1", at(1)}, {task.Installation, "assign/1@1", at(1)},
+		{task.Installation, "recover/1@1", at(9)}} {
 		if r, err := s.PolicyRecord(ctx, none.installation, none.policy, none.after); err != nil || r.Ended != 0 {
 			t.Errorf("%+v: %+v %v", none, r, err)
 		}
 	}
-	if ds, err := s.DecisionsIn(ctx, task.Installation, sia.DecideRecover, 1); err != nil || len(ds) != 1 || ds[0].ID != "d1" {
+	if ds, err := s.DecisionsIn(ctx, task.Installation, sia.DecideRecover, 1); err != nil || len(ds) != 1 ||
+		ds[0].ID != "d1" {
 		t.Errorf("the last one is %v, %v", ds, err)
 	}
 	if ds, err := s.DecisionsIn(ctx, task.Installation+1, sia.DecideRecover, 9); err != nil || len(ds) != 0 {

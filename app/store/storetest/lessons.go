@@ -182,7 +182,8 @@ func testEvidenceReplaced(t *testing.T, s *fixture) {
 	must(t, s.PutLessons(ctx, demo.ID, l))
 	first := lesson.Evidence{Key: "proof", Lesson: l.ID, Good: 2, At: l.CountedAt.Add(time.Minute), Arm: lesson.Replayed}
 	other := lesson.Evidence{Key: "7-2", Lesson: l.ID, Good: 1, At: l.CountedAt.Add(2 * time.Minute), Arm: lesson.Told}
-	second := lesson.Evidence{Key: "proof", Lesson: l.ID, Bad: 2, At: l.CountedAt.Add(3 * time.Minute), Arm: lesson.Replayed}
+	second := lesson.Evidence{Key: "proof", Lesson: l.ID, Bad: 2, At: l.CountedAt.Add(3 * time.Minute),
+		Arm: lesson.Replayed}
 	must(t, s.ReplaceEvidence(ctx, demo.ID, first))
 	must(t, s.CountLessons(ctx, demo.ID, other))
 	for range 2 {

@@ -24,7 +24,8 @@ func testPolicies(t *testing.T, s *fixture) {
 	must(t, s.SavePolicies(ctx, demo.ID, store.PolicyRead{SHA: "f00d", Broken: "b.yml: is broken"}, first[1:]))
 	files, read, err = s.Policies(ctx, demo.ID)
 	must(t, err)
-	if diff := cmp.Diff(first[1:], files); diff != "" || read != (store.PolicyRead{SHA: "f00d", Broken: "b.yml: is broken"}) {
+	diff := cmp.Diff(first[1:], files)
+	if diff != "" || read != (store.PolicyRead{SHA: "f00d", Broken: "b.yml: is broken"}) {
 		t.Errorf("%+v %s", read, diff)
 	}
 
@@ -54,8 +55,8 @@ func testEnds(t *testing.T, s *fixture) {
 		t.Errorf("alone %+v, helped %+v", alone, helped)
 	}
 
-	outcome := store.CoderOutcome{Task: "7-1", Attempt: 1, Repo: 7, Org: "octo", Kind: "bug", Coder: "fast", Agent: "builtin/f",
-		Cost: 90, At: at(1).Truncate(1000)}
+	outcome := store.CoderOutcome{Task: "7-1", Attempt: 1, Repo: 7, Org: "octo", Kind: "bug", Coder: "fast",
+		Agent: "builtin/f", Cost: 90, At: at(1).Truncate(1000)}
 	must(t, s.RecordCoderOutcome(ctx, outcome))
 	again := outcome
 	again.Resolved = true

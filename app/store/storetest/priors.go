@@ -17,7 +17,8 @@ func testSharedReports(t *testing.T, s *fixture) {
 	if _, err := s.LastSharedReport(ctx); !errors.Is(err, store.ErrNotFound) {
 		t.Errorf("before any: %v", err)
 	}
-	first := store.SharedReport{Period: 1, Key: "k", Signed: bytes.Repeat([]byte("counts "), 1000), At: at(1).Truncate(1000)}
+	first := store.SharedReport{Period: 1, Key: "k", Signed: bytes.Repeat([]byte("counts "), 1000),
+		At: at(1).Truncate(1000)}
 	must(t, s.SaveSharedReport(ctx, first, []store.SharedTask{{Task: "7-1", Technique: true}, {Task: "7-1"}}))
 	second := store.SharedReport{Period: 2, Key: "k", Signed: []byte("more"), At: at(2).Truncate(1000)}
 	for name, counted := range map[string][]store.SharedTask{
@@ -58,7 +59,8 @@ func testPriorImports(t *testing.T, s *fixture) {
 	if err := s.RemovePriors(ctx); !errors.Is(err, store.ErrNotFound) {
 		t.Errorf("removed before any: %v", err)
 	}
-	first := store.PriorImport{Source: "a", Key: "k", Signed: bytes.Repeat([]byte("priors "), 1000), At: at(1).Truncate(1000)}
+	first := store.PriorImport{Source: "a", Key: "k", Signed: bytes.Repeat([]byte("priors "), 1000),
+		At: at(1).Truncate(1000)}
 	second := store.PriorImport{Source: "example.com/b@v1.0.0", Key: "k", Signed: []byte("b"), At: at(2).Truncate(1000)}
 	for i, v := range []*store.PriorImport{&first, &second} {
 		var err error

@@ -105,7 +105,8 @@ func Play(ctx context.Context, spec Spec, open func(now func() time.Time) (*stor
 	err = s.UpsertInstallation(ctx, store.Installation{ID: installation, Account: owner})
 	for i := range spec.Repos {
 		w.rates = append(w.rates, .35+.3*w.dice.Float64())
-		err = errors.Join(err, s.UpsertRepository(ctx, store.Repository{Repo: w.repo(i), Installation: installation, DefaultBranch: "main"}))
+		err = errors.Join(err,
+			s.UpsertRepository(ctx, store.Repository{Repo: w.repo(i), Installation: installation, DefaultBranch: "main"}))
 	}
 	err = errors.Join(err, s.UpsertRepository(ctx, store.Repository{
 		Repo:         sia.Repo{ID: placeID, Owner: owner, Name: sia.OwnersRepo},

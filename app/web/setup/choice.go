@@ -39,7 +39,8 @@ func (c choice) checked() (choice, error) {
 	}
 	var err error
 	if c.GitHub, err = origin(c.GitHub); err != nil {
-		all = append(all, fmt.Errorf("GitHub's address: %w, such as https://github.com or that of your GitHub Enterprise", err))
+		all = append(all,
+			fmt.Errorf("GitHub's address: %w, such as https://github.com or that of your GitHub Enterprise", err))
 	}
 	if c.PublicURL, err = origin(c.PublicURL); err != nil {
 		all = append(all, fmt.Errorf("the public address of this server: %w, such as https://sia.example.com", err))
@@ -66,9 +67,11 @@ func (c choice) warning() string {
 	ip := net.ParseIP(u.Hostname())
 	switch {
 	case strings.EqualFold(u.Hostname(), "localhost") || ip != nil && (ip.IsLoopback() || ip.IsPrivate()):
-		return c.PublicURL + " is an address of this machine or network alone. GitHub has to reach it, so github.com refuses it."
+		return c.PublicURL + " is an address of this machine or network alone. GitHub has to reach it, so " +
+			"github.com refuses it."
 	case u.Scheme == "http":
-		return c.PublicURL + " is not encrypted: what GitHub sends can be read on its way. Put something that ends TLS in front."
+		return c.PublicURL + " is not encrypted: what GitHub sends can be read on its way. Put something that " +
+			"ends TLS in front."
 	}
 	return ""
 }

@@ -39,7 +39,8 @@ func (g *Registration) known(ctx context.Context, r Registered) (Registered, err
 	ctx, cancel := context.WithTimeout(ctx, convertFor)
 	defer cancel()
 	api, override := g.api(r.GitHub)
-	a, err := github.New(github.Config{AppID: r.ID, PrivateKey: []byte(r.PrivateKey), BaseURL: api, Secrets: &secret.Masker{}})
+	a, err := github.New(github.Config{AppID: r.ID, PrivateKey: []byte(r.PrivateKey), BaseURL: api,
+		Secrets: &secret.Masker{}})
 	if err != nil {
 		return r, err
 	}

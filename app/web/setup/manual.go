@@ -30,8 +30,9 @@ func (g *Registration) manual(w http.ResponseWriter, r *http.Request) {
 		see(w, r, Path)
 		return
 	}
-	g.fields(w, r, http.StatusOK, manualPage{WebhookSecret: rand.Text(), choice: choice{Name: g.conf.Name, GitHub: g.conf.GitHub,
-		PublicURL: g.conf.PublicURL}}, nil)
+	g.fields(w, r, http.StatusOK,
+		manualPage{WebhookSecret: rand.Text(), choice: choice{Name: g.conf.Name, GitHub: g.conf.GitHub,
+			PublicURL: g.conf.PublicURL}}, nil)
 }
 
 func (g *Registration) fields(w http.ResponseWriter, r *http.Request, status int, p manualPage, err error) {
@@ -49,7 +50,8 @@ func (g *Registration) enter(w http.ResponseWriter, r *http.Request) {
 		see(w, r, Path)
 		return
 	}
-	p := manualPage{ID: strings.TrimSpace(r.PostFormValue("id")), ClientID: strings.TrimSpace(r.PostFormValue("client_id")),
+	p := manualPage{ID: strings.TrimSpace(r.PostFormValue("id")),
+		ClientID:      strings.TrimSpace(r.PostFormValue("client_id")),
 		WebhookSecret: strings.TrimSpace(r.PostFormValue("webhook_secret")),
 		choice:        choice{Name: g.conf.Name, GitHub: r.PostFormValue("github"), PublicURL: r.PostFormValue("public_url")}}
 	secret := strings.TrimSpace(r.PostFormValue("client_secret"))

@@ -37,7 +37,8 @@ type Inbox interface {
 	Installations(ctx context.Context) ([]store.Installation, error)
 }
 
-// Progress is /setup of a server that has its app: how far the way to the first issue is. It is safe for concurrent use.
+// Progress is /setup of a server that has its app: how far the way to the first issue is. It is
+// safe for concurrent use.
 type Progress struct {
 	forge Forge
 	inbox Inbox
@@ -162,11 +163,12 @@ func (p *Progress) webhooks(ctx context.Context, out *progressPage) error {
 	}
 	switch {
 	case out.Hook == "":
-		out.Webhooks, out.Fix = "The app has no webhook.", "Under Webhook in the app's settings on GitHub, make it active and "+
-			"enter the address of this server, ending in "+webhookPath+", and the webhook secret."
+		out.Webhooks, out.Fix = "The app has no webhook.", "Under Webhook in the app's settings on GitHub, make it active "+
+			"and enter the address of this server, ending in "+webhookPath+", and the webhook secret."
 	case len(tried) > 0 && !tried[0].OK() && tried[0].At.Before(p.since):
-		out.Webhooks = fmt.Sprintf("GitHub's %s came before SIA had its keys, as it does when an app is new. The next one, when the "+
-			"app is installed, shows whether the address and the secret are right; so does this one, sent again.", tried[0].Event)
+		out.Webhooks = fmt.Sprintf("GitHub's %s came before SIA had its keys, as it does when an app is new. The next one, "+
+			"when the app is installed, shows whether the address and the secret are right; so does this one, sent again.",
+			tried[0].Event)
 		out.Again = tried[0].ID
 	case len(tried) > 0 && !tried[0].OK():
 		out.Webhooks = fmt.Sprintf("GitHub's last delivery, %s at %s, failed: %s.", tried[0].Event,
@@ -174,10 +176,12 @@ func (p *Progress) webhooks(ctx context.Context, out *progressPage) error {
 		out.Fix, out.Again = "To mend it: "+DeliveryFix(tried[0])+". Then have it sent again.", tried[0].ID
 	case len(tried) > 0 && !received:
 		out.Webhooks = "GitHub says that a delivery was answered, and none arrived here."
-		out.Fix = "Something else answers at " + out.Hook + ": check what stands in front of SIA, and where it sends " + webhookPath + "."
+		out.Fix = "Something else answers at " + out.Hook + ": check what stands in front of SIA, and where it sends " +
+			webhookPath + "."
 	case received:
 		out.Arrives = true
-		out.Webhooks = fmt.Sprintf("The last one that arrived: %s, at %s.", last.Event, last.Received.UTC().Format("2 Jan 15:04:05 UTC"))
+		out.Webhooks = fmt.Sprintf("The last one that arrived: %s, at %s.",
+			last.Event, last.Received.UTC().Format("2 Jan 15:04:05 UTC"))
 	default:
 		out.Webhooks = "GitHub has sent nothing yet. It sends something when the app is installed."
 	}

@@ -188,7 +188,8 @@ func (g *Registration) room() error {
 		return fmt.Errorf("the app's keys could not be stored: %w; give SIA a folder that it may write to with --dir", err)
 	}
 	if _, err := os.Lstat(g.file()); err == nil && !g.conf.Replace {
-		return fmt.Errorf("%w, in %s: `sia setup --replace` registers another and keeps this one beside it", ErrExists, g.file())
+		return fmt.Errorf("%w, in %s: `sia setup --replace` registers another and keeps this one beside it",
+			ErrExists, g.file())
 	}
 	return nil
 }
@@ -218,8 +219,9 @@ func (g *Registration) done(w http.ResponseWriter, r *http.Request) {
 	}
 	if err := g.store(*b.made); err != nil {
 		g.conf.Logger.ErrorContext(r.Context(), "the registered app could not be stored", "error", err)
-		g.fail(w, http.StatusInternalServerError, fmt.Errorf("the app is registered, and could not be stored: %w. Mend that, "+
-			"and load this page again; its keys are still there", err))
+		g.fail(w, http.StatusInternalServerError,
+			fmt.Errorf("the app is registered, and could not be stored: %w. Mend that, and load this page again; its keys are "+
+				"still there", err))
 		return
 	}
 	see(w, r, Path)
@@ -239,5 +241,6 @@ func (g *Registration) store(app Registered) error {
 
 func (g *Registration) fail(w http.ResponseWriter, status int, err error) {
 	text := err.Error()
-	g.site.show(w, status, "failed", "", frame{Title: "The app is not set up", Error: strings.ToUpper(text[:1]) + text[1:]})
+	g.site.show(w, status, "failed", "",
+		frame{Title: "The app is not set up", Error: strings.ToUpper(text[:1]) + text[1:]})
 }

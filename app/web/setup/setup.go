@@ -1,9 +1,10 @@
 // Package setup makes a server of SIA known to GitHub without anybody copying a secret.
 //
-// [Registration] is /setup while there is no app: a person chooses who will own it, and GitHub registers it from a
-// manifest, which is app.yml with this server's addresses. GitHub then sends the browser back with a code, for which it
-// hands out the app's keys once. They are stored in the server's folder ([File]) and shown to nobody. Where manifests
-// don't work, which is so for apps that an enterprise owns, a page says each field of GitHub's form and takes id and key.
+// [Registration] is /setup while there is no app: a person chooses who will own it, and GitHub
+// registers it from a manifest, which is app.yml with this server's addresses. GitHub then sends
+// the browser back with a code, for which it hands out the app's keys once. They are stored in the
+// server's folder ([File]) and shown to nobody. Where manifests don't work, which is so for apps
+// that an enterprise owns, a page says each field of GitHub's form and takes id and key.
 //
 // [Progress] is /setup from then on: where to install the app, where it is installed, whether webhooks arrive, and
 // what to do if they don't.

@@ -62,8 +62,9 @@ func open(t *testing.T, tune ...func(*setup.RegistrationConfig)) *place {
 	p.must(err)
 	sim.CreateOrg("acme")
 	p.conf = setup.RegistrationConfig{Dir: p.dir, GitHub: sim.URL(), Callback: "/signin/callback",
-		Missing: func(setup.Registered) []string { return nil }, Stored: func(r setup.Registered) { p.stored = append(p.stored, r) },
-		Logger: slog.New(slog.NewTextHandler(p.log, nil)), Now: p.clock.Now}
+		Missing: func(setup.Registered) []string { return nil },
+		Stored:  func(r setup.Registered) { p.stored = append(p.stored, r) },
+		Logger:  slog.New(slog.NewTextHandler(p.log, nil)), Now: p.clock.Now}
 	for _, f := range tune {
 		f(&p.conf)
 	}
@@ -172,7 +173,8 @@ func TestRegisteringCopiesNoSecret(t *testing.T) {
 	b := p.browser()
 	b.open(p.pages.URL)
 	b.submit("owner", "org", "org", "acme", "name", "Acme SIA", "public_url", public+"/")
-	for _, want := range []string{"the organisation <b>acme</b>", "<td>contents</td><td>write</td><td>read the code and the settings",
+	for _, want := range []string{"the organisation <b>acme</b>",
+		"<td>contents</td><td>write</td><td>read the code and the settings",
 		"<td>issues</td><td>the label that starts a task", public + "/webhook"} {
 		if !strings.Contains(b.body, want) {
 			t.Fatalf("lacks %q: %d %s", want, b.code, b.body)
@@ -188,8 +190,9 @@ func TestRegisteringCopiesNoSecret(t *testing.T) {
 	}
 	got, ok, err := setup.Load(p.dir)
 	p.must(err)
-	if !ok || len(p.stored) != 1 || got.Slug != "acme-sia" || got.Owner != "acme" || got.PublicURL != public || got.ClientSecret == "" ||
-		!strings.Contains(got.PrivateKey, "PRIVATE KEY") || got.WebhookSecret == "" || got.Page != p.URL()+"/apps/acme-sia" {
+	if !ok || len(p.stored) != 1 || got.Slug != "acme-sia" || got.Owner != "acme" || got.PublicURL != public ||
+		got.ClientSecret == "" || !strings.Contains(got.PrivateKey, "PRIVATE KEY") || got.WebhookSecret == "" ||
+		got.Page != p.URL()+"/apps/acme-sia" {
 		t.Errorf("stored %d times: %s, owner %s, page %s", len(p.stored), got, got.Owner, got.Page)
 	}
 	info, err := os.Stat(filepath.Join(p.dir, setup.File))
@@ -219,22 +222,24 @@ func TestChoicesAreChecked(t *testing.T) {
 		pairs []string
 		want  string
 	}{
-		"an organisation that is none":   {[]string{"owner", "org", "org", "../acme"}, "is no organisation"},
-		"no organisation":                {[]string{"owner", "org", "org", ""}, "name the organisation"},
-		"a long name":                    {[]string{"name", strings.Repeat("x", 35)}, "1 to 34 characters"},
-		"no name":                        {[]string{"name", "  "}, "1 to 34 characters"},
-		"a script for GitHub":            {[]string{"github", "javascript:alert(1)"}, "GitHub&#39;s address"},
-		"GitHub with a path":             {[]string{"github", "https://github.com/acme"}, "GitHub&#39;s address"},
-		"GitHub with a user":             {[]string{"github", "https://a:b@github.com"}, "GitHub&#39;s address"},
-		"no public address":              {[]string{"public_url", ""}, "the public address of this server"},
-		"a public address with a path":   {[]string{"public_url", public + "/webhook"}, "the public address of this server"},
-		"a very long address":            {[]string{"public_url", "https://" + strings.Repeat("a", 4000)}, "the public address of this server"},
+		"an organisation that is none": {[]string{"owner", "org", "org", "../acme"}, "is no organisation"},
+		"no organisation":              {[]string{"owner", "org", "org", ""}, "name the organisation"},
+		"a long name":                  {[]string{"name", strings.Repeat("x", 35)}, "1 to 34 characters"},
+		"no name":                      {[]string{"name", "  "}, "1 to 34 characters"},
+		"a script for GitHub":          {[]string{"github", "javascript:alert(1)"}, "GitHub&#39;s address"},
+		"GitHub with a path":           {[]string{"github", "https://github.com/acme"}, "GitHub&#39;s address"},
+		"GitHub with a user":           {[]string{"github", "https://a:b@github.com"}, "GitHub&#39;s address"},
+		"no public address":            {[]string{"public_url", ""}, "the public address of this server"},
+		"a public address with a path": {[]string{"public_url", public + "/webhook"}, "the public address of this server"},
+		"a very long address": {[]string{"public_url", "https://" + strings.Repeat("a", 4000)},
+			"the public address of this server"},
 		"an organisation that is markup": {[]string{"owner", "org", "org", `"><script>`}, "is no organisation"},
 	} {
 		b := p.browser()
 		b.open(p.pages.URL)
 		b.submit(append([]string{"public_url", public}, c.pairs...)...)
-		if b.code != http.StatusUnprocessableEntity || !strings.Contains(b.body, c.want) || strings.Contains(b.body, "<script>") {
+		if b.code != http.StatusUnprocessableEntity || !strings.Contains(b.body, c.want) ||
+			strings.Contains(b.body, "<script>") {
 			t.Errorf("%s: %d %s", name, b.code, b.body)
 		}
 	}
@@ -385,8 +390,8 @@ func TestWhatIsStoredStays(t *testing.T) {
 }
 
 func TestBrokenFiles(t *testing.T) {
-	for name, content := range map[string]string{"empty": "", "half": `{"id": 7`, "without keys": `{"id": 7, "github": "https://github.com"}`,
-		"large": strings.Repeat(" ", 2<<20) + "{}"} {
+	for name, content := range map[string]string{"empty": "", "half": `{"id": 7`,
+		"without keys": `{"id": 7, "github": "https://github.com"}`, "large": strings.Repeat(" ", 2<<20) + "{}"} {
 		dir := t.TempDir()
 		if err := os.WriteFile(filepath.Join(dir, setup.File), []byte(content), 0o600); err != nil {
 			t.Fatal(err)
@@ -406,7 +411,8 @@ func TestRegisteringByHand(t *testing.T) {
 	p.must(err)
 	b := p.browser()
 	b.open(p.pages.URL + "/setup/manual")
-	for _, want := range []string{"<td>pull_requests</td><td>write</td>", "https://your-host/signin/callback", "Webhook secret"} {
+	for _, want := range []string{"<td>pull_requests</td><td>write</td>", "https://your-host/signin/callback",
+		"Webhook secret"} {
 		if !strings.Contains(b.body, want) {
 			t.Errorf("lacks %s: %s", want, b.body)
 		}
@@ -430,9 +436,10 @@ func TestRegisteringByHand(t *testing.T) {
 			t.Errorf("%s: %d %s", name, b.code, b.body)
 		}
 	}
-	b.submit("public_url", public, "id", strconv.FormatInt(app.ID, 10), "key", key, "client_id", app.ClientID, "client_secret", app.ClientSecret,
-		"webhook_secret", secret[1])
-	if b.url.Path != "/setup" || len(p.stored) != 1 || p.stored[0].WebhookSecret != secret[1] || p.stored[0].Slug != "by-hand" {
+	b.submit("public_url", public, "id", strconv.FormatInt(app.ID, 10), "key", key, "client_id", app.ClientID,
+		"client_secret", app.ClientSecret, "webhook_secret", secret[1])
+	if b.url.Path != "/setup" || len(p.stored) != 1 || p.stored[0].WebhookSecret != secret[1] ||
+		p.stored[0].Slug != "by-hand" {
 		t.Errorf("%d at %s: %s", b.code, b.url, b.body)
 	}
 }

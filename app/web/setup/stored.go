@@ -19,7 +19,8 @@ const File = "github-app.json"
 // maxFile bounds the file, in bytes; a key has two thousand.
 const maxFile = 1 << 20
 
-// Registered is an app as it was registered. It holds secrets: it is stored with mode 0600, and logs show its name alone.
+// Registered is an app as it was registered. It holds secrets: it is stored with mode 0600, and
+// logs show its name alone.
 type Registered struct {
 	GitHub string `json:"github"`        // where people meet GitHub, such as https://github.com
 	API    string `json:"api,omitempty"` // its REST API, where it is not the usual one

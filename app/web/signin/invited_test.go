@@ -47,7 +47,8 @@ func TestTheLinkLetsOneBrowserIn(t *testing.T) {
 	}
 	link := invitation.Link()
 	first, second := browser(), browser()
-	for _, path := range []string{"/setup", "/", "/setup?token=", "/setup?token=x", "/setup/done?token=" + link, link[:len(link)-1]} {
+	for _, path := range []string{"/setup", "/", "/setup?token=", "/setup?token=x", "/setup/done?token=" + link,
+		link[:len(link)-1]} {
 		if code, _, _ := second(path, nil); code != http.StatusForbidden {
 			t.Errorf("%s: %d", path, code)
 		}

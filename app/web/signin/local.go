@@ -39,8 +39,9 @@ type local struct {
 	guard  guard
 }
 
-// Local is next for whoever sits at this machine: they are the operator. It answers only this machine, and only who
-// asked for a loopback name, so that a page from elsewhere can't have a browser read or do anything here (DNS rebinding).
+// Local is next for whoever sits at this machine: they are the operator. It answers only this
+// machine, and only who asked for a loopback name, so that a page from elsewhere can't have a
+// browser read or do anything here (DNS rebinding).
 func Local(next http.Handler) http.Handler {
 	return &local{next: next, tokens: newTokens(), guard: guard{same: http.NewCrossOriginProtection()}}
 }

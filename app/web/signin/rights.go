@@ -37,7 +37,8 @@ func (f forge) viewer(ctx context.Context, s session) (viewer.Viewer, error) {
 		return viewer.Viewer{}, err
 	}
 	if !all {
-		f.log.WarnContext(ctx, "a person reaches more repositories than are looked at; they see the first ones", "login", s.Login)
+		f.log.WarnContext(ctx, "a person reaches more repositories than are looked at; they see the first ones",
+			"login", s.Login)
 	}
 	for _, in := range reached {
 		others := 0

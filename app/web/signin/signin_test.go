@@ -23,7 +23,8 @@ func TestPeopleSeeWhatGitHubLetsThem(t *testing.T) {
 		return []viewer.Installation{{ID: p.inst, Account: "acme", Whole: whole}}
 	}
 	for login, want := range map[string]viewer.Viewer{
-		"ada":     {Repos: map[int64]viewer.Role{p.shop: viewer.Administers, p.till: viewer.Administers}, Installations: acme(true)},
+		"ada": {Repos: map[int64]viewer.Role{p.shop: viewer.Administers, p.till: viewer.Administers},
+			Installations: acme(true)},
 		"meg":     {Repos: map[int64]viewer.Role{p.shop: viewer.Administers}, Installations: acme(false)},
 		"dana":    {Repos: map[int64]viewer.Role{p.shop: viewer.Writes}, Installations: acme(false)},
 		"tim":     {Repos: map[int64]viewer.Role{p.shop: viewer.Reads}, Installations: acme(false)},
@@ -47,7 +48,8 @@ func TestPeopleSeeWhatGitHubLetsThem(t *testing.T) {
 		nobody.header.Get("Location") != "/signin?to=%2Ftasks%2F1-2" {
 		t.Errorf("nobody: %d %s", nobody.status, nobody.header)
 	}
-	if program := p.browser().ask("GET", "/", nil, "Accept", "application/json"); program.status != http.StatusUnauthorized {
+	program := p.browser().ask("GET", "/", nil, "Accept", "application/json")
+	if program.status != http.StatusUnauthorized {
 		t.Errorf("a program: %d", program.status)
 	}
 	if style := p.browser().ask("GET", "/style.css", nil); style.viewer(t).Sees(p.inst) {
@@ -74,9 +76,10 @@ func TestManyRepositories(t *testing.T) {
 
 func TestNoOpenRedirect(t *testing.T) {
 	p := open(t)
-	for _, to := range []string{"//evil.example", `/\evil.example`, `\\evil.example`, "https://evil.example/", "https:evil.example",
-		"javascript:alert(1)", "/\t/evil.example", "/%5Cevil.example", "/%2F/evil.example", "///evil.example", "evil", "",
-		"/signin?to=/", "/signout", "/" + strings.Repeat("a", 3000), "/\n/evil.example", " //evil.example"} {
+	for _, to := range []string{"//evil.example", `/\evil.example`, `\\evil.example`, "https://evil.example/",
+		"https:evil.example", "javascript:alert(1)", "/\t/evil.example", "/%5Cevil.example", "/%2F/evil.example",
+		"///evil.example", "evil", "", "/signin?to=/", "/signout", "/" + strings.Repeat("a", 3000), "/\n/evil.example",
+		" //evil.example"} {
 		got := p.browser().signIn("dana", "/signin?"+url.Values{"to": {to}}.Encode())
 		if got.url.String() != p.pages.URL+"/" {
 			t.Errorf("%q led to %s", to, got.url)
@@ -131,7 +134,8 @@ func TestCodesAreBoundByPKCE(t *testing.T) {
 	if got := mallory.ask("GET", "/signin/callback?"+q.Encode(), nil); got.status != http.StatusBadGateway {
 		t.Errorf("mallory is let in with dana's code: %d %s", got.status, got.body)
 	}
-	if m.Query().Get("code_challenge_method") != "S256" || m.Query().Get("redirect_uri") != p.pages.URL+"/signin/callback" {
+	if m.Query().Get("code_challenge_method") != "S256" ||
+		m.Query().Get("redirect_uri") != p.pages.URL+"/signin/callback" {
 		t.Errorf("GitHub is asked %s", m)
 	}
 }
@@ -151,7 +155,8 @@ func TestSessionsCantBeMade(t *testing.T) {
 	}
 	begun := p.browser()
 	begun.ask("GET", "/signin/github", nil)
-	bad := []string{"", "x", strings.Repeat("A", 100), good[:len(good)-2] + "AA", "A" + good[1:], strings.Repeat("A", 1<<16)}
+	bad := []string{"", "x", strings.Repeat("A", 100), good[:len(good)-2] + "AA", "A" + good[1:],
+		strings.Repeat("A", 1<<16)}
 	for _, c := range begun.Jar.Cookies(home) {
 		bad = append(bad, c.Value) // one that is sealed, for another purpose
 	}
@@ -191,8 +196,10 @@ func TestOtherSitesChangeNothing(t *testing.T) {
 	token := dana.signIn("dana", "/").viewer(t).Token
 	others := p.browser().signIn("rob", "/").viewer(t).Token
 	for name, try := range map[string][]string{
-		"no token": {""}, "another's": {others}, "half": {token[:20]}, "with the origin of another site": {token, "Origin", "https://evil.example"},
-		"from another site": {token, "Sec-Fetch-Site", "cross-site"}, "from a sibling": {token, "Sec-Fetch-Site", "same-site"},
+		"no token": {""}, "another's": {others}, "half": {token[:20]},
+		"with the origin of another site": {token, "Origin", "https://evil.example"},
+		"from another site":               {token, "Sec-Fetch-Site", "cross-site"},
+		"from a sibling":                  {token, "Sec-Fetch-Site", "same-site"},
 	} {
 		for _, method := range []string{"POST", "PUT", "DELETE", "PATCH"} {
 			if got := dana.ask(method, "/act", url.Values{"csrf": {try[0]}}, try[1:]...); got.status != http.StatusForbidden {
@@ -203,7 +210,8 @@ func TestOtherSitesChangeNothing(t *testing.T) {
 	if got := dana.ask("POST", "/act?token="+token, nil); got.status != http.StatusForbidden {
 		t.Errorf("a token in the address: %d", got.status)
 	}
-	if got := dana.ask("POST", "/act", url.Values{"csrf": {""}, "x": {strings.Repeat("x", 11<<20)}}); got.status != http.StatusForbidden {
+	got := dana.ask("POST", "/act", url.Values{"csrf": {""}, "x": {strings.Repeat("x", 11<<20)}})
+	if got.status != http.StatusForbidden {
 		t.Errorf("a large form: %d", got.status)
 	}
 	if p.done != 0 {
@@ -230,8 +238,9 @@ func TestSigningOut(t *testing.T) {
 	if got := dana.ask("POST", "/signout", nil); got.status != http.StatusForbidden {
 		t.Errorf("another site signs out: %d", got.status)
 	}
-	if got := dana.ask("POST", "/signout", url.Values{"csrf": {token}}); !strings.Contains(got.body, "You are signed out") {
-		t.Errorf("%d %s", got.status, got.body)
+	out := dana.ask("POST", "/signout", url.Values{"csrf": {token}})
+	if !strings.Contains(out.body, "You are signed out") {
+		t.Errorf("%d %s", out.status, out.body)
 	}
 	for name, b := range map[string]*browser{"dana": dana, "a copy of her cookie": thief} {
 		if got := b.ask("GET", "/", nil); got.url.Path != "/signin" {
@@ -332,7 +341,8 @@ func TestCallbacksAreBounded(t *testing.T) {
 	for range 40 {
 		u, err := url.Parse(b.stay().ask("GET", "/signin/github", nil).header.Get("Location"))
 		p.must(err)
-		if got := b.ask("GET", "/signin/callback?code=x&state="+u.Query().Get("state"), nil); got.status == http.StatusTooManyRequests {
+		got := b.ask("GET", "/signin/callback?code=x&state="+u.Query().Get("state"), nil)
+		if got.status == http.StatusTooManyRequests {
 			refused++
 		} else if got.status != http.StatusBadGateway {
 			t.Fatalf("%d %s", got.status, got.body)

@@ -15,8 +15,9 @@ import (
 // limit is how long a test may use its browser.
 const limit = 4 * time.Minute
 
-// Chromium starts a headless browser, which ends with the test. The context is that of a first window; chromedp.NewContext
-// with chromedp.WithNewBrowserContext makes windows with cookies of their own.
+// Chromium starts a headless browser, which ends with the test. The context is that of a first
+// window; chromedp.NewContext with chromedp.WithNewBrowserContext makes windows with cookies of
+// their own.
 func Chromium(t *testing.T) context.Context {
 	t.Helper()
 	alloc, stop := chromedp.NewExecAllocator(t.Context(), append(chromedp.DefaultExecAllocatorOptions[:],
