@@ -70,18 +70,18 @@ demo: ## play the whole product on this machine, with nothing to sign up for
 quick: ## run the tests that need Go and git alone, without the race detector
 	go test -vet=off -skip '$(THOROUGH_TESTS)' $$(go list $(PACKAGES) | grep -vE '/sia/($(THOROUGH_ROOMS))$$')
 
-# Lint vets. Memory is cheaper than time: half of the collections are enough. A program with the race detector sleeps a second before it exits,
+# Lint vets. Memory is cheaper than time: a quarter of the collections are enough. A program with the race detector sleeps a second before it exits,
 # and tests start hundreds.
-PLAIN := GOGC=200 go test -vet=off -timeout 30m -json
-RACE  := GORACE=atexit_sleep_ms=10 GOGC=200 go test -race -vet=off $(UNWATCHED) -timeout 45m -json
+PLAIN := GOGC=400 go test -vet=off -timeout 30m -json
+RACE  := GORACE=atexit_sleep_ms=10 GOGC=400 go test -race -vet=off $(UNWATCHED) -timeout 45m -json
 
 # They wait for processes and timers as much as they work, so more of them go on at a time than there are processors. Passes go on one after
-# the other: at the same time they took as long, and more minutes of the processors. What plays the whole application writes into memory.
+# the other: at the same time they took as long, and more minutes of the processors. They write into memory where there is enough.
 .PHONY: test
 test: deps ## run every test, most of them with the race detector; a skipped test is a failure
 	@{ status=0; all="$$(go list $(PACKAGES))"; alone="$$(grep -E '^$(MODULE)/($(ALONE))$$' <<< "$$all" | grep -vE '/($(ALWAYS))$$')"; \
-	scratch="$$(.ci/scratch)"; trap 'rm -rf "$$scratch"' EXIT; \
-	env $${scratch:+TMPDIR="$$scratch"} $(PLAIN) -parallel 6 $$alone || status=1; \
+	scratch="$$(.ci/scratch)"; trap 'rm -rf "$$scratch"' EXIT; [ -z "$$scratch" ] || export TMPDIR="$$scratch"; \
+	$(PLAIN) -parallel 6 $$alone || status=1; \
 	$(PLAIN) -run '^($(BY_ITSELF))$$' $(addprefix ./,$(THEIR_ROOMS)) || status=1; \
 	$(RACE) -p 3 -skip '^($(BY_ITSELF))$$' $$(grep -vxF "$$alone" <<< "$$all") || status=1; \
 	$(RACE) -run '$(AT_ONCE)' ./app || status=1; \
