@@ -16,7 +16,7 @@ FUZZTIME ?= 20s
 BENCH    ?= .
 
 # The dot keeps .ci out of ./..., so what is in it is named.
-PACKAGES := ./... ./.ci/tally ./.ci/sbom
+PACKAGES := ./... ./.ci/tally ./.ci/sbom ./.ci/mutants
 
 # The race detector makes a test take four times as long. It watches the own tests of each room but those of the rooms where nothing happens at
 # the same time, and but for those tests that do much work, one step after the other. Of the tests that play the whole application it watches
