@@ -7,6 +7,8 @@ import (
 	"io"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -147,4 +149,25 @@ func TestUnfitTreeIsNoFailedJob(t *testing.T) {
 			t.Errorf("%s: %+v, %v", name, fact, err)
 		}
 	}
+}
+
+// Work that can't be looked through in time makes the attempt one that failed, and is bounded itself.
+func TestWorkIsLookedThroughInTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		fact := sia.AttemptEnded{End: sia.EndFinished, Commit: "f00d"}
+		began := time.Now()
+		err := (&Worker{}).settleTree(t.Context(), sia.Task{}, agentRun{}, nil, &fact,
+			func(ctx context.Context, _ sia.Task, _ agentRun, _ *gitops.Workspace, _ *sia.AttemptEnded) error {
+				select {
+				case <-ctx.Done():
+					return context.Cause(ctx)
+				case <-time.After(time.Hour):
+					return nil
+				}
+			})
+		if err != nil || fact.Commit != "" || fact.Reason != "nothing was pushed, since the work tree can't be committed: "+
+			"it was not looked through within 20s" || time.Since(began) != 20*time.Second {
+			t.Errorf("after %s: %+v, %v", time.Since(began), fact, err)
+		}
+	})
 }
