@@ -14,6 +14,7 @@ MODULE   := github.com/sia-bot/sia
 VERSION  ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 FUZZTIME ?= 20s
 BENCH    ?= .
+MUTANT   ?= .
 
 # The dot keeps .ci out of ./..., so what is in it is named.
 PACKAGES := ./... ./.ci/tally ./.ci/sbom ./.ci/mutants
@@ -90,6 +91,11 @@ test: deps ## run every test, most of them with the race detector; a skipped tes
 .PHONY: race
 race: deps ## run every test with the race detector, which takes three times as long
 	$(RACE) $(PACKAGES) | go run ./.ci/tally
+
+.PHONY: mutants
+mutants: deps ## take each defence of SECURITY.md out, one at a time, and see its tests fail: half an hour; MUTANT selects by a regular expression
+	@scratch="$$(.ci/scratch)"; trap 'rm -rf "$$scratch"' EXIT; \
+	env $${scratch:+TMPDIR="$$scratch"} go run ./.ci/mutants -run '$(MUTANT)'
 
 .PHONY: lint
 lint: $(GOLANGCI_LINT) $(ACTIONLINT) ## check format, linters (vet is one), workflows, and who imports whom

@@ -121,9 +121,12 @@ func TestSetupIsKeptAndCannotBePoisoned(t *testing.T) {
 	cache := t.TempDir()
 	setup := []string{"[ -e $GOMODCACHE/fetched ] || { mkdir -p $GOMODCACHE && echo good > $GOMODCACHE/fetched && " +
 		"echo fetch >> $XDG_CACHE_HOME/log; }", "echo ready > prepared; mkdir -p $GOCACHE; echo built > $GOCACHE/b"}
-	try := func(lock string, look string) (*bench, string) {
+	try := func(lock string, look string, change ...func(*bench)) (*bench, string) {
 		b := contained(t, turns(command(look), done), cache)
 		b.in.Setup, b.in.OnBase = setup, true
+		for _, f := range change {
+			f(b)
+		}
 		b.write("go.sum", lock)
 		b.run()
 		return b, b.results("run")[0]
@@ -141,10 +144,16 @@ func TestSetupIsKeptAndCannotBePoisoned(t *testing.T) {
 	if b, _ = try("2", "true"); b.rec.notes() != "setup without network, kept" {
 		t.Errorf("with other locks: %s", b.rec.notes())
 	}
+	for of, change := range map[string]func(*bench){"another repository": func(b *bench) { b.in.Repo += "-2" },
+		"other commands": func(b *bench) { b.in.Setup = append(slices.Clone(setup), "true") }} {
+		if b, _ = try("1", "true", change); b.rec.notes() != "setup without network, kept" {
+			t.Errorf("of %s: %s", of, b.rec.notes())
+		}
+	}
 	if left, err := os.ReadDir(filepath.Join(cache, "builds")); err != nil || len(left) > 0 {
 		t.Errorf("left behind: %v %v", left, err)
 	}
-	if kept, err := os.ReadDir(filepath.Join(cache, "setups")); err != nil || len(kept) != 2 {
+	if kept, err := os.ReadDir(filepath.Join(cache, "setups")); err != nil || len(kept) != 4 {
 		t.Errorf("kept: %v %v", kept, err)
 	}
 }
