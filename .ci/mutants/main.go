@@ -38,8 +38,8 @@ func main() {
 	pattern := flag.String("run", "", "only the mutants with a name, a file or a test that `REGEXP` matches")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	defer stop()
 	code, err := run(ctx, ".", os.Stdout, *list, *verbose, *pattern)
+	stop()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "mutants:", err)
 	}
@@ -224,7 +224,7 @@ func expression(tests []string) string {
 			if i == len(levels) {
 				levels = append(levels, nil)
 			}
-			if !slices.Contains(levels[i], part) {
+			if part = regexp.QuoteMeta(part); !slices.Contains(levels[i], part) {
 				levels[i] = append(levels[i], part)
 			}
 		}

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -66,7 +67,10 @@ func TestEachClaimHasAMutant(t *testing.T) {
 			}
 		}
 		for _, of := range m.Tests {
-			for _, name := range of.Names {
+			for _, name := range of.Names { // or a part of a test that is named
+				for !slices.Contains(named, name) && strings.Contains(name, "/") {
+					name = name[:strings.LastIndexByte(name, '/')]
+				}
 				if held[name] = true; !slices.Contains(named, name) {
 					t.Errorf("%s: SECURITY.md does not name %s", m.Name, name)
 				}
@@ -83,7 +87,7 @@ func TestEachClaimHasAMutant(t *testing.T) {
 // What becomes of the mutants of a small module.
 func TestVerdicts(t *testing.T) {
 	seconds := regexp.MustCompile(` +[0-9.]+s  `)
-	said := regexp.MustCompile(`(?m)^(?:#|[ \t]|panic|goroutine|---|m/m).*\n|^\n`) // by the compiler and by tests
+	verdicts := regexp.MustCompile(`(?m)^(?:ok|caught|SURVIVED|BROKEN|[0-9]+) .*\n|^.*: m TestHalf.*\n`)
 	for _, c := range []struct {
 		pattern string
 		list    bool
@@ -110,9 +114,12 @@ caught waits, as is said (not done within 2s)
 		if err != nil {
 			t.Fatalf("%q: %v", c.pattern, err)
 		}
-		got := said.ReplaceAllString(seconds.ReplaceAllString(out.String(), " "), "")
+		got := strings.Join(verdicts.FindAllString(seconds.ReplaceAllString(out.String(), " "), -1), "")
 		if diff := cmp.Diff(c.want, got); diff != "" || code != c.code {
 			t.Errorf("%q: exit code %d, want %d; -want +got\n%s", c.pattern, code, c.code, diff)
+		}
+		if broken := strings.Contains(c.want, "BROKEN"); broken != strings.Contains(out.String(), "missing return") {
+			t.Errorf("%q: what the compiler said is shown: %t\n%s", c.pattern, !broken, out.String())
 		}
 	}
 }
@@ -136,6 +143,18 @@ func TestUnharmed(t *testing.T) {
 		code, err := run(t.Context(), dir, &bytes.Buffer{}, false, false, "")
 		if code != 2 || err == nil || !strings.Contains(err.Error(), "TestIt of . does not pass without a mutant") {
 			t.Errorf("one that %s: exit code %d, %v", name, code, err)
+		}
+	}
+}
+
+// Tests that hang show nothing where nobody said that they would.
+func TestHanging(t *testing.T) {
+	res := readResult(strings.NewReader(`{"Action":"output","Test":"TestIt","Output":"panic: test timed out after 10m0s\n"}
+{"Action":"fail","Test":"TestIt"}
+`))
+	for within, want := range map[time.Duration]verdict{0: broken, time.Minute: caught} {
+		if v, why := res.judge(tests{"m", []string{"TestIt"}}, within); v != want {
+			t.Errorf("%s: %s%s, want %s", within, v, why, want)
 		}
 	}
 }

@@ -64,9 +64,10 @@ func TestLeaksInALargeFile(t *testing.T) {
 		"-----END PRIVATE KEY-----\n"
 	line := strings.Repeat("x", 99) + "\n"
 	for _, at := range []int{0, scanPiece - 200, scanPiece - 100, scanPiece, scanPiece + 100, scanPiece + scanTail - 100,
-		scanPiece + scanTail, scanPiece + scanLead + scanTail, 2 * scanPiece, 5 * scanPiece / 2, 60 << 20} {
+		scanPiece + scanTail, scanPiece + scanLead - 20, scanPiece + scanLead + scanTail - 20, 2 * scanPiece, 5 * scanPiece / 2, 60 << 20} {
 		n := at / len(line)
-		parts := []io.Reader{&repeated{line: line, n: n}, strings.NewReader("a = " + token + "\n" + key),
+		before := line[:at%len(line)]
+		parts := []io.Reader{&repeated{line: line, n: n}, strings.NewReader(before + "a = " + token + "\n" + key),
 			&repeated{line: line, n: 30_000}}
 		want := []string{fmt.Sprintf("%d github-pat", n+1), fmt.Sprintf("%d private-key", n+2)}
 		if d := cmp.Diff(want, found(t, "", io.MultiReader(parts...))); d != "" {
