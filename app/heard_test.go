@@ -2,6 +2,7 @@ package app_test
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -79,7 +80,8 @@ func TestBotsAreIgnoredUnlessNamed(t *testing.T) {
 	check(t, err)
 	for _, named := range []bool{false, true} {
 		if named {
-			push(t, s, "main", map[string]string{".sia/config.yml": "access: {bots: [" + `"` + bot + `"` + "]}\nchecks: {settle: 10s}\n"})
+			settings := fmt.Sprintf("access: {bots: [%q]}\nchecks: {settle: 10s}\n", bot)
+			push(t, s, "main", map[string]string{".sia/config.yml": settings})
 		}
 		check(t, second(s.Sim.Comment(apptest.Repo, n, bot, "/sia start")))
 		s.Settle()

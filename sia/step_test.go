@@ -57,9 +57,11 @@ func holds(t *rapid.T, before, after Task, e Event) {
 		t.Fatalf("credits %+v after %s", c, e.Fact.Kind())
 	}
 	// What the settings of the base branch say counts once, as the first attempt begins; from then on a person does.
-	if begun, ok := e.Fact.(Begun); after.Credits.Budget > before.Credits.Budget && e.By == (Actor{}) &&
-		!(ok && len(before.Attempts) == 0 && after.Credits.Budget <= before.Credits.Budget+Credits(begun.Settings.Budget.Task)*Credit) {
-		t.Fatalf("%s raised the budget from %s to %s", e.Fact.Kind(), before.Credits.Budget, after.Credits.Budget)
+	if more := after.Credits.Budget - before.Credits.Budget; more > 0 && e.By == (Actor{}) {
+		begun, ok := e.Fact.(Begun)
+		if !ok || len(before.Attempts) > 0 || more > Credits(begun.Settings.Budget.Task)*Credit {
+			t.Fatalf("%s raised the budget by %s", e.Fact.Kind(), more)
+		}
 	}
 	if n := len(after.Prompts); n > after.Approaches {
 		t.Fatalf("%d distinct prompts of %d", n, after.Approaches)

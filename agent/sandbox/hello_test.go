@@ -40,7 +40,8 @@ func TestTunnelsNameHidesNone(t *testing.T) {
 		}()
 		hello, err := readHello(t.Context(), here, "good.example:443")
 		here.Close()
-		if (err == nil) != (says == "") || (len(hello) > 0) != (says == "") || err != nil && !strings.Contains(err.Error(), says) {
+		if good := says == ""; (err == nil) != good || (len(hello) > 0) != good || err != nil &&
+			!strings.Contains(err.Error(), says) {
 			t.Errorf("%d bytes, %v, want %q", len(hello), err, says)
 		}
 	}

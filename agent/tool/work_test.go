@@ -160,8 +160,8 @@ func TestPatchesThatMultiply(t *testing.T) {
 	env := tool.Env{Root: root}
 	head := "--- a/blank\n+++ b/blank\n"
 	for name, c := range map[string]struct{ patch, says string }{
-		"blank lines":        {head + "@@ -1,1 +1,1 @@\n" + strings.Repeat("\n", 400_000) + "-x\n", "do not stand in the file"},
-		"what nearly stands": {head + "@@ -9,1 +9,1 @@\n" + strings.Repeat(" \n", 200_000) + "-x\n", "do not stand in the file"},
+		"blank lines":        {head + "@@ -1,1 +1,1 @@\n" + strings.Repeat("\n", 400_000) + "-x\n", "do not stand in"},
+		"what nearly stands": {head + "@@ -9,1 +9,1 @@\n" + strings.Repeat(" \n", 200_000) + "-x\n", "do not stand in"},
 		"what stands too much": {head + "@@ -600000,1 +9,1 @@\n" + strings.Repeat(" \n", 200_000) + "+x\n",
 			"in 10 places or more"},
 		"many": {head + strings.Repeat("@@ -600000,1 +9,1 @@\n \n+x\n", 20_000), "in 1000 places, and this changes 20000"},

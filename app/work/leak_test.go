@@ -64,7 +64,8 @@ func TestLeaksInALargeFile(t *testing.T) {
 		"-----END PRIVATE KEY-----\n"
 	line := strings.Repeat("x", 99) + "\n"
 	for _, at := range []int{0, scanPiece - 200, scanPiece - 100, scanPiece, scanPiece + 100, scanPiece + scanTail - 100,
-		scanPiece + scanTail, scanPiece + scanLead - 20, scanPiece + scanLead + scanTail - 20, 2 * scanPiece, 5 * scanPiece / 2, 60 << 20} {
+		scanPiece + scanTail, scanPiece + scanLead - 20, scanPiece + scanLead + scanTail - 20, 2 * scanPiece,
+		5 * scanPiece / 2, 60 << 20} {
 		n := at / len(line)
 		before := line[:at%len(line)]
 		parts := []io.Reader{&repeated{line: line, n: n}, strings.NewReader(before + "a = " + token + "\n" + key),

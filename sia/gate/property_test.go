@@ -16,12 +16,13 @@ import (
 func anyInput(t *rapid.T) Input {
 	name := rapid.SampledFrom([]string{"build", "test", "lint", "SIA"})
 	statuses := []string{"queued", "in_progress", "completed", "completed", "completed"}
-	conclusions := []string{"success", "failure", "neutral", "skipped", "cancelled", "timed_out", "action_required", "stale",
-		"startup_failure", ""}
+	conclusions := []string{"success", "failure", "neutral", "skipped", "cancelled", "timed_out", "action_required",
+		"stale", "startup_failure", ""}
 	// Of half of the commits nearly everything is well: of the others hardly one is green.
 	well := rapid.Bool().Draw(t, "well")
 	if well {
-		statuses, conclusions = []string{"completed"}, []string{"success", "success", "success", "success", "skipped", "failure"}
+		statuses = []string{"completed"}
+		conclusions = []string{"success", "success", "success", "success", "skipped", "failure"}
 	}
 	runs := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) Run {
 		r := run(rapid.Int64Range(1, 90).Draw(t, "id"), name.Draw(t, "name"), "")
@@ -66,7 +67,9 @@ func anyInput(t *rapid.T) Input {
 	if well { // nothing is waited for that will not come
 		in.Since = noon.Add(-2 * time.Hour)
 		in.Required = slices.DeleteFunc(in.Required, func(r Required) bool {
-			return !slices.ContainsFunc(in.Runs, func(run Run) bool { return run.Name == r.Name && (r.App == 0 || r.App == run.AppID) })
+			return !slices.ContainsFunc(in.Runs, func(run Run) bool {
+				return run.Name == r.Name && (r.App == 0 || r.App == run.AppID)
+			})
 		})
 	}
 	in.RequiredKnown = rapid.Bool().Draw(t, "known")
