@@ -41,7 +41,7 @@ UNWATCHED := -gcflags='modernc.org/sqlite/lib=-race=false' -gcflags='modernc.org
 # description, a browser, a sandbox or other people's agents, and the tests that
 # take longest where there is a race detector to watch them.
 THOROUGH_ROOMS := app|app/ghsim|app/ghsim/api|app/ghsim/conformance|app/replay|agent|agent/sandbox
-THOROUGH_TESTS := TestGitHubsExamples|TestScripts/(demo|bench|replay)|TestDemoNeedsItsLesson|TestHostile|TestBrokenMirror|TestReplicasDecideAlike|TestCompletionInShells|TestManPages|TestEverybodyCanUsePages|TestOpenPagesRenewThemselves
+THOROUGH_TESTS := TestGitHubsExamples|TestScripts/(demo|bench|replay)|TestDemoNeedsItsLesson|TestHostile|TestBrokenMirror|TestReplicasDecideAlike|TestCompletionInShells|TestManPages|TestEverybodyCanUsePages|TestOpenPagesRenewThemselves|TestVerdicts|TestUnharmed
 
 GOLANGCI_LINT := bin/golangci-lint-$(GOLANGCI_LINT_VERSION)
 ACTIONLINT    := bin/actionlint-$(ACTIONLINT_VERSION)

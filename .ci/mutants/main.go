@@ -103,21 +103,23 @@ type runner struct {
 	verbose bool
 }
 
-// unharmed runs the tests of all mutants without any of them: once for each package.
+// unharmed runs the tests of all mutants without any of them: once for each package, and parts of tests by themselves,
+// since an expression that selects them selects nothing in the others.
 func (r *runner) unharmed(ctx context.Context, all []mutant) error {
-	var packages []string // in the order of the mutants
-	names := map[string][]string{}
+	var groups []tests // in the order of the mutants
 	for _, m := range all {
 		for _, t := range m.Tests {
-			if names[t.Package] == nil {
-				packages = append(packages, t.Package)
+			i := slices.IndexFunc(groups, func(g tests) bool { return g.Package == t.Package && g.depth() == t.depth() })
+			if i < 0 {
+				groups = append(groups, tests{t.Package, slices.Clone(t.Names)})
+			} else {
+				groups[i].Names = append(groups[i].Names, t.Names...)
 			}
-			names[t.Package] = append(names[t.Package], t.Names...)
 		}
 	}
-	for _, pkg := range packages {
-		slices.Sort(names[pkg])
-		t := tests{pkg, slices.Compact(names[pkg])}
+	for _, t := range groups {
+		slices.Sort(t.Names)
+		t.Names = slices.Compact(t.Names)
 		began := time.Now()
 		res, err := r.test(ctx, t, 0, "")
 		if err != nil {
@@ -125,10 +127,10 @@ func (r *runner) unharmed(ctx context.Context, all []mutant) error {
 		}
 		for _, name := range t.Names {
 			if !res.passed[name] || res.skipped {
-				return fmt.Errorf("%s of %s does not pass without a mutant\n%s", name, pkg, res.said)
+				return fmt.Errorf("%s of %s does not pass without a mutant\n%s", name, t.Package, res.said)
 			}
 		}
-		r.print("ok", began, fmt.Sprintf("%s: %d tests without a mutant", pkg, len(t.Names)))
+		r.print("ok", began, fmt.Sprintf("%s: %d tests without a mutant", t.Package, len(t.Names)))
 	}
 	return nil
 }
@@ -214,9 +216,8 @@ func (r *runner) test(ctx context.Context, t tests, within time.Duration, overla
 	return res, ctx.Err()
 }
 
-// expression selects exactly some tests, of which those below another have a slash. Go matches what is between
-// slashes by itself, so that tests on different levels can't be told from their products: what is selected besides
-// is looked at as little as what was not named.
+// expression selects tests of one depth. Go matches what is between slashes by itself, so that others can be selected
+// besides, of which nothing is asked.
 func expression(tests []string) string {
 	var levels [][]string
 	for _, t := range tests {

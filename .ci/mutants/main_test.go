@@ -94,7 +94,8 @@ func TestVerdicts(t *testing.T) {
 		code    int
 		want    string
 	}{
-		{"", false, 1, `ok m: 3 tests without a mutant
+		{"", false, 1, `ok m: 2 tests without a mutant
+ok m: 1 tests without a mutant
 caught caught
 caught caught below
 SURVIVED survives: TestHalf does not fail
@@ -162,12 +163,13 @@ func TestHanging(t *testing.T) {
 // What is no mutant is refused with the reason.
 func TestNoMutant(t *testing.T) {
 	for text, want := range map[string]string{
-		"test m TestIt\n":                          "needs a test and an edit",
-		"edit m.go\n-a\n+b\n":                      "needs a test and an edit",
-		"test TestIt\nedit m.go\n-a\n":             "is neither test",
-		"test m TestIt\nwithin long\n":             "invalid duration",
-		"test m TestIt\nedit m.go\nwhat is this\n": "is neither test",
-		"test m TestIt\n-a\nedit m.go\n-a\n":       "is neither test",
+		"test m TestIt\n":                               "needs a test and an edit",
+		"edit m.go\n-a\n+b\n":                           "needs a test and an edit",
+		"test TestIt\nedit m.go\n-a\n":                  "is neither test",
+		"test m TestIt TestOther/part\nedit m.go\n-a\n": "a line for each depth",
+		"test m TestIt\nwithin long\n":                  "invalid duration",
+		"test m TestIt\nedit m.go\nwhat is this\n":      "is neither test",
+		"test m TestIt\n-a\nedit m.go\n-a\n":            "is neither test",
 	} {
 		if _, err := parse("x", text); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, want %q", text, err, want)

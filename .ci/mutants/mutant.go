@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -19,11 +20,14 @@ type mutant struct {
 	Edits  []edit
 }
 
-// tests are tests of one package, each of which has to fail.
+// tests are tests of one package, each of which has to fail. They are all of one depth.
 type tests struct {
 	Package string // its folder, in the module
 	Names   []string
 }
+
+// depth is how deep the tests are in others: 0 for those that are functions.
+func (t tests) depth() int { return strings.Count(t.Names[0], "/") }
 
 // edit is what becomes of some lines of a file.
 type edit struct{ File, From, To string }
@@ -81,7 +85,11 @@ func parse(name, text string) (mutant, error) {
 		switch last := len(m.Edits) - 1; {
 		case key == "" && rest == "":
 		case key == "test" && len(words) > 1:
-			m.Tests = append(m.Tests, tests{words[0], words[1:]})
+			t := tests{words[0], words[1:]}
+			if slices.ContainsFunc(t.Names, func(n string) bool { return strings.Count(n, "/") != t.depth() }) {
+				return m, fmt.Errorf("%q needs a line for each depth of tests", line)
+			}
+			m.Tests = append(m.Tests, t)
 		case key == "within":
 			within, err := time.ParseDuration(rest)
 			if err != nil {
