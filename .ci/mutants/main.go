@@ -16,9 +16,11 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"os/exec"
 	"os/signal"
@@ -208,12 +210,18 @@ func (r *runner) test(ctx context.Context, t tests, within time.Duration, overla
 		return nil, err
 	}
 	cmd.Stderr = os.Stderr
+	// Properties keep what they failed with there, to try it first the next time: that is a mutant's, and no finding.
+	kept := filepath.Join(r.dir, filepath.FromSlash(t.Package), "testdata", "rapid")
+	_, before := os.Stat(kept)
 	if err := cmd.Start(); err != nil {
 		return nil, err
 	}
 	res := readResult(pipe)
 	_ = cmd.Wait() // how it went is in what it printed
-	return res, ctx.Err()
+	if overlay != "" && errors.Is(before, fs.ErrNotExist) {
+		err = os.RemoveAll(kept)
+	}
+	return res, errors.Join(err, ctx.Err())
 }
 
 // expression selects tests of one depth. Go matches what is between slashes by itself, so that others can be selected
