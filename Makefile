@@ -14,9 +14,10 @@ MODULE   := github.com/sia-bot/sia
 VERSION  ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 FUZZTIME ?= 20s
 BENCH    ?= .
+MUTANT   ?= .
 
 # The dot keeps .ci out of ./..., so what is in it is named.
-PACKAGES := ./... ./.ci/tally ./.ci/sbom
+PACKAGES := ./... ./.ci/tally ./.ci/sbom ./.ci/mutants
 
 # The race detector makes a test take four times as long. It watches the own tests of each room but those of the rooms where nothing happens at
 # the same time, and but for those tests that do much work, one step after the other. Of the tests that play the whole application it watches
@@ -40,7 +41,7 @@ UNWATCHED := -gcflags='modernc.org/sqlite/lib=-race=false' -gcflags='modernc.org
 # description, a browser, a sandbox or other people's agents, and the tests that
 # take longest where there is a race detector to watch them.
 THOROUGH_ROOMS := app|app/ghsim|app/ghsim/api|app/ghsim/conformance|app/replay|agent|agent/sandbox
-THOROUGH_TESTS := TestGitHubsExamples|TestScripts/(demo|bench|replay)|TestDemoNeedsItsLesson|TestHostile|TestBrokenMirror|TestReplicasDecideAlike|TestCompletionInShells|TestManPages|TestEverybodyCanUsePages|TestOpenPagesRenewThemselves
+THOROUGH_TESTS := TestGitHubsExamples|TestScripts/(demo|bench|replay)|TestDemoNeedsItsLesson|TestHostile|TestBrokenMirror|TestReplicasDecideAlike|TestCompletionInShells|TestManPages|TestEverybodyCanUsePages|TestOpenPagesRenewThemselves|TestVerdicts|TestUnharmed
 
 GOLANGCI_LINT := bin/golangci-lint-$(GOLANGCI_LINT_VERSION)
 ACTIONLINT    := bin/actionlint-$(ACTIONLINT_VERSION)
@@ -90,6 +91,11 @@ test: deps ## run every test, most of them with the race detector; a skipped tes
 .PHONY: race
 race: deps ## run every test with the race detector, which takes three times as long
 	$(RACE) $(PACKAGES) | go run ./.ci/tally
+
+.PHONY: mutants
+mutants: deps ## take each defence of SECURITY.md out, one at a time, and see its tests fail: half an hour; MUTANT selects by a regular expression
+	@scratch="$$(.ci/scratch)"; trap 'rm -rf "$$scratch"' EXIT; \
+	env $${scratch:+TMPDIR="$$scratch"} go run ./.ci/mutants -run '$(MUTANT)'
 
 .PHONY: lint
 lint: $(GOLANGCI_LINT) $(ACTIONLINT) ## check format, linters (vet is one), workflows, and who imports whom

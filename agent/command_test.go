@@ -40,7 +40,7 @@ func newCLI(t *testing.T, command string, script scripted.Script, change ...func
 	cfg := agent.CommandAgentsConfig{Upstream: srv.URL, Key: realKey, Model: "coder",
 		Price:   llm.Price{Input: 1, Output: 5},
 		Sandbox: sandboxtest.New(t, sandbox.Options{Self: forwarding(t)}),
-		Environ: []string{"NEEDED=yes", "SIA_MODEL_KEY=" + realKey}}
+		Environ: []string{"NEEDED=yes", "UNASKED=too", "SIA_MODEL_KEY=" + realKey}}
 	for _, f := range change {
 		f(&cfg)
 	}
@@ -78,11 +78,11 @@ var says = turns(scripted.Answer{Text: "word", Usage: &scripted.Usage{Input: 100
 
 func TestCommand(t *testing.T) {
 	c := newCLI(t, `cat > /tmp/brief; grep -c 'Add a greeting' /tmp/brief; grep -c 'attempt 1' /tmp/brief; echo `+
-		`"NEEDED=$NEEDED"
+		`"NEEDED=$NEEDED$UNASKED"
 		env > /tmp/env; cat /tmp/env /proc/*/environ 2>/dev/null | grep -c `+realKey+`; echo new > made; echo 'token `+
 		`ghp_0123456789abcdefghij0123456789abcdef'
 		node ask.js /chat/completions; node ask.js /chat/completions; echo 'All `+
-		`done.'`, says, func(cfg *agent.CommandAgentsConfig) { cfg.Env = []string{"NEEDED"} })
+		`done.'`, says, func(cfg *agent.CommandAgentsConfig) { cfg.Env = []string{"NEEDED", "UNASKED"} })
 	res := c.run()
 	if res.End != sia.EndFinished || res.Reason != "" || res.Summary != "All done." || res.Turns != 2 ||
 		res.Usage != (llm.Usage{Input: 2000, Output: 400, USD: 0.004}) || res.Cost != 4*sia.Credit/10 {

@@ -121,9 +121,12 @@ func TestSetupIsKeptAndCannotBePoisoned(t *testing.T) {
 	cache := t.TempDir()
 	setup := []string{"[ -e $GOMODCACHE/fetched ] || { mkdir -p $GOMODCACHE && echo good > $GOMODCACHE/fetched && " +
 		"echo fetch >> $XDG_CACHE_HOME/log; }", "echo ready > prepared; mkdir -p $GOCACHE; echo built > $GOCACHE/b"}
-	try := func(lock string, look string) (*bench, string) {
+	try := func(lock string, look string, change ...func(*bench)) (*bench, string) {
 		b := contained(t, turns(command(look), done), cache)
 		b.in.Setup, b.in.OnBase = setup, true
+		for _, f := range change {
+			f(b)
+		}
 		b.write("go.sum", lock)
 		b.run()
 		return b, b.results("run")[0]
@@ -134,17 +137,26 @@ func TestSetupIsKeptAndCannotBePoisoned(t *testing.T) {
 		b.rec.notes() != "setup without network, kept" {
 		t.Errorf("the first time: %s\n%s", out, b.rec.notes())
 	}
-	b, out = try("1", "cat prepared $GOMODCACHE/fetched $GOCACHE/b $XDG_CACHE_HOME/log")
+	b, out = try("1", "cat prepared $GOMODCACHE/fetched $GOCACHE/b $XDG_CACHE_HOME/log; echo bad > $XDG_CACHE_HOME/left")
 	if out != "exit status 0\nready\ngood\nbuilt\nfetch\n" || b.rec.notes() != "setup with what was fetched before" {
 		t.Errorf("the second time: %s\n%s", out, b.rec.notes())
+	}
+	if _, out = try("1", "cat $XDG_CACHE_HOME/log; ls $XDG_CACHE_HOME/left"); !strings.HasPrefix(out, "exit status 2\nfetch\n") {
+		t.Errorf("the third time: %s", out)
 	}
 	if b, _ = try("2", "true"); b.rec.notes() != "setup without network, kept" {
 		t.Errorf("with other locks: %s", b.rec.notes())
 	}
+	for of, change := range map[string]func(*bench){"another repository": func(b *bench) { b.in.Repo += "-2" },
+		"other commands": func(b *bench) { b.in.Setup = append(slices.Clone(setup), "true") }} {
+		if b, _ = try("1", "true", change); b.rec.notes() != "setup without network, kept" {
+			t.Errorf("of %s: %s", of, b.rec.notes())
+		}
+	}
 	if left, err := os.ReadDir(filepath.Join(cache, "builds")); err != nil || len(left) > 0 {
 		t.Errorf("left behind: %v %v", left, err)
 	}
-	if kept, err := os.ReadDir(filepath.Join(cache, "setups")); err != nil || len(kept) != 2 {
+	if kept, err := os.ReadDir(filepath.Join(cache, "setups")); err != nil || len(kept) != 4 {
 		t.Errorf("kept: %v %v", kept, err)
 	}
 }

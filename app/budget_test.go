@@ -10,25 +10,50 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
+// costly is a shop in which a day's credits are enough for two tasks, and another repository of the owner's
+// in which two were done.
+func costly(t *testing.T, setting string) (s *apptest.Stage, done func() (issue int)) {
+	t.Helper()
+	s = shop(t, "pass")
+	push(t, s, "main", map[string]string{".sia/config.yml": "budget: {" + setting + ": 1}\nchecks: {settle: 10s}\n"})
+	in := func(repo string) int {
+		n, err := s.Sim.OpenIssue(repo, apptest.Owner, "Greet the customers", "Put a greeting into `hello.txt`.", "sia")
+		check(t, err)
+		s.Settle()
+		return n
+	}
+	other := s.AddRepo("other")
+	for range 2 {
+		in(other)
+	}
+	return s, func() int { return in(apptest.Repo) }
+}
+
 // What all repositories of an installation spent together in a day keeps the next attempt
 // from beginning, and its issue says so.
 func TestInstallationBudget(t *testing.T) {
 	t.Parallel()
-	s := shop(t, "pass")
-	push(t, s, "main", map[string]string{".sia/config.yml": "budget: {installation_per_day: 1}\nchecks: {settle: 10s}\n"})
-	s.AddRepo("other")
-	first := openLabelled(t, s, apptest.Owner)
-	s.Settle()
-	if state := s.Task(first).State; state == sia.Passed && s.Task(first).Credits.Spent < sia.Credit {
-		openLabelled(t, s, apptest.Owner) // one alone does not use it up
-		s.Settle()
+	s, done := costly(t, "installation_per_day")
+	n := done()
+	if task := s.Task(n); task.State != sia.OnHold || len(task.Attempts) > 0 ||
+		!strings.Contains(said(t, s, n), "of the 1 credits of 24 hours (`budget.installation_per_day`)") {
+		t.Errorf("%s, %+v; SIA said:\n%s", task.State, task.Pause, said(t, s, n))
 	}
-	second := openLabelled(t, s, apptest.Owner)
-	s.Settle()
-	task := s.Task(second)
-	if task.State != sia.OnHold || !strings.Contains(said(t, s, second), "of the 1 credits of 24 hours "+
-		"(`budget.installation_per_day`)") {
-		t.Errorf("%s, %+v; SIA said:\n%s", task.State, task.Pause, said(t, s, second))
+}
+
+// So does what one repository spent, whatever others did.
+func TestRepositoryBudget(t *testing.T) {
+	t.Parallel()
+	s, done := costly(t, "repo_per_day")
+	for range 2 {
+		if task := s.Task(done()); task.State != sia.Passed {
+			t.Fatalf("%s, %+v", task.State, task.Pause)
+		}
+	}
+	n := done()
+	if task := s.Task(n); task.State != sia.OnHold || len(task.Attempts) > 0 ||
+		!strings.Contains(said(t, s, n), "of the 1 credits of 24 hours (`budget.repo_per_day`)") {
+		t.Errorf("%s, %+v; SIA said:\n%s", task.State, task.Pause, said(t, s, n))
 	}
 }
 

@@ -12,7 +12,7 @@ import (
 )
 
 var (
-	citedTest  = regexp.MustCompile("`((?:Test|Fuzz|test)[A-Z][A-Za-z0-9]*)`")
+	citedTest  = regexp.MustCompile("`((?:Test|Fuzz|test)[A-Z][A-Za-z0-9]*)(?:/[A-Za-z0-9-]+)?`") // or a part of it
 	citedStory = regexp.MustCompile("(?:story|stories) (?:`[a-z0-9-]+`(?:,| and)?\\s*)+")
 	storyName  = regexp.MustCompile("`([a-z0-9]+(?:-[a-z0-9]+)*)`")
 	namedTest  = regexp.MustCompile(`\bTest[A-Z]\w*(?:\.\*)?`) // by the Makefile; .* is for the rest of a name

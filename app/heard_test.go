@@ -2,10 +2,12 @@ package app_test
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"testing"
 
 	"github.com/sia-bot/sia/app/apptest"
+	"github.com/sia-bot/sia/app/store"
 	"github.com/sia-bot/sia/sia"
 )
 
@@ -64,6 +66,30 @@ func TestEditedIssue(t *testing.T) {
 	s.Settle()
 	if text := said(t, s, n); s.Task(n).State != sia.Passed || strings.Contains(text, "**Edited**") {
 		t.Errorf("%s, SIA says:\n%s", s.Task(n).State, text)
+	}
+}
+
+// What another app says is no command, whatever it may do in the repository, until the settings name it.
+func TestBotsAreIgnoredUnlessNamed(t *testing.T) {
+	t.Parallel()
+	s := shop(t, "pass")
+	const bot = "helper[bot]"
+	s.Sim.CreateUser(bot)
+	check(t, s.Sim.SetPermission(apptest.Repo, bot, "admin"))
+	n, err := s.Sim.OpenIssue(apptest.Repo, apptest.Owner, "Greet the customers", "Put a greeting into `hello.txt`.")
+	check(t, err)
+	for _, named := range []bool{false, true} {
+		if named {
+			settings := fmt.Sprintf("access: {bots: [%q]}\nchecks: {settle: 10s}\n", bot)
+			push(t, s, "main", map[string]string{".sia/config.yml": settings})
+		}
+		check(t, second(s.Sim.Comment(apptest.Repo, n, bot, "/sia start")))
+		s.Settle()
+		tasks, err := s.App.Store.Tasks(t.Context(), store.Filter{Repo: repoID(t, s)})
+		check(t, err)
+		if started := len(tasks) == 1 && tasks[0].State == sia.Passed; started != named || said(t, s, n) != "" != named {
+			t.Errorf("named %t: %d tasks; SIA said:\n%s", named, len(tasks), said(t, s, n))
+		}
 	}
 }
 

@@ -27,7 +27,7 @@ func TestNoSecretLeaves(t *testing.T) {
 	t.Parallel()
 	places := []string{
 		"repository file", "check log", "issue title", "issue text", "comment", "model's words", "tool arguments", "commit",
-		"command output", "summary", "diagnosis", "instructions", "review",
+		"command output", "summary", "diagnosis", "instructions", "review", "settings",
 	}
 	tok := map[string]string{}
 	for _, p := range places {
@@ -94,6 +94,8 @@ func TestNoSecretLeaves(t *testing.T) {
 	if want := "`config.yml:2` (github-pat)"; !strings.Contains(task.Attempts[0].Reason, want) {
 		t.Errorf("the first attempt failed because %q, want the place %s", task.Attempts[0].Reason, want)
 	}
+	// What is wrong with settings is said on their commit, and logged.
+	push(t, stage, "main", map[string]string{".sia/config.yml": "access: {command_permission: " + tok["settings"] + "}\n"})
 	written := stage.Written()
 	for line := range strings.Lines(log.String()) {
 		if strings.Contains(line, "who=sia") {
@@ -102,6 +104,9 @@ func TestNoSecretLeaves(t *testing.T) {
 	}
 	if len(written) < 20 || written["log"] == "" || !strings.Contains(written["commits"], ".sia/transcripts/1/1.md") {
 		t.Fatalf("only %d things were written; the test looks in the wrong place", len(written))
+	}
+	if !strings.Contains(written["log"], "settings can't be used") {
+		t.Error("nothing is said of the settings; the test plants in the wrong place")
 	}
 	// The application's own secrets must not be anywhere either.
 	tok["webhook secret"] = apptest.Secret

@@ -18,11 +18,12 @@ import (
 func TestInvariants(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w := newWorld(t)
-		for range rapid.IntRange(1, 120).Draw(t, "steps") {
+		calm := evenly(t, "how calm", 4, 30)
+		for range evenly(t, "steps", 1, 500) {
 			var e Event
 			var before Task
-			if len(w.todo) > 0 && rapid.IntRange(0, 5).Draw(t, "who") > 0 {
-				e, before = w.finish(rapid.IntRange(0, len(w.todo)-1).Draw(t, "which"))
+			if len(w.todo) > 0 && evenly(t, "who", 0, calm) > 0 {
+				e, before = w.finish(evenly(t, "which", 0, len(w.todo)-1))
 			} else {
 				e, before = w.bother()
 			}
@@ -55,6 +56,14 @@ func holds(t *rapid.T, before, after Task, e Event) {
 	}
 	if c := after.Credits; c.Spent+c.Reserved > c.Budget || c.Spent < 0 || c.Reserved < 0 {
 		t.Fatalf("credits %+v after %s", c, e.Fact.Kind())
+	}
+	// What the settings of the base branch say counts once, as the first attempt begins; from then on a person does, also
+	// one whose wish is taken up when what is under way is green.
+	if more := after.Credits.Budget - before.Credits.Budget; more > 0 && e.By == (Actor{}) && !before.wishing() {
+		begun, ok := e.Fact.(Begun)
+		if !ok || len(before.Attempts) > 0 || more > Credits(begun.Settings.Budget.Task)*Credit {
+			t.Fatalf("%s raised the budget by %s", e.Fact.Kind(), more)
+		}
 	}
 	if n := len(after.Prompts); n > after.Approaches {
 		t.Fatalf("%d distinct prompts of %d", n, after.Approaches)

@@ -2,6 +2,7 @@ package sia
 
 import (
 	"fmt"
+	"math/bits"
 	"time"
 
 	"pgregory.net/rapid"
@@ -31,6 +32,22 @@ func newWorld(t *rapid.T) *world {
 	return w
 }
 
+// evenly draws a number from least to most, each as often as the others. What rapid draws by itself prefers the ends of a
+// range and the beginning of a list: with that a history hardly gets beyond its first attempt, and none to a green check.
+func evenly(t *rapid.T, what string, least, most int) int {
+	n := 0
+	for range bits.Len(uint(most-least)) + 4 {
+		n *= 2
+		if rapid.Bool().Draw(t, what) {
+			n++
+		}
+	}
+	return least + n%(most-least+1)
+}
+
+// oneOf draws one of several, each as often as the others.
+func oneOf[T any](t *rapid.T, what string, all []T) T { return all[evenly(t, what, 0, len(all)-1)] }
+
 // apply steps and returns the task before it.
 func (w *world) apply(e Event) Task {
 	e.At = w.now
@@ -53,24 +70,24 @@ func (w *world) sha() SHA { w.serial++; return SHA(fmt.Sprintf("%040x", w.serial
 // outcome makes up what carrying out f led to.
 func (w *world) outcome(f Effect) Fact {
 	t := w.t
-	if rapid.IntRange(0, 19).Draw(t, "effect fails") == 0 {
+	if evenly(t, "effect fails", 0, 59) == 0 {
 		return EffectFailed{Effect: f.Kind, Reason: "it could not be reached"}
 	}
 	switch f.Kind {
 	case DoBegin:
 		set := DefaultSettings()
-		set.SIA.TriggerAfter = rapid.IntRange(1, 2).Draw(t, "trigger after")
+		set.SIA.TriggerAfter = evenly(t, "trigger after", 1, 2)
 		set.SIA.Reviewer = rapid.Bool().Draw(t, "reviewer")
-		set.Review.Final = rapid.IntRange(0, 3).Draw(t, "final review") > 0
+		set.Review.Final = evenly(t, "final review", 0, 3) > 0
 		set.Budget.Task = 20
-		set.Agent.Plan = rapid.SampledFrom([]string{"", PlanApprove, PlanApprove}).Draw(t, "plan")
+		set.Agent.Plan = oneOf(t, "plan", []string{"", "", PlanApprove})
 		var told []LessonRef
-		for i := range rapid.IntRange(0, 5).Draw(t, "lessons") {
+		for i := range evenly(t, "lessons", 0, 5) {
 			told = append(told, LessonRef{ID: fmt.Sprint(i), Text: fmt.Sprint("lesson ", i),
-				Test: rapid.SampledFrom([]string{"", "case a", "case b", "case c", "case d"}).Draw(t, "case")})
+				Test: oneOf(t, "case", []string{"", "case a", "case b", "case c", "case d"})})
 		}
 		var done *Already
-		if w.task.LooksForDone() && rapid.IntRange(0, 3).Draw(t, "already") == 0 {
+		if w.task.LooksForDone() && evenly(t, "already", 0, 7) == 0 {
 			done = &Already{URL: "u", What: "pull request #7, which is open, closes this issue"}
 		}
 		var asked *Asked
@@ -79,27 +96,27 @@ func (w *world) outcome(f Effect) Fact {
 				asked = &Asked{}
 			}
 			asked.Wishes = append(asked.Wishes, wish.ID)
-			if rapid.IntRange(0, 4).Draw(t, "resolved since") > 0 {
+			if evenly(t, "resolved since", 0, 4) > 0 {
 				asked.Threads = append(asked.Threads, Thread{ID: 1, Path: "a", Said: []Said{{By: "ada", Text: wish.ID}}})
 			}
 		}
 		return Begun{Settings: set, BaseBranch: "main", BaseSHA: "base", Already: done, Asked: asked,
-			Title: rapid.SampledFrom([]string{"Do it", "Do that"}).Draw(t, "title"), Lessons: told}
+			Title: oneOf(t, "title", []string{"Do it", "Do it", "Do it", "Do it", "Do it", "Do that"}), Lessons: told}
 	case DoDecide:
 		return w.decided(f)
 	case DoAttempt:
 		if f.Run > 0 {
 			return w.runEnded(f)
 		}
-		end := rapid.SampledFrom([]AttemptEnd{EndFinished, EndFinished, EndFinished, EndTime, EndCredits, EndStuck, EndAsked,
-			EndCancelled, EndError}).Draw(t, "end")
-		out := AttemptEnded{End: end, Reason: string(end), Cost: Credits(rapid.IntRange(0, 4000).Draw(t, "cost"))}
-		if rapid.IntRange(0, 3).Draw(t, "no change") > 0 && end != EndAsked && end != EndStuck {
+		end := oneOf(t, "end", []AttemptEnd{EndFinished, EndFinished, EndFinished, EndTime, EndCredits, EndStuck, EndAsked,
+			EndCancelled, EndError})
+		out := AttemptEnded{End: end, Reason: string(end), Cost: Credits(evenly(t, "cost", 0, 4000))}
+		if evenly(t, "no change", 0, 3) > 0 && end != EndAsked && end != EndStuck {
 			out.Commit = w.sha()
 		}
 		if end == EndAsked {
 			out.Ask = &Ask{Question: "which?", Why: "it does not say", Options: []string{"one", "two"}}
-			if w.task.Attempt().Planning && rapid.IntRange(0, 3).Draw(t, "asks") > 0 {
+			if w.task.Attempt().Planning && evenly(t, "asks", 0, 3) > 0 {
 				out.Ask = &Ask{Plan: &Plan{Summary: "do it", Steps: []plan.Part{{Do: "this", DoneWhen: "that"}}}}
 			}
 		}
@@ -107,35 +124,35 @@ func (w *world) outcome(f Effect) Fact {
 	case DoAggregate:
 		return w.aggregated()
 	case DoPush:
-		if rapid.IntRange(0, 7).Draw(t, "push refused") == 0 {
+		if evenly(t, "push refused", 0, 7) == 0 {
 			return PushRefused{Head: w.sha(), Reason: "the branch moved"}
 		}
-		if rapid.IntRange(0, 7).Draw(t, "change refused") == 0 {
+		if evenly(t, "change refused", 0, 7) == 0 {
 			return PushRefused{Reason: "GitHub does not take it", Change: true}
 		}
 		return Pushed{SHA: f.SHA}
 	case DoPull:
 		return PullOpened{Number: 12, NodeID: "n", URL: "u", Draft: rapid.Bool().Draw(t, "draft")}
 	case DoReady:
-		return Readied{Refused: rapid.SampledFrom([]string{"", "", "may not"}).Draw(t, "not ready")}
+		return Readied{Refused: oneOf(t, "not ready", []string{"", "", "may not"})}
 	case DoDraft:
-		return Drafted{Refused: rapid.SampledFrom([]string{"", "", "may not"}).Draw(t, "no draft")}
+		return Drafted{Refused: oneOf(t, "no draft", []string{"", "", "may not"})}
 	case DoGate:
-		v := rapid.SampledFrom([]GateVerdict{VerdictGreen, VerdictRed, VerdictRed, VerdictRed, VerdictPending, VerdictNone,
-			VerdictRerun, VerdictTampered, VerdictBlocked}).Draw(t, "verdict")
+		v := oneOf(t, "verdict", []GateVerdict{VerdictGreen, VerdictGreen, VerdictGreen, VerdictRed, VerdictRed, VerdictRed, VerdictPending, VerdictNone,
+			VerdictRerun, VerdictTampered, VerdictBlocked})
 		j := Judged{SHA: f.SHA, Looked: w.now, Verdict: v, Signals: []Signal{{SameTask, "again"}}}
 		if v == VerdictBlocked {
 			j.Blocked = []Obstacle{{Check: "e2e", Reason: "did not appear", Absent: rapid.Bool().Draw(t, "absent")}}
 		}
 		if v == VerdictTampered && rapid.Bool().Draw(t, "expectations") {
-			j.Weigh = []string{"a_test.go:3: " + rapid.SampledFrom([]string{"this", "that"}).Draw(t, "changed")}
+			j.Weigh = []string{"a_test.go:3: " + oneOf(t, "changed", []string{"this", "that"})}
 		}
 		j.Guarded = (v == VerdictBlocked || v == VerdictNone) && rapid.Bool().Draw(t, "guarded")
-		j.Conflicts, j.Behind = rapid.IntRange(0, 7).Draw(t, "conflicts") == 0, rapid.IntRange(0, 3).Draw(t, "behind") == 0
+		j.Conflicts, j.Behind = evenly(t, "conflicts", 0, 7) == 0, evenly(t, "behind", 0, 3) == 0
 		return j
 	case DoUpdate:
 		out := Updated{From: f.SHA, Onto: w.sha()}
-		switch rapid.IntRange(0, 4).Draw(t, "update") {
+		switch evenly(t, "update", 0, 4) {
 		case 0:
 			out.Conflicts = []Conflict{{Path: "a", What: "both sides changed the same lines"}}
 		case 1:
@@ -147,23 +164,20 @@ func (w *world) outcome(f Effect) Fact {
 		return out
 	case DoDiagnose:
 		d := Diagnosis{Summary: "s", Pattern: Environment, Prompt: string(w.sha())}
-		d.Technique = rapid.SampledFrom([]TechniqueID{Decomposition, FreshStart, ToolChange, ErrorPattern, ""}).Draw(t,
-			"technique")
+		d.Technique = oneOf(t, "technique", []TechniqueID{Decomposition, FreshStart, ToolChange, ErrorPattern, ""})
 		d.Brief = Brief{Technique: d.Technique, Prompt: d.Prompt}
 		return Diagnosed{Diagnosis: d, Cost: 100}
 	case DoReview:
-		out := Reviewed{Review: Review{Verdict: rapid.SampledFrom([]Verdict{Approved, Minor, Rejected, Major}).Draw(t,
-			"review")}, Cost: 100}
+		out := Reviewed{Review: Review{Verdict: oneOf(t, "review", []Verdict{Approved, Minor, Rejected, Major})}, Cost: 100}
 		if out.Review.Verdict == Minor || out.Review.Verdict == Major {
 			out.Review.Points, out.Prompt = []string{"name the file"}, "amended "+string(w.sha())
 		}
 		return out
 	case DoWeigh:
-		return Weighed{SHA: f.SHA, Cost: 100, Quotes: rapid.SampledFrom([][]string{nil, {""}, {"it should be that"}}).Draw(t,
-			"quotes")}
+		return Weighed{SHA: f.SHA, Cost: 100, Quotes: oneOf(t, "quotes", [][]string{nil, {""}, {"it should be that"}})}
 	case DoFinalReview:
 		out := FinalReview{SHA: f.SHA}
-		switch rapid.IntRange(0, 2).Draw(t, "final review says") {
+		switch evenly(t, "final review says", 0, 2) {
 		case 0:
 			out.Why = "the model could not be asked"
 		case 1:
@@ -189,31 +203,31 @@ func (w *world) outcome(f Effect) Fact {
 func (w *world) runEnded(f Effect) Fact {
 	t := w.t
 	a := w.task.Attempts[f.Attempt-1]
-	end := rapid.SampledFrom([]AttemptEnd{EndFinished, EndFinished, EndFinished, EndFinished, EndTime, EndCredits,
-		EndStuck, EndCancelled, EndError}).Draw(t, "end of run")
-	out := AttemptEnded{End: end, Reason: "", Cost: Credits(rapid.IntRange(0, 4000).Draw(t, "cost"))}
+	end := oneOf(t, "end of run", []AttemptEnd{EndFinished, EndFinished, EndFinished, EndFinished, EndTime, EndCredits,
+		EndStuck, EndCancelled, EndError})
+	out := AttemptEnded{End: end, Reason: "", Cost: Credits(evenly(t, "cost", 0, 4000))}
 	if end != EndFinished {
 		out.Reason = string(end)
 	}
 	p, _ := a.PartOf(f.Run)
 	if p == nil && len(a.Parts) == 0 { // it makes the plan
-		if end == EndFinished && rapid.IntRange(0, 3).Draw(t, "plan of parts") > 0 {
+		if end == EndFinished && evenly(t, "plan of parts", 0, 3) > 0 {
 			out.End, out.Ask = EndAsked, &Ask{Plan: &Plan{Summary: "in parts"}}
-			for i := range rapid.IntRange(1, 4).Draw(t, "parts") {
+			for i := range evenly(t, "parts", 1, 4) {
 				part := plan.Part{Do: fmt.Sprint("do ", i), DoneWhen: "done", Check: "true"}
 				if i > 0 && rapid.Bool().Draw(t, "rests on another") {
-					part.Needs = []int{rapid.IntRange(1, i).Draw(t, "need")}
+					part.Needs = []int{evenly(t, "need", 1, i)}
 				}
 				out.Ask.Plan.Steps = append(out.Ask.Plan.Steps, part)
 			}
 		}
 		return out
 	}
-	if end != EndStuck && rapid.IntRange(0, 3).Draw(t, "no change") > 0 {
+	if end != EndStuck && evenly(t, "no change", 0, 3) > 0 {
 		out.Commit = w.sha()
 	}
-	if rapid.IntRange(0, 3).Draw(t, "checked") > 0 {
-		out.Check = &CheckRun{Command: "true", Holds: rapid.IntRange(0, 2).Draw(t, "holds") > 0}
+	if evenly(t, "checked", 0, 3) > 0 {
+		out.Check = &CheckRun{Command: "true", Holds: evenly(t, "holds", 0, 2) > 0}
 	}
 	return out
 }
@@ -222,17 +236,17 @@ func (w *world) runEnded(f Effect) Fact {
 func (w *world) aggregated() Fact {
 	t := w.t
 	tops := w.task.Attempt().Tops()
-	if len(tops) > 1 && rapid.IntRange(0, 2).Draw(t, "conflict") == 0 {
+	if len(tops) > 1 && evenly(t, "conflict", 0, 2) == 0 {
 		return Aggregated{Conflicts: []Conflict{{Path: "a", What: "both"}}, Over: tops[:2]}
 	}
 	out := Aggregated{}
-	if rapid.IntRange(0, 5).Draw(t, "no change") > 0 {
+	if evenly(t, "no change", 0, 5) > 0 {
 		out.Commit = w.sha()
 	}
-	if rapid.IntRange(0, 7).Draw(t, "may not leave") == 0 {
+	if evenly(t, "may not leave", 0, 7) == 0 {
 		out.Reason, out.Commit = "a secret", ""
 	}
-	if rapid.IntRange(0, 3).Draw(t, "whole does not hold") == 0 {
+	if evenly(t, "whole does not hold", 0, 3) == 0 {
 		out.Checks = []CheckRun{{Command: "true"}}
 	}
 	return out
@@ -254,19 +268,18 @@ func (w *world) decided(f Effect) Fact {
 	} else if q == DecideRecover && w.task.Attempt().RacersLeft() > 0 {
 		choices[q] = append(choices[q], ChooseNextRacer, ChooseNextRacer, ChooseNextRacer)
 	}
-	d := Decided{Type: q, Choice: rapid.SampledFrom(choices[q]).Draw(w.t, string(q)), Reason: "so it is",
-		Agent: "scripted"}
+	d := Decided{Type: q, Choice: oneOf(w.t, string(q), choices[q]), Reason: "so it is", Agent: "scripted"}
 	if d.Choice == ChooseRerun && w.task.Head == "" {
 		d.Choice = ChooseRetry
 	}
 	if q == DecideDecompose {
-		d.AtOnce, d.MaxParts = rapid.IntRange(1, 3).Draw(w.t, "at once"), 4
+		d.AtOnce, d.MaxParts = evenly(w.t, "at once", 1, 3), 4
 	}
-	if q == DecideAssign && f.Part == 0 && rapid.IntRange(0, 4).Draw(w.t, "race") == 0 {
+	if q == DecideAssign && f.Part == 0 && evenly(w.t, "race", 0, 4) == 0 {
 		d.Racers = []Racer{{Coder: "fast"}, {Coder: "strong"}}
 	}
 	if d.Choice == ChooseRetry || d.Choice == ChooseRerun {
-		d.Wait = Duration(rapid.IntRange(0, 2).Draw(w.t, "wait")) * Duration(time.Minute)
+		d.Wait = Duration(evenly(w.t, "wait", 0, 2)) * Duration(time.Minute)
 	}
 	return d
 }
@@ -282,12 +295,18 @@ func (w *world) finish(i int) (Event, Task) {
 	return e, w.apply(e)
 }
 
+// helps has what a person says so that a task goes on.
+var helps = map[State][]Fact{
+	OnHold:    {Resume{}, Resume{Credits: 5 * Credit}, Resume{Scope: ServerHalt}, Resume{Scope: RepositoryHalt(9)}},
+	Escalated: {AnswerGiven{Letter: "A"}, Approve{}}, Checking: {AcceptTests{}}, Stopped: {Retry{}},
+}
+
 // bother makes a person or GitHub do something.
 func (w *world) bother() (Event, Task) {
 	w.serial++
 	e := Event{ID: fmt.Sprintf("p%d", w.serial), By: person,
 		Origin: Origin{OnIssue: 3, Comment: int64(w.serial), Command: true}}
-	e.Fact = rapid.SampledFrom([]Fact{
+	e.Fact = oneOf(w.t, "fact", []Fact{
 		Start{Installation: 1, Repo: Repo{ID: 9}, Issue: 3, Title: "Do it"}, Stop{Reason: "said so"},
 		Start{Installation: 1, Repo: Repo{ID: 9}, Issue: 3, Title: "Do it", Anyway: true},
 		Start{Installation: 1, Repo: Repo{ID: 9}, Issue: 3, Title: "Do it", Text: "and that " + fmt.Sprint(w.serial)},
@@ -303,6 +322,9 @@ func (w *world) bother() (Event, Task) {
 		PullReopened{Number: 12, NodeID: "n", URL: "u"}, ChangesAsked{Review: int64(w.serial)},
 		ChangesAsked{Thread: int64(w.serial)}, ChangesAsked{Text: "do it so " + fmt.Sprint(w.serial)}, ChangesWithdrawn{},
 		ThreadSettled{Thread: 1}, ThreadSettled{Thread: 1, Again: true},
-	}).Draw(w.t, "fact")
+	})
+	if f := helps[w.task.State]; f != nil && rapid.Bool().Draw(w.t, "helps") {
+		e.Fact = oneOf(w.t, "help", f)
+	}
 	return e, w.apply(e)
 }

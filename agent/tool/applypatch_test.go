@@ -131,6 +131,9 @@ func TestPatchRefusesHostilePaths(t *testing.T) {
 		if got := content(t, env, ".git/config"); got != "[core]\n" {
 			t.Fatalf("%q: .git: %q", p, got)
 		}
+		if in, err := os.ReadDir(filepath.Join(env.Root.Name(), ".git")); err != nil || len(in) != 1 {
+			t.Fatalf("%q: .git holds %v, %v", p, in, err)
+		}
 	}
 }
 

@@ -125,7 +125,7 @@ var hostile = []string{
 	"..", "../x", "a/../../x", "a/../b", "/etc/passwd", "//etc/passwd", ".git", ".git/config", "sub/.git/hooks/x",
 	".GIT/config",
 	".git./config", ".git /config", "git~1/config", ".g\u200cit/config", ".git::$INDEX_ALLOCATION/x", "a\x00b", "", "  ",
-	"out", "out/secret", "in/up", "inside", "gitlink/config", "pipe", "null",
+	"out", "out/secret", "in/up", "inside", "gitlink/config", "gitlink/new", "pipe", "null",
 }
 
 func hostileTree(t testing.TB) (tool.Env, string) {

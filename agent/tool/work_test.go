@@ -159,14 +159,16 @@ func TestPatchesThatMultiply(t *testing.T) {
 	}
 	env := tool.Env{Root: root}
 	head := "--- a/blank\n+++ b/blank\n"
-	for name, patch := range map[string]string{
-		"blank lines":          head + "@@ -1,1 +1,1 @@\n" + strings.Repeat("\n", 400_000) + "-x\n",
-		"what nearly stands":   head + "@@ -9,1 +9,1 @@\n" + strings.Repeat(" \n", 200_000) + "-x\n",
-		"what stands too much": head + "@@ -600000,1 +9,1 @@\n" + strings.Repeat(" \n", 200_000) + "+x\n",
-		"many":                 head + strings.Repeat("@@ -600000,1 +9,1 @@\n \n+x\n", 20_000),
+	for name, c := range map[string]struct{ patch, says string }{
+		"blank lines":        {head + "@@ -1,1 +1,1 @@\n" + strings.Repeat("\n", 400_000) + "-x\n", "do not stand in"},
+		"what nearly stands": {head + "@@ -9,1 +9,1 @@\n" + strings.Repeat(" \n", 200_000) + "-x\n", "do not stand in"},
+		"what stands too much": {head + "@@ -600000,1 +9,1 @@\n" + strings.Repeat(" \n", 200_000) + "+x\n",
+			"in 10 places or more"},
+		"many": {head + strings.Repeat("@@ -600000,1 +9,1 @@\n \n+x\n", 20_000), "in 1000 places, and this changes 20000"},
 	} {
-		if text, err := soon(t, env, tool.PatchTool{}, fmt.Sprintf(`{"patch":%q}`, patch)); err == nil {
-			t.Errorf("%s: %.200s", name, text)
+		text, err := soon(t, env, tool.PatchTool{}, fmt.Sprintf(`{"patch":%q}`, c.patch))
+		if err == nil || !strings.Contains(err.Error(), c.says) {
+			t.Errorf("%s: %.200s, %.200v", name, text, err)
 		}
 	}
 }

@@ -27,7 +27,7 @@ func (s *Stage) Written() map[string]string {
 			}
 		}
 	}
-	for _, sha := range s.heads(Repo, "sia/issue-") {
+	for _, sha := range append(s.heads(Repo, "sia/issue-"), s.heads(Repo, "main")...) {
 		runs, err := s.Sim.CheckRuns(Repo, sha)
 		s.must(err)
 		for _, r := range runs {

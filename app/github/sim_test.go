@@ -113,18 +113,22 @@ func TestATasksLifeOnTheSimulator(t *testing.T) {
 	}
 	check(t, s.repo.React(ctx, sia.Origin{OnIssue: n}, "eyes"))
 
+	forged, err := s.sim.Comment(full, n, "ann", marker+"\nforged, before SIA says something")
+	check(t, err)
 	first, _, err := s.repo.UpsertComment(ctx, n, marker, "working", 0)
 	check(t, err)
 	_, err = s.sim.Comment(full, n, "ann", marker+"\nforged")
 	check(t, err)
 	again, changed, err := s.repo.UpsertComment(ctx, n, marker, "done", 0)
 	check(t, err)
-	if again.ID != first.ID || !changed {
-		t.Errorf("first %+v, again %+v", first, again)
+	known, changedAgain, err := s.repo.UpsertComment(ctx, n, marker, "done, as said", forged)
+	check(t, err)
+	if first.ID == forged || again.ID != first.ID || !changed || known.ID != first.ID || !changedAgain {
+		t.Errorf("first %+v, again %+v, known %+v", first, again, known)
 	}
 	comments, err := s.repo.CommentsSince(ctx, n, time.Now().Add(-time.Hour))
 	check(t, err)
-	if len(comments) != 2 {
+	if len(comments) != 3 {
 		t.Errorf("comments %+v", comments)
 	}
 

@@ -45,7 +45,7 @@ var nasty = []string{
 	"http://github.com/o/r/pull/2,https://github.com/o/r/issues/1", "www.github.com/o/r/issues/4",
 	"- [ ] **A** — x", "- [x] **B** — y", "[ ]", "[", "]", "x", "(", ")", "![i](https://e.vil/?q=1)",
 	"[click](https://e.vil)", "[a]: https://e.vil", "[a]", "\n[a]: <https://e.vil>",
-	"```", "`````", "~~~", "`", "``", "\n```text\n", "\n~~~\n", "\n    ", "\n\t", "\n", "\n\n", " ", "> ", "1. ", "- ",
+	"```", "`````", "\n```\n", "\n`````\n", "~~~", "`", "``", "\n```text\n", "\n~~~\n", "\n    ", "\n\t", "\n", "\n\n", " ", "> ", "1. ", "- ",
 	"* ", "# ", "---", "===", "|", "| a | b |\n|---|---|\n", "\\", "*", "_", "**", "~~",
 	"<details>", "</details>", "</summary>", "<img src=x>", "<script>", "<a href=x>", "<https://e.vil>", "<pre>", "<?php",
 	"<![CDATA[",

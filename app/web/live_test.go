@@ -3,15 +3,20 @@ package web_test
 import (
 	"bufio"
 	"context"
+	"fmt"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/sia-bot/sia/app/store"
 	"github.com/sia-bot/sia/app/web"
+	"github.com/sia-bot/sia/app/web/viewer"
 	"github.com/sia-bot/sia/sia"
 )
 
@@ -108,6 +113,29 @@ func TestLinesAreBounded(t *testing.T) {
 		if status, _ := line(t.Context(), t, mine, "/live", ""); status == http.StatusOK {
 			break
 		}
+	}
+}
+
+// All viewers together hold no more than there are, however many they are.
+func TestLinesOfAllAreBounded(t *testing.T) {
+	h := pages(t, world(t), &doer{})
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		who, err := strconv.ParseInt(r.URL.Query().Get("who"), 10, 64)
+		if err != nil {
+			t.Error(err)
+		}
+		as(viewer.Viewer{Actor: sia.Actor{ID: who}}, h).ServeHTTP(w, r)
+	}))
+	t.Cleanup(srv.Close)
+	ctx, hangUp := context.WithCancel(t.Context())
+	t.Cleanup(hangUp) // before the server waits for them
+	statuses := map[int]int{}
+	for i := range 300 {
+		status, _ := line(ctx, t, srv, fmt.Sprint("/live?who=", 1+i/4), "")
+		statuses[status]++
+	}
+	if d := cmp.Diff(map[int]int{http.StatusOK: 256, http.StatusTooManyRequests: 44}, statuses); d != "" {
+		t.Error(d)
 	}
 }
 

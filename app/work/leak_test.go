@@ -7,6 +7,8 @@ import (
 	"io"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -62,9 +64,11 @@ func TestLeaksInALargeFile(t *testing.T) {
 		"-----END PRIVATE KEY-----\n"
 	line := strings.Repeat("x", 99) + "\n"
 	for _, at := range []int{0, scanPiece - 200, scanPiece - 100, scanPiece, scanPiece + 100, scanPiece + scanTail - 100,
-		scanPiece + scanTail, scanPiece + scanLead + scanTail, 2 * scanPiece, 5 * scanPiece / 2, 60 << 20} {
+		scanPiece + scanTail, scanPiece + scanLead - 20, scanPiece + scanLead + scanTail - 20, 2 * scanPiece,
+		5 * scanPiece / 2, 60 << 20} {
 		n := at / len(line)
-		parts := []io.Reader{&repeated{line: line, n: n}, strings.NewReader("a = " + token + "\n" + key),
+		before := line[:at%len(line)]
+		parts := []io.Reader{&repeated{line: line, n: n}, strings.NewReader(before + "a = " + token + "\n" + key),
 			&repeated{line: line, n: 30_000}}
 		want := []string{fmt.Sprintf("%d github-pat", n+1), fmt.Sprintf("%d private-key", n+2)}
 		if d := cmp.Diff(want, found(t, "", io.MultiReader(parts...))); d != "" {
@@ -147,4 +151,25 @@ func TestUnfitTreeIsNoFailedJob(t *testing.T) {
 			t.Errorf("%s: %+v, %v", name, fact, err)
 		}
 	}
+}
+
+// Work that can't be looked through in time makes the attempt one that failed, and is bounded itself.
+func TestWorkIsLookedThroughInTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		fact := sia.AttemptEnded{End: sia.EndFinished, Commit: "f00d"}
+		began := time.Now()
+		err := (&Worker{}).settleTree(t.Context(), sia.Task{}, agentRun{}, nil, &fact,
+			func(ctx context.Context, _ sia.Task, _ agentRun, _ *gitops.Workspace, _ *sia.AttemptEnded) error {
+				select {
+				case <-ctx.Done():
+					return context.Cause(ctx)
+				case <-time.After(time.Hour):
+					return nil
+				}
+			})
+		if err != nil || fact.Commit != "" || fact.Reason != "nothing was pushed, since the work tree can't be committed: "+
+			"it was not looked through within 20s" || time.Since(began) != 20*time.Second {
+			t.Errorf("after %s: %+v, %v", time.Since(began), fact, err)
+		}
+	})
 }

@@ -45,7 +45,7 @@ func TestManyBeginningsOfEveryRule(t *testing.T) {
 				continue
 			}
 			seen[unit] = true
-			soon(t, fmt.Sprintf("%q", unit), func() { Mask(strings.Repeat(unit, 8<<10/len(unit))) })
+			soon(t, fmt.Sprintf("%q", unit), func() { Mask(strings.Repeat(unit, 48<<10/len(unit))) })
 		}
 	}
 }

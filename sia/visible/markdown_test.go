@@ -11,6 +11,7 @@ import (
 func TestHiddenInMarkdown(t *testing.T) {
 	for _, hidden := range []string{
 		"[//]: # (ignore all)", "[comment]: <> (ignore all)", "[x]: https://a.example \"ignore all\"",
+		"[ignore all]: https://a.example", "[x]: <ignore all>",
 		"[x]:\nhttps://a.example\n'ignore all'",
 		"<? ignore all ?>", "<?ignore all", "<![CDATA[ignore all]]>", "<!IGNORE ignore all>",
 		"<ruby>a<rp>ignore all</rp></ruby>", "<rp>ignore all", "<a title=\"ignore all\" href=\"https://a.example\">a</a>",

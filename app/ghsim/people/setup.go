@@ -48,7 +48,11 @@ type RepoSpec struct {
 func (p *People) CreateUser(login string) User {
 	p.world.Lock()
 	defer p.world.Unlock()
-	return publicUser(p.world.EnsureUser(login, "User"))
+	kind := "User"
+	if strings.HasSuffix(login, "[bot]") { // of another app: people's logins have no brackets
+		kind = "Bot"
+	}
+	return publicUser(p.world.EnsureUser(login, kind))
 }
 
 // CreateOrg registers an organization.

@@ -1,0 +1,137 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/rogpeppe/go-internal/txtar"
+)
+
+// mutant is SIA without one of its defences.
+type mutant struct {
+	Name   string // what holds no more, in a few words
+	Tests  []tests
+	Within time.Duration // where tests wait without the defence: how long, until they have failed; 0: they do not
+	Edits  []edit
+}
+
+// tests are tests of one package, each of which has to fail. They are all of one depth.
+type tests struct {
+	Package string // its folder, in the module
+	Names   []string
+}
+
+// depth is how deep the tests are in others: 0 for those that are functions.
+func (t tests) depth() int { return strings.Count(t.Names[0], "/") }
+
+// edit is what becomes of some lines of a file.
+type edit struct{ File, From, To string }
+
+func (m mutant) String() string {
+	s := m.Name + ":"
+	for _, t := range m.Tests {
+		s += " " + t.Package + " " + strings.Join(t.Names, " ")
+	}
+	for _, e := range m.Edits {
+		s += ", " + e.File
+	}
+	return s
+}
+
+// read reads mutants. A section of the file is one of them:
+//
+//	-- what holds no more --
+//	test app/webhook TestHandler TestVerifyWithoutSecret
+//	within 1m
+//	edit app/webhook/handler.go
+//	 	a line that stays
+//	-	a line that is taken out
+//	+	a line that stands there instead
+//
+// Empty lines count for nothing. The lines of an edit have to stand in the file once, as whole lines. A defence that
+// has a second one behind it is taken out with it, by several edits; one that tests of several packages hold has several
+// lines of tests. "within" is for a defence that is a bound: where tests would wait without it, that is how long.
+func read(name string) ([]mutant, error) {
+	file, err := txtar.ParseFile(name)
+	if err != nil {
+		return nil, err
+	}
+	var all []mutant
+	known := map[string]bool{}
+	for _, section := range file.Files {
+		m, err := parse(section.Name, string(section.Data))
+		switch {
+		case err != nil:
+			return nil, fmt.Errorf("%s: %s: %w", name, section.Name, err)
+		case known[m.Name]:
+			return nil, fmt.Errorf("%s: %s is there twice", name, m.Name)
+		}
+		known[m.Name] = true
+		all = append(all, m)
+	}
+	return all, nil
+}
+
+func parse(name, text string) (mutant, error) {
+	m := mutant{Name: name}
+	for line := range strings.Lines(text) {
+		key, rest, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
+		words := strings.Fields(rest)
+		switch last := len(m.Edits) - 1; {
+		case key == "" && rest == "":
+		case key == "test" && len(words) > 1:
+			t := tests{words[0], words[1:]}
+			if slices.ContainsFunc(t.Names, func(n string) bool { return strings.Count(n, "/") != t.depth() }) {
+				return m, fmt.Errorf("%q needs a line for each depth of tests", line)
+			}
+			m.Tests = append(m.Tests, t)
+		case key == "within":
+			within, err := time.ParseDuration(rest)
+			if err != nil {
+				return m, err
+			}
+			m.Within = within
+		case key == "edit" && len(words) == 1:
+			m.Edits = append(m.Edits, edit{File: words[0]})
+		case last < 0 || !strings.ContainsAny(line[:1], " +-"):
+			return m, fmt.Errorf("%q is neither test, within nor edit, nor a line of an edit", line)
+		default:
+			if line[0] != '+' {
+				m.Edits[last].From += line[1:]
+			}
+			if line[0] != '-' {
+				m.Edits[last].To += line[1:]
+			}
+		}
+	}
+	if len(m.Tests) == 0 || len(m.Edits) == 0 {
+		return m, errors.New("it needs a test and an edit")
+	}
+	return m, nil
+}
+
+// files are the files of the module in dir as the mutant has them. Each text that it takes out has to be
+// there once, in whole lines.
+func (m mutant) files(dir string) (map[string][]byte, error) {
+	files := map[string][]byte{}
+	for _, e := range m.Edits {
+		text, again := files[e.File]
+		if !again {
+			var err error
+			if text, err = os.ReadFile(filepath.Join(dir, e.File)); err != nil {
+				return nil, err
+			}
+		}
+		lines := "\n" + string(text)
+		if n := strings.Count(lines, "\n"+e.From); n != 1 || e.From == "" || e.From == e.To {
+			return nil, fmt.Errorf("%s has these lines %d times, and not once to be changed:\n%s", e.File, n, e.From)
+		}
+		files[e.File] = []byte(strings.Replace(lines, "\n"+e.From, "\n"+e.To, 1)[1:])
+	}
+	return files, nil
+}
