@@ -44,7 +44,8 @@ func closing(c *call, vars map[string]any) (answer, error) {
 		reopened = append(reopened, object{"createdAt": payload.Stamp(issue.Reopened)})
 	}
 	var history any
-	if sha, found := c.world.CommitOf(r, fmt.Sprint(vars["commit"])); found {
+	commit, _ := vars["commit"].(string)
+	if sha, found := c.world.CommitOf(r, commit); found {
 		cs, err := c.git.CommitsIn(r.Dir, sha)
 		if err != nil {
 			return answer{}, err

@@ -33,7 +33,7 @@ func headOf(c *call, vars map[string]any) (answer, error) {
 	repository := object{}
 	for name, variable := range map[string]string{"object": "commit", "base": "base"} {
 		repository[name] = nil
-		sha := fmt.Sprint(vars[variable])
+		sha, _ := vars[variable].(string)
 		if at, found := c.world.CommitOf(c.repo, sha); found && !c.unknown(sha) {
 			repository[name] = object{"checkSuites": c.suitesOf(at), "status": c.contextsOf(at)}
 		}

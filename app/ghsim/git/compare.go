@@ -94,7 +94,7 @@ func (g *Store) Between(dir, from, to string) []FileChange {
 
 // diff lists the files changed from one commit or tree to another.
 func (g *Store) diff(dir, from, to string) ([]FileChange, error) {
-	raw, err := g.run(dir, nil, nil, "diff-tree", "-r", "-z", "-M", "--raw", "--no-abbrev", from, to)
+	raw, err := g.about(dir, []string{from, to}, "diff-tree", "-r", "-z", "-M", "--raw", "--no-abbrev", from, to)
 	if err != nil {
 		return nil, err
 	}
@@ -121,8 +121,8 @@ func (g *Store) diff(dir, from, to string) ([]FileChange, error) {
 	if len(files) == 0 {
 		return nil, nil
 	}
-	text, err := g.run(dir, nil, nil, "diff-tree", "-r", "-M", "-p", "--no-color", "--src-prefix=a/", "--dst-prefix=b/",
-		from, to)
+	text, err := g.about(dir, []string{from, to}, "diff-tree", "-r", "-M", "-p", "--no-color", "--src-prefix=a/",
+		"--dst-prefix=b/", from, to)
 	if err != nil {
 		return nil, err
 	}

@@ -14,6 +14,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -21,8 +23,8 @@ import (
 )
 
 // Store keeps the bare repositories and reads them with the git command.
-// What was read of a commit is cached: commits don't change. Safe for concurrent
-// use.
+// What was read of commits, trees and files is cached: they don't change. Safe for
+// concurrent use.
 type Store struct {
 	ctx     context.Context
 	root    string
@@ -31,6 +33,7 @@ type Store struct {
 	commits map[string]Commit
 	diffs   map[string]Comparison
 	merged  map[string]string // base and head → tree of their merge; "" when they conflict
+	printed map[string][]byte // what git printed of what doesn't change, by directory and arguments
 }
 
 // gitTimeout bounds one git command.
@@ -49,7 +52,7 @@ const NoSHA = "0000000000000000000000000000000000000000"
 // there. Its git commands end with ctx.
 func New(ctx context.Context, root string) (*Store, error) {
 	g := &Store{ctx: ctx, root: root, commits: map[string]Commit{}, diffs: map[string]Comparison{},
-		merged: map[string]string{}}
+		merged: map[string]string{}, printed: map[string][]byte{}}
 	if err := os.MkdirAll(root, 0o755); err != nil {
 		return nil, fmt.Errorf("simulator directory: %w", err)
 	}
@@ -88,6 +91,30 @@ func (g *Store) run(dir string, env []string, stdin []byte, args ...string) ([]b
 	}
 	return out.Bytes(), nil
 }
+
+// about is what git prints of objects. It runs once where they are all named by a whole SHA, as they don't change
+// then. The caller does not change what is returned.
+func (g *Store) about(dir string, objects []string, args ...string) ([]byte, error) {
+	if slices.ContainsFunc(objects, func(name string) bool { return !wholeSHA.MatchString(name) }) {
+		return g.run(dir, nil, nil, args...)
+	}
+	key := dir + "\x00" + strings.Join(args, "\x00")
+	g.mu.Lock()
+	out, ok := g.printed[key]
+	g.mu.Unlock()
+	if ok {
+		return out, nil
+	}
+	out, err := g.run(dir, nil, nil, args...)
+	if err == nil {
+		g.mu.Lock()
+		g.printed[key] = out
+		g.mu.Unlock()
+	}
+	return out, err
+}
+
+var wholeSHA = regexp.MustCompile(`^[0-9a-f]{40}$`)
 
 func (g *Store) line(dir string, args ...string) (string, error) {
 	out, err := g.run(dir, nil, nil, args...)
@@ -200,7 +227,14 @@ func (g *Store) Resolve(dir, ref string) (string, bool) {
 	if ref == "" || strings.HasPrefix(ref, "-") {
 		return "", false
 	}
-	for _, name := range []string{"refs/heads/" + ref, "refs/tags/" + ref, ref} {
+	names := []string{"refs/heads/" + ref, "refs/tags/" + ref, ref}
+	if wholeSHA.MatchString(ref) { // GitHub takes no such name for a branch or a tag
+		if g.Known(dir, ref) {
+			return ref, true
+		}
+		names = names[2:]
+	}
+	for _, name := range names {
 		if sha, err := g.line(dir, "rev-parse", "--quiet", "--verify", "--end-of-options", name+"^{commit}"); err == nil &&
 			sha != "" {
 			return sha, true

@@ -1,6 +1,7 @@
 package git
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"slices"
@@ -24,7 +25,7 @@ func (g *Store) List(dir, sha, path string, recursive bool) ([]Entry, error) {
 	if path != "" {
 		args = append(args, "--", strings.TrimSuffix(path, "/")+"/")
 	}
-	out, err := g.run(dir, nil, nil, args...)
+	out, err := g.about(dir, []string{sha}, args...)
 	if err != nil {
 		return nil, err
 	}
@@ -57,7 +58,7 @@ var errNoFile = errors.New("no such file")
 
 // EntryAt is the entry of a path in a commit.
 func (g *Store) EntryAt(dir, sha, path string) (Entry, error) {
-	out, err := g.run(dir, nil, nil, "ls-tree", "-z", "-l", sha, "--", strings.Trim(path, "/"))
+	out, err := g.about(dir, []string{sha}, "ls-tree", "-z", "-l", sha, "--", strings.Trim(path, "/"))
 	if err != nil {
 		return Entry{}, err
 	}
@@ -84,7 +85,8 @@ func (g *Store) BlobAt(dir, sha, path string) ([]byte, error) {
 
 // Blob is the content of a blob.
 func (g *Store) Blob(dir, sha string) ([]byte, error) {
-	return g.run(dir, nil, nil, "cat-file", "blob", sha)
+	out, err := g.about(dir, []string{sha}, "cat-file", "blob", sha)
+	return bytes.Clone(out), err
 }
 
 // Dir reports whether an entry is a directory.
