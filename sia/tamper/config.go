@@ -341,7 +341,7 @@ func (d *configDiff) had(re *lazyregexp.Regexp, line string) bool {
 func (d *configDiff) grew(gone row) bool {
 	words := listWords(gone.code)
 	return !strings.HasPrefix(gone.raw, "\t") && slices.ContainsFunc(d.new, func(n row) bool {
-		return !n.fixed && !testCommand.MatchString(n.code) && strings.Contains(n.code, "[") &&
+		return !n.fixed && !testCommand.MatchString(n.code) && strings.ContainsAny(n.code, "[{") &&
 			!slices.ContainsFunc(words, func(w string) bool { return !strings.Contains(n.code, w) })
 	})
 }

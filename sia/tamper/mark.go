@@ -34,10 +34,6 @@ var imports = lazyregexp.New(`^\s*(?:import|from|use|require)\b`)
 // exit is what ends a process as if nothing had failed.
 var exit = lazyregexp.New(`\b(?:os\.Exit|syscall\.Exit|process\.exit|sys\.exit|os\._exit|System\.exit|process::exit)\(\s*0?\s*\)|^\s*exit!?(?:\s*\(?0\)?)?\s*$`)
 
-// deprecated turns off no more than the warning that something is deprecated, which tests
-// of what is deprecated need.
-var deprecated = lazyregexp.New(`^\s*(?:@SuppressWarnings\("deprecation"\)|#!?\[(?:allow|expect)\(deprecated\)\])|#\s*type: ignore\[deprecated\]\s*$`)
-
 // muted is what keeps it from being seen that a promise was rejected.
 var muted = lazyregexp.New(`\.catch\(\s*(?:\(?\w*\)?\s*=>\s*(?:\{\s*\}|null|undefined|void 0)|function\s*\(\w*\)\s*\{\s*\}|noop)`)
 
@@ -59,7 +55,7 @@ func (s *side) findMarks() {
 		put := func(k markKind, call string) {
 			r.scope.marks = append(r.scope.marks, mark{k, call, strings.Join(strings.Fields(r.raw), " "), i})
 		}
-		if !r.settled && s.lang.hush.MatchString(r.raw) && !deprecated.MatchString(r.raw) {
+		if !r.settled && s.lang.hushes(r.raw) {
 			put(hushed, "")
 		}
 		if s.lang.raw.MatchString(r.raw) {
@@ -69,7 +65,7 @@ func (s *side) findMarks() {
 			continue
 		}
 		for _, skip := range s.lang.skips {
-			if (skip.MatchString(r.code) || given[strings.TrimSpace(r.code)]) && !imports.MatchString(r.code) {
+			if (skip.MatchString(r.code) || given[strings.TrimSpace(r.code)]) && !imports.MatchString(s.annotated(i)) {
 				put(skipped, "")
 				break
 			}
@@ -91,6 +87,16 @@ func (s *side) findMarks() {
 			}
 		}
 	}
+}
+
+// annotated is the code that row i is an annotation of; its own, when it is none.
+func (s *side) annotated(i int) string {
+	for j := i; j < len(s.rows); j++ {
+		if code := s.rows[j].code; !s.rows[j].empty() && !s.lang.annotates.MatchString(code) {
+			return code
+		}
+	}
+	return ""
 }
 
 // leaves reports whether row i returns from a test while assertions follow.
