@@ -13,9 +13,10 @@ var (
 	trifling = set("unused dead deprecated deprecation private static name naming import imports order style layout " +
 		"metrics length line complexity indent docs documentation")
 	// telling are words of rules that see what a test forgets.
-	telling = set("must result results value expression expressions test tests expect assert assertion")
-	// plainCodes are rules of that kind that go by numbers: of PEP 8, names, and what is not used.
-	plainCodes = lazyregexp.New(`^(?:[DENW]\d{3}|F401|F841)$`)
+	telling = set("must result results value expression expressions test tests expect assert assertion assertions")
+	// plainRule are rules of that kind by their form: of PEP 8, names, and what is not used, by
+	// their numbers; and single ones of Clippy.
+	plainRule = lazyregexp.New(`^(?:[DENW]\d{3}|F401|F841|clippy::\w+_\w+)$`)
 	// typed is what turns off the check of types, which tests of types rely on.
 	typed = lazyregexp.New(`type:|@ts-|mypy|pyright|phpstan`)
 )
@@ -46,8 +47,9 @@ func (l *lang) hushes(raw string) bool {
 			if rule != "deprecated" {
 				return true
 			}
-		case plainCodes.MatchString(rule):
-		case !is(trifling) || is(telling) || l == &rust && rule == "unused": // which is all of a kind there
+		case is(telling), l == &rust && rule == "unused": // which is all of a kind there
+			return true
+		case !is(trifling) && !plainRule.MatchString(rule):
 			return true
 		}
 	}

@@ -65,7 +65,7 @@ func (s *side) findMarks() {
 			continue
 		}
 		for _, skip := range s.lang.skips {
-			if (skip.MatchString(r.code) || given[strings.TrimSpace(r.code)]) && !imports.MatchString(s.annotated(i)) {
+			if (skip.MatchString(r.code) || given[strings.TrimSpace(r.code)]) && !imports.MatchString(s.rows[s.annotated(i)].code) {
 				put(skipped, "")
 				break
 			}
@@ -89,14 +89,19 @@ func (s *side) findMarks() {
 	}
 }
 
-// annotated is the code that row i is an annotation of; its own, when it is none.
-func (s *side) annotated(i int) string {
+// annotated is the row that row i is an annotation of; i itself, when it is none.
+func (s *side) annotated(i int) int {
 	for j := i; j < len(s.rows); j++ {
-		if code := s.rows[j].code; !s.rows[j].empty() && !s.lang.annotates.MatchString(code) {
-			return code
+		r := &s.rows[j]
+		if r.empty() {
+			continue
 		}
+		if !s.lang.annotates.MatchString(r.code) {
+			return j
+		}
+		j = max(j, s.balanced(j)) // its brackets may be closed further below
 	}
-	return ""
+	return i
 }
 
 // leaves reports whether row i returns from a test while assertions follow.
@@ -231,19 +236,23 @@ func (f *testFile) judge(m mark, known bool) {
 	}
 }
 
-// annotatesNew reports whether row i, outside of any test, is about a declaration
-// that came with it.
+// annotatesNew reports whether row i is about a declaration outside of any test that came
+// with it, or about a statement in one all of which did.
 func (f *testFile) annotatesNew(i int) bool {
-	r := &f.new.rows[i]
-	if !r.scope.group || !f.new.lang.annotates.MatchString(r.code) {
+	s := f.new
+	at := s.annotated(i)
+	if at == i {
 		return false
 	}
-	for _, n := range f.new.rows[i+1:] {
-		if !n.empty() && !f.new.lang.annotates.MatchString(n.code) {
-			return !n.fixed
-		}
+	end := at
+	switch sc := s.rows[i].scope; {
+	case sc.group:
+	case i <= sc.decl:
+		return false
+	default:
+		end = s.statement(at, 0, logged, make([]bool, len(s.rows))).to
 	}
-	return false
+	return !slices.ContainsFunc(s.rows[at:end+1], func(r row) bool { return r.fixed && !r.empty() })
 }
 
 // hushesOld reports whether the check is turned off for code that was there
