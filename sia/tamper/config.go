@@ -143,9 +143,8 @@ var (
 )
 
 // config reports changes of lines by which tests are chosen, thresholds set and
-// linters configured. Lines that moved to the configuration from another file, or
-// from it to another, are left out.
-func (c *Change) config(around configAround) []Finding {
+// linters configured.
+func (c *Change) config() []Finding {
 	was, is := roleOf(c.before()), roleOf(c.Path)
 	if !is.config && !was.config || is.test && c.Status != "deleted" || was.ci || is.ci {
 		return nil
@@ -170,57 +169,8 @@ func (c *Change) config(around configAround) []Finding {
 			side[i].code = configLine(side[i].raw)
 		}
 	}
-	d.judge(around)
+	d.judge()
 	return d.findings
-}
-
-// configAround is what else a change set did that tells what a line of configuration does.
-type configAround struct {
-	moved map[string]int // how often a line goes in one file and comes in another
-	added []string       // files
-}
-
-// path is what names a file in a line of configuration.
-var configPath = lazyregexp.New(`[\w.*@+-]*(?:/[\w.*@+-]+)+`)
-
-// onlyAdded reports whether a line of what is left out names files that the change set
-// added, and nothing else: they were never looked at.
-func (a configAround) onlyAdded(line string) bool {
-	paths := configPath.FindAllString(line, -1)
-	return len(paths) > 0 && !slices.ContainsFunc(paths, func(p string) bool {
-		end, anywhere := strings.CutPrefix(strings.TrimPrefix(p, "./"), "**/")
-		end = strings.TrimSuffix(end, ".class")
-		return strings.Contains(end, "*") || !slices.ContainsFunc(a.added, func(f string) bool {
-			return f == end || anywhere && strings.TrimSuffix(path.Base(f), path.Ext(f)) == end
-		})
-	})
-}
-
-func around(changes []Change) configAround {
-	came, went := map[string]int{}, map[string]int{}
-	var added []string
-	for _, c := range changes {
-		if c.Status == "added" {
-			added = append(added, c.Path)
-		}
-		if !roleOf(c.Path).config && !roleOf(c.before()).config {
-			continue
-		}
-		for _, h := range c.Hunks {
-			for _, l := range h.Lines {
-				switch {
-				case strings.HasPrefix(l, "+"):
-					came[configLine(l[1:])]++
-				case strings.HasPrefix(l, "-"):
-					went[configLine(l[1:])]++
-				}
-			}
-		}
-	}
-	for l, n := range came {
-		came[l] = min(n, went[l])
-	}
-	return configAround{came, added}
 }
 
 // configLine is a line without surplus blanks and without the comment behind it.
@@ -237,26 +187,7 @@ func uncommented(raw string) string {
 var (
 	// versioned is a line that says which version of something is used.
 	versioned = lazyregexp.New(`(?i)\bversion\b`)
-	// leavingOut begins a list of what is not looked at: the shorter, the stricter.
-	leavingOut = lazyregexp.New(`^\s*["']?(?:extend-)?(?:ignore|exclude|disable|skips|omit|per-file-ignores|ignores)\w*["']?\s*[=:]`)
 )
-
-// within reports whether a line is a list of what is not looked at, and one that is
-// gone had all of it.
-func within(n row, gone []row) bool {
-	return leavingOut.MatchString(n.raw) && slices.ContainsFunc(gone, func(r row) bool {
-		return !r.fixed && leavingOut.MatchString(r.raw) && len(r.code) > len(n.code) &&
-			!slices.ContainsFunc(listWords(n.code), func(w string) bool { return !strings.Contains(r.code, w) })
-	})
-}
-
-// narrowed reports whether a list of what is not looked at is gone, or all that is left
-// of it was in it.
-func (d *configDiff) narrowed(gone row) bool {
-	return leavingOut.MatchString(gone.raw) && !slices.ContainsFunc(d.new, func(n row) bool {
-		return !n.fixed && leavingOut.MatchString(n.raw) && !within(n, []row{gone})
-	})
-}
 
 func listWords(code string) []string {
 	return strings.FieldsFunc(code, func(r rune) bool { return strings.ContainsRune(" ,[](){}", r) })
@@ -269,36 +200,33 @@ type configDiff struct {
 	findings []Finding
 }
 
-func (d *configDiff) judge(around configAround) {
+func (d *configDiff) judge() {
 	was, is, rules := texts(d.old), texts(d.new), d.rules()
 	for i, r := range d.new {
-		if r.fixed || r.code == "" || note.MatchString(r.raw) || was[r.code] > 0 || around.moved[r.code] > 0 {
+		if r.fixed || r.code == "" || note.MatchString(r.raw) || was[r.code] > 0 {
 			continue
 		}
 		above, text := headers(d.new, i), uncommented(r.raw)
 		for _, rule := range rules {
-			if around.onlyAdded(text) {
-				break
-			}
-			if matches(rule.added, text) && !d.had(rule.added, text) || matches(rule.touched, text) && !within(r, d.old) ||
+			if matches(rule.added, text) && !d.had(rule.added, text) || matches(rule.touched, text) ||
 				listed(rule.touched, above) || listed(rule.added, above) {
 				d.report(r, rule.why)
 				break
 			}
 		}
-		if d.recipe(d.new, i) && len(d.old) > 0 && d.replaces(i) {
+		if d.recipe(d.new, i) && len(d.old) > 0 {
 			d.report(r, "the commands that run checks were changed")
 		}
 	}
 	for i, r := range d.old {
-		if r.fixed || r.code == "" || note.MatchString(r.raw) || is[r.code] > 0 || around.moved[r.code] > 0 {
+		if r.fixed || r.code == "" || note.MatchString(r.raw) || is[r.code] > 0 {
 			continue
 		}
 		d.lowered(r)
 		for _, rule := range rules {
 			text := uncommented(r.raw)
 			if (matches(rule.gone, text) && !d.grew(r) && !versioned.MatchString(text) ||
-				matches(rule.touched, text) && !d.narrowed(r)) &&
+				matches(rule.touched, text)) &&
 				!numberOnly(rule, r) {
 				d.report(r, rule.why)
 				break
@@ -380,17 +308,6 @@ func (d *configDiff) recipe(side []row, i int) bool {
 	for j := i - 1; j >= 0 && j > i-maxJoined; j-- {
 		if m := target.FindStringSubmatch(side[j].raw); m != nil {
 			return checkable.MatchString(m[1])
-		}
-	}
-	return false
-}
-
-// replaces reports whether the target of an added command was there before.
-func (d *configDiff) replaces(i int) bool {
-	for j := i - 1; j >= 0 && j > i-maxJoined; j-- {
-		if target.MatchString(d.new[j].raw) {
-			return d.new[j].fixed && testCommand.MatchString(d.new[i].raw) ||
-				d.new[j].fixed && strings.HasPrefix(strings.TrimLeft(d.new[i].raw, "\t "), "-")
 		}
 	}
 	return false

@@ -1,7 +1,6 @@
 package tamper
 
 import (
-	"cmp"
 	"reflect"
 	"slices"
 	"strconv"
@@ -82,7 +81,7 @@ var (
 	dotted  = lazyregexp.New(`\d[.-]\d`)
 	// release is a value that ends with one, of an action behind its name.
 	release = lazyregexp.New(`^\w+ ((?:[\w-]+/[\w./-]+@)?v?)(\d{1,6}(?:\.\d{1,6}){0,3})$`)
-	digits  = lazyregexp.New(`\d+`)
+	numbers = lazyregexp.New(`\d+(?:\.\d+)*`)
 )
 
 // compare says what becomes of the value at a path; old is nil when there was none.
@@ -196,21 +195,24 @@ func laterRelease(old, new string) bool {
 		laterNumbers(o[2], n[2])
 }
 
-// laterVersion reports whether two values differ in their numbers alone, and the new one's
-// are the later. A number that is not quoted loses its last zero.
+// laterVersion reports whether two values differ in their versions alone, and the first that
+// differs is the later. A number that is not quoted loses its last zero.
 func laterVersion(old, new string) bool {
-	return digits.ReplaceAllString(old, "#") == digits.ReplaceAllString(new, "#") && laterNumbers(old, new) &&
+	return numbers.ReplaceAllString(old, "#") == numbers.ReplaceAllString(new, "#") && laterNumbers(old, new) &&
 		!(strings.HasPrefix(new, "Float ") && strings.HasSuffix(new, "0"))
 }
 
-// laterNumbers reports whether the numbers of two texts, in their order, got larger.
+// laterNumbers reports whether the first version that differs between two texts is the later.
 func laterNumbers(old, new string) bool {
-	numbers := func(s string) (out []int) {
-		for _, d := range digits.FindAllString(s, -1) {
-			n, _ := strconv.Atoi(d)
-			out = append(out, n)
-		}
-		return out
+	was, is := numbers.FindAllString(old, -1), numbers.FindAllString(new, -1)
+	return slices.CompareFunc(is, was, func(a, b string) int { return slices.Compare(parts(a), parts(b)) }) > 0
+}
+
+// parts are the numbers of a version.
+func parts(version string) (out []int) {
+	for part := range strings.SplitSeq(version, ".") {
+		n, _ := strconv.Atoi(part)
+		out = append(out, n)
 	}
-	return cmp.Less(0, slices.Compare(numbers(new), numbers(old)))
+	return out
 }
