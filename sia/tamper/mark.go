@@ -252,7 +252,10 @@ func (f *testFile) annotatesNew(i int) bool {
 	default:
 		end = s.statement(at, 0, logged, make([]bool, len(s.rows))).to
 	}
-	return !slices.ContainsFunc(s.rows[at:end+1], func(r row) bool { return r.fixed && !r.empty() })
+	return !slices.ContainsFunc(s.rows[at:end+1], func(r row) bool {
+		return !r.empty() && (r.fixed || len(r.tokens) > 2 && f.old != nil && slices.ContainsFunc(f.old.rows,
+			func(o row) bool { return !o.fixed && o.text == r.text })) // indented anew
+	})
 }
 
 // hushesOld reports whether the check is turned off for code that was there
