@@ -67,7 +67,7 @@ var edits = []struct {
 		return words.MatchString(old) && words.MatchString(new)
 	}, sameRun},
 	{lazyregexp.New(`^/"jobs"/"[\w-]+"/(?:"name"|"runs-on"|"container"(?:/"image")?|"services"/"[\w-]+"/"image"|"strategy"/"matrix"/"include"/\[\]/"[\w-]+"|"steps"/\[\]/"with"/"[\w-]*(?:version|toolchain)[\w-]*")$|^/"repos"/\[\]/"hooks"/\[\]/"additional_dependencies"/\[\]$`), laterVersion, laterRun},
-	{lazyregexp.New(`^(?:/"jobs"/"[\w-]+"(?:/"steps"/\[\])?)?/"env"/"\w+"$`), func(old, new string) bool {
+	{lazyregexp.New(`^(?:/"jobs"/"[\w-]+"(?:/"steps"/\[\])?)?/"env"/"\w+"$|^/"repos"/\[\]/"rev"$`), func(old, new string) bool {
 		return dotted.MatchString(old) && laterVersion(old, new)
 	}, laterRun},
 }
@@ -77,11 +77,11 @@ var (
 	words    = lazyregexp.New(`^String [^$]*$`)
 	axis     = lazyregexp.New(`^/"jobs"/"[\w-]+"/"strategy"/"matrix"/"[\w-]+"$`)
 	// version is nothing but one, dotted a value with one that can't be a mere number.
-	version = lazyregexp.New(`^(?:String|Integer|Float) v?\d{1,3}(?:\.(?:\d{1,3}|x)){0,2}$`)
+	version = lazyregexp.New(`^(?:String|Integer|Float) v?\d{1,3}(?:\.(?:\d{1,3}|x)){0,2}(?:-dev)?$`)
 	dotted  = lazyregexp.New(`\d[.-]\d`)
 	// release is a value that ends with one, of an action behind its name.
 	release = lazyregexp.New(`^\w+ ((?:[\w-]+/[\w./-]+@)?v?)(\d{1,6}(?:\.\d{1,6}){0,3})$`)
-	numbers = lazyregexp.New(`\d+(?:\.\d+)*`)
+	numbers = lazyregexp.New(`\d+(?:\.\d+)*(?:(?:a|b|rc)\d+\b)?`)
 )
 
 // compare says what becomes of the value at a path; old is nil when there was none.
@@ -210,7 +210,7 @@ func laterNumbers(old, new string) bool {
 
 // parts are the numbers of a version.
 func parts(version string) (out []int) {
-	for part := range strings.SplitSeq(version, ".") {
+	for part := range strings.FieldsFuncSeq(version, func(r rune) bool { return r < '0' || r > '9' }) {
 		n, _ := strconv.Atoi(part)
 		out = append(out, n)
 	}
