@@ -184,11 +184,6 @@ func uncommented(raw string) string {
 	return line
 }
 
-var (
-	// versioned is a line that says which version of something is used.
-	versioned = lazyregexp.New(`(?i)\bversion\b`)
-)
-
 func listWords(code string) []string {
 	return strings.FieldsFunc(code, func(r rune) bool { return strings.ContainsRune(" ,[](){}", r) })
 }
@@ -208,7 +203,7 @@ func (d *configDiff) judge() {
 		}
 		above, text := headers(d.new, i), uncommented(r.raw)
 		for _, rule := range rules {
-			if matches(rule.added, text) && !d.had(rule.added, text) || matches(rule.touched, text) ||
+			if matches(rule.added, text) || matches(rule.touched, text) ||
 				listed(rule.touched, above) || listed(rule.added, above) {
 				d.report(r, rule.why)
 				break
@@ -225,7 +220,7 @@ func (d *configDiff) judge() {
 		d.lowered(r)
 		for _, rule := range rules {
 			text := uncommented(r.raw)
-			if (matches(rule.gone, text) && !d.grew(r) && !versioned.MatchString(text) ||
+			if (matches(rule.gone, text) && !d.grew(r) ||
 				matches(rule.touched, text)) &&
 				!numberOnly(rule, r) {
 				d.report(r, rule.why)
@@ -256,12 +251,6 @@ func (d *configDiff) rules() []configRule {
 func (d *configDiff) report(r row, why string) {
 	d.findings = append(d.findings,
 		Finding{Kind: DisabledCheck, Path: d.change.Path, Line: r.n, Text: quoted(r.raw), Why: why})
-}
-
-// had reports whether what a rule finds in an added line was in a removed one.
-func (d *configDiff) had(re *lazyregexp.Regexp, line string) bool {
-	m := re.FindString(line)
-	return slices.ContainsFunc(d.old, func(r row) bool { return !r.fixed && strings.Contains(r.raw, m) })
 }
 
 // grew reports whether a line that is gone has only got longer: all its words are

@@ -15,7 +15,6 @@ const (
 	focused                 // keeps all others from running
 	hushed                  // turns a check off
 	left                    // leaves a test before its end
-	forked                  // leaves it after what another branch asserts
 	built                   // keeps the file from being built
 	mutes                   // hides that a call failed
 	exits                   // ends the run as if all was well
@@ -80,11 +79,7 @@ func (s *side) findMarks() {
 			put(focused, "")
 		}
 		if s.leaves(i) {
-			if j := s.header(i); j > r.scope.decl && slices.ContainsFunc(s.rows[j+1:i], func(r row) bool { return r.asserts >= 0 }) {
-				put(forked, "")
-			} else {
-				put(left, "")
-			}
+			put(left, "")
 		}
 	}
 }
@@ -225,8 +220,6 @@ func (f *testFile) judge(m mark, known bool) {
 		if f.old != nil && slices.ContainsFunc(f.old.rows, func(o row) bool { return !o.fixed && strings.HasPrefix(strings.TrimSpace(o.code), call) }) {
 			f.report(SkippedTest, f.new, m.row, "a test does not see any more that a call fails")
 		}
-	case m.kind == forked:
-		f.report(ChangedExpectation, f.new, m.row, "a test returns before its other assertions")
 	case m.kind == left:
 		f.report(SkippedTest, f.new, m.row, "a test returns before its assertions")
 	case m.kind == built:
