@@ -59,9 +59,9 @@ func tests(changes []Change) []Finding {
 		f.matchClaims()
 	}
 	s.matchMoved()
-	s.addedValues()
+	values := s.addedValues()
 	for _, f := range s.files {
-		f.deleted()
+		f.deleted(values)
 		f.emptied()
 		f.loosened()
 		f.marks()
@@ -182,8 +182,9 @@ func value(t token) string {
 	return ""
 }
 
-// addedValues notes what added lines of tests name.
-func (s *search) addedValues() {
+// addedValues are the values that added lines of tests name.
+func (s *search) addedValues() map[string]bool {
+	out := map[string]bool{}
 	for _, f := range s.files {
 		f.added = map[string]bool{}
 		for _, r := range f.newRows() {
@@ -191,10 +192,12 @@ func (s *search) addedValues() {
 				continue
 			}
 			for _, t := range r.tokens {
+				out[value(t)] = true
 				f.added[t.text] = true
 			}
 		}
 	}
+	return out
 }
 
 func (f *testFile) newRows() []row {
@@ -204,8 +207,32 @@ func (f *testFile) newRows() []row {
 	return f.new.rows
 }
 
+// rewritten reports whether most of what a test that is gone named is in lines that
+// were added: its values anywhere in tests, or its words and values in its file.
+func (f *testFile) rewritten(sc *scope, values map[string]bool) bool {
+	var all, kept, said, again float64
+	seen := map[string]bool{}
+	for i := sc.decl + 1; i < sc.end; i++ {
+		for _, t := range sc.side.rows[i].tokens {
+			if len(t.text) < 2 || t.kind == sign || seen[t.text] {
+				continue
+			}
+			seen[t.text] = true
+			if said++; f.added[t.text] {
+				again++
+			}
+			if v := value(t); v != "" {
+				if all++; values[v] {
+					kept++
+				}
+			}
+		}
+	}
+	return all > 2 && kept >= 0.75*all || said > 4 && again >= 0.75*said
+}
+
 // deleted reports the tests that are gone.
-func (f *testFile) deleted() {
+func (f *testFile) deleted(values map[string]bool) {
 	if f.old == nil {
 		return
 	}
@@ -226,7 +253,11 @@ func (f *testFile) deleted() {
 			continue
 		}
 		reported[o] = true
-		f.report(DeletedTest, f.old, o.decl, "a test was deleted")
+		if f.rewritten(o, values) {
+			f.report(ChangedExpectation, f.old, o.decl, "a test was rewritten: what it said stands in other tests")
+		} else {
+			f.report(DeletedTest, f.old, o.decl, "a test was deleted")
+		}
 	}
 	f.lost = slices.DeleteFunc(f.lost, func(c *claim) bool { return reported[c.scope] })
 	for i := range f.newRows() { // a Python test that a second one of its name takes the place of

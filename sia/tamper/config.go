@@ -143,8 +143,9 @@ var (
 )
 
 // config reports changes of lines by which tests are chosen, thresholds set and
-// linters configured.
-func (c *Change) config() []Finding {
+// linters configured. Lines that moved to the configuration from another file, or
+// from it to another, are left out.
+func (c *Change) config(around configAround) []Finding {
 	was, is := roleOf(c.before()), roleOf(c.Path)
 	if !is.config && !was.config || is.test && c.Status != "deleted" || was.ci || is.ci {
 		return nil
@@ -169,8 +170,57 @@ func (c *Change) config() []Finding {
 			side[i].code = configLine(side[i].raw)
 		}
 	}
-	d.judge()
+	d.judge(around)
 	return d.findings
+}
+
+// configAround is what else a change set did that tells what a line of configuration does.
+type configAround struct {
+	moved map[string]int // how often a line goes in one file and comes in another
+	added []string       // files
+}
+
+// path is what names a file in a line of configuration.
+var configPath = lazyregexp.New(`[\w.*@+-]*(?:/[\w.*@+-]+)+`)
+
+// onlyAdded reports whether a line of what is left out names files that the change set
+// added, and nothing else: they were never looked at.
+func (a configAround) onlyAdded(line string) bool {
+	paths := configPath.FindAllString(line, -1)
+	return len(paths) > 0 && !slices.ContainsFunc(paths, func(p string) bool {
+		end, anywhere := strings.CutPrefix(strings.TrimPrefix(p, "./"), "**/")
+		end = strings.TrimSuffix(end, ".class")
+		return strings.Contains(end, "*") || !slices.ContainsFunc(a.added, func(f string) bool {
+			return f == end || anywhere && strings.TrimSuffix(path.Base(f), path.Ext(f)) == end
+		})
+	})
+}
+
+func around(changes []Change) configAround {
+	came, went := map[string]int{}, map[string]int{}
+	var added []string
+	for _, c := range changes {
+		if c.Status == "added" {
+			added = append(added, c.Path)
+		}
+		if !roleOf(c.Path).config && !roleOf(c.before()).config {
+			continue
+		}
+		for _, h := range c.Hunks {
+			for _, l := range h.Lines {
+				switch {
+				case strings.HasPrefix(l, "+"):
+					came[configLine(l[1:])]++
+				case strings.HasPrefix(l, "-"):
+					went[configLine(l[1:])]++
+				}
+			}
+		}
+	}
+	for l, n := range came {
+		came[l] = min(n, went[l])
+	}
+	return configAround{came, added}
 }
 
 // configLine is a line without surplus blanks and without the comment behind it.
@@ -184,6 +234,11 @@ func uncommented(raw string) string {
 	return line
 }
 
+var (
+	// versioned is a line that says which version of something is used.
+	versioned = lazyregexp.New(`(?i)\bversion\b`)
+)
+
 func listWords(code string) []string {
 	return strings.FieldsFunc(code, func(r rune) bool { return strings.ContainsRune(" ,[](){}", r) })
 }
@@ -195,32 +250,35 @@ type configDiff struct {
 	findings []Finding
 }
 
-func (d *configDiff) judge() {
+func (d *configDiff) judge(around configAround) {
 	was, is, rules := texts(d.old), texts(d.new), d.rules()
 	for i, r := range d.new {
-		if r.fixed || r.code == "" || note.MatchString(r.raw) || was[r.code] > 0 {
+		if r.fixed || r.code == "" || note.MatchString(r.raw) || was[r.code] > 0 || around.moved[r.code] > 0 {
 			continue
 		}
 		above, text := headers(d.new, i), uncommented(r.raw)
 		for _, rule := range rules {
-			if matches(rule.added, text) || matches(rule.touched, text) ||
+			if around.onlyAdded(text) {
+				break
+			}
+			if matches(rule.added, text) && !d.had(rule.added, text) || matches(rule.touched, text) ||
 				listed(rule.touched, above) || listed(rule.added, above) {
 				d.report(r, rule.why)
 				break
 			}
 		}
-		if d.recipe(d.new, i) && len(d.old) > 0 {
+		if d.recipe(d.new, i) && len(d.old) > 0 && d.replaces(i) {
 			d.report(r, "the commands that run checks were changed")
 		}
 	}
 	for i, r := range d.old {
-		if r.fixed || r.code == "" || note.MatchString(r.raw) || is[r.code] > 0 {
+		if r.fixed || r.code == "" || note.MatchString(r.raw) || is[r.code] > 0 || around.moved[r.code] > 0 {
 			continue
 		}
 		d.lowered(r)
 		for _, rule := range rules {
 			text := uncommented(r.raw)
-			if (matches(rule.gone, text) && !d.grew(r) ||
+			if (matches(rule.gone, text) && !d.grew(r) && !versioned.MatchString(text) ||
 				matches(rule.touched, text)) &&
 				!numberOnly(rule, r) {
 				d.report(r, rule.why)
@@ -251,6 +309,12 @@ func (d *configDiff) rules() []configRule {
 func (d *configDiff) report(r row, why string) {
 	d.findings = append(d.findings,
 		Finding{Kind: DisabledCheck, Path: d.change.Path, Line: r.n, Text: quoted(r.raw), Why: why})
+}
+
+// had reports whether what a rule finds in an added line was in a removed one.
+func (d *configDiff) had(re *lazyregexp.Regexp, line string) bool {
+	m := re.FindString(line)
+	return slices.ContainsFunc(d.old, func(r row) bool { return !r.fixed && strings.Contains(r.raw, m) })
 }
 
 // grew reports whether a line that is gone has only got longer: all its words are
@@ -297,6 +361,17 @@ func (d *configDiff) recipe(side []row, i int) bool {
 	for j := i - 1; j >= 0 && j > i-maxJoined; j-- {
 		if m := target.FindStringSubmatch(side[j].raw); m != nil {
 			return checkable.MatchString(m[1])
+		}
+	}
+	return false
+}
+
+// replaces reports whether the target of an added command was there before.
+func (d *configDiff) replaces(i int) bool {
+	for j := i - 1; j >= 0 && j > i-maxJoined; j-- {
+		if target.MatchString(d.new[j].raw) {
+			return d.new[j].fixed && testCommand.MatchString(d.new[i].raw) ||
+				d.new[j].fixed && strings.HasPrefix(strings.TrimLeft(d.new[i].raw, "\t "), "-")
 		}
 	}
 	return false

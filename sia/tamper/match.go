@@ -90,11 +90,45 @@ func (s *search) matchMoved() {
 				return true
 			}
 			gone := c.scope.pair == nil
-			return added[l].take(c, func(n *claim) bool {
+			return f.stands(c) || added[l].take(c, func(n *claim) bool {
 				return (own || gone || c.tells()) && len(n.conds) <= len(c.conds) && n.scope.runs()
 			}) != nil
 		})
 	}
+}
+
+// stands reports whether no line of a claim was touched, and what holds them now is a
+// test that runs: one was split, or its cases became parameters. What is claimed there
+// by itself must not stand for another claim already. That there is no error is about the
+// line before, which must not have been touched either.
+func (f *testFile) stands(c *claim) bool {
+	from := c.from
+	if c.onlyError() {
+		from = max(0, from-1)
+	}
+	for i := from; i <= c.to; i++ {
+		r := &f.old.rows[i]
+		if !r.fixed || f.new == nil {
+			return false
+		}
+		n := &f.new.rows[r.twin]
+		if n.text != r.text || n.inside != r.inside || n.scope.place() == f.new.file || !n.scope.runs() {
+			return false
+		}
+	}
+	at := f.old.rows[c.from].twin
+	if at-f.old.rows[from].twin != c.from-from {
+		return false
+	}
+	for _, n := range f.new.rows[at].scope.claims {
+		if n.from == at && n.text == c.text {
+			if n.used {
+				return false
+			}
+			n.used = true
+		}
+	}
+	return len(f.new.conditions(at)) <= len(c.conds)
 }
 
 // tells reports whether a claim names a value that tells it from others.

@@ -151,6 +151,7 @@ func settleRows(old, new *side) {
 		}
 		same := old.rows[i].scope.pair == new.rows[j].scope
 		old.rows[i].settled, new.rows[j].settled = same, same
+		old.rows[i].twin, new.rows[j].twin = j, i
 		j++
 	}
 }

@@ -60,6 +60,8 @@ func (f *testFile) settle(old, fresh []*claim) {
 		spare = slices.Delete(spare, i, i+1)
 		return n
 	}
+	// One that says exactly what is there says that something is.
+	exact := slices.ContainsFunc(fresh, func(n *claim) bool { return n.kind == asserted && n.strength == 3 })
 	for _, o := range old {
 		n := pairs[o]
 		switch {
@@ -78,19 +80,22 @@ func (f *testFile) settle(old, fresh []*claim) {
 			f.reportChanged(kind, o, n, why)
 		case o.kind == logged || o.strength == 0 || o.kind == expected && (len(o.literals) < 3 || o.to == o.from):
 		default:
-			f.settleRemoved(o, instead(o))
+			f.settleRemoved(o, instead(o), exact)
 		}
 	}
 }
 
 // settleRemoved judges an old claim that became none of the new ones. Instead is a new one
-// that says as much.
-func (f *testFile) settleRemoved(o, instead *claim) {
+// that says as much; exact says that some new assertion says exactly what is there.
+func (f *testFile) settleRemoved(o, instead *claim, exact bool) {
 	i := f.firstGone(o)
 	switch {
 	case instead != nil:
 		f.report(ChangedExpectation, instead.scope.side, instead.from, replaced[o.kind])
-	case f.saysElsewhere(o):
+	case o.kind == asserted && o.onlyError() && i > 0 && !f.old.rows[i-1].fixed:
+		f.report(ChangedExpectation, f.old, i, "a step of a test was removed, and that it is seen when it fails")
+	case f.saysElsewhere(o), o.kind == asserted && exact &&
+		(o.strength == 1 || len(o.literals) > 0 && len(values(o.literals)) == 0):
 		f.report(ChangedExpectation, f.old, i, replaced[o.kind])
 	default:
 		f.report(LoosenedAssertion, f.old, i, removed[o.kind])
@@ -100,6 +105,24 @@ func (f *testFile) settleRemoved(o, instead *claim) {
 // saysElsewhere reports whether lines that were added name all values of a claim.
 func (f *testFile) saysElsewhere(c *claim) bool {
 	return c.tells() && !slices.ContainsFunc(c.tokens, func(t token) bool { return value(t) != "" && !f.added[t.text] })
+}
+
+// onlyError reports whether a claim says only that what was done before did not fail.
+func (c *claim) onlyError() bool {
+	err := false
+	for i, t := range c.tokens {
+		called := i+1 < len(c.tokens) && (c.tokens[i+1].text == "(" || c.tokens[i+1].text == ".")
+		switch {
+		case t.kind == text || t.kind == number:
+			return false
+		case t.kind != word || called || i > 0 && c.tokens[i-1].text == "." || handles[t.text] || t.text == "if":
+		case t.text == "err":
+			err = true
+		case t.text != "nil":
+			return false
+		}
+	}
+	return err
 }
 
 var (

@@ -22,6 +22,7 @@ type row struct {
 	raw     string
 	n       int  // 1-based
 	fixed   bool // stands on the other side too
+	twin    int  // where it does, once both sides were compared
 	settled bool // and in the same scope
 	scope   *scope
 }

@@ -23,11 +23,11 @@ type Hunk struct {
 // change asks, and those that are protected everywhere, where a workflow may change in
 // ways that weaken nothing. Sorted by path and line, at most 200.
 func Find(changes []Change, protected []string, everywhere ...string) []Finding {
-	out := tests(changes)
+	out, moved := tests(changes), around(changes)
 	named, always := newGuard(protected), newGuard(everywhere)
 	for i := range changes {
 		c := &changes[i]
-		out = append(out, c.config()...)
+		out = append(out, c.config(moved)...)
 		out = append(out, c.expectedOutput()...)
 		out = append(out, c.protectedBy(named)...)
 		switch c.runs() {
