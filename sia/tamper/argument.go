@@ -47,7 +47,7 @@ func arguments(ts []token) [][]token {
 }
 
 // withoutMessage leaves out the words for people with which an assertion fails:
-// the last arguments, or JUnit 4's first.
+// the last arguments.
 func withoutMessage(ts []token) []token {
 	args := argumentSpans(ts)
 	if len(args) < 2 {
@@ -59,9 +59,6 @@ func withoutMessage(ts []token) []token {
 			return slices.Concat(ts[:args[i-1].to], ts[args[len(args)-1].to:])
 		}
 	}
-	if first := ts[args[0].from:args[0].to]; len(args) > needed && len(first) == 1 && message(first) {
-		return slices.Concat(ts[:args[0].from], ts[args[1].from:])
-	}
 	return ts
 }
 
@@ -71,7 +68,7 @@ func neededArguments(ts []token, args []span) int {
 	f := flat(ts)
 	switch {
 	case flat(ts[args[0].from:args[0].to]) == "t":
-		if unary(f) || weakWords.MatchString(f) {
+		if name := flat(ts[:args[0].from]); unary(name) || weakWords.MatchString(name) {
 			return 2
 		}
 		return 3

@@ -227,24 +227,7 @@ func (s *side) guarded(i int) *claim {
 	if n := len(ts); n > 0 && ts[n-1].text == "{" {
 		ts = ts[:n-1]
 	}
-	if len(ts) > 0 && ts[0].text == "else" && len(ts) == 1 {
-		for p := g - 1; p >= 0 && p > g-maxJoined && s.rows[p].scope == s.rows[g].scope; p-- { // what the else belongs to
-			if r := &s.rows[p]; !r.empty() && r.indent == s.rows[g].indent {
-				ts = append(ts, r.tokens...)
-				break
-			}
-		}
-	}
-	// Of "if err := set(up); err != nil", the set-up is not what is claimed.
-	if k := slices.IndexFunc(ts, func(t token) bool { return t.text == ";" && t.kind == sign }); k > 0 &&
-		errOnly(ts[k+1:]) {
-		ts = append(ts[:1:1], ts[k+1:]...)
-	}
 	return s.newClaim(asserted, ts, g, i)
-}
-
-func errOnly(ts []token) bool {
-	return !slices.ContainsFunc(ts, func(t token) bool { return t.kind == word && t.text != "err" && t.text != "nil" })
 }
 
 // header is the row of the block that row i stands in, if that is a condition,

@@ -248,7 +248,7 @@ func (f *testFile) deleted(values map[string]bool) {
 			reported[o] = true
 			continue
 		}
-		if o.group || !f.counts(o) || o.asserts > 0 && !loses[o] && !f.orphans(o) || f.twice(o) {
+		if o.group || !f.counts(o) || o.asserts > 0 && !loses[o] && !f.orphans(o) {
 			f.lost = slices.DeleteFunc(f.lost, func(c *claim) bool { return c.scope == o && o.pair == nil && !o.group })
 			continue
 		}
@@ -272,13 +272,6 @@ func (f *testFile) deleted(values map[string]bool) {
 func (f *testFile) orphans(o *scope) bool {
 	return slices.ContainsFunc(f.old.scopes, func(in *scope) bool {
 		return in.above == o && in.pair != nil && in.pair.above == in.pair.side.file
-	})
-}
-
-// twice reports whether another test is there that says all that an old one did.
-func (f *testFile) twice(o *scope) bool {
-	return f.new != nil && o.asserts > 0 && slices.ContainsFunc(f.new.scopes, func(n *scope) bool {
-		return !n.group && n.count == o.count && alikeLines(o, n) == 1
 	})
 }
 

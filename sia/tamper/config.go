@@ -237,26 +237,7 @@ func uncommented(raw string) string {
 var (
 	// versioned is a line that says which version of something is used.
 	versioned = lazyregexp.New(`(?i)\bversion\b`)
-	// leavingOut begins a list of what is not looked at: the shorter, the stricter.
-	leavingOut = lazyregexp.New(`^\s*["']?(?:extend-)?(?:ignore|exclude|disable|skips|omit|per-file-ignores|ignores)\w*["']?\s*[=:]`)
 )
-
-// within reports whether a line is a list of what is not looked at, and one that is
-// gone had all of it.
-func within(n row, gone []row) bool {
-	return leavingOut.MatchString(n.raw) && slices.ContainsFunc(gone, func(r row) bool {
-		return !r.fixed && leavingOut.MatchString(r.raw) && len(r.code) > len(n.code) &&
-			!slices.ContainsFunc(listWords(n.code), func(w string) bool { return !strings.Contains(r.code, w) })
-	})
-}
-
-// narrowed reports whether a list of what is not looked at is gone, or all that is left
-// of it was in it.
-func (d *configDiff) narrowed(gone row) bool {
-	return leavingOut.MatchString(gone.raw) && !slices.ContainsFunc(d.new, func(n row) bool {
-		return !n.fixed && leavingOut.MatchString(n.raw) && !within(n, []row{gone})
-	})
-}
 
 func listWords(code string) []string {
 	return strings.FieldsFunc(code, func(r rune) bool { return strings.ContainsRune(" ,[](){}", r) })
@@ -280,7 +261,7 @@ func (d *configDiff) judge(around configAround) {
 			if around.onlyAdded(text) {
 				break
 			}
-			if matches(rule.added, text) && !d.had(rule.added, text) || matches(rule.touched, text) && !within(r, d.old) ||
+			if matches(rule.added, text) && !d.had(rule.added, text) || matches(rule.touched, text) ||
 				listed(rule.touched, above) || listed(rule.added, above) {
 				d.report(r, rule.why)
 				break
@@ -298,7 +279,7 @@ func (d *configDiff) judge(around configAround) {
 		for _, rule := range rules {
 			text := uncommented(r.raw)
 			if (matches(rule.gone, text) && !d.grew(r) && !versioned.MatchString(text) ||
-				matches(rule.touched, text) && !d.narrowed(r)) &&
+				matches(rule.touched, text)) &&
 				!numberOnly(rule, r) {
 				d.report(r, rule.why)
 				break
@@ -341,7 +322,7 @@ func (d *configDiff) had(re *lazyregexp.Regexp, line string) bool {
 func (d *configDiff) grew(gone row) bool {
 	words := listWords(gone.code)
 	return !strings.HasPrefix(gone.raw, "\t") && slices.ContainsFunc(d.new, func(n row) bool {
-		return !n.fixed && !testCommand.MatchString(n.code) && strings.Contains(n.code, "[") &&
+		return !n.fixed && !testCommand.MatchString(n.code) && strings.ContainsAny(n.code, "[{") &&
 			!slices.ContainsFunc(words, func(w string) bool { return !strings.Contains(n.code, w) })
 	})
 }

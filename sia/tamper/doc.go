@@ -8,11 +8,12 @@
 //     all of them. Its two sides are the file before and after.
 //   - A role says what the file at a path is to validation (role.go). Of
 //     expected output and protected paths, any change is reported (path.go), of
-//     workflows any that is not surely harmless (workflow.go). Of what configures checks, the lines that choose tests, set
-//     thresholds or quieten linters are (config.go).
+//     workflows (workflow.go) any that is not surely the same run (run.go). Of what
+//     configures checks, the lines that choose tests, set thresholds or quieten
+//     linters are (config.go).
 //   - A scope is a test, a group of tests or the whole file (side.go). What it
 //     says is a list of claims, each with a weight (claim.go, weight.go), and a
-//     mark is what keeps it from running (mark.go).
+//     mark is what keeps it from running (mark.go) or turns off a check (hush.go).
 //   - Old scopes are paired with new ones by what they say, their name and their
 //     place (pair.go), then old claims with new ones (match.go). What has no pair
 //     was deleted, and what says less than its pair was loosened, unless as much

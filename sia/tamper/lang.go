@@ -44,7 +44,7 @@ var never = lazyregexp.New(`[^\s\S]`)
 var golang = lang{
 	syntax:    syntax{line: []string{"//"}, block: true, many: "`"},
 	group:     never,
-	test:      lazyregexp.New("^func (?:\\([^)]*\\) )?((?:Test|Benchmark|Fuzz|Example)\\w*)\\(|^\\s*\\w+\\.Run\\((\"[^\"]*\"|`[^`]*`|[\\w.]+)\\s*,\\s*func|^\\s*(?:_ = )?[FPX]?(?:It|Describe|Context|When|Specify|DescribeTable|Entry)\\(\\s*\"([^\"]*)\""),
+	test:      lazyregexp.New("^func (?:\\([^)]*\\) )?((?:Test|Benchmark|Fuzz|Example)\\w*)\\(|^\\s*\\w+\\.Run\\((\\S.*?)\\s*,\\s*func\\(|^\\s*(?:_ = )?[FPX]?(?:It|Describe|Context|When|Specify|DescribeTable|Entry)\\(\\s*\"([^\"]*)\""),
 	annotates: never, marked: never,
 	function:  lazyregexp.New(`^func `),
 	assertion: never,

@@ -98,7 +98,7 @@ var other = lang{
 	swallows:  lazyregexp.New(`^\s*(?:try|do)\b`), handler: lazyregexp.New(`^\s*\}?\s*(?:catch|rescue)\b`),
 	skips: res(`\[(?:Ignore|Skip)\b|\bSkip\s*=\s*"`, `\bmarkTest(?:Skipped|Incomplete)\(`, `\bXCTSkip\w*\b`,
 		`@(?:Skip|tag\s*:?skip|disabled|ignore)\b`, `\b(?:GTEST_SKIP|DISABLED_\w+)\b`,
-		`^\s*x(?:it|test|describe)\s*\(`, `\bskip:\s*(?:true|['"])`, `^\s*skip\b`, `^\s*exit 0\b`, `@tag\s+:skip`),
+		`^\s*x(?:it|test|describe)\s*\(`, `\bskip:\s*(?:true|['"])`, `^\s*skip\b`, `^\s*exit 0\b`, `@tag\s+:skip`, `^\s*#\s*if\s+(?:0|false)\b`),
 	only: never, leave: lazyregexp.New(`^\s*return\s*(?:0|\(\))?\s*;?\s*$`), early: never, raw: never,
 	hush: lazyregexp.New(`//\s*(?:NOLINT|NOSONAR|swiftlint:disable)|@phpstan-ignore|#pragma warning disable|#\s*shellcheck disable|//\s*ignore(?:_for_file)?:`),
 }

@@ -34,7 +34,7 @@ func literals(ts []token, types bool) []string {
 	var out []string
 	for i, t := range ts {
 		v := literal(t)
-		if v != "" && t.kind == number && i > 0 && ts[i-1].text == "-" && signed(ts, i-1) {
+		if v != "" && t.kind == number && i > 0 && ts[i-1].text == "-" {
 			v = "-" + v
 		}
 		call := i+1 < len(ts) && ts[i+1].text == "("
@@ -49,16 +49,4 @@ func literals(ts []token, types bool) []string {
 		}
 	}
 	return out
-}
-
-// signed reports whether the minus at i belongs to the number behind it alone.
-func signed(ts []token, i int) bool {
-	if i == 0 {
-		return true
-	}
-	before := ts[i-1]
-	if before.kind == sign && before.text != ")" && before.text != "]" {
-		return true
-	}
-	return ts[i+1].at == ts[i].at+1 && before.at+len(before.text) < ts[i].at
 }

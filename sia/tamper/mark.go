@@ -15,7 +15,6 @@ const (
 	focused                 // keeps all others from running
 	hushed                  // turns a check off
 	left                    // leaves a test before its end
-	forked                  // leaves it after what another branch asserts
 	built                   // keeps the file from being built
 	mutes                   // hides that a call failed
 	exits                   // ends the run as if all was well
@@ -33,10 +32,6 @@ var imports = lazyregexp.New(`^\s*(?:import|from|use|require)\b`)
 
 // exit is what ends a process as if nothing had failed.
 var exit = lazyregexp.New(`\b(?:os\.Exit|syscall\.Exit|process\.exit|sys\.exit|os\._exit|System\.exit|process::exit)\(\s*0?\s*\)|^\s*exit!?(?:\s*\(?0\)?)?\s*$`)
-
-// deprecated turns off no more than the warning that something is deprecated, which tests
-// of what is deprecated need.
-var deprecated = lazyregexp.New(`^\s*(?:@SuppressWarnings\("deprecation"\)|#!?\[(?:allow|expect)\(deprecated\)\])|#\s*type: ignore\[deprecated\]\s*$`)
 
 // muted is what keeps it from being seen that a promise was rejected.
 var muted = lazyregexp.New(`\.catch\(\s*(?:\(?\w*\)?\s*=>\s*(?:\{\s*\}|null|undefined|void 0)|function\s*\(\w*\)\s*\{\s*\}|noop)`)
@@ -59,7 +54,7 @@ func (s *side) findMarks() {
 		put := func(k markKind, call string) {
 			r.scope.marks = append(r.scope.marks, mark{k, call, strings.Join(strings.Fields(r.raw), " "), i})
 		}
-		if !r.settled && s.lang.hush.MatchString(r.raw) && !deprecated.MatchString(r.raw) {
+		if !r.settled && s.lang.hushes(r.raw) {
 			put(hushed, "")
 		}
 		if s.lang.raw.MatchString(r.raw) {
@@ -69,7 +64,7 @@ func (s *side) findMarks() {
 			continue
 		}
 		for _, skip := range s.lang.skips {
-			if (skip.MatchString(r.code) || given[strings.TrimSpace(r.code)]) && !imports.MatchString(r.code) {
+			if (skip.MatchString(r.code) || given[strings.TrimSpace(r.code)]) && !imports.MatchString(s.rows[s.annotated(i)].code) {
 				put(skipped, "")
 				break
 			}
@@ -84,13 +79,24 @@ func (s *side) findMarks() {
 			put(focused, "")
 		}
 		if s.leaves(i) {
-			if j := s.header(i); j > r.scope.decl && slices.ContainsFunc(s.rows[j+1:i], func(r row) bool { return r.asserts >= 0 }) {
-				put(forked, "")
-			} else {
-				put(left, "")
-			}
+			put(left, "")
 		}
 	}
+}
+
+// annotated is the row that row i is an annotation of; i itself, when it is none.
+func (s *side) annotated(i int) int {
+	for j := i; j < len(s.rows); j++ {
+		r := &s.rows[j]
+		if r.empty() {
+			continue
+		}
+		if !s.lang.annotates.MatchString(r.code) {
+			return j
+		}
+		j = max(j, s.balanced(j)) // its brackets may be closed further below
+	}
+	return i
 }
 
 // leaves reports whether row i returns from a test while assertions follow.
@@ -214,8 +220,6 @@ func (f *testFile) judge(m mark, known bool) {
 		if f.old != nil && slices.ContainsFunc(f.old.rows, func(o row) bool { return !o.fixed && strings.HasPrefix(strings.TrimSpace(o.code), call) }) {
 			f.report(SkippedTest, f.new, m.row, "a test does not see any more that a call fails")
 		}
-	case m.kind == forked:
-		f.report(ChangedExpectation, f.new, m.row, "a test returns before its other assertions")
 	case m.kind == left:
 		f.report(SkippedTest, f.new, m.row, "a test returns before its assertions")
 	case m.kind == built:
@@ -225,19 +229,26 @@ func (f *testFile) judge(m mark, known bool) {
 	}
 }
 
-// annotatesNew reports whether row i, outside of any test, is about a declaration
-// that came with it.
+// annotatesNew reports whether row i is about a declaration outside of any test that came
+// with it, or about a statement in one all of which did.
 func (f *testFile) annotatesNew(i int) bool {
-	r := &f.new.rows[i]
-	if !r.scope.group || !f.new.lang.annotates.MatchString(r.code) {
+	s := f.new
+	at := s.annotated(i)
+	if at == i {
 		return false
 	}
-	for _, n := range f.new.rows[i+1:] {
-		if !n.empty() && !f.new.lang.annotates.MatchString(n.code) {
-			return !n.fixed
-		}
+	end := at
+	switch sc := s.rows[i].scope; {
+	case sc.group:
+	case i <= sc.decl:
+		return false
+	default:
+		end = s.statement(at, 0, logged, make([]bool, len(s.rows))).to
 	}
-	return false
+	return !slices.ContainsFunc(s.rows[at:end+1], func(r row) bool {
+		return !r.empty() && (r.fixed || len(r.tokens) > 2 && f.old != nil && slices.ContainsFunc(f.old.rows,
+			func(o row) bool { return !o.fixed && o.text == r.text })) // indented anew
+	})
 }
 
 // hushesOld reports whether the check is turned off for code that was there

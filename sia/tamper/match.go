@@ -31,11 +31,10 @@ func (x index) take(c *claim, fits func(*claim) bool) *claim {
 	return found
 }
 
-// matchClaims finds for each old claim the new one that says the same: in the same
-// test, then anywhere in the outermost test around it.
+// matchClaims finds for each old claim the new one that says the same in the same
+// test.
 func (f *testFile) matchClaims() {
 	f.lost = nil
-	places := map[*scope]index{}
 	if f.old == nil {
 		return
 	}
@@ -57,17 +56,6 @@ func (f *testFile) matchClaims() {
 			}
 		}
 	}
-	f.lost = slices.DeleteFunc(f.lost, func(c *claim) bool {
-		to := c.scope.place().pair
-		if to == nil {
-			return false
-		}
-		if places[to] == nil {
-			places[to] = index{}
-			places[to].add(to.held())
-		}
-		return places[to].take(c, nil) != nil
-	})
 }
 
 // matchMoved finds lost claims elsewhere in the change set: what a helper took over

@@ -74,7 +74,7 @@ func (l *lang) assertingAt(ts []token) int {
 		from := receiver(ts, i)
 		words := nameWords(t.text)
 		switch {
-		case len(words) == 0, l == &ruby && t.text == "ensure", l == &rust && i > 0 && ts[i-1].text == "." && words[0] == "expect": // that unwraps
+		case len(words) == 0, l == &java && t.text[0] == '@', l == &ruby && t.text == "ensure", l == &rust && i > 0 && ts[i-1].text == "." && words[0] == "expect": // that unwraps
 		case slices.ContainsFunc(words, func(w string) bool { return asserting[w] }):
 			return from
 		case l.statement(ts, from) && (l.handsTest(ts, i) && (words[0] == "test" || words[0] == "run" || !settingUp[words[0]]) ||

@@ -167,17 +167,6 @@ func likest(old, fresh []*claim) map[*claim]*claim {
 			pairs[l.o], l.n.used = l.n, true
 		}
 	}
-	for _, o := range old { // the only one that is new in the same scope
-		if pairs[o] != nil || o.kind != asserted {
-			continue
-		}
-		free := slices.DeleteFunc(slices.Clone(fresh), func(n *claim) bool {
-			return n.used || n.kind != asserted || o.scope.pair != n.scope
-		})
-		if len(free) == 1 {
-			pairs[o], free[0].used = free[0], true
-		}
-	}
 	return pairs
 }
 

@@ -306,21 +306,12 @@ func (s *side) declared(i, ann int) (name string, group, marked, ok bool) {
 		if s.lang == &python {
 			j = s.above(i) // no runner finds one in a function
 		}
-		for at := j; j > 0 && strings.HasPrefix(s.rows[at].code, ")"); j-- { // its parameters are on lines of their own
-			if s.rows[j-1].indent == s.rows[at].indent && !s.rows[j-1].empty() {
-				at = j - 1
-			}
-		}
 		if j < 0 || !s.lang.function.MatchString(s.rows[j].code) {
 			return firstGroup(r.declares), false, marked, true
 		}
 	}
 	if marked {
-		code := r.code
-		if k := len(r.tokens) - 1; k > 0 && i+1 < len(s.rows) && r.tokens[k].kind == word { // the name stands on the next line
-			code += s.rows[i+1].code
-		}
-		if m := s.lang.function.FindStringSubmatch(code); m != nil {
+		if m := s.lang.function.FindStringSubmatch(r.code); m != nil {
 			return firstGroup(m), false, true, true
 		}
 	}

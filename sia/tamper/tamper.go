@@ -30,7 +30,10 @@ func Find(changes []Change, protected []string, everywhere ...string) []Finding 
 		out = append(out, c.config(moved)...)
 		out = append(out, c.expectedOutput()...)
 		out = append(out, c.protectedBy(named)...)
-		if !c.harmless() {
+		switch c.runs() {
+		case laterRun:
+			out = append(out, c.places(ChangedExpectation, "checks run on later versions than before")...)
+		case otherRun:
 			out = append(out, c.workflow()...)
 			out = append(out, c.protectedBy(always)...)
 		}

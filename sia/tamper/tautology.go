@@ -2,6 +2,7 @@ package tamper
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/sia-bot/sia/sia/lazyregexp"
 )
@@ -26,7 +27,8 @@ func hasSubject(ts []token) bool {
 	for i, t := range ts {
 		matcher := i > 1 && ts[i-1].text == "." && (ts[i-2].text == ")" || vocabulary.MatchString(ts[i-2].text) &&
 			(i == 2 || ts[i-2].text != "t"))
-		if t.kind == word && literal(t) == "" && !matcher && !vocabulary.MatchString(t.text) {
+		held := strings.HasPrefix(t.text, "expected") && i+1 < len(ts) && ts[i+1].text == "." // what a variable holds
+		if t.kind == word && literal(t) == "" && !matcher && (held || !vocabulary.MatchString(t.text)) {
 			return true
 		}
 	}

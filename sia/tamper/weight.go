@@ -32,6 +32,8 @@ var (
 	counts    = lazyregexp.New(`\.(?:plan|assertions|hasAssertions|expect)\(`) // how many assertions there are
 	fails     = lazyregexp.New(`^(?:\w+\.)*(?:fail|flunk|panic!|unreachable!)\b`)
 	snapshots = lazyregexp.New(`(?i)match\w*snapshot\(`)
+	exactly   = lazyregexp.New(`(?i)exactly|in_?any_?order|same_?elements|containsonly|match_array|elementsmatch|consistof`)
+	present   = lazyregexp.New(`\.is(?:NotNull|NotEmpty|Present)\(\)\.`) // before more is said
 	throws    = lazyregexp.New(`(?i)raises|throw|raise_error|matches!|errorAs|panics`)
 )
 
@@ -123,12 +125,13 @@ func (w *weight) operators(ts []token, guard bool) {
 
 // callStrength weighs an assertion by its name and its matcher.
 func callStrength(f string, boolean bool) int {
+	f = present.ReplaceAllString(f, ".")
 	switch {
 	case weakWords.MatchString(f) && !equality.MatchString(strings.TrimPrefix(f, "assert")):
 		return 1
 	case boolean && equality.MatchString(f) && !strings.Contains(f, "!=") && !falsUnary.MatchString(f):
 		return 3
-	case snapshots.MatchString(f):
+	case snapshots.MatchString(f), exactly.MatchString(f) && !strings.Contains(strings.ToLower(f), "not"):
 		return 3
 	case midWords.MatchString(f), boolean && partly.MatchString(f), falsUnary.MatchString(f) && equality.MatchString(f):
 		return 2
