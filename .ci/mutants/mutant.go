@@ -53,9 +53,10 @@ func (m mutant) String() string {
 //	-	a line that is taken out
 //	+	a line that stands there instead
 //
-// Empty lines count for nothing. The lines of an edit have to stand in the file once, as whole lines. A defence that
-// has a second one behind it is taken out with it, by several edits; one that tests of several packages hold has several
-// lines of tests. "within" is for a defence that is a bound: where tests would wait without it, that is how long.
+// Empty lines count for nothing. The lines of an edit have to stand in the file once, as whole lines. A defence
+// that has a second one behind it is taken out with it, by several edits; one that tests of several packages hold
+// has several lines of tests. "within" is for a defence that is a bound: where tests would wait without it, that is
+// how long.
 func read(name string) ([]mutant, error) {
 	file, err := txtar.ParseFile(name)
 	if err != nil {

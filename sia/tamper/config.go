@@ -18,31 +18,45 @@ type configRule struct {
 	why     string
 }
 
-var testCommand = lazyregexp.New(`\b(?:go (?:test|vet)|pytest|py\.test|tox|nox|(?:npm|yarn|pnpm|bun)(?: run)? (?:test|lint|check)|jest|vitest|mocha|playwright test|cypress run|cargo (?:test|clippy|nextest)|mvnw?|gradlew?|rspec|rake|bundle exec|ctest|make (?:test|check|lint)|golangci-lint|staticcheck|eslint|tsc|flake8|ruff|mypy|pylint|rubocop|phpunit|dotnet test|unittest|bazel test|mix test|swift test|gotestsum)\b`)
+var testCommand = lazyregexp.New(`\b(?:go (?:test|vet)|pytest|py\.test|tox|nox|` +
+	`(?:npm|yarn|pnpm|bun)(?: run)? (?:test|lint|check)|jest|vitest|mocha|playwright test|cypress run|` +
+	`cargo (?:test|clippy|nextest)|mvnw?|gradlew?|rspec|rake|bundle exec|ctest|make (?:test|check|lint)|golangci-lint|` +
+	`staticcheck|eslint|tsc|flake8|ruff|mypy|pylint|rubocop|phpunit|` +
+	`dotnet test|unittest|bazel test|mix test|swift test|gotestsum)\b`)
 
 var configRules = []configRule{
 	{
 		files: lazyregexp.New(`.`),
-		added: lazyregexp.New(`\|\|\s*(?:true|:|exit 0|echo)|;\s*true\b|\bexit 0\b|&&\s*exit 0|continue-on-error|allow[_-]failure|--passWithNoTests|passWithNoTests['"]?\s*:\s*true|--no-fail\b|--forceExit`),
-		why:   "a failure of checks is let pass",
+		added: lazyregexp.New(`\|\|\s*(?:true|:|exit 0|echo)|;\s*true\b|\bexit 0\b|&&\s*exit 0|continue-on-error|` +
+			`allow[_-]failure|--passWithNoTests|passWithNoTests['"]?\s*:\s*true|--no-fail\b|--forceExit`),
+		why: "a failure of checks is let pass",
 	},
 	{
-		files:   lazyregexp.New(`pytest\.ini|tox\.ini|setup\.cfg|pyproject\.toml|noxfile\.py|makefile|.*\.mk|justfile|taskfile.*|.*\.sh|package\.json|rakefile`),
-		added:   lazyregexp.New(`--(?:ignore|ignore-glob|deselect|skip|exclude|no-cov|testPathIgnorePatterns|testNamePattern|grep|invert|co|collect-only|dry-run)(?:[\s=]|$)|pytest.*\s-[km][ =]|\baddopts\b.*\s-[km][ =]|go test.*\s-(?:run|skip|short|list)\b|^\s+-[km] |\s-DskipTests|maven\.test\.skip|xfail_strict\s*=\s*false|-x test\b`),
-		touched: lazyregexp.New(`^\s*(?:norecursedirs|testpaths|python_files|python_functions|python_classes|collect_ignore\w*|ignore_glob|xfail_strict|markers_strict)\b`),
-		gone:    lazyregexp.New(`--(?:cov-fail-under|strict|strict-markers|runInBand|ci|coverage|max-warnings)\b|--fail-under`),
-		why:     "tests are left out, or selected in another way",
+		files: lazyregexp.New(`pytest\.ini|tox\.ini|setup\.cfg|pyproject\.toml|noxfile\.py|makefile|` +
+			`.*\.mk|justfile|taskfile.*|.*\.sh|package\.json|rakefile`),
+		added: lazyregexp.New(`--(?:ignore|ignore-glob|deselect|skip|exclude|no-cov|testPathIgnorePatterns|` +
+			`testNamePattern|grep|invert|co|collect-only|dry-run)(?:[\s=]|$)|pytest.*\s-[km][ =]|\baddopts\b.*\s-[km][ =]|` +
+			`go test.*\s-(?:run|skip|short|list)\b|^\s+-[km] |\s-DskipTests|` +
+			`maven\.test\.skip|xfail_strict\s*=\s*false|-x test\b`),
+		touched: lazyregexp.New(`^\s*(?:norecursedirs|testpaths|python_files|python_functions|python_classes|` +
+			`collect_ignore\w*|ignore_glob|xfail_strict|markers_strict)\b`),
+		gone: lazyregexp.New(`--(?:cov-fail-under|strict|strict-markers|runInBand|ci|coverage|max-warnings)\b|--fail-under`),
+		why:  "tests are left out, or selected in another way",
 	},
 	{
-		files: lazyregexp.New(`tox\.ini|noxfile\.py|makefile|gnumakefile|.*\.mk|justfile|\.justfile|taskfile.*|.*\.sh|rakefile|.*\.rake|magefile\.go|guardfile`),
+		files: lazyregexp.New(`tox\.ini|noxfile\.py|makefile|gnumakefile|.*\.mk|justfile|\.justfile|` +
+			`taskfile.*|.*\.sh|rakefile|.*\.rake|magefile\.go|guardfile`),
 		gone: lazyregexp.New(testCommand.String() +
 			`|^\s*(?:envlist|env_list|commands)\b|^\s*(?:@nox|session\.run)|^(?:test|check|lint|ci|verify|cover\w*)[\w-]*\s*:`),
 		why: "the commands that run checks were changed",
 	},
 	{
-		files:   lazyregexp.New(`jest.*|vitest.*|vite\..*|karma.*|playwright.*|cypress.*|wdio.*|ava.*|\.mocharc.*|\.taprc|package\.json|deno\.jsonc?|project\.json|bunfig\.toml|lerna\.json`),
-		touched: lazyregexp.New(`['"]?\b(?:testPathIgnorePatterns|modulePathIgnorePatterns|testMatch|testRegex|testIgnore|grepInvert|testNamePattern|excludeSpecPattern|specPattern|dangerouslyIgnoreUnhandledErrors|retries|retryTimes|bail|forbidOnly|allowOnly|testDir|roots)['"]?\s*[:=]`),
-		why:     "tests are left out, or selected in another way",
+		files: lazyregexp.New(`jest.*|vitest.*|vite\..*|karma.*|playwright.*|cypress.*|wdio.*|ava.*|\.mocharc.*|` +
+			`\.taprc|package\.json|deno\.jsonc?|project\.json|bunfig\.toml|lerna\.json`),
+		touched: lazyregexp.New(`['"]?\b(?:testPathIgnorePatterns|modulePathIgnorePatterns|testMatch|testRegex|testIgnore|` +
+			`grepInvert|testNamePattern|excludeSpecPattern|specPattern|dangerouslyIgnoreUnhandledErrors|` +
+			`retries|retryTimes|bail|forbidOnly|allowOnly|testDir|roots)['"]?\s*[:=]`),
+		why: "tests are left out, or selected in another way",
 	},
 	{
 		files: lazyregexp.New(`jest.*|vitest.*|vite\..*|karma.*|cypress.*|wdio.*|ava.*|\.mocharc.*|\.taprc`),
@@ -55,10 +69,14 @@ var configRules = []configRule{
 		why:   "a script that runs checks was changed",
 	},
 	{
-		files: lazyregexp.New(`\.coveragerc|pyproject\.toml|setup\.cfg|tox\.ini|\.nycrc.*|\.c8rc.*|jest.*|vitest.*|vite\..*|package\.json|sonar.*|\.?codecov.*|\.coveralls.*|\.simplecov|rakefile|pom\.xml|build\.gradle.*|nyc.*|karma.*`),
-		added: lazyregexp.New(`\b(?:omit|exclude_lines|exclude_also|coveragePathIgnorePatterns|add_filter|informational\s*:\s*true|sonar\.(?:coverage\.)?exclusions|skip_covered)\b|COVERAGE_SKIP`),
-		gone:  lazyregexp.New(`(?i)\b(?:fail[_-]under|coverageThreshold|thresholds?|check-coverage|minimum(?:_coverage)?|jacocoTestCoverageVerification)\b`),
-		why:   "what must be covered by tests was changed",
+		files: lazyregexp.New(`\.coveragerc|pyproject\.toml|setup\.cfg|tox\.ini|\.nycrc.*|\.c8rc.*|jest.*|vitest.*|` +
+			`vite\..*|package\.json|sonar.*|\.?codecov.*|\.coveralls.*|` +
+			`\.simplecov|rakefile|pom\.xml|build\.gradle.*|nyc.*|karma.*`),
+		added: lazyregexp.New(`\b(?:omit|exclude_lines|exclude_also|coveragePathIgnorePatterns|add_filter|` +
+			`informational\s*:\s*true|sonar\.(?:coverage\.)?exclusions|skip_covered)\b|COVERAGE_SKIP`),
+		gone: lazyregexp.New(`(?i)\b(?:fail[_-]under|coverageThreshold|thresholds?|check-coverage|` +
+			`minimum(?:_coverage)?|jacocoTestCoverageVerification)\b`),
+		why: "what must be covered by tests was changed",
 	},
 	{
 		files:   lazyregexp.New(`\.eslintrc.*|eslint\.config.*|biome\.jsonc?|tslint\.json|\.stylelintrc.*|package\.json`),
@@ -67,24 +85,33 @@ var configRules = []configRule{
 		gone:    lazyregexp.New(`['"]error['"]|:\s*\[?\s*2\b|['"]?extends['"]?\s*:`),
 		why:     "a linter was told to look away",
 	},
-	{files: lazyregexp.New(`\.eslintignore|\.prettierignore|\.rubocop_todo\.yml|detekt-baseline.*|\.secrets\.baseline`), added: lazyregexp.New(`\S`), why: "a linter was told to look away"},
+	{files: lazyregexp.New(`\.eslintignore|\.prettierignore|\.rubocop_todo\.yml|detekt-baseline.*|\.secrets\.baseline`),
+		added: lazyregexp.New(`\S`), why: "a linter was told to look away"},
 	{
-		files:   lazyregexp.New(`tsconfig.*`),
-		added:   lazyregexp.New(`"(?:strict\w*|no[A-Z]\w*|exactOptional\w*|alwaysStrict)"\s*:\s*false|"skipLibCheck"\s*:\s*true`),
+		files: lazyregexp.New(`tsconfig.*`),
+		added: lazyregexp.New(`"(?:strict\w*|no[A-Z]\w*|exactOptional\w*|alwaysStrict)"\s*:\s*false|` +
+			`"skipLibCheck"\s*:\s*true`),
 		touched: lazyregexp.New(`"exclude"\s*:`),
 		gone:    lazyregexp.New(`"(?:strict\w*|noImplicit\w*|noUnused\w*|noUnchecked\w*|noFallthrough\w*)"\s*:\s*true`),
 		why:     "the compiler was told to look away",
 	},
 	{
-		files:   lazyregexp.New(`\.flake8|setup\.cfg|tox\.ini|pyproject\.toml|\.?mypy\.ini|\.?ruff\.toml|\.?pylintrc.*|\.bandit`),
-		added:   lazyregexp.New(`(?i)^\s*(?:strict|disallow\w*|warn_\w+|check_untyped_defs|no_implicit\w*)\s*=\s*false|ignore_errors\s*=\s*true|ignore_missing_imports\s*=\s*true|follow_imports\s*=\s*["']?skip`),
-		touched: lazyregexp.New(`^\s*(?:ignore|extend-ignore|extend_ignore|per-file-ignores|extend-per-file-ignores|disable|exclude|extend-exclude|force-exclude|max-line-length|max-complexity|unfixable|skips)\b\s*[=:]|^\s*"[^"]+"\s*=\s*\["[A-Z]+\d+`),
-		gone:    lazyregexp.New(`(?i)^\s*(?:strict|disallow\w*|warn_\w+|check_untyped_defs)\s*=\s*true|^\s*(?:select|extend-select|enable)\b`),
-		why:     "a linter was told to look away",
+		files: lazyregexp.New(`\.flake8|setup\.cfg|tox\.ini|pyproject\.toml|` +
+			`\.?mypy\.ini|\.?ruff\.toml|\.?pylintrc.*|\.bandit`),
+		added: lazyregexp.New(`(?i)^\s*(?:strict|disallow\w*|warn_\w+|check_untyped_defs|no_implicit\w*)\s*=\s*false|` +
+			`ignore_errors\s*=\s*true|ignore_missing_imports\s*=\s*true|follow_imports\s*=\s*["']?skip`),
+		touched: lazyregexp.New(`^\s*(?:ignore|extend-ignore|extend_ignore|per-file-ignores|extend-per-file-ignores|` +
+			`disable|exclude|extend-exclude|force-exclude|max-line-length|max-complexity|unfixable|skips)\b\s*[=:]|` +
+			`^\s*"[^"]+"\s*=\s*\["[A-Z]+\d+`),
+		gone: lazyregexp.New(`(?i)^\s*(?:strict|disallow\w*|warn_\w+|check_untyped_defs)\s*=\s*true|` +
+			`^\s*(?:select|extend-select|enable)\b`),
+		why: "a linter was told to look away",
 	},
 	{
-		files:   lazyregexp.New(`\.?golangci.*|staticcheck\.conf|\.?clippy\.toml|checkstyle.*|pmd.*|spotbugs.*|detekt.*|phpstan.*|cargo\.toml`),
-		added:   lazyregexp.New(`=\s*"allow"|(?i)\b(?:exclude|excludes|skip-dirs|skip-files|disable|disable-all|exclude-rules|exclusions|new|tests|ignoreErrors|suppress\w*|issues-exit-code|active)\b['"]?\s*[:=]|<suppress`),
+		files: lazyregexp.New(`\.?golangci.*|staticcheck\.conf|\.?clippy\.toml|checkstyle.*|` +
+			`pmd.*|spotbugs.*|detekt.*|phpstan.*|cargo\.toml`),
+		added: lazyregexp.New(`=\s*"allow"|(?i)\b(?:exclude|excludes|skip-dirs|skip-files|disable|disable-all|` +
+			`exclude-rules|exclusions|new|tests|ignoreErrors|suppress\w*|issues-exit-code|active)\b['"]?\s*[:=]|<suppress`),
 		touched: lazyregexp.New(`^\s*(?:max-\w[\w-]*|min-\w[\w-]*|level)\s*[:=]`),
 		gone:    lazyregexp.New(`\b(?:enable|enable-all|checks)\b|=\s*"(?:deny|forbid|warn)"|<(?:module|rule)\b`),
 		why:     "a linter was told to look away",
@@ -96,33 +123,44 @@ var configRules = []configRule{
 		why:   "a linter was told to look away",
 	},
 	{
-		files: lazyregexp.New(`pom\.xml|build\.gradle.*|settings\.gradle.*|gradle\.properties|build\.xml|junit-platform\.properties|testng.*`),
-		added: lazyregexp.New(`skipTests?\b|skipITs|maven\.test\.skip|testFailureIgnore|ignoreFailures|<exclude>[^<]*(?:[tT]ests?|IT|Spec|\*)\.(?:java|class|kt)|\bexcludeTestsMatching|\bexclude\s*(?:\(\s*)?['"][^'"]*(?:[tT]est|IT\b|Spec)|\benabled\s*=\s*false|\bonlyIf\b|excludeTags|excludeCategories|excludedGroups|<groups>|failIfNo(?:Specified)?Tests>false|rerunFailingTestsCount|maxRetries|<skip>\s*true|failOnViolation>false|failOnError>false|junit\.jupiter\.conditions|execution\.timeout`),
-		gone:  lazyregexp.New(`useJUnitPlatform|surefire|failsafe|maven-checkstyle|jacoco|<class name=|<package name=|includeTags|<includes?>`),
-		why:   "tests are left out, or their failure is let pass",
+		files: lazyregexp.New(`pom\.xml|build\.gradle.*|settings\.gradle.*|gradle\.properties|` +
+			`build\.xml|junit-platform\.properties|testng.*`),
+		added: lazyregexp.New(`skipTests?\b|skipITs|maven\.test\.skip|testFailureIgnore|ignoreFailures|` +
+			`<exclude>[^<]*(?:[tT]ests?|IT|Spec|\*)\.(?:java|class|kt)|\bexcludeTestsMatching|` +
+			`\bexclude\s*(?:\(\s*)?['"][^'"]*(?:[tT]est|IT\b|Spec)|\benabled\s*=\s*false|\bonlyIf\b|excludeTags|` +
+			`excludeCategories|excludedGroups|<groups>|failIfNo(?:Specified)?Tests>false|rerunFailingTestsCount|maxRetries|` +
+			`<skip>\s*true|failOnViolation>false|failOnError>false|junit\.jupiter\.conditions|execution\.timeout`),
+		gone: lazyregexp.New(`useJUnitPlatform|surefire|failsafe|maven-checkstyle|jacoco|` +
+			`<class name=|<package name=|includeTags|<includes?>`),
+		why: "tests are left out, or their failure is let pass",
 	},
 	{
 		files: lazyregexp.New(`\.npmrc|\.yarnrc(?:\.yml)?|config(?:\.toml)?`),
-		added: lazyregexp.New(`(?i)^\s*(?:script-?shell|shell|node-options|yarnPath|runner|rustc-wrapper|rustc-workspace-wrapper|linker|test)\s*[=:]`),
-		why:   "tests are run by another program",
+		added: lazyregexp.New(`(?i)^\s*(?:script-?shell|shell|node-options|yarnPath|runner|` +
+			`rustc-wrapper|rustc-workspace-wrapper|linker|test)\s*[=:]`),
+		why: "tests are run by another program",
 	},
 	{
 		files: lazyregexp.New(`(?:maven|jvm)\.config|gradle\.properties`),
 		added: lazyregexp.New(`(?i)skip|-Dtest=|ignore|fail-never|-fn\b|-javaagent|-x\s*test`),
 		why:   "tests are left out, or their failure is let pass",
 	},
-	{files: lazyregexp.New(`go\.(?:mod|work)`), added: lazyregexp.New(`=>`), why: "code that tests are built with is replaced"},
-	{files: lazyregexp.New(`(?:site|user)customize\.py|.*\.pth`), added: lazyregexp.New(`\S`), why: "every run of Python begins with this code"},
+	{files: lazyregexp.New(`go\.(?:mod|work)`), added: lazyregexp.New(`=>`),
+		why: "code that tests are built with is replaced"},
+	{files: lazyregexp.New(`(?:site|user)customize\.py|.*\.pth`), added: lazyregexp.New(`\S`),
+		why: "every run of Python begins with this code"},
 	{
 		files: lazyregexp.New(`cargo\.toml|nextest\.toml|config\.toml`),
-		added: lazyregexp.New(`^\s*(?:test|doctest|harness|autotests|autobenches|bench)\s*=\s*false|^\s*(?:exclude|default-members|retries|default-filter)\s*=`),
-		gone:  lazyregexp.New(`^\s*\[\[test\]\]`),
-		why:   "tests are left out",
+		added: lazyregexp.New(`^\s*(?:test|doctest|harness|autotests|autobenches|bench)\s*=\s*false|` +
+			`^\s*(?:exclude|default-members|retries|default-filter)\s*=`),
+		gone: lazyregexp.New(`^\s*\[\[test\]\]`),
+		why:  "tests are left out",
 	},
 	{
-		files:   lazyregexp.New(`\.rspec.*|rakefile|.*\.rake|guardfile`),
-		touched: lazyregexp.New(`--(?:tag|exclude-pattern|pattern|dry-run|fail-fast|default-path)\b|^-t |\bt\.(?:pattern|test_files|rspec_opts|exclude_pattern)\b`),
-		why:     "tests are left out, or selected in another way",
+		files: lazyregexp.New(`\.rspec.*|rakefile|.*\.rake|guardfile`),
+		touched: lazyregexp.New(`--(?:tag|exclude-pattern|pattern|dry-run|fail-fast|default-path)\b|` +
+			`^-t |\bt\.(?:pattern|test_files|rspec_opts|exclude_pattern)\b`),
+		why: "tests are left out, or selected in another way",
 	},
 	{
 		files:   lazyregexp.New(`cmakelists\.txt|build\.bazel|\.bazelrc|ctestcustom\.cmake|phpunit\.xml.*`),
@@ -135,11 +173,15 @@ var configRules = []configRule{
 
 var (
 	// threshold is a number that checks must reach.
-	threshold = lazyregexp.New(`(?i)\b((?:cov-)?fail[_-]under|branches|functions|lines|statements|perfile|minimum(?:_coverage(?:_by_file)?)?|target|threshold|coveredratio)\b\D{0,20}?(\d+(?:\.\d+)?)`)
+	threshold = lazyregexp.New(`(?i)\b((?:cov-)?fail[_-]under|branches|functions|lines|statements|perfile|` +
+		`minimum(?:_coverage(?:_by_file)?)?|target|threshold|coveredratio)\b\D{0,20}?(\d+(?:\.\d+)?)`)
 	checkable = lazyregexp.New(`(?i)^(?:test|check|lint|ci|verify|cover|spec)`)
 	target    = lazyregexp.New(`^([\w.\-/%]+)\s*:(?:[^=]|$)`)
-	purely    = lazyregexp.New(`(?i)^(?:pytest\.ini|tox\.ini|noxfile\.py|\.coveragerc|\.?mypy\.ini|\.flake8|\.?ruff\.toml|\.?pylintrc.*|(?:jest|vitest|karma|playwright|cypress|nyc)\..*|\.mocharc.*|\.nycrc.*|\.eslintrc.*|eslint\.config\..*|biome\.jsonc?|\.stylelintrc.*|\.rspec|\.rubocop\.yml|\.?golangci\..*|\.?clippy\.toml|\.?codecov\.ya?ml|phpunit\.xml.*|phpstan.*|checkstyle.*|testng.*)$`)
-	note      = lazyregexp.New(`^\s*(?:#|//|;|<!--|\*|/\*)`)
+	purely    = lazyregexp.New(`(?i)^(?:pytest\.ini|tox\.ini|noxfile\.py|\.coveragerc|\.?mypy\.ini|\.flake8|` +
+		`\.?ruff\.toml|\.?pylintrc.*|(?:jest|vitest|karma|playwright|cypress|nyc)\..*|\.mocharc.*|\.nycrc.*|\.eslintrc.*|` +
+		`eslint\.config\..*|biome\.jsonc?|\.stylelintrc.*|\.rspec|\.rubocop\.yml|\.?golangci\..*|` +
+		`\.?clippy\.toml|\.?codecov\.ya?ml|phpunit\.xml.*|phpstan.*|checkstyle.*|testng.*)$`)
+	note = lazyregexp.New(`^\s*(?:#|//|;|<!--|\*|/\*)`)
 )
 
 // config reports changes of lines by which tests are chosen, thresholds set and

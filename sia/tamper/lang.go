@@ -42,16 +42,22 @@ func res(patterns ...string) []*lazyregexp.Regexp {
 var never = lazyregexp.New(`[^\s\S]`)
 
 var golang = lang{
-	syntax:    syntax{line: []string{"//"}, block: true, many: "`"},
-	group:     never,
-	test:      lazyregexp.New("^func (?:\\([^)]*\\) )?((?:Test|Benchmark|Fuzz|Example)\\w*)\\(|^\\s*\\w+\\.Run\\((\\S.*?)\\s*,\\s*func\\(|^\\s*(?:_ = )?[FPX]?(?:It|Describe|Context|When|Specify|DescribeTable|Entry)\\(\\s*\"([^\"]*)\""),
+	syntax: syntax{line: []string{"//"}, block: true, many: "`"},
+	group:  never,
+	test: lazyregexp.New("^func (?:\\([^)]*\\) )?((?:Test|Benchmark|Fuzz|Example)\\w*)\\(|" +
+		"^\\s*\\w+\\.Run\\((\\S.*?)\\s*,\\s*func\\(|" +
+		"^\\s*(?:_ = )?[FPX]?(?:It|Describe|Context|When|Specify|DescribeTable|Entry)\\(\\s*\"([^\"]*)\""),
 	annotates: never, marked: never,
 	function:  lazyregexp.New(`^func `),
 	assertion: never,
-	fails:     lazyregexp.New(`^\s*(?:\w+\.)*(?:t|b|f|tb|tt|T\(\))\.(?:Error|Errorf|Fatal|Fatalf|Fail|FailNow)\(|^\s*panic\(|^\s*(?:\w+\.)?Fail\(`),
-	logs:      lazyregexp.New(`^\s*(?:\w+\.)*(?:Log|Logf|Print|Println|Printf)\(`),
-	row:       true,
-	data:      lazyregexp.New("^\\s*(?:const |var )?\"?(?i:want|wanted|expected?|exp|golden)\\w*\"?\\s*(?:,\\s*\\w+\\s*)?(?:\\[\\]?\\w+|\\w+)?\\s*(?::=|=|:)\\s*\\S|^\\s*\"[^\"]*\":\\s|^\\s*//\\s*(?:Unordered )?[oO]utput:"),
+	fails: lazyregexp.New(`^\s*(?:\w+\.)*(?:t|b|f|tb|tt|T\(\))\.(?:Error|Errorf|Fatal|Fatalf|Fail|FailNow)\(|` +
+		`^\s*panic\(|^\s*(?:\w+\.)?Fail\(`),
+	logs: lazyregexp.New(`^\s*(?:\w+\.)*(?:Log|Logf|Print|Println|Printf)\(`),
+	row:  true,
+	data: lazyregexp.New("^\\s*(?:const |var )?\"?(?i:want|wanted|expected?|exp|golden)\\w*\"?\\s*" +
+		"(?:,\\s*\\w+\\s*)?(?:\\[\\]?\\w+|\\w+)?\\s*(?::=|=|:)\\s*\\S|" +
+		"^\\s*\"[^\"]*\":\\s|" +
+		"^\\s*//\\s*(?:Unordered )?[oO]utput:"),
 	condition: lazyregexp.New(`^\s*(?:\}\s*else\s+)?(?:if|switch|case|else)\b|^\s*\}\s*else\b`),
 	swallows:  never, handler: never,
 	skips: res(`\b(?:t|b|f|tb|tt|s|suite|T\(\))\.(?:Skip|Skipf|SkipNow)\(`, `\btesting\.Short\(\)`,
@@ -76,7 +82,9 @@ var python = lang{
 	fails:     never,
 	logs:      lazyregexp.New(`^\s*(?:print|log\w*\.\w+|warnings\.warn)\(`),
 	row:       true,
-	data:      lazyregexp.New(`^\s*(?i:want|wanted|expected?|exp|golden)\w*\s*(?::[^=]+)?=\s*\S|^\s*@pytest\.mark\.parametrize\b|^\s*@(?:parameterized|ddt|data|unpack|given)\b|^\s*pytest\.param\(|^\s*['"](?i:want|expected?)\w*['"]\s*:`),
+	data: lazyregexp.New(`^\s*(?i:want|wanted|expected?|exp|golden)\w*\s*(?::[^=]+)?=\s*\S|` +
+		`^\s*@pytest\.mark\.parametrize\b|^\s*@(?:parameterized|ddt|data|unpack|given)\b|` +
+		`^\s*pytest\.param\(|^\s*['"](?i:want|expected?)\w*['"]\s*:`),
 	condition: lazyregexp.New(`^\s*(?:if|elif|else|match|case)\b`),
 	swallows:  lazyregexp.New(`^\s*try\s*:|^\s*with\s+.*\bsuppress\(`),
 	handler:   lazyregexp.New(`^\s*except\b`),
@@ -85,9 +93,11 @@ var python = lang{
 		`^\s*@(?:skip|skipIf|skipUnless|expectedFailure|xfail|mark\.skip\w*|mark\.xfail)\b`, `\.skipTest\(`,
 		`\braise\s+SkipTest\b`, `\b__test__\s*=\s*False`,
 		`\bcollect_ignore`, `\b(?:sys\.exit|os\._exit|exit|quit)\(`, `^\s*(?:if|while)\s+(?:False|0|None|not True)\s*:`,
-		`^\s*def\s+pytest_(?:collection_modifyitems|ignore_collect|collect_file|runtest_\w+|pyfunc_call|sessionfinish|exception_interact|report_teststatus|deselected)\b`),
-	only:  never,
-	hush:  lazyregexp.New(`#\s*(?:noqa|type:\s*ignore|pylint:\s*disable|pragma:\s*no cover|mypy:|pyright:|nosec|ruff:\s*noqa|flake8:\s*noqa)`),
+		`^\s*def\s+pytest_(?:collection_modifyitems|ignore_collect|collect_file|runtest_\w+|`+
+			`pyfunc_call|sessionfinish|exception_interact|report_teststatus|deselected)\b`),
+	only: never,
+	hush: lazyregexp.New(`#\s*(?:noqa|type:\s*ignore|pylint:\s*disable|pragma:\s*no cover|` +
+		`mypy:|pyright:|nosec|ruff:\s*noqa|flake8:\s*noqa)`),
 	leave: lazyregexp.New(`^\s*return(?:\s+(?:None|True))?\s*$`),
 	early: lazyregexp.New(`^\s*if\b.*:\s*return(?:\s+None)?\s*$`),
 	raw:   never,
@@ -95,26 +105,39 @@ var python = lang{
 
 // script is JavaScript and TypeScript with the usual runners.
 var script = lang{
-	syntax:    syntax{line: []string{"//"}, block: true, many: "`", regex: true},
-	group:     lazyregexp.New("^\\s*(?:\\w+\\.)?(?:x|f)?(?:describe|context|suite|feature)(?:\\.\\w+)*(?:\\([^'\"`]*\\))?\\(\\s*['\"`]([^'\"`]*)"),
-	test:      lazyregexp.New("^\\s*(?:await\\s+)?(?:\\w+\\.)?(?:x|f)?(?:it|test|specify|scenario)(?:\\.(?:only|skip\\w*|run\\w*|todo|each|for|concurrent|sequential|serial|fail\\w*|fixme|slow|extend|step|prop|cb))*(?:\\(.*\\))?\\(\\s*(?:'([^']*)|\"([^\"]*)|`([^`]*))|^\\s*(?:await\\s+)?\\w+\\.test\\(\\s*['\"`]([^'\"`]*)|^\\s*\\]\\s*\\)\\s*\\(\\s*['\"`]([^'\"`]*)"),
+	syntax: syntax{line: []string{"//"}, block: true, many: "`", regex: true},
+	group: lazyregexp.New(
+		"^\\s*(?:\\w+\\.)?(?:x|f)?(?:describe|context|suite|feature)(?:\\.\\w+)*(?:\\([^'\"`]*\\))?\\(\\s*['\"`]([^'\"`]*)"),
+	test: lazyregexp.New(
+		"^\\s*(?:await\\s+)?(?:\\w+\\.)?(?:x|f)?(?:it|test|specify|scenario)" +
+			"(?:\\.(?:only|skip\\w*|run\\w*|todo|each|for|concurrent|sequential|serial|fail\\w*|fixme|slow|extend|step|" +
+			"prop|cb))*(?:\\(.*\\))?\\(\\s*(?:'([^']*)|\"([^\"]*)|`([^`]*))|" +
+			"^\\s*(?:await\\s+)?\\w+\\.test\\(\\s*['\"`]([^'\"`]*)|" +
+			"^\\s*\\]\\s*\\)\\s*\\(\\s*['\"`]([^'\"`]*)"),
 	annotates: never, marked: never,
 	function:  lazyregexp.New(`^\s*(?:export\s+)?(?:async\s+)?function\b`),
 	assertion: never,
 	fails:     never,
 	logs:      lazyregexp.New(`^\s*(?:console\.\w+|t\.log|cy\.log|logger\.\w+)\(`),
 	row:       true,
-	data:      lazyregexp.New("^\\s*(?:const|let|var)?\\s*['\"]?(?i:want|wanted|expected?|exp|golden)\\w*['\"]?\\s*(?::\\s*\\w+)?\\s*[:=]\\s*[^=\\s]|^\\s*(?:it|test|describe)\\.each`|^\\s*\\$\\{"),
+	data: lazyregexp.New(
+		"^\\s*(?:const|let|var)?\\s*" +
+			"['\"]?(?i:want|wanted|expected?|exp|golden)\\w*['\"]?\\s*(?::\\s*\\w+)?\\s*[:=]\\s*[^=\\s]|" +
+			"^\\s*(?:it|test|describe)\\.each`|" +
+			"^\\s*\\$\\{"),
 	condition: lazyregexp.New(`^\s*(?:\}\s*else\s+)?(?:if|switch|case|else)\b|^\s*\}\s*else\b`),
 	swallows:  lazyregexp.New(`^\s*try\s*\{|^\s*await\s+Promise\.race\(`),
 	handler:   lazyregexp.New(`^\s*\}?\s*catch\b`),
-	skips: res(`\b(?:describe|context|suite|it|test|specify|scenario)(?:\.\w+)*\.(?:skip|todo|fixme|fails|failing|fail|skipIf|runIf|slow)\b|\bt\.(?:skip|todo)\b`,
+	skips: res(`\b(?:describe|context|suite|it|test|specify|scenario)(?:\.\w+)*\.(?:skip|`+
+		`todo|fixme|fails|failing|fail|skipIf|runIf|slow)\b|\bt\.(?:skip|todo)\b`,
 		`^\s*x(?:it|test|describe|context|specify|scenario)(?:\.\w+)*\s*\(`, `\bthis\.skip\(`, `\bpending\(`,
 		`\b(?:skip|todo)\s*:\s*(?:true|['"])`, `\bprocess\.exit\(`,
 		`^\s*(?:if|while)\s*\(\s*(?:false|0|!1|!true|null|undefined)\b`,
 		`\bjest\.retryTimes\(|\bthis\.retries\(`),
-	only:  lazyregexp.New(`\b(?:describe|context|suite|it|test|specify)(?:\.\w+)*\.only\b|^\s*f(?:it|describe|context)\s*\(|\bonly\s*:\s*true`),
-	hush:  lazyregexp.New(`(?:eslint-disable|@ts-ignore|@ts-nocheck|@ts-expect-error|tslint:disable|biome-ignore|istanbul ignore|c8 ignore|v8 ignore|node:coverage|oxlint-disable|jshint ignore)`),
+	only: lazyregexp.New(`\b(?:describe|context|suite|it|test|specify)(?:\.\w+)*\.only\b|` +
+		`^\s*f(?:it|describe|context)\s*\(|\bonly\s*:\s*true`),
+	hush: lazyregexp.New(`(?:eslint-disable|@ts-ignore|@ts-nocheck|@ts-expect-error|tslint:disable|biome-ignore|` +
+		`istanbul ignore|c8 ignore|v8 ignore|node:coverage|oxlint-disable|jshint ignore)`),
 	leave: lazyregexp.New(`^\s*return\s*;?\s*$`),
 	early: lazyregexp.New(`^\s*if\s*\(.*\)\s*(?:return\s*;?|\{\s*return\s*;?\s*\})\s*$`),
 	raw:   lazyregexp.New(`^\s*(?:/\*\*|//|\*)\s*@(?:jest|vitest)-environment\s`),

@@ -31,10 +31,12 @@ type mark struct {
 var imports = lazyregexp.New(`^\s*(?:import|from|use|require)\b`)
 
 // exit is what ends a process as if nothing had failed.
-var exit = lazyregexp.New(`\b(?:os\.Exit|syscall\.Exit|process\.exit|sys\.exit|os\._exit|System\.exit|process::exit)\(\s*0?\s*\)|^\s*exit!?(?:\s*\(?0\)?)?\s*$`)
+var exit = lazyregexp.New(`\b(?:os\.Exit|syscall\.Exit|process\.exit|sys\.exit|os\._exit|System\.exit|` +
+	`process::exit)\(\s*0?\s*\)|^\s*exit!?(?:\s*\(?0\)?)?\s*$`)
 
 // muted is what keeps it from being seen that a promise was rejected.
-var muted = lazyregexp.New(`\.catch\(\s*(?:\(?\w*\)?\s*=>\s*(?:\{\s*\}|null|undefined|void 0)|function\s*\(\w*\)\s*\{\s*\}|noop)`)
+var muted = lazyregexp.New(`\.catch\(\s*(?:\(?\w*\)?\s*=>\s*(?:\{\s*\}|null|undefined|void 0)|` +
+	`function\s*\(\w*\)\s*\{\s*\}|noop)`)
 
 // givenSkip names a skip of pytest, which skips nothing before a test is given it.
 var givenSkip = lazyregexp.New(`^\s*(\w+)\s*=\s*(?:pytest\.mark\.(?:skip|xfail)|unittest\.skip)`)
@@ -64,7 +66,8 @@ func (s *side) findMarks() {
 			continue
 		}
 		for _, skip := range s.lang.skips {
-			if (skip.MatchString(r.code) || given[strings.TrimSpace(r.code)]) && !imports.MatchString(s.rows[s.annotated(i)].code) {
+			if (skip.MatchString(r.code) || given[strings.TrimSpace(r.code)]) &&
+				!imports.MatchString(s.rows[s.annotated(i)].code) {
 				put(skipped, "")
 				break
 			}
@@ -217,7 +220,8 @@ func (f *testFile) judge(m mark, known bool) {
 		}
 	case m.kind == mutes:
 		call := strings.TrimSpace(m.call)
-		if f.old != nil && slices.ContainsFunc(f.old.rows, func(o row) bool { return !o.fixed && strings.HasPrefix(strings.TrimSpace(o.code), call) }) {
+		if f.old != nil && slices.ContainsFunc(f.old.rows,
+			func(o row) bool { return !o.fixed && strings.HasPrefix(strings.TrimSpace(o.code), call) }) {
 			f.report(SkippedTest, f.new, m.row, "a test does not see any more that a call fails")
 		}
 	case m.kind == left:

@@ -156,7 +156,8 @@ func (s *search) calledFrom(test *scope, c *claim) bool {
 }
 
 // keywords look like calls and are none.
-var keywords = set("if for while switch catch func function def fn return do end describe it test context expect class self let")
+var keywords = set("if for while switch catch func function def fn return do end describe it test context expect " +
+	"class self let")
 
 // called are the words that look like calls in a scope.
 func (s *scope) called() map[string]bool {

@@ -13,18 +13,19 @@ import (
 var (
 	asserting = set("assert asserts assertion assertions expect expects verify verifies refute flunk should shouldnt")
 	// mayAssert assert as a statement.
-	mayAssert = set("check checks ensure must wont equal equals eq eql eqnice ne same fail fails match matches fnmatch like " +
-		"contains throws raises rejects eventually consistently ω")
+	mayAssert = set("check checks ensure must wont equal equals eq eql eqnice ne same fail fails match matches fnmatch " +
+		"like contains throws raises rejects eventually consistently ω")
 	// asserters are what libraries for asserting are called in a test: every method
 	// asserts that is not known to do something else.
 	asserters = set("assert require is qt check expect should must verify t st tt tap qunit td chai")
 	// matchers are methods that assert where the receiver is a suite of tests.
 	matchers = set("no not nil true false len empty zero error panics in is regexp subset json require")
 	// settingUp are the first words of what a test does before and beside asserting.
-	settingUp = set("log logf logger helper cleanup clean setup set setenv parallel run skip skipf name context teardown temp " +
-		"chdir comment end test timeout new make create mk mkdir write read open close start stop init register add append " +
-		"remove delete reset restore stub spy mock use with only before after each describe it done parse load save build copy " +
-		"move touch git exec print insert push sandbox replace fake render mount import prepare wait sleep update get todo")
+	settingUp = set("log logf logger helper cleanup clean setup set setenv parallel run skip skipf name context " +
+		"teardown temp chdir comment end test timeout new make create mk mkdir write read open close start stop init " +
+		"register add append remove delete reset restore stub spy mock use with only before after each describe it done " +
+		"parse load save build copy move touch git exec print insert push sandbox replace fake render mount import prepare " +
+		"wait sleep update get todo")
 	declaring = set("func function def fn class import from new macro let const var use package fun void")
 	// before are keywords that stand before a call; any other word there is a type.
 	before  = set("await return yield throw else do in not and or go defer async")
@@ -74,11 +75,13 @@ func (l *lang) assertingAt(ts []token) int {
 		from := receiver(ts, i)
 		words := nameWords(t.text)
 		switch {
-		case len(words) == 0, l == &java && t.text[0] == '@', l == &ruby && t.text == "ensure", l == &rust && i > 0 && ts[i-1].text == "." && words[0] == "expect": // that unwraps
+		case len(words) == 0, l == &java && t.text[0] == '@', l == &ruby && t.text == "ensure",
+			l == &rust && i > 0 && ts[i-1].text == "." && words[0] == "expect": // that unwraps
 		case slices.ContainsFunc(words, func(w string) bool { return asserting[w] }):
 			return from
-		case l.statement(ts, from) && (l.handsTest(ts, i) && (words[0] == "test" || words[0] == "run" || !settingUp[words[0]]) ||
-			!settingUp[words[0]] && (mayAssert[words[0]] || l.assertsFor(ts, from, i, words[0]))):
+		case l.statement(ts, from) &&
+			(l.handsTest(ts, i) && (words[0] == "test" || words[0] == "run" || !settingUp[words[0]]) ||
+				!settingUp[words[0]] && (mayAssert[words[0]] || l.assertsFor(ts, from, i, words[0]))):
 			return from
 		}
 	}

@@ -69,7 +69,8 @@ func (s *search) pairScopes(olds, news []*scope) {
 		}
 	}
 	slices.SortStableFunc(all, func(a, b candidate) int {
-		return cmp.Or(-cmp.Compare(a.score, b.score), cmp.Compare(a.old.decl, b.old.decl), cmp.Compare(a.new.decl, b.new.decl))
+		return cmp.Or(-cmp.Compare(a.score, b.score), cmp.Compare(a.old.decl, b.old.decl),
+			cmp.Compare(a.new.decl, b.new.decl))
 	})
 	for _, c := range all {
 		if c.old.pair == nil && c.new.pair == nil {

@@ -42,7 +42,8 @@ var testNames = map[*lang]*lazyregexp.Regexp{
 	&java:   lazyregexp.New(`(Tests?|TestCase|IT|ITCase|Spec|Suite)\.[a-z]+$|^Test[A-Z].*\.[a-z]+$`),
 	&ruby:   lazyregexp.New(`^(test_.*|.*_(test|spec)|(spec|test|rails)_helper)\.rb$`),
 	&rust:   lazyregexp.New(`^(test_.*|.*_tests?|tests?)\.rs$`),
-	&other:  lazyregexp.New(`(?i)(^test[_.\-]|(^|[_.\-])(tests?|spec)\.[a-z]+$|\.(bats|feature|t)$)|(Tests?|Spec)\.[a-z]+$`),
+	&other: lazyregexp.New(`(?i)(^test[_.\-]|(^|[_.\-])(tests?|spec)\.[a-z]+$|\.(bats|feature|t)$)|` +
+		`(Tests?|Spec)\.[a-z]+$`),
 }
 
 // testFolders hold tests, and what supports them, whatever the files are called. Of
@@ -50,22 +51,42 @@ var testNames = map[*lang]*lazyregexp.Regexp{
 var testFolders = map[string]bool{
 	"test": true, "tests": true, "__tests__": true, "spec": true, "specs": true, "e2e": true, "cypress": true,
 	"integration_tests": true,
-	"testutil":          true, "testutils": true, "test-utils": true, "test_utils": true, "testhelper": true, "testhelpers": true,
-	"test_helpers": true, "test-helpers": true, "testsupport": true, "testlib": true,
+	"testutil":          true, "testutils": true, "test-utils": true, "test_utils": true, "testhelper": true,
+	"testhelpers": true, "test_helpers": true, "test-helpers": true, "testsupport": true, "testlib": true,
 	"integrationtest": true, "androidtest": true, "testing": false, "it": false, "features": true, "playwright": true,
 }
 
 var (
-	sourceSet  = lazyregexp.New(`(^|/)src/([a-zA-Z]*[tT]est[a-zA-Z]*|it)/`) // Gradle's and Maven's
-	ciFile     = lazyregexp.New(`(?i)^(\.github/(workflows|actions)/.+|(.*/)?action\.ya?ml|\.travis\.ya?ml|\.gitlab-ci\.ya?ml|\.gitlab/ci/.+|(.*/)?jenkinsfile([.\-].*)?|\.?azure-pipelines.*\.ya?ml|\.azure-pipelines/.+|\.circleci/.+|bitbucket-pipelines\.ya?ml|\.drone\.ya?ml|\.?appveyor\.ya?ml|\.buildkite/.+|\.cirrus\.(ya?ml|star)|\.woodpecker(\.ya?ml|/.+)|\.semaphore/.+|wercker\.ya?ml|cloudbuild\.(ya?ml|json)|buildspec\.ya?ml|\.teamcity/.+|\.forgejo/workflows/.+|\.gitea/workflows/.+|\.pre-commit-config\.ya?ml)$`)
-	configFile = lazyregexp.New(`(?i)^(\.npmrc|\.yarnrc(\.yml)?|(maven|jvm)\.config|go\.(mod|work)|(site|user)customize\.py|.*\.pth|config|pytest\.ini|\.pytest\.ini|tox\.ini|setup\.cfg|setup\.py|pyproject\.toml|conftest\.py|noxfile\.py|\.coveragerc|mypy\.ini|\.mypy\.ini|\.flake8|\.?ruff\.toml|\.?pylintrc(\.toml)?|\.bandit|package\.json|(jest|vitest|vite|karma|playwright|cypress|wdio|ava|nyc|stryker|web-test-runner|rollup|webpack)\.(conf|config|workspace|setup)(\..*)?|vitest\.workspace\..*|cypress\.json|jest\..*|jest-.*|\.mocharc.*|\.nycrc.*|\.c8rc.*|\.taprc|deno\.jsonc?|bunfig\.toml|\.eslintrc.*|\.eslintignore|eslint\.config\..*|biome\.jsonc?|tslint\.json|tsconfig.*\.json|\.prettierignore|\.stylelintrc.*|lerna\.json|nx\.json|turbo\.json|project\.json|pom\.xml|build\.gradle(\.kts)?|settings\.gradle(\.kts)?|gradle\.properties|build\.xml|junit-platform\.properties|testng.*\.xml|checkstyle.*\.xml|pmd.*\.xml|spotbugs.*\.xml|detekt.*\.ya?ml|\.rspec.*|rakefile|.*\.rake|guardfile|\.simplecov|\.rubocop.*\.ya?ml|cargo\.toml|\.?clippy\.toml|\.?rustfmt\.toml|nextest\.toml|config\.toml|\.?golangci\.(ya?ml|toml|json)|staticcheck\.conf|\.?codecov\.ya?ml|\.coveralls\.ya?ml|sonar-project\.properties|phpunit\.xml(\.dist)?|phpstan\.neon(\.dist)?|makefile|gnumakefile|.*\.mk|justfile|\.justfile|taskfile\.ya?ml|magefile\.go|cmakelists\.txt|ctestcustom\.cmake|build\.bazel|\.bazelrc|run_?tests?(\..*)?|tests?\.sh|ci\.sh|check\.sh)$`)
-	goldenName = lazyregexp.New(`(?i)(\.snap|\.golden|\.approved|\.expected|\.stdout|\.stderr|\.verified)(\.[a-z0-9]+)?$|(^|[_.\-])(golden|expected|snapshot)([_.\-]|s?\.)`)
+	sourceSet = lazyregexp.New(`(^|/)src/([a-zA-Z]*[tT]est[a-zA-Z]*|it)/`) // Gradle's and Maven's
+	ciFile    = lazyregexp.New(`(?i)^(\.github/(workflows|actions)/.+|(.*/)?action\.ya?ml|\.travis\.ya?ml|` +
+		`\.gitlab-ci\.ya?ml|\.gitlab/ci/.+|(.*/)?jenkinsfile([.\-].*)?|\.?azure-pipelines.*\.ya?ml|\.azure-pipelines/.+|` +
+		`\.circleci/.+|bitbucket-pipelines\.ya?ml|\.drone\.ya?ml|\.?appveyor\.ya?ml|\.buildkite/.+|\.cirrus\.(ya?ml|star)|` +
+		`\.woodpecker(\.ya?ml|/.+)|\.semaphore/.+|wercker\.ya?ml|cloudbuild\.(ya?ml|json)|buildspec\.ya?ml|` +
+		`\.teamcity/.+|\.forgejo/workflows/.+|\.gitea/workflows/.+|\.pre-commit-config\.ya?ml)$`)
+	configFile = lazyregexp.New(
+		`(?i)^(\.npmrc|\.yarnrc(\.yml)?|(maven|jvm)\.config|go\.(mod|work)|(site|user)customize\.py|.*\.pth|config|` +
+			`pytest\.ini|\.pytest\.ini|tox\.ini|setup\.cfg|setup\.py|pyproject\.toml|conftest\.py|noxfile\.py|\.coveragerc|` +
+			`mypy\.ini|\.mypy\.ini|\.flake8|\.?ruff\.toml|\.?pylintrc(\.toml)?|\.bandit|package\.json|(jest|vitest|vite|karma|` +
+			`playwright|cypress|wdio|ava|nyc|stryker|web-test-runner|rollup|webpack)\.(conf|config|workspace|setup)(\..*)?|` +
+			`vitest\.workspace\..*|cypress\.json|jest\..*|jest-.*|\.mocharc.*|\.nycrc.*|\.c8rc.*|\.taprc|deno\.jsonc?|` +
+			`bunfig\.toml|\.eslintrc.*|\.eslintignore|eslint\.config\..*|biome\.jsonc?|tslint\.json|tsconfig.*\.json|` +
+			`\.prettierignore|\.stylelintrc.*|lerna\.json|nx\.json|turbo\.json|project\.json|pom\.xml|build\.gradle(\.kts)?|` +
+			`settings\.gradle(\.kts)?|gradle\.properties|build\.xml|junit-platform\.properties|testng.*\.xml|` +
+			`checkstyle.*\.xml|pmd.*\.xml|spotbugs.*\.xml|detekt.*\.ya?ml|\.rspec.*|rakefile|.*\.rake|guardfile|\.simplecov|` +
+			`\.rubocop.*\.ya?ml|cargo\.toml|\.?clippy\.toml|\.?rustfmt\.toml|nextest\.toml|config\.toml|\.?golangci\.(ya?ml|` +
+			`toml|json)|staticcheck\.conf|\.?codecov\.ya?ml|\.coveralls\.ya?ml|sonar-project\.properties|` +
+			`phpunit\.xml(\.dist)?|phpstan\.neon(\.dist)?|makefile|gnumakefile|.*\.mk|justfile|\.justfile|taskfile\.ya?ml|` +
+			`magefile\.go|cmakelists\.txt|ctestcustom\.cmake|build\.bazel|` +
+			`\.bazelrc|run_?tests?(\..*)?|tests?\.sh|ci\.sh|check\.sh)$`)
+	goldenName = lazyregexp.New(`(?i)(\.snap|\.golden|\.approved|\.expected|\.stdout|\.stderr|` +
+		`\.verified)(\.[a-z0-9]+)?$|(^|[_.\-])(golden|expected|snapshot)([_.\-]|s?\.)`)
 	goldenDirs = []string{"__snapshots__", "__image_snapshots__", "__file_snapshots__", "snapshots", "golden", "goldens",
 		"goldenfiles", "expected", "__golden__", "approvals"}
 	fixtureDirs = []string{"testdata", "fixtures", "__fixtures__", "test_data", "test-data", "cassettes", "vcr_cassettes"}
 	// goSystem is a system or processor at the end of a Go file's name, which
 	// keeps the file from being built elsewhere (go help buildconstraint).
-	goSystem = lazyregexp.New(`_(aix|android|darwin|dragonfly|freebsd|illumos|ios|js|linux|netbsd|openbsd|plan9|solaris|wasip1|windows|386|amd64|arm|arm64|loong64|mips|mipsle|mips64|mips64le|ppc64|ppc64le|riscv64|s390x|wasm)_test\.go$`)
+	goSystem = lazyregexp.New(`_(aix|android|darwin|dragonfly|freebsd|illumos|ios|js|linux|netbsd|openbsd|plan9|solaris|` +
+		`wasip1|windows|386|amd64|arm|arm64|loong64|mips|mipsle|mips64|mips64le|ppc64|ppc64le|riscv64|s390x|wasm)_test\.go$`)
 )
 
 // IsTest reports whether a file is part of tests, as far as its path tells: test code, what
@@ -84,7 +105,8 @@ func roleOf(p string) role {
 	r := role{lang: l, ci: ciFile.MatchString(p)}
 	folder := sourceSet.MatchString(p) || slices.ContainsFunc(dirs, func(d string) bool { return testFolders[d] })
 	inData := slices.ContainsFunc(dirs, func(d string) bool { return slices.Contains(fixtureDirs, d) })
-	r.config = configFile.MatchString(name) && !inData && (name != "config.toml" && name != "config" || dirs[len(dirs)-1] == ".cargo")
+	r.config = configFile.MatchString(name) && !inData &&
+		(name != "config.toml" && name != "config" || dirs[len(dirs)-1] == ".cargo")
 	if l != nil {
 		r.named = testNames[l].MatchString(name)
 		switch {
@@ -94,7 +116,8 @@ func roleOf(p string) role {
 				return d == "testdata" || d == "vendor" || len(d) > 1 && (d[0] == '_' || d[0] == '.')
 			})
 			r.named = r.test
-			r.test = r.test || slices.ContainsFunc(dirs, func(d string) bool { return len(d) > len("tests") && testFolders[d] && d[0] == 't' })
+			r.test = r.test ||
+				slices.ContainsFunc(dirs, func(d string) bool { return len(d) > len("tests") && testFolders[d] && d[0] == 't' })
 		case inData:
 		default:
 			r.test = r.named || folder

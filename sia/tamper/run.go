@@ -62,14 +62,18 @@ var edits = []struct {
 }{
 	{lazyregexp.New(`^(?:/"jobs"/"[\w-]+"|/"runs")/"steps"/\[\]/"uses"$|^/"repos"/\[\]/"rev"$`), laterRelease, sameRun},
 	{lazyregexp.New(`^/"jobs"/"[\w-]+"(?:/"steps"/\[\])?/"timeout-minutes"$`), raised, sameRun},
-	{lazyregexp.New(`^/"on"/"schedule"/\[\]/"cron"$`), func(_, new string) bool { return schedule.MatchString(new) }, sameRun},
+	{lazyregexp.New(`^/"on"/"schedule"/\[\]/"cron"$`),
+		func(_, new string) bool { return schedule.MatchString(new) }, sameRun},
 	{lazyregexp.New(`(?:^/"jobs"/"[\w-]+"|^/"runs")/"steps"/\[\]/"name"$`), func(old, new string) bool {
 		return words.MatchString(old) && words.MatchString(new)
 	}, sameRun},
-	{lazyregexp.New(`^/"jobs"/"[\w-]+"/(?:"name"|"runs-on"|"container"(?:/"image")?|"services"/"[\w-]+"/"image"|"strategy"/"matrix"/"include"/\[\]/"[\w-]+"|"steps"/\[\]/"with"/"[\w-]*(?:version|toolchain)[\w-]*")$|^/"repos"/\[\]/"hooks"/\[\]/"additional_dependencies"/\[\]$`), laterVersion, laterRun},
-	{lazyregexp.New(`^(?:/"jobs"/"[\w-]+"(?:/"steps"/\[\])?)?/"env"/"\w+"$|^/"repos"/\[\]/"rev"$`), func(old, new string) bool {
-		return dotted.MatchString(old) && laterVersion(old, new)
-	}, laterRun},
+	{lazyregexp.New(`^/"jobs"/"[\w-]+"/(?:"name"|"runs-on"|"container"(?:/"image")?|"services"/"[\w-]+"/"image"|` +
+		`"strategy"/"matrix"/"include"/\[\]/"[\w-]+"|"steps"/\[\]/"with"/"[\w-]*(?:version|toolchain)[\w-]*")$|` +
+		`^/"repos"/\[\]/"hooks"/\[\]/"additional_dependencies"/\[\]$`), laterVersion, laterRun},
+	{lazyregexp.New(`^(?:/"jobs"/"[\w-]+"(?:/"steps"/\[\])?)?/"env"/"\w+"$|^/"repos"/\[\]/"rev"$`),
+		func(old, new string) bool {
+			return dotted.MatchString(old) && laterVersion(old, new)
+		}, laterRun},
 }
 
 var (

@@ -81,8 +81,8 @@ func (s *scanner) scan(line string) scanned {
 	if r.pending != "" {
 		s.here = r.pending
 	}
-	return scanned{code: strings.TrimLeft(string(r.code), " "), bare: strings.TrimLeft(string(r.bare), " "), tokens: r.tokens, inside: inside,
-		open: s.quote != "" || s.here != ""}
+	return scanned{code: strings.TrimLeft(string(r.code), " "), bare: strings.TrimLeft(string(r.bare), " "),
+		tokens: r.tokens, inside: inside, open: s.quote != "" || s.here != ""}
 }
 
 func blanks(n int) []byte { return bytes.Repeat([]byte{' '}, n) }

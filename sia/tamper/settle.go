@@ -128,7 +128,8 @@ func (c *claim) onlyError() bool {
 var (
 	removed = [...]string{asserted: "an assertion was removed", tabled: "a case of a test was removed",
 		expected: "cases or expected values of a test were removed"}
-	replaced = [...]string{asserted: "an assertion was replaced by another", tabled: "a case of a test was replaced by another",
+	replaced = [...]string{asserted: "an assertion was replaced by another",
+		tabled:   "a case of a test was replaced by another",
 		expected: "cases or expected values of a test were replaced by others"}
 )
 

@@ -233,8 +233,9 @@ var (
 	label = lazyregexp.New(`^\w+:\s*$`)
 	brace = lazyregexp.New(`^\s*\{\s*$`)
 	// directive is for a preprocessor, and stands at the left whatever it is in.
-	directive = lazyregexp.New(`^#\s*(?:if|else|elif|elseif|endif|region|endregion|pragma|nullable|define|undef|ifdef|ifndef|include)\b`)
-	testsMod  = lazyregexp.New(`(?i)tests?$`)
+	directive = lazyregexp.New(`^#\s*(?:if|else|elif|elseif|endif|region|endregion|` +
+		`pragma|nullable|define|undef|ifdef|ifndef|include)\b`)
+	testsMod = lazyregexp.New(`(?i)tests?$`)
 )
 
 // findScopes finds tests and groups by their declarations, and where each ends

@@ -8,7 +8,8 @@ import (
 )
 
 // vocabulary are the words of assertions themselves.
-var vocabulary = lazyregexp.New(`^(?:(?:debug_)?assert\w*!?|expect\w*|require|refute\w*|chai|qt|self|this|t|is|eq|eql|equal|be|to|not|and|or|in|should|must|if|else|switch|case|verify\w*)$`)
+var vocabulary = lazyregexp.New(`^(?:(?:debug_)?assert\w*!?|expect\w*|require|refute\w*|chai|qt|self|this|t|is|` +
+	`eq|eql|equal|be|to|not|and|or|in|should|must|if|else|switch|case|verify\w*)$`)
 
 // tautology reports whether an assertion can't fail: it names nothing but
 // literals, or compares something with itself.

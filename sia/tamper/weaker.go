@@ -25,7 +25,8 @@ var weakenings = []weakening{
 			slices.Equal(old.literals, new.literals) && turned(old, new)
 	}},
 	{LoosenedAssertion, "", sameFlag},
-	{LoosenedAssertion, "", func(old, new *claim) bool { // more than that something is there, and what else was named is still
+	// more than that something is there, and what else was named is still
+	{LoosenedAssertion, "", func(old, new *claim) bool {
 		return new.strength > old.strength && old.strength == 1 && keeps(values(old.literals), new.literals)
 	}},
 	{LoosenedAssertion, "an assertion was weakened: it only says that something is there", func(old, new *claim) bool {
@@ -34,8 +35,10 @@ var weakenings = []weakening{
 	{LoosenedAssertion, "an assertion was weakened: it says less than before", func(old, new *claim) bool {
 		return new.strength < old.strength
 	}},
-	{ChangedExpectation, "what an assertion expects was changed", func(old, new *claim) bool { return !keeps(old.literals, new.literals) }},
-	{LoosenedAssertion, "an assertion was weakened: it takes anything", func(old, new *claim) bool { return new.wild > old.wild }},
+	{ChangedExpectation, "what an assertion expects was changed",
+		func(old, new *claim) bool { return !keeps(old.literals, new.literals) }},
+	{LoosenedAssertion, "an assertion was weakened: it takes anything",
+		func(old, new *claim) bool { return new.wild > old.wild }},
 	{LoosenedAssertion, "an assertion was weakened: it allows more than before", func(old, new *claim) bool {
 		return new.eases > old.eases
 	}},

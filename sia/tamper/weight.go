@@ -19,22 +19,45 @@ type weight struct {
 }
 
 var (
-	weakWords = lazyregexp.New(`\bis not None|!==?(?:null|None|undefined|nil)\b|toBeTruthy|toBeFalsy|toBeDefined|not\.toBeNull|not\.toBeUndefined|not\.toBeFalsy|assertNotNull|assertIsNotNone|\bNotNil\(|\bNotEmpty\(|\bNotZero\(|assert_not_nil|assert_not_empty|refute_nil|refute_empty|\bbe_truthy|\bbe_falsey|\bbe_present|isNotNull\(|isNotEmpty\(|isNotBlank\(|not_to be_nil|to_not be_nil|not_to be_empty|to\.exist|to\.be\.ok|be\.ok\b|toHaveBeenCalled\(\)|\.assert_called\(\)|is_ok\(\)|is_some\(\)|is_err\(\)|\.(?:Error|Panics)\(|isPresent\(|doesNotThrow|not\.toThrow|NotPanics|not_to raise|assert_nothing_raised|assertDoesNotThrow|raises\((?:Base)?Exception\)|assertRaises\((?:Base)?Exception\b|(?:assertThrows|expectThrows)\((?:Exception|Throwable|RuntimeException)\.class|raise_error$|toThrow\(\)$|status2xx|is2xxSuccessful|\.truthy\(|should\.exist|assert_predicate|isNotNil`)
-	midWords  = lazyregexp.New(`(?i)contain|match|inclu[d]|assert(?:not)?in\(|assertnotin\(|assert_in|regex|startswith|starts_with|start_with|hasprefix|hassuffix|end_with|endswith|ends_with|greater|less|morethan|instanceof|instance_of|isinstance|\bbe_an?\b|be_kind|kind_of|tobetypeof|almostequal|closeto|be_within|approx|indelta|in_delta|inepsilon|in_epsilon|subset|havepro|hasentry|haskey|respond_to|notequal|not_equal|assert_ne\b|assert_ne!|doesnotequal|\.not\.|not_to\b|to_not\b|should_not|raises|throw|raise_error|panics|should_panic|between|toBeGreater|atleast|atmost|expect\.objectContaining|errorAs|assertThat\(.*any`)
-	booleans  = lazyregexp.New(`^(?:assert |if |else |switch |case |assert!\(|debug_assert!\(|(?:\w+\.)*assert\(|(?:\w+\.)*(?:assertTrue|assertFalse|assert_true|assert_false|assertThat)\([^)]*(?:==|equals|<|>)|(?:\w+\.)*(?:assertTrue|assertFalse|True|False|ok|isTrue|isFalse|true|false|truthy|XCTAssertTrue|XCTAssert)\(|assert\(|refute\(|refute )`)
-	equality  = lazyregexp.New(`==|===|\.equals\(|\.eq\(|\.eql\?|DeepEqual|deepEqual|Equal\(|cmp\.Diff|compareTo|\bis (?:[^n]|n[^o]|no[^t])|errors\.Is\(|Objects\.equals|equalTo`)
-	partly    = lazyregexp.New(`(?i)!=|<|>|\bin\b|\bis not|contain|match|starts?_?with|hasprefix|hassuffix|ends?_?with|inclu[d]|isinstance|instanceof|\.as\(`)
-	nilUnary  = lazyregexp.New(`(?i:nil|no)_?err(?:or)?\(|assertIsNone|assertNull\(|toBeNull|toBeUndefined|\b(?:assert|require)\.Nil\(|NoError\(|be_nil|assert_nil|isNull\(|is_none\(`)
-	trueUnary = lazyregexp.New(`assertTrue\(|\.True\(|toBeTruthy|be_truthy|isTrue\(|assert_true|\.true\(|be\.true\b|be_true\b`)
-	falsUnary = lazyregexp.New(`assertFalse\(|\.False\(|toBeFalsy|be_falsey|isFalse\(|assert_false|\.false\(|be\.false\b|be_false\b`)
-	wildcards = lazyregexp.New(`expect\.any(?:thing)?\(|mock\.Anything|\bANY\b|\bany\(\)|Mockito\.any|ArgumentMatchers\.any|\banything\b|gomock\.Any|isA\(|is_a\(`)
+	weakWords = lazyregexp.New(
+		`\bis not None|!==?(?:null|None|undefined|nil)\b|toBeTruthy|toBeFalsy|toBeDefined|not\.toBeNull|not\.toBeUndefined|` +
+			`not\.toBeFalsy|assertNotNull|assertIsNotNone|\bNotNil\(|\bNotEmpty\(|\bNotZero\(|assert_not_nil|assert_not_empty|` +
+			`refute_nil|refute_empty|\bbe_truthy|\bbe_falsey|\bbe_present|isNotNull\(|isNotEmpty\(|isNotBlank\(|not_to be_nil|` +
+			`to_not be_nil|not_to be_empty|to\.exist|to\.be\.ok|be\.ok\b|toHaveBeenCalled\(\)|\.assert_called\(\)|is_ok\(\)|` +
+			`is_some\(\)|is_err\(\)|\.(?:Error|Panics)\(|isPresent\(|doesNotThrow|not\.toThrow|NotPanics|not_to raise|` +
+			`assert_nothing_raised|assertDoesNotThrow|raises\((?:Base)?Exception\)|assertRaises\((?:Base)?Exception\b|` +
+			`(?:assertThrows|expectThrows)\((?:Exception|Throwable|RuntimeException)\.class|raise_error$|` +
+			`toThrow\(\)$|status2xx|is2xxSuccessful|\.truthy\(|should\.exist|assert_predicate|isNotNil`)
+	midWords = lazyregexp.New(`(?i)contain|match|inclu[d]|assert(?:not)?in\(|assertnotin\(|assert_in|regex|startswith|` +
+		`starts_with|start_with|hasprefix|hassuffix|end_with|endswith|ends_with|greater|less|morethan|instanceof|` +
+		`instance_of|isinstance|\bbe_an?\b|be_kind|kind_of|tobetypeof|almostequal|closeto|be_within|approx|indelta|` +
+		`in_delta|inepsilon|in_epsilon|subset|havepro|hasentry|haskey|respond_to|notequal|not_equal|assert_ne\b|assert_ne!|` +
+		`doesnotequal|\.not\.|not_to\b|to_not\b|should_not|raises|throw|raise_error|panics|should_panic|` +
+		`between|toBeGreater|atleast|atmost|expect\.objectContaining|errorAs|assertThat\(.*any`)
+	booleans = lazyregexp.New(`^(?:assert |if |else |switch |case |assert!\(|debug_assert!\(|(?:\w+\.)*assert\(|` +
+		`(?:\w+\.)*(?:assertTrue|assertFalse|assert_true|assert_false|assertThat)\([^)]*(?:==|equals|<|>)|` +
+		`(?:\w+\.)*(?:assertTrue|assertFalse|True|False|ok|isTrue|isFalse|true|false|truthy|XCTAssertTrue|XCTAssert)\(|` +
+		`assert\(|refute\(|refute )`)
+	equality = lazyregexp.New(`==|===|\.equals\(|\.eq\(|\.eql\?|DeepEqual|deepEqual|Equal\(|cmp\.Diff|` +
+		`compareTo|\bis (?:[^n]|n[^o]|no[^t])|errors\.Is\(|Objects\.equals|equalTo`)
+	partly = lazyregexp.New(`(?i)!=|<|>|\bin\b|\bis not|contain|match|starts?_?with|hasprefix|` +
+		`hassuffix|ends?_?with|inclu[d]|isinstance|instanceof|\.as\(`)
+	nilUnary = lazyregexp.New(`(?i:nil|no)_?err(?:or)?\(|assertIsNone|assertNull\(|toBeNull|toBeUndefined|` +
+		`\b(?:assert|require)\.Nil\(|NoError\(|be_nil|assert_nil|isNull\(|is_none\(`)
+	trueUnary = lazyregexp.New(`assertTrue\(|\.True\(|toBeTruthy|be_truthy|isTrue\(|` +
+		`assert_true|\.true\(|be\.true\b|be_true\b`)
+	falsUnary = lazyregexp.New(`assertFalse\(|\.False\(|toBeFalsy|be_falsey|isFalse\(|` +
+		`assert_false|\.false\(|be\.false\b|be_false\b`)
+	wildcards = lazyregexp.New(`expect\.any(?:thing)?\(|mock\.Anything|\bANY\b|\bany\(\)|Mockito\.any|` +
+		`ArgumentMatchers\.any|\banything\b|gomock\.Any|isA\(|is_a\(`)
 	passes    = lazyregexp.New(`^(?:\w+\.)+pass\(`)
 	counts    = lazyregexp.New(`\.(?:plan|assertions|hasAssertions|expect)\(`) // how many assertions there are
 	fails     = lazyregexp.New(`^(?:\w+\.)*(?:fail|flunk|panic!|unreachable!)\b`)
 	snapshots = lazyregexp.New(`(?i)match\w*snapshot\(`)
-	exactly   = lazyregexp.New(`(?i)exactly|in_?any_?order|same_?elements|containsonly|match_array|elementsmatch|consistof`)
-	present   = lazyregexp.New(`\.is(?:NotNull|NotEmpty|Present)\(\)\.`) // before more is said
-	throws    = lazyregexp.New(`(?i)raises|throw|raise_error|matches!|errorAs|panics`)
+	exactly   = lazyregexp.New(`(?i)exactly|in_?any_?order|same_?elements|containsonly|` +
+		`match_array|elementsmatch|consistof`)
+	present = lazyregexp.New(`\.is(?:NotNull|NotEmpty|Present)\(\)\.`) // before more is said
+	throws  = lazyregexp.New(`(?i)raises|throw|raise_error|matches!|errorAs|panics`)
 )
 
 // flat writes tokens without blanks but between words, strings as "".

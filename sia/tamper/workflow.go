@@ -30,7 +30,8 @@ func (c *Change) workflow() []Finding {
 }
 
 // steady are the files of which some changes are understood.
-var steady = lazyregexp.New(`^\.github/workflows/[\w.-]+\.ya?ml$|^\.github/actions/[\w./-]+/action\.ya?ml$|^\.pre-commit-config\.yaml$`)
+var steady = lazyregexp.New(`^\.github/workflows/[\w.-]+\.ya?ml$|^\.github/actions/[\w./-]+/action\.ya?ml$|` +
+	`^\.pre-commit-config\.yaml$`)
 
 const (
 	maxYAML   = 100_000 // bytes of a workflow that is read
