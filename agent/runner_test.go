@@ -141,7 +141,8 @@ func TestSetupIsKeptAndCannotBePoisoned(t *testing.T) {
 	if out != "exit status 0\nready\ngood\nbuilt\nfetch\n" || b.rec.notes() != "setup with what was fetched before" {
 		t.Errorf("the second time: %s\n%s", out, b.rec.notes())
 	}
-	if _, out = try("1", "cat $XDG_CACHE_HOME/log; ls $XDG_CACHE_HOME/left"); !strings.HasPrefix(out, "exit status 2\nfetch\n") {
+	_, out = try("1", "cat $XDG_CACHE_HOME/log; ls $XDG_CACHE_HOME/left")
+	if !strings.HasPrefix(out, "exit status 2\nfetch\n") {
 		t.Errorf("the third time: %s", out)
 	}
 	if b, _ = try("2", "true"); b.rec.notes() != "setup without network, kept" {

@@ -32,8 +32,9 @@ func newWorld(t *rapid.T) *world {
 	return w
 }
 
-// evenly draws a number from least to most, each as often as the others. What rapid draws by itself prefers the ends of a
-// range and the beginning of a list: with that a history hardly gets beyond its first attempt, and none to a green check.
+// evenly draws a number from least to most, each as often as the others. What rapid draws by itself prefers the
+// ends of a range and the beginning of a list: with that a history hardly gets beyond its first attempt, and none to
+// a green check.
 func evenly(t *rapid.T, what string, least, most int) int {
 	n := 0
 	for range bits.Len(uint(most-least)) + 4 {
@@ -138,8 +139,8 @@ func (w *world) outcome(f Effect) Fact {
 	case DoDraft:
 		return Drafted{Refused: oneOf(t, "no draft", []string{"", "", "may not"})}
 	case DoGate:
-		v := oneOf(t, "verdict", []GateVerdict{VerdictGreen, VerdictGreen, VerdictGreen, VerdictRed, VerdictRed, VerdictRed, VerdictPending, VerdictNone,
-			VerdictRerun, VerdictTampered, VerdictBlocked})
+		v := oneOf(t, "verdict", []GateVerdict{VerdictGreen, VerdictGreen, VerdictGreen, VerdictRed, VerdictRed, VerdictRed,
+			VerdictPending, VerdictNone, VerdictRerun, VerdictTampered, VerdictBlocked})
 		j := Judged{SHA: f.SHA, Looked: w.now, Verdict: v, Signals: []Signal{{SameTask, "again"}}}
 		if v == VerdictBlocked {
 			j.Blocked = []Obstacle{{Check: "e2e", Reason: "did not appear", Absent: rapid.Bool().Draw(t, "absent")}}
