@@ -68,7 +68,7 @@ func neededArguments(ts []token, args []span) int {
 	f := flat(ts)
 	switch {
 	case flat(ts[args[0].from:args[0].to]) == "t":
-		if name := flat(ts[:args[0].from]); unary(name) || weakWords.MatchString(name) {
+		if name := flat(ts[:args[0].from]); unary(name) || weakWords.in(name) {
 			return 2
 		}
 		return 3

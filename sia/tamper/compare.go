@@ -39,8 +39,9 @@ func (s *search) spend(n int) bool {
 func tests(changes []Change) []Finding {
 	var s search
 	var out []Finding
+	known := memories{}
 	for i := range changes {
-		f, opaque := openTests(&changes[i])
+		f, opaque := openTests(&changes[i], known)
 		out = append(out, opaque...)
 		if f != nil {
 			s.files = append(s.files, f)
@@ -102,7 +103,7 @@ var sharedNames = map[string]bool{
 }
 
 // openTests reads both sides of a changed file of tests; nil when it is none.
-func openTests(c *Change) (*testFile, []Finding) {
+func openTests(c *Change, known memories) (*testFile, []Finding) {
 	before := c.Path
 	if c.OldPath != "" {
 		before = c.OldPath
@@ -132,15 +133,11 @@ func openTests(c *Change) (*testFile, []Finding) {
 		change: c, mixed: was.maybe || is.maybe, shared: sharedNames[path.Base(c.Path)] ||
 			strings.HasPrefix(path.Base(c.Path), "jest.setup"),
 	}
-	known := newMemory()
 	if was.test || was.maybe {
-		f.old = newSide(was.lang, before, old, known)
+		f.old = newSide(was.lang, before, old, known.of(was.lang))
 	}
 	if is.test || is.maybe {
-		if is.lang != was.lang {
-			known = newMemory()
-		}
-		f.new = newSide(is.lang, c.Path, new, known)
+		f.new = newSide(is.lang, c.Path, new, known.of(is.lang))
 	}
 	if f.old != nil && f.new != nil {
 		f.findings = append(f.findings, renamedTests(before, c.Path, was, is)...)

@@ -174,14 +174,22 @@ func prefixed(lines []string) []string {
 	return out
 }
 
-// memory is what was read of one side of a file, by its text, so that the other side need
-// not read it again.
+// memory is what was read of lines of one language, by their text: the two sides of a file have most of
+// them in common, and files that are changed together many.
 type memory struct {
 	lines  map[string]line
 	claims map[string]*claim
 }
 
-func newMemory() memory { return memory{map[string]line{}, map[string]*claim{}} }
+// memories are those of the languages of a change.
+type memories map[*lang]memory
+
+func (m memories) of(l *lang) memory {
+	if _, ok := m[l]; !ok {
+		m[l] = memory{map[string]line{}, map[string]*claim{}}
+	}
+	return m[l]
+}
 
 // newSide reads one side.
 func newSide(l *lang, path string, rows []row, known memory) *side {
