@@ -41,7 +41,7 @@ UNWATCHED := -gcflags='modernc.org/sqlite/lib=-race=false' -gcflags='modernc.org
 # description, a browser, a sandbox or other people's agents, and the tests that
 # take longest where there is a race detector to watch them.
 THOROUGH_ROOMS := app|app/ghsim|app/ghsim/api|app/ghsim/conformance|app/replay|agent|agent/sandbox
-THOROUGH_TESTS := TestGitHubsExamples|TestScripts/(demo|bench|replay)|TestDemoNeedsItsLesson|TestHostile|TestBrokenMirror|TestReplicasDecideAlike|TestCompletionInShells|TestManPages|TestEverybodyCanUsePages|TestOpenPagesRenewThemselves|TestVerdicts|TestUnharmed
+THOROUGH_TESTS := TestGitHubsExamples|TestScripts/(demo|bench|replay|lessonsprove|enterprise)|TestDemoNeedsItsLesson|TestHostile|TestBrokenMirror|TestReplicasDecideAlike|TestCompletionInShells|TestManPages|TestEverybodyCanUsePages|TestOpenPagesRenewThemselves|TestSetUpInABrowser|TestRestore|TestOrdersReachAServer|TestImproveReverts|TestSQLite/Crash|TestPoliciesHoldTheirBars|TestPriorsAreTheSameOnAnyNumberOfCores|TestTreeBombs|TestMergeOfHostileTrees|TestVerdicts|TestUnharmed
 
 GOLANGCI_LINT := bin/golangci-lint-$(GOLANGCI_LINT_VERSION)
 ACTIONLINT    := bin/actionlint-$(ACTIONLINT_VERSION)
@@ -69,7 +69,8 @@ demo: ## play the whole product on this machine, with nothing to sign up for
 
 .PHONY: quick
 quick: ## run the tests that need Go and git alone, without the race detector
-	go test -vet=off -skip '$(THOROUGH_TESTS)' $$(go list $(PACKAGES) | grep -vE '/sia/($(THOROUGH_ROOMS))$$')
+	@scratch="$$(.ci/scratch)"; trap 'rm -rf "$$scratch"' EXIT; [ -z "$$scratch" ] || export TMPDIR="$$scratch"; \
+	GOGC=400 go test -vet=off -skip '$(THOROUGH_TESTS)' $$(go list $(PACKAGES) | grep -vE '/sia/($(THOROUGH_ROOMS))$$')
 
 # Lint vets. Memory is cheaper than time: a quarter of the collections are enough. A program with the race detector sleeps a second before it exits,
 # and tests start hundreds.
