@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 )
@@ -276,9 +277,9 @@ func TestTimeLimit(t *testing.T) {
 // A transfer that breaks off is tried again and leaves nothing behind.
 func TestTransferBreaksOff(t *testing.T) {
 	f := newFixture(t)
-	broken := 0
+	var broken atomic.Int32
 	f.on(func(w http.ResponseWriter, r *http.Request) bool {
-		if r.Method == http.MethodGet || broken == 2 {
+		if r.Method == http.MethodGet || broken.Load() == 2 {
 			return false
 		}
 		b, _ := io.ReadAll(r.Body)
@@ -286,10 +287,10 @@ func TestTransferBreaksOff(t *testing.T) {
 		if !strings.Contains(string(b), "command=fetch") {
 			return false
 		}
-		broken++
+		times := broken.Add(1)
 		w.Header().Set("Content-Type", "application/x-git-upload-pack-result")
 		io.WriteString(w, "000dpackfile\n0010\x01PACK\x00\x00\x00")
-		if broken == 1 {
+		if times == 1 {
 			panic(http.ErrAbortHandler)
 		}
 		return true
@@ -297,8 +298,8 @@ func TestTransferBreaksOff(t *testing.T) {
 	if err := f.repo.FetchCommit(t.Context(), "main", f.main); err != nil {
 		t.Fatal(err)
 	}
-	if broken != 2 {
-		t.Errorf("broke off %d times", broken)
+	if n := broken.Load(); n != 2 {
+		t.Errorf("broke off %d times", n)
 	}
 	if left := must[[]os.DirEntry](t)(os.ReadDir(f.cache.tmp())); len(left) != 0 {
 		t.Errorf("left behind: %v", left)
