@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"log/slog"
 	"maps"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -277,7 +276,7 @@ func crashWorld(
 	v := victim{Config: apptest.Configure(sim, registered, model.URL, filepath.Join(dir, "sia")),
 		Task: sia.NewTaskID(repo.ID, 1)}
 	v.Kills.Seen = filepath.Join(dir, "boundaries")
-	v.Config.Listen = freeAddress(t)
+	v.Config.Listen = apptest.FreeAddress(t)
 	v.Config.Schedule.Look, v.Config.Schedule.Redeliver = "@every 1s", "@every 1s"
 	return sim, model, v
 }
@@ -391,16 +390,6 @@ func (p *process) wait(t *testing.T) (killed bool) {
 		t.Fatalf("the application: %v: %s", err, last)
 	}
 	return false
-}
-
-// freeAddress is a loopback address that nobody listens on.
-func freeAddress(t *testing.T) string {
-	t.Helper()
-	var lc net.ListenConfig
-	l, err := lc.Listen(t.Context(), "tcp", "127.0.0.1:0")
-	check(t, err)
-	defer func() { check(t, l.Close()) }()
-	return l.Addr().String()
 }
 
 // describe is everything that people see and that the task says, without what

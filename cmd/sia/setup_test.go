@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"io"
-	"net"
 	"net/http"
 	"net/http/cookiejar"
 	"net/url"
@@ -16,6 +15,7 @@ import (
 	"time"
 
 	"github.com/sia-bot/sia/agent/llm/scripted"
+	"github.com/sia-bot/sia/app/apptest"
 	"github.com/sia-bot/sia/app/ghsim"
 	"github.com/sia-bot/sia/app/web/setup"
 	"github.com/sia-bot/sia/app/web/webtest"
@@ -202,7 +202,7 @@ func TestSetUpInABrowser(t *testing.T) {
 	})
 	t.Run("elsewhere, without scripts", func(t *testing.T) {
 		t.Parallel()
-		at := strings.Replace(freePort(t), "127.0.0.1", "localhost", 1)
+		at := strings.Replace(apptest.FreeAddress(t), "127.0.0.1", "localhost", 1)
 		public := "http://" + at
 		s := newSetUp(browser, t, false, "--listen", at, "--public-url", public)
 		link := found(t, s.log, `(http://\S+/setup\?token=\S+)`)
@@ -365,7 +365,7 @@ func TestSetupThenServe(t *testing.T) {
 // set-up says so and stays.
 func TestServeSetUpFromElsewhere(t *testing.T) {
 	sim, dir := shopGitHub(t), filepath.Join(t.TempDir(), "sia")
-	l := freePort(t)
+	l := apptest.FreeAddress(t)
 	log := running(t, exitDone, "waiting for set-up", "serve", "--listen", l, "--private", "127.0.0.1:0", "--dir", dir,
 		"--github-url", sim.URL(), "--public-url", "http://"+l)
 	link := found(t, log, `(http://\S+/setup\?token=\S+)`)
@@ -404,15 +404,4 @@ func TestSetupIsStopped(t *testing.T) {
 	if files, err := os.ReadDir(dir); err != nil || len(files) != 0 {
 		t.Errorf("left behind: %v %v", files, err)
 	}
-}
-
-// freePort is an address that nobody listened at a moment ago.
-func freePort(t *testing.T) string {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	return l.Addr().String()
 }
