@@ -48,11 +48,13 @@ type bench struct {
 	hosts   []string // that may be reached beside those that a language names
 	within  time.Duration
 
-	caches sync.RWMutex // held for writing while the build caches are begun anew
+	caches sync.RWMutex  // held for writing while the build caches are begun anew
+	first  chan struct{} // has the turn of filling build caches that are empty
 }
 
 func newBench(box *sandbox.Sandbox, h *gitops.History, f *Folder, hosts []string, within time.Duration) *bench {
-	return &bench{box: box, history: h, dir: f.cache(), hosts: hosts, within: cmp.Or(within, suiteWithin)}
+	return &bench{box: box, history: h, dir: f.cache(), hosts: hosts, within: cmp.Or(within, suiteWithin),
+		first: make(chan struct{}, 1)}
 }
 
 // has reports whether commands in the sandbox find a program.
@@ -88,6 +90,11 @@ func (b *bench) reader(t files, made map[string][]byte) readFile {
 func (b *bench) run(ctx context.Context, l language, s suite, dir string) (report, error) {
 	b.caches.RLock()
 	defer b.caches.RUnlock()
+	done, err := b.begin(ctx)
+	if err != nil {
+		return report{}, err
+	}
+	defer done()
 	token := "sia-" + rand.Text()
 	out := newReportReader(l, token)
 	c, err := b.command(s, dir, shellFunctions(token)+s.script)
@@ -111,8 +118,27 @@ func (b *bench) run(ctx context.Context, l language, s suite, dir string) (repor
 	return rep, nil
 }
 
+// begin waits while another run fills build caches that were empty: at the same time both would build what all have in
+// common, as a standard library. done ends this one's turn, if it has it.
+func (b *bench) begin(ctx context.Context) (done func(), err error) {
+	select {
+	case b.first <- struct{}{}:
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+	done = func() { <-b.first }
+	if entries, err := os.ReadDir(b.build()); err == nil && len(entries) > 0 {
+		done()
+		done = func() {}
+	}
+	return done, nil
+}
+
+// build is the folder of the build caches.
+func (b *bench) build() string { return filepath.Join(b.dir, "build") }
+
 func (b *bench) command(s suite, dir, script string) (sandbox.Command, error) {
-	deps, build := filepath.Join(b.dir, "deps", s.deps), filepath.Join(b.dir, "build")
+	deps, build := filepath.Join(b.dir, "deps", s.deps), b.build()
 	// Commands that may only read it run as somebody else; nobody else gets as far as there.
 	if err := errors.Join(os.MkdirAll(deps, 0o755), os.MkdirAll(build, 0o700)); err != nil {
 		return sandbox.Command{}, fmt.Errorf("make caches: %w", err)
@@ -210,7 +236,7 @@ func tail(log string) string {
 
 // trimCache begins the build caches anew where they have grown large.
 func (b *bench) trimCache(ctx context.Context) error {
-	build := filepath.Join(b.dir, "build")
+	build := b.build()
 	var total int64
 	err := filepath.WalkDir(build, func(_ string, d fs.DirEntry, err error) error {
 		if ctx.Err() != nil {

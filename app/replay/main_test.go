@@ -25,8 +25,12 @@ func TestMain(m *testing.M) {
 	os.Exit(run(m))
 }
 
-// built is where what one test built waits for the next: the standard library is built once for all of them.
-var built string
+// built is where what one test built waits for the next: the standard library is built once for all of them. One folder
+// at a time has it; lent says that one does.
+var (
+	built string
+	lent  bool
+)
 
 func run(m *testing.M) int {
 	dir, err := os.MkdirTemp("", "sia-replay-")
@@ -122,18 +126,24 @@ func newFolder(t testing.TB) *replay.Folder {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// what the sandbox's user wrote is removed as the sandbox removes it
-	build := filepath.Join(f.Path(), "cache", "build")
+	build, borrows := filepath.Join(f.Path(), "cache", "build"), !lent
 	t.Cleanup(func() {
-		if err := os.Rename(build, built); err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, fs.ErrExist) {
-			t.Error(err)
+		if borrows {
+			lent = false
+			if err := os.Rename(build, built); err != nil && !errors.Is(err, fs.ErrNotExist) {
+				t.Error(err)
+			}
 		}
+		// what the sandbox's user wrote is removed as the sandbox removes it
 		if err := sandbox.RemoveAll(f.Path()); err != nil {
 			t.Error(err)
 		}
 	})
-	if err := os.Rename(built, build); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		t.Fatal(err)
+	if borrows {
+		lent = true
+		if err := os.Rename(built, build); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			t.Fatal(err)
+		}
 	}
 	return f
 }
