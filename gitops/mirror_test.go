@@ -202,3 +202,25 @@ func TestTokenNotOnDisk(t *testing.T) {
 	})
 	must0(t, err)
 }
+
+// From a workspace nobody can push but the app: it has no remote and nothing that a server would let in.
+func TestWorkspaceCannotPush(t *testing.T) {
+	f := newFixture(t)
+	w := must[*Workspace](t)(f.repo.Workspace(t.Context(), "", f.main))
+	if got := git(t, w.Dir(), "remote"); got != "" {
+		t.Errorf("it has remotes: %s", got)
+	}
+	for _, to := range []string{"origin", f.url + "/app.git"} {
+		cmd := exec.CommandContext(t.Context(), "git", "push", to, "HEAD:refs/heads/agent")
+		cmd.Dir = w.Dir()
+		cmd.Env = append(os.Environ(), "GIT_TERMINAL_PROMPT=0", "GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_NOSYSTEM=1")
+		if out, err := cmd.CombinedOutput(); err == nil {
+			t.Errorf("git push %s: %s", to, out)
+		}
+	}
+	write(t, w.Dir(), map[string]string{"x": "y"})
+	must0(t, f.repo.Push(t.Context(), "app", must[string](t)(w.Commit(t.Context(), testSpec("x"))), ""))
+	if got := git(t, f.bare, "for-each-ref", "--format=%(refname:short)", "refs/heads/app", "refs/heads/agent"); got != "app" {
+		t.Errorf("branches that were pushed: %q, want the app's", got)
+	}
+}

@@ -141,8 +141,10 @@ func refusing(ts *testscript.TestScript, _ bool, _ []string) {
 	ts.Setenv("MODEL_URL", srv.URL+"/v1")
 }
 
-// decide makes a database in a folder, with one task and two choices in its log.
+// decide makes a database in a folder, with one task and some choices in its log. Further arguments are words that its
+// title and the reasons end with.
 func decide(ts *testscript.TestScript, _ bool, args []string) {
+	end := strings.Join(append([]string{""}, args[1:]...), " ")
 	ctx := context.Background()
 	s, err := store.Open(ctx, store.Config{URL: filepath.Join(ts.MkAbs(args[0]), "sia.db")})
 	ts.Check(err)
@@ -151,7 +153,7 @@ func decide(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Check(err)
 	id, start := sia.NewTaskID(7, 12), time.Date(2026, 5, 4, 14, 0, 0, 0, time.UTC)
 	_, err = s.Apply(ctx, id, sia.Event{ID: "start", At: start, By: sia.Actor{Login: "mia"}, Fact: sia.Start{
-		Installation: 3, Repo: sia.Repo{ID: 7, Owner: "acme", Name: "bookings"}, Issue: 12, Title: "Confirm bookings",
+		Installation: 3, Repo: sia.Repo{ID: 7, Owner: "acme", Name: "bookings"}, Issue: 12, Title: "Confirm bookings" + end,
 		DefaultBranch: "main",
 	}})
 	ts.Check(err)
@@ -178,6 +180,7 @@ func decide(ts *testscript.TestScript, _ bool, args []string) {
 		{ID: "r", Task: id, Attempt: 2, Type: sia.DecideRerun, Policy: "rerun/1", Choice: "once", Propensity: 1,
 			Reason: "It may be the weather.", At: start.Add(time.Hour), Options: json.RawMessage(`["once","never"]`)},
 	} {
+		d.Reason += end
 		ts.Check(s.LogDecision(ctx, d))
 	}
 }
