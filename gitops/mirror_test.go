@@ -220,7 +220,8 @@ func TestWorkspaceCannotPush(t *testing.T) {
 	}
 	write(t, w.Dir(), map[string]string{"x": "y"})
 	must0(t, f.repo.Push(t.Context(), "app", must[string](t)(w.Commit(t.Context(), testSpec("x"))), ""))
-	if got := git(t, f.bare, "for-each-ref", "--format=%(refname:short)", "refs/heads/app", "refs/heads/agent"); got != "app" {
-		t.Errorf("branches that were pushed: %q, want the app's", got)
+	pushed := git(t, f.bare, "for-each-ref", "--format=%(refname:short)", "refs/heads/app", "refs/heads/agent")
+	if pushed != "app" {
+		t.Errorf("branches that were pushed: %q, want the app's", pushed)
 	}
 }
