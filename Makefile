@@ -19,6 +19,11 @@ MUTANT   ?= .
 # The dot keeps .ci out of ./..., so what is in it is named.
 PACKAGES := ./... ./.ci/tally ./.ci/sbom ./.ci/mutants
 
+# Tests wait for processes and timers as much as they work, so there go on at a time one package more than there are processors, and more tests.
+CORES    := $(shell getconf _NPROCESSORS_ONLN)
+PACKAGES_AT_A_TIME := $(shell expr $(CORES) + 1)
+TESTS_AT_A_TIME    := $(shell expr $(CORES) \* 3)
+
 # The race detector makes a test take four times as long. It watches the own tests of each room but those of the rooms where nothing happens at
 # the same time, and but for those tests that do much work, one step after the other. Of the tests that play the whole application it watches
 # the ones in which most happens at a time; `make race` watches all.
@@ -70,22 +75,22 @@ demo: ## play the whole product on this machine, with nothing to sign up for
 .PHONY: quick
 quick: ## run the tests that need Go and git alone, without the race detector
 	@scratch="$$(.ci/scratch)"; trap 'rm -rf "$$scratch"' EXIT; [ -z "$$scratch" ] || export TMPDIR="$$scratch"; \
-	GOGC=400 go test -vet=off -skip '$(THOROUGH_TESTS)' $$(go list $(PACKAGES) | grep -vE '/sia/($(THOROUGH_ROOMS))$$')
+	GOGC=400 go test -p $(PACKAGES_AT_A_TIME) -parallel $(TESTS_AT_A_TIME) -vet=off -skip '$(THOROUGH_TESTS)' $$(go list $(PACKAGES) | grep -vE '/sia/($(THOROUGH_ROOMS))$$')
 
 # Lint vets. Memory is cheaper than time: a quarter of the collections are enough. A program with the race detector sleeps a second before it exits,
 # and tests start hundreds.
 PLAIN := GOGC=400 go test -vet=off -timeout 30m -json
 RACE  := GORACE=atexit_sleep_ms=10 GOGC=400 go test -race -vet=off $(UNWATCHED) -timeout 45m -json
 
-# They wait for processes and timers as much as they work, so more of them go on at a time than there are processors. Passes go on one after
-# the other: at the same time they took as long, and more minutes of the processors. They write into memory where there is enough.
+# Passes go on one after the other: at the same time they took as long, and more minutes of the processors. They write into memory where there
+# is enough.
 .PHONY: test
 test: deps ## run every test, most of them with the race detector; a skipped test is a failure
 	@{ status=0; all="$$(go list $(PACKAGES))"; alone="$$(grep -E '^$(MODULE)/($(ALONE))$$' <<< "$$all" | grep -vE '/($(ALWAYS))$$')"; \
 	scratch="$$(.ci/scratch)"; trap 'rm -rf "$$scratch"' EXIT; [ -z "$$scratch" ] || export TMPDIR="$$scratch"; \
-	$(PLAIN) -parallel 6 $$alone || status=1; \
+	$(PLAIN) -parallel $(TESTS_AT_A_TIME) $$alone || status=1; \
 	$(PLAIN) -run '^($(BY_ITSELF))$$' $(addprefix ./,$(THEIR_ROOMS)) || status=1; \
-	$(RACE) -p 3 -skip '^($(BY_ITSELF))$$' $$(grep -vxF "$$alone" <<< "$$all") || status=1; \
+	$(RACE) -p $(PACKAGES_AT_A_TIME) -skip '^($(BY_ITSELF))$$' $$(grep -vxF "$$alone" <<< "$$all") || status=1; \
 	$(RACE) -run '$(AT_ONCE)' ./app || status=1; \
 	exit $$status; } | go run ./.ci/tally
 
