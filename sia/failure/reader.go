@@ -152,7 +152,7 @@ func (r *logReader) lineWorth(l *line, h keywordHits) float64 {
 // placeLine puts the line into the open block, or opens one.
 func (r *logReader) placeLine(l *line, m *rule, worth float64, known, result bool) {
 	if b := r.open; b != nil {
-		switch r.placement(b, l, m, worth) {
+		switch r.placement(b, l, m, worth, result) {
 		case lastInside:
 			r.extend(b, l, worth, known, result)
 			r.close()
@@ -183,7 +183,7 @@ func (r *logReader) placeLine(l *line, m *rule, worth float64, known, result boo
 }
 
 // placement is how a line that rule m matches stands to the open block.
-func (r *logReader) placement(b *block, l *line, m *rule, worth float64) placement {
+func (r *logReader) placement(b *block, l *line, m *rule, worth float64, result bool) placement {
 	p := outsideBlock
 	if b.size() < b.limit() {
 		p = b.rule.extent(b, l)
@@ -199,7 +199,7 @@ func (r *logReader) placement(b *block, l *line, m *rule, worth float64) placeme
 		b.lift = m
 		return insideBlock
 	case p != outsideBlock && m != b.rule && (b.rule.takes || m.weight < b.rule.weight+absorbMargin):
-		if b.inner == nil || b.inner.weight < m.weight {
+		if !result && (b.inner == nil || b.inner.weight < m.weight) {
 			b.inner = m
 		}
 		return p
