@@ -46,6 +46,7 @@ type block struct {
 type extentState struct {
 	frames      int        // stack frames, or marks that the extent counts
 	message     int        // lines of an exception's message
+	heading     bool       // a line above ends in a colon, and what it heads is told under it
 	blankBefore bool       // the line before is blank
 	waiting     []textLine // lines that belong to it only if a later one does
 }

@@ -175,8 +175,7 @@ func (r *logReader) placeLine(l *line, m *rule, worth float64, known, result boo
 		}
 		m = &generalRule
 	}
-	r.begin(m, l, worth, known)
-	r.open.result = m.result || result
+	r.begin(m, l, worth, known, m.result || result)
 	if r.open.result {
 		r.noteAbove(l, &aboveRule)
 	}
@@ -210,7 +209,7 @@ func (r *logReader) placement(b *block, l *line, m *rule, worth float64, result 
 }
 
 // begin opens a block at a line, with what belongs to it above.
-func (r *logReader) begin(m *rule, l *line, worth float64, known bool) {
+func (r *logReader) begin(m *rule, l *line, worth float64, known, result bool) {
 	b := &block{rule: m, start: l.n, head: l.n, indent: max(0, l.indent), test: -1, step: r.step, form: r.form}
 	if r.tidying {
 		b.step = noStep
@@ -236,7 +235,7 @@ func (r *logReader) begin(m *rule, l *line, worth float64, known bool) {
 		}
 	}
 	r.open = b
-	r.extend(b, l, worth, known, false)
+	r.extend(b, l, worth, known, result)
 }
 
 // extend adds a line to the open block, with the lines that waited for it.
@@ -247,7 +246,7 @@ func (r *logReader) extend(b *block, l *line, worth float64, known, result bool)
 	b.waiting = b.waiting[:0]
 	b.add(textLine{n: l.n, text: string(clipText(l.text)), score: worth})
 	b.red = b.red || l.red
-	b.result = b.result || result
+	b.result = b.result || result && (b.rule != &generalRule || b.end == b.head)
 	if known {
 		b.known++
 	}
