@@ -225,6 +225,9 @@ func (r *logReader) begin(m *rule, l *line, worth float64, known, result bool) {
 	}
 	if m != &generalRule && !m.soft && b.start == l.n && l.indent > 0 && r.ring.heads(l.n-1, l.indent) {
 		b.start--
+		if !m.item {
+			b.indent = r.ring[b.start%ringLines].indent
+		}
 	}
 	for n := b.start; n < l.n; n++ {
 		b.add(r.ring.line(n))
