@@ -29,6 +29,7 @@ type block struct {
 	far       int     // lines from its end to the end of that step
 	red       bool    // some of it is printed in red
 	result    bool    // it says that something above has failed, not why
+	warns     bool    // all that its rule matched are warnings
 	explains  bool    // it stands right above such a block
 	confirmed bool    // the same of a block that tells enough by itself: the step did not survive it
 	annotated bool    // an annotation of the check says the same

@@ -20,6 +20,7 @@ const (
 	bareItem     = 62 // at most, for the name of what failed without a word why
 	maxListed    = 20
 	byResult     = 14  // it stands right above such a line
+	besideErrors = -20 // a warning of a tool that tells of errors, too
 	noWordAbove  = -16 // nothing of what stands there speaks of an error
 )
 
