@@ -22,6 +22,9 @@ const absorbMargin = 10
 // maxOver is how many lines above an error of the network are remembered.
 const maxOver = 2
 
+// maxHead is how many lines above a line the head of its section is looked for.
+const maxHead = 4
+
 // generalRule is the rule for lines that no tool's format covers.
 var generalRule = rule{name: "lines that look like an error", extent: errorCluster, weight: 20, class: Unknown}
 
@@ -231,9 +234,9 @@ func (r *logReader) begin(m *rule, l *line, worth float64, known, result bool) {
 		}
 		b.start--
 	}
-	if m != &generalRule && !m.soft && b.start == l.n && l.indent > 0 && r.ring.heads(l.n-1, l.indent) {
-		b.start--
-		if !m.item {
+	if b.start == l.n && l.indent > 0 && m.needs == noHeading {
+		b.start = r.sectionHead(m, l)
+		if b.start < l.n && !m.item {
 			b.indent = r.ring[b.start%ringLines].indent
 		}
 	}
@@ -248,6 +251,26 @@ func (r *logReader) begin(m *rule, l *line, worth float64, known, result bool) {
 	r.open = b
 	r.extend(b, l, worth, known, result)
 }
+
+// sectionHead is the line that heads the indented section in which rule m begins at line l: the one right above,
+// or one that bears a number, a few lines above; l's own where there is none.
+func (r *logReader) sectionHead(m *rule, l *line) int {
+	for n := l.n - 1; n >= l.n-maxHead && r.ring.said(n); n-- {
+		text, _ := r.ring.at(n)
+		switch deeper := r.ring.heads(n, l.indent); {
+		case deeper && numbered.Match(text):
+			return n
+		case deeper && n == l.n-1 && m != &generalRule && !m.soft:
+			return n
+		case deeper:
+			return l.n
+		}
+	}
+	return l.n
+}
+
+// numbered recognises what heads an item of a numbered list.
+var numbered = re(`^\s*\d+\) \S`)
 
 // extend adds a line to the open block, with the lines that waited for it.
 func (r *logReader) extend(b *block, l *line, worth float64, known, result bool) {
