@@ -102,7 +102,7 @@ func errorCluster(b *block, l *line) placement {
 			return maybeInside
 		}
 		return outsideBlock
-	case isCauseLine(t), b.frames > 0 && isStackFrame(t):
+	case isCauseLine(t), isStackFrame(t) && (b.frames > 0 || l.n == b.end+1):
 		b.frames++
 		return insideBlock
 	case l.n-b.head > maxTrace, b.frames == 0 && l.n-b.head > maxCluster:

@@ -240,6 +240,9 @@ func (r *logReader) begin(m *rule, l *line, worth float64, known, result bool) {
 			b.indent = r.ring[b.start%ringLines].indent
 		}
 	}
+	if first, _ := r.ring.at(b.start); b.start < l.n && numbered.Match(first) || numbered.Match(l.text) {
+		b.heading = true
+	}
 	for n := b.start; n < l.n; n++ {
 		b.add(r.ring.line(n))
 	}

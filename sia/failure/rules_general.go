@@ -10,7 +10,7 @@ func generalRules() []rule {
 			match:  re(`^\s*(\[\w+\]\s+)?([-*•]\s+)?(✗|✘|✖|✕|×|❌|\[-\]) +(?P<test>[^\s\d=:].*?)(\s+[\d.]+m?s.*)?$`),
 			extent: toldUnder, weight: 72, class: TestFailure, item: true},
 		{name: "a failed item", keys: keys("fail", "not ok", ") error : "),
-			match: re(`^\s*(\[\w+\]\s+)?([-*•#]\s+)?` +
+			match: re(`^\s*(\[\w+\]\s+)?([-*•#=]+\s+)?` +
 				`(\[?(FAIL|Fail|Failed)(ED|URE)?\]:?|FAIL(ED)?: |FAIL(ED)? +|FAILED|Failure \[|` +
 				`\d+\) (Failed|Error) : |(.*: )?Test Failed at |[Tt]est [Ff]ailed:?|Failed (\(TODO\) )?test |not ok \d+( -)?)` +
 				`\s*(?P<test>[^\s\d=:].*)$`),
@@ -108,6 +108,9 @@ func toldUnder(b *block, l *line) placement {
 		return outsideBlock // another program's output
 	}
 	if depthUnder(b, l) > 0 {
+		if passes(l.text) {
+			return maybeInside
+		}
 		return insideBlock
 	}
 	if h := bytes.TrimLeft([]byte(b.first[0].text), " "); len(h) > 0 && h[0] == '#' {
