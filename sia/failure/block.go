@@ -47,6 +47,7 @@ type block struct {
 type extentState struct {
 	frames      int        // stack frames, or marks that the extent counts
 	message     int        // lines of an exception's message
+	section     bool       // it begins with an item of a numbered list, and what is indented under that belongs to it
 	heading     bool       // a line above ends in a colon, and what it heads is told under it
 	blankBefore bool       // the line before is blank
 	waiting     []textLine // lines that belong to it only if a later one does

@@ -29,9 +29,10 @@ var outageCues = []classCue{
 
 // detailCues are cues for what a general block is about.
 var detailCues = []classCue{
-	{lazyregexp.New(`\b(SyntaxError|IndentationError|Parse error|syntax error|Invalid CSS)\b`), SyntaxError},
+	{lazyregexp.New(`\b(SyntaxError|IndentationError|Parse error|[Ss]yntax error|Invalid CSS)\b`), SyntaxError},
 	{lazyregexp.New(`\b(ModuleNotFoundError|ImportError|PackageNotFound\w*|DependencyResolution\w*)\b|` +
-		`cannot open shared object|Cannot find module|LoadError|ClassNotFoundException|NoClassDefFoundError|` +
+		`cannot open shared object|Library not loaded|Can't locate \S+ in @INC|Cannot find module|Can't resolve|` +
+		`LoadError|ClassNotFoundException|NoClassDefFoundError|` +
 		`[Cc]ould not (resolve|find) (\S+ )?(dependenc|artifact|gem|package)|[Cc]ould not resolve`), Dependency},
 	{lazyregexp.New(`(OutOfMemory|MemoryError|Cannot allocate memory|heap out of memory|OOMKilled)`), OutOfMemory},
 	{lazyregexp.New(`(?i)(TimeoutError|timeoutexpired|timed out|timeout of \d+)`), Timeout},

@@ -197,6 +197,9 @@ func (r *logReader) placement(b *block, l *line, m *rule, worth float64, result 
 	p := outsideBlock
 	if b.size() < b.limit() {
 		p = b.rule.extent(b, l)
+		if p == outsideBlock && b.section {
+			p = indentedLines(b, l)
+		}
 	}
 	b.blankBefore = l.blank()
 	switch {
@@ -240,8 +243,10 @@ func (r *logReader) begin(m *rule, l *line, worth float64, known, result bool) {
 			b.indent = r.ring[b.start%ringLines].indent
 		}
 	}
-	if first, _ := r.ring.at(b.start); b.start < l.n && numbered.Match(first) || numbered.Match(l.text) {
-		b.heading = true
+	if head, ok := r.ring.at(b.start); ok && b.start < l.n {
+		b.section = numbered.Match(head)
+	} else {
+		b.section = m == &generalRule && numbered.Match(l.text)
 	}
 	for n := b.start; n < l.n; n++ {
 		b.add(r.ring.line(n))
