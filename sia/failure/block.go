@@ -22,6 +22,7 @@ type block struct {
 	over   []textLine // what stands right above an error of the network, which may name the place
 	indent int        // of the head
 	form   formHash   // of the head
+	headed bool       // it begins with the head of its section, which may say what is the matter
 	test   int        // index of the failed test that the head names, or -1
 
 	step      int     // the CI step it stands in
@@ -126,6 +127,9 @@ func (b *block) limit() int {
 func (b *block) class() Class {
 	if b.lift != nil {
 		return b.lift.class
+	}
+	if b.headed && b.rule.class == LintFormat {
+		return Unknown // places in code under a line that says what is the matter are stack frames, too
 	}
 	return b.rule.class
 }

@@ -239,6 +239,7 @@ func (r *logReader) begin(m *rule, l *line, worth float64, known, result bool) {
 	}
 	if b.start == l.n && l.indent > 0 && m.needs == noHeading {
 		b.start = r.sectionHead(m, l)
+		b.headed = b.start < l.n
 		if b.start < l.n && !m.item {
 			b.indent = r.ring[b.start%ringLines].indent
 		}
