@@ -133,3 +133,8 @@ func (b *block) class() Class {
 	}
 	return b.rule.class
 }
+
+// outdoneBy reports whether another block of the same tool and step is no warning.
+func (b *block) outdoneBy(other *block) bool {
+	return !other.warns && other.rule == b.rule && other.step == b.step
+}

@@ -33,10 +33,9 @@ func (r *logReader) choose() choice {
 	slices.SortStableFunc(r.kept, func(a, b *block) int { return cmp.Compare(a.start, b.start) })
 	r.dropRepeated()
 	rank := make(map[*block]float64, len(r.kept))
-	errors := r.findErrors()
 	for _, b := range r.kept {
 		rank[b] = r.rank(b)
-		if b.warns && errors[finding{b.rule, b.step}] {
+		if b.warns && slices.ContainsFunc(r.kept, b.outdoneBy) {
 			rank[b] += besideErrors
 		}
 		if c.best == nil || rank[b] > rank[c.best] {
@@ -77,23 +76,6 @@ func (r *logReader) choose() choice {
 		}
 	}
 	return c
-}
-
-// finding is what a tool finds in a step.
-type finding struct {
-	rule *rule
-	step int
-}
-
-// findErrors says of which findings some are errors, and not warnings alone.
-func (r *logReader) findErrors() map[finding]bool {
-	found := map[finding]bool{}
-	for _, b := range r.kept {
-		if !b.warns {
-			found[finding{b.rule, b.step}] = true
-		}
-	}
-	return found
 }
 
 // otherBlocks are the blocks of other kinds that explain the failure nearly as well

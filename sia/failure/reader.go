@@ -240,15 +240,15 @@ func (r *logReader) begin(m *rule, l *line, worth float64, known, result bool) {
 	if b.start == l.n && l.indent > 0 && m.needs == noHeading {
 		b.start = r.sectionHead(m, l)
 		b.headed = b.start < l.n
-		if b.start < l.n && !m.item {
+		if b.headed && !m.item {
 			b.indent = r.ring[b.start%ringLines].indent
 		}
 	}
-	if head, ok := r.ring.at(b.start); ok && b.start < l.n {
-		b.section = numbered.Match(head)
-	} else {
-		b.section = m == &generalRule && numbered.Match(l.text)
+	first := l.text
+	if b.start < l.n {
+		first, _ = r.ring.at(b.start)
 	}
+	b.section = (b.start < l.n || m == &generalRule) && numbered.Match(first)
 	for n := b.start; n < l.n; n++ {
 		b.add(r.ring.line(n))
 	}
