@@ -22,6 +22,7 @@ type block struct {
 	over   []textLine // what stands right above an error of the network, which may name the place
 	indent int        // of the head
 	form   formHash   // of the head
+	headed bool       // it begins with the head of its section, which may say what is the matter
 	test   int        // index of the failed test that the head names, or -1
 
 	step      int     // the CI step it stands in
@@ -29,6 +30,7 @@ type block struct {
 	far       int     // lines from its end to the end of that step
 	red       bool    // some of it is printed in red
 	result    bool    // it says that something above has failed, not why
+	warns     bool    // all that its rule matched are warnings
 	explains  bool    // it stands right above such a block
 	confirmed bool    // the same of a block that tells enough by itself: the step did not survive it
 	annotated bool    // an annotation of the check says the same
@@ -46,6 +48,8 @@ type block struct {
 type extentState struct {
 	frames      int        // stack frames, or marks that the extent counts
 	message     int        // lines of an exception's message
+	section     bool       // it begins with an item of a numbered list, and what is indented under that belongs to it
+	heading     bool       // a line above ends in a colon, and what it heads is told under it
 	blankBefore bool       // the line before is blank
 	waiting     []textLine // lines that belong to it only if a later one does
 }
@@ -124,5 +128,13 @@ func (b *block) class() Class {
 	if b.lift != nil {
 		return b.lift.class
 	}
+	if b.headed && b.rule.class == LintFormat {
+		return Unknown // places in code under a line that says what is the matter are stack frames, too
+	}
 	return b.rule.class
+}
+
+// outdoneBy reports whether another block of the same tool and step is no warning.
+func (b *block) outdoneBy(other *block) bool {
+	return !other.warns && other.rule == b.rule && other.step == b.step
 }

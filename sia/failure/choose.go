@@ -35,6 +35,9 @@ func (r *logReader) choose() choice {
 	rank := make(map[*block]float64, len(r.kept))
 	for _, b := range r.kept {
 		rank[b] = r.rank(b)
+		if b.warns && slices.ContainsFunc(r.kept, b.outdoneBy) {
+			rank[b] += besideErrors
+		}
 		if c.best == nil || rank[b] > rank[c.best] {
 			c.best = b
 		}
@@ -92,6 +95,7 @@ func (r *logReader) otherBlocks(c choice, rank map[*block]float64, room int) []*
 		case len(others) == most || rank[b] < rank[c.best]-gap:
 			return others
 		case slices.Contains(c.alike, b), b.rule == &exitRule, b.rule == c.best.rule && !guess,
+			c.best.rule == &aboveRule && b.result,
 			b.step != c.best.step && c.best.failed, c.best.annotated && !b.annotated, b.size() > min(maxOther, room),
 			repeats(b, slices.Concat(c.alike, others)):
 			continue

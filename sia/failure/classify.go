@@ -29,19 +29,21 @@ var outageCues = []classCue{
 
 // detailCues are cues for what a general block is about.
 var detailCues = []classCue{
-	{lazyregexp.New(`\b(SyntaxError|IndentationError|Parse error|syntax error|Invalid CSS)\b`), SyntaxError},
+	{lazyregexp.New(`\b(SyntaxError|IndentationError|Parse error|[Ss]yntax error|Invalid CSS)\b`), SyntaxError},
 	{lazyregexp.New(`\b(ModuleNotFoundError|ImportError|PackageNotFound\w*|DependencyResolution\w*)\b|` +
-		`cannot open shared object|Cannot find module|LoadError|ClassNotFoundException|NoClassDefFoundError|` +
+		`cannot open shared object|Library not loaded|Can't locate \S+ in @INC|Cannot find module|Can't resolve|` +
+		`LoadError|ClassNotFoundException|NoClassDefFoundError|` +
 		`[Cc]ould not (resolve|find) (\S+ )?(dependenc|artifact|gem|package)|[Cc]ould not resolve`), Dependency},
 	{lazyregexp.New(`(OutOfMemory|MemoryError|Cannot allocate memory|heap out of memory|OOMKilled)`), OutOfMemory},
 	{lazyregexp.New(`(?i)(TimeoutError|timeoutexpired|timed out|timeout of \d+)`), Timeout},
 	{lazyregexp.New(`(?i)(segmentation fault|SIGSEGV|SIGABRT|core dumped)`), Crash},
-	{lazyregexp.New(`(?i:failing tests|tests? failed|failed tests|test failures?|there (was|were) \d+ failure|` +
-		`assert(ion)?(error| failed)|regression)|\b(FAIL|FAILED):? `), TestFailure},
+	{lazyregexp.New(`(?i:failing tests|tests in error|tests? failed|failed tests|test failures?|` +
+		`there (was|were) \d+ failure|assert(ion)?(error| failed)|regression)|\b(FAIL|FAILED):? `), TestFailure},
 	{lazyregexp.New(`(?i)(checkstyle|spotless|ktlint|detekt|formatting violations|lint|code style|pmd|spotbugs|` +
 		`findbugs|codenarc|prettier|license header|checkformat|rubocop|javadoc|(project|build)health)`), LintFormat},
 	{lazyregexp.New(`(?i)(compilation (failure|error|failed)|compile(java|kotlin|scala|testjava)\S*'|` +
 		`cannot find symbol|compileerror|undefined reference|does not compile)`), CompileError},
+	{lazyregexp.New(`(pathspec .* did not match|not our ref|bad object|unable to find current revision)`), GitCheckout},
 	{lazyregexp.New(`(PermissionError|AccessDenied|Permission denied|EACCES)`), Permission},
 	{lazyregexp.New(`(?i)(unknown (option|command|flag)|invalid (configuration|option)|no such task|missing script|` +
 		`command not found|not found in path|exit(ed with)?( code)? 127|not installed|` +

@@ -15,6 +15,10 @@
 //     print alike is one rule (rules_general.go). Where none matches, lines whose words look like an
 //     error count, and what stands right above the word that something has failed (reader.go,
 //     above.go). A line that counts failures is such a word, and says not why (count.go).
+//   - What no rule knows has a form nevertheless: stack frames and what is indented belong to the line
+//     above, what stands under a colon to the line that ends in it, and all that is indented under an
+//     item of a numbered list to the item, with whichever line of it the block began (extent.go,
+//     reader.go). So a tool that this package was never shown is read much like one that it was.
 //   - A block is a run of lines that tells of one failure. Blocks are ranked by their rule and
 //     their surroundings: the failed step, a green log of the job, annotations of the check
 //     (block.go, rank.go). What was survived, since much was printed after it, and what is of a form

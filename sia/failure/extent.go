@@ -1,6 +1,9 @@
 package failure
 
-import "strings"
+import (
+	"bytes"
+	"strings"
+)
 
 // placement says how a line stands to the block before it.
 type placement uint8
@@ -80,14 +83,36 @@ func whileMatching(b *block, l *line) placement {
 // boxSide begins the lines of a box that a tool draws around an error.
 const boxSide = "│"
 
-// errorCluster goes on over what is indented under lines that look like errors, and to the end of a box. The
-// reader lets further such lines follow.
+// Bounds of what lines that look like errors may head, in lines.
+const (
+	maxCluster = 20
+	maxTrace   = 120 // with stack frames
+)
+
+// errorCluster goes on over what is indented under lines that look like errors, over stack frames, over what stands
+// under a line that ends in a colon, and to the end of a box. The reader lets further such lines follow.
 func errorCluster(b *block, l *line) placement {
 	if hasPrefix(l.text, boxSide) && strings.HasPrefix(b.first[0].text, boxSide) {
 		return insideBlock
 	}
-	if l.blank() || l.n-b.head > 20 || l.indent <= b.indent {
+	t := bytes.TrimLeft(l.text, " \t")
+	switch {
+	case l.blank():
+		if b.heading {
+			return maybeInside
+		}
 		return outsideBlock
+	case isCauseLine(t), isStackFrame(t) && (b.frames > 0 || l.n == b.end+1):
+		b.frames++
+		return insideBlock
+	case l.n-b.head > maxTrace, b.frames == 0 && l.n-b.head > maxCluster:
+		return outsideBlock
+	case l.indent > b.indent:
+		return insideBlock
+	case l.text[len(l.text)-1] == ':' && !b.blankBefore:
+		b.heading = true
+		b.indent = l.indent
+		return maybeInside
 	}
-	return insideBlock
+	return outsideBlock
 }

@@ -19,7 +19,9 @@ const (
 	maxNoise     = 45
 	bareItem     = 62 // at most, for the name of what failed without a word why
 	maxListed    = 20
-	byResult     = 14 // it stands right above such a line
+	byResult     = 14  // it stands right above such a line
+	besideErrors = -20 // a warning of a tool that tells of errors, too
+	noWordAbove  = -16 // nothing of what stands there speaks of an error
 )
 
 // rank is how well a block explains the failure.
@@ -40,6 +42,9 @@ func (r *logReader) rank(b *block) float64 {
 	}
 	if b.rule == &generalRule {
 		s += min(b.score, 40)/2 - min(float64(b.far)/40, 10)
+	}
+	if b.rule == &aboveRule && b.score <= 0 {
+		s += noWordAbove
 	}
 	if b.explains {
 		s += byResult

@@ -22,6 +22,9 @@ const absorbMargin = 10
 // maxOver is how many lines above an error of the network are remembered.
 const maxOver = 2
 
+// maxHead is how many lines above a line the head of its section is looked for.
+const maxHead = 4
+
 // generalRule is the rule for lines that no tool's format covers.
 var generalRule = rule{name: "lines that look like an error", extent: errorCluster, weight: 20, class: Unknown}
 
@@ -97,8 +100,16 @@ func (r *logReader) take(raw []byte, n int) {
 		if b.head == n && b.lift == nil {
 			b.lift = lift
 		}
+		switch {
+		case b.rule.class == TestFailure:
+		case b.head == n:
+			b.warns = h.warns || b.start < n && r.ring[b.start%ringLines].warns
+		case m == b.rule:
+			b.warns = b.warns && h.warns
+		}
 	}
 	r.ring.put(n, l.text, worth, form, h.result)
+	r.ring[n%ringLines].warns = h.warns
 	if l.frame == ciError {
 		r.close()
 		r.markFailed(l)
@@ -152,7 +163,7 @@ func (r *logReader) lineWorth(l *line, h keywordHits) float64 {
 // placeLine puts the line into the open block, or opens one.
 func (r *logReader) placeLine(l *line, m *rule, worth float64, known, result bool) {
 	if b := r.open; b != nil {
-		switch r.placement(b, l, m, worth) {
+		switch r.placement(b, l, m, worth, result) {
 		case lastInside:
 			r.extend(b, l, worth, known, result)
 			r.close()
@@ -175,18 +186,20 @@ func (r *logReader) placeLine(l *line, m *rule, worth float64, known, result boo
 		}
 		m = &generalRule
 	}
-	r.begin(m, l, worth, known)
-	r.open.result = m.result || result
+	r.begin(m, l, worth, known, m.result || result)
 	if r.open.result {
 		r.noteAbove(l, &aboveRule)
 	}
 }
 
 // placement is how a line that rule m matches stands to the open block.
-func (r *logReader) placement(b *block, l *line, m *rule, worth float64) placement {
+func (r *logReader) placement(b *block, l *line, m *rule, worth float64, result bool) placement {
 	p := outsideBlock
 	if b.size() < b.limit() {
 		p = b.rule.extent(b, l)
+		if p == outsideBlock && b.section {
+			p = indentedLines(b, l)
+		}
 	}
 	b.blankBefore = l.blank()
 	switch {
@@ -199,7 +212,7 @@ func (r *logReader) placement(b *block, l *line, m *rule, worth float64) placeme
 		b.lift = m
 		return insideBlock
 	case p != outsideBlock && m != b.rule && (b.rule.takes || m.weight < b.rule.weight+absorbMargin):
-		if b.inner == nil || b.inner.weight < m.weight {
+		if !result && (b.inner == nil || b.inner.weight < m.weight) {
 			b.inner = m
 		}
 		return p
@@ -210,7 +223,7 @@ func (r *logReader) placement(b *block, l *line, m *rule, worth float64) placeme
 }
 
 // begin opens a block at a line, with what belongs to it above.
-func (r *logReader) begin(m *rule, l *line, worth float64, known bool) {
+func (r *logReader) begin(m *rule, l *line, worth float64, known, result bool) {
 	b := &block{rule: m, start: l.n, head: l.n, indent: max(0, l.indent), test: -1, step: r.step, form: r.form}
 	if r.tidying {
 		b.step = noStep
@@ -224,9 +237,18 @@ func (r *logReader) begin(m *rule, l *line, worth float64, known bool) {
 		}
 		b.start--
 	}
-	if m != &generalRule && !m.soft && b.start == l.n && l.indent > 0 && r.ring.heads(l.n-1, l.indent) {
-		b.start--
+	if b.start == l.n && l.indent > 0 && m.needs == noHeading {
+		b.start = r.sectionHead(m, l)
+		b.headed = b.start < l.n
+		if b.headed && !m.item {
+			b.indent = r.ring[b.start%ringLines].indent
+		}
 	}
+	first := l.text
+	if b.start < l.n {
+		first, _ = r.ring.at(b.start)
+	}
+	b.section = (b.start < l.n || m == &generalRule) && numbered.Match(first)
 	for n := b.start; n < l.n; n++ {
 		b.add(r.ring.line(n))
 	}
@@ -236,8 +258,28 @@ func (r *logReader) begin(m *rule, l *line, worth float64, known bool) {
 		}
 	}
 	r.open = b
-	r.extend(b, l, worth, known, false)
+	r.extend(b, l, worth, known, result)
 }
+
+// sectionHead is the line that heads the indented section in which rule m begins at line l: the one right above,
+// or one that bears a number, a few lines above; l's own where there is none.
+func (r *logReader) sectionHead(m *rule, l *line) int {
+	for n := l.n - 1; n >= l.n-maxHead && r.ring.said(n); n-- {
+		text, _ := r.ring.at(n)
+		switch deeper := r.ring.heads(n, l.indent); {
+		case deeper && numbered.Match(text):
+			return n
+		case deeper && n == l.n-1 && m != &generalRule && !m.soft:
+			return n
+		case deeper:
+			return l.n
+		}
+	}
+	return l.n
+}
+
+// numbered recognises what heads an item of a numbered list.
+var numbered = re(`^\s*\d+\) \S`)
 
 // extend adds a line to the open block, with the lines that waited for it.
 func (r *logReader) extend(b *block, l *line, worth float64, known, result bool) {
@@ -247,7 +289,7 @@ func (r *logReader) extend(b *block, l *line, worth float64, known, result bool)
 	b.waiting = b.waiting[:0]
 	b.add(textLine{n: l.n, text: string(clipText(l.text)), score: worth})
 	b.red = b.red || l.red
-	b.result = b.result || result
+	b.result = b.result || result && (b.rule != &generalRule || b.end == b.head)
 	if known {
 		b.known++
 	}

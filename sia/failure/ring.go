@@ -20,6 +20,7 @@ type recentLines [ringLines]struct {
 	indent int
 	form   formHash
 	result bool
+	warns  bool
 }
 
 // put remembers a line.

@@ -23,15 +23,11 @@ func compilerRules() []rule {
 		{name: "GHC, an error", keys: keys("error:", ".hs:"),
 			match:  re(`^\s*(?P<file>\S+\.l?hs(c|-boot)?):\(?(?P<line>\d+)[:,][\d,()-]+:? ?(error:|$|\s*\w)`),
 			extent: indentedParagraph, weight: 82, class: CompileError},
-		{name: "Elixir, an exception", keys: keys("** ("),
-			match: re(`^\s*(\*\* \(\w|\*\* \(Mix\))`), extent: stackTrace, weight: 76, class: RuntimeError},
 		{name: "Swift or Xcode, an error", keys: keys(": error: ", "❌"),
 			match: re(`(❌  \S|error: -\[)`), extent: indentedParagraph, weight: 82, class: CompileError},
 		{name: "ninja, a failed command", keys: keys("failed: "),
 			match:  re(`^\s*FAILED: (\[code=\d+\] )?[^\s()]*[./][^\s()]*( |$)`),
 			extent: untilStop, stop: re(`^(\s*\[\d+/\d+\]|ninja: )`), weight: 79, class: CompileError},
-		{name: "a syntax error", soft: true, keys: keys("syntax error"),
-			match: re(`^.*\b[Ss]yntax error\b`), extent: singleLine, weight: 60, class: SyntaxError},
 	}
 }
 

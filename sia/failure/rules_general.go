@@ -6,11 +6,12 @@ import "bytes"
 func generalRules() []rule {
 	return []rule{
 		// What failed, after a sign or a word of failure in capitals, or before one.
-		{name: "a failed item", keys: keys("✗", "✘", "✖", "✕", "×", "❌", "[-]"),
-			match:  re(`^\s*(\[\w+\]\s+)?([-*•]\s+)?(✗|✘|✖|✕|×|❌|\[-\]) +(?P<test>[^\s\d=:].*?)(\s+[\d.]+m?s.*)?$`),
+		{name: "a failed item", keys: keys("✗", "✘", "✖", "✕", "×", "❌", "[-]", "(x)"),
+			match: re(`^\s*(\(\d+/\d+\)\s+)?(\[\w+\]\s+)?([-*•]\s+)?(✗|✘|✖|✕|×|❌|\[-\]|\(X\)) +` +
+				`(?P<test>[^\s\d=:].*?)(\s+[\d.]+m?s.*)?$`),
 			extent: toldUnder, weight: 72, class: TestFailure, item: true},
 		{name: "a failed item", keys: keys("fail", "not ok", ") error : "),
-			match: re(`^\s*(\[\w+\]\s+)?([-*•#]\s+)?` +
+			match: re(`^\s*(\[\w+\]\s+)?([-*•#=]+\s+)?` +
 				`(\[?(FAIL|Fail|Failed)(ED|URE)?\]:?|FAIL(ED)?: |FAIL(ED)? +|FAILED|Failure \[|` +
 				`\d+\) (Failed|Error) : |(.*: )?Test Failed at |[Tt]est [Ff]ailed:?|Failed (\(TODO\) )?test |not ok \d+( -)?)` +
 				`\s*(?P<test>[^\s\d=:].*)$`),
@@ -63,14 +64,9 @@ func generalRules() []rule {
 				"cannot find package", "no required module provides", "cannot find module providing", "missing go.sum entry",
 				"resolvepackagenotfound", "unsatisfiableerror", "packagesnotfounderror", "could not resolve dependencies",
 				"could not resolve all", "could not find artifact", "could not transfer artifact", "non-resolvable",
-				"while constructing the build plan", "there is no package called", "unresolved dependenc", "unmet dependencies"),
+				"while constructing the build plan", "there is no package called", "unresolved dependenc", "unmet dependencies",
+				"unable to locate package"),
 			extent: toldUnder, weight: 74, class: Dependency},
-		{name: "a missing module", soft: true,
-			keys: keys("cannot find module", "cannot find package", "cannot open shared object", "library not loaded",
-				"can't locate"),
-			match: re(`(Cannot find (module|package) ['"]|cannot open shared object file|Library not loaded|` +
-				`Can't locate \S+ in @INC)`),
-			extent: stackTrace, weight: 72, class: Dependency},
 		{name: "out of memory", soft: true,
 			keys: keys("outofmemory", "out of memory", "cannot allocate memory", "oom", "memory exhausted", "bad_alloc",
 				"exit code 137", "killed"),
@@ -108,6 +104,9 @@ func toldUnder(b *block, l *line) placement {
 		return outsideBlock // another program's output
 	}
 	if depthUnder(b, l) > 0 {
+		if passes(l.text) {
+			return maybeInside
+		}
 		return insideBlock
 	}
 	if h := bytes.TrimLeft([]byte(b.first[0].text), " "); len(h) > 0 && h[0] == '#' {

@@ -10,10 +10,6 @@ func jvmRules() []rule {
 		{name: "surefire, a failed class", keys: keys("<<< failure!", "<<< error!"),
 			match:  re(`^(\[ERROR\] )?\s*Tests run: .*<<< (FAILURE|ERROR)!`),
 			extent: stackTrace, weight: 89.5, class: TestFailure},
-		{name: "surefire, the summary", keys: keys("failed tests:", "tests in error:", "failures:", "errors:"),
-			match: re(`^(\[ERROR\] )?(Failed tests: .*|(Failed tests|Tests in error):|\[ERROR\] (Failures|Errors|Flakes):)\s*$`),
-			body:  true, extent: whileMatching, stop: re(`^(\[ERROR\] )?\s+\S`), weight: 62, class: TestFailure, tells: true,
-			takes: true},
 		{name: "maven, a compiler error", keys: keys(".java:[", ".kt:[", ".scala:[", ".groovy:[", ".kt: ("),
 			match:  re(`^\[(ERROR|error)\] .*?(?P<file>[^\s:]+\.(java|kt|scala|groovy)): ?[\[(](?P<line>\d+),`),
 			extent: whileMatching, stop: re(`^(\[ERROR\] )?\s+\S|^\[ERROR\] .*\.(java|kt|scala|groovy): ?[\[(]\d+,`), weight: 85,
@@ -24,31 +20,13 @@ func jvmRules() []rule {
 		{name: "maven, an error", keys: keys("[error]"),
 			match:  re(`^\[ERROR\] +\S`),
 			extent: whileMatching, stop: re(`^(\[ERROR\]|\s+at |\s*\S*(Exception|Error)\b)`), weight: 48, class: Unknown},
-		{name: "gradle, a failed test", keys: keys(" failed"),
-			match: re(`^(?P<test>\S.* > \S.*) FAILED$`), extent: indentedLines, weight: 88, class: TestFailure},
 		{name: "gradle, what went wrong", keys: keys("what went wrong:"),
 			match:  re(`^\* What went wrong:`),
 			extent: untilStop, stop: re(`^(\* Try:|\* Exception is:|\* Get more help|BUILD FAILED|={10,})`), weight: 66,
 			class: Unknown, tells: true, takes: true},
-		{name: "ant, a failed build", keys: keys("build failed"),
-			match: re(`^BUILD FAILED$`), extent: toBlankLine, weight: 62, class: Unknown, tells: true, takes: true},
-		{name: "scalac, an error", keys: keys(".scala:"),
-			match:  re(`^(\[error\] )?(?P<file>\S+\.scala):(?P<line>\d+)(:\d+)?: `),
-			extent: scalacLines, weight: 82, class: CompileError},
 		{name: "Java, an exception", keys: keys("exception", "error"),
 			match: re(`^\s*(Exception in thread .*|Caused by: .*|` +
 				`(\[\w+\] )?([a-z][\w$]*\.)+[A-Z][\w$]*(Exception|Error|Failure|Throwable)\b(: .*)?)$`),
 			extent: stackTrace, weight: 68, class: RuntimeError, soft: true},
 	}
-}
-
-// scalacLines goes on over the source line and the caret, with or without sbt's prefix.
-func scalacLines(b *block, l *line) placement {
-	if l.blank() || l.n-b.head > 6 {
-		return outsideBlock
-	}
-	if hasPrefix(l.text, "[error] ") || l.n-b.head <= 2 {
-		return insideBlock
-	}
-	return outsideBlock
 }

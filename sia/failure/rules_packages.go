@@ -10,9 +10,6 @@ func packageRules() []rule {
 				`.*No matching version|.*not in the npm registry)`), extent: npmLines, weight: 74, class: Dependency},
 		{name: "NuGet, an error", keys: keys("error nu"),
 			match: re(`: error NU\d{4}: `), extent: singleLine, weight: 86, class: Dependency, joins: true},
-		{name: "apt, an error", keys: keys("e: ", "unmet dependencies", "unable to locate package"),
-			match:  re(`^(E: \S|The following packages have unmet dependencies)`),
-			extent: whileMatching, stop: re(`^(E: |\s+\S)`), weight: 64, class: Dependency},
 	})
 }
 

@@ -19,8 +19,6 @@ func runtimeRules() []rule {
 			extent: untilStop, stop: re(`^(\(See full trace|Tasks: TOP)`), weight: 62, class: RuntimeError},
 		{name: "PHP, a fatal error", keys: keys("fatal error"),
 			match: re(`^(PHP )?(Catchable )?[Ff]atal error: `), extent: stackTrace, weight: 76, class: RuntimeError},
-		{name: "R, an error", keys: keys("error in ", "execution halted"),
-			match: re(`^(Error in .*|Execution halted)$`), extent: toBlankLine, weight: 62, class: RuntimeError},
 		{name: "a program's own error", keys: keys("error: "),
 			match: re(`^(\[?ERROR\]?|Error|Fatal): \S`), extent: stackTrace, max: 60, weight: 50, class: Unknown, takes: true},
 

@@ -61,8 +61,6 @@ func testRules() []rule {
 		{name: "karma, a failed test", keys: keys(" failed"),
 			match: re(`^\s*(HeadlessChrome|Chrome|Chromium|Firefox|PhantomJS|Safari|Edge|IE|Electron|Opera|ChromeHeadless|` +
 				`Mobile)\S* .*\) (?P<test>.*) FAILED$`), extent: indentedParagraph, weight: 86, class: TestFailure},
-		{name: "cypress, a failed test", keys: keys("assertionerror", "cypresserror"),
-			match: re(`^\s*(AssertionError|CypressError)\b`), extent: stackTrace, weight: 76, class: TestFailure},
 
 		// Rust.
 		{name: "cargo test, a failed test", keys: keys("stdout ----", "stderr ----"),
@@ -87,9 +85,6 @@ func testRules() []rule {
 			extent: untilStop,
 			stop: re(`^(──|--|\[|══|==|\s*\d+\. (Failure|Error)|Error: Test failures|Execution halted|` +
 				`.*testthat results)`), weight: 84, class: TestFailure},
-		{name: "vader, a failed test", keys: keys("(x)"),
-			match:  re(`^\s+\(\s*\d+/\d+\) \[\s*\w+\] \(X\) (?P<test>.*)$`),
-			extent: indentedLines, weight: 84, class: TestFailure, above: 1},
 		{name: "xcpretty, a failed test",
 			keys:  keys("xctassert", ", expected", ", failed", ", threw", "caught error", ", asynchronous"),
 			match: re(`^  (?P<test>\w+), \S.*$`), extent: xcprettyExcerpt, weight: 84, class: TestFailure, above: 1, max: 30},

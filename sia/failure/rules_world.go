@@ -10,12 +10,6 @@ func worldRules() []rule {
 		// Git.
 		{name: "git, a fatal error", keys: keys("fatal: "),
 			match: re(`^\s*fatal: [^\s\[]`), extent: singleLine, weight: 60, class: GitCheckout, above: 1},
-		{name: "git, a missing ref",
-			keys: keys("couldn't find remote ref", "remote branch ", "pathspec", "not our ref", "reference is not a tree",
-				"unable to checkout", "bad object", "not a commit", "refusing to merge"),
-			match: re(`(?i)(couldn't find remote ref|remote branch .* not found|pathspec .* did not match|not our ref|` +
-				`reference is not a tree|unable to (checkout|find current revision)|bad object|refusing to merge)`),
-			extent: singleLine, weight: 72, class: GitCheckout},
 		{name: "git, a conflict", keys: keys("conflict (", "merge conflict in", "could not apply"),
 			match:  re(`^(CONFLICT \(|error: could not apply|Automatic merge failed)`),
 			extent: whileMatching, stop: re(`^(CONFLICT \(|Auto-merging)`), weight: 80, class: GitCheckout},

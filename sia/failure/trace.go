@@ -45,7 +45,8 @@ func isStackFrame(t []byte) bool {
 	switch {
 	case bytes.HasPrefix(t, []byte("at ")), bytes.HasPrefix(t, []byte("File \"")), bytes.HasPrefix(t, []byte("from ")),
 		bytes.HasPrefix(t, []byte("... ")) && bytes.HasSuffix(t, []byte(" more")),
-		bytes.HasPrefix(t, []byte("[bt] ")), bytes.HasPrefix(t, []byte("called from ")):
+		bytes.HasPrefix(t, []byte("[bt] ")), bytes.Contains(t, []byte(":in `")), bytes.Contains(t, []byte(":in '")),
+		bytes.HasPrefix(t, []byte("called from ")):
 		return true
 	case len(t) > 2 && t[0] == '#' && t[1] >= '0' && t[1] <= '9':
 		return true
