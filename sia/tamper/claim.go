@@ -186,7 +186,7 @@ func opensBody(ts []token) bool {
 		return false
 	}
 	switch ts[len(ts)-2].text {
-	case ")", "=>", "->", "|":
+	case ")", "=>", "->", "|", ">":
 		return true
 	}
 	return slices.ContainsFunc(ts,
