@@ -250,9 +250,14 @@ func (f *testFile) deleted(values map[string]bool) {
 			continue
 		}
 		reported[o] = true
-		if f.rewritten(o, values) {
+		switch {
+		case f.rewritten(o, values):
 			f.report(ChangedExpectation, f.old, o.decl, "a test was rewritten: what it said stands in other tests")
-		} else {
+		case o.idle():
+			f.report(ChangedExpectation, f.old, o.decl, "a test was deleted that was skipped")
+		case f.repeats(o):
+			f.report(ChangedExpectation, f.old, o.decl, "a test was deleted that another says the same as")
+		default:
 			f.report(DeletedTest, f.old, o.decl, "a test was deleted")
 		}
 	}
@@ -262,6 +267,13 @@ func (f *testFile) deleted(values map[string]bool) {
 			f.report(SkippedTest, f.new, i, "a second test of this name hides the first")
 		}
 	}
+}
+
+// repeats reports whether a test that stays says the same as one that is gone, in the same group.
+func (f *testFile) repeats(o *scope) bool {
+	return f.new != nil && slices.ContainsFunc(f.new.scopes, func(n *scope) bool {
+		return n.pair != nil && n.above == o.above.pair && alikeLines(o, n) == 1
+	})
 }
 
 // orphans reports whether tests within an old one stand in none any more, so that

@@ -382,6 +382,22 @@ func (s *scope) runs() bool {
 	return true
 }
 
+// sometimes is in a mark that skips a test only where something holds, or runs it.
+var sometimes = lazyregexp.New(`(?i)if\b|ifenv|ifsystem|unless|when|cfg|feature|assum|require|short|import|xfail|todo|` +
+	`fail|abled(?:on|for)`)
+
+// idle reports whether a test was skipped whatever holds.
+func (s *scope) idle() bool {
+	for p := s; p != nil; p = p.above {
+		if slices.ContainsFunc(p.marks, func(m mark) bool {
+			return m.kind == skipped && m.row <= p.decl && !sometimes.MatchString(s.side.rows[m.row].bare)
+		}) {
+			return true
+		}
+	}
+	return false
+}
+
 // inTests reports whether a scope of a file of mixed code holds tests.
 func inTests(sc *scope) bool {
 	for p := sc; p != nil; p = p.above {
