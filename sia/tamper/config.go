@@ -18,6 +18,12 @@ type configRule struct {
 	why     string
 }
 
+const uncovered = "what must be covered by tests was changed"
+
+// neverRuns is a line that no program runs, or no test could.
+var neverRuns = lazyregexp.New(`^\s*["']?(?:if (?:\w+\.)?TYPE_CHECKING|@(?:\w+\.)?(?:overload|abstractmethod)|` +
+	`raise NotImplementedError)\b:?["']?,?\s*$`)
+
 var testCommand = lazyregexp.New(`\b(?:go (?:test|vet)|pytest|py\.test|tox|nox|` +
 	`(?:npm|yarn|pnpm|bun)(?: run)? (?:test|lint|check)|jest|vitest|mocha|playwright test|cypress run|` +
 	`cargo (?:test|clippy|nextest)|mvnw?|gradlew?|rspec|rake|bundle exec|ctest|make (?:test|check|lint)|golangci-lint|` +
@@ -76,7 +82,7 @@ var configRules = []configRule{
 			`informational\s*:\s*true|sonar\.(?:coverage\.)?exclusions|skip_covered)\b|COVERAGE_SKIP`),
 		gone: lazyregexp.New(`(?i)\b(?:fail[_-]under|coverageThreshold|thresholds?|check-coverage|` +
 			`minimum(?:_coverage)?|jacocoTestCoverageVerification)\b`),
-		why: "what must be covered by tests was changed",
+		why: uncovered,
 	},
 	{
 		files:   lazyregexp.New(`\.eslintrc.*|eslint\.config.*|biome\.jsonc?|tslint\.json|\.stylelintrc.*|package\.json`),
@@ -300,7 +306,7 @@ func (d *configDiff) judge(around configAround) {
 		}
 		above, text := headers(d.new, i), uncommented(r.raw)
 		for _, rule := range rules {
-			if around.onlyAdded(text) {
+			if around.onlyAdded(text) || rule.why == uncovered && neverRuns.MatchString(text) {
 				break
 			}
 			if matches(rule.added, text) && !d.had(rule.added, text) || matches(rule.touched, text) ||
@@ -335,7 +341,7 @@ func (d *configDiff) judge(around configAround) {
 
 // numberOnly leaves thresholds to be judged by their numbers, when they have some.
 func numberOnly(rule configRule, r row) bool {
-	return rule.why == "what must be covered by tests was changed" && threshold.MatchString(r.code)
+	return rule.why == uncovered && threshold.MatchString(r.code)
 }
 
 func (d *configDiff) rules() []configRule {
@@ -359,14 +365,33 @@ func (d *configDiff) had(re *lazyregexp.Regexp, line string) bool {
 	return slices.ContainsFunc(d.old, func(r row) bool { return !r.fixed && strings.Contains(r.raw, m) })
 }
 
+// environments begins a list of what checks run in.
+var environments = lazyregexp.New(`^\s*env_?list\s*=`)
+
 // grew reports whether a line that is gone has only got longer: all its words are
-// in an added one.
+// in an added list, on one line or several.
 func (d *configDiff) grew(gone row) bool {
+	if strings.HasPrefix(gone.raw, "\t") {
+		return false
+	}
 	words := listWords(gone.code)
-	return !strings.HasPrefix(gone.raw, "\t") && slices.ContainsFunc(d.new, func(n row) bool {
-		return !n.fixed && !testCommand.MatchString(n.code) && strings.ContainsAny(n.code, "[{") &&
-			!slices.ContainsFunc(words, func(w string) bool { return !strings.Contains(n.code, w) })
-	})
+	for i, n := range d.new {
+		list := environments.MatchString(n.code) || strings.ContainsAny(n.code, "[{") && !testCommand.MatchString(n.code)
+		if n.fixed || !list {
+			continue
+		}
+		now := listWords(n.code)
+		for _, below := range d.new[i+1:] {
+			if !strings.HasSuffix(n.code, "[") || below.indent <= n.indent {
+				break
+			}
+			now = append(now, listWords(below.code)...)
+		}
+		if !slices.ContainsFunc(words, func(w string) bool { return !slices.Contains(now, w) }) {
+			return true
+		}
+	}
+	return false
 }
 
 // lowered reports a number to be reached that is lower now, or gone.

@@ -11,7 +11,7 @@ var (
 	// trifling are words of rules about what code looks like, and whether it is used or may
 	// be: turned off in tests, nothing is tested less.
 	trifling = set("unused dead deprecated deprecation private static name naming import imports order style layout " +
-		"metrics length line complexity indent docs documentation")
+		"metrics length line complexity indent docs documentation readability performance modernize formatting whitespace")
 	// telling are words of rules that see what a test forgets.
 	telling = set("must result results value expression expressions test tests expect assert assertion assertions")
 	// plainRule are rules of that kind by their form: of PEP 8, names, and what is not used, by

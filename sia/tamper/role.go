@@ -103,7 +103,11 @@ func roleOf(p string) role {
 	dirs := strings.Split(path.Dir(strings.ToLower(p)), "/")
 	l := languages[strings.ToLower(path.Ext(name))]
 	r := role{lang: l, ci: ciFile.MatchString(p)}
-	folder := sourceSet.MatchString(p) || slices.ContainsFunc(dirs, func(d string) bool { return testFolders[d] })
+	above := dirs
+	if i := slices.IndexFunc(dirs, func(d string) bool { return strings.HasSuffix(d, "main") }); i > 0 && dirs[i-1] == "src" {
+		above = dirs[:i] // what is below is production code, even a package of support for tests
+	}
+	folder := sourceSet.MatchString(p) || slices.ContainsFunc(above, func(d string) bool { return testFolders[d] })
 	inData := slices.ContainsFunc(dirs, func(d string) bool { return slices.Contains(fixtureDirs, d) })
 	r.config = configFile.MatchString(name) && !inData &&
 		(name != "config.toml" && name != "config" || dirs[len(dirs)-1] == ".cargo")
@@ -148,5 +152,6 @@ func prose(name string) bool {
 	case ".md", ".rst", ".adoc", ".gitignore", ".gitkeep", ".gitattributes":
 		return true
 	}
-	return strings.EqualFold(name, "LICENSE") || strings.EqualFold(name, "README")
+	name, _, _ = strings.Cut(strings.ToUpper(name), ".")
+	return name == "LICENSE" || name == "README"
 }

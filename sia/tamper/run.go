@@ -85,7 +85,7 @@ var (
 	dotted  = lazyregexp.New(`\d[.-]\d`)
 	// release is a value that ends with one, of an action behind its name.
 	release = lazyregexp.New(`^\w+ ((?:[\w-]+/[\w./-]+@)?v?)(\d{1,6}(?:\.\d{1,6}){0,3})$`)
-	numbers = lazyregexp.New(`\d+(?:\.\d+)*(?:(?:a|b|rc)\d+\b)?`)
+	numbers = lazyregexp.New(`\d+(?:\.\d+)*(?:(?:a|b|rc|-)\d+\b)?`)
 )
 
 // compare says what becomes of the value at a path; old is nil when there was none.
