@@ -4,6 +4,8 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	"github.com/sia-bot/sia/sia/lazyregexp"
 )
 
 // testFile is a file of tests on both sides of a change.
@@ -139,10 +141,17 @@ func openTests(c *Change, known memories) (*testFile, []Finding) {
 	if is.test || is.maybe {
 		f.new = newSide(is.lang, c.Path, new, known.of(is.lang))
 	}
-	if f.old != nil && f.new != nil {
+	if f.old != nil && f.new != nil && !(f.old.inherited() && f.new.inherited()) {
 		f.findings = append(f.findings, renamedTests(before, c.Path, was, is)...)
 	}
 	return f, nil
+}
+
+var abstract = lazyregexp.New(`\babstract\s+class\b`)
+
+// inherited reports whether a file holds a class whose tests run only in those that extend it.
+func (s *side) inherited() bool {
+	return slices.ContainsFunc(s.rows, func(r row) bool { return abstract.MatchString(r.bare) })
 }
 
 // mentions reports whether a word stands in a change, or in the file on the base.

@@ -18,7 +18,10 @@ type configRule struct {
 	why     string
 }
 
-const uncovered = "what must be covered by tests was changed"
+const (
+	uncovered  = "what must be covered by tests was changed"
+	lookedAway = "a linter was told to look away"
+)
 
 // neverRuns is a line that no program runs, or no test could.
 var neverRuns = lazyregexp.New(`^\s*["']?(?:if (?:\w+\.)?TYPE_CHECKING|@(?:\w+\.)?(?:overload|abstractmethod)|` +
@@ -71,7 +74,7 @@ var configRules = []configRule{
 	},
 	{
 		files: lazyregexp.New(`package\.json`),
-		gone:  lazyregexp.New(`^\s*"(?:pre|post)?(?:test|lint|check|ci|coverage|typecheck|type-check|verify)[\w:.-]*"\s*:`),
+		gone:  lazyregexp.New(`^\s*"(?:pre|post)?(?:tests?|lint|check|ci|coverage|typecheck|type-check|verify)(?:[:.-][\w:.-]*)?"\s*:`),
 		why:   "a script that runs checks was changed",
 	},
 	{
@@ -87,12 +90,12 @@ var configRules = []configRule{
 	{
 		files:   lazyregexp.New(`\.eslintrc.*|eslint\.config.*|biome\.jsonc?|tslint\.json|\.stylelintrc.*|package\.json`),
 		added:   lazyregexp.New(`['"]off['"]|['"]warn['"]|:\s*\[?\s*0\b`),
-		touched: lazyregexp.New(`\b(?:ignorePatterns|ignores|eslintIgnore|linterOptions)\b`),
+		touched: lazyregexp.New(`\b(?:ignorePatterns|ignores|eslintIgnore|linterOptions)\b|\bglobalIgnores\(`),
 		gone:    lazyregexp.New(`['"]error['"]|:\s*\[?\s*2\b|['"]?extends['"]?\s*:`),
-		why:     "a linter was told to look away",
+		why:     lookedAway,
 	},
-	{files: lazyregexp.New(`\.eslintignore|\.prettierignore|\.rubocop_todo\.yml|detekt-baseline.*|\.secrets\.baseline`),
-		added: lazyregexp.New(`\S`), why: "a linter was told to look away"},
+	{files: lazyregexp.New(`\.eslintignore|\.rubocop_todo\.yml|detekt-baseline.*|\.secrets\.baseline`),
+		added: lazyregexp.New(`\S`), why: lookedAway},
 	{
 		files: lazyregexp.New(`tsconfig.*`),
 		added: lazyregexp.New(`"(?:strict\w*|no[A-Z]\w*|exactOptional\w*|alwaysStrict)"\s*:\s*false|` +
@@ -111,22 +114,22 @@ var configRules = []configRule{
 			`^\s*"[^"]+"\s*=\s*\["[A-Z]+\d+`),
 		gone: lazyregexp.New(`(?i)^\s*(?:strict|disallow\w*|warn_\w+|check_untyped_defs)\s*=\s*true|` +
 			`^\s*(?:select|extend-select|enable)\b`),
-		why: "a linter was told to look away",
+		why: lookedAway,
 	},
 	{
 		files: lazyregexp.New(`\.?golangci.*|staticcheck\.conf|\.?clippy\.toml|checkstyle.*|` +
 			`pmd.*|spotbugs.*|detekt.*|phpstan.*|cargo\.toml`),
 		added: lazyregexp.New(`=\s*"allow"|(?i)\b(?:exclude|excludes|skip-dirs|skip-files|disable|disable-all|` +
 			`exclude-rules|exclusions|new|tests|ignoreErrors|suppress\w*|issues-exit-code|active)\b['"]?\s*[:=]|<suppress`),
-		touched: lazyregexp.New(`^\s*(?:max-\w[\w-]*|min-\w[\w-]*|level)\s*[:=]`),
+		touched: lazyregexp.New(`^\s*(?:max-\w[\w-]*|min-\w[\w-]*)\s*[:=]`),
 		gone:    lazyregexp.New(`\b(?:enable|enable-all|checks)\b|=\s*"(?:deny|forbid|warn)"|<(?:module|rule)\b`),
-		why:     "a linter was told to look away",
+		why:     lookedAway,
 	},
 	{
 		files: lazyregexp.New(`\.rubocop.*`),
 		added: lazyregexp.New(`Enabled:\s*false|\bExclude:|DisabledByDefault:\s*true|\bMax:`),
 		gone:  lazyregexp.New(`Enabled:\s*true|\bMax:`),
-		why:   "a linter was told to look away",
+		why:   lookedAway,
 	},
 	{
 		files: lazyregexp.New(`pom\.xml|build\.gradle.*|settings\.gradle.*|gradle\.properties|` +
@@ -180,14 +183,16 @@ var configRules = []configRule{
 var (
 	// threshold is a number that checks must reach.
 	threshold = lazyregexp.New(`(?i)\b((?:cov-)?fail[_-]under|branches|functions|lines|statements|perfile|` +
-		`minimum(?:_coverage(?:_by_file)?)?|target|threshold|coveredratio)\b\D{0,20}?(\d+(?:\.\d+)?)`)
+		`minimum(?:_coverage(?:_by_file)?)?|target|threshold|coveredratio|level)\b\D{0,20}?(\d+(?:\.\d+)?)`)
 	checkable = lazyregexp.New(`(?i)^(?:test|check|lint|ci|verify|cover|spec)`)
 	target    = lazyregexp.New(`^([\w.\-/%]+)\s*:(?:[^=]|$)`)
 	purely    = lazyregexp.New(`(?i)^(?:pytest\.ini|tox\.ini|noxfile\.py|\.coveragerc|\.?mypy\.ini|\.flake8|` +
 		`\.?ruff\.toml|\.?pylintrc.*|(?:jest|vitest|karma|playwright|cypress|nyc)\..*|\.mocharc.*|\.nycrc.*|\.eslintrc.*|` +
 		`eslint\.config\..*|biome\.jsonc?|\.stylelintrc.*|\.rspec|\.rubocop\.yml|\.?golangci\..*|` +
 		`\.?clippy\.toml|\.?codecov\.ya?ml|phpunit\.xml.*|phpstan.*|checkstyle.*|testng.*)$`)
-	note = lazyregexp.New(`^\s*(?:#|//|;|<!--|\*|/\*)`)
+	// shown is what stands below a folder of examples, which are projects of their own.
+	shown = lazyregexp.New(`(?i)(?:^|/)_?(?:examples?|samples?|demos?|website)/`)
+	note  = lazyregexp.New(`^\s*(?:#|//|;|<!--|\*|/\*)`)
 )
 
 // config reports changes of lines by which tests are chosen, thresholds set and
@@ -195,7 +200,7 @@ var (
 // from it to another, are left out.
 func (c *Change) config(around configAround) []Finding {
 	was, is := roleOf(c.before()), roleOf(c.Path)
-	if !is.config && !was.config || is.test && c.Status != "deleted" || was.ci || is.ci {
+	if !is.config && !was.config || is.test && c.Status != "deleted" || was.ci || is.ci || shown.MatchString(c.before()) {
 		return nil
 	}
 	name := strings.ToLower(path.Base(c.before()))
@@ -306,7 +311,8 @@ func (d *configDiff) judge(around configAround) {
 		}
 		above, text := headers(d.new, i), uncommented(r.raw)
 		for _, rule := range rules {
-			if around.onlyAdded(text) || rule.why == uncovered && neverRuns.MatchString(text) {
+			if around.onlyAdded(text) || rule.why == uncovered && neverRuns.MatchString(text) ||
+				rule.why == lookedAway && (d.stood(r) || ofLooks(r.raw, above)) {
 				break
 			}
 			if matches(rule.added, text) && !d.had(rule.added, text) || matches(rule.touched, text) ||
@@ -326,6 +332,9 @@ func (d *configDiff) judge(around configAround) {
 		d.lowered(r)
 		for _, rule := range rules {
 			text := uncommented(r.raw)
+			if rule.why == lookedAway && (leftOut.MatchString(text) || ofLooks(r.raw, headers(d.old, i))) {
+				continue
+			}
 			if (matches(rule.gone, text) && !d.grew(r) && !versioned.MatchString(text) ||
 				matches(rule.touched, text)) &&
 				!numberOnly(rule, r) {
@@ -397,6 +406,10 @@ func (d *configDiff) grew(gone row) bool {
 // lowered reports a number to be reached that is lower now, or gone.
 func (d *configDiff) lowered(r row) {
 	for _, m := range threshold.FindAllStringSubmatch(r.code, -1) {
+		level := m[1] == "level"
+		if level != strings.HasPrefix(d.name, "phpstan") || strings.Contains(d.name, "eslint") {
+			continue
+		}
 		before, _ := strconv.ParseFloat(m[2], 64)
 		found := false
 		for _, n := range d.new {
@@ -413,10 +426,51 @@ func (d *configDiff) lowered(r row) {
 			}
 		}
 		if !found && (strings.Contains(strings.ToLower(m[1]), "under") ||
-			strings.HasPrefix(strings.ToLower(m[1]), "minimum") || d.name == "codecov.yml") {
+			strings.HasPrefix(strings.ToLower(m[1]), "minimum") || d.name == "codecov.yml" ||
+			level && !slices.ContainsFunc(d.new, func(n row) bool { return n.code == "level: max" })) {
 			d.report(r, "a threshold was removed")
 		}
 	}
+}
+
+// ignoring are ESLint's names for what it leaves out.
+var ignoring = lazyregexp.New(`^\W*(?:ignores|globalIgnores|ignorePatterns|eslintIgnore)\b`)
+
+// leftOut begins a list of what linters don't look at: without it, they see more.
+var leftOut = lazyregexp.New(`^\W*(?:(?:extend[-_]|per-file-|extend-per-file-|force-)?(?:ignores?|exclude)|skips|disable|` +
+	`globalIgnores|ignorePatterns|eslintIgnore)\b`)
+
+// stood reports whether an added line is a list that is gone, or a part of it.
+func (d *configDiff) stood(added row) bool {
+	words := listWords(added.code)
+	return strings.ContainsAny(added.code, `"'`) && slices.ContainsFunc(d.old, func(o row) bool {
+		was := listWords(o.code)
+		named := ignoring.MatchString(o.code) && ignoring.MatchString(added.code)
+		return !o.fixed && !slices.ContainsFunc(words, func(w string) bool {
+			return !slices.Contains(was, w) && !(named && ignoring.MatchString(w))
+		})
+	})
+}
+
+// key is what a line of configuration sets.
+var key = lazyregexp.New(`^\s*['"]?([@\w/-]+)['"]?\s*:`)
+
+// ofLooks reports whether a line, or the one above that it belongs to, is about a rule on what code looks like.
+func ofLooks(line string, above []string) bool {
+	for _, l := range append([]string{line}, above...) {
+		m := key.FindStringSubmatch(l)
+		if m == nil {
+			continue
+		}
+		words := nameWords(m[1])
+		if slices.ContainsFunc(words, func(w string) bool { return telling[w] }) {
+			return false
+		}
+		if slices.ContainsFunc(words, func(w string) bool { return looks[w] }) {
+			return true
+		}
+	}
+	return false
 }
 
 // recipe reports whether row i is a command of a make target that runs checks.

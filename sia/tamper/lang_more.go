@@ -113,7 +113,7 @@ var other = lang{
 		`^\s*@test\s+"([^"]*)"|^\s*(?:TYPED_)?TEST(?:_[FP])?\(([^)]*)\)|^\s*(?:\w+_)?(?:TEST_CASE\w*|SCENARIO)\(\s*"?([^"(),]*)|^\s*(?:x?it|x?test|testWidgets)\s*\(\s*['"]([^'"]*)|` +
 		`^\s*test\s+"([^"]*)"|^\s*Scenario(?: Outline)?:\s*(.*)`),
 	annotates: lazyregexp.New(`^\s*(?:@\w|#\[|\[\w)`),
-	marked:    lazyregexp.New(`\[(?:Fact|Theory|Test|TestMethod|TestCase)\b|@[tT]est\b|#\[Test\]`),
+	marked:    lazyregexp.New(`\[(?:Fact|Theory|Test|TestMethod|TestCase)\b|@[tT]est\b|#\[(?:\w+\\)*Test\b`),
 	function: lazyregexp.New(`^\s*(?:(?:public|protected|private|internal|static|async|` +
 		`override|final)\s+)*[\w<>\[\]?]+\s+(\w+)\s*\([^;]*$`),
 	assertion: lazyregexp.New(`^\s*(?:assert|refute|is|ok|cmp_ok)\b|^\s*(?:Then|And|But)\s|^\s*\[\s`),

@@ -13,7 +13,7 @@ type role struct {
 	lang    *lang // of test code; nil: not test code, or in no language that is read
 	test    bool  // test code
 	named   bool  // a test by the file's own name, not only by its folder
-	maybe   bool  // may hold tests among other code, as Rust's sources do
+	maybe   bool  // may hold tests among other code, as sources of Rust and files below a folder called testing do
 	ci      bool  // configuration of a CI system
 	config  bool  // configuration of tests, coverage or linters
 	golden  bool  // expected output: any change of one changes an expectation
@@ -126,7 +126,7 @@ func roleOf(p string) role {
 		default:
 			r.test = r.named || folder
 		}
-		r.maybe = l == &rust && !r.test
+		r.maybe = (l == &rust || l == &python && slices.Contains(dirs, "testing") && !inData) && !r.test
 		if r.test {
 			return r
 		}

@@ -157,7 +157,7 @@ func (d *runDiff) compareAxis(old, new []any) run {
 	isLater := func(o, n any) bool {
 		was, ok := o.(string)
 		is, scalar := n.(string)
-		return ok && scalar && laterVersion(was, is)
+		return ok && scalar && (laterVersion(was, is) || laterPreview(was, is))
 	}
 	for _, n := range came {
 		if is, ok := n.(string); !(ok && version.MatchString(is)) &&
@@ -204,6 +204,22 @@ func laterRelease(old, new string) bool {
 func laterVersion(old, new string) bool {
 	return numbers.ReplaceAllString(old, "#") == numbers.ReplaceAllString(new, "#") && laterNumbers(old, new) &&
 		!(strings.HasPrefix(new, "Float ") && strings.HasSuffix(new, "0"))
+}
+
+// preview is a version before a release, or a release: the version, and what of it this is.
+var preview = lazyregexp.New(`^String (v?\d{1,4}(?:\.\d{1,4}){1,2})(?:-(?:([a-z]+)[.-]?)?(?:[0-9a-f]{7,10}-)?(\d{1,8})?)?$`)
+
+// laterPreview reports whether a value names a later preview of the same thing, or its release. The
+// commit that a preview is of is no number.
+func laterPreview(old, new string) bool {
+	o, n := preview.FindStringSubmatch(old), preview.FindStringSubmatch(new)
+	if o == nil || n == nil || o[2] == "" {
+		return false
+	}
+	if was, is := parts(o[1]), parts(n[1]); !slices.Equal(was, is) {
+		return slices.Compare(is, was) > 0
+	}
+	return n[2] == "" && n[3] == "" || o[2] == n[2] && slices.Compare(parts(n[3]), parts(o[3])) > 0
 }
 
 // laterNumbers reports whether the first version that differs between two texts is the later.

@@ -52,6 +52,8 @@ var (
 		`\b(?:assert|require)\.Nil\(|NoError\(|be_nil|assert_nil|isNull\(|is_none\(`)
 	trueUnary = lazyregexp.New(`assertTrue\(|\.True\(|toBeTruthy|be_truthy|isTrue\(|` +
 		`assert_true|\.true\(|be\.true\b|be_true\b`)
+	// bare asserts that a thing is true, where nothing else counts as true.
+	bare      = lazyregexp.New(`^(?:(?:debug_)?assert!?|CHECK|REQUIRE|XCTAssert)\([^!]`)
 	falsUnary = lazyregexp.New(`assertFalse\(|\.False\(|toBeFalsy|be_falsey|isFalse\(|` +
 		`assert_false|\.false\(|be\.false\b|be_false\b`)
 	wildcards = lazyregexp.New(`expect\.any(?:thing)?\(|mock\.Anything|\bANY\b|\bany\(\)|Mockito\.any|` +
@@ -120,7 +122,7 @@ func weigh(l *lang, kind claimKind, ts []token) weight {
 	switch {
 	case nilUnary.MatchString(f):
 		w.literals = append(w.literals, "nil")
-	case trueUnary.MatchString(f) && w.strength == 1:
+	case (trueUnary.MatchString(f) || l != &python && l != &script && l != &ruby && bare.MatchString(f)) && w.strength == 1:
 		w.literals = append(w.literals, "true")
 	case falsUnary.MatchString(f) && w.strength == 1:
 		w.literals = append(w.literals, "false")
