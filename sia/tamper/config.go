@@ -74,8 +74,9 @@ var configRules = []configRule{
 	},
 	{
 		files: lazyregexp.New(`package\.json`),
-		gone:  lazyregexp.New(`^\s*"(?:pre|post)?(?:tests?|lint|check|ci|coverage|typecheck|type-check|verify)(?:[:.-][\w:.-]*)?"\s*:`),
-		why:   "a script that runs checks was changed",
+		gone: lazyregexp.New(`^\s*"(?:pre|post)?(?:tests?|lint|check|ci|coverage|typecheck|type-check|verify)` +
+			`(?:[:.-][\w:.-]*)?"\s*:`),
+		why: "a script that runs checks was changed",
 	},
 	{
 		files: lazyregexp.New(`\.coveragerc|pyproject\.toml|setup\.cfg|tox\.ini|\.nycrc.*|\.c8rc.*|jest.*|vitest.*|` +
@@ -437,8 +438,8 @@ func (d *configDiff) lowered(r row) {
 var ignoring = lazyregexp.New(`^\W*(?:ignores|globalIgnores|ignorePatterns|eslintIgnore)\b`)
 
 // leftOut begins a list of what linters don't look at: without it, they see more.
-var leftOut = lazyregexp.New(`^\W*(?:(?:extend[-_]|per-file-|extend-per-file-|force-)?(?:ignores?|exclude)|skips|disable|` +
-	`globalIgnores|ignorePatterns|eslintIgnore)\b`)
+var leftOut = lazyregexp.New(`^\W*(?:(?:extend[-_]|per-file-|extend-per-file-|force-)?(?:ignores?|exclude)|skips|` +
+	`disable|globalIgnores|ignorePatterns|eslintIgnore)\b`)
 
 // stood reports whether an added line is a list that is gone, or a part of it.
 func (d *configDiff) stood(added row) bool {

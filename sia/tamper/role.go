@@ -58,6 +58,7 @@ var testFolders = map[string]bool{
 
 var (
 	sourceSet = lazyregexp.New(`(^|/)src/([a-zA-Z]*[tT]est[a-zA-Z]*|it)/`) // Gradle's and Maven's
+	mainSet   = lazyregexp.New(`(^|/)src/[a-zA-Z]*[mM]ain/`)
 	ciFile    = lazyregexp.New(`(?i)^(\.github/(workflows|actions)/.+|(.*/)?action\.ya?ml|\.travis\.ya?ml|` +
 		`\.gitlab-ci\.ya?ml|\.gitlab/ci/.+|(.*/)?jenkinsfile([.\-].*)?|\.?azure-pipelines.*\.ya?ml|\.azure-pipelines/.+|` +
 		`\.circleci/.+|bitbucket-pipelines\.ya?ml|\.drone\.ya?ml|\.?appveyor\.ya?ml|\.buildkite/.+|\.cirrus\.(ya?ml|star)|` +
@@ -104,8 +105,8 @@ func roleOf(p string) role {
 	l := languages[strings.ToLower(path.Ext(name))]
 	r := role{lang: l, ci: ciFile.MatchString(p)}
 	above := dirs
-	if i := slices.IndexFunc(dirs, func(d string) bool { return strings.HasSuffix(d, "main") }); i > 0 && dirs[i-1] == "src" {
-		above = dirs[:i] // what is below is production code, even a package of support for tests
+	if at := mainSet.FindStringIndex(p); at != nil { // below is production code, even a package of support for tests
+		above = strings.Split(strings.ToLower(p[:at[0]]), "/")
 	}
 	folder := sourceSet.MatchString(p) || slices.ContainsFunc(above, func(d string) bool { return testFolders[d] })
 	inData := slices.ContainsFunc(dirs, func(d string) bool { return slices.Contains(fixtureDirs, d) })

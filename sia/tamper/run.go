@@ -207,7 +207,8 @@ func laterVersion(old, new string) bool {
 }
 
 // preview is a version before a release, or a release: the version, and what of it this is.
-var preview = lazyregexp.New(`^String (v?\d{1,4}(?:\.\d{1,4}){1,2})(?:-(?:([a-z]+)[.-]?)?(?:[0-9a-f]{7,10}-)?(\d{1,8})?)?$`)
+var preview = lazyregexp.New(`^String (v?\d{1,4}(?:\.\d{1,4}){1,2})(?:-(?:([a-z]+)[.-]?)?` +
+	`(?:[0-9a-f]{7,10}-)?(\d{1,8})?)?$`)
 
 // laterPreview reports whether a value names a later preview of the same thing, or its release. The
 // commit that a preview is of is no number.

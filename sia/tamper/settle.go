@@ -75,7 +75,7 @@ func (f *testFile) settle(old, fresh []*claim) {
 			}
 			another := n.strength > 1 && !sameSubject(o, n) && !shortened(o, n)
 			if kind == LoosenedAssertion && n.strength > 0 && n.kind == asserted &&
-				(another || instead(o) != nil || n.strength < o.strength && spread(o, n, fresh)) {
+				(another || instead(o) != nil) {
 				kind = ChangedExpectation
 			}
 			f.reportChanged(kind, o, n, why)
@@ -84,16 +84,6 @@ func (f *testFile) settle(old, fresh []*claim) {
 			f.settleRemoved(o, instead(o), exact)
 		}
 	}
-}
-
-// spread reports whether all values that an old assertion named are in new ones of the same test, beside
-// the one that took its place.
-func spread(o, n *claim, fresh []*claim) bool {
-	return o.tells() && !slices.ContainsFunc(o.tokens, func(t token) bool {
-		return value(t) != "" && !slices.ContainsFunc(fresh, func(c *claim) bool {
-			return c != n && c.kind == asserted && c.strength > 0 && c.bag[t.text] > 0
-		})
-	})
 }
 
 // settleRemoved judges an old claim that became none of the new ones. Instead is a new one
@@ -132,9 +122,10 @@ func (f *testFile) merged(o *claim) bool {
 func (c *claim) names(o *claim) bool {
 	said := 0
 	for i, t := range o.tokens {
-		asserts := t.kind == word && slices.ContainsFunc(nameWords(t.text), func(w string) bool { return asserting[w] || requires(w) })
-		switch called := i+1 < len(o.tokens) && o.tokens[i+1].text == "("; {
-		case t.kind == sign, asserts && called:
+		called := t.kind == word && i+1 < len(o.tokens) && o.tokens[i+1].text == "("
+		switch {
+		case t.kind == sign, called && slices.ContainsFunc(nameWords(t.text),
+			func(w string) bool { return asserting[w] || requires(w) }):
 		case c.bag[t.text] == 0:
 			return false
 		default:

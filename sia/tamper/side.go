@@ -383,8 +383,8 @@ func (s *scope) runs() bool {
 }
 
 // sometimes is in a mark that skips a test only where something holds, or runs it.
-var sometimes = lazyregexp.New(`(?i)if\b|ifenv|ifsystem|unless|when|cfg|feature|assum|require|short|import|xfail|todo|` +
-	`fail|abled(?:on|for)`)
+var sometimes = lazyregexp.New(`(?i)if\b|ifenv|ifsystem|unless|when|cfg|feature|assum|require|short|import|xfail|` +
+	`todo|fail|abled(?:on|for)`)
 
 // idle reports whether a test was skipped whatever holds.
 func (s *scope) idle() bool {
