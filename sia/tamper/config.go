@@ -208,7 +208,7 @@ func (c *Change) config(around configAround) []Finding {
 	if c.Status == "deleted" && purely.MatchString(name) {
 		return []Finding{{Kind: DisabledCheck, Path: c.Path, Why: "the configuration of a check was deleted"}}
 	}
-	if c.Status == "renamed" && purely.MatchString(name) && path.Base(c.OldPath) != path.Base(c.Path) {
+	if c.Status == "renamed" && purely.MatchString(name) && !sameSettings(path.Base(c.OldPath), path.Base(c.Path)) {
 		return []Finding{{Kind: DisabledCheck, Path: c.Path, Why: "the configuration of a check was renamed",
 			Text: c.OldPath + " → " + c.Path}}
 	}
@@ -226,6 +226,14 @@ func (c *Change) config(around configAround) []Finding {
 	}
 	d.judge(around)
 	return d.findings
+}
+
+// settings are files of settings by their names: what they are of, and the forms that tools read.
+var settings = lazyregexp.New(`(?i)^(.+?)(?:\.(?:[cm]?[jt]s|json5?c?|ya?ml|toml|xml|neon))?(?:\.dist)?$`)
+
+// sameSettings reports whether two names are of the same settings, in whatever form.
+func sameSettings(old, new string) bool {
+	return settings.FindStringSubmatch(old)[1] == settings.FindStringSubmatch(new)[1]
 }
 
 // configAround is what else a change set did that tells what a line of configuration does.
