@@ -79,7 +79,10 @@ var edits = []struct {
 var (
 	schedule = lazyregexp.New(`^String [\d*/, -]+$`)
 	words    = lazyregexp.New(`^String [^$]*$`)
-	axis     = lazyregexp.New(`^/"jobs"/"[\w-]+"/"strategy"/"matrix"/"[\w-]+"$`)
+	// placed are axes that may say where a job runs, and with whose secrets.
+	placed    = lazyregexp.New(`(?i)/"[\w-]*(?:os|run|host|platform|image|env|machine|secret|token|pool)[\w-]*"$`)
+	plainWord = lazyregexp.New(`^String [a-zA-Z][\w.-]{0,40}$`)
+	axis      = lazyregexp.New(`^/"jobs"/"[\w-]+"/"strategy"/"matrix"/"[\w-]+"$`)
 	// version is nothing but one, dotted a value with one that can't be a mere number.
 	version = lazyregexp.New(`^(?:String|Integer|Float) v?\d{1,3}(?:\.(?:\d{1,3}|x)){0,2}(?:-dev)?$`)
 	dotted  = lazyregexp.New(`\d[.-]\d`)
@@ -137,7 +140,7 @@ func (d *runDiff) compareKeys(path string, old, new map[string]any) run {
 
 func (d *runDiff) compareLists(path string, old, new []any) run {
 	if axis.MatchString(path) && !strings.HasSuffix(path, `clude"`) { // includes and excludes change other runs
-		return d.compareAxis(old, new)
+		return d.compareAxis(!placed.MatchString(path), old, new)
 	}
 	if len(old) != len(new) {
 		return otherRun
@@ -150,8 +153,9 @@ func (d *runDiff) compareLists(path string, old, new []any) run {
 }
 
 // compareAxis compares the values that a job runs with, in any order. Versions may be
-// added, or take the place of as many that are earlier.
-func (d *runDiff) compareAxis(old, new []any) run {
+// added, or take the place of as many that are earlier. Mere words may be added where they
+// don't say where the job runs, as named tells.
+func (d *runDiff) compareAxis(named bool, old, new []any) run {
 	gone, came := without(old, new), without(new, old)
 	d.added += len(came)
 	isLater := func(o, n any) bool {
@@ -160,7 +164,7 @@ func (d *runDiff) compareAxis(old, new []any) run {
 		return ok && scalar && (laterVersion(was, is) || laterPreview(was, is))
 	}
 	for _, n := range came {
-		if is, ok := n.(string); !(ok && version.MatchString(is)) &&
+		if is, ok := n.(string); !(ok && (version.MatchString(is) || named && len(gone) == 0 && plainWord.MatchString(is))) &&
 			!slices.ContainsFunc(gone, func(o any) bool { return isLater(o, n) }) {
 			return otherRun
 		}
