@@ -141,7 +141,7 @@ func openTests(c *Change, known memories) (*testFile, []Finding) {
 	if is.test || is.maybe {
 		f.new = newSide(is.lang, c.Path, new, known.of(is.lang))
 	}
-	if f.old != nil && f.new != nil && !(f.old.inherited() && f.new.inherited()) {
+	if f.old != nil && f.new != nil && before != c.Path && !(f.old.inherited() && f.new.inherited()) {
 		f.findings = append(f.findings, renamedTests(before, c.Path, was, is)...)
 	}
 	return f, nil
