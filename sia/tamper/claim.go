@@ -69,8 +69,8 @@ func (s *side) claimAt(i int, taken []bool) *claim {
 		return s.statement(i, r.tokens[r.asserts].at, asserted, taken)
 	case s.lang.data.MatchString(r.code):
 		return s.statement(i, 0, expected, taken)
-	case s.lang.row && strings.IndexByte("{[(", strings.TrimSpace(r.code)[0]) >= 0 && s.listed(i):
-		c := s.statement(i, 0, tabled, taken)
+	case s.lang.row && r.bracket() >= 0 && s.listed(i):
+		c := s.statement(i, r.bracket(), tabled, taken)
 		if len(c.literals) == 0 || !s.separated(c.to) {
 			for j := c.from; j <= c.to; j++ {
 				taken[j] = false
@@ -87,6 +87,23 @@ func (s *side) claimAt(i int, taken []bool) *claim {
 		return c
 	}
 	return nil
+}
+
+// bracket is where a row of a table opens: the column of its first bracket, before which only
+// its type may be named, where the row ends on its line; else -1.
+func (r *row) bracket() int {
+	for i, t := range r.tokens {
+		switch {
+		case t.kind == sign && strings.Contains("{[(", t.text):
+			if i == 0 || t.text == "{" && strings.HasSuffix(strings.TrimSpace(r.bare), "},") {
+				return t.at
+			}
+			return -1
+		case t.kind != word && t.text != "." && t.text != "&" && t.text != "::":
+			return -1
+		}
+	}
+	return -1
 }
 
 // separated reports whether behind row i comes another of a list, or its end.
@@ -186,7 +203,7 @@ func opensBody(ts []token) bool {
 		return false
 	}
 	switch ts[len(ts)-2].text {
-	case ")", "=>", "->", "|":
+	case ")", "=>", "->", "|", ">":
 		return true
 	}
 	return slices.ContainsFunc(ts,

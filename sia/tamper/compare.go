@@ -4,6 +4,8 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	"github.com/sia-bot/sia/sia/lazyregexp"
 )
 
 // testFile is a file of tests on both sides of a change.
@@ -139,10 +141,17 @@ func openTests(c *Change, known memories) (*testFile, []Finding) {
 	if is.test || is.maybe {
 		f.new = newSide(is.lang, c.Path, new, known.of(is.lang))
 	}
-	if f.old != nil && f.new != nil {
+	if f.old != nil && f.new != nil && before != c.Path && !(f.old.inherited() && f.new.inherited()) {
 		f.findings = append(f.findings, renamedTests(before, c.Path, was, is)...)
 	}
 	return f, nil
+}
+
+var abstract = lazyregexp.New(`\babstract\s+class\b`)
+
+// inherited reports whether a file holds a class whose tests run only in those that extend it.
+func (s *side) inherited() bool {
+	return slices.ContainsFunc(s.rows, func(r row) bool { return abstract.MatchString(r.bare) })
 }
 
 // mentions reports whether a word stands in a change, or in the file on the base.
@@ -250,9 +259,14 @@ func (f *testFile) deleted(values map[string]bool) {
 			continue
 		}
 		reported[o] = true
-		if f.rewritten(o, values) {
+		switch {
+		case f.rewritten(o, values):
 			f.report(ChangedExpectation, f.old, o.decl, "a test was rewritten: what it said stands in other tests")
-		} else {
+		case o.idle():
+			f.report(ChangedExpectation, f.old, o.decl, "a test was deleted that was skipped")
+		case f.repeats(o):
+			f.report(ChangedExpectation, f.old, o.decl, "a test was deleted that another says the same as")
+		default:
 			f.report(DeletedTest, f.old, o.decl, "a test was deleted")
 		}
 	}
@@ -262,6 +276,13 @@ func (f *testFile) deleted(values map[string]bool) {
 			f.report(SkippedTest, f.new, i, "a second test of this name hides the first")
 		}
 	}
+}
+
+// repeats reports whether a test that stays says the same as one that is gone, in the same group.
+func (f *testFile) repeats(o *scope) bool {
+	return f.new != nil && slices.ContainsFunc(f.new.scopes, func(n *scope) bool {
+		return n.pair != nil && n.above == o.above.pair && alikeLines(o, n) == 1
+	})
 }
 
 // orphans reports whether tests within an old one stand in none any more, so that

@@ -18,6 +18,15 @@ type configRule struct {
 	why     string
 }
 
+const (
+	uncovered  = "what must be covered by tests was changed"
+	lookedAway = "a linter was told to look away"
+)
+
+// neverRuns is a line that no program runs, or no test could.
+var neverRuns = lazyregexp.New(`^\s*["']?(?:if (?:\w+\.)?TYPE_CHECKING|@(?:\w+\.)?(?:overload|abstractmethod)|` +
+	`raise NotImplementedError)\b:?["']?,?\s*$`)
+
 var testCommand = lazyregexp.New(`\b(?:go (?:test|vet)|pytest|py\.test|tox|nox|` +
 	`(?:npm|yarn|pnpm|bun)(?: run)? (?:test|lint|check)|jest|vitest|mocha|playwright test|cypress run|` +
 	`cargo (?:test|clippy|nextest)|mvnw?|gradlew?|rspec|rake|bundle exec|ctest|make (?:test|check|lint)|golangci-lint|` +
@@ -65,8 +74,9 @@ var configRules = []configRule{
 	},
 	{
 		files: lazyregexp.New(`package\.json`),
-		gone:  lazyregexp.New(`^\s*"(?:pre|post)?(?:test|lint|check|ci|coverage|typecheck|type-check|verify)[\w:.-]*"\s*:`),
-		why:   "a script that runs checks was changed",
+		gone: lazyregexp.New(`^\s*"(?:pre|post)?(?:tests?|lint|check|ci|coverage|typecheck|type-check|verify)` +
+			`(?:[:.-][\w:.-]*)?"\s*:`),
+		why: "a script that runs checks was changed",
 	},
 	{
 		files: lazyregexp.New(`\.coveragerc|pyproject\.toml|setup\.cfg|tox\.ini|\.nycrc.*|\.c8rc.*|jest.*|vitest.*|` +
@@ -76,17 +86,17 @@ var configRules = []configRule{
 			`informational\s*:\s*true|sonar\.(?:coverage\.)?exclusions|skip_covered)\b|COVERAGE_SKIP`),
 		gone: lazyregexp.New(`(?i)\b(?:fail[_-]under|coverageThreshold|thresholds?|check-coverage|` +
 			`minimum(?:_coverage)?|jacocoTestCoverageVerification)\b`),
-		why: "what must be covered by tests was changed",
+		why: uncovered,
 	},
 	{
 		files:   lazyregexp.New(`\.eslintrc.*|eslint\.config.*|biome\.jsonc?|tslint\.json|\.stylelintrc.*|package\.json`),
 		added:   lazyregexp.New(`['"]off['"]|['"]warn['"]|:\s*\[?\s*0\b`),
-		touched: lazyregexp.New(`\b(?:ignorePatterns|ignores|eslintIgnore|linterOptions)\b`),
+		touched: lazyregexp.New(`\b(?:ignorePatterns|ignores|eslintIgnore|linterOptions)\b|\bglobalIgnores\(`),
 		gone:    lazyregexp.New(`['"]error['"]|:\s*\[?\s*2\b|['"]?extends['"]?\s*:`),
-		why:     "a linter was told to look away",
+		why:     lookedAway,
 	},
-	{files: lazyregexp.New(`\.eslintignore|\.prettierignore|\.rubocop_todo\.yml|detekt-baseline.*|\.secrets\.baseline`),
-		added: lazyregexp.New(`\S`), why: "a linter was told to look away"},
+	{files: lazyregexp.New(`\.eslintignore|\.rubocop_todo\.yml|detekt-baseline.*|\.secrets\.baseline`),
+		added: lazyregexp.New(`\S`), why: lookedAway},
 	{
 		files: lazyregexp.New(`tsconfig.*`),
 		added: lazyregexp.New(`"(?:strict\w*|no[A-Z]\w*|exactOptional\w*|alwaysStrict)"\s*:\s*false|` +
@@ -105,22 +115,22 @@ var configRules = []configRule{
 			`^\s*"[^"]+"\s*=\s*\["[A-Z]+\d+`),
 		gone: lazyregexp.New(`(?i)^\s*(?:strict|disallow\w*|warn_\w+|check_untyped_defs)\s*=\s*true|` +
 			`^\s*(?:select|extend-select|enable)\b`),
-		why: "a linter was told to look away",
+		why: lookedAway,
 	},
 	{
 		files: lazyregexp.New(`\.?golangci.*|staticcheck\.conf|\.?clippy\.toml|checkstyle.*|` +
 			`pmd.*|spotbugs.*|detekt.*|phpstan.*|cargo\.toml`),
 		added: lazyregexp.New(`=\s*"allow"|(?i)\b(?:exclude|excludes|skip-dirs|skip-files|disable|disable-all|` +
 			`exclude-rules|exclusions|new|tests|ignoreErrors|suppress\w*|issues-exit-code|active)\b['"]?\s*[:=]|<suppress`),
-		touched: lazyregexp.New(`^\s*(?:max-\w[\w-]*|min-\w[\w-]*|level)\s*[:=]`),
+		touched: lazyregexp.New(`^\s*(?:max-\w[\w-]*|min-\w[\w-]*)\s*[:=]`),
 		gone:    lazyregexp.New(`\b(?:enable|enable-all|checks)\b|=\s*"(?:deny|forbid|warn)"|<(?:module|rule)\b`),
-		why:     "a linter was told to look away",
+		why:     lookedAway,
 	},
 	{
 		files: lazyregexp.New(`\.rubocop.*`),
 		added: lazyregexp.New(`Enabled:\s*false|\bExclude:|DisabledByDefault:\s*true|\bMax:`),
 		gone:  lazyregexp.New(`Enabled:\s*true|\bMax:`),
-		why:   "a linter was told to look away",
+		why:   lookedAway,
 	},
 	{
 		files: lazyregexp.New(`pom\.xml|build\.gradle.*|settings\.gradle.*|gradle\.properties|` +
@@ -174,14 +184,16 @@ var configRules = []configRule{
 var (
 	// threshold is a number that checks must reach.
 	threshold = lazyregexp.New(`(?i)\b((?:cov-)?fail[_-]under|branches|functions|lines|statements|perfile|` +
-		`minimum(?:_coverage(?:_by_file)?)?|target|threshold|coveredratio)\b\D{0,20}?(\d+(?:\.\d+)?)`)
+		`minimum(?:_coverage(?:_by_file)?)?|target|threshold|coveredratio|level)\b\D{0,20}?(\d+(?:\.\d+)?)`)
 	checkable = lazyregexp.New(`(?i)^(?:test|check|lint|ci|verify|cover|spec)`)
 	target    = lazyregexp.New(`^([\w.\-/%]+)\s*:(?:[^=]|$)`)
 	purely    = lazyregexp.New(`(?i)^(?:pytest\.ini|tox\.ini|noxfile\.py|\.coveragerc|\.?mypy\.ini|\.flake8|` +
 		`\.?ruff\.toml|\.?pylintrc.*|(?:jest|vitest|karma|playwright|cypress|nyc)\..*|\.mocharc.*|\.nycrc.*|\.eslintrc.*|` +
 		`eslint\.config\..*|biome\.jsonc?|\.stylelintrc.*|\.rspec|\.rubocop\.yml|\.?golangci\..*|` +
 		`\.?clippy\.toml|\.?codecov\.ya?ml|phpunit\.xml.*|phpstan.*|checkstyle.*|testng.*)$`)
-	note = lazyregexp.New(`^\s*(?:#|//|;|<!--|\*|/\*)`)
+	// shown is what stands below a folder of examples, which are projects of their own.
+	shown = lazyregexp.New(`(?i)(?:^|/)_?(?:examples?|samples?|demos?|website)/`)
+	note  = lazyregexp.New(`^\s*(?:#|//|;|<!--|\*|/\*)`)
 )
 
 // config reports changes of lines by which tests are chosen, thresholds set and
@@ -189,14 +201,14 @@ var (
 // from it to another, are left out.
 func (c *Change) config(around configAround) []Finding {
 	was, is := roleOf(c.before()), roleOf(c.Path)
-	if !is.config && !was.config || is.test && c.Status != "deleted" || was.ci || is.ci {
+	if !is.config && !was.config || is.test && c.Status != "deleted" || was.ci || is.ci || shown.MatchString(c.before()) {
 		return nil
 	}
 	name := strings.ToLower(path.Base(c.before()))
 	if c.Status == "deleted" && purely.MatchString(name) {
 		return []Finding{{Kind: DisabledCheck, Path: c.Path, Why: "the configuration of a check was deleted"}}
 	}
-	if c.Status == "renamed" && purely.MatchString(name) && path.Base(c.OldPath) != path.Base(c.Path) {
+	if c.Status == "renamed" && purely.MatchString(name) && !sameSettings(path.Base(c.OldPath), path.Base(c.Path)) {
 		return []Finding{{Kind: DisabledCheck, Path: c.Path, Why: "the configuration of a check was renamed",
 			Text: c.OldPath + " → " + c.Path}}
 	}
@@ -214,6 +226,14 @@ func (c *Change) config(around configAround) []Finding {
 	}
 	d.judge(around)
 	return d.findings
+}
+
+// settings are files of settings by their names: what they are of, and the forms that tools read.
+var settings = lazyregexp.New(`(?i)^(.+?)(?:\.(?:[cm]?[jt]s|json5?c?|ya?ml|toml|xml|neon))?(?:\.dist)?$`)
+
+// sameSettings reports whether two names are of the same settings, in whatever form.
+func sameSettings(old, new string) bool {
+	return settings.FindStringSubmatch(old)[1] == settings.FindStringSubmatch(new)[1]
 }
 
 // configAround is what else a change set did that tells what a line of configuration does.
@@ -300,7 +320,8 @@ func (d *configDiff) judge(around configAround) {
 		}
 		above, text := headers(d.new, i), uncommented(r.raw)
 		for _, rule := range rules {
-			if around.onlyAdded(text) {
+			if around.onlyAdded(text) || rule.why == uncovered && neverRuns.MatchString(text) ||
+				rule.why == lookedAway && (d.stood(r) || ofLooks(r.raw, above)) {
 				break
 			}
 			if matches(rule.added, text) && !d.had(rule.added, text) || matches(rule.touched, text) ||
@@ -320,6 +341,9 @@ func (d *configDiff) judge(around configAround) {
 		d.lowered(r)
 		for _, rule := range rules {
 			text := uncommented(r.raw)
+			if rule.why == lookedAway && (leftOut.MatchString(text) || ofLooks(r.raw, headers(d.old, i))) {
+				continue
+			}
 			if (matches(rule.gone, text) && !d.grew(r) && !versioned.MatchString(text) ||
 				matches(rule.touched, text)) &&
 				!numberOnly(rule, r) {
@@ -335,7 +359,7 @@ func (d *configDiff) judge(around configAround) {
 
 // numberOnly leaves thresholds to be judged by their numbers, when they have some.
 func numberOnly(rule configRule, r row) bool {
-	return rule.why == "what must be covered by tests was changed" && threshold.MatchString(r.code)
+	return rule.why == uncovered && threshold.MatchString(r.code)
 }
 
 func (d *configDiff) rules() []configRule {
@@ -359,19 +383,42 @@ func (d *configDiff) had(re *lazyregexp.Regexp, line string) bool {
 	return slices.ContainsFunc(d.old, func(r row) bool { return !r.fixed && strings.Contains(r.raw, m) })
 }
 
+// environments begins a list of what checks run in.
+var environments = lazyregexp.New(`^\s*env_?list\s*=`)
+
 // grew reports whether a line that is gone has only got longer: all its words are
-// in an added one.
+// in an added list, on one line or several.
 func (d *configDiff) grew(gone row) bool {
+	if strings.HasPrefix(gone.raw, "\t") {
+		return false
+	}
 	words := listWords(gone.code)
-	return !strings.HasPrefix(gone.raw, "\t") && slices.ContainsFunc(d.new, func(n row) bool {
-		return !n.fixed && !testCommand.MatchString(n.code) && strings.ContainsAny(n.code, "[{") &&
-			!slices.ContainsFunc(words, func(w string) bool { return !strings.Contains(n.code, w) })
-	})
+	for i, n := range d.new {
+		list := environments.MatchString(n.code) || strings.ContainsAny(n.code, "[{") && !testCommand.MatchString(n.code)
+		if n.fixed || !list {
+			continue
+		}
+		now := listWords(n.code)
+		for _, below := range d.new[i+1:] {
+			if !strings.HasSuffix(n.code, "[") || below.indent <= n.indent {
+				break
+			}
+			now = append(now, listWords(below.code)...)
+		}
+		if !slices.ContainsFunc(words, func(w string) bool { return !slices.Contains(now, w) }) {
+			return true
+		}
+	}
+	return false
 }
 
 // lowered reports a number to be reached that is lower now, or gone.
 func (d *configDiff) lowered(r row) {
 	for _, m := range threshold.FindAllStringSubmatch(r.code, -1) {
+		level := m[1] == "level"
+		if level != strings.HasPrefix(d.name, "phpstan") || strings.Contains(d.name, "eslint") {
+			continue
+		}
 		before, _ := strconv.ParseFloat(m[2], 64)
 		found := false
 		for _, n := range d.new {
@@ -388,10 +435,51 @@ func (d *configDiff) lowered(r row) {
 			}
 		}
 		if !found && (strings.Contains(strings.ToLower(m[1]), "under") ||
-			strings.HasPrefix(strings.ToLower(m[1]), "minimum") || d.name == "codecov.yml") {
+			strings.HasPrefix(strings.ToLower(m[1]), "minimum") || d.name == "codecov.yml" ||
+			level && !slices.ContainsFunc(d.new, func(n row) bool { return n.code == "level: max" })) {
 			d.report(r, "a threshold was removed")
 		}
 	}
+}
+
+// ignoring are ESLint's names for what it leaves out.
+var ignoring = lazyregexp.New(`^\W*(?:ignores|globalIgnores|ignorePatterns|eslintIgnore)\b`)
+
+// leftOut begins a list of what linters don't look at: without it, they see more.
+var leftOut = lazyregexp.New(`^\W*(?:(?:extend[-_]|per-file-|extend-per-file-|force-)?(?:ignores?|exclude)|skips|` +
+	`disable|globalIgnores|ignorePatterns|eslintIgnore)\b`)
+
+// stood reports whether an added line is a list that is gone, or a part of it.
+func (d *configDiff) stood(added row) bool {
+	words := listWords(added.code)
+	return strings.ContainsAny(added.code, `"'`) && slices.ContainsFunc(d.old, func(o row) bool {
+		was := listWords(o.code)
+		named := ignoring.MatchString(o.code) && ignoring.MatchString(added.code)
+		return !o.fixed && !slices.ContainsFunc(words, func(w string) bool {
+			return !slices.Contains(was, w) && !(named && ignoring.MatchString(w))
+		})
+	})
+}
+
+// key is what a line of configuration sets.
+var key = lazyregexp.New(`^\s*['"]?([@\w/-]+)['"]?\s*:`)
+
+// ofLooks reports whether a line, or the one above that it belongs to, is about a rule on what code looks like.
+func ofLooks(line string, above []string) bool {
+	for _, l := range append([]string{line}, above...) {
+		m := key.FindStringSubmatch(l)
+		if m == nil {
+			continue
+		}
+		words := nameWords(m[1])
+		if slices.ContainsFunc(words, func(w string) bool { return telling[w] }) {
+			return false
+		}
+		if slices.ContainsFunc(words, func(w string) bool { return looks[w] }) {
+			return true
+		}
+	}
+	return false
 }
 
 // recipe reports whether row i is a command of a make target that runs checks.

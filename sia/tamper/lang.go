@@ -96,7 +96,7 @@ var python = lang{
 		`^\s*def\s+pytest_(?:collection_modifyitems|ignore_collect|collect_file|runtest_\w+|`+
 			`pyfunc_call|sessionfinish|exception_interact|report_teststatus|deselected)\b`),
 	only: never,
-	hush: lazyregexp.New(`#\s*(?:noqa|type:\s*ignore|pylint:\s*disable|pragma:\s*no cover|` +
+	hush: lazyregexp.New(`#\s*(?:noqa|type:\s*ignore|pylint:\s*disable|pragma:\s*no ?cover|` +
 		`mypy:|pyright:|nosec|ruff:\s*noqa|flake8:\s*noqa)`),
 	leave: lazyregexp.New(`^\s*return(?:\s+(?:None|True))?\s*$`),
 	early: lazyregexp.New(`^\s*if\b.*:\s*return(?:\s+None)?\s*$`),

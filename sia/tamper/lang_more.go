@@ -110,10 +110,11 @@ var other = lang{
 	syntax: syntax{line: []string{"//", "# "}, block: true},
 	group:  lazyregexp.New(`^\s*(?:[\w@]+\s+)*class\s+(\w+)`),
 	test: lazyregexp.New(`^\s*(?:(?:public|static|async|final)\s+)*(?:void|function|func|def)\s+(test\w*)\s*\(|` +
-		`^\s*@test\s+"([^"]*)"|^\s*(?:TEST|TEST_F|TEST_P)\(([^)]*)\)|^\s*(?:x?it|x?test|testWidgets)\s*\(\s*['"]([^'"]*)|` +
+		`^\s*@test\s+"([^"]*)"|^\s*(?:TYPED_)?TEST(?:_[FP])?\(([^)]*)\)|` +
+		`^\s*(?:\w+_)?(?:TEST_CASE\w*|SCENARIO)\(\s*"?([^"(),]*)|^\s*(?:x?it|x?test|testWidgets)\s*\(\s*['"]([^'"]*)|` +
 		`^\s*test\s+"([^"]*)"|^\s*Scenario(?: Outline)?:\s*(.*)`),
 	annotates: lazyregexp.New(`^\s*(?:@\w|#\[|\[\w)`),
-	marked:    lazyregexp.New(`\[(?:Fact|Theory|Test|TestMethod|TestCase)\b|@test\b|#\[Test\]`),
+	marked:    lazyregexp.New(`\[(?:Fact|Theory|Test|TestMethod|TestCase)\b|@[tT]est\b|#\[(?:\w+\\)*Test\b`),
 	function: lazyregexp.New(`^\s*(?:(?:public|protected|private|internal|static|async|` +
 		`override|final)\s+)*[\w<>\[\]?]+\s+(\w+)\s*\([^;]*$`),
 	assertion: lazyregexp.New(`^\s*(?:assert|refute|is|ok|cmp_ok)\b|^\s*(?:Then|And|But)\s|^\s*\[\s`),

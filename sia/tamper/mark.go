@@ -60,7 +60,10 @@ func (s *side) findMarks() {
 			put(hushed, "")
 		}
 		if s.lang.raw.MatchString(r.raw) {
-			put(built, "")
+			m := mark{built, "", builtFor(r.raw), i}
+			if !slices.ContainsFunc(r.scope.marks, func(o mark) bool { return o.kind == built && o.text == m.text }) {
+				r.scope.marks = append(r.scope.marks, m)
+			}
 		}
 		if strings.TrimSpace(r.code) == "" || r.settled && i > r.scope.decl {
 			continue
@@ -85,6 +88,15 @@ func (s *side) findMarks() {
 			put(left, "")
 		}
 	}
+}
+
+// builtFor is the condition of a line on which a file is built; of Go's in the newer spelling.
+func builtFor(raw string) string {
+	terms := strings.Fields(raw)
+	if len(terms) > 1 && terms[1] == "+build" {
+		return "//go:build" + strings.ReplaceAll(strings.Join(terms[2:], "||"), ",", "&&")
+	}
+	return strings.Join(terms, "")
 }
 
 // annotated is the row that row i is an annotation of; i itself, when it is none.

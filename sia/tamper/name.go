@@ -5,6 +5,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/sia-bot/sia/sia/lazyregexp"
 )
 
 // What asserts is told by the name of the call, whatever the library: by the
@@ -28,10 +30,16 @@ var (
 		"wait sleep update get todo")
 	declaring = set("func function def fn class import from new macro let const var use package fun void")
 	// before are keywords that stand before a call; any other word there is a type.
-	before  = set("await return yield throw else do in not and or go defer async")
+	before  = set("await return yield throw try else do in not and or go defer async")
 	handles = set("t b f tb tt") // what a test of Go is given, and hands to those that fail it
 	suites  = set("s suite ts")
 )
+
+// macro is a name in capitals, as those of C and C++ that assert.
+var macro = lazyregexp.New(`^[A-Z][A-Z0-9_]+$`)
+
+// requires reports whether a word of a macro's name asserts.
+func requires(word string) bool { return word == "require" || word == "compare" || mayAssert[word] }
 
 func set(words string) map[string]bool {
 	out := map[string]bool{}
@@ -77,7 +85,8 @@ func (l *lang) assertingAt(ts []token) int {
 		switch {
 		case len(words) == 0, l == &java && t.text[0] == '@', l == &ruby && t.text == "ensure",
 			l == &rust && i > 0 && ts[i-1].text == "." && words[0] == "expect": // that unwraps
-		case slices.ContainsFunc(words, func(w string) bool { return asserting[w] }):
+		case slices.ContainsFunc(words, func(w string) bool { return asserting[w] }),
+			l == &other && macro.MatchString(t.text) && slices.ContainsFunc(words, requires):
 			return from
 		case l.statement(ts, from) &&
 			(l.handsTest(ts, i) && (words[0] == "test" || words[0] == "run" || !settingUp[words[0]]) ||
@@ -96,24 +105,58 @@ func (l *lang) declares(ts []token, i int) bool {
 	return declaring[ts[i-1].text] || l != &ruby && !before[ts[i-1].text]
 }
 
-// calls reports whether the word at i is called: with brackets, as a macro, or as
-// a keyword or method of Ruby that needs none.
+// calls reports whether the word at i is called: with brackets, as a macro, with types
+// between, or as a keyword or method of Ruby that needs none.
 func (l *lang) calls(ts []token, i int) bool {
-	macro, last := strings.HasSuffix(ts[i].text, "!"), i+1 == len(ts)
-	bare := l == &ruby && !capital.MatchString(ts[i].text)
-	switch {
-	case last:
+	name := ts[i].text
+	bare := l == &ruby && !capital.MatchString(name)
+	i += 1 + typeArguments(ts[i+1:])
+	if i == len(ts) {
 		return bare
-	case ts[i+1].kind == sign && ts[i+1].text == "(":
-		return true
-	case ts[i+1].kind == sign && (ts[i+1].text == "[" || ts[i+1].text == "{"):
-		return macro || bare
-	case ts[i+1].kind == sign && ts[i+1].text == ".": // expect.fail(), x.should.equal()
-		return ts[i].text == "should" || ts[i].text == "must"
-	case bare:
-		return ts[i+1].kind != sign || ts[i+1].text == ":" || ts[i+1].text == "->" || ts[i+1].text == "-"
 	}
-	return i == 0 && ts[i].text == "assert"
+	next := ts[i]
+	switch {
+	case next.kind == sign && next.text == "(":
+		return true
+	case next.kind == sign && (next.text == "[" || next.text == "{"):
+		return bare || strings.HasSuffix(name, "!") || l == &java && next.text == "{" // Kotlin's last argument
+	case next.kind == sign && next.text == ".": // expect.fail(), x.should.equal()
+		return strings.EqualFold(name, "should") || name == "must"
+	case bare:
+		return next.kind != sign || next.text == ":" || next.text == "->" || next.text == "-"
+	}
+	return i == 1 && name == "assert"
+}
+
+// maxTypes bounds the tokens of a call's types.
+const maxTypes = 30
+
+// typeArguments is how many tokens before a call's brackets name types, as in
+// ShouldBe<List<int>>().
+func typeArguments(ts []token) int {
+	from := 0
+	if len(ts) > 0 && ts[0].text == "::" {
+		from = 1
+	}
+	if from == len(ts) || ts[from].text != "<" {
+		return 0
+	}
+	depth := 0
+	for i, t := range ts[from:min(len(ts), maxTypes)] {
+		switch {
+		case t.text == "<":
+			depth++
+		case t.text == ">":
+			if depth--; depth == 0 && from+i+1 < len(ts) && (ts[from+i+1].text == "(" || ts[from+i+1].text == "{") {
+				return from + i + 1
+			} else if depth == 0 {
+				return 0
+			}
+		case t.kind != word && !strings.Contains(".,?::[]&*()", t.text):
+			return 0
+		}
+	}
+	return 0
 }
 
 // receiver is where the expression begins of which the word at i is the last name.
@@ -137,7 +180,7 @@ func receiver(ts []token, i int) int {
 func (l *lang) statement(ts []token, i int) bool {
 	for k := range i {
 		switch ts[k].text {
-		case "await", ".", "}", "_", "=":
+		case "await", "try", "?", "!", ".", "}", "_", "=":
 		default:
 			return false
 		}

@@ -13,7 +13,7 @@ type role struct {
 	lang    *lang // of test code; nil: not test code, or in no language that is read
 	test    bool  // test code
 	named   bool  // a test by the file's own name, not only by its folder
-	maybe   bool  // may hold tests among other code, as Rust's sources do
+	maybe   bool  // may hold tests among other code, as sources of Rust and files below a folder called testing do
 	ci      bool  // configuration of a CI system
 	config  bool  // configuration of tests, coverage or linters
 	golden  bool  // expected output: any change of one changes an expectation
@@ -58,6 +58,7 @@ var testFolders = map[string]bool{
 
 var (
 	sourceSet = lazyregexp.New(`(^|/)src/([a-zA-Z]*[tT]est[a-zA-Z]*|it)/`) // Gradle's and Maven's
+	mainSet   = lazyregexp.New(`(^|/)src/[a-zA-Z]*[mM]ain/`)
 	ciFile    = lazyregexp.New(`(?i)^(\.github/(workflows|actions)/.+|(.*/)?action\.ya?ml|\.travis\.ya?ml|` +
 		`\.gitlab-ci\.ya?ml|\.gitlab/ci/.+|(.*/)?jenkinsfile([.\-].*)?|\.?azure-pipelines.*\.ya?ml|\.azure-pipelines/.+|` +
 		`\.circleci/.+|bitbucket-pipelines\.ya?ml|\.drone\.ya?ml|\.?appveyor\.ya?ml|\.buildkite/.+|\.cirrus\.(ya?ml|star)|` +
@@ -103,7 +104,11 @@ func roleOf(p string) role {
 	dirs := strings.Split(path.Dir(strings.ToLower(p)), "/")
 	l := languages[strings.ToLower(path.Ext(name))]
 	r := role{lang: l, ci: ciFile.MatchString(p)}
-	folder := sourceSet.MatchString(p) || slices.ContainsFunc(dirs, func(d string) bool { return testFolders[d] })
+	above := dirs
+	if at := mainSet.FindStringIndex(p); at != nil { // below is production code, even a package of support for tests
+		above = strings.Split(strings.ToLower(p[:at[0]]), "/")
+	}
+	folder := sourceSet.MatchString(p) || slices.ContainsFunc(above, func(d string) bool { return testFolders[d] })
 	inData := slices.ContainsFunc(dirs, func(d string) bool { return slices.Contains(fixtureDirs, d) })
 	r.config = configFile.MatchString(name) && !inData &&
 		(name != "config.toml" && name != "config" || dirs[len(dirs)-1] == ".cargo")
@@ -122,7 +127,7 @@ func roleOf(p string) role {
 		default:
 			r.test = r.named || folder
 		}
-		r.maybe = l == &rust && !r.test
+		r.maybe = (l == &rust || l == &python && slices.Contains(dirs, "testing") && !inData) && !r.test
 		if r.test {
 			return r
 		}
@@ -148,5 +153,6 @@ func prose(name string) bool {
 	case ".md", ".rst", ".adoc", ".gitignore", ".gitkeep", ".gitattributes":
 		return true
 	}
-	return strings.EqualFold(name, "LICENSE") || strings.EqualFold(name, "README")
+	name, _, _ = strings.Cut(strings.ToUpper(name), ".")
+	return name == "LICENSE" || name == "README"
 }

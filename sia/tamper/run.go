@@ -79,13 +79,16 @@ var edits = []struct {
 var (
 	schedule = lazyregexp.New(`^String [\d*/, -]+$`)
 	words    = lazyregexp.New(`^String [^$]*$`)
-	axis     = lazyregexp.New(`^/"jobs"/"[\w-]+"/"strategy"/"matrix"/"[\w-]+"$`)
+	// placed are axes that may say where a job runs, and with whose secrets.
+	placed    = lazyregexp.New(`(?i)/"[\w-]*(?:os|run|host|platform|image|env|machine|secret|token|pool)[\w-]*"$`)
+	plainWord = lazyregexp.New(`^String [a-zA-Z][\w.-]{0,40}$`)
+	axis      = lazyregexp.New(`^/"jobs"/"[\w-]+"/"strategy"/"matrix"/"[\w-]+"$`)
 	// version is nothing but one, dotted a value with one that can't be a mere number.
 	version = lazyregexp.New(`^(?:String|Integer|Float) v?\d{1,3}(?:\.(?:\d{1,3}|x)){0,2}(?:-dev)?$`)
 	dotted  = lazyregexp.New(`\d[.-]\d`)
 	// release is a value that ends with one, of an action behind its name.
 	release = lazyregexp.New(`^\w+ ((?:[\w-]+/[\w./-]+@)?v?)(\d{1,6}(?:\.\d{1,6}){0,3})$`)
-	numbers = lazyregexp.New(`\d+(?:\.\d+)*(?:(?:a|b|rc)\d+\b)?`)
+	numbers = lazyregexp.New(`\d+(?:\.\d+)*(?:(?:a|b|rc|-)\d+\b)?`)
 )
 
 // compare says what becomes of the value at a path; old is nil when there was none.
@@ -137,7 +140,7 @@ func (d *runDiff) compareKeys(path string, old, new map[string]any) run {
 
 func (d *runDiff) compareLists(path string, old, new []any) run {
 	if axis.MatchString(path) && !strings.HasSuffix(path, `clude"`) { // includes and excludes change other runs
-		return d.compareAxis(old, new)
+		return d.compareAxis(!placed.MatchString(path), old, new)
 	}
 	if len(old) != len(new) {
 		return otherRun
@@ -150,17 +153,18 @@ func (d *runDiff) compareLists(path string, old, new []any) run {
 }
 
 // compareAxis compares the values that a job runs with, in any order. Versions may be
-// added, or take the place of as many that are earlier.
-func (d *runDiff) compareAxis(old, new []any) run {
+// added, or take the place of as many that are earlier. Mere words may be added where they
+// don't say where the job runs, as named tells.
+func (d *runDiff) compareAxis(named bool, old, new []any) run {
 	gone, came := without(old, new), without(new, old)
 	d.added += len(came)
 	isLater := func(o, n any) bool {
 		was, ok := o.(string)
 		is, scalar := n.(string)
-		return ok && scalar && laterVersion(was, is)
+		return ok && scalar && (laterVersion(was, is) || laterPreview(was, is))
 	}
 	for _, n := range came {
-		if is, ok := n.(string); !(ok && version.MatchString(is)) &&
+		if is, ok := n.(string); !(ok && (version.MatchString(is) || named && len(gone) == 0 && plainWord.MatchString(is))) &&
 			!slices.ContainsFunc(gone, func(o any) bool { return isLater(o, n) }) {
 			return otherRun
 		}
@@ -204,6 +208,23 @@ func laterRelease(old, new string) bool {
 func laterVersion(old, new string) bool {
 	return numbers.ReplaceAllString(old, "#") == numbers.ReplaceAllString(new, "#") && laterNumbers(old, new) &&
 		!(strings.HasPrefix(new, "Float ") && strings.HasSuffix(new, "0"))
+}
+
+// preview is a version before a release, or a release: the version, and what of it this is.
+var preview = lazyregexp.New(`^String (v?\d{1,4}(?:\.\d{1,4}){1,2})(?:-(?:([a-z]+)[.-]?)?` +
+	`(?:[0-9a-f]{7,10}-)?(\d{1,8})?)?$`)
+
+// laterPreview reports whether a value names a later preview of the same thing, or its release. The
+// commit that a preview is of is no number.
+func laterPreview(old, new string) bool {
+	o, n := preview.FindStringSubmatch(old), preview.FindStringSubmatch(new)
+	if o == nil || n == nil || o[2] == "" {
+		return false
+	}
+	if was, is := parts(o[1]), parts(n[1]); !slices.Equal(was, is) {
+		return slices.Compare(is, was) > 0
+	}
+	return n[2] == "" && n[3] == "" || o[2] == n[2] && slices.Compare(parts(n[3]), parts(o[3])) > 0
 }
 
 // laterNumbers reports whether the first version that differs between two texts is the later.

@@ -74,7 +74,8 @@ func (f *testFile) settle(old, fresh []*claim) {
 				continue
 			}
 			another := n.strength > 1 && !sameSubject(o, n) && !shortened(o, n)
-			if kind == LoosenedAssertion && n.strength > 0 && n.kind == asserted && (another || instead(o) != nil) {
+			if kind == LoosenedAssertion && n.strength > 0 && n.kind == asserted &&
+				(another || instead(o) != nil) {
 				kind = ChangedExpectation
 			}
 			f.reportChanged(kind, o, n, why)
@@ -94,12 +95,44 @@ func (f *testFile) settleRemoved(o, instead *claim, exact bool) {
 		f.report(ChangedExpectation, instead.scope.side, instead.from, replaced[o.kind])
 	case o.kind == asserted && o.onlyError() && i > 0 && !f.old.rows[i-1].fixed:
 		f.report(ChangedExpectation, f.old, i, "a step of a test was removed, and that it is seen when it fails")
-	case f.saysElsewhere(o), o.kind == asserted && exact &&
-		(o.strength == 1 || len(o.literals) > 0 && len(values(o.literals)) == 0):
+	case f.merged(o), f.saysElsewhere(o), o.kind == asserted && exact &&
+		(o.strength == 1 || o.flag() != "" && len(o.literals) == 1):
 		f.report(ChangedExpectation, f.old, i, replaced[o.kind])
 	default:
 		f.report(LoosenedAssertion, f.old, i, removed[o.kind])
 	}
+}
+
+// merged reports whether a new assertion of the same file, in the same test or in one that is new, says
+// all that an old one named, as firmly: two became one, or a test was split.
+func (f *testFile) merged(o *claim) bool {
+	if o.kind != asserted || f.new == nil {
+		return false
+	}
+	return slices.ContainsFunc(f.new.scopes, func(sc *scope) bool {
+		own := o.scope.place().pair != nil && sc.place() == o.scope.place().pair
+		return (own || sc.pair == nil && sc.runs()) && slices.ContainsFunc(sc.claims, func(n *claim) bool {
+			return !f.new.rows[n.to].fixed && n.kind == asserted && n.strength >= o.strength && n.eases <= o.eases &&
+				len(n.conds) <= len(o.conds) && n.names(o)
+		})
+	})
+}
+
+// names reports whether a claim names all that another does, but how that asserts.
+func (c *claim) names(o *claim) bool {
+	said := 0
+	for i, t := range o.tokens {
+		called := t.kind == word && i+1 < len(o.tokens) && o.tokens[i+1].text == "("
+		switch {
+		case t.kind == sign, called && slices.ContainsFunc(nameWords(t.text),
+			func(w string) bool { return asserting[w] || requires(w) }):
+		case c.bag[t.text] == 0:
+			return false
+		default:
+			said++
+		}
+	}
+	return said > 1
 }
 
 // saysElsewhere reports whether lines that were added name all values of a claim.

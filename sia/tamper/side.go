@@ -14,6 +14,7 @@ type line struct {
 	indent   int      // a tab counts 4
 	asserts  int      // the token with which an assertion begins; -1 when none does
 	declares []string // what [lang.test] finds
+	makes    bool     // an annotation on it makes a test of what is below
 }
 
 // row is one line of one side of a change.
@@ -219,6 +220,7 @@ func (l *lang) read(sc *scanner, raw string) line {
 	}
 	r.text = textOf(r.tokens)
 	r.declares = l.test.FindStringSubmatch(r.code)
+	r.makes = l.marked != never && l.marked.MatchString(r.bare)
 	return r
 }
 
@@ -307,8 +309,8 @@ func (s *side) declared(i, ann int) (name string, group, marked, ok bool) {
 	if ann < 0 {
 		ann = i
 	}
-	if s.lang.marked != never {
-		marked = slices.ContainsFunc(s.rows[ann:i+1], func(r row) bool { return s.lang.marked.MatchString(r.bare) })
+	for j := ann; j <= i && !marked; j++ {
+		marked = s.rows[j].makes
 	}
 	if r.declares != nil {
 		j := -1
@@ -380,6 +382,22 @@ func (s *scope) runs() bool {
 		}
 	}
 	return true
+}
+
+// sometimes is in a mark that skips a test only where something holds, or runs it.
+var sometimes = lazyregexp.New(`(?i)if\b|ifenv|ifsystem|unless|when|cfg|feature|assum|require|short|import|xfail|` +
+	`todo|fail|abled(?:on|for)`)
+
+// idle reports whether a test was skipped whatever holds.
+func (s *scope) idle() bool {
+	for p := s; p != nil; p = p.above {
+		if slices.ContainsFunc(p.marks, func(m mark) bool {
+			return m.kind == skipped && m.row <= p.decl && !sometimes.MatchString(s.side.rows[m.row].bare)
+		}) {
+			return true
+		}
+	}
+	return false
 }
 
 // inTests reports whether a scope of a file of mixed code holds tests.

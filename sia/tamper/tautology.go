@@ -47,7 +47,9 @@ func comparesItself(ts []token, args [][]token) bool {
 		return true
 	}
 	closed := slices.IndexFunc(ts, func(t token) bool { return t.kind == sign && t.text == ")" })
-	if len(args) == 1 && closed > 0 && closed+2 < len(ts) {
+	opened := slices.IndexFunc(ts, func(t token) bool { return t.kind == sign && t.text == "(" })
+	if len(args) == 1 && closed > 0 && closed+2 < len(ts) && opened > 0 &&
+		slices.ContainsFunc(nameWords(ts[opened-1].text), func(w string) bool { return asserting[w] }) {
 		if behind := arguments(ts[closed+1:]); len(behind) == 1 && same(args[0], behind[0]) {
 			return true
 		}

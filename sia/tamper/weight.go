@@ -36,7 +36,8 @@ var (
 			"start_with", "hasprefix", "hassuffix", "end_with", "endswith", "ends_with", "greater", "less", "morethan",
 			"instanceof", "instance_of", "isinstance", "be_kind", "kind_of", "tobetypeof", "almostequal", "closeto",
 			"be_within", "approx", "indelta", "in_delta", "inepsilon", "in_epsilon", "subset", "havepro", "hasentry", "haskey",
-			"respond_to", "notequal", "not_equal", "doesnotequal", ".not.", "should_not", "raises", "throw", "raise_error",
+			"respond_to", "positive", "negative", "notequal", "not_equal", "doesnotequal", ".not.", "should_not", "raises",
+			"throw", "raise_error",
 			"panics", "should_panic", "between", "atleast", "atmost", "erroras"},
 		shapes: lazyregexp.New(`inclu[d]|assert(?:not)?in\(|\bbe_an?\b|assert_ne\b|not_to\b|to_not\b|assertthat\(.*any`),
 	}
@@ -52,6 +53,8 @@ var (
 		`\b(?:assert|require)\.Nil\(|NoError\(|be_nil|assert_nil|isNull\(|is_none\(`)
 	trueUnary = lazyregexp.New(`assertTrue\(|\.True\(|toBeTruthy|be_truthy|isTrue\(|` +
 		`assert_true|\.true\(|be\.true\b|be_true\b`)
+	// bare asserts that a thing is true, where nothing else counts as true.
+	bare      = lazyregexp.New(`^(?:(?:debug_)?assert!?|CHECK|REQUIRE|XCTAssert)\([^!]`)
 	falsUnary = lazyregexp.New(`assertFalse\(|\.False\(|toBeFalsy|be_falsey|isFalse\(|` +
 		`assert_false|\.false\(|be\.false\b|be_false\b`)
 	wildcards = lazyregexp.New(`expect\.any(?:thing)?\(|mock\.Anything|\bANY\b|\bany\(\)|Mockito\.any|` +
@@ -117,10 +120,11 @@ func weigh(l *lang, kind claimKind, ts []token) weight {
 	default:
 		w.strength = callStrength(f, w.boolean)
 	}
+	typed := l != &python && l != &script && l != &ruby
 	switch {
 	case nilUnary.MatchString(f):
 		w.literals = append(w.literals, "nil")
-	case trueUnary.MatchString(f) && w.strength == 1:
+	case w.strength == 1 && (trueUnary.MatchString(f) || typed && bare.MatchString(f)):
 		w.literals = append(w.literals, "true")
 	case falsUnary.MatchString(f) && w.strength == 1:
 		w.literals = append(w.literals, "false")
