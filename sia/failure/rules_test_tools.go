@@ -20,6 +20,12 @@ func testRules() []rule {
 		{name: "pytest, the summary", keys: keys("failed ", "error "),
 			match:  re(`^(FAILED|ERROR) (CONSISTENTLY: )?(\[[\d.]+s\] )?(?P<test>(?P<file>[\w./\\-]+\.py)(::\S.*?)?)( - .*)?$`),
 			extent: whileMatching, stop: re(`^(FAILED|ERROR) `), weight: 79, class: TestFailure, tells: true, takes: true},
+		// What Python prints as it goes down, or when it hangs, names the test in the same form.
+		{name: "faulthandler, a hang", keys: keys("timeout ("),
+			match: re(`\bTimeout \(\d+:\d\d:\d\d\)!$`), extent: stackTrace, weight: 76, class: Timeout},
+		{name: "faulthandler, a test", keys: keys(" in test_"),
+			match: re(`^\s*File ".*", line \d+ in (?P<test>test_\w+)$`), extent: stackTrace, weight: 82, class: TestFailure,
+			lifts: true},
 		{name: "unittest, a failed test", keys: keys("fail: ", "error: "),
 			match:  re(`^(FAIL|ERROR): (?P<test>[\w.]+ \([\w.<>]+\)|[\w.]*test[\w.,]*( \(.*\))?|Failure: .*|Doctest: .*)$`),
 			extent: throughStop,
