@@ -31,7 +31,7 @@ func TestManyBeginningsOfKeys(t *testing.T) {
 		"-----END PRIVATE KEY-----", "-----BEGIN PRIVATE KEY----------END PRIVATE KEY-----",
 		"-----BEGIN " + strings.Repeat("A", 99),
 	} {
-		soon(t, fmt.Sprintf("%.60q", unit), func() { Mask(strings.Repeat(unit, 256<<10/len(unit))) })
+		soon(t, fmt.Sprintf("%.60q", unit), func() { Mask(strings.Repeat(unit, 512<<10/len(unit))) })
 	}
 }
 
