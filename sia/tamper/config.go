@@ -75,7 +75,7 @@ var configRules = []configRule{
 	{
 		files: lazyregexp.New(`package\.json`),
 		gone: lazyregexp.New(`^\s*"(?:pre|post)?(?:tests?|lint|check|ci|coverage|typecheck|type-check|verify)` +
-			`(?:[:.-][\w:.-]*)?"\s*:`),
+			`(?:[A-Z\d_:.-][\w:.-]*)?"\s*:`),
 		why: "a script that runs checks was changed",
 	},
 	{
