@@ -44,8 +44,9 @@ var configRules = []configRule{
 		files: lazyregexp.New(`pytest\.ini|tox\.ini|setup\.cfg|pyproject\.toml|noxfile\.py|makefile|` +
 			`.*\.mk|justfile|taskfile.*|.*\.sh|package\.json|rakefile`),
 		added: lazyregexp.New(`--(?:ignore|ignore-glob|deselect|skip|exclude|no-cov|testPathIgnorePatterns|` +
-			`testNamePattern|grep|invert|co|collect-only|dry-run)(?:[\s=]|$)|pytest.*\s-[km][ =]|\baddopts\b.*\s-[km][ =]|` +
-			`go test.*\s-(?:run|skip|short|list)\b|^\s+-[km] |\s-DskipTests|` +
+			`testNamePattern|grep|invert|co|collect-only|dry-run)(?:[\s="',]|$)|pytest.*\s-[km][ =]|` +
+			`\baddopts\b.*[\s"',\[]-[km]["' =,]|^\s+["']?-[km](?:["' =,]|$)|` +
+			`go test.*\s-(?:run|skip|short|list)\b|\s-DskipTests|` +
 			`maven\.test\.skip|xfail_strict\s*=\s*false|-x test\b`),
 		touched: lazyregexp.New(`^\s*(?:norecursedirs|testpaths|python_files|python_functions|python_classes|` +
 			`collect_ignore\w*|ignore_glob|xfail_strict|markers_strict)\b`),

@@ -9,11 +9,12 @@ import (
 
 var (
 	// looks are words of rules about what code looks like.
-	looks = set("name naming camelcase import imports order style layout metrics length size line lines newline spacing " +
+	looks = set("name naming camelcase order style layout metrics length size line lines newline spacing " +
 		"complexity indent docs documentation readability formatting whitespace quotes semi comma curly")
 	// trifling are words of rules about whether code is used or may be, or is fast: turned off in tests, as
 	// those about its looks, nothing is tested less.
-	trifling = set("unused dead deprecated deprecation private static performance modernize serial rawtypes unchecked")
+	trifling = set("unused dead deprecated deprecation private static import imports performance modernize serial " +
+		"rawtypes unchecked")
 	// telling are words of rules that see what a test forgets.
 	telling = set("must result results value expression expressions test tests expect assert assertion assertions")
 	// plainRule are rules of that kind by their form: of PEP 8, names, and what is not used, by
