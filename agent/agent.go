@@ -150,6 +150,7 @@ type Turn struct {
 	Finish string      `json:"finish,omitempty"` // why the model stopped, when it was cut or withheld
 	Told   []string    `json:"told,omitempty"`   // what the loop said to the model afterwards
 	Model  string      `json:"model,omitempty"`  // the one that answered
+	Opaque *llm.Opaque `json:"opaque,omitempty"` // of its answer, for the model alone: never shown
 	Note   string      `json:"note,omitempty"`   // what else the loop did, such as a warning
 }
 
@@ -157,6 +158,7 @@ type Turn struct {
 // so. The turn itself is not changed.
 func (t Turn) Masked(mask sia.Mask) Turn {
 	t.Text, t.Finish, t.Note, t.Told = mask(t.Text), mask(t.Finish), mask(t.Note), mask.Each(t.Told)
+	t.Opaque = t.Opaque.Masked(mask)
 	t.Calls = slices.Clone(t.Calls)
 	for i := range t.Calls {
 		c := &t.Calls[i]

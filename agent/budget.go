@@ -67,7 +67,7 @@ func (b *attemptBudget) nextCall(prompt, want int) (maxOutput int, end sia.Attem
 	}
 	left := b.limits.Credits - b.spent
 	all := b.correctEstimate(prompt)
-	in := sia.CreditsOf(max(b.price.Cost(llm.Usage{Input: all}), b.price.Cost(llm.Usage{Input: all, CachedInput: all})))
+	in := sia.CreditsOf(b.price.Prompt(all))
 	fits := want
 	if b.price.Output > 0 {
 		perToken := b.price.Output / 1e6 * 100 * float64(sia.Credit)

@@ -6,6 +6,8 @@ import (
 
 	"pgregory.net/rapid"
 
+	_ "github.com/sia-bot/sia/sia/fixedseed"
+
 	"github.com/sia-bot/sia/agent/llm"
 	"github.com/sia-bot/sia/sia"
 )

@@ -207,7 +207,12 @@ func dropResult(m *llm.Message) bool {
 	return true
 }
 
+// dropArguments leaves out long arguments. Those of an answer with opaque parts stay: the
+// two belong together, and go together.
 func dropArguments(m *llm.Message) bool {
+	if m.Opaque != nil && len(m.Opaque.Parts) > 0 {
+		return false
+	}
 	dropped := false
 	for i := range m.ToolCalls {
 		if len(m.ToolCalls[i].Arguments) >= minCallLeftOut {

@@ -55,7 +55,7 @@ func endText(r Result) string {
 
 // maskedTurn is t with secrets masked.
 func maskedTurn(t Turn) Turn {
-	t.Text, t.Note = secret.Mask(t.Text), secret.Mask(t.Note)
+	t.Text, t.Note, t.Opaque = secret.Mask(t.Text), secret.Mask(t.Note), t.Opaque.Masked(secret.Mask)
 	calls := make([]Call, len(t.Calls))
 	for i, c := range t.Calls {
 		masked := secret.Mask(c.Arguments)

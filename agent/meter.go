@@ -47,7 +47,7 @@ func (m *callMeter) Reserve(prompt, want int) (gateway.Call, error) {
 		return gateway.Call{}, errors.New(why)
 	}
 	c := gateway.Call{Prompt: prompt, Input: m.budget.correctEstimate(prompt), Most: most}
-	c.Held = int64(sia.CreditsOf(m.budget.price.Cost(llm.Usage{Input: c.Input, Output: most})))
+	c.Held = int64(sia.CreditsOf(m.budget.price.Prompt(c.Input) + m.budget.price.Cost(llm.Usage{Output: most})))
 	m.held += sia.Credits(c.Held)
 	m.calling++
 	m.budget.turns++
@@ -63,7 +63,7 @@ func (m *callMeter) Settle(c gateway.Call, u gateway.Usage) {
 	if u == (gateway.Usage{}) {
 		return
 	}
-	used := llm.Usage{Input: u.Input, CachedInput: u.Cached, Output: u.Output,
+	used := llm.Usage{Input: u.Input, CachedInput: u.Cached, CacheWrite: u.Written, Output: u.Output,
 		Estimated: u.Input == c.Input} // what was reserved teaches nothing
 	used.USD = m.budget.price.Cost(used)
 	m.answered(paidAnswer{used, m.budget.bookUsage(c.Prompt, llm.Response{Usage: used})})

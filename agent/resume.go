@@ -172,7 +172,7 @@ func (r *builtinRun) restoreEnd(ctx context.Context, used tool.Tool, c Call) {
 
 // restoreAnswer adds a saved answer to the conversation.
 func (r *builtinRun) restoreAnswer(t Turn) llm.Response {
-	m := llm.Message{Role: llm.RoleAssistant, Content: t.Text}
+	m := llm.Message{Role: llm.RoleAssistant, Content: t.Text, Opaque: t.Opaque}
 	for _, c := range t.Calls {
 		m.ToolCalls = append(m.ToolCalls, llm.ToolCall{ID: c.ID, Name: c.Name, Arguments: c.Arguments})
 	}

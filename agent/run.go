@@ -124,7 +124,8 @@ func (r *builtinRun) takeTurn(ctx context.Context) error {
 	if err != nil {
 		return r.handleError(ctx, resp, err)
 	}
-	turn := Turn{Kind: TurnModel, Text: resp.Message.Content, Usage: resp.Spent(), Model: resp.Model}
+	turn := Turn{Kind: TurnModel, Text: resp.Message.Content, Usage: resp.Spent(), Model: resp.Model,
+		Opaque: resp.Message.Opaque}
 	turn.Cost = r.budget.bookAnswer(prompt, resp) + r.lost
 	turn.Usage, r.lost, r.lostUsage = turn.Usage.Add(r.lostUsage), 0, llm.Usage{}
 	turn.Number = r.budget.turns

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"slices"
+	"time"
 
 	"github.com/sia-bot/sia/agent/llm"
 )
@@ -33,38 +34,61 @@ func (c ModelsConfig) coders() []CoderConfig {
 	return c.Coders
 }
 
-// ModelConfig is one model behind an OpenAI-compatible endpoint, and those that
-// are asked in its place.
+// ModelConfig is one model behind an endpoint, and those that are asked in its place.
 type ModelConfig struct {
 	Name      string // for people and logs; "" is the role's
 	URL       string // base URL, such as https://api.openai.com/v1
 	Key       string
 	Model     string
+	Protocol  llm.Protocol  // "": found out
+	Reasoning string        // how much it reasons, in the endpoint's words; "": as it does by itself
 	Price     llm.Price     // USD per million tokens
 	Context   int           // tokens of its window, output included; 0: llm.DefaultWindow
 	MaxOutput int           // tokens of an answer; 0: llm.DefaultMaxOutput
+	Timeout   time.Duration // of one answer; 0: llm.DefaultTimeout
 	Backups   []ModelConfig // asked in this order when it can't answer
 
 	observe func(llm.Call) // see [llm.Config]; set by New
+	memory  *llm.Memory    // likewise
 }
 
-// observed is the configuration with every model's calls told to f.
-func (c ModelsConfig) observed(f func(llm.Call)) ModelsConfig {
-	c.Coder, c.SIA, c.Reviewer = c.Coder.observed(f), c.SIA.observed(f), c.Reviewer.observed(f)
+// each is the configuration with f of every model.
+func (c ModelsConfig) each(f func(ModelConfig) ModelConfig) ModelsConfig {
+	all := func(m ModelConfig) ModelConfig {
+		m = f(m)
+		m.Backups = slices.Clone(m.Backups)
+		for i := range m.Backups {
+			m.Backups[i] = f(m.Backups[i])
+		}
+		return m
+	}
+	c.Coder, c.SIA, c.Reviewer = all(c.Coder), all(c.SIA), all(c.Reviewer)
 	c.Coders = slices.Clone(c.Coders)
 	for i := range c.Coders {
-		c.Coders[i].Model = c.Coders[i].Model.observed(f)
+		c.Coders[i].Model = all(c.Coders[i].Model)
 	}
 	return c
 }
 
-func (m ModelConfig) observed(f func(llm.Call)) ModelConfig {
-	m.observe = f
-	m.Backups = slices.Clone(m.Backups)
-	for i := range m.Backups {
-		m.Backups[i].observe = f
-	}
-	return m
+// observed is the configuration with every model's calls told to f.
+func (c ModelsConfig) observed(f func(llm.Call)) ModelsConfig {
+	return c.each(func(m ModelConfig) ModelConfig { m.observe = f; return m })
+}
+
+// Remembering is the configuration with what is learned of every model kept in memory.
+func (c ModelsConfig) Remembering(memory *llm.Memory) ModelsConfig {
+	return c.each(func(m ModelConfig) ModelConfig { m.memory = memory; return m })
+}
+
+// priced is the configuration with the list prices of models that have none, as far as
+// they are known.
+func (c ModelsConfig) priced() ModelsConfig {
+	return c.each(func(m ModelConfig) ModelConfig {
+		if m.Price == (llm.Price{}) {
+			m.Price, _ = llm.KnownPrice(m.Model)
+		}
+		return m
+	})
 }
 
 // firstAttempt is what an attempt is taken to use before any was seen. At the prices of Claude
@@ -101,6 +125,9 @@ func (m ModelConfig) or(other ModelConfig) ModelConfig {
 	if m.Model == "" {
 		m.Model = other.Model
 	}
+	if m.Protocol == "" && m.URL == other.URL && m.Model == other.Model {
+		m.Protocol = other.Protocol
+	}
 	return m
 }
 
@@ -135,8 +162,8 @@ func (c ModelsConfig) Named() (list []ModelConfig) {
 func (m ModelConfig) Client(l *slog.Logger, retries int) (*llm.Client, error) {
 	return llm.New(llm.Config{
 		Name: m.Name, BaseURL: m.URL, APIKey: m.Key, Model: m.Model, Price: m.Price, Window: m.Context,
-		MaxOutput: m.MaxOutput,
-		Retries:   retries, Logger: l, Observe: m.observe,
+		MaxOutput: m.MaxOutput, Protocol: m.Protocol, Reasoning: m.Reasoning, Timeout: m.Timeout, Memory: m.memory,
+		Retries: retries, Logger: l, Observe: m.observe,
 	})
 }
 

@@ -29,8 +29,9 @@ const (
 	bytesPerToken = 3               // fewer than there really are, so that estimates are not too low
 )
 
-// Usage is what a call took, in tokens. Cached is part of Input.
-type Usage struct{ Input, Cached, Output int }
+// Usage is what a call took, in tokens. Cached, which was read from the endpoint's cache,
+// and Written, which was written to it, are parts of Input.
+type Usage struct{ Input, Cached, Written, Output int }
 
 // Call is one call that a meter let through.
 type Call struct {

@@ -13,6 +13,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	_ "github.com/sia-bot/sia/sia/fixedseed"
+
 	"github.com/sia-bot/sia/agent/gateway"
 	"github.com/sia-bot/sia/agent/llm/scripted"
 )
@@ -331,3 +333,66 @@ func TestNew(t *testing.T) {
 		}
 	}
 }
+
+// What an endpoint counts as read from its cache and written to it is booked as that, in
+// each dialect, streamed or not.
+func TestCacheIsBooked(t *testing.T) {
+	for name, c := range map[string]struct {
+		path, kind, body string
+		want             gateway.Usage
+	}{
+		"chat, OpenRouter": {"/v1/chat/completions", "application/json", `{"usage":{"prompt_tokens":100,"completion_tokens":5,` +
+			`"total_tokens":105,"prompt_tokens_details":{"cached_tokens":60,"cache_write_tokens":30}}}`,
+			gateway.Usage{Input: 100, Cached: 60, Written: 30, Output: 5}},
+		"chat, DeepSeek": {"/v1/chat/completions", "application/json", `{"usage":{"prompt_tokens":100,"completion_tokens":5,` +
+			`"prompt_cache_hit_tokens":64}}`, gateway.Usage{Input: 100, Cached: 64, Output: 5}},
+		"chat, LiteLLM": {"/v1/chat/completions", "application/json", `{"usage":{"prompt_tokens":100,"completion_tokens":5,` +
+			`"cache_read_input_tokens":60,"cache_creation_input_tokens":30}}`,
+			gateway.Usage{Input: 100, Cached: 60, Written: 30, Output: 5}},
+		"responses": {"/v1/responses", "text/event-stream", `data: {"type":"response.completed","response":{"usage":` +
+			`{"input_tokens":100,"input_tokens_details":{"cached_tokens":64},"output_tokens":5}}}` + "\n\n",
+			gateway.Usage{Input: 100, Cached: 64, Output: 5}},
+		"messages": {"/v1/messages", "text/event-stream", `data: {"type":"message_start","message":{"usage":{"input_tokens":10,` +
+			`"cache_read_input_tokens":60,"cache_creation_input_tokens":30,"output_tokens":1}}}` + "\n\n" +
+			`data: {"type":"message_delta","usage":{"output_tokens":5}}` + "\n\n" + `data: {"type":"message_stop"}` + "\n\n",
+			gateway.Usage{Input: 100, Cached: 60, Written: 30, Output: 5}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			up := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+				w.Header().Set("Content-Type", c.kind)
+				io.WriteString(w, c.body)
+			}))
+			defer up.Close()
+			m := &usageMeter{}
+			g, err := gateway.New(gateway.Config{Upstream: up.URL + "/v1", Model: "m", Token: "t", Meter: m})
+			if err != nil {
+				t.Fatal(err)
+			}
+			srv := httptest.NewServer(g)
+			r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, srv.URL+c.path,
+				strings.NewReader(`{"model":"m"}`))
+			if err != nil {
+				t.Fatal(err)
+			}
+			r.Header.Set("Authorization", "Bearer t")
+			resp, err := http.DefaultClient.Do(r)
+			if err != nil {
+				t.Fatal(err)
+			}
+			resp.Body.Close()
+			srv.Close() // waits until the call is settled
+			if d := cmp.Diff(c.want, m.used); d != "" {
+				t.Errorf("booked (-want +got):\n%s", d)
+			}
+		})
+	}
+}
+
+// usageMeter lets every call through and keeps what the last one took.
+type usageMeter struct{ used gateway.Usage }
+
+func (m *usageMeter) Reserve(prompt, _ int) (gateway.Call, error) {
+	return gateway.Call{Prompt: prompt, Input: prompt, Most: 10}, nil
+}
+
+func (m *usageMeter) Settle(_ gateway.Call, u gateway.Usage) { m.used = u }

@@ -17,6 +17,8 @@ type counter struct {
 	told   bool   // the usage of the whole answer was told, as far as it came
 	ended  bool   // an event said that nothing follows
 	u      Usage
+
+	uncached, cacheRead, cacheWrote int // what Anthropic counts beside one another, as far as it was told
 }
 
 func newCounter(stream bool) *counter { return &counter{stream: stream} }
@@ -59,12 +61,17 @@ type wireUsage struct {
 	Input         int `json:"input_tokens"`
 	Output        int `json:"output_tokens"`
 	CacheRead     int `json:"cache_read_input_tokens"`     // beside Input
-	CacheCreation int `json:"cache_creation_input_tokens"` // beside Input
+	CacheCreation int `json:"cache_creation_input_tokens"` // likewise
+	CacheHit      int `json:"prompt_cache_hit_tokens"`     // DeepSeek's, within Prompt
+	CachedTokens  int `json:"cached_tokens"`               // Moonshot's, within Prompt
+	Total         int `json:"total_tokens"`
 	PromptDetails struct {
-		Cached int `json:"cached_tokens"`
+		Cached  int `json:"cached_tokens"`
+		Written int `json:"cache_write_tokens"` // OpenRouter's
 	} `json:"prompt_tokens_details"`
 	InputDetails struct {
-		Cached int `json:"cached_tokens"`
+		Cached  int `json:"cached_tokens"`
+		Written int `json:"cache_write_tokens"`
 	} `json:"input_tokens_details"`
 }
 
@@ -109,9 +116,21 @@ func (c *counter) count(w *wireUsage) {
 	if w == nil {
 		return
 	}
-	c.u.Input = max(c.u.Input, w.Prompt, w.Input+w.CacheRead+w.CacheCreation)
-	c.u.Cached = max(c.u.Cached, w.CacheRead, w.PromptDetails.Cached, w.InputDetails.Cached)
+	c.cacheRead = max(c.cacheRead, w.CacheRead)
+	c.cacheWrote = max(c.cacheWrote, w.CacheCreation)
+	c.uncached = max(c.uncached, w.Input)
+	beside := c.uncached + c.cacheRead + c.cacheWrote
+	if w.Prompt > 0 { // LiteLLM names what is cached as Anthropic does, and counts it within
+		beside = 0
+	}
+	c.u.Input = max(c.u.Input, w.Prompt, beside)
+	c.u.Cached = min(max(c.u.Cached, c.cacheRead, w.CacheHit, w.CachedTokens, w.PromptDetails.Cached, w.InputDetails.Cached),
+		c.u.Input)
+	c.u.Written = min(max(c.u.Written, c.cacheWrote, w.PromptDetails.Written, w.InputDetails.Written), c.u.Input-c.u.Cached)
 	c.u.Output = max(c.u.Output, w.Completion, w.Output)
+	if w.Prompt > 0 { // xAI and Gemini count reasoning beside the answer
+		c.u.Output = max(c.u.Output, w.Total-w.Prompt)
+	}
 }
 
 // usage is what the call took. whole says that the answer came to its end. When nobody
@@ -126,5 +145,5 @@ func (c *counter) usage(call Call, whole bool) Usage {
 	if c.told && (whole || c.ended) && c.u != (Usage{}) {
 		return c.u
 	}
-	return Usage{Input: max(call.Prompt, call.Input, c.u.Input), Cached: 0, Output: max(call.Most, c.u.Output, 1)}
+	return Usage{Input: max(call.Prompt, call.Input, c.u.Input), Output: max(call.Most, c.u.Output, 1)}
 }

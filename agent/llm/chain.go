@@ -52,12 +52,7 @@ func (c *Chain) Model() string { return c.clients[0].Model() }
 // whichever model answers. What it did cost is in [Usage].
 func (c *Chain) Price() (p Price) {
 	for _, m := range c.clients {
-		cached := m.cfg.Price.CachedInput
-		if cached == 0 {
-			cached = m.cfg.Price.Input
-		}
-		p.Input, p.CachedInput, p.Output = max(p.Input, m.cfg.Price.Input), max(p.CachedInput, cached),
-			max(p.Output, m.cfg.Price.Output)
+		p = p.Highest(m.cfg.Price)
 	}
 	return p
 }
@@ -171,7 +166,8 @@ func (e *Error) othersMayAnswer(resp Response) bool {
 // restTime is how long the model is passed over; 0: the trouble is with the request.
 func (e *Error) restTime() time.Duration {
 	switch {
-	case e.Kind == KindAuth, e.Kind == KindQuota, e.Status == http.StatusNotFound:
+	case e.Kind == KindAuth, e.Kind == KindQuota, e.Kind == KindUnknownModel, e.Kind == KindDialect,
+		e.Status == http.StatusNotFound:
 		return longRest
 	case e.Temporary():
 		return min(max(shortRest, e.RetryAfter), longRest)

@@ -46,12 +46,13 @@ func TestChainAsksTheNextModel(t *testing.T) {
 		"wrong key":         {&scripted.Fault{Status: 401}, "backup", [2]int{1, 1}, []string{"primary: auth"}},
 		"no money": {&scripted.Fault{Status: 429, Code: "insufficient_quota"}, "backup", [2]int{1, 1},
 			[]string{"primary: quota"}},
-		"no such model": {&scripted.Fault{Status: 404}, "backup", [2]int{1, 1}, []string{"primary: bad_request"}},
+		"no such model": {&scripted.Fault{Status: 404}, "backup", [2]int{3, 1},
+			[]string{"primary: bad_request"}}, // the other dialects are tried too
 		"wait too long": {&scripted.Fault{Status: 429, Header: map[string]string{"Retry-After": "900"}}, "backup",
 			[2]int{1, 1}, []string{"primary: rate_limit"}},
 		"no connection": {&scripted.Fault{Reset: true}, "backup", [2]int{2, 1}, []string{"primary: network"}},
 		"broken answers": {&scripted.Fault{Status: 200, Body: "<html>"}, "backup", [2]int{2, 1},
-			[]string{"primary: network"}},
+			[]string{"primary: malformed"}},
 		"it breaks off midway": {&scripted.Fault{Reset: true, After: 2}, "backup", [2]int{2, 1},
 			[]string{"primary: network"}},
 	} {
@@ -154,7 +155,7 @@ func TestChainIsAsNarrowAsItsNarrowest(t *testing.T) {
 		t.Fatal(err)
 	}
 	if c.Window() != 30_000 || c.MaxOutput() != 4000 ||
-		c.Price() != (llm.Price{Input: 2, CachedInput: 1, Output: 20}) {
+		c.Price() != (llm.Price{Input: 2, CachedInput: 1, CacheWrite: 2, Output: 20}) {
 		t.Errorf("window %d, output %d, price %+v", c.Window(), c.MaxOutput(), c.Price())
 	}
 	if _, err := llm.NewChain(); err == nil {

@@ -10,10 +10,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
-	"sync"
 	"time"
-
-	openai "github.com/sashabaranov/go-openai"
 )
 
 // Defaults of [Config].
@@ -30,9 +27,13 @@ const (
 // Config describes one model at one endpoint.
 type Config struct {
 	Name    string // for people and logs, such as "coder"; empty: Model
-	BaseURL string // up to, not including, /chat/completions; empty: OpenAI's
+	BaseURL string // up to, not including, /chat/completions, /responses or /messages; empty: OpenAI's
 	APIKey  string // may be empty for an endpoint that needs none
 	Model   string // as the endpoint names it; required
+
+	Protocol  Protocol // the dialect; empty: ProtocolAuto
+	Reasoning string   // how much it reasons, such as "high", in the endpoint's words; empty: as it does by itself
+	Memory    *Memory  // what was learned of endpoints; nil: one of its own
 
 	Price     Price
 	Window    int           // tokens of context, output included; 0: DefaultWindow
@@ -64,13 +65,10 @@ type Call struct {
 
 // Client calls one model. It is safe for concurrent use.
 type Client struct {
-	cfg  Config
-	api  *openai.Client
-	http *http.Client
-	log  *slog.Logger
-
-	mu    sync.Mutex
-	quirk endpointQuirks // what this endpoint was found not to accept
+	cfg   Config
+	http  *http.Client
+	log   *slog.Logger
+	apart conversationsApart
 }
 
 // New checks cfg and returns a client. It makes no call.
@@ -91,15 +89,20 @@ func New(cfg Config) (*Client, error) {
 		return nil, fmt.Errorf("configure model %s: the endpoint's address must not hold a user, query or fragment; set "+
 			"the key as the API key", cfg.Name)
 	}
-	if cfg.Window < 0 || cfg.MaxOutput < 0 || cfg.Timeout < 0 || cfg.First < 0 || cfg.Idle < 0 || cfg.Price.Input < 0 ||
-		cfg.Price.CachedInput < 0 || cfg.Price.Output < 0 {
+	if cfg.Window < 0 || cfg.MaxOutput < 0 || cfg.Timeout < 0 || cfg.First < 0 || cfg.Idle < 0 || cfg.Price.negative() {
 		return nil, fmt.Errorf("configure model %s: window, output limit, timeout and prices must not be negative", cfg.Name)
+	}
+	if cfg.Protocol, err = ParseProtocol(string(cfg.Protocol)); err != nil {
+		return nil, fmt.Errorf("configure model %s: %w", cfg.Name, err)
+	}
+	if cfg.Memory == nil {
+		cfg.Memory = &Memory{}
 	}
 	cfg.Window = cmp.Or(cfg.Window, DefaultWindow)
 	cfg.MaxOutput = min(cmp.Or(cfg.MaxOutput, DefaultMaxOutput), cfg.Window/2)
 	cfg.Timeout = cmp.Or(cfg.Timeout, DefaultTimeout)
-	cfg.First = cmp.Or(cfg.First, DefaultFirst)
-	cfg.Idle = cmp.Or(cfg.Idle, DefaultIdle)
+	cfg.First = min(cmp.Or(cfg.First, DefaultFirst), cfg.Timeout)
+	cfg.Idle = min(cmp.Or(cfg.Idle, DefaultIdle), cfg.Timeout)
 	cfg.Retries = max(0, cmp.Or(cfg.Retries, DefaultRetries))
 	if cfg.Logger == nil {
 		cfg.Logger = slog.New(slog.DiscardHandler)
@@ -114,13 +117,18 @@ func New(cfg Config) (*Client, error) {
 		cfg.Rand = rand.Float64
 	}
 	c := &Client{cfg: cfg, log: cfg.Logger.With("model", cfg.Name)}
-	oc := openai.DefaultConfig(cfg.APIKey)
-	oc.BaseURL = cfg.BaseURL
 	c.http = c.httpClient()
-	oc.HTTPClient = c.http
-	c.api = openai.NewClientWithConfig(oc)
 	return c, nil
 }
+
+// Key names the model at its endpoint, for [NewMemory].
+func (c *Client) Key() string { return c.cfg.BaseURL + " " + c.cfg.Model }
+
+// Learned is what the endpoint was found to want or to refuse.
+func (c *Client) Learned() Learned { return c.cfg.Memory.of(c.Key()) }
+
+// Protocol is the dialect in which the model is asked as things stand.
+func (c *Client) Protocol() Protocol { return c.protocolOf(c.Learned()) }
 
 // Model is the model's name as the endpoint spells it.
 func (c *Client) Model() string { return c.cfg.Model }
@@ -159,12 +167,12 @@ func (c *Client) completeWith(ctx context.Context, req Request, retries int) (re
 	}
 	started := c.cfg.Now()
 	defer func() { c.observe(started, resp, err) }()
-	resp, tries, err := c.callRetrying(ctx, req, retries)
+	resp, tries, err := c.callRetrying(ctx, req, retries, started)
 	if err != nil {
 		return resp, err
 	}
 	c.log.DebugContext(ctx, "model answered", "input", resp.Usage.Input, "cached", resp.Usage.CachedInput,
-		"output", resp.Usage.Output, "finish", resp.Finish, "tries", tries, "took", c.cfg.Now().Sub(started))
+		"cache_write", resp.Usage.CacheWrite, "output", resp.Usage.Output, "finish", resp.Finish, "tries", tries, "took", c.cfg.Now().Sub(started))
 	if req.Schema == nil {
 		return resp, nil
 	}

@@ -86,7 +86,8 @@ func TestCompleteCarriesToolCallsBothWays(t *testing.T) {
 	}
 	want := llm.Response{
 		Message: llm.Message{Role: "assistant", Content: "Let me look.",
-			ToolCalls: []llm.ToolCall{{ID: "call_0_0", Name: "read", Arguments: `{"path":"a.go"}`}}},
+			ToolCalls: []llm.ToolCall{{ID: "call_0_0", Name: "read", Arguments: `{"path":"a.go"}`}},
+			Opaque:    &llm.Opaque{Maker: "chat " + srv.URL + " coder"}},
 		Finish: "tool_calls", Model: "coder", Client: "coder", Usage: llm.Usage{Input: 100, CachedInput: 40, Output: 7},
 	}
 	if d := cmp.Diff(want, first); d != "" {
@@ -392,4 +393,12 @@ func TestAdviceQuotesTheEndpoint(t *testing.T) {
 			t.Errorf("%q, want %q", got, c.want)
 		}
 	}
+}
+
+// newServer serves f; connections are cut at the end.
+func newServer(t *testing.T, f http.HandlerFunc) string {
+	t.Helper()
+	srv := httptest.NewServer(f)
+	t.Cleanup(func() { srv.CloseClientConnections(); srv.Close() })
+	return srv.URL
 }

@@ -1,18 +1,30 @@
-// Package llm is a client for chat models behind any endpoint that speaks
-// OpenAI's chat completions protocol
-// (https://platform.openai.com/docs/api-reference/chat): OpenAI itself, a
-// gateway, or a server such as vLLM or Ollama.
+// Package llm is a client for chat models behind any endpoint that speaks one of
+// three dialects: chat completions
+// (https://platform.openai.com/docs/api-reference/chat), Responses
+// (https://platform.openai.com/docs/api-reference/responses) and Messages
+// (https://docs.anthropic.com/en/api/messages).
 //
 // Concepts:
 //
-//   - [Client]: one model at one endpoint, with its price, window and limits.
-//   - [Request] and [Response]: one call. Messages carry tool calls both ways.
+//   - [Client]: one model at one endpoint, with its dialect, price, window and limits.
+//   - [Request] and [Response]: one call, the same in every dialect. Messages carry tool
+//     calls both ways.
+//   - [Opaque]: what an answer holds for its model alone, such as encrypted reasoning. It
+//     goes back word for word to the model that made it, and to no other.
+//   - [Protocol] and [Learned]: the dialect, and what an endpoint was found to want or to
+//     refuse in its own words (learned.go). No list of models' names decides anything.
+//     [Memory] keeps it. What is asked for less because of it is logged, and stands in
+//     Learned.Weaker.
+//   - Answers are read by readers of our own (answer.go, chat.go, responses.go,
+//     messages.go) that tolerate what servers really send, in linear time and bounded
+//     memory.
 //   - [Schema]: structured output. Endpoints that refuse it are asked again in
-//     simpler ways, and the client remembers what worked.
+//     simpler ways.
 //   - [Usage], [Price] and [CountTokens]: what a call used, what that costs, and
 //     an estimate of what a call will use.
 //   - [Chain]: several models, each asked when those before it can't answer.
-//   - [Error]: what went wrong, sorted by what can be done about it.
+//   - [Error]: what went wrong, sorted by what can be done about it. How endpoints word
+//     their errors is data (wordings.go), and so is what their words teach (learned.go).
 //
 // Answers come as streams, so that a dead connection is noticed early and a
 // cancelled call stops at once. Endpoints that do not stream are asked without.
@@ -21,5 +33,5 @@
 // asked for. What a broken answer used is counted. An API key never appears in
 // an error or a log line.
 //
-// The package imports nothing of ours. Start reading at client.go.
+// The package imports nothing of ours. Start reading at client.go, then call.go.
 package llm

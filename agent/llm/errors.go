@@ -17,7 +17,10 @@ const (
 	KindRateLimit     ErrorKind = "rate_limit"     // too many requests or tokens: wait
 	KindOverloaded    ErrorKind = "overloaded"     // the endpoint has trouble (5xx): wait
 	KindContextLength ErrorKind = "context_length" // the conversation does not fit the model's window: shorten it
-	KindBadRequest    ErrorKind = "bad_request"    // the endpoint refuses the request, or knows no such model
+	KindModeration    ErrorKind = "moderation"     // the provider refuses what the conversation is about: a person must act
+	KindUnknownModel  ErrorKind = "unknown_model"  // the endpoint knows no such model: a person must act
+	KindDialect       ErrorKind = "dialect"        // the model wants to be asked in another dialect: a person must act
+	KindBadRequest    ErrorKind = "bad_request"    // the endpoint refuses the request
 	KindNetwork       ErrorKind = "network"        // no connection, or a broken one
 	KindTimeout       ErrorKind = "timeout"        // no answer within Config.Timeout
 	KindMalformed     ErrorKind = "malformed"      // an answer that can't be read, or not the JSON asked for
@@ -33,6 +36,8 @@ type Error struct {
 	RetryAfter time.Duration // how long the endpoint asked to wait; 0 when it did not say
 	Tries      int           // how many times the call was made
 	Err        error         // the cause, when there was no answer
+
+	param string // what of the request the endpoint names
 }
 
 // Error names the model, the kind and the endpoint's words.
@@ -69,11 +74,18 @@ func (e *Error) Advice() string {
 	case KindAuth:
 		return "Check the API key of the model in the server's configuration, and that it may use this model."
 	case KindQuota:
-		return "Check the balance and the billing of the model's account."
+		return "Check the balance and the billing of the model's account" + e.words() + "."
 	case KindRateLimit:
 		return "The endpoint limits how much may be asked; wait, or raise the account's limit."
 	case KindContextLength:
 		return "The task needs more context than the model has; use a model with a larger window, or make the task smaller."
+	case KindModeration:
+		return "The model's provider refuses what the task is about" + e.words() + ". Say it differently, or use a model of " +
+			"another provider."
+	case KindUnknownModel:
+		return "The endpoint does not know the model" + e.words() + ". Check the model's name in the server's configuration."
+	case KindDialect:
+		return "Set `protocol` of the model to auto, or to the dialect that the endpoint names" + e.words() + "."
 	case KindBadRequest:
 		const check = "Check the model's name and the endpoint's address in the server's configuration."
 		said := strings.TrimRight(strings.TrimSpace(e.Message), ".")
@@ -87,5 +99,15 @@ func (e *Error) Advice() string {
 	case KindNetwork, KindTimeout, KindOverloaded:
 		return "Check that the model's endpoint is up and can be reached from this server."
 	}
-	return "Check that the configured address is an endpoint of OpenAI's chat completions protocol."
+	return "Check that the configured address is an endpoint of one of the protocols that SIA speaks: chat completions, " +
+		"Responses or Messages."
+}
+
+// words are the endpoint's, to be put into a sentence.
+func (e *Error) words() string {
+	said := strings.TrimRight(strings.TrimSpace(e.Message), ".")
+	if said == "" {
+		return ""
+	}
+	return " (it says: " + said + ")"
 }

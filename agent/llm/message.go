@@ -10,8 +10,8 @@ const (
 	RoleTool      = "tool"
 )
 
-// The reasons for which a model stops, as OpenAI spells them. An endpoint may
-// send others.
+// The reasons for which a model stops, as OpenAI spells them. What other endpoints
+// call them is told in these words; a reason that is not known stays as it is.
 const (
 	FinishStop          = "stop"
 	FinishLength        = "length" // the output limit was reached: the text or arguments are cut
@@ -25,6 +25,7 @@ type Message struct {
 	Content    string     `json:"content,omitempty"`
 	ToolCalls  []ToolCall `json:"tool_calls,omitempty"`   // of the assistant
 	ToolCallID string     `json:"tool_call_id,omitempty"` // of a tool's message: the call that it answers
+	Opaque     *Opaque    `json:"opaque,omitempty"`       // of the assistant; see [Opaque]
 }
 
 // ToolCall is a model's wish to call a tool. Arguments is what the model wrote,
@@ -76,9 +77,10 @@ func (r Response) Spent() Usage { return r.Usage.Add(r.Lost) }
 
 // Usage counts the tokens of one call, or of several.
 type Usage struct {
-	Input       int     `json:"input"`            // of the prompt, CachedInput included
-	CachedInput int     `json:"cached,omitempty"` // of the prompt, read from the endpoint's cache
-	Output      int     `json:"output"`           // reasoning included
+	Input       int     `json:"input"`                 // of the prompt, CachedInput and CacheWrite included
+	CachedInput int     `json:"cached,omitempty"`      // of the prompt, read from the endpoint's cache
+	CacheWrite  int     `json:"cache_write,omitempty"` // of the prompt, written to the endpoint's cache at a price of its own
+	Output      int     `json:"output"`                // reasoning included
 	Estimated   bool    `json:"estimated,omitempty"`
 	USD         float64 `json:"usd,omitempty"` // by the prices of the models that were asked
 }
@@ -88,25 +90,9 @@ func (u Usage) Add(v Usage) Usage {
 	return Usage{
 		Input:       u.Input + v.Input,
 		CachedInput: u.CachedInput + v.CachedInput,
+		CacheWrite:  u.CacheWrite + v.CacheWrite,
 		Output:      u.Output + v.Output,
 		Estimated:   u.Estimated || v.Estimated,
 		USD:         u.USD + v.USD,
 	}
-}
-
-// Price is what a model costs, in USD per million tokens. The zero Price is free.
-type Price struct {
-	Input       float64
-	CachedInput float64 // 0: no discount, cached tokens cost Input
-	Output      float64
-}
-
-// Cost is what u costs, in USD.
-func (p Price) Cost(u Usage) float64 {
-	cached := min(max(0, u.CachedInput), u.Input)
-	cachedPrice := p.CachedInput
-	if cachedPrice == 0 {
-		cachedPrice = p.Input
-	}
-	return (float64(u.Input-cached)*p.Input + float64(cached)*cachedPrice + float64(u.Output)*p.Output) / 1e6
 }

@@ -2,6 +2,7 @@ package llm
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 )
@@ -14,11 +15,13 @@ const (
 	mostWait  = time.Minute
 )
 
-// maxTimeouts is how many timeouts end a call: each has cost minutes.
+// maxTimeouts is how many timeouts end a call: each has cost minutes. The second is not
+// waited for where it might come after Config.Timeout.
 const maxTimeouts = 2
 
 // callRetrying calls the model until it answers, can't answer, or the tries are used up.
-func (c *Client) callRetrying(ctx context.Context, req Request, retries int) (Response, int, error) {
+func (c *Client) callRetrying(ctx context.Context, req Request, retries int,
+	started time.Time) (Response, int, error) {
 	var lost Usage
 	timeouts := 0
 	for tries := 1; ; tries++ {
@@ -36,7 +39,8 @@ func (c *Client) callRetrying(ctx context.Context, req Request, retries int) (Re
 		if err.Kind == KindTimeout {
 			timeouts++
 		}
-		if !err.Temporary() || tries > retries || timeouts >= maxTimeouts {
+		late := timeouts > 0 && c.cfg.Now().Sub(started)+c.cfg.First > c.cfg.Timeout
+		if !err.Temporary() || tries > retries || timeouts >= maxTimeouts || late || errors.Is(err.Err, errTooMuch) {
 			return failed, tries, err
 		}
 		wait := c.retryWait(tries, err.RetryAfter)

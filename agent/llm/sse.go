@@ -7,33 +7,100 @@ import (
 	"io"
 )
 
+// Bounds of a stream.
+const (
+	maxEventBytes   = 16 << 20 // of one event
+	maxStreamBytes  = 1 << 30  // of all of them; what is kept of an answer has bounds of its own
+	maxGarbageBytes = 64 << 10 // that are no events
+)
+
+// errGarbage is a stream that is none of events.
+var errGarbage = errors.New("what comes is not the protocol's: no events")
+
 // eventReader reads the data of server-sent events
 // (https://html.spec.whatwg.org/multipage/server-sent-events.html). Event names,
 // ids and comments, with which gateways keep a connection alive, are passed over.
-type eventReader struct{ in *bufio.Reader }
+type eventReader struct {
+	in      *bufio.Reader
+	line    []byte // a line that is longer than the reader's buffer
+	data    []byte
+	read    int
+	garbage int
+}
 
-// nextData returns the data of the next event, without its lines' ends. It returns
-// io.EOF when the stream ends.
+// nextData returns the data of the next event, without its lines' ends, valid until the
+// next call. It returns io.EOF when the stream ends.
 func (e *eventReader) nextData() ([]byte, error) {
-	var data []byte
+	e.data = e.data[:0]
 	has := false
 	for {
-		line, err := e.in.ReadBytes('\n')
-		text := bytes.TrimRight(line, "\r\n")
+		line, err := e.nextLine()
+		text := withoutEnd(line)
 		switch value, is := bytes.CutPrefix(text, []byte("data:")); {
 		case is:
 			if has {
-				data = append(data, '\n')
+				e.data = append(e.data, '\n')
 			}
-			data, has = append(data, bytes.TrimPrefix(value, []byte(" "))...), true
+			if e.data, has = append(e.data, bytes.TrimPrefix(value, []byte(" "))...), true; len(e.data) > maxEventBytes {
+				return nil, errAnswerTooLarge
+			}
 		case len(text) == 0 && has && err == nil:
-			return data, nil
+			return e.data, nil
+		case len(text) > 0 && !isEventField(text):
+			if e.garbage += len(text); e.garbage > maxGarbageBytes {
+				return nil, errGarbage
+			}
 		}
 		if err != nil {
-			if has && errors.Is(err, io.EOF) && len(bytes.TrimSpace(data)) > 0 { // some servers leave the last empty line out
-				return data, nil
+			if has && errors.Is(err, io.EOF) && len(bytes.TrimSpace(e.data)) > 0 { // some servers leave the last empty line out
+				return e.data, nil
+			}
+			if errors.Is(err, io.EOF) && e.garbage > 0 {
+				return nil, errGarbage
 			}
 			return nil, err
+		}
+	}
+}
+
+// withoutEnd is a line without its end.
+func withoutEnd(line []byte) []byte {
+	for n := len(line); n > 0 && (line[n-1] == '\n' || line[n-1] == '\r'); n-- {
+		line = line[:n-1]
+	}
+	return line
+}
+
+// isEventField reports whether a line is a comment or a field other than data.
+func isEventField(line []byte) bool {
+	for _, p := range []string{":", "event:", "id:", "retry:"} {
+		if bytes.HasPrefix(line, []byte(p)) {
+			return true
+		}
+	}
+	return false
+}
+
+// nextLine is the next line with its end, valid until the next call.
+func (e *eventReader) nextLine() ([]byte, error) {
+	e.line = e.line[:0]
+	for {
+		piece, err := e.in.ReadSlice('\n')
+		if e.read += len(piece); e.read > maxStreamBytes {
+			return nil, errAnswerTooLarge
+		}
+		if !errors.Is(err, bufio.ErrBufferFull) {
+			if len(e.line) == 0 {
+				return piece, err
+			}
+			e.line = append(e.line, piece...)
+			return e.line, err
+		}
+		if e.line = append(e.line, piece...); len(e.line) > maxEventBytes {
+			return nil, errAnswerTooLarge
+		}
+		if !bytes.HasPrefix(e.line, []byte("data:")) && len(e.line) > maxGarbageBytes && !isEventField(e.line) {
+			return nil, errGarbage
 		}
 	}
 }

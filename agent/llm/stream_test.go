@@ -172,7 +172,7 @@ data: {"choices":[{"index":0,"delta":{"tool_calls":[{"index":1,"function":{"argu
 
 data: [DONE]
 
-`, "", []llm.ToolCall{call("call_1_0", "read", `{"p":1}`), call("call_1_1", "list", "{}")}},
+`, "", []llm.ToolCall{call("jwq2i1ZKF", "read", `{"p":1}`), call("cacOqBLPV", "list", "{}")}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			resp, err := streams(t, tt.body).Complete(t.Context(), ask("x"))

@@ -11,26 +11,31 @@ import (
 // errNoJSON says that a model did not answer with the object that was asked for.
 var errNoJSON = errors.New("the model's answer holds no complete JSON object")
 
-// askForJSON makes out ask for an object of shape s in the given mode.
-func (c *Client) askForJSON(out *openai.ChatCompletionRequest, s Schema, mode schemaMode) {
+// askForJSON makes a request of chat completions ask for an object of shape s in the given
+// mode.
+func (r *chatRequest) askForJSON(s Schema, mode schemaMode) {
 	switch mode {
 	case modeSchema:
-		out.ResponseFormat = &openai.ChatCompletionResponseFormat{
+		r.ResponseFormat = &openai.ChatCompletionResponseFormat{
 			Type:       openai.ChatCompletionResponseFormatTypeJSONSchema,
 			JSONSchema: &openai.ChatCompletionResponseFormatJSONSchema{Name: s.Name, Schema: s.JSON, Strict: s.Strict},
 		}
 		return
 	case modeObject:
-		out.ResponseFormat = &openai.ChatCompletionResponseFormat{Type: openai.ChatCompletionResponseFormatTypeJSONObject}
+		r.ResponseFormat = &openai.ChatCompletionResponseFormat{Type: openai.ChatCompletionResponseFormatTypeJSONObject}
 	}
-	ask := "Answer with exactly one JSON object and nothing else: no prose, no code fence. It must satisfy this JSON " +
-		"Schema:\n" + string(s.JSON)
-	if len(out.Messages) > 0 && out.Messages[0].Role == RoleSystem {
-		out.Messages[0].Content += "\n\n" + ask
+	if len(r.Messages) > 0 && r.Messages[0]["role"] == RoleSystem {
+		text, _ := r.Messages[0]["content"].(string)
+		r.Messages[0]["content"] = text + "\n\n" + askInWords(s)
 		return
 	}
-	first := openai.ChatCompletionMessage{Role: RoleSystem, Content: ask}
-	out.Messages = append([]openai.ChatCompletionMessage{first}, out.Messages...)
+	r.Messages = append([]map[string]any{{"role": RoleSystem, "content": askInWords(s)}}, r.Messages...)
+}
+
+// askInWords asks for the object in the prompt.
+func askInWords(s Schema) string {
+	return "Answer with exactly one JSON object and nothing else: no prose, no code fence. It must satisfy this JSON " +
+		"Schema:\n" + string(s.JSON)
 }
 
 // ExtractJSON finds the JSON object in a model's answer: the whole text, or the

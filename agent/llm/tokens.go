@@ -49,9 +49,10 @@ func CountTokens(text string) int {
 	return n
 }
 
-// Tokens estimates how many tokens m takes up in a prompt.
+// Tokens estimates how many tokens m takes up in a prompt, opaque parts included: those
+// are as a rule encoded, at some four characters a token.
 func (m Message) Tokens() int {
-	n := tokensPerMessage + CountTokens(m.Content)
+	n := tokensPerMessage + CountTokens(m.Content) + m.Opaque.bytes()/4
 	for _, c := range m.ToolCalls {
 		n += tokensPerCall + CountTokens(c.Name) + CountTokens(c.Arguments)
 	}

@@ -3,8 +3,6 @@ package llm
 import (
 	"context"
 	"errors"
-	"fmt"
-	"io"
 	"net/http"
 	"strconv"
 	"strings"
@@ -13,7 +11,7 @@ import (
 	"github.com/sia-bot/sia/sia/text"
 )
 
-// maxAnswerBytes bounds what is read of one answer.
+// maxAnswerBytes bounds an answer that comes in one piece. Streams have bounds of their own.
 const maxAnswerBytes = 32 << 20
 
 // maxErrorBytes bounds what is read of an endpoint's words about an error.
@@ -30,13 +28,13 @@ func (e redirectError) Error() string {
 	return "the endpoint redirects elsewhere; configure the address that it redirects to"
 }
 
-// seenAnswer is what one try saw of the HTTP answer. The protocol's library drops the
-// headers of errors, so the transport keeps the ones that matter.
+// seenAnswer is what one try saw of the HTTP answer.
 type seenAnswer struct {
 	status     int
 	retryAfter time.Duration
 	streamed   bool // the answer comes as events
 	begun      bool // something of it came
+	gateway    bool // what answers is a gateway that passes cache marks on
 }
 
 type seenKey struct{}
@@ -46,7 +44,7 @@ func withSeen(ctx context.Context, s *seenAnswer) context.Context {
 	return context.WithValue(ctx, seenKey{}, s)
 }
 
-// watchedTransport records status and Retry-After, refuses redirects and bounds answers.
+// watchedTransport records status and Retry-After, and refuses redirects.
 type watchedTransport struct {
 	base http.RoundTripper
 	now  func() time.Time
@@ -75,12 +73,12 @@ func (t watchedTransport) RoundTrip(req *http.Request) (*http.Response, error) {
 		s.status = resp.StatusCode
 		s.streamed = strings.HasPrefix(resp.Header.Get("Content-Type"), "text/event-stream")
 		s.retryAfter = retryAfter(resp.Header, t.now())
+		s.gateway = resp.Header.Get("X-Litellm-Version") != "" // https://docs.litellm.ai/docs/proxy/response_headers
 	}
 	if resp.StatusCode >= 300 && resp.StatusCode < 400 {
 		resp.Body.Close()
 		return nil, redirectError{resp.StatusCode}
 	}
-	resp.Body = &boundedBody{ReadCloser: resp.Body, left: maxAnswerBytes}
 	return resp, nil
 }
 
@@ -94,19 +92,4 @@ func retryAfter(h http.Header, now time.Time) time.Duration {
 	}
 	wait, _ := text.RetryAfter(h.Get("Retry-After"), now)
 	return min(wait, most)
-}
-
-// boundedBody fails a read beyond left bytes.
-type boundedBody struct {
-	io.ReadCloser
-	left int64
-}
-
-func (b *boundedBody) Read(p []byte) (int, error) {
-	if b.left <= 0 {
-		return 0, fmt.Errorf("read answer: %w", errAnswerTooLarge)
-	}
-	n, err := b.ReadCloser.Read(p[:min(int64(len(p)), b.left)])
-	b.left -= int64(n)
-	return n, err
 }

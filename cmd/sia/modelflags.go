@@ -19,22 +19,26 @@ type modelFlags struct {
 	Model         string  `help:"Model that works on attempts." env:"SIA_MODEL" placeholder:"NAME"`
 	SIAModel      string  `name:"sia-model" help:"Model that diagnoses; default: --model." env:"SIA_SIA_MODEL" placeholder:"NAME"`
 	ReviewerModel string  `help:"Model that reviews diagnoses and final changes; default: --sia-model." env:"SIA_REVIEWER_MODEL" placeholder:"NAME"`
+	ModelProtocol string  `help:"Dialect that the endpoint is spoken to in: auto, chat, responses or messages; default: found out." env:"SIA_MODEL_PROTOCOL" enum:",auto,chat,responses,messages" default:"" placeholder:"NAME"`
+	ModelReason   string  `name:"model-reasoning" help:"How much the models reason, such as high; default: as they do by themselves." env:"SIA_MODEL_REASONING" placeholder:"LEVEL"`
 	PriceInput    float64 `help:"USD per million input tokens." env:"SIA_PRICE_INPUT" placeholder:"USD"`
 	PriceCached   float64 `help:"USD per million cached input tokens; default: as input." env:"SIA_PRICE_CACHED" placeholder:"USD"`
+	PriceWrite    float64 `name:"price-cache-write" help:"USD per million input tokens that are written to a cache; default: as input." env:"SIA_PRICE_CACHE_WRITE" placeholder:"USD"`
 	PriceOutput   float64 `help:"USD per million output tokens." env:"SIA_PRICE_OUTPUT" placeholder:"USD"`
 }
 
 // check refuses, as wrong usage, what no model costs.
 func (f modelFlags) check() error {
-	if f.PriceInput < 0 || f.PriceCached < 0 || f.PriceOutput < 0 {
-		return errors.New("--price-input, --price-cached and --price-output are USD per million tokens, and not negative")
+	if f.PriceInput < 0 || f.PriceCached < 0 || f.PriceWrite < 0 || f.PriceOutput < 0 {
+		return errors.New("--price-input, --price-cached, --price-cache-write and --price-output are USD per million " +
+			"tokens, and not negative")
 	}
 	return nil
 }
 
-// price is what the model of the flags costs.
+// price is what the flags say that models cost.
 func (f modelFlags) price() llm.Price {
-	p := llm.Price{Input: f.PriceInput, CachedInput: f.PriceCached, Output: f.PriceOutput}
+	p := llm.Price{Input: f.PriceInput, CachedInput: f.PriceCached, CacheWrite: f.PriceWrite, Output: f.PriceOutput}
 	if p.CachedInput == 0 {
 		p.CachedInput = p.Input
 	}
@@ -44,7 +48,8 @@ func (f modelFlags) price() llm.Price {
 // models are those of the flags, or those that the file names.
 func (f modelFlags) models() (app.ModelsConfig, error) {
 	price := f.price()
-	model := app.ModelConfig{URL: f.ModelURL, Key: f.ModelKey, Model: f.Model, Price: price}
+	model := app.ModelConfig{URL: f.ModelURL, Key: f.ModelKey, Model: f.Model, Price: price,
+		Protocol: llm.Protocol(f.ModelProtocol), Reasoning: f.ModelReason}
 	named := func(name string) app.ModelConfig {
 		if name == "" {
 			return app.ModelConfig{}
@@ -63,7 +68,8 @@ func (f modelFlags) models() (app.ModelsConfig, error) {
 		return c, err
 	case !ok:
 		return c, nil
-	case f.Model+f.ModelURL+f.ModelKey+f.SIAModel+f.ReviewerModel != "" || price != llm.Price{}:
+	case f.Model+f.ModelURL+f.ModelKey+f.SIAModel+f.ReviewerModel+f.ModelProtocol+f.ModelReason != "",
+		price != llm.Price{}:
 		return c, errors.New("the configuration file names models, so there is no place for --model, --model-url, " +
 			"--model-key, --sia-model, --reviewer-model and --price-*, or their variables: leave them out")
 	}

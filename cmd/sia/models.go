@@ -10,6 +10,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/goccy/go-yaml"
 	"github.com/goccy/go-yaml/ast"
@@ -29,17 +30,37 @@ const (
 
 // modelEntry is one model in a configuration file.
 type modelEntry struct {
-	URL     string `yaml:"url"`
-	KeyEnv  string `yaml:"key_env"`  // environment variable that holds the key
-	KeyFile string `yaml:"key_file"` // file that holds it
-	Model   string `yaml:"model"`
-	Price   struct {
-		Input  float64 `yaml:"input"`
-		Cached float64 `yaml:"cached"`
-		Output float64 `yaml:"output"`
-	} `yaml:"price"` // USD per million tokens
-	Context   int `yaml:"context"`    // tokens
-	MaxOutput int `yaml:"max_output"` // tokens
+	URL       string      `yaml:"url"`
+	KeyEnv    string      `yaml:"key_env"`  // environment variable that holds the key
+	KeyFile   string      `yaml:"key_file"` // file that holds it
+	Model     string      `yaml:"model"`
+	Protocol  string      `yaml:"protocol"`  // auto, chat, responses or messages
+	Reasoning string      `yaml:"reasoning"` // such as high, in the endpoint's words
+	Price     *priceEntry `yaml:"price"`
+	Context   int         `yaml:"context"`    // tokens
+	MaxOutput int         `yaml:"max_output"` // tokens
+	Timeout   string      `yaml:"timeout"`    // of one answer
+}
+
+// priceEntry is what a model costs, in USD per million tokens.
+type priceEntry struct {
+	Input      float64 `yaml:"input"`
+	Cached     float64 `yaml:"cached"`
+	CacheWrite float64 `yaml:"cache_write"`
+	Output     float64 `yaml:"output"`
+}
+
+// price is the entry's price; without one, none.
+func (p *priceEntry) price() llm.Price {
+	if p == nil {
+		return llm.Price{}
+	}
+	return llm.Price{Input: p.Input, CachedInput: cmp.Or(p.Cached, p.Input), CacheWrite: p.CacheWrite, Output: p.Output}
+}
+
+// negative reports whether a price is below 0.
+func (p *priceEntry) negative() bool {
+	return p != nil && (p.Input < 0 || p.Cached < 0 || p.CacheWrite < 0 || p.Output < 0)
 }
 
 // rolesEntry says who is asked for what, in order.
@@ -54,6 +75,10 @@ type coderEntry struct {
 	Model   string   `yaml:"model"`   // of the models section
 	Backups []string `yaml:"backups"` // that are asked in its place
 	Command string   `yaml:"command"` // an agent that is a command; empty: as a repository's settings say
+
+	Protocol  string      `yaml:"protocol"`  // in place of the model's
+	Reasoning string      `yaml:"reasoning"` // likewise
+	Price     *priceEntry `yaml:"price"`     // likewise
 }
 
 // modelName is what models and coders may be called.
@@ -165,8 +190,17 @@ func (f *modelsFile) coders(section *ast.MappingValueNode) (all []app.CoderConfi
 			f.problem(at, path, "a coder's name has 1 to 40 letters, digits, dots, dashes and underscores")
 			continue
 		}
-		all = append(all, app.CoderConfig{Name: name, Command: e.Command,
-			Model: f.chain(at, path+".model", append([]string{e.Model}, e.Backups...))})
+		m := f.chain(at, path+".model", append([]string{e.Model}, e.Backups...))
+		if e.Protocol != "" {
+			m.Protocol = f.protocol(at, path, e.Protocol)
+		}
+		m.Reasoning = cmp.Or(e.Reasoning, m.Reasoning)
+		if e.Price.negative() {
+			f.problem(at, path+".price", "prices are USD per million tokens, and not negative")
+		} else if e.Price != nil {
+			m.Price = e.Price.price()
+		}
+		all = append(all, app.CoderConfig{Name: name, Command: e.Command, Model: m})
 	}
 	return all
 }
@@ -190,7 +224,13 @@ func (f *modelsFile) model(at *ast.MappingValueNode, name string, e modelEntry) 
 	}
 	m := app.ModelConfig{
 		Name: name, URL: e.URL, Model: e.Model, Context: e.Context, MaxOutput: e.MaxOutput,
-		Price: llm.Price{Input: e.Price.Input, CachedInput: cmp.Or(e.Price.Cached, e.Price.Input), Output: e.Price.Output},
+		Price: e.Price.price(), Reasoning: e.Reasoning, Protocol: f.protocol(in("protocol"), path, e.Protocol),
+	}
+	if e.Timeout != "" {
+		d, err := time.ParseDuration(e.Timeout)
+		if m.Timeout = d; err != nil || d <= 0 {
+			f.problem(in("timeout"), path+".timeout", "it is how long one answer may take, such as 10m")
+		}
 	}
 	u, err := url.Parse(e.URL)
 	switch {
@@ -203,7 +243,7 @@ func (f *modelsFile) model(at *ast.MappingValueNode, name string, e modelEntry) 
 		f.problem(in("url"), path+".url", "it is no http or https address")
 	case e.Model == "":
 		f.problem(at, path+".model", "it is missing: the model's name as the endpoint spells it")
-	case e.Price.Input < 0 || e.Price.Cached < 0 || e.Price.Output < 0:
+	case e.Price.negative():
 		f.problem(in("price"), path+".price", "prices are USD per million tokens, and not negative")
 	case e.Context < 0 || e.MaxOutput < 0:
 		f.problem(at, path, "context and max_output are numbers of tokens, and not negative")
@@ -221,6 +261,15 @@ func (f *modelsFile) model(at *ast.MappingValueNode, name string, e modelEntry) 
 		}
 	}
 	f.models[name] = m
+}
+
+// protocol is the dialect of that name.
+func (f *modelsFile) protocol(at *ast.MappingValueNode, path, name string) llm.Protocol {
+	p, err := llm.ParseProtocol(name)
+	if err != nil {
+		f.problem(at, path+".protocol", "%v", err)
+	}
+	return p
 }
 
 // role is the model of a role, with its backups.

@@ -1,0 +1,183 @@
+package llm
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"runtime"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// chunksOf streams a call with arguments of n bytes in pieces of four, in chunks as long as
+// OpenAI's.
+func chunksOf(n int) []byte {
+	var b bytes.Buffer
+	const around = `data: {"id":"chatcmpl-AbCdEfGhIjKlMnOpQrStUvWxYz012","object":"chat.completion.chunk",` +
+		`"created":1764000000,"model":"gpt-5.4-2026-03-05","service_tier":"default","system_fingerprint":"fp_0123456789",` +
+		`"choices":[{"index":0,"delta":{"tool_calls":[{"index":0,%s"function":{%s"arguments":%q}}]},"logprobs":null,` +
+		`"finish_reason":null}],"usage":null,"obfuscation":"aBc"}` + "\n\n"
+	fmt.Fprintf(&b, around, `"id":"call_1","type":"function",`, `"name":"write",`, "")
+	text := `{"path":"a.go","content":"` + strings.Repeat("x", n-30) + `"}}}`
+	for i := 0; i+4 <= len(text); i += 4 {
+		fmt.Fprintf(&b, around, "", "", text[i:i+4])
+	}
+	b.WriteString(`data: {"choices":[{"index":0,"delta":{},"finish_reason":"tool_calls"}]}` + "\n\ndata: [DONE]\n\n")
+	return b.Bytes()
+}
+
+// BenchmarkArguments reads a call of 512 KiB in pieces of four bytes: 50 ms and 4 MiB are
+// the most that it may take.
+func BenchmarkArguments(b *testing.B) {
+	stream := chunksOf(512 << 10)
+	b.ReportAllocs()
+	b.SetBytes(int64(len(stream)))
+	for b.Loop() {
+		r := &chatReader{}
+		if err := readAnswer(bufio.NewReaderSize(bytes.NewReader(stream), 64<<10), r); err != nil {
+			b.Fatal(err)
+		}
+		if n := r.calls[0].args.Len(); n < 500<<10 {
+			b.Fatal(n)
+		}
+	}
+}
+
+// What a call in small pieces allocates is linear in its size, and bounded.
+func TestArgumentsAllocateLittle(t *testing.T) {
+	stream := chunksOf(512 << 10)
+	var before, after runtime.MemStats
+	r := &chatReader{}
+	in := bufio.NewReaderSize(bytes.NewReader(stream), 64<<10)
+	runtime.ReadMemStats(&before)
+	err := readAnswer(in, r)
+	runtime.ReadMemStats(&after)
+	if got := after.TotalAlloc - before.TotalAlloc; err != nil || got > 4<<20 {
+		t.Errorf("%d bytes are allocated, want at most 4 MiB: %v", got, err)
+	}
+}
+
+// Answers that are too much are refused, and reading them stops there.
+func TestBounds(t *testing.T) {
+	chunk := func(calls string) string {
+		return `data: {"choices":[{"index":0,"delta":{"tool_calls":[` + calls + "]}}]}\n\n"
+	}
+	var many, long strings.Builder
+	for i := range 100_000 {
+		many.WriteString(chunk(fmt.Sprintf(`{"index":%d,"id":"c%d","function":{"name":"read","arguments":"{}"}}`, i, i)))
+	}
+	piece := strings.Repeat("y", 64<<10)
+	for range 10 * maxCallBytes / len(piece) {
+		long.WriteString(chunk(`{"index":0,"function":{"name":"write","arguments":"` + piece + `"}}`))
+	}
+	words := strings.Repeat(`data: {"choices":[{"delta":{"content":"`+piece+`"}}]}`+"\n\n", 10*maxTextBytes/len(piece))
+	thoughts := strings.Repeat(`data: {"choices":[{"delta":{"reasoning_content":"`+piece+`"}}]}`+"\n\n",
+		10*maxTextBytes/len(piece))
+	for name, c := range map[string]struct {
+		body string
+		r    answerReader
+		want error
+	}{
+		"100,000 calls":      {many.String(), &chatReader{}, errTooMuch},
+		"a call of 40 MiB":   {long.String(), &chatReader{}, errTooMuch},
+		"text of 80 MiB":     {words, &chatReader{}, errTooMuch},
+		"thoughts of 80 MiB": {thoughts, &chatReader{}, errTooMuch},
+		"a line of 160 MiB": {"data: {" + strings.Repeat(" ", 10*maxEventBytes), &chatReader{},
+			errAnswerTooLarge},
+		"garbage of 640 KiB":  {strings.Repeat("lorem ipsum\n", 10*maxGarbageBytes/12), &chatReader{}, errGarbage},
+		"garbage in one line": {strings.Repeat("lorem ipsum ", 10*maxGarbageBytes/12), &chatReader{}, errGarbage},
+		"deeper than it may be": {`{"choices":` + strings.Repeat("[", 10*maxDepth) + strings.Repeat("]", 10*maxDepth) + "}",
+			&chatReader{}, errNotProtocol},
+		"an answer of 64 MiB":    {`{"choices":[` + strings.Repeat(" ", 2*maxAnswerBytes), &chatReader{}, errAnswerTooLarge},
+		"640 calls of Responses": {responsesCalls(10 * maxAnswerCalls), &responsesReader{}, errTooMuch},
+		"640 calls of Messages":  {messagesCalls(10 * maxAnswerCalls), &messagesReader{}, errTooMuch},
+	} {
+		t.Run(name, func(t *testing.T) {
+			err := readAnswer(bufio.NewReader(strings.NewReader(c.body)), c.r)
+			if !errors.Is(err, c.want) {
+				t.Errorf("%v, want %v", err, c.want)
+			}
+			if n := len(c.r.got().calls); n > maxAnswerCalls {
+				t.Errorf("%d calls were kept", n)
+			}
+		})
+	}
+}
+
+func responsesCalls(n int) string {
+	var b strings.Builder
+	for i := range n {
+		fmt.Fprintf(&b, `data: {"type":"response.output_item.done","output_index":%d,"item":{"type":"function_call",`+
+			`"call_id":"c%d","name":"read","arguments":"{}"}}`+"\n\n", i, i)
+	}
+	return b.String()
+}
+
+func messagesCalls(n int) string {
+	var b strings.Builder
+	for i := range n {
+		fmt.Fprintf(&b, `data: {"type":"content_block_start","index":%d,"content_block":{"type":"tool_use","id":"t%d",`+
+			`"name":"read","input":{}}}`+"\n\n", i, i)
+	}
+	return b.String()
+}
+
+// A text full of calls that are none takes time in proportion to its length.
+func TestTextCallsAreLinear(t *testing.T) {
+	text := strings.Repeat("<tool_call>x</tool_call><function=", 100_000)
+	a := &answer{}
+	m := Message{Content: text}
+	a.readTextCalls(&m, []ToolSpec{{Name: "read"}})
+	if len(a.calls) != 0 || m.Content != text {
+		t.Errorf("%d calls, %d bytes left of %d", len(a.calls), len(m.Content), len(text))
+	}
+}
+
+// The scanner reads strings as encoding/json does, and takes no step beyond what there is.
+func FuzzScanner(f *testing.F) {
+	for _, s := range []string{`{"a":"b\"\\\n\u00e9\ud83d\ude00","c":[1,{"d":null}]}`, `{"a":`, `[[[`, `"\u12`, `{"a" "b"}`,
+		`{"choices":[{"delta":{"content":"\ud800"}}]}`, "{}", `{"a":1,}`} {
+		f.Add([]byte(s))
+	}
+	f.Fuzz(func(t *testing.T, b []byte) {
+		s := scanner{b: b}
+		got := map[string]string{}
+		s.fields(func(key []byte) {
+			k := string(appendUnquoted(nil, key))
+			got[k] = ""
+			if s.peek() == '"' {
+				got[k] = s.str()
+			}
+		})
+		if s.at > len(b) {
+			t.Fatalf("at %d of %d", s.at, len(b))
+		}
+		var want map[string]json.RawMessage
+		if !utf8.Valid(b) || json.Unmarshal(b, &want) != nil || want == nil {
+			return
+		}
+		if s.bad {
+			t.Fatalf("%q is JSON", b)
+		}
+		texts := map[string]string{}
+		for k, raw := range want {
+			texts[k] = ""
+			var text string
+			if raw[0] == '"' && json.Unmarshal(raw, &text) == nil {
+				texts[k] = text
+			}
+		}
+		if d := cmp.Diff(texts, got); d != "" {
+			t.Errorf("%q (-want +got):\n%s", b, d)
+		}
+		for _, r := range []answerReader{&chatReader{}, &responsesReader{}, &messagesReader{}} {
+			_, _ = r.event(b)
+			_ = r.whole(b)
+		}
+	})
+}

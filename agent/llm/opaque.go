@@ -1,0 +1,121 @@
+package llm
+
+import (
+	"crypto/sha256"
+	"encoding/json"
+	"slices"
+	"strings"
+)
+
+// Opaque is what an answer holds for the model that made it and for nobody else:
+// reasoning items, reasoning_content, thinking blocks with their signatures, thought
+// signatures. It is kept word for word, goes back to its maker with the message that it
+// came with, and to no other model. It is never shown.
+//
+// Some endpoints refuse a conversation without it, and others answer worse:
+//   - OpenAI: https://developers.openai.com/api/docs/guides/reasoning
+//   - DeepSeek: https://api-docs.deepseek.com/guides/thinking_mode
+//   - Anthropic: https://docs.anthropic.com/en/docs/build-with-claude/extended-thinking
+//   - Gemini: https://ai.google.dev/gemini-api/docs/thought-signatures
+type Opaque struct {
+	Maker string       `json:"maker"` // dialect, endpoint and model; see [Client.maker]
+	Parts []OpaquePart `json:"parts,omitempty"`
+}
+
+// OpaquePart is one piece. Where it stands depends on the dialect of its maker.
+type OpaquePart struct {
+	// In the dialects of items and blocks: how many visible ones, the text and each call,
+	// stand before it. In chat completions: 0 for a field of the message, n for one of its
+	// nth call.
+	At   int    `json:"at,omitempty"`
+	Name string `json:"name,omitempty"` // of the field, in chat completions
+	Raw  string `json:"raw"`            // JSON; a string, so that nothing rewrites it on its way to a database and back
+}
+
+// bytes is how long the parts are.
+func (o *Opaque) bytes() (n int) {
+	if o == nil {
+		return 0
+	}
+	for _, p := range o.Parts {
+		n += len(p.Raw)
+	}
+	return n
+}
+
+// of is the parts, if maker made them. What a mask made unreadable is left out.
+func (o *Opaque) of(maker string) (parts []OpaquePart) {
+	if o == nil || o.Maker != maker {
+		return nil
+	}
+	for _, p := range o.Parts {
+		if json.Valid([]byte(p.Raw)) {
+			parts = append(parts, p)
+		}
+	}
+	return parts
+}
+
+// Masked is o with secrets masked. A part that changed may be refused by its maker, and
+// then goes on without.
+func (o *Opaque) Masked(mask func(string) string) *Opaque {
+	if o == nil {
+		return nil
+	}
+	m := &Opaque{Maker: o.Maker, Parts: slices.Clone(o.Parts)}
+	for i := range m.Parts {
+		m.Parts[i].Raw = mask(m.Parts[i].Raw)
+	}
+	return m
+}
+
+// wireIDLength is how long an id of a tool call is that every endpoint takes: Mistral's
+// wants nine letters or digits (https://github.com/anomalyco/opencode/issues/1680).
+const wireIDLength = 9
+
+// wireID is an id that every endpoint takes, the same for the same id.
+func wireID(id string) string {
+	if isWireID(id) {
+		return id
+	}
+	const letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
+	sum := sha256.Sum256([]byte(id))
+	var b strings.Builder
+	for _, x := range sum[:wireIDLength] {
+		b.WriteByte(letters[int(x)%len(letters)])
+	}
+	return b.String()
+}
+
+func isWireID(id string) bool {
+	if len(id) != wireIDLength {
+		return false
+	}
+	for i := range len(id) {
+		if c := id[i]; (c < '0' || c > '9') && (c < 'A' || c > 'Z') && (c < 'a' || c > 'z') {
+			return false
+		}
+	}
+	return true
+}
+
+// wireIDs gives the ids of a conversation's calls on the wire to one model. Its own ids
+// go back to it as they are, unless it was found to refuse them; those of others, and
+// those that stand for more than one call, become nine letters or digits.
+func wireIDs(messages []Message, maker string, always bool) func(id string) string {
+	own := map[string]bool{}
+	for _, m := range messages {
+		if m.Opaque == nil || m.Opaque.Maker != maker {
+			continue
+		}
+		for _, c := range m.ToolCalls {
+			own[c.ID] = true
+		}
+	}
+	return func(id string) string {
+		if own[id] && !always {
+			return id
+		}
+		return wireID(id)
+	}
+}

@@ -1,0 +1,117 @@
+package llm
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// Probed is what one short conversation with a model showed.
+type Probed struct {
+	Protocol      Protocol `json:"protocol"`
+	Tools         bool     `json:"tools"`          // it calls a tool, and takes the result
+	Parallel      bool     `json:"parallel"`       // it calls several at once
+	Strict        bool     `json:"strict_schemas"` // its endpoint holds answers to a schema
+	ReasoningKept bool     `json:"reasoning_kept"` // it reasons, and its reasoning goes back to it
+	Cached        bool     `json:"cached"`         // its second answer read the first prompt from a cache
+	Usable        bool     `json:"usable"`         // it can work on attempts
+	Weaker        []string `json:"weaker,omitempty"`
+	Advice        string   `json:"advice"` // what to change; empty: nothing
+	Usage         Usage    `json:"usage"`  // of the whole conversation
+}
+
+// probeTool is the tool that a probed model is to call.
+var probeTool = ToolSpec{Name: "look_up", Description: "Looks up the value of one key.",
+	Parameters: json.RawMessage(`{"type":"object","properties":{"key":{"type":"string","description":"the key"}},` +
+		`"required":["key"],"additionalProperties":false}`)}
+
+// probeSystem is long enough for endpoints to cache it: they begin at 1,024 tokens.
+var probeSystem = "You test a connection. Do exactly what you are asked, briefly. What follows is filler and means " +
+	"nothing.\n" + strings.Repeat("one two three four five six seven eight nine ten\n", 130)
+
+// Probe holds one conversation of two turns with a tool call, and asks one question with a
+// schema. An error of the model is no error of Probe: it stands in Advice.
+func (c *Client) Probe(ctx context.Context) (p Probed) {
+	defer func() {
+		l := c.Learned()
+		p.Protocol, p.Weaker = c.protocolOf(l), l.Weaker
+		if p.Usable && p.Advice == "" && len(l.Weaker) > 0 {
+			p.Advice = "It works, with less: " + strings.Join(l.Weaker, "; ") + "."
+		}
+	}()
+	req := Request{Tools: []ToolSpec{probeTool}, MaxOutput: 4096, Messages: []Message{
+		{Role: RoleSystem, Content: probeSystem},
+		{Role: RoleUser, Content: "Call look_up with the keys alpha and beta, both at once. Then say their values."}}}
+	first, err := c.Complete(ctx, req)
+	p.Usage = p.Usage.Add(first.Spent())
+	if err != nil {
+		p.Advice = c.adviceOf(ctx, err)
+		return p
+	}
+	if len(first.Message.ToolCalls) == 0 {
+		p.Advice = "It answered without calling the tool that it was asked to call. Use a model that can call tools, or switch " +
+			"on its server's parser for tool calls (vLLM: --enable-auto-tool-choice, llama.cpp: --jinja)."
+		return p
+	}
+	p.Parallel = len(first.Message.ToolCalls) > 1
+	req.Messages = append(req.Messages, first.Message)
+	for _, call := range first.Message.ToolCalls {
+		req.Messages = append(req.Messages, Message{Role: RoleTool, ToolCallID: call.ID, Content: "42"})
+	}
+	second, err := c.Complete(ctx, req)
+	p.Usage = p.Usage.Add(second.Spent())
+	if err != nil {
+		p.Advice = c.adviceOf(ctx, err)
+		return p
+	}
+	p.Tools, p.Usable = true, true
+	p.Cached = second.Usage.CachedInput > 0
+	if !p.Cached && second.Usage.CacheWrite > 0 { // the endpoint was found to take cache marks only now
+		again, err := c.Complete(ctx, req)
+		p.Usage = p.Usage.Add(again.Spent())
+		p.Cached = err == nil && again.Usage.CachedInput > 0
+	}
+	p.ReasoningKept = first.Message.Opaque != nil && len(first.Message.Opaque.of(c.maker(c.Protocol()))) > 0 &&
+		!c.forgetful(req)
+	third, err := c.Complete(ctx, Request{MaxOutput: 4096, Messages: []Message{{Role: RoleSystem, Content: "Answer with JSON."},
+		{Role: RoleUser, Content: `Say that all is well: {"well": true}.`}},
+		Schema: &Schema{Name: "probe", Strict: true, JSON: json.RawMessage(`{"type":"object","properties":{"well":` +
+			`{"type":"boolean"}},"required":["well"],"additionalProperties":false}`)}})
+	p.Usage = p.Usage.Add(third.Spent())
+	p.Strict = err == nil && c.Learned().Schema == modeSchema
+	return p
+}
+
+// forgetful reports whether the endpoint did not take the model's reasoning back.
+func (c *Client) forgetful(req Request) bool {
+	_, noOpaque := c.apart.of(conversationKey(req))
+	l := c.Learned()
+	for _, name := range []string{"reasoning_content", "reasoning", "reasoning_details", "thinking", "include"} {
+		if !l.takes(name) {
+			return true
+		}
+	}
+	return noOpaque
+}
+
+// adviceOf says in one sentence or two why the model can't be used, and what to do.
+func (c *Client) adviceOf(ctx context.Context, err error) string {
+	var e *Error
+	if errors.As(err, &e) {
+		return fmt.Sprintf("%s: %s", e.reason(), e.Advice())
+	}
+	if ctx.Err() != nil {
+		return "It did not answer in time. Check that the model's endpoint is up and fast enough, or raise the model's timeout."
+	}
+	return err.Error()
+}
+
+// reason is the error in a few words.
+func (e *Error) reason() string {
+	if e.Message == "" {
+		return fmt.Sprintf("%s (HTTP %d)", e.Kind, e.Status)
+	}
+	return e.Message
+}

@@ -1,0 +1,277 @@
+package llm
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"strconv"
+	"unicode/utf16"
+	"unicode/utf8"
+)
+
+// errNotProtocol says that what came is not the JSON of the protocol.
+var errNotProtocol = errors.New("the answer is not the JSON of the protocol")
+
+// maxDepth bounds how deep the JSON of an answer is nested.
+const maxDepth = 64
+
+// scanner walks through one JSON value and takes from it what is asked for, without
+// making anything of the rest. A stream of half a megabyte in pieces of four bytes is a
+// hundred thousand values; encoding/json allocates several times for each.
+//
+// It is lenient about what it passes over. A value of another kind than asked for is
+// passed over too, so that a null or a list where a text was expected does no harm. bad
+// is set where the text can't be JSON.
+type scanner struct {
+	b     []byte
+	at    int
+	depth int
+	bad   bool
+}
+
+// peek is the first byte of the next value; 0 at the end.
+func (s *scanner) peek() byte {
+	for s.at < len(s.b) {
+		switch c := s.b[s.at]; c {
+		case ' ', '\t', '\n', '\r':
+			s.at++
+		default:
+			return c
+		}
+	}
+	return 0
+}
+
+// take passes over c if it comes next.
+func (s *scanner) take(c byte) bool {
+	if s.peek() != c {
+		return false
+	}
+	s.at++
+	return true
+}
+
+// fields calls f for each field of an object, with s at the field's value; what f does not
+// read is passed over. Another value is passed over whole.
+func (s *scanner) fields(f func(key []byte)) { s.container('{', '}', f, nil) }
+
+// items calls f for each value of a list, as fields does.
+func (s *scanner) items(f func(n int)) { s.container('[', ']', nil, f) }
+
+func (s *scanner) container(open, end byte, field func([]byte), item func(int)) {
+	if s.peek() != open {
+		s.skip()
+		return
+	}
+	if s.depth++; s.depth > maxDepth {
+		s.bad, s.at = true, len(s.b)
+		return
+	}
+	s.at++
+	for n := 0; !s.take(end); n++ {
+		if s.bad || n > 0 && !s.take(',') {
+			s.bad = true
+			break
+		}
+		var key []byte
+		if field != nil {
+			if s.peek() != '"' {
+				s.bad = true
+				break
+			}
+			key = s.literal()
+			if !s.take(':') {
+				s.bad = true
+				break
+			}
+		}
+		s.peek()
+		before := s.at
+		if field != nil {
+			field(key)
+		} else {
+			item(n)
+		}
+		if s.at == before {
+			s.skip()
+		}
+	}
+	s.depth--
+}
+
+// literal passes over a string and returns what stands between its quotes.
+func (s *scanner) literal() []byte {
+	from := s.at + 1
+	for i := from; i < len(s.b); {
+		j := bytes.IndexByte(s.b[i:], '"')
+		if j < 0 {
+			break
+		}
+		i += j
+		slashes := 0
+		for k := i - 1; k >= from && s.b[k] == '\\'; k-- {
+			slashes++
+		}
+		if slashes%2 == 0 {
+			s.at = i + 1
+			return s.b[from:i]
+		}
+		i++
+	}
+	s.bad, s.at = true, len(s.b)
+	return nil
+}
+
+// skip passes over a value.
+func (s *scanner) skip() { s.raw() }
+
+// raw passes over a value and returns it.
+func (s *scanner) raw() []byte {
+	first := s.peek()
+	from := s.at
+	switch first {
+	case '"':
+		s.literal()
+	case '{', '[':
+		for depth := 0; ; {
+			if s.at >= len(s.b) {
+				s.bad = true
+				return nil
+			}
+			switch s.b[s.at] {
+			case '"':
+				if s.literal(); s.bad {
+					return nil
+				}
+				continue
+			case '{', '[':
+				depth++
+			case '}', ']':
+				depth--
+			}
+			s.at++
+			if depth == 0 {
+				break
+			}
+			if depth > maxDepth {
+				s.bad, s.at = true, len(s.b)
+				return nil
+			}
+		}
+	default:
+		for s.at < len(s.b) && isLiteralByte(s.b[s.at]) {
+			s.at++
+		}
+		if s.at == from {
+			s.bad, s.at = true, len(s.b)
+		}
+	}
+	return s.b[from:s.at]
+}
+
+// isLiteralByte reports whether c can stand in a number or in true, false and null.
+func isLiteralByte(c byte) bool {
+	return c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c == '-' || c == '+' || c == '.'
+}
+
+// text appends a string's text to dst; a value that is no string is passed over.
+func (s *scanner) text(dst []byte) []byte {
+	if s.peek() != '"' {
+		s.skip()
+		return dst
+	}
+	return appendUnquoted(dst, s.literal())
+}
+
+// str is a string's text; "" for another value.
+func (s *scanner) str() string {
+	if s.peek() != '"' {
+		s.skip()
+		return ""
+	}
+	lit := s.literal()
+	if bytes.IndexByte(lit, '\\') < 0 {
+		return string(lit)
+	}
+	return string(appendUnquoted(nil, lit))
+}
+
+// number is a number, also one in quotes; 0 for another value.
+func (s *scanner) number() int {
+	raw := bytes.Trim(s.raw(), `"`)
+	if n, err := strconv.Atoi(string(raw)); err == nil {
+		return n
+	}
+	f, err := strconv.ParseFloat(string(raw), 64)
+	if err != nil || f > 1e15 || f < -1e15 {
+		return 0
+	}
+	return int(f)
+}
+
+// kept is a copy of a value as it stands; nil where it is not valid JSON, or null.
+func (s *scanner) kept() json.RawMessage {
+	raw := s.raw()
+	if string(raw) == "null" || !json.Valid(raw) {
+		return nil
+	}
+	return bytes.Clone(raw)
+}
+
+// appendUnquoted appends what a string literal, without its quotes, says.
+func appendUnquoted(dst, lit []byte) []byte {
+	for {
+		i := bytes.IndexByte(lit, '\\')
+		if i < 0 || i+1 >= len(lit) {
+			return append(dst, lit...)
+		}
+		dst = append(dst, lit[:i]...)
+		c := lit[i+1]
+		lit = lit[i+2:]
+		switch c {
+		case 'n':
+			dst = append(dst, '\n')
+		case 't':
+			dst = append(dst, '\t')
+		case 'r':
+			dst = append(dst, '\r')
+		case 'b':
+			dst = append(dst, '\b')
+		case 'f':
+			dst = append(dst, '\f')
+		case 'u':
+			r, n := unquotedRune(lit)
+			dst, lit = utf8.AppendRune(dst, r), lit[n:]
+		default:
+			dst = append(dst, c)
+		}
+	}
+}
+
+// unquotedRune is the character of the four hexadecimal digits that lit begins with, and of
+// the second half of a pair that may follow; n is how many bytes they are.
+func unquotedRune(lit []byte) (r rune, n int) {
+	hex := func(b []byte) rune {
+		if len(b) < 4 {
+			return -1
+		}
+		v, err := strconv.ParseUint(string(b[:4]), 16, 32)
+		if err != nil {
+			return -1
+		}
+		return rune(v)
+	}
+	r = hex(lit)
+	switch {
+	case r < 0:
+		return utf8.RuneError, 0
+	case !utf16.IsSurrogate(r):
+		return r, 4
+	}
+	if len(lit) >= 10 && lit[4] == '\\' && lit[5] == 'u' {
+		if pair := utf16.DecodeRune(r, hex(lit[6:])); pair != utf8.RuneError {
+			return pair, 10
+		}
+	}
+	return utf8.RuneError, 4
+}

@@ -1,0 +1,73 @@
+package llm
+
+import (
+	"strings"
+	"testing"
+	"time"
+)
+
+// Each wording is found by its own row, and by no row before it that means something else.
+func TestWordings(t *testing.T) {
+	for i, w := range wordings {
+		text := strings.ToLower(w.example)
+		if !wordingPatterns[i].MatchString(text) {
+			t.Errorf("row %d: %q does not fit its own example %q", i, w.pattern, w.example)
+		}
+		if got := kindOf(400, said{message: w.example}); got != w.kind {
+			t.Errorf("row %d: %q is %s, want %s", i, w.example, got, w.kind)
+		}
+		if !strings.HasPrefix(w.source, "https://") {
+			t.Errorf("row %d has no source", i)
+		}
+	}
+	for i, l := range lessons {
+		if !strings.HasPrefix(l.source, "https://") {
+			t.Errorf("lesson %d, %q, has no source", i, lessonPatterns[i])
+		}
+	}
+}
+
+// What outranks what, and what a status says where the words say nothing.
+func TestKinds(t *testing.T) {
+	for _, c := range []struct {
+		status int
+		said   string
+		want   ErrorKind
+	}{
+		{400, "ThrottlingException: Too many tokens, please wait before trying again.", KindRateLimit},
+		{413, "Request too large for model on tokens per minute (TPM): Limit 6000, Requested 9000", KindRateLimit},
+		{429, "This model's maximum context length is 8192 tokens", KindRateLimit},
+		{429, "You exceeded your current quota. Please retry in 31.2s.", KindRateLimit},
+		{429, "insufficient_quota", KindQuota},
+		{403, "Your input was flagged by moderation", KindModeration},
+		{403, "", KindAuth}, {401, "", KindAuth}, {402, "", KindQuota}, {413, "", KindContextLength},
+		{408, "", KindTimeout}, {504, "", KindTimeout}, {500, "", KindOverloaded}, {529, "", KindOverloaded},
+		{502, "<html>No such model of server: unauthorized</html>", KindOverloaded},
+		{404, "", KindBadRequest}, {422, "", KindBadRequest}, {200, "", KindOverloaded},
+	} {
+		if got := kindOf(c.status, said{message: c.said}); got != c.want {
+			t.Errorf("HTTP %d %q: %s, want %s", c.status, c.said, got, c.want)
+		}
+	}
+	if got := kindOf(200, said{message: "slow down", status: 429}); got != KindRateLimit {
+		t.Errorf("a status in the place of a code: %s", got)
+	}
+}
+
+func TestWaitIn(t *testing.T) {
+	for words, want := range map[string]time.Duration{
+		"Please try again in 20s. Visit":            20 * time.Second,
+		"please try again in 6m0s":                  6 * time.Minute,
+		"Please retry in 31.5s.":                    31500 * time.Millisecond,
+		"please try again after 1 seconds":          time.Second,
+		"try again in 250ms":                        250 * time.Millisecond,
+		"try again in 999999h":                      24 * time.Hour,
+		"try again later":                           0,
+		"":                                          0,
+		"try again in 99999999999999999999999999 s": 0,
+	} {
+		if got := waitIn(words); got != want {
+			t.Errorf("%q: %s, want %s", words, got, want)
+		}
+	}
+}
