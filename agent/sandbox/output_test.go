@@ -8,6 +8,8 @@ import (
 	"unicode/utf8"
 
 	"pgregory.net/rapid"
+
+	_ "github.com/sia-bot/sia/sia/fixedseed"
 )
 
 // What is kept is all of the output when it fits, and else its beginning and its

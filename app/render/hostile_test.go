@@ -16,6 +16,8 @@ import (
 	"github.com/yuin/goldmark/renderer/html"
 	"pgregory.net/rapid"
 
+	_ "github.com/sia-bot/sia/sia/fixedseed"
+
 	"github.com/sia-bot/sia/app/render"
 	"github.com/sia-bot/sia/sia"
 	"github.com/sia-bot/sia/sia/lesson"

@@ -5,6 +5,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
+
+	_ "github.com/sia-bot/sia/sia/fixedseed"
 )
 
 // TestPosts: what is packed unpacks the same.

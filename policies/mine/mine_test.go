@@ -9,6 +9,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	_ "github.com/sia-bot/sia/sia/fixedseed"
+
 	"github.com/sia-bot/sia/policies"
 	"github.com/sia-bot/sia/policies/mine"
 	"github.com/sia-bot/sia/policies/mine/invented"

@@ -11,6 +11,8 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"pgregory.net/rapid"
 
+	_ "github.com/sia-bot/sia/sia/fixedseed"
+
 	"github.com/sia-bot/sia/sia"
 )
 
@@ -84,9 +86,9 @@ func TestDoubt(t *testing.T) {
 }
 
 func TestWent(t *testing.T) {
-	in := input(run(1, "test", "failure"), run(2, "test", "success"), run(3, "lint", "success"),
-		run(4, "lint", "failure"),
-		run(5, "net", "failure").class("network"), run(6, "net", "success"), run(7, "build", "failure"),
+	in := input(job(1, 7, 1, "test", "failure"), job(2, 7, 2, "test", "success"), job(3, 7, 1, "lint", "success"),
+		job(4, 7, 2, "lint", "failure"),
+		job(5, 7, 1, "net", "failure").class("network"), job(6, 7, 2, "net", "success"), run(7, "build", "failure"),
 		run(8, "docs", "skipped"))
 	want := []Went{{"lint", true}, {"net", false}, {"test", true}}
 	if d := cmp.Diff(want, in.Went()); d != "" {

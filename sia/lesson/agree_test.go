@@ -8,6 +8,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
+
+	_ "github.com/sia-bot/sia/sia/fixedseed"
 )
 
 // in is a lesson as another repository has it.

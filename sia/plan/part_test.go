@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	_ "github.com/sia-bot/sia/sia/fixedseed"
 )
 
 func TestProblems(t *testing.T) {

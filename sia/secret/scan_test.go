@@ -7,6 +7,8 @@ import (
 	"unicode"
 
 	"pgregory.net/rapid"
+
+	_ "github.com/sia-bot/sia/sia/fixedseed"
 )
 
 // A rule is led to by its keywords and reads only what stands around them: what

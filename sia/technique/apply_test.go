@@ -13,6 +13,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	_ "github.com/sia-bot/sia/sia/fixedseed"
+
 	"github.com/sia-bot/sia/sia"
 	"github.com/sia-bot/sia/sia/plan"
 	"github.com/sia-bot/sia/sia/technique"
