@@ -82,7 +82,7 @@ func New(ctx context.Context, c Config, o Options) (_ *App, err error) {
 		return nil, err
 	}
 	calls := metrics.NewCalls()
-	c.Models = c.Models.observed(calls.Ended)
+	c.Models = c.Models.observed(calls.Ended).Remembering(ModelMemory(c.Dir, o.Logger))
 	g, err := newGround(ctx, c, o)
 	if err != nil {
 		return nil, err
@@ -136,7 +136,7 @@ func New(ctx context.Context, c Config, o Options) (_ *App, err error) {
 	if err != nil {
 		return nil, err
 	}
-	a.periodic = append(sweep.New(looker, worker, g.lessons, g.evolver, g.log).Table(c.Schedule),
+	a.periodic = append(sweep.New(looker, worker, worker, g.lessons, g.evolver, g.log).Table(c.Schedule),
 		notify.New(g.store, channels, c.Notify.Summary, c.links(), g.secrets, g.log, g.now).Table()...)
 	o.Engine.Attempts = c.Attempts
 	if a.engine, err = a.Store.Start(ctx, store.Handlers{

@@ -88,6 +88,9 @@ func (c Config) WithDefaults() Config {
 	}
 	c.Models.SIA = c.Models.SIA.or(c.Models.Coder)
 	c.Models.Reviewer = c.Models.Reviewer.or(c.Models.SIA)
+	if !c.Free {
+		c.Models = c.Models.priced()
+	}
 	return c
 }
 
@@ -164,7 +167,8 @@ func (c Config) CheckPrices() error {
 	var all []error
 	for _, m := range c.WithDefaults().Models.Named() {
 		if !c.Free && (m.Price.Input <= 0 || m.Price.Output <= 0) {
-			all = append(all, fmt.Errorf("the price of the model %s is 0, so no budget would ever stop it: set --price-input "+
+			all = append(all, fmt.Errorf("the price of the model %s is not known, so no budget would ever stop it: set "+
+				"--price-input "+
 				"and --price-output (SIA_PRICE_INPUT, SIA_PRICE_OUTPUT) to USD per million tokens, or its price in the file of "+
 				"--config; --free (SIA_FREE=true) says that it really costs nothing", m.Name))
 		}

@@ -31,6 +31,7 @@ type gitServer struct {
 	requests  []string                                          // "GET /a.git/info/refs?service=…"
 	received  int64                                             // bytes of the last push
 	intercept func(w http.ResponseWriter, r *http.Request) bool // true when it has answered
+	first     func(w http.ResponseWriter, r *http.Request) bool // likewise, asked before the token is looked at
 }
 
 func newGitServer(t testing.TB) *gitServer {
@@ -49,11 +50,14 @@ func newGitServer(t testing.TB) *gitServer {
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		s.mu.Lock()
 		s.requests = append(s.requests, r.Method+" "+r.URL.RequestURI())
-		token, intercept := s.token, s.intercept
+		token, first, intercept := s.token, s.first, s.intercept
 		if strings.HasSuffix(r.URL.Path, "/git-receive-pack") {
 			s.received = r.ContentLength
 		}
 		s.mu.Unlock()
+		if first != nil && first(w, r) {
+			return
+		}
 		if user, password, _ := r.BasicAuth(); user != "x-access-token" || password != token {
 			w.Header().Set("WWW-Authenticate", `Basic realm="git"`)
 			http.Error(w, "bad token "+password, http.StatusUnauthorized)
@@ -73,6 +77,13 @@ func (s *gitServer) on(f func(w http.ResponseWriter, r *http.Request) bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.intercept = f
+}
+
+// before has f answer requests whatever their token.
+func (s *gitServer) before(f func(w http.ResponseWriter, r *http.Request) bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.first = f
 }
 
 func (s *gitServer) log() []string {

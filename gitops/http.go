@@ -58,10 +58,44 @@ func (b *releasingBody) Close() error {
 	return b.ReadCloser.Close()
 }
 
+// exchangeOnce carries out one exchange, with another token where the remote has one for a server
+// that does not find the repository with the first.
 func (r *Repo) exchangeOnce(ctx context.Context, base *url.URL, q gitRequest) (*http.Response, error) {
-	method, target, kind := http.MethodPost, base.JoinPath(q.service), q.service+"-result"
+	user, secret, err := r.at.credentials(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("%s %s: %w", q.op, base, err)
+	}
+	renewed := false // a token that was refused as expired, once
+	for first := secret; ; {
+		resp, err := r.sendOnce(ctx, base, q, user, secret)
+		if err != nil {
+			return nil, err
+		}
+		if isGits(resp, q) {
+			if secret != first && r.remote.Took != nil {
+				r.remote.Took(secret)
+			}
+			return resp, nil
+		}
+		expired := resp.StatusCode == http.StatusUnauthorized && !renewed
+		renewed = renewed || expired
+		other, err := r.otherToken(ctx, q, resp, secret, expired)
+		if err == nil && other == "" {
+			err = r.refusalError(q.op, base, resp, secret)
+		}
+		resp.Body.Close()
+		if err != nil {
+			return nil, err
+		}
+		secret = other
+	}
+}
+
+// sendOnce sends a request of an exchange.
+func (r *Repo) sendOnce(ctx context.Context, base *url.URL, q gitRequest, user, secret string) (*http.Response, error) {
+	method, target := http.MethodPost, base.JoinPath(q.service)
 	if q.body == nil {
-		method, target, kind = http.MethodGet, base.JoinPath("info", "refs"), q.service+"-advertisement"
+		method, target = http.MethodGet, base.JoinPath("info", "refs")
 		target.RawQuery = "service=" + q.service
 	}
 	req, err := http.NewRequestWithContext(ctx, method, target.String(), q.body)
@@ -69,7 +103,7 @@ func (r *Repo) exchangeOnce(ctx context.Context, base *url.URL, q gitRequest) (*
 		return nil, fmt.Errorf("%s: make request: %w", q.op, dropURL(err))
 	}
 	req.Header.Set("User-Agent", "git/2.0 (sia)")
-	req.Header.Set("Accept", "application/x-"+kind)
+	req.Header.Set("Accept", q.answer())
 	if q.body != nil {
 		req.ContentLength = q.size
 		req.Header.Set("Content-Type", "application/x-"+q.service+"-request")
@@ -77,19 +111,51 @@ func (r *Repo) exchangeOnce(ctx context.Context, base *url.URL, q gitRequest) (*
 	if q.v2 {
 		req.Header.Set("Git-Protocol", "version=2")
 	}
-	secret, err := r.at.authorize(req)
-	if err != nil {
-		return nil, fmt.Errorf("%s %s: %w", q.op, base, err)
+	if user != "" {
+		req.SetBasicAuth(user, secret)
 	}
 	resp, err := r.cache.client.Do(req)
 	if err != nil {
 		return nil, r.networkError(ctx, q.op, err)
 	}
-	if resp.StatusCode == http.StatusOK && resp.Header.Get("Content-Type") == "application/x-"+kind {
-		return resp, nil
+	return resp, nil
+}
+
+// answer is the media type of git's answer.
+func (q gitRequest) answer() string {
+	if q.body == nil {
+		return "application/x-" + q.service + "-advertisement"
 	}
-	defer resp.Body.Close()
-	return nil, r.refusalError(q.op, base, resp, secret)
+	return "application/x-" + q.service + "-result"
+}
+
+// isGits reports whether an answer is git's, and not one for people.
+func isGits(resp *http.Response, q gitRequest) bool {
+	return resp.StatusCode == http.StatusOK && resp.Header.Get("Content-Type") == q.answer()
+}
+
+// otherToken is another token to try the exchange with; "" when there is none, or when the request
+// can't be sent again.
+func (r *Repo) otherToken(
+	ctx context.Context, q gitRequest, resp *http.Response, refused string, expired bool,
+) (string, error) {
+	if !expired && resp.StatusCode != http.StatusNotFound || r.remote.Other == nil || refused == "" {
+		return "", nil
+	}
+	if q.body != nil {
+		body, ok := q.body.(io.Seeker)
+		if !ok {
+			return "", nil
+		}
+		if _, err := body.Seek(0, io.SeekStart); err != nil {
+			return "", fmt.Errorf("%s: read the request again: %w", q.op, err)
+		}
+	}
+	other, err := r.remote.Other(ctx, refused, expired)
+	if err != nil {
+		return "", fmt.Errorf("%s %s: get another token: %w", q.op, r.shownURL(), err)
+	}
+	return other, nil
 }
 
 // networkError is the error of an exchange that broke off.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/http"
 	"net/url"
 	"regexp"
 	"strings"
@@ -28,6 +27,12 @@ type Remote struct {
 	// Token is sent as basic authentication of the user "x-access-token", as GitHub
 	// wants it of the installation of an app. Nil asks without credentials.
 	Token TokenFunc
+	// Other gives another token to try after the server answered 404 to a request with the token
+	// refused, or 401, once: then it is expired or was revoked. "" gives up. Nil tries none: what is
+	// not found is not there.
+	Other func(ctx context.Context, refused string, expired bool) (string, error)
+	// Took is told of a token of Other's that the server took. Nil where nobody wants to know.
+	Took func(token string)
 }
 
 // remoteEndpoint is where a remote is found, without credentials.
@@ -67,18 +72,16 @@ func parseRemote(r Remote) (remoteEndpoint, error) {
 	return e, nil
 }
 
-// authorize puts the credentials into the request, and returns the secret so
-// that it can be struck out of whatever comes back.
-func (e remoteEndpoint) authorize(req *http.Request) (string, error) {
+// credentials are the user and the password of a request; none where it is made without.
+func (e remoteEndpoint) credentials(ctx context.Context) (user, password string, err error) {
 	if e.password == nil {
-		return "", nil
+		return "", "", nil
 	}
-	user, password, err := e.password(req.Context())
+	user, password, err = e.password(ctx)
 	if err != nil {
-		return "", fmt.Errorf("get token: %w", err)
+		return "", "", fmt.Errorf("get token: %w", err)
 	}
-	req.SetBasicAuth(user, password)
-	return password, nil
+	return user, password, nil
 }
 
 var shaPattern = regexp.MustCompile(`^[0-9a-f]{40}$`)

@@ -6,7 +6,8 @@ import (
 	"strings"
 )
 
-// Already is work that says it resolves the issue, and is not the task's own.
+// Already is what speaks against working on the issue now: work that says it resolves it, and is not
+// the task's own, or issues that are to be resolved first.
 type Already struct {
 	URL  string `json:"url"`
 	What string `json:"what"` // for people, such as "pull request #7, which is open, closes this issue"
@@ -18,7 +19,7 @@ const (
 	alreadyStop = "B" // the task ends
 )
 
-// doneAlready asks whether to work on an issue that something else resolves.
+// doneAlready asks whether to work on an issue that something speaks against working on.
 func doneAlready(a Already) Escalation {
 	return Escalation{
 		Kind: AskAlready, Blocker: a.What + ": " + a.URL, Question: "Shall SIA work on this issue anyway?", Already: &a,
@@ -27,14 +28,14 @@ func doneAlready(a Already) Escalation {
 }
 
 // LooksForDone reports whether it is to be found out, before the next attempt, if the
-// issue is resolved already: nothing was done yet in the present run, or the issue was
+// issue is resolved already or waits for others: nothing was done yet in the present run, or the issue was
 // edited; and nobody said that it is to be worked on anyway.
 func (t *Task) LooksForDone() bool {
 	s := step{t: *t}
 	return !t.Anyway && (!s.worked() || t.Edited != nil)
 }
 
-// answerAlready takes the answer of a person who was shown what resolves the issue.
+// answerAlready takes the answer of a person who was shown what speaks against working on the issue.
 // Words are wanted besides: who says how it is to be done wants it done.
 func (s *step) answerAlready(f AnswerGiven) {
 	if f.Letter == alreadyStop {

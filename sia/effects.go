@@ -17,6 +17,7 @@ const (
 	DoPull      EffectKind = "pull"      // make sure there is a draft pull request
 	DoGate      EffectKind = "gate"      // read the checks of the head and judge them
 	DoUpdate    EffectKind = "update"    // merge the base into the task's branch
+	DoWatch     EffectKind = "watch"     // read the checks of a pull request that has passed
 	DoRerun     EffectKind = "rerun"     // ask for checks to be run again
 	DoDiagnose  EffectKind = "diagnose"  // work out why the attempt failed and what to try
 	DoReview    EffectKind = "review"    // have the diagnosis reviewed independently
@@ -69,6 +70,7 @@ var effects = []effectTraits{
 	{kind: DoPull, outcomes: []Kind{KPullOpened}, waitsIn: []State{PushedOut}, held: true},
 	{kind: DoGate, outcomes: []Kind{KJudged}, waitsIn: []State{Checking}, leads: true, held: true},
 	{kind: DoUpdate, outcomes: []Kind{KUpdated}, waitsIn: []State{Checking}, held: true},
+	{kind: DoWatch, outcomes: []Kind{KWatched}},
 	{kind: DoRerun, leads: true, held: true},
 	{kind: DoDiagnose, outcomes: []Kind{KDiagnosed}, waitsIn: []State{Diagnosing}, leads: true, held: true},
 	{kind: DoReview, outcomes: []Kind{KReviewed}, waitsIn: []State{Reviewing}, leads: true, held: true},

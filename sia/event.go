@@ -115,6 +115,7 @@ type (
 	CheckSeen struct {
 		SHA   SHA  `json:"sha"`
 		Reset bool `json:"reset,omitempty"` // SIA's own was asked for again, and waits to be shown anew
+		Bad   bool `json:"bad,omitempty"`   // one of them ended, and not as a success
 	}
 	// BranchMoved: somebody else pushed to the task's branch.
 	BranchMoved struct {
@@ -131,6 +132,11 @@ type (
 	PullClosed struct {
 		Merged bool `json:"merged"`
 		Head   SHA  `json:"head,omitempty"` // its head when it was closed; empty when that is not known
+	}
+	// Retargeted: somebody changed the branch that the pull request is to be merged into.
+	Retargeted struct {
+		Base string `json:"base"`
+		SHA  SHA    `json:"sha,omitempty"` // that branch's head; empty where it is not known
 	}
 	// PullReopened: a pull request of the task's branch was opened again.
 	PullReopened struct {
@@ -170,6 +176,8 @@ type (
 		Already *Already `json:"already,omitempty"` // what resolves the issue without SIA; nil: nothing is known to
 
 		Asked *Asked `json:"asked,omitempty"` // what people ask for on the pull request; nil: nothing
+
+		Commits CommitRules `json:"commits,omitzero"`
 	}
 	// AttemptEnded: the coding agent stopped.
 	AttemptEnded struct {
@@ -201,7 +209,9 @@ type (
 	}
 	// Pushed: the attempt's commit is on the branch.
 	Pushed struct {
-		SHA SHA `json:"sha"`
+		SHA     SHA    `json:"sha"`
+		Made    SHA    `json:"made,omitempty"`    // the commit made here, in place of which GitHub signed this one
+		Warning string `json:"warning,omitempty"` // for people: a rule that the commit does not fulfil
 	}
 	// PushRefused: the branch had moved, and Head is what stands there; or GitHub does
 	// not take the change.
@@ -246,6 +256,20 @@ type (
 		Behind bool `json:"behind,omitempty"`
 		// what a person has to accept, where all of it are expectations that the issue may ask to be changed
 		Weigh []string `json:"weigh,omitempty"`
+
+		// the pull request as the look found it, where it is not what the task knows: there is no verdict then
+		Found *Found `json:"found,omitempty"`
+		// what reported on the commit, without SIA's own
+		Reported []Reported `json:"reported,omitempty"`
+		// rules of the base branch that stop a merge and that no check fulfils, for people
+		MergeRules []string `json:"merge_rules,omitempty"`
+	}
+	// Watched: what a look at a pull request showed after its task had passed.
+	Watched struct {
+		SHA    SHA       `json:"sha"`
+		Looked time.Time `json:"looked"`
+		Red    []Check   `json:"red,omitempty"`   // required checks of the head that are red
+		Found  *Found    `json:"found,omitempty"` // as of Judged
 	}
 	// Updated: the base was merged into the branch; or why it could not be. Without
 	// conflicts and reason the branch is not where it was expected.
@@ -255,6 +279,7 @@ type (
 		Onto      SHA        `json:"onto,omitempty"` // the base's commit
 		Conflicts []Conflict `json:"conflicts,omitempty"`
 		Refused   string     `json:"refused,omitempty"` // for people
+		Warning   string     `json:"warning,omitempty"` // as of Pushed
 	}
 	// Diagnosed: SIA's conclusion.
 	Diagnosed struct {
@@ -333,6 +358,17 @@ type Ask struct {
 	Plan     *Plan    `json:"plan,omitempty"` // instead of a question, from an attempt that plans
 }
 
+// Found is a pull request as a look found it, where it is not what the task knows.
+type Found struct {
+	Head   SHA    `json:"head,omitempty"`
+	By     Actor  `json:"by,omitzero"` // the author of that commit, as far as GitHub tells
+	Closed bool   `json:"closed,omitempty"`
+	Merged bool   `json:"merged,omitempty"`
+	Gone   bool   `json:"gone,omitempty"`    // GitHub does not know the pull request any more
+	Base   string `json:"base,omitempty"`    // the branch that it is to be merged into, where that is another
+	BaseAt SHA    `json:"base_at,omitempty"` // that branch's head; empty where it is not known
+}
+
 // Doubt is whether red checks were thought to be red by chance, and what was
 // weighed.
 type Doubt struct {
@@ -381,6 +417,7 @@ const (
 	KRestored         Kind = "restored"
 	KPullClosed       Kind = "pull_closed"
 	KPullReopened     Kind = "pull_reopened"
+	KRetargeted       Kind = "retargeted"
 	KBegun            Kind = "begun"
 	KDecided          Kind = "decided"
 	KAggregated       Kind = "aggregated"
@@ -403,6 +440,7 @@ const (
 	KReadied          Kind = "readied"
 	KDrafted          Kind = "drafted"
 	KUpdated          Kind = "updated"
+	KWatched          Kind = "watched"
 )
 
 func (Start) Kind() Kind            { return KStart }
@@ -424,6 +462,7 @@ func (BranchMoved) Kind() Kind      { return KBranchMoved }
 func (Restored) Kind() Kind         { return KRestored }
 func (PullClosed) Kind() Kind       { return KPullClosed }
 func (PullReopened) Kind() Kind     { return KPullReopened }
+func (Retargeted) Kind() Kind       { return KRetargeted }
 func (Begun) Kind() Kind            { return KBegun }
 func (AttemptEnded) Kind() Kind     { return KAttemptEnded }
 func (Pushed) Kind() Kind           { return KPushed }
@@ -443,16 +482,18 @@ func (EffectFailed) Kind() Kind     { return KEffectFailed }
 func (Readied) Kind() Kind          { return KReadied }
 func (Drafted) Kind() Kind          { return KDrafted }
 func (Updated) Kind() Kind          { return KUpdated }
+func (Watched) Kind() Kind          { return KWatched }
 
 // facts has one value of each kind, in the order of the kinds.
 var facts = []Fact{
 	Start{}, Stop{}, PauseAsked{}, Resume{}, Retry{}, Use{}, AnswerGiven{}, Approve{}, AcceptTests{}, Edited{}, Query{},
 	Rated{}, ChangesAsked{}, ChangesWithdrawn{}, ThreadSettled{},
-	CheckSeen{}, Progressed{}, BranchMoved{}, Restored{}, PullClosed{}, PullReopened{}, Begun{}, Decided{}, Aggregated{},
+	CheckSeen{}, Progressed{}, BranchMoved{}, Restored{}, PullClosed{}, PullReopened{}, Retargeted{}, Begun{}, Decided{},
+	Aggregated{},
 	AttemptEnded{}, Pushed{}, PushRefused{},
 	PullOpened{},
 	Judged{}, Diagnosed{}, Reviewed{}, Weighed{}, FinalReviewed{}, MemoryCommitted{}, CommentPosted{}, EscalationOpened{},
-	SyncDone{}, Done{}, EffectFailed{}, FixStudied{}, Readied{}, Drafted{}, Updated{},
+	SyncDone{}, Done{}, EffectFailed{}, FixStudied{}, Readied{}, Drafted{}, Updated{}, Watched{},
 }
 
 // Kinds lists every kind of fact: first those of people and GitHub, then those

@@ -130,6 +130,7 @@ func (f PushRefused) Masked(mask Mask) Fact { f.Reason = mask(f.Reason); return 
 func (f Judged) Masked(mask Mask) Fact {
 	f.Checks, f.Failures = maskedChecks(f.Checks, mask), maskedFailures(f.Failures, mask)
 	f.Explain, f.Signals, f.Weigh = mask.Each(f.Explain), maskedSignals(f.Signals, mask), mask.Each(f.Weigh)
+	f.Reported, f.MergeRules = maskedReported(f.Reported, mask), mask.Each(f.MergeRules)
 	f.Doubt = maskedAt(f.Doubt, func(d Doubt) Doubt {
 		d.Checks = mask.Each(d.Checks)
 		return d
@@ -138,6 +139,12 @@ func (f Judged) Masked(mask Mask) Fact {
 		o.Check, o.Reason, o.URL = mask(o.Check), mask(o.Reason), mask(o.URL)
 		return o
 	})
+	return f
+}
+
+// Masked masks the checks' names and reasons.
+func (f Watched) Masked(mask Mask) Fact {
+	f.Red = maskedChecks(f.Red, mask)
 	return f
 }
 
@@ -150,6 +157,7 @@ func (f Drafted) Masked(mask Mask) Fact { f.Refused = mask(f.Refused); return f 
 // Masked masks the files' names and the reason.
 func (f Updated) Masked(mask Mask) Fact {
 	f.Conflicts, f.Refused = maskedConflicts(f.Conflicts, mask), mask(f.Refused)
+	f.Warning = mask(f.Warning)
 	return f
 }
 
@@ -184,6 +192,9 @@ func (f FinalReviewed) Masked(mask Mask) Fact { f.Review = f.Review.masked(mask)
 // Masked masks the warning.
 func (f MemoryCommitted) Masked(mask Mask) Fact { f.Warning = mask(f.Warning); return f }
 
+// Masked masks the warning.
+func (f Pushed) Masked(mask Mask) Fact { f.Warning = mask(f.Warning); return f }
+
 // Masked masks the reason.
 func (f EffectFailed) Masked(mask Mask) Fact { f.Reason = mask(f.Reason); return f }
 
@@ -206,7 +217,7 @@ func (f PullClosed) Masked(Mask) Fact  { return f }
 
 // Masked changes nothing: an id and an address that GitHub makes.
 func (f PullReopened) Masked(Mask) Fact     { return f }
-func (f Pushed) Masked(Mask) Fact           { return f }
+func (f Retargeted) Masked(Mask) Fact       { return f }
 func (f PullOpened) Masked(Mask) Fact       { return f }
 func (f CommentPosted) Masked(Mask) Fact    { return f }
 func (f EscalationOpened) Masked(Mask) Fact { return f }

@@ -13,6 +13,12 @@ func (t Task) Masked(mask Mask) Task {
 	t.Interventions, t.Next = maskedEach(t.Interventions, intervention), maskedAt(t.Next, intervention)
 	t.Fix = maskedAt(t.Fix, func(f Fix) Fix { return f.masked(mask) })
 	t.Checks, t.Gate.Explain = maskedChecks(t.Checks, mask), mask.Each(t.Gate.Explain)
+	t.Reported, t.MergeRules = maskedReported(t.Reported, mask), mask.Each(t.MergeRules)
+	t.Waived = mask.Each(t.Waived)
+	t.Afterwards = maskedAt(t.Afterwards, func(a Afterwards) Afterwards {
+		a.Red = maskedChecks(a.Red, mask)
+		return a
+	})
 	t.Pull.Refused = mask(t.Pull.Refused)
 	t.Merging = maskedAt(t.Merging, func(m Merging) Merging {
 		m.Conflicts = maskedConflicts(m.Conflicts, mask)
@@ -25,6 +31,7 @@ func (t Task) Masked(mask Mask) Task {
 	t.Final = maskedAt(t.Final, func(r FinalReview) FinalReview { return r.masked(mask) })
 	t.Escalation = maskedAt(t.Escalation, func(e Escalation) Escalation {
 		e.Blocker, e.Early, e.Question = mask(e.Blocker), mask(e.Early), mask(e.Question)
+		e.Waives = mask.Each(e.Waives)
 		e.Options, e.Plan = maskedOptions(e.Options, mask), maskedPlan(e.Plan, mask)
 		e.Edition = maskedAt(e.Edition, func(x Edition) Edition {
 			x.Title, x.Body = mask(x.Title), mask(x.Body)
@@ -178,8 +185,15 @@ func maskedSignals(signals []Signal, mask Mask) []Signal {
 
 func maskedChecks(checks []Check, mask Mask) []Check {
 	return maskedEach(checks, func(c Check) Check {
-		c.Name, c.URL, c.Why = mask(c.Name), mask(c.URL), mask(c.Why)
+		c.Name, c.URL, c.Why, c.From = mask(c.Name), mask(c.URL), mask(c.Why), mask(c.From)
 		return c
+	})
+}
+
+func maskedReported(all []Reported, mask Mask) []Reported {
+	return maskedEach(all, func(r Reported) Reported {
+		r.Name, r.App, r.Workflow = mask(r.Name), mask(r.App), mask(r.Workflow)
+		return r
 	})
 }
 

@@ -33,7 +33,7 @@ var stay = map[string][]string{
 	"a name that GitHub or git knows something by, which nothing would be found by any more": {
 		"Actor.Login", "Effect.To", "Repo.Owner", "Repo.Name", "Task.Author", "Task.Access", "Begun.Author", "Begun.Access",
 		"Start.DefaultBranch", "Begun.BaseBranch", "Task.BaseBranch", "Task.Branch", "Start.Label", "Task.Label",
-		"Begun.Labels", "Task.Labels", "Said.By", "Thread.Path",
+		"Begun.Labels", "Task.Labels", "Said.By", "Thread.Path", "Found.Base", "Retargeted.Base", "Reported.Event",
 	},
 	"an id or an address that GitHub makes": {
 		"PullOpened.NodeID", "PullOpened.URL", "PullReopened.NodeID", "PullReopened.URL",

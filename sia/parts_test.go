@@ -253,6 +253,20 @@ func TestRace(t *testing.T) {
 	}
 }
 
+// Where GitHub signs another commit in a racer's place, that one is the racer's, and what people are to
+// know of it is shown.
+func TestRacerSigned(t *testing.T) {
+	p := newRace(t)
+	p.run(1, AttemptEnded{End: EndFinished, Commit: "f1", Check: &CheckRun{Tests: []string{"TestA"}}})
+	p.run(2, AttemptEnded{End: EndFinished, Commit: "s1", Check: &CheckRun{Holds: true}})
+	p.done(DoPush, Pushed{SHA: "s2", Made: "s1", Warning: "it is not verified"})
+	a := p.task.Attempt()
+	if p.task.Head != "s2" || a.Head != "s2" || a.Parts[1].Commit != "s2" || a.Parts[0].Commit != "f1" ||
+		p.task.Warning != "it is not verified" {
+		t.Errorf("head %s, warning %q, %+v", p.task.Head, p.task.Warning, a)
+	}
+}
+
 // A racer that was interrupted and changes nothing more has what it had changed before.
 func TestRacePaused(t *testing.T) {
 	p := newRace(t)

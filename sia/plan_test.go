@@ -281,7 +281,7 @@ func TestPlanOfARunBefore(t *testing.T) {
 	p.done(DoPull, PullOpened{Number: 4})
 	p.says(BranchMoved{SHA: "f00d"})
 	p.done(DoGate, Judged{SHA: "f00d", Looked: p.task.Gate.Since.Add(time.Hour), Verdict: VerdictRed})
-	p.is(Diagnosing, 2, false, "failed")
+	p.is(Queued, 2, false, "the next attempt starts there")
 }
 
 // While a plan waits, a person's push is judged; nothing of the agent's is to

@@ -16,6 +16,9 @@ const (
 	planStop = "B" // of a plan: the task ends
 )
 
+// needNotReport is the option that waives checks which are expected and did not report.
+const needNotReport = "It need not report on this pull request: go on without it"
+
 // howToGoOn is the question of a diagnosis that leads no further; what the diagnosis
 // does not ask by itself is supplied. failure is what failed last.
 func howToGoOn(d Diagnosis, failure string) Escalation {
@@ -83,16 +86,16 @@ func blockedChecks(t *Task, by []Obstacle) Escalation {
 		e.Question = "Can you see to it that these checks say something?"
 	}
 	var said []string
-	absent := false
+	absent, missed := false, false
 	for _, o := range by[:min(len(by), 5)] {
 		line := "“" + o.Check + "” " + strings.TrimSuffix(o.Reason, ".") + "."
 		if o.URL != "" {
 			line += " " + o.URL
 		}
 		said = append(said, line)
-		absent = absent || o.Absent
+		absent, missed = absent || o.Absent && !o.Missed, missed || o.Missed
 	}
-	e.Blocker = fmt.Sprintf("The required checks of %s don't say whether the work is right, for a reason that lies "+
+	e.Blocker = fmt.Sprintf("The checks of %s don't say whether the work is right, for a reason that lies "+
 		"outside of it:\n\n%s", t.Head.Short(), strings.Join(said, "\n"))
 	if n := len(by) - len(said); n > 0 {
 		e.Blocker += fmt.Sprintf("\nand %d more.", n)
@@ -102,6 +105,15 @@ func blockedChecks(t *Task, by []Obstacle) Escalation {
 			"`checks.required`, whose workflow has a filter of paths or branches, or which runs in a merge queue alone."
 		e.Options = append(e.Options, Option{Letter: "B",
 			Text: "It should not be required, and I took it out of the rule or of `checks.required`: look again"})
+	}
+	if missed {
+		for _, o := range by {
+			if o.Missed {
+				e.Waives = append(e.Waives, o.Check)
+			}
+		}
+		e.Options = append(e.Options, Option{Letter: string(rune('A' + len(e.Options))),
+			Text: needNotReport})
 	}
 	letter := string(rune('A' + len(e.Options)))
 	e.Options = append(e.Options, Option{Letter: letter,
@@ -113,9 +125,16 @@ func blockedChecks(t *Task, by []Obstacle) Escalation {
 func excuses(checks []Check) string {
 	var said []string
 	for _, c := range checks {
-		if c.Required && (c.Colour == Excused || c.Colour == Skipped) && len(said) < 5 {
-			said = append(said, c.Name+" ("+c.Why+")")
+		why := c.Why
+		switch {
+		case !c.Required || len(said) == 5:
+			continue
+		case c.Colour == Green && !c.Code:
+			why = "it does not run the code"
+		case c.Colour != Excused && c.Colour != Skipped:
+			continue
 		}
+		said = append(said, c.Name+" ("+why+")")
 	}
 	return strings.Join(said, ", ")
 }

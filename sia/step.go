@@ -295,6 +295,7 @@ func (t Task) clone() Task {
 	t.Owed = slices.Clone(t.Owed)
 	t.Settled = slices.Clone(t.Settled)
 	t.Seen = slices.Clone(t.Seen)
+	t.Reported = slices.Clone(t.Reported)
 	t.Pending = maps.Clone(t.Pending)
 	t.Brief.Answers = slices.Clone(t.Brief.Answers)
 	if t.Edited != nil {
@@ -338,15 +339,7 @@ func (t Task) clone() Task {
 }
 
 // who names the person of the event, as far as that is known.
-func (s *step) who() string {
-	switch {
-	case s.e.By.Operator:
-		return "whoever runs the server"
-	case s.e.By.Login == "":
-		return "somebody" // found by looking
-	}
-	return "@" + s.e.By.Login
-}
+func (s *step) who() string { return s.e.By.Mention() }
 
 // slug turns a title into the tail of a branch name: lower-case words joined by
 // hyphens, at most 40 bytes, "task" when nothing is left.

@@ -31,7 +31,7 @@ func (s *step) begun() {
 		s.t.Updates = 0
 	}
 	s.t.Author, s.t.Access, s.t.Labels = f.Author, f.Access, f.Labels
-	s.t.BaseBranch, s.t.BaseSHA = f.BaseBranch, f.BaseSHA
+	s.t.BaseBranch, s.t.BaseSHA, s.t.Commits = f.BaseBranch, f.BaseSHA, f.Commits
 	s.t.Brief.Lessons, s.t.Brief.TestHints = lessonTexts(f.Lessons), testHints(f.Lessons)
 	s.t.Brief.ToolLessons = f.ToolLessons
 	more := s.t.wishing()
@@ -237,6 +237,8 @@ func (s *step) push(commit SHA) {
 func (s *step) pushed() {
 	f := s.e.Fact.(Pushed)
 	a := s.t.Attempt()
+	s.warn(f.Warning)
+	a.replace(f.Made, f.SHA)
 	a.Head, s.t.Head, s.t.HeadBy = f.SHA, f.SHA, Actor{}
 	if s.t.Merging != nil {
 		s.standsOn(s.t.Merging.Onto)
@@ -255,9 +257,20 @@ func (s *step) pushed() {
 	s.because("%s is on %s", f.SHA.Short(), s.t.Branch)
 }
 
+// replace notes the commit that stands on the branch in place of one made here.
+func (a *Attempt) replace(made, by SHA) {
+	for i := range a.Parts {
+		if p := &a.Parts[i]; made != "" && p.Commit == made {
+			p.Commit = by
+		}
+	}
+}
+
 // keep records a commit that was pushed after its run had ended.
 func (s *step) keep() {
 	f := s.e.Fact.(Pushed)
+	s.warn(f.Warning)
+	s.t.Attempt().replace(f.Made, f.SHA)
 	s.t.Attempt().Head, s.t.Head, s.t.HeadBy = f.SHA, f.SHA, Actor{}
 	s.t.Checks = nil
 	if s.t.Merging != nil {

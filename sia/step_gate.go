@@ -46,7 +46,11 @@ func (s *step) judged() {
 		s.ignore("the verdict is about %s, the head is %s now", f.SHA.Short(), s.t.Head.Short())
 		return
 	}
-	s.t.Checks, g.Explain = f.Checks, f.Explain
+	if f.Found != nil {
+		s.found(*f.Found)
+		return
+	}
+	s.takeLook(f)
 	settle := s.t.Settings.Checks.Settle.D()
 	if quiet := g.Hint.Add(settle); f.Looked.Before(quiet) && f.Verdict != VerdictPending {
 		s.because("checks changed until %s; the gate waits for %s of quiet", g.Hint.UTC().Format(time.TimeOnly), settle)
@@ -108,11 +112,19 @@ func (s *step) judged() {
 	}
 }
 
+// takeLook keeps what a look at the present head showed.
+func (s *step) takeLook(f Judged) {
+	s.t.Checks, s.t.Gate.Explain, s.t.MergeRules = f.Checks, f.Explain, f.MergeRules
+	s.t.Reported = withReported(s.t.Reported, f.Reported)
+}
+
 // noSignal says in what way the checks say nothing.
 func noSignal(f Judged) string {
 	switch {
 	case slices.ContainsFunc(f.Checks, func(c Check) bool { return c.Colour == Skipped }):
 		return "no required check has run anything"
+	case slices.ContainsFunc(f.Checks, func(c Check) bool { return c.Colour == Green }):
+		return "no check has run the repository's code"
 	case len(f.Checks) > 0:
 		return "no required check that is not excused has reported"
 	}
@@ -162,8 +174,17 @@ func (s *step) closeGreen() {
 	if a.Head == s.t.Head {
 		s.outcome(AttemptPass)
 	} else if a.Outcome == "" {
-		s.outcome(AttemptFail)
-		a.Reason = "@" + s.t.HeadBy.Login + "'s push made the checks green"
+		s.unjudged(fmt.Sprintf("%s pushed on top of it, and with that the checks are green", s.t.HeadBy.Mention()))
+	}
+}
+
+// unjudged closes the present attempt without a verdict: what the checks say is about somebody else's push. Nothing is
+// learned from it about the attempt's technique.
+func (s *step) unjudged(reason string) {
+	a := s.t.Attempt()
+	a.Outcome, a.Reason = AttemptError, reason
+	if a.EndedAt.IsZero() {
+		a.EndedAt = s.e.At
 	}
 }
 
@@ -190,18 +211,40 @@ func (s *step) outcome(o AttemptOutcome) {
 func (s *step) red(f Judged) {
 	if s.t.HeadBy != (Actor{}) && s.t.Escalation != nil && !s.t.Escalation.Answered {
 		s.enter(Escalated)
-		s.because("the checks of @%s's push are red; the question stands", s.t.HeadBy.Login)
+		s.because("the checks of %s's push are red; the question stands", s.t.HeadBy.Mention())
 		return
 	}
 	a := s.t.Attempt()
+	why := fmt.Sprintf("the checks of %s's push are red; the next attempt starts there", s.t.HeadBy.Mention())
 	if s.number() <= s.t.Earlier || !a.Worked() { // nothing of the agent's is on the branch that could be to blame
-		s.proceed(fmt.Sprintf("the checks of @%s's push are red; the next attempt starts there", s.t.HeadBy.Login))
+		s.proceed(why)
+		return
+	}
+	if s.t.HeadBy != (Actor{}) {
+		s.redByOthers(f, why)
 		return
 	}
 	s.t.Gate.Failed = f.Blamed
 	a.Failures = f.Failures
 	a.Passing = greenNames(f.Checks)
 	s.fail(f.Signals)
+}
+
+// redByOthers goes on from a push that is not SIA's and that made checks red. The attempt before it is not to blame:
+// its own commit was never judged.
+func (s *step) redByOthers(f Judged, why string) {
+	if s.t.Attempt().Outcome == "" {
+		s.unjudged(fmt.Sprintf("%s pushed on top of it, and the checks of that push are red", s.t.HeadBy.Mention()))
+		s.t.Attempt().Failures, s.t.Attempt().Passing = f.Failures, greenNames(f.Checks)
+	}
+	if s.t.inARow(AttemptError) >= maxInARow {
+		s.enter(Queued)
+		s.hold(PausedByPushes, fmt.Sprintf("%s pushes to the branch whenever an attempt ends, and the checks turn red",
+			s.t.HeadBy.Mention()))
+		s.begin()
+		return
+	}
+	s.proceed(why)
 }
 
 // fail ends the present attempt as failed, and has it decided what follows.

@@ -330,6 +330,9 @@ func (s *step) answer() {
 		return
 	}
 	kind, about := s.t.Escalation.Kind, s.t.Escalation.AboutChecks()
+	if i >= 0 && s.t.Escalation.Options[i].Text == needNotReport {
+		s.t.Waived = append(slices.Clone(s.t.Waived), s.t.Escalation.Waives...)
+	}
 	last := s.t.Escalation.Options[len(s.t.Escalation.Options)-1].Letter // of questions about checks: the task ends
 	s.answered(f.Letter, text)
 	s.because("%s answered: %s", s.who(), text)
@@ -399,8 +402,10 @@ func (s *step) query() {
 	s.because("answers %s", s.who())
 }
 
-func (s *step) pullClosed() {
-	f := s.e.Fact.(PullClosed)
+func (s *step) pullClosed() { s.closePull(s.e.Fact.(PullClosed)) }
+
+// closePull ends what can be ended with the pull request.
+func (s *step) closePull(f PullClosed) {
 	if f.Merged {
 		s.t.Pull.Merged = true
 		if s.t.State == Passed {

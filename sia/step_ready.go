@@ -107,11 +107,15 @@ func (s *step) judgedWhileAsked() {
 		s.ignore(late)
 		return
 	}
+	if f.Found != nil {
+		s.found(*f.Found)
+		return
+	}
 	settle := s.t.Settings.Checks.Settle.D()
 	quiet := g.Hint.Add(settle)
 	switch {
 	case !f.Conflicts && (f.Verdict == VerdictNone || f.Verdict == VerdictBlocked):
-		s.t.Checks, g.Explain = f.Checks, f.Explain
+		s.takeLook(f)
 		s.because("the checks still don't say enough; the question stands")
 	case !f.Conflicts && f.Verdict == VerdictPending:
 		s.lookLater(settle, time.Time{})

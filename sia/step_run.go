@@ -48,6 +48,7 @@ func (s *step) newRun(passed bool, text string, edited bool) {
 	s.t.StartedAt, s.t.BeginsAt, s.t.Aftermath, s.t.Gone = s.e.At, time.Time{}, "", false
 	s.t.Failures, s.t.Rounds, s.t.Refused, s.t.Next = 0, 0, nil, nil
 	s.t.Elsewhere, s.t.Worthwhile, s.t.WantedCoder = false, false, ""
+	s.t.Afterwards = nil
 	s.t.Approaches = len(s.t.Prompts) + set.SIA.MaxApproaches
 	s.t.Credits.Budget = s.t.Credits.Spent + s.t.Credits.Reserved + Credits(set.Budget.Task)*Credit
 }
@@ -118,47 +119,58 @@ func (s *step) keeping(b Brief) Brief {
 	return b
 }
 
-// branchMoved follows a person's push. An empty commit says that the branch is gone.
+// branchMoved follows somebody else's push. An empty commit says that the branch is gone.
 func (s *step) branchMoved() {
-	f := s.e.Fact.(BranchMoved)
-	if f.SHA == s.t.Head {
+	s.follow(s.e.Fact.(BranchMoved).SHA, s.e.By)
+}
+
+// follow makes what somebody else pushed the task's head.
+func (s *step) follow(sha SHA, by Actor) {
+	if sha == s.t.Head {
 		s.ignore("the branch is where it was")
 		return
 	}
-	s.t.Head, s.t.HeadBy, s.t.Kept = f.SHA, s.e.By, f.SHA
+	if by == (Actor{}) { // found by looking: it is not SIA's
+		by.Unknown = true
+	}
+	s.t.Head, s.t.HeadBy, s.t.Kept = sha, by, sha
 	s.t.Checks = nil
 	switch {
-	case f.SHA == "":
+	case sha == "":
 		s.because("the branch is gone; the next attempt starts at the base")
 		s.t.HeadBy, s.t.Brief.FromKept = Actor{}, false
 	case s.t.State == PushedOut || s.t.State == Checking:
-		s.because("%s pushed %s; the gate watches that commit now", s.who(), f.SHA.Short())
+		s.because("%s pushed %s; the gate watches that commit now", by.Mention(), sha.Short())
 		if s.t.State == Checking {
 			s.watch()
 		}
 	case s.t.State == Escalated:
 		s.t.AwaitMemory = ""
-		s.because("%s pushed %s while SIA waited; its checks decide", s.who(), f.SHA.Short())
+		s.because("%s pushed %s while SIA waited; its checks decide", by.Mention(), sha.Short())
 		s.enter(Checking)
 		s.watch()
 	default:
 		if !s.pending(DoAttempt) { // the brief is the next attempt's
 			s.t.Brief.FromBase, s.t.Brief.FromKept = false, false
 		}
-		s.because("%s pushed %s; the next attempt starts there", s.who(), f.SHA.Short())
+		s.because("%s pushed %s; the next attempt starts there", by.Mention(), sha.Short())
 	}
 }
 
-// movedAfter remembers what a person pushed after the task had ended: the branch is
+// movedAfter remembers what somebody pushed after the task had ended: the branch is
 // theirs, and a new run goes on from there.
-func (s *step) movedAfter() {
-	f := s.e.Fact.(BranchMoved)
-	if f.SHA == "" || f.SHA == s.t.Head && s.t.Moved == nil || s.t.Moved != nil && f.SHA == s.t.Moved.SHA {
+func (s *step) movedAfter() { s.followAfter(s.e.Fact.(BranchMoved).SHA, s.e.By) }
+
+func (s *step) followAfter(sha SHA, by Actor) {
+	if sha == "" || sha == s.t.Head && s.t.Moved == nil || s.t.Moved != nil && sha == s.t.Moved.SHA {
 		s.ignore("the branch is where it was")
 		return
 	}
-	s.t.Moved = &Moved{SHA: f.SHA, By: s.e.By}
-	s.because("%s pushed %s; the task has ended, and a new run would go on from there", s.who(), f.SHA.Short())
+	if by == (Actor{}) {
+		by.Unknown = true
+	}
+	s.t.Moved = &Moved{SHA: sha, By: by}
+	s.because("%s pushed %s; the task has ended, and a new run would go on from there", by.Mention(), sha.Short())
 }
 
 // pullReopened takes back that people did not want what was done. A task that ended

@@ -96,6 +96,7 @@ func (s *step) updatedLate() {
 // takeUpdate makes the merge what the branch is. What was accepted, kept or done on the
 // head before is in it unchanged.
 func (s *step) takeUpdate(f Updated) {
+	s.warn(f.Warning)
 	before := s.t.Head
 	if a := s.t.Attempt(); a != nil && a.Head == before {
 		a.Head = f.SHA

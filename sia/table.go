@@ -89,12 +89,16 @@ func init() {
 			on((*step).signalSeen, Escalated).
 			ignore("the pull request is not open yet; the gate looks when it is", PushedOut).
 			ignore("paused: the gate looks again on resume", OnHold).
+			on((*step).seenAfterPass, Passed).
 			rest("no verdict is waited for"),
 		KProgressed: row{}.on((*step).progressed, Working).rest("no attempt is at work"),
 		KBranchMoved: row{}.on((*step).branchMoved, append([]State{Escalated, OnHold}, unfinished...)...).
 			on((*step).movedAfter, Passed, Stopped),
 		KRestored: row{}.rest("the task is known: the database outranks its memory"),
 		KPullClosed: row{}.on((*step).pullClosed, append([]State{Escalated, OnHold, Passed}, unfinished...)...).
+			ignore("the task is stopped already", Stopped),
+
+		KRetargeted: row{}.on((*step).retargeted, append([]State{Escalated, OnHold, Passed}, unfinished...)...).
 			ignore("the task is stopped already", Stopped),
 
 		KPullReopened: row{}.on((*step).pullReopened, Passed, Stopped).
@@ -116,6 +120,7 @@ func init() {
 			on((*step).pullKept, Queued, Working, Checking, Diagnosing, Reviewing, Announced, Escalated, Passed, Stopped),
 		KJudged: row{}.on((*step).judged, Checking).on((*step).judgedWhileAsked, Escalated).
 			ignore("paused: the gate looks again on resume", OnHold).rest(late),
+		KWatched:   row{}.on((*step).watched, Passed).rest(late),
 		KDiagnosed: row{}.on((*step).diagnosed, Diagnosing).on((*step).inside, OnHold).rest(late),
 		KReviewed:  row{}.on((*step).reviewed, Reviewing).on((*step).inside, OnHold).rest(late),
 		KWeighed:   row{}.on((*step).weighed, Checking).on((*step).inside, OnHold).rest(late),

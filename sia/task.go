@@ -30,6 +30,18 @@ type Actor struct {
 	ID    int64  `json:"id,omitempty"` // GitHub's user id
 	// whoever runs the server, by a command on its machine; there is no login then
 	Operator bool `json:"operator,omitempty"`
+	Unknown  bool `json:"unknown,omitempty"` // somebody else than SIA, and GitHub does not tell who
+}
+
+// Mention is the actor in a sentence.
+func (a Actor) Mention() string {
+	switch {
+	case a.Operator:
+		return "whoever runs the server"
+	case a.Login == "":
+		return "somebody"
+	}
+	return "@" + a.Login
 }
 
 // State is where a task is in its life.
@@ -95,9 +107,11 @@ type Task struct {
 
 	BaseBranch string `json:"base_branch"`
 	BaseSHA    SHA    `json:"base_sha"`
-	Branch     string `json:"branch"`
-	Head       SHA    `json:"head,omitempty"`   // the task's present head commit; empty before the first push
-	HeadBy     Actor  `json:"head_by,omitzero"` // the person who pushed Head; zero when SIA did
+	// what the repository asked of commits when the last attempt began
+	Commits CommitRules `json:"commits,omitzero"`
+	Branch  string      `json:"branch"`
+	Head    SHA         `json:"head,omitempty"`   // the task's present head commit; empty before the first push
+	HeadBy  Actor       `json:"head_by,omitzero"` // the person who pushed Head; zero when SIA did
 	// no attempt starts before this commit of the branch, for that would drop what is not SIA's
 	// to drop: the last head that passed or that a person pushed; empty: all may be replaced
 	Kept SHA `json:"kept,omitempty"`
@@ -127,10 +141,17 @@ type Task struct {
 	Worthwhile bool     `json:"worthwhile,omitempty"`
 	Opening    *Opening `json:"opening,omitempty"` // nil: it is not being decided who works
 
-	Fix        *Fix         `json:"fix,omitempty"`     // what a person did where SIA could not
-	Ratings    []Rating     `json:"ratings,omitempty"` // people's 👍 and 👎, the last of each person and comment
-	Aftermath  Aftermath    `json:"aftermath,omitempty"`
-	Checks     []Check      `json:"checks,omitempty"` // of Head, as last judged
+	Fix       *Fix      `json:"fix,omitempty"`     // what a person did where SIA could not
+	Ratings   []Rating  `json:"ratings,omitempty"` // people's 👍 and 👎, the last of each person and comment
+	Aftermath Aftermath `json:"aftermath,omitempty"`
+	Checks    []Check   `json:"checks,omitempty"` // of Head, as last judged
+	// what has reported on any head of the task, at most MaxReported: it is missed where it does not report
+	Reported []Reported `json:"reported,omitempty"`
+	Waived   []string   `json:"waived,omitempty"` // checks that need not report, as a person said
+	// rules of the base branch that stop a merge and that no check fulfils, for people
+	MergeRules []string `json:"merge_rules,omitempty"`
+	// what was seen of the pull request's checks since the task passed; nil: nothing that matters
+	Afterwards *Afterwards  `json:"afterwards,omitempty"`
 	Gate       GateState    `json:"gate,omitzero"`
 	Final      *FinalReview `json:"final,omitempty"`      // of the head that was read last; nil: none was
 	Accepted   []SHA        `json:"accepted,omitempty"`   // heads whose test changes a person accepted
@@ -170,6 +191,14 @@ type Edit struct {
 type Moved struct {
 	SHA SHA   `json:"sha"` // empty: the branch is gone
 	By  Actor `json:"by,omitzero"`
+}
+
+// Afterwards is what became of a pull request's checks after the task had passed. The pass stays with the commit that
+// it was given to.
+type Afterwards struct {
+	SHA SHA       `json:"sha"` // the pull request's head then
+	At  time.Time `json:"at"`
+	Red []Check   `json:"red,omitempty"` // its required checks that are red; none: all are green again
 }
 
 // Pull is the task's pull request; Number 0 means there is none yet.
@@ -287,14 +316,28 @@ const (
 	Blocked CheckColour = "blocked" // it says nothing before a person acts; Why says what stands in the way
 )
 
-// Check is one criterion of the task: a check run or a commit status of the head.
+// Check is one criterion of the task: a check run, a commit status or a workflow run of the head.
 type Check struct {
 	Name     string      `json:"name"`
 	Colour   CheckColour `json:"colour"`
 	Required bool        `json:"required"`
 	URL      string      `json:"url,omitempty"`
 	Why      string      `json:"why,omitempty"`
+	// for people: what made the check, such as "workflow CI on pull_request", "app codecov" or "commit status"
+	From string `json:"from,omitempty"`
+	Code bool   `json:"code,omitempty"` // as far as SIA can tell, the check ran the repository's code at the head
 }
+
+// Reported is a check that reported on a commit, as it is known from one commit to the next.
+type Reported struct {
+	Name     string `json:"name"`
+	App      string `json:"app,omitempty"`      // slug of the app that made the check run; empty: it is a commit status
+	Workflow string `json:"workflow,omitempty"` // of a job of GitHub Actions: the path of its workflow file
+	Event    string `json:"event,omitempty"`    // that triggered that workflow, such as pull_request
+}
+
+// MaxReported bounds [Task.Reported].
+const MaxReported = 100
 
 // Obstacle is a required check that says nothing before a person acts.
 type Obstacle struct {
@@ -302,6 +345,7 @@ type Obstacle struct {
 	Reason string `json:"reason"`           // what became of it, as the rest of a sentence about the check
 	URL    string `json:"url,omitempty"`    // where it can be seen
 	Absent bool   `json:"absent,omitempty"` // it never reported
+	Missed bool   `json:"missed,omitempty"` // and nothing requires it: it is only expected
 }
 
 // Prompt is one distinct prompt that was tried.
@@ -361,7 +405,7 @@ const (
 	AskNoChecks EscalationKind = "no-checks" // an issue of its own: there is no signal to go by
 	AskBlocked  EscalationKind = "blocked"   // an issue of its own: a required check says nothing before a person acts
 	AskPlan     EscalationKind = "plan"      // a comment on the task's issue: the agent's plan waits for a yes
-	AskAlready  EscalationKind = "already"   // a comment on the task's issue: something else resolves it already
+	AskAlready  EscalationKind = "already"   // on the task's issue: something else resolves it, or has to come first
 	AskEdited   EscalationKind = "edited"    // a comment on the task's issue: its text is not the one that was asked for
 )
 
@@ -391,6 +435,7 @@ type Escalation struct {
 	Issue    int            `json:"issue,omitempty"`   // the escalation issue's number once it is open
 	URL      string         `json:"url,omitempty"`
 	AskedAt  time.Time      `json:"asked_at"`
+	Waives   []string       `json:"waives,omitempty"` // of the kind blocked: checks that option B says need not report
 	Answered bool           `json:"answered,omitempty"`
 	Closed   bool           `json:"closed,omitempty"` // its issue was closed
 }

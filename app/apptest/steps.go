@@ -3,7 +3,6 @@ package apptest
 import (
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -23,7 +22,8 @@ import (
 //	comment <who> <where> <text>
 //	edit <who> <text>                 replaces the issue's text
 //	tick <who> <letter>               ticks a box of the question
-//	close|reopen <who> <where>
+//	close|reopen <who> <where>|<n>    n: the issue of that number
+//	blocked-by|sub-issue <who> <n>    the issue opened last is blocked by issue n, or has it as a part
 //	review <who> <state> <name>       reviews the pull request as section review/<name> says: a text, then
 //	                                  for each line "@ <path>:<line>" or "@ <path>:<first>-<last>" the text
 //	                                  of a comment there; state is approved, changes_requested or commented
@@ -42,11 +42,33 @@ import (
 //	rerun-all <who> <app>             "Re-run all checks" of an app on the head
 //	status <who> <context> <state> [n] a commit status on the head, or on attempt n's commit; with
 //	                                  "merge" for n, on the test merge of the pull request
+//	bot <login> <branch> <name> [skip-ci|token|silent]
+//	                                  pushes the files push/<name>/… as a bot with a token of its own, with the
+//	                                  message "[skip ci]", or with GITHUB_TOKEN, for which workflow runs wait for
+//	                                  approval; "silent": on a server where it starts none
+//	check <app> <check> <state> [n]   a check run that an app makes through the API, on the commit that n says, as
+//	                                  for status; state is queued, in_progress or a conclusion. The app
+//	                                  github-actions makes it with GITHUB_TOKEN
+//	finish <app> <check> <state>      changes the newest check run that an app made so on the head
 //	require <check>…                  what a ruleset requires on main; nothing: no ruleset
+//	rule <json>|none                  adds a rule to those of main, as the REST API prints its type and parameters;
+//	                                  {repo}, {owner} and {app} stand for the ids of the repository, of the owner's
+//	                                  .github repository and of SIA. "none" ends all rules
+//	rules readable|unreadable|forbidden
+//	                                  the API tells the rules of branches, or answers 404, or 403
 //	up-to-date                        the rules of main want branches up to date with it
-//	workflows on|approval|no-runner|refused <words>
-//	                                  what keeps workflows from running from now on
+//	sign-off                          commits made on the web have to be signed off
+//	hooks on|off                      pre-receive hooks judge what is merged
+//	workflows on|approval|no-runner|startup-failure|late|refused <words>
+//	                                  what keeps workflows from running from now on; "late": a job that needs others
+//	                                  is made when those have ended
 //	approve <who>                     lets workflow runs begin that wait for approval
+//	retarget <who> <branch>           has the pull request be merged into another branch
+//	queue <who>                       puts the pull request into the merge queue
+//	unqueue <who> [merged]            takes it out
+//	transfer <who>                    moves the issue to the owner's .github repository
+//	graphql fails <n>                 the next n GraphQL requests are answered with 502
+//	git narrowed|whole                git answers 404 to tokens that are narrowed to one repository, or to none
 //	react <who> <reaction> <n>|plan   on the comment of intervention n, or of the plan that waits
 //	role <who> <role>
 //	uninstall | suspend | unsuspend
@@ -56,8 +78,9 @@ import (
 //	until before|after <effect> <n>   … until the worker gets there in attempt n, and holds it
 //	go                                lets it go on
 //	wait <duration>
-//	look | redeliver | repair | feedback | approvals | heartbeat
+//	look | redeliver | repair | feedback | approvals | heartbeat | watch
 //	                                  periodic work, now
+//	looks on|off                      each wait makes a look every two minutes
 //	learned <pattern> <technique> <n> of <m>
 //	                                  earlier tasks of the repository in which the technique resolved n of m
 //	stop | restart                    the application
@@ -72,8 +95,9 @@ const Steps = ""
 type player struct {
 	*Stage
 	story   Story
-	earlier int // tasks that were learned from
-	issue   int // number of the issue opened last
+	earlier int       // tasks that were learned from
+	issue   int       // number of the issue opened last
+	looks   time.Time // of the next look while time passes; zero: none is made
 }
 
 // text is the section that holds the text of an issue.
@@ -146,6 +170,10 @@ func (p *player) step(line string) error {
 	if done, err := p.flow(verb, arg, f); done {
 		return err
 	}
+	if done, err := p.github(verb, arg, rest); done {
+		p.Quiet()
+		return err
+	}
 	if err := p.person(verb, arg, words); err != nil {
 		return err
 	}
@@ -169,10 +197,10 @@ func (p *player) flow(verb string, arg func(int) string, f []string) (done bool,
 		if err != nil {
 			return true, err
 		}
-		p.Wait(d)
+		p.wait(d)
 	case "learned":
 		return true, p.learned(f)
-	case "look", "redeliver", "repair", "feedback", "approvals", "heartbeat":
+	case "look", "redeliver", "repair", "feedback", "approvals", "heartbeat", "watch":
 		p.Periodic(verb)
 		p.Quiet()
 	case "stop":
@@ -274,16 +302,6 @@ func (p *player) person(verb string, arg func(int) string, words func(int) strin
 		err = p.rerun(who, arg(1))
 	case "rerun-all":
 		err = p.Sim.RerequestSuite(Repo, string(p.Task(p.issue).Head), arg(1), who)
-	case "status":
-		err = p.status(who, arg(1), arg(2), arg(3))
-	case "require":
-		err = p.Sim.SetRuleset(Repo, "main", strings.Fields(words(0))...)
-	case "up-to-date":
-		err = p.Sim.RequireUpToDate(Repo, "main")
-	case "workflows":
-		err = p.workflows(who, words(1))
-	case "approve":
-		err = p.Sim.ApproveWorkflows(Repo, who)
 	case "react":
 		err = p.react(who, arg(1), arg(2))
 	case "role":
@@ -298,70 +316,9 @@ func (p *player) person(verb string, arg func(int) string, words func(int) strin
 	case "suspend", "unsuspend":
 		err = p.Sim.Suspend(p.Install, verb == "suspend")
 	default:
-		err = errors.New("there is no such step")
+		err = p.onRepository(verb, arg)
 	}
 	return err
-}
-
-// reviewedAt is the line of a section review/… under which a comment on lines stands.
-var reviewedAt = regexp.MustCompile(`^@ (\S+):(?:(\d+)-)?(\d+)$`)
-
-// review submits the review that a section describes.
-func (p *player) review(who string, pull int, state, section string) error {
-	var body strings.Builder
-	var lines []ghsim.ReviewLine
-	for line := range strings.Lines(section) {
-		if m := reviewedAt.FindStringSubmatch(strings.TrimSpace(line)); m != nil {
-			first, _ := strconv.Atoi(m[2]) // empty: 0
-			last, err := strconv.Atoi(m[3])
-			if err != nil {
-				return err
-			}
-			lines = append(lines, ghsim.ReviewLine{Path: m[1], First: first, Line: last})
-			continue
-		}
-		if n := len(lines); n > 0 {
-			lines[n-1].Body += line
-			continue
-		}
-		body.WriteString(line)
-	}
-	for i := range lines {
-		lines[i].Body = strings.TrimSpace(lines[i].Body)
-	}
-	return p.Sim.Review(Repo, pull, who, state, strings.TrimSpace(body.String()), lines...)
-}
-
-// thread answers in the first thread on a file.
-func (p *player) thread(who string, pull int, path, body string) error {
-	first, err := p.firstOn(pull, path)
-	if err == nil {
-		_, err = p.Sim.ReplyToReview(Repo, pull, who, first, body)
-	}
-	return err
-}
-
-// resolve resolves the first thread on a file, or opens it again.
-func (p *player) resolve(who string, pull int, path string, again bool) error {
-	first, err := p.firstOn(pull, path)
-	if err != nil {
-		return err
-	}
-	return p.Sim.ResolveThread(Repo, pull, who, first, again)
-}
-
-// firstOn is the first comment on a file of a pull request.
-func (p *player) firstOn(pull int, path string) (int64, error) {
-	v, err := p.Sim.Pull(Repo, pull)
-	if err != nil {
-		return 0, err
-	}
-	for _, c := range v.OnLines {
-		if c.Path == path {
-			return c.ID, nil
-		}
-	}
-	return 0, fmt.Errorf("there is no thread on %s", path)
 }
 
 // where is the number that a person's step is about.
@@ -372,6 +329,10 @@ func (p *player) where(verb, name string) (int, error) {
 	case verb == "merge" || verb == "review" || verb == "thread" || verb == "dismiss" || verb == "resolve" ||
 		verb == "reopen-thread" || name == "pull":
 		return p.pull()
+	case verb == "close" || verb == "reopen":
+		if n, err := strconv.Atoi(name); err == nil {
+			return n, nil
+		}
 	}
 	return p.issue, nil
 }
@@ -411,17 +372,6 @@ func (p *player) pull() (int, error) {
 		return n, nil
 	}
 	return 0, errors.New("there is no pull request")
-}
-
-// workflows says what keeps workflows from running.
-func (p *player) workflows(how, words string) error {
-	to, known := map[string]ghsim.Actions{
-		"on": {}, "approval": {Approval: true}, "no-runner": {NoRunner: true}, "refused": {Refusal: words},
-	}[how]
-	if !known {
-		return fmt.Errorf("workflows can't be %q", how)
-	}
-	return p.Sim.SetActions(Repo, to)
 }
 
 // react puts a reaction on the comment of an intervention, or of the plan that
@@ -475,38 +425,6 @@ func (p *player) force(who, branch, to string) error {
 		return fmt.Errorf("there is no branch %s", to)
 	}
 	return p.Sim.ForcePush(Repo, branch, who, heads[to])
-}
-
-func (p *player) status(who, name, state, attempt string) error {
-	t := p.Task(p.issue)
-	sha := t.Head
-	for _, a := range t.Attempts {
-		if attempt == strconv.Itoa(a.Number) {
-			sha = a.Head
-		}
-	}
-	if attempt == "merge" {
-		merge, err := p.Sim.TestMerge(Repo, t.Pull.Number)
-		if err != nil {
-			return err
-		}
-		sha = sia.SHA(merge)
-	}
-	return p.Sim.CreateStatus(Repo, string(sha), who, name, state, "")
-}
-
-// rerun has the newest run of a check of the head run again.
-func (p *player) rerun(who, check string) error {
-	runs, err := p.Sim.CheckRuns(Repo, string(p.Task(p.issue).Head))
-	if err != nil {
-		return err
-	}
-	for _, r := range slices.Backward(runs) {
-		if r.Name == check {
-			return p.Sim.RerequestCheckRun(Repo, r.ID, who)
-		}
-	}
-	return fmt.Errorf("the head has no check %s", check)
 }
 
 func (p *player) press(who, button string) error {

@@ -15,6 +15,7 @@
 //   - fault: answers given in place of the simulator's, as tests ask.
 //   - refusal: how GitHub says no.
 //   - model: what there is: repositories, issues, checks, apps.
+//   - rules: what stands in the way of a merge.
 //   - payload: how GitHub prints it as JSON.
 //   - access: tokens, and what they may do.
 //   - world: what happens, and what follows from it.

@@ -46,7 +46,23 @@ type (
 	ReviewCommentView = people.ReviewCommentView
 	// CheckView is one check run.
 	CheckView = people.CheckView
+	// Rule is one rule of a ruleset.
+	Rule = model.Rule
+	// BotPush is what a bot pushes, and with which token.
+	BotPush = people.BotPush
+	// AppCheck is a check run as an app makes it through the API.
+	AppCheck = people.Check
 )
+
+// The tokens that a bot pushes with.
+const (
+	OwnToken    = model.OwnToken
+	GitHubToken = model.GitHubToken
+	SilentToken = model.SilentToken
+)
+
+// ActionsApp is the app that check runs made with GITHUB_TOKEN are of.
+const ActionsApp = "github-actions"
 
 // DefaultPermissions are those of an app that CreateApp registers.
 func DefaultPermissions() map[string]string { return world.DefaultPermissions() }

@@ -67,7 +67,7 @@ func TestEveryAnswerIsWaitedForOrExplained(t *testing.T) {
 		{"issues off", 410, "", reason("Issues are disabled for this repo"), "turned off", true, 0},
 		{"issue deleted", 410, "", reason("This issue was deleted"), "was deleted", true, 0},
 		{"legal", 451, "", `{"message":"Repository access blocked","block":{"reason":"dmca"}}`, "legal", true, 0},
-		{"request timeout", 408, "", "", "tries again", false, 0},
+		{"request timeout", 408, "", "", "did not take the request in (408)", false, 0},
 		{"unavailable, for a while", 503, "Retry-After: 120", "<html>", "failing (503)", false, 2 * time.Minute},
 		{"unicorn", 502, "Content-Type: text/html", "<html>Unicorn!</html>", "failing (502)", false, 0},
 		{"bandwidth", 509, "", "", "failing (509)", false, 0},
@@ -114,6 +114,9 @@ func TestEveryAnswerIsWaitedForOrExplained(t *testing.T) {
 			var e *sia.Error
 			if !errors.As(err, &e) || !strings.Contains(e.Message, c.want) || e.Permanent != c.permanent {
 				t.Fatalf("got %#v", err)
+			}
+			if strings.Contains(e.Message, " again") { // it may be the reason of a pause, and then nothing does
+				t.Errorf("it promises what nobody may do: %s", e.Message)
 			}
 			if e.RetryAfter < c.after-time.Second || e.RetryAfter > 2*time.Hour {
 				t.Errorf("after %s", e.RetryAfter)

@@ -64,6 +64,8 @@ type installation struct {
 	limits *rateLimits
 	lists  *gh.Client // may list the installation's repositories and nothing else
 
+	forms *expiringMap[string, tokenForm] // of tokens that git was seen to take
+
 	mu    sync.Mutex
 	conns map[sia.Repo]*repoConn
 }
@@ -177,6 +179,7 @@ func (a *App) installation(id int64) *installation {
 func (a *App) newInstallation(id int64, l *rateLimits) *installation {
 	in := &installation{
 		id: id, cache: newAnswerCache(a.cfg.CacheBytes), limits: l, conns: map[sia.Repo]*repoConn{},
+		forms: newExpiringMap[string, tokenForm](a.cfg.Now, formFor, 1),
 	}
 	bottom := a.bottom(id, l, unpaced{})
 	in.lists = a.client(in.cached(&installationAuth{

@@ -34,7 +34,7 @@ func TestTokensAreNarrowedAndShared(t *testing.T) {
 			t.Error(d)
 		}
 	}
-	token := must[string](t)(w.repo().Token(ctx))
+	token := must[string](t)(w.repo().Remote().Token(ctx))
 	if token != "ghs_secretsecret0002" {
 		t.Errorf("token for git is %q, want one of its own", token)
 	}
@@ -247,7 +247,7 @@ func TestNamesThatAreNotRepositories(t *testing.T) {
 		if _, err := w.app.Repo(1, r).Issue(context.Background(), 1); !sia.IsPermanent(err) {
 			t.Errorf("%v: got %v", r, err)
 		}
-		if _, err := w.app.Repo(1, r).Token(context.Background()); !sia.IsPermanent(err) {
+		if _, err := w.app.Repo(1, r).Remote().Token(context.Background()); !sia.IsPermanent(err) {
 			t.Errorf("%v: got %v", r, err)
 		}
 	}

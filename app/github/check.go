@@ -32,8 +32,8 @@ type CheckRun struct {
 	OutputSummary    string
 	OutputText       string
 	AnnotationsCount int
-	RunID            int64 // of the GitHub Actions workflow run; 0 elsewhere
-	JobID            int64 // of the GitHub Actions job; 0 elsewhere
+	RunID            int64 // of the workflow run that it is a job of; 0: it is no job of GitHub Actions
+	JobID            int64 // of that job; 0 elsewhere
 }
 
 // Status is the newest commit status of one context.
@@ -67,13 +67,21 @@ func checkRunFrom(c *gh.CheckRun) CheckRun {
 		OutputTitle: c.GetOutput().GetTitle(), OutputSummary: c.GetOutput().GetSummary(), OutputText: c.GetOutput().GetText(),
 		AnnotationsCount: c.GetOutput().GetAnnotationsCount(),
 	}
-	if out.AppSlug == ActionsApp {
-		out.RunID, out.JobID = actionsIDs(out.DetailsURL)
-		if out.JobID == 0 {
-			out.JobID = out.ID // a job's check run has the job's id
-		}
-	}
+	out.takeJob()
 	return out
+}
+
+// takeJob notes of which workflow run a check run is a job. A job's check run has the job's id. What a workflow makes
+// through the API with its token belongs to the app of GitHub Actions, too, and is no job: GitHub hangs it into the
+// first suite of that app on the commit, and its details address is what the workflow says.
+// https://github.com/bencherdev/bencher/issues/536
+func (c *CheckRun) takeJob() {
+	if c.AppSlug != ActionsApp {
+		return
+	}
+	if run, job := actionsIDs(c.DetailsURL); job == c.ID {
+		c.RunID, c.JobID = run, job
+	}
 }
 
 // actionsIDs reads the workflow run and job out of a details address; 0 for what

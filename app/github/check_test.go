@@ -90,16 +90,17 @@ func TestRequired(t *testing.T) {
 		{"rules and protection", rules,
 			`{"protected":true,"protection":{"enabled":true,"required_status_checks":{"contexts":["test","build"],
 				"checks":[{"context":"build","app_id":-1},{"context":"e2e","app_id":7}]}}}`, "",
-			[]Requirement{{Workflow: scan}, {Name: "build"}, {Name: "e2e", AppID: 7}, {Name: "lint"}, {Name: "test"},
+			[]Requirement{{Workflow: scan, Repository: "acme/ci"}, {Name: "build"}, {Name: "e2e", AppID: 7},
+				{Name: "lint"}, {Name: "test"},
 				{Name: "test", AppID: 1}}, true},
 		{"nothing", `[]`, `{"protected":false}`, "", nil, true},
 		{"protected by rules alone", rules, `{"protected":true,"protection":{"enabled":false}}`, "",
-			[]Requirement{{Workflow: scan}, {Name: "lint"}, {Name: "test", AppID: 1}}, true},
+			[]Requirement{{Workflow: scan, Repository: "acme/ci"}, {Name: "lint"}, {Name: "test", AppID: 1}}, true},
 		{"protection asked for", `[]`, `{"protected":true}`, `{"contexts":["test"]}`, []Requirement{{Name: "test"}}, true},
 		{"protected, but not by checks", `[]`, `{"protected":true}`, `404 {"message":"Required status checks not enabled"}`,
 			nil, true},
 		{"protection hidden", rules, `{"protected":true}`, "403 " + denied,
-			[]Requirement{{Workflow: scan}, {Name: "lint"}, {Name: "test", AppID: 1}}, false},
+			[]Requirement{{Workflow: scan, Repository: "acme/ci"}, {Name: "lint"}, {Name: "test", AppID: 1}}, false},
 		{"rules hidden", "404 " + none, `{"protected":false}`, "", nil, false},
 		{"all hidden", "403 " + denied, "404 " + none, "404 " + none, nil, false},
 	} {
@@ -112,6 +113,7 @@ func TestRequired(t *testing.T) {
 				}
 				w.json(pattern, code, a)
 			}
+			w.json("GET /repositories/3", 200, `{"id":3,"full_name":"acme/ci"}`)
 			mount("GET /repos/acme/shop/rules/branches/release%2F1", c.rules)
 			mount("GET /repos/acme/shop/branches/release%2F1", c.branch)
 			mount("GET /repos/acme/shop/branches/release%2F1/protection/required_status_checks", c.protection)

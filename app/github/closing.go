@@ -2,28 +2,25 @@ package github
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	"github.com/sia-bot/sia/sia"
 )
 
-// closingQuery asks for everything that may close an issue, at once. REST has the links
-// between issues and pull requests nowhere.
+// The parts of the query for everything that may close an issue. REST has the links between issues
+// and pull requests nowhere.
 // https://docs.github.com/en/graphql/reference/objects#issue
-const closingQuery = `query($owner: String!, $name: String!, $number: Int!, $commit: String!, $since: GitTimestamp!) {
-	repository(owner: $owner, name: $name) {
-		issue(number: $number) {
+const (
+	closingSelection = `issue(number: $number) {
 			closedByPullRequestsReferences(first: 20) {
 				nodes { number url state headRefName isCrossRepository repository { nameWithOwner } }
 			}
 			timelineItems(itemTypes: [REOPENED_EVENT], last: 1) { nodes { ... on ReopenedEvent { createdAt } } }
-		}
-		object(expression: $commit) {
+		}`
+	sinceSelection = ` object(expression: $commit) {
 			... on Commit { history(first: 100, since: $since) { nodes { oid url message committedDate } } }
-		}
-	}
-}`
+		}`
+)
 
 // ClosingPull is an open pull request that closes an issue when it is merged.
 type ClosingPull struct {
@@ -40,56 +37,92 @@ type Closing struct {
 	Commits []sia.Commit
 }
 
+// closingAnswer is the answer to the query.
+type closingAnswer struct {
+	Repository struct {
+		commitRulesAnswer
+		Issue struct {
+			Pulls struct {
+				Nodes []struct {
+					Number            int    `json:"number"`
+					URL               string `json:"url"`
+					State             string `json:"state"`
+					HeadRefName       string `json:"headRefName"`
+					IsCrossRepository bool   `json:"isCrossRepository"`
+					Repository        struct {
+						NameWithOwner string `json:"nameWithOwner"`
+					} `json:"repository"`
+				} `json:"nodes"`
+			} `json:"closedByPullRequestsReferences"`
+			Reopened struct {
+				Nodes []struct {
+					CreatedAt time.Time `json:"createdAt"`
+				} `json:"nodes"`
+			} `json:"timelineItems"`
+		} `json:"issue"`
+		Object struct {
+			History struct {
+				Nodes []struct {
+					OID           string    `json:"oid"`
+					URL           string    `json:"url"`
+					Message       string    `json:"message"`
+					CommittedDate time.Time `json:"committedDate"`
+				} `json:"nodes"`
+			} `json:"history"`
+		} `json:"object"`
+	} `json:"repository"`
+}
+
+// ClosingAt says what may close which issue.
+type ClosingAt struct {
+	Issue  int
+	Commit string    // of the base branch
+	Since  time.Time // commits before don't count
+	Branch string    // the base branch, of which [Repo.CommitRules] are read along the way
+}
+
 // Closing reads which open pull requests close an issue, and a commit's history since a
 // time, in one request. What GitHub refuses to answer, as an old server may, is not known
 // and no error.
-func (r *Repo) Closing(ctx context.Context, number int, commit string, since time.Time) (Closing, error) {
-	var got struct {
-		Repository struct {
-			Issue struct {
-				Pulls struct {
-					Nodes []struct {
-						Number            int    `json:"number"`
-						URL               string `json:"url"`
-						State             string `json:"state"`
-						HeadRefName       string `json:"headRefName"`
-						IsCrossRepository bool   `json:"isCrossRepository"`
-						Repository        struct {
-							NameWithOwner string `json:"nameWithOwner"`
-						} `json:"repository"`
-					} `json:"nodes"`
-				} `json:"closedByPullRequestsReferences"`
-				Reopened struct {
-					Nodes []struct {
-						CreatedAt time.Time `json:"createdAt"`
-					} `json:"nodes"`
-				} `json:"timelineItems"`
-			} `json:"issue"`
-			Object struct {
-				History struct {
-					Nodes []struct {
-						OID           string    `json:"oid"`
-						URL           string    `json:"url"`
-						Message       string    `json:"message"`
-						CommittedDate time.Time `json:"committedDate"`
-					} `json:"nodes"`
-				} `json:"history"`
-			} `json:"object"`
-		} `json:"repository"`
+func (r *Repo) Closing(ctx context.Context, at ClosingAt) (Closing, error) {
+	_, known := r.commits.get(at.Branch)
+	rules := at.Branch != "" && !known
+	got, err := r.askClosing(ctx, at, rules)
+	if rules && refusedQuery(err) {
+		got, err = r.askClosing(ctx, at, false) // the rules may be what it refuses to tell
 	}
-	err := r.graphql(reading(ctx), closingQuery, map[string]any{
-		"owner": r.repo.Owner, "name": r.repo.Name, "number": number,
-		"commit": commit, "since": since.UTC().Format(time.RFC3339),
-	}, &got)
 	if err != nil {
-		failed := r.fail(err, "look for what closes issue %s#%d", r.repo, number)
-		var refusal *graphqlError
-		if status := statusOf(err); errors.As(err, &refusal) || status >= 400 && status < 500 {
+		failed := r.fail(err, "look for what closes issue %s#%d", r.repo, at.Issue)
+		if refusedQuery(err) {
 			r.app.log.WarnContext(ctx, "what closes an issue is not known", "error", failed)
 			return Closing{}, nil
 		}
 		return Closing{}, failed
 	}
+	return got.closing(at.Since), nil
+}
+
+// askClosing asks, with the branch's rules for commits or without.
+func (r *Repo) askClosing(ctx context.Context, at ClosingAt, rules bool) (closingAnswer, error) {
+	q := graphqlQuery{variables: []string{"$owner: String!", "$name: String!"},
+		values: map[string]any{"owner": r.repo.Owner, "name": r.repo.Name, "commit": at.Commit}}
+	q.add("$number: Int!", closingSelection, "number", at.Issue)
+	q.add("$commit: String!, $since: GitTimestamp!", sinceSelection, "since", at.Since.UTC().Format(time.RFC3339))
+	if rules {
+		q.add("$ref: String!", commitRulesSelection, "ref", "refs/heads/"+at.Branch)
+	}
+	var got closingAnswer
+	if err := r.graphql(reading(ctx), q.String(), q.values, &got); err != nil {
+		return got, err
+	}
+	if rules {
+		r.commits.put(at.Branch, got.Repository.rules())
+	}
+	return got, nil
+}
+
+// closing is what the answer says of the time since.
+func (got closingAnswer) closing(since time.Time) Closing {
 	var out Closing
 	for _, p := range got.Repository.Issue.Pulls.Nodes {
 		if p.State != "OPEN" {
@@ -110,5 +143,5 @@ func (r *Repo) Closing(ctx context.Context, number int, commit string, since tim
 			out.Commits = append(out.Commits, sia.Commit{SHA: sia.SHA(c.OID), Message: c.Message, URL: c.URL})
 		}
 	}
-	return out, nil
+	return out
 }

@@ -45,7 +45,7 @@ func TestClosing(t *testing.T) {
 		t.Helper()
 		head, _, err := s.repo.Head(ctx, "main")
 		check(t, err)
-		got, err := s.repo.Closing(ctx, n, head, opened)
+		got, err := s.repo.Closing(ctx, github.ClosingAt{Issue: n, Commit: head, Since: opened, Branch: "main"})
 		check(t, err)
 		return got, head
 	}
@@ -87,7 +87,8 @@ func TestClosingIsNotKnown(t *testing.T) {
 	granted := ghsim.DefaultPermissions()
 	delete(granted, "pull_requests")
 	check(t, s.sim.SetAppPermissions(s.simID, granted))
-	got, err := s.repo.Closing(context.Background(), n, "main", time.Now().Add(-time.Hour))
+	got, err := s.repo.Closing(context.Background(),
+		github.ClosingAt{Issue: n, Commit: "main", Since: time.Now().Add(-time.Hour), Branch: "main"})
 	if err != nil || len(got.Pulls)+len(got.Commits) > 0 {
 		t.Errorf("%+v, %v", got, err)
 	}

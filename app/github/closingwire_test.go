@@ -44,7 +44,7 @@ func TestClosingReads(t *testing.T) {
 				}
 			})
 			for range 2 {
-				got, err := w.repo().Closing(context.Background(), 12, "abc", w.clock.now())
+				got, err := w.repo().Closing(context.Background(), ClosingAt{Issue: 12, Commit: "abc", Since: w.clock.now()})
 				if (err != nil) != c.fails || len(got.Pulls) != c.pulls {
 					t.Fatalf("%+v, %v", got, err)
 				}

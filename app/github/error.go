@@ -64,19 +64,19 @@ func (a *App) failure(err error, format string, args ...any) error {
 	case errors.Is(err, errFresh):
 		e.RetryAfter, e.Message = freshLater, "GitHub does not find what SIA made a moment ago"
 	case errors.Is(err, errNothing):
-		e.Message = "GitHub's answer holds nothing; SIA tries again. See githubstatus.com"
+		e.Message = "GitHub's answer holds nothing. See githubstatus.com"
 	case errors.Is(err, context.Canceled):
 		e.Message = "the operation was cancelled"
 	case errors.Is(err, errWriteQueue):
 		e.RetryAfter, e.Message = queueAfter, "many changes to this repository wait their turn, which GitHub asks to "+
-			"space; SIA tries again"
+			"space"
 	case errors.Is(err, context.DeadlineExceeded):
-		e.Message = "GitHub did not answer in time; SIA tries again"
+		e.Message = "GitHub did not answer in time"
 	case errors.As(err, &untrusted):
 		e.Message = fmt.Sprintf("GitHub's certificate is not trusted on this machine (%s); where an authority of your own "+
 			"signed it, name a file with that authority's certificate in SSL_CERT_FILE and start SIA again", untrusted.Err)
 	default:
-		e.Message = "GitHub can't be reached or its answer can't be read; SIA tries again. If it goes on, check the " +
+		e.Message = "GitHub can't be reached or its answer can't be read. If it goes on, check the " +
 			"network and githubstatus.com"
 	}
 	return e
@@ -124,18 +124,18 @@ func (a *App) explain(e *sia.Error, er *gh.ErrorResponse) {
 	case code == http.StatusUnavailableForLegalReasons:
 		e.Permanent, e.Message = true, "GitHub keeps the repository closed for legal reasons: "+reasonOf(er)
 	case code == http.StatusRequestTimeout || code == http.StatusTooEarly:
-		e.Message = fmt.Sprintf("GitHub did not take the request in (%d); SIA tries again", code)
+		e.Message = fmt.Sprintf("GitHub did not take the request in (%d)", code)
 	case code == http.StatusGone:
 		e.Permanent, e.Message = true, "it is gone for good: deleted, expired, or turned off in the repository's settings"
 	case code == http.StatusUnprocessableEntity || code == http.StatusBadRequest:
 		e.Permanent, e.Message = true, "GitHub refused it as not valid: "+reasonOf(er)
 	case code == http.StatusConflict:
-		e.Message = "something else changed it at the same moment; SIA looks again"
+		e.Message = "something else changed it at the same moment"
 	case code >= 500:
 		if after, ok := retryAfter(resp.Header.Get("Retry-After"), a.cfg.Now()); ok {
 			e.RetryAfter = after
 		}
-		e.Message = fmt.Sprintf("GitHub is failing (%d); SIA tries again. See githubstatus.com", code)
+		e.Message = fmt.Sprintf("GitHub is failing (%d). See githubstatus.com", code)
 	default:
 		e.Permanent, e.Message = true, fmt.Sprintf("GitHub answered %d: %s", code, reasonOf(er))
 	}

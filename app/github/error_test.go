@@ -67,7 +67,7 @@ func TestUninstalled(t *testing.T) {
 	if !sia.IsPermanent(err) || !strings.Contains(err.Error(), "not installed there any more (installation 1)") {
 		t.Errorf("got %v", err)
 	}
-	if _, err = w.repo().Token(context.Background()); !sia.IsPermanent(err) {
+	if _, err = w.repo().Remote().Token(context.Background()); !sia.IsPermanent(err) {
 		t.Errorf("got %v", err)
 	}
 }

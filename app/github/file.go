@@ -54,7 +54,7 @@ func (r *Repo) File(ctx context.Context, sha, name string, limit int) (content [
 		&gh.RepositoryContentGetOptions{Ref: sha})
 	switch {
 	case refusalSays(err, "no commit found"): // one of GitHub's servers has not heard of it
-		return nil, false, &sia.Error{Op: op, Message: "GitHub does not know that commit everywhere yet; SIA tries again",
+		return nil, false, &sia.Error{Op: op, Message: "GitHub does not know that commit everywhere yet",
 			Err: err}
 	case statusOf(err) == http.StatusNotFound:
 		return nil, false, nil

@@ -2,7 +2,10 @@ package github
 
 import (
 	"context"
+	"fmt"
 	"net/http"
+	"net/url"
+	"strconv"
 	"strings"
 	"time"
 
@@ -26,6 +29,30 @@ type Issue struct {
 	Comments  int // on it, SIA's own included
 	UpdatedAt time.Time
 	CreatedAt time.Time
+	Blockers  int // open issues that block it
+	SubIssues int // of it
+	OpenSubs  int // of those, open
+}
+
+// wireIssue is an issue with what go-github does not know.
+// https://docs.github.com/en/rest/issues/issues#get-an-issue
+type wireIssue struct {
+	gh.Issue
+	Dependencies struct {
+		BlockedBy int `json:"blocked_by"` // open ones; total_blocked_by counts those that are closed, too
+	} `json:"issue_dependencies_summary"`
+	SubIssues struct {
+		Total     int `json:"total"`
+		Completed int `json:"completed"`
+	} `json:"sub_issues_summary"`
+}
+
+// issue is the issue with its dependencies.
+func (w *wireIssue) issue() Issue {
+	out := issueFrom(&w.Issue)
+	out.Blockers, out.SubIssues = w.Dependencies.BlockedBy, w.SubIssues.Total
+	out.OpenSubs = max(0, w.SubIssues.Total-w.SubIssues.Completed)
+	return out
 }
 
 func issueFrom(i *gh.Issue) Issue {
@@ -44,11 +71,12 @@ func issueFrom(i *gh.Issue) Issue {
 // Issue reads an issue or pull request.
 // https://docs.github.com/en/rest/issues/issues#get-an-issue
 func (r *Repo) Issue(ctx context.Context, number int) (Issue, error) {
-	got, _, err := r.gh.Issues.Get(ctx, r.repo.Owner, r.repo.Name, number)
+	var got wireIssue
+	err := r.send(ctx, http.MethodGet, fmt.Sprintf("issues/%d", number), nil, &got)
 	if err := whole(err, got.GetNumber()); err != nil {
 		return Issue{}, r.fail(err, "read issue %s#%d", r.repo, number)
 	}
-	return issueFrom(got), nil
+	return got.issue(), nil
 }
 
 // ChangedIssues returns the issues and pull requests that changed since a time, by
@@ -56,15 +84,16 @@ func (r *Repo) Issue(ctx context.Context, number int) (Issue, error) {
 // not among them is to be read by itself.
 // https://docs.github.com/en/rest/issues/issues#list-repository-issues
 func (r *Repo) ChangedIssues(ctx context.Context, since time.Time) (map[int]Issue, error) {
-	got, _, err := r.gh.Issues.ListByRepo(ctx, r.repo.Owner, r.repo.Name, &gh.IssueListByRepoOptions{
-		State: "all", Sort: "updated", Since: since, ListOptions: gh.ListOptions{PerPage: perPage}})
-	if err != nil {
+	var got []*wireIssue
+	query := url.Values{"state": {"all"}, "sort": {"updated"}, "since": {since.UTC().Format(time.RFC3339)},
+		"per_page": {strconv.Itoa(perPage)}}
+	if err := r.send(ctx, http.MethodGet, "issues?"+query.Encode(), nil, &got); err != nil {
 		return nil, r.fail(err, "read what changed in %s", r.repo)
 	}
 	out := map[int]Issue{}
 	for _, i := range got {
 		if n := i.GetNumber(); n != 0 {
-			out[n] = issueFrom(i)
+			out[n] = i.issue()
 		}
 	}
 	return out, nil

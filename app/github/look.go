@@ -1,49 +1,20 @@
 package github
 
 import (
-	"cmp"
 	"context"
-	"errors"
+	"net/http"
 	"slices"
-	"strings"
 	"time"
+
+	"github.com/sia-bot/sia/sia"
 )
 
-// judgesFragment is everything that judges a commit. In REST that takes three requests or
-// more.
-// https://docs.github.com/en/graphql/reference/objects#checksuite
-const judgesFragment = `fragment judges on Commit {
-	checkSuites(first: 60) {
-		pageInfo { hasNextPage }
-		nodes {
-			databaseId status conclusion
-			app { databaseId slug }
-			workflowRun { databaseId event createdAt url file { path } workflow { name resourcePath } }
-			checkRuns(first: 100, filterBy: {checkType: ALL}) {
-				pageInfo { hasNextPage }
-				nodes {
-					databaseId name status conclusion startedAt completedAt detailsUrl url externalId
-					title summary text annotations { totalCount }
-				}
-			}
-		}
-	}
-	status { contexts { context state description targetUrl createdAt avatarUrl } }
-}`
-
-// The parts of the query for a look that are not always wanted: how a pull request can be
-// merged, and what judges the commit that it stands on.
-// https://docs.github.com/en/graphql/reference/objects#pullrequest
+// noLookFor is how long GitHub is not asked again for everything at once after it refused; noLookNow, after it
+// failed.
 const (
-	pullSelection = ` pullRequest(number: $number) {
-		isDraft mergeable mergeStateStatus headRefOid baseRef { target { oid } }
-		potentialMergeCommit { status { contexts { context state description targetUrl createdAt avatarUrl } } }
-	}`
-	baseSelection = ` base: object(expression: $base) { ...judges }`
+	noLookFor = 10 * time.Minute
+	noLookNow = time.Minute
 )
-
-// noLookFor is how long GitHub is not asked again for everything at once after it refused.
-const noLookFor = 10 * time.Minute
 
 // Mergeability is how a pull request can be merged into its base branch.
 type Mergeability struct {
@@ -52,275 +23,117 @@ type Mergeability struct {
 	Behind    bool   // a rule wants the branch up to date with its base, and it is not
 }
 
+// PullState is a pull request at the moment of a look.
+type PullState struct {
+	Known  bool // false: it was not asked for
+	Gone   bool // GitHub does not know it; nothing else is set then
+	Closed bool // merged or not
+	Merged bool
+	Head   string // its head commit
+	Base   string // the branch that it is to be merged into
+	// the author of the head commit; Unknown where GitHub does not tell
+	HeadBy sia.Actor
+}
+
 // Look is what a look at a commit shows.
 type Look struct {
+	Pull           PullState
 	Checks         CheckSet
 	Workflows      []Workflow // runs of workflows on the commit, where WorkflowsKnown; their newest attempt is 0
 	WorkflowsKnown bool
-	Merge          Mergeability // zero: without a pull request
+	Merge          Mergeability // zero: without a pull request, or where its head is another commit
 	Base           *Look        // of the commit that LookAt.Base names; nil: it was not read
+	History        History      // near the branch that LookAt.Branch names; zero: it was not asked for, or is not known
 }
 
 // LookAt says what to look at.
 type LookAt struct {
-	SHA  string
-	Pull int    // number of the pull request whose head that is; 0: none
-	Base string // the commit that it stands on, where that is wanted as well
+	SHA    string
+	Pull   int    // number of the pull request whose head that should be; 0: none
+	Base   string // the commit that it stands on, where that is wanted as well
+	Branch string // the branch that it is to be merged into, where what reports near it is wanted; empty: it is not
 }
 
-// Look reads what judges a commit, how its pull request can be merged, and what judges the
-// commit that it stands on. It is one request where GitHub answers GraphQL; where it does
-// not, or has more than one page to tell, checks and pull request are read over REST, and
-// the base is not.
+// Look reads a pull request, what judges a commit, how the pull request can be merged, and what judges the commit
+// that it stands on. It is one request where GitHub answers GraphQL; where it does not, or has more than one page to
+// tell, pull request and checks are read over REST, and the base is not.
 func (r *Repo) Look(ctx context.Context, at LookAt) (Look, error) {
 	look, whole, err := r.lookAtOnce(ctx, at)
 	if err != nil || whole {
 		return look, err
 	}
-	if look.Checks, err = r.Checks(ctx, at.SHA); err != nil || at.Pull == 0 {
-		return Look{Checks: look.Checks}, err
-	}
-	merge, merged, err := r.mergeability(ctx, at.SHA, at.Pull)
-	look.Checks.overrule(merged)
-	return Look{Checks: look.Checks, Merge: merge}, err
+	return r.lookOverREST(ctx, at)
 }
 
-// graphqlConnection is a page of nodes.
-type graphqlConnection[T any] struct {
-	PageInfo struct {
-		HasNextPage bool `json:"hasNextPage"`
-	} `json:"pageInfo"`
-	Nodes []T `json:"nodes"`
-}
-
-type suiteNode struct {
-	DatabaseID int64   `json:"databaseId"`
-	Status     string  `json:"status"`
-	Conclusion *string `json:"conclusion"`
-	App        *struct {
-		DatabaseID int64  `json:"databaseId"`
-		Slug       string `json:"slug"`
-	} `json:"app"`
-	WorkflowRun *struct {
-		DatabaseID int64     `json:"databaseId"`
-		Event      string    `json:"event"`
-		CreatedAt  time.Time `json:"createdAt"`
-		URL        string    `json:"url"`
-		File       *struct {
-			Path string `json:"path"`
-		} `json:"file"`
-		Workflow struct {
-			Name         string `json:"name"`
-			ResourcePath string `json:"resourcePath"`
-		} `json:"workflow"`
-	} `json:"workflowRun"`
-	CheckRuns graphqlConnection[runNode] `json:"checkRuns"`
-}
-
-type runNode struct {
-	DatabaseID  int64     `json:"databaseId"`
-	Name        string    `json:"name"`
-	Status      string    `json:"status"`
-	Conclusion  *string   `json:"conclusion"`
-	StartedAt   time.Time `json:"startedAt"`
-	CompletedAt time.Time `json:"completedAt"`
-	DetailsURL  string    `json:"detailsUrl"`
-	URL         string    `json:"url"`
-	ExternalID  string    `json:"externalId"`
-	Title       string    `json:"title"`
-	Summary     string    `json:"summary"`
-	Text        string    `json:"text"`
-	Annotations struct {
-		TotalCount int `json:"totalCount"`
-	} `json:"annotations"`
-}
-
-type statusNode struct {
-	Contexts []struct {
-		Context     string    `json:"context"`
-		State       string    `json:"state"`
-		Description string    `json:"description"`
-		TargetURL   string    `json:"targetUrl"`
-		CreatedAt   time.Time `json:"createdAt"`
-		AvatarURL   string    `json:"avatarUrl"`
-	} `json:"contexts"`
-}
-
-type commitNode struct {
-	CheckSuites *graphqlConnection[suiteNode] `json:"checkSuites"`
-	Status      *statusNode                   `json:"status"`
-}
-
-type lookAnswer struct {
-	Repository struct {
-		Object      *commitNode `json:"object"`
-		Base        *commitNode `json:"base"`
-		PullRequest *struct {
-			IsDraft          bool   `json:"isDraft"`
-			Mergeable        string `json:"mergeable"`
-			MergeStateStatus string `json:"mergeStateStatus"`
-			HeadRefOID       string `json:"headRefOid"`
-			BaseRef          *struct {
-				Target struct {
-					OID string `json:"oid"`
-				} `json:"target"`
-			} `json:"baseRef"`
-			PotentialMergeCommit *struct {
-				Status *statusNode `json:"status"`
-			} `json:"potentialMergeCommit"`
-		} `json:"pullRequest"`
-	} `json:"repository"`
-}
-
-// lookAtOnce is Look in one request. whole is false where the answer is not all of it.
-func (r *Repo) lookAtOnce(ctx context.Context, at LookAt) (look Look, whole bool, err error) {
-	if _, refused := r.noLook.get(""); refused {
-		return Look{}, false, nil
-	}
-	variables, selection := "$owner: String!, $name: String!, $commit: String!",
-		"object(expression: $commit) { ...judges }"
-	vars := map[string]any{"owner": r.repo.Owner, "name": r.repo.Name, "commit": at.SHA}
+// lookOverREST reads the pull request first: where its head moves meanwhile, the checks are an older look's than the
+// caller thinks, and the next look tells.
+func (r *Repo) lookOverREST(ctx context.Context, at LookAt) (look Look, err error) {
+	var merged CheckSet
 	if at.Pull != 0 {
-		variables, selection, vars["number"] = variables+", $number: Int!", selection+pullSelection, at.Pull
-	}
-	if at.Base != "" {
-		variables, selection, vars["base"] = variables+", $base: String!", selection+baseSelection, at.Base
-	}
-	query := "query(" + variables + ") { repository(owner: $owner, name: $name) { " + selection + " } } " + judgesFragment
-	var got lookAnswer
-	err = r.graphql(reading(ctx), query, vars, &got)
-	var refusal *graphqlError
-	if status := statusOf(err); errors.As(err, &refusal) || status >= 400 && status < 500 {
-		r.app.log.DebugContext(ctx, "what judges a commit is read over REST", "error", err)
-		r.noLook.put("", true)
-		return Look{}, false, nil
-	}
-	if err != nil {
-		return Look{}, false, r.fail(err, "read what judges %s in %s", shortSHA(at.SHA), r.repo)
-	}
-	if look, whole = got.Repository.Object.look(at.SHA); !whole {
-		return Look{}, false, nil
-	}
-	if base, whole := got.Repository.Base.look(at.Base); whole {
-		look.Base = &base
-	}
-	if p := got.Repository.PullRequest; p != nil && p.HeadRefOID == at.SHA { // else it has not heard of the commit yet
-		look.Merge = Mergeability{Conflicts: p.Mergeable == "CONFLICTING",
-			Behind: p.MergeStateStatus == "BEHIND"}
-		if p.PotentialMergeCommit != nil {
-			look.Checks.overrule(p.PotentialMergeCommit.Status.statuses())
-		}
-		if p.BaseRef != nil {
-			look.Merge.Base = p.BaseRef.Target.OID
+		if look.Pull, look.Merge, merged, err = r.pullState(ctx, at.SHA, at.Pull); err != nil {
+			return Look{}, err
 		}
 	}
-	return look, true, nil
+	if look.Checks, err = r.Checks(ctx, at.SHA); err != nil {
+		return Look{}, err
+	}
+	look.Checks.overrule(merged)
+	look.History, err = r.history(ctx, at.Branch)
+	return look, err
 }
 
-func (n *statusNode) statuses() []Status {
-	if n == nil {
-		return nil
-	}
-	var out []Status
-	for _, s := range n.Contexts {
-		out = append(out, Status{Context: s.Context, AppID: statusApp(s.AvatarURL), State: statusState(s.State),
-			Description: s.Description, URL: s.TargetURL, UpdatedAt: s.CreatedAt})
-	}
-	return out
-}
-
-// overrule puts the statuses of a pull request's test merge in the place of those that the
-// head has for the same contexts, as branch protection does.
-// https://docs.github.com/en/pull-requests/collaborating-with-pull-requests/collaborating-on-repositories-with-code-quality-features/troubleshooting-required-status-checks
-func (s *CheckSet) overrule(merged []Status) {
-	s.Statuses = slices.DeleteFunc(s.Statuses, func(h Status) bool {
-		return slices.ContainsFunc(merged, func(m Status) bool { return m.Context == h.Context })
-	})
-	s.Statuses = append(s.Statuses, merged...)
-}
-
-// look is what judges a commit; whole is false where that is not all.
-func (n *commitNode) look(sha string) (look Look, whole bool) {
-	if n == nil || n.CheckSuites == nil || n.CheckSuites.PageInfo.HasNextPage {
-		return Look{}, false
-	}
-	look.WorkflowsKnown = true
-	for _, s := range n.CheckSuites.Nodes {
-		if s.CheckRuns.PageInfo.HasNextPage {
-			return Look{}, false
-		}
-		look.addSuite(s, sha)
-	}
-	look.Checks.Statuses = n.Status.statuses()
-	return look, true
-}
-
-// addSuite adds what a check suite holds. One of GitHub Actions is a run of a workflow,
-// whose newest attempt GraphQL does not number.
-func (l *Look) addSuite(s suiteNode, sha string) {
-	var appID, runID int64
-	slug := ""
-	if s.App != nil {
-		appID, slug = s.App.DatabaseID, s.App.Slug
-	}
-	if w := s.WorkflowRun; w != nil {
-		runID = w.DatabaseID
-		path := w.Workflow.ResourcePath // of one that is no file, it tells it from others
-		if w.File != nil {
-			path = cmp.Or(w.File.Path, path)
-		}
-		l.Workflows = append(l.Workflows, Workflow{ID: w.DatabaseID, SuiteID: s.DatabaseID, Path: path,
-			Name: w.Workflow.Name, Event: w.Event, Status: plainEnum(s.Status), Conclusion: conclusion(s.Conclusion),
-			URL: w.URL, CreatedAt: w.CreatedAt})
-	} else if slug == ActionsApp && len(s.CheckRuns.Nodes) > 0 {
-		l.WorkflowsKnown = false // it is hidden
-	}
-	for _, c := range s.CheckRuns.Nodes {
-		out := CheckRun{ID: c.DatabaseID, Name: c.Name, AppID: appID, AppSlug: slug, HeadSHA: sha,
-			ExternalID: c.ExternalID, Status: plainEnum(c.Status), Conclusion: conclusion(c.Conclusion), URL: c.URL,
-			DetailsURL: c.DetailsURL, StartedAt: c.StartedAt, CompletedAt: c.CompletedAt, SuiteID: s.DatabaseID,
-			OutputTitle: c.Title, OutputSummary: c.Summary, OutputText: c.Text, AnnotationsCount: c.Annotations.TotalCount}
-		if slug == ActionsApp {
-			out.RunID, out.JobID = actionsIDs(out.DetailsURL)
-			out.RunID, out.JobID = cmp.Or(out.RunID, runID), cmp.Or(out.JobID, out.ID)
-		}
-		l.Checks.Runs = append(l.Checks.Runs, out)
-	}
-}
-
-// plainEnum spells a value of GraphQL as REST does.
-func plainEnum(s string) string { return strings.ToLower(s) }
-
-func conclusion(s *string) string {
-	if s == nil {
-		return ""
-	}
-	return plainEnum(*s)
-}
-
-// statusState spells a commit status's state as REST does. One that is expected has not
-// been set.
-func statusState(s string) string {
-	if s == "EXPECTED" {
-		return "pending"
-	}
-	return plainEnum(s)
-}
-
-// mergeability reads how a pull request can be merged, and the statuses of its test merge.
+// PullNow reads a pull request by itself, for the last word before something is said of its head.
 // https://docs.github.com/en/rest/pulls/pulls#get-a-pull-request
-func (r *Repo) mergeability(ctx context.Context, sha string, number int) (Mergeability, []Status, error) {
+func (r *Repo) PullNow(ctx context.Context, number int) (PullState, error) {
 	got, _, err := r.gh.PullRequests.Get(ctx, r.repo.Owner, r.repo.Name, number)
+	if statusOf(err) == http.StatusNotFound {
+		return PullState{Known: true, Gone: true}, nil
+	}
 	if err := whole(err, got.GetNumber()); err != nil {
-		return Mergeability{}, nil, r.fail(err, "read pull request %s#%d", r.repo, number)
+		return PullState{}, r.fail(err, "read pull request %s#%d", r.repo, number)
 	}
-	if got.GetHead().GetSHA() != sha {
-		return Mergeability{}, nil, nil // it has not heard of the commit yet
+	return pullState(r.pullFrom(got)), nil
+}
+
+func pullState(p Pull) PullState {
+	return PullState{Known: true, Closed: p.State == "closed", Merged: p.Merged, Head: p.HeadSHA, Base: p.BaseRef,
+		HeadBy: sia.Actor{Unknown: true}}
+}
+
+// overrule puts what reports on a pull request's test merge in the place of what reports on its head by the same name,
+// as branch protection does with statuses. Jobs of GitHub Actions are told apart by their runs, and stay beside one
+// another.
+// https://docs.github.com/en/pull-requests/collaborating-with-pull-requests/collaborating-on-repositories-with-code-quality-features/troubleshooting-required-status-checks
+func (s *CheckSet) overrule(merged CheckSet) {
+	s.Statuses = slices.DeleteFunc(s.Statuses, func(h Status) bool {
+		return slices.ContainsFunc(merged.Statuses, func(m Status) bool { return m.Context == h.Context })
+	})
+	s.Runs = slices.DeleteFunc(s.Runs, func(h CheckRun) bool {
+		return h.RunID == 0 && slices.ContainsFunc(merged.Runs, func(m CheckRun) bool {
+			return m.RunID == 0 && m.AppID == h.AppID && m.Name == h.Name
+		})
+	})
+	s.Statuses, s.Runs = append(s.Statuses, merged.Statuses...), append(s.Runs, merged.Runs...)
+}
+
+// pullState reads a pull request, how it can be merged where its head is a commit, and what reports on its test merge.
+// https://docs.github.com/en/rest/pulls/pulls#get-a-pull-request
+func (r *Repo) pullState(
+	ctx context.Context, sha string, number int,
+) (state PullState, m Mergeability, merged CheckSet, err error) {
+	got, _, err := r.gh.PullRequests.Get(ctx, r.repo.Owner, r.repo.Name, number)
+	if statusOf(err) == http.StatusNotFound {
+		return PullState{Known: true, Gone: true}, m, merged, nil
 	}
-	m := Mergeability{Conflicts: got.Mergeable != nil && !*got.Mergeable, Behind: got.GetMergeableState() == "behind"}
-	if got.GetMergeCommitSHA() == "" {
-		return m, nil, nil
+	if err := whole(err, got.GetNumber()); err != nil {
+		return state, m, merged, r.fail(err, "read pull request %s#%d", r.repo, number)
 	}
-	statuses, err := r.statuses(ctx, got.GetMergeCommitSHA())
-	return m, statuses, err
+	if state = pullState(r.pullFrom(got)); state.Head != sha || state.Closed {
+		return state, m, merged, nil
+	}
+	m = Mergeability{Conflicts: got.Mergeable != nil && !*got.Mergeable, Behind: got.GetMergeableState() == "behind"}
+	if got.GetMergeCommitSHA() != "" {
+		merged, err = r.Checks(ctx, got.GetMergeCommitSHA())
+	}
+	return state, m, merged, err
 }

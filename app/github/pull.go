@@ -22,6 +22,7 @@ type Pull struct {
 	HeadRef string
 	HeadSHA string
 	BaseRef string
+	BaseSHA string
 	Author  string
 	Fork    bool // the head is in another repository
 }
@@ -31,7 +32,8 @@ func (r *Repo) pullFrom(p *gh.PullRequest) Pull {
 	return Pull{
 		Number: p.GetNumber(), NodeID: p.GetNodeID(), URL: p.GetHTMLURL(), Title: p.GetTitle(), Body: p.GetBody(),
 		Draft: p.GetDraft(), State: p.GetState(), Merged: p.GetMerged() || p.MergedAt != nil,
-		HeadRef: head.GetRef(), HeadSHA: head.GetSHA(), BaseRef: p.GetBase().GetRef(), Author: p.GetUser().GetLogin(),
+		HeadRef: head.GetRef(), HeadSHA: head.GetSHA(), BaseRef: p.GetBase().GetRef(),
+		BaseSHA: p.GetBase().GetSHA(), Author: p.GetUser().GetLogin(),
 		Fork: head != nil && p.GetBase() != nil && head.GetRepo().GetID() != p.GetBase().GetRepo().GetID(),
 	}
 }

@@ -172,7 +172,8 @@ func TestBrokenAnswersAreRetriedWhenThatIsSafe(t *testing.T) {
 		t.Errorf("read: %v after %d", err, reads.Load())
 	}
 	err := w.repo().React(ctx, sia.Origin{OnIssue: 12}, "eyes")
-	if err == nil || sia.IsPermanent(err) || writes.Load() != 1 || !strings.Contains(err.Error(), "SIA tries again") {
+	if err == nil || sia.IsPermanent(err) || writes.Load() != 1 ||
+		!strings.Contains(err.Error(), "GitHub is failing (502)") {
 		t.Errorf("write: %v after %d", err, writes.Load())
 	}
 }

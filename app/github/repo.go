@@ -26,16 +26,21 @@ type Repo struct {
 type repoConn struct {
 	installation int64
 	gh           *gh.Client
-	git          *tokenSource
-	workflows    *tokenSource // as git, and for workflow files
-	err          error        // the repository's name is not one: nothing is sent
-	used         time.Time    // guarded by installation.mu
+	git          *gitTokens
+	workflows    *gitTokens // as git, and for workflow files
+	err          error      // the repository's name is not one: nothing is sent
+	used         time.Time  // guarded by installation.mu
 
 	access   *expiringMap[string, string]
 	required *expiringMap[string, Requirements]
-	noLook   *expiringMap[string, bool]  // GitHub refused to tell at once what judges a commit
-	sent     *expiringMap[int64, uint64] // hashes of the check runs last sent
-	fresh    *freshTransport
+	commits  *expiringMap[string, sia.CommitRules] // by branch
+	noLook   *expiringMap[string, bool]            // GitHub refused to tell at once what judges a commit
+	// it failed to
+	noLookNow *expiringMap[string, bool]
+	histories *expiringMap[string, History] // by branch
+	names     *expiringMap[int64, string]   // of other repositories, by their numbers
+	sent      *expiringMap[int64, uint64]   // hashes of the check runs last sent
+	fresh     *freshTransport
 }
 
 const (
@@ -80,7 +85,11 @@ func (in *installation) connect(a *App, repo sia.Repo) *repoConn {
 		installation: in.id,
 		access:       newExpiringMap[string, string](a.cfg.Now, accessFor, 1000),
 		noLook:       newExpiringMap[string, bool](a.cfg.Now, noLookFor, 1),
+		noLookNow:    newExpiringMap[string, bool](a.cfg.Now, noLookNow, 1),
+		histories:    newExpiringMap[string, History](a.cfg.Now, historyFor, 100),
+		names:        newExpiringMap[int64, string](a.cfg.Now, historyFor, 100),
 		required:     newExpiringMap[string, Requirements](a.cfg.Now, requiredFor, 100),
+		commits:      newExpiringMap[string, sia.CommitRules](a.cfg.Now, commitRulesFor, 100),
 		sent:         newExpiringMap[int64, uint64](a.cfg.Now, sentFor, 1000),
 	}
 	if !validName(repo.Owner) || !validName(repo.Name) {
@@ -96,8 +105,8 @@ func (in *installation) connect(a *App, repo sia.Repo) *repoConn {
 		next: bottom, host: a.api.Host, tokens: newTokenSource(a, in, scope, apiPermissions(), bottom),
 	})
 	c.gh = a.client(c.fresh)
-	c.git = newTokenSource(a, in, scope, gitPermissions(), bottom)
-	c.workflows = newTokenSource(a, in, scope, workflowPermissions(), bottom)
+	c.git = newGitTokens(a, in, scope, gitPermissions(), bottom)
+	c.workflows = newGitTokens(a, in, scope, workflowPermissions(), bottom)
 	return c
 }
 
@@ -112,41 +121,39 @@ func (r refusingTransport) RoundTrip(req *http.Request) (*http.Response, error) 
 // Name returns which repository the handle is on.
 func (r *Repo) Name() sia.Repo { return r.repo }
 
-// Token returns a token for the git transport: good for reading and writing
-// this repository's contents and nothing else, for between a minute and an
-// hour. It must not reach logs, remotes, environments or the agent.
-func (r *Repo) Token(ctx context.Context) (string, error) { return r.tokenOf(ctx, r.git) }
-
-// workflowToken is a [Repo.Token] that may write workflow files as well, where the
-// installation was granted that.
-func (r *Repo) workflowToken(ctx context.Context) (string, error) { return r.tokenOf(ctx, r.workflows) }
-
-func (r *Repo) tokenOf(ctx context.Context, from *tokenSource) (string, error) {
-	if r.err != nil {
-		return "", r.err
-	}
-	ctx, cancel := context.WithTimeout(ctx, r.app.cfg.Timeout)
-	defer cancel()
-	token, err := from.token(ctx)
-	return token, r.fail(err, "get a token for %s", r.repo)
-}
-
 // CloneURL is the repository's address for git over HTTP, without credentials.
 func (r *Repo) CloneURL() string {
 	return r.app.web.String() + url.PathEscape(r.repo.Owner) + "/" + url.PathEscape(r.repo.Name) + ".git"
 }
 
 // Remote is the repository for git. Its key holds the repository's id, which
-// stays when it is renamed or moved.
-func (r *Repo) Remote() gitops.Remote {
-	return gitops.Remote{Key: fmt.Sprintf("%d/%d", r.installation, r.repo.ID), URL: r.CloneURL(), Token: r.Token}
-}
+// stays when it is renamed or moved. Its tokens are good for reading and writing this
+// repository's contents, for between a minute and an hour. They must not reach logs,
+// remotes, environments or the agent.
+func (r *Repo) Remote() gitops.Remote { return r.remote(r.git) }
 
 // WorkflowRemote is the repository for a push that changes workflow files.
-func (r *Repo) WorkflowRemote() gitops.Remote {
-	remote := r.Remote()
-	remote.Token = r.workflowToken
-	return remote
+func (r *Repo) WorkflowRemote() gitops.Remote { return r.remote(r.workflows) }
+
+func (r *Repo) remote(tokens *gitTokens) gitops.Remote {
+	return gitops.Remote{
+		Key: fmt.Sprintf("%d/%d", r.installation, r.repo.ID), URL: r.CloneURL(),
+		Token: func(ctx context.Context) (string, error) { return r.tokenOf(ctx, tokens.token) },
+		Other: func(ctx context.Context, refused string, expired bool) (string, error) {
+			return r.tokenOf(ctx, func(ctx context.Context) (string, error) { return tokens.other(ctx, refused, expired) })
+		},
+		Took: tokens.took,
+	}
+}
+
+func (r *Repo) tokenOf(ctx context.Context, from func(context.Context) (string, error)) (string, error) {
+	if r.err != nil {
+		return "", r.err
+	}
+	ctx, cancel := context.WithTimeout(ctx, r.app.cfg.Timeout)
+	defer cancel()
+	token, err := from(ctx)
+	return token, r.fail(err, "get a token for %s", r.repo)
 }
 
 // MayChangeWorkflows reports whether the installation was granted to write workflow
@@ -192,10 +199,19 @@ func (r *Repo) fail(err error, format string, args ...any) error {
 // send makes a request under the repository that go-github has no method for, or
 // not the right one.
 func (r *Repo) send(ctx context.Context, method, path string, in, out any) error {
+	_, err := r.exchange(ctx, method, path, in, out)
+	return err
+}
+
+// sendPage reads one page of a list beneath the repository.
+func (r *Repo) sendPage(ctx context.Context, path string, out any) (*gh.Response, error) {
+	return r.exchange(ctx, http.MethodGet, path, nil, out)
+}
+
+func (r *Repo) exchange(ctx context.Context, method, path string, in, out any) (*gh.Response, error) {
 	req, err := r.gh.NewRequest(method, "repos/"+r.repo.String()+"/"+path, in)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	_, err = r.gh.Do(ctx, req, out)
-	return err
+	return r.gh.Do(ctx, req, out)
 }

@@ -4,10 +4,14 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"fmt"
+	"iter"
 	"net/http"
 	"net/url"
 	"slices"
 	"time"
+
+	gh "github.com/google/go-github/v66/github"
 )
 
 // requiredFor is how long it is remembered what a branch requires: long enough
@@ -20,6 +24,9 @@ type Requirement struct {
 	Name     string // of a check; empty where Workflow is set
 	AppID    int64  // only this app's check counts; 0: any app's
 	Workflow string // path of a workflow's file
+	// owner/name of the repository that the file is in; empty: this one. One that the app can't see is told by its
+	// number, as "#1234".
+	Repository string
 }
 
 // Requirements are what a branch requires of what is merged into it.
@@ -28,7 +35,18 @@ type Requirements struct {
 	Known bool          // false: GitHub does not let the app see all of it
 	// it has to be up to date with the branch; false where only administrators are told
 	Strict bool
+	// kinds of rules beside checks that stop a merge until something is done, as GitHub's API spells them, sorted
+	Others []string
 }
+
+// stopping are the kinds of rules that can stop the merge of a pull request although its checks are green, beside
+// reviews. What they want is not to be had from a check run.
+// https://docs.github.com/en/rest/repos/rules#get-rules-for-a-branch
+var stopping = map[string]bool{"required_signatures": true, "required_deployments": true, "code_scanning": true,
+	"merge_queue": true, "required_linear_history": true, "commit_message_pattern": true,
+	"commit_author_email_pattern": true, "committer_email_pattern": true, "branch_name_pattern": true,
+	"file_path_restriction": true, "max_file_path_length": true, "file_extension_restriction": true,
+	"max_file_size": true, "update": true, "code_quality": true}
 
 // Required returns what must hold before something is merged into a branch, by the
 // repository's rules and by branch protection. Where GitHub does not let the app see one
@@ -51,56 +69,105 @@ func (r *Repo) Required(ctx context.Context, branch string) (Requirements, error
 	}
 	all := slices.Concat(rules.All, protection.All)
 	slices.SortFunc(all, func(a, b Requirement) int {
-		return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.Workflow, b.Workflow), cmp.Compare(a.AppID, b.AppID))
+		return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.Workflow, b.Workflow),
+			cmp.Compare(a.Repository, b.Repository), cmp.Compare(a.AppID, b.AppID))
 	})
+	slices.Sort(rules.Others)
 	got := Requirements{All: slices.Compact(all), Known: rules.Known && protection.Known,
-		Strict: rules.Strict || protection.Strict}
+		Strict: rules.Strict || protection.Strict, Others: slices.Compact(rules.Others)}
 	r.required.put(branch, got)
 	got.All = slices.Clone(got.All)
 	return got, nil
 }
 
-// requiredByRules reads the rule sets. Unlike go-github it passes over kinds of
-// rules that it does not know.
+// branchRule is one rule that holds for a branch.
+type branchRule struct {
+	Type       string          `json:"type"`
+	Parameters json.RawMessage `json:"parameters"`
+}
+
+// branchRules walks the rules that hold for a branch, to their last page.
+func (r *Repo) branchRules(ctx context.Context, branch string) iter.Seq2[*branchRule, error] {
+	return eachPage(func(o gh.ListOptions) ([]*branchRule, *gh.Response, error) {
+		var rules []*branchRule
+		resp, err := r.sendPage(ctx, fmt.Sprintf("rules/branches/%s?per_page=%d&page=%d", url.PathEscape(branch), o.PerPage,
+			o.Page), &rules)
+		return rules, resp, err
+	})
+}
+
+// requiredByRules reads the rule sets. Unlike go-github it passes over kinds of rules that it does not know.
 func (r *Repo) requiredByRules(ctx context.Context, branch string) (Requirements, error) {
-	var rules []struct {
-		Type       string          `json:"type"`
-		Parameters json.RawMessage `json:"parameters"`
-	}
-	err := r.send(ctx, http.MethodGet, "rules/branches/"+url.PathEscape(branch)+"?per_page=100", nil, &rules)
-	if hiddenFromApp(err) {
-		return Requirements{}, nil
-	}
-	if err != nil {
-		return Requirements{}, err
-	}
 	out := Requirements{Known: true}
-	for _, rule := range rules {
-		if rule.Type != "required_status_checks" && rule.Type != "workflows" {
-			continue
+	for rule, err := range r.branchRules(ctx, branch) {
+		if hiddenFromApp(err) {
+			return Requirements{}, nil
 		}
-		var p struct {
-			Checks []struct {
-				Context string `json:"context"`
-				App     int64  `json:"integration_id"`
-			} `json:"required_status_checks"`
-			Strict    bool `json:"strict_required_status_checks_policy"`
-			Workflows []struct {
-				Path string `json:"path"`
-			} `json:"workflows"`
+		if err == nil {
+			err = r.takeRule(ctx, &out, *rule)
 		}
-		if err := json.Unmarshal(rule.Parameters, &p); err != nil {
+		if err != nil {
 			return Requirements{}, err
-		}
-		out.Strict = out.Strict || p.Strict
-		for _, c := range p.Checks {
-			out.All = append(out.All, Requirement{Name: c.Context, AppID: max(0, c.App)})
-		}
-		for _, w := range p.Workflows {
-			out.All = append(out.All, Requirement{Workflow: w.Path})
 		}
 	}
 	return out, nil
+}
+
+// takeRule adds what one rule requires.
+func (r *Repo) takeRule(ctx context.Context, out *Requirements, rule branchRule) error {
+	if stopping[rule.Type] {
+		out.Others = append(out.Others, rule.Type)
+	}
+	if rule.Type != "required_status_checks" && rule.Type != "workflows" {
+		return nil
+	}
+	var p struct {
+		Checks []struct {
+			Context string `json:"context"`
+			App     int64  `json:"integration_id"`
+		} `json:"required_status_checks"`
+		Strict    bool `json:"strict_required_status_checks_policy"`
+		Workflows []struct {
+			Path       string `json:"path"`
+			Repository int64  `json:"repository_id"`
+		} `json:"workflows"`
+	}
+	if err := json.Unmarshal(rule.Parameters, &p); err != nil {
+		return err
+	}
+	out.Strict = out.Strict || p.Strict
+	for _, c := range p.Checks {
+		out.All = append(out.All, Requirement{Name: c.Context, AppID: max(0, c.App)})
+	}
+	for _, w := range p.Workflows {
+		name, err := r.repositoryName(ctx, w.Repository)
+		if err != nil {
+			return err
+		}
+		out.All = append(out.All, Requirement{Workflow: w.Path, Repository: name})
+	}
+	return nil
+}
+
+// repositoryName is the owner/name of a repository that a rule names by its number; empty for this one.
+// https://docs.github.com/en/rest/repos/repos#get-a-repository
+func (r *Repo) repositoryName(ctx context.Context, id int64) (string, error) {
+	if id == 0 || id == r.repo.ID {
+		return "", nil
+	}
+	if name, ok := r.names.get(id); ok {
+		return name, nil
+	}
+	got, _, err := r.gh.Repositories.GetByID(ctx, id)
+	name := got.GetFullName()
+	switch {
+	case hiddenFromApp(err):
+		name = fmt.Sprintf("#%d", id)
+	case err != nil:
+		return "", err
+	}
+	r.names.put(id, name)
+	return name, nil
 }
 
 // statusChecks is the required_status_checks of a protected branch. Contexts holds

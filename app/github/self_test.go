@@ -81,7 +81,7 @@ func TestRemote(t *testing.T) {
 		t.Errorf("key %s, address %s", got.Key, got.URL)
 	}
 	token := must[string](t)(got.Token(context.Background()))
-	if d := cmp.Diff(must[string](t)(w.repo().Token(context.Background())), token); d != "" {
+	if d := cmp.Diff(must[string](t)(w.repo().Remote().Token(context.Background())), token); d != "" {
 		t.Error(d)
 	}
 }

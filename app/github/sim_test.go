@@ -278,3 +278,44 @@ func TestLogsOnTheSimulator(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 }
+
+// TestWhatBlocksAnIssue: the issue says how many issues block it and how many it is made of, and
+// those that are open are named.
+func TestWhatBlocksAnIssue(t *testing.T) {
+	s := open(t, ghsim.Config{NoWorkflows: true})
+	ctx := context.Background()
+	var n [4]int
+	for i := range n {
+		var err error
+		n[i], err = s.sim.OpenIssue(full, "ann", "Issue", "body")
+		check(t, err)
+	}
+	check(t, s.sim.BlockIssue(full, n[0], "ann", n[1]))
+	check(t, s.sim.BlockIssue(full, n[0], "ann", n[2]))
+	check(t, s.sim.AddSubIssue(full, n[0], "ann", n[3]))
+	check(t, s.sim.CloseIssue(full, n[1], "ann"))
+	issue, err := s.repo.Issue(ctx, n[0])
+	check(t, err)
+	if issue.Blockers != 1 || issue.SubIssues != 1 || issue.OpenSubs != 1 {
+		t.Errorf("issue %+v", issue)
+	}
+	changed, err := s.repo.ChangedIssues(ctx, time.Now().Add(-time.Hour))
+	check(t, err)
+	if d := cmp.Diff(issue, changed[n[0]]); d != "" {
+		t.Error(d)
+	}
+	blockers, err := s.repo.OpenBlockers(ctx, n[0])
+	check(t, err)
+	if len(blockers) != 1 || blockers[0].Number != n[2] || blockers[0].Repo != full || blockers[0].URL == "" {
+		t.Errorf("blockers %+v", blockers)
+	}
+	s.sim.FailRequests(func(r *http.Request) *ghsim.Fault {
+		if strings.HasSuffix(r.URL.Path, "/dependencies/blocked_by") {
+			return &ghsim.Fault{Status: http.StatusNotFound}
+		}
+		return nil
+	})
+	if got, err := s.repo.OpenBlockers(ctx, n[0]); err != nil || len(got) != 0 {
+		t.Errorf("an old server: %v, %v", got, err)
+	}
+}

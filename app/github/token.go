@@ -63,7 +63,7 @@ type tokenSource struct {
 	app          *App
 	installation int64
 	scope        tokenScope
-	want         Permissions
+	want         Permissions       // nil: all that were granted
 	next         http.RoundTripper // to GitHub, not signed in
 
 	mu      sync.Mutex
@@ -108,6 +108,13 @@ func (s *tokenSource) token(ctx context.Context) (string, error) {
 	return token, nil
 }
 
+// handedOut reports whether a token is the one last handed out.
+func (s *tokenSource) handedOut(token string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.current == token
+}
+
 // drop throws away a token that GitHub refused.
 func (s *tokenSource) drop(token string) {
 	s.mu.Lock()
@@ -122,7 +129,10 @@ func (s *tokenSource) drop(token string) {
 func (s *tokenSource) transport(p Permissions) *ghinstallation.Transport {
 	tr := ghinstallation.NewFromAppsTransport(s.app.signs(s.next), s.installation)
 	tr.BaseURL = s.app.api.String()
-	tr.InstallationTokenOptions = &gh.InstallationTokenOptions{Permissions: p.wire()}
+	tr.InstallationTokenOptions = &gh.InstallationTokenOptions{}
+	if p != nil {
+		tr.InstallationTokenOptions.Permissions = p.wire()
+	}
 	s.scope(tr.InstallationTokenOptions)
 	return tr
 }

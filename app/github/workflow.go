@@ -2,6 +2,7 @@ package github
 
 import (
 	"context"
+	"strings"
 	"time"
 
 	gh "github.com/google/go-github/v66/github"
@@ -12,6 +13,7 @@ type Workflow struct {
 	ID         int64
 	SuiteID    int64
 	Path       string // of the file
+	Repository string // owner/name of the repository that the file is in; empty: this one
 	Name       string
 	Event      string // that triggered it
 	Attempt    int    // the newest
@@ -42,13 +44,26 @@ func (r *Repo) Workflows(ctx context.Context, sha string) (all []Workflow, known
 		if w.GetHeadSHA() != sha {
 			continue // not every server filters
 		}
+		path, repository := workflowFile(w.GetPath())
 		all = append(all, Workflow{
-			ID: w.GetID(), SuiteID: w.GetCheckSuiteID(), Path: w.GetPath(), Name: w.GetName(), Event: w.GetEvent(),
+			ID: w.GetID(), SuiteID: w.GetCheckSuiteID(), Path: path, Repository: repository, Name: w.GetName(),
+			Event:   w.GetEvent(),
 			Attempt: w.GetRunAttempt(), Status: w.GetStatus(), Conclusion: w.GetConclusion(), URL: w.GetHTMLURL(),
 			CreatedAt: w.GetCreatedAt().Time,
 		})
 	}
 	return all, true, nil
+}
+
+// workflowFile splits the path of a workflow run. That of a workflow which a rule requires from another repository
+// begins with that repository, and ends with the ref: "octo-org/ci/.github/workflows/ci.yml@refs/heads/main".
+// https://docs.github.com/en/rest/actions/workflow-runs#get-a-workflow-run
+func workflowFile(path string) (file, repository string) {
+	path, _, _ = strings.Cut(path, "@")
+	if i := strings.Index(path, "/.github/"); i > 0 && strings.Count(path[:i], "/") == 1 {
+		return path[i+1:], path[:i]
+	}
+	return path, ""
 }
 
 // Attempts tells in which attempt of a workflow run each of its jobs ran, by the

@@ -140,7 +140,7 @@ func howToAnswer(t sia.Task, e sia.Escalation) string {
 		s += "SIA then looks at the checks of the commit that is there once more. It does so by itself when they report."
 	case sia.AskAlready:
 		s += "`/sia start anyway` has SIA work on the issue, and words after it say what is wanted. Where what was found " +
-			"does not resolve the issue after all, that is the answer too."
+			"does not keep the issue from being worked on after all, that is the answer too."
 	case sia.AskEdited:
 		s += "`/sia start` says the same as the first box, and words after it say what is wanted besides. An edit by " +
 			"somebody with that access counts by itself."
@@ -216,8 +216,8 @@ func EscalationClosing(t sia.Task) string {
 		if t.Pull.Number != 0 && t.Pull.Refused == "" {
 			s = fmt.Sprintf("✅ Solved: every required check is green, and #%d is ready for review", t.Pull.Number)
 		}
-		if t.HeadBy.Login != "" {
-			return s + ". The commit that did it is by " + Code(t.HeadBy.Login, 40) + "; SIA has noted what was different.\n"
+		if t.HeadBy != (sia.Actor{}) {
+			return s + ". The commit that did it is by " + pushedBy(t.HeadBy) + "; SIA has noted what was different.\n"
 		}
 		return s + "." + by + "\n"
 	case sia.Stopped:

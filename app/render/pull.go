@@ -116,8 +116,8 @@ func routeLine(t sia.Task, a sia.Attempt) string {
 // validation is the table of checks of the head.
 func validation(t sia.Task) string {
 	by := ""
-	if t.HeadBy.Login != "" {
-		by = "\nThe head commit is by " + Code(t.HeadBy.Login, 40) + ", not by SIA.\n"
+	if t.HeadBy != (sia.Actor{}) {
+		by = "\nThe head commit is by " + pushedBy(t.HeadBy) + ", not by SIA.\n"
 	}
 	if len(t.Checks) == 0 {
 		return strings.TrimRight("No check has reported on "+orNone(t.Head.Short())+" yet.\n"+by, "\n")

@@ -74,6 +74,9 @@ func briefNow(t sia.Task, room int) (s string, whole bool) {
 		said := min(30, room-words(rest)-1)
 		return "> " + few(sentenceCase(t.Ended), said) + "\n\n" + rest, fits(t.Ended, said)
 	}
+	if after := afterPass(t, room); after != "" {
+		return after, false
+	}
 	return nowText(t), true
 }
 
@@ -129,9 +132,11 @@ func statusInFull(t sia.Task, l Links, now time.Time, whole, warned bool) string
 		p.add(Quote(t.Warning))
 	}
 	p.add(attemptList(t, l))
+	p.add(restsLine(t))
 	if len(t.Checks) > 0 && t.Head != "" {
 		p.add("**Checks**\n\n" + validation(t))
 	}
+	p.add(mergeRulesLine(t))
 	p.add(fixLine(t))
 	p.add(figures(t, now))
 	p.add(placeLine(t, l))
@@ -171,7 +176,10 @@ func Headline(t sia.Task) string {
 		if AwaitsTestAcceptance(t) {
 			return "✋ The checks are green, but a person has to accept changes to the tests"
 		}
-		if t.HeadBy.Login != "" {
+		switch by := t.HeadBy; {
+		case strings.HasSuffix(by.Login, "[bot]"):
+			return "🔎 A bot's commit is being checked"
+		case by != (sia.Actor{}):
 			return "🔎 A person's commit is being checked"
 		}
 		return fmt.Sprintf("🔎 Attempt %d is being checked", n)
@@ -312,8 +320,11 @@ func checkingText(t sia.Task) string {
 		}
 	}
 	s := "SIA waits for the checks of " + Code(t.Head.Short(), 0)
-	if t.HeadBy.Login != "" {
+	switch {
+	case t.HeadBy.Login != "":
 		s += ", a commit by " + fewCode(t.HeadBy.Login, 5)
+	case t.HeadBy != (sia.Actor{}):
+		s += ", a commit that is not SIA's"
 	}
 	if len(t.Checks) == 0 {
 		return s + "; none has reported yet. Nothing but the checks decides whether the work is right."

@@ -169,6 +169,14 @@ func paused() sia.Task {
 	return t
 }
 
+// pausedByTrouble is paused, for GitHub failed each time that it was asked.
+func pausedByTrouble() sia.Task {
+	t := pausedByPerson()
+	t.Pause = &sia.Pause{From: sia.Checking, Kind: sia.PausedByTrouble,
+		Reason: "GitHub is failing (502). See githubstatus.com"}
+	return t
+}
+
 func pausedByPerson() sia.Task {
 	t := second()
 	t.State, t.Since = sia.OnHold, clock(26)
@@ -321,8 +329,9 @@ func moments() map[string]sia.Task {
 		"queued": queued(), "working": working(), "pushed": pushed, "checking": checking(), "diagnosing": diagnosing,
 		"reviewing": failed(),
 		"announced": announced(), "second": second(), "passed": passed(), "fixed": fixed(), "tampered": tampered(),
-		"paused":           paused(),
-		"paused-by-person": pausedByPerson(), "escalated": escalated(), "no-checks": noChecks(), "stopped": stopped(),
+		"paused":            paused(),
+		"paused-by-trouble": pausedByTrouble(),
+		"paused-by-person":  pausedByPerson(), "escalated": escalated(), "no-checks": noChecks(), "stopped": stopped(),
 		"hurt":     hurt(),
 		"planning": planning(), "plan-waits": planned(), "plan-stale": stale(), "no-plan": noPlan(),
 		"plan-approved": approved(),

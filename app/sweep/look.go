@@ -199,8 +199,11 @@ func (l *Looker) Task(ctx context.Context, t sia.Task) error {
 	switch {
 	case p.State == "closed":
 		fact = sia.PullClosed{Merged: p.Merged, Head: sia.SHA(p.HeadSHA)}
-	case moved(t, sia.SHA(p.HeadSHA), l.now()):
+	case t.State != sia.Working && t.State != sia.Queued &&
+		t.MovedTo(sia.SHA(p.HeadSHA), l.now().Sub(t.Since) < lookMargin):
 		fact = sia.BranchMoved{SHA: sia.SHA(p.HeadSHA)}
+	case p.BaseRef != "" && p.BaseRef != t.BaseBranch && !p.Fork:
+		fact = sia.Retargeted{Base: p.BaseRef, SHA: sia.SHA(p.BaseSHA)}
 	default:
 		return l.reviews(ctx, t)
 	}
@@ -228,20 +231,4 @@ func (l *Looker) reviews(ctx context.Context, t sia.Task) error {
 		return err
 	}
 	return l.intake.Reviews(ctx, t, all, comments)
-}
-
-// moved reports whether a pull request's head tells that somebody pushed. For a while
-// after an attempt's push it may be the one of before: GitHub's servers hear of a push
-// one after the other.
-func moved(t sia.Task, head sia.SHA, now time.Time) bool {
-	for _, kind := range t.Pending {
-		if kind == sia.DoUpdate {
-			return false // what stands there may be SIA's own
-		}
-	}
-	if head == "" || head == t.Head || t.State == sia.Working || t.State == sia.Queued {
-		return false
-	}
-	former := slices.ContainsFunc(t.Attempts, func(a sia.Attempt) bool { return a.Head == head })
-	return !former || now.Sub(t.Since) >= lookMargin
 }

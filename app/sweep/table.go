@@ -23,13 +23,14 @@ type Schedule struct {
 	Heartbeat string // the lessons of repositories that are not at work
 	Trials    string // what came of changed policies that are tried
 	Evolve    string // the same, and whether there is room for another change
+	Watch     string // at which passed pull requests it is time to look
 }
 
 // DefaultSchedule suits GitHub's limits: a look costs two to five conditional
 // requests per waiting task.
 func DefaultSchedule() Schedule {
 	return Schedule{Look: "@every 2m", Redeliver: "@every 5m", Repair: "@every 30m", Feedback: "@every 15m",
-		Approvals: "@every 1m", Prune: "@daily", Heartbeat: "@hourly", Trials: "@hourly", Evolve: "@daily"}
+		Approvals: "@every 1m", Prune: "@daily", Heartbeat: "@hourly", Trials: "@hourly", Evolve: "@daily", Watch: "@hourly"}
 }
 
 // Retention of stored deliveries: longer than the three or seven days for which
@@ -65,18 +66,21 @@ type Sweeper struct {
 	shown   Shown
 	lessons Lessons
 	evolver Evolver
+	watcher Watcher
 	log     *slog.Logger
 	now     func() time.Time
+
+	watched watched
 
 	redeliveries redeliveries
 }
 
 // New returns what does the periodic work. It looks with the looker, and hands what it finds beside
 // that to the looker's intake.
-func New(l *Looker, shown Shown, lessons Lessons, evolver Evolver, log *slog.Logger) *Sweeper {
+func New(l *Looker, shown Shown, watcher Watcher, lessons Lessons, evolver Evolver, log *slog.Logger) *Sweeper {
 	return &Sweeper{
-		store: l.store, github: l.github, intake: l.intake, looker: l, shown: shown, lessons: lessons, evolver: evolver,
-		log: log, now: l.now,
+		store: l.store, github: l.github, intake: l.intake, looker: l, shown: shown, watcher: watcher, lessons: lessons,
+		evolver: evolver, log: log, now: l.now,
 	}
 }
 
@@ -95,6 +99,7 @@ func (s *Sweeper) Table(c Schedule) []store.Periodic {
 		{Name: "heartbeat", Spec: c.Heartbeat, Run: s.lessons.Tidy},
 		{Name: "trials", Spec: c.Trials, Run: s.evolver.Watch},
 		{Name: "evolve", Spec: c.Evolve, Run: s.evolver.Evolve},
+		{Name: "watch", Spec: c.Watch, Run: s.watch},
 	}
 }
 

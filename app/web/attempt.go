@@ -91,6 +91,7 @@ func (s *site) attempt(r *http.Request) (frame, error) {
 	}
 	p.LastTest = lastTestOf(turns)
 	for _, t := range turns {
+		t.Opaque = nil // for the model alone
 		p.Turns = append(p.Turns, t.Masked(secret.Mask))
 	}
 	if p.Transcript, err = page(agent.Markdown(turns, agent.HeaderOf(t, p.This))); err != nil {

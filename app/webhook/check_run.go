@@ -1,6 +1,8 @@
 package webhook
 
 import (
+	"slices"
+
 	gh "github.com/google/go-github/v66/github"
 
 	"github.com/sia-bot/sia/sia"
@@ -22,7 +24,7 @@ func readCheckRun(payload any, r reading) ([]sia.Intent, *administration) {
 		if own || run.GetStatus() == "queued" || run.GetStatus() == "in_progress" {
 			return nil, nil // that one has begun decides nothing; its end does
 		}
-		return []sia.Intent{hint(in, sia.SHA(run.GetHeadSHA()))}, nil
+		return []sia.Intent{ended(in, sia.SHA(run.GetHeadSHA()), run.GetConclusion())}, nil
 	case "rerequested":
 		if !own {
 			return []sia.Intent{hint(in, sia.SHA(run.GetHeadSHA()))}, nil
@@ -52,6 +54,14 @@ func readCheckRun(payload any, r reading) ([]sia.Intent, *administration) {
 		return nil, nil
 	}
 	return []sia.Intent{in}, nil
+}
+
+// ended is a hint that something ended with a conclusion, or stands in a state; either may be empty.
+func ended(in sia.Intent, sha sia.SHA, conclusion string) sia.Intent {
+	in = hint(in, sha)
+	in.Event.Fact = sia.CheckSeen{SHA: sha, Bad: !slices.Contains([]string{"", "success", "neutral", "skipped", "pending"},
+		conclusion)}
+	return in
 }
 
 // hint makes an intent a hint that checks of a commit changed. Whoever caused

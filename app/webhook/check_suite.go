@@ -18,7 +18,7 @@ func readCheckSuite(payload any, r reading) ([]sia.Intent, *administration) {
 	in := r.intent(e.GetRepo(), e.GetInstallation(), e.GetSender(), nil)
 	switch {
 	case e.GetCheckSuite().GetApp().GetSlug() != r.slug:
-		return []sia.Intent{hint(in, sha)}, nil
+		return []sia.Intent{ended(in, sha, e.GetCheckSuite().GetConclusion())}, nil
 	case e.GetAction() == "rerequested":
 		return again(in, sha), nil
 	}

@@ -6,8 +6,8 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// readPullRequest reads "pull_request": a person's push to the task's branch, the end of
-// the pull request and that it is opened again, and what may set checks going. Pull
+// readPullRequest reads "pull_request": a push to the task's branch by somebody else, the end of the pull request, that
+// it is opened again or gets another base, and what may set checks going. Pull
 // requests from forks never match a task's branch: their head lies in another repository.
 func readPullRequest(payload any, r reading) ([]sia.Intent, *administration) {
 	e, ok := payload.(*gh.PullRequestEvent)
@@ -23,7 +23,17 @@ func readPullRequest(payload any, r reading) ([]sia.Intent, *administration) {
 	in.Event.Origin = sia.Origin{OnIssue: p.GetNumber()}
 	switch e.GetAction() {
 	case "synchronize":
+		if e.GetSender().GetLogin() == r.slug+"[bot]" {
+			return nil, nil // SIA knows what it pushed
+		}
+		in.Bot = false // what a bot pushed is as much another head as what a person did
 		in.Event.Fact = sia.BranchMoved{SHA: sia.SHA(p.GetHead().GetSHA())}
+	case "edited":
+		if e.GetChanges().GetBase() == nil {
+			return nil, nil
+		}
+		in.Bot = false
+		in.Event.Fact = sia.Retargeted{Base: p.GetBase().GetRef(), SHA: sia.SHA(p.GetBase().GetSHA())}
 	case "closed":
 		in.Event.Fact = sia.PullClosed{Merged: p.GetMerged(), Head: sia.SHA(p.GetHead().GetSHA())}
 	case "reopened":

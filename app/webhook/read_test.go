@@ -83,6 +83,11 @@ func TestRead(t *testing.T) {
 		`"sender":{"login":"ada","id":7,"type":"User"}`
 	const branch = `"head":{"ref":"sia/issue-3-x","sha":"abc","repo":{"id":9}}`
 	const plain = "bot=false permission=false command=false"
+	const pushed = `"pull_request":{"head":{"ref":"topic","sha":"abc","repo":{"id":9}},` +
+		`"base":{"ref":"release","sha":"def"}},`
+	const repo = `"installation":{"id":1},"repository":{"id":9,"name":"r","owner":{"login":"o"}},`
+	const bot = repo + `"sender":{"login":"fixer[bot]","type":"Bot"}`
+	const own = repo + `"sender":{"login":"sia[bot]","type":"Bot"}`
 	edited := func(from, to, by string) string {
 		return `{"action":"edited","changes":{"body":{"from":"` + from +
 			`"}},"issue":{"number":3},"comment":{"id":5,"body":"` + to + `","user":{"login":"` + by + `"}},` + head + `}`
@@ -155,7 +160,14 @@ func TestRead(t *testing.T) {
 			`{"action":"synchronize","pull_request":{"number":4,` + branch + `},` + head + `}`,
 			[]string{`branch_moved {"sha":"abc"} by ada ` + plain + ` refs=[branch:sia/issue-3-x] id=delivery/g`}},
 		{"a status", "status", `{"sha":"abc","state":"failure","context":"ci",` + head + `}`,
-			[]string{`check_seen {"sha":"abc"} by  ` + plain + ` refs=[commit:abc] id=delivery/g`}},
+			[]string{`check_seen {"sha":"abc","bad":true} by  ` + plain + ` refs=[commit:abc] id=delivery/g`}},
+		{"a push by a bot", "pull_request", `{"action":"synchronize",` + pushed + bot + `}`,
+			[]string{`branch_moved {"sha":"abc"} by fixer[bot] ` + plain + ` refs=[branch:topic] id=delivery/g`}},
+		{"SIA's own push", "pull_request", `{"action":"synchronize",` + pushed + own + `}`, nil},
+		{"another base", "pull_request", `{"action":"edited","changes":{"base":{"ref":{"from":"main"}}},` +
+			pushed + bot + `}`,
+			[]string{`retargeted {"base":"release","sha":"def"} by fixer[bot] ` + plain + ` refs=[branch:topic] id=delivery/g`}},
+		{"another title", "pull_request", `{"action":"edited","changes":{"title":{"from":"a"}},` + pushed + bot + `}`, nil},
 	} {
 		intents, _, err := read(store.Delivery{GUID: "g", Event: c.event, Body: []byte(c.body)}, "sia")
 		if err != nil {

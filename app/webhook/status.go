@@ -13,5 +13,5 @@ func readStatus(payload any, r reading) ([]sia.Intent, *administration) {
 		return nil, nil
 	}
 	in := r.intent(e.GetRepo(), e.GetInstallation(), e.GetSender(), nil)
-	return []sia.Intent{hint(in, sia.SHA(e.GetSHA()))}, nil
+	return []sia.Intent{ended(in, sia.SHA(e.GetSHA()), e.GetState())}, nil
 }

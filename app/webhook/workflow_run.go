@@ -14,5 +14,5 @@ func readWorkflowRun(payload any, r reading) ([]sia.Intent, *administration) {
 		return nil, nil
 	}
 	in := r.intent(e.GetRepo(), e.GetInstallation(), e.GetSender(), nil)
-	return []sia.Intent{hint(in, sia.SHA(e.GetWorkflowRun().GetHeadSHA()))}, nil
+	return []sia.Intent{ended(in, sia.SHA(e.GetWorkflowRun().GetHeadSHA()), e.GetWorkflowRun().GetConclusion())}, nil
 }

@@ -344,6 +344,7 @@ func (w *Worker) commit(
 		spec.Trailers = append(spec.Trailers,
 			gitops.Trailer{Key: "Co-authored-by", Value: fmt.Sprintf("%s <%s>", by.Login, w.GitHub.Noreply(by.ID, by.Login))})
 	}
+	spec.Trailers = append(spec.Trailers, signOff(t, bot)...)
 	sha, err := space.Commit(ctx, spec)
 	if errors.Is(err, gitops.ErrEmpty) {
 		return nil

@@ -78,6 +78,10 @@ func (w *Worker) begin(ctx context.Context, t sia.Task, f sia.Effect) (sia.Fact,
 	if err != nil {
 		return nil, err
 	}
+	commits, err := w.commitRules(ctx, t, sha)
+	if err != nil {
+		return nil, err
+	}
 	if t.Head != "" && (!t.Brief.FromBase || t.Kept != "") {
 		sha = string(t.BaseSHA) // the branch stands on it: what it changes is measured against it
 	}
@@ -101,6 +105,7 @@ func (w *Worker) begin(ctx context.Context, t sia.Task, f sia.Effect) (sia.Fact,
 		Settings: set.Settings, SettingsFrom: set.From, Warning: warning, BaseBranch: t.BaseBranch, BaseSHA: sia.SHA(sha),
 		Title: issue.Title, Body: issue.Body, Author: issue.Author, Access: access, Labels: issue.Labels, Hold: hold,
 		Lessons: lesson.Refs(told), Withheld: lesson.IDs(withheld), ToolLessons: tools, Already: done, Asked: asked,
+		Commits: commits,
 	}, nil
 }
 

@@ -23,7 +23,43 @@ func (w *Worker) gate(ctx context.Context, t sia.Task, f sia.Effect) (sia.Fact, 
 	if err != nil {
 		return nil, err
 	}
-	return w.reportVerdict(ctx, t, f, e, gate.Judge(e.in))
+	if e.elsewhere() {
+		return e.noVerdict(t), nil
+	}
+	v := gate.Judge(e.in)
+	if v.Verdict == sia.VerdictGreen && e.in.Final {
+		if err := w.lastWord(ctx, t, e); err != nil {
+			return nil, err
+		}
+		if e.elsewhere() {
+			return e.noVerdict(t), nil
+		}
+	}
+	return w.reportVerdict(ctx, t, f, e, v)
+}
+
+// lastWord reads the pull request once more, after its checks: somebody may have pushed, or closed it, while they
+// were read.
+func (w *Worker) lastWord(ctx context.Context, t sia.Task, e *headEvidence) error {
+	now, err := w.repo(t).PullNow(ctx, t.Pull.Number)
+	if err != nil {
+		return err
+	}
+	e.found, e.lags = w.compare(t, now, "")
+	return nil
+}
+
+// elsewhere reports whether the pull request's head is not the task's, so that there is nothing to judge.
+func (e *headEvidence) elsewhere() bool { return e.found != nil || e.lags }
+
+// noVerdict says what a look found in the place of the task's head.
+func (e *headEvidence) noVerdict(t sia.Task) sia.Judged {
+	out := sia.Judged{SHA: t.Head, Looked: e.in.Now, Verdict: sia.VerdictPending, Found: e.found,
+		Explain: []string{"The pull request has changed; that is taken up first."}}
+	if e.lags {
+		out.Explain = []string{fmt.Sprintf("GitHub does not show %s on the pull request yet.", t.Head.Short())}
+	}
+	return out
 }
 
 // reportVerdict makes a fact of a verdict, and keeps what is to be learned from it.
@@ -36,7 +72,7 @@ func (w *Worker) reportVerdict(
 	out := sia.Judged{
 		SHA: t.Head, Looked: e.in.Now, Verdict: v.Verdict, Checks: v.Checks, Explain: v.Explain, RerunIDs: v.Rerun,
 		Doubt: v.Doubt, Blocked: v.Blocked, Guarded: v.Guarded, Weigh: v.Weigh,
-		Conflicts: e.merge.Conflicts, Behind: e.merge.Behind,
+		Conflicts: e.merge.Conflicts, Behind: e.merge.Behind, Reported: v.Reported, MergeRules: e.rules,
 	}
 	if out.Verdict == sia.VerdictRed {
 		var err error

@@ -3,10 +3,12 @@ package work
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"slices"
 	"time"
 
 	"github.com/sia-bot/sia/app/github"
+	"github.com/sia-bot/sia/app/render"
 	"github.com/sia-bot/sia/policies"
 	"github.com/sia-bot/sia/sia"
 	"github.com/sia-bot/sia/sia/gate"
@@ -21,7 +23,10 @@ type headEvidence struct {
 	head   github.CheckSet // of in.Runs and in.Statuses
 	base   github.CheckSet // of the base commit, where in.BaseKnown
 
+	lags  bool                // GitHub does not show the head yet
+	found *sia.Found          // the pull request is not what the task knows: there is nothing to judge; nil: it is
 	merge github.Mergeability // of the pull request
+	rules []string            // of the base branch that stop a merge and that no check fulfils, for people
 	logs  []checkLog          // of red runs of the head, in the order in which they were read
 }
 
@@ -29,15 +34,36 @@ type headEvidence struct {
 // needs, until it needs nothing more.
 func (w *Worker) gather(ctx context.Context, t sia.Task) (*headEvidence, error) {
 	e, err := w.headChecks(ctx, t)
-	if err != nil {
-		return nil, err
+	if err != nil || e.elsewhere() {
+		return e, err
 	}
-	for needs := e.in.Needs(); !needs.None(); needs = e.in.Needs() {
+	return e, w.supplyAll(ctx, t, e, gate.Input.Needs)
+}
+
+// mergeRules are the rules of the base branch that no check fulfils, without the one for signatures where SIA's commits
+// are signed.
+func mergeRules(t sia.Task, kinds []string) []string {
+	if t.Commits.Signed {
+		kinds = slices.DeleteFunc(slices.Clone(kinds), func(k string) bool { return k == "required_signatures" })
+	}
+	return render.MergeRules(kinds)
+}
+
+// maxSupplies bounds how often a judgement may need something more: it asks for each thing once.
+const maxSupplies = 20
+
+// supplyAll fills in what is needed until nothing is.
+func (w *Worker) supplyAll(ctx context.Context, t sia.Task, e *headEvidence, needed func(gate.Input) gate.Needs) error {
+	for range maxSupplies {
+		needs := needed(e.in)
+		if needs.None() {
+			return nil
+		}
 		if err := w.supply(ctx, t, e, needs); err != nil {
-			return nil, err
+			return err
 		}
 	}
-	return e, nil
+	return fmt.Errorf("gather what judges %s: the gate needs more without end: %+v", t.Head.Short(), needed(e.in))
 }
 
 // headChecks reads the checks of the head, and which of them are required.
@@ -50,13 +76,14 @@ func (w *Worker) headChecks(ctx context.Context, t sia.Task) (*headEvidence, err
 	if err != nil {
 		return nil, err
 	}
-	at := github.LookAt{SHA: string(t.Head), Pull: t.Pull.Number}
-	if in.Final { // then it is compared with the base
-		at.Base = string(t.BaseSHA)
-	}
-	look, err := w.repo(t).Look(ctx, at)
+	look, err := w.repo(t).Look(ctx, github.LookAt{SHA: string(t.Head), Pull: t.Pull.Number, Branch: t.BaseBranch,
+		Base: string(t.BaseSHA)})
 	if err != nil {
 		return nil, err
+	}
+	found, lags := w.compare(t, look.Pull, look.Merge.Base)
+	if found != nil || lags {
+		return &headEvidence{in: in, self: self.Slug, found: found, lags: lags}, nil
 	}
 	required, err := w.repo(t).Required(ctx, t.BaseBranch)
 	if err != nil {
@@ -67,11 +94,49 @@ func (w *Worker) headChecks(ctx context.Context, t sia.Task) (*headEvidence, err
 	merge.Behind = merge.Behind || required.Strict && merge.Base != "" && merge.Base != string(t.BaseSHA)
 	in.Runs, in.Statuses = runs(look.Checks, self.Slug), statuses(look.Checks)
 	in.Workflows, in.WorkflowsKnown = workflows(look.Workflows), look.WorkflowsKnown
-	e := &headEvidence{in: in, self: self.Slug, head: look.Checks, merge: merge}
+	in.Repo, in.Earlier, in.History = t.Repo.String(), t.Reported, history(look.History, self.Slug)
+	e := &headEvidence{in: in, self: self.Slug, head: look.Checks, merge: merge, rules: mergeRules(t, required.Others)}
 	if look.Base != nil {
 		e.takeBase(*look.Base)
 	}
 	return e, nil
+}
+
+// compare holds a pull request as GitHub shows it against what the task knows of it: found is what is to be taken up
+// first, and lags reports that GitHub has not heard of SIA's last push yet.
+func (w *Worker) compare(t sia.Task, p github.PullState, baseAt string) (found *sia.Found, lags bool) {
+	if !p.Known || t.Pull.Number == 0 {
+		return nil, false
+	}
+	f := sia.Found{Head: sia.SHA(p.Head), By: p.HeadBy, Closed: p.Closed, Merged: p.Merged, Gone: p.Gone}
+	recent := w.Now().Sub(t.Gate.Since) < lagsFor
+	switch {
+	case p.Gone || p.Closed:
+		return &f, false
+	case t.MovedTo(f.Head, recent):
+		return &f, false
+	case f.Head != t.Head:
+		return nil, true
+	case p.Base != "" && p.Base != t.BaseBranch:
+		f.Base, f.BaseAt = p.Base, sia.SHA(baseAt)
+		return &f, false
+	}
+	return nil, false
+}
+
+// lagsFor is how long after a push a pull request may still show the head of before.
+const lagsFor = 2 * time.Minute
+
+// history is what reported near the base branch, without SIA's own.
+func history(h github.History, self string) gate.History {
+	others := func(all [][]sia.Reported) [][]sia.Reported {
+		out := make([][]sia.Reported, len(all))
+		for i, one := range all {
+			out[i] = slices.DeleteFunc(slices.Clone(one), func(r sia.Reported) bool { return r.App == self })
+		}
+		return out
+	}
+	return gate.History{Base: others(h.Base), Merged: others(h.Merged)}
 }
 
 // takeBase notes what judges the base commit.
@@ -86,7 +151,8 @@ func taskInput(t sia.Task, now time.Time) gate.Input {
 	return gate.Input{
 		Now: now, Settings: t.Settings.Checks, Since: t.Gate.Since, Reruns: t.Gate.Reruns, Doubted: t.Gate.Doubted,
 		Accepted: slices.Contains(t.Accepted, t.Head), Weighing: weighingOf(t), ByPerson: t.HeadBy != (sia.Actor{}),
-		Draft: t.Pull.Draft, Final: !t.Pull.Draft || t.Pull.Refused != "",
+		Waived: t.Waived,
+		Draft:  t.Pull.Draft, Final: !t.Pull.Draft || t.Pull.Refused != "",
 	}
 }
 
@@ -164,6 +230,12 @@ func (w *Worker) supply(ctx context.Context, t sia.Task, e *headEvidence, needs 
 		}
 		e.classify(id, log)
 	}
+	if len(needs.Files) > 0 {
+		if e.in.Files, err = w.workflowsAt(ctx, t, needs.Files); err != nil {
+			return err
+		}
+		e.in.FilesKnown = true
+	}
 	if needs.Tampering {
 		// A person's push on top of what an attempt did does not answer for it.
 		if e.in.Tampering, e.in.Expectations, err = w.tampering(ctx, t); err != nil {
@@ -234,7 +306,8 @@ func workflows(all []github.Workflow) []gate.Workflow {
 	out := make([]gate.Workflow, 0, len(all))
 	for _, r := range all {
 		out = append(out, gate.Workflow{
-			ID: r.ID, SuiteID: r.SuiteID, Path: r.Path, Name: r.Name, Event: r.Event, Attempt: r.Attempt, Status: r.Status,
+			ID: r.ID, SuiteID: r.SuiteID, Path: r.Path, Repository: r.Repository, Name: r.Name, Event: r.Event,
+			Attempt: r.Attempt, Status: r.Status,
 			Conclusion: r.Conclusion, URL: r.URL, StartedAt: r.CreatedAt,
 		})
 	}
@@ -265,7 +338,7 @@ func statuses(set github.CheckSet) []gate.Status {
 func requiredChecks(r github.Requirements) []gate.Required {
 	var out []gate.Required
 	for _, x := range r.All {
-		out = append(out, gate.Required{Name: x.Name, App: x.AppID, Workflow: x.Workflow})
+		out = append(out, gate.Required{Name: x.Name, App: x.AppID, Workflow: x.Workflow, Repository: x.Repository})
 	}
 	return out
 }

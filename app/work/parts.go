@@ -225,7 +225,7 @@ func (w *Worker) putTogether(ctx context.Context, t sia.Task, start string, part
 		bot.When = a.StartedAt
 		merged, err := w.mirror(t).Merge(ctx, base.sha, out.sha, side,
 			gitops.CommitSpec{Message: render.PartsMergeMessage(t, *a, parts[:i+1]), Author: bot, Committer: bot,
-				Trailers: []gitops.Trailer{{Key: "SIA-Attempt", Value: fmt.Sprint(a.Number)}}},
+				Trailers: append([]gitops.Trailer{{Key: "SIA-Attempt", Value: fmt.Sprint(a.Number)}}, signOff(t, bot)...)},
 			gitops.MergeLabels{Ours: render.PartNumbers(parts[:i]), Theirs: render.PartNumbers(parts[i : i+1])})
 		if err != nil {
 			return out, fmt.Errorf("put part %d of attempt %d of task %s together with others: %w", n, a.Number, t.ID, err)

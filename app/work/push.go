@@ -28,7 +28,7 @@ func (w *Worker) push(ctx context.Context, t sia.Task, f sia.Effect) (sia.Fact, 
 	if head := t.Attempts[f.Attempt-1].Head; f.Part > 0 && head != "" { // another racer's, whose place this takes
 		expect = string(head)
 	}
-	err = w.pushCommit(ctx, t, from, string(f.SHA), expect)
+	on, err := w.pushCommit(ctx, t, from, string(f.SHA), expect)
 	if refused, ok := refusedWorkflow(err); ok {
 		return refused, nil
 	}
@@ -40,24 +40,37 @@ func (w *Worker) push(ctx context.Context, t sia.Task, f sia.Effect) (sia.Fact, 
 	if err != nil {
 		return nil, err
 	}
-	return sia.Pushed{SHA: f.SHA}, nil
+	out := sia.Pushed{SHA: sia.SHA(on.sha), Warning: on.warning}
+	if out.SHA != f.SHA {
+		out.Made = f.SHA
+	}
+	return out, nil
 }
 
 // pushCommit puts a commit on the task's branch, which is expected at a commit; empty: not
 // to be there. It needs the permission for workflow files where one differs from the commit
-// from, which GitHub has.
-func (w *Worker) pushCommit(ctx context.Context, t sia.Task, from, sha, expect string) error {
+// from, which GitHub has. Where rules want signatures, it is another commit that GitHub signed.
+func (w *Worker) pushCommit(ctx context.Context, t sia.Task, from, sha, expect string) (placed, error) {
 	touched, _, err := w.workflowFiles(ctx, t, from, sha)
 	if err != nil {
-		return err
+		return placed{}, err
 	}
 	mirror := w.mirror(t)
 	if len(touched) > 0 {
 		mirror = w.Git.Repo(w.repo(t).WorkflowRemote())
 	}
-	if err := mirror.Push(ctx, t.Branch, sha, expect); err != nil {
-		return err
+	on := placed{sha: sha}
+	if t.Commits.Signed {
+		defer w.dropObjects(ctx, t, mirror)
+		if on, err = w.signed(ctx, t, mirror, from, sha, expect); err != nil {
+			return placed{}, err
+		}
 	}
-	w.repo(t).Pushed(t.Branch, sha)
-	return nil
+	if !on.there {
+		if err := mirror.Push(ctx, t.Branch, on.sha, expect); err != nil {
+			return placed{}, err
+		}
+	}
+	w.repo(t).Pushed(t.Branch, on.sha)
+	return on, nil
 }

@@ -34,9 +34,9 @@ func forPeople(f sia.Effect, err error) error {
 				"there, or take the rule off that branch"}
 	case errors.As(err, &server):
 		return &sia.Error{Op: op, RetryAfter: server.RetryAfter, Err: err, Message: "git on GitHub does not answer as it " +
-			"should; SIA tries again"}
+			"should"}
 	case errors.As(err, &network):
-		return &sia.Error{Op: op, Err: err, Message: "git on GitHub can't be reached; SIA tries again"}
+		return &sia.Error{Op: op, Err: err, Message: "git on GitHub can't be reached"}
 	}
 	return err
 }

@@ -37,7 +37,7 @@ func (w *Worker) update(ctx context.Context, t sia.Task, f sia.Effect) (sia.Fact
 	if out.Conflicts = conflicts(merged); len(out.Conflicts) > 0 {
 		return out, nil
 	}
-	err = w.pushCommit(ctx, t, onto, merged.SHA, string(t.Head))
+	on, err := w.pushCommit(ctx, t, onto, merged.SHA, string(t.Head))
 	if refused, ok := refusedWorkflow(err); ok {
 		out.Refused = refused.Reason
 		return out, nil
@@ -49,7 +49,7 @@ func (w *Worker) update(ctx context.Context, t sia.Task, f sia.Effect) (sia.Fact
 	if err != nil {
 		return nil, err
 	}
-	out.SHA = sia.SHA(merged.SHA)
+	out.SHA, out.Warning = sia.SHA(on.sha), on.warning
 	return out, nil
 }
 
@@ -62,7 +62,7 @@ func (w *Worker) mergeBase(ctx context.Context, t sia.Task, ours, onto string, a
 	}
 	bot.When = at
 	merged, err := w.mirror(t).Merge(ctx, string(t.BaseSHA), ours, onto,
-		gitops.CommitSpec{Message: render.MergeMessage(t), Author: bot, Committer: bot},
+		gitops.CommitSpec{Message: render.MergeMessage(t), Author: bot, Committer: bot, Trailers: signOff(t, bot)},
 		gitops.MergeLabels{Ours: t.Branch, Theirs: t.BaseBranch})
 	if err != nil {
 		return gitops.Merged{}, fmt.Errorf("merge %s into %s: %w", t.BaseBranch, t.Branch, err)

@@ -213,6 +213,7 @@ func (w *Worker) handlers() map[sia.EffectKind]handler {
 		sia.DoSync:  w.sync, sia.DoReact: w.react, sia.DoReply: w.reply, sia.DoStudy: w.study,
 		sia.DoRespond: w.respond,
 		sia.DoUpdate:  w.update,
+		sia.DoWatch:   w.watch,
 	}
 }
 

@@ -3,11 +3,14 @@ package work
 import (
 	"context"
 	"errors"
+	"fmt"
+	"io/fs"
 	"strings"
 
 	"github.com/sia-bot/sia/app/render"
 	"github.com/sia-bot/sia/gitops"
 	"github.com/sia-bot/sia/sia"
+	"github.com/sia-bot/sia/sia/gate"
 	"github.com/sia-bot/sia/sia/text"
 )
 
@@ -49,6 +52,25 @@ func (w *Worker) workflowFiles(
 		}
 	}
 	return touched, written, nil
+}
+
+// workflowsAt reads workflow files at the head.
+func (w *Worker) workflowsAt(ctx context.Context, t sia.Task, paths []string) ([]gate.File, error) {
+	files := make([]gate.File, 0, len(paths))
+	for _, path := range paths {
+		content, err := w.mirror(t).ReadFile(ctx, string(t.Head), path, oldLimit)
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			files = append(files, gate.File{Path: path, Gone: true})
+		case errors.Is(err, gitops.ErrTooLarge):
+			files = append(files, gate.File{Path: path, Unread: true})
+		case err != nil:
+			return nil, fmt.Errorf("read what the workflows do: %w", err)
+		default:
+			files = append(files, gate.ReadFile(path, content))
+		}
+	}
+	return files, nil
 }
 
 // forbiddenWorkflows are those of the attempt's commit that GitHub would refuse: they

@@ -25,7 +25,7 @@ type cli struct {
 	Serve      serveCmd      `cmd:"" help:"Receive webhooks and work on labelled issues."`
 	Demo       demoCmd       `cmd:"" help:"Play the whole product on this machine: no account, no key."`
 	Setup      setupCmd      `cmd:"" help:"Register the GitHub App with a browser and store its keys: no secret is copied."`
-	Doctor     doctorCmd     `cmd:"" help:"Check the configuration against the real endpoints and say what to do."`
+	Doctor     doctorGroup   `cmd:"" help:"Check the configuration against the real endpoints and say what to do."`
 	Task       taskCmd       `cmd:"" help:"Tasks: list, show and explain them; stop, pause, resume and retry one."`
 	Pause      pauseCmd      `cmd:"" help:"Pause everything, a repository or an installation, at once."`
 	Resume     resumeCmd     `cmd:"" help:"Go on with what was paused as a whole."`

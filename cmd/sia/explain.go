@@ -21,6 +21,7 @@ type taskExplainCmd struct {
 // taskExplanation is the JSON of sia task explain.
 type taskExplanation struct {
 	Task      sia.TaskID          `json:"task"`
+	RestsOn   []string            `json:"rests_on"`  // checks that the pass rests on; none before a pass
 	Decisions []sia.Decision      `json:"decisions"` // of the log: what was chosen among what, oldest first
 	Events    []store.EventRecord `json:"events"`    // every event, and what was decided about it
 }
@@ -42,8 +43,8 @@ func (c *taskExplainCmd) Run(e *commandEnv) error {
 			return err
 		}
 		if c.Output == "json" {
-			return printJSON(e,
-				taskExplanation{t.ID, append([]sia.Decision{}, decisions...), append([]store.EventRecord{}, events...)})
+			return printJSON(e, taskExplanation{t.ID, append([]string{}, render.PassRests(t)...),
+				append([]sia.Decision{}, decisions...), append([]store.EventRecord{}, events...)})
 		}
 		for _, r := range events {
 			for len(decisions) > 0 && (decisions[0].ID == r.Event.Effect || decisions[0].At.Before(r.Event.At)) {
@@ -56,6 +57,12 @@ func (c *taskExplainCmd) Run(e *commandEnv) error {
 		}
 		for _, d := range decisions {
 			explainDecision(e, d)
+		}
+		if rests := render.PassRests(t); len(rests) > 0 {
+			fmt.Fprintf(e.out, "\nThe pass of %s rests on:\n", t.Head.Short())
+			for _, r := range rests {
+				fmt.Fprintln(e.out, "  "+r)
+			}
 		}
 		return nil
 	})

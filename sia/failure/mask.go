@@ -29,6 +29,7 @@ func maskVarying(s string) string {
 		s = m.re.ReplaceAllString(s, m.by)
 	}
 	var b strings.Builder
+	before := "" // the last word
 	for i := 0; i < len(s); {
 		j := i
 		for j < len(s) && isWordByte(s[j]) {
@@ -36,12 +37,13 @@ func maskVarying(s string) string {
 		}
 		switch {
 		case j > i:
-			if w := s[i:j]; variesByRun(w) {
+			w := s[i:j]
+			if variesByRun(w) || names[strings.ToLower(before)] && isHexWord(w) {
 				maskNumber(&b)
 			} else {
 				b.WriteString(w)
 			}
-			i = j
+			i, before = j, w
 		default:
 			b.WriteByte(s[i])
 			i++
@@ -63,6 +65,21 @@ func maskNumber(b *strings.Builder) {
 }
 
 func isWordByte(c byte) bool { return isLower(c) || isUpper(c) || c >= '0' && c <= '9' || c == '_' }
+
+// names are words before an id.
+var names = map[string]bool{"id": true, "pid": true, "tid": true, "uuid": true, "commit": true, "sha": true,
+	"hash": true, "rev": true, "revision": true, "addr": true, "address": true, "pointer": true, "handle": true}
+
+// isHexWord reports whether a word is made of the letters of hexadecimal digits. One in the place of an id is an id
+// that happens to have no digit from 0 to 9.
+func isHexWord(w string) bool {
+	for i := range len(w) {
+		if !(w[i] >= 'a' && w[i] <= 'f' || w[i] >= '0' && w[i] <= '9') {
+			return false
+		}
+	}
+	return len(w) >= 6
+}
 
 // variesByRun reports whether a word is a number, with or without a unit, or looks
 // like an address, a hash or a random name.

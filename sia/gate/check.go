@@ -38,22 +38,27 @@ func (o outcome) colour() sia.CheckColour {
 	}
 }
 
-// criterion is what one check is known by: the app, its check suite (which GitHub
-// Actions makes anew for each run of a workflow) and the name. Runs of several
-// criteria of one name are judged each for itself, and all are required where the
-// name is.
+// criterion is what one check is known by: the app and the name, and of a job its
+// check suite, which GitHub Actions makes anew for each run of a workflow. A check run
+// that is no job hangs in whichever suite GitHub chose. Runs of several criteria of one
+// name are judged each for itself, and all are required where the name is.
 type criterion struct {
 	app   string
-	suite int64
+	suite int64 // 0: it is no job
 	name  string
 }
 
-func (r Run) criterion() criterion { return criterion{r.App, r.SuiteID, r.Name} }
+func (r Run) criterion() criterion {
+	if r.WorkflowRun == 0 {
+		return criterion{app: r.App, name: r.Name}
+	}
+	return criterion{r.App, r.SuiteID, r.Name}
+}
 
 // These stand in for an app where a check is no check run.
 const (
 	statusApp   = "\x00status"
-	workflowApp = "\x00workflow" // a workflow run without jobs
+	workflowApp = "\x00workflow" // what a workflow run says besides its jobs
 )
 
 // check is one criterion with all that is known about it on one commit. Twins
@@ -64,14 +69,24 @@ type check struct {
 	appID     int64     // of the app; 0: not known
 	workflow  *Workflow // of its run, where that is known
 	runs      []Run     // the run that counts and those that it replaced, oldest first; none of a status
-	run       Run       // the one that counts; zero of a status and of a workflow run without jobs
+	run       Run       // the one that counts; zero of a status and of a workflow run
 	url       string
 	outcome   outcome
 	flaky     bool // it went green and red on this commit
 	exhausted bool // it would be run again, and was too often
 	why       string
 	required  bool
+	held      bool      // it was skipped, and not green, for something of its workflow run is neither
+	job       int64     // of a workflow run: the job that is run again with it; 0: there is none
 	last      time.Time // newest event of any of its runs
+}
+
+// workflowRun is the id of the workflow run that a check is of; 0: of none.
+func (c check) workflowRun() int64 {
+	if c.app == workflowApp {
+		return c.workflow.ID
+	}
+	return c.run.WorkflowRun
 }
 
 // weather holds the failure classes that pass by themselves. Package failure
@@ -98,12 +113,13 @@ func (c commit) checks() []check {
 	for _, s := range newest {
 		out = append(out, ofStatus(s))
 	}
-	for _, w := range c.idle() {
-		if found, ok := c.ofWorkflow(w); ok {
+	out = withoutReplaced(out)
+	for _, w := range c.workflows {
+		jobs := slices.DeleteFunc(slices.Clone(out), func(o check) bool { return o.run.WorkflowRun != w.ID || w.ID == 0 })
+		if found, ok := c.ofWorkflow(w, jobs); ok {
 			out = append(out, found)
 		}
 	}
-	out = withoutReplaced(out)
 	slices.SortFunc(out, func(a, b check) int {
 		return cmp.Or(cmp.Compare(a.name, b.name), cmp.Compare(a.app, b.app), cmp.Compare(a.suite, b.suite),
 			cmp.Compare(a.run.ID, b.run.ID))
@@ -152,7 +168,7 @@ func ofJob(k criterion, rs []Run, n Run, w *Workflow) check {
 		if r.Conclusion == "cancelled" {
 			cancelled++
 		}
-		if r.ID == n.ID {
+		if r.ID == n.ID || r.WorkflowRun == 0 { // who makes a check run anew may mend it: no attempt
 			continue
 		}
 		switch o, _ := concluded(r); o {
@@ -231,29 +247,46 @@ func ofStatus(s Status) check {
 	return c
 }
 
-// ofWorkflow judges a workflow run of which no job is under way. It is no check
-// where there was nothing to run.
-func (c commit) ofWorkflow(w idle) (check, bool) {
-	out := check{criterion: criterion{workflowApp, w.SuiteID, cmp.Or(w.Name, w.Path)}, workflow: &w.Workflow, url: w.URL,
-		last: w.last}
+// ofWorkflow judges what a workflow run says besides its jobs. It is no check where that is
+// nothing. A run has a conclusion of its own: an empty matrix makes no job and fails the run
+// (https://github.com/canonical/operator-workflows/issues/918), and so does what keeps a run
+// from starting.
+func (c commit) ofWorkflow(w Workflow, jobs []check) (check, bool) {
+	out := check{criterion: criterion{workflowApp, w.SuiteID, w.title()}, workflow: &w, url: w.URL,
+		last: w.StartedAt}
+	unfinished, explained := false, false
+	for _, j := range jobs {
+		out.last, out.job = latest(out.last, j.last), max(out.job, j.run.ID)
+		unfinished = unfinished || j.outcome == running
+		explained = explained || j.outcome == red || j.outcome == again || j.outcome == blocked
+	}
+	none, early := len(jobs) == 0, ", and none of its jobs says why"
+	if none {
+		early = " before any of its jobs began"
+	}
 	switch {
+	case explained && (w.Status == "completed" || unfinished):
+		return check{}, false
 	case w.Status == "action_required" || w.Conclusion == "action_required":
 		out.outcome, out.why = blocked, "waits for somebody's approval before it runs"
-	case w.Status != "completed" && w.jobs:
-		out.outcome, out.why = running, "has not finished"
-	case w.Status != "completed":
+	case w.Status != "completed" && unfinished:
+		return check{}, false
+	case w.Status != "completed" && none:
 		out.outcome, out.why = running, "has not begun"
+	case w.Status != "completed" || w.Conclusion == "":
+		out.outcome, out.why = running, "has not finished"
 	case w.Conclusion == "success" || w.Conclusion == "neutral" || w.Conclusion == "skipped":
 		return check{}, false
-	case w.Conclusion == "cancelled" || w.Conclusion == "stale":
-		if slices.ContainsFunc(c.workflows, func(o Workflow) bool {
-			return o.Path == w.Path && o.ID != w.ID && o.StartedAt.After(w.StartedAt)
-		}) {
-			return check{}, false
-		}
-		out.outcome, out.why = blocked, "was cancelled before any of its jobs began"
+	case w.Conclusion == "cancelled" && c.replaced(w):
+		return check{}, false
+	case w.Conclusion == "cancelled":
+		out.outcome, out.why = blocked, "was cancelled"+early
+	case w.Conclusion == "stale" && none:
+		out.outcome, out.why = blocked, "was given up by GitHub as stale"+early
+	case w.Conclusion == "stale":
+		out.outcome, out.why = again, "was given up by GitHub as stale"+early
 	default:
-		out.outcome, out.why = red, "ended as "+w.Conclusion+" before any of its jobs began"
+		out.outcome, out.why = red, "ended as "+w.Conclusion+early
 	}
 	return out, true
 }

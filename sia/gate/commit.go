@@ -1,6 +1,9 @@
 package gate
 
 import (
+	"cmp"
+	"slices"
+	"strings"
 	"time"
 )
 
@@ -13,7 +16,7 @@ type Run struct {
 	AppID       int64  // id of that app
 	Own         bool   // made by SIA itself: never judged
 	SuiteID     int64  // of its check suite
-	WorkflowRun int64  // of the workflow run of GitHub Actions that it is a job of; 0: of none
+	WorkflowRun int64  // of the workflow run of GitHub Actions that it is a job of; 0: it is no job
 	// of the workflow run, in which the job ran, from 1; 0: nobody asked; [NoAttempt]: GitHub did not say
 	Attempt     int
 	Status      string // completed, or one of queued, in_progress, waiting, requested, pending
@@ -45,6 +48,7 @@ type Workflow struct {
 	ID         int64
 	SuiteID    int64
 	Path       string // of the file, such as .github/workflows/ci.yml
+	Repository string // owner/name of the repository that the file is in; empty: not known, or the commit's own
 	Name       string // for people
 	Event      string // that triggered it, such as push
 	Attempt    int    // the newest; 0: it is not known
@@ -60,14 +64,58 @@ type Required struct {
 	Name     string // of checks; empty where Workflow is set
 	App      int64  // only checks of this app satisfy it; 0: any app's
 	Workflow string // path of a workflow's file
+	// owner/name of the repository that the workflow's file is in; empty: the commit's own; "#" and its number: another
+	// one, which the app can't see
+	Repository string
 }
 
 // String is the requirement for people.
 func (r Required) String() string {
-	if r.Workflow != "" {
+	switch {
+	case r.Workflow != "" && r.Repository != "":
+		return "the workflow " + r.Workflow + " of " + r.Repository
+	case r.Workflow != "":
 		return "the workflow " + r.Workflow
 	}
 	return r.Name
+}
+
+// file is the path of the workflow's file, and the repository that it is in; empty: not known,
+// or the commit's own. Where that is another, REST may put it before the path, and the ref behind.
+func (w Workflow) file() (repo, path string) {
+	path, _, _ = strings.Cut(w.Path, "@")
+	if w.Repository != "" {
+		return w.Repository, path
+	}
+	if i := strings.Index(path, "/"+workflowFolder); i > 0 {
+		return path[:i], path[i+1:]
+	}
+	return "", path
+}
+
+// title is the workflow's name for people.
+func (w Workflow) title() string { return cmp.Or(w.Name, w.Path) }
+
+// workflowFolder holds the workflow files of a repository.
+const workflowFolder = ".github/workflows/"
+
+// alike reports whether two runs are of one workflow.
+func (w Workflow) alike(o Workflow) bool {
+	repo, path := w.file()
+	oRepo, oPath := o.file()
+	if path == "" && oPath == "" {
+		return w.Name == o.Name
+	}
+	return path == oPath && (repo == "" || oRepo == "" || strings.EqualFold(repo, oRepo))
+}
+
+// replaced reports whether a later run of the same workflow ran in the place of one that was
+// cancelled, as `concurrency` has it. A run that was passed over replaces nothing.
+func (c commit) replaced(w Workflow) bool {
+	return slices.ContainsFunc(c.workflows, func(o Workflow) bool {
+		return o.ID != w.ID && o.alike(w) && o.Conclusion != "skipped" &&
+			cmp.Or(o.StartedAt.Compare(w.StartedAt), cmp.Compare(o.ID, w.ID)) > 0
+	})
 }
 
 // commit is what GitHub says about one commit.
@@ -89,34 +137,6 @@ func (c commit) workflowOf(r Run) *Workflow {
 		}
 	}
 	return nil
-}
-
-// idle is a workflow run of which no job is under way.
-type idle struct {
-	Workflow
-	jobs bool      // it had some, which have finished
-	last time.Time // the newest event of it and its jobs
-}
-
-// idle are the workflow runs of which no check run tells all: those without jobs,
-// and those that go on although every job that there is has finished.
-func (c commit) idle() []idle {
-	var out []idle
-	for _, w := range c.workflows {
-		i := idle{Workflow: w, last: w.StartedAt}
-		unfinished := false
-		for _, r := range c.runs {
-			if r.WorkflowRun == w.ID || w.SuiteID != 0 && r.SuiteID == w.SuiteID {
-				i.jobs = true
-				unfinished = unfinished || r.Status != "completed"
-				i.last = latest(i.last, r.StartedAt, r.CompletedAt)
-			}
-		}
-		if !i.jobs || !unfinished && w.Status != "completed" {
-			out = append(out, i)
-		}
-	}
-	return out
 }
 
 // ambiguous are the workflow runs with several check runs of one name, of which

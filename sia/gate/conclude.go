@@ -26,12 +26,17 @@ func (j *judgement) conclude() {
 		j.result.Verdict, j.result.Rerun = sia.VerdictRerun, j.rerun
 		j.sentences(j.again)
 		j.explain("To be run again: re-run %d of at most %d for this commit.", j.Reruns+1, sia.MaxReruns)
+	case len(j.awaited) > 0:
+		j.result.Verdict = sia.VerdictPending
+		j.sentences(j.awaited)
 	case len(j.blocked) > 0:
 		j.result.Verdict, j.result.Blocked = sia.VerdictBlocked, j.blocked
 		j.explainBlocked()
 		j.result.Guarded = j.Draft && !slices.ContainsFunc(j.blocked, func(b sia.Obstacle) bool { return !b.Absent })
 	case greens == 0:
 		j.nothingRan(excuses)
+	case len(j.rests) == 0:
+		j.noCode()
 	default:
 		j.pass(greens)
 	}
@@ -52,6 +57,25 @@ func (j *judgement) nothingRan(excuses int) {
 	}
 }
 
+// noCode is the verdict where what is green judges the form of the pull request, or the base's
+// code: a check that runs the code may yet come.
+func (j *judgement) noCode() {
+	limit := j.Settings.Wait.D()
+	if len(j.idle) == 0 && j.Now.Sub(j.Since) < limit {
+		j.result.Verdict = sia.VerdictPending
+		j.explain("Nothing has run the code yet; waiting until %s have passed.", limit)
+		return
+	}
+	j.result.Verdict, j.result.Guarded = sia.VerdictNone, j.Draft
+	j.explain("Nothing ran the code, as far as SIA can tell: all that is green is %s.", names(j.green))
+	if len(j.idle) > 0 {
+		j.explain("%s.", strings.Join(j.idle, ", "))
+	}
+	if j.Draft {
+		j.explain("The pull request is a draft, which checks are often told to pass over.")
+	}
+}
+
 // count sorts the required checks by what each comes to.
 func (j *judgement) count() (greens, excuses int) {
 	skips := 0
@@ -66,11 +90,17 @@ func (j *judgement) count() (greens, excuses int) {
 		switch c.outcome {
 		case green:
 			greens++
+			j.green = append(j.green, c.label)
+			if j.ranCode(c) {
+				j.rests = append(j.rests, fmt.Sprintf("`%s` (%s)", c.label, c.from()))
+			}
 			if c.flaky {
 				j.explain("%s is %s.", c.label, c.why)
 			}
 		case skipped:
-			skips++
+			if !c.held {
+				skips++
+			}
 			j.idle = append(j.idle, c.label+" was "+cmp.Or(c.run.Conclusion, "skipped"))
 		case excused:
 			excuses++
@@ -81,7 +111,7 @@ func (j *judgement) count() (greens, excuses int) {
 			j.red = append(j.red, c.label+" "+c.why)
 		case again:
 			j.again = append(j.again, c.label+" "+c.why)
-			j.rerun = append(j.rerun, c.run.ID)
+			j.rerun = append(j.rerun, cmp.Or(c.run.ID, c.job))
 		case blocked:
 			j.blocked = append(j.blocked, sia.Obstacle{Check: c.label, Reason: c.why, URL: c.url})
 		}
@@ -128,6 +158,7 @@ func (j *judgement) pass(greens int) {
 	}
 	j.result.Verdict = sia.VerdictGreen
 	j.explain("%s green.", counted(greens, "required check is", "required checks are"))
+	j.explain("It rests on %s.", names(j.rests))
 }
 
 // unsettled is how long the quiet time after the last event still lasts.

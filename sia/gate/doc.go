@@ -3,19 +3,27 @@
 //
 // Concepts:
 //
-//   - A check is a check run, a legacy commit status, or a run of a workflow that
-//     has no jobs. It is known by its app, its check suite and its name: two jobs
-//     of one name are two checks, of which the worse counts. Only a later attempt
-//     of the same job replaces a run. commit.go and twin.go are the places that say
-//     which runs are one check's.
+//   - A check is a check run, a legacy commit status, or what a run of a workflow says
+//     besides its jobs: that it waits, could not start, or failed though none of its
+//     jobs did. A job is known by its app, its check suite and its name: two jobs
+//     of one name are two checks, of which the worse counts, and only a later attempt
+//     of the same job replaces a run. A check run that an app made through the API is
+//     known by app and name, and the newest counts. commit.go and twin.go are the places
+//     that say which runs are one check's.
 //   - A check is required when the branch's rules or the settings name it. Where
-//     neither names any, every check that ran is.
-//   - What was skipped is green only beside something that ran and succeeded. Where
-//     nothing ran, nothing was validated.
+//     neither names any, or the rules can't be read, every check that ran is. Then what
+//     should have reported and did not is missed, too ([Expect]).
+//   - What was skipped is green only beside something that ran and succeeded, and not
+//     beside something of its workflow run that is not green. Where nothing ran, nothing
+//     was validated.
+//   - A pass rests on a green check that ran the repository's code at the commit, as far
+//     as its name and its workflow file tell (code.go, file.go). A licence or a title
+//     validates nothing.
 //   - What can't say anything before a person acts (an approval, an unpaid bill, a
-//     name that no check bears) is blocked, and never the attempt's doing.
+//     name that no check bears, a job without end) is blocked, and never the attempt's
+//     doing.
 //   - Some red is not the attempt's doing: red on the base commit too (excused),
-//     red and green on one commit (flaky: run again, and excused in the end), or
+//     red and green in attempts of one job (flaky: run again, and excused in the end), or
 //     weather, such as a rate limit or a lost runner (run again). Together they
 //     are run again at most [sia.MaxReruns] times a commit.
 //   - Other red may be chance. Red checks are run again once where the chance that
@@ -27,14 +35,13 @@
 //     it (package tamper finds that), a person has to accept it.
 //
 // A judgement is made once. [Input.Needs] says what is missing for it (which
-// workflows ran, the base commit's checks, what logs say, what the change touched,
-// how often checks flip),
-// and finds that by the judgement's own rules, so a caller gathers until nothing is
-// missing and then calls [Judge].
+// workflows ran and what their files say, the base commit's checks, what logs say,
+// what the change touched, how often checks flip), and finds that by the judgement's
+// own rules, so a caller gathers until nothing is missing and then calls [Judge].
 //
 // The package is pure: time comes in with [Input], nothing is read or written, and
-// one input always gives one [Result]. It imports package sia alone. Safe for
+// one input always gives one [Result]. Of ours it imports package sia alone. Safe for
 // concurrent use.
 //
-// Start reading at [Judge], then needs.go.
+// Start reading at [Judge], then require.go and needs.go.
 package gate

@@ -1,7 +1,6 @@
 package gate
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -24,6 +23,12 @@ type Input struct {
 	BaseWorkflows      []Workflow // on the base commit, where BaseWorkflowsKnown
 	BaseWorkflowsKnown bool
 	BaseKnown          bool
+	Repo               string         // owner/name of the repository: a rule may name a workflow of another
+	Earlier            []sia.Reported // what reported on earlier commits of the task, without SIA's own
+	History            History        // what reported near the commit, without SIA's own
+	Waived             []string       // names of checks that need not report, as a person said
+	Files              []File         // workflow files as they are on the commit, where FilesKnown
+	FilesKnown         bool
 	Required           []Required // what rulesets and branch protection require
 	RequiredKnown      bool       // whether those could be read
 	Draft              bool       // the pull request is a draft, as far as is known
@@ -46,16 +51,17 @@ type Input struct {
 
 // Result is a verdict with its explanation.
 type Result struct {
-	Verdict sia.GateVerdict
-	Checks  []sia.Check       // required ones first, each group by name
-	Explain []string          // the reasons, in the order in which they weighed
-	Rerun   []int64           // check runs to be run again; set when Verdict is rerun
-	Doubt   *sia.Doubt        // what was weighed about running red checks again; nil: nothing
-	Blocked []sia.Obstacle    // what a person has to see to; set when Verdict is blocked
-	Weigh   []string          // findings that the issue may ask for, each; set when Verdict is tampered
-	Guarded bool              // there is no signal, perhaps because the pull request is a draft
-	Red     map[int64]string  // the red check runs, with the names that Checks gives their checks
-	Failed  map[string]string // the contexts of red statuses, with those names
+	Verdict  sia.GateVerdict
+	Checks   []sia.Check       // required ones first, each group by name
+	Explain  []string          // the reasons, in the order in which they weighed
+	Rerun    []int64           // check runs to be run again; set when Verdict is rerun
+	Doubt    *sia.Doubt        // what was weighed about running red checks again; nil: nothing
+	Blocked  []sia.Obstacle    // what a person has to see to; set when Verdict is blocked
+	Weigh    []string          // findings that the issue may ask for, each; set when Verdict is tampered
+	Guarded  bool              // there is no signal, perhaps because the pull request is a draft
+	Red      map[int64]string  // the red check runs, with the names that Checks gives their checks
+	Failed   map[string]string // the contexts of red statuses, with those names
+	Reported []sia.Reported    // what reported on the commit, without SIA's own: at most sia.MaxReported, sorted
 }
 
 // Judge judges the checks of a commit. The verdict counts once the input needs
@@ -94,9 +100,14 @@ func (in Input) Went() []Went {
 type judgement struct {
 	Input
 	checks  []check
+	all     bool       // every check that ran is required
 	absent  []Required // what is required and did not report
+	missed  []Expected // what is expected and did not report
+	green   []string   // the required checks that are green
+	rests   []string   // those of them that ran code, for people
 	result  Result
 	pending []string       // why it is too early
+	awaited []string       // why it is too early to pass
 	red     []string       // why it is red
 	again   []string       // why something is to be run again
 	rerun   []int64        // what is
@@ -108,14 +119,18 @@ func judge(in Input) *judgement {
 	j := &judgement{Input: in, checks: in.head().checks()}
 	j.compareCounts()
 	j.require()
+	j.expect()
 	j.excuse()
 	j.exhaust()
 	j.overdue()
+	j.hold()
 	j.show()
+	j.result.Reported = j.head().reported()
 	if len(j.checks) == 0 {
 		j.noChecks()
 	} else {
 		j.missing()
+		j.await()
 		j.conclude()
 	}
 	return j
@@ -159,60 +174,6 @@ func (j *judgement) explain(format string, args ...any) {
 	j.result.Explain = append(j.result.Explain, fmt.Sprintf(format, args...))
 }
 
-// require marks the required checks and notes what is required and absent.
-func (j *judgement) require() {
-	wanted := slices.Clone(j.Required)
-	for _, n := range j.Settings.Required {
-		wanted = append(wanted, Required{Name: n})
-	}
-	slices.SortFunc(wanted, func(a, b Required) int {
-		return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.Workflow, b.Workflow), cmp.Compare(a.App, b.App))
-	})
-	wanted = slices.Compact(wanted)
-	if !j.RequiredKnown {
-		j.explain("The branch's rules could not be read; what they require is not known.")
-	}
-	if j.WorkflowsHidden {
-		j.explain("The runs of workflows could not be read; SIA needs the permission `actions: read` to tell them apart.")
-	}
-	if len(wanted) == 0 {
-		for i := range j.checks {
-			j.checks[i].required = true
-		}
-		if len(j.checks) > 0 {
-			j.explain("Neither rules nor settings name required checks, so every check that ran counts.")
-		}
-		return
-	}
-	for _, r := range wanted {
-		found := false
-		for i := range j.checks {
-			if r.binds(j.checks[i]) {
-				j.checks[i].required, found = true, true
-			}
-		}
-		if !found {
-			j.absent = append(j.absent, r)
-		}
-	}
-}
-
-// binds reports whether a check is required by r. A name binds every check that
-// bears it.
-func (r Required) binds(c check) bool {
-	if r.Workflow != "" {
-		return c.workflow != nil && samePath(c.workflow.Path, r.Workflow)
-	}
-	return c.name == r.Name && c.app != workflowApp && (r.App == 0 || r.App == c.appID)
-}
-
-// samePath reports whether a run's path is a workflow file's. A required workflow
-// may lie in another repository, and its path is then followed by the ref.
-func samePath(run, file string) bool {
-	run, _, _ = strings.Cut(run, "@")
-	return run == file || strings.HasSuffix(run, "/"+file)
-}
-
 // excuse excuses red checks that are red on the base commit too.
 func (j *judgement) excuse() {
 	if !slices.ContainsFunc(j.checks, func(c check) bool { return c.outcome == red }) {
@@ -223,6 +184,9 @@ func (j *judgement) excuse() {
 		c := &j.checks[i]
 		alike := counterparts(*c, base)
 		isRed := func(b check) bool { return b.outcome == red }
+		if c.app == workflowApp && j.succeededOnBase(*c.workflow) {
+			continue
+		}
 		if c.outcome == red && len(alike) > 0 && !slices.ContainsFunc(alike, func(b check) bool { return !isRed(b) }) {
 			c.outcome = excused
 			c.why = "red on the base commit too"
@@ -239,12 +203,17 @@ func counterparts(c check, base []check) []check {
 		if b.app != c.app || c.app != workflowApp && b.name != c.name {
 			continue
 		}
-		if c.workflow != nil && b.workflow != nil && c.workflow.Path != b.workflow.Path {
+		if c.workflow != nil && b.workflow != nil && !c.workflow.alike(*b.workflow) {
 			continue
 		}
 		out = append(out, b)
 	}
 	return out
+}
+
+// succeededOnBase reports whether a run of a workflow was a success on the base commit.
+func (in Input) succeededOnBase(w Workflow) bool {
+	return slices.ContainsFunc(in.BaseWorkflows, func(b Workflow) bool { return b.alike(w) && b.Conclusion == "success" })
 }
 
 // GreenOnBase finds the run on the base commit of the check that a run of the
@@ -281,23 +250,34 @@ func (j *judgement) exhaust() {
 		switch {
 		case c.flaky:
 			c.outcome = excused
-		case c.run.Conclusion == "cancelled" || c.run.Conclusion == "stale":
+		case c.app == workflowApp || c.run.Conclusion == "cancelled" || c.run.Conclusion == "stale":
 			c.outcome = blocked
 		}
 		c.why += fmt.Sprintf("; it was run again %d times already", j.Reruns)
 	}
 }
 
-// overdue blocks what has been queued for longer than checks are waited for.
+// noEnd is how long something that has begun may take: a job of a runner that GitHub hosts is
+// ended after that
+// (https://docs.github.com/en/actions/reference/actions-limits).
+const noEnd = 6 * time.Hour
+
+// overdue blocks what has been queued for longer than checks are waited for, and what has run
+// for longer than anything should.
 func (j *judgement) overdue() {
-	limit := j.Settings.Wait.D()
 	for i := range j.checks {
 		c := &j.checks[i]
+		limit := j.Settings.Wait.D()
 		begun := c.app == statusApp || c.run.Status == "in_progress"
-		if c.outcome != running || begun || j.Now.Sub(latest(j.Since, c.last)) < limit {
+		if begun {
+			limit = max(limit, noEnd)
+		}
+		if c.outcome != running || j.Now.Sub(latest(j.Since, c.last)) < limit {
 			continue
 		}
 		switch {
+		case begun:
+			c.why = fmt.Sprintf("has not finished, and began more than %.3g hours ago", limit.Hours())
 		case c.run.Status == "waiting" || c.workflow != nil && c.run.ID == 0 && c.workflow.Status == "waiting":
 			c.why = fmt.Sprintf("waited %s for somebody's approval", limit)
 		case c.workflow != nil && c.run.ID == 0 && c.workflow.Status == "in_progress":
@@ -333,7 +313,7 @@ func (j *judgement) show() {
 	for _, c := range j.checks {
 		colour, why := c.outcome.colour(), c.why
 		switch {
-		case c.outcome == skipped && success:
+		case c.outcome == skipped && success && !c.held:
 			colour = sia.Green
 		case c.outcome == skipped:
 			why = strings.TrimSuffix(c.why, " counts as green")
@@ -346,7 +326,8 @@ func (j *judgement) show() {
 			why = strings.TrimSuffix("not required; "+why, "; ")
 		}
 		j.result.Checks = append(j.result.Checks,
-			sia.Check{Name: c.label, Colour: colour, Required: c.required, URL: c.url, Why: why})
+			sia.Check{Name: c.label, Colour: colour, Required: c.required, URL: c.url, Why: why, From: c.from(),
+				Code: j.ranCode(c)})
 	}
 	slices.SortStableFunc(j.result.Checks, requiredFirst)
 }
@@ -387,20 +368,7 @@ func (j *judgement) noChecks() {
 	if len(absent) > 0 {
 		j.explain("Required, but absent: %s.", strings.Join(absent, ", "))
 	}
-}
-
-// missing judges what is required and did not report.
-func (j *judgement) missing() {
-	waited, limit := j.Now.Sub(j.Since), j.Settings.Wait.D()
-	for _, r := range j.absent {
-		c := sia.Check{Name: r.String(), Required: true, Colour: sia.Running, Why: "has not appeared yet"}
-		if waited >= limit {
-			c.Colour, c.Why = sia.Blocked, fmt.Sprintf("did not appear within %s", limit)
-			j.blocked = append(j.blocked, sia.Obstacle{Check: c.Name, Reason: c.Why, Absent: true})
-		} else {
-			j.pending = append(j.pending, c.Name+" "+c.Why)
-		}
-		j.result.Checks = append(j.result.Checks, c)
+	for _, e := range j.missed[:min(len(j.missed), maxMissed)] {
+		j.explain("%s is missing; %s.", e.Name, e.Why)
 	}
-	slices.SortStableFunc(j.result.Checks, requiredFirst)
 }

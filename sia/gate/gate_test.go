@@ -127,20 +127,15 @@ func TestJudge(t *testing.T) {
 			in.Statuses, in.BaseStatuses = []Status{status("ci/x", "failure")}, []Status{status("ci/x", "failure")}
 		}), green, "ci/x is excused"},
 
-		{"flaky: passed in the end", input(run(1, "test", "failure"), run(2, "test", "success")), green, "flaky"},
-		{"flaky: failed in the end", input(run(1, "test", "success"), run(2, "test", "failure")), rerun, "flaky"},
-		{"flaky to the last", with(input(run(1, "test", "success"), run(2, "test", "failure")),
+		{"flaky: passed in the end", input(job(1, 7, 1, "test", "failure"), job(2, 7, 2, "test", "success")), green, "flaky"},
+		{"flaky: failed in the end", input(job(1, 7, 1, "test", "success"), job(2, 7, 2, "test", "failure")), rerun, "flaky"},
+		{"flaky to the last", with(input(job(1, 7, 1, "test", "success"), job(2, 7, 2, "test", "failure")),
 			func(in *Input) { in.Reruns = sia.MaxReruns }), none, "run again 3 times"},
 		{"flaky to the last, and another is green",
-			with(input(run(1, "test", "success"), run(2, "test", "failure"), run(3, "build", "success")),
+			with(input(job(1, 7, 1, "test", "success"), job(2, 7, 2, "test", "failure"), run(3, "build", "success")),
 				func(in *Input) { in.Reruns = sia.MaxReruns }), green, "test is excused: flaky"},
 		{"two apps' checks of one name", input(ofApp(run(1, "test", "failure"), "other-ci"), run(2, "test", "success")), red,
 			"test (other-ci) failed"},
-		{"two runs side by side are no re-run", input(
-			Run{ID: 1, Name: "test", Status: "completed", Conclusion: "failure", StartedAt: noon.Add(-time.Hour),
-				CompletedAt: noon.Add(-50 * time.Minute)},
-			Run{ID: 2, Name: "test", Status: "completed", Conclusion: "success", StartedAt: noon.Add(-59 * time.Minute),
-				CompletedAt: noon.Add(-55 * time.Minute)}), red, "test (1) failed"},
 
 		{"cancelled", input(run(1, "test", "cancelled")), rerun, "was cancelled"},
 		{"stale", input(run(1, "test", "stale")), rerun, "stale"},
@@ -206,11 +201,13 @@ func TestChecksAndRuns(t *testing.T) {
 	in.Runs[0].URL = "https://example.com/1"
 	got := Judge(in)
 	want := []sia.Check{
-		{Name: "build", Colour: sia.Green, Required: true},
-		{Name: "net", Colour: sia.Running, Required: true, Why: "failed for a reason outside the code: network"},
-		{Name: "old", Colour: sia.Excused, Required: true, Why: "red on the base commit too"},
-		{Name: "test", Colour: sia.Red, Required: true, URL: "https://example.com/1", Why: "failed"},
-		{Name: "lint", Colour: sia.Red, Why: "not required; failed"},
+		{Name: "build", Colour: sia.Green, Required: true, From: "app ci", Code: true},
+		{Name: "net", Colour: sia.Running, Required: true, Why: "failed for a reason outside the code: network",
+			From: "app ci", Code: true},
+		{Name: "old", Colour: sia.Excused, Required: true, Why: "red on the base commit too", From: "app ci", Code: true},
+		{Name: "test", Colour: sia.Red, Required: true, URL: "https://example.com/1", Why: "failed",
+			From: "app ci", Code: true},
+		{Name: "lint", Colour: sia.Red, Why: "not required; failed", From: "app ci", Code: true},
 	}
 	if diff := cmp.Diff(want, got.Checks); diff != "" {
 		t.Errorf("checks: -want +got\n%s", diff)

@@ -46,6 +46,8 @@ func TestIdentity(t *testing.T) {
 		unended   = func(w Workflow, status string) Workflow { w.Status, w.Conclusion = status, ""; return w }
 		young     = func(in Input) Input { in.Since = noon.Add(-time.Minute); return in }
 		withApp   = func(r Run, id int64) Run { r.AppID = id; return r }
+		ofApp     = func(r Run, slug string) Run { r.App = slug; return r }
+		suite     = func(r Run, id int64) Run { r.SuiteID = id; return r }
 	)
 	ci, nightly := workflow(7, "CI", "push", "success"), workflow(8, "Nightly", "push", "success")
 	for _, c := range []struct {
@@ -95,9 +97,34 @@ func TestIdentity(t *testing.T) {
 			job(3, 7, 2, "test", "success"), job(4, 7, 2, "test", "success")), attempt(ci, 2)), green, "2 required checks"},
 
 		{"another app's later check replaces its earlier", input(run(1, "test", "failure"), run(2, "test", "success")), green,
-			"flaky"},
-		{"another app's earlier check still runs", input(func() Run { r := unfinished(1, "test"); return r }(),
-			run(2, "test", "success")), pending, "test (1) has not finished"},
+			"1 required check is green"},
+		{"another app's later check is red", input(run(1, "test", "success"), run(2, "test", "failure")), red, "test failed"},
+		{"another app's earlier check was given up", input(unfinished(1, "test"), run(2, "test", "success")), green, ""},
+		{"another app's later check runs", input(run(1, "test", "success"), unfinished(2, "test")), pending,
+			"test has not finished"},
+		{"both of another app's run", input(unfinished(1, "test"), unfinished(2, "test")), pending,
+			"test (2) has not finished"},
+		{"another app's is made anew, dated as the first", input(run(1, "test", "failure"), func() Run {
+			r := run(2, "test", "success")
+			r.StartedAt = run(1, "", "").StartedAt
+			return r
+		}()), green, ""},
+		{"another app's hang in several suites", input(suite(run(1, "test", "failure"), 5),
+			suite(run(2, "test", "success"), 6)),
+			green, ""},
+		{"two apps' of one name", input(run(1, "test", "failure"), ofApp(run(2, "test", "success"), "x")), red,
+			"test (ci) failed"},
+		{"a workflow's own, with its token, in the suite of another", on(input(job(1, 7, 1, "test", "success"),
+			suite(ofApp(run(2, "report", "failure"), "github-actions"), 1007),
+			suite(ofApp(run(3, "report", "success"), "github-actions"), 1008)), ci, nightly), green, "2 required checks"},
+		{"a workflow's own is red", on(input(job(1, 7, 1, "test", "success"),
+			suite(ofApp(run(2, "report", "success"), "github-actions"), 1007),
+			suite(ofApp(run(3, "report", "failure"), "github-actions"), 1008)), ci, nightly), red, "report failed"},
+		{"a workflow's own is no job, whatever its name", on(input(job(1, 7, 1, "test", "failure"),
+			suite(ofApp(run(2, "test", "success"), "github-actions"), 1007)), ci), red, "test (1) failed"},
+		{"a workflow without jobs in the suite of which another's own hangs", on(input(job(1, 8, 1, "test", "success"),
+			suite(ofApp(run(2, "report", "success"), "github-actions"), 1007)), workflow(7, "CI", "push", "failure"), nightly),
+			red, "CI ended as failure before any of its jobs began"},
 
 		{"cancelled by a later run of its workflow", on(input(job(1, 7, 1, "test", "cancelled"),
 			job(2, 8, 1, "test", "success")), ci, workflow(8, "CI", "pull_request", "success")), green, "1 required check"},
@@ -137,18 +164,6 @@ func TestIdentity(t *testing.T) {
 		{"another app's check of a required name", requiring(input(withApp(run(1, "test", "success"), 5),
 			withApp(func() Run { r := run(2, "test", "failure"); r.App = "x"; return r }(), 6)),
 			Required{Name: "test", App: 5}), green, "1 required check"},
-		{"a required workflow is red", requiring(on(input(job(1, 7, 1, "test", "failure"),
-			job(2, 8, 1, "lint", "success")), ci, nightly), Required{Workflow: ".github/workflows/CI.yml"},
-			Required{Name: "lint"}), red, "test failed"},
-		{"a required workflow of another repository", requiring(on(input(job(1, 7, 1, "scan", "success")), func() Workflow {
-			w := ci
-			w.Path = "acme/rules/.github/workflows/CI.yml@refs/heads/main"
-			return w
-		}()), Required{Workflow: ".github/workflows/CI.yml"}), green, "1 required check"},
-		{"a required workflow never ran", requiring(on(input(job(2, 8, 1, "lint", "success")), nightly),
-			Required{Workflow: ".github/workflows/CI.yml"}, Required{Name: "lint"}), blocked,
-			"the workflow .github/workflows/CI.yml did not appear"},
-
 		{"a workflow waits for approval", on(input(run(1, "test", "success")), workflow(7, "CI", "push", "action_required")),
 			blocked, "CI waits for somebody's approval"},
 		{"nothing but a workflow that waits for approval", young(on(input(), workflow(7, "CI", "push", "action_required"))),

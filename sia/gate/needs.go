@@ -13,17 +13,23 @@ type Needs struct {
 	Base      bool    // the checks of the base commit
 	// the runs of workflows on the base commit: which of its checks is the same as one of the commit
 	BaseWorkflows bool
-	Logs          []int64 // red runs of the commit: what their logs say of the failure, read beside the base commit's
-	Earlier       []int64 // red runs of checks that went green, too: the class of the failure is enough
-	Tampering     bool    // what the attempt did to tests and protected paths
-	Counts        []Pair  // how many tests the checks ran on the commit and on its base
-	Doubt         bool    // what speaks for and against running red checks again
+	Logs          []int64  // red runs of the commit: what their logs say of the failure, read beside the base commit's
+	Earlier       []int64  // red runs of checks that went green, too: the class of the failure is enough
+	Files         []string // paths of workflow files, as they are on the commit
+	Tampering     bool     // what the attempt did to tests and protected paths
+	Counts        []Pair   // how many tests the checks ran on the commit and on its base
+	Doubt         bool     // what speaks for and against running red checks again
 }
 
 // None reports whether nothing is missing.
 func (n Needs) None() bool {
 	return !n.Workflows && len(n.Attempts) == 0 && !n.Base && !n.BaseWorkflows && len(n.Logs) == 0 &&
-		len(n.Earlier) == 0 && !n.Tampering && len(n.Counts) == 0 && !n.Doubt
+		len(n.Earlier) == 0 && len(n.Files) == 0 && !n.Tampering && len(n.Counts) == 0 && !n.Doubt
+}
+
+// Checks is as much of it as says which checks there are and how they stand, without reading what they say.
+func (n Needs) Checks() Needs {
+	return Needs{Workflows: n.Workflows, Attempts: n.Attempts, Base: n.Base, BaseWorkflows: n.BaseWorkflows}
 }
 
 // Needs says what is to be gathered before the commit is judged, and no more than
@@ -31,7 +37,8 @@ func (n Needs) None() bool {
 // needed; each thing is asked for once, so there is an end.
 //
 // Which workflows ran, and in which attempts, comes first, for it says which runs
-// are one check's. Then come the base commit and the logs, because they can turn
+// are one check's. Workflow files say whether what is missing is missed, and what ran
+// the code. Then come the base commit and the logs, because they can turn
 // red into something else. Whether green was bought, and whether red is chance, is
 // asked when the checks have said all they can.
 func (in Input) Needs() Needs {
@@ -47,6 +54,11 @@ func (in Input) Needs() Needs {
 	}
 	if in.BaseKnown && !in.BaseWorkflowsKnown && j.alikeOnBase() {
 		return Needs{BaseWorkflows: true}
+	}
+	if !in.FilesKnown && j.filesMatter() {
+		if paths := j.wantedFiles(); len(paths) > 0 {
+			return Needs{Files: paths}
+		}
 	}
 	if !j.settled() && j.result.Verdict != sia.VerdictBlocked {
 		return Needs{}

@@ -24,6 +24,7 @@ func unknown(world Input) Input {
 	in.Tampering, in.TamperingKnown = nil, false
 	in.Counts, in.CountsKnown = nil, false
 	in.Doubt, in.DoubtKnown = Doubt{}, false
+	in.Files, in.FilesKnown = nil, false
 	return in
 }
 
@@ -58,6 +59,14 @@ func supply(in, world Input, n Needs) Input {
 	for _, id := range slices.Concat(n.Logs, n.Earlier) {
 		i := slices.IndexFunc(in.Runs, func(r Run) bool { return r.ID == id })
 		in.Runs[i].Read, in.Runs[i].Class = true, world.Runs[i].Class
+	}
+	if len(n.Files) > 0 {
+		in.FilesKnown = true
+		for _, f := range world.Files {
+			if slices.Contains(n.Files, f.Path) {
+				in.Files = append(in.Files, f)
+			}
+		}
 	}
 	if n.Tampering {
 		in.Tampering, in.TamperingKnown = world.Tampering, true
@@ -105,15 +114,32 @@ func TestNeeds(t *testing.T) {
 			[]Needs{{Base: true}, {Logs: []int64{1}}, {Tampering: true}}},
 		{"a required check never came", with(input(run(1, "test", "success")),
 			func(in *Input) { in.Required = []Required{{Name: "e2e"}} }), nil},
-		{"a flip is read", input(failed, run(2, "test", "success")), []Needs{{Earlier: []int64{1}}, {Tampering: true}}},
-		{"a flip beside a failure is read last", input(failed, run(2, "test", "success"), run(3, "lint", "failure")),
-			[]Needs{{Base: true}, {Logs: []int64{3}}, {Earlier: []int64{1}}, {Tampering: true, Doubt: true}}},
+		{"who passes it is read", input(job(1, 7, 1, "test", "success")).with(workflow(7, "CI", "push", "success"),
+			workflow(8, "Lint", "push", "success"), func() Workflow {
+				w := workflow(9, "Rules", "pull_request", "success")
+				w.Repository = "acme/rules"
+				return w
+			}()), []Needs{{Files: []string{ciPath, ".github/workflows/Lint.yml"}}, {Tampering: true}}},
+		{"what is missed is read", with(input(run(1, "test", "success")), func(in *Input) {
+			in.Earlier = []sia.Reported{{Name: "e2e", App: actionsApp, Workflow: ciPath, Event: "push"}}
+			in.Files = []File{{Path: ciPath, Gone: true}}
+		}), []Needs{{Files: []string{ciPath}}, {Tampering: true}}},
+		{"what is missed is waited for", with(input(run(1, "test", "success")), func(in *Input) {
+			in.Earlier = []sia.Reported{{Name: "ci/x"}}
+		}), nil},
+		{"whether a job is missed beside red is read, for people are shown it", with(input(failed), func(in *Input) {
+			in.Earlier = []sia.Reported{{Name: "e2e", App: actionsApp, Workflow: ciPath, Event: "push"}}
+		}), []Needs{{Files: []string{ciPath}}, {Base: true}, {Logs: []int64{1}}, {Tampering: true, Doubt: true}}},
+		{"a flip is read", input(job(1, 7, 1, "test", "failure"), job(2, 7, 2, "test", "success")),
+			[]Needs{{Attempts: []int64{7}}, {Earlier: []int64{1}}, {Tampering: true}}},
+		{"a flip beside a failure is read last",
+			input(job(1, 7, 1, "test", "failure"), job(2, 7, 2, "test", "success"), run(3, "lint", "failure")),
+			[]Needs{{Attempts: []int64{7}}, {Base: true}, {Logs: []int64{3}}, {Earlier: []int64{1}},
+				{Tampering: true, Doubt: true}}},
 		{"cancelled is run again, whatever it says", input(run(1, "test", "cancelled")), nil},
 		{"cancelled for the last time", with(input(run(1, "test", "cancelled"), run(2, "unit", "failure")),
 			func(in *Input) { in.Reruns = sia.MaxReruns }),
 			[]Needs{{Base: true}, {Logs: []int64{2, 1}}, {Tampering: true}}},
-		{"jobs of one name in one workflow run", input(job(1, 7, 1, "test", "failure"), job(2, 7, 2, "test", "success")),
-			[]Needs{{Attempts: []int64{7}}, {Earlier: []int64{1}}, {Tampering: true}}},
 		{"a run of one name twice on the base commit", with(input(job(1, 7, 1, "test", "failure")), func(in *Input) {
 			in.Base = []Run{job(8, 3, 1, "test", "failure"), job(9, 3, 2, "test", "failure")}
 		}), []Needs{{Base: true}, {Attempts: []int64{3}}, {BaseWorkflows: true}}},
@@ -152,7 +178,7 @@ func anyWorld(t *rapid.T) Input {
 	for i := range in.Base {
 		in.Base[i].Class = ""
 	}
-	in.BaseKnown, in.TamperingKnown, in.DoubtKnown = true, true, true
+	in.BaseKnown, in.TamperingKnown, in.DoubtKnown, in.FilesKnown = true, true, true, true
 	in.ByPerson = rapid.Bool().Draw(t, "by a person")
 	in.Doubted = rapid.Bool().Draw(t, "doubted")
 	in.Settings.Rerun = rapid.SampledFrom([]string{sia.RerunAlways, sia.RerunNever, in.Settings.Rerun}).Draw(t,
@@ -166,7 +192,7 @@ func gathered(t *rapid.T, world Input) (in Input, asked []Needs) {
 	in = unknown(world)
 	for n := in.Needs(); !n.None(); n = in.Needs() {
 		asked = append(asked, n)
-		if len(asked) > len(in.Runs)+6 { // the base, the rest, and the logs one by one
+		if len(asked) > len(in.Runs)+7 { // the base, the rest, and the logs one by one
 			t.Fatalf("still not enough: %+v", asked)
 		}
 		in = supply(in, world, n)
@@ -181,7 +207,7 @@ func TestNeedsEnd(t *testing.T) {
 		world := anyWorld(t)
 		_, asked := gathered(t, world)
 		read := map[int64]bool{}
-		base, tampering, doubt, workflows := 0, 0, 0, 0
+		base, tampering, doubt, workflows, files := 0, 0, 0, 0, 0
 		attempts := map[int64]int{}
 		for _, n := range asked {
 			for _, id := range slices.Concat(n.Logs, n.Earlier) {
@@ -209,8 +235,11 @@ func TestNeedsEnd(t *testing.T) {
 			if n.Doubt {
 				doubt++
 			}
+			if len(n.Files) > 0 {
+				files++
+			}
 		}
-		if max(base, tampering, doubt, workflows) > 1 {
+		if max(base, tampering, doubt, workflows, files) > 1 {
 			t.Fatalf("asked twice: %+v", asked)
 		}
 	})

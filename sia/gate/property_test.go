@@ -73,12 +73,44 @@ func anyInput(t *rapid.T) Input {
 		})
 	}
 	in.RequiredKnown = rapid.Bool().Draw(t, "known")
+	in.Earlier = rapid.SliceOfN(anyReported, 0, 2).Draw(t, "earlier")
+	in.History.Merged = rapid.SliceOfN(rapid.SliceOfN(anyReported, 0, 2), 0, 2).Draw(t, "merged")
+	in.History.Base = rapid.SliceOfN(rapid.SliceOfN(anyReported, 0, 2), 0, 2).Draw(t, "reported on the base")
+	if rapid.Bool().Draw(t, "nothing is expected") {
+		in.Earlier, in.History = nil, History{}
+	}
+	in.FilesKnown = rapid.Bool().Draw(t, "files known")
+	in.Files = rapid.SliceOfNDistinct(rapid.Custom(anyFile), 0, 2, func(f File) string { return f.Path }).Draw(t, "files")
 	in.Reruns = rapid.IntRange(0, 4).Draw(t, "reruns")
 	if rapid.Bool().Draw(t, "tampering") {
 		in.Tampering = []string{"a_test.go:3"}
 	}
 	in.Accepted = rapid.Bool().Draw(t, "accepted")
 	return in
+}
+
+// anyReported draws what may report on some commit.
+var anyReported = rapid.Custom(func(t *rapid.T) sia.Reported {
+	r := sia.Reported{Name: rapid.SampledFrom([]string{"build", "test", "lint"}).Draw(t, "reported"),
+		App: rapid.SampledFrom([]string{"", "ci", "github-actions"}).Draw(t, "by")}
+	if r.App == "github-actions" {
+		r.Workflow = rapid.SampledFrom([]string{".github/workflows/ci.yml", ".github/workflows/nightly.yml"}).Draw(t, "in")
+		r.Event = rapid.SampledFrom([]string{"push", "pull_request"}).Draw(t, "on")
+	}
+	return r
+})
+
+// anyFile draws a workflow file.
+func anyFile(t *rapid.T) File {
+	f := File{Path: rapid.SampledFrom([]string{".github/workflows/ci.yml", ".github/workflows/nightly.yml"}).Draw(t,
+		"file"), Gone: rapid.Bool().Draw(t, "gone"), Unread: rapid.Bool().Draw(t, "unread")}
+	if !f.Gone && !f.Unread {
+		f.Triggers = []Trigger{{Event: rapid.SampledFrom([]string{"push", "pull_request"}).Draw(t, "trigger"),
+			Narrow: rapid.Bool().Draw(t, "narrow"), Branches: rapid.Bool().Draw(t, "branches")}}
+		f.Jobs = []Job{{Name: rapid.SampledFrom([]string{"build", "test"}).Draw(t, "job"),
+			Code: rapid.Bool().Draw(t, "code")}}
+	}
+	return f
 }
 
 // anyWorkflows draws runs of workflows, of which all or not all went well; some of them have no jobs.
@@ -121,6 +153,11 @@ func TestInvariants(t *testing.T) {
 		}
 		switch got.Verdict {
 		case sia.VerdictGreen, sia.VerdictTampered:
+			if !slices.ContainsFunc(got.Checks, func(c sia.Check) bool {
+				return c.Required && c.Colour == sia.Green && c.Code
+			}) {
+				t.Fatalf("%s, and nothing ran the code: %+v", got.Verdict, got.Checks)
+			}
 			if colours[sia.Green] == 0 || colours[sia.Red]+colours[sia.Running]+colours[sia.Blocked] > 0 {
 				t.Fatalf("%s with %v", got.Verdict, colours)
 			}
@@ -136,8 +173,10 @@ func TestInvariants(t *testing.T) {
 				t.Fatalf("run again %v after %d re-runs", got.Rerun, in.Reruns)
 			}
 		case sia.VerdictNone:
-			if colours[sia.Green] > 0 {
-				t.Fatalf("no signal with %v", colours)
+			if slices.ContainsFunc(got.Checks, func(c sia.Check) bool {
+				return c.Required && c.Colour == sia.Green && c.Code
+			}) {
+				t.Fatalf("no signal with %+v", got.Checks)
 			}
 		case sia.VerdictBlocked:
 			if colours[sia.Blocked] == 0 || colours[sia.Red]+colours[sia.Running] > 0 || len(got.Blocked) == 0 {

@@ -16,7 +16,7 @@ func standing(rs []Run, w *Workflow) (present []Run, alone bool) {
 	case slices.ContainsFunc(rs, func(r Run) bool { return r.WorkflowRun != 0 }):
 		return newestAttempt(rs, w)
 	default:
-		return sideBySide(rs)
+		return newest(rs)
 	}
 }
 
@@ -44,36 +44,20 @@ func newestAttempt(rs []Run, w *Workflow) (present []Run, alone bool) {
 	return present, most == 1
 }
 
-// sideBySide are the newest run of another app's check, and those that ran at the
-// same time as it or as one of them.
-func sideBySide(rs []Run) (present []Run, alone bool) {
-	in := make([]bool, len(rs))
-	in[len(rs)-1] = true
-	for grown := true; grown; {
-		grown = false
-		for i := range rs {
-			for k := range rs {
-				if !in[i] && in[k] && overlap(rs[i], rs[k]) {
-					in[i], grown = true, true
-				}
-			}
-		}
+// newest is the newest of an app's check runs of one name, which replaces the others, as in
+// GitHub's own list of the latest
+// (https://docs.github.com/en/rest/checks/runs#list-check-runs-for-a-git-reference). Where it
+// still runs, those that do so beside it stand as well.
+func newest(rs []Run) (present []Run, alone bool) {
+	if n := rs[len(rs)-1]; n.Status == "completed" {
+		return []Run{n}, true
 	}
-	for i, r := range rs {
-		if in[i] {
+	for _, r := range rs {
+		if r.Status != "completed" {
 			present = append(present, r)
 		}
 	}
 	return present, len(present) == 1
-}
-
-// overlap reports whether two runs ran at the same time, or may have.
-func overlap(a, b Run) bool {
-	if a.StartedAt.IsZero() || b.StartedAt.IsZero() {
-		return true
-	}
-	before := func(a, b Run) bool { return !a.CompletedAt.IsZero() && a.CompletedAt.Before(b.StartedAt) }
-	return !before(a, b) && !before(b, a)
 }
 
 // withoutReplaced leaves out what a later run of the same workflow and job on the
@@ -89,7 +73,7 @@ func withoutReplaced(all []check) []check {
 			return false
 		}
 		return slices.ContainsFunc(all, func(o check) bool {
-			return o.workflow != nil && o.workflow.ID != c.workflow.ID && o.workflow.Path == c.workflow.Path &&
+			return o.workflow != nil && o.workflow.ID != c.workflow.ID && o.workflow.alike(*c.workflow) &&
 				o.app == c.app && o.name == c.name && later(o.run, c.run) &&
 				(cancelled && o.outcome != skipped || !cancelled && o.workflow.Event == c.workflow.Event)
 		})

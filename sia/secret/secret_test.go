@@ -20,9 +20,10 @@ import (
 // allShapes generate secrets; they are put together here so that the file itself
 // holds none.
 var allShapes = map[string]string{
-	"github-pat":              `ghp_[A-Za-z0-9]{36}`,
-	"github-oauth":            `gho_[A-Za-z0-9]{36}`,
-	"github-app-token":        `gh[us]_[A-Za-z0-9]{36}`,
+	"github-pat":   `ghp_[A-Za-z0-9]{36}`,
+	"github-oauth": `gho_[A-Za-z0-9]{36}`,
+	"github-app-token": `gh[us]_[A-Za-z0-9]{36}|` + // and as GitHub makes them since 2026
+		`ghs_[0-9]{5,7}_eyJhbGciOi[A-Za-z0-9_\-]{30}\.eyJ[A-Za-z0-9_\-]{120}\.[A-Za-z0-9_\-]{341}[AEIMQUYcgkosw048]`,
 	"github-refresh-token":    `ghr_[A-Za-z0-9]{76}`,
 	"github-fine-grained-pat": `github_pat_[A-Za-z0-9]{22}_[A-Za-z0-9]{59}`,
 	"gitlab-token":            `glpat-[A-Za-z0-9]{20}`,

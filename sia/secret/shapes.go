@@ -18,7 +18,8 @@ func ownRules() []*shapeRule {
 			expr: keyHeader},
 		{id: "github-pat", keywords: []string{"ghp_"}, expr: lazyregexp.New(`\bghp_` + githubTail)},
 		{id: "github-oauth", keywords: []string{"gho_"}, expr: lazyregexp.New(`\bgho_` + githubTail)},
-		{id: "github-app-token", keywords: []string{"ghu_", "ghs_"}, expr: lazyregexp.New(`\bgh[us]_` + githubTail)},
+		{id: "github-app-token", keywords: []string{"ghu_", "ghs_"}, expr: lazyregexp.New(`\bgh[us]_` + githubTail),
+			before: usualBefore, after: appTokenAfter},
 		{id: "github-refresh-token", keywords: []string{"ghr_"}, expr: lazyregexp.New(`\bghr_` + githubTail)},
 		{id: "github-fine-grained-pat", keywords: []string{"github_pat_"},
 			expr: lazyregexp.New(`\bgithub_pat_[A-Za-z0-9_]{20,}`)},
@@ -69,8 +70,13 @@ func ownRules() []*shapeRule {
 	return rules
 }
 
-// githubTail follows the prefix of GitHub's tokens. It has dots and hyphens, in case the tokens
-// become JSON web tokens, but no full stop at the end.
+// appTokenAfter is how far an installation's token reaches, which is a JSON web token of about 520
+// characters since 2026. A window that ends at a dot or a hyphen of it would not be followed.
+// https://github.blog/changelog/2026-05-15-github-app-installation-tokens-per-request-override-header/
+const appTokenAfter = 4096
+
+// githubTail follows the prefix of GitHub's tokens. It has the dots and hyphens of JSON web tokens,
+// but no full stop at the end.
 const githubTail = `[A-Za-z0-9_]{16,}(?:[A-Za-z0-9_.\-]*[A-Za-z0-9_])?`
 
 // isWordy reports whether a value is words joined by hyphens, such as the name of a CSS class. It

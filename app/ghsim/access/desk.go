@@ -24,6 +24,7 @@ type Desk struct {
 	tokens map[string]*Token
 	people map[string]*PersonToken
 	grants map[string]Grant // by code
+	deaf   bool             // git does not hear narrowed tokens of the stateless form
 }
 
 // NewDesk is a desk that has handed out nothing. keyPEM, when set, is every app's

@@ -1,8 +1,6 @@
 package access
 
 import (
-	"crypto/rand"
-	"encoding/hex"
 	"errors"
 	"net/http"
 	"slices"
@@ -23,6 +21,7 @@ type Token struct {
 	Repos       []*model.Repository // nil: whatever the installation has
 	Expires     time.Time
 	User        *model.User // set for a person's token, narrowed to one repository
+	Stateless   bool        // it is of the form of 2026
 }
 
 // Has reports whether the token reaches a repository.
@@ -89,15 +88,6 @@ func (d *Desk) Token(raw string) (*Token, error) {
 			Doc: "https://docs.github.com/rest/reference/apps#create-an-installation-access-token-for-an-app"}
 	}
 	return t, nil
-}
-
-// NewToken hands out a token, which lives for an hour.
-func (d *Desk) NewToken(t Token) (raw string, made *Token) {
-	var b [18]byte
-	rand.Read(b[:])
-	raw, t.Expires = "ghs_"+hex.EncodeToString(b[:]), d.hub.Now().Add(tokenLife).Truncate(time.Second)
-	d.tokens[raw] = &t
-	return raw, &t
 }
 
 // Revoke ends a token.

@@ -1,6 +1,8 @@
 package api
 
 import (
+	"strconv"
+
 	"github.com/sia-bot/sia/app/ghsim/access"
 	"github.com/sia-bot/sia/app/ghsim/model"
 	"github.com/sia-bot/sia/app/ghsim/payload"
@@ -59,6 +61,18 @@ func getPermission(c *call) (answer, error) {
 
 func getRepo(c *call) (answer, error) {
 	return ok(c.shape.RepositoryFull(c.repo, permissions(c.repo, c.token))), nil
+}
+
+// getRepoByID is GET /repositories/{id}, to which the redirects of renamed repositories lead.
+// https://docs.github.com/en/rest/using-the-rest-api/best-practices-for-using-the-rest-api#follow-redirects
+func getRepoByID(c *call) (answer, error) {
+	for _, r := range c.world.Repositories() {
+		if strconv.FormatInt(r.ID, 10) == c.params["id"] && (c.token.Has(r) || !r.Private) {
+			c.repo = r
+			return getRepo(c)
+		}
+	}
+	return answer{}, refusal.NotFound()
 }
 
 // permissions are what a token may do in a repository: a person's are those of the

@@ -109,7 +109,8 @@ func createToken(c *call) (answer, error) {
 	if err := c.decode(&in); err != nil {
 		return answer{}, err
 	}
-	t := access.Token{Inst: i, Permissions: maps.Clone(i.Permissions)}
+	t := access.Token{Inst: i, Permissions: maps.Clone(i.Permissions),
+		Stateless: c.r.Header.Get(access.FormHeader) != "disabled"}
 	if len(in.Permissions) > 0 {
 		t.Permissions = map[string]string{"metadata": "read"}
 		for p, level := range in.Permissions {

@@ -57,7 +57,7 @@ func (c *call) policy(r *model.Repository, branch string) (object, error) {
 			Doc: "https://docs.github.com/rest/branches/branch-protection#get-branch-protection"}
 	}
 	u := c.shape.API("/repos/%s/branches/%s/protection/required_status_checks", r.FullName(), branch)
-	return object{"url": u, "contexts_url": u + "/contexts", "strict": r.Strict[branch], "contexts": contexts,
+	return object{"url": u, "contexts_url": u + "/contexts", "strict": r.UpToDate(branch), "contexts": contexts,
 		"checks": shapeContexts(contexts)}, nil
 }
 
@@ -90,25 +90,6 @@ func getProtection(c *call) (answer, error) {
 		"required_linear_history": off, "allow_force_pushes": off, "allow_deletions": off, "block_creations": off,
 		"required_conversation_resolution": off, "lock_branch": off, "allow_fork_syncing": off,
 	}), nil
-}
-
-// getRules is GET /repos/{owner}/{repo}/rules/branches/{branch}; as on GitHub a
-// branch that does not exist has rules too.
-func getRules(c *call) (answer, error) {
-	contexts := c.repo.Rules[c.params["branch"]]
-	out := []object{}
-	if len(contexts) > 0 {
-		checks := []object{}
-		for _, x := range contexts {
-			checks = append(checks, object{"context": x})
-		}
-		out = append(out, object{"type": "required_status_checks", "ruleset_source_type": "Repository",
-			"ruleset_source": c.repo.FullName(),
-			"ruleset_id":     c.repo.Ruleset, "parameters": object{"do_not_enforce_on_create": false,
-				"strict_required_status_checks_policy": c.repo.Strict[c.params["branch"]],
-				"required_status_checks":               checks}})
-	}
-	return ok(out), nil
 }
 
 func getRef(c *call) (answer, error) {

@@ -2,6 +2,7 @@ package api
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -9,9 +10,9 @@ import (
 	"github.com/sia-bot/sia/app/ghsim/payload"
 )
 
-// closing answers what closes an issue: the open pull requests that say so, when it was
-// reopened, and the history of a commit since a time. It goes by the variables owner,
-// name, number, commit and since, and answers all of it, whatever was selected.
+// closing answers what closes an issue, and what a branch asks of commits: the open pull requests that say so, when
+// it was reopened, and the history of a commit since a time. It goes by the variables owner, name, number, commit and
+// since, and answers all of it, whatever was selected.
 func closing(c *call, vars map[string]any) (answer, error) {
 	full := fmt.Sprintf("%v/%v", vars["owner"], vars["name"])
 	r := c.world.Repository(full)
@@ -58,8 +59,15 @@ func closing(c *call, vars map[string]any) (answer, error) {
 		}
 		history = object{"history": object{"nodes": nodes}}
 	}
-	return ok(object{"data": object{"repository": object{"object": history, "issue": object{
-		"closedByPullRequestsReferences": object{"nodes": pulls}, "timelineItems": object{"nodes": reopened}}}}}), nil
+	repo := object{"object": history, "issue": object{
+		"closedByPullRequestsReferences": object{"nodes": pulls}, "timelineItems": object{"nodes": reopened}}}
+	if vars["ref"] != nil {
+		if r.RulesHidden != 0 {
+			return graphqlError("FORBIDDEN", "Resource not accessible by integration"), nil
+		}
+		maps.Copy(repo, ruledRef(r, vars))
+	}
+	return ok(object{"data": object{"repository": repo}}), nil
 }
 
 // timestamp reads a GitTimestamp.

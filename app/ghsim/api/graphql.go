@@ -34,13 +34,15 @@ func graphql(c *call) (answer, error) {
 	switch {
 	case strings.Contains(in.Query, "closedByPullRequestsReferences"):
 		return closing(c, in.Variables)
+	case strings.Contains(in.Query, "refUpdateRule"):
+		return commitRules(c, in.Variables)
 	case strings.Contains(in.Query, "checkSuites"):
 		return headOf(c, in.Variables)
 	}
 	m := draftMutation.FindStringSubmatch(in.Query)
 	if m == nil {
 		return graphqlError("UNDEFINED_FIELD", "the simulator knows the mutations markPullRequestReadyForReview and "+
-			"convertPullRequestToDraft, and the queries for closedByPullRequestsReferences and checkSuites"), nil
+			"convertPullRequestToDraft, and the queries for closedByPullRequestsReferences, refUpdateRule and checkSuites"), nil
 	}
 	id := pullID(m[2], in.Variables)
 	for _, r := range c.world.Repositories() {

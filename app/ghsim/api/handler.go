@@ -190,5 +190,9 @@ func (h *Handler) errorAnswer(err error) answer {
 		h.log.Error("simulator", "error", err)
 		e = &refusal.Error{Code: http.StatusInternalServerError, Message: "Server Error: " + err.Error()}
 	}
-	return answer{code: e.Code, value: e.Body()}
+	a := answer{code: e.Code, value: e.Body()}
+	if e.Location != "" {
+		a.header = map[string]string{"Location": e.Location}
+	}
+	return a
 }

@@ -2,6 +2,7 @@ package api
 
 import (
 	"encoding/json"
+	"net/http"
 	"slices"
 	"strings"
 	"time"
@@ -18,9 +19,19 @@ func (c *call) issue(level string) (*model.Issue, error) {
 		if err := c.need("issues", level); err != nil {
 			return nil, err
 		}
-		return nil, refusal.NotFound()
+		return nil, c.gone(int(c.id("number")))
 	}
 	return i, c.needIssue(i, level)
+}
+
+// gone is the answer about an issue that is not there: one that was transferred is at
+// another address.
+// https://docs.github.com/en/rest/issues/issues#get-an-issue
+func (c *call) gone(number int) error {
+	if to := c.repo.Moved[number]; to != "" {
+		return &refusal.Error{Code: http.StatusMovedPermanently, Message: "Moved Permanently", Location: to}
+	}
+	return refusal.NotFound()
 }
 
 func (c *call) needIssue(i *model.Issue, level string) error {

@@ -173,3 +173,13 @@ func removeIssueLabel(c *call) (answer, error) {
 	}
 	return ok(c.shape.Labels(c.repo, i.Labels)), nil
 }
+
+// deleteLabel is DELETE /repos/{owner}/{repo}/labels/{name}: it goes from every issue, too.
+func deleteLabel(c *call) (answer, error) {
+	l, err := c.label()
+	if err != nil {
+		return answer{}, err
+	}
+	c.world.DeleteLabel(c.repo, c.actor(), l)
+	return answer{code: http.StatusNoContent}, nil
+}

@@ -9,13 +9,10 @@ import (
 	"github.com/sia-bot/sia/app/ghsim/payload"
 )
 
-// headOf answers what judges a commit: its check suites with their runs, the newest
-// status of each context, and how its pull request can be merged. It goes by the
-// variables owner, name, commit, base and number, and answers all of it, whatever was
-// selected, with at most 100 suites and 100 runs of each.
-//
-// As on GitHub it is worked out in the background whether a pull request can be merged:
-// who asks first after head or base has moved is told UNKNOWN.
+// headOf answers a look: what judges a commit and the one that it stands on, how its pull
+// request is, and what reported before. It goes by the variables owner, name, commit, base,
+// number, branch and base_name, and answers all of it, whatever was selected, with at most
+// 100 suites and 100 runs of each. What a variable asks for is there only with it.
 func headOf(c *call, vars map[string]any) (answer, error) {
 	full := fmt.Sprintf("%v/%v", vars["owner"], vars["name"])
 	c.repo = c.world.Repository(full)
@@ -30,23 +27,44 @@ func headOf(c *call, vars map[string]any) (answer, error) {
 	if err := c.lags(); err != nil { // reads what was made meanwhile
 		return answer{}, err
 	}
-	repository := object{}
+	repository := object{"nameWithOwner": c.repo.FullName()}
 	for name, variable := range map[string]string{"object": "commit", "base": "base"} {
 		repository[name] = nil
 		sha, _ := vars[variable].(string)
 		if at, found := c.world.CommitOf(c.repo, sha); found && !c.unknown(sha) {
-			repository[name] = object{"checkSuites": c.suitesOf(at), "status": c.contextsOf(at)}
+			repository[name] = c.judgesOf(at)
 		}
+	}
+	if branch, _ := vars["branch"].(string); branch != "" {
+		repository["branch"] = c.historyOf(branch)
+	}
+	if base, _ := vars["base_name"].(string); base != "" {
+		repository["merged"] = c.mergedInto(base)
 	}
 	if number, _ := vars["number"].(float64); number > 0 {
 		pull := c.repo.Issue(int(number))
 		if pull == nil || pull.Pull == nil || c.unknown(fmt.Sprintf("%s#%d", full, int(number))) {
-			return graphqlError("NOT_FOUND", fmt.Sprintf("Could not resolve to a PullRequest with the number of %d.",
-				int(number))), nil
+			return c.noPull(repository, int(number)), nil
 		}
-		repository["pullRequest"] = c.mergeability(pull)
+		repository["pullRequest"] = c.pullNode(pull)
 	}
 	return ok(object{"data": object{"repository": repository}}), nil
+}
+
+// noPull is a look at a pull request that there is not: everything else is answered beside
+// the error, whose path names the field that could not be.
+// https://spec.graphql.org/October2021/#sec-Handling-Field-Errors
+func (c *call) noPull(repository object, number int) answer {
+	repository["pullRequest"] = nil
+	return ok(object{"data": object{"repository": repository}, "errors": []object{{"type": "NOT_FOUND",
+		"path": []string{"repository", "pullRequest"}, "locations": []object{},
+		"message": fmt.Sprintf("Could not resolve to a PullRequest with the number of %d.", number)}}})
+}
+
+// judgesOf is what judges a commit: its check suites with their runs, and the newest status
+// of each context.
+func (c *call) judgesOf(sha string) object {
+	return object{"oid": sha, "checkSuites": c.suitesOf(sha), "status": c.contextsOf(sha)}
 }
 
 // connection is a page of at most 100 nodes.
@@ -70,17 +88,21 @@ func (c *call) suitesOf(sha string) object {
 		node := object{"databaseId": st.ID, "app": object{"databaseId": st.App.ID, "slug": st.App.Slug},
 			"status": enum(st.Status), "conclusion": enumOrNull(st.Conclusion), "workflowRun": nil,
 			"checkRuns": connection(runs)}
-		if n := slices.IndexFunc(c.repo.Runs, func(r *model.Run) bool { return r.Suite == st }); n >= 0 {
-			run := c.repo.Runs[n]
+		if run := c.repo.RunOf(st); run != nil {
 			node["status"], node["conclusion"] = enum(run.Status), enumOrNull(run.Conclusion)
 			node["workflowRun"] = object{"databaseId": run.ID, "event": run.Event.Name, "createdAt": payload.Stamp(run.Made),
-				"url":      c.shape.HTML("/%s/actions/runs/%d", c.repo.FullName(), run.ID),
-				"file":     object{"path": run.Path},
+				"url": c.shape.HTML("/%s/actions/runs/%d", c.repo.FullName(), run.ID), "file": c.fileOf(run),
 				"workflow": object{"name": run.Name, "resourcePath": c.workflowPath(run.Path)}}
 		}
 		nodes = append(nodes, node)
 	}
 	return connection(nodes)
+}
+
+// fileOf is the file that a run is of, and the repository that has it.
+// https://docs.github.com/en/graphql/reference/actions#object-workflowrunfile
+func (c *call) fileOf(run *model.Run) object {
+	return object{"path": run.Path, "repositoryName": run.Source(c.repo).FullName()}
 }
 
 func (c *call) workflowPath(path string) string {
@@ -112,34 +134,6 @@ func (c *call) contextsOf(sha string) any {
 		return nil
 	}
 	return object{"contexts": nodes}
-}
-
-// mergeability is how a pull request can be merged.
-func (c *call) mergeability(i *model.Issue) object {
-	base := c.repo.Head(i.Pull.Base)
-	o := object{"isDraft": i.Pull.Draft, "headRefOid": i.Pull.HeadSHA, "mergeable": "UNKNOWN",
-		"mergeStateStatus": "UNKNOWN", "baseRef": object{"target": object{"oid": base}}, "potentialMergeCommit": nil}
-	if i.State != "open" {
-		return o
-	}
-	asked := fmt.Sprint(c.repo.ID, i.Number, i.Pull.HeadSHA, base)
-	if !c.merging[asked] {
-		c.merging[asked] = true
-		return o
-	}
-	merge, clean := c.world.TestMerge(c.repo, base, i.Pull.HeadSHA)
-	if o["mergeable"], o["mergeStateStatus"] = "MERGEABLE", "CLEAN"; clean {
-		o["potentialMergeCommit"] = object{"oid": merge, "status": c.contextsOf(merge)}
-	}
-	switch {
-	case !clean:
-		o["mergeable"], o["mergeStateStatus"] = "CONFLICTING", "DIRTY"
-	case i.Pull.Draft:
-		o["mergeStateStatus"] = "DRAFT"
-	case c.repo.Strict[i.Pull.Base] && !c.git.IsAncestor(c.repo.Dir, base, i.Pull.HeadSHA):
-		o["mergeStateStatus"] = "BEHIND"
-	}
-	return o
 }
 
 // enum spells a value as GraphQL does.

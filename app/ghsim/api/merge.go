@@ -1,12 +1,10 @@
 package api
 
 import (
-	"fmt"
 	"net/http"
-	"slices"
 
-	"github.com/sia-bot/sia/app/ghsim/model"
 	"github.com/sia-bot/sia/app/ghsim/refusal"
+	"github.com/sia-bot/sia/app/ghsim/rules"
 )
 
 // mergePull is PUT /repos/{owner}/{repo}/pulls/{number}/merge. GitHub asks for permission to write
@@ -35,32 +33,12 @@ func mergePull(c *call) (answer, error) {
 		return answer{}, &refusal.Error{Code: http.StatusConflict,
 			Message: "Head branch was modified. Review and try the merge again."}
 	}
-	if want := missing(c.repo, i.Pull.Base, i.Pull.HeadSHA); want != "" {
-		return answer{}, cannot(fmt.Sprintf("Required status check %q is expected.", want))
+	if why := rules.Blocks(c.git, c.repo, i); why != "" {
+		return answer{}, cannot(why)
 	}
 	sha, err := c.world.MergePull(c.repo, i, c.actor())
 	if err != nil {
 		return answer{}, cannot("Pull Request is not mergeable: " + err.Error())
 	}
 	return ok(object{"sha": sha, "merged": true, "message": "Pull Request successfully merged"}), nil
-}
-
-// missing is the first check that a branch wants and that a commit does not have in green; empty:
-// none. A check that was left out or is neutral counts as green.
-func missing(r *model.Repository, branch, sha string) string {
-	for _, want := range append(slices.Clone(r.Protection[branch]), r.Rules[branch]...) {
-		green := false
-		for _, k := range r.Checks { // the newest of a name decides
-			if k.SHA == sha && k.Name == want {
-				green = k.Status == "completed" && slices.Contains([]string{"success", "neutral", "skipped"}, k.Conclusion)
-			}
-		}
-		for _, st := range r.StatusesOf(sha) {
-			green = green || st.Context == want && st.State == "success"
-		}
-		if !green {
-			return want
-		}
-	}
-	return ""
 }

@@ -98,7 +98,7 @@ func patchPull(c *call) (answer, error) {
 	}
 	c.world.EditIssue(c.repo, i, c.actor(), in.Title, in.Body)
 	if in.Base != nil {
-		i.Pull.Base, i.Pull.BaseSHA = *in.Base, c.repo.Head(*in.Base)
+		c.world.Retarget(c.repo, i, c.actor(), *in.Base)
 	}
 	if in.State != nil {
 		c.world.SetState(c.repo, i, c.actor(), *in.State, "")

@@ -11,7 +11,7 @@ import (
 
 // Entry is one entry of a directory.
 type Entry struct {
-	mode, Kind, SHA, Path string // kind: blob, tree or commit
+	Mode, Kind, SHA, Path string // kind: blob, tree or commit
 	Size                  int64
 }
 
@@ -37,7 +37,7 @@ func (g *Store) List(dir, sha, path string, recursive bool) ([]Entry, error) {
 			continue
 		}
 		size, _ := strconv.ParseInt(f[3], 10, 64)
-		es = append(es, Entry{mode: f[0], Kind: f[1], SHA: f[2], Size: size, Path: name})
+		es = append(es, Entry{Mode: f[0], Kind: f[1], SHA: f[2], Size: size, Path: name})
 	}
 	return es, nil
 }
@@ -68,7 +68,7 @@ func (g *Store) EntryAt(dir, sha, path string) (Entry, error) {
 		return Entry{}, fmt.Errorf("%s at %.7s: %w", path, sha, errNoFile)
 	}
 	size, _ := strconv.ParseInt(f[3], 10, 64)
-	return Entry{mode: f[0], Kind: f[1], SHA: f[2], Size: size, Path: name}, nil
+	return Entry{Mode: f[0], Kind: f[1], SHA: f[2], Size: size, Path: name}, nil
 }
 
 // BlobAt is the content of a file in a commit.

@@ -13,6 +13,19 @@ import (
 func (g *Store) CommitFiles(
 	dir string, parents []string, files map[string]string, message string, by Signature,
 ) (string, error) {
+	base := ""
+	if len(parents) > 0 {
+		base = parents[0]
+	}
+	tree, err := g.WriteTree(dir, base, files)
+	if err != nil {
+		return "", err
+	}
+	return g.CommitTree(dir, tree, parents, message, by)
+}
+
+// WriteTree writes a tree of files over another, "" for none.
+func (g *Store) WriteTree(dir, base string, files map[string]string) (string, error) {
 	index, err := os.CreateTemp(g.root, "index-")
 	if err != nil {
 		return "", err
@@ -21,8 +34,8 @@ func (g *Store) CommitFiles(
 	defer os.Remove(index.Name())
 	os.Remove(index.Name()) // git wants to make it itself
 	env := []string{"GIT_INDEX_FILE=" + index.Name()}
-	if len(parents) > 0 {
-		if _, err := g.run(dir, env, nil, "read-tree", parents[0]); err != nil {
+	if base != "" {
+		if _, err := g.run(dir, env, nil, "read-tree", base); err != nil {
 			return "", err
 		}
 	}
@@ -49,7 +62,7 @@ func (g *Store) CommitFiles(
 	if err != nil {
 		return "", err
 	}
-	return g.CommitTree(dir, strings.TrimSpace(string(tree)), parents, message, by)
+	return strings.TrimSpace(string(tree)), nil
 }
 
 // CommitTree writes a commit of a tree.

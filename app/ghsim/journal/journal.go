@@ -31,8 +31,9 @@ func New(mon *monitor.Monitor, clock func() time.Time) *Journal {
 // "installation.created", "status", …), and besides: "repository.created",
 // "repository.deleted", "push", "push.created", "push.deleted", "push.forced",
 // "pull_request.merged", "reaction.created", "label.created", "label.edited",
-// "check_run.in_progress", "check_run.rerequested", "check_run.requested_action",
-// "check_suite.rerequested", "workflow_run.rerequested" and "app.created".
+// "merge_group.checks_requested", "workflow_run.job_broken", "check_run.in_progress",
+// "check_run.rerequested", "check_run.requested_action", "check_suite.rerequested",
+// "workflow_run.rerequested" and "app.created".
 type Entry struct {
 	Seq    int       // 1, 2, 3, …
 	At     time.Time // by the simulator's clock

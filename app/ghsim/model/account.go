@@ -18,10 +18,25 @@ func (u *User) Email() string { return fmt.Sprintf("%d+%s@users.noreply.github.c
 
 // Actor is who does something: a person, or an app through an installation.
 type Actor struct {
-	User *User
-	App  *App
-	Inst *Installation
+	User  *User
+	App   *App
+	Inst  *Installation
+	Token Token
 }
+
+// Token is whose token somebody acts with, as far as workflows mind.
+type Token int
+
+// The tokens. What is done with a workflow's own GITHUB_TOKEN starts no workflows, but for
+// those of a pull request that was opened, updated or reopened: since June 2026 they wait
+// for somebody's approval on github.com, and elsewhere they don't start either.
+// https://docs.github.com/en/actions/concepts/security/github_token#when-github_token-triggers-workflow-runs
+// https://github.blog/changelog/2026-06-11-bot-created-pull-requests-can-run-workflows-if-approved/
+const (
+	OwnToken    Token = iota // a person's or an app's
+	GitHubToken              // a workflow's
+	SilentToken              // a workflow's, on a server that starts nothing for it
+)
 
 // As is an account that does something by itself.
 func As(u *User) Actor { return Actor{User: u} }

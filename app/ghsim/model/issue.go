@@ -35,6 +35,8 @@ type Issue struct {
 	Comments  []*Comment
 	Reactions []*Reaction
 	Pull      *Pull // nil for a plain issue
+	BlockedBy []*Issue
+	SubIssues []*Issue
 }
 
 // Comment is a comment on an issue or a pull request.

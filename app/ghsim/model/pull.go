@@ -10,6 +10,7 @@ type Pull struct {
 	Head, Base       string // branch names; both in this repository
 	HeadSHA, BaseSHA string
 	Draft            bool
+	Queue            string // branch of the merge queue that holds it; empty: it is in none
 	MergedAt         time.Time
 	MergedBy         *User
 	MergeSHA         string

@@ -14,6 +14,9 @@ type Repository struct {
 	Dir           string // of the bare git repository
 	Private       bool
 	Archived      bool
+	NoIssues      bool   // issues are switched off
+	NoPulls       bool   // pull requests are switched off
+	PullsBy       string // who may open pull requests: all ("") or collaborators_only
 	DefaultBranch string
 	Made, Pushed  time.Time
 	LastNumber    int
@@ -29,9 +32,16 @@ type Repository struct {
 	Workflows     map[string]int64    // path → id
 	Actions       Actions             // what keeps its workflows from running
 	Protection    map[string][]string // branch → required contexts (classic protection)
-	Rules         map[string][]string // branch → required contexts (ruleset)
+	Rules         map[string][]Rule   // branch → rules of rulesets
+	RulesHidden   int                 // the status with which the API refuses to tell the rules; 0: it tells them
 	Strict        map[string]bool     // branch → what is merged into it has to be up to date with it
 	TestMerges    map[string]string   // base and head → the commit that merges them
+	Moved         map[int]string      // number → where an issue that was transferred is in the API
+	Signed        map[string]bool     // commits that GitHub signed
+	SignedOnly    map[string]bool     // branch → classic protection wants signed commits
+	SignOff       bool                // commits made on the web have to be signed off
+	Hooks         bool                // pre-receive hooks judge what is merged, as on GitHub Enterprise Server
+	Rulesets      []Ruleset           // made through the API
 	Ruleset       int64
 	Receiving     chan struct{} // capacity 1: one receive-pack at a time
 }
@@ -41,6 +51,8 @@ type Actions struct {
 	Approval bool   // runs wait until somebody approves them
 	NoRunner bool   // jobs stay queued
 	Refusal  string // jobs are never started, and this is said about each
+	Startup  bool   // runs fail before they have a job
+	Late     bool   // a job that needs others is made when those have ended, as on github.com
 }
 
 // Branches are the branch names, sorted.
@@ -55,9 +67,9 @@ func (r *Repository) Branches() []string {
 	return bs
 }
 
-// Protected reports whether a branch wants checks, by protection or by a ruleset.
+// Protected reports whether a branch has protection or rules.
 func (r *Repository) Protected(branch string) bool {
-	return len(r.Protection[branch])+len(r.Rules[branch]) > 0
+	return len(r.Protection[branch])+len(r.Rules[branch]) > 0 || r.SignedOnly[branch]
 }
 
 // Comment is the comment of an id, or nil.
@@ -161,6 +173,16 @@ func (r *Repository) LatestChecks(st *Suite) []*CheckRun {
 		}
 	}
 	return ks
+}
+
+// RunOf is the workflow run that a suite is of, or nil.
+func (r *Repository) RunOf(st *Suite) *Run {
+	for _, run := range r.Runs {
+		if run.Suite == st {
+			return run
+		}
+	}
+	return nil
 }
 
 // Association is how an author belongs to a repository.

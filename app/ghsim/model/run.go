@@ -13,6 +13,8 @@ type Run struct {
 	Attempt            int
 	WorkflowID         int64
 	Name, Path         string
+	From               *Repository // that has the workflow's file; nil: the one that it runs in
+	FromRef            string      // the branch of it that the file was read from
 	Event              runner.Event
 	Branch, SHA        string
 	Ref                string // what its jobs check out, such as refs/pull/3/merge
@@ -26,8 +28,17 @@ type Run struct {
 	Made, Updated      time.Time
 	Started            time.Time
 	Planned            []runner.Job // what it runs
+	Waiting            []runner.Job // of those, what makes jobs later, when what it needs has ended
+	Broken             []Broken     // of those, what made no job, in its present attempt
 	Jobs               []*Job       // of every attempt
 	Artifacts          []*Artifact  // of every attempt, oldest first
+}
+
+// Broken is a job of a workflow file that made no job: its matrix is empty, say. The run
+// fails of it, and no check run tells why.
+type Broken struct {
+	Job runner.Job
+	Why string
 }
 
 // Artifact is what a job of a run uploaded.
@@ -38,6 +49,17 @@ type Artifact struct {
 	Made    time.Time
 	Expired bool
 }
+
+// Source is the repository that has the workflow's file. in is the one that it runs in.
+func (r *Run) Source(in *Repository) *Repository {
+	if r.From != nil {
+		return r.From
+	}
+	return in
+}
+
+// Unmade reports whether the run has jobs that were not made, or never will be.
+func (r *Run) Unmade() bool { return len(r.Waiting)+len(r.Broken) > 0 }
 
 // Latest are the jobs of the last attempt.
 func (r *Run) Latest() []*Job {

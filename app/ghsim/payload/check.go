@@ -75,7 +75,7 @@ func (s *Shaper) Suite(r *model.Repository, st *model.Suite) Object {
 		"pull_requests": s.pullStubs(r, st.SHA), "app": s.App(st.App), "created_at": Stamp(st.Made),
 		"updated_at":    Stamp(st.Updated),
 		"rerequestable": true, "runs_rerequestable": true, "latest_check_runs_count": len(r.LatestChecks(st)),
-		"check_runs_url": u + "/check-runs", "head_commit": s.commitLite(s.git.Facts(r.Dir, st.SHA)),
+		"check_runs_url": u + "/check-runs", "head_commit": s.CommitLite(s.git.Facts(r.Dir, st.SHA)),
 	}
 }
 

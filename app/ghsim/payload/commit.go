@@ -9,15 +9,15 @@ import (
 	"github.com/sia-bot/sia/app/ghsim/model"
 )
 
-// commitLite is a commit as suites, runs and pushes carry it.
-func (s *Shaper) commitLite(c git.Commit) Object {
+// CommitLite is a commit as suites, runs and pushes carry it.
+func (s *Shaper) CommitLite(c git.Commit) Object {
 	return Object{"id": c.SHA, "tree_id": c.Tree, "message": c.Message, "timestamp": Stamp(c.Committer.At),
 		"author":    Object{"name": c.Author.Name, "email": c.Author.Email},
 		"committer": Object{"name": c.Committer.Name, "email": c.Committer.Email}}
 }
 
-// accountOf is the account whose address a commit carries, or nil.
-func (s *Shaper) accountOf(i git.Signature) *model.User {
+// AccountOf is the account whose address a commit carries, or nil.
+func (s *Shaper) AccountOf(i git.Signature) *model.User {
 	local, host, _ := strings.Cut(i.Email, "@")
 	if host != "users.noreply.github.com" {
 		return nil
@@ -45,12 +45,32 @@ func (s *Shaper) Commit(r *model.Repository, c git.Commit) Object {
 			"author": who(c.Author), "committer": who(c.Committer), "message": c.Message,
 			"tree": Object{"sha": c.Tree, "url": s.API("/repos/%s/git/trees/%s", r.FullName(), c.Tree)},
 			"url":  s.API("/repos/%s/git/commits/%s", r.FullName(), c.SHA), "comment_count": 0,
-			"verification": Object{"verified": false, "reason": "unsigned", "signature": nil, "payload": nil,
-				"verified_at": nil},
+			"verification": verification(r, c),
 		},
-		"author": s.userOrNull(s.accountOf(c.Author)), "committer": s.userOrNull(s.accountOf(c.Committer)),
+		"author": s.userOrNull(s.AccountOf(c.Author)), "committer": s.userOrNull(s.AccountOf(c.Committer)),
 		"parents": parents,
 	}
+}
+
+// verification is what is said of a commit's signature: one is there where GitHub made it.
+// https://docs.github.com/en/rest/commits/commits#get-a-commit
+func verification(r *model.Repository, c git.Commit) Object {
+	if !r.Signed[c.SHA] {
+		return Object{"verified": false, "reason": "unsigned", "signature": nil, "payload": nil, "verified_at": nil}
+	}
+	return Object{"verified": true, "reason": "valid", "signature": "-----BEGIN PGP SIGNATURE-----\n",
+		"payload": "tree " + c.Tree, "verified_at": Stamp(c.Committer.At)}
+}
+
+// GitCommit is a commit as the Git database API answers it.
+// https://docs.github.com/en/rest/git/commits
+func (s *Shaper) GitCommit(r *model.Repository, c git.Commit) Object {
+	full := s.Commit(r, c)
+	o := full["commit"].(Object)
+	delete(o, "comment_count")
+	o["sha"], o["node_id"], o["parents"] = c.SHA, full["node_id"], full["parents"]
+	o["html_url"] = full["html_url"]
+	return o
 }
 
 // File is one changed file.
@@ -138,7 +158,7 @@ func (s *Shaper) pushedCommit(r *model.Repository, c git.Commit) Object {
 			modified = append(modified, f.Path)
 		}
 	}
-	o := s.commitLite(c)
+	o := s.CommitLite(c)
 	o["distinct"], o["url"] = true, s.HTML("/%s/commit/%s", r.FullName(), c.SHA)
 	o["added"], o["removed"], o["modified"] = added, removed, modified
 	return o

@@ -67,6 +67,9 @@ func (s *Shaper) Issue(r *model.Repository, i *model.Issue) Object {
 func (s *Shaper) IssueFull(r *model.Repository, i *model.Issue) Object {
 	o := s.Issue(r, i)
 	o["closed_by"] = s.userOrNull(i.ClosedBy)
+	if i.Pull == nil {
+		o["issue_dependencies_summary"], o["sub_issues_summary"] = s.blockers(i), s.subIssues(i)
+	}
 	if i.App != nil {
 		o["performed_via_github_app"] = s.Integration(i.App)
 	}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/sia-bot/sia/app/ghsim/git"
 	"github.com/sia-bot/sia/app/ghsim/model"
+	"github.com/sia-bot/sia/app/ghsim/rules"
 )
 
 // Review is a review; payloads print its state in lower case.
@@ -60,17 +61,8 @@ func (s *Shaper) Pull(r *model.Repository, i *model.Issue) Object {
 	additions, deletions := cmp.Totals()
 	mergeable, state := any(nil), "unknown"
 	if i.State == "open" {
-		base := r.Head(p.Base)
-		_, clean := s.git.MergeTree(r.Dir, base, p.HeadSHA)
-		mergeable, state = clean, "clean"
-		switch {
-		case !clean:
-			state = "dirty"
-		case p.Draft:
-			state = "draft"
-		case r.Strict[p.Base] && !s.git.IsAncestor(r.Dir, base, p.HeadSHA):
-			state = "behind"
-		}
+		_, clean := s.git.MergeTree(r.Dir, r.Head(p.Base), p.HeadSHA)
+		mergeable, state = clean, rules.State(s.git, r, i)
 	}
 	o := s.PullLite(r, i)
 	if i.State == "open" {

@@ -1,6 +1,7 @@
 package payload
 
 import (
+	"cmp"
 	"maps"
 	"net/url"
 	"path"
@@ -91,7 +92,7 @@ func (s *Shaper) Repository(r *model.Repository) Object {
 		"has_pages":       false,
 		"has_discussions": false, "forks_count": 0, "mirror_url": nil, "archived": r.Archived, "disabled": false,
 		"open_issues_count": open, "license": nil, "allow_forking": false, "is_template": false,
-		"web_commit_signoff_required": false,
+		"web_commit_signoff_required": r.SignOff,
 		"topics":                      []string{}, "visibility": visibility, "forks": 0, "open_issues": open, "watchers": 0,
 		"default_branch": r.DefaultBranch, "custom_properties": Object{},
 	})
@@ -106,7 +107,8 @@ func (s *Shaper) RepositoryFull(r *model.Repository, permissions map[string]any)
 		"network_count": 0, "subscribers_count": 0, "allow_rebase_merge": true, "allow_squash_merge": true,
 		"allow_merge_commit": true,
 		"allow_auto_merge":   false, "allow_update_branch": false, "delete_branch_on_merge": false,
-		"permissions": permissions,
+		"permissions": permissions, "has_issues": !r.NoIssues, "has_pull_requests": !r.NoPulls,
+		"pull_request_creation_policy": cmp.Or(r.PullsBy, "all"),
 	})
 	return o
 }

@@ -21,7 +21,7 @@ func (s *Shaper) Run(r *model.Repository, run *model.Run, actor *model.User) Obj
 	return Object{
 		"id": run.ID, "node_id": NodeID("WFR", run.ID), "name": run.Name,
 		"display_title": s.git.Facts(r.Dir, run.SHA).Subject(),
-		"head_branch":   run.Branch, "head_sha": run.SHA, "path": run.Path, "run_number": run.Number,
+		"head_branch":   run.Branch, "head_sha": run.SHA, "path": runPath(run), "run_number": run.Number,
 		"run_attempt": run.Attempt,
 		"event":       run.Event.Name,
 		"status":      run.Status, "conclusion": OrNull(run.Conclusion), "workflow_id": run.WorkflowID,
@@ -33,10 +33,19 @@ func (s *Shaper) Run(r *model.Repository, run *model.Run, actor *model.User) Obj
 		"artifacts_url":   u + "/artifacts",
 		"cancel_url":      u + "/cancel", "rerun_url": u + "/rerun", "previous_attempt_url": previous,
 		"workflow_url": s.API("/repos/%s/actions/workflows/%d", r.FullName(), run.WorkflowID),
-		"head_commit":  s.commitLite(s.git.Facts(r.Dir, run.SHA)), "repository": s.RepositoryLite(r),
+		"head_commit":  s.CommitLite(s.git.Facts(r.Dir, run.SHA)), "repository": s.RepositoryLite(r),
 		"head_repository":      s.RepositoryLite(r),
 		"referenced_workflows": []Object{},
 	}
+}
+
+// runPath is the path of a run's workflow; of one of another repository with that and the ref.
+// https://docs.github.com/en/rest/actions/workflow-runs#get-a-workflow-run
+func runPath(run *model.Run) string {
+	if run.From == nil {
+		return run.Path
+	}
+	return run.From.FullName() + "/" + run.Path + "@" + run.FromRef
 }
 
 // Workflow is the workflow that a run is of.

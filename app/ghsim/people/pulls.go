@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/sia-bot/sia/app/ghsim/model"
+	"github.com/sia-bot/sia/app/ghsim/rules"
 	"github.com/sia-bot/sia/app/ghsim/world"
 )
 
@@ -62,11 +63,25 @@ func (p *People) OpenPull(repo, login, head, base, title, body string, draft boo
 
 // MergePull merges a pull request with a merge commit and returns its SHA.
 func (p *People) MergePull(repo string, number int, login string) (sha string, err error) {
-	err = p.onIssue(repo, number, login, "write", func(r *model.Repository, i *model.Issue, a model.Actor) error {
+	err = p.onPull(repo, number, login, func(r *model.Repository, i *model.Issue, a model.Actor) error {
+		if why := rules.Blocks(p.git, r, i); why != "" && i.State == "open" {
+			return fmt.Errorf("merging %s#%d: %s", repo, number, why)
+		}
 		sha, err = p.world.MergePull(r, i, a)
 		return err
 	})
 	return sha, err
+}
+
+// Retarget has a pull request be merged into another branch.
+func (p *People) Retarget(repo string, number int, login, base string) error {
+	return p.onPull(repo, number, login, func(r *model.Repository, i *model.Issue, a model.Actor) error {
+		if r.Head(base) == "" {
+			return fmt.Errorf("%s has no branch %s", repo, base)
+		}
+		p.world.Retarget(r, i, a, base)
+		return nil
+	})
 }
 
 // ReviewComment comments on a line of a pull request's head and returns the

@@ -36,27 +36,41 @@ func (p *People) ForcePush(repo, branch, login, sha string) error {
 func (p *People) pushAs(
 	repo, branch, login string, to func(*model.Repository, model.Actor) (string, error),
 ) (string, error) {
+	return p.pushBy(repo, branch, to, func() (*model.Repository, model.Actor, error) {
+		return p.person(repo, login, "write")
+	})
+}
+
+// pushBy moves a branch as somebody whom by finds; it is called with the lock held.
+func (p *People) pushBy(
+	repo, branch string, to func(*model.Repository, model.Actor) (string, error),
+	by func() (*model.Repository, model.Actor, error),
+) (string, error) {
 	p.world.Lock()
 	r, err := p.repository(repo)
 	p.world.Unlock()
 	if err != nil {
 		return "", err
 	}
+	receiving := r.Receiving
 	select { // receive-pack of this repository waits meanwhile
-	case r.Receiving <- struct{}{}:
-		defer func() { <-r.Receiving }()
+	case receiving <- struct{}{}:
+		defer func() { <-receiving }()
 	case <-p.ended:
 		return "", errors.New("pushing: the simulator is closed")
 	}
 	p.world.Lock()
 	defer p.world.Unlock()
-	r, a, err := p.person(repo, login, "write")
+	r, a, err := by()
 	if err != nil {
 		return "", err
 	}
 	sha, err := to(r, a)
 	if err != nil {
 		return "", fmt.Errorf("pushing %s of %s: %w", branch, repo, err)
+	}
+	if r.HasRule(branch, model.RuleSignatures) { // GitHub refuses there what is not signed
+		r.Signed[sha] = true
 	}
 	if err := p.world.MoveRef(r, a, "refs/heads/"+branch, sha); err != nil {
 		return "", fmt.Errorf("pushing %s of %s: %w", branch, repo, err)

@@ -120,47 +120,6 @@ func (p *People) Archive(repo string) error {
 	return err
 }
 
-// SetBranchProtection requires the named checks on a branch, as classic branch
-// protection does. Without contexts the branch is not protected.
-func (p *People) SetBranchProtection(repo, branch string, contexts ...string) error {
-	return p.require(repo, branch, contexts, func(r *model.Repository) map[string][]string { return r.Protection })
-}
-
-// SetRuleset requires the named checks on a branch through a ruleset.
-func (p *People) SetRuleset(repo, branch string, contexts ...string) error {
-	return p.require(repo, branch, contexts, func(r *model.Repository) map[string][]string { return r.Rules })
-}
-
-func (p *People) require(repo, branch string, contexts []string, of func(*model.Repository) map[string][]string) error {
-	p.world.Lock()
-	defer p.world.Unlock()
-	r, err := p.repository(repo)
-	if err != nil {
-		return err
-	}
-	if r.Ruleset == 0 {
-		r.Ruleset = p.world.NextID()
-	}
-	if len(contexts) == 0 {
-		delete(of(r), branch)
-		return nil
-	}
-	of(r)[branch] = slices.Clone(contexts)
-	return nil
-}
-
-// RequireUpToDate has what is merged into a branch be up to date with it, besides the
-// checks that its protection or ruleset requires.
-func (p *People) RequireUpToDate(repo, branch string) error {
-	p.world.Lock()
-	defer p.world.Unlock()
-	r, err := p.repository(repo)
-	if err == nil {
-		r.Strict[branch] = true
-	}
-	return err
-}
-
 // DeleteRepo deletes a repository; installations lose it.
 func (p *People) DeleteRepo(repo string) error {
 	p.world.Lock()

@@ -10,11 +10,12 @@ import (
 
 // Error is an error answer as GitHub's REST API gives it.
 type Error struct {
-	Code    int
-	Message string
-	Doc     string // address of the documentation; default that of the whole API
-	errors  []object
-	simple  []string // instead of errors, where GitHub says only words
+	Code     int
+	Message  string
+	Doc      string // address of the documentation; default that of the whole API
+	Location string // where to ask instead; empty: nowhere
+	errors   []object
+	simple   []string // instead of errors, where GitHub says only words
 }
 
 type object = map[string]any
@@ -28,6 +29,9 @@ func (e *Error) Body() map[string]any {
 		doc = "https://docs.github.com/rest"
 	}
 	b := object{"message": e.Message, "documentation_url": doc, "status": strconv.Itoa(e.Code)}
+	if e.Location != "" {
+		b["url"] = e.Location
+	}
 	if len(e.errors) > 0 {
 		b["errors"] = e.errors
 	}

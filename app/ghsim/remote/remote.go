@@ -6,7 +6,6 @@ import (
 	"bytes"
 	"log/slog"
 	"net/http"
-	"slices"
 
 	"github.com/sia-bot/sia/app/ghsim/access"
 	"github.com/sia-bot/sia/app/ghsim/fault"
@@ -102,27 +101,15 @@ func (h *Handler) admit(r *http.Request, req git.Request) (visit, int) {
 		level = "write"
 	}
 	switch {
-	case repo == nil || !t.Has(repo):
+	case repo == nil || !t.Has(repo) || h.desk.Unheard(t, repo):
 		return visit{}, http.StatusNotFound
 	case !t.May("contents", level):
 		return visit{}, http.StatusForbidden
 	}
 	bot := t.Inst.App.Bot
 	return visit{repo: repo, actor: model.Actor{User: bot, App: t.Inst.App, Inst: t.Inst},
-		access: git.Access{Dir: repo.Dir, User: bot.Login, Protected: protected(repo),
+		access: git.Access{Dir: repo.Dir, User: bot.Login, Protected: repo.Guarded(),
 			NoWorkflows: !t.May("workflows", "write")}}, 0
-}
-
-// protected are the refs of branches that apps can't push to.
-func protected(r *model.Repository) []string {
-	var refs []string
-	for _, of := range []map[string][]string{r.Protection, r.Rules} {
-		for b := range of {
-			refs = append(refs, "refs/heads/"+b)
-		}
-	}
-	slices.Sort(refs)
-	return slices.Compact(refs)
 }
 
 // keptAnswer keeps the answer to a push until that had its consequences.

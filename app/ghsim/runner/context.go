@@ -37,6 +37,9 @@ func (e Event) github() map[string]any {
 		out["head_ref"], out["base_ref"] = at("pull_request", "head", "ref"), at("pull_request", "base", "ref")
 		out["sha"] = at("pull_request", "head", "sha")
 	}
+	if e.Name == "merge_group" {
+		out["ref"], out["sha"] = at("merge_group", "head_ref"), at("merge_group", "head_sha")
+	}
 	ref := asText(out["ref"])
 	for _, kind := range []string{"refs/heads/", "refs/tags/", "refs/pull/"} {
 		ref = strings.TrimPrefix(ref, kind)

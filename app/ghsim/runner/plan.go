@@ -31,17 +31,22 @@ func (e Event) BaseBranch() string {
 }
 
 // branch is the branch that a trigger's filter is about: the one that was pushed
-// to, or a pull request's base.
+// to, or the base of a pull request or of a merge group.
 func (e Event) branch() string {
-	if e.Name == "push" {
+	switch e.Name {
+	case "push":
 		ref, _ := e.Payload["ref"].(string)
+		return strings.TrimPrefix(ref, "refs/heads/")
+	case "merge_group":
+		group, _ := e.Payload["merge_group"].(map[string]any)
+		ref, _ := group["base_ref"].(string)
 		return strings.TrimPrefix(ref, "refs/heads/")
 	}
 	return e.BaseBranch()
 }
 
 // Job is one job to be run: a job of the file, or one combination of its
-// matrix.
+// matrix, or a job with a matrix that is evaluated when the job begins.
 type Job struct {
 	Key    string // in the file
 	Name   string // of the check run
@@ -51,6 +56,7 @@ type Job struct {
 	matrix map[string]any
 	github map[string]any // the context of that name, as the event tells it
 	needs  map[string]Need
+	whole  bool // its matrix has not been evaluated
 }
 
 // After is the job with what those that it needs came to.
@@ -114,10 +120,16 @@ func (w *Workflow) jobs(e Event) ([]Job, error) {
 				continue
 			}
 			done[key] = true
-			for _, m := range combinations(spec.Strategy.Matrix) {
-				jobs = append(jobs, Job{Key: key, Name: jobName(key, spec, m, github), Needs: needs, file: &w.file, spec: spec,
-					matrix: m, github: github})
+			job := Job{Key: key, Name: key, Needs: needs, file: &w.file, spec: spec, github: github, whole: true}
+			if job.Waits() {
+				jobs = append(jobs, job)
+				continue
 			}
+			expanded, err := job.Expand()
+			if err != nil { // it is said when the job would begin
+				expanded = []Job{job}
+			}
+			jobs = append(jobs, expanded...)
 		}
 		if len(done) == n {
 			return nil, errors.New("the jobs' needs form a cycle")
@@ -141,79 +153,4 @@ func jobName(key string, j jobFile, matrix, github map[string]any) string {
 		vs = append(vs, asText(matrix[k]))
 	}
 	return key + " (" + strings.Join(vs, ", ") + ")"
-}
-
-// maxCombinations is GitHub's limit of jobs that a matrix makes.
-const maxCombinations = 256
-
-// combinations are a matrix's combinations, at least one.
-// https://docs.github.com/actions/how-tos/write-workflows/choose-what-workflows-do/run-job-variations
-func combinations(matrix any) []map[string]any {
-	m, _ := matrix.(map[string]any)
-	out := []map[string]any{nil}
-	axes := 0
-	for _, k := range slices.Sorted(maps.Keys(m)) {
-		values, _ := plain(m[k]).([]any)
-		if k == "include" || k == "exclude" || len(values) == 0 {
-			continue
-		}
-		axes++
-		var next []map[string]any
-		for _, have := range out {
-			for _, v := range values {
-				c := map[string]any{k: v}
-				maps.Copy(c, have)
-				next = append(next, c)
-			}
-		}
-		out = next[:min(len(next), maxCombinations)]
-	}
-	excludes, _ := plain(m["exclude"]).([]any)
-	out = slices.DeleteFunc(out, func(c map[string]any) bool {
-		return slices.ContainsFunc(excludes, func(x any) bool { return len(c) > 0 && fits(c, x, true) })
-	})
-	if axes == 0 {
-		out = nil
-	}
-	includes, _ := plain(m["include"]).([]any)
-	originals := len(out)
-	axis := func(k string) bool { _, is := m[k]; return is && k != "include" && k != "exclude" }
-	for _, x := range includes {
-		add, _ := x.(map[string]any)
-		found := false
-		for _, c := range out[:originals] {
-			own := map[string]any{} // of the entry, what the matrix has too
-			for k, v := range add {
-				if axis(k) {
-					own[k] = v
-				}
-			}
-			if fits(c, own, false) {
-				found = true
-				maps.Copy(c, add)
-			}
-		}
-		if !found && len(out) < maxCombinations {
-			out = append(out, maps.Clone(add))
-		}
-	}
-	if len(out) == 0 && axes == 0 {
-		return []map[string]any{nil}
-	}
-	return out
-}
-
-// fits reports whether a combination has all values of an entry; known asks that
-// the entry has some.
-func fits(c map[string]any, entry any, known bool) bool {
-	e, _ := entry.(map[string]any)
-	if known && len(e) == 0 {
-		return false
-	}
-	for k, v := range e {
-		if have, is := c[k]; !is || asText(have) != asText(v) {
-			return false
-		}
-	}
-	return true
 }

@@ -54,7 +54,9 @@ func (w *World) checkChanged(r *model.Repository, a model.Actor, c *model.CheckR
 			Detail: c.Conclusion})
 		w.emitCheck(r, a, c, "completed", nil)
 	}
-	w.settleSuite(r, a, c.Suite)
+	if c.Job != nil || r.RunOf(c.Suite) == nil { // a workflow run's suite ends as the run does
+		w.settleSuite(r, a, c.Suite)
+	}
 }
 
 // RerequestCheck asks for a check run again: one of the check runner's runs
@@ -92,8 +94,7 @@ func (w *World) AddStatus(r *model.Repository, a model.Actor, st *model.Status) 
 		}
 	}
 	commit := w.shape.Commit(r, facts)
-	commit["commit"].(object)["verification"] = object{"verified": false, "reason": "unsigned", "signature": nil,
-		"payload": nil}
+	delete(commit["commit"].(object)["verification"].(object), "verified_at")
 	w.emit(r, a, "status", "", object{
 		"id": st.ID, "sha": st.SHA, "name": r.FullName(), "target_url": payload.OrNull(st.URL),
 		"avatar_url": w.shape.User(st.By)["avatar_url"],

@@ -18,6 +18,7 @@ type execution struct {
 	repo  *model.Repository
 	run   *model.Run
 	bot   model.Actor // of github-actions, to whom the check runs belong
+	taken map[*model.Job]bool
 }
 
 // launch executes a run's queued jobs in the background, unless something holds
@@ -28,7 +29,7 @@ func (w *World) launch(r *model.Repository, run *model.Run) {
 	}
 	ctx, cancel := context.WithCancel(w.mon.Context())
 	run.Cancel = cancel
-	e := &execution{world: w, repo: r, run: run, bot: model.As(w.actions.Bot)}
+	e := &execution{world: w, repo: r, run: run, bot: model.As(w.actions.Bot), taken: map[*model.Job]bool{}}
 	w.mon.Go(func() {
 		defer cancel()
 		e.execute(ctx)
@@ -56,13 +57,17 @@ func (w *World) cancel(r *model.Repository, run *model.Run) {
 	if run.Status == "completed" {
 		return
 	}
+	executed := run.Cancel != nil && !run.Held
+	if !executed {
+		run.Waiting = nil
+	}
 	for _, j := range run.Latest() {
 		if j.Check.Status == "queued" {
 			e := &execution{world: w, repo: r, run: run, bot: model.As(w.actions.Bot)}
 			e.finish(j, runner.Result{Conclusion: "cancelled"})
 		}
 	}
-	if run.Cancel != nil && !run.Held {
+	if executed {
 		run.Cancel()
 		return
 	}
@@ -81,7 +86,8 @@ func (e *execution) execute(ctx context.Context) {
 	case <-ended.Done():
 		return
 	}
-	for _, j := range e.begin() {
+	e.begin()
+	for j := e.next(ctx); j != nil; j = e.next(ctx) {
 		if ended.Err() != nil {
 			return
 		}
@@ -97,16 +103,17 @@ func (e *execution) execute(ctx context.Context) {
 		e.finish(j, res)
 		w.Unlock()
 	}
-	e.complete()
+	if ended.Err() == nil {
+		e.complete(ctx)
+	}
 }
 
-// begin says that the run is in progress, and what its jobs are.
-func (e *execution) begin() []*model.Job {
+// begin says that the run is in progress.
+func (e *execution) begin() {
 	e.world.Lock()
 	defer e.world.Unlock()
 	e.run.Status, e.run.Started = "in_progress", e.world.Now()
 	e.world.runEvent(e.repo, model.As(e.run.Actor), e.run, "in_progress")
-	return e.run.Latest()
 }
 
 // start says that a job is in progress and gives its environment. A job that an
@@ -117,7 +124,7 @@ func (e *execution) start(j *model.Job) (plan runner.Job, env map[string]string,
 	if j.Check.Status == "completed" {
 		return plan, nil, false
 	}
-	plan = j.Plan.After(e.needs(j))
+	plan = j.Plan.After(e.needs(j.Plan.Needs))
 	switch is, err := plan.Wanted(); {
 	case err != nil:
 		e.finish(j, runner.Result{Conclusion: "failure", Log: []byte("##[error]" + err.Error() + "\n"),
@@ -143,24 +150,6 @@ func mark(message string) []runner.Annotation {
 	return []runner.Annotation{{Path: ".github", StartLine: 1, EndLine: 1, Level: "failure", Message: message}}
 }
 
-// needs is what the jobs that a job needs came to; of a matrix the worst.
-func (e *execution) needs(j *model.Job) map[string]runner.Need {
-	order := []string{"skipped", "success", "cancelled", "failure"}
-	out := map[string]runner.Need{}
-	for _, o := range e.run.Latest() {
-		if !slices.Contains(j.Plan.Needs, o.Plan.Key) {
-			continue
-		}
-		n, seen := out[o.Plan.Key]
-		if !seen || slices.Index(order, o.Check.Conclusion) > slices.Index(order, n.Result) {
-			n.Result = o.Check.Conclusion
-		}
-		n.Outputs = o.Outputs
-		out[o.Plan.Key] = n
-	}
-	return out
-}
-
 // finish keeps how a job went and completes its check run; the lock is held.
 func (e *execution) finish(j *model.Job, res runner.Result) {
 	j.Log, j.Steps, j.Outputs = res.Log, res.Steps, res.Outputs
@@ -174,19 +163,6 @@ func (e *execution) finish(j *model.Job, res runner.Result) {
 			c.Annotations = append(c.Annotations, model.Annotation(n))
 		}
 	})
-}
-
-// complete says that the run is completed.
-func (e *execution) complete() {
-	e.world.Lock()
-	defer e.world.Unlock()
-	var checks []*model.CheckRun
-	for _, j := range e.run.Latest() {
-		checks = append(checks, j.Check)
-	}
-	e.run.Status, e.run.Conclusion = model.SuiteState(checks)
-	e.world.runEvent(e.repo, model.As(e.run.Actor), e.run, "completed")
-	e.world.launchHeld(e.repo)
 }
 
 // environment is what a job's steps know of the run.

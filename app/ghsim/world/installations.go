@@ -57,6 +57,21 @@ func (w *World) actionsApp() *model.App {
 	return a
 }
 
+// EnsureApp is the app of a slug, made when there is none: one that somebody else has
+// registered and nobody here signs in as.
+func (w *World) EnsureApp(slug string) *model.App {
+	if slug == w.actions.Slug {
+		return w.actions
+	}
+	if a := w.AppBySlug(slug); a != nil {
+		return a
+	}
+	a := w.newApp(slug, slug, w.EnsureUser(slug+"-maker", "Organization"),
+		map[string]string{"checks": "write", "metadata": "read"})
+	w.AddApp(a)
+	return a
+}
+
 // SetPermissions replaces what an app and its installations may do; metadata:
 // read is always granted.
 func (w *World) SetPermissions(a *model.App, permissions map[string]string) {

@@ -66,3 +66,12 @@ func (w *World) EditLabel(r *model.Repository, a model.Actor, l *model.Label, to
 	*l = to
 	w.note(r, a, journal.Entry{Kind: "label.edited", Ref: l.Name})
 }
+
+// DeleteLabel takes a label off every issue, and out of the repository.
+func (w *World) DeleteLabel(r *model.Repository, a model.Actor, l *model.Label) {
+	for _, i := range r.Issues {
+		w.RemoveLabel(r, i, a, l.Name)
+	}
+	r.Labels = slices.DeleteFunc(r.Labels, func(x *model.Label) bool { return x == l })
+	w.note(r, a, journal.Entry{Kind: "label.deleted", Ref: l.Name})
+}

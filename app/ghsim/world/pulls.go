@@ -78,6 +78,20 @@ func (w *World) SetDraft(r *model.Repository, i *model.Issue, a model.Actor, dra
 	w.startPullWorkflows(r, a, i, body)
 }
 
+// Retarget has a pull request be merged into another branch. The event says which one it
+// was, and where that stood.
+// https://docs.github.com/en/webhooks/webhook-events-and-payloads?actionType=edited#pull_request
+func (w *World) Retarget(r *model.Repository, i *model.Issue, a model.Actor, base string) {
+	old, oldSHA := i.Pull.Base, i.Pull.BaseSHA
+	if old == base {
+		return
+	}
+	i.Pull.Base, i.Pull.BaseSHA = base, r.Head(base)
+	body := w.issueEvent(r, i, a, "edited", "base", object{"changes": object{
+		"base": object{"ref": object{"from": old}, "sha": object{"from": oldSHA}}}})
+	w.startPullWorkflows(r, a, i, body)
+}
+
 // RequestReview asks somebody for a review, unless that was done.
 func (w *World) RequestReview(r *model.Repository, i *model.Issue, a model.Actor, u *model.User) {
 	if !slices.Contains(i.Pull.Reviewers, u) {
@@ -97,19 +111,36 @@ func (w *World) MergePull(r *model.Repository, i *model.Issue, a model.Actor) (s
 	case p.Draft:
 		return "", errors.New("the pull request is a draft: mark it ready for review first")
 	}
+	sha, err := w.mergeCommit(r, i, a)
+	if err != nil {
+		return "", err
+	}
+	return sha, w.landed(r, i, a, sha)
+}
+
+// mergeCommit makes the commit that merges a pull request. GitHub signs it.
+func (w *World) mergeCommit(r *model.Repository, i *model.Issue, a model.Actor) (string, error) {
+	p := i.Pull
 	base := r.Head(p.Base)
 	tree, clean := w.git.MergeTree(r.Dir, base, p.HeadSHA)
 	if !clean {
 		return "", fmt.Errorf("%s conflicts with %s", p.Head, p.Base)
 	}
 	message := fmt.Sprintf("Merge pull request #%d from %s/%s\n\n%s", i.Number, r.Owner.Login, p.Head, i.Title)
-	sha, err := w.git.CommitTree(r.Dir, tree, []string{base, p.HeadSHA}, message,
-		w.signature(a.User))
-	if err != nil {
-		return "", err
+	sha, err := w.git.CommitTree(r.Dir, tree, []string{base, p.HeadSHA}, message, w.signature(a.User))
+	if err == nil {
+		r.Signed[sha] = true
 	}
+	return sha, err
+}
+
+// landed moves the base of a pull request to the commit that merges it, and closes what is
+// done with that.
+func (w *World) landed(r *model.Repository, i *model.Issue, a model.Actor, sha string) error {
+	p := i.Pull
+	base := r.Head(p.Base)
 	if err := w.git.SetRef(r.Dir, "refs/heads/"+p.Base, sha, base); err != nil {
-		return "", err
+		return err
 	}
 	r.Refs["refs/heads/"+p.Base] = sha
 	p.MergedAt, p.MergedBy, p.MergeSHA = w.Now(), a.User, sha
@@ -118,7 +149,7 @@ func (w *World) MergePull(r *model.Repository, i *model.Issue, a model.Actor) (s
 	w.SetState(r, i, a, "closed", "")
 	w.closeLinked(r, i, a)
 	w.refMoved(r, a, "refs/heads/"+p.Base, base, sha)
-	return sha, nil
+	return nil
 }
 
 // closeLinked closes the issues that a merged pull request's text says it closes.

@@ -44,6 +44,9 @@ func (w *World) requestSuites(r *model.Repository, a model.Actor, branch, old, s
 func (w *World) settleSuite(r *model.Repository, a model.Actor, st *model.Suite) {
 	was := st.Status
 	st.Status, st.Conclusion = model.SuiteState(r.LatestChecks(st))
+	if run := r.RunOf(st); run != nil && run.Unmade() {
+		st.Status, st.Conclusion = "in_progress", "" // it ends with its run
+	}
 	st.Updated = w.Now()
 	if st.Status == "completed" && was != "completed" {
 		w.note(r, a, journal.Entry{Kind: "check_suite.completed", Ref: st.App.Slug, SHA: st.SHA,

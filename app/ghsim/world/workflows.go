@@ -5,10 +5,8 @@ import (
 	"path"
 	"slices"
 
-	"github.com/sia-bot/sia/app/ghsim/delivery"
 	"github.com/sia-bot/sia/app/ghsim/journal"
 	"github.com/sia-bot/sia/app/ghsim/model"
-	"github.com/sia-bot/sia/app/ghsim/refusal"
 	"github.com/sia-bot/sia/app/ghsim/runner"
 )
 
@@ -34,6 +32,7 @@ func (w *World) startPullWorkflows(r *model.Repository, a model.Actor, i *model.
 	p := i.Pull
 	event := runner.Event{Name: "pull_request", Payload: payload, Changed: w.changed(r, p.BaseSHA, p.HeadSHA)}
 	w.startWorkflows(r, a, event, p.Head, p.HeadSHA)
+	w.startRequired(r, a, event, i)
 }
 
 // changed are the paths that differ between a commit and where it left another;
@@ -55,7 +54,7 @@ func (w *World) changed(r *model.Repository, from, to string) []string {
 // startWorkflows starts the workflows of a commit that an event triggers: one that
 // lists both push and pull_request runs for each.
 func (w *World) startWorkflows(r *model.Repository, a model.Actor, event runner.Event, branch, sha string) {
-	if w.noWorkflows || w.mon.Closed() {
+	if w.noWorkflows || w.mon.Closed() || !startable(a, event) || w.skips(r, event, sha) {
 		return
 	}
 	es, err := w.git.List(r.Dir, sha, ".github/workflows", false)
@@ -82,7 +81,9 @@ type started struct {
 	event         runner.Event
 	branch, sha   string
 	ref, checkout string
-	merged        bool // checkout is the test merge of a pull request
+	merged        bool              // checkout is the test merge of a pull request
+	from          *model.Repository // that has the workflow's file; nil: the one that it runs in
+	fromRef       string            // of it
 }
 
 // merge makes the commit that a pull request's jobs check out. It reports false
@@ -135,24 +136,35 @@ func (w *World) startWorkflow(r *model.Repository, a model.Actor, at *started, f
 	if wf != nil && wf.Name != "" {
 		name = wf.Name
 	}
-	if r.Workflows[file] == 0 {
-		r.Workflows[file] = w.NextID()
+	key := file
+	if at.from != nil {
+		key = at.from.FullName() + "/" + file
+	}
+	if r.Workflows[key] == 0 {
+		r.Workflows[key] = w.NextID()
 	}
 	r.LastRun++
-	run := &model.Run{ID: w.NextID(), Number: int64(r.LastRun), Attempt: 1, WorkflowID: r.Workflows[file], Name: name,
-		Path: file, Event: at.event, Branch: at.branch, SHA: at.sha, Ref: at.ref, Checkout: at.checkout, Actor: a.User,
+	run := &model.Run{ID: w.NextID(), Number: int64(r.LastRun), Attempt: 1, WorkflowID: r.Workflows[key], Name: name,
+		Path: file, From: at.from, FromRef: at.fromRef, Event: at.event, Branch: at.branch, SHA: at.sha, Ref: at.ref,
+		Checkout: at.checkout, Actor: a.User,
 		Status: "queued", Made: w.Now(), Updated: w.Now()}
 	run.Suite = &model.Suite{ID: w.NextID(), App: w.actions, Branch: at.branch, SHA: at.sha, Status: "queued",
 		Made: w.Now(), Updated: w.Now()}
 	r.Suites, r.Runs = append(r.Suites, run.Suite), append(r.Runs, run)
 	if err != nil { // GitHub runs no job of an invalid file and calls the run failed
+		// https://github.com/link-assistant/hive-mind/pull/1691
 		w.log.Warn("invalid workflow", "repo", r.FullName(), "file", file, "error", err)
 		w.runEvent(r, a, run, "requested")
 		w.endJobless(r, a, run, "failure")
 		return
 	}
+	if r.Actions.Startup {
+		w.runEvent(r, a, run, "requested")
+		w.endJobless(r, a, run, "startup_failure")
+		return
+	}
 	run.Planned = jobs
-	if r.Actions.Approval {
+	if r.Actions.Approval || a.Token == model.GitHubToken {
 		run.Held = true
 		w.runEvent(r, a, run, "requested")
 		w.endJobless(r, a, run, "action_required")
@@ -174,6 +186,10 @@ func (w *World) endJobless(r *model.Repository, a model.Actor, run *model.Run, c
 // waits makes room for it, and what runs does where the workflow says so.
 func (w *World) startRun(r *model.Repository, run *model.Run, wf *runner.Workflow) {
 	for _, job := range run.Planned {
+		if job.Whole() || r.Actions.Late && len(job.Needs) > 0 {
+			run.Waiting = append(run.Waiting, job)
+			continue
+		}
 		w.addJob(r, run, job)
 	}
 	if wf != nil {
@@ -206,54 +222,6 @@ func (w *World) ApproveWorkflows(r *model.Repository, a model.Actor) {
 func (w *World) SetActions(r *model.Repository, to model.Actions) {
 	r.Actions = to
 	w.launchHeld(r)
-}
-
-// addJob makes a job of the run's present attempt, and its check run.
-func (w *World) addJob(r *model.Repository, run *model.Run, p runner.Job) {
-	j := &model.Job{ID: w.NextID(), Run: run, Attempts: []int{run.Attempt}, Plan: p, Made: w.Now()}
-	j.Check = &model.CheckRun{ID: j.ID, Suite: run.Suite, Name: p.Name, SHA: run.SHA, Status: "queued",
-		ExternalID: delivery.NewGUID(), Job: j, Started: w.Now(),
-		DetailsURL: w.shape.HTML("/%s/actions/runs/%d/job/%d", r.FullName(), run.ID, j.ID)}
-	run.Jobs = append(run.Jobs, j)
-	w.AddCheck(r, model.As(w.actions.Bot), j.Check)
-}
-
-// Rerun runs jobs of a completed run again as its next attempt; the others count
-// in it as they are. Jobs that need one that is run again are run again too.
-func (w *World) Rerun(r *model.Repository, run *model.Run, a model.Actor, which func(*model.Job) bool) error {
-	if run.Status != "completed" {
-		return refusal.Forbidden("This workflow run is already running")
-	}
-	last := run.Latest()
-	again := map[string]bool{}
-	for _, j := range last {
-		if which(j) || slices.ContainsFunc(j.Plan.Needs, func(k string) bool { return again[k] }) {
-			again[j.Plan.Key] = true
-		}
-	}
-	if len(again) == 0 {
-		return refusal.Forbidden("This workflow run has no failed jobs")
-	}
-	run.Attempt++
-	if run.Group != "" { // a re-run cancels what runs, as a new run does
-		for _, o := range r.Runs {
-			if o != run && o.Group == run.Group && o.Status != "completed" {
-				w.cancel(r, o)
-			}
-		}
-	}
-	run.Status, run.Conclusion, run.Updated, run.Started = "queued", "", w.Now(), w.Now()
-	w.note(r, a, journal.Entry{Kind: "workflow_run.rerequested", Ref: run.Name, SHA: run.SHA})
-	w.runEvent(r, a, run, "requested")
-	for _, j := range last {
-		if again[j.Plan.Key] && (which(j) || slices.ContainsFunc(j.Plan.Needs, func(k string) bool { return again[k] })) {
-			w.addJob(r, run, j.Plan)
-		} else {
-			j.Attempts = append(j.Attempts, run.Attempt)
-		}
-	}
-	w.launch(r, run)
-	return nil
 }
 
 func (w *World) runEvent(r *model.Repository, a model.Actor, run *model.Run, action string) {

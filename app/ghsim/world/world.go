@@ -96,8 +96,9 @@ func (w *World) CreateRepository(owner, name string, private bool, spec git.Spec
 	r := &model.Repository{
 		ID: w.NextID(), Owner: u, Name: name, Private: private, Made: w.Now(), Pushed: w.Now(),
 		Refs: map[string]string{}, Perms: map[string]string{}, Workflows: map[string]int64{},
-		Protection: map[string][]string{}, Rules: map[string][]string{}, Strict: map[string]bool{},
-		TestMerges: map[string]string{}, Receiving: make(chan struct{}, 1),
+		Protection: map[string][]string{}, Rules: map[string][]model.Rule{}, Strict: map[string]bool{},
+		TestMerges: map[string]string{}, Signed: map[string]bool{}, SignedOnly: map[string]bool{}, Moved: map[int]string{},
+		Receiving: make(chan struct{}, 1),
 	}
 	branch, err := w.git.Create(r.ID, spec, w.signature(u))
 	if err != nil {

@@ -1,0 +1,24 @@
+package apptest
+
+import (
+	"errors"
+	"strconv"
+)
+
+// onRepository takes the steps about how issues and rules of the repository stand to one another.
+func (p *player) onRepository(verb string, arg func(int) string) error {
+	switch verb {
+	case "blocked-by", "sub-issue":
+		n, err := strconv.Atoi(arg(1))
+		if err != nil {
+			return err
+		}
+		if verb == "blocked-by" {
+			return p.Sim.BlockIssue(Repo, p.issue, arg(0), n)
+		}
+		return p.Sim.AddSubIssue(Repo, p.issue, arg(0), n)
+	case "sign-off":
+		return p.Sim.RequireSignOff(Repo)
+	}
+	return errors.New("there is no such step")
+}

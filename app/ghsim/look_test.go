@@ -1,0 +1,143 @@
+package ghsim_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// look asks for everything at once, as the variables say.
+func (s *sim) look(token string, vars map[string]any) map[string]any {
+	s.t.Helper()
+	vars["owner"], vars["name"] = "acme", "shop"
+	body, err := json.Marshal(map[string]any{"query": "query { repository { object { checkSuites } } }",
+		"variables": vars})
+	must(s.t, err)
+	resp, text := s.do("POST", "/api/graphql", token, string(body))
+	var got map[string]any
+	if err := json.Unmarshal([]byte(text), &got); err != nil || resp.StatusCode != 200 {
+		s.t.Fatalf("look: %s %s %v", resp.Status, text, err)
+	}
+	return got
+}
+
+// at walks into JSON by keys and indexes; nil where that leads nowhere.
+func at(v any, path ...any) any {
+	for _, p := range path {
+		switch key := p.(type) {
+		case string:
+			o, _ := v.(map[string]any)
+			v = o[key]
+		case int:
+			l, _ := v.([]any)
+			if key >= len(l) {
+				return nil
+			}
+			v = l[key]
+		}
+	}
+	return v
+}
+
+func TestLook(t *testing.T) {
+	s := newSim(t, map[string]string{"README.md": "x",
+		".github/workflows/ci.yml": "on: [push, pull_request]\njobs: {test: {steps: [{run: 'true'}]}}\n"})
+	tok := s.token(nil)
+	s.clock.Advance(time.Minute)
+	head, err := s.PushFiles(repoName, "topic", "dana", "Change", map[string]string{"a.txt": "a"})
+	must(t, err)
+	n, err := s.OpenPull(repoName, "dana", "topic", "main", "T", "", false)
+	must(t, err)
+	merge, err := s.TestMerge(repoName, n)
+	must(t, err)
+	must(t, s.CreateStatus(repoName, merge, "dana", "ci/merged", "success", ""))
+	must(t, s.CreateStatus(repoName, head, "dana", "ci/outside", "success", ""))
+	s.settle()
+
+	vars := map[string]any{"commit": head, "number": n, "branch": "refs/heads/main", "base_name": "main"}
+	s.look(tok, vars) // GitHub begins to work out the merge
+	repo := at(s.look(tok, vars), "data", "repository")
+	pull := at(repo, "pullRequest")
+	for name, want := range map[string]any{"state": "OPEN", "isDraft": false, "headRefOid": head, "baseRefName": "main",
+		"mergeable": "MERGEABLE", "mergeStateStatus": "CLEAN"} {
+		if got := at(pull, name); got != want {
+			t.Errorf("%s is %v, want %v", name, got, want)
+		}
+	}
+	commit := at(pull, "commits", "nodes", 0, "commit")
+	if at(commit, "oid") != head || at(commit, "author", "user", "login") != "dana" {
+		t.Errorf("last commit: %v", commit)
+	}
+	judges := at(pull, "potentialMergeCommit")
+	if at(judges, "oid") != merge || at(judges, "status", "contexts", 0, "context") != "ci/merged" ||
+		at(judges, "checkSuites", "nodes") == nil {
+		t.Errorf("test merge: %v", judges)
+	}
+	want := map[string]any{"path": ".github/workflows/ci.yml", "repositoryName": repoName}
+	var got any
+	for i := range 3 { // the app's own suite has no run
+		if run := at(repo, "object", "checkSuites", "nodes", i, "workflowRun", "file"); run != nil {
+			got = run
+		}
+	}
+	if diff := cmp.Diff(any(want), got); diff != "" {
+		t.Errorf("file of the run (-want +got):\n%s", diff)
+	}
+	if at(repo, "branch", "target", "history", "nodes", 0, "statusCheckRollup") != nil {
+		t.Errorf("nothing reported on main: %v", at(repo, "branch"))
+	}
+	if nodes := at(repo, "merged", "nodes").([]any); len(nodes) != 0 {
+		t.Errorf("merged: %v", nodes)
+	}
+
+	_, err = s.MergePull(repoName, n, "dana")
+	must(t, err)
+	s.settle()
+	repo = at(s.look(tok, vars), "data", "repository")
+	if at(repo, "pullRequest", "state") != "MERGED" {
+		t.Errorf("state %v, want MERGED", at(repo, "pullRequest", "state"))
+	}
+	if diff := cmp.Diff([]string{"test", "test", "ci/outside"}, reported(at(repo, "merged", "nodes", 0, "commits",
+		"nodes", 0, "commit"))); diff != "" {
+		t.Errorf("reported on the merged pull request (-want +got):\n%s", diff)
+	}
+	history := at(repo, "branch", "target", "history", "nodes").([]any)
+	if len(history) != 3 || at(history[1], "oid") != head {
+		t.Errorf("history %v", history)
+	}
+	if diff := cmp.Diff([]string{"test"}, reported(history[0])); diff != "" {
+		t.Errorf("reported on main (-want +got):\n%s", diff)
+	}
+	run := at(history[0], "statusCheckRollup", "contexts", "nodes", 0, "checkSuite")
+	if at(run, "app", "slug") != "github-actions" || at(run, "workflowRun", "event") != "push" {
+		t.Errorf("suite of main's check: %v", run)
+	}
+}
+
+// reported are the names of what reported on a commit.
+func reported(commit any) (names []string) {
+	nodes, _ := at(commit, "statusCheckRollup", "contexts", "nodes").([]any)
+	for _, n := range nodes {
+		name := at(n, "name")
+		if at(n, "__typename") == "StatusContext" {
+			name = at(n, "context")
+		}
+		names = append(names, fmt.Sprint(name))
+	}
+	return names
+}
+
+// A pull request that there is not is an error beside what could be answered.
+func TestLookAtNoPull(t *testing.T) {
+	s := newSim(t, nil)
+	r, err := s.Repo(repoName)
+	must(t, err)
+	got := s.look(s.token(nil), map[string]any{"commit": r.Head, "number": 99})
+	if at(got, "errors", 0, "type") != "NOT_FOUND" || at(got, "errors", 0, "path", 1) != "pullRequest" ||
+		at(got, "data", "repository", "object", "oid") != r.Head {
+		t.Errorf("answer %v", got)
+	}
+}

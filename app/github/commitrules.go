@@ -1,0 +1,150 @@
+package github
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"strings"
+	"time"
+
+	"github.com/sia-bot/sia/sia"
+)
+
+// commitRulesFor is how long it is remembered what a branch asks of commits.
+const commitRulesFor = time.Hour
+
+// commitRulesSelection asks what a branch wants of commits: by classic protection, as far as who is
+// no administrator may see it, and by rules.
+// https://docs.github.com/en/graphql/reference/objects#ref
+// https://docs.github.com/en/graphql/reference/objects#refupdaterule
+const commitRulesSelection = ` webCommitSignoffRequired
+	ref(qualifiedName: $ref) {
+		refUpdateRule { requiresSignatures requiredStatusCheckContexts }
+		rules(first: 100) { nodes { type parameters {
+			... on CommitMessagePatternParameters { negate pattern }
+			... on RequiredStatusChecksParameters { requiredStatusChecks { context } }
+		} } }
+	}`
+
+// commitRulesAnswer is the repository's part of the answer.
+type commitRulesAnswer struct {
+	SignOff bool `json:"webCommitSignoffRequired"`
+	Ref     *struct {
+		Protection *struct {
+			Signatures bool     `json:"requiresSignatures"`
+			Checks     []string `json:"requiredStatusCheckContexts"`
+		} `json:"refUpdateRule"`
+		Rules struct {
+			Nodes []struct {
+				Type       string `json:"type"`
+				Parameters struct {
+					messagePattern
+					Checks []struct {
+						Context string `json:"context"`
+					} `json:"requiredStatusChecks"`
+				} `json:"parameters"`
+			} `json:"nodes"`
+		} `json:"rules"`
+	} `json:"ref"`
+}
+
+// messagePattern is what a rule wants of messages.
+type messagePattern struct {
+	Negate  bool   `json:"negate"`
+	Pattern string `json:"pattern"`
+}
+
+// signOff reports whether the messages that the rule takes are signed off.
+func (p messagePattern) signOff() bool {
+	return !p.Negate && strings.Contains(strings.ToLower(p.Pattern), "signed-off-by")
+}
+
+// dcoCheck is what the app that looks for sign-offs calls its check.
+// https://github.com/dcoapp/app
+const dcoCheck = "DCO"
+
+func (a commitRulesAnswer) rules() sia.CommitRules {
+	out := sia.CommitRules{SignOff: a.SignOff}
+	if a.Ref == nil {
+		return out
+	}
+	if p := a.Ref.Protection; p != nil {
+		out.Signed = p.Signatures
+		for _, c := range p.Checks {
+			out.SignOff = out.SignOff || c == dcoCheck
+		}
+	}
+	for _, rule := range a.Ref.Rules.Nodes {
+		switch strings.ToLower(rule.Type) {
+		case "required_signatures":
+			out.Signed = true
+		case "commit_message_pattern":
+			out.SignOff = out.SignOff || rule.Parameters.signOff()
+		}
+		for _, c := range rule.Parameters.Checks {
+			out.SignOff = out.SignOff || c.Context == dcoCheck
+		}
+	}
+	return out
+}
+
+// CommitRules returns what a branch asks of commits that are merged into it. [Repo.Closing] reads it
+// along the way, and it is remembered for an hour. What GitHub hides is not asked for.
+func (r *Repo) CommitRules(ctx context.Context, branch string) (sia.CommitRules, error) {
+	if got, ok := r.commits.get(branch); ok {
+		return got, nil
+	}
+	var got struct {
+		Repository commitRulesAnswer `json:"repository"`
+	}
+	q := graphqlQuery{variables: []string{"$owner: String!", "$name: String!"},
+		values: map[string]any{"owner": r.repo.Owner, "name": r.repo.Name}}
+	q.add("$ref: String!", commitRulesSelection, "ref", "refs/heads/"+branch)
+	err := r.graphql(reading(ctx), q.String(), q.values, &got)
+	out := got.Repository.rules()
+	if refusedQuery(err) || statusOf(err) >= 500 {
+		out, err = r.commitRulesOverREST(ctx, branch)
+	}
+	if err != nil {
+		return sia.CommitRules{}, r.fail(err, "read what %s of %s asks of commits", branch, r.repo)
+	}
+	r.commits.put(branch, out)
+	return out, nil
+}
+
+// refusedQuery reports whether GitHub refused to answer a query, as an old server or a missing
+// permission has it do.
+func refusedQuery(err error) bool {
+	var refusal *graphqlError
+	status := statusOf(err)
+	return errors.As(err, &refusal) || status >= 400 && status < 500
+}
+
+// commitRulesOverREST reads the rules alone: REST tells who is no administrator nothing of
+// signatures that classic protection wants.
+// https://docs.github.com/en/rest/repos/rules#get-rules-for-a-branch
+func (r *Repo) commitRulesOverREST(ctx context.Context, branch string) (out sia.CommitRules, err error) {
+	for rule, err := range r.branchRules(ctx, branch) {
+		if hiddenFromApp(err) {
+			return out, nil
+		}
+		var p struct {
+			messagePattern
+			Checks []struct {
+				Context string `json:"context"`
+			} `json:"required_status_checks"`
+		}
+		if err == nil && len(rule.Parameters) > 0 {
+			err = json.Unmarshal(rule.Parameters, &p)
+		}
+		if err != nil {
+			return out, err
+		}
+		out.Signed = out.Signed || rule.Type == "required_signatures"
+		out.SignOff = out.SignOff || rule.Type == "commit_message_pattern" && p.signOff()
+		for _, c := range p.Checks {
+			out.SignOff = out.SignOff || c.Context == dcoCheck
+		}
+	}
+	return out, nil
+}

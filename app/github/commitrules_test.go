@@ -1,0 +1,110 @@
+package github_test
+
+import (
+	"context"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/sia-bot/sia/app/ghsim"
+	"github.com/sia-bot/sia/app/ghsim/model"
+	"github.com/sia-bot/sia/app/github"
+	"github.com/sia-bot/sia/sia"
+)
+
+// TestCommitRules: what a branch asks of commits, as one request tells it, and as REST does where
+// GraphQL does not answer.
+func TestCommitRules(t *testing.T) {
+	message := func(pattern string, negate bool) model.Rule {
+		return model.Rule{Type: model.RuleMessage, Parameters: map[string]any{"operator": "contains", "pattern": pattern,
+			"negate": negate}}
+	}
+	for name, c := range map[string]struct {
+		set    func(s *site) error
+		want   sia.CommitRules
+		inREST sia.CommitRules
+	}{
+		"nothing": {set: func(*site) error { return nil }},
+		"signatures": {set: func(s *site) error { return s.sim.RequireSignatures(full, "main", false) },
+			want: sia.CommitRules{Signed: true}, inREST: sia.CommitRules{Signed: true}},
+		"signatures by classic protection": {set: func(s *site) error { return s.sim.RequireSignatures(full, "main", true) },
+			want: sia.CommitRules{Signed: true}},
+		"of another branch": {set: func(s *site) error { return s.sim.RequireSignatures(full, "next", false) }},
+		"sign-off on the web": {set: func(s *site) error { return s.sim.RequireSignOff(full) },
+			want: sia.CommitRules{SignOff: true}},
+		"a pattern": {set: func(s *site) error { return s.sim.AddRule(full, "main", message("Signed-off-by: ", false)) },
+			want: sia.CommitRules{SignOff: true}, inREST: sia.CommitRules{SignOff: true}},
+		"a pattern that forbids it": {set: func(s *site) error {
+			return s.sim.AddRule(full, "main", message("Signed-off-by: ", true))
+		}},
+		"another pattern": {set: func(s *site) error { return s.sim.AddRule(full, "main", message("JIRA-", false)) }},
+		"a check": {set: func(s *site) error { return s.sim.SetRuleset(full, "main", "test", "DCO") },
+			want: sia.CommitRules{SignOff: true}, inREST: sia.CommitRules{SignOff: true}},
+		"a check of classic protection": {set: func(s *site) error { return s.sim.SetBranchProtection(full, "main", "DCO") },
+			want: sia.CommitRules{SignOff: true}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := open(t, ghsim.Config{NoWorkflows: true})
+			ctx := context.Background()
+			check(t, c.set(s))
+			for range 2 {
+				if got, err := s.repo.CommitRules(ctx, "main"); err != nil || got != c.want {
+					t.Errorf("got %+v, %v, want %+v", got, err, c.want)
+				}
+			}
+			if n := countCalls(s, "/graphql"); n != 1 {
+				t.Errorf("%d requests, want the answer to be remembered", n)
+			}
+			s.ahead += 2 * time.Hour
+			s.sim.FailRequests(func(r *http.Request) *ghsim.Fault {
+				if strings.HasSuffix(r.URL.Path, "/graphql") {
+					return &ghsim.Fault{Status: http.StatusBadGateway}
+				}
+				return nil
+			})
+			if got, err := s.repo.CommitRules(ctx, "main"); err != nil || got != c.inREST {
+				t.Errorf("over REST %+v, %v, want %+v", got, err, c.inREST)
+			}
+		})
+	}
+}
+
+// countCalls counts the requests of a path.
+func countCalls(s *site, suffix string) (n int) {
+	for _, c := range s.sim.Calls() {
+		if strings.HasSuffix(c.Path, suffix) {
+			n++
+		}
+	}
+	return n
+}
+
+// TestCommitRulesAlongTheWay: what closes an issue is asked together with what the branch asks of
+// commits, and without it where GitHub does not tell the rules.
+func TestCommitRulesAlongTheWay(t *testing.T) {
+	s := open(t, ghsim.Config{NoWorkflows: true})
+	ctx := context.Background()
+	check(t, s.sim.RequireSignatures(full, "main", false))
+	n, err := s.sim.OpenIssue(full, "ann", "Issue", "body")
+	check(t, err)
+	at := github.ClosingAt{Issue: n, Commit: s.head, Since: time.Now().Add(-time.Hour), Branch: "main"}
+	_, err = s.repo.Closing(ctx, at)
+	check(t, err)
+	if got, err := s.repo.CommitRules(ctx, "main"); err != nil || !got.Signed {
+		t.Errorf("got %+v, %v", got, err)
+	}
+	if n := countCalls(s, "/graphql"); n != 1 {
+		t.Errorf("%d requests, want one for both", n)
+	}
+	s.ahead += 2 * time.Hour
+	check(t, s.sim.HideRules(full, http.StatusNotFound))
+	got, err := s.repo.Closing(ctx, at)
+	check(t, err)
+	if len(got.Commits) != 1 {
+		t.Errorf("what closes the issue is lost: %+v", got)
+	}
+	if got, err := s.repo.CommitRules(ctx, "main"); err != nil || got.Signed {
+		t.Errorf("hidden rules: %+v, %v", got, err)
+	}
+}

@@ -1,0 +1,51 @@
+package github
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+)
+
+// Blocker is an issue that has to be closed before another is worked on. It may be in
+// another repository.
+type Blocker struct {
+	Repo   string // owner/name
+	Number int
+	URL    string
+}
+
+// maxBlockers is how many issues GitHub lets block one.
+// https://docs.github.com/en/issues/tracking-your-work-with-issues/using-issues/creating-issue-dependencies
+const maxBlockers = 50
+
+// OpenBlockers returns the open issues that an issue is blocked by. What GitHub hides from the
+// app, as an old server or the owner of another repository may, is not known and no error.
+// https://docs.github.com/en/rest/issues/issue-dependencies#list-dependencies-an-issue-is-blocked-by
+func (r *Repo) OpenBlockers(ctx context.Context, number int) ([]Blocker, error) {
+	var got []struct {
+		Number     int    `json:"number"`
+		State      string `json:"state"`
+		HTMLURL    string `json:"html_url"`
+		Repository struct {
+			FullName string `json:"full_name"`
+		} `json:"repository"`
+	}
+	path := fmt.Sprintf("issues/%d/dependencies/blocked_by?per_page=%d", number, maxBlockers)
+	err := r.send(ctx, http.MethodGet, path, nil,
+		&got)
+	if hiddenFromApp(err) {
+		r.app.log.WarnContext(ctx, "what blocks an issue is not known", "error", r.fail(err, "read what blocks %s#%d",
+			r.repo, number))
+		return nil, nil
+	}
+	if err != nil {
+		return nil, r.fail(err, "read what blocks issue %s#%d", r.repo, number)
+	}
+	var out []Blocker
+	for _, b := range got {
+		if b.State == "open" && b.Number != 0 {
+			out = append(out, Blocker{Repo: b.Repository.FullName, Number: b.Number, URL: b.HTMLURL})
+		}
+	}
+	return out, nil
+}

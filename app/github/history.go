@@ -1,0 +1,189 @@
+package github
+
+import (
+	"context"
+	"time"
+
+	gh "github.com/google/go-github/v66/github"
+
+	"github.com/sia-bot/sia/sia"
+)
+
+// historyFor is how long it is remembered what reports near a branch: which checks a repository has changes seldom.
+const historyFor = time.Hour
+
+// How much of the history is read: enough to tell what reports as a rule from what reported once.
+const (
+	historyCommits = 3
+	historyMerged  = 5
+)
+
+// History is what reported on commits near a branch. SIA's own check runs are among it.
+type History struct {
+	Known  bool
+	Base   [][]sia.Reported // on the branch's last commits, newest first
+	Merged [][]sia.Reported // on the heads of the last pull requests that were merged into it, newest first
+}
+
+// The parts of the query for a look that tell the history of a branch.
+// https://docs.github.com/en/graphql/reference/objects#statuscheckrollup
+const (
+	branchSelection = ` branch: ref(qualifiedName: $branch) {
+		target { ... on Commit { history(first: 3) { nodes { oid ...reports } } } }
+	}`
+	mergedSelection = ` merged: pullRequests(
+		states: MERGED, baseRefName: $base_name, first: 5, orderBy: {field: UPDATED_AT, direction: DESC}
+	) { nodes { number commits(last: 1) { nodes { commit { oid ...reports } } } } }`
+	rollupFragment = `fragment reports on Commit {
+		statusCheckRollup { contexts(first: 100) { nodes {
+			__typename
+			... on CheckRun { name checkSuite { app { slug } workflowRun { event file { path } } } }
+			... on StatusContext { context }
+		} } }
+	}`
+)
+
+// namedCommit is a commit with its author and what reported on it, as far as that was selected.
+type namedCommit struct {
+	OID               string      `json:"oid"`
+	Author            *authorNode `json:"author"`
+	StatusCheckRollup *struct {
+		Contexts struct {
+			Nodes []rollupNode `json:"nodes"`
+		} `json:"contexts"`
+	} `json:"statusCheckRollup"`
+}
+
+// rollupNode is a check run or a status.
+type rollupNode struct {
+	Name       string `json:"name"`
+	Context    string `json:"context"` // of a status
+	CheckSuite *struct {
+		App *struct {
+			Slug string `json:"slug"`
+		} `json:"app"`
+		WorkflowRun *struct {
+			Event string `json:"event"`
+			File  *struct {
+				Path string `json:"path"`
+			} `json:"file"`
+		} `json:"workflowRun"`
+	} `json:"checkSuite"`
+}
+
+type branchNode struct {
+	Target *struct {
+		History struct {
+			Nodes []namedCommit `json:"nodes"`
+		} `json:"history"`
+	} `json:"target"`
+}
+
+type mergedNode struct {
+	Nodes []struct {
+		Commits lastCommits `json:"commits"`
+	} `json:"nodes"`
+}
+
+func (a *lookAnswer) history() History {
+	h := History{Known: true}
+	if b := a.Repository.Branch; b != nil && b.Target != nil {
+		for _, c := range b.Target.History.Nodes {
+			h.Base = append(h.Base, c.reported())
+		}
+	}
+	if m := a.Repository.Merged; m != nil {
+		for _, p := range m.Nodes {
+			for _, c := range p.Commits.Nodes {
+				h.Merged = append(h.Merged, c.Commit.reported())
+			}
+		}
+	}
+	return h
+}
+
+func (c namedCommit) reported() []sia.Reported {
+	if c.StatusCheckRollup == nil {
+		return nil
+	}
+	var all []sia.Reported
+	for _, n := range c.StatusCheckRollup.Contexts.Nodes {
+		r := sia.Reported{Name: n.Context}
+		if s := n.CheckSuite; s != nil {
+			r.Name = n.Name
+			if s.App != nil {
+				r.App = s.App.Slug
+			}
+			if s.WorkflowRun != nil {
+				r.Event = s.WorkflowRun.Event
+				if s.WorkflowRun.File != nil {
+					r.Workflow = s.WorkflowRun.File.Path
+				}
+			}
+		}
+		all = append(all, r)
+	}
+	return all
+}
+
+// history reads over REST what GraphQL tells beside a look: what apps other than GitHub Actions and statuses reported.
+// What is remembered costs nothing.
+// https://docs.github.com/en/rest/commits/commits#list-commits
+// https://docs.github.com/en/rest/pulls/pulls#list-pull-requests
+func (r *Repo) history(ctx context.Context, branch string) (h History, err error) {
+	if branch == "" {
+		return h, nil
+	}
+	if known, ok := r.histories.get(branch); ok {
+		return known, nil
+	}
+	commits, _, err := r.gh.Repositories.ListCommits(ctx, r.repo.Owner, r.repo.Name,
+		&gh.CommitsListOptions{SHA: branch, ListOptions: gh.ListOptions{PerPage: historyCommits}})
+	if err != nil {
+		return h, r.fail(err, "read the last commits of %s in %s", branch, r.repo)
+	}
+	for _, c := range commits[:min(len(commits), historyCommits)] {
+		got, err := r.reportedOn(ctx, c.GetSHA())
+		if err != nil {
+			return h, err
+		}
+		h.Base = append(h.Base, got)
+	}
+	pulls, _, err := r.gh.PullRequests.List(ctx, r.repo.Owner, r.repo.Name, &gh.PullRequestListOptions{State: "closed",
+		Base: branch, Sort: "updated", Direction: "desc", ListOptions: gh.ListOptions{PerPage: 2 * historyMerged}})
+	if err != nil {
+		return h, r.fail(err, "read the last merged pull requests of %s", r.repo)
+	}
+	for _, p := range pulls {
+		if p.MergedAt == nil || len(h.Merged) == historyMerged {
+			continue
+		}
+		got, err := r.reportedOn(ctx, p.GetHead().GetSHA())
+		if err != nil {
+			return h, err
+		}
+		h.Merged = append(h.Merged, got)
+	}
+	h.Known = true
+	r.histories.put(branch, h)
+	return h, nil
+}
+
+// reportedOn is what reported on a commit, but for GitHub Actions: without the workflow runs it is not known of what
+// event a job is.
+func (r *Repo) reportedOn(ctx context.Context, sha string) ([]sia.Reported, error) {
+	set, err := r.Checks(ctx, sha)
+	if err != nil {
+		return nil, err
+	}
+	var all []sia.Reported
+	for _, c := range set.Runs {
+		if c.AppSlug != ActionsApp {
+			all = append(all, sia.Reported{Name: c.Name, App: c.AppSlug})
+		}
+	}
+	for _, s := range set.Statuses {
+		all = append(all, sia.Reported{Name: s.Context})
+	}
+	return all, nil
+}

@@ -1,0 +1,207 @@
+package github
+
+import (
+	"cmp"
+	"strings"
+	"time"
+
+	"github.com/sia-bot/sia/sia"
+)
+
+// graphqlConnection is a page of nodes.
+type graphqlConnection[T any] struct {
+	PageInfo struct {
+		HasNextPage bool `json:"hasNextPage"`
+	} `json:"pageInfo"`
+	Nodes []T `json:"nodes"`
+}
+
+type suiteNode struct {
+	DatabaseID int64   `json:"databaseId"`
+	Status     string  `json:"status"`
+	Conclusion *string `json:"conclusion"`
+	App        *struct {
+		DatabaseID int64  `json:"databaseId"`
+		Slug       string `json:"slug"`
+	} `json:"app"`
+	WorkflowRun *struct {
+		DatabaseID int64     `json:"databaseId"`
+		Event      string    `json:"event"`
+		CreatedAt  time.Time `json:"createdAt"`
+		URL        string    `json:"url"`
+		File       *struct {
+			Path           string `json:"path"`
+			RepositoryName string `json:"repositoryName"`
+		} `json:"file"`
+		Workflow struct {
+			Name         string `json:"name"`
+			ResourcePath string `json:"resourcePath"`
+		} `json:"workflow"`
+	} `json:"workflowRun"`
+	CheckRuns graphqlConnection[runNode] `json:"checkRuns"`
+}
+
+type runNode struct {
+	DatabaseID  int64     `json:"databaseId"`
+	Name        string    `json:"name"`
+	Status      string    `json:"status"`
+	Conclusion  *string   `json:"conclusion"`
+	StartedAt   time.Time `json:"startedAt"`
+	CompletedAt time.Time `json:"completedAt"`
+	DetailsURL  string    `json:"detailsUrl"`
+	URL         string    `json:"url"`
+	ExternalID  string    `json:"externalId"`
+	Title       string    `json:"title"`
+	Summary     string    `json:"summary"`
+	Text        string    `json:"text"`
+	Annotations struct {
+		TotalCount int `json:"totalCount"`
+	} `json:"annotations"`
+}
+
+type statusNode struct {
+	Contexts []struct {
+		Context     string    `json:"context"`
+		State       string    `json:"state"`
+		Description string    `json:"description"`
+		TargetURL   string    `json:"targetUrl"`
+		CreatedAt   time.Time `json:"createdAt"`
+		AvatarURL   string    `json:"avatarUrl"`
+	} `json:"contexts"`
+}
+
+type commitNode struct {
+	CheckSuites *graphqlConnection[suiteNode] `json:"checkSuites"`
+	Status      *statusNode                   `json:"status"`
+}
+
+// pullNode is a pull request.
+type pullNode struct {
+	State            string `json:"state"`
+	Mergeable        string `json:"mergeable"`
+	MergeStateStatus string `json:"mergeStateStatus"`
+	HeadRefOID       string `json:"headRefOid"`
+	BaseRefName      string `json:"baseRefName"`
+	BaseRef          *struct {
+		Target struct {
+			OID string `json:"oid"`
+		} `json:"target"`
+	} `json:"baseRef"`
+	Commits              lastCommits `json:"commits"`
+	PotentialMergeCommit *commitNode `json:"potentialMergeCommit"`
+}
+
+// lastCommits is the last commit of a pull request.
+type lastCommits struct {
+	Nodes []struct {
+		Commit namedCommit `json:"commit"`
+	} `json:"nodes"`
+}
+
+// authorNode is who wrote a commit. A bot is no user to GraphQL, and told by its name.
+// https://docs.github.com/en/graphql/reference/objects#gitactor
+type authorNode struct {
+	Name string `json:"name"`
+	User *struct {
+		Login      string `json:"login"`
+		DatabaseID int64  `json:"databaseId"`
+	} `json:"user"`
+}
+
+func (a *authorNode) actor() sia.Actor {
+	switch {
+	case a != nil && a.User != nil && a.User.Login != "":
+		return sia.Actor{Login: a.User.Login, ID: a.User.DatabaseID}
+	case a != nil && strings.HasSuffix(a.Name, "[bot]"):
+		return sia.Actor{Login: a.Name}
+	}
+	return sia.Actor{Unknown: true}
+}
+
+type lookAnswer struct {
+	Repository struct {
+		NameWithOwner string `json:"nameWithOwner"`
+
+		Object      *commitNode `json:"object"`
+		Base        *commitNode `json:"base"`
+		PullRequest *pullNode   `json:"pullRequest"`
+		Branch      *branchNode `json:"branch"`
+		Merged      *mergedNode `json:"merged"`
+	} `json:"repository"`
+}
+
+func (n *statusNode) statuses() []Status {
+	if n == nil {
+		return nil
+	}
+	var out []Status
+	for _, s := range n.Contexts {
+		out = append(out, Status{Context: s.Context, AppID: statusApp(s.AvatarURL), State: statusState(s.State),
+			Description: s.Description, URL: s.TargetURL, UpdatedAt: s.CreatedAt})
+	}
+	return out
+}
+
+// look is what judges a commit; whole is false where that is not all.
+func (n *commitNode) look(sha string) (look Look, whole bool) {
+	if n == nil || n.CheckSuites == nil || n.CheckSuites.PageInfo.HasNextPage {
+		return Look{}, false
+	}
+	look.WorkflowsKnown = true
+	for _, s := range n.CheckSuites.Nodes {
+		if s.CheckRuns.PageInfo.HasNextPage {
+			return Look{}, false
+		}
+		look.addSuite(s, sha)
+	}
+	look.Checks.Statuses = n.Status.statuses()
+	return look, true
+}
+
+// addSuite adds what a check suite holds. One of GitHub Actions is a run of a workflow,
+// whose newest attempt GraphQL does not number.
+func (l *Look) addSuite(s suiteNode, sha string) {
+	var appID int64
+	slug := ""
+	if s.App != nil {
+		appID, slug = s.App.DatabaseID, s.App.Slug
+	}
+	if w := s.WorkflowRun; w != nil {
+		path, repository := w.Workflow.ResourcePath, "" // of one that is no file, it tells it from others
+		if w.File != nil {
+			path, repository = cmp.Or(w.File.Path, path), w.File.RepositoryName
+		}
+		l.Workflows = append(l.Workflows, Workflow{ID: w.DatabaseID, SuiteID: s.DatabaseID, Path: path,
+			Repository: repository, Name: w.Workflow.Name, Event: w.Event, Status: plainEnum(s.Status),
+			Conclusion: conclusion(s.Conclusion), URL: w.URL, CreatedAt: w.CreatedAt})
+	}
+	for _, c := range s.CheckRuns.Nodes {
+		out := CheckRun{ID: c.DatabaseID, Name: c.Name, AppID: appID, AppSlug: slug, HeadSHA: sha,
+			ExternalID: c.ExternalID, Status: plainEnum(c.Status), Conclusion: conclusion(c.Conclusion), URL: c.URL,
+			DetailsURL: c.DetailsURL, StartedAt: c.StartedAt, CompletedAt: c.CompletedAt, SuiteID: s.DatabaseID,
+			OutputTitle: c.Title, OutputSummary: c.Summary, OutputText: c.Text, AnnotationsCount: c.Annotations.TotalCount}
+		if out.takeJob(); out.RunID != 0 && s.WorkflowRun == nil {
+			l.WorkflowsKnown = false // it is hidden
+		}
+		l.Checks.Runs = append(l.Checks.Runs, out)
+	}
+}
+
+// plainEnum spells a value of GraphQL as REST does.
+func plainEnum(s string) string { return strings.ToLower(s) }
+
+func conclusion(s *string) string {
+	if s == nil {
+		return ""
+	}
+	return plainEnum(*s)
+}
+
+// statusState spells a commit status's state as REST does. One that is expected has not
+// been set.
+func statusState(s string) string {
+	if s == "EXPECTED" {
+		return "pending"
+	}
+	return plainEnum(s)
+}

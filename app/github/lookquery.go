@@ -1,0 +1,160 @@
+package github
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"strings"
+
+	"github.com/sia-bot/sia/sia"
+)
+
+// judgesFragment is everything that judges a commit. In REST that takes three requests or
+// more.
+// https://docs.github.com/en/graphql/reference/objects#checksuite
+const judgesFragment = `fragment judges on Commit {
+	checkSuites(first: 60) {
+		pageInfo { hasNextPage }
+		nodes {
+			databaseId status conclusion
+			app { databaseId slug }
+			workflowRun {
+				databaseId event createdAt url file { path repositoryName } workflow { name resourcePath }
+			}
+			checkRuns(first: 100, filterBy: {checkType: ALL}) {
+				pageInfo { hasNextPage }
+				nodes {
+					databaseId name status conclusion startedAt completedAt detailsUrl url externalId
+					title summary text annotations { totalCount }
+				}
+			}
+		}
+	}
+	status { contexts { context state description targetUrl createdAt avatarUrl } }
+}`
+
+// The parts of the query for a look that are not always wanted: the pull request with what reports on its test merge,
+// and what judges the commit that it stands on.
+// https://docs.github.com/en/graphql/reference/objects#pullrequest
+const (
+	pullSelection = ` pullRequest(number: $number) {
+		state headRefOid baseRefName mergeable mergeStateStatus baseRef { target { oid } }
+		commits(last: 1) { nodes { commit { oid author { name user { login databaseId } } } } }
+		potentialMergeCommit { ...judges }
+	}`
+	baseSelection = ` base: object(expression: $base) { ...judges }`
+)
+
+// lookAtOnce is Look in one request. whole is false where the answer is not all of it.
+func (r *Repo) lookAtOnce(ctx context.Context, at LookAt) (look Look, whole bool, err error) {
+	if _, refused := r.noLook.get(""); refused {
+		return Look{}, false, nil
+	}
+	if _, failed := r.noLookNow.get(""); failed {
+		return Look{}, false, nil
+	}
+	q := graphqlQuery{variables: []string{"$owner: String!", "$name: String!", "$commit: String!"},
+		selections: []string{"nameWithOwner object(expression: $commit) { ...judges }"}, fragments: []string{judgesFragment},
+		values: map[string]any{"owner": r.repo.Owner, "name": r.repo.Name, "commit": at.SHA}}
+	if at.Pull != 0 {
+		q.add("$number: Int!", pullSelection, "number", at.Pull)
+	}
+	if at.Base != "" {
+		q.add("$base: String!", baseSelection, "base", at.Base)
+	}
+	remembered, known := r.histories.get(at.Branch)
+	if at.Branch != "" && !known {
+		q.add("$branch: String!", branchSelection, "branch", "refs/heads/"+at.Branch)
+		q.add("$base_name: String!", mergedSelection, "base_name", at.Branch)
+		q.fragments = append(q.fragments, rollupFragment)
+	}
+	var got lookAnswer
+	err = r.graphql(reading(ctx), q.String(), q.values, &got)
+	var refusal *graphqlError
+	switch status := statusOf(err); {
+	case errors.As(err, &refusal) || status >= 400 && status < 500:
+		r.app.log.DebugContext(ctx, "what judges a commit is read over REST", "error", err)
+		r.noLook.put("", true)
+		return Look{}, false, nil
+	case status >= 500:
+		r.app.log.DebugContext(ctx, "GraphQL fails; what judges a commit is read over REST", "error", err)
+		r.noLookNow.put("", true)
+		return Look{}, false, nil
+	case err != nil:
+		return Look{}, false, r.fail(err, "read what judges %s in %s", shortSHA(at.SHA), r.repo)
+	}
+	if look, whole = got.Repository.Object.look(at.SHA); !whole {
+		return Look{}, false, nil
+	}
+	if base, whole := got.Repository.Base.look(at.Base); whole {
+		look.Base = &base
+	}
+	if at.Pull != 0 && !look.takePull(got.Repository.PullRequest, at.SHA) {
+		return Look{}, false, nil
+	}
+	look.ownWorkflows(cmp.Or(got.Repository.NameWithOwner, r.repo.String()))
+	if look.History = remembered; at.Branch != "" && !known {
+		look.History = got.history()
+		r.histories.put(at.Branch, look.History)
+	}
+	return look, true, nil
+}
+
+// graphqlQuery is a query of one repository that is put together.
+type graphqlQuery struct {
+	variables, selections, fragments []string
+	values                           map[string]any
+}
+
+func (q *graphqlQuery) add(variable, selection, name string, value any) {
+	q.variables, q.selections = append(q.variables, variable), append(q.selections, selection)
+	q.values[name] = value
+}
+
+func (q *graphqlQuery) String() string {
+	return "query(" + strings.Join(q.variables, ", ") + ") { repository(owner: $owner, name: $name) { " +
+		strings.Join(q.selections, " ") + " } } " + strings.Join(q.fragments, " ")
+}
+
+// takePull notes the pull request; false where not all of what reports on its test merge is there. What it says of a
+// merge counts only while its head is the commit that was looked at.
+func (l *Look) takePull(p *pullNode, sha string) bool {
+	if p == nil {
+		l.Pull = PullState{Known: true, Gone: true}
+		return true
+	}
+	l.Pull = PullState{Known: true, Closed: p.State != "OPEN", Merged: p.State == "MERGED", Head: p.HeadRefOID,
+		Base: p.BaseRefName, HeadBy: sia.Actor{Unknown: true}}
+	for _, n := range p.Commits.Nodes {
+		if n.Commit.OID == p.HeadRefOID {
+			l.Pull.HeadBy = n.Commit.Author.actor()
+		}
+	}
+	if p.HeadRefOID != sha || l.Pull.Closed {
+		return true
+	}
+	l.Merge = Mergeability{Conflicts: p.Mergeable == "CONFLICTING", Behind: p.MergeStateStatus == "BEHIND"}
+	if p.BaseRef != nil {
+		l.Merge.Base = p.BaseRef.Target.OID
+	}
+	if p.PotentialMergeCommit == nil {
+		return true
+	}
+	merged, whole := p.PotentialMergeCommit.look(sha)
+	l.Checks.overrule(merged.Checks)
+	l.Workflows = append(l.Workflows, merged.Workflows...)
+	l.WorkflowsKnown = l.WorkflowsKnown && merged.WorkflowsKnown
+	return whole
+}
+
+// ownWorkflows leaves out of workflow runs the name of the repository where it is this one.
+func (l *Look) ownWorkflows(name string) {
+	for i := range l.Workflows {
+		if w := &l.Workflows[i]; strings.EqualFold(w.Repository, name) {
+			w.Repository = ""
+		}
+	}
+	if l.Base != nil {
+		l.Base.ownWorkflows(name)
+	}
+}

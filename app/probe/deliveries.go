@@ -1,0 +1,76 @@
+package probe
+
+import (
+	"net/http"
+	"strings"
+)
+
+// deliveries are facts about webhooks.
+func deliveries() Section {
+	return Section{Title: "Deliveries", Facts: []Fact{{
+		ID: "deliveries/no-second-try",
+		Text: "GitHub does not send again by itself what failed. SIA asks three times at most for each " +
+			"delivery, and goes on past a refusal.",
+		Source: "webhooks/using-webhooks/handling-failed-webhook-deliveries",
+		HeldBy: "`TestRedeliveryGoesOnPastARefusal`, `TestRedeliveryIsAskedForAFewTimes`; story `lost-start`",
+		NotFor: "needs a server that GitHub reaches and that fails, and hours",
+	}, {
+		ID:     "deliveries/pages",
+		Text:   "The list of deliveries has pages by a cursor, which the header `Link` holds.",
+		Source: "rest/apps/webhooks",
+		HeldBy: "`TestRedeliveryGoesOnPastARefusal`",
+		Probe: func(t *Try) {
+			a := t.AsApp(http.MethodGet, "app/hook/deliveries?per_page=1", nil)
+			if a.Status == http.StatusNotFound {
+				t.Skip("the app has no webhook")
+			}
+			t.Want(a, http.StatusOK)
+			if all := t.AsApp(http.MethodGet, "app/hook/deliveries?per_page=2", nil); len(all.List("")) < 2 {
+				t.Skip("needs two deliveries, and there are fewer")
+			}
+			link := a.Header.Get("Link")
+			t.That(strings.Contains(link, "cursor=") && strings.Contains(link, `rel="next"`), "a next page by a cursor",
+				"%q", link)
+		},
+	}, {
+		ID:     "deliveries/kept",
+		Text:   "Deliveries are kept for three days; on GitHub Enterprise Server for seven.",
+		Source: "webhooks/testing-and-troubleshooting-webhooks/redelivering-webhooks",
+		HeldBy: "`TestAddressesOfEachGitHub`",
+		NotFor: "needs days of waiting",
+	}, {
+		ID: "deliveries/size",
+		Text: "A payload has up to 25 MB, and anybody can send as much. Headers are looked at first; 64 MiB of " +
+			"bodies are received at a time, then the answer is `503` with `Retry-After`.",
+		Source: "webhooks/webhook-events-and-payloads",
+		HeldBy: "`TestNothingIsReadOfWhatIsRefused`, `TestBodiesInFlightAreBounded`",
+		NotFor: "needs a server that GitHub reaches",
+	}, {
+		ID:     "deliveries/forms",
+		Text:   "The webhook may be set to `application/x-www-form-urlencoded`; the signature is over the form.",
+		Source: "webhooks/using-webhooks/creating-webhooks",
+		HeldBy: "`TestFormsAreRead`",
+		NotFor: "needs another setting of the app's webhook",
+	}, {
+		ID: "deliveries/rerequested",
+		Text: "“Re-run” and “Re-run all” of an app's checks leave its check suite queued until the app writes " +
+			"to it. SIA shows its check run anew, and does what `/sia retry` does.",
+		Source: "rest/checks/suites",
+		HeldBy: "`TestOwnCheckIsShownAnew`; story `rerun-all`",
+		Needs:  "checks:write contents:write",
+		Probe: func(t *Try) {
+			sha := t.file(t.start())
+			t.branch(sha)
+			run := t.checkRun(sha, mark+"-again", "failure")
+			suite := run.Int("check_suite.id")
+			t.Equal("the conclusion of a suite of one red run", t.Get("/check-suites/%d", suite).Str("conclusion"), "failure")
+			t.Want(t.Post(path("/check-suites/%d/rerequest", suite), nil), http.StatusCreated)
+			t.Until("the suite is queued, without a conclusion", func() bool {
+				a := t.Want(t.Get("/check-suites/%d", suite), http.StatusOK)
+				return a.Str("status") == "queued" && a.Str("conclusion") == ""
+			})
+			again := t.Want(t.Get("/check-runs/%d", run.Int("id")), http.StatusOK)
+			t.Equal("the conclusion of its check run", again.Str("conclusion"), "failure")
+		},
+	}}}
+}

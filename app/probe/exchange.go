@@ -1,0 +1,165 @@
+package probe
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"github.com/sia-bot/sia/sia/secret"
+)
+
+// Bounds of what is recorded and read of one request, in bytes.
+const (
+	maxRecorded = 8 << 10
+	maxAnswer   = 4 << 20
+)
+
+// Exchange is a request and what was answered, as it is recorded: secrets masked, bodies cut.
+type Exchange struct {
+	Method  string            `json:"method"`
+	Path    string            `json:"path"`
+	Request string            `json:"request,omitempty"`
+	Status  int               `json:"status"`
+	Header  map[string]string `json:"header,omitempty"`
+	Answer  string            `json:"answer,omitempty"`
+}
+
+// recordedHeaders are those that some fact is about.
+var recordedHeaders = [...]string{"ETag", "Link", "Location", "Retry-After", "X-Accepted-GitHub-Permissions",
+	"X-GitHub-Api-Version-Selected", "X-GitHub-Enterprise-Version", "X-GitHub-Request-Id", "X-RateLimit-Limit",
+	"X-RateLimit-Remaining", "X-RateLimit-Resource", "X-RateLimit-Used"}
+
+// Answer is what GitHub answered.
+type Answer struct {
+	Status int
+	Header http.Header
+	Body   []byte
+	asked  string // method and path
+	value  any    // the body, where it is JSON
+}
+
+// exchange is an answer as it is recorded.
+func (a Answer) exchange(masker *secret.Masker, method, path string, request []byte) Exchange {
+	x := Exchange{Method: method, Path: path, Request: recorded(masker, request), Status: a.Status,
+		Answer: recorded(masker, a.Body), Header: map[string]string{}}
+	for _, name := range recordedHeaders {
+		if v := a.Header.Get(name); v != "" {
+			x.Header[name] = masker.Mask(v)
+		}
+	}
+	return x
+}
+
+// recorded masks before it cuts: half a secret is not known as one.
+func recorded(masker *secret.Masker, body []byte) string {
+	masked := string(masker.MaskJSON(body))
+	if len(masked) > maxRecorded {
+		masked = fmt.Sprintf("%s… (%d bytes)", masked[:maxRecorded], len(body))
+	}
+	return strings.ToValidUTF8(masked, "")
+}
+
+// At is the value at a path of names and indices such as "labels.0.name"; nil when there is none.
+func (a Answer) At(path string) any { return at(a.value, path) }
+
+func at(v any, path string) any {
+	if path == "" {
+		return v
+	}
+	for name := range strings.SplitSeq(path, ".") {
+		switch x := v.(type) {
+		case map[string]any:
+			v = x[name]
+		case []any:
+			n, err := strconv.Atoi(name)
+			if err != nil || n < 0 || n >= len(x) {
+				return nil
+			}
+			v = x[n]
+		default:
+			return nil
+		}
+	}
+	return v
+}
+
+// Has reports whether there is something at a path, null included.
+func (a Answer) Has(path string) bool {
+	parent, name, found := cutLast(path)
+	if !found {
+		parent = ""
+	}
+	o, is := at(a.value, parent).(map[string]any)
+	_, has := o[name]
+	return is && has
+}
+
+func cutLast(path string) (before, after string, found bool) {
+	i := strings.LastIndexByte(path, '.')
+	if i < 0 {
+		return "", path, false
+	}
+	return path[:i], path[i+1:], true
+}
+
+// Str is the value at a path as text: "" for none and null.
+func (a Answer) Str(path string) string { return text(a.At(path)) }
+
+func text(v any) string {
+	switch x := v.(type) {
+	case nil:
+		return ""
+	case string:
+		return x
+	case json.Number:
+		return x.String()
+	}
+	b, _ := json.Marshal(v) // what was JSON marshals
+	return string(b)
+}
+
+// Int is the number at a path; 0 for none.
+func (a Answer) Int(path string) int64 {
+	n, err := strconv.ParseInt(a.Str(path), 10, 64)
+	if err != nil {
+		return 0
+	}
+	return n
+}
+
+// List is the list at a path.
+func (a Answer) List(path string) []any {
+	l, _ := a.At(path).([]any)
+	return l
+}
+
+// Each is the values that the elements of the list at a path have at another, as text.
+func (a Answer) Each(list, path string) (all []string) {
+	for _, e := range a.List(list) {
+		all = append(all, text(at(e, path)))
+	}
+	return all
+}
+
+// String is the answer in a line.
+func (a Answer) String() string {
+	said := a.Str("message")
+	if said == "" && len(a.List("errors")) > 0 {
+		said = a.Str("errors.0.message")
+	}
+	for _, e := range a.List("errors") {
+		more, is := e.(string)
+		if !is {
+			more = text(at(e, "message"))
+		}
+		if a.Str("message") != "" && more != "" {
+			said += "; " + more
+		}
+	}
+	if said == "" {
+		return fmt.Sprintf("%d to %s", a.Status, a.asked)
+	}
+	return fmt.Sprintf("%d to %s: %s", a.Status, a.asked, said)
+}

@@ -1,0 +1,70 @@
+package probe
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/sia-bot/sia/app/github"
+)
+
+// Fact is something that GitHub does and SIA relies on.
+type Fact struct {
+	ID     string // section/name; it stays when the text changes
+	Text   string // Markdown
+	Source string // a page of docs.github.com, or the whole address of something else; empty: seen, and not written down
+	HeldBy string // Markdown: the tests and stories that hold SIA to it
+	Needs  string // permissions that the probe needs: "checks:write contents:write"
+	Probe  func(*Try)
+	NotFor string // why there is no probe: what it would need
+}
+
+// Section is a part of the page of facts.
+type Section struct {
+	Title string
+	Facts []Fact
+	Prose string // Markdown below the facts
+}
+
+// Sections are all facts, in the order in which people read them.
+func Sections() []Section {
+	return []Section{answers(), deliveries(), tokens(), pushes(), pulls(), reviews(), checks(), workflows(), rules(),
+		issues(), graphQL(), addresses(), limits()}
+}
+
+// Verdict is what came of a fact.
+type Verdict string
+
+// The verdicts.
+const (
+	Holds    Verdict = "holds"
+	Differs  Verdict = "differs"
+	NotTried Verdict = "not tried"
+)
+
+// Result is what came of one fact.
+type Result struct {
+	ID       string  `json:"id"`
+	Fact     string  `json:"fact"`
+	Source   string  `json:"source,omitempty"`
+	Verdict  Verdict `json:"verdict"`
+	Expected string  `json:"expected,omitempty"` // where GitHub differs
+	Answered string  `json:"answered,omitempty"`
+	Why      string  `json:"why,omitempty"`    // it was not tried
+	Broken   bool    `json:"broken,omitempty"` // not tried because something failed that should not: the network, say
+
+	Exchanges []Exchange `json:"exchanges,omitempty"`
+}
+
+// lacking are the permissions that a fact needs and an installation was not granted.
+func lacking(needs string, granted github.Permissions) string {
+	var missing []string
+	for _, need := range strings.Fields(needs) {
+		permission, level, _ := strings.Cut(need, ":")
+		switch have := granted[permission]; {
+		case have == level, have == "write", have == "admin":
+		default:
+			missing = append(missing, fmt.Sprintf("%s: %s", permission, level))
+		}
+	}
+	return strings.Join(missing, ", ")
+}

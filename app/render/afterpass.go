@@ -1,0 +1,93 @@
+package render
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/sia-bot/sia/sia"
+)
+
+// pushedBy is who pushed a commit that is not SIA's.
+func pushedBy(a sia.Actor) string {
+	if a.Login == "" {
+		return "somebody else"
+	}
+	return Code(a.Login, 40)
+}
+
+// afterPass says what has changed on the pull request since the task passed, in so many words at most: the pass stays
+// with its commit.
+func afterPass(t sia.Task, room int) string {
+	if t.State != sia.Passed || t.Pull.Merged {
+		return ""
+	}
+	var said []string
+	if m := t.Moved; m != nil && m.SHA != "" {
+		by := "somebody else"
+		if m.By.Login != "" {
+			by = fewCode(m.By.Login, 3)
+		}
+		said = append(said, fmt.Sprintf("⚠️ Since then %s pushed %s, which SIA has not judged: the pass is that of %s.",
+			by, Code(m.SHA.Short(), 0), Code(t.Head.Short(), 0)))
+	}
+	if a := t.Afterwards; a != nil && len(a.Red) > 0 {
+		more := ""
+		if n := len(a.Red) - 1; n > 0 {
+			more = fmt.Sprintf(" and %d more", n)
+		}
+		said = append(said, fmt.Sprintf("⚠️ Since then %s%s turned red on %s.", fewCode(a.Red[0].Name, 3), more,
+			Code(a.SHA.Short(), 0)))
+	}
+	for len(said) > 1 && words(strings.Join(said, " ")) > room {
+		said = said[:len(said)-1]
+	}
+	return strings.Join(said, " ")
+}
+
+// mergeRulesLine says what else the base branch wants before a merge; empty where nothing does.
+func mergeRulesLine(t sia.Task) string {
+	if len(t.MergeRules) == 0 || t.Pull.Merged {
+		return ""
+	}
+	return fmt.Sprintf("Before a merge, the rules of %s also want %s; no check tells whether that is given.",
+		Code(t.BaseBranch, 100), Line(strings.Join(t.MergeRules, ", "), 300))
+}
+
+// PassRests names the checks that a pass rests on, each with what made it: required, green, and runs of the
+// repository's code. Empty before the task has passed.
+func PassRests(t sia.Task) []string {
+	if t.State != sia.Passed {
+		return nil
+	}
+	var out []string
+	for _, c := range t.Checks {
+		if !c.Required || c.Colour != sia.Green || !c.Code {
+			continue
+		}
+		said := c.Name
+		if c.From != "" {
+			said += " (" + c.From + ")"
+		}
+		out = append(out, said)
+	}
+	return out
+}
+
+// restsLine is PassRests in a line.
+func restsLine(t sia.Task) string {
+	const most = 10
+	rests := PassRests(t)
+	if len(rests) == 0 {
+		return ""
+	}
+	for i, r := range rests {
+		rests[i] = Code(r, 150)
+	}
+	more := ""
+	if n := len(rests) - most; n > 0 {
+		rests, more = rests[:most], fmt.Sprintf(" and %d more", n)
+	}
+	return fmt.Sprintf("**The pass of %s rests on** %s%s.", Code(t.Head.Short(), 0),
+		strings.Join(slices.Compact(rests), ", "), more)
+}

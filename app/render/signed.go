@@ -1,0 +1,12 @@
+package render
+
+import "fmt"
+
+// NotSigned tells people that a branch takes signed commits alone, and that the task's last one is
+// not, with the reason.
+func NotSigned(base, reason string) string {
+	return fmt.Sprintf("The rules of `%s` want signed commits, and GitHub did not sign the last one (%s), so it will not "+
+		"be "+
+		"merged as it is. Somebody who signs commits can check the branch out, run `git commit --amend --no-edit -S` and "+
+		"push it again.", Line(base, 100), Line(reason, 300))
+}

@@ -1,0 +1,225 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/sia-bot/sia/app"
+	"github.com/sia-bot/sia/app/github"
+	"github.com/sia-bot/sia/app/web/setup"
+	"github.com/sia-bot/sia/sia"
+	"github.com/sia-bot/sia/sia/secret"
+)
+
+// neededPermissions are the permissions that SIA works with, each with what it can't do
+// without it. They are those of app.yml.
+var neededPermissions = []struct{ permission, access, feature string }{
+	{"metadata", "read", "see which repositories there are"},
+	{"contents", "write", "push the branch and the memory"},
+	{"issues", "write", "comment on issues, label them, and ask in one"},
+	{"pull_requests", "write", "open the draft pull request and comment on it"},
+	{"checks", "write", "read checks and show one of its own"},
+	{"actions", "write", "read logs and run jobs again"},
+	{"statuses", "read", "read commit statuses"},
+}
+
+// neededEvents are the webhooks that SIA works with, each with what comes late or never
+// without it. They are those of app.yml.
+var neededEvents = []struct{ event, tells string }{
+	{"issues", "the label that starts a task, and ticked answers"},
+	{"issue_comment", "commands and answers"},
+	{"pull_request", "that a pull request was merged or closed"},
+	{"pull_request_review", "reviews"},
+	{"pull_request_review_comment", "commands in a review thread"},
+	{"pull_request_review_thread", "resolved threads"},
+	{"check_run", "results of checks, and the buttons"},
+	{"check_suite", "results of checks"},
+	{"status", "commit statuses"},
+	{"workflow_run", "that logs are ready"},
+	{"push", "that the base, the settings or the memory changed"},
+}
+
+// checkGitHub checks the app's authentication, permissions, webhook and installations, a
+// finding for each thing.
+func checkGitHub(ctx context.Context, c app.Config, e *commandEnv) []doctorFinding {
+	c = c.WithDefaults()
+	const whole = "GitHub App"
+	a, err := github.New(github.Config{AppID: c.GitHub.AppID, PrivateKey: c.GitHub.PrivateKey, BaseURL: c.GitHub.API,
+		Logger: e.logger, Secrets: &secret.Masker{}}) // it only reads, so there is nothing to know by value
+	if err != nil {
+		return []doctorFinding{failed(whole, err, "check --app-key-file and --github-api")}
+	}
+	self, err := a.Self(ctx)
+	if err != nil {
+		return []doctorFinding{failed(whole, err, "check --app-id, --app-key-file and --github-url; the key must belong to "+
+			"that app, and this machine's clock must be right")}
+	}
+	all := []doctorFinding{{What: whole, OK: true,
+		Detail: fmt.Sprintf("%s (%s) at %s", self.Name, self.Login, c.GitHub.URL)}}
+	all = append(all, missingPermissions("the app", self.Permissions,
+		"grant it under Permissions in the app's settings on GitHub, then accept it in each installation")...)
+	all = append(all, checkHook(ctx, a), checkDeliveries(ctx, a))
+	return append(all, checkInstallations(ctx, a, self)...)
+}
+
+// failed is a finding about what could not be looked at.
+func failed(what string, err error, fix string) doctorFinding {
+	detail := err.Error()
+	var known *sia.Error
+	if errors.As(err, &known) && known.Message != "" {
+		detail = known.Message
+	}
+	return doctorFinding{What: what, Detail: strings.ReplaceAll(detail, " with `sia doctor`", ""), Fix: fix}
+}
+
+// missingPermissions are the permissions that somebody has not granted, a finding each.
+func missingPermissions(who string, have github.Permissions, fix string) (all []doctorFinding) {
+	for _, p := range neededPermissions {
+		if h := have[p.permission]; h == p.access || h == "write" || h == "admin" {
+			continue
+		}
+		all = append(all, doctorFinding{What: "permission", Fix: fix,
+			Detail: fmt.Sprintf("%s lacks %s: %s; without it SIA can't %s", who, p.permission, p.access, p.feature)})
+	}
+	return all
+}
+
+// missingEvents are the events that somebody has not subscribed to, a finding each.
+func missingEvents(who string, have []string, fix string) (all []doctorFinding) {
+	for _, n := range neededEvents {
+		if !slices.Contains(have, n.event) {
+			all = append(all, doctorFinding{What: "event", Fix: fix,
+				Detail: fmt.Sprintf("%s does not get %s, which tells of %s", who, n.event, n.tells)})
+		}
+	}
+	return all
+}
+
+// checkHook checks where GitHub sends webhooks, and how.
+func checkHook(ctx context.Context, a *github.App) doctorFinding {
+	const settings = "under Webhook in the app's settings on GitHub, "
+	f := doctorFinding{What: "webhook"}
+	hook, err := a.Hook(ctx)
+	if err != nil {
+		return failed(f.What, err, "look at the webhook in the app's settings on GitHub")
+	}
+	u, err := url.Parse(hook.URL)
+	f.Detail = hook.URL
+	switch {
+	case hook.URL == "":
+		f.Detail, f.Fix = "the app has no webhook address, so SIA hears of nothing", settings+"set it to "+
+			"https://your-host/webhook and make it active"
+	case err != nil || u.Host == "":
+		f.Detail, f.Fix = hook.URL+" is no address", settings+"set it to https://your-host/webhook"
+	case strings.TrimRight(u.Path, "/") != "/webhook":
+		f.Detail, f.Fix = hook.URL+" does not end in /webhook, where SIA listens", settings+"set it to "+u.Scheme+"://"+
+			u.Host+"/webhook, unless something in front of SIA changes the path"
+	case placeholder(u.Hostname()):
+		f.Detail, f.Fix = hook.URL+" is a placeholder", settings+"set it to the address of this server"
+	case !hook.Secret:
+		f.Detail, f.Fix = "the app has no webhook secret, so SIA refuses all that GitHub sends", settings+"set the one of "+
+			"--webhook-secret"
+	case hook.ContentType != "" && hook.ContentType != "json":
+		f.Detail, f.Fix = "webhooks are sent as "+hook.ContentType+", which SIA does not read", settings+"set the content "+
+			"type to application/json"
+	case hook.Insecure:
+		f.OK, f.Weaker, f.Fix = true, true, settings+"turn the verification of certificates on"
+		f.Detail += ", without verifying its certificate"
+	default:
+		f.OK = true
+		f.Detail += ", with a secret"
+	}
+	return f
+}
+
+// placeholder reports whether a host is one that documentation uses.
+func placeholder(host string) bool {
+	for _, name := range []string{"example.com", "example.org", "example.net", "your-host"} {
+		if host == name || strings.HasSuffix(host, "."+name) {
+			return true
+		}
+	}
+	return false
+}
+
+// recently is how old a failed delivery may be to matter.
+const recently = 24 * time.Hour
+
+// checkDeliveries checks what came of the last webhooks. GitHub does not tell the secret, but
+// what SIA answered tells whether it is the same one.
+func checkDeliveries(ctx context.Context, a *github.App) doctorFinding {
+	f := doctorFinding{What: "deliveries"}
+	tried, err := a.LatestDeliveries(ctx)
+	if err != nil {
+		return failed(f.What, err, "look at Advanced → Recent Deliveries in the app's settings on GitHub")
+	}
+	var bad []github.Tried
+	for _, d := range tried {
+		if !d.OK() && time.Since(d.At) < recently {
+			bad = append(bad, d)
+		}
+	}
+	switch {
+	case len(tried) == 0:
+		f.OK, f.Weaker, f.Detail = true, true, "GitHub has sent nothing yet, so nobody knows whether it arrives"
+		f.Fix = "install the app on a repository, with `sia serve` running, and look again"
+	case len(bad) == 0:
+		f.OK, f.Detail = true, fmt.Sprintf("the last %d arrived", len(tried))
+	default:
+		last := bad[0]
+		f.Detail = fmt.Sprintf("%d of the last %d failed; the latest of them, %s at %s: %s", len(bad), len(tried), last.Event,
+			last.At.UTC().Format("2006-01-02 15:04 UTC"), setup.Answered(last))
+		f.Fix = setup.DeliveryFix(last)
+		if tried[0].OK() {
+			f.OK, f.Weaker = true, true
+			f.Detail += "; those after it arrived"
+			f.Fix = "nothing, if it has been mended; SIA asks GitHub to send again what failed"
+		}
+	}
+	return f
+}
+
+// checkInstallations checks each installation: that it is active, and that it has granted what
+// the app asks for.
+func checkInstallations(ctx context.Context, a *github.App, self github.Self) (all []doctorFinding) {
+	const what = "installation"
+	installs, err := a.Installations(ctx)
+	if err != nil {
+		return []doctorFinding{failed(what, err, "look at Install App in the app's settings on GitHub")}
+	}
+	subscribed, err := a.Subscriptions(ctx)
+	if err != nil {
+		all = append(all, failed("event", err, "look at Permissions & events in the app's settings on GitHub"))
+	} else {
+		all = append(all, missingEvents("the app", subscribed.App, "subscribe to it under Permissions & events in the app's "+
+			"settings on GitHub")...)
+	}
+	if len(installs) == 0 {
+		return append(all, doctorFinding{What: what, Detail: "the app is installed nowhere",
+			Fix: "install it from " + self.URL})
+	}
+	for _, in := range installs {
+		accept := "an owner of " + in.Account + " accepts it under Settings → GitHub Apps → " + self.Name
+		problems := missingPermissions(in.Account, in.Permissions, accept)
+		if events, ok := subscribed.Installations[in.ID]; ok {
+			problems = append(problems, missingEvents(in.Account, events, accept)...)
+		}
+		if in.Suspended {
+			problems = append(problems, doctorFinding{What: what, Detail: in.Account + " is suspended",
+				Fix: "an owner of " + in.Account + " unsuspends it under Settings → GitHub Apps → " + self.Name})
+		}
+		if len(problems) == 0 {
+			problems = []doctorFinding{{What: what, OK: true, Detail: in.Account}}
+		}
+		all = append(all, problems...)
+		if !in.Suspended {
+			all = append(all, checkOpenings(ctx, a, in)...)
+		}
+	}
+	return all
+}

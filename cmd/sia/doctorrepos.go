@@ -1,0 +1,96 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/sia-bot/sia/app/github"
+)
+
+// repositoriesShown is of how many repositories of an installation doctor says whether pull requests
+// can be opened there.
+const repositoriesShown = 20
+
+// checkOpenings checks that pull requests can be opened in an installation's repositories.
+func checkOpenings(ctx context.Context, a *github.App, in github.Installation) []doctorFinding {
+	const what = "pull requests"
+	all, more, err := a.Openings(ctx, in.ID, repositoriesShown)
+	if err != nil {
+		return []doctorFinding{failed(what, err, "look at the repositories of "+in.Account+" on GitHub")}
+	}
+	var found []doctorFinding
+	fine := 0
+	for _, o := range all {
+		problems := openingProblems(o)
+		if len(problems) == 0 {
+			fine++
+		}
+		for _, f := range problems {
+			f.What = what
+			found = append(found, f)
+		}
+	}
+	sum := fmt.Sprintf("nothing is known to keep SIA from opening them in %d of %d repositories of %s", fine, len(all),
+		in.Account)
+	if more > 0 {
+		sum += fmt.Sprintf("; %d more were not looked at", more)
+	}
+	return append([]doctorFinding{{What: what, OK: true, Detail: sum}}, found...)
+}
+
+// openingProblems is what keeps pull requests from being opened in a repository, or may.
+func openingProblems(o github.Opening) (all []doctorFinding) {
+	problem := func(weaker bool, detail, fix string) {
+		all = append(all, doctorFinding{OK: weaker, Weaker: weaker, Detail: o.Repo + ": " + detail, Fix: fix})
+	}
+	if o.Archived {
+		problem(true, "it is archived, so nothing can be done there", "unarchive it, or take it out of the installation")
+		return all
+	}
+	if o.Disabled {
+		problem(false, "GitHub has disabled it", "ask GitHub's support, or take it out of the installation")
+		return all
+	}
+	if o.NoIssues {
+		problem(false, "issues are switched off, so no task can be started",
+			"switch them on under Settings → General → Features, or take it out of the installation")
+	}
+	if o.NoPulls {
+		problem(false, "pull requests are switched off, so no change can be shown",
+			"switch them on under Settings → General → Features, or take it out of the installation")
+	}
+	if o.CollaboratorsOnly {
+		problem(true, "only collaborators may open pull requests, and an app may not count as one",
+			"if the app's are refused, let everybody open them under Settings → General → Features → Pull requests")
+	}
+	if len(o.Rules) > 0 {
+		problem(true, "rules for the branches sia/** may refuse what SIA pushes: "+ruleWords(o.Rules),
+			"let the app bypass them, or leave sia/** out, under Settings → Rules → Rulesets")
+	}
+	return all
+}
+
+// ruleWords names kinds of rules for people, with what they keep SIA from.
+func ruleWords(kinds []string) string {
+	known := map[string]string{
+		"creation":                "restricted creations (no branch can be made)",
+		"update":                  "restricted updates (nothing can be pushed)",
+		"non_fast_forward":        "no force pushes (a fresh start can't replace what failed)",
+		"pull_request":            "a pull request before merging (nothing can be pushed)",
+		"required_signatures":     "signed commits (where the base wants them too, GitHub signs SIA's)",
+		"required_status_checks":  "required checks (nothing can be pushed that has none yet)",
+		"workflows":               "required workflows (nothing can be pushed that has not run)",
+		"required_linear_history": "a linear history (the base can't be merged into the branch)",
+		"branch_name_pattern":     "a pattern for branch names",
+		"commit_message_pattern":  "a pattern for commit messages",
+		"file_path_restriction":   "restricted file paths",
+	}
+	words := make([]string, len(kinds))
+	for i, kind := range kinds {
+		if words[i] = known[kind]; words[i] == "" {
+			words[i] = strings.ReplaceAll(kind, "_", " ")
+		}
+	}
+	return strings.Join(words, ", ")
+}

@@ -1,0 +1,47 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/sia-bot/sia/app/github"
+)
+
+// Doctor says of a repository what keeps pull requests from being opened, and what to do.
+func TestDoctorLooksAtRepositories(t *testing.T) {
+	for name, c := range map[string]struct {
+		o    github.Opening
+		says []string
+		bad  bool
+	}{
+		"nothing": {github.Opening{RulesKnown: true}, nil, false},
+		"archived": {github.Opening{Archived: true, NoPulls: true},
+			[]string{"! pull requests", "is archived", "unarchive"}, false},
+		"disabled":    {github.Opening{Disabled: true}, []string{"✗", "GitHub has disabled it"}, true},
+		"no issues":   {github.Opening{NoIssues: true}, []string{"✗", "issues are switched off", "Settings → General"}, true},
+		"no pulls":    {github.Opening{NoPulls: true}, []string{"✗", "pull requests are switched off"}, true},
+		"not for all": {github.Opening{CollaboratorsOnly: true}, []string{"!", "only collaborators"}, false},
+		"rules": {github.Opening{Rules: []string{"creation", "max_file_size"}},
+			[]string{"!", "no branch can be made), max file size", "Settings → Rules → Rulesets"}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c.o.Repo = "acme/shop"
+			all := openingProblems(c.o)
+			for i := range all {
+				all[i].What = "pull requests"
+			}
+			var out bytes.Buffer
+			err := reportFindings(&commandEnv{out: &out}, "text", all)
+			if errors.Is(err, errShown) != c.bad || len(c.says) == 0 && len(all) > 0 {
+				t.Errorf("doctor ends with %v after %v", err, all)
+			}
+			for _, want := range c.says {
+				if !strings.Contains(out.String(), want) {
+					t.Errorf("lacks %q:\n%s", want, out.String())
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,275 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/sia-bot/sia/agent"
+	"github.com/sia-bot/sia/agent/llm"
+	"github.com/sia-bot/sia/agent/sandbox"
+	"github.com/sia-bot/sia/app"
+	"github.com/sia-bot/sia/app/store"
+)
+
+// doctorServerCmd looks at what a server is given: settings, database, GitHub App, models, sandbox.
+type doctorServerCmd struct {
+	serverFlags `embed:""`
+	Output      string `help:"text or json." enum:"text,json" default:"text"`
+}
+
+// doctorFinding is one thing that doctor looked at.
+type doctorFinding struct {
+	What   string `json:"what"`
+	OK     bool   `json:"ok"`
+	Weaker bool   `json:"weaker,omitempty"` // OK, and something that SIA could do is off
+	Detail string `json:"detail"`
+	Fix    string `json:"fix,omitempty"` // what to do, when not OK or weaker
+}
+
+// Run looks at everything a server needs, against the real endpoints.
+func (c *doctorServerCmd) Run(e *commandEnv) error {
+	config, err := c.config()
+	var all []doctorFinding
+	if err == nil {
+		err = config.Validate()
+	}
+	if err != nil {
+		all = append(all, misconfigured(err)...)
+	} else {
+		all = append(all, doctorFinding{What: "configuration", OK: true, Detail: "complete"})
+	}
+	all = append(all, checkStored(c.Dir, config)...)
+	all = append(all, checkSignIn(config))
+	ctx, cancel := context.WithTimeout(e.ctx, 2*time.Minute)
+	defer cancel()
+	all = append(all, c.look(ctx, e)...)
+	all = append(all, checkSandbox(ctx, sandbox.Options{Self: forwardCommand(), Logger: e.logger}),
+		installedAgents(config.AgentPath))
+	if len(config.GitHub.PrivateKey) > 0 && config.GitHub.AppID > 0 {
+		all = append(all, checkGitHub(ctx, config, e)...)
+	}
+	if config.Models.Coder.URL != "" && config.Models.Coder.Model != "" {
+		all = append(all, checkModels(ctx, config, e)...)
+	}
+	all = append(all, checkNotify(ctx, config.Notify)...)
+	return reportFindings(e, c.Output, all)
+}
+
+// misconfigured is a finding for each problem of a configuration.
+func misconfigured(err error) (all []doctorFinding) {
+	for problem := range strings.Lines(err.Error()) {
+		f := doctorFinding{What: "configuration", Detail: strings.TrimSpace(problem),
+			Fix: "docs/configuration.md lists what can be set"}
+		for _, sep := range []string{": set ", "; set ", "; check ", "; give "} {
+			if what, fix, ok := strings.Cut(f.Detail, sep); ok {
+				f.Detail, f.Fix = what, strings.TrimLeft(sep, ":; ")+fix
+				break
+			}
+		}
+		if f.Detail != "" {
+			all = append(all, f)
+		}
+	}
+	return all
+}
+
+func reportFindings(e *commandEnv, output string, all []doctorFinding) error {
+	bad := slices.ContainsFunc(all, func(f doctorFinding) bool { return !f.OK })
+	if output == "json" {
+		if err := printJSON(e, all); err != nil {
+			return err
+		}
+	} else {
+		for _, f := range all {
+			mark := e.style.green("✓")
+			switch {
+			case !f.OK:
+				mark = e.style.red("✗")
+			case f.Weaker:
+				mark = e.style.amber("!")
+			}
+			fmt.Fprintf(e.out, "%s %-16s %s\n", mark, f.What, f.Detail)
+			if f.Fix != "" {
+				fmt.Fprintf(e.out, "  %-16s → %s\n", "", f.Fix)
+			}
+		}
+	}
+	if bad {
+		return errShown
+	}
+	return nil
+}
+
+// look looks at the database, and at what it says of repositories.
+func (c *doctorServerCmd) look(ctx context.Context, e *commandEnv) []doctorFinding {
+	f := doctorFinding{What: "database", Detail: c.database()}
+	var setups []store.Setup
+	var halts []store.Halt
+	s, err := store.Open(ctx, store.Config{URL: c.database(), Logger: e.logger})
+	if err == nil {
+		var v int64
+		v, err = s.Version(ctx)
+		newer := s.Newer(ctx)
+		switch {
+		case err != nil:
+		case newer != nil:
+			f.Fix = "run the newer version of SIA, or restore a backup of the database"
+			err = newer
+		case v > 0:
+			// An older schema has neither; the server brings it up to date.
+			setups, _ = s.Setups(ctx)
+			halts, _ = s.Halts(ctx)
+		}
+		err = errors.Join(err, s.Close())
+		f.Detail = fmt.Sprintf("%s, schema version %d", c.database(), v)
+	}
+	if err != nil {
+		return []doctorFinding{failed(f.What, err, cmp.Or(f.Fix,
+			"give SIA a folder that it may write to with --dir, or another database with --db"))}
+	}
+	f.OK = true
+	all := append([]doctorFinding{f}, checkSetups(setups)...)
+	for _, h := range halts {
+		all = append(all, doctorFinding{What: "paused", OK: true, Weaker: true, Detail: h.Reason + ", since " +
+			h.At.Local().Format(time.DateTime), Fix: h.Scope.LiftedBy()})
+	}
+	return all
+}
+
+// welcomesShown is of how many repositories doctor says what came of proposing settings to them.
+const welcomesShown = 10
+
+// checkSetups says how far repositories are set up, and where that failed; and of those that were new, whether
+// settings were proposed, or why not.
+func checkSetups(all []store.Setup) (found []doctorFinding) {
+	if len(all) == 0 {
+		return nil
+	}
+	n, welcomed := map[store.SetupState]int{}, 0
+	for _, s := range all {
+		n[s.State]++
+		if s.Together > 0 && s.Welcome != "" {
+			if welcomed++; welcomed <= welcomesShown {
+				found = append(found, doctorFinding{What: "welcome", OK: true, Detail: s.String() + ": " + s.Welcome})
+			}
+		}
+		if s.State == store.SetupFailed {
+			found = append(found, doctorFinding{What: "repository",
+				Detail: s.String() + ": it could not be set up: " + s.Error,
+				Fix:    "mend that, then take the repository out of the app's installation and add it again"})
+		}
+	}
+	if more := welcomed - welcomesShown; more > 0 {
+		found = append(found, doctorFinding{What: "welcome", OK: true, Detail: fmt.Sprintf("and %d more repositories", more)})
+	}
+	sum := doctorFinding{What: "repositories", OK: true, Weaker: n[store.SetupPending] > 0,
+		Detail: fmt.Sprintf("%d are set up, %d wait for their turn, %d are archived, %d failed", n[store.SetupDone],
+			n[store.SetupPending], n[store.SetupArchived], n[store.SetupFailed])}
+	return append([]doctorFinding{sum}, found...)
+}
+
+// checkSandbox says whether attempts can build and test before they push. SIA works
+// without: the repository's checks decide either way.
+func checkSandbox(ctx context.Context, o sandbox.Options) doctorFinding {
+	found := sandbox.Probe(ctx, o)
+	f := doctorFinding{What: "sandbox", OK: true, Weaker: !found.OK(), Detail: found.String(), Fix: found.Fix}
+	if f.Weaker {
+		f.Detail += ". Off: the tools run and test, agent.setup, and agents of the kind command; attempts can't build or " +
+			"test before they push"
+	}
+	return f
+}
+
+// installedAgents says which of the agents that are known by name are installed
+// where commands can see them.
+func installedAgents(path []string) doctorFinding {
+	f := doctorFinding{What: "other agents", OK: true}
+	commands, err := agent.NewCommandAgents(agent.CommandAgentsConfig{Path: path})
+	if err != nil {
+		return doctorFinding{What: f.What, Detail: err.Error(), Fix: "check --agent-path"}
+	}
+	var there, absent []string
+	for _, p := range agent.Presets() {
+		if file := commands.Find(p); file != "" {
+			there = append(there, p.Name+" ("+file+")")
+		} else {
+			absent = append(absent, p.Name)
+		}
+	}
+	f.Detail = "none installed; repositories can use the builtin one"
+	if len(there) > 0 {
+		f.Detail = strings.Join(there, ", ")
+		if len(absent) > 0 {
+			f.Detail += "; not " + strings.Join(absent, ", ")
+		}
+	}
+	return f
+}
+
+// checkModels asks each model for one word.
+func checkModels(ctx context.Context, c app.Config, e *commandEnv) []doctorFinding {
+	c = c.WithDefaults()
+	var all []doctorFinding
+	for _, m := range c.Models.Named() {
+		f := doctorFinding{What: "model " + m.Name, Detail: m.Model + " at " + m.URL}
+		ask := llm.Request{Messages: []llm.Message{{Role: llm.RoleUser, Content: "Answer with the word ready."}},
+			MaxOutput: 64}
+		if err := modelAnswers(ctx, m, e, ask); err != nil {
+			f.Detail, f.Fix = err.Error(), "check the address, the model's name and its key"
+			var known *llm.Error
+			if errors.As(err, &known) {
+				f.Fix = known.Advice()
+			}
+		} else {
+			f.OK = true
+		}
+		write := ""
+		if m.Price.CacheWrite > 0 {
+			write = fmt.Sprintf("%g written to a cache, ", m.Price.CacheWrite)
+		}
+		price := doctorFinding{What: "price of " + m.Name, OK: true,
+			Detail: fmt.Sprintf("%g in, %g cached, %s%g out, USD per "+
+				"million tokens (%s)", m.Price.Input, m.Price.CachedInput, write, m.Price.Output, priceSource(m))}
+		if m.Price.Input <= 0 || m.Price.Output <= 0 {
+			price.OK, price.Weaker = c.Free, c.Free
+			price.Detail = "not known: what it answers counts as free, so no credit budget ever binds"
+			price.Fix = "set its price: --price-input and --price-output, or price in the file of --config"
+			if !c.Free {
+				price.Fix += "; sia serve refuses to start without, unless --free says that the model costs nothing"
+			}
+		}
+		all = append(all, f, price)
+	}
+	return append(all, doctorFinding{What: "order", OK: true, Detail: modelOrder(c.Models)})
+}
+
+// modelAnswers asks a model, twice and for half a minute at most.
+func modelAnswers(ctx context.Context, m app.ModelConfig, e *commandEnv, ask llm.Request) error {
+	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
+	defer cancel()
+	client, err := m.Client(e.logger, 1)
+	if err != nil {
+		return err
+	}
+	_, err = client.Complete(ctx, ask)
+	return err
+}
+
+// modelOrder says who is asked for what, and who after them.
+func modelOrder(c app.ModelsConfig) string {
+	roles, parts := c.Roles(), []string{}
+	for _, role := range []string{"coder", "sia", "reviewer"} {
+		m := roles[role]
+		names := []string{cmp.Or(m.Name, m.Model)}
+		for _, b := range m.Backups {
+			names = append(names, b.Name)
+		}
+		parts = append(parts, role+": "+strings.Join(names, ", then "))
+	}
+	return strings.Join(parts, " · ")
+}

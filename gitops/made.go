@@ -1,0 +1,66 @@
+package gitops
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/go-git/go-git/v5/plumbing"
+)
+
+// Made is a commit that was made here, without who made it and when.
+type Made struct {
+	SHA, Tree string
+	Parents   []string
+	Message   string
+}
+
+// MadeCommits lists a commit and those made here that it stands on, back to the commits known,
+// each after its parents. It is empty where the commit was not made here.
+func (r *Repo) MadeCommits(ctx context.Context, sha string, known ...string) (out []Made, err error) {
+	err = r.viewCommit(ctx, "list commits", sha, func(o *packedObjects, h plumbing.Hash) error {
+		out = nil
+		seen := map[plumbing.Hash]bool{}
+		var visit func(h plumbing.Hash) error
+		visit = func(h plumbing.Hash) error {
+			if seen[h] || slices.Contains(known, h.String()) || !o.from.isMarked("made", h) {
+				return nil
+			}
+			seen[h] = true
+			c, err := o.readCommit(h)
+			if err != nil {
+				return err
+			}
+			m := Made{SHA: h.String(), Tree: c.TreeHash.String(), Message: c.Message}
+			for _, p := range c.ParentHashes {
+				if err := visit(p); err != nil {
+					return err
+				}
+				m.Parents = append(m.Parents, p.String())
+			}
+			out = append(out, m)
+			return nil
+		}
+		return visit(h)
+	})
+	return out, err
+}
+
+// SameWork reports whether two commits have the same files, the same message and as many parents:
+// one is the other, made again by somebody else or at another time.
+func (r *Repo) SameWork(ctx context.Context, one, other string) (same bool, err error) {
+	err = r.viewCommits(ctx, "compare commits", []string{one, other}, func(o *packedObjects, at []plumbing.Hash) error {
+		a, err := o.readCommit(at[0])
+		if err != nil {
+			return err
+		}
+		b, err := o.readCommit(at[1])
+		if err != nil {
+			return err
+		}
+		same = a.TreeHash == b.TreeHash && len(a.ParentHashes) == len(b.ParentHashes) &&
+			strings.TrimSpace(a.Message) == strings.TrimSpace(b.Message)
+		return nil
+	})
+	return same, err
+}

@@ -1,0 +1,64 @@
+package gitops
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"net/url"
+	"regexp"
+
+	"github.com/go-git/go-git/v5/plumbing"
+)
+
+// ownRef is the full name of a ref that is neither a branch nor a tag. GitHub takes such refs from
+// whoever may write contents, but for its own namespaces, such as refs/pull, and wants two slashes
+// at least; gittuf keeps its log of a repository in refs/gittuf there.
+// https://docs.github.com/en/rest/git/refs#create-a-reference
+// https://github.com/gittuf/gittuf/pull/364
+var ownRef = regexp.MustCompile(`^refs/sia/[a-z]+/[0-9A-Za-z_-]{1,100}$`)
+
+// PushRef makes sha what a ref of SIA's own, refs/sia/…, points at, wherever it pointed before, so
+// that the server has the commit and no branch moves. Only objects made here are sent.
+func (r *Repo) PushRef(ctx context.Context, ref, sha string) error {
+	op := "push " + cleanText(ref, 120)
+	base, at, err := r.discoverOwnRef(ctx, op, ref)
+	if err != nil || at.head.String() == sha {
+		return err
+	}
+	return r.viewCommit(ctx, op, sha, func(o *packedObjects, h plumbing.Hash) error {
+		objs, err := o.unsentObjects(h, at.has)
+		if err != nil {
+			return err
+		}
+		rep, err := r.sendPack(ctx, op, base, refUpdate{ref: ref, old: at.head, new: h, caps: at.caps}, objs)
+		if err == nil && !rep.ok() {
+			return &RejectedError{Branch: ref, Reason: rep.reason()}
+		}
+		return err
+	})
+}
+
+// DropRef deletes a ref of SIA's own. One that is not there is no error.
+func (r *Repo) DropRef(ctx context.Context, ref string) error {
+	op := "delete " + cleanText(ref, 120)
+	base, at, err := r.discoverOwnRef(ctx, op, ref)
+	if err != nil || at.head.IsZero() {
+		return err
+	}
+	// A command that only deletes has no pack.
+	rep, err := r.sendUpdate(ctx, op, base, refUpdate{ref: ref, old: at.head, caps: at.caps}, bytes.NewReader(nil), 0)
+	if err == nil && !rep.ok() {
+		return &RejectedError{Branch: ref, Reason: rep.reason()}
+	}
+	return err
+}
+
+func (r *Repo) discoverOwnRef(ctx context.Context, op, ref string) (base *url.URL, at refAdvertisement, err error) {
+	if r.bad != nil {
+		return nil, at, fmt.Errorf("%s: %w", op, r.bad)
+	}
+	if !ownRef.MatchString(ref) {
+		return nil, at, fmt.Errorf("%s: it is not a ref of SIA's own", op)
+	}
+	return r.discoverRefs(ctx, op, ref)
+}

@@ -1,0 +1,233 @@
+package gate
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/sia-bot/sia/sia"
+)
+
+// Expected is a check that should report on the commit, and why SIA expects it.
+type Expected struct {
+	sia.Reported
+	Why string // for people, as a sentence without its full stop
+}
+
+// History is what reported on commits near the one that is judged.
+type History struct {
+	Base   [][]sia.Reported // on the base branch's last commits, newest first
+	Merged [][]sia.Reported // on the heads of the last pull requests that were merged into it, newest first
+}
+
+// actionsApp is the slug of GitHub Actions.
+const actionsApp = "github-actions"
+
+// Expect says which checks should report on a commit, sorted: those that reported on an
+// earlier commit of the task, on most of the pull requests that were merged last, or on most
+// of the base branch's last commits. files are the workflow files on the commit, as far as
+// they are known: a job is not expected where its file says that it need not run.
+func Expect(earlier []sia.Reported, h History, files []File) []Expected {
+	found := map[sia.Reported]string{}
+	add := func(r sia.Reported, why string) {
+		if found[r] == "" {
+			found[r] = why
+		}
+	}
+	for _, r := range earlier {
+		if runsAgain(r, files, true) {
+			add(r, "it reported on an earlier commit of this task")
+		}
+	}
+	merged, pulls := tally(h.Merged)
+	for r, n := range merged {
+		if 2*n > pulls && runsAgain(r, files, false) {
+			add(r, fmt.Sprintf("it reported on %d of the last %s", n, counted(pulls, "merged pull request",
+				"merged pull requests")))
+		}
+	}
+	base, commits := tally(h.Base)
+	for r, n := range base {
+		// What no merged pull request had may be a deployment of the base branch. A job of Actions on the
+		// base says something of the task's branch where both are pushed to.
+		known := pulls == 0 || merged[r] > 0
+		if r.App == actionsApp {
+			known = r.Workflow != "" && r.Event == "push" && runsAgain(r, files, false)
+		}
+		if 2*n > commits && known {
+			add(r, fmt.Sprintf("it reported on %d of the last %s of the base branch", n, counted(commits, "commit",
+				"commits")))
+		}
+	}
+	out := make([]Expected, 0, len(found))
+	for r, why := range found {
+		out = append(out, Expected{r, why})
+	}
+	slices.SortFunc(out, func(a, b Expected) int { return compareReported(a.Reported, b.Reported) })
+	return out
+}
+
+// tally counts on how many of those commits on which anything did each check reported.
+func tally(commits [][]sia.Reported) (on map[sia.Reported]int, all int) {
+	on = map[sia.Reported]int{}
+	for _, rs := range commits {
+		if len(rs) > 0 {
+			all++
+		}
+		once := map[sia.Reported]bool{}
+		for _, r := range rs {
+			if !once[r] {
+				once[r] = true
+				on[r]++
+			}
+		}
+	}
+	return on, all
+}
+
+// runsAgain reports whether a check should run on the commit as it did elsewhere: a job of
+// Actions does when the pull request's next commit triggers its workflow, whatever that
+// commit changes. ownBranch: elsewhere was the same branch, which passes the same filters.
+func runsAgain(r sia.Reported, files []File, ownBranch bool) bool {
+	if r.App != actionsApp || r.Workflow == "" {
+		return true
+	}
+	if !slices.Contains([]string{"push", "pull_request", "pull_request_target"}, r.Event) {
+		return false
+	}
+	f, known := fileAt(files, r.Workflow)
+	if !known || f.Unread {
+		return true
+	}
+	i := slices.IndexFunc(f.Triggers, func(t Trigger) bool { return t.Event == r.Event })
+	if i < 0 {
+		return false // the file is gone, or says something else now
+	}
+	t := f.Triggers[i]
+	// For a pull request the filter is of its base branch, and that is the same one.
+	return !t.Narrow && (!t.Branches || ownBranch || r.Event != "push")
+}
+
+func compareReported(a, b sia.Reported) int {
+	return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.App, b.App), cmp.Compare(a.Workflow, b.Workflow),
+		cmp.Compare(a.Event, b.Event))
+}
+
+// expect notes which checks should report on the commit and do not. Where rules or settings
+// name what counts, nothing else is missed: it would not count if it reported.
+func (j *judgement) expect() {
+	if !j.all {
+		return
+	}
+	for _, e := range Expect(j.Earlier, j.History, j.Files) {
+		wanted := slices.ContainsFunc(j.absent, func(r Required) bool { return r.Name == e.Name && r.Workflow == "" })
+		if !wanted && !j.head().has(e.Reported) && !slices.Contains(j.Waived, j.missedName(e.Reported)) {
+			j.missed = append(j.missed, e)
+		}
+	}
+}
+
+// has reports whether a check reported on the commit, if only to be skipped.
+func (c commit) has(r sia.Reported) bool {
+	if r.App == "" {
+		return slices.ContainsFunc(c.statuses, func(s Status) bool { return s.Context == r.Name })
+	}
+	return slices.ContainsFunc(c.runs, func(run Run) bool {
+		return !run.Own && run.App == r.App && (run.Name == r.Name || standsFor(run, r.Name)) && c.isOf(run, r)
+	})
+}
+
+// isOf reports whether a run may be of the workflow and event that a check was of. A run that
+// replaced the one for that event stands for it.
+func (c commit) isOf(run Run, r sia.Reported) bool {
+	if r.Workflow == "" {
+		return true
+	}
+	w := c.workflowOf(run)
+	if w == nil {
+		return run.WorkflowRun != 0 // it is not known
+	}
+	was := Workflow{Path: r.Workflow}
+	return w.alike(was) && (r.Event == "" || w.Event == r.Event ||
+		slices.ContainsFunc(c.workflows, func(o Workflow) bool {
+			return o.alike(was) && o.Event == r.Event && o.Conclusion == "cancelled" && c.replaced(o)
+		}))
+}
+
+// standsFor reports whether a run of another name says what became of a check: GitHub adds
+// the values of a matrix, and the jobs of a reusable workflow, to a job's name, and leaves
+// them out where the job was skipped.
+func standsFor(run Run, name string) bool {
+	longer := func(long, short string) bool {
+		return strings.HasPrefix(long, short+" (") || strings.HasPrefix(long, short+" / ")
+	}
+	return longer(run.Name, name) || run.Conclusion == "skipped" &&
+		(longer(name, run.Name) || strings.Contains(run.Name, "${{") && fits(run.Name, name))
+}
+
+// reported lists what reported on the commit, without SIA's own and without what was skipped.
+func (c commit) reported() []sia.Reported {
+	var out []sia.Reported
+	for _, s := range c.statuses {
+		out = append(out, sia.Reported{Name: s.Context})
+	}
+	for _, r := range c.runs {
+		if r.Own || r.Conclusion == "skipped" {
+			continue
+		}
+		is := sia.Reported{Name: r.Name, App: r.App}
+		if w := c.workflowOf(r); w != nil {
+			is.Workflow, is.Event = w.Path, w.Event
+		}
+		out = append(out, is)
+	}
+	slices.SortFunc(out, compareReported)
+	out = slices.Compact(out)
+	return out[:min(len(out), sia.MaxReported)]
+}
+
+// await judges what should have reported and did not. That a check is red is known without it.
+func (j *judgement) await() {
+	waited, limit := j.Now.Sub(j.Since), j.Settings.Wait.D()
+	for i, e := range j.missed {
+		c := sia.Check{Name: j.missedName(e.Reported), Required: true, Colour: sia.Running,
+			Why: "has not appeared yet; " + e.Why, From: origin(e.Reported)}
+		if waited >= limit {
+			c.Colour, c.Why = sia.Blocked, fmt.Sprintf("did not appear within %s; %s", limit, e.Why)
+		}
+		switch {
+		case i >= maxMissed:
+		case waited >= limit:
+			j.blocked = append(j.blocked, sia.Obstacle{Check: c.Name, Reason: c.Why, Absent: true, Missed: true})
+		default:
+			j.awaited = append(j.awaited, c.Name+" "+c.Why)
+		}
+		j.result.Checks = append(j.result.Checks, c)
+	}
+	slices.SortStableFunc(j.result.Checks, requiredFirst)
+}
+
+// maxMissed bounds how many checks people are told of that did not report.
+const maxMissed = 10
+
+// missedName is the name of a check that did not report, told apart from those that did.
+func (j *judgement) missedName(r sia.Reported) string {
+	if slices.ContainsFunc(j.checks, func(c check) bool { return c.name == r.Name }) {
+		return r.Name + " (" + origin(r) + ")"
+	}
+	return r.Name
+}
+
+// origin says for people what made a check.
+func origin(r sia.Reported) string {
+	switch {
+	case r.App == "":
+		return "commit status"
+	case r.Workflow == "":
+		return "app " + r.App
+	case r.Event == "":
+		return "workflow " + r.Workflow
+	}
+	return "workflow " + r.Workflow + " on " + r.Event
+}

@@ -1,0 +1,298 @@
+package gate
+
+import (
+	"bytes"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/goccy/go-yaml/ast"
+	"github.com/goccy/go-yaml/parser"
+)
+
+// File is what a workflow file says of when it runs and of what its jobs do.
+type File struct {
+	Path     string
+	Gone     bool // it is not there
+	Unread   bool // nobody could read it: it may run for anything and do anything
+	Triggers []Trigger
+	Jobs     []Job
+}
+
+// Trigger is an event that starts a workflow.
+type Trigger struct {
+	Event    string
+	Narrow   bool // a filter of paths or of activities may keep a commit of the pull request from starting it
+	Branches bool // a filter of branches or tags may
+}
+
+// Job is what a job of a workflow file does.
+type Job struct {
+	Name string // as check runs bear it, but for the values of expressions and matrices
+	Code bool   // it checks a repository out, or runs something that may
+	Head bool   // it names the head of the pull request as what it checks out
+}
+
+const (
+	maxFile  = 256 << 10 // bytes of a workflow file that is read; the library's time grows with their square
+	maxLines = 8000      // of it
+	maxDepth = 50        // of brackets, and of items and keys that begin on one line
+	maxNodes = 100_000   // of a file, with those that its aliases stand for
+)
+
+// ReadFile reads a workflow file
+// (https://docs.github.com/en/actions/reference/workflows-and-actions/workflow-syntax).
+func ReadFile(path string, text []byte) File {
+	unread := File{Path: path, Unread: true}
+	if len(text) > maxFile || bytes.Count(text, []byte{'\n'}) > maxLines || !utf8.Valid(text) || deep(string(text)) {
+		return unread
+	}
+	doc, err := document(text)
+	root, ok := doc.(map[string]any)
+	if err != nil || !ok || root["on"] == nil {
+		return unread
+	}
+	f := File{Path: path, Triggers: triggers(root["on"])}
+	jobs, _ := root["jobs"].(map[string]any)
+	for key, j := range jobs {
+		f.Jobs = append(f.Jobs, readJob(key, j))
+	}
+	if len(f.Triggers) == 0 || len(f.Jobs) == 0 {
+		return unread
+	}
+	slices.SortFunc(f.Jobs, func(a, b Job) int { return strings.Compare(a.Name, b.Name) })
+	return f
+}
+
+func fileAt(files []File, path string) (File, bool) {
+	i := slices.IndexFunc(files, func(f File) bool { return f.Path == path })
+	if i < 0 {
+		return File{}, false
+	}
+	return files[i], true
+}
+
+// triggers reads `on`: an event, a list of events, or events with their filters. Sorted.
+func triggers(on any) []Trigger {
+	var out []Trigger
+	switch on := on.(type) {
+	case string:
+		out = []Trigger{{Event: on}}
+	case []any:
+		for _, e := range texts(on) {
+			out = append(out, Trigger{Event: e})
+		}
+	case map[string]any:
+		for event, filter := range on {
+			out = append(out, trigger(event, filter))
+		}
+	}
+	slices.SortFunc(out, func(a, b Trigger) int { return strings.Compare(a.Event, b.Event) })
+	return out
+}
+
+func trigger(event string, filter any) Trigger {
+	out := Trigger{Event: event}
+	filters, _ := filter.(map[string]any)
+	for key, value := range filters {
+		switch key {
+		case "paths", "paths-ignore":
+			out.Narrow = true
+		case "branches", "branches-ignore", "tags", "tags-ignore":
+			out.Branches = true
+		case "types": // a push to a pull request's branch is the activity synchronize
+			out.Narrow = out.Narrow || event != "push" && !slices.Contains(texts(value), "synchronize")
+		}
+	}
+	return out
+}
+
+var (
+	// fetches is a command that gets a repository's code.
+	fetches = regexp.MustCompile(`\bgit\b.*\b(clone|fetch|pull)\b|\bgh\b.*\b(repo clone|pr checkout)\b`)
+	// ofHead names the head of a pull request, as in `github.event.pull_request.head.sha`, or its merge.
+	ofHead = regexp.MustCompile(`(?i)head|\brefs/(remotes/)?pull\b|\bpull/|\bpr checkout\b|merge_commit_sha`)
+	// checksOut is the name of an action that checks out.
+	checksOut = regexp.MustCompile(`(?i)\bcheckout\b`)
+)
+
+// readJob reads a job. One that is a reusable workflow, and a step that is an action of the
+// repository, may do anything with its code.
+func readJob(key string, job any) Job {
+	out := Job{Name: key}
+	says, _ := job.(map[string]any)
+	if name, _ := says["name"].(string); name != "" {
+		out.Name = name
+	}
+	if uses, _ := says["uses"].(string); uses != "" {
+		out.Code, out.Head = true, ofHead.MatchString(fmt.Sprint(says["with"]))
+	}
+	steps, _ := says["steps"].([]any)
+	for _, s := range steps {
+		step, _ := s.(map[string]any)
+		uses, _ := step["uses"].(string)
+		run, _ := step["run"].(string)
+		gets := checksOut.MatchString(uses) && ofHead.MatchString(fmt.Sprint(step["with"]))
+		out.Head = out.Head || gets || fetches.MatchString(run) && ofHead.MatchString(run+fmt.Sprint(step["env"]))
+		out.Code = out.Code || checksOut.MatchString(uses) || strings.HasPrefix(uses, "./") || fetches.MatchString(run)
+	}
+	return out
+}
+
+// job is what is known of the job that a check run of the workflow is of: all of its jobs,
+// where the name does not say which.
+func (f File) job(name string) Job {
+	var exact, like []Job
+	for _, j := range f.Jobs {
+		switch {
+		case j.Name == name:
+			exact = append(exact, j)
+		case fits(j.Name, name):
+			like = append(like, j)
+		}
+	}
+	candidates := exact
+	if len(exact) == 0 {
+		candidates = like
+	}
+	if len(candidates) == 0 {
+		candidates = f.Jobs
+	}
+	out := Job{Name: name}
+	for _, j := range candidates {
+		out.Code, out.Head = out.Code || j.Code, out.Head || j.Head
+	}
+	return out
+}
+
+// fits reports whether a check run's name may be a job's, with values for its expressions, of
+// its matrix, or of the jobs of a reusable workflow.
+func fits(job, run string) bool {
+	for _, end := range []string{" (", " / "} {
+		if strings.HasPrefix(run, job+end) {
+			return true
+		}
+	}
+	before, rest, ok := strings.Cut(job, "${{")
+	if !ok {
+		return false
+	}
+	after := rest[strings.LastIndex(rest, "}}")+1:]
+	after = strings.TrimPrefix(after, "}")
+	return strings.HasPrefix(run, before) && strings.HasSuffix(run, after)
+}
+
+// texts are the strings of a list, or the one that stands for it.
+func texts(v any) []string {
+	list, isList := v.([]any)
+	if !isList {
+		list = []any{v}
+	}
+	var out []string
+	for _, x := range list {
+		if s, ok := x.(string); ok {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// deep reports whether a text is nested so deeply that it hurts to read it.
+func deep(text string) bool {
+	open := 0
+	for line := range strings.Lines(text) {
+		for _, c := range line {
+			switch c {
+			case '[', '{':
+				open++
+			case ']', '}':
+				open = max(0, open-1)
+			}
+			if open > maxDepth {
+				return true
+			}
+		}
+		indent := len(line) - len(strings.TrimLeft(line, " "))
+		if indent > 8*maxDepth || strings.Count(line, "- ")+strings.Count(line, "? ") > maxDepth {
+			return true
+		}
+	}
+	return false
+}
+
+// document reads YAML: map[string]any for a mapping, []any for a list, and a string for any
+// other value. The library has no contract about panics, and the text is a stranger's, so a
+// panic becomes an error.
+func document(text []byte) (doc any, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("not readable as YAML: %v", p)
+		}
+	}()
+	f, err := parser.ParseBytes(text, 0)
+	if err != nil {
+		return nil, err
+	}
+	if len(f.Docs) != 1 {
+		return nil, fmt.Errorf("%d YAML documents; a workflow is one", len(f.Docs))
+	}
+	r := reader{anchors: map[string]ast.Node{}, left: maxNodes}
+	doc, ok := r.value(f.Docs[0].Body, 0)
+	if !ok {
+		return nil, fmt.Errorf("more YAML than a workflow needs")
+	}
+	return doc, nil
+}
+
+// reader reads the nodes of a YAML document.
+type reader struct {
+	anchors map[string]ast.Node
+	left    int // how many nodes it still reads
+}
+
+// value is what a node says; not ok when it is too much or too deep, as an alias can make it.
+func (r *reader) value(n ast.Node, depth int) (says any, ok bool) {
+	if r.left--; r.left < 0 || depth > 2*maxDepth || n == nil {
+		return nil, n == nil
+	}
+	switch n := n.(type) {
+	case *ast.MappingNode:
+		return r.mapping(n.Values, depth)
+	case *ast.MappingValueNode:
+		return r.mapping([]*ast.MappingValueNode{n}, depth)
+	case *ast.SequenceNode:
+		out := make([]any, len(n.Values))
+		for i, v := range n.Values {
+			if out[i], ok = r.value(v, depth+1); !ok {
+				return nil, false
+			}
+		}
+		return out, true
+	case *ast.AnchorNode:
+		r.anchors[n.Name.GetToken().Value] = n.Value
+		return r.value(n.Value, depth+1)
+	case *ast.AliasNode:
+		return r.value(r.anchors[n.Value.GetToken().Value], depth+1)
+	case *ast.TagNode:
+		return r.value(n.Value, depth+1)
+	case *ast.LiteralNode:
+		return n.Value.Value, true
+	case *ast.NullNode:
+		return nil, true
+	}
+	return n.GetToken().Value, true
+}
+
+func (r *reader) mapping(values []*ast.MappingValueNode, depth int) (any, bool) {
+	out := map[string]any{}
+	for _, v := range values {
+		value, ok := r.value(v.Value, depth+1)
+		if !ok {
+			return nil, false
+		}
+		out[v.Key.GetToken().Value] = value
+	}
+	return out, true
+}

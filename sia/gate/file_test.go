@@ -1,0 +1,137 @@
+package gate
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+const aJob = "\njobs:\n  test:\n    steps:\n      - uses: actions/checkout@v4\n"
+
+func TestTriggers(t *testing.T) {
+	for _, c := range []struct {
+		on   string
+		want []Trigger
+	}{
+		{"on: push", []Trigger{{Event: "push"}}},
+		{"on: [push, pull_request]", []Trigger{{Event: "pull_request"}, {Event: "push"}}},
+		{"'on':\n  - push\n  - merge_group", []Trigger{{Event: "merge_group"}, {Event: "push"}}},
+		{"\"on\":\n  push:\n  pull_request:\n    branches: [main]", []Trigger{{Event: "pull_request", Branches: true},
+			{Event: "push"}}},
+		{"on:\n  push: {paths: ['src/**']}", []Trigger{{Event: "push", Narrow: true}}},
+		{"on:\n  push: {paths-ignore: ['docs/**'], branches-ignore: [x]}", []Trigger{{Event: "push", Narrow: true,
+			Branches: true}}},
+		{"on:\n  push: {tags: ['v*']}", []Trigger{{Event: "push", Branches: true}}},
+		{"on:\n  pull_request: {types: [opened, synchronize]}", []Trigger{{Event: "pull_request"}}},
+		{"on:\n  pull_request: {types: [opened, labeled]}", []Trigger{{Event: "pull_request", Narrow: true}}},
+		{"on:\n  pull_request: {types: ready_for_review}", []Trigger{{Event: "pull_request", Narrow: true}}},
+		{"x: &f {paths: [a]}\non:\n  push: *f", []Trigger{{Event: "push", Narrow: true}}},
+	} {
+		got := ReadFile(ciPath, []byte(c.on+aJob))
+		want := File{Path: ciPath, Triggers: c.want, Jobs: []Job{{Name: "test", Code: true}}}
+		if d := cmp.Diff(want, got); d != "" {
+			t.Errorf("%s: %s", c.on, d)
+		}
+	}
+}
+
+func TestJobsOfFile(t *testing.T) {
+	for job, want := range map[string]Job{
+		"steps: [{uses: actions/checkout@v4}]":                                          {Code: true},
+		"steps: [{run: make}, {uses: acme/git-checkout@v1}]":                            {Code: true},
+		"steps: [{uses: acme/sparse/checkout-it@v1}]":                                   {Code: true},
+		"steps: [{uses: ./.github/actions/test}]":                                       {Code: true},
+		"uses: ./.github/workflows/test.yml":                                            {Code: true},
+		"uses: acme/rules/.github/workflows/test.yml@v1":                                {Code: true},
+		"steps: [{run: git clone https://github.com/ada/shop}]":                         {Code: true},
+		"steps: [{run: \"git init\\ngit -C . fetch --depth 1 origin $GITHUB_SHA\\n\"}]": {Code: true},
+		"steps: [{run: gh repo clone ada/shop}]":                                        {Code: true},
+		"steps: [{run: echo fine}]":                                                     {},
+		"steps: [{uses: actions/labeler@v5}]":                                           {},
+		"steps: [{uses: actions/github-script@v7, with: {script: 'fetch(git)'}}]":       {},
+		"steps: []": {},
+		"{}":        {},
+		"steps: [{uses: actions/checkout@v4, with: {ref: '${{ github.head_ref }}'}}]": {Code: true, Head: true},
+		"steps: [{uses: actions/checkout@v4, with: {ref: refs/pull/1/merge}}]":        {Code: true, Head: true},
+		"steps: [{uses: actions/checkout@v4, with: {ref: main}}]":                     {Code: true},
+		"steps: [{uses: actions/checkout@v4, env: {X: head}}]":                        {Code: true},
+		"steps: [{run: gh pr checkout 7}]":                                            {Code: true, Head: true},
+		"{uses: ./.github/workflows/t.yml, with: {sha: '${{ github.event.pull_request.head.sha }}'}}": {Code: true,
+			Head: true},
+	} {
+		f := ReadFile(ciPath, []byte("on: push\njobs:\n  test:\n    "+strings.ReplaceAll(job, "\n", "\n    ")+"\n"))
+		want.Name = "test"
+		if d := cmp.Diff([]Job{want}, f.Jobs); d != "" || f.Unread {
+			t.Errorf("%s: unread %t %s", job, f.Unread, d)
+		}
+	}
+}
+
+func TestJobOfName(t *testing.T) {
+	f := ReadFile(ciPath, []byte(`on: push
+jobs:
+  label: {steps: [{uses: actions/labeler@v5}]}
+  unit: {name: "Test on ${{ matrix.os }}!", steps: [{uses: actions/checkout@v4}]}
+  e2e: {steps: [{uses: actions/checkout@v4}]}
+  call: {uses: ./.github/workflows/x.yml}
+`))
+	for name, want := range map[string]bool{"label": false, "label (1)": false, "Test on linux!": true, "e2e (3, x)": true,
+		"call / test": true, "Test on linux": true, "whatever": true} { // of the last two nobody knows which it is
+		if got := f.job(name).Code; got != want {
+			t.Errorf("%s: %t", name, got)
+		}
+	}
+}
+
+// What nobody can read may run for anything, and do anything.
+func TestUnreadFiles(t *testing.T) {
+	bomb := "a0: &a0 [x]\n"
+	for i := range 40 {
+		bomb += fmt.Sprintf("a%d: &a%d [*a%d, *a%d]\n", i+1, i+1, i, i)
+	}
+	for name, text := range map[string]string{
+		"empty":          "",
+		"no YAML":        "on: [push\njobs",
+		"a list":         "- on: push",
+		"no jobs":        "on: push",
+		"no triggers":    "on: {}" + aJob,
+		"without on":     "name: x" + aJob,
+		"a number":       "on: 3\njobs: 4",
+		"two documents":  "on: push" + aJob + "---\non: push" + aJob,
+		"no text":        "on: push" + aJob + "\xff",
+		"too large":      "on: push" + aJob + strings.Repeat("#"+strings.Repeat("x", 99)+"\n", 10*maxFile/100),
+		"too many lines": "on: push" + aJob + strings.Repeat("\n", 10*maxLines),
+		"brackets":       "on: push" + aJob + "x: " + strings.Repeat("[", 10*maxDepth) + strings.Repeat("]", 10*maxDepth),
+		"items":          "on: push" + aJob + "x:\n  " + strings.Repeat("- ", 10*maxDepth),
+		"aliases":        "on: push" + aJob + bomb,
+		"an alias of it": "on: push" + aJob + "x: &x {y: *x}\n",
+		"keys twice":     "on: push\non: pull_request" + aJob,
+	} {
+		if d := cmp.Diff(File{Path: ciPath, Unread: true}, ReadFile(ciPath, []byte(text))); d != "" {
+			t.Errorf("%s: %s", name, d)
+		}
+	}
+}
+
+func FuzzReadFile(f *testing.F) {
+	f.Add("on: push" + aJob)
+	f.Add("on:\n  push: {paths: [a]}\n  pull_request: &x\n    types: [opened]\n  pull_request_target: *x" + aJob)
+	f.Add("on: [push]\njobs: {a: {uses: ./b, with: {c: d}}, e: {name: 'f ${{ g }}', steps: [{run: \"git clone h\"}]}}")
+	f.Add("? on\n: push\njobs: !!map\n  a: |\n    b")
+	f.Fuzz(func(t *testing.T, text string) {
+		got := ReadFile(ciPath, []byte(text))
+		if got.Unread == (len(got.Triggers) > 0 && len(got.Jobs) > 0) || got.Gone || got.Path != ciPath {
+			t.Errorf("%+v", got)
+		}
+		if d := cmp.Diff(got, ReadFile(ciPath, []byte(text))); d != "" {
+			t.Errorf("read again: %s", d)
+		}
+		for _, j := range got.Jobs {
+			if does := got.job(j.Name); j.Code && !does.Code {
+				t.Errorf("%s runs the code, and %+v", j.Name, does)
+			}
+		}
+	})
+}

@@ -1,0 +1,167 @@
+package gate
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/sia-bot/sia/sia"
+)
+
+// require marks the required checks and notes what is required and absent.
+func (j *judgement) require() {
+	wanted := slices.Clone(j.Required)
+	for _, n := range j.Settings.Required {
+		wanted = append(wanted, Required{Name: n})
+	}
+	slices.SortFunc(wanted, func(a, b Required) int {
+		return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.Workflow, b.Workflow),
+			cmp.Compare(a.Repository, b.Repository), cmp.Compare(a.App, b.App))
+	})
+	wanted = slices.Compact(wanted)
+	if j.WorkflowsHidden {
+		j.explain("The runs of workflows could not be read; SIA needs the permission `actions: read` to tell them apart.")
+	}
+	for _, r := range wanted {
+		found := false
+		for i := range j.checks {
+			if j.binds(r, j.checks[i]) {
+				j.checks[i].required, found = true, true
+			}
+		}
+		if !found {
+			j.absent = append(j.absent, r)
+		}
+	}
+	j.all = len(wanted) == 0 || !j.RequiredKnown
+	switch {
+	case !j.RequiredKnown:
+		j.explain("The branch's rules could not be read, so every check that ran counts.")
+	case j.all && len(j.checks) > 0:
+		j.explain("Neither rules nor settings name required checks, so every check that ran counts.")
+	}
+	for i := range j.checks {
+		c := &j.checks[i]
+		c.required = c.required || j.all
+	}
+	j.requireSiblings()
+}
+
+// binds reports whether a check is required by r. A name binds every check that bears it. A
+// workflow that a rule requires is run by GitHub for pull requests and in merge queues, and no
+// other run of it counts.
+// https://docs.github.com/en/enterprise-cloud@latest/repositories/configuring-branches-and-merges-in-your-repository/managing-rulesets/available-rules-for-rulesets
+func (j *judgement) binds(r Required, c check) bool {
+	if r.Workflow == "" {
+		return c.name == r.Name && c.app != workflowApp && (r.App == 0 || r.App == c.appID)
+	}
+	if c.workflow == nil || !slices.Contains(ruled, c.workflow.Event) {
+		return false
+	}
+	repo, path := c.workflow.file()
+	if strings.HasPrefix(r.Repository, "#") { // the app can't see which one it is
+		return path == r.Workflow && !j.isOwn(repo)
+	}
+	return path == r.Workflow && (strings.EqualFold(repo, r.Repository) || j.isOwn(repo) && j.isOwn(r.Repository))
+}
+
+// ruled are the events for which GitHub runs a workflow that a rule requires.
+var ruled = []string{"pull_request", "pull_request_target", "merge_group"}
+
+// isOwn reports whether a repository is the commit's own, which may be left out.
+func (in Input) isOwn(repo string) bool { return repo == "" || strings.EqualFold(repo, in.Repo) }
+
+// siblings are the indices of the other checks of a check's workflow run.
+func (j *judgement) siblings(of int) []int {
+	var out []int
+	run := j.checks[of].workflowRun()
+	for i, c := range j.checks {
+		if i != of && run != 0 && c.workflowRun() == run {
+			out = append(out, i)
+		}
+	}
+	return out
+}
+
+// requireSiblings makes required what a required check may have been skipped for, and what a
+// workflow run with a required job says besides its jobs. GitHub skips a job when one that it
+// needs fails, and takes that for a success of a required check.
+// https://github.com/G-Research/ParquetSharp/issues/367
+// https://docs.github.com/en/pull-requests/collaborating-with-pull-requests/collaborating-on-repositories-with-code-quality-features/troubleshooting-required-status-checks
+func (j *judgement) requireSiblings() {
+	for i, c := range j.checks {
+		if !c.required || c.app == workflowApp {
+			continue
+		}
+		for _, k := range j.siblings(i) {
+			s := &j.checks[k]
+			s.required = s.required || s.app == workflowApp || c.outcome == skipped && s.outcome != green && s.outcome != skipped
+		}
+	}
+}
+
+// hold takes from a required check that was skipped that it counts as green, where something
+// of its workflow run is not: it was skipped for that, as far as can be told. Where the base
+// commit excuses all of it, it excuses the skipped one that was skipped there, too.
+func (j *judgement) hold() {
+	base := j.base().checks()
+	for i := range j.checks {
+		c := &j.checks[i]
+		if !c.required || c.outcome != skipped {
+			continue
+		}
+		var bad []string
+		open, onBase := false, true
+		for _, k := range j.siblings(i) {
+			s := j.checks[k]
+			if s.outcome == green || s.outcome == skipped {
+				continue
+			}
+			bad = append(bad, s.label)
+			open = open || s.outcome != excused
+			onBase = onBase && !s.exhausted
+		}
+		if len(bad) == 0 {
+			continue
+		}
+		c.held, c.why = true, "was skipped beside "+names(bad)+", which is not green"
+		if open {
+			continue
+		}
+		alike := counterparts(*c, base)
+		wasSkipped := !slices.ContainsFunc(alike, func(b check) bool { return b.outcome != skipped })
+		if c.outcome = blocked; onBase && len(alike) > 0 && wasSkipped {
+			c.outcome, c.why = excused, "skipped on the base commit too, beside "+names(bad)
+		}
+	}
+}
+
+// maxNames bounds how many checks a sentence names.
+const maxNames = 3
+
+// names lists checks for a sentence.
+func names(all []string) string {
+	if len(all) > maxNames {
+		all = append(slices.Clone(all[:maxNames]), counted(len(all)-maxNames, "other", "others"))
+	}
+	if n := len(all); n > 1 {
+		return strings.Join(all[:n-1], ", ") + " and " + all[n-1]
+	}
+	return strings.Join(all, "")
+}
+
+// missing judges what is required and did not report.
+func (j *judgement) missing() {
+	waited, limit := j.Now.Sub(j.Since), j.Settings.Wait.D()
+	for _, r := range j.absent {
+		c := sia.Check{Name: r.String(), Required: true, Colour: sia.Running, Why: "has not appeared yet"}
+		if waited >= limit {
+			c.Colour, c.Why = sia.Blocked, "did not appear within "+limit.String()
+			j.blocked = append(j.blocked, sia.Obstacle{Check: c.Name, Reason: c.Why, Absent: true})
+		} else {
+			j.pending = append(j.pending, c.Name+" "+c.Why)
+		}
+		j.result.Checks = append(j.result.Checks, c)
+	}
+	slices.SortStableFunc(j.result.Checks, requiredFirst)
+}
