@@ -341,20 +341,25 @@ func TestCacheIsBooked(t *testing.T) {
 		path, kind, body string
 		want             gateway.Usage
 	}{
-		"chat, OpenRouter": {"/v1/chat/completions", "application/json", `{"usage":{"prompt_tokens":100,"completion_tokens":5,` +
-			`"total_tokens":105,"prompt_tokens_details":{"cached_tokens":60,"cache_write_tokens":30}}}`,
+		"chat, OpenRouter": {"/v1/chat/completions", "application/json",
+			`{"usage":{"prompt_tokens":100,"completion_tokens":5,` +
+				`"total_tokens":105,"prompt_tokens_details":{"cached_tokens":60,"cache_write_tokens":30}}}`,
 			gateway.Usage{Input: 100, Cached: 60, Written: 30, Output: 5}},
-		"chat, DeepSeek": {"/v1/chat/completions", "application/json", `{"usage":{"prompt_tokens":100,"completion_tokens":5,` +
-			`"prompt_cache_hit_tokens":64}}`, gateway.Usage{Input: 100, Cached: 64, Output: 5}},
-		"chat, LiteLLM": {"/v1/chat/completions", "application/json", `{"usage":{"prompt_tokens":100,"completion_tokens":5,` +
-			`"cache_read_input_tokens":60,"cache_creation_input_tokens":30}}`,
+		"chat, DeepSeek": {"/v1/chat/completions", "application/json",
+			`{"usage":{"prompt_tokens":100,"completion_tokens":5,` +
+				`"prompt_cache_hit_tokens":64}}`, gateway.Usage{Input: 100, Cached: 64, Output: 5}},
+		"chat, LiteLLM": {"/v1/chat/completions", "application/json",
+			`{"usage":{"prompt_tokens":100,"completion_tokens":5,` +
+				`"cache_read_input_tokens":60,"cache_creation_input_tokens":30}}`,
 			gateway.Usage{Input: 100, Cached: 60, Written: 30, Output: 5}},
-		"responses": {"/v1/responses", "text/event-stream", `data: {"type":"response.completed","response":{"usage":` +
-			`{"input_tokens":100,"input_tokens_details":{"cached_tokens":64},"output_tokens":5}}}` + "\n\n",
+		"responses": {"/v1/responses", "text/event-stream",
+			`data: {"type":"response.completed","response":{"usage":` +
+				`{"input_tokens":100,"input_tokens_details":{"cached_tokens":64},"output_tokens":5}}}` + "\n\n",
 			gateway.Usage{Input: 100, Cached: 64, Output: 5}},
-		"messages": {"/v1/messages", "text/event-stream", `data: {"type":"message_start","message":{"usage":{"input_tokens":10,` +
-			`"cache_read_input_tokens":60,"cache_creation_input_tokens":30,"output_tokens":1}}}` + "\n\n" +
-			`data: {"type":"message_delta","usage":{"output_tokens":5}}` + "\n\n" + `data: {"type":"message_stop"}` + "\n\n",
+		"messages": {"/v1/messages", "text/event-stream",
+			`data: {"type":"message_start","message":{"usage":{"input_tokens":10,` +
+				`"cache_read_input_tokens":60,"cache_creation_input_tokens":30,"output_tokens":1}}}` + "\n\n" +
+				`data: {"type":"message_delta","usage":{"output_tokens":5}}` + "\n\n" + `data: {"type":"message_stop"}` + "\n\n",
 			gateway.Usage{Input: 100, Cached: 60, Written: 30, Output: 5}},
 	} {
 		t.Run(name, func(t *testing.T) {

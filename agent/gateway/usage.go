@@ -124,9 +124,11 @@ func (c *counter) count(w *wireUsage) {
 		beside = 0
 	}
 	c.u.Input = max(c.u.Input, w.Prompt, beside)
-	c.u.Cached = min(max(c.u.Cached, c.cacheRead, w.CacheHit, w.CachedTokens, w.PromptDetails.Cached, w.InputDetails.Cached),
+	c.u.Cached = min(
+		max(c.u.Cached, c.cacheRead, w.CacheHit, w.CachedTokens, w.PromptDetails.Cached, w.InputDetails.Cached),
 		c.u.Input)
-	c.u.Written = min(max(c.u.Written, c.cacheWrote, w.PromptDetails.Written, w.InputDetails.Written), c.u.Input-c.u.Cached)
+	c.u.Written = min(max(c.u.Written, c.cacheWrote, w.PromptDetails.Written, w.InputDetails.Written),
+		c.u.Input-c.u.Cached)
 	c.u.Output = max(c.u.Output, w.Completion, w.Output)
 	if w.Prompt > 0 { // xAI and Gemini count reasoning beside the answer
 		c.u.Output = max(c.u.Output, w.Total-w.Prompt)

@@ -172,7 +172,8 @@ func (c *Client) completeWith(ctx context.Context, req Request, retries int) (re
 		return resp, err
 	}
 	c.log.DebugContext(ctx, "model answered", "input", resp.Usage.Input, "cached", resp.Usage.CachedInput,
-		"cache_write", resp.Usage.CacheWrite, "output", resp.Usage.Output, "finish", resp.Finish, "tries", tries, "took", c.cfg.Now().Sub(started))
+		"cache_write", resp.Usage.CacheWrite, "output", resp.Usage.Output, "finish", resp.Finish,
+		"tries", tries, "took", c.cfg.Now().Sub(started))
 	if req.Schema == nil {
 		return resp, nil
 	}

@@ -140,8 +140,10 @@ func TestTextCallsAreLinear(t *testing.T) {
 
 // The scanner reads strings as encoding/json does, and takes no step beyond what there is.
 func FuzzScanner(f *testing.F) {
-	for _, s := range []string{`{"a":"b\"\\\n\u00e9\ud83d\ude00","c":[1,{"d":null}]}`, `{"a":`, `[[[`, `"\u12`, `{"a" "b"}`,
-		`{"choices":[{"delta":{"content":"\ud800"}}]}`, "{}", `{"a":1,}`} {
+	for _, s := range []string{
+		`{"a":"b\"\\\n\u00e9\ud83d\ude00","c":[1,{"d":null}]}`, `{"a":`, `[[[`, `"\u12`, `{"a" "b"}`,
+		`{"choices":[{"delta":{"content":"\ud800"}}]}`, "{}", `{"a":1,}`,
+	} {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {

@@ -17,7 +17,7 @@ const (
 	KindRateLimit     ErrorKind = "rate_limit"     // too many requests or tokens: wait
 	KindOverloaded    ErrorKind = "overloaded"     // the endpoint has trouble (5xx): wait
 	KindContextLength ErrorKind = "context_length" // the conversation does not fit the model's window: shorten it
-	KindModeration    ErrorKind = "moderation"     // the provider refuses what the conversation is about: a person must act
+	KindModeration    ErrorKind = "moderation"     // the provider refuses the conversation's subject: a person must act
 	KindUnknownModel  ErrorKind = "unknown_model"  // the endpoint knows no such model: a person must act
 	KindDialect       ErrorKind = "dialect"        // the model wants to be asked in another dialect: a person must act
 	KindBadRequest    ErrorKind = "bad_request"    // the endpoint refuses the request
@@ -80,8 +80,8 @@ func (e *Error) Advice() string {
 	case KindContextLength:
 		return "The task needs more context than the model has; use a model with a larger window, or make the task smaller."
 	case KindModeration:
-		return "The model's provider refuses what the task is about" + e.words() + ". Say it differently, or use a model of " +
-			"another provider."
+		return "The model's provider refuses what the task is about" + e.words() +
+			". Say it differently, or use a model of another provider."
 	case KindUnknownModel:
 		return "The endpoint does not know the model" + e.words() + ". Check the model's name in the server's configuration."
 	case KindDialect:

@@ -79,7 +79,7 @@ func (r Response) Spent() Usage { return r.Usage.Add(r.Lost) }
 type Usage struct {
 	Input       int     `json:"input"`                 // of the prompt, CachedInput and CacheWrite included
 	CachedInput int     `json:"cached,omitempty"`      // of the prompt, read from the endpoint's cache
-	CacheWrite  int     `json:"cache_write,omitempty"` // of the prompt, written to the endpoint's cache at a price of its own
+	CacheWrite  int     `json:"cache_write,omitempty"` // of the prompt, written to the endpoint's cache at its own price
 	Output      int     `json:"output"`                // reasoning included
 	Estimated   bool    `json:"estimated,omitempty"`
 	USD         float64 `json:"usd,omitempty"` // by the prices of the models that were asked

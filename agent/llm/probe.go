@@ -51,8 +51,8 @@ func (c *Client) Probe(ctx context.Context) (p Probed) {
 		return p
 	}
 	if len(first.Message.ToolCalls) == 0 {
-		p.Advice = "It answered without calling the tool that it was asked to call. Use a model that can call tools, or switch " +
-			"on its server's parser for tool calls (vLLM: --enable-auto-tool-choice, llama.cpp: --jinja)."
+		p.Advice = "It answered without calling the tool that it was asked to call. Use a model that can call tools, " +
+			"or switch on its server's parser for tool calls (vLLM: --enable-auto-tool-choice, llama.cpp: --jinja)."
 		return p
 	}
 	p.Parallel = len(first.Message.ToolCalls) > 1
@@ -75,8 +75,9 @@ func (c *Client) Probe(ctx context.Context) (p Probed) {
 	}
 	p.ReasoningKept = first.Message.Opaque != nil && len(first.Message.Opaque.of(c.maker(c.Protocol()))) > 0 &&
 		!c.forgetful(req)
-	third, err := c.Complete(ctx, Request{MaxOutput: 4096, Messages: []Message{{Role: RoleSystem, Content: "Answer with JSON."},
-		{Role: RoleUser, Content: `Say that all is well: {"well": true}.`}},
+	third, err := c.Complete(ctx, Request{MaxOutput: 4096,
+		Messages: []Message{{Role: RoleSystem, Content: "Answer with JSON."},
+			{Role: RoleUser, Content: `Say that all is well: {"well": true}.`}},
 		Schema: &Schema{Name: "probe", Strict: true, JSON: json.RawMessage(`{"type":"object","properties":{"well":` +
 			`{"type":"boolean"}},"required":["well"],"additionalProperties":false}`)}})
 	p.Usage = p.Usage.Add(third.Spent())
@@ -103,7 +104,8 @@ func (c *Client) adviceOf(ctx context.Context, err error) string {
 		return fmt.Sprintf("%s: %s", e.reason(), e.Advice())
 	}
 	if ctx.Err() != nil {
-		return "It did not answer in time. Check that the model's endpoint is up and fast enough, or raise the model's timeout."
+		return "It did not answer in time. Check that the model's endpoint is up and fast enough, " +
+			"or raise the model's timeout."
 	}
 	return err.Error()
 }

@@ -148,8 +148,8 @@ var quirks = []quirk{
 	{name: "tools on the wrong address", source: openAI.Source, f: openAI, check: protocol(llm.ProtocolResponses)},
 	{name: "with an effort", source: openAI.Source, f: openAI, change: reasoning("high"),
 		check: protocol(llm.ProtocolResponses)},
-	{name: "a name that the client's library refuses", source: "https://github.com/Wei-Shaw/sub2api/issues/6740", f: openAI,
-		change: func(c *llm.Config) { c.Model, c.Reasoning = "gpt-6-astra", "high" },
+	{name: "a name that the client's library refuses", source: "https://github.com/Wei-Shaw/sub2api/issues/6740",
+		f: openAI, change: func(c *llm.Config) { c.Model, c.Reasoning = "gpt-6-astra", "high" },
 		check: func(t *testing.T, c *llm.Client, s *flavour.Server, _ []llm.Response) {
 			if last := s.Asks()[len(s.Asks())-1]; !strings.Contains(last.Raw, `"effort":"high"`) {
 				t.Errorf("the effort was weakened: %s", last.Raw)
@@ -176,18 +176,20 @@ var quirks = []quirk{
 		change: fixed(llm.ProtocolResponses), check: weaker("reasoning is not given back")},
 	{name: "no cache key", source: "https://developers.openai.com/api/docs/guides/prompt-caching",
 		f: flavour.Flavour{Paths: []string{flavour.Responses},
-			Refuse: refuses("prompt_cache_key", "Unknown parameter: 'prompt_cache_key'.")}, change: fixed(llm.ProtocolResponses)},
+			Refuse: refuses("prompt_cache_key", "Unknown parameter: 'prompt_cache_key'.")},
+		change: fixed(llm.ProtocolResponses)},
 	{name: "reasoning that can't be decrypted", source: "https://github.com/openai/openai-agents-js/issues/546",
 		f: flavour.Flavour{Paths: []string{flavour.Responses}, Opaque: openAI.Opaque,
 			Refuse: refuses("gAAAAA", "The encrypted content gAAA... could not be verified.")},
 		change: fixed(llm.ProtocolResponses)},
 
 	{name: "thinking goes back", source: flavour.DeepSeek.Source, f: flavour.DeepSeek},
-	{name: "thinking after another model", source: "https://github.com/anomalyco/opencode/issues/24722", f: flavour.DeepSeek,
-		earlier: fromAnother},
+	{name: "thinking after another model", source: "https://github.com/anomalyco/opencode/issues/24722",
+		f: flavour.DeepSeek, earlier: fromAnother},
 	{name: "thinking that must not go back", source: "https://api-docs.deepseek.com/guides/reasoning_model",
-		f: flavour.Flavour{Paths: []string{flavour.Chat}, Opaque: flavour.DeepSeek.Opaque, Refuse: refuses("reasoning_content",
-			"The reasoning_content field is not allowed in the input.")}, check: weaker("reasoning is not given back")},
+		f: flavour.Flavour{Paths: []string{flavour.Chat}, Opaque: flavour.DeepSeek.Opaque,
+			Refuse: refuses("reasoning_content", "The reasoning_content field is not allowed in the input.")},
+		check: weaker("reasoning is not given back")},
 	{name: "signatures go back", source: flavour.Gemini.Source, f: flavour.Gemini},
 	{name: "signatures after another model", source: "https://github.com/agentjido/req_llm/pull/427", f: flavour.Gemini,
 		earlier: fromAnother},
@@ -205,14 +207,16 @@ var quirks = []quirk{
 	{name: "max_completion_tokens is not known", source: "https://docs.mistral.ai/api/", f: with(anywhere,
 		refuses("max_completion_tokens", "Unrecognized request argument supplied: max_completion_tokens"))},
 	{name: "an answer must be shorter", source: "https://github.com/BerriAI/litellm/issues/4433",
-		f:     with(anywhere, refuses(":8192", "max_tokens is too large: 8192. This model supports at most 4096 completion tokens.")),
+		f: with(anywhere, refuses(":8192",
+			"max_tokens is too large: 8192. This model supports at most 4096 completion tokens.")),
 		check: weaker("4096")},
 	{name: "stream_options is not known", source: "https://github.com/vllm-project/vllm/issues/5135", f: with(anywhere,
 		refuses("stream_options", "stream_options: Extra inputs are not permitted"))},
 	{name: "no stream", source: "https://docs.litellm.ai/docs/completion/stream", f: with(anywhere,
 		refuses(`"stream":true`, "This model does not support streaming."))},
 	{name: "an effort is refused", source: "https://github.com/livekit/agents/issues/5084", change: reasoning("xhigh"),
-		f:     with(anywhere, refuses("xhigh", "Unsupported value: 'reasoning_effort' does not support 'xhigh' with this model.")),
+		f: with(anywhere, refuses("xhigh",
+			"Unsupported value: 'reasoning_effort' does not support 'xhigh' with this model.")),
 		check: weaker("xhigh")},
 	{name: "a field is refused that it sends itself", source: "https://console.groq.com/docs/reasoning",
 		f: flavour.Flavour{Paths: []string{flavour.Chat}, Opaque: func(int) any {
@@ -224,13 +228,15 @@ var quirks = []quirk{
 		f: replies(chunks(`data: {"choices":[{"delta":{`+begun+`{"path":"a.go"}}}]},"finish_reason":"tool_calls"}]}`,
 			"data: [DONE]"))},
 	{name: "arguments are in a string twice", source: "https://github.com/ggml-org/llama.cpp/issues/20202", calls: oneCall,
-		f: replies(chunks(`data: {"choices":[{"delta":{`+begun+`"\"{\\\"path\\\":\\\"a.go\\\"}\""}}]},"finish_reason":"stop"}]}`,
+		f: replies(chunks(`data: {"choices":[{"delta":{`+begun+
+			`"\"{\\\"path\\\":\\\"a.go\\\"}\""}}]},"finish_reason":"stop"}]}`,
 			"data: [DONE]"))},
 	{name: "content is a list", source: "https://github.com/HKUDS/nanobot/issues/2494", calls: []string{},
-		f: replies(whole(`{"choices":[{"message":{"content":[{"type":"text","text":"All "},{"type":"text","text":"well."}]},` +
-			`"finish_reason":"stop"}]}`)), check: said("All well.")},
+		f: replies(whole(`{"choices":[{"message":{"content":[{"type":"text","text":"All "},` +
+			`{"type":"text","text":"well."}]},"finish_reason":"stop"}]}`)), check: said("All well.")},
 	{name: "thinking is a block of the content", source: "https://docs.mistral.ai/capabilities/reasoning/", calls: oneCall,
-		f: replies(chunks(`data: {"choices":[{"delta":{"content":[{"type":"thinking","thinking":[{"type":"text","text":"Hm"}]}]}}]}`,
+		f: replies(chunks(
+			`data: {"choices":[{"delta":{"content":[{"type":"thinking","thinking":[{"type":"text","text":"Hm"}]}]}}]}`,
 			`data: {"choices":[{"delta":{"content":[{"type":"thinking","thinking":[{"type":"text","text":", so"}]}]}}]}`,
 			`data: {"choices":[{"delta":{`+begun+`"{\"path\":\"a.go\"}"}}]},"finish_reason":"tool_calls"}]}`, "data: [DONE]")),
 		check: kept("Hm, so")},
@@ -239,15 +245,19 @@ var quirks = []quirk{
 			`{\"path\":\"a.go\"}}\n</tool_call>"},"finish_reason":"stop"}]}`)), check: said("I look.")},
 	{name: "a call is marked up", source: "https://github.com/QwenLM/Qwen3-Coder",
 		calls: []string{`{"lines":3,"path":"7"}`, `{"path":"go.mod"}`},
-		f: replies(whole(`{"choices":[{"message":{"content":"<tool_call>\n<function=read>\n<parameter=path>\n7\n</parameter>\n` +
-			`<parameter=lines>\n3\n</parameter>\n</function>\n</tool_call>"},"finish_reason":"stop"}]}`))},
-	{name: "what looks like a call is prose", source: "https://github.com/ggml-org/llama.cpp/issues/20198", calls: []string{},
-		f: replies(whole(`{"choices":[{"message":{"content":"Write <tool_call>{\"name\": \"rm\", \"arguments\": {}}</tool_call>."},` +
-			`"finish_reason":"stop"}]}`)), check: said(`Write <tool_call>{"name": "rm", "arguments": {}}</tool_call>.`)},
+		f: replies(whole(`{"choices":[{"message":{"content":"<tool_call>\n<function=read>\n` +
+			`<parameter=path>\n7\n</parameter>\n<parameter=lines>\n3\n</parameter>\n</function>\n` +
+			`</tool_call>"},"finish_reason":"stop"}]}`))},
+	{name: "what looks like a call is prose", source: "https://github.com/ggml-org/llama.cpp/issues/20198",
+		calls: []string{},
+		f: replies(whole(`{"choices":[{"message":{"content":"Write <tool_call>{\"name\": \"rm\", \"arguments\": {}}` +
+			`</tool_call>."},"finish_reason":"stop"}]}`)),
+		check: said(`Write <tool_call>{"name": "rm", "arguments": {}}</tool_call>.`)},
 	{name: "an error in a 200", source: "https://openrouter.ai/docs/api-reference/errors", kind: llm.KindQuota,
 		f: replies(whole(`{"error":{"message":"Insufficient credits","code":402}}`))},
-	{name: "a throttled provider in a 200", source: "https://openrouter.ai/docs/api-reference/errors", kind: llm.KindRateLimit,
-		f: replies(whole(`{"error":{"message":"Provider returned error","code":429,"metadata":{"raw":"slow down"}}}`))},
+	{name: "a throttled provider in a 200", source: "https://openrouter.ai/docs/api-reference/errors",
+		kind: llm.KindRateLimit,
+		f:    replies(whole(`{"error":{"message":"Provider returned error","code":429,"metadata":{"raw":"slow down"}}}`))},
 	{name: "no ids", source: "https://github.com/ollama/ollama/issues/6708", calls: oneCall,
 		f: replies(chunks(`data: {"choices":[{"delta":{"tool_calls":[{"function":{"arguments":"{\"path\":\"a.go\"}","name":`+
 			`"read"}}]},"finish_reason":"tool_calls"}]}`, "data: [DONE]"))},
@@ -268,13 +278,16 @@ var quirks = []quirk{
 		}},
 	{name: "no [DONE], no usage", source: "https://github.com/vllm-project/vllm/issues/5135", calls: oneCall,
 		f: replies(chunks(`data: {"choices":[{"delta":{` + begun + `"{\"path\":\"a.go\"}"}}]},"finish_reason":"eos"}]}`))},
-	{name: "comments keep the connection alive", source: "https://openrouter.ai/docs/api-reference/streaming", calls: oneCall,
+	{name: "comments keep the connection alive", source: "https://openrouter.ai/docs/api-reference/streaming",
+		calls: oneCall,
 		f: replies(chunks(": OPENROUTER PROCESSING", ": OPENROUTER PROCESSING", `data: {"choices":[{"delta":{`+begun+
 			`"{\"path\":\"a.go\"}"}}]},"finish_reason":"tool_calls"}]}`, "data: [DONE]"))},
 	{name: "details of reasoning come in pieces", source: "https://openrouter.ai/docs/use-cases/reasoning-tokens",
 		calls: oneCall, f: replies(chunks(
-			`data: {"provider":"Anthropic","choices":[{"delta":{"reasoning_details":[{"type":"reasoning.text","index":0,"text":"So "}]}}]}`,
-			`data: {"choices":[{"delta":{"reasoning_details":[{"type":"reasoning.text","index":0,"text":"it is","signature":null}]}}]}`,
+			`data: {"provider":"Anthropic","choices":[{"delta":{"reasoning_details":[`+
+				`{"type":"reasoning.text","index":0,"text":"So "}]}}]}`,
+			`data: {"choices":[{"delta":{"reasoning_details":[`+
+				`{"type":"reasoning.text","index":0,"text":"it is","signature":null}]}}]}`,
 			`data: {"choices":[{"delta":{"reasoning_details":[{"type":"reasoning.text","index":0,"signature":"c2ln"}]}}]}`,
 			`data: {"choices":[{"delta":{`+begun+`"{\"path\":\"a.go\"}"}}]},"finish_reason":"tool_calls"}]}`, "data: [DONE]")),
 		check: kept(`"text":"So it is"`)},
@@ -287,11 +300,13 @@ var quirks = []quirk{
 				t.Errorf("finish %q", all[0].Finish)
 			}
 		}},
-	{name: "no room for an answer", source: "https://github.com/earendil-works/pi/blob/main/packages/ai/src/utils/overflow.ts",
-		kind: llm.KindContextLength, f: replies(chunks(`data: {"choices":[{"delta":{},"finish_reason":"length"}],"usage":`+
+	{name: "no room for an answer",
+		source: "https://github.com/earendil-works/pi/blob/main/packages/ai/src/utils/overflow.ts",
+		kind:   llm.KindContextLength, f: replies(chunks(`data: {"choices":[{"delta":{},"finish_reason":"length"}],"usage":`+
 			`{"prompt_tokens":128000,"completion_tokens":0,"total_tokens":128000}}`, "data: [DONE]"))},
 	{name: "less room than was asked for", source: "https://docs.anthropic.com/en/docs/build-with-claude/context-windows",
-		kind: llm.KindContextLength, f: replies(chunks(`data: {"choices":[{"delta":{"content":"Th"},"finish_reason":"length"}],`+
+		kind: llm.KindContextLength,
+		f: replies(chunks(`data: {"choices":[{"delta":{"content":"Th"},"finish_reason":"length"}],`+
 			`"usage":{"prompt_tokens":127990,"completion_tokens":10,"total_tokens":128000}}`, "data: [DONE]"))},
 	{name: "reasoning is counted beside the answer", source: "https://docs.x.ai/docs/guides/reasoning", calls: oneCall,
 		f: replies(chunks(`data: {"choices":[{"delta":{`+begun+`"{\"path\":\"a.go\"}"}}]},"finish_reason":"tool_calls"}],`+
@@ -329,7 +344,8 @@ var quirks = []quirk{
 				t.Errorf("usage %+v, %+v", all[0].Usage, all[1].Usage)
 			}
 		}},
-	{name: "adaptive thinking is not known", source: "https://docs.anthropic.com/en/docs/build-with-claude/adaptive-thinking",
+	{name: "adaptive thinking is not known",
+		source: "https://docs.anthropic.com/en/docs/build-with-claude/adaptive-thinking",
 		f: with(claude, func(s *flavour.Server, a flavour.Ask) (int, string) {
 			if strings.Contains(a.Raw, "adaptive") {
 				return 400, flavour.Say("adaptive thinking is not supported on this model")

@@ -217,10 +217,10 @@ func TestSignatures(t *testing.T) {
 
 func TestRefsThroughTheAPI(t *testing.T) {
 	s := newSim(t, nil)
-	c, main := s.bot(), ""
+	c := s.bot()
 	r, err := s.Repo(repoName)
 	must(t, err)
-	main = r.Head
+	main := r.Head
 	ref := func(name, sha string) *github.Reference {
 		return &github.Reference{Ref: &name, Object: &github.GitObject{SHA: &sha}}
 	}

@@ -11,7 +11,7 @@ import (
 
 // A pass rests on a check that ran the code.
 func TestPassRestsOnCode(t *testing.T) {
-	const code, noCode = "steps: [{uses: actions/checkout@v4}]", "steps: [{run: echo}]"
+	const code, noCode = "steps: [{uses: actions/checkout@v4}]", "steps: [{uses: actions/labeler@v5}]"
 	head := "steps: [{uses: actions/checkout@v4, with: {ref: '${{ github.event.pull_request.head.sha }}'}}]"
 	// ran is a commit with one green job, of which the file says what it does.
 	ran := func(event, name, does string) Input {
@@ -60,7 +60,12 @@ func TestPassRestsOnCode(t *testing.T) {
 		{"a licence beside an excused check", input(run(1, "cla", "success"), run(2, "test", "failure")).onBase(
 			[]Run{run(9, "test", "failure")}), sia.VerdictNone, "Nothing ran the code"},
 		{"a licence beside one that is not required", input(run(1, "cla", "success"), run(2, "test",
-			"success")).requiring("cla"), sia.VerdictNone, ""},
+			"success")).requiring("cla"), sia.VerdictGreen, "It rests on `test` (app ci)."},
+		{"a licence beside one that is not required and red", input(run(1, "cla", "success"), run(2, "test",
+			"failure")).requiring("cla"), sia.VerdictNone, "Nothing ran the code"},
+		{"a licence beside one that is not required and runs", input(run(1, "cla", "success"), Run{ID: 2, Name: "test",
+			App: "ci", Status: "in_progress", StartedAt: noon.Add(-time.Hour)}).requiring("cla"), sia.VerdictPending,
+			"Nothing has run the code yet"},
 		{"a licence beside a red check", input(run(1, "cla", "success"), run(2, "test", "failure")), sia.VerdictRed, ""},
 		{"a job that checks licences", ran("push", "license", code), sia.VerdictNone, ""},
 		{"many are named", input(run(1, "a", "success"), run(2, "b", "success"), run(3, "c", "success"),

@@ -35,7 +35,7 @@ func (j *judgement) conclude() {
 		j.result.Guarded = j.Draft && !slices.ContainsFunc(j.blocked, func(b sia.Obstacle) bool { return !b.Absent })
 	case greens == 0:
 		j.nothingRan(excuses)
-	case len(j.rests) == 0:
+	case len(j.rests)+len(j.beside) == 0:
 		j.noCode()
 	default:
 		j.pass(greens)
@@ -61,9 +61,10 @@ func (j *judgement) nothingRan(excuses int) {
 // code: a check that runs the code may yet come.
 func (j *judgement) noCode() {
 	limit := j.Settings.Wait.D()
-	if len(j.idle) == 0 && j.Now.Sub(j.Since) < limit {
+	running := slices.ContainsFunc(j.checks, func(c check) bool { return c.outcome == running })
+	if running || len(j.idle) == 0 && j.Now.Sub(j.Since) < limit {
 		j.result.Verdict = sia.VerdictPending
-		j.explain("Nothing has run the code yet; waiting until %s have passed.", limit)
+		j.explain("Nothing has run the code yet; waiting until %s have passed, or what runs has ended.", limit)
 		return
 	}
 	j.result.Verdict, j.result.Guarded = sia.VerdictNone, j.Draft
@@ -84,6 +85,13 @@ func (j *judgement) count() (greens, excuses int) {
 			j.pending = append(j.pending, c.label+" "+c.why) // it may yet make a job of a required name
 			continue
 		}
+		if c.outcome == green && j.ranCode(c) {
+			where := &j.beside
+			if c.required {
+				where = &j.rests
+			}
+			*where = append(*where, fmt.Sprintf("`%s` (%s)", c.label, c.from()))
+		}
 		if !c.required {
 			continue
 		}
@@ -91,9 +99,6 @@ func (j *judgement) count() (greens, excuses int) {
 		case green:
 			greens++
 			j.green = append(j.green, c.label)
-			if j.ranCode(c) {
-				j.rests = append(j.rests, fmt.Sprintf("`%s` (%s)", c.label, c.from()))
-			}
 			if c.flaky {
 				j.explain("%s is %s.", c.label, c.why)
 			}
@@ -158,6 +163,9 @@ func (j *judgement) pass(greens int) {
 	}
 	j.result.Verdict = sia.VerdictGreen
 	j.explain("%s green.", counted(greens, "required check is", "required checks are"))
+	if len(j.rests) == 0 { // all that is required may be one job that needs the others
+		j.rests = j.beside
+	}
 	j.explain("It rests on %s.", names(j.rests))
 }
 

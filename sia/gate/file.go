@@ -31,7 +31,7 @@ type Trigger struct {
 // Job is what a job of a workflow file does.
 type Job struct {
 	Name string // as check runs bear it, but for the values of expressions and matrices
-	Code bool   // it checks a repository out, or runs something that may
+	Code bool   // it checks a repository out, or runs something that may judge its code
 	Head bool   // it names the head of the pull request as what it checks out
 }
 
@@ -114,12 +114,16 @@ var (
 	fetches = regexp.MustCompile(`\bgit\b.*\b(clone|fetch|pull)\b|\bgh\b.*\b(repo clone|pr checkout)\b`)
 	// ofHead names the head of a pull request, as in `github.event.pull_request.head.sha`, or its merge.
 	ofHead = regexp.MustCompile(`(?i)head|\brefs/(remotes/)?pull\b|\bpull/|\bpr checkout\b|merge_commit_sha`)
+	// ofForm names what is said about a pull request, rather than what it changes.
+	ofForm = regexp.MustCompile(`(?i)pull_request\.(title|body|labels|user|assignees|milestone|requested_reviewers|draft)|` +
+		`event\.(label|sender)|github\.(actor|triggering_actor)|\bgh (pr|issue|label)\b|github\.rest\.(issues|pulls)`)
 	// checksOut is the name of an action that checks out.
 	checksOut = regexp.MustCompile(`(?i)\bcheckout\b`)
 )
 
 // readJob reads a job. One that is a reusable workflow, and a step that is an action of the
-// repository, may do anything with its code.
+// repository, may do anything with its code. So may a command, unless the job reads what is said
+// about the pull request: nothing tells what a command starts elsewhere.
 func readJob(key string, job any) Job {
 	out := Job{Name: key}
 	says, _ := job.(map[string]any)
@@ -130,13 +134,15 @@ func readJob(key string, job any) Job {
 		out.Code, out.Head = true, ofHead.MatchString(fmt.Sprint(says["with"]))
 	}
 	steps, _ := says["steps"].([]any)
+	ofForm := ofForm.MatchString(fmt.Sprint(says))
 	for _, s := range steps {
 		step, _ := s.(map[string]any)
 		uses, _ := step["uses"].(string)
 		run, _ := step["run"].(string)
 		gets := checksOut.MatchString(uses) && ofHead.MatchString(fmt.Sprint(step["with"]))
 		out.Head = out.Head || gets || fetches.MatchString(run) && ofHead.MatchString(run+fmt.Sprint(step["env"]))
-		out.Code = out.Code || checksOut.MatchString(uses) || strings.HasPrefix(uses, "./") || fetches.MatchString(run)
+		out.Code = out.Code || checksOut.MatchString(uses) || strings.HasPrefix(uses, "./") ||
+			fetches.MatchString(run) || run != "" && !ofForm
 	}
 	return out
 }

@@ -105,6 +105,7 @@ type judgement struct {
 	missed  []Expected // what is expected and did not report
 	green   []string   // the required checks that are green
 	rests   []string   // those of them that ran code, for people
+	beside  []string   // the other checks that are green and ran code, for people
 	result  Result
 	pending []string       // why it is too early
 	awaited []string       // why it is too early to pass

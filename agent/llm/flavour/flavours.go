@@ -25,16 +25,6 @@ func messagesOf(a Ask) (list []map[string]any) {
 
 func hasTools(a Ask) bool { _, ok := a.Body["tools"]; return ok }
 
-// without refuses requests that hold a word.
-func without(word, message string) func(*Server, Ask) (int, string) {
-	return func(_ *Server, a Ask) (int, string) {
-		if strings.Contains(a.Raw, word) {
-			return http.StatusBadRequest, Say(message)
-		}
-		return 0, ""
-	}
-}
-
 // reasoned is a reasoning item of Responses.
 func reasoned(turn int) any {
 	return object{"type": "reasoning", "id": fmt.Sprintf("rs_%d", turn), "summary": []any{},
@@ -171,15 +161,19 @@ func wantsNine(own bool) func(*Server, Ask) (int, string) {
 
 // thinking are blocks of Claude's answers.
 func thinking(turn int) any {
-	return []any{object{"type": "thinking", "thinking": fmt.Sprintf("Hm %d <&>.", turn),
-		"signature": fmt.Sprintf("c2ln%d==", turn)}, object{"type": "redacted_thinking", "data": fmt.Sprintf("ZGF0YQ%d", turn)}}
+	return []any{
+		object{"type": "thinking", "thinking": fmt.Sprintf("Hm %d <&>.", turn),
+			"signature": fmt.Sprintf("c2ln%d==", turn)},
+		object{"type": "redacted_thinking", "data": fmt.Sprintf("ZGF0YQ%d", turn)},
+	}
 }
 
 // wantsThinking refuses what Anthropic's endpoint refuses: more than four marks, a final
 // answer with calls that lacks its thinking, an altered block, and empty texts.
 func wantsThinking(_ *Server, a Ask) (int, string) {
 	if n := Marks(a.Body); n > 4 {
-		return http.StatusBadRequest, Say(fmt.Sprintf("A maximum of 4 blocks with cache_control may be provided. Found %d.", n))
+		return http.StatusBadRequest,
+			Say(fmt.Sprintf("A maximum of 4 blocks with cache_control may be provided. Found %d.", n))
 	}
 	if a.Header.Get("Anthropic-Version") == "" || a.Body["max_tokens"] == nil {
 		return http.StatusBadRequest, Say("max_tokens: Field required")
@@ -223,8 +217,9 @@ func wantsThinking(_ *Server, a Ask) (int, string) {
 // The flavours that keep state. Those that only have a form of their own are beside the
 // tests of that form.
 var (
-	OpenAI = Flavour{Name: "OpenAI's reasoning models", Source: "https://github.com/GoogleChromeLabs/webmcp-tools/issues/417",
-		Paths: []string{Responses, Chat}, Refuse: wantsItems, Opaque: func(turn int) any { return reasoned(turn) }}
+	OpenAI = Flavour{Name: "OpenAI's reasoning models",
+		Source: "https://github.com/GoogleChromeLabs/webmcp-tools/issues/417",
+		Paths:  []string{Responses, Chat}, Refuse: wantsItems, Opaque: func(turn int) any { return reasoned(turn) }}
 	DeepSeek = Flavour{Name: "DeepSeek, thinking", Source: "https://github.com/earendil-works/pi/issues/3636",
 		Paths: []string{Chat}, Refuse: wantsThoughts, Opaque: thoughts}
 	Gemini = Flavour{Name: "Gemini 3, compatible address", Source: "https://github.com/openai/openai-python/issues/2758",
@@ -235,8 +230,9 @@ var (
 		Paths: []string{Chat}, Refuse: wantsNine(false)}
 	Anthropic = Flavour{Name: "Anthropic", Source: "https://github.com/pydantic/pydantic-ai/issues/2075",
 		Paths: []string{Messages}, Refuse: wantsThinking, Opaque: thinking, Marked: true}
-	OpenRouter = Flavour{Name: "OpenRouter in front of Claude", Source: "https://openrouter.ai/docs/features/prompt-caching",
-		Paths: []string{Chat}, Marked: true, Reply: func(s *Server, w http.ResponseWriter, a Ask, t Turn) bool {
+	OpenRouter = Flavour{Name: "OpenRouter in front of Claude",
+		Source: "https://openrouter.ai/docs/features/prompt-caching",
+		Paths:  []string{Chat}, Marked: true, Reply: func(s *Server, w http.ResponseWriter, a Ask, t Turn) bool {
 			w.Header().Set("X-Litellm-Version", "1.83.0")
 			s.Usual(w, a, t)
 			return true
