@@ -1,7 +1,9 @@
 package github_test
 
 import (
+	"bytes"
 	"context"
+	"io"
 	"net/http"
 	"slices"
 	"strings"
@@ -57,7 +59,13 @@ func TestGitTakesNoNarrowedPermissions(t *testing.T) {
 	s, cache := openPrivate(t)
 	ctx := context.Background()
 	var refused []string
+	var asked string // what the last token was asked for
 	s.sim.FailRequests(func(r *http.Request) *ghsim.Fault {
+		if strings.HasSuffix(r.URL.Path, "/access_tokens") {
+			body, err := io.ReadAll(r.Body)
+			check(t, err)
+			asked, r.Body = string(body), io.NopCloser(bytes.NewReader(body))
+		}
 		_, token, ok := r.BasicAuth()
 		if !ok || !strings.Contains(r.URL.Path, ".git/") {
 			return nil
@@ -82,6 +90,9 @@ func TestGitTakesNoNarrowedPermissions(t *testing.T) {
 	}
 	if n := minted(s); n != 3 {
 		t.Errorf("%d tokens, want one of each form", n)
+	}
+	if !strings.Contains(asked, `"repositor`) || strings.Contains(asked, "permissions") {
+		t.Errorf("the last was asked for with %s, want the one repository and all permissions", asked)
 	}
 }
 

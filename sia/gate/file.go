@@ -117,13 +117,15 @@ var (
 	// ofForm names what is said about a pull request, rather than what it changes.
 	ofForm = regexp.MustCompile(`(?i)pull_request\.(title|body|labels|user|assignees|milestone|requested_reviewers|draft)|` +
 		`event\.(label|sender)|github\.(actor|triggering_actor)|\bgh (pr|issue|label)\b|github\.rest\.(issues|pulls)`)
+	// onlySays is a script that does no more than print; so is none.
+	onlySays = regexp.MustCompile(`^(?:\s*(?:(?:echo|printf)\b[^|&;$(]*|#.*)?(?:\n|$))*$`)
 	// checksOut is the name of an action that checks out.
 	checksOut = regexp.MustCompile(`(?i)\bcheckout\b`)
 )
 
 // readJob reads a job. One that is a reusable workflow, and a step that is an action of the
-// repository, may do anything with its code. So may a command, unless the job reads what is said
-// about the pull request: nothing tells what a command starts elsewhere.
+// repository, may do anything with its code. So may a command that does more than print, unless the job
+// reads what is said about the pull request: nothing tells what a command starts elsewhere.
 func readJob(key string, job any) Job {
 	out := Job{Name: key}
 	says, _ := job.(map[string]any)
@@ -142,7 +144,7 @@ func readJob(key string, job any) Job {
 		gets := checksOut.MatchString(uses) && ofHead.MatchString(fmt.Sprint(step["with"]))
 		out.Head = out.Head || gets || fetches.MatchString(run) && ofHead.MatchString(run+fmt.Sprint(step["env"]))
 		out.Code = out.Code || checksOut.MatchString(uses) || strings.HasPrefix(uses, "./") ||
-			fetches.MatchString(run) || run != "" && !ofForm
+			fetches.MatchString(run) || !ofForm && !onlySays.MatchString(run)
 	}
 	return out
 }
