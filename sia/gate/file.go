@@ -115,8 +115,9 @@ var (
 	// ofHead names the head of a pull request, as in `github.event.pull_request.head.sha`, or its merge.
 	ofHead = regexp.MustCompile(`(?i)head|\brefs/(remotes/)?pull\b|\bpull/|\bpr checkout\b|merge_commit_sha`)
 	// ofForm names what is said about a pull request, rather than what it changes.
-	ofForm = regexp.MustCompile(`(?i)pull_request\.(title|body|labels|user|assignees|milestone|requested_reviewers|draft)|` +
-		`event\.(label|sender)|github\.(actor|triggering_actor)|\bgh (pr|issue|label)\b|github\.rest\.(issues|pulls)`)
+	ofForm = regexp.MustCompile(`(?i)pull_request\.(title|body|labels|user|assignees|milestone|` +
+		`requested_reviewers|draft)|event\.(label|sender)|github\.(actor|triggering_actor)|\bgh (pr|issue|label)\b|` +
+		`github\.rest\.(issues|pulls)`)
 	// onlySays is a script that does no more than print; so is none.
 	onlySays = regexp.MustCompile(`^(?:\s*(?:(?:echo|printf)\b[^|&;$(]*|#.*)?(?:\n|$))*$`)
 	// checksOut is the name of an action that checks out.
