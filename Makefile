@@ -45,7 +45,7 @@ UNWATCHED := -gcflags='modernc.org/sqlite/lib=-race=false' -gcflags='modernc.org
 # What `make quick` leaves to `make test`: the rooms whose tests need GitHub's
 # description, a browser, a sandbox or other people's agents, and the tests that
 # take longest where there is a race detector to watch them.
-THOROUGH_ROOMS := app|app/ghsim|app/ghsim/api|app/ghsim/conformance|app/probe|app/replay|agent|agent/sandbox
+THOROUGH_ROOMS := app|app/ghsim|app/ghsim/api|app/ghsim/conformance|app/probe|app/replay|agent/testrun/evidence|agent|agent/sandbox
 THOROUGH_TESTS := TestGitHubsExamples|TestScripts/(demo|bench|replay|lessonsprove|enterprise)|TestDemoNeedsItsLesson|TestHostile|TestBrokenMirror|TestReplicasDecideAlike|TestCompletionInShells|TestManPages|TestEverybodyCanUsePages|TestOpenPagesRenewThemselves|TestSetUpInABrowser|TestRestore|TestOrdersReachAServer|TestImproveReverts|TestSQLite/Crash|TestPoliciesHoldTheirBars|TestPriorsAreTheSameOnAnyNumberOfCores|TestTreeBombs|TestMergeOfHostileTrees|TestVerdicts|TestUnharmed
 
 GOLANGCI_LINT := bin/golangci-lint-$(GOLANGCI_LINT_VERSION)
@@ -96,6 +96,7 @@ test: deps ## run every test, most of them with the race detector; a skipped tes
 
 .PHONY: explore
 explore: deps ## run every property test with cases that were not drawn before
+	SIA_SEEDS=new go test -vet=off -count=1 -timeout 30m -run TestWorlds ./app
 	SIA_SEEDS=new go test -vet=off -count=1 -timeout 30m $$(grep -rl --include='*_test.go' 'pgregory.net/rapid"' . | xargs -n1 dirname | sort -u)
 
 .PHONY: race

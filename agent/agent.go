@@ -107,6 +107,7 @@ type Result struct {
 	Turns   int    // model calls that were answered
 	Cost    sia.Credits
 	Usage   llm.Usage
+	Edits   sia.Edits
 	Agent   string        // the agent and the models that answered, such as "builtin/gpt-5+o4"; empty: none did
 	Summary string        // the agent's own words; decides nothing
 	Ask     *sia.Ask      // when End is asked: a question, or the plan of an attempt that makes one

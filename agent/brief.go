@@ -173,6 +173,9 @@ func previousSections(previous []PreviousAttempt, fromBase bool) []promptSection
 				fmt.Fprintf(&b, " (%s)", clipLine(f.Class, 100))
 			}
 			b.WriteString(":\n" + middleOut(f.Excerpt, 3000) + "\n")
+			for _, other := range f.Others {
+				b.WriteString("\nOr this elsewhere in its log is why:\n" + middleOut(other, 1000) + "\n")
+			}
 		}
 		out = append(out, promptSection{heading: fmt.Sprintf("## Attempt %d, which did not pass", p.Number),
 			intro: intro, source: "earlier attempt and logs", body: b.String(), give: givePrevious + min(i, 99)})

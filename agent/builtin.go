@@ -29,7 +29,8 @@ type Model interface {
 // BuiltinConfig is what the builtin agent is made of.
 type BuiltinConfig struct {
 	Model   Model            // required
-	Tools   []tool.Tool      // nil: tool.Default(), and tool.Running() where there is a sandbox
+	Tools   []tool.Tool      // nil: those of package tool that fit Edit, and those that run where there is a sandbox
+	Edit    EditFormat       // how the model changes files; "": as its family does
 	Sandbox *sandbox.Sandbox // runs commands; nil: nothing is run
 	Cache   string           // folder for what setup commands fetch, and for caches; "": a temporary one for each attempt
 	Hosts   []string         // hosts that setup commands may connect to, as sandbox.Allowed reads them; none: no network
@@ -41,6 +42,7 @@ type BuiltinConfig struct {
 // the tool calls it answers with, and asks again.
 type BuiltinAgent struct {
 	model   Model
+	format  EditFormat
 	tools   []tool.Tool
 	runners *runnerFactory // nil: nothing is run
 	now     func() time.Time
@@ -53,9 +55,11 @@ func NewBuiltin(cfg BuiltinConfig) (*BuiltinAgent, error) {
 	if cfg.Model == nil {
 		return nil, errors.New("make the builtin agent: no model is configured for it")
 	}
-	b := &BuiltinAgent{model: cfg.Model, tools: slices.Clone(cfg.Tools), now: cfg.Now, log: cfg.Logger}
+	b := &BuiltinAgent{model: cfg.Model, format: formatOf(cfg.Edit, cfg.Model), tools: slices.Clone(cfg.Tools),
+		now: cfg.Now,
+		log: cfg.Logger}
 	if b.tools == nil {
-		b.tools = tool.DefaultTools()
+		b.tools = b.format.editing(tool.DefaultTools())
 		if cfg.Sandbox != nil {
 			b.tools = append(b.tools, tool.SandboxTools()...)
 		}
@@ -118,7 +122,8 @@ func (b *BuiltinAgent) Run(ctx context.Context, in Input, rec Recorder) (Result,
 	r.budget.bookSaved(in.Saved)
 	res, err := r.attempt(ctx)
 	b.log.InfoContext(ctx, "attempt ended", "repo", in.Repo, "issue", in.Issue, "attempt", in.Attempt,
-		"end", res.End, "reason", res.Reason, "turns", res.Turns, "credits", res.Cost.String())
+		"end", res.End, "reason", res.Reason, "turns", res.Turns, "credits", res.Cost.String(), "edit_format", b.format,
+		"edits", res.Edits.Made, "failed_edits", res.Edits.Failed)
 	return res, err
 }
 

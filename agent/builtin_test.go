@@ -2,6 +2,7 @@ package agent_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -17,6 +18,7 @@ import (
 	"github.com/sia-bot/sia/agent"
 	"github.com/sia-bot/sia/agent/llm"
 	"github.com/sia-bot/sia/agent/llm/scripted"
+	"github.com/sia-bot/sia/agent/sandbox"
 	"github.com/sia-bot/sia/agent/tool"
 	"github.com/sia-bot/sia/sia"
 )
@@ -458,6 +460,38 @@ func TestRecorderErrorEndsTheAttempt(t *testing.T) {
 	if res, err := b.agent.Run(t.Context(), b.in, b.rec); !errors.Is(err, full) || res.End != sia.EndError {
 		t.Errorf("got %+v, %v", res, err)
 	}
+}
+
+// A tree that was discarded is not worked on any more, by whichever tool that was.
+func TestDiscardedTreeEndsTheAttempt(t *testing.T) {
+	b := newBench(t, turns(calls(scripted.Call{Name: "lose", Args: args{}}, scripted.Call{Name: "finish",
+		Args: args{"summary": "Done."}})))
+	client, err := llm.New(llm.Config{Model: "coder", BaseURL: b.model.URL})
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, err := agent.NewBuiltin(agent.BuiltinConfig{Model: client, Tools: []tool.Tool{loses{}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	res, err := a.Run(t.Context(), b.in, b.rec)
+	if !errors.Is(err, sandbox.ErrDiscarded) || res.End != sia.EndError || res.Turns != 1 ||
+		!strings.Contains(res.Reason, "discarded") {
+		t.Errorf("got %+v, %v", res, err)
+	}
+	if n := len(b.model.Requests()); n != 1 {
+		t.Errorf("the model was asked %d times", n)
+	}
+}
+
+// loses is a tool that loses the work tree.
+type loses struct{}
+
+func (loses) Name() string            { return "lose" }
+func (loses) Description() string     { return "loses it" }
+func (loses) Schema() json.RawMessage { return json.RawMessage(`{"type":"object"}`) }
+func (loses) Call(context.Context, tool.Env, json.RawMessage) (tool.Result, error) {
+	return tool.Result{}, fmt.Errorf("run: %w", sandbox.ErrDiscarded)
 }
 
 func TestSecretsStayOutOfTheTranscript(t *testing.T) {

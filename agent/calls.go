@@ -3,10 +3,12 @@ package agent
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 
 	"github.com/sia-bot/sia/agent/llm"
+	"github.com/sia-bot/sia/agent/sandbox"
 	"github.com/sia-bot/sia/agent/tool"
 	"github.com/sia-bot/sia/sia"
 	"github.com/sia-bot/sia/sia/secret"
@@ -76,12 +78,17 @@ func (r *builtinRun) callTool(ctx context.Context, call *Call, cut bool) (unders
 	if err != nil {
 		call.Result, call.IsError = "error: "+text.Clip(err.Error(), tool.MaxResult), true
 	}
+	if errors.Is(err, sandbox.ErrDiscarded) {
+		r.lostTree = err
+		r.setEnd(sia.EndError, "") // for the calls behind it
+	}
 	if ctx.Err() != nil && err != nil {
 		return understood // interrupted: neither an outcome nor a sign
 	}
 	if call.Changed = res.Changed; len(res.Changed) > 0 {
 		r.env.Changed = true
 	}
+	r.countEdit(*call)
 	if res.Finish != nil && r.in.Part != nil {
 		if told := r.look(ctx, res.Finish.Check); told != "" {
 			res = tool.Result{}

@@ -70,6 +70,9 @@ func (r *builtinRun) resumeAttempt(ctx context.Context, brief Turn, answers []Tu
 		answers = answers[:len(answers)-1]
 	}
 	for _, t := range answers {
+		for _, c := range t.Calls {
+			r.countEdit(c)
+		}
 		r.restoreTurn(ctx, t)
 	}
 	if open {

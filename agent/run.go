@@ -42,8 +42,10 @@ type builtinRun struct {
 	by        string      // the model that answered last
 	lost      sia.Credits // spent on calls that were not answered, since the last turn
 	lostUsage llm.Usage
+	edits     sia.Edits
 	told      []string // since the last turn was saved: messages of ours
 	nudged    bool     // the last answer was a text, and the agent was told to go on
+	lostTree  error    // with which the work tree was discarded; nil: it was not
 	res       Result
 }
 
@@ -59,6 +61,7 @@ func (r *builtinRun) attempt(ctx context.Context) (Result, error) {
 	if err == nil && r.res.End == sia.EndFinished && r.in.Part != nil && r.res.Check == nil {
 		r.look(ctx, "")
 	}
+	r.res.Edits = r.edits
 	r.res.Turns, r.res.Cost, r.res.Usage, r.res.Risk = r.budget.turns, r.budget.spent, r.budget.usage, r.loop.worst
 	r.res.Reason, r.res.Summary = secret.Mask(r.res.Reason), secret.Mask(r.res.Summary)
 	if err != nil {
@@ -148,7 +151,7 @@ func (r *builtinRun) takeTurn(ctx context.Context) error {
 		return err
 	}
 	turn.Calls = r.callTools(ctx, resp)
-	return r.closeTurn(ctx, turn)
+	return errors.Join(r.closeTurn(ctx, turn), r.lostTree)
 }
 
 // closeTurn ends a turn whose calls were carried out.
@@ -219,10 +222,17 @@ func (r *builtinRun) handleError(ctx context.Context, resp llm.Response, err err
 	return &sia.Error{
 		Op:         fmt.Sprintf("attempt %d on %s#%d", r.in.Attempt, r.in.Repo, r.in.Issue),
 		Message:    unansweredReason(err, e) + ". " + e.Advice(),
-		Permanent:  !e.Temporary(),
+		Permanent:  !e.Temporary() || r.neverAnswers(e),
 		RetryAfter: e.RetryAfter,
 		Err:        err,
 	}
+}
+
+// neverAnswers reports whether the model has not answered in this attempt at all, and what
+// came instead says that it is no passing trouble: nothing within its time, or no answer of
+// the protocol. A person is told at once.
+func (r *builtinRun) neverAnswers(e *llm.Error) bool {
+	return r.budget.turns == 0 && (e.Kind == llm.KindTimeout || e.Kind == llm.KindMalformed)
 }
 
 // unansweredReason says which models could not be asked, and why. first is the error
@@ -230,11 +240,11 @@ func (r *builtinRun) handleError(ctx context.Context, resp llm.Response, err err
 func unansweredReason(err error, first *llm.Error) string {
 	var all *llm.ChainError
 	if !errors.As(err, &all) {
-		return fmt.Sprintf("the model %s could not be asked (%s)", first.Client, first.Kind)
+		return fmt.Sprintf("the model %s could not be asked (%s)", first.Client, first.Reason())
 	}
 	names := make([]string, len(all.Errors))
 	for i, e := range all.Errors {
-		names[i] = fmt.Sprintf("%s (%s)", e.Client, e.Kind)
+		names[i] = fmt.Sprintf("%s (%s)", e.Client, e.Reason())
 	}
 	return "no model could be asked: " + strings.Join(names, ", ")
 }

@@ -46,6 +46,10 @@ func (s *runnerFactory) openRunner(
 	ctx, cancel := context.WithTimeout(ctx, setupWithin)
 	defer cancel()
 	told, note, err = runner.setUp(ctx, in)
+	if errors.Is(err, sandbox.ErrDiscarded) {
+		runner.close()
+		return nil, "", "", err
+	}
 	if err != nil && ctx.Err() == nil {
 		s.log.WarnContext(ctx, "setup could not run", "repo", in.Repo, "issue", in.Issue, "error", err)
 		note, told = "setup could not run: "+err.Error(), "The setup commands could not run on this machine. What they "+

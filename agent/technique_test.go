@@ -86,7 +86,7 @@ func TestEveryTechniqueReachesTheRequest(t *testing.T) {
 	with := func(change func(*seen)) seen { s := plain; change(&s); return s }
 	want := map[sia.TechniqueID]seen{
 		sia.Decomposition:       with(func(s *seen) { s.Steps = 4 }),
-		sia.ToolChange:          with(func(s *seen) { s.Tools = []string{"edit", "patch"} }),
+		sia.ToolChange:          with(func(s *seen) { s.Tools = []string{"edit"} }),
 		sia.PromptRestructuring: with(func(s *seen) { s.History, s.Quotes = false, 1 }),
 		sia.ContextPruning: with(func(s *seen) {
 			s.History, s.Listing, s.Files = false, false,

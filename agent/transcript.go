@@ -28,6 +28,8 @@ type Header struct {
 	Agent     string // such as "builtin/gpt-5"
 	Technique sia.TechniqueID
 	Started   time.Time
+	Tokens    sia.Tokens
+	Edits     sia.Edits
 	Result    Result // zero while the attempt runs
 }
 
@@ -35,7 +37,7 @@ type Header struct {
 // result, which a caller has or has not.
 func HeaderOf(t sia.Task, a sia.Attempt) Header {
 	return Header{Repo: t.Repo.String(), Issue: t.Issue, Title: t.Title, Attempt: a.Number, Agent: a.Agent,
-		Technique: a.Technique, Started: a.StartedAt}
+		Technique: a.Technique, Started: a.StartedAt, Tokens: a.Tokens, Edits: a.Edits}
 }
 
 // Turns decodes turns that a [Recorder] encoded as JSON, one a row, in their order.
@@ -68,6 +70,12 @@ func Markdown(turns []Turn, h Header) string {
 	if !h.Started.IsZero() {
 		row("Started", h.Started.UTC().Format("2006-01-02 15:04:05 UTC"))
 	}
+	if h.Tokens != (sia.Tokens{}) {
+		row("Tokens", h.Tokens.String())
+	}
+	if e := h.Edits; e.Made+e.Failed > 0 {
+		row("Edits", fmt.Sprintf("%d made, %d failed, with %s", e.Made, e.Failed, e.Format))
+	}
 	if r := h.Result; r.End != "" {
 		ended := string(r.End)
 		if r.Reason != "" {
@@ -75,8 +83,7 @@ func Markdown(turns []Turn, h Header) string {
 		}
 		row("Ended", ended)
 		row("Turns", fmt.Sprint(r.Turns))
-		row("Cost", fmt.Sprintf("%s credits (%d tokens in, %d of them cached, %d out)", r.Cost, r.Usage.Input,
-			r.Usage.CachedInput, r.Usage.Output))
+		row("Cost", fmt.Sprintf("%s credits (%s)", r.Cost, TokensOf(r.Usage)))
 	}
 	for _, t := range turns {
 		if t.Run > 0 && t.Kind == TurnBrief {

@@ -15,29 +15,19 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
-	"path/filepath"
+	"sync"
 	"time"
 
-	"github.com/sia-bot/sia/agent"
-	"github.com/sia-bot/sia/agent/llm"
-	"github.com/sia-bot/sia/agent/sandbox"
 	"github.com/sia-bot/sia/app/github"
-	"github.com/sia-bot/sia/app/learn"
 	"github.com/sia-bot/sia/app/metrics"
 	"github.com/sia-bot/sia/app/notify"
 	"github.com/sia-bot/sia/app/store"
-	"github.com/sia-bot/sia/app/sweep"
 	"github.com/sia-bot/sia/app/trial"
 	"github.com/sia-bot/sia/app/web"
 	"github.com/sia-bot/sia/app/web/setup"
 	"github.com/sia-bot/sia/app/web/signin"
 	"github.com/sia-bot/sia/app/webhook"
-	"github.com/sia-bot/sia/app/welcome"
-	"github.com/sia-bot/sia/app/work"
-	"github.com/sia-bot/sia/policies"
-	"github.com/sia-bot/sia/policies/coder"
 	"github.com/sia-bot/sia/sia"
-	"github.com/sia-bot/sia/sia/diagnose"
 	"github.com/sia-bot/sia/sia/secret"
 )
 
@@ -46,11 +36,15 @@ type Options struct {
 	Logger *slog.Logger     // nil: slog.Default
 	Now    func() time.Time // nil: time.Now
 	Engine store.EngineConfig
+	// to GitHub's API; nil: the network
+	Transport http.RoundTripper
 	// command that runs this program as sandbox.Forward; nil: no command gets a network
 	Forward  []string
 	Boundary func(ctx context.Context, when string, f sia.Effect) // see store.Handlers
 	Front    *Front                                               // where to listen, closed by the app; nil: as configured
 	Invited  *signin.Invitation                                   // who set it up from elsewhere, and watches; nil: nobody
+	// holds a short conversation with each model when it starts to serve, which costs a few cents
+	ProbeModels bool
 }
 
 // App is one SIA process.
@@ -70,6 +64,8 @@ type App struct {
 	secrets  *secret.Masker
 	now      func() time.Time
 	outside  outside
+	probes   modelProbes
+	probing  bool          // when it starts to serve
 	pages    http.Handler  // for whoever a viewer was found for
 	ending   chan struct{} // closed when Run ends
 }
@@ -82,14 +78,15 @@ func New(ctx context.Context, c Config, o Options) (_ *App, err error) {
 		return nil, err
 	}
 	calls := metrics.NewCalls()
-	c.Models = c.Models.observed(calls.Ended).Remembering(ModelMemory(c.Dir, o.Logger))
+	memory := NewModelMemory(c.Dir, o.Logger)
+	c.Models = c.Models.observed(calls.Ended).remembering(memory.Memory)
 	g, err := newGround(ctx, c, o)
 	if err != nil {
 		return nil, err
 	}
 	o.Logger = g.log
 	a := &App{Store: g.store, GitHub: g.github, Evolver: g.evolver, config: c, log: g.log, secrets: g.secrets, now: g.now,
-		front: o.Front}
+		front: o.Front, probes: modelProbes{c.Models.Named(), memory}, probing: o.ProbeModels}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, a.Close())
@@ -98,36 +95,22 @@ func New(ctx context.Context, c Config, o Options) (_ *App, err error) {
 	if a.Metrics, err = metrics.New(calls, g.store, g.github.RateLimits, g.log, g.now); err != nil {
 		return nil, err
 	}
-	welcomer, err := newWelcomer(g, c)
+	box, err := newSandbox(ctx, o)
 	if err != nil {
 		return nil, err
 	}
-	intake, err := webhook.NewIntake(webhook.Deps{
-		Store: g.store, GitHub: g.github, Settings: g.settings, Teacher: g.lessons, Memory: g.memory,
-		Welcome: welcomer, Allowed: c.Repos,
-		Coders:  c.Models.choice(),
-		Secrets: g.secrets, Logger: g.log, Now: g.now,
-	})
+	p, err := newParts(g, c, box)
 	if err != nil {
 		return nil, err
 	}
-	chooser, err := newChooser(g, c)
-	if err != nil {
-		return nil, err
-	}
-	looker := sweep.NewLooker(g.store, g.github, intake, g.now)
-	worker, who, err := newWorker(ctx, g, c, o, looker, chooser)
-	if err != nil {
-		return nil, err
-	}
-	advise, err := newAdviser(g.store, g.settings, chooser, who)
+	advise, err := newAdviser(g.store, g.settings, p.chooser, p.who)
 	if err != nil {
 		return nil, err
 	}
 	a.ending = make(chan struct{})
 	a.pages, err = web.New(web.Deps{
-		From: g.store, Do: intake, Lessons: g.lessons, Settings: g.settings, Advise: advise, Diffs: newDiffer(g),
-		Links: c.links(), Logger: g.log, Now: g.now, Ending: a.ending,
+		From: g.store, Do: p.intake, Lessons: g.lessons, Settings: g.settings, Advise: advise, Diffs: newDiffer(g),
+		Models: a.probes, Links: c.links(), Logger: g.log, Now: g.now, Ending: a.ending,
 	})
 	if err != nil {
 		return nil, err
@@ -136,11 +119,12 @@ func New(ctx context.Context, c Config, o Options) (_ *App, err error) {
 	if err != nil {
 		return nil, err
 	}
-	a.periodic = append(sweep.New(looker, worker, worker, g.lessons, g.evolver, g.log).Table(c.Schedule),
+	a.periodic = append(p.sweeper.Table(c.Schedule),
 		notify.New(g.store, channels, c.Notify.Summary, c.links(), g.secrets, g.log, g.now).Table()...)
 	o.Engine.Attempts = c.Attempts
 	if a.engine, err = a.Store.Start(ctx, store.Handlers{
-		Delivery: webhook.LargeAlone(intake.Deliver), Setup: intake.Setup, Effect: worker.Effect, Periodic: a.periodic,
+		Delivery: webhook.LargeAlone(p.intake.Deliver), Setup: p.intake.Setup, Effect: p.worker.Effect,
+		Periodic: a.periodic,
 		Boundary: o.Boundary,
 	}, o.Engine); err != nil {
 		return nil, err
@@ -153,108 +137,6 @@ func New(ctx context.Context, c Config, o Options) (_ *App, err error) {
 		a.front, err = Listen(ctx, c)
 	}
 	return a, err
-}
-
-// newWelcomer builds what proposes settings to new repositories.
-func newWelcomer(g *ground, c Config) (webhook.Welcomer, error) {
-	if !c.Welcome {
-		return welcome.Nobody{}, nil
-	}
-	return welcome.New(welcome.Deps{GitHub: g.github, Git: g.git, Settings: g.settings,
-		Allowed: sandbox.AllowedHosts(c.SetupHosts).Allows, Now: g.now})
-}
-
-// newWorker builds what carries effects out, and what says who would.
-func newWorker(
-	ctx context.Context, g *ground, c Config, o Options, looker work.Looker, chooser *learn.Chooser,
-) (_ *work.Worker, by assigner, err error) {
-	chains := map[string]*llm.Chain{}
-	for role, m := range c.Models.Roles() {
-		if chains[role], err = m.Chain(role, g.log); err != nil {
-			return nil, by, err
-		}
-	}
-	box, err := newSandbox(ctx, o)
-	if err != nil {
-		return nil, by, err
-	}
-	coders, err := newCoders(g, c, box)
-	if err != nil {
-		return nil, by, err
-	}
-	checker, err := agent.NewChecker(agent.CheckerConfig{Sandbox: box, Cache: sandboxCache(c), Hosts: c.SetupHosts,
-		Now: g.now, Logger: g.log})
-	if err != nil {
-		return nil, by, err
-	}
-	assign, err := policies.ShippedAssign()
-	if err != nil {
-		return nil, by, err
-	}
-	who, err := coder.New(assign.Parameters)
-	if err != nil {
-		return nil, by, err
-	}
-	by = assigner{learn.NewDecider(g.store, who, g.evolver, checker.Checks(), g.now), coders}
-	w, err := work.New(work.Deps{
-		Store: g.store, GitHub: g.github, Git: g.git, Coders: coders,
-		Diagnoser: &diagnose.Diagnoser{Model: chains["sia"], Log: g.log},
-		Reviewer:  &diagnose.Reviewer{Model: chains["reviewer"], Log: g.log}, Checker: checker,
-		Settings: g.settings, Looker: looker, Chooser: chooser,
-		Decider: by.decider,
-		Lessons: g.lessons, Memory: g.memory, Canceller: g.store,
-		Links: c.links(), Secrets: g.secrets, Logger: g.log, Now: g.now,
-	})
-	return w, by, err
-}
-
-// sandboxCache is the folder in which what runs in the sandbox keeps what it fetched and built.
-func sandboxCache(c Config) string { return filepath.Join(c.Dir, "sandbox") }
-
-// newCoders builds those that work on tasks, in a sandbox where there is one.
-func newCoders(g *ground, c Config, box *sandbox.Sandbox) (out work.Coders, err error) {
-	table, err := policies.ShippedCoders()
-	if err != nil {
-		return out, err
-	}
-	cache := sandboxCache(c)
-	for _, one := range c.Models.coders() {
-		model, err := one.Model.Chain(one.Name, g.log)
-		if err != nil {
-			return out, err
-		}
-		builtin, err := agent.NewBuiltin(agent.BuiltinConfig{
-			Model: model, Sandbox: box, Cache: cache, Hosts: c.SetupHosts, Now: g.now, Logger: g.log,
-		})
-		if err != nil {
-			return out, err
-		}
-		commands, err := agent.NewCommandAgents(agent.CommandAgentsConfig{
-			Upstream: one.Model.URL, Key: one.Model.Key, Model: one.Model.Model, Price: one.Model.Price,
-			Sandbox: box, Path: c.AgentPath, Env: c.AgentEnv, Cache: cache, Hosts: c.SetupHosts, Now: g.now, Logger: g.log,
-		})
-		if err != nil {
-			return out, err
-		}
-		out.Tools = builtin.Tools()
-		known, _ := table.Of(one.Model.Model)
-		out.All = append(out.All, work.Coder{Name: one.Name, Builtin: builtin, Commands: commands, Command: one.Command,
-			Cost: one.cost(), Prior: known.Resolved, Known: known.Name})
-	}
-	return out, nil
-}
-
-// newSandbox finds out whether commands can be run here, and says so; nil: they can't.
-func newSandbox(ctx context.Context, o Options) (*sandbox.Sandbox, error) {
-	so := sandbox.Options{Self: o.Forward, Logger: o.Logger}
-	found := sandbox.Probe(ctx, so)
-	if !found.OK() {
-		o.Logger.WarnContext(ctx, "no sandbox: attempts can't build or test before they push", "why", found.String(), "fix",
-			found.Fix)
-		return nil, nil //nolint:nilnil // that there is none is an answer
-	}
-	o.Logger.InfoContext(ctx, "sandbox", "found", found.String(), "fix", found.Fix)
-	return sandbox.New(so, found)
 }
 
 // routes puts together what answers at both addresses.
@@ -335,7 +217,13 @@ func (a *App) Run(ctx context.Context) error {
 	if private := a.front.PrivateAddr(); private != nil {
 		a.log.InfoContext(ctx, "pages, for this machine only", "address", "http://"+private.String())
 	}
-	return a.front.Run(ctx)
+	var probing sync.WaitGroup
+	if a.probing {
+		probing.Go(func() { a.probeModels(ctx) })
+	}
+	err := a.front.Run(ctx)
+	probing.Wait()
+	return err
 }
 
 // Close stops the engine and lets go of everything. Running effects get a little

@@ -71,9 +71,11 @@ func TestPrices(t *testing.T) {
 		want   string // in the error; empty: none
 	}{
 		{"priced", app.Config{Models: app.ModelsConfig{Coder: model(priced)}}, ""},
-		{"not priced", app.Config{Models: app.ModelsConfig{Coder: model(llm.Price{})}}, "the price of the model coder is 0"},
+		{"not priced", app.Config{Models: app.ModelsConfig{Coder: model(llm.Price{})}},
+			"the price of the model coder is not known"},
 		{"half priced", app.Config{Models: app.ModelsConfig{Coder: model(llm.Price{Input: 1})}}, "set --price-input"},
-		{"a backup without", app.Config{Models: app.ModelsConfig{Coder: backup}}, "the price of the model spare is 0"},
+		{"a backup without", app.Config{Models: app.ModelsConfig{Coder: backup}},
+			"the price of the model spare is not known"},
 		{"free", app.Config{Free: true, Models: app.ModelsConfig{Coder: model(llm.Price{})}}, ""},
 	} {
 		err := c.config.CheckPrices()

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/sia-bot/sia/agent/sandbox"
+	"github.com/sia-bot/sia/app/clientaddr"
 	"github.com/sia-bot/sia/app/github"
 	"github.com/sia-bot/sia/app/notify"
 	"github.com/sia-bot/sia/app/render"
@@ -25,8 +26,12 @@ type Config struct {
 	// PublicURL is the address at which people reach the pages: through whatever ends TLS in front of Listen,
 	// where they sign in with GitHub. Comments and check runs link to it. "" for no links, and no sign-in.
 	PublicURL string
-	Dir       string // where the database and the git mirrors live
-	DB        string // database URL; "" is sia.db in Dir
+	// TrustedProxies are addresses, or ranges of them, of what passes requests on to Listen: of these alone
+	// X-Forwarded-For is believed. Bounds for each client count by it.
+	TrustedProxies []string
+
+	Dir string // where the database and the git mirrors live
+	DB  string // database URL; "" is sia.db in Dir
 
 	GitHub GitHubConfig
 	Models ModelsConfig
@@ -119,6 +124,9 @@ func (c Config) Validate() error {
 	all = append(all, c.CheckAddresses())
 	if err := c.Notify.Validate(); err != nil {
 		all = append(all, err)
+	}
+	if _, err := clientaddr.Parse(c.TrustedProxies); err != nil {
+		all = append(all, fmt.Errorf("--trusted-proxies: %w", err))
 	}
 	if err := c.Repos.Check(); err != nil {
 		all = append(all, fmt.Errorf("--repos: %w", err))

@@ -10,6 +10,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/sia-bot/sia/app/clientaddr"
 )
 
 // Timeouts of the servers; a delivery of 25 MiB over a slow line fits.
@@ -30,6 +32,7 @@ type Front struct {
 // side is one listener with what answers there.
 type side struct {
 	listener net.Listener
+	proxies  clientaddr.Proxies // that are believed whom they pass on
 	server   *http.Server
 	handler  atomic.Pointer[http.Handler]
 }
@@ -38,25 +41,29 @@ type side struct {
 func Listen(ctx context.Context, c Config) (_ *Front, err error) {
 	f := &Front{failed: make(chan error, 2)}
 	if c.Listen != "" {
-		if f.public, err = newSide(ctx, c.Listen); err != nil {
+		proxies, err := clientaddr.Parse(c.TrustedProxies)
+		if err != nil {
+			return nil, fmt.Errorf("--trusted-proxies: %w", err)
+		}
+		if f.public, err = newSide(ctx, c.Listen, proxies); err != nil {
 			return nil, fmt.Errorf("listen for webhooks: %w; choose another address with --listen", err)
 		}
 	}
 	if c.Private != "" {
-		if f.private, err = newSide(ctx, c.Private); err != nil {
+		if f.private, err = newSide(ctx, c.Private, nil); err != nil {
 			return nil, errors.Join(fmt.Errorf("listen privately: %w; choose another address with --private", err), f.Close())
 		}
 	}
 	return f, nil
 }
 
-func newSide(ctx context.Context, address string) (*side, error) {
+func newSide(ctx context.Context, address string, proxies clientaddr.Proxies) (*side, error) {
 	var lc net.ListenConfig
 	l, err := lc.Listen(ctx, "tcp", address)
 	if err != nil {
 		return nil, err
 	}
-	s := &side{listener: l}
+	s := &side{listener: l, proxies: proxies}
 	s.answer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Retry-After", "5")
 		http.Error(w, "SIA is starting; try again in a moment.", http.StatusServiceUnavailable)
@@ -68,7 +75,10 @@ func newSide(ctx context.Context, address string) (*side, error) {
 	return s, nil
 }
 
-func (s *side) answer(h http.Handler) { s.handler.Store(&h) }
+func (s *side) answer(h http.Handler) {
+	h = clientaddr.Behind(s.proxies, h)
+	s.handler.Store(&h)
+}
 
 // sides are the sides that there are.
 func (f *Front) sides() []*side {

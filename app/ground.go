@@ -55,7 +55,7 @@ func newGround(ctx context.Context, c Config, o Options) (_ *ground, err error) 
 	}
 	if g.github, err = github.New(github.Config{
 		AppID: c.GitHub.AppID, PrivateKey: c.GitHub.PrivateKey, BaseURL: c.GitHub.API, Logger: g.log, Secrets: g.secrets,
-		Now: g.now, WriteSpacing: c.WriteSpacing,
+		Now: g.now, WriteSpacing: c.WriteSpacing, Transport: o.Transport,
 	}); err != nil {
 		return nil, err
 	}

@@ -24,14 +24,15 @@ const module = "github.com/sia-bot/sia"
 //
 //	cmd → app → {webhook, work, settings, learn, trial, replay, improve, memory, sweep, notify, welcome, web, metrics,
 //	probe}
-//	    → {store, github, render, gomodule} → {agent/*, gitops, policies, atomicfile} → sia/* → sia → ground
+//	    → {store, github, render, gomodule, agent/testrun} → {agent/*, gitops, policies, atomicfile, clientaddr} → sia/*
+//	→ sia → ground
 var layers = [][]string{
 	{"sia/lazyregexp"},
 	{"sia/glob", "sia/invalid", "sia/keyword", "sia/plan", "sia/project", "sia/text", "sia/visible"},
 	{"sia"},
 	{"sia/..."},
-	{"agent/...", "gitops/...", "policies/...", "app/atomicfile"},
-	{"app/store/...", "app/github/...", "app/render/...", "app/gomodule"},
+	{"agent/...", "gitops/...", "policies/...", "app/atomicfile", "app/clientaddr"},
+	{"app/store/...", "app/github/...", "app/render/...", "app/gomodule", "agent/testrun/..."},
 	{"app/webhook/...", "app/work/...", "app/settings/...", "app/learn/...", "app/trial/...", "app/replay/...",
 		"app/improve/...", "app/memory/...", "app/sweep/...", "app/notify", "app/welcome",
 		"app/web/...", "app/metrics", "app/probe"},
@@ -44,7 +45,8 @@ var layers = [][]string{
 var grounded = []string{"policies", "agent/llm"}
 
 // alone import nothing of ours but what lies in their own folder.
-var alone = []string{"gitops", "policies", "agent/llm", "agent/sandbox", "agent/gateway", "app/ghsim", "app/atomicfile"}
+var alone = []string{"gitops", "policies", "agent/llm", "agent/sandbox", "agent/gateway", "app/ghsim", "app/atomicfile",
+	"app/clientaddr"}
 
 // exceptions are imports that the layers would forbid, each with its reason.
 var exceptions = map[[2]string]string{
@@ -72,7 +74,7 @@ var simulatorRooms = [][]string{
 	{"git", "runner", "monitor", "fault", "refusal", "conformance"},
 	{"journal", "delivery"},
 	{"model"},
-	{"rules"},
+	{"rules", "oracle"},
 	{"payload", "access"},
 	{"world"},
 	{"people", "remote", "api"},

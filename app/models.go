@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/sia-bot/sia/agent"
 	"github.com/sia-bot/sia/agent/llm"
 )
 
@@ -23,7 +24,8 @@ type ModelsConfig struct {
 type CoderConfig struct {
 	Name    string
 	Model   ModelConfig
-	Command string // an agent that is a command, as agent.command names it; "": as the repository's settings say
+	Command string           // an agent that is a command, as agent.command names it; "": as the repository's settings say
+	Edit    agent.EditFormat // how its model changes files; "": as its family does
 }
 
 // coders are those that may make attempts; at least one.
@@ -75,8 +77,8 @@ func (c ModelsConfig) observed(f func(llm.Call)) ModelsConfig {
 	return c.each(func(m ModelConfig) ModelConfig { m.observe = f; return m })
 }
 
-// Remembering is the configuration with what is learned of every model kept in memory.
-func (c ModelsConfig) Remembering(memory *llm.Memory) ModelsConfig {
+// remembering is the configuration with what is learned of every model kept in memory.
+func (c ModelsConfig) remembering(memory *llm.Memory) ModelsConfig {
 	return c.each(func(m ModelConfig) ModelConfig { m.memory = memory; return m })
 }
 

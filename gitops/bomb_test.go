@@ -121,6 +121,29 @@ func TestCommitOfAnUnfitTree(t *testing.T) {
 	}
 }
 
+// A work tree that was taken away, or another in its place, is no change of everything.
+func TestCommitOfAnotherFolder(t *testing.T) {
+	for name, instead := range map[string]func(dir string) error{
+		"nothing":      func(string) error { return nil },
+		"an empty one": func(dir string) error { return os.Mkdir(dir, 0o755) },
+		"a link":       func(dir string) error { return os.Symlink(dir+".was", dir) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := newFixture(t)
+			w := must[*Workspace](t)(f.repo.Workspace(t.Context(), "", f.main))
+			if err := errors.Join(os.Rename(w.Dir(), w.Dir()+".was"), instead(w.Dir())); err != nil {
+				t.Fatal(err)
+			}
+			if sha, err := w.Commit(t.Context(), testSpec("c")); !errors.Is(err, ErrTree) {
+				t.Errorf("Commit: %s %v", sha, err)
+			}
+			if _, err := w.Diff(t.Context()); !errors.Is(err, ErrTree) {
+				t.Errorf("Diff: %v", err)
+			}
+		})
+	}
+}
+
 // Names that are .git on some system are in no tree that is made.
 func TestCommitLeavesOutOtherGits(t *testing.T) {
 	f := newFixture(t)

@@ -59,3 +59,25 @@ func (r *Repo) historyMirror(ctx context.Context, op string, tip plumbing.Hash, 
 
 // maxHistories is how often a history is fetched, each time whole, before its mirror is begun anew.
 const maxHistories = 3
+
+// OpenCommits opens commits to be read, which are fetched where the mirror lacks them. Nothing is known of what came
+// before them. The caller closes what is returned; a mirror that is begun anew meanwhile takes objects from it, which
+// shows as [ErrMissing].
+func (r *Repo) OpenCommits(ctx context.Context, shas ...string) (*History, error) {
+	if r.bad != nil {
+		return nil, fmt.Errorf("open commits: %w", r.bad)
+	}
+	commits, err := parseSHAs(shas)
+	if err != nil {
+		return nil, fmt.Errorf("open commits: %w", err)
+	}
+	m, err := r.ensureCommits(ctx, commits)
+	if err != nil {
+		return nil, fmt.Errorf("open commits: %w", err)
+	}
+	repo, err := openGitFolder(m.dir)
+	if err != nil {
+		return nil, fmt.Errorf("open commits: %w", err)
+	}
+	return &History{repo: repo, dir: m.dir, origin: r.shownURL()}, nil
+}

@@ -32,7 +32,7 @@ func (w *Workspace) scan(ctx context.Context) ([]treeChange, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read stat cache: %w", err)
 	}
-	root, err := os.OpenRoot(w.dir)
+	root, err := w.open()
 	if err != nil {
 		return nil, err
 	}
@@ -57,6 +57,27 @@ func (w *Workspace) scan(ctx context.Context) ([]treeChange, error) {
 		}
 	}
 	return mergeChanges(s.out), nil
+}
+
+// open opens the directory, if it is still the one that was filled: what is missing in another was not deleted.
+func (w *Workspace) open() (*os.Root, error) {
+	root, err := os.OpenRoot(w.dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("%w: it is not there any more", ErrTree)
+	}
+	if err != nil {
+		return nil, err
+	}
+	s, known := w.known()
+	st, err := root.Stat(".")
+	if linked, lerr := os.Lstat(w.dir); err == nil && (lerr != nil || !known || !os.SameFile(st, linked) ||
+		s.Inode != statOf(st).ino) {
+		err = fmt.Errorf("%w: another folder is in its place", ErrTree)
+	}
+	if err != nil {
+		return nil, errors.Join(err, root.Close())
+	}
+	return root, nil
 }
 
 // mergeChanges sorts changes by path, joining the two of a path that changed its kind.

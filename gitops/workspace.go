@@ -82,12 +82,7 @@ func (r *Repo) Workspace(ctx context.Context, dir, sha string) (*Workspace, erro
 // reopen reports whether the directory is this workspace, complete. When it
 // returns false and no error, the directory is free to be filled.
 func (w *Workspace) reopen() (bool, error) {
-	known := true
-	var s workspaceState
-	b, err := os.ReadFile(filepath.Join(w.state, "workspace.json"))
-	if err != nil || json.Unmarshal(b, &s) != nil || s.Dir != w.dir {
-		known = false
-	}
+	s, known := w.known()
 	st, err := os.Lstat(w.dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return false, nil
@@ -115,6 +110,12 @@ func (w *Workspace) reopen() (bool, error) {
 	default:
 		return false, fmt.Errorf("open workspace %s: %w: something else is in it", w.dir, ErrNotWorkspace)
 	}
+}
+
+// known is what is known of the directory.
+func (w *Workspace) known() (s workspaceState, known bool) {
+	b, err := os.ReadFile(filepath.Join(w.state, "workspace.json"))
+	return s, err == nil && json.Unmarshal(b, &s) == nil && s.Dir == w.dir
 }
 
 // create fills an empty or absent directory.

@@ -1,6 +1,7 @@
 package sia
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"strconv"
@@ -67,4 +68,44 @@ func (l *Ledger) spend(cost Credits) {
 	paid := max(0, min(cost, l.Left()))
 	l.Spent += paid
 	l.Overrun += cost - paid
+}
+
+// Tokens are what an attempt's models read and wrote. Cached, which was read from a cache of
+// the endpoint, and Written, which was written to one, are parts of Input.
+type Tokens struct {
+	Input   int `json:"input,omitempty"`
+	Cached  int `json:"cached,omitempty"`
+	Written int `json:"written,omitempty"`
+	Output  int `json:"output,omitempty"` // reasoning included
+}
+
+// Add is the sum of both.
+func (t Tokens) Add(u Tokens) Tokens {
+	return Tokens{t.Input + u.Input, t.Cached + u.Cached, t.Written + u.Written, t.Output + u.Output}
+}
+
+// String is for people: "2000 tokens in (1200 from a cache, 300 written to it), 100 out".
+func (t Tokens) String() string {
+	cache := ""
+	switch {
+	case t.Cached > 0 && t.Written > 0:
+		cache = fmt.Sprintf(" (%d from a cache, %d written to it)", t.Cached, t.Written)
+	case t.Cached > 0:
+		cache = fmt.Sprintf(" (%d from a cache)", t.Cached)
+	case t.Written > 0:
+		cache = fmt.Sprintf(" (%d written to a cache)", t.Written)
+	}
+	return fmt.Sprintf("%d tokens in%s, %d out", t.Input, cache, t.Output)
+}
+
+// Edits counts an attempt's calls that were to change files.
+type Edits struct {
+	Format string `json:"format,omitempty"` // in which they were asked for; see [agent.EditFormat]
+	Made   int    `json:"made,omitempty"`
+	Failed int    `json:"failed,omitempty"`
+}
+
+// Add is the sum of both, in the later's format.
+func (e Edits) Add(f Edits) Edits {
+	return Edits{cmp.Or(f.Format, e.Format), e.Made + f.Made, e.Failed + f.Failed}
 }

@@ -15,6 +15,7 @@ const (
 	DoCancel    EffectKind = "cancel"    // stop the running attempt
 	DoPush      EffectKind = "push"      // put the attempt's commit on the task's branch
 	DoPull      EffectKind = "pull"      // make sure there is a draft pull request
+	DoEvidence  EffectKind = "evidence"  // run the tests that the head can reach, in the sandbox
 	DoGate      EffectKind = "gate"      // read the checks of the head and judge them
 	DoUpdate    EffectKind = "update"    // merge the base into the task's branch
 	DoWatch     EffectKind = "watch"     // read the checks of a pull request that has passed
@@ -53,6 +54,8 @@ type effectTraits struct {
 	leads bool
 	// it may take as long as an attempt, and waits for its turn among those
 	long bool
+	// it runs a repository's tests, for minutes: it waits neither for attempts nor with what is quick
+	tests bool
 	// it waits for the resume while the task is paused; the others keep what was done,
 	// or answer people
 	held bool
@@ -68,6 +71,7 @@ var effects = []effectTraits{
 	{kind: DoCancel},
 	{kind: DoPush, outcomes: []Kind{KPushed, KPushRefused}, waitsIn: []State{Working}},
 	{kind: DoPull, outcomes: []Kind{KPullOpened}, waitsIn: []State{PushedOut}, held: true},
+	{kind: DoEvidence, outcomes: []Kind{KEvidenced}, leads: true, tests: true, held: true},
 	{kind: DoGate, outcomes: []Kind{KJudged}, waitsIn: []State{Checking}, leads: true, held: true},
 	{kind: DoUpdate, outcomes: []Kind{KUpdated}, waitsIn: []State{Checking}, held: true},
 	{kind: DoWatch, outcomes: []Kind{KWatched}},
@@ -110,6 +114,9 @@ func (k EffectKind) traits() effectTraits {
 
 // Long reports whether an effect of the kind may take as long as an attempt.
 func (k EffectKind) Long() bool { return k.traits().long }
+
+// RunsTests reports whether an effect of the kind runs a repository's tests, beside attempts.
+func (k EffectKind) RunsTests() bool { return k.traits().tests }
 
 // reports tells whether a fact of the kind f may be the outcome of an effect.
 func (e effectTraits) reports(f Kind) bool {

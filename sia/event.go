@@ -188,6 +188,8 @@ type (
 		Hunks   []uint64   `json:"hunks,omitempty"`
 		Turns   int        `json:"turns"`
 		Cost    Credits    `json:"cost"`
+		Tokens  Tokens     `json:"tokens,omitzero"`
+		Edits   Edits      `json:"edits,omitzero"`
 		Agent   string     `json:"agent,omitempty"` // the agent and the models that answered; empty: as it was begun
 		Summary string     `json:"summary,omitempty"`
 		Signals []Signal   `json:"signals,omitempty"`
@@ -294,6 +296,10 @@ type (
 		Review Review  `json:"review"`
 		Prompt string  `json:"prompt,omitempty"`
 		Cost   Credits `json:"cost"`
+	}
+	// Evidenced: what running the tests that a head can reach has shown.
+	Evidenced struct {
+		Evidence TestEvidence `json:"evidence"`
 	}
 	// Weighed: for each of the changed expectations, the sentence of the issue that asks
 	// for it; empty where there is none.
@@ -441,6 +447,7 @@ const (
 	KDrafted          Kind = "drafted"
 	KUpdated          Kind = "updated"
 	KWatched          Kind = "watched"
+	KEvidenced        Kind = "evidenced"
 )
 
 func (Start) Kind() Kind            { return KStart }
@@ -483,6 +490,7 @@ func (Readied) Kind() Kind          { return KReadied }
 func (Drafted) Kind() Kind          { return KDrafted }
 func (Updated) Kind() Kind          { return KUpdated }
 func (Watched) Kind() Kind          { return KWatched }
+func (Evidenced) Kind() Kind        { return KEvidenced }
 
 // facts has one value of each kind, in the order of the kinds.
 var facts = []Fact{
@@ -494,6 +502,7 @@ var facts = []Fact{
 	PullOpened{},
 	Judged{}, Diagnosed{}, Reviewed{}, Weighed{}, FinalReviewed{}, MemoryCommitted{}, CommentPosted{}, EscalationOpened{},
 	SyncDone{}, Done{}, EffectFailed{}, FixStudied{}, Readied{}, Drafted{}, Updated{}, Watched{},
+	Evidenced{},
 }
 
 // Kinds lists every kind of fact: first those of people and GitHub, then those

@@ -174,6 +174,9 @@ func (f Diagnosed) Masked(mask Mask) Fact {
 	return f
 }
 
+// Masked masks the names of tests, and what people are told.
+func (f Evidenced) Masked(mask Mask) Fact { f.Evidence = f.Evidence.masked(mask); return f }
+
 // Masked masks what the reviewer said and quoted.
 func (f Weighed) Masked(mask Mask) Fact {
 	f.Quotes, f.Why = mask.Each(f.Quotes), mask(f.Why)

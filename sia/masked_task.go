@@ -24,6 +24,7 @@ func (t Task) Masked(mask Mask) Task {
 		m.Conflicts = maskedConflicts(m.Conflicts, mask)
 		return m
 	})
+	t.Gate.Evidence = maskedAt(t.Gate.Evidence, func(e TestEvidence) TestEvidence { return e.masked(mask) })
 	t.Gate.Weighing = maskedAt(t.Gate.Weighing, func(w Weighing) Weighing {
 		w.Findings, w.Quotes = mask.Each(w.Findings), mask.Each(w.Quotes)
 		return w
@@ -200,6 +201,7 @@ func maskedReported(all []Reported, mask Mask) []Reported {
 func maskedFailures(failures []CheckFailure, mask Mask) []CheckFailure {
 	return maskedEach(failures, func(f CheckFailure) CheckFailure {
 		f.Check, f.URL, f.Excerpt, f.Tests = mask(f.Check), mask(f.URL), mask(f.Excerpt), mask.Each(f.Tests)
+		f.Others = mask.Each(f.Others)
 		return f
 	})
 }

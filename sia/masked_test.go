@@ -17,7 +17,7 @@ var stay = map[string][]string{
 		"Aftermath", "AttemptEnd", "AttemptOutcome", "CheckColour", "EffectKind", "EscalationKind", "GateVerdict",
 		"Pattern", "PauseKind", "PolicySettings.Autonomy", "SignalName", "State", "Structure", "Verdict",
 		"CheckFailure.Class", "Query.Topic", "Racer.Coder", "DemandState", "RemarkKind",
-		"AnswerGiven.Letter", "Answer.Letter", "Option.Letter", "Part.Coder", "Part.Failed", "PartKind",
+		"AnswerGiven.Letter", "Answer.Letter", "Option.Letter", "Edits.Format", "Part.Coder", "Part.Failed", "PartKind",
 		"PartState", "DecisionType",
 	},
 	"an id or a key that code makes, and finds things by": {

@@ -80,6 +80,7 @@ type ChecksSettings struct {
 	Required  []string `json:"required,omitempty" yaml:"required"` // added to what the branch's rules require
 	Settle    Duration `json:"settle" yaml:"settle"`               // quiet time after the last check event
 	Wait      Duration `json:"wait" yaml:"wait"`                   // without any check at all, then a person is asked
+	Evidence  Duration `json:"evidence" yaml:"evidence"`           // how long tests are run for evidence; 0: they are not
 	Protected []string `json:"protected" yaml:"protected"`         // globs of more than [AlwaysProtected]
 
 	// whether a red check is run again once before the attempt is blamed
@@ -221,7 +222,8 @@ func DefaultSettings() Settings {
 			Spare: 0.1},
 		Budget: BudgetSettings{Task: 100, RepoPerDay: 1000, InstallationPerDay: 5000},
 		Checks: ChecksSettings{Settle: Duration(30 * time.Second), Wait: Duration(15 * time.Minute),
-			Rerun: RerunAuto, MinuteCost: 0.8},
+			Evidence: Duration(10 * time.Minute),
+			Rerun:    RerunAuto, MinuteCost: 0.8},
 		Review: ReviewSettings{Final: true, Wait: Duration(time.Minute)},
 		Memory: MemorySettings{Branch: "sia/memory"},
 		Access: AccessSettings{CommandPermission: "write"},

@@ -106,7 +106,7 @@ func (s *step) record() AttemptEnded {
 	f := s.e.Fact.(AttemptEnded)
 	a := s.t.Attempt()
 	a.EndedAt, a.Summary, a.Diff, a.Hunks = s.e.At, f.Summary, f.Diff, f.Hunks
-	a.Turns, a.Cost = a.Turns+f.Turns, a.Cost+f.Cost
+	a.book(f)
 	a.Reason, a.Signals, a.Risk = f.Reason, f.Signals, f.Risk
 	a.meet(f.LessonsShown, f.LessonsWithheld)
 	if f.Agent != "" {

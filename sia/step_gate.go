@@ -9,7 +9,9 @@ import (
 
 // watch begins to watch the present head.
 func (s *step) watch() {
-	s.t.Gate = GateState{Seq: s.t.Gate.Seq, Since: s.e.At, Weighing: s.t.Gate.Weighing}
+	g := s.t.Gate
+	s.t.Gate = GateState{Seq: g.Seq, Since: s.e.At, Weighing: g.Weighing, Evidence: g.Evidence}
+	s.runTests()
 	s.look(s.e.At.Add(s.t.Settings.Checks.Settle.D()))
 }
 

@@ -199,7 +199,7 @@ func (s *step) recordRun() (AttemptEnded, *Part, int) {
 	from := min(f.Cost, a.spare())
 	s.t.Credits.settle(from, f.Cost)
 	a.Reserved -= from
-	a.Turns, a.Cost = a.Turns+f.Turns, a.Cost+f.Cost
+	a.book(f)
 	a.meet(f.LessonsShown, f.LessonsWithheld)
 	if p != nil {
 		p.Turns, p.Cost, p.Reason, p.Checked = p.Turns+f.Turns, p.Cost+f.Cost, f.Reason, f.Check

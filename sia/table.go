@@ -122,6 +122,7 @@ func init() {
 			ignore("paused: the gate looks again on resume", OnHold).rest(late),
 		KWatched:   row{}.on((*step).watched, Passed).rest(late),
 		KDiagnosed: row{}.on((*step).diagnosed, Diagnosing).on((*step).inside, OnHold).rest(late),
+		KEvidenced: row{}.on((*step).evidenced, Checking).on((*step).inside, OnHold).rest(late),
 		KReviewed:  row{}.on((*step).reviewed, Reviewing).on((*step).inside, OnHold).rest(late),
 		KWeighed:   row{}.on((*step).weighed, Checking).on((*step).inside, OnHold).rest(late),
 		KFinalReviewed: row{}.on((*step).finalReviewed, append([]State{Escalated, Passed, Stopped}, unfinished...)...).

@@ -252,6 +252,8 @@ type Attempt struct {
 	Turns    int            `json:"turns,omitempty"`
 	Reserved Credits        `json:"reserved,omitempty"`
 	Cost     Credits        `json:"cost,omitempty"`
+	Tokens   Tokens         `json:"tokens,omitzero"`
+	Edits    Edits          `json:"edits,omitzero"`
 	Failures []CheckFailure `json:"failures,omitempty"`
 	Passing  []string       `json:"passing,omitempty"` // names of the green criteria when judged, sorted
 	Signals  []Signal       `json:"signals,omitempty"`
@@ -276,6 +278,12 @@ type Attempt struct {
 	LessonsWithheld []string `json:"lessons_withheld,omitempty"` // ids of those that fit as well and were kept from it
 }
 
+// book adds what a run of an agent took.
+func (a *Attempt) book(f AttemptEnded) {
+	a.Turns, a.Cost = a.Turns+f.Turns, a.Cost+f.Cost
+	a.Tokens, a.Edits = a.Tokens.Add(f.Tokens), a.Edits.Add(f.Edits)
+}
+
 // Progress is how far an attempt has come.
 type Progress struct {
 	At      time.Time `json:"at"`
@@ -296,9 +304,10 @@ type DiffStat struct {
 type CheckFailure struct {
 	Check     string   `json:"check"`
 	URL       string   `json:"url,omitempty"`
-	Excerpt   string   `json:"excerpt"`        // at most 15 lines
-	Line      int      `json:"line,omitempty"` // 1-based first line of the excerpt in the log; 0 when there is no log
-	Signature string   `json:"signature"`      // equal for the same failure
+	Excerpt   string   `json:"excerpt"`          // at most 15 lines
+	Others    []string `json:"others,omitempty"` // other places of the log that may tell why, the most likely first
+	Line      int      `json:"line,omitempty"`   // 1-based first line of the excerpt in the log; 0 when there is no log
+	Signature string   `json:"signature"`        // equal for the same failure
 	Class     string   `json:"class"`
 	Tests     []string `json:"tests,omitempty"` // names of failed tests
 }
@@ -374,6 +383,8 @@ type GateState struct {
 	AwaitsPerson bool `json:"awaits_person,omitempty"`
 	// what the reviewer was last asked about expectations that changed; nil: nothing yet
 	Weighing *Weighing `json:"weighing,omitempty"`
+	// what running the tests of the present head has shown; nil: nothing yet
+	Evidence *TestEvidence `json:"evidence,omitempty"`
 }
 
 // Weighing is whether the issue asks for expectations that a head changed. The same

@@ -174,6 +174,15 @@ func (w *world) outcome(f Effect) Fact {
 			out.Review.Points, out.Prompt = []string{"name the file"}, "amended "+string(w.sha())
 		}
 		return out
+	case DoEvidence:
+		e := TestEvidence{Head: f.SHA, Base: w.task.BaseSHA, Tests: 1}
+		switch evenly(t, "tests", 0, 3) {
+		case 0:
+			e.NotRun = "no sandbox"
+		case 1:
+			e.Early = []string{"."}
+		}
+		return Evidenced{Evidence: e}
 	case DoWeigh:
 		return Weighed{SHA: f.SHA, Cost: 100, Quotes: oneOf(t, "quotes", [][]string{nil, {""}, {"it should be that"}})}
 	case DoFinalReview:

@@ -260,9 +260,11 @@ func (g *Gateway) ask(r *http.Request, p protocol, body []byte) (resp *http.Resp
 	}
 	out.Header.Set("User-Agent", "sia")
 	if g.Key != "" {
-		out.Header.Set("Authorization", "Bearer "+g.Key)
 		if p.path == messagesPath {
 			out.Header.Set("X-Api-Key", g.Key)
+		}
+		if g.upstream.Hostname() != "api.anthropic.com" || p.path != messagesPath { // which wants it in that header alone
+			out.Header.Set("Authorization", "Bearer "+g.Key)
 		}
 	}
 	resp, err = g.Client.Do(out)

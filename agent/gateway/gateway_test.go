@@ -348,9 +348,11 @@ func TestCacheIsBooked(t *testing.T) {
 		"chat, DeepSeek": {"/v1/chat/completions", "application/json",
 			`{"usage":{"prompt_tokens":100,"completion_tokens":5,` +
 				`"prompt_cache_hit_tokens":64}}`, gateway.Usage{Input: 100, Cached: 64, Output: 5}},
-		"chat, LiteLLM": {"/v1/chat/completions", "application/json",
-			`{"usage":{"prompt_tokens":100,"completion_tokens":5,` +
-				`"cache_read_input_tokens":60,"cache_creation_input_tokens":30}}`,
+		"chat, Moonshot": {"/v1/chat/completions", "text/event-stream", `data: {"choices":[{"finish_reason":"stop","usage":` +
+			`{"prompt_tokens":100,"completion_tokens":5,"cached_tokens":64}}]}` + "\n\ndata: [DONE]\n\n",
+			gateway.Usage{Input: 100, Cached: 64, Output: 5}},
+		"chat, LiteLLM": {"/v1/chat/completions", "application/json", `{"usage":{"prompt_tokens":100,"completion_tokens":5,` +
+			`"cache_read_input_tokens":60,"cache_creation_input_tokens":30}}`,
 			gateway.Usage{Input: 100, Cached: 60, Written: 30, Output: 5}},
 		"responses": {"/v1/responses", "text/event-stream",
 			`data: {"type":"response.completed","response":{"usage":` +
@@ -401,3 +403,57 @@ func (m *usageMeter) Reserve(prompt, _ int) (gateway.Call, error) {
 }
 
 func (m *usageMeter) Settle(_ gateway.Call, u gateway.Usage) { m.used = u }
+
+// What a model gave for itself alone goes back to it through the gateway.
+func TestOpaqueGoesThrough(t *testing.T) {
+	for path, body := range map[string]string{
+		"/v1/chat/completions": `{"model":"m","max_completion_tokens":9,"messages":[` +
+			`{"role":"assistant","reasoning_content":"a",` +
+			`"reasoning_details":[{"type":"reasoning.text","signature":"b"}],"thinking_blocks":[{"type":"thinking"}],` +
+			`"tool_calls":[{"id":"c","type":"function","function":{"name":"read","arguments":"{}"},"extra_content":{"google":` +
+			`{"thought_signature":"d"}}}]}]}`,
+		"/v1/responses": `{"model":"m","max_output_tokens":9,"input":[` +
+			`{"type":"reasoning","encrypted_content":"a","summary":[]},` +
+			`{"role":"assistant","phase":"commentary","content":"b"}]}`,
+		"/v1/messages": `{"model":"m","max_tokens":9,"messages":[{"role":"assistant","content":[{"type":"thinking",` +
+			`"thinking":"a","signature":"b"},{"type":"redacted_thinking","data":"c"}]}]}`,
+	} {
+		got := make(chan string, 1)
+		up := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			b, err := io.ReadAll(r.Body)
+			if err != nil {
+				b = []byte(err.Error())
+			}
+			got <- string(b)
+			io.WriteString(w, `{}`)
+		}))
+		defer up.Close()
+		g, err := gateway.New(gateway.Config{Upstream: up.URL + "/v1", Model: "m", Token: "t", Meter: &usageMeter{}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		srv := httptest.NewServer(g)
+		defer srv.Close()
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, srv.URL+path, strings.NewReader(body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Header.Set("Authorization", "Bearer t")
+		resp, err := http.DefaultClient.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if resp.Body.Close(); len(got) == 0 {
+			t.Fatalf("%s: %s", path, resp.Status)
+		}
+		var want, have map[string]any
+		if err := errors.Join(json.Unmarshal([]byte(body), &want), json.Unmarshal([]byte(<-got), &have)); err != nil {
+			t.Fatal(err)
+		}
+		for _, list := range []string{"messages", "input"} {
+			if d := cmp.Diff(want[list], have[list]); d != "" {
+				t.Errorf("%s (-sent +passed on):\n%s", path, d)
+			}
+		}
+	}
+}

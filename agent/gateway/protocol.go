@@ -35,7 +35,9 @@ var (
 	}))
 	anyChoice = object(fields{"type": text, "name": text, "disable_parallel_tool_use": anything,
 		"function": object(fields{"name": text}), "custom": object(fields{"name": text})})
-	cacheControl = object(fields{"type": text}) // the provider's usual time; a longer one costs more
+	// the provider's usual time; a longer one costs more
+	cacheControl = object(fields{"type": text})
+	signature    = object(fields{"google": object(fields{"thought_signature": text})}) // what Gemini wants back
 )
 
 // chatRequest is https://platform.openai.com/docs/api-reference/chat/create, with what
@@ -48,7 +50,7 @@ var chatRequest = object(fields{
 	"thinking": object(fields{"type": text}),
 	"messages": list(object(fields{
 		"role": text, "name": text, "tool_call_id": text, "refusal": text, "reasoning": text, "reasoning_content": text,
-		"cache_control": cacheControl,
+		"reasoning_details": anything, "thinking_blocks": anything, "extra_content": signature, "cache_control": cacheControl,
 		"content": either(text, list(kinds(map[string]shape{
 			"text":    object(fields{"type": text, "text": text, "cache_control": cacheControl}),
 			"refusal": object(fields{"type": text, "refusal": text}),
@@ -56,7 +58,7 @@ var chatRequest = object(fields{
 				"image_url": either(inline, object(fields{"url": inline, "detail": text}))}),
 		}))),
 		"tool_calls": list(kinds(map[string]shape{
-			"function": object(fields{"id": text, "type": text, "index": anything,
+			"function": object(fields{"id": text, "type": text, "index": anything, "extra_content": signature,
 				"function": object(fields{"name": text, "arguments": anything})}),
 			"custom": object(fields{"id": text, "type": text, "custom": object(fields{"name": text, "input": text})}),
 		})),
@@ -102,7 +104,8 @@ var responsesRequest = object(fields{
 })
 
 var (
-	responsesMessage  = object(fields{"type": text, "id": text, "status": text, "role": text, "content": responsesParts})
+	responsesMessage = object(fields{"type": text, "id": text, "status": text, "role": text, "phase": text,
+		"content": responsesParts})
 	responsesFunction = object(fields{"type": text, "name": text, "description": text, "parameters": anything,
 		"strict": anything})
 	responsesCustom = object(fields{"type": text, "name": text, "description": text, "format": anything})

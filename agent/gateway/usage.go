@@ -88,11 +88,15 @@ func (c *counter) read(data []byte) {
 		Usage    *wireUsage
 		Message  *struct{ Usage *wireUsage }
 		Response *struct{ Usage *wireUsage }
+		Choices  []struct{ Usage *wireUsage } // Moonshot's
 	}
 	if json.Unmarshal(data, &v) != nil {
 		return
 	}
 	w := v.Usage
+	if w == nil && len(v.Choices) > 0 {
+		w = v.Choices[0].Usage
+	}
 	switch v.Type {
 	case "message_stop":
 		c.ended = true

@@ -31,8 +31,8 @@ const maxLessons = 12
 func (c *Client) callAdapting(ctx context.Context, req Request) (Response, *Error) {
 	var lost Usage
 	before := c.cfg.Memory.of(c.Key())
-	t := &trial{req: req, effort: c.cfg.Reasoning, l: before.clone(), auto: c.cfg.Protocol == ProtocolAuto,
-		dialect: c.protocolOf(before)}
+	t := &trial{req: req, tokens: req.Tokens(), window: c.cfg.Window, effort: c.cfg.Reasoning, l: before.clone(),
+		auto: c.cfg.Protocol == ProtocolAuto, dialect: c.protocolOf(before)}
 	conversation := conversationKey(req)
 	t.noThinking, t.noOpaque = c.apart.of(conversation)
 	var first *Error // before dialects were guessed
@@ -47,16 +47,26 @@ func (c *Client) callAdapting(ctx context.Context, req Request) (Response, *Erro
 		}
 		was := t.l.clone()
 		if n == maxLessons || !t.learn(err) {
-			if t.guessed { // none of the guesses was right: the first error says most
+			if t.guessed && err.nothingThere() { // none of the guesses was right: the first error says most
 				return resp, first
 			}
-			c.cfg.Memory.learn(c.Key(), before, t.l)
+			c.keepWindow(before, t.l)
 			return resp, err
 		}
 		if t.guessed && first == nil {
 			first = err
 		}
 		c.noteLesson(ctx, err, was, t)
+	}
+}
+
+// keepWindow keeps what a request that failed taught of the window: the conversation has to
+// be shortened to it. Its other lessons were not shown to be right.
+func (c *Client) keepWindow(before, l Learned) {
+	if l.Window != before.Window {
+		next := before.clone()
+		next.Window, next.Weaker = l.Window, l.Weaker
+		c.cfg.Memory.learn(c.Key(), before, next)
 	}
 }
 
@@ -89,14 +99,7 @@ func (c *Client) protocolOf(l Learned) Protocol {
 // is cut as soon as ctx ends, or nothing comes for too long. The Response of an answer that
 // broke off says what it used.
 func (c *Client) callOnce(ctx context.Context, t *trial) (Response, *Error) {
-	most := c.cfg.MaxOutput
-	if t.req.MaxOutput > 0 {
-		most = min(most, t.req.MaxOutput)
-	}
-	if t.l.MostOutput > 0 {
-		most = min(most, t.l.MostOutput)
-	}
-	t.asked = most
+	most := t.mostOutput(c.cfg.MaxOutput)
 	var s seenAnswer
 	ctx, stop := context.WithCancelCause(withSeen(ctx, &s))
 	defer stop(nil)
@@ -112,28 +115,52 @@ func (c *Client) callOnce(ctx context.Context, t *trial) (Response, *Error) {
 		return Response{}, &Error{Client: c.cfg.Name, Kind: KindBadRequest, Message: "the request can't be encoded",
 			Err: err}
 	}
-	resp, err := c.post(ctx, t.dialect, b, !l.NoStream)
+	resp, err := c.post(ctx, t.dialect, b, !l.wants(formNoStream))
 	if err != nil {
 		return Response{}, c.errorOf(ctx, s, err)
 	}
 	defer resp.Body.Close()
-	in := bufio.NewReaderSize(touchReader{resp.Body, func() { s.begun = true; silence.Reset(c.cfg.Idle) }}, 64<<10)
 	r := d.reader()
+	in := bufio.NewReaderSize(touchReader{resp.Body, func() {
+		if s.begun = true; r.got().flowing {
+			silence.Reset(c.cfg.Idle)
+		} else {
+			silence.Reset(c.cfg.First)
+		}
+	}}, 64<<10)
 	req.MaxOutput = most
 	if err := readAnswer(in, r); err != nil {
 		lost := Response{Lost: r.got().usedTokens(req)}
 		lost.Lost.USD = c.cfg.Price.Cost(lost.Lost)
 		return lost, c.errorOf(ctx, s, err)
 	}
-	t.l.Marks = t.l.Marks || t.dialect == ProtocolChat && (r.got().gateway != "" || s.gateway)
+	if t.dialect == ProtocolChat && (r.got().gateway != "" || s.gateway) {
+		t.adopt(formCacheMarks, "")
+	}
 	return c.responseOf(r.got(), s, req, t.dialect, most)
+}
+
+// mostOutput is how many tokens the answer may have.
+func (t *trial) mostOutput(configured int) int {
+	most := configured
+	if t.req.MaxOutput > 0 {
+		most = min(most, t.req.MaxOutput)
+	}
+	if t.l.MostOutput > 0 {
+		most = min(most, t.l.MostOutput)
+	}
+	if t.l.Window > 0 { // what the estimate leaves, with a quarter to spare
+		most = max(min(most, t.l.Window/4, t.l.Window-t.tokens-t.tokens/4), minMostOutput)
+	}
+	t.asked = most
+	return most
 }
 
 // shaped is the request with what holds for its conversation alone.
 func (t *trial) shaped() (Request, Learned) {
 	req, l := t.req, t.l.clone()
 	if t.noThinking {
-		l.Without = append(l.Without, "thinking", "effort")
+		l.Forms = append(l.Forms, "without thinking", "without effort")
 	}
 	if t.noOpaque {
 		req.Messages = slices.Clone(req.Messages)
@@ -172,7 +199,7 @@ func (c *Client) post(ctx context.Context, p Protocol, body []byte, stream bool)
 	}
 	said := saidIn(text)
 	if !said.any() {
-		said.message = strings.TrimSpace(string(text))
+		said.message = plainWords(text)
 	}
 	return nil, &saidError{said}
 }
@@ -207,7 +234,13 @@ func readAnswer(in *bufio.Reader, r answerReader) error {
 		case len(body) > maxAnswerBytes:
 			return errAnswerTooLarge
 		}
-		return r.whole(body)
+		err = r.whole(body)
+		if errors.Is(err, errNoChoices) || errors.Is(err, errNotProtocol) {
+			if said := saidIn(body); said.message != "" { // an error in a form of its own
+				return &saidError{said}
+			}
+		}
+		return err
 	}
 	events := eventReader{in: in}
 	a := r.got()
@@ -272,15 +305,18 @@ func (c *Client) errorOf(ctx context.Context, s seenAnswer, err error) *Error {
 	case errors.As(err, &told):
 		e.Code, e.Message, e.param = cmp.Or(told.said.code, told.said.kind), told.said.message, told.said.param
 		e.Kind = kindOf(e.Status, told.said)
+		if e.param != "" && !strings.Contains(e.Message, e.param) {
+			e.Message = strings.TrimSpace(e.Message + " (" + e.param + ")")
+		}
 		if e.Kind == KindRateLimit {
-			e.RetryAfter = max(e.RetryAfter, waitIn(told.said.message))
+			e.RetryAfter = max(e.RetryAfter, told.said.wait, waitIn(told.said.message))
 		}
 	case errors.As(err, &redirect):
 		e.Kind, e.Status, e.Message = KindBadRequest, redirect.status, redirect.Error()
 	case errors.Is(context.Cause(ctx), errSilent):
 		e.Kind, e.Message = KindTimeout, fmt.Sprintf("no answer within %s", c.cfg.First)
 		if s.begun {
-			e.Message = fmt.Sprintf("%s for %s", errSilent, c.cfg.Idle)
+			e.Message = errSilent.Error()
 		}
 	case errors.Is(ctx.Err(), context.DeadlineExceeded):
 		e.Kind, e.Message = KindTimeout, fmt.Sprintf("no answer within %s", c.cfg.Timeout)

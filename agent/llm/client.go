@@ -39,8 +39,8 @@ type Config struct {
 	Window    int           // tokens of context, output included; 0: DefaultWindow
 	MaxOutput int           // tokens; 0: DefaultMaxOutput
 	Timeout   time.Duration // of one try, in all; 0: DefaultTimeout
-	First     time.Duration // longest wait for a stream to begin, during which some models think; 0: DefaultFirst
-	Idle      time.Duration // longest silence once the answer has begun to come; 0: DefaultIdle
+	First     time.Duration // longest silence before the model's words, in which it may think; 0: DefaultFirst
+	Idle      time.Duration // longest silence in the midst of its words or of a call; 0: DefaultIdle
 	Retries   int           // tries after the first; 0: DefaultRetries; negative: none
 
 	HTTPClient *http.Client // its Transport and Jar are used; nil: http.DefaultTransport
@@ -136,12 +136,23 @@ func (c *Client) Model() string { return c.cfg.Model }
 // Price is what the model costs.
 func (c *Client) Price() Price { return c.cfg.Price }
 
-// Window is the model's context in tokens, output included.
-func (c *Client) Window() int { return c.cfg.Window }
+// Window is the model's context in tokens, output included: as configured, or fewer where
+// the endpoint was found to have fewer.
+func (c *Client) Window() int {
+	if n := c.Learned().Window; n > 0 {
+		return min(c.cfg.Window, n)
+	}
+	return c.cfg.Window
+}
 
 // MaxOutput is the greatest number of tokens that a call may produce, at most
 // half of Window.
-func (c *Client) MaxOutput() int { return c.cfg.MaxOutput }
+func (c *Client) MaxOutput() int {
+	if n := c.Learned().Window; n > 0 {
+		return min(c.cfg.MaxOutput, n/4)
+	}
+	return c.cfg.MaxOutput
+}
 
 // Complete makes one call and waits for the whole answer. The answer comes as a
 // stream where the endpoint can do that. So a dead connection is noticed within

@@ -210,7 +210,7 @@ func TestCancellationIsNoError(t *testing.T) {
 func TestTimeout(t *testing.T) {
 	c, _, clk := serve(t, scripted.Script{Rules: []scripted.Rule{{Turns: []scripted.Answer{{Text: "late",
 		Delay: time.Hour}}}}},
-		func(c *llm.Config) { c.Timeout, c.Retries = 20*time.Millisecond, 1 })
+		func(c *llm.Config) { c.First, c.Timeout, c.Retries = 20*time.Millisecond, time.Minute, 1 })
 	_, err := c.Complete(t.Context(), ask("x"))
 	var e *llm.Error
 	if !errors.As(err, &e) || e.Kind != llm.KindTimeout || len(clk.slept) != 1 {

@@ -14,51 +14,87 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// chunksOf streams a call with arguments of n bytes in pieces of four, in chunks as long as
-// OpenAI's.
-func chunksOf(n int) []byte {
+// longCall is a call with arguments of 512 KiB.
+var longCall = `{"path":"a.go","content":"` + strings.Repeat("x", 512<<10) + `"}`
+
+// longCalls is that call as each dialect streams it, in pieces of four bytes.
+var longCalls = []struct {
+	name               string
+	before, piece, end string // piece holds a place for its number and its text
+	reader             func() answerReader
+}{
+	{"chat", `data: {"choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"id":"call_1","type":"function","function":` +
+		`{"name":"write","arguments":""}}]}}]}` + "\n\n",
+		`data: {"id":"chatcmpl-AbCdEfGhIjKlMnOpQrStUvWxYz012","object":"chat.completion.chunk","created":1764000000,` +
+			`"model":"gpt-5.4-2026-03-05","service_tier":"default","system_fingerprint":"fp_0123456789","choices":[{"index":0,` +
+			`"delta":{"tool_calls":[{"index":0,"function":{"arguments":%[2]q}}]},"logprobs":null,"finish_reason":null}],` +
+			`"usage":null,"obfuscation":"aBc"}` + "\n\n",
+		`data: {"choices":[{"index":0,"delta":{},"finish_reason":"tool_calls"}]}` + "\n\ndata: [DONE]\n\n",
+		func() answerReader { return &chatReader{} }},
+	{"responses",
+		"event: response.output_item.added\n" + `data: {"type":"response.output_item.added","output_index":0,"item":` +
+			`{"type":"function_call","call_id":"call_1","name":"write","arguments":""}}` + "\n\n",
+		"event: response.function_call_arguments.delta\n" + `data: {"type":"response.function_call_arguments.delta",` +
+			`"sequence_number":%d,"item_id":"fc_0123456789abcdef0123456789abcdef0123456789abcdef","output_index":0,` +
+			`"delta":%q,"obfuscation":"AbCdEfGhI"}` + "\n\n",
+		fmt.Sprintf("event: response.output_item.done\n"+`data: {"type":"response.output_item.done","output_index":0,"item":`+
+			`%[1]s}`+"\n\nevent: response.completed\n"+`data: {"type":"response.completed","response":{"status":"completed",`+
+			`"output":[%[1]s]}}`+"\n\n", fmt.Sprintf(
+			`{"type":"function_call","call_id":"call_1","name":"write","arguments":%q}`, longCall)),
+		func() answerReader { return &responsesReader{} }},
+	{"messages", "event: content_block_start\n" + `data: {"type":"content_block_start","index":0,"content_block":` +
+		`{"type":"tool_use","id":"toolu_1","name":"write","input":{}}}` + "\n\n",
+		"event: content_block_delta\n" + `data: {"type":"content_block_delta","index":0,"delta":{"type":"input_json_delta",` +
+			`"partial_json":%[2]q}}` + "\n\n",
+		`data: {"type":"content_block_stop","index":0}` + "\n\n" + `data: {"type":"message_delta","delta":{"stop_reason":` +
+			`"tool_use"}}` + "\n\n" + `data: {"type":"message_stop"}` + "\n\n",
+		func() answerReader { return &messagesReader{} }},
+}
+
+// streamOf is the stream of one of longCalls.
+func streamOf(before, piece, end string) []byte {
 	var b bytes.Buffer
-	const around = `data: {"id":"chatcmpl-AbCdEfGhIjKlMnOpQrStUvWxYz012","object":"chat.completion.chunk",` +
-		`"created":1764000000,"model":"gpt-5.4-2026-03-05","service_tier":"default","system_fingerprint":"fp_0123456789",` +
-		`"choices":[{"index":0,"delta":{"tool_calls":[{"index":0,%s"function":{%s"arguments":%q}}]},"logprobs":null,` +
-		`"finish_reason":null}],"usage":null,"obfuscation":"aBc"}` + "\n\n"
-	fmt.Fprintf(&b, around, `"id":"call_1","type":"function",`, `"name":"write",`, "")
-	text := `{"path":"a.go","content":"` + strings.Repeat("x", n-30) + `"}}}`
-	for i := 0; i+4 <= len(text); i += 4 {
-		fmt.Fprintf(&b, around, "", "", text[i:i+4])
+	b.WriteString(before)
+	for i := 0; i < len(longCall); i += 4 {
+		fmt.Fprintf(&b, piece, i, longCall[i:min(i+4, len(longCall))])
 	}
-	b.WriteString(`data: {"choices":[{"index":0,"delta":{},"finish_reason":"tool_calls"}]}` + "\n\ndata: [DONE]\n\n")
+	b.WriteString(end)
 	return b.Bytes()
 }
 
 // BenchmarkArguments reads a call of 512 KiB in pieces of four bytes: 50 ms and 4 MiB are
 // the most that it may take.
 func BenchmarkArguments(b *testing.B) {
-	stream := chunksOf(512 << 10)
-	b.ReportAllocs()
-	b.SetBytes(int64(len(stream)))
-	for b.Loop() {
-		r := &chatReader{}
-		if err := readAnswer(bufio.NewReaderSize(bytes.NewReader(stream), 64<<10), r); err != nil {
-			b.Fatal(err)
-		}
-		if n := r.calls[0].args.Len(); n < 500<<10 {
-			b.Fatal(n)
-		}
+	for _, c := range longCalls {
+		stream := streamOf(c.before, c.piece, c.end)
+		b.Run(c.name, func(b *testing.B) {
+			b.ReportAllocs()
+			b.SetBytes(int64(len(stream)))
+			for b.Loop() {
+				if err := readAnswer(bufio.NewReaderSize(bytes.NewReader(stream), 64<<10), c.reader()); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
 	}
 }
 
-// What a call in small pieces allocates is linear in its size, and bounded.
+// What a call in small pieces allocates is linear in its size, and bounded. The race detector doubles it.
 func TestArgumentsAllocateLittle(t *testing.T) {
-	stream := chunksOf(512 << 10)
-	var before, after runtime.MemStats
-	r := &chatReader{}
-	in := bufio.NewReaderSize(bytes.NewReader(stream), 64<<10)
-	runtime.ReadMemStats(&before)
-	err := readAnswer(in, r)
-	runtime.ReadMemStats(&after)
-	if got := after.TotalAlloc - before.TotalAlloc; err != nil || got > 4<<20 {
-		t.Errorf("%d bytes are allocated, want at most 4 MiB: %v", got, err)
+	for _, c := range longCalls {
+		stream := streamOf(c.before, c.piece, c.end)
+		var before, after runtime.MemStats
+		r := c.reader()
+		in := bufio.NewReaderSize(bytes.NewReader(stream), 64<<10)
+		runtime.ReadMemStats(&before)
+		err := readAnswer(in, r)
+		runtime.ReadMemStats(&after)
+		if got := after.TotalAlloc - before.TotalAlloc; err != nil || got > 8<<20 {
+			t.Errorf("%s: %d bytes are allocated, want at most 8 MiB: %v", c.name, got, err)
+		}
+		if got := r.got().calls[0].args.String(); got != longCall {
+			t.Errorf("%s: %d bytes of arguments, want %d", c.name, len(got), len(longCall))
+		}
 	}
 }
 

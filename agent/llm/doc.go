@@ -11,20 +11,21 @@
 //     calls both ways.
 //   - [Opaque]: what an answer holds for its model alone, such as encrypted reasoning. It
 //     goes back word for word to the model that made it, and to no other.
-//   - [Protocol] and [Learned]: the dialect, and what an endpoint was found to want or to
-//     refuse in its own words (learned.go). No list of models' names decides anything.
-//     [Memory] keeps it. What is asked for less because of it is logged, and stands in
-//     Learned.Weaker.
-//   - Answers are read by readers of our own (answer.go, chat.go, responses.go,
+//   - [Protocol] and [Learned]: the dialect, and the forms in which an endpoint was found to
+//     want its requests, from its own words (lessons.go). No list of models' names decides
+//     anything. [Memory] keeps it. What is asked for less because of it is logged, and stands
+//     in Learned.Weaker.
+//   - Answers are read by readers of our own (answer.go, chatread.go, responses.go,
 //     messages.go) that tolerate what servers really send, in linear time and bounded
-//     memory.
+//     memory. Calls that came as text are read by textcalls.go.
+//   - [Probed]: what a short conversation with a model showed.
 //   - [Schema]: structured output. Endpoints that refuse it are asked again in
 //     simpler ways.
 //   - [Usage], [Price] and [CountTokens]: what a call used, what that costs, and
 //     an estimate of what a call will use.
 //   - [Chain]: several models, each asked when those before it can't answer.
 //   - [Error]: what went wrong, sorted by what can be done about it. How endpoints word
-//     their errors is data (wordings.go), and so is what their words teach (learned.go).
+//     their errors is data (wordings.go), and so is what their words teach (lessons.go).
 //
 // Answers come as streams, so that a dead connection is noticed early and a
 // cancelled call stops at once. Endpoints that do not stream are asked without.

@@ -68,11 +68,26 @@ func (e *Error) Temporary() bool {
 	return false
 }
 
+// Reason is why there was no answer, in a few words.
+func (e *Error) Reason() string {
+	switch e.Kind {
+	case KindTimeout, KindMalformed, KindNetwork: // the kind alone says little
+		if e.Message != "" {
+			return e.Message
+		}
+	}
+	return string(e.Kind)
+}
+
 // Advice tells a person what to do about the error.
 func (e *Error) Advice() string {
 	switch e.Kind {
 	case KindAuth:
-		return "Check the API key of the model in the server's configuration, and that it may use this model."
+		const check = "Check the API key of the model in the server's configuration, and that it may use this model"
+		if e.Status == http.StatusForbidden { // which has many reasons
+			return check + e.words() + "."
+		}
+		return check + "."
 	case KindQuota:
 		return "Check the balance and the billing of the model's account" + e.words() + "."
 	case KindRateLimit:
@@ -96,7 +111,9 @@ func (e *Error) Advice() string {
 			return "The endpoint says: " + said + "."
 		}
 		return check + " The endpoint says: " + said + "."
-	case KindNetwork, KindTimeout, KindOverloaded:
+	case KindTimeout:
+		return "Check that the model's endpoint is up and fast enough, or raise the model's timeout."
+	case KindNetwork, KindOverloaded:
 		return "Check that the model's endpoint is up and can be reached from this server."
 	}
 	return "Check that the configured address is an endpoint of one of the protocols that SIA speaks: chat completions, " +

@@ -22,17 +22,17 @@ const markedTurns = 2
 // encodeMessages is req in the dialect of Messages.
 func encodeMessages(c *Client, req Request, l Learned, most int) ([]byte, error) {
 	out := map[string]any{"model": c.cfg.Model, "max_tokens": most}
-	if !l.NoStream {
+	if !l.wants(formNoStream) {
 		out["stream"] = true
 	}
 	if c.cfg.Reasoning != "" {
 		c.askToThink(out, l, most)
 	}
 	maker := c.maker(ProtocolMessages)
-	ids := wireIDs(req.Messages, maker, l.NineIDs)
+	ids := wireIDs(req.Messages, maker, l)
 	system := ""
 	var turns []map[string]any
-	for i, m := range req.Messages {
+	for i, m := range req.inWords(l) {
 		if i == 0 && m.Role == RoleSystem {
 			system = m.Content
 			continue
@@ -44,16 +44,12 @@ func encodeMessages(c *Client, req Request, l Learned, most int) ([]byte, error)
 		}
 		turns = append(turns, map[string]any{"role": role, "content": content})
 	}
-	if s := req.Schema; s != nil {
-		if l.Schema == modeSchema {
-			set(out, "output_config", "format", map[string]any{"type": "json_schema", "schema": s.JSON})
-		} else {
-			system = strings.TrimSpace(system + "\n\n" + askInWords(*s))
-		}
+	if s := req.Schema; s != nil && l.Schema == modeSchema {
+		set(out, "output_config", "format", map[string]any{"type": "json_schema", "schema": s.JSON})
 	}
 	var tools []any
 	for _, t := range req.Tools {
-		tools = append(tools, map[string]any{"name": t.Name, "description": t.Description, "input_schema": t.Parameters})
+		tools = append(tools, map[string]any{"name": t.Name, "description": t.Description, "input_schema": t.parameters(l)})
 	}
 	marks := l.takes("cache_control")
 	if len(tools) > 0 {
@@ -110,7 +106,7 @@ func set(out map[string]any, name, field string, v any) {
 func messagesBlocks(m Message, maker string, ids func(string) string, l Learned) (role string, blocks []any) {
 	text := validText(m.Content)
 	if strings.TrimSpace(text) == "" { // the endpoint refuses such a text
-		text = "(empty)"
+		text = emptyText
 	}
 	block := map[string]any{"type": "text", "text": text}
 	switch m.Role {
@@ -142,7 +138,7 @@ func messagesBlocks(m Message, maker string, ids func(string) string, l Learned)
 		if json.Unmarshal(input, &object) != nil || object == nil {
 			input = json.RawMessage("{}")
 		}
-		blocks = append(blocks, map[string]any{"type": "tool_use", "id": ids(c.ID), "name": c.Name, "input": input})
+		blocks = append(blocks, map[string]any{"type": "tool_use", "id": ids(c.ID), "name": wireName(c.Name), "input": input})
 		visible++
 	}
 	flush()
@@ -227,13 +223,12 @@ func (r *messagesReader) event(data []byte) (done bool, err error) {
 	if s.peek() != '{' {
 		return false, errNotProtocol
 	}
-	var kind string
-	var block, delta, message, usage []byte
+	var kind, block, delta, message, usage []byte
 	index := 0
 	s.fields(func(key []byte) {
 		switch string(key) {
 		case "type":
-			kind = s.str()
+			kind = s.word()
 		case "index":
 			index = s.number()
 		case "content_block":
@@ -249,7 +244,7 @@ func (r *messagesReader) event(data []byte) (done bool, err error) {
 	if s.bad {
 		return false, errNotProtocol
 	}
-	switch kind {
+	switch string(kind) {
 	case "message_start":
 		m := scanner{b: message}
 		m.fields(func(key []byte) {
@@ -434,6 +429,7 @@ func (r *messagesReader) delta(raw []byte, index int) error {
 
 // stop ends a block. A thinking block is put together as it would have come in one piece.
 func (r *messagesReader) stop(index int) error {
+	r.flowing = false
 	b := r.blocks[index]
 	if b == nil || b.whole == nil {
 		return nil

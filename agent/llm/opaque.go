@@ -1,8 +1,10 @@
 package llm
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/json"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -28,9 +30,16 @@ type OpaquePart struct {
 	// stand before it. In chat completions: 0 for a field of the message, n for one of its
 	// nth call.
 	At   int    `json:"at,omitempty"`
-	Name string `json:"name,omitempty"` // of the field, in chat completions
+	Name string `json:"name,omitempty"` // of the field, in chat completions; see also opaqueThink and the like
 	Raw  string `json:"raw"`            // JSON; a string, so that nothing rewrites it on its way to a database and back
 }
+
+// What is opaque and no field or item of its own.
+const (
+	opaqueThink   = "<think>" // that the words of a message begin with
+	opaqueContent = "content" // a block that stands before the words of a message
+	opaquePhase   = "phase"   // of the words of a message, in Responses
+)
 
 // bytes is how long the parts are.
 func (o *Opaque) bytes() (n int) {
@@ -99,10 +108,21 @@ func isWireID(id string) bool {
 	return true
 }
 
+// notInNames is what names of tools may not have.
+var notInNames = regexp.MustCompile(`[^a-zA-Z0-9_-]+`)
+
+// wireName is the name of a called tool that every endpoint takes back, also where the model
+// made up a name that none would have (https://github.com/docker/docker-agent/pull/3974).
+func wireName(name string) string {
+	const most = 64
+	name = notInNames.ReplaceAllString(name, "_")
+	return cmp.Or(name[:min(most, len(name))], "unknown")
+}
+
 // wireIDs gives the ids of a conversation's calls on the wire to one model. Its own ids
-// go back to it as they are, unless it was found to refuse them; those of others, and
-// those that stand for more than one call, become nine letters or digits.
-func wireIDs(messages []Message, maker string, always bool) func(id string) string {
+// go back to it as they are, unless it was found to refuse them; those of others become
+// nine letters or digits.
+func wireIDs(messages []Message, maker string, l Learned) func(id string) string {
 	own := map[string]bool{}
 	for _, m := range messages {
 		if m.Opaque == nil || m.Opaque.Maker != maker {
@@ -113,7 +133,7 @@ func wireIDs(messages []Message, maker string, always bool) func(id string) stri
 		}
 	}
 	return func(id string) string {
-		if own[id] && !always {
+		if own[id] && !l.wants(formNineIDs) {
 			return id
 		}
 		return wireID(id)

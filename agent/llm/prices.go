@@ -16,7 +16,9 @@ const PricesDate = "2026-06-01"
 // Sources: https://www.anthropic.com/pricing (cache reads are a tenth of the input, writes
 // five quarters), https://developers.openai.com/api/docs/pricing (as tabulated in
 // https://www.powershellgallery.com/packages/ShellPilot/0.3.1, effective 2026-06-01, and
-// https://docs.rs/crate/tokr/latest/source/data/pricing.toml).
+// https://docs.rs/crate/tokr/latest/source/data/pricing.toml),
+// https://ai.google.dev/gemini-api/docs/pricing (prompts up to 200,000 tokens; what a cache
+// saves is left out), https://docs.x.ai/docs/models.
 var knownPrices = map[string]Price{
 	"claude-opus-4-7":   {5, 0.5, 6.25, 25},
 	"claude-opus-4-6":   {5, 0.5, 6.25, 25},
@@ -39,6 +41,16 @@ var knownPrices = map[string]Price{
 	"gpt-4-1-mini":      {0.4, 0.1, 0, 1.6},
 	"gpt-4o":            {2.5, 1.25, 0, 10},
 	"gpt-4o-mini":       {0.15, 0.075, 0, 0.6},
+
+	"gemini-3-1-pro-preview": {2, 0, 0, 12},
+	"gemini-3-pro-preview":   {2, 0, 0, 12},
+	"gemini-2-5-pro":         {1.25, 0, 0, 10},
+	"gemini-2-5-flash":       {0.3, 0, 0, 2.5},
+	"gemini-2-5-flash-lite":  {0.1, 0, 0, 0.4},
+	"grok-4-0709":            {3, 0, 0, 15},
+	"grok-4":                 {3, 0, 0, 15},
+	"grok-4-fast":            {0.2, 0, 0, 0.5},
+	"grok-4-fast-reasoning":  {0.2, 0, 0, 0.5},
 }
 
 // versionOf is the date or the version that ends a model's name.
@@ -54,4 +66,16 @@ func KnownPrice(model string) (p Price, ok bool) {
 	}
 	p, ok = knownPrices[versionOf.ReplaceAllString(name, "")]
 	return p, ok
+}
+
+// PriceSource is where a model's price is from, for people.
+func PriceSource(model string, p Price) string {
+	known, ok := KnownPrice(model)
+	switch {
+	case p == (Price{}):
+		return "unknown: set price in the file of --config, or --price-input and --price-output"
+	case ok && known == p:
+		return "list price of " + PricesDate
+	}
+	return "configured"
 }

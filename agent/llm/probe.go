@@ -6,20 +6,44 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 )
 
 // Probed is what one short conversation with a model showed.
 type Probed struct {
-	Protocol      Protocol `json:"protocol"`
-	Tools         bool     `json:"tools"`          // it calls a tool, and takes the result
-	Parallel      bool     `json:"parallel"`       // it calls several at once
-	Strict        bool     `json:"strict_schemas"` // its endpoint holds answers to a schema
-	ReasoningKept bool     `json:"reasoning_kept"` // it reasons, and its reasoning goes back to it
-	Cached        bool     `json:"cached"`         // its second answer read the first prompt from a cache
-	Usable        bool     `json:"usable"`         // it can work on attempts
-	Weaker        []string `json:"weaker,omitempty"`
-	Advice        string   `json:"advice"` // what to change; empty: nothing
-	Usage         Usage    `json:"usage"`  // of the whole conversation
+	Name          string    `json:"name"`  // Config.Name
+	Model         string    `json:"model"` // as the endpoint names it
+	Protocol      Protocol  `json:"protocol"`
+	Tools         bool      `json:"tools"`          // it calls a tool, and takes the result
+	Parallel      bool      `json:"parallel"`       // it calls several at once
+	Strict        bool      `json:"strict_schemas"` // its endpoint holds answers to a schema
+	ReasoningKept bool      `json:"reasoning_kept"` // it reasons, and its reasoning goes back to it
+	Cached        bool      `json:"cached"`         // its second answer read the first prompt from a cache
+	Usable        bool      `json:"usable"`         // it can work on attempts
+	Weaker        []string  `json:"weaker,omitempty"`
+	Advice        string    `json:"advice"` // what to change; empty: nothing
+	Usage         Usage     `json:"usage"`  // of the whole conversation
+	Price         string    `json:"price"`  // where the model's price is from, for people
+	At            time.Time `json:"at"`
+}
+
+// Seen are the names of what was seen to work, for people.
+func (p Probed) Seen() []string { return p.abilities(true) }
+
+// Unseen are the names of what was not.
+func (p Probed) Unseen() []string { return p.abilities(false) }
+
+func (p Probed) abilities(seen bool) (names []string) {
+	for _, one := range []struct {
+		name string
+		seen bool
+	}{{"tools", p.Tools}, {"parallel calls", p.Parallel}, {"strict schemas", p.Strict},
+		{"reasoning given back", p.ReasoningKept}, {"caching", p.Cached}} {
+		if one.seen == seen {
+			names = append(names, one.name)
+		}
+	}
+	return names
 }
 
 // probeTool is the tool that a probed model is to call.
@@ -27,13 +51,16 @@ var probeTool = ToolSpec{Name: "look_up", Description: "Looks up the value of on
 	Parameters: json.RawMessage(`{"type":"object","properties":{"key":{"type":"string","description":"the key"}},` +
 		`"required":["key"],"additionalProperties":false}`)}
 
-// probeSystem is long enough for endpoints to cache it: they begin at 1,024 tokens.
+// probeSystem is long enough for endpoints to cache it: some of Anthropic's models begin at
+// 4,096 tokens. Endpoints that cut prompts, as Ollama does at 4,096, are found out by it too.
 var probeSystem = "You test a connection. Do exactly what you are asked, briefly. What follows is filler and means " +
-	"nothing.\n" + strings.Repeat("one two three four five six seven eight nine ten\n", 130)
+	"nothing.\n" + strings.Repeat("one two three four five six seven eight nine ten\n", 420)
 
 // Probe holds one conversation of two turns with a tool call, and asks one question with a
 // schema. An error of the model is no error of Probe: it stands in Advice.
 func (c *Client) Probe(ctx context.Context) (p Probed) {
+	p = Probed{Name: c.cfg.Name, Model: c.cfg.Model, Price: PriceSource(c.cfg.Model, c.cfg.Price),
+		At: c.cfg.Now().UTC().Truncate(time.Second)}
 	defer func() {
 		l := c.Learned()
 		p.Protocol, p.Weaker = c.protocolOf(l), l.Weaker
@@ -56,6 +83,11 @@ func (c *Client) Probe(ctx context.Context) (p Probed) {
 		return p
 	}
 	p.Parallel = len(first.Message.ToolCalls) > 1
+	if u := first.Usage; !u.Estimated && 2*u.Input < req.Tokens() {
+		p.Advice = fmt.Sprintf(
+			"It counted %d tokens of a prompt of about %d: its endpoint may cut prompts short. Give it a larger "+
+				"context (Ollama: OLLAMA_CONTEXT_LENGTH).", u.Input, req.Tokens())
+	}
 	req.Messages = append(req.Messages, first.Message)
 	for _, call := range first.Message.ToolCalls {
 		req.Messages = append(req.Messages, Message{Role: RoleTool, ToolCallID: call.ID, Content: "42"})

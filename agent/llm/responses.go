@@ -16,7 +16,10 @@ import (
 // (https://developers.openai.com/api/docs/guides/reasoning#encrypted-reasoning-items).
 func encodeResponses(c *Client, req Request, l Learned, most int) ([]byte, error) {
 	store := false
-	out := openai.CreateResponseRequest{Model: c.cfg.Model, MaxOutputTokens: most, Stream: !l.NoStream}
+	out := openai.CreateResponseRequest{Model: c.cfg.Model, Stream: !l.wants(formNoStream)}
+	if l.takes("max_output_tokens") {
+		out.MaxOutputTokens = most
+	}
 	if l.takes("store") {
 		out.Store = &store
 	}
@@ -26,26 +29,30 @@ func encodeResponses(c *Client, req Request, l Learned, most int) ([]byte, error
 	if l.takes("prompt_cache_key") {
 		out.PromptCacheKey = conversationKey(req)
 	}
-	if c.cfg.Reasoning != "" && l.takes("reasoning") {
+	if c.cfg.Reasoning != "" && l.takes("effort") {
 		out.Reasoning = &openai.ResponseReasoning{Effort: c.cfg.Reasoning}
 	}
 	maker := c.maker(ProtocolResponses)
-	ids := wireIDs(req.Messages, maker, l.NineIDs)
+	ids := wireIDs(req.Messages, maker, l)
 	input := []any{}
-	for i, m := range req.Messages {
+	for i, m := range req.inWords(l) {
 		if i == 0 && m.Role == RoleSystem {
 			out.Instructions = validText(m.Content)
 			continue
 		}
-		input = append(input, responsesItems(m, maker, ids)...)
+		input = append(input, responsesItems(m, maker, ids, l)...)
 	}
 	out.Input = input
 	out.ExtraBody = map[string]any{}
 	if len(req.Tools) > 0 {
 		var tools []any
 		for _, t := range req.Tools {
-			tools = append(tools, map[string]any{"type": "function", "name": t.Name, "description": t.Description,
-				"parameters": t.Parameters, "strict": false})
+			tool := map[string]any{"type": "function", "name": t.Name, "description": t.Description,
+				"parameters": t.parameters(l)}
+			if l.takes("strict") {
+				tool["strict"] = false // it is true where nothing is said
+			}
+			tools = append(tools, tool)
 		}
 		out.ExtraBody["tools"] = tools
 	}
@@ -56,20 +63,19 @@ func encodeResponses(c *Client, req Request, l Learned, most int) ([]byte, error
 				"schema": s.JSON, "strict": s.Strict}}
 		case modeObject:
 			out.ExtraBody["text"] = map[string]any{"format": map[string]any{"type": "json_object"}}
-			fallthrough
-		default:
-			out.Instructions = strings.TrimSpace(out.Instructions + "\n\n" + askInWords(*s))
 		}
 	}
 	return json.Marshal(out)
 }
 
 // conversationKey brings the requests of a conversation to the same cache
-// (https://developers.openai.com/api/docs/guides/prompt-caching).
+// (https://developers.openai.com/api/docs/guides/prompt-caching). It is made of how the
+// conversation begins, without what is added there when it is condensed.
 func conversationKey(req Request) string {
+	const begins = 1024 // bytes of a message
 	h := sha256.New()
 	for _, m := range req.Messages[:min(2, len(req.Messages))] {
-		h.Write([]byte(m.Role + "\x00" + m.Content + "\x00"))
+		h.Write([]byte(m.Role + "\x00" + m.Content[:min(begins, len(m.Content))] + "\x00"))
 	}
 	return "sia-" + hex.EncodeToString(h.Sum(nil)[:12])
 }
@@ -78,46 +84,41 @@ func validText(s string) string { return strings.ToValidUTF8(s, "\uFFFD") }
 
 // responsesItems are the items of one message: its opaque ones word for word, and where
 // they stood. Items have no ids of the endpoint's, which keeps nothing that they could
-// name.
-func responsesItems(m Message, maker string, ids func(string) string) (items []any) {
+// name. Reasoning that nothing followed, because the answer was cut, is left out: OpenAI's
+// endpoint refuses it (https://github.com/openai/openai-agents-js/issues/546).
+func responsesItems(m Message, maker string, ids func(string) string, l Learned) (items []any) {
 	text := validText(m.Content)
+	if text == "" && len(m.ToolCalls) == 0 {
+		text = emptyText
+	}
 	switch m.Role {
 	case RoleTool:
-		if text == "" {
-			text = "(empty)"
-		}
 		return []any{map[string]any{"type": "function_call_output", "call_id": ids(m.ToolCallID), "output": text}}
 	case RoleAssistant:
-		opaque := m.Opaque.of(maker)
-		visible := 0
-		flush := func() {
-			for len(opaque) > 0 && opaque[0].At <= visible {
-				items = append(items, json.RawMessage(opaque[0].Raw))
-				opaque = opaque[1:]
+	default:
+		return []any{map[string]any{"role": m.Role, "content": text}}
+	}
+	opaque, visible := m.Opaque.of(maker), 0
+	add := func(item map[string]any) {
+		for ; len(opaque) > 0 && opaque[0].At <= visible; opaque = opaque[1:] {
+			switch p := opaque[0]; {
+			case p.Name != opaquePhase:
+				items = append(items, json.RawMessage(p.Raw))
+			case item["role"] != nil && l.takes("phase"):
+				item["phase"] = json.RawMessage(p.Raw)
 			}
 		}
-		add := func(item any) {
-			flush()
-			items = append(items, item)
-			visible++
-		}
-		if text == "" && len(m.ToolCalls) == 0 {
-			text = "(empty)"
-		}
-		if text != "" {
-			add(map[string]any{"role": m.Role, "content": text})
-		}
-		for _, c := range m.ToolCalls {
-			add(map[string]any{"type": "function_call", "call_id": ids(c.ID), "name": c.Name,
-				"arguments": validArguments(c.Arguments)})
-		}
-		flush()
-		return items
+		items = append(items, item)
+		visible++
 	}
-	if text == "" {
-		text = "(empty)"
+	if text != "" {
+		add(map[string]any{"role": m.Role, "content": text})
 	}
-	return []any{map[string]any{"role": m.Role, "content": text}}
+	for _, c := range m.ToolCalls {
+		add(map[string]any{"type": "function_call", "call_id": ids(c.ID), "name": wireName(c.Name),
+			"arguments": validArguments(c.Arguments)})
+	}
+	return items
 }
 
 // responsesReader reads answers of the Responses dialect.
@@ -144,13 +145,12 @@ func (r *responsesReader) event(data []byte) (done bool, err error) {
 	if s.peek() != '{' {
 		return false, errNotProtocol
 	}
-	var kind string
-	var item, response, delta []byte
+	var kind, item, response, delta []byte
 	index := 0
 	s.fields(func(key []byte) {
 		switch string(key) {
 		case "type":
-			kind = s.str()
+			kind = s.word()
 		case "output_index":
 			index = s.number()
 		case "item":
@@ -167,7 +167,7 @@ func (r *responsesReader) event(data []byte) (done bool, err error) {
 	if s.bad {
 		return false, errNotProtocol
 	}
-	switch kind {
+	switch string(kind) {
 	case "response.output_item.added":
 		return false, r.added(item, index)
 	case "response.output_text.delta":
@@ -270,24 +270,43 @@ func (r *responsesReader) response(body []byte) error {
 	return nil
 }
 
-// added begins a call, whose arguments follow in pieces.
-func (r *responsesReader) added(item []byte, index int) error {
-	s := scanner{b: item}
-	var kind, id, name string
+// outputItem is an item of an answer as far as it is read.
+type outputItem struct {
+	kind, id, name string
+	phase          []byte // of a message
+}
+
+// head reads what tells items apart. Some servers leave call_id out.
+func (r *responsesReader) head(raw []byte) (o outputItem) {
+	s := scanner{b: raw}
+	own := ""
 	s.fields(func(key []byte) {
 		switch string(key) {
 		case "type":
-			kind = s.str()
+			o.kind = s.str()
 		case "call_id":
-			id = s.str()
+			o.id = s.str()
+		case "id":
+			own = s.str()
 		case "name":
-			name = s.str()
+			o.name = s.str()
+		case "phase":
+			o.phase = s.kept()
 		}
 	})
-	if kind != "function_call" || r.byOutput[index] != nil {
+	if o.id == "" {
+		o.id = own
+	}
+	return o
+}
+
+// added begins a call: its arguments follow in pieces.
+func (r *responsesReader) added(raw []byte, index int) error {
+	o := r.head(raw)
+	if o.kind != "function_call" || r.byOutput[index] != nil {
 		return nil
 	}
-	call, err := r.newCall(id, name)
+	call, err := r.newCall(o.id, o.name)
 	if err != nil {
 		return err
 	}
@@ -304,55 +323,69 @@ func (r *responsesReader) item(raw []byte, index int) error {
 		return nil
 	}
 	r.mark(&r.done, index)
+	o := r.head(raw)
 	s := scanner{b: raw}
-	var kind, id, name string
-	var args []byte
-	var fault error
-	keep := func(err error) {
-		if fault == nil {
-			fault = err
-		}
-	}
-	s.fields(func(key []byte) {
-		switch string(key) {
-		case "type":
-			kind = s.str()
-		case "call_id":
-			id = s.str()
-		case "name":
-			name = s.str()
-		case "arguments":
-			if s.peek() == '{' {
-				args = s.raw()
-			} else {
-				args = s.text(nil)
+	switch o.kind {
+	case "message":
+		if o.phase != nil {
+			at := r.visible()
+			if r.texts[index] { // its words are here already
+				at--
 			}
-		case "content":
-			if r.texts[index] {
-				return // it came in pieces
-			}
-			s.items(func(int) { keep(r.contentPart(&s)) })
-		}
-	})
-	switch kind {
-	case "function_call":
-		call := r.byOutput[index]
-		if call == nil {
-			var err error
-			if call, err = r.newCall(id, name); err != nil {
+			if err := r.keep(OpaquePart{At: max(0, at), Name: opaquePhase, Raw: string(o.phase)}); err != nil {
 				return err
 			}
 		}
-		if call.closed = true; len(args) > 0 && call.args.Len() != len(args) {
-			call.args.Reset()
-			keep(call.add(args))
-		}
+		var fault error
+		s.fields(func(key []byte) {
+			if string(key) == "content" && !r.texts[index] {
+				s.items(func(int) {
+					if err := r.contentPart(&s); fault == nil {
+						fault = err
+					}
+				})
+			}
+		})
+		r.flowing = false
+		return fault
+	case "function_call":
+		err := r.wholeCall(&s, o, index)
+		r.flowing = false
+		return err
 	case "reasoning":
-		whole := scanner{b: raw}
-		kept := whole.kept()
+		kept := s.kept()
 		r.thought += len(kept)
-		keep(r.keep(OpaquePart{At: r.visible(), Raw: string(kept)}))
+		return r.keep(OpaquePart{At: r.visible(), Raw: string(kept)})
 	}
+	return nil
+}
+
+// wholeCall takes over a call's arguments, unless they came in pieces.
+func (r *responsesReader) wholeCall(s *scanner, o outputItem, index int) error {
+	call := r.byOutput[index]
+	if call == nil {
+		var err error
+		if call, err = r.newCall(o.id, o.name); err != nil {
+			return err
+		}
+	}
+	call.closed = true
+	var fault error
+	s.fields(func(key []byte) {
+		if string(key) != "arguments" {
+			return
+		}
+		args := r.buf[:0]
+		if s.peek() == '{' {
+			args = append(args, s.raw()...)
+		} else {
+			args = s.text(args)
+		}
+		if r.buf = args; len(args) > 0 && call.args.Len() != len(args) {
+			call.args.Reset()
+			fault = call.add(args)
+		}
+	})
 	return fault
 }
 
@@ -375,37 +408,6 @@ func (r *responsesReader) contentPart(s *scanner) error {
 		return r.addRefusal(text)
 	}
 	return nil
-}
-
-// itemsUsage reads the tokens that Responses and Messages count. Anthropic counts what was
-// read from the cache and written to it beside the input
-// (https://docs.anthropic.com/en/docs/build-with-claude/prompt-caching#tracking-cache-performance).
-func itemsUsage(s *scanner, beside bool) (u Usage) {
-	s.fields(func(key []byte) {
-		switch string(key) {
-		case "input_tokens":
-			u.Input = s.number()
-		case "output_tokens":
-			u.Output = s.number()
-		case "cache_read_input_tokens":
-			u.CachedInput = s.number()
-		case "cache_creation_input_tokens":
-			u.CacheWrite = s.number()
-		case "input_tokens_details":
-			s.fields(func(key []byte) {
-				switch string(key) {
-				case "cached_tokens":
-					u.CachedInput = s.number()
-				case "cache_write_tokens":
-					u.CacheWrite = s.number()
-				}
-			})
-		}
-	})
-	if beside {
-		u.Input = max(0, u.Input) + max(0, u.CachedInput) + max(0, u.CacheWrite)
-	}
-	return u.sane()
 }
 
 // errNoChoices is an answer that holds none.

@@ -15,8 +15,8 @@ const (
 	mostWait  = time.Minute
 )
 
-// maxTimeouts is how many timeouts end a call: each has cost minutes. The second is not
-// waited for where it might come after Config.Timeout.
+// maxTimeouts is how many timeouts end a call: each has cost minutes. No try begins after
+// Config.Timeout, and none after a timeout that might time out later than that.
 const maxTimeouts = 2
 
 // callRetrying calls the model until it answers, can't answer, or the tries are used up.
@@ -39,11 +39,15 @@ func (c *Client) callRetrying(ctx context.Context, req Request, retries int,
 		if err.Kind == KindTimeout {
 			timeouts++
 		}
-		late := timeouts > 0 && c.cfg.Now().Sub(started)+c.cfg.First > c.cfg.Timeout
-		if !err.Temporary() || tries > retries || timeouts >= maxTimeouts || late || errors.Is(err.Err, errTooMuch) {
+		wait := c.retryWait(tries, err.RetryAfter)
+		late := c.cfg.Now().Sub(started) + wait
+		if timeouts > 0 {
+			late += c.cfg.First
+		}
+		if !err.Temporary() || tries > retries || timeouts >= maxTimeouts || late > c.cfg.Timeout ||
+			errors.Is(err.Err, errTooMuch) {
 			return failed, tries, err
 		}
-		wait := c.retryWait(tries, err.RetryAfter)
 		if deadline, ok := ctx.Deadline(); wait > mostWait || ok && c.cfg.Now().Add(wait).After(deadline) {
 			return failed, tries, err
 		}

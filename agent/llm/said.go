@@ -3,7 +3,10 @@ package llm
 import (
 	"encoding/json"
 	"fmt"
+	"regexp"
+	"strconv"
 	"strings"
+	"time"
 )
 
 // said is what an endpoint says of an error, in whichever form: an object of the protocol,
@@ -11,7 +14,8 @@ import (
 // on from behind it.
 type said struct {
 	message, code, kind, param string
-	status                     int // an HTTP status in the place of a code
+	status                     int           // an HTTP status in the place of a code
+	wait                       time.Duration // that is asked for
 }
 
 func (s said) any() bool { return s.message != "" || s.code != "" || s.kind != "" }
@@ -53,24 +57,28 @@ func (s *said) object(x map[string]any, depth int) {
 	if in, ok := x["response"].(map[string]any); ok { // the last event of a failed answer
 		s.read(in, depth+1)
 	}
-	for _, name := range []string{"message", "msg", "detail"} {
+	for _, name := range []string{"errors", "base_resp", "message", "msg", "status_msg", "detail", "error_msg"} {
 		if s.message == "" && x[name] != nil {
 			s.read(x[name], depth+1)
 		}
 	}
+	s.takeStatus(x)
 	for name, to := range map[string]*string{"code": &s.code, "type": &s.kind, "param": &s.param, "status": &s.kind} {
-		switch c := x[name].(type) {
-		case string:
-			if *to == "" && c != "error" {
-				*to = c
-			}
-		case float64:
-			if name == "code" && s.code == "" {
-				if s.code = fmt.Sprint(int(c)); c >= 400 && c < 600 {
-					s.status = int(c)
-				}
-			}
+		if c, ok := x[name].(string); ok && *to == "" && c != "error" {
+			*to = c
 		}
+	}
+	if at, ok := x["loc"].([]any); ok && s.param == "" { // FastAPI's: ["body", "max_completion_tokens"]
+		s.param = strings.Trim(fmt.Sprint(at), "[]")
+	}
+	if wait, ok := x["retryDelay"].(string); ok { // Gemini's: "31s"
+		s.wait, _ = time.ParseDuration(wait)
+	}
+	if details, ok := x["details"].([]any); ok {
+		s.read(details, depth+1)
+	}
+	if n, ok := x["n_ctx"].(float64); ok { // llama.cpp's
+		s.message += fmt.Sprintf(" (n_ctx: %.0f)", n)
 	}
 	// OpenRouter's metadata has the words of the provider behind it.
 	// https://openrouter.ai/docs/api-reference/errors
@@ -79,6 +87,42 @@ func (s *said) object(x map[string]any, depth int) {
 			s.message = strings.TrimSpace(s.message + ": " + raw)
 		}
 	}
+}
+
+// takeStatus takes the HTTP status that stands in the place of a code, or beside it: a
+// number, or with MiniMax one in quotes.
+func (s *said) takeStatus(x map[string]any) {
+	for _, name := range []string{"code", "status_code", "http_code", "status"} {
+		n, ok := x[name].(float64)
+		if text, is := x[name].(string); is && name == "http_code" {
+			v, err := strconv.Atoi(text)
+			n, ok = float64(v), err == nil
+		}
+		if !ok {
+			continue
+		}
+		if s.code == "" && name != "status" {
+			s.code = fmt.Sprint(int(n))
+		}
+		if s.status == 0 && n >= 400 && n < 600 {
+			s.status = int(n)
+		}
+	}
+}
+
+// aTitle is that of a page.
+var aTitle = regexp.MustCompile(`(?is)<title[^>]*>(.*?)</title>`)
+
+// plainWords is what an answer that is no JSON says: its text, or a page's title.
+func plainWords(body []byte) string {
+	text := strings.TrimSpace(string(body))
+	if !strings.HasPrefix(text, "<") {
+		return text
+	}
+	if m := aTitle.FindStringSubmatch(text); m != nil {
+		return "a page with the title " + strings.Join(strings.Fields(m[1]), " ")
+	}
+	return "a page instead of an answer"
 }
 
 // text is all that was said, for what looks for words in it.

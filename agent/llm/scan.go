@@ -31,6 +31,13 @@ type scanner struct {
 
 // peek is the first byte of the next value; 0 at the end.
 func (s *scanner) peek() byte {
+	if s.at < len(s.b) && s.b[s.at] > ' ' {
+		return s.b[s.at]
+	}
+	return s.peekBeyondSpace()
+}
+
+func (s *scanner) peekBeyondSpace() byte {
 	for s.at < len(s.b) {
 		switch c := s.b[s.at]; c {
 		case ' ', '\t', '\n', '\r':
@@ -102,21 +109,14 @@ func (s *scanner) container(open, end byte, field func([]byte), item func(int)) 
 // literal passes over a string and returns what stands between its quotes.
 func (s *scanner) literal() []byte {
 	from := s.at + 1
-	for i := from; i < len(s.b); {
-		j := bytes.IndexByte(s.b[i:], '"')
-		if j < 0 {
-			break
-		}
-		i += j
-		slashes := 0
-		for k := i - 1; k >= from && s.b[k] == '\\'; k-- {
-			slashes++
-		}
-		if slashes%2 == 0 {
+	for i := from; i < len(s.b); i++ {
+		switch s.b[i] {
+		case '\\':
+			i++
+		case '"':
 			s.at = i + 1
 			return s.b[from:i]
 		}
-		i++
 	}
 	s.bad, s.at = true, len(s.b)
 	return nil
@@ -194,6 +194,16 @@ func (s *scanner) str() string {
 		return string(lit)
 	}
 	return string(appendUnquoted(nil, lit))
+}
+
+// word is what stands between a string's quotes, valid as long as the text is; nil for
+// another value. It is for words that have nothing escaped, such as the names of events.
+func (s *scanner) word() []byte {
+	if s.peek() != '"' {
+		s.skip()
+		return nil
+	}
+	return s.literal()
 }
 
 // number is a number, also one in quotes; 0 for another value.

@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"slices"
 )
 
 // Bounds of a stream.
@@ -30,13 +31,25 @@ type eventReader struct {
 
 // nextData returns the data of the next event, without its lines' ends, valid until the
 // next call. It returns io.EOF when the stream ends.
+//
+// llama.cpp sends an error in a field of that name
+// (https://github.com/ggml-org/llama.cpp/pull/16109).
 func (e *eventReader) nextData() ([]byte, error) {
 	e.data = e.data[:0]
 	has := false
 	for {
 		line, err := e.nextLine()
 		text := withoutEnd(line)
-		switch value, is := bytes.CutPrefix(text, []byte("data:")); {
+		if e.read == len(line) { // the first line may begin with a byte order mark
+			text = bytes.TrimPrefix(text, []byte("\uFEFF"))
+		}
+		value, is := bytes.CutPrefix(text, []byte("data:"))
+		if !is {
+			value, is = bytes.CutPrefix(text, []byte("error:"))
+		}
+		switch {
+		case is && !has && e.endsHere():
+			return bytes.TrimPrefix(value, []byte(" ")), nil
 		case is:
 			if has {
 				e.data = append(e.data, '\n')
@@ -61,6 +74,16 @@ func (e *eventReader) nextData() ([]byte, error) {
 			return nil, err
 		}
 	}
+}
+
+// endsHere reports whether what was read last is an event of one line, as most are: an
+// empty line follows, and is here already.
+func (e *eventReader) endsHere() bool {
+	if e.in.Buffered() == 0 {
+		return false
+	}
+	next, err := e.in.Peek(1)
+	return err == nil && next[0] == '\n'
 }
 
 // withoutEnd is a line without its end.
@@ -89,14 +112,16 @@ func (e *eventReader) nextLine() ([]byte, error) {
 		if e.read += len(piece); e.read > maxStreamBytes {
 			return nil, errAnswerTooLarge
 		}
-		if !errors.Is(err, bufio.ErrBufferFull) {
-			if len(e.line) == 0 {
-				return piece, err
-			}
-			e.line = append(e.line, piece...)
+		if !errors.Is(err, bufio.ErrBufferFull) && len(e.line) == 0 {
+			return piece, err
+		}
+		if room := cap(e.line) - len(e.line); room < len(piece) {
+			e.line = slices.Grow(e.line, max(3*cap(e.line), len(piece)))
+		}
+		if e.line = append(e.line, piece...); !errors.Is(err, bufio.ErrBufferFull) {
 			return e.line, err
 		}
-		if e.line = append(e.line, piece...); len(e.line) > maxEventBytes {
+		if len(e.line) > maxEventBytes {
 			return nil, errAnswerTooLarge
 		}
 		if !bytes.HasPrefix(e.line, []byte("data:")) && len(e.line) > maxGarbageBytes && !isEventField(e.line) {

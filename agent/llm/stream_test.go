@@ -92,6 +92,33 @@ func TestBrokenStream(t *testing.T) {
 	}
 }
 
+// A stream that begins and then is silent, because the model reads the prompt or thinks, is
+// waited for as long as one that does not begin.
+func TestThinkingInSilence(t *testing.T) {
+	other := httptest.NewServer(http.NotFoundHandler())
+	t.Cleanup(other.Close)
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		io.Copy(io.Discard, r.Body)
+		for _, sent := range []string{": PROCESSING\n\n",
+			"data: {\"choices\":[{\"index\":0,\"delta\":{\"role\":\"assistant\"}}]}\n\n",
+			"data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"hi\"},\"finish_reason\":\"stop\"}]}\n\n" +
+				"data: [DONE]\n\n"} {
+			io.WriteString(w, sent)
+			http.NewResponseController(w).Flush()
+			for range 10 { // takes far longer than Idle
+				if resp, err := http.Get(other.URL); err == nil {
+					resp.Body.Close()
+				}
+			}
+		}
+	}))
+	t.Cleanup(srv.Close)
+	c, _ := dial(t, srv.URL, func(c *llm.Config) { c.Idle = time.Nanosecond })
+	if resp, err := c.Complete(t.Context(), ask("x")); err != nil || resp.Message.Content != "hi" || resp.Lost.Input > 0 {
+		t.Errorf("%q, lost %+v, %v", resp.Message.Content, resp.Lost, err)
+	}
+}
+
 func TestCancelCutsTheStream(t *testing.T) {
 	stop := errors.New("somebody said stop")
 	ctx, cancel := context.WithCancelCause(t.Context())
@@ -164,6 +191,14 @@ data: {"choices":[{"index":0,"delta":{"tool_calls":[{"function":{"arguments":":1
 data: [DONE]
 
 `, "", []llm.ToolCall{call("a", "read", `{"p":1}`), call("b", "list", "{}")}},
+		"the message so far before each piece": {`data: {"choices":[{"index":0,"message":{"content":"h"},"delta":` +
+			`{"content":"h"}}]}
+
+data: {"choices":[{"message":{"content":"hi"},"index":0,"delta":{"content":"i"},"finish_reason":"stop"}]}
+
+data: [DONE]
+
+`, "hi", nil},
 		"interleaved, without ids": {`data: {"choices":[{"index":0,"delta":{"tool_calls":[{"index":0,` +
 			`"function":{"name":"read","arguments":""}},{"index":1,"function":{"name":"list","arguments":""}}]}}]}
 

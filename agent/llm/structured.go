@@ -4,33 +4,10 @@ import (
 	"encoding/json"
 	"errors"
 	"strings"
-
-	openai "github.com/sashabaranov/go-openai"
 )
 
 // errNoJSON says that a model did not answer with the object that was asked for.
 var errNoJSON = errors.New("the model's answer holds no complete JSON object")
-
-// askForJSON makes a request of chat completions ask for an object of shape s in the given
-// mode.
-func (r *chatRequest) askForJSON(s Schema, mode schemaMode) {
-	switch mode {
-	case modeSchema:
-		r.ResponseFormat = &openai.ChatCompletionResponseFormat{
-			Type:       openai.ChatCompletionResponseFormatTypeJSONSchema,
-			JSONSchema: &openai.ChatCompletionResponseFormatJSONSchema{Name: s.Name, Schema: s.JSON, Strict: s.Strict},
-		}
-		return
-	case modeObject:
-		r.ResponseFormat = &openai.ChatCompletionResponseFormat{Type: openai.ChatCompletionResponseFormatTypeJSONObject}
-	}
-	if len(r.Messages) > 0 && r.Messages[0]["role"] == RoleSystem {
-		text, _ := r.Messages[0]["content"].(string)
-		r.Messages[0]["content"] = text + "\n\n" + askInWords(s)
-		return
-	}
-	r.Messages = append([]map[string]any{{"role": RoleSystem, "content": askInWords(s)}}, r.Messages...)
-}
 
 // askInWords asks for the object in the prompt.
 func askInWords(s Schema) string {

@@ -2,107 +2,218 @@ package llm
 
 import (
 	"encoding/json"
+	"regexp"
 	"strings"
 )
 
-// readTextCalls takes the calls that a model wrote as text, in the forms that open models
-// are trained on and that servers without a parser for them pass through:
-//
-//	<tool_call>{"name": "read", "arguments": {"path": "a.go"}}</tool_call>
-//	<function=read>{"path": "a.go"}</function>
-//	<function=read><parameter=path>a.go</parameter></function>
-//
-// Only a call of a tool that was offered counts; anything else stays prose.
-// https://github.com/ggml-org/llama.cpp/issues/20198
-// https://github.com/QwenLM/Qwen3-Coder
+// textForm is a form in which open models write a call as text, and in which servers
+// without a parser for it pass it through.
+type textForm struct {
+	// what stands around a call; the last call may lack its end
+	begin, end string
+	read       func(body string, schemas map[string]json.RawMessage) textCall // what stands between
+	example    string
+	source     string
+}
+
+// textCall is a call that was written as text; its name is empty where it is none.
+type textCall struct{ name, args string }
+
+// textForms are the forms, each with a call of read that reads a.go.
+var textForms = []textForm{
+	{"<tool_call>", "</tool_call>", readTagged, `<tool_call>{"name": "read", "arguments": {"path": "a.go"}}</tool_call>`,
+		"https://github.com/ggml-org/llama.cpp/issues/20198"},
+	{"<function=", "</function>", readFunction, "<function=read>\n<parameter=path>\na.go\n</parameter>\n</function>",
+		"https://github.com/QwenLM/Qwen3-Coder"},
+	{"<invoke name=", "</invoke>", readInvoke,
+		"<｜DSML｜invoke name=\"read\">\n" +
+			"<｜DSML｜parameter name=\"path\" string=\"true\">a.go</｜DSML｜parameter>\n</｜DSML｜invoke>",
+		"https://github.com/TokenRhythm/opensquilla/issues/985"},
+	{"<|tool_call_begin|>", "<|tool_call_end|>", readNamed,
+		`<|tool_call_begin|>functions.read:0<|tool_call_argument_begin|>{"path": "a.go"}<|tool_call_end|>`,
+		"https://github.com/NousResearch/hermes-agent/issues/24534"},
+	{"<｜tool▁call▁begin｜>", "<｜tool▁call▁end｜>", readNamed,
+		"<｜tool▁call▁begin｜>function<｜tool▁sep｜>read\n```json\n{\"path\": \"a.go\"}\n```<｜tool▁call▁end｜>",
+		"https://github.com/vllm-project/vllm/issues/26897"},
+	{" to=functions.", "<|call|>", readNamed,
+		`<|channel|>commentary to=functions.read <|constrain|>json<|message|>{"path": "a.go"}<|call|>`,
+		"https://github.com/lablup/mlxcel/issues/654"},
+	{"[TOOL_CALLS]", "[/TOOL_CALLS]", readNamed, `[TOOL_CALLS]read[ARGS]{"path": "a.go"}`,
+		"https://github.com/lmstudio-ai/lmstudio-bug-tracker/issues/797"},
+}
+
+// aroundCalls is what else such text holds.
+var aroundCalls = regexp.MustCompile(
+	`(?s)<\|channel\|>analysis<\|message\|>.*?<\|end\|>|` +
+		`<\|(?:tool_calls_section_(?:begin|end)|end|start)\|>(?:assistant)?|` +
+		`<\|channel\|>commentary|<｜tool▁calls▁(?:begin|end)｜>|</?(?:minimax:tool_call|tool_calls|function_calls|tool_call)>`)
+
+// readTextCalls takes the calls that a model wrote as text. Only a call of a tool that was
+// offered counts; anything else stays prose.
 func (a *answer) readTextCalls(m *Message, tools []ToolSpec) {
-	if len(tools) == 0 || !strings.Contains(m.Content, "<tool_call>") && !strings.Contains(m.Content, "<function=") {
+	if len(tools) == 0 {
 		return
 	}
-	offered := map[string]ToolSpec{}
+	schemas := map[string]json.RawMessage{}
 	for _, t := range tools {
-		offered[t.Name] = t
+		schemas[t.Name] = t.Parameters
 	}
 	const most = 256 // places that are looked at, so that the time is linear
 	var prose strings.Builder
-	rest := m.Content
+	rest := strings.ReplaceAll(m.Content, "｜DSML｜", "")
 	for looked := 0; looked < most && len(a.calls) < maxAnswerCalls; looked++ {
-		before, call, after, ok := nextTextCall(rest)
-		if !ok {
+		before, call, after, form := nextTextCall(rest)
+		if form == nil {
 			break
 		}
+		rest = after
 		prose.WriteString(before)
-		name, args, understood := readTextCall(call, offered)
-		if _, there := offered[name]; understood && there {
-			if c, err := a.newCall("", name); err == nil && c.add([]byte(args)) == nil {
-				rest = after
+		body := strings.TrimSuffix(strings.TrimPrefix(call, form.begin), form.end)
+		read := form.read(body, schemas)
+		read.name = offeredName(read.name, tools)
+		if _, there := schemas[read.name]; there {
+			if c, err := a.newCall("", read.name); err == nil && c.add([]byte(read.args)) == nil {
 				continue
 			}
 		}
 		prose.WriteString(call)
-		rest = after
 	}
 	prose.WriteString(rest)
-	if len(a.calls) > 0 {
-		m.Content = strings.TrimSpace(prose.String())
+	if len(a.calls) == 0 {
+		a.readBareCall(m, tools)
+		return
+	}
+	m.Content = strings.TrimSpace(aroundCalls.ReplaceAllString(prose.String(), ""))
+}
+
+// readBareCall takes an answer that is nothing but the object of a call, as smaller models
+// give it (https://github.com/jundot/omlx/issues/2565).
+func (a *answer) readBareCall(m *Message, tools []ToolSpec) {
+	body := strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(m.Content), "<|python_tag|>"))
+	if in, fenced := strings.CutPrefix(body, "```"); fenced {
+		body = strings.TrimSpace(strings.TrimSuffix(strings.TrimPrefix(in, "json"), "```"))
+	}
+	if !strings.HasPrefix(body, "{") {
+		return
+	}
+	read := readObject(body)
+	for _, t := range tools {
+		if t.Name != read.name || read.args == "" {
+			continue
+		}
+		if c, err := a.newCall("", read.name); err == nil && c.add([]byte(read.args)) == nil {
+			m.Content = ""
+		}
+		return
 	}
 }
 
-// textCallMarks are how such calls begin and end, the outer ones first.
-var textCallMarks = [][2]string{{"<tool_call>", "</tool_call>"}, {"<function=", "</function>"}}
-
-// nextTextCall cuts text around the next call in it, its marks included. The last call may
-// lack its end.
-func nextTextCall(text string) (before, call, after string, ok bool) {
-	at, end := -1, ""
-	for _, m := range textCallMarks {
-		if i := strings.Index(text, m[0]); i >= 0 && (at < 0 || i < at) {
-			at, end = i, m[1]
+// nextTextCall cuts text around the next call in it, its marks included; form is nil where
+// there is none.
+func nextTextCall(text string) (before, call, after string, form *textForm) {
+	at := len(text)
+	for i, f := range textForms {
+		if n := strings.Index(text[:at], f.begin); n >= 0 {
+			at, form = n, &textForms[i]
 		}
 	}
-	if at < 0 {
-		return "", "", "", false
+	if form == nil {
+		return text, "", "", nil
 	}
-	length := strings.Index(text[at:], end)
-	if length < 0 {
-		return text[:at], text[at:], "", true
+	end := len(text)
+	if n := strings.Index(text[at:], form.end); n >= 0 {
+		end = at + n + len(form.end)
 	}
-	length += len(end)
-	return text[:at], text[at : at+length], text[at+length:], true
+	return text[:at], text[at:end], text[end:], form
 }
 
-// readTextCall reads the name and the arguments of a call, its marks included.
-func readTextCall(call string, offered map[string]ToolSpec) (name, args string, ok bool) {
-	body := strings.TrimSpace(strings.TrimSuffix(strings.TrimPrefix(call, "<tool_call>"), "</tool_call>"))
+// readTagged reads what stands between the tags of Hermes and Qwen: an object, a function,
+// or, with GLM, a name and a tag for each key and value.
+func readTagged(body string, schemas map[string]json.RawMessage) textCall {
+	body = strings.TrimSpace(body)
 	if in, is := strings.CutPrefix(body, "<function="); is {
-		in, _, _ = strings.Cut(in, "</function>")
-		name, body, ok = strings.Cut(in, ">")
-		if !ok {
-			return "", "", false
-		}
-		name, body = strings.Trim(name, "\"' "), strings.TrimSpace(body)
-		if strings.HasPrefix(body, "<parameter=") {
-			return name, parametersOf(body, offered[name].Parameters), true
-		}
-		return name, body, body == "" || json.Valid([]byte(body))
+		return readFunction(strings.TrimSuffix(in, "</function>"), schemas)
 	}
+	if name, in, is := strings.Cut(body, "<arg_key>"); is {
+		name = strings.TrimSpace(name)
+		return textCall{name, argumentsOf("<arg_key>"+in, glmArgument, schemas[name])}
+	}
+	return readObject(body)
+}
+
+// readObject reads {"name": …, "arguments": {…}}.
+func readObject(body string) textCall {
 	var v struct {
 		Name       string          `json:"name"`
 		Arguments  json.RawMessage `json:"arguments"`
 		Parameters json.RawMessage `json:"parameters"`
 	}
-	if json.Unmarshal([]byte(body), &v) != nil || v.Name == "" {
-		return "", "", false
+	if json.Unmarshal([]byte(body), &v) != nil {
+		return textCall{}
 	}
 	if v.Arguments == nil {
 		v.Arguments = v.Parameters
 	}
-	return v.Name, plainArguments(string(v.Arguments)), true
+	return textCall{v.Name, plainArguments(string(v.Arguments))}
 }
 
-// parametersOf makes an object of parameters that are written one by one. Where the
-// schema wants no text, a value that is JSON counts as that.
-func parametersOf(body string, schema json.RawMessage) string {
+// readFunction reads name>{…} and name><parameter=key>value</parameter>….
+func readFunction(body string, schemas map[string]json.RawMessage) textCall {
+	body, _, _ = strings.Cut(body, "</function>")
+	name, in, ok := strings.Cut(body, ">")
+	if !ok {
+		return textCall{}
+	}
+	name, in = strings.Trim(name, "\"' "), strings.TrimSpace(in)
+	switch {
+	case strings.HasPrefix(in, "<parameter="):
+		return textCall{name, argumentsOf(in, qwenArgument, schemas[name])}
+	case in == "" || json.Valid([]byte(in)):
+		return textCall{name, in}
+	}
+	return textCall{}
+}
+
+// readInvoke reads "name"><parameter name="key">value</parameter>….
+func readInvoke(body string, schemas map[string]json.RawMessage) textCall {
+	name, in, ok := strings.Cut(body, ">")
+	if !ok {
+		return textCall{}
+	}
+	name = strings.Trim(name, "\"' ")
+	return textCall{name, argumentsOf(in, invokeArgument, schemas[name])}
+}
+
+// namedCall is a name and what stands between it and its arguments.
+var namedCall = regexp.MustCompile(`^\s*(?:function\s*<｜tool▁sep｜>)?((?:functions\.)?[\w.-]+(?::\d+)?)[^{]{0,80}`)
+
+// readNamed reads a name that an object follows, or a list of objects of both.
+func readNamed(body string, _ map[string]json.RawMessage) textCall {
+	var list []json.RawMessage
+	if json.Unmarshal([]byte(strings.TrimSpace(body)), &list) == nil && len(list) == 1 {
+		return readObject(string(list[0]))
+	}
+	m := namedCall.FindStringSubmatch(body)
+	if m == nil {
+		return readObject(strings.TrimSpace(body))
+	}
+	var args json.RawMessage
+	if json.NewDecoder(strings.NewReader(body[len(m[0]):])).Decode(&args) != nil {
+		return textCall{}
+	}
+	return textCall{m[1], string(args)}
+}
+
+// How arguments are written one by one: the key, and the value.
+var (
+	qwenArgument   = regexp.MustCompile(`(?s)<parameter=([^>]*)>(.*?)</parameter>`)
+	invokeArgument = regexp.MustCompile(`(?s)<parameter name="([^"]*)"[^>]*>(.*?)</parameter>`)
+	glmArgument    = regexp.MustCompile(`(?s)<arg_key>(.*?)</arg_key>\s*<arg_value>(.*?)</arg_value>`)
+)
+
+// argumentsOf makes an object of arguments that are written one by one. Where the schema
+// wants no text, a value that is JSON counts as that.
+func argumentsOf(body string, form *regexp.Regexp, schema json.RawMessage) string {
 	var want struct {
 		Properties map[string]struct {
 			Type any `json:"type"`
@@ -110,21 +221,9 @@ func parametersOf(body string, schema json.RawMessage) string {
 	}
 	_ = json.Unmarshal(schema, &want) // a schema that says nothing wants texts
 	args := map[string]any{}
-	for {
-		_, in, ok := strings.Cut(body, "<parameter=")
-		if !ok {
-			break
-		}
-		key, in, ok := strings.Cut(in, ">")
-		if !ok {
-			break
-		}
-		value, rest, ok := strings.Cut(in, "</parameter>")
-		if !ok {
-			break
-		}
-		key, body = strings.TrimSpace(key), rest
-		value = strings.TrimSuffix(strings.TrimPrefix(value, "\n"), "\n")
+	for _, m := range form.FindAllStringSubmatch(body, -1) {
+		key := strings.TrimSpace(m[1])
+		value := strings.TrimSuffix(strings.TrimPrefix(m[2], "\n"), "\n")
 		args[key] = value
 		var v any
 		if kind := want.Properties[key].Type; kind != nil && kind != "string" && json.Unmarshal([]byte(value), &v) == nil {

@@ -46,6 +46,16 @@ var wordings = []wording{
 		"Your team has used all available credits or reached its monthly spending limit.",
 		"https://docs.x.ai/docs/key-information/billing"},
 	{KindQuota, `billing_error|payment required`, "billing_error: There is an issue with your billing.", sourceAnthropic},
+	{KindQuota, `no resource package|please recharge`, "Insufficient balance or no resource package. Please recharge.",
+		"https://docs.z.ai/api-reference/api-code"},
+	{KindQuota, `arrearage|account is in good standing`,
+		"Access denied, please make sure your account is in good standing.",
+		"https://www.alibabacloud.com/help/en/model-studio/error-code"},
+	{KindQuota, `monthly (?:usage|spend\w*) limit|key limit exceeded|included credits`,
+		"Key limit exceeded (monthly limit).",
+		sourceOpenRouter},
+	{KindQuota, `insufficient quota|quota_exceeded|quota (?:has been )?exhausted`, "free_quota_exceeded: Free quota used.",
+		"https://github.com/Gitlawb/openclaude/issues/1554"},
 
 	{KindRateLimit, `throttl`, "ThrottlingException: Too many tokens, please wait before trying again.",
 		"https://docs.aws.amazon.com/bedrock/latest/userguide/troubleshooting-api-error-codes.html"},
@@ -62,6 +72,9 @@ var wordings = []wording{
 	{KindRateLimit, `too many tokens, please wait`, "Too many tokens, please wait before trying again.", sourcePi},
 	{KindRateLimit, `resource_exhausted|resource has been exhausted`,
 		"RESOURCE_EXHAUSTED: Resource has been exhausted (e.g. check quota).", sourceGemini},
+	{KindRateLimit, `high concurrency|frequency limit|too frequent`,
+		"High concurrency usage of this API, please reduce concurrency.",
+		"https://docs.z.ai/api-reference/api-code"},
 	{KindRateLimit, `concurrency (?:limit|reached)|max organization concurrency`,
 		"Your account reached max organization concurrency: 3, please try again after 1 seconds",
 		"https://platform.moonshot.ai/docs/pricing/limits"},
@@ -71,6 +84,16 @@ var wordings = []wording{
 		"The engine is currently overloaded, please try again later", sourceOpenAI},
 	{KindOverloaded, `loading model`, "unavailable_error: Loading model",
 		"https://github.com/ggml-org/llama.cpp/blob/master/tools/server/README.md"},
+
+	{KindMalformed, `tool_use_failed|failed to call a function|failed_generation|tool call validation failed`,
+		"Failed to call a function. Please adjust your prompt. See 'failed_generation' for more details.",
+		"https://github.com/anomalyco/opencode/issues/1018"},
+	{KindMalformed, `json_validate_failed|failed to (?:generate|parse) json`,
+		"json_validate_failed: Failed to generate JSON.",
+		"https://console.groq.com/docs/structured-outputs"},
+	{KindBadRequest, `(?:does not|doesn't|do not|not) support (?:tools|tool use|tool calling|function)|support tool use|` +
+		`enable-auto-tool-choice|tools? (?:param|is|are) (?:requires|not supported)`,
+		"registry.ollama.ai/library/gemma3:latest does not support tools", "https://github.com/ollama/ollama/issues/14795"},
 
 	{KindDialect, `/v1/responses|v1/messages|responses api`,
 		"Function tools with reasoning_effort are not supported for " +
@@ -84,7 +107,8 @@ var wordings = []wording{
 		"The response was filtered due to the prompt triggering Azure OpenAI's content management policy.",
 		"https://learn.microsoft.com/azure/ai-foundry/openai/concepts/content-filter"},
 	{KindModeration, `flagged|moderation`,
-		"Your chosen model requires moderation and your input was flagged for \"violence\".", sourceOpenRouter},
+		"Your chosen model requires moderation and your input was flagged for \"violence\".",
+		sourceOpenRouter},
 	{KindModeration, `inappropriate content|data_inspection_failed|content exists risk|sensitive content`,
 		"data_inspection_failed: Input data may contain inappropriate content.",
 		"https://www.alibabacloud.com/help/en/model-studio/error-code"},
@@ -92,6 +116,12 @@ var wordings = []wording{
 		"Content violates usage guidelines. Failed check: SAFETY_CHECK_TYPE_CYBER",
 		"https://github.com/anomalyco/opencode/issues/7540"},
 
+	{KindBadRequest, `max_(?:completion_)?tokens\W{0,2} must be less than or equal to`,
+		"`max_completion_tokens` must be less than or equal to `40960`, the maximum value for `max_completion_tokens` is " +
+			"less than the `context_window` for this model", "https://github.com/Alishahryar1/free-claude-code/issues/955"},
+	{KindContextLength, `max_new_tokens\W{0,2} must be <= \d+`,
+		"Input validation error: `inputs` tokens + `max_new_tokens` must be <= 8192. Given: 3000 `inputs` tokens and " +
+			"8192 `max_new_tokens`", "https://github.com/huggingface/chat-ui/issues/340"},
 	{KindContextLength, `prompt is too long`, "prompt is too long: 213462 tokens > 200000 maximum", sourcePi},
 	{KindContextLength, `request_too_large`, "request_too_large: Request exceeds the maximum size", sourcePi},
 	{KindContextLength, `input is too long for (?:the )?requested model`, "Input is too long for requested model.",
@@ -119,7 +149,8 @@ var wordings = []wording{
 		"The number of tokens to keep from the initial prompt is greater than the context length.", sourcePi},
 	{KindContextLength, `context window exceeds limit`, "invalid params, context window exceeds limit", sourcePi},
 	{KindContextLength, `exceeded model token limit`,
-		"Your request exceeded model token limit: 262144 (requested: 270000)", sourcePi},
+		"Your request exceeded model token limit: 262144 (requested: 270000)",
+		sourcePi},
 	{KindContextLength, `too large for model with \d+ maximum context`,
 		"Prompt contains 140000 tokens and 0 draft tokens, too large for model with 131072 maximum context length", sourcePi},
 	{KindContextLength, `model_context_window_exceeded`, "model_context_window_exceeded", sourcePi},
@@ -127,6 +158,10 @@ var wordings = []wording{
 		sourcePi},
 	{KindContextLength, `requested \d+ output tokens`,
 		"you requested 8192 output tokens and your prompt contains at least 130000 input tokens", sourcePi},
+	{KindContextLength, `context length is only|for a total of .*\d+ tokens`,
+		"This model's context length is only 4096 tokens", "https://github.com/vllm-project/vllm/issues/20409"},
+	{KindContextLength, `prompt exceeds max length|exceeds max(?:imum)? length`, "Prompt exceeds max length",
+		"https://docs.z.ai/api-reference/api-code"},
 	{KindContextLength, `context[_ ](?:length|size|window)`, "context_length_exceeded", sourceOpenAI},
 	{KindContextLength, `range of input length should be`, "Range of input length should be [1, 129024]",
 		"https://www.alibabacloud.com/help/en/model-studio/error-code"},
@@ -137,9 +172,14 @@ var wordings = []wording{
 
 	{KindUnknownModel, `model_not_found|model not found|no such model|unknown model|invalid model|not a valid model`,
 		"The model `gpt-9` does not exist or you do not have access to it.: model_not_found", sourceOpenAI},
+	{KindUnknownModel, `deploymentnotfound|deployment for this resource does not exist`,
+		"DeploymentNotFound: The API deployment for this resource does not exist.",
+		"https://learn.microsoft.com/azure/ai-foundry/openai/how-to/create-resource"},
 	{KindUnknownModel, `model .{1,200} (?:does not exist|was not found|is not found|not found|is not available)`,
 		"model 'qwen9' not found, try pulling it first", "https://github.com/ollama/ollama/blob/main/docs/faq.md"},
 	{KindUnknownModel, `not_found_error.*model:`, "not_found_error: model: claude-9", sourceAnthropic},
+	{KindBadRequest, `can handle the requested parameters`, "No endpoints found that can handle the requested parameters.",
+		"https://github.com/openstory-so/openstory/issues/1317"},
 	{KindUnknownModel, `no endpoints found`, "No endpoints found for acme/none.", sourceOpenRouter},
 
 	{KindAuth, `invalid_api_key|incorrect api key|invalid api key|invalid x-api-key|authentication`,
@@ -162,7 +202,7 @@ var wordingPatterns = func() []*regexp.Regexp {
 // the status, and else by the status. A proxy's page about a server that is down may hold
 // any words.
 func kindOf(status int, s said) ErrorKind {
-	if s.status != 0 && (status < 300 || status == 0) {
+	if s.status != 0 && status < 300 {
 		status = s.status
 	}
 	text := s.text()

@@ -27,6 +27,34 @@ func TestWordings(t *testing.T) {
 	}
 }
 
+// Endpoints that say how large their window is.
+func TestStatedWindow(t *testing.T) {
+	for words, want := range map[string]int{
+		"prompt is too long: 213,462 tokens > 200,000 maximum":                                           200000,
+		"Range of input length should be [1, 129024]":                                                    129024,
+		"exceed context limit: 198000 + 8192 > 200000, decrease input length":                            200000,
+		"too large for model with 131072 maximum context length":                                         131072,
+		"Input length 140000 exceeds the maximum allowed input length of 131072 tokens.":                 131072,
+		"The input token count (1196265) exceeds the maximum number of tokens allowed (1048575)":         1048575,
+		"`inputs` tokens + `max_new_tokens` must be <= 8192. Given: 3000 `inputs`":                       8192,
+		"Request body too large for gpt-4o model. Max size: 8000 tokens.":                                8000,
+		"the request exceeds the available context size, try increasing it (n_ctx: 8192)":                8192,
+		"The number of tokens to keep from the initial prompt is greater than the context length.":       0,
+		"you requested 8192 output tokens and your prompt contains at least 130000 input tokens":         0,
+		"the model is loaded with context length of only 4096 tokens, which is not enough":               4096,
+		"Your request exceeded model token limit: 262144 (requested: 270000)":                            262144,
+		"This model's maximum prompt length is 131072 but the request contains 537812 tokens":            131072,
+		"The input (140000 tokens) is longer than the model's context length (131072 tokens).":           131072,
+		"prompt token count of 140000 exceeds the limit of 128000":                                       128000,
+		"This model's maximum context length is 8192 tokens. However, you requested 9000 output tokens.": 8192,
+	} {
+		l := trial{window: 10_000_000, tokens: 100}
+		if l.learnWindow(strings.ToLower(words)); l.l.Window != want {
+			t.Errorf("%q: %d, want %d", words, l.l.Window, want)
+		}
+	}
+}
+
 // What outranks what, and what a status says where the words say nothing.
 func TestKinds(t *testing.T) {
 	for _, c := range []struct {

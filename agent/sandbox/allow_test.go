@@ -26,6 +26,8 @@ func TestAllowed(t *testing.T) {
 		"2130706433:443":             "",
 		"0x7f000001:443":             "",
 		"proxy.golang.org@evil:443":  "",
+		"proxy.golang.org:443.evil":  "",
+		"proxy.golang.org:443:443":   "",
 		"proxy.golang.org\x00.a:443": "",
 		"proxy.golang.org":           "",
 		":443":                       "",

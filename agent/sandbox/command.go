@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -106,6 +107,10 @@ const (
 	ByOutput EndReason = "output"
 	ByCancel EndReason = "cancelled"
 )
+
+// ErrDiscarded says that what a command left in the folders that it could write could not be brought into a state in
+// which anybody may meet it. These folders are empty now, and are others than they were.
+var ErrDiscarded = errors.New("what the command left could not be looked through, so it was discarded as a whole")
 
 // Result is what came of a command.
 type Result struct {

@@ -31,7 +31,8 @@ const commandNiceness = 10
 // share a work tree must be run one after the other.
 //
 // When ctx ends, the command is ended too, and the result says so. An error means
-// that the command was not run, or that it could not be watched and was ended.
+// that the command was not run, or that it could not be watched and was ended; with
+// [ErrDiscarded] what it could write is gone.
 func (s *Sandbox) Run(ctx context.Context, c Command) (_ Result, err error) {
 	defer func() {
 		if err != nil {

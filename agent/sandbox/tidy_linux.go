@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -15,6 +16,8 @@ import (
 const (
 	tidyAtMost = time.Minute
 	tidyWithin = 10 * time.Second // once the time of whoever runs the command is over
+	// discardWithin bounds how long what is discarded is removed. The rest of it stays where nobody meets it.
+	discardWithin = 5 * time.Second
 )
 
 var errUntidy = errors.New("there is too much to look through")
@@ -52,9 +55,20 @@ func handOver(ctx context.Context, c Command) error {
 //     hide as much in a closed folder as one may use.
 //   - No file gives the rights of its owner or group to who runs it on this host.
 //   - No folder is nested deeper than maxDepth: what is deeper is removed.
-func tidyUp(ctx context.Context, c Command) (m treeSize, err error) {
+//
+// Where that is not done in time, or can't be done, all of it is discarded, and the error is [ErrDiscarded].
+func tidyUp(ctx context.Context, c Command) (treeSize, error) {
 	ctx, cancel := withTimeToTidy(ctx)
 	defer cancel()
+	return tidyTrees(ctx, c)
+}
+
+func tidyTrees(ctx context.Context, c Command) (m treeSize, err error) {
+	defer func() {
+		if err != nil {
+			err = discard(c.writable(), err)
+		}
+	}()
 	for _, tree := range c.writable() {
 		st, err := os.Stat(tree)
 		if err == nil && (st.Mode().Perm()&0o700 != 0o700 || st.Mode()&(fs.ModeSetuid|fs.ModeSetgid) != 0) {
@@ -68,6 +82,31 @@ func tidyUp(ctx context.Context, c Command) (m treeSize, err error) {
 		}
 	}
 	return m, nil
+}
+
+// discard puts empty folders in the place of trees. What they held goes into folders that are closed to everybody
+// else, where its set-user-ID bits lend nothing, and is removed from there.
+func discard(trees []string, why error) error {
+	err := fmt.Errorf("%w: %w", ErrDiscarded, why)
+	ctx, cancel := context.WithTimeoutCause(context.Background(), discardWithin, errUntidy)
+	defer cancel()
+	var closed []string
+	for _, tree := range trees {
+		at, failed := os.MkdirTemp(filepath.Dir(tree), ".discarded-*") // for its owner alone
+		if failed == nil {
+			closed = append(closed, at)
+			if failed = os.Rename(tree, filepath.Join(at, "tree")); failed == nil {
+				failed = os.Mkdir(tree, 0o700)
+			}
+		}
+		if failed != nil {
+			err = errors.Join(err, failed, os.Chmod(tree, 0)) // nobody else gets in, at least
+		}
+	}
+	for _, at := range closed {
+		_ = removeTree(ctx, at) // the rest is removed with what is around it
+	}
+	return err
 }
 
 // withTimeToTidy is a context that may outlive ctx for tidyWithin.

@@ -5,8 +5,11 @@ package sandbox
 import (
 	"context"
 	"errors"
+	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -52,4 +55,78 @@ func TestWalkIsCancelled(t *testing.T) {
 	if !errors.Is(err, over) || met != 2 {
 		t.Errorf("%d were met: %v", met, err)
 	}
+}
+
+// What a command left is tidied as a whole or discarded as a whole: where tidying up was not done in time, nothing of
+// it is met by anybody.
+func TestUntidyTreesAreDiscarded(t *testing.T) {
+	tidied, discarded := 0, 0
+	for _, entries := range []int{0, 1, 10, 100, 5000} { // met before the time is over
+		in := t.TempDir()
+		c := Command{Dir: filepath.Join(in, "tree"), Mounts: []Mount{{From: filepath.Join(in, "cache"), Writable: true},
+			{From: filepath.Join(in, "kept")}}}
+		deep := filepath.Join(c.Dir, "a", strings.Repeat("d/", maxDepth+50))
+		if err := errors.Join(os.MkdirAll(deep, 0o755), os.Mkdir(c.Mounts[0].From, 0o755),
+			os.Mkdir(c.Mounts[1].From, 0o755)); err != nil {
+			t.Fatal(err)
+		}
+		for _, tree := range []string{c.Dir, c.Mounts[0].From, c.Mounts[1].From} {
+			for i := range 30 {
+				name := filepath.Join(tree, fmt.Sprint("f", i))
+				if err := errors.Join(os.WriteFile(name, nil, 0o755), os.Chmod(name, 0o755|fs.ModeSetuid)); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		_, err := tidyTrees(&endsAfter{Context: t.Context(), left: entries}, c)
+		if err != nil != errors.Is(err, ErrDiscarded) {
+			t.Fatalf("after %d entries: %v", entries, err)
+		}
+		for _, tree := range []string{c.Dir, c.Mounts[0].From} {
+			there, deepest := 0, 0
+			if err := filepath.WalkDir(tree, func(p string, d fs.DirEntry, err error) error {
+				if err != nil {
+					return err
+				}
+				there++
+				deepest = max(deepest, strings.Count(p[len(tree):], "/"))
+				if st, err := d.Info(); err != nil || st.Mode()&fs.ModeSetuid != 0 {
+					t.Errorf("after %d entries %s has %s: %v", entries, p, st.Mode(), err)
+				}
+				return nil
+			}); err != nil {
+				t.Error(err)
+			}
+			if deepest > maxDepth+1 || (err != nil) != (there == 1) {
+				t.Errorf("after %d entries %s has %d, %d deep (%v)", entries, tree, there, deepest, err)
+			}
+		}
+		if left, err := os.ReadDir(c.Mounts[1].From); err != nil || len(left) != 30 {
+			t.Errorf("of what can only be read, %d files are left: %v", len(left), err)
+		}
+		if left, err := os.ReadDir(in); err != nil || len(left) != 3 {
+			t.Errorf("beside the trees lie %v: %v", left, err)
+		}
+		if err != nil {
+			discarded++
+		} else {
+			tidied++
+		}
+	}
+	if tidied == 0 || discarded < 3 {
+		t.Errorf("%d trees were tidied, %d discarded", tidied, discarded)
+	}
+}
+
+// endsAfter is a context that ends when it was looked at so many times.
+type endsAfter struct {
+	context.Context
+	left int
+}
+
+func (c *endsAfter) Err() error {
+	if c.left--; c.left < 0 {
+		return context.DeadlineExceeded
+	}
+	return nil
 }

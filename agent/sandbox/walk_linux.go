@@ -101,11 +101,13 @@ func (w *treeWalk) tell(err error) {
 
 // RemoveAll removes a tree that commands wrote. Folders in it may lack permissions, and
 // be nested as deep as they like.
-func RemoveAll(dir string) error {
+func RemoveAll(dir string) error { return removeTree(context.Background(), dir) }
+
+func removeTree(ctx context.Context, dir string) error {
 	fd, err := unix.Open(filepath.Dir(dir), unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
 	if err == nil {
 		defer unix.Close(fd)
-		err = removeFolder(context.Background(), fd, filepath.Base(dir))
+		err = removeFolder(ctx, fd, filepath.Base(dir))
 	}
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("remove %s: %w", filepath.Base(dir), err)

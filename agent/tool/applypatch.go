@@ -40,8 +40,8 @@ func (PatchTool) Description() string { return patchDescription }
 // Schema describes the arguments.
 func (PatchTool) Schema() json.RawMessage {
 	return json.RawMessage(`{"type":"object","properties":{
-"patch":{"type":"string","description":"unified diff"}},
-"required":["patch"],"additionalProperties":false}`)
+"patch":{"type":"string"}},
+"required":["patch"]}`)
 }
 
 // Call applies the patch: first in memory, then to the files.
@@ -50,7 +50,11 @@ func (PatchTool) Call(_ context.Context, env Env, args json.RawMessage) (Result,
 	if err := decodeArgs(args, &a); err != nil {
 		return Result{}, err
 	}
-	files, err := parsePatch(a.Patch)
+	diff, err := unwrapPatch(a.Patch)
+	if err != nil {
+		return Result{}, err
+	}
+	files, err := parsePatch(diff)
 	if err != nil {
 		return Result{}, err
 	}

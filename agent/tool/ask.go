@@ -40,7 +40,7 @@ func (AskTool) Schema() json.RawMessage {
 "why":{"type":"string","description":"what in the task is ambiguous, and what depends on it"},
 "options":{"type":"array","minItems":2,"maxItems":4,"items":{"type":"string"},
 "description":"possible answers, the fastest to carry out first"}},
-"required":["question","why","options"],"additionalProperties":false}`)
+"required":["question","why","options"]}`)
 }
 
 // Call ends the attempt with the question, unless work has begun.

@@ -26,8 +26,8 @@ func (DeleteTool) Description() string { return deleteDescription }
 // Schema describes the arguments.
 func (DeleteTool) Schema() json.RawMessage {
 	return json.RawMessage(`{"type":"object","properties":{
-"path":{"type":"string","description":"file, or empty directory, relative to the repository's root"}},
-"required":["path"],"additionalProperties":false}`)
+"path":{"type":"string","description":"file or empty directory"}},
+"required":["path"]}`)
 }
 
 // Call removes the file.

@@ -43,8 +43,8 @@ func (t DivideTool) Schema() json.RawMessage {
 "paths":{"type":"array","items":{"type":"string"},"description":"files that it will change"},
 "needs":{"type":"array","items":{"type":"integer","minimum":1},`+
 		`"description":"numbers of the earlier parts that it rests on"}},
-"required":["do","done_when","check"],"additionalProperties":false}}},
-"required":["summary","parts"],"additionalProperties":false}`, t.Most))
+"required":["do","done_when","check"]}}},
+"required":["summary","parts"]}`, t.Most))
 }
 
 // Call ends the run with the parts. A long summary is cut.

@@ -31,12 +31,12 @@ func (EditTool) Description() string { return editDescription }
 // Schema describes the arguments.
 func (EditTool) Schema() json.RawMessage {
 	return json.RawMessage(`{"type":"object","properties":{
-"path":{"type":"string","description":"file, relative to the repository's root"},
+"path":{"type":"string"},
 "old":{"type":"string",
-"description":"the text to replace, exactly as it stands in the file, without line numbers; it must occur once"},
-"new":{"type":"string","description":"the text to put in its place; empty deletes"},
+"description":"text to replace, without line numbers"},
+"new":{"type":"string","description":"text in its place; empty deletes"},
 "all":{"type":"boolean","description":"replace every occurrence; default false"}},
-"required":["path","old","new"],"additionalProperties":false}`)
+"required":["path","old","new"]}`)
 }
 
 // Call replaces the text.

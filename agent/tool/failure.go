@@ -35,9 +35,8 @@ func (FailureTool) Description() string { return failureDescription }
 // Schema describes the arguments.
 func (FailureTool) Schema() json.RawMessage {
 	return json.RawMessage(`{"type":"object","properties":{
-"check":{"type":"string","description":"name of the failing check; may be left out when there is one"},
-"start":{"type":"integer","minimum":1,"description":"first line; default 1"}},
-"additionalProperties":false}`)
+"check":{"type":"string","description":"name of the check"},
+"start":{"type":"integer","minimum":1,"description":"first line; default 1"}}}`)
 }
 
 // Call shows one page of a check, or lists the checks.

@@ -33,10 +33,9 @@ func (ListTool) Description() string { return listDescription }
 // Schema describes the arguments.
 func (ListTool) Schema() json.RawMessage {
 	return json.RawMessage(`{"type":"object","properties":{
-"path":{"type":"string","description":"directory, relative to the repository's root; default ."},
+"path":{"type":"string","description":"relative to the repository's root; default ."},
 "depth":{"type":"integer","minimum":1,"maximum":6,"description":"levels to show; default 1"},
-"skip":{"type":"integer","minimum":0,"description":"entries to skip, for the next page; default 0"}},
-"additionalProperties":false}`)
+"skip":{"type":"integer","minimum":0,"description":"for the next page"}}}`)
 }
 
 // Call lists one page.

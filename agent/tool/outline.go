@@ -40,10 +40,9 @@ func (OutlineTool) Description() string { return outlineDescription }
 // Schema describes the arguments.
 func (OutlineTool) Schema() json.RawMessage {
 	return json.RawMessage(`{"type":"object","properties":{
-"path":{"type":"string","description":"file or directory, relative to the repository's root; default ."},
-"match":{"type":"string","description":"regular expression (RE2 syntax); only definitions whose name matches"},
-"skip":{"type":"integer","minimum":0,"description":"definitions to skip, for the next page; default 0"}},
-"additionalProperties":false}`)
+"path":{"type":"string","description":"file or directory; default ."},
+"match":{"type":"string","description":"RE2 expression; only names that match"},
+"skip":{"type":"integer","minimum":0,"description":"for the next page"}}}`)
 }
 
 // Call shows one page.

@@ -42,8 +42,8 @@ func (PlanTool) Schema() json.RawMessage {
 	return json.RawMessage(`{"type":"object","properties":{
 "steps":{"type":"array","minItems":1,"maxItems":30,"items":{"type":"object","properties":{
 "do":{"type":"string"},"status":{"type":"string","enum":["pending","doing","done"]}},
-"required":["do","status"],"additionalProperties":false}}},
-"required":["steps"],"additionalProperties":false}`)
+"required":["do","status"]}}},
+"required":["steps"]}`)
 }
 
 // Call records the plan.

@@ -45,8 +45,8 @@ func (ProposeTool) Schema() json.RawMessage {
 "do":{"type":"string","description":"one step, with the files that it touches"},
 "done_when":{"type":"string",
 "description":"how one can tell that it is done: a test, a command, something that can be seen"}},
-"required":["do","done_when"],"additionalProperties":false}}},
-"required":["summary","steps"],"additionalProperties":false}`)
+"required":["do","done_when"]}}},
+"required":["summary","steps"]}`)
 }
 
 // Call ends the attempt with the plan. A long summary is cut.

@@ -38,10 +38,10 @@ func (ReadTool) Description() string { return readDescription }
 // Schema describes the arguments.
 func (ReadTool) Schema() json.RawMessage {
 	return json.RawMessage(`{"type":"object","properties":{
-"path":{"type":"string","description":"file, relative to the repository's root"},
+"path":{"type":"string","description":"relative to the repository's root"},
 "start":{"type":"integer","minimum":1,"description":"first line; default 1"},
-"lines":{"type":"integer","minimum":1,"maximum":400,"description":"how many lines; default 400"}},
-"required":["path"],"additionalProperties":false}`)
+"lines":{"type":"integer","minimum":1,"maximum":400}},
+"required":["path"]}`)
 }
 
 // Call reads one page.

@@ -48,7 +48,7 @@ func (RunTool) Schema() json.RawMessage {
 	return json.RawMessage(`{"type":"object","properties":{
 "command":{"type":"string","description":"shell command line"},
 "seconds":{"type":"integer","minimum":1,"maximum":1800,"description":"after which it is stopped; default 120"}},
-"required":["command"],"additionalProperties":false}`)
+"required":["command"]}`)
 }
 
 // Call runs the command.

@@ -33,8 +33,7 @@ func (TestTool) Description() string { return testDescription }
 // Schema describes the arguments.
 func (TestTool) Schema() json.RawMessage {
 	return json.RawMessage(`{"type":"object","properties":{
-"seconds":{"type":"integer","minimum":1,"maximum":1800,"description":"after which they are stopped; default 600"}},
-"additionalProperties":false}`)
+"seconds":{"type":"integer","minimum":1,"maximum":1800,"description":"after which they are stopped; default 600"}}}`)
 }
 
 // Call runs the tests and reads what failed.

@@ -50,13 +50,13 @@ func (SearchTool) Description() string { return searchDescription }
 func (SearchTool) Schema() json.RawMessage {
 	return json.RawMessage(`{"type":"object","properties":{
 "pattern":{"type":"string",
-"description":"regular expression (RE2 syntax), matched line by line; (?i) at its beginning ignores case"},
+"description":"RE2 expression; (?i) at its beginning ignores case"},
 "path":{"type":"string","description":"file or directory to search; default ."},
-"glob":{"type":"string","description":"only files that match, such as *.go or src/**/*.ts"},
+"glob":{"type":"string","description":"such as *.go or src/**/*.ts"},
 "context":{"type":"integer","minimum":0,"maximum":10,
-"description":"lines to show before and after each match; default 0"},
-"skip":{"type":"integer","minimum":0,"description":"matches to skip, for the next page; default 0"}},
-"required":["pattern"],"additionalProperties":false}`)
+"description":"lines before and after"},
+"skip":{"type":"integer","minimum":0,"description":"for the next page"}},
+"required":["pattern"]}`)
 }
 
 // Call searches until one page is full.

@@ -30,9 +30,9 @@ func (WriteTool) Description() string { return writeDescription }
 // Schema describes the arguments.
 func (WriteTool) Schema() json.RawMessage {
 	return json.RawMessage(`{"type":"object","properties":{
-"path":{"type":"string","description":"file, relative to the repository's root; directories are made"},
-"content":{"type":"string","description":"the whole text of the file"}},
-"required":["path","content"],"additionalProperties":false}`)
+"path":{"type":"string"},
+"content":{"type":"string","description":"the whole text"}},
+"required":["path","content"]}`)
 }
 
 // Call writes the file.

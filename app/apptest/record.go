@@ -359,6 +359,9 @@ func (s *Stage) recordDecisions() string {
 			if unordered[kind] || kind == sia.KMemoryCommitted && !strings.Contains(e.Why, ";") {
 				continue // memory that nothing waited for
 			}
+			if f, ok := e.Event.Fact.(sia.Evidenced); ok && saysNothing(f.Evidence) {
+				continue // it came while something else was done
+			}
 			words := e.Why
 			if e.Ignored != "" {
 				words = "ignored: " + e.Ignored
@@ -373,6 +376,12 @@ func (s *Stage) recordDecisions() string {
 		}
 	}
 	return b.String()
+}
+
+// saysNothing reports whether running the tests spoke for a change, or could not be done.
+func saysNothing(e sia.TestEvidence) bool {
+	firm, broken := e.Asks()
+	return len(firm)+len(broken) == 0
 }
 
 // inOrder are the events of a task with those in the order of what they say of which several

@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"github.com/sia-bot/sia/agent/llm"
+	"github.com/sia-bot/sia/agent/llm/flavour"
 	"github.com/sia-bot/sia/agent/llm/scripted"
 	"github.com/sia-bot/sia/agent/sandbox"
 	"github.com/sia-bot/sia/app"
@@ -61,9 +62,12 @@ type Config struct {
 	Model scripted.Script
 	// who may work, from the cheapest; each name is its model's, too. None: the model coder alone
 	Coders []string
-	Pages  string        // address of SIA's own pages, to which people are linked; "": none
-	SignIn bool          // people sign in at [Stage.Public], which is the address of the pages then
-	Notify notify.Config // who is told outside of GitHub; the zero value: nobody
+	// Flavours are servers that stand in front of the scripted model, by the names of models, and
+	// are what is particular about theirs; "": of those that have none of their own
+	Flavours map[string]flavour.Flavour
+	Pages    string        // address of SIA's own pages, to which people are linked; "": none
+	SignIn   bool          // people sign in at [Stage.Public], which is the address of the pages then
+	Notify   notify.Config // who is told outside of GitHub; the zero value: nobody
 	// new repositories get settings proposed; else the branches and pull requests there are those of tasks alone
 	Welcome bool
 	Repos   sia.AllowList // where the server works; empty: everywhere
@@ -79,6 +83,8 @@ type Stage struct {
 	Clock   *Clock
 	Install int64  // the installation's id
 	Public  string // where people sign in; "": nowhere
+	// Fronts are the servers in front of the scripted model, by the names of models
+	Fronts map[string]*flavour.Server
 
 	t      testing.TB
 	dir    string
@@ -112,6 +118,7 @@ func Start(t testing.TB, c Config) *Stage {
 	}
 	s.config.Welcome, s.config.Repos = c.Welcome, c.Repos
 	s.config.Models.Coders = coders(c.Coders, s.config.Models.Coder)
+	s.flavoured(c.Flavours)
 	storetest.Create(t, s.Database())
 	s.start()
 	front := httptest.NewServer(s.valid.Webhooks(http.HandlerFunc(s.forward)))

@@ -16,6 +16,7 @@
 //   - refusal: how GitHub says no.
 //   - model: what there is: repositories, issues, checks, apps.
 //   - rules: what stands in the way of a merge.
+//   - oracle: whether a pull request's head is green, stated apart from SIA.
 //   - payload: how GitHub prints it as JSON.
 //   - access: tokens, and what they may do.
 //   - world: what happens, and what follows from it.

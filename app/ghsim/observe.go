@@ -11,6 +11,7 @@ import (
 	"github.com/sia-bot/sia/app/ghsim/git"
 	"github.com/sia-bot/sia/app/ghsim/journal"
 	"github.com/sia-bot/sia/app/ghsim/model"
+	"github.com/sia-bot/sia/app/ghsim/oracle"
 	"github.com/sia-bot/sia/app/ghsim/people"
 	"github.com/sia-bot/sia/app/ghsim/world"
 )
@@ -50,8 +51,14 @@ type (
 	Rule = model.Rule
 	// BotPush is what a bot pushes, and with which token.
 	BotPush = people.BotPush
+	// JobView is a job that begins and ends by hand (Config.ByHand).
+	JobView = people.JobView
 	// AppCheck is a check run as an app makes it through the API.
 	AppCheck = people.Check
+	// OracleQuestion names a pull request and what SIA was told about it.
+	OracleQuestion = oracle.Question
+	// OracleAnswer is how a pull request's present head stands.
+	OracleAnswer = oracle.Answer
 )
 
 // The tokens that a bot pushes with.
@@ -136,6 +143,10 @@ func (s *Server) DropDeliveries(match func(Delivery) bool) { s.queue.Drop(match)
 // DuplicateDeliveries makes deliveries that match arrive twice. nil ends it.
 // match must not call the server.
 func (s *Server) DuplicateDeliveries(match func(Delivery) bool) { s.queue.Duplicate(match) }
+
+// DivertDeliveries has what is sent from now on handed to a function instead of over HTTP, in order, as if the
+// application had answered 202. It must not call the server. nil ends it.
+func (s *Server) DivertDeliveries(to func(Delivery)) { s.queue.Divert(to) }
 
 // HoldDeliveries keeps deliveries that match back until Release. nil ends it for
 // new ones. match must not call the server.

@@ -40,6 +40,7 @@ type Config struct {
 	Parallel      int           // workflow runs executed at a time; default 2
 	JobTimeout    time.Duration // of one workflow job; default 10 minutes
 	NoWorkflows   bool          // workflows are not run; tests create checks themselves
+	ByHand        bool          // no job runs by itself: tests begin and end each (people.Jobs)
 	AppKeyPEM     []byte        // every app's private key (PKCS #1), for tests to which generating one is too slow
 
 	// Wrap, when set, is put around the whole HTTP handler, for instance a
@@ -106,7 +107,7 @@ func New(cfg Config) (*Server, error) {
 		Hub: s.hub, Monitor: s.mon, Git: store, Shaper: shape, Journal: s.journal, Queue: s.queue,
 		Runner: runner.New(runner.Config{Dir: s.dir, Shell: cfg.WorkflowShell, Timeout: cfg.JobTimeout, Clock: s.hub.Now,
 			Logger: cfg.Logger}),
-		Parallel: cfg.Parallel, NoWorkflows: cfg.NoWorkflows, Logger: cfg.Logger,
+		Parallel: cfg.Parallel, NoWorkflows: cfg.NoWorkflows, ByHand: cfg.ByHand, Logger: cfg.Logger,
 	})
 	desk := access.NewDesk(s.hub, cfg.AppKeyPEM)
 	hook := people.Webhook{URL: cfg.WebhookURL, Secret: cfg.WebhookSecret}

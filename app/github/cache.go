@@ -93,8 +93,8 @@ func revalidable(wire []byte) bool {
 		isWhole(wire)
 }
 
-// isWhole reports whether the body of an answer is JSON to its end and not
-// null. Half an answer that was kept would be confirmed by its entity tag, and
+// isWhole reports whether the body of an answer is JSON to its end, not null,
+// and not words in its place. Half an answer that was kept would be confirmed by its entity tag, and
 // stay half.
 func isWhole(wire []byte) bool {
 	resp, err := http.ReadResponse(bufio.NewReader(bytes.NewReader(wire)), nil)
@@ -107,5 +107,6 @@ func isWhole(wire []byte) bool {
 		return false
 	}
 	body = bytes.TrimSpace(body)
-	return json.Valid(body) && !bytes.Equal(body, []byte("null"))
+	_, words := onlyWords(body)
+	return json.Valid(body) && !bytes.Equal(body, []byte("null")) && !words
 }

@@ -189,7 +189,7 @@ func missingPermission(resp *http.Response, said string) string {
 // for moments after a push of one that it was: its servers hear of it one after
 // the other.
 var lagWords = lazyregexp.New(`(?i)no commits? (?:found|between)|` +
-	`\b(?:head|base|sha|head_sha|commit|commit_id|ref|reference|object)\b[^.;]{0,60}` +
+	`\b(?:head|base|branch|sha|head_sha|commit|commit_id|ref|reference|object)\b[^.;]{0,60}` +
 	`\b(?:can't be blank|invalid|is not valid|missing|not found|does not exist|could not be found|must be a branch)`)
 
 // isLag reports whether GitHub refused because it does not know a commit or branch.

@@ -153,7 +153,7 @@ func (r *Repo) findIssue(ctx context.Context, marker string) (Issue, bool, error
 		seen := 0
 		for i, err := range eachPage(func(o gh.ListOptions) ([]*gh.Issue, *gh.Response, error) {
 			if creator == "" && o.Page > unfilteredPages {
-				return nil, nil, nil
+				return []*gh.Issue{}, nil, nil
 			}
 			return r.gh.Issues.ListByRepo(ctx, r.repo.Owner, r.repo.Name,
 				&gh.IssueListByRepoOptions{State: "all", Creator: creator, ListOptions: o})

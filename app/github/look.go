@@ -43,6 +43,7 @@ type Look struct {
 	WorkflowsKnown bool
 	Merge          Mergeability // zero: without a pull request, or where its head is another commit
 	Base           *Look        // of the commit that LookAt.Base names; nil: it was not read
+	Earlier        []Look       // of the commits that LookAt.Earlier names, in their order; nil: they were not read
 	History        History      // near the branch that LookAt.Branch names; zero: it was not asked for, or is not known
 }
 
@@ -52,11 +53,16 @@ type LookAt struct {
 	Pull   int    // number of the pull request whose head that should be; 0: none
 	Base   string // the commit that it stands on, where that is wanted as well
 	Branch string // the branch that it is to be merged into, where what reports near it is wanted; empty: it is not
+	// heads that the pull request had before, where what reported on them is wanted: at most MaxEarlier
+	Earlier []string
 }
+
+// MaxEarlier bounds how many earlier heads a look reads.
+const MaxEarlier = 3
 
 // Look reads a pull request, what judges a commit, how the pull request can be merged, and what judges the commit
 // that it stands on. It is one request where GitHub answers GraphQL; where it does not, or has more than one page to
-// tell, pull request and checks are read over REST, and the base is not.
+// tell, pull request and checks are read over REST, and neither the base nor earlier heads are.
 func (r *Repo) Look(ctx context.Context, at LookAt) (Look, error) {
 	look, whole, err := r.lookAtOnce(ctx, at)
 	if err != nil || whole {

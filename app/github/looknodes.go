@@ -124,10 +124,27 @@ type lookAnswer struct {
 
 		Object      *commitNode `json:"object"`
 		Base        *commitNode `json:"base"`
+		Earlier0    *commitNode `json:"earlier0"`
+		Earlier1    *commitNode `json:"earlier1"`
+		Earlier2    *commitNode `json:"earlier2"`
 		PullRequest *pullNode   `json:"pullRequest"`
 		Branch      *branchNode `json:"branch"`
 		Merged      *mergedNode `json:"merged"`
 	} `json:"repository"`
+}
+
+// earlier are what judges the given commits; nil where one is not whole.
+func (a *lookAnswer) earlier(shas []string) []Look {
+	all := []*commitNode{a.Repository.Earlier0, a.Repository.Earlier1, a.Repository.Earlier2}
+	var out []Look
+	for i, sha := range shas {
+		look, whole := all[i].look(sha)
+		if !whole {
+			return nil
+		}
+		out = append(out, look)
+	}
+	return out
 }
 
 func (n *statusNode) statuses() []Status {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 
 	"github.com/sia-bot/sia/sia"
@@ -62,6 +63,10 @@ func (r *Repo) lookAtOnce(ctx context.Context, at LookAt) (look Look, whole bool
 	if at.Base != "" {
 		q.add("$base: String!", baseSelection, "base", at.Base)
 	}
+	for i, sha := range at.Earlier[:min(len(at.Earlier), MaxEarlier)] {
+		name := fmt.Sprintf("earlier%d", i)
+		q.add("$"+name+": String!", fmt.Sprintf(" %[1]s: object(expression: $%[1]s) { ...judges }", name), name, sha)
+	}
 	remembered, known := r.histories.get(at.Branch)
 	if at.Branch != "" && !known {
 		q.add("$branch: String!", branchSelection, "branch", "refs/heads/"+at.Branch)
@@ -89,6 +94,7 @@ func (r *Repo) lookAtOnce(ctx context.Context, at LookAt) (look Look, whole bool
 	if base, whole := got.Repository.Base.look(at.Base); whole {
 		look.Base = &base
 	}
+	look.Earlier = got.earlier(at.Earlier[:min(len(at.Earlier), MaxEarlier)])
 	if at.Pull != 0 && !look.takePull(got.Repository.PullRequest, at.SHA) {
 		return Look{}, false, nil
 	}
@@ -156,5 +162,8 @@ func (l *Look) ownWorkflows(name string) {
 	}
 	if l.Base != nil {
 		l.Base.ownWorkflows(name)
+	}
+	for i := range l.Earlier {
+		l.Earlier[i].ownWorkflows(name)
 	}
 }

@@ -54,8 +54,8 @@ func (t *outerTransport) RoundTrip(req *http.Request) (*http.Response, error) {
 	if len(body) > maxAnswer {
 		return nil, fmt.Errorf("answer is larger than %d MiB", maxAnswer>>20)
 	}
-	if holdsNothing(req, resp, body) {
-		return nil, errNothing
+	if err := empty(req, resp, body); err != nil {
+		return nil, err
 	}
 	resp.Body = io.NopCloser(bytes.NewReader(MendDates(body)))
 	return resp, nil

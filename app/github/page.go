@@ -19,13 +19,13 @@ func isHollow(element any) bool {
 	return v.Kind() == reflect.Pointer && (v.IsNil() || v.Elem().IsZero())
 }
 
-// eachPage walks a paginated list. It ends with the error when a page can't be had.
+// eachPage walks a paginated list. It ends with the error when a page can't be had; one without a list is none.
 func eachPage[T any](fetch func(gh.ListOptions) ([]T, *gh.Response, error)) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		opts := gh.ListOptions{PerPage: perPage, Page: 1}
 		for range maxPages {
 			items, resp, err := fetch(opts)
-			if err != nil {
+			if err := wholeList(err, items); err != nil {
 				var zero T
 				yield(zero, err)
 				return

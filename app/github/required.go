@@ -59,6 +59,11 @@ func (r *Repo) Required(ctx context.Context, branch string) (Requirements, error
 		got.All = slices.Clone(got.All)
 		return got, nil
 	}
+	return r.RequiredNow(ctx, branch)
+}
+
+// RequiredNow is Required as it is now, for the last word before something is said to be green.
+func (r *Repo) RequiredNow(ctx context.Context, branch string) (Requirements, error) {
 	rules, err := r.requiredByRules(ctx, branch)
 	if err != nil {
 		return Requirements{}, r.fail(err, "read the rules of branch %s of %s", branch, r.repo)
@@ -208,6 +213,8 @@ func (r *Repo) requiredByProtection(ctx context.Context, branch string) (Require
 	}
 	err := r.send(ctx, http.MethodGet, at, nil, &b)
 	switch {
+	case refusalSays(err, "branch not found"): // not hidden: GitHub does not know it yet, or it is gone
+		return Requirements{}, err
 	case hiddenFromApp(err):
 	case err != nil:
 		return Requirements{}, err

@@ -201,6 +201,39 @@ func TestRequiredOnTheSimulator(t *testing.T) {
 	}
 }
 
+// What a branch requires is remembered for a minute, but for the last word.
+func TestRequiredNowOnTheSimulator(t *testing.T) {
+	s := open(t, ghsim.Config{NoWorkflows: true})
+	ctx := context.Background()
+	_, err := s.repo.Required(ctx, "main")
+	check(t, err)
+	check(t, s.sim.SetRuleset(full, "main", "lint"))
+	got, err := s.repo.RequiredNow(ctx, "main")
+	want := github.Requirements{All: []github.Requirement{{Name: "lint"}}, Known: true}
+	if d := cmp.Diff(want, got); d != "" || err != nil {
+		t.Errorf("%s, %v", d, err)
+	}
+	if got, err = s.repo.Required(ctx, "main"); err != nil || len(got.All) != 1 {
+		t.Errorf("then remembered: %+v, %v", got, err)
+	}
+}
+
+// A branch that GitHub's servers don't know yet is no branch with hidden rules: they are asked for again.
+func TestRequiredOfANewBranchOnTheSimulator(t *testing.T) {
+	s := open(t, ghsim.Config{NoWorkflows: true})
+	ctx := context.Background()
+	s.sim.Lag(1)
+	_, err := s.sim.PushFiles(full, "dev", "ann", "another base", map[string]string{"b.txt": "b\n"})
+	check(t, err)
+	check(t, s.sim.SetRuleset(full, "dev", "lint"))
+	if got, err := s.repo.Required(ctx, "dev"); err == nil || sia.IsPermanent(err) {
+		t.Errorf("got %+v, %v", got, err)
+	}
+	if got, err := s.repo.Required(ctx, "dev"); err != nil || !got.Known || len(got.All) != 1 {
+		t.Errorf("a moment later: %+v, %v", got, err)
+	}
+}
+
 func TestMissingPermissionOnTheSimulator(t *testing.T) {
 	s := open(t, ghsim.Config{NoWorkflows: true})
 	check(t, s.sim.SetAppPermissions(s.simID,

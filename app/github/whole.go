@@ -2,16 +2,18 @@ package github
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
+	"fmt"
 	"net/http"
 	"strings"
 )
 
-// errNothing says that an answer of success holds no object. GitHub sends none such
+// errNothing says that an answer of success does not hold what was asked for. GitHub sends none such
 // on purpose; taken for an object, it would be an issue without labels.
 var errNothing = errors.New("an answer of success holds nothing")
 
-// whole is [errNothing] when the id of what an answer holds is none.
+// whole is [errNothing] when what an answer has to hold, such as an id, is missing.
 func whole[T comparable](err error, id T) error {
 	var none T
 	if err == nil && id == none {
@@ -20,15 +22,55 @@ func whole[T comparable](err error, id T) error {
 	return err
 }
 
-// holdsNothing reports whether an answer of success that must hold something is
-// empty or null. What a write made is looked at by its id, see [whole].
-func holdsNothing(req *http.Request, resp *http.Response, body []byte) bool {
-	if req.Method != http.MethodGet && !strings.HasSuffix(req.URL.Path, "/graphql") {
-		return false
-	}
+// wholeList is [errNothing] when an answer lacks its list. One without elements is none that is missing.
+func wholeList[T any](err error, list []T) error { return whole(err, list != nil) }
+
+// refusalKeys are what GitHub's refusals are made of.
+// https://docs.github.com/en/rest/using-the-rest-api/troubleshooting-the-rest-api
+var refusalKeys = map[string]bool{"message": true, "documentation_url": true, "status": true, "errors": true}
+
+// empty is [errNothing] when an answer of success that must hold something is empty, null, an object without
+// anything in it, or words in the place of what was asked for, as a server that fails behind GitHub's front writes
+// them. What else an answer lacks is looked at where it is read, see [whole].
+func empty(req *http.Request, resp *http.Response, body []byte) error {
 	if resp.StatusCode < 200 || resp.StatusCode > 299 || resp.StatusCode == http.StatusAccepted {
-		return false
+		return nil
 	}
+	reads := req.Method == http.MethodGet || strings.HasSuffix(req.URL.Path, "/graphql")
 	body = bytes.TrimSpace(body)
-	return len(body) == 0 || bytes.Equal(body, []byte("null"))
+	if reads && (len(body) == 0 || bytes.Equal(body, []byte("null"))) {
+		return errNothing
+	}
+	words, only := onlyWords(body)
+	switch {
+	case only && words != "":
+		return fmt.Errorf("%w but the words %q", errNothing, words)
+	case only && reads:
+		return errNothing
+	}
+	return nil
 }
+
+// onlyWords reports whether a body is an object that holds nothing but what a refusal is made of, and its message.
+func onlyWords(body []byte) (message string, only bool) {
+	if len(body) > maxRefusal || !bytes.HasPrefix(body, []byte("{")) {
+		return "", false
+	}
+	var fields map[string]json.RawMessage
+	if json.Unmarshal(body, &fields) != nil {
+		return "", false // who reads it says so
+	}
+	for key := range fields {
+		if !refusalKeys[key] {
+			return "", false
+		}
+	}
+	if fields["message"] == nil && fields["errors"] != nil {
+		return "", false // GraphQL says so what went wrong
+	}
+	_ = json.Unmarshal(fields["message"], &message) // what is no text says nothing
+	return scrubbedLine(message), true
+}
+
+// maxRefusal bounds what is looked through for a refusal, in bytes.
+const maxRefusal = 64 << 10

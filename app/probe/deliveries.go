@@ -41,9 +41,11 @@ func deliveries() Section {
 	}, {
 		ID: "deliveries/size",
 		Text: "A payload has up to 25 MB, and anybody can send as much. Headers are looked at first; 64 MiB of " +
-			"bodies are received at a time, then the answer is `503` with `Retry-After`.",
+			"bodies that have arrived are held at a time, then the address that takes most gives way, with `503` and " +
+			"`Retry-After`.",
 		Source: "webhooks/webhook-events-and-payloads",
-		HeldBy: "`TestNothingIsReadOfWhatIsRefused`, `TestBodiesInFlightAreBounded`",
+		HeldBy: "`TestNothingIsReadOfWhatIsRefused`, `TestBodiesInFlightAreBounded`, " +
+			"`TestTheAddressThatTakesMostGivesWay`",
 		NotFor: "needs a server that GitHub reaches",
 	}, {
 		ID:     "deliveries/forms",

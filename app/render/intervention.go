@@ -182,6 +182,18 @@ func failureText(f sia.CheckFailure) string {
 	if text := excerpt(f.Excerpt); text != "" {
 		s += "\n\n" + Fence("text", text)
 	}
+	return s + otherPlaces(f)
+}
+
+// otherPlaces are what else in the log may tell why a check failed. They stand in the fold of the failures,
+// and have none of their own: a fold that is cut must not leave another one open.
+func otherPlaces(f sia.CheckFailure) string {
+	s := ""
+	for _, other := range f.Others {
+		if text := excerpt(other); text != "" {
+			s += "\n\nOr, elsewhere in the log:\n\n" + Fence("text", text)
+		}
+	}
 	return s
 }
 

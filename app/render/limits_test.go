@@ -86,6 +86,21 @@ func TestLongPartsAreShortenedWithANote(t *testing.T) {
 	}
 }
 
+// TestOtherPlaces: where it is unsure which place of a log tells why, the first is shown first.
+func TestOtherPlaces(t *testing.T) {
+	task, iv := failed(), intervention()
+	task.Attempts[0].Failures[0].Others = []string{"error: the cart is empty", "```\n</details>"}
+	got := render.Intervention(task, iv, links)
+	first, second := strings.Index(got, "the cart is empty"), strings.LastIndex(got, "elsewhere in the log")
+	if first < strings.Index(got, strings.Split(task.Attempts[0].Failures[0].Excerpt, "\n")[0]) || second < first {
+		t.Errorf("places at %d and %d:\n%s", first, second, got)
+	}
+	page := toHTML(t, got)
+	if strings.Count(page, "<details>") != strings.Count(page, "</details>") {
+		t.Error("a place closes the fold that it stands in")
+	}
+}
+
 // TestShortenedLogStaysCode: a fold that is cut within a log closes the log's fence.
 func TestShortenedLogStaysCode(t *testing.T) {
 	task, iv := failed(), intervention()

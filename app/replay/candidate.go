@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/sia-bot/sia/agent/testrun"
 	"github.com/sia-bot/sia/gitops"
 	"github.com/sia-bot/sia/sia/secret"
 	"github.com/sia-bot/sia/sia/text"
@@ -22,7 +23,7 @@ const maxChanged = 60
 // candidate is a commit that changed tests and code of one language.
 type candidate struct {
 	gitops.HistoryCommit
-	lang    language
+	lang    testrun.Language
 	changes []gitops.HistoryChange
 	code    []string // changed files that are no tests
 }
@@ -33,16 +34,16 @@ func candidateOf(ctx context.Context, h *gitops.History, c gitops.HistoryCommit)
 	if err != nil || len(changes) > maxChanged {
 		return candidate{}, false, err
 	}
-	for _, l := range languages {
+	for _, l := range testrun.Languages() {
 		tests, code := false, false
 		for _, f := range changes {
-			tests = tests || f.Now.ID != "" && l.isTest(f.Path)
-			code = code || l.isCode(f.Path)
+			tests = tests || f.Now.ID != "" && l.IsTest(f.Path)
+			code = code || l.IsCode(f.Path)
 		}
 		if tests && code {
 			out := candidate{HistoryCommit: c, lang: l, changes: changes}
 			for _, f := range changes {
-				if !l.isTest(f.Path) {
+				if !l.IsTest(f.Path) {
 					out.code = append(out.code, f.Path)
 				}
 			}
@@ -54,22 +55,22 @@ func candidateOf(ctx context.Context, h *gitops.History, c gitops.HistoryCommit)
 
 // split says what of a candidate's tests is laid over its parent, but for those that are left as they were.
 type split struct {
-	over    files               // tests and manifests of the commit
+	over    testrun.Files       // tests and manifests of the commit
 	tests   []string            // those of over that are tests, in order
 	without []string            // tests that the commit deleted
-	before  files               // the parent with over
-	after   files               // the commit, its tests as in before
+	before  testrun.Files       // the parent with over
+	after   testrun.Files       // the commit, its tests as in before
 	made    map[string][]byte   // contents of files that no commit has, by their id
 	leftOut map[string][]string // declarations that files of tests are laid over without
 }
 
 // splitAt lays a candidate's tests over its parent, as chosen. Both ends have the same tests.
-func (c candidate) splitAt(parent, commit files, ch *choice) split {
-	s := split{over: files{}, before: maps.Clone(parent), after: maps.Clone(commit), made: map[string][]byte{}}
+func (c candidate) splitAt(parent, commit testrun.Files, ch *choice) split {
+	s := split{over: testrun.Files{}, before: maps.Clone(parent), after: maps.Clone(commit), made: map[string][]byte{}}
 	for _, f := range c.changes {
-		isTest := c.lang.isTest(f.Path)
+		isTest := c.lang.IsTest(f.Path)
 		switch {
-		case !isTest && !c.lang.isManifest(f.Path):
+		case !isTest && !c.lang.IsManifest(f.Path):
 		case ch.left[f.Path]:
 			put(s.after, f.Path, f.Was)
 		case f.Now.ID != "":
@@ -91,7 +92,7 @@ func (c candidate) splitAt(parent, commit files, ch *choice) split {
 
 // cut lays a test file over without some of its declarations, at both ends.
 func (s *split) cut(p string, whole gitops.HistoryFile, k cut) {
-	whole.ID = blobID(int64(len(k.text)), bytes.NewReader(k.text))
+	whole.ID = testrun.BlobID(int64(len(k.text)), bytes.NewReader(k.text))
 	s.over[p], s.before[p], s.after[p] = whole, whole, whole
 	s.made[whole.ID] = k.text
 	if s.leftOut == nil {
@@ -101,7 +102,7 @@ func (s *split) cut(p string, whole gitops.HistoryFile, k cut) {
 }
 
 // put makes a file of a tree what it is elsewhere, which may be absent.
-func put(tree files, p string, f gitops.HistoryFile) {
+func put(tree testrun.Files, p string, f gitops.HistoryFile) {
 	if f.ID == "" {
 		delete(tree, p)
 	} else {
@@ -124,7 +125,7 @@ var closing = regexp.MustCompile(`(?i)\b(?:close[sd]?|fix(?:e[sd])?|resolve[sd]?
 func (c candidate) task(repo string, s split, failing, passing []string, now time.Time) Task {
 	title, body, _ := strings.Cut(strings.TrimSpace(c.Message), "\n")
 	t := Task{Version: TaskVersion, ID: c.SHA[:idDigits], Repo: repo, Parent: c.Parent, Commit: c.SHA,
-		Language: c.lang.name(), Tests: slices.Sorted(maps.Keys(s.over)), LeftOut: s.leftOut, Without: s.without,
+		Language: c.lang.Name(), Tests: slices.Sorted(maps.Keys(s.over)), LeftOut: s.leftOut, Without: s.without,
 		Failing: failing, Passing: passing, Title: shown(title, maxTitle), Text: shown(strings.TrimSpace(body), maxText),
 		Files: c.code, Mined: now.UTC().Truncate(time.Second)}
 	if m := closing.FindStringSubmatch(c.Message); m != nil {

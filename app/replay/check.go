@@ -17,7 +17,7 @@ type Checked struct {
 // Check verifies tasks again, each end twice.
 func Check(ctx context.Context, s MineSpec, tasks []Task, told func(Task, string)) (Checked, error) {
 	out := Checked{Gone: map[string]string{}, Stuck: map[string]string{}}
-	p := newPair(newBench(s.Box, s.History, s.Folder, s.Hosts, s.Within), filepath.Join(s.Folder.cache(), "trees-check"))
+	p := newPair(newRunner(s.Box, s.History, s.Folder, s.Hosts, s.Within), filepath.Join(s.Folder.cache(), "trees-check"))
 	if err := os.MkdirAll(s.Folder.cache(), 0o700); err != nil {
 		return out, fmt.Errorf("check tasks: %w", err)
 	}

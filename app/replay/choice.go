@@ -4,13 +4,15 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+
+	"github.com/sia-bot/sia/agent/testrun"
 )
 
 // trimmer is a language in which single declarations can be left out of a test file. What is left out is told by
 // names, so that a task can say them.
 type trimmer interface {
-	// faults are the lines of test files that a build complains about, by path.
-	faults(log, group string) map[string][]int
+	// Faults are the lines of test files that a build complains about, by path.
+	Faults(log, group string) map[string][]int
 	// cutAt adds what these lines lie in to what is left out of a file already, and what nothing uses then.
 	// ok is false where that leaves no test, or does not help.
 	cutAt(src []byte, cut []string, lines []int) (names []string, ok bool)
@@ -18,6 +20,12 @@ type trimmer interface {
 	adds(src, was []byte) bool
 	// without is the file without them. Its lines keep their numbers.
 	without(src []byte, names []string) ([]byte, error)
+}
+
+// trimmerOf is the trimmer of a language; false: it has none.
+func trimmerOf(l testrun.Language) (trimmer, bool) {
+	g, ok := l.(testrun.Golang)
+	return goSieve{g}, ok
 }
 
 // choice is what of a commit's tests is laid over its parent.
@@ -35,10 +43,10 @@ type cut struct {
 }
 
 // cutFile leaves declarations out of a test file.
-func cutFile(l language, src []byte, names []string) (cut, error) {
-	t, ok := l.(trimmer)
+func cutFile(l testrun.Language, src []byte, names []string) (cut, error) {
+	t, ok := trimmerOf(l)
 	if !ok {
-		return cut{}, fmt.Errorf("declarations can't be left out of tests of %q", l.name())
+		return cut{}, fmt.Errorf("declarations can't be left out of tests of %q", l.Name())
 	}
 	text, err := t.without(src, names)
 	return cut{names: names, text: text}, err
@@ -46,12 +54,12 @@ func cutFile(l language, src []byte, names []string) (cut, error) {
 
 // narrow leaves out what keeps the tests from being built before: what the compiler names, or else all of the
 // group. Whole files are left where nothing less is possible, or wanted. commit and parent read the files of both.
-func (ch *choice) narrow(c candidate, s split, before report, wholeOnly bool, commit, parent readFile) {
+func (ch *choice) narrow(c candidate, s split, before testrun.Report, wholeOnly bool, commit, parent testrun.ReadFile) {
 	was := len(ch.left)
 	progress := false
-	for _, group := range slices.Sorted(maps.Keys(before.builds)) {
-		log := before.builds[group]
-		named := slices.DeleteFunc(c.lang.broken(log, group), func(f string) bool { return !slices.Contains(s.tests, f) })
+	for _, group := range slices.Sorted(maps.Keys(before.Builds)) {
+		log := before.Builds[group]
+		named := slices.DeleteFunc(c.lang.Broken(log, group), func(f string) bool { return !slices.Contains(s.tests, f) })
 		for _, f := range named {
 			if !wholeOnly && ch.cutFurther(c.lang, f, log, group, commit, parent) {
 				progress = true
@@ -81,8 +89,8 @@ func (ch *choice) leave(f string) {
 }
 
 // cutFurther leaves out of a file what the build complains about, unless nothing that is new would be left.
-func (ch *choice) cutFurther(l language, f, log, group string, commit, parent readFile) bool {
-	t, ok := l.(trimmer)
+func (ch *choice) cutFurther(l testrun.Language, f, log, group string, commit, parent testrun.ReadFile) bool {
+	t, ok := trimmerOf(l)
 	if !ok {
 		return false
 	}
@@ -90,7 +98,7 @@ func (ch *choice) cutFurther(l language, f, log, group string, commit, parent re
 	if err != nil {
 		return false
 	}
-	names, ok := t.cutAt(src, ch.cuts[f].names, t.faults(log, group)[f])
+	names, ok := t.cutAt(src, ch.cuts[f].names, t.Faults(log, group)[f])
 	if !ok || len(names) <= len(ch.cuts[f].names) {
 		return false
 	}

@@ -10,15 +10,13 @@
 //   - A sieve is what a language can tell of commits by reading them: what can't be a task is passed over and no
 //     candidate (sieve.go). That of Go compares declarations (gosieve.go) and checks tests against the types of their
 //     module (gotypes.go). Nothing is run for it, and what it computes is bounded.
-//   - Both ends of a candidate are built and run at the same time, in two folders that hold one tree after
-//     another (slot.go): between two candidates only what differs is written, and the build caches stay. That
+//   - Both ends of a candidate are built and run at the same time, in two work trees of package testrun, which
+//     runs tests by name: between two candidates only what differs is written, and the build caches stay. That
 //     is where the seconds are.
 //   - Tests that call what the commit adds don't build on its parent. They are left out and the others are
 //     tried (verify.go): often some of them are about what the code did already. Of a Go file single declarations
 //     are left out (choice.go, gotrim.go), else the whole file stays as the parent has it. Both ends and every
 //     attempt have the same tests: a task says what is left out.
-//   - A [language] says which files are tests, how they are run, and how to read what the runner prints: one
-//     file each.
 //   - A [Folder] keeps candidates, tasks and runs, so that a kill loses one candidate at most.
 //   - A [Player] makes an attempt at a task as it would have been made then: the coder gets a work tree without
 //     the history and without the tests.
@@ -26,6 +24,6 @@
 // Everything that comes from a repository runs in the sandbox, without a network. Fetching what tests depend on
 // is a step before, which reaches the registries and nothing else.
 //
-// The package may import gitops, agent, sia and what lies below. It does not know the database: app says
+// The package may import gitops, agent, agent/testrun, sia and what lies below. It does not know the database: app says
 // where issues come from. Start reading at task.go, then mine.go and verify.go.
 package replay

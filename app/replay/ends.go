@@ -6,12 +6,14 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/sia-bot/sia/agent/testrun"
 )
 
 // holds reports whether a task's tests still fail on its parent and pass with its commit; why says what
 // does not.
 func (p *pair) holds(ctx context.Context, t Task) (why string, err error) {
-	e, err := p.endsOf(ctx, t)
+	e, err := endsOf(ctx, p.Runner, t)
 	if err != nil {
 		return "", err
 	}
@@ -29,34 +31,34 @@ func (p *pair) holds(ctx context.Context, t Task) (why string, err error) {
 
 // ends are a task as it is run.
 type ends struct {
-	lang  language
-	suite suite
+	lang  testrun.Language
+	suite testrun.Suite
 	split split
 }
 
 // endsOf reads what a task runs from the history.
-func (b *bench) endsOf(ctx context.Context, t Task) (ends, error) {
-	l := languageNamed(t.Language)
+func endsOf(ctx context.Context, b *testrun.Runner, t Task) (ends, error) {
+	l := testrun.LanguageNamed(t.Language)
 	if l == nil {
 		return ends{}, fmt.Errorf("task %s: this program can't run tests of %q", t.ID, t.Language)
 	}
-	parent, err := b.history.Files(ctx, t.Parent)
+	parent, err := b.History.Files(ctx, t.Parent)
 	if err != nil {
 		return ends{}, fmt.Errorf("task %s: %w", t.ID, err)
 	}
-	commit, err := b.history.Files(ctx, t.Commit)
+	commit, err := b.History.Files(ctx, t.Commit)
 	if err != nil {
 		return ends{}, fmt.Errorf("task %s: %w", t.ID, err)
 	}
-	s := split{over: files{}, without: t.Without, before: maps.Clone(parent), after: maps.Clone(parent),
+	s := split{over: testrun.Files{}, without: t.Without, before: maps.Clone(parent), after: maps.Clone(parent),
 		made: map[string][]byte{}}
 	for p := range commit { // the commit, but for tests that are not laid over
-		if !l.isTest(p) {
+		if !l.IsTest(p) {
 			s.after[p] = commit[p]
 		}
 	}
 	for p := range parent {
-		if _, stays := commit[p]; !stays && !l.isTest(p) {
+		if _, stays := commit[p]; !stays && !l.IsTest(p) {
 			delete(s.after, p)
 		}
 	}
@@ -71,7 +73,7 @@ func (b *bench) endsOf(ctx context.Context, t Task) (ends, error) {
 		}
 		s.over[p], s.before[p], s.after[p] = f, f, f
 		if names := t.LeftOut[p]; len(names) > 0 {
-			src, err := b.history.Blob(f.ID, maxTestFile)
+			src, err := b.History.Blob(f.ID, testrun.MaxTestFile)
 			if err != nil {
 				return ends{}, fmt.Errorf("task %s: %w", t.ID, err)
 			}
@@ -81,11 +83,11 @@ func (b *bench) endsOf(ctx context.Context, t Task) (ends, error) {
 			}
 			s.cut(p, f, k)
 		}
-		if l.isTest(p) {
+		if l.IsTest(p) {
 			s.tests = append(s.tests, p)
 		}
 	}
-	run, ok := l.suite(s.after, s.tests, b.reader(s.after, s.made))
+	run, ok := l.Suite(s.after, s.tests, b.Reader(s.after, s.made))
 	if !ok {
 		return ends{}, fmt.Errorf("task %s: no way to run its tests is known", t.ID)
 	}

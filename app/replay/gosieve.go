@@ -15,6 +15,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/sia-bot/sia/agent/testrun"
 )
 
 // Why commits are not judged.
@@ -26,19 +28,19 @@ const (
 
 // idle compares declarations, without their comments and layout. What is read by tests and is not Go may matter, and so
 // may what can't be parsed: such commits are judged.
-func (l golang) idle(c candidate, s split, was, before, after readFile) string {
+func (l goSieve) idle(c candidate, s split, was, before, after testrun.ReadFile) string {
 	var code, tests []string // changed files
 	other, data := false, false
 	for _, f := range c.changes {
 		switch {
-		case strings.HasSuffix(f.Path, "_test.go") && !hasFolder(f.Path, "testdata", "vendor"):
+		case strings.HasSuffix(f.Path, "_test.go") && !testrun.HasFolder(f.Path, "testdata", "vendor"):
 			tests = append(tests, f.Path)
-		case l.isTest(f.Path):
+		case l.IsTest(f.Path):
 			data = true
-		case l.isCode(f.Path):
+		case l.IsCode(f.Path):
 			code = append(code, f.Path)
 		default:
-			other = other || !l.isManifest(f.Path) && !isProse(f.Path)
+			other = other || !l.IsManifest(f.Path) && !isProse(f.Path)
 		}
 	}
 	codeWas, ok1 := declsOf(code, before)
@@ -79,7 +81,7 @@ type goDecls map[string]*goDecl
 
 // declsOf are the declarations of those files that are there and built on this machine; false where one can't be
 // read or parsed.
-func declsOf(of []string, read readFile) (goDecls, bool) {
+func declsOf(of []string, read testrun.ReadFile) (goDecls, bool) {
 	out := goDecls{}
 	for _, p := range of {
 		src, err := read(p)

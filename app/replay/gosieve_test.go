@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/sia-bot/sia/agent/testrun"
 	"github.com/sia-bot/sia/gitops"
 )
 
@@ -34,21 +35,22 @@ func siftOf(t *testing.T, edits map[string]string) (sifted, string) {
 		}
 	}
 	blobs := map[string]string{}
-	tree := func(of map[string]string) files {
-		out := files{}
+	tree := func(of map[string]string) testrun.Files {
+		out := testrun.Files{}
 		for p, text := range of {
-			id := blobID(int64(len(text)), strings.NewReader(text))
+			id := testrun.BlobID(int64(len(text)), strings.NewReader(text))
 			out[p], blobs[id] = gitops.HistoryFile{ID: id}, text
 		}
 		return out
 	}
-	s := sifted{candidate: candidate{lang: golang{}}, parent: tree(sieveBase), commit: tree(now), choice: newChoice()}
+	s := sifted{candidate: candidate{lang: testrun.Golang{}}, parent: tree(sieveBase), commit: tree(now),
+		choice: newChoice()}
 	for _, p := range slices.Sorted(maps.Keys(now)) {
 		if s.parent[p] != s.commit[p] {
 			s.changes = append(s.changes, gitops.HistoryChange{Path: p, Was: s.parent[p], Now: s.commit[p]})
 		}
 	}
-	why := s.leaveOut(func(tree files, made map[string][]byte) readFile {
+	why := s.leaveOut(func(tree testrun.Files, made map[string][]byte) testrun.ReadFile {
 		return func(p string) ([]byte, error) {
 			f, ok := tree[p]
 			if !ok {

@@ -118,7 +118,7 @@ func specDoc(s ast.Spec) *ast.CommentGroup {
 
 // cutAt adds the parts that lines lie in to those that are cut from a file, and the imports that nothing
 // uses then. ok is false where a line lies in none of them, or no test would be left.
-func (golang) cutAt(src []byte, cut []string, lines []int) (names []string, ok bool) {
+func (goSieve) cutAt(src []byte, cut []string, lines []int) (names []string, ok bool) {
 	parts, err := goParts(src)
 	if err != nil {
 		return nil, false
@@ -197,7 +197,7 @@ func importNames(s *ast.ImportSpec) []string {
 
 // adds reports whether a file has a part, other than an import, that another version of it does not have just so. It
 // has where one of them can't be read.
-func (golang) adds(src, was []byte) bool {
+func (goSieve) adds(src, was []byte) bool {
 	now, err := goParts(src)
 	if err != nil {
 		return true
@@ -217,7 +217,7 @@ func (golang) adds(src, was []byte) bool {
 }
 
 // without is a file without parts of it. Lines keep their numbers.
-func (golang) without(src []byte, names []string) ([]byte, error) {
+func (goSieve) without(src []byte, names []string) ([]byte, error) {
 	parts, err := goParts(src)
 	if err != nil {
 		return nil, err

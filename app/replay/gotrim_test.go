@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/sia-bot/sia/agent/testrun"
 )
 
 const trimmed = `package a
@@ -68,7 +70,7 @@ func TestCutAt(t *testing.T) {
 		for _, at := range c.at {
 			lines = append(lines, 1+strings.Count(trimmed[:strings.Index(trimmed, at)], "\n"))
 		}
-		got, ok := (golang{}).cutAt([]byte(trimmed), c.cut, lines)
+		got, ok := (goSieve{}).cutAt([]byte(trimmed), c.cut, lines)
 		if ok != (c.want != nil) {
 			t.Errorf("%s: possible: %t", c.name, ok)
 		}
@@ -78,7 +80,7 @@ func TestCutAt(t *testing.T) {
 		if !ok {
 			continue
 		}
-		out, err := (golang{}).without([]byte(trimmed), got)
+		out, err := (goSieve{}).without([]byte(trimmed), got)
 		if err != nil || strings.Count(string(out), "\n") != strings.Count(trimmed, "\n") {
 			t.Errorf("%s: %v\n%s", c.name, err, out)
 		}
@@ -88,7 +90,7 @@ func TestCutAt(t *testing.T) {
 			}
 		}
 	}
-	if _, ok := (golang{}).cutAt([]byte("package a\nfunc {"), nil, []int{2}); ok {
+	if _, ok := (goSieve{}).cutAt([]byte("package a\nfunc {"), nil, []int{2}); ok {
 		t.Error("a file that can't be read was cut")
 	}
 }
@@ -97,11 +99,11 @@ func TestCutAt(t *testing.T) {
 func TestWithoutRefuses(t *testing.T) {
 	const src = "package a\n\nvar (a = 1; b = 2)\n\nfunc TestA() {}\n"
 	for _, names := range [][]string{{"TestB"}, {"TestA", "TestA"}, {"a"}} {
-		if out, err := (golang{}).without([]byte(src), names); err == nil {
+		if out, err := (goSieve{}).without([]byte(src), names); err == nil {
 			t.Errorf("without %q:\n%s", names, out)
 		}
 	}
-	if _, err := cutFile(python{}, []byte("a = 1"), []string{"a"}); err == nil {
+	if _, err := cutFile(testrun.Python{}, []byte("a = 1"), []string{"a"}); err == nil {
 		t.Error("declarations of Python were left out")
 	}
 }
@@ -117,11 +119,11 @@ func TestAdds(t *testing.T) {
 		strings.Replace(was, "TestB", "TestC", 1):                                             true,
 		"package a\n\nfunc {":                                                                 true,
 	} {
-		if got := (golang{}).adds([]byte(now), []byte(was)); got != want {
+		if got := (goSieve{}).adds([]byte(now), []byte(was)); got != want {
 			t.Errorf("adds: %t, want %t, of\n%s", got, want, now)
 		}
 	}
-	if !(golang{}).adds([]byte(was), []byte("package {")) {
+	if !(goSieve{}).adds([]byte(was), []byte("package {")) {
 		t.Error("against a file that can't be read nothing is new")
 	}
 }

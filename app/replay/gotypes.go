@@ -14,6 +14,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/sia-bot/sia/agent/testrun"
 )
 
 // goTypes checks the packages of a module in one tree, without what they import from elsewhere:
@@ -21,7 +23,7 @@ import (
 // that can grow beyond it is computed.
 type goTypes struct {
 	byDir  map[string][]string // Go files
-	read   readFile
+	read   testrun.ReadFile
 	set    *token.FileSet
 	module string // path
 	at     string // folder of its go.mod
@@ -42,7 +44,7 @@ const (
 var goModule = regexp.MustCompile(`(?m)^module[ \t]+"?([^\s"]+)`)
 
 // missing says, as a build would, what test files use that their module does not have, by package.
-func (golang) missing(tree files, tests []string, read readFile) map[string]string {
+func (goSieve) missing(tree testrun.Files, tests []string, read testrun.ReadFile) map[string]string {
 	byDir := map[string][]string{}
 	for _, p := range slices.Sorted(maps.Keys(tree)) {
 		if path.Ext(p) == ".go" {
@@ -52,8 +54,9 @@ func (golang) missing(tree files, tests []string, read readFile) map[string]stri
 	out, modules := map[string]string{}, map[string]*goTypes{}
 	for _, t := range tests {
 		group := path.Dir(t)
-		at, ok := nearest(tree, t, "go.mod")
-		if _, done := out[group]; done || !ok || !strings.HasSuffix(t, "_test.go") || hasFolder(t, "testdata", "vendor") {
+		at, ok := testrun.Nearest(tree, t, "go.mod")
+		if _, done := out[group]; done || !ok || !strings.HasSuffix(t, "_test.go") ||
+			testrun.HasFolder(t, "testdata", "vendor") {
 			continue
 		}
 		if modules[at] == nil {

@@ -16,6 +16,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/sia-bot/sia/agent/sandbox"
+	"github.com/sia-bot/sia/agent/testrun"
 	"github.com/sia-bot/sia/gitops"
 )
 
@@ -93,7 +94,7 @@ func Mine(ctx context.Context, s MineSpec) (Mined, error) {
 		return Mined{}, fmt.Errorf("mine tasks: %w", err)
 	}
 	m := &miner{MineSpec: s, known: known, tasks: map[string]bool{}, missing: map[string]bool{},
-		passed: map[string]int{}, bench: newBench(s.Box, s.History, s.Folder, s.Hosts, s.Within)}
+		passed: map[string]int{}, runner: newRunner(s.Box, s.History, s.Folder, s.Hosts, s.Within)}
 	for _, t := range tasks {
 		m.tasks[t.ID] = true
 	}
@@ -117,7 +118,7 @@ var errBudget = errors.New("the budget is used up")
 // miner is mining under way.
 type miner struct {
 	MineSpec
-	bench *bench
+	runner *testrun.Runner
 
 	mu      sync.Mutex
 	known   map[string]Candidate
@@ -168,7 +169,7 @@ func (m *miner) find(ctx context.Context, next chan<- sifted) error {
 		if err != nil || !ok {
 			return err == nil, err
 		}
-		if program := found.lang.program(); !m.bench.has(program) {
+		if program := found.lang.Program(); !m.runner.Has(program) {
 			m.mu.Lock()
 			m.missing[program] = true
 			m.mu.Unlock()
@@ -177,7 +178,7 @@ func (m *miner) find(ctx context.Context, next chan<- sifted) error {
 		if m.Candidates > 0 && m.begun >= m.Candidates {
 			return false, errEnough
 		}
-		sifted, why, err := m.bench.sift(ctx, found)
+		sifted, why, err := sift(ctx, m.runner, found)
 		if isAbsent(err) {
 			why, err = string(Absent), nil
 		}
@@ -205,10 +206,10 @@ func (m *miner) find(ctx context.Context, next chan<- sifted) error {
 }
 
 func (m *miner) work(ctx context.Context, number int, next <-chan sifted) error {
-	p := newPair(m.bench, filepath.Join(m.Folder.cache(), fmt.Sprintf("trees-%d", number)))
+	p := newPair(m.runner, filepath.Join(m.Folder.cache(), fmt.Sprintf("trees-%d", number)))
 	for n := 0; ; n++ {
 		if n%trimEvery == 0 {
-			if err := m.bench.trimCache(ctx); err != nil {
+			if err := m.runner.TrimCache(ctx); err != nil {
 				return err
 			}
 		}
@@ -249,7 +250,7 @@ func (m *miner) judge(ctx context.Context, p *pair, c sifted) error {
 	if err != nil {
 		return err
 	}
-	got := Candidate{Commit: c.SHA, Language: c.lang.name(), Verdict: j.verdict, Why: shown(j.why, 2000),
+	got := Candidate{Commit: c.SHA, Language: c.lang.Name(), Verdict: j.verdict, Why: shown(j.why, 2000),
 		Seconds: m.Now().Sub(began).Seconds(), At: m.Now().UTC().Truncate(time.Second)}
 	if j.verdict == Ended {
 		m.mu.Lock()

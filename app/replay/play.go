@@ -14,6 +14,7 @@ import (
 
 	"github.com/sia-bot/sia/agent"
 	"github.com/sia-bot/sia/agent/sandbox"
+	"github.com/sia-bot/sia/agent/testrun"
 	"github.com/sia-bot/sia/gitops"
 	"github.com/sia-bot/sia/sia"
 	"github.com/sia-bot/sia/sia/technique"
@@ -46,7 +47,7 @@ type Coder struct {
 // task's tests are laid over, and the sandbox says. Safe for concurrent use.
 type Player struct {
 	PlayerConfig
-	bench      *bench
+	runner     *testrun.Runner
 	techniques *technique.Library
 }
 
@@ -66,7 +67,7 @@ func NewPlayer(c PlayerConfig) (*Player, error) {
 		return nil, fmt.Errorf("make player: %w", err)
 	}
 	return &Player{PlayerConfig: c, techniques: library,
-		bench: newBench(c.Box, c.History, c.Folder, c.Hosts, c.Within)}, nil
+		runner: newRunner(c.Box, c.History, c.Folder, c.Hosts, c.Within)}, nil
 }
 
 // Check says whether a variant can be played.
@@ -123,7 +124,7 @@ func (p *Player) play(ctx context.Context, t Task, v Variant, out *Result) error
 	if err != nil {
 		return err
 	}
-	e, err := p.bench.endsOf(ctx, t)
+	e, err := endsOf(ctx, p.runner, t)
 	if err != nil {
 		return err
 	}
@@ -146,14 +147,14 @@ func (p *Player) play(ctx context.Context, t Task, v Variant, out *Result) error
 			p.Logger.WarnContext(ctx, "work tree left behind", "dir", dir, "error", err)
 		}
 	}()
-	work := newSlot(filepath.Join(dir, "tree"), p.History)
-	if err := work.set(ctx, parent, nil, nil); err != nil {
+	work := testrun.NewWorkTree(filepath.Join(dir, "tree"), p.History)
+	if err := work.Set(ctx, parent, nil, nil); err != nil {
 		return err
 	}
-	if _, err := p.History.Snapshot(ctx, work.dir, t.Parent); err != nil {
+	if _, err := p.History.Snapshot(ctx, work.Dir, t.Parent); err != nil {
 		return err
 	}
-	in, err := p.input(t, v, coder, parent, work.dir)
+	in, err := p.input(t, v, coder, parent, work.Dir)
 	if err != nil {
 		return err
 	}
@@ -165,7 +166,7 @@ func (p *Player) play(ctx context.Context, t Task, v Variant, out *Result) error
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	if out.Files, err = work.changed(ctx, parent); err != nil {
+	if out.Files, err = work.Changed(ctx, parent); err != nil {
 		return err
 	}
 	if res.End == sia.EndError {
@@ -186,21 +187,21 @@ func ending(res agent.Result) string {
 }
 
 // judge lays the tests over and runs them. note says how the attempt ended, when not as it should.
-func (p *Player) judge(ctx context.Context, t Task, e ends, work *slot, note string, out *Result) error {
+func (p *Player) judge(ctx context.Context, t Task, e ends, work *testrun.WorkTree, note string, out *Result) error {
 	why := func(s string) string { return strings.TrimPrefix(strings.Join([]string{note, s}, "; "), "; ") }
 	if len(out.Files) == 0 {
 		out.Why = why("nothing was changed")
 		return nil
 	}
-	if err := work.overlay(e.split.over, e.split.made, e.split.without); err != nil {
+	if err := work.Overlay(e.split.over, e.split.made, e.split.without); err != nil {
 		out.Why = why(err.Error()) // what lies in the work tree is the coder's
 		return nil
 	}
-	if err := work.link(e.suite.links); err != nil {
+	if err := work.Link(e.suite.Links); err != nil {
 		out.Why = why(err.Error())
 		return nil
 	}
-	rep, unprepared, err := p.bench.runPrepared(ctx, e, work)
+	rep, unprepared, err := p.runner.RunPrepared(ctx, e.lang, e.suite, testrun.Tree{At: work, Files: e.split.after})
 	if err != nil {
 		return err
 	}
@@ -212,37 +213,16 @@ func (p *Player) judge(ctx context.Context, t Task, e ends, work *slot, note str
 	return nil
 }
 
-// runPrepared runs a task's tests in a folder that is laid out, and fetches what they depend on.
-func (b *bench) runPrepared(ctx context.Context, e ends, at *slot) (rep report, why string, err error) {
-	t := tree{at, e.split.after}
-	if e.suite.eager {
-		if why, err := b.prepare(ctx, e.lang, e.suite, t); err != nil || why != "" {
-			return rep, why, err
-		}
-	}
-	for {
-		if rep, err = b.run(ctx, e.lang, e.suite, at.dir); err != nil {
-			return rep, "", err
-		}
-		if !lacking(e.lang, rep) || exists(b.prepared(e.lang, e.suite, t.files)) {
-			return rep, "", nil
-		}
-		if why, err := b.prepare(ctx, e.lang, e.suite, t); err != nil || why != "" {
-			return rep, "", err // what the coder wrote needs what can't be had
-		}
-	}
-}
-
 // resolvedBy reports whether a task is resolved by what its tests came to, and why.
-func (t Task) resolvedBy(rep report) (bool, string) {
+func (t Task) resolvedBy(rep testrun.Report) (bool, string) {
 	not := func(tests []string) []string {
-		return slices.DeleteFunc(slices.Clone(tests), func(test string) bool { return rep.all(test, passed) })
+		return slices.DeleteFunc(slices.Clone(tests), func(test string) bool { return rep.All(test, testrun.Passed) })
 	}
 	still, broken := not(t.Failing), not(t.Passing)
 	switch {
-	case rep.ended != "":
-		return false, "the tests were ended: " + rep.ended
-	case len(rep.builds) > 0 && len(still)+len(broken) > 0:
+	case rep.Ended != "":
+		return false, "the tests were ended: " + rep.Ended
+	case len(rep.Builds) > 0 && len(still)+len(broken) > 0:
 		return false, "it does not build with the tests: " + firstLog(rep)
 	case len(still) > 0:
 		return false, fmt.Sprintf("%d of %d tests still fail: %s", len(still), len(t.Failing), firstFew(still))
@@ -266,10 +246,10 @@ var instructionFiles = []string{"AGENTS.md", "CLAUDE.md", ".github/copilot-instr
 const maxInstructions = 64 << 10
 
 // input is what the coder is told.
-func (p *Player) input(t Task, v Variant, c Coder, parent files, dir string) (agent.Input, error) {
+func (p *Player) input(t Task, v Variant, c Coder, parent testrun.Files, dir string) (agent.Input, error) {
 	in := agent.Input{Title: t.Title, Body: t.Text, Repo: t.Repo, Issue: t.Issue, Attempt: 1, Dir: dir, OnBase: true,
 		Setup: p.Setup, Test: p.Test, Limits: p.Limits}
-	read := p.bench.reader(parent, nil)
+	read := p.runner.Reader(parent, nil)
 	for _, name := range instructionFiles {
 		if b, err := read(name); err == nil && len(b) <= maxInstructions {
 			in.Instructions = append(in.Instructions, agent.Instruction{Path: name, Text: string(b)})

@@ -1,6 +1,10 @@
 package replay
 
-import "context"
+import (
+	"context"
+
+	"github.com/sia-bot/sia/agent/testrun"
+)
 
 // notRun is why a commit is not judged that changed none of the tests that can be run by themselves.
 const notRun = "no way to run its tests is known"
@@ -10,47 +14,56 @@ const notRun = "no way to run its tests is known"
 type sieve interface {
 	// missing says, as a build would, what tests use that their tree does not have, by group. It says less than a
 	// build, and nothing that a build would not.
-	missing(tree files, tests []string, read readFile) map[string]string
+	missing(tree testrun.Files, tests []string, read testrun.ReadFile) map[string]string
 	// idle says why what a split lays over can't fail before the commit, and pass with it; "": it may. was reads the
 	// parent, before and after the split's ends.
-	idle(c candidate, s split, was, before, after readFile) string
+	idle(c candidate, s split, was, before, after testrun.ReadFile) string
+}
+
+// goSieve sieves commits of Go, and leaves declarations out of its test files.
+type goSieve struct{ testrun.Golang }
+
+// sieveOf is the sieve of a language; false: it has none.
+func sieveOf(l testrun.Language) (sieve, bool) {
+	g, ok := l.(testrun.Golang)
+	return goSieve{g}, ok
 }
 
 // sifted is a candidate without the tests that can't be built before.
 type sifted struct {
 	candidate
-	parent, commit files
+	parent, commit testrun.Files
 	choice         *choice
 	said           string // by what failed first; "": nothing was left out
 }
 
 // sift leaves out of a candidate what can be told without building it. why says that nothing is left that may be a
 // task.
-func (b *bench) sift(ctx context.Context, c candidate) (_ sifted, why string, err error) {
+func sift(ctx context.Context, b *testrun.Runner, c candidate) (_ sifted, why string, err error) {
 	out := sifted{candidate: c, choice: newChoice()}
-	if out.parent, err = b.history.Files(ctx, c.Parent); err == nil {
-		out.commit, err = b.history.Files(ctx, c.SHA)
+	if out.parent, err = b.History.Files(ctx, c.Parent); err == nil {
+		out.commit, err = b.History.Files(ctx, c.SHA)
 	}
 	if err != nil {
 		return out, "", err
 	}
-	return out, out.leaveOut(b.reader), nil
+	return out, out.leaveOut(b.Reader), nil
 }
 
 // leaveOut chooses what is laid over, as sift says. reader gives the files of a tree, of which made is no commit's.
-func (s *sifted) leaveOut(reader func(tree files, made map[string][]byte) readFile) (why string) {
+func (s *sifted) leaveOut(reader func(tree testrun.Files, made map[string][]byte) testrun.ReadFile) (why string) {
 	was, now := reader(s.parent, nil), reader(s.commit, nil)
 	over := s.splitAt(s.parent, s.commit, s.choice)
-	if _, ok := s.lang.suite(over.after, over.tests, reader(over.after, over.made)); !ok {
+	if _, ok := s.lang.Suite(over.after, over.tests, reader(over.after, over.made)); !ok {
 		return notRun
 	}
-	l, ok := s.lang.(sieve)
+	l, ok := sieveOf(s.lang)
 	if !ok {
 		return ""
 	}
 	for range mostAttempts {
-		lacks := report{builds: l.missing(over.before, over.tests, reader(over.before, over.made))}
-		if len(lacks.builds) == 0 {
+		lacks := testrun.Report{Builds: l.missing(over.before, over.tests, reader(over.before, over.made))}
+		if len(lacks.Builds) == 0 {
 			break
 		}
 		if s.said == "" {

@@ -5,14 +5,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/sia-bot/sia/agent/testrun"
 	"github.com/sia-bot/sia/gitops"
 )
 
@@ -49,13 +48,13 @@ type judged struct {
 
 // pair runs both ends of candidates, one candidate at a time.
 type pair struct {
-	*bench
-	before, after *slot
+	*testrun.Runner
+	before, after *testrun.WorkTree
 }
 
-func newPair(b *bench, dir string) *pair {
-	return &pair{bench: b, before: newSlot(filepath.Join(dir, "before"), b.history),
-		after: newSlot(filepath.Join(dir, "after"), b.history)}
+func newPair(b *testrun.Runner, dir string) *pair {
+	return &pair{Runner: b, before: testrun.NewWorkTree(filepath.Join(dir, "before"), b.History),
+		after: testrun.NewWorkTree(filepath.Join(dir, "after"), b.History)}
 }
 
 // judge verifies a candidate. An error says nothing about it.
@@ -76,7 +75,7 @@ func (p *pair) judgeTrees(ctx context.Context, c sifted) (judged, error) {
 	said := c.said
 	for attempt := 1; ; attempt++ {
 		s := c.splitAt(c.parent, c.commit, c.choice)
-		run, ok := c.lang.suite(s.after, s.tests, p.reader(s.after, s.made))
+		run, ok := c.lang.Suite(s.after, s.tests, p.Reader(s.after, s.made))
 		if !ok { // nothing is left
 			return judged{verdict: NoBuild, why: said}, nil
 		}
@@ -87,9 +86,9 @@ func (p *pair) judgeTrees(ctx context.Context, c sifted) (judged, error) {
 		if why != "" {
 			return judged{verdict: Unprepared, why: why}, nil
 		}
-		if len(before.builds) > 0 && before.ended == "" && attempt < mostAttempts {
+		if len(before.Builds) > 0 && before.Ended == "" && attempt < mostAttempts {
 			said = cmp.Or(said, firstLog(before))
-			c.choice.narrow(c.candidate, s, before, attempt > mostCuts, p.reader(c.commit, nil), p.reader(c.parent, nil))
+			c.choice.narrow(c.candidate, s, before, attempt > mostCuts, p.Reader(c.commit, nil), p.Reader(c.parent, nil))
 			continue
 		}
 		out := compare(s, before, after)
@@ -101,32 +100,32 @@ func (p *pair) judgeTrees(ctx context.Context, c sifted) (judged, error) {
 }
 
 // compare judges by what both ends came to.
-func compare(s split, before, after report) judged {
+func compare(s split, before, after testrun.Report) judged {
 	out := judged{verdict: Verified, split: s, failing: turned(before, after)}
 	switch {
 	case len(out.failing) > 0:
 		out.passing = unmoved(before, after)
-	case before.ended != "" || after.ended != "":
-		out.verdict, out.why = Ended, cmp.Or(before.ended, after.ended)
-	case len(after.builds) > 0:
+	case before.Ended != "" || after.Ended != "":
+		out.verdict, out.why = Ended, cmp.Or(before.Ended, after.Ended)
+	case len(after.Builds) > 0:
 		out.verdict, out.why = BreaksAfter, firstLog(after)
-	case before.anyFlaky() || after.anyFlaky():
+	case before.AnyFlaky() || after.AnyFlaky():
 		out.verdict = Flaky
-	case before.anyFailed(after):
-		out.verdict, out.why = FailsAfter, tail(after.log)
-	case len(before.builds) > 0:
+	case before.AnyFailed(after):
+		out.verdict, out.why = FailsAfter, testrun.Tail(after.Log)
+	case len(before.Builds) > 0:
 		out.verdict, out.why = NoBuild, firstLog(before)
-	case before.anyFailed(before): // of what the commit has under no such name: a file that can't be loaded
-		out.verdict, out.why = NoBuild, tail(before.log)
+	case before.AnyFailed(before): // of what the commit has under no such name: a file that can't be loaded
+		out.verdict, out.why = NoBuild, testrun.Tail(before.Log)
 	default:
 		out.verdict = PassesBefore
 	}
 	return out
 }
 
-func firstLog(r report) string {
-	for _, group := range slices.Sorted(maps.Keys(r.builds)) {
-		return group + ": " + tail(r.builds[group])
+func firstLog(r testrun.Report) string {
+	for _, group := range slices.Sorted(maps.Keys(r.Builds)) {
+		return group + ": " + testrun.Tail(r.Builds[group])
 	}
 	return ""
 }
@@ -134,15 +133,15 @@ func firstLog(r report) string {
 // bothEnds lays both trees out and runs the suite in them at the same time. why says that what it
 // depends on could not be fetched.
 func (p *pair) bothEnds(
-	ctx context.Context, l language, s suite, t split,
-) (before, after report, why string, err error) {
-	if err := errors.Join(p.before.set(ctx, t.before, t.made, s.links),
-		p.after.set(ctx, t.after, t.made, s.links)); err != nil {
+	ctx context.Context, l testrun.Language, s testrun.Suite, t split,
+) (before, after testrun.Report, why string, err error) {
+	if err := errors.Join(p.before.Set(ctx, t.before, t.made, s.Links),
+		p.after.Set(ctx, t.after, t.made, s.Links)); err != nil {
 		return before, after, "", err
 	}
-	at := tree{p.after, t.after}
-	if s.eager {
-		if why, err := p.prepare(ctx, l, s, at); err != nil || why != "" {
+	at := testrun.Tree{At: p.after, Files: t.after}
+	if s.Eager {
+		if why, err := p.Fetch(ctx, l, s, at); err != nil || why != "" {
 			return before, after, why, err
 		}
 	}
@@ -150,13 +149,13 @@ func (p *pair) bothEnds(
 		if before, after, err = p.runBoth(ctx, l, s); err != nil {
 			return before, after, "", err
 		}
-		if mark := p.prepared(l, s, t.after); !lacking(l, before) && !lacking(l, after) {
+		if !before.Lacks(l) && !after.Lacks(l) {
 			return before, after, "", nil
-		} else if exists(mark) {
-			why, err := unfetched(l, after, mark)
+		} else if p.Prepared(l, s, t.after) {
+			why, err := p.unfetched(l, s, t.after, after)
 			return before, after, why, err
 		}
-		if why, err := p.prepare(ctx, l, s, at); err != nil || why != "" {
+		if why, err := p.Fetch(ctx, l, s, at); err != nil || why != "" {
 			return before, after, why, err
 		}
 	}
@@ -164,24 +163,13 @@ func (p *pair) bothEnds(
 
 // unfetched says what a commit still lacks after its dependencies were fetched, and has them fetched again the next
 // time. Where only its parent lacks something, that is what the commit adds.
-func unfetched(l language, after report, mark string) (why string, err error) {
-	if !lacking(l, after) {
+func (p *pair) unfetched(
+	l testrun.Language, s testrun.Suite, at testrun.Files, after testrun.Report,
+) (why string, err error) {
+	if !after.Lacks(l) {
 		return "", nil
 	}
-	if err := os.Remove(mark); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return "", fmt.Errorf("have dependencies fetched again: %w", err)
-	}
-	return firstLog(after), nil
-}
-
-// lacking reports whether a build stopped for want of something that can be fetched.
-func lacking(l language, r report) bool {
-	for _, log := range r.builds {
-		if l.lacks(log) {
-			return true
-		}
-	}
-	return false
+	return firstLog(after), p.FetchAgain(l, s, at)
 }
 
 // errNeedless ends the run of one end when the other has decided.
@@ -189,25 +177,27 @@ var errNeedless = errors.New("the other end has decided")
 
 // runBoth runs the suite at both ends at the same time. Where nothing can be built before, what the
 // commit makes of it does not matter.
-func (p *pair) runBoth(ctx context.Context, l language, s suite) (before, after report, err error) {
+func (p *pair) runBoth(
+	ctx context.Context, l testrun.Language, s testrun.Suite,
+) (before, after testrun.Report, err error) {
 	g, both := errgroup.WithContext(ctx)
 	later, end := context.WithCancelCause(both)
 	defer end(nil)
 	g.Go(func() error {
 		once := s
-		once.env = append(slices.Clone(s.env), "ONCE=1")
+		once.Env = append(slices.Clone(s.Env), testrun.Once)
 		var err error
-		if before, err = p.run(both, l, once, p.before.dir); err != nil {
+		if before, err = p.Run(both, l, once, p.before.Dir); err != nil {
 			return err
 		}
-		if len(before.builds) > 0 && len(before.runs[0]) == 0 && !lacking(l, before) {
+		if len(before.Builds) > 0 && len(before.Runs[0]) == 0 && !before.Lacks(l) {
 			end(errNeedless)
 		}
 		return nil
 	})
 	g.Go(func() error {
 		var err error
-		if after, err = p.run(later, l, s, p.after.dir); errors.Is(err, errNeedless) {
+		if after, err = p.Run(later, l, s, p.after.Dir); errors.Is(err, errNeedless) {
 			return nil
 		}
 		return err

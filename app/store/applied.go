@@ -7,8 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-
-	"github.com/riverqueue/river"
+	"time"
 
 	"github.com/sia-bot/sia/sia"
 )
@@ -95,26 +94,29 @@ func (w *appliedEvent) saveEffects() {
 				w.e.ID)
 			continue
 		}
-		w.err = w.s.insertJob(w.ctx, w.tx, f)
+		w.err = w.s.insertJob(w.ctx, w.tx, f.Key, queueOf(f), f.At)
 	}
 }
 
-// insertJob writes the job of an effect.
-func (s *Store) insertJob(ctx context.Context, tx *sql.Tx, f sia.Effect) error {
-	opts := &river.InsertOpts{Queue: queueEffects, MaxAttempts: jobAttempts}
-	if f.Kind.Long() {
-		opts.Queue = queueAttempts
+// queueOf is the queue of an effect's job.
+func queueOf(f sia.Effect) string {
+	switch {
+	case f.Kind.Long():
+		return queueAttempts
+	case f.Kind.RunsTests():
+		return queueTests
 	}
-	if f.At.After(s.now()) {
-		opts.ScheduledAt = f.At
-	}
-	job, err := s.jobs.InsertTx(ctx, tx, effectArgs{Key: f.Key}, opts)
-	s.filled = append(s.filled, opts.Queue)
+	return queueEffects
+}
+
+// insertJob writes the job of an effect, due at a time.
+func (s *Store) insertJob(ctx context.Context, tx *sql.Tx, key, queue string, at time.Time) error {
+	job, err := s.insert(ctx, tx, effectArgs{Key: key}, queue, at)
 	if err == nil {
-		_, err = tx.ExecContext(ctx, `UPDATE effects SET job_id = ? WHERE key = ?`, job.Job.ID, f.Key)
+		_, err = tx.ExecContext(ctx, `UPDATE effects SET job_id = ? WHERE key = ?`, job, key)
 	}
 	if err != nil {
-		return fmt.Errorf("write the job of effect %s: %w", f.Key, err)
+		return fmt.Errorf("write the job of effect %s: %w", key, err)
 	}
 	return nil
 }

@@ -29,11 +29,15 @@ func payload(seed int) []byte {
 }
 
 func benchStore(b *testing.B, delivered func()) *store.Store {
-	s := storetest.Open(b, store.Config{})
-	e, err := s.Start(context.Background(), store.Handlers{
+	return benchEngine(b, store.Handlers{
 		Delivery: func(context.Context, store.Delivery) error { delivered(); return nil },
 		Effect:   func(context.Context, sia.Task, sia.Effect) (sia.Fact, error) { return nil, nil },
-	}, store.EngineConfig{})
+	})
+}
+
+func benchEngine(b *testing.B, h store.Handlers) *store.Store {
+	s := storetest.Open(b, store.Config{})
+	e, err := s.Start(context.Background(), h, store.EngineConfig{})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -129,4 +133,28 @@ func BenchmarkPickUp(b *testing.B) {
 	slices.Sort(took)
 	b.ReportMetric(float64(took[b.N/2].Microseconds())/1000, "p50-ms")
 	b.ReportMetric(float64(took[b.N*99/100].Microseconds())/1000, "p99-ms")
+}
+
+// BenchmarkTask: a task from its start until it has passed, in a world in which everything goes well at once: what
+// the store and River take for some fifteen effects, one after the other.
+func BenchmarkTask(b *testing.B) {
+	passed := make(chan sia.TaskID, 1000)
+	s := benchEngine(b, store.Handlers{
+		Delivery: func(context.Context, store.Delivery) error { return nil },
+		Effect: func(ctx context.Context, t sia.Task, f sia.Effect) (sia.Fact, error) {
+			if t.State == sia.Passed {
+				passed <- t.ID
+			}
+			return allWell(ctx, t, f)
+		},
+	})
+	for i := 1; b.Loop(); i++ {
+		id := sia.NewTaskID(7, i)
+		if _, err := s.Apply(context.Background(), id, sia.Event{ID: "start", At: time.Now(),
+			Fact: sia.Start{Repo: sia.Repo{ID: 7}, Issue: i, Title: "t", DefaultBranch: "main"}}); err != nil {
+			b.Fatal(err)
+		}
+		for got := sia.TaskID(""); got != id; got = <-passed {
+		}
+	}
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"errors"
-	"fmt"
 
 	"github.com/riverqueue/river"
 	"github.com/riverqueue/river/rivertype"
@@ -32,19 +31,14 @@ func (s *Store) CancelEffect(ctx context.Context, key string) error {
 		if err != nil || state != EffectPending {
 			return err
 		}
-		// A worker that takes the job after this transaction sees the mark; one
-		// that took it before is told.
-		jobState, queue, err := jobOf(ctx, tx, job, key)
+		row, err := s.jobs.JobCancelTx(ctx, tx, job)
 		switch {
-		case errors.Is(err, sql.ErrNoRows):
-			return fmt.Errorf("its job is gone: %w", ErrNotFound)
-		case err != nil:
+		case err != nil && !errors.Is(err, rivertype.ErrNotFound):
 			return err
-		case jobState == string(rivertype.JobStateRunning):
-			return notifyCancel(ctx, tx, job, queue)
-		default: // behind long attempts it might wait long
-			s.filled = append(s.filled, queueEffects)
-			return wakeJob(ctx, tx, job, queueEffects, s.now())
+		case err == nil && row.State == rivertype.JobStateRunning:
+			return nil // River ends its worker's context
 		}
+		// The job that waited, perhaps behind long attempts, is gone. The effect still has to report.
+		return s.insertJob(ctx, tx, key, queueEffects, s.now())
 	})
 }

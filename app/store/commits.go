@@ -2,29 +2,30 @@ package store
 
 import (
 	"context"
+	"database/sql"
 	"fmt"
-	"slices"
 	"sync"
 
 	"github.com/riverqueue/river/riverdriver"
 )
 
-// River learns of new jobs by looking, once a second in each queue, and of what its
-// notification table says twenty times a second. Through a task of forty hops that is seconds in
-// which nothing happens. So who wrote a job here tells the workers here, when it is committed;
-// what another process writes they find by looking.
+// River learns of new jobs by looking into its notification table, twenty times a second. Through a task of forty
+// hops that is a second in which nothing happens. So a job that this process writes is told of here when it is
+// committed; what another process writes River finds by looking.
 
 // insertTopic is under what River's producers hear of new jobs: NotificationTopicInsert of
-// https://github.com/riverqueue/river/blob/v0.47.0/internal/notifier/notifier.go
+// https://github.com/riverqueue/river/blob/v0.51.1/internal/notifier/notifier.go
 const insertTopic = "river_insert"
 
-// commits tells who listens of what this process commits. The zero value is ready; it is safe for
-// concurrent use.
+// commits tells of what this process commits. It is safe for concurrent use.
 type commits struct {
-	mu      sync.Mutex
-	next    chan struct{} // closed by the next commit; nil: nobody waits for it
-	workers []chan *riverdriver.Notification
+	jobs chan *riverdriver.Notification // of queues that got jobs, for the engine
+
+	mu   sync.Mutex
+	next chan struct{} // closed by the next commit; nil: nobody waits for it
 }
+
+func newCommits() *commits { return &commits{jobs: make(chan *riverdriver.Notification, 64)} }
 
 // after is closed after the next commit.
 func (c *commits) after() <-chan struct{} {
@@ -45,48 +46,62 @@ func (c *commits) done(queues []string) {
 		c.next = nil
 	}
 	for _, q := range queues {
-		n := &riverdriver.Notification{Topic: insertTopic, Payload: fmt.Sprintf(`{"queue":%q}`, q)}
-		for _, w := range c.workers {
-			select {
-			case w <- n:
-			default: // so many wait that the queue is looked at anyway
-			}
+		select {
+		case c.jobs <- &riverdriver.Notification{Topic: insertTopic, Payload: fmt.Sprintf(`{"queue":%q}`, q)}:
+		default: // no engine runs, or so many wait that the queue is looked at anyway
 		}
 	}
 }
 
-func (c *commits) listen() chan *riverdriver.Notification {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	w := make(chan *riverdriver.Notification, 64)
-	c.workers = append(c.workers, w)
-	return w
+// commitDriver is River's driver, of which the engine hears of commits.
+type commitDriver struct {
+	riverdriver.Driver[*sql.Tx]
+	commits *commits
 }
 
-func (c *commits) leave(w chan *riverdriver.Notification) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.workers = slices.DeleteFunc(c.workers, func(x chan *riverdriver.Notification) bool { return x == w })
+// GetListener implements riverdriver.Driver.
+func (d commitDriver) GetListener(p *riverdriver.GetListenenerParams) riverdriver.Listener {
+	return &commitListener{Listener: d.Driver.GetListener(p), jobs: d.commits.jobs}
+}
+
+// UnwrapExecutor implements riverdriver.Driver.
+func (d commitDriver) UnwrapExecutor(tx *sql.Tx) riverdriver.ExecutorTx {
+	return silentTx{d.Driver.UnwrapExecutor(tx)}
+}
+
+// silentTx writes nothing into River's notification table about jobs: the workers would look once more, in vain.
+type silentTx struct{ riverdriver.ExecutorTx }
+
+// NotifyMany implements riverdriver.Executor.
+func (x silentTx) NotifyMany(ctx context.Context, p *riverdriver.NotifyManyParams) error {
+	if p.Topic == insertTopic {
+		return nil
+	}
+	return x.ExecutorTx.NotifyMany(ctx, p)
 }
 
 // commitListener is River's listener, which hears of this process's commits besides.
 type commitListener struct {
 	riverdriver.Listener
-	c      *commits
-	heard  chan *riverdriver.Notification // of commits, and of the table
-	failed chan error                     // of length 1: why the table is not read any more
-	stop   func()                         // ends the reading of the table
+	jobs  <-chan *riverdriver.Notification
+	table chan heardNotification
+	stop  func() // ends the reading of the table
 }
 
-// Connect implements riverdriver.Listener. The table is read beside what is heard of commits, and not
-// anew for each of them: to cut a statement short on the connection that all of River shares could hit
-// another one.
+// heardNotification is what River's listener returned.
+type heardNotification struct {
+	n   *riverdriver.Notification
+	err error
+}
+
+// Connect implements riverdriver.Listener. The table is read beside what is heard of commits: to cut a statement
+// short for each of them would have database/sql throw the connection away.
 func (l *commitListener) Connect(ctx context.Context) error {
 	if err := l.Listener.Connect(ctx); err != nil {
 		return err
 	}
 	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	l.heard, l.failed = l.c.listen(), make(chan error, 1)
+	l.table = make(chan heardNotification)
 	var reading sync.WaitGroup
 	reading.Go(func() { l.read(ctx) })
 	l.stop = func() {
@@ -96,16 +111,16 @@ func (l *commitListener) Connect(ctx context.Context) error {
 	return nil
 }
 
+// read reads the table until it can't, which has River connect anew, or until ctx ends.
 func (l *commitListener) read(ctx context.Context) {
 	for {
 		n, err := l.Listener.WaitForNotification(ctx)
-		if err != nil {
-			l.failed <- err
+		select {
+		case l.table <- heardNotification{n, err}:
+		case <-ctx.Done():
 			return
 		}
-		select {
-		case l.heard <- n:
-		case <-ctx.Done():
+		if err != nil {
 			return
 		}
 	}
@@ -113,7 +128,6 @@ func (l *commitListener) read(ctx context.Context) {
 
 // Close implements riverdriver.Listener.
 func (l *commitListener) Close(ctx context.Context) error {
-	l.c.leave(l.heard)
 	l.stop()
 	return l.Listener.Close(ctx)
 }
@@ -121,23 +135,11 @@ func (l *commitListener) Close(ctx context.Context) error {
 // WaitForNotification implements riverdriver.Listener.
 func (l *commitListener) WaitForNotification(ctx context.Context) (*riverdriver.Notification, error) {
 	select {
-	case n := <-l.heard:
+	case n := <-l.jobs:
 		return n, nil
-	case err := <-l.failed:
-		return nil, err
+	case h := <-l.table:
+		return h.n, h.err
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
-}
-
-// silentTx writes nothing into River's notification table about jobs: who works on them in this
-// process is told when they are committed.
-type silentTx struct{ riverdriver.ExecutorTx }
-
-// NotifyMany implements riverdriver.Executor.
-func (x silentTx) NotifyMany(ctx context.Context, p *riverdriver.NotifyManyParams) error {
-	if p.Topic == insertTopic {
-		return nil
-	}
-	return x.ExecutorTx.NotifyMany(ctx, p)
 }

@@ -80,8 +80,6 @@ func TestTableThatCannotBeRead(t *testing.T) {
 func TestNothingIsHeardOfWhatWasUndone(t *testing.T) {
 	s := opened(t)
 	ctx := context.Background()
-	here := s.commits.listen()
-	defer s.commits.leave(here)
 	after := s.commits.after()
 	body := make([]byte, 1<<20) // that can't be packed
 	if _, err := rand.Read(body); err != nil {
@@ -95,7 +93,7 @@ func TestNothingIsHeardOfWhatWasUndone(t *testing.T) {
 	select {
 	case <-after:
 		t.Error("a commit was told of that did not happen")
-	case n := <-here:
+	case n := <-s.commits.jobs:
 		t.Errorf("workers were told of %s", n.Payload)
 	default:
 	}
@@ -104,7 +102,7 @@ func TestNothingIsHeardOfWhatWasUndone(t *testing.T) {
 	}
 	<-after
 	select {
-	case n := <-here:
+	case n := <-s.commits.jobs:
 		t.Errorf("workers were told of %s by a transaction without jobs", n.Payload)
 	default:
 	}

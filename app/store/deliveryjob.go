@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 	"runtime/debug"
@@ -87,9 +88,20 @@ func (w *deliveryWorker) later(
 	s.log.WarnContext(ctx, "delivery is tried again", "delivery", job.Args.GUID, "in", delay, "err", cause)
 	saving, cancel := context.WithTimeout(context.WithoutCancel(ctx), saveTimeout)
 	defer cancel()
-	if err := s.exec(saving, "count a failed try", `UPDATE deliveries SET tries = tries + 1, error = ? WHERE guid = ?`,
-		forPeople(cause), job.Args.GUID); err != nil {
+	err := s.write(saving, "count a failed try", func(tx *sql.Tx) error {
+		if err := complete(saving, tx, job); err != nil {
+			return err
+		}
+		if _, err := tx.ExecContext(saving, `UPDATE deliveries SET tries = tries + ?, error = ? WHERE guid = ?`,
+			job.Attempt, forPeople(cause), job.Args.GUID); err != nil {
+			return err
+		}
+		_, err := s.insert(saving, tx, job.Args, queueDeliveries, s.now().Add(delay))
+		return err
+	})
+	if err != nil {
 		s.log.ErrorContext(ctx, "failed try not counted", "delivery", job.Args.GUID, "err", err)
+		return river.JobSnooze(delay)
 	}
-	return river.JobSnooze(delay)
+	return nil
 }

@@ -9,8 +9,6 @@ import (
 	"time"
 
 	"github.com/riverqueue/river"
-	"github.com/riverqueue/river/riverdriver/riversqlite"
-	"github.com/riverqueue/river/rivertype"
 
 	"github.com/sia-bot/sia/sia"
 	"github.com/sia-bot/sia/sia/text"
@@ -38,11 +36,6 @@ func (w *effectWorker) NextRetry(*river.Job[effectArgs]) time.Time {
 // Work implements river.Worker.
 func (w *effectWorker) Work(ctx context.Context, job *river.Job[effectArgs]) error {
 	e, key := w.e, job.Args.Key
-	if !e.enter(key) { // taken for lost by River, but still at it
-		return river.JobSnooze(time.Minute)
-	}
-	defer e.leave(key)
-
 	f, err := e.s.Effect(ctx, key)
 	switch {
 	case errors.Is(err, ErrNotFound):
@@ -51,7 +44,7 @@ func (w *effectWorker) Work(ctx context.Context, job *river.Job[effectArgs]) err
 	case err != nil && interrupted(ctx):
 		return fmt.Errorf("effect %s was interrupted: %w", key, context.Canceled)
 	case err != nil:
-		return w.later(ctx, key, err, e.c.Backoff(1), 0)
+		return w.later(ctx, job, err, e.c.Backoff(1), 0)
 	}
 	if f.State != EffectPending {
 		return nil
@@ -77,7 +70,7 @@ func (w *effectWorker) run(ctx context.Context, f sia.Effect) (sia.Fact, error) 
 		return nil, err
 	}
 	timeout := w.e.c.EffectTimeout
-	if f.Kind.Long() {
+	if f.Kind.Long() || f.Kind.RunsTests() {
 		timeout = w.e.c.AttemptTimeout(t)
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, timeout,
@@ -126,7 +119,7 @@ func (w *effectWorker) report(
 	case sia.IsPermanent(err), tries >= w.e.c.Tries:
 		return w.finish(ctx, job, f, failedFact(f.Effect, err), err)
 	default:
-		return w.later(ctx, f.Key, err, max(w.e.c.Backoff(tries), sia.RetryAfter(err)), 1)
+		return w.later(ctx, job, err, max(w.e.c.Backoff(tries), sia.RetryAfter(err)), 1)
 	}
 }
 
@@ -147,10 +140,10 @@ func (w *effectWorker) finish(
 		}
 		var trouble *sia.Error
 		if !errors.As(err, &trouble) {
-			return w.later(ctx, f.Key, err, w.e.c.Backoff(f.Tries+1), 1)
+			return w.later(ctx, job, err, w.e.c.Backoff(f.Tries+1), 1)
 		}
 		if try == w.e.c.Tries || w.e.stopping.Err() != nil {
-			return w.later(ctx, f.Key, err, w.e.c.Backoff(1), 0)
+			return w.later(ctx, job, err, w.e.c.Backoff(1), 0)
 		}
 		s.log.ErrorContext(ctx, "outcome can't be written down yet", "task", f.Task, "effect", f.Key, "err", err)
 		select {
@@ -195,17 +188,30 @@ func (w *effectWorker) save(ctx context.Context, job *river.Job[effectArgs], f E
 	return err
 }
 
-// later puts the job off, and counts the failed tries.
-func (w *effectWorker) later(ctx context.Context, key string, cause error, delay time.Duration, failed int) error {
-	s := w.e.s
+// later puts the effect off, and counts the failed tries. Another job takes this one's place: a job that River
+// puts off is up to five seconds late, and River ends it for good when somebody cancels it at that moment.
+func (w *effectWorker) later(
+	ctx context.Context, job *river.Job[effectArgs], cause error, delay time.Duration, failed int,
+) error {
+	s, key := w.e.s, job.Args.Key
 	s.log.WarnContext(ctx, "effect is tried again", "effect", key, "in", delay, "err", cause)
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), saveTimeout)
 	defer cancel()
-	if err := s.exec(ctx, "count a failed try", `UPDATE effects SET tries = tries + ?, error = ? WHERE key = ?`,
-		failed, forPeople(cause), key); err != nil {
+	err := s.write(ctx, "count a failed try", func(tx *sql.Tx) error {
+		if err := complete(ctx, tx, job); err != nil {
+			return err
+		}
+		if _, err := tx.ExecContext(ctx, `UPDATE effects SET tries = tries + ?, error = ? WHERE key = ?`,
+			failed+job.Attempt-1, forPeople(cause), key); err != nil {
+			return err
+		}
+		return s.insertJob(ctx, tx, key, job.Queue, s.now().Add(delay))
+	})
+	if err != nil {
 		s.log.ErrorContext(ctx, "failed try not counted", "effect", key, "err", err)
+		return river.JobSnooze(delay)
 	}
-	return river.JobSnooze(delay)
+	return nil
 }
 
 // interrupted reports whether a job's context ended because the engine stops.
@@ -215,17 +221,6 @@ func interrupted(ctx context.Context) bool {
 
 // saveTimeout bounds what is written after a handler returned.
 const saveTimeout = 30 * time.Second
-
-// complete marks a job completed within a transaction. A job that is not
-// running any more, because River took it for lost, is completed already or
-// will find its work done.
-func complete[T river.JobArgs](ctx context.Context, tx *sql.Tx, job *river.Job[T]) error {
-	_, err := river.JobCompleteTx[*riversqlite.Driver](ctx, tx, job)
-	if errors.Is(err, rivertype.ErrNotFound) {
-		return nil
-	}
-	return err
-}
 
 func failedFact(f sia.Effect, err error) sia.Fact {
 	return sia.EffectFailed{Effect: f.Kind, Reason: forPeople(err)}

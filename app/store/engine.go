@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/riverqueue/river"
-	"github.com/riverqueue/river/riverdriver"
 
 	"github.com/sia-bot/sia/sia"
 )
@@ -98,9 +97,6 @@ type Engine struct {
 
 	stopping context.Context // ends when Stop is called
 	stop     context.CancelFunc
-
-	mu      sync.Mutex
-	running map[string]bool // keys of the effects whose handler runs in this process
 }
 
 // Start begins to work on jobs: first on those that a process that died was
@@ -116,7 +112,7 @@ func (s *Store) Start(ctx context.Context, h Handlers, c EngineConfig) (*Engine,
 	if err != nil {
 		return nil, err
 	}
-	e := &Engine{s: s, h: h, c: c.withDefaults(), unlock: sync.OnceValue(unlock), running: map[string]bool{}}
+	e := &Engine{s: s, h: h, c: c.withDefaults(), unlock: sync.OnceValue(unlock)}
 	e.stopping, e.stop = context.WithCancel(context.WithoutCancel(ctx))
 	if err := e.start(ctx); err != nil {
 		return nil, errors.Join(err, unlock())
@@ -139,6 +135,7 @@ func (e *Engine) start(ctx context.Context) error {
 		queueDeliveries: {MaxWorkers: e.c.Deliveries},
 		queueEffects:    {MaxWorkers: e.c.Effects},
 		queueAttempts:   {MaxWorkers: e.c.Attempts},
+		queueTests:      {MaxWorkers: e.c.Attempts},
 		queuePeriodic:   {MaxWorkers: 2},
 		queueSetups:     {MaxWorkers: 2},
 	}
@@ -195,72 +192,35 @@ func (e *Engine) Idle(ctx context.Context, held ...string) error {
 		river.EventKindJobInterrupted, river.EventKindJobSnoozed,
 	}})
 	defer cancel()
-	// A clock that a test has set may have made jobs due that nobody was told of.
-	e.s.commits.done([]string{queueDeliveries, queueEffects, queueAttempts, queuePeriodic, queueSetups})
+	// Workers are not told of jobs that a test's clock, or a failed try, made due.
+	queues := []string{queueDeliveries, queueEffects, queueAttempts, queueTests, queuePeriodic, queueSetups}
+	e.s.commits.done(queues)
 	for {
-		if err := e.promote(ctx); err != nil {
-			return err
-		}
 		committed := e.s.commits.after()
-		n, err := e.s.unfinished(ctx, held)
-		if err != nil || n == 0 {
+		running, next, err := e.s.unfinished(ctx, held)
+		due := !next.IsZero() && !next.After(e.s.now().Round(time.Millisecond)) // as precise as River's times
+		if err != nil || running == 0 && !due {
 			return err
 		}
 		select {
 		case <-ctx.Done():
-			return fmt.Errorf("wait for %d jobs: %w", n, context.Cause(ctx))
+			return fmt.Errorf("wait for %d jobs, the next is due at %s: %w", running, next, context.Cause(ctx))
 		case <-committed:
 		case _, ok := <-events:
 			if !ok {
 				return errors.New("wait for jobs: the engine was stopped")
 			}
-			drain(events)
-		}
-	}
-}
-
-// drain takes the events that wait already: one look at the table serves all.
-func drain(events <-chan *river.Event) {
-	for {
-		select {
-		case _, ok := <-events:
-			if !ok {
-				return
+			for len(events) > 0 { // one look at the table serves all
+				<-events
 			}
-		default:
-			return
+			e.s.commits.done(queues)
 		}
 	}
 }
 
 // NextDue is when the next waiting job becomes due, zero when none waits: where
 // a test sets its clock to after Idle.
-func (e *Engine) NextDue(ctx context.Context) (time.Time, error) { return e.s.nextJob(ctx) }
-
-// promote makes jobs whose time has come available at once. River does the same
-// every few seconds.
-func (e *Engine) promote(ctx context.Context) error {
-	if waited, err := e.s.waited(ctx); err != nil || !waited {
-		return err
-	}
-	now := e.s.now()
-	_, err := e.client.Driver().GetExecutor().JobSchedule(ctx, &riverdriver.JobScheduleParams{Max: 10_000, Now: &now})
-	return e.s.explain("make due jobs available", err)
-}
-
-// enter notes that an effect's handler runs; false: it does already.
-func (e *Engine) enter(key string) bool {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if e.running[key] {
-		return false
-	}
-	e.running[key] = true
-	return true
-}
-
-func (e *Engine) leave(key string) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	delete(e.running, key)
+func (e *Engine) NextDue(ctx context.Context) (time.Time, error) {
+	_, next, err := e.s.unfinished(ctx, nil)
+	return next, err
 }

@@ -2,11 +2,14 @@ package store
 
 import (
 	"context"
+	"database/sql"
+	"errors"
 	"log/slog"
 	"math/rand/v2"
 	"time"
 
 	"github.com/riverqueue/river"
+	"github.com/riverqueue/river/riverdriver/riversqlite"
 	"github.com/riverqueue/river/rivertype"
 )
 
@@ -16,6 +19,7 @@ const (
 	queueDeliveries = "deliveries"
 	queueEffects    = "effects"
 	queueAttempts   = "attempts"
+	queueTests      = "tests"
 	queuePeriodic   = "periodic"
 	queueSetups     = "setups"
 )
@@ -51,6 +55,29 @@ func (s *Store) riverConfig() *river.Config {
 		c.Test.Time = s.clock
 	}
 	return c
+}
+
+// insert writes a job that is due at a time, and has its workers told when tx is committed.
+func (s *Store) insert(ctx context.Context, tx *sql.Tx, args river.JobArgs, queue string, at time.Time) (int64, error) {
+	opts := &river.InsertOpts{Queue: queue, MaxAttempts: jobAttempts}
+	if at.After(s.now()) {
+		opts.ScheduledAt = at
+	}
+	s.filled = append(s.filled, queue)
+	job, err := s.jobs.InsertTx(ctx, tx, args, opts)
+	if err != nil {
+		return 0, err
+	}
+	return job.Job.ID, nil
+}
+
+// complete marks a job completed within a transaction. A job that was deleted meanwhile is done as well.
+func complete[T river.JobArgs](ctx context.Context, tx *sql.Tx, job *river.Job[T]) error {
+	_, err := river.JobCompleteTx[*riversqlite.Driver](ctx, tx, job)
+	if errors.Is(err, rivertype.ErrNotFound) {
+		return nil
+	}
+	return err
 }
 
 // punctualHook makes a job that is scheduled for later available at that time at

@@ -120,12 +120,7 @@ func (s *Store) planSetup(
 		repo, installation, micros(slot), together, micros(s.now())); err != nil {
 		return err
 	}
-	opts := &river.InsertOpts{Queue: queueSetups, MaxAttempts: jobAttempts}
-	if due.After(s.now()) {
-		opts.ScheduledAt = due
-	}
-	s.filled = append(s.filled, queueSetups)
-	_, err = s.jobs.InsertTx(ctx, tx, setupArgs{Repo: repo}, opts)
+	_, err = s.insert(ctx, tx, setupArgs{Repo: repo}, queueSetups, due)
 	return err
 }
 
@@ -193,14 +188,14 @@ func (w *setupWorker) Work(ctx context.Context, job *river.Job[setupArgs]) error
 	if ctx.Err() != nil {
 		return fmt.Errorf("setup of %s was interrupted: %w", repo, context.Canceled)
 	}
-	return w.failed(saving, repo.Repository, err)
+	return w.failed(saving, job, repo.Repository, err)
 }
 
-// failed notes a failed try.
-func (w *setupWorker) failed(ctx context.Context, repo Repository, cause error) error {
-	s, again := w.e.s, time.Duration(0)
+// failed notes a failed try, and plans the next.
+func (w *setupWorker) failed(ctx context.Context, job *river.Job[setupArgs], repo Repository, cause error) error {
+	s := w.e.s
 	s.log.WarnContext(ctx, "repository not set up", "repo", repo.String(), "err", cause)
-	err := s.write(ctx, "note a failed setup", func(tx *sql.Tx) error {
+	return s.write(ctx, "note a failed setup", func(tx *sql.Tx) error {
 		var tries int
 		if err := tx.QueryRowContext(ctx, `UPDATE setups SET tries = tries + 1, error = ?, updated_at = ? WHERE repo_id = ?
 			RETURNING tries`, forPeople(cause), micros(s.now()), repo.ID).Scan(&tries); err != nil {
@@ -214,17 +209,16 @@ func (w *setupWorker) failed(ctx context.Context, repo Repository, cause error) 
 		if err != nil {
 			return err
 		}
-		again = max(due.Sub(s.now()), setupGap, sia.RetryAfter(cause))
-		_, err = tx.ExecContext(ctx, `UPDATE setups SET slot = ? WHERE repo_id = ?`, micros(slot), repo.ID)
+		if _, err = tx.ExecContext(ctx, `UPDATE setups SET slot = ? WHERE repo_id = ?`, micros(slot), repo.ID); err != nil {
+			return err
+		}
+		if err := complete(ctx, tx, job); err != nil {
+			return err
+		}
+		again := max(due.Sub(s.now()), setupGap, sia.RetryAfter(cause))
+		_, err = s.insert(ctx, tx, job.Args, queueSetups, s.now().Add(again))
 		return err
 	})
-	if err != nil {
-		return err
-	}
-	if again > 0 {
-		return river.JobSnooze(again)
-	}
-	return nil
 }
 
 // setUp calls the handler; a panic in it is an error.

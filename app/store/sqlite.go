@@ -120,7 +120,7 @@ func (s *Store) begin(ctx context.Context) (*sql.Tx, error) {
 }
 
 func (s *Store) driver() riverdriver.Driver[*sql.Tx] {
-	return serialDriver{riversqlite.New(s.river), &s.turn, s.due, &s.commits}
+	return commitDriver{riversqlite.New(s.river), s.commits}
 }
 
 // explain names the operation of an error and, where a person can do something
@@ -175,7 +175,7 @@ func (s *Store) revive(ctx context.Context) (jobs int64, err error) {
 			return err
 		}
 		for _, f := range lost {
-			if err := s.insertJob(ctx, tx, f); err != nil {
+			if err := s.insertJob(ctx, tx, f.Key, queueOf(f), f.At); err != nil {
 				return err
 			}
 		}
@@ -185,29 +185,6 @@ func (s *Store) revive(ctx context.Context) (jobs int64, err error) {
 	return jobs, err
 }
 
-// notifyCancel has the process that runs a job cancel the job's context. River
-// 0.47 sends this notification on PostgreSQL only, although its SQLite side
-// listens for it as well (producer.go, handleControlNotification).
-func notifyCancel(ctx context.Context, tx *sql.Tx, job int64, queue string) error {
-	_, err := tx.ExecContext(ctx, `INSERT INTO river_notification (topic, payload)
-		VALUES ('river_control', json_object('action', 'cancel', 'job_id', ?, 'queue', ?))`, job, queue)
-	return err
-}
-
-// jobOf finds the unfinished job of an effect; hint is where it was put.
-func jobOf(ctx context.Context, tx *sql.Tx, hint int64, key string) (state, queue string, err error) {
-	err = tx.QueryRowContext(ctx, `SELECT state, queue FROM river_job
-		WHERE id = ? AND kind = 'effect' AND json_extract(args, '$.key') = ?`, hint, key).Scan(&state, &queue)
-	return state, queue, err
-}
-
-// wakeJob makes a waiting job due at once, in a queue that moves.
-func wakeJob(ctx context.Context, tx *sql.Tx, job int64, queue string, now time.Time) error {
-	_, err := tx.ExecContext(ctx, `UPDATE river_job SET state = 'available', scheduled_at = ?, queue = ?
-		WHERE id = ? AND state IN ('available', 'scheduled', 'retryable')`, sqliteTime(now), queue, job)
-	return err
-}
-
 // effectsWithoutJob lists the pending effects that no unfinished job is for.
 func effectsWithoutJob(ctx context.Context, tx *sql.Tx) ([]sia.Effect, error) {
 	return collect(ctx, tx, scanJSON[sia.Effect], `SELECT effect FROM effects e WHERE state = 'pending' AND NOT EXISTS (
@@ -215,53 +192,28 @@ func effectsWithoutJob(ctx context.Context, tx *sql.Tx) ([]sia.Effect, error) {
 			AND j.state NOT IN ('completed', 'cancelled', 'discarded'))`)
 }
 
-// due reports whether a job of a queue can be begun.
-func (s *Store) due(ctx context.Context, queue string) (due bool, err error) {
-	err = s.r.QueryRowContext(ctx,
-		`SELECT EXISTS (SELECT 1 FROM river_job WHERE state = 'available' AND queue = ? AND scheduled_at <= ?)`,
-		queue, sqliteTime(s.now())).Scan(&due)
-	return due, s.explain("look for due jobs", err)
-}
-
-// waited reports whether a job's time has come for which River has not made it available yet.
-func (s *Store) waited(ctx context.Context) (waited bool, err error) {
-	err = s.r.QueryRowContext(ctx,
-		`SELECT EXISTS (SELECT 1 FROM river_job WHERE state IN ('scheduled', 'retryable') AND scheduled_at <= ?)`,
-		sqliteTime(s.now())).Scan(&waited)
-	return waited, s.explain("look for jobs whose time has come", err)
-}
-
-// unfinished counts the jobs that run or are due, but those of held effects. River notes the end of jobs
-// in batches, up to a quarter of a second later: what they are for tells sooner.
-func (s *Store) unfinished(ctx context.Context, held []string) (n int, err error) {
+// unfinished counts the jobs that run, and says when the next of those that wait is due; zero: none waits. Jobs of
+// held effects don't count. River notes the end of jobs in batches, up to a quarter of a second later: what they are
+// for tells sooner.
+func (s *Store) unfinished(ctx context.Context, held []string) (running int, next time.Time, err error) {
 	keys, err := json.Marshal(append([]string{}, held...))
 	if err != nil {
-		return 0, fmt.Errorf("count unfinished jobs: %w", err)
+		return 0, next, fmt.Errorf("count unfinished jobs: %w", err)
 	}
-	err = s.r.QueryRowContext(ctx, `SELECT count(*) FROM river_job WHERE (state = 'running'
-		OR state IN ('available', 'scheduled', 'retryable') AND scheduled_at <= ?)
+	var at sql.NullString
+	err = s.r.QueryRowContext(ctx, `SELECT count(CASE WHEN state = 'running' THEN 1 END),
+			min(CASE WHEN state <> 'running' THEN scheduled_at END)
+		FROM river_job WHERE state IN ('running', 'available', 'scheduled', 'retryable')
 		AND NOT (kind = 'effect' AND json_extract(args, '$.key') IN (SELECT value FROM json_each(?)))
 		AND NOT (kind = 'delivery' AND EXISTS (SELECT 1 FROM deliveries
 			WHERE guid = json_extract(args, '$.guid') AND state <> 'pending'))
 		AND NOT (kind = 'setup' AND EXISTS (SELECT 1 FROM setups
-			WHERE repo_id = json_extract(args, '$.repo') AND state <> 'pending'))`,
-		sqliteTime(s.now()), string(keys)).Scan(&n)
-	return n, s.explain("count unfinished jobs", err)
-}
-
-// nextJob is when the next waiting job becomes due; zero when none waits.
-func (s *Store) nextJob(ctx context.Context) (time.Time, error) {
-	var at sql.NullString
-	err := s.r.QueryRowContext(ctx, `SELECT min(scheduled_at) FROM river_job
-		WHERE state IN ('available', 'scheduled', 'retryable')`).Scan(&at)
-	if err != nil || !at.Valid {
-		return time.Time{}, s.explain("find the next job", err)
+			WHERE repo_id = json_extract(args, '$.repo') AND state <> 'pending'))`, string(keys)).Scan(&running, &at)
+	if err == nil && at.Valid {
+		next, err = time.Parse(riverTime, at.String)
 	}
-	t, err := time.Parse(riverTime, at.String)
-	return t, s.explain("find the next job", err)
+	return running, next, s.explain("count unfinished jobs", err)
 }
 
-// riverTime is how River spells times on SQLite, in UTC; they compare as text.
+// riverTime is how River spells times on SQLite, in UTC.
 const riverTime = "2006-01-02 15:04:05.000"
-
-func sqliteTime(t time.Time) string { return t.UTC().Round(time.Millisecond).Format(riverTime) }

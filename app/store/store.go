@@ -43,8 +43,8 @@ type Store struct {
 	river *sql.DB // one connection, for River
 	ckpt  *sql.DB // one connection, for checkpoints
 
-	turn    sync.Mutex // to write; see serialwrites.go
-	commits commits
+	turn    sync.Mutex // to write
+	commits *commits
 	filled  []string // queues that got jobs in the transaction that has the turn
 
 	codec codec
@@ -65,7 +65,7 @@ func Open(ctx context.Context, c Config) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Store{log: c.Logger, now: c.Now, step: sia.Step, path: path}
+	s := &Store{log: c.Logger, now: c.Now, step: sia.Step, path: path, commits: newCommits()}
 	if s.log == nil {
 		s.log = slog.New(slog.DiscardHandler)
 	}

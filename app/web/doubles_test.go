@@ -5,7 +5,9 @@ import (
 	"net/http"
 	"net/url"
 	"sync"
+	"time"
 
+	"github.com/sia-bot/sia/agent/llm"
 	"github.com/sia-bot/sia/app/store"
 	"github.com/sia-bot/sia/app/web/viewer"
 	"github.com/sia-bot/sia/policies"
@@ -67,6 +69,17 @@ type defaults struct{}
 
 func (defaults) Kept(context.Context, int64, sia.Repo) (sia.InForce, bool, error) {
 	return sia.InForce{Settings: sia.DefaultSettings()}, true, nil
+}
+
+// Probed is what conversations with two models showed.
+func (defaults) Probed() []llm.Probed {
+	return []llm.Probed{
+		{Name: "fast", Model: "gpt-5.4-mini", Protocol: llm.ProtocolResponses, Tools: true, Cached: true, Usable: true,
+			At: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)},
+		{Name: "local", Model: "gemma3", Protocol: llm.ProtocolChat,
+			Advice: "The endpoint says: gemma3 does not support tools.",
+			At:     time.Date(2026, 3, 1, 12, 0, 5, 0, time.UTC)},
+	}
 }
 
 // Advise ranks two techniques.

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/sia-bot/sia/agent/llm"
 	"github.com/sia-bot/sia/app/render"
 	"github.com/sia-bot/sia/app/store"
 	"github.com/sia-bot/sia/policies"
@@ -39,6 +40,7 @@ type evidencePage struct {
 	Kinds    []policies.Kind `json:"-"`                 // to choose from
 	Who      []coder.Option  `json:"who,omitempty"`     // would take a new task of that kind, the best first
 	Why      string          `json:"why,omitempty"`     // so
+	Models   []llm.Probed    `json:"models,omitempty"`  // what a conversation with each showed
 }
 
 func lines(all []store.Tally, shown func(string) string) []tallyLine {
@@ -118,6 +120,7 @@ func (s *site) coders(r *http.Request) (frame, error) {
 			return frame{}, err
 		}
 	}
+	p.Models = s.Models.Probed()
 	p.Choices, err = s.From.LastDecisions(r.Context(), c.sight, c.Repo, sia.DecideAssign, lastChoices)
 	return frame{Title: "Coders", Body: p}, err
 }

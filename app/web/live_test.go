@@ -143,7 +143,7 @@ func TestLinesOfAllAreBounded(t *testing.T) {
 func TestLinesEndWithTheServer(t *testing.T) {
 	ending := make(chan struct{})
 	h, err := web.New(web.Deps{From: world(t), Do: &doer{}, Lessons: &doer{}, Settings: defaults{}, Advise: defaults{},
-		Diffs: change{}, Logger: slog.New(slog.DiscardHandler), Now: time.Now,
+		Models: defaults{}, Diffs: change{}, Logger: slog.New(slog.DiscardHandler), Now: time.Now,
 		Ending: ending})
 	must(t, err)
 	srv := httptest.NewServer(as(member(), h))

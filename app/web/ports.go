@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"time"
 
+	"github.com/sia-bot/sia/agent/llm"
 	"github.com/sia-bot/sia/app/store"
 	"github.com/sia-bot/sia/gitops"
 	"github.com/sia-bot/sia/policies"
@@ -81,6 +82,11 @@ type Settings interface {
 // out.
 type Differ interface {
 	Diff(ctx context.Context, installation int64, repo sia.Repo, from, to sia.SHA) (d gitops.Diff, more int, err error)
+}
+
+// Models says what a short conversation with each configured model showed.
+type Models interface {
+	Probed() []llm.Probed
 }
 
 // Adviser ranks techniques for a pattern of failure in a repository as they would be chosen now, the

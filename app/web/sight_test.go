@@ -107,6 +107,17 @@ func TestNobodySeesWhatIsNotTheirs(t *testing.T) {
 	}
 }
 
+// What a conversation with each model showed stands with the coders.
+func TestCodersShowModels(t *testing.T) {
+	h := pages(t, world(t), &doer{})
+	_, body := ask(t, h, admin(), "GET /coders", "")
+	for _, want := range []string{"gpt-5.4-mini", "responses", "tools, caching", "gemma3 does not support tools"} {
+		if !strings.Contains(body, want) {
+			t.Errorf("/coders lacks %q:\n%s", want, body)
+		}
+	}
+}
+
 // What is one's own is there: the test above would pass on empty pages.
 func TestEverybodySeesWhatIsTheirs(t *testing.T) {
 	s := world(t)

@@ -33,6 +33,7 @@ type Deps struct {
 	Settings Settings
 	Advise   Adviser
 	Diffs    Differ
+	Models   Models
 	Links    render.Links // where GitHub is
 	Logger   *slog.Logger
 	Now      func() time.Time

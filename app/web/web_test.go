@@ -93,8 +93,9 @@ func pages(t testing.TB, from web.Reader, do *doer) http.Handler {
 // pagesOf are the pages where attempts changed something in particular.
 func pagesOf(t testing.TB, from web.Reader, do *doer, diffs change) http.Handler {
 	t.Helper()
-	h, err := web.New(web.Deps{From: from, Do: do, Lessons: do, Settings: defaults{}, Advise: defaults{}, Diffs: diffs,
-		Links: render.Links{Host: "https://github.com"}, Logger: slog.New(slog.DiscardHandler),
+	h, err := web.New(web.Deps{From: from, Do: do, Lessons: do, Settings: defaults{}, Advise: defaults{},
+		Models: defaults{},
+		Diffs:  diffs, Links: render.Links{Host: "https://github.com"}, Logger: slog.New(slog.DiscardHandler),
 		Now: func() time.Time { return start.Add(10 * time.Minute) }, Ending: t.Context().Done()})
 	if err != nil {
 		t.Fatal(err)

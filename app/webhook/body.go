@@ -8,25 +8,10 @@ import (
 	"mime"
 	"net/http"
 	"net/url"
-	"slices"
-	"sync/atomic"
 	"time"
 
+	"github.com/sia-bot/sia/app/clientaddr"
 	"github.com/sia-bot/sia/app/store"
-)
-
-const (
-	// MaxInFlight bounds the bodies of all deliveries that are being read or stored at
-	// a time: anybody can send some, and only the last byte shows who signed them.
-	MaxInFlight = 64 << 20
-	// comeAgain is when a sender for whose body there is no room may try again. GitHub
-	// does not by itself; the periodic look has it sent again.
-	comeAgain = "30"
-	// readFor is how long a body may take: longer than GitHub waits for the answer,
-	// 10 seconds and 30 on GitHub Enterprise Server.
-	readFor = 40 * time.Second
-	// firstRead is what is reserved for a body that does not say how long it is.
-	firstRead = 64 << 10
 )
 
 var (
@@ -34,67 +19,62 @@ var (
 	errNoRoom   = errors.New("too many deliveries are being received; please send it again")
 )
 
-// room is what is left of [MaxInFlight]. The zero value is all of it.
-type room struct{ taken atomic.Int64 }
+const (
+	// comeAgain is when a sender for whose body there is no room may try again. GitHub
+	// does not by itself; the periodic look has it sent again.
+	comeAgain = "30"
+	// firstFor is how long a body may take to begin, and readFor, in all: GitHub gives up
+	// after 10 seconds, and 30 on GitHub Enterprise Server.
+	firstFor = 10 * time.Second
+	readFor  = 40 * time.Second
+)
 
-// take reserves bytes, if there are as many.
-func (r *room) take(n int64) bool {
-	if r.taken.Add(n) <= MaxInFlight {
-		return true
-	}
-	r.taken.Add(-n)
-	return false
-}
-
-// give gives bytes back.
-func (r *room) give(n int64) { r.taken.Add(-n) }
-
-// receive reads a request's body, for which room is taken first. The caller calls
-// done when the body is not needed any more.
+// receive reads a request's body, for which room is taken as it arrives: what it claims to be takes
+// none. The caller calls done when the body is not needed any more.
 func (h *Handler) receive(w http.ResponseWriter, r *http.Request) (body []byte, done func(), err error) {
-	size := r.ContentLength
-	if size > MaxBody {
-		return nil, nil, errTooLarge
+	most := int64(MaxBody + 1) // one more shows that it is too large
+	if r.ContentLength >= 0 {
+		most = r.ContentLength
 	}
-	if size < 0 {
-		size = firstRead
-	}
-	if !h.room.take(size) {
+	b := h.room.begin(clientaddr.Of(r), http.NewResponseController(w), h.Now)
+	if b == nil {
 		return nil, nil, errNoRoom
 	}
 	defer func() {
 		if err != nil {
-			h.room.give(size)
+			b.end()
 		}
 	}()
-	// A recorder in a test has no connection; a server's has.
-	_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(readFor))
-	body = make([]byte, size)
-	n, err := io.ReadFull(r.Body, body)
-	for err == nil && r.ContentLength < 0 { // there may be more
-		if size == MaxBody {
-			if m, _ := io.ReadFull(r.Body, make([]byte, 1)); m > 0 {
-				return nil, nil, errTooLarge
+	body = make([]byte, 0, min(firstRead, most))
+	for int64(len(body)) < most {
+		if len(body) == cap(body) {
+			size := min(2*int64(cap(body)), most)
+			if !b.grow(size) {
+				return nil, nil, errNoRoom
 			}
-			break
+			body = append(make([]byte, 0, size), body...)
 		}
-		more := min(size, MaxBody-size)
-		if !h.room.take(more) {
+		n, err := r.Body.Read(body[len(body):cap(body)])
+		body = body[:len(body)+n]
+		if n > 0 {
+			b.hear()
+		}
+		switch {
+		case errors.Is(err, io.EOF) && (r.ContentLength < 0 || int64(len(body)) == most):
+			most = int64(len(body))
+		case err != nil && b.gaveWay():
 			return nil, nil, errNoRoom
+		case err != nil:
+			return nil, nil, err
 		}
-		size += more
-		body = slices.Grow(body, int(more))[:size]
-		var m int
-		m, err = io.ReadFull(r.Body, body[n:])
-		n += m
 	}
-	if short := errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF); short && r.ContentLength < 0 {
-		err = nil
+	if len(body) > MaxBody {
+		return nil, nil, errTooLarge
 	}
-	if err != nil {
-		return nil, nil, err
+	if !b.whole() {
+		return nil, nil, errNoRoom
 	}
-	return body[:n], func() { h.room.give(size) }, nil
+	return body, b.end, nil
 }
 
 // payloadOf is the JSON of a delivery, which an app's webhook may be set to send in

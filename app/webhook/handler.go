@@ -59,7 +59,10 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, err.Error(), http.StatusRequestEntityTooLarge)
 		return
 	case errors.Is(err, errNoRoom):
-		h.Logger.WarnContext(r.Context(), "no room for a delivery", "guid", guid, "event", event, "bytes", r.ContentLength)
+		if n := h.room.refused(h.Now()); n > 0 {
+			h.Logger.WarnContext(r.Context(), "no room for deliveries", "count", n, "guid", guid, "event", event, "from",
+				r.RemoteAddr)
+		}
 		w.Header().Set("Retry-After", comeAgain)
 		http.Error(w, err.Error(), http.StatusServiceUnavailable)
 		return

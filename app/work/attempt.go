@@ -98,7 +98,7 @@ func (w *Worker) attempt(ctx context.Context, t sia.Task, f sia.Effect) (sia.Fac
 	defer cancel()
 	fact := sia.AttemptEnded{
 		End: res.End, Reason: res.Reason, Turns: res.Turns, Cost: res.Cost, Agent: res.Agent, Summary: res.Summary,
-		Signals: res.Signals, Risk: res.Risk, Check: res.Check,
+		Tokens: agent.TokensOf(res.Usage), Edits: res.Edits, Signals: res.Signals, Risk: res.Risk, Check: res.Check,
 		LessonsShown: res.LessonsShown, LessonsWithheld: res.LessonsWithheld,
 	}
 	switch {

@@ -34,18 +34,71 @@ func (w *Worker) gate(ctx context.Context, t sia.Task, f sia.Effect) (sia.Fact, 
 		if e.elsewhere() {
 			return e.noVerdict(t), nil
 		}
+		if err := w.supplyAll(ctx, t, e, gate.Input.Needs); err != nil { // what other rules need
+			return nil, err
+		}
+		v = gate.Judge(e.in)
 	}
 	return w.reportVerdict(ctx, t, f, e, v)
 }
 
-// lastWord reads the pull request once more, after its checks: somebody may have pushed, or closed it, while they
-// were read.
+// lastWord reads once more what may have changed while the checks were read, or since it was last read: the rules of
+// the base branch, which are remembered from look to look, and the pull request, to which somebody may have pushed, or
+// which may be closed.
 func (w *Worker) lastWord(ctx context.Context, t sia.Task, e *headEvidence) error {
+	required, err := w.repo(t).RequiredNow(ctx, t.BaseBranch)
+	if err != nil {
+		return err
+	}
+	e.takeRules(t, required)
+	if err := w.readEarlier(ctx, t, e); err != nil {
+		return err
+	}
 	now, err := w.repo(t).PullNow(ctx, t.Pull.Number)
 	if err != nil {
 		return err
 	}
 	e.found, e.lags = w.compare(t, now, "")
+	return nil
+}
+
+// earlierHeads are the task's last heads before the present one, newest first.
+func earlierHeads(t sia.Task) []string {
+	var out []string
+	for _, a := range slices.Backward(t.Attempts) {
+		if sha := string(a.Head); a.Head != t.Head && sha != "" && !slices.Contains(out, sha) &&
+			len(out) < github.MaxEarlier {
+			out = append(out, sha)
+		}
+	}
+	return out
+}
+
+// takeEarlier notes what has reported on the task's last heads. A look keeps that of the commit that it judges, and
+// where somebody pushes soon, none has judged those.
+func (e *headEvidence) takeEarlier(looks []github.Look) {
+	for _, look := range looks {
+		e.earlier = append(e.earlier, gate.Judge(gate.Input{Runs: runs(look.Checks, e.self), Statuses: statuses(look.Checks),
+			Workflows: workflows(look.Workflows), WorkflowsKnown: look.WorkflowsKnown}).Reported...)
+	}
+	e.in.Earlier = slices.Concat(e.in.Earlier, e.earlier)
+	e.earlierKnown = true
+}
+
+// readEarlier reads what has reported on the task's last heads, where the look at the present one did not.
+func (w *Worker) readEarlier(ctx context.Context, t sia.Task, e *headEvidence) error {
+	if e.earlierKnown {
+		return nil
+	}
+	var looks []github.Look
+	for _, sha := range earlierHeads(t) {
+		look, err := w.repo(t).Look(ctx, github.LookAt{SHA: sha})
+		if err != nil {
+			return err
+		}
+		looks = append(looks, look)
+	}
+	e.takeEarlier(looks)
 	return nil
 }
 
@@ -72,7 +125,8 @@ func (w *Worker) reportVerdict(
 	out := sia.Judged{
 		SHA: t.Head, Looked: e.in.Now, Verdict: v.Verdict, Checks: v.Checks, Explain: v.Explain, RerunIDs: v.Rerun,
 		Doubt: v.Doubt, Blocked: v.Blocked, Guarded: v.Guarded, Weigh: v.Weigh,
-		Conflicts: e.merge.Conflicts, Behind: e.merge.Behind, Reported: v.Reported, MergeRules: e.rules,
+		Conflicts: e.merge.Conflicts, Behind: e.merge.Behind, Reported: append(e.earlier, v.Reported...),
+		MergeRules: e.rules,
 	}
 	if out.Verdict == sia.VerdictRed {
 		var err error
@@ -105,6 +159,9 @@ func (w *Worker) failures(
 			return nil, err
 		}
 		l.failure.Excerpt = w.Secrets.Mask(l.failure.Excerpt)
+		for i, other := range l.failure.Others {
+			l.failure.Others[i] = w.Secrets.Mask(other)
+		}
 		out = append(out, l.failure)
 	}
 	for _, s := range e.head.Statuses {

@@ -23,11 +23,13 @@ type headEvidence struct {
 	head   github.CheckSet // of in.Runs and in.Statuses
 	base   github.CheckSet // of the base commit, where in.BaseKnown
 
-	lags  bool                // GitHub does not show the head yet
-	found *sia.Found          // the pull request is not what the task knows: there is nothing to judge; nil: it is
-	merge github.Mergeability // of the pull request
-	rules []string            // of the base branch that stop a merge and that no check fulfils, for people
-	logs  []checkLog          // of red runs of the head, in the order in which they were read
+	lags         bool                // GitHub does not show the head yet
+	found        *sia.Found          // the pull request is not what the task knows: there is nothing to judge; nil: it is
+	merge        github.Mergeability // of the pull request
+	rules        []string            // of the base branch that stop a merge and that no check fulfils, for people
+	earlier      []sia.Reported      // on the task's heads before, where earlierKnown
+	earlierKnown bool
+	logs         []checkLog // of red runs of the head, in the order in which they were read
 }
 
 // gather reads the checks of the head, and then what the judgement says that it
@@ -77,7 +79,7 @@ func (w *Worker) headChecks(ctx context.Context, t sia.Task) (*headEvidence, err
 		return nil, err
 	}
 	look, err := w.repo(t).Look(ctx, github.LookAt{SHA: string(t.Head), Pull: t.Pull.Number, Branch: t.BaseBranch,
-		Base: string(t.BaseSHA)})
+		Base: string(t.BaseSHA), Earlier: earlierHeads(t)})
 	if err != nil {
 		return nil, err
 	}
@@ -89,17 +91,28 @@ func (w *Worker) headChecks(ctx context.Context, t sia.Task) (*headEvidence, err
 	if err != nil {
 		return nil, err
 	}
-	in.Required, in.RequiredKnown = requiredChecks(required), required.Known
-	merge := look.Merge
-	merge.Behind = merge.Behind || required.Strict && merge.Base != "" && merge.Base != string(t.BaseSHA)
 	in.Runs, in.Statuses = runs(look.Checks, self.Slug), statuses(look.Checks)
 	in.Workflows, in.WorkflowsKnown = workflows(look.Workflows), look.WorkflowsKnown
 	in.Repo, in.Earlier, in.History = t.Repo.String(), t.Reported, history(look.History, self.Slug)
-	e := &headEvidence{in: in, self: self.Slug, head: look.Checks, merge: merge, rules: mergeRules(t, required.Others)}
-	if look.Base != nil {
+	e := &headEvidence{in: in, self: self.Slug, head: look.Checks, merge: look.Merge}
+	e.takeRules(t, required)
+	if look.Earlier != nil {
+		e.takeEarlier(look.Earlier)
+	}
+	switch {
+	case t.BaseSHA == t.Head: // the branch was set back: what is red there is no other commit's
+		e.in.BaseKnown, e.in.BaseWorkflowsKnown = true, true
+	case look.Base != nil:
 		e.takeBase(*look.Base)
 	}
 	return e, nil
+}
+
+// takeRules notes what the base branch requires.
+func (e *headEvidence) takeRules(t sia.Task, required github.Requirements) {
+	e.in.Required, e.in.RequiredKnown = requiredChecks(required), required.Known
+	e.merge.Behind = e.merge.Behind || required.Strict && e.merge.Base != "" && e.merge.Base != string(t.BaseSHA)
+	e.rules = mergeRules(t, required.Others)
 }
 
 // compare holds a pull request as GitHub shows it against what the task knows of it: found is what is to be taken up
@@ -151,8 +164,8 @@ func taskInput(t sia.Task, now time.Time) gate.Input {
 	return gate.Input{
 		Now: now, Settings: t.Settings.Checks, Since: t.Gate.Since, Reruns: t.Gate.Reruns, Doubted: t.Gate.Doubted,
 		Accepted: slices.Contains(t.Accepted, t.Head), Weighing: weighingOf(t), ByPerson: t.HeadBy != (sia.Actor{}),
-		Waived: t.Waived,
-		Draft:  t.Pull.Draft, Final: !t.Pull.Draft || t.Pull.Refused != "",
+		Waived: t.Waived, Tests: gate.TestsOf(t),
+		Draft: t.Pull.Draft, Final: !t.Pull.Draft || t.Pull.Refused != "",
 	}
 }
 

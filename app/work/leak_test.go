@@ -2,6 +2,7 @@ package work
 
 import (
 	"context"
+	"encoding/base64"
 	"errors"
 	"fmt"
 	"io"
@@ -39,19 +40,48 @@ func TestLeaksInAFile(t *testing.T) {
 	}{
 		"added": {"a\n", "a\nb = " + token + "\nc = " + other + "\n",
 			[]string{"2 github-pat", "3 github-pat"}},
-		"beside a change":        {"old = " + token + "\ngone\n", "old = " + token + "\nnew\n", nil},
-		"moved within":           {"a = " + token + "\n", "x\nb = " + token + "\n", nil},
-		"exchanged":              {"a = " + token, "a = " + other, []string{"1 github-pat"}},
-		"taken away":             {"a = " + token, "", nil},
-		"over several lines":     {"a\n", "a\n" + key, []string{"2 private-key"}},
-		"a line of a key":        {strings.Replace(key, "aB3d", "xB3d", 1), key, []string{"1 private-key"}},
-		"a guess":                {"", "API_TOKEN=xK9vQ2mZ7pL4wR8t\n", nil},
-		"an address for a test":  {"", "postgres://postgres:postgres@localhost/test", nil},
-		"binary":                 {"", "\x00\x01" + token + "\x00\xff", []string{"1 github-pat"}},
+		"beside a change":       {"old = " + token + "\ngone\n", "old = " + token + "\nnew\n", nil},
+		"moved within":          {"a = " + token + "\n", "x\nb = " + token + "\n", nil},
+		"exchanged":             {"a = " + token, "a = " + other, []string{"1 github-pat"}},
+		"taken away":            {"a = " + token, "", nil},
+		"over several lines":    {"a\n", "a\n" + key, []string{"2 private-key"}},
+		"a line of a key":       {strings.Replace(key, "aB3d", "xB3d", 1), key, []string{"1 private-key"}},
+		"a guess":               {"", "API_TOKEN=xK9vQ2mZ7pL4wR8t\n", nil},
+		"an address for a test": {"", "postgres://postgres:postgres@localhost/test", nil},
+		"binary":                {"", "\x00\x01" + token + "\x00\xff", []string{"1 github-pat"}},
+		"in UTF-16":             {"", "\xff\xfe" + wide("a\nb = "+token+"\n"), []string{"2 github-pat"}},
+		"in UTF-16, as it was":  {wide("a = " + token), wide("x\na = " + token), nil},
+		"in base64": {"", "a\nb: " + base64.StdEncoding.EncodeToString([]byte(token)) + "\n",
+			[]string{"2 github-pat"}},
 		"documentation's tokens": {"", "AKIAIOSFODNN7EXAMPLE\nghp_" + strings.Repeat("x", 36), nil},
 	} {
 		if d := cmp.Diff(c.want, found(t, c.before, strings.NewReader(c.now))); d != "" {
 			t.Errorf("%s (-want +got):\n%s", name, d)
+		}
+	}
+}
+
+// wide is ASCII in UTF-16.
+func wide(text string) string {
+	var b strings.Builder
+	for _, c := range []byte(text) {
+		b.Write([]byte{c, 0})
+	}
+	return b.String()
+}
+
+// A secret is found wherever in a large file it lies, in another encoding too.
+func TestEncodedLeaksInALargeFile(t *testing.T) {
+	token := "ghp_" + strings.Repeat("aB3d", 9)
+	for _, at := range []int{0, scanPiece/2 - 20, scanPiece*3/4 - 20, scanPiece - 50, scanPiece, scanPiece + 1,
+		scanPiece + 30, scanPiece + 31, scanPiece + scanTail - 50, scanPiece + scanLead + scanTail - 21, 3*scanPiece + 2} {
+		text := strings.Repeat("x", at) + " " + token + " " + strings.Repeat("y", 2*scanPiece)
+		want := []string{"1 github-pat"}
+		for name, encoded := range map[string]string{"UTF-16": wide(text),
+			"base64": "x: " + base64.StdEncoding.EncodeToString([]byte(text))} {
+			if d := cmp.Diff(want, found(t, "", strings.NewReader(encoded))); d != "" {
+				t.Errorf("%s at %d (-want +got):\n%s", name, at, d)
+			}
 		}
 	}
 }

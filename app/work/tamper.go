@@ -21,7 +21,8 @@ const maxLines = 3000
 
 // tampering says what the head's difference from the base does to the tests,
 // to what configures checks and to protected paths, a line for each finding; and
-// whether a reviewer may say of all of them that the issue asks for it.
+// whether a reviewer may say of all of them that the issue asks for it. Of tests that were run, what ran says it, and
+// not what their text looks like.
 func (w *Worker) tampering(ctx context.Context, t sia.Task) (lines []string, expectations bool, err error) {
 	mirror := w.mirror(t)
 	diff, err := mirror.Diff(ctx, string(t.BaseSHA), string(t.Head))
@@ -40,12 +41,18 @@ func (w *Worker) tampering(ctx context.Context, t sia.Task) (lines []string, exp
 		}
 		changes[i] = c
 	}
+	evidence := evidenceOf(t)
 	expectations = t.Settings.SIA.Reviewer
 	for _, f := range tamper.Find(changes, t.Settings.Checks.Protected, sia.AlwaysProtected()...) {
+		if ofTests(f) && evidence.Ran(f.Path) {
+			continue
+		}
 		lines = append(lines, w.Secrets.Mask(f.String()))
 		expectations = expectations && f.Asks() == tamper.Reviewer
 	}
-	return lines, expectations && len(lines) > 0, nil
+	firm, broken := evidence.Asks()
+	lines = append(append(lines, firm...), broken...)
+	return lines, expectations && len(firm) == 0 && len(lines) > 0, nil
 }
 
 func oldPath(f gitops.FileDiff) string {

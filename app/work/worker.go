@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/sia-bot/sia/agent"
+	"github.com/sia-bot/sia/agent/testrun/evidence"
 	"github.com/sia-bot/sia/app/github"
 	"github.com/sia-bot/sia/app/render"
 	"github.com/sia-bot/sia/app/store"
@@ -133,6 +134,7 @@ type Deps struct {
 	Diagnoser *diagnose.Diagnoser
 	Reviewer  *diagnose.Reviewer
 	Checker   *agent.Checker
+	Evidence  *evidence.Looker
 	Settings  Settings
 	Looker    Looker
 	Chooser   Chooser
@@ -152,6 +154,7 @@ func (d Deps) check() error {
 		"Store": d.Store == nil, "GitHub": d.GitHub == nil, "Git": d.Git == nil, "Coders.All": len(d.Coders.All) == 0,
 		"Coders.Tools": len(d.Coders.Tools) == 0,
 		"Diagnoser":    d.Diagnoser == nil, "Reviewer": d.Reviewer == nil, "Checker": d.Checker == nil,
+		"Evidence": d.Evidence == nil,
 		"Settings": d.Settings == nil, "Looker": d.Looker == nil, "Chooser": d.Chooser == nil, "Decider": d.Decider == nil,
 		"Lessons": d.Lessons == nil, "Memory": d.Memory == nil, "Canceller": d.Canceller == nil, "Links": d.Links.Host == "",
 		"Secrets": d.Secrets == nil, "Logger": d.Logger == nil, "Now": d.Now == nil,
@@ -214,6 +217,8 @@ func (w *Worker) handlers() map[sia.EffectKind]handler {
 		sia.DoRespond: w.respond,
 		sia.DoUpdate:  w.update,
 		sia.DoWatch:   w.watch,
+
+		sia.DoEvidence: w.evidence,
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/sia-bot/sia/agent"
+	"github.com/sia-bot/sia/agent/testrun/evidence"
 	"github.com/sia-bot/sia/app/github"
 	"github.com/sia-bot/sia/app/render"
 	"github.com/sia-bot/sia/app/store"
@@ -23,6 +24,7 @@ func TestNewWantsEverything(t *testing.T) {
 		Store: &store.Store{}, GitHub: &github.App{}, Git: &gitops.Cache{},
 		Coders:    Coders{All: []Coder{{}}, Tools: []string{"read"}},
 		Diagnoser: &diagnose.Diagnoser{}, Reviewer: &diagnose.Reviewer{}, Checker: &agent.Checker{},
+		Evidence: &evidence.Looker{},
 		// what a constructor only has to be given
 		Settings: struct{ Settings }{}, Looker: struct{ Looker }{}, Chooser: struct{ Chooser }{},
 		Decider: struct{ Decider }{}, Lessons: struct{ Lessons }{}, Memory: struct{ Memory }{},

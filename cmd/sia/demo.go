@@ -17,14 +17,15 @@ import (
 var demoFiles embed.FS
 
 type demoCmd struct {
-	Keep     bool          `help:"Stay up afterwards, so that you can look around and label more issues."`
-	Repo     string        `help:"Instead of the story: serve this local Git repository, or clone this one, and work on --issue with your model." placeholder:"PATH|URL"`
-	Issue    string        `help:"With --repo: Markdown file with the issue; its first line is the title." type:"existingfile" placeholder:"FILE"`
-	ModelURL string        `help:"OpenAI-compatible endpoint to use instead of the scripted model." env:"SIA_MODEL_URL" placeholder:"URL"`
-	ModelKey string        `help:"Its key." env:"SIA_MODEL_KEY" placeholder:"KEY"`
-	Model    string        `help:"Its model." env:"SIA_MODEL" placeholder:"NAME"`
-	Timeout  time.Duration `help:"Give up on a step after this long." default:"3m"`
-	Verbose  bool          `short:"v" help:"Show SIA's own log on standard error."`
+	Keep         bool          `help:"Stay up afterwards, so that you can look around and label more issues."`
+	Repo         string        `help:"Instead of the story: serve this local Git repository, or clone this one, and work on --issue with your model." placeholder:"PATH|URL"`
+	Issue        string        `help:"With --repo: Markdown file with the issue; its first line is the title." type:"existingfile" placeholder:"FILE"`
+	ModelURL     string        `help:"OpenAI-compatible endpoint to use instead of the scripted model." env:"SIA_MODEL_URL" placeholder:"URL"`
+	ModelKey     string        `help:"Its key." env:"SIA_MODEL_KEY" placeholder:"KEY"`
+	Model        string        `help:"Its model." env:"SIA_MODEL" placeholder:"NAME"`
+	ModelTimeout time.Duration `help:"How long one answer of it may take." env:"SIA_MODEL_TIMEOUT" default:"2m"`
+	Timeout      time.Duration `help:"Give up on a step after this long." default:"3m"`
+	Verbose      bool          `short:"v" help:"Show SIA's own log on standard error."`
 }
 
 // The people and things of the demo.
@@ -72,6 +73,11 @@ func (c *demoCmd) Run(e *commandEnv) (err error) {
 	return nil
 }
 
+// model is the person's own model.
+func (c *demoCmd) model() app.ModelConfig {
+	return app.ModelConfig{Name: "coder", URL: c.ModelURL, Key: c.ModelKey, Model: c.Model, Timeout: c.ModelTimeout}
+}
+
 // repository is what the simulator serves, and under which name.
 func (c *demoCmd) repository(ctx context.Context) (ghsim.RepoSpec, string, error) {
 	if c.Repo == "" {
@@ -96,7 +102,7 @@ func (c *demoCmd) open(e *commandEnv, spec ghsim.RepoSpec, name string) (*demoSt
 		set.logger = e.logger
 	}
 	if c.ModelURL != "" {
-		set.model = app.ModelConfig{URL: c.ModelURL, Key: c.ModelKey, Model: c.Model}
+		set.model = c.model()
 		return newStage(e.ctx, set)
 	}
 	var err error

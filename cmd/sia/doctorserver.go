@@ -234,7 +234,8 @@ func checkModels(ctx context.Context, c app.Config, e *commandEnv) []doctorFindi
 		}
 		price := doctorFinding{What: "price of " + m.Name, OK: true,
 			Detail: fmt.Sprintf("%g in, %g cached, %s%g out, USD per "+
-				"million tokens (%s)", m.Price.Input, m.Price.CachedInput, write, m.Price.Output, priceSource(m))}
+				"million tokens (%s)", m.Price.Input, m.Price.CachedInput, write, m.Price.Output,
+				llm.PriceSource(m.Model, m.Price))}
 		if m.Price.Input <= 0 || m.Price.Output <= 0 {
 			price.OK, price.Weaker = c.Free, c.Free
 			price.Detail = "not known: what it answers counts as free, so no credit budget ever binds"
@@ -250,7 +251,8 @@ func checkModels(ctx context.Context, c app.Config, e *commandEnv) []doctorFindi
 
 // modelAnswers asks a model, twice and for half a minute at most.
 func modelAnswers(ctx context.Context, m app.ModelConfig, e *commandEnv, ask llm.Request) error {
-	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
+	m.Timeout = min(cmp.Or(m.Timeout, time.Minute), 30*time.Second)
+	ctx, cancel := context.WithTimeout(ctx, 2*m.Timeout)
 	defer cancel()
 	client, err := m.Client(e.logger, 1)
 	if err != nil {

@@ -22,16 +22,17 @@ type logCmd struct {
 
 // logReport is what --output json prints of one log. Fields are only added.
 type logReport struct {
-	File        string         `json:"file"`
-	Signature   string         `json:"signature"`
-	Class       failure.Class  `json:"class"`
-	Excerpt     []failure.Span `json:"excerpt"` // lines, 1-based, inclusive
-	FailedTests []string       `json:"failed_tests"`
-	Tests       []failure.Test `json:"tests"` // the same with their places
-	Text        string         `json:"text"`
-	Line        int            `json:"line"`
-	Why         []string       `json:"why"`
-	Cut         string         `json:"cut,omitempty"` // why the log was not read to its end
+	File        string          `json:"file"`
+	Signature   string          `json:"signature"`
+	Class       failure.Class   `json:"class"`
+	Excerpt     []failure.Span  `json:"excerpt"` // lines, 1-based, inclusive
+	FailedTests []string        `json:"failed_tests"`
+	Tests       []failure.Test  `json:"tests"` // the same with their places
+	Text        string          `json:"text"`
+	Line        int             `json:"line"`
+	Why         []string        `json:"why"`
+	Places      []failure.Place `json:"places"`        // the likeliest first; Text is the first one's
+	Cut         string          `json:"cut,omitempty"` // why the log was not read to its end
 }
 
 // Run reads each log. A log that can't be read is reported and the others are
@@ -51,7 +52,8 @@ func (c *logCmd) Run(e *commandEnv) error {
 		if c.Output == "json" {
 			err = json.NewEncoder(e.out).Encode(logReport{
 				File: name, Signature: rep.Signature, Class: rep.Class, Excerpt: rep.Excerpt, FailedTests: testNames(rep.Tests),
-				Tests: nonNil(rep.Tests), Text: rep.Text, Line: rep.Line, Why: nonNil(rep.Why), Cut: rep.Cut,
+				Tests: nonNil(rep.Tests), Text: rep.Text, Line: rep.Line, Why: nonNil(rep.Why), Places: nonNil(rep.Places),
+				Cut: rep.Cut,
 			})
 		} else {
 			if i > 0 {

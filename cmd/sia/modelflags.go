@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"time"
 
 	"github.com/alecthomas/kong"
 
@@ -14,21 +15,25 @@ import (
 type modelFlags struct {
 	ConfigFile kong.ConfigFlag `name:"config" help:"YAML file with these settings; keys are the flags' names. It may name several models besides." env:"SIA_CONFIG" placeholder:"FILE"`
 
-	ModelURL      string  `help:"OpenAI-compatible endpoint, such as https://api.openai.com/v1." env:"SIA_MODEL_URL" placeholder:"URL"`
-	ModelKey      string  `help:"Its key; better in the environment than as a flag." env:"SIA_MODEL_KEY" placeholder:"KEY"`
-	Model         string  `help:"Model that works on attempts." env:"SIA_MODEL" placeholder:"NAME"`
-	SIAModel      string  `name:"sia-model" help:"Model that diagnoses; default: --model." env:"SIA_SIA_MODEL" placeholder:"NAME"`
-	ReviewerModel string  `help:"Model that reviews diagnoses and final changes; default: --sia-model." env:"SIA_REVIEWER_MODEL" placeholder:"NAME"`
-	ModelProtocol string  `help:"Dialect that the endpoint is spoken to in: auto, chat, responses or messages; default: found out." env:"SIA_MODEL_PROTOCOL" enum:",auto,chat,responses,messages" default:"" placeholder:"NAME"`
-	ModelReason   string  `name:"model-reasoning" help:"How much the models reason, such as high; default: as they do by themselves." env:"SIA_MODEL_REASONING" placeholder:"LEVEL"`
-	PriceInput    float64 `help:"USD per million input tokens." env:"SIA_PRICE_INPUT" placeholder:"USD"`
-	PriceCached   float64 `help:"USD per million cached input tokens; default: as input." env:"SIA_PRICE_CACHED" placeholder:"USD"`
-	PriceWrite    float64 `name:"price-cache-write" help:"USD per million input tokens that are written to a cache; default: as input." env:"SIA_PRICE_CACHE_WRITE" placeholder:"USD"`
-	PriceOutput   float64 `help:"USD per million output tokens." env:"SIA_PRICE_OUTPUT" placeholder:"USD"`
+	ModelURL      string        `help:"OpenAI-compatible endpoint, such as https://api.openai.com/v1." env:"SIA_MODEL_URL" placeholder:"URL"`
+	ModelKey      string        `help:"Its key; better in the environment than as a flag." env:"SIA_MODEL_KEY" placeholder:"KEY"`
+	Model         string        `help:"Model that works on attempts." env:"SIA_MODEL" placeholder:"NAME"`
+	SIAModel      string        `name:"sia-model" help:"Model that diagnoses; default: --model." env:"SIA_SIA_MODEL" placeholder:"NAME"`
+	ReviewerModel string        `help:"Model that reviews diagnoses and final changes; default: --sia-model." env:"SIA_REVIEWER_MODEL" placeholder:"NAME"`
+	ModelProtocol string        `help:"Dialect that the endpoint is spoken to in: auto, chat, responses or messages; default: found out." env:"SIA_MODEL_PROTOCOL" enum:",auto,chat,responses,messages" default:"" placeholder:"NAME"`
+	ModelReason   string        `name:"model-reasoning" help:"How much the models reason, such as high; default: as they do by themselves." env:"SIA_MODEL_REASONING" placeholder:"LEVEL"`
+	ModelTimeout  time.Duration `help:"How long one answer of a model may take; default: 10m." env:"SIA_MODEL_TIMEOUT" placeholder:"DURATION"`
+	PriceInput    float64       `help:"USD per million input tokens." env:"SIA_PRICE_INPUT" placeholder:"USD"`
+	PriceCached   float64       `help:"USD per million cached input tokens; default: as input." env:"SIA_PRICE_CACHED" placeholder:"USD"`
+	PriceWrite    float64       `name:"price-cache-write" help:"USD per million input tokens that are written to a cache; default: as input." env:"SIA_PRICE_CACHE_WRITE" placeholder:"USD"`
+	PriceOutput   float64       `help:"USD per million output tokens." env:"SIA_PRICE_OUTPUT" placeholder:"USD"`
 }
 
 // check refuses, as wrong usage, what no model costs.
 func (f modelFlags) check() error {
+	if f.ModelTimeout < 0 {
+		return errors.New("--model-timeout is how long one answer may take, and not negative")
+	}
 	if f.PriceInput < 0 || f.PriceCached < 0 || f.PriceWrite < 0 || f.PriceOutput < 0 {
 		return errors.New("--price-input, --price-cached, --price-cache-write and --price-output are USD per million " +
 			"tokens, and not negative")
@@ -49,7 +54,7 @@ func (f modelFlags) price() llm.Price {
 func (f modelFlags) models() (app.ModelsConfig, error) {
 	price := f.price()
 	model := app.ModelConfig{URL: f.ModelURL, Key: f.ModelKey, Model: f.Model, Price: price,
-		Protocol: llm.Protocol(f.ModelProtocol), Reasoning: f.ModelReason}
+		Protocol: llm.Protocol(f.ModelProtocol), Reasoning: f.ModelReason, Timeout: f.ModelTimeout}
 	named := func(name string) app.ModelConfig {
 		if name == "" {
 			return app.ModelConfig{}
@@ -69,9 +74,9 @@ func (f modelFlags) models() (app.ModelsConfig, error) {
 	case !ok:
 		return c, nil
 	case f.Model+f.ModelURL+f.ModelKey+f.SIAModel+f.ReviewerModel+f.ModelProtocol+f.ModelReason != "",
-		price != llm.Price{}:
-		return c, errors.New("the configuration file names models, so there is no place for --model, --model-url, " +
-			"--model-key, --sia-model, --reviewer-model and --price-*, or their variables: leave them out")
+		price != llm.Price{}, f.ModelTimeout != 0:
+		return c, errors.New("the configuration file names models, so there is no place for --model, --model-*, " +
+			"--sia-model, --reviewer-model and --price-*, or their variables: leave them out")
 	}
 	return models, nil
 }

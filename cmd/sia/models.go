@@ -16,6 +16,7 @@ import (
 	"github.com/goccy/go-yaml/ast"
 	"github.com/goccy/go-yaml/parser"
 
+	"github.com/sia-bot/sia/agent"
 	"github.com/sia-bot/sia/agent/llm"
 	"github.com/sia-bot/sia/app"
 	"github.com/sia-bot/sia/sia/invalid"
@@ -79,6 +80,7 @@ type coderEntry struct {
 	Protocol  string      `yaml:"protocol"`  // in place of the model's
 	Reasoning string      `yaml:"reasoning"` // likewise
 	Price     *priceEntry `yaml:"price"`     // likewise
+	Edit      string      `yaml:"edit"`      // replace, patch or whole; empty: as the model's family does
 }
 
 // modelName is what models and coders may be called.
@@ -200,7 +202,11 @@ func (f *modelsFile) coders(section *ast.MappingValueNode) (all []app.CoderConfi
 		} else if e.Price != nil {
 			m.Price = e.Price.price()
 		}
-		all = append(all, app.CoderConfig{Name: name, Command: e.Command, Model: m})
+		edit, err := agent.ParseEditFormat(e.Edit)
+		if err != nil {
+			f.problem(at, path+".edit", "%v", err)
+		}
+		all = append(all, app.CoderConfig{Name: name, Command: e.Command, Model: m, Edit: edit})
 	}
 	return all
 }

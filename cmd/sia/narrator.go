@@ -59,7 +59,7 @@ func (n *demoNarrator) await(step string, match func(ghsim.Entry) bool) (ghsim.E
 	if err == nil && !match(entry) {
 		err = errors.New(n.waiting(entry.Number))
 	} else if err != nil && n.ctx.Err() == nil {
-		err = fmt.Errorf("nothing came of it within %s", n.timeout)
+		err = fmt.Errorf("nothing came of it within %s%s", n.timeout, n.trouble())
 	}
 	if err != nil {
 		if n.ctx.Err() == nil {
@@ -86,6 +86,26 @@ func (n *demoNarrator) waiting(issue int) string {
 		}
 	}
 	return fmt.Sprintf("SIA has no task for #%d", issue)
+}
+
+// trouble is why what SIA tries again did not succeed so far.
+func (n *demoNarrator) trouble() string {
+	tasks, err := n.app.Store.Tasks(n.ctx, store.Filter{})
+	if err != nil {
+		return "; " + err.Error()
+	}
+	for _, t := range tasks {
+		effects, err := n.app.Store.Effects(n.ctx, t.ID)
+		if err != nil {
+			return "; " + err.Error()
+		}
+		for _, f := range effects {
+			if f.State == store.EffectPending && f.Error != "" {
+				return "; it is tried again, because " + f.Error
+			}
+		}
+	}
+	return ""
 }
 
 // keep stays up until it is told to end, and says of every task that is paused why.

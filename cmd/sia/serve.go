@@ -23,7 +23,7 @@ func (c *serveCmd) Run(e *commandEnv) (err error) {
 	if err != nil {
 		return err
 	}
-	o := app.Options{Logger: e.logger, Forward: forwardCommand()}
+	o := app.Options{Logger: e.logger, Forward: forwardCommand(), ProbeModels: true}
 	if !config.GitHub.Named() && config.Private != "" {
 		var ready bool
 		if config, ready, err = setUpFirst(e, config, &o); err != nil || !ready {

@@ -22,11 +22,12 @@ import (
 // flag wins over the environment, and that over the file. The file may name models
 // besides, and their order for each role (models.go).
 type serverFlags struct {
-	Listen    string `help:"Address for webhooks, and for the pages where people sign in with GitHub." default:":8080" env:"SIA_LISTEN"`
-	Private   string `help:"Address for the pages, /healthz and /readyz; keep it off the internet. The pages are shown to this machine only." default:"127.0.0.1:9090" env:"SIA_PRIVATE"`
-	PublicURL string `name:"public-url" help:"Address at which people reach --listen, through whatever ends TLS in front of it; they sign in there with GitHub, and comments and check runs link there. Default: no links and no sign-in." env:"SIA_PUBLIC_URL" placeholder:"URL"`
-	Dir       string `help:"Folder for the database and the git mirrors." default:"${dir}" env:"SIA_DIR" type:"path"`
-	DB        string `help:"Database URL; default: sia.db in the folder." env:"SIA_DB" placeholder:"URL"`
+	Listen         string   `help:"Address for webhooks, and for the pages where people sign in with GitHub." default:":8080" env:"SIA_LISTEN"`
+	Private        string   `help:"Address for the pages, /healthz and /readyz; keep it off the internet. The pages are shown to this machine only." default:"127.0.0.1:9090" env:"SIA_PRIVATE"`
+	PublicURL      string   `name:"public-url" help:"Address at which people reach --listen, through whatever ends TLS in front of it; they sign in there with GitHub, and comments and check runs link there. Default: no links and no sign-in." env:"SIA_PUBLIC_URL" placeholder:"URL"`
+	TrustedProxies []string `help:"Addresses of the proxies in front of --listen, or ranges of them, such as 172.16.0.0/12; X-Forwarded-For is believed of them alone. Default: those on this machine; none for no proxy." default:"127.0.0.0/8,::1" env:"SIA_TRUSTED_PROXIES" placeholder:"ADDRESS"`
+	Dir            string   `help:"Folder for the database and the git mirrors." default:"${dir}" env:"SIA_DIR" type:"path"`
+	DB             string   `help:"Database URL; default: sia.db in the folder." env:"SIA_DB" placeholder:"URL"`
 
 	GitHubURL     string `name:"github-url" help:"GitHub's address, or a GitHub Enterprise Server's; default: that of the stored app, or https://github.com." env:"SIA_GITHUB_URL" placeholder:"URL"`
 	GitHubAPI     string `name:"github-api" help:"Its REST address, when it is not the usual one." env:"SIA_GITHUB_API" placeholder:"URL"`
@@ -81,7 +82,7 @@ func (s serverFlags) config() (app.Config, error) {
 // flagged turns flags into a configuration and reads the key file.
 func (s serverFlags) flagged() (app.Config, error) {
 	c := app.Config{
-		Listen: s.Listen, Private: s.Private, PublicURL: s.PublicURL,
+		Listen: s.Listen, Private: s.Private, PublicURL: s.PublicURL, TrustedProxies: s.TrustedProxies,
 		Dir: s.Dir, DB: s.DB, Attempts: s.Attempts, SetupHosts: s.SetupHosts,
 		AgentPath: s.AgentPath, AgentEnv: s.AgentEnv, Repos: s.Repos, Free: s.Free, Welcome: s.Welcome,
 		WriteSpacing: s.WriteSpacing,

@@ -207,6 +207,7 @@ func TestSetUpInABrowser(t *testing.T) {
 		s := newSetUp(browser, t, false, "--listen", at, "--public-url", public)
 		link := found(t, s.log, `(http://\S+/setup\?token=\S+)`)
 		s.open(link)
+		s.presses("Go on in this browser")
 		s.register(public)
 		other := newSurfer(t)
 		if other.open(link); other.code != http.StatusForbidden {
@@ -369,8 +370,10 @@ func TestServeSetUpFromElsewhere(t *testing.T) {
 	log := running(t, exitDone, "waiting for set-up", "serve", "--listen", l, "--private", "127.0.0.1:0", "--dir", dir,
 		"--github-url", sim.URL(), "--public-url", "http://"+l)
 	link := found(t, log, `(http://\S+/setup\?token=\S+)`)
+	newSurfer(t).open(link) // a chat's preview
 	b := newSurfer(t)
 	b.open(link)
+	b.submit()
 	if !strings.Contains(b.body, "no model is configured") {
 		t.Errorf("%d %s", b.code, b.body)
 	}

@@ -139,6 +139,12 @@ func Fields() []Field {
 			Doc: "How long to wait for a first check before a " +
 				"person is asked.",
 			at: func(s *sia.Settings) any { return &s.Checks.Wait }},
+		{Path: "checks.evidence", Form: Duration, Min: 0, Max: hourSeconds,
+			Doc: "How long SIA may run the tests that a change can reach, in its sandbox, beside the checks: on the base, on " +
+				"the change, and on the change with the base's tests. It begins with the checks, and a pass waits for it no " +
+				"longer than that. With `0s`, or without a sandbox, tests are judged by the text of what was changed: " +
+				"`docs/rules.md#tampering`.",
+			at: func(s *sia.Settings) any { return &s.Checks.Evidence }},
 		{Path: "checks.protected", Form: Texts, Max: maxText, Doc: "Globs of more files that an attempt may not change " +
 			"unless a person accepts it. Some always are: `docs/rules.md#tampering` lists them.",
 			at: func(s *sia.Settings) any { return &s.Checks.Protected }},

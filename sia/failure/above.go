@@ -1,5 +1,7 @@
 package failure
 
+import "bytes"
+
 // maxAbove bounds what is taken from above a line, in lines.
 const maxAbove = 15
 
@@ -30,6 +32,9 @@ func (r *logReader) noteAbove(l *line, ru *rule) *block {
 		start, end = r.paragraphAbove(r.kept[i].start)
 		start = max(start, end-maxChained+1)
 	}
+	if ru != &aboveRule {
+		defer r.noteFurther(ru, start)
+	}
 	var before *block // the block that reaches into the paragraph
 	if i >= 0 && r.kept[i].end >= start {
 		before = r.kept[i]
@@ -52,10 +57,52 @@ func (r *logReader) noteAbove(l *line, ru *rule) *block {
 			before.prepend(r.ring.line(before.start - 1))
 		}
 		return before
-	default:
-		before.confirmed = true
 	}
 	return nil
+}
+
+// maxFurther is how many paragraphs above the last one are noted at the end of a step.
+const maxFurther = 2
+
+// noteFurther notes the paragraphs above the one that begins at line n, which stands at the end of a failed
+// step: a summary, or advice, may stand between an explanation and the end.
+func (r *logReader) noteFurther(ru *rule, n int) {
+	for nth := 1; nth <= maxFurther; nth++ {
+		start, end := r.wholeParagraph(n)
+		for _, b := range r.kept {
+			if b.step == r.step && b.start <= end && b.end >= start && b.rule != ru {
+				return
+			}
+		}
+		if start > end {
+			return
+		}
+		b := &block{rule: ru, start: start, head: start, test: -1, step: r.step, failed: ru == &endRule, nth: nth}
+		for l := start; l <= end; l++ {
+			b.add(r.ring.line(l))
+		}
+		r.keep(b)
+		n = start
+	}
+}
+
+// wholeParagraph is what stands above line n, up to a blank line or one that says what the next one says.
+func (r *logReader) wholeParagraph(n int) (start, end int) {
+	end = n - 1
+	for n-end < 5 && !r.ring.said(end) {
+		end--
+	}
+	start = end + 1
+	var below []byte
+	for end-start+1 < maxAbove && r.ring.said(start-1) {
+		text, _ := r.ring.at(start - 1)
+		if bytes.Equal(text, below) {
+			break
+		}
+		below = text
+		start--
+	}
+	return start, end
 }
 
 // paragraphAbove is the last paragraph above line n, as far as it is remembered;

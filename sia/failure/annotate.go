@@ -71,10 +71,11 @@ func annotationReport(opts Options) *Report {
 	if len(lines) == 0 {
 		return nil
 	}
-	c := choice{best: b, alike: []*block{b}}
+	c := choiceOf(b)
 	rep.Text = strings.Join(lines, "\n")
+	rep.Places = []Place{{Text: rep.Text, Belief: 1}}
 	rep.Class = newLogReader().classOf(c, opts.Name)
-	rep.Signature = signatureOf(c.alike, nil)
+	rep.Signature = signatureOf(c.places[0].blocks, nil)
 	rep.Why = []string{fmt.Sprintf("%d annotations of the check; the log says nothing clearer", len(lines))}
 	return rep
 }

@@ -4,7 +4,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"testing"
 
@@ -47,22 +46,6 @@ func BenchmarkRead(b *testing.B) {
 			b.Fatal(err)
 		}
 	}
-}
-
-// BenchmarkReadLarge reads a log of 200 MiB and reports the heap that it took.
-func BenchmarkReadLarge(b *testing.B) {
-	piece := sample(b)
-	const size = 200 << 20
-	b.SetBytes(size)
-	peak := 0
-	for b.Loop() {
-		r := &watched{Reader: repeat(piece, size), every: 32 << 20, look: func() { peak = max(peak, heap()) }}
-		if _, err := Read(b.Context(), r, Options{}); err != nil {
-			b.Fatal(err)
-		}
-	}
-	runtime.KeepAlive(piece)
-	b.ReportMetric(float64(peak)/(1<<20), "MiB-heap")
 }
 
 // watched looks at something while a log is read.

@@ -22,17 +22,15 @@ type block struct {
 	over   []textLine // what stands right above an error of the network, which may name the place
 	indent int        // of the head
 	form   formHash   // of the head
-	headed bool       // it begins with the head of its section, which may say what is the matter
 	test   int        // index of the failed test that the head names, or -1
 
 	step      int     // the CI step it stands in
 	failed    bool    // that step has failed
 	far       int     // lines from its end to the end of that step
-	red       bool    // some of it is printed in red
+	nth       int     // paragraphs between it and the end of the step
 	result    bool    // it says that something above has failed, not why
 	warns     bool    // all that its rule matched are warnings
 	explains  bool    // it stands right above such a block
-	confirmed bool    // the same of a block that tells enough by itself: the step did not survive it
 	annotated bool    // an annotation of the check says the same
 	known     int     // lines that a green log of the job has, too
 	score     float64 // of its most telling line
@@ -48,7 +46,6 @@ type block struct {
 type extentState struct {
 	frames      int        // stack frames, or marks that the extent counts
 	message     int        // lines of an exception's message
-	section     bool       // it begins with an item of a numbered list, and what is indented under that belongs to it
 	heading     bool       // a line above ends in a colon, and what it heads is told under it
 	blankBefore bool       // the line before is blank
 	waiting     []textLine // lines that belong to it only if a later one does
@@ -128,13 +125,5 @@ func (b *block) class() Class {
 	if b.lift != nil {
 		return b.lift.class
 	}
-	if b.headed && b.rule.class == LintFormat {
-		return Unknown // places in code under a line that says what is the matter are stack frames, too
-	}
 	return b.rule.class
-}
-
-// outdoneBy reports whether another block of the same tool and step is no warning.
-func (b *block) outdoneBy(other *block) bool {
-	return !other.warns && other.rule == b.rule && other.step == b.step
 }

@@ -73,7 +73,7 @@ func classifyChoice(c choice, name string) (class Class, told bool) {
 	case Dependency, ExternalDependency, GitCheckout:
 		return refineClass(class, said, causeCues), true
 	case TestFailure:
-		return outage(c.alike), true
+		return outage(c.places[0].blocks), true
 	}
 	if !containerClasses[class] {
 		return class, true
@@ -88,12 +88,12 @@ func classifyChoice(c choice, name string) (class Class, told bool) {
 			return d, false
 		}
 	}
-	for _, b := range c.alike {
+	for _, b := range c.places[0].blocks {
 		if d := refineClass(class, exceptionLines(b.lines()), detailCues); d != class {
 			return d, false
 		}
 	}
-	for _, b := range slices.Concat(c.other, c.chosenBlocks()) { // the others stand in the order of their rank
+	for _, b := range slices.Concat(c.others(), c.chosenBlocks()) { // the others stand in the order of their rank
 		if !containerClasses[b.rule.class] {
 			return b.rule.class, true
 		}

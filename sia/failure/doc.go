@@ -16,15 +16,15 @@
 //     error count, and what stands right above the word that something has failed (reader.go,
 //     above.go). A line that counts failures is such a word, and says not why (count.go).
 //   - What no rule knows has a form nevertheless: stack frames and what is indented belong to the line
-//     above, what stands under a colon to the line that ends in it, and all that is indented under an
-//     item of a numbered list to the item, with whichever line of it the block began (extent.go,
-//     reader.go). So a tool that this package was never shown is read much like one that it was.
-//   - A block is a run of lines that tells of one failure. Blocks are ranked by their rule and
-//     their surroundings: the failed step, a green log of the job, annotations of the check
-//     (block.go, rank.go). What was survived, since much was printed after it, and what is of a form
-//     that the log prints again and again (form.go) counts little.
-//   - The best block, others of its kind, a second explanation and the tool's own verdict make the
-//     excerpt (choose.go, spans.go, report.go).
+//     above, and what stands under a colon to the line that ends in it (extent.go). The paragraphs above the
+//     end of a failed step count for where they stand (above.go). So a tool that this package was never
+//     shown is read much like one that it was.
+//   - A block is a run of lines that tells of one failure. Its rank is a sum of weights, fitted on
+//     labelled logs: of its rule, its words and its surroundings, such as the failed step, a green log of
+//     the job and annotations of the check (block.go, rank.go).
+//   - Blocks of one kind make a place. The ranks say how likely each place is the right one. The excerpt is the
+//     likeliest place, and others until one of them is likely right: a log that is hard to read has more
+//     places (choose.go, spans.go, report.go).
 //   - The class comes from the best block's rule and its words (classify.go), and is weather only
 //     where weather ended the step (weather.go). The signature comes from
 //     what it says with everything masked that varies from run to run (mask.go, signature.go).

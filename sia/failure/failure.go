@@ -40,6 +40,16 @@ type Annotation struct {
 	Message string
 }
 
+// otherLines is how many lines the text of a place has at most that is not the first.
+const otherLines = 8
+
+// Place is where a log may explain the failure.
+type Place struct {
+	Text   string  `json:"text"`   // its most telling lines
+	Line   int     `json:"line"`   // of the log, where Text begins; 0 when it stands in none
+	Belief float64 `json:"belief"` // how likely it is that this is what explains the failure, from 0 to 1
+}
+
 // Options say how to read a log. The zero value is right for a log by itself.
 type Options struct {
 	MaxLines    int          // lines of Report.Text at most; 0 means DefaultMaxLines
@@ -51,10 +61,11 @@ type Options struct {
 // Report is what a log says about its failure.
 type Report struct {
 	// where the log tells of the failure; ascending, apart from one another, at most 400 lines
-	Excerpt []Span `json:"excerpt"`
-	Text    string `json:"text"` // the most telling lines of that, without timestamps and colours
-	Long    string `json:"-"`    // the same with up to MaxLong lines, for a reader with more room
-	Line    int    `json:"line"` // of the log, where Text begins; 0 when there is none
+	Excerpt []Span  `json:"excerpt"`
+	Places  []Place `json:"places,omitempty"` // the same by place, the most likely first; one where there is no doubt
+	Text    string  `json:"text"`             // the first place's, without timestamps and colours
+	Long    string  `json:"-"`                // the same with up to MaxLong lines, for a reader with more room
+	Line    int     `json:"line"`             // of the log, where Text begins; 0 when there is none
 	// the same, counted from the line with which GitHub Actions begins the step; 0 when it is not known
 	StepLine int `json:"step_line,omitempty"`
 	// 16 hexadecimal digits, equal for the same failure; empty when nothing was found
@@ -110,6 +121,9 @@ func Read(ctx context.Context, r io.Reader, opts Options) (Report, error) {
 func CheckFailure(name, url string, rep Report) sia.CheckFailure {
 	f := sia.CheckFailure{Check: name, URL: url, Excerpt: rep.Text, Line: rep.Line, Signature: rep.Signature,
 		Class: string(rep.Class)}
+	for _, p := range rep.Places[min(1, len(rep.Places)):] {
+		f.Others = append(f.Others, p.Text)
+	}
 	for _, t := range rep.Tests {
 		f.Tests = append(f.Tests, t.Name)
 	}

@@ -43,20 +43,3 @@ func formOf(b []byte) formHash {
 	}
 	return formHash(h)
 }
-
-// formCounts counts the lines of each form that say nothing of an error. Forms may share a place.
-type formCounts [1 << 12]uint16
-
-func (f *formCounts) add(h formHash) {
-	if n := &f[h%(1<<12)]; h != 0 && *n < 1<<15 {
-		*n++
-	}
-}
-
-// quiet is how many lines of the form said nothing of an error.
-func (f *formCounts) quiet(h formHash) int {
-	if h == 0 {
-		return 0
-	}
-	return int(f[h%(1<<12)])
-}

@@ -106,10 +106,11 @@ at cart_test.rb:31</failure>
 	rep := read(t, log, Options{}) // the report breaks off: a test run that was killed
 	want := Report{
 		Excerpt: []Span{{5, 8}}, Line: 5, Class: TestFailure, Signature: rep.Signature,
-		Text:  "CartTest.tax\nexpected 119, got 100\nat cart_test.rb:31",
-		Long:  "CartTest.tax\nexpected 119, got 100\nat cart_test.rb:31",
-		Tests: []Test{{Name: "CartTest.tax", File: "cart_test.rb", Line: 31}},
-		Why:   []string{"lines 5–8: JUnit XML, a failed test"},
+		Text:   "CartTest.tax\nexpected 119, got 100\nat cart_test.rb:31",
+		Long:   "CartTest.tax\nexpected 119, got 100\nat cart_test.rb:31",
+		Places: []Place{{Text: "CartTest.tax\nexpected 119, got 100\nat cart_test.rb:31", Line: 5, Belief: 1}},
+		Tests:  []Test{{Name: "CartTest.tax", File: "cart_test.rb", Line: 31}},
+		Why:    []string{"lines 5–8: JUnit XML, a failed test"},
 	}
 	if diff := cmp.Diff(want, rep); diff != "" {
 		t.Errorf("-want +got\n%s", diff)
@@ -129,8 +130,8 @@ build	Upload	2031-02-03T10:00:03.0000000Z error: no report was found
 	}
 }
 
-// However a CI system says that a step has failed, what was said right above it explains it, and what was
-// survived long before does not.
+// However a CI system says that a step has failed, what was said right above it is one of the places that may
+// explain it, though an error stands far above.
 func TestEndsOfSteps(t *testing.T) {
 	for _, end := range []string{"##[error]Process completed with exit code 2.",
 		"Error: Process completed with exit code 2.", "ERROR: Job failed: exit code 2", "ERROR: script returned exit code 2",
@@ -140,14 +141,12 @@ func TestEndsOfSteps(t *testing.T) {
 		"🚨 Error: The command exited with status 1",
 		`ERROR: build step 2 "golang" failed: step exited with non-zero status: 1`,
 		"[Container] 2031/02/03 10:00:00 Command did not exit successfully make test exit status 2",
-		"Process exited with code 1 (Step: test (Command Line))", "Process exited with code 1", ""} {
+		"Process exited with code 1 (Step: test (Command Line))", "Process exited with code 1"} {
 		log := "error: the cache is cold\n" + strings.Repeat("working\n", 200) + "the till: 3 coins too few\n" + end + "\n"
 		for i := range 50 {
-			if rep := read(t, log, Options{}); !strings.Contains(rep.Text, "3 coins") {
-				t.Fatalf("%q, and %d lines after it: %q, %q", end, i, rep.Text, rep.Why)
-			}
-			if end == "" {
-				break // nothing tells what comes after it from the step itself
+			rep := read(t, log, Options{})
+			if !slices.ContainsFunc(rep.Places, func(p Place) bool { return strings.Contains(p.Text, "3 coins") }) {
+				t.Fatalf("%q, and %d lines after it: %v, %q", end, i, rep.Places, rep.Why)
 			}
 			log += fmt.Sprintf("kept %d files of the cache\n", i)
 		}
@@ -155,10 +154,11 @@ func TestEndsOfSteps(t *testing.T) {
 }
 
 func TestCheck(t *testing.T) {
-	rep := Report{Text: "boom", Line: 7, Signature: "abc", Class: Crash, Tests: []Test{{Name: "a"}, {Name: "b"}}}
+	rep := Report{Text: "boom", Line: 7, Signature: "abc", Class: Crash, Tests: []Test{{Name: "a"}, {Name: "b"}},
+		Places: []Place{{Text: "boom"}, {Text: "bang"}}}
 	got := CheckFailure("test", "https://example.com/1", rep)
 	if got.Check != "test" || got.Excerpt != "boom" || got.Line != 7 || got.Signature != "abc" || got.Class != "crash" ||
-		!slices.Equal(got.Tests, []string{"a", "b"}) {
+		!slices.Equal(got.Tests, []string{"a", "b"}) || !slices.Equal(got.Others, []string{"bang"}) {
 		t.Errorf("%+v", got)
 	}
 }

@@ -22,9 +22,6 @@ const absorbMargin = 10
 // maxOver is how many lines above an error of the network are remembered.
 const maxOver = 2
 
-// maxHead is how many lines above a line the head of its section is looked for.
-const maxHead = 4
-
 // generalRule is the rule for lines that no tool's format covers.
 var generalRule = rule{name: "lines that look like an error", extent: errorCluster, weight: 20, class: Unknown}
 
@@ -47,7 +44,6 @@ type logReader struct {
 	tests []Test
 	seen  map[string]bool   // names in tests
 	heads [headingKinds]int // line of the last heading of each kind
-	forms formCounts
 
 	stepState
 }
@@ -84,11 +80,11 @@ func (r *logReader) take(raw []byte, n int) {
 		worth += 30
 	}
 	form := formOf(l.text)
-	if worth <= 0 {
-		r.forms.add(form)
-	}
 	r.form = form
 	m, lift, test := r.matched(l, h, known, count)
+	if known {
+		m, lift = nil, nil
+	}
 	if m == nil && count > 0 {
 		h.result = true
 	}
@@ -108,7 +104,11 @@ func (r *logReader) take(raw []byte, n int) {
 			b.warns = b.warns && h.warns
 		}
 	}
-	r.ring.put(n, l.text, worth, form, h.result)
+	if known {
+		r.ring.put(n, nil, 0, 0, false)
+	} else {
+		r.ring.put(n, l.text, worth, form, h.result)
+	}
 	r.ring[n%ringLines].warns = h.warns
 	if l.frame == ciError {
 		r.close()
@@ -197,9 +197,6 @@ func (r *logReader) placement(b *block, l *line, m *rule, worth float64, result 
 	p := outsideBlock
 	if b.size() < b.limit() {
 		p = b.rule.extent(b, l)
-		if p == outsideBlock && b.section {
-			p = indentedLines(b, l)
-		}
 	}
 	b.blankBefore = l.blank()
 	switch {
@@ -237,18 +234,6 @@ func (r *logReader) begin(m *rule, l *line, worth float64, known, result bool) {
 		}
 		b.start--
 	}
-	if b.start == l.n && l.indent > 0 && m.needs == noHeading {
-		b.start = r.sectionHead(m, l)
-		b.headed = b.start < l.n
-		if b.headed && !m.item {
-			b.indent = r.ring[b.start%ringLines].indent
-		}
-	}
-	first := l.text
-	if b.start < l.n {
-		first, _ = r.ring.at(b.start)
-	}
-	b.section = (b.start < l.n || m == &generalRule) && numbered.Match(first)
 	for n := b.start; n < l.n; n++ {
 		b.add(r.ring.line(n))
 	}
@@ -261,26 +246,6 @@ func (r *logReader) begin(m *rule, l *line, worth float64, known, result bool) {
 	r.extend(b, l, worth, known, result)
 }
 
-// sectionHead is the line that heads the indented section in which rule m begins at line l: the one right above,
-// or one that bears a number, a few lines above; l's own where there is none.
-func (r *logReader) sectionHead(m *rule, l *line) int {
-	for n := l.n - 1; n >= l.n-maxHead && r.ring.said(n); n-- {
-		text, _ := r.ring.at(n)
-		switch deeper := r.ring.heads(n, l.indent); {
-		case deeper && numbered.Match(text):
-			return n
-		case deeper && n == l.n-1 && m != &generalRule && !m.soft:
-			return n
-		case deeper:
-			return l.n
-		}
-	}
-	return l.n
-}
-
-// numbered recognises what heads an item of a numbered list.
-var numbered = re(`^\s*\d+\) \S`)
-
 // extend adds a line to the open block, with the lines that waited for it.
 func (r *logReader) extend(b *block, l *line, worth float64, known, result bool) {
 	for _, w := range b.waiting {
@@ -288,7 +253,6 @@ func (r *logReader) extend(b *block, l *line, worth float64, known, result bool)
 	}
 	b.waiting = b.waiting[:0]
 	b.add(textLine{n: l.n, text: string(clipText(l.text)), score: worth})
-	b.red = b.red || l.red
 	b.result = b.result || result && (b.rule != &generalRule || b.end == b.head)
 	if known {
 		b.known++

@@ -14,23 +14,31 @@ func (r *logReader) report(opts Options) Report {
 	}
 	c := r.choose()
 	if c.best == nil && len(r.ended) > 0 {
-		c.best = r.endingBlock()
-		c.alike = []*block{c.best}
+		c = choiceOf(r.ended[0].block())
 	}
 	if noted := annotationReport(opts); noted != nil &&
-		(c.best == nil || r.rank(c.best) < inFailedStep+generalRule.weight+10) {
+		(c.best == nil || !c.best.annotated && (c.best.rule == &generalRule || isParagraph[c.best.rule])) {
 		noted.Tests = r.tests
 		return *noted
 	}
 	bs := c.chosenBlocks()
-	rep := Report{Excerpt: blockSpans(bs), Class: r.classOf(c, opts.Name), Tests: r.tests}
+	rep := Report{Excerpt: c.spans(), Class: r.classOf(c, opts.Name), Tests: r.tests}
 	if c.best == nil {
 		return rep
 	}
-	rep.Signature = signatureOf(c.explainingBlocks(), r.tests)
-	rep.Text, rep.Line = excerptText(c, cmp.Or(opts.MaxLines, DefaultMaxLines))
+	rep.Signature = signatureOf(c.places[0].blocks, r.tests)
+	for i, p := range c.places {
+		limit := cmp.Or(opts.MaxLines, DefaultMaxLines)
+		if i > 0 {
+			limit = min(limit, otherLines)
+		}
+		at := Place{Belief: p.belief}
+		at.Text, at.Line = excerptText(c.toldBy(i), p.best, limit)
+		rep.Places = append(rep.Places, at)
+	}
+	rep.Text, rep.Line = rep.Places[0].Text, rep.Places[0].Line
 	rep.StepLine = r.stepLine(rep.Line)
-	rep.Long, _ = excerptText(c, MaxLong)
+	rep.Long, _ = excerptText(slices.Concat(bs, c.places[0].more), c.best, MaxLong)
 	rep.Bare = c.best.rule == &scriptRule || c.best.rule == &exitRule
 	for _, b := range bs {
 		rep.Why = append(rep.Why, c.whyChosen(b))
@@ -38,10 +46,18 @@ func (r *logReader) report(opts Options) Report {
 	return rep
 }
 
-// endingBlock is the line that ends the first failed step. It is the last resort.
-func (r *logReader) endingBlock() *block {
-	e := r.ended[0]
-	b := &block{rule: &endRule, start: e.line, head: e.line, test: -1, step: e.step, failed: true}
+// toldBy are the blocks that a place's text is made of: its own, and of the first place the end of the step.
+func (c choice) toldBy(i int) []*block {
+	bs := c.places[i].blocks
+	if i == 0 && c.exit != nil {
+		return append(slices.Clone(bs), c.exit)
+	}
+	return bs
+}
+
+// block is the line that ends the step.
+func (e stepEnding) block() *block {
+	b := &block{rule: &exitRule, start: e.line, head: e.line, test: -1, step: e.step, failed: true}
 	b.add(textLine{n: e.line, text: e.text})
 	return b
 }
@@ -57,12 +73,12 @@ func (c choice) whyChosen(b *block) string {
 	if b.lift != nil {
 		s.WriteString(", " + b.lift.name)
 	}
-	switch {
-	case slices.Contains(c.other, b):
-		s.WriteString("; nearly as telling")
-	case b == c.verdict:
-		s.WriteString("; the tool's own verdict")
-	case b == c.best && b.explains:
+	for i, p := range c.places {
+		if i > 0 && slices.Contains(p.blocks, b) {
+			fmt.Fprintf(&s, "; place %d", i+1)
+		}
+	}
+	if b == c.best && b.explains {
 		s.WriteString("; right above the line that says that something failed")
 	}
 	if b.failed && b != c.exit {
@@ -74,10 +90,10 @@ func (c choice) whyChosen(b *block) string {
 	return s.String()
 }
 
-// excerptText is the most telling lines of the chosen blocks, at most limit, in the
-// order of the log, with "…" where lines were left out; and the first's number.
-func excerptText(c choice, limit int) (string, int) {
-	lines, blank := c.rankedLines()
+// excerptText is the most telling lines of blocks, at most limit, in the order of the log, with "…" where
+// lines were left out; and the first's number.
+func excerptText(bs []*block, best *block, limit int) (string, int) {
+	lines, blank := rankedLines(bs, best)
 	for n := min(limit, len(lines)); n > 0; n-- {
 		some := slices.Clone(lines[:n])
 		slices.SortFunc(some, func(a, b textLine) int { return cmp.Or(cmp.Compare(a.n, b.n), cmp.Compare(a.order, b.order)) })
@@ -110,24 +126,22 @@ func hasGap(from, to int, blank map[int]bool) bool {
 	return false
 }
 
-// rankedLines are the lines of the chosen blocks, the most telling first. Blank lines are left out;
-// blank holds their numbers. A block's first line and its neighbours count most, stack frames
-// least.
-func (c choice) rankedLines() (lines []textLine, blank map[int]bool) {
+// rankedLines are the lines of blocks, the most telling first. Blank lines are left out;
+// blank holds their numbers. The best block's lines count most, then each one's head and its neighbours;
+// stack frames least.
+func rankedLines(bs []*block, best *block) (lines []textLine, blank map[int]bool) {
 	blank = map[int]bool{}
 	type said struct { // a JUnit report may tell a whole failure on one line
 		n    int
 		text string
 	}
 	seen := map[said]bool{}
-	for _, b := range c.chosenBlocks() {
+	for _, b := range bs {
 		bonus := 0.0
 		switch {
-		case b == c.best:
+		case b == best:
 			bonus = 30
-		case slices.Contains(c.other, b):
-			bonus = -10
-		case b == c.verdict, b == c.exit:
+		case b.rule == &exitRule:
 			bonus = -40
 		}
 		for i, l := range b.lines() {

@@ -36,6 +36,13 @@ func (r *recentLines) repeat(n int) {
 	r.put(n, above.text, above.score, above.form, above.result)
 }
 
+// forget forgets all lines.
+func (r *recentLines) forget() {
+	for i := range r {
+		r[i].n = 0
+	}
+}
+
 // at is the text of line n, and whether it is still remembered.
 func (r *recentLines) at(n int) ([]byte, bool) {
 	if n < 1 || r[n%ringLines].n != n {
@@ -71,9 +78,6 @@ func (r *recentLines) alike(n, m int) bool {
 	f := r[n%ringLines].form
 	return f != 0 && f == r[m%ringLines].form
 }
-
-// heads reports whether line n is the head under which a line of that indentation stands.
-func (r *recentLines) heads(n, indent int) bool { return r.said(n) && r[n%ringLines].indent < indent }
 
 // clipText bounds a line to what is kept of it.
 func clipText(b []byte) []byte {

@@ -20,7 +20,6 @@ type rule struct {
 	class  Class
 	opens  listHeading // the line heads a list of failures and is none itself
 	needs  listHeading // only under such a heading
-	body   bool        // its first line alone says nothing
 	result bool        // it says that something above has failed, not why
 	soft   bool        // words that mean nothing in a warning, or far above the end
 	item   bool        // names one thing that failed: not a line that counts failures or judges a whole run

@@ -11,7 +11,6 @@ func compilerRules() []rule {
 			extent: indentedParagraph, weight: 80, class: CompileError},
 		{name: "rustc, an error", keys: keys("error[e"),
 			match: re(`^\s*error\[E\d+\]: `), extent: rustcFrame, weight: 82, class: CompileError},
-		{name: "an error", keys: keys("error: "), match: re(`^\s*error: \S`), extent: rustcFrame, weight: 58, class: Unknown},
 		{name: "rustc, where an error is", keys: keys("--> "),
 			match: re(`^\s*--> \S+\.rs:\d+:\d+$`), extent: rustcFrame, weight: 82, class: CompileError, above: 1, lifts: true},
 		{name: "Go compiler, an error", keys: keys(".go:"),
@@ -25,9 +24,6 @@ func compilerRules() []rule {
 			extent: indentedParagraph, weight: 82, class: CompileError},
 		{name: "Swift or Xcode, an error", keys: keys(": error: ", "❌"),
 			match: re(`(❌  \S|error: -\[)`), extent: indentedParagraph, weight: 82, class: CompileError},
-		{name: "ninja, a failed command", keys: keys("failed: "),
-			match:  re(`^\s*FAILED: (\[code=\d+\] )?[^\s()]*[./][^\s()]*( |$)`),
-			extent: untilStop, stop: re(`^(\s*\[\d+/\d+\]|ninja: )`), weight: 79, class: CompileError},
 	}
 }
 

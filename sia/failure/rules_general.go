@@ -37,6 +37,13 @@ func generalRules() []rule {
 				`FAILURES|\d+ failures?):\s*)$`),
 			extent: singleLine, weight: 30, class: TestFailure, opens: numberedList},
 
+		{name: "a failed test in a list", keys: keys(") "),
+			match: re(`^\s{0,6}\d+\) (?P<test>\S.*)$`),
+			needs: numberedList, extent: untilStop,
+			stop: re(`^(\s{0,6}\d+\) \S|Finished in|Failed examples:|Tests: |FAILURES!|ERRORS!|--$|` +
+				`\d+ (examples?|tests?|assertions?|specs?)\b|Randomized with|Rerun|npm ERR|error Command|Time: |Ran \d+|` +
+				`There (was|were) \d|OK|={10,}|-{10,}|make|Done|=+ |Test Suite)`), weight: 86, class: TestFailure},
+
 		// A place in code, and an error there.
 		{name: "a compiler, an error", keys: keys(": error:", ": fatal error:"),
 			match: re(`^\s*(\[\w+\] )?(?P<file>(/|[A-Za-z]:[\\/])?[^\s:()]+)[:(] ?\(?(?P<line>\d+)([:,.-]\d+)*\)?:? ` +

@@ -21,8 +21,6 @@ func testRules() []rule {
 			match:  re(`^(FAILED|ERROR) (CONSISTENTLY: )?(\[[\d.]+s\] )?(?P<test>(?P<file>[\w./\\-]+\.py)(::\S.*?)?)( - .*)?$`),
 			extent: whileMatching, stop: re(`^(FAILED|ERROR) `), weight: 79, class: TestFailure, tells: true, takes: true},
 		// What Python prints as it goes down, or when it hangs, names the test in the same form.
-		{name: "faulthandler, a hang", keys: keys("timeout ("),
-			match: re(`\bTimeout \(\d+:\d\d:\d\d\)!$`), extent: stackTrace, weight: 76, class: Timeout},
 		{name: "faulthandler, a test", keys: keys(" in test_"),
 			match: re(`^\s*File ".*", line \d+ in (?P<test>test_\w+)$`), extent: stackTrace, weight: 82, class: TestFailure,
 			lifts: true},
@@ -41,20 +39,12 @@ func testRules() []rule {
 		{name: "Go, a panic", keys: keys("panic: ", "fatal error: ", "race"),
 			match:  re(`^(panic: |fatal error: |WARNING: DATA RACE)`),
 			extent: untilStop, stop: re(`^(exit status |FAIL\b|ok  \t|=== |--- |={18}$|make)`), weight: 86, class: Crash},
-		{name: "go test, a failed package", keys: keys("fail\t"),
-			match: re(`^FAIL\t(?P<file>\S+)( \[.*\]|\t[\d.]+s)$`), extent: singleLine, weight: 45, class: TestFailure},
 
 		// JavaScript.
 		{name: "jest, a failed test", keys: keys("●"),
 			match:  re(`^\s*● (?P<test>\S.*)$`),
 			extent: untilStop, stop: re(`^(\s*● |PASS |FAIL |Test Suites:|Tests:|Snapshot Summary| › |-{10,}\||={10,})`),
 			weight: 88, class: TestFailure},
-		{name: "a failed test in a list", keys: keys(") "),
-			match: re(`^\s{0,6}\d+\) (?P<test>\S.*)$`),
-			needs: numberedList, extent: untilStop,
-			stop: re(`^(\s{0,6}\d+\) \S|Finished in|Failed examples:|Tests: |FAILURES!|ERRORS!|--$|` +
-				`\d+ (examples?|tests?|assertions?|specs?)\b|Randomized with|Rerun|npm ERR|error Command|Time: |Ran \d+|` +
-				`There (was|were) \d|OK|={10,}|-{10,}|make|Done|=+ |Test Suite)`), weight: 86, class: TestFailure},
 		{name: "minitest, a failed test", keys: keys("failure:", "error:"),
 			match:  re(`^\s*(\d+\) )?(Failure|Error):$`),
 			extent: toBlankLine, unless: re(`^\s*(\d+\) )?(Failure|Error):`), weight: 84, class: TestFailure},
@@ -64,18 +54,11 @@ func testRules() []rule {
 		{name: "GoogleTest, a failed test", keys: keys("[  failed  ]"),
 			match:  re(`^\[  FAILED  \] (?P<test>[A-Za-z]\S*?),?( \(\d+ ms\)| where .*)?$`),
 			extent: whileMatching, stop: re(`^\[  FAILED  \]`), weight: 70, class: TestFailure, tells: true, takes: true},
-		{name: "karma, a failed test", keys: keys(" failed"),
-			match: re(`^\s*(HeadlessChrome|Chrome|Chromium|Firefox|PhantomJS|Safari|Edge|IE|Electron|Opera|ChromeHeadless|` +
-				`Mobile)\S* .*\) (?P<test>.*) FAILED$`), extent: indentedParagraph, weight: 86, class: TestFailure},
 
 		// Rust.
 		{name: "cargo test, a failed test", keys: keys("stdout ----", "stderr ----"),
 			match:  re(`^---- (?P<test>.+) std(out|err) ----$`),
 			extent: untilStop, stop: re(`^(failures:|---- |test result:|error: )`), weight: 88, class: TestFailure},
-		{name: "nextest, a failed test", keys: keys("fail [", "abort [", "timeout ["),
-			match:  re(`^\s*(FAIL|SIGABRT|SIGSEGV|TIMEOUT|LEAK-FAIL) \[\s*[\d.>]+s\]\s*(\(\s*\d+/\d+\))?\s*(?P<test>\S.*)$`),
-			extent: untilStop, stop: re(`^(\s*(PASS|FAIL|SLOW|START|Cancelling|Canceling|Summary) |\S)|^─+$`), weight: 80,
-			class: TestFailure},
 		{name: "Rust, a panic", keys: keys("panicked at"),
 			match: re(`^\s*thread '(?P<test>.*)' .*panicked at`), extent: toBlankLine, weight: 78, class: TestFailure},
 
@@ -94,10 +77,6 @@ func testRules() []rule {
 		{name: "xcpretty, a failed test",
 			keys:  keys("xctassert", ", expected", ", failed", ", threw", "caught error", ", asynchronous"),
 			match: re(`^  (?P<test>\w+), \S.*$`), extent: xcprettyExcerpt, weight: 84, class: TestFailure, above: 1, max: 30},
-		{name: "PHP, a failed test", keys: keys("========diff"),
-			match:  re(`^=+DIFF=+$`),
-			extent: throughStop, stop: re(`^(FAIL|XFAIL|SKIP|WARN|BORK) `), unless: re(`^(XFAIL|SKIP|WARN) `), max: 3000,
-			weight: 88, class: TestFailure},
 	}
 }
 

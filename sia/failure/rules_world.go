@@ -21,6 +21,13 @@ func worldRules() []rule {
 				`(is|are) (out of date|not up[- ]to[- ]date)\b.*(run|build|generat|commit|please)|commit the changes)`),
 			extent: indentedParagraph, weight: 72, class: GitCheckout, above: 3},
 
+		// Packages.
+		{name: "npm, an error", keys: keys("npm err!", "npm error"),
+			match: re(`^\s*npm (ERR!|error) `), extent: npmLines, weight: 40, class: Unknown, result: true},
+		{name: "npm, an unresolved package", keys: keys("eresolve", "e404", "etarget", "enoent", "no matching version"),
+			match: re(`^npm (ERR!|error) (code (ERESOLVE|E404|ETARGET|EINTEGRITY|EUSAGE|EBADENGINE|ENOTSUP|EPEERINVALID)|` +
+				`.*No matching version|.*not in the npm registry)`), extent: npmLines, weight: 74, class: Dependency},
+
 		// Permissions.
 		{name: "a refused permission",
 			keys: keys("permission denied", "permissions denied", "access denied", "403 forbidden", "401 unauthorized",
@@ -41,7 +48,9 @@ func worldRules() []rule {
 				"hudson.plugins.git.gitexception", "checkout retry attempts", "hash sum mismatch", "npm err! network",
 				"npm error network", "trouble with your network", "newconnectionerror", "readtimeouterror",
 				"tls handshake timeout", "spurious network error", "network failure seems to have happened",
-				"operation too slow", "unable to load the service index", "requested url returned error: 5"),
+				"operation too slow", "unable to load the service index", "requested url returned error: 5",
+				"connection attempt failed", "error downloading", "could not download", "failed to download",
+				"extract archive file", "response status code does not indicate success", "returned 5"),
 			extent: singleLine, weight: 66, class: Network},
 		{name: "the network",
 			keys: keys("connection refused", "connection timed out", "connection reset", "connection error",
@@ -65,7 +74,8 @@ func worldRules() []rule {
 				"connection was broken", "termination of the channel", "remote call on ", "channel is already closed",
 				"channel is closing", "received a shutdown signal", "failed to initialize container", "system failure",
 				"stopped hearing from agent", "was preempted", "spot instance", "agent lost", "index.lock': file exists",
-				"remote file operation failed"),
+				"remote file operation failed", "build timed out", "executor death", "cannot run program",
+				"unable to produce a script file", "failed to create a temp"),
 			extent: traceAlone, weight: 78, class: Infrastructure},
 
 		// Containers, artifacts, services, configuration.
@@ -106,6 +116,15 @@ func worldRules() []rule {
 			extent: singleLine, weight: 60, class: ConfigError},
 	}
 	return softened(rs)
+}
+
+// npmLines goes on over npm's own lines.
+func npmLines(b *block, l *line) placement {
+	t := l.text[l.indentBytes():]
+	if hasPrefix(t, "npm ERR!") || hasPrefix(t, "npm error") {
+		return insideBlock
+	}
+	return outsideBlock
 }
 
 // softened are rules of words that tell nothing in a warning: all but a tool's own verdict and the

@@ -20,7 +20,7 @@ type ruleset struct {
 // compiledRules is built once, at the first log.
 var compiledRules = sync.OnceValue(func() *ruleset {
 	return newRuleset(slices.Concat(testRules(), generalRules(), jvmRules(), compilerRules(), lintRules(), runtimeRules(),
-		packageRules(), worldRules()), scoredWords())
+		worldRules()), scoredWords())
 })
 
 func newRuleset(rs []rule, ws []scoredWord) *ruleset {

@@ -7,23 +7,36 @@ import (
 
 // Bounds of how a block is told, in lines.
 const (
-	longBlock  = 250 // from so many lines on it is told by its telling parts
+	longBlock  = 100 // from so many lines on it is told by its telling parts
 	longHead   = 6
 	longAround = 5
 	nearBy     = 2 // between spans that become one
 )
 
-// blockSpans are the line ranges of blocks in the order of the log.
-func blockSpans(bs []*block) []Span {
+// spans are the chosen line ranges in the order of the log. Of a place that is not the first, what stands
+// around the line that its rule matched is enough.
+func (c choice) spans() []Span {
+	all := []Span{}
+	for i, p := range c.places {
+		for _, b := range p.blocks {
+			switch {
+			case i > 0 && b.size() > otherLines:
+				start := max(b.start, min(b.head-1, b.end-otherLines+1))
+				all = append(all, Span{start, start + otherLines - 1})
+			case b.size() <= longBlock:
+				all = append(all, Span{b.start, b.end})
+			default:
+				all = append(all, b.tellingSpans()...)
+			}
+		}
+	}
+	if c.exit != nil {
+		all = append(all, Span{c.exit.start, c.exit.end})
+	}
+	slices.SortFunc(all, func(a, b Span) int { return cmp.Compare(a.Start, b.Start) })
 	out := []Span{}
-	for _, b := range bs {
-		if b.size() <= longBlock {
-			out = joinSpans(out, Span{b.start, b.end})
-			continue
-		}
-		for _, s := range b.tellingSpans() {
-			out = joinSpans(out, s)
-		}
+	for _, s := range all {
+		out = joinSpans(out, s)
 	}
 	return out
 }

@@ -26,9 +26,10 @@ type stepState struct {
 
 // stepEnding is where a step failed.
 type stepEnding struct {
-	line int
-	step int
-	text string
+	line    int
+	step    int
+	text    string
+	actions bool // GitHub Actions says so
 }
 
 // maxSettings bounds the settings under a step's heading, in lines.
@@ -38,7 +39,7 @@ const maxSettings = 400
 var scriptRule = rule{name: "the script of a step that failed without a word", extent: singleLine, weight: 30,
 	class: ConfigError}
 
-// exitRule is the rule for the line that GitHub Actions prints at the end of a failed step.
+// exitRule is the rule for the line that ends a failed step.
 var exitRule = rule{name: "the end of the failed step", extent: singleLine, weight: 5, class: Unknown}
 
 // lostRule is the rule for a step that the CI system ends by saying that its machine is lost.
@@ -149,6 +150,7 @@ func (r *logReader) keepCommand(l *line) {
 
 func (r *logReader) nextStep() {
 	r.close()
+	r.ring.forget()
 	r.step++
 	r.settings, r.inCommand, r.output = 0, 0, 0
 	r.script = r.script[:0]
@@ -164,7 +166,8 @@ func (r *logReader) markFailed(l *line) {
 	if len(r.ended) == maxEndings {
 		return
 	}
-	r.ended = append(r.ended, stepEnding{line: l.n, step: r.step, text: string(clipText(l.text))})
+	r.ended = append(r.ended, stepEnding{line: l.n, step: r.step, text: string(clipText(l.text)),
+		actions: l.actions && l.frame == stepFailed})
 	switch {
 	case l.frame == ciError:
 	case r.output == 0 && len(r.script) > 0:
@@ -193,9 +196,6 @@ func (r *logReader) takeBackFailure() {
 
 // noteExit notes the line that ends a failed step, and what its status says.
 func (r *logReader) noteExit(l *line) {
-	if l.actions {
-		r.keep(r.singleBlock(&exitRule, l))
-	}
 	if machineWords.Match(l.text) {
 		r.keep(r.singleBlock(&lostRule, l))
 	}

@@ -35,7 +35,8 @@ var fetchBroke = re(`(?i)(RPC failed|\bearly EOF\b|(remote end|remote) hung up|u
 	`TLS handshake timeout|spurious network error|` +
 	`failed to (download|fetch|pull|get \W?http) .*(timed? ?out|reset|refused|could not (resolve|connect)|` +
 	`broken pipe|operation too slow|connection|50[0234])|` +
-	`unable to load the service index for source)`)
+	`unable to load the service index for source|response status code does not indicate success: (5\d\d|429)\b|` +
+	`(failed|unable|can(no|')t|could not)\b.{0,60}\b(download|extract|unpack)\w*\b.{0,30}\b(action|archive)\b)`)
 
 // networkWords are words of a connection that could not be made, whoever says them.
 var networkWords = re(`(?i)(connection (refused|timed out|reset|error|aborted)|could(n't| not) resolve|` +
@@ -47,7 +48,11 @@ var networkWords = re(`(?i)(connection (refused|timed out|reset|error|aborted)|c
 	`timeout (was )?(reached|exceeded)|client\.timeout|deadline exceeded|connect timeout|no route to host|` +
 	`(unable|failed|could not) to connect to|could not connect to|unknown ?host|SocketException|TLS handshake|` +
 	`connection (broken|closed|failed|was aborted|to \S+ failed)|connection was aborted|unexpected EOF|EOF occurred|` +
-	`broken pipe|\bHTTP (error )?(000|5\d\d)\b|socket hang up|ERR_CONNECTION|IncompleteRead|service unavailable|` +
+	`broken pipe|\bHTTP (error )?(000|5\d\d)\b|(returned|failed with|with error|status code:?|response code:?) 5\d\d\b|` +
+	`connection attempts? failed|connectex|forcibly closed|remote end closed|(did not|failed to) respond|` +
+	`unable to complete( \d+)? requests?|tried to reconnect|bytes read \d+ but wanted|no healthy backends|` +
+	`(unexpected|premature)(ly)? (end of (stream|file)|close)|socket hang up|ERR_CONNECTION|IncompleteRead|` +
+	`service unavailable|` +
 	`max retries exceeded)`)
 
 // machineWords are what CI systems say of a machine or a channel that was lost.
@@ -64,7 +69,10 @@ var machineWords = re(`(?i)(lost communication with the server|` +
 	`channel is (already closed|closing down)|remote call on .* failed|remote file operation failed|` +
 	`runner has received a shutdown signal|failed to initialize container|\(?runner system failure|` +
 	`job failed \(system failure|stopped hearing from agent|(vm|instance|machine|node) (was |has been )?preempted|` +
-	`spot instance (interruption|termination)|agent lost|unable to create '[^']*index\.lock': file exists)`)
+	`spot instance (interruption|termination)|agent lost|executor death|^Build timed out \(after |` +
+	`(?-i:FATAL|IOException): (.*: )?(unable to produce a script file|failed to create a temp\w* file)|` +
+	`IOException: cannot run program .*\b(workspace|jenkins|hudson|agent|slave)\b|` +
+	`unable to create '[^']*index\.lock': file exists)`)
 
 // localPlace is a place that is on the machine itself, or nowhere: what a program under test talks to.
 var localPlace = re(`(?i)(\blocalhost\b|\b127\.\d+\.\d+\.\d+|\[?::1\b|\b0\.0\.0\.0|host\.docker\.internal|` +
@@ -96,14 +104,15 @@ func isElsewhere(text string) bool {
 	return remotePlace.MatchString(text) || securePlace.MatchString(text) && !refused.MatchString(text)
 }
 
-// asserted is how a test speaks of an error that it wanted, or got in the place of what it wanted.
+// asserted is how a test speaks of an error that it wanted, or got in the place of what it wanted, and how a list
+// of what was checked is numbered.
 var asserted = re(`(?i)(assert|` +
 	`\bexpect(ed|s|ing)?\b[^\n]*\b(to|but|got|actual|received|error|not|status|message|result|value)\b|` +
 	`\bexpected:|\bgot:|\bwant(ed)?:?\s|\bshould\b|tothrow|\bmock|\bstub|\bfake|simulat|\bspec\b|` +
 	`^\s*(✓|✔|✗|✘|×|✕|●|ok \d|not ok|(?-i:--- FAIL|--- PASS|PASS\b|FAIL\b|FAILED\b|E  ))|` +
 	`\.t line \d+|_test\.\w+[:(]\d|\.(spec|test)\.\w+[:(]\d|\btests?/\S*\.\w+[:(]\d|` +
 	`\b(handles?|returns?|raises?|throws?|retries|rejects?|logs?|reports?|survives?) .*(when|if|on|after)\b|` +
-	`\btest\w*\(|\bit\()`)
+	`\btest\w*\(|\bit\(|(^|\s)\d+\. +(\[|\d|http))`)
 
 // lasting is what stays wrong however often it is tried, whatever else a line says.
 var lasting = re(`(?i)(blocked mirror|certificate (has |is |verify|problem|not )|protocol_version|handshake_failure|` +
@@ -191,8 +200,11 @@ func (r *logReader) classOf(c choice, name string) Class {
 	if c.best == nil || told && mendable[class] || mendable[c.best.class()] {
 		return class
 	}
-	said := slices.Concat(c.best.over, c.best.lines())
-	for _, b := range c.other {
+	said := slices.Clone(c.best.over)
+	for _, b := range c.places[0].blocks {
+		said = append(said, b.lines()...)
+	}
+	for _, b := range c.others() {
 		if (isWeather[b.rule.class] || b.rule == &generalRule) && r.afterBlock(b) <= maxAfter {
 			said = append(said, b.lines()...)
 		}

@@ -43,6 +43,28 @@ var weatherForms = map[Class][]string{
 			"stderr: error: RPC failed; curl 18 transfer closed with outstanding read data remaining\n" +
 			"fatal: The remote end hung up unexpectedly",
 		"ERROR: Maximum checkout retry attempts reached, aborting",
+		// build tools that fetch what they need, and the CI system's own downloads
+		"2031/02/03 10:00:00 could not download Bazel: HTTP GET https://releases.shop-build.dev/6.0.0/tool.exe failed: Get " +
+			"\"https://releases.shop-build.dev/6.0.0/tool.exe\": dial tcp 130.211.22.235:443: connectex: A connection " +
+			"attempt failed because the connected party did not properly respond after a period of time",
+		"ERROR: /tmp/http.bzl:155:45: An error occurred during the fetch of repository 'rules_cart+':\n" +
+			"   Traceback (most recent call last):\n\tFile \"/tmp/http.bzl\", line 155, column 45, in _http_archive_impl\n" +
+			"\t\tdownload_info = ctx.download_and_extract(\nError in download_and_extract: java.io.IOException: Error " +
+			"downloading [https://github.com/shop/rules/releases/1.tar.gz] to /tmp/1.tar.gz: GET returned 503 No healthy " +
+			"backends",
+		"ERROR: no such package '@@rules//': java.io.IOException: Error downloading [https://github.com/shop/rules.tar.gz] " +
+			"to /tmp/rules.tar.gz: Connect timed out",
+		"could not list versions: could not fetch https://www.shopapis.com/storage/v1: unable to complete request to " +
+			"https://www.shopapis.com/storage/v1 within 30s",
+		"Download action repository 'shop/setup@v3' (SHA:f43a0e5f)\nWarning: Failed to download action " +
+			"'https://api.github.com/repos/shop/setup/tarball/f43a0e5f'. Error: Response status code does not indicate " +
+			"success: 503 (Service Unavailable).\nWarning: Back off 18.061 seconds before retry.\n" +
+			"##[error]Response status code does not indicate success: 503 (Service Unavailable).",
+		"##[error]Can't use 'tar -xzf' extract archive file: /home/runner/work/_actions/_temp_fcab/0f75.tar.gz. return " +
+			"code: 2.",
+		"##[error]Failed to download archive 'https://codeload.github.com/shop/setup/tar.gz/f43a' after 1 attempts.",
+		"pip._vendor.urllib3.exceptions.ProtocolError: (\"Connection broken: ConnectionResetError(104, 'Connection " +
+			"reset by peer')\", ConnectionResetError(104, 'Connection reset by peer')) for https://files.pythonhosted.org/x.whl",
 		// registries and package managers
 		"npm ERR! code ECONNRESET\nnpm ERR! network aborted\n" +
 			"npm ERR! network This is a problem related to network connectivity.",
@@ -96,6 +118,14 @@ var weatherForms = map[Class][]string{
 			"Too Many Requests",
 	},
 	Infrastructure: {
+		"FATAL: Unable to produce a script file\njava.io.IOException: No such file or directory\n" +
+			"\tat java.io.UnixFileSystem.createFileExclusively(Native Method)",
+		"java.io.IOException: Failed to create a temp file on /home/jenkins/workspace/cart\n" +
+			"\tat hudson.FilePath.createTextTempFile(FilePath.java:1466)",
+		"FATAL: command execution failed\njava.io.IOException: Cannot run program \"/bin/sh\" (in directory " +
+			"\"/home/jenkins/workspace/cart\"): error=11, Resource temporarily unavailable",
+		"Build timed out (after 20 minutes). Marking the build as failed.",
+		"SEVERE: Executor #3 for agent-7: Unexpected executor death",
 		"##[error]The runner has received a shutdown signal. This can happen when the runner service is stopped, or a " +
 			"manually started runner is canceled.",
 		"The hosted runner: GitHub Actions 9 lost communication with the server. Anything in your workflow that terminates " +
@@ -128,6 +158,14 @@ var weatherForms = map[Class][]string{
 
 // lookAlikes are failures that use the words of weather and do not pass by themselves.
 var lookAlikes = []string{
+	// what stays wrong however often it is fetched or begun
+	"could not download Bazel: HTTP GET https://releases.shop-build.dev/9.9.9/tool failed with error 404",
+	"##[error]Response status code does not indicate success: 404 (Not Found).",
+	"Error in download_and_extract: java.io.IOException: Error downloading [https://github.com/shop/rules.tar.gz] to " +
+		"/tmp/rules.tar.gz: Checksum was 1f3a but wanted 9c44",
+	"Caused by: java.io.IOException: Cannot run program \"node\": error=2, No such file or directory",
+	"FAIL: test_download\nAssertionError: expected the download to be retried, but got 'status code 503'",
+	"error: Failed to create a temporary file in /var/cart: Permission denied",
 	// tests of what a program makes of an error
 	"--- FAIL: TestRetry (0.00s)\n    client_test.go:31: got error dial tcp 127.0.0.1:43121: connect: connection " +
 		"refused, want nil\nFAIL",

@@ -154,6 +154,9 @@ func (j *judgement) explainBlocked() {
 
 // pass is the verdict where nothing is red and something is green.
 func (j *judgement) pass(greens int) {
+	if j.awaitTests() {
+		return
+	}
 	if j.tampered() && !j.Accepted && !j.askedFor() {
 		j.result.Verdict = sia.VerdictTampered
 		if j.Expectations {
@@ -167,6 +170,7 @@ func (j *judgement) pass(greens int) {
 		j.rests = j.beside
 	}
 	j.explain("It rests on %s.", names(j.rests))
+	j.sentences(j.Tests.Shown)
 }
 
 // unsettled is how long the quiet time after the last event still lasts.

@@ -37,6 +37,7 @@ type Input struct {
 	Reruns             int       // re-runs already asked for on the commit
 	Tampering          []string  // what the attempt did to tests or protected paths, where TamperingKnown; empty: nothing
 	TamperingKnown     bool
+	Tests              Tests       // what SIA ran itself
 	Final              bool        // a green verdict passes the task: no look follows at a pull request marked ready
 	Counts             []TestCount // of tests, where CountsKnown: those of which both numbers are known
 	CountsKnown        bool
@@ -142,7 +143,7 @@ func judge(in Input) *judgement {
 // the runner be told to leave some out.
 func (j *judgement) compareCounts() {
 	for _, n := range j.Counts {
-		if n.Head >= n.Base {
+		if n.Head+j.Tests.Dropped >= n.Base {
 			continue
 		}
 		i := slices.IndexFunc(j.checks, func(c check) bool { return c.run.ID == n.Run })
@@ -162,7 +163,7 @@ func (in Input) base() commit { return commit{in.Base, in.BaseStatuses, in.BaseW
 
 // byChecks judges by what the checks say alone.
 func (in Input) byChecks() *judgement {
-	in.Tampering, in.Counts, in.DoubtKnown = nil, nil, false
+	in.Tampering, in.Counts, in.DoubtKnown, in.Tests = nil, nil, false, Tests{}
 	return judge(in)
 }
 
@@ -196,8 +197,9 @@ func (j *judgement) excuse() {
 }
 
 // counterparts are the checks of the base commit that may be the same as one of
-// the head: those of its workflow where that is known, else all of its name and
-// app. Suites differ from commit to commit.
+// the head: those of its workflow where that is known, and of those the ones that the
+// same event triggered where there are any, else all of its name and app. Suites differ
+// from commit to commit.
 func counterparts(c check, base []check) []check {
 	var out []check
 	for _, b := range base {
@@ -209,12 +211,22 @@ func counterparts(c check, base []check) []check {
 		}
 		out = append(out, b)
 	}
+	sameEvent := func(b check) bool {
+		return c.workflow != nil && b.workflow != nil && b.workflow.Event == c.workflow.Event
+	}
+	if slices.ContainsFunc(out, sameEvent) {
+		out = slices.DeleteFunc(out, func(b check) bool { return !sameEvent(b) })
+	}
 	return out
 }
 
 // succeededOnBase reports whether a run of a workflow was a success on the base commit.
 func (in Input) succeededOnBase(w Workflow) bool {
-	return slices.ContainsFunc(in.BaseWorkflows, func(b Workflow) bool { return b.alike(w) && b.Conclusion == "success" })
+	success := func(b Workflow) bool { return b.alike(w) && b.Conclusion == "success" }
+	same := func(b Workflow) bool { return b.alike(w) && b.Event == w.Event }
+	return slices.ContainsFunc(in.BaseWorkflows, func(b Workflow) bool {
+		return success(b) && (b.Event == w.Event || !slices.ContainsFunc(in.BaseWorkflows, same))
+	})
 }
 
 // GreenOnBase finds the run on the base commit of the check that a run of the

@@ -56,6 +56,20 @@ func TestIdentity(t *testing.T) {
 		want sia.GateVerdict
 		says string // in the explanation
 	}{
+		{"red on the base in the run of the same event, green in another's",
+			base(on(input(job(1, 7, 1, "test", "failure"), run(2, "lint", "success")), workflow(7, "CI", "push", "failure")),
+				[]Run{job(11, 17, 1, "test", "failure"), job(12, 18, 1, "test", "success")},
+				workflow(17, "CI", "push", "failure"), workflow(18, "CI", "pull_request", "success")), green,
+			"test is excused: red on the base commit too"},
+		{"green on the base in the run of the same event, red in another's",
+			base(on(input(job(1, 7, 1, "test", "failure"), run(2, "lint", "success")), workflow(7, "CI", "push", "failure")),
+				[]Run{job(11, 17, 1, "test", "success"), job(12, 18, 1, "test", "failure")},
+				workflow(17, "CI", "push", "success"), workflow(18, "CI", "pull_request", "failure")), red, "test failed"},
+		{"a run failed on the base for the same event, and did not for another",
+			base(on(input(job(1, 7, 1, "test", "success")), workflow(7, "CI", "push", "failure")),
+				[]Run{job(11, 17, 1, "test", "success"), job(12, 18, 1, "test", "success")},
+				workflow(17, "CI", "push", "failure"), workflow(18, "CI", "pull_request", "success")), green,
+			"CI is excused: red on the base commit too"},
 		{"twins of two workflows, the red one first",
 			on(input(job(1, 7, 1, "test", "failure"), job(2, 8, 1, "test", "success")), ci, nightly), red, "test (CI) failed"},
 		{"twins of two workflows, the red one last",

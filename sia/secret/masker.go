@@ -85,5 +85,14 @@ func (m *Masker) find(text string) []Finding {
 		known = m.known
 		m.mu.RUnlock()
 	}
-	return mergeFindings(append(known.find(text), allShapes().find(text)...))
+	out := append(known.find(text), allShapes().find(text)...)
+	eachDecoded(text, func(decoded string, at func(int) int) {
+		for _, f := range append(known.find(decoded), allShapes().find(decoded)...) {
+			if f.Sure { // a guess at what can't be read helps nobody
+				f.Start, f.End = at(f.Start), at(f.End)
+				out = append(out, f)
+			}
+		}
+	})
+	return mergeFindings(out)
 }

@@ -17,7 +17,6 @@ type FindingKind string
 const (
 	DeletedTest       FindingKind = "deleted-test"
 	SkippedTest       FindingKind = "skipped-test"
-	EmptiedTest       FindingKind = "emptied-test"
 	LoosenedAssertion FindingKind = "loosened-assertion"
 	ChangedWorkflow   FindingKind = "workflow"
 	DisabledCheck     FindingKind = "disabled-check-config"
@@ -25,6 +24,9 @@ const (
 	// ChangedExpectation is an assertion that says as much as before, but something
 	// else: its expected value, or data or output that a test compares with.
 	ChangedExpectation FindingKind = "changed-expectation"
+	// ChangedUpkeep is a change of a workflow, or of what configures tests and linters,
+	// with which no check goes away as far as its lines tell.
+	ChangedUpkeep FindingKind = "upkeep"
 )
 
 const (
@@ -52,9 +54,9 @@ type Finding struct {
 }
 
 // Asks says who is asked about a finding. An expectation that changed in its
-// place may be what the issue asks for, which a reviewer can tell.
+// place, or upkeep, may be what the issue asks for, which a reviewer can tell.
 func (f Finding) Asks() Asked {
-	if f.Kind == ChangedExpectation {
+	if f.Kind == ChangedExpectation || f.Kind == ChangedUpkeep {
 		return Reviewer
 	}
 	return Person
@@ -90,36 +92,26 @@ func Located(finding string) (path string, line int, what string, ok bool) {
 // asks a person is kept before what asks the reviewer.
 func bounded(all []Finding) []Finding {
 	byLine := func(a, b Finding) int { return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(a.Line, b.Line)) }
-	slices.SortStableFunc(all, func(a, b Finding) int { return cmp.Or(byLine(a, b), cmp.Compare(a.Asks(), b.Asks())) })
+	byAsked := func(a, b Finding) int { return cmp.Compare(a.Asks(), b.Asks()) }
+	slices.SortStableFunc(all, func(a, b Finding) int { return cmp.Or(byLine(a, b), byAsked(a, b)) })
 	all = slices.CompactFunc(all, func(a, b Finding) bool { return byLine(a, b) == 0 })
-	slices.SortStableFunc(all, func(a, b Finding) int {
-		return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(a.Asks(), b.Asks()))
-	})
-	if i := slices.IndexFunc(all, func(f Finding) bool { return f.Asks() == Person }); i > 0 && len(all) > maxFindings {
-		all[0], all[i] = all[i], all[0] // it must not be among those that are cut
-	}
+	slices.SortStableFunc(all, byAsked)
 	var out []Finding
-	inFile, left := 0, 0
-	more := func() {
-		if left > 0 {
-			out[len(out)-1].Why += fmt.Sprintf(" (and %d more like it)", left)
-		}
-		left = 0
-	}
-	for i, f := range all {
-		if i > 0 && all[i-1].Path != f.Path {
-			more()
-			inFile = 0
-		}
-		if inFile == maxFindingsPerFile || len(out) == maxFindings {
-			left++
+	kept, left := map[string]int{}, map[string]int{} // by their paths
+	for _, f := range all {
+		if kept[f.Path] == maxFindingsPerFile || len(out) == maxFindings {
+			left[f.Path]++
 			continue
 		}
-		inFile++
+		kept[f.Path]++
 		out = append(out, f)
 	}
-	more()
 	slices.SortStableFunc(out, byLine)
+	for i := range out {
+		if n := left[out[i].Path]; n > 0 && (i+1 == len(out) || out[i+1].Path != out[i].Path) {
+			out[i].Why += fmt.Sprintf(" (and %d more like it)", n)
+		}
+	}
 	return out
 }
 

@@ -1,144 +1,126 @@
 package tamper
 
-import "github.com/sia-bot/sia/sia/lazyregexp"
+import (
+	"strings"
 
-// lang is how tests look in one language. The expressions are matched against
-// one line: [scanned.bare] unless said otherwise.
+	"github.com/sia-bot/sia/sia/lazyregexp"
+)
+
+// lang is how tests look in one language. The expressions are matched against one
+// line without its comment.
 type lang struct {
-	syntax syntax
+	exts   string             // of its files
+	names  *lazyregexp.Regexp // of files by which the usual runner finds tests
+	line   string             // what begins a comment that ends with the line
+	block  bool               // there are comments between /* and */
+	quotes string             // strings that may go on over lines: `, " or ', or t for tripled ones
+	indent bool               // blocks end by indentation, or with a word
 
-	group     *lazyregexp.Regexp // what holds tests: a class, a describe block; code; group 1 is its name
-	test      *lazyregexp.Regexp // a test's declaration; code; the first group that matched is its name
-	annotates *lazyregexp.Regexp // an annotation, decorator or attribute of the declaration below
-	marked    *lazyregexp.Regexp // an annotation that makes a test of the function below
-	function  *lazyregexp.Regexp // a function's declaration; with marked, group 1 is the test's name
-
-	assertion *lazyregexp.Regexp // what asserts without a call whose name says so
-	fails     *lazyregexp.Regexp // a call that fails the test, asserting what the condition around it says (Go)
-	logs      *lazyregexp.Regexp // a statement that only says something
-	row       bool               // lines that begin with a bracket are rows of a table of cases
-	data      *lazyregexp.Regexp // a statement that holds cases or an expected value; code
-	condition *lazyregexp.Regexp // the header of what runs only sometimes
-	swallows  *lazyregexp.Regexp // the header of what may hide a failure
-	handler   *lazyregexp.Regexp // what begins the handling of what a try block hides
-
-	skips []*lazyregexp.Regexp // what keeps a test from running or from counting; code
-	only  *lazyregexp.Regexp   // what keeps every other test from running; code
-	hush  *lazyregexp.Regexp   // a comment or annotation that turns a check off; the raw line
-	leave *lazyregexp.Regexp   // a bare return
-	early *lazyregexp.Regexp   // a conditional bare return on one line
-	raw   *lazyregexp.Regexp   // a skip that is written as a comment; the raw line
+	test *lazyregexp.Regexp // a test's declaration; the first group that matched is its name
 }
 
-func res(patterns ...string) []*lazyregexp.Regexp {
-	out := make([]*lazyregexp.Regexp, len(patterns))
-	for i, p := range patterns {
-		out[i] = lazyregexp.New(p)
-	}
-	return out
-}
+var (
+	// mark is an annotation that makes a test of the function below.
+	mark = lazyregexp.New(`@(?:\w+\.)*(?:Test|ParameterizedTest|RepeatedTest|TestFactory|TestTemplate|Property|Theory|` +
+		`ArchTest)\b|#\[(?:\w+(?:::|\\))*(?:[tT]est|rstest|test_case|case|proptest|quickcheck|wasm_bindgen_test|test_log|` +
+		`sqlx_test|traced_test)\b|^\s*\[(?:\w+\.)*(?:\w*Fact|\w*Theory|Test|TestMethod|DataTestMethod|TestCase\w*)\b`)
+	// function is a function's declaration; the first group that matched is its name.
+	function = lazyregexp.New("^\\s*(?:(?:@[\\w.]+(?:\\([^)]*\\))?|#\\[[^\\]]*\\]|" + modifiers + ")\\s+)*" +
+		"(?:func|function|def|fn|fun|sub)\\s+(?:\\([^)]*\\)\\s*|<[^>]*>\\s*)?&?(?:`([^`]*)`|([\\w.]+[?!]?))|" +
+		"^\\s*(?:export\\s+)?(?:(?:const|let|var)\\s+)?(\\w+)\\s*:?=\\s*(?:async\\s*)?(?:func\\s*\\(|function\\b|" +
+		"\\([^()]*\\)\\s*(?::[^=]+)?=>)")
+	// method is one in a language that writes the type before the name.
+	method = lazyregexp.New(`^\s*(?:@[\w.]+(?:\([^)]*\))?\s+|\[[^\]]*\]\s*)*(?:` + modifiers + `\s+)*(?:<[^>]*>\s*)?` +
+		`(?:void|int|long|auto|bool\w*|[A-Z][\w<>\[\]?.,]*|` + modifiers + `\s+\S+)\s+(\w+)\s*(?:<[^>]*>)?\s*\([^;]*$`)
+)
 
-// never matches nothing.
-var never = lazyregexp.New(`[^\s\S]`)
+const modifiers = `(?:public|protected|private|internal|static|final|abstract|synchronized|default|suspend|override|` +
+	`open|inline|export|async|unsafe|const|virtual|sealed|pub(?:\([^)]*\))?)`
 
 var golang = lang{
-	syntax: syntax{line: []string{"//"}, block: true, many: "`"},
-	group:  never,
+	exts: ".go", names: lazyregexp.New(`^[^_.].*_test\.go$`), line: "//", block: true, quotes: "`",
 	test: lazyregexp.New("^func (?:\\([^)]*\\) )?((?:Test|Benchmark|Fuzz|Example)\\w*)\\(|" +
 		"^\\s*\\w+\\.Run\\((\\S.*?)\\s*,\\s*func\\(|" +
 		"^\\s*(?:_ = )?[FPX]?(?:It|Describe|Context|When|Specify|DescribeTable|Entry)\\(\\s*\"([^\"]*)\""),
-	annotates: never, marked: never,
-	function:  lazyregexp.New(`^func `),
-	assertion: never,
-	fails: lazyregexp.New(`^\s*(?:\w+\.)*(?:t|b|f|tb|tt|T\(\))\.(?:Error|Errorf|Fatal|Fatalf|Fail|FailNow)\(|` +
-		`^\s*panic\(|^\s*(?:\w+\.)?Fail\(`),
-	logs: lazyregexp.New(`^\s*(?:\w+\.)*(?:Log|Logf|Print|Println|Printf)\(`),
-	row:  true,
-	data: lazyregexp.New("^\\s*(?:const |var )?\"?(?i:want|wanted|expected?|exp|golden)\\w*\"?\\s*" +
-		"(?:,\\s*\\w+\\s*)?(?:\\[\\]?\\w+|\\w+)?\\s*(?::=|=|:)\\s*\\S|" +
-		"^\\s*\"[^\"]*\":\\s|" +
-		"^\\s*//\\s*(?:Unordered )?[oO]utput:"),
-	condition: lazyregexp.New(`^\s*(?:\}\s*else\s+)?(?:if|switch|case|else)\b|^\s*\}\s*else\b`),
-	swallows:  never, handler: never,
-	skips: res(`\b(?:t|b|f|tb|tt|s|suite|T\(\))\.(?:Skip|Skipf|SkipNow)\(`, `\btesting\.Short\(\)`,
-		`\bos\.Exit\(0\)|\bruntime\.Goexit\(\)`,
-		`^\s*(?:if|for)\s+(?:false|!true|1 == 0|0 == 1)\b`,
-		`^\s*(?:_ = )?[XP](?:It|Describe|Context|When|Specify|DescribeTable|Entry)\(`, `\brecover\(\)`, `\.ignore\(`),
-	only:  lazyregexp.New(`^\s*(?:_ = )?F(?:It|Describe|Context|When|Specify|DescribeTable|Entry)\(\s*"`),
-	hush:  lazyregexp.New(`//\s*(?:nolint|#nosec|lint:ignore|lint:file-ignore|revive:disable|exhaustive:ignore)`),
-	leave: lazyregexp.New(`^\s*return\s*$`),
-	early: lazyregexp.New(`^\s*if\b.*\{\s*return\s*\}\s*$`),
-	raw:   lazyregexp.New(`^//\s*(?:go:build|\+build)\s`),
 }
 
 var python = lang{
-	syntax:    syntax{line: []string{"#"}, triple: `"'`},
-	group:     lazyregexp.New(`^\s*class\s+(\w+)`),
-	test:      lazyregexp.New(`^\s*(?:async\s+)?def\s+(test\w*)\s*\(`),
-	annotates: lazyregexp.New(`^\s*@\w`),
-	marked:    never,
-	function:  lazyregexp.New(`^\s*(?:async\s+)?def\s+(\w+)`),
-	assertion: lazyregexp.New(`^\s*(?:async\s+)?with\s+.*(?:raises|warns|deprecated_call)\b`),
-	fails:     never,
-	logs:      lazyregexp.New(`^\s*(?:print|log\w*\.\w+|warnings\.warn)\(`),
-	row:       true,
-	data: lazyregexp.New(`^\s*(?i:want|wanted|expected?|exp|golden)\w*\s*(?::[^=]+)?=\s*\S|` +
-		`^\s*@pytest\.mark\.parametrize\b|^\s*@(?:parameterized|ddt|data|unpack|given)\b|` +
-		`^\s*pytest\.param\(|^\s*['"](?i:want|expected?)\w*['"]\s*:`),
-	condition: lazyregexp.New(`^\s*(?:if|elif|else|match|case)\b`),
-	swallows:  lazyregexp.New(`^\s*try\s*:|^\s*with\s+.*\bsuppress\(`),
-	handler:   lazyregexp.New(`^\s*except\b`),
-	skips: res(`\bpytest\.(?:mark\.)?(?:skip|skipif|xfail|importorskip|exit)\b`,
-		`\bunittest\.(?:skip\w*|expectedFailure|SkipTest)\b`,
-		`^\s*@(?:skip|skipIf|skipUnless|expectedFailure|xfail|mark\.skip\w*|mark\.xfail)\b`, `\.skipTest\(`,
-		`\braise\s+SkipTest\b`, `\b__test__\s*=\s*False`,
-		`\bcollect_ignore`, `\b(?:sys\.exit|os\._exit|exit|quit)\(`, `^\s*(?:if|while)\s+(?:False|0|None|not True)\s*:`,
-		`^\s*def\s+pytest_(?:collection_modifyitems|ignore_collect|collect_file|runtest_\w+|`+
-			`pyfunc_call|sessionfinish|exception_interact|report_teststatus|deselected)\b`),
-	only: never,
-	hush: lazyregexp.New(`#\s*(?:noqa|type:\s*ignore|pylint:\s*disable|pragma:\s*no ?cover|` +
-		`mypy:|pyright:|nosec|ruff:\s*noqa|flake8:\s*noqa)`),
-	leave: lazyregexp.New(`^\s*return(?:\s+(?:None|True))?\s*$`),
-	early: lazyregexp.New(`^\s*if\b.*:\s*return(?:\s+None)?\s*$`),
-	raw:   never,
+	exts: ".py .pyi", names: lazyregexp.New(`^(test_.*|.*_tests?|tests?|conftest)\.pyi?$`),
+	line: "#", quotes: "t", indent: true,
+	test: lazyregexp.New(`^\s*(?:async\s+)?def\s+(test\w*)\s*\(|^\s*class\s+(Test\w*|\w+Tests?)\s*[(:]`),
 }
 
-// script is JavaScript and TypeScript with the usual runners.
+// script is JavaScript and TypeScript.
 var script = lang{
-	syntax: syntax{line: []string{"//"}, block: true, many: "`", regex: true},
-	group: lazyregexp.New(
-		"^\\s*(?:\\w+\\.)?(?:x|f)?(?:describe|context|suite|feature)(?:\\.\\w+)*(?:\\([^'\"`]*\\))?\\(\\s*['\"`]([^'\"`]*)"),
-	test: lazyregexp.New(
-		"^\\s*(?:await\\s+)?(?:\\w+\\.)?(?:x|f)?(?:it|test|specify|scenario)" +
-			"(?:\\.(?:only|skip\\w*|run\\w*|todo|each|for|concurrent|sequential|serial|fail\\w*|fixme|slow|extend|step|" +
-			"prop|cb))*(?:\\(.*\\))?\\(\\s*(?:'([^']*)|\"([^\"]*)|`([^`]*))|" +
-			"^\\s*(?:await\\s+)?\\w+\\.test\\(\\s*['\"`]([^'\"`]*)|" +
-			"^\\s*\\]\\s*\\)\\s*\\(\\s*['\"`]([^'\"`]*)"),
-	annotates: never, marked: never,
-	function:  lazyregexp.New(`^\s*(?:export\s+)?(?:async\s+)?function\b`),
-	assertion: never,
-	fails:     never,
-	logs:      lazyregexp.New(`^\s*(?:console\.\w+|t\.log|cy\.log|logger\.\w+)\(`),
-	row:       true,
-	data: lazyregexp.New(
-		"^\\s*(?:const|let|var)?\\s*" +
-			"['\"]?(?i:want|wanted|expected?|exp|golden)\\w*['\"]?\\s*(?::\\s*\\w+)?\\s*[:=]\\s*[^=\\s]|" +
-			"^\\s*(?:it|test|describe)\\.each`|" +
-			"^\\s*\\$\\{"),
-	condition: lazyregexp.New(`^\s*(?:\}\s*else\s+)?(?:if|switch|case|else)\b|^\s*\}\s*else\b`),
-	swallows:  lazyregexp.New(`^\s*try\s*\{|^\s*await\s+Promise\.race\(`),
-	handler:   lazyregexp.New(`^\s*\}?\s*catch\b`),
-	skips: res(`\b(?:describe|context|suite|it|test|specify|scenario)(?:\.\w+)*\.(?:skip|`+
-		`todo|fixme|fails|failing|fail|skipIf|runIf|slow)\b|\bt\.(?:skip|todo)\b`,
-		`^\s*x(?:it|test|describe|context|specify|scenario)(?:\.\w+)*\s*\(`, `\bthis\.skip\(`, `\bpending\(`,
-		`\b(?:skip|todo)\s*:\s*(?:true|['"])`, `\bprocess\.exit\(`,
-		`^\s*(?:if|while)\s*\(\s*(?:false|0|!1|!true|null|undefined)\b`,
-		`\bjest\.retryTimes\(|\bthis\.retries\(`),
-	only: lazyregexp.New(`\b(?:describe|context|suite|it|test|specify)(?:\.\w+)*\.only\b|` +
-		`^\s*f(?:it|describe|context)\s*\(|\bonly\s*:\s*true`),
-	hush: lazyregexp.New(`(?:eslint-disable|@ts-ignore|@ts-nocheck|@ts-expect-error|tslint:disable|biome-ignore|` +
-		`istanbul ignore|c8 ignore|v8 ignore|node:coverage|oxlint-disable|jshint ignore)`),
-	leave: lazyregexp.New(`^\s*return\s*;?\s*$`),
-	early: lazyregexp.New(`^\s*if\s*\(.*\)\s*(?:return\s*;?|\{\s*return\s*;?\s*\})\s*$`),
-	raw:   lazyregexp.New(`^\s*(?:/\*\*|//|\*)\s*@(?:jest|vitest)-environment\s`),
+	exts:  ".js .jsx .ts .tsx .mjs .cjs .mts .cts .vue .svelte .coffee",
+	names: lazyregexp.New(`[.\-_](test|tests|spec|e2e|cy|unit)\.[a-z]+$|^(test|tests|spec)\.[a-z]+$`),
+	line:  "//", block: true, quotes: "`",
+	test: lazyregexp.New("^\\s*(?:await\\s+)?(?:\\w+\\.)?[xf]?(?:it|tests?|specify|scenario|describe|context|suite)" +
+		"(?:\\.\\w+)*(?:\\([^'\"`]*\\))?\\(\\s*(?:'([^']*)|\"([^\"]*)|`([^`]*))|" +
+		"^\\s*\\]\\s*\\)\\s*\\(\\s*['\"`]([^'\"`]*)"),
 }
+
+// java is Java, Kotlin and what else runs on the same runners.
+var java = lang{
+	exts:  ".java .kt .kts .groovy .scala",
+	names: lazyregexp.New(`(Tests?|TestCase|IT|ITCase|Spec|Suite)\.[a-z]+$|^Test[A-Z].*\.[a-z]+$`),
+	line:  "//", block: true, quotes: "t",
+	test: lazyregexp.New("^\\s*public\\s+void\\s+(test\\w*)\\s*\\(|^\\s*(?:@\\w+\\s+)*fun\\s+(test\\w*)\\s*\\(|" +
+		"^\\s*(?:def\\s+)?x?(?:test|it|should|feature|scenario|describe|context)\\s*\\(\\s*\"([^\"]*)\"|" +
+		"^\\s*def\\s+\"([^\"]*)\"\\s*\\("),
+}
+
+var ruby = lang{
+	exts: ".rb", names: lazyregexp.New(`^(test_.*|.*_(test|spec)|(spec|test|rails)_helper)\.rb$`), line: "#", indent: true,
+	test: lazyregexp.New(`^\s*(?:RSpec\.)?[xf]?(?:it|specify|example|scenario|its|describe|context|` +
+		`feature)\b(?:\s*\(?\s*(?:'([^']*)'|"([^"]*)")|(?:\s+(\S.*?))?\s*(?:\bdo\b|\{).*$)|^\s*(?:pending|skip|` +
+		`focus)\s*\(?\s*['"]([^'"]*)['"].*\bdo\b|^\s*def\s+(test_\w+[?!]?)|^\s*(?:test|should)\s*\(?\s*['"]([^'"]*)['"]`),
+}
+
+var rust = lang{
+	exts: ".rs", names: lazyregexp.New(`^(test_.*|.*_tests?|tests?)\.rs$`), line: "//", block: true, quotes: `"`,
+	test: lazyregexp.New(`^\s*\w*test\w*!\s*[({]\s*(\w*)|^\s*(?:pub\s+)?mod\s+(\w*(?i:tests?))\s*\{`),
+}
+
+var csharp = lang{
+	exts: ".cs", names: lazyregexp.New(`(?:Tests?|Spec|Specs|Fixture|Facts)\.cs$|^Test[A-Z].*\.cs$`),
+	line: "//", block: true, quotes: "t",
+}
+
+var php = lang{
+	exts: ".php", names: lazyregexp.New(`(?:Test|Spec|Cest)\.php$|\.test\.php$`),
+	line: "// #", block: true, quotes: `"'`,
+	test: lazyregexp.New(`^\s*(?:(?:public|final|static)\s+)*function\s+(test\w*)\s*\(|^\s*(?:it|test|` +
+		`describe)\s*\(\s*(?:'([^']*)|"([^"]*))`),
+}
+
+// native is C, C++, Objective-C and Swift.
+var native = lang{
+	exts: ".c .cc .cpp .cxx .h .hpp .m .mm .swift",
+	names: lazyregexp.New(`(?i)^(?:unit)?tests?[_.\-]|[_.\-](?:unit)?tests?\.[a-z]+$|\.tests?\.|(?-i:Tests?|` +
+		`Spec)\.[a-z]+$`),
+	line: "//", block: true,
+	test: lazyregexp.New(`^\s*(?:\w+_)?(?:TEST(?:_[FP])?|TEST_CASE\w*|TEMPLATE_\w*TEST_CASE\w*|SCENARIO|SECTION|` +
+		`BOOST_\w*TEST\w*)\s*\(([^)]*)|^\s*(?:(?:public|static|async|final|override|private|@\w+)\s+)*(?:void|` +
+		`func)\s+(test\w*)\s*\(`),
+}
+
+// other is any language that is not read by itself.
+var other = lang{
+	exts:  ".dart .ex .exs .sh .bats .lua .hs .clj .erl .r .jl .pl .t .ml .feature",
+	names: lazyregexp.New(`(?i)(^test[_.\-]|(^|[_.\-])(tests?|spec)\.[a-z]+$|\.(bats|feature|t)$)|(Tests?|Spec)\.[a-z]+$`),
+	line:  "// #", block: true,
+	test: lazyregexp.New(`^\s*(?:(?:public|static|async|final)\s+)*(?:void|function|func|def|fn|sub)\s+(test\w*)\s*\(?|` +
+		`^\s*@test\s+"([^"]*)"|^\s*(?:it|test|testWidgets|group)\s*\(?\s*['"]([^'"]*)|^\s*Scenario(?: Outline)?:\s*(.*)`),
+}
+
+// languages by file extension.
+var languages = func() map[string]*lang {
+	out := map[string]*lang{}
+	for _, l := range []*lang{&golang, &python, &script, &java, &ruby, &rust, &csharp, &php, &native, &other} {
+		for _, e := range strings.Fields(l.exts) {
+			out[e] = l
+		}
+	}
+	return out
+}()

@@ -1,6 +1,9 @@
 package tamper
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // Change is one file that differs between the base commit and the head.
 type Change struct {
@@ -20,21 +23,17 @@ type Hunk struct {
 
 // Find lists what a change set did to the tests, the configuration of checks,
 // the workflows and the protected paths: globs that a repository names, and of which any
-// change asks, and those that are protected everywhere, where a workflow may change in
-// ways that weaken nothing. Sorted by path and line, at most 200.
+// change asks a person, and those that are protected everywhere, where upkeep of
+// workflows asks the reviewer. Sorted by path and line, at most 200.
 func Find(changes []Change, protected []string, everywhere ...string) []Finding {
-	out, moved := tests(changes), around(changes)
+	out := slices.Concat(tests(changes), settings(changes))
 	named, always := newGuard(protected), newGuard(everywhere)
 	for i := range changes {
 		c := &changes[i]
-		out = append(out, c.config(moved)...)
+		out = append(out, c.product()...)
 		out = append(out, c.expectedOutput()...)
 		out = append(out, c.protectedBy(named)...)
-		switch c.runs() {
-		case laterRun:
-			out = append(out, c.places(ChangedExpectation, "checks run on later versions than before")...)
-		case otherRun:
-			out = append(out, c.workflow()...)
+		if !roleOf(c.Path).ci {
 			out = append(out, c.protectedBy(always)...)
 		}
 	}
@@ -76,38 +75,16 @@ func (c *Change) before() string {
 func (c *Change) places(kind FindingKind, why string) []Finding {
 	var out []Finding
 	for _, h := range c.Hunks {
-		if f, ok := h.first(func(l string) bool { return l[0] == '+' && strings.TrimSpace(l[1:]) != "" }); ok {
-			out = append(out, Finding{kind, c.Path, f.Line, f.Text, why})
-		} else if f, ok := h.first(func(l string) bool { return l[0] != ' ' }); ok {
-			out = append(out, Finding{kind, c.Path, f.Line, f.Text, why})
+		old, new := (&Change{Hunks: []Hunk{h}}).sides()
+		for _, r := range append(new, old...) {
+			if !r.fixed && strings.TrimSpace(r.raw) != "" {
+				out = append(out, Finding{kind, c.Path, r.n, quoted(r.raw), why})
+				break
+			}
 		}
 	}
 	if out == nil {
 		out = []Finding{{Kind: kind, Path: c.Path, Why: why}}
 	}
 	return out
-}
-
-// first is where the first line is that take takes.
-func (h Hunk) first(take func(string) bool) (Finding, bool) {
-	old, new := h.OldStart, h.NewStart
-	for _, l := range h.Lines {
-		if l == "" {
-			l = " "
-		}
-		if take(l) {
-			n := new
-			if l[0] == '-' {
-				n = old
-			}
-			return Finding{Line: max(1, n), Text: quoted(l[1:])}, true
-		}
-		if l[0] != '+' {
-			old++
-		}
-		if l[0] != '-' {
-			new++
-		}
-	}
-	return Finding{}, false
 }

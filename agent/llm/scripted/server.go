@@ -2,6 +2,7 @@ package scripted
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -145,6 +146,28 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request, p protocol) {
 		s.record(q, name, http.StatusOK)
 		p.whole(w, q, answer)
 	}
+}
+
+// Say is what the model says to a request that came to a path, for servers that stand in front
+// of it. Faults and delays are left out.
+func (s *Server) Say(path string, body []byte) (Message, error) {
+	protocols := map[string]protocol{"/v1/chat/completions": chat, "/v1/responses": responses, "/v1/messages": messages}
+	p, ok := protocols[path]
+	if !ok {
+		return Message{}, fmt.Errorf("the scripted model is not asked at %s", path)
+	}
+	q, err := p.read(body)
+	if err != nil {
+		return Message{}, fmt.Errorf("read a request for the scripted model: %w", err)
+	}
+	name, answer, _, ok := s.match(q)
+	if !ok {
+		s.record(q, "", http.StatusBadRequest)
+		return Message{}, errors.New(s.unmatched(q))
+	}
+	s.record(q, name, http.StatusOK)
+	m, _, err := answer.message(q.Turn())
+	return m, err
 }
 
 // match finds the rule for q, its answer, and the fault that strikes this time.

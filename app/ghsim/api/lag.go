@@ -59,11 +59,19 @@ func (c *call) lags() error {
 		return refusal.Unprocessable("No commit found for SHA: " + in.HeadSHA + branch)
 	case in.Head != "" && c.unknown(name+" "+in.Head):
 		return refusal.Invalid("PullRequest", "head", "invalid", "")
+	case c.params["branch"] != "" && c.asksRules():
+		return nil // there are rules also for a branch that does not exist
+	case c.params["branch"] != "" && c.unknown(name+" "+branch):
+		return &refusal.Error{Code: http.StatusNotFound, Message: "Branch not found"}
 	case branch != "" && c.unknown(name+" "+branch), number != "" && c.unknown(name+"#"+number):
 		return refusal.NotFound()
 	}
 	return nil
 }
+
+// asksRules reports whether the request is for the rules of a branch.
+// https://docs.github.com/en/rest/repos/rules#get-rules-for-a-branch
+func (c *call) asksRules() bool { return strings.Contains(c.r.URL.Path, "/rules/branches/") }
 
 // unknown reports whether something is not known yet, and counts the answer.
 func (c *call) unknown(what string) bool {

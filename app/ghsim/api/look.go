@@ -11,7 +11,7 @@ import (
 
 // headOf answers a look: what judges a commit and the one that it stands on, how its pull
 // request is, and what reported before. It goes by the variables owner, name, commit, base,
-// number, branch and base_name, and answers all of it, whatever was selected, with at most
+// earlier0 to earlier2, number, branch and base_name, and answers all of it, whatever was selected, with at most
 // 100 suites and 100 runs of each. What a variable asks for is there only with it.
 func headOf(c *call, vars map[string]any) (answer, error) {
 	full := fmt.Sprintf("%v/%v", vars["owner"], vars["name"])
@@ -28,7 +28,8 @@ func headOf(c *call, vars map[string]any) (answer, error) {
 		return answer{}, err
 	}
 	repository := object{"nameWithOwner": c.repo.FullName()}
-	for name, variable := range map[string]string{"object": "commit", "base": "base"} {
+	for name, variable := range map[string]string{"object": "commit", "base": "base", "earlier0": "earlier0",
+		"earlier1": "earlier1", "earlier2": "earlier2"} {
 		repository[name] = nil
 		sha, _ := vars[variable].(string)
 		if at, found := c.world.CommitOf(c.repo, sha); found && !c.unknown(sha) {

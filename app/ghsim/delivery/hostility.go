@@ -45,3 +45,11 @@ func (q *Queue) Release(reorder func([]Delivery) []int) int {
 	}
 	return len(held)
 }
+
+// Divert has what is sent from now on handed to a function instead of over HTTP, in order, as if the application had
+// answered 202. The lock is held while it is called, so it must not call the simulator. nil ends it.
+func (q *Queue) Divert(to func(Delivery)) {
+	q.mon.Lock()
+	defer q.mon.Unlock()
+	q.divert = to
+}

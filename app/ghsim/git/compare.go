@@ -42,6 +42,14 @@ func (g *Store) Compare(dir, base, head string) Comparison {
 	if ok {
 		return c
 	}
+	if !g.asks {
+		if c, ok = g.compareHere(dir, base, head); ok {
+			g.mu.Lock()
+			g.diffs[key] = c
+			g.mu.Unlock()
+			return c
+		}
+	}
 	c = Comparison{}
 	mb, err := g.line(dir, "merge-base", base, head)
 	if err != nil {
@@ -94,6 +102,9 @@ func (g *Store) Between(dir, from, to string) []FileChange {
 
 // diff lists the files changed from one commit or tree to another.
 func (g *Store) diff(dir, from, to string) ([]FileChange, error) {
+	if files, ok := g.diffHere(dir, from, to); ok && !g.asks {
+		return files, nil
+	}
 	raw, err := g.about(dir, []string{from, to}, "diff-tree", "-r", "-z", "-M", "--raw", "--no-abbrev", from, to)
 	if err != nil {
 		return nil, err

@@ -17,6 +17,9 @@ type Entry struct {
 
 // List lists a directory ("" is the root) of a commit; recursive lists files only.
 func (g *Store) List(dir, sha, path string, recursive bool) ([]Entry, error) {
+	if es, ok := g.listHere(dir, sha, path, recursive); ok && !g.asks {
+		return es, nil
+	}
 	args := []string{"ls-tree", "-z", "-l"}
 	if recursive {
 		args = append(args, "-r")
@@ -42,6 +45,64 @@ func (g *Store) List(dir, sha, path string, recursive bool) ([]Entry, error) {
 	return es, nil
 }
 
+// folderOf is the directory of a path; empty: the root.
+func folderOf(path string) string {
+	path = strings.Trim(path, "/")
+	return path[:max(0, strings.LastIndexByte(path, '/'))]
+}
+
+// listHere is List without git; false where something of it is not known.
+func (g *Store) listHere(dir, sha, path string, recursive bool) (es []Entry, ok bool) {
+	g.mu.Lock()
+	c, known := g.commits[dir+sha]
+	g.mu.Unlock()
+	if !known {
+		return nil, false
+	}
+	tree, prefix := c.Tree, ""
+	for name := range strings.SplitSeq(strings.Trim(path, "/"), "/") {
+		if name == "" {
+			continue
+		}
+		nodes, err := g.tree(dir, tree)
+		i := slices.IndexFunc(nodes, func(n node) bool { return n.name == name && n.mode == modeTree })
+		if err != nil || i < 0 {
+			return nil, err == nil
+		}
+		tree, prefix = nodes[i].sha, prefix+name+"/"
+	}
+	return g.entries(dir, tree, prefix, recursive)
+}
+
+func (g *Store) entries(dir, tree, prefix string, recursive bool) (es []Entry, ok bool) {
+	nodes, err := g.tree(dir, tree)
+	if err != nil {
+		return nil, false
+	}
+	for _, n := range nodes {
+		if n.mode == modeTree {
+			if !recursive {
+				es = append(es, Entry{Mode: "040000", Kind: "tree", SHA: n.sha, Path: prefix + n.name})
+				continue
+			}
+			inside, ok := g.entries(dir, n.sha, prefix+n.name+"/", true)
+			if !ok {
+				return nil, false
+			}
+			es = append(es, inside...)
+			continue
+		}
+		g.mu.Lock()
+		text, kept := g.known.blobs[n.sha]
+		g.mu.Unlock()
+		if !kept {
+			return nil, false
+		}
+		es = append(es, Entry{Mode: n.mode, Kind: "blob", SHA: n.sha, Size: int64(len(text)), Path: prefix + n.name})
+	}
+	return es, true
+}
+
 // Paths are the files of a commit, sorted.
 func (g *Store) Paths(dir, sha string) ([]string, error) {
 	es, err := g.List(dir, sha, "", true)
@@ -58,6 +119,13 @@ var errNoFile = errors.New("no such file")
 
 // EntryAt is the entry of a path in a commit.
 func (g *Store) EntryAt(dir, sha, path string) (Entry, error) {
+	if es, ok := g.listHere(dir, sha, folderOf(path), false); ok && !g.asks {
+		i := slices.IndexFunc(es, func(e Entry) bool { return e.Path == strings.Trim(path, "/") })
+		if i < 0 {
+			return Entry{}, fmt.Errorf("%s at %.7s: %w", path, sha, errNoFile)
+		}
+		return es[i], nil
+	}
 	out, err := g.about(dir, []string{sha}, "ls-tree", "-z", "-l", sha, "--", strings.Trim(path, "/"))
 	if err != nil {
 		return Entry{}, err
@@ -85,6 +153,13 @@ func (g *Store) BlobAt(dir, sha, path string) ([]byte, error) {
 
 // Blob is the content of a blob.
 func (g *Store) Blob(dir, sha string) ([]byte, error) {
+	g.mu.Lock()
+	text, ok := g.known.blobs[sha]
+	ok = ok && g.known.there[dir+sha]
+	g.mu.Unlock()
+	if ok && !g.asks {
+		return bytes.Clone(text), nil
+	}
 	out, err := g.about(dir, []string{sha}, "cat-file", "blob", sha)
 	return bytes.Clone(out), err
 }

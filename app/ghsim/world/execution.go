@@ -30,6 +30,11 @@ func (w *World) launch(r *model.Repository, run *model.Run) {
 	ctx, cancel := context.WithCancel(w.mon.Context())
 	run.Cancel = cancel
 	e := &execution{world: w, repo: r, run: run, bot: model.As(w.actions.Bot), taken: map[*model.Job]bool{}}
+	if w.byHand {
+		cancel()
+		w.takeInHand(e)
+		return
+	}
 	w.mon.Go(func() {
 		defer cancel()
 		e.execute(ctx)
@@ -112,6 +117,11 @@ func (e *execution) execute(ctx context.Context) {
 func (e *execution) begin() {
 	e.world.Lock()
 	defer e.world.Unlock()
+	e.inProgress()
+}
+
+// inProgress is begin with the lock held.
+func (e *execution) inProgress() {
 	e.run.Status, e.run.Started = "in_progress", e.world.Now()
 	e.world.runEvent(e.repo, model.As(e.run.Actor), e.run, "in_progress")
 }
@@ -121,28 +131,41 @@ func (e *execution) begin() {
 func (e *execution) start(j *model.Job) (plan runner.Job, env map[string]string, wanted bool) {
 	e.world.Lock()
 	defer e.world.Unlock()
-	if j.Check.Status == "completed" {
+	if plan, wanted = e.wanted(j); !wanted {
 		return plan, nil, false
+	}
+	e.started(j)
+	return plan, e.environment(j), true
+}
+
+// wanted gives what a job does once those that it needs have ended. One that an earlier attempt completed is left
+// alone, and one that does not come to its steps is completed; the lock is held.
+func (e *execution) wanted(j *model.Job) (plan runner.Job, wanted bool) {
+	if j.Check.Status == "completed" {
+		return plan, false
 	}
 	plan = j.Plan.After(e.needs(j.Plan.Needs))
 	switch is, err := plan.Wanted(); {
 	case err != nil:
 		e.finish(j, runner.Result{Conclusion: "failure", Log: []byte("##[error]" + err.Error() + "\n"),
 			Annotations: mark(err.Error())})
-		return plan, nil, false
+		return plan, false
 	case !is:
 		e.finish(j, runner.Result{Conclusion: "skipped"})
-		return plan, nil, false
+		return plan, false
 	}
 	if why := e.repo.Actions.Refusal; why != "" { // no step, no log, and an annotation
-		e.finish(j, runner.Result{Conclusion: "failure",
-			Annotations: mark(why)})
-		return plan, nil, false
+		e.finish(j, runner.Result{Conclusion: "failure", Annotations: mark(why)})
+		return plan, false
 	}
+	return plan, true
+}
+
+// started says that a job is in progress; the lock is held.
+func (e *execution) started(j *model.Job) {
 	j.Check.Status, j.Check.Started = "in_progress", e.world.Now()
 	e.run.Suite.Status = "in_progress"
 	e.world.note(e.repo, e.bot, journal.Entry{Kind: "check_run.in_progress", Ref: j.Check.Name, SHA: e.run.SHA})
-	return plan, e.environment(j), true
 }
 
 // mark is the annotation of a job that did not run.

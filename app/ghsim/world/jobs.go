@@ -106,6 +106,11 @@ func (e *execution) needs(keys []string) map[string]runner.Need {
 func (e *execution) complete(ctx context.Context) {
 	e.world.Lock()
 	defer e.world.Unlock()
+	e.completed(ctx.Err() != nil)
+}
+
+// completed is complete with the lock held.
+func (e *execution) completed(cancelled bool) {
 	var checks []*model.CheckRun
 	for _, j := range e.run.Latest() {
 		checks = append(checks, j.Check)
@@ -113,7 +118,7 @@ func (e *execution) complete(ctx context.Context) {
 	run := e.run
 	_, run.Conclusion = model.SuiteState(checks)
 	switch {
-	case ctx.Err() != nil && len(run.Waiting) > 0:
+	case cancelled && len(run.Waiting) > 0:
 		run.Conclusion = "cancelled"
 	case len(run.Broken) > 0:
 		run.Conclusion = "failure"

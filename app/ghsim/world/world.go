@@ -37,6 +37,7 @@ type Config struct {
 	Runner      *runner.Runner
 	Parallel    int  // workflow runs executed at a time
 	NoWorkflows bool // workflows are not run
+	ByHand      bool // jobs begin and end when somebody says so
 	Logger      *slog.Logger
 }
 
@@ -49,14 +50,17 @@ type World struct {
 	runner      *runner.Runner
 	slots       chan struct{} // one per workflow run that may execute
 	noWorkflows bool
-	actions     *model.App // github-actions, the owner of workflow check runs
+	byHand      bool
+	hands       map[*model.Run]*execution // runs whose jobs begin and end by hand
+	actions     *model.App                // github-actions, the owner of workflow check runs
 }
 
 // New is a world with nobody in it but the app github-actions.
 func New(cfg Config) *World {
 	tell := &announcer{hub: cfg.Hub, shape: cfg.Shaper, journal: cfg.Journal, queue: cfg.Queue, log: cfg.Logger}
 	w := &World{Hub: cfg.Hub, announcer: tell, mon: cfg.Monitor, git: cfg.Git, runner: cfg.Runner,
-		slots: make(chan struct{}, cfg.Parallel), noWorkflows: cfg.NoWorkflows}
+		slots: make(chan struct{}, cfg.Parallel), noWorkflows: cfg.NoWorkflows,
+		byHand: cfg.ByHand, hands: map[*model.Run]*execution{}}
 	w.actions = w.actionsApp()
 	return w
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -120,6 +121,43 @@ func testCancelWaiting(t *testing.T, s *fixture) {
 		t.Errorf("called %d times, the outcome is %+v", w.count(key), ended)
 	}
 	_ = e
+}
+
+// testCancelPutOff cancels an effect that waits for its next try.
+func testCancelPutOff(t *testing.T, s *fixture) {
+	id := begin(t, s, 42)
+	w := newScript(t, s)
+	w.on[sia.DoReact] = func(context.Context, sia.Task, sia.Effect) (sia.Fact, error) {
+		return nil, &sia.Error{Op: "react", Message: "GitHub asks to wait", RetryAfter: time.Hour}
+	}
+	e := run(t, s, w)
+	key := record(t, s, id, sia.DoReact).Key
+	must(t, s.CancelEffect(patient(t), key))
+	must(t, e.Idle(patient(t)))
+	wantStopped(t, s, id, w, key)
+}
+
+// testCancelThenFails has an effect fail in the moment in which it is cancelled, before its context ends.
+func testCancelThenFails(t *testing.T, s *fixture) {
+	id := begin(t, s, 42)
+	w := newScript(t, s)
+	w.on[sia.DoReact] = func(ctx context.Context, _ sia.Task, f sia.Effect) (sia.Fact, error) {
+		must(t, s.CancelEffect(ctx, f.Key))
+		return nil, errors.New("no luck")
+	}
+	run(t, s, w)
+	wantStopped(t, s, id, w, record(t, s, id, sia.DoReact).Key)
+}
+
+// wantStopped wants an effect to have been tried once, and to have reported that it was stopped.
+func wantStopped(t *testing.T, s *fixture, id sia.TaskID, w *script, key string) {
+	t.Helper()
+	r, err := s.Effect(patient(t), key)
+	must(t, err)
+	if r.State != store.EffectFailed || !r.Cancelled || r.Error != "it was stopped" || w.count(key) != 1 {
+		t.Errorf("called %d times: %+v", w.count(key), r)
+	}
+	outcome(t, s, id, key)
 }
 
 // waitFor returns the key of a task's effect once it is written down.

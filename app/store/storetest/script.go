@@ -114,7 +114,7 @@ func (w *script) handlers() store.Handlers {
 
 // quick tries again at once.
 func quick() store.EngineConfig {
-	return store.EngineConfig{Backoff: func(int) time.Duration { return time.Millisecond }, Tries: 4, Grace: time.Second}
+	return store.EngineConfig{Backoff: func(int) time.Duration { return 0 }, Tries: 4, Grace: time.Second}
 }
 
 // engine runs until the test ends.

@@ -110,6 +110,8 @@ func Run(t *testing.T, open func(t *testing.T, now func() time.Time) *store.Stor
 		{"CancelRunning", testCancelRunning},
 		{"CancelRunningThatSaysNothing", testCancelSilent},
 		{"CancelWaiting", testCancelWaiting},
+		{"CancelPutOff", testCancelPutOff},
+		{"CancelThenFails", testCancelThenFails},
 		{"CancelFinished", testCancelFinished},
 	} {
 		t.Run(c.name, func(t *testing.T) {

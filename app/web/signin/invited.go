@@ -40,18 +40,38 @@ func NewInvitation(path string, secure bool, now func() time.Time) *Invitation {
 func (i *Invitation) Link() string {
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	return i.path + "?token=" + i.link
+	return i.path + "?" + tokenField + "=" + i.link
 }
 
-// Invited is next for the browser that opens the link first, and nothing for everybody else.
+// enterPath, beneath the link's path, is where the form goes that lets a browser in.
+const enterPath = "/enter"
+
+// tokenField is the field of that form, and the link's parameter.
+const tokenField = "token"
+
+// Invited is next for the browser in which somebody opens the link and presses the button there, first, and nothing
+// for everybody else. To open it uses nothing up: chats and mail filters open what they are sent.
 func Invited(i *Invitation, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.Method == http.MethodGet && r.URL.Path == i.path && r.URL.Query().Has("token") {
-			i.take(w, r)
-			return
-		}
 		c, err := r.Cookie(i.cookie())
-		if err != nil || !i.knows(c.Value) {
+		guest := err == nil && i.knows(c.Value)
+		reads := r.Method == http.MethodGet || r.Method == http.MethodHead
+		switch linked := r.URL.Path == i.path && r.URL.Query().Has(tokenField); {
+		case linked && reads && guest:
+			see(w, r, i.path) // away from the address that holds the token
+			return
+		case linked && reads && i.fits(r.URL.Query().Get(tokenField)):
+			show(w, http.StatusOK, page{Title: "Set SIA up in this browser",
+				Text: []string{"This link lets one browser in, once, for two hours. Is it this one?"},
+				Form: form{Action: i.path + enterPath, Field: tokenField, Value: r.URL.Query().Get(tokenField),
+					Text: "Go on in this browser"}})
+			return
+		case r.URL.Path == i.path+enterPath && r.Method == http.MethodPost && !guest:
+			if i.enter(w, r) {
+				return
+			}
+		}
+		if !guest {
 			http.Error(w, "There is nothing here for you. If you set SIA up: open the link on its terminal; it lets one "+
 				"browser in. Starting SIA again prints another.", http.StatusForbidden)
 			return
@@ -63,16 +83,29 @@ func Invited(i *Invitation, next http.Handler) http.Handler {
 	})
 }
 
-// take lets in who has the link's token, and leads them away from the address that holds it.
-func (i *Invitation) take(w http.ResponseWriter, r *http.Request) {
+// fits reports whether a token is the link's, which was not used yet.
+func (i *Invitation) fits(token string) bool {
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	if same(i.link, r.URL.Query().Get("token")) {
-		i.link, i.guest, i.until = "", rand.Text(), i.now().Add(guestFor)
-		http.SetCookie(w, &http.Cookie{Name: i.cookie(), Value: i.guest, Path: "/", HttpOnly: true, Secure: i.secure,
-			MaxAge: int(guestFor.Seconds()), SameSite: http.SameSiteLaxMode})
+	return same(i.link, token)
+}
+
+// enter lets in who sends the link's token with the form; false for everybody else.
+func (i *Invitation) enter(w http.ResponseWriter, r *http.Request) bool {
+	r.Body = http.MaxBytesReader(w, r.Body, maxForm)
+	if i.guard.same.Check(r) != nil || r.ParseForm() != nil {
+		return false
 	}
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if !same(i.link, r.PostForm.Get(tokenField)) {
+		return false
+	}
+	i.link, i.guest, i.until = "", rand.Text(), i.now().Add(guestFor)
+	http.SetCookie(w, &http.Cookie{Name: i.cookie(), Value: i.guest, Path: "/", HttpOnly: true, Secure: i.secure,
+		MaxAge: int(guestFor.Seconds()), SameSite: http.SameSiteLaxMode})
 	see(w, r, i.path)
+	return true
 }
 
 // knows reports whether a cookie is the guest's.

@@ -6,6 +6,7 @@ import (
 	"net/http/cookiejar"
 	"net/http/httptest"
 	"net/url"
+	"strings"
 	"testing"
 	"time"
 
@@ -13,7 +14,7 @@ import (
 	"github.com/sia-bot/sia/app/web/viewer"
 )
 
-// The link lets the first browser in, for two hours, and nobody else.
+// The link lets one browser in, for two hours: the first in which somebody presses the button that it leads to.
 func TestTheLinkLetsOneBrowserIn(t *testing.T) {
 	at := &clock{now: time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)}
 	invitation := signin.NewInvitation("/setup", false, at.Now)
@@ -53,12 +54,44 @@ func TestTheLinkLetsOneBrowserIn(t *testing.T) {
 			t.Errorf("%s: %d", path, code)
 		}
 	}
-	code, where, v := first(link, nil)
+	// What only looks at the link, as a chat's preview does, uses nothing up, however often it looks.
+	for range 10 {
+		if code, _, _ := second(link, nil); code != http.StatusOK {
+			t.Fatalf("a look at the link: %d", code)
+		}
+		if code, _, _ := second("/setup", nil); code != http.StatusForbidden {
+			t.Fatalf("a look let somebody in: %d", code)
+		}
+	}
+	enter := url.Values{"token": {link[len("/setup?token="):]}}
+	for name, try := range map[string]struct {
+		path string
+		form url.Values
+	}{
+		"another token":            {"/setup/enter", url.Values{"token": {"x"}}},
+		"no token":                 {"/setup/enter", url.Values{}},
+		"the token elsewhere":      {"/setup", enter},
+		"the token in the address": {"/setup/enter?" + enter.Encode(), url.Values{}},
+	} {
+		if code, _, _ := second(try.path, try.form); code != http.StatusForbidden {
+			t.Errorf("%s: %d", name, code)
+		}
+	}
+	if code, _, _ := second("/setup/enter?"+enter.Encode(), nil); code != http.StatusForbidden {
+		t.Errorf("a GET of where the form goes: %d", code)
+	}
+	code, where, v := first("/setup/enter", enter)
 	if code != http.StatusOK || where != srv.URL+"/setup" || !v.Operator || v.Token == "" {
 		t.Fatalf("%d at %s: %+v", code, where, v)
 	}
+	if code, where, _ := first(link, nil); code != http.StatusOK || where != srv.URL+"/setup" {
+		t.Errorf("the guest opens the link again: %d at %s", code, where)
+	}
 	if code, _, _ := second(link, nil); code != http.StatusForbidden {
 		t.Errorf("the link a second time: %d", code)
+	}
+	if code, _, _ := second("/setup/enter", enter); code != http.StatusForbidden {
+		t.Errorf("its form a second time: %d", code)
 	}
 	if code, _, _ := first("/setup", url.Values{"csrf": {"x"}}); code != http.StatusForbidden {
 		t.Errorf("a form with another token: %d", code)
@@ -69,5 +102,42 @@ func TestTheLinkLetsOneBrowserIn(t *testing.T) {
 	at.Advance(2 * time.Hour)
 	if code, _, _ := first("/setup", nil); code != http.StatusForbidden {
 		t.Errorf("two hours later: %d", code)
+	}
+}
+
+// The page that the link leads to sends its form here, and to no other site.
+func TestTheLinksPage(t *testing.T) {
+	invitation := signin.NewInvitation("/setup", false, time.Now)
+	door := signin.Invited(invitation, http.NotFoundHandler())
+	ask := func(method, path, body string, pairs ...string) *httptest.ResponseRecorder {
+		r := httptest.NewRequestWithContext(t.Context(), method, path, strings.NewReader(body))
+		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+		for i := 0; i < len(pairs); i += 2 {
+			r.Header.Set(pairs[i], pairs[i+1])
+		}
+		w := httptest.NewRecorder()
+		door.ServeHTTP(w, r)
+		return w
+	}
+	link := invitation.Link()
+	page := ask(http.MethodGet, link, "")
+	token := link[len("/setup?token="):]
+	for _, want := range []string{`<form method="post" action="/setup/enter">`, `value="` + token + `"`} {
+		if !strings.Contains(page.Body.String(), want) {
+			t.Errorf("the page lacks %s: %s", want, page.Body)
+		}
+	}
+	if csp := page.Header().Get("Content-Security-Policy"); !strings.Contains(csp, "form-action 'self'") {
+		t.Errorf("the page's policy is %s", csp)
+	}
+	if head := ask(http.MethodHead, link, ""); head.Code != http.StatusOK || len(head.Result().Cookies()) != 0 {
+		t.Errorf("HEAD: %d %v", head.Code, head.Result().Cookies())
+	}
+	if got := ask(http.MethodPost, "/setup/enter", "token="+token, "Sec-Fetch-Site", "cross-site"); got.Code !=
+		http.StatusForbidden {
+		t.Errorf("sent by another site: %d", got.Code)
+	}
+	if got := ask(http.MethodPost, "/setup/enter", "token="+token); got.Code != http.StatusSeeOther {
+		t.Errorf("sent by the page: %d", got.Code)
 	}
 }

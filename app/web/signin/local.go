@@ -7,6 +7,8 @@ import (
 	"encoding/base64"
 	"net"
 	"net/http"
+	"net/netip"
+	"strconv"
 	"strings"
 
 	"github.com/sia-bot/sia/app/web/viewer"
@@ -64,12 +66,16 @@ func (l *local) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// loopback reports whether a name or address, with or without a port, is this machine's own.
+// loopback reports whether a name or address, with or without a port, is this machine's own. A port is a number: what
+// is none could be the rest of a name that is somebody else's, as in 127.0.0.1:9090.example.
 func loopback(host string) bool {
-	name, _, err := net.SplitHostPort(host)
+	name, port, err := net.SplitHostPort(host)
 	if err != nil {
-		name = host
+		name, port, err = net.SplitHostPort(host + ":0")
 	}
-	ip := net.ParseIP(strings.Trim(name, "[]"))
-	return strings.EqualFold(name, "localhost") || ip != nil && ip.IsLoopback()
+	if _, bad := strconv.ParseUint(port, 10, 16); err != nil || bad != nil {
+		return false
+	}
+	ip, err := netip.ParseAddr(name)
+	return strings.EqualFold(name, "localhost") || err == nil && ip.Unmap().IsLoopback()
 }

@@ -20,6 +20,13 @@ type page struct {
 	Title          string
 	Text           []string // paragraphs
 	Link, LinkText string   // what to do; "": nothing
+	Form           form     // to send; without an action: none
+}
+
+// form is a button, which sends one value.
+type form struct {
+	Action, Field, Value string
+	Text                 string // on the button
 }
 
 // show answers with a page.
@@ -29,9 +36,13 @@ func show(w http.ResponseWriter, status int, p page) {
 		http.Error(w, p.Title, status)
 		return
 	}
+	forms := "'none'"
+	if p.Form.Action != "" {
+		forms = "'self'"
+	}
 	h := w.Header()
 	h.Set("Content-Type", "text/html; charset=utf-8")
-	h.Set("Content-Security-Policy", "default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'none'; "+
+	h.Set("Content-Security-Policy", "default-src 'none'; style-src 'self'; base-uri 'none'; form-action "+forms+"; "+
 		"frame-ancestors 'none'")
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Referrer-Policy", referrer)

@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/sia-bot/sia/app/clientaddr"
 	"github.com/sia-bot/sia/app/ghsim"
 	"github.com/sia-bot/sia/app/github"
 	"github.com/sia-bot/sia/app/web/signin"
@@ -39,6 +40,8 @@ type place struct {
 	mu   sync.Mutex
 	done int
 	door http.Handler
+
+	proxies clientaddr.Proxies // before the pages
 }
 
 type clock struct {
@@ -94,7 +97,7 @@ func open(t *testing.T) *place {
 	p.must(err)
 	p.pages = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		p.mu.Lock()
-		door := p.door
+		door := clientaddr.Behind(p.proxies, p.door)
 		p.mu.Unlock()
 		door.ServeHTTP(w, r)
 	}))
@@ -122,6 +125,16 @@ func (p *place) restart() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.door = door
+}
+
+// behind has the pages believe a proxy.
+func (p *place) behind(proxy string) {
+	p.t.Helper()
+	proxies, err := clientaddr.Parse([]string{proxy})
+	p.must(err)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.proxies = proxies
 }
 
 func (p *place) must(err error) {

@@ -3,7 +3,7 @@
 //
 //   - [New]: people sign in with GitHub, by the app's own OAuth, and see what GitHub says is theirs;
 //   - [Local]: whoever sits at this machine is the operator, and nobody else gets in;
-//   - [Invited]: the browser that opens a link printed on the operator's terminal is the operator's, for set-up alone.
+//   - [Invited]: the browser that enters by a link on the operator's terminal is the operator's, for set-up alone.
 //
 // What a person may see is asked of GitHub with the person's own token, at most once a minute for each sign-in
 // ([lookAgain]). While GitHub does not answer, what was known holds for [knownFor]. Nothing about a sign-in is stored
@@ -13,7 +13,7 @@
 // Behind every door a request that changes something needs the viewer's token (the form field [Field], or the header
 // [Header]), and must not come from another site.
 //
-// The package may import app/web/viewer, app/github and sia. Start reading at [New].
+// The package may import app/web/viewer, app/clientaddr, app/github and sia. Start reading at [New].
 //
 // https://docs.github.com/en/apps/creating-github-apps/authenticating-with-a-github-app/generating-a-user-access-token-for-a-github-app
 package signin
@@ -32,6 +32,7 @@ import (
 
 	"golang.org/x/oauth2"
 
+	"github.com/sia-bot/sia/app/clientaddr"
 	"github.com/sia-bot/sia/app/github"
 	"github.com/sia-bot/sia/app/web/viewer"
 )
@@ -213,11 +214,6 @@ func (d *door) begin(w http.ResponseWriter, r *http.Request) {
 
 // callback is where GitHub sends a person back to, with a code for their token.
 func (d *door) callback(w http.ResponseWriter, r *http.Request) {
-	if !d.limit.allow(r.RemoteAddr) {
-		w.Header().Set("Retry-After", "60")
-		http.Error(w, "Too many sign-ins from your address: wait a minute.", http.StatusTooManyRequests)
-		return
-	}
 	b, ok := d.jar.beginning(r)
 	d.jar.drop(w, beginCookie)
 	q := r.URL.Query()
@@ -230,6 +226,15 @@ func (d *door) callback(w http.ResponseWriter, r *http.Request) {
 	case q.Get("code") == "" || len(q.Get("code")) > maxCode:
 		again.Text = []string{"GitHub did not let you in. If you chose Cancel there, nothing has happened."}
 		show(w, http.StatusForbidden, again)
+		return
+	}
+	if client := clientaddr.Of(r); !d.limit.allow(client) { // only now: what is refused above asks nothing of GitHub
+		if d.limit.tells() {
+			d.log.WarnContext(r.Context(), "too many sign-ins from one address were refused", "from", client, "fix",
+				"if it is a proxy's in front of SIA, name it with --trusted-proxies, and each visitor is counted alone")
+		}
+		w.Header().Set("Retry-After", "60")
+		http.Error(w, "Too many sign-ins from your address: wait a minute.", http.StatusTooManyRequests)
 		return
 	}
 	ctx, cancel := context.WithTimeout(context.WithValue(r.Context(), oauth2.HTTPClient, d.network), askFor)

@@ -337,23 +337,78 @@ func TestWhileGitHubDoesNotAnswer(t *testing.T) {
 // Strangers can't have SIA ask GitHub as often as they like.
 func TestCallbacksAreBounded(t *testing.T) {
 	p := open(t)
-	b, refused := p.browser(), 0
-	for range 40 {
-		u, err := url.Parse(b.stay().ask("GET", "/signin/github", nil).header.Get("Location"))
-		p.must(err)
-		got := b.ask("GET", "/signin/callback?code=x&state="+u.Query().Get("state"), nil)
-		if got.status == http.StatusTooManyRequests {
-			refused++
-		} else if got.status != http.StatusBadGateway {
-			t.Fatalf("%d %s", got.status, got.body)
-		}
+	if asked, refused := p.callBack(p.browser(), 40); asked != 30 || refused != 10 {
+		t.Errorf("of 40 GitHub was asked about %d, and %d were refused", asked, refused)
 	}
-	if refused != 10 {
-		t.Errorf("%d of 40 were refused", refused)
+	if n := strings.Count(p.log.String(), "too many sign-ins"); n != 1 {
+		t.Errorf("the log says so %d times:\n%s", n, p.log)
 	}
 	p.clock.Advance(time.Minute)
-	if got := b.signIn("dana", "/"); got.viewer(t).Actor.Login != "dana" {
+	if got := p.browser().signIn("dana", "/"); got.viewer(t).Actor.Login != "dana" {
 		t.Errorf("a minute later: %d", got.status)
+	}
+}
+
+// callBack has a browser come back from GitHub n times, with a code that is none.
+func (p *place) callBack(b *browser, n int, pairs ...string) (asked, refused int) {
+	p.t.Helper()
+	for range n {
+		u, err := url.Parse(b.stay().ask("GET", "/signin/github", nil).header.Get("Location"))
+		p.must(err)
+		got := b.ask("GET", "/signin/callback?code=x&state="+u.Query().Get("state"), nil, pairs...)
+		switch got.status {
+		case http.StatusBadGateway:
+			asked++
+		case http.StatusTooManyRequests:
+			refused++
+		default:
+			p.t.Fatalf("%d %s", got.status, got.body)
+		}
+	}
+	return asked, refused
+}
+
+// Who comes back without having begun here asks nothing of GitHub, and takes nobody's turn at the same address.
+func TestStrangersCallbacksLockNobodyOut(t *testing.T) {
+	p := open(t)
+	stranger := p.browser()
+	stranger.ask("GET", "/signin/github", nil)
+	calls := p.CountCalls()
+	for range 20 * 30 {
+		for _, q := range []string{"", "?code=x&state=x", "?state=x", "?code=x", "?error=access_denied&state=x"} {
+			if got := stranger.ask("GET", "/signin/callback"+q, nil); got.status != http.StatusBadRequest {
+				t.Fatalf("%q: %d", q, got.status)
+			}
+		}
+	}
+	if n := p.CountCalls() - calls; n != 0 {
+		t.Errorf("GitHub was asked %d times", n)
+	}
+	if got := p.browser().signIn("dana", "/"); got.viewer(t).Actor.Login != "dana" {
+		t.Errorf("dana, at the same address: %d %s", got.status, got.body)
+	}
+}
+
+// Behind a proxy that is named, each visitor is counted alone: one who spends all of theirs locks nobody out, and
+// nobody is whom they say they are.
+func TestOneVisitorLocksNobodyElseOut(t *testing.T) {
+	p := open(t)
+	p.behind("127.0.0.1")
+	stranger := p.browser()
+	if _, refused := p.callBack(stranger, 300, "X-Forwarded-For", "203.0.113.7"); refused != 270 {
+		t.Errorf("%d of 300 were refused", refused)
+	}
+	if _, refused := p.callBack(stranger, 10, "X-Forwarded-For", "198.51.100.1, 203.0.113.7"); refused != 10 {
+		t.Errorf("who calls themselves another: %d of 10 were refused", refused)
+	}
+	if asked, _ := p.callBack(p.browser(), 10, "X-Forwarded-For", "198.51.100.1"); asked != 10 {
+		t.Errorf("of another visitor's, GitHub was asked about %d of 10", asked)
+	}
+	for i := range 40 { // whoever has a line of IPv6 has all of its addresses
+		asked, _ := p.callBack(stranger, 1, "X-Forwarded-For", fmt.Sprintf("2001:db8::%x", i+1))
+		if (asked == 1) != (i < 30) {
+			t.Errorf("address %d of a line: %d", i+1, asked)
+		}
 	}
 }
 

@@ -1,0 +1,90 @@
+package agent
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/sia-bot/sia/agent/llm"
+	"github.com/sia-bot/sia/agent/tool"
+	"github.com/sia-bot/sia/sia"
+)
+
+// EditFormat is how a model changes files that there are. What suits it makes a difference of
+// several points, and a format that it was not trained for fails often.
+type EditFormat string
+
+// The formats.
+const (
+	EditReplace EditFormat = "replace" // a text is put in the place of another
+	EditPatch   EditFormat = "patch"   // a unified diff, or OpenAI's own form of one
+	EditWhole   EditFormat = "whole"   // the file is written anew
+)
+
+// EditFormats are the values that a configuration may have.
+func EditFormats() []EditFormat { return []EditFormat{EditReplace, EditPatch, EditWhole} }
+
+// ParseEditFormat reads a format; "" leaves it to the model's family.
+func ParseEditFormat(s string) (EditFormat, error) {
+	if f := EditFormat(s); s == "" || slices.Contains(EditFormats(), f) {
+		return f, nil
+	}
+	return "", fmt.Errorf("there is no edit format %q: write replace, patch or whole", s)
+}
+
+// editFamilies are the formats by how models' names begin, whatever vendor stands before
+// them. OpenAI's are trained on patches
+// (https://developers.openai.com/cookbook/examples/gpt4-1_prompting_guide#apply-patch); others do better with
+// replacing,
+// and the smallest write whole files (https://aider.chat/docs/leaderboards/).
+var editFamilies = []struct {
+	prefix string
+	format EditFormat
+}{
+	{"gpt-3.5", EditWhole}, {"gpt-4o-mini", EditWhole}, {"gpt-oss", EditReplace}, {"gpt-", EditPatch}, {"codex",
+		EditPatch},
+	{"llama3.2", EditWhole}, {"llama-3.2", EditWhole}, {"gemma", EditWhole}, {"phi", EditWhole},
+}
+
+// EditFormatOf is the format of a model's family.
+func EditFormatOf(model string) EditFormat {
+	name := strings.ToLower(model[strings.LastIndexByte(model, '/')+1:])
+	for _, f := range editFamilies {
+		if strings.HasPrefix(name, f.prefix) {
+			return f.format
+		}
+	}
+	return EditReplace
+}
+
+// editing are tools without those of other formats.
+func (f EditFormat) editing(tools []tool.Tool) []tool.Tool {
+	others := map[EditFormat][]string{EditReplace: {tool.NamePatch}, EditPatch: {tool.NameEdit},
+		EditWhole: {tool.NameEdit, tool.NamePatch}}[f]
+	return slices.DeleteFunc(tools, func(t tool.Tool) bool { return slices.Contains(others, t.Name()) })
+}
+
+// countEdit counts a call that was to change files.
+func (r *builtinRun) countEdit(c Call) {
+	switch c.Name {
+	case tool.NameEdit, tool.NamePatch, tool.NameWrite:
+	default:
+		return
+	}
+	if r.edits.Format = string(r.format); c.IsError {
+		r.edits.Failed++
+	} else {
+		r.edits.Made++
+	}
+}
+
+// TokensOf are the tokens of what models used.
+func TokensOf(u llm.Usage) sia.Tokens {
+	return sia.Tokens{Input: u.Input, Cached: u.CachedInput, Written: u.CacheWrite, Output: u.Output}
+}
+
+// formatOf is the configured format, or that of the model's family.
+func formatOf(configured EditFormat, m Model) EditFormat {
+	return cmp.Or(configured, EditFormatOf(m.Model()))
+}

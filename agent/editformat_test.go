@@ -1,0 +1,62 @@
+package agent_test
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/sia-bot/sia/agent"
+	"github.com/sia-bot/sia/agent/llm/flavour"
+	"github.com/sia-bot/sia/sia"
+)
+
+func TestEditFormatOf(t *testing.T) {
+	for model, want := range map[string]agent.EditFormat{
+		"gpt-5.6-terra": agent.EditPatch, "openai/gpt-5.4": agent.EditPatch, "codex-mini": agent.EditPatch,
+		"claude-opus-4-6": agent.EditReplace, "deepseek-chat": agent.EditReplace, "gpt-oss-120b": agent.EditReplace,
+		"gemma3:4b": agent.EditWhole, "GPT-4o-mini": agent.EditWhole, "": agent.EditReplace,
+	} {
+		if got := agent.EditFormatOf(model); got != want {
+			t.Errorf("%q: %s, want %s", model, got, want)
+		}
+	}
+	if _, err := agent.ParseEditFormat("sed"); err == nil {
+		t.Error("an unknown format is taken")
+	}
+}
+
+// A model is offered the tool of its format, and what it tried with it is counted.
+func TestEditFormat(t *testing.T) {
+	for format, want := range map[agent.EditFormat][]string{
+		agent.EditReplace: {"edit", "write"}, agent.EditPatch: {"patch", "write"}, agent.EditWhole: {"write"},
+	} {
+		t.Run(string(format), func(t *testing.T) {
+			s := flavour.Start(flavour.Flavour{Say: flavour.Saying(
+				flavour.Turn{Calls: []flavour.Call{{Name: want[0],
+					Arguments: `{"path":"/etc/passwd","old":"a","new":"b","content":"c"}`}}},
+				flavour.Turn{Calls: []flavour.Call{{Name: "write", Arguments: `{"path":"a.go","content":"package a\n"}`}}},
+				flavour.Turn{Calls: []flavour.Call{{Name: "finish", Arguments: `{"summary":"Done."}`}}})})
+			t.Cleanup(s.Close)
+			a, err := agent.NewBuiltin(agent.BuiltinConfig{Model: clientOf(t, s), Edit: format,
+				Now: func() time.Time { return epoch }})
+			if err != nil {
+				t.Fatal(err)
+			}
+			var editing []string
+			for _, name := range a.Tools() {
+				if slices.Contains([]string{"edit", "patch", "write"}, name) {
+					editing = append(editing, name)
+				}
+			}
+			if fmt.Sprint(editing) != fmt.Sprint(want) {
+				t.Errorf("offered %v, want %v", editing, want)
+			}
+			b := &bench{t: t, agent: a, rec: &transcript{}, now: epoch, in: agent.Input{Title: "x", Repo: "acme/app", Issue: 7,
+				Attempt: 1, Dir: t.TempDir(), Limits: agent.Limits{Turns: 9, Credits: 100 * sia.Credit}}}
+			if got, want := b.run().Edits, (sia.Edits{Format: string(format), Made: 1, Failed: 1}); got != want {
+				t.Errorf("edits %+v, want %+v", got, want)
+			}
+		})
+	}
+}

@@ -1,0 +1,126 @@
+package llm
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+)
+
+// takeCalls takes over the calls, each with an id of its own.
+func (c *Client) takeCalls(a *answer, resp *Response, req Request) {
+	taken := map[string]bool{}
+	for _, m := range req.Messages {
+		for _, call := range m.ToolCalls {
+			taken[call.ID] = true
+		}
+	}
+	a.splitCalls()
+	for i, call := range a.calls {
+		id := call.id
+		if id == "" || taken[id] { // some servers leave it out, or begin anew in each answer; results must name one
+			id = wireID(fmt.Sprintf("%s_%d_%d", id, len(req.Messages), i))
+		}
+		taken[id] = true
+		resp.Message.ToolCalls = append(resp.Message.ToolCalls, ToolCall{ID: id, Name: offeredName(call.name, req.Tools),
+			Arguments: plainArguments(call.args.String())})
+	}
+	if resp.Finish != FinishLength && a.cutShort(resp.Message.ToolCalls, req.MaxOutput) {
+		resp.Finish = FinishLength
+	}
+}
+
+// splitCalls makes a call of each object where several stand in the arguments of one.
+// Gemini's compatible address numbers all calls of an answer alike
+// (https://github.com/NousResearch/hermes-agent/issues/62940). Gateways in front of
+// Anthropic begin with an empty object, and some servers say everything twice.
+func (a *answer) splitCalls() {
+	var all []*partialCall
+	at := map[int]int{} // where a call went, counted from 1
+	for i, call := range a.calls {
+		at[i+1] = len(all) + 1
+		for n, args := range objectsIn(call.args.String()) {
+			one := &partialCall{of: a, name: call.name}
+			if n == 0 {
+				one.id = call.id
+			}
+			one.args.WriteString(args)
+			if len(all) < maxAnswerCalls {
+				all = append(all, one)
+			}
+		}
+	}
+	if len(all) == len(a.calls) {
+		for i, one := range all { // a call may have come twice
+			a.calls[i].args = one.args
+		}
+		return
+	}
+	a.calls = all
+	for i, p := range a.opaque {
+		if p.Name != "" && p.At > 0 { // of a call of chat completions; other parts count what is visible
+			a.opaque[i].At = at[p.At]
+		}
+	}
+}
+
+// objectsIn is the arguments as they are, or the objects that stand in them one after
+// another, without an empty one before others and without the same one again.
+func objectsIn(args string) []string {
+	if !strings.Contains(args, "}{") || json.Valid([]byte(args)) {
+		return []string{args}
+	}
+	var list []string
+	for dec := json.NewDecoder(strings.NewReader(args)); ; {
+		var raw json.RawMessage
+		err := dec.Decode(&raw)
+		if err == io.EOF && len(list) > 0 {
+			return list
+		}
+		if err != nil || raw[0] != '{' || len(list) == maxAnswerCalls {
+			return []string{args}
+		}
+		switch n := len(list); {
+		case n > 0 && list[n-1] == "{}":
+			list[n-1] = string(raw)
+		case n == 0 || list[n-1] != string(raw):
+			list = append(list, string(raw))
+		}
+	}
+}
+
+// plainArguments is a call's arguments, taken out of the string in which some models wrap
+// the object.
+func plainArguments(args string) string {
+	var inner string
+	if strings.HasPrefix(args, `"`) && json.Unmarshal([]byte(args), &inner) == nil && strings.HasPrefix(inner, "{") {
+		return inner
+	}
+	return args
+}
+
+// offeredName is the name of a tool as it was offered, without what models and servers
+// leave around it: "functions.read", "functions.read:0", "read<|channel|>commentary"
+// (https://github.com/vllm-project/vllm/pull/42454), "readjson"
+// (https://github.com/ggml-org/llama.cpp/pull/15158).
+func offeredName(name string, tools []ToolSpec) string {
+	offered := func(name string) bool {
+		for _, t := range tools {
+			if t.Name == name {
+				return true
+			}
+		}
+		return false
+	}
+	if offered(name) {
+		return name
+	}
+	bare, _, _ := strings.Cut(strings.TrimSpace(name), "<|")
+	bare, _, _ = strings.Cut(strings.TrimPrefix(strings.TrimSpace(bare), "functions."), ":")
+	for _, bare := range []string{bare, strings.TrimSuffix(bare, "json")} {
+		if offered(bare) {
+			return bare
+		}
+	}
+	return name
+}

@@ -1,0 +1,96 @@
+package llm
+
+import "encoding/json"
+
+// finishes are the reasons to stop in the words of those endpoints that have others:
+// Anthropic's, Gemini's, Mistral's, z.ai's and Bedrock's.
+var finishes = map[string]string{
+	"end_turn": FinishStop, "stop_sequence": FinishStop, "eos": FinishStop, "end": FinishStop, "completed": FinishStop,
+	"STOP": FinishStop, "tool_use": FinishToolCalls, "function_call": FinishToolCalls,
+	"max_tokens": FinishLength, "MAX_TOKENS": FinishLength, "max_output_tokens": FinishLength,
+	"model_length": FinishLength, "model_context_window_exceeded": FinishLength, "incomplete": FinishLength,
+	"refusal": FinishContentFilter, "SAFETY": FinishContentFilter, "RECITATION": FinishContentFilter,
+	"PROHIBITED_CONTENT": FinishContentFilter, "BLOCKLIST": FinishContentFilter, "SPII": FinishContentFilter,
+	"sensitive": FinishContentFilter, "guardrail_intervened": FinishContentFilter,
+	"content_filtered": FinishContentFilter,
+}
+
+// failures are reasons to stop that are no end of an answer, and what they mean: OpenRouter's
+// (https://openrouter.ai/docs/api-reference/errors), z.ai's
+// (https://docs.z.ai/api-reference/llm/chat-completion), DeepSeek's
+// (https://api-docs.deepseek.com/api/create-chat-completion), vLLM's and Gemini's
+// (https://ai.google.dev/api/generate-content#FinishReason).
+var failures = map[string]ErrorKind{
+	"error": KindOverloaded, "network_error": KindOverloaded, "insufficient_system_resource": KindOverloaded,
+	"abort": KindOverloaded, "MALFORMED_FUNCTION_CALL": KindMalformed, "malformed_function_call": KindMalformed,
+	"UNEXPECTED_TOOL_CALL": KindMalformed, "function_call_filter: MALFORMED_FUNCTION_CALL": KindMalformed,
+}
+
+// responseOf turns an answer to req into ours; most is how many tokens it might have.
+func (c *Client) responseOf(a *answer, s seenAnswer, req Request, d Protocol, most int) (Response, *Error) {
+	resp := Response{
+		Message: Message{Role: RoleAssistant, Content: a.text.String()},
+		Finish:  a.finish,
+		Model:   c.cfg.Model,
+		Client:  c.cfg.Name,
+	}
+	if known, ok := finishes[a.finish]; ok {
+		resp.Finish = known
+	}
+	if resp.Message.Content == "" {
+		resp.Message.Content = a.refusal.String() // a refusal is text too
+	}
+	if len(a.calls) == 0 {
+		a.readTextCalls(&resp.Message, req.Tools)
+	}
+	c.takeCalls(a, &resp, req)
+	if a.usage != nil {
+		resp.Usage = *a.usage
+	}
+	if resp.Usage.Input == 0 { // an endpoint that does not count must not look free
+		resp.Usage = Usage{Input: req.Tokens(), Output: a.estimatedOutput(), Estimated: true}
+	}
+	resp.Usage.USD = c.cfg.Price.Cost(resp.Usage)
+	if len(resp.Message.ToolCalls) > 0 || len(a.opaque) > 0 {
+		resp.Message.Opaque = &Opaque{Maker: c.maker(d), Parts: a.opaque}
+	}
+	failed := &Error{Client: c.cfg.Name, Status: s.status}
+	switch kind, is := failures[a.finish]; {
+	case is:
+		failed.Kind, failed.Message = kind, "the endpoint ended the answer with the reason "+a.finish
+	case c.fullWindow(resp, a, most):
+		failed.Kind, failed.Message = KindContextLength, "the window is full: the model had no room for an answer"
+	default:
+		return resp, nil
+	}
+	return Response{Lost: resp.Usage}, failed
+}
+
+// fullWindow reports whether an answer ended because the conversation leaves it no room:
+// at its length without any output, or before the length asked for with the window full.
+// Xiaomi's and others answer so, where most refuse.
+// https://github.com/earendil-works/pi/blob/main/packages/ai/src/utils/overflow.ts
+func (c *Client) fullWindow(resp Response, a *answer, most int) bool {
+	if resp.Finish != FinishLength {
+		return false
+	}
+	if a.finish == "model_context_window_exceeded" {
+		return true
+	}
+	empty := resp.Message.Content == "" && len(resp.Message.ToolCalls) == 0
+	if a.usage == nil {
+		return empty && !a.begun
+	}
+	u := *a.usage
+	return u.Output == 0 && empty || u.Output < most && u.Input+u.Output >= c.Window()*99/100
+}
+
+// cutShort reports whether an answer has as many tokens as it might, and ends in the midst
+// of a call. Ollama and others call that "stop" or "tool_calls".
+func (a *answer) cutShort(calls []ToolCall, most int) bool {
+	if len(calls) == 0 || a.usage == nil || most <= 0 || a.usage.Output < most {
+		return false
+	}
+	last := calls[len(calls)-1].Arguments
+	return last != "" && !json.Valid([]byte(last))
+}

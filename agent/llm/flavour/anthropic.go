@@ -1,0 +1,122 @@
+package flavour
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+)
+
+// thinking are blocks of Claude's answers.
+func thinking(n int) any {
+	return []any{object{"type": "thinking", "thinking": fmt.Sprintf("Hm %d <&>.", n),
+		"signature": fmt.Sprintf("c2ln%d==", n)}, object{"type": "redacted_thinking", "data": fmt.Sprintf("ZGF0YQ%d", n)}}
+}
+
+// wantsThinking refuses what Anthropic's endpoint refuses: more than four marks, a final
+// answer with calls that lacks its thinking, an altered block, and empty texts.
+func wantsThinking(_ *Server, a Ask) (int, string) {
+	if n := Marks(a.Body); n > 4 {
+		return http.StatusBadRequest,
+			Words(fmt.Sprintf("A maximum of 4 blocks with cache_control may be provided. Found %d.", n))
+	}
+	if a.Header.Get("Anthropic-Version") == "" || a.Body["max_tokens"] == nil {
+		return http.StatusBadRequest, Words("max_tokens: Field required")
+	}
+	_, asks := a.Body["thinking"]
+	for i, m := range messagesOf(a) {
+		blocks, _ := m["content"].([]any)
+		first, calls, n := "", false, 0
+		for _, one := range blocks {
+			b, _ := one.(object)
+			kind, _ := b["type"].(string)
+			if first == "" {
+				first = kind
+			}
+			switch kind {
+			case "tool_use":
+				calls = true
+			case "text":
+				if strings.TrimSpace(fmt.Sprint(b["text"])) == "" {
+					return http.StatusBadRequest, Words("messages: text content blocks must be non-empty")
+				}
+			case "thinking":
+				if _, err := fmt.Sscanf(fmt.Sprint(b["thinking"]), "Hm %d <&>.", &n); err != nil ||
+					b["signature"] != fmt.Sprintf("c2ln%d==", n) {
+					return http.StatusBadRequest,
+						Words(fmt.Sprintf("messages.%d.content.0: Invalid `signature` in `thinking` block", i))
+				}
+			}
+		}
+		if asks && m["role"] == "assistant" && calls && first != "thinking" && first != "redacted_thinking" {
+			return http.StatusBadRequest, Words(fmt.Sprintf("messages.%d.content.0.type: Expected `thinking` or "+
+				"`redacted_thinking`, but found `%s`. When `thinking` is enabled, a final `assistant` message must start with a "+
+				"thinking block.", i, first))
+		}
+	}
+	return 0, ""
+}
+
+// claudeWithout is Claude where the endpoint refuses a word first.
+func claudeWithout(name, source, word, message string, c Client) Flavour {
+	return claude.with(func(f *Flavour) {
+		f.Name, f.Source, f.Client = name, source, c
+		f.Protocol = "messages"
+		f.Refuse = func(s *Server, a Ask) (int, string) {
+			if status, body := refuses(word, message)(s, a); status != 0 {
+				return status, body
+			}
+			return wantsThinking(s, a)
+		}
+	})
+}
+
+var claude = Flavour{Name: "Anthropic: four marks, paid for once",
+	Source: "https://github.com/pydantic/pydantic-ai/issues/2075",
+	Paths:  []string{Messages}, Refuse: wantsThinking, Opaque: thinking, Marked: true, Client: Client{Speaks: "messages"}}
+
+var anthropic = []Flavour{
+	claude,
+	claude.with(func(f *Flavour) {
+		f.Name, f.Source = "Anthropic: thinking goes back",
+			"https://docs.anthropic.com/en/docs/build-with-claude/extended-thinking"
+		f.Protocol, f.Reasoning = "messages", "high"
+	}),
+	claude.with(func(f *Flavour) {
+		f.Name, f.Source = "Anthropic: it goes on from another model's calls",
+			"https://github.com/anomalyco/opencode/issues/3077"
+		f.Protocol, f.Reasoning, f.Foreign, f.Apart = "messages", "high", true, true
+	}),
+	claude.with(func(f *Flavour) {
+		f.Name, f.Source = "Anthropic: thinking that it takes for altered",
+			"https://github.com/anthropics/claude-code/issues/19539"
+		f.Protocol, f.Reasoning, f.Apart = "messages", "high", true
+		f.Refuse = func(s *Server, a Ask) (int, string) {
+			for i, m := range messagesOf(a) {
+				if m["role"] == "assistant" && strings.Contains(fmt.Sprint(m["content"]), "type:thinking") {
+					return http.StatusBadRequest,
+						Words(fmt.Sprintf("messages.%d.content.0: `thinking` or `redacted_thinking` blocks in "+
+							"the latest assistant message cannot be modified. These blocks must remain as they were in the original "+
+							"response.", i))
+				}
+			}
+			return wantsThinking(s, a)
+		}
+	}),
+	{Name: "Bedrock: a name that is none, in Messages", Source: "https://github.com/docker/docker-agent/pull/3974",
+		Paths: []string{Messages}, Refuse: wantsNames, Client: Client{Speaks: "messages", Foreign: true}},
+	claudeWithout("Anthropic: a model that does not adapt",
+		"https://docs.anthropic.com/en/docs/build-with-claude/adaptive-thinking",
+		"adaptive", "adaptive thinking is not supported on this model", Client{Reasoning: "high"}),
+	claudeWithout("Anthropic: a model without an effort", "https://docs.anthropic.com/en/docs/build-with-claude/effort",
+		`"effort"`, "This model does not support the effort parameter.", Client{Reasoning: "high", Weaker: "the effort"}),
+	claudeWithout("Anthropic: a model without thinking",
+		"https://docs.anthropic.com/en/docs/build-with-claude/extended-thinking",
+		`"thinking":{`, "'thinking' is not supported by this model", Client{Reasoning: "high", Weaker: "does not think"}),
+	claudeWithout("Anthropic: a model without schemas",
+		"https://docs.anthropic.com/en/docs/build-with-claude/structured-outputs",
+		"json_schema", "output_config: Extra inputs are not permitted", Client{}),
+	claudeWithout("a gateway without cache marks", "https://github.com/BerriAI/litellm/issues/7790",
+		"cache_control", "cache_control: Extra inputs are not permitted", Client{Weaker: "cache"}),
+	{Name: "a gateway that ends as chat completions do", Source: "https://docs.anthropic.com/en/api/messages-streaming",
+		Paths: []string{Messages}, Client: Client{Speaks: "messages"}},
+}

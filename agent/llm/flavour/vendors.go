@@ -1,0 +1,95 @@
+package flavour
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+)
+
+var otherVendors = []Flavour{
+	{Name: "xAI: an effort in other letters", Source: "https://github.com/BerriAI/litellm/pull/16265",
+		Client: Client{Reasoning: "high", Weaker: "high is refused"}, Refuse: func(_ *Server, a Ask) (int, string) {
+			if a.Body["reasoning_effort"] == nil {
+				return 0, ""
+			}
+			return http.StatusBadRequest,
+				`{"code":"Client specified an invalid argument","error":"Model grok-4-latest does not ` +
+					`support parameter reasoningEffort."}`
+		}},
+	{Name: "Groq: a field is refused that it sends itself", Source: "https://console.groq.com/docs/reasoning",
+		Opaque: func(int) any { return object{"message": object{"reasoning": "Hm."}} },
+		Client: Client{Weaker: "reasoning"}, Refuse: refuses(`"reasoning":"Hm."`,
+			"'messages.2' : property 'reasoning' is unsupported")},
+	{Name: "Groq: a call that it could not read itself", Source: "https://github.com/anomalyco/opencode/issues/1018",
+		Client: Client{Apart: true}, Refuse: func(s *Server, _ Ask) (int, string) {
+			if s.counts["failed"]++; s.counts["failed"]%3 != 1 {
+				return 0, ""
+			}
+			return http.StatusBadRequest, `{"error":{"message":"Failed to call a function. Please adjust your prompt. See ` +
+				`'failed_generation' for more details.","type":"invalid_request_error","code":"tool_use_failed",` +
+				`"failed_generation":"<function=read{\"path\": \"main.go\"}</function>"}}`
+		}},
+	{Name: "z.ai: the network failed", Source: "https://docs.z.ai/api-reference/llm/chat-completion",
+		Client: Client{Apart: true, Free: true}, Message: failsOnce("network_error")},
+	{Name: "Gemini: a call that it could not write", Source: "https://ai.google.dev/api/generate-content#FinishReason",
+		Client: Client{Apart: true, Free: true}, Message: failsOnce("MALFORMED_FUNCTION_CALL")},
+	{Name: "MiniMax: a status in each answer", Source: "https://platform.minimax.io/docs/api-reference/text-openai-api",
+		Extra: object{"base_resp": object{"status_code": 0, "status_msg": ""}}},
+	{Name: "Groq: an answer must be shorter", Source: "https://github.com/Alishahryar1/free-claude-code/issues/955",
+		Client: Client{Weaker: "4096"},
+		Refuse: refuses(`completion_tokens":8192`, "`max_completion_tokens` must be less than or "+
+			"equal to `4096`, the maximum value for `max_completion_tokens` is less than the `context_window` for this model")},
+	{Name: "GPUStack: an answer must be shorter", Source: "https://github.com/gpustack/gpustack/issues/3685",
+		Client: Client{Weaker: "4096"},
+		Refuse: refuses(`completion_tokens":8192`, `Illegal param: "max_completion_tokens" or `+
+			`"max_tokens" must be less than or equal to the model's context length.`)},
+	{Name: "xAI: each message has content", Source: "https://github.com/langchain-ai/langchain/issues/34140",
+		Refuse: noContent("Invalid request content: Each message must have at least one content element.")},
+	{Name: "MiniMax: content is not empty", Source: "https://github.com/earendil-works/pi/issues/3365",
+		Refuse: func(s *Server, a Ask) (int, string) {
+			if strings.Contains(a.Raw, `"content":""`) {
+				return http.StatusBadRequest, Words("invalid params, chat content is empty (2013)")
+			}
+			return noContent("invalid params, chat content is empty (2013)")(s, a)
+		}},
+	{Name: "Copilot: each call is a choice", Source: "https://github.com/karthink/gptel/pull/1284", Choices: true},
+	{Name: "Perplexity: the message so far beside each piece", SoFar: true,
+		Source: "https://github.com/open-webui/open-webui/issues/9927"},
+	{Name: "Azure: a filter's verdict without a choice comes first",
+		Source: "https://learn.microsoft.com/azure/ai-foundry/openai/concepts/content-streaming",
+		Whole: func(_ *Server, w http.ResponseWriter, _ Bill) bool {
+			w.Header().Set("Content-Type", "text/event-stream")
+			fmt.Fprint(w, `data: {"choices":[],"created":0,"id":"","model":"","object":"",`+
+				`"prompt_filter_results":[{"prompt_index":`+
+				`0,"content_filter_results":{"hate":{"filtered":false,"severity":"safe"}}}]}`+"\n\n")
+			return false
+		}},
+}
+
+// failsOnce is a form in which every third answer ends with a reason that is no end.
+func failsOnce(reason string) func(object) string {
+	n := 0
+	return func(m object) string {
+		if n++; n%3 != 2 {
+			return ""
+		}
+		m["content"] = ""
+		delete(m, "tool_calls")
+		return reason
+	}
+}
+
+// asText is a form in which the calls of a message are words.
+func asText(write func(name, args string) string) func(object) string {
+	return func(m object) string {
+		text := fmt.Sprint(m["content"])
+		calls, _ := m["tool_calls"].([]any)
+		for _, c := range calls {
+			f, _ := c.(object)["function"].(object)
+			text += "\n" + write(fmt.Sprint(f["name"]), fmt.Sprint(f["arguments"]))
+		}
+		m["content"] = strings.TrimSpace(text)
+		delete(m, "tool_calls")
+		return "stop"
+	}
+}

@@ -1,0 +1,306 @@
+package llm
+
+import (
+	"net/http"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// lesson is one thing that an endpoint's words teach.
+type lesson struct {
+	in      []Protocol // dialects in which it can be learned; none: each
+	pattern string     // of the words, in lower case
+	form    string     // that is learned, or
+	learn   func(t *trial, words string) bool
+	weaker  string // what the model works without then; "": nothing
+	source  string
+}
+
+// The dialects in which most lessons can be learned.
+var (
+	inChat      = []Protocol{ProtocolChat}
+	inResponses = []Protocol{ProtocolResponses}
+	inMessages  = []Protocol{ProtocolMessages}
+)
+
+// lessons are looked through in this order; the first that teaches something new holds.
+var lessons = []lesson{
+	{in: inChat, pattern: `v1/responses|responses api|not a chat model`, learn: changesTo(ProtocolResponses),
+		source: "https://github.com/openai/openai-openapi/issues/541"},
+	{in: []Protocol{ProtocolChat, ProtocolResponses}, pattern: `v1/messages`, learn: changesTo(ProtocolMessages),
+		source: "https://docs.anthropic.com/en/api/openai-sdk"},
+	{in: []Protocol{ProtocolResponses, ProtocolMessages}, pattern: `chat/completions`, learn: changesTo(ProtocolChat),
+		source: "https://github.com/openai/openai-openapi/issues/541"},
+
+	{pattern: `must be a-z, a-z, 0-9, with a length of 9|tool.?call.?id.{0,40}(?:length|pattern|invalid|match)`,
+		form: formNineIDs, source: "https://github.com/anomalyco/opencode/issues/1680"},
+	{in: inChat, pattern: `reasoning_content.{0,80}(?:must be passed back|missing|required)`, form: formReasoning,
+		source: "https://github.com/earendil-works/pi/issues/3636"},
+	{in: inChat, pattern: `missing a .?thought_signature`, form: formSignature,
+		source: "https://github.com/openai/openai-python/issues/2758"},
+	{in: inChat, pattern: `function_response.{0,4}name|name.{0,40}(?:tool message|role .?tool)`, form: formToolNames,
+		source: "https://github.com/langflow-ai/langflow/issues/9437"},
+	{in: inChat, pattern: `content type: <nil>|content.{0,40}(?:must be a string|got null|none is not|null)|` +
+		`at least one content element|content is empty`,
+		learn:  func(t *trial, _ string) bool { return t.adopt(formEmptyContent, "") || t.adopt(formSomeContent, "") },
+		source: "https://github.com/pydantic/pydantic-ai/issues/5206"},
+	{in: inChat, pattern: `unexpected role .?user.? after role .?tool|roles must alternate`, form: formMergedTurns,
+		source: "https://github.com/aaif-goose/goose/issues/5998"},
+	{in: inChat, pattern: `single tool.calls at once`, form: formOneCall,
+		source: "https://github.com/unslothai/unsloth/pull/7426"},
+	{in: inChat, pattern: `system role not supported|invalid message role: system|unexpected role .?system|` +
+		`role.{0,4} does not support .?system|only user,? (?:and )?assistant roles`,
+		form: formSystemAsUser, source: "https://github.com/huggingface/chat-ui/issues/1386"},
+	{pattern: refusedKeyword.String(), learn: (*trial).learnKeywords,
+		source: "https://github.com/openswarm-ai/openswarm/issues/24"},
+
+	{in: inMessages, pattern: `expected .?thinking.? or .?redacted_thinking|content\[\]\.thinking`,
+		learn:  func(t *trial, _ string) bool { was := t.noThinking; t.noThinking = true; return !was },
+		source: "https://github.com/pydantic/pydantic-ai/issues/2075"},
+	{pattern: `invalid .?signature|signature.{0,40}invalid|encrypted.content.{0,80}(?:verif|decrypt|pars)|` +
+		`without its required|items are not persisted|corrupted thought signature|blocks .{0,40}cannot be modified`,
+		learn:  func(t *trial, _ string) bool { was := t.noOpaque; t.noOpaque = true; return !was },
+		source: "https://github.com/openai/openai-agents-js/issues/546"},
+
+	{in: inChat, pattern: `stream_options|include_usage`, form: "without stream_options",
+		source: "https://github.com/avante-corp/avante.nvim/issues/2347"},
+	{pattern: `max_(?:completion_|output_)?tokens`, learn: (*trial).learnMost,
+		source: "https://github.com/BerriAI/litellm/issues/4433"},
+	{in: inChat, pattern: `max_completion_tokens`, form: formMaxTokens,
+		source: "https://github.com/editor-code-assistant/eca/issues/231"},
+	{in: inResponses, pattern: `max_output_tokens`, form: "without max_output_tokens",
+		source: "https://github.com/RayBytes/ChatMock/issues/103"},
+	{in: inChat, pattern: `can handle the requested parameters`, learn: func(t *trial, words string) bool {
+		return t.adopt(formMaxTokens, "") || t.learnSchema(words) || t.learnEffort(words)
+	}, source: "https://github.com/openstory-so/openstory/issues/1317"},
+	{pattern: `response_format|json_schema|json_object|structured output|json mode|schema|` +
+		`output_config|output_format|text\.format`,
+		learn: (*trial).learnSchema, source: "https://api-docs.deepseek.com/guides/json_mode"},
+	{in: inResponses, pattern: `encrypted.content|\binclude\b.{0,60}(?:unknown|support|permitted|recogni|valid)|` +
+		`(?:unknown|unrecogni\w+|extra|not supported).{0,60}\binclude\b`, form: "without include",
+		weaker: "reasoning is not given back: the endpoint does not hand it out",
+		source: "https://github.com/OpenHands/software-agent-sdk/pull/1208"},
+	{in: inResponses, pattern: `prompt_cache_key`, form: "without prompt_cache_key",
+		source: "https://developers.openai.com/api/docs/guides/prompt-caching"},
+	{in: inResponses, pattern: `\bphase\b`, form: "without phase", weaker: "the phases of answers are not given back",
+		source: "https://github.com/pydantic/pydantic-ai/pull/5229"},
+	{in: inResponses, pattern: `\bstrict\b`, form: "without strict",
+		source: "https://docs.vllm.ai/en/latest/serving/openai_compatible_server.html"},
+	{in: inResponses, pattern: `\bstore\b`, form: "without store",
+		source: "https://docs.vllm.ai/en/latest/serving/openai_compatible_server.html"},
+	{in: inMessages, pattern: `adaptive`, form: "without adaptive",
+		source: "https://docs.anthropic.com/en/docs/build-with-claude/adaptive-thinking"},
+	{in: inMessages, pattern: `output_config|\beffort\b`, form: "without effort",
+		weaker: "the effort is the model's default",
+		source: "https://docs.anthropic.com/en/docs/build-with-claude/effort"},
+	{in: inMessages, pattern: `thinking`, form: "without thinking", weaker: "it does not think before it answers",
+		source: "https://docs.anthropic.com/en/docs/build-with-claude/extended-thinking"},
+	{pattern: `cache_control`, form: "without cache_control", weaker: "nothing is marked for the endpoint's cache",
+		source: "https://github.com/BerriAI/litellm/issues/7790"},
+	{in: inChat, pattern: `reasoning_content`, form: "without reasoning_content", weaker: notGivenBack,
+		source: "https://github.com/charmbracelet/crush/issues/1590"},
+	{in: inChat, pattern: `reasoning_details`, form: "without reasoning_details", weaker: notGivenBack,
+		source: "https://openrouter.ai/docs/use-cases/reasoning-tokens"},
+	{in: inChat, pattern: `thinking_blocks`, form: "without thinking_blocks", weaker: notGivenBack,
+		source: "https://docs.litellm.ai/docs/reasoning_content"},
+	{in: inChat, pattern: `extra_content`, form: "without extra_content",
+		weaker: "thought signatures are not given back",
+		source: "https://ai.google.dev/gemini-api/docs/thought-signatures"},
+	{in: inChat, pattern: `provider_specific_fields`, form: "without provider_specific_fields",
+		source: "https://docs.litellm.ai/docs/reasoning_content"},
+	{in: inChat, pattern: `reasoning.?(?:effort|value)|\bthink(?:ing)?\b`, learn: (*trial).learnEffort,
+		source: "https://github.com/livekit/agents/issues/5084"},
+	{in: inResponses, pattern: `reasoning`, learn: (*trial).learnEffort,
+		source: "https://github.com/earendil-works/pi/issues/8381"},
+	{in: inChat, pattern: `property .?reasoning.? is unsupported|\breasoning\b.{0,60}(?:extra|not permitted|unsupported)`,
+		form: "without reasoning", weaker: notGivenBack, source: "https://console.groq.com/docs/reasoning"},
+	{pattern: `stream\w*.{0,60}(?:not (?:be )?(?:support|allow|available|enabled|permitted)|` +
+		`unsupported|disabled|must be false)|` +
+		`(?:not support\w*|unsupported|cannot|verified to) .{0,40}stream`, form: formNoStream,
+		source: "https://docs.litellm.ai/docs/completion/stream"},
+}
+
+const notGivenBack = "reasoning is not given back: the endpoint refuses it"
+
+// lessonPatterns are the patterns of lessons, in their order.
+var lessonPatterns = func() []*regexp.Regexp {
+	list := make([]*regexp.Regexp, len(lessons))
+	for i, l := range lessons {
+		list[i] = regexp.MustCompile(l.pattern)
+	}
+	return list
+}()
+
+// trial is a request on its way to a form that the endpoint accepts.
+type trial struct {
+	req     Request
+	asked   int // tokens that the answer may have
+	tokens  int // that the prompt has, as estimated
+	window  int // tokens, as configured
+	effort  string
+	dialect Protocol
+	auto    bool       // another dialect may be tried
+	tried   []Protocol // that were given up for another
+	guessed bool       // the dialect is a guess, because nothing is at the address of the one before
+	l       Learned
+	// what holds for this conversation and teaches nothing about others
+	noThinking, noOpaque bool
+}
+
+// learn takes from an error what it teaches about the form of the request. It reports
+// false when err is about something else.
+func (t *trial) learn(err *Error) bool {
+	words := strings.ToLower(err.Message + " " + err.Code + " " + err.param)
+	switch err.Kind {
+	case KindBadRequest, KindDialect, KindUnknownModel:
+	case KindContextLength:
+		return t.learnWindow(words)
+	case KindOverloaded: // servers that fail over the form of a request
+		if err.Status != http.StatusInternalServerError && err.Status != http.StatusNotImplemented {
+			return false
+		}
+	default:
+		return false
+	}
+	for i, l := range lessons {
+		if l.in != nil && !slices.Contains(l.in, t.dialect) || !lessonPatterns[i].MatchString(words) {
+			continue
+		}
+		if l.form != "" && t.adopt(l.form, l.weaker) || l.learn != nil && l.learn(t, words) {
+			return true
+		}
+	}
+	// There is nothing at the address of this dialect.
+	if t.auto && err.nothingThere() {
+		for _, p := range []Protocol{ProtocolChat, ProtocolResponses, ProtocolMessages} {
+			if t.use(p) {
+				t.guessed = true
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// nothingThere reports whether an endpoint has nothing at the address that was asked.
+func (e *Error) nothingThere() bool {
+	return e.Kind == KindBadRequest && (e.Status == http.StatusNotFound || e.Status == http.StatusMethodNotAllowed)
+}
+
+// adopt asks in a form from now on; it reports false when that was so already.
+func (t *trial) adopt(form, weaker string) bool {
+	if t.l.wants(form) {
+		return false
+	}
+	t.l.Forms = append(t.l.Forms, form)
+	if weaker != "" {
+		t.l.Weaker = append(t.l.Weaker, weaker)
+	}
+	return true
+}
+
+// use changes to another dialect.
+func (t *trial) use(p Protocol) bool {
+	if !t.auto || t.dialect == p || slices.Contains(t.tried, p) {
+		return false
+	}
+	t.tried = append(t.tried, t.dialect)
+	t.dialect, t.l.Protocol = p, p
+	return true
+}
+
+// changesTo makes a lesson's learn of another dialect.
+func changesTo(p Protocol) func(*trial, string) bool {
+	return func(t *trial, _ string) bool { return t.use(p) }
+}
+
+// statedBound is how endpoints say how long an answer may be at most.
+var statedBound = regexp.MustCompile(
+	`(?:at most|up to|maximum\D{0,60}|less than or equal to|lower than|<=?|≤|> |limit\D{0,20}|` +
+		`between 1 and|\[1,|exceeds?) ?\W?(\d{3,})`)
+
+// tooLong is how they say that what was asked for is too long.
+var tooLong = regexp.MustCompile(`too (?:large|big|high|long|many)|less than|at most|exceed|maximum|<=`)
+
+// learnMost learns how long an answer may be, where the endpoint says that what was asked
+// for is too long. Some don't say how long it may be
+// (https://github.com/gpustack/gpustack/issues/3685): half is tried.
+func (t *trial) learnMost(words string) bool {
+	most := 0
+	for _, m := range statedBound.FindAllStringSubmatch(strings.ReplaceAll(words, ",", ""), 16) {
+		if n, err := strconv.Atoi(m[1]); err == nil && n < t.asked && n >= minMostOutput {
+			most = max(most, n)
+		}
+	}
+	if most == 0 && t.asked >= 4*minMostOutput && tooLong.MatchString(words) {
+		most = t.asked / 2
+	}
+	if most == 0 || t.l.MostOutput != 0 && t.l.MostOutput <= most {
+		return false
+	}
+	t.l.MostOutput = most
+	t.l.Weaker = append(t.l.Weaker, "answers have at most "+strconv.Itoa(most)+" tokens: the endpoint allows no more")
+	return true
+}
+
+// minMostOutput is the smallest number of tokens that is taken for a bound of answers.
+const minMostOutput = 256
+
+// statedWindow is how endpoints say how long a conversation may be: vLLM and OpenRouter,
+// llama.cpp, Anthropic, Mistral, xAI, Gemini, Copilot, Kimi, Qwen, TGI, GitHub Models.
+var statedWindow = regexp.MustCompile(
+	`(?:context (?:length|size|window|limit)(?: is| of|:| \()?(?: only)? ?(?:\d+ \+ \d+ > )?|` +
+		`n_ctx\D{1,4}|tokens > |for model with |allowed input length of |prompt length is |tokens allowed \(|` +
+		`limit of |token limit: |input length should be \[1,? ?|must be <= |max size: )(\d{4,})`)
+
+// learnWindow learns how large the model's window is, where the endpoint says so. It reports
+// whether the request fits it when a shorter answer is asked for.
+func (t *trial) learnWindow(words string) bool {
+	m := statedWindow.FindStringSubmatch(strings.ReplaceAll(words, ",", ""))
+	if m == nil {
+		return false
+	}
+	n, err := strconv.Atoi(m[1])
+	if err != nil || n < 1024 || n >= t.window || t.l.Window != 0 && t.l.Window <= n {
+		return false
+	}
+	t.l.Window = n
+	t.l.Weaker = append(t.l.Weaker, "its window has "+m[1]+" tokens, as the endpoint says: set context to that")
+	return t.tokens+t.tokens/4+minMostOutput < n
+}
+
+// refusedKeyword is how endpoints name a keyword of a schema that they don't know: Gemini,
+// and who takes tools for it (https://github.com/adolfousier/opencrabs/issues/99).
+var refusedKeyword = regexp.MustCompile(
+	`unknown name [^\w$]{0,3}([\w$]+)\W{1,3}at \W?[^ ]*(?:tools|function_declarations)|` +
+		`(additional_?properties)`)
+
+// learnKeywords learns which keywords the schemas of tools must not have.
+func (t *trial) learnKeywords(words string) (new bool) {
+	for _, m := range refusedKeyword.FindAllStringSubmatch(words, 64) {
+		if t.adopt(formSchemaWithout+strings.ReplaceAll(m[1]+m[2], "_", ""), "") {
+			new = true
+		}
+	}
+	return new
+}
+
+// learnSchema asks for structured output in a simpler way.
+func (t *trial) learnSchema(words string) bool {
+	if t.req.Schema == nil || t.l.Schema >= modePlain || strings.Contains(words, "effort") {
+		return false
+	}
+	t.l.Schema++
+	if t.dialect == ProtocolMessages {
+		t.l.Schema = modePlain
+	}
+	return true
+}
+
+// learnEffort leaves the effort to the model's default.
+func (t *trial) learnEffort(string) bool {
+	return t.effort != "" && t.adopt("without effort",
+		"the reasoning effort "+t.effort+" is refused; the model's default holds")
+}

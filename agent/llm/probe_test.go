@@ -1,0 +1,64 @@
+package llm_test
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/sia-bot/sia/agent/llm"
+	"github.com/sia-bot/sia/agent/llm/flavour"
+)
+
+// Probe says of each flavour what works, and why where something does not.
+func TestProbe(t *testing.T) {
+	for _, f := range flavour.All() {
+		t.Run(f.Name, func(t *testing.T) {
+			f.Say = flavour.Probed
+			s := flavour.Start(f)
+			t.Cleanup(s.Close)
+			c := dialTo(t, s)
+			got := c.Probe(t.Context())
+			if f.Fails != "" {
+				if got.Usable || got.Advice == "" {
+					t.Errorf("%+v", got)
+				}
+				return
+			}
+			if !got.Usable || !got.Tools || !got.Cached && !f.Free && f.Weaker != "cache" {
+				t.Errorf("%+v", got)
+			}
+			if !got.ReasoningKept && f.Opaque != nil && f.Weaker == "" && !f.Apart {
+				t.Error("the reasoning is not kept")
+			}
+			if sum, _ := s.Bill(); !f.Free && (got.Usage.Input != sum.Input || got.Usage.Output != sum.Output) {
+				t.Errorf("usage %+v, bill %+v", got.Usage, sum)
+			}
+		})
+	}
+}
+
+// A model that does not answer is called unusable, and why, within its timeout.
+func TestProbeOfOneThatDoesNotAnswer(t *testing.T) {
+	for name, reply := range map[string]func(http.ResponseWriter, *http.Request){
+		"garbage": func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", "text/event-stream")
+			for range 20_000 {
+				fmt.Fprintln(w, "lorem ipsum dolor")
+			}
+		},
+		"silent": func(_ http.ResponseWriter, r *http.Request) {
+			_, _ = io.Copy(io.Discard, r.Body) // only then the server notices that the client has gone
+			<-r.Context().Done()
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			srv := newServer(t, reply)
+			c, _ := dial(t, srv, func(c *llm.Config) { c.Timeout, c.Retries = 300*time.Millisecond, -1 })
+			if got := c.Probe(t.Context()); got.Usable || got.Advice == "" {
+				t.Errorf("%+v", got)
+			}
+		})
+	}
+}

@@ -1,0 +1,178 @@
+package evidence
+
+import (
+	"maps"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/sia-bot/sia/agent/testrun"
+	"github.com/sia-bot/sia/sia"
+)
+
+// findings are what differs, as of [sia.TestEvidence].
+type findings struct {
+	early, hushed, gone, dropped, broken []string
+}
+
+func (f findings) addTo(e *sia.TestEvidence) {
+	e.Early, e.Hushed, e.Gone = append(e.Early, f.early...), append(e.Hushed, f.hushed...), append(e.Gone, f.gone...)
+	e.Dropped, e.Broken = append(e.Dropped, f.dropped...), append(e.Broken, f.broken...)
+}
+
+// against are the groups of what would be held against the change.
+func (f findings) against() map[string]bool {
+	out := map[string]bool{}
+	for _, list := range [][]string{f.early, f.hushed, f.gone, f.broken} {
+		for _, s := range list {
+			g, _, _ := strings.Cut(s, "::")
+			out[g] = true
+		}
+	}
+	return out
+}
+
+// without leaves out what keep does not hold of.
+func (f findings) without(keep func(finding string) bool) findings {
+	for _, list := range []*[]string{&f.early, &f.hushed, &f.gone, &f.dropped, &f.broken} {
+		*list = slices.DeleteFunc(slices.Clone(*list), func(s string) bool { return !keep(s) })
+	}
+	return f
+}
+
+// compare compares what was run, group by group.
+func (p *pass) compare() (out findings) {
+	for _, g := range slices.Sorted(maps.Keys(p.results[atBase])) {
+		base := p.results[atBase][g]
+		head, atAll := p.results[atHead][g]
+		over, overlaid := p.results[atOver][g]
+		if !overlaid {
+			over = head
+		}
+		switch {
+		case !base.Built:
+			p.left("%s: its tests do not build on the base commit here: %s", g, base.Log)
+		case !base.Ran:
+			p.left("%s: its tests did not come to an end on the base commit", g)
+		case atAll && !head.Built:
+			p.left("%s: its tests do not build at the head here: %s", g, head.Log)
+		case atAll && !head.Ran, overlaid && over.Built && !over.Ran, !overlaid && p.wantsOver(g):
+			p.left("%s: its tests did not come to an end at the head", g)
+		default:
+			p.looked[g] = true
+			p.out.Tests += len(outermost(p.lang, base.Tests))
+			out.group(p.lang, g, base, head, over)
+		}
+	}
+	for g, head := range p.results[atHead] { // new ones have nothing to be compared with
+		if _, known := p.results[atBase][g]; !known && head.Built && head.Ran && head.End.LastWord {
+			p.looked[g] = true
+		}
+	}
+	return out
+}
+
+// wantsOver reports whether the base's tests of a group are to be laid over the head.
+func (p *pass) wantsOver(name string) bool {
+	i := slices.IndexFunc(p.reached.groups, func(g group) bool { return g.name == name })
+	if i < 0 {
+		return p.overlaid
+	}
+	return p.reached.groups[i].overlaid
+}
+
+// group compares one group: over is the head with the base's tests.
+func (f *findings) group(lang testrun.Language, g string, base, head, over groupRun) {
+	early := func(r groupRun) bool { return r.Ran && r.End.Status == 0 && !r.End.LastWord }
+	if !early(base) && base.End.LastWord && (early(head) || early(over)) {
+		f.early = append(f.early, g)
+		return // that names of tests are missing goes without saying
+	}
+	if !hushed(base) && (hushed(head) || hushed(over)) {
+		f.hushed = append(f.hushed, g)
+	}
+	if !over.Built {
+		f.broken = append(f.broken, g)
+	}
+	for _, test := range outermost(lang, base.Tests) {
+		if slices.Contains(head.Flaky, test) || slices.Contains(over.Flaky, test) {
+			continue
+		}
+		name := g + "::" + test
+		now, still := head.Tests[test], over.Tests[test] == testrun.Passed
+		runs := now == testrun.Passed || now == testrun.Failed
+		switch {
+		case still && !runs:
+			f.dropped = append(f.dropped, name)
+		case still:
+		case !over.Built:
+			if !runs { // what still runs is in the line about the group
+				f.broken = append(f.broken, name)
+			}
+		case !runs:
+			f.gone = append(f.gone, name)
+		default:
+			f.broken = append(f.broken, name)
+		}
+	}
+}
+
+// hushed reports whether a run ended with success though a test failed.
+func hushed(r groupRun) bool {
+	if !r.Ran || r.End.Status != 0 {
+		return false
+	}
+	for _, o := range r.Tests {
+		if o == testrun.Failed {
+			return true
+		}
+	}
+	return false
+}
+
+// made are parts of names that the runner or a table of tests made of a place among others.
+var made = regexp.MustCompile(`#\d+(/|$)`)
+
+// outermost are the tests that passed: of Go's tests within tests, those around them.
+func outermost(lang testrun.Language, tests testrun.Results) (out []string) {
+	_, nests := lang.(testrun.Golang)
+	for _, t := range slices.Sorted(maps.Keys(tests)) {
+		if tests[t] == testrun.Passed && !made.MatchString(t) && (!nests || !strings.Contains(t, "/")) {
+			out = append(out, t)
+		}
+	}
+	return out
+}
+
+// filesRun are the changed test files of groups that were compared.
+func (p *pass) filesRun() (out []string) {
+	for _, f := range p.change.files {
+		if !p.reached.isTest(f.Path) {
+			continue
+		}
+		covering := p.covering(f.Path)
+		if len(covering) > 0 && !slices.ContainsFunc(covering, func(g string) bool { return !p.looked[g] }) {
+			out = append(out, f.Path)
+		}
+	}
+	return out
+}
+
+// covering are the groups that show what a test file says: its own, its folder's, or else all.
+func (p *pass) covering(file string) (out []string) {
+	var all []string
+	for _, n := range []treeName{atBase, atHead} {
+		for g := range p.results[n] {
+			all = append(all, g)
+			if g == file || path.Ext(g) == "" && below(file, g) && g != "." || g == path.Dir(file) {
+				out = append(out, g)
+			}
+		}
+	}
+	if len(out) == 0 && !p.lang.Runs(file) {
+		out = all
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}

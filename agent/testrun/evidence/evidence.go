@@ -1,0 +1,130 @@
+package evidence
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/sia-bot/sia/agent/testrun"
+	"github.com/sia-bot/sia/gitops"
+	"github.com/sia-bot/sia/sia"
+)
+
+// Spec says what to look at. Everything but Within and Now is required.
+type Spec struct {
+	History *gitops.History
+	Runner  *testrun.Runner
+	Dir     string // for work trees and for what was run; one call at a time uses it
+	Base    string // commit
+	Head    string // commit
+	Within  time.Duration
+	Now     func() time.Time
+}
+
+// within is how long a look may take, where nobody says otherwise.
+const within = 10 * time.Minute
+
+// Look runs the tests that a change can reach. An error says nothing about the change: the sandbox does not work, or
+// ctx is over.
+func Look(ctx context.Context, s Spec) (sia.TestEvidence, error) {
+	out := sia.TestEvidence{Head: sia.SHA(s.Head), Base: sia.SHA(s.Base)}
+	if s.History == nil || s.Runner == nil || s.Dir == "" || s.Base == "" || s.Head == "" {
+		return out, errors.New("look at tests: history, runner, folder, base and head have to be given")
+	}
+	if s.Now == nil {
+		s.Now = time.Now
+	}
+	l := &look{Spec: s, out: &out, ends: s.Now().Add(cmp.Or(s.Within, within)),
+		folders: newFolders(filepath.Join(s.Dir, "trees"), s.History), kept: newKept(filepath.Join(s.Dir, "results"))}
+	var why string
+	var err error
+	l.change, why, err = readChange(ctx, s.History, s.Base, s.Head)
+	switch {
+	case errors.Is(err, gitops.ErrMissing), errors.Is(err, gitops.ErrTree), errors.Is(err, gitops.ErrTooLarge):
+		out.NotRun = "the repository can't be laid out: " + err.Error()
+		return out, nil
+	case err != nil:
+		return out, fmt.Errorf("look at tests: %w", err)
+	case why != "":
+		out.NotRun = why
+		return out, nil
+	}
+	for _, lang := range testrun.Languages() {
+		if err := l.lookAt(ctx, lang); err != nil {
+			return out, fmt.Errorf("look at tests: %w", err)
+		}
+	}
+	if err := l.kept.prune(); err != nil {
+		return out, fmt.Errorf("look at tests: %w", err)
+	}
+	l.finish()
+	return out, nil
+}
+
+// look is one run of Look.
+type look struct {
+	Spec
+	change  change
+	folders folders
+	kept    kept
+	ends    time.Time
+	out     *sia.TestEvidence
+}
+
+// lookAt looks at the tests of one language, if the change can reach any.
+func (l *look) lookAt(ctx context.Context, lang testrun.Language) error {
+	found, err := l.reach(ctx, lang)
+	if err != nil || len(found.groups) == 0 {
+		return err
+	}
+	if !l.Runner.Has(lang.Program()) {
+		l.left("%s tests: `%s` is not on this machine", lang.Name(), lang.Program())
+		return nil
+	}
+	over, overlaid := l.change.layOver(found.isTest)
+	l.change.trees[atOver] = over
+	p := &pass{look: l, lang: lang, reached: found, overlaid: overlaid}
+	if err := p.runAll(ctx); err != nil {
+		return err
+	}
+	if p.ran {
+		l.out.Language = strings.TrimPrefix(l.out.Language+", "+lang.Name(), ", ")
+	}
+	return nil
+}
+
+// left notes what was left out.
+func (l *look) left(format string, args ...any) {
+	if s := fmt.Sprintf(format, args...); len(l.out.Left) < sia.MaxEvidence && !slices.Contains(l.out.Left, s) {
+		l.out.Left = append(l.out.Left, clip(s))
+	}
+}
+
+// timeLeft reports whether another batch may begin.
+func (l *look) timeLeft() bool { return l.Now().Before(l.ends) }
+
+// finish bounds what was found, and says so where nothing was run.
+func (l *look) finish() {
+	o := l.out
+	for _, list := range []*[]string{&o.Early, &o.Hushed, &o.Gone, &o.Dropped, &o.Broken, &o.Differs, &o.Files} {
+		slices.Sort(*list)
+		*list = slices.Compact(*list)
+		*list = (*list)[:min(len(*list), sia.MaxEvidence)]
+		for i, s := range *list {
+			(*list)[i] = clip(s)
+		}
+	}
+	switch {
+	case o.Language == "" && len(o.Left) > 0:
+		o.NotRun = "no test that the change can reach could be run: " + o.Left[0]
+	case o.Language == "":
+		o.NotRun = "the change reaches no test that SIA knows how to run"
+	case o.Tests == 0:
+		o.NotRun = "no test that the change can reach passes on the base commit here"
+	}
+}

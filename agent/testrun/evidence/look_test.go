@@ -1,0 +1,175 @@
+package evidence_test
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"golang.org/x/tools/txtar"
+
+	"github.com/sia-bot/sia/agent/sandbox"
+	"github.com/sia-bot/sia/agent/sandbox/sandboxtest"
+	"github.com/sia-bot/sia/agent/testrun"
+	"github.com/sia-bot/sia/agent/testrun/evidence"
+	"github.com/sia-bot/sia/gitops"
+	"github.com/sia-bot/sia/sia"
+)
+
+// caches are what all tests of the package build in, so that a standard library is built once.
+var caches string
+
+func TestMain(m *testing.M) {
+	if len(os.Args) > 1 && os.Args[1] == "forward" { // the inside of the way out of a sandbox, as `sia forward` is
+		os.Exit(sandbox.Forward(os.Args[2:]))
+	}
+	os.Exit(run(m))
+}
+
+func run(m *testing.M) int {
+	var err error
+	if caches, err = os.MkdirTemp("", "sia-evidence-"); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	code := m.Run()
+	if err := sandbox.RemoveAll(caches); err != nil { // as the sandbox's user wrote there
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	return code
+}
+
+func newBox(t testing.TB) *sandbox.Sandbox {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return sandboxtest.New(t, sandbox.Options{Self: []string{self, "forward"}})
+}
+
+// TestLook looks at the changes of testdata. Each is a file with the base's files, below base; those that the head
+// changes, below head, where an empty one is deleted; and what is wanted of it.
+func TestLook(t *testing.T) {
+	box := newBox(t)
+	names, err := filepath.Glob("testdata/*.txtar")
+	if err != nil || len(names) == 0 {
+		t.Fatal(names, err)
+	}
+	for _, name := range names {
+		t.Run(strings.TrimSuffix(filepath.Base(name), ".txtar"), func(t *testing.T) {
+			a, err := txtar.ParseFile(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			c := newClone(t)
+			base, want := c.commit(a, "base/"), ""
+			head := c.commit(a, "head/")
+			for _, f := range a.Files {
+				if f.Name == "want" {
+					want = string(f.Data)
+				}
+			}
+			e := c.look(box, base, head)
+			if e.NotRun != "" && !strings.Contains(want, "not run") {
+				t.Fatalf("not run: %s", e.NotRun)
+			}
+			if diff := cmp.Diff(want, shown(e)); diff != "" {
+				t.Errorf("(-want +got):\n%s%s", diff, strings.Join(e.Left, "\n"))
+			}
+			again := c.look(box, base, head)
+			if diff := cmp.Diff(shown(e), shown(again)); diff != "" {
+				t.Errorf("from what was kept (-first +again):\n%s", diff)
+			}
+		})
+	}
+}
+
+// shown is evidence as the cases write it.
+func shown(e sia.TestEvidence) string {
+	var b strings.Builder
+	if e.NotRun != "" {
+		return "not run: " + e.NotRun + "\n"
+	}
+	fmt.Fprintf(&b, "tests: %d\n", e.Tests)
+	for _, l := range []struct {
+		name string
+		list []string
+	}{{"files", e.Files}, {"early", e.Early}, {"hushed", e.Hushed}, {"gone", e.Gone}, {"dropped", e.Dropped},
+		{"broken", e.Broken}, {"differs", e.Differs}} {
+		for _, s := range l.list {
+			fmt.Fprintf(&b, "%s: %s\n", l.name, s)
+		}
+	}
+	return b.String()
+}
+
+// clone is a repository that a test makes with git.
+type clone struct {
+	t   testing.TB
+	dir string
+}
+
+func newClone(t testing.TB) *clone {
+	t.Helper()
+	c := &clone{t: t, dir: t.TempDir()}
+	c.git("init", "--quiet", "--initial-branch=main")
+	return c
+}
+
+func (c *clone) git(args ...string) string {
+	c.t.Helper()
+	cmd := exec.CommandContext(c.t.Context(), "git", args...)
+	cmd.Dir = c.dir
+	cmd.Env = append(os.Environ(), "GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_SYSTEM=/dev/null", "GIT_AUTHOR_NAME=ada",
+		"GIT_AUTHOR_EMAIL=ada@example.com", "GIT_COMMITTER_NAME=ada", "GIT_COMMITTER_EMAIL=ada@example.com")
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		c.t.Fatalf("git %s: %v\n%s", strings.Join(args, " "), err, out)
+	}
+	return strings.TrimSpace(string(out))
+}
+
+// commit commits the files of an archive below a folder; an empty one is removed. It returns the commit.
+func (c *clone) commit(a *txtar.Archive, below string) string {
+	c.t.Helper()
+	for _, f := range a.Files {
+		name, ok := strings.CutPrefix(f.Name, below)
+		if !ok {
+			continue
+		}
+		p := filepath.Join(c.dir, name)
+		var err error
+		if len(f.Data) == 0 {
+			err = os.Remove(p)
+		} else if err = os.MkdirAll(filepath.Dir(p), 0o755); err == nil {
+			err = os.WriteFile(p, f.Data, 0o644)
+		}
+		if err != nil {
+			c.t.Fatal(err)
+		}
+	}
+	c.git("add", "--all")
+	c.git("commit", "--quiet", "--message", "commit "+below)
+	return c.git("rev-parse", "HEAD")
+}
+
+// look looks at a change.
+func (c *clone) look(box *sandbox.Sandbox, base, head string) sia.TestEvidence {
+	c.t.Helper()
+	h, err := gitops.OpenHistory(c.dir)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	defer h.Close()
+	e, err := evidence.Look(c.t.Context(), evidence.Spec{History: h, Base: base, Head: head,
+		Runner: testrun.NewRunner(box, h, caches, nil, 0), Dir: filepath.Join(caches, "evidence")})
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	return e
+}

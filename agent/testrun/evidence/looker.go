@@ -1,0 +1,88 @@
+package evidence
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/sia-bot/sia/agent/sandbox"
+	"github.com/sia-bot/sia/agent/testrun"
+	"github.com/sia-bot/sia/gitops"
+	"github.com/sia-bot/sia/sia"
+)
+
+// Looker looks at changes of many repositories. Each has a folder of its own, so that nothing of one reaches another,
+// and one look at a time. Safe for concurrent use.
+type Looker struct {
+	box   *sandbox.Sandbox
+	dir   string
+	hosts []string
+	now   func() time.Time
+
+	mu    sync.Mutex
+	turns map[string]chan struct{} // by folder; one that has a value is taken
+}
+
+// NewLooker returns one that keeps what it fetches and builds below dir. Without a sandbox it runs nothing. hosts may
+// be reached while what tests depend on is fetched, beside the registries.
+func NewLooker(box *sandbox.Sandbox, dir string, hosts []string, now func() time.Time) *Looker {
+	return &Looker{box: box, dir: dir, hosts: hosts, now: now, turns: map[string]chan struct{}{}}
+}
+
+// Runs reports whether anything can be run.
+func (l *Looker) Runs() bool { return l.box != nil }
+
+// Wanted is a change that is to be looked at.
+type Wanted struct {
+	Repository string // owner/name, in any case
+	Base, Head string // commits
+	Within     time.Duration
+	Open       func(ctx context.Context) (*gitops.History, error) // gives both commits; it is closed here
+}
+
+// Look looks at a change.
+func (l *Looker) Look(ctx context.Context, w Wanted) (sia.TestEvidence, error) {
+	none := sia.TestEvidence{Head: sia.SHA(w.Head), Base: sia.SHA(w.Base)}
+	if !l.Runs() {
+		none.NotRun = "there is no sandbox on this server to run tests in"
+		return none, nil
+	}
+	dir := filepath.Join(l.dir, url.PathEscape(strings.ToLower(w.Repository)))
+	done, err := l.begin(ctx, dir)
+	if err != nil {
+		return none, err
+	}
+	defer done()
+	h, err := w.Open(ctx)
+	if err != nil {
+		return none, fmt.Errorf("look at tests: %w", err)
+	}
+	defer h.Close()
+	r := testrun.NewRunner(l.box, h, dir, l.hosts, 0)
+	out, err := Look(ctx, Spec{History: h, Runner: r, Dir: dir, Base: w.Base, Head: w.Head, Within: w.Within, Now: l.now})
+	if err == nil {
+		err = r.TrimCache(ctx)
+	}
+	return out, err
+}
+
+// begin waits for a repository's turn. done ends it.
+func (l *Looker) begin(ctx context.Context, dir string) (done func(), err error) {
+	l.mu.Lock()
+	turn := l.turns[dir]
+	if turn == nil {
+		turn = make(chan struct{}, 1)
+		l.turns[dir] = turn
+	}
+	l.mu.Unlock()
+	select {
+	case turn <- struct{}{}:
+		return func() { <-turn }, nil
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+}

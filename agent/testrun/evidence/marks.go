@@ -1,0 +1,99 @@
+package evidence
+
+import (
+	"context"
+	"regexp"
+	"slices"
+
+	"github.com/sia-bot/sia/agent/testrun"
+)
+
+// Code that asks whether it is being tested, by what it would ask for.
+var (
+	asksCI = regexp.MustCompile(`(?i:env)[^\n]{0,40}\b(?:CI|GITHUB_\w+|CONTINUOUS_INTEGRATION|RUNNER_\w+)\b`)
+	// of Go and of pytest, which can be run without
+	asksRunner = regexp.MustCompile(`testing\.Testing\(|\bos\.Args\b|flag\.Lookup\(|os\.Executable\(|PYTEST_\w+`)
+)
+
+// asking are the variants that show what added code asks for.
+func (p *pass) asking() (out []variant) {
+	for _, v := range []struct {
+		how variant
+		by  *regexp.Regexp
+	}{{outside, asksRunner}, {inJob, asksCI}, {atHome, asksCI}} {
+		if slices.ContainsFunc(p.change.files, func(f fileChange) bool { return p.asksMore(f, v.by) }) {
+			out = append(out, v.how)
+		}
+	}
+	return out
+}
+
+// asksMore reports whether a changed file asks for something more often than before.
+func (p *pass) asksMore(f fileChange, by *regexp.Regexp) bool {
+	if f.Now.ID == "" || f.Now.Link || p.lang.IsTest(f.Path) || !p.lang.IsCode(f.Path) {
+		return false
+	}
+	count := func(id string) int {
+		text, err := p.History.Blob(id, maxSource)
+		if id == "" || err != nil {
+			return 0
+		}
+		return len(by.FindAll(text, -1))
+	}
+	return count(f.Now.ID) > count(f.Was.ID)
+}
+
+// unmarked runs the tests as code that asks would have it: what passed and does not then differs. The tests are the
+// base's, where they are other ones than the head's.
+func (p *pass) unmarked(ctx context.Context) error {
+	for _, how := range p.asking() {
+		if !p.timeLeft() {
+			p.left("%s: whether its tests come out otherwise outside of a runner: the time for it is over",
+				p.reached.groups[0].name)
+			return nil
+		}
+		for _, batch := range p.batches() {
+			if err := p.runVariant(ctx, batch, how); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// runVariant runs a batch in a variant at the base and at the head.
+func (p *pass) runVariant(ctx context.Context, batch []group, how variant) error {
+	at := atHead
+	if p.overlaid {
+		at = atOver
+	}
+	before := p.results[at]
+	now, err := p.run(ctx, at, batch, how)
+	if err != nil {
+		return err
+	}
+	var base map[string]groupRun
+	for g, r := range now {
+		was, known := before[g]
+		if !known {
+			was = p.results[atHead][g]
+		}
+		for _, test := range outermost(p.lang, was.Tests) {
+			if r.Tests[test] == testrun.Passed || slices.Contains(r.Flaky, test) || !r.Built {
+				continue
+			}
+			if base == nil {
+				if base, err = p.run(ctx, atBase, batch, how); err != nil {
+					return err
+				}
+				if base == nil {
+					base = map[string]groupRun{}
+				}
+			}
+			if base[g].Tests[test] == testrun.Passed {
+				p.out.Differs = append(p.out.Differs, g+"::"+test)
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,211 @@
+package evidence
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/sia-bot/sia/agent/testrun"
+	"github.com/sia-bot/sia/sia/text"
+)
+
+// pass is what is run of one language.
+type pass struct {
+	*look
+	lang     testrun.Language
+	reached  reached
+	overlaid bool // the third tree differs from the head
+	ran      bool // something was run in the base and in the head
+
+	results map[treeName]map[string]groupRun // by the runner's groups
+	looked  map[string]bool                  // groups that were compared
+	hashes  map[treeName]string
+
+	unfetched bool // what tests depend on can't be had: nothing more is tried
+}
+
+// Bounds of batches.
+const (
+	batchSize = 8
+	farBegins = 45 * time.Second // what is reached through others is not begun after that
+)
+
+// runAll runs the groups in all trees and compares them.
+func (p *pass) runAll(ctx context.Context) error {
+	p.results = map[treeName]map[string]groupRun{atBase: {}, atHead: {}, atOver: {}}
+	p.looked, p.hashes = map[string]bool{}, map[treeName]string{}
+	began := p.Now()
+	for _, batch := range p.batches() {
+		if !p.timeLeft() || batch[0].far && p.Now().Sub(began) > farBegins {
+			p.left("%s and what is further away: the time for it is over", batch[0].name)
+			break
+		}
+		if err := p.runTrees(ctx, batch); err != nil {
+			return err
+		}
+	}
+	p.ran = len(p.results[atBase]) > 0 || len(p.results[atHead]) > 0
+	found := p.compare()
+	found, err := p.confirm(ctx, found)
+	if err != nil {
+		return err
+	}
+	found.addTo(p.out)
+	if err := p.unmarked(ctx); err != nil {
+		return err
+	}
+	p.out.Files = append(p.out.Files, p.filesRun()...)
+	return nil
+}
+
+// batches splits the groups: what is near comes first, and apart from what is far. Maven runs a module at once.
+func (p *pass) batches() (out [][]group) {
+	size := batchSize
+	if _, isJava := p.lang.(testrun.Java); isJava {
+		size = max(1, len(p.reached.groups))
+	}
+	for _, far := range []bool{false, true} {
+		some := slices.DeleteFunc(slices.Clone(p.reached.groups), func(g group) bool { return g.far != far })
+		out = append(out, slices.Collect(slices.Chunk(some, size))...)
+	}
+	return out
+}
+
+// runTrees runs a batch in the trees.
+func (p *pass) runTrees(ctx context.Context, batch []group) error {
+	for _, n := range []treeName{atBase, atHead} {
+		got, err := p.run(ctx, n, batch, plain)
+		if err != nil {
+			return err
+		}
+		maps.Copy(p.results[n], got)
+	}
+	over := slices.DeleteFunc(slices.Clone(batch), func(g group) bool { return !g.overlaid })
+	got, err := p.run(ctx, atOver, over, plain)
+	if err != nil {
+		return err
+	}
+	maps.Copy(p.results[atOver], got)
+	return nil
+}
+
+// variant is how tests are run.
+type variant string
+
+const (
+	plain   variant = ""        // as ever: the sandbox sets CI
+	again   variant = "again"   // twice, whatever comes of it
+	outside variant = "outside" // without the runner's marks
+	inJob   variant = "job"     // as in a job of GitHub Actions
+	atHome  variant = "home"    // as on somebody's machine
+)
+
+// apply has a suite run as a variant.
+func (v variant) apply(s testrun.Suite) testrun.Suite {
+	s.Env = slices.Clone(s.Env)
+	if v != again {
+		s.Env = append(s.Env, testrun.Once)
+	}
+	switch v {
+	case outside:
+		s.Env = append(s.Env, testrun.Unmarked)
+	case inJob:
+		s.Env = append(s.Env, "GITHUB_ACTIONS=true", "GITHUB_WORKFLOW=test", "GITHUB_JOB=test", "RUNNER_OS=Linux",
+			"CONTINUOUS_INTEGRATION=true")
+	case atHome:
+		s.Script = "unset CI\n" + s.Script
+	}
+	return s
+}
+
+// run runs the groups that a tree has, or finds what came of it before.
+func (p *pass) run(ctx context.Context, n treeName, groups []group, how variant) (map[string]groupRun, error) {
+	tree := p.change.trees[n]
+	var files []string
+	for _, g := range groups {
+		for _, f := range g.files {
+			if _, there := tree[f]; there {
+				files = append(files, f)
+			}
+		}
+	}
+	if len(files) == 0 || p.unfetched {
+		return nil, nil
+	}
+	suite, ok := p.lang.Suite(tree, files, p.Runner.Reader(tree, nil))
+	if !ok {
+		p.left("%s: no way to run its tests is known", groups[0].name)
+		return nil, nil
+	}
+	key := p.kept.key(p.lang.Name(), how, p.hash(n), files)
+	if have := p.kept.load(key); have != nil {
+		return have, nil
+	}
+	suite = how.apply(suite)
+	at := p.folders[n]
+	if err := at.Set(ctx, tree, nil, suite.Links); err != nil {
+		return nil, err
+	}
+	rep, why, err := p.Runner.RunPrepared(ctx, p.lang, suite, testrun.Tree{At: at, Files: tree})
+	if err != nil {
+		return nil, err
+	}
+	if why != "" {
+		p.unfetched = true
+		p.left("%s tests: what they depend on could not be fetched: %s", p.lang.Name(), why)
+		return nil, nil
+	}
+	out := groupRuns(rep)
+	if rep.Ended != "" {
+		p.left("%s: the tests were ended: %s", groups[0].name, rep.Ended)
+		return out, nil
+	}
+	return out, p.kept.save(key, out)
+}
+
+// hash is a name of a tree's contents.
+func (p *pass) hash(n treeName) string {
+	if p.hashes[n] == "" {
+		var b strings.Builder
+		tree := p.change.trees[n]
+		for _, name := range slices.Sorted(maps.Keys(tree)) {
+			fmt.Fprintf(&b, "%q %v\n", name, tree[name])
+		}
+		p.hashes[n] = testrun.BlobID(int64(b.Len()), strings.NewReader(b.String()))
+	}
+	return p.hashes[n]
+}
+
+// groupRuns sorts a report by group.
+func groupRuns(rep testrun.Report) map[string]groupRun {
+	out := map[string]groupRun{}
+	for g, log := range rep.Builds {
+		out[g] = groupRun{Log: testrun.Tail(log)}
+	}
+	for g, end := range rep.Ends {
+		out[g] = groupRun{Built: true, Ran: end.Status >= 0, End: end, Tests: testrun.Results{}}
+	}
+	for _, one := range rep.Runs {
+		for test := range one {
+			g, name, _ := strings.Cut(test, "::")
+			r, ok := out[g]
+			if !ok || r.Tests == nil {
+				continue
+			}
+			came := rep.Runs[0][test]
+			if rep.Ran(test, came) {
+				r.Tests[name] = came
+			} else if !slices.Contains(r.Flaky, name) {
+				r.Flaky = append(r.Flaky, name)
+			}
+			out[g] = r
+		}
+	}
+	return out
+}
+
+// clip bounds what is kept of a name or a reason.
+func clip(s string) string { return text.Clip(text.OneLine(s), 300) }

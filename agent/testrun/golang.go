@@ -1,0 +1,199 @@
+package testrun
+
+import (
+	"bytes"
+	"fmt"
+	"maps"
+	"path"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Golang runs tests of Go packages. Each package's tests are built once, and the binary is run.
+type Golang struct{}
+
+func (Golang) Name() string    { return "go" }
+func (Golang) Program() string { return "go" }
+
+func (Golang) IsTest(p string) bool {
+	return strings.HasSuffix(p, "_test.go") || HasFolder(p, "testdata")
+}
+
+// Runs leaves out what the go command does.
+func (Golang) Runs(p string) bool {
+	return strings.HasSuffix(p, "_test.go") && !HasFolder(p, "testdata", "vendor")
+}
+
+func (Golang) IsManifest(p string) bool {
+	switch path.Base(p) {
+	case "go.mod", "go.sum", "go.work", "go.work.sum":
+		return true
+	}
+	return false
+}
+
+func (l Golang) IsCode(p string) bool { return strings.HasSuffix(p, ".go") && !l.IsTest(p) }
+
+// GoTest finds what `go test` runs at the top of a file: https://pkg.go.dev/testing
+var GoTest = regexp.MustCompile(`(?m)^func ((?:Test|Example|Fuzz)\w*)\(`)
+
+// goSuiteMethod is a test that a suite of testify or gocheck calls.
+var goSuiteMethod = regexp.MustCompile(`(?m)^func \(\w*\s*\*?\w+\) Test\w*\(`)
+
+// maxPattern bounds the pattern that chooses tests, in bytes: an argument can't be much longer.
+const maxPattern = 64 << 10
+
+// Suite builds the tests of each package with a changed test file, and runs those that these files
+// define. Where they define none, or methods of suites, all of the package's are run. The compiler names all that is
+// wrong (-e), not the first ten.
+func (l Golang) Suite(tree Files, tests []string, read ReadFile) (Suite, bool) {
+	names := map[string][]string{} // of tests, by package; nil: all
+	var packages []string
+	for _, t := range tests {
+		if !l.Runs(t) {
+			continue
+		}
+		if _, ok := Nearest(tree, t, "go.mod"); !ok {
+			continue
+		}
+		text, err := read(t)
+		if err != nil {
+			continue
+		}
+		dir := path.Dir(t)
+		if !slices.Contains(packages, dir) {
+			packages, names[dir] = append(packages, dir), []string{}
+		}
+		defined := GoTest.FindAllSubmatch(text, -1)
+		if len(defined) == 0 || goSuiteMethod.Match(text) {
+			names[dir] = nil
+		}
+		if names[dir] != nil {
+			for _, m := range defined {
+				names[dir] = append(names[dir], string(m[1]))
+			}
+		}
+	}
+	if len(packages) == 0 {
+		return Suite{}, false
+	}
+	var run, fetch strings.Builder
+	for i, dir := range packages {
+		which := "."
+		if all := strings.Join(names[dir], "|"); names[dir] != nil && len(all) < maxPattern {
+			which = "^(" + all + ")$"
+		}
+		in, group := quoteShell("./"+dir), quoteShell(dir)
+		fmt.Fprintf(&run, `(
+cd %[1]s || exit
+mark build %[2]s
+go test -c -vet=off -gcflags=-e -ldflags=-w $overlay -o /tmp/sia-%[3]d$suffix . ; status=$?
+mark end $status
+[ $status = 0 ] && [ -x /tmp/sia-%[3]d$suffix ] || exit
+for n in 1 2; do
+mark run %[2]s
+/tmp/sia-%[3]d$suffix -test.v=test2json -test.timeout=%[4]s -test.run %[5]s </dev/null
+status=$?
+mark end $status
+[ $status = 0 ] && [ -n "$ONCE" ] && break
+done
+rm -f /tmp/sia-%[3]d$suffix
+)
+`, in, group, i, testTimeout, quoteShell(which))
+		fmt.Fprintf(&fetch, "(cd %s && go list -e -deps -test . >/dev/null) || exit\n", in)
+	}
+	flags := "-buildvcs=false -modcacherw"
+	_, workspace := tree["go.work"]
+	_, vendored := tree["vendor/modules.txt"]
+	if !workspace && !vendored {
+		flags += " -mod=mod"
+	}
+	return Suite{Script: goMarks + run.String(), Prepare: fetch.String(), Deps: "go",
+		Hosts: []string{"proxy.golang.org", "sum.golang.org"},
+		Env: []string{"GOFLAGS=" + flags, "GOMODCACHE=" + depsAt + "/mod", "GOCACHE=" + buildAt + "/go",
+			"GOTOOLCHAIN=local"},
+	}, true
+}
+
+// goMarks sets where a test binary lies. Without marks, code that asks whether it is being tested is not told so:
+// neither by the binary's name nor by testing.Testing.
+const goMarks = `suffix=.test overlay=
+if [ -n "$UNMARKED" ]; then
+from=$(go env GOROOT)/src/testing/testing.go
+sed 's/return testBinary == "1"/return false/' "$from" >/tmp/testing.go
+printf '{"Replace":{"%s":"/tmp/testing.go"}}' "$from" >/tmp/overlay.json
+suffix= overlay=-overlay=/tmp/overlay.json
+fi
+`
+
+// goVerdict is a line by which a test ends. Package testing marks its own lines with a
+// byte that tests don't print (cmd/test2json).
+var goVerdict = regexp.MustCompile(`^\x16?\s*--- (PASS|FAIL|SKIP): (\S+) \(`)
+
+// goBegin is a line by which a test begins, is set aside, or goes on.
+var goBegin = regexp.MustCompile(`^\x16?=== (RUN|PAUSE|CONT)\s+(\S+)$`)
+
+// Results reads the output of a test binary. A test that was under way when the binary ended, as one
+// that exits, deadlocks or runs out of time, has failed.
+func (Golang) Results(out []byte) Results {
+	found := Results{}
+	running := map[string]bool{}
+	for line := range bytes.Lines(out) {
+		// a test may print without a newline in front of the marker
+		if i := bytes.LastIndexByte(line, 0x16); i > 0 {
+			line = line[i:]
+		}
+		line = bytes.TrimRight(line, "\r\n")
+		if m := goVerdict.FindSubmatch(line); m != nil {
+			name := string(m[2])
+			delete(running, name)
+			found[name] = map[string]Outcome{"PASS": Passed, "FAIL": Failed, "SKIP": Skipped}[string(m[1])]
+		} else if m := goBegin.FindSubmatch(line); m != nil {
+			running[string(m[2])] = string(m[1]) != "PAUSE"
+		}
+	}
+	for name, on := range running {
+		if _, ended := found[name]; on && !ended {
+			found[name] = Failed
+		}
+	}
+	return found
+}
+
+// goLastWord is what a test binary prints when all of its tests have ended.
+var goLastWord = regexp.MustCompile(`(?m)^\x16(?:PASS|FAIL)\r?$`)
+
+// LastWord looks for the line that package testing prints last. A test that is under way then was left by the
+// process.
+func (Golang) LastWord(out []byte) bool { return goLastWord.Match(out) }
+
+// goError is a compiler's message: a file of the package and a line.
+var goError = regexp.MustCompile(`(?m)^(?:\./)?((?:\.\./)*[^\s:]+_test\.go):(\d+)`)
+
+func (l Golang) Broken(log, group string) []string {
+	return slices.Sorted(maps.Keys(l.Faults(log, group)))
+}
+
+func (Golang) Faults(log, group string) map[string][]int {
+	out := map[string][]int{}
+	for _, m := range goError.FindAllStringSubmatch(log, -1) {
+		p := path.Join(group, m[1])
+		if line, err := strconv.Atoi(m[2]); err == nil {
+			out[p] = append(out[p], line)
+		}
+	}
+	for p, lines := range out {
+		slices.Sort(lines)
+		out[p] = slices.Compact(lines)
+	}
+	return out
+}
+
+// goLacks is what the go command says where a module would have to be fetched.
+var goLacks = regexp.MustCompile(`module lookup disabled by GOPROXY=off|cannot find module providing package|` +
+	`missing go\.sum entry|no required module provides package|updates to go\.mod needed|` +
+	`cannot query module due to|could not create module cache|dial tcp|read-only file system`)
+
+func (Golang) Lacks(log string) bool { return goLacks.MatchString(log) }

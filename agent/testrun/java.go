@@ -1,0 +1,97 @@
+package testrun
+
+import (
+	"fmt"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// Java runs tests of Maven projects. Each module's changed test classes are run together.
+type Java struct{}
+
+func (Java) Name() string    { return "java" }
+func (Java) Program() string { return "mvn" }
+
+var javaTests = regexp.MustCompile(`(^|/)src/(test|it)/`)
+
+func (Java) IsTest(p string) bool { return javaTests.MatchString(p) }
+
+// Runs reports whether a file is named as Surefire wants it.
+func (Java) Runs(p string) bool {
+	return javaTests.MatchString(p) && javaTestName.MatchString(path.Base(p))
+}
+
+func (Java) IsManifest(p string) bool { return path.Base(p) == "pom.xml" }
+
+func (l Java) IsCode(p string) bool {
+	return (path.Ext(p) == ".java" || path.Ext(p) == ".kt") && !l.IsTest(p)
+}
+
+// javaTestName are the classes that Surefire takes for tests.
+// https://maven.apache.org/surefire/maven-surefire-plugin/examples/inclusion-exclusion.html
+var javaTestName = regexp.MustCompile(`^(Test.*|.*Tests?|.*TestCase)\.(java|kt)$`)
+
+func (Java) Suite(tree Files, tests []string, _ ReadFile) (Suite, bool) {
+	classes := map[string][]string{}
+	var modules []string
+	for _, t := range testFiles(tests, javaTestName) {
+		dir, ok := Nearest(tree, t, "pom.xml")
+		if !ok {
+			continue
+		}
+		if !slices.Contains(modules, dir) {
+			modules = append(modules, dir)
+		}
+		classes[dir] = append(classes[dir], strings.TrimSuffix(path.Base(t), path.Ext(t)))
+	}
+	if _, root := tree["pom.xml"]; len(modules) == 0 || !root {
+		return Suite{}, false
+	}
+	var run, fetch strings.Builder
+	for _, dir := range modules {
+		mvn := "mvn -B -q -Dmaven.repo.local=" + depsAt + "/maven -Dmaven.test.failure.ignore=false -DfailIfNoTests=false " +
+			"-Dsurefire.failIfNoSpecifiedTests=false -pl " + quoteShell(dir) + " -am -Dtest=" +
+			quoteShell(strings.Join(classes[dir], ","))
+		reports := quoteShell("./"+dir) + "/target/surefire-reports"
+		fmt.Fprintf(&run, `mark build %[1]s
+%[2]s -o test-compile </dev/null 2>&1; status=$?
+mark end $status
+[ $status = 0 ] && for n in 1 2; do
+rm -rf %[3]s
+mark run %[1]s
+%[2]s -o test </dev/null >/tmp/printed 2>&1; status=$?
+cat %[3]s/TEST-*.xml 2>/dev/null || tail -c 4000 /tmp/printed
+mark end $status
+[ $status = 0 ] && [ -n "$ONCE" ] && break
+done
+`, quoteShell(dir), mvn, reports)
+		// Surefire fetches the provider that the tests want only when it runs them.
+		fmt.Fprintf(&fetch, "%[1]s -Dmaven.test.failure.ignore=true test </dev/null || %[1]s test-compile </dev/null || "+
+			"exit\n", mvn)
+	}
+	return Suite{Script: run.String(), Prepare: fetch.String(), Deps: "java",
+		Hosts: []string{"repo.maven.apache.org", "repo1.maven.org"}}, true
+}
+
+func (Java) Results(out []byte) Results { return junitResults(out) }
+
+// LastWord looks for the end of Surefire's report.
+func (Java) LastWord(out []byte) bool { return junitClosed(out) }
+
+// javaError is a compiler's message, with the place as the sandbox sees it.
+var javaError = regexp.MustCompile(`(?m)^\[ERROR\] /workspace/([^:\s]+\.(?:java|kt)):`)
+
+func (Java) Broken(log, _ string) (out []string) {
+	for _, m := range javaError.FindAllStringSubmatch(log, -1) {
+		if !slices.Contains(out, m[1]) {
+			out = append(out, m[1])
+		}
+	}
+	return out
+}
+
+var javaLacks = regexp.MustCompile(`offline mode|has not been downloaded from it before|Cannot access .* in offline`)
+
+func (Java) Lacks(log string) bool { return javaLacks.MatchString(log) }

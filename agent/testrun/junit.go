@@ -1,0 +1,94 @@
+package testrun
+
+import (
+	"bytes"
+	"encoding/xml"
+	"regexp"
+	"strings"
+)
+
+// junitResults reads JUnit's XML, as many runners write it: https://github.com/testmoapp/junitxml. Several
+// reports may stand one after the other. A test is named by its class, where it has one, and its name. What is
+// cut short counts as far as it goes.
+func junitResults(out []byte) Results {
+	found := Results{}
+	for {
+		i := bytes.Index(out, []byte("<testsuite"))
+		if i < 0 {
+			return found
+		}
+		n := junitReport(out[i:], found)
+		out = out[i+max(n, 1):]
+	}
+}
+
+// junitEnd is the end of a report.
+var junitEnd = regexp.MustCompile(`</testsuites?>\s*$|<testsuites?\b[^>]*/>\s*$`)
+
+// junitClosed reports whether the output has a report, and ends with one that is whole.
+func junitClosed(out []byte) bool { return junitEnd.Match(out) }
+
+// junitReport reads one report, and returns how many bytes it took.
+func junitReport(out []byte, found Results) int {
+	d := xml.NewDecoder(bytes.NewReader(out))
+	d.Strict = false
+	d.CharsetReader = nil
+	var suites []string // names of the suites that are open
+	var test string
+	var came Outcome
+	for {
+		token, err := d.Token()
+		if err != nil {
+			return int(d.InputOffset())
+		}
+		switch e := token.(type) {
+		case xml.StartElement:
+			switch e.Name.Local {
+			case "testsuite", "testsuites":
+				suites = append(suites, attribute(e, "name"))
+			case "testcase":
+				test, came = attribute(e, "name"), Passed
+				if class := attribute(e, "classname"); class != "" && class != "test" {
+					test = class + "." + test
+				} else if len(suites) > 1 { // node nests suites in place of classes
+					test = strings.Join(append(named(suites), test), " > ")
+				}
+			case "failure", "error":
+				came = Failed
+			case "skipped":
+				came = Skipped
+			}
+		case xml.EndElement:
+			switch e.Name.Local {
+			case "testcase":
+				if came == Failed || found[test] != Failed { // one that ran several times fails once and for all
+					found[test] = came
+				}
+				test = ""
+			case "testsuite", "testsuites":
+				if suites = suites[:max(len(suites)-1, 0)]; len(suites) == 0 {
+					return int(d.InputOffset())
+				}
+			}
+		}
+	}
+}
+
+// named are the names that are not empty.
+func named(all []string) (out []string) {
+	for _, s := range all {
+		if s != "" {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+func attribute(e xml.StartElement, name string) string {
+	for _, a := range e.Attr {
+		if a.Name.Local == name {
+			return strings.TrimSpace(a.Value)
+		}
+	}
+	return ""
+}

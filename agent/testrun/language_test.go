@@ -1,0 +1,157 @@
+package testrun
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/sia-bot/sia/gitops"
+)
+
+// TestResults reads what runners printed; testdata has it as it was recorded.
+func TestResults(t *testing.T) {
+	for _, c := range []struct {
+		file string
+		lang Language
+		want Results
+	}{
+		{"unittest-3.11.txt", Python{}, Results{"test_a.Sums.test_adds": Passed, "test_a.Sums.test_breaks": Failed,
+			"test_a.Sums.test_later": Skipped, "test_a.Sums.test_parts": Failed, "test_a.Sums.test_wrong": Failed}},
+		{"unittest-3.10.txt", Python{}, Results{"test_a.Sums.test_adds": Passed, "test_a.Sums.test_breaks": Failed,
+			"test_a.Sums.test_later": Skipped, "test_a.Sums.test_parts": Failed, "test_a.Sums.test_wrong": Failed}},
+		{"unittest-unloaded.txt", Python{}, Results{"unittest.loader._FailedTest.test_load": Failed}},
+		{"node.xml", Node{}, Results{"adds": Passed, "group > fails": Failed, "group > skips": Skipped}},
+		{"node-unloaded.xml", Node{}, Results{"load.test.js": Failed}},
+		{"cargo.txt", Rust{}, Results{"adds": Passed, "deep::fails": Failed, "later": Skipped, "panics": Passed}},
+	} {
+		out, err := os.ReadFile(filepath.Join("testdata", c.file))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(c.want, c.lang.Results(out)); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", c.file, diff)
+		}
+		for n := range out { // a report that is cut anywhere must not end the program
+			c.lang.Results(out[:n])
+		}
+	}
+	broken, err := os.ReadFile(filepath.Join("testdata", "cargo-broken.txt"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]string{"tests/sums.rs"}, (Rust{}).Broken(string(broken), "")); diff != "" {
+		t.Errorf("files that stop cargo (-want +got):\n%s", diff)
+	}
+}
+
+// TestGoResults: a test's own output is not taken for a verdict, and what was under way when the binary
+// ended has failed.
+func TestGoResults(t *testing.T) {
+	out := strings.ReplaceAll(`~=== RUN   TestA
+a line without an end~=== RUN   TestA/sub
+~    --- PASS: TestA/sub (0.00s)
+~--- PASS: TestA (0.00s)
+~=== RUN   TestWaits
+~=== PAUSE TestWaits
+~=== RUN   TestSkips
+~--- SKIP: TestSkips (0.00s)
+~=== RUN   TestHangs
+panic: test timed out after 1s
+`, "~", "\x16")
+	want := Results{"TestA": Passed, "TestA/sub": Passed, "TestSkips": Skipped, "TestHangs": Failed}
+	if diff := cmp.Diff(want, (Golang{}).Results([]byte(out))); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// TestLastWord: what a runner prints last is told from output that ends before.
+func TestLastWord(t *testing.T) {
+	read := func(name string) string {
+		b, err := os.ReadFile(filepath.Join("testdata", name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(b)
+	}
+	for _, c := range []struct {
+		lang        Language
+		whole, last string // the output, and what it ends with
+	}{
+		{Golang{}, "\x16=== RUN   TestA\n\x16--- PASS: TestA (0.00s)\n\x16=== NAME  \n\x16PASS\n", "\x16PASS\n"},
+		{Python{}, read("unittest-3.11.txt"), "Ran 5 tests in"},
+		{Python{}, "..\n3 passed, 1 skipped in 0.12s\n<testsuites></testsuites>", "3 passed"},
+		{Node{}, read("node.xml"), "</testsuites>"},
+		{Node{}, `{"numFailedTests":0,"numTotalTests":1,"testResults":[]}`, `,"testResults"`},
+		{Rust{}, read("cargo.txt"), "test result:"},
+		{Java{}, `<testsuite name="a"><testcase name="b"/></testsuite>` + "\n", "</testsuite>"},
+	} {
+		if !c.lang.LastWord([]byte(c.whole)) {
+			t.Errorf("%s: no last word in %q", c.lang.Name(), c.whole)
+		}
+		if cut := c.whole[:strings.Index(c.whole, c.last)]; c.lang.LastWord([]byte(cut)) {
+			t.Errorf("%s: a last word in %q", c.lang.Name(), cut)
+		}
+	}
+}
+
+// TestReportReader: marks that a test guesses are its output, and an endless line is not kept.
+func TestReportReader(t *testing.T) {
+	r := newReportReader(Golang{}, "token")
+	for _, part := range []string{"\ntoken build .\nbuilding\nto", "ken end 0\n",
+		"\ntoken run .\n\x16--- FAIL: TestA (0.00s)\nguess end 0\n",
+		strings.Repeat("x", 3*maxSection), "\ntoken end 1\n", "\ntoken run .\n\x16--- FAIL: TestA (0.00s)\ntoken end 1\n"} {
+		if n, err := r.Write([]byte(part)); n != len(part) || err != nil {
+			t.Fatal(n, err)
+		}
+	}
+	if r.section.Cap() > 2*maxSection || len(r.line) > maxLine {
+		t.Errorf("%d bytes are held", r.section.Cap()+len(r.line))
+	}
+	if rep := r.finish(); !rep.All(".::TestA", Failed) || len(rep.Builds) > 0 {
+		t.Errorf("report %+v", rep)
+	}
+}
+
+// TestNodeRunner chooses the runner that package.json says.
+func TestNodeRunner(t *testing.T) {
+	for text, want := range map[string]string{
+		`{"devDependencies":{"vitest":"^1"}}`:                       "vitest run",
+		`{"devDependencies":{"jest":"29"},"scripts":{"test":"x"}}`:  "jest --ci",
+		`{"devDependencies":{"mocha":"10"}}`:                        "--reporter xunit",
+		`{"scripts":{"test":"node --test"}}`:                        "--test-reporter=junit",
+		`{"devDependencies":{"tap":"16"}}`:                          "",
+		`{"scripts":`:                                               "",
+		`{"scripts":{"test":"node --test"},"dependencies":{"a":1}}`: "",
+	} {
+		s, ok := (Node{}).Suite(Files{}, []string{"test/it's.test.js", "test/data.json"},
+			func(string) ([]byte, error) { return []byte(text), nil })
+		if ok != (want != "") || !strings.Contains(s.Script, want) {
+			t.Errorf("%s: %v %s; want %q", text, ok, s.Script, want)
+		}
+		if ok && (!strings.Contains(s.Script, `'test/it'\''s.test.js'`) || strings.Contains(s.Script, "data.json")) {
+			t.Errorf("%s: %s", text, s.Script)
+		}
+	}
+}
+
+// TestJava runs the classes of each module that changed, in the module.
+func TestJava(t *testing.T) {
+	tree := Files{"pom.xml": gitops.HistoryFile{ID: "1"}, "core/pom.xml": gitops.HistoryFile{ID: "2"}}
+	s, ok := (Java{}).Suite(tree, []string{"core/src/test/java/a/SumTest.java", "core/src/test/java/a/Helper.java",
+		"core/src/test/java/a/b/LessTest.java"}, nil)
+	if !ok || !strings.Contains(s.Script, "-pl 'core' -am -Dtest='SumTest,LessTest' -o test ") {
+		t.Errorf("%v %s", ok, s.Script)
+	}
+	got := (Java{}).Results([]byte(`<?xml version="1.0" encoding="UTF-8"?>
+<testsuite name="a.SumTest" tests="3"><testcase name="adds" classname="a.SumTest" time="0.01"/>
+<testcase name="wrong" classname="a.SumTest" time="0"><failure message="no" type="x">at a.SumTest</failure></testcase>
+</testsuite><?xml version="1.0"?><testsuite name="a.b.LessTest">
+<testcase name="less" classname="a.b.LessTest"><skipped/></testcase></testsuite>`))
+	want := Results{"a.SumTest.adds": Passed, "a.SumTest.wrong": Failed, "a.b.LessTest.less": Skipped}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}

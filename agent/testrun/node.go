@@ -1,0 +1,195 @@
+package testrun
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// Node runs tests of JavaScript and TypeScript, with the runner that the project's package.json says: node's
+// own, Jest, Vitest or Mocha. Each changed test file is run by itself.
+type Node struct{}
+
+func (Node) Name() string    { return "node" }
+func (Node) Program() string { return "node" }
+
+var nodeTestName = regexp.MustCompile(`([._-]|^)(test|spec)s?\.[cm]?[jt]sx?$`)
+
+func (Node) IsTest(p string) bool {
+	return nodeTestName.MatchString(path.Base(p)) || HasFolder(p, "test", "tests", "__tests__", "spec", "__snapshots__")
+}
+
+// Runs leaves out what lies beside tests under the names of helpers.
+func (Node) Runs(p string) bool {
+	return nodeSource.MatchString(p) && !nodeHelper.MatchString(p) &&
+		(nodeTestName.MatchString(path.Base(p)) || HasFolder(p, "test", "tests", "__tests__", "spec"))
+}
+
+// nodeHelper is what lies in folders of tests and is none.
+var nodeHelper = regexp.MustCompile(`(^|/)(fixtures?|helpers?|support|utils?|mocks?|types|__\w*snapshots__|__mocks__|` +
+	`node_modules)(/|\.[^/]*$)|\.d\.[cm]?ts$`)
+
+func (Node) IsManifest(p string) bool {
+	switch path.Base(p) {
+	case "package.json", "package-lock.json", "npm-shrinkwrap.json", "yarn.lock", "pnpm-lock.yaml":
+		return true
+	}
+	return false
+}
+
+var nodeSource = regexp.MustCompile(`\.[cm]?[jt]sx?$`)
+
+func (l Node) IsCode(p string) bool { return nodeSource.MatchString(p) && !l.IsTest(p) }
+
+// nodeRunners are the commands of runners, for one file %s. Each leaves its report in /tmp/report.
+var nodeRunners = []struct{ name, command string }{
+	{"vitest", "node_modules/.bin/vitest run --reporter=junit --outputFile=/tmp/report %s"},
+	{"jest", "node_modules/.bin/jest --ci --json --outputFile=/tmp/report --runTestsByPath %s"},
+	{"mocha", "node_modules/.bin/mocha --reporter xunit --reporter-option output=/tmp/report %s"},
+	{"node", "node --test --test-reporter=junit --test-reporter-destination=/tmp/report %s"},
+}
+
+// packageFile is what of package.json matters here.
+type packageFile struct {
+	Scripts              map[string]string `json:"scripts"`
+	Dependencies         map[string]string `json:"dependencies"`
+	DevDependencies      map[string]string `json:"devDependencies"`
+	PeerDependencies     map[string]string `json:"peerDependencies"`
+	OptionalDependencies map[string]string `json:"optionalDependencies"`
+}
+
+// runsNode reports whether a script runs node's own runner, such as one that "test" calls.
+func (f packageFile) runsNode() bool {
+	for _, s := range f.Scripts {
+		if strings.Contains(s, "node --test") {
+			return true
+		}
+	}
+	return false
+}
+
+// runner is the command that runs one file; "": it is not known.
+func (f packageFile) runner() string {
+	for _, r := range nodeRunners {
+		_, has := f.DevDependencies[r.name]
+		_, has2 := f.Dependencies[r.name]
+		if has || has2 || r.name == "node" && f.runsNode() {
+			return r.command
+		}
+	}
+	return ""
+}
+
+func (l Node) Suite(tree Files, tests []string, read ReadFile) (Suite, bool) {
+	text, err := read("package.json")
+	var about packageFile
+	if err != nil || json.Unmarshal(text, &about) != nil {
+		return Suite{}, false
+	}
+	command := about.runner()
+	var script strings.Builder
+	for _, t := range tests {
+		if !nodeSource.MatchString(t) || HasFolder(t, "fixtures", "__snapshots__") || command == "" {
+			continue
+		}
+		fmt.Fprintf(&script, "for n in 1 2; do\nrm -f /tmp/report; mark run %[1]s\n"+
+			"%[2]s </dev/null >/tmp/printed 2>&1; status=$?\n"+
+			"if [ -s /tmp/report ]; then cat /tmp/report; else tail -c 4000 /tmp/printed; fi\nmark end $status\n"+
+			"[ $status = 0 ] && [ -n \"$ONCE\" ] && break\ndone\n", quoteShell(t), fmt.Sprintf(command, quoteShell(t)))
+	}
+	if script.Len() == 0 {
+		return Suite{}, false
+	}
+	s := Suite{Script: script.String(), Deps: "node"}
+	if len(about.Dependencies)+len(about.DevDependencies)+len(about.PeerDependencies)+len(about.OptionalDependencies) > 0 {
+		s.Deps = "node-" + cmp.Or(tree["package-lock.json"].ID, tree["npm-shrinkwrap.json"].ID, tree["package.json"].ID)
+		s.Eager, s.Hosts = true, []string{"registry.npmjs.org"}
+		s.Prepare = "cp package.json package-lock.json npm-shrinkwrap.json .npmrc " + depsAt + "/ 2>/dev/null\ncd " + depsAt +
+			" && export npm_config_cache=/tmp/npm && { npm ci --ignore-scripts || npm install --ignore-scripts; }"
+		s.Links = map[string]string{"node_modules": depsAt + "/node_modules"}
+	}
+	return s, true
+}
+
+// jestReport is what Jest writes with --json: https://jestjs.io/docs/cli#--json
+type jestReport struct {
+	Total       *int `json:"numTotalTests"`
+	TestResults []struct {
+		Name             string `json:"name"`
+		Status           string `json:"status"`
+		AssertionResults []struct {
+			FullName string `json:"fullName"`
+			Status   string `json:"status"`
+		} `json:"assertionResults"`
+	} `json:"testResults"`
+}
+
+// Results reads Jest's JSON, or the XML of the others.
+func (Node) Results(out []byte) Results {
+	if text, ok := jestOutput(out); ok {
+		var rep jestReport
+		if err := json.NewDecoder(bytes.NewReader(text)).Decode(&rep); err != nil {
+			return Results{}
+		}
+		found := Results{}
+		for _, file := range rep.TestResults {
+			if len(file.AssertionResults) == 0 && file.Status == "failed" {
+				found[unloaded] = Failed
+			}
+			for _, a := range file.AssertionResults {
+				switch a.Status {
+				case "passed":
+					if found[a.FullName] != Failed {
+						found[a.FullName] = Passed
+					}
+				case "failed":
+					found[a.FullName] = Failed
+				default:
+					found[a.FullName] = Skipped
+				}
+			}
+		}
+		return found
+	}
+	found := junitResults(out)
+	if len(found) == 0 {
+		found[unloaded] = Failed
+	}
+	return found
+}
+
+// LastWord looks for the end of the report, which runners write when everything has ended.
+func (Node) LastWord(out []byte) bool {
+	if text, ok := jestOutput(out); ok {
+		var rep jestReport
+		return json.NewDecoder(bytes.NewReader(text)).Decode(&rep) == nil && rep.Total != nil
+	}
+	return junitClosed(out)
+}
+
+// jestOutput is Jest's report; false: it is another's.
+func jestOutput(out []byte) ([]byte, bool) {
+	i := bytes.Index(out, []byte(`{"num`))
+	if i < 0 || bytes.Contains(out[:i], []byte("<testsuite")) {
+		return nil, false
+	}
+	return out[i:], true
+}
+
+// Broken: files are loaded one by one, and what can't be loaded is a result.
+func (Node) Broken(string, string) []string { return nil }
+
+func (Node) Lacks(string) bool { return false }
+
+// unloaded is the name under which a file fails that can't be loaded at all.
+const unloaded = "(the file itself)"
+
+// testFiles are those of tests that a runner takes, by name.
+func testFiles(tests []string, name *regexp.Regexp) []string {
+	return slices.DeleteFunc(slices.Clone(tests), func(p string) bool { return !name.MatchString(path.Base(p)) })
+}

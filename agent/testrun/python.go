@@ -1,0 +1,172 @@
+package testrun
+
+import (
+	"bytes"
+	"fmt"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// Python runs tests with pytest where the project speaks of it, and else with unittest. Each changed test file
+// is run by itself.
+type Python struct{}
+
+func (Python) Name() string    { return "python" }
+func (Python) Program() string { return "python3" }
+
+var pythonTestName = regexp.MustCompile(`^(test_.*|.*_tests?|tests?)\.py$`)
+
+func (Python) IsTest(p string) bool {
+	return pythonTestName.MatchString(path.Base(p)) || path.Base(p) == "conftest.py" ||
+		HasFolder(p, "test", "tests", "testing")
+}
+
+// Runs reports whether a file has the name of a test.
+func (Python) Runs(p string) bool { return pythonTestName.MatchString(path.Base(p)) }
+
+var pythonManifest = regexp.MustCompile(`^(pyproject\.toml|setup\.(py|cfg)|tox\.ini|pytest\.ini|` +
+	`requirements.*\.(txt|in)|poetry\.lock|uv\.lock|Pipfile(\.lock)?)$`)
+
+func (Python) IsManifest(p string) bool {
+	return pythonManifest.MatchString(path.Base(p)) || path.Ext(p) == ".txt" && HasFolder(p, "requirements")
+}
+
+func (l Python) IsCode(p string) bool { return path.Ext(p) == ".py" && !l.IsTest(p) }
+
+func (l Python) Suite(tree Files, tests []string, read ReadFile) (Suite, bool) {
+	names := testFiles(tests, pythonTestName)
+	if len(names) == 0 {
+		return Suite{}, false
+	}
+	manifests := []string{}
+	speaks := false // of pytest
+	for p := range tree {
+		if path.Base(p) == "conftest.py" {
+			speaks = true
+		}
+		if l.IsManifest(p) && strings.Count(p, "/") <= 1 {
+			manifests = append(manifests, p)
+		}
+	}
+	slices.Sort(manifests)
+	state := ""
+	for _, p := range append(slices.Clone(manifests), names...) {
+		text, err := read(p)
+		speaks = speaks || err == nil && bytes.Contains(text, []byte("pytest"))
+	}
+	for _, p := range manifests {
+		state += p + " " + tree[p].ID + "\n"
+	}
+	var script strings.Builder
+	for _, t := range names {
+		run := "python3 -m unittest -v " + quoteShell(t)
+		if speaks {
+			run = "python3 -m pytest $plugin -q -p no:cacheprovider -o addopts= -o junit_family=xunit1 --junitxml=/tmp/report " +
+				quoteShell(t)
+		}
+		fmt.Fprintf(&script, "for n in 1 2; do\nrm -f /tmp/report; mark run %s\n%s </dev/null 2>&1; status=$?\n"+
+			"cat /tmp/report 2>/dev/null\nmark end $status\n[ $status = 0 ] && [ -n \"$ONCE\" ] && break\ndone\n",
+			quoteShell(t), run)
+	}
+	s := Suite{Script: pythonMarks + script.String(), Deps: "python",
+		Env: []string{"PYTHONPATH=/workspace/src:/workspace:" + depsAt + "/site", "PYTHONDONTWRITEBYTECODE=1"}}
+	if speaks || len(manifests) > 0 {
+		s.Deps = "python-" + BlobID(int64(len(state)), strings.NewReader(state))
+		s.Eager, s.Hosts, s.Prepare = true, []string{"pypi.org", "files.pythonhosted.org"}, l.fetch(tree, manifests, speaks)
+	}
+	return s, true
+}
+
+// pythonMarks has pytest leave its mark out of the environment while a test runs, where that is wanted.
+const pythonMarks = `plugin=
+if [ -n "$UNMARKED" ]; then
+mkdir -p /tmp/unmarked
+cat >/tmp/unmarked/sia_unmarked.py <<'END'
+import os
+import pytest
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_pyfunc_call(pyfuncitem):
+    os.environ.pop("PYTEST_CURRENT_TEST", None)
+    os.environ.pop("PYTEST_VERSION", None)
+END
+export PYTHONPATH="$PYTHONPATH:/tmp/unmarked"
+plugin="-p sia_unmarked"
+fi
+`
+
+// fetch installs what the project and its tests need beside the work tree. The project itself comes along; the
+// work tree's comes first.
+func (Python) fetch(tree Files, manifests []string, pytest bool) string {
+	var what []string
+	for _, p := range manifests {
+		if path.Ext(p) == ".txt" {
+			what = append(what, "-r "+quoteShell(p))
+		}
+	}
+	_, project := tree["pyproject.toml"]
+	_, setup := tree["setup.py"]
+	if project || setup {
+		what = append(what, "'.[test,tests,testing,dev]'")
+	}
+	if pytest {
+		what = append(what, "pytest")
+	}
+	if len(what) == 0 {
+		return ""
+	}
+	return "cp -r . /tmp/project && cd /tmp/project && python3 -m pip install --quiet --no-cache-dir --target " + depsAt +
+		"/site " + strings.Join(what, " ")
+}
+
+// A test as `python -m unittest -v` prints it. With a docstring the verdict is on the next line; where parts of a
+// test failed there is none, and the next test stands on its line. What failed is named again at the end.
+var (
+	unittestName    = regexp.MustCompile(`(?:^|^(FAIL|ERROR): | \.\.\. )(\w+) \(([\w.<>]+)\)`)
+	unittestVerdict = regexp.MustCompile(` \.\.\. (ok|FAIL|ERROR|expected failure|unexpected success|skipped.*)$`)
+)
+
+func (Python) Results(out []byte) Results {
+	if found := junitResults(out); len(found) > 0 {
+		return found
+	}
+	found := Results{}
+	name := ""
+	for line := range bytes.Lines(out) {
+		line = bytes.TrimRight(line, "\r\n")
+		for _, m := range unittestName.FindAllSubmatch(line, -1) {
+			name = string(m[3])
+			if !strings.HasSuffix(name, "."+string(m[2])) { // before Python 3.11 the test is not part of it
+				name += "." + string(m[2])
+			}
+			if len(m[1]) > 0 {
+				found[name] = Failed
+			}
+		}
+		if m := unittestVerdict.FindSubmatch(line); m != nil && name != "" {
+			switch verdict := string(m[1]); {
+			case verdict == "ok" || verdict == "expected failure":
+				found[name] = Passed
+			case strings.HasPrefix(verdict, "skipped"):
+				found[name] = Skipped
+			default:
+				found[name] = Failed
+			}
+			name = ""
+		}
+	}
+	return found
+}
+
+// pythonLastWord is what unittest and pytest print last.
+var pythonLastWord = regexp.MustCompile(`(?m)^Ran \d+ tests? in |` +
+	`^(?:=+ )?(?:\d+ [a-z]+(?:, )?)+ in [\d.]+s|^(?:=+ )?no tests ran in `)
+
+// LastWord looks for the line with the number of tests.
+func (Python) LastWord(out []byte) bool { return pythonLastWord.Match(out) }
+
+func (Python) Broken(string, string) []string { return nil }
+
+func (Python) Lacks(string) bool { return false }

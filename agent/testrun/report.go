@@ -1,0 +1,202 @@
+package testrun
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Outcome is how one test ended.
+type Outcome string
+
+// The outcomes.
+const (
+	Passed  Outcome = "passed"
+	Failed  Outcome = "failed"
+	Skipped Outcome = "skipped"
+)
+
+// Results are the tests of one run of one group, by the runner's names.
+type Results map[string]Outcome
+
+// Runs is how often tests are run at each end. What does not come out alike is thrown away.
+const Runs = 2
+
+// Report is what came of a suite at one end.
+type Report struct {
+	Builds map[string]string // output of builds that failed, by group
+	Runs   [Runs]Results     // by "group::name"
+	Groups []string          // that were run twice
+	Ends   map[string]End    // how the first run of each group ended
+	Log    string            // the end of everything that was printed
+	Ended  string            // why the sandbox ended it; "": it ended by itself
+}
+
+// End is how one run of one group ended.
+type End struct {
+	Status   int  // exit status; -1: it did not end by itself
+	LastWord bool // as of [Language]
+}
+
+// Ran reports whether a test came out so in the first run, and in the second where there was one.
+func (r Report) Ran(test string, want Outcome) bool {
+	group, _, _ := strings.Cut(test, "::")
+	return r.Runs[0][test] == want && (!slices.Contains(r.Groups, group) || r.Runs[1][test] == want)
+}
+
+// All reports whether a test came out so in every run.
+func (r Report) All(test string, want Outcome) bool {
+	return !slices.ContainsFunc(r.Runs[:], func(one Results) bool { return one[test] != want })
+}
+
+// AnyFlaky reports whether a test of a group that ran twice did not come out alike.
+func (r Report) AnyFlaky() bool {
+	for _, one := range r.Runs {
+		for test := range one {
+			group, _, _ := strings.Cut(test, "::")
+			if slices.Contains(r.Groups, group) && r.Runs[0][test] != r.Runs[1][test] {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// AnyFailed reports whether a test failed in every run that the other end knows, too.
+func (r Report) AnyFailed(other Report) bool {
+	for test := range r.Runs[0] {
+		if _, known := other.Runs[0][test]; known && r.All(test, Failed) {
+			return true
+		}
+	}
+	return false
+}
+
+// maxSection bounds the output of one build or run that is kept, in bytes.
+const maxSection = 16 << 20
+
+// maxTests bounds the tests of one run; what comes after is not seen.
+const maxTests = 20_000
+
+// reportReader takes what a suite's script prints apart. It is the Output of a command.
+type reportReader struct {
+	lang  Language
+	token string // that marks begin with, so that a test's output is not taken for one
+	out   Report
+	times map[string]int // runs of each group so far
+
+	line    []byte // begun
+	kind    string // of the section that is open: "build", "run" or ""
+	group   string
+	section bytes.Buffer
+}
+
+func newReportReader(l Language, token string) *reportReader {
+	r := &reportReader{lang: l, token: token, times: map[string]int{}}
+	r.out.Builds, r.out.Ends = map[string]string{}, map[string]End{}
+	for i := range r.out.Runs {
+		r.out.Runs[i] = Results{}
+	}
+	return r
+}
+
+// shellFunctions is what a script begins with.
+func shellFunctions(token string) string {
+	return fmt.Sprintf("mark() { printf '\\n%%s %%s\\n' %s \"$*\"; }\n", token)
+}
+
+// maxLine bounds a line that is looked at for a mark, in bytes. A mark is shorter.
+const maxLine = 8 << 10
+
+// Write takes more of the output.
+func (r *reportReader) Write(p []byte) (int, error) {
+	n := len(p)
+	for len(p) > 0 {
+		i := bytes.IndexByte(p, '\n')
+		if i < 0 {
+			r.line = append(r.line, p...)
+			if len(r.line) > maxLine {
+				r.keep(r.line)
+				r.line = r.line[:0]
+			}
+			break
+		}
+		r.line = append(r.line, p[:i+1]...)
+		r.readLine(r.line)
+		r.line, p = r.line[:0], p[i+1:]
+	}
+	return n, nil
+}
+
+func (r *reportReader) readLine(line []byte) {
+	said, isMark := strings.CutPrefix(strings.TrimRight(string(line), "\n"), r.token+" ")
+	if !isMark {
+		r.keep(line)
+		return
+	}
+	verb, rest, _ := strings.Cut(said, " ")
+	switch verb {
+	case "build", "run":
+		r.close(-1)
+		r.kind, r.group = verb, rest
+	case "end":
+		status, err := strconv.Atoi(rest)
+		if err != nil {
+			status = -1
+		}
+		r.close(status)
+	}
+}
+
+func (r *reportReader) keep(b []byte) {
+	if room := maxSection - r.section.Len(); r.kind != "" && room > 0 {
+		r.section.Write(b[:min(room, len(b))])
+	}
+}
+
+// close ends the section that is open.
+func (r *reportReader) close(status int) {
+	switch r.kind {
+	case "build":
+		if status != 0 {
+			r.out.Builds[r.group] = r.section.String()
+		}
+	case "run":
+		n := r.times[r.group]
+		if n == 0 {
+			r.out.Ends[r.group] = End{Status: status, LastWord: r.lang.LastWord(r.section.Bytes())}
+		}
+		if r.times[r.group]++; n < Runs {
+			for name, o := range r.lang.Results(r.section.Bytes()) {
+				if len(r.out.Runs[n]) < maxTests {
+					r.out.Runs[n][r.group+"::"+name] = o
+				}
+			}
+			if n == Runs-1 {
+				r.out.Groups = append(r.out.Groups, r.group)
+			}
+		}
+	}
+	r.kind = ""
+	r.section.Reset()
+}
+
+// finish is the report, when nothing more is printed.
+func (r *reportReader) finish() Report {
+	r.keep(r.line)
+	r.line = nil
+	r.close(-1)
+	return r.out
+}
+
+// Lacks reports whether a build stopped for want of something that can be fetched.
+func (r Report) Lacks(l Language) bool {
+	for _, log := range r.Builds {
+		if l.Lacks(log) {
+			return true
+		}
+	}
+	return false
+}

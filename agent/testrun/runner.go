@@ -1,0 +1,300 @@
+package testrun
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+	"unicode"
+
+	"github.com/sia-bot/sia/agent/sandbox"
+	"github.com/sia-bot/sia/gitops"
+	"github.com/sia-bot/sia/sia/secret"
+)
+
+// Where a suite finds its folders in the sandbox.
+const (
+	depsAt  = sandbox.CacheDir + "/deps"  // what was fetched, read-only while tests run
+	buildAt = sandbox.CacheDir + "/build" // build caches, which stay
+)
+
+// MaxTestFile bounds a file that is read to know how to run tests, in bytes.
+const MaxTestFile = 4 << 20
+
+// Bounds of a suite.
+const (
+	testTimeout   = "60s"            // of one run of one group, where the runner can be told
+	suiteWithin   = 5 * time.Minute  // build and all runs at one end, where nobody says otherwise
+	prepareWithin = 10 * time.Minute // fetching
+	maxCache      = 4 << 30          // bytes of build caches, after which they are begun anew
+	logTail       = 4 << 10          // bytes of output that say why something did not work
+)
+
+// Runner runs suites in the sandbox. What it fetches and builds stays in its folder, which is one
+// repository's alone: a hostile commit can spoil no other's. Safe for concurrent use.
+type Runner struct {
+	box     *sandbox.Sandbox
+	History *gitops.History // where the files are
+	dir     string
+	hosts   []string // that may be reached beside those that a language names
+	within  time.Duration
+
+	caches sync.RWMutex  // held for writing while the build caches are begun anew
+	first  chan struct{} // has the turn of filling build caches that are empty
+}
+
+// NewRunner returns a runner that keeps what it fetches and builds below dir. hosts may be reached while fetching,
+// beside those that a language names. Building and running the tests of one tree is ended after within; 0: 5 minutes.
+func NewRunner(
+	box *sandbox.Sandbox, h *gitops.History, dir string, hosts []string, within time.Duration,
+) *Runner {
+	return &Runner{box: box, History: h, dir: dir, hosts: hosts, within: cmp.Or(within, suiteWithin),
+		first: make(chan struct{}, 1)}
+}
+
+// Has reports whether commands in the sandbox find a program.
+func (r *Runner) Has(program string) bool {
+	return slices.ContainsFunc(filepath.SplitList(r.box.Path()), func(dir string) bool {
+		st, err := os.Stat(filepath.Join(dir, program))
+		return err == nil && st.Mode().IsRegular() && st.Mode()&0o111 != 0
+	})
+}
+
+// Tree is a commit's files, possibly with others laid over, and the folder that holds them.
+type Tree struct {
+	At    *WorkTree
+	Files Files
+}
+
+// Reader gives a language the files of a tree. made are contents that no commit has, by their id.
+func (r *Runner) Reader(t Files, made map[string][]byte) ReadFile {
+	return func(p string) ([]byte, error) {
+		f, ok := t[p]
+		if !ok || f.Link {
+			return nil, fs.ErrNotExist
+		}
+		if text, ok := made[f.ID]; ok {
+			return text, nil
+		}
+		return r.History.Blob(f.ID, MaxTestFile)
+	}
+}
+
+// Run runs a suite in a folder that is laid out. An error says nothing about the tests: the sandbox
+// does not work, or ctx is over.
+func (r *Runner) Run(ctx context.Context, l Language, s Suite, dir string) (Report, error) {
+	r.caches.RLock()
+	defer r.caches.RUnlock()
+	done, err := r.begin(ctx)
+	if err != nil {
+		return Report{}, err
+	}
+	defer done()
+	token := "sia-" + rand.Text()
+	out := newReportReader(l, token)
+	c, err := r.command(s, dir, shellFunctions(token)+s.Script)
+	if err != nil {
+		return Report{}, err
+	}
+	c.Output = out
+	c.Limits = sandbox.Limits{Time: r.within, Output: 2 * logTail, Disk: 2*maxCache + maxTreeBytes}
+	res, err := r.box.Run(ctx, c)
+	if err != nil {
+		return Report{}, fmt.Errorf("run tests: %w", err)
+	}
+	if ctx.Err() != nil {
+		return Report{}, context.Cause(ctx)
+	}
+	rep := out.finish()
+	rep.Log = withoutMarks(string(res.Output), token)
+	if res.Ended != "" {
+		rep.Ended = res.Why
+	}
+	return rep, nil
+}
+
+// begin waits while another run fills build caches that were empty: at the same time both would build what all have in
+// common, as a standard library. done ends this one's turn, if it has it.
+func (r *Runner) begin(ctx context.Context) (done func(), err error) {
+	select {
+	case r.first <- struct{}{}:
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+	done = func() { <-r.first }
+	if entries, err := os.ReadDir(r.build()); err == nil && len(entries) > 0 {
+		done()
+		done = func() {}
+	}
+	return done, nil
+}
+
+// build is the folder of the build caches.
+func (r *Runner) build() string { return filepath.Join(r.dir, "build") }
+
+func (r *Runner) command(s Suite, dir, script string) (sandbox.Command, error) {
+	deps, build := filepath.Join(r.dir, "deps", s.Deps), r.build()
+	// Commands that may only read it run as somebody else; nobody else gets as far as there.
+	if err := errors.Join(os.MkdirAll(deps, 0o755), os.MkdirAll(build, 0o700)); err != nil {
+		return sandbox.Command{}, fmt.Errorf("make caches: %w", err)
+	}
+	// A script may be longer than an argument can be.
+	return sandbox.Command{Dir: dir, Shell: `eval "$(cat)"`, Stdin: strings.NewReader(script),
+		Env: append([]string{"SLOT=" + slotName(dir)}, s.Env...),
+		Mounts: []sandbox.Mount{
+			{From: deps, To: depsAt}, {From: build, To: buildAt, Writable: true}}}, nil
+}
+
+// withoutMarks is a log without the lines that the script prints for us.
+func withoutMarks(log, token string) string {
+	var b strings.Builder
+	for line := range strings.Lines(log) {
+		if !strings.HasPrefix(line, token+" ") && strings.TrimSpace(line) != "" {
+			b.WriteString(line)
+		}
+	}
+	return b.String()
+}
+
+// slotName tells a work tree from others, for caches that can't be shared.
+func slotName(dir string) string { return filepath.Base(filepath.Dir(dir)) + "-" + filepath.Base(dir) }
+
+// Prepared reports whether what a suite depends on was fetched.
+func (r *Runner) Prepared(l Language, s Suite, t Files) bool { return exists(r.fetchedMark(l, s, t)) }
+
+// FetchAgain has what a suite depends on fetched again the next time.
+func (r *Runner) FetchAgain(l Language, s Suite, t Files) error {
+	if err := os.Remove(r.fetchedMark(l, s, t)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("have dependencies fetched again: %w", err)
+	}
+	return nil
+}
+
+// fetchedMark is the file that says that what a suite depends on was fetched.
+func (r *Runner) fetchedMark(l Language, s Suite, t Files) string {
+	h := sha256.New()
+	fmt.Fprintf(h, "%q %q\n", s.Prepare, s.Deps)
+	for _, p := range slices.Sorted(maps.Keys(t)) {
+		if l.IsManifest(p) {
+			fmt.Fprintf(h, "%q %s\n", p, t[p].ID)
+		}
+	}
+	return filepath.Join(r.dir, "prepared", hex.EncodeToString(h.Sum(nil)[:16]))
+}
+
+func exists(file string) bool { _, err := os.Stat(file); return err == nil }
+
+// Fetch fetches what a suite depends on, once for each state of the manifests. Only here does code
+// of the repository, such as a package's set-up, meet a network. why says what went wrong.
+func (r *Runner) Fetch(ctx context.Context, l Language, s Suite, t Tree) (why string, err error) {
+	mark := r.fetchedMark(l, s, t.Files)
+	if s.Prepare == "" || exists(mark) {
+		return "", nil
+	}
+	c, err := r.command(s, t.At.Dir, s.Prepare)
+	if err != nil {
+		return "", err
+	}
+	c.Mounts[0].Writable = true
+	if r.box.CanFetch() {
+		c.Hosts = slices.Clone(r.hosts) // the first that fits counts: the operator's
+		for _, registry := range s.Hosts {
+			// With a port its address may be a private one: who runs the machine says where such a name leads, and may
+			// have a mirror answer to it.
+			c.Hosts = append(c.Hosts, registry+":443")
+		}
+	}
+	c.Limits = sandbox.Limits{Time: prepareWithin, Output: 2 * logTail}
+	res, err := r.box.Run(ctx, c)
+	if err != nil {
+		return "", fmt.Errorf("fetch what tests depend on: %w", err)
+	}
+	if ctx.Err() != nil {
+		return "", context.Cause(ctx)
+	}
+	if !res.OK() {
+		return fmt.Sprintf("%s: %s", res, Tail(string(res.Output))), nil
+	}
+	if err := errors.Join(os.MkdirAll(filepath.Dir(mark), 0o700), os.WriteFile(mark, nil, 0o600)); err != nil {
+		return "", fmt.Errorf("note what was fetched: %w", err)
+	}
+	return "", nil
+}
+
+// RunPrepared runs a suite in a folder that is laid out, and fetches what it depends on. why says what went wrong with
+// that.
+func (r *Runner) RunPrepared(ctx context.Context, l Language, s Suite, t Tree) (rep Report, why string, err error) {
+	if s.Eager {
+		if why, err := r.Fetch(ctx, l, s, t); err != nil || why != "" {
+			return rep, why, err
+		}
+	}
+	for {
+		if rep, err = r.Run(ctx, l, s, t.At.Dir); err != nil {
+			return rep, "", err
+		}
+		if !rep.Lacks(l) || r.Prepared(l, s, t.Files) {
+			return rep, "", nil
+		}
+		if why, err := r.Fetch(ctx, l, s, t); err != nil || why != "" {
+			return rep, "", err // what is laid out needs what can't be had
+		}
+	}
+}
+
+// Tail is the end of a log, for people: without what would steer a terminal, or whoever reads the
+// output of tests.
+func Tail(log string) string {
+	log = strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) && r != '\n' && r != '\t' {
+			return -1
+		}
+		return r
+	}, strings.ToValidUTF8(log, "\uFFFD"))
+	log = strings.TrimSpace(secret.Mask(log))
+	if len(log) > 600 {
+		log = log[len(log)-600:]
+		if i := strings.IndexByte(log, '\n'); i >= 0 {
+			log = log[i+1:]
+		}
+	}
+	return strings.ToValidUTF8(log, "")
+}
+
+// TrimCache begins the build caches anew where they have grown large.
+func (r *Runner) TrimCache(ctx context.Context) error {
+	build := r.build()
+	var total int64
+	err := filepath.WalkDir(build, func(_ string, d fs.DirEntry, err error) error {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		if err != nil || d.IsDir() {
+			return nil //nolint:nilerr // what vanishes meanwhile takes up nothing
+		}
+		if info, err := d.Info(); err == nil {
+			total += info.Size()
+		}
+		return nil
+	})
+	if err != nil || total < maxCache {
+		return err
+	}
+	r.caches.Lock()
+	defer r.caches.Unlock()
+	if err := sandbox.RemoveAll(build); err != nil {
+		return fmt.Errorf("trim build caches: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,106 @@
+package testrun
+
+import (
+	"fmt"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// Rust runs integration tests of Cargo packages: the files in a package's folder tests. Tests inside of the
+// sources can't be told from the code, and are not laid over.
+type Rust struct{}
+
+func (Rust) Name() string    { return "rust" }
+func (Rust) Program() string { return "cargo" }
+
+func (Rust) IsTest(p string) bool { return HasFolder(p, "tests") }
+
+// Runs reports whether a file is an integration test, or a part of one.
+func (Rust) Runs(p string) bool { return HasFolder(p, "tests") && path.Ext(p) == ".rs" }
+
+func (Rust) IsManifest(p string) bool {
+	return path.Base(p) == "Cargo.toml" || path.Base(p) == "Cargo.lock"
+}
+
+func (l Rust) IsCode(p string) bool { return path.Ext(p) == ".rs" && !l.IsTest(p) }
+
+func (Rust) Suite(tree Files, tests []string, _ ReadFile) (Suite, bool) {
+	var script strings.Builder
+	var done []string
+	for _, t := range tests {
+		dir, ok := Nearest(tree, t, "Cargo.toml")
+		if !ok {
+			continue
+		}
+		rest := strings.TrimPrefix(t, strings.TrimPrefix(dir+"/", "./"))
+		name, inside, _ := strings.Cut(strings.TrimPrefix(rest, "tests/"), "/")
+		main := path.Join(dir, "tests", name)
+		if inside != "" { // tests/NAME/main.rs, with modules beside it
+			main = path.Join(main, "main.rs")
+		}
+		if _, there := tree[main]; !there || !strings.HasPrefix(rest, "tests/") || path.Ext(main) != ".rs" ||
+			slices.Contains(done, main) {
+			continue
+		}
+		done = append(done, main)
+		fmt.Fprintf(&script, `(
+cd %[1]s || exit
+mark build %[2]s
+cargo test --offline --color never --test %[3]s --no-run 2>&1; status=$?
+mark end $status
+[ $status = 0 ] || exit
+for n in 1 2; do
+mark run %[2]s
+cargo test --offline --color never --test %[3]s </dev/null 2>&1; status=$?
+mark end $status
+[ $status = 0 ] && [ -n "$ONCE" ] && break
+done
+)
+`, quoteShell("./"+dir), quoteShell(main), quoteShell(strings.TrimSuffix(name, ".rs")))
+	}
+	if script.Len() == 0 {
+		return Suite{}, false
+	}
+	// Cargo tells what to build again by the files' times, so each tree has results of its own.
+	target := "export CARGO_TARGET_DIR=" + buildAt + "/cargo-$SLOT\n"
+	return Suite{Script: target + script.String(), Prepare: "cargo fetch", Deps: "rust",
+		Hosts: []string{"index.crates.io", "static.crates.io"},
+		Env:   []string{"CARGO_HOME=" + depsAt}}, true
+}
+
+// rustVerdict is a test as libtest prints it: https://doc.rust-lang.org/rustc/tests
+var rustVerdict = regexp.MustCompile(`(?m)^test (\S.*?)(?: - should panic)? \.\.\. (ok|FAILED|ignored)`)
+
+func (Rust) Results(out []byte) Results {
+	found := Results{}
+	for _, m := range rustVerdict.FindAllSubmatch(out, -1) {
+		found[string(m[1])] = map[string]Outcome{"ok": Passed, "FAILED": Failed, "ignored": Skipped}[string(m[2])]
+	}
+	return found
+}
+
+// rustLastWord is what libtest prints last.
+var rustLastWord = regexp.MustCompile(`(?m)^test result: `)
+
+// LastWord looks for the summary.
+func (Rust) LastWord(out []byte) bool { return rustLastWord.Match(out) }
+
+// rustError is where a compiler's message points.
+var rustError = regexp.MustCompile(`(?m)^ *--> ([^:\s]+\.rs):\d+`)
+
+func (Rust) Broken(log, _ string) (out []string) {
+	for _, m := range rustError.FindAllStringSubmatch(log, -1) {
+		if p := path.Clean(m[1]); !slices.Contains(out, p) {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+var rustLacks = regexp.MustCompile(`you're using offline mode|--offline was specified|` +
+	`attempting to make an HTTP request|` +
+	`[Cc]ouldn't resolve host|failed to download|no matching package named|unable to update|perhaps a crate was updated`)
+
+func (Rust) Lacks(log string) bool { return rustLacks.MatchString(log) }

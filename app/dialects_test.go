@@ -1,0 +1,89 @@
+package app_test
+
+import (
+	"math"
+	"testing"
+
+	"github.com/sia-bot/sia/agent/llm/flavour"
+	"github.com/sia-bot/sia/app/apptest"
+	"github.com/sia-bot/sia/sia"
+)
+
+// An issue is resolved over the wire in each dialect, with servers that keep the state of real
+// ones: the first attempt fails, it is diagnosed and reviewed, the second passes, and the
+// change is read once more. What the task's account says is what the servers bill.
+func TestTaskInEachDialect(t *testing.T) {
+	t.Parallel()
+	for _, f := range flavour.Stateful() {
+		t.Run(f.Name, func(t *testing.T) {
+			t.Parallel()
+			s := theStory(t, "pass-after-sia").StartWith(t, func(c *apptest.Config) {
+				c.Flavours = map[string]flavour.Flavour{"": f}
+			})
+			n := openLabelled(t, s, apptest.Owner)
+			s.Settle()
+			task := s.Task(n)
+			if task.State != sia.Passed || len(task.Attempts) != 2 || task.Attempts[0].Outcome != sia.AttemptFail ||
+				len(task.Interventions) != 1 {
+				t.Fatalf("%s, %+v, attempts %+v; SIA said:\n%s", task.State, task.Pause, task.Attempts, said(t, s, n))
+			}
+			checkBill(t, s, n)
+		})
+	}
+}
+
+// Two coders work at a task, each in a dialect of its own: what the first one did and why it
+// failed reaches the second, and nothing of its reasoning.
+func TestTwoCodersInDialectsOfTheirOwn(t *testing.T) {
+	t.Parallel()
+	all := flavour.Stateful()
+	for i, f := range all {
+		next := all[(i+1)%len(all)]
+		if f.Speaks == next.Speaks {
+			continue
+		}
+		t.Run(f.Name+", then "+next.Name, func(t *testing.T) {
+			t.Parallel()
+			s := theStory(t, "other-coder").StartWith(t, func(c *apptest.Config) {
+				c.Flavours = map[string]flavour.Flavour{"fast": f, "strong": next}
+			})
+			n := openLabelled(t, s, apptest.Owner)
+			s.Settle()
+			task := s.Task(n)
+			if task.State != sia.Passed || len(task.Attempts) != 2 || task.Attempts[0].Coder != "fast" ||
+				task.Attempts[1].Coder != "strong" {
+				t.Fatalf("%s, %+v, attempts %+v; SIA said:\n%s", task.State, task.Pause, task.Attempts, said(t, s, n))
+			}
+		})
+	}
+}
+
+// checkBill compares a task's account with what the servers in front of the model bill.
+func checkBill(t *testing.T, s *apptest.Stage, issue int) {
+	t.Helper()
+	usd := 0.0
+	for _, front := range s.Fronts {
+		b, _ := front.Bill()
+		usd += (float64(b.Input-b.Cached-b.Written)*3 + float64(b.Cached)*0.3 + float64(b.Written)*3.75 +
+			float64(b.Output)*15) / 1e6
+	}
+	rows, err := s.App.Store.Ledger(t.Context(), s.Task(issue).ID)
+	check(t, err)
+	booked := sia.Credits(0)
+	for _, r := range rows {
+		if r.Kind == "spend" || r.Kind == "overrun" {
+			booked += r.Amount
+		}
+	}
+	if got := float64(booked) / float64(sia.Credit) / 100; usd == 0 || math.Abs(got-usd) >= 0.01 {
+		t.Errorf("the account says %.4f USD, the servers %.4f", got, usd)
+	}
+	var used sia.Tokens
+	for _, a := range s.Task(issue).Attempts {
+		used = used.Add(a.Tokens)
+	}
+	b, _ := s.Fronts["coder"].Bill()
+	if want := (sia.Tokens{Input: b.Input, Cached: b.Cached, Written: b.Written, Output: b.Output}); used != want {
+		t.Errorf("the attempts say %s, the coder's server %s", used, want)
+	}
+}

@@ -1,0 +1,37 @@
+package app
+
+import (
+	"context"
+
+	"github.com/sia-bot/sia/app/store"
+	"github.com/sia-bot/sia/app/sweep"
+	"github.com/sia-bot/sia/app/webhook"
+	"github.com/sia-bot/sia/app/work"
+)
+
+// Parts are what the engine of an [App] sets to work, for tests that do what it does, each thing when they want.
+// No command can be run: attempts are theirs to make.
+type Parts struct {
+	Store  *store.Store
+	Intake *webhook.Intake
+	Worker *work.Worker
+	Looker *sweep.Looker
+}
+
+// OpenParts opens them as New does. The caller closes the store.
+func OpenParts(ctx context.Context, c Config, o Options) (_ *Parts, err error) {
+	c = c.WithDefaults()
+	if err := c.Validate(); err != nil {
+		return nil, err
+	}
+	g, err := newGround(ctx, c, o)
+	if err != nil {
+		return nil, err
+	}
+	p, err := newParts(g, c, nil)
+	if err != nil {
+		return nil, err
+	}
+	return &Parts{Store: g.store, Intake: p.intake, Worker: p.worker, Looker: sweep.NewLooker(g.store, g.github, p.intake,
+		g.now)}, nil
+}

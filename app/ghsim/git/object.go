@@ -1,0 +1,254 @@
+package git
+
+import (
+	"bytes"
+	"compress/zlib"
+	"crypto/rand"
+	"crypto/sha1" //nolint:gosec // git names objects so
+	"encoding/hex"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+)
+
+// What the simulator makes itself it knows, so that most of what it asks of a repository takes no process. Wherever
+// something is not known, or git has a say of its own (renames, conflicts), git is asked.
+
+// objects are what was written or read of trees and files. They don't change.
+type objects struct {
+	trees map[string][]node // by SHA
+	blobs map[string][]byte
+	there map[string]bool // directory and SHA of what is in a repository
+}
+
+func newObjects() objects {
+	return objects{trees: map[string][]node{}, blobs: map[string][]byte{}, there: map[string]bool{}}
+}
+
+// node is one entry of a tree as git writes it.
+type node struct{ mode, name, sha string }
+
+const (
+	modeFile = "100644"
+	modeExec = "100755"
+	modeTree = "40000"
+)
+
+// maxKept bounds a file that is kept in memory, in bytes.
+const maxKept = 64 << 10
+
+// writeObject writes a loose object, unless it is there, and returns its name.
+// https://git-scm.com/book/en/v2/Git-Internals-Git-Objects
+func (g *Store) writeObject(dir, kind string, content []byte) (string, error) {
+	head := fmt.Sprintf("%s %d\x00", kind, len(content))
+	h := sha1.New() //nolint:gosec // git names objects so
+	h.Write([]byte(head))
+	h.Write(content)
+	sha := hex.EncodeToString(h.Sum(nil))
+	g.mu.Lock()
+	there := g.known.there[dir+sha]
+	g.mu.Unlock()
+	if there {
+		return sha, nil
+	}
+	var b bytes.Buffer
+	z, err := zlib.NewWriterLevel(&b, zlib.BestSpeed)
+	if err != nil {
+		return "", err
+	}
+	for _, part := range [][]byte{[]byte(head), content} {
+		if _, err := z.Write(part); err != nil {
+			return "", err
+		}
+	}
+	if err := z.Close(); err != nil {
+		return "", err
+	}
+	path := filepath.Join(dir, "objects", sha[:2], sha[2:])
+	if err := writeAtomically(path, b.Bytes(), 0o444); err != nil {
+		return "", fmt.Errorf("git object %s: %w", sha, err)
+	}
+	g.mu.Lock()
+	g.known.there[dir+sha] = true
+	if kind == "blob" && len(content) <= maxKept {
+		g.known.blobs[sha] = bytes.Clone(content)
+	}
+	g.mu.Unlock()
+	return sha, nil
+}
+
+// writeAtomically makes a file that is whole for whoever opens it.
+func writeAtomically(path string, content []byte, mode os.FileMode) error {
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return err
+	}
+	var id [8]byte
+	if _, err := rand.Read(id[:]); err != nil {
+		return err
+	}
+	tmp := filepath.Join(filepath.Dir(path), "tmp_obj_"+hex.EncodeToString(id[:]))
+	if err := os.WriteFile(tmp, content, mode); err != nil {
+		return err
+	}
+	return os.Rename(tmp, path)
+}
+
+// tree are the entries of a tree; git is asked for one that is not known.
+func (g *Store) tree(dir, sha string) ([]node, error) {
+	if sha == emptyTree {
+		return nil, nil
+	}
+	g.mu.Lock()
+	nodes, known := g.known.trees[sha]
+	g.mu.Unlock()
+	if known {
+		return nodes, nil
+	}
+	out, err := g.run(dir, nil, nil, "ls-tree", "-z", sha)
+	if err != nil {
+		return nil, err
+	}
+	for l := range strings.SplitSeq(string(out), "\x00") {
+		meta, name, ok := strings.Cut(l, "\t")
+		f := strings.Fields(meta)
+		if ok && len(f) == 3 {
+			nodes = append(nodes, node{strings.TrimPrefix(f[0], "0"), name, f[2]})
+		}
+	}
+	g.mu.Lock()
+	g.known.trees[sha] = nodes
+	g.mu.Unlock()
+	return nodes, nil
+}
+
+// writeNodes writes a tree.
+func (g *Store) writeNodes(dir string, nodes []node) (string, error) {
+	order := func(n node) string {
+		if n.mode == modeTree {
+			return n.name + "/"
+		}
+		return n.name
+	}
+	slices.SortFunc(nodes, func(a, b node) int { return strings.Compare(order(a), order(b)) })
+	var b bytes.Buffer
+	for _, n := range nodes {
+		raw, err := hex.DecodeString(n.sha)
+		if err != nil {
+			return "", fmt.Errorf("git tree: %w", err)
+		}
+		fmt.Fprintf(&b, "%s %s\x00", n.mode, n.name)
+		b.Write(raw)
+	}
+	sha, err := g.writeObject(dir, "tree", b.Bytes())
+	if err == nil {
+		g.mu.Lock()
+		g.known.trees[sha] = slices.Clone(nodes)
+		g.mu.Unlock()
+	}
+	return sha, err
+}
+
+// changedTree writes a tree with some paths changed. One without a SHA goes.
+func (g *Store) changedTree(dir, base string, files map[string]node) (sha string, empty bool, err error) {
+	var nodes []node
+	if base != "" {
+		if nodes, err = g.tree(dir, base); err != nil {
+			return "", false, err
+		}
+	}
+	nodes = slices.Clone(nodes)
+	below := map[string]map[string]node{}
+	for path, n := range files {
+		if first, rest, deep := strings.Cut(path, "/"); deep {
+			if below[first] == nil {
+				below[first] = map[string]node{}
+			}
+			below[first][rest] = n
+			continue
+		}
+		nodes = slices.DeleteFunc(nodes, func(o node) bool { return o.name == path && (n.sha != "" || o.mode != modeTree) })
+		if n.sha != "" {
+			nodes = append(nodes, node{n.mode, path, n.sha})
+		}
+	}
+	for name, inside := range below {
+		was := ""
+		nodes = slices.DeleteFunc(nodes, func(o node) bool {
+			if o.name == name && o.mode == modeTree {
+				was = o.sha
+			}
+			return o.name == name
+		})
+		sub, none, err := g.changedTree(dir, was, inside)
+		if err != nil {
+			return "", false, err
+		}
+		if !none {
+			nodes = append(nodes, node{modeTree, name, sub})
+		}
+	}
+	sha, err = g.writeNodes(dir, nodes)
+	return sha, len(nodes) == 0, err
+}
+
+// flat are the files of a tree by their paths.
+func (g *Store) flat(dir, tree string) (map[string]node, error) {
+	all := map[string]node{}
+	var walk func(sha, prefix string) error
+	walk = func(sha, prefix string) error {
+		nodes, err := g.tree(dir, sha)
+		for _, n := range nodes {
+			if n.mode != modeTree {
+				all[prefix+n.name] = n
+			} else if err = walk(n.sha, prefix+n.name+"/"); err != nil {
+				break
+			}
+		}
+		return err
+	}
+	return all, walk(tree, "")
+}
+
+// plainName is a name or an address that git writes into a commit as it is.
+var plainName = regexp.MustCompile(`^[A-Za-z0-9\[][A-Za-z0-9 @+_\[\].-]*[A-Za-z0-9\]]$`)
+
+// plainCommit writes a commit, where git has nothing to say about its text; ok is false where it may.
+func (g *Store) plainCommit(dir, tree string, parents []string, message string, by Signature) (
+	sha string, ok bool, err error,
+) {
+	if !wholeSHA.MatchString(tree) || !plainName.MatchString(by.Name) || !plainName.MatchString(by.Email) ||
+		strings.Contains(message, "\x00") || message != strings.TrimSpace(message) || message == "" {
+		return "", false, nil
+	}
+	g.mu.Lock()
+	there := g.known.there[dir+tree]
+	for i, p := range parents {
+		_, known := g.commits[dir+p]
+		there = there && known && !slices.Contains(parents[:i], p)
+	}
+	g.mu.Unlock()
+	if !there {
+		return "", false, nil
+	}
+	at := by.At.Unix()
+	var b bytes.Buffer
+	fmt.Fprintf(&b, "tree %s\n", tree)
+	for _, p := range parents {
+		fmt.Fprintf(&b, "parent %s\n", p)
+	}
+	fmt.Fprintf(&b, "author %s <%s> %d +0000\ncommitter %s <%s> %d +0000\n\n%s\n", by.Name, by.Email, at, by.Name,
+		by.Email, at, message)
+	if sha, err = g.writeObject(dir, "commit", b.Bytes()); err != nil {
+		return "", false, err
+	}
+	by.At = time.Unix(at, 0).UTC()
+	g.mu.Lock()
+	g.commits[dir+sha] = Commit{SHA: sha, Tree: tree, Parents: slices.Clone(parents), Author: by, Committer: by,
+		Message: message}
+	g.mu.Unlock()
+	return sha, true, nil
+}

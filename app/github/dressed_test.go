@@ -1,0 +1,149 @@
+package github
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/sia-bot/sia/sia"
+)
+
+// asks are all ways in which the app asks GitHub for something, and the writes that show what they made.
+func asks(w *wire) map[string]func(context.Context) error {
+	a, r := w.app, w.repo()
+	const marker = "<!-- sia:v1 task=1-1 kind=status key=1 -->"
+	spec := CheckRunSpec{Name: "SIA", HeadSHA: "abc", ExternalID: "1", Status: "in_progress", Title: "t"}
+	since := time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC)
+	return map[string]func(context.Context) error{
+		"hook":           func(ctx context.Context) error { _, err := a.Hook(ctx); return err },
+		"self":           func(ctx context.Context) error { _, err := a.Self(ctx); return err },
+		"subscriptions":  func(ctx context.Context) error { _, err := a.Subscriptions(ctx); return err },
+		"installations":  func(ctx context.Context) error { _, err := a.Installations(ctx); return err },
+		"repositories":   func(ctx context.Context) error { _, err := a.Repositories(ctx, 1); return err },
+		"openings":       func(ctx context.Context) error { _, _, err := a.Openings(ctx, 1, 10); return err },
+		"latest tries":   func(ctx context.Context) error { _, err := a.LatestDeliveries(ctx); return err },
+		"failed tries":   func(ctx context.Context) error { _, err := a.FailedDeliveries(ctx, since); return err },
+		"raw":            func(ctx context.Context) error { _, err := a.Raw(ctx, shop); return err },
+		"repository":     func(ctx context.Context) error { _, err := r.Repository(ctx); return err },
+		"workflow files": func(ctx context.Context) error { _, err := r.MayChangeWorkflows(ctx); return err },
+		"default head":   func(ctx context.Context) error { _, _, err := r.DefaultHead(ctx); return err },
+		"head":           func(ctx context.Context) error { _, _, err := r.Head(ctx, "x"); return err },
+		"permission":     func(ctx context.Context) error { _, err := r.Permission(ctx, "ann"); return err },
+		"issue":          func(ctx context.Context) error { _, err := r.Issue(ctx, 1); return err },
+		"changed issues": func(ctx context.Context) error { _, err := r.ChangedIssues(ctx, since); return err },
+		"blockers":       func(ctx context.Context) error { _, err := r.OpenBlockers(ctx, 1); return err },
+		"comments":       func(ctx context.Context) error { _, err := r.CommentsSince(ctx, 1, since); return err },
+		"pull":           func(ctx context.Context) error { _, err := r.Pull(ctx, 1); return err },
+		"pull now":       func(ctx context.Context) error { _, err := r.PullNow(ctx, 1); return err },
+		"checks":         func(ctx context.Context) error { _, err := r.Checks(ctx, "abc"); return err },
+		"look":           func(ctx context.Context) error { _, err := r.Look(ctx, LookAt{SHA: "abc", Pull: 1}); return err },
+		"look, no pull": func(ctx context.Context) error {
+			_, err := r.Look(ctx, LookAt{SHA: "abc", Branch: "main"})
+			return err
+		},
+		"workflows":    func(ctx context.Context) error { _, _, err := r.Workflows(ctx, "abc"); return err },
+		"attempts":     func(ctx context.Context) error { _, err := r.Attempts(ctx, 1); return err },
+		"annotations":  func(ctx context.Context) error { _, err := r.Annotations(ctx, 1); return err },
+		"failed step":  func(ctx context.Context) error { _, err := r.FailedStep(ctx, CheckRun{JobID: 1}); return err },
+		"artifacts":    func(ctx context.Context) error { _, err := r.Artifacts(ctx, 1); return err },
+		"required":     func(ctx context.Context) error { _, err := r.Required(ctx, "main"); return err },
+		"commit rules": func(ctx context.Context) error { _, err := r.CommitRules(ctx, "main"); return err },
+		"closing": func(ctx context.Context) error {
+			_, err := r.Closing(ctx, ClosingAt{Issue: 1, Commit: "abc", Since: since, Branch: "main"})
+			return err
+		},
+		"commit": func(ctx context.Context) error { _, err := r.Commit(ctx, "abc"); return err },
+		"file":   func(ctx context.Context) error { _, _, err := r.File(ctx, "abc", "a.yml", 100); return err },
+		"top":    func(ctx context.Context) error { _, err := r.Top(ctx, "abc"); return err },
+		"folder": func(ctx context.Context) error { _, err := r.Dir(ctx, "abc", "a"); return err },
+		"open issue": func(ctx context.Context) error {
+			_, err := r.CreateIssue(ctx, NewIssue{Marker: marker, Title: "t"})
+			return err
+		},
+		"comment": func(ctx context.Context) error {
+			_, _, err := r.UpsertComment(ctx, 1, marker, "b", 0)
+			return err
+		},
+		"edit a comment": func(ctx context.Context) error { _, _, err := r.EditComment(ctx, 5, marker, "b"); return err },
+		"check run":      func(ctx context.Context) error { _, _, _, err := r.UpsertCheckRun(ctx, spec, 0); return err },
+		"open pull": func(ctx context.Context) error {
+			_, err := r.EnsurePull(ctx, NewPull{Head: "h", Base: "main", Title: "t"})
+			return err
+		},
+		"make a commit": func(ctx context.Context) error {
+			_, err := r.CreateCommit(ctx, NewCommit{Tree: "t", Message: "m"})
+			return err
+		},
+		"mark ready": func(ctx context.Context) error { return r.MarkReady(ctx, "PR_1") },
+		"close":      func(ctx context.Context) error { return r.Close(ctx, 1) },
+		"react":      func(ctx context.Context) error { return r.React(ctx, sia.Origin{OnIssue: 1}, "eyes") },
+	}
+}
+
+// Whatever is asked: an answer of success with words in the place of what was asked for is an error, which passes by
+// itself.
+func TestWordsInsteadOfWhatWasAskedFor(t *testing.T) {
+	for name, body := range map[string]string{
+		"words instead":  `{"message":"Server Error"}`,
+		"words and more": `{"message":"Server Error","documentation_url":"https://docs.github.com","status":"500"}`,
+	} {
+		for _, what := range keys(asks(start(t, "/"))) {
+			t.Run(what+", "+name, func(t *testing.T) {
+				w := startAnswering(t, body)
+				err := asks(w)[what](t.Context())
+				var known *sia.Error
+				if err == nil || errors.As(err, &known) && known.Permanent {
+					t.Errorf("got %v", err)
+				}
+				if err != nil && known == nil {
+					t.Errorf("no words for people: %v", err)
+				}
+			})
+		}
+	}
+}
+
+func keys[V any](m map[string]V) (all []string) {
+	for k := range m {
+		all = append(all, k)
+	}
+	return all
+}
+
+// startAnswering is a GitHub that hands out tokens and answers everything else with one body. GraphQL it does not have.
+func startAnswering(t *testing.T, body string) *wire {
+	t.Helper()
+	w := start(t, "/")
+	mux := http.NewServeMux()
+	mux.HandleFunc("POST /app/installations/{id}/access_tokens", w.mint)
+	mux.HandleFunc("/", func(rw http.ResponseWriter, _ *http.Request) { answer(rw, 200, body) })
+	w.ServeMux = mux
+	return w
+}
+
+// Words in the place of an answer are not kept as one.
+func TestWordsAreNotKept(t *testing.T) {
+	w := start(t, "/")
+	n := 0
+	w.HandleFunc("GET /repos/acme/shop/issues/12", func(rw http.ResponseWriter, req *http.Request) {
+		n++
+		rw.Header().Set("ETag", `"1"`)
+		switch {
+		case n == 1:
+			answer(rw, 200, `{"message":"Server Error"}`)
+		case req.Header.Get("If-None-Match") == `"1"`:
+			rw.WriteHeader(http.StatusNotModified)
+		default:
+			answer(rw, 200, issue12)
+		}
+	})
+	if _, err := w.repo().Issue(t.Context(), 12); err == nil || !strings.Contains(err.Error(), "Server Error") {
+		t.Errorf("got %v", err)
+	}
+	if _, err := w.repo().Issue(t.Context(), 12); err != nil {
+		t.Errorf("for ever: %v", err)
+	}
+}

@@ -1,0 +1,157 @@
+package app
+
+import (
+	"context"
+	"path/filepath"
+	"slices"
+
+	"github.com/sia-bot/sia/agent"
+	"github.com/sia-bot/sia/agent/llm"
+	"github.com/sia-bot/sia/agent/sandbox"
+	"github.com/sia-bot/sia/agent/testrun/evidence"
+	"github.com/sia-bot/sia/app/learn"
+	"github.com/sia-bot/sia/app/sweep"
+	"github.com/sia-bot/sia/app/webhook"
+	"github.com/sia-bot/sia/app/welcome"
+	"github.com/sia-bot/sia/app/work"
+	"github.com/sia-bot/sia/policies"
+	"github.com/sia-bot/sia/policies/coder"
+	"github.com/sia-bot/sia/sia/diagnose"
+)
+
+// parts are what the engine sets to work: what takes deliveries, what carries effects out, and what looks by itself.
+type parts struct {
+	intake  *webhook.Intake
+	worker  *work.Worker
+	sweeper *sweep.Sweeper
+	chooser *learn.Chooser
+	who     assigner // says who would make an attempt
+}
+
+// newParts builds them on the ground. Without a sandbox, no command can be run.
+func newParts(g *ground, c Config, box *sandbox.Sandbox) (p parts, err error) {
+	welcomer, err := newWelcomer(g, c)
+	if err != nil {
+		return p, err
+	}
+	if p.intake, err = webhook.NewIntake(webhook.Deps{
+		Store: g.store, GitHub: g.github, Settings: g.settings, Teacher: g.lessons, Memory: g.memory,
+		Welcome: welcomer, Allowed: c.Repos,
+		Coders:  c.Models.choice(),
+		Secrets: g.secrets, Logger: g.log, Now: g.now,
+	}); err != nil {
+		return p, err
+	}
+	if p.chooser, err = newChooser(g, c); err != nil {
+		return p, err
+	}
+	looker := sweep.NewLooker(g.store, g.github, p.intake, g.now)
+	if p.worker, p.who, err = newWorker(g, c, box, looker, p.chooser); err != nil {
+		return p, err
+	}
+	p.sweeper = sweep.New(looker, p.worker, p.worker, g.lessons, g.evolver, g.log)
+	return p, nil
+}
+
+// newWelcomer builds what proposes settings to new repositories.
+func newWelcomer(g *ground, c Config) (webhook.Welcomer, error) {
+	if !c.Welcome {
+		return welcome.Nobody{}, nil
+	}
+	return welcome.New(welcome.Deps{GitHub: g.github, Git: g.git, Settings: g.settings,
+		Allowed: sandbox.AllowedHosts(c.SetupHosts).Allows, Now: g.now})
+}
+
+// newWorker builds what carries effects out, and what says who would.
+func newWorker(
+	g *ground, c Config, box *sandbox.Sandbox, looker work.Looker, chooser *learn.Chooser,
+) (_ *work.Worker, by assigner, err error) {
+	chains := map[string]*llm.Chain{}
+	for role, m := range c.Models.Roles() {
+		if chains[role], err = m.Chain(role, g.log); err != nil {
+			return nil, by, err
+		}
+	}
+	coders, err := newCoders(g, c, box)
+	if err != nil {
+		return nil, by, err
+	}
+	checker, err := agent.NewChecker(agent.CheckerConfig{Sandbox: box, Cache: sandboxCache(c), Hosts: c.SetupHosts,
+		Now: g.now, Logger: g.log})
+	if err != nil {
+		return nil, by, err
+	}
+	assign, err := policies.ShippedAssign()
+	if err != nil {
+		return nil, by, err
+	}
+	who, err := coder.New(assign.Parameters)
+	if err != nil {
+		return nil, by, err
+	}
+	by = assigner{learn.NewDecider(g.store, who, g.evolver, checker.Checks(), g.now), coders}
+	w, err := work.New(work.Deps{
+		Store: g.store, GitHub: g.github, Git: g.git, Coders: coders,
+		Diagnoser: &diagnose.Diagnoser{Model: chains["sia"], Log: g.log},
+		Reviewer:  &diagnose.Reviewer{Model: chains["reviewer"], Log: g.log}, Checker: checker,
+		Evidence: evidence.NewLooker(box, filepath.Join(sandboxCache(c), "tests"), c.SetupHosts, g.now),
+		Settings: g.settings, Looker: looker, Chooser: chooser,
+		Decider: by.decider,
+		Lessons: g.lessons, Memory: g.memory, Canceller: g.store,
+		Links: c.links(), Secrets: g.secrets, Logger: g.log, Now: g.now,
+	})
+	return w, by, err
+}
+
+// sandboxCache is the folder in which what runs in the sandbox keeps what it fetched and built.
+func sandboxCache(c Config) string { return filepath.Join(c.Dir, "sandbox") }
+
+// newCoders builds those that work on tasks, in a sandbox where there is one.
+func newCoders(g *ground, c Config, box *sandbox.Sandbox) (out work.Coders, err error) {
+	table, err := policies.ShippedCoders()
+	if err != nil {
+		return out, err
+	}
+	cache := sandboxCache(c)
+	for _, one := range c.Models.coders() {
+		model, err := one.Model.Chain(one.Name, g.log)
+		if err != nil {
+			return out, err
+		}
+		builtin, err := agent.NewBuiltin(agent.BuiltinConfig{
+			Model: model, Edit: one.Edit, Sandbox: box, Cache: cache, Hosts: c.SetupHosts, Now: g.now, Logger: g.log,
+		})
+		if err != nil {
+			return out, err
+		}
+		commands, err := agent.NewCommandAgents(agent.CommandAgentsConfig{
+			Upstream: one.Model.URL, Key: one.Model.Key, Model: one.Model.Model, Price: one.Model.Price,
+			Sandbox: box, Path: c.AgentPath, Env: c.AgentEnv, Cache: cache, Hosts: c.SetupHosts, Now: g.now, Logger: g.log,
+		})
+		if err != nil {
+			return out, err
+		}
+		for _, name := range builtin.Tools() { // of each: coders change files in different ways
+			if !slices.Contains(out.Tools, name) {
+				out.Tools = append(out.Tools, name)
+			}
+		}
+		known, _ := table.Of(one.Model.Model)
+		out.All = append(out.All, work.Coder{Name: one.Name, Builtin: builtin, Commands: commands, Command: one.Command,
+			Cost: one.cost(), Prior: known.Resolved, Known: known.Name})
+	}
+	return out, nil
+}
+
+// newSandbox finds out whether commands can be run here, and says so; nil: they can't.
+func newSandbox(ctx context.Context, o Options) (*sandbox.Sandbox, error) {
+	so := sandbox.Options{Self: o.Forward, Logger: o.Logger}
+	found := sandbox.Probe(ctx, so)
+	if !found.OK() {
+		o.Logger.WarnContext(ctx, "no sandbox: attempts can't build or test before they push", "why", found.String(), "fix",
+			found.Fix)
+		return nil, nil //nolint:nilnil // that there is none is an answer
+	}
+	o.Logger.InfoContext(ctx, "sandbox", "found", found.String(), "fix", found.Fix)
+	return sandbox.New(so, found)
+}

@@ -1,0 +1,82 @@
+package app
+
+import (
+	"cmp"
+	"context"
+	"log/slog"
+	"slices"
+	"time"
+
+	"github.com/sia-bot/sia/agent/llm"
+)
+
+// probeWithin bounds the conversation with a model that has no timeout of its own.
+const probeWithin = 3 * time.Minute
+
+// probeRetries are tries after the first: models fail to write a call now and then.
+const probeRetries = 1
+
+// Probe holds a short conversation with the model, as an attempt would, within the model's
+// timeout.
+func (m ModelConfig) Probe(ctx context.Context, log *slog.Logger, memory *ModelMemory) llm.Probed {
+	m.Timeout = cmp.Or(m.Timeout, probeWithin)
+	m.memory = memory.Memory
+	ctx, cancel := context.WithTimeout(ctx, m.Timeout)
+	defer cancel()
+	client, err := m.Client(log, probeRetries)
+	if err != nil {
+		return llm.Probed{Name: m.Name, Model: m.Model, Advice: err.Error()}
+	}
+	p := client.Probe(ctx)
+	if context.Cause(ctx) == nil || ctx.Err() == context.DeadlineExceeded {
+		memory.keepProbed(client.Key(), p)
+	}
+	return p
+}
+
+// modelProbes are what conversations with the server's models showed, for the pages.
+type modelProbes struct {
+	models []ModelConfig
+	memory *ModelMemory
+}
+
+// Probed lists what is known, in the order of the configuration.
+func (p modelProbes) Probed() (list []llm.Probed) {
+	known := p.memory.Probed()
+	for _, m := range p.models {
+		if one, ok := known[m.key()]; ok {
+			one.Name = m.Name
+			list = append(list, one)
+		}
+	}
+	return list
+}
+
+// key is that of the model's client.
+func (m ModelConfig) key() string {
+	client, err := m.Client(nil, 0)
+	if err != nil {
+		return ""
+	}
+	return client.Key()
+}
+
+// probeModels holds a conversation with each model that none was held with lately.
+func (a *App) probeModels(ctx context.Context) {
+	for _, m := range a.probes.models {
+		before, known := a.probes.memory.Probed()[m.key()]
+		if known && before.Usable && a.now().Sub(before.At) < probedFor {
+			continue
+		}
+		p := m.Probe(ctx, a.log, a.probes.memory)
+		if ctx.Err() != nil {
+			return
+		}
+		level, args := slog.LevelInfo, []any{"model", p.Name, "protocol", p.Protocol, "usable", p.Usable, "tools", p.Tools,
+			"reasoning_kept", p.ReasoningKept, "cached", p.Cached, "usd", p.Usage.USD}
+		if p.Advice != "" {
+			level, args = slog.LevelWarn, append(args, "advice", p.Advice)
+		}
+		a.log.Log(ctx, level, "a model was tried out", slices.Clip(args)...)
+	}
+}

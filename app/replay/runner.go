@@ -1,0 +1,16 @@
+package replay
+
+import (
+	"time"
+
+	"github.com/sia-bot/sia/agent/sandbox"
+	"github.com/sia-bot/sia/agent/testrun"
+	"github.com/sia-bot/sia/gitops"
+)
+
+// newRunner runs tests of a repository's history, with caches in its folder.
+func newRunner(
+	box *sandbox.Sandbox, h *gitops.History, f *Folder, hosts []string, within time.Duration,
+) *testrun.Runner {
+	return testrun.NewRunner(box, h, f.cache(), hosts, within)
+}

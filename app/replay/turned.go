@@ -1,0 +1,48 @@
+package replay
+
+import (
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/sia-bot/sia/agent/testrun"
+)
+
+// positional are names that the runner made of a test's place among others of the same name: another
+// tree may give them to another test.
+var positional = regexp.MustCompile(`#\d+(/|$)`)
+
+// turned are the tests that fail in every run before and pass in every run after: of tests within
+// tests only the innermost.
+func turned(before, after testrun.Report) (out []string) {
+	fails := map[string]bool{}
+	for test := range before.Runs[0] {
+		if before.All(test, testrun.Failed) && after.All(test, testrun.Passed) && !positional.MatchString(test) {
+			fails[test] = true
+		}
+	}
+	return slices.DeleteFunc(slices.Sorted(maps.Keys(fails)), func(test string) bool {
+		for other := range fails {
+			if strings.HasPrefix(other, test+"/") {
+				return true
+			}
+		}
+		return false
+	})
+}
+
+// maxPassing bounds the names of tests that have to go on passing.
+const maxPassing = 300
+
+// unmoved are the outermost tests that pass in every run at both ends.
+func unmoved(before, after testrun.Report) (out []string) {
+	for _, test := range slices.Sorted(maps.Keys(after.Runs[0])) {
+		_, name, _ := strings.Cut(test, "::")
+		if len(out) < maxPassing && before.All(test, testrun.Passed) && after.All(test, testrun.Passed) &&
+			!strings.Contains(name, "/") && !positional.MatchString(test) {
+			out = append(out, test)
+		}
+	}
+	return out
+}

@@ -1,0 +1,187 @@
+package app_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/sia-bot/sia/app/apptest"
+	"github.com/sia-bot/sia/app/ghsim"
+	"github.com/sia-bot/sia/sia"
+)
+
+// ask has the oracle say how the pull request stands.
+func (w *world) ask() ghsim.OracleAnswer {
+	t := w.task
+	q := ghsim.OracleQuestion{Repo: w.repo, Pull: t.Pull.Number, Own: apptest.Slug, Required: t.Settings.Checks.Required,
+		Waived: t.Waived, Base: string(t.BaseSHA), Wait: t.Settings.Checks.Wait.D()}
+	for _, a := range t.Attempts {
+		if a.Head != "" && a.Head != t.Head {
+			q.Earlier = append(q.Earlier, string(a.Head))
+		}
+	}
+	answer, err := w.sim.Oracle(q)
+	w.must(err)
+	return answer
+}
+
+// check holds what must hold against how the task has just changed.
+func (w *world) check(before sia.Task) {
+	t := w.task
+	if t.State == sia.Passed && before.State != sia.Passed {
+		w.passed = true
+		w.count["passed"]++
+		if t.Pull.Number == 0 {
+			w.fail("the task passed without a pull request")
+			return
+		}
+		a := w.ask()
+		w.note("oracle: open %v green %v red %v why %v", a.Open, a.Green, a.Red, a.Why)
+		switch {
+		case !a.Open:
+			w.fail("the task passed, and the pull request is not open")
+		case a.Head != string(t.Head):
+			w.fail("the task passed at %s, and the pull request's head is %.7s", t.Head.Short(), a.Head)
+		case w.restsBeside(a):
+			w.count["passed on what is not required"]++
+		case !a.Green:
+			w.fail("the task passed, and the oracle says: %s", strings.Join(a.Why, " "))
+		}
+	}
+	if t.State == sia.Diagnosing && before.State == sia.Checking {
+		w.count["failed"]++
+		last := t.Attempt()
+		a := w.ask()
+		switch {
+		case t.HeadBy != (sia.Actor{}) || last.Head != t.Head:
+			w.fail("attempt %d is blamed for %s, which somebody else pushed", last.Number, t.Head.Short())
+		case w.clock.Now().Sub(w.ruled) < time.Hour: // rules are read anew for a pass; else they are remembered that long
+		case w.during: // the look that passes reads the head once more; for others it is what it was when they began
+		case a.Head != string(t.Head):
+			w.fail("attempt %d is blamed for %s, and the pull request's head is %.7s", last.Number, t.Head.Short(), a.Head)
+		case len(a.Red) == 0 && !strings.Contains(strings.Join(a.Why, " "), "of the same run is red") && !w.brokenRun() &&
+			!w.baseIsMixed():
+			w.fail("attempt %d is blamed, and the oracle finds nothing red: %s", last.Number, strings.Join(a.Why, " "))
+		}
+	}
+	if t.State != before.State {
+		w.count["state "+string(t.State)]++
+		if t.State == sia.Escalated {
+			w.count["escalated: "+string(t.Escalation.Kind)]++
+		}
+		if t.State == sia.OnHold {
+			w.count["paused: "+string(t.Pause.Kind)]++
+		}
+	}
+	switch {
+	case t.State == sia.Escalated && (t.Escalation == nil || t.Escalation.Question == "" || t.Escalation.Blocker == ""):
+		w.fail("the task asks a person, and does not say what")
+	case t.State == sia.OnHold && (t.Pause == nil || t.Pause.Reason == ""):
+		w.fail("the task is paused, and does not say why")
+	}
+}
+
+// restsBeside reports whether SIA and the oracle differ in nothing but this: a check that ran the code and is not
+// required, as one of those that a required job sums up, is enough for SIA. The oracle wants a required one.
+func (w *world) restsBeside(a ghsim.OracleAnswer) bool {
+	return len(a.Why) == 1 && strings.Contains(a.Why[0], "ran the repository's code") &&
+		slices.ContainsFunc(w.task.Checks, func(c sia.Check) bool { return c.Colour == sia.Green && c.Code && !c.Required })
+}
+
+// brokenRun reports whether a workflow failed on the head as a whole. Where a job of it is required, SIA takes that for
+// red; GitHub, which asks for the job alone, does not.
+func (w *world) brokenRun() bool {
+	return slices.ContainsFunc(w.task.Checks, func(c sia.Check) bool {
+		return c.Colour == sia.Red && c.Required && strings.Contains(c.Why, "none of its jobs says why")
+	})
+}
+
+// baseIsMixed reports whether a workflow ran more than once on the base commit. The oracle excuses what is red in any
+// of those runs; SIA wants a run of the same event to be red, and none to be green.
+func (w *world) baseIsMixed() bool {
+	runs, err := w.sim.Runs(w.repo, string(w.task.BaseSHA))
+	w.must(err)
+	ran := map[string]bool{}
+	for _, r := range runs {
+		if ran[r.Workflow] {
+			return true
+		}
+		ran[r.Workflow] = true
+	}
+	return false
+}
+
+// rest holds what must hold when nothing is to come.
+func (w *world) rest() {
+	w.count["at rest"]++
+	if !w.task.State.Final() && !w.task.Waits() {
+		w.fail("the world is at rest, and the task is %s and waits for nothing: %v", w.task.State, w.task.Gate.Explain)
+	}
+}
+
+// end looks once more, when a day has passed, and ends the task.
+func (w *world) end() {
+	if w.broken == "" && w.task.State == sia.Passed {
+		w.afterwards()
+	}
+	w.deaf(false)
+	w.sim.Lag(0)
+	_, err := w.parts.Store.Apply(w.ctx, w.id, sia.Event{ID: "end", At: w.clock.Now(), Fact: sia.Stop{Reason: "the end",
+		Gone: true}})
+	w.must(err)
+	w.take()
+}
+
+// afterwards holds that what changed after a pass is known a day later.
+func (w *world) afterwards() {
+	for range 2 {
+		w.advance(30 * time.Hour) // a look at each takes a day and a quarter at most
+		if err := w.watch(); err != nil {
+			w.note("watch: %v", err)
+		}
+		for range 20 {
+			if w.collect(); !w.next() {
+				break
+			}
+		}
+	}
+	t := w.task
+	if t.State != sia.Passed || t.Pull.Merged || t.Pull.Number == 0 {
+		return
+	}
+	p, err := w.sim.Pull(w.repo, t.Pull.Number)
+	w.must(err)
+	a := w.ask()
+	switch {
+	case p.State == "closed":
+		w.fail("the pull request was closed after the pass, and SIA does not know")
+	case p.Head != string(t.Head):
+		w.count["head moved after pass"]++
+		if t.Moved == nil || string(t.Moved.SHA) != p.Head {
+			w.fail("%.7s was pushed after the pass, and SIA does not say so", p.Head)
+		}
+	case len(a.Red) > 0:
+		w.count["red after pass"]++
+		if t.Afterwards == nil || len(t.Afterwards.Red) == 0 {
+			w.fail("%v turned red after the pass, and SIA does not say so", slices.Clip(a.Red))
+		}
+	}
+}
+
+// reaches holds that the worlds reach what they are played for: a property that is never put to the test holds nothing.
+func reaches(t *testing.T, count map[string]int) {
+	t.Helper()
+	want := map[string]int{"passed": 200, "failed": 100, "head moved after pass": 10,
+		"merged before": 100, "red base": 20, "weather": 20, "unpaid": 5, "no end": 5, "no runner": 5, "delivery lost": 1000,
+		"delivery doubled": 500, "escalated: blocked": 100, "escalated: no-checks": 100, "escalated: issue": 20,
+		"move after pass": 50, "move in a look": 50}
+	for _, kind := range moveKinds {
+		want["move "+kind] = 4
+	}
+	for what, least := range want {
+		if count[what] < least {
+			t.Errorf("the worlds reach %q %d times, and %d are wanted", what, count[what], least)
+		}
+	}
+}

@@ -1,0 +1,85 @@
+package app_test
+
+import (
+	"flag"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+)
+
+var (
+	worldsFrom  = flag.Uint64("worlds.from", 1, "the first world that TestWorlds plays, by its seed")
+	worldsCount = flag.Int("worlds.count", 2000, "how many worlds TestWorlds plays")
+	worldsFirst = flag.Bool("worlds.first", false, "TestWorlds ends with the first world in which something does not hold")
+	worldsSkip  = flag.String("worlds.skip", "", "moves that TestWorlds leaves out, by their numbers, separated by commas")
+	worldsLog   = flag.Bool("worlds.log", false, "TestWorlds tells all that happens")
+)
+
+// laneWorlds are played by one simulator and one application, so that they don't grow.
+const laneWorlds = 20
+
+// TestWorlds plays worlds that are drawn at random. SIA passes a task only where an oracle that was written apart from
+// its gate says, at that moment, that the pull request's present head is green. A subtest is named after the first of
+// the worlds that it plays.
+func TestWorlds(t *testing.T) {
+	var broken atomic.Bool
+	var mu sync.Mutex
+	count := map[string]int{}
+	t.Cleanup(func() {
+		for _, what := range slices.Sorted(maps.Keys(count)) {
+			t.Logf("%6d %s", count[what], what)
+		}
+		if count["worlds"] >= 1000 && !t.Failed() { // else some were chosen, and need not reach everything
+			reaches(t, count)
+		}
+	})
+	begin := *worldsFrom
+	if os.Getenv("SIA_SEEDS") == "new" {
+		begin = 1e6 + rand.Uint64N(1e9)
+	}
+	last := begin + uint64(*worldsCount)
+	for from := begin; from < last; from += laneWorlds {
+		t.Run(fmt.Sprint(from), func(t *testing.T) {
+			t.Parallel()
+			if *worldsFirst && broken.Load() {
+				return
+			}
+			l := newLane(t)
+			for seed := from; seed < min(from+laneWorlds, last) && !(*worldsFirst && broken.Load()); seed++ {
+				w := newWorld(l, seed)
+				w.play()
+				mu.Lock()
+				for what, n := range w.count {
+					count[what] += n
+				}
+				count["worlds"]++
+				mu.Unlock()
+				if *worldsLog {
+					fmt.Fprintf(os.Stderr, "world %d\n%s\n", seed, strings.Join(w.log, "\n"))
+				}
+				if w.broken != "" {
+					broken.Store(true)
+					t.Errorf("world %d: %s\n%s", seed, w.broken, strings.Join(w.log, "\n"))
+				}
+			}
+		})
+	}
+}
+
+func newWorld(l *lane, seed uint64) *world {
+	skip := map[int]bool{}
+	for part := range strings.SplitSeq(*worldsSkip, ",") {
+		if n, err := strconv.Atoi(part); err == nil {
+			skip[n] = true
+		}
+	}
+	return &world{lane: l, seed: seed, rng: rand.New(rand.NewPCG(seed, 0)), skip: skip, known: map[string]bool{},
+		fates: map[int64]bool{}, start: map[int]string{}, count: map[string]int{}}
+}

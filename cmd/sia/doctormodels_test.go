@@ -1,0 +1,173 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"html"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/sia-bot/sia/agent/llm/flavour"
+	"github.com/sia-bot/sia/app/ghsim"
+)
+
+// diagnosed is what doctor says of the model of one server, and whether it ended as all right.
+func diagnosed(t *testing.T, c doctorModelsCmd) (said map[string]any, ok bool) {
+	t.Helper()
+	var out bytes.Buffer
+	c.Output = "json"
+	err := c.Run(&commandEnv{ctx: t.Context(), out: &out, err: io.Discard, logger: slog.New(slog.DiscardHandler)})
+	if err != nil && !errors.Is(err, errShown) {
+		t.Fatal(err)
+	}
+	var list []map[string]any
+	if err := json.Unmarshal(out.Bytes(), &list); err != nil || len(list) != 1 {
+		t.Fatalf("%v: %s", err, out.String())
+	}
+	return list[0], err == nil
+}
+
+// Doctor ends as all right exactly where the model is usable, and says of each what works and
+// what to do.
+func TestDoctorModelsOfEachFlavour(t *testing.T) {
+	for _, f := range flavour.All() {
+		if f.Fails == "overloaded" || f.Fails == "malformed" {
+			continue // it waits for them to pass; package llm tests them with a clock of its own
+		}
+		t.Run(f.Name, func(t *testing.T) {
+			f.Say = flavour.Probed
+			s := flavour.Start(f)
+			t.Cleanup(s.Close)
+			said, ok := diagnosed(t, doctorModelsCmd{modelFlags: modelFlags{ModelURL: s.URL, Model: "gpt-5.4",
+				ModelProtocol: f.Protocol, ModelReason: f.Reasoning, ModelTimeout: time.Minute}})
+			if usable := f.Fails == ""; said["usable"] != usable || ok != usable || said["tools"] != usable {
+				t.Errorf("all right: %v, said %v", ok, said)
+			}
+			for _, field := range []string{"name", "protocol", "reasoning_kept", "cached", "advice"} {
+				if _, there := said[field]; !there {
+					t.Errorf("%s is not said: %v", field, said)
+				}
+			}
+			if f.Fails != "" && said["advice"] == "" {
+				t.Errorf("no advice: %v", said)
+			}
+		})
+	}
+}
+
+// unanswering are models that never answer: what they do, and what is said of it.
+var unanswering = map[string]struct {
+	reply func(http.ResponseWriter, *http.Request)
+	want  string
+}{
+	"silent": {func(_ http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body) // only then the server notices that the client has gone
+		<-r.Context().Done()
+	}, "no answer within 2s"},
+	"garbage": {func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "text/event-stream")
+		for r.Context().Err() == nil {
+			fmt.Fprintln(w, "lorem ipsum dolor")
+		}
+	}, "what comes is not the protocol's"},
+	"slow": {func(w http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body)
+		w.Header().Set("Content-Type", "text/event-stream")
+		tick := time.NewTicker(50 * time.Millisecond)
+		defer tick.Stop()
+		for r.Context().Err() == nil {
+			fmt.Fprint(w, `data: {"choices":[{"delta":{"content":"a "}}]}`+"\n\n")
+			_ = http.NewResponseController(w).Flush()
+			select {
+			case <-tick.C:
+			case <-r.Context().Done():
+			}
+		}
+	}, "no complete answer within 2s"},
+}
+
+// A model that does not answer is called so by doctor and by the demo, in words that say why.
+func TestModelsThatDoNotAnswer(t *testing.T) {
+	for name, c := range unanswering {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			srv := httptest.NewServer(http.HandlerFunc(c.reply))
+			t.Cleanup(func() { srv.CloseClientConnections(); srv.Close() })
+			said, ok := diagnosed(t, doctorModelsCmd{modelFlags: modelFlags{ModelURL: srv.URL + "/v1", Model: "m",
+				ModelTimeout: 2 * time.Second}})
+			if ok || !strings.Contains(fmt.Sprint(said["advice"]), c.want) && said["advice"] != slowAdvice {
+				t.Errorf("doctor: %v, want %q", said, c.want)
+			}
+			demo := &demoCmd{ModelURL: srv.URL + "/v1", Model: "m", ModelTimeout: 2 * time.Second}
+			e := &commandEnv{ctx: t.Context(), out: io.Discard, err: io.Discard, logger: silentLogger()}
+			spec := ghsim.RepoSpec{Files: map[string]string{"README.md": "# A\n"}}
+			s, err := demo.open(e, spec, "shop")
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() { _ = s.shut() })
+			n := &demoNarrator{commandEnv: e, demoStage: s, timeout: time.Minute, repo: demoUser + "/shop"}
+			if err := n.own(""); err == nil || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("demo: %v, want %q", err, c.want)
+			}
+		})
+	}
+}
+
+// A server tries its models out when it starts, in the background, and says on its pages and
+// in its log what it found.
+func TestServeTriesModelsOut(t *testing.T) {
+	shown := func(t *testing.T, model http.Handler, want ...string) {
+		t.Helper()
+		pages, _, log := startServe(t, model, "--model-timeout", "2s")
+		for body := ""; ; {
+			left := ""
+			for _, w := range want {
+				if !strings.Contains(html.UnescapeString(body), w) {
+					left = w
+				}
+			}
+			if left == "" {
+				break
+			}
+			if t.Context().Err() != nil {
+				t.Fatalf("/coders lacks %q:\n%s", left, body)
+			}
+			_, body = get(t, pages+"/coders")
+		}
+		if !strings.Contains(log.String(), "a model was tried out") {
+			t.Errorf("the log says nothing of it:\n%s", log)
+		}
+	}
+	for name, c := range unanswering {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			shown(t, http.HandlerFunc(c.reply), "<td>no<br>", "Check that")
+		})
+	}
+	t.Run("usable", func(t *testing.T) {
+		f := flavour.Stateful()[0]
+		f.Say = flavour.Probed
+		s := flavour.Start(f)
+		t.Cleanup(s.Close)
+		u, err := url.Parse(s.URL)
+		if err != nil {
+			t.Fatal(err)
+		}
+		u.Path = ""
+		shown(t, httputil.NewSingleHostReverseProxy(u), "<td>yes</td><td>responses</td>", "reasoning given back, caching")
+	})
+}
+
+// slowAdvice is said where the time for the whole conversation is used up.
+const slowAdvice = "It did not answer in time. Check that the model's endpoint is up and fast enough, or raise the " +
+	"model's timeout."

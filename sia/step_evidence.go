@@ -1,0 +1,44 @@
+package sia
+
+// runTests has the tests that the present head can reach run, beside its checks, once for each head that SIA pushed.
+// What runs for an earlier head is ended.
+func (s *step) runTests() {
+	if e := s.t.Gate.Evidence; e != nil && e.Head == s.t.Head && e.Base == s.t.BaseSHA {
+		return
+	}
+	s.t.Gate.Evidence = nil
+	for _, key := range s.pendingKeys(DoEvidence) {
+		s.emitEffect(DoCancel, s.number(), "tests-"+s.v(), Effect{TargetKey: key})
+	}
+	s.forget(func(k EffectKind) bool { return k == DoEvidence })
+	if s.t.Settings.Checks.Evidence == 0 || s.t.HeadBy != (Actor{}) {
+		return
+	}
+	s.emitEffect(DoEvidence, s.number(), s.v(), Effect{SHA: s.t.Head})
+}
+
+// evidenced keeps what the tests have shown, and has the gate look where it waits for that.
+func (s *step) evidenced() {
+	e := s.e.Fact.(Evidenced).Evidence
+	if e.Head != s.t.Head {
+		s.because("the head has changed since the tests of %s were run", e.Head.Short())
+		return
+	}
+	s.t.Gate.Evidence = &e
+	if s.t.Gate.Looks > 0 && !s.t.Gate.AwaitsPerson {
+		s.look(s.e.At)
+	}
+	if firm, broken := e.Asks(); len(firm)+len(broken) > 0 {
+		s.because("running the tests speaks against %s: %s", e.Head.Short(), append(firm, broken...)[0])
+	}
+}
+
+// RunsTests reports whether the tests of the present head are being run.
+func (t *Task) RunsTests() bool {
+	for _, k := range t.Pending {
+		if k == DoEvidence {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,165 @@
+package tamper
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/sia-bot/sia/sia/lazyregexp"
+)
+
+// came reports what came into tests that keeps assertions from failing them. Of what is new
+// as a whole, only what reaches into other tests is reported.
+func (d *diffed) came() {
+	for i := range d.new.rows {
+		r := &d.new.rows[i]
+		stood := r.fixed && d.old.rows[r.twin].empty() == r.empty() || len(strings.TrimSpace(r.raw)) < 3
+		if stood || !d.judged(r.scope) || !d.is.test && !d.is.maybe || d.went[spelling(r.raw)] {
+			continue
+		}
+		old := d.known(i)
+		switch reach := strings.Contains(r.code, "def pytest_") || strings.Contains(r.code, "collect_ignore"); {
+		case old && sometimes.MatchString(r.raw) && (!r.empty() || d.is.lang == &golang):
+			d.report(ChangedExpectation, r, "a test runs only sometimes")
+		case old && hushes.MatchString(r.raw):
+			d.report(ChangedExpectation, r, "a check is told to look away")
+		case r.empty():
+		case exits.MatchString(r.code) && !d.panics(r), atEnd.MatchString(r.code):
+			d.report(SkippedTest, r, "the run of the tests may end as if all was well")
+		case d.Status != "added" && only.MatchString(r.code):
+			d.report(SkippedTest, r, "only some of the tests run")
+		case (old || reach) && skips.MatchString(r.code):
+			kind, why := SkippedTest, "a test is skipped, or its failure does not count"
+			if at := d.guard(i); at >= 0 && !environment.MatchString(d.new.rows[at].code) {
+				kind, why = ChangedExpectation, "a test is skipped under a condition"
+			}
+			d.report(kind, r, why)
+		case !old:
+		case swallows.MatchString(r.code):
+			d.report(LoosenedAssertion, r, "a failure is let pass")
+		case r.says != nil && r.says.kind == assertion && (environment.MatchString(r.code) || always.MatchString(r.code)):
+			d.report(LoosenedAssertion, r, "an assertion does not always count")
+		case leaves.MatchString(r.bare) && d.before(i):
+			d.report(SkippedTest, r, "a test may end before its assertions")
+		default:
+			d.opens(i)
+		}
+	}
+	for _, s := range d.new.scopes { // Go calls it instead of running the tests
+		rows := d.new.rows[s.decl:s.end]
+		runs := func(r row) bool { return strings.Contains(r.bare, ".Run()") || strings.Contains(r.bare, "(m)") }
+		if s.name == "TestMain" && !rows[0].fixed && !slices.ContainsFunc(rows, runs) {
+			d.report(SkippedTest, &rows[0], "TestMain does not run the tests")
+		}
+	}
+}
+
+// known reports whether a row is in what was there before: in a test of a name that is known,
+// or in no test of a file that is.
+func (d *diffed) known(i int) bool {
+	s := d.new.rows[i].scope
+	for s != nil && s.group && s.above != nil {
+		s = s.above
+	}
+	if known, ok := d.knew[s]; ok || s == nil || d.Status == "added" {
+		return known || s == nil && d.Status != "added"
+	}
+	stays := 0 // of its lines, more than came
+	for j := s.decl; j < s.end; j++ {
+		if r := &d.new.rows[j]; r.fixed && len(strings.TrimSpace(r.bare)) > 3 {
+			stays++
+		} else if !r.fixed {
+			stays--
+		}
+	}
+	same := func(o *scope) bool { return o.name == s.name }
+	d.knew[s] = stays > 0 || s.twin(d.old) != nil || slices.ContainsFunc(d.old.scopes, same)
+	return d.knew[s]
+}
+
+// panics reports whether Go's runner takes an exit for a failure: os.Exit(0) in a test.
+func (d *diffed) panics(r *row) bool {
+	return d.new.lang == &golang && r.scope != nil && r.scope.name != "TestMain" && strings.Contains(r.code, "os.Exit(")
+}
+
+// above is the row that opens the block which row i stands in: the next one before it that
+// stands further to the left; -1: there is none.
+func (d *diffed) above(i int) int {
+	for j := i - 1; j >= 0; j-- {
+		if r := &d.new.rows[j]; !r.empty() && r.indent < d.new.rows[i].indent {
+			return j
+		}
+	}
+	return -1
+}
+
+// guard is the row of a condition that row i stands under, or has; -1: there is none.
+func (d *diffed) guard(i int) int {
+	above := d.above(i)
+	if conditional.MatchString(d.new.rows[i].code) {
+		return i
+	} else if above >= 0 && condition.MatchString(d.new.rows[above].bare) && !never.MatchString(d.new.rows[above].bare) {
+		return above
+	}
+	return -1
+}
+
+var (
+	// conditional is a statement with its condition on the same line.
+	conditional = lazyregexp.New(`^\s*(?:if|unless)\b|\s(?:if|unless)\s`)
+	// callback opens a function within another, closes ends a block.
+	callback = lazyregexp.New(`=>\s*[{(]?\s*$|\bfunc(?:tion)?\b.*\{\s*$|->\s*\{?\s*$|\bdo(?:\s*\|.*\|)?\s*$|\{\s*\|.*\|` +
+		`\s*$|\bdef\b`)
+	closes = lazyregexp.New(`^\s*(?:\}|end\b|except\b|finally\b|rescue\b|ensure\b|else\b|elif\b|elsif\b|#\s*e)`)
+)
+
+// opens reports a block that came around assertions which were there before.
+func (d *diffed) opens(i int) {
+	rows, r := d.new.rows, &d.new.rows[i]
+	var why string
+	kind := LoosenedAssertion
+	switch {
+	case never.MatchString(r.bare):
+		kind, why = SkippedTest, "assertions are in a block that does not run"
+	case tries.MatchString(r.bare):
+		why = "a failure of an assertion may be caught"
+	case condition.MatchString(r.bare) && r.says == nil:
+		why = "an assertion counts only under a condition"
+	default:
+		return
+	}
+	for j, seen := i, 0; j < len(rows) && seen < 8; j++ {
+		t := &rows[j]
+		if j > i && !t.empty() && (t.indent < r.indent || t.indent == r.indent && closes.MatchString(t.bare)) {
+			return
+		}
+		if c := t.says; c != nil && c.kind == assertion && c.first == j && (c.back || j == i) {
+			d.report(kind, r, why)
+			return
+		}
+		if !t.empty() {
+			seen++
+		}
+	}
+}
+
+// before reports whether assertions follow a line which leaves the test that it is in, or
+// which is the first of a helper.
+func (d *diffed) before(i int) bool {
+	rows, s, end := d.new.rows, d.new.rows[i].scope, len(d.new.rows)
+	opener := d.above(i)
+	if s != nil && !s.group {
+		for end = s.end; opener > s.decl && !callback.MatchString(rows[opener].bare); {
+			opener = d.above(opener) // in a function within the test, only that ends
+		}
+	} else if j := i - 1; opener < 0 || j != opener || !rows[j].fixed || rows[j].function == "" {
+		return false
+	}
+	for j := i + 1; j < end; j++ {
+		if r := &rows[j]; !r.empty() && opener >= 0 && r.indent <= rows[opener].indent {
+			return false
+		} else if r.says != nil && r.says.kind == assertion && r.says.first > i {
+			return true
+		}
+	}
+	return false
+}

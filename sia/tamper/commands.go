@@ -1,0 +1,79 @@
+package tamper
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/sia-bot/sia/sia/lazyregexp"
+)
+
+var (
+	// letsPass lets a failing command pass for a green one.
+	letsPass = lazyregexp.New(`\|\|\s*(?:true|:|exit 0|echo|/bin/true|\()|;\s*(?:true|exit 0)\b|&&\s*exit 0|` +
+		`^\s*exit 0\b|\bset \+e\b|continue-on-error['"]?\s*:\s*(?:true|\$)|allow[_-]failures?\b|--pass-?[wW]ith-?[nN]o-?[tT` +
+		`]ests|--no-fail\b|--forceExit|passWithNoTests['"]?\s*[:=]\s*true|ignoreFailures|testFailureIgnore|` +
+		`failOn\w+>\s*false|continueOnError:\s*true|catchError|soft_fail|--exit-zero|fail_ci_if_error:\s*false|^\t@?-\s?\w`)
+	// checks is a command that tests, checks or builds.
+	checks = lazyregexp.New(`(?i)\b(?:\w*tests?|\w*spec|checks?|lint\w*|verify|tox|nox|jest|mocha|vitest|karma|cypress|` +
+		`playwright|clippy|vet|rake|mypy|pyright|ruff|flake8|eslint|tsc|rubocop|phpstan|psalm|phpunit|pest|staticcheck|` +
+		`golangci-lint|gradlew?|mvnw?|ctest|bazel|ava|tap|audit|coverage|fmt|make|miri|detekt|ktlint|pre-commit)\b`)
+	// launchers run the program that follows, which is the same with another one.
+	launchers = lazyregexp.New(`^(?:npm|pnpm|yarn|bun|npx|bunx|run|uv|uvx|poetry|pdm|pipenv|hatch|python[\d.]*|py|-m|` +
+		`bundle|exec|sudo|time|env|xvfb-run|-a|--|\w+=\S*|@\w*|[\d.]+|&&|-v+|--verbose|-q|--quiet|--color\S*|--frozen|&)$`)
+	keyed = lazyregexp.New(`^\s*(?:-\s+)?(?:["']?[\w.:-]+["']?\s*:\s+|@?-?)[>|'"]*`)
+	// narrows is an option by which less runs, widens one without which less does.
+	narrows = lazyregexp.New(`^(?:-(?:run|skip|short|list|k|m|t|x|n)(?:=.*)?|--(?:ignore\S*|deselect|skip\S*|exclude\S*|` +
+		`no-\S+|test\w*Pattern\S*|grep|fgrep|invert|co|collect-only|dry-run|lib|filter\S*|only\S*|tests?-\S+|help|version|` +
+		`list\S*|tag\S*|pattern|max-?fail\S*|shard\S*|changed\S*|related\S*|findRelatedTests|doc|bins?|spec|lf|last-failed|` +
+		`sw|if-present|passWithNoTests)(?:=.*)?|-D(?:skip|test=|maven\.test)\S*)$`)
+	widens = lazyregexp.New(`^(?:-race|--(?:all\S*|workspace|strict\S*|fail\S*|max-warnings\S*|cov\S*|check|tests|ci|` +
+		`runInBand)|-[DW]\S*|-count\S*)$`)
+)
+
+// uncommented is a line without the comment behind it.
+func uncommented(raw string) string {
+	line, _, _ := strings.Cut(raw, " # ")
+	if strings.HasPrefix(strings.TrimSpace(line), "#") {
+		return ""
+	}
+	return line
+}
+
+// command is the words of a line that runs something, without what it is the value of,
+// launchers, and what says nothing about how much runs; nil where nothing is checked.
+func command(line string) []string {
+	line = keyed.ReplaceAllString(uncommented(line), "")
+	if !checks.MatchString(line) {
+		return nil
+	}
+	var out []string
+	for _, w := range strings.FieldsFunc(line, func(r rune) bool { return strings.ContainsRune(" \t\"',\\", r) }) {
+		if !launchers.MatchString(w) {
+			out = append(out, strings.TrimPrefix(w, "./"))
+		}
+	}
+	return out
+}
+
+// runsLess reports whether a command may run less than the one in place of which it came.
+func runsLess(was, is []string) bool {
+	named := 0
+	for _, w := range was {
+		option := strings.HasPrefix(w, "-")
+		if kept := slices.Contains(is, w); !kept && (!option || widens.MatchString(w)) {
+			return true
+		} else if kept && !option {
+			named++
+		}
+	}
+	return slices.ContainsFunc(is, func(w string) bool {
+		// Behind a command that named nothing, a path says that the rest is left out.
+		return !slices.Contains(was, w) && (narrows.MatchString(w) ||
+			named <= 1 && w[0] != '-' && strings.ContainsAny(w, "/.:"))
+	})
+}
+
+// replaced reports whether what a command checks is still checked, by one of those that came.
+func replaced(was []string, came [][]string) bool {
+	return slices.ContainsFunc(came, func(is []string) bool { return !runsLess(was, is) })
+}

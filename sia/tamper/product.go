@@ -1,0 +1,75 @@
+package tamper
+
+import (
+	"strings"
+
+	"github.com/sia-bot/sia/sia/lazyregexp"
+)
+
+var (
+	// runnerMark is what only a runner of tests sets, defines or loads.
+	runnerMark = lazyregexp.New(`\btesting\.Testing\(\)|flag\.Lookup\(\s*"test\.|os\.Args.*test\b|["'](?:_?pytest|` +
+		`unittest|nose)["']\s*(?:not\s+)?in\s+sys\.modules|sys\.(?:modules|argv).*(?:pytest|unittest)|pytest.*sys\.argv|` +
+		`\bPYTEST_\w+|\bJEST_WORKER_ID\b|\bVITEST\w*\b|\bMOCHA_\w+|\bNODE_TEST_CONTEXT\b|\btypeof\s+(?:jest|vi|describe|it|` +
+		`test|expect|mocha|jasmine|__karma__)\b|\bimport\.meta\.vitest\b|\b(?:global|globalThis|window)\.(?:jest|vi|` +
+		`describe|it|expect|__karma__|jasmine)\b|NODE_ENV\b.*['"]test|process\.argv.*(?:jest|mocha|vitest|test)|` +
+		`npm_lifecycle_event|current_exe\(.*deps|\bcfg!\(\s*test\b|cfg(?:_attr)?\(\s*not\(\s*test\b|` +
+		`\bdefined\?\(\s*:{0,2}(?:RSpec|Minitest|Test::Unit|MiniTest)\b|const_defined\?\(\s*[:'"](?:RSpec|Minitest)|` +
+		`\bRails\.env\.test\?|\$(?:0|PROGRAM_NAME)\b.*(?:rspec|test)|caller.*(?:rspec|minitest|_test)|\bPHPUNIT_\w+|` +
+		`(?:class_exists|defined)\(.*PHPUnit|runningUnitTests\(|\bargv\b.*phpunit|PHP_SAPI.*phpunit|(?:forName|loadClass|` +
+		`findClass|getResource)\w*\(.*(?:junit|testng|mockito|kotest)|["'].*org[./]junit|\bsurefire\.|org\.gradle\.test|` +
+		`(?i:stackTrace).*(?i:test|[jxn]unit)|\btesthost\b|GetAssemblies\(\).*(?i:[xn]unit|test)|["'](?:xunit|nunit|` +
+		`mstest)[\w.]*["']|\bXCTestConfigurationFilePath\b|NSClassFromString\(\s*@?"XCTest|\b(?:GTEST|BATS|RUST_TEST|` +
+		`NEXTEST|GO_TEST)_\w+|endsWith\(\s*["'][._]?[tT]est|\b(?:is|in|running)_?(?:under_?)?(?i:(?:running_?|` +
+		`unit_?)?tests?|testing|ci)(?:_?[mM]ode|_?[eE]nv\w*)?\s*\(\s*\)`)
+	// testVariable is a variable of the environment that says that tests or CI run.
+	testVariable = lazyregexp.New(`(?:^|[^A-Za-z0-9])(?:[A-Z0-9]+_)*(?:TESTS?|TESTING|CI|SPEC|UNITTEST|GITHUB_ACTIONS|` +
+		`TRAVIS|CIRCLECI|BUILDKITE|JENKINS_URL|TEAMCITY_VERSION|TF_BUILD|APPVEYOR|NEXTEST)(?:_[A-Z0-9]+)*(?:[^A-Za-z0-9]|` +
+		`$)|["'](?:ci|is_?test|tests?|testing)["']|\b[A-Z]+_ENV\b.*['"]:?test|java\.class\.path|sun\.java\.command`)
+	// hard ends a process at once.
+	hard = lazyregexp.New(`\b(?:syscall|unix)\.Exit\(|\bos\._exit\(|\bprocess\.reallyExit\(|\.halt\(\s*0|\b_exit\(\s*0|` +
+		`\bexit!|\bexitCode\s*=\s*0`)
+	// loaded begins what Go runs before main.
+	loaded = lazyregexp.New(`^func\s+init\(\)|^var\s+\w+.*=\s*func\(`)
+	// programs are folders with programs of their own, which tests don't load.
+	programs = lazyregexp.New(`(?i)(?:^|/)(?:bin|scripts?|tools?|examples?|docs?|bench(?:es|marks?)?|build|ci|hack|` +
+		`\.github)/`)
+)
+
+// product reports what code that is tested does when it is tested: it asks for that, or
+// ends the process as if all was well.
+func (c *Change) product() []Finding {
+	r := roleOf(c.Path)
+	validates := r.test || r.ci || r.config || r.fixture || r.golden
+	if r.lang == nil || validates || c.Status == "deleted" || programs.MatchString(c.Path) {
+		return nil
+	}
+	old, rows := c.sides()
+	s := newSide(r.lang, rows, nil)
+	had := map[string]bool{}
+	for _, o := range old {
+		had[spelling(o.raw)] = had[spelling(o.raw)] || !o.fixed
+	}
+	var out []Finding
+	for i, early := 0, false; i < len(s.rows); i++ {
+		row := &s.rows[i]
+		if row.indent == 0 && strings.TrimSpace(row.bare) != "}" && !row.empty() {
+			early = loaded.MatchString(row.code)
+		}
+		if row.fixed || row.empty() || row.scope != nil && r.maybe || had[spelling(row.raw)] {
+			continue
+		}
+		top := early || row.indent == 0 && r.lang != &golang && !condition.MatchString(row.code)
+		var why string
+		switch {
+		case runnerMark.MatchString(row.code), environment.MatchString(row.code) && testVariable.MatchString(row.code):
+			why = "the code asks whether it is being tested"
+		case hard.MatchString(row.code), (top || atEnd.MatchString(row.code)) && exits.MatchString(row.code):
+			why = "the process ends as if all was well"
+		default:
+			continue
+		}
+		out = append(out, Finding{SkippedTest, c.Path, row.n, quoted(row.raw), why})
+	}
+	return out
+}

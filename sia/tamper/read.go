@@ -1,0 +1,368 @@
+package tamper
+
+import (
+	"cmp"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/sia-bot/sia/sia/lazyregexp"
+)
+
+// row is one line of one side of a change.
+type row struct {
+	line
+	raw   string
+	n     int    // 1-based
+	fixed bool   // stands on the other side too
+	twin  int    // as which row, where it does
+	scope *scope // the innermost test or group that holds it; nil: none
+	says  *claim // the assertion that it belongs to, or nil
+}
+
+// line is what one line says by itself.
+type line struct {
+	code, bare string // without its comment; and without what is in strings
+	indent     int    // a tab counts 4
+	amid       bool   // it begins, or ends, in a string or comment
+	inside     bool   // it begins in one
+	test       string // the name of the test that it declares
+	function   string // the name of the function that it declares
+	marks      bool   // an annotation on it makes a test of what is below
+	kind       int
+}
+
+// What a line is to a test: nothing, what it holds, or a row of a table of cases or what is expected.
+const nothing, assertion, datum = 0, 1, 2
+
+// claim is a statement of a test by which it can fail.
+type claim struct {
+	kind        int
+	side        *side
+	first, last int    // rows
+	scope       *scope // the innermost one
+	text        string // without what formatters change
+	back        bool   // it is on the other side, too
+}
+
+// scope is a test, or a group of tests.
+type scope struct {
+	side  *side
+	name  string
+	group bool
+	above *scope
+	decl  int // row of its declaration
+	end   int // row after its last
+	back  bool
+	stops int8 // 1: something keeps it from running, -1: nothing does, 0: not looked at yet
+}
+
+// halted reports whether something keeps a test or what holds it from running, at times or ever.
+func (s *scope) halted() bool {
+	for ; s != nil; s = s.above {
+		if s.stops == 0 {
+			s.stops = -1
+			for i := max(0, s.decl-20); i < s.end; i++ { // with its annotations
+				r := &s.side.rows[i]
+				if r.scope == s && (skips.MatchString(r.code) || sometimes.MatchString(r.raw) || leaves.MatchString(r.bare)) {
+					s.stops = 1
+				}
+			}
+		}
+		if s.stops > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// side is a file as it was before a change, or as it is after it, as far as the
+// change shows it.
+type side struct {
+	*lang
+	rows   []row
+	scopes []*scope // in the order of their declarations
+	claims []*claim
+	tagged bool // it is built only sometimes
+}
+
+// sides are the lines of a change: of the whole file when its old text is known and the
+// hunks fit it; else as many as the hunks show.
+func (c *Change) sides() (old, new []row) {
+	if c.Old != "" && len(c.Hunks) > 0 {
+		if old, new, ok := c.among(strings.Split(strings.TrimSuffix(c.Old, "\n"), "\n")); ok {
+			return old, new
+		}
+	}
+	old, new, _ = c.among(nil)
+	return old, new
+}
+
+// among are both sides of a change of a text with these lines, if they are known.
+func (c *Change) among(lines []string) (old, new []row, ok bool) {
+	take := func(sign byte, text string, oldN, newN int) {
+		r := row{raw: text, fixed: sign == ' '}
+		if sign != '+' {
+			r.n, r.twin = max(1, oldN), len(new)
+			old = append(old, r)
+		}
+		if sign != '-' {
+			r.n, r.twin = max(1, newN), len(old)-1
+			new = append(new, r)
+		}
+	}
+	for _, h := range c.Hunks {
+		o, n := h.OldStart, h.NewStart
+		if !slices.ContainsFunc(h.Lines, func(l string) bool { return l == "" || l[0] != '+' }) {
+			o++ // an insertion names the line before it
+		}
+		for at := len(old); lines != nil && at < o-1; at++ {
+			if at >= len(lines) {
+				return nil, nil, false
+			}
+			take(' ', lines[at], at+1, len(new)+1)
+		}
+		for _, l := range h.Lines {
+			if l == "" {
+				l = " "
+			}
+			if at := len(old); lines != nil && l[0] != '+' && (at != o-1 || at >= len(lines) || lines[at] != l[1:]) {
+				return nil, nil, false
+			}
+			take(l[0], l[1:], o, n)
+			if l[0] != '+' {
+				o++
+			}
+			if l[0] != '-' {
+				n++
+			}
+		}
+	}
+	for at := len(old); at < len(lines); at++ {
+		take(' ', lines[at], at+1, len(new)+1)
+	}
+	return old, new, true
+}
+
+// newSide reads one side, without its claims. The other one was read before, or is nil.
+func newSide(l *lang, rows []row, read *side) *side {
+	s := &side{lang: l, rows: rows}
+	strip, text := stripper{lang: l}, false
+	for i := range rows {
+		r := &rows[i]
+		amid := strip.open()
+		if r.fixed && !amid && read != nil && !read.rows[r.twin].amid {
+			r.line = read.rows[r.twin].line
+			s.tagged = s.tagged || tag.MatchString(r.raw)
+			continue
+		}
+		r.line = l.read(&strip, r.raw)
+		s.tagged = s.tagged || !amid && tag.MatchString(r.raw)
+		r.amid = amid || strip.open()
+		if l == &golang && i > 0 && rows[i-1].kind == datum && rows[i-1].code == "" && strings.HasPrefix(r.raw, "\t// ") {
+			r.kind = datum // goes on with an example's output
+		}
+		if !amid && r.amid { // not a docstring
+			text = strings.Trim(r.bare, " rbuf\"'") != ""
+		}
+		if amid && text && r.code != "" && r.kind == nothing {
+			r.kind = datum
+		}
+	}
+	s.findScopes()
+	return s
+}
+
+var (
+	tag         = lazyregexp.New(`^//go:build\s|^//\s*\+build\s|^\s*#!\[cfg\(|^pytestmark\b.*skip`)
+	indentation = lazyregexp.New(`^[ \t]*`)
+	annotation  = lazyregexp.New(`^\s*(?:@\w|#!?\[|\[\w)`)
+	groups      = lazyregexp.New(`^\s*(?:class|(?:pub )?mod|(?:\w+\.)?[xfFPX]?(?:[dD]escribe|[cC]ontext|suite|When))\b`)
+)
+
+func (l *lang) read(s *stripper, raw string) line {
+	r := line{inside: s.open(), indent: indentOf(raw)}
+	r.code, r.bare = s.strip(raw)
+	if len(strings.TrimSpace(r.code)) < 3 && !r.inside && !output.MatchString(raw) {
+		return r // most lines of some files
+	}
+	if l.test != nil && !r.inside {
+		r.test = firstGroup(l.test, r.code)
+	}
+	if r.function = firstGroup(function, r.code); r.function == "" && (l == &java || l == &csharp || l == &native) {
+		r.function = firstGroup(method, r.code)
+	}
+	r.marks = mark.MatchString(r.code)
+	switch {
+	case r.bare == "" && !r.inside && !output.MatchString(raw), r.test != "":
+	case r.function != "" && !strings.Contains(r.code, "=>"):
+	case asserts.MatchString(r.bare) && asserts.MatchString(loads.ReplaceAllString(r.bare, "")):
+		r.kind = assertion
+	case data.MatchString(r.code), l == &golang && output.MatchString(raw):
+		r.kind = datum
+	}
+	return r
+}
+
+func indentOf(raw string) int {
+	return len(strings.ReplaceAll(indentation.FindString(raw), "\t", "    "))
+}
+
+// firstGroup is the first group of an expression that matched, or what matched as a whole.
+func firstGroup(re *lazyregexp.Regexp, s string) string {
+	m := re.FindStringSubmatch(s)
+	for _, g := range m[min(1, len(m)):] {
+		if g != "" {
+			return strings.TrimSpace(g)
+		}
+	}
+	return strings.TrimSpace(strings.Join(m, ""))
+}
+
+// empty reports whether no code begins on the row.
+func (r *row) empty() bool { return r.inside || strings.TrimSpace(r.code) == "" }
+
+// findScopes finds tests and groups by their declarations, and where each ends by
+// indentation.
+func (s *side) findScopes() {
+	var top *scope
+	first, marked, depth := -1, false, 0 // of the annotations above
+	for i := range s.rows {
+		r := &s.rows[i]
+		if r.scope = top; r.empty() || strings.HasPrefix(r.bare, "#") && !annotation.MatchString(r.bare) {
+			continue
+		}
+		for top != nil && r.indent <= s.rows[top.decl].indent && !strings.HasPrefix(strings.TrimSpace(r.bare), "{") {
+			top.end, top = i, top.above
+		}
+		r.scope = top
+		annotates := depth > 0 || annotation.MatchString(r.bare)
+		marked = marked || r.marks
+		name := r.test
+		if name == "" && marked && !(annotates && r.function == "") {
+			name = r.function
+		}
+		switch {
+		case name != "":
+			sc := &scope{side: s, name: name, above: top, decl: i, end: len(s.rows), group: groups.MatchString(r.code)}
+			for j := first; j >= 0 && j < i; j++ {
+				s.rows[j].scope = sc
+			}
+			r.scope, top = sc, sc
+			s.scopes = append(s.scopes, sc)
+			first, marked, depth = -1, false, 0
+		case annotates:
+			if first < 0 {
+				first = i
+			}
+			depth = max(0, depth+brackets(r.bare, "([", ")]"))
+		default:
+			first, marked, depth = -1, false, 0
+		}
+	}
+}
+
+// brackets is how many more of a line's brackets open than close.
+func brackets(bare, open, closed string) int {
+	n := 0
+	for i := range len(bare) {
+		switch {
+		case strings.IndexByte(open, bare[i]) >= 0:
+			n++
+		case strings.IndexByte(closed, bare[i]) >= 0:
+			n--
+		}
+	}
+	return n
+}
+
+// chained begins a line that goes on with the statement before it.
+var chained = lazyregexp.New(`^\s*(?:\.\w|\?\.|->|\)|\}\s*\))`)
+
+// findClaims joins lines into statements that assert. What fails a test is one with the
+// condition that it stands under.
+func (s *side) findClaims() {
+	for i := range s.rows {
+		r := &s.rows[i]
+		kind, first := r.kind, i
+		if fails.MatchString(r.bare) {
+			kind = assertion
+			if j := max(0, i-1); condition.MatchString(s.rows[j].bare) && s.rows[j].says == nil {
+				first = j
+			}
+		}
+		if in := r.says; kind == nothing || r.inside && kind != datum ||
+			in != nil && (kind == datum || in.kind == datum || chained.MatchString(r.bare)) {
+			continue
+		}
+		c := &claim{kind: kind, side: s, first: first, last: i, scope: r.scope}
+		depth := brackets(r.bare, "([{", ")]}")
+		for j := i + 1; kind == assertion && j < min(len(s.rows), i+60); j++ {
+			t := &s.rows[j]
+			closes := strings.HasPrefix(strings.TrimSpace(t.bare), ")") || strings.HasPrefix(strings.TrimSpace(t.bare), "}")
+			if depth <= 0 && !t.inside && (closes || !chained.MatchString(t.bare)) {
+				break
+			}
+			if depth += brackets(t.bare, "([{", ")]}"); depth <= 0 || t.inside {
+				c.last = j
+			}
+			if depth < 0 {
+				break
+			}
+		}
+		var b strings.Builder
+		for j := first; j <= c.last; j++ {
+			b.WriteString(cmp.Or(s.rows[j].code, s.rows[j].raw))
+			if s.rows[j].says == nil || s.rows[j].says.kind == datum {
+				s.rows[j].says = c
+			}
+		}
+		c.text = spelling(b.String())
+		s.claims = append(s.claims, c)
+	}
+}
+
+var trailing = regexp.MustCompile(`[,;]+([)\]}]|$)`)
+
+// spelling is code without what formatters change.
+func spelling(code string) string {
+	var b strings.Builder
+	quote := rune(0)
+	for _, r := range code {
+		switch {
+		case quote == 0 && (r == ' ' || r == '\t'):
+			continue
+		case quote == 0 && strings.ContainsRune("\"'`", r):
+			quote, r = r, '"'
+		case r == quote:
+			quote, r = 0, '"'
+		}
+		b.WriteRune(r)
+	}
+	return trailing.ReplaceAllString(b.String(), "$1")
+}
+
+// changed reports whether a claim is not word for word at its place on the other side.
+func (c *claim) changed(other *side) bool {
+	if !c.line().fixed {
+		return true
+	}
+	twin := other.rows[c.side.rows[c.first].twin]
+	moved := c.scope != nil && (twin.scope == nil || twin.scope.name != c.scope.name)
+	return twin.says == nil || twin.says.kind != c.kind || c.runs(moved) && !twin.says.runs(moved)
+}
+
+// runs reports whether a claim is in a test, and surely if nothing keeps that from running.
+func (c *claim) runs(surely bool) bool {
+	s := c.scope
+	for s != nil && s.group {
+		s = s.above
+	}
+	return s != nil && (!surely || !s.halted() && !c.side.tagged)
+}
+
+// line is the row that is shown of a claim: the first that changed.
+func (c *claim) line() *row {
+	rows := c.side.rows[c.first : c.last+1]
+	return &rows[max(0, slices.IndexFunc(rows, func(r row) bool { return !r.fixed }))]
+}

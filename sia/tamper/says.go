@@ -1,0 +1,92 @@
+package tamper
+
+import "github.com/sia-bot/sia/sia/lazyregexp"
+
+// What lines of tests say, in every language alike.
+var (
+	// asserts is a call with a name that says so, or a word of a language or library.
+	asserts = lazyregexp.New(`(?i:assert|expect|should|verif(?:y|ie)|require|check|ensure|must|refute|` +
+		`validat)\w*[!?]?\s*(?:<[^()]*>)?\s*[({!]|\b(?:assert|expect|require|should|check|verify|(?:Assert|Expect|Should|` +
+		`Verify|Check)\w*)\.\w|^\s*(?:assert|refute|check|expect|verify|ensure|flunk)(?:_\w+)?[!?]?\s+(?:[^\s=:]|:\w)|` +
+		`\.(?:to|not_to|to_not|should|(?:must|wont)_\w+|should[A-Z]\w*|to(?:Be|Equal|Throw|Have|Match|Contain)\w*)\b|` +
+		`\bis_expected\b|\b\w*eq\w*!\(|^\s*(?:\w+\.)*\w+\(t[bt]?,|\S\s+should[A-Z]?\w*\s|^\s*(?:await\s+)?t\.(?:is|not|` +
+		`true|false|truthy|falsy|deepEqual|like|notDeepEqual|throws\w*|notThrows\w*|regex|notRegex|snapshot|same|notSame|` +
+		`ok|notOk|equal|notEqual|match|plan|end|fail|pass|rejects|resolves|strictEqual|error|ifError)\(|\b(?:raises|warns|` +
+		`deprecated_call|throws)\(|^\s*#\[should_panic|@(?:\w+\.)*Test\s*\(.*(?:expected|timeout)|^\s*(?:is|ok|like|cmp_ok|` +
+		`is_deeply|isa_ok|done_testing|plan)\b\s*[( ]\s*[$@%\w"']|^\s*(?:Then|And|But)\s|^\s*\[\[?\s`)
+	// loads are parts of lines that read like assertions, but load or build something.
+	loads = lazyregexp.New(`^\s*(?:import|from|use|using|include|package|class|interface|struct)\b.*|` +
+		`^\s*#!?\[\w*(?:allow|derive|[rR]equires).*|\b(?:Must\w*|checkout\w*|require|import)\(|\bcheckout\b`)
+	// fails is what fails a test, asserting what the condition around it says.
+	fails = lazyregexp.New(`\b(?:t|b|f|tb|tt|T\(\))\.(?:Error|Errorf|Fatal|Fatalf|Fail|FailNow)\(|^\s*(?:panic!?|fail|` +
+		`flunk|Fail|XCTFail|ADD_FAILURE|FAIL|unreachable!|bail!|raise|throw)\b`)
+	// data are rows of a table of cases, and what is expected.
+	data = lazyregexp.New(`^\s*&?[A-Za-z][\w.]*[{(].*[)}],$|^\s*[{(\["'\d\x60-].*[,})\]]\s*,?$|^\s*\W*\w*(?i:want|` +
+		`expect|golden)\w*["']?\s*(?::=|=>|[=:])\s*\S|^\s*(?:@(?:CsvSource|ValueSource|EnumSource|MethodSource|` +
+		`pytest\.mark\.parametrize)|\[(?:InlineData|TestCase|DataRow)|#\[(?:case|test_case|values)|pytest\.param\(|` +
+		`(?:Arguments\.)?(?:of|arguments)\()`)
+	// output is what an example of Go is compared with.
+	output = lazyregexp.New(`^\s*//\s*(?:Unordered )?[oO]utput:`)
+	// always is an assertion that holds whatever the code does.
+	always = lazyregexp.New(`^\s*assert\s+(?:True|true|1|not False)\s*(?:,.*)?;?$|\bor\s+(?:True|true|1)\b|\|\|` +
+		`\s*(?:true|!0|1)\b|&&\s*false\b|\band\s+False\b|\b\w*(?i:assert|expect|check|require)\w*!?\(\s*(?:t,\s*)?(?:true|` +
+		`True|!false|1 == 1)\s*(?:,[^,]*)?\)(?:\.to\w*[( ]+(?:true|be_truthy|be true|eq\(?\s*true)?.*)?;?$`)
+	// condition begins a block that runs only sometimes.
+	condition = lazyregexp.New(`^\s*(?:\}\s*)?(?:if|unless|elif|elsif|else|switch|case|when|match|guard)\b`)
+	// skips keeps a test from running, or its failure from counting.
+	skips = lazyregexp.New(`\.(?:Skip|Skipf|SkipNow|skipTest|skip|todo|fixme|fails|failing)\b|\btesting\.Short\(\)|` +
+		`\b(?:runtime\.Goexit|recover|catch_unwind)\(|^\s*(?:_ = )?[XP](?:It|Describe|Context|When|Specify|Entry)\(|` +
+		`\bpytest\.(?:mark\.)?(?:xfail|exit)\b|^\s*@(?:unittest\.)?(?:skip\b|expectedFailure|xfail|mark\.(?:skip|xfail))|` +
+		`\braise\s+\w*Skip\w*|\b__test__\s*=\s*False|\bcollect_ignore|\bdef\s+pytest_(?:collection_modifyitems|` +
+		`ignore_collect|collect_file|runtest_\w+|pyfunc_call|sessionfinish|exception_interact|report_teststatus|` +
+		`deselected)\b|^\s*(?:RSpec\.)?x(?:it|test|describe|context|specify|scenario|should|example|` +
+		`feature)(?:\.\w+)*\b\s*[( '"]|\b(?:skip|pending|todo)(?::|\s*=>)\s*(?:true|['"])|\bthis\.retries\(|` +
+		`@(?:\w+\.)*(?:Disabled|Ignore|PendingFeature)\b|\benabled\s*=\s*false\b|\bthrow\s+(?:new\s+)?(?:SkipException|` +
+		`TestAbortedException)\b|^\s*(?:skip|pending|omit|pend)\b\s*(?:[('"]|do\b|if\b|unless\b|$)|,\s*:(?:skip|pending|` +
+		`disabled)\b|\bfilter_run|\bexclude_pattern\b|^\s*#\[(?:\w+::)?ignore\b|\[\s*(?:\w+\.)*(?:Ignore|Explicit|Skip)\b|` +
+		`\bSkip\s*=\s*["n]|\bAssert\.(?:Ignore|Inconclusive|Skip|Pass)\b|\bmarkTest(?:Skipped|Incomplete)\(|->(?:skip|` +
+		`todo)\(|\bexpectNotToPerformAssertions\(|\bXCTSkip\b|\bGTEST_SKIP\b|\bDISABLED_\w+|^\s*SKIP\(|\[!(?:mayfail|` +
+		`shouldfail)\]|"\[\.|@(?:tag\s*:?skip|disabled|ignore)\b`)
+	// sometimes skips a test where something holds.
+	sometimes = lazyregexp.New(`(?i)skip_?(?:if|unless)|\brunIf\b|importorskip|@(?:\w+\.)*(?:Enabled|Disabled)(?:If|On|` +
+		`For)\w*|\bassum(?:e\w*|ption\w*|ing\w*)\s*[(.]|#\[(?:\w+\\)*Requires\w+|\[Platform|\.disabled\b|Skip\.If|` +
+		`#!?\[cfg(?:_attr)?\(|^//go:build\s|^//\s*\+build\s`)
+	// only keeps every other test from running.
+	only = lazyregexp.New(`^\s*(?:RSpec\.)?f(?:it|describe|context|specify|example|test|should)\b\s*[( '"]|` +
+		`\b(?:describe|context|suite|it|test|specify)(?:\.\w+)*\.only\b|->only\(|\bonly\s*:\s*true|^\s*focus\b|\bfocus(?::|` +
+		`\s*=>)\s*true|,\s*:focus\b|^\s*(?:_ = )?F(?:It|Describe|Context|When|Specify|DescribeTable|Entry)\(\s*"`)
+	// leaves ends a test as if all was well.
+	leaves = lazyregexp.New(`^\s*(?:(?:if|unless|when)\b.*[:){]\s*)?(?:return|next|break|yield break)(?:@\w+)?(?:\s+(?:n` +
+		`il|None|undefined|null|true|True|0|Ok\(\(\)\)|(?:Value)?Task\.CompletedTask|void 0|Unit|done\(\)))?\s*;?\s*\}?\s*(` +
+		`?:(?:if|unless)\b.*)?$`)
+	// tries begins a block that may hide a failure.
+	tries = lazyregexp.New(`^\s*(?:(?:try|begin|do)\s*[:{]?\s*$|try\s*\{|with\s+.*\bsuppress\(|suppress\b|` +
+		`.*\brunCatching\b|.*\b(?:DoesNotThrow|assert(?:Raises|Throws)|pytest\.raises)\b.*\b(?:Assertion\w*Error|Throwable|` +
+		`(?:Base)?Exception)\b)|\bPromise\.race\(`)
+	// never begins a block that does not run.
+	never = lazyregexp.New(`^\s*(?:if|while|for|unless)\b\W*(?:false|False|0|nil|None|null|!1|not True|true|True|` +
+		`1 == 0)\W*(?:\{|:|then|$)|^\s*for\s+\w+\s+in\s+(?:\[\]|range\(0\)|\(\))|^\s*#\s*(?:if|ifdef|ifndef)\b`)
+	// environment is where code asks what surrounds it.
+	environment = lazyregexp.New(`\b(?i:getenv|lookupenv|environ|getprop)\b|\b(?:process|import\.meta|Deno|Bun)\.env\b|` +
+		`\bENV(?:\[|\.fetch|\.key)|\benv::var\b|\bvar_os\(|\boption_env!|\bGetEnvironmentVariable\b|\$_(?:ENV|SERVER)\b|` +
+		`\bSystem\.getProperty\b|\benvironment\[|\bcfg!\(`)
+	// swallows hides a failure on one line.
+	swallows = lazyregexp.New(`\.catch\(\s*(?:\(?\s*\w*\s*\)?\s*=>\s*(?:\{\s*\}|null|undefined|void 0|0|true)|` +
+		`function\s*\(\w*\)\s*\{\s*\}|noop)|\bcatch\b[^{]*\{\s*\}|\bexcept\b[^:]*:\s*(?:pass|\.\.\.|continue)\b|` +
+		`\brescue\s+(?:nil|true|false)\b|\bset \+e\b|\|\|\s*true\b`)
+	// exits ends a process as if all was well.
+	exits = lazyregexp.New(`\b(?:os|syscall|unix)\.Exit\(\s*0\s*\)|\bprocess\.(?:exit\(\s*0?\s*\)|(?:reallyExit|kill|` +
+		`abort)\()|\bsys\.exit\(\s*0?\s*\)|\bos\.(?:_exit|kill)\(|\b(?:_exit|_Exit|quick_exit|exit)\(\s*0\s*\)|^\s*(?:quit|` +
+		`(?:Kernel\.|Process\.)?exit)\b!?\s*(?:\(?\s*(?:0|true)?\s*\)?)\s*;?\s*(?:(?:if|unless)\b.*)?$|` +
+		`\bSystem\.exit\(\s*0\s*\)|\bexitProcess\(\s*0\s*\)|\.halt\(\s*0\s*\)|\bEnvironment\.(?:Exit\(\s*0|FailFast)|` +
+		`^\s*(?:exit|die)\s*(?:\(\s*0?\s*\))?\s*;`)
+	// atEnd has code run when a process ends.
+	atEnd = lazyregexp.New(`\batexit\b|\bprocess\.(?:on|once|addListener|prependListener)\(\s*['"](?:exit|beforeExit)|` +
+		`\bprocess\.exitCode\s*=|\bat_exit\b|\baddShutdownHook\b|\bregister_shutdown_function\b|\bProcessExit\s*\+=`)
+	// hushes turns off a check.
+	hushes = lazyregexp.New(`//\s*(?:nolint|#nosec|lint:ignore|lint:file-ignore|NOSONAR|NOPMD|CHECKSTYLE|NOLINT|` +
+		`swiftlint:disable)|#\s*(?:noqa|type:\s*ignore|pylint:\s*disable|pyright:|nosec|ruff:\s*noqa|` +
+		`rubocop\s*:\s*(?:disable|todo)|:nocov:)|eslint-disable|@ts-ignore|@ts-nocheck|@ts-expect-error|tslint:disable|` +
+		`biome-ignore|istanbul ignore|c8 ignore|@Suppress(?:Warnings)?\b|#!?\[(?:allow|expect)\(|@phpstan-ignore|` +
+		`#pragma warning disable`)
+)

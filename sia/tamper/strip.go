@@ -1,0 +1,116 @@
+package tamper
+
+import (
+	"strings"
+	"unicode/utf8"
+
+	"github.com/sia-bot/sia/sia/lazyregexp"
+)
+
+// stripper takes comments and the contents of strings out of the lines of one file, read
+// in order. It knows no grammar: what it takes wrongly, it mostly takes so on both sides.
+type stripper struct {
+	*lang
+	until   string // what ends the comment or string that is open, a line if "\n" is before it; empty: none is
+	comment bool   // it is a comment
+	escaped bool   // a backslash escapes in it
+}
+
+// open reports whether the next line begins in a comment or string.
+func (s *stripper) open() bool { return s.until != "" }
+
+var rawString = lazyregexp.New(`^r#+"`)
+
+// lines are comments of Ruby that begin and end with a line.
+var lines = map[string]string{"=begin": "\n=end", "__END__": "\n\x00"}
+
+// strip is the line without comments, and without what is in strings too.
+func (s *stripper) strip(line string) (code, bare string) {
+	if s.lang == &ruby && s.until == "" && lines[strings.TrimSpace(line)] != "" {
+		s.until, s.comment = lines[strings.TrimSpace(line)], true
+	}
+	if end, ok := strings.CutPrefix(s.until, "\n"); ok {
+		if strings.HasPrefix(strings.TrimSpace(line), end) {
+			s.until, s.comment = "", false
+		}
+		return "", ""
+	}
+	var c, b strings.Builder
+	for i := 0; i < len(line); {
+		var n int
+		rest := line[i:]
+		if s.until != "" {
+			var closed bool
+			if n, closed = closing(rest, s.until, s.escaped); !s.comment {
+				c.WriteString(rest[:n])
+			}
+			if closed {
+				s.until, s.comment = "", false
+			}
+		} else if n = s.begins(line, i); n < 0 {
+			break
+		} else if !s.comment {
+			c.WriteString(rest[:n])
+			if strings.IndexByte("\"'`", rest[0]) < 0 {
+				b.WriteString(rest[:n])
+			} else {
+				b.WriteString(rest[:1] + rest[:1])
+			}
+		}
+		i += n
+	}
+	return strings.TrimRight(c.String(), " \t\r"), strings.TrimRight(b.String(), " \t\r")
+}
+
+// begins is how many bytes from i belong together, which may open a string or comment;
+// -1 where the rest of the line is a comment.
+func (s *stripper) begins(line string, i int) int {
+	rest, q := line[i:], line[i]
+	for m := range strings.FieldsSeq(s.line) { // not Ruby's #{…}, nor an attribute of PHP
+		if strings.HasPrefix(rest, m) && !strings.HasPrefix(rest, "#[") &&
+			(m != "#" || i == 0 || line[i-1] == ' ' || line[i-1] == '\t') {
+			return -1
+		}
+	}
+	opens := func(n int, until string, escaped bool) int {
+		s.until, s.comment, s.escaped = until, until == "*/", escaped
+		return n
+	}
+	switch {
+	case s.block && strings.HasPrefix(rest, "/*"):
+		return opens(2, "*/", false)
+	case s.lang == &rust && rawString.MatchString(rest):
+		n := strings.IndexByte(rest, '"')
+		return opens(n+1, `"`+rest[1:n], false)
+	case q == '\'' && s.lang == &rust: // a character, or a lifetime
+		if n, ok := closing(rest[1:], "'", true); ok && (rest[1] == '\\' || utf8.RuneCountInString(rest[1:n]) == 1) {
+			return n + 1
+		}
+	case q == '"' || q == '\'' || q == '`':
+		triple := strings.Repeat(string(q), 3)
+		if strings.Contains(s.quotes, "t") && strings.HasPrefix(rest, triple) {
+			return opens(3, triple, true)
+		}
+		escaped := q != '`' || s.lang == &script
+		n, closed := closing(rest[1:], string(q), escaped)
+		if !closed && strings.IndexByte(s.quotes, q) >= 0 {
+			return opens(1, string(q), escaped)
+		}
+		return 1 + n
+	}
+	_, n := utf8.DecodeRuneInString(rest)
+	return n
+}
+
+// closing is how many bytes of s stand before the end, it included.
+func closing(s, end string, escaped bool) (n int, closed bool) {
+	for i := 0; i < len(s); i++ {
+		switch {
+		case escaped && s[i] == '\\':
+			i++
+		case strings.HasPrefix(s[i:], end):
+			return i + len(end), true
+		}
+	}
+	return len(s), false
+}

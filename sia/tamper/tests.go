@@ -1,0 +1,222 @@
+package tamper
+
+import "slices"
+
+// diffed is a change of a file of tests, read.
+type diffed struct {
+	*Change
+	was, is  role
+	old, new *side
+	went     map[string]bool // the lines that are gone, by their spelling
+	knew     map[*scope]bool // what was there before, as far as it was asked
+	findings []Finding
+}
+
+// tests reports what a change set did to tests.
+func tests(changes []Change) []Finding {
+	var all []*diffed
+	var out []Finding
+	for i := range changes {
+		c := &changes[i]
+		was, is := roleOf(c.before()), roleOf(c.Path)
+		l := is.lang
+		if was.lang != nil {
+			l = was.lang
+		}
+		if !was.test && !was.maybe && !is.test && !is.maybe || l == nil {
+			continue
+		}
+		why := ""
+		switch {
+		case c.Opaque || c.Status == "deleted" && len(c.Hunks) == 0:
+			why = "tests were deleted, or changed beyond comparing"
+		case c.Status == "renamed" && was.named && was.runs() && !(is.named && is.runs()):
+			why = "tests are not found any more by their file's name"
+		}
+		if why != "" {
+			if was.test && c.Status != "added" {
+				out = append(out, Finding{Kind: DeletedTest, Path: c.Path, Why: why})
+			}
+			continue
+		}
+		d := &diffed{Change: c, was: was, is: is, went: map[string]bool{}, knew: map[*scope]bool{}}
+		old, new := c.sides()
+		d.old = newSide(l, old, nil)
+		d.new = newSide(l, new, d.old)
+		d.old.findClaims()
+		d.new.findClaims()
+		for i := range old {
+			if !old[i].fixed {
+				d.went[spelling(old[i].raw)] = true
+			}
+		}
+		all = append(all, d)
+	}
+	cancelMoved(all)
+	for _, d := range all {
+		d.gone()
+		d.came()
+		out = append(out, d.findings...)
+	}
+	return out
+}
+
+// judged reports whether what is in a scope is of tests: in files of mixed code, only some is.
+func (d *diffed) judged(s *scope) bool { return d.was.test || d.is.test || s != nil }
+
+// cancelMoved marks the tests and assertions that are gone in one place and come in another.
+func cancelMoved(all []*diffed) {
+	claims, scopes := map[string][]*claim{}, map[string][]*scope{}
+	for _, d := range all {
+		for _, c := range d.old.claims {
+			if c.back = !c.changed(d.new) || !d.judged(c.scope); !c.back {
+				claims[c.text] = append(claims[c.text], c)
+			}
+		}
+		for _, s := range d.old.scopes {
+			if s.back = d.is.runs() && s.twin(d.new) != nil && s.twin(d.new).name == s.name; !s.back {
+				scopes[s.name] = append(scopes[s.name], s)
+			}
+		}
+	}
+	for _, d := range all {
+		if d.is.runs() && (!d.new.tagged || d.old.tagged) {
+			match(d, claims, scopes)
+		}
+	}
+}
+
+// twin is the scope that is declared on the same line of the other side, or nil.
+func (s *scope) twin(other *side) *scope {
+	r := &s.side.rows[s.decl]
+	if !r.fixed || other.rows[r.twin].scope == nil || other.rows[r.twin].scope.decl != r.twin {
+		return nil
+	}
+	return other.rows[r.twin].scope
+}
+
+// match pairs what is gone with what came in d.
+func match(d *diffed, claims map[string][]*claim, scopes map[string][]*scope) {
+	for _, c := range d.new.claims {
+		if c.back = c.back || !c.changed(d.old); c.back {
+			continue
+		}
+		gone := claims[c.text]
+		if i := slices.IndexFunc(gone, func(g *claim) bool { return c.runs(true) || !g.runs(true) }); i >= 0 {
+			gone[i].back, c.back = true, true
+			claims[c.text] = slices.Delete(gone, i, i+1)
+		}
+	}
+	for _, s := range d.new.scopes {
+		if s.back = s.back || s.twin(d.old) != nil; s.back {
+			continue
+		}
+		if gone := scopes[s.name]; len(gone) > 0 {
+			gone[0].back, s.back = true, true
+			scopes[s.name] = gone[1:]
+		}
+	}
+}
+
+// gone reports the tests and assertions that are gone and did not come back. As many as came
+// were renamed or rewritten.
+func (d *diffed) gone() {
+	var lost []*scope
+	for _, s := range d.old.scopes {
+		if !s.back {
+			lost = append(lost, s)
+		}
+	}
+	surplus := len(lost)
+	for _, s := range d.new.scopes {
+		if !s.back && d.is.runs() {
+			surplus--
+		}
+	}
+	all, back := map[*scope]int{}, map[*scope]int{} // assertions, and those that are in other places now
+	for _, c := range d.old.claims {
+		for s := c.scope; s != nil && c.kind == assertion; s = s.above {
+			if all[s]++; c.back && !d.old.rows[c.first].fixed {
+				back[s]++
+			}
+		}
+	}
+	share := func(s *scope) int { return back[s] * 100 / max(1, all[s]) }
+	slices.SortStableFunc(lost, func(a, b *scope) int { return share(a) - share(b) })
+	deleted := map[*scope]bool{}
+	for _, s := range lost[:max(0, surplus)] {
+		deleted[s] = true
+		switch r := &d.old.rows[s.decl]; {
+		case deleted[s.above]:
+		case share(s) == 100:
+			d.report(ChangedExpectation, r, "a test is gone, and others assert what it did")
+		case s.halted():
+			d.report(ChangedExpectation, r, "a test that was skipped was deleted")
+		default:
+			d.report(DeletedTest, r, "a test was deleted")
+		}
+	}
+	d.unmarked()
+	surplus = 0
+	for _, c := range d.new.claims {
+		if c.kind == assertion && !c.back && d.judged(c.scope) && !always.MatchString(d.new.rows[c.first].code) {
+			surplus--
+		}
+	}
+	for _, c := range d.old.claims {
+		for s := c.scope; s != nil && !c.back; s = s.above {
+			c.back = deleted[s]
+		}
+		if !c.back && c.kind == assertion {
+			surplus++
+		}
+	}
+	for _, c := range d.old.claims {
+		switch {
+		case c.back:
+		case c.kind == datum:
+			d.report(ChangedExpectation, d.instead(c), "data that a test compares with was changed")
+		case surplus > 0:
+			d.report(LoosenedAssertion, c.line(), "an assertion is gone, and fewer came than went")
+		default:
+			d.report(ChangedExpectation, d.instead(c), "an assertion was changed")
+		}
+	}
+}
+
+// unmarked reports tests that stay, without what makes tests of them.
+func (d *diffed) unmarked() {
+	for i := range d.old.rows {
+		r := &d.old.rows[i]
+		if !r.marks || r.fixed || r.scope == nil || !d.old.rows[r.scope.decl].fixed {
+			continue
+		}
+		at := d.old.rows[r.scope.decl].twin
+		if !slices.ContainsFunc(d.new.rows[max(0, at-5):at+1], func(n row) bool { return n.marks }) {
+			d.report(DeletedTest, r, "a test is not marked as one any more")
+		}
+	}
+}
+
+// instead is the row that came in the place of a claim that is gone, or else the claim's own.
+func (d *diffed) instead(c *claim) *row {
+	rows, at := d.old.rows, c.first
+	for at < c.last && rows[at].fixed {
+		at++
+	}
+	above, i := at, at
+	for above >= 0 && !rows[above].fixed {
+		above--
+	}
+	if above >= 0 {
+		i = rows[above].twin + at - above
+	}
+	if i < len(d.new.rows) && !d.new.rows[i].fixed {
+		return &d.new.rows[i]
+	}
+	return &rows[at]
+}
+
+func (d *diffed) report(kind FindingKind, r *row, why string) {
+	d.findings = append(d.findings, Finding{Kind: kind, Path: d.Path, Line: r.n, Text: quoted(r.raw), Why: why})
+}
