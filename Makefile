@@ -28,7 +28,7 @@ TESTS_AT_A_TIME    := $(shell expr $(CORES) \* 3)
 # the same time, and but for those tests that do much work, one step after the other. Of the tests that play the whole application it watches
 # the ones in which most happens at a time; `make race` watches all.
 # docs/adr/0021-what-the-race-detector-watches.md
-ALONE   := \.ci/.*|app|cmd/sia|app/(ghsim/api|improve|memory|probe|render|trial/year|welcome)|policies(/.*)?|sia(/.*)?
+ALONE   := \.ci/.*|app|cmd/sia|app/(improve|memory|probe|render|welcome)|sim/ghsim/api|lab/(invented|recorded|synthetic|year)|policies(/.*)?|sia(/.*)?
 ALWAYS  := sia/secret
 BY_ITSELF := TestTreeBombs|TestMergeOfHostileTrees|TestHugeFile|TestMergeTextBounded|TestTossedIsFair|TestReplicasDecideAlike|TestPartsAreDecided|TestOneTaskMovesLittle|TestTechniquesAreDecidedAgain|TestConversationProperty|TestTestReportIsBeyondReading|TestHostileDiffs|TestManyBeginningsOf.*|TestEveryRuleIsFoundFromItsKeywords
 THEIR_ROOMS := gitops app/learn app/web app/work agent sia/secret
@@ -45,7 +45,7 @@ UNWATCHED := -gcflags='modernc.org/sqlite/lib=-race=false' -gcflags='modernc.org
 # What `make quick` leaves to `make test`: the rooms whose tests need GitHub's
 # description, a browser, a sandbox or other people's agents, and the tests that
 # take longest where there is a race detector to watch them.
-THOROUGH_ROOMS := app|app/ghsim|app/ghsim/api|app/ghsim/conformance|app/probe|app/replay|agent/testrun/evidence|agent|agent/sandbox
+THOROUGH_ROOMS := app|sim/ghsim|sim/ghsim/api|sim/ghsim/conformance|app/probe|lab/replay|agent/testrun/evidence|agent|agent/sandbox
 THOROUGH_TESTS := TestGitHubsExamples|TestScripts/(demo|bench|replay|lessonsprove|enterprise)|TestDemoNeedsItsLesson|TestHostile|TestBrokenMirror|TestReplicasDecideAlike|TestCompletionInShells|TestManPages|TestEverybodyCanUsePages|TestOpenPagesRenewThemselves|TestSetUpInABrowser|TestRestore|TestOrdersReachAServer|TestImproveReverts|TestSQLite/Crash|TestPoliciesHoldTheirBars|TestPriorsAreTheSameOnAnyNumberOfCores|TestTreeBombs|TestMergeOfHostileTrees|TestVerdicts|TestUnharmed
 
 GOLANGCI_LINT := bin/golangci-lint-$(GOLANGCI_LINT_VERSION)

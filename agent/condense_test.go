@@ -12,8 +12,8 @@ import (
 
 	"github.com/sia-bot/sia/agent"
 	"github.com/sia-bot/sia/agent/llm"
-	"github.com/sia-bot/sia/agent/llm/scripted"
 	"github.com/sia-bot/sia/sia"
+	"github.com/sia-bot/sia/sim/scripted"
 )
 
 // talker is an endpoint whose model says a lot in each answer, so that leaving

@@ -13,8 +13,8 @@ import (
 
 	"github.com/sia-bot/sia/agent"
 	"github.com/sia-bot/sia/agent/llm"
-	"github.com/sia-bot/sia/agent/llm/flavour"
 	"github.com/sia-bot/sia/sia"
+	"github.com/sia-bot/sia/sim/flavour"
 )
 
 // clientOf is a client for a server of a flavour.

@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"github.com/sia-bot/sia/agent"
-	"github.com/sia-bot/sia/agent/llm/flavour"
 	"github.com/sia-bot/sia/sia"
+	"github.com/sia-bot/sia/sim/flavour"
 )
 
 func TestEditFormatOf(t *testing.T) {

@@ -5,9 +5,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/sia-bot/sia/agent/llm/scripted"
 	"github.com/sia-bot/sia/sia"
 	"github.com/sia-bot/sia/sia/stuck"
+	"github.com/sia-bot/sia/sim/scripted"
 )
 
 // lost is a model that looks for file after file that is not there; no call

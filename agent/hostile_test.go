@@ -13,10 +13,10 @@ import (
 	"time"
 
 	"github.com/sia-bot/sia/agent"
-	"github.com/sia-bot/sia/agent/llm/scripted"
 	"github.com/sia-bot/sia/agent/sandbox"
 	"github.com/sia-bot/sia/agent/sandbox/sandboxtest"
 	"github.com/sia-bot/sia/sia"
+	"github.com/sia-bot/sia/sim/scripted"
 )
 
 // TestHostileTests is a repository whose tests are bombs, through whole attempts:

@@ -8,11 +8,11 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/sia-bot/sia/agent"
-	"github.com/sia-bot/sia/agent/llm/scripted"
 	"github.com/sia-bot/sia/agent/sandbox"
 	"github.com/sia-bot/sia/agent/sandbox/sandboxtest"
 	"github.com/sia-bot/sia/sia"
 	"github.com/sia-bot/sia/sia/plan"
+	"github.com/sia-bot/sia/sim/scripted"
 )
 
 func finish(a args) scripted.Answer { return calls(scripted.Call{Name: "finish", Args: a}) }

@@ -10,10 +10,10 @@ import (
 
 	"github.com/sia-bot/sia/agent"
 	"github.com/sia-bot/sia/agent/llm"
-	"github.com/sia-bot/sia/agent/llm/scripted"
 	"github.com/sia-bot/sia/agent/tool"
 	"github.com/sia-bot/sia/sia"
 	"github.com/sia-bot/sia/sia/plan"
+	"github.com/sia-bot/sia/sim/scripted"
 )
 
 var previous = []agent.PreviousAttempt{{Number: 1, Summary: "I wired the provider in.", Failures: []sia.CheckFailure{

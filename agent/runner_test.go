@@ -9,10 +9,10 @@ import (
 
 	"github.com/sia-bot/sia/agent"
 	"github.com/sia-bot/sia/agent/llm"
-	"github.com/sia-bot/sia/agent/llm/scripted"
 	"github.com/sia-bot/sia/agent/sandbox"
 	"github.com/sia-bot/sia/agent/sandbox/sandboxtest"
 	"github.com/sia-bot/sia/sia"
+	"github.com/sia-bot/sia/sim/scripted"
 )
 
 // contained gives a bench's agent the real sandbox.

@@ -7,8 +7,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/sia-bot/sia/agent"
-	"github.com/sia-bot/sia/agent/llm/scripted"
 	"github.com/sia-bot/sia/sia"
+	"github.com/sia-bot/sia/sim/scripted"
 )
 
 // A lesson about a tool is told with the result of the tool's first call, once; what is withheld is not, and

@@ -13,9 +13,9 @@ import (
 
 	"github.com/sia-bot/sia/agent"
 	"github.com/sia-bot/sia/agent/llm"
-	"github.com/sia-bot/sia/agent/llm/scripted"
 	"github.com/sia-bot/sia/sia"
 	"github.com/sia-bot/sia/sia/plan"
+	"github.com/sia-bot/sia/sim/scripted"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")

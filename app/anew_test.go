@@ -4,8 +4,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/sia-bot/sia/app/apptest"
 	"github.com/sia-bot/sia/sia"
+	"github.com/sia-bot/sia/sim/apptest"
 )
 
 // TestOwnCheckIsShownAnew: GitHub leaves a check suite queued that somebody asked

@@ -8,7 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/sia-bot/sia/app/apptest"
+	"github.com/sia-bot/sia/sim/apptest"
 )
 
 // answers are how many comments of SIA's on an issue hold some words.

@@ -4,7 +4,7 @@
 // context ends, [App.Close] lets go. End-to-end tests start the same App that
 // `sia serve` does.
 //
-// The package may import everything but cmd and app/ghsim. Start reading at
+// The package may import everything but cmd and sim/ghsim. Start reading at
 // New.
 package app
 

@@ -4,9 +4,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/sia-bot/sia/app/apptest"
-	"github.com/sia-bot/sia/app/ghsim"
 	"github.com/sia-bot/sia/sia"
+	"github.com/sia-bot/sia/sim/apptest"
+	"github.com/sia-bot/sia/sim/ghsim"
 )
 
 // What a task of two attempts may cost of GitHub's rate limits.

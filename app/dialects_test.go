@@ -4,9 +4,9 @@ import (
 	"math"
 	"testing"
 
-	"github.com/sia-bot/sia/agent/llm/flavour"
-	"github.com/sia-bot/sia/app/apptest"
 	"github.com/sia-bot/sia/sia"
+	"github.com/sia-bot/sia/sim/apptest"
+	"github.com/sia-bot/sia/sim/flavour"
 )
 
 // An issue is resolved over the wire in each dialect, with servers that keep the state of real

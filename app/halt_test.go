@@ -6,9 +6,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/sia-bot/sia/app/apptest"
 	"github.com/sia-bot/sia/app/store"
 	"github.com/sia-bot/sia/sia"
+	"github.com/sia-bot/sia/sim/apptest"
 )
 
 // said are the comments of SIA on an issue, one after the other.

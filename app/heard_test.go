@@ -6,9 +6,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/sia-bot/sia/app/apptest"
 	"github.com/sia-bot/sia/app/store"
 	"github.com/sia-bot/sia/sia"
+	"github.com/sia-bot/sia/sim/apptest"
 )
 
 // A command that its author writes into a comment afterwards is obeyed at once, and a

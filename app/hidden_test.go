@@ -11,11 +11,11 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/tools/txtar"
 
-	"github.com/sia-bot/sia/agent/llm/scripted"
-	"github.com/sia-bot/sia/app/apptest"
 	"github.com/sia-bot/sia/app/render"
 	"github.com/sia-bot/sia/sia"
 	"github.com/sia-bot/sia/sia/visible"
+	"github.com/sia-bot/sia/sim/apptest"
+	"github.com/sia-bot/sia/sim/scripted"
 )
 
 const hiddenFile = "testdata/hidden.txtar"

@@ -22,7 +22,7 @@ const module = "github.com/sia-bot/sia"
 // On the ground floor lies what reads, matches and shortens text, and knows nothing of what
 // the text is about.
 //
-//	cmd → app → {webhook, work, settings, learn, trial, replay, improve, memory, sweep, notify, welcome, web, metrics,
+//	cmd → app → {webhook, work, settings, learn, trial, improve, memory, sweep, notify, welcome, web, metrics,
 //	probe}
 //	    → {store, github, render, gomodule, agent/testrun} → {agent/*, gitops, policies, atomicfile, clientaddr} → sia/*
 //	→ sia → ground
@@ -33,10 +33,11 @@ var layers = [][]string{
 	{"sia/..."},
 	{"agent/...", "gitops/...", "policies/...", "app/atomicfile", "app/clientaddr"},
 	{"app/store/...", "app/github/...", "app/render/...", "app/gomodule", "agent/testrun/..."},
-	{"app/webhook/...", "app/work/...", "app/settings/...", "app/learn/...", "app/trial/...", "app/replay/...",
+	{"app/webhook/...", "app/work/...", "app/settings/...", "app/learn/...", "app/trial/...",
 		"app/improve/...", "app/memory/...", "app/sweep/...", "app/notify", "app/welcome",
 		"app/web/...", "app/metrics", "app/probe"},
 	{"app"},
+	{"lab/..."},
 	{"cmd/..."},
 }
 
@@ -45,7 +46,8 @@ var layers = [][]string{
 var grounded = []string{"policies", "agent/llm"}
 
 // alone import nothing of ours but what lies in their own folder.
-var alone = []string{"gitops", "policies", "agent/llm", "agent/sandbox", "agent/gateway", "app/ghsim", "app/atomicfile",
+var alone = []string{"gitops", "policies", "agent/llm", "agent/sandbox", "agent/gateway", "sim/ghsim", "sim/scripted",
+	"sim/flavour", "app/atomicfile",
 	"app/clientaddr"}
 
 // exceptions are imports that the layers would forbid, each with its reason.
@@ -58,15 +60,14 @@ var exceptions = map[[2]string]string{
 	{"app/web/signin", "app/web/viewer"}: "who lets people in says who they are",
 	{"app/web/setup", "app/web/viewer"}:  "and set-up's forms carry the viewer's token",
 
-	{"policies/synthetic", "policies/bandit"}:        "the invented world plays the learner",
-	{"policies/synthetic", "policies/evolve"}:        "and changes of policies, which are judged",
-	{"policies/synthetic", "policies/mine"}:          "and logs of decisions, which are read",
-	{"policies/synthetic", "policies/mine/invented"}: "those that the tests of mine read",
-	{"policies/synthetic", "policies/priors"}:        "and counts of many installations, which are shared",
+	{"lab/synthetic", "lab/invented"}: "the invented world reads the logs that the tests of policies/mine read",
 }
 
-// simulator is what only cmd and tests may import: production meets it over HTTP.
-const simulator = "app/ghsim"
+// neighbours are what only cmd and tests may import. The product meets the simulator over HTTP, and knows nothing of
+// the lab, which may import the product.
+var neighbours = []string{"sim", "lab"}
+
+const simulator = "sim/ghsim"
 
 // simulatorRooms are the simulator's own layers, from below, by the same rule:
 // a room imports rooms of lower layers. The simulator itself puts them together.
@@ -83,7 +84,7 @@ var simulatorRooms = [][]string{
 
 // support is test support, which is held to what tests are held to; only tests
 // import it.
-const support = "app/apptest"
+const support = "sim/apptest"
 
 // seeds draws nothing and knows nothing: a test of any package may import it, and nothing else does.
 const seeds = "sia/fixedseed"
@@ -121,8 +122,10 @@ func forbidden(from, to string) string {
 	if _, ok := exceptions[[2]string{from, to}]; ok {
 		return ""
 	}
-	if within(to, simulator) && !within(from, simulator) && !within(from, "cmd") {
-		return "only cmd and tests import the simulator; the application meets it over HTTP"
+	for _, n := range neighbours {
+		if within(to, n) && !within(from, n) && !within(from, "cmd") {
+			return "only cmd and tests import " + n + ", a neighbour of the product"
+		}
 	}
 	for _, a := range alone {
 		if within(from, a) && !within(to, a) && !(slices.Contains(grounded, a) && layer(to) <= layer("sia/text")) {
@@ -132,7 +135,7 @@ func forbidden(from, to string) string {
 	if within(from, simulator) && within(to, simulator) {
 		return forbiddenInside(from, to)
 	}
-	if within(from, simulator) || within(to, simulator) {
+	if within(from, "sim") || within(to, "sim") {
 		return ""
 	}
 	lf, lt := layer(from), layer(to)
@@ -175,12 +178,12 @@ func simulatorRoom(p string) int {
 }
 
 // forbiddenInTest is more lenient: tests may use the simulator, and they may use
-// test support that lies beside what it supports, such as agent/llm/scripted.
+// test support that lies beside what it supports, such as sim/scripted.
 func forbiddenInTest(from, to string) string {
 	if to == seeds {
 		return ""
 	}
-	if within(to, simulator) || within(to, support) || layer(from) >= layer("app") || within(to, "agent/llm") {
+	if within(to, "sim") || within(to, "lab/invented") || layer(from) >= layer("app") || within(to, "agent/llm") {
 		return ""
 	}
 	if from == to || within(to, from) {
@@ -263,9 +266,9 @@ func TestTheRulesThemselves(t *testing.T) {
 		ok       bool
 	}{
 		{"cmd/sia", "app", true},
-		{"cmd/sia", "app/ghsim", true},
+		{"cmd/sia", "sim/ghsim", true},
 		{"app", "app/web", true},
-		{"app", "app/ghsim", false},
+		{"app", "sim/ghsim", false},
 		{"app/work", "app/store", true},
 		{"app/work", "app/web", false},
 		{"app/webhook", "app/work", false},
@@ -278,39 +281,41 @@ func TestTheRulesThemselves(t *testing.T) {
 		{"app/notify", "app/render", true},
 		{"app/notify", "app/sweep", false},
 		{"app/learn", "app/store", true},
-		{"app/replay", "gitops", true},
-		{"app/replay", "app/atomicfile", true},
+		{"lab/replay", "gitops", true},
+		{"lab/replay", "app/atomicfile", true},
 		{"app/store", "app/atomicfile", true},
 		{"app/gomodule", "app/atomicfile", true},
 		{"gitops", "app/atomicfile", false},
 		{"app/atomicfile", "sia/text", false},
-		{"app/replay", "app/learn", false},
+		{"app", "lab/replay", false},
+		{"policies/mine", "lab/invented", false},
+		{"lab/synthetic", "policies/mine", true},
 		{"app/web", "agent", true},
 		{"app/metrics", "agent/llm", true},
 		{"app/metrics", "app/memory", false},
 		{"app/probe", "app/github", true},
-		{"app/probe", "app/ghsim", false},
+		{"app/probe", "sim/ghsim", false},
 		{"app/probe", "app/work", false},
 		{"app/store", "app/render", false},
 		{"app/store", "app/work", false},
 		{"app/store/storetest", "app/store", true},
 		{"app/render", "sia/config", true},
 		{"app/github", "sia", true},
-		{"app/work", "app/ghsim", false},
-		{"app/ghsim", "sia", false},
-		{"app/ghsim", "app/ghsim/world", true},
-		{"app/ghsim/conformance", "app/ghsim", false},
-		{"app/ghsim/api", "app/ghsim/world", true},
-		{"app/ghsim/api", "app/ghsim/people", false},
-		{"app/ghsim/world", "app/ghsim/api", false},
-		{"app/ghsim/world", "sia", false},
-		{"app/github", "app/ghsim/model", false},
+		{"app/work", "sim/ghsim", false},
+		{"sim/ghsim", "sia", false},
+		{"sim/ghsim", "sim/ghsim/world", true},
+		{"sim/ghsim/conformance", "sim/ghsim", false},
+		{"sim/ghsim/api", "sim/ghsim/world", true},
+		{"sim/ghsim/api", "sim/ghsim/people", false},
+		{"sim/ghsim/world", "sim/ghsim/api", false},
+		{"sim/ghsim/world", "sia", false},
+		{"app/github", "sim/ghsim/model", false},
 		{"agent", "agent/llm", true},
 		{"agent", "agent/tool", true},
 		{"agent/tool", "agent", false},
 		{"agent/tool", "sia", true},
 		{"agent/llm", "sia", false},
-		{"agent/llm/scripted", "agent/llm", true},
+		{"sim/scripted", "agent/llm", false},
 		{"agent/sandbox", "agent/llm", false},
 		{"agent", "gitops", false},
 		{"policies", "sia/invalid", true},

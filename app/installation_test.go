@@ -9,10 +9,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/sia-bot/sia/app/apptest"
-	"github.com/sia-bot/sia/app/ghsim"
 	"github.com/sia-bot/sia/app/store"
 	"github.com/sia-bot/sia/app/web/viewer"
+	"github.com/sia-bot/sia/sim/apptest"
+	"github.com/sia-bot/sia/sim/ghsim"
 )
 
 // An installation on 300 repositories gets its labels within GitHub's limits, across a

@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/sia-bot/sia/app/apptest"
 	"github.com/sia-bot/sia/sia"
+	"github.com/sia-bot/sia/sim/apptest"
 )
 
 // TestLagThatStaysIsSaid: what GitHub never comes to know is asked for a few times,

@@ -9,10 +9,10 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/sia-bot/sia/agent/llm/scripted"
-	"github.com/sia-bot/sia/app/apptest"
 	"github.com/sia-bot/sia/app/render"
 	"github.com/sia-bot/sia/sia"
+	"github.com/sia-bot/sia/sim/apptest"
+	"github.com/sia-bot/sia/sim/scripted"
 )
 
 // planted makes a token for a place, always the same, so that what leaks says

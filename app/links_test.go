@@ -5,9 +5,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/sia-bot/sia/agent/llm/scripted"
-	"github.com/sia-bot/sia/app/apptest"
 	"github.com/sia-bot/sia/sia"
+	"github.com/sia-bot/sia/sim/apptest"
+	"github.com/sia-bot/sia/sim/scripted"
 )
 
 // Where SIA's own pages have an address that people reach, the status comment and the check run

@@ -10,11 +10,11 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/sia-bot/sia/app/apptest"
 	"github.com/sia-bot/sia/app/store"
 	"github.com/sia-bot/sia/sia"
 	"github.com/sia-bot/sia/sia/lesson"
 	"github.com/sia-bot/sia/sia/memory"
+	"github.com/sia-bot/sia/sim/apptest"
 )
 
 // shop is the stage of a story, where nothing has happened yet.

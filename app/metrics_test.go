@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/sia-bot/sia/app/apptest"
+	"github.com/sia-bot/sia/sim/apptest"
 )
 
 // shownMetrics is what Prometheus would be told, a metric a line.

@@ -8,8 +8,8 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/sia-bot/sia/app/apptest"
 	"github.com/sia-bot/sia/app/notify"
+	"github.com/sia-bot/sia/sim/apptest"
 )
 
 // A task that comes to where a person is needed is told of in a chat, with links to the issue and to SIA's page,

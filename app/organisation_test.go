@@ -10,12 +10,12 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/sia-bot/sia/app/apptest"
 	"github.com/sia-bot/sia/app/learn"
 	"github.com/sia-bot/sia/app/store"
 	"github.com/sia-bot/sia/sia"
 	"github.com/sia-bot/sia/sia/lesson"
 	"github.com/sia-bot/sia/sia/secret"
+	"github.com/sia-bot/sia/sim/apptest"
 )
 
 // organisation is a stage on which one owner has several repositories.

@@ -6,11 +6,11 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/sia-bot/sia/agent/llm/scripted"
-	"github.com/sia-bot/sia/app/apptest"
-	"github.com/sia-bot/sia/app/ghsim"
 	"github.com/sia-bot/sia/app/render"
 	"github.com/sia-bot/sia/sia"
+	"github.com/sia-bot/sia/sim/apptest"
+	"github.com/sia-bot/sia/sim/ghsim"
+	"github.com/sia-bot/sia/sim/scripted"
 )
 
 // planned is a stage on which the plan of issue 1 waits, with the words of summary

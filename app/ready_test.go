@@ -7,9 +7,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/sia-bot/sia/app/apptest"
-	"github.com/sia-bot/sia/app/ghsim"
 	"github.com/sia-bot/sia/sia"
+	"github.com/sia-bot/sia/sim/apptest"
+	"github.com/sia-bot/sia/sim/ghsim"
 )
 
 // Where the app may not mark a pull request ready the task passes all the same, and

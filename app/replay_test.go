@@ -11,8 +11,8 @@ import (
 
 	"github.com/sia-bot/sia/agent/sandbox"
 	"github.com/sia-bot/sia/agent/sandbox/sandboxtest"
-	"github.com/sia-bot/sia/app/apptest"
-	"github.com/sia-bot/sia/app/replay"
+	"github.com/sia-bot/sia/lab/replay"
+	"github.com/sia-bot/sia/sim/apptest"
 )
 
 // halved is a repository with one commit that is a task, which says that it closes issue 1.
@@ -69,14 +69,14 @@ func TestReplayOfServersRepository(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.Settle()
-	if _, err := s.Replayed("ada/other"); err == nil || !strings.Contains(err.Error(), `knows no repository "ada/other"`) {
+	if _, err := s.Repository("ada/other"); err == nil || !strings.Contains(err.Error(), `knows no repository "ada/other"`) {
 		t.Errorf("a repository that the server does not know: %v", err)
 	}
-	r, err := s.Replayed("Ada/Shop") // as GitHub does, it minds no case
+	r, err := s.Repository("Ada/Shop") // as GitHub does, it minds no case
 	if err != nil {
 		t.Fatal(err)
 	}
-	if tasks, broken, err := r.MemoryTasks(t.Context()); len(tasks)+len(broken) > 0 || err != nil {
+	if tasks, broken, err := replay.Remembered(t.Context(), r); len(tasks)+len(broken) > 0 || err != nil {
 		t.Errorf("without a memory branch: %v, %v, %v", tasks, broken, err)
 	}
 
@@ -109,7 +109,7 @@ func TestReplayOfServersRepository(t *testing.T) {
 		t.Errorf("the task is not told as the issue is: %+v", task)
 	}
 
-	sha, err := r.CommitTasks(t.Context(), tasks)
+	sha, err := replay.Remember(t.Context(), r, tasks)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -128,7 +128,7 @@ func TestReplayOfServersRepository(t *testing.T) {
 	const key = "ghp_0123456789abcdefghijABCDEFGHIJ012345"
 	push(t, s, apptest.MemoryBranch, map[string]string{".sia/replay/000000000000.json": "{",
 		".sia/replay/NOTES.md": "Ours."})
-	listed, broken, err := r.MemoryTasks(t.Context())
+	listed, broken, err := replay.Remembered(t.Context(), r)
 	if err != nil || len(broken) != 1 || !strings.Contains(broken[0], "000000000000.json") {
 		t.Errorf("broken: %q, %v", broken, err)
 	}
@@ -136,7 +136,7 @@ func TestReplayOfServersRepository(t *testing.T) {
 		t.Errorf("listed from the memory branch: %+v", listed)
 	}
 	task.Text = "It says " + key
-	if _, err := r.CommitTasks(t.Context(), []replay.Task{task}); err != nil {
+	if _, err := replay.Remember(t.Context(), r, []replay.Task{task}); err != nil {
 		t.Fatal(err)
 	}
 	if text := onMemory(t, s, file); strings.Contains(text, key) || !strings.Contains(text, "It says ") {
@@ -153,11 +153,11 @@ func TestReplayMindsSettings(t *testing.T) {
 	for _, c := range []struct{ named, want string }{{"notes", "notes"}, {"main", "notes"}} {
 		push(t, s, "main", map[string]string{".sia/config.yml": "memory: {branch: " + c.named + "}\n"})
 		main := branches(t, s)["main"]
-		r, err := s.Replayed(apptest.Repo)
+		r, err := s.Repository(apptest.Repo)
 		if err != nil {
 			t.Fatal(err)
 		}
-		sha, err := r.CommitTasks(t.Context(), []replay.Task{{ID: "0123456789ab", Title: c.named}})
+		sha, err := replay.Remember(t.Context(), r, []replay.Task{{ID: "0123456789ab", Title: c.named}})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -9,9 +9,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/sia-bot/sia/agent/llm/scripted"
-	"github.com/sia-bot/sia/app/apptest"
 	"github.com/sia-bot/sia/app/store"
+	"github.com/sia-bot/sia/sim/apptest"
+	"github.com/sia-bot/sia/sim/scripted"
 )
 
 // resumeModel changes a file in each of two answers and finishes with the third,

@@ -8,9 +8,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/sia-bot/sia/app/apptest"
-	"github.com/sia-bot/sia/app/ghsim"
 	"github.com/sia-bot/sia/sia"
+	"github.com/sia-bot/sia/sim/apptest"
+	"github.com/sia-bot/sia/sim/ghsim"
 )
 
 // TestSignedWhateverIsLost: the answer to any request with which a signed commit is put on the

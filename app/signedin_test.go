@@ -16,12 +16,12 @@ import (
 
 	"github.com/chromedp/chromedp"
 
-	"github.com/sia-bot/sia/app/apptest"
-	"github.com/sia-bot/sia/app/ghsim"
 	"github.com/sia-bot/sia/app/store"
 	"github.com/sia-bot/sia/app/web/webtest"
 	"github.com/sia-bot/sia/sia"
 	"github.com/sia-bot/sia/sia/lesson"
+	"github.com/sia-bot/sia/sim/apptest"
+	"github.com/sia-bot/sia/sim/ghsim"
 )
 
 // person is somebody at a browser, with cookies of their own.

@@ -4,7 +4,7 @@ import (
 	"flag"
 	"testing"
 
-	"github.com/sia-bot/sia/app/apptest"
+	"github.com/sia-bot/sia/sim/apptest"
 )
 
 var update = flag.Bool("update", false, "write what came of each story into its archive")

@@ -5,10 +5,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/sia-bot/sia/agent/llm/scripted"
-	"github.com/sia-bot/sia/app/apptest"
-	"github.com/sia-bot/sia/app/ghsim"
 	"github.com/sia-bot/sia/sia"
+	"github.com/sia-bot/sia/sim/apptest"
+	"github.com/sia-bot/sia/sim/ghsim"
+	"github.com/sia-bot/sia/sim/scripted"
 )
 
 // threads is a task whose first attempt has passed. bob, who may write, asks for a change in a thread

@@ -7,11 +7,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/sia-bot/sia/app/apptest"
 	"github.com/sia-bot/sia/app/store"
 	"github.com/sia-bot/sia/policies"
 	"github.com/sia-bot/sia/policies/evolve"
 	"github.com/sia-bot/sia/sia"
+	"github.com/sia-bot/sia/sim/apptest"
 )
 
 // lab is a stage on which changes of policies are tried.

@@ -11,10 +11,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/sia-bot/sia/app/apptest"
-	"github.com/sia-bot/sia/app/ghsim"
 	"github.com/sia-bot/sia/app/welcome"
 	"github.com/sia-bot/sia/sia/config"
+	"github.com/sia-bot/sia/sim/apptest"
+	"github.com/sia-bot/sia/sim/ghsim"
 )
 
 // goModule is what a small project in Go has at its top.

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/sia-bot/sia/app/ghsim"
 	"github.com/sia-bot/sia/sia"
+	"github.com/sia-bot/sia/sim/ghsim"
 )
 
 // oneOf draws one of several, each as often as the others.

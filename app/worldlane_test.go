@@ -17,10 +17,10 @@ import (
 	"testing"
 
 	"github.com/sia-bot/sia/app"
-	"github.com/sia-bot/sia/app/apptest"
-	"github.com/sia-bot/sia/app/ghsim"
 	"github.com/sia-bot/sia/app/store"
 	"github.com/sia-bot/sia/app/webhook"
+	"github.com/sia-bot/sia/sim/apptest"
+	"github.com/sia-bot/sia/sim/ghsim"
 )
 
 // A lane is a simulator and the parts of an application between which worlds are played one after the other, each in a

@@ -9,9 +9,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/sia-bot/sia/app/ghsim"
-	"github.com/sia-bot/sia/app/ghsim/model"
 	"github.com/sia-bot/sia/sia"
+	"github.com/sia-bot/sia/sim/ghsim"
+	"github.com/sia-bot/sia/sim/ghsim/model"
 )
 
 // settleFates draws how each new job goes, and when.

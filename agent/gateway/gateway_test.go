@@ -16,7 +16,7 @@ import (
 	_ "github.com/sia-bot/sia/sia/fixedseed"
 
 	"github.com/sia-bot/sia/agent/gateway"
-	"github.com/sia-bot/sia/agent/llm/scripted"
+	"github.com/sia-bot/sia/sim/scripted"
 )
 
 // purse is a meter that lets calls through until it is empty.

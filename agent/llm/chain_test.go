@@ -10,7 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/sia-bot/sia/agent/llm"
-	"github.com/sia-bot/sia/agent/llm/scripted"
+	"github.com/sia-bot/sia/sim/scripted"
 )
 
 // pair is a chain of two models, "primary" with the fault and "backup", and how

@@ -17,7 +17,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/sia-bot/sia/agent/llm"
-	"github.com/sia-bot/sia/agent/llm/scripted"
+	"github.com/sia-bot/sia/sim/scripted"
 )
 
 const key = "sk-test-0123456789abcdef0123"

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/sia-bot/sia/agent/llm"
-	"github.com/sia-bot/sia/agent/llm/flavour"
+	"github.com/sia-bot/sia/sim/flavour"
 )
 
 // What was learned is remembered: a client that is made later begins with it.

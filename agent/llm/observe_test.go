@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/sia-bot/sia/agent/llm"
-	"github.com/sia-bot/sia/agent/llm/scripted"
+	"github.com/sia-bot/sia/sim/scripted"
 )
 
 // Who counts is told of each call once, with its retries: of an answer, of an error and its kind, and of

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/sia-bot/sia/agent/llm"
-	"github.com/sia-bot/sia/agent/llm/flavour"
+	"github.com/sia-bot/sia/sim/flavour"
 )
 
 // Probe says of each flavour what works, and why where something does not.

@@ -10,7 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/sia-bot/sia/agent/llm"
-	"github.com/sia-bot/sia/agent/llm/flavour"
+	"github.com/sia-bot/sia/sim/flavour"
 )
 
 var readTool = llm.ToolSpec{Name: "read", Description: "Reads a file.", Parameters: json.RawMessage(

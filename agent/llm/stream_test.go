@@ -15,7 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/sia-bot/sia/agent/llm"
-	"github.com/sia-bot/sia/agent/llm/scripted"
+	"github.com/sia-bot/sia/sim/scripted"
 )
 
 func one(a scripted.Answer) scripted.Script {

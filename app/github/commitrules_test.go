@@ -7,10 +7,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/sia-bot/sia/app/ghsim"
-	"github.com/sia-bot/sia/app/ghsim/model"
 	"github.com/sia-bot/sia/app/github"
 	"github.com/sia-bot/sia/sia"
+	"github.com/sia-bot/sia/sim/ghsim"
+	"github.com/sia-bot/sia/sim/ghsim/model"
 )
 
 // TestCommitRules: what a branch asks of commits, as one request tells it, and as REST does where

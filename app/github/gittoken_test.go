@@ -10,8 +10,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/sia-bot/sia/app/ghsim"
 	"github.com/sia-bot/sia/gitops"
+	"github.com/sia-bot/sia/sim/ghsim"
 )
 
 // openPrivate is a site with a folder for mirrors of its private repository.

@@ -11,8 +11,8 @@ import (
 	gocmp "github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
-	"github.com/sia-bot/sia/app/ghsim"
 	"github.com/sia-bot/sia/app/github"
+	"github.com/sia-bot/sia/sim/ghsim"
 )
 
 // twice is a workflow that runs for a push and for a pull request, with a job that is

@@ -7,9 +7,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/sia-bot/sia/app/ghsim"
-	"github.com/sia-bot/sia/app/ghsim/model"
 	"github.com/sia-bot/sia/app/github"
+	"github.com/sia-bot/sia/sim/ghsim"
+	"github.com/sia-bot/sia/sim/ghsim/model"
 )
 
 // TestOpenings: what keeps pull requests from being opened, for each repository, a request each.

@@ -8,9 +8,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/sia-bot/sia/app/ghsim"
 	"github.com/sia-bot/sia/app/github"
 	"github.com/sia-bot/sia/sia"
+	"github.com/sia-bot/sia/sim/ghsim"
 )
 
 // reviewed is a site with a pull request of the app's that changes x.txt.

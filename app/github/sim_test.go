@@ -12,10 +12,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/sia-bot/sia/app/ghsim"
 	"github.com/sia-bot/sia/app/github"
 	"github.com/sia-bot/sia/sia"
 	"github.com/sia-bot/sia/sia/secret"
+	"github.com/sia-bot/sia/sim/ghsim"
 )
 
 // site is the adapter against the GitHub simulator: what the two say to each

@@ -4,8 +4,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/sia-bot/sia/app/ghsim"
 	"github.com/sia-bot/sia/app/github"
+	"github.com/sia-bot/sia/sim/ghsim"
 )
 
 // What can't be merged is refused in GitHub's words, and what can is merged once.

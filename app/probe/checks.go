@@ -124,7 +124,7 @@ func checks() Section {
 		Text: "A check run made with `GITHUB_TOKEN` hangs in the commit's first suite of Actions, and is no " +
 			"job of its workflow run.",
 		Source: "https://github.com/bencherdev/bencher/issues/536",
-		HeldBy: "`TestWorkflowRuns`; `TestChecksOfApps` (`app/ghsim`)",
+		HeldBy: "`TestWorkflowRuns`; `TestChecksOfApps` (`sim/ghsim`)",
 		NotFor: "needs a workflow that may write checks",
 	}, {
 		ID:     "checks/many-suites",

@@ -11,9 +11,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/sia-bot/sia/app/ghsim/conformance"
 	"github.com/sia-bot/sia/app/github"
 	"github.com/sia-bot/sia/app/probe"
+	"github.com/sia-bot/sia/sim/ghsim/conformance"
 )
 
 // planted is a fault that a GitHub has, and the fact that names it. also are facts that can't be seen without.

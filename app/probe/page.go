@@ -22,7 +22,7 @@ const pageIntro = `# GitHub as it is
 
 What SIA relies on of GitHub, beyond the plain reading of its reference, and the test that holds SIA to it. The paths
 under “GitHub says” are pages of [docs.github.com](https://docs.github.com/en). The simulator in
-` + "`app/ghsim`" + ` does the same where a story needs it.
+` + "`sim/ghsim`" + ` does the same where a story needs it.
 
 Each fact with a name is tried: do this, expect that. ` + "`make test`" + ` tries them on the simulator,
 ` + "`sia doctor github --repo OWNER/SCRATCH`" + ` on any GitHub

@@ -65,7 +65,7 @@ func pulls() Section {
 		ID:     "pulls/retarget",
 		Text:   "The base of a pull request can be changed while it is open. Its head stays.",
 		Source: "rest/pulls/pulls",
-		HeldBy: "`TestRetarget` (`app/ghsim`)",
+		HeldBy: "`TestRetarget` (`sim/ghsim`)",
 		Needs:  needs,
 		Probe: func(t *Try) {
 			p, base := t.pull(t.base(), nil), t.branch(t.start())

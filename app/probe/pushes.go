@@ -43,7 +43,7 @@ func pushes() Section {
 			"with an author is not signed.",
 		Source: "authentication/managing-commit-signature-verification/" +
 			"about-commit-signature-verification#signature-verification-for-bots",
-		HeldBy: "`TestSignedWhateverIsLost`; story `signed-commits`; `TestSignatures` (`app/ghsim`)",
+		HeldBy: "`TestSignedWhateverIsLost`; story `signed-commits`; `TestSignatures` (`sim/ghsim`)",
 		Needs:  "contents:write",
 		Probe: func(t *Try) {
 			spec := commitSpec{parent: t.start(), files: onFile(t.start())}
@@ -55,7 +55,7 @@ func pushes() Section {
 		ID:     "pushes/outside-heads",
 		Text:   "A ref may lie outside of `refs/heads`: it is no branch, and nothing runs for it.",
 		Source: "rest/git/refs",
-		HeldBy: "`TestOwnRefs`; `TestRefsThroughTheAPI` (`app/ghsim`)",
+		HeldBy: "`TestOwnRefs`; `TestRefsThroughTheAPI` (`sim/ghsim`)",
 		Needs:  "contents:write",
 		Probe: func(t *Try) {
 			ref := t.unique("ref")

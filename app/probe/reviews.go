@@ -53,7 +53,7 @@ func reviews() Section {
 		Text: "A review is refused as a whole when one of its comments is on a line that the diff does not " +
 			"show. Then it is submitted once more with all of it in its body.",
 		Source: "rest/pulls/reviews",
-		HeldBy: "`TestEnsureReview`, `TestEnsureReviewWithoutItsLines`, `TestCreateReview` (`app/ghsim`)",
+		HeldBy: "`TestEnsureReview`, `TestEnsureReviewWithoutItsLines`, `TestCreateReview` (`sim/ghsim`)",
 		Needs:  needs,
 		Probe: func(t *Try) {
 			p := t.pullOnce()

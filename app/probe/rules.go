@@ -65,7 +65,7 @@ func rules() Section {
 		ID:     "rules/unstable",
 		Text:   "A check that is red and not required leaves the merge open: `UNSTABLE`.",
 		Source: "graphql/reference/enums#mergestatestatus",
-		HeldBy: "`TestMergeState` (`app/ghsim`)",
+		HeldBy: "`TestMergeState` (`sim/ghsim`)",
 		Needs:  "pull_requests:write contents:write checks:write",
 		Probe: func(t *Try) {
 			p := t.pull(t.base(), nil)
@@ -104,7 +104,7 @@ func rules() Section {
 		ID:     "rules/pages",
 		Text:   "The rules of a branch come in pages. SIA reads them to the last.",
 		Source: "rest/repos/rules",
-		HeldBy: "`TestRulesPageByPage` (`app/ghsim`)",
+		HeldBy: "`TestRulesPageByPage` (`sim/ghsim`)",
 		Needs:  needs,
 		Probe: func(t *Try) {
 			p := t.guard(false)
@@ -144,14 +144,14 @@ func rules() Section {
 		Text: "A rule that requires a workflow carries `repository_id`, `path` and `ref`; it runs for " +
 			"`pull_request` and `merge_group`.",
 		Source: "rest/repos/rules",
-		HeldBy: "`TestRules`; `TestRequiredWorkflowOfAnotherRepository` (`app/ghsim`)",
+		HeldBy: "`TestRules`; `TestRequiredWorkflowOfAnotherRepository` (`sim/ghsim`)",
 		NotFor: "needs an organisation with a paid plan",
 	}, {
 		ID:   "rules/queue",
 		Text: "SIA never merges. A check that runs on `merge_group` alone can't be awaited on the branch.",
 		Source: "repositories/configuring-branches-and-merges-in-your-repository/configuring-pull-request-merges/" +
 			"managing-a-merge-queue",
-		HeldBy: "`TestMergeQueue` (`app/ghsim`)",
+		HeldBy: "`TestMergeQueue` (`sim/ghsim`)",
 		NotFor: "needs an organisation's repository with a merge queue",
 	}}}
 }

@@ -15,11 +15,11 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/sia-bot/sia/app/ghsim"
 	"github.com/sia-bot/sia/app/github"
 	"github.com/sia-bot/sia/app/probe"
 	"github.com/sia-bot/sia/sia"
 	"github.com/sia-bot/sia/sia/secret"
+	"github.com/sia-bot/sia/sim/ghsim"
 )
 
 // scratch is a simulator with a repository for trying things in.

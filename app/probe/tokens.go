@@ -18,7 +18,7 @@ func tokens() Section {
 			"masks both by their form.",
 		Source: "https://github.blog/changelog/" +
 			"2026-04-24-notice-about-upcoming-new-format-for-github-app-installation-tokens/",
-		HeldBy: "`TestMaskMasksEveryShape`; `TestFormsOfTokens` (`app/ghsim`)",
+		HeldBy: "`TestMaskMasksEveryShape`; `TestFormsOfTokens` (`sim/ghsim`)",
 		Probe: func(t *Try) {
 			t.That(strings.HasPrefix(t.raw.Token, "ghs_"), "a token that begins with ghs_", "another beginning")
 			masked := secret.Mask("before " + t.raw.Token + " after")

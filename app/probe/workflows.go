@@ -14,7 +14,7 @@ func workflows() Section {
 		ID:     "workflows/app-pushes",
 		Text:   "A push of an app starts workflows. One with `GITHUB_TOKEN` starts none.",
 		Source: "actions/concepts/security/github_token#when-github_token-triggers-workflow-runs",
-		HeldBy: "story `pass`; `TestPushesOfBots` (`app/ghsim`)",
+		HeldBy: "story `pass`; `TestPushesOfBots` (`sim/ghsim`)",
 		Needs:  needs,
 		Probe: func(t *Try) {
 			t.That(len(t.runs().byFile) >= 4, "a run of each workflow that the push starts", "%d", len(t.runs().byFile))
@@ -40,7 +40,7 @@ func workflows() Section {
 		ID:     "workflows/empty-matrix",
 		Text:   "A workflow run has a conclusion of its own: an empty matrix makes no job, and fails the run.",
 		Source: "https://github.com/canonical/operator-workflows/issues/918",
-		HeldBy: "`TestWorkflowRuns`; `TestEmptyMatrix` (`app/ghsim`)",
+		HeldBy: "`TestWorkflowRuns`; `TestEmptyMatrix` (`sim/ghsim`)",
 		Needs:  needs,
 		Probe: func(t *Try) {
 			run := t.runs().byFile["empty"]
@@ -53,7 +53,7 @@ func workflows() Section {
 		Text: "A workflow file with a mistake makes a run that fails, `failure` or `startup_failure`, without " +
 			"a job and without a check run.",
 		Source: "https://github.com/MinBZK/regelrecht/pull/1284",
-		HeldBy: "`TestWorkflowRuns`; `TestRunsWithoutJobs` (`app/ghsim`)",
+		HeldBy: "`TestWorkflowRuns`; `TestRunsWithoutJobs` (`sim/ghsim`)",
 		Needs:  needs,
 		Probe: func(t *Try) {
 			run := t.runs().byFile["broken"]
@@ -106,7 +106,7 @@ func workflows() Section {
 		ID:     "workflows/skip-ci",
 		Text:   "A commit with `[skip ci]` in its message starts no workflows, so nothing reports on it.",
 		Source: "actions/how-tos/manage-workflow-runs/skip-workflow-runs",
-		HeldBy: "`TestMissed`; `TestSkipWords` (`app/ghsim`)",
+		HeldBy: "`TestMissed`; `TestSkipWords` (`sim/ghsim`)",
 		Needs:  needs,
 		Probe: func(t *Try) {
 			a := t.Want(t.Get("/actions/runs?head_sha=%s", t.runs().skipped), http.StatusOK)

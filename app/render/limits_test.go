@@ -10,12 +10,12 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
-	"github.com/sia-bot/sia/app/apptest"
 	"github.com/sia-bot/sia/app/render"
 	"github.com/sia-bot/sia/sia"
 	"github.com/sia-bot/sia/sia/config"
 	"github.com/sia-bot/sia/sia/invalid"
 	"github.com/sia-bot/sia/sia/plan"
+	"github.com/sia-bot/sia/sim/apptest"
 )
 
 func TestMarkerRoundTrip(t *testing.T) {

@@ -10,10 +10,10 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/sia-bot/sia/app/apptest"
 	"github.com/sia-bot/sia/app/render"
 	"github.com/sia-bot/sia/sia"
 	"github.com/sia-bot/sia/sia/plan"
+	"github.com/sia-bot/sia/sim/apptest"
 )
 
 // part is one of the story's plan, in a state.

@@ -9,10 +9,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/sia-bot/sia/agent/llm"
-	"github.com/sia-bot/sia/agent/llm/scripted"
 	"github.com/sia-bot/sia/app/trial"
 	"github.com/sia-bot/sia/policies"
 	"github.com/sia-bot/sia/policies/mine"
+	"github.com/sia-bot/sia/sim/scripted"
 )
 
 // model answers in turn, over the real wire.

@@ -12,10 +12,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/sia-bot/sia/app/ghsim"
 	"github.com/sia-bot/sia/app/github"
 	"github.com/sia-bot/sia/sia"
 	"github.com/sia-bot/sia/sia/secret"
+	"github.com/sia-bot/sia/sim/ghsim"
 )
 
 // quiet is a workflow whose tests write a report and say nothing.

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/sia-bot/sia/app/apptest"
 	"github.com/sia-bot/sia/sia"
+	"github.com/sia-bot/sia/sim/apptest"
 )
 
 // A backup that is taken while an attempt runs is put in the place of a database that was lost: the

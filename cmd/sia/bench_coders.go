@@ -6,8 +6,8 @@ import (
 	"os"
 	"text/tabwriter"
 
+	"github.com/sia-bot/sia/lab/recorded"
 	"github.com/sia-bot/sia/policies"
-	"github.com/sia-bot/sia/policies/coder/recorded"
 )
 
 type benchCodersCmd struct {

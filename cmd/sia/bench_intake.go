@@ -16,7 +16,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/txtar"
 
-	"github.com/sia-bot/sia/app/ghsim"
+	"github.com/sia-bot/sia/sim/ghsim"
 )
 
 // benchStage is the stage with the cheap repository.

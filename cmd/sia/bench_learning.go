@@ -8,7 +8,7 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"github.com/sia-bot/sia/policies/synthetic"
+	"github.com/sia-bot/sia/lab/synthetic"
 )
 
 type benchLearningCmd struct {

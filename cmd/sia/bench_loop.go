@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/sia-bot/sia/app/ghsim"
 	"github.com/sia-bot/sia/app/render"
+	"github.com/sia-bot/sia/sim/ghsim"
 )
 
 func joinClose(err error, s *demoStage) error { return errors.Join(err, s.shut()) }

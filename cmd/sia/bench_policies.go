@@ -5,7 +5,7 @@ import (
 	"io"
 	"text/tabwriter"
 
-	"github.com/sia-bot/sia/policies/synthetic"
+	"github.com/sia-bot/sia/lab/synthetic"
 )
 
 type benchPoliciesCmd struct {

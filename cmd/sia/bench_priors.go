@@ -3,7 +3,7 @@ package main
 import (
 	"fmt"
 
-	"github.com/sia-bot/sia/policies/synthetic"
+	"github.com/sia-bot/sia/lab/synthetic"
 )
 
 type benchPriorsCmd struct {

@@ -17,7 +17,7 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"github.com/sia-bot/sia/app/store"
-	"github.com/sia-bot/sia/app/trial/year"
+	"github.com/sia-bot/sia/lab/year"
 )
 
 type benchYearCmd struct {

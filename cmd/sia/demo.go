@@ -10,7 +10,7 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 
 	"github.com/sia-bot/sia/app"
-	"github.com/sia-bot/sia/app/ghsim"
+	"github.com/sia-bot/sia/sim/ghsim"
 )
 
 //go:embed demo

@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/sia-bot/sia/app/ghsim"
 	"github.com/sia-bot/sia/app/render"
+	"github.com/sia-bot/sia/sim/ghsim"
 )
 
 // The demo's third issue passes at once because of a lesson, and of nothing else:

@@ -10,8 +10,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/sia-bot/sia/app/ghsim"
 	"github.com/sia-bot/sia/app/probe"
+	"github.com/sia-bot/sia/sim/ghsim"
 )
 
 // sia doctor github tries facts on a server, as text and as JSON, records what was answered, and fails where it

@@ -16,8 +16,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/sia-bot/sia/agent/llm/flavour"
-	"github.com/sia-bot/sia/app/ghsim"
+	"github.com/sia-bot/sia/sim/flavour"
+	"github.com/sia-bot/sia/sim/ghsim"
 )
 
 // diagnosed is what doctor says of the model of one server, and whether it ended as all right.

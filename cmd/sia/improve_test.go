@@ -12,9 +12,9 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/sia-bot/sia/agent/llm/scripted"
 	improving "github.com/sia-bot/sia/app/improve"
 	"github.com/sia-bot/sia/sia/improve"
+	"github.com/sia-bot/sia/sim/scripted"
 )
 
 // The calls of a cycle, by what their prompts say.

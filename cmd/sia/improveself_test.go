@@ -8,9 +8,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/sia-bot/sia/agent/llm/scripted"
-	"github.com/sia-bot/sia/app/ghsim"
 	"github.com/sia-bot/sia/sia/improve"
+	"github.com/sia-bot/sia/sim/ghsim"
+	"github.com/sia-bot/sia/sim/scripted"
 )
 
 // ownSource is a small checkout of SIA's source: its program resolves all replay tasks where the

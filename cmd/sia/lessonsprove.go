@@ -9,8 +9,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/sia-bot/sia/app/replay"
 	"github.com/sia-bot/sia/app/store"
+	"github.com/sia-bot/sia/lab/replay"
 	"github.com/sia-bot/sia/sia/lesson"
 )
 

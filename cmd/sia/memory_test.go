@@ -14,11 +14,11 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/sia-bot/sia/app/ghsim"
 	branch "github.com/sia-bot/sia/app/memory"
 	"github.com/sia-bot/sia/sia"
 	"github.com/sia-bot/sia/sia/lesson"
 	"github.com/sia-bot/sia/sia/memory"
+	"github.com/sia-bot/sia/sim/ghsim"
 )
 
 var updateGolden = flag.Bool("update", false, "write the golden files anew")

@@ -9,11 +9,11 @@ import (
 	"strings"
 	"time"
 
-	"github.com/sia-bot/sia/app/ghsim"
 	"github.com/sia-bot/sia/app/render"
 	"github.com/sia-bot/sia/app/store"
 	"github.com/sia-bot/sia/sia"
 	"github.com/sia-bot/sia/sia/text"
+	"github.com/sia-bot/sia/sim/ghsim"
 )
 
 // demoNarrator plays the demo's people, waits for what has to happen, and tells it.

@@ -17,8 +17,8 @@ import (
 
 	"github.com/sia-bot/sia/agent/sandbox"
 	"github.com/sia-bot/sia/app"
-	"github.com/sia-bot/sia/app/replay"
 	"github.com/sia-bot/sia/gitops"
+	"github.com/sia-bot/sia/lab/replay"
 	"github.com/sia-bot/sia/sia"
 	"github.com/sia-bot/sia/sia/config"
 	"github.com/sia-bot/sia/sia/secret"
@@ -44,7 +44,7 @@ type replaySource struct {
 	name     string // owner/name, or the folder's
 	folder   *replay.Folder
 	settings sia.Settings
-	server   *app.Replayed   // nil: a clone on this machine
+	server   *app.Repository // nil: a clone on this machine
 	clone    *gitops.History // nil: not fetched yet
 	closing  []func() error
 }
@@ -64,7 +64,7 @@ func (f replayFlags) open(e *commandEnv) (*replaySource, error) {
 	if err != nil {
 		return nil, err
 	}
-	server, closing, err := app.OpenReplayed(e.ctx, c, app.Options{Logger: e.logger}, f.Repo)
+	server, closing, err := app.OpenRepository(e.ctx, c, app.Options{Logger: e.logger}, f.Repo)
 	if err != nil {
 		return nil, err
 	}
@@ -166,7 +166,7 @@ func (s *replaySource) tasks(e *commandEnv) (all []keptTask, err error) {
 	var remembered []replay.Task
 	var unread []string
 	if s.server != nil {
-		remembered, unread, err = s.server.MemoryTasks(e.ctx)
+		remembered, unread, err = replay.Remembered(e.ctx, s.server)
 	} else {
 		remembered, unread, err = replay.TasksIn(e.ctx, s.clone, s.settings.Memory.Branch)
 	}

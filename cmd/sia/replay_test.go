@@ -5,7 +5,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"github.com/sia-bot/sia/agent/llm/scripted"
+	"github.com/sia-bot/sia/sim/scripted"
 )
 
 // scriptedModel starts a model that writes the file of the first argument over the second, and finishes. Its

@@ -9,7 +9,7 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"github.com/sia-bot/sia/app/replay"
+	"github.com/sia-bot/sia/lab/replay"
 	"github.com/sia-bot/sia/sia/text"
 )
 

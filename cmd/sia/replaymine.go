@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/sia-bot/sia/app/replay"
+	"github.com/sia-bot/sia/lab/replay"
 	"github.com/sia-bot/sia/sia/text"
 )
 
@@ -95,7 +95,7 @@ func (c *replayMineCmd) Run(e *commandEnv) (err error) {
 		if err != nil {
 			return err
 		}
-		if out.Committed, err = s.server.CommitTasks(e.ctx, tasks); err != nil {
+		if out.Committed, err = replay.Remember(e.ctx, s.server, tasks); err != nil {
 			return err
 		}
 	}

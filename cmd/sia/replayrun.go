@@ -13,7 +13,7 @@ import (
 
 	"github.com/sia-bot/sia/agent"
 	"github.com/sia-bot/sia/app"
-	"github.com/sia-bot/sia/app/replay"
+	"github.com/sia-bot/sia/lab/replay"
 	"github.com/sia-bot/sia/sia"
 )
 
@@ -164,9 +164,13 @@ func (c playFlags) player(e *commandEnv, s *replaySource) (*replay.Player, error
 	if err != nil {
 		return nil, err
 	}
-	coders, err := app.ReplayCoders(server, app.Options{Logger: e.logger, Now: time.Now}, box)
+	configured, err := app.Coders(server, app.Options{Logger: e.logger, Now: time.Now}, box)
 	if err != nil {
 		return nil, err
+	}
+	var coders []replay.Coder
+	for _, one := range configured {
+		coders = append(coders, replay.Coder(one))
 	}
 	h, err := s.history(e)
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/sia-bot/sia/app/ghsim"
+	"github.com/sia-bot/sia/sim/ghsim"
 )
 
 // startServe runs `sia serve` against a simulator and a model's endpoint that answers with a

@@ -14,11 +14,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/sia-bot/sia/agent/llm/scripted"
-	"github.com/sia-bot/sia/app/apptest"
-	"github.com/sia-bot/sia/app/ghsim"
 	"github.com/sia-bot/sia/app/web/setup"
 	"github.com/sia-bot/sia/app/web/webtest"
+	"github.com/sia-bot/sia/sim/apptest"
+	"github.com/sia-bot/sia/sim/ghsim"
+	"github.com/sia-bot/sia/sim/scripted"
 )
 
 // surfer follows links and forms as a browser does.

@@ -9,11 +9,11 @@ import (
 	"time"
 
 	"github.com/sia-bot/sia/agent/llm"
-	"github.com/sia-bot/sia/agent/llm/scripted"
 	"github.com/sia-bot/sia/app"
-	"github.com/sia-bot/sia/app/ghsim"
 	"github.com/sia-bot/sia/app/sweep"
 	"github.com/sia-bot/sia/app/web/signin"
+	"github.com/sia-bot/sia/sim/ghsim"
+	"github.com/sia-bot/sia/sim/scripted"
 )
 
 // demoStage is everything that the demo and the benchmarks run: a GitHub, a model

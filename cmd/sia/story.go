@@ -5,10 +5,10 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/sia-bot/sia/app/ghsim"
 	"github.com/sia-bot/sia/app/render"
 	"github.com/sia-bot/sia/sia"
 	"github.com/sia-bot/sia/sia/text"
+	"github.com/sia-bot/sia/sim/ghsim"
 )
 
 // memoryBranch is where the demo's repository keeps its memory.

@@ -5,11 +5,11 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/sia-bot/sia/app/ghsim"
 	"github.com/sia-bot/sia/app/render"
 	"github.com/sia-bot/sia/app/store"
 	"github.com/sia-bot/sia/sia"
 	"github.com/sia-bot/sia/sia/lesson"
+	"github.com/sia-bot/sia/sim/ghsim"
 )
 
 // reminderTitle is the title of the demo's third issue.

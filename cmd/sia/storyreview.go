@@ -5,9 +5,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/sia-bot/sia/app/ghsim"
 	"github.com/sia-bot/sia/app/render"
 	"github.com/sia-bot/sia/sia"
+	"github.com/sia-bot/sia/sim/ghsim"
 )
 
 // reviewer is the person of the demo who reviews.

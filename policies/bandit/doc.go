@@ -26,6 +26,6 @@
 // Everything is a function of the outcomes in their order and of the request:
 // replaying a log gives the same learner and the same decisions.
 //
-// Start reading at [Learner.Decide]. Package policies/synthetic measures the learner in
+// Start reading at [Learner.Decide]. Package lab/synthetic measures the learner in
 // an invented world.
 package bandit

@@ -11,9 +11,9 @@ import (
 
 	_ "github.com/sia-bot/sia/sia/fixedseed"
 
+	"github.com/sia-bot/sia/lab/invented"
 	"github.com/sia-bot/sia/policies"
 	"github.com/sia-bot/sia/policies/mine"
-	"github.com/sia-bot/sia/policies/mine/invented"
 )
 
 // about is a context of a kind of task in a language.

@@ -16,11 +16,11 @@ import (
 	_ "github.com/sia-bot/sia/sia/fixedseed"
 
 	"github.com/sia-bot/sia/agent/llm"
-	"github.com/sia-bot/sia/agent/llm/scripted"
 	"github.com/sia-bot/sia/sia"
 	"github.com/sia-bot/sia/sia/diagnose"
 	"github.com/sia-bot/sia/sia/plan"
 	"github.com/sia-bot/sia/sia/technique"
+	"github.com/sia-bot/sia/sim/scripted"
 )
 
 // model is a client of a scripted model that gives the answers in turn, and the

@@ -6,9 +6,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/sia-bot/sia/agent/llm/scripted"
 	"github.com/sia-bot/sia/sia"
 	"github.com/sia-bot/sia/sia/diagnose"
+	"github.com/sia-bot/sia/sim/scripted"
 )
 
 func TestReview(t *testing.T) {

@@ -6,8 +6,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/sia-bot/sia/agent/llm/scripted"
 	"github.com/sia-bot/sia/sia/diagnose"
+	"github.com/sia-bot/sia/sim/scripted"
 )
 
 func TestWeigh(t *testing.T) {

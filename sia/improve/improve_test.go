@@ -8,8 +8,8 @@ import (
 	"testing"
 
 	"github.com/sia-bot/sia/agent/llm"
-	"github.com/sia-bot/sia/agent/llm/scripted"
 	"github.com/sia-bot/sia/sia/improve"
+	"github.com/sia-bot/sia/sim/scripted"
 )
 
 // files are a copy in memory.

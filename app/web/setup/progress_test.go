@@ -10,12 +10,12 @@ import (
 	"testing"
 	"time"
 
-	"github.com/sia-bot/sia/app/ghsim"
 	"github.com/sia-bot/sia/app/github"
 	"github.com/sia-bot/sia/app/store"
 	"github.com/sia-bot/sia/app/store/storetest"
 	"github.com/sia-bot/sia/app/web/setup"
 	"github.com/sia-bot/sia/sia/secret"
+	"github.com/sia-bot/sia/sim/ghsim"
 )
 
 // server is one that has its app: a store, and a webhook that answers as it is told.

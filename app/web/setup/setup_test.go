@@ -17,9 +17,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/sia-bot/sia/app/ghsim"
 	"github.com/sia-bot/sia/app/web/setup"
 	"github.com/sia-bot/sia/app/web/viewer"
+	"github.com/sia-bot/sia/sim/ghsim"
 )
 
 // place is a GitHub, and a server that is being set up.

@@ -16,11 +16,11 @@ import (
 	"time"
 
 	"github.com/sia-bot/sia/app/clientaddr"
-	"github.com/sia-bot/sia/app/ghsim"
 	"github.com/sia-bot/sia/app/github"
 	"github.com/sia-bot/sia/app/web/signin"
 	"github.com/sia-bot/sia/app/web/viewer"
 	"github.com/sia-bot/sia/sia/secret"
+	"github.com/sia-bot/sia/sim/ghsim"
 )
 
 // place is a GitHub with an app on it, and pages behind the door. The pages say who looks, and count what was done.

@@ -12,9 +12,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/sia-bot/sia/app/ghsim"
 	"github.com/sia-bot/sia/app/web/signin"
 	"github.com/sia-bot/sia/app/web/viewer"
+	"github.com/sia-bot/sia/sim/ghsim"
 )
 
 func TestPeopleSeeWhatGitHubLetsThem(t *testing.T) {

@@ -1,0 +1,107 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/sia-bot/sia/agent"
+	"github.com/sia-bot/sia/agent/sandbox"
+	"github.com/sia-bot/sia/app/store"
+	"github.com/sia-bot/sia/gitops"
+	"github.com/sia-bot/sia/sia"
+)
+
+// Repository is a repository that the server knows, for commands that work beside the server.
+type Repository struct {
+	Repo     string // owner/name
+	Settings sia.Settings
+
+	ground *ground
+	row    store.Repository
+}
+
+// historyDepth is how many commits of a repository are fetched to look for tasks.
+const historyDepth = 3000
+
+// OpenRepository finds a repository, named as owner/name, on a server's database. The caller calls closing.
+func OpenRepository(
+	ctx context.Context, c Config, o Options, name string,
+) (_ *Repository, closing func() error, err error) {
+	c = c.WithDefaults()
+	if err := c.Validate(); err != nil {
+		return nil, nil, err
+	}
+	g, err := newGround(ctx, c, o)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, g.store.Close())
+		}
+	}()
+	all, err := g.store.Repositories(ctx, 0)
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, r := range all {
+		if strings.EqualFold(r.String(), name) {
+			set, err := g.settings.Settings(ctx, r.Installation, r.Repo)
+			if err != nil {
+				return nil, nil, err
+			}
+			return &Repository{Repo: r.String(), Settings: set, ground: g, row: r}, g.store.Close, nil
+		}
+	}
+	return nil, nil, fmt.Errorf("this server knows no repository %q; name one on which the app is installed, or a folder "+
+		"with a clone", name)
+}
+
+// History fetches the repository's history, as far as tasks are looked for in it. The caller closes it.
+func (r *Repository) History(ctx context.Context) (*gitops.History, error) {
+	remote := r.ground.github.Repo(r.row.Installation, r.row.Repo).Remote()
+	remote.Key += "/history" // apart from the mirror of attempts, which has none
+	return r.ground.git.Repo(remote).FetchHistory(ctx, r.row.DefaultBranch, historyDepth)
+}
+
+// Issue is an issue's title and text.
+func (r *Repository) Issue(ctx context.Context, number int) (title, text string, err error) {
+	issue, err := r.ground.github.Repo(r.row.Installation, r.row.Repo).Issue(ctx, number)
+	return issue.Title, issue.Body, err
+}
+
+// ReadMemory reads the files of a folder of the memory branch, by path.
+func (r *Repository) ReadMemory(ctx context.Context, folder string) (map[string][]byte, error) {
+	return r.ground.memory.ReadFolder(ctx, r.row, folder)
+}
+
+// WriteMemory commits files, by path, to the memory branch and returns its head.
+func (r *Repository) WriteMemory(ctx context.Context, message string, files map[string][]byte) (sha string, err error) {
+	return r.ground.memory.WriteFiles(ctx, r.row, message, files)
+}
+
+// A Coder is a configured coder, ready for attempts outside of the server.
+type Coder struct {
+	Name  string
+	Agent agent.Agent
+	Tools []string // names of its tools
+}
+
+// Coders are those of the configuration, in its order. They run commands in box.
+func Coders(c Config, o Options, box *sandbox.Sandbox) (out []Coder, err error) {
+	c = c.WithDefaults()
+	if err := c.CheckPrices(); err != nil {
+		return nil, err
+	}
+	g := &ground{log: o.Logger, now: o.Now, secrets: c.secrets()}
+	coders, err := newCoders(g, c, box)
+	if err != nil {
+		return nil, err
+	}
+	for _, one := range coders.All {
+		out = append(out, Coder{Name: one.Name, Agent: one.Agent(sia.AgentSettings{}), Tools: coders.Tools})
+	}
+	return out, nil
+}

@@ -1,0 +1,206 @@
+package replay
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"path"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/sia-bot/sia/agent/testrun"
+	"github.com/sia-bot/sia/gitops"
+)
+
+// TaskVersion is the version of a task's JSON. Fields are only added within one.
+const TaskVersion = 1
+
+// Task is a commit of a repository's history that is to be made again: its tests, laid over its
+// parent, fail, and pass with the commit.
+//
+// Tests are named "group::name", where the group is the folder or file that they are run by, and the
+// name is the runner's. Declarations are named as the language names them; of several with one name the second is
+// "name#2".
+type Task struct {
+	Version  int    `json:"version"`
+	ID       string `json:"id"`     // the first twelve digits of Commit
+	Repo     string `json:"repo"`   // owner/name, or the folder's name where no origin says more
+	Parent   string `json:"parent"` // commit that an attempt starts at
+	Commit   string `json:"commit"`
+	Language string `json:"language"`
+
+	Tests   []string            `json:"tests"`              // files of Commit that are laid over the parent
+	LeftOut map[string][]string `json:"left_out,omitempty"` // declarations that files of Tests are laid over without
+	Without []string            `json:"without,omitempty"`  // test files that Commit deleted
+	Failing []string            `json:"failing"`            // fail on the parent and pass with the commit; at least one
+	Passing []string            `json:"passing,omitempty"`  // pass at both ends, and have to go on doing so
+
+	Title string    `json:"title"`           // of the issue where known, else the commit's first line
+	Text  string    `json:"text"`            // of the issue where known, else the rest of the commit's message
+	Issue int       `json:"issue,omitempty"` // that the commit says it closes; 0: it says none
+	Files []string  `json:"files"`           // that Commit changed and that are no tests
+	Mined time.Time `json:"mined"`
+
+	unknown map[string]json.RawMessage // fields of later versions
+}
+
+// plainTask is a Task without its methods.
+type plainTask Task
+
+// UnmarshalJSON reads a task and keeps the fields that it does not know.
+func (t *Task) UnmarshalJSON(b []byte) error {
+	var p plainTask
+	if err := json.Unmarshal(b, &p); err != nil {
+		return err
+	}
+	all := map[string]json.RawMessage{}
+	if err := json.Unmarshal(b, &all); err != nil {
+		return err
+	}
+	known, err := fieldsOf(plainTask{LeftOut: map[string][]string{"": nil}, Without: []string{""}, Passing: []string{""},
+		Issue: 1})
+	if err != nil {
+		return err
+	}
+	maps.DeleteFunc(all, func(name string, _ json.RawMessage) bool { _, is := known[name]; return is })
+	*t = Task(p)
+	if len(all) > 0 {
+		t.unknown = all
+	}
+	return nil
+}
+
+// MarshalJSON writes a task with the fields that were not known when it was read.
+func (t Task) MarshalJSON() ([]byte, error) {
+	if len(t.unknown) == 0 {
+		return json.Marshal(plainTask(t))
+	}
+	all, err := fieldsOf(plainTask(t))
+	if err != nil {
+		return nil, err
+	}
+	for name, value := range t.unknown {
+		if _, is := all[name]; !is {
+			all[name] = value
+		}
+	}
+	return json.Marshal(all)
+}
+
+func fieldsOf(p plainTask) (map[string]json.RawMessage, error) {
+	b, err := json.Marshal(p)
+	if err != nil {
+		return nil, err
+	}
+	all := map[string]json.RawMessage{}
+	return all, json.Unmarshal(b, &all)
+}
+
+// ReadTask reads a task from JSON and refuses what is none.
+func ReadTask(b []byte) (Task, error) {
+	var t Task
+	if err := json.Unmarshal(b, &t); err != nil {
+		return t, fmt.Errorf("read replay task: %w", err)
+	}
+	switch {
+	case t.Version > TaskVersion:
+		return t, fmt.Errorf("read replay task %q: it has version %d, and this program knows %d: bring SIA up to date",
+			t.ID, t.Version, TaskVersion)
+	case t.Version < 1 || !isID(t.ID) || !isSHA(t.Commit) || !strings.HasPrefix(t.Commit, t.ID) || !isSHA(t.Parent) ||
+		len(t.Failing) == 0 || len(t.Tests) == 0:
+		return t, fmt.Errorf("read replay task %q: version, id, commit, parent, tests and failing have to be there", t.ID)
+	case testrun.LanguageNamed(t.Language) == nil:
+		return t, fmt.Errorf("read replay task %s: this program can't run tests of %q", t.ID, t.Language)
+	}
+	return t, nil
+}
+
+// Encode is the task as the files on disk and on the memory branch have it.
+func (t Task) Encode() ([]byte, error) {
+	b, err := json.MarshalIndent(t, "", "  ")
+	if err != nil {
+		return nil, fmt.Errorf("encode replay task %s: %w", t.ID, err)
+	}
+	return append(b, '\n'), nil
+}
+
+const idDigits = 12
+
+// isID reports whether s has the form of a task's id. Ids become names of files.
+func isID(s string) bool { return len(s) == idDigits && strings.Trim(s, "0123456789abcdef") == "" }
+
+func isSHA(s string) bool { return len(s) == 40 && strings.Trim(s, "0123456789abcdef") == "" }
+
+// MemoryDir is the folder of the memory branch that holds tasks.
+const MemoryDir = ".sia/replay"
+
+// MemoryPath is where the memory branch has the task.
+func (t Task) MemoryPath() string { return MemoryDir + "/" + t.ID + ".json" }
+
+// Memory is a repository's memory branch. Files are by path.
+type Memory interface {
+	ReadMemory(ctx context.Context, folder string) (map[string][]byte, error)
+	WriteMemory(ctx context.Context, message string, files map[string][]byte) (sha string, err error)
+}
+
+// Remembered reads the tasks on the memory branch. broken are files that can't be read, with the reason.
+func Remembered(ctx context.Context, m Memory) (tasks []Task, broken []string, err error) {
+	found, err := m.ReadMemory(ctx, MemoryDir)
+	if err != nil {
+		return nil, nil, err
+	}
+	tasks, broken = ReadTasks(found)
+	return tasks, broken, nil
+}
+
+// Remember commits tasks to the memory branch and returns its head.
+func Remember(ctx context.Context, m Memory, tasks []Task) (sha string, err error) {
+	files := map[string][]byte{}
+	for _, t := range tasks {
+		if files[t.MemoryPath()], err = t.Encode(); err != nil {
+			return "", err
+		}
+	}
+	return m.WriteMemory(ctx, fmt.Sprintf("%d replay tasks", len(tasks)), files)
+}
+
+// ReadTasks reads tasks of a folder's files, by path, in the order of their ids. broken are files that are no
+// tasks, with the reason.
+func ReadTasks(found map[string][]byte) (tasks []Task, broken []string) {
+	for _, p := range slices.Sorted(maps.Keys(found)) {
+		if path.Ext(p) != ".json" {
+			continue
+		}
+		t, err := ReadTask(found[p])
+		if err != nil {
+			broken = append(broken, fmt.Sprintf("%s: %v", p, err))
+			continue
+		}
+		tasks = append(tasks, t)
+	}
+	return tasks, broken
+}
+
+// TasksIn are the tasks on a clone's memory branch.
+func TasksIn(ctx context.Context, h *gitops.History, branch string) (tasks []Task, broken []string, err error) {
+	head, err := h.Branch(branch)
+	if err != nil || head == "" {
+		return nil, nil, err
+	}
+	all, err := h.Files(ctx, head)
+	if err != nil {
+		return nil, nil, err
+	}
+	found := map[string][]byte{}
+	for p, f := range all {
+		if strings.HasPrefix(p, MemoryDir+"/") && !f.Link {
+			if found[p], err = h.Blob(f.ID, maxKept); err != nil {
+				return nil, nil, err
+			}
+		}
+	}
+	tasks, broken = ReadTasks(found)
+	return tasks, broken, nil
+}

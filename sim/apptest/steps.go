@@ -1,0 +1,441 @@
+package apptest
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/sia-bot/sia/sia"
+	"github.com/sia-bot/sia/sim/ghsim"
+)
+
+// Steps lists the steps of a story's script. A person's step waits until nothing
+// is left to do at that time; where is "issue", "pull" or "question" (the last
+// issue that SIA opened to ask).
+//
+//	open <who> [name]                 opens the issue, or that of section issue/<name>;
+//	                                  what follows is about the issue opened last
+//	label|unlabel <who> <label>
+//	comment <who> <where> <text>
+//	edit <who> <text>                 replaces the issue's text
+//	tick <who> <letter>               ticks a box of the question
+//	close|reopen <who> <where>|<n>    n: the issue of that number
+//	blocked-by|sub-issue <who> <n>    the issue opened last is blocked by issue n, or has it as a part
+//	review <who> <state> <name>       reviews the pull request as section review/<name> says: a text, then
+//	                                  for each line "@ <path>:<line>" or "@ <path>:<first>-<last>" the text
+//	                                  of a comment there; state is approved, changes_requested or commented
+//	thread <who> <path> <text>        answers in the first thread on a file of the pull request
+//	resolve|reopen-thread <who> <path>
+//	                                  resolves the first thread on a file of the pull request, or opens it again
+//	dismiss <who>                     dismisses the reviews that request changes
+//	merge <who>
+//	push <who> <branch> <name> [message]
+//	                                  pushes the files push/<name>/…; the branch "head" is the task's
+//	pull <who> <branch> <text>        opens a pull request of a branch, with that text
+//	owner <who> <branch> <name>       pushes them to the owner's .github repository
+//	force <who> <branch> <ref>        moves a branch to where another stands
+//	press <who> <button>              of SIA's check run on the head
+//	rerun <who> <check>               the "Re-run" button of a check of the head
+//	rerun-all <who> <app>             "Re-run all checks" of an app on the head
+//	status <who> <context> <state> [n] a commit status on the head, or on attempt n's commit; with
+//	                                  "merge" for n, on the test merge of the pull request
+//	bot <login> <branch> <name> [skip-ci|token|silent]
+//	                                  pushes the files push/<name>/… as a bot with a token of its own, with the
+//	                                  message "[skip ci]", or with GITHUB_TOKEN, for which workflow runs wait for
+//	                                  approval; "silent": on a server where it starts none
+//	check <app> <check> <state> [n]   a check run that an app makes through the API, on the commit that n says, as
+//	                                  for status; state is queued, in_progress or a conclusion. The app
+//	                                  github-actions makes it with GITHUB_TOKEN
+//	finish <app> <check> <state>      changes the newest check run that an app made so on the head
+//	require <check>…                  what a ruleset requires on main; nothing: no ruleset
+//	rule <json>|none                  adds a rule to those of main, as the REST API prints its type and parameters;
+//	                                  {repo}, {owner} and {app} stand for the ids of the repository, of the owner's
+//	                                  .github repository and of SIA. "none" ends all rules
+//	rules readable|unreadable|forbidden
+//	                                  the API tells the rules of branches, or answers 404, or 403
+//	up-to-date                        the rules of main want branches up to date with it
+//	sign-off                          commits made on the web have to be signed off
+//	hooks on|off                      pre-receive hooks judge what is merged
+//	workflows on|approval|no-runner|startup-failure|late|refused <words>
+//	                                  what keeps workflows from running from now on; "late": a job that needs others
+//	                                  is made when those have ended
+//	approve <who>                     lets workflow runs begin that wait for approval
+//	retarget <who> <branch>           has the pull request be merged into another branch
+//	queue <who>                       puts the pull request into the merge queue
+//	unqueue <who> [merged]            takes it out
+//	transfer <who>                    moves the issue to the owner's .github repository
+//	graphql fails <n>                 the next n GraphQL requests are answered with 502
+//	git narrowed|whole                git answers 404 to tokens that are narrowed to one repository, or to none
+//	react <who> <reaction> <n>|plan   on the comment of intervention n, or of the plan that waits
+//	role <who> <role>
+//	uninstall | suspend | unsuspend
+//	withhold <permission>             the app and its installation lose it
+//
+//	settle                            lets everything happen, time included
+//	until before|after <effect> <n>   … until the worker gets there in attempt n, and holds it
+//	go                                lets it go on
+//	wait <duration>
+//	look | redeliver | repair | feedback | approvals | heartbeat | watch
+//	                                  periodic work, now
+//	looks on|off                      each wait makes a look every two minutes
+//	learned <pattern> <technique> <n> of <m>
+//	                                  earlier tasks of the repository in which the technique resolved n of m
+//	stop | restart                    the application
+//
+//	drop|duplicate|hold <event>…      webhooks, such as check_run or issue_comment.created; "all"; "none" ends it
+//	release [reversed]                what was held
+//	lag <n>                           what is pushed or opened from now on is unknown to the API for n answers
+//	                                  about it; 0 ends it
+const Steps = ""
+
+// player plays a story's script.
+type player struct {
+	*Stage
+	story   Story
+	earlier int       // tasks that were learned from
+	issue   int       // number of the issue opened last
+	looks   time.Time // of the next look while time passes; zero: none is made
+}
+
+// text is the section that holds the text of an issue.
+func text(name string) string {
+	if name == "" {
+		return "issue"
+	}
+	return "issue/" + name
+}
+
+// play takes the steps in their order. A hold is asked for before the step ahead
+// of its "until", so that what that step sets in motion does not run past it.
+func (p *player) play(script string) error {
+	p.t.Helper()
+	var lines []string
+	for line := range strings.Lines(script) {
+		if line, _, _ = strings.Cut(strings.TrimSpace(line), " # "); line != "" && !strings.HasPrefix(line, "#") {
+			lines = append(lines, line)
+		}
+	}
+	for i, line := range lines {
+		if i+1 < len(lines) {
+			if err := p.foresee(lines[i+1]); err != nil {
+				return fmt.Errorf("%s: %w", lines[i+1], err)
+			}
+		}
+		if err := p.step(line); err != nil {
+			return fmt.Errorf("%s: %w", line, err)
+		}
+	}
+	return nil
+}
+
+// foresee asks for the hold of a step "until".
+func (p *player) foresee(line string) error {
+	where, ok := strings.CutPrefix(line, "until ")
+	if !ok {
+		return nil
+	}
+	var at Point
+	var kind string
+	if _, err := fmt.Sscanf(where, "%s %s %d", &at.When, &kind, &at.Attempt); err != nil {
+		return err
+	}
+	at.Kind = sia.EffectKind(kind)
+	if !slices.Contains(sia.EffectKinds(), at.Kind) || at.When != "before" && at.When != "after" {
+		return errors.New("there is no such effect; write for example: until before attempt 2")
+	}
+	p.Hold(at)
+	return nil
+}
+
+func (p *player) step(line string) error {
+	p.t.Helper()
+	verb, rest, _ := strings.Cut(line, " ")
+	f := strings.Fields(rest)
+	arg := func(i int) string {
+		if i < len(f) {
+			return f[i]
+		}
+		return ""
+	}
+	words := func(n int) string { // what follows the first n fields
+		text := rest
+		for range n {
+			_, text, _ = strings.Cut(strings.TrimLeft(text, " "), " ")
+		}
+		return strings.ReplaceAll(text, `\n`, "\n")
+	}
+	if done, err := p.flow(verb, arg, f); done {
+		return err
+	}
+	if done, err := p.github(verb, arg, rest); done {
+		p.Quiet()
+		return err
+	}
+	if err := p.person(verb, arg, words); err != nil {
+		return err
+	}
+	p.Quiet()
+	return nil
+}
+
+// flow takes the steps that nobody in the story makes.
+func (p *player) flow(verb string, arg func(int) string, f []string) (done bool, err error) {
+	p.t.Helper()
+	switch verb {
+	case "settle":
+		p.Settle()
+	case "until":
+		p.Until()
+	case "go":
+		p.Go()
+		p.Quiet()
+	case "wait":
+		d, err := time.ParseDuration(arg(0))
+		if err != nil {
+			return true, err
+		}
+		p.wait(d)
+	case "learned":
+		return true, p.learned(f)
+	case "look", "redeliver", "repair", "feedback", "approvals", "heartbeat", "watch":
+		p.Periodic(verb)
+		p.Quiet()
+	case "stop":
+		p.Stop()
+	case "restart":
+		p.Restart()
+	case "drop":
+		p.Sim.DropDeliveries(matching(f))
+	case "duplicate":
+		p.Sim.DuplicateDeliveries(matching(f))
+	case "hold":
+		p.Sim.HoldDeliveries(matching(f))
+	case "lag":
+		n, err := strconv.Atoi(arg(0))
+		if err != nil {
+			return true, err
+		}
+		p.Sim.Lag(n)
+	case "release":
+		p.Sim.HoldDeliveries(nil)
+		p.Sim.Release(order(arg(0) == "reversed"))
+		p.Quiet()
+	default:
+		return false, nil
+	}
+	return true, nil
+}
+
+// matching accepts deliveries of the named events.
+func matching(names []string) func(ghsim.Delivery) bool {
+	if slices.Contains(names, "none") {
+		return nil
+	}
+	return func(d ghsim.Delivery) bool {
+		return slices.Contains(names, "all") || slices.Contains(names, d.Event) ||
+			slices.Contains(names, d.Event+"."+d.Action)
+	}
+}
+
+func order(reversed bool) func([]ghsim.Delivery) []int {
+	if !reversed {
+		return nil
+	}
+	return func(ds []ghsim.Delivery) []int {
+		order := make([]int, len(ds))
+		for i := range order {
+			order[i] = len(ds) - 1 - i
+		}
+		return order
+	}
+}
+
+// person takes the steps of people.
+func (p *player) person(verb string, arg func(int) string, words func(int) string) error {
+	who := arg(0)
+	on, err := p.where(verb, arg(1))
+	if err != nil {
+		return err
+	}
+	switch verb {
+	case "open":
+		title, body, _ := strings.Cut(strings.TrimSpace(p.story.parts[text(arg(1))]), "\n")
+		p.issue, err = p.Sim.OpenIssue(Repo, who, title, strings.TrimSpace(body))
+	case "label":
+		err = p.Sim.Label(Repo, p.issue, who, arg(1))
+	case "unlabel":
+		err = p.Sim.Unlabel(Repo, p.issue, who, arg(1))
+	case "comment":
+		_, err = p.Sim.Comment(Repo, on, who, words(2))
+	case "edit":
+		err = p.Sim.EditIssueBody(Repo, p.issue, who, words(1))
+	case "tick":
+		err = p.tick(who, on, arg(1))
+	case "close":
+		err = p.Sim.CloseIssue(Repo, on, who)
+	case "reopen":
+		err = p.Sim.ReopenIssue(Repo, on, who)
+	case "review":
+		err = p.review(who, on, arg(1), p.story.parts["review/"+arg(2)])
+	case "thread":
+		err = p.thread(who, on, arg(1), words(2))
+	case "resolve", "reopen-thread":
+		err = p.resolve(who, on, arg(1), verb == "reopen-thread")
+	case "dismiss":
+		err = p.Sim.DismissReviews(Repo, on, who)
+	case "merge":
+		_, err = p.Sim.MergePull(Repo, on, who)
+	case "push":
+		err = p.push(Repo, p.branch(arg(1)), who, arg(2), words(3))
+	case "pull":
+		_, err = p.Sim.OpenPull(Repo, who, arg(1), "main", "A pull request of "+who+"'s", words(2), false)
+	case "owner":
+		err = p.push(OwnersRepo, arg(1), who, arg(2), "")
+	case "force":
+		err = p.force(who, p.branch(arg(1)), p.branch(arg(2)))
+	case "press":
+		err = p.press(who, arg(1))
+	case "rerun":
+		err = p.rerun(who, arg(1))
+	case "rerun-all":
+		err = p.Sim.RerequestSuite(Repo, string(p.Task(p.issue).Head), arg(1), who)
+	case "react":
+		err = p.react(who, arg(1), arg(2))
+	case "role":
+		p.Sim.CreateUser(who)
+		err = p.Sim.SetPermission(Repo, who, arg(1))
+	case "withhold":
+		granted := ghsim.DefaultPermissions()
+		delete(granted, arg(0))
+		err = p.Sim.SetAppPermissions(p.config.GitHub.AppID, granted)
+	case "uninstall":
+		err = p.Sim.Uninstall(p.Install)
+	case "suspend", "unsuspend":
+		err = p.Sim.Suspend(p.Install, verb == "suspend")
+	default:
+		err = p.onRepository(verb, arg)
+	}
+	return err
+}
+
+// where is the number that a person's step is about.
+func (p *player) where(verb, name string) (int, error) {
+	switch {
+	case verb == "tick" || name == "question":
+		return p.question()
+	case verb == "merge" || verb == "review" || verb == "thread" || verb == "dismiss" || verb == "resolve" ||
+		verb == "reopen-thread" || name == "pull":
+		return p.pull()
+	case verb == "close" || verb == "reopen":
+		if n, err := strconv.Atoi(name); err == nil {
+			return n, nil
+		}
+	}
+	return p.issue, nil
+}
+
+// tick ticks a box of the question, which is an issue or a comment on the task's own.
+func (p *player) tick(who string, on int, letter string) error {
+	e := p.Task(p.issue).Escalation
+	if e == nil || e.Issue != p.issue {
+		return p.Sim.TickBox(Repo, on, who, letter)
+	}
+	_, id, _ := strings.Cut(e.URL, "#issuecomment-")
+	comment, err := strconv.ParseInt(id, 10, 64)
+	if err != nil {
+		return fmt.Errorf("comment at %q: %w", e.URL, err)
+	}
+	return p.Sim.TickCommentBox(Repo, comment, who, letter)
+}
+
+func (p *player) question() (int, error) {
+	if e := p.Task(p.issue).Escalation; e != nil && e.Issue == p.issue {
+		return p.issue, nil
+	}
+	all, err := p.Sim.Issues(Repo)
+	if err != nil {
+		return 0, err
+	}
+	for _, i := range slices.Backward(all) {
+		if !i.IsPull && i.Author == Bot {
+			return i.Number, nil
+		}
+	}
+	return 0, errors.New("SIA has asked nothing")
+}
+
+func (p *player) pull() (int, error) {
+	if n := p.Task(p.issue).Pull.Number; n != 0 {
+		return n, nil
+	}
+	return 0, errors.New("there is no pull request")
+}
+
+// react puts a reaction on the comment of an intervention, or of the plan that
+// waits: "react ada -1 2" is ada's 👎 on the second, "react ada +1 plan" her yes.
+func (p *player) react(who, content, on string) error {
+	t := p.Task(p.issue)
+	if e := t.Escalation; on == "plan" && e != nil {
+		return p.reactTo(t.Issue, e.URL, who, content)
+	}
+	n, err := strconv.Atoi(on)
+	if err != nil || n < 1 || n > len(t.Interventions) {
+		return fmt.Errorf("there is no intervention %q", on)
+	}
+	return p.reactTo(t.Pull.Number, t.Interventions[n-1].CommentURL, who, content)
+}
+
+func (p *player) reactTo(number int, url, who, content string) error {
+	_, id, _ := strings.Cut(url, "#issuecomment-")
+	comment, err := strconv.ParseInt(id, 10, 64)
+	if err != nil {
+		return fmt.Errorf("comment at %q: %w", url, err)
+	}
+	return p.Sim.React(Repo, number, comment, who, content)
+}
+
+func (p *player) push(repo, branch, who, name, message string) error {
+	files := p.story.under("push/" + name)
+	if len(files) == 0 {
+		return fmt.Errorf("the story has no files push/%s/…", name)
+	}
+	if message = strings.TrimSpace(message); message == "" {
+		message = "Push " + name
+	}
+	_, err := p.Sim.PushFiles(repo, branch, who, message, files)
+	return err
+}
+
+func (p *player) branch(name string) string {
+	if name == "head" {
+		return p.Task(p.issue).Branch
+	}
+	return name
+}
+
+func (p *player) force(who, branch, to string) error {
+	heads, err := p.Sim.Branches(Repo)
+	if err != nil {
+		return err
+	}
+	if heads[to] == "" {
+		return fmt.Errorf("there is no branch %s", to)
+	}
+	return p.Sim.ForcePush(Repo, branch, who, heads[to])
+}
+
+func (p *player) press(who, button string) error {
+	runs, err := p.Sim.CheckRuns(Repo, string(p.Task(p.issue).Head))
+	if err != nil {
+		return err
+	}
+	for _, r := range runs {
+		if r.App == Slug {
+			return p.Sim.PressCheckButton(Repo, r.ID, who, button)
+		}
+	}
+	return errors.New("SIA has no check run on the head")
+}

@@ -1,0 +1,59 @@
+// Package access says who a request to the simulated GitHub is from and what it
+// may do: apps by their JSON Web Token, installations and people by tokens that it
+// hands out, and the one-time codes of signing in and of registering an app.
+//
+// https://docs.github.com/en/apps/creating-github-apps/authenticating-with-a-github-app
+package access
+
+import (
+	"crypto/rand"
+	"crypto/rsa"
+	"encoding/hex"
+	"fmt"
+
+	"github.com/golang-jwt/jwt/v4"
+
+	"github.com/sia-bot/sia/sim/ghsim/model"
+)
+
+// Desk hands out tokens and checks them; the simulator's lock is held unless a
+// method says otherwise.
+type Desk struct {
+	hub    *model.Hub
+	keyPEM []byte
+	tokens map[string]*Token
+	people map[string]*PersonToken
+	grants map[string]Grant // by code
+	deaf   bool             // git does not hear narrowed tokens of the stateless form
+}
+
+// NewDesk is a desk that has handed out nothing. keyPEM, when set, is every app's
+// private key, PKCS #1.
+func NewDesk(hub *model.Hub, keyPEM []byte) *Desk {
+	return &Desk{hub: hub, keyPEM: keyPEM, tokens: map[string]*Token{}, people: map[string]*PersonToken{},
+		grants: map[string]Grant{}}
+}
+
+// NewKey is a private key for a new app. It takes a while, so the lock should not
+// be held.
+func (d *Desk) NewKey() (*rsa.PrivateKey, error) {
+	if d.keyPEM != nil {
+		k, err := jwt.ParseRSAPrivateKeyFromPEM(d.keyPEM)
+		if err != nil {
+			return nil, fmt.Errorf("reading the key of all apps: %w", err)
+		}
+		return k, nil
+	}
+	k, err := rsa.GenerateKey(rand.Reader, 2048)
+	if err != nil {
+		return nil, fmt.Errorf("generating a key: %w", err)
+	}
+	return k, nil
+}
+
+// NewSecret is random text after a prefix.
+func NewSecret(prefix string) string {
+	var b [20]byte
+	rand.Read(b[:])
+	return prefix + hex.EncodeToString(b[:])
+}

@@ -1,0 +1,146 @@
+package access
+
+import (
+	"crypto/sha256"
+	"crypto/subtle"
+	"encoding/base64"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/sia-bot/sia/sim/ghsim/model"
+	"github.com/sia-bot/sia/sim/ghsim/refusal"
+)
+
+// Grant is what a one-time code stands for, in the web application flow or in the
+// manifest flow.
+type Grant struct {
+	App       *model.App
+	User      *model.User // nil in the manifest flow
+	Redirect  string      // where sign-in went back to
+	Challenge string      // of PKCE, S256; "" when there was none
+	expires   time.Time
+}
+
+// Proves reports whether a verifier is the one whose challenge the sign-in began with.
+// https://datatracker.ietf.org/doc/html/rfc7636#section-4.6
+func (g Grant) Proves(verifier string) bool {
+	sum := sha256.Sum256([]byte(verifier))
+	return g.Challenge == "" || base64.RawURLEncoding.EncodeToString(sum[:]) == g.Challenge
+}
+
+// PersonToken is what a person's sign-in gives an app: the person's rights, where
+// the app is installed, and no more than the app's.
+// https://docs.github.com/en/apps/creating-github-apps/authenticating-with-a-github-app/generating-a-user-access-token-for-a-github-app
+type PersonToken struct {
+	App     *model.App
+	User    *model.User
+	expires time.Time
+}
+
+// PersonTokenLife is how long a sign-in lasts.
+const PersonTokenLife = 8 * time.Hour
+
+// How long codes last: ten minutes of sign-in, an hour of a manifest.
+const (
+	grantLife    = 10 * time.Minute
+	manifestLife = time.Hour
+)
+
+// NewCode is a code for what it grants, once.
+func (d *Desk) NewCode(g Grant) string {
+	code, life := NewSecret(""), grantLife
+	if g.User == nil {
+		life = manifestLife
+	}
+	g.expires = d.hub.Now().Add(life)
+	d.grants[code] = g
+	return code
+}
+
+// Redeem takes a code back for what it stands for; valid is false for one that is
+// unknown, used or too old.
+func (d *Desk) Redeem(code string) (g Grant, valid bool) {
+	g, known := d.grants[code]
+	delete(d.grants, code)
+	return g, known && d.hub.Now().Before(g.expires)
+}
+
+// SignIn hands out a person's token to an app.
+func (d *Desk) SignIn(g Grant) (raw string) {
+	raw = NewSecret("ghu_")
+	d.people[raw] = &PersonToken{g.App, g.User, d.hub.Now().Add(PersonTokenLife)}
+	return raw
+}
+
+// SignOut ends a person's token to an app; it reports whether there was one.
+func (d *Desk) SignOut(a *model.App, raw string) bool {
+	t := d.people[raw]
+	if t == nil || t.App != a {
+		return false
+	}
+	delete(d.people, raw)
+	return true
+}
+
+// Withdraw ends all of a person's tokens to an app, as the person does in their settings.
+func (d *Desk) Withdraw(a *model.App, u *model.User) {
+	for raw, t := range d.people {
+		if t.App == a && t.User == u {
+			delete(d.people, raw)
+		}
+	}
+}
+
+// Client is the app of a client id and its secret.
+func (d *Desk) Client(id, secret string) (*model.App, error) {
+	for _, a := range d.hub.Apps() {
+		if a.ClientID == id && subtle.ConstantTimeCompare([]byte(secret), []byte(a.ClientSecret)) == 1 {
+			return a, nil
+		}
+	}
+	return nil, refusal.BadCredentials()
+}
+
+// IsPerson tells a person's token from an installation's.
+func IsPerson(raw string) bool { return strings.HasPrefix(raw, "ghu_") }
+
+// Person finds a live token of a person.
+func (d *Desk) Person(raw string) (*PersonToken, error) {
+	t := d.people[raw]
+	if t == nil || !d.hub.Now().Before(t.expires) {
+		return nil, refusal.BadCredentials()
+	}
+	return t, nil
+}
+
+// Narrow is a user token's rights in a repository: what the app was granted
+// there, down to the person's role.
+func (d *Desk) Narrow(t *PersonToken, r *model.Repository) *Token {
+	role := r.Role(t.User.Login)
+	if !model.AtLeast(role, "read") {
+		return nil
+	}
+	for _, i := range d.hub.Installed(r) {
+		if i.App != t.App {
+			continue
+		}
+		perms := maps.Clone(i.Permissions)
+		for p, level := range perms {
+			if level != "read" && !model.AtLeast(role, "write") &&
+				!(model.AtLeast(role, "triage") && (p == "issues" || p == "pull_requests")) {
+				perms[p] = "read"
+			}
+		}
+		return &Token{Inst: i, Permissions: perms, Repos: []*model.Repository{r}, Expires: t.expires, User: t.User}
+	}
+	return nil
+}
+
+// Visible are the repositories of an installation that a person was given a role in.
+// https://docs.github.com/en/rest/apps/installations#list-repositories-accessible-to-the-user-access-token
+func (d *Desk) Visible(t *PersonToken, i *model.Installation) []*model.Repository {
+	return slices.DeleteFunc(slices.Clone(i.Repos),
+		func(r *model.Repository) bool { return !r.Member(t.User.Login) })
+}

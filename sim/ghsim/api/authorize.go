@@ -1,0 +1,96 @@
+package api
+
+import (
+	"net/http"
+	"strings"
+
+	"github.com/sia-bot/sia/sim/ghsim/access"
+	"github.com/sia-bot/sia/sim/ghsim/model"
+	"github.com/sia-bot/sia/sim/ghsim/refusal"
+)
+
+// authenticate sets the call's app or token; no credentials are no error yet.
+func (c *call) authenticate() (err error) {
+	raw := access.Credentials(c.r)
+	id, secret, basic := c.r.BasicAuth()
+	switch {
+	case basic && strings.HasPrefix(c.r.URL.Path, "/api/v3/applications/"):
+		c.client, err = c.desk.Client(id, secret)
+	case raw == "" && c.r.Header.Get("Authorization") != "":
+		return refusal.BadCredentials()
+	case raw == "":
+		return nil
+	case access.IsJWT(raw):
+		c.app, err = c.desk.App(raw)
+	case access.IsPerson(raw):
+		c.user, err = c.desk.Person(raw)
+	default:
+		c.token, err = c.desk.Token(raw)
+	}
+	return err
+}
+
+// authorize checks that the credentials are of the kind the route wants, that
+// the repository is in scope (404 when not) and the permission is granted (403).
+func (c *call) authorize(rt *route) error {
+	if rt.auth == "none" {
+		return nil
+	}
+	if rt.auth == "app" {
+		if c.app == nil {
+			return refusal.BadJWT("A JSON web token could not be decoded")
+		}
+		if c.params["repo"] != "" {
+			return c.scopeRepo(func(*model.Repository) bool { return true })
+		}
+		return nil
+	}
+	if rt.auth == "client" {
+		if c.client == nil {
+			return refusal.BadCredentials()
+		}
+		if c.client.ClientID != c.params["client_id"] {
+			return refusal.NotFound()
+		}
+		return nil
+	}
+	if rt.auth == "user" {
+		if c.user == nil {
+			return refusal.NotAccessible()
+		}
+		return nil
+	}
+	if c.app != nil {
+		return refusal.NotAccessible()
+	}
+	if c.user != nil {
+		if r := c.world.Repository(c.params["owner"] + "/" + c.params["repo"]); r != nil {
+			c.token = c.desk.Narrow(c.user, r)
+		}
+		if c.token == nil {
+			return refusal.NotFound()
+		}
+	}
+	if c.token == nil {
+		return &refusal.Error{Code: http.StatusUnauthorized, Message: "Requires authentication"}
+	}
+	if c.params["repo"] != "" {
+		if err := c.scopeRepo(c.token.Has); err != nil {
+			return err
+		}
+	}
+	if rt.auth == "" {
+		return nil
+	}
+	permission, level, _ := strings.Cut(rt.auth, ":")
+	return c.need(permission, level)
+}
+
+func (c *call) scopeRepo(in func(*model.Repository) bool) error {
+	r := c.world.Repository(c.params["owner"] + "/" + c.params["repo"])
+	if r == nil || !in(r) {
+		return refusal.NotFound()
+	}
+	c.repo = r
+	return nil
+}

@@ -1,0 +1,230 @@
+package api
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/sia-bot/sia/sim/ghsim/model"
+	"github.com/sia-bot/sia/sim/ghsim/refusal"
+)
+
+var (
+	checkStatuses    = []string{"queued", "in_progress", "completed", "waiting", "requested", "pending"}
+	checkConclusions = []string{"action_required", "cancelled", "failure", "neutral", "success", "skipped", "stale",
+		"timed_out"}
+)
+
+// maxAnnotations is how many annotations one request may carry.
+// https://docs.github.com/en/rest/checks/runs#create-a-check-run
+const maxAnnotations = 50
+
+// checkInput is the body of creating or changing a check run.
+type checkInput struct {
+	Name        *string    `json:"name"`
+	HeadSHA     string     `json:"head_sha"`
+	DetailsURL  *string    `json:"details_url"`
+	ExternalID  *string    `json:"external_id"`
+	Status      *string    `json:"status"`
+	StartedAt   *time.Time `json:"started_at"`
+	Conclusion  *string    `json:"conclusion"`
+	CompletedAt *time.Time `json:"completed_at"`
+	Output      *struct {
+		Title       *string            `json:"title"`
+		Summary     *string            `json:"summary"`
+		Text        *string            `json:"text"`
+		Annotations []model.Annotation `json:"annotations"`
+	} `json:"output"`
+	Actions *[]object `json:"actions"`
+}
+
+func (in *checkInput) check() error {
+	if in.Status != nil && !slices.Contains(checkStatuses, *in.Status) {
+		return refusal.Invalid("CheckRun", "status", "invalid", "")
+	}
+	if in.Conclusion != nil && !slices.Contains(checkConclusions, *in.Conclusion) {
+		return refusal.Invalid("CheckRun", "conclusion", "invalid", "")
+	}
+	if in.Status != nil && *in.Status == "completed" && in.Conclusion == nil {
+		return refusal.Invalid("CheckRun", "conclusion", "missing_field", "")
+	}
+	if o := in.Output; o != nil {
+		switch {
+		case o.Summary == nil || o.Title == nil:
+			return refusal.Invalid("CheckRun", "output", "missing_field", "output needs title and summary")
+		case len(*o.Summary) > 65535 || o.Text != nil && len(*o.Text) > 65535:
+			return refusal.Invalid("CheckRun", "output", "custom", "summary and text are at most 65535 characters")
+		case len(o.Annotations) > maxAnnotations:
+			return refusal.Unprocessable("Invalid request. No more than 50 items are allowed in output.annotations.")
+		}
+		for _, a := range o.Annotations {
+			if a.Path == "" || a.Message == "" || !slices.Contains([]string{"notice", "warning", "failure"}, a.Level) {
+				return refusal.Invalid("CheckRun", "annotations", "invalid", "")
+			}
+		}
+	}
+	if in.Actions != nil && len(*in.Actions) > 3 {
+		return refusal.Unprocessable("Invalid request. No more than 3 items are allowed in actions.")
+	}
+	if in.Actions != nil {
+		for _, a := range *in.Actions {
+			for field, limit := range map[string]int{"label": 20, "description": 40, "identifier": 20} {
+				if v := fmt.Sprint(a[field]); a[field] == nil || len([]rune(v)) > limit {
+					return refusal.Invalid("CheckRun", "actions", "invalid",
+						fmt.Sprintf("%s is required and at most %d characters", field, limit))
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// apply changes a check run by what the input has.
+func (in *checkInput) apply(c *model.CheckRun, now time.Time) {
+	for dst, src := range map[*string]*string{&c.Name: in.Name, &c.ExternalID: in.ExternalID,
+		&c.DetailsURL: in.DetailsURL, &c.Status: in.Status} {
+		if src != nil {
+			*dst = *src
+		}
+	}
+	if in.StartedAt != nil {
+		c.Started = *in.StartedAt
+	}
+	if in.Conclusion != nil {
+		c.Status, c.Conclusion, c.Completed = "completed", *in.Conclusion, now
+	} else if in.Status != nil {
+		c.Conclusion, c.Completed = "", time.Time{} // opened again
+	}
+	if in.CompletedAt != nil {
+		c.Completed = *in.CompletedAt
+	}
+	if o := in.Output; o != nil {
+		c.Title, c.Summary, c.Text = o.Title, o.Summary, o.Text
+		c.Annotations = append(c.Annotations, o.Annotations...)
+	}
+	if in.Actions != nil {
+		c.Actions = *in.Actions
+	}
+}
+
+func createCheck(c *call) (answer, error) {
+	var in checkInput
+	if err := c.decode(&in); err != nil {
+		return answer{}, err
+	}
+	sha, known := c.world.CommitOf(c.repo, in.HeadSHA)
+	switch {
+	case in.Name == nil || *in.Name == "":
+		return answer{}, refusal.Invalid("CheckRun", "name", "missing_field", "")
+	case !known || sha != in.HeadSHA:
+		return answer{}, refusal.Unprocessable("No commit found for SHA: " + in.HeadSHA)
+	}
+	if err := in.check(); err != nil {
+		return answer{}, err
+	}
+	run := c.world.NewCheck(c.repo, c.actor().App, sha)
+	in.apply(run, c.world.Now())
+	c.world.AddCheck(c.repo, c.actor(), run)
+	return created(c.shape.Check(c.repo, run)), nil
+}
+
+func (c *call) check() (*model.CheckRun, error) {
+	if k := c.repo.Check(c.id("id")); k != nil {
+		return k, nil
+	}
+	return nil, refusal.NotFound()
+}
+
+func patchCheck(c *call) (answer, error) {
+	run, err := c.check()
+	if err != nil {
+		return answer{}, err
+	}
+	if run.Suite.App != c.actor().App {
+		return answer{}, refusal.Forbidden(fmt.Sprintf("Invalid app_id `%d` - check run can only be modified by "+
+			"the GitHub App that created it.", c.actor().App.ID))
+	}
+	var in checkInput
+	if err := c.decode(&in); err != nil {
+		return answer{}, err
+	}
+	if err := in.check(); err != nil {
+		return answer{}, err
+	}
+	c.world.ChangeCheck(c.repo, c.actor(), run, func(k *model.CheckRun) { in.apply(k, c.world.Now()) })
+	return ok(c.shape.Check(c.repo, run)), nil
+}
+
+func getCheck(c *call) (answer, error) {
+	run, err := c.check()
+	if err != nil {
+		return answer{}, err
+	}
+	return ok(c.shape.Check(c.repo, run)), nil
+}
+
+func listAnnotations(c *call) (answer, error) {
+	run, err := c.check()
+	if err != nil {
+		return answer{}, err
+	}
+	return page(c, run.Annotations, "", func(a model.Annotation) object {
+		o := object{"path": a.Path, "start_line": a.StartLine, "end_line": a.EndLine, "start_column": a.StartColumn,
+			"end_column":       a.EndColumn,
+			"annotation_level": a.Level, "message": a.Message, "title": a.Title, "raw_details": a.RawDetails,
+			"blob_href": c.shape.HTML("/%s/blob/%s/%s", c.repo.FullName(), run.SHA, a.Path)}
+		return o
+	})
+}
+
+func postRerequest(c *call) (answer, error) {
+	run, err := c.check()
+	if err != nil {
+		return answer{}, err
+	}
+	if err := c.world.RerequestCheck(c.repo, c.actor(), run); err != nil {
+		return answer{}, err
+	}
+	return created(object{}), nil
+}
+
+// listChecks is GET /repos/{owner}/{repo}/commits/{ref}/check-runs.
+func listChecks(c *call) (answer, error) {
+	sha, found := c.world.CommitOf(c.repo, c.params["ref"])
+	if !found {
+		return answer{}, refusal.Unprocessable("No commit found for SHA: " + c.params["ref"])
+	}
+	return pageChecks(c, func(k *model.CheckRun) bool { return k.SHA == sha })
+}
+
+func listSuiteChecks(c *call) (answer, error) {
+	id := c.id("id")
+	return pageChecks(c, func(k *model.CheckRun) bool { return k.Suite.ID == id })
+}
+
+// pageChecks lists check runs by the query: newest first, and with filter=latest,
+// the default, the newest of each name in a suite.
+func pageChecks(c *call, keep func(*model.CheckRun) bool) (answer, error) {
+	latest := c.query.Get("filter") != "all"
+	seen := map[string]bool{}
+	var ks []*model.CheckRun
+	for _, k := range slices.Backward(c.repo.Checks) {
+		key := fmt.Sprint(k.Suite.ID, k.Name)
+		if !keep(k) || latest && seen[key] {
+			continue
+		}
+		seen[key] = true
+		if n := c.query.Get("check_name"); n != "" && n != k.Name {
+			continue
+		}
+		if st := c.query.Get("status"); st != "" && st != k.Status {
+			continue
+		}
+		if id := c.query.Get("app_id"); id != "" && id != strconv.FormatInt(k.Suite.App.ID, 10) {
+			continue
+		}
+		ks = append(ks, k)
+	}
+	return page(c, ks, "check_runs", func(k *model.CheckRun) object { return c.shape.Check(c.repo, k) })
+}

@@ -1,0 +1,90 @@
+package api
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+
+	"github.com/sia-bot/sia/sim/ghsim/payload"
+)
+
+// graphqlRequest is the body of a GraphQL request.
+type graphqlRequest struct {
+	Query     string         `json:"query"`
+	Variables map[string]any `json:"variables"`
+}
+
+var (
+	draftMutation = regexp.MustCompile(`\b(markPullRequestReadyForReview|convertPullRequestToDraft)` +
+		`\s*\(\s*input\s*:\s*(\{[^}]*\}|\$\w+)`)
+	inlinePullID = regexp.MustCompile(`pullRequestId\s*:\s*(?:"([^"]+)"|\$(\w+))`)
+)
+
+// graphql answers two mutations that REST lacks, what closes an issue, and what judges a
+// commit, and refuses everything else as GitHub refuses a field that it does not know. Answers hold the pull
+// request's id, number, isDraft and url, whatever was selected.
+func graphql(c *call) (answer, error) {
+	var in graphqlRequest
+	if err := c.decode(&in); err != nil {
+		return answer{}, err
+	}
+	if !strings.HasPrefix(strings.TrimSpace(in.Query), "mutation") {
+		c.reads = true
+	}
+	switch {
+	case strings.Contains(in.Query, "closedByPullRequestsReferences"):
+		return closing(c, in.Variables)
+	case strings.Contains(in.Query, "refUpdateRule"):
+		return commitRules(c, in.Variables)
+	case strings.Contains(in.Query, "checkSuites"):
+		return headOf(c, in.Variables)
+	}
+	m := draftMutation.FindStringSubmatch(in.Query)
+	if m == nil {
+		return graphqlError("UNDEFINED_FIELD", "the simulator knows the mutations markPullRequestReadyForReview and "+
+			"convertPullRequestToDraft, and the queries for closedByPullRequestsReferences, refUpdateRule and checkSuites"), nil
+	}
+	id := pullID(m[2], in.Variables)
+	for _, r := range c.world.Repositories() {
+		for _, i := range r.Issues {
+			if i.Pull == nil || payload.NodeID("PR", i.ID) != id || !c.token.Has(r) {
+				continue
+			}
+			if !c.token.May("pull_requests", "write") || !c.token.May("contents", "write") {
+				return graphqlError("FORBIDDEN", "Resource not accessible by integration"), nil
+			}
+			if i.State != "open" {
+				return graphqlError("UNPROCESSABLE", "Pull request is closed"), nil
+			}
+			c.world.SetDraft(r, i, c.actor(), m[1] == "convertPullRequestToDraft")
+			pull := object{"id": id, "number": i.Number, "isDraft": i.Pull.Draft,
+				"url": c.shape.HTML("/%s/pull/%d", r.FullName(), i.Number)}
+			return ok(object{"data": object{m[1]: object{"clientMutationId": nil, "pullRequest": pull}}}), nil
+		}
+	}
+	return graphqlError("NOT_FOUND", fmt.Sprintf("Could not resolve to a node with the global id of '%s'", id)), nil
+}
+
+// pullID finds the pull request's id in the mutation's input: written out, or
+// through a variable, or in a variable that is the input.
+func pullID(input string, vars map[string]any) string {
+	if name, is := strings.CutPrefix(input, "$"); is {
+		if o, is := vars[name].(map[string]any); is {
+			return fmt.Sprint(o["pullRequestId"])
+		}
+		return ""
+	}
+	m := inlinePullID.FindStringSubmatch(input)
+	switch {
+	case m == nil:
+		return ""
+	case m[1] != "":
+		return m[1]
+	}
+	return fmt.Sprint(vars[m[2]])
+}
+
+func graphqlError(kind, message string) answer {
+	return ok(object{"data": nil, "errors": []object{{"type": kind, "message": message, "path": []string{},
+		"locations": []object{}}}})
+}

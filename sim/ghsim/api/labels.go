@@ -1,0 +1,185 @@
+package api
+
+import (
+	"encoding/json"
+	"net/http"
+	"regexp"
+	"strings"
+
+	"github.com/sia-bot/sia/sim/ghsim/model"
+	"github.com/sia-bot/sia/sim/ghsim/refusal"
+)
+
+// labelNames reads labels given as a list of names or of objects, or as an
+// object with such a list.
+func labelNames(raw json.RawMessage) ([]string, error) {
+	if len(raw) == 0 || string(raw) == "null" {
+		return nil, nil
+	}
+	var wrapped struct {
+		Labels json.RawMessage `json:"labels"`
+	}
+	if json.Unmarshal(raw, &wrapped) == nil && wrapped.Labels != nil {
+		return labelNames(wrapped.Labels)
+	}
+	var items []json.RawMessage
+	if err := json.Unmarshal(raw, &items); err != nil {
+		return nil, refusal.Unprocessable("Invalid request. For 'links/0/schema', labels is not an array.")
+	}
+	var names []string
+	for _, it := range items {
+		var name string
+		if json.Unmarshal(it, &name) != nil {
+			var o struct {
+				Name string `json:"name"`
+			}
+			if json.Unmarshal(it, &o) != nil {
+				return nil, refusal.Invalid("Label", "name", "invalid", "")
+			}
+			name = o.Name
+		}
+		if strings.TrimSpace(name) == "" || len([]rune(name)) > 50 {
+			return nil, refusal.Invalid("Label", "name", "invalid", "")
+		}
+		names = append(names, name)
+	}
+	return names, nil
+}
+
+func listLabels(c *call) (answer, error) {
+	return page(c, c.repo.Labels, "", func(l *model.Label) object { return c.shape.Label(c.repo, l) })
+}
+
+func (c *call) label() (*model.Label, error) {
+	if l := c.repo.Label(c.params["name"]); l != nil {
+		return l, nil
+	}
+	return nil, refusal.NotFound()
+}
+
+func getLabel(c *call) (answer, error) {
+	l, err := c.label()
+	if err != nil {
+		return answer{}, err
+	}
+	return ok(c.shape.Label(c.repo, l)), nil
+}
+
+type labelInput struct {
+	Name        *string `json:"name"`
+	NewName     *string `json:"new_name"`
+	Color       *string `json:"color"`
+	Description *string `json:"description"`
+}
+
+var hexColor = regexp.MustCompile(`^[0-9a-fA-F]{6}$`)
+
+func (in labelInput) check() error {
+	if in.Color != nil && !hexColor.MatchString(*in.Color) {
+		return refusal.Invalid("Label", "color", "invalid", "")
+	}
+	if in.Description != nil && len([]rune(*in.Description)) > 100 {
+		return refusal.Invalid("Label", "description", "custom", "description is too long (maximum is 100 characters)")
+	}
+	return nil
+}
+
+func (in labelInput) apply(l *model.Label) {
+	if in.NewName != nil && *in.NewName != "" {
+		l.Name = *in.NewName
+	}
+	if in.Color != nil {
+		l.Color = strings.ToLower(*in.Color)
+	}
+	if in.Description != nil {
+		l.Description = *in.Description
+	}
+}
+
+func createLabel(c *call) (answer, error) {
+	var in labelInput
+	if err := c.decode(&in); err != nil {
+		return answer{}, err
+	}
+	switch {
+	case in.Name == nil || strings.TrimSpace(*in.Name) == "":
+		return answer{}, refusal.Invalid("Label", "name", "missing_field", "")
+	case len([]rune(*in.Name)) > 50:
+		return answer{}, refusal.Invalid("Label", "name", "invalid", "")
+	case c.repo.Label(*in.Name) != nil:
+		return answer{}, refusal.Invalid("Label", "name", "already_exists", "")
+	}
+	if err := in.check(); err != nil {
+		return answer{}, err
+	}
+	l := model.Label{Name: *in.Name, Color: model.DefaultColor}
+	in.apply(&l)
+	return created(c.shape.Label(c.repo, c.world.CreateLabel(c.repo, c.actor(), l))), nil
+}
+
+func patchLabel(c *call) (answer, error) {
+	l, err := c.label()
+	if err != nil {
+		return answer{}, err
+	}
+	var in labelInput
+	if err := c.decode(&in); err != nil {
+		return answer{}, err
+	}
+	if err := in.check(); err != nil {
+		return answer{}, err
+	}
+	changed := *l
+	in.apply(&changed)
+	c.world.EditLabel(c.repo, c.actor(), l, changed)
+	return ok(c.shape.Label(c.repo, l)), nil
+}
+
+func listIssueLabels(c *call) (answer, error) {
+	i, err := c.issue("read")
+	if err != nil {
+		return answer{}, err
+	}
+	return page(c, i.Labels, "", func(l *model.Label) object { return c.shape.Label(c.repo, l) })
+}
+
+// changeIssueLabels is POST (add) and PUT (set) of an issue's labels.
+func changeIssueLabels(c *call) (answer, error) {
+	i, err := c.issue("write")
+	if err != nil {
+		return answer{}, err
+	}
+	names, err := labelNames(c.body)
+	if err != nil {
+		return answer{}, err
+	}
+	if c.r.Method == http.MethodPut {
+		c.world.SetLabels(c.repo, i, c.actor(), names)
+		return ok(c.shape.Labels(c.repo, i.Labels)), nil
+	}
+	for _, n := range names {
+		c.world.AddLabel(c.repo, i, c.actor(), c.world.EnsureLabel(c.repo, n))
+	}
+	return ok(c.shape.Labels(c.repo, i.Labels)), nil
+}
+
+func removeIssueLabel(c *call) (answer, error) {
+	i, err := c.issue("write")
+	if err != nil {
+		return answer{}, err
+	}
+	if !c.world.RemoveLabel(c.repo, i, c.actor(), c.params["name"]) {
+		return answer{}, &refusal.Error{Code: http.StatusNotFound, Message: "Label does not exist"}
+	}
+	return ok(c.shape.Labels(c.repo, i.Labels)), nil
+}
+
+// deleteLabel is DELETE /repos/{owner}/{repo}/labels/{name}: it goes from every issue, too.
+func deleteLabel(c *call) (answer, error) {
+	l, err := c.label()
+	if err != nil {
+		return answer{}, err
+	}
+	c.world.DeleteLabel(c.repo, c.actor(), l)
+	return answer{code: http.StatusNoContent}, nil
+}

@@ -1,0 +1,83 @@
+package api
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+
+	"github.com/sia-bot/sia/sim/ghsim/refusal"
+)
+
+// lag is what the API does not know yet, as GitHub's servers hear of a push or of
+// a new pull request one after the other: for a number of answers, what is about it
+// is refused.
+type lag struct {
+	answers int            // about each; 0: everything is known at once
+	seq     int            // of the last journal entry that was read
+	left    map[string]int // answers by commit, and by repository and branch or number
+}
+
+// Lag makes each commit, branch and pull request that comes from now on unknown to
+// the API for a number of answers about it; 0 ends it. Git knows it at once.
+func (h *Handler) Lag(answers int) {
+	h.world.Lock()
+	defer h.world.Unlock()
+	h.lag = lag{answers: answers, seq: len(h.journal.Entries()), left: map[string]int{}}
+}
+
+// lags refuses a request about what is not known yet; the lock is held.
+func (c *call) lags() error {
+	l := &c.Handler.lag
+	if l.answers == 0 || c.repo == nil {
+		return nil
+	}
+	name := c.repo.FullName()
+	for _, e := range c.journal.Entries()[l.seq:] {
+		switch e.Kind {
+		case "push", "push.created", "push.forced":
+			l.left[e.SHA], l.left[e.Repo+" "+e.Ref] = l.answers, l.answers
+		case "pull_request.opened":
+			l.left[fmt.Sprintf("%s#%d", e.Repo, e.Number)] = l.answers
+		}
+	}
+	l.seq = len(c.journal.Entries())
+
+	branch := strings.TrimPrefix(c.params["ref"], "heads/")
+	if c.params["branch"] != "" {
+		branch = c.params["branch"]
+	}
+	var in struct {
+		Head    string `json:"head"`
+		HeadSHA string `json:"head_sha"`
+	}
+	if c.r.Method == http.MethodPost {
+		_ = c.decode(&in) // what can't be read is refused later
+	}
+	number := c.params["number"]
+	switch {
+	case c.unknown(in.HeadSHA), len(branch) == 40 && c.unknown(branch):
+		return refusal.Unprocessable("No commit found for SHA: " + in.HeadSHA + branch)
+	case in.Head != "" && c.unknown(name+" "+in.Head):
+		return refusal.Invalid("PullRequest", "head", "invalid", "")
+	case c.params["branch"] != "" && c.asksRules():
+		return nil // there are rules also for a branch that does not exist
+	case c.params["branch"] != "" && c.unknown(name+" "+branch):
+		return &refusal.Error{Code: http.StatusNotFound, Message: "Branch not found"}
+	case branch != "" && c.unknown(name+" "+branch), number != "" && c.unknown(name+"#"+number):
+		return refusal.NotFound()
+	}
+	return nil
+}
+
+// asksRules reports whether the request is for the rules of a branch.
+// https://docs.github.com/en/rest/repos/rules#get-rules-for-a-branch
+func (c *call) asksRules() bool { return strings.Contains(c.r.URL.Path, "/rules/branches/") }
+
+// unknown reports whether something is not known yet, and counts the answer.
+func (c *call) unknown(what string) bool {
+	if what == "" || c.Handler.lag.left[what] == 0 {
+		return false
+	}
+	c.Handler.lag.left[what]--
+	return true
+}

@@ -1,0 +1,88 @@
+package api
+
+import (
+	"fmt"
+	"net/http"
+	"time"
+
+	"github.com/sia-bot/sia/sim/ghsim/refusal"
+)
+
+// defaultLimit is how many requests an hour GitHub takes of an installation.
+const defaultLimit = 5000
+
+// limits are the primary rate limits, a window for each caller.
+// https://docs.github.com/en/rest/using-the-rest-api/rate-limits-for-the-rest-api
+type limits struct {
+	max     int // an hour, of each caller
+	windows map[string]*window
+}
+
+// window counts requests until reset.
+type window struct {
+	used  int
+	reset time.Time
+}
+
+func (l *limits) window(caller string, now time.Time) *window {
+	w := l.windows[caller]
+	if w == nil || !now.Before(w.reset) {
+		w = &window{reset: now.Add(time.Hour).Truncate(time.Second)}
+		l.windows[caller] = w
+	}
+	return w
+}
+
+func installationCaller(id int64) string { return fmt.Sprintf("installation %d", id) }
+
+// window is that of the call's caller.
+func (c *call) window() *window {
+	caller := "anonymous"
+	switch {
+	case c.user != nil:
+		caller = "user " + c.user.User.Login
+	case c.token != nil:
+		caller = installationCaller(c.token.Inst.ID)
+	case c.app != nil:
+		caller = fmt.Sprintf("app %d", c.app.ID)
+	}
+	return c.limits.window(caller, c.world.Now())
+}
+
+func exhausted() error {
+	return &refusal.Error{Code: http.StatusForbidden,
+		Message: "API rate limit exceeded for installation. If you reach out to GitHub Support for help, please include " +
+			"the request ID.",
+		Doc: "https://docs.github.com/rest/overview/rate-limits-for-the-rest-api"}
+}
+
+// ExhaustRateLimit makes an installation's primary rate limit used up until the
+// simulator's clock reaches reset.
+func (h *Handler) ExhaustRateLimit(installation int64, reset time.Time) {
+	h.world.Lock()
+	defer h.world.Unlock()
+	h.limits.windows[installationCaller(installation)] = &window{used: h.limits.max, reset: reset}
+}
+
+// SetRateLimit sets how many requests an hour each installation and app may
+// make; default 5000.
+func (h *Handler) SetRateLimit(perHour int) {
+	h.world.Lock()
+	defer h.world.Unlock()
+	h.limits.max = perHour
+}
+
+// ForgetRequests makes every rate limit unused.
+func (h *Handler) ForgetRequests() {
+	h.world.Lock()
+	defer h.world.Unlock()
+	clear(h.limits.windows)
+}
+
+// getRateLimit answers without counting against the limit.
+func getRateLimit(c *call) (answer, error) {
+	w, limit := c.window(), c.limits.max
+	core := object{"limit": limit, "used": w.used, "remaining": max(0, limit-w.used), "reset": w.reset.Unix()}
+	return ok(object{"rate": core,
+		"resources": object{"core": core, "search": core, "graphql": core, "integration_manifest": core}}), nil
+}

@@ -1,0 +1,74 @@
+package api
+
+import (
+	"fmt"
+
+	"github.com/sia-bot/sia/sim/ghsim/model"
+	"github.com/sia-bot/sia/sim/ghsim/rules"
+)
+
+// pullNode is a pull request as it is now.
+// https://docs.github.com/en/graphql/reference/pulls#object-pullrequest
+func (c *call) pullNode(i *model.Issue) object {
+	o := c.mergeability(i)
+	o["number"], o["state"], o["isDraft"] = i.Number, pullState(i), i.Pull.Draft
+	o["headRefOid"], o["baseRefName"], o["baseRef"] = i.Pull.HeadSHA, i.Pull.Base, nil
+	if base := c.repo.Head(i.Pull.Base); base != "" {
+		o["baseRef"] = object{"target": object{"oid": base}}
+	}
+	o["commits"] = c.lastCommit(i)
+	return o
+}
+
+// pullState is OPEN, CLOSED or MERGED.
+// https://docs.github.com/en/graphql/reference/pulls#enum-pullrequeststate
+func pullState(i *model.Issue) string {
+	if !i.Pull.MergedAt.IsZero() {
+		return "MERGED"
+	}
+	return enum(i.State)
+}
+
+// lastCommit is the pull request's newest commit, with what reported on it.
+func (c *call) lastCommit(i *model.Issue) object {
+	author := c.git.Facts(c.repo.Dir, i.Pull.HeadSHA).Author
+	return object{"nodes": []object{{"commit": object{"oid": i.Pull.HeadSHA,
+		"author": object{"name": author.Name, "email": author.Email,
+			"user": c.userNode(c.shape.AccountOf(author))},
+		"statusCheckRollup": c.rollupOf(i.Pull.HeadSHA)}}}}
+}
+
+// userNode is a person's account; null for a bot's, which is no User to GraphQL, and for an
+// address that is nobody's.
+// https://docs.github.com/en/graphql/reference/commits#object-gitactor
+func (c *call) userNode(u *model.User) any {
+	if u == nil || u.Kind != "User" {
+		return nil
+	}
+	return object{"login": u.Login, "databaseId": u.ID}
+}
+
+// mergeability is how a pull request can be merged, and what judges its test merge.
+//
+// As on GitHub it is worked out in the background: who asks first after head or base has
+// moved is told UNKNOWN.
+// https://docs.github.com/en/graphql/reference/pulls#enum-mergestatestatus
+func (c *call) mergeability(i *model.Issue) object {
+	base := c.repo.Head(i.Pull.Base)
+	o := object{"mergeable": "UNKNOWN", "mergeStateStatus": "UNKNOWN", "potentialMergeCommit": nil}
+	if i.State != "open" {
+		return o
+	}
+	asked := fmt.Sprint(c.repo.ID, i.Number, i.Pull.HeadSHA, base)
+	if !c.merging[asked] {
+		c.merging[asked] = true
+		return o
+	}
+	merge, clean := c.world.TestMerge(c.repo, base, i.Pull.HeadSHA)
+	o["mergeable"] = "CONFLICTING"
+	if clean {
+		o["mergeable"], o["potentialMergeCommit"] = "MERGEABLE", c.judgesOf(merge)
+	}
+	o["mergeStateStatus"] = enum(rules.State(c.git, c.repo, i))
+	return o
+}

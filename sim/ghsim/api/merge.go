@@ -1,0 +1,44 @@
+package api
+
+import (
+	"net/http"
+
+	"github.com/sia-bot/sia/sim/ghsim/refusal"
+	"github.com/sia-bot/sia/sim/ghsim/rules"
+)
+
+// mergePull is PUT /repos/{owner}/{repo}/pulls/{number}/merge. GitHub asks for permission to write
+// contents, and refuses with 405 what can't be merged now and with 409 another head than the
+// caller's.
+// https://docs.github.com/en/rest/pulls/pulls#merge-a-pull-request
+func mergePull(c *call) (answer, error) {
+	i, err := c.pull()
+	if err != nil {
+		return answer{}, err
+	}
+	var in struct {
+		SHA    string `json:"sha"`
+		Method string `json:"merge_method"`
+	}
+	if err := c.decode(&in); err != nil {
+		return answer{}, err
+	}
+	cannot := func(why string) error { return &refusal.Error{Code: http.StatusMethodNotAllowed, Message: why} }
+	switch {
+	case in.Method != "" && in.Method != "merge" && in.Method != "squash" && in.Method != "rebase":
+		return answer{}, refusal.Invalid("PullRequest", "merge_method", "invalid", "")
+	case in.Method == "squash" || in.Method == "rebase":
+		return answer{}, cannot("This way of merging is not allowed on this repository.")
+	case in.SHA != "" && in.SHA != i.Pull.HeadSHA:
+		return answer{}, &refusal.Error{Code: http.StatusConflict,
+			Message: "Head branch was modified. Review and try the merge again."}
+	}
+	if why := rules.Blocks(c.git, c.repo, i); why != "" {
+		return answer{}, cannot(why)
+	}
+	sha, err := c.world.MergePull(c.repo, i, c.actor())
+	if err != nil {
+		return answer{}, cannot("Pull Request is not mergeable: " + err.Error())
+	}
+	return ok(object{"sha": sha, "merged": true, "message": "Pull Request successfully merged"}), nil
+}

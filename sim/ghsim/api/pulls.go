@@ -1,0 +1,155 @@
+package api
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/sia-bot/sia/sim/ghsim/git"
+	"github.com/sia-bot/sia/sim/ghsim/model"
+	"github.com/sia-bot/sia/sim/ghsim/refusal"
+	"github.com/sia-bot/sia/sim/ghsim/world"
+)
+
+func (c *call) pull() (*model.Issue, error) {
+	if i := c.repo.Issue(int(c.id("number"))); i != nil && i.Pull != nil {
+		return i, nil
+	}
+	return nil, refusal.NotFound()
+}
+
+// listPulls is GET /repos/{owner}/{repo}/pulls, newest first unless told.
+func listPulls(c *call) (answer, error) {
+	state := c.query.Get("state")
+	if state == "" {
+		state = "open"
+	}
+	var is []*model.Issue
+	for _, i := range c.repo.Issues {
+		if i.Pull == nil || state != "all" && i.State != state {
+			continue
+		}
+		if h := c.query.Get("head"); h != "" && !strings.EqualFold(h, c.repo.Owner.Login+":"+i.Pull.Head) {
+			continue
+		}
+		if b := c.query.Get("base"); b != "" && b != i.Pull.Base {
+			continue
+		}
+		is = append(is, i)
+	}
+	if c.query.Get("direction") != "asc" {
+		slices.Reverse(is)
+	}
+	return page(c, is, "", func(i *model.Issue) object { return c.shape.PullLite(c.repo, i) })
+}
+
+func createPull(c *call) (answer, error) {
+	var in struct {
+		Title string `json:"title"`
+		Body  string `json:"body"`
+		Head  string `json:"head"`
+		Base  string `json:"base"`
+		Draft bool   `json:"draft"`
+	}
+	if err := c.decode(&in); err != nil {
+		return answer{}, err
+	}
+	if err := checkBody("PullRequest", &in.Body); err != nil {
+		return answer{}, err
+	}
+	i, err := c.world.OpenPull(c.repo, c.actor(), world.PullSpec(in))
+	if err != nil {
+		return answer{}, err
+	}
+	return created(c.shape.Pull(c.repo, i)), nil
+}
+
+func getPull(c *call) (answer, error) {
+	i, err := c.pull()
+	if err != nil {
+		return answer{}, err
+	}
+	return ok(c.shape.Pull(c.repo, i)), nil
+}
+
+func patchPull(c *call) (answer, error) {
+	i, err := c.pull()
+	if err != nil {
+		return answer{}, err
+	}
+	var in struct {
+		issueInput
+		Base *string `json:"base"`
+	}
+	if err := c.decode(&in); err != nil {
+		return answer{}, err
+	}
+	if err := checkBody("PullRequest", in.Body); err != nil {
+		return answer{}, err
+	}
+	if in.State != nil && *in.State != "open" && *in.State != "closed" {
+		return answer{}, refusal.Invalid("PullRequest", "state", "invalid", "")
+	}
+	if in.State != nil && *in.State == "open" && (i.Pull.MergeSHA != "" || c.repo.Head(i.Pull.Head) == "") {
+		return answer{}, refusal.Invalid("PullRequest", "state", "invalid",
+			"state cannot be changed. The pull request cannot be reopened.")
+	}
+	if in.Base != nil && c.repo.Head(*in.Base) == "" {
+		return answer{}, refusal.Invalid("PullRequest", "base", "invalid", "")
+	}
+	c.world.EditIssue(c.repo, i, c.actor(), in.Title, in.Body)
+	if in.Base != nil {
+		c.world.Retarget(c.repo, i, c.actor(), *in.Base)
+	}
+	if in.State != nil {
+		c.world.SetState(c.repo, i, c.actor(), *in.State, "")
+	}
+	return ok(c.shape.Pull(c.repo, i)), nil
+}
+
+func listPullFiles(c *call) (answer, error) {
+	i, err := c.pull()
+	if err != nil {
+		return answer{}, err
+	}
+	cmp := c.git.Compare(c.repo.Dir, i.Pull.BaseSHA, i.Pull.HeadSHA)
+	return page(c, cmp.Files, "", func(f git.FileChange) object { return c.shape.File(c.repo, i.Pull.HeadSHA, f) })
+}
+
+func listPullCommits(c *call) (answer, error) {
+	i, err := c.pull()
+	if err != nil {
+		return answer{}, err
+	}
+	cmp := c.git.Compare(c.repo.Dir, i.Pull.BaseSHA, i.Pull.HeadSHA)
+	return page(c, cmp.Commits, "", func(f git.Commit) object { return c.shape.Commit(c.repo, f) })
+}
+
+func getReviewers(c *call) (answer, error) {
+	i, err := c.pull()
+	if err != nil {
+		return answer{}, err
+	}
+	return ok(object{"users": c.shape.Users(i.Pull.Reviewers), "teams": []object{}}), nil
+}
+
+func requestReviewers(c *call) (answer, error) {
+	i, err := c.pull()
+	if err != nil {
+		return answer{}, err
+	}
+	var in struct {
+		Reviewers []string `json:"reviewers"`
+	}
+	if err := c.decode(&in); err != nil {
+		return answer{}, err
+	}
+	for _, l := range in.Reviewers {
+		u := c.world.User(l)
+		if u == nil || !model.AtLeast(c.repo.Role(l), "read") {
+			return answer{}, refusal.Unprocessable("Reviews may only be requested from collaborators. One or more of the " +
+				"users or teams you specified is not a collaborator of the " + c.repo.FullName() + " repository.")
+		}
+		c.world.RequestReview(c.repo, i, c.actor(), u)
+	}
+	return created(c.shape.PullLite(c.repo, i)), nil
+}

@@ -1,0 +1,42 @@
+package api
+
+import (
+	"strings"
+
+	"github.com/sia-bot/sia/sim/ghsim/model"
+	"github.com/sia-bot/sia/sim/ghsim/refusal"
+)
+
+// getRules is GET /repos/{owner}/{repo}/rules/branches/{branch}, page by page; as on GitHub
+// a branch that does not exist has rules too.
+// https://docs.github.com/en/rest/repos/rules#get-rules-for-a-branch
+func getRules(c *call) (answer, error) {
+	if code := c.repo.RulesHidden; code != 0 {
+		return answer{}, hidden(code)
+	}
+	branch := c.params["branch"]
+	return page(c, c.repo.Rules[branch], "", func(x model.Rule) object {
+		o := object{"type": x.Type, "ruleset_source_type": "Repository", "ruleset_source": c.repo.FullName(),
+			"ruleset_id": x.Ruleset}
+		if x.Source != "" {
+			o["ruleset_source"] = x.Source
+			if !strings.Contains(x.Source, "/") {
+				o["ruleset_source_type"] = "Organization"
+			}
+		}
+		if p := c.repo.Printed(branch, x); p != nil {
+			o["parameters"] = p
+		}
+		return o
+	})
+}
+
+// hidden is how rules are kept from somebody: the plan has none for private repositories,
+// or they are nobody's to see.
+// https://docs.github.com/en/repositories/configuring-branches-and-merges-in-your-repository/managing-rulesets/about-rulesets
+func hidden(code int) error {
+	if code == 403 {
+		return refusal.Forbidden("Upgrade to GitHub Pro or make this repository public to enable this feature.")
+	}
+	return &refusal.Error{Code: code, Message: "Not Found"}
+}

@@ -1,0 +1,51 @@
+package api
+
+import (
+	"fmt"
+
+	"github.com/sia-bot/sia/sim/ghsim/model"
+	"github.com/sia-bot/sia/sim/ghsim/refusal"
+)
+
+func listSuites(c *call) (answer, error) {
+	sha, found := c.world.CommitOf(c.repo, c.params["ref"])
+	if !found {
+		return answer{}, refusal.Unprocessable("No commit found for SHA: " + c.params["ref"])
+	}
+	var sts []*model.Suite
+	for _, st := range c.repo.Suites {
+		id := c.query.Get("app_id")
+		if st.SHA == sha && (id == "" || id == fmt.Sprint(st.App.ID)) {
+			sts = append(sts, st)
+		}
+	}
+	return page(c, sts, "check_suites", func(st *model.Suite) object { return c.shape.SuiteFull(c.repo, st) })
+}
+
+func (c *call) suite() (*model.Suite, error) {
+	for _, st := range c.repo.Suites {
+		if st.ID == c.id("id") {
+			return st, nil
+		}
+	}
+	return nil, refusal.NotFound()
+}
+
+func getSuite(c *call) (answer, error) {
+	st, err := c.suite()
+	if err != nil {
+		return answer{}, err
+	}
+	return ok(c.shape.SuiteFull(c.repo, st)), nil
+}
+
+func rerequestSuite(c *call) (answer, error) {
+	st, err := c.suite()
+	if err != nil {
+		return answer{}, err
+	}
+	if err := c.world.RerequestSuite(c.repo, c.actor(), st); err != nil {
+		return answer{}, err
+	}
+	return created(object{}), nil
+}

@@ -1,0 +1,62 @@
+package model
+
+import (
+	"crypto/rsa"
+	"crypto/x509"
+	"encoding/pem"
+	"slices"
+	"time"
+
+	"github.com/sia-bot/sia/sim/ghsim/delivery"
+)
+
+// App is a registered GitHub App.
+type App struct {
+	ID          int64
+	ClientID    string
+	Slug, Name  string
+	Owner       *User
+	Bot         *User // the account that its comments and commits carry
+	Key         *rsa.PrivateKey
+	Permissions map[string]string
+	Events      []string
+	Made        time.Time
+	Hook        *delivery.Hook // nil without a webhook
+
+	ClientSecret string   // for signing people in
+	Callbacks    []string // addresses that sign-in may go back to; none: any
+	SetupURL     string   // where installing goes back to
+	PendingHook  string   // of a manifest whose keys were not fetched yet
+}
+
+// KeyPEM is the private key as GitHub hands it out, PKCS #1.
+func (a *App) KeyPEM() []byte {
+	return pem.EncodeToMemory(&pem.Block{Type: "RSA PRIVATE KEY", Bytes: x509.MarshalPKCS1PrivateKey(a.Key)})
+}
+
+// Installation is an app on repositories of an account.
+type Installation struct {
+	ID          int64
+	App         *App
+	Account     *User
+	Repos       []*Repository
+	Made        time.Time
+	Updated     time.Time
+	Suspended   time.Time // zero when it is not
+	SuspendedBy *User
+	Removed     bool
+	AllRepos    bool
+	Permissions map[string]string
+}
+
+// Has reports whether the installation is on a repository.
+func (i *Installation) Has(r *Repository) bool { return slices.Contains(i.Repos, r) }
+
+// Selection says whether it is on all of the account's repositories or on
+// selected ones.
+func (i *Installation) Selection() string {
+	if i.AllRepos {
+		return "all"
+	}
+	return "selected"
+}

@@ -1,0 +1,66 @@
+package oracle
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/sia-bot/sia/sim/ghsim/model"
+)
+
+// baseEvents start workflows on the base or the default branch: what their jobs check out,
+// unless a step says otherwise, is not the head.
+// https://docs.github.com/en/actions/reference/workflows-and-actions/events-that-trigger-workflows
+var baseEvents = []string{"pull_request_target", "issue_comment", "issues"}
+
+// paperwork are words of checks that look at everything but the code, and code are those of
+// checks that run it.
+var (
+	word      = regexp.MustCompile(`[a-z0-9]+`)
+	paperwork = []string{"cla", "easycla", "dco", "signoff", "license", "licence", "licenses", "licences", "title", "wip",
+		"label", "labels", "labeler", "labeller"}
+	code = []string{"test", "tests", "build", "compile", "unit", "integration", "e2e"}
+)
+
+// ranCode reports whether a check that succeeded ran the repository's code, as far as can be
+// told: a licence or a title that is right validates nothing.
+func (v *verdict) ranCode(p report) bool {
+	words := word.FindAllString(strings.ToLower(p.name), -1)
+	has := func(list []string) bool {
+		return slices.ContainsFunc(words, func(w string) bool { return slices.Contains(list, w) })
+	}
+	if has(paperwork) && !has(code) {
+		return false
+	}
+	j := p.job()
+	return j == nil || !slices.Contains(baseEvents, j.Run.Event.Name) || v.takesHead(j)
+}
+
+// head are the ways in which a step names the pull request's head.
+var head = regexp.MustCompile(`github\.head_ref|pull_request\.head\.|refs/pull/|pull/[^ ]*/(head|merge)|gh pr checkout`)
+
+// takesHead reports whether a job that is started on the base checks out the head.
+// https://docs.github.com/en/actions/reference/security/secure-use
+func (v *verdict) takesHead(j *model.Job) bool {
+	at := j.Run.Checkout
+	if at == "" {
+		at = v.repo.Head(v.pull.Base)
+	}
+	source := j.Run.Source(v.repo)
+	if source != v.repo {
+		at = source.Head(source.DefaultBranch)
+	}
+	for _, step := range v.workflow(source, at, j.Run.Path).Jobs[j.Plan.Key].Steps {
+		said := []string{step.Run}
+		for _, value := range step.With {
+			said = append(said, texts(value)...)
+		}
+		for _, value := range step.Env {
+			said = append(said, texts(value)...)
+		}
+		if slices.ContainsFunc(said, head.MatchString) {
+			return true
+		}
+	}
+	return false
+}

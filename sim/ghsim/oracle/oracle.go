@@ -1,0 +1,219 @@
+// Package oracle says whether a pull request's present head is green, by GitHub's documents
+// and by what SIA promises about validation. It reads the simulator's state and shares
+// nothing with SIA's own gate, so that a test can hold one against the other: where SIA
+// passes a head, the oracle must call it green at that moment.
+//
+// It is a specification. Each rule stands beside the page of GitHub that it is from; where
+// no page is named it is SIA's promise, which asks for more than GitHub does: a check that was
+// skipped is no evidence, and what should have reported is missed. Where the documents leave
+// room the oracle allows what they allow, so that its "not green" is worth a look:
+//
+//   - Where rules or settings name what is required, nothing else counts: neither another red
+//     check nor a workflow run that failed by itself.
+//   - A check run that an app makes anew replaces the one of that name, even one that runs.
+//   - Of a cancelled run every job is replaced by the same job of a later run.
+//   - A required workflow is green where its run is, whatever its jobs were allowed to do.
+//   - A name is expected, not a check: whoever reports it, it has reported. So has a job that
+//     reports under another name.
+//
+// Start reading at [Ask]. What reported is in report.go, what it says in standing.go, what of
+// it counts in required.go, and what is missed in expected.go.
+package oracle
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/sia-bot/sia/sim/ghsim/model"
+)
+
+// Question names a pull request and what SIA was told about it.
+type Question struct {
+	Repo     string        // owner/name
+	Pull     int           // number
+	Own      string        // slug of SIA's app: its check runs and statuses don't count
+	Required []string      // names that SIA's settings require
+	Waived   []string      // names of checks that a person said need not report
+	Earlier  []string      // SHAs of the task's earlier heads, oldest first
+	Base     string        // SHA of the base commit that excuses what is red there too
+	Wait     time.Duration // how long what is missing is waited for; it changes only the words
+}
+
+// Answer is how the present head stands.
+type Answer struct {
+	Head  string   // SHA of the pull request's present head
+	Open  bool     // the pull request is neither closed nor merged; Green does not depend on it
+	Green bool     // everything that counts is green, and something ran the code
+	Red   []string // names of what counts, is red on the head and not excused, sorted
+	Why   []string // why it is not green, one sentence each; empty where Green
+}
+
+// Source reads what the model does not hold.
+type Source interface {
+	// File is a file of a repository at a commit; false where there is none.
+	File(r *model.Repository, sha, path string) (string, bool)
+	// Log are up to n commits, sha first, each the first parent of the one before.
+	Log(r *model.Repository, sha string, n int) []string
+	// Bot is the account that an app acts as; nil where there is no such app.
+	Bot(app int64) *model.User
+}
+
+// Ask answers a question about a repository. The simulator's lock is held.
+//
+// "All required checks must pass against the latest commit SHA. [...] Checks that were
+// triggered using a previous commit SHA will not be used as part of required checks."
+// https://docs.github.com/en/pull-requests/how-tos/merge-and-close-pull-requests/troubleshooting-required-status-checks
+func Ask(r *model.Repository, q Question, now time.Time, src Source) Answer {
+	i := r.Issue(q.Pull)
+	if i == nil || i.Pull == nil {
+		return Answer{Why: []string{fmt.Sprintf("%s#%d is not a pull request.", q.Repo, q.Pull)}}
+	}
+	v := &verdict{repo: r, pull: i.Pull, q: q, now: now, src: src, base: excusesOf(r, q)}
+	v.reports = reportsOn(r, q.Own, i.Pull.HeadSHA, testMerge(r, i.Pull))
+	v.runs = runsOn(r, i.Pull.HeadSHA)
+	v.require()
+	v.judgeReports()
+	v.judgeRuns()
+	v.judgeWorkflows()
+	v.judgeMissing()
+	if !v.evidence {
+		v.why = append(v.why, "No green check that counts ran the repository's code.")
+	}
+	slices.Sort(v.red)
+	return Answer{Head: i.Pull.HeadSHA, Open: i.State == "open", Green: len(v.why) == 0,
+		Red: slices.Compact(v.red), Why: v.why}
+}
+
+// testMerge is the commit that merges a pull request into its base as both are now; "" where
+// none was made.
+// https://docs.github.com/en/rest/pulls/pulls#get-a-pull-request
+func testMerge(r *model.Repository, p *model.Pull) string {
+	return r.TestMerges[r.Head(p.Base)+p.HeadSHA]
+}
+
+// verdict is an answer in the making.
+type verdict struct {
+	repo *model.Repository
+	pull *model.Pull
+	q    Question
+	now  time.Time
+	src  Source
+
+	reports []report     // what stands on the head
+	runs    []*model.Run // the workflow runs of the head
+	base    excuses      // what is red on the base
+
+	names      []model.RequiredCheck    // that have to be green
+	workflows  []model.RequiredWorkflow // that have to be green
+	everything bool                     // what reported counts, whatever its name
+
+	evidence bool // something that counts ran the code and succeeded
+	red, why []string
+}
+
+// because adds a reason why the head is not green.
+func (v *verdict) because(format string, args ...any) {
+	v.why = append(v.why, fmt.Sprintf(format, args...))
+}
+
+// judgeReports judges every report that counts.
+func (v *verdict) judgeReports() {
+	for _, p := range v.reports {
+		if !v.counts(p) {
+			continue
+		}
+		switch p.standing() {
+		case green:
+			v.evidence = v.evidence || v.ranCode(p)
+		case skipped:
+			if why := v.failureBeside(p); why != "" {
+				v.because("%q was skipped, and %s.", p.name, why)
+			}
+		case running:
+			v.because("%q has not completed.", p.name)
+		case blocked:
+			v.because("%q is not green: %s.", p.name, p.obstacle())
+		case red:
+			v.judgeRed(p)
+		}
+	}
+}
+
+// judgeRuns judges the workflow runs as criteria of their own: an empty matrix makes no job
+// and fails the run, a startup failure makes no check run, and an approval that is missing
+// makes none either.
+// https://github.com/canonical/operator-workflows/issues/918
+func (v *verdict) judgeRuns() {
+	if !v.everything {
+		return
+	}
+	for _, run := range v.runs {
+		v.judgeRun(run)
+	}
+}
+
+func (v *verdict) judgeRun(run *model.Run) {
+	switch {
+	case run.Status != "completed":
+		if !slices.ContainsFunc(jobsOf(run), func(p report) bool { return p.standing() == running }) {
+			v.because("A run of the workflow %q has not completed.", run.Name)
+		}
+	case slices.Contains(successful, run.Conclusion) || runReplaced(v.repo, run) || explained(run):
+	case slices.Contains(failed, run.Conclusion):
+		if !v.base.excuseRun(v.repo, run) {
+			v.red = append(v.red, run.Name)
+			v.because("A run of the workflow %q ended as %s, and no job says why.", run.Name, run.Conclusion)
+		}
+	default:
+		v.because("A run of the workflow %q ended as %s.", run.Name, run.Conclusion)
+	}
+}
+
+// judgeWorkflows judges the workflows that rules require: one is green where its run is.
+func (v *verdict) judgeWorkflows() {
+	for _, want := range v.workflows {
+		found := false
+		for _, run := range v.runs {
+			if !v.fulfils(run, want) || runReplaced(v.repo, run) {
+				continue
+			}
+			found = true
+			switch {
+			case run.Status != "completed":
+				v.because("A run of the workflow %q, which a rule requires, has not completed.", run.Name)
+			case run.Conclusion == "success":
+				v.evidence = v.evidence || slices.ContainsFunc(jobsOf(run), func(p report) bool {
+					return p.standing() == green && v.ranCode(p)
+				})
+			case explained(run):
+				v.judgeJobs(run)
+			default:
+				v.judgeRun(run)
+			}
+		}
+		if !found && !slices.Contains(v.q.Waived, want.Path) {
+			v.because("The workflow %s, which a rule requires, %s.", want.Path, v.absent())
+		}
+	}
+}
+
+// judgeJobs judges the jobs that say why a run is not green.
+func (v *verdict) judgeJobs(run *model.Run) {
+	for _, p := range jobsOf(run) {
+		switch p.standing() {
+		case blocked:
+			v.because("%q is not green: %s.", p.name, p.obstacle())
+		case red:
+			v.judgeRed(p)
+		}
+	}
+}
+
+// judgeRed says that a report is red, unless it is so on the base, too.
+func (v *verdict) judgeRed(p report) {
+	if !v.base.excuse(v.repo, p) {
+		v.red = append(v.red, p.name)
+		v.because("%q is red.", p.name)
+	}
+}

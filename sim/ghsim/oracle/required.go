@@ -1,0 +1,113 @@
+package oracle
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/sia-bot/sia/sim/ghsim/model"
+)
+
+// require finds out what has to be green: what the rules and the protection of the base name,
+// and what SIA's settings name. Where none names anything, and where the rules can't be read,
+// everything that reported counts. So it does where all that is required is waived.
+// https://docs.github.com/en/rest/repos/rules#get-rules-for-a-branch
+func (v *verdict) require() {
+	if v.repo.RulesHidden == 0 {
+		v.names = v.repo.RequiredChecks(v.pull.Base)
+		v.workflows = v.repo.RequiredWorkflows(v.pull.Base)
+	}
+	for _, name := range v.q.Required {
+		v.names = append(v.names, model.RequiredCheck{Context: name})
+	}
+	v.names = slices.DeleteFunc(v.names, func(want model.RequiredCheck) bool {
+		return slices.Contains(v.q.Waived, want.Context) && !v.reported(want)
+	})
+	v.everything = v.repo.RulesHidden != 0 || len(v.names)+len(v.workflows) == 0
+}
+
+// counts reports whether a report has to be green.
+func (v *verdict) counts(p report) bool {
+	return v.everything ||
+		slices.ContainsFunc(v.names, func(want model.RequiredCheck) bool { return v.matches(p, want) })
+}
+
+// matches reports whether a report is one that is required. "Required status checks do not
+// take workflow, matrix, or event trigger types into account": everything of that name
+// counts, and with an expected app everything of that name by it.
+// https://docs.github.com/en/repositories/configuring-branches-and-merges-in-your-repository/managing-rulesets/troubleshooting-rules#troubleshooting-required-status-checks
+//
+// "If the status is set by any other person or integration, merging won't be allowed."
+// https://docs.github.com/en/repositories/configuring-branches-and-merges-in-your-repository/managing-rulesets/available-rules-for-rulesets#require-status-checks-to-pass-before-merging
+func (v *verdict) matches(p report, want model.RequiredCheck) bool {
+	switch {
+	case p.name != want.Context:
+		return false
+	case want.App <= 0: // classic protection writes -1 for any app
+		return true
+	case p.check != nil:
+		return p.check.Suite.App.ID == want.App
+	}
+	bot := v.src.Bot(want.App)
+	return bot != nil && p.status.By == bot
+}
+
+func (v *verdict) reported(want model.RequiredCheck) bool {
+	return slices.ContainsFunc(v.reports, func(p report) bool { return v.matches(p, want) })
+}
+
+// fulfils reports whether a run is one of a workflow that a rule requires: the file at that
+// path in that repository, run for the pull request.
+//
+// "Ruleset workflows support using the pull_request, pull_request_target and merge_group
+// events."
+// https://docs.github.com/en/repositories/configuring-branches-and-merges-in-your-repository/managing-rulesets/troubleshooting-rules#supported-ruleset-workflow-events
+func (v *verdict) fulfils(run *model.Run, want model.RequiredWorkflow) bool {
+	source := want.Repository
+	if source == 0 {
+		source = v.repo.ID
+	}
+	return run.Path == want.Path && run.Source(v.repo).ID == source &&
+		slices.Contains([]string{"pull_request", "pull_request_target", "merge_group"}, run.Event.Name)
+}
+
+// judgeMissing says what did not report. "Checks associated with that workflow will remain in
+// a "Pending" state": a required check that never reports is never green.
+// https://docs.github.com/en/pull-requests/how-tos/merge-and-close-pull-requests/troubleshooting-required-status-checks
+func (v *verdict) judgeMissing() {
+	for _, want := range v.names {
+		if !v.reported(want) {
+			v.because("%q, which is required, %s.", want.Context, v.absent())
+		}
+	}
+	if !v.everything {
+		return
+	}
+	for _, name := range v.expected() {
+		v.because("%q, which reported before, %s.", name, v.absent())
+	}
+}
+
+// absent says how long something did not report.
+func (v *verdict) absent() string {
+	if v.now.Sub(v.since()) < v.q.Wait {
+		return "has not reported yet"
+	}
+	return fmt.Sprintf("has not reported within %s", v.q.Wait)
+}
+
+// since is when GitHub first did something about the head; now where it never did.
+func (v *verdict) since() time.Time {
+	first := v.now
+	for _, st := range v.repo.Suites {
+		if st.SHA == v.pull.HeadSHA && st.Made.Before(first) {
+			first = st.Made
+		}
+	}
+	for _, st := range v.repo.StatusesOf(v.pull.HeadSHA) {
+		if st.At.Before(first) {
+			first = st.At
+		}
+	}
+	return first
+}

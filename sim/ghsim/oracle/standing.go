@@ -1,0 +1,157 @@
+package oracle
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/sia-bot/sia/sim/ghsim/model"
+)
+
+// standing is what a criterion says.
+type standing int
+
+const (
+	green   standing = iota // it ran and succeeded
+	skipped                 // GitHub counts it as success; it is no evidence
+	running                 // it has not completed
+	red                     // it ran and failed
+	blocked                 // it ended without a verdict: a person or another run has to go on
+)
+
+// The conclusions that GitHub takes for success, and those that say that something failed.
+// "Successful check statuses are: success, skipped, and neutral."
+// https://docs.github.com/en/pull-requests/reference/status-checks
+// https://docs.github.com/en/rest/guides/using-the-rest-api-to-interact-with-checks
+var (
+	successful = []string{"success", "skipped", "neutral"}
+	failed     = []string{"failure", "timed_out", "startup_failure"}
+)
+
+// standing reads the state of a status, or the status and the conclusion of a check run.
+// https://docs.github.com/en/rest/commits/statuses#create-a-commit-status
+func (p report) standing() standing {
+	if p.status != nil {
+		switch p.status.State {
+		case "success":
+			return green
+		case "pending":
+			return running
+		}
+		return red // failure and error
+	}
+	switch k := p.check; {
+	case k.Status != "completed":
+		return running
+	case k.Conclusion == "success":
+		return green
+	case k.Conclusion == "skipped" || k.Conclusion == "neutral":
+		return skipped
+	case slices.Contains(failed, k.Conclusion) && !neverStarted(k.Job):
+		return red
+	}
+	return blocked // action_required, cancelled, stale
+}
+
+// neverStarted reports whether a job failed before it had a step: for a bill, a quota or a
+// spending limit. It leaves an annotation and no log.
+// https://docs.github.com/en/billing/concepts/product-billing/github-actions
+func neverStarted(j *model.Job) bool { return j != nil && len(j.Steps) == 0 && len(j.Log) == 0 }
+
+// obstacle is what a blocked check waits for.
+func (p report) obstacle() string {
+	switch p.check.Conclusion {
+	case "action_required":
+		return "somebody has to act"
+	case "cancelled":
+		return "it was cancelled, and no later run replaced it"
+	case "stale":
+		return "GitHub marked it stale, because it took too long"
+	}
+	return "its job was never started"
+}
+
+// explained reports whether a job says why its run is not green.
+func explained(run *model.Run) bool {
+	return slices.ContainsFunc(jobsOf(run), func(p report) bool {
+		return p.standing() == red || p.standing() == blocked
+	})
+}
+
+// failureBeside is why a job that was skipped is not green; "" where it is. Skipped is green
+// only where nothing that it needed failed: nothing in its run did, but what is excused.
+//
+// "When a job fails, any jobs that depend on the failed job are skipped and do not report a
+// failure. A pull request that requires the check may not be blocked."
+// https://docs.github.com/en/pull-requests/how-tos/merge-and-close-pull-requests/troubleshooting-required-status-checks
+// https://github.com/G-Research/ParquetSharp/issues/367
+func (v *verdict) failureBeside(p report) string {
+	j := p.job()
+	if j == nil {
+		return ""
+	}
+	for _, o := range jobsOf(j.Run) {
+		switch o.standing() {
+		case red:
+			if !v.base.excuse(v.repo, o) {
+				return fmt.Sprintf("%q of the same run is red", o.name)
+			}
+		case blocked:
+			return fmt.Sprintf("%q of the same run is not green: %s", o.name, o.obstacle())
+		}
+	}
+	if run := j.Run; run.Status == "completed" && !slices.Contains(successful, run.Conclusion) && !explained(run) &&
+		!v.base.excuseRun(v.repo, run) {
+		return fmt.Sprintf("its run ended as %s", run.Conclusion)
+	}
+	return ""
+}
+
+// excuses are what is red on the base commit: what is red there too is not the pull
+// request's fault.
+type excuses struct {
+	checks map[excuse]bool
+	runs   map[excuse]bool
+}
+
+// excuse names a criterion across commits. A job is known by its workflow and its name, a
+// check run by its app and its name, a status by its context.
+type excuse struct {
+	source int64  // of a workflow's repository
+	path   string // of a workflow
+	app    int64
+	name   string
+}
+
+func excusesOf(r *model.Repository, q Question) excuses {
+	e := excuses{checks: map[excuse]bool{}, runs: map[excuse]bool{}}
+	if q.Base == "" {
+		return e
+	}
+	for _, p := range reportsOn(r, q.Own, q.Base, "") {
+		if p.standing() == red {
+			e.checks[excuseFor(r, p)] = true
+		}
+	}
+	for _, run := range runsOn(r, q.Base) {
+		if slices.Contains(failed, run.Conclusion) && !explained(run) {
+			e.runs[excuse{source: run.Source(r).ID, path: run.Path}] = true
+		}
+	}
+	return e
+}
+
+func excuseFor(r *model.Repository, p report) excuse {
+	switch j := p.job(); {
+	case j != nil:
+		return excuse{source: j.Run.Source(r).ID, path: j.Run.Path, name: p.name}
+	case p.check != nil:
+		return excuse{app: p.check.Suite.App.ID, name: p.name}
+	}
+	return excuse{name: p.name}
+}
+
+func (e excuses) excuse(r *model.Repository, p report) bool { return e.checks[excuseFor(r, p)] }
+
+func (e excuses) excuseRun(r *model.Repository, run *model.Run) bool {
+	return e.runs[excuse{source: run.Source(r).ID, path: run.Path}]
+}

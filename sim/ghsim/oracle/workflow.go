@@ -1,0 +1,98 @@
+package oracle
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/goccy/go-yaml"
+
+	"github.com/sia-bot/sia/sim/ghsim/model"
+)
+
+// workflowFile is what the oracle reads of a workflow file.
+// https://docs.github.com/en/actions/reference/workflows-and-actions/workflow-syntax
+type workflowFile struct {
+	On   any                `yaml:"on"`
+	Jobs map[string]jobFile `yaml:"jobs"`
+}
+
+type jobFile struct {
+	Steps []struct {
+		Run  string         `yaml:"run"`
+		With map[string]any `yaml:"with"`
+		Env  map[string]any `yaml:"env"`
+	} `yaml:"steps"`
+}
+
+// workflow reads a workflow file; a file that is not there or can't be read has no jobs.
+func (v *verdict) workflow(r *model.Repository, sha, path string) workflowFile {
+	var file workflowFile
+	text, found := v.src.File(r, sha, path)
+	if !found || yaml.Unmarshal([]byte(text), &file) != nil {
+		return workflowFile{}
+	}
+	return file
+}
+
+// starts reports whether a workflow is started for certain by every push to a pull request's
+// branch. Where a filter may leave it out it is not certain.
+// https://docs.github.com/en/actions/reference/workflows-and-actions/workflow-syntax#on
+func (f workflowFile) starts(p *model.Pull) bool {
+	for name, branch := range map[string]string{"push": p.Head, "pull_request": p.Base, "pull_request_target": p.Base} {
+		if filters, on := f.on(name); on && passes(filters, branch) {
+			return true
+		}
+	}
+	return false
+}
+
+// on are the filters of an event, and whether the workflow is started by it at all.
+func (f workflowFile) on(event string) (filters map[string]any, on bool) {
+	if events, is := f.On.(map[string]any); is {
+		of, on := events[event]
+		filters, _ = of.(map[string]any)
+		return filters, on
+	}
+	return nil, slices.Contains(texts(f.On), event)
+}
+
+// passes reports whether an event's filters let everything through that is done to a branch.
+// Only a branch that is named as it is passes for certain: patterns are not evaluated.
+func passes(filters map[string]any, branch string) bool {
+	for filter, value := range filters {
+		names := texts(value)
+		switch filter {
+		case "branches":
+			if !slices.Contains(names, branch) || slices.ContainsFunc(names, negated) {
+				return false
+			}
+		case "types": // the first head is opened, the others are synchronized
+			if !slices.Contains(names, "opened") || !slices.Contains(names, "synchronize") {
+				return false
+			}
+		case "tags", "tags-ignore":
+			if filters["branches"] == nil { // only tags start it
+				return false
+			}
+		default: // paths, paths-ignore, branches-ignore
+			return false
+		}
+	}
+	return true
+}
+
+func negated(pattern string) bool { return strings.HasPrefix(pattern, "!") }
+
+// texts are the texts of a scalar or a list.
+func texts(value any) []string {
+	list, is := value.([]any)
+	if !is {
+		list = []any{value}
+	}
+	var out []string
+	for _, x := range list {
+		out = append(out, fmt.Sprint(x))
+	}
+	return out
+}

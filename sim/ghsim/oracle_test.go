@@ -1,0 +1,100 @@
+package ghsim_test
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/sia-bot/sia/sim/ghsim"
+	"github.com/sia-bot/sia/sim/ghsim/model"
+)
+
+// stands wants the oracle's answer about a pull request, and returns its head.
+func (s *sim) stands(number int, green bool, red []string, tell ...func(*ghsim.OracleQuestion)) string {
+	s.t.Helper()
+	s.settle()
+	p, err := s.Pull(repoName, number)
+	must(s.t, err)
+	q := ghsim.OracleQuestion{Repo: repoName, Pull: number, Own: "sia", Base: p.Base, Wait: 15 * time.Minute}
+	for _, t := range tell {
+		t(&q)
+	}
+	got, err := s.Oracle(q)
+	must(s.t, err)
+	if got.Head != p.Head || got.Open != (p.State == "open") || got.Green != green || !slices.Equal(got.Red, red) {
+		s.t.Errorf("%+v, want green %v, red %q of %s", got, green, red, p.Head)
+	}
+	return got.Head
+}
+
+// The oracle reads what the simulator makes of workflows, pushes and rules.
+func TestOracle(t *testing.T) {
+	const other = ".github/workflows/other.yml"
+	s := newSim(t, map[string]string{"ok": "true",
+		workflowFile: "name: ci\non: [push, pull_request]\n" +
+			"jobs: {test: {steps: [{uses: actions/checkout@v4}, {run: bash ok}]}}\n"})
+	push := func(files map[string]string) {
+		t.Helper()
+		_, err := s.PushFiles(repoName, "topic", "dana", "Change", files)
+		must(t, err)
+	}
+	push(map[string]string{"a": "a"})
+	n, err := s.OpenPull(repoName, "dana", "topic", "main", "T", "", false)
+	must(t, err)
+	s.stands(n, true, nil)
+
+	push(map[string]string{"ok": "false"})
+	s.stands(n, false, []string{"test"})
+	push(map[string]string{"ok": "true", other: "name: other\non: push\njobs:\n  none: {steps: [{run: 'true'}], " +
+		"strategy: {matrix: {x: '${{ fromJSON(''[]'') }}'}}}\n"})
+	s.stands(n, false, []string{"other"})
+	push(map[string]string{other: ghsim.Deleted})
+	before := s.stands(n, true, nil)
+
+	// Nothing starts for what GITHUB_TOKEN pushes, and what ran before is missed.
+	_, err = s.PushAsBot(repoName, "topic", ghsim.BotPush{Login: "fix[bot]", Message: "Fix",
+		Files: map[string]string{"a": "b"}, Token: ghsim.SilentToken})
+	must(t, err)
+	head := s.stands(n, false, nil)
+	must(t, s.CreateStatus(repoName, head, "dana", "ci/outside", "success", ""))
+	s.stands(n, false, nil, func(q *ghsim.OracleQuestion) { q.Earlier = []string{before} })
+	waived := func(q *ghsim.OracleQuestion) { q.Earlier, q.Waived = []string{before}, []string{"test"} }
+	s.stands(n, true, nil, waived)
+
+	merge, err := s.TestMerge(repoName, n)
+	must(t, err)
+	must(t, s.CreateStatus(repoName, merge, "dana", "ci/outside", "failure", ""))
+	s.stands(n, false, []string{"ci/outside"}, waived)
+	must(t, s.ClosePull(repoName, n, "dana"))
+	s.stands(n, false, []string{"ci/outside"}, waived)
+}
+
+// A rule may want a check of an app, and the app's own account sets its statuses.
+func TestOracleOfAnApp(t *testing.T) {
+	s := newSim(t, nil)
+	n := s.opened()
+	scanner, err := s.CreateApp("scanner")
+	must(t, err)
+	must(t, s.SetRules(repoName, "main", ghsim.Rule{Type: model.RuleChecks, Parameters: map[string]any{
+		model.RuleChecks: []any{map[string]any{"context": "scan", "integration_id": scanner.ID}}}}))
+	head := s.stands(n, false, nil)
+	must(t, s.CreateStatus(repoName, head, "dana", "scan", "success", ""))
+	s.stands(n, false, nil)
+	must(t, s.SetPermission(repoName, "scanner[bot]", "write"))
+	must(t, s.CreateStatus(repoName, head, "scanner[bot]", "scan", "success", ""))
+	s.stands(n, true, nil)
+	_, err = s.CreateCheck(repoName, head, ghsim.AppCheck{App: "scanner", Name: "scan", Conclusion: "failure"})
+	must(t, err)
+	s.stands(n, false, []string{"scan"})
+}
+
+// The oracle answers about pull requests alone.
+func TestOracleOfNoPull(t *testing.T) {
+	s := newSim(t, nil)
+	n, err := s.OpenIssue(repoName, "dana", "T", "")
+	must(t, err)
+	_, err = s.Oracle(ghsim.OracleQuestion{Repo: repoName, Pull: n})
+	must(t, err, "is not a pull request")
+	_, err = s.Oracle(ghsim.OracleQuestion{Repo: "acme/none", Pull: n})
+	must(t, err, "no repository acme/none")
+}

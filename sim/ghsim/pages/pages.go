@@ -1,0 +1,235 @@
+// Package pages is what a browser shows of a simulated GitHub: repositories,
+// issues, pull requests, checks and logs, the forms with which people act there,
+// and the pages where an app is registered, installed and signed in to.
+//
+// The pages let anyone act as anyone, so they are for loopback.
+package pages
+
+import (
+	"bytes"
+	"embed"
+	"errors"
+	"fmt"
+	"html/template"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/sia-bot/sia/sim/ghsim/access"
+	"github.com/sia-bot/sia/sim/ghsim/git"
+	"github.com/sia-bot/sia/sim/ghsim/journal"
+	"github.com/sia-bot/sia/sim/ghsim/model"
+	"github.com/sia-bot/sia/sim/ghsim/people"
+	"github.com/sia-bot/sia/sim/ghsim/world"
+)
+
+//go:embed templates/*.html style.css
+var assets embed.FS
+
+// site are the pages to look at: GET shows, POST does what a person would do.
+// They are for loopback: whoever opens them may act as anybody.
+type site struct {
+	world   *world.World
+	git     *git.Store
+	people  *people.People
+	desk    *access.Desk
+	journal *journal.Journal
+	md      *markdown
+	pages   map[string]*template.Template
+}
+
+// New is the handler of everything that is neither API nor git.
+func New(
+	w *world.World, store *git.Store, who *people.People, desk *access.Desk, happened *journal.Journal,
+) http.Handler {
+	st := &site{world: w, git: store, people: who, desk: desk, journal: happened, md: newMarkdown(),
+		pages: map[string]*template.Template{}}
+	funcs := template.FuncMap{
+		"md": st.md.render, "short": func(sha string) string { return sha[:min(7, len(sha))] },
+		"time":  func(t time.Time) string { return t.UTC().Format("2 Jan 2006 15:04:05") },
+		"rfc":   func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
+		"words": func(s string) string { return strings.ReplaceAll(strings.ReplaceAll(s, "_", " "), ".", " ") },
+	}
+	base := template.Must(template.New("base.html").Funcs(funcs).ParseFS(assets, "templates/base.html",
+		"templates/parts.html"))
+	for _, name := range []string{"index", "repo", "list", "issue", "check", "file", "tree", "diff", "actions", "new",
+		"signin", "register", "install"} {
+		st.pages[name] = template.Must(template.Must(base.Clone()).ParseFS(assets, "templates/"+name+".html"))
+	}
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /_style.css", st.style)
+	mux.HandleFunc("GET /_avatar/{id}", avatar)
+	get := func(pattern string, build func(*http.Request) (string, any, error)) {
+		mux.HandleFunc("GET "+pattern, func(w http.ResponseWriter, r *http.Request) { st.show(w, r, build) })
+	}
+	get("/{$}", st.index)
+	get("/{owner}", st.index)
+	get("/{owner}/{repo}", st.repoPage)
+	get("/{owner}/{repo}/issues", st.issueList)
+	get("/{owner}/{repo}/pulls", st.issueList)
+	get("/{owner}/{repo}/issues/new", st.newIssue)
+	get("/{owner}/{repo}/issues/{number}", st.issuePage)
+	get("/{owner}/{repo}/pull/{number}", st.issuePage)
+	get("/{owner}/{repo}/pull/{number}/files", st.pullDiff)
+	get("/{owner}/{repo}/commit/{sha}", st.commitDiff)
+	get("/{owner}/{repo}/compare/{range...}", st.compareDiff)
+	get("/{owner}/{repo}/actions", st.actionsPage)
+	get("/{owner}/{repo}/actions/runs/{run}", st.actionsPage)
+	get("/{owner}/{repo}/actions/runs/{run}/job/{check}", st.checkPage)
+	get("/{owner}/{repo}/runs/{check}", st.checkPage)
+	get("/{owner}/{repo}/blob/{path...}", st.filePage)
+	get("/{owner}/{repo}/tree/{path...}", st.treePage)
+	mux.HandleFunc("GET /{owner}/{repo}/raw/{path...}", st.raw)
+	mux.HandleFunc("POST /{owner}/{repo}/{verb...}", st.act)
+	get("/login/oauth/authorize", st.signIn)
+	mux.HandleFunc("POST /login/oauth/authorize", st.signedIn)
+	mux.HandleFunc("POST /login/oauth/access_token", st.accessToken)
+	register := func(w http.ResponseWriter, r *http.Request) { st.show(w, r, st.register) }
+	mux.HandleFunc("POST /settings/apps/new", register)
+	mux.HandleFunc("POST /organizations/{org}/settings/apps/new", register)
+	mux.HandleFunc("POST /settings/apps/create", st.registered)
+	get("/apps/{slug}/installations/new", st.install)
+	mux.HandleFunc("POST /apps/{slug}/installations/new", st.installed)
+	same := http.NewCrossOriginProtection()
+	// These come from the application's page and only ask back.
+	same.AddInsecureBypassPattern("POST /settings/apps/new")
+	same.AddInsecureBypassPattern("POST /organizations/{org}/settings/apps/new")
+	return same.Handler(mux)
+}
+
+// frame is what every page has.
+type frame struct {
+	Title string
+	Repo  *repoCard // nil outside a repository
+	Tab   string
+	Users []string // who may act here
+	As    string   // who acts unless told
+	Body  any
+}
+
+type repoCard struct {
+	Owner, Name, Default string
+	Issues, Pulls        int
+	Branches             []branchCard
+}
+
+type branchCard struct{ Name, SHA string }
+
+func (r repoCard) Full() string { return r.Owner + "/" + r.Name }
+
+// show builds a page under the simulator's lock and renders it without.
+func (st *site) show(w http.ResponseWriter, r *http.Request, build func(*http.Request) (string, any, error)) {
+	st.world.Lock()
+	name, body, err := build(r)
+	f := frame{Body: body, Tab: name}
+	if repo := st.world.Repository(r.PathValue("owner") + "/" + r.PathValue("repo")); repo != nil {
+		f.Repo = cardOf(repo)
+		f.Users = st.actors(repo)
+	}
+	st.world.Unlock()
+	if err != nil {
+		code := http.StatusNotFound
+		if !errors.Is(err, errNoPage) {
+			code = http.StatusInternalServerError
+		}
+		http.Error(w, err.Error(), code)
+		return
+	}
+	if c, err := r.Cookie("as"); err == nil && slices.Contains(f.Users, c.Value) {
+		f.As = c.Value
+	} else if len(f.Users) > 0 {
+		f.As = f.Users[0]
+	}
+	if t, is := body.(interface{ title() string }); is {
+		f.Title = t.title()
+	}
+	var b bytes.Buffer
+	if err := st.pages[name].ExecuteTemplate(&b, "base.html", f); err != nil {
+		http.Error(w, "rendering the page: "+err.Error(), http.StatusInternalServerError)
+		return
+	}
+	h := w.Header()
+	h.Set("Content-Type", "text/html; charset=utf-8")
+	action := "'self'"
+	if name == "signin" || name == "register" || name == "install" {
+		action = "'self' http: https:" // their answer goes back to the application
+	}
+	h.Set("Content-Security-Policy",
+		"default-src 'none'; style-src 'self'; img-src 'self' https: data:; form-action "+action+"; base-uri 'none'; "+
+			"frame-ancestors 'none'")
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("Cache-Control", "no-store")
+	w.Write(b.Bytes())
+}
+
+// errNoPage is what a page is wrapped in that does not exist.
+var errNoPage = errors.New("there is no such page")
+
+// repo is the repository of a page.
+func (st *site) repo(r *http.Request) (*model.Repository, error) {
+	name := r.PathValue("owner") + "/" + r.PathValue("repo")
+	if repo := st.world.Repository(name); repo != nil {
+		return repo, nil
+	}
+	return nil, fmt.Errorf("%s: %w", name, errNoPage)
+}
+
+// actors are the logins of those who may act in a repository, collaborators
+// before the owner.
+func (st *site) actors(r *model.Repository) []string {
+	var logins []string
+	for _, u := range st.world.Users() {
+		if u.Kind == "User" && model.AtLeast(r.Role(u.Login), "read") && u != r.Owner {
+			logins = append(logins, u.Login)
+		}
+	}
+	slices.Sort(logins)
+	slices.SortStableFunc(logins, func(a, b string) int {
+		return model.RoleRank(r.Role(b)) - model.RoleRank(r.Role(a))
+	})
+	if r.Owner.Kind == "User" {
+		logins = append(logins, r.Owner.Login)
+	}
+	return logins
+}
+
+func cardOf(r *model.Repository) *repoCard {
+	c := &repoCard{Owner: r.Owner.Login, Name: r.Name, Default: r.DefaultBranch}
+	for _, i := range r.Issues {
+		switch {
+		case i.State != "open":
+		case i.Pull != nil:
+			c.Pulls++
+		default:
+			c.Issues++
+		}
+	}
+	for _, b := range r.Branches() {
+		c.Branches = append(c.Branches, branchCard{b, r.Head(b)})
+	}
+	return c
+}
+
+func (st *site) style(w http.ResponseWriter, _ *http.Request) {
+	b, _ := assets.ReadFile("style.css")
+	w.Header().Set("Content-Type", "text/css; charset=utf-8")
+	w.Write(b)
+}
+
+// avatar is a disc in a colour of its own.
+func avatar(w http.ResponseWriter, r *http.Request) {
+	w.Header().Set("Content-Type", "image/svg+xml")
+	fmt.Fprintf(w, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 40 40"><circle cx="20" cy="20" r="20" `+
+		`fill="hsl(%d 45%% 55%%)"/></svg>`, number(r.PathValue("id"))*47%360)
+}
+
+// number is the number that a part of a path or a form is; 0 never names anything.
+func number(text string) int {
+	n, err := strconv.Atoi(text)
+	if err != nil {
+		return 0
+	}
+	return n
+}

@@ -1,0 +1,116 @@
+package people
+
+import (
+	"fmt"
+
+	"github.com/sia-bot/sia/sim/ghsim/model"
+	"github.com/sia-bot/sia/sim/ghsim/runner"
+)
+
+// JobView is a job of a workflow run that can begin, or has begun, where jobs begin and end by hand.
+type JobView struct {
+	ID       int64 // also its check run's
+	Name     string
+	Workflow string // path of its file
+	Event    string
+	SHA      string // the commit that it reports on
+	Run      int64
+	Attempt  int
+	Begun    bool
+}
+
+// Jobs are the jobs of a repository that can begin or end now, those of older runs first.
+func (p *People) Jobs(repo string) ([]JobView, error) {
+	p.world.Lock()
+	defer p.world.Unlock()
+	r, err := p.repository(repo)
+	if err != nil {
+		return nil, err
+	}
+	var all []JobView
+	for _, j := range p.world.InHand(r) {
+		all = append(all, JobView{ID: j.ID, Name: j.Check.Name, Workflow: j.Run.Path, Event: j.Run.Event.Name,
+			SHA: j.Run.SHA, Run: j.Run.ID, Attempt: j.Run.Attempt, Begun: j.Check.Status == "in_progress"})
+	}
+	return all, nil
+}
+
+// BeginJob has a runner begin with a job.
+func (p *People) BeginJob(repo string, id int64) error {
+	return p.onJob(repo, id, p.world.BeginJob)
+}
+
+// EndJob ends a job with a conclusion and a log. One that a runner never began with has no log, and says in an
+// annotation why.
+func (p *People) EndJob(repo string, id int64, conclusion, log string) error {
+	return p.onJob(repo, id, func(r *model.Repository, j *model.Job) error {
+		res := runner.Result{Conclusion: conclusion}
+		if j.Check.Status == "in_progress" {
+			now := p.world.Now()
+			res.Log = []byte(log)
+			res.Steps = []*runner.Step{{Number: 1, Name: "Run the job", Status: "completed", Conclusion: conclusion,
+				Started: now, Completed: now}}
+		} else if log != "" {
+			res.Annotations = []runner.Annotation{{Path: ".github", StartLine: 1, EndLine: 1, Level: "failure", Message: log}}
+		}
+		return p.world.EndJob(r, j, res)
+	})
+}
+
+// CancelRun cancels a workflow run.
+func (p *People) CancelRun(repo string, run int64, login string) error {
+	p.world.Lock()
+	defer p.world.Unlock()
+	r, _, err := p.person(repo, login, "write")
+	if err != nil {
+		return err
+	}
+	for _, o := range r.Runs {
+		if o.ID == run {
+			p.world.CancelRun(r, o)
+			return nil
+		}
+	}
+	return fmt.Errorf("%s has no workflow run %d", repo, run)
+}
+
+func (p *People) onJob(repo string, id int64, do func(*model.Repository, *model.Job) error) error {
+	p.world.Lock()
+	defer p.world.Unlock()
+	r, err := p.repository(repo)
+	if err != nil {
+		return err
+	}
+	if k := r.Check(id); k != nil && k.Job != nil {
+		return do(r, k.Job)
+	}
+	return fmt.Errorf("%s has no job %d", repo, id)
+}
+
+// RunView is a run of a workflow.
+type RunView struct {
+	ID         int64
+	Workflow   string // path of its file
+	Event      string
+	Attempt    int
+	Status     string
+	Conclusion string
+}
+
+// Runs are the workflow runs that report on a commit, oldest first.
+func (p *People) Runs(repo, sha string) ([]RunView, error) {
+	p.world.Lock()
+	defer p.world.Unlock()
+	r, err := p.repository(repo)
+	if err != nil {
+		return nil, err
+	}
+	var all []RunView
+	for _, o := range r.Runs {
+		if o.SHA == sha {
+			all = append(all, RunView{ID: o.ID, Workflow: o.Path, Event: o.Event.Name, Attempt: o.Attempt, Status: o.Status,
+				Conclusion: o.Conclusion})
+		}
+	}
+	return all, nil
+}

@@ -1,0 +1,84 @@
+// Package people is what people do on a simulated GitHub, and what they see there:
+// each method is what a person would do in a browser, or the owner of the site
+// would set up. Repositories, people and issues are named as people name them.
+//
+// Methods take the simulator's lock themselves. Who does something needs the role
+// that GitHub asks for; errors say how to give it.
+package people
+
+import (
+	"fmt"
+
+	"github.com/sia-bot/sia/sim/ghsim/access"
+	"github.com/sia-bot/sia/sim/ghsim/git"
+	"github.com/sia-bot/sia/sim/ghsim/model"
+	"github.com/sia-bot/sia/sim/ghsim/world"
+)
+
+// Webhook is what apps are given when they are created.
+type Webhook struct{ URL, Secret string }
+
+// People are all who have an account.
+type People struct {
+	world *world.World
+	git   *git.Store
+	desk  *access.Desk
+	hook  Webhook
+	ended <-chan struct{}
+}
+
+// New is the people of a world. hook, unless it is empty, is every new app's
+// webhook; ended is closed when the simulator is.
+func New(w *world.World, store *git.Store, desk *access.Desk, hook Webhook, ended <-chan struct{}) *People {
+	return &People{world: w, git: store, desk: desk, hook: hook, ended: ended}
+}
+
+// repository finds a repository; the lock is held.
+func (p *People) repository(fullName string) (*model.Repository, error) {
+	r := p.world.Repository(fullName)
+	if r == nil {
+		return nil, fmt.Errorf("no repository %s: CreateRepo makes one", fullName)
+	}
+	return r, nil
+}
+
+// person finds a repository and a person with at least a role in it; the lock
+// is held.
+func (p *People) person(repo, login, role string) (*model.Repository, model.Actor, error) {
+	r, err := p.repository(repo)
+	if err != nil {
+		return nil, model.Actor{}, err
+	}
+	u := p.world.User(login)
+	if u == nil {
+		return nil, model.Actor{}, fmt.Errorf("no user %s: CreateUser makes one", login)
+	}
+	if have := r.Role(login); !model.AtLeast(have, role) {
+		return nil, model.Actor{}, lacks(login, have, repo, role)
+	}
+	return r, model.Actor{User: u}, nil
+}
+
+// onIssue does something to an issue or pull request as a person.
+func (p *People) onIssue(
+	repo string, number int, login, role string, do func(*model.Repository, *model.Issue, model.Actor) error,
+) error {
+	p.world.Lock()
+	defer p.world.Unlock()
+	r, a, err := p.person(repo, login, "read")
+	if err != nil {
+		return err
+	}
+	i := r.Issue(number)
+	if i == nil {
+		return fmt.Errorf("%s has no issue %d", repo, number)
+	}
+	if have := r.Role(login); !model.AtLeast(have, role) && i.By != a.User {
+		return lacks(login, have, repo, role)
+	}
+	return do(r, i, a)
+}
+
+func lacks(login, have, repo, want string) error {
+	return fmt.Errorf("%s has the role %s in %s and needs %s: SetPermission gives it", login, have, repo, want)
+}

@@ -1,0 +1,115 @@
+package people
+
+import (
+	"fmt"
+
+	"github.com/sia-bot/sia/sim/ghsim/model"
+	"github.com/sia-bot/sia/sim/ghsim/rules"
+	"github.com/sia-bot/sia/sim/ghsim/world"
+)
+
+// Review submits a review: approved, changes_requested or commented, with comments on lines.
+func (p *People) Review(repo string, number int, login, state, body string, lines ...world.ReviewLine) error {
+	return p.onIssue(repo, number, login, "read", func(r *model.Repository, i *model.Issue, a model.Actor) error {
+		if i.Pull == nil {
+			return fmt.Errorf("%s#%d is not a pull request", repo, number)
+		}
+		p.world.SubmitReview(r, i, a, world.ReviewSpec{State: state, Body: body, Lines: lines})
+		return nil
+	})
+}
+
+// ResolveThread resolves the thread that a comment on a line stands in, or opens it again.
+func (p *People) ResolveThread(repo string, number int, login string, comment int64, again bool) error {
+	return p.onIssue(repo, number, login, "write", func(r *model.Repository, i *model.Issue, a model.Actor) error {
+		first := i.Thread(comment)
+		if first == nil {
+			return fmt.Errorf("%s#%d has no comment %d on a line", repo, number, comment)
+		}
+		p.world.ResolveThread(r, i, a, first, again)
+		return nil
+	})
+}
+
+// DismissReviews dismisses the reviews of a pull request that request changes.
+func (p *People) DismissReviews(repo string, number int, login string) error {
+	return p.onIssue(repo, number, login, "write", func(r *model.Repository, i *model.Issue, a model.Actor) error {
+		if i.Pull == nil {
+			return fmt.Errorf("%s#%d is not a pull request", repo, number)
+		}
+		for _, v := range i.Pull.Reviews {
+			if v.State == "changes_requested" {
+				p.world.DismissReview(r, i, a, v)
+			}
+		}
+		return nil
+	})
+}
+
+// OpenPull opens a pull request from a branch of the same repository.
+func (p *People) OpenPull(repo, login, head, base, title, body string, draft bool) (int, error) {
+	p.world.Lock()
+	defer p.world.Unlock()
+	r, a, err := p.person(repo, login, "write")
+	if err != nil {
+		return 0, err
+	}
+	i, err := p.world.OpenPull(r, a, world.PullSpec{Title: title, Body: body, Head: head, Base: base, Draft: draft})
+	if err != nil {
+		return 0, err
+	}
+	return i.Number, nil
+}
+
+// MergePull merges a pull request with a merge commit and returns its SHA.
+func (p *People) MergePull(repo string, number int, login string) (sha string, err error) {
+	err = p.onPull(repo, number, login, func(r *model.Repository, i *model.Issue, a model.Actor) error {
+		if why := rules.Blocks(p.git, r, i); why != "" && i.State == "open" {
+			return fmt.Errorf("merging %s#%d: %s", repo, number, why)
+		}
+		sha, err = p.world.MergePull(r, i, a)
+		return err
+	})
+	return sha, err
+}
+
+// Retarget has a pull request be merged into another branch.
+func (p *People) Retarget(repo string, number int, login, base string) error {
+	return p.onPull(repo, number, login, func(r *model.Repository, i *model.Issue, a model.Actor) error {
+		if r.Head(base) == "" {
+			return fmt.Errorf("%s has no branch %s", repo, base)
+		}
+		p.world.Retarget(r, i, a, base)
+		return nil
+	})
+}
+
+// ReviewComment comments on a line of a pull request's head and returns the
+// comment's id.
+func (p *People) ReviewComment(
+	repo string, number int, login, path string, line int, body string,
+) (id int64, err error) {
+	err = p.onIssue(repo, number, login, "read", func(r *model.Repository, i *model.Issue, a model.Actor) error {
+		if i.Pull == nil {
+			return fmt.Errorf("%s#%d is not a pull request", repo, number)
+		}
+		id = p.world.CommentLine(r, i, a, path, line, body).ID
+		return nil
+	})
+	return id, err
+}
+
+// ReplyToReview answers a comment on a line, and returns the reply's id.
+func (p *People) ReplyToReview(
+	repo string, number int, login string, comment int64, body string,
+) (id int64, err error) {
+	err = p.onIssue(repo, number, login, "read", func(r *model.Repository, i *model.Issue, a model.Actor) error {
+		first := i.Thread(comment)
+		if first == nil {
+			return fmt.Errorf("%s#%d has no comment %d on a line", repo, number, comment)
+		}
+		id = p.world.ReplyToReview(r, i, a, first, body).ID
+		return nil
+	})
+	return id, err
+}

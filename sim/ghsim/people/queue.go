@@ -1,0 +1,53 @@
+package people
+
+import (
+	"fmt"
+
+	"github.com/sia-bot/sia/sim/ghsim/model"
+)
+
+// Enqueue puts a pull request into the merge queue of its base, and returns the branch on
+// which its checks run.
+func (p *People) Enqueue(repo string, number int, login string) (branch string, err error) {
+	err = p.onPull(repo, number, login, func(r *model.Repository, i *model.Issue, a model.Actor) error {
+		branch, err = p.world.Enqueue(r, i, a)
+		return err
+	})
+	return branch, err
+}
+
+// Dequeue takes a pull request out of the merge queue, merged or not.
+func (p *People) Dequeue(repo string, number int, login string, merged bool) error {
+	return p.onPull(repo, number, login, func(r *model.Repository, i *model.Issue, a model.Actor) error {
+		return p.world.Dequeue(r, i, a, merged)
+	})
+}
+
+// onPull does something to a pull request as a person who may write.
+func (p *People) onPull(
+	repo string, number int, login string, do func(*model.Repository, *model.Issue, model.Actor) error,
+) error {
+	return p.onIssue(repo, number, login, "write", func(r *model.Repository, i *model.Issue, a model.Actor) error {
+		if i.Pull == nil {
+			return fmt.Errorf("%s#%d is not a pull request", repo, number)
+		}
+		return do(r, i, a)
+	})
+}
+
+// TransferIssue moves an issue to another repository, in which the person may write too,
+// and returns its number there.
+func (p *People) TransferIssue(repo string, number int, login, to string) (there int, err error) {
+	err = p.onIssue(repo, number, login, "write", func(r *model.Repository, i *model.Issue, a model.Actor) error {
+		target, _, err := p.person(to, login, "write")
+		if err != nil {
+			return err
+		}
+		if i.Pull != nil || target == r {
+			return fmt.Errorf("%s#%d can't be transferred to %s", repo, number, to)
+		}
+		there = p.world.TransferIssue(r, i, a, target).Number
+		return nil
+	})
+	return there, err
+}

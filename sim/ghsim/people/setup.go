@@ -1,0 +1,133 @@
+package people
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/sia-bot/sia/sim/ghsim/git"
+	"github.com/sia-bot/sia/sim/ghsim/model"
+)
+
+// User is an account.
+type User struct {
+	ID    int64
+	Login string
+	Type  string // User, Bot or Organization
+}
+
+// App is a registered GitHub App.
+type App struct {
+	ID            int64
+	Slug          string
+	ClientID      string
+	ClientSecret  string // for signing people in
+	PrivateKeyPEM []byte // PKCS #1, as GitHub hands it out
+	Bot           User   // the account its comments and commits carry
+	WebhookSecret string
+}
+
+// Repo is a repository.
+type Repo struct {
+	ID       int64
+	FullName string // owner/name
+	CloneURL string
+	Head     string // SHA of the default branch
+}
+
+// RepoSpec says what a new repository holds.
+type RepoSpec struct {
+	Files         map[string]string // path → content; names ending in .sh are executable
+	From          string            // instead of Files: a local git repository whose branches are copied
+	DefaultBranch string            // default main, or what From has checked out
+	Public        bool              // repositories are private unless told
+	Message       string            // of the first commit; default "Initial commit"
+}
+
+// CreateUser registers a person; an existing login is returned as it is.
+func (p *People) CreateUser(login string) User {
+	p.world.Lock()
+	defer p.world.Unlock()
+	kind := "User"
+	if strings.HasSuffix(login, "[bot]") { // of another app: people's logins have no brackets
+		kind = "Bot"
+	}
+	return publicUser(p.world.EnsureUser(login, kind))
+}
+
+// CreateOrg registers an organization.
+func (p *People) CreateOrg(login string) User {
+	p.world.Lock()
+	defer p.world.Unlock()
+	return publicUser(p.world.EnsureUser(login, "Organization"))
+}
+
+func publicUser(u *model.User) User { return User{ID: u.ID, Login: u.Login, Type: u.Kind} }
+
+// CreateRepo makes a repository; an unknown owner becomes a user with it. It
+// has GitHub's default labels and no protection.
+func (p *People) CreateRepo(owner, name string, spec RepoSpec) (Repo, error) {
+	p.world.Lock()
+	defer p.world.Unlock()
+	r, err := p.world.CreateRepository(owner, name, !spec.Public, git.Spec{Files: spec.Files, From: spec.From,
+		DefaultBranch: spec.DefaultBranch, Message: spec.Message})
+	if err != nil {
+		return Repo{}, err
+	}
+	return p.publicRepo(r), nil
+}
+
+func (p *People) publicRepo(r *model.Repository) Repo {
+	return Repo{ID: r.ID, FullName: r.FullName(), CloneURL: p.world.URL() + "/" + r.FullName() + ".git",
+		Head: r.Head(r.DefaultBranch)}
+}
+
+// Repo is a repository as it is now.
+func (p *People) Repo(fullName string) (Repo, error) {
+	p.world.Lock()
+	defer p.world.Unlock()
+	r, err := p.repository(fullName)
+	if err != nil {
+		return Repo{}, err
+	}
+	return p.publicRepo(r), nil
+}
+
+// SetPermission gives a user a role in a repository: none, read, triage, write,
+// maintain or admin.
+func (p *People) SetPermission(repo, login, role string) error {
+	if !slices.Contains(model.Roles(), role) {
+		return fmt.Errorf("permission %q: want one of %s", role, strings.Join(model.Roles(), ", "))
+	}
+	p.world.Lock()
+	defer p.world.Unlock()
+	r, err := p.repository(repo)
+	if err != nil {
+		return err
+	}
+	r.Perms[strings.ToLower(p.world.EnsureUser(login, "User").Login)] = role
+	return nil
+}
+
+// Archive makes a repository read-only, as far as the API says of it.
+func (p *People) Archive(repo string) error {
+	p.world.Lock()
+	defer p.world.Unlock()
+	r, err := p.repository(repo)
+	if err == nil {
+		r.Archived = true
+	}
+	return err
+}
+
+// DeleteRepo deletes a repository; installations lose it.
+func (p *People) DeleteRepo(repo string) error {
+	p.world.Lock()
+	defer p.world.Unlock()
+	r, err := p.repository(repo)
+	if err != nil {
+		return err
+	}
+	p.world.DeleteRepository(r)
+	return nil
+}

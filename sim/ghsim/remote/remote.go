@@ -1,0 +1,137 @@
+// Package remote is git over HTTP as a simulated GitHub has it: who may fetch and
+// push, and that a push has had its consequences before it is answered.
+package remote
+
+import (
+	"bytes"
+	"log/slog"
+	"net/http"
+
+	"github.com/sia-bot/sia/sim/ghsim/access"
+	"github.com/sia-bot/sia/sim/ghsim/fault"
+	"github.com/sia-bot/sia/sim/ghsim/git"
+	"github.com/sia-bot/sia/sim/ghsim/model"
+	"github.com/sia-bot/sia/sim/ghsim/world"
+)
+
+// Handler answers git's requests.
+type Handler struct {
+	world  *world.World
+	git    *git.Store
+	desk   *access.Desk
+	faults *fault.Rules
+	log    *slog.Logger
+}
+
+// New is the remote of a world's repositories.
+func New(w *world.World, store *git.Store, desk *access.Desk, faults *fault.Rules, log *slog.Logger) *Handler {
+	return &Handler{world: w, git: store, desk: desk, faults: faults, log: log}
+}
+
+// Serve answers one request.
+func (h *Handler) Serve(w http.ResponseWriter, r *http.Request, req git.Request) {
+	lost := h.faults.For(r)
+	if lost != nil && !lost.After {
+		lost.Write(w)
+		return
+	}
+	visit, code := h.admit(r, req)
+	if code != 0 {
+		if code == http.StatusUnauthorized {
+			w.Header().Set("WWW-Authenticate", `Basic realm="GitHub"`)
+		}
+		http.Error(w, http.StatusText(code), code)
+		return
+	}
+	if !req.Push {
+		h.git.Serve(w, r, req, visit.access)
+		return
+	}
+	select { // one receive-pack at a time, so that what moved is known to be its doing
+	case visit.repo.Receiving <- struct{}{}:
+		defer func() { <-visit.repo.Receiving }()
+	case <-r.Context().Done():
+		return
+	}
+	kept := &keptAnswer{header: http.Header{}, code: http.StatusOK}
+	h.git.Serve(kept, r, req, visit.access)
+	h.received(visit)
+	if lost != nil {
+		lost.Write(w) // the push happened, and nobody hears of it
+		return
+	}
+	kept.sendTo(w)
+}
+
+// visit is an admitted request: where it goes, whose it is, and what it may do.
+type visit struct {
+	repo   *model.Repository
+	actor  model.Actor
+	access git.Access
+}
+
+// received lets a push have its consequences.
+func (h *Handler) received(v visit) {
+	h.world.Lock()
+	defer h.world.Unlock()
+	if err := h.world.RefsMoved(v.repo, v.actor); err != nil {
+		h.log.Error("after a push", "repo", v.repo.FullName(), "error", err)
+	}
+}
+
+// admit says what a request may do, or the HTTP status that refuses it.
+func (h *Handler) admit(r *http.Request, req git.Request) (visit, int) {
+	h.world.Lock()
+	defer h.world.Unlock()
+	repo := h.world.Repository(req.Repo)
+	raw := access.Credentials(r)
+	if raw == "" {
+		if repo == nil || repo.Private || req.Write {
+			return visit{}, http.StatusUnauthorized
+		}
+		return visit{repo: repo, actor: model.As(repo.Owner),
+			access: git.Access{Dir: repo.Dir, User: repo.Owner.Login}}, 0
+	}
+	t, err := h.desk.Token(raw)
+	if err != nil {
+		return visit{}, http.StatusUnauthorized
+	}
+	level := "read"
+	if req.Write {
+		level = "write"
+	}
+	switch {
+	case repo == nil || !t.Has(repo) || h.desk.Unheard(t, repo):
+		return visit{}, http.StatusNotFound
+	case !t.May("contents", level):
+		return visit{}, http.StatusForbidden
+	}
+	bot := t.Inst.App.Bot
+	return visit{repo: repo, actor: model.Actor{User: bot, App: t.Inst.App, Inst: t.Inst},
+		access: git.Access{Dir: repo.Dir, User: bot.Login, Protected: repo.Guarded(),
+			NoWorkflows: !t.May("workflows", "write")}}, 0
+}
+
+// keptAnswer keeps the answer to a push until that had its consequences.
+type keptAnswer struct {
+	header http.Header
+	code   int
+	body   bytes.Buffer
+}
+
+// Header is the header of the answer.
+func (k *keptAnswer) Header() http.Header { return k.header }
+
+// WriteHeader keeps the status.
+func (k *keptAnswer) WriteHeader(code int) { k.code = code }
+
+// Write keeps a part of the body.
+func (k *keptAnswer) Write(b []byte) (int, error) { return k.body.Write(b) }
+
+func (k *keptAnswer) sendTo(w http.ResponseWriter) {
+	for name, values := range k.header {
+		w.Header()[name] = values
+	}
+	w.WriteHeader(k.code)
+	w.Write(k.body.Bytes())
+}

@@ -1,0 +1,98 @@
+package rules
+
+import (
+	"slices"
+
+	"github.com/sia-bot/sia/sim/ghsim/model"
+)
+
+// success are the conclusions with which a check run satisfies what requires it: one that
+// was skipped does, whatever it was skipped for.
+// https://docs.github.com/en/pull-requests/collaborating-with-pull-requests/collaborating-on-repositories-with-code-quality-features/troubleshooting-required-status-checks
+var success = []string{"success", "neutral", "skipped"}
+
+func green(k *model.CheckRun) bool {
+	return k.Status == "completed" && slices.Contains(success, k.Conclusion)
+}
+
+// satisfied reports whether a check that is required is green on the head or on the test
+// merge. Every newest check run of that name counts, and the newest status; a status on
+// the test merge stands in the place of the head's.
+// https://docs.github.com/en/pull-requests/collaborating-with-pull-requests/collaborating-on-repositories-with-code-quality-features/troubleshooting-required-status-checks
+func satisfied(r *model.Repository, want model.RequiredCheck, head, merge string) bool {
+	found, all := false, true
+	for _, k := range latest(r, head, merge) {
+		if k.Name == want.Context && (want.App == 0 || want.App == k.Suite.App.ID) {
+			found, all = true, all && green(k)
+		}
+	}
+	if st := statuses(r, head, merge)[want.Context]; st != nil && (want.App == 0 || byApp(r, st, want.App)) {
+		found, all = true, all && st.State == "success"
+	}
+	return found && all
+}
+
+// byApp reports whether an app set a status.
+func byApp(r *model.Repository, st *model.Status, app int64) bool {
+	return slices.ContainsFunc(r.Suites, func(s *model.Suite) bool { return s.App.ID == app && s.App.Bot == st.By })
+}
+
+// latest are the newest check runs of each name in each suite of the head and of the test
+// merge. Where two runs of a workflow have one that is skipped and one that is not, both
+// count.
+func latest(r *model.Repository, head, merge string) []*model.CheckRun {
+	var all []*model.CheckRun
+	for _, st := range r.Suites {
+		if st.SHA == head || merge != "" && st.SHA == merge {
+			all = append(all, r.LatestChecks(st)...)
+		}
+	}
+	return all
+}
+
+// statuses are the newest status of each context; the test merge's count before the head's.
+func statuses(r *model.Repository, head, merge string) map[string]*model.Status {
+	out := map[string]*model.Status{}
+	for _, sha := range []string{merge, head} {
+		if sha == "" {
+			continue
+		}
+		for _, st := range r.StatusesOf(sha) {
+			if out[st.Context] == nil {
+				out[st.Context] = st
+			}
+		}
+	}
+	return out
+}
+
+// passing reports whether everything that reported is green: what still runs is not.
+func passing(r *model.Repository, head, merge string) bool {
+	for _, k := range latest(r, head, merge) {
+		if !green(k) {
+			return false
+		}
+	}
+	for _, st := range statuses(r, head, merge) {
+		if st.State != "success" {
+			return false
+		}
+	}
+	return !slices.ContainsFunc(r.Runs, func(run *model.Run) bool {
+		return run.SHA == head && (run.Status != "completed" || !slices.Contains(success, run.Conclusion))
+	})
+}
+
+// ran reports whether a workflow that is required has run for the head and succeeded. Runs
+// for a push don't count.
+// https://docs.github.com/en/repositories/configuring-branches-and-merges-in-your-repository/managing-rulesets/available-rules-for-rulesets#require-workflows-to-pass-before-merging
+func ran(r *model.Repository, want model.RequiredWorkflow, head string) bool {
+	events := []string{"pull_request", "pull_request_target", "merge_group"}
+	for _, run := range slices.Backward(r.Runs) {
+		if run.SHA == head && run.Path == want.Path && run.Source(r).ID == want.Repository &&
+			slices.Contains(events, run.Event.Name) {
+			return run.Status == "completed" && slices.Contains(success, run.Conclusion)
+		}
+	}
+	return false
+}

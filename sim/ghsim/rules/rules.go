@@ -1,0 +1,161 @@
+// Package rules says what stands in the way of a merge on a simulated GitHub: the
+// branch's protection and rules, conflicts, and how the two are told in one word.
+package rules
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/sia-bot/sia/sim/ghsim/git"
+	"github.com/sia-bot/sia/sim/ghsim/model"
+)
+
+// History is what git tells of a repository's commits.
+type History interface {
+	IsAncestor(dir, a, b string) bool
+	CommitsIn(dir string, revs ...string) ([]git.Commit, error)
+	MergeTree(dir, base, head string) (tree string, ok bool)
+}
+
+// State is how an open pull request can be merged, as the REST API spells it. merge is its
+// test merge, "" where there is none.
+//
+// The words are documented, their order is not. A branch that is behind and blocked for
+// another reason is reported as blocked.
+// https://docs.github.com/en/graphql/reference/pulls#enum-mergestatestatus
+// https://github.com/github/branch-deploy/pull/97
+func State(of History, r *model.Repository, i *model.Issue) string {
+	p := i.Pull
+	base := r.Head(p.Base)
+	_, clean := of.MergeTree(r.Dir, base, p.HeadSHA)
+	merge := r.TestMerges[base+p.HeadSHA]
+	switch {
+	case !clean:
+		return "dirty"
+	case p.Draft:
+		return "draft"
+	case Blocks(of, r, i) != "":
+		return "blocked"
+	case r.UpToDate(p.Base) && !of.IsAncestor(r.Dir, base, p.HeadSHA):
+		return "behind"
+	case !passing(r, p.HeadSHA, merge):
+		return "unstable"
+	case r.Hooks:
+		return "has_hooks"
+	}
+	return "clean"
+}
+
+// Blocks is the first thing that a rule or the protection of its base wants of a pull
+// request and does not find, in GitHub's words where they are known; empty: none.
+// https://docs.github.com/en/repositories/configuring-branches-and-merges-in-your-repository/managing-rulesets/available-rules-for-rulesets
+func Blocks(of History, r *model.Repository, i *model.Issue) string {
+	p := i.Pull
+	merge := r.TestMerges[r.Head(p.Base)+p.HeadSHA]
+	for _, want := range r.RequiredChecks(p.Base) {
+		if !satisfied(r, want, p.HeadSHA, merge) {
+			return fmt.Sprintf("Required status check %q is expected.", want.Context)
+		}
+	}
+	for _, want := range r.RequiredWorkflows(p.Base) {
+		if !ran(r, want, p.HeadSHA) {
+			return fmt.Sprintf("Required workflow %q is expected.", want.Path)
+		}
+	}
+	if r.SignedOnly[p.Base] && !signed(of, r, i) {
+		return unsigned
+	}
+	for _, rule := range r.Rules[p.Base] {
+		if why := unmet(of, r, i, rule); why != "" {
+			return why
+		}
+	}
+	return ""
+}
+
+// unmet is why a pull request does not fulfil a rule that no check fulfils.
+func unmet(of History, r *model.Repository, i *model.Issue, rule model.Rule) string {
+	switch rule.Type {
+	case model.RuleSignatures:
+		if !signed(of, r, i) {
+			return unsigned
+		}
+	case model.RuleMessage:
+		if !All(of, r, i.Pull.Base, i.Pull.HeadSHA, func(c git.Commit) bool { return MessageFits(rule, c.Message) }) {
+			return "Commit message does not match the pattern that is required."
+		}
+	case model.RuleDeployments: // nothing is deployed here
+		return "Required deployments have not succeeded."
+	case model.RuleScanning: // nothing is scanned here
+		return "Code scanning is waiting for results."
+	case model.RuleQueue:
+		return "Changes must be made through the merge queue."
+	case model.RulePull:
+		if wanted := approvals(rule); approved(i) < wanted {
+			return fmt.Sprintf("At least %d approving review is required by reviewers with write access.", wanted)
+		}
+	}
+	return ""
+}
+
+// unsigned is what GitHub says of a pull request with a commit that nobody signed.
+const unsigned = "Commits must have verified signatures."
+
+// signed reports whether every commit of a pull request is signed.
+func signed(of History, r *model.Repository, i *model.Issue) bool {
+	return All(of, r, i.Pull.Base, i.Pull.HeadSHA, func(c git.Commit) bool { return r.Signed[c.SHA] })
+}
+
+// All reports whether every commit that a merge would bring to a branch is as wanted.
+func All(of History, r *model.Repository, base, head string, wanted func(git.Commit) bool) bool {
+	commits, err := of.CommitsIn(r.Dir, head, "^"+r.Head(base))
+	return err == nil && !slices.ContainsFunc(commits, func(c git.Commit) bool { return !wanted(c) })
+}
+
+// MessageFits reports whether a commit's message is as a rule wants it.
+// https://docs.github.com/en/rest/repos/rules#get-rules-for-a-branch
+func MessageFits(rule model.Rule, message string) bool {
+	pattern, _ := rule.Parameters["pattern"].(string)
+	negate, _ := rule.Parameters["negate"].(bool)
+	fits := false
+	switch rule.Parameters["operator"] {
+	case "starts_with":
+		fits = strings.HasPrefix(message, pattern)
+	case "ends_with":
+		fits = strings.HasSuffix(message, pattern)
+	case "contains":
+		fits = strings.Contains(message, pattern)
+	case "regex":
+		re, err := regexp.Compile(pattern)
+		fits = err == nil && re.MatchString(message)
+	}
+	return fits != negate
+}
+
+func approvals(rule model.Rule) int {
+	switch n := rule.Parameters["required_approving_review_count"].(type) {
+	case float64:
+		return int(n)
+	case int:
+		return n
+	}
+	return 0
+}
+
+// approved counts the people of whom the last review that says yes or no says yes.
+func approved(i *model.Issue) (n int) {
+	last := map[*model.User]string{}
+	for _, v := range i.Pull.Reviews {
+		if v.State != "commented" {
+			last[v.By] = v.State
+		}
+	}
+	for _, state := range last {
+		if state == "approved" {
+			n++
+		}
+	}
+	return n
+}

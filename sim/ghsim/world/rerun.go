@@ -1,0 +1,76 @@
+package world
+
+import (
+	"slices"
+
+	"github.com/sia-bot/sia/sim/ghsim/delivery"
+	"github.com/sia-bot/sia/sim/ghsim/journal"
+	"github.com/sia-bot/sia/sim/ghsim/model"
+	"github.com/sia-bot/sia/sim/ghsim/refusal"
+	"github.com/sia-bot/sia/sim/ghsim/runner"
+)
+
+// addJob makes a job of the run's present attempt, and its check run.
+func (w *World) addJob(r *model.Repository, run *model.Run, p runner.Job) {
+	j := &model.Job{ID: w.NextID(), Run: run, Attempts: []int{run.Attempt}, Plan: p, Made: w.Now()}
+	j.Check = &model.CheckRun{ID: j.ID, Suite: run.Suite, Name: p.Name, SHA: run.SHA, Status: "queued",
+		ExternalID: delivery.NewGUID(), Job: j, Started: w.Now(),
+		DetailsURL: w.shape.HTML("/%s/actions/runs/%d/job/%d", r.FullName(), run.ID, j.ID)}
+	run.Jobs = append(run.Jobs, j)
+	w.AddCheck(r, model.As(w.actions.Bot), j.Check)
+}
+
+// Rerun runs jobs of a completed run again as its next attempt; the others count
+// in it as they are. Jobs that need one that is run again are run again too.
+func (w *World) Rerun(r *model.Repository, run *model.Run, a model.Actor, which func(*model.Job) bool) error {
+	if run.Status != "completed" {
+		return refusal.Forbidden("This workflow run is already running")
+	}
+	last := run.Latest()
+	again := map[string]bool{}
+	missing := unmade(run)
+	for _, job := range missing {
+		again[job.Key] = true
+	}
+	for _, j := range last {
+		if which(j) || slices.ContainsFunc(j.Plan.Needs, func(k string) bool { return again[k] }) {
+			again[j.Plan.Key] = true
+		}
+	}
+	if len(again) == 0 {
+		return refusal.Forbidden("This workflow run has no failed jobs")
+	}
+	run.Attempt++
+	run.Waiting, run.Broken = missing, nil
+	if run.Group != "" { // a re-run cancels what runs, as a new run does
+		for _, o := range r.Runs {
+			if o != run && o.Group == run.Group && o.Status != "completed" {
+				w.cancel(r, o)
+			}
+		}
+	}
+	run.Status, run.Conclusion, run.Updated, run.Started = "queued", "", w.Now(), w.Now()
+	w.note(r, a, journal.Entry{Kind: "workflow_run.rerequested", Ref: run.Name, SHA: run.SHA})
+	w.runEvent(r, a, run, "requested")
+	for _, j := range last {
+		if again[j.Plan.Key] && (which(j) || slices.ContainsFunc(j.Plan.Needs, func(k string) bool { return again[k] })) {
+			w.addJob(r, run, j.Plan)
+		} else {
+			j.Attempts = append(j.Attempts, run.Attempt)
+		}
+	}
+	w.launch(r, run)
+	return nil
+}
+
+// unmade are the planned jobs of a run that did not succeed of which its present attempt
+// has none: their matrix was empty, or they still waited for others when it was cancelled.
+func unmade(run *model.Run) (jobs []runner.Job) {
+	for _, job := range run.Planned {
+		made := func(j *model.Job) bool { return j.Plan.Key == job.Key }
+		if run.Conclusion != "success" && !run.Held && !slices.ContainsFunc(run.Latest(), made) {
+			jobs = append(jobs, job)
+		}
+	}
+	return jobs
+}
