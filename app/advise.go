@@ -16,7 +16,7 @@ import (
 )
 
 // newChooser is what chooses techniques, for attempts and for the page that previews a choice.
-func newChooser(g *ground, c Config) (*learn.Chooser, error) {
+func newChooser(g *deps, c Config) (*learn.Chooser, error) {
 	policy, err := policies.ShippedTechnique()
 	if err != nil {
 		return nil, err

@@ -80,7 +80,7 @@ func New(ctx context.Context, c Config, o Options) (_ *App, err error) {
 	calls := metrics.NewCalls()
 	memory := NewModelMemory(c.Dir, o.Logger)
 	c.Models = c.Models.observed(calls.Ended).remembering(memory.Memory)
-	g, err := newGround(ctx, c, o)
+	g, err := newDeps(ctx, c, o)
 	if err != nil {
 		return nil, err
 	}

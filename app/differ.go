@@ -23,7 +23,7 @@ type differ struct {
 	turn   chan struct{} // capacity 1
 }
 
-func newDiffer(g *ground) differ {
+func newDiffer(g *deps) differ {
 	return differ{github: g.github, git: g.git, turn: make(chan struct{}, 1)}
 }
 

@@ -24,7 +24,7 @@ func OpenParts(ctx context.Context, c Config, o Options) (_ *Parts, err error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
 	}
-	g, err := newGround(ctx, c, o)
+	g, err := newDeps(ctx, c, o)
 	if err != nil {
 		return nil, err
 	}

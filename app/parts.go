@@ -29,7 +29,7 @@ type parts struct {
 }
 
 // newParts builds them on the ground. Without a sandbox, no command can be run.
-func newParts(g *ground, c Config, box *sandbox.Sandbox) (p parts, err error) {
+func newParts(g *deps, c Config, box *sandbox.Sandbox) (p parts, err error) {
 	welcomer, err := newWelcomer(g, c)
 	if err != nil {
 		return p, err
@@ -54,7 +54,7 @@ func newParts(g *ground, c Config, box *sandbox.Sandbox) (p parts, err error) {
 }
 
 // newWelcomer builds what proposes settings to new repositories.
-func newWelcomer(g *ground, c Config) (webhook.Welcomer, error) {
+func newWelcomer(g *deps, c Config) (webhook.Welcomer, error) {
 	if !c.Welcome {
 		return welcome.Nobody{}, nil
 	}
@@ -64,7 +64,7 @@ func newWelcomer(g *ground, c Config) (webhook.Welcomer, error) {
 
 // newWorker builds what carries effects out, and what says who would.
 func newWorker(
-	g *ground, c Config, box *sandbox.Sandbox, looker work.Looker, chooser *learn.Chooser,
+	g *deps, c Config, box *sandbox.Sandbox, looker work.Looker, chooser *learn.Chooser,
 ) (_ *work.Worker, by assigner, err error) {
 	chains := map[string]*llm.Chain{}
 	for role, m := range c.Models.Roles() {
@@ -107,7 +107,7 @@ func newWorker(
 func sandboxCache(c Config) string { return filepath.Join(c.Dir, "sandbox") }
 
 // newCoders builds those that work on tasks, in a sandbox where there is one.
-func newCoders(g *ground, c Config, box *sandbox.Sandbox) (out work.Coders, err error) {
+func newCoders(g *deps, c Config, box *sandbox.Sandbox) (out work.Coders, err error) {
 	table, err := policies.ShippedCoders()
 	if err != nil {
 		return out, err

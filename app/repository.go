@@ -18,8 +18,8 @@ type Repository struct {
 	Repo     string // owner/name
 	Settings sia.Settings
 
-	ground *ground
-	row    store.Repository
+	deps *deps
+	row  store.Repository
 }
 
 // historyDepth is how many commits of a repository are fetched to look for tasks.
@@ -33,7 +33,7 @@ func OpenRepository(
 	if err := c.Validate(); err != nil {
 		return nil, nil, err
 	}
-	g, err := newGround(ctx, c, o)
+	g, err := newDeps(ctx, c, o)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -52,7 +52,7 @@ func OpenRepository(
 			if err != nil {
 				return nil, nil, err
 			}
-			return &Repository{Repo: r.String(), Settings: set, ground: g, row: r}, g.store.Close, nil
+			return &Repository{Repo: r.String(), Settings: set, deps: g, row: r}, g.store.Close, nil
 		}
 	}
 	return nil, nil, fmt.Errorf("this server knows no repository %q; name one on which the app is installed, or a folder "+
@@ -61,25 +61,25 @@ func OpenRepository(
 
 // History fetches the repository's history, as far as tasks are looked for in it. The caller closes it.
 func (r *Repository) History(ctx context.Context) (*gitops.History, error) {
-	remote := r.ground.github.Repo(r.row.Installation, r.row.Repo).Remote()
+	remote := r.deps.github.Repo(r.row.Installation, r.row.Repo).Remote()
 	remote.Key += "/history" // apart from the mirror of attempts, which has none
-	return r.ground.git.Repo(remote).FetchHistory(ctx, r.row.DefaultBranch, historyDepth)
+	return r.deps.git.Repo(remote).FetchHistory(ctx, r.row.DefaultBranch, historyDepth)
 }
 
 // Issue is an issue's title and text.
 func (r *Repository) Issue(ctx context.Context, number int) (title, text string, err error) {
-	issue, err := r.ground.github.Repo(r.row.Installation, r.row.Repo).Issue(ctx, number)
+	issue, err := r.deps.github.Repo(r.row.Installation, r.row.Repo).Issue(ctx, number)
 	return issue.Title, issue.Body, err
 }
 
 // ReadMemory reads the files of a folder of the memory branch, by path.
 func (r *Repository) ReadMemory(ctx context.Context, folder string) (map[string][]byte, error) {
-	return r.ground.memory.ReadFolder(ctx, r.row, folder)
+	return r.deps.memory.ReadFolder(ctx, r.row, folder)
 }
 
 // WriteMemory commits files, by path, to the memory branch and returns its head.
 func (r *Repository) WriteMemory(ctx context.Context, message string, files map[string][]byte) (sha string, err error) {
-	return r.ground.memory.WriteFiles(ctx, r.row, message, files)
+	return r.deps.memory.WriteFiles(ctx, r.row, message, files)
 }
 
 // A Coder is a configured coder, ready for attempts outside of the server.
@@ -95,7 +95,7 @@ func Coders(c Config, o Options, box *sandbox.Sandbox) (out []Coder, err error) 
 	if err := c.CheckPrices(); err != nil {
 		return nil, err
 	}
-	g := &ground{log: o.Logger, now: o.Now, secrets: c.secrets()}
+	g := &deps{log: o.Logger, now: o.Now, secrets: c.secrets()}
 	coders, err := newCoders(g, c, box)
 	if err != nil {
 		return nil, err

@@ -66,7 +66,11 @@ func newLane(t testing.TB) *lane {
 		AppKeyPEM: shortKey()})
 	l.must(err)
 	l.sim = sim
-	t.Cleanup(func() { l.should(sim.Close()) })
+	// The test is kept until its parent ends, with all that it cleaned up: the simulator must not be.
+	t.Cleanup(func() {
+		l.should(l.sim.Close())
+		l.sim, l.parts, l.mail, l.meanwhile = nil, nil, nil, nil
+	})
 	_, err = sim.Start("127.0.0.1:0")
 	l.must(err)
 	sim.SetRateLimit(1 << 30)

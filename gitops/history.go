@@ -156,13 +156,13 @@ func (h *History) newestFirst() (next func() (*object.Commit, error), err error)
 	if err != nil {
 		return nil, err
 	}
-	var beyond []plumbing.Hash
+	var missingObjects []plumbing.Hash
 	for _, end := range ends {
 		if c, err := object.GetCommit(h.repo, end); err == nil {
-			beyond = append(beyond, c.ParentHashes...)
+			missingObjects = append(missingObjects, c.ParentHashes...)
 		}
 	}
-	walk := object.NewCommitIterCTime(from, nil, beyond)
+	walk := object.NewCommitIterCTime(from, nil, missingObjects)
 	return func() (*object.Commit, error) {
 		h.mu.Lock()
 		defer h.mu.Unlock()

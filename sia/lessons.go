@@ -59,9 +59,9 @@ func lessonIDs(refs []LessonRef) []string {
 	return ids
 }
 
-// meet notes the lessons that a run met with the tools that it called. Each stands once, however many runs of
+// recordLessons notes the lessons that a run met with the tools that it called. Each stands once, however many runs of
 // the attempt met it.
-func (a *Attempt) meet(shown, withheld []string) {
+func (a *Attempt) recordLessons(shown, withheld []string) {
 	add := func(list *[]string, ids []string) {
 		for _, id := range ids {
 			if !slices.Contains(*list, id) {

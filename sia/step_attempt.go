@@ -108,7 +108,7 @@ func (s *step) record() AttemptEnded {
 	a.EndedAt, a.Summary, a.Diff, a.Hunks = s.e.At, f.Summary, f.Diff, f.Hunks
 	a.book(f)
 	a.Reason, a.Signals, a.Risk = f.Reason, f.Signals, f.Risk
-	a.meet(f.LessonsShown, f.LessonsWithheld)
+	a.recordLessons(f.LessonsShown, f.LessonsWithheld)
 	if f.Agent != "" {
 		a.Agent = f.Agent
 	}

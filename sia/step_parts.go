@@ -200,7 +200,7 @@ func (s *step) recordRun() (AttemptEnded, *Part, int) {
 	s.t.Credits.settle(from, f.Cost)
 	a.Reserved -= from
 	a.book(f)
-	a.meet(f.LessonsShown, f.LessonsWithheld)
+	a.recordLessons(f.LessonsShown, f.LessonsWithheld)
 	if p != nil {
 		p.Turns, p.Cost, p.Reason, p.Checked = p.Turns+f.Turns, p.Cost+f.Cost, f.Reason, f.Check
 		if f.Agent != "" {

@@ -16,10 +16,10 @@ var dateLayouts = []string{
 	time.RFC1123Z,
 }
 
-// MendDates writes the dates of a JSON object in the one form that can be read.
+// FixDates writes the dates of a JSON object in the one form that can be read.
 // One that says nothing becomes null. A body without odd dates, which is nearly
 // every, stays as it is, byte by byte.
-func MendDates(body []byte) []byte {
+func FixDates(body []byte) []byte {
 	if !hasOddDate(body) {
 		return body
 	}

@@ -45,8 +45,8 @@ func FuzzMendDates(f *testing.F) {
 	f.Add([]byte(`{"date":{"date":""},"updated":99999999999999999999999999}`))
 	f.Add([]byte(`{"suspended_at":"2018-13-45T99:99:99Z","x_on":-1,"y_at":1e400}`))
 	f.Fuzz(func(t *testing.T, body []byte) {
-		once := MendDates(body)
-		if twice := MendDates(once); string(once) != string(twice) && len(once) < 1000 {
+		once := FixDates(body)
+		if twice := FixDates(once); string(once) != string(twice) && len(once) < 1000 {
 			t.Errorf("%q became %q and then %q", body, once, twice)
 		}
 	})

@@ -57,7 +57,7 @@ func (t *outerTransport) RoundTrip(req *http.Request) (*http.Response, error) {
 	if err := empty(req, resp, body); err != nil {
 		return nil, err
 	}
-	resp.Body = io.NopCloser(bytes.NewReader(MendDates(body)))
+	resp.Body = io.NopCloser(bytes.NewReader(FixDates(body)))
 	return resp, nil
 }
 

@@ -99,7 +99,7 @@ func (h History) Duels(
 		if err != nil {
 			return 0, 0, err
 		}
-		if why != "" || was.Choice == now.Choice || !tossed(d, was.Choice, now.Choice) {
+		if why != "" || was.Choice == now.Choice || !randomized(d, was.Choice, now.Choice) {
 			continue
 		}
 		counted[d.Task] = true
@@ -112,10 +112,10 @@ func (h History) Duels(
 	return won, lost, nil
 }
 
-// tossed reports whether a decision made one of two choices as a fair coin would have: it is left out
+// randomized reports whether a decision made one of two choices as a fair coin would have: it is left out
 // with the probability by which its choice was likelier than the other. That is drawn by a hash of its
 // id, so that it is left out always or never.
-func tossed(d sia.Decision, a, b string) bool {
+func randomized(d sia.Decision, a, b string) bool {
 	chance := func(choice string) float64 {
 		all := Chances(d)
 		i := slices.IndexFunc(all, func(c Chance) bool { return c.Choice == choice })

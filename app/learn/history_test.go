@@ -23,10 +23,10 @@ func TestTossedIsFair(t *testing.T) {
 			} else if luck > .96 {
 				d.Choice = "c" // neither
 			}
-			if tossed(d, "a", "b") {
+			if randomized(d, "a", "b") {
 				left[d.Choice]++
 			}
-			if tossed(d, "a", "b") != tossed(d, "b", "a") {
+			if randomized(d, "a", "b") != randomized(d, "b", "a") {
 				t.Fatal("it depends on which is named first")
 			}
 		}
@@ -42,7 +42,7 @@ func TestTossedIsFair(t *testing.T) {
 	}
 	sure := sia.Decision{ID: "7-1", Choice: "a",
 		Options: json.RawMessage(`[{"Coder":"a","Propensity":1},{"Coder":"b","Propensity":0}]`)}
-	if tossed(sure, "a", "b") {
+	if randomized(sure, "a", "b") {
 		t.Error("what chance could not have made otherwise says something")
 	}
 }

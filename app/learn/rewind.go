@@ -32,8 +32,8 @@ type Rewind struct {
 	studied int // of coders
 }
 
-// Again is what a policy chooses.
-type Again struct {
+// Replayed is what a policy chooses.
+type Replayed struct {
 	Choice  string
 	Racers  []string // coders that work at once, the choice first; none: one works
 	Options []Chance // of what could be chosen
@@ -104,7 +104,7 @@ func (r *Rewind) forgetCoders() error {
 
 // Decide puts a decision to a policy of its type. Where that can't be done, why says so in
 // words, and nothing else is returned.
-func (r *Rewind) Decide(p policies.Policy, d sia.Decision) (a Again, why string, err error) {
+func (r *Rewind) Decide(p policies.Policy, d sia.Decision) (a Replayed, why string, err error) {
 	if d.Policy == policyPerson {
 		return a, whyPerson, nil
 	}
@@ -122,7 +122,7 @@ func (r *Rewind) Decide(p policies.Policy, d sia.Decision) (a Again, why string,
 			chosen = p.Recover().Decide
 		}
 		by := chosen(c)
-		return Again{Choice: by.Choice, Options: []Chance{{by.Choice, 1}}, Reason: by.Reason}, "", nil
+		return Replayed{Choice: by.Choice, Options: []Chance{{by.Choice, 1}}, Reason: by.Reason}, "", nil
 	case policies.TypeInterrupt:
 		return r.interrupt(p.Interrupt(), d)
 	case policies.TypeAssign:
@@ -136,8 +136,8 @@ func (r *Rewind) Decide(p policies.Policy, d sia.Decision) (a Again, why string,
 // proven decides with what was learned, when the policy that the decision was made by comes
 // to the same with it as the log has: else something else had been learned then.
 func (r *Rewind) proven(
-	p policies.Policy, d sia.Decision, decide func(policies.Policy, sia.Decision) (Again, bool, error),
-) (a Again, why string, err error) {
+	p policies.Policy, d sia.Decision, decide func(policies.Policy, sia.Decision) (Replayed, bool, error),
+) (a Replayed, why string, err error) {
 	by, err := r.read(d.Policy)
 	if errors.Is(err, store.ErrNotFound) {
 		return a, whyPolicy, nil
@@ -159,7 +159,7 @@ func (r *Rewind) proven(
 }
 
 // choose decides about a technique. ok is false when the log does not have the question.
-func (r *Rewind) choose(p policies.Policy, d sia.Decision) (a Again, ok bool, err error) {
+func (r *Rewind) choose(p policies.Policy, d sia.Decision) (a Replayed, ok bool, err error) {
 	q, err := questionOf(d)
 	if err != nil {
 		return a, false, err
@@ -186,7 +186,7 @@ func (r *Rewind) choose(p policies.Policy, d sia.Decision) (a Again, ok bool, er
 }
 
 // assign decides who works. ok is false when the log does not have the question.
-func (r *Rewind) assign(p policies.Policy, d sia.Decision) (a Again, ok bool, err error) {
+func (r *Rewind) assign(p policies.Policy, d sia.Decision) (a Replayed, ok bool, err error) {
 	var by asked
 	if err := json.Unmarshal(d.Context, &by); err != nil {
 		return a, false, fmt.Errorf("read decision %s: %w", d.ID, err)
@@ -218,7 +218,7 @@ func (r *Rewind) assign(p policies.Policy, d sia.Decision) (a Again, ok bool, er
 // interrupt judges an attempt's risk, as long as no weight had been learned: the log has
 // the signs and the chance that they came to, and not the weights. An attempt above its
 // limit was interrupted or spared by chance, and would be again.
-func (r *Rewind) interrupt(p policies.Interrupt, d sia.Decision) (a Again, why string, err error) {
+func (r *Rewind) interrupt(p policies.Interrupt, d sia.Decision) (a Replayed, why string, err error) {
 	var risk sia.Risk
 	if err := json.Unmarshal(d.Context, &risk); err != nil {
 		return a, "", fmt.Errorf("read decision %s: %w", d.ID, err)

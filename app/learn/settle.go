@@ -43,7 +43,7 @@ func (d *Decider) recordCoders(ctx context.Context, t sia.Task, kind string) err
 			err := d.store.RecordCoderOutcome(ctx, store.CoderOutcome{
 				Task: t.ID, Attempt: a.Number, Repo: t.Repo.ID, Org: t.Repo.Owner, Kind: kind, Coder: w.coder,
 				Agent: w.agent, Cost: w.cost, Resolved: w.resolved, Failed: slices.Clone(failed),
-				Changed: anew(t, a.Number), At: d.now(),
+				Changed: newInstructions(t, a.Number), At: d.now(),
 			})
 			if err != nil {
 				return err
@@ -106,8 +106,8 @@ func alone(a sia.Attempt, p sia.Part) bool {
 	return !slices.ContainsFunc(p.Failed, func(f string) bool { return f != who })
 }
 
-// anew reports whether an attempt went by other instructions than every one before it that failed.
-func anew(t sia.Task, number int) bool {
+// newInstructions reports whether an attempt went by other instructions than every one before it that failed.
+func newInstructions(t sia.Task, number int) bool {
 	i := slices.IndexFunc(t.Attempts, func(a sia.Attempt) bool { return a.Number == number })
 	return !slices.ContainsFunc(t.Attempts[:i], func(a sia.Attempt) bool {
 		return a.Outcome == sia.AttemptFail && a.PromptHash == t.Attempts[i].PromptHash

@@ -46,7 +46,7 @@ const (
 type Reader interface {
 	DeliveryBacklog(ctx context.Context) (store.Backlog, error)
 	EffectBacklog(ctx context.Context) (store.Backlog, error)
-	CountStates(ctx context.Context, v store.Sight) (map[sia.State]int, error)
+	CountStates(ctx context.Context, v store.Visibility) (map[sia.State]int, error)
 	CreditsSpentByAll(ctx context.Context) (sia.Credits, error)
 	Halts(ctx context.Context) ([]store.Halt, error)
 	Tasks(ctx context.Context, f store.Filter) ([]sia.Task, error)

@@ -230,7 +230,7 @@ func partsInBrief(a sia.Attempt) string {
 		again = []string{fmt.Sprintf("%d of them tried more than once", len(again))}
 	}
 	said = append(said, again...)
-	for _, group := range together(a) {
+	for _, group := range concurrentParts(a) {
 		said = append(said, PartNumbers(group)+" at the same time")
 	}
 	if partsOf(a, sia.PartMerge) > 0 {
@@ -279,10 +279,10 @@ func partsDone(a sia.Attempt) string {
 	return s
 }
 
-// together are the parts of a plan that were begun at the same time, as far as that is
+// concurrentParts are the parts of a plan that were begun at the same time, as far as that is
 // certain: those that rest on the same others, where there was room for whatever else there
 // was to do.
-func together(a sia.Attempt) (groups [][]int) {
+func concurrentParts(a sia.Attempt) (groups [][]int) {
 	needs, grouped := a.Needs(), map[int]bool{}
 	for i, p := range a.Parts {
 		if a.Structure != plan.Parallel && a.Structure != plan.Hierarchical || p.Kind != sia.PartOfPlan || grouped[i] {

@@ -66,14 +66,14 @@ func (d commitDriver) GetListener(p *riverdriver.GetListenenerParams) riverdrive
 
 // UnwrapExecutor implements riverdriver.Driver.
 func (d commitDriver) UnwrapExecutor(tx *sql.Tx) riverdriver.ExecutorTx {
-	return silentTx{d.Driver.UnwrapExecutor(tx)}
+	return noNotifyTx{d.Driver.UnwrapExecutor(tx)}
 }
 
-// silentTx writes nothing into River's notification table about jobs: the workers would look once more, in vain.
-type silentTx struct{ riverdriver.ExecutorTx }
+// noNotifyTx writes nothing into River's notification table about jobs: the workers would look once more, in vain.
+type noNotifyTx struct{ riverdriver.ExecutorTx }
 
 // NotifyMany implements riverdriver.Executor.
-func (x silentTx) NotifyMany(ctx context.Context, p *riverdriver.NotifyManyParams) error {
+func (x noNotifyTx) NotifyMany(ctx context.Context, p *riverdriver.NotifyManyParams) error {
 	if p.Topic == insertTopic {
 		return nil
 	}

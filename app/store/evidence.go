@@ -25,7 +25,7 @@ const mostTallies = 100
 
 // TechniqueTallies is what came of each technique, in one repository or, with 0, in all that are
 // in sight; the one that was tried most first.
-func (s *Store) TechniqueTallies(ctx context.Context, v Sight, repo int64) ([]Tally, error) {
+func (s *Store) TechniqueTallies(ctx context.Context, v Visibility, repo int64) ([]Tally, error) {
 	all, err := collect(ctx, s.r, scanTally, `SELECT technique, count(*) AS tried, sum(resolved), 0 FROM outcomes
 		WHERE (? = 0 OR repo_id = ?) AND `+sees("repo_id")+` GROUP BY technique ORDER BY tried DESC, technique LIMIT ?`,
 		append(append([]any{repo, repo}, v.args()...), mostTallies)...)
@@ -33,7 +33,7 @@ func (s *Store) TechniqueTallies(ctx context.Context, v Sight, repo int64) ([]Ta
 }
 
 // CoderTallies is the same of coders.
-func (s *Store) CoderTallies(ctx context.Context, v Sight, repo int64) ([]Tally, error) {
+func (s *Store) CoderTallies(ctx context.Context, v Visibility, repo int64) ([]Tally, error) {
 	all, err := collect(ctx, s.r, scanTally, `SELECT coder, count(*) AS tried, sum(resolved), sum(cost) FROM coder_outcomes
 		WHERE (? = 0 OR repo_id = ?) AND `+sees("repo_id")+` GROUP BY coder ORDER BY tried DESC, coder LIMIT ?`,
 		append(append([]any{repo, repo}, v.args()...), mostTallies)...)
@@ -53,7 +53,7 @@ type PatternTally struct {
 
 // PatternTallies counts patterns of failure in sight, those met most lately first. What they are
 // counted by are interventions whose outcome is known.
-func (s *Store) PatternTallies(ctx context.Context, v Sight, repo int64, lately time.Time) ([]PatternTally, error) {
+func (s *Store) PatternTallies(ctx context.Context, v Visibility, repo int64, lately time.Time) ([]PatternTally, error) {
 	all, err := collect(ctx, s.r, func(rows *sql.Rows) (p PatternTally, err error) {
 		return p, rows.Scan(&p.Pattern, &p.Lately, &p.Before, &p.Resolved, &p.Best, &p.BestOf, &p.BestDid)
 	}, `WITH each AS (SELECT pattern, technique, count(*) AS tried, sum(resolved) AS resolved,
@@ -72,7 +72,7 @@ func (s *Store) PatternTallies(ctx context.Context, v Sight, repo int64, lately 
 
 // LastDecisions lists the last decisions of a type in sight, the newest first.
 func (s *Store) LastDecisions(
-	ctx context.Context, v Sight, repo int64, typ sia.DecisionType, limit int,
+	ctx context.Context, v Visibility, repo int64, typ sia.DecisionType, limit int,
 ) ([]sia.Decision, error) {
 	ds, err := collect(ctx, s.r, func(rows *sql.Rows) (sia.Decision, error) { return scanDecision(rows.Scan) },
 		`SELECT `+decisionColumns+` FROM decisions WHERE type = ? AND (? = 0 OR repo_id = ?) AND `+sees("repo_id")+`

@@ -49,7 +49,7 @@ func (s *Store) riverConfig() *river.Config {
 		CancelledJobRetentionPeriod: keepJobs,
 		JobTimeout:                  -1, // the workers set their own
 		Logger:                      warningsOnly(s.log),
-		Hooks:                       []rivertype.Hook{&punctualHook{}},
+		Hooks:                       []rivertype.Hook{&runAtHook{}},
 	}
 	if s.clock != nil {
 		c.Test.Time = s.clock
@@ -80,14 +80,14 @@ func complete[T river.JobArgs](ctx context.Context, tx *sql.Tx, job *river.Job[T
 	return err
 }
 
-// punctualHook makes a job that is scheduled for later available at that time at
+// runAtHook makes a job that is scheduled for later available at that time at
 // once, instead of having River's scheduler do it when its time has come, which
 // is up to five seconds late. Workers leave an available job until its time; River
 // relies on that itself for short retries.
-type punctualHook struct{ river.HookDefaults }
+type runAtHook struct{ river.HookDefaults }
 
 // InsertBegin implements rivertype.HookInsertBegin.
-func (*punctualHook) InsertBegin(_ context.Context, p *rivertype.JobInsertParams) error {
+func (*runAtHook) InsertBegin(_ context.Context, p *rivertype.JobInsertParams) error {
 	if p.State == rivertype.JobStateScheduled {
 		p.State = rivertype.JobStateAvailable
 	}

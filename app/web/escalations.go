@@ -25,7 +25,7 @@ type escalationsPage struct {
 
 func (s *site) escalations(r *http.Request) (frame, error) {
 	v := viewer.From(r.Context())
-	tasks, err := s.From.FindTasks(r.Context(), sightOf(v), store.Find{States: []sia.State{sia.Escalated},
+	tasks, err := s.From.FindTasks(r.Context(), visibilityOf(v), store.Find{States: []sia.State{sia.Escalated},
 		Limit: shownQuestions})
 	if err != nil {
 		return frame{}, err

@@ -66,7 +66,7 @@ func (l *live) leave(who string) {
 // An event's id is the state that it tells of.
 func (l *live) serve(w http.ResponseWriter, r *http.Request) {
 	v, id := viewer.From(r.Context()), sia.TaskID(r.URL.Query().Get("task"))
-	sight := sightOf(v)
+	sight := visibilityOf(v)
 	pulse, err := l.from.Pulse(r.Context(), sight, id)
 	switch {
 	case errors.Is(err, store.ErrNotFound):
@@ -103,7 +103,7 @@ func (l *live) serve(w http.ResponseWriter, r *http.Request) {
 }
 
 // watch looks for changes until the line has lasted long enough, or ends.
-func (l *live) watch(r *http.Request, to stream, sight store.Sight, id sia.TaskID, last string) {
+func (l *live) watch(r *http.Request, to stream, sight store.Visibility, id sia.TaskID, last string) {
 	tick := time.NewTicker(lookEvery)
 	defer tick.Stop()
 	for look := range int(lineLasts / lookEvery) {

@@ -47,7 +47,7 @@ func busy() []sia.State {
 }
 
 func (s *site) overview(r *http.Request) (frame, error) {
-	ctx, sight := r.Context(), sightOf(viewer.From(r.Context()))
+	ctx, sight := r.Context(), visibilityOf(viewer.From(r.Context()))
 	var p overviewPage
 	weeks, err := s.From.Weeks(ctx, sight, s.Now(), shownWeeks)
 	if err != nil {
@@ -82,7 +82,7 @@ func (s *site) overview(r *http.Request) (frame, error) {
 }
 
 // open are the tasks that wait for people, and those that go on.
-func (s *site) open(r *http.Request, sight store.Sight) (waiting, running []taskLine, err error) {
+func (s *site) open(r *http.Request, sight store.Visibility) (waiting, running []taskLine, err error) {
 	waiting, running = []taskLine{}, []taskLine{}
 	for _, state := range asking() {
 		tasks, err := s.From.FindTasks(r.Context(), sight, store.Find{States: []sia.State{state}, Limit: shownWaiting})

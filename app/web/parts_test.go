@@ -22,8 +22,10 @@ type oneTask struct {
 	decisions  []sia.Decision
 }
 
-func (o oneTask) Task(context.Context, sia.TaskID) (sia.Task, error)             { return o.task, nil }
-func (o oneTask) Pulse(context.Context, store.Sight, sia.TaskID) (string, error) { return "1.0", nil }
+func (o oneTask) Task(context.Context, sia.TaskID) (sia.Task, error) { return o.task, nil }
+func (o oneTask) Pulse(context.Context, store.Visibility, sia.TaskID) (string, error) {
+	return "1.0", nil
+}
 func (o oneTask) Decisions(context.Context, sia.TaskID) ([]sia.Decision, error) {
 	return o.decisions, nil
 }

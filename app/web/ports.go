@@ -17,21 +17,21 @@ import (
 // Reader is where pages come from. [store.Store] is one.
 type Reader interface {
 	Task(ctx context.Context, id sia.TaskID) (sia.Task, error)
-	FindTasks(ctx context.Context, v store.Sight, f store.Find) ([]sia.Task, error)
-	CountStates(ctx context.Context, v store.Sight) (map[sia.State]int, error)
-	Weeks(ctx context.Context, v store.Sight, until time.Time, n int) ([]store.Week, error)
-	CostsBetween(ctx context.Context, v store.Sight, from, to time.Time) ([]store.Cost, error)
-	Pulse(ctx context.Context, v store.Sight, id sia.TaskID) (string, error)
+	FindTasks(ctx context.Context, v store.Visibility, f store.Find) ([]sia.Task, error)
+	CountStates(ctx context.Context, v store.Visibility) (map[sia.State]int, error)
+	Weeks(ctx context.Context, v store.Visibility, until time.Time, n int) ([]store.Week, error)
+	CostsBetween(ctx context.Context, v store.Visibility, from, to time.Time) ([]store.Cost, error)
+	Pulse(ctx context.Context, v store.Visibility, id sia.TaskID) (string, error)
 
 	Turns(ctx context.Context, id sia.TaskID, attempt int) ([]json.RawMessage, error)
 	Events(ctx context.Context, id sia.TaskID) ([]store.EventRecord, error)
 	Decisions(ctx context.Context, id sia.TaskID) ([]sia.Decision, error)
 
-	TechniqueTallies(ctx context.Context, v store.Sight, repo int64) ([]store.Tally, error)
-	CoderTallies(ctx context.Context, v store.Sight, repo int64) ([]store.Tally, error)
-	PatternTallies(ctx context.Context, v store.Sight, repo int64, lately time.Time) ([]store.PatternTally, error)
+	TechniqueTallies(ctx context.Context, v store.Visibility, repo int64) ([]store.Tally, error)
+	CoderTallies(ctx context.Context, v store.Visibility, repo int64) ([]store.Tally, error)
+	PatternTallies(ctx context.Context, v store.Visibility, repo int64, lately time.Time) ([]store.PatternTally, error)
 	LastDecisions(
-		ctx context.Context, v store.Sight, repo int64, typ sia.DecisionType, limit int,
+		ctx context.Context, v store.Visibility, repo int64, typ sia.DecisionType, limit int,
 	) ([]sia.Decision, error)
 
 	Experiments(ctx context.Context, installation int64, open bool) ([]store.Experiment, error)
@@ -44,7 +44,7 @@ type Reader interface {
 
 	Installations(ctx context.Context) ([]store.Installation, error)
 	Repository(ctx context.Context, id int64) (store.Repository, error)
-	SeenRepositories(ctx context.Context, v store.Sight) ([]store.Repository, error)
+	SeenRepositories(ctx context.Context, v store.Visibility) ([]store.Repository, error)
 	SetupsOf(ctx context.Context, installation int64) ([]store.Setup, error)
 	Halts(ctx context.Context) ([]store.Halt, error)
 }

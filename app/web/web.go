@@ -144,7 +144,7 @@ func (s *site) pulse(r *http.Request) (string, error) {
 	if strings.HasPrefix(r.URL.Path, "/tasks/") {
 		id = sia.TaskID(r.PathValue("id"))
 	}
-	return s.From.Pulse(r.Context(), sightOf(viewer.From(r.Context())), id)
+	return s.From.Pulse(r.Context(), visibilityOf(viewer.From(r.Context())), id)
 }
 
 // page serves what build makes, as HTML or as JSON.

@@ -123,10 +123,10 @@ func (in *Intake) Take(ctx context.Context, intent sia.Intent) error {
 	for i := range targets {
 		targets[i].event = targets[i].event.Masked(in.Secrets.Mask)
 	}
-	if err := in.meet(ctx, intent.Installation, intent.Repo); err != nil {
+	if err := in.registerRepository(ctx, intent.Installation, intent.Repo); err != nil {
 		return err
 	}
-	if intent, err = in.anew(ctx, intent, targets); err != nil {
+	if intent, err = in.editedEventID(ctx, intent, targets); err != nil {
 		return err
 	}
 	set, err := in.Settings.Settings(ctx, intent.Installation, intent.Repo)
@@ -193,9 +193,9 @@ func (in *Intake) Take(ctx context.Context, intent sia.Intent) error {
 	return nil
 }
 
-// anew gives the event of an edited comment an id of its own where the comment was heard
+// editedEventID gives the event of an edited comment an id of its own where the comment was heard
 // before; where it was not, it counts once however SIA learns of it.
-func (in *Intake) anew(ctx context.Context, intent sia.Intent, targets []target) (sia.Intent, error) {
+func (in *Intake) editedEventID(ctx context.Context, intent sia.Intent, targets []target) (sia.Intent, error) {
 	if intent.Anew == "" {
 		return intent, nil
 	}

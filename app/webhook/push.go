@@ -68,7 +68,7 @@ func (in *Intake) pushed(ctx context.Context, installation int64, p push) error 
 	if installation == 0 || p.repo.ID == 0 {
 		return nil
 	}
-	if err := in.meet(ctx, installation, p.repo); err != nil {
+	if err := in.registerRepository(ctx, installation, p.repo); err != nil {
 		return err
 	}
 	set, err := in.Settings.Settings(ctx, installation, p.repo)

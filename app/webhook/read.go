@@ -45,7 +45,7 @@ func read(d store.Delivery, slug string) ([]sia.Intent, *administration, error) 
 	if f == nil {
 		return nil, nil, fmt.Errorf("event %q is not read", d.Event)
 	}
-	payload, err := gh.ParseWebHook(d.Event, github.MendDates(d.Body))
+	payload, err := gh.ParseWebHook(d.Event, github.FixDates(d.Body))
 	if err != nil {
 		return nil, nil, fmt.Errorf("payload of %s: %w", d.Event, err)
 	}

@@ -9,9 +9,9 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// meet makes a repository known that a delivery names and nothing else did: the app was
+// registerRepository makes a repository known that a delivery names and nothing else did: the app was
 // installed on it before this server was there, or the delivery that said so is lost.
-func (in *Intake) meet(ctx context.Context, installation int64, repo sia.Repo) error {
+func (in *Intake) registerRepository(ctx context.Context, installation int64, repo sia.Repo) error {
 	known, err := in.Store.Repository(ctx, repo.ID)
 	switch {
 	case err == nil && known.Installation == installation && known.Repo == repo:

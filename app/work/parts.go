@@ -66,7 +66,7 @@ func (w *Worker) runOf(ctx context.Context, t *sia.Task, f sia.Effect) (r agentR
 		r.begin, err = w.beginning(ctx, *t, start)
 		return r, err
 	}
-	got, err := w.putTogether(ctx, *t, start, plan.Tops(a.Needs(), r.part.Needs))
+	got, err := w.mergeParts(ctx, *t, start, plan.Tops(a.Needs(), r.part.Needs))
 	r.begin = beginning{commit: got.sha, parents: got.parents}
 	for _, c := range got.conflicts {
 		r.begin.open = append(r.begin.open, c.Path)
@@ -187,16 +187,16 @@ func onlyTests(fact *sia.AttemptEnded) {
 	}
 }
 
-// together is what parts come to when they are put together.
-type together struct {
+// mergedParts is what parts come to when they are put mergedParts.
+type mergedParts struct {
 	sha       string
 	conflicts []gitops.Conflict // none: they agree
 	parents   []string          // of the commit that resolves them; empty: there is nothing to resolve
 }
 
-// putTogether merges what some parts came to, of which none rests on another, in their order.
+// mergeParts merges what some parts came to, of which none rests on another, in their order.
 // The same parts make the same commits, however often it is done.
-func (w *Worker) putTogether(ctx context.Context, t sia.Task, start string, parts []int) (out together, err error) {
+func (w *Worker) mergeParts(ctx context.Context, t sia.Task, start string, parts []int) (out mergedParts, err error) {
 	a := t.Attempt()
 	needs := a.Needs()
 	out.sha = start
@@ -214,7 +214,7 @@ func (w *Worker) putTogether(ctx context.Context, t sia.Task, start string, part
 			continue
 		}
 		common := slices.DeleteFunc(slices.Clone(below), func(n int) bool { return !slices.Contains(have, n) })
-		base, err := w.putTogether(ctx, t, start, plan.Tops(needs, common))
+		base, err := w.mergeParts(ctx, t, start, plan.Tops(needs, common))
 		if err != nil {
 			return out, err
 		}
@@ -256,7 +256,7 @@ func (w *Worker) comesTo(ctx context.Context, t sia.Task, start string, number i
 	if p.Commit != "" {
 		return string(p.Commit), nil
 	}
-	below, err := w.putTogether(ctx, t, start, plan.Tops(t.Attempt().Needs(), p.Needs))
+	below, err := w.mergeParts(ctx, t, start, plan.Tops(t.Attempt().Needs(), p.Needs))
 	return below.sha, err
 }
 
@@ -270,7 +270,7 @@ func (w *Worker) aggregate(ctx context.Context, t sia.Task, f sia.Effect) (sia.F
 		return nil, err
 	}
 	tops := a.Tops()
-	got, err := w.putTogether(ctx, t, start, tops)
+	got, err := w.mergeParts(ctx, t, start, tops)
 	if lostParts(t, err) {
 		return sia.Aggregated{Lost: true}, nil
 	}

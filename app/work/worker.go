@@ -169,7 +169,7 @@ func (d Deps) check() error {
 // Worker carries out effects. Make one with [New]. It is safe for concurrent use.
 type Worker struct {
 	Deps
-	firsts    *firsts
+	firsts    *ownEffects
 	languages sync.Map // commit → language that most of its files are written in
 }
 
@@ -178,7 +178,7 @@ func New(d Deps) (*Worker, error) {
 	if err := d.check(); err != nil {
 		return nil, err
 	}
-	return &Worker{Deps: d, firsts: newFirsts(d.Now())}, nil
+	return &Worker{Deps: d, firsts: newOwnEffects(d.Now())}, nil
 }
 
 // Effect carries out one effect and returns its outcome. An error is retried by

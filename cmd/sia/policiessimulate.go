@@ -98,7 +98,7 @@ func simulate(e *commandEnv, s *store.Store, p policies.Policy, ds []sia.Decisio
 			sim.Untouched++
 			continue
 		}
-		var a learn.Again
+		var a learn.Replayed
 		why := "its context was not kept, so that it can't be said whether the selector fits"
 		if kept || p.Selector.Fits(policies.Context{}) {
 			if a, why, err = again.Decide(p, d); err != nil {

@@ -24,7 +24,7 @@ var sieveBase = map[string]string{
 }
 
 // siftOf leaves out what can be of a commit that changes files of sieveBase; an edit "old→new" replaces a part of one.
-func siftOf(t *testing.T, edits map[string]string) (sifted, string) {
+func siftOf(t *testing.T, edits map[string]string) (filtered, string) {
 	t.Helper()
 	now := maps.Clone(sieveBase)
 	for p, edit := range edits {
@@ -43,7 +43,7 @@ func siftOf(t *testing.T, edits map[string]string) (sifted, string) {
 		}
 		return out
 	}
-	s := sifted{candidate: candidate{lang: testrun.Golang{}}, parent: tree(sieveBase), commit: tree(now),
+	s := filtered{candidate: candidate{lang: testrun.Golang{}}, parent: tree(sieveBase), commit: tree(now),
 		choice: newChoice()}
 	for _, p := range slices.Sorted(maps.Keys(now)) {
 		if s.parent[p] != s.commit[p] {

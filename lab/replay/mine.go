@@ -140,7 +140,7 @@ func (m *miner) run(ctx context.Context) error {
 		return errEnough
 	}
 	g, ctx := errgroup.WithContext(ctx)
-	next := make(chan sifted)
+	next := make(chan filtered)
 	for i := range m.Workers {
 		g.Go(func() error { return m.work(ctx, i, next) })
 	}
@@ -156,7 +156,7 @@ func (m *miner) run(ctx context.Context) error {
 }
 
 // find walks the history and hands out what was not judged yet.
-func (m *miner) find(ctx context.Context, next chan<- sifted) error {
+func (m *miner) find(ctx context.Context, next chan<- filtered) error {
 	err := m.History.Commits(ctx, func(c gitops.HistoryCommit) (more bool, err error) {
 		if m.isJudged(c.SHA) {
 			return true, nil
@@ -205,7 +205,7 @@ func (m *miner) find(ctx context.Context, next chan<- sifted) error {
 	return err
 }
 
-func (m *miner) work(ctx context.Context, number int, next <-chan sifted) error {
+func (m *miner) work(ctx context.Context, number int, next <-chan filtered) error {
 	p := newPair(m.runner, filepath.Join(m.Folder.cache(), fmt.Sprintf("trees-%d", number)))
 	for n := 0; ; n++ {
 		if n%trimEvery == 0 {
@@ -244,7 +244,7 @@ func (m *miner) enough() bool {
 }
 
 // judge judges one candidate and keeps what came of it: the task first.
-func (m *miner) judge(ctx context.Context, p *pair, c sifted) error {
+func (m *miner) judge(ctx context.Context, p *pair, c filtered) error {
 	began := m.Now()
 	j, err := p.judge(ctx, c)
 	if err != nil {

@@ -29,8 +29,8 @@ func sieveOf(l testrun.Language) (sieve, bool) {
 	return goSieve{g}, ok
 }
 
-// sifted is a candidate without the tests that can't be built before.
-type sifted struct {
+// filtered is a candidate without the tests that can't be built before.
+type filtered struct {
 	candidate
 	parent, commit testrun.Files
 	choice         *choice
@@ -39,8 +39,8 @@ type sifted struct {
 
 // sift leaves out of a candidate what can be told without building it. why says that nothing is left that may be a
 // task.
-func sift(ctx context.Context, b *testrun.Runner, c candidate) (_ sifted, why string, err error) {
-	out := sifted{candidate: c, choice: newChoice()}
+func sift(ctx context.Context, b *testrun.Runner, c candidate) (_ filtered, why string, err error) {
+	out := filtered{candidate: c, choice: newChoice()}
 	if out.parent, err = b.History.Files(ctx, c.Parent); err == nil {
 		out.commit, err = b.History.Files(ctx, c.SHA)
 	}
@@ -51,7 +51,7 @@ func sift(ctx context.Context, b *testrun.Runner, c candidate) (_ sifted, why st
 }
 
 // leaveOut chooses what is laid over, as sift says. reader gives the files of a tree, of which made is no commit's.
-func (s *sifted) leaveOut(reader func(tree testrun.Files, made map[string][]byte) testrun.ReadFile) (why string) {
+func (s *filtered) leaveOut(reader func(tree testrun.Files, made map[string][]byte) testrun.ReadFile) (why string) {
 	was, now := reader(s.parent, nil), reader(s.commit, nil)
 	over := s.splitAt(s.parent, s.commit, s.choice)
 	if _, ok := s.lang.Suite(over.after, over.tests, reader(over.after, over.made)); !ok {

@@ -58,7 +58,7 @@ func newPair(b *testrun.Runner, dir string) *pair {
 }
 
 // judge verifies a candidate. An error says nothing about it.
-func (p *pair) judge(ctx context.Context, c sifted) (judged, error) {
+func (p *pair) judge(ctx context.Context, c filtered) (judged, error) {
 	out, err := p.judgeTrees(ctx, c)
 	if isAbsent(err) {
 		return judged{verdict: Absent, why: err.Error()}, nil
@@ -71,7 +71,7 @@ func isAbsent(err error) bool {
 	return errors.Is(err, gitops.ErrMissing) || errors.Is(err, gitops.ErrTree) || errors.Is(err, gitops.ErrTooLarge)
 }
 
-func (p *pair) judgeTrees(ctx context.Context, c sifted) (judged, error) {
+func (p *pair) judgeTrees(ctx context.Context, c filtered) (judged, error) {
 	said := c.said
 	for attempt := 1; ; attempt++ {
 		s := c.splitAt(c.parent, c.commit, c.choice)

@@ -21,8 +21,8 @@ type tried struct {
 	after   int // outcomes of both arms
 }
 
-// lot decides who gets the next task of an experiment.
-type lot func(r random, experiment string, task int) bool
+// assignment decides who gets the next task of an experiment.
+type assignment func(r random, experiment string, task int) bool
 
 // fair is the product's lot.
 func fair(_ random, experiment string, task int) bool {
@@ -30,7 +30,7 @@ func fair(_ random, experiment string, task int) bool {
 }
 
 // unfair gives a share of the tasks to the candidate.
-func unfair(share float64) lot {
+func unfair(share float64) assignment {
 	return func(r random, _ string, _ int) bool { return r.Float64() < share }
 }
 
@@ -86,7 +86,7 @@ func candidateText(rate, gain float64) string {
 }
 
 // tried runs an experiment in each world.
-func (m measure) tried(ctx context.Context, key string, rate, gain float64, l lot) ([]tried, error) {
+func (m measure) tried(ctx context.Context, key string, rate, gain float64, l assignment) ([]tried, error) {
 	return inWorlds(ctx, m.worlds, func(i int) (tried, error) {
 		r, x := m.dice(key, i), evolve.NewExperiment()
 		name := fmt.Sprintf("%s-%d-%d", key, m.seed, i)

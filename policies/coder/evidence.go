@@ -9,7 +9,7 @@ import (
 // sure, so that a try counts in each class by the posterior of its task.
 type cell struct {
 	counts
-	success, failure bill
+	success, failure costSum
 }
 
 // counts are tries and successes by class.
@@ -25,8 +25,8 @@ func (c counts) with(weight float64, pi, curve *vector) counts {
 	return c
 }
 
-// bill sums what attempts cost.
-type bill struct{ n, credits float64 }
+// costSum sums what attempts cost.
+type costSum struct{ n, credits float64 }
 
 // add adds the evidence of d, times f.
 func (c *cell) add(d *cell, f float64) {
@@ -36,10 +36,10 @@ func (c *cell) add(d *cell, f float64) {
 	c.failure = c.failure.plus(d.failure, f)
 }
 
-func (b bill) plus(c bill, f float64) bill { return bill{b.n + f*c.n, b.credits + f*c.credits} }
+func (b costSum) plus(c costSum, f float64) costSum { return costSum{b.n + f*c.n, b.credits + f*c.credits} }
 
 // mean is the mean cost when a prior mean counts like so many attempts.
-func (b bill) mean(prior, weight float64) float64 {
+func (b costSum) mean(prior, weight float64) float64 {
 	return (weight*prior + max(0, b.credits)) / (weight + max(0, b.n))
 }
 

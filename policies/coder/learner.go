@@ -87,7 +87,7 @@ func (e *edit) bill(o Outcome) {
 		if o.Resolved {
 			b = &c.success
 		}
-		*b = b.plus(bill{1, o.Cost}, 1)
+		*b = b.plus(costSum{1, o.Cost}, 1)
 	}
 }
 

@@ -37,18 +37,18 @@ func HeldBack(experiment, task string, since int) bool {
 	return float64(binary.BigEndian.Uint64(sum[:8])>>11)/(1<<53) < share(since)
 }
 
-// Whose says whose a fall is that a [Guardrail] gave the alarm for.
-type Whose string
+// Cause reports what a drop is due to for which a [Guardrail] gave the alarm.
+type Cause string
 
-// Whose it may be.
+// Causes of a drop.
 const (
-	TheChanges Whose = "the change's"
-	Everyones  Whose = "everyone's" // tasks without the change went as badly
-	Nobodys    Whose = "nobody's"   // with more tasks it is none any more
-	Unclear    Whose = "unclear"    // too few tasks tell
+	TheChanges Cause = "the change's"
+	Everyones  Cause = "everyone's" // tasks without the change went as badly
+	Nobodys    Cause = "nobody's"   // with more tasks it is none any more
+	Unclear    Cause = "unclear"    // too few tasks tell
 )
 
-// Blame says whose a fall is by the tasks before the promotion, and those since then that were decided by
+// Blame names the cause of a drop from the tasks before the promotion, and those since then that were decided by
 // the change and without it; an Arm's Resolved are the tasks that went well. Readings are compared by how
 // likely they make what came of tasks (Bayes factors), each with a rate of its own that nothing is known of but
 // by the tasks that share it:
@@ -58,7 +58,7 @@ const (
 //   - It is everyone's when the tasks held back are likelier at the rate of those with the change.
 //   - It is nobody's when those with the change are likelier at the rate of all the others: what the guardrail
 //     saw was luck.
-func Blame(before, with, without Arm) Whose {
+func Blame(before, with, without Arm) Cause {
 	usual := before.and(without)
 	change := without.likelihood(before) - without.likelihood(with)
 	fall := with.likelihood(Arm{}) - with.likelihood(usual)

@@ -16,7 +16,7 @@ func TestBlame(t *testing.T) {
 	before := evolve.Arm{Resolved: 100, Tried: 200}
 	for _, tt := range []struct {
 		with, without evolve.Arm
-		want          evolve.Whose
+		want          evolve.Cause
 	}{
 		{evolve.Arm{Resolved: 10, Tried: 40}, evolve.Arm{Resolved: 12, Tried: 20}, evolve.TheChanges},
 		{evolve.Arm{Resolved: 10, Tried: 40}, evolve.Arm{Resolved: 4, Tried: 6}, evolve.TheChanges}, // six may be enough

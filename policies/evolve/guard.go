@@ -13,7 +13,7 @@ type Guard struct {
 	HeldBack Arm     `json:"held_back"` // and by the version before it
 	Verdict  Verdict `json:"verdict"`
 	Why      string  `json:"why"`
-	Whose    Whose   `json:"whose,omitempty"` // after an alarm
+	Whose    Cause   `json:"whose,omitempty"` // after an alarm
 }
 
 const (

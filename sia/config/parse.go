@@ -36,7 +36,7 @@ func parseFile(name string, b []byte) (sia.Settings, map[string]int, error) {
 	}
 	r.file(bytes.TrimPrefix(b, []byte("\ufeff"))) // the byte-order mark that some editors put first
 	if len(r.problems) == 0 {
-		r.together()
+		r.checkCombinations()
 	}
 	if len(r.problems) > 0 {
 		return sia.DefaultSettings(), nil, &invalid.File{Name: name, Problems: r.problems}

@@ -13,8 +13,8 @@ var envName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 // its own.
 var workBranches = []string{"main", "master", "trunk", "develop", "dev", "gh-pages", "HEAD"}
 
-// together checks what no setting shows by itself.
-func (r *fileReader) together() {
+// checkCombinations checks what no setting shows by itself.
+func (r *fileReader) checkCombinations() {
 	at := func(path, format string, args ...any) { r.problem(r.keys[path], path, "", format, args...) }
 	a := r.settings.Agent
 	switch {

@@ -126,7 +126,7 @@ func (r *logReader) paragraphAbove(n int) (start, end int) {
 	if start > 1 && r.ring.said(start-1) {
 		start--
 	}
-	for end-start+1 < maxAbove && r.ring.said(start-1) && r.ring.together(start-1, start) {
+	for end-start+1 < maxAbove && r.ring.said(start-1) && r.ring.related(start-1, start) {
 		start--
 	}
 	return start, end

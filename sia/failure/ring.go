@@ -63,9 +63,9 @@ func (r *recentLines) said(n int) bool {
 	return ok && len(text) > 0
 }
 
-// together reports whether line n and the one below tell of one thing: the lower one is indented, or
+// related reports whether line n and the one below tell of one thing: the lower one is indented, or
 // the upper one has the same form, or speaks of an error, too.
-func (r *recentLines) together(n, below int) bool {
+func (r *recentLines) related(n, below int) bool {
 	up, low := &r[n%ringLines], &r[below%ringLines]
 	return low.indent > 0 || up.form != 0 && up.form == low.form || up.score > 0
 }

@@ -89,9 +89,9 @@ func (c check) workflowRun() int64 {
 	return c.run.WorkflowRun
 }
 
-// weather holds the failure classes that pass by themselves. Package failure
+// transient holds the failure classes that pass by themselves. Package failure
 // makes them, as it does notStarted; the gate must not import its sibling.
-var weather = map[string]bool{"rate_limit": true, "network": true, "infrastructure": true}
+var transient = map[string]bool{"rate_limit": true, "network": true, "infrastructure": true}
 
 // notStarted is the failure class of a job that GitHub never began.
 const notStarted = "not_started"
@@ -215,7 +215,7 @@ func concluded(r Run) (outcome, string) {
 		return again, "was " + map[string]string{"cancelled": "cancelled",
 			"stale": "given up by GitHub as stale"}[r.Conclusion]
 	}
-	if weather[r.Class] {
+	if transient[r.Class] {
 		return again, "failed for a reason outside the code: " + r.Class
 	}
 	switch r.Conclusion {

@@ -72,7 +72,7 @@ func (d *diffed) known(i int) bool {
 		}
 	}
 	same := func(o *scope) bool { return o.name == s.name }
-	d.knew[s] = stays > 0 || s.twin(d.old) != nil || slices.ContainsFunc(d.old.scopes, same)
+	d.knew[s] = stays > 0 || s.counterpart(d.old) != nil || slices.ContainsFunc(d.old.scopes, same)
 	return d.knew[s]
 }
 

@@ -74,7 +74,7 @@ func cancelMoved(all []*diffed) {
 			}
 		}
 		for _, s := range d.old.scopes {
-			if s.back = d.is.runs() && s.twin(d.new) != nil && s.twin(d.new).name == s.name; !s.back {
+			if s.back = d.is.runs() && s.counterpart(d.new) != nil && s.counterpart(d.new).name == s.name; !s.back {
 				scopes[s.name] = append(scopes[s.name], s)
 			}
 		}
@@ -86,8 +86,8 @@ func cancelMoved(all []*diffed) {
 	}
 }
 
-// twin is the scope that is declared on the same line of the other side, or nil.
-func (s *scope) twin(other *side) *scope {
+// counterpart is the scope that is declared on the same line of the other side, or nil.
+func (s *scope) counterpart(other *side) *scope {
 	r := &s.side.rows[s.decl]
 	if !r.fixed || other.rows[r.twin].scope == nil || other.rows[r.twin].scope.decl != r.twin {
 		return nil
@@ -108,7 +108,7 @@ func match(d *diffed, claims map[string][]*claim, scopes map[string][]*scope) {
 		}
 	}
 	for _, s := range d.new.scopes {
-		if s.back = s.back || s.twin(d.old) != nil; s.back {
+		if s.back = s.back || s.counterpart(d.old) != nil; s.back {
 			continue
 		}
 		if gone := scopes[s.name]; len(gone) > 0 {

@@ -51,7 +51,7 @@ const Secret = "only for tests"
 
 // Limit is how long one thing that a test waits for may take by the machine's
 // clock; reaching it is a failure.
-const Limit = time.Minute
+const Limit = 10 * time.Minute
 
 // Config says what is on the stage. The zero Config has an empty repository and
 // a model that knows no answer.
@@ -104,6 +104,8 @@ type Stage struct {
 func Start(t testing.TB, c Config) *Stage {
 	t.Helper()
 	s := &Stage{t: t, dir: t.TempDir(), Clock: NewClock(), valid: conformance.New(t), log: slog.New(slog.DiscardHandler)}
+	// A test is kept until its parent ends, with all that it had cleaned up. Its simulator and application need not be.
+	t.Cleanup(func() { s.Sim, s.Model, s.App, s.stop = nil, nil, nil, nil })
 	if c.Log != nil {
 		s.log = slog.New(slog.NewTextHandler(c.Log, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	}
@@ -175,7 +177,7 @@ func (s *Stage) github(c Config) {
 	})
 	s.must(err)
 	s.Sim = sim
-	s.t.Cleanup(func() { s.should(sim.Close()) })
+	s.t.Cleanup(func() { s.should(s.Sim.Close()) })
 	_, err = sim.Start("127.0.0.1:0")
 	s.must(err)
 	sim.AfterRequest(func(ghsim.Call) { s.calls.Add(1) })
@@ -239,7 +241,7 @@ func (s *Stage) model(script scripted.Script) {
 	m, err := scripted.Start(script, scripted.Options{})
 	s.must(err)
 	s.Model = m
-	s.t.Cleanup(func() { s.should(m.Close()) })
+	s.t.Cleanup(func() { s.should(s.Model.Close()) })
 }
 
 // start starts the application; cleanup stops it.
@@ -263,7 +265,7 @@ func (s *Stage) start() {
 	})
 	s.App, s.stop = a, stop
 	s.receive(a.Addr().String())
-	s.t.Cleanup(func() { s.should(stop()) })
+	s.t.Cleanup(func() { s.should(s.stop()) })
 }
 
 // Stop stops the application; webhooks get no answer until Restart.

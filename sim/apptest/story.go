@@ -209,6 +209,7 @@ func (s Story) Play(t *testing.T, update bool) {
 		if t.Failed() && testing.Verbose() {
 			t.Logf("the application's log:\n%s", log.String())
 		}
+		*log = bytes.Buffer{}
 	})
 	play := &player{Stage: stage, story: s}
 	if err := play.play(s.parts["script"]); err != nil {

@@ -109,7 +109,7 @@ func New(cfg Config) (*Server, error) {
 			Logger: cfg.Logger}),
 		Parallel: cfg.Parallel, NoWorkflows: cfg.NoWorkflows, ByHand: cfg.ByHand, Logger: cfg.Logger,
 	})
-	desk := access.NewDesk(s.hub, cfg.AppKeyPEM)
+	desk := access.NewTokenIssuer(s.hub, cfg.AppKeyPEM)
 	hook := people.Webhook{URL: cfg.WebhookURL, Secret: cfg.WebhookSecret}
 	s.People = people.New(w, store, desk, hook, s.mon.Context().Done())
 	s.api = api.New(api.Config{World: w, Shaper: shape, Git: store, Desk: desk, Queue: s.queue, Faults: s.faults,

@@ -54,14 +54,14 @@ func testFound(t *testing.T, s *fixture) {
 	stopped(t, s, sia.NewTaskID(demo.ID, 2), at(7))
 	now := s.clock.now()
 	for _, c := range []struct {
-		v    store.Sight
+		v    store.Visibility
 		f    store.Find
 		want string
 	}{
 		{store.SeesAll(), store.Find{Limit: 9}, "demo#2 other#9 demo#4 demo#3 demo#1"},
 		{store.SeesOnly(demo.ID), store.Find{Limit: 9}, "demo#2 demo#4 demo#3 demo#1"},
 		{store.SeesOnly(other.ID, 99), store.Find{Limit: 9}, "other#9"},
-		{store.SeesOnly(), store.Find{Limit: 9}, ""}, {store.Sight{}, store.Find{Limit: 9}, ""},
+		{store.SeesOnly(), store.Find{Limit: 9}, ""}, {store.Visibility{}, store.Find{Limit: 9}, ""},
 		{store.SeesOnly(demo.ID), store.Find{Repo: other.ID, Limit: 9}, ""},
 		{store.SeesAll(), store.Find{Repo: other.ID, Limit: 9}, "other#9"},
 		{store.SeesAll(), store.Find{Text: "MAIL", Limit: 9}, "other#9 demo#3 demo#1"},
@@ -82,12 +82,12 @@ func testFound(t *testing.T, s *fixture) {
 		}
 	}
 	for _, c := range []struct {
-		v    store.Sight
+		v    store.Visibility
 		want map[sia.State]int
 	}{
 		{store.SeesOnly(demo.ID), map[sia.State]int{sia.Queued: 3, sia.Stopped: 1}},
 		{store.SeesAll(), map[sia.State]int{sia.Queued: 4, sia.Stopped: 1}},
-		{store.Sight{}, map[sia.State]int{}},
+		{store.Visibility{}, map[sia.State]int{}},
 	} {
 		states, err := s.CountStates(patient(t), c.v)
 		if d := cmp.Diff(c.want, states); err != nil || d != "" {
@@ -126,7 +126,7 @@ func testWeeks(t *testing.T, s *fixture) {
 	if d := cmp.Diff(want, got); d != "" {
 		t.Error(d)
 	}
-	if none, err := s.Weeks(patient(t), store.Sight{}, until, 1); err != nil || none[0].Passed+none[0].Stopped != 0 ||
+	if none, err := s.Weeks(patient(t), store.Visibility{}, until, 1); err != nil || none[0].Passed+none[0].Stopped != 0 ||
 		none[0].Spent != 0 {
 		t.Errorf("who sees nothing sees %+v, %v", none, err)
 	}
@@ -142,7 +142,7 @@ func testWeeks(t *testing.T, s *fixture) {
 
 // The pulse beats when something changes that is in sight, and only then.
 func testPulse(t *testing.T, s *fixture) {
-	pulse := func(v store.Sight, id sia.TaskID) string {
+	pulse := func(v store.Visibility, id sia.TaskID) string {
 		t.Helper()
 		p, err := s.Pulse(patient(t), v, id)
 		must(t, err)

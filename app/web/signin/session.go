@@ -48,15 +48,15 @@ type beginning struct {
 	Until    time.Time `json:"until"`
 }
 
-// jar puts sealed values into cookies and takes them out.
-type jar struct {
+// cookieStore puts sealed values into cookies and takes them out.
+type cookieStore struct {
 	seal   cipher.AEAD
 	secure bool // the pages are reached by https
 	now    func() time.Time
 }
 
 // name is a cookie's whole name.
-func (j jar) name(cookie string) string {
+func (j cookieStore) name(cookie string) string {
 	if j.secure {
 		return securePrefix + cookie
 	}
@@ -64,7 +64,7 @@ func (j jar) name(cookie string) string {
 }
 
 // put gives a browser a value for a time.
-func (j jar) put(w http.ResponseWriter, cookie string, v any, life time.Duration) error {
+func (j cookieStore) put(w http.ResponseWriter, cookie string, v any, life time.Duration) error {
 	plain, err := json.Marshal(v)
 	if err != nil {
 		return fmt.Errorf("seal a cookie: %w", err)
@@ -77,15 +77,15 @@ func (j jar) put(w http.ResponseWriter, cookie string, v any, life time.Duration
 }
 
 // drop takes a value away from a browser.
-func (j jar) drop(w http.ResponseWriter, cookie string) { j.set(w, cookie, "", -1) }
+func (j cookieStore) drop(w http.ResponseWriter, cookie string) { j.set(w, cookie, "", -1) }
 
-func (j jar) set(w http.ResponseWriter, cookie, value string, seconds int) {
+func (j cookieStore) set(w http.ResponseWriter, cookie, value string, seconds int) {
 	http.SetCookie(w, &http.Cookie{Name: j.name(cookie), Value: value, Path: "/", MaxAge: seconds, HttpOnly: true,
 		Secure: j.secure, SameSite: http.SameSiteLaxMode})
 }
 
 // open reads what put has sealed under the same name; false for anything else.
-func (j jar) open(r *http.Request, cookie string, v any) bool {
+func (j cookieStore) open(r *http.Request, cookie string, v any) bool {
 	c, err := r.Cookie(j.name(cookie))
 	if err != nil || len(c.Value) > maxCookie {
 		return false
@@ -100,13 +100,13 @@ func (j jar) open(r *http.Request, cookie string, v any) bool {
 }
 
 // session is the sign-in that a request comes with; false when there is none, or it is over.
-func (j jar) session(r *http.Request) (s session, ok bool) {
+func (j cookieStore) session(r *http.Request) (s session, ok bool) {
 	ok = j.open(r, sessionCookie, &s)
 	return s, ok && j.now().Before(s.Until) && s.ID != "" && s.CSRF != ""
 }
 
 // beginning is the sign-in under way that a request comes with.
-func (j jar) beginning(r *http.Request) (b beginning, ok bool) {
+func (j cookieStore) beginning(r *http.Request) (b beginning, ok bool) {
 	ok = j.open(r, beginCookie, &b)
 	return b, ok && j.now().Before(b.Until)
 }

@@ -75,7 +75,7 @@ type door struct {
 	oauth   oauth2.Config
 	forge   forge
 	network *http.Client // to GitHub, for tokens
-	jar     jar
+	jar     cookieStore
 	known   *known
 	guard   guard
 	limit   *limiter
@@ -106,7 +106,7 @@ func New(c Config, next http.Handler) (http.Handler, error) {
 	web := strings.TrimRight(c.GitHub, "/")
 	return &door{
 		next: next, forge: f, network: &http.Client{Transport: c.Transport, Timeout: askFor},
-		jar: jar{seal: seal, secure: public.Scheme == "https", now: c.Now},
+		jar: cookieStore{seal: seal, secure: public.Scheme == "https", now: c.Now},
 		oauth: oauth2.Config{
 			ClientID: c.ClientID, ClientSecret: c.ClientSecret, RedirectURL: public.String() + CallbackPath,
 			Endpoint: oauth2.Endpoint{AuthURL: web + "/login/oauth/authorize", TokenURL: web + "/login/oauth/access_token",

@@ -16,9 +16,9 @@ import (
 	"github.com/sia-bot/sia/sim/ghsim/model"
 )
 
-// Desk hands out tokens and checks them; the simulator's lock is held unless a
+// TokenIssuer hands out tokens and checks them; the simulator's lock is held unless a
 // method says otherwise.
-type Desk struct {
+type TokenIssuer struct {
 	hub    *model.Hub
 	keyPEM []byte
 	tokens map[string]*Token
@@ -27,16 +27,16 @@ type Desk struct {
 	deaf   bool             // git does not hear narrowed tokens of the stateless form
 }
 
-// NewDesk is a desk that has handed out nothing. keyPEM, when set, is every app's
+// NewTokenIssuer is a desk that has handed out nothing. keyPEM, when set, is every app's
 // private key, PKCS #1.
-func NewDesk(hub *model.Hub, keyPEM []byte) *Desk {
-	return &Desk{hub: hub, keyPEM: keyPEM, tokens: map[string]*Token{}, people: map[string]*PersonToken{},
+func NewTokenIssuer(hub *model.Hub, keyPEM []byte) *TokenIssuer {
+	return &TokenIssuer{hub: hub, keyPEM: keyPEM, tokens: map[string]*Token{}, people: map[string]*PersonToken{},
 		grants: map[string]Grant{}}
 }
 
 // NewKey is a private key for a new app. It takes a while, so the lock should not
 // be held.
-func (d *Desk) NewKey() (*rsa.PrivateKey, error) {
+func (d *TokenIssuer) NewKey() (*rsa.PrivateKey, error) {
 	if d.keyPEM != nil {
 		k, err := jwt.ParseRSAPrivateKeyFromPEM(d.keyPEM)
 		if err != nil {

@@ -17,7 +17,7 @@ import (
 const FormHeader = "X-GitHub-Stateless-S2S-Token"
 
 // NewToken hands out a token, which lives for an hour.
-func (d *Desk) NewToken(t Token) (raw string, made *Token) {
+func (d *TokenIssuer) NewToken(t Token) (raw string, made *Token) {
 	t.Expires = d.hub.Now().Add(tokenLife).Truncate(time.Second)
 	if raw = opaque(); t.Stateless {
 		raw = stateless(&t)
@@ -56,9 +56,9 @@ func stateless(t *Token) string {
 // Deafen says whether git answers 404 to tokens of the stateless form that are narrowed to
 // some repositories, where a repository is private, as some have been told by GitHub.
 // https://github.com/orgs/community/discussions/211387
-func (d *Desk) Deafen(on bool) { d.deaf = on }
+func (d *TokenIssuer) Deafen(on bool) { d.deaf = on }
 
 // Unheard reports whether git answers 404 to a token that may read a repository.
-func (d *Desk) Unheard(t *Token, r *model.Repository) bool {
+func (d *TokenIssuer) Unheard(t *Token, r *model.Repository) bool {
 	return d.deaf && t.Stateless && t.Repos != nil && r.Private
 }

@@ -46,7 +46,7 @@ const tokenLife = time.Hour
 
 // App verifies an app's JSON Web Token.
 // https://docs.github.com/en/apps/creating-github-apps/authenticating-with-a-github-app/generating-a-json-web-token-jwt-for-a-github-app
-func (d *Desk) App(raw string) (*model.App, error) {
+func (d *TokenIssuer) App(raw string) (*model.App, error) {
 	var found *model.App
 	claims := jwt.RegisteredClaims{}
 	parser := jwt.NewParser(jwt.WithValidMethods([]string{"RS256"}), jwt.WithoutClaimsValidation())
@@ -78,7 +78,7 @@ func (d *Desk) App(raw string) (*model.App, error) {
 }
 
 // Token finds a live installation token.
-func (d *Desk) Token(raw string) (*Token, error) {
+func (d *TokenIssuer) Token(raw string) (*Token, error) {
 	t := d.tokens[raw]
 	if t == nil || !d.hub.Now().Before(t.Expires) || t.Inst.Removed {
 		return nil, refusal.BadCredentials()
@@ -91,7 +91,7 @@ func (d *Desk) Token(raw string) (*Token, error) {
 }
 
 // Revoke ends a token.
-func (d *Desk) Revoke(raw string) { delete(d.tokens, raw) }
+func (d *TokenIssuer) Revoke(raw string) { delete(d.tokens, raw) }
 
 // Credentials are the raw token of a request's Authorization header.
 func Credentials(r *http.Request) string {

@@ -49,7 +49,7 @@ const (
 )
 
 // NewCode is a code for what it grants, once.
-func (d *Desk) NewCode(g Grant) string {
+func (d *TokenIssuer) NewCode(g Grant) string {
 	code, life := NewSecret(""), grantLife
 	if g.User == nil {
 		life = manifestLife
@@ -61,21 +61,21 @@ func (d *Desk) NewCode(g Grant) string {
 
 // Redeem takes a code back for what it stands for; valid is false for one that is
 // unknown, used or too old.
-func (d *Desk) Redeem(code string) (g Grant, valid bool) {
+func (d *TokenIssuer) Redeem(code string) (g Grant, valid bool) {
 	g, known := d.grants[code]
 	delete(d.grants, code)
 	return g, known && d.hub.Now().Before(g.expires)
 }
 
 // SignIn hands out a person's token to an app.
-func (d *Desk) SignIn(g Grant) (raw string) {
+func (d *TokenIssuer) SignIn(g Grant) (raw string) {
 	raw = NewSecret("ghu_")
 	d.people[raw] = &PersonToken{g.App, g.User, d.hub.Now().Add(PersonTokenLife)}
 	return raw
 }
 
 // SignOut ends a person's token to an app; it reports whether there was one.
-func (d *Desk) SignOut(a *model.App, raw string) bool {
+func (d *TokenIssuer) SignOut(a *model.App, raw string) bool {
 	t := d.people[raw]
 	if t == nil || t.App != a {
 		return false
@@ -85,7 +85,7 @@ func (d *Desk) SignOut(a *model.App, raw string) bool {
 }
 
 // Withdraw ends all of a person's tokens to an app, as the person does in their settings.
-func (d *Desk) Withdraw(a *model.App, u *model.User) {
+func (d *TokenIssuer) Withdraw(a *model.App, u *model.User) {
 	for raw, t := range d.people {
 		if t.App == a && t.User == u {
 			delete(d.people, raw)
@@ -94,7 +94,7 @@ func (d *Desk) Withdraw(a *model.App, u *model.User) {
 }
 
 // Client is the app of a client id and its secret.
-func (d *Desk) Client(id, secret string) (*model.App, error) {
+func (d *TokenIssuer) Client(id, secret string) (*model.App, error) {
 	for _, a := range d.hub.Apps() {
 		if a.ClientID == id && subtle.ConstantTimeCompare([]byte(secret), []byte(a.ClientSecret)) == 1 {
 			return a, nil
@@ -107,7 +107,7 @@ func (d *Desk) Client(id, secret string) (*model.App, error) {
 func IsPerson(raw string) bool { return strings.HasPrefix(raw, "ghu_") }
 
 // Person finds a live token of a person.
-func (d *Desk) Person(raw string) (*PersonToken, error) {
+func (d *TokenIssuer) Person(raw string) (*PersonToken, error) {
 	t := d.people[raw]
 	if t == nil || !d.hub.Now().Before(t.expires) {
 		return nil, refusal.BadCredentials()
@@ -117,7 +117,7 @@ func (d *Desk) Person(raw string) (*PersonToken, error) {
 
 // Narrow is a user token's rights in a repository: what the app was granted
 // there, down to the person's role.
-func (d *Desk) Narrow(t *PersonToken, r *model.Repository) *Token {
+func (d *TokenIssuer) Narrow(t *PersonToken, r *model.Repository) *Token {
 	role := r.Role(t.User.Login)
 	if !model.AtLeast(role, "read") {
 		return nil
@@ -140,7 +140,7 @@ func (d *Desk) Narrow(t *PersonToken, r *model.Repository) *Token {
 
 // Visible are the repositories of an installation that a person was given a role in.
 // https://docs.github.com/en/rest/apps/installations#list-repositories-accessible-to-the-user-access-token
-func (d *Desk) Visible(t *PersonToken, i *model.Installation) []*model.Repository {
+func (d *TokenIssuer) Visible(t *PersonToken, i *model.Installation) []*model.Repository {
 	return slices.DeleteFunc(slices.Clone(i.Repos),
 		func(r *model.Repository) bool { return !r.Member(t.User.Login) })
 }

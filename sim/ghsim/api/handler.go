@@ -38,7 +38,7 @@ type Config struct {
 	World  *world.World
 	Shaper *payload.Shaper
 	Git    *git.Store
-	Desk   *access.Desk
+	Desk   *access.TokenIssuer
 	Queue  *delivery.Queue
 	Faults *fault.Rules
 	Logger *slog.Logger
@@ -52,7 +52,7 @@ type Handler struct {
 	world  *world.World
 	shape  *payload.Shaper
 	git    *git.Store
-	desk   *access.Desk
+	desk   *access.TokenIssuer
 	queue  *delivery.Queue
 	faults *fault.Rules
 	log    *slog.Logger

@@ -34,7 +34,7 @@ type site struct {
 	world   *world.World
 	git     *git.Store
 	people  *people.People
-	desk    *access.Desk
+	desk    *access.TokenIssuer
 	journal *journal.Journal
 	md      *markdown
 	pages   map[string]*template.Template
@@ -42,7 +42,7 @@ type site struct {
 
 // New is the handler of everything that is neither API nor git.
 func New(
-	w *world.World, store *git.Store, who *people.People, desk *access.Desk, happened *journal.Journal,
+	w *world.World, store *git.Store, who *people.People, desk *access.TokenIssuer, happened *journal.Journal,
 ) http.Handler {
 	st := &site{world: w, git: store, people: who, desk: desk, journal: happened, md: newMarkdown(),
 		pages: map[string]*template.Template{}}

@@ -22,14 +22,14 @@ type Webhook struct{ URL, Secret string }
 type People struct {
 	world *world.World
 	git   *git.Store
-	desk  *access.Desk
+	desk  *access.TokenIssuer
 	hook  Webhook
 	ended <-chan struct{}
 }
 
 // New is the people of a world. hook, unless it is empty, is every new app's
 // webhook; ended is closed when the simulator is.
-func New(w *world.World, store *git.Store, desk *access.Desk, hook Webhook, ended <-chan struct{}) *People {
+func New(w *world.World, store *git.Store, desk *access.TokenIssuer, hook Webhook, ended <-chan struct{}) *People {
 	return &People{world: w, git: store, desk: desk, hook: hook, ended: ended}
 }
 

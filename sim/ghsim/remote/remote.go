@@ -18,13 +18,13 @@ import (
 type Handler struct {
 	world  *world.World
 	git    *git.Store
-	desk   *access.Desk
+	desk   *access.TokenIssuer
 	faults *fault.Rules
 	log    *slog.Logger
 }
 
 // New is the remote of a world's repositories.
-func New(w *world.World, store *git.Store, desk *access.Desk, faults *fault.Rules, log *slog.Logger) *Handler {
+func New(w *world.World, store *git.Store, desk *access.TokenIssuer, faults *fault.Rules, log *slog.Logger) *Handler {
 	return &Handler{world: w, git: store, desk: desk, faults: faults, log: log}
 }
 

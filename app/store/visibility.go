@@ -6,32 +6,32 @@ import (
 	"slices"
 )
 
-// Sight is which repositories somebody sees. The zero Sight sees none.
-type Sight struct {
+// Visibility is the set of repositories that a viewer may see. The zero Visibility sees none.
+type Visibility struct {
 	all   bool
 	repos string // JSON array of ids
 }
 
-// SeesAll is the sight of whoever runs the server.
-func SeesAll() Sight { return Sight{all: true, repos: "[]"} }
+// SeesAll is the visibility of whoever runs the server.
+func SeesAll() Visibility { return Visibility{all: true, repos: "[]"} }
 
-// SeesOnly is the sight of these repositories, by GitHub's ids.
-func SeesOnly(repos ...int64) Sight {
+// SeesOnly is the visibility of a viewer of these repositories, by GitHub's ids.
+func SeesOnly(repos ...int64) Visibility {
 	slices.Sort(repos)
 	b, err := json.Marshal(append([]int64{}, repos...))
 	if err != nil {
 		panic(fmt.Sprintf("numbers don't marshal: %v", err)) // they do
 	}
-	return Sight{repos: string(b)}
+	return Visibility{repos: string(b)}
 }
 
 // sees is a condition on a column that holds a repository's id; its arguments are those of
-// [Sight.args].
+// [Visibility.args].
 func sees(column string) string {
 	return `(? OR ` + column + ` IN (SELECT value FROM json_each(?)))`
 }
 
-func (v Sight) args() []any {
+func (v Visibility) args() []any {
 	if v.repos == "" {
 		return []any{v.all, "[]"}
 	}

@@ -17,9 +17,8 @@ import (
 	"github.com/sia-bot/sia/sia/secret"
 )
 
-// ground is what a server stands on, and what commands need that work beside it or while it is down:
-// everything but the engine and the models.
-type ground struct {
+// deps are the parts that the server and the commands beside it need: everything but the engine and the models.
+type deps struct {
 	store    *store.Store
 	github   *github.App
 	git      *gitops.Cache
@@ -32,9 +31,9 @@ type ground struct {
 	now      func() time.Time
 }
 
-// newGround opens the database and brings its schema up to date. The caller closes the store.
-func newGround(ctx context.Context, c Config, o Options) (_ *ground, err error) {
-	g := &ground{secrets: c.secrets(), log: o.Logger, now: o.Now}
+// newDeps opens the database and brings its schema up to date. The caller closes the store.
+func newDeps(ctx context.Context, c Config, o Options) (_ *deps, err error) {
+	g := &deps{secrets: c.secrets(), log: o.Logger, now: o.Now}
 	if g.log == nil {
 		g.log = slog.Default()
 	}
@@ -97,7 +96,7 @@ func OpenEvolver(ctx context.Context, c Config, o Options) (
 	if err := c.Validate(); err != nil {
 		return nil, nil, nil, err
 	}
-	g, err := newGround(ctx, c, o)
+	g, err := newDeps(ctx, c, o)
 	if err != nil {
 		return nil, nil, nil, err
 	}
@@ -111,7 +110,7 @@ func OpenMemory(ctx context.Context, c Config, o Options) (_ *memory.Branches, c
 	if err := c.Validate(); err != nil {
 		return nil, nil, err
 	}
-	g, err := newGround(ctx, c, o)
+	g, err := newDeps(ctx, c, o)
 	if err != nil {
 		return nil, nil, err
 	}

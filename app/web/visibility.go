@@ -12,8 +12,8 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// sightOf is which repositories a viewer sees.
-func sightOf(v viewer.Viewer) store.Sight {
+// visibilityOf is which repositories a viewer sees.
+func visibilityOf(v viewer.Viewer) store.Visibility {
 	if v.Operator {
 		return store.SeesAll()
 	}
@@ -53,13 +53,13 @@ func (s *site) theRepository(r *http.Request, role viewer.Role) (store.Repositor
 type repoChoice struct {
 	Repo  int64              `json:"repo_id,omitempty"` // 0: all
 	Repos []store.Repository `json:"-"`                 // to choose from, by name
-	sight store.Sight
+	sight store.Visibility
 }
 
 // choice reads ?repo= of a page, by GitHub's id.
 func (s *site) choice(r *http.Request) (c repoChoice, err error) {
 	v := viewer.From(r.Context())
-	c.sight = sightOf(v)
+	c.sight = visibilityOf(v)
 	if asked := r.URL.Query().Get("repo"); asked != "" {
 		if c.Repo, err = strconv.ParseInt(asked, 10, 64); err != nil || c.Repo < 1 {
 			return c, badRequest("repo: want GitHub's id of a repository, a number.")
