@@ -69,7 +69,8 @@ func TestReplayOfServersRepository(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.Settle()
-	if _, err := s.Repository("ada/other"); err == nil || !strings.Contains(err.Error(), `knows no repository "ada/other"`) {
+	if _, err := s.Repository("ada/other"); err == nil ||
+		!strings.Contains(err.Error(), `knows no repository "ada/other"`) {
 		t.Errorf("a repository that the server does not know: %v", err)
 	}
 	r, err := s.Repository("Ada/Shop") // as GitHub does, it minds no case

@@ -53,7 +53,9 @@ type PatternTally struct {
 
 // PatternTallies counts patterns of failure in sight, those met most lately first. What they are
 // counted by are interventions whose outcome is known.
-func (s *Store) PatternTallies(ctx context.Context, v Visibility, repo int64, lately time.Time) ([]PatternTally, error) {
+func (s *Store) PatternTallies(
+	ctx context.Context, v Visibility, repo int64, lately time.Time,
+) ([]PatternTally, error) {
 	all, err := collect(ctx, s.r, func(rows *sql.Rows) (p PatternTally, err error) {
 		return p, rows.Scan(&p.Pattern, &p.Lately, &p.Before, &p.Resolved, &p.Best, &p.BestOf, &p.BestDid)
 	}, `WITH each AS (SELECT pattern, technique, count(*) AS tried, sum(resolved) AS resolved,
