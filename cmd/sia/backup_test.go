@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/sia-bot/sia/cmd/internal/cli"
 	"github.com/sia-bot/sia/sia"
 	"github.com/sia-bot/sia/sim/apptest"
 )
@@ -32,7 +33,7 @@ func TestRestore(t *testing.T) {
 			file := filepath.Join(t.TempDir(), "monday.db")
 			var out, errs strings.Builder
 			args := []string{"backup", file, "--db", s.Database(), "--output", "json"}
-			if code := runCommand(t.Context(), args, &out, &errs); code != exitDone {
+			if code := runCommand(t.Context(), args, &out, &errs); code != cli.ExitDone {
 				t.Fatalf("exit %d: %s", code, errs.String())
 			}
 			var done backedUp

@@ -16,7 +16,7 @@ import (
 
 // Each command line goes on as a person would want it to.
 func TestCompleteLine(t *testing.T) {
-	parser, err := newParser(&cli{}, io.Discard, io.Discard)
+	parser, err := newParser(&commandLine{}, io.Discard, io.Discard)
 	if err != nil {
 		t.Fatal(err)
 	}

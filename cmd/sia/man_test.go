@@ -9,7 +9,7 @@ import (
 
 // groff, which man is made of, has nothing to say against any page, and shows each as it was meant.
 func TestManPages(t *testing.T) {
-	parser, err := newParser(&cli{}, io.Discard, io.Discard)
+	parser, err := newParser(&commandLine{}, io.Discard, io.Discard)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -16,6 +16,7 @@ import (
 
 	"github.com/sia-bot/sia/app/web/setup"
 	"github.com/sia-bot/sia/app/web/webtest"
+	"github.com/sia-bot/sia/cmd/internal/cli"
 	"github.com/sia-bot/sia/sim/apptest"
 	"github.com/sia-bot/sia/sim/ghsim"
 	"github.com/sia-bot/sia/sim/scripted"
@@ -237,7 +238,7 @@ func newSetUp(browser context.Context, t *testing.T, scripts bool, args ...strin
 	t.Helper()
 	s := &settingUp{sim: shopGitHub(t), dir: filepath.Join(t.TempDir(), "sia")}
 	model := greeter(t)
-	s.log = running(t, exitDone, "waiting for set-up",
+	s.log = running(t, cli.ExitDone, "waiting for set-up",
 		append([]string{"serve", "--listen", "127.0.0.1:0", "--private", "127.0.0.1:0",
 			"--dir", s.dir, "--github-url", s.sim.URL(), "--model-url", model.URL, "--model", "big", "--free",
 			"--write-spacing", "1ms"},
@@ -345,7 +346,7 @@ func TestSetupThenServe(t *testing.T) {
 	b.submit()
 	b.submit()
 	b.submit()
-	if code := <-done; code != exitDone {
+	if code := <-done; code != cli.ExitDone {
 		t.Fatalf("setup ended with %d: %s", code, log)
 	}
 	for _, want := range []string{"My SIA", sim.URL() + "/apps/my-sia/installations/new", "sia serve", setup.File} {
@@ -353,10 +354,10 @@ func TestSetupThenServe(t *testing.T) {
 			t.Errorf("setup does not say %s:\n%s", want, log)
 		}
 	}
-	running(t, exitDone, "pages, for this machine only", "serve", "--listen", "127.0.0.1:0", "--private", "127.0.0.1:0",
+	running(t, cli.ExitDone, "pages, for this machine only", "serve", "--listen", "127.0.0.1:0", "--private", "127.0.0.1:0",
 		"--dir", dir, "--model-url", model.URL, "--model", "big", "--free")
 	var out strings.Builder
-	if code := runCommand(t.Context(), []string{"setup", "--dir", dir}, &out, &out); code != exitFailed ||
+	if code := runCommand(t.Context(), []string{"setup", "--dir", dir}, &out, &out); code != cli.ExitFailed ||
 		!strings.Contains(out.String(), "--replace") {
 		t.Errorf("setup again: %d %s", code, out.String())
 	}
@@ -367,7 +368,7 @@ func TestSetupThenServe(t *testing.T) {
 func TestServeSetUpFromElsewhere(t *testing.T) {
 	sim, dir := shopGitHub(t), filepath.Join(t.TempDir(), "sia")
 	l := apptest.FreeAddress(t)
-	log := running(t, exitDone, "waiting for set-up", "serve", "--listen", l, "--private", "127.0.0.1:0", "--dir", dir,
+	log := running(t, cli.ExitDone, "waiting for set-up", "serve", "--listen", l, "--private", "127.0.0.1:0", "--dir", dir,
 		"--github-url", sim.URL(), "--public-url", "http://"+l)
 	link := found(t, log, `(http://\S+/setup\?token=\S+)`)
 	newSurfer(t).open(link) // a chat's preview
@@ -401,7 +402,7 @@ func TestSetupIsStopped(t *testing.T) {
 	go func() { done <- runCommand(ctx, []string{"setup", "--dir", dir}, log, log) }()
 	<-up
 	cancel()
-	if code := <-done; code != exitStopped || !strings.Contains(log.String(), "Stopped.") {
+	if code := <-done; code != cli.ExitStopped || !strings.Contains(log.String(), "Stopped.") {
 		t.Errorf("%d %s", code, log)
 	}
 	if files, err := os.ReadDir(dir); err != nil || len(files) != 0 {
