@@ -1,4 +1,7 @@
 // Package app_test holds what must be true of the whole module: who imports whom.
+//
+//test:plain
+//test:thorough
 package app_test
 
 import (

@@ -1,3 +1,4 @@
+//test:plain
 package render_test
 
 import (

@@ -14,7 +14,9 @@ import (
 
 // A backup that is taken while an attempt runs is put in the place of a database that was lost: the
 // server goes on, whether the world stood still since or the task had passed already.
-func TestRestore(t *testing.T) {
+//
+//test:thorough
+func TestBackupIsRestored(t *testing.T) {
 	for _, moved := range []bool{false, true} {
 		name := "the world stood still"
 		if moved {

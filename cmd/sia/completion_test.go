@@ -61,6 +61,8 @@ func TestCompleteLine(t *testing.T) {
 }
 
 // The shells complete by the scripts that sia prints for them, in the shells themselves.
+//
+//test:thorough
 func TestCompletionInShells(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "notes.yml"), nil, 0o600); err != nil {

@@ -15,6 +15,8 @@ import (
 
 // The demo's third issue passes at once because of a lesson, and of nothing else:
 // where nothing was learned before, its first attempt really fails its check.
+//
+//test:thorough
 func TestDemoNeedsItsLesson(t *testing.T) {
 	c := &demoCmd{}
 	e := &cli.Env{Ctx: t.Context(), Out: io.Discard, Err: io.Discard}

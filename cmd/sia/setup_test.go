@@ -170,6 +170,8 @@ func running(t *testing.T, code int, until string, args ...string) *watched {
 // From an empty folder to the first labelled issue's pull request, and to a person who signs in, in one process and
 // without anybody typing a secret: in a browser, on the server's machine; and from elsewhere, by the link that the
 // terminal shows, where pages may run no scripts. GitHub is another site than SIA, as it is for people.
+//
+//test:thorough
 func TestSetUpInABrowser(t *testing.T) {
 	browser := webtest.Chromium(t)
 	t.Run("here", func(t *testing.T) {
