@@ -10,7 +10,6 @@ GOLANGCI_LINT_VERSION := v2.5.0
 ACTIONLINT_VERSION    := v1.7.12
 GOVULNCHECK_VERSION   := v1.9.0
 
-MODULE   := github.com/sia-bot/sia
 VERSION  ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 FUZZTIME ?= 20s
 BENCH    ?= .
@@ -18,35 +17,6 @@ MUTANT   ?= .
 
 # The dot keeps .ci out of ./..., so what is in it is named.
 PACKAGES := ./... ./.ci/tally ./.ci/sbom ./.ci/mutants
-
-# Tests wait for processes and timers as much as they work, so there go on at a time one package more than there are processors, and more tests.
-CORES    := $(shell getconf _NPROCESSORS_ONLN)
-PACKAGES_AT_A_TIME := $(shell expr $(CORES) + 1)
-TESTS_AT_A_TIME    := $(shell expr $(CORES) \* 3)
-
-# The race detector makes a test take four times as long. It watches the own tests of each room but those of the rooms where nothing happens at
-# the same time, and but for those tests that do much work, one step after the other. Of the tests that play the whole application it watches
-# the ones in which most happens at a time; `make race` watches all.
-# docs/adr/0021-what-the-race-detector-watches.md
-ALONE   := \.ci/.*|app|cmd/sia|app/(improve|memory|probe|render|welcome)|sim/ghsim/api|lab/(invented|recorded|synthetic|year)|policies(/.*)?|sia(/.*)?
-ALWAYS  := sia/secret
-BY_ITSELF := TestTreeBombs|TestMergeOfHostileTrees|TestHugeFile|TestMergeTextBounded|TestTossedIsFair|TestReplicasDecideAlike|TestPartsAreDecided|TestOneTaskMovesLittle|TestTechniquesAreDecidedAgain|TestConversationProperty|TestTestReportIsBeyondReading|TestHostileDiffs|TestManyBeginningsOf.*|TestEveryRuleIsFoundFromItsKeywords
-THEIR_ROOMS := gitops app/learn app/web app/work agent sia/secret
-AT_ONCE := TestStory/^(race|parts-parallel|review-in-attempt|person-pushes-in-attempt|stop-in-attempt|pause-all|app-restarts|cancel-in-progress|escalate-answer|learned)$$|TestManyStarts|TestPauseEverything|TestPagesAreHeardAsCommentsAre|TestMetrics|TestCrashInAnAttempt
-
-# It watches what we wrote. SQLite translated to Go is a hundred
-# thousand lines that others test, and most of the time that it would take. The domain has no goroutines and, but for what
-# masks secrets, nothing that is shared: what it works on is watched where it is. What keeps caches behind atomic values, as encoding/json and regexp
-# do, has to be watched: the detector would not see their order, and report races that are none.
-UNWATCHED := -gcflags='modernc.org/sqlite/lib=-race=false' -gcflags='modernc.org/libc/...=-race=false' \
-	-gcflags='modernc.org/memory=-race=false' -gcflags='github.com/santhosh-tekuri/jsonschema/v6/...=-race=false' \
-	-gcflags='github.com/sia-bot/sia/sia/...=-race=false' -gcflags='github.com/sia-bot/sia/sia/secret='
-
-# What `make quick` leaves to `make test`: the rooms whose tests need GitHub's
-# description, a browser, a sandbox or other people's agents, and the tests that
-# take longest where there is a race detector to watch them.
-THOROUGH_ROOMS := app|sim/ghsim|sim/ghsim/api|sim/ghsim/conformance|app/probe|lab/replay|agent/testrun/evidence|agent|agent/sandbox
-THOROUGH_TESTS := TestGitHubsExamples|TestScripts/(demo|bench|replay|lessonsprove|enterprise)|TestDemoNeedsItsLesson|TestHostile|TestBrokenMirror|TestReplicasDecideAlike|TestCompletionInShells|TestManPages|TestEverybodyCanUsePages|TestOpenPagesRenewThemselves|TestSetUpInABrowser|TestRestore|TestOrdersReachAServer|TestImproveReverts|TestSQLite/Crash|TestPoliciesHoldTheirBars|TestPriorsAreTheSameOnAnyNumberOfCores|TestTreeBombs|TestMergeOfHostileTrees|TestVerdicts|TestUnharmed
 
 GOLANGCI_LINT := bin/golangci-lint-$(GOLANGCI_LINT_VERSION)
 ACTIONLINT    := bin/actionlint-$(ACTIONLINT_VERSION)
@@ -72,27 +42,14 @@ demo: ## play the whole product on this machine, with nothing to sign up for
 
 ##@ Work on it
 
+# Which tests a target runs, and how, stands at the tests: .ci/tests, docs/adr/0021.
 .PHONY: quick
 quick: ## run the tests that need Go and git alone, without the race detector
-	@scratch="$$(.ci/scratch)"; trap 'rm -rf "$$scratch"' EXIT; [ -z "$$scratch" ] || export TMPDIR="$$scratch"; \
-	GOGC=400 go test -p $(PACKAGES_AT_A_TIME) -parallel $(TESTS_AT_A_TIME) -vet=off -skip '$(THOROUGH_TESTS)' $$(go list $(PACKAGES) | grep -vE '/sia/($(THOROUGH_ROOMS))$$')
+	.ci/tests quick
 
-# Lint vets. Memory is cheaper than time: a quarter of the collections are enough. A program with the race detector sleeps a second before it exits,
-# and tests start hundreds.
-PLAIN := GOGC=400 go test -vet=off -timeout 30m -json
-RACE  := GORACE=atexit_sleep_ms=10 GOGC=400 go test -race -vet=off $(UNWATCHED) -timeout 45m -json
-
-# Passes go on one after the other: at the same time they took as long, and more minutes of the processors. They write into memory where there
-# is enough.
 .PHONY: test
 test: deps ## run every test, most of them with the race detector; a skipped test is a failure
-	@{ status=0; all="$$(go list $(PACKAGES))"; alone="$$(grep -E '^$(MODULE)/($(ALONE))$$' <<< "$$all" | grep -vE '/($(ALWAYS))$$')"; \
-	scratch="$$(.ci/scratch)"; trap 'rm -rf "$$scratch"' EXIT; [ -z "$$scratch" ] || export TMPDIR="$$scratch"; \
-	$(PLAIN) -parallel $(TESTS_AT_A_TIME) $$alone || status=1; \
-	$(PLAIN) -run '^($(BY_ITSELF))$$' $(addprefix ./,$(THEIR_ROOMS)) || status=1; \
-	$(RACE) -p $(PACKAGES_AT_A_TIME) -skip '^($(BY_ITSELF))$$' $$(grep -vxF "$$alone" <<< "$$all") || status=1; \
-	$(RACE) -run '$(AT_ONCE)' ./app || status=1; \
-	exit $$status; } | go run ./.ci/tally
+	.ci/tests test | go run ./.ci/tally
 
 .PHONY: explore
 explore: deps ## run every property test with cases that were not drawn before
@@ -101,7 +58,7 @@ explore: deps ## run every property test with cases that were not drawn before
 
 .PHONY: race
 race: deps ## run every test with the race detector, which takes three times as long
-	$(RACE) $(PACKAGES) | go run ./.ci/tally
+	.ci/race $(PACKAGES) | go run ./.ci/tally
 
 .PHONY: mutants
 mutants: deps ## take each defence of SECURITY.md out, one at a time, and see its tests fail: half an hour; MUTANT selects by a regular expression
@@ -118,12 +75,12 @@ lint: $(GOLANGCI_LINT) $(ACTIONLINT) ## check format, linters (vet is one), work
 	go test -run 'Import|Rules' ./app
 
 .PHONY: bench
-bench: build ## what this machine, the learner, policies and the sandbox do: sia bench and its parts, then the Go benchmarks; BENCH selects by name
+bench: build ## measure this machine, the sandbox, the learner and policies, then the Go benchmarks; BENCH selects by name
 	bin/sia bench
-	bin/sia bench lessons
-	bin/sia bench learning
-	bin/sia bench policies
 	bin/sia bench sandbox
+	go run ./cmd/sialab lessons
+	go run ./cmd/sialab learning
+	go run ./cmd/sialab policies
 	go test -run '^$$' -bench '$(BENCH)' -benchmem ./...
 
 .PHONY: fuzz

@@ -1,3 +1,4 @@
+//test:thorough
 package agent_test
 
 import (

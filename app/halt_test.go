@@ -37,6 +37,8 @@ func openLabelled(t *testing.T, s *apptest.Stage, who string) int {
 // Whoever runs the server pauses everything by a command that works on the database
 // beside the server, or while it is down: what runs is stopped, what is new waits and is
 // told so, also after a restart, and all of it goes on together.
+//
+//test:race
 func TestPauseEverything(t *testing.T) {
 	t.Parallel()
 	s := shop(t, "pass")
@@ -109,6 +111,8 @@ func TestSuspension(t *testing.T) {
 
 // Three tasks a minute of one person begin; the others are there at once, say when their
 // turn comes, and none is lost.
+//
+//test:race
 func TestManyStarts(t *testing.T) {
 	t.Parallel()
 	s := shop(t, "pass")

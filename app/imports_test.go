@@ -1,4 +1,7 @@
 // Package app_test holds what must be true of the whole module: who imports whom.
+//
+//test:plain
+//test:thorough
 package app_test
 
 import (
@@ -38,6 +41,7 @@ var layers = [][]string{
 		"app/web/...", "app/metrics", "app/probe"},
 	{"app"},
 	{"lab/..."},
+	{"cmd/internal/cli"},
 	{"cmd/..."},
 }
 
@@ -93,6 +97,25 @@ const seeds = "sia/fixedseed"
 type pkg struct {
 	ImportPath                         string
 	Imports, TestImports, XTestImports []string
+}
+
+// The server is linked with neither neighbour: nothing that app needs, near or far, lies in sim or lab.
+func TestImportsOfTheServer(t *testing.T) {
+	out, err := exec.CommandContext(t.Context(), "go", "list", "-deps", module+"/app").Output()
+	if err != nil {
+		t.Fatalf("go list: %v", err)
+	}
+	deps := strings.Fields(string(out))
+	if !slices.Contains(deps, module+"/app/store") {
+		t.Fatalf("go list -deps found %d packages, and the store not among them", len(deps))
+	}
+	for _, d := range deps {
+		for _, n := range neighbours {
+			if within(local(d), n) {
+				t.Errorf("the server is linked with %s", local(d))
+			}
+		}
+	}
 }
 
 func TestImportsPointDownward(t *testing.T) {
@@ -267,6 +290,9 @@ func TestTheRulesThemselves(t *testing.T) {
 	}{
 		{"cmd/sia", "app", true},
 		{"cmd/sia", "sim/ghsim", true},
+		{"cmd/sialab", "lab/year", true},
+		{"cmd/sialab", "cmd/internal/cli", true},
+		{"cmd/sialab", "cmd/sia", false},
 		{"app", "app/web", true},
 		{"app", "sim/ghsim", false},
 		{"app/work", "app/store", true},

@@ -23,6 +23,8 @@ func shownMetrics(t *testing.T, s *apptest.Stage) []string {
 
 // A task that an intervention resolved counts for the targets, with what its models did; and what is
 // counted tells nobody what was worked on.
+//
+//test:race
 func TestMetrics(t *testing.T) {
 	t.Parallel()
 	s := shop(t, "pass-after-sia")

@@ -71,6 +71,8 @@ func TestPagesSayWhatWouldBeDone(t *testing.T) {
 
 // What people press on a page goes the way of their comments: GitHub says whether they may, whatever
 // was thought when they signed in; the answer says what happened; and the task goes on as it should.
+//
+//test:race
 func TestPagesAreHeardAsCommentsAre(t *testing.T) {
 	t.Parallel()
 	s := shop(t, "escalate-answer")

@@ -34,6 +34,8 @@ func resumeModel(fault *scripted.Fault) scripted.Script {
 // in the middle of its third answer, is followed by one that goes on there: in the
 // workspace that is left, or, on a machine that lacks it, in a new one. Nothing
 // is asked twice and nothing is paid twice.
+//
+//test:race
 func TestCrashInAnAttempt(t *testing.T) {
 	t.Parallel()
 	sim, _, v := crashWorld(t, nil, resumeModel(nil), nil)

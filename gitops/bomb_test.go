@@ -48,6 +48,9 @@ func multiplied(t *testing.T, dir, content string, deep int) string {
 
 // A few objects that stand for a million files, or for terabytes, are refused before
 // anything of them is written, and so is a comparison with them.
+//
+//test:plain
+//test:thorough
 func TestTreeBombs(t *testing.T) {
 	f := newFixture(t)
 	for name, sha := range map[string]string{

@@ -85,6 +85,9 @@ func hostileTree(t *testing.T, bare string, tree []treeEntry) string {
 
 // Trees that are malformed, or a few objects that stand for more files than there are atoms:
 // merging or comparing them ends soon, with an error, and what can be merged is a right tree.
+//
+//test:plain
+//test:thorough
 func TestMergeOfHostileTrees(t *testing.T) {
 	f := newFixture(t)
 	ctx := t.Context()

@@ -187,6 +187,8 @@ func TestMergeTextCases(t *testing.T) {
 
 // Very many lines that both sides changed alike, and others that they did not: a merge takes a
 // moment, and is no longer than both sides together.
+//
+//test:plain
 func TestMergeTextBounded(t *testing.T) {
 	var base, ours, theirs strings.Builder
 	for i := range 200_000 {

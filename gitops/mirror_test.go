@@ -15,6 +15,8 @@ import (
 
 // A mirror damaged in any way is made anew, and the commit made in it that
 // nobody else has is still there to be pushed.
+//
+//test:thorough
 func TestBrokenMirror(t *testing.T) {
 	damage := map[string]func(t *testing.T, m mirror, pack string){
 		"pack cut short": func(t *testing.T, _ mirror, pack string) { must0(t, os.Truncate(pack, 40)) },

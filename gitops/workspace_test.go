@@ -97,6 +97,8 @@ func TestInterruptedCheckout(t *testing.T) {
 }
 
 // What programs in the work tree may try: to have files outside read or written.
+//
+//test:thorough
 func TestHostileTree(t *testing.T) {
 	f := newFixture(t)
 	ctx := t.Context()
@@ -195,6 +197,7 @@ func TestFileBecomesFolder(t *testing.T) {
 	}
 }
 
+//test:plain
 func TestHugeFile(t *testing.T) {
 	f := newFixture(t)
 	ctx := t.Context()

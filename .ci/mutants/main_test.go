@@ -1,3 +1,4 @@
+//test:plain
 package main
 
 import (
@@ -85,6 +86,8 @@ func TestEachClaimHasAMutant(t *testing.T) {
 }
 
 // What becomes of the mutants of a small module.
+//
+//test:thorough
 func TestVerdicts(t *testing.T) {
 	seconds := regexp.MustCompile(` +[0-9.]+s  `)
 	verdicts := regexp.MustCompile(`(?m)^(?:ok|caught|SURVIVED|BROKEN|[0-9]+) .*\n|^.*: m TestHalf.*\n`)
@@ -126,6 +129,8 @@ caught waits, as is said (not done within 2s)
 }
 
 // Tests that fail without a mutant, that are skipped or not there, show nothing.
+//
+//test:thorough
 func TestUnharmed(t *testing.T) {
 	for name, body := range map[string]string{
 		"fails": `func TestIt(t *testing.T) { t.Error("no") }`, "is skipped": "func TestIt(t *testing.T) { t.Skip() }",

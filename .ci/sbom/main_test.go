@@ -1,3 +1,4 @@
+//test:plain
 package main
 
 import (

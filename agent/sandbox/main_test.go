@@ -1,5 +1,6 @@
 //go:build linux
 
+//test:thorough
 package sandbox_test
 
 import (

@@ -1,3 +1,4 @@
+//test:plain
 package improve
 
 // OnStep has f told each step of a promotion.

@@ -100,6 +100,9 @@ func decisions(t *testing.T, w *Chooser) (all []sia.Decision) {
 // TestReplicasDecideAlike: replicas that read the outcomes in other portions, and
 // one that starts at the end, decide the same; and so does whoever puts a logged
 // question to a learner that was told what this one had been told.
+//
+//test:plain
+//test:thorough
 func TestReplicasDecideAlike(t *testing.T) {
 	s := database(t)
 	early, lazy := replica(t, s), replica(t, s)

@@ -10,6 +10,8 @@ import (
 )
 
 // Of two choices that chance made with different probabilities, as many decisions are left of either.
+//
+//test:plain
 func TestTossedIsFair(t *testing.T) {
 	dice := rand.New(rand.NewPCG(3, 3))
 	for _, p := range []float64{.5, .8, .95} {

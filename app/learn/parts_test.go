@@ -57,6 +57,7 @@ func inParts(p sia.Part) sia.Task {
 	return t
 }
 
+//test:plain
 func TestPartsAreDecided(t *testing.T) {
 	once := sia.Part{Tries: 1, Run: 2, Failed: []string{"fast"}}
 	twice := sia.Part{Tries: 2, Run: 3, Failed: []string{"fast", "fast"}, Checked: &sia.CheckRun{Class: "test_failure"}}

@@ -76,6 +76,8 @@ func choices(ds []sia.Decision) (out []string) {
 
 // The policy that decisions were made by decides them alike, with what had been learned when
 // each was made, in whatever order they are asked; another one does not.
+//
+//test:plain
 func TestTechniquesAreDecidedAgain(t *testing.T) {
 	s := database(t)
 	by := keep(t, s, inForce(t, policies.TypeTechnique))

@@ -136,6 +136,8 @@ func exact(t *testing.T, s *store.Store) priors.Counts {
 
 // Two databases that differ in one task share counts that differ by 2 at most, before noise, whatever
 // happened in the task.
+//
+//test:plain
 func TestOneTaskMovesLittle(t *testing.T) {
 	all := exact(t, lives(t, ""))
 	moved := map[int64]int{}

@@ -1,3 +1,4 @@
+//test:plain
 package render_test
 
 import (
@@ -5,12 +6,14 @@ import (
 	"flag"
 	"os"
 	"path/filepath"
+	"regexp"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/sia-bot/sia/app/render"
 	"github.com/sia-bot/sia/sia"
+	"github.com/sia-bot/sia/sia/command"
 	"github.com/sia-bot/sia/sia/lesson"
 	"github.com/sia-bot/sia/sia/plan"
 )
@@ -38,13 +41,36 @@ func golden(t *testing.T, name, got string) {
 	}
 }
 
+// everyCommand is the list of all commands, which is the same in each help and has one golden copy, in
+// reply/help-without-task.md.
+var everyCommand = regexp.MustCompile(`(?s)(<summary>Every command</summary>\n).*?\n</details>`)
+
+func withoutList(t *testing.T, help string) string {
+	t.Helper()
+	if n := len(everyCommand.FindAllString(help, -1)); n != 1 {
+		t.Errorf("help lists all commands %d times", n)
+	}
+	return everyCommand.ReplaceAllString(help, "${1}…\n</details>")
+}
+
+// Whatever can be asked is answered in words of its own.
+func TestEveryTopicIsAnswered(t *testing.T) {
+	unknown := render.Reply(sia.Task{}, "topic:none", links, 0, nil, nil)
+	for _, c := range command.Commands() {
+		p, _ := command.Parse("/sia "+c.Name, "")
+		if q, ok := p.Fact.(sia.Query); ok && render.Reply(sia.Task{}, "topic:"+q.Topic, links, 0, nil, nil) == unknown {
+			t.Errorf("/sia %s is answered with %q", c.Name, unknown)
+		}
+	}
+}
+
 func TestEveryMoment(t *testing.T) {
 	for name, task := range moments() {
 		t.Run(name, func(t *testing.T) {
 			golden(t, "status/"+name+".md", render.Status(task, links, now))
 			golden(t, "pull/"+name+".md", render.PullTitle(task)+"\n\n"+render.PullBody(task, links))
 			golden(t, "reply/status-"+name+".md", render.StatusReply(task, links, 4711))
-			golden(t, "reply/help-"+name+".md", render.Help(task))
+			golden(t, "reply/help-"+name+".md", withoutList(t, render.Help(task)))
 			check, err := json.MarshalIndent(render.CheckRun(task, links), "", "  ")
 			if err != nil {
 				t.Fatal(err)
@@ -245,6 +271,8 @@ func TestReplies(t *testing.T) {
 		"explain":           render.Reply(task, "topic:explain", links, 0, moves, choices),
 		"explain-long":      render.Explain(task, long, nil),
 		"explain-new":       render.Explain(queued(), nil, nil),
+		"spent":             render.Reply(passed(), "topic:spent", links, 0, nil, nil),
+		"spent-nothing":     render.Spent(queued()),
 		"say":               render.Reply(task, "the task is paused already; `/sia resume` goes on", links, 0, nil, nil),
 		"help-without-task": render.Help(sia.Task{Settings: sia.DefaultSettings()}),
 		"no-technique":      render.NoTechnique("tool-chnage", []sia.TechniqueID{"tool-change", "a`@b"}, nil),

@@ -25,7 +25,7 @@ type Move struct {
 const topicPrefix = "topic:"
 
 // Reply answers a person's command: content is what the reply effect holds, a
-// sentence of SIA's own or "topic:" and status, explain or help. status is the id of
+// sentence of SIA's own or "topic:" and a topic of sia.Query. status is the id of
 // the status comment, 0 when none is known; moves and decisions are read for explain
 // only.
 func Reply(t sia.Task, content string, l Links, status int64, moves []Move, ds []sia.Decision) string {
@@ -38,9 +38,12 @@ func Reply(t sia.Task, content string, l Links, status int64, moves []Move, ds [
 		return StatusReply(t, l, status)
 	case "explain":
 		return Explain(t, moves, ds)
-	default:
+	case "spent":
+		return Spent(t)
+	case "help":
 		return Help(t)
 	}
+	return Say("this version of SIA has no answer to that; `/sia help` lists what it understands")
 }
 
 // Say is a short answer: what can't be done now, why, and what would.

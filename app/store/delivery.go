@@ -128,30 +128,6 @@ func (s *Store) LatestDelivery(ctx context.Context) (Delivery, error) {
 	return d, s.explain("load the latest delivery", err)
 }
 
-// CountEvent counts a webhook that is of no further interest.
-func (s *Store) CountEvent(ctx context.Context, event, action string) error {
-	return s.exec(ctx, "count an event", `INSERT INTO event_counts (day, event, action, n) VALUES (?, ?, ?, 1)
-		ON CONFLICT (day, event, action) DO UPDATE SET n = event_counts.n + 1`,
-		s.now().UTC().Format(time.DateOnly), event, action)
-}
-
-// EventCount is how often a webhook of no further interest came on a day.
-type EventCount struct {
-	Day    string // YYYY-MM-DD, UTC
-	Event  string
-	Action string
-	N      int
-}
-
-// EventCounts are the counts of CountEvent since a day, newest first.
-func (s *Store) EventCounts(ctx context.Context, since time.Time) ([]EventCount, error) {
-	out, err := collect(ctx, s.r, func(rows *sql.Rows) (c EventCount, err error) {
-		return c, rows.Scan(&c.Day, &c.Event, &c.Action, &c.N)
-	}, `SELECT day, event, action, n FROM event_counts WHERE day >= ? ORDER BY day DESC, event, action`,
-		since.UTC().Format(time.DateOnly))
-	return out, s.explain("read event counts", err)
-}
-
 // PruneDeliveries deletes the deliveries that were dealt with and were received
 // before a time. One that comes again afterwards counts as new, so keep them for
 // longer than GitHub offers to send again (3 days,

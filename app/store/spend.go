@@ -45,25 +45,6 @@ func (s *Store) CreditsSpentBetween(ctx context.Context, from, until time.Time) 
 	return out, s.explain("sum the credits spent by repository", err)
 }
 
-// LedgerRow is one change of a task's account.
-type LedgerRow struct {
-	Seq    int // of the event in the task's log
-	At     time.Time
-	Kind   string      // grant, reserve, return, spend or overrun
-	Amount sia.Credits // positive; a grant that lowers the budget is negative
-}
-
-// Ledger is a task's account, oldest change first. Tests hold the account to it.
-func (s *Store) Ledger(ctx context.Context, id sia.TaskID) ([]LedgerRow, error) {
-	rows, err := collect(ctx, s.r, func(rows *sql.Rows) (r LedgerRow, err error) {
-		var at int64
-		err = rows.Scan(&r.Seq, &at, &r.Kind, &r.Amount)
-		r.At = fromMicros(at)
-		return r, err
-	}, `SELECT seq, at, kind, amount FROM credits WHERE task_id = ? ORDER BY id`, id)
-	return rows, s.explain("load the ledger of task "+string(id), err)
-}
-
 // LastStarts are when the last tasks that a person started began or will, the latest
 // first and at most n, of those that were asked for since a time. A person goes by
 // GitHub's user id, or by login when the id is 0. Starts that were ignored count too.

@@ -38,6 +38,8 @@ func everyPage() map[string]string {
 // see badly or not at all, or don't use a mouse; and none scrolls sideways.
 //
 // With SHOTS=folder it also writes a picture of each page there.
+//
+//test:thorough
 func TestEverybodyCanUsePages(t *testing.T) {
 	script, err := os.ReadFile(axe)
 	if err != nil {
@@ -119,6 +121,8 @@ func (l lenient) Unwrap() http.ResponseWriter { return l.ResponseWriter }
 
 // An open page shows what happens without being loaded again, under the policy of pages; and what
 // somebody is writing there stays.
+//
+//test:thorough
 func TestOpenPagesRenewThemselves(t *testing.T) {
 	s := world(t)
 	srv := httptest.NewServer(as(member(), pages(t, s, &doer{})))

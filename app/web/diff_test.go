@@ -74,6 +74,9 @@ func TestDiffs(t *testing.T) {
 }
 
 // A hostile diff is text: nothing in it is alive, turned around or unseen, and no part of it makes the page large.
+//
+//test:plain
+//test:thorough
 func TestHostileDiffs(t *testing.T) {
 	line := "+" + hostile + "\u202eevil\u2066\x1b[31m\u200b\xff"
 	many := gitops.FileDiff{Path: "many.txt", Status: gitops.FileAdded, Added: 50_000,

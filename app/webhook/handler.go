@@ -82,11 +82,10 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	ctx := r.Context()
 	if !Handled(d.Event) {
-		err = h.Store.CountEvent(ctx, d.Event, d.Action)
-	} else {
-		_, err = h.Store.SaveDelivery(ctx, d)
+		w.WriteHeader(http.StatusAccepted)
+		return
 	}
-	if err != nil {
+	if _, err := h.Store.SaveDelivery(ctx, d); err != nil {
 		h.Logger.ErrorContext(ctx, "delivery not stored", "guid", d.GUID, "event", d.Event, "error", err)
 		http.Error(w, "the delivery could not be stored; please send it again", http.StatusServiceUnavailable)
 		return

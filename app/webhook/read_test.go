@@ -39,6 +39,8 @@ func examples(t testing.TB) map[string][]json.RawMessage {
 
 // Every payload that GitHub gives as an example for our events is read, or
 // refused with a reason; none panics.
+//
+//test:thorough
 func TestGitHubsExamples(t *testing.T) {
 	all := examples(t)
 	n := 0

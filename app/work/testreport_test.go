@@ -150,6 +150,8 @@ func TestTestReportIsNotNeeded(t *testing.T) {
 }
 
 // What can't be had or read of an artifact leaves what the log says.
+//
+//test:plain
 func TestTestReportIsBeyondReading(t *testing.T) {
 	s := openShop(t, "junit", writesReport)
 	var content []byte

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/sia-bot/sia/app/store"
+	"github.com/sia-bot/sia/cmd/internal/cli"
 	"github.com/sia-bot/sia/sia/text"
 )
 
@@ -24,31 +25,31 @@ type backedUp struct {
 }
 
 // Run copies the database. A server beside goes on meanwhile.
-func (c *backupCmd) Run(e *commandEnv) error {
+func (c *backupCmd) Run(e *cli.Env) error {
 	return c.with(e, func(s *store.Store) error {
-		schema, err := s.Version(e.ctx)
+		schema, err := s.Version(e.Ctx)
 		if err != nil {
 			return err
 		}
 		done := backedUp{File: c.File, Schema: schema}
-		if done.Bytes, err = s.Backup(e.ctx, c.File); err != nil {
+		if done.Bytes, err = s.Backup(e.Ctx, c.File); err != nil {
 			return err
 		}
 		if done.Beside, err = c.beside(s.Files()); err != nil {
 			return err
 		}
 		if c.Output == "json" {
-			return printJSON(e, done)
+			return e.JSON(done)
 		}
-		fmt.Fprintf(e.out, "%s holds the database, %s, schema version %d.\n", done.File, megabytes(done.Bytes), schema)
+		fmt.Fprintf(e.Out, "%s holds the database, %s, schema version %d.\n", done.File, megabytes(done.Bytes), schema)
 		if len(done.Beside) > 0 {
-			fmt.Fprintln(e.out, "A restore needs the keys besides, which it does not hold. Keep what you need of these "+
+			fmt.Fprintln(e.Out, "A restore needs the keys besides, which it does not hold. Keep what you need of these "+
 				"where secrets belong:")
 			for _, file := range done.Beside {
-				fmt.Fprintln(e.out, "  "+text.OneLine(file))
+				fmt.Fprintln(e.Out, "  "+text.OneLine(file))
 			}
 		}
-		_, err = fmt.Fprintln(e.out, "It needs the variables SIA_* that the server is started with, too. The folders git "+
+		_, err = fmt.Fprintln(e.Out, "It needs the variables SIA_* that the server is started with, too. The folders git "+
 			"and sandbox are made again.")
 		return err
 	})

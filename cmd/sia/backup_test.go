@@ -7,13 +7,16 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/sia-bot/sia/cmd/internal/cli"
 	"github.com/sia-bot/sia/sia"
 	"github.com/sia-bot/sia/sim/apptest"
 )
 
 // A backup that is taken while an attempt runs is put in the place of a database that was lost: the
 // server goes on, whether the world stood still since or the task had passed already.
-func TestRestore(t *testing.T) {
+//
+//test:thorough
+func TestBackupIsRestored(t *testing.T) {
 	for _, moved := range []bool{false, true} {
 		name := "the world stood still"
 		if moved {
@@ -32,7 +35,7 @@ func TestRestore(t *testing.T) {
 			file := filepath.Join(t.TempDir(), "monday.db")
 			var out, errs strings.Builder
 			args := []string{"backup", file, "--db", s.Database(), "--output", "json"}
-			if code := runCommand(t.Context(), args, &out, &errs); code != exitDone {
+			if code := runCommand(t.Context(), args, &out, &errs); code != cli.ExitDone {
 				t.Fatalf("exit %d: %s", code, errs.String())
 			}
 			var done backedUp

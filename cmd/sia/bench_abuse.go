@@ -17,7 +17,6 @@ import (
 	"strings"
 	"sync"
 	"syscall"
-	"text/tabwriter"
 	"time"
 
 	"github.com/sia-bot/sia/agent/gateway"
@@ -25,6 +24,7 @@ import (
 	"github.com/sia-bot/sia/agent/tool"
 	"github.com/sia-bot/sia/app/render"
 	"github.com/sia-bot/sia/app/webhook"
+	"github.com/sia-bot/sia/cmd/internal/cli"
 	"github.com/sia-bot/sia/sia/command"
 	"github.com/sia-bot/sia/sia/failure"
 	"github.com/sia-bot/sia/sia/secret"
@@ -39,8 +39,8 @@ const (
 )
 
 type benchAbuseCmd struct {
-	Only   []string `help:"Attacks to try, by how their names begin; all when left out." placeholder:"NAME" sep:"none"`
-	Output string   `help:"text or json." enum:"text,json" default:"text"`
+	Only       []string `help:"Attacks to try, by how their names begin; all when left out." placeholder:"NAME" sep:"none"`
+	cli.Format `embed:""`
 }
 
 // abuse is an attack on a part of SIA.
@@ -62,7 +62,7 @@ type abuseFigure struct {
 
 // Run attacks the parts that read what strangers send, one after the other, and prints one
 // table. Both sides of an attack run in this process, and their work is counted together.
-func (c *benchAbuseCmd) Run(e *commandEnv) (err error) {
+func (c *benchAbuseCmd) Run(e *cli.Env) (err error) {
 	dir, err := os.MkdirTemp("", "sia-abuse-")
 	if err != nil {
 		return err
@@ -79,7 +79,7 @@ func (c *benchAbuseCmd) Run(e *commandEnv) (err error) {
 			func(ctx context.Context) error { return searchMany(ctx, dir) }, func() error { return makeMany(dir) }},
 	}
 	o := sandbox.Options{Self: forwardCommand(), Logger: silentLogger()}
-	if found := sandbox.Probe(e.ctx, o); found.OK() {
+	if found := sandbox.Probe(e.Ctx, o); found.OK() {
 		box, err := sandbox.New(o, found)
 		if err != nil {
 			return err
@@ -87,15 +87,15 @@ func (c *benchAbuseCmd) Run(e *commandEnv) (err error) {
 		attacks = append(attacks, abuse{"deep tree: 8,000 folders", "200 folders",
 			func(ctx context.Context) error { return runInDeep(ctx, box, dir) }, func() error { return makeDeep(dir) }})
 	} else {
-		fmt.Fprintf(e.err, "deep tree: left out: %s\n", found)
+		fmt.Fprintf(e.Err, "deep tree: left out: %s\n", found)
 	}
 	var all []abuseFigure
 	for _, a := range attacks {
 		if len(c.Only) > 0 && !slices.ContainsFunc(c.Only, func(o string) bool { return strings.HasPrefix(a.name, o) }) {
 			continue
 		}
-		fmt.Fprintf(e.err, "%s…\n", a.name)
-		f, err := a.measure(e.ctx)
+		fmt.Fprintf(e.Err, "%s…\n", a.name)
+		f, err := a.measure(e.Ctx)
 		if err != nil {
 			return fmt.Errorf("%s: %w", a.name, err)
 		}
@@ -105,16 +105,15 @@ func (c *benchAbuseCmd) Run(e *commandEnv) (err error) {
 		return fmt.Errorf("no attack's name begins with %s; leave --only out to try all", strings.Join(c.Only, ", "))
 	}
 	if c.Output == "json" {
-		return printJSON(e, all)
+		return e.JSON(all)
 	}
-	w := tabwriter.NewWriter(e.out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "ATTACK\tLIMIT\tPEAK MB\tCPU s\tSECONDS\tHELD")
+	w := cli.NewTable(e.Out, "ATTACK", "LIMIT", "PEAK MB", "CPU s", "SECONDS", "HELD")
 	for _, f := range all {
 		held := "yes"
 		if !f.Held {
 			held = "no"
 		}
-		fmt.Fprintf(w, "%s\t%s\t%.0f\t%.2f\t%.2f\t%s\n", f.Attack, f.Limit, f.Memory, f.CPU, f.Seconds, held)
+		w.Rowf("%s\t%s\t%.0f\t%.2f\t%.2f\t%s", f.Attack, f.Limit, f.Memory, f.CPU, f.Seconds, held)
 	}
 	return w.Flush()
 }

@@ -16,6 +16,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/txtar"
 
+	"github.com/sia-bot/sia/cmd/internal/cli"
 	"github.com/sia-bot/sia/sim/ghsim"
 )
 
@@ -125,8 +126,8 @@ func (d *deliveryLoad) sendAll(
 }
 
 // intake measures how deliveries are acknowledged: steadily and in a burst.
-func (c *benchMachineCmd) intake(e *commandEnv) (figures []benchFigure, err error) {
-	s, err := benchStage(e.ctx)
+func (c *benchMachineCmd) intake(e *cli.Env) (figures []cli.Figure, err error) {
+	s, err := benchStage(e.Ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -135,24 +136,24 @@ func (c *benchMachineCmd) intake(e *commandEnv) (figures []benchFigure, err erro
 	if err != nil {
 		return nil, err
 	}
-	fmt.Fprintf(e.err, "steady load: %d deliveries a second for %d s…\n", c.Rate, c.Seconds)
+	fmt.Fprintf(e.Err, "steady load: %d deliveries a second for %d s…\n", c.Rate, c.Seconds)
 	tick := time.NewTicker(time.Second / time.Duration(c.Rate))
-	steady, err := d.sendAll(e.ctx, "steady", c.Rate*c.Seconds, 16, tick.C)
+	steady, err := d.sendAll(e.Ctx, "steady", c.Rate*c.Seconds, 16, tick.C)
 	tick.Stop()
 	if err != nil {
 		return nil, err
 	}
-	fmt.Fprintf(e.err, "burst: %d deliveries…\n", c.Deliveries)
+	fmt.Fprintf(e.Err, "burst: %d deliveries…\n", c.Deliveries)
 	began := time.Now()
-	burst, err := d.sendAll(e.ctx, "burst", c.Deliveries, 64, nil)
+	burst, err := d.sendAll(e.Ctx, "burst", c.Deliveries, 64, nil)
 	if err != nil {
 		return nil, err
 	}
 	took := time.Since(began).Seconds()
 	note := fmt.Sprintf("%d kB bodies, SQLite, load and server on one machine", len(d.body)/1000)
-	return []benchFigure{
-		{"deliveries acknowledged, p50", quantile(steady, .5), "ms", "", fmt.Sprintf("at %d/s; %s", c.Rate, note)},
-		{"deliveries acknowledged, p99", quantile(steady, .99), "ms", "≤ 10", ""},
+	return []cli.Figure{
+		{"deliveries acknowledged, p50", cli.Quantile(steady, .5), "ms", "", fmt.Sprintf("at %d/s; %s", c.Rate, note)},
+		{"deliveries acknowledged, p99", cli.Quantile(steady, .99), "ms", "≤ 10", ""},
 		{"deliveries acknowledged in a burst", float64(len(burst)) / took, "1/s", "",
 			fmt.Sprintf("%d deliveries, each acknowledged after its row and job were committed", len(burst))},
 	}, nil

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/sia-bot/sia/cmd/internal/cli"
 	"github.com/sia-bot/sia/sia/failure"
 )
 
@@ -49,12 +50,12 @@ func (r *repeatedLog) Read(p []byte) (int, error) {
 }
 
 // log measures how a long log is read, against a search for the usual words.
-func (c *benchMachineCmd) log(e *commandEnv) ([]benchFigure, error) {
-	fmt.Fprintf(e.err, "log: %d MB…\n", logBytes>>20)
+func (c *benchMachineCmd) log(e *cli.Env) ([]cli.Figure, error) {
+	fmt.Fprintf(e.Err, "log: %d MB…\n", logBytes>>20)
 	runtime.GC()
 	src := &repeatedLog{text: benchLog, left: logBytes}
 	began := time.Now()
-	if _, err := failure.Read(e.ctx, src, failure.Options{}); err != nil {
+	if _, err := failure.Read(e.Ctx, src, failure.Options{}); err != nil {
 		return nil, err
 	}
 	ours := float64(logBytes) / 1e6 / time.Since(began).Seconds()
@@ -69,7 +70,7 @@ func (c *benchMachineCmd) log(e *commandEnv) ([]benchFigure, error) {
 		return nil, err
 	}
 	search := float64(logBytes) / 1e6 / time.Since(began).Seconds()
-	return []benchFigure{
+	return []cli.Figure{
 		{"log: excerpt, signature and class", ours, "MB/s", "≥ 50", fmt.Sprintf("%d MB, one core", logBytes>>20)},
 		{"log: keyword search, for comparison", search, "MB/s", "",
 			"six words, case ignored; no excerpt, signature or class"},

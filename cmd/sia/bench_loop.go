@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/sia-bot/sia/app/render"
+	"github.com/sia-bot/sia/cmd/internal/cli"
 	"github.com/sia-bot/sia/sim/ghsim"
 )
 
@@ -13,15 +14,15 @@ func joinClose(err error, s *demoStage) error { return errors.Join(err, s.shut()
 
 // loop measures what SIA adds between a red check and the next push, and how
 // many requests an attempt costs.
-func (c *benchMachineCmd) loop(e *commandEnv) (figures []benchFigure, err error) {
-	s, err := benchStage(e.ctx)
+func (c *benchMachineCmd) loop(e *cli.Env) (figures []cli.Figure, err error) {
+	s, err := benchStage(e.Ctx)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = joinClose(err, s) }()
-	fmt.Fprintf(e.err, "loop: %d tasks of two attempts…\n", c.Tasks)
+	fmt.Fprintf(e.Err, "loop: %d tasks of two attempts…\n", c.Tasks)
 	quietly := *e
-	n := &demoNarrator{commandEnv: &quietly, demoStage: s, timeout: time.Minute, repo: demoUser + "/bench"}
+	n := &demoNarrator{Env: &quietly, demoStage: s, timeout: time.Minute, repo: demoUser + "/bench"}
 	var overhead, comment []time.Duration
 	var calls ghsim.Tally
 	for i := range c.Tasks + 1 {
@@ -38,11 +39,11 @@ func (c *benchMachineCmd) loop(e *commandEnv) (figures []benchFigure, err error)
 		calls.All, calls.Free, calls.Creating = calls.All+n.All, calls.Free+n.Free, calls.Creating+n.Creating
 	}
 	attempts := float64(2 * c.Tasks)
-	return []benchFigure{
-		{"loop: red check → comment, p50", quantile(comment, .5), "ms", "", "diagnosis and review by the scripted model " +
+	return []cli.Figure{
+		{"loop: red check → comment, p50", cli.Quantile(comment, .5), "ms", "", "diagnosis and review by the scripted model " +
 			"included"},
-		{"loop: red check → comment → push, p50", quantile(overhead, .5), "ms", "≤ 1000", "warm, checks.settle 0 s"},
-		{"loop: red check → comment → push, p99", quantile(overhead, .99), "ms", "", ""},
+		{"loop: red check → comment → push, p50", cli.Quantile(overhead, .5), "ms", "≤ 1000", "warm, checks.settle 0 s"},
+		{"loop: red check → comment → push, p99", cli.Quantile(overhead, .99), "ms", "", ""},
 		{"GitHub calls per attempt", float64(calls.All) / attempts, "", "≤ 15",
 			fmt.Sprintf("everything counted; %.1f of them were conditional and free", float64(calls.Free)/attempts)},
 		{"GitHub calls that create content, per attempt", float64(calls.Creating) / attempts, "", "≤ 5", ""},
@@ -84,5 +85,5 @@ func (n *demoNarrator) measure(login string) (push, comment time.Duration, err e
 		func(e ghsim.Entry) bool { return issueLabelled(issue, render.LabelPassed)(e) }); err != nil {
 		return 0, 0, err
 	}
-	return again.At.Sub(red.At), said.At.Sub(red.At), n.sim.WaitIdle(n.ctx)
+	return again.At.Sub(red.At), said.At.Sub(red.At), n.sim.WaitIdle(n.Ctx)
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/sia-bot/sia/agent"
 	"github.com/sia-bot/sia/agent/llm"
 	"github.com/sia-bot/sia/agent/sandbox"
+	"github.com/sia-bot/sia/cmd/internal/cli"
 	"github.com/sia-bot/sia/sia"
 	"github.com/sia-bot/sia/sim/scripted"
 )
@@ -28,13 +29,13 @@ const (
 )
 
 type benchSandboxCmd struct {
-	Output string `help:"text or json." enum:"text,json" default:"text"`
+	cli.Format `embed:""`
 }
 
 // Run measures and prints one table. Absolute times don't travel; ratios do.
-func (c *benchSandboxCmd) Run(e *commandEnv) (err error) {
+func (c *benchSandboxCmd) Run(e *cli.Env) (err error) {
 	o := sandbox.Options{Self: forwardCommand(), Logger: silentLogger()}
-	found := sandbox.Probe(e.ctx, o)
+	found := sandbox.Probe(e.Ctx, o)
 	if !found.OK() {
 		return fmt.Errorf("%s; %s", found, found.Fix)
 	}
@@ -55,12 +56,12 @@ func (c *benchSandboxCmd) Run(e *commandEnv) (err error) {
 	if err != nil {
 		return err
 	}
-	return printFigures(e, c.Output, append(start, attempts...))
+	return e.Figures(c.Output, append(start, attempts...))
 }
 
 // benchStart measures `true`, in the sandbox and without, in turns.
-func benchStart(e *commandEnv, box *sandbox.Sandbox, dir string) ([]benchFigure, error) {
-	fmt.Fprintf(e.err, "sandbox: %d starts…\n", benchStarts)
+func benchStart(e *cli.Env, box *sandbox.Sandbox, dir string) ([]cli.Figure, error) {
+	fmt.Fprintf(e.Err, "sandbox: %d starts…\n", benchStarts)
 	tree := filepath.Join(dir, "start")
 	if err := os.Mkdir(tree, 0o755); err != nil {
 		return nil, err
@@ -68,7 +69,7 @@ func benchStart(e *commandEnv, box *sandbox.Sandbox, dir string) ([]benchFigure,
 	var inside, outside []time.Duration
 	for range benchStarts {
 		began := time.Now()
-		r, err := box.Run(e.ctx, sandbox.Command{Dir: tree, Argv: []string{"/bin/true"}})
+		r, err := box.Run(e.Ctx, sandbox.Command{Dir: tree, Argv: []string{"/bin/true"}})
 		if err != nil {
 			return nil, err
 		}
@@ -77,7 +78,7 @@ func benchStart(e *commandEnv, box *sandbox.Sandbox, dir string) ([]benchFigure,
 		}
 		inside = append(inside, time.Since(began))
 		began = time.Now()
-		if err := exec.CommandContext(e.ctx, "/bin/true").Run(); err != nil {
+		if err := exec.CommandContext(e.Ctx, "/bin/true").Run(); err != nil {
 			return nil, err
 		}
 		outside = append(outside, time.Since(began))
@@ -86,16 +87,16 @@ func benchStart(e *commandEnv, box *sandbox.Sandbox, dir string) ([]benchFigure,
 	if os.Geteuid() == 0 {
 		note += ", as root: two bubblewraps"
 	}
-	return []benchFigure{
-		{"sandbox: a command, start to end, p50", quantile(inside, .5), "ms", "", note},
-		{"sandbox: a command, start to end, p99", quantile(inside, .99), "ms", "", ""},
-		{"no sandbox, for comparison, p50", quantile(outside, .5), "ms", "", "fork and exec of the same program"},
-		{"no sandbox, for comparison, p99", quantile(outside, .99), "ms", "", ""},
+	return []cli.Figure{
+		{"sandbox: a command, start to end, p50", cli.Quantile(inside, .5), "ms", "", note},
+		{"sandbox: a command, start to end, p99", cli.Quantile(inside, .99), "ms", "", ""},
+		{"no sandbox, for comparison, p50", cli.Quantile(outside, .5), "ms", "", "fork and exec of the same program"},
+		{"no sandbox, for comparison, p99", cli.Quantile(outside, .99), "ms", "", ""},
 	}, nil
 }
 
 // benchAttemptsOf measures attempts of the builtin agent against the scripted model.
-func benchAttemptsOf(e *commandEnv, box *sandbox.Sandbox, dir string) ([]benchFigure, error) {
+func benchAttemptsOf(e *cli.Env, box *sandbox.Sandbox, dir string) ([]cli.Figure, error) {
 	call := func(name string, args any) scripted.Answer {
 		return scripted.Answer{Calls: []scripted.Call{{Name: name, Args: args}}}
 	}
@@ -119,12 +120,12 @@ func benchAttemptsOf(e *commandEnv, box *sandbox.Sandbox, dir string) ([]benchFi
 		return nil, err
 	}
 	b := &attemptsBench{agent: coder, dir: dir}
-	if err := b.all(e.ctx, 2, "Warm up.", nil); err != nil {
+	if err := b.all(e.Ctx, 2, "Warm up.", nil); err != nil {
 		return nil, err
 	}
 
-	fmt.Fprintf(e.err, "sandbox: %d waiting attempts…\n", benchIdle)
-	ctx, stop := context.WithCancel(e.ctx)
+	fmt.Fprintf(e.Err, "sandbox: %d waiting attempts…\n", benchIdle)
+	ctx, stop := context.WithCancel(e.Ctx)
 	defer stop()
 	waiting, ended := &turnCount{want: benchIdle, reached: make(chan struct{})}, make(chan error, 1)
 	before := residentBytes()
@@ -138,13 +139,13 @@ func benchAttemptsOf(e *commandEnv, box *sandbox.Sandbox, dir string) ([]benchFi
 	stop()
 	<-ended // they were cancelled
 
-	fmt.Fprintf(e.err, "sandbox: %d attempts at once…\n", benchAttempts)
+	fmt.Fprintf(e.Err, "sandbox: %d attempts at once…\n", benchAttempts)
 	peak, done := watchRSS()
 	began := time.Now()
-	err = b.all(e.ctx, benchAttempts, "Sort it.", nil)
+	err = b.all(e.Ctx, benchAttempts, "Sort it.", nil)
 	took := time.Since(began)
 	close(done)
-	return []benchFigure{
+	return []cli.Figure{
 		{"memory of a running attempt", each, "MB", "≤ 25",
 			fmt.Sprintf("growth with %d that wait for the model, whose server is in the same process", benchIdle)},
 		{"20 attempts at once: all finished after", took.Seconds(), "s", "", "three model calls, one command in the " +

@@ -16,7 +16,7 @@ import (
 
 // Each command line goes on as a person would want it to.
 func TestCompleteLine(t *testing.T) {
-	parser, err := newParser(&cli{}, io.Discard, io.Discard)
+	parser, err := newParser(&commandLine{}, io.Discard, io.Discard)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -61,6 +61,8 @@ func TestCompleteLine(t *testing.T) {
 }
 
 // The shells complete by the scripts that sia prints for them, in the shells themselves.
+//
+//test:thorough
 func TestCompletionInShells(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "notes.yml"), nil, 0o600); err != nil {

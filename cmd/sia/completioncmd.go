@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/alecthomas/kong"
+
+	"github.com/sia-bot/sia/cmd/internal/cli"
 )
 
 //go:embed completion
@@ -24,15 +26,15 @@ type shellScript struct {
 }
 
 // Run prints the shell's script. It asks this program, each time, how a line may go on.
-func (c *completionCmd) Run(e *commandEnv) error {
+func (c *completionCmd) Run(e *cli.Env) error {
 	script, err := completionScripts.ReadFile("completion/sia." + c.Shell)
 	if err != nil {
 		return err
 	}
 	if c.Output == "json" {
-		return printJSON(e, shellScript{c.Shell, string(script)})
+		return e.JSON(shellScript{c.Shell, string(script)})
 	}
-	_, err = e.out.Write(script)
+	_, err = e.Out.Write(script)
 	return err
 }
 
@@ -43,7 +45,7 @@ type completeCmd struct {
 
 // Run prints how the last word may go on: a line for each way, with a tab and what it is, and a line
 // ":files" where a file's name fits.
-func (c *completeCmd) Run(e *commandEnv, app *kong.Kong) error {
+func (c *completeCmd) Run(e *cli.Env, app *kong.Kong) error {
 	found := completeLine(app.Model.Node, c.Words)
 	var b strings.Builder
 	for _, w := range found.words {
@@ -56,6 +58,6 @@ func (c *completeCmd) Run(e *commandEnv, app *kong.Kong) error {
 	if found.files {
 		b.WriteString(":files\n")
 	}
-	_, err := io.WriteString(e.out, b.String())
+	_, err := io.WriteString(e.Out, b.String())
 	return err
 }

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 
+	"github.com/sia-bot/sia/cmd/internal/cli"
 	"github.com/sia-bot/sia/sia/config"
 	"github.com/sia-bot/sia/sia/invalid"
 )
@@ -18,8 +19,8 @@ type configCmd struct {
 }
 
 type configCheckCmd struct {
-	File   string `arg:"" help:"The file." type:"path"`
-	Output string `help:"text or json." enum:"text,json" default:"text"`
+	File       string `arg:"" help:"The file." type:"path"`
+	cli.Format `embed:""`
 }
 
 // checkedConfig is the JSON of sia config check.
@@ -29,7 +30,7 @@ type checkedConfig struct {
 }
 
 // Run checks a settings file.
-func (c *configCheckCmd) Run(e *commandEnv) error {
+func (c *configCheckCmd) Run(e *cli.Env) error {
 	b, err := os.ReadFile(c.File)
 	if err != nil {
 		return err
@@ -42,18 +43,18 @@ func (c *configCheckCmd) Run(e *commandEnv) error {
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintln(e.out, c.File+": good")
+	_, err = fmt.Fprintln(e.Out, c.File+": good")
 	return err
 }
 
 type configExplainCmd struct {
-	Files  []string `arg:"" optional:"" help:"The repository's file, then that of the owner's .github repository: the first that there is counts. Without any, the defaults." type:"path"`
-	Output string   `help:"text or json." enum:"text,json" default:"text"`
+	Files      []string `arg:"" optional:"" help:"The repository's file, then that of the owner's .github repository: the first that there is counts. Without any, the defaults." type:"path"`
+	cli.Format `embed:""`
 }
 
 // Run explains the settings in force. Of several files one may be missing, as in a
 // repository without settings of its own; that all are is a mistake in their names.
-func (c *configExplainCmd) Run(e *commandEnv) error {
+func (c *configExplainCmd) Run(e *cli.Env) error {
 	var files []*config.File
 	var missing error
 	for _, name := range c.Files {
@@ -75,9 +76,9 @@ func (c *configExplainCmd) Run(e *commandEnv) error {
 		return err
 	}
 	if c.Output == "json" {
-		return printJSON(e, effective.Settings)
+		return e.JSON(effective.Settings)
 	}
-	_, err = fmt.Fprint(e.out, effective.Explain())
+	_, err = fmt.Fprint(e.Out, effective.Explain())
 	return err
 }
 
@@ -86,8 +87,8 @@ type configSchemaCmd struct {
 }
 
 // Run prints the schema.
-func (configSchemaCmd) Run(e *commandEnv) error {
-	_, err := e.out.Write(config.Schema())
+func (configSchemaCmd) Run(e *cli.Env) error {
+	_, err := e.Out.Write(config.Schema())
 	return err
 }
 
@@ -102,13 +103,13 @@ type fileProblem struct {
 
 // printProblems prints what with makes of a file's problems, and ends the command as failed where
 // there are any; nil: there are none.
-func printProblems(e *commandEnv, bad *invalid.File, with func([]fileProblem) any) error {
+func printProblems(e *cli.Env, bad *invalid.File, with func([]fileProblem) any) error {
 	all := []fileProblem{}
 	if bad == nil {
-		return printJSON(e, with(all))
+		return e.JSON(with(all))
 	}
 	for _, b := range bad.Problems {
 		all = append(all, fileProblem(b))
 	}
-	return errors.Join(errShown, printJSON(e, with(all)))
+	return errors.Join(cli.ErrShown, e.JSON(with(all)))
 }

@@ -10,14 +10,15 @@ import (
 	"strings"
 
 	"github.com/sia-bot/sia/app/atomicfile"
+	"github.com/sia-bot/sia/cmd/internal/cli"
 	"github.com/sia-bot/sia/sia/config"
 	"github.com/sia-bot/sia/sia/project"
 )
 
 type configInitCmd struct {
-	Dir    string `help:"The top folder of the repository." default:"." type:"path"`
-	Write  bool   `help:"Write the file, unless one is there already; default: only print it."`
-	Output string `help:"text or json." enum:"text,json" default:"text"`
+	Dir        string `help:"The top folder of the repository." default:"." type:"path"`
+	Write      bool   `help:"Write the file, unless one is there already; default: only print it."`
+	cli.Format `embed:""`
 }
 
 // initialConfig is the JSON of sia config init.
@@ -45,7 +46,7 @@ type initialCommand struct {
 }
 
 // Run proposes settings for the repository in a folder.
-func (c *configInitCmd) Run(e *commandEnv) error {
+func (c *configInitCmd) Run(e *cli.Env) error {
 	root, err := os.OpenRoot(c.Dir)
 	if err != nil {
 		return fmt.Errorf("look at %s: %w", c.Dir, err)
@@ -66,17 +67,17 @@ func (c *configInitCmd) Run(e *commandEnv) error {
 		}
 	}
 	if c.Output == "json" {
-		return printJSON(e, initial(found, file, c.Write))
+		return e.JSON(initial(found, file, c.Write))
 	}
 	if hosts := found.Hosts(); len(hosts) > 0 {
-		fmt.Fprintf(e.err, "Setup fetches packages; the server has to allow that: sia serve --setup-hosts %s\n",
+		fmt.Fprintf(e.Err, "Setup fetches packages; the server has to allow that: sia serve --setup-hosts %s\n",
 			strings.Join(hosts, ","))
 	}
 	if c.Write {
-		_, err = fmt.Fprintf(e.out, "Wrote %s. Read it, commit it, and push it to the default branch.\n", config.Path)
+		_, err = fmt.Fprintf(e.Out, "Wrote %s. Read it, commit it, and push it to the default branch.\n", config.Path)
 		return err
 	}
-	_, err = e.out.Write(file)
+	_, err = e.Out.Write(file)
 	return err
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 
 	"github.com/sia-bot/sia/app"
+	"github.com/sia-bot/sia/cmd/internal/cli"
 	"github.com/sia-bot/sia/sim/ghsim"
 )
 
@@ -36,7 +37,7 @@ const (
 )
 
 // Run plays the demo.
-func (c *demoCmd) Run(e *commandEnv) (err error) {
+func (c *demoCmd) Run(e *cli.Env) (err error) {
 	if c.Issue != "" && c.Repo == "" {
 		return errors.New("--issue goes with --repo: the story brings its own issues")
 	}
@@ -44,7 +45,7 @@ func (c *demoCmd) Run(e *commandEnv) (err error) {
 		return errors.New("--repo needs a real model, for the scripted one knows only its own story: set --model-url and " +
 			"--model")
 	}
-	spec, name, err := c.repository(e.ctx)
+	spec, name, err := c.repository(e.Ctx)
 	if err != nil {
 		return err
 	}
@@ -53,7 +54,7 @@ func (c *demoCmd) Run(e *commandEnv) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, s.shut()) }()
-	n := &demoNarrator{commandEnv: e, demoStage: s, timeout: c.Timeout, repo: demoUser + "/" + name}
+	n := &demoNarrator{Env: e, demoStage: s, timeout: c.Timeout, repo: demoUser + "/" + name}
 	n.opening(c.ModelURL, c.Model)
 	if c.Repo == "" {
 		err = n.story()
@@ -61,14 +62,14 @@ func (c *demoCmd) Run(e *commandEnv) (err error) {
 		err = n.own(c.Issue)
 	}
 	n.summary(err)
-	if c.Keep && e.ctx.Err() == nil {
+	if c.Keep && e.Ctx.Err() == nil {
 		n.keep()
 		if err == nil {
 			return nil
 		}
 	}
 	if err != nil {
-		return errShown
+		return cli.ErrShown
 	}
 	return nil
 }
@@ -96,18 +97,18 @@ func (c *demoCmd) repository(ctx context.Context) (ghsim.RepoSpec, string, error
 }
 
 // open sets the stage.
-func (c *demoCmd) open(e *commandEnv, spec ghsim.RepoSpec, name string) (*demoStage, error) {
+func (c *demoCmd) open(e *cli.Env, spec ghsim.RepoSpec, name string) (*demoStage, error) {
 	set := stageConfig{spec: spec, name: name, logger: silentLogger()}
 	if c.Verbose {
-		set.logger = e.logger
+		set.logger = e.Logger
 	}
 	if c.ModelURL != "" {
 		set.model = c.model()
-		return newStage(e.ctx, set)
+		return newStage(e.Ctx, set)
 	}
 	var err error
 	if set.script, err = demoFiles.ReadFile("demo/model.txtar"); err != nil {
 		return nil, err
 	}
-	return newStage(e.ctx, set)
+	return newStage(e.Ctx, set)
 }

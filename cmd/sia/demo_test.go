@@ -9,15 +9,18 @@ import (
 	"time"
 
 	"github.com/sia-bot/sia/app/render"
+	"github.com/sia-bot/sia/cmd/internal/cli"
 	"github.com/sia-bot/sia/sim/ghsim"
 )
 
 // The demo's third issue passes at once because of a lesson, and of nothing else:
 // where nothing was learned before, its first attempt really fails its check.
+//
+//test:thorough
 func TestDemoNeedsItsLesson(t *testing.T) {
 	c := &demoCmd{}
-	e := &commandEnv{ctx: t.Context(), out: io.Discard, err: io.Discard}
-	spec, name, err := c.repository(e.ctx)
+	e := &cli.Env{Ctx: t.Context(), Out: io.Discard, Err: io.Discard}
+	spec, name, err := c.repository(e.Ctx)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -30,7 +33,7 @@ func TestDemoNeedsItsLesson(t *testing.T) {
 			t.Error(err)
 		}
 	}()
-	n := &demoNarrator{commandEnv: e, demoStage: s, timeout: time.Minute, repo: demoUser + "/" + demoRepo}
+	n := &demoNarrator{Env: e, demoStage: s, timeout: time.Minute, repo: demoUser + "/" + demoRepo}
 	body, err := demoFiles.ReadFile("demo/issue-3.md")
 	if err != nil {
 		t.Fatal(err)
@@ -60,12 +63,12 @@ func TestDemoOfAnotherIssue(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	out := &watched{until: "is paused: ", then: cancel}
-	e := &commandEnv{ctx: ctx, out: out, err: io.Discard}
+	e := &cli.Env{Ctx: ctx, Out: out, Err: io.Discard}
 	spec, name, err := c.repository(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := c.open(&commandEnv{ctx: t.Context()}, spec, name)
+	s, err := c.open(&cli.Env{Ctx: t.Context()}, spec, name)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -74,13 +77,13 @@ func TestDemoOfAnotherIssue(t *testing.T) {
 			t.Error(err)
 		}
 	}()
-	n := &demoNarrator{commandEnv: e, demoStage: s, timeout: time.Minute, repo: demoUser + "/" + demoRepo}
+	n := &demoNarrator{Env: e, demoStage: s, timeout: time.Minute, repo: demoUser + "/" + demoRepo}
 	issue, err := n.open("Print the bookings of a day", "The kitchen wants them on paper.")
 	if err != nil {
 		t.Fatal(err)
 	}
 	n.keep()
-	n.ctx = t.Context()
+	n.Ctx = t.Context()
 	status := ""
 	if _, err := s.sim.WaitEntry(t.Context(), 0, func(e ghsim.Entry) bool {
 		m, ok := render.ParseMarker(e.Detail)
@@ -134,7 +137,7 @@ func TestDemoStopped(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	out, errs := &watched{until: "opens #", then: cancel}, &strings.Builder{}
-	if code := runCommand(ctx, []string{"demo"}, out, errs); code != exitStopped || errs.String() != "Stopped.\n" ||
+	if code := runCommand(ctx, []string{"demo"}, out, errs); code != cli.ExitStopped || errs.String() != "Stopped.\n" ||
 		strings.Contains(out.String(), "fail") || strings.Contains(out.String(), "Summary") {
 		t.Errorf("exit %d, %q, and\n%s", code, errs, out)
 	}

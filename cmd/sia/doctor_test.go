@@ -13,13 +13,14 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/sia-bot/sia/agent/sandbox"
+	"github.com/sia-bot/sia/cmd/internal/cli"
 )
 
 // A server without a sandbox works, and is told what is off and how to get it.
 func TestDoctorWithoutSandbox(t *testing.T) {
 	f := checkSandbox(t.Context(), sandbox.Options{Bwrap: "/no/such/bwrap"})
 	var out bytes.Buffer
-	if err := reportFindings(&commandEnv{out: &out}, "text", []doctorFinding{f}); err != nil {
+	if err := reportFindings(&cli.Env{Out: &out}, "text", []doctorFinding{f}); err != nil {
 		t.Errorf("doctor ends with %v", err)
 	}
 	for _, want := range []string{"! sandbox", "no sandbox: ", "Off: the tools run and test, agent.setup",

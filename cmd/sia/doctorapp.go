@@ -12,6 +12,7 @@ import (
 	"github.com/sia-bot/sia/app"
 	"github.com/sia-bot/sia/app/github"
 	"github.com/sia-bot/sia/app/web/setup"
+	"github.com/sia-bot/sia/cmd/internal/cli"
 	"github.com/sia-bot/sia/sia"
 	"github.com/sia-bot/sia/sia/secret"
 )
@@ -46,11 +47,11 @@ var neededEvents = []struct{ event, tells string }{
 
 // checkGitHub checks the app's authentication, permissions, webhook and installations, a
 // finding for each thing.
-func checkGitHub(ctx context.Context, c app.Config, e *commandEnv) []doctorFinding {
+func checkGitHub(ctx context.Context, c app.Config, e *cli.Env) []doctorFinding {
 	c = c.WithDefaults()
 	const whole = "GitHub App"
 	a, err := github.New(github.Config{AppID: c.GitHub.AppID, PrivateKey: c.GitHub.PrivateKey, BaseURL: c.GitHub.API,
-		Logger: e.logger, Secrets: &secret.Masker{}}) // it only reads, so there is nothing to know by value
+		Logger: e.Logger, Secrets: &secret.Masker{}}) // it only reads, so there is nothing to know by value
 	if err != nil {
 		return []doctorFinding{failed(whole, err, "check --app-key-file and --github-api")}
 	}

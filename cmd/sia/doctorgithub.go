@@ -12,6 +12,7 @@ import (
 	"github.com/sia-bot/sia/app"
 	"github.com/sia-bot/sia/app/github"
 	"github.com/sia-bot/sia/app/probe"
+	"github.com/sia-bot/sia/cmd/internal/cli"
 	"github.com/sia-bot/sia/sia"
 	"github.com/sia-bot/sia/sia/secret"
 	"github.com/sia-bot/sia/sia/text"
@@ -22,7 +23,7 @@ type doctorGitHubCmd struct {
 	Repo        string `help:"Repository to try things in, owner/name: the app is installed on it, and nobody needs it. What is made there is taken back." placeholder:"OWNER/SCRATCH" required:""`
 	Record      string `help:"File for what was asked and answered, without secrets, as JSON." type:"path" placeholder:"FILE"`
 	Only        string `help:"Facts to try, by a regular expression of their names, such as ^rules/." placeholder:"REGEXP"`
-	Output      string `help:"text or json." enum:"text,json" default:"text"`
+	cli.Format  `embed:""`
 }
 
 // Validate refuses what is no repository or no regular expression, as wrong usage.
@@ -38,7 +39,7 @@ func (c *doctorGitHubCmd) Validate() error {
 }
 
 // Run tries fact after fact, and says where GitHub differs.
-func (c *doctorGitHubCmd) Run(e *commandEnv) error {
+func (c *doctorGitHubCmd) Run(e *cli.Env) error {
 	config, err := c.config()
 	if err != nil {
 		return err
@@ -54,10 +55,10 @@ func (c *doctorGitHubCmd) Run(e *commandEnv) error {
 	}
 	o := probe.Options{Only: only, Secrets: masker, Spacing: config.WriteSpacing}
 	if c.Output == "text" {
-		fmt.Fprintf(e.out, "Trying in %s at %s what SIA relies on. It takes some minutes.\n", raw.Repo, raw.API)
+		fmt.Fprintf(e.Out, "Trying in %s at %s what SIA relies on. It takes some minutes.\n", raw.Repo, raw.API)
 		o.Seen = func(r probe.Result) { printFact(e, r) }
 	}
-	report := probe.Run(e.ctx, raw, o)
+	report := probe.Run(e.Ctx, raw, o)
 	if len(report.Results) == 0 {
 		return fmt.Errorf("no fact is called like %s; docs/github.md lists their names", c.Only)
 	}
@@ -68,32 +69,32 @@ func (c *doctorGitHubCmd) Run(e *commandEnv) error {
 }
 
 // signIn signs in to the scratch repository.
-func (c *doctorGitHubCmd) signIn(e *commandEnv, config app.Config, masker *secret.Masker) (github.Raw, error) {
+func (c *doctorGitHubCmd) signIn(e *cli.Env, config app.Config, masker *secret.Masker) (github.Raw, error) {
 	config = config.WithDefaults()
 	a, err := github.New(github.Config{AppID: config.GitHub.AppID, PrivateKey: config.GitHub.PrivateKey,
-		BaseURL: config.GitHub.API, Logger: e.logger, Secrets: masker})
+		BaseURL: config.GitHub.API, Logger: e.Logger, Secrets: masker})
 	if err != nil {
 		return github.Raw{}, err
 	}
 	owner, name, _ := strings.Cut(c.Repo, "/")
-	return a.Raw(e.ctx, sia.Repo{Owner: owner, Name: name})
+	return a.Raw(e.Ctx, sia.Repo{Owner: owner, Name: name})
 }
 
-func printFact(e *commandEnv, r probe.Result) {
-	mark := e.style.green("✓")
+func printFact(e *cli.Env, r probe.Result) {
+	mark := e.Style.Green("✓")
 	switch {
 	case r.Verdict == probe.Differs || r.Broken:
-		mark = e.style.red("✗")
+		mark = e.Style.Red("✗")
 	case r.Verdict == probe.NotTried:
-		mark = e.style.amber("–")
+		mark = e.Style.Amber("–")
 	}
-	fmt.Fprintf(e.out, "%s %s\n", mark, r.ID)
+	fmt.Fprintf(e.Out, "%s %s\n", mark, r.ID)
 	if r.Verdict == probe.Differs {
-		fmt.Fprintf(e.out, "  expected: %s\n  answered: %s\n", text.OneLine(r.Expected),
+		fmt.Fprintf(e.Out, "  expected: %s\n  answered: %s\n", text.OneLine(r.Expected),
 			text.OneLine(secret.Mask(r.Answered)))
 	}
 	if r.Why != "" {
-		fmt.Fprintf(e.out, "  not tried: %s\n", text.OneLine(secret.Mask(r.Why)))
+		fmt.Fprintf(e.Out, "  not tried: %s\n", text.OneLine(secret.Mask(r.Why)))
 	}
 }
 
@@ -110,24 +111,24 @@ func (c *doctorGitHubCmd) record(r probe.Report) error {
 }
 
 // sum ends with what came of it all; JSON is the report without what was asked and answered.
-func (c *doctorGitHubCmd) sum(e *commandEnv, r probe.Report) error {
+func (c *doctorGitHubCmd) sum(e *cli.Env, r probe.Report) error {
 	if c.Output == "json" {
 		r.Results = slices.Clone(r.Results)
 		for i := range r.Results {
 			r.Results[i].Exchanges = nil
 		}
-		if err := printJSON(e, r); err != nil {
+		if err := e.JSON(r); err != nil {
 			return err
 		}
 	} else {
-		fmt.Fprintf(e.out, "%d hold, %d differ, %d were not tried.\n", r.Count(probe.Holds), r.Count(probe.Differs),
+		fmt.Fprintf(e.Out, "%d hold, %d differ, %d were not tried.\n", r.Count(probe.Holds), r.Count(probe.Differs),
 			r.Count(probe.NotTried))
 		for _, left := range r.Left {
-			fmt.Fprintf(e.out, "Left behind in %s: %s\n", r.Repository, text.OneLine(left))
+			fmt.Fprintf(e.Out, "Left behind in %s: %s\n", r.Repository, text.OneLine(left))
 		}
 	}
 	if !r.OK() {
-		return errShown
+		return cli.ErrShown
 	}
 	return nil
 }

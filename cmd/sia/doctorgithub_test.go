@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/sia-bot/sia/app/probe"
+	"github.com/sia-bot/sia/cmd/internal/cli"
 	"github.com/sia-bot/sia/sim/ghsim"
 )
 
@@ -53,7 +54,7 @@ func TestDoctorGitHub(t *testing.T) {
 	out, code := run(append(scratch, "--record", record)...)
 	for _, want := range []string{"✓ issues/labels", "– rules/required-check", "not tried: the installation lacks " +
 		"administration: write", "2 hold, 0 differ, 1 were not tried."} {
-		if !strings.Contains(out, want) || code != exitDone {
+		if !strings.Contains(out, want) || code != cli.ExitDone {
 			t.Errorf("%d; lacks %q:\n%s", code, want, out)
 		}
 	}
@@ -68,7 +69,7 @@ func TestDoctorGitHub(t *testing.T) {
 		return r.Method == http.MethodPost && strings.HasSuffix(r.URL.Path, "/labels")
 	}))
 	out, code = run(append(scratch, "--output", "json")...)
-	if code != exitFailed || json.Unmarshal([]byte(out), &report) != nil || report.Count(probe.Differs) != 1 {
+	if code != cli.ExitFailed || json.Unmarshal([]byte(out), &report) != nil || report.Count(probe.Differs) != 1 {
 		t.Errorf("%d\n%s", code, out)
 	}
 	sim.ClearFaults()
@@ -78,11 +79,11 @@ func TestDoctorGitHub(t *testing.T) {
 		"missing closing":                     {"--repo", "acme/scratch", "--only", "("},
 		"missing flags: --repo":               nil,
 	} {
-		if out, code := run(args...); code != exitUsage || !strings.Contains(out, want) {
+		if out, code := run(args...); code != cli.ExitUsage || !strings.Contains(out, want) {
 			t.Errorf("%v: %d\n%s", args, code, out)
 		}
 	}
-	if out, code := run("--repo", "acme/scratch", "--only", "^nowhere/"); code != exitFailed ||
+	if out, code := run("--repo", "acme/scratch", "--only", "^nowhere/"); code != cli.ExitFailed ||
 		!strings.Contains(out, "no fact is called") {
 		t.Errorf("%d\n%s", code, out)
 	}

@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/sia-bot/sia/cmd/internal/cli"
 	"github.com/sia-bot/sia/sim/flavour"
 	"github.com/sia-bot/sia/sim/ghsim"
 )
@@ -25,8 +26,8 @@ func diagnosed(t *testing.T, c doctorModelsCmd) (said map[string]any, ok bool) {
 	t.Helper()
 	var out bytes.Buffer
 	c.Output = "json"
-	err := c.Run(&commandEnv{ctx: t.Context(), out: &out, err: io.Discard, logger: slog.New(slog.DiscardHandler)})
-	if err != nil && !errors.Is(err, errShown) {
+	err := c.Run(&cli.Env{Ctx: t.Context(), Out: &out, Err: io.Discard, Logger: slog.New(slog.DiscardHandler)})
+	if err != nil && !errors.Is(err, cli.ErrShown) {
 		t.Fatal(err)
 	}
 	var list []map[string]any
@@ -108,14 +109,14 @@ func TestModelsThatDoNotAnswer(t *testing.T) {
 				t.Errorf("doctor: %v, want %q", said, c.want)
 			}
 			demo := &demoCmd{ModelURL: srv.URL + "/v1", Model: "m", ModelTimeout: 2 * time.Second}
-			e := &commandEnv{ctx: t.Context(), out: io.Discard, err: io.Discard, logger: silentLogger()}
+			e := &cli.Env{Ctx: t.Context(), Out: io.Discard, Err: io.Discard, Logger: silentLogger()}
 			spec := ghsim.RepoSpec{Files: map[string]string{"README.md": "# A\n"}}
 			s, err := demo.open(e, spec, "shop")
 			if err != nil {
 				t.Fatal(err)
 			}
 			t.Cleanup(func() { _ = s.shut() })
-			n := &demoNarrator{commandEnv: e, demoStage: s, timeout: time.Minute, repo: demoUser + "/shop"}
+			n := &demoNarrator{Env: e, demoStage: s, timeout: time.Minute, repo: demoUser + "/shop"}
 			if err := n.own(""); err == nil || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("demo: %v, want %q", err, c.want)
 			}

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/sia-bot/sia/app/github"
+	"github.com/sia-bot/sia/cmd/internal/cli"
 )
 
 // Doctor says of a repository what keeps pull requests from being opened, and what to do.
@@ -33,8 +34,8 @@ func TestDoctorLooksAtRepositories(t *testing.T) {
 				all[i].What = "pull requests"
 			}
 			var out bytes.Buffer
-			err := reportFindings(&commandEnv{out: &out}, "text", all)
-			if errors.Is(err, errShown) != c.bad || len(c.says) == 0 && len(all) > 0 {
+			err := reportFindings(&cli.Env{Out: &out}, "text", all)
+			if errors.Is(err, cli.ErrShown) != c.bad || len(c.says) == 0 && len(all) > 0 {
 				t.Errorf("doctor ends with %v after %v", err, all)
 			}
 			for _, want := range c.says {

@@ -14,12 +14,13 @@ import (
 	"github.com/sia-bot/sia/agent/sandbox"
 	"github.com/sia-bot/sia/app"
 	"github.com/sia-bot/sia/app/store"
+	"github.com/sia-bot/sia/cmd/internal/cli"
 )
 
 // doctorServerCmd looks at what a server is given: settings, database, GitHub App, models, sandbox.
 type doctorServerCmd struct {
 	serverFlags `embed:""`
-	Output      string `help:"text or json." enum:"text,json" default:"text"`
+	cli.Format  `embed:""`
 }
 
 // doctorFinding is one thing that doctor looked at.
@@ -32,7 +33,7 @@ type doctorFinding struct {
 }
 
 // Run looks at everything a server needs, against the real endpoints.
-func (c *doctorServerCmd) Run(e *commandEnv) error {
+func (c *doctorServerCmd) Run(e *cli.Env) error {
 	config, err := c.config()
 	var all []doctorFinding
 	if err == nil {
@@ -45,10 +46,10 @@ func (c *doctorServerCmd) Run(e *commandEnv) error {
 	}
 	all = append(all, checkStored(c.Dir, config)...)
 	all = append(all, checkSignIn(config))
-	ctx, cancel := context.WithTimeout(e.ctx, 2*time.Minute)
+	ctx, cancel := context.WithTimeout(e.Ctx, 2*time.Minute)
 	defer cancel()
 	all = append(all, c.look(ctx, e)...)
-	all = append(all, checkSandbox(ctx, sandbox.Options{Self: forwardCommand(), Logger: e.logger}),
+	all = append(all, checkSandbox(ctx, sandbox.Options{Self: forwardCommand(), Logger: e.Logger}),
 		installedAgents(config.AgentPath))
 	if len(config.GitHub.PrivateKey) > 0 && config.GitHub.AppID > 0 {
 		all = append(all, checkGitHub(ctx, config, e)...)
@@ -78,39 +79,39 @@ func misconfigured(err error) (all []doctorFinding) {
 	return all
 }
 
-func reportFindings(e *commandEnv, output string, all []doctorFinding) error {
+func reportFindings(e *cli.Env, output string, all []doctorFinding) error {
 	bad := slices.ContainsFunc(all, func(f doctorFinding) bool { return !f.OK })
 	if output == "json" {
-		if err := printJSON(e, all); err != nil {
+		if err := e.JSON(all); err != nil {
 			return err
 		}
 	} else {
 		for _, f := range all {
-			mark := e.style.green("✓")
+			mark := e.Style.Green("✓")
 			switch {
 			case !f.OK:
-				mark = e.style.red("✗")
+				mark = e.Style.Red("✗")
 			case f.Weaker:
-				mark = e.style.amber("!")
+				mark = e.Style.Amber("!")
 			}
-			fmt.Fprintf(e.out, "%s %-16s %s\n", mark, f.What, f.Detail)
+			fmt.Fprintf(e.Out, "%s %-16s %s\n", mark, f.What, f.Detail)
 			if f.Fix != "" {
-				fmt.Fprintf(e.out, "  %-16s → %s\n", "", f.Fix)
+				fmt.Fprintf(e.Out, "  %-16s → %s\n", "", f.Fix)
 			}
 		}
 	}
 	if bad {
-		return errShown
+		return cli.ErrShown
 	}
 	return nil
 }
 
 // look looks at the database, and at what it says of repositories.
-func (c *doctorServerCmd) look(ctx context.Context, e *commandEnv) []doctorFinding {
+func (c *doctorServerCmd) look(ctx context.Context, e *cli.Env) []doctorFinding {
 	f := doctorFinding{What: "database", Detail: c.database()}
 	var setups []store.Setup
 	var halts []store.Halt
-	s, err := store.Open(ctx, store.Config{URL: c.database(), Logger: e.logger})
+	s, err := store.Open(ctx, store.Config{URL: c.database(), Logger: e.Logger})
 	if err == nil {
 		var v int64
 		v, err = s.Version(ctx)
@@ -212,7 +213,7 @@ func installedAgents(path []string) doctorFinding {
 }
 
 // checkModels asks each model for one word.
-func checkModels(ctx context.Context, c app.Config, e *commandEnv) []doctorFinding {
+func checkModels(ctx context.Context, c app.Config, e *cli.Env) []doctorFinding {
 	c = c.WithDefaults()
 	var all []doctorFinding
 	for _, m := range c.Models.Named() {
@@ -250,11 +251,11 @@ func checkModels(ctx context.Context, c app.Config, e *commandEnv) []doctorFindi
 }
 
 // modelAnswers asks a model, twice and for half a minute at most.
-func modelAnswers(ctx context.Context, m app.ModelConfig, e *commandEnv, ask llm.Request) error {
+func modelAnswers(ctx context.Context, m app.ModelConfig, e *cli.Env, ask llm.Request) error {
 	m.Timeout = min(cmp.Or(m.Timeout, time.Minute), 30*time.Second)
 	ctx, cancel := context.WithTimeout(ctx, 2*m.Timeout)
 	defer cancel()
-	client, err := m.Client(e.logger, 1)
+	client, err := m.Client(e.Logger, 1)
 	if err != nil {
 		return err
 	}

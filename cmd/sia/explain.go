@@ -3,11 +3,11 @@ package main
 import (
 	"encoding/json"
 	"fmt"
-	"text/tabwriter"
 	"time"
 
 	"github.com/sia-bot/sia/app/render"
 	"github.com/sia-bot/sia/app/store"
+	"github.com/sia-bot/sia/cmd/internal/cli"
 	"github.com/sia-bot/sia/policies/bandit"
 	"github.com/sia-bot/sia/sia"
 )
@@ -28,22 +28,22 @@ type taskExplanation struct {
 
 // Run prints the decisions on a task: each move with its reason, and each choice
 // with the options that there were, in the order of time.
-func (c *taskExplainCmd) Run(e *commandEnv) error {
+func (c *taskExplainCmd) Run(e *cli.Env) error {
 	return c.with(e, func(s *store.Store) error {
 		t, err := findTask(e, s, c.Task)
 		if err != nil {
 			return err
 		}
-		events, err := s.Events(e.ctx, t.ID)
+		events, err := s.Events(e.Ctx, t.ID)
 		if err != nil {
 			return err
 		}
-		decisions, err := s.Decisions(e.ctx, t.ID)
+		decisions, err := s.Decisions(e.Ctx, t.ID)
 		if err != nil {
 			return err
 		}
 		if c.Output == "json" {
-			return printJSON(e, taskExplanation{t.ID, append([]string{}, render.PassRests(t)...),
+			return e.JSON(taskExplanation{t.ID, append([]string{}, render.PassRests(t)...),
 				append([]sia.Decision{}, decisions...), append([]store.EventRecord{}, events...)})
 		}
 		for _, r := range events {
@@ -59,16 +59,16 @@ func (c *taskExplainCmd) Run(e *commandEnv) error {
 			explainDecision(e, d)
 		}
 		if rests := render.PassRests(t); len(rests) > 0 {
-			fmt.Fprintf(e.out, "\nThe pass of %s rests on:\n", t.Head.Short())
+			fmt.Fprintf(e.Out, "\nThe pass of %s rests on:\n", t.Head.Short())
 			for _, r := range rests {
-				fmt.Fprintln(e.out, "  "+r)
+				fmt.Fprintln(e.Out, "  "+r)
 			}
 		}
 		return nil
 	})
 }
 
-func explainEvent(e *commandEnv, r store.EventRecord) {
+func explainEvent(e *cli.Env, r store.EventRecord) {
 	why, state := r.Why, string(r.To)
 	if r.Ignored != "" {
 		why = "ignored: " + r.Ignored
@@ -79,15 +79,15 @@ func explainEvent(e *commandEnv, r store.EventRecord) {
 	explainLine(e, r.Event.At, state, string(r.Event.Fact.Kind()), why)
 }
 
-func explainLine(e *commandEnv, at time.Time, state, what, why string) {
-	fmt.Fprintf(e.out, "%s  %-11s %-18s %s\n", at.Local().Format("15:04:05.000"), e.style.bold(state), e.style.dim(what),
+func explainLine(e *cli.Env, at time.Time, state, what, why string) {
+	fmt.Fprintf(e.Out, "%s  %-11s %-18s %s\n", at.Local().Format("15:04:05.000"), e.Style.Bold(state), e.Style.Dim(what),
 		why)
 }
 
 // explainDecision prints one choice, and beneath it what could have been chosen
 // and what came of it.
-func explainDecision(e *commandEnv, d sia.Decision) {
-	choice := e.style.bold(d.Choice)
+func explainDecision(e *cli.Env, d sia.Decision) {
+	choice := e.Style.Bold(d.Choice)
 	if words := render.ChoiceWords(d); words != "" {
 		choice += " (" + words + ")"
 	}
@@ -95,11 +95,11 @@ func explainDecision(e *commandEnv, d sia.Decision) {
 		fmt.Sprintf("%s, with probability %.2f by %s: %s", choice, d.Propensity, d.Policy, d.Reason))
 	explainOptions(e, d)
 	if d.Outcome != "" {
-		fmt.Fprintf(e.out, "    outcome: %s (%+.2f against what was to be expected)\n", d.Outcome, d.Credit)
+		fmt.Fprintf(e.Out, "    outcome: %s (%+.2f against what was to be expected)\n", d.Outcome, d.Credit)
 	}
 }
 
-func explainOptions(e *commandEnv, d sia.Decision) {
+func explainOptions(e *cli.Env, d sia.Decision) {
 	var options []bandit.Option
 	if d.Type != sia.DecideTechnique || json.Unmarshal(d.Options, &options) != nil {
 		return // of another kind of decision, whose reason has to do
@@ -108,20 +108,20 @@ func explainOptions(e *commandEnv, d sia.Decision) {
 	if err := json.Unmarshal(d.Context, &asked); err != nil {
 		asked.Confidence = nil
 	}
-	w := tabwriter.NewWriter(e.out, 0, 0, 2, ' ', 0)
+	w := cli.NewTable(e.Out)
 	model := func(cell string) string { // a column that stands there when a model said something
 		if len(asked.Confidence) == 0 {
 			return ""
 		}
 		return cell + "\t"
 	}
-	fmt.Fprintf(w, "    OPTION\tEXPECTED\t80 %% INTERVAL\tHERE\tORGANISATION\tOTHERS\t%sPROBABILITY\n", model("MODEL"))
+	w.Rowf("    OPTION\tEXPECTED\t80 %% INTERVAL\tHERE\tORGANISATION\tOTHERS\t%sPROBABILITY", model("MODEL"))
 	for _, o := range options {
 		rating := "–"
 		if c, ok := asked.Confidence[o.Technique]; ok {
 			rating = fmt.Sprintf("%.0f %%", 100*c)
 		}
-		fmt.Fprintf(w, "    %s\t%.0f %%\t%.0f–%.0f %%\t%s\t%s\t%s\t%s%.3f\n",
+		w.Rowf("    %s\t%.0f %%\t%.0f–%.0f %%\t%s\t%s\t%s\t%s%.3f",
 			o.Technique, 100*o.Mean, 100*o.Low, 100*o.High,
 			tallyText(o.Here), tallyText(o.Org), tallyText(o.Elsewhere), model(rating), o.Propensity)
 	}

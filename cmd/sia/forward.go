@@ -4,6 +4,7 @@ import (
 	"os"
 
 	"github.com/sia-bot/sia/agent/sandbox"
+	"github.com/sia-bot/sia/cmd/internal/cli"
 )
 
 // forwardName is the command's name, which no person calls.
@@ -15,8 +16,8 @@ type forwardCmd struct {
 
 // Run is the inside of the way to allowed hosts. It ends the process itself, with
 // the status of the command.
-func (c *forwardCmd) Run(*commandEnv) error {
-	panic(exitPanic(sandbox.Forward(c.Command)))
+func (c *forwardCmd) Run(*cli.Env) error {
+	return cli.ExitCode(sandbox.Forward(c.Command))
 }
 
 // forwardCommand is how this program runs itself as that command; nil when it does

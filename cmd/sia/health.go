@@ -9,15 +9,16 @@ import (
 	"net/url"
 	"time"
 
+	"github.com/sia-bot/sia/cmd/internal/cli"
 	"github.com/sia-bot/sia/sia/text"
 )
 
 // healthCmd asks a server how it is: for container health checks, where there is no curl.
 type healthCmd struct {
-	URL     string        `arg:"" optional:"" help:"The server's private address, such as http://127.0.0.1:9090." default:"http://127.0.0.1:9090"`
-	Ready   bool          `help:"Ask whether it can work: whether the database, GitHub and the models answer. Without it: whether it is up."`
-	Timeout time.Duration `help:"How long to wait for the answer." default:"5s"`
-	Output  string        `help:"text or json." enum:"text,json" default:"text"`
+	URL        string        `arg:"" optional:"" help:"The server's private address, such as http://127.0.0.1:9090." default:"http://127.0.0.1:9090"`
+	Ready      bool          `help:"Ask whether it can work: whether the database, GitHub and the models answer. Without it: whether it is up."`
+	Timeout    time.Duration `help:"How long to wait for the answer." default:"5s"`
+	cli.Format `embed:""`
 }
 
 // Validate refuses, as wrong usage, what no server can be asked at.
@@ -43,7 +44,7 @@ type serverHealth struct {
 const mostHealth = 16 << 10
 
 // Run asks once. Nothing but an answer of 200 is health.
-func (c *healthCmd) Run(e *commandEnv) error {
+func (c *healthCmd) Run(e *cli.Env) error {
 	path := "/healthz"
 	if c.Ready {
 		path = "/readyz"
@@ -52,7 +53,7 @@ func (c *healthCmd) Run(e *commandEnv) error {
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(e.ctx, c.Timeout)
+	ctx, cancel := context.WithTimeout(e.Ctx, c.Timeout)
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, address, http.NoBody)
 	if err != nil {
@@ -73,12 +74,12 @@ func (c *healthCmd) Run(e *commandEnv) error {
 	h := serverHealth{OK: resp.StatusCode == http.StatusOK, Status: resp.StatusCode,
 		Says: text.Clip(string(bytes.TrimSpace(body)), mostHealth)}
 	if c.Output == "json" {
-		err = printJSON(e, h)
+		err = e.JSON(h)
 	} else {
-		err = printMasked(e, h.Says+"\n")
+		err = e.Masked(h.Says + "\n")
 	}
 	if err == nil && !h.OK {
-		err = errShown
+		err = cli.ErrShown
 	}
 	return err
 }

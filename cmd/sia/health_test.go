@@ -6,6 +6,8 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+
+	"github.com/sia-bot/sia/cmd/internal/cli"
 )
 
 // A server is asked for its health by its own program: whether it is up, and whether it can work.
@@ -19,10 +21,10 @@ func TestHealth(t *testing.T) {
 		code int
 		want string
 	}{
-		{[]string{pages}, exitDone, "ok\n"},
-		{[]string{pages + "/"}, exitDone, "ok\n"},
-		{[]string{"--ready", pages}, exitFailed, "model coder: call model coder: auth (HTTP 401)"},
-		{[]string{"--ready", pages, "--output", "json"}, exitFailed, `"status": 503`},
+		{[]string{pages}, cli.ExitDone, "ok\n"},
+		{[]string{pages + "/"}, cli.ExitDone, "ok\n"},
+		{[]string{"--ready", pages}, cli.ExitFailed, "model coder: call model coder: auth (HTTP 401)"},
+		{[]string{"--ready", pages, "--output", "json"}, cli.ExitFailed, `"status": 503`},
 	} {
 		var out strings.Builder
 		if code := runCommand(t.Context(), append([]string{"health"}, c.args...), &out, io.Discard); code != c.code ||
@@ -61,7 +63,7 @@ func TestHealthOfOthers(t *testing.T) {
 	}))
 	defer other.Close()
 	defer close(hang)
-	for path, code := range map[string]int{"/away": exitFailed, "/hangs": exitFailed, "/much": exitFailed} {
+	for path, code := range map[string]int{"/away": cli.ExitFailed, "/hangs": cli.ExitFailed, "/much": cli.ExitFailed} {
 		var out, errs strings.Builder
 		got := runCommand(t.Context(), []string{"health", other.URL + path, "--timeout", "200ms"}, &out, &errs)
 		if got != code || out.Len() > 2*mostHealth {
@@ -69,7 +71,7 @@ func TestHealthOfOthers(t *testing.T) {
 		}
 	}
 	for _, args := range [][]string{{"localhost:9090"}, {"ftp://x"}, {"--timeout", "0s"}} {
-		if got := runCommand(t.Context(), append([]string{"health"}, args...), io.Discard, io.Discard); got != exitUsage {
+		if got := runCommand(t.Context(), append([]string{"health"}, args...), io.Discard, io.Discard); got != cli.ExitUsage {
 			t.Errorf("%v: exit %d, want wrong usage", args, got)
 		}
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/sia-bot/sia/app"
 	improving "github.com/sia-bot/sia/app/improve"
+	"github.com/sia-bot/sia/cmd/internal/cli"
 	"github.com/sia-bot/sia/sia/failure"
 	"github.com/sia-bot/sia/sia/improve"
 	"github.com/sia-bot/sia/sia/secret"
@@ -51,7 +52,7 @@ const (
 )
 
 // order is what the flags ask for, without the files.
-func (f improveFlags) order(e *commandEnv) (improve.Order, error) {
+func (f improveFlags) order(e *cli.Env) (improve.Order, error) {
 	o := improve.Order{Context: f.Context, Cycles: f.Cycles, Threshold: f.CritiqueThreshold}
 	if f.ContextFile != "" {
 		more, err := beginningOf(f.ContextFile)
@@ -61,7 +62,7 @@ func (f improveFlags) order(e *commandEnv) (improve.Order, error) {
 		o.Context += "\n\n" + more
 	}
 	for _, name := range f.Logs {
-		rep, err := (&logCmd{Lines: logLines}).read(e.ctx, name)
+		rep, err := (&logCmd{Lines: logLines}).read(e.Ctx, name)
 		if err != nil {
 			return o, fmt.Errorf("--logs %s: %w", name, err)
 		}
@@ -112,7 +113,7 @@ type improvers struct {
 
 // improvers are those of the configuration: who diagnoses writes, who reviews criticises. Where a
 // file names models, --model names one of them.
-func (f modelFlags) improvers(e *commandEnv) (improvers, error) {
+func (f modelFlags) improvers(e *cli.Env) (improvers, error) {
 	wanted := ""
 	if f.ConfigFile != "" {
 		if _, ok, err := readModels(string(f.ConfigFile)); err == nil && ok {
@@ -139,10 +140,10 @@ func (f modelFlags) improvers(e *commandEnv) (improvers, error) {
 		return out, errors.New("no model is configured: set --model-url and --model, or SIA_MODEL_URL and SIA_MODEL, to an " +
 			"OpenAI-compatible endpoint, or name models in the file of --config")
 	}
-	if out.author, err = author.Chain("sia", e.logger); err != nil {
+	if out.author, err = author.Chain("sia", e.Logger); err != nil {
 		return out, err
 	}
-	out.critic, err = c.Models.Reviewer.Chain("reviewer", e.logger)
+	out.critic, err = c.Models.Reviewer.Chain("reviewer", e.Logger)
 	return out, err
 }
 

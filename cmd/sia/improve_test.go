@@ -165,6 +165,7 @@ func TestImprovePromotes(t *testing.T) {
 	}
 }
 
+//test:thorough
 func TestImproveReverts(t *testing.T) {
 	for _, c := range []struct {
 		name   string

@@ -13,6 +13,7 @@ import (
 
 	"github.com/sia-bot/sia/agent/llm"
 	improving "github.com/sia-bot/sia/app/improve"
+	"github.com/sia-bot/sia/cmd/internal/cli"
 	"github.com/sia-bot/sia/sia/improve"
 	"github.com/sia-bot/sia/sia/secret"
 )
@@ -70,10 +71,10 @@ func (a *improveAnswer) began(i *improving.Iteration) {
 
 // run carries an order out on an iteration and notes what came of it, also when it fails.
 func (a *improveAnswer) run(
-	e *commandEnv, p *improving.Place, i *improving.Iteration, c improve.Config, order improve.Order,
+	e *cli.Env, p *improving.Place, i *improving.Iteration, c improve.Config, order improve.Order,
 ) error {
 	c.Mask = a.mask.Mask
-	c.Say = func(line string) { fmt.Fprintln(e.err, line) }
+	c.Say = func(line string) { fmt.Fprintln(e.Err, line) }
 	c.Done = func(cycle improve.Cycle) error {
 		return errors.Join(p.Append(improving.Entry{Run: i.Name, Cycle: cycle}), i.Cycle(cycle))
 	}
@@ -81,7 +82,7 @@ func (a *improveAnswer) run(
 	if err != nil {
 		return err
 	}
-	result, err := engine.Run(e.ctx, order)
+	result, err := engine.Run(e.Ctx, order)
 	a.changes = result.Changes
 	d := &a.Data
 	d.Cycles, d.SelfTestBefore, d.Usage = result.Cycles, result.Baseline, result.Usage
@@ -103,9 +104,9 @@ func (a *improveAnswer) run(
 }
 
 // end says what came of it: a person a report, a program one object.
-func (a *improveAnswer) end(e *commandEnv, output string, err error) error {
+func (a *improveAnswer) end(e *cli.Env, output string, err error) error {
 	a.Data.RestartRequired = a.Data.Promotion.RestartRequired
-	a.Status, a.Message = statusFailure, a.failure(e.ctx, err)
+	a.Status, a.Message = statusFailure, a.failure(e.Ctx, err)
 	if a.Data.Promotion.Promoted {
 		a.Status, a.Message = statusSuccess, a.success()
 		if err != nil { // what came after it, such as tidying up
@@ -114,11 +115,11 @@ func (a *improveAnswer) end(e *commandEnv, output string, err error) error {
 	}
 	if output != "json" {
 		a.show(e)
-	} else if err := a.write(e.out); err != nil {
+	} else if err := a.write(e.Out); err != nil {
 		return err
 	}
 	if a.Status == statusFailure {
-		return errShown // the answer has said it
+		return cli.ErrShown // the answer has said it
 	}
 	return nil
 }
@@ -172,10 +173,10 @@ func (a *improveAnswer) write(w io.Writer) error {
 }
 
 // show prints the report.
-func (a *improveAnswer) show(e *commandEnv) {
+func (a *improveAnswer) show(e *cli.Env) {
 	var b strings.Builder
 	for _, c := range a.Data.Cycles {
-		fmt.Fprintf(&b, "%s  %s\n", e.style.bold(fmt.Sprintf("cycle %d: %s", c.Number, c.Outcome)), c.Goal)
+		fmt.Fprintf(&b, "%s  %s\n", e.Style.Bold(fmt.Sprintf("cycle %d: %s", c.Number, c.Outcome)), c.Goal)
 		fmt.Fprintf(&b, "  %s\n", c.Reason)
 		for _, d := range a.Data.Diffs {
 			if d.Cycle == c.Number {
@@ -187,7 +188,7 @@ func (a *improveAnswer) show(e *commandEnv) {
 		}
 	}
 	for _, n := range slices.Concat(a.Data.Notes, a.Data.Promotion.Notes) {
-		fmt.Fprintf(&b, "%s %s\n", e.style.amber("note:"), n)
+		fmt.Fprintf(&b, "%s %s\n", e.Style.Amber("note:"), n)
 	}
 	if f := a.Data.Promotion.Fallback; f != "" && a.Data.Promotion.Promoted {
 		fmt.Fprintf(&b, "the version before lies in %s\n", f)
@@ -195,12 +196,12 @@ func (a *improveAnswer) show(e *commandEnv) {
 	if u := a.Data.Usage; u.Input > 0 {
 		fmt.Fprintf(&b, "%d tokens read, %d written, %.4f USD\n", u.Input, u.Output, u.USD)
 	}
-	status := e.style.green(a.Status)
+	status := e.Style.Green(a.Status)
 	if a.Status == statusFailure {
-		status = e.style.red(a.Status)
+		status = e.Style.Red(a.Status)
 	}
 	fmt.Fprintf(&b, "%s: %s\n", status, a.Message)
-	_ = printMasked(e, a.mask.Mask(b.String())) // nobody is left to be told
+	_ = e.Masked(a.mask.Mask(b.String())) // nobody is left to be told
 }
 
 // asksForImproveJSON reports whether a command line is that of `sia improve` with --output json,
@@ -233,7 +234,7 @@ func answerInJSON(ctx context.Context, args []string, stdout, stderr io.Writer) 
 		p := recover()
 		if p == nil && json.Unmarshal(out.Bytes(), &a) == nil && a.Status != "" {
 			_, _ = stdout.Write(out.Bytes()) // nobody is left to be told
-			code = min(code, exitFailed)
+			code = min(code, cli.ExitFailed)
 			return
 		}
 		_, _ = io.Copy(stderr, &out)
@@ -242,15 +243,15 @@ func answerInJSON(ctx context.Context, args []string, stdout, stderr io.Writer) 
 		case p != nil:
 			fmt.Fprintf(stderr, "sia: panic: %v\n%s", p, debug.Stack())
 			a.Message = fmt.Sprintf("a fault of SIA: %v; please report it with what stands on standard error", p)
-		case code == exitDone:
+		case code == cli.ExitDone:
 			a.Status, a.Message = statusSuccess, "see standard error"
 		}
-		code = exitFailed
+		code = cli.ExitFailed
 		if a.Status == statusSuccess {
-			code = exitDone
+			code = cli.ExitDone
 		}
 		if err := a.write(stdout); err != nil {
-			code = exitFailed
+			code = cli.ExitFailed
 		}
 	}()
 	return runArgs(ctx, args, &out, io.MultiWriter(stderr, &said))

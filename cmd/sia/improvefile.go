@@ -9,6 +9,7 @@ import (
 
 	"github.com/sia-bot/sia/agent/sandbox"
 	improving "github.com/sia-bot/sia/app/improve"
+	"github.com/sia-bot/sia/cmd/internal/cli"
 	"github.com/sia-bot/sia/sia/improve"
 )
 
@@ -34,14 +35,14 @@ func (c *improveFileCmd) Validate() error {
 }
 
 // Run improves the file.
-func (c *improveFileCmd) Run(e *commandEnv) error {
+func (c *improveFileCmd) Run(e *cli.Env) error {
 	var a improveAnswer
 	err := c.improve(e, &a)
 	return a.end(e, c.Output, err)
 }
 
 // improve fills the answer in as far as it comes.
-func (c *improveFileCmd) improve(e *commandEnv, a *improveAnswer) (err error) {
+func (c *improveFileCmd) improve(e *cli.Env, a *improveAnswer) (err error) {
 	if err := notInside(c.Path); err != nil {
 		return err
 	}
@@ -60,7 +61,7 @@ func (c *improveFileCmd) improve(e *commandEnv, a *improveAnswer) (err error) {
 		return err
 	}
 	order.Files = []string{s.Name}
-	box, err := c.sandbox(e.ctx)
+	box, err := c.sandbox(e.Ctx)
 	if err != nil {
 		return err
 	}
@@ -69,7 +70,7 @@ func (c *improveFileCmd) improve(e *commandEnv, a *improveAnswer) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, p.Close()) }()
-	i, err := p.Begin(e.ctx, s.Name)
+	i, err := p.Begin(e.Ctx, s.Name)
 	if err != nil {
 		return err
 	}

@@ -13,6 +13,8 @@ import (
 	"time"
 
 	improving "github.com/sia-bot/sia/app/improve"
+
+	"github.com/sia-bot/sia/cmd/internal/cli"
 )
 
 // Bounds of a replay.
@@ -46,7 +48,7 @@ func (b builtCopy) Replay(ctx context.Context, dir string) (map[string]bool, err
 	}
 	var tasks []json.RawMessage
 	out, err := b.run(ctx, listWithin, b.root, program, "replay", "list", "--output", "json")
-	if exit := (*exec.ExitError)(nil); errors.As(err, &exit) && exit.ExitCode() == exitUsage {
+	if exit := (*exec.ExitError)(nil); errors.As(err, &exit) && exit.ExitCode() == cli.ExitUsage {
 		return nil, nil
 	}
 	if err != nil {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/sia-bot/sia/app"
 	improving "github.com/sia-bot/sia/app/improve"
+	"github.com/sia-bot/sia/cmd/internal/cli"
 	"github.com/sia-bot/sia/policies/evolve"
 	"github.com/sia-bot/sia/sia/improve"
 )
@@ -37,7 +38,7 @@ func (c *improveSelfCmd) Validate() error {
 }
 
 // Run improves SIA.
-func (c *improveSelfCmd) Run(e *commandEnv) error {
+func (c *improveSelfCmd) Run(e *cli.Env) error {
 	var a improveAnswer
 	improveWhere := c.improveCheckout
 	if c.For != "" {
@@ -48,7 +49,7 @@ func (c *improveSelfCmd) Run(e *commandEnv) error {
 }
 
 // improveFor improves the techniques and policies of a repository.
-func (c *improveSelfCmd) improveFor(e *commandEnv, a *improveAnswer) (err error) {
+func (c *improveSelfCmd) improveFor(e *cli.Env, a *improveAnswer) (err error) {
 	if err := notInside(); err != nil {
 		return err
 	}
@@ -65,11 +66,11 @@ func (c *improveSelfCmd) improveFor(e *commandEnv, a *improveAnswer) (err error)
 	if err != nil {
 		return err
 	}
-	proposals, err := app.OpenProposals(config, app.Options{Logger: e.logger})
+	proposals, err := app.OpenProposals(config, app.Options{Logger: e.Logger})
 	if err != nil {
 		return err
 	}
-	home, err := proposals.Find(e.ctx, c.For)
+	home, err := proposals.Find(e.Ctx, c.For)
 	if err != nil {
 		return err
 	}
@@ -82,7 +83,7 @@ func (c *improveSelfCmd) improveFor(e *commandEnv, a *improveAnswer) (err error)
 	if order.Files, err = improving.Lay(root, home.Files); err != nil {
 		return err
 	}
-	i, err := p.Begin(e.ctx, "the techniques and policies of "+home.Repo.String())
+	i, err := p.Begin(e.Ctx, "the techniques and policies of "+home.Repo.String())
 	if err != nil {
 		return err
 	}
@@ -93,12 +94,12 @@ func (c *improveSelfCmd) improveFor(e *commandEnv, a *improveAnswer) (err error)
 	if err := a.run(e, p, i, engine, order); err != nil || len(a.changes) == 0 {
 		return err
 	}
-	a.Data.Promotion, err = proposals.Propose(e.ctx, home, i.Name, a.changes, a.Data.Cycles)
+	a.Data.Promotion, err = proposals.Propose(e.Ctx, home, i.Name, a.changes, a.Data.Cycles)
 	return err
 }
 
 // improveCheckout improves the prompts, techniques and policies of a checkout of SIA's source.
-func (c *improveSelfCmd) improveCheckout(e *commandEnv, a *improveAnswer) (err error) {
+func (c *improveSelfCmd) improveCheckout(e *cli.Env, a *improveAnswer) (err error) {
 	if err := notInside(c.Repo); err != nil {
 		return err
 	}
@@ -111,11 +112,11 @@ func (c *improveSelfCmd) improveCheckout(e *commandEnv, a *improveAnswer) (err e
 	if err != nil {
 		return err
 	}
-	checkout, err := openCheckout(e.ctx, c.Repo)
+	checkout, err := openCheckout(e.Ctx, c.Repo)
 	if err != nil {
 		return err
 	}
-	box, why := sandboxHere(e.ctx)
+	box, why := sandboxHere(e.Ctx)
 	if box == nil {
 		return fmt.Errorf("the self-test needs a sandbox: %s", why)
 	}
@@ -125,7 +126,7 @@ func (c *improveSelfCmd) improveCheckout(e *commandEnv, a *improveAnswer) (err e
 		return err
 	}
 	defer func() { err = errors.Join(err, p.Close()) }()
-	i, err := p.Begin(e.ctx, "SIA's prompts, techniques and policies")
+	i, err := p.Begin(e.Ctx, "SIA's prompts, techniques and policies")
 	if err != nil {
 		return err
 	}
@@ -133,7 +134,7 @@ func (c *improveSelfCmd) improveCheckout(e *commandEnv, a *improveAnswer) (err e
 	a.began(i)
 	engine := improve.Config{Author: models.author, Critic: models.critic, Files: i.Files(),
 		Checker: improving.Languages{Sandbox: box, Copy: i.Copy, Iteration: i.Name},
-		Replay: &improve.Replay{Replayer: builtCopy{root: checkout.root, iteration: i.Name, say: e.err}, Dir: i.Copy,
+		Replay: &improve.Replay{Replayer: builtCopy{root: checkout.root, iteration: i.Name, say: e.Err}, Dir: i.Copy,
 			Judge: judgeReplay}}
 	if engine.Tests, err = selfTest(p, i, box, c.SelfTest, c.SelfTestTimeout); err != nil {
 		return err
@@ -142,7 +143,7 @@ func (c *improveSelfCmd) improveCheckout(e *commandEnv, a *improveAnswer) (err e
 		return err
 	}
 	branch := "sia/improve-" + strings.ToLower(i.Name)
-	a.Data.Promotion, err = checkout.commit(e.ctx, branch, a.changes, a.Data.Cycles, a.mask.Mask)
+	a.Data.Promotion, err = checkout.commit(e.Ctx, branch, a.changes, a.Data.Cycles, a.mask.Mask)
 	return err
 }
 

@@ -6,11 +6,11 @@ import (
 	"os/user"
 	"strconv"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/sia-bot/sia/app/learn"
 	"github.com/sia-bot/sia/app/store"
+	"github.com/sia-bot/sia/cmd/internal/cli"
 	"github.com/sia-bot/sia/sia"
 	"github.com/sia-bot/sia/sia/lesson"
 	"github.com/sia-bot/sia/sia/secret"
@@ -36,7 +36,7 @@ type ofRepo struct {
 }
 
 // with runs f on the database and the repository's id.
-func (o ofRepo) with(e *commandEnv, f func(s *store.Store, repo int64) error) error {
+func (o ofRepo) with(e *cli.Env, f func(s *store.Store, repo int64) error) error {
 	return o.openedDatabase.with(e, func(s *store.Store) error {
 		repo, err := o.id(e, s)
 		if err != nil {
@@ -47,11 +47,11 @@ func (o ofRepo) with(e *commandEnv, f func(s *store.Store, repo int64) error) er
 }
 
 // id is GitHub's id of the repository.
-func (o ofRepo) id(e *commandEnv, s *store.Store) (int64, error) {
+func (o ofRepo) id(e *cli.Env, s *store.Store) (int64, error) {
 	if o.Repo != "" {
 		return repositoryID(e, s, o.Repo)
 	}
-	ids, err := s.LessonRepositories(e.ctx)
+	ids, err := s.LessonRepositories(e.Ctx)
 	switch {
 	case err != nil:
 		return 0, err
@@ -64,7 +64,7 @@ func (o ofRepo) id(e *commandEnv, s *store.Store) (int64, error) {
 }
 
 // repositoryID is GitHub's id of a repository that is named owner/name or by that id.
-func repositoryID(e *commandEnv, s *store.Store, name string) (int64, error) {
+func repositoryID(e *cli.Env, s *store.Store, name string) (int64, error) {
 	if id, err := strconv.ParseInt(name, 10, 64); err == nil && id > 0 {
 		return id, nil
 	}
@@ -73,8 +73,8 @@ func repositoryID(e *commandEnv, s *store.Store, name string) (int64, error) {
 }
 
 // knownRepository is the repository that is named owner/name or by GitHub's id.
-func knownRepository(e *commandEnv, s *store.Store, name string) (store.Repository, error) {
-	all, err := s.Repositories(e.ctx, 0)
+func knownRepository(e *cli.Env, s *store.Store, name string) (store.Repository, error) {
+	all, err := s.Repositories(e.Ctx, 0)
 	if err != nil {
 		return store.Repository{}, err
 	}
@@ -88,8 +88,8 @@ func knownRepository(e *commandEnv, s *store.Store, name string) (store.Reposito
 }
 
 // lessonTeacher remembers and forgets as comments on GitHub make the server do.
-func lessonTeacher(e *commandEnv, s *store.Store) *learn.Lessons {
-	return learn.NewLessons(s, &secret.Masker{}, e.logger, time.Now)
+func lessonTeacher(e *cli.Env, s *store.Store) *learn.Lessons {
+	return learn.NewLessons(s, &secret.Masker{}, e.Logger, time.Now)
 }
 
 // localUser is who runs the command: a user of this machine; "" when it does not say.
@@ -107,25 +107,25 @@ type lessonsLearnCmd struct {
 }
 
 // Run has a text remembered.
-func (c *lessonsLearnCmd) Run(e *commandEnv) error {
+func (c *lessonsLearnCmd) Run(e *cli.Env) error {
 	return c.with(e, func(s *store.Store, repo int64) error {
 		now := time.Now()
 		l := lesson.NewTaught(repo, fmt.Sprint("cli/", now.UnixNano()), strings.Join(c.Text, " "),
 			sia.Actor{Login: localUser()}, sia.Task{}, now)
-		kept, against, err := lessonTeacher(e, s).Learn(e.ctx, l)
+		kept, against, err := lessonTeacher(e, s).Learn(e.Ctx, l)
 		if err != nil {
 			return err
 		}
 		if c.Output == "json" {
-			return printJSON(e, kept)
+			return e.JSON(kept)
 		}
 		if kept.ID != l.ID {
-			fmt.Fprintf(e.out, "known already, as %s (%s): %s\n", kept.ID, kept.State, kept.Told())
+			fmt.Fprintf(e.Out, "known already, as %s (%s): %s\n", kept.ID, kept.State, kept.Told())
 		} else {
-			fmt.Fprintf(e.out, "learned, as %s: %s\n", kept.ID, kept.Told())
+			fmt.Fprintf(e.Out, "learned, as %s: %s\n", kept.ID, kept.Told())
 		}
 		for _, l := range against {
-			fmt.Fprintf(e.out, "%s %s: %s\n", e.style.amber("it contradicts"), l.ID, l.Told())
+			fmt.Fprintf(e.Out, "%s %s: %s\n", e.Style.Amber("it contradicts"), l.ID, l.Told())
 		}
 		return nil
 	})
@@ -137,10 +137,10 @@ type lessonsForgetCmd struct {
 }
 
 // Run forgets a lesson.
-func (c *lessonsForgetCmd) Run(e *commandEnv) error {
+func (c *lessonsForgetCmd) Run(e *cli.Env) error {
 	return c.with(e, func(s *store.Store, repo int64) error {
 		text := strings.Join(c.Lesson, " ")
-		found, done, err := lessonTeacher(e, s).Forget(e.ctx, repo, fmt.Sprint("cli/", time.Now().UnixNano()), text)
+		found, done, err := lessonTeacher(e, s).Forget(e.Ctx, repo, fmt.Sprint("cli/", time.Now().UnixNano()), text)
 		switch {
 		case err != nil:
 			return err
@@ -154,9 +154,9 @@ func (c *lessonsForgetCmd) Run(e *commandEnv) error {
 			return fmt.Errorf("several lessons are like %q; name one by its id:%s", text, b.String())
 		}
 		if c.Output == "json" {
-			return printJSON(e, found[0])
+			return e.JSON(found[0])
 		}
-		_, err = fmt.Fprintf(e.out, "forgotten for good: %s\n", found[0].Told())
+		_, err = fmt.Fprintf(e.Out, "forgotten for good: %s\n", found[0].Told())
 		return err
 	})
 }
@@ -167,36 +167,36 @@ type lessonsShowCmd struct {
 }
 
 // Run shows one lesson.
-func (c *lessonsShowCmd) Run(e *commandEnv) error {
+func (c *lessonsShowCmd) Run(e *cli.Env) error {
 	return c.with(e, func(s *store.Store, repo int64) error {
-		l, err := s.Lesson(e.ctx, repo, lesson.ID(c.Lesson))
+		l, err := s.Lesson(e.Ctx, repo, lesson.ID(c.Lesson))
 		if errors.Is(err, store.ErrNotFound) {
 			return fmt.Errorf("there is no lesson %q; `sia lessons list --all` shows them all", c.Lesson)
 		}
 		if err != nil {
 			return err
 		}
-		evidence, err := s.LessonEvidence(e.ctx, repo, l.ID)
+		evidence, err := s.LessonEvidence(e.Ctx, repo, l.ID)
 		if err != nil {
 			return err
 		}
 		shown := withRating(l)
 		shown.Evidence = evidence
 		if c.Output == "json" {
-			return printJSON(e, shown)
+			return e.JSON(shown)
 		}
 		return showLesson(e, shown)
 	})
 }
 
-func showLesson(e *commandEnv, l ratedLesson) error {
-	w := tabwriter.NewWriter(e.out, 0, 0, 2, ' ', 0)
+func showLesson(e *cli.Env, l ratedLesson) error {
+	w := cli.NewTable(e.Out)
 	row := func(name, format string, args ...any) {
 		if text := fmt.Sprintf(format, args...); text != "" {
-			fmt.Fprintf(w, "  %s\t%s\n", name, text)
+			w.Rowf("  %s\t%s", name, text)
 		}
 	}
-	fmt.Fprintf(e.out, "%s  %s, %s\n", e.style.bold(string(l.ID)), l.Kind, l.State)
+	fmt.Fprintf(e.Out, "%s  %s, %s\n", e.Style.Bold(string(l.ID)), l.Kind, l.State)
 	row("lesson", "%s", l.Text)
 	row("when", "%s", l.Context)
 	row("corrects", "%s", l.Correction)

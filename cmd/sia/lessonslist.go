@@ -9,10 +9,10 @@ import (
 	"io"
 	"os"
 	"slices"
-	"text/tabwriter"
 	"time"
 
 	"github.com/sia-bot/sia/app/store"
+	"github.com/sia-bot/sia/cmd/internal/cli"
 	"github.com/sia-bot/sia/sia/lesson"
 	"github.com/sia-bot/sia/sia/secret"
 	"github.com/sia-bot/sia/sia/text"
@@ -38,13 +38,13 @@ type lessonsListCmd struct {
 }
 
 // Run lists lessons.
-func (c *lessonsListCmd) Run(e *commandEnv) error {
+func (c *lessonsListCmd) Run(e *cli.Env) error {
 	return c.with(e, func(s *store.Store, repo int64) error {
-		lessons, err := s.Lessons(e.ctx, repo)
+		lessons, err := s.Lessons(e.Ctx, repo)
 		if err != nil {
 			return err
 		}
-		evidence, err := s.LessonEvidence(e.ctx, repo, "")
+		evidence, err := s.LessonEvidence(e.Ctx, repo, "")
 		if err != nil {
 			return err
 		}
@@ -59,27 +59,26 @@ func (c *lessonsListCmd) Run(e *commandEnv) error {
 				cmp.Compare(b.Lower, a.Lower))
 		})
 		if c.Output == "json" {
-			return printJSON(e, shown)
+			return e.JSON(shown)
 		}
 		if len(shown) == 0 {
-			_, err := fmt.Fprintln(e.out, "no lessons: they come from what becomes of attempts, and from `/sia learn`")
+			_, err := fmt.Fprintln(e.Out, "no lessons: they come from what becomes of attempts, and from `/sia learn`")
 			return err
 		}
-		w := tabwriter.NewWriter(e.out, 0, 0, 2, ' ', 0)
-		fmt.Fprintln(w, "LESSON\tTYPE\tSTATE\tCONFIDENCE\tFOR\tAGAINST\tSEEN\tLAST SEEN\tWHAT")
+		w := cli.NewTable(e.Out, "LESSON", "TYPE", "STATE", "CONFIDENCE", "FOR", "AGAINST", "SEEN", "LAST SEEN", "WHAT")
 		for _, l := range shown {
 			good, bad := l.Counts(time.Now())
 			what := l.Told()
 			if len(l.Conflicts) > 0 {
 				what = "(contradicts another) " + what
 			}
-			fmt.Fprintf(w, "%s\t%s\t%s\t%.2f\t%.3g\t%.3g\t%d\t%s\t%s\n", l.ID, l.Kind, l.State, l.Confidence, good, bad,
+			w.Rowf("%s\t%s\t%s\t%.2f\t%.3g\t%.3g\t%d\t%s\t%s", l.ID, l.Kind, l.State, l.Confidence, good, bad,
 				l.Occurrences, l.LastSeen.Local().Format(time.DateOnly), text.Clip(what, 100))
 		}
 		if err := w.Flush(); err != nil {
 			return err
 		}
-		fmt.Fprintf(e.out, "\n%s\n", lesson.Uplift(evidence))
+		fmt.Fprintf(e.Out, "\n%s\n", lesson.Uplift(evidence))
 		return tellWaiting(e, s, repo)
 	})
 }
@@ -90,13 +89,13 @@ type lessonsExportCmd struct {
 }
 
 // Run writes every lesson of a repository, a line each.
-func (c *lessonsExportCmd) Run(e *commandEnv) error {
+func (c *lessonsExportCmd) Run(e *cli.Env) error {
 	return c.with(e, func(s *store.Store, repo int64) (err error) {
-		lessons, err := s.Lessons(e.ctx, repo)
+		lessons, err := s.Lessons(e.Ctx, repo)
 		if err != nil {
 			return err
 		}
-		out := e.out
+		out := e.Out
 		if c.File != "" {
 			f, err := os.OpenFile(c.File, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
 			if err != nil {
@@ -121,7 +120,7 @@ type lessonsImportCmd struct {
 }
 
 // Run reads lessons. Those that are known stay as they are.
-func (c *lessonsImportCmd) Run(e *commandEnv) error {
+func (c *lessonsImportCmd) Run(e *cli.Env) error {
 	var in io.Reader = os.Stdin
 	if c.File != "" {
 		f, err := os.Open(c.File)
@@ -132,7 +131,7 @@ func (c *lessonsImportCmd) Run(e *commandEnv) error {
 		in = f
 	}
 	return c.with(e, func(s *store.Store, repo int64) error {
-		known, err := s.Lessons(e.ctx, repo)
+		known, err := s.Lessons(e.Ctx, repo)
 		if err != nil {
 			return err
 		}
@@ -161,13 +160,13 @@ func (c *lessonsImportCmd) Run(e *commandEnv) error {
 		if err := lines.Err(); err != nil {
 			return fmt.Errorf("import lessons: %w; nothing was imported", err)
 		}
-		if err := s.PutLessons(e.ctx, repo, fresh...); err != nil {
+		if err := s.PutLessons(e.Ctx, repo, fresh...); err != nil {
 			return err
 		}
 		if c.Output == "json" {
-			return printJSON(e, map[string]int{"imported": len(fresh), "known": all - len(fresh)})
+			return e.JSON(map[string]int{"imported": len(fresh), "known": all - len(fresh)})
 		}
-		_, err = fmt.Fprintf(e.out, "%d lessons imported, %d were known already\n", len(fresh), all-len(fresh))
+		_, err = fmt.Fprintf(e.Out, "%d lessons imported, %d were known already\n", len(fresh), all-len(fresh))
 		return err
 	})
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/sia-bot/sia/app/store"
+	"github.com/sia-bot/sia/cmd/internal/cli"
 	"github.com/sia-bot/sia/lab/replay"
 	"github.com/sia-bot/sia/sia/lesson"
 )
@@ -66,18 +67,18 @@ type tally struct {
 }
 
 // Run proves a lesson.
-func (c *lessonsProveCmd) Run(e *commandEnv) (err error) {
+func (c *lessonsProveCmd) Run(e *cli.Env) (err error) {
 	s, err := c.open(e)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, s.close()) }()
-	return openedDatabase{c.serverFlags, c.Output}.with(e, func(st *store.Store) error {
+	return openedDatabase{serverFlags: c.serverFlags}.with(e, func(st *store.Store) error {
 		repo, err := knownRepository(e, st, s.name)
 		if err != nil {
 			return fmt.Errorf("%w. A clone belongs to the repository that its origin names", err)
 		}
-		l, err := st.Lesson(e.ctx, repo.ID, lesson.ID(c.Lesson))
+		l, err := st.Lesson(e.Ctx, repo.ID, lesson.ID(c.Lesson))
 		if errors.Is(err, store.ErrNotFound) {
 			return fmt.Errorf("there is no lesson %q in %s; `sia lessons list --all` shows them all", c.Lesson, s.name)
 		}
@@ -91,7 +92,7 @@ func (c *lessonsProveCmd) Run(e *commandEnv) (err error) {
 		if err != nil {
 			return err
 		}
-		before, err := st.LessonEvidence(e.ctx, repo.ID, l.ID)
+		before, err := st.LessonEvidence(e.Ctx, repo.ID, l.ID)
 		if err != nil {
 			return err
 		}
@@ -99,12 +100,12 @@ func (c *lessonsProveCmd) Run(e *commandEnv) (err error) {
 		if err != nil {
 			return err
 		}
-		proof, err := lesson.Prove(e.ctx, l.ID, p.ids(), p.play)
+		proof, err := lesson.Prove(e.Ctx, l.ID, p.ids(), p.play)
 		if err != nil {
 			return fmt.Errorf("%w; the attempts that were made are kept, and the same command takes them up", err)
 		}
 		evidence := proof.Evidence(time.Now())
-		if err := st.ReplaceEvidence(e.ctx, repo.ID, evidence); err != nil {
+		if err := st.ReplaceEvidence(e.Ctx, repo.ID, evidence); err != nil {
 			return err
 		}
 		return c.show(e, st, repo.ID, p.report(proof, evidence))
@@ -126,7 +127,7 @@ func checkProvable(l lesson.Lesson) error {
 
 // fitting are the tasks to play: those first that share most words with the lesson. The issue that taught
 // the lesson is not among them, for it would only say that the lesson remembers it.
-func (c *lessonsProveCmd) fitting(e *commandEnv, s *replaySource, l lesson.Lesson) (tasks []replay.Task, err error) {
+func (c *lessonsProveCmd) fitting(e *cli.Env, s *replaySource, l lesson.Lesson) (tasks []replay.Task, err error) {
 	all, err := s.tasks(e)
 	if err != nil {
 		return nil, err
@@ -150,7 +151,7 @@ func (c *lessonsProveCmd) fitting(e *commandEnv, s *replaySource, l lesson.Lesso
 
 // prover plays one lesson's tasks, tells each attempt as it goes, and logs it.
 type prover struct {
-	e        *commandEnv
+	e        *cli.Env
 	source   *replaySource
 	player   *replay.Player
 	tasks    []replay.Task
@@ -162,7 +163,7 @@ type prover struct {
 }
 
 func (c *lessonsProveCmd) prover(
-	e *commandEnv, s *replaySource, l lesson.Lesson, tasks []replay.Task, before []lesson.Evidence,
+	e *cli.Env, s *replaySource, l lesson.Lesson, tasks []replay.Task, before []lesson.Evidence,
 ) (*prover, error) {
 	player, err := c.player(e, s)
 	if err != nil {
@@ -220,7 +221,7 @@ func (p *prover) play(ctx context.Context, id string, with bool, seed uint64) (p
 		p.takenUp++
 		how = "taken up: " + how
 	}
-	toldTo(p.e.err, "%d/%d  %s  %s  %s\n", p.n, len(p.tasks)*lesson.ProofRuns, r.Task, v.Name, how)
+	toldTo(p.e.Err, "%d/%d  %s  %s  %s\n", p.n, len(p.tasks)*lesson.ProofRuns, r.Task, v.Name, how)
 	return r.Resolved, nil
 }
 
@@ -245,16 +246,16 @@ func (p *prover) report(proof lesson.Proof, evidence lesson.Evidence) provedLess
 }
 
 // show prints what came of a proof, and where the lesson stands now.
-func (c *lessonsProveCmd) show(e *commandEnv, st *store.Store, repo int64, out provedLesson) error {
+func (c *lessonsProveCmd) show(e *cli.Env, st *store.Store, repo int64, out provedLesson) error {
 	if c.Output == "json" {
-		return printJSON(e, out)
+		return e.JSON(out)
 	}
-	l, err := st.Lesson(e.ctx, repo, out.Lesson)
+	l, err := st.Lesson(e.Ctx, repo, out.Lesson)
 	if err != nil {
 		return err
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s  %s\n%s\n", e.style.bold(string(l.ID)), l.Told(), out.Evidence.Why)
+	fmt.Fprintf(&b, "%s  %s\n%s\n", e.Style.Bold(string(l.ID)), l.Told(), out.Evidence.Why)
 	switch {
 	case out.Evidence.Good > 0:
 		fmt.Fprintf(&b, "That counts %.3g for the lesson.\n", out.Evidence.Good)
@@ -269,6 +270,6 @@ func (c *lessonsProveCmd) show(e *commandEnv, st *store.Store, repo int64, out p
 	rated := withRating(l)
 	fmt.Fprintf(&b, "It is %s, with a confidence of %.2f. The attempts cost %.2f credits.\n", l.State, rated.Confidence,
 		out.Credits)
-	_, err = fmt.Fprint(e.out, b.String())
+	_, err = fmt.Fprint(e.Out, b.String())
 	return err
 }

@@ -5,11 +5,11 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/sia-bot/sia/app/learn"
 	"github.com/sia-bot/sia/app/store"
+	"github.com/sia-bot/sia/cmd/internal/cli"
 	"github.com/sia-bot/sia/sia/lesson"
 )
 
@@ -61,9 +61,9 @@ type lessonsAgreedCmd struct {
 }
 
 // Run lists agreements.
-func (c *lessonsAgreedCmd) Run(e *commandEnv) error {
+func (c *lessonsAgreedCmd) Run(e *cli.Env) error {
 	return c.with(e, func(s *store.Store) error {
-		all, err := lessonTeacher(e, s).Agreements(e.ctx)
+		all, err := lessonTeacher(e, s).Agreements(e.Ctx)
 		if err != nil {
 			return err
 		}
@@ -72,15 +72,15 @@ func (c *lessonsAgreedCmd) Run(e *commandEnv) error {
 			shown = append(shown, agreementOf(a))
 		}
 		if c.Output == "json" {
-			return printJSON(e, shown)
+			return e.JSON(shown)
 		}
 		if len(shown) == 0 {
-			_, err := fmt.Fprintln(e.out, "no two repositories of one owner have learned the same yet")
+			_, err := fmt.Fprintln(e.Out, "no two repositories of one owner have learned the same yet")
 			return err
 		}
 		for i, a := range shown {
 			if i > 0 {
-				fmt.Fprintln(e.out)
+				fmt.Fprintln(e.Out)
 			}
 			if err := showAgreement(e, a); err != nil {
 				return err
@@ -91,7 +91,7 @@ func (c *lessonsAgreedCmd) Run(e *commandEnv) error {
 }
 
 // showAgreement shows all of what is shared, or would be, and where it comes from.
-func showAgreement(e *commandEnv, a lessonAgreement) error {
+func showAgreement(e *cli.Env, a lessonAgreement) error {
 	l := a.Lesson
 	var standing string
 	switch {
@@ -99,15 +99,15 @@ func showAgreement(e *commandEnv, a lessonAgreement) error {
 		standing = fmt.Sprintf("shared with every repository of %s since %s, approved by %s", a.Owner,
 			a.Approval.At.Local().Format(time.DateOnly), cmp.Or(a.Approval.By, "somebody on the server"))
 	case len(a.Against) > 0:
-		standing = e.style.amber(fmt.Sprintf("not to be shared in %s: contradicted", a.Owner))
+		standing = e.Style.Amber(fmt.Sprintf("not to be shared in %s: contradicted", a.Owner))
 	default:
 		standing = fmt.Sprintf("not shared; to have every repository of %s told it: sia lessons share %s", a.Owner, l.ID)
 	}
-	fmt.Fprintf(e.out, "%s  %s, %s\n", e.style.bold(string(l.ID)), l.Kind, standing)
-	w := tabwriter.NewWriter(e.out, 0, 0, 2, ' ', 0)
+	fmt.Fprintf(e.Out, "%s  %s, %s\n", e.Style.Bold(string(l.ID)), l.Kind, standing)
+	w := cli.NewTable(e.Out)
 	row := func(name, text string) {
 		if text != "" {
-			fmt.Fprintf(w, "  %s\t%s\n", name, text)
+			w.Rowf("  %s\t%s", name, text)
 		}
 	}
 	row("lesson", l.Text)
@@ -145,20 +145,20 @@ type lessonsShareCmd struct {
 }
 
 // Run approves sharing a lesson.
-func (c *lessonsShareCmd) Run(e *commandEnv) error {
+func (c *lessonsShareCmd) Run(e *cli.Env) error {
 	return c.with(e, func(s *store.Store) error {
-		shared, isNew, err := lessonTeacher(e, s).Share(e.ctx, lesson.ID(c.Lesson), localUser())
+		shared, isNew, err := lessonTeacher(e, s).Share(e.Ctx, lesson.ID(c.Lesson), localUser())
 		if err != nil {
 			return fmt.Errorf("share: %w", err)
 		}
 		if c.Output == "json" {
-			return printJSON(e, shared.Lesson)
+			return e.JSON(shared.Lesson)
 		}
 		if !isNew {
-			_, err = fmt.Fprintf(e.out, "shared already, as %s: %s\n", shared.Lesson.ID, shared.Lesson.Told())
+			_, err = fmt.Fprintf(e.Out, "shared already, as %s: %s\n", shared.Lesson.ID, shared.Lesson.Told())
 			return err
 		}
-		_, err = fmt.Fprintf(e.out, "shared, as %[1]s: %[2]s\nEach repository takes it when its next attempt begins. To "+
+		_, err = fmt.Fprintf(e.Out, "shared, as %[1]s: %[2]s\nEach repository takes it when its next attempt begins. To "+
 			"take it back: sia lessons unshare %[1]s\n", shared.Lesson.ID, shared.Lesson.Told())
 		return err
 	})
@@ -170,16 +170,16 @@ type lessonsUnshareCmd struct {
 }
 
 // Run takes the approval back.
-func (c *lessonsUnshareCmd) Run(e *commandEnv) error {
+func (c *lessonsUnshareCmd) Run(e *cli.Env) error {
 	return c.with(e, func(s *store.Store) error {
-		was, out, err := lessonTeacher(e, s).Unshare(e.ctx, lesson.ID(c.Lesson))
+		was, out, err := lessonTeacher(e, s).Unshare(e.Ctx, lesson.ID(c.Lesson))
 		if err != nil {
 			return fmt.Errorf("unshare: %w", err)
 		}
 		if c.Output == "json" {
-			return printJSON(e, out)
+			return e.JSON(out)
 		}
-		_, err = fmt.Fprintf(e.out, "shared no longer: %s\ncopies: %d removed that were not tried, %d archived that did "+
+		_, err = fmt.Fprintf(e.Out, "shared no longer: %s\ncopies: %d removed that were not tried, %d archived that did "+
 			"not help, %d kept that helped\n",
 			was.Lesson.Told(), out.Removed, out.Archived, out.Kept)
 		return err
@@ -188,8 +188,8 @@ func (c *lessonsUnshareCmd) Run(e *commandEnv) error {
 
 // tellWaiting says how much of what a repository learned waits for a person to
 // share it.
-func tellWaiting(e *commandEnv, s *store.Store, repo int64) error {
-	all, err := lessonTeacher(e, s).Agreements(e.ctx)
+func tellWaiting(e *cli.Env, s *store.Store, repo int64) error {
+	all, err := lessonTeacher(e, s).Agreements(e.Ctx)
 	if err != nil {
 		return err
 	}
@@ -203,10 +203,10 @@ func tellWaiting(e *commandEnv, s *store.Store, repo int64) error {
 	case 0:
 		return nil
 	case 1:
-		_, err = fmt.Fprintln(e.out, "another repository of the owner learned one of these, too; it can be shared with "+
+		_, err = fmt.Fprintln(e.Out, "another repository of the owner learned one of these, too; it can be shared with "+
 			"all of them: sia lessons agreed")
 	default:
-		_, err = fmt.Fprintf(e.out, "other repositories of the owner learned %d of these, too; they can be shared with "+
+		_, err = fmt.Fprintf(e.Out, "other repositories of the owner learned %d of these, too; they can be shared with "+
 			"all of them: sia lessons agreed\n", n)
 	}
 	return err

@@ -8,6 +8,7 @@ import (
 	"os"
 	"strings"
 
+	"github.com/sia-bot/sia/cmd/internal/cli"
 	"github.com/sia-bot/sia/sia/failure"
 )
 
@@ -37,27 +38,27 @@ type logReport struct {
 
 // Run reads each log. A log that can't be read is reported and the others are
 // read nevertheless.
-func (c *logCmd) Run(e *commandEnv) error {
+func (c *logCmd) Run(e *cli.Env) error {
 	var failed error
 	for i, name := range c.Files {
-		if e.ctx.Err() != nil {
-			return e.ctx.Err()
+		if e.Ctx.Err() != nil {
+			return e.Ctx.Err()
 		}
-		rep, err := c.read(e.ctx, name)
+		rep, err := c.read(e.Ctx, name)
 		if err != nil {
-			fmt.Fprintf(e.err, "sia: %s: %v\n", name, err)
-			failed = errShown
+			fmt.Fprintf(e.Err, "sia: %s: %v\n", name, err)
+			failed = cli.ErrShown
 			continue
 		}
 		if c.Output == "json" {
-			err = json.NewEncoder(e.out).Encode(logReport{
+			err = json.NewEncoder(e.Out).Encode(logReport{
 				File: name, Signature: rep.Signature, Class: rep.Class, Excerpt: rep.Excerpt, FailedTests: testNames(rep.Tests),
 				Tests: nonNil(rep.Tests), Text: rep.Text, Line: rep.Line, Why: nonNil(rep.Why), Places: nonNil(rep.Places),
 				Cut: rep.Cut,
 			})
 		} else {
 			if i > 0 {
-				fmt.Fprintln(e.out)
+				fmt.Fprintln(e.Out)
 			}
 			err = c.show(e, name, rep)
 		}
@@ -89,32 +90,32 @@ func (c *logCmd) read(ctx context.Context, name string) (failure.Report, error) 
 
 // show prints a report for people: what failed, the excerpt with what stands
 // around it, and why these lines.
-func (c *logCmd) show(e *commandEnv, name string, rep failure.Report) error {
+func (c *logCmd) show(e *cli.Env, name string, rep failure.Report) error {
 	var b strings.Builder
-	fmt.Fprintln(&b, e.style.bold(name))
+	fmt.Fprintln(&b, e.Style.Bold(name))
 	if rep.Cut != "" {
-		fmt.Fprintln(&b, e.style.red("not read to its end:"), rep.Cut)
+		fmt.Fprintln(&b, e.Style.Red("not read to its end:"), rep.Cut)
 	}
 	if len(rep.Excerpt) == 0 {
 		fmt.Fprintln(&b, "nothing in this log tells of a failure; give --green a log of the job that passed, if there is one")
-		_, err := io.WriteString(e.out, b.String())
+		_, err := io.WriteString(e.Out, b.String())
 		return err
 	}
-	fmt.Fprintf(&b, "class %s, signature %s\n", e.style.red(string(rep.Class)), rep.Signature)
+	fmt.Fprintf(&b, "class %s, signature %s\n", e.Style.Red(string(rep.Class)), rep.Signature)
 	for _, t := range rep.Tests[:min(len(rep.Tests), 20)] {
 		at := ""
 		if t.File != "" {
-			at = e.style.dim(fmt.Sprintf("  %s:%d", t.File, t.Line))
+			at = e.Style.Dim(fmt.Sprintf("  %s:%d", t.File, t.Line))
 		}
 		fmt.Fprintf(&b, "failed: %s%s\n", t.Name, at)
 	}
-	lines, err := c.excerpt(e.ctx, name, rep)
+	lines, err := c.excerpt(e.Ctx, name, rep)
 	if err != nil {
 		return err
 	}
 	for _, l := range lines {
 		if l.AfterGap {
-			fmt.Fprintln(&b, e.style.dim("      ⋮"))
+			fmt.Fprintln(&b, e.Style.Dim("      ⋮"))
 		}
 		switch {
 		case l.N == 0:
@@ -122,14 +123,14 @@ func (c *logCmd) show(e *commandEnv, name string, rep failure.Report) error {
 		case l.Excerpt:
 			fmt.Fprintf(&b, "%6d %s\n", l.N, l.Text)
 		default:
-			fmt.Fprintln(&b, e.style.dim(fmt.Sprintf("%6d %s", l.N, l.Text)))
+			fmt.Fprintln(&b, e.Style.Dim(fmt.Sprintf("%6d %s", l.N, l.Text)))
 		}
 	}
 	fmt.Fprintln(&b, "chosen because:")
 	for _, w := range rep.Why {
 		fmt.Fprintln(&b, "  "+w)
 	}
-	_, err = io.WriteString(e.out, b.String())
+	_, err = io.WriteString(e.Out, b.String())
 	return err
 }
 

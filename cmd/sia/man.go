@@ -12,6 +12,7 @@ import (
 	"github.com/alecthomas/kong"
 
 	"github.com/sia-bot/sia/app/atomicfile"
+	"github.com/sia-bot/sia/cmd/internal/cli"
 )
 
 // manCmd prints or writes manual pages, made of the same words as --help.
@@ -29,7 +30,7 @@ type writtenPage struct {
 }
 
 // Run prints the page of one command, or writes the pages of all.
-func (c *manCmd) Run(e *commandEnv, parser *kong.Kong) error {
+func (c *manCmd) Run(e *cli.Env, parser *kong.Kong) error {
 	if c.Folder != "" {
 		return c.writeAll(e, parser.Model.Node)
 	}
@@ -42,14 +43,14 @@ func (c *manCmd) Run(e *commandEnv, parser *kong.Kong) error {
 		n = n.Children[next]
 	}
 	if c.Output == "json" {
-		return printJSON(e, writtenPage{Name: manName(n) + ".1", Page: manPage(n)})
+		return e.JSON(writtenPage{Name: manName(n) + ".1", Page: manPage(n)})
 	}
-	_, err := io.WriteString(e.out, manPage(n))
+	_, err := io.WriteString(e.Out, manPage(n))
 	return err
 }
 
 // writeAll writes a page for the program and for each of its commands.
-func (c *manCmd) writeAll(e *commandEnv, root *kong.Node) error {
+func (c *manCmd) writeAll(e *cli.Env, root *kong.Node) error {
 	if len(c.Command) > 0 {
 		return errors.New("--folder takes the pages of all commands; leave the command out")
 	}
@@ -65,9 +66,9 @@ func (c *manCmd) writeAll(e *commandEnv, root *kong.Node) error {
 		all = append(all, page)
 	}
 	if c.Output == "json" {
-		return printJSON(e, all)
+		return e.JSON(all)
 	}
-	_, err := fmt.Fprintf(e.out, "%d pages are in %s\n", len(all), c.Folder)
+	_, err := fmt.Fprintf(e.Out, "%d pages are in %s\n", len(all), c.Folder)
 	return err
 }
 

@@ -3,10 +3,10 @@ package main
 import (
 	"errors"
 	"fmt"
+	"github.com/sia-bot/sia/cmd/internal/cli"
 	"github.com/sia-bot/sia/sia"
 	"strconv"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/sia-bot/sia/app"
 	"github.com/sia-bot/sia/app/memory"
@@ -24,7 +24,7 @@ type memoryShowCmd struct {
 }
 
 // Run prints the file that stands on the memory branch.
-func (c *memoryShowCmd) Run(e *commandEnv) (err error) {
+func (c *memoryShowCmd) Run(e *cli.Env) (err error) {
 	repo, issue, err := parseRemembered(c.What)
 	if err != nil {
 		return err
@@ -34,14 +34,14 @@ func (c *memoryShowCmd) Run(e *commandEnv) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, closing()) }()
-	markdown, json, err := m.Show(e.ctx, repo, issue)
+	markdown, json, err := m.Show(e.Ctx, repo, issue)
 	if err != nil {
 		return err
 	}
 	if c.Output == "json" {
 		markdown = json
 	}
-	_, err = e.out.Write(markdown)
+	_, err = e.Out.Write(markdown)
 	return err
 }
 
@@ -59,18 +59,18 @@ func parseRemembered(s string) (repo string, issue int, err error) {
 }
 
 // offline opens the server's database and repositories.
-func (s serverFlags) offline(e *commandEnv) (*memory.Branches, func() error, error) {
+func (s serverFlags) offline(e *cli.Env) (*memory.Branches, func() error, error) {
 	c, err := s.config()
 	if err != nil {
 		return nil, nil, err
 	}
-	return app.OpenMemory(e.ctx, c, app.Options{Logger: e.logger})
+	return app.OpenMemory(e.Ctx, c, app.Options{Logger: e.Logger})
 }
 
 type reindexCmd struct {
 	serverFlags `embed:""`
 	Repo        string `help:"Only this repository, as owner/name." placeholder:"OWNER/NAME"`
-	Output      string `help:"text or json." enum:"text,json" default:"text"`
+	cli.Format  `embed:""`
 }
 
 // Help is what `sia reindex --help` says beneath the first line.
@@ -82,39 +82,38 @@ func (*reindexCmd) Help() string {
 }
 
 // Run rebuilds the database from the memory branches.
-func (c *reindexCmd) Run(e *commandEnv) (err error) {
+func (c *reindexCmd) Run(e *cli.Env) (err error) {
 	m, closing, err := c.offline(e)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, closing()) }()
-	all, err := m.Reindex(e.ctx, c.Repo, func(r memory.Reindexed) {
-		fmt.Fprintf(e.err, "%s: read\n", r.Repo)
+	all, err := m.Reindex(e.Ctx, c.Repo, func(r memory.Reindexed) {
+		fmt.Fprintf(e.Err, "%s: read\n", r.Repo)
 	})
 	if err != nil {
 		return err
 	}
 	if c.Output == "json" {
-		return printJSON(e, append([]memory.Reindexed{}, all...))
+		return e.JSON(append([]memory.Reindexed{}, all...))
 	}
 	return c.report(e, all)
 }
 
 // report is what was rebuilt, as a table, and what could not be.
-func (c *reindexCmd) report(e *commandEnv, all []memory.Reindexed) error {
+func (c *reindexCmd) report(e *cli.Env, all []memory.Reindexed) error {
 	if len(all) == 0 {
-		_, err := fmt.Fprintln(e.out, "the app is not installed anywhere, so there is nothing to rebuild from")
+		_, err := fmt.Fprintln(e.Out, "the app is not installed anywhere, so there is nothing to rebuild from")
 		return err
 	}
-	w := tabwriter.NewWriter(e.out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "REPOSITORY\tMEMORY\tTASKS\tSTARTED AGAIN\tLESSONS\tDECISIONS\tOUTCOMES")
+	w := cli.NewTable(e.Out, "REPOSITORY", "MEMORY", "TASKS", "STARTED AGAIN", "LESSONS", "DECISIONS", "OUTCOMES")
 	var sum memory.Reindexed
 	for _, r := range all {
 		head := sia.SHA(r.Head).Short()
 		if head == "" {
 			head = "none"
 		}
-		fmt.Fprintf(w, "%s\t%s\t%d\t%d\t%d\t%d\t%d\n", r.Repo, head, r.Tasks, r.Again, r.Lessons, r.Decisions, r.Outcomes)
+		w.Rowf("%s\t%s\t%d\t%d\t%d\t%d\t%d", r.Repo, head, r.Tasks, r.Again, r.Lessons, r.Decisions, r.Outcomes)
 		sum.Tasks, sum.Lessons, sum.Problems = sum.Tasks+r.Tasks, sum.Lessons+r.Lessons, append(sum.Problems, r.Problems...)
 	}
 	if err := w.Flush(); err != nil {
@@ -122,14 +121,14 @@ func (c *reindexCmd) report(e *commandEnv, all []memory.Reindexed) error {
 	}
 	for _, r := range all {
 		for _, p := range r.Problems {
-			fmt.Fprintf(e.out, "%s %s: %s\n", e.style.amber("!"), r.Repo, p)
+			fmt.Fprintf(e.Out, "%s %s: %s\n", e.Style.Amber("!"), r.Repo, p)
 		}
 	}
 	if len(sum.Problems) > 0 {
-		fmt.Fprintln(e.out, "What can't be read was left as it is; repair it on the branch and run sia reindex again.")
+		fmt.Fprintln(e.Out, "What can't be read was left as it is; repair it on the branch and run sia reindex again.")
 	}
 	if sum.Tasks+sum.Lessons == 0 {
-		fmt.Fprintln(e.out, "Nothing was missing.")
+		fmt.Fprintln(e.Out, "Nothing was missing.")
 	}
 	return nil
 }

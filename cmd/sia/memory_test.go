@@ -15,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	branch "github.com/sia-bot/sia/app/memory"
+	"github.com/sia-bot/sia/cmd/internal/cli"
 	"github.com/sia-bot/sia/sia"
 	"github.com/sia-bot/sia/sia/lesson"
 	"github.com/sia-bot/sia/sia/memory"
@@ -104,12 +105,12 @@ func sia1(t *testing.T, want int, args ...string) (stdout, stderr string) {
 func TestReindexCommand(t *testing.T) {
 	sim, flags := hosted(t)
 	with := func(args ...string) []string { return append(args, flags...) }
-	out, _ := sia1(t, exitDone, with("reindex")...)
+	out, _ := sia1(t, cli.ExitDone, with("reindex")...)
 	if !strings.Contains(out, "none") || !strings.Contains(out, "Nothing was missing.") {
 		t.Errorf("without a memory branch:\n%s", out)
 	}
 	remember(t, sim)
-	out, progress := sia1(t, exitDone, with("reindex", "--repo", "Ada/Shop")...)
+	out, progress := sia1(t, cli.ExitDone, with("reindex", "--repo", "Ada/Shop")...)
 	heads, err := sim.Branches("ada/shop")
 	if err != nil {
 		t.Fatal(err)
@@ -131,16 +132,16 @@ func TestReindexCommand(t *testing.T) {
 	if !strings.Contains(progress, "ada/shop: read") {
 		t.Errorf("progress: %q", progress)
 	}
-	out, _ = sia1(t, exitDone, with("memory", "reindex", "--output", "json")...)
+	out, _ = sia1(t, cli.ExitDone, with("memory", "reindex", "--output", "json")...)
 	var again []branch.Reindexed
 	if err := json.Unmarshal([]byte(out), &again); err != nil || len(again) != 1 || again[0].Tasks+again[0].Lessons != 0 ||
 		len(again[0].Problems) != 1 {
 		t.Errorf("a second time: %v\n%s", err, out)
 	}
-	if out, _ = sia1(t, exitDone, "task", "list", "--dir", flags[1]); !strings.Contains(out, "Greet the customers") {
+	if out, _ = sia1(t, cli.ExitDone, "task", "list", "--dir", flags[1]); !strings.Contains(out, "Greet the customers") {
 		t.Errorf("the task is not there:\n%s", out)
 	}
-	if _, errs := sia1(t, exitFailed, with("reindex", "--repo", "ada/other")...); !strings.Contains(errs,
+	if _, errs := sia1(t, cli.ExitFailed, with("reindex", "--repo", "ada/other")...); !strings.Contains(errs,
 		"not installed in ada/other") {
 		t.Errorf("a repository that is none: %s", errs)
 	}
@@ -149,7 +150,7 @@ func TestReindexCommand(t *testing.T) {
 func TestMemoryShowCommand(t *testing.T) {
 	sim, flags := hosted(t)
 	with := func(args ...string) []string { return append(args, flags...) }
-	if _, errs := sia1(t, exitFailed, with("memory", "show", "ada/shop#1")...); !strings.Contains(errs,
+	if _, errs := sia1(t, cli.ExitFailed, with("memory", "show", "ada/shop#1")...); !strings.Contains(errs,
 		"there is no memory of issue 1 on the branch sia/memory of ada/shop") {
 		t.Error(errs)
 	}
@@ -159,13 +160,13 @@ func TestMemoryShowCommand(t *testing.T) {
 		"ada/shop":                 "- **Lesson:** Say hello.",
 		"ada/shop#1 --output json": `"task_description": "Greet the customers"`,
 	} {
-		if out, _ := sia1(t, exitDone,
+		if out, _ := sia1(t, cli.ExitDone,
 			with(append([]string{"memory", "show"}, strings.Fields(args)...)...)...); !strings.Contains(out, want) {
 			t.Errorf("%s:\n%s", args, out)
 		}
 	}
 	for _, bad := range []string{"shop", "ada/shop#x", "ada/shop#0", "a/b/c#1"} {
-		if _, errs := sia1(t, exitFailed, with("memory", "show", bad)...); !strings.Contains(errs,
+		if _, errs := sia1(t, cli.ExitFailed, with("memory", "show", bad)...); !strings.Contains(errs,
 			"neither owner/name#issue nor owner/name") {
 			t.Errorf("%s: %s", bad, errs)
 		}

@@ -5,11 +5,12 @@ import (
 	"fmt"
 
 	"github.com/sia-bot/sia/app/store"
+	"github.com/sia-bot/sia/cmd/internal/cli"
 )
 
 type migrateCmd struct {
 	serverFlags `embed:""`
-	Output      string `help:"text or json." enum:"text,json" default:"text"`
+	cli.Format  `embed:""`
 }
 
 // migratedSchema are the versions of the schema before and after.
@@ -19,23 +20,23 @@ type migratedSchema struct {
 }
 
 // Run brings the schema up to date.
-func (c *migrateCmd) Run(e *commandEnv) (err error) {
-	s, err := store.Open(e.ctx, store.Config{URL: c.database(), Logger: e.logger})
+func (c *migrateCmd) Run(e *cli.Env) (err error) {
+	s, err := store.Open(e.Ctx, store.Config{URL: c.database(), Logger: e.Logger})
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
-	from, to, err := s.Migrate(e.ctx)
+	from, to, err := s.Migrate(e.Ctx)
 	if err != nil {
 		return err
 	}
 	switch {
 	case c.Output == "json":
-		err = printJSON(e, migratedSchema{from, to})
+		err = e.JSON(migratedSchema{from, to})
 	case from == to:
-		_, err = fmt.Fprintf(e.out, "the schema is up to date (version %d)\n", to)
+		_, err = fmt.Fprintf(e.Out, "the schema is up to date (version %d)\n", to)
 	default:
-		_, err = fmt.Fprintf(e.out, "the schema went from version %d to %d\n", from, to)
+		_, err = fmt.Fprintf(e.Out, "the schema went from version %d to %d\n", from, to)
 	}
 	return err
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/sia-bot/sia/app/render"
 	"github.com/sia-bot/sia/app/store"
+	"github.com/sia-bot/sia/cmd/internal/cli"
 	"github.com/sia-bot/sia/sia"
 	"github.com/sia-bot/sia/sia/text"
 	"github.com/sia-bot/sia/sim/ghsim"
@@ -18,7 +19,7 @@ import (
 
 // demoNarrator plays the demo's people, waits for what has to happen, and tells it.
 type demoNarrator struct {
-	*commandEnv
+	*cli.Env
 	*demoStage
 	repo    string
 	timeout time.Duration
@@ -28,42 +29,42 @@ type demoNarrator struct {
 
 func (n *demoNarrator) opening(modelURL, model string) {
 	n.began = time.Now()
-	fmt.Fprintf(n.out, "%s — a GitHub simulator, real git, real test runs, and the production app.\n",
-		n.style.bold("SIA demo"))
+	fmt.Fprintf(n.Out, "%s — a GitHub simulator, real git, real test runs, and the production app.\n",
+		n.Style.Bold("SIA demo"))
 	if modelURL == "" {
-		fmt.Fprintf(n.out, "The model is %s: it plays back answers written beforehand. Whether they are right is decided "+
-			"by checks that really run.\n", n.style.amber("scripted"))
+		fmt.Fprintf(n.Out, "The model is %s: it plays back answers written beforehand. Whether they are right is decided "+
+			"by checks that really run.\n", n.Style.Amber("scripted"))
 	} else {
-		fmt.Fprintf(n.out, "The model is %s at %s.\n", n.style.bold(model), modelURL)
+		fmt.Fprintf(n.Out, "The model is %s at %s.\n", n.Style.Bold(model), modelURL)
 	}
-	fmt.Fprintf(n.out, "Look on while it runs: %s\n", n.style.bold(n.sim.URL()+"/"+n.repo))
-	fmt.Fprintf(n.out, "SIA's own pages, to which its comments link: %s (sign in as %s)\n",
-		n.style.bold(n.pages()), demoUser)
+	fmt.Fprintf(n.Out, "Look on while it runs: %s\n", n.Style.Bold(n.sim.URL()+"/"+n.repo))
+	fmt.Fprintf(n.Out, "SIA's own pages, to which its comments link: %s (sign in as %s)\n",
+		n.Style.Bold(n.pages()), demoUser)
 }
 
 func (n *demoNarrator) heading(format string, args ...any) {
-	fmt.Fprintf(n.out, "\n%s\n", n.style.bold(fmt.Sprintf(format, args...)))
+	fmt.Fprintf(n.Out, "\n%s\n", n.Style.Bold(fmt.Sprintf(format, args...)))
 }
 
 func (n *demoNarrator) tell(format string, args ...any) {
-	fmt.Fprintf(n.out, "  %s %s\n", n.style.green("✓"), fmt.Sprintf(format, args...))
+	fmt.Fprintf(n.Out, "  %s %s\n", n.Style.Green("✓"), fmt.Sprintf(format, args...))
 }
 
 // await waits for the next journal entry that matches. A step that does not come
 // is an error that names it. A task that SIA pauses meanwhile is one that says why: nothing
 // more would come.
 func (n *demoNarrator) await(step string, match func(ghsim.Entry) bool) (ghsim.Entry, error) {
-	ctx, cancel := context.WithTimeout(n.ctx, n.timeout)
+	ctx, cancel := context.WithTimeout(n.Ctx, n.timeout)
 	defer cancel()
 	entry, err := n.sim.WaitEntry(ctx, n.seq, func(e ghsim.Entry) bool { return match(e) || paused(e) })
 	if err == nil && !match(entry) {
 		err = errors.New(n.waiting(entry.Number))
-	} else if err != nil && n.ctx.Err() == nil {
+	} else if err != nil && n.Ctx.Err() == nil {
 		err = fmt.Errorf("nothing came of it within %s%s", n.timeout, n.trouble())
 	}
 	if err != nil {
-		if n.ctx.Err() == nil {
-			fmt.Fprintf(n.out, "  %s %s\n", n.style.red("✗"), step)
+		if n.Ctx.Err() == nil {
+			fmt.Fprintf(n.Out, "  %s %s\n", n.Style.Red("✗"), step)
 		}
 		return entry, fmt.Errorf("this step did not happen: %s (%w)", step, err)
 	}
@@ -76,7 +77,7 @@ func paused(e ghsim.Entry) bool { return e.Kind == "issues.labeled" && e.Detail 
 
 // waiting is what the task of an issue waits for.
 func (n *demoNarrator) waiting(issue int) string {
-	tasks, err := n.app.Store.Tasks(n.ctx, store.Filter{})
+	tasks, err := n.app.Store.Tasks(n.Ctx, store.Filter{})
 	if err != nil {
 		return err.Error()
 	}
@@ -90,12 +91,12 @@ func (n *demoNarrator) waiting(issue int) string {
 
 // trouble is why what SIA tries again did not succeed so far.
 func (n *demoNarrator) trouble() string {
-	tasks, err := n.app.Store.Tasks(n.ctx, store.Filter{})
+	tasks, err := n.app.Store.Tasks(n.Ctx, store.Filter{})
 	if err != nil {
 		return "; " + err.Error()
 	}
 	for _, t := range tasks {
-		effects, err := n.app.Store.Effects(n.ctx, t.ID)
+		effects, err := n.app.Store.Effects(n.Ctx, t.ID)
 		if err != nil {
 			return "; " + err.Error()
 		}
@@ -110,18 +111,18 @@ func (n *demoNarrator) trouble() string {
 
 // keep stays up until it is told to end, and says of every task that is paused why.
 func (n *demoNarrator) keep() {
-	fmt.Fprintf(n.out, "\nStill up at %s — label an issue there. Ctrl-C ends it.\n", n.style.bold(n.sim.URL()))
+	fmt.Fprintf(n.Out, "\nStill up at %s — label an issue there. Ctrl-C ends it.\n", n.Style.Bold(n.sim.URL()))
 	if n.model != nil {
-		fmt.Fprintf(n.out, "The scripted model knows the issues of this story only. For others, start `sia demo --keep "+
+		fmt.Fprintf(n.Out, "The scripted model knows the issues of this story only. For others, start `sia demo --keep "+
 			"--model-url URL --model NAME`.\n")
 	}
 	for {
-		entry, err := n.sim.WaitEntry(n.ctx, n.seq, paused)
+		entry, err := n.sim.WaitEntry(n.Ctx, n.seq, paused)
 		if err != nil {
 			return // it was told to end
 		}
 		n.seq = entry.Seq
-		fmt.Fprintf(n.out, "  %s #%d is paused: %s\n", n.style.amber("!"), entry.Number, n.waiting(entry.Number))
+		fmt.Fprintf(n.Out, "  %s #%d is paused: %s\n", n.Style.Amber("!"), entry.Number, n.waiting(entry.Number))
 	}
 }
 
@@ -179,7 +180,7 @@ func entryOfKind(k string) func(ghsim.Entry) bool {
 
 // file is where a journal entry can be looked at.
 func (n *demoNarrator) link(path string, args ...any) string {
-	return n.style.dim(n.sim.URL() + "/" + n.repo + fmt.Sprintf(path, args...))
+	return n.Style.Dim(n.sim.URL() + "/" + n.repo + fmt.Sprintf(path, args...))
 }
 
 // open opens an issue and labels it.
@@ -194,15 +195,15 @@ func (n *demoNarrator) open(title, body string) (int, error) {
 
 // summary ends the demo with what it came to.
 func (n *demoNarrator) summary(err error) {
-	if n.ctx.Err() != nil {
+	if n.Ctx.Err() != nil {
 		return
 	}
 	if err != nil {
-		fmt.Fprintf(n.out, "\n%s %v\n", n.style.red("The demo failed:"), err)
+		fmt.Fprintf(n.Out, "\n%s %v\n", n.Style.Red("The demo failed:"), err)
 	}
-	tasks, terr := n.app.Store.Tasks(n.ctx, store.Filter{})
+	tasks, terr := n.app.Store.Tasks(n.Ctx, store.Filter{})
 	if terr != nil {
-		fmt.Fprintf(n.out, "The summary can't be read: %v\n", terr)
+		fmt.Fprintf(n.Out, "The summary can't be read: %v\n", terr)
 		return
 	}
 	n.heading("Summary")
@@ -218,24 +219,24 @@ func (n *demoNarrator) summary(err error) {
 		if len(t.Attempts) == 1 {
 			tries = "attempt"
 		}
-		fmt.Fprintf(n.out, "  #%d %-50s %s, %d %s, %s credits\n", t.Issue, text.Clip(t.Title, 50), n.state(t.State),
+		fmt.Fprintf(n.Out, "  #%d %-50s %s, %d %s, %s credits\n", t.Issue, text.Clip(t.Title, 50), n.state(t.State),
 			len(t.Attempts), tries, t.Credits.Spent)
 	}
 	calls := n.sim.CountCalls()
-	fmt.Fprintf(n.out, "  %d tasks · %d attempts · techniques: %s · %s credits (%.2f USD at the prices assumed) · "+
+	fmt.Fprintf(n.Out, "  %d tasks · %d attempts · techniques: %s · %s credits (%.2f USD at the prices assumed) · "+
 		"%d GitHub calls · %s\n",
 		len(tasks), attempts, cmp.Or(strings.Join(techniques, ", "), "none"), spent, float64(spent)/float64(sia.Credit)/100,
 		calls, time.Since(n.began).Round(100*time.Millisecond))
 	if n.model != nil {
-		fmt.Fprintf(n.out, "  The model was scripted; git, checks, webhooks and everything SIA decided were real.\n")
+		fmt.Fprintf(n.Out, "  The model was scripted; git, checks, webhooks and everything SIA decided were real.\n")
 	}
 }
 
 func (n *demoNarrator) state(s sia.State) string {
 	if s == sia.Passed {
-		return n.style.green(string(s))
+		return n.Style.Green(string(s))
 	}
-	return n.style.amber(string(s))
+	return n.Style.Amber(string(s))
 }
 
 // own lets SIA work on a person's own repository.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/sia-bot/sia/app/notify"
 	"github.com/sia-bot/sia/app/render"
+	"github.com/sia-bot/sia/cmd/internal/cli"
 	"github.com/sia-bot/sia/sia/secret"
 )
 
@@ -18,7 +19,7 @@ type notifyCmd struct {
 type notifyTestCmd struct {
 	notifyFlags `embed:""`
 	PublicURL   string `name:"public-url" help:"Address at which people reach the pages; the message links there." env:"SIA_PUBLIC_URL" placeholder:"URL"`
-	Output      string `help:"text or json." enum:"text,json" default:"text"`
+	cli.Format  `embed:""`
 }
 
 // Validate refuses, as wrong usage, what no message can be sent with.
@@ -32,7 +33,7 @@ type notified struct {
 }
 
 // Run sends a message on each channel, and fails where one could not be sent.
-func (c *notifyTestCmd) Run(e *commandEnv) error {
+func (c *notifyTestCmd) Run(e *cli.Env) error {
 	channels, masked, err := openChannels(c.notifyFlags.config())
 	if err != nil {
 		return err
@@ -43,7 +44,7 @@ func (c *notifyTestCmd) Run(e *commandEnv) error {
 	}
 	var all []notified
 	for _, channel := range channels {
-		ctx, cancel := context.WithTimeout(e.ctx, time.Minute)
+		ctx, cancel := context.WithTimeout(e.Ctx, time.Minute)
 		err := channel.Send(ctx, fmt.Sprint("test/", time.Now().UnixNano()),
 			render.TestNotice(render.Links{Web: c.PublicURL}))
 		cancel()
@@ -56,21 +57,21 @@ func (c *notifyTestCmd) Run(e *commandEnv) error {
 	return c.report(e, all)
 }
 
-func (c *notifyTestCmd) report(e *commandEnv, all []notified) error {
+func (c *notifyTestCmd) report(e *cli.Env, all []notified) error {
 	var bad error
 	for _, n := range all {
 		if !n.Sent {
-			bad = errShown
+			bad = cli.ErrShown
 		}
 	}
 	if c.Output == "json" {
-		return errors.Join(printJSON(e, all), bad)
+		return errors.Join(e.JSON(all), bad)
 	}
 	for _, n := range all {
 		if n.Sent {
-			fmt.Fprintf(e.out, "%s %-8s sent; look whether it arrived\n", e.style.green("✓"), n.Channel)
+			fmt.Fprintf(e.Out, "%s %-8s sent; look whether it arrived\n", e.Style.Green("✓"), n.Channel)
 		} else {
-			fmt.Fprintf(e.out, "%s %-8s %s\n", e.style.red("✗"), n.Channel, n.Error)
+			fmt.Fprintf(e.Out, "%s %-8s %s\n", e.Style.Red("✗"), n.Channel, n.Error)
 		}
 	}
 	return bad

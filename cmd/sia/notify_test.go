@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/sia-bot/sia/app/notify"
+	"github.com/sia-bot/sia/cmd/internal/cli"
 )
 
 // Whoever sets messages up sees whether one arrives, and what to do where it does not; the address stays secret.
@@ -30,11 +31,11 @@ func TestNotifyTest(t *testing.T) {
 		code     int
 		want     string
 	}{
-		{chat.URL + path, "text", exitDone, "webhook  sent"},
-		{chat.URL + path, "json", exitDone, `"sent": true`},
-		{chat.URL + path + "gone", "json", exitFailed, "make a new webhook"},
-		{"", "text", exitFailed, "set SIA_NOTIFY_URL"},
-		{"hooks.example.com" + path, "text", exitUsage, "set SIA_NOTIFY_URL"},
+		{chat.URL + path, "text", cli.ExitDone, "webhook  sent"},
+		{chat.URL + path, "json", cli.ExitDone, `"sent": true`},
+		{chat.URL + path + "gone", "json", cli.ExitFailed, "make a new webhook"},
+		{"", "text", cli.ExitFailed, "set SIA_NOTIFY_URL"},
+		{"hooks.example.com" + path, "text", cli.ExitUsage, "set SIA_NOTIFY_URL"},
 	} {
 		t.Setenv("SIA_NOTIFY_URL", c.url)
 		var said strings.Builder
@@ -42,7 +43,7 @@ func TestNotifyTest(t *testing.T) {
 			!strings.Contains(said.String(), c.want) || strings.Contains(said.String(), path) {
 			t.Errorf("%s: exit %d, want %d: %s", c.url, code, c.code, said.String())
 		}
-		if c.code == exitDone && !strings.HasPrefix(<-got, "SIA: a test\n") {
+		if c.code == cli.ExitDone && !strings.HasPrefix(<-got, "SIA: a test\n") {
 			t.Error("another message arrived")
 		}
 	}
@@ -58,10 +59,10 @@ func TestDoctorLooksAtMessages(t *testing.T) {
 		url, want string
 		code      error
 	}{
-		{"", "off: nobody is told", nil}, {up.URL, "it can be reached", nil}, {down.URL, "check its address", errShown},
+		{"", "off: nobody is told", nil}, {up.URL, "it can be reached", nil}, {down.URL, "check its address", cli.ErrShown},
 	} {
 		var out strings.Builder
-		err := reportFindings(&commandEnv{out: &out, err: io.Discard}, "text",
+		err := reportFindings(&cli.Env{Out: &out, Err: io.Discard}, "text",
 			checkNotify(t.Context(), notify.Config{URL: c.url}))
 		if !errors.Is(err, c.code) || !strings.Contains(out.String(), c.want) {
 			t.Errorf("%s: %v, %s", c.url, err, out.String())

@@ -25,7 +25,7 @@ func root(t *testing.T, name string) string {
 
 // Whoever runs SIA sets only variables that it reads.
 func TestOperationsNameVariables(t *testing.T) {
-	parser, err := newParser(&cli{}, io.Discard, io.Discard)
+	parser, err := newParser(&commandLine{}, io.Discard, io.Discard)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -87,7 +87,7 @@ func TestComposeStack(t *testing.T) {
 	if len(health) < 3 || !slices.Equal(health[:2], []string{"CMD", "sia"}) {
 		t.Fatalf("the health check is %q", health)
 	}
-	parser, err := newParser(&cli{}, io.Discard, io.Discard)
+	parser, err := newParser(&commandLine{}, io.Discard, io.Discard)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -15,7 +15,7 @@ var withoutOutput = map[string]string{
 
 // Every command that prints something prints it for programs, too.
 func TestEveryCommandHasJSON(t *testing.T) {
-	parser, err := newParser(&cli{}, io.Discard, io.Discard)
+	parser, err := newParser(&commandLine{}, io.Discard, io.Discard)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/sia-bot/sia/app/store"
+	"github.com/sia-bot/sia/cmd/internal/cli"
 	"github.com/sia-bot/sia/sia"
 )
 
@@ -18,12 +19,12 @@ type haltTarget struct {
 }
 
 // scope finds what is meant, and how people call it.
-func (h haltTarget) scope(e *commandEnv, s *store.Store) (scope sia.HaltScope, name string, err error) {
+func (h haltTarget) scope(e *cli.Env, s *store.Store) (scope sia.HaltScope, name string, err error) {
 	switch {
 	case h.All:
 		return sia.ServerHalt, "everything", nil
 	case h.Installation != 0:
-		all, err := s.Installations(e.ctx)
+		all, err := s.Installations(e.Ctx)
 		if err != nil {
 			return "", "", err
 		}
@@ -35,7 +36,7 @@ func (h haltTarget) scope(e *commandEnv, s *store.Store) (scope sia.HaltScope, n
 		return "", "", fmt.Errorf("there is no installation %d; GitHub shows the id at the end of the installation's address",
 			h.Installation)
 	}
-	all, err := s.Repositories(e.ctx, 0)
+	all, err := s.Repositories(e.Ctx, 0)
 	if err != nil {
 		return "", "", err
 	}
@@ -61,7 +62,7 @@ type halted struct {
 
 // Run pauses what is named. A server that runs obeys at once; one that is started later
 // finds it paused.
-func (c *pauseCmd) Run(e *commandEnv) error {
+func (c *pauseCmd) Run(e *cli.Env) error {
 	return c.with(e, func(s *store.Store) error {
 		scope, name, err := c.scope(e, s)
 		if err != nil {
@@ -71,14 +72,14 @@ func (c *pauseCmd) Run(e *commandEnv) error {
 		if c.Reason != "" {
 			reason += ": " + c.Reason
 		}
-		n, err := s.Halt(e.ctx, store.Halt{Scope: scope, Reason: reason, At: time.Now()})
+		n, err := s.Halt(e.Ctx, store.Halt{Scope: scope, Reason: reason, At: time.Now()})
 		if err != nil {
 			return err
 		}
 		if c.Output == "json" {
-			return printJSON(e, halted{scope, n})
+			return e.JSON(halted{scope, n})
 		}
-		_, err = fmt.Fprintf(e.out, "%s is paused: %d tasks were stopped and keep what they had done; new ones wait.\n"+
+		_, err = fmt.Fprintf(e.Out, "%s is paused: %d tasks were stopped and keep what they had done; new ones wait.\n"+
 			"`sia resume` with the same flags goes on.\n", name, n)
 		return err
 	})

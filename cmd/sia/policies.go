@@ -5,14 +5,12 @@ import (
 	"fmt"
 	"os"
 	"strings"
-	"text/tabwriter"
-	"unicode"
 
 	"github.com/sia-bot/sia/app/settings"
 	"github.com/sia-bot/sia/app/store"
+	"github.com/sia-bot/sia/cmd/internal/cli"
 	"github.com/sia-bot/sia/policies"
 	"github.com/sia-bot/sia/sia/invalid"
-	"github.com/sia-bot/sia/sia/secret"
 	"github.com/sia-bot/sia/sia/text"
 )
 
@@ -38,7 +36,7 @@ type ofPolicies struct {
 }
 
 // set is the policies that may hold. Without a repository it needs no database.
-func (o ofPolicies) set(e *commandEnv) (set *policies.Set, err error) {
+func (o ofPolicies) set(e *cli.Env) (set *policies.Set, err error) {
 	if o.Repo == "" {
 		return policies.ShippedSet()
 	}
@@ -47,7 +45,7 @@ func (o ofPolicies) set(e *commandEnv) (set *policies.Set, err error) {
 		if err != nil {
 			return err
 		}
-		set, err = settings.Kept(e.ctx, s, r.Installation, r.Repo)
+		set, err = settings.Kept(e.Ctx, s, r.Installation, r.Repo)
 		return err
 	})
 	return set, err
@@ -55,7 +53,7 @@ func (o ofPolicies) set(e *commandEnv) (set *policies.Set, err error) {
 
 // find is a policy by its id or name: one that may hold, or an old version that the database
 // has.
-func (o ofPolicies) find(e *commandEnv, name string) (p policies.Policy, err error) {
+func (o ofPolicies) find(e *cli.Env, name string) (p policies.Policy, err error) {
 	set, err := o.set(e)
 	if err != nil {
 		return p, err
@@ -70,7 +68,7 @@ func (o ofPolicies) find(e *commandEnv, name string) (p policies.Policy, err err
 		return p, none
 	}
 	err = o.with(e, func(s *store.Store) error {
-		source, err := s.PolicyVersion(e.ctx, name)
+		source, err := s.PolicyVersion(e.Ctx, name)
 		if errors.Is(err, store.ErrNotFound) {
 			return none
 		}
@@ -83,7 +81,7 @@ func (o ofPolicies) find(e *commandEnv, name string) (p policies.Policy, err err
 }
 
 // fileOr is the policy of a file where there is one of that name, and else one by id or name.
-func (o ofPolicies) fileOr(e *commandEnv, name string) (policies.Policy, error) {
+func (o ofPolicies) fileOr(e *cli.Env, name string) (policies.Policy, error) {
 	if info, err := os.Stat(name); err == nil && info.Mode().IsRegular() {
 		return policyFile(name)
 	}
@@ -123,7 +121,7 @@ type policiesListCmd struct {
 }
 
 // Run lists policies.
-func (c *policiesListCmd) Run(e *commandEnv) error {
+func (c *policiesListCmd) Run(e *cli.Env) error {
 	set, err := c.set(e)
 	if err != nil {
 		return err
@@ -133,16 +131,15 @@ func (c *policiesListCmd) Run(e *commandEnv) error {
 		for _, p := range set.All() {
 			all = append(all, shownOf(p))
 		}
-		return printJSON(e, all)
+		return e.JSON(all)
 	}
 	var b strings.Builder
-	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "DECISION\tPOLICY\tLAYER\tHOLDS FOR\tWHY")
+	w := cli.NewTable(&b, "DECISION", "POLICY", "LAYER", "HOLDS FOR", "WHY")
 	for _, p := range set.All() {
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", p.Decision, p.ID(), p.Layer, p.Selector,
+		w.Rowf("%s\t%s\t%s\t%s\t%s", p.Decision, p.ID(), p.Layer, p.Selector,
 			text.Clip(firstSentence(p.Reasoning), 100))
 	}
-	return errors.Join(w.Flush(), printMasked(e, b.String()))
+	return errors.Join(w.Flush(), e.Masked(b.String()))
 }
 
 // firstSentence is that of a text, in one line.
@@ -154,26 +151,13 @@ func firstSentence(s string) string {
 	return s
 }
 
-// printMasked prints what somebody wrote into a file, which may have a secret, and control
-// characters that would steer the terminal.
-func printMasked(e *commandEnv, s string) error {
-	shown := strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) && r != '\n' && r != '\t' {
-			return unicode.ReplacementChar
-		}
-		return r
-	}, s)
-	_, err := fmt.Fprint(e.out, secret.Mask(shown))
-	return err
-}
-
 type policiesShowCmd struct {
 	ofPolicies `embed:""`
 	Policy     string `arg:"" help:"Its id, or its name."`
 }
 
 // Run prints one policy.
-func (c *policiesShowCmd) Run(e *commandEnv) error {
+func (c *policiesShowCmd) Run(e *cli.Env) error {
 	p, err := c.find(e, c.Policy)
 	if err != nil {
 		return err
@@ -181,14 +165,14 @@ func (c *policiesShowCmd) Run(e *commandEnv) error {
 	if c.Output == "json" {
 		shown := shownOf(p)
 		shown.Source = p.Source
-		return printJSON(e, shown)
+		return e.JSON(shown)
 	}
-	return printMasked(e, p.Source)
+	return e.Masked(p.Source)
 }
 
 type policiesCheckCmd struct {
-	File   string `arg:"" help:"The file." type:"path"`
-	Output string `help:"text or json." enum:"text,json" default:"text"`
+	File       string `arg:"" help:"The file." type:"path"`
+	cli.Format `embed:""`
 }
 
 // checkedPolicy is the JSON of sia policies check.
@@ -199,7 +183,7 @@ type checkedPolicy struct {
 }
 
 // Run checks a policy file.
-func (c *policiesCheckCmd) Run(e *commandEnv) error {
+func (c *policiesCheckCmd) Run(e *cli.Env) error {
 	p, err := policyFile(c.File)
 	var bad *invalid.File
 	if c.Output == "json" && (err == nil || errors.As(err, &bad)) {
@@ -213,7 +197,7 @@ func (c *policiesCheckCmd) Run(e *commandEnv) error {
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(e.out, "%s: good, %s for %s\n", c.File, p.ID(), p.Selector)
+	_, err = fmt.Fprintf(e.Out, "%s: good, %s for %s\n", c.File, p.ID(), p.Selector)
 	return err
 }
 
@@ -224,7 +208,7 @@ type policiesDiffCmd struct {
 }
 
 // Run says in which fields two policies differ.
-func (c *policiesDiffCmd) Run(e *commandEnv) error {
+func (c *policiesDiffCmd) Run(e *cli.Env) error {
 	old, err := c.fileOr(e, c.Old)
 	if err != nil {
 		return err
@@ -239,11 +223,11 @@ func (c *policiesDiffCmd) Run(e *commandEnv) error {
 	}
 	changes := policies.Diff(old, now)
 	if c.Output == "json" {
-		return printJSON(e, append([]policies.Change{}, changes...))
+		return e.JSON(append([]policies.Change{}, changes...))
 	}
 	var b strings.Builder
 	for _, change := range changes {
 		fmt.Fprintln(&b, change)
 	}
-	return printMasked(e, b.String())
+	return e.Masked(b.String())
 }

@@ -3,10 +3,10 @@ package main
 import (
 	"fmt"
 	"slices"
-	"text/tabwriter"
 
 	"github.com/sia-bot/sia/app/learn"
 	"github.com/sia-bot/sia/app/store"
+	"github.com/sia-bot/sia/cmd/internal/cli"
 	"github.com/sia-bot/sia/policies"
 	"github.com/sia-bot/sia/policies/mine"
 	"github.com/sia-bot/sia/sia"
@@ -30,7 +30,7 @@ type analysis struct {
 }
 
 // Run says what the log teaches.
-func (c *policiesAnalyseCmd) Run(e *commandEnv) error {
+func (c *policiesAnalyseCmd) Run(e *cli.Env) error {
 	return c.with(e, func(s *store.Store) error {
 		var repo int64
 		if c.Repo != "" {
@@ -41,7 +41,7 @@ func (c *policiesAnalyseCmd) Run(e *commandEnv) error {
 		}
 		var all []sia.Decision
 		for _, typ := range policies.Types() {
-			ds, err := s.DecisionsOf(e.ctx, sia.DecisionType(typ), repo, mostAnalysed)
+			ds, err := s.DecisionsOf(e.Ctx, sia.DecisionType(typ), repo, mostAnalysed)
 			if err != nil {
 				return err
 			}
@@ -49,7 +49,7 @@ func (c *policiesAnalyseCmd) Run(e *commandEnv) error {
 		}
 		a := analyse(all)
 		if c.Output == "json" {
-			return printJSON(e, a)
+			return e.JSON(a)
 		}
 		return showAnalysis(e, a)
 	})
@@ -71,39 +71,38 @@ func analyse(all []sia.Decision) analysis {
 		Options: append([]mine.OptionWorth{}, mine.Options(known)...), Findings: mine.Look(known)}
 }
 
-func showAnalysis(e *commandEnv, a analysis) error {
+func showAnalysis(e *cli.Env, a analysis) error {
 	if a.Decisions == 0 {
-		_, err := fmt.Fprintf(e.out, "nothing to analyse yet: of no decision it is known what came of it (%d are open)\n",
+		_, err := fmt.Fprintf(e.Out, "nothing to analyse yet: of no decision it is known what came of it (%d are open)\n",
 			a.Open)
 		return err
 	}
-	fmt.Fprintf(e.out, "%d decisions about %d tasks; of %d others it is not known whether an attempt was resolved\n\n",
+	fmt.Fprintf(e.Out, "%d decisions about %d tasks; of %d others it is not known whether an attempt was resolved\n\n",
 		a.Decisions, a.Tasks, a.Open)
-	w := tabwriter.NewWriter(e.out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "DECISION\tOPTION\tRESOLVED\tAGAINST EXPECTED\tWHERE CHANCE CHOSE")
+	w := cli.NewTable(e.Out, "DECISION", "OPTION", "RESOLVED", "AGAINST EXPECTED", "WHERE CHANCE CHOSE")
 	for _, o := range a.Options {
 		contrast := "–"
 		if c := o.Contrast; c != nil {
 			contrast = fmt.Sprintf("%+.0f points (%+.0f to %+.0f), %d decisions", 100*c.Difference, 100*c.Low, 100*c.High,
 				c.Randomised)
 		}
-		fmt.Fprintf(w, "%s\t%s\t%d of %d\t%+.0f points\t%s\n", o.Type, chosenText(o.Choice), o.Resolved, o.Tried,
+		w.Rowf("%s\t%s\t%d of %d\t%+.0f points\t%s", o.Type, chosenText(o.Choice), o.Resolved, o.Tried,
 			100*o.Credit, contrast)
 	}
 	if err := w.Flush(); err != nil {
 		return err
 	}
 	if len(a.Findings.Found) == 0 {
-		_, err := fmt.Fprintf(e.out, "\nNothing stands out. Contexts of options with tasks enough to look at: %d.\n",
+		_, err := fmt.Fprintf(e.Out, "\nNothing stands out. Contexts of options with tasks enough to look at: %d.\n",
 			a.Findings.Cells)
 		return err
 	}
-	fmt.Fprintf(e.out, "\n%s (contexts of options that were looked at: %d)\n", e.style.bold("What stands out"),
+	fmt.Fprintf(e.Out, "\n%s (contexts of options that were looked at: %d)\n", e.Style.Bold("What stands out"),
 		a.Findings.Cells)
 	for _, f := range a.Findings.Found {
-		fmt.Fprintf(e.out, "  %s: %s%s\n", f.Type, f.Text, othersText(f.Others))
+		fmt.Fprintf(e.Out, "  %s: %s%s\n", f.Type, f.Text, othersText(f.Others))
 	}
-	_, err := fmt.Fprintln(e.out,
+	_, err := fmt.Fprintln(e.Out,
 		"\nThese are hypotheses: up to one in ten is chance, and no lot decided which tasks got what.")
 	return err
 }

@@ -4,12 +4,12 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/sia-bot/sia/app"
 	"github.com/sia-bot/sia/app/store"
 	"github.com/sia-bot/sia/app/trial"
+	"github.com/sia-bot/sia/cmd/internal/cli"
 	"github.com/sia-bot/sia/policies"
 	"github.com/sia-bot/sia/policies/evolve"
 	"github.com/sia-bot/sia/sia/secret"
@@ -19,7 +19,7 @@ import (
 // for proposals a model.
 type ofChanges struct {
 	serverFlags `embed:""`
-	Output      string `help:"text or json." enum:"text,json" default:"text"`
+	cli.Format  `embed:""`
 	By          string `help:"Your login on GitHub, for the record." placeholder:"LOGIN"`
 }
 
@@ -32,12 +32,12 @@ func (o ofChanges) by() string {
 }
 
 // with runs f with what tries changes of policies. It may be done beside a server.
-func (o ofChanges) with(e *commandEnv, f func(*trial.Evolver, *store.Store) error) (err error) {
+func (o ofChanges) with(e *cli.Env, f func(*trial.Evolver, *store.Store) error) (err error) {
 	c, err := o.config()
 	if err != nil {
 		return err
 	}
-	evolver, s, closing, err := app.OpenEvolver(e.ctx, c, app.Options{Logger: e.logger})
+	evolver, s, closing, err := app.OpenEvolver(e.Ctx, c, app.Options{Logger: e.Logger})
 	if err != nil {
 		return err
 	}
@@ -46,18 +46,18 @@ func (o ofChanges) with(e *commandEnv, f func(*trial.Evolver, *store.Store) erro
 }
 
 // tell prints a change as it stands.
-func (o ofChanges) tell(e *commandEnv, x store.Experiment) error {
+func (o ofChanges) tell(e *cli.Env, x store.Experiment) error {
 	if o.Output == "json" {
-		return printJSON(e, x)
+		return e.JSON(x)
 	}
-	_, err := fmt.Fprint(e.out, secret.Mask(experimentText(e, x)))
+	_, err := fmt.Fprint(e.Out, secret.Mask(experimentText(e, x)))
 	return err
 }
 
 // experimentText is a change in a few lines.
-func experimentText(e *commandEnv, x store.Experiment) string {
+func experimentText(e *cli.Env, x store.Experiment) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s  %s\n", e.style.bold(x.ID), x.Phase)
+	fmt.Fprintf(&b, "%s  %s\n", e.Style.Bold(x.ID), x.Phase)
 	fmt.Fprintf(&b, "  policy %s (%s) of %s: %s\n", x.Name, x.Decision, x.Place, x.Change)
 	fmt.Fprintf(&b, "  because: %s (%s)\n", x.Reason, x.By)
 	if x.Gate != "" {
@@ -75,14 +75,14 @@ type policiesEvolveCmd struct {
 }
 
 // Run does what the server does once a day.
-func (c *policiesEvolveCmd) Run(e *commandEnv) error {
+func (c *policiesEvolveCmd) Run(e *cli.Env) error {
 	return c.with(e, func(evolver *trial.Evolver, s *store.Store) error {
-		before, err := s.Experiments(e.ctx, 0, false)
+		before, err := s.Experiments(e.Ctx, 0, false)
 		if err != nil {
 			return err
 		}
-		err = evolver.Evolve(e.ctx)
-		after, listed := s.Experiments(e.ctx, 0, false)
+		err = evolver.Evolve(e.Ctx)
+		after, listed := s.Experiments(e.Ctx, 0, false)
 		if err = errors.Join(err, listed); err != nil {
 			return err
 		}
@@ -97,7 +97,7 @@ func (c *policiesEvolveCmd) Run(e *commandEnv) error {
 			}
 		}
 		if c.Output == "json" {
-			return printJSON(e, moved)
+			return e.JSON(moved)
 		}
 		for _, x := range moved {
 			if err := c.tell(e, x); err != nil {
@@ -105,7 +105,7 @@ func (c *policiesEvolveCmd) Run(e *commandEnv) error {
 			}
 		}
 		if len(moved) == 0 {
-			_, err = fmt.Fprintln(e.out, "Nothing changed: no experiment has come to anything, and no policy has both room for "+
+			_, err = fmt.Fprintln(e.Out, "Nothing changed: no experiment has come to anything, and no policy has both room for "+
 				"a better one (docs/evolution.md) and enough tasks to tell.")
 		}
 		return err
@@ -121,7 +121,7 @@ type policiesProposeCmd struct {
 }
 
 // Run proposes a change.
-func (c *policiesProposeCmd) Run(e *commandEnv) error {
+func (c *policiesProposeCmd) Run(e *cli.Env) error {
 	path, value, ok := strings.Cut(c.Change, "=")
 	if !ok {
 		return fmt.Errorf("%q is no change: want a field, = and its new value, such as parameters.threshold=0.5", c.Change)
@@ -131,7 +131,7 @@ func (c *policiesProposeCmd) Run(e *commandEnv) error {
 		if err != nil {
 			return err
 		}
-		x, err := evolver.Propose(e.ctx, r.Installation, r.Repo, c.Policy,
+		x, err := evolver.Propose(e.Ctx, r.Installation, r.Repo, c.Policy,
 			policies.Mutation{Path: strings.TrimSpace(path), Value: strings.TrimSpace(value), Reason: c.Reason}, c.by())
 		if err != nil {
 			return err
@@ -146,9 +146,9 @@ type policiesPromoteCmd struct {
 }
 
 // Run takes a change up.
-func (c *policiesPromoteCmd) Run(e *commandEnv) error {
+func (c *policiesPromoteCmd) Run(e *cli.Env) error {
 	return c.with(e, func(evolver *trial.Evolver, _ *store.Store) error {
-		x, err := evolver.Promote(e.ctx, c.Experiment, c.by())
+		x, err := evolver.Promote(e.Ctx, c.Experiment, c.by())
 		if err != nil {
 			return err
 		}
@@ -162,9 +162,9 @@ type policiesRollbackCmd struct {
 }
 
 // Run takes a change back.
-func (c *policiesRollbackCmd) Run(e *commandEnv) error {
+func (c *policiesRollbackCmd) Run(e *cli.Env) error {
 	return c.with(e, func(evolver *trial.Evolver, _ *store.Store) error {
-		x, err := evolver.Rollback(e.ctx, c.Experiment, c.by())
+		x, err := evolver.Rollback(e.Ctx, c.Experiment, c.by())
 		if err != nil {
 			return err
 		}
@@ -190,20 +190,20 @@ func (c *policiesFreezeCmd) Validate() error {
 }
 
 // Run has nobody change a policy for a while.
-func (c *policiesFreezeCmd) Run(e *commandEnv) error {
+func (c *policiesFreezeCmd) Run(e *cli.Env) error {
 	return c.with(e, func(evolver *trial.Evolver, s *store.Store) error {
 		r, err := knownRepository(e, s, c.Repo)
 		if err != nil {
 			return err
 		}
 		if c.Lift {
-			if err := evolver.Thaw(e.ctx, r.Installation, r.Repo, c.Policy, c.by()); err != nil {
+			if err := evolver.Thaw(e.Ctx, r.Installation, r.Repo, c.Policy, c.by()); err != nil {
 				return err
 			}
 			return c.said(e, map[string]any{"policy": c.Policy, "frozen": false}, c.Policy+" may be changed again")
 		}
 		until := time.Now().AddDate(0, 0, c.Days)
-		h, err := evolver.Freeze(e.ctx, r.Installation, r.Repo, c.Policy, until, c.by(), c.Reason)
+		h, err := evolver.Freeze(e.Ctx, r.Installation, r.Repo, c.Policy, until, c.by(), c.Reason)
 		if err != nil {
 			return err
 		}
@@ -213,11 +213,11 @@ func (c *policiesFreezeCmd) Run(e *commandEnv) error {
 }
 
 // said prints what was done.
-func (o ofChanges) said(e *commandEnv, asJSON any, inWords string) error {
+func (o ofChanges) said(e *cli.Env, asJSON any, inWords string) error {
 	if o.Output == "json" {
-		return printJSON(e, asJSON)
+		return e.JSON(asJSON)
 	}
-	_, err := fmt.Fprintln(e.out, inWords)
+	_, err := fmt.Fprintln(e.Out, inWords)
 	return err
 }
 
@@ -230,8 +230,8 @@ type explainedExperiment struct {
 
 // explainExperiments says what happened to changes: to the one of an id, to those of a policy, or to
 // all with an empty name. known is false when there is none of that name.
-func explainExperiments(e *commandEnv, s *store.Store, name string, asJSON bool) (known bool, err error) {
-	all, err := s.Experiments(e.ctx, 0, false)
+func explainExperiments(e *cli.Env, s *store.Store, name string, asJSON bool) (known bool, err error) {
+	all, err := s.Experiments(e.Ctx, 0, false)
 	if err != nil {
 		return false, err
 	}
@@ -241,10 +241,10 @@ func explainExperiments(e *commandEnv, s *store.Store, name string, asJSON bool)
 			continue
 		}
 		one := explainedExperiment{Experiment: x}
-		if one.Standing, err = trial.StandingOf(e.ctx, s, x); err != nil {
+		if one.Standing, err = trial.StandingOf(e.Ctx, s, x); err != nil {
 			return true, err
 		}
-		if one.Events, err = s.ExperimentEvents(e.ctx, x.ID); err != nil {
+		if one.Events, err = s.ExperimentEvents(e.Ctx, x.ID); err != nil {
 			return true, err
 		}
 		out = append(out, one)
@@ -253,10 +253,10 @@ func explainExperiments(e *commandEnv, s *store.Store, name string, asJSON bool)
 		return false, nil
 	}
 	if asJSON {
-		return true, printJSON(e, out)
+		return true, e.JSON(out)
 	}
 	if len(out) == 0 {
-		_, err := fmt.Fprintln(e.out,
+		_, err := fmt.Fprintln(e.Out,
 			"No change of a policy was proposed yet. `sia policies explain TASK` explains a task's decisions.")
 		return true, err
 	}
@@ -268,20 +268,20 @@ func explainExperiments(e *commandEnv, s *store.Store, name string, asJSON bool)
 	return true, nil
 }
 
-func tellExperiment(e *commandEnv, x explainedExperiment) error {
-	fmt.Fprint(e.out, experimentText(e, x.Experiment))
+func tellExperiment(e *cli.Env, x explainedExperiment) error {
+	fmt.Fprint(e.Out, experimentText(e, x.Experiment))
 	if n := x.Standing; n.Present.Tried+n.Candidate.Tried > 0 {
-		fmt.Fprintf(e.out,
+		fmt.Fprintf(e.Out,
 			"  tried: %d of %d resolved with it, %d of %d without; better %.3g of 20, worse %.3g of 10; %d tasks are open\n",
 			n.Candidate.Resolved, n.Candidate.Tried, n.Present.Resolved, n.Present.Tried, n.E, n.Harm, n.Open)
 	}
-	w := tabwriter.NewWriter(e.out, 0, 0, 2, ' ', 0)
+	w := cli.NewTable(e.Out)
 	for _, g := range x.Standing.Guards {
-		fmt.Fprintf(w, "  guard:\t%s\t%.0f %% before\t%d of %d with it since\t%d of %d held back\n", g.Metric, 100*g.Before,
+		w.Rowf("  guard:\t%s\t%.0f %% before\t%d of %d with it since\t%d of %d held back", g.Metric, 100*g.Before,
 			g.With.Resolved, g.With.Tried, g.HeldBack.Resolved, g.HeldBack.Tried)
 	}
 	for _, v := range x.Events {
-		fmt.Fprintf(w, "  %s\t%s\t%s\n", v.At.UTC().Format("2006-01-02 15:04"), v.Phase, v.What)
+		w.Rowf("  %s\t%s\t%s", v.At.UTC().Format("2006-01-02 15:04"), v.Phase, v.What)
 	}
 	return w.Flush()
 }

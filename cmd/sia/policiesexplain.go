@@ -7,9 +7,9 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/sia-bot/sia/app/store"
+	"github.com/sia-bot/sia/cmd/internal/cli"
 	"github.com/sia-bot/sia/policies"
 	"github.com/sia-bot/sia/policies/coder"
 	"github.com/sia-bot/sia/sia"
@@ -29,7 +29,7 @@ type explainedDecision struct {
 
 // Run prints the decisions of a task with the policies that they were made by, or what happened to
 // changes of policies.
-func (c *policiesExplainCmd) Run(e *commandEnv) error {
+func (c *policiesExplainCmd) Run(e *cli.Env) error {
 	return c.with(e, func(s *store.Store) error {
 		if known, err := explainExperiments(e, s, c.What, c.Output == "json"); known || err != nil {
 			return err
@@ -38,7 +38,7 @@ func (c *policiesExplainCmd) Run(e *commandEnv) error {
 		if err != nil {
 			return fmt.Errorf("%w; nor is there such a change of a policy, or a policy of that name that was changed", err)
 		}
-		ds, err := s.Decisions(e.ctx, t.ID)
+		ds, err := s.Decisions(e.Ctx, t.ID)
 		if err != nil {
 			return err
 		}
@@ -51,10 +51,10 @@ func (c *policiesExplainCmd) Run(e *commandEnv) error {
 			all = append(all, x)
 		}
 		if c.Output == "json" {
-			return printJSON(e, all)
+			return e.JSON(all)
 		}
 		if len(all) == 0 {
-			_, err := fmt.Fprintln(e.out, "nothing was decided about this task yet")
+			_, err := fmt.Fprintln(e.Out, "nothing was decided about this task yet")
 			return err
 		}
 		for _, x := range all {
@@ -65,10 +65,10 @@ func (c *policiesExplainCmd) Run(e *commandEnv) error {
 }
 
 // explained is a decision with the policy that it was made by, as far as that was kept.
-func explained(e *commandEnv, s *store.Store, d sia.Decision) (explainedDecision, error) {
+func explained(e *cli.Env, s *store.Store, d sia.Decision) (explainedDecision, error) {
 	x := explainedDecision{Decision: d}
 	var p policies.Policy
-	source, err := s.PolicyVersion(e.ctx, d.Policy)
+	source, err := s.PolicyVersion(e.Ctx, d.Policy)
 	switch {
 	case err == nil:
 		if p, err = policies.Parse(d.Policy, []byte(source)); err == nil { // else an older SIA wrote it
@@ -183,16 +183,16 @@ func valueAt(context map[string]any, path string) string {
 	return ""
 }
 
-func explainByPolicy(e *commandEnv, x explainedDecision) {
+func explainByPolicy(e *cli.Env, x explainedDecision) {
 	explainLine(e, x.At, string(x.Type), fmt.Sprintf("attempt %d", x.Attempt), fmt.Sprintf("%s, with probability %.2f: %s",
-		e.style.bold(chosenText(x.Choice)), x.Propensity, x.Reason))
+		e.Style.Bold(chosenText(x.Choice)), x.Propensity, x.Reason))
 	holds := "its text was not kept"
 	if x.Holds != "" {
 		holds = "for " + x.Holds
 	}
-	fmt.Fprintf(e.out, "    policy: %s, %s\n", x.Policy, holds)
+	fmt.Fprintf(e.Out, "    policy: %s, %s\n", x.Policy, holds)
 	if len(x.Mattered) > 0 {
-		fmt.Fprintf(e.out, "    context: %s\n", strings.Join(x.Mattered, "; "))
+		fmt.Fprintf(e.Out, "    context: %s\n", strings.Join(x.Mattered, "; "))
 	}
 	switch x.Type {
 	case sia.DecideTechnique:
@@ -203,7 +203,7 @@ func explainByPolicy(e *commandEnv, x explainedDecision) {
 		explainTerms(e, x.Options)
 	}
 	if x.Outcome != "" {
-		fmt.Fprintf(e.out, "    outcome: %s (%+.2f against what was to be expected)\n", x.Outcome, x.Credit)
+		fmt.Fprintf(e.Out, "    outcome: %s (%+.2f against what was to be expected)\n", x.Outcome, x.Credit)
 	}
 }
 
@@ -216,36 +216,34 @@ func chosenText(choice string) string {
 }
 
 // explainTerms prints the options of a decision by rules; those that have no score by name.
-func explainTerms(e *commandEnv, options json.RawMessage) {
+func explainTerms(e *cli.Env, options json.RawMessage) {
 	var names []string
 	if json.Unmarshal(options, &names) == nil {
-		fmt.Fprintf(e.out, "    options: %s\n", strings.Join(names, ", "))
+		fmt.Fprintf(e.Out, "    options: %s\n", strings.Join(names, ", "))
 		return
 	}
 	var scored []policies.Option
 	if json.Unmarshal(options, &scored) != nil || len(scored) == 0 {
 		return
 	}
-	w := tabwriter.NewWriter(e.out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "    OPTION\tSCORE\tTERMS")
+	w := cli.NewTable(e.Out, "    OPTION", "SCORE", "TERMS")
 	for _, o := range scored {
 		terms := make([]string, len(o.Terms))
 		for i, t := range o.Terms {
 			terms[i] = fmt.Sprintf("%s %+.2f", t.What, t.Value)
 		}
-		fmt.Fprintf(w, "    %s\t%.2f\t%s\n", o.Choice, o.Score, strings.Join(terms, ", "))
+		w.Rowf("    %s\t%.2f\t%s", o.Choice, o.Score, strings.Join(terms, ", "))
 	}
 	_ = w.Flush() // it writes to the same place, which has told of its trouble
 }
 
 // explainCoders prints who could have worked.
-func explainCoders(e *commandEnv, options json.RawMessage) {
+func explainCoders(e *cli.Env, options json.RawMessage) {
 	var coders []coder.Option
 	if json.Unmarshal(options, &coders) != nil || len(coders) == 0 {
 		return
 	}
-	w := tabwriter.NewWriter(e.out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "    OPTION\tCHANCE\tCREDITS\tCREDITS FOR A SUCCESS\tWORTH IT\tPROBABILITY")
+	w := cli.NewTable(e.Out, "    OPTION", "CHANCE", "CREDITS", "CREDITS FOR A SUCCESS", "WORTH IT", "PROBABILITY")
 	for _, o := range coders {
 		worthIt := "no"
 		if o.Worth {
@@ -259,7 +257,7 @@ func explainCoders(e *commandEnv, options json.RawMessage) {
 		if o.Chance > 0 {
 			chance, index = fmt.Sprintf("%.0f %%", 100*o.Chance), fmt.Sprintf("%.3g", o.Index)
 		}
-		fmt.Fprintf(w, "    %s\t%s\t%.3g\t%s\t%s\t%.3f\n", name, chance, o.Cost, index, worthIt, o.Propensity)
+		w.Rowf("    %s\t%s\t%.3g\t%s\t%s\t%.3f", name, chance, o.Cost, index, worthIt, o.Propensity)
 	}
 	_ = w.Flush() // as above
 }

@@ -6,10 +6,10 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/sia-bot/sia/app/learn"
 	"github.com/sia-bot/sia/app/store"
+	"github.com/sia-bot/sia/cmd/internal/cli"
 	"github.com/sia-bot/sia/policies"
 	"github.com/sia-bot/sia/policies/mine"
 	"github.com/sia-bot/sia/sia"
@@ -48,7 +48,7 @@ type otherwise struct {
 }
 
 // Run puts a policy to the log.
-func (c *policiesSimulateCmd) Run(e *commandEnv) error {
+func (c *policiesSimulateCmd) Run(e *cli.Env) error {
 	p, err := policyFile(c.File)
 	if err != nil {
 		return err
@@ -63,7 +63,7 @@ func (c *policiesSimulateCmd) Run(e *commandEnv) error {
 				return err
 			}
 		}
-		ds, err := s.DecisionsOf(e.ctx, sia.DecisionType(p.Decision), repo, c.Limit)
+		ds, err := s.DecisionsOf(e.Ctx, sia.DecisionType(p.Decision), repo, c.Limit)
 		if err != nil {
 			return err
 		}
@@ -72,21 +72,21 @@ func (c *policiesSimulateCmd) Run(e *commandEnv) error {
 			return err
 		}
 		if c.Output == "json" {
-			return printJSON(e, sim)
+			return e.JSON(sim)
 		}
 		return showSimulation(e, sim)
 	})
 }
 
 // simulate puts decisions of a policy's type to it.
-func simulate(e *commandEnv, s *store.Store, p policies.Policy, ds []sia.Decision) (simulation, error) {
+func simulate(e *cli.Env, s *store.Store, p policies.Policy, ds []sia.Decision) (simulation, error) {
 	sim := simulation{Policy: p.ID(), Decision: p.Decision, Holds: p.Selector.String(), Decisions: len(ds),
 		Otherwise: []otherwise{}, Undecided: map[string]int{}}
 	contexts, err := contextsOf(e, s, ds)
 	if err != nil {
 		return sim, err
 	}
-	again, err := learn.NewRewind(e.ctx, s)
+	again, err := learn.NewRewind(e.Ctx, s)
 	if err != nil {
 		return sim, err
 	}
@@ -132,14 +132,14 @@ func atOnce(choice string, racers []string) string {
 }
 
 // contextsOf are the contexts of decisions by their ids, as far as their tasks have any.
-func contextsOf(e *commandEnv, s *store.Store, ds []sia.Decision) (map[string]policies.Context, error) {
+func contextsOf(e *cli.Env, s *store.Store, ds []sia.Decision) (map[string]policies.Context, error) {
 	out, seen := map[string]policies.Context{}, map[sia.TaskID]bool{}
 	for _, d := range ds {
 		if seen[d.Task] {
 			continue
 		}
 		seen[d.Task] = true
-		all, err := s.Decisions(e.ctx, d.Task)
+		all, err := s.Decisions(e.Ctx, d.Task)
 		if err != nil {
 			return nil, err
 		}
@@ -161,9 +161,9 @@ func minedOptions(chances []learn.Chance) (out []mine.Option) {
 	return out
 }
 
-func showSimulation(e *commandEnv, sim simulation) error {
-	p := func(format string, args ...any) { fmt.Fprintf(e.out, format+"\n", args...) }
-	p("%s, for %s, put to %d logged decisions of the type %s:", e.style.bold(sim.Policy), sim.Holds, sim.Decisions,
+func showSimulation(e *cli.Env, sim simulation) error {
+	p := func(format string, args ...any) { fmt.Fprintf(e.Out, format+"\n", args...) }
+	p("%s, for %s, put to %d logged decisions of the type %s:", e.Style.Bold(sim.Policy), sim.Holds, sim.Decisions,
 		sim.Decision)
 	p("  %d it would have decided alike", sim.Alike)
 	p("  %d otherwise", len(sim.Otherwise))
@@ -180,10 +180,9 @@ func showSimulation(e *commandEnv, sim simulation) error {
 		return nil
 	}
 	p("")
-	w := tabwriter.NewWriter(e.out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "TASK\tATTEMPT\tWAS -> WOULD BE\tOUTCOME OF WHAT WAS DONE\tWHY IT WOULD BE")
+	w := cli.NewTable(e.Out, "TASK", "ATTEMPT", "WAS -> WOULD BE", "OUTCOME OF WHAT WAS DONE", "WHY IT WOULD BE")
 	for _, o := range sim.Otherwise {
-		fmt.Fprintf(w, "%s\t%d\t%s -> %s\t%s\t%s\n", o.Task, o.Attempt, chosenText(o.Was), chosenText(o.Would),
+		w.Rowf("%s\t%d\t%s -> %s\t%s\t%s", o.Task, o.Attempt, chosenText(o.Was), chosenText(o.Would),
 			cmp.Or(o.Outcome, "open"), cmp.Or(text.Clip(text.OneLine(o.Why), 160), "–"))
 	}
 	return w.Flush()

@@ -11,7 +11,7 @@ type priorsCmd struct {
 	Aggregate priorsAggregateCmd `cmd:"" help:"Put the counts of many installations together, for whoever runs a collection."`
 	Import    priorsImportCmd    `cmd:"" help:"Learn from other installations: from a file, or a version of a Go module."`
 	Show      priorsShowCmd      `cmd:"" help:"What was imported, and what it was worth here."`
-	Remove    priorsRemoveCmd    `cmd:"" help:"Decide without what was imported again."`
+	Remove    priorsRemoveCmd    `cmd:"" help:"Remove imported priors."`
 }
 
 // readLimited reads a file of at most so many bytes, which may be a pipe or a device.

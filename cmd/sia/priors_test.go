@@ -14,6 +14,7 @@ import (
 
 	"github.com/sia-bot/sia/app/store"
 	"github.com/sia-bot/sia/app/store/storetest"
+	"github.com/sia-bot/sia/cmd/internal/cli"
 	"github.com/sia-bot/sia/sia"
 )
 
@@ -29,7 +30,7 @@ func ran(t *testing.T, args ...string) (stdout, stderr string, code int) {
 func does(t *testing.T, args ...string) string {
 	t.Helper()
 	out, errs, code := ran(t, args...)
-	if code != exitDone {
+	if code != cli.ExitDone {
 		t.Fatalf("sia %q: exit %d: %s", args, code, errs)
 	}
 	return out
@@ -38,7 +39,7 @@ func does(t *testing.T, args ...string) string {
 // refuses runs a command that must fail, and say so in some words.
 func refuses(t *testing.T, why string, args ...string) {
 	t.Helper()
-	if out, errs, code := ran(t, args...); code != exitFailed || !strings.Contains(errs, why) || out != "" {
+	if out, errs, code := ran(t, args...); code != cli.ExitFailed || !strings.Contains(errs, why) || out != "" {
 		t.Errorf("sia %q: exit %d, %q %q; want %q", args, code, out, errs, why)
 	}
 }
@@ -226,7 +227,7 @@ func oneExport(t *testing.T, dir, file, said string) {
 		t.Errorf("written again it is another report: %v", err)
 	}
 	draft, told, code := ran(t, "priors", "export", "--dir", dir)
-	if code != exitDone || !strings.Contains(draft, `"format": "sia-counts/1"`) || strings.Contains(draft, "\n— ") ||
+	if code != cli.ExitDone || !strings.Contains(draft, `"format": "sia-counts/1"`) || strings.Contains(draft, "\n— ") ||
 		!strings.Contains(told, "the first technique of 0 tasks") {
 		t.Errorf("exit %d, %s", code, told)
 	}
@@ -292,7 +293,7 @@ func TestExportIsInterrupted(t *testing.T) {
 		t.Error(said)
 	}
 	refuses(t, "nothing was exported yet", "priors", "export", "--dir", aServer(t, 1), "--again", "--out", out+".4")
-	if _, _, code := ran(t, "priors", "export", "--dir", dir, "--again"); code != exitUsage {
+	if _, _, code := ran(t, "priors", "export", "--dir", dir, "--again"); code != cli.ExitUsage {
 		t.Errorf("--again without --out: exit %d", code)
 	}
 }

@@ -7,16 +7,17 @@ import (
 	"time"
 
 	"github.com/sia-bot/sia/app/atomicfile"
+	"github.com/sia-bot/sia/cmd/internal/cli"
 	"github.com/sia-bot/sia/policies/priors"
 )
 
 type priorsAggregateCmd struct {
-	Files   []string `arg:"" help:"Reports, as sia priors export wrote them; at most 1,000 at once." type:"path"`
-	Out     string   `help:"File to write, signed." required:"" type:"path" placeholder:"FILE"`
-	Dir     string   `help:"Folder with the key that signs, priors.key, which is made when there is none." default:"${dir}" env:"SIA_DIR" type:"path"`
-	Key     string   `help:"Another file with that key." type:"path" placeholder:"FILE"`
-	Members string   `help:"List of public keys, one a line, of the installations whose reports count. Without it everybody's do, however many one person has made." type:"existingfile" placeholder:"FILE"`
-	Output  string   `help:"text or json." enum:"text,json" default:"text"`
+	Files      []string `arg:"" help:"Reports, as sia priors export wrote them; at most 1,000 at once." type:"path"`
+	Out        string   `help:"File to write, signed." required:"" type:"path" placeholder:"FILE"`
+	Dir        string   `help:"Folder with the key that signs, priors.key, which is made when there is none." default:"${dir}" env:"SIA_DIR" type:"path"`
+	Key        string   `help:"Another file with that key." type:"path" placeholder:"FILE"`
+	Members    string   `help:"List of public keys, one a line, of the installations whose reports count. Without it everybody's do, however many one person has made." type:"existingfile" placeholder:"FILE"`
+	cli.Format `embed:""`
 }
 
 // mostReports bounds how many reports are held in memory, each in about a megabyte.
@@ -41,7 +42,7 @@ type aggregated struct {
 
 // Run reads all reports, and writes what they come to. One that is wrong ends it: who runs a collection
 // leaves it out, or asks.
-func (c *priorsAggregateCmd) Run(e *commandEnv) error {
+func (c *priorsAggregateCmd) Run(e *cli.Env) error {
 	var members []string
 	if c.Members != "" {
 		var err error
@@ -56,8 +57,8 @@ func (c *priorsAggregateCmd) Run(e *commandEnv) error {
 	defer f.Discard()
 	reports := make([]priors.Report, 0, len(c.Files))
 	for _, name := range c.Files {
-		if e.ctx.Err() != nil {
-			return e.ctx.Err()
+		if e.Ctx.Err() != nil {
+			return e.Ctx.Err()
 		}
 		b, err := readLimited(name, priors.ReadBounded)
 		if err != nil {
@@ -85,7 +86,7 @@ func (c *priorsAggregateCmd) Run(e *commandEnv) error {
 		return err
 	}
 	if isNew {
-		fmt.Fprintf(e.err, "made the key %s\n", path)
+		fmt.Fprintf(e.Err, "made the key %s\n", path)
 	}
 	signed, err := p.Sign(key)
 	if err != nil {
@@ -95,9 +96,9 @@ func (c *priorsAggregateCmd) Run(e *commandEnv) error {
 		return err
 	}
 	if c.Output == "json" {
-		return printJSON(e, aggregated{c.Out, p.Installations, p.Reports, p.Len(), key.Public()})
+		return e.JSON(aggregated{c.Out, p.Installations, p.Reports, p.Len(), key.Public()})
 	}
-	_, err = fmt.Fprintf(e.out, "%s: %d cells of %d reports by %d installations, signed by\n%s\n",
+	_, err = fmt.Fprintf(e.Out, "%s: %d cells of %d reports by %d installations, signed by\n%s\n",
 		c.Out, p.Len(), p.Reports, p.Installations, key.Public())
 	return err
 }

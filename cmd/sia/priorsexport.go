@@ -13,6 +13,7 @@ import (
 	"github.com/sia-bot/sia/app/learn"
 	"github.com/sia-bot/sia/app/settings"
 	"github.com/sia-bot/sia/app/store"
+	"github.com/sia-bot/sia/cmd/internal/cli"
 	"github.com/sia-bot/sia/policies/priors"
 )
 
@@ -43,7 +44,7 @@ func (c *priorsExportCmd) Validate() error {
 }
 
 // Run shows what would leave, or writes it.
-func (c *priorsExportCmd) Run(e *commandEnv) error {
+func (c *priorsExportCmd) Run(e *cli.Env) error {
 	return c.with(e, func(s *store.Store) error {
 		sharing := learn.NewSharing(s, func(ctx context.Context, r store.Repository) (bool, error) {
 			set, read, err := settings.KeptSettings(ctx, s, r.Installation, r.Repo)
@@ -60,7 +61,7 @@ func (c *priorsExportCmd) Run(e *commandEnv) error {
 		var r store.SharedReport
 		var what learn.Share
 		if c.Again {
-			r, err = s.LastSharedReport(e.ctx)
+			r, err = s.LastSharedReport(e.Ctx)
 			if errors.Is(err, store.ErrNotFound) {
 				err = errors.New("nothing was exported yet, so there is nothing to write again")
 			}
@@ -76,24 +77,24 @@ func (c *priorsExportCmd) Run(e *commandEnv) error {
 		shown := exported{File: c.Out, Period: r.Period, Key: r.Key, Techniques: what.Techniques, Coders: what.Coders,
 			Repositories: what.Repositories, Silent: what.Silent}
 		if c.Output == "json" {
-			return printJSON(e, shown)
+			return e.JSON(shown)
 		}
-		_, err = fmt.Fprintf(e.out, "%s: the report for period %d, signed by\n%s\n"+
+		_, err = fmt.Fprintf(e.Out, "%s: the report for period %d, signed by\n%s\n"+
 			"Read it before you give it away. No task that it counts is counted again.\n", c.Out, r.Period, r.Key)
 		return err
 	})
 }
 
 // export makes a report with the server's key.
-func (c *priorsExportCmd) export(e *commandEnv, sharing *learn.Sharing) (store.SharedReport, learn.Share, error) {
+func (c *priorsExportCmd) export(e *cli.Env, sharing *learn.Sharing) (store.SharedReport, learn.Share, error) {
 	key, isNew, err := signingKey(filepath.Join(c.Dir, keyFile))
 	if err != nil {
 		return store.SharedReport{}, learn.Share{}, err
 	}
 	if isNew {
-		fmt.Fprintf(e.err, "made the key %s\n", filepath.Join(c.Dir, keyFile))
+		fmt.Fprintf(e.Err, "made the key %s\n", filepath.Join(c.Dir, keyFile))
 	}
-	r, what, err := sharing.Export(e.ctx, key, priors.NewNoise(rand.Reader))
+	r, what, err := sharing.Export(e.Ctx, key, priors.NewNoise(rand.Reader))
 	if err == nil {
 		tellShare(e, what)
 	}
@@ -101,25 +102,25 @@ func (c *priorsExportCmd) export(e *commandEnv, sharing *learn.Sharing) (store.S
 }
 
 // draft shows what would leave.
-func (c *priorsExportCmd) draft(e *commandEnv, sharing *learn.Sharing) error {
-	what, err := sharing.Draft(e.ctx, "", priors.NewNoise(rand.Reader))
+func (c *priorsExportCmd) draft(e *cli.Env, sharing *learn.Sharing) error {
+	what, err := sharing.Draft(e.Ctx, "", priors.NewNoise(rand.Reader))
 	if err != nil {
 		return err
 	}
 	tellShare(e, what)
-	fmt.Fprintln(e.err, "Nothing was kept. What follows is not signed; keep it here: each time the noise is another, and "+
+	fmt.Fprintln(e.Err, "Nothing was kept. What follows is not signed; keep it here: each time the noise is another, and "+
 		"many of these together would tell the counts.")
 	text, err := what.Report.Text()
 	if err != nil {
 		return err
 	}
-	_, err = io.WriteString(e.out, text)
+	_, err = io.WriteString(e.Out, text)
 	return err
 }
 
 // tellShare says what was counted, which does not leave.
-func tellShare(e *commandEnv, what learn.Share) {
-	fmt.Fprintf(e.err, "counted: the first technique of %d tasks, the first coder of %d; %d repositories agree "+
+func tellShare(e *cli.Env, what learn.Share) {
+	fmt.Fprintf(e.Err, "counted: the first technique of %d tasks, the first coder of %d; %d repositories agree "+
 		"(learning.share: aggregate), and of %d nothing is counted\n", what.Techniques, what.Coders,
 		what.Repositories, what.Silent)
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/sia-bot/sia/app/gomodule"
 	"github.com/sia-bot/sia/app/store"
+	"github.com/sia-bot/sia/cmd/internal/cli"
 	"github.com/sia-bot/sia/policies/priors"
 )
 
@@ -28,7 +29,7 @@ type priorsImportCmd struct {
 }
 
 // Run imports priors. A running server decides by them from its next decision on.
-func (c *priorsImportCmd) Run(e *commandEnv) error {
+func (c *priorsImportCmd) Run(e *cli.Env) error {
 	return c.with(e, func(s *store.Store) error {
 		trusted, err := c.trusted()
 		if err != nil {
@@ -46,14 +47,14 @@ func (c *priorsImportCmd) Run(e *commandEnv) error {
 		if err != nil {
 			return err
 		}
-		id, err := s.ImportPriors(e.ctx, store.PriorImport{Source: c.From, Key: by, Signed: signed, At: time.Now()})
+		id, err := s.ImportPriors(e.Ctx, store.PriorImport{Source: c.From, Key: by, Signed: signed, At: time.Now()})
 		if err != nil {
 			return err
 		}
 		if c.Output == "json" {
-			return printJSON(e, shownImportOf(store.PriorImport{ID: id, Source: c.From, Key: by, At: time.Now()}, p))
+			return e.JSON(shownImportOf(store.PriorImport{ID: id, Source: c.From, Key: by, At: time.Now()}, p))
 		}
-		_, err = fmt.Fprintf(e.out, "imported, as %d: %d cells of %d installations, made on %s\n"+
+		_, err = fmt.Fprintf(e.Out, "imported, as %d: %d cells of %d installations, made on %s\n"+
 			"One task in ten is decided without it; sia priors show says what it was worth.\n", id, p.Len(),
 			p.Installations, p.Made)
 		return err
@@ -80,13 +81,13 @@ func (c *priorsImportCmd) trusted() ([]string, error) {
 }
 
 // read reads the file, or fetches it from a module.
-func (c *priorsImportCmd) read(e *commandEnv) ([]byte, error) {
+func (c *priorsImportCmd) read(e *cli.Env) ([]byte, error) {
 	path, version, module := strings.Cut(c.From, "@")
 	if _, err := os.Stat(c.From); err == nil || !module {
 		return readLimited(c.From, priors.ReadBounded)
 	}
-	fmt.Fprintf(e.err, "fetching %s…\n", c.From)
-	ctx, cancel := context.WithTimeout(e.ctx, fetchTimeout)
+	fmt.Fprintf(e.Err, "fetching %s…\n", c.From)
+	ctx, cancel := context.WithTimeout(e.Ctx, fetchTimeout)
 	defer cancel()
 	return gomodule.FromEnv(os.Getenv, c.Dir).File(ctx, path, version, moduleFile, priors.Limit)
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/sia-bot/sia/app/learn"
 	"github.com/sia-bot/sia/app/store"
+	"github.com/sia-bot/sia/cmd/internal/cli"
 	"github.com/sia-bot/sia/policies/priors"
 	"github.com/sia-bot/sia/sia"
 )
@@ -37,24 +38,24 @@ type priorsShowCmd struct {
 var errNoPriors = errors.New("nothing is imported; sia priors import FILE does that")
 
 // Run shows what is in force, and what it was worth.
-func (c *priorsShowCmd) Run(e *commandEnv) error {
+func (c *priorsShowCmd) Run(e *cli.Env) error {
 	return c.with(e, func(s *store.Store) error {
-		id, err := s.PriorsInForce(e.ctx)
+		id, err := s.PriorsInForce(e.Ctx)
 		if err != nil {
 			return err
 		}
 		if id == 0 {
 			return errNoPriors
 		}
-		v, err := s.ImportedPriors(e.ctx, id)
+		v, err := s.ImportedPriors(e.Ctx, id)
 		if err != nil {
 			return err
 		}
-		p, err := learn.Imported(e.ctx, s, id)
+		p, err := learn.Imported(e.Ctx, s, id)
 		if err != nil {
 			return err
 		}
-		ds, err := s.DecisionsOf(e.ctx, sia.DecideTechnique, 0, mostAnalysed)
+		ds, err := s.DecisionsOf(e.Ctx, sia.DecideTechnique, 0, mostAnalysed)
 		if err != nil {
 			return err
 		}
@@ -65,17 +66,17 @@ func (c *priorsShowCmd) Run(e *commandEnv) error {
 		shown := shownImportOf(v, p)
 		shown.Worth = &w
 		if c.Output == "json" {
-			return printJSON(e, shown)
+			return e.JSON(shown)
 		}
-		fmt.Fprintf(e.out, "%s from %s, since %s\n%d cells of %d reports by %d installations, made on %s, signed by %s\n\n",
-			e.style.bold(fmt.Sprintf("import %d", id)), v.Source, v.At.Local().Format(time.DateTime), p.Len(), p.Reports,
+		fmt.Fprintf(e.Out, "%s from %s, since %s\n%d cells of %d reports by %d installations, made on %s, signed by %s\n\n",
+			e.Style.Bold(fmt.Sprintf("import %d", id)), v.Source, v.At.Local().Format(time.DateTime), p.Len(), p.Reports,
 			p.Installations, p.Made, v.Key)
-		fmt.Fprintf(e.out, "the first technique resolved %d of %d tasks with it, and %d of %d that were decided without it\n",
+		fmt.Fprintf(e.Out, "the first technique resolved %d of %d tasks with it, and %d of %d that were decided without it\n",
 			w.With.Resolved, w.With.Tried, w.Without.Resolved, w.Without.Tried)
 		if w.Known() {
-			fmt.Fprintf(e.out, "that is %+.1f points, 95 %% interval %+.1f to %+.1f\n", 100*w.Difference, 100*w.Low, 100*w.High)
+			fmt.Fprintf(e.Out, "that is %+.1f points, 95 %% interval %+.1f to %+.1f\n", 100*w.Difference, 100*w.Low, 100*w.High)
 		} else {
-			fmt.Fprintln(e.out, "what it is worth is not known yet: one task in ten is decided without it")
+			fmt.Fprintln(e.Out, "what it is worth is not known yet: one task in ten is decided without it")
 		}
 		return nil
 	})
@@ -86,11 +87,11 @@ type priorsRemoveCmd struct {
 }
 
 // Run ends that an import is in force. What was decided by it stays as it was logged.
-func (c *priorsRemoveCmd) Run(e *commandEnv) error {
+func (c *priorsRemoveCmd) Run(e *cli.Env) error {
 	return c.with(e, func(s *store.Store) error {
-		id, err := s.PriorsInForce(e.ctx)
+		id, err := s.PriorsInForce(e.Ctx)
 		if err == nil {
-			err = s.RemovePriors(e.ctx)
+			err = s.RemovePriors(e.Ctx)
 		}
 		if errors.Is(err, store.ErrNotFound) {
 			return errNoPriors
@@ -99,9 +100,9 @@ func (c *priorsRemoveCmd) Run(e *commandEnv) error {
 			return err
 		}
 		if c.Output == "json" {
-			return printJSON(e, map[string]int64{"removed": id})
+			return e.JSON(map[string]int64{"removed": id})
 		}
-		_, err = fmt.Fprintf(e.out, "import %d is in force no longer; decisions that were made by it stay in the log\n", id)
+		_, err = fmt.Fprintf(e.Out, "import %d is in force no longer; decisions that were made by it stay in the log\n", id)
 		return err
 	})
 }

@@ -17,6 +17,7 @@ import (
 
 	"github.com/sia-bot/sia/agent/sandbox"
 	"github.com/sia-bot/sia/app"
+	"github.com/sia-bot/sia/cmd/internal/cli"
 	"github.com/sia-bot/sia/gitops"
 	"github.com/sia-bot/sia/lab/replay"
 	"github.com/sia-bot/sia/sia"
@@ -36,7 +37,7 @@ type replayFlags struct {
 	serverFlags `embed:""`
 	Repo        string        `help:"A folder with a clone, bare or not, or owner/name of a repository that the server knows." default:"." placeholder:"PATH|OWNER/NAME"`
 	TestTimeout time.Duration `help:"How long building and running a commit's tests may take." default:"5m"`
-	Output      string        `help:"text or json." enum:"text,json" default:"text"`
+	cli.Format  `embed:""`
 }
 
 // replaySource is the repository that a command is about.
@@ -52,7 +53,7 @@ type replaySource struct {
 var ownerName = regexp.MustCompile(`^[\w.-]+/[\w.-]+$`)
 
 // open finds the repository. A folder of that name comes first.
-func (f replayFlags) open(e *commandEnv) (*replaySource, error) {
+func (f replayFlags) open(e *cli.Env) (*replaySource, error) {
 	s := &replaySource{settings: sia.DefaultSettings()}
 	if st, err := os.Stat(f.Repo); err == nil && st.IsDir() {
 		return s, s.openClone(e, f)
@@ -64,7 +65,7 @@ func (f replayFlags) open(e *commandEnv) (*replaySource, error) {
 	if err != nil {
 		return nil, err
 	}
-	server, closing, err := app.OpenRepository(e.ctx, c, app.Options{Logger: e.logger}, f.Repo)
+	server, closing, err := app.OpenRepository(e.Ctx, c, app.Options{Logger: e.Logger}, f.Repo)
 	if err != nil {
 		return nil, err
 	}
@@ -78,7 +79,7 @@ func (f replayFlags) open(e *commandEnv) (*replaySource, error) {
 // originName finds owner/name at the end of an address such as git@github.com:owner/name.git.
 var originName = regexp.MustCompile(`[:/]([\w.-]+/[\w.-]+?)(?:\.git)?/?$`)
 
-func (s *replaySource) openClone(e *commandEnv, f replayFlags) (err error) {
+func (s *replaySource) openClone(e *cli.Env, f replayFlags) (err error) {
 	if s.clone, err = gitops.OpenHistory(f.Repo); err != nil {
 		return err
 	}
@@ -96,7 +97,7 @@ func (s *replaySource) openClone(e *commandEnv, f replayFlags) (err error) {
 		kept += "-" + hex.EncodeToString(sum[:4])
 	}
 	if s.folder, err = replay.OpenFolder(f.Dir, kept); err == nil {
-		err = s.readSettings(e.ctx)
+		err = s.readSettings(e.Ctx)
 	}
 	if err != nil {
 		return errors.Join(err, s.close())
@@ -129,12 +130,12 @@ func (s *replaySource) readSettings(ctx context.Context) error {
 }
 
 // history is the repository with its history; a server's is fetched.
-func (s *replaySource) history(e *commandEnv) (*gitops.History, error) {
+func (s *replaySource) history(e *cli.Env) (*gitops.History, error) {
 	if s.clone != nil {
 		return s.clone, nil
 	}
-	fmt.Fprintf(e.err, "%s: fetching the history\n", s.name)
-	h, err := s.server.History(e.ctx)
+	fmt.Fprintf(e.Err, "%s: fetching the history\n", s.name)
+	h, err := s.server.History(e.Ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -158,7 +159,7 @@ type keptTask struct {
 
 // tasks are those of the data folder and of the memory branch; where both have one, the folder's. What can't
 // be read is told.
-func (s *replaySource) tasks(e *commandEnv) (all []keptTask, err error) {
+func (s *replaySource) tasks(e *cli.Env) (all []keptTask, err error) {
 	mined, broken, err := s.folder.Tasks()
 	if err != nil {
 		return nil, err
@@ -166,15 +167,15 @@ func (s *replaySource) tasks(e *commandEnv) (all []keptTask, err error) {
 	var remembered []replay.Task
 	var unread []string
 	if s.server != nil {
-		remembered, unread, err = replay.Remembered(e.ctx, s.server)
+		remembered, unread, err = replay.Remembered(e.Ctx, s.server)
 	} else {
-		remembered, unread, err = replay.TasksIn(e.ctx, s.clone, s.settings.Memory.Branch)
+		remembered, unread, err = replay.TasksIn(e.Ctx, s.clone, s.settings.Memory.Branch)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("read tasks from the memory branch: %w", err)
 	}
 	for _, b := range append(broken, unread...) {
-		fmt.Fprintf(e.err, "left out: %s\n", secret.Mask(b))
+		fmt.Fprintf(e.Err, "left out: %s\n", secret.Mask(b))
 	}
 	known := map[string]bool{}
 	for _, t := range mined {
@@ -208,9 +209,9 @@ func findReplayTask(all []keptTask, id string) (keptTask, error) {
 }
 
 // replaySandbox is the sandbox that tests run in.
-func replaySandbox(e *commandEnv) (*sandbox.Sandbox, error) {
-	o := sandbox.Options{Self: forwardCommand(), Logger: e.logger}
-	found := sandbox.Probe(e.ctx, o)
+func replaySandbox(e *cli.Env) (*sandbox.Sandbox, error) {
+	o := sandbox.Options{Self: forwardCommand(), Logger: e.Logger}
+	found := sandbox.Probe(e.Ctx, o)
 	if !found.OK() {
 		return nil, fmt.Errorf("tests of a repository are run in the sandbox only: %s; %s", found, found.Fix)
 	}

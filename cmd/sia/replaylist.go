@@ -6,9 +6,9 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"text/tabwriter"
 	"time"
 
+	"github.com/sia-bot/sia/cmd/internal/cli"
 	"github.com/sia-bot/sia/lab/replay"
 	"github.com/sia-bot/sia/sia/text"
 )
@@ -32,7 +32,7 @@ type listedTask struct {
 }
 
 // Run lists tasks, and how often they were resolved here.
-func (c *replayListCmd) Run(e *commandEnv) (err error) {
+func (c *replayListCmd) Run(e *cli.Env) (err error) {
 	s, err := c.open(e)
 	if err != nil {
 		return err
@@ -54,20 +54,19 @@ func (c *replayListCmd) Run(e *commandEnv) (err error) {
 		all = append(all, l)
 	}
 	if c.Output == "json" {
-		return printJSON(e, all)
+		return e.JSON(all)
 	}
 	if len(all) == 0 {
-		_, err := fmt.Fprintf(e.out, "%s has no tasks yet; `sia replay mine` looks for some\n", s.name)
+		_, err := fmt.Fprintf(e.Out, "%s has no tasks yet; `sia replay mine` looks for some\n", s.name)
 		return err
 	}
 	var b strings.Builder
-	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "TASK\tLANGUAGE\tTESTS\tRESOLVED\tWHAT")
+	w := cli.NewTable(&b, "TASK", "LANGUAGE", "TESTS", "RESOLVED", "WHAT")
 	for _, t := range all {
-		fmt.Fprintf(w, "%s\t%s\t%d\t%s\t%s\n", t.ID, t.Language, t.Failing, resolvedOf(t.Resolved, t.Tried),
+		w.Rowf("%s\t%s\t%d\t%s\t%s", t.ID, t.Language, t.Failing, resolvedOf(t.Resolved, t.Tried),
 			text.Clip(text.OneLine(t.Title), 80))
 	}
-	return errors.Join(w.Flush(), printMasked(e, b.String()))
+	return errors.Join(w.Flush(), e.Masked(b.String()))
 }
 
 func ofTask(runs []replay.Result, id string) (tried, resolved int) {
@@ -95,7 +94,7 @@ type replayShowCmd struct {
 }
 
 // Run shows one task.
-func (c *replayShowCmd) Run(e *commandEnv) (err error) {
+func (c *replayShowCmd) Run(e *cli.Env) (err error) {
 	s, err := c.open(e)
 	if err != nil {
 		return err
@@ -110,7 +109,7 @@ func (c *replayShowCmd) Run(e *commandEnv) (err error) {
 		return err
 	}
 	if c.Output == "json" {
-		return printJSON(e, t.Task)
+		return e.JSON(t.Task)
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s\n\ncommit   %s of %s\nparent   %s\nlanguage %s\n", text.OneLine(t.Title), t.Commit, t.Repo,
@@ -130,7 +129,7 @@ func (c *replayShowCmd) Run(e *commandEnv) (err error) {
 	if t.Text != "" {
 		fmt.Fprintf(&b, "\n%s\n", t.Text)
 	}
-	return printMasked(e, b.String())
+	return e.Masked(b.String())
 }
 
 // leftOutLines say what of a task's tests is not laid over, a line for each file.

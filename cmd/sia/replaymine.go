@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/sia-bot/sia/cmd/internal/cli"
 	"github.com/sia-bot/sia/lab/replay"
 	"github.com/sia-bot/sia/sia/text"
 )
@@ -61,7 +62,7 @@ type againReport struct {
 }
 
 // Run mines, or verifies again.
-func (c *replayMineCmd) Run(e *commandEnv) (err error) {
+func (c *replayMineCmd) Run(e *cli.Env) (err error) {
 	s, err := c.open(e)
 	if err != nil {
 		return err
@@ -82,7 +83,7 @@ func (c *replayMineCmd) Run(e *commandEnv) (err error) {
 		}
 		out.Tasks = out.Again.Held + len(out.Again.Gone) + len(out.Again.Stuck)
 	} else {
-		m, err := replay.Mine(e.ctx, spec)
+		m, err := replay.Mine(e.Ctx, spec)
 		if err != nil {
 			return err
 		}
@@ -95,20 +96,20 @@ func (c *replayMineCmd) Run(e *commandEnv) (err error) {
 		if err != nil {
 			return err
 		}
-		if out.Committed, err = replay.Remember(e.ctx, s.server, tasks); err != nil {
+		if out.Committed, err = replay.Remember(e.Ctx, s.server, tasks); err != nil {
 			return err
 		}
 	}
 	if c.Output == "json" {
-		return printJSON(e, out)
+		return e.JSON(out)
 	}
 	return out.show(e)
 }
 
-func (c *replayMineCmd) spec(e *commandEnv, s *replaySource) (replay.MineSpec, error) {
+func (c *replayMineCmd) spec(e *cli.Env, s *replaySource) (replay.MineSpec, error) {
 	spec := replay.MineSpec{Folder: s.folder, Repo: s.name, Hosts: c.SetupHosts, Max: c.Max, Candidates: c.Candidates,
-		Budget: c.Budget, Within: c.TestTimeout, Logger: e.logger, Progress: func(p replay.Progress) {
-			toldTo(e.err, "%s  %-24s %5.1f s  %s\n", p.Commit[:12], p.Verdict, p.Seconds, text.Clip(p.Title, 80))
+		Budget: c.Budget, Within: c.TestTimeout, Logger: e.Logger, Progress: func(p replay.Progress) {
+			toldTo(e.Err, "%s  %-24s %5.1f s  %s\n", p.Commit[:12], p.Verdict, p.Seconds, text.Clip(p.Title, 80))
 		}}
 	var err error
 	if spec.Box, err = replaySandbox(e); err != nil {
@@ -121,7 +122,7 @@ func (c *replayMineCmd) spec(e *commandEnv, s *replaySource) (replay.MineSpec, e
 	return spec, err
 }
 
-func (c *replayMineCmd) again(e *commandEnv, s *replaySource, spec replay.MineSpec) (*againReport, error) {
+func (c *replayMineCmd) again(e *cli.Env, s *replaySource, spec replay.MineSpec) (*againReport, error) {
 	kept, err := s.tasks(e)
 	if err != nil {
 		return nil, err
@@ -130,16 +131,16 @@ func (c *replayMineCmd) again(e *commandEnv, s *replaySource, spec replay.MineSp
 	for _, t := range kept {
 		tasks = append(tasks, t.Task)
 	}
-	checked, err := replay.Check(e.ctx, spec, tasks, func(t replay.Task, why string) {
+	checked, err := replay.Check(e.Ctx, spec, tasks, func(t replay.Task, why string) {
 		if why == "" {
 			why = "holds"
 		}
-		toldTo(e.err, "%s  %s\n", t.ID, text.Clip(why, 200))
+		toldTo(e.Err, "%s  %s\n", t.ID, text.Clip(why, 200))
 	})
 	return &againReport{Held: len(checked.Held), Gone: checked.Gone, Stuck: checked.Stuck}, err
 }
 
-func (r minedReport) show(e *commandEnv) error {
+func (r minedReport) show(e *cli.Env) error {
 	var b strings.Builder
 	if a := r.Again; a != nil {
 		fmt.Fprintf(&b, "%s: %d of %d tasks still hold\n", r.Repo, a.Held, r.Tasks)
@@ -172,7 +173,7 @@ func (r minedReport) show(e *commandEnv) error {
 	if r.Committed != "" {
 		fmt.Fprintf(&b, "The tasks are on the memory branch, at %s.\n", r.Committed)
 	}
-	return printMasked(e, b.String())
+	return e.Masked(b.String())
 }
 
 // mostFirst are the keys of counts, the most frequent first.

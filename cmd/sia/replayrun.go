@@ -8,11 +8,11 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/sia-bot/sia/agent"
 	"github.com/sia-bot/sia/app"
+	"github.com/sia-bot/sia/cmd/internal/cli"
 	"github.com/sia-bot/sia/lab/replay"
 	"github.com/sia-bot/sia/sia"
 )
@@ -70,7 +70,7 @@ type variantReport struct {
 }
 
 // Run plays tasks. An attempt that can't be made is told, counts for nothing, and ends nothing.
-func (c *replayRunCmd) Run(e *commandEnv) (err error) {
+func (c *replayRunCmd) Run(e *cli.Env) (err error) {
 	s, err := c.open(e)
 	if err != nil {
 		return err
@@ -102,36 +102,36 @@ func (c *replayRunCmd) Run(e *commandEnv) (err error) {
 		out.Variants = append(out.Variants, summed(v.Name, out.Runs))
 	}
 	if c.Output == "json" {
-		err = printJSON(e, out)
+		err = e.JSON(out)
 	} else {
 		err = out.show(e)
 	}
 	if len(out.Failed) > 0 {
-		err = errors.Join(err, errShown)
+		err = errors.Join(err, cli.ErrShown)
 	}
 	return err
 }
 
 // play makes one attempt and logs it.
 func (c *replayRunCmd) play(
-	e *commandEnv, s *replaySource, p *replay.Player, t replay.Task, v replay.Variant, seed int, out *playedReport,
+	e *cli.Env, s *replaySource, p *replay.Player, t replay.Task, v replay.Variant, seed int, out *playedReport,
 ) error {
-	r, err := p.Play(e.ctx, t, v, seed)
-	if e.ctx.Err() != nil {
-		return e.ctx.Err()
+	r, err := p.Play(e.Ctx, t, v, seed)
+	if e.Ctx.Err() != nil {
+		return e.Ctx.Err()
 	}
 	if err != nil {
 		out.Failed = append(out.Failed, fmt.Sprintf("%s, %s: %v", t.ID, v.Name, err))
-		toldTo(e.err, "%s  %s  could not be tried: %v\n", t.ID, v.Name, err)
+		toldTo(e.Err, "%s  %s  could not be tried: %v\n", t.ID, v.Name, err)
 		return nil
 	}
-	toldTo(e.err, "%s  %s  %s\n", t.ID, v.Name, runText(r))
+	toldTo(e.Err, "%s  %s  %s\n", t.ID, v.Name, runText(r))
 	out.Runs = append(out.Runs, r)
 	return s.folder.AppendRun(r)
 }
 
 // chosen are the tasks that the arguments name, or all.
-func (c *replayRunCmd) chosen(e *commandEnv, s *replaySource) (out []replay.Task, err error) {
+func (c *replayRunCmd) chosen(e *cli.Env, s *replaySource) (out []replay.Task, err error) {
 	all, err := s.tasks(e)
 	if err != nil {
 		return nil, err
@@ -155,7 +155,7 @@ func (c *replayRunCmd) chosen(e *commandEnv, s *replaySource) (out []replay.Task
 }
 
 // player makes attempts as the flags and the repository's settings say.
-func (c playFlags) player(e *commandEnv, s *replaySource) (*replay.Player, error) {
+func (c playFlags) player(e *cli.Env, s *replaySource) (*replay.Player, error) {
 	server, err := c.config()
 	if err != nil {
 		return nil, err
@@ -164,7 +164,7 @@ func (c playFlags) player(e *commandEnv, s *replaySource) (*replay.Player, error
 	if err != nil {
 		return nil, err
 	}
-	configured, err := app.Coders(server, app.Options{Logger: e.logger, Now: time.Now}, box)
+	configured, err := app.Coders(server, app.Options{Logger: e.Logger, Now: time.Now}, box)
 	if err != nil {
 		return nil, err
 	}
@@ -180,7 +180,7 @@ func (c playFlags) player(e *commandEnv, s *replaySource) (*replay.Player, error
 	return replay.NewPlayer(replay.PlayerConfig{History: h, Folder: s.folder, Box: box, Hosts: c.SetupHosts,
 		Coders: coders, Within: c.TestTimeout,
 		Limits: agent.Limits{Time: c.Timeout, Credits: sia.Credits(c.Credits * float64(sia.Credit))},
-		Setup:  set.Setup, Test: set.Test, Logger: e.logger})
+		Setup:  set.Setup, Test: set.Test, Logger: e.Logger})
 }
 
 // maxLesson bounds a file with a lesson, in bytes.
@@ -235,12 +235,11 @@ func summed(name string, runs []replay.Result) variantReport {
 	return out
 }
 
-func (r playedReport) show(e *commandEnv) error {
+func (r playedReport) show(e *cli.Env) error {
 	var b strings.Builder
-	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "VARIANT\tRESOLVED\tCREDITS\tSECONDS")
+	w := cli.NewTable(&b, "VARIANT", "RESOLVED", "CREDITS", "SECONDS")
 	for _, v := range r.Variants {
-		fmt.Fprintf(w, "%s\t%s\t%.2f\t%.0f\n", v.Variant, resolvedOf(v.Resolved, v.Tried), v.Credits, v.Seconds)
+		w.Rowf("%s\t%s\t%.2f\t%.0f", v.Variant, resolvedOf(v.Resolved, v.Tried), v.Credits, v.Seconds)
 	}
 	if err := w.Flush(); err != nil {
 		return err
@@ -249,5 +248,5 @@ func (r playedReport) show(e *commandEnv) error {
 	for _, f := range r.Failed {
 		fmt.Fprintf(&b, "could not be tried: %s\n", f)
 	}
-	return printMasked(e, b.String())
+	return e.Masked(b.String())
 }

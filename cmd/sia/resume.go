@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/sia-bot/sia/app/store"
+	"github.com/sia-bot/sia/cmd/internal/cli"
 )
 
 type resumeCmd struct {
@@ -13,13 +14,13 @@ type resumeCmd struct {
 }
 
 // Run lets what was paused as a whole go on, whoever paused it.
-func (c *resumeCmd) Run(e *commandEnv) error {
+func (c *resumeCmd) Run(e *cli.Env) error {
 	return c.with(e, func(s *store.Store) error {
 		scope, name, err := c.scope(e, s)
 		if err != nil {
 			return err
 		}
-		n, known, err := s.Lift(e.ctx, scope, "", time.Now())
+		n, known, err := s.Lift(e.Ctx, scope, "", time.Now())
 		if err != nil {
 			return err
 		}
@@ -27,9 +28,9 @@ func (c *resumeCmd) Run(e *commandEnv) error {
 			return errNotHalted
 		}
 		if c.Output == "json" {
-			return printJSON(e, halted{scope, n})
+			return e.JSON(halted{scope, n})
 		}
-		_, err = fmt.Fprintf(e.out, "%s is at work again: %d tasks go on where they stopped.\n", name, n)
+		_, err = fmt.Fprintf(e.Out, "%s is at work again: %d tasks go on where they stopped.\n", name, n)
 		return err
 	})
 }

@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"github.com/alecthomas/kong"
+
+	"github.com/sia-bot/sia/cmd/internal/cli"
 )
 
 // manPage is the manual page of a command, for man: what `--help` says of it, in the language of
@@ -35,7 +37,7 @@ func manPage(n *kong.Node) string {
 		manFlag(&b, f)
 	}
 	fmt.Fprintf(&b, ".SH EXIT STATUS\n%d done, %d failed, %d wrong usage, %d stopped with Ctrl\\-C.\n",
-		exitDone, exitFailed, exitUsage, exitStopped)
+		cli.ExitDone, cli.ExitFailed, cli.ExitUsage, cli.ExitStopped)
 	b.WriteString(".SH SEE ALSO\n")
 	if n.Parent != nil {
 		b.WriteString(".BR sia (1),\n")

@@ -10,6 +10,7 @@ import (
 	"github.com/sia-bot/sia/app"
 	"github.com/sia-bot/sia/app/web/setup"
 	"github.com/sia-bot/sia/app/web/signin"
+	"github.com/sia-bot/sia/cmd/internal/cli"
 )
 
 type serveCmd struct {
@@ -18,19 +19,19 @@ type serveCmd struct {
 
 // Run serves until it is told to end. Without an app it serves /setup first, and goes on as soon as there is one. Keys
 // that GitHub does not accept end it at once; a model that can't be reached is told, and may come back.
-func (c *serveCmd) Run(e *commandEnv) (err error) {
+func (c *serveCmd) Run(e *cli.Env) (err error) {
 	config, err := c.config()
 	if err != nil {
 		return err
 	}
-	o := app.Options{Logger: e.logger, Forward: forwardCommand(), ProbeModels: true}
+	o := app.Options{Logger: e.Logger, Forward: forwardCommand(), ProbeModels: true}
 	if !config.GitHub.Named() && config.Private != "" {
 		var ready bool
 		if config, ready, err = setUpFirst(e, config, &o); err != nil || !ready {
 			return err
 		}
 	}
-	a, err := app.New(e.ctx, config, o)
+	a, err := app.New(e.Ctx, config, o)
 	if err != nil {
 		if o.Front != nil {
 			err = errors.Join(err, o.Front.Close())
@@ -38,25 +39,25 @@ func (c *serveCmd) Run(e *commandEnv) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, a.Close()) }()
-	for _, p := range a.Problems(e.ctx) {
+	for _, p := range a.Problems(e.Ctx) {
 		if p.Fatal {
 			return fmt.Errorf("%s", p)
 		}
-		e.logger.WarnContext(e.ctx, "not working yet; tasks wait for it", "what", p.What, "error", p.Err)
+		e.Logger.WarnContext(e.Ctx, "not working yet; tasks wait for it", "what", p.What, "error", p.Err)
 	}
-	return a.Run(e.ctx)
+	return a.Run(e.Ctx)
 }
 
 // setUpFirst serves /setup until there is an app, which it adds to the configuration. Where something else is missing
 // then, it says so, and serves the page that says so until it is told to end: ready is false.
-func setUpFirst(e *commandEnv, config app.Config, o *app.Options) (_ app.Config, ready bool, err error) {
+func setUpFirst(e *cli.Env, config app.Config, o *app.Options) (_ app.Config, ready bool, err error) {
 	if err := config.CheckAddresses(); err != nil {
 		return config, false, err
 	}
 	if config.PublicURL != "" {
 		o.Invited = signin.NewInvitation(setup.Path, strings.HasPrefix(config.PublicURL, "https:"), time.Now)
 	}
-	if o.Front, err = app.Listen(e.ctx, config.WithDefaults()); err != nil {
+	if o.Front, err = app.Listen(e.Ctx, config.WithDefaults()); err != nil {
 		return config, false, err
 	}
 	front := o.Front
@@ -65,17 +66,17 @@ func setUpFirst(e *commandEnv, config app.Config, o *app.Options) (_ app.Config,
 			err = errors.Join(err, front.Close())
 		}
 	}()
-	fmt.Fprintf(e.err, "No GitHub App is configured. To register one, open on this machine:\n  http://%s%s\n",
+	fmt.Fprintf(e.Err, "No GitHub App is configured. To register one, open on this machine:\n  http://%s%s\n",
 		front.PrivateAddr(), setup.Path)
 	if o.Invited != nil {
-		fmt.Fprintf(e.err, "or, from elsewhere, this address, which lets one browser in:\n  %s%s\n",
+		fmt.Fprintf(e.Err, "or, from elsewhere, this address, which lets one browser in:\n  %s%s\n",
 			strings.TrimRight(config.PublicURL, "/"), o.Invited.Link())
 	}
-	e.logger.InfoContext(e.ctx, "waiting for set-up", "webhooks", front.Addr().String()+"/webhook", "setup",
+	e.Logger.InfoContext(e.Ctx, "waiting for set-up", "webhooks", front.Addr().String()+"/webhook", "setup",
 		"http://"+front.PrivateAddr().String()+setup.Path)
-	made, err := app.SetUp(e.ctx, config, app.SetUpOptions{Front: front, Invitation: o.Invited, Serves: true,
-		Logger: e.logger, Now: time.Now})
-	if e.ctx.Err() != nil && errors.Is(err, context.Canceled) {
+	made, err := app.SetUp(e.Ctx, config, app.SetUpOptions{Front: front, Invitation: o.Invited, Serves: true,
+		Logger: e.Logger, Now: time.Now})
+	if e.Ctx.Err() != nil && errors.Is(err, context.Canceled) {
 		return config, false, nil
 	}
 	if err != nil {
@@ -85,9 +86,9 @@ func setUpFirst(e *commandEnv, config app.Config, o *app.Options) (_ app.Config,
 		return config, false, err
 	}
 	if err := errors.Join(config.WithDefaults().Validate(), config.CheckPrices()); err != nil {
-		e.logger.ErrorContext(e.ctx, "the app is set up, and SIA can't work yet: stop it, add what is missing, and start it "+
+		e.Logger.ErrorContext(e.Ctx, "the app is set up, and SIA can't work yet: stop it, add what is missing, and start it "+
 			"again", "missing", strings.ReplaceAll(err.Error(), "\n", "; "))
-		return config, false, front.Run(e.ctx)
+		return config, false, front.Run(e.Ctx)
 	}
 	return config, true, nil
 }

@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/sia-bot/sia/cmd/internal/cli"
 	"github.com/sia-bot/sia/sim/ghsim"
 )
 
@@ -55,7 +56,7 @@ func startServe(t *testing.T, model http.Handler, flags ...string) (pages, webho
 	}()
 	t.Cleanup(func() {
 		cancel()
-		if code := <-ended; code != exitDone {
+		if code := <-ended; code != cli.ExitDone {
 			t.Errorf("serve ended with %d:\n%s", code, log)
 		}
 		endpoint.Close()

@@ -22,34 +22,34 @@ import (
 // flag wins over the environment, and that over the file. The file may name models
 // besides, and their order for each role (models.go).
 type serverFlags struct {
-	Listen         string   `help:"Address for webhooks, and for the pages where people sign in with GitHub." default:":8080" env:"SIA_LISTEN"`
-	Private        string   `help:"Address for the pages, /healthz and /readyz; keep it off the internet. The pages are shown to this machine only." default:"127.0.0.1:9090" env:"SIA_PRIVATE"`
-	PublicURL      string   `name:"public-url" help:"Address at which people reach --listen, through whatever ends TLS in front of it; they sign in there with GitHub, and comments and check runs link there. Default: no links and no sign-in." env:"SIA_PUBLIC_URL" placeholder:"URL"`
-	TrustedProxies []string `help:"Addresses of the proxies in front of --listen, or ranges of them, such as 172.16.0.0/12; X-Forwarded-For is believed of them alone. Default: those on this machine; none for no proxy." default:"127.0.0.0/8,::1" env:"SIA_TRUSTED_PROXIES" placeholder:"ADDRESS"`
+	Listen         string   `help:"Address for webhooks, and for the pages where people sign in with GitHub." default:":8080" env:"SIA_LISTEN" group:"folded:serve"`
+	Private        string   `help:"Address for the pages, /healthz and /readyz; keep it off the internet. The pages are shown to this machine only." default:"127.0.0.1:9090" env:"SIA_PRIVATE" group:"folded:serve"`
+	PublicURL      string   `name:"public-url" help:"Address at which people reach --listen, through whatever ends TLS in front of it; they sign in there with GitHub, and comments and check runs link there. Default: no links and no sign-in." env:"SIA_PUBLIC_URL" placeholder:"URL" group:"folded:serve"`
+	TrustedProxies []string `help:"Addresses of the proxies in front of --listen, or ranges of them, such as 172.16.0.0/12; X-Forwarded-For is believed of them alone. Default: those on this machine; none for no proxy." default:"127.0.0.0/8,::1" env:"SIA_TRUSTED_PROXIES" placeholder:"ADDRESS" group:"folded:serve"`
 	Dir            string   `help:"Folder for the database and the git mirrors." default:"${dir}" env:"SIA_DIR" type:"path"`
 	DB             string   `help:"Database URL; default: sia.db in the folder." env:"SIA_DB" placeholder:"URL"`
 
-	GitHubURL     string `name:"github-url" help:"GitHub's address, or a GitHub Enterprise Server's; default: that of the stored app, or https://github.com." env:"SIA_GITHUB_URL" placeholder:"URL"`
-	GitHubAPI     string `name:"github-api" help:"Its REST address, when it is not the usual one." env:"SIA_GITHUB_API" placeholder:"URL"`
-	AppID         int64  `help:"Id of the GitHub App." env:"SIA_APP_ID" placeholder:"ID"`
-	AppKeyFile    string `help:"PEM file with the app's private key." env:"SIA_APP_KEY_FILE" type:"path" placeholder:"FILE"`
-	WebhookSecret string `help:"The app's webhook secret; better in the environment than as a flag." env:"SIA_WEBHOOK_SECRET" placeholder:"SECRET"`
-	ClientID      string `name:"client-id" help:"The app's client id: people sign in to the pages with it, at --public-url." env:"SIA_CLIENT_ID" placeholder:"ID"`
-	ClientSecret  string `help:"The app's client secret; better in the environment than as a flag." env:"SIA_CLIENT_SECRET" placeholder:"SECRET"`
+	GitHubURL     string `name:"github-url" help:"GitHub's address, or a GitHub Enterprise Server's; default: that of the stored app, or https://github.com." env:"SIA_GITHUB_URL" placeholder:"URL" group:"folded:serve"`
+	GitHubAPI     string `name:"github-api" help:"Its REST address, when it is not the usual one." env:"SIA_GITHUB_API" placeholder:"URL" group:"folded:serve"`
+	AppID         int64  `help:"Id of the GitHub App." env:"SIA_APP_ID" placeholder:"ID" group:"folded:serve"`
+	AppKeyFile    string `help:"PEM file with the app's private key." env:"SIA_APP_KEY_FILE" type:"path" placeholder:"FILE" group:"folded:serve"`
+	WebhookSecret string `help:"The app's webhook secret; better in the environment than as a flag." env:"SIA_WEBHOOK_SECRET" placeholder:"SECRET" group:"folded:serve"`
+	ClientID      string `name:"client-id" help:"The app's client id: people sign in to the pages with it, at --public-url." env:"SIA_CLIENT_ID" placeholder:"ID" group:"folded:serve"`
+	ClientSecret  string `help:"The app's client secret; better in the environment than as a flag." env:"SIA_CLIENT_SECRET" placeholder:"SECRET" group:"folded:serve"`
 
-	modelFlags  `embed:""`
-	notifyFlags `embed:""`
-	Summary     string `help:"How often the same people are told how things went: daily, weekly or off; at 08:00 UTC." enum:"daily,weekly,off" default:"off" env:"SIA_SUMMARY"`
+	modelFlags  `embed:"" group:"folded:serve"`
+	notifyFlags `embed:"" group:"folded:serve"`
+	Summary     string `help:"How often the same people are told how things went: daily, weekly or off; at 08:00 UTC." enum:"daily,weekly,off" default:"off" env:"SIA_SUMMARY" group:"folded:serve"`
 
-	Free bool `help:"The models cost nothing: without prices no budget ever stops an attempt, and a server refuses to start unless told so." env:"SIA_FREE"`
+	Free bool `help:"The models cost nothing: without prices no budget ever stops an attempt, and a server refuses to start unless told so." env:"SIA_FREE" group:"folded:serve"`
 
-	Repos        []string      `help:"Repositories to work in, as owner/name or owner/*; default: wherever the app is installed." env:"SIA_REPOS" placeholder:"NAME"`
-	SetupHosts   []string      `help:"Hosts that agent.setup commands may fetch packages from, such as proxy.golang.org; default: no network." env:"SIA_SETUP_HOSTS" placeholder:"NAME"`
-	AgentPath    []string      `help:"Folders with coding agents for agent.kind: command, such as the prefix of an npm install -g; the agents see them read-only." env:"SIA_AGENT_PATH" placeholder:"FOLDER"`
-	AgentEnv     []string      `help:"Names of environment variables of this server that a repository's agent.env may ask for; default: none." env:"SIA_AGENT_ENV" placeholder:"NAME"`
-	Welcome      bool          `help:"Propose settings, once, in a pull request to a repository that the app is newly installed on and that has none." default:"true" negatable:"" env:"SIA_WELCOME"`
-	Attempts     int           `help:"Attempts at the same time." default:"2" env:"SIA_ATTEMPTS"`
-	WriteSpacing time.Duration `help:"Average time between writes to one repository." default:"1s" env:"SIA_WRITE_SPACING"`
+	Repos        []string      `help:"Repositories to work in, as owner/name or owner/*; default: wherever the app is installed." env:"SIA_REPOS" placeholder:"NAME" group:"folded:serve"`
+	SetupHosts   []string      `help:"Hosts that agent.setup commands may fetch packages from, such as proxy.golang.org; default: no network." env:"SIA_SETUP_HOSTS" placeholder:"NAME" group:"folded:serve"`
+	AgentPath    []string      `help:"Folders with coding agents for agent.kind: command, such as the prefix of an npm install -g; the agents see them read-only." env:"SIA_AGENT_PATH" placeholder:"FOLDER" group:"folded:serve"`
+	AgentEnv     []string      `help:"Names of environment variables of this server that a repository's agent.env may ask for; default: none." env:"SIA_AGENT_ENV" placeholder:"NAME" group:"folded:serve"`
+	Welcome      bool          `help:"Propose settings, once, in a pull request to a repository that the app is newly installed on and that has none." default:"true" negatable:"" env:"SIA_WELCOME" group:"folded:serve"`
+	Attempts     int           `help:"Attempts at the same time." default:"2" env:"SIA_ATTEMPTS" group:"folded:serve"`
+	WriteSpacing time.Duration `help:"Average time between writes to one repository." default:"1s" env:"SIA_WRITE_SPACING" group:"folded:serve"`
 }
 
 // Validate refuses, as wrong usage, what no server can work with.

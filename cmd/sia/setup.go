@@ -13,6 +13,7 @@ import (
 
 	"github.com/sia-bot/sia/app"
 	"github.com/sia-bot/sia/app/web/setup"
+	"github.com/sia-bot/sia/cmd/internal/cli"
 )
 
 type setupCmd struct {
@@ -25,7 +26,7 @@ type setupCmd struct {
 	Name       string          `help:"Name of the app, which no other app on GitHub may have." placeholder:"NAME"`
 	Port       int             `help:"Port of this machine for the page; 0: any that is free." default:"0"`
 	Replace    bool            `help:"Register another app although one is stored; that one is kept beside it."`
-	Output     string          `help:"text or json." enum:"text,json" default:"text"`
+	cli.Format `embed:""`
 }
 
 // setupAnswer is what set-up made, for programs. It holds no secret.
@@ -40,7 +41,7 @@ type setupAnswer struct {
 }
 
 // Run serves the page on this machine until the app is stored, and says what comes next.
-func (c *setupCmd) Run(e *commandEnv) (err error) {
+func (c *setupCmd) Run(e *cli.Env) (err error) {
 	if err := os.MkdirAll(c.Dir, 0o700); err != nil {
 		return fmt.Errorf("the server's folder can't be made: %w; give another with --dir", err)
 	}
@@ -52,21 +53,21 @@ func (c *setupCmd) Run(e *commandEnv) (err error) {
 		return fmt.Errorf("an app is stored already, %s, in %s; `sia serve` uses it. To register another: --replace", stored,
 			filepath.Join(c.Dir, setup.File))
 	}
-	front, err := app.Listen(e.ctx, app.Config{Private: fmt.Sprintf("127.0.0.1:%d", c.Port)})
+	front, err := app.Listen(e.Ctx, app.Config{Private: fmt.Sprintf("127.0.0.1:%d", c.Port)})
 	if err != nil {
 		return err
 	}
 	defer func() {
-		ended, end := context.WithCancel(e.ctx)
+		ended, end := context.WithCancel(e.Ctx)
 		end()
 		err = errors.Join(err, front.Run(ended)) // what is being answered is answered
 	}()
-	fmt.Fprintf(e.err,
+	fmt.Fprintf(e.Err,
 		"Open this address in a browser on this machine (from elsewhere: ssh -L %[1]d:localhost:%[1]d …):\n  http://%s%s\n",
 		port(front), front.PrivateAddr(), setup.Path)
-	fmt.Fprintln(e.err, "Waiting until the app is registered; Ctrl-C ends it, and nothing is stored before.")
+	fmt.Fprintln(e.Err, "Waiting until the app is registered; Ctrl-C ends it, and nothing is stored before.")
 	config := app.Config{Dir: c.Dir, PublicURL: c.PublicURL, GitHub: app.GitHubConfig{URL: c.GitHubURL, API: c.GitHubAPI}}
-	made, err := app.SetUp(e.ctx, config, app.SetUpOptions{Front: front, Name: c.Name, Org: c.Org, Replace: c.Replace,
+	made, err := app.SetUp(e.Ctx, config, app.SetUpOptions{Front: front, Name: c.Name, Org: c.Org, Replace: c.Replace,
 		Logger: silentLogger(), Now: time.Now})
 	if err != nil {
 		return err
@@ -75,18 +76,18 @@ func (c *setupCmd) Run(e *commandEnv) (err error) {
 }
 
 // report says what was made and what comes next.
-func (c *setupCmd) report(e *commandEnv, made setup.Registered) error {
+func (c *setupCmd) report(e *cli.Env, made setup.Registered) error {
 	a := setupAnswer{ID: made.ID, Slug: made.Slug, Name: made.Name, Owner: made.Owner,
 		File: filepath.Join(c.Dir, setup.File), Install: made.Page + "/installations/new", PublicURL: made.PublicURL}
 	if c.Output == "json" {
-		return printJSON(e, a)
+		return e.JSON(a)
 	}
-	fmt.Fprintf(e.out, "%s %s is registered, and its keys are stored in %s. Keep a backup of that file.\n",
-		e.style.green("✓"), made, a.File)
-	fmt.Fprintf(e.out, "Next:\n  1. Start the server where %s leads, with a model: sia serve --model-url … --model …\n",
+	fmt.Fprintf(e.Out, "%s %s is registered, and its keys are stored in %s. Keep a backup of that file.\n",
+		e.Style.Green("✓"), made, a.File)
+	fmt.Fprintf(e.Out, "Next:\n  1. Start the server where %s leads, with a model: sia serve --model-url … --model …\n",
 		a.PublicURL)
-	fmt.Fprintf(e.out, "  2. Install the app: %s\n", a.Install)
-	fmt.Fprintf(e.out, "  3. See that webhooks arrive: http://localhost:9090%s on the server's machine, or sia doctor\n",
+	fmt.Fprintf(e.Out, "  2. Install the app: %s\n", a.Install)
+	fmt.Fprintf(e.Out, "  3. See that webhooks arrive: http://localhost:9090%s on the server's machine, or sia doctor\n",
 		setup.Path)
 	return nil
 }

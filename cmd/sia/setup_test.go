@@ -16,6 +16,7 @@ import (
 
 	"github.com/sia-bot/sia/app/web/setup"
 	"github.com/sia-bot/sia/app/web/webtest"
+	"github.com/sia-bot/sia/cmd/internal/cli"
 	"github.com/sia-bot/sia/sim/apptest"
 	"github.com/sia-bot/sia/sim/ghsim"
 	"github.com/sia-bot/sia/sim/scripted"
@@ -169,6 +170,8 @@ func running(t *testing.T, code int, until string, args ...string) *watched {
 // From an empty folder to the first labelled issue's pull request, and to a person who signs in, in one process and
 // without anybody typing a secret: in a browser, on the server's machine; and from elsewhere, by the link that the
 // terminal shows, where pages may run no scripts. GitHub is another site than SIA, as it is for people.
+//
+//test:thorough
 func TestSetUpInABrowser(t *testing.T) {
 	browser := webtest.Chromium(t)
 	t.Run("here", func(t *testing.T) {
@@ -237,7 +240,7 @@ func newSetUp(browser context.Context, t *testing.T, scripts bool, args ...strin
 	t.Helper()
 	s := &settingUp{sim: shopGitHub(t), dir: filepath.Join(t.TempDir(), "sia")}
 	model := greeter(t)
-	s.log = running(t, exitDone, "waiting for set-up",
+	s.log = running(t, cli.ExitDone, "waiting for set-up",
 		append([]string{"serve", "--listen", "127.0.0.1:0", "--private", "127.0.0.1:0",
 			"--dir", s.dir, "--github-url", s.sim.URL(), "--model-url", model.URL, "--model", "big", "--free",
 			"--write-spacing", "1ms"},
@@ -345,7 +348,7 @@ func TestSetupThenServe(t *testing.T) {
 	b.submit()
 	b.submit()
 	b.submit()
-	if code := <-done; code != exitDone {
+	if code := <-done; code != cli.ExitDone {
 		t.Fatalf("setup ended with %d: %s", code, log)
 	}
 	for _, want := range []string{"My SIA", sim.URL() + "/apps/my-sia/installations/new", "sia serve", setup.File} {
@@ -353,10 +356,10 @@ func TestSetupThenServe(t *testing.T) {
 			t.Errorf("setup does not say %s:\n%s", want, log)
 		}
 	}
-	running(t, exitDone, "pages, for this machine only", "serve", "--listen", "127.0.0.1:0", "--private", "127.0.0.1:0",
+	running(t, cli.ExitDone, "pages, for this machine only", "serve", "--listen", "127.0.0.1:0", "--private", "127.0.0.1:0",
 		"--dir", dir, "--model-url", model.URL, "--model", "big", "--free")
 	var out strings.Builder
-	if code := runCommand(t.Context(), []string{"setup", "--dir", dir}, &out, &out); code != exitFailed ||
+	if code := runCommand(t.Context(), []string{"setup", "--dir", dir}, &out, &out); code != cli.ExitFailed ||
 		!strings.Contains(out.String(), "--replace") {
 		t.Errorf("setup again: %d %s", code, out.String())
 	}
@@ -367,7 +370,7 @@ func TestSetupThenServe(t *testing.T) {
 func TestServeSetUpFromElsewhere(t *testing.T) {
 	sim, dir := shopGitHub(t), filepath.Join(t.TempDir(), "sia")
 	l := apptest.FreeAddress(t)
-	log := running(t, exitDone, "waiting for set-up", "serve", "--listen", l, "--private", "127.0.0.1:0", "--dir", dir,
+	log := running(t, cli.ExitDone, "waiting for set-up", "serve", "--listen", l, "--private", "127.0.0.1:0", "--dir", dir,
 		"--github-url", sim.URL(), "--public-url", "http://"+l)
 	link := found(t, log, `(http://\S+/setup\?token=\S+)`)
 	newSurfer(t).open(link) // a chat's preview
@@ -401,7 +404,7 @@ func TestSetupIsStopped(t *testing.T) {
 	go func() { done <- runCommand(ctx, []string{"setup", "--dir", dir}, log, log) }()
 	<-up
 	cancel()
-	if code := <-done; code != exitStopped || !strings.Contains(log.String(), "Stopped.") {
+	if code := <-done; code != cli.ExitStopped || !strings.Contains(log.String(), "Stopped.") {
 		t.Errorf("%d %s", code, log)
 	}
 	if files, err := os.ReadDir(dir); err != nil || len(files) != 0 {

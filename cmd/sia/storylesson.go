@@ -82,7 +82,7 @@ func (n *demoNarrator) taught(issue int) (lesson.Lesson, error) {
 	n.seq = 0 // it was most likely pushed long ago
 	defer func() { n.seq = max(from, n.seq) }()
 	for {
-		kept, err := n.app.Store.Lessons(n.ctx, t.Repo.ID)
+		kept, err := n.app.Store.Lessons(n.Ctx, t.Repo.ID)
 		if err != nil {
 			return lesson.Lesson{}, err
 		}
@@ -130,7 +130,7 @@ func (n *demoNarrator) told(issue int, l lesson.Lesson) error {
 
 // task is SIA's task for an issue. It has at least one attempt.
 func (n *demoNarrator) task(issue int) (sia.Task, error) {
-	tasks, err := n.app.Store.Tasks(n.ctx, store.Filter{})
+	tasks, err := n.app.Store.Tasks(n.Ctx, store.Filter{})
 	if err != nil {
 		return sia.Task{}, err
 	}

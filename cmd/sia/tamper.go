@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/sia-bot/sia/cmd/internal/cli"
 	"github.com/sia-bot/sia/sia/tamper"
 )
 
@@ -45,18 +46,18 @@ type tamperFinding struct {
 }
 
 // Run looks at the difference, or at each commit's.
-func (c *tamperCmd) Run(e *commandEnv) error {
+func (c *tamperCmd) Run(e *cli.Env) error {
 	git := localGit{dir: c.Repo}
 	pairs := [][2]string{{c.Base, c.Head}}
 	if c.Each {
 		var err error
-		if pairs, err = git.commits(e.ctx, c.Base, c.Head); err != nil {
+		if pairs, err = git.commits(e.Ctx, c.Base, c.Head); err != nil {
 			return err
 		}
 	}
 	asked := false
 	for _, p := range pairs {
-		changes, err := git.changes(e.ctx, p[0], p[1])
+		changes, err := git.changes(e.Ctx, p[0], p[1])
 		if err != nil {
 			return err
 		}
@@ -76,20 +77,20 @@ func (c *tamperCmd) Run(e *commandEnv) error {
 		}
 	}
 	if asked {
-		return errShown
+		return cli.ErrShown
 	}
 	return nil
 }
 
-func (c *tamperCmd) show(e *commandEnv, rep tamperReport, found []tamper.Finding) error {
+func (c *tamperCmd) show(e *cli.Env, rep tamperReport, found []tamper.Finding) error {
 	if c.Output == "json" {
-		return json.NewEncoder(e.out).Encode(rep)
+		return json.NewEncoder(e.Out).Encode(rep)
 	}
 	if c.Each && len(found) > 0 {
-		fmt.Fprintln(e.out, e.style.bold(rep.Head))
+		fmt.Fprintln(e.Out, e.Style.Bold(rep.Head))
 	}
 	for _, f := range found {
-		if _, err := fmt.Fprintf(e.out, "%-8s  %s\n", f.Asks(), f); err != nil {
+		if _, err := fmt.Fprintf(e.Out, "%-8s  %s\n", f.Asks(), f); err != nil {
 			return err
 		}
 	}

@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"cmp"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -12,6 +11,7 @@ import (
 
 	"github.com/sia-bot/sia/app/render"
 	"github.com/sia-bot/sia/app/store"
+	"github.com/sia-bot/sia/cmd/internal/cli"
 	"github.com/sia-bot/sia/sia"
 	"github.com/sia-bot/sia/sia/secret"
 )
@@ -29,17 +29,17 @@ type taskCmd struct {
 // openedDatabase is a server's database, opened for reading tasks.
 type openedDatabase struct {
 	serverFlags `embed:""`
-	Output      string `help:"text or json." enum:"text,json" default:"text"`
+	cli.Format  `embed:""`
 }
 
 // with runs f on the database.
-func (o openedDatabase) with(e *commandEnv, f func(*store.Store) error) (err error) {
-	s, err := store.Open(e.ctx, store.Config{URL: o.database(), Logger: e.logger})
+func (o openedDatabase) with(e *cli.Env, f func(*store.Store) error) (err error) {
+	s, err := store.Open(e.Ctx, store.Config{URL: o.database(), Logger: e.Logger})
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
-	if v, err := s.Version(e.ctx); err != nil {
+	if v, err := s.Version(e.Ctx); err != nil {
 		return err
 	} else if v == 0 {
 		return fmt.Errorf("there is no SIA database at %s; name the server's folder with --dir, or start it with `sia serve`",
@@ -48,22 +48,22 @@ func (o openedDatabase) with(e *commandEnv, f func(*store.Store) error) (err err
 	if o.Output == "json" {
 		return f(s) // encode masks what it writes
 	}
-	out := e.out
+	out := e.Out
 	var text bytes.Buffer
-	e.out = &text
+	e.Out = &text
 	err = f(s)
-	e.out = out
+	e.Out = out
 	_, written := io.WriteString(out, secret.Mask(text.String()))
 	return errors.Join(err, written)
 }
 
 // findTask loads a task by its id or as owner/name#issue.
-func findTask(e *commandEnv, s *store.Store, name string) (sia.Task, error) {
-	t, err := s.Task(e.ctx, sia.TaskID(name))
+func findTask(e *cli.Env, s *store.Store, name string) (sia.Task, error) {
+	t, err := s.Task(e.Ctx, sia.TaskID(name))
 	if !errors.Is(err, store.ErrNotFound) {
 		return t, err
 	}
-	all, err := s.Tasks(e.ctx, store.Filter{Limit: 10000})
+	all, err := s.Tasks(e.Ctx, store.Filter{Limit: 10000})
 	if err != nil {
 		return t, err
 	}
@@ -82,14 +82,14 @@ type taskShowCmd struct {
 }
 
 // Run shows one task.
-func (c *taskShowCmd) Run(e *commandEnv) error {
+func (c *taskShowCmd) Run(e *cli.Env) error {
 	return c.with(e, func(s *store.Store) error {
 		t, err := findTask(e, s, c.Task)
 		if err != nil {
 			return err
 		}
 		if c.Output == "json" {
-			return printJSON(e, shown(t))
+			return e.JSON(shown(t))
 		}
 		showTask(e, t)
 		return nil
@@ -104,14 +104,14 @@ type shownTask struct {
 
 func shown(t sia.Task) shownTask { return shownTask{t, render.Waiting(t)} }
 
-func showTask(e *commandEnv, t sia.Task) {
-	p := func(format string, args ...any) { fmt.Fprintf(e.out, format+"\n", args...) }
-	p("%s  %s#%d  %s", e.style.bold(t.Title), t.Repo, t.Issue, e.style.bold(string(t.State)))
+func showTask(e *cli.Env, t sia.Task) {
+	p := func(format string, args ...any) { fmt.Fprintf(e.Out, format+"\n", args...) }
+	p("%s  %s#%d  %s", e.Style.Bold(t.Title), t.Repo, t.Issue, e.Style.Bold(string(t.State)))
 	if waiting := render.Waiting(t); waiting != "" {
 		p("  waits for   %s", waiting)
 	}
 	if t.Warning != "" {
-		p("  warning     %s", e.style.amber(t.Warning))
+		p("  warning     %s", e.Style.Amber(t.Warning))
 	}
 	p("  asked by    @%s, %s", t.AskedBy.Login, t.StartedAt.Local().Format(time.DateTime))
 	p("  branch      %s at %s", t.Branch, t.Head.Short())
@@ -136,7 +136,7 @@ func showTask(e *commandEnv, t sia.Task) {
 		if a.Planning {
 			name += ", a plan"
 		}
-		p("\n%s  %s  %s", e.style.bold(name), colouredOutcome(e.style, a.Outcome), a.Reason)
+		p("\n%s  %s  %s", e.Style.Bold(name), colouredOutcome(e.Style, a.Outcome), a.Reason)
 		if a.Coder != "" && a.Assigned != "" {
 			p("  by %s: %s", a.Coder, a.Assigned)
 		}
@@ -144,7 +144,7 @@ func showTask(e *commandEnv, t sia.Task) {
 			a.Head.Short())
 		showParts(e, a, p)
 		for _, f := range a.Failures {
-			p("  %s %s (%s)\n%s", e.style.red("✗"), f.Check, f.Class, indentLines(f.Excerpt, "      "))
+			p("  %s %s (%s)\n%s", e.Style.Red("✗"), f.Check, f.Class, indentLines(f.Excerpt, "      "))
 		}
 		for _, iv := range t.Interventions {
 			if iv.After == a.Number {
@@ -169,25 +169,16 @@ func shownPlan(t sia.Task) *sia.Plan {
 	return t.Brief.Plan
 }
 
-func printJSON(e *commandEnv, v any) error {
-	b, err := json.MarshalIndent(v, "", "  ")
-	if err != nil {
-		return err
-	}
-	_, err = e.out.Write(append(secret.MaskJSON(b), '\n'))
-	return err
-}
-
-func colouredOutcome(s textStyle, o sia.AttemptOutcome) string {
+func colouredOutcome(s cli.Style, o sia.AttemptOutcome) string {
 	switch o {
 	case sia.AttemptPass:
-		return s.green("passed")
+		return s.Green("passed")
 	case sia.AttemptFail:
-		return s.red("failed")
+		return s.Red("failed")
 	case "":
 		return "running"
 	default:
-		return s.amber(string(o))
+		return s.Amber(string(o))
 	}
 }
 

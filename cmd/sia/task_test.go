@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/sia-bot/sia/cmd/internal/cli"
 	"github.com/sia-bot/sia/sia"
 	"github.com/sia-bot/sia/sia/plan"
 )
@@ -17,7 +18,7 @@ func TestShowTaskNamesTheSettings(t *testing.T) {
 		"": "settings    defaults: there is no .sia/config.yml\n",
 	} {
 		var out bytes.Buffer
-		e := &commandEnv{out: &out}
+		e := &cli.Env{Out: &out}
 		showTask(e, sia.Task{Title: "Greet", SettingsFrom: from})
 		if strings.Contains(out.String(), "settings") {
 			t.Errorf("before it began:\n%s", out.String())
@@ -34,7 +35,7 @@ func TestShowTaskNamesTheSettings(t *testing.T) {
 func TestShowTaskTellsParts(t *testing.T) {
 	var out bytes.Buffer
 	holds := &sia.CheckRun{Command: "go build ./mail", Holds: true}
-	showTask(&commandEnv{out: &out}, sia.Task{Title: "Greet", Attempts: []sia.Attempt{
+	showTask(&cli.Env{Out: &out}, sia.Task{Title: "Greet", Attempts: []sia.Attempt{
 		{Number: 1, Coder: "fast", Structure: plan.Linear, Shape: "the issue asks for two things", Parts: []sia.Part{
 			{State: sia.PartDone, Checked: holds, Cost: 250, Part: plan.Part{Do: "Add a mailer.", DoneWhen: "it builds"}},
 			{State: sia.PartGivenUp, Coder: "strong", Assigned: "fast failed", Tries: 2,
@@ -65,14 +66,14 @@ func TestShowTaskTellsTheFinalReview(t *testing.T) {
 	task := sia.Task{Title: "Greet", Head: "f00d",
 		Final: &sia.FinalReview{SHA: "f00d", Done: true, URL: "https://github.com/r",
 			Demands: []sia.Demand{{Quote: "Greet", State: sia.DemandUnmet, Why: "nobody is greeted"}}}}
-	showTask(&commandEnv{out: &out}, task)
+	showTask(&cli.Env{Out: &out}, task)
 	want := "\n  final review: demands of the issue: 1 not done https://github.com/r\n"
 	if !strings.Contains(out.String(), want) {
 		t.Errorf("want %q in:\n%s", want, out.String())
 	}
 	out.Reset()
 	task.Head = "f00d2"
-	showTask(&commandEnv{out: &out}, task)
+	showTask(&cli.Env{Out: &out}, task)
 	if strings.Contains(out.String(), "final review") {
 		t.Errorf("the review of another head is told:\n%s", out.String())
 	}
@@ -82,7 +83,7 @@ func TestShowTaskTellsTheFinalReview(t *testing.T) {
 func TestTaskJSONSaysWhatItWaitsFor(t *testing.T) {
 	var out bytes.Buffer
 	task := sia.Task{ID: "7-1", State: sia.OnHold, Pause: &sia.Pause{Kind: sia.PausedByTrouble, Reason: "no luck"}}
-	if err := printJSON(&commandEnv{out: &out}, shown(task)); err != nil {
+	if err := (&cli.Env{Out: &out}).JSON(shown(task)); err != nil {
 		t.Fatal(err)
 	}
 	var got map[string]any

@@ -4,10 +4,10 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/sia-bot/sia/app/store"
+	"github.com/sia-bot/sia/cmd/internal/cli"
 	"github.com/sia-bot/sia/sia"
 	"github.com/sia-bot/sia/sia/text"
 )
@@ -32,7 +32,7 @@ func (c taskListCmd) Validate() error {
 }
 
 // Run lists tasks.
-func (c *taskListCmd) Run(e *commandEnv) error {
+func (c *taskListCmd) Run(e *cli.Env) error {
 	return c.with(e, func(s *store.Store) error {
 		f := store.Filter{Limit: c.Limit, Since: c.Since.before(time.Now())}
 		if c.State != anyState {
@@ -45,7 +45,7 @@ func (c *taskListCmd) Run(e *commandEnv) error {
 			}
 			f.Repo = r.ID
 		}
-		tasks, err := s.Tasks(e.ctx, f)
+		tasks, err := s.Tasks(e.Ctx, f)
 		if err != nil {
 			return err
 		}
@@ -54,16 +54,15 @@ func (c *taskListCmd) Run(e *commandEnv) error {
 			for i, t := range tasks {
 				all[i] = shown(t)
 			}
-			return printJSON(e, all)
+			return e.JSON(all)
 		}
 		if len(tasks) == 0 {
-			_, err := fmt.Fprintln(e.out, c.none())
+			_, err := fmt.Fprintln(e.Out, c.none())
 			return err
 		}
-		w := tabwriter.NewWriter(e.out, 0, 0, 2, ' ', 0)
-		fmt.Fprintln(w, "TASK\tISSUE\tSTATE\tATTEMPTS\tCREDITS\tSINCE\tTITLE")
+		w := cli.NewTable(e.Out, "TASK", "ISSUE", "STATE", "ATTEMPTS", "CREDITS", "SINCE", "TITLE")
 		for _, t := range tasks {
-			fmt.Fprintf(w, "%s\t%s#%d\t%s\t%d\t%s/%s\t%s\t%s\n", t.ID, t.Repo, t.Issue, t.State, len(t.Attempts),
+			w.Rowf("%s\t%s#%d\t%s\t%d\t%s/%s\t%s\t%s", t.ID, t.Repo, t.Issue, t.State, len(t.Attempts),
 				t.Credits.Spent, t.Credits.Budget, t.Since.Local().Format(time.DateTime), text.Clip(t.Title, 50))
 		}
 		return w.Flush()

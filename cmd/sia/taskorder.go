@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/sia-bot/sia/app/store"
+	"github.com/sia-bot/sia/cmd/internal/cli"
 	"github.com/sia-bot/sia/sia"
 	"github.com/sia-bot/sia/sia/text"
 )
@@ -27,13 +28,13 @@ type obeyedOrder struct {
 
 // give has [sia.Step] decide about a fact that whoever runs the server makes. A server that runs
 // obeys at once. What makes no sense for the task as it stands is an error that says why.
-func (o taskOrder) give(e *commandEnv, fact sia.Fact) error {
+func (o taskOrder) give(e *cli.Env, fact sia.Fact) error {
 	return o.with(e, func(s *store.Store) error {
 		t, err := findTask(e, s, o.Task)
 		if err != nil {
 			return err
 		}
-		res, err := order(e.ctx, s, t, fact, time.Now())
+		res, err := order(e.Ctx, s, t, fact, time.Now())
 		if err != nil {
 			return err
 		}
@@ -42,9 +43,9 @@ func (o taskOrder) give(e *commandEnv, fact sia.Fact) error {
 			return fmt.Errorf("%s is %s and stays so: %s", issue, t.State, res.Ignored)
 		}
 		if o.Output == "json" {
-			return printJSON(e, obeyedOrder{t.ID, issue, t.State, res.Task.State, res.Why})
+			return e.JSON(obeyedOrder{t.ID, issue, t.State, res.Task.State, res.Why})
 		}
-		_, err = fmt.Fprintf(e.out, "%s was %s and is %s: %s\n", issue, t.State, res.Task.State, res.Why)
+		_, err = fmt.Fprintf(e.Out, "%s was %s and is %s: %s\n", issue, t.State, res.Task.State, res.Why)
 		return err
 	})
 }
@@ -73,7 +74,7 @@ type taskStopCmd struct {
 }
 
 // Run ends a task.
-func (c *taskStopCmd) Run(e *commandEnv) error {
+func (c *taskStopCmd) Run(e *cli.Env) error {
 	return c.give(e, sia.Stop{Reason: byOperator("stopped it", c.Reason)})
 }
 
@@ -83,7 +84,7 @@ type taskPauseCmd struct {
 }
 
 // Run pauses a task.
-func (c *taskPauseCmd) Run(e *commandEnv) error {
+func (c *taskPauseCmd) Run(e *cli.Env) error {
 	return c.give(e, sia.PauseAsked{Reason: byOperator("paused it", c.Reason)})
 }
 
@@ -104,7 +105,7 @@ func (c taskResumeCmd) Validate() error {
 }
 
 // Run has a task go on.
-func (c *taskResumeCmd) Run(e *commandEnv) error {
+func (c *taskResumeCmd) Run(e *cli.Env) error {
 	return c.give(e, sia.Resume{Credits: sia.Credits(c.Credits) * sia.Credit})
 }
 
@@ -113,4 +114,4 @@ type taskRetryCmd struct {
 }
 
 // Run has a task tried once more.
-func (c *taskRetryCmd) Run(e *commandEnv) error { return c.give(e, sia.Retry{}) }
+func (c *taskRetryCmd) Run(e *cli.Env) error { return c.give(e, sia.Retry{}) }

@@ -12,6 +12,8 @@ import (
 
 // A server that runs obeys an order that is given beside it: the attempt that runs is stopped, the
 // issue says who paused it and why, and the task goes on when it is told to.
+//
+//test:thorough
 func TestOrdersReachAServer(t *testing.T) {
 	s := passStory(t)
 	s.Hold(apptest.Point{When: "before", Kind: sia.DoAttempt, Attempt: 1})

@@ -2,12 +2,13 @@ package main
 
 import (
 	"github.com/sia-bot/sia/app/render"
+	"github.com/sia-bot/sia/cmd/internal/cli"
 	"github.com/sia-bot/sia/sia"
 )
 
 // showParts tells how the work on an attempt hung together, and of each part how far it is, who
 // did it, what SIA saw of it, and what it cost.
-func showParts(e *commandEnv, a sia.Attempt, p func(format string, args ...any)) {
+func showParts(e *cli.Env, a sia.Attempt, p func(format string, args ...any)) {
 	if shape := render.ShapeName(a); shape != "" {
 		p("  %s", shape)
 	}
@@ -24,7 +25,7 @@ func showParts(e *commandEnv, a sia.Attempt, p func(format string, args ...any))
 		} else {
 			who = ""
 		}
-		p("  %d. %s  %s", i+1, colouredPart(e.style, part.State), render.PartWords(part))
+		p("  %d. %s  %s", i+1, colouredPart(e.Style, part.State), render.PartWords(part))
 		p("     %s credits%s", part.Cost, who)
 		if part.Kind == sia.PartRacer {
 			p("     %s", render.RacerNote(a, part))
@@ -40,21 +41,21 @@ func showParts(e *commandEnv, a sia.Attempt, p func(format string, args ...any))
 			p("     %s", render.PartSeen(a, i+1))
 		}
 		if why := render.PartTrouble(part, partTroubleWords); why != "" && part.Tries > 0 && part.State != sia.PartDone {
-			p("     %s %s", e.style.red("✗"), why)
+			p("     %s %s", e.Style.Red("✗"), why)
 		}
 	}
 }
 
 const partTroubleWords = 40
 
-func colouredPart(s textStyle, state sia.PartState) string {
+func colouredPart(s cli.Style, state sia.PartState) string {
 	switch state {
 	case sia.PartDone:
-		return s.green(string(state))
+		return s.Green(string(state))
 	case sia.PartFailed, sia.PartGivenUp:
-		return s.red(string(state))
+		return s.Red(string(state))
 	case sia.PartRunning:
-		return s.amber(string(state))
+		return s.Amber(string(state))
 	}
 	return string(state)
 }

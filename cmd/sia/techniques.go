@@ -2,10 +2,10 @@ package main
 
 import (
 	"fmt"
-	"text/tabwriter"
 
 	"github.com/sia-bot/sia/app/learn"
 	"github.com/sia-bot/sia/app/store"
+	"github.com/sia-bot/sia/cmd/internal/cli"
 	"github.com/sia-bot/sia/policies"
 	"github.com/sia-bot/sia/policies/bandit"
 	"github.com/sia-bot/sia/sia"
@@ -29,9 +29,9 @@ type trialRow struct {
 }
 
 // Run says how the techniques fare that repositories have on trial.
-func (c *techniquesCmd) Run(e *commandEnv) error {
+func (c *techniquesCmd) Run(e *cli.Env) error {
 	return c.with(e, func(s *store.Store) error {
-		repos, err := s.Repositories(e.ctx, 0)
+		repos, err := s.Repositories(e.Ctx, 0)
 		if c.Repo != "" {
 			var one store.Repository
 			if one, err = knownRepository(e, s, c.Repo); err == nil {
@@ -50,17 +50,16 @@ func (c *techniquesCmd) Run(e *commandEnv) error {
 			rows = append(rows, of...)
 		}
 		if c.Output == "json" {
-			return printJSON(e, rows)
+			return e.JSON(rows)
 		}
 		if len(rows) == 0 {
-			_, err := fmt.Fprintln(e.out, "no technique is on trial, or was: SIA proposes one in a pull request when a person "+
+			_, err := fmt.Fprintln(e.Out, "no technique is on trial, or was: SIA proposes one in a pull request when a person "+
 				"solved what it could not")
 			return err
 		}
-		w := tabwriter.NewWriter(e.out, 0, 0, 2, ' ', 0)
-		fmt.Fprintln(w, "REPOSITORY\tTECHNIQUE\tSTATE\tRESOLVED\tBETTER THAN THE FIFTH BEST\tWHAT YOU CAN DO")
+		w := cli.NewTable(e.Out, "REPOSITORY", "TECHNIQUE", "STATE", "RESOLVED", "BETTER THAN THE FIFTH BEST", "WHAT YOU CAN DO")
 		for _, r := range rows {
-			fmt.Fprintf(w, "%s\t%s\t%s\t%.3g of %.3g\t%s\t%s\n", r.Repository, r.Technique, r.State, r.Resolved, r.Tried,
+			w.Rowf("%s\t%s\t%s\t%.3g of %.3g\t%s\t%s", r.Repository, r.Technique, r.State, r.Resolved, r.Tried,
 				r.chance(), r.advice())
 		}
 		return w.Flush()
@@ -69,7 +68,7 @@ func (c *techniquesCmd) Run(e *commandEnv) error {
 
 // trialRows are those of one repository. The learner is told all outcomes from the first on, as a
 // server is that starts.
-func trialRows(e *commandEnv, s *store.Store, r sia.Repo) ([]trialRow, error) {
+func trialRows(e *cli.Env, s *store.Store, r sia.Repo) ([]trialRow, error) {
 	p, err := policies.ShippedTechnique()
 	if err != nil {
 		return nil, err
@@ -78,7 +77,7 @@ func trialRows(e *commandEnv, s *store.Store, r sia.Repo) ([]trialRow, error) {
 	if err != nil {
 		return nil, err
 	}
-	reports, err := learn.TrialReports(e.ctx, s, r, l)
+	reports, err := learn.TrialReports(e.Ctx, s, r, l)
 	rows := make([]trialRow, len(reports))
 	for i, t := range reports {
 		rows[i] = trialRow{r.String(), t.Technique, t.State, t.Resolved, t.Tried, t.Better, technique.FilePath(t.Technique)}

@@ -5,22 +5,24 @@ import (
 	"fmt"
 	"runtime"
 	"runtime/debug"
+
+	"github.com/sia-bot/sia/cmd/internal/cli"
 )
 
 // version is set when a release is built.
 var version = "dev"
 
 type versionCmd struct {
-	Output string `help:"text or json." enum:"text,json" default:"text"`
+	cli.Format `embed:""`
 }
 
 // Run prints version, commit and Go version.
-func (c *versionCmd) Run(e *commandEnv) error {
+func (c *versionCmd) Run(e *cli.Env) error {
 	if c.Output == "json" {
-		return json.NewEncoder(e.out).Encode(map[string]string{"version": version, "commit": builtFrom(),
+		return json.NewEncoder(e.Out).Encode(map[string]string{"version": version, "commit": builtFrom(),
 			"go": runtime.Version()})
 	}
-	_, err := fmt.Fprintln(e.out, versionLine())
+	_, err := fmt.Fprintln(e.Out, versionLine())
 	return err
 }
 

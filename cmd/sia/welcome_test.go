@@ -18,7 +18,7 @@ func TestWelcomeFlag(t *testing.T) {
 		if c.env != "" {
 			t.Setenv("SIA_WELCOME", c.env)
 		}
-		var line cli
+		var line commandLine
 		parser, err := newParser(&line, io.Discard, io.Discard)
 		if err != nil {
 			t.Fatal(err)

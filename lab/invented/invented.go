@@ -1,5 +1,5 @@
 // Package invented makes logs of decisions in which the truth is known, so that it can be
-// measured how often package mine finds it: by its tests, and by sia bench policies.
+// measured how often package mine finds it: by its tests, and by sialab policies.
 //
 // A log is a function of its seed. The package imports policies and mine only. Start reading
 // at [Log].

@@ -1,3 +1,4 @@
+//test:plain
 package recorded_test
 
 import (

@@ -1,3 +1,4 @@
+//test:thorough
 package replay_test
 
 import (

@@ -1,3 +1,4 @@
+//test:plain
 package synthetic_test
 
 import (

@@ -30,6 +30,8 @@ func figuresOf(t *testing.T, seed uint64, worlds int) map[string]Figure {
 }
 
 // What holds of every figure, and what the figures are held to, as far as so few worlds tell.
+//
+//test:thorough
 func TestPoliciesHoldTheirBars(t *testing.T) {
 	all := figuresOf(t, 9090909, 60)
 	for key, f := range all {

@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
+//test:thorough
 func TestPriorsAreTheSameOnAnyNumberOfCores(t *testing.T) {
 	figures := func(seed uint64) []Figure {
 		fs, err := Priors(t.Context(), seed, 2, 30)

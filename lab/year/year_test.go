@@ -1,3 +1,4 @@
+//test:plain
 package year_test
 
 import (

@@ -118,7 +118,7 @@ func reached(seed uint64, experiments int, base, gain float64, v evolve.Verdict)
 	return share, after[experiments/2]
 }
 
-// The figures of what experiments are known to do; `sia bench policies` has more of them.
+// The figures of what experiments are known to do; `sialab policies` has more of them.
 func TestExperimentPromotesWhatIsBetter(t *testing.T) {
 	const experiments = 400
 	for _, base := range []float64{.3, .5, .7} {

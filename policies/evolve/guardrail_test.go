@@ -106,7 +106,7 @@ func rolledBack(t *testing.T, seed uint64, old, rate float64, tasks int) int {
 	return 0
 }
 
-// The figures of what guardrails are known to do; `sia bench policies` has more of them.
+// The figures of what guardrails are known to do; `sialab policies` has more of them.
 func TestGuardrailRollsBackWhatIsWorse(t *testing.T) {
 	const worlds = 500
 	for _, old := range []float64{.5, .7} {

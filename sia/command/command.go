@@ -85,6 +85,7 @@ func Commands() []Command {
 		}},
 		{Name: "explain", Does: "why SIA did what it did", Open: true, fact: fixedFact(sia.Query{Topic: "explain"})},
 		{Name: "status", Does: "where the task stands", Open: true, fact: fixedFact(sia.Query{Topic: "status"})},
+		{Name: "spent", Does: "what the task has cost so far", Open: true, fact: fixedFact(sia.Query{Topic: "spent"})},
 		{Name: "help", Does: "this list", Open: true, fact: fixedFact(sia.Query{Topic: "help"})},
 	}
 }

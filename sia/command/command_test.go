@@ -31,6 +31,7 @@ func TestParse(t *testing.T) {
 		{"/sia start anyways", true, Parsed{Fact: sia.Start{Text: "anyways"}}},
 		{"/sia use Fresh-Start", true, Parsed{Fact: sia.Use{Technique: sia.FreshStart}}},
 		{"/sia answer", true, Parsed{Problem: "say what the answer is, for example `/sia answer A`"}},
+		{"/sia spent", true, Parsed{Fact: sia.Query{Topic: "spent"}, Open: true}},
 		{"/sia", true, Parsed{Fact: sia.Query{Topic: "help"}, Open: true}},
 		{"/sia stpo", true, Parsed{Problem: "there is no command `stpo`; did you mean `/sia stop`? `/sia help` lists them " +
 			"all"}},

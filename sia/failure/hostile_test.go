@@ -52,6 +52,8 @@ var hostile = map[string]string{
 }
 
 // Whatever a log is made of, what is remembered of it is bounded.
+//
+//test:thorough
 func TestHostile(t *testing.T) {
 	const size, limit = 192 << 10, 3 << 20
 	for name, piece := range hostile {

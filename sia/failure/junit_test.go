@@ -57,6 +57,8 @@ func TestLargeJUnit(t *testing.T) {
 }
 
 // What strangers make of XML is read in bounded memory, too.
+//
+//test:thorough
 func TestHostileJUnit(t *testing.T) {
 	const size = 2 << 20
 	for name, c := range map[string]struct{ head, piece string }{

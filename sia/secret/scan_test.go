@@ -13,6 +13,8 @@ import (
 
 // A rule is led to by its keywords and reads only what stands around them: what
 // its expression matches must be found from there.
+//
+//test:plain
 func TestEveryRuleIsFoundFromItsKeywords(t *testing.T) {
 	padding := strings.Repeat("nothing to see here.\n", 40)
 	tried := 0

@@ -1,3 +1,4 @@
+//test:race
 package secret_test
 
 import (

@@ -21,6 +21,8 @@ func soon(t *testing.T, what string, f func()) {
 
 // What begins like a private key again and again is read once. A quarter of a megabyte of
 // the first took a minute.
+//
+//test:plain
 func TestManyBeginningsOfKeys(t *testing.T) {
 	body := strings.Repeat("MIIEvQIBADANBgkqhkiG9w0BAQEFAASC", 2)
 	for _, unit := range []string{
@@ -36,6 +38,8 @@ func TestManyBeginningsOfKeys(t *testing.T) {
 }
 
 // No rule's beginning, repeated, is more work than its length.
+//
+//test:plain
 func TestManyBeginningsOfEveryRule(t *testing.T) {
 	seen := map[string]bool{}
 	for _, r := range allShapes().rules {

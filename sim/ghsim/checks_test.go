@@ -1,3 +1,4 @@
+//test:thorough
 package ghsim_test
 
 import (

@@ -1,3 +1,4 @@
+//test:thorough
 package evidence_test
 
 import (

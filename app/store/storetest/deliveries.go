@@ -172,20 +172,3 @@ func testDeliveriesPruned(t *testing.T, s *fixture) {
 		t.Errorf("pruned %d, %v; want 1", n, err)
 	}
 }
-
-func testEventsCounted(t *testing.T, s *fixture) {
-	ctx := patient(t)
-	for range 3 {
-		must(t, s.CountEvent(ctx, "star", "created"))
-	}
-	must(t, s.CountEvent(ctx, "ping", ""))
-	counts, err := s.EventCounts(ctx, s.clock.now().Add(-48*time.Hour))
-	must(t, err)
-	got := map[string]int{}
-	for _, c := range counts {
-		got[c.Event+"/"+c.Action] += c.N
-	}
-	if diff := cmp.Diff(map[string]int{"star/created": 3, "ping/": 1}, got); diff != "" {
-		t.Error(diff)
-	}
-}

@@ -33,7 +33,6 @@ func Run(t *testing.T, open func(t *testing.T, now func() time.Time) *store.Stor
 		{"DeliveryIsWorkedOn", testDeliveryWorkedOn},
 		{"DeliveryIsRetriedThenGivenUp", testDeliveryGivenUp},
 		{"DeliveriesArePruned", testDeliveriesPruned},
-		{"EventsAreCounted", testEventsCounted},
 
 		{"ApplyStartsATask", testApplyStarts},
 		{"ApplyTwiceIsOnce", testApplyTwice},

@@ -1,3 +1,5 @@
+//test:plain
+//test:thorough
 package api
 
 // Placeholder is what stands for a part of a path in a route's pattern.

@@ -11,22 +11,23 @@ import (
 	"time"
 
 	"github.com/sia-bot/sia/app/store"
+	"github.com/sia-bot/sia/cmd/internal/cli"
 	"github.com/sia-bot/sia/sia"
 	"github.com/sia-bot/sia/sia/lesson"
 )
 
-type benchLessonsCmd struct {
-	Lessons int    `help:"Lessons among which those for a prompt are found." default:"100000"`
-	Output  string `help:"text or json." enum:"text,json" default:"text"`
+type lessonsCmd struct {
+	Lessons    int `help:"Lessons among which those for a prompt are found." default:"100000"`
+	cli.Format `embed:""`
 }
 
 // Run measures how the lessons for a prompt are found and prints a table.
-func (c *benchLessonsCmd) Run(e *commandEnv) error {
+func (c *lessonsCmd) Run(e *cli.Env) error {
 	figures, err := c.measure(e)
 	if err != nil {
 		return err
 	}
-	return printFigures(e, c.Output, figures)
+	return e.Figures(c.Output, figures)
 }
 
 const (
@@ -57,19 +58,19 @@ func (p proseMaker) words(n int) string {
 
 // measure compares with looking at every lesson, with the same words and ranked
 // the same.
-func (c *benchLessonsCmd) measure(e *commandEnv) (figures []benchFigure, err error) {
-	fmt.Fprintf(e.err, "lessons: %d…\n", c.Lessons)
+func (c *lessonsCmd) measure(e *cli.Env) (figures []cli.Figure, err error) {
+	fmt.Fprintf(e.Err, "lessons: %d…\n", c.Lessons)
 	dir, err := os.MkdirTemp("", "sia-bench-")
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	s, err := store.Open(e.ctx, store.Config{URL: filepath.Join(dir, "sia.db")})
+	s, err := store.Open(e.Ctx, store.Config{URL: filepath.Join(dir, "sia.db")})
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
-	if _, _, err := s.Migrate(e.ctx); err != nil {
+	if _, _, err := s.Migrate(e.Ctx); err != nil {
 		return nil, err
 	}
 	wanted, err := c.fill(e, s)
@@ -89,7 +90,7 @@ func (c *benchLessonsCmd) measure(e *commandEnv) (figures []benchFigure, err err
 		words := lesson.Words(want.Text+" "+issues.words(120), 400)
 		prompts = append(prompts, words)
 		began := time.Now()
-		found, err := s.SearchLessons(e.ctx, benchRepo, words, benchFound)
+		found, err := s.SearchLessons(e.Ctx, benchRepo, words, benchFound)
 		if err != nil {
 			return nil, err
 		}
@@ -110,30 +111,30 @@ func (c *benchLessonsCmd) measure(e *commandEnv) (figures []benchFigure, err err
 		choose(best)
 		scans = append(scans, time.Since(began))
 	}
-	scanned := quantile(scans, .5)
-	return []benchFigure{
-		{"lessons: found and chosen, p50", quantile(ours, .5), "ms", "", fmt.Sprintf("from %d, for issues of about 130 "+
+	scanned := cli.Quantile(scans, .5)
+	return []cli.Figure{
+		{"lessons: found and chosen, p50", cli.Quantile(ours, .5), "ms", "", fmt.Sprintf("from %d, for issues of about 130 "+
 			"words; the lesson that each issue was made from was among the %d found %d times of %d", c.Lessons, benchFound, hits,
 			benchSearches)},
-		{"lessons: found and chosen, p99", quantile(ours, .99), "ms", "≤ 10", ""},
+		{"lessons: found and chosen, p99", cli.Quantile(ours, .99), "ms", "≤ 10", ""},
 		{"lessons: full scan, for comparison", scanned, "ms", "",
-			fmt.Sprintf("%.0f times as long", scanned/max(quantile(ours, .5), .001))},
+			fmt.Sprintf("%.0f times as long", scanned/max(cli.Quantile(ours, .5), .001))},
 	}, nil
 }
 
 // fill teaches many lessons and returns some of them.
-func (c *benchLessonsCmd) fill(e *commandEnv, s *store.Store) (some []lesson.Lesson, err error) {
+func (c *lessonsCmd) fill(e *cli.Env, s *store.Store) (some []lesson.Lesson, err error) {
 	const batch = 5000
 	p, now := newProseMaker(1), time.Now()
 	var lessons []lesson.Lesson
 	for i := range c.Lessons {
-		l := lesson.NewTaught(benchRepo, fmt.Sprint(i), p.words(12), sia.Actor{Login: demoUser}, sia.Task{}, now)
+		l := lesson.NewTaught(benchRepo, fmt.Sprint(i), p.words(12), sia.Actor{Login: "ada"}, sia.Task{}, now)
 		l.Words = lesson.Words(p.words(60), 80)
 		if i%max(1, c.Lessons/benchSearches) == 0 {
 			some = append(some, l)
 		}
 		if lessons = append(lessons, l); len(lessons) == batch || i == c.Lessons-1 {
-			if err := s.PutLessons(e.ctx, benchRepo, lessons...); err != nil {
+			if err := s.PutLessons(e.Ctx, benchRepo, lessons...); err != nil {
 				return nil, err
 			}
 			lessons = lessons[:0]
@@ -143,8 +144,8 @@ func (c *benchLessonsCmd) fill(e *commandEnv, s *store.Store) (some []lesson.Les
 }
 
 // scanLessons ranks every lesson and returns the best.
-func scanLessons(e *commandEnv, s *store.Store, words []string, limit int) ([]lesson.SearchHit, error) {
-	all, err := s.Lessons(e.ctx, benchRepo)
+func scanLessons(e *cli.Env, s *store.Store, words []string, limit int) ([]lesson.SearchHit, error) {
+	all, err := s.Lessons(e.Ctx, benchRepo)
 	if err != nil {
 		return nil, err
 	}

@@ -11,24 +11,24 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"github.com/sia-bot/sia/app/store"
+	"github.com/sia-bot/sia/cmd/internal/cli"
 	"github.com/sia-bot/sia/lab/year"
 )
 
-type benchYearCmd struct {
-	Years  int    `help:"Invented years." default:"5"`
-	Seed   uint64 `help:"Seed of the first year; the others count on from it." default:"9090909"`
-	Keep   string `help:"Keep the first year's database in this file, for sia policies explain --db sqlite:FILE." placeholder:"FILE" type:"path"`
-	Output string `help:"text or json." enum:"text,json" default:"text"`
+type yearCmd struct {
+	Years      int    `help:"Invented years." default:"5"`
+	Seed       uint64 `help:"Seed of the first year; the others count on from it." default:"9090909"`
+	Keep       string `help:"Keep the first year's database in this file, for sia policies explain --db sqlite:FILE." placeholder:"FILE" type:"path"`
+	cli.Format `embed:""`
 }
 
 // Validate refuses, as wrong usage, what is no number of years.
-func (c *benchYearCmd) Validate() error {
+func (c *yearCmd) Validate() error {
 	if c.Years < 1 {
 		return fmt.Errorf("--years %d: at least one", c.Years)
 	}
@@ -70,16 +70,16 @@ func gainOf(points []float64) yearGain {
 }
 
 // Run plays years.
-func (c *benchYearCmd) Run(e *commandEnv) (err error) {
+func (c *yearCmd) Run(e *cli.Env) (err error) {
 	report := yearReport{Synthetic: true, Seed: c.Seed}
 	var gains, last []float64
 	for i := range c.Years {
-		fmt.Fprintf(e.err, "year %d of %d…\n", i+1, c.Years)
+		fmt.Fprintf(e.Err, "year %d of %d…\n", i+1, c.Years)
 		file := ""
 		if i == 0 {
 			file = c.Keep
 		}
-		r, err := playYear(e.ctx, c.Seed+uint64(i), file)
+		r, err := playYear(e.Ctx, c.Seed+uint64(i), file)
 		if err != nil {
 			return err
 		}
@@ -89,9 +89,9 @@ func (c *benchYearCmd) Run(e *commandEnv) (err error) {
 	}
 	report.Gain, report.LastGain = gainOf(gains), gainOf(last)
 	if c.Output == "json" {
-		return printJSON(e, report)
+		return e.JSON(report)
 	}
-	return report.print(e.out)
+	return report.print(e.Out)
 }
 
 // playYear plays one year on a database in a file, or in a folder that is removed.
@@ -126,12 +126,10 @@ func (r yearReport) print(out io.Writer) error {
 	fmt.Fprintf(out, "SYNTHETIC: an invented installation of ten repositories, seed %d. What policies decide means "+
 		"nothing there: each change has a\nhidden effect, and the real code proposes, tries, promotes and takes back by "+
 		"what comes of tasks. The same tasks without any change\nare what is compared with.\n\n", r.Seed)
-	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "YEAR\tTASKS\tRESOLVED\tWITHOUT\tLAST QUARTER\tWITHOUT\tPROPOSED\tPROMOTED good/none/harmful\tTAKEN "+
-		"BACK (rightly)\tHARM IN FORCE AT THE END\tTASKS UNDER A HARMFUL ONE")
+	w := cli.NewTable(out, "YEAR", "TASKS", "RESOLVED", "WITHOUT", "LAST QUARTER", "WITHOUT", "PROPOSED", "PROMOTED good/none/harmful", "TAKEN BACK (rightly)", "HARM IN FORCE AT THE END", "TASKS UNDER A HARMFUL ONE")
 	for i, y := range r.Years {
 		n := y.Ended
-		fmt.Fprintf(w, "%d\t%d\t%.1f %%\t%.1f %%\t%.1f %%\t%.1f %%\t%d\t%d/%d/%d\t%d (%d)\t%d\t%s\n",
+		w.Rowf("%d\t%d\t%.1f %%\t%.1f %%\t%.1f %%\t%.1f %%\t%d\t%d/%d/%d\t%d (%d)\t%d\t%s",
 			i+1, y.Tasks, 100*y.With, 100*y.Fixed, 100*y.Last, 100*y.LastFix, y.Proposed, n.PromotedGood, n.PromotedNull,
 			n.PromotedHarmful, n.RolledBack, n.RolledBack-n.RolledBackWell, y.HarmLeft,
 			cmp.Or(strings.Trim(fmt.Sprint(y.Harmed), "[]"), "–"))
@@ -141,7 +139,7 @@ func (r yearReport) print(out io.Writer) error {
 	}
 	_, err := fmt.Fprintf(out, "\nMore resolved than without: %+.1f points over the year (%.1f to %.1f), %+.1f in its "+
 		"last quarter (%.1f to %.1f).\n"+
-		"%d steps, each with its reason; `sia bench year --keep year.db` and `sia policies explain --db "+
+		"%d steps, each with its reason; `sialab year --keep year.db` and `sia policies explain --db "+
 		"sqlite:year.db` show them.\n",
 		r.Gain.Points, r.Gain.Low, r.Gain.High, r.LastGain.Points, r.LastGain.Low, r.LastGain.High, r.Explained)
 	return err

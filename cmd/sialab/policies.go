@@ -3,15 +3,15 @@ package main
 import (
 	"fmt"
 	"io"
-	"text/tabwriter"
 
+	"github.com/sia-bot/sia/cmd/internal/cli"
 	"github.com/sia-bot/sia/lab/synthetic"
 )
 
-type benchPoliciesCmd struct {
-	Worlds int    `help:"Invented worlds for each figure; ranking is measured in a fifth of them." default:"1000"`
-	Seed   uint64 `help:"Seed of the first world." default:"9090909"`
-	Output string `help:"text or json." enum:"text,json" default:"text"`
+type policiesCmd struct {
+	Worlds     int    `help:"Invented worlds for each figure; ranking is measured in a fifth of them." default:"1000"`
+	Seed       uint64 `help:"Seed of the first world." default:"9090909"`
+	cli.Format `embed:""`
 }
 
 // policiesReport is the whole answer. It is a function of the flags.
@@ -23,17 +23,17 @@ type policiesReport struct {
 }
 
 // Run measures what coordination policies are learned and judged by, and prints it.
-func (c *benchPoliciesCmd) Run(e *commandEnv) error {
-	fmt.Fprintf(e.err, "policies: %d worlds…\n", c.Worlds)
-	subjects, err := synthetic.Policies(e.ctx, c.Seed, c.Worlds)
+func (c *policiesCmd) Run(e *cli.Env) error {
+	fmt.Fprintf(e.Err, "policies: %d worlds…\n", c.Worlds)
+	subjects, err := synthetic.Policies(e.Ctx, c.Seed, c.Worlds)
 	if err != nil {
 		return err
 	}
 	report := policiesReport{Synthetic: true, Seed: c.Seed, Worlds: c.Worlds, Subjects: subjects}
 	if c.Output == "json" {
-		return printJSON(e, report)
+		return e.JSON(report)
 	}
-	return report.print(e.out)
+	return report.print(e.Out)
 }
 
 func (r policiesReport) print(out io.Writer) error {
@@ -51,8 +51,7 @@ func (r policiesReport) print(out io.Writer) error {
 
 // printSynthetic prints figures that were measured in invented worlds, each world named once.
 func printSynthetic(out io.Writer, figures []synthetic.Figure) error {
-	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "WORLD\tMEASURED\tVALUE\t95 %\tTIMES\tREACH")
+	w := cli.NewTable(out, "WORLD", "MEASURED", "VALUE", "95 %", "TIMES", "REACH")
 	world := ""
 	for _, f := range figures {
 		named := f.World
@@ -61,7 +60,7 @@ func printSynthetic(out io.Writer, figures []synthetic.Figure) error {
 		}
 		world = f.World
 		value, interval := figureText(f)
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%d\t%s\n", named, f.What, value, interval, f.Times, f.Bar)
+		w.Rowf("%s\t%s\t%s\t%s\t%d\t%s", named, f.What, value, interval, f.Times, f.Bar)
 	}
 	return w.Flush()
 }

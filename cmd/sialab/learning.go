@@ -5,20 +5,20 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"text/tabwriter"
 	"time"
 
+	"github.com/sia-bot/sia/cmd/internal/cli"
 	"github.com/sia-bot/sia/lab/synthetic"
 )
 
-type benchLearningCmd struct {
-	Repos     []int  `help:"Repositories of the worlds; a table for each number." default:"1,10,50"`
-	Worlds    int    `help:"Worlds of each kind; 200 is what docs/learning.md reports." default:"60"`
-	Tasks     int    `help:"Tasks in each world." default:"5000"`
-	Seed      uint64 `help:"Seed of the first world." default:"9090909"`
-	Outcomes  int    `help:"Outcomes that the learner has seen whose decisions are timed." default:"100000"`
-	Ablations bool   `help:"Also play the learner with one part left out at a time."`
-	Output    string `help:"text or json." enum:"text,json" default:"text"`
+type learningCmd struct {
+	Repos      []int  `help:"Repositories of the worlds; a table for each number." default:"1,10,50"`
+	Worlds     int    `help:"Worlds of each kind; 200 is what docs/learning.md reports." default:"60"`
+	Tasks      int    `help:"Tasks in each world." default:"5000"`
+	Seed       uint64 `help:"Seed of the first world." default:"9090909"`
+	Outcomes   int    `help:"Outcomes that the learner has seen whose decisions are timed." default:"100000"`
+	Ablations  bool   `help:"Also play the learner with one part left out at a time."`
+	cli.Format `embed:""`
 }
 
 // The worlds in which what the learner starts from misleads it: so many
@@ -36,7 +36,7 @@ const timedDecisions = 20_000
 type learningReport struct {
 	Synthetic bool            `json:"synthetic"` // true: the figures are of invented worlds
 	Tables    []learningTable `json:"tables"`
-	Decision  []benchFigure   `json:"decision"`
+	Decision  []cli.Figure    `json:"decision"`
 }
 
 type learningTable struct {
@@ -46,29 +46,29 @@ type learningTable struct {
 
 // Run plays all policies and prints how they did. The tables are a function of
 // the flags; the times of decisions are this machine's.
-func (c *benchLearningCmd) Run(e *commandEnv) error {
+func (c *learningCmd) Run(e *cli.Env) error {
 	report := learningReport{Synthetic: true}
 	for _, plan := range c.plans() {
-		fmt.Fprintf(e.err, "%s: %d worlds of %d tasks…\n", plan.World, plan.Worlds, plan.Tasks)
+		fmt.Fprintf(e.Err, "%s: %d worlds of %d tasks…\n", plan.World, plan.Worlds, plan.Tasks)
 		var err error
-		if plan.Result, err = synthetic.Run(e.ctx, plan.Plan); err != nil {
+		if plan.Result, err = synthetic.Run(e.Ctx, plan.Plan); err != nil {
 			return fmt.Errorf("play %s: %w", plan.World, err)
 		}
 		report.Tables = append(report.Tables, plan)
 	}
-	fmt.Fprintf(e.err, "decisions: %d after %d outcomes…\n", timedDecisions, c.Outcomes)
+	fmt.Fprintf(e.Err, "decisions: %d after %d outcomes…\n", timedDecisions, c.Outcomes)
 	var err error
-	if report.Decision, err = c.decisions(e.ctx); err != nil {
+	if report.Decision, err = c.decisions(e.Ctx); err != nil {
 		return err
 	}
 	if c.Output == "json" {
-		return printJSON(e, report)
+		return e.JSON(report)
 	}
-	return report.print(e.out)
+	return report.print(e.Out)
 }
 
 // plans are the tables to fill in.
-func (c *benchLearningCmd) plans() (out []learningTable) {
+func (c *learningCmd) plans() (out []learningTable) {
 	add := func(world string, p synthetic.Parameters, tasks int) {
 		plan := synthetic.Plan{Parameters: p, Seed: c.Seed, Worlds: c.Worlds, Tasks: tasks, Ablations: c.Ablations}
 		out = append(out, learningTable{World: world, Result: synthetic.Result{Plan: plan}})
@@ -92,7 +92,7 @@ func (c *benchLearningCmd) plans() (out []learningTable) {
 
 // decisions times decisions, with their reasons in words, of a learner that has
 // seen many outcomes in a world of 50 repositories and every pattern.
-func (c *benchLearningCmd) decisions(ctx context.Context) ([]benchFigure, error) {
+func (c *learningCmd) decisions(ctx context.Context) ([]cli.Figure, error) {
 	p := synthetic.DefaultParameters(50)
 	p.Patterns = synthetic.MaxPatterns
 	learner, requests, err := synthetic.Practice(p, c.Seed, c.Outcomes, timedDecisions)
@@ -106,9 +106,9 @@ func (c *benchLearningCmd) decisions(ctx context.Context) ([]benchFigure, error)
 		took = append(took, time.Since(began))
 	}
 	note := fmt.Sprintf("ten candidates, intervals and reason included, %d outcomes seen", c.Outcomes)
-	return []benchFigure{
-		{"decision, p50", quantile(took, .5), "ms", "", note},
-		{"decision, p99", quantile(took, .99), "ms", "≤ 1", ""},
+	return []cli.Figure{
+		{"decision, p50", cli.Quantile(took, .5), "ms", "", note},
+		{"decision, p99", cli.Quantile(took, .99), "ms", "≤ 1", ""},
 	}, ctx.Err()
 }
 
@@ -119,23 +119,23 @@ func (r learningReport) print(out io.Writer) error {
 			"over the fixed rules.\n")
 	for _, t := range r.Tables {
 		fmt.Fprintf(out, "\n%s, synthetic: %d worlds, seed %d\n", t.World, t.Worlds, t.Seed)
-		w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-		fmt.Fprintf(w, "POLICY\tTASKS %s\tGAIN\n", strings.Join(t.Windows, "\t"))
+		w := cli.NewTable(out)
+		w.Rowf("POLICY\tTASKS %s\tGAIN", strings.Join(t.Windows, "\t"))
 		for _, row := range t.Rows {
-			fmt.Fprintf(w, "%s\t", row.Policy)
+			var windows strings.Builder
 			for _, f := range row.Windows {
-				fmt.Fprintf(w, "%.1f / %.1f / %.2f / %.2f\t", 100*f.Resolved, 100*f.First, f.Tried, f.Cost)
+				fmt.Fprintf(&windows, "%.1f / %.1f / %.2f / %.2f\t", 100*f.Resolved, 100*f.First, f.Tried, f.Cost)
 			}
-			fmt.Fprintf(w, "%+.1f ± %.1f\n", 100*row.Gain, 100*row.Error)
+			w.Rowf("%s\t%s%+.1f ± %.1f", row.Policy, windows.String(), 100*row.Gain, 100*row.Error)
 		}
 		if err := w.Flush(); err != nil {
 			return err
 		}
 	}
 	fmt.Fprintln(out, "\nthis machine")
-	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	w := cli.NewTable(out)
 	for _, f := range r.Decision {
-		fmt.Fprintf(w, "%s\t%.4g\t%s\t%s\t%s\n", f.What, f.Value, f.Unit, f.Target, f.Note)
+		w.Figure(f)
 	}
 	return w.Flush()
 }

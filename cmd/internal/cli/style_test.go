@@ -1,4 +1,4 @@
-package main
+package cli
 
 import (
 	"bytes"
@@ -25,13 +25,13 @@ func TestColour(t *testing.T) {
 	} {
 		t.Setenv("NO_COLOR", c.noColor)
 		t.Setenv("TERM", c.term)
-		if got := styleFor(device).red("red"); got != c.want {
+		if got := StyleFor(device).Red("red"); got != c.want {
 			t.Errorf("NO_COLOR=%q TERM=%q: %q, want %q", c.noColor, c.term, got, c.want)
 		}
 	}
 	t.Setenv("NO_COLOR", "")
 	t.Setenv("TERM", "xterm")
-	if got := styleFor(&bytes.Buffer{}).red("red"); got != "red" {
+	if got := StyleFor(&bytes.Buffer{}).Red("red"); got != "red" {
 		t.Errorf("a file gets colours: %q", got)
 	}
 }

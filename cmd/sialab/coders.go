@@ -4,20 +4,20 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"text/tabwriter"
 
+	"github.com/sia-bot/sia/cmd/internal/cli"
 	"github.com/sia-bot/sia/lab/recorded"
 	"github.com/sia-bot/sia/policies"
 )
 
-type benchCodersCmd struct {
-	Data    string    `help:"CSV of outcomes: task, repo, model, resolved, cost_usd." required:"" type:"existingfile"`
-	Train   string    `help:"CSV of other tasks to learn from; without it, random halves." type:"existingfile"`
-	Value   []float64 `help:"What a resolved task is worth, in USD; a table for each." default:"0.25,1,4,16"`
-	Halves  int       `help:"Random halves without --train." default:"20"`
-	Streams int       `help:"Random streams of all tasks that are played with learning." default:"15"`
-	Seed    uint64    `help:"Seed of all that is random." default:"9090909"`
-	Output  string    `help:"text or json." enum:"text,json" default:"text"`
+type codersCmd struct {
+	Data       string    `help:"CSV of outcomes: task, repo, model, resolved, cost_usd." required:"" type:"existingfile"`
+	Train      string    `help:"CSV of other tasks to learn from; without it, random halves." type:"existingfile"`
+	Value      []float64 `help:"What a resolved task is worth, in USD; a table for each." default:"0.25,1,4,16"`
+	Halves     int       `help:"Random halves without --train." default:"20"`
+	Streams    int       `help:"Random streams of all tasks that are played with learning." default:"15"`
+	Seed       uint64    `help:"Seed of all that is random." default:"9090909"`
+	cli.Format `embed:""`
 }
 
 // codersReport is the whole answer. It is a function of the files and flags.
@@ -30,7 +30,7 @@ type codersReport struct {
 }
 
 // Run plays recorded outcomes with all players and prints how they did.
-func (c *benchCodersCmd) Run(e *commandEnv) error {
+func (c *codersCmd) Run(e *cli.Env) error {
 	assign, err := policies.ShippedAssign()
 	if err != nil {
 		return err
@@ -48,13 +48,13 @@ func (c *benchCodersCmd) Run(e *commandEnv) error {
 		}
 		plan.Train, report.Trained = &train, len(train.Tasks)
 	}
-	if report.Sections, err = recorded.Run(e.ctx, plan); err != nil {
+	if report.Sections, err = recorded.Run(e.Ctx, plan); err != nil {
 		return err
 	}
 	if c.Output == "json" {
-		return printJSON(e, report)
+		return e.JSON(report)
 	}
-	return report.print(e.out)
+	return report.print(e.Out)
 }
 
 func readOutcomes(path string) (recorded.Table, error) {
@@ -82,10 +82,9 @@ func (r codersReport) print(out io.Writer) error {
 		"Online, the orders and the strongest are told by all tasks, which only ours is not.")
 	for _, s := range r.Sections {
 		fmt.Fprintf(out, "\n%s, a resolved task is worth %g USD, %d tasks\n", s.Setting, s.Value, s.Tasks)
-		w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-		fmt.Fprintln(w, "PLAYER\tNET USD\t95 %\tRESOLVED\tCOST USD\tATTEMPTS")
+		w := cli.NewTable(out, "PLAYER", "NET USD", "95 %", "RESOLVED", "COST USD", "ATTEMPTS")
 		for _, f := range s.Rows {
-			fmt.Fprintf(w, "%s\t%.3f\t%.3f to %.3f\t%.1f %%\t%.3f\t%.2f\n",
+			w.Rowf("%s\t%.3f\t%.3f to %.3f\t%.1f %%\t%.3f\t%.2f",
 				f.Player, f.Net, f.Low, f.High, 100*f.Resolved, f.Cost, f.Attempts)
 		}
 		if err := w.Flush(); err != nil {

@@ -3,14 +3,15 @@ package main
 import (
 	"fmt"
 
+	"github.com/sia-bot/sia/cmd/internal/cli"
 	"github.com/sia-bot/sia/lab/synthetic"
 )
 
-type benchPriorsCmd struct {
+type priorsCmd struct {
 	Installations []int  `help:"Installations that share; a part of the table for each number." default:"50,150"`
 	Worlds        int    `help:"Invented worlds for each figure." default:"25"`
 	Seed          uint64 `help:"Seed of the first world." default:"9090909"`
-	Output        string `help:"text or json." enum:"text,json" default:"text"`
+	cli.Format    `embed:""`
 }
 
 // priorsReport is the whole answer. It is a function of the flags.
@@ -22,21 +23,21 @@ type priorsReport struct {
 }
 
 // Run measures what priors are worth to a new installation, and prints it.
-func (c *benchPriorsCmd) Run(e *commandEnv) error {
+func (c *priorsCmd) Run(e *cli.Env) error {
 	report := priorsReport{Synthetic: true, Seed: c.Seed, Worlds: c.Worlds, Figures: []synthetic.Figure{}}
 	for _, n := range c.Installations {
-		fmt.Fprintf(e.err, "priors: %d worlds of %d installations…\n", c.Worlds, n)
-		figures, err := synthetic.Priors(e.ctx, c.Seed, c.Worlds, n)
+		fmt.Fprintf(e.Err, "priors: %d worlds of %d installations…\n", c.Worlds, n)
+		figures, err := synthetic.Priors(e.Ctx, c.Seed, c.Worlds, n)
 		if err != nil {
 			return err
 		}
 		report.Figures = append(report.Figures, figures...)
 	}
 	if c.Output == "json" {
-		return printJSON(e, report)
+		return e.JSON(report)
 	}
-	fmt.Fprintf(e.out, "SYNTHETIC: invented worlds, seed %d. Export, aggregation and import are the code that ships. The "+
+	fmt.Fprintf(e.Out, "SYNTHETIC: invented worlds, seed %d. Export, aggregation and import are the code that ships. The "+
 		"figures say what\nsharing is worth in such a world, and nothing about how many tasks are resolved for "+
 		"anybody.\n\n", c.Seed)
-	return printSynthetic(e.out, report.Figures)
+	return printSynthetic(e.Out, report.Figures)
 }

@@ -1,0 +1,41 @@
+package cli
+
+import (
+	"slices"
+	"time"
+)
+
+// Figure is one measured value.
+type Figure struct {
+	What   string  `json:"what"`
+	Value  float64 `json:"value"`
+	Unit   string  `json:"unit"`
+	Target string  `json:"target,omitempty"`
+	Note   string  `json:"note,omitempty"`
+}
+
+// Figures prints what was measured.
+func (e *Env) Figures(output string, all []Figure) error {
+	if output == "json" {
+		return e.JSON(all)
+	}
+	t := NewTable(e.Out, "MEASURED", "VALUE", "UNIT", "REACH", "NOTE")
+	for _, f := range all {
+		t.Figure(f)
+	}
+	return t.Flush()
+}
+
+// Figure adds a row for a measured value.
+func (t Table) Figure(f Figure) {
+	t.Rowf("%s\t%.4g\t%s\t%s\t%s", f.What, f.Value, f.Unit, f.Target, f.Note)
+}
+
+// Quantile is the q-quantile of durations in milliseconds, 0 without any. It sorts them.
+func Quantile(ds []time.Duration, q float64) float64 {
+	if len(ds) == 0 {
+		return 0
+	}
+	slices.Sort(ds)
+	return float64(ds[min(len(ds)-1, int(q*float64(len(ds))))].Microseconds()) / 1000
+}

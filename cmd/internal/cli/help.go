@@ -1,0 +1,60 @@
+package cli
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/alecthomas/kong"
+)
+
+// FoldedGroup is the group of flags that many commands take and one command explains. That command's name follows:
+// `group:"folded:serve"`. Other commands' help names it instead of the flags.
+const FoldedGroup = "folded:"
+
+// everywhere is the group of the flags that every command has, behind a command's own.
+var everywhere = kong.Group{Key: "everywhere", Title: "Flags of every command:"}
+
+// printHelp prints help in which a command's own flags come first and folded ones are named by the command that
+// explains them. The model is changed for that; the program ends after it.
+func printHelp(options kong.HelpOptions, ctx *kong.Context) error {
+	selected := ctx.Selected()
+	if selected == nil {
+		return kong.DefaultHelpPrinter(options, ctx)
+	}
+	for _, child := range selected.Children {
+		child.Group = nil // the groups are those of the whole list
+	}
+	explained := map[string]bool{}
+	for n := selected; n != nil; n = n.Parent {
+		for _, f := range n.Flags {
+			switch by, folded := foldedBy(f); {
+			case n.Parent == nil:
+				f.Group = &everywhere
+			case folded && by == selected.Path():
+				f.Group = nil
+			case folded:
+				f.Hidden, explained[by] = true, true
+			}
+		}
+	}
+	if err := kong.DefaultHelpPrinter(options, ctx); err != nil {
+		return err
+	}
+	for _, by := range slices.Sorted(maps.Keys(explained)) {
+		_, err := fmt.Fprintf(ctx.Stdout, "\nServer settings are flags too: `%s %s --help` lists them.\n", ctx.Model.Name, by)
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// foldedBy is the command that explains a folded flag.
+func foldedBy(f *kong.Flag) (string, bool) {
+	if f.Group == nil {
+		return "", false
+	}
+	return strings.CutPrefix(f.Group.Key, FoldedGroup)
+}

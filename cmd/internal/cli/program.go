@@ -1,0 +1,121 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+
+	"github.com/alecthomas/kong"
+
+	"github.com/sia-bot/sia/sia/secret"
+)
+
+// Exit codes: done, failed, wrong usage, and ended by Ctrl-C as shells have it.
+const (
+	ExitDone    = 0
+	ExitFailed  = 1
+	ExitUsage   = 2
+	ExitStopped = 130
+)
+
+// ErrShown ends a command as failed after it has said everything itself.
+var ErrShown = errors.New("failed")
+
+// ExitCode, as a command's error, ends the program with it and without a word.
+type ExitCode int
+
+func (c ExitCode) Error() string { return fmt.Sprintf("exit status %d", int(c)) }
+
+// Global are the flags that every command has.
+type Global struct {
+	ShowVersion kong.VersionFlag `name:"version" help:"Print the version, as the command version does."`
+
+	LogLevel slog.Level `help:"Least severe messages that are logged: debug, info, warn or error." default:"info" env:"SIA_LOG_LEVEL"`
+	LogJSON  bool       `help:"Log as JSON." env:"SIA_LOG_JSON"`
+}
+
+// Format is the flag of a command that prints for people or for programs.
+type Format struct {
+	Output string `help:"text or json." enum:"text,json" default:"text"`
+}
+
+// Program is a command line.
+type Program struct {
+	Name, Description string
+	Commands          any     // pointer to a struct as kong reads it, which has Global in it
+	Global            *Global // that one
+	Options           []kong.Option
+}
+
+// exitPanic carries an exit code out of kong, which wants to end the process.
+type exitPanic int
+
+// Parser reads command lines. Where kong would end the process, it panics; [Program.Run] expects that.
+func (p Program) Parser(stdout, stderr io.Writer) (*kong.Kong, error) {
+	return kong.New(p.Commands, append([]kong.Option{
+		kong.Name(p.Name), kong.Description(p.Description),
+		kong.Writers(stdout, stderr), kong.Exit(func(n int) { panic(exitPanic(n)) }),
+		kong.ConfigureHelp(kong.HelpOptions{Compact: true, FlagsLast: true, NoExpandSubcommands: true}),
+		kong.Help(printHelp),
+	}, p.Options...)...)
+}
+
+// Run parses arguments, runs the command and returns the exit code.
+func (p Program) Run(ctx context.Context, args []string, stdout, stderr io.Writer) (code int) {
+	defer func() {
+		switch e := recover().(type) {
+		case nil:
+		case exitPanic:
+			code = int(e)
+		default:
+			panic(e)
+		}
+	}()
+	parser, err := p.Parser(stdout, stderr)
+	if err != nil {
+		fmt.Fprintf(stderr, "%s: %v\n", p.Name, err)
+		return ExitUsage
+	}
+	if len(args) > 0 && args[0] == "help" {
+		args = append(args[1:len(args):len(args)], "--help")
+	}
+	kctx, err := parser.Parse(args)
+	if err != nil {
+		fmt.Fprintf(stderr, "%s: %v\nTry `%s --help`.\n", p.Name, err, p.mistaken(err))
+		return ExitUsage
+	}
+	opts := &slog.HandlerOptions{Level: p.Global.LogLevel}
+	var handler slog.Handler = slog.NewTextHandler(stderr, opts)
+	if p.Global.LogJSON {
+		handler = slog.NewJSONHandler(stderr, opts)
+	}
+	e := &Env{Ctx: ctx, Out: stdout, Err: stderr, Logger: slog.New((&secret.Masker{}).Handler(handler)),
+		Style: StyleFor(stdout)}
+	if err := kctx.Run(e, parser); err != nil {
+		if code := ExitCode(0); errors.As(err, &code) {
+			return int(code)
+		}
+		if ctx.Err() != nil { // what came of being told to end is no failure
+			fmt.Fprintln(stderr, "Stopped.")
+			return ExitStopped
+		}
+		if !errors.Is(err, ErrShown) {
+			fmt.Fprintf(stderr, "%s: %s\n", p.Name, secret.Mask(err.Error()))
+		}
+		return ExitFailed
+	}
+	return ExitDone
+}
+
+// mistaken is the command that a wrong command line was about, as far as that is known.
+func (p Program) mistaken(err error) string {
+	var wrong *kong.ParseError
+	if errors.As(err, &wrong) && wrong.Context != nil {
+		if n := wrong.Context.Selected(); n != nil {
+			return p.Name + " " + n.Path()
+		}
+	}
+	return p.Name
+}

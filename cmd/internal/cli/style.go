@@ -1,0 +1,33 @@
+package cli
+
+import (
+	"io"
+	"os"
+)
+
+// Style colours text for a terminal, or leaves it alone.
+type Style struct{ on bool }
+
+// StyleFor colours when w is a terminal and NO_COLOR is not set
+// (https://no-color.org).
+func StyleFor(w io.Writer) Style {
+	f, ok := w.(*os.File)
+	if !ok || os.Getenv("NO_COLOR") != "" || os.Getenv("TERM") == "dumb" {
+		return Style{}
+	}
+	info, err := f.Stat()
+	return Style{on: err == nil && info.Mode()&os.ModeCharDevice != 0}
+}
+
+func (s Style) wrap(code, text string) string {
+	if !s.on {
+		return text
+	}
+	return "\x1b[" + code + "m" + text + "\x1b[0m"
+}
+
+func (s Style) Bold(t string) string  { return s.wrap("1", t) }
+func (s Style) Dim(t string) string   { return s.wrap("2", t) }
+func (s Style) Green(t string) string { return s.wrap("32", t) }
+func (s Style) Red(t string) string   { return s.wrap("31", t) }
+func (s Style) Amber(t string) string { return s.wrap("33", t) }
