@@ -12,6 +12,7 @@ import (
 // commandLine is the command line: one field per command.
 type commandLine struct {
 	Demo    demoCmd    `cmd:"" group:"use" help:"Play the whole product on this machine: no account, no key."`
+	Run     runCmd     `cmd:"" group:"use" help:"Work on an issue in a clone on this machine, without GitHub."`
 	Task    taskCmd    `cmd:"" group:"use" help:"List, show, explain, stop, pause, resume and retry tasks."`
 	Pause   pauseCmd   `cmd:"" group:"use" help:"Pause everything, a repository or an installation."`
 	Resume  resumeCmd  `cmd:"" group:"use" help:"Go on with what was paused as a whole."`

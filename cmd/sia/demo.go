@@ -103,7 +103,7 @@ func (c *demoCmd) open(e *cli.Env, spec ghsim.RepoSpec, name string) (*demoStage
 		set.logger = e.Logger
 	}
 	if c.ModelURL != "" {
-		set.model = c.model()
+		set.models = app.ModelsConfig{Coder: c.model()}
 		return newStage(e.Ctx, set)
 	}
 	var err error

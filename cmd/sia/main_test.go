@@ -42,7 +42,7 @@ func TestScripts(t *testing.T) {
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){"decide": decide, "install": install,
 			"refusing": refusing, "github": simulated, "newer": newer, "decisions": decisions, "scripted": scriptedModel,
-			"fronted": fronted},
+			"fronted": fronted, "story": story},
 	})
 }
 

@@ -4,14 +4,17 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"net/http"
 	"os"
 	"path/filepath"
 	"time"
 
 	"github.com/sia-bot/sia/agent/llm"
+	"github.com/sia-bot/sia/agent/sandbox"
 	"github.com/sia-bot/sia/app"
 	"github.com/sia-bot/sia/app/sweep"
 	"github.com/sia-bot/sia/app/web/signin"
+	"github.com/sia-bot/sia/sia/config"
 	"github.com/sia-bot/sia/sim/ghsim"
 	"github.com/sia-bot/sia/sim/scripted"
 )
@@ -19,23 +22,51 @@ import (
 // demoStage is everything that the demo and the benchmarks run: a GitHub, a model
 // and the production app between them, each met over HTTP alone.
 type demoStage struct {
-	sim   *ghsim.Server
-	model *scripted.Server // nil when a real model plays
-	app   *app.App
-	close []func() error
+	sim    *ghsim.Server
+	model  *scripted.Server // nil when a real model plays
+	app    *app.App
+	config app.Config
+	dir    string // temporary
+	close  []func() error
 }
 
 // stageConfig says what is on the stage.
 type stageConfig struct {
 	spec   ghsim.RepoSpec
 	name   string // of the repository; demoUser owns it
-	script []byte // of the scripted model; nil: model
-	model  app.ModelConfig
+	script []byte // of the scripted model; nil: models
+	models app.ModelsConfig
 	logger *slog.Logger
+
+	settings    []byte // that hold where the repository has none of its own; nil: the defaults
+	noWorkflows bool   // the repository's workflows are not run
+	closed      bool   // nobody but the app is answered
+	priced      bool   // a model without a price is refused
+	setupHosts  []string
 }
+
+// ownersRepo holds the settings of all repositories of its owner, in settingsFile.
+const (
+	ownersRepo   = ".github"
+	settingsFile = config.Path
+)
 
 // stageSecret signs webhooks that never leave this machine.
 const stageSecret = "only for this machine"
+
+// wrap shuts the simulator's pages, where anybody may act as anybody, to the others on this machine.
+func (c stageConfig) wrap(h http.Handler) http.Handler {
+	if !c.closed {
+		return h
+	}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if _, _, signed := r.BasicAuth(); !signed && r.Header.Get("Authorization") == "" {
+			http.NotFound(w, r)
+			return
+		}
+		h.ServeHTTP(w, r)
+	})
+}
 
 // newStage starts everything. The caller shuts it.
 func newStage(ctx context.Context, set stageConfig) (_ *demoStage, err error) {
@@ -49,8 +80,10 @@ func newStage(ctx context.Context, set stageConfig) (_ *demoStage, err error) {
 	if err != nil {
 		return nil, err
 	}
-	s.defers(func() error { return os.RemoveAll(dir) })
-	if s.sim, err = ghsim.New(ghsim.Config{Logger: set.logger, Dir: filepath.Join(dir, "github")}); err != nil {
+	s.dir = dir
+	s.defers(func() error { return sandbox.RemoveAll(dir) })
+	if s.sim, err = ghsim.New(ghsim.Config{Logger: set.logger, Dir: filepath.Join(dir, "github"),
+		NoWorkflows: set.noWorkflows, Wrap: set.wrap}); err != nil {
 		return nil, err
 	}
 	s.defers(s.sim.Close)
@@ -61,6 +94,14 @@ func newStage(ctx context.Context, set stageConfig) (_ *demoStage, err error) {
 	if _, err = s.sim.CreateRepo(demoUser, set.name, set.spec); err != nil {
 		return nil, err
 	}
+	installed := []string{set.name}
+	if set.settings != nil {
+		installed = append(installed, ownersRepo)
+		files := map[string]string{settingsFile: string(set.settings)}
+		if _, err = s.sim.CreateRepo(demoUser, ownersRepo, ghsim.RepoSpec{Files: files}); err != nil {
+			return nil, err
+		}
+	}
 	models, err := s.models(set)
 	if err != nil {
 		return nil, err
@@ -69,29 +110,31 @@ func newStage(ctx context.Context, set stageConfig) (_ *demoStage, err error) {
 	if err != nil {
 		return nil, err
 	}
-	config := app.Config{
-		Listen: "127.0.0.1:0", Dir: filepath.Join(dir, "sia"), Models: models, Free: true, Schedule: sweep.DefaultSchedule(),
-		WriteSpacing: 10 * time.Millisecond,
+	configured := app.Config{
+		Listen: "127.0.0.1:0", Dir: filepath.Join(dir, "sia"), Models: models, Free: !set.priced, Schedule: sweep.DefaultSchedule(),
+		WriteSpacing: 10 * time.Millisecond, SetupHosts: set.setupHosts,
 		GitHub: app.GitHubConfig{URL: s.sim.URL(), API: s.sim.APIURL(), AppID: registered.ID,
 			PrivateKey: registered.PrivateKeyPEM, WebhookSecret: stageSecret,
 			ClientID: registered.ClientID, ClientSecret: registered.ClientSecret},
 	}
-	front, err := app.Listen(ctx, config)
+	front, err := app.Listen(ctx, configured)
 	if err != nil {
 		return nil, err
 	}
-	config.PublicURL = "http://" + front.Addr().String()
-	if err = s.sim.SetCallbackURL(registered.ID, config.PublicURL+signin.CallbackPath); err != nil {
+	configured.PublicURL = "http://" + front.Addr().String()
+	if err = s.sim.SetCallbackURL(registered.ID, configured.PublicURL+signin.CallbackPath); err != nil {
 		return nil, errors.Join(err, front.Close())
 	}
-	if s.app, err = app.New(ctx, config, app.Options{Logger: set.logger, Front: front}); err != nil {
+	s.config = configured
+	o := app.Options{Logger: set.logger, Front: front, Forward: forwardCommand()}
+	if s.app, err = app.New(ctx, configured, o); err != nil {
 		return nil, errors.Join(err, front.Close())
 	}
 	s.serve(ctx)
 	if err = s.sim.SetWebhook(registered.ID, s.webhook(), stageSecret); err != nil {
 		return nil, err
 	}
-	_, err = s.sim.Install(registered.ID, demoUser, set.name)
+	_, err = s.sim.Install(registered.ID, demoUser, installed...)
 	return s, err
 }
 
@@ -112,7 +155,7 @@ func (s *demoStage) serve(ctx context.Context) {
 // models is the scripted model behind its own server, or the person's.
 func (s *demoStage) models(set stageConfig) (app.ModelsConfig, error) {
 	if set.script == nil {
-		return app.ModelsConfig{Coder: set.model}, nil
+		return set.models, nil
 	}
 	script, err := scripted.Parse(set.script)
 	if err != nil {

@@ -15,8 +15,13 @@ func StyleFor(w io.Writer) Style {
 	if !ok || os.Getenv("NO_COLOR") != "" || os.Getenv("TERM") == "dumb" {
 		return Style{}
 	}
+	return Style{on: Interactive(f)}
+}
+
+// Interactive reports whether a file is a terminal, at which somebody may sit.
+func Interactive(f *os.File) bool {
 	info, err := f.Stat()
-	return Style{on: err == nil && info.Mode()&os.ModeCharDevice != 0}
+	return err == nil && info.Mode()&os.ModeCharDevice != 0 && f.Name() != os.DevNull
 }
 
 func (s Style) wrap(code, text string) string {

@@ -32,6 +32,7 @@ type Repo struct {
 	ID       int64
 	FullName string // owner/name
 	CloneURL string
+	Dir      string // bare repository on this machine
 	Head     string // SHA of the default branch
 }
 
@@ -78,7 +79,7 @@ func (p *People) CreateRepo(owner, name string, spec RepoSpec) (Repo, error) {
 }
 
 func (p *People) publicRepo(r *model.Repository) Repo {
-	return Repo{ID: r.ID, FullName: r.FullName(), CloneURL: p.world.URL() + "/" + r.FullName() + ".git",
+	return Repo{ID: r.ID, FullName: r.FullName(), CloneURL: p.world.URL() + "/" + r.FullName() + ".git", Dir: r.Dir,
 		Head: r.Head(r.DefaultBranch)}
 }
 

@@ -1,0 +1,39 @@
+package agent
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"time"
+
+	"github.com/sia-bot/sia/agent/sandbox"
+)
+
+// Commands runs a repository's own commands in a work tree as attempts do: in the sandbox, with setup first, and
+// with what setup fetched for an attempt on the same lock files. Safe for concurrent use on different trees.
+type Commands struct{ runners *runnerFactory }
+
+// NewCommands keeps in the folder cache what setup fetches. Setup may fetch from hosts; without any it has no network.
+func NewCommands(box *sandbox.Sandbox, cache string, hosts []string, log *slog.Logger) (*Commands, error) {
+	runners, err := newRunnerFactory(box, cache, hosts, time.Now, log)
+	if err != nil {
+		return nil, fmt.Errorf("make commands: %w", err)
+	}
+	return &Commands{runners}, nil
+}
+
+// Run prepares the work tree in.Dir with in.Setup and runs one command in it, at most for a time and without a
+// network. out gets what the command prints as it comes; nil: nothing does. failed is what the first setup command
+// printed that failed; empty: none did.
+func (c *Commands) Run(
+	ctx context.Context, in Input, command string, within time.Duration, out io.Writer,
+) (res sandbox.Result, failed string, err error) {
+	runner, failed, _, err := c.runners.openRunner(ctx, in)
+	if err != nil {
+		return res, "", err
+	}
+	defer runner.close()
+	res, err = runner.run(ctx, command, within, out, false)
+	return res, failed, err
+}

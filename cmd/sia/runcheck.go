@@ -1,0 +1,133 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/sia-bot/sia/agent"
+	"github.com/sia-bot/sia/agent/testrun"
+	"github.com/sia-bot/sia/sia/text"
+	"github.com/sia-bot/sia/sim/ghsim"
+)
+
+// localCheck is the name of the check of a local run.
+const localCheck = "test"
+
+// checkResult is one run of the test command.
+type checkResult struct {
+	passed bool
+	log    string
+	took   time.Duration
+	err    error // it could not be run
+}
+
+// tail is the end of the log, for people.
+func (c checkResult) tail() string {
+	lines := strings.Split(strings.TrimSpace(testrun.Tail(c.log)), "\n")
+	return "    " + strings.Join(lines[max(0, len(lines)-8):], "\n    ")
+}
+
+// check runs the test command on a commit, in the sandbox.
+func (r *localRun) check(ctx context.Context, sha string) (out checkResult) {
+	tree := localGit{r.tree}
+	for _, args := range [][]string{{"fetch", "--quiet", "--", r.bare, sha}, {"checkout", "--quiet", "--force", "--detach", sha},
+		{"clean", "--quiet", "-ffdx"}} {
+		if _, err := tree.run(ctx, args...); err != nil {
+			return checkResult{err: fmt.Errorf("check out %.9s: %w", sha, err)}
+		}
+	}
+	in := agent.Input{Repo: r.repo, Dir: r.tree, OnBase: sha == r.job.base, Setup: r.job.setup}
+	res, failed, err := r.commands.Run(ctx, in, r.job.test, r.cmd.TestWithin, nil)
+	if err != nil {
+		return checkResult{err: fmt.Errorf("run %s: %w", r.job.test, err)}
+	}
+	out = checkResult{passed: res.OK(), log: string(res.Output), took: res.Duration}
+	if failed != "" && !out.passed {
+		out.log = "Setup failed:\n" + failed + "\n" + out.log
+	}
+	if !out.passed {
+		out.log += "\n" + res.String() + "\n" + res.Why
+	}
+	return out
+}
+
+// maxCheckLog is how much of a log a check run's summary may hold, in bytes.
+// https://docs.github.com/en/rest/checks/runs#create-a-check-run
+const maxCheckLog = 60_000
+
+// watchPushes checks each commit that SIA pushes, and those that it asks about again, one after the other. A commit
+// that was replaced is checked all the same: its result is what the next attempt learns from.
+func (r *localRun) watchPushes(ctx context.Context) error {
+	prefix, seq := fmt.Sprintf("sia/issue-%d-", r.issue), 0
+	for {
+		entry, err := r.sim.WaitEntry(ctx, seq, func(e ghsim.Entry) bool {
+			return e.Kind == "check_run.rerequested" ||
+				strings.HasPrefix(e.Kind, "push") && e.Kind != "push.deleted" && strings.HasPrefix(e.Ref, prefix)
+		})
+		if ctx.Err() != nil {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		seq = entry.Seq
+		if entry.Kind != "check_run.rerequested" {
+			if err := r.keep(ctx, entry.SHA); err != nil {
+				return err
+			}
+		}
+		if err := r.report(ctx, entry.SHA); err != nil && ctx.Err() == nil {
+			return err
+		}
+	}
+}
+
+// report runs the check on a commit and says there how it ended, under each name that the settings require.
+func (r *localRun) report(ctx context.Context, sha string) error {
+	names := r.job.required
+	if len(names) == 0 {
+		names = []string{localCheck}
+	}
+	ids := make([]int64, len(names))
+	for i, name := range names {
+		var err error
+		if ids[i], err = r.sim.CreateCheck(r.repo, sha, ghsim.AppCheck{App: "local", Name: name,
+			Status: "in_progress"}); err != nil {
+			return err
+		}
+	}
+	res := r.check(ctx, sha)
+	if res.err != nil {
+		return res.err
+	}
+	check := ghsim.AppCheck{App: "local", Status: "completed", Conclusion: "failure", Title: r.job.test + " failed",
+		Summary: text.Fit(res.log, maxCheckLog, text.Tail)}
+	if res.passed {
+		check.Conclusion, check.Title = "success", r.job.test+" passed"
+	}
+	for i, name := range names {
+		check.Name = name
+		if err := r.sim.UpdateCheck(r.repo, ids[i], check); err != nil {
+			return err
+		}
+	}
+	if res.passed {
+		r.progress("%s %s passes on %.9s, in %s", r.Style.Green("✓"), r.job.test, sha, res.took.Round(100*time.Millisecond))
+	} else {
+		r.progress("%s %s fails on %.9s, in %s:\n%s", r.Style.Red("✗"), r.job.test, sha,
+			res.took.Round(100*time.Millisecond), res.tail())
+	}
+	return nil
+}
+
+// keep has the clone's new branch follow what SIA pushed, so that nothing is lost if the process ends.
+func (r *localRun) keep(ctx context.Context, sha string) error {
+	_, err := r.job.git.run(ctx, "fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--", r.bare,
+		"+"+sha+":refs/heads/"+r.job.branch)
+	if err != nil && ctx.Err() == nil {
+		return fmt.Errorf("keep what was done as the branch %s: %w", r.job.branch, err)
+	}
+	return nil
+}

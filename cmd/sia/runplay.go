@@ -1,0 +1,299 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/sia-bot/sia/agent"
+	"github.com/sia-bot/sia/app/render"
+	"github.com/sia-bot/sia/app/store"
+	"github.com/sia-bot/sia/cmd/internal/cli"
+	"github.com/sia-bot/sia/sia"
+	"github.com/sia-bot/sia/sim/ghsim"
+)
+
+// localRun is one issue on the way: a server of SIA's and a GitHub of its own, in this process. The check is the
+// test command, which runs in the sandbox on each commit that is pushed.
+type localRun struct {
+	*cli.Env
+	*demoStage
+	cmd      *runCmd
+	job      localJob
+	repo     string // owner/name there
+	bare     string // its bare repository
+	commands *agent.Commands
+	tree     string // work tree of the check
+	issue    int
+	in       *bufio.Reader // answers of the person
+	terminal bool          // somebody can be asked
+	began    time.Time
+	told     string // the last line of progress
+	attempts int    // that were told of
+	asked    string // the last question that was asked
+	baseOK   bool   // the test command passes without any change
+}
+
+// start copies the commit, starts everything, and opens the issue.
+func (c *runCmd) start(e *cli.Env, j localJob) (_ *localRun, err error) {
+	box, err := replaySandbox(e)
+	if err != nil {
+		return nil, err
+	}
+	copied, err := os.MkdirTemp("", "sia-run-")
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(copied)) }()
+	if err := copyCommit(e.Ctx, j, copied); err != nil {
+		return nil, err
+	}
+	logger := silentLogger()
+	if c.Verbose {
+		logger = e.Logger
+	}
+	// Ctrl-C ends the run, which then has the server stop.
+	stage, err := newStage(context.WithoutCancel(e.Ctx), stageConfig{spec: ghsim.RepoSpec{From: copied, DefaultBranch: j.baseName}, name: j.name,
+		models: j.models, logger: logger, settings: j.settings, noWorkflows: true, closed: true, priced: !c.Free,
+		setupHosts: j.hosts})
+	if err != nil {
+		return nil, err
+	}
+	r := &localRun{Env: e, demoStage: stage, cmd: c, job: j, repo: demoUser + "/" + j.name, began: time.Now(),
+		in: bufio.NewReader(os.Stdin), terminal: cli.Interactive(os.Stdin)}
+	r.commands, err = agent.NewCommands(box, filepath.Join(stage.config.Dir, "sandbox"), j.hosts, logger)
+	if err == nil {
+		err = r.prepare()
+	}
+	if err != nil {
+		return nil, errors.Join(err, r.close())
+	}
+	return r, nil
+}
+
+// copyCommit makes a bare repository with the base commit as its only branch.
+func copyCommit(ctx context.Context, j localJob, to string) error {
+	bare := localGit{to}
+	for _, args := range [][]string{{"init", "--quiet", "--bare", "--initial-branch=" + j.baseName},
+		{"config", "receive.shallowUpdate", "true"}} {
+		if _, err := bare.run(ctx, args...); err != nil {
+			return err
+		}
+	}
+	_, err := j.git.run(ctx, "push", "--quiet", "--no-verify", "--no-recurse-submodules", "--", to,
+		j.base+":refs/heads/"+j.baseName)
+	return err
+}
+
+// prepare makes the check's work tree.
+func (r *localRun) prepare() error {
+	made, err := r.sim.Repo(r.repo)
+	if err != nil {
+		return err
+	}
+	r.bare, r.tree = made.Dir, filepath.Join(r.dir, "check")
+	_, err = localGit{r.dir}.run(r.Ctx, "clone", "--quiet", "--no-checkout", "--", r.bare, r.tree)
+	return err
+}
+
+// progress prints a line for people; with --output json on standard error.
+func (r *localRun) progress(format string, args ...any) {
+	to := r.Out
+	if r.cmd.Output == "json" {
+		to = r.Err
+	}
+	toldTo(to, "%s\n", fmt.Sprintf(format, args...))
+}
+
+// play works on the issue until it is resolved, or nothing more can be done.
+func (r *localRun) play() (out runResult, err error) {
+	r.progress("%s: %s", r.Style.Bold("Issue"), r.job.title)
+	r.progress("Repository %s at %.9s, model %s, budget %s credits", r.job.git.dir, r.job.base, r.job.models.Coder.Model,
+		r.cmd.budget())
+	r.progress("Check: %s (%s)", r.job.test, r.job.why)
+	base := r.check(r.Ctx, r.job.base)
+	if r.Ctx.Err() != nil {
+		return r.end(sia.Task{})
+	}
+	if base.err != nil {
+		return out, base.err
+	}
+	if r.baseOK = base.passed; r.baseOK {
+		r.progress("The check passes before any change, in %s.", base.took.Round(100*time.Millisecond))
+	} else {
+		r.progress("The check fails before any change, too, so the result has to repair that as well:\n%s", base.tail())
+	}
+	if r.issue, err = r.sim.OpenIssue(r.repo, demoUser, r.job.title, r.job.body); err != nil {
+		return out, err
+	}
+	label := sia.DefaultSettings().Label
+	if err := r.sim.Label(r.repo, r.issue, demoUser, label); err != nil {
+		return out, err
+	}
+	ctx, end := context.WithCancel(r.Ctx)
+	checked := make(chan error, 1)
+	go func() { checked <- r.watchPushes(ctx) }()
+	task, err := r.follow()
+	end()
+	if watchErr := <-checked; watchErr != nil && r.Ctx.Err() == nil {
+		err = errors.Join(err, watchErr)
+	}
+	if err != nil {
+		return out, err
+	}
+	return r.end(task)
+}
+
+// pace is how often a run looks how its task goes.
+const pace = 200 * time.Millisecond
+
+// follow tells how the task goes until it ends, or waits for somebody who can't be asked.
+func (r *localRun) follow() (t sia.Task, err error) {
+	tick := time.NewTicker(pace)
+	defer tick.Stop()
+	for {
+		select {
+		case <-r.Ctx.Done():
+			return r.stop(t)
+		case <-tick.C:
+		}
+		tasks, err := r.app.Store.Tasks(r.Ctx, store.Filter{})
+		if err != nil && r.Ctx.Err() == nil {
+			return t, err
+		}
+		if len(tasks) == 0 {
+			continue
+		}
+		t = tasks[0]
+		r.tell(t)
+		switch {
+		case t.State == sia.Passed || t.State == sia.Stopped:
+			return t, nil
+		case render.Waiting(t) == "" || t.State == sia.Escalated && !t.Escalation.Kind.OnIssue() && t.Escalation.Issue == 0:
+		case !r.terminal:
+			return t, nil
+		default:
+			if done, err := r.ask(t); done || err != nil {
+				return t, err
+			}
+		}
+	}
+}
+
+// tell prints what is new about the task.
+func (r *localRun) tell(t sia.Task) {
+	for ; r.attempts < len(t.Interventions) && r.attempts < len(t.Attempts); r.attempts++ {
+		d := t.Interventions[r.attempts].Diagnosis
+		r.progress("%s %s → %s", r.Style.Amber("Diagnosis:"), d.Summary, d.Technique)
+	}
+	line := string(t.State)
+	if a := t.Attempt(); a != nil {
+		line = fmt.Sprintf("Attempt %d: %s", a.Number, t.State)
+		if p := a.Progress; p != nil && t.State == sia.Working {
+			line += fmt.Sprintf(", turn %d", p.Turn)
+			if p.Tests != "" {
+				line += ", tests: " + p.Tests
+			}
+		}
+	}
+	if t.Credits.Spent > 0 {
+		line += fmt.Sprintf(" (%s of %s credits, %s)", t.Credits.Spent, t.Credits.Budget,
+			time.Since(r.began).Round(time.Second))
+	}
+	if key, _, _ := strings.Cut(line, " ("); key != r.told {
+		r.told = key
+		r.progress("%s", line)
+	}
+}
+
+// ask asks the person at the terminal what the task waits for, and passes the answer on. done: there is none.
+func (r *localRun) ask(t sia.Task) (done bool, err error) {
+	about, number := render.Waiting(t), r.issue
+	var options []sia.Option
+	if e := t.Escalation; t.State == sia.Escalated {
+		about, options = fmt.Sprintf("%s\n%s", e.Blocker, e.Question), e.Options
+		if !e.Kind.OnIssue() {
+			number = e.Issue
+		}
+	}
+	key := fmt.Sprint(t.State, about, t.Credits.Budget, len(t.Attempts))
+	if key == r.asked {
+		return false, nil // the answer is on its way
+	}
+	r.progress("%s\n%s", r.Style.Bold("SIA asks:"), about)
+	for _, o := range options {
+		r.progress("  %s) %s", o.Letter, o.Text)
+	}
+	toldTo(r.Err, "%s ", "Answer with a letter, words, or a command such as /sia stop:")
+	answer, err := r.read()
+	if err != nil || answer == "" {
+		return true, nil //nolint:nilerr // standard input has ended: nobody answers
+	}
+	r.asked = key
+	if i := slices.IndexFunc(options, func(o sia.Option) bool { return strings.EqualFold(o.Letter, answer) }); i >= 0 {
+		answer = options[i].Letter
+	}
+	_, err = r.sim.Comment(r.repo, number, demoUser, answer)
+	return false, err
+}
+
+// read reads a line, or ends with the run.
+func (r *localRun) read() (string, error) {
+	type line struct {
+		text string
+		err  error
+	}
+	got := make(chan line, 1)
+	go func() {
+		text, err := r.in.ReadString('\n')
+		if errors.Is(err, io.EOF) && text != "" {
+			err = nil
+		}
+		got <- line{strings.TrimSpace(text), err}
+	}()
+	select {
+	case l := <-got:
+		return l.text, l.err
+	case <-r.Ctx.Done():
+		return "", r.Ctx.Err()
+	}
+}
+
+// graceful bounds how long a stopped run may take to put its work on the branch.
+const graceful = 20 * time.Second
+
+// stop has SIA put what was done on the branch, after Ctrl-C.
+func (r *localRun) stop(t sia.Task) (sia.Task, error) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Ctx), graceful)
+	defer cancel()
+	r.progress("Stopping; what was done is kept.")
+	if _, err := r.sim.Comment(r.repo, r.issue, demoUser, "/sia stop"); err != nil {
+		return t, err
+	}
+	tick := time.NewTicker(pace)
+	defer tick.Stop()
+	for t.State != sia.Stopped && t.State != sia.Passed {
+		select {
+		case <-ctx.Done():
+			return t, nil
+		case <-tick.C:
+		}
+		tasks, err := r.app.Store.Tasks(ctx, store.Filter{})
+		if err != nil {
+			return t, nil //nolint:nilerr // what is on the branch is all that there is
+		}
+		if len(tasks) > 0 {
+			t = tasks[0]
+		}
+	}
+	return t, r.app.Engine().Idle(ctx)
+}
+
+func (r *localRun) close() error { return r.shut() }

@@ -1,0 +1,145 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/sia-bot/sia/app/render"
+	"github.com/sia-bot/sia/sia"
+	"github.com/sia-bot/sia/sia/text"
+)
+
+// runResult is the JSON of sia run.
+type runResult struct {
+	Passed    bool         `json:"passed"` // the test command passed on the branch's head
+	State     sia.State    `json:"state"`  // of the task; empty: it did not begin
+	Reason    string       `json:"reason"` // why it ended so; empty: it passed
+	Branch    string       `json:"branch"` // empty: nothing was committed
+	Head      string       `json:"head"`   // commit
+	Base      string       `json:"base"`   // commit
+	Test      string       `json:"test"`
+	BaseFails bool         `json:"base_fails"` // the test command fails without any change, too
+	Attempts  []runAttempt `json:"attempts"`
+	Credits   string       `json:"credits"` // spent
+	USD       float64      `json:"usd"`
+	Seconds   float64      `json:"seconds"`
+	Diff      string       `json:"diff"` // against the base, as git apply reads it
+}
+
+// runAttempt is one attempt of a run.
+type runAttempt struct {
+	Number    int    `json:"number"`
+	Outcome   string `json:"outcome"`
+	Reason    string `json:"reason"`
+	Technique string `json:"technique,omitempty"`
+	Credits   string `json:"credits"`
+}
+
+// end collects the result. The branch stays in the clone.
+func (r *localRun) end(t sia.Task) (out runResult, err error) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Ctx), time.Minute)
+	defer cancel()
+	out = runResult{Passed: t.State == sia.Passed, State: t.State, Base: r.job.base, Test: r.job.test,
+		BaseFails: !r.baseOK, Credits: t.Credits.Spent.String(), USD: float64(t.Credits.Spent) / float64(sia.Credit) / 100,
+		Seconds: time.Since(r.began).Seconds(), Attempts: []runAttempt{}}
+	for _, a := range t.Attempts {
+		out.Attempts = append(out.Attempts, runAttempt{Number: a.Number, Outcome: string(a.Outcome), Reason: a.Reason,
+			Technique: string(a.Technique), Credits: a.Cost.String()})
+	}
+	if !out.Passed {
+		out.Reason = render.Waiting(t)
+	}
+	if r.Ctx.Err() != nil && !out.Passed {
+		out.Reason = "it was stopped"
+	}
+	branches, err := r.sim.Branches(r.repo)
+	if err != nil {
+		return out, err
+	}
+	for name, head := range branches {
+		if !strings.HasPrefix(name, fmt.Sprintf("sia/issue-%d-", r.issue)) || head == r.job.base {
+			continue
+		}
+		if err := r.keep(ctx, head); err != nil {
+			return out, err
+		}
+		diff, err := r.job.git.run(ctx, "diff", "--binary", "--no-color", "--no-ext-diff", "--end-of-options", r.job.base, head)
+		if err != nil {
+			return out, err
+		}
+		out.Branch, out.Head, out.Diff = r.job.branch, head, string(diff)
+	}
+	if r.cmd.Memory && out.Branch != "" {
+		out.Head, err = r.remember(ctx, out.Head)
+	}
+	return out, err
+}
+
+// remember commits what was learned on top of the result, under .sia/, and returns the new head.
+func (r *localRun) remember(ctx context.Context, head string) (string, error) {
+	entries, err := localGit{r.bare}.run(ctx, "ls-tree", "-r", "-z", memoryBranch, "--", ".sia/")
+	if err != nil || len(entries) == 0 {
+		return head, err
+	}
+	git := localGit{r.job.git.dir}
+	if _, err := git.run(ctx, "fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--", r.bare,
+		"refs/heads/"+memoryBranch); err != nil {
+		return head, err
+	}
+	index := "GIT_INDEX_FILE=" + filepath.Join(r.dir, "index")
+	var tree []byte
+	for _, step := range []struct {
+		args  []string
+		stdin []byte
+	}{{[]string{"read-tree", head}, nil}, {[]string{"update-index", "-z", "--index-info"}, entries},
+		{[]string{"write-tree"}, nil}} {
+		cmd := git.command(ctx, step.args...)
+		cmd.Env, cmd.Stdin = append(os.Environ(), index), bytes.NewReader(step.stdin)
+		if tree, err = cmd.Output(); err != nil {
+			return head, fmt.Errorf("git %s: %w", step.args[0], err)
+		}
+	}
+	made, err := git.run(ctx, "-c", "user.name=sia", "-c", "user.email=sia@localhost", "commit-tree", "-p", head, "-m",
+		"sia: what was learned", strings.TrimSpace(string(tree)))
+	if err != nil {
+		return head, err
+	}
+	after := strings.TrimSpace(string(made))
+	_, err = git.run(ctx, "update-ref", "refs/heads/"+r.job.branch, after, head)
+	return after, err
+}
+
+// show prints the result for people.
+func (r *localRun) show(out runResult) {
+	fmt.Fprintln(r.Out)
+	switch {
+	case out.Passed:
+		r.progress("%s in %s, %d attempts, %s credits (%.2f USD).", r.Style.Green("Passed"),
+			(time.Duration(out.Seconds * float64(time.Second))).Round(time.Second), len(out.Attempts), out.Credits, out.USD)
+	default:
+		r.progress("%s: %s", r.Style.Red("Not passed"), strings.TrimSuffix(out.Reason, ".")+".")
+		r.progress("%d attempts, %s credits (%.2f USD).", len(out.Attempts), out.Credits, out.USD)
+	}
+	for _, a := range out.Attempts {
+		by := ""
+		if a.Technique != "" {
+			by = ", by " + a.Technique
+		}
+		r.progress("  attempt %d%s: %s %s", a.Number, by, a.Outcome, text.Clip(a.Reason, 160))
+	}
+	if out.Branch == "" {
+		r.progress("No change was committed.")
+		return
+	}
+	stat, _ := r.job.git.run(context.WithoutCancel(r.Ctx), "diff", "--stat", "--no-color", "--end-of-options", out.Base, out.Head)
+	r.progress("\nThe change is on the branch %s:\n%s", r.Style.Bold(out.Branch), strings.TrimRight(string(stat), "\n"))
+	r.progress("Look at it with `git diff %.9s %s`.", out.Base, out.Branch)
+	if !out.Passed {
+		r.progress("To go on from there: sia run --base %s, with the same --issue.", out.Branch)
+	}
+}
