@@ -189,6 +189,44 @@ func TestAnotherDialectGoesOn(t *testing.T) {
 	}
 }
 
+// An answer that says nothing, is cut off or pauses is no model's last word: it is told to go on,
+// a bounded number of times.
+func TestAnswersThatAreNoEnd(t *testing.T) {
+	for _, c := range []struct {
+		name, text, finish string
+		times              int
+		want               sia.AttemptEnd
+	}{
+		{"empty", "", "stop", 3, sia.EndFinished},
+		{"empty for ever", "", "stop", 99, sia.EndError},
+		{"cut off", "First I", "length", 3, sia.EndFinished},
+		{"pausing", "Wait", "pause_turn", 3, sia.EndFinished}, // https://github.com/laravel/ai/pull/493
+		{"pausing for ever", "Wait", "pause_turn", 99, sia.EndError},
+		{"a text, and once more", "It is done.", "stop", 99, sia.EndFinished},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			n := 0
+			f := flavour.Flavour{Message: func(m map[string]any) string {
+				if n++; n > 1 && n <= 1+c.times {
+					m["content"] = c.text
+					delete(m, "tool_calls")
+					return c.finish
+				}
+				return ""
+			}, Say: func(flavour.Ask) flavour.Turn { return working(3)[min(max(0, n-c.times), 2)] }}
+			s := flavour.Start(f)
+			t.Cleanup(s.Close)
+			res, _ := attemptOn(t, clientOf(t, s))
+			if res.End != c.want || c.want == sia.EndError && res.Reason == "" {
+				t.Errorf("ended %s after %d turns: %q, %q", res.End, res.Turns, res.Reason, res.Summary)
+			}
+			if c.times == 3 && res.Turns < 5 {
+				t.Errorf("ended after %d turns", res.Turns)
+			}
+		})
+	}
+}
+
 // The first request of an attempt is small: what is the same in each, prompt and tools, is
 // paid for with every turn of an endpoint that does not cache.
 func TestFirstRequestIsSmall(t *testing.T) {

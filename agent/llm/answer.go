@@ -24,6 +24,8 @@ type answerReader interface {
 	event(data []byte) (done bool, err error)
 	// whole takes an answer that came in one piece.
 	whole(body []byte) error
+	// end is called when a stream ended; an error says that the answer did not.
+	end() error
 	// got is what has come so far.
 	got() *answer
 }

@@ -135,7 +135,7 @@ func quoted(text string) (json.RawMessage, error) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
-	if err := enc.Encode(text); err != nil {
+	if err := enc.Encode(wellFormed(text)); err != nil {
 		return nil, err
 	}
 	return bytes.TrimSpace(b.Bytes()), nil

@@ -32,10 +32,7 @@ func (r *chatReader) got() *answer { return &r.answer }
 // event reads one chunk.
 func (r *chatReader) event(data []byte) (done bool, err error) {
 	if string(data) == "[DONE]" {
-		if r.finish == "" && !r.begun {
-			return true, errBrokenOff
-		}
-		return true, r.finishOpaque()
+		return true, r.end()
 	}
 	if err := r.read(data); err != nil {
 		return false, err
@@ -55,8 +52,13 @@ func (r *chatReader) whole(body []byte) error {
 	return r.finishOpaque()
 }
 
-// end is called when the stream ended without saying so.
-func (r *chatReader) end() error { return r.finishOpaque() }
+// end ends the answer.
+func (r *chatReader) end() error {
+	if r.finish == "" && !r.begun {
+		return errBrokenOff
+	}
+	return r.finishOpaque()
+}
 
 func (r *chatReader) read(data []byte) error {
 	if lit, ok := r.like.piece(data); ok {
@@ -147,7 +149,12 @@ func (r *chatReader) choice(s *scanner) {
 		case "index":
 			first = s.number() == 0
 		case "finish_reason":
-			if f := s.str(); f != "" {
+			if f := s.str(); f != "" && failures[r.finish] == "" {
+				r.finish = f
+			}
+		case "native_finish_reason": // OpenRouter's; it alone may say of a failure
+			// (https://github.com/OleksandrChekhovskyi/hax/pull/15)
+			if f := strings.ToLower(s.str()); failures[f] != "" {
 				r.finish = f
 			}
 		case "delta":

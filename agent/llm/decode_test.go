@@ -186,7 +186,7 @@ func FuzzScanner(f *testing.F) {
 		s := scanner{b: b}
 		got := map[string]string{}
 		s.fields(func(key []byte) {
-			k := string(appendUnquoted(nil, key))
+			k := wellFormed(string(appendUnquoted(nil, key)))
 			got[k] = ""
 			if s.peek() == '"' {
 				got[k] = s.str()

@@ -32,7 +32,11 @@ func encodeMessages(c *Client, req Request, l Learned, most int) ([]byte, error)
 	ids := wireIDs(req.Messages, maker, l)
 	system := ""
 	var turns []map[string]any
-	for i, m := range req.inWords(l) {
+	messages := req.inWords(l)
+	if l.wants(formMergedTurns) {
+		messages = mergedTurns(messages)
+	}
+	for i, m := range messages {
 		if i == 0 && m.Role == RoleSystem {
 			system = m.Content
 			continue
@@ -324,29 +328,15 @@ func (r *messagesReader) whole(body []byte) error {
 	return fault
 }
 
-// count takes over usage. Later events say what changed, and leave out what did not.
+// count takes over usage. Later events say what changed, and leave out what did not. What was
+// read from the cache and written to it is counted beside the input
+// (https://docs.anthropic.com/en/docs/build-with-claude/prompt-caching#tracking-cache-performance).
 func (r *messagesReader) count(raw []byte) {
-	if len(raw) == 0 || raw[0] != '{' {
-		return
-	}
-	s := scanner{b: raw}
-	var u Usage
-	s.fields(func(key []byte) {
-		switch string(key) {
-		case "input_tokens":
-			u.Input = s.number()
-		case "output_tokens":
-			u.Output = s.number()
-		case "cache_read_input_tokens":
-			u.CachedInput = s.number()
-		case "cache_creation_input_tokens":
-			u.CacheWrite = s.number()
-		}
-	})
+	u := itemsUsage(&scanner{b: raw})
 	r.said.Input, r.said.Output = max(r.said.Input, u.Input), max(r.said.Output, u.Output)
 	r.said.CachedInput, r.said.CacheWrite = max(r.said.CachedInput, u.CachedInput), max(r.said.CacheWrite, u.CacheWrite)
 	all := r.said
-	all.Input += max(0, all.CachedInput) + max(0, all.CacheWrite)
+	all.Input += all.CachedInput + all.CacheWrite
 	if all = all.sane(); all.Input > 0 {
 		r.usage = &all
 	}

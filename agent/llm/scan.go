@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"strconv"
+	"strings"
 	"unicode/utf16"
 	"unicode/utf8"
 )
@@ -174,7 +175,8 @@ func isLiteralByte(c byte) bool {
 	return c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c == '-' || c == '+' || c == '.'
 }
 
-// text appends a string's text to dst; a value that is no string is passed over.
+// text appends a string's text to dst, where half a character may stand for wellFormed; a value
+// that is no string is passed over.
 func (s *scanner) text(dst []byte) []byte {
 	if s.peek() != '"' {
 		s.skip()
@@ -193,7 +195,7 @@ func (s *scanner) str() string {
 	if bytes.IndexByte(lit, '\\') < 0 {
 		return string(lit)
 	}
-	return string(appendUnquoted(nil, lit))
+	return wellFormed(string(appendUnquoted(nil, lit)))
 }
 
 // word is what stands between a string's quotes, valid as long as the text is; nil for
@@ -228,7 +230,8 @@ func (s *scanner) kept() json.RawMessage {
 	return bytes.Clone(raw)
 }
 
-// appendUnquoted appends what a string literal, without its quotes, says.
+// appendUnquoted appends what a string literal, without its quotes, says. Half a surrogate pair
+// is three bytes that wellFormed knows: the other half may begin the next piece of a text.
 func appendUnquoted(dst, lit []byte) []byte {
 	for {
 		i := bytes.IndexByte(lit, '\\')
@@ -251,7 +254,11 @@ func appendUnquoted(dst, lit []byte) []byte {
 			dst = append(dst, '\f')
 		case 'u':
 			r, n := unquotedRune(lit)
-			dst, lit = utf8.AppendRune(dst, r), lit[n:]
+			if lit = lit[n:]; utf16.IsSurrogate(r) {
+				dst = append(dst, 0xe0|byte(r>>12), 0x80|byte(r>>6)&0x3f, 0x80|byte(r)&0x3f)
+				continue
+			}
+			dst = utf8.AppendRune(dst, r)
 		default:
 			dst = append(dst, c)
 		}
@@ -283,5 +290,43 @@ func unquotedRune(lit []byte) (r rune, n int) {
 			return pair, 10
 		}
 	}
-	return utf8.RuneError, 4
+	return r, 4
+}
+
+// wellFormed joins the halves of surrogate pairs that came in different pieces, as servers send
+// them that cut texts of UTF-16 (https://github.com/openclaw/openclaw/pull/110642). A half
+// without the other becomes U+FFFD.
+func wellFormed(text string) string {
+	if utf8.ValidString(text) {
+		return text
+	}
+	var b strings.Builder
+	for {
+		i := strings.IndexByte(text, 0xed)
+		if i < 0 {
+			b.WriteString(text)
+			return b.String()
+		}
+		b.WriteString(text[:i])
+		text = text[i:]
+		r := halfPair(text)
+		if r == 0 {
+			b.WriteByte(text[0])
+			text = text[1:]
+			continue
+		}
+		text = text[3:]
+		if r = utf16.DecodeRune(r, halfPair(text)); r != utf8.RuneError {
+			text = text[3:]
+		}
+		b.WriteRune(r)
+	}
+}
+
+// halfPair is half of a surrogate pair that a text begins with; 0 where it begins with none.
+func halfPair(text string) rune {
+	if len(text) < 3 || text[0] != 0xed || text[1] < 0xa0 {
+		return 0
+	}
+	return 0xd000 | rune(text[1]&0x3f)<<6 | rune(text[2]&0x3f)
 }

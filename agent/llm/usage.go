@@ -41,10 +41,8 @@ func (u Usage) sane() Usage {
 	return u
 }
 
-// itemsUsage reads the tokens that Responses and Messages count. Anthropic counts what was
-// read from the cache and written to it beside the input
-// (https://docs.anthropic.com/en/docs/build-with-claude/prompt-caching#tracking-cache-performance).
-func itemsUsage(s *scanner, beside bool) (u Usage) {
+// itemsUsage reads the tokens that Responses and Messages count.
+func itemsUsage(s *scanner) (u Usage) {
 	s.fields(func(key []byte) {
 		switch string(key) {
 		case "input_tokens":
@@ -66,8 +64,5 @@ func itemsUsage(s *scanner, beside bool) (u Usage) {
 			})
 		}
 	})
-	if beside {
-		u.Input = max(0, u.Input) + max(0, u.CachedInput) + max(0, u.CacheWrite)
-	}
-	return u.sane()
+	return u
 }
