@@ -1,7 +1,6 @@
 package llm
 
 import (
-	"bytes"
 	"encoding/json"
 	"strings"
 )
@@ -18,8 +17,12 @@ type chatReader struct {
 	fault    error
 	buf      []byte
 	s        scanner
-	like     chunkForm // the last chunk that held a piece of a call and nothing else
+	like     eventForm // the last chunk that held a piece of a call and nothing else
 	pieces   int       // of arguments in the chunk that is read
+	last     struct {  // of them, and where it stands
+		call      *partialCall
+		from, end int
+	}
 }
 
 // volume grows with everything that a chunk adds but arguments.
@@ -61,12 +64,8 @@ func (r *chatReader) end() error {
 }
 
 func (r *chatReader) read(data []byte) error {
-	if lit, ok := r.like.piece(data); ok {
-		if bytes.IndexByte(lit, '\\') < 0 {
-			return r.like.call.add(lit)
-		}
-		r.buf = appendUnquoted(r.buf[:0], lit)
-		return r.like.call.add(r.buf)
+	if done, err := r.like.takes(data); done {
+		return err
 	}
 	before := r.volume()
 	r.pieces, r.like.call = 0, nil
@@ -74,9 +73,7 @@ func (r *chatReader) read(data []byte) error {
 		return err
 	}
 	if r.pieces == 1 && r.volume() == before {
-		r.like.remember(data)
-	} else {
-		r.like.call = nil
+		r.like.remember(data, r.last.call, r.last.from, r.last.end)
 	}
 	return nil
 }

@@ -79,7 +79,7 @@ func BenchmarkArguments(b *testing.B) {
 	}
 }
 
-// What a call in small pieces allocates is linear in its size, and bounded. The race detector doubles it.
+// What a call in small pieces allocates is linear in its size, and bounded.
 func TestArgumentsAllocateLittle(t *testing.T) {
 	for _, c := range longCalls {
 		stream := streamOf(c.before, c.piece, c.end)
@@ -89,8 +89,8 @@ func TestArgumentsAllocateLittle(t *testing.T) {
 		runtime.ReadMemStats(&before)
 		err := readAnswer(in, r)
 		runtime.ReadMemStats(&after)
-		if got := after.TotalAlloc - before.TotalAlloc; err != nil || got > 8<<20 {
-			t.Errorf("%s: %d bytes are allocated, want at most 8 MiB: %v", c.name, got, err)
+		if got := after.TotalAlloc - before.TotalAlloc; err != nil || got > 4<<20 {
+			t.Errorf("%s: %d bytes are allocated, want at most 4 MiB: %v", c.name, got, err)
 		}
 		if got := r.got().calls[0].args.String(); got != longCall {
 			t.Errorf("%s: %d bytes of arguments, want %d", c.name, len(got), len(longCall))

@@ -204,6 +204,7 @@ type messagesReader struct {
 	blocks map[int]*messageBlock
 	said   Usage
 	buf    []byte
+	like   eventForm // the last event that held a piece of a call
 }
 
 // messageBlock is a block that comes in pieces.
@@ -223,11 +224,15 @@ func (r *messagesReader) event(data []byte) (done bool, err error) {
 	if string(data) == "[DONE]" { // some gateways end as chat completions do
 		return true, r.end()
 	}
+	if done, err := r.like.takes(data); done {
+		return false, err
+	}
 	s := scanner{b: data}
 	if s.peek() != '{' {
 		return false, errNotProtocol
 	}
-	var kind, block, delta, message, usage []byte
+	var kind, block, message, usage []byte
+	var delta scanner
 	index := 0
 	s.fields(func(key []byte) {
 		switch string(key) {
@@ -238,7 +243,8 @@ func (r *messagesReader) event(data []byte) (done bool, err error) {
 		case "content_block":
 			block = s.raw()
 		case "delta":
-			delta = s.raw()
+			delta = s
+			s.skip()
 		case "message":
 			message = s.raw()
 		case "usage":
@@ -259,15 +265,14 @@ func (r *messagesReader) event(data []byte) (done bool, err error) {
 	case "content_block_start":
 		return false, r.start(block, index)
 	case "content_block_delta":
-		return false, r.delta(delta, index)
+		return false, r.delta(&delta, index)
 	case "content_block_stop":
 		return false, r.stop(index)
 	case "message_delta":
 		r.count(usage)
-		d := scanner{b: delta}
-		d.fields(func(key []byte) {
+		delta.fields(func(key []byte) {
 			if string(key) == "stop_reason" {
-				r.finish = d.str()
+				r.finish = delta.str()
 			}
 		})
 	case "message_stop":
@@ -389,15 +394,14 @@ func (r *messagesReader) start(raw []byte, index int) error {
 }
 
 // delta adds a piece to a block.
-func (r *messagesReader) delta(raw []byte, index int) error {
+func (r *messagesReader) delta(s *scanner, index int) error {
 	b := r.blocks[index]
 	if b == nil {
 		return nil
 	}
-	s := scanner{b: raw}
 	var fault error
 	s.fields(func(key []byte) {
-		k := string(key)
+		k, from := string(key), s.at+1
 		switch k {
 		case "text", "partial_json", "thinking", "signature":
 			r.buf = s.text(r.buf[:0])
@@ -406,6 +410,7 @@ func (r *messagesReader) delta(raw []byte, index int) error {
 		case k == "text":
 			fault = r.addText(r.buf)
 		case k == "partial_json" && b.call != nil:
+			r.like.remember(s.b, b.call, from, s.at-1)
 			fault = b.call.add(r.buf)
 		case k == "thinking":
 			r.thought += len(r.buf)
@@ -419,7 +424,7 @@ func (r *messagesReader) delta(raw []byte, index int) error {
 
 // stop ends a block. A thinking block is put together as it would have come in one piece.
 func (r *messagesReader) stop(index int) error {
-	r.flowing = false
+	r.flowing, r.like.call = false, nil
 	b := r.blocks[index]
 	if b == nil || b.whole == nil {
 		return nil

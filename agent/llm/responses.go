@@ -135,6 +135,7 @@ type responsesReader struct {
 	texts    map[int]bool            // items whose words are coming in pieces
 	done     map[string]int          // how many items of each kind came whole
 	buf      []byte
+	like     eventForm // the last event that held a piece of a call
 }
 
 func (r *responsesReader) got() *answer { return &r.answer }
@@ -145,12 +146,15 @@ func (r *responsesReader) event(data []byte) (done bool, err error) {
 	if string(data) == "[DONE]" {
 		return true, r.end()
 	}
+	if done, err := r.like.takes(data); done {
+		return false, err
+	}
 	s := scanner{b: data}
 	if s.peek() != '{' {
 		return false, errNotProtocol
 	}
 	var kind, item, id, response, delta []byte
-	index := 0
+	index, from, end := 0, 0, 0
 	s.fields(func(key []byte) {
 		switch string(key) {
 		case "type":
@@ -165,8 +169,9 @@ func (r *responsesReader) event(data []byte) (done bool, err error) {
 			response = s.raw()
 		case "delta", "arguments":
 			if s.peek() == '"' {
+				from = s.at + 1
 				r.buf = s.text(r.buf[:0])
-				delta = r.buf
+				delta, end = r.buf, s.at-1
 			}
 		}
 	})
@@ -189,6 +194,7 @@ func (r *responsesReader) event(data []byte) (done bool, err error) {
 		return false, nil
 	case "response.function_call_arguments.delta":
 		if call := r.callOf(id, index); call != nil && !call.closed {
+			r.like.remember(data, call, from, end)
 			return false, call.add(delta)
 		}
 		return false, nil

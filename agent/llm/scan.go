@@ -110,6 +110,10 @@ func (s *scanner) container(open, end byte, field func([]byte), item func(int)) 
 // literal passes over a string and returns what stands between its quotes.
 func (s *scanner) literal() []byte {
 	from := s.at + 1
+	if n := bytes.IndexByte(s.b[from:], '"'); n >= 0 && bytes.IndexByte(s.b[from:from+n], '\\') < 0 {
+		s.at = from + n + 1
+		return s.b[from : from+n]
+	}
 	for i := from; i < len(s.b); i++ {
 		switch s.b[i] {
 		case '\\':

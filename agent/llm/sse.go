@@ -5,7 +5,6 @@ import (
 	"bytes"
 	"errors"
 	"io"
-	"slices"
 )
 
 // Bounds of a stream.
@@ -128,7 +127,7 @@ func (e *eventReader) nextLine() ([]byte, error) {
 			return piece, err
 		}
 		if room := cap(e.line) - len(e.line); room < len(piece) {
-			e.line = slices.Grow(e.line, max(3*cap(e.line), len(piece)))
+			e.line = append(make([]byte, 0, 4*cap(e.line)+len(piece)), e.line...)
 		}
 		if e.line = append(e.line, piece...); !errors.Is(err, bufio.ErrBufferFull) {
 			return e.line, err
