@@ -84,7 +84,7 @@ func New(cfg Config) (*Client, error) {
 	if cfg.Model == "" {
 		return nil, errors.New("configure model: no model is named; set its name as the endpoint spells it")
 	}
-	cfg.Name = cmp.Or(cfg.Name, cfg.Model)
+	cfg.Name, cfg.APIKey = cmp.Or(cfg.Name, cfg.Model), strings.TrimSpace(cfg.APIKey)
 	base, query, _ := strings.Cut(cmp.Or(cfg.BaseURL, DefaultBaseURL), "?")
 	if cfg.BaseURL = strings.TrimRight(base, "/"); query != "" {
 		query = "?" + query

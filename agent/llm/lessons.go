@@ -51,6 +51,8 @@ var lessons = []lesson{
 	{pattern: `unexpected role .?user.? after role .?tool|roles must alternate|` +
 		`tool result blocks cannot be provided in the same turn`, form: formMergedTurns,
 		source: "https://github.com/aaif-goose/goose/issues/5998"},
+	{in: inChat, pattern: `item pairs from a mapping`, form: formObjects,
+		source: "https://github.com/mudler/LocalAI/pull/10256"},
 	{in: inChat, pattern: `single tool.calls at once`, form: formOneCall,
 		source: "https://github.com/unslothai/unsloth/pull/7426"},
 	{in: inChat, pattern: `system role not supported|invalid message role: system|unexpected role .?system|` +
@@ -63,7 +65,7 @@ var lessons = []lesson{
 		learn:  func(t *trial, _ string) bool { was := t.noThinking; t.noThinking = true; return !was },
 		source: "https://github.com/pydantic/pydantic-ai/issues/2075"},
 	{pattern: `invalid .?signature|signature.{0,40}invalid|encrypted.content.{0,80}(?:verif|decrypt|pars)|` +
-		`without its required|items are not persisted|corrupted thought signature|blocks .{0,40}cannot be modified`,
+		`without its required|items are not persisted|item_id.{0,20}mismatch|corrupted thought signature|blocks .{0,40}cannot be modified`,
 		learn:  func(t *trial, _ string) bool { was := t.noOpaque; t.noOpaque = true; return !was },
 		source: "https://github.com/openai/openai-agents-js/issues/546"},
 

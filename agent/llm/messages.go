@@ -137,12 +137,8 @@ func messagesBlocks(m Message, maker string, ids func(string) string, l Learned)
 	}
 	for _, c := range m.ToolCalls {
 		flush()
-		input := json.RawMessage(c.Arguments)
-		var object map[string]json.RawMessage
-		if json.Unmarshal(input, &object) != nil || object == nil {
-			input = json.RawMessage("{}")
-		}
-		blocks = append(blocks, map[string]any{"type": "tool_use", "id": ids(c.ID), "name": wireName(c.Name), "input": input})
+		blocks = append(blocks, map[string]any{"type": "tool_use", "id": ids(c.ID), "name": wireName(c.Name),
+			"input": json.RawMessage(validArguments(c.Arguments))})
 		visible++
 	}
 	flush()

@@ -147,6 +147,19 @@ var localServers = []Flavour{
 			}
 			return list
 		}},
+	{Name: "LocalAI: a template that wants objects of arguments", Source: "https://github.com/mudler/LocalAI/pull/10256",
+		Refuse: func(_ *Server, a Ask) (int, string) {
+			for _, m := range messagesOf(a) {
+				calls, _ := m["tool_calls"].([]any)
+				for _, c := range calls {
+					f, _ := c.(object)["function"].(object)
+					if _, is := f["arguments"].(object); !is {
+						return http.StatusInternalServerError, Words("TypeError: Can only get item pairs from a mapping.")
+					}
+				}
+			}
+			return 0, ""
+		}},
 	{Name: "thoughts in the words", Source: "https://github.com/MiniMax-AI/MiniMax-M2",
 		Message: func(m object) string {
 			m["content"] = fmt.Sprintf("<think>\nIt may be <tool_call> that helps.\n</think>\n\n%s", m["content"])

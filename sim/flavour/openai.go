@@ -204,6 +204,12 @@ var openAI = []Flavour{
 	responsesOnly("xAI: no effort in Responses", "https://github.com/earendil-works/pi/issues/8381",
 		refuses(`"effort"`, "Model grok-build-0.1 does not support parameter reasoningEffort."),
 		Client{Protocol: "responses", Reasoning: "high", Weaker: "high is refused"}),
+	inResponses("Copilot: each event names its item otherwise", "https://github.com/BerriAI/litellm/pull/30072",
+		func(e object) {
+			if item, is := e["item"].(object); is {
+				item["id"] = fmt.Sprint(item["id"], e["type"])
+			}
+		}),
 	inResponses("Lemonade: items have no index", "https://github.com/lemonade-sdk/lemonade/issues/3607",
 		func(e object) { delete(e, "output_index") }),
 	inResponses("LiteLLM: items share an index", "https://github.com/BerriAI/litellm/pull/36375",
