@@ -98,6 +98,29 @@ func TestArgumentsAllocateLittle(t *testing.T) {
 	}
 }
 
+// What a model thinks is opaque also where it is cut off, and goes back as it came: a block without
+// a signature gets none.
+func TestThoughtsAsTheyCame(t *testing.T) {
+	for name, c := range map[string]struct {
+		r            answerReader
+		events, want string
+	}{
+		"cut off, in the words": {&chatReader{}, `data: {"choices":[{"delta":{"content":"<think>\nSo "}}]}` + "\n\n" +
+			`data: {"choices":[{"delta":{},"finish_reason":"length"}]}` + "\n\n", `"<think>\nSo "`},
+		"without a signature": {&messagesReader{}, `data: {"type":"content_block_start","index":0,"content_block":` +
+			`{"type":"thinking","thinking":""}}` + "\n\n" + `data: {"type":"content_block_delta","index":0,"delta":` +
+			`{"type":"thinking_delta","thinking":"Hm."}}` + "\n\n" + `data: {"type":"content_block_stop","index":0}` + "\n\n" +
+			`data: {"type":"message_delta","delta":{"stop_reason":"end_turn"}}` + "\n\n" + `data: {"type":"message_stop"}` +
+			"\n\n", `{"thinking":"Hm.","type":"thinking"}`},
+	} {
+		err := readAnswer(bufio.NewReader(strings.NewReader(c.events)), c.r)
+		a := c.r.got()
+		if err != nil || a.text.Len() > 0 || len(a.opaque) != 1 || a.opaque[0].Raw != c.want {
+			t.Errorf("%s: %v, text %q, opaque %+v", name, err, a.text.String(), a.opaque)
+		}
+	}
+}
+
 // Answers that are too much are refused, and reading them stops there.
 func TestBounds(t *testing.T) {
 	chunk := func(calls string) string {

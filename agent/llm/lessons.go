@@ -42,11 +42,14 @@ var lessons = []lesson{
 		source: "https://github.com/openai/openai-python/issues/2758"},
 	{in: inChat, pattern: `function_response.{0,4}name|name.{0,40}(?:tool message|role .?tool)`, form: formToolNames,
 		source: "https://github.com/langflow-ai/langflow/issues/9437"},
-	{in: inChat, pattern: `expected a string, but got an array|should be a valid string`, form: "without cache_control",
+	{in: inChat, pattern: `expected a string, but got an array`, form: "without cache_control",
 		weaker: notMarked, source: "https://github.com/QuantumNous/new-api/issues/5982"},
-	{in: inChat, pattern: `content type: <nil>|content.{0,4} to be a string|content.{0,40}(?:must be a string|got null|none is not|null)|` +
-		`at least one content element|content is empty`,
-		learn:  func(t *trial, _ string) bool { return t.adopt(formEmptyContent, "") || t.adopt(formSomeContent, "") },
+	{in: inChat, pattern: `content type: <nil>|content.{0,4} to be a string|` +
+		`content.{0,40}(?:must be a string|got null|none is not|null)|at least one content element|content is empty|should be a valid string`,
+		learn: func(t *trial, _ string) bool {
+			return t.adopt(formEmptyContent, "") || t.adopt(formSomeContent, "") ||
+				t.adopt("without cache_control", notMarked)
+		},
 		source: "https://github.com/pydantic/pydantic-ai/issues/5206"},
 	{pattern: `unexpected role .?user.? after role .?tool|roles must alternate|` +
 		`tool result blocks cannot be provided in the same turn`, form: formMergedTurns,

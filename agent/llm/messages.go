@@ -432,7 +432,7 @@ func (r *messagesReader) stop(index int) error {
 			return errNotProtocol
 		}
 		for name, text := range map[string]string{"thinking": b.thinking.String(), "signature": b.signature.String()} {
-			if text == "" && block[name] != nil {
+			if text == "" { // it came with the block, or there is none
 				continue
 			}
 			v, err := quoted(text)
