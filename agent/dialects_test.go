@@ -13,6 +13,7 @@ import (
 
 	"github.com/sia-bot/sia/agent"
 	"github.com/sia-bot/sia/agent/llm"
+	"github.com/sia-bot/sia/agent/tool"
 	"github.com/sia-bot/sia/sia"
 	"github.com/sia-bot/sia/sim/flavour"
 )
@@ -35,10 +36,10 @@ func clientOf(t *testing.T, s *flavour.Server, change ...func(*llm.Config)) *llm
 	return c
 }
 
-// attemptOn makes an attempt with a model in a folder of its own.
-func attemptOn(t *testing.T, m agent.Model) (agent.Result, *transcript) {
+// attemptOn makes an attempt with a model in a folder of its own; no tools are the usual ones.
+func attemptOn(t *testing.T, m agent.Model, tools ...tool.Tool) (agent.Result, *transcript) {
 	t.Helper()
-	a, err := agent.NewBuiltin(agent.BuiltinConfig{Model: m, Now: func() time.Time { return epoch }})
+	a, err := agent.NewBuiltin(agent.BuiltinConfig{Model: m, Tools: tools, Now: func() time.Time { return epoch }})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -228,12 +229,12 @@ func TestAnswersThatAreNoEnd(t *testing.T) {
 }
 
 // The first request of an attempt is small: what is the same in each, prompt and tools, is
-// paid for with every turn of an endpoint that does not cache.
+// paid for with every turn of an endpoint that does not cache. All tools are offered here.
 func TestFirstRequestIsSmall(t *testing.T) {
 	f := flavour.Flavour{Say: flavour.Saying(working(2)...)}
 	s := flavour.Start(f)
 	t.Cleanup(s.Close)
-	attemptOn(t, clientOf(t, s))
+	attemptOn(t, clientOf(t, s), slices.Concat(tool.DefaultTools(), tool.SandboxTools())...)
 	if n := len(s.Asks()[0].Raw); n > 16<<10 {
 		t.Errorf("%d bytes, want at most 16 KiB", n)
 	} else {

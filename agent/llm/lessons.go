@@ -45,7 +45,8 @@ var lessons = []lesson{
 	{in: inChat, pattern: `expected a string, but got an array`, form: "without cache_control",
 		weaker: notMarked, source: "https://github.com/QuantumNous/new-api/issues/5982"},
 	{in: inChat, pattern: `content type: <nil>|content.{0,4} to be a string|` +
-		`content.{0,40}(?:must be a string|got null|none is not|null)|at least one content element|content is empty|should be a valid string`,
+		`content.{0,40}(?:must be a string|got null|none is not|null)|at least one content element|` +
+		`content is empty|should be a valid string`,
 		learn: func(t *trial, _ string) bool {
 			return t.adopt(formEmptyContent, "") || t.adopt(formSomeContent, "") ||
 				t.adopt("without cache_control", notMarked)
@@ -68,7 +69,8 @@ var lessons = []lesson{
 		learn:  func(t *trial, _ string) bool { was := t.noThinking; t.noThinking = true; return !was },
 		source: "https://github.com/pydantic/pydantic-ai/issues/2075"},
 	{pattern: `invalid .?signature|signature.{0,40}invalid|encrypted.content.{0,80}(?:verif|decrypt|pars)|` +
-		`without its required|items are not persisted|item_id.{0,20}mismatch|corrupted thought signature|blocks .{0,40}cannot be modified`,
+		`without its required|items are not persisted|item_id.{0,20}mismatch|` +
+		`corrupted thought signature|blocks .{0,40}cannot be modified`,
 		learn:  func(t *trial, _ string) bool { was := t.noOpaque; t.noOpaque = true; return !was },
 		source: "https://github.com/openai/openai-agents-js/issues/546"},
 

@@ -77,8 +77,9 @@ var gateways = []Flavour{
 			return 0, ""
 		}},
 	{Name: "OpenRouter: a failure in the provider's words", Source: "https://github.com/OleksandrChekhovskyi/hax/pull/15",
-		Client: Client{Free: true, Apart: true}, Whole: sometimes(`data: {"choices":[{"index":0,"delta":{"role":"assistant",` +
-			`"content":""},"finish_reason":"stop","native_finish_reason":"network_error"}]}` + "\n\ndata: [DONE]\n\n")},
+		Client: Client{Free: true, Apart: true}, Whole: sometimes(
+			`data: {"choices":[{"index":0,"delta":{"role":"assistant","content":""},"finish_reason":"stop",` +
+				`"native_finish_reason":"network_error"}]}` + "\n\ndata: [DONE]\n\n")},
 	{Name: "OpenRouter: an error beside a choice", Source: "https://github.com/damianvtran/local-operator/pull/223",
 		Client: Client{Free: true, Apart: true}, Whole: sometimes(
 			`data: {"choices":[{"index":0,"delta":{"content":"Par"}}]}` + "\n\n" +
