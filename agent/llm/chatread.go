@@ -128,7 +128,7 @@ func (r *chatReader) readChunk(data []byte) error {
 func (r *chatReader) count(s *scanner) {
 	if s.peek() == 'n' {
 		s.skip()
-	} else if u, ok := chatUsage(s); ok {
+	} else if u := readUsage(s).sane(); u.Input > 0 {
 		r.usage = &u
 	}
 }

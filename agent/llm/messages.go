@@ -333,7 +333,7 @@ func (r *messagesReader) whole(body []byte) error {
 // read from the cache and written to it is counted beside the input
 // (https://docs.anthropic.com/en/docs/build-with-claude/prompt-caching#tracking-cache-performance).
 func (r *messagesReader) count(raw []byte) {
-	u := itemsUsage(&scanner{b: raw})
+	u := readUsage(&scanner{b: raw})
 	r.said.Input, r.said.Output = max(r.said.Input, u.Input), max(r.said.Output, u.Output)
 	r.said.CachedInput, r.said.CacheWrite = max(r.said.CachedInput, u.CachedInput), max(r.said.CacheWrite, u.CacheWrite)
 	all := r.said

@@ -261,7 +261,7 @@ func (r *responsesReader) response(body []byte) error {
 			hasOutput = true
 			fault = r.output(&s)
 		case "usage":
-			if u := itemsUsage(&s).sane(); u.Input > 0 {
+			if u := readUsage(&s).sane(); u.Input > 0 {
 				r.usage = &u
 			}
 		}
