@@ -253,11 +253,18 @@ func readAnswer(in *bufio.Reader, r answerReader) error {
 	for {
 		data, err := events.nextData()
 		if err == nil {
-			var done bool
-			if done, err = r.event(bytes.TrimSpace(data)); err == nil && !done {
-				continue
+			data, done := bytes.TrimSpace(data), false
+			if string(data) == "[DONE]" { // some end so in each dialect
+				return r.end()
 			}
-			return err
+			known, err := a.like.takes(data)
+			if !known {
+				done, err = r.event(data)
+			}
+			if err != nil || done {
+				return err
+			}
+			continue
 		}
 		whole := a.ended || a.finish != "" && (errors.Is(err, io.EOF) || a.usage != nil)
 		switch {

@@ -17,9 +17,8 @@ type chatReader struct {
 	fault    error
 	buf      []byte
 	s        scanner
-	like     eventForm // the last chunk that held a piece of a call and nothing else
-	pieces   int       // of arguments in the chunk that is read
-	last     struct {  // of them, and where it stands
+	pieces   int      // of arguments in the chunk that is read
+	last     struct { // of them, and where it stands
 		call      *partialCall
 		from, end int
 	}
@@ -34,11 +33,13 @@ func (r *chatReader) got() *answer { return &r.answer }
 
 // event reads one chunk.
 func (r *chatReader) event(data []byte) (done bool, err error) {
-	if string(data) == "[DONE]" {
-		return true, r.end()
-	}
+	before := r.volume()
+	r.pieces, r.like.call = 0, nil
 	if err := r.read(data); err != nil {
 		return false, err
+	}
+	if r.pieces == 1 && r.volume() == before {
+		r.like.remember(data, r.last.call, r.last.from, r.last.end)
 	}
 	return false, nil
 }
@@ -63,22 +64,8 @@ func (r *chatReader) end() error {
 	return r.finishOpaque()
 }
 
+// read reads a chunk, or a whole answer.
 func (r *chatReader) read(data []byte) error {
-	if done, err := r.like.takes(data); done {
-		return err
-	}
-	before := r.volume()
-	r.pieces, r.like.call = 0, nil
-	if err := r.readChunk(data); err != nil {
-		return err
-	}
-	if r.pieces == 1 && r.volume() == before {
-		r.like.remember(data, r.last.call, r.last.from, r.last.end)
-	}
-	return nil
-}
-
-func (r *chatReader) readChunk(data []byte) error {
 	r.s = scanner{b: data}
 	s := &r.s
 	if s.peek() == '[' { // Gemini wraps an error in a list

@@ -200,7 +200,6 @@ type messagesReader struct {
 	blocks map[int]*messageBlock
 	said   Usage
 	buf    []byte
-	like   eventForm // the last event that held a piece of a call
 }
 
 // messageBlock is a block that comes in pieces.
@@ -217,12 +216,6 @@ func (r *messagesReader) got() *answer { return &r.answer }
 
 // event reads one event.
 func (r *messagesReader) event(data []byte) (done bool, err error) {
-	if string(data) == "[DONE]" { // some gateways end as chat completions do
-		return true, r.end()
-	}
-	if done, err := r.like.takes(data); done {
-		return false, err
-	}
 	s := scanner{b: data}
 	if s.peek() != '{' {
 		return false, errNotProtocol

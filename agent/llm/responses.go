@@ -135,7 +135,6 @@ type responsesReader struct {
 	texts    map[int]bool            // items whose words are coming in pieces
 	done     map[string]int          // how many items of each kind came whole
 	buf      []byte
-	like     eventForm // the last event that held a piece of a call
 }
 
 func (r *responsesReader) got() *answer { return &r.answer }
@@ -143,12 +142,6 @@ func (r *responsesReader) got() *answer { return &r.answer }
 // event reads one event. The last holds the usage, and with most endpoints the whole
 // answer once more.
 func (r *responsesReader) event(data []byte) (done bool, err error) {
-	if string(data) == "[DONE]" {
-		return true, r.end()
-	}
-	if done, err := r.like.takes(data); done {
-		return false, err
-	}
 	s := scanner{b: data}
 	if s.peek() != '{' {
 		return false, errNotProtocol
