@@ -13,6 +13,7 @@ import (
 
 	"github.com/sia-bot/sia/agent"
 	"github.com/sia-bot/sia/agent/llm"
+	"github.com/sia-bot/sia/agent/tool"
 	"github.com/sia-bot/sia/sia"
 	"github.com/sia-bot/sia/sim/flavour"
 )
@@ -35,10 +36,10 @@ func clientOf(t *testing.T, s *flavour.Server, change ...func(*llm.Config)) *llm
 	return c
 }
 
-// attemptOn makes an attempt with a model in a folder of its own.
-func attemptOn(t *testing.T, m agent.Model) (agent.Result, *transcript) {
+// attemptOn makes an attempt with a model in a folder of its own; no tools are the usual ones.
+func attemptOn(t *testing.T, m agent.Model, tools ...tool.Tool) (agent.Result, *transcript) {
 	t.Helper()
-	a, err := agent.NewBuiltin(agent.BuiltinConfig{Model: m, Now: func() time.Time { return epoch }})
+	a, err := agent.NewBuiltin(agent.BuiltinConfig{Model: m, Tools: tools, Now: func() time.Time { return epoch }})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -189,13 +190,51 @@ func TestAnotherDialectGoesOn(t *testing.T) {
 	}
 }
 
+// An answer that says nothing, is cut off or pauses is no model's last word: it is told to go on,
+// a bounded number of times.
+func TestAnswersThatAreNoEnd(t *testing.T) {
+	for _, c := range []struct {
+		name, text, finish string
+		times              int
+		want               sia.AttemptEnd
+	}{
+		{"empty", "", "stop", 3, sia.EndFinished},
+		{"empty for ever", "", "stop", 99, sia.EndError},
+		{"cut off", "First I", "length", 3, sia.EndFinished},
+		{"pausing", "Wait", "pause_turn", 3, sia.EndFinished}, // https://github.com/laravel/ai/pull/493
+		{"pausing for ever", "Wait", "pause_turn", 99, sia.EndError},
+		{"a text, and once more", "It is done.", "stop", 99, sia.EndFinished},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			n := 0
+			f := flavour.Flavour{Message: func(m map[string]any) string {
+				if n++; n > 1 && n <= 1+c.times {
+					m["content"] = c.text
+					delete(m, "tool_calls")
+					return c.finish
+				}
+				return ""
+			}, Say: func(flavour.Ask) flavour.Turn { return working(3)[min(max(0, n-c.times), 2)] }}
+			s := flavour.Start(f)
+			t.Cleanup(s.Close)
+			res, _ := attemptOn(t, clientOf(t, s))
+			if res.End != c.want || c.want == sia.EndError && res.Reason == "" {
+				t.Errorf("ended %s after %d turns: %q, %q", res.End, res.Turns, res.Reason, res.Summary)
+			}
+			if c.times == 3 && res.Turns < 5 {
+				t.Errorf("ended after %d turns", res.Turns)
+			}
+		})
+	}
+}
+
 // The first request of an attempt is small: what is the same in each, prompt and tools, is
-// paid for with every turn of an endpoint that does not cache.
+// paid for with every turn of an endpoint that does not cache. All tools are offered here.
 func TestFirstRequestIsSmall(t *testing.T) {
 	f := flavour.Flavour{Say: flavour.Saying(working(2)...)}
 	s := flavour.Start(f)
 	t.Cleanup(s.Close)
-	attemptOn(t, clientOf(t, s))
+	attemptOn(t, clientOf(t, s), slices.Concat(tool.DefaultTools(), tool.SandboxTools())...)
 	if n := len(s.Asks()[0].Raw); n > 16<<10 {
 		t.Errorf("%d bytes, want at most 16 KiB", n)
 	} else {

@@ -16,8 +16,11 @@ import (
 
 // Bounds of a run.
 const (
-	maxCalls  = 16                   // calls of one answer that are carried out
-	idleNudge = maxIdleTurns * 2 / 3 // turns without a change after which the agent is told
+	maxCalls = 16 // calls of one answer that are carried out
+	// answers without a whole word or a call after which the agent is told to go on; some endpoints
+	// give an empty one now and then (https://github.com/BerriAI/litellm/pull/24453)
+	maxWordless = 4
+	idleNudge   = maxIdleTurns * 2 / 3 // turns without a change after which the agent is told
 )
 
 // toldToFinish begins the note that the agent was warned of the end.
@@ -45,6 +48,7 @@ type builtinRun struct {
 	edits     sia.Edits
 	told      []string // since the last turn was saved: messages of ours
 	nudged    bool     // the last answer was a text, and the agent was told to go on
+	wordless  int      // answers in a row that neither said anything whole nor called a tool
 	lostTree  error    // with which the work tree was discarded; nil: it was not
 	res       Result
 }
@@ -141,7 +145,7 @@ func (r *builtinRun) takeTurn(ctx context.Context) error {
 		r.nudge(resp)
 		return r.closeTurn(ctx, turn)
 	}
-	r.nudged = false
+	r.nudged, r.wordless = false, 0
 	for _, c := range resp.Message.ToolCalls {
 		turn.Calls = append(turn.Calls, Call{ID: c.ID, Name: c.Name, Arguments: c.Arguments})
 	}
@@ -259,20 +263,30 @@ func (r *builtinRun) nudge(resp llm.Response) {
 	if r.in.Planning {
 		nudge = planNudge
 	}
+	if resp.Finish == llm.FinishLength {
+		nudge = "Your answer was cut off at the limit of its length: be brief. " + nudge
+	}
 	r.tellAgent("told to go on: the answer called no tool", strings.TrimSpace(nudge))
 }
 
 // needsNudge reports whether the agent is told to go on after an answer that calls no
 // tool. The second such answer in a row ends the attempt.
 func (r *builtinRun) needsNudge(resp llm.Response) (goOn bool) {
+	said := strings.TrimSpace(resp.Message.Content)
+	whole := said != "" && resp.Finish != llm.FinishLength && resp.Finish != llm.FinishPause
+	if !whole {
+		r.wordless++
+	}
 	switch {
 	case resp.Finish == llm.FinishContentFilter:
 		r.setEnd(sia.EndError, "the model's provider withheld the answer (content filter)")
-	case r.nudged:
-		r.res.Summary = text.Clip(strings.TrimSpace(resp.Message.Content), tool.MaxSummary)
+	case r.wordless > maxWordless:
+		r.setEnd(sia.EndError, fmt.Sprintf("%d answers in a row neither came to an end nor called a tool", r.wordless))
+	case whole && r.nudged:
+		r.res.Summary = text.Clip(said, tool.MaxSummary)
 		r.setEnd(sia.EndFinished, "")
 	default:
-		r.nudged = true
+		r.nudged = r.nudged || whole
 		return true
 	}
 	return false

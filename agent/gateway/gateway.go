@@ -260,6 +260,9 @@ func (g *Gateway) ask(r *http.Request, p protocol, body []byte) (resp *http.Resp
 	}
 	out.Header.Set("User-Agent", "sia")
 	if g.Key != "" {
+		if g.upstream.RawQuery != "" { // Azure's api-version; it wants the key so
+			out.Header.Set("Api-Key", g.Key)
+		}
 		if p.path == messagesPath {
 			out.Header.Set("X-Api-Key", g.Key)
 		}

@@ -105,7 +105,7 @@ func (c *counter) read(data []byte) {
 			c.count(v.Message.Usage)
 		}
 		return
-	case "response.completed", "response.incomplete", "response.failed":
+	case "response.completed", "response.done", "response.incomplete", "response.failed":
 		if c.ended = true; v.Response != nil {
 			w = v.Response.Usage
 		}

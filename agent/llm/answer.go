@@ -24,6 +24,8 @@ type answerReader interface {
 	event(data []byte) (done bool, err error)
 	// whole takes an answer that came in one piece.
 	whole(body []byte) error
+	// end is called when a stream ended; an error says that the answer did not.
+	end() error
 	// got is what has come so far.
 	got() *answer
 }
@@ -38,10 +40,11 @@ type answer struct {
 	thought       int    // bytes of reasoning
 	finish        string // as the endpoint calls it
 	usage         *Usage
-	begun         bool   // the model has said anything
-	flowing       bool   // its words or a call's arguments are coming; else it may think silently
-	ended         bool   // the answer is whole, whether or not the stream has an end of its own
-	gateway       string // what the answer says that passes it on, such as a provider's name
+	begun         bool      // the model has said anything
+	flowing       bool      // its words or a call's arguments are coming; else it may think silently
+	ended         bool      // the answer is whole, whether or not the stream has an end of its own
+	like          eventForm // the last event that held a piece of a call and nothing else
+	gateway       string    // what the answer says that passes it on, such as a provider's name
 }
 
 // partialCall is a tool call whose arguments come in pieces.

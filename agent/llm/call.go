@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"regexp"
 	"slices"
@@ -175,7 +174,7 @@ func (t *trial) shaped() (Request, Learned) {
 
 // post sends a request. An error tells what the endpoint said.
 func (c *Client) post(ctx context.Context, p Protocol, body []byte, stream bool) (*http.Response, error) {
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, c.address(p), bytes.NewReader(body))
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, c.address(p)+c.query, bytes.NewReader(body))
 	if err != nil {
 		return nil, err
 	}
@@ -213,6 +212,9 @@ func (c *Client) authorize(req *http.Request, p Protocol) {
 	if c.cfg.APIKey == "" {
 		return
 	}
+	if c.query != "" { // Azure's wants it so, but for its newest addresses
+		req.Header.Set("Api-Key", c.cfg.APIKey)
+	}
 	if p == ProtocolMessages {
 		req.Header.Set("X-Api-Key", c.cfg.APIKey)
 		if req.URL.Hostname() == "api.anthropic.com" {
@@ -242,24 +244,32 @@ func readAnswer(in *bufio.Reader, r answerReader) error {
 		}
 		return err
 	}
+	if first == '<' {
+		page, _ := io.ReadAll(io.LimitReader(in, maxErrorBytes)) // what can't be read has no title
+		return fmt.Errorf("%w: it is %s", errNotProtocol, plainWords(page))
+	}
 	events := eventReader{in: in}
 	a := r.got()
 	for {
 		data, err := events.nextData()
 		if err == nil {
-			var done bool
-			if done, err = r.event(bytes.TrimSpace(data)); err == nil && !done {
-				continue
+			data, done := bytes.TrimSpace(data), false
+			if string(data) == "[DONE]" { // some end so in each dialect
+				return r.end()
 			}
-			return err
+			known, err := a.like.takes(data)
+			if !known {
+				done, err = r.event(data)
+			}
+			if err != nil || done {
+				return err
+			}
+			continue
 		}
 		whole := a.ended || a.finish != "" && (errors.Is(err, io.EOF) || a.usage != nil)
 		switch {
 		case whole: // all that matters is here
-			if e, ok := r.(interface{ end() error }); ok {
-				return e.end()
-			}
-			return nil
+			return r.end()
 		case errors.Is(err, io.EOF):
 			return errBrokenOff
 		}
@@ -300,7 +310,6 @@ func (c *Client) errorOf(ctx context.Context, s seenAnswer, err error) *Error {
 	e := &Error{Client: c.cfg.Name, Status: s.status, RetryAfter: s.retryAfter}
 	var told *saidError
 	var redirect redirectError
-	var broken *net.OpError
 	switch {
 	case errors.As(err, &told):
 		e.Code, e.Message, e.param = cmp.Or(told.said.code, told.said.kind), told.said.message, told.said.param
@@ -312,7 +321,7 @@ func (c *Client) errorOf(ctx context.Context, s seenAnswer, err error) *Error {
 			e.RetryAfter = max(e.RetryAfter, told.said.wait, waitIn(told.said.message))
 		}
 	case errors.As(err, &redirect):
-		e.Kind, e.Status, e.Message = KindBadRequest, redirect.status, redirect.Error()
+		e.Kind, e.Message = KindBadRequest, redirect.Error()
 	case errors.Is(context.Cause(ctx), errSilent):
 		e.Kind, e.Message = KindTimeout, fmt.Sprintf("no answer within %s", c.cfg.First)
 		if s.begun {
@@ -328,8 +337,6 @@ func (c *Client) errorOf(ctx context.Context, s seenAnswer, err error) *Error {
 		e.Kind, e.Message, e.Err = KindMalformed, err.Error(), err
 	case errors.Is(err, errBrokenOff), s.streamed && errors.Is(err, io.ErrUnexpectedEOF):
 		e.Kind, e.Message = KindNetwork, errBrokenOff.Error()
-	case errors.As(err, &broken):
-		e.Kind, e.Message = KindNetwork, err.Error()
 	default:
 		e.Kind, e.Message = KindNetwork, err.Error()
 	}

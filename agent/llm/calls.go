@@ -23,7 +23,7 @@ func (c *Client) takeCalls(a *answer, resp *Response, req Request) {
 		}
 		taken[id] = true
 		resp.Message.ToolCalls = append(resp.Message.ToolCalls, ToolCall{ID: id, Name: offeredName(call.name, req.Tools),
-			Arguments: plainArguments(call.args.String())})
+			Arguments: plainArguments(wellFormed(call.args.String()))})
 	}
 	if resp.Finish != FinishLength && a.cutShort(resp.Message.ToolCalls, req.MaxOutput) {
 		resp.Finish = FinishLength

@@ -67,8 +67,12 @@ func (c *Client) chatMessage(m Message, l Learned, ids func(string) string) map[
 	}
 	var calls []map[string]any
 	for _, call := range m.ToolCalls {
+		var args any = validArguments(call.Arguments)
+		if l.wants(formObjects) {
+			args = json.RawMessage(validArguments(call.Arguments))
+		}
 		calls = append(calls, map[string]any{"id": ids(call.ID), "type": "function",
-			"function": map[string]any{"name": wireName(call.Name), "arguments": validArguments(call.Arguments)}})
+			"function": map[string]any{"name": wireName(call.Name), "arguments": args}})
 	}
 	parts := m.Opaque.of(c.maker(ProtocolChat))
 	for _, p := range parts {
@@ -141,9 +145,10 @@ func toolNames(messages []Message) map[string]string {
 }
 
 // validArguments is arguments that an endpoint takes back: some refuse a conversation that
-// holds what their own model wrote.
+// holds what their own model wrote, and templates fail over what is no object.
 func validArguments(args string) string {
-	if !json.Valid([]byte(args)) {
+	var object map[string]json.RawMessage
+	if json.Unmarshal([]byte(args), &object) != nil || object == nil {
 		return "{}"
 	}
 	return args

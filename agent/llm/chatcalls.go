@@ -123,7 +123,7 @@ func (r *chatReader) function(s *scanner, call *partialCall) {
 				from := s.at + 1
 				r.check(call.add(r.piece(s)))
 				r.pieces++
-				r.like.call, r.like.before, r.like.span = call, from, s.at-1-from
+				r.last.call, r.last.from, r.last.end = call, from, s.at-1
 			case '{':
 				r.check(call.add(s.raw()))
 				r.pieces = 2 // the form has no place for it

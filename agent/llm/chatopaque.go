@@ -101,12 +101,15 @@ func (r *chatReader) finishOpaque() error {
 func (r *chatReader) takeThink() error {
 	const begin, end = "<think>", "</think>"
 	text := r.text.String()
-	at := strings.Index(text, end)
-	first := strings.Index(text, begin)
-	if at < 0 || first > at || first >= 0 && strings.TrimSpace(text[:first]) != "" {
+	at, first := strings.Index(text, end), strings.Index(text, begin)
+	switch {
+	case first >= 0 && strings.TrimSpace(text[:first]) != "", at < 0 && first < 0, at >= 0 && first > at:
 		return nil
+	case at < 0: // it was cut off in its thought
+		at = len(text)
+	default:
+		at += len(end)
 	}
-	at += len(end)
 	for at < len(text) && (text[at] == '\n' || text[at] == ' ') {
 		at++
 	}
@@ -135,7 +138,7 @@ func quoted(text string) (json.RawMessage, error) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
-	if err := enc.Encode(text); err != nil {
+	if err := enc.Encode(wellFormed(text)); err != nil {
 		return nil, err
 	}
 	return bytes.TrimSpace(b.Bytes()), nil

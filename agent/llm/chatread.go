@@ -1,7 +1,6 @@
 package llm
 
 import (
-	"bytes"
 	"encoding/json"
 	"strings"
 )
@@ -18,8 +17,11 @@ type chatReader struct {
 	fault    error
 	buf      []byte
 	s        scanner
-	like     chunkForm // the last chunk that held a piece of a call and nothing else
-	pieces   int       // of arguments in the chunk that is read
+	pieces   int      // of arguments in the chunk that is read
+	last     struct { // of them, and where it stands
+		call      *partialCall
+		from, end int
+	}
 }
 
 // volume grows with everything that a chunk adds but arguments.
@@ -31,14 +33,13 @@ func (r *chatReader) got() *answer { return &r.answer }
 
 // event reads one chunk.
 func (r *chatReader) event(data []byte) (done bool, err error) {
-	if string(data) == "[DONE]" {
-		if r.finish == "" && !r.begun {
-			return true, errBrokenOff
-		}
-		return true, r.finishOpaque()
-	}
+	before := r.volume()
+	r.pieces, r.like.call = 0, nil
 	if err := r.read(data); err != nil {
 		return false, err
+	}
+	if r.pieces == 1 && r.volume() == before {
+		r.like.remember(data, r.last.call, r.last.from, r.last.end)
 	}
 	return false, nil
 }
@@ -55,31 +56,16 @@ func (r *chatReader) whole(body []byte) error {
 	return r.finishOpaque()
 }
 
-// end is called when the stream ended without saying so.
-func (r *chatReader) end() error { return r.finishOpaque() }
-
-func (r *chatReader) read(data []byte) error {
-	if lit, ok := r.like.piece(data); ok {
-		if bytes.IndexByte(lit, '\\') < 0 {
-			return r.like.call.add(lit)
-		}
-		r.buf = appendUnquoted(r.buf[:0], lit)
-		return r.like.call.add(r.buf)
+// end ends the answer.
+func (r *chatReader) end() error {
+	if r.finish == "" && !r.begun {
+		return errBrokenOff
 	}
-	before := r.volume()
-	r.pieces, r.like.call = 0, nil
-	if err := r.readChunk(data); err != nil {
-		return err
-	}
-	if r.pieces == 1 && r.volume() == before {
-		r.like.remember(data)
-	} else {
-		r.like.call = nil
-	}
-	return nil
+	return r.finishOpaque()
 }
 
-func (r *chatReader) readChunk(data []byte) error {
+// read reads a chunk, or a whole answer.
+func (r *chatReader) read(data []byte) error {
 	r.s = scanner{b: data}
 	s := &r.s
 	if s.peek() == '[' { // Gemini wraps an error in a list
@@ -129,7 +115,7 @@ func (r *chatReader) readChunk(data []byte) error {
 func (r *chatReader) count(s *scanner) {
 	if s.peek() == 'n' {
 		s.skip()
-	} else if u, ok := chatUsage(s); ok {
+	} else if u := readUsage(s).sane(); u.Input > 0 {
 		r.usage = &u
 	}
 }
@@ -147,7 +133,12 @@ func (r *chatReader) choice(s *scanner) {
 		case "index":
 			first = s.number() == 0
 		case "finish_reason":
-			if f := s.str(); f != "" {
+			if f := s.str(); f != "" && failures[r.finish] == "" {
+				r.finish = f
+			}
+		case "native_finish_reason": // OpenRouter's; it alone may say of a failure
+			// (https://github.com/OleksandrChekhovskyi/hax/pull/15)
+			if f := strings.ToLower(s.str()); failures[f] != "" {
 				r.finish = f
 			}
 		case "delta":

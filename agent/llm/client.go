@@ -9,6 +9,7 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"net/url"
+	"regexp"
 	"strings"
 	"time"
 )
@@ -26,8 +27,10 @@ const (
 
 // Config describes one model at one endpoint.
 type Config struct {
-	Name    string // for people and logs, such as "coder"; empty: Model
-	BaseURL string // up to, not including, /chat/completions, /responses or /messages; empty: OpenAI's
+	Name string // for people and logs, such as "coder"; empty: Model
+	// up to, not including, /chat/completions, /responses or /messages; empty: OpenAI's. It may end in
+	// Azure's ?api-version=….
+	BaseURL string
 	APIKey  string // may be empty for an endpoint that needs none
 	Model   string // as the endpoint names it; required
 
@@ -66,28 +69,36 @@ type Call struct {
 // Client calls one model. It is safe for concurrent use.
 type Client struct {
 	cfg   Config
+	query string // that each address ends in, with its ?: Azure's api-version
 	http  *http.Client
 	log   *slog.Logger
 	apart conversationsApart
 }
+
+// apiVersion is the query that Azure's addresses end in
+// (https://learn.microsoft.com/azure/ai-foundry/openai/reference).
+var apiVersion = regexp.MustCompile(`^\?api-version=[\w.-]{1,40}$`)
 
 // New checks cfg and returns a client. It makes no call.
 func New(cfg Config) (*Client, error) {
 	if cfg.Model == "" {
 		return nil, errors.New("configure model: no model is named; set its name as the endpoint spells it")
 	}
-	cfg.Name = cmp.Or(cfg.Name, cfg.Model)
-	cfg.BaseURL = strings.TrimRight(cmp.Or(cfg.BaseURL, DefaultBaseURL), "/")
-	u, err := url.Parse(cfg.BaseURL)
+	cfg.Name, cfg.APIKey = cmp.Or(cfg.Name, cfg.Model), strings.TrimSpace(cfg.APIKey)
+	base, query, _ := strings.Cut(cmp.Or(cfg.BaseURL, DefaultBaseURL), "?")
+	if cfg.BaseURL = strings.TrimRight(base, "/"); query != "" {
+		query = "?" + query
+	}
+	u, err := url.Parse(cfg.BaseURL + query)
 	switch {
 	case err != nil: // its text may hold a password: leave it out
 		return nil, fmt.Errorf("configure model %s: the endpoint's address is not a URL", cfg.Name)
 	case u.Scheme != "http" && u.Scheme != "https", u.Host == "":
 		return nil, fmt.Errorf("configure model %s: the endpoint's address must begin with https:// or http:// and name a "+
 			"host", cfg.Name)
-	case u.User != nil, u.RawQuery != "", u.Fragment != "":
-		return nil, fmt.Errorf("configure model %s: the endpoint's address must not hold a user, query or fragment; set "+
-			"the key as the API key", cfg.Name)
+	case u.User != nil, u.Fragment != "", query != "" && !apiVersion.MatchString(query):
+		return nil, fmt.Errorf("configure model %s: the endpoint's address must not hold a user, fragment or query, "+
+			"but for Azure's api-version; set the key as the API key", cfg.Name)
 	}
 	if cfg.Window < 0 || cfg.MaxOutput < 0 || cfg.Timeout < 0 || cfg.First < 0 || cfg.Idle < 0 || cfg.Price.negative() {
 		return nil, fmt.Errorf("configure model %s: window, output limit, timeout and prices must not be negative", cfg.Name)
@@ -116,7 +127,7 @@ func New(cfg Config) (*Client, error) {
 	if cfg.Rand == nil {
 		cfg.Rand = rand.Float64
 	}
-	c := &Client{cfg: cfg, log: cfg.Logger.With("model", cfg.Name)}
+	c := &Client{cfg: cfg, query: query, log: cfg.Logger.With("model", cfg.Name)}
 	c.http = c.httpClient()
 	return c, nil
 }

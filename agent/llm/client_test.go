@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"log/slog"
 	"net/http"
@@ -385,13 +386,44 @@ func TestAdviceQuotesTheEndpoint(t *testing.T) {
 		{llm.Error{Kind: llm.KindBadRequest, Status: 400, Message: "tools are not supported. "},
 			"The endpoint says: tools are not supported."},
 		{llm.Error{Kind: llm.KindBadRequest, Status: 404, Message: "no such model"}, "Check the model's name and the " +
-			"endpoint's address in the server's configuration. The endpoint says: no such model."},
+			"endpoint's address, which often ends in /v1, in the server's configuration. The endpoint says: no such model."},
 		{llm.Error{Kind: llm.KindBadRequest},
-			"Check the model's name and the endpoint's address in the server's configuration."},
+			"Check the model's name and the endpoint's address, which often ends in /v1, in the server's configuration."},
 	} {
 		if got := c.err.Advice(); got != c.want {
 			t.Errorf("%q, want %q", got, c.want)
 		}
+	}
+}
+
+// An endpoint may redirect within itself, and nowhere else: the key would go there too.
+func TestRedirects(t *testing.T) {
+	moved := 0
+	here := newServer(t, func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/v2/chat/completions" {
+			moved++
+			fmt.Fprintf(w, `{"choices":[{"message":{"content":%q}}]}`, r.Header.Get("Authorization"))
+			return
+		}
+		w.Header().Set("Location", "/v2"+r.URL.Path)
+		w.WriteHeader(http.StatusTemporaryRedirect)
+	})
+	elsewhere := newServer(t, func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Location", here+"/v2/chat/completions?key=x")
+		w.WriteHeader(http.StatusPermanentRedirect)
+	})
+	c, _ := dial(t, here)
+	if resp, err := c.Complete(t.Context(), ask("x")); err != nil || resp.Message.Content != "Bearer "+key {
+		t.Errorf("within: %q, %v", resp.Message.Content, err)
+	}
+	c, _ = dial(t, elsewhere)
+	_, err := c.Complete(t.Context(), ask("x"))
+	var e *llm.Error
+	if !errors.As(err, &e) || e.Kind != llm.KindBadRequest || !strings.Contains(e.Message, here+"/v2/chat/completions;") {
+		t.Errorf("elsewhere: %v", err)
+	}
+	if moved != 1 {
+		t.Errorf("%d requests went there", moved)
 	}
 }
 

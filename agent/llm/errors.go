@@ -102,7 +102,8 @@ func (e *Error) Advice() string {
 	case KindDialect:
 		return "Set `protocol` of the model to auto, or to the dialect that the endpoint names" + e.words() + "."
 	case KindBadRequest:
-		const check = "Check the model's name and the endpoint's address in the server's configuration."
+		const check = "Check the model's name and the endpoint's address, which often ends in /v1, in the server's " +
+			"configuration."
 		said := strings.TrimRight(strings.TrimSpace(e.Message), ".")
 		switch {
 		case said == "":

@@ -1,40 +1,44 @@
 package llm
 
-import "encoding/json"
+import (
+	"encoding/json"
+	"strings"
+)
 
-// finishes are the reasons to stop in the words of those endpoints that have others:
-// Anthropic's, Gemini's, Mistral's, z.ai's and Bedrock's.
+// finishes are the reasons to stop in the words of those endpoints that have others, in
+// lower case: Anthropic's, Gemini's, Mistral's, z.ai's, Bedrock's and Cohere's.
 var finishes = map[string]string{
 	"end_turn": FinishStop, "stop_sequence": FinishStop, "eos": FinishStop, "end": FinishStop, "completed": FinishStop,
-	"STOP": FinishStop, "tool_use": FinishToolCalls, "function_call": FinishToolCalls,
-	"max_tokens": FinishLength, "MAX_TOKENS": FinishLength, "max_output_tokens": FinishLength,
-	"model_length": FinishLength, "model_context_window_exceeded": FinishLength, "incomplete": FinishLength,
-	"refusal": FinishContentFilter, "SAFETY": FinishContentFilter, "RECITATION": FinishContentFilter,
-	"PROHIBITED_CONTENT": FinishContentFilter, "BLOCKLIST": FinishContentFilter, "SPII": FinishContentFilter,
+	"complete": FinishStop, "tool_use": FinishToolCalls, "function_call": FinishToolCalls, "tool_call": FinishToolCalls,
+	"max_tokens": FinishLength, "max_output_tokens": FinishLength, "model_length": FinishLength,
+	"model_context_window_exceeded": FinishLength, "incomplete": FinishLength,
+	"refusal": FinishContentFilter, "safety": FinishContentFilter, "recitation": FinishContentFilter,
+	"prohibited_content": FinishContentFilter, "blocklist": FinishContentFilter, "spii": FinishContentFilter,
 	"sensitive": FinishContentFilter, "guardrail_intervened": FinishContentFilter,
-	"content_filtered": FinishContentFilter,
+	"content_filtered": FinishContentFilter, "error_toxic": FinishContentFilter, "pause_turn": FinishPause,
 }
 
-// failures are reasons to stop that are no end of an answer, and what they mean: OpenRouter's
-// (https://openrouter.ai/docs/api-reference/errors), z.ai's
+// failures are reasons to stop that are no end of an answer, in lower case, and what they mean:
+// OpenRouter's (https://openrouter.ai/docs/api-reference/errors), z.ai's
 // (https://docs.z.ai/api-reference/llm/chat-completion), DeepSeek's
 // (https://api-docs.deepseek.com/api/create-chat-completion), vLLM's and Gemini's
 // (https://ai.google.dev/api/generate-content#FinishReason).
 var failures = map[string]ErrorKind{
 	"error": KindOverloaded, "network_error": KindOverloaded, "insufficient_system_resource": KindOverloaded,
-	"abort": KindOverloaded, "MALFORMED_FUNCTION_CALL": KindMalformed, "malformed_function_call": KindMalformed,
-	"UNEXPECTED_TOOL_CALL": KindMalformed, "function_call_filter: MALFORMED_FUNCTION_CALL": KindMalformed,
+	"abort": KindOverloaded, "malformed_function_call": KindMalformed, "unexpected_tool_call": KindMalformed,
+	"function_call_filter: malformed_function_call": KindMalformed,
 }
 
 // responseOf turns an answer to req into ours; most is how many tokens it might have.
 func (c *Client) responseOf(a *answer, s seenAnswer, req Request, d Protocol, most int) (Response, *Error) {
 	resp := Response{
-		Message: Message{Role: RoleAssistant, Content: a.text.String()},
+		Message: Message{Role: RoleAssistant, Content: wellFormed(a.text.String())},
 		Finish:  a.finish,
 		Model:   c.cfg.Model,
 		Client:  c.cfg.Name,
 	}
-	if known, ok := finishes[a.finish]; ok {
+	finish := strings.ToLower(a.finish)
+	if known, ok := finishes[finish]; ok {
 		resp.Finish = known
 	}
 	if resp.Message.Content == "" {
@@ -55,9 +59,12 @@ func (c *Client) responseOf(a *answer, s seenAnswer, req Request, d Protocol, mo
 		resp.Message.Opaque = &Opaque{Maker: c.maker(d), Parts: a.opaque}
 	}
 	failed := &Error{Client: c.cfg.Name, Status: s.status}
-	switch kind, is := failures[a.finish]; {
+	switch kind, is := failures[finish]; {
 	case is:
 		failed.Kind, failed.Message = kind, "the endpoint ended the answer with the reason "+a.finish
+	case resp.Finish == FinishToolCalls && len(resp.Message.ToolCalls) == 0 && resp.Message.Content == "":
+		// https://github.com/earendil-works/pi/issues/9681
+		failed.Kind, failed.Message = KindMalformed, "the answer says that it calls a tool, and calls none"
 	case c.fullWindow(resp, a, most):
 		failed.Kind, failed.Message = KindContextLength, "the window is full: the model had no room for an answer"
 	default:

@@ -28,6 +28,7 @@ const (
 	formCacheMarks    = "cache marks"             // in chat completions, which a gateway passes on
 	formEmptyContent  = "empty content"           // instead of null, of an answer that only makes calls
 	formSomeContent   = "stand-in for no content" // likewise
+	formObjects       = "arguments as objects"    // of earlier calls, not as the text of one
 	formToolNames     = "names of tools"          // beside their results
 	formMergedTurns   = "merged turns"            // what a user says after a result or another user stands with that
 	formOneCall       = "one call a turn"         // each call is an answer of its own, with its result

@@ -42,12 +42,21 @@ var lessons = []lesson{
 		source: "https://github.com/openai/openai-python/issues/2758"},
 	{in: inChat, pattern: `function_response.{0,4}name|name.{0,40}(?:tool message|role .?tool)`, form: formToolNames,
 		source: "https://github.com/langflow-ai/langflow/issues/9437"},
-	{in: inChat, pattern: `content type: <nil>|content.{0,40}(?:must be a string|got null|none is not|null)|` +
-		`at least one content element|content is empty`,
-		learn:  func(t *trial, _ string) bool { return t.adopt(formEmptyContent, "") || t.adopt(formSomeContent, "") },
+	{in: inChat, pattern: `expected a string, but got an array`, form: "without cache_control",
+		weaker: notMarked, source: "https://github.com/QuantumNous/new-api/issues/5982"},
+	{in: inChat, pattern: `content type: <nil>|content.{0,4} to be a string|` +
+		`content.{0,40}(?:must be a string|got null|none is not|null)|at least one content element|` +
+		`content is empty|should be a valid string`,
+		learn: func(t *trial, _ string) bool {
+			return t.adopt(formEmptyContent, "") || t.adopt(formSomeContent, "") ||
+				t.adopt("without cache_control", notMarked)
+		},
 		source: "https://github.com/pydantic/pydantic-ai/issues/5206"},
-	{in: inChat, pattern: `unexpected role .?user.? after role .?tool|roles must alternate`, form: formMergedTurns,
+	{pattern: `unexpected role .?user.? after role .?tool|roles must alternate|` +
+		`tool result blocks cannot be provided in the same turn`, form: formMergedTurns,
 		source: "https://github.com/aaif-goose/goose/issues/5998"},
+	{in: inChat, pattern: `item pairs from a mapping`, form: formObjects,
+		source: "https://github.com/mudler/LocalAI/pull/10256"},
 	{in: inChat, pattern: `single tool.calls at once`, form: formOneCall,
 		source: "https://github.com/unslothai/unsloth/pull/7426"},
 	{in: inChat, pattern: `system role not supported|invalid message role: system|unexpected role .?system|` +
@@ -60,7 +69,8 @@ var lessons = []lesson{
 		learn:  func(t *trial, _ string) bool { was := t.noThinking; t.noThinking = true; return !was },
 		source: "https://github.com/pydantic/pydantic-ai/issues/2075"},
 	{pattern: `invalid .?signature|signature.{0,40}invalid|encrypted.content.{0,80}(?:verif|decrypt|pars)|` +
-		`without its required|items are not persisted|corrupted thought signature|blocks .{0,40}cannot be modified`,
+		`without its required|items are not persisted|item_id.{0,20}mismatch|` +
+		`corrupted thought signature|blocks .{0,40}cannot be modified`,
 		learn:  func(t *trial, _ string) bool { was := t.noOpaque; t.noOpaque = true; return !was },
 		source: "https://github.com/openai/openai-agents-js/issues/546"},
 
@@ -97,7 +107,7 @@ var lessons = []lesson{
 		source: "https://docs.anthropic.com/en/docs/build-with-claude/effort"},
 	{in: inMessages, pattern: `thinking`, form: "without thinking", weaker: "it does not think before it answers",
 		source: "https://docs.anthropic.com/en/docs/build-with-claude/extended-thinking"},
-	{pattern: `cache_control`, form: "without cache_control", weaker: "nothing is marked for the endpoint's cache",
+	{pattern: `cache_control`, form: "without cache_control", weaker: notMarked,
 		source: "https://github.com/BerriAI/litellm/issues/7790"},
 	{in: inChat, pattern: `reasoning_content`, form: "without reasoning_content", weaker: notGivenBack,
 		source: "https://github.com/charmbracelet/crush/issues/1590"},
@@ -122,7 +132,10 @@ var lessons = []lesson{
 		source: "https://docs.litellm.ai/docs/completion/stream"},
 }
 
-const notGivenBack = "reasoning is not given back: the endpoint refuses it"
+const (
+	notGivenBack = "reasoning is not given back: the endpoint refuses it"
+	notMarked    = "nothing is marked for the endpoint's cache"
+)
 
 // lessonPatterns are the patterns of lessons, in their order.
 var lessonPatterns = func() []*regexp.Regexp {

@@ -17,6 +17,7 @@ const (
 	FinishLength        = "length" // the output limit was reached: the text or arguments are cut
 	FinishToolCalls     = "tool_calls"
 	FinishContentFilter = "content_filter"
+	FinishPause         = "pause" // it goes on when it is asked again
 )
 
 // Message is one message of a conversation.

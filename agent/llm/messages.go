@@ -32,7 +32,11 @@ func encodeMessages(c *Client, req Request, l Learned, most int) ([]byte, error)
 	ids := wireIDs(req.Messages, maker, l)
 	system := ""
 	var turns []map[string]any
-	for i, m := range req.inWords(l) {
+	messages := req.inWords(l)
+	if l.wants(formMergedTurns) {
+		messages = mergedTurns(messages)
+	}
+	for i, m := range messages {
 		if i == 0 && m.Role == RoleSystem {
 			system = m.Content
 			continue
@@ -133,12 +137,8 @@ func messagesBlocks(m Message, maker string, ids func(string) string, l Learned)
 	}
 	for _, c := range m.ToolCalls {
 		flush()
-		input := json.RawMessage(c.Arguments)
-		var object map[string]json.RawMessage
-		if json.Unmarshal(input, &object) != nil || object == nil {
-			input = json.RawMessage("{}")
-		}
-		blocks = append(blocks, map[string]any{"type": "tool_use", "id": ids(c.ID), "name": wireName(c.Name), "input": input})
+		blocks = append(blocks, map[string]any{"type": "tool_use", "id": ids(c.ID), "name": wireName(c.Name),
+			"input": json.RawMessage(validArguments(c.Arguments))})
 		visible++
 	}
 	flush()
@@ -216,14 +216,12 @@ func (r *messagesReader) got() *answer { return &r.answer }
 
 // event reads one event.
 func (r *messagesReader) event(data []byte) (done bool, err error) {
-	if string(data) == "[DONE]" { // some gateways end as chat completions do
-		return true, r.end()
-	}
 	s := scanner{b: data}
 	if s.peek() != '{' {
 		return false, errNotProtocol
 	}
-	var kind, block, delta, message, usage []byte
+	var kind, block, message, usage []byte
+	var delta scanner
 	index := 0
 	s.fields(func(key []byte) {
 		switch string(key) {
@@ -234,7 +232,8 @@ func (r *messagesReader) event(data []byte) (done bool, err error) {
 		case "content_block":
 			block = s.raw()
 		case "delta":
-			delta = s.raw()
+			delta = s
+			s.skip()
 		case "message":
 			message = s.raw()
 		case "usage":
@@ -255,15 +254,14 @@ func (r *messagesReader) event(data []byte) (done bool, err error) {
 	case "content_block_start":
 		return false, r.start(block, index)
 	case "content_block_delta":
-		return false, r.delta(delta, index)
+		return false, r.delta(&delta, index)
 	case "content_block_stop":
 		return false, r.stop(index)
 	case "message_delta":
 		r.count(usage)
-		d := scanner{b: delta}
-		d.fields(func(key []byte) {
+		delta.fields(func(key []byte) {
 			if string(key) == "stop_reason" {
-				r.finish = d.str()
+				r.finish = delta.str()
 			}
 		})
 	case "message_stop":
@@ -324,29 +322,15 @@ func (r *messagesReader) whole(body []byte) error {
 	return fault
 }
 
-// count takes over usage. Later events say what changed, and leave out what did not.
+// count takes over usage. Later events say what changed, and leave out what did not. What was
+// read from the cache and written to it is counted beside the input
+// (https://docs.anthropic.com/en/docs/build-with-claude/prompt-caching#tracking-cache-performance).
 func (r *messagesReader) count(raw []byte) {
-	if len(raw) == 0 || raw[0] != '{' {
-		return
-	}
-	s := scanner{b: raw}
-	var u Usage
-	s.fields(func(key []byte) {
-		switch string(key) {
-		case "input_tokens":
-			u.Input = s.number()
-		case "output_tokens":
-			u.Output = s.number()
-		case "cache_read_input_tokens":
-			u.CachedInput = s.number()
-		case "cache_creation_input_tokens":
-			u.CacheWrite = s.number()
-		}
-	})
+	u := readUsage(&scanner{b: raw})
 	r.said.Input, r.said.Output = max(r.said.Input, u.Input), max(r.said.Output, u.Output)
 	r.said.CachedInput, r.said.CacheWrite = max(r.said.CachedInput, u.CachedInput), max(r.said.CacheWrite, u.CacheWrite)
 	all := r.said
-	all.Input += max(0, all.CachedInput) + max(0, all.CacheWrite)
+	all.Input += all.CachedInput + all.CacheWrite
 	if all = all.sane(); all.Input > 0 {
 		r.usage = &all
 	}
@@ -399,15 +383,14 @@ func (r *messagesReader) start(raw []byte, index int) error {
 }
 
 // delta adds a piece to a block.
-func (r *messagesReader) delta(raw []byte, index int) error {
+func (r *messagesReader) delta(s *scanner, index int) error {
 	b := r.blocks[index]
 	if b == nil {
 		return nil
 	}
-	s := scanner{b: raw}
 	var fault error
 	s.fields(func(key []byte) {
-		k := string(key)
+		k, from := string(key), s.at+1
 		switch k {
 		case "text", "partial_json", "thinking", "signature":
 			r.buf = s.text(r.buf[:0])
@@ -416,6 +399,7 @@ func (r *messagesReader) delta(raw []byte, index int) error {
 		case k == "text":
 			fault = r.addText(r.buf)
 		case k == "partial_json" && b.call != nil:
+			r.like.remember(s.b, b.call, from, s.at-1)
 			fault = b.call.add(r.buf)
 		case k == "thinking":
 			r.thought += len(r.buf)
@@ -429,7 +413,7 @@ func (r *messagesReader) delta(raw []byte, index int) error {
 
 // stop ends a block. A thinking block is put together as it would have come in one piece.
 func (r *messagesReader) stop(index int) error {
-	r.flowing = false
+	r.flowing, r.like.call = false, nil
 	b := r.blocks[index]
 	if b == nil || b.whole == nil {
 		return nil
@@ -441,7 +425,7 @@ func (r *messagesReader) stop(index int) error {
 			return errNotProtocol
 		}
 		for name, text := range map[string]string{"thinking": b.thinking.String(), "signature": b.signature.String()} {
-			if text == "" && block[name] != nil {
+			if text == "" { // it came with the block, or there is none
 				continue
 			}
 			v, err := quoted(text)

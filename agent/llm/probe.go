@@ -1,12 +1,15 @@
 package llm
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
 	"time"
+
+	"github.com/sia-bot/sia/sia/text"
 )
 
 // Probed is what one short conversation with a model showed.
@@ -78,8 +81,7 @@ func (c *Client) Probe(ctx context.Context) (p Probed) {
 		return p
 	}
 	if len(first.Message.ToolCalls) == 0 {
-		p.Advice = "It answered without calling the tool that it was asked to call. Use a model that can call tools, " +
-			"or switch on its server's parser for tool calls (vLLM: --enable-auto-tool-choice, llama.cpp: --jinja)."
+		p.Advice = uncalled(first)
 		return p
 	}
 	p.Parallel = len(first.Message.ToolCalls) > 1
@@ -99,6 +101,11 @@ func (c *Client) Probe(ctx context.Context) (p Probed) {
 		return p
 	}
 	p.Tools, p.Usable = true, true
+	if a, b := first.Usage, second.Usage; !a.Estimated && a.Input == b.Input && a.Input >= leastCut {
+		p.Usable = false
+		p.Advice = fmt.Sprintf("Its endpoint cuts prompts short at %d tokens and does not say so. Give it a larger context "+
+			"(Ollama: OLLAMA_CONTEXT_LENGTH).", a.Input)
+	}
 	p.Cached = second.Usage.CachedInput > 0
 	if !p.Cached && second.Usage.CacheWrite > 0 { // the endpoint was found to take cache marks only now
 		again, err := c.Complete(ctx, req)
@@ -129,23 +136,41 @@ func (c *Client) forgetful(req Request) bool {
 	return noOpaque
 }
 
+// leastCut is the smallest prompt, in tokens, that is taken for one that was cut where a longer
+// one counts as many: Ollama cuts to its window, or to half of it
+// (https://github.com/esengine/DeepSeek-Reasonix/pull/10245).
+const leastCut = 2000
+
+// uncalled says why an answer that calls no tool is of no use, and what to do.
+func uncalled(r Response) string {
+	said := ""
+	if words := strings.Join(strings.Fields(text.Clip(r.Message.Content, 200)), " "); words != "" {
+		said = " It said: " + words
+	}
+	switch r.Finish {
+	case FinishContentFilter:
+		return "The model's provider withheld the answer (content filter). Use a model of another provider." + said
+	case FinishLength:
+		return fmt.Sprintf("Its answer was cut off after %d tokens, before it called the tool that it was asked to call. "+
+			"Let it reason less, or raise the limit of its endpoint.", r.Usage.Output) + said
+	}
+	return "It answered without calling the tool that it was asked to call. Use a model that can call tools, " +
+		"or switch on its server's parser for tool calls (vLLM: --enable-auto-tool-choice, llama.cpp: --jinja)." + said
+}
+
 // adviceOf says in one sentence or two why the model can't be used, and what to do.
 func (c *Client) adviceOf(ctx context.Context, err error) string {
 	var e *Error
-	if errors.As(err, &e) {
-		return fmt.Sprintf("%s: %s", e.reason(), e.Advice())
+	if !errors.As(err, &e) {
+		if ctx.Err() != nil {
+			return "It did not answer in time. Check that the model's endpoint is up and fast enough, " +
+				"or raise the model's timeout."
+		}
+		return err.Error()
 	}
-	if ctx.Err() != nil {
-		return "It did not answer in time. Check that the model's endpoint is up and fast enough, " +
-			"or raise the model's timeout."
+	why := cmp.Or(e.Message, fmt.Sprintf("%s (HTTP %d)", e.Kind, e.Status))
+	if strings.Contains(e.Advice(), strings.TrimRight(strings.TrimSpace(e.Message), ".")) && e.Message != "" {
+		return e.Advice()
 	}
-	return err.Error()
-}
-
-// reason is the error in a few words.
-func (e *Error) reason() string {
-	if e.Message == "" {
-		return fmt.Sprintf("%s (HTTP %d)", e.Kind, e.Status)
-	}
-	return e.Message
+	return why + ": " + e.Advice()
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"strings"
 	"testing"
 	"time"
 
@@ -60,5 +61,27 @@ func TestProbeOfOneThatDoesNotAnswer(t *testing.T) {
 				t.Errorf("%+v", got)
 			}
 		})
+	}
+}
+
+// An endpoint that cuts prompts short says nothing of it, but counts as many tokens for a longer
+// conversation (https://github.com/esengine/DeepSeek-Reasonix/pull/10245). A provider that
+// withholds its answer is no model without tools.
+func TestProbeSaysWhy(t *testing.T) {
+	for want, f := range map[string]flavour.Flavour{
+		"cuts prompts short at 2051 tokens": {Say: flavour.Probed, Usage: func(b flavour.Bill) map[string]any {
+			return map[string]any{"prompt_tokens": min(b.Input, 2051), "completion_tokens": b.Output}
+		}},
+		"(content filter). Use a model of another provider. It said: I wil": {
+			Say:     func(flavour.Ask) flavour.Turn { return flavour.Turn{Text: "I wil"} },
+			Message: func(map[string]any) string { return "content_filter" }},
+		"calling the tool that it was asked to call. Use a model that can": {
+			Say: func(flavour.Ask) flavour.Turn { return flavour.Turn{Text: "The values are 1 and 2."} }},
+	} {
+		s := flavour.Start(f)
+		t.Cleanup(s.Close)
+		if got := dialTo(t, s).Probe(t.Context()); got.Usable || !strings.Contains(got.Advice, want) {
+			t.Errorf("usable %v, %q, want %q", got.Usable, got.Advice, want)
+		}
 	}
 }

@@ -12,7 +12,7 @@ import (
 // that has no such list is there, and that is all that can be told.
 func (c *Client) Reach(ctx context.Context) error {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet,
-		strings.TrimSuffix(c.address(c.Protocol()), dialects[c.Protocol()].path)+"/models", nil)
+		strings.TrimSuffix(c.address(c.Protocol()), dialects[c.Protocol()].path)+"/models"+c.query, nil)
 	if err != nil {
 		return &Error{Client: c.cfg.Name, Kind: KindBadRequest, Message: "the endpoint's address is no URL", Err: err}
 	}

@@ -1,11 +1,14 @@
 package llm
 
 import (
+	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"strings"
 
 	openai "github.com/sashabaranov/go-openai"
@@ -121,12 +124,16 @@ func responsesItems(m Message, maker string, ids func(string) string, l Learned)
 	return items
 }
 
-// responsesReader reads answers of the Responses dialect.
+// responsesReader reads answers of the Responses dialect. What belongs together is told by the
+// index of the item; where a server leaves it out, or gives it to several
+// (https://github.com/lemonade-sdk/lemonade/issues/3607,
+// https://github.com/BerriAI/litellm/pull/36375), by the ids of items and calls.
 type responsesReader struct {
 	answer
-	byOutput map[int]*partialCall // calls by the index of their item
-	texts    map[int]bool         // items whose words came in pieces
-	done     map[int]bool         // items that came whole
+	byOutput map[int]*partialCall    // calls by the index of their item
+	byItem   map[string]*partialCall // and by its id
+	texts    map[int]bool            // items whose words are coming in pieces
+	done     map[string]int          // how many items of each kind came whole
 	buf      []byte
 }
 
@@ -135,18 +142,12 @@ func (r *responsesReader) got() *answer { return &r.answer }
 // event reads one event. The last holds the usage, and with most endpoints the whole
 // answer once more.
 func (r *responsesReader) event(data []byte) (done bool, err error) {
-	if string(data) == "[DONE]" {
-		if !r.ended {
-			return true, errBrokenOff
-		}
-		return true, nil
-	}
 	s := scanner{b: data}
 	if s.peek() != '{' {
 		return false, errNotProtocol
 	}
-	var kind, item, response, delta []byte
-	index := 0
+	var kind, item, id, response, delta []byte
+	index, from, end := 0, 0, 0
 	s.fields(func(key []byte) {
 		switch string(key) {
 		case "type":
@@ -155,12 +156,15 @@ func (r *responsesReader) event(data []byte) (done bool, err error) {
 			index = s.number()
 		case "item":
 			item = s.raw()
+		case "item_id":
+			id = s.word()
 		case "response":
 			response = s.raw()
-		case "delta":
+		case "delta", "arguments":
 			if s.peek() == '"' {
+				from = s.at + 1
 				r.buf = s.text(r.buf[:0])
-				delta = r.buf
+				delta, end = r.buf, s.at-1
 			}
 		}
 	})
@@ -171,7 +175,10 @@ func (r *responsesReader) event(data []byte) (done bool, err error) {
 	case "response.output_item.added":
 		return false, r.added(item, index)
 	case "response.output_text.delta":
-		r.mark(&r.texts, index)
+		if r.texts == nil {
+			r.texts = map[int]bool{}
+		}
+		r.texts[index] = true
 		return false, r.addText(delta)
 	case "response.refusal.delta":
 		return false, r.addRefusal(delta)
@@ -179,13 +186,19 @@ func (r *responsesReader) event(data []byte) (done bool, err error) {
 		r.begun, r.thought = true, r.thought+len(delta)
 		return false, nil
 	case "response.function_call_arguments.delta":
-		if call := r.byOutput[index]; call != nil && !call.closed {
+		if call := r.callOf(id, index); call != nil && !call.closed {
+			r.like.remember(data, call, from, end)
+			return false, call.add(delta)
+		}
+		return false, nil
+	case "response.function_call_arguments.done": // some send nothing else of them
+		if call := r.callOf(id, index); call != nil && call.args.Len() == 0 {
 			return false, call.add(delta)
 		}
 		return false, nil
 	case "response.output_item.done":
-		return false, r.item(item, index)
-	case "response.completed", "response.incomplete", "response.failed", "response.cancelled":
+		return false, r.item(r.head(item), item, index)
+	case "response.completed", "response.done", "response.incomplete", "response.failed", "response.cancelled":
 		return true, r.response(response)
 	case "error":
 		return true, &saidError{saidIn(data)}
@@ -197,17 +210,18 @@ func (r *responsesReader) event(data []byte) (done bool, err error) {
 	return false, nil
 }
 
-func (r *responsesReader) mark(m *map[int]bool, index int) {
-	if *m == nil {
-		*m = map[int]bool{}
+// callOf is the call of an item.
+func (r *responsesReader) callOf(id []byte, index int) *partialCall {
+	if call := r.byItem[string(id)]; call != nil {
+		return call
 	}
-	(*m)[index] = true
+	return r.byOutput[index]
 }
 
 // whole reads an answer that came in one piece.
 func (r *responsesReader) whole(body []byte) error { return r.response(body) }
 
-// end is called when the stream ended without saying so.
+// end ends the answer.
 func (r *responsesReader) end() error {
 	if !r.ended {
 		return errBrokenOff
@@ -238,13 +252,9 @@ func (r *responsesReader) response(body []byte) error {
 			})
 		case "output":
 			hasOutput = true
-			s.items(func(n int) {
-				if fault == nil {
-					fault = r.item(s.raw(), n)
-				}
-			})
+			fault = r.output(&s)
 		case "usage":
-			if u := itemsUsage(&s, false); u.Input > 0 {
+			if u := readUsage(&s).sane(); u.Input > 0 {
 				r.usage = &u
 			}
 		}
@@ -270,16 +280,32 @@ func (r *responsesReader) response(body []byte) error {
 	return nil
 }
 
+// output reads the items that the last event lists, without those that came before.
+func (r *responsesReader) output(s *scanner) (fault error) {
+	came, listed := maps.Clone(r.done), map[string]int{}
+	s.items(func(n int) {
+		raw := s.raw()
+		o := r.head(raw)
+		if listed[o.kind]++; fault != nil || o.kind != "function_call" && listed[o.kind] <= came[o.kind] {
+			return
+		}
+		if o.kind == "message" && came[o.kind] == 0 && r.text.Len()+r.refusal.Len() > 0 {
+			return // it came in pieces
+		}
+		fault = r.item(o, raw, n)
+	})
+	return fault
+}
+
 // outputItem is an item of an answer as far as it is read.
 type outputItem struct {
-	kind, id, name string
-	phase          []byte // of a message
+	kind, id, own, name string // own is the item's id, id the call's
+	phase               []byte // of a message
 }
 
 // head reads what tells items apart. Some servers leave call_id out.
 func (r *responsesReader) head(raw []byte) (o outputItem) {
 	s := scanner{b: raw}
-	own := ""
 	s.fields(func(key []byte) {
 		switch string(key) {
 		case "type":
@@ -287,49 +313,65 @@ func (r *responsesReader) head(raw []byte) (o outputItem) {
 		case "call_id":
 			o.id = s.str()
 		case "id":
-			own = s.str()
+			o.own = s.str()
 		case "name":
 			o.name = s.str()
 		case "phase":
 			o.phase = s.kept()
 		}
 	})
-	if o.id == "" {
-		o.id = own
-	}
+	o.id = cmp.Or(o.id, o.own)
 	return o
 }
 
 // added begins a call: its arguments follow in pieces.
 func (r *responsesReader) added(raw []byte, index int) error {
 	o := r.head(raw)
-	if o.kind != "function_call" || r.byOutput[index] != nil {
+	if o.kind != "function_call" {
 		return nil
+	}
+	_, err := r.callFor(o, index)
+	return err
+}
+
+// callFor is the call of an item, which begins with it unless it has begun.
+func (r *responsesReader) callFor(o outputItem, index int) (*partialCall, error) {
+	for _, call := range r.calls {
+		if o.id != "" && call.id == o.id {
+			return call, nil
+		}
+	}
+	if call := r.byOutput[index]; call != nil && o.id == "" {
+		return call, nil
 	}
 	call, err := r.newCall(o.id, o.name)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if r.byOutput == nil {
-		r.byOutput = map[int]*partialCall{}
+		r.byOutput, r.byItem = map[int]*partialCall{}, map[string]*partialCall{}
 	}
 	r.byOutput[index] = call
-	return nil
+	if o.own != "" {
+		r.byItem[o.own] = call
+	}
+	return call, nil
 }
 
 // item reads an item that is whole. What came of it in pieces is replaced or passed over.
-func (r *responsesReader) item(raw []byte, index int) error {
-	if r.done[index] {
-		return nil
+func (r *responsesReader) item(o outputItem, raw []byte, index int) error {
+	if r.done == nil {
+		r.done = map[string]int{}
 	}
-	r.mark(&r.done, index)
-	o := r.head(raw)
+	r.done[o.kind]++
 	s := scanner{b: raw}
 	switch o.kind {
 	case "message":
+		inPieces := r.texts[index]
+		delete(r.texts, index)
 		if o.phase != nil {
 			at := r.visible()
-			if r.texts[index] { // its words are here already
+			if inPieces { // its words are here already
 				at--
 			}
 			if err := r.keep(OpaquePart{At: max(0, at), Name: opaquePhase, Raw: string(o.phase)}); err != nil {
@@ -338,7 +380,7 @@ func (r *responsesReader) item(raw []byte, index int) error {
 		}
 		var fault error
 		s.fields(func(key []byte) {
-			if string(key) == "content" && !r.texts[index] {
+			if string(key) == "content" && !inPieces {
 				s.items(func(int) {
 					if err := r.contentPart(&s); fault == nil {
 						fault = err
@@ -362,31 +404,26 @@ func (r *responsesReader) item(raw []byte, index int) error {
 
 // wholeCall takes over a call's arguments, unless they came in pieces.
 func (r *responsesReader) wholeCall(s *scanner, o outputItem, index int) error {
-	call := r.byOutput[index]
-	if call == nil {
-		var err error
-		if call, err = r.newCall(o.id, o.name); err != nil {
-			return err
-		}
+	call, err := r.callFor(o, index)
+	if err != nil {
+		return err
 	}
 	call.closed = true
-	var fault error
 	s.fields(func(key []byte) {
 		if string(key) != "arguments" {
 			return
 		}
-		args := r.buf[:0]
-		if s.peek() == '{' {
-			args = append(args, s.raw()...)
-		} else {
-			args = s.text(args)
+		args := s.raw()
+		if args[0] != '{' {
+			args = appendUnquoted(r.buf[:0], bytes.Trim(args, `"`))
+			r.buf = args
 		}
-		if r.buf = args; len(args) > 0 && call.args.Len() != len(args) {
+		if len(args) > 0 && call.args.Len() != len(args) {
 			call.args.Reset()
-			fault = call.add(args)
+			err = call.add(args)
 		}
 	})
-	return fault
+	return err
 }
 
 // contentPart reads a part of a message's content. That of reasoning is no output_text.

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"strconv"
+	"strings"
 	"unicode/utf16"
 	"unicode/utf8"
 )
@@ -109,6 +110,10 @@ func (s *scanner) container(open, end byte, field func([]byte), item func(int)) 
 // literal passes over a string and returns what stands between its quotes.
 func (s *scanner) literal() []byte {
 	from := s.at + 1
+	if n := bytes.IndexByte(s.b[from:], '"'); n >= 0 && bytes.IndexByte(s.b[from:from+n], '\\') < 0 {
+		s.at = from + n + 1
+		return s.b[from : from+n]
+	}
 	for i := from; i < len(s.b); i++ {
 		switch s.b[i] {
 		case '\\':
@@ -174,7 +179,8 @@ func isLiteralByte(c byte) bool {
 	return c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c == '-' || c == '+' || c == '.'
 }
 
-// text appends a string's text to dst; a value that is no string is passed over.
+// text appends a string's text to dst, where half a character may stand for wellFormed; a value
+// that is no string is passed over.
 func (s *scanner) text(dst []byte) []byte {
 	if s.peek() != '"' {
 		s.skip()
@@ -193,7 +199,7 @@ func (s *scanner) str() string {
 	if bytes.IndexByte(lit, '\\') < 0 {
 		return string(lit)
 	}
-	return string(appendUnquoted(nil, lit))
+	return wellFormed(string(appendUnquoted(nil, lit)))
 }
 
 // word is what stands between a string's quotes, valid as long as the text is; nil for
@@ -228,7 +234,8 @@ func (s *scanner) kept() json.RawMessage {
 	return bytes.Clone(raw)
 }
 
-// appendUnquoted appends what a string literal, without its quotes, says.
+// appendUnquoted appends what a string literal, without its quotes, says. Half a surrogate pair
+// is three bytes that wellFormed knows: the other half may begin the next piece of a text.
 func appendUnquoted(dst, lit []byte) []byte {
 	for {
 		i := bytes.IndexByte(lit, '\\')
@@ -251,7 +258,11 @@ func appendUnquoted(dst, lit []byte) []byte {
 			dst = append(dst, '\f')
 		case 'u':
 			r, n := unquotedRune(lit)
-			dst, lit = utf8.AppendRune(dst, r), lit[n:]
+			if lit = lit[n:]; utf16.IsSurrogate(r) {
+				dst = append(dst, 0xe0|byte(r>>12), 0x80|byte(r>>6)&0x3f, 0x80|byte(r)&0x3f)
+				continue
+			}
+			dst = utf8.AppendRune(dst, r)
 		default:
 			dst = append(dst, c)
 		}
@@ -283,5 +294,43 @@ func unquotedRune(lit []byte) (r rune, n int) {
 			return pair, 10
 		}
 	}
-	return utf8.RuneError, 4
+	return r, 4
+}
+
+// wellFormed joins the halves of surrogate pairs that came in different pieces, as servers send
+// them that cut texts of UTF-16 (https://github.com/openclaw/openclaw/pull/110642). A half
+// without the other becomes U+FFFD.
+func wellFormed(text string) string {
+	if utf8.ValidString(text) {
+		return text
+	}
+	var b strings.Builder
+	for {
+		i := strings.IndexByte(text, 0xed)
+		if i < 0 {
+			b.WriteString(text)
+			return b.String()
+		}
+		b.WriteString(text[:i])
+		text = text[i:]
+		r := halfPair(text)
+		if r == 0 {
+			b.WriteByte(text[0])
+			text = text[1:]
+			continue
+		}
+		text = text[3:]
+		if r = utf16.DecodeRune(r, halfPair(text)); r != utf8.RuneError {
+			text = text[3:]
+		}
+		b.WriteRune(r)
+	}
+}
+
+// halfPair is half of a surrogate pair that a text begins with; 0 where it begins with none.
+func halfPair(text string) rune {
+	if len(text) < 3 || text[0] != 0xed || text[1] < 0xa0 {
+		return 0
+	}
+	return 0xd000 | rune(text[1]&0x3f)<<6 | rune(text[2]&0x3f)
 }

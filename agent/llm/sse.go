@@ -5,7 +5,6 @@ import (
 	"bytes"
 	"errors"
 	"io"
-	"slices"
 )
 
 // Bounds of a stream.
@@ -23,6 +22,7 @@ var errGarbage = errors.New("what comes is not the protocol's: no events")
 // ids and comments, with which gateways keep a connection alive, are passed over.
 type eventReader struct {
 	in      *bufio.Reader
+	end     byte   // of lines: '\n', which a '\r' may precede, or '\r' alone
 	line    []byte // a line that is longer than the reader's buffer
 	data    []byte
 	read    int
@@ -33,7 +33,8 @@ type eventReader struct {
 // next call. It returns io.EOF when the stream ends.
 //
 // llama.cpp sends an error in a field of that name
-// (https://github.com/ggml-org/llama.cpp/pull/16109).
+// (https://github.com/ggml-org/llama.cpp/pull/16109), Gemini in none
+// (https://github.com/googleapis/js-genai/issues/1973).
 func (e *eventReader) nextData() ([]byte, error) {
 	e.data = e.data[:0]
 	has := false
@@ -46,6 +47,9 @@ func (e *eventReader) nextData() ([]byte, error) {
 		value, is := bytes.CutPrefix(text, []byte("data:"))
 		if !is {
 			value, is = bytes.CutPrefix(text, []byte("error:"))
+		}
+		if !is && len(text) > 0 && text[0] == '{' {
+			value, is = text, true
 		}
 		switch {
 		case is && !has && e.endsHere():
@@ -83,7 +87,7 @@ func (e *eventReader) endsHere() bool {
 		return false
 	}
 	next, err := e.in.Peek(1)
-	return err == nil && next[0] == '\n'
+	return err == nil && next[0] == e.end
 }
 
 // withoutEnd is a line without its end.
@@ -107,8 +111,15 @@ func isEventField(line []byte) bool {
 // nextLine is the next line with its end, valid until the next call.
 func (e *eventReader) nextLine() ([]byte, error) {
 	e.line = e.line[:0]
+	if e.end == 0 { // some end lines with '\r' alone (https://github.com/caidaoli/ccLoad/pull/81)
+		e.end = '\n'
+		begin, _ := e.in.Peek(max(1, e.in.Buffered())) // what can't be read is an error below
+		if i := bytes.IndexByte(begin, '\r'); i >= 0 && i+1 < len(begin) && bytes.IndexByte(begin, '\n') < 0 {
+			e.end = '\r'
+		}
+	}
 	for {
-		piece, err := e.in.ReadSlice('\n')
+		piece, err := e.in.ReadSlice(e.end)
 		if e.read += len(piece); e.read > maxStreamBytes {
 			return nil, errAnswerTooLarge
 		}
@@ -116,7 +127,7 @@ func (e *eventReader) nextLine() ([]byte, error) {
 			return piece, err
 		}
 		if room := cap(e.line) - len(e.line); room < len(piece) {
-			e.line = slices.Grow(e.line, max(3*cap(e.line), len(piece)))
+			e.line = append(make([]byte, 0, 4*cap(e.line)+len(piece)), e.line...)
 		}
 		if e.line = append(e.line, piece...); !errors.Is(err, bufio.ErrBufferFull) {
 			return e.line, err

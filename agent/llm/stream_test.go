@@ -165,6 +165,18 @@ func TestStreamDialects(t *testing.T) {
 		"comments, CRLF and no last empty line": {": WORKING\r\n\r\nevent: message\r\ndata: " +
 			"{\"choices\":[{\"index\":0,\"delta\":{\"content\":\"hi\"},\"finish_reason\":\"stop\"}]}\r\n\r\n: WORKING\r\n" +
 			"\r\ndata: [DONE]", "hi", nil},
+		"lines that end with CR alone": {": WORKING\r\r" +
+			"data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"h\"}}]}\r\r" +
+			"data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"i\"},\"finish_reason\":\"stop\"}]}\r\r" +
+			"data: [DONE]\r\r",
+			"hi", nil},
+		"a character in halves": {`data: {"choices":[{"index":0,"delta":{"content":"hi \ud83d"}}]}
+
+data: {"choices":[{"index":0,"delta":{"content":"\ude00 \ud83d, \ude00"},"finish_reason":"stop"}]}
+
+data: [DONE]
+
+`, "hi 😀 \uFFFD, \uFFFD", nil},
 		"no DONE": {"data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"hi\"}," +
 			"\"finish_reason\":\"stop\"}]}\n\n", "hi", nil},
 		"no reason": {"data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"hi\"}}]}\n" +

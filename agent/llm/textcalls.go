@@ -11,12 +11,12 @@ import (
 type textForm struct {
 	// what stands around a call; the last call may lack its end
 	begin, end string
-	read       func(body string, schemas map[string]json.RawMessage) textCall // what stands between
+	read       func(body string, schemas map[string]json.RawMessage) []textCall // what stands between
 	example    string
 	source     string
 }
 
-// textCall is a call that was written as text; its name is empty where it is none.
+// textCall is a call that was written as text.
 type textCall struct{ name, args string }
 
 // textForms are the forms, each with a call of read that reads a.go.
@@ -40,6 +40,12 @@ var textForms = []textForm{
 		"https://github.com/lablup/mlxcel/issues/654"},
 	{"[TOOL_CALLS]", "[/TOOL_CALLS]", readNamed, `[TOOL_CALLS]read[ARGS]{"path": "a.go"}`,
 		"https://github.com/lmstudio-ai/lmstudio-bug-tracker/issues/797"},
+	{"<|tool_call|>", "<|/tool_call|>", readNamed, `<|tool_call|>[{"name": "read", "arguments": {"path": "a.go"}}]`,
+		"https://docs.vllm.ai/en/latest/features/tool_calling.html"},
+	{"<TOOLCALL>", "</TOOLCALL>", readNamed, `<TOOLCALL>[{"name": "read", "arguments": {"path": "a.go"}}]</TOOLCALL>`,
+		"https://github.com/ollama/ollama/pull/6849"},
+	{"<|tool_call>", "<tool_call|>", readCall, `<|tool_call>call:read{path:<|"|>a.go<|"|>}<tool_call|>`,
+		"https://github.com/NousResearch/hermes-agent/pull/7449"},
 }
 
 // aroundCalls is what else such text holds.
@@ -69,14 +75,19 @@ func (a *answer) readTextCalls(m *Message, tools []ToolSpec) {
 		rest = after
 		prose.WriteString(before)
 		body := strings.TrimSuffix(strings.TrimPrefix(call, form.begin), form.end)
-		read := form.read(body, schemas)
-		read.name = offeredName(read.name, tools)
-		if _, there := schemas[read.name]; there {
-			if c, err := a.newCall("", read.name); err == nil && c.add([]byte(read.args)) == nil {
+		taken := false
+		for _, read := range form.read(body, schemas) {
+			read.name = offeredName(read.name, tools)
+			if _, there := schemas[read.name]; !there {
 				continue
 			}
+			if c, err := a.newCall("", read.name); err == nil && c.add([]byte(read.args)) == nil {
+				taken = true
+			}
 		}
-		prose.WriteString(call)
+		if !taken {
+			prose.WriteString(call)
+		}
 	}
 	prose.WriteString(rest)
 	if len(a.calls) == 0 {
@@ -96,7 +107,7 @@ func (a *answer) readBareCall(m *Message, tools []ToolSpec) {
 	if !strings.HasPrefix(body, "{") {
 		return
 	}
-	read := readObject(body)
+	read := readObject([]byte(body))
 	for _, t := range tools {
 		if t.Name != read.name || read.args == "" {
 			continue
@@ -120,35 +131,49 @@ func nextTextCall(text string) (before, call, after string, form *textForm) {
 	if form == nil {
 		return text, "", "", nil
 	}
-	end := len(text)
+	end, inside := len(text), at+len(form.begin)
 	if n := strings.Index(text[at:], form.end); n >= 0 {
 		end = at + n + len(form.end)
+	} else if n := strings.Index(text[inside:], form.begin); n >= 0 { // its end is left out
+		end = inside + n
 	}
 	return text[:at], text[at:end], text[end:], form
 }
 
 // readTagged reads what stands between the tags of Hermes and Qwen: an object, a function,
 // or, with GLM, a name and a tag for each key and value.
-func readTagged(body string, schemas map[string]json.RawMessage) textCall {
+func readTagged(body string, schemas map[string]json.RawMessage) []textCall {
 	body = strings.TrimSpace(body)
 	if in, is := strings.CutPrefix(body, "<function="); is {
 		return readFunction(strings.TrimSuffix(in, "</function>"), schemas)
 	}
 	if name, in, is := strings.Cut(body, "<arg_key>"); is {
 		name = strings.TrimSpace(name)
-		return textCall{name, argumentsOf("<arg_key>"+in, glmArgument, schemas[name])}
+		return []textCall{{name, argumentsOf("<arg_key>"+in, glmArgument, schemas[name])}}
 	}
-	return readObject(body)
+	return readObjects(body)
 }
 
-// readObject reads {"name": …, "arguments": {…}}.
-func readObject(body string) textCall {
+// readObjects reads an object of a call, or a list of them.
+func readObjects(body string) (calls []textCall) {
+	var list []json.RawMessage
+	if json.Unmarshal([]byte(body), &list) != nil {
+		list = []json.RawMessage{json.RawMessage(body)}
+	}
+	for _, raw := range list {
+		calls = append(calls, readObject(raw))
+	}
+	return calls
+}
+
+// readObject reads {"name": …, "arguments": {…}}; the name is empty where it is none.
+func readObject(body []byte) textCall {
 	var v struct {
 		Name       string          `json:"name"`
 		Arguments  json.RawMessage `json:"arguments"`
 		Parameters json.RawMessage `json:"parameters"`
 	}
-	if json.Unmarshal([]byte(body), &v) != nil {
+	if json.Unmarshal(body, &v) != nil {
 		return textCall{}
 	}
 	if v.Arguments == nil {
@@ -158,56 +183,59 @@ func readObject(body string) textCall {
 }
 
 // readFunction reads name>{…} and name><parameter=key>value</parameter>….
-func readFunction(body string, schemas map[string]json.RawMessage) textCall {
+func readFunction(body string, schemas map[string]json.RawMessage) []textCall {
 	body, _, _ = strings.Cut(body, "</function>")
-	name, in, ok := strings.Cut(body, ">")
-	if !ok {
-		return textCall{}
-	}
+	name, in, _ := strings.Cut(body, ">")
 	name, in = strings.Trim(name, "\"' "), strings.TrimSpace(in)
 	switch {
 	case strings.HasPrefix(in, "<parameter="):
-		return textCall{name, argumentsOf(in, qwenArgument, schemas[name])}
+		return []textCall{{name, argumentsOf(in, qwenArgument, schemas[name])}}
 	case in == "" || json.Valid([]byte(in)):
-		return textCall{name, in}
+		return []textCall{{name, in}}
 	}
-	return textCall{}
+	return nil
 }
 
 // readInvoke reads "name"><parameter name="key">value</parameter>….
-func readInvoke(body string, schemas map[string]json.RawMessage) textCall {
-	name, in, ok := strings.Cut(body, ">")
-	if !ok {
-		return textCall{}
-	}
+func readInvoke(body string, schemas map[string]json.RawMessage) []textCall {
+	name, in, _ := strings.Cut(body, ">")
 	name = strings.Trim(name, "\"' ")
-	return textCall{name, argumentsOf(in, invokeArgument, schemas[name])}
+	return []textCall{{name, argumentsOf(in, invokeArgument, schemas[name])}}
+}
+
+// readCall reads call:name{key:value,…}, as Gemma writes it; a text stands between quotes or
+// between tokens for them.
+func readCall(body string, schemas map[string]json.RawMessage) []textCall {
+	body = strings.TrimPrefix(strings.TrimSpace(body), "call:")
+	at := strings.IndexAny(body, "{(")
+	if at < 0 {
+		return nil
+	}
+	name := body[:at]
+	return []textCall{{name, argumentsOf(strings.TrimRight(body[at+1:], "})"), gemmaArgument, schemas[name])}}
 }
 
 // namedCall is a name and what stands between it and its arguments.
 var namedCall = regexp.MustCompile(`^\s*(?:function\s*<｜tool▁sep｜>)?((?:functions\.)?[\w.-]+(?::\d+)?)[^{]{0,80}`)
 
-// readNamed reads a name that an object follows, or a list of objects of both.
-func readNamed(body string, _ map[string]json.RawMessage) textCall {
-	var list []json.RawMessage
-	if json.Unmarshal([]byte(strings.TrimSpace(body)), &list) == nil && len(list) == 1 {
-		return readObject(string(list[0]))
-	}
+// readNamed reads a name that an object follows, or objects of both.
+func readNamed(body string, _ map[string]json.RawMessage) []textCall {
 	m := namedCall.FindStringSubmatch(body)
 	if m == nil {
-		return readObject(strings.TrimSpace(body))
+		return readObjects(strings.TrimSpace(body))
 	}
 	var args json.RawMessage
 	if json.NewDecoder(strings.NewReader(body[len(m[0]):])).Decode(&args) != nil {
-		return textCall{}
+		return nil
 	}
-	return textCall{m[1], string(args)}
+	return []textCall{{m[1], string(args)}}
 }
 
 // How arguments are written one by one: the key, and the value.
 var (
 	qwenArgument   = regexp.MustCompile(`(?s)<parameter=([^>]*)>(.*?)</parameter>`)
 	invokeArgument = regexp.MustCompile(`(?s)<parameter name="([^"]*)"[^>]*>(.*?)</parameter>`)
+	gemmaArgument  = regexp.MustCompile(`(?s)(\w+)\s*:\s*(<\|"\|>.*?<\|"\|>|"(?:[^"\\]|\\.)*"|[^,]*)`)
 	glmArgument    = regexp.MustCompile(`(?s)<arg_key>(.*?)</arg_key>\s*<arg_value>(.*?)</arg_value>`)
 )
 
@@ -224,6 +252,10 @@ func argumentsOf(body string, form *regexp.Regexp, schema json.RawMessage) strin
 	for _, m := range form.FindAllStringSubmatch(body, -1) {
 		key := strings.TrimSpace(m[1])
 		value := strings.TrimSuffix(strings.TrimPrefix(m[2], "\n"), "\n")
+		if form == gemmaArgument && !strings.HasPrefix(value, `<|"|>`) && strings.HasPrefix(value, `"`) {
+			value = unquoted(value)
+		}
+		value = strings.TrimSuffix(strings.TrimPrefix(value, `<|"|>`), `<|"|>`)
 		args[key] = value
 		var v any
 		if kind := want.Properties[key].Type; kind != nil && kind != "string" && json.Unmarshal([]byte(value), &v) == nil {

@@ -20,12 +20,25 @@ const maxErrorBytes = 64 << 10
 // errAnswerTooLarge ends the reading of an answer that exceeds maxAnswerBytes.
 var errAnswerTooLarge = errors.New("the answer is larger than 32 MiB")
 
-// redirectError says that the endpoint redirects elsewhere. Redirects are not followed:
-// the prompt and the key would go where nobody configured.
-type redirectError struct{ status int }
+// redirectError says that the endpoint redirects elsewhere. Such redirects are not followed: the
+// prompt and the key would go where nobody configured.
+type redirectError struct{ to string }
 
 func (e redirectError) Error() string {
-	return "the endpoint redirects elsewhere; configure the address that it redirects to"
+	return "the endpoint redirects to " + e.to + "; configure the address that it redirects to"
+}
+
+// maxRedirects is how often one request is redirected.
+const maxRedirects = 3
+
+// checkRedirect follows redirects within an endpoint that ask for the same request again.
+func checkRedirect(req *http.Request, via []*http.Request) error {
+	first := via[0]
+	if req.URL.Scheme == first.URL.Scheme && req.URL.Host == first.URL.Host && req.Method == first.Method &&
+		len(via) <= maxRedirects {
+		return nil
+	}
+	return redirectError{req.URL.Scheme + "://" + req.URL.Host + req.URL.Path}
 }
 
 // seenAnswer is what one try saw of the HTTP answer.
@@ -44,7 +57,7 @@ func withSeen(ctx context.Context, s *seenAnswer) context.Context {
 	return context.WithValue(ctx, seenKey{}, s)
 }
 
-// watchedTransport records status and Retry-After, and refuses redirects.
+// watchedTransport records status and Retry-After.
 type watchedTransport struct {
 	base http.RoundTripper
 	now  func() time.Time
@@ -59,7 +72,7 @@ func (c *Client) httpClient() *http.Client {
 		hc.Transport = http.DefaultTransport
 	}
 	hc.Transport = watchedTransport{base: hc.Transport, now: c.cfg.Now}
-	hc.Timeout = 0 // each try has its own, see Config.Timeout
+	hc.Timeout, hc.CheckRedirect = 0, checkRedirect // each try has a timeout of its own, see Config.Timeout
 	return hc
 }
 
@@ -74,10 +87,6 @@ func (t watchedTransport) RoundTrip(req *http.Request) (*http.Response, error) {
 		s.streamed = strings.HasPrefix(resp.Header.Get("Content-Type"), "text/event-stream")
 		s.retryAfter = retryAfter(resp.Header, t.now())
 		s.gateway = resp.Header.Get("X-Litellm-Version") != "" // https://docs.litellm.ai/docs/proxy/response_headers
-	}
-	if resp.StatusCode >= 300 && resp.StatusCode < 400 {
-		resp.Body.Close()
-		return nil, redirectError{resp.StatusCode}
 	}
 	return resp, nil
 }

@@ -54,6 +54,13 @@ var wordings = []wording{
 	{KindQuota, `monthly (?:usage|spend\w*) limit|key limit exceeded|included credits`,
 		"Key limit exceeded (monthly limit).",
 		sourceOpenRouter},
+	{KindQuota, `api usage limits|extra usage is required`, "You have reached your specified API usage limits. You will " +
+		"regain access on 2026-04-01 at 00:00 UTC.", "https://github.com/anthropics/claude-code/issues/38035"},
+	{KindQuota, `n.t have any credits`, "Your newly created team doesn't have any credits or licenses yet.",
+		"https://github.com/continuedev/continue/issues/12670"},
+	{KindQuota, `budget_?(?: has been )?exceeded|exceeded ?budget|crossed budget|over budget`,
+		"Budget has been exceeded! Current cost: 26.075, Max budget: 0.25",
+		"https://github.com/BerriAI/litellm/issues/14144"},
 	{KindQuota, `insufficient quota|quota_exceeded|quota (?:has been )?exhausted`, "free_quota_exceeded: Free quota used.",
 		"https://github.com/Gitlawb/openclaude/issues/1554"},
 
@@ -88,6 +95,8 @@ var wordings = []wording{
 	{KindMalformed, `tool_use_failed|failed to call a function|failed_generation|tool call validation failed`,
 		"Failed to call a function. Please adjust your prompt. See 'failed_generation' for more details.",
 		"https://github.com/anomalyco/opencode/issues/1018"},
+	{KindMalformed, `valid tool call`, "No valid tool call or response generated",
+		"https://github.com/deepset-ai/haystack-core-integrations/issues/1693"},
 	{KindMalformed, `json_validate_failed|failed to (?:generate|parse) json`,
 		"json_validate_failed: Failed to generate JSON.",
 		"https://console.groq.com/docs/structured-outputs"},
@@ -95,6 +104,8 @@ var wordings = []wording{
 		`enable-auto-tool-choice|tools? (?:param|is|are) (?:requires|not supported)`,
 		"registry.ollama.ai/library/gemma3:latest does not support tools", "https://github.com/ollama/ollama/issues/14795"},
 
+	{KindBadRequest, `unexpected endpoint or method`, "Unexpected endpoint or method. (POST /chat/completions)",
+		"https://github.com/lmstudio-ai/lmstudio-bug-tracker/issues/618"},
 	{KindDialect, `/v1/responses|v1/messages|responses api`,
 		"Function tools with reasoning_effort are not supported for " +
 			"gpt-5.6-terra in /v1/chat/completions. To use function tools, use /v1/responses or set reasoning_effort to 'none'.",
@@ -185,6 +196,7 @@ var wordings = []wording{
 	{KindAuth, `invalid_api_key|incorrect api key|invalid api key|invalid x-api-key|authentication`,
 		"Incorrect API key provided: sk-abc. You can find your API key at https://platform.openai.com/account/api-keys.",
 		sourceOpenAI},
+	{KindAuth, `organization has been disabled`, "This organization has been disabled.", sourceAnthropic},
 	{KindAuth, `api key not valid|no auth credentials|unauthorized|invalid (?:token|bearer)`,
 		"API key not valid. Please pass a valid API key.", sourceGemini},
 }
@@ -224,11 +236,15 @@ func kindOf(status int, s said) ErrorKind {
 		return KindTimeout
 	case status < 300: // it broke off an answer that it had begun
 		return KindOverloaded
-	case status >= 500, status == http.StatusConflict, status == http.StatusTooEarly:
+	case status >= 500, status == http.StatusConflict, status == http.StatusTooEarly, status == statusCancelled:
 		return KindOverloaded
 	}
 	return KindBadRequest
 }
+
+// statusCancelled is Gemini's where it gave up a request
+// (https://github.com/google-gemini/gemini-cli/issues/20309).
+const statusCancelled = 499
 
 // fitsStatus reports whether words of a kind may decide with a status.
 func fitsStatus(k ErrorKind, status int) bool {

@@ -117,6 +117,29 @@ var anthropic = []Flavour{
 		"json_schema", "output_config: Extra inputs are not permitted", Client{}),
 	claudeWithout("a gateway without cache marks", "https://github.com/BerriAI/litellm/issues/7790",
 		"cache_control", "cache_control: Extra inputs are not permitted", Client{Weaker: "cache"}),
+	{Name: "Anthropic: overloaded midway", Source: "https://github.com/karthink/gptel/pull/1512",
+		Paths: []string{Messages}, Client: Client{Speaks: "messages", Free: true, Apart: true},
+		Whole: sometimes(`data: {"type":"message_start","message":{"usage":{"input_tokens":1000}}}` + "\n\n" +
+			`data: {"type":"ping"}` + "\n\n" +
+			`data: {"type":"content_block_start","index":0,"content_block":{"type":"text","text":""}}` + "\n\n" +
+			`data: {"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"Par"}}` + "\n\n" +
+			`data: {"type":"error","error":{"details":null,"type":"overloaded_error","message":"Overloaded"}}` + "\n\n")},
+	{Name: "Anthropic: it calls a tool, and none is there", Source: "https://github.com/earendil-works/pi/issues/9681",
+		Paths: []string{Messages}, Client: Client{Speaks: "messages", Free: true, Apart: true},
+		Whole: sometimes(`data: {"type":"message_start","message":{"usage":{"input_tokens":1000}}}` + "\n\n" +
+			`data: {"type":"message_delta","delta":{"stop_reason":"tool_use"},"usage":{"output_tokens":9}}` + "\n\n" +
+			`data: {"type":"message_stop"}` + "\n\n")},
+	{Name: "Bedrock: a user's words beside results", Source: "https://github.com/BerriAI/litellm/issues/6053",
+		Paths: []string{Messages}, Client: Client{Speaks: "messages"}, Refuse: func(_ *Server, a Ask) (int, string) {
+			for i, m := range messagesOf(a) {
+				if text := fmt.Sprint(m["content"]); strings.Contains(text, "type:tool_result") &&
+					strings.Contains(text, "type:text") {
+					return http.StatusBadRequest, fmt.Sprintf(`{"message":"messages.%d.content: Conversation blocks and tool `+
+						`result blocks cannot be provided in the same turn."}`, i)
+				}
+			}
+			return 0, ""
+		}},
 	{Name: "a gateway that ends as chat completions do", Source: "https://docs.anthropic.com/en/api/messages-streaming",
 		Paths: []string{Messages}, Client: Client{Speaks: "messages"}},
 }

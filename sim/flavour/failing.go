@@ -23,6 +23,29 @@ func ends(name, source, kind, body string) Flavour {
 		}}
 }
 
+// sometimes is a server whose every third answer is this.
+func sometimes(body string) func(*Server, http.ResponseWriter, Bill) bool {
+	n := 0
+	return func(_ *Server, w http.ResponseWriter, _ Bill) bool {
+		if n++; n%3 != 2 {
+			return false
+		}
+		w.Header().Set("Content-Type", "text/event-stream")
+		fmt.Fprint(w, body)
+		return true
+	}
+}
+
+// failsSometimes refuses every third request, whatever it asks.
+func failsSometimes(status int, body string) func(*Server, Ask) (int, string) {
+	return func(s *Server, _ Ask) (int, string) {
+		if s.counts["failed"]++; s.counts["failed"]%3 != 1 {
+			return 0, ""
+		}
+		return status, body
+	}
+}
+
 const (
 	openRouterErrors = "https://openrouter.ai/docs/api-reference/errors"
 	overflows        = "https://github.com/earendil-works/pi/blob/main/packages/ai/src/utils/overflow.ts"
@@ -107,6 +130,36 @@ var failing = []Flavour{
 	fails("Azure: no such deployment", "https://learn.microsoft.com/azure/ai-foundry/openai/how-to/create-resource", 404,
 		`{"error":{"code":"DeploymentNotFound","message":"The API deployment for this resource does not exist."}}`,
 		"unknown_model"),
+	fails("vLLM: no parser for tool calls", "https://docs.vllm.ai/en/latest/features/tool_calling.html", 400,
+		`{"object":"error","message":"\"auto\" tool choice requires --enable-auto-tool-choice and --tool-call-parser to be `+
+			`set","type":"BadRequestError","param":null,"code":400}`, "bad_request"),
+	fails("LM Studio: nothing is there, with 200", "https://github.com/lmstudio-ai/lmstudio-bug-tracker/issues/618", 200,
+		`{"error":"Unexpected endpoint or method. (POST /chat/completions)"}`, "bad_request"),
+	ends("Gemini: an error in a line of its own", "https://github.com/googleapis/js-genai/issues/1973", "moderation",
+		"data: {\"choices\":[]}\n\n"+
+			`{"error":{"code":"prohibited_content","message":"Blocked by the content policy."}}`+"\n"),
+	fails("LiteLLM: no budget", "https://github.com/BerriAI/litellm/issues/18554", 400,
+		`{"error":{"message":"Budget has been exceeded! Current cost: 7.1, Max budget: 7.0","type":"budget_exceeded",`+
+			`"param":null,"code":"400"}}`, "quota"),
+	fails("xAI: no credits, with 403", "https://github.com/continuedev/continue/issues/12670", 403,
+		`{"code":"The caller does not have permission to execute the specified operation","error":"Your newly created team `+
+			`doesn't have any credits or licenses yet."}`, "quota"),
+	fails("Anthropic: a limit until a date", "https://github.com/anthropics/claude-code/issues/38035", 400,
+		Words("You have reached your specified API usage limits. You will regain access on 2026-04-01 at 00:00 UTC."),
+		"quota"),
+	fails("Anthropic: long prompts are extra", "https://github.com/anthropics/claude-code/issues/29584", 429,
+		`{"type":"error","error":{"type":"rate_limit_error","message":"Extra usage is required for long context requests."}}`,
+		"quota"),
+	fails("a page that asks whether a person is there",
+		"https://developers.cloudflare.com/cloudflare-challenges/", 403,
+		"<html><head><title>Just a moment...</title></head></html>", "auth"),
+	ends("OpenAI: an overflow in the stream", "https://github.com/openai/codex/issues/38831", "context_length",
+		`data: {"type":"response.failed","response":{"id":"r","status":"failed","error":{"code":"context_length_exceeded",`+
+			`"message":"Your input exceeds the context window of this model."}}}`+"\n\n").with(func(f *Flavour) {
+		f.Paths, f.Protocol = []string{Responses}, "responses"
+	}),
+	ends("a page with 200", "https://github.com/ChatGPTNextWeb/NextChat/issues/3814", "malformed",
+		"<!doctype html><html><head><title>Open WebUI</title></head></html>"),
 	fails("a page of a proxy",
 		"https://developers.cloudflare.com/support/troubleshooting/http-status-codes/cloudflare-5xx-errors/",
 		502, "<!DOCTYPE html><html><head><title>502: Bad gateway</title></head><body>unauthorized</body></html>",

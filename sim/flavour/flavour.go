@@ -28,6 +28,7 @@ type Call struct{ Name, Arguments string }
 // Ask is one request as a flavour sees it.
 type Ask struct {
 	Path   string
+	Query  string
 	Header http.Header
 	Body   map[string]any
 	Raw    string
@@ -61,6 +62,9 @@ type Flavour struct {
 	SoFar   bool                                                // each chunk has the whole message beside its piece
 	Extra   object                                              // that each answer and chunk has besides
 
+	// Events changes the events of a streamed answer in Responses; nil: the usual ones.
+	Events func(events []map[string]any) []map[string]any
+
 	// Say is what the model says; nil: two calls of read, and then "Done.".
 	Say func(a Ask) Turn
 
@@ -70,6 +74,7 @@ type Flavour struct {
 // Client is what a client of the server is configured with, and what it is to make of it.
 type Client struct {
 	Protocol, Reasoning, Model string // as configured
+	Query                      string // that the address ends in
 	Foreign                    bool   // the conversation begins with an answer of another model
 	Apart                      bool   // what is refused teaches nothing about other conversations
 

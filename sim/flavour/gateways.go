@@ -66,6 +66,25 @@ var gateways = []Flavour{
 		Marked: true, Whole: passesOn},
 	{Name: "a gateway that refuses marks", Source: "https://github.com/BerriAI/litellm/issues/7790", Whole: passesOn,
 		Client: Client{Weaker: "cache"}, Refuse: refuses("cache_control", "cache_control: Extra inputs are not permitted")},
+	{Name: "a gateway to a model that takes no lists", Source: "https://github.com/QuantumNous/new-api/issues/5982",
+		Whole: passesOn, Client: Client{Weaker: "cache"}, Refuse: func(_ *Server, a Ask) (int, string) {
+			for i, m := range messagesOf(a) {
+				if _, is := m["content"].([]any); is {
+					return http.StatusBadRequest, Words(fmt.Sprintf("Invalid type for 'messages[%d].content': expected a string, "+
+						"but got an array instead.", i))
+				}
+			}
+			return 0, ""
+		}},
+	{Name: "OpenRouter: a failure in the provider's words", Source: "https://github.com/OleksandrChekhovskyi/hax/pull/15",
+		Client: Client{Free: true, Apart: true}, Whole: sometimes(
+			`data: {"choices":[{"index":0,"delta":{"role":"assistant","content":""},"finish_reason":"stop",` +
+				`"native_finish_reason":"network_error"}]}` + "\n\ndata: [DONE]\n\n")},
+	{Name: "OpenRouter: an error beside a choice", Source: "https://github.com/damianvtran/local-operator/pull/223",
+		Client: Client{Free: true, Apart: true}, Whole: sometimes(
+			`data: {"choices":[{"index":0,"delta":{"content":"Par"}}]}` + "\n\n" +
+				`data: {"provider":"openai","error":{"code":"server_error","message":"Provider disconnected unexpectedly"},` +
+				`"choices":[{"index":0,"delta":{"content":""},"finish_reason":"error"}]}` + "\n\n")},
 	{Name: "OpenRouter: details of reasoning go back", Source: "https://openrouter.ai/docs/use-cases/reasoning-tokens",
 		Opaque: details, Deltas: inPieces, Refuse: wantsDetails},
 	{Name: "OpenRouter: nobody knows a parameter", Source: "https://github.com/openstory-so/openstory/issues/1317",

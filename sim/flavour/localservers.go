@@ -44,6 +44,16 @@ func noSystem(words string) func(*Server, Ask) (int, string) {
 var localServers = []Flavour{
 	{Name: "Ollama: content must be a text", Source: "https://github.com/pydantic/pydantic-ai/issues/5206",
 		Refuse: noContent("invalid message content type: <nil>")},
+	{Name: "FastAPI: content must be a text", Source: "https://github.com/kvcache-ai/ktransformers/issues/773",
+		Refuse: func(_ *Server, a Ask) (int, string) {
+			for i, m := range messagesOf(a) {
+				if _, is := m["content"].(string); !is {
+					return http.StatusUnprocessableEntity, fmt.Sprintf(`{"detail":[{"type":"string_type","loc":["body","messages",`+
+						`%d,"content"],"msg":"Input should be a valid string","input":null}]}`, i)
+				}
+			}
+			return 0, ""
+		}},
 	{Name: "LM Studio: content must be a text", Source: "https://github.com/lmstudio-ai/lmstudio-bug-tracker/issues/261",
 		Refuse: noContent("Invalid 'content': 'content' field must be a string or an array of objects.")},
 	{Name: "Ollama: no ids and no numbers", Source: "https://github.com/ollama/ollama/issues/6708",
@@ -146,6 +156,19 @@ var localServers = []Flavour{
 						"name": f["name"], "arguments": f["arguments"]}}}})
 			}
 			return list
+		}},
+	{Name: "LocalAI: a template that wants objects of arguments", Source: "https://github.com/mudler/LocalAI/pull/10256",
+		Refuse: func(_ *Server, a Ask) (int, string) {
+			for _, m := range messagesOf(a) {
+				calls, _ := m["tool_calls"].([]any)
+				for _, c := range calls {
+					f, _ := c.(object)["function"].(object)
+					if _, is := f["arguments"].(object); !is {
+						return http.StatusInternalServerError, Words("TypeError: Can only get item pairs from a mapping.")
+					}
+				}
+			}
+			return 0, ""
 		}},
 	{Name: "thoughts in the words", Source: "https://github.com/MiniMax-AI/MiniMax-M2",
 		Message: func(m object) string {

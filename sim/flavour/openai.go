@@ -2,6 +2,7 @@ package flavour
 
 import (
 	"fmt"
+	"maps"
 	"net/http"
 	"regexp"
 	"strings"
@@ -97,6 +98,30 @@ func refuses(word, message string) func(*Server, Ask) (int, string) {
 	}
 }
 
+// inResponses is a server of Responses that changes its events; the last does not list the items
+// again. "then" is an event that follows.
+func inResponses(name, source string, change func(e map[string]any)) Flavour {
+	return Flavour{Name: name, Source: source, Paths: []string{Responses}, Client: Client{Protocol: "responses"},
+		Events: func(events []map[string]any) (out []map[string]any) {
+			for _, e := range events {
+				e = maps.Clone(e)
+				if item, is := e["item"].(object); is {
+					e["item"] = maps.Clone(item)
+				}
+				if whole, is := e["response"].(object); is {
+					whole["output"] = []any{}
+				}
+				change(e)
+				then, follows := e["then"].(object)
+				delete(e, "then")
+				if out = append(out, e); follows {
+					out = append(out, then)
+				}
+			}
+			return out
+		}}
+}
+
 // responsesOnly is a server that has nothing but Responses.
 func responsesOnly(name, source string, refuse func(*Server, Ask) (int, string), c Client) Flavour {
 	return Flavour{Name: name, Source: source, Paths: []string{Responses}, Refuse: refuse, Client: c}
@@ -179,6 +204,38 @@ var openAI = []Flavour{
 	responsesOnly("xAI: no effort in Responses", "https://github.com/earendil-works/pi/issues/8381",
 		refuses(`"effort"`, "Model grok-build-0.1 does not support parameter reasoningEffort."),
 		Client{Protocol: "responses", Reasoning: "high", Weaker: "high is refused"}),
+	inResponses("Copilot: each event names its item otherwise", "https://github.com/BerriAI/litellm/pull/30072",
+		func(e object) {
+			if item, is := e["item"].(object); is {
+				item["id"] = fmt.Sprint(item["id"], e["type"])
+			}
+		}),
+	inResponses("Lemonade: items have no index", "https://github.com/lemonade-sdk/lemonade/issues/3607",
+		func(e object) { delete(e, "output_index") }),
+	inResponses("LiteLLM: items share an index", "https://github.com/BerriAI/litellm/pull/36375",
+		func(e object) { e["output_index"] = 0 }),
+	inResponses("arguments come at their end", "https://github.com/lidge-jun/opencodex/pull/4652", func(e object) {
+		item, _ := e["item"].(object)
+		if args := item["arguments"]; args != nil {
+			item["arguments"] = ""
+			if e["type"] == "response.output_item.done" {
+				return
+			}
+			e["then"] = object{"type": "response.function_call_arguments.done", "output_index": e["output_index"],
+				"item_id": item["id"], "arguments": args}
+		}
+	}),
+	inResponses("an answer that is called done", "https://github.com/jlcodes99/cockpit-tools/issues/2328",
+		func(e object) {
+			if e["type"] == "response.completed" {
+				e["type"] = "response.done"
+			}
+		}),
+	{Name: "OpenAI: an error of its own midway", Source: "https://github.com/openai/codex/issues/38831",
+		Paths: []string{Responses}, Client: Client{Speaks: "responses", Free: true, Apart: true},
+		Whole: sometimes(`data: {"type":"response.output_text.delta","output_index":0,"delta":"Par"}` + "\n\n" +
+			`data: {"type":"response.failed","response":{"id":"r","status":"failed","output":[],"error":{"code":` +
+			`"server_error","message":"An error occurred while processing your request."}}}` + "\n\n")},
 	responsesOnly("OpenAI: a name that is none, in Responses", "https://github.com/NousResearch/hermes-agent/issues/11411",
 		wantsNames, Client{Foreign: true, Speaks: "responses"}),
 	{Name: "OpenAI: a name that is none", Source: "https://github.com/mcp-use/mcp-use/pull/94", Refuse: wantsNames,

@@ -14,7 +14,7 @@ import (
 // Server is a running server of a flavour. Its methods are safe for concurrent use.
 type Server struct {
 	Flavour
-	URL string // ends in /v1
+	URL string // ends in /v1 and Client.Query
 
 	http *httptest.Server
 
@@ -37,7 +37,7 @@ func Start(f Flavour) *Server {
 	}
 	s := &Server{Flavour: f, counts: map[string]int{}, marked: map[[sha256.Size]byte]bool{}}
 	s.http = httptest.NewServer(http.HandlerFunc(s.serve))
-	s.URL = s.http.URL + "/v1"
+	s.URL = s.http.URL + "/v1" + f.Query
 	return s
 }
 
@@ -56,7 +56,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	if err != nil {
 		return // the client is gone
 	}
-	a := Ask{Path: r.URL.Path, Header: r.Header, Raw: string(raw)}
+	a := Ask{Path: r.URL.Path, Query: r.URL.RawQuery, Header: r.Header, Raw: string(raw)}
 	if !slices.Contains(s.Paths, a.Path) {
 		refuse(w, http.StatusNotFound, `{"detail":"Not Found"}`)
 		return

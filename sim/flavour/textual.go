@@ -77,6 +77,18 @@ var textual = []Flavour{
 		})},
 	{Name: "Mistral: a call is a token", Source: "https://github.com/lmstudio-ai/lmstudio-bug-tracker/issues/797",
 		Message: asText(func(name, args string) string { return "[TOOL_CALLS]" + name + "[ARGS]" + args })},
+	{Name: "Granite: a call is a token and a list", Source: "https://docs.vllm.ai/en/latest/features/tool_calling.html",
+		Message: asText(func(name, args string) string {
+			return fmt.Sprintf(`<|tool_call|>[{"name": %q, "arguments": %s}]`, name, args)
+		})},
+	{Name: "Nemotron: a call is a tag and a list", Source: "https://github.com/ollama/ollama/pull/6849",
+		Message: asText(func(name, args string) string {
+			return fmt.Sprintf(`<TOOLCALL>[{"name": %q, "arguments": %s}]</TOOLCALL>`, name, args)
+		})},
+	{Name: "Gemma: a call is a call", Source: "https://github.com/NousResearch/hermes-agent/pull/7449",
+		Message: asText(func(name, args string) string {
+			return "<|tool_call>call:" + name + "{" + strings.TrimSuffix(each(args, `%s:<|"|>%s<|"|>,`), ",") + "}<tool_call|>"
+		})},
 	{Name: "Qwen Coder: an answer is nothing but a call", Source: "https://github.com/jundot/omlx/issues/2565",
 		Message: func(m object) string {
 			if m["tool_calls"] != nil {

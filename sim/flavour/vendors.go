@@ -21,13 +21,45 @@ var otherVendors = []Flavour{
 		Client: Client{Weaker: "reasoning"}, Refuse: refuses(`"reasoning":"Hm."`,
 			"'messages.2' : property 'reasoning' is unsupported")},
 	{Name: "Groq: a call that it could not read itself", Source: "https://github.com/anomalyco/opencode/issues/1018",
-		Client: Client{Apart: true}, Refuse: func(s *Server, _ Ask) (int, string) {
-			if s.counts["failed"]++; s.counts["failed"]%3 != 1 {
-				return 0, ""
+		Client: Client{Apart: true}, Refuse: failsSometimes(http.StatusBadRequest,
+			`{"error":{"message":"Failed to call a function. Please adjust your prompt. See `+
+				`'failed_generation' for more details.","type":"invalid_request_error","code":"tool_use_failed",`+
+				`"failed_generation":"<function=read{\"path\": \"main.go\"}</function>"}}`)},
+	{Name: "Cohere: a call that it could not write",
+		Source: "https://github.com/deepset-ai/haystack-core-integrations/issues/1693", Client: Client{Apart: true},
+		Refuse: failsSometimes(http.StatusUnprocessableEntity, `{"message":"No valid tool call or response generated"}`)},
+	{Name: "Cohere: reasons in capitals", Source: "https://github.com/mozilla-ai/any-llm/pull/1301",
+		Message: func(m object) string {
+			if m["tool_calls"] != nil {
+				return "TOOL_CALL"
 			}
-			return http.StatusBadRequest, `{"error":{"message":"Failed to call a function. Please adjust your prompt. See ` +
-				`'failed_generation' for more details.","type":"invalid_request_error","code":"tool_use_failed",` +
-				`"failed_generation":"<function=read{\"path\": \"main.go\"}</function>"}}`
+			return "COMPLETE"
+		}},
+	{Name: "Gemini: it gives a request up", Source: "https://github.com/google-gemini/gemini-cli/issues/20309",
+		Client: Client{Apart: true}, Refuse: failsSometimes(499,
+			`[{"error":{"code":499,"message":"The operation was cancelled.","status":"CANCELLED"}}]`)},
+	{Name: "Cerebras: reasoning under one of two names", Source: "https://github.com/proxysoul/Empryo/pull/209",
+		Opaque: func(int) any { return object{"message": object{"reasoning": "Hm.", "reasoning_content": "Hm."}} },
+		Client: Client{Weaker: "reasoning is not given back"}, Refuse: func(_ *Server, a Ask) (int, string) {
+			for i, m := range messagesOf(a) {
+				if m["reasoning_content"] != nil {
+					return http.StatusBadRequest, fmt.Sprintf(`{"message":"messages.%[1]d.assistant.reasoning_content: property `+
+						`'messages.%[1]d.assistant.reasoning_content' is unsupported","type":"invalid_request_error",`+
+						`"param":"validation_error","code":"wrong_api_format"}`, i)
+				}
+			}
+			return 0, ""
+		}},
+	{Name: "Azure: an address with a version", Source: "https://github.com/MicrosoftDocs/azure-docs/issues/114602",
+		Client: Client{Query: "?api-version=2024-10-21"}, Refuse: func(_ *Server, a Ask) (int, string) {
+			switch {
+			case a.Query != "api-version=2024-10-21":
+				return http.StatusNotFound, `{"error":{"code":"404","message":"Resource not found"}}`
+			case a.Header.Get("Authorization") != "" && a.Header.Get("Api-Key") == "":
+				return http.StatusUnauthorized, `{"error":{"code":"401","message":"Access denied due to invalid subscription ` +
+					`key or wrong API endpoint."}}`
+			}
+			return 0, ""
 		}},
 	{Name: "z.ai: the network failed", Source: "https://docs.z.ai/api-reference/llm/chat-completion",
 		Client: Client{Apart: true, Free: true}, Message: failsOnce("network_error")},

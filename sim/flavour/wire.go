@@ -137,7 +137,11 @@ func (s *Server) responses(w http.ResponseWriter, n int, t Turn, b Bill, stream 
 		events = append(events, object{"type": "response.output_item.added", "output_index": i, "item": item},
 			object{"type": "response.output_item.done", "output_index": i, "item": item})
 	}
-	Events(w, true, append(events, object{"type": "response.completed", "response": whole})...)
+	events = append(events, object{"type": "response.completed", "response": whole})
+	if s.Events != nil {
+		events = s.Events(events)
+	}
+	Events(w, true, events...)
 }
 
 // messages answers in Messages, for the nth time. Opaque is blocks that stand before the others.

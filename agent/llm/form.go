@@ -1,0 +1,92 @@
+package llm
+
+import "bytes"
+
+// eventForm is an event without the piece of arguments that it holds. Most of a long call comes
+// in thousands of events that differ in that piece alone, and in their number: what has the
+// same form is not read again.
+type eventForm struct {
+	call       *partialCall
+	head, tail []byte
+	after      []byte // in the head: what follows the event's number; nil where it has none
+	buf        []byte
+}
+
+// What numbers OpenAI's events, and what pads them to hide how long their pieces are.
+var (
+	sequenceNumber = []byte(`"sequence_number":`)
+	obfuscation    = []byte(`"obfuscation":"`)
+)
+
+// remember keeps the form of an event whose piece of call's arguments is data[from:end].
+func (f *eventForm) remember(data []byte, call *partialCall, from, end int) {
+	if f.call = call; from > end || end > len(data) {
+		f.call = nil
+		return
+	}
+	f.head, f.tail = append(f.head[:0], data[:from]...), append(f.tail[:0], withoutPadding(data[end:])...)
+	f.after = nil
+	if i := bytes.Index(f.head, sequenceNumber); i >= 0 {
+		rest := f.head[i+len(sequenceNumber):]
+		f.head, f.after = f.head[:len(f.head)-len(rest)], bytes.TrimLeft(rest, "0123456789")
+	}
+}
+
+// takes takes the piece of arguments of an event of this form; it reports false for another.
+func (f *eventForm) takes(data []byte) (bool, error) {
+	lit, ok := f.piece(data)
+	if !ok {
+		return false, nil
+	}
+	if bytes.IndexByte(lit, '\\') < 0 {
+		return true, f.call.add(lit)
+	}
+	f.buf = appendUnquoted(f.buf[:0], lit)
+	return true, f.call.add(f.buf)
+}
+
+// withoutPadding is a chunk's end up to its padding.
+func withoutPadding(tail []byte) []byte {
+	if i := bytes.Index(tail, obfuscation); i >= 0 {
+		if rest := tail[i+len(obfuscation):]; bytes.IndexByte(rest, '"') == len(rest)-2 {
+			return tail[:i+len(obfuscation)]
+		}
+	}
+	return tail
+}
+
+// piece is the piece of arguments in an event of this form.
+func (f *eventForm) piece(data []byte) ([]byte, bool) {
+	if f.call == nil || f.call.closed || !bytes.HasPrefix(data, f.head) {
+		return nil, false
+	}
+	at := len(f.head)
+	if f.after != nil {
+		for at < len(data) && data[at] >= '0' && data[at] <= '9' {
+			at++
+		}
+		if !bytes.HasPrefix(data[at:], f.after) {
+			return nil, false
+		}
+		at += len(f.after)
+	}
+	s := scanner{b: data, at: at - 1} // at the quote
+	lit := s.literal()
+	if s.bad {
+		return nil, false
+	}
+	tail := data[s.at-1:]
+	if !bytes.HasPrefix(tail, f.tail) {
+		return nil, false
+	}
+	if rest := tail[len(f.tail):]; len(rest) > 0 && !isPadding(rest) {
+		return nil, false
+	}
+	return lit, true
+}
+
+// isPadding reports whether a chunk ends with the rest of a padding and nothing else.
+func isPadding(rest []byte) bool {
+	return bytes.HasSuffix(rest, []byte(`"}`)) && bytes.IndexByte(rest, '"') == len(rest)-2 &&
+		bytes.IndexByte(rest, '\\') < 0
+}
