@@ -37,6 +37,7 @@ func Run(t *testing.T, open func(t *testing.T, now func() time.Time) *store.Stor
 
 		{"ApplyStartsATask", testApplyStarts},
 		{"ApplyTwiceIsOnce", testApplyTwice},
+		{"ApplyNothing", testApplyNothing},
 		{"ApplyToNoTask", testApplyToNoTask},
 		{"ApplyRefusesNonsense", testApplyNonsense},
 		{"ApplyAtOnce", testApplyAtOnce},
