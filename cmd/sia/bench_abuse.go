@@ -58,6 +58,7 @@ type abuseFigure struct {
 	CPU     float64 `json:"cpu_seconds"`
 	Seconds float64 `json:"seconds"`
 	Held    bool    `json:"held"`
+	Why     string  `json:"why,omitempty"` // it could not be tried to its end
 }
 
 // Run attacks the parts that read what strangers send, one after the other, and prints one
@@ -90,34 +91,45 @@ func (c *benchAbuseCmd) Run(e *commandEnv) (err error) {
 		fmt.Fprintf(e.err, "deep tree: left out: %s\n", found)
 	}
 	var all []abuseFigure
+	held := 0
 	for _, a := range attacks {
 		if len(c.Only) > 0 && !slices.ContainsFunc(c.Only, func(o string) bool { return strings.HasPrefix(a.name, o) }) {
 			continue
 		}
 		fmt.Fprintf(e.err, "%s…\n", a.name)
 		f, err := a.measure(e.ctx)
-		if err != nil {
-			return fmt.Errorf("%s: %w", a.name, err)
+		if err != nil { // the others are tried all the same
+			f = abuseFigure{Attack: a.name, Limit: a.limit, Why: err.Error()}
 		}
-		all = append(all, f)
+		if all = append(all, f); f.Held {
+			held++
+		}
 	}
 	if len(all) == 0 {
 		return fmt.Errorf("no attack's name begins with %s; leave --only out to try all", strings.Join(c.Only, ", "))
 	}
+	var failed error
+	if held < len(all) {
+		failed = fmt.Errorf("%d of %d attacks held; see those that did not", held, len(all))
+	}
 	if c.Output == "json" {
-		return printJSON(e, all)
+		return errors.Join(printJSON(e, all), failed)
 	}
 	w := tabwriter.NewWriter(e.out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "ATTACK\tLIMIT\tPEAK MB\tCPU s\tSECONDS\tHELD")
 	for _, f := range all {
-		held := "yes"
+		word := "yes"
 		if !f.Held {
-			held = "no"
+			word = strings.TrimSpace("no " + f.Why)
 		}
-		fmt.Fprintf(w, "%s\t%s\t%.0f\t%.2f\t%.2f\t%s\n", f.Attack, f.Limit, f.Memory, f.CPU, f.Seconds, held)
+		fmt.Fprintf(w, "%s\t%s\t%.0f\t%.2f\t%.2f\t%s\n", f.Attack, f.Limit, f.Memory, f.CPU, f.Seconds, word)
 	}
-	return w.Flush()
+	fmt.Fprintf(w, "\n%d of %d held\n", held, len(all))
+	return errors.Join(w.Flush(), failed)
 }
+
+// Help says what the exit code means.
+func (*benchAbuseCmd) Help() string { return "Exits 1 when an attack did not hold, or could not be tried." }
 
 // measure runs the attack until it is done or cancelled.
 func (a abuse) measure(ctx context.Context) (abuseFigure, error) {
@@ -150,8 +162,9 @@ func (a abuse) measure(ctx context.Context) (abuseFigure, error) {
 			}
 			took, cpu := time.Since(began), processorTime()-worked
 			grown := int64(peak) - int64(before.HeapAlloc)
-			return abuseFigure{a.name, a.limit, float64(max(0, grown)) / 1e6, cpu.Seconds(), took.Seconds(),
-				grown <= abuseMemory && (cpu <= abuseCPU || cancelled && took <= 2*abuseWithin)}, nil
+			return abuseFigure{Attack: a.name, Limit: a.limit, Memory: float64(max(0, grown)) / 1e6, CPU: cpu.Seconds(),
+				Seconds: took.Seconds(),
+				Held:    grown <= abuseMemory && (cpu <= abuseCPU || cancelled && took <= 2*abuseWithin)}, nil
 		}
 	}
 }
