@@ -129,7 +129,9 @@ func (c *benchAbuseCmd) Run(e *commandEnv) (err error) {
 }
 
 // Help says what the exit code means.
-func (*benchAbuseCmd) Help() string { return "Exits 1 when an attack did not hold, or could not be tried." }
+func (*benchAbuseCmd) Help() string {
+	return "Exits 1 when an attack did not hold, or could not be tried."
+}
 
 // measure runs the attack until it is done or cancelled.
 func (a abuse) measure(ctx context.Context) (abuseFigure, error) {
