@@ -10,7 +10,8 @@ import (
 // What changes nothing is no event: the task is what it was, with its version, and people are answered all the same.
 func TestWhatChangesNothingIsNoEvent(t *testing.T) {
 	passed, paused, working := passedTask(), Task{}, Task{}
-	start := Step(Task{}, Event{ID: "start", By: person, Fact: Start{Repo: Repo{ID: 9}, Issue: 3, Title: "Do it", Body: "so"}})
+	start := Step(Task{}, Event{ID: "start", By: person,
+		Fact: Start{Repo: Repo{ID: 9}, Issue: 3, Title: "Do it", Body: "so"}})
 	working = start.Task
 	paused = Step(working, Event{ID: "pause", By: person, Fact: PauseAsked{Reason: "lunch"}}).Task
 	wanted := Step(working, Event{ID: "use", By: person, Fact: Use{Coder: "fast"}}).Task

@@ -39,8 +39,10 @@ var queryWords = lazyregexp.New(`"(?:[^"\\]|\\.)*"|\.\.\.|[A-Za-z_][A-Za-z0-9_]*
 // way to it.
 // https://docs.github.com/en/graphql/reference/objects
 var neverNull = []string{"repository", "issue", "closedByPullRequestsReferences", "timelineItems", "history", "nodes",
-	"pageInfo", "hasNextPage", "checkRuns", "contexts", "commits", "commit", "checkRuns.nodes.name", "checkRuns.nodes.status",
-	"state", "oid", "headRefOid", "baseRefName", "mergeable", "context", "pullRequest.isDraft", "createdAt", "committedDate",
+	"pageInfo", "hasNextPage", "checkRuns", "contexts", "commits", "commit",
+	"checkRuns.nodes.name", "checkRuns.nodes.status",
+	"state", "oid", "headRefOid", "baseRefName", "mergeable", "context", "pullRequest.isDraft", "createdAt",
+	"committedDate",
 	"requiresSignatures", "webCommitSignoffRequired", "markPullRequestReadyForReview", "convertPullRequestToDraft"}
 
 type queryParser struct {
@@ -79,8 +81,8 @@ func (p *queryParser) fragment(name string) *shape {
 	return p.fragments[name]
 }
 
-// selection reads a selection set, which begins with a brace; at is the way to it. The fields of the one fragment that it
-// consists of are there; of several, those of one are, so that none is asked for.
+// selection reads a selection set, which begins with a brace; at is the way to it. The fields of the one fragment that
+// it consists of are there; of several, those of one are, so that none is asked for.
 func (p *queryParser) selection(at string) shape {
 	s := shape{kind: eitherShape, fields: map[string]field{}}
 	var parts []*shape

@@ -8,8 +8,8 @@ import (
 	"sync"
 )
 
-// shape says what an answer has to hold. Whatever lacks it is an error, wherever it is read: a branch whose protection is
-// not told is not unprotected, and an issue without labels is not one whose label was taken off.
+// shape says what an answer has to hold. Whatever lacks it is an error, wherever it is read: a branch whose protection
+// is not told is not unprotected, and an issue without labels is not one whose label was taken off.
 type shape struct {
 	kind   shapeKind
 	fields map[string]field // of the object, or of each element of the list

@@ -21,19 +21,22 @@ import (
 var garbage = map[string]string{
 	"nothing": "", "null": "null", "an object": "{}", "a list of null": "[null]", "a list of objects": "[{}]",
 	"a list of numbers": "[1]", "words": `{"message":"Server Error"}`, "HTML": "<!DOCTYPE html><html>Unicorn!</html>",
-	"half": `{"id":1,"number":1,"name":"x`, "text": `"ok"`, "a number": "7", "truth": "true", "another object": `{"ok":true}`,
+	"half": `{"id":1,"number":1,"name":"x`,
+	"text": `"ok"`, "a number": "7", "truth": "true", "another object": `{"ok":true}`,
 	"lists that are null": `{"check_runs":null,"statuses":null,"workflow_runs":null,"jobs":null,"artifacts":null,
 		"repositories":null,"installations":null,"contexts":null,"total_count":0}`,
 	"pages that hold nothing": `{"check_runs":[],"statuses":[],"workflow_runs":[],"jobs":[],"artifacts":[],
 		"repositories":[],"installations":[],"total_count":3}`,
-	"GraphQL without data": `{"data":null}`, "GraphQL, hollow": `{"data":{}}`, "GraphQL, no repository": `{"data":{"repository":null}}`,
+	"GraphQL without data": `{"data":null}`, "GraphQL, hollow": `{"data":{}}`,
+	"GraphQL, no repository":       `{"data":{"repository":null}}`,
 	"GraphQL, an empty repository": `{"data":{"repository":{}}}`,
-	"GraphQL, null nodes": `{"data":{"repository":{"nameWithOwner":"a/b","object":{"checkSuites":{"pageInfo":{"hasNextPage":false},
+	"GraphQL, null nodes": `{"data":{"repository":{"nameWithOwner":"a/b","object":{
+		"checkSuites":{"pageInfo":{"hasNextPage":false},
 		"nodes":[null]},"status":null},"pullRequest":null}},"errors":[{"type":"INTERNAL","message":"Something went wrong"}]}`,
 }
 
-// Whatever is asked, and whatever stands in the place of an answer: it is an error that says so to people and passes by
-// itself, never "no checks", "no rules", "closed" or "may nothing".
+// Whatever is asked, and whatever stands in the place of an answer: it is an error that says so to people and passes
+// by itself, never "no checks", "no rules", "closed" or "may nothing".
 func TestGarbageIsNoAnswer(t *testing.T) {
 	for name, body := range garbage {
 		t.Run(name, func(t *testing.T) {
@@ -82,8 +85,8 @@ func TestEveryCallIsTried(t *testing.T) {
 	}
 }
 
-// Each line of the table, and what a query selects, is asked for in full: a good answer passes, one without any part that
-// has to be there does not.
+// Each line of the table, and what a query selects, is asked for in full: a good answer passes, one without any part
+// that has to be there does not.
 func TestEveryPartIsAskedFor(t *testing.T) {
 	for i, line := range shapes {
 		p := parsedShapes()[i]
@@ -100,8 +103,9 @@ func TestEveryPartIsAskedFor(t *testing.T) {
 		}
 	}
 	for name, query := range map[string]string{"ready": readyMutation, "closing": "query { repository { " +
-		closingSelection + sinceSelection + commitRulesSelection + " } }", "look": "query { repository { object { ...judges }" +
-		pullSelection + baseSelection + branchSelection + mergedSelection + " } } " + judgesFragment + rollupFragment} {
+		closingSelection + sinceSelection + commitRulesSelection + " } }",
+		"look": "query { repository { object { ...judges }" +
+			pullSelection + baseSelection + branchSelection + mergedSelection + " } } " + judgesFragment + rollupFragment} {
 		s := queryShape(query)
 		everyPart(t, name, s, func(body []byte) error {
 			var got any
