@@ -26,6 +26,7 @@ type Effect struct {
 	To        string       `json:"to,omitempty"`         // reply: login of who is refused something; empty: nobody is
 	CheckIDs  []int64      `json:"check_ids,omitempty"`  // rerun
 	TargetKey string       `json:"target_key,omitempty"` // cancel: the attempt effect's key
+	Aside     bool         `json:"aside,omitempty"`      // react, reply: the task does not wait for it
 }
 
 // effectKey builds the key of an effect.

@@ -20,11 +20,23 @@ type Result struct {
 // and kind of fact is either a move or ignored for a stated reason, and an
 // event that was applied before is ignored.
 //
-// An ignored event may still change the task's book-keeping (an effect that
-// reported is no longer pending): callers save the task whenever its Version
-// grew. A zero Task stands for one that does not exist yet; only Start and
-// Restored make one.
+// What changes nothing is no event: the task comes back as it was, with its
+// Version, and Ignored says so. Such an event may still have somebody answered;
+// nothing waits for these effects ([Effect.Aside]). An ignored event may change
+// the task's book-keeping (an effect that reported is no longer pending):
+// callers save task and event whenever the Version grew. A zero Task stands for
+// one that does not exist yet; only Start and Restored make one.
 func Step(t Task, e Event) Result {
+	r := Replay(t, e)
+	if t.ID == "" || e.Effect != "" {
+		return r // it makes a task, or is no longer waited for
+	}
+	return unlessNothing(t, e, r)
+}
+
+// Replay is [Step] for an event of a task's log. That it stands there says that it counted, also where it
+// changes nothing: logs of older versions hold such events.
+func Replay(t Task, e Event) Result {
 	s := &step{t: t.clone(), e: e}
 	if t.ID == "" {
 		switch f := e.Fact.(type) {

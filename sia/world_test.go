@@ -18,7 +18,7 @@ type world struct {
 	task   Task
 	todo   []Effect
 	all    map[string]bool // every effect key ever emitted
-	log    []Event         // every event applied, in order
+	log    []Event         // every event that counted, in order
 	serial int
 }
 
@@ -55,7 +55,11 @@ func (w *world) apply(e Event) Task {
 	before := w.task
 	r := Step(before, e)
 	w.task = r.Task
-	w.log = append(w.log, e)
+	if before.ID == "" || r.Task.Version != before.Version { // what changes nothing is not in the log
+		w.log = append(w.log, e)
+	} else if !sameStored(before, r.Task) {
+		w.t.Fatalf("%s changed the task and not its version", e.Fact.Kind())
+	}
 	for _, f := range r.Effects {
 		if w.all[f.Key] {
 			w.t.Fatalf("effect key %s was emitted twice", f.Key)

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"io"
 	"net/http"
+	"net/url"
 	"sync"
 )
 
@@ -56,7 +57,7 @@ func (c *answerCache) Set(key string, wire []byte) {
 	defer c.mu.Unlock()
 	c.remove(key)
 	a := &cacheEntry{key: key, wire: wire}
-	if a.size() > c.max/4 || !revalidable(wire) {
+	if a.size() > c.max/4 || !revalidable(key, wire) {
 		return
 	}
 	c.byKey[key] = c.order.PushFront(a)
@@ -85,18 +86,18 @@ func (c *answerCache) remove(key string) {
 
 // revalidable reports whether an answer as it went over the wire is a 200 with
 // an entity tag.
-func revalidable(wire []byte) bool {
+func revalidable(key string, wire []byte) bool {
 	head, _, _ := bytes.Cut(wire, []byte("\r\n\r\n"))
 	status, headers, _ := bytes.Cut(head, []byte("\r\n"))
 	_, code, _ := bytes.Cut(status, []byte(" "))
 	return bytes.HasPrefix(code, []byte("200")) && bytes.Contains(bytes.ToLower(headers), []byte("etag:")) &&
-		isWhole(wire)
+		isWhole(key, wire)
 }
 
-// isWhole reports whether the body of an answer is JSON to its end, not null,
-// and not words in its place. Half an answer that was kept would be confirmed by its entity tag, and
+// isWhole reports whether the body of an answer to a GET of an address is JSON to its end, not null,
+// not words in its place, and holds what it has to. Half an answer that was kept would be confirmed by its entity tag, and
 // stay half.
-func isWhole(wire []byte) bool {
+func isWhole(key string, wire []byte) bool {
 	resp, err := http.ReadResponse(bufio.NewReader(bytes.NewReader(wire)), nil)
 	if err != nil {
 		return false
@@ -107,6 +108,8 @@ func isWhole(wire []byte) bool {
 		return false
 	}
 	body = bytes.TrimSpace(body)
+	at, err := url.Parse(key)
 	_, words := onlyWords(body)
-	return json.Valid(body) && !bytes.Equal(body, []byte("null")) && !words
+	return err == nil && json.Valid(body) && !bytes.Equal(body, []byte("null")) && !words &&
+		lacking(http.MethodGet, at, body) == nil
 }

@@ -30,7 +30,7 @@ func TestAnswersAreRevalidatedNeverTrusted(t *testing.T) {
 			rw.WriteHeader(http.StatusNotModified)
 			return
 		}
-		answer(rw, 200, fmt.Sprintf(`{"number":12,"title":%q}`, title.Load()))
+		answer(rw, 200, fmt.Sprintf(`{"number":12,"state":"open","labels":[],"title":%q}`, title.Load()))
 	})
 	read := func(installation int64) string {
 		got, err := w.app.Repo(installation, shop).Issue(context.Background(), 12)
@@ -105,7 +105,7 @@ func TestOnlyGoodAnswersAreKept(t *testing.T) {
 		"HTTP/1.1 302 Found\r\nEtag: x\r\nLocation: y\r\n\r\n": false,
 		"": false,
 	} {
-		if got := revalidable([]byte(wire)); got != want {
+		if got := revalidable("https://api.github.com/x", []byte(wire)); got != want {
 			t.Errorf("%q: %v", wire, got)
 		}
 	}

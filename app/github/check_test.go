@@ -204,7 +204,7 @@ func mountRuns(w *wire) *runs {
 	w.HandleFunc("POST "+at, func(rw http.ResponseWriter, req *http.Request) {
 		rs.mu.Lock()
 		defer rs.mu.Unlock()
-		m := merge(map[string]any{"id": len(rs.all) + 1, "html_url": "http://x/run", "app": map[string]any{"id": 7}}, req)
+		m := merge(map[string]any{"id": len(rs.all) + 1, "conclusion": nil, "html_url": "http://x/run", "app": map[string]any{"id": 7}}, req)
 		rs.all = append(rs.all, m)
 		answerJSON(rw, 201, m)
 	})
@@ -241,7 +241,7 @@ func TestUpsertCheckRun(t *testing.T) {
 	rs := mountRuns(w)
 	// another app's
 	rs.all = append(rs.all, map[string]any{"id": 1, "name": "SIA", "head_sha": "abc", "external_id": "42-12",
-		"status": "queued", "app": map[string]any{"id": 8}})
+		"status": "queued", "conclusion": nil, "app": map[string]any{"id": 8}})
 	ctx, r := context.Background(), w.repo()
 	spec := CheckRunSpec{
 		Name: "SIA", HeadSHA: "abc", ExternalID: "42-12", Status: "in_progress", Title: "Attempt 1", Summary: "s",

@@ -102,7 +102,7 @@ func (r *Repo) CommitRules(ctx context.Context, branch string) (sia.CommitRules,
 	q.add("$ref: String!", commitRulesSelection, "ref", "refs/heads/"+branch)
 	err := r.graphql(reading(ctx), q.String(), q.values, &got)
 	out := got.Repository.rules()
-	if refusedQuery(err) || statusOf(err) >= 500 {
+	if refusedQuery(err) || failedQuery(err) {
 		out, err = r.commitRulesOverREST(ctx, branch)
 	}
 	if err != nil {
@@ -117,7 +117,13 @@ func (r *Repo) CommitRules(ctx context.Context, branch string) (sia.CommitRules,
 func refusedQuery(err error) bool {
 	var refusal *graphqlError
 	status := statusOf(err)
-	return errors.As(err, &refusal) || status >= 400 && status < 500
+	return errors.As(err, &refusal) && !refusal.failing() || status >= 400 && status < 500
+}
+
+// failedQuery reports whether GitHub failed to answer a query, which passes.
+func failedQuery(err error) bool {
+	var failure *graphqlError
+	return errors.As(err, &failure) && failure.failing() || statusOf(err) >= 500 || errors.Is(err, errNothing)
 }
 
 // commitRulesOverREST reads the rules alone: REST tells who is no administrator nothing of

@@ -77,6 +77,37 @@ func asks(w *wire) map[string]func(context.Context) error {
 			_, err := r.CreateCommit(ctx, NewCommit{Tree: "t", Message: "m"})
 			return err
 		},
+		"close an issue":  func(ctx context.Context) error { return r.CloseIssue(ctx, 1, "completed") },
+		"comments of all": func(ctx context.Context) error { _, err := r.CommentsEverywhere(ctx, since); return err },
+		"review comments": func(ctx context.Context) error { _, err := r.ReviewComments(ctx, 1, since); return err },
+		"reviews":         func(ctx context.Context) error { _, err := r.Reviews(ctx, 1); return err },
+		"thread of":       func(ctx context.Context) error { _, err := r.ThreadOf(ctx, 1); return err },
+		"review": func(ctx context.Context) error {
+			_, err := r.EnsureReview(ctx, 1, marker, NewReview{Head: "abc", Body: "b"}, Unwritten)
+			return err
+		},
+		"answer in a thread": func(ctx context.Context) error {
+			return r.AnswerThreads(ctx, 1, []Answer{{Thread: 1, Marker: marker, Body: "b"}}, Unwritten)
+		},
+		"any pull":  func(ctx context.Context) error { _, _, err := r.EverPull(ctx, "h"); return err },
+		"edit pull": func(ctx context.Context) error { return r.EditPull(ctx, 1, "b") },
+		"merge":     func(ctx context.Context) error { _, _, err := r.Merge(ctx, 1, "abc"); return err },
+		"reactions": func(ctx context.Context) error { _, err := r.Reactions(ctx, 1); return err },
+		"labels":    func(ctx context.Context) error { return r.EnsureLabels(ctx, []Label{{Name: "sia"}}) },
+		"swap labels": func(ctx context.Context) error {
+			_, err := r.SwapLabels(ctx, 1, []string{"a"}, []string{"b"})
+			return err
+		},
+		"move a label":   func(ctx context.Context) error { return r.MoveLabel(ctx, 1, "", "b") },
+		"required now":   func(ctx context.Context) error { _, err := r.RequiredNow(ctx, "main"); return err },
+		"edit check run": func(ctx context.Context) error { _, err := r.EditCheckRun(ctx, spec, 1); return err },
+		"mark a draft":   func(ctx context.Context) error { return r.MarkDraft(ctx, "PR_1") },
+		"job log": func(ctx context.Context) error {
+			_, err := r.JobLog(ctx, CheckRun{JobID: 1}, 0)
+			return err
+		},
+		"artifact":   func(ctx context.Context) error { _, err := r.ArtifactZip(ctx, Artifact{ID: 1}, 10); return err },
+		"author":     func(ctx context.Context) error { _, err := a.Author(ctx, since); return err },
 		"mark ready": func(ctx context.Context) error { return r.MarkReady(ctx, "PR_1") },
 		"close":      func(ctx context.Context) error { return r.Close(ctx, 1) },
 		"react":      func(ctx context.Context) error { return r.React(ctx, sia.Origin{OnIssue: 1}, "eyes") },

@@ -64,7 +64,9 @@ func (a *App) failure(err error, format string, args ...any) error {
 	case errors.Is(err, errFresh):
 		e.RetryAfter, e.Message = freshLater, "GitHub does not find what SIA made a moment ago"
 	case errors.Is(err, errNothing):
-		e.Message = "GitHub's answer holds nothing. See githubstatus.com"
+		e.Message = nothingSays(err) + ". See githubstatus.com"
+	case isAccepted(err):
+		e.RetryAfter, e.Message = freshLater, "GitHub took the request in and has not answered it (202)"
 	case errors.Is(err, context.Canceled):
 		e.Message = "the operation was cancelled"
 	case errors.Is(err, errWriteQueue):
@@ -136,6 +138,8 @@ func (a *App) explain(e *sia.Error, er *gh.ErrorResponse) {
 			e.RetryAfter = after
 		}
 		e.Message = fmt.Sprintf("GitHub is failing (%d). See githubstatus.com", code)
+	case code < 300:
+		e.Message = fmt.Sprintf("%v that can be used: another address was expected, and came %d", errNothing, code)
 	default:
 		e.Permanent, e.Message = true, fmt.Sprintf("GitHub answered %d: %s", code, reasonOf(er))
 	}
@@ -220,6 +224,12 @@ func reasonOf(er *gh.ErrorResponse) string {
 
 // scrubbedLine is what GitHub said, on one line of an error.
 func scrubbedLine(s string) string { return text.Clip(scrub(text.OneLine(s)), 300) }
+
+// nothingSays is an [errNothing] without what it is wrapped in, such as the request.
+func nothingSays(err error) string {
+	_, what, _ := strings.Cut(err.Error(), errNothing.Error())
+	return strings.TrimSpace(errNothing.Error() + " " + scrubbedLine(what))
+}
 
 // statusOf is the HTTP status that GitHub refused a request with; 0 when err is
 // not such a refusal.

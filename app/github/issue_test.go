@@ -24,11 +24,12 @@ func TestCreateIssueOnce(t *testing.T) {
 			return
 		}
 		in["number"], in["state"], in["user"] = 90+len(made), "open", map[string]any{"login": "sia[bot]"}
-		delete(in, "labels")
+		in["labels"] = []any{}
 		made = append(made, in)
 		answerJSON(rw, 201, in)
 	})
-	made = append(made, map[string]any{"number": 3, "body": mark + "\nforged", "user": map[string]any{"login": "mallory"}})
+	made = append(made, map[string]any{"number": 3, "state": "open", "labels": []any{},
+		"body": mark + "\nforged", "user": map[string]any{"login": "mallory"}})
 	n := NewIssue{Marker: mark, Title: "SIA needs an answer", Body: "question", Labels: []string{"sia:needs-human"},
 		Assignees: []string{"gone"}}
 	ctx := context.Background()
@@ -45,7 +46,7 @@ func TestCreateIssueOnce(t *testing.T) {
 
 func TestCloseIssue(t *testing.T) {
 	w := start(t, "/")
-	state := map[string]any{"number": 12, "body": mark + "\nold", "state": "open",
+	state := map[string]any{"number": 12, "labels": []any{}, "body": mark + "\nold", "state": "open",
 		"pull_request": map[string]any{"url": "x"}}
 	w.HandleFunc("GET /repos/acme/shop/issues/12",
 		func(rw http.ResponseWriter, _ *http.Request) { answerJSON(rw, 200, state) })
@@ -75,7 +76,7 @@ func TestEnsureLabels(t *testing.T) {
 	w.json("GET /repos/acme/shop/labels", 200,
 		`[{"name":"SIA","color":"0E8A16","description":"d"},{"name":"sia:passed","color":"ffffff","description":""},
 			{"name":"bug"}]`)
-	w.json("PATCH /repos/acme/shop/labels/{name}", 200, `{}`)
+	w.json("PATCH /repos/acme/shop/labels/{name}", 200, `{"name":"sia:passed"}`)
 	w.HandleFunc("POST /repos/acme/shop/labels", func(rw http.ResponseWriter, _ *http.Request) {
 		// a replica was faster
 		answer(rw, 422, `{"message":"Validation Failed","errors":[{"resource":"Label","code":"already_exists",
@@ -159,9 +160,9 @@ func TestOurIssueIsFoundWithoutTheFilter(t *testing.T) {
 	w := start(t, "/")
 	var all []any
 	for n := range 150 {
-		all = append(all, map[string]any{"number": 500 - n, "body": "x", "user": map[string]any{"login": "ann"}})
+		all = append(all, map[string]any{"number": 500 - n, "state": "open", "labels": []any{}, "body": "x", "user": map[string]any{"login": "ann"}})
 	}
-	all[120] = map[string]any{"number": 91, "body": mark + "\nquestion", "user": map[string]any{"login": "sia[bot]"}}
+	all[120] = map[string]any{"number": 91, "state": "open", "labels": []any{}, "body": mark + "\nquestion", "user": map[string]any{"login": "sia[bot]"}}
 	filters := true
 	w.HandleFunc("GET /repos/acme/shop/issues", func(rw http.ResponseWriter, req *http.Request) {
 		if filters && req.URL.Query().Get("creator") != "" {
@@ -178,7 +179,8 @@ func TestOurIssueIsFoundWithoutTheFilter(t *testing.T) {
 		}
 	}
 	for range 500 { // in a large repository it does not look through everything
-		all = append([]any{map[string]any{"number": 501, "body": "x", "user": map[string]any{"login": "ann"}}}, all...)
+		all = append([]any{map[string]any{"number": 501, "state": "open", "labels": []any{},
+			"user": map[string]any{"login": "ann"}}}, all...)
 	}
 	filters = true
 	before := len(w.got("GET /repos/acme/shop/issues"))

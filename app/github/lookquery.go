@@ -3,7 +3,6 @@ package github
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 
@@ -75,13 +74,12 @@ func (r *Repo) lookAtOnce(ctx context.Context, at LookAt) (look Look, whole bool
 	}
 	var got lookAnswer
 	err = r.graphql(reading(ctx), q.String(), q.values, &got)
-	var refusal *graphqlError
-	switch status := statusOf(err); {
-	case errors.As(err, &refusal) || status >= 400 && status < 500:
+	switch {
+	case refusedQuery(err):
 		r.app.log.DebugContext(ctx, "what judges a commit is read over REST", "error", err)
 		r.noLook.put("", true)
 		return Look{}, false, nil
-	case status >= 500:
+	case failedQuery(err):
 		r.app.log.DebugContext(ctx, "GraphQL fails; what judges a commit is read over REST", "error", err)
 		r.noLookNow.put("", true)
 		return Look{}, false, nil

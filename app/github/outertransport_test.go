@@ -90,10 +90,12 @@ func TestRepoWritesNoSecretThatIsKnownByValue(t *testing.T) {
 			answer(rw, 200, "[]")
 			return
 		}
-		answer(rw, 201, `{"id":1,"number":1}`)
+		answer(rw, 201, `{"id":1,"number":1,"name":"sia"}`)
 	}
 	w.HandleFunc("/repos/acme/shop/", answered)
-	w.HandleFunc("POST /graphql", func(rw http.ResponseWriter, _ *http.Request) { answer(rw, 200, `{"data":{}}`) })
+	w.HandleFunc("POST /graphql", func(rw http.ResponseWriter, _ *http.Request) {
+		answer(rw, 200, `{"data":{"markPullRequestReadyForReview":{"pullRequest":{"isDraft":false}}}}`)
+	})
 	ctx, r := t.Context(), w.repo()
 	const mark = "<!-- sia:v1 task=1-1 kind=status key=1 -->"
 	for name, write := range map[string]func() error{

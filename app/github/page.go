@@ -1,10 +1,14 @@
 package github
 
 import (
+	"errors"
+	"fmt"
 	"iter"
 	"reflect"
 
 	gh "github.com/google/go-github/v66/github"
+
+	"github.com/sia-bot/sia/sia/lazyregexp"
 )
 
 const (
@@ -40,10 +44,37 @@ func eachPage[T any](fetch func(gh.ListOptions) ([]T, *gh.Response, error)) iter
 					return
 				}
 			}
-			if resp == nil || resp.NextPage <= opts.Page {
+			next, err := nextPage(resp, opts.Page)
+			if err != nil {
+				var zero T
+				yield(zero, err)
+			}
+			if next == 0 {
 				return
 			}
-			opts.Page = resp.NextPage
+			opts.Page = next
 		}
+		var zero T
+		yield(zero, fmt.Errorf("%w: the list goes on after %d pages", errPages, maxPages))
 	}
 }
+
+// errPages says that what an answer says of the next page can't be followed, so that the list is not whole.
+var errPages = errors.New("the list's pages can't be followed")
+
+// nextPage is the number of the page after one; 0 when that was the last. Only the number is taken of a link: it is
+// asked for where the first page was.
+func nextPage(resp *gh.Response, page int) (int, error) {
+	switch {
+	case resp == nil || resp.Response == nil:
+		return 0, nil
+	case resp.NextPage > page:
+		return resp.NextPage, nil
+	case resp.NextPage != 0 || nextLink.MatchString(resp.Header.Get("Link")):
+		return 0, fmt.Errorf("%w: after page %d comes %d", errPages, page, resp.NextPage)
+	}
+	return 0, nil
+}
+
+// nextLink matches a link to a next page.
+var nextLink = lazyregexp.New(`rel="?next\b`)

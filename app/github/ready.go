@@ -2,7 +2,9 @@ package github
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
+	"slices"
 	"strings"
 
 	"github.com/sia-bot/sia/sia"
@@ -72,6 +74,15 @@ func (e *graphqlError) permanent() bool {
 	return false
 }
 
+// failing reports whether it is no refusal: GitHub failed.
+func (e *graphqlError) failing() bool {
+	return slices.ContainsFunc(e.kinds, func(k string) bool {
+		return k == "INTERNAL" || k == "SERVICE_UNAVAILABLE" || k == "RATE_LIMITED"
+	}) || slices.ContainsFunc(e.messages, func(m string) bool {
+		return strings.Contains(strings.ToLower(m), "something went wrong")
+	})
+}
+
 // forPeople says what a person can do; draft is what was wanted.
 func (e *graphqlError) forPeople(draft bool) string {
 	press := "press “Ready for review” on the pull request"
@@ -87,25 +98,32 @@ func (e *graphqlError) forPeople(draft bool) string {
 	return "GitHub refused; " + press + ": " + scrubbedLine(strings.Join(e.messages, "; "))
 }
 
-// graphql carries out one GraphQL request and decodes its data into out.
+// graphql carries out one GraphQL request and decodes its data, which must hold all that
+// the query selects, into out.
 func (r *Repo) graphql(ctx context.Context, query string, vars map[string]any, out any) error {
 	req, err := r.gh.NewRequest("POST", r.app.graphql, map[string]any{"query": query, "variables": vars})
 	if err != nil {
 		return err
 	}
 	var answer struct {
-		Data   any `json:"data"`
+		Data   json.RawMessage `json:"data"`
 		Errors []struct {
 			Type    string `json:"type"`
 			Message string `json:"message"`
 		} `json:"errors"`
 	}
-	answer.Data = out
 	if _, err := r.gh.Do(ctx, req, &answer); err != nil {
 		return err
 	}
 	if len(answer.Errors) == 0 {
-		return nil
+		var data any
+		if len(answer.Data) > 0 {
+			_ = json.Unmarshal(answer.Data, &data) // it was read as a part of the answer
+		}
+		if err := queryShape(query).lacks(data, "data"); err != nil {
+			return err
+		}
+		return json.Unmarshal(answer.Data, out)
 	}
 	e := &graphqlError{}
 	for _, x := range answer.Errors {

@@ -89,11 +89,11 @@ func TestRemote(t *testing.T) {
 func TestInstallationsAndRepositories(t *testing.T) {
 	w := start(t, "/")
 	w.json("GET /app/installations", 200,
-		`[{"id":1,"account":{"login":"acme"},"permissions":{"checks":"write"}},{"id":2,"account":{"login":"gone"},
+		`[{"id":1,"account":{"login":"acme"},"permissions":{"checks":"write"}},{"id":2,"account":{"login":"gone"},"permissions":{},
 			"suspended_at":"2026-01-01T00:00:00Z"}]`)
 	var repos []any
 	for i := range 130 {
-		repos = append(repos, map[string]any{"id": i, "name": fmt.Sprint("r", i), "owner": map[string]any{"login": "acme"},
+		repos = append(repos, map[string]any{"id": i + 1, "name": fmt.Sprint("r", i), "owner": map[string]any{"login": "acme"},
 			"default_branch": "main", "private": true})
 	}
 	w.HandleFunc("GET /installation/repositories",
@@ -109,7 +109,7 @@ func TestInstallationsAndRepositories(t *testing.T) {
 	if len(rs) != 130 {
 		t.Fatalf("%d repositories", len(rs))
 	}
-	if d := cmp.Diff(Repository{Repo: sia.Repo{ID: 129, Owner: "acme", Name: "r129"}, DefaultBranch: "main",
+	if d := cmp.Diff(Repository{Repo: sia.Repo{ID: 130, Owner: "acme", Name: "r129"}, DefaultBranch: "main",
 		Private: true}, rs[129]); d != "" {
 		t.Error(d)
 	}

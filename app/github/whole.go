@@ -11,7 +11,7 @@ import (
 
 // errNothing says that an answer of success does not hold what was asked for. GitHub sends none such
 // on purpose; taken for an object, it would be an issue without labels.
-var errNothing = errors.New("an answer of success holds nothing")
+var errNothing = errors.New("GitHub's answer holds nothing")
 
 // whole is [errNothing] when what an answer has to hold, such as an id, is missing.
 func whole[T comparable](err error, id T) error {
@@ -31,7 +31,7 @@ var refusalKeys = map[string]bool{"message": true, "documentation_url": true, "s
 
 // empty is [errNothing] when an answer of success that must hold something is empty, null, an object without
 // anything in it, or words in the place of what was asked for, as a server that fails behind GitHub's front writes
-// them. What else an answer lacks is looked at where it is read, see [whole].
+// them. What else an answer has to hold, [shapes] say; of GraphQL, the query ([queryShape]).
 func empty(req *http.Request, resp *http.Response, body []byte) error {
 	if resp.StatusCode < 200 || resp.StatusCode > 299 || resp.StatusCode == http.StatusAccepted {
 		return nil
@@ -48,7 +48,7 @@ func empty(req *http.Request, resp *http.Response, body []byte) error {
 	case only && reads:
 		return errNothing
 	}
-	return nil
+	return lacking(req.Method, req.URL, body)
 }
 
 // onlyWords reports whether a body is an object that holds nothing but what a refusal is made of, and its message.

@@ -14,7 +14,7 @@ func TestWorkflows(t *testing.T) {
 		{"id":9,"check_suite_id":4,"path":".github/workflows/ci.yml","name":"CI","event":"push","run_attempt":2,
 		 "status":"completed","conclusion":"success","html_url":"http://x/9",
 		 "created_at":"2026-01-02T03:04:05Z","head_sha":"abc"},
-		{"id":8,"head_sha":"def"}]}`)
+		{"id":8,"head_sha":"def","event":"push","status":"queued","path":"a"}]}`)
 	got, known, err := w.repo().Workflows(context.Background(), "abc")
 	if err != nil || !known {
 		t.Fatal(known, err)

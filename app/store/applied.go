@@ -56,15 +56,22 @@ func (w *appliedEvent) saveTask() {
 			t.ID, t.Installation, t.Repo.ID, t.Issue, t.State, t.Title, t.Version, w.json(t), now, now)
 		return
 	}
-	if t.Version == w.before.Version {
-		return
-	}
 	n := w.exec(`UPDATE tasks SET installation_id = ?, state = ?, title = ?, version = ?, task = ?, updated_at = ?
 		WHERE id = ? AND version = ?`,
 		t.Installation, t.State, t.Title, t.Version, w.json(t), now, t.ID, w.before.Version)
 	if w.err == nil && n != 1 {
 		w.err = errStale
 	}
+}
+
+// saveHeard notes an event of somebody's that changed nothing, so that it does not count later either, such as
+// a comment that is read again when a question is open. What SIA finds by looking it looks for again.
+func (w *appliedEvent) saveHeard() {
+	if w.e.By == (sia.Actor{}) || w.e.Fact.Kind() == sia.KCheckSeen {
+		return
+	}
+	w.exec(`INSERT INTO heard (repo_id, event_id, issue, login, answer, at) VALUES (?, ?, 0, '', '', ?)
+		ON CONFLICT DO NOTHING`, w.before.Repo.ID, heardBy(w.before.ID, w.e.ID), micros(w.s.now()))
 }
 
 func (w *appliedEvent) saveEvent(stored []byte) {
@@ -88,6 +95,9 @@ func (w *appliedEvent) saveEffects() {
 			f.Key, f.Task, f.Kind, f.Attempt, micros(f.At), w.json(f), micros(w.s.now()))
 		if w.err != nil {
 			return
+		}
+		if n == 0 && f.Aside {
+			continue // the event was heard longer ago than is remembered
 		}
 		if n == 0 {
 			w.s.log.ErrorContext(w.ctx, "effect exists already, not written again", "task", f.Task, "effect", f.Key, "event",

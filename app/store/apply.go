@@ -18,7 +18,8 @@ import (
 // Events of one task are applied one at a time, in the order of their
 // transactions. When an event's id was applied to the task before, the event
 // changes nothing and comes back as ignored. So does every fact but Start and Restored for a
-// task that does not exist; that one is not written down but logged.
+// task that does not exist. An event that changes nothing is no part of the task's log (see [sia.Step]):
+// only the effects that answer it are written down, and that somebody was heard.
 func (s *Store) Apply(ctx context.Context, id sia.TaskID, e sia.Event) (sia.Result, error) {
 	var res sia.Result
 	err := s.write(ctx, fmt.Sprintf("apply event %s to task %s", e.ID, id), func(tx *sql.Tx) (err error) {
@@ -64,12 +65,11 @@ func (s *Store) applyTx(ctx context.Context, tx *sql.Tx, id sia.TaskID, e sia.Ev
 	case err != nil:
 		return sia.Result{}, err
 	}
-	var known int
-	if err := tx.QueryRowContext(ctx, `SELECT count(*) FROM task_events WHERE task_id = ? AND event_id = ?`, id,
-		e.ID).Scan(&known); err != nil {
+	known, err := isApplied(ctx, tx, id, e.ID)
+	if err != nil {
 		return sia.Result{}, err
 	}
-	if known > 0 {
+	if known {
 		return sia.Result{Task: before, Ignored: "the event " + e.ID + " was applied already"}, nil
 	}
 
@@ -78,6 +78,11 @@ func (s *Store) applyTx(ctx context.Context, tx *sql.Tx, id sia.TaskID, e sia.Ev
 		return sia.Result{}, fmt.Errorf("the event is about task %q", res.Task.ID)
 	}
 	w := &appliedEvent{s: s, ctx: ctx, tx: tx, before: before, after: res.Task, e: e, res: res}
+	if before.ID != "" && res.Task.Version == before.Version {
+		w.saveHeard()
+		w.saveEffects()
+		return res, w.err
+	}
 	w.saveTask()
 	w.saveEvent(stored)
 	w.saveEffects()

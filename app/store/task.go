@@ -73,12 +73,22 @@ func (s *Store) Events(ctx context.Context, id sia.TaskID) ([]EventRecord, error
 	return events, s.explain(fmt.Sprintf("load the events of task %s", id), err)
 }
 
-// Applied reports whether an event was applied to a task.
+// Applied reports whether an event was applied to a task, or changed nothing of it within the time that deliveries
+// are kept.
 func (s *Store) Applied(ctx context.Context, id sia.TaskID, event string) (applied bool, err error) {
-	err = s.r.QueryRowContext(ctx, `SELECT count(*) > 0 FROM task_events WHERE task_id = ? AND event_id = ?`, id,
-		event).Scan(&applied)
+	applied, err = isApplied(ctx, s.r, id, event)
 	return applied, s.explain("look whether "+event+" was applied", err)
 }
+
+func isApplied(ctx context.Context, q querier, id sia.TaskID, event string) (applied bool, err error) {
+	err = q.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM task_events WHERE task_id = ? AND event_id = ?)
+		OR EXISTS (SELECT 1 FROM heard WHERE repo_id = (SELECT repo_id FROM tasks WHERE id = ?) AND event_id = ?)`,
+		id, event, id, heardBy(id, event)).Scan(&applied)
+	return applied, err
+}
+
+// heardBy is how an event that changed nothing of a task is kept among what was heard.
+func heardBy(id sia.TaskID, event string) string { return string(id) + "/" + event }
 
 // EffectState says how far an effect is.
 type EffectState string
@@ -146,7 +156,7 @@ func (s *Store) Replay(ctx context.Context, id sia.TaskID) (sia.Task, error) {
 	var t sia.Task
 	var text []byte
 	for _, e := range events {
-		if text, err = json.Marshal(s.step(t, e).Task); err != nil {
+		if text, err = json.Marshal(sia.Replay(t, e).Task); err != nil {
 			return sia.Task{}, fmt.Errorf("%s: event %s: %w", op, e.ID, err)
 		}
 		t = sia.Task{}

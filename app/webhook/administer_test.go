@@ -28,9 +28,9 @@ func TestChangedInstallationsGetNewTokens(t *testing.T) {
 	answer := func(pattern string, body func() string) {
 		mux.HandleFunc(pattern, func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, body()) })
 	}
-	answer("GET /app", func() string { return `{"id":7,"slug":"sia"}` })
+	answer("GET /app", func() string { return `{"id":7,"slug":"sia","permissions":{}}` })
 	answer("GET /users/{login}", func() string { return `{"id":77}` })
-	answer("GET /repos/o/r/issues/3", func() string { return `{"number":3}` })
+	answer("GET /repos/o/r/issues/3", func() string { return `{"number":3,"state":"open","labels":[]}` })
 	mux.HandleFunc("POST /app/installations/1/access_tokens", func(w http.ResponseWriter, _ *http.Request) {
 		minted++
 		w.WriteHeader(http.StatusCreated)

@@ -184,7 +184,7 @@ func New(d Deps) (*Worker, error) {
 // Effect carries out one effect and returns its outcome. An error is retried by
 // the engine unless it is permanent.
 func (w *Worker) Effect(ctx context.Context, t sia.Task, f sia.Effect) (sia.Fact, error) {
-	if _, waited := t.Pending[f.Key]; !waited {
+	if _, waited := t.Pending[f.Key]; !waited && !f.Aside {
 		return sia.Done{}, nil // superseded: nobody waits for it any more
 	}
 	do := w.handlers()[f.Kind]

@@ -58,6 +58,7 @@ type abuseFigure struct {
 	CPU     float64 `json:"cpu_seconds"`
 	Seconds float64 `json:"seconds"`
 	Held    bool    `json:"held"`
+	Why     string  `json:"why,omitempty"` // it could not be tried to its end
 }
 
 // Run attacks the parts that read what strangers send, one after the other, and prints one
@@ -90,32 +91,46 @@ func (c *benchAbuseCmd) Run(e *cli.Env) (err error) {
 		fmt.Fprintf(e.Err, "deep tree: left out: %s\n", found)
 	}
 	var all []abuseFigure
+	held := 0
 	for _, a := range attacks {
 		if len(c.Only) > 0 && !slices.ContainsFunc(c.Only, func(o string) bool { return strings.HasPrefix(a.name, o) }) {
 			continue
 		}
 		fmt.Fprintf(e.Err, "%s…\n", a.name)
 		f, err := a.measure(e.Ctx)
-		if err != nil {
-			return fmt.Errorf("%s: %w", a.name, err)
+		if err != nil { // the others are tried all the same
+			f = abuseFigure{Attack: a.name, Limit: a.limit, Why: err.Error()}
 		}
-		all = append(all, f)
+		if all = append(all, f); f.Held {
+			held++
+		}
 	}
 	if len(all) == 0 {
 		return fmt.Errorf("no attack's name begins with %s; leave --only out to try all", strings.Join(c.Only, ", "))
 	}
+	var failed error
+	if held < len(all) {
+		failed = fmt.Errorf("%d of %d attacks held; see those that did not", held, len(all))
+	}
 	if c.Output == "json" {
-		return e.JSON(all)
+		return errors.Join(e.JSON(all), failed)
 	}
 	w := cli.NewTable(e.Out, "ATTACK", "LIMIT", "PEAK MB", "CPU s", "SECONDS", "HELD")
 	for _, f := range all {
-		held := "yes"
+		word := "yes"
 		if !f.Held {
-			held = "no"
+			word = strings.TrimSpace("no " + f.Why)
 		}
-		w.Rowf("%s\t%s\t%.0f\t%.2f\t%.2f\t%s", f.Attack, f.Limit, f.Memory, f.CPU, f.Seconds, held)
+		w.Rowf("%s\t%s\t%.0f\t%.2f\t%.2f\t%s", f.Attack, f.Limit, f.Memory, f.CPU, f.Seconds, word)
 	}
-	return w.Flush()
+	err = w.Flush()
+	fmt.Fprintf(e.Out, "\n%d of %d held\n", held, len(all))
+	return errors.Join(err, failed)
+}
+
+// Help says what the exit code means.
+func (*benchAbuseCmd) Help() string {
+	return "Exits 1 when an attack did not hold, or could not be tried."
 }
 
 // measure runs the attack until it is done or cancelled.
@@ -149,8 +164,9 @@ func (a abuse) measure(ctx context.Context) (abuseFigure, error) {
 			}
 			took, cpu := time.Since(began), processorTime()-worked
 			grown := int64(peak) - int64(before.HeapAlloc)
-			return abuseFigure{a.name, a.limit, float64(max(0, grown)) / 1e6, cpu.Seconds(), took.Seconds(),
-				grown <= abuseMemory && (cpu <= abuseCPU || cancelled && took <= 2*abuseWithin)}, nil
+			return abuseFigure{Attack: a.name, Limit: a.limit, Memory: float64(max(0, grown)) / 1e6, CPU: cpu.Seconds(),
+				Seconds: took.Seconds(),
+				Held:    grown <= abuseMemory && (cpu <= abuseCPU || cancelled && took <= 2*abuseWithin)}, nil
 		}
 	}
 }

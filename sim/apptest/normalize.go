@@ -47,6 +47,7 @@ var volatile = []struct {
 	{regexp.MustCompile(`key=\d+-`), "key=<repo>-"},
 	{regexp.MustCompile(`key=(comment/|delivery/)[0-9a-f-]+`), "key=${1}<id>"},
 	{regexp.MustCompile(`key=(<repo>-[^ ]*-v)\d+`), "key=${1}<n>"},
+	{regexp.MustCompile(`key=(<repo>-[^ ]*-(?:comment|thread|review|delivery)/)[0-9a-f-]+`), "key=${1}<n>"},
 	{regexp.MustCompile(`\b\d+-(\d+/\d+/(?:diagnose|decide-[a-z]+)-v)\d+`), "<repo>-${1}<n>"},
 	{regexp.MustCompile(`"task_id": "\d+-`), `"task_id": "<repo>-`},
 	{regexp.MustCompile(`\b\d+\+([a-z-]+(\[bot\])?)@users\.noreply`), "<id>+$1@users.noreply"},

@@ -36,6 +36,7 @@ func Run(t *testing.T, open func(t *testing.T, now func() time.Time) *store.Stor
 
 		{"ApplyStartsATask", testApplyStarts},
 		{"ApplyTwiceIsOnce", testApplyTwice},
+		{"ApplyNothing", testApplyNothing},
 		{"ApplyToNoTask", testApplyToNoTask},
 		{"ApplyRefusesNonsense", testApplyNonsense},
 		{"ApplyAtOnce", testApplyAtOnce},

@@ -73,6 +73,45 @@ func testApplyTwice(t *testing.T, s *fixture) {
 	}
 }
 
+// testApplyNothing: what changes nothing of a task is not in its log, is answered once, and does not count later.
+func testApplyNothing(t *testing.T, s *fixture) {
+	ctx := patient(t)
+	id, e := start(42, at(0))
+	first, err := s.Apply(ctx, id, e)
+	must(t, err)
+	mallory := sia.Actor{Login: "mallory", ID: 6}
+	var said []sia.Event
+	for i := range 60 {
+		e := sia.Event{ID: fmt.Sprintf("comment/%d", i), At: at(i), By: mallory, Origin: sia.Origin{OnIssue: 42,
+			Comment: int64(i)}, Fact: sia.Query{Topic: "say", Text: "you may not"}}
+		if i%2 > 0 {
+			e.Fact = sia.Stop{Reason: "said so"} // which it is when it comes again
+		}
+		said = append(said, e)
+		e.Fact = sia.Query{Topic: "say", Text: "you may not"}
+		_, err := s.Apply(ctx, id, e)
+		must(t, err)
+	}
+	for _, e := range said {
+		res, err := s.Apply(ctx, id, e)
+		if must(t, err); res.Ignored == "" || len(res.Effects) > 0 {
+			t.Errorf("%s counts later: ignored %q, %d effects", e.ID, res.Ignored, len(res.Effects))
+		}
+		if known, err := s.Applied(ctx, id, e.ID); err != nil || !known {
+			t.Errorf("%s was not heard: %v", e.ID, err)
+		}
+	}
+	task := replayed(t, s, id)
+	if events, err := s.Events(ctx, id); err != nil || len(events) != 1 || task.Version != first.Task.Version {
+		t.Errorf("%d events, version %d, %v", len(events), task.Version, err)
+	}
+	effects, err := s.Effects(ctx, id)
+	must(t, err)
+	if len(effects) != len(first.Effects)+len(said) {
+		t.Errorf("%d effects", len(effects))
+	}
+}
+
 func testApplyToNoTask(t *testing.T, s *fixture) {
 	ctx := patient(t)
 	res, err := s.Apply(ctx, "7-404", sia.Event{ID: "x", At: at(0), Fact: sia.Stop{Reason: "closed"}})
