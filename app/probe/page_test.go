@@ -52,7 +52,8 @@ func TestFactsAreWhole(t *testing.T) {
 			}
 			for _, name := range regexp.MustCompile("`([^`]+)`").FindAllStringSubmatch(f.HeldBy, -1) {
 				switch {
-				case strings.HasPrefix(name[1], "Test") && tests[name[1]], stories[name[1]], strings.HasPrefix(name[1], "app/"), strings.HasPrefix(name[1], "sim/"):
+				case strings.HasPrefix(name[1], "Test") && tests[name[1]], stories[name[1]],
+					strings.HasPrefix(name[1], "app/"), strings.HasPrefix(name[1], "sim/"):
 				default:
 					t.Errorf("%s is held by %s, which there is not", f.ID, name[1])
 				}
