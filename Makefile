@@ -9,6 +9,7 @@ SHELL       := /bin/bash
 GOLANGCI_LINT_VERSION := v2.5.0
 ACTIONLINT_VERSION    := v1.7.12
 GOVULNCHECK_VERSION   := v1.9.0
+GOTESTSUM_VERSION     := v1.13.0
 
 VERSION  ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 FUZZTIME ?= 20s
@@ -16,11 +17,12 @@ BENCH    ?= .
 MUTANT   ?= .
 
 # The dot keeps .ci out of ./..., so what is in it is named.
-PACKAGES := ./... ./.ci/tally ./.ci/sbom ./.ci/mutants
+PACKAGES := ./... ./.ci/mutants
 
 GOLANGCI_LINT := bin/golangci-lint-$(GOLANGCI_LINT_VERSION)
 ACTIONLINT    := bin/actionlint-$(ACTIONLINT_VERSION)
 GOVULNCHECK   := bin/govulncheck-$(GOVULNCHECK_VERSION)
+GOTESTSUM     := bin/gotestsum-$(GOTESTSUM_VERSION)
 
 ##@ Use
 
@@ -48,8 +50,8 @@ quick: ## run the tests that need Go and git alone, without the race detector
 	.ci/tests quick
 
 .PHONY: test
-test: deps ## run every test, most of them with the race detector; a skipped test is a failure
-	.ci/tests test | go run ./.ci/tally
+test: deps $(GOTESTSUM) ## run every test, most of them with the race detector; a skipped test is a failure
+	GOTESTSUM=$(GOTESTSUM) .ci/tally .ci/tests test
 
 .PHONY: explore
 explore: deps ## run every property test with cases that were not drawn before
@@ -57,8 +59,8 @@ explore: deps ## run every property test with cases that were not drawn before
 	SIA_SEEDS=new go test -vet=off -count=1 -timeout 30m $$(grep -rl --include='*_test.go' 'pgregory.net/rapid"' . | xargs -n1 dirname | sort -u)
 
 .PHONY: race
-race: deps ## run every test with the race detector, which takes three times as long
-	.ci/race $(PACKAGES) | go run ./.ci/tally
+race: deps $(GOTESTSUM) ## run every test with the race detector, which takes three times as long
+	GOTESTSUM=$(GOTESTSUM) .ci/tally .ci/race $(PACKAGES)
 
 .PHONY: mutants
 mutants: deps ## take each defence of SECURITY.md out, one at a time, and see its tests fail: half an hour; MUTANT selects by a regular expression
@@ -139,3 +141,7 @@ $(ACTIONLINT):
 $(GOVULNCHECK):
 	GOBIN=$(CURDIR)/bin go install golang.org/x/vuln/cmd/govulncheck@$(GOVULNCHECK_VERSION)
 	mv bin/govulncheck $@
+
+$(GOTESTSUM):
+	GOBIN=$(CURDIR)/bin go install gotest.tools/gotestsum@$(GOTESTSUM_VERSION)
+	mv bin/gotestsum $@

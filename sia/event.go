@@ -505,16 +505,6 @@ var facts = []Fact{
 	Evidenced{},
 }
 
-// Kinds lists every kind of fact: first those of people and GitHub, then those
-// of finished effects.
-func Kinds() []Kind {
-	ks := make([]Kind, len(facts))
-	for i, f := range facts {
-		ks[i] = f.Kind()
-	}
-	return ks
-}
-
 // MarshalJSON writes the event with its fact's kind beside it.
 func (e Event) MarshalJSON() ([]byte, error) {
 	type plain Event

@@ -51,3 +51,13 @@ func TestEventJSON(t *testing.T) {
 		t.Error("an unknown kind was accepted")
 	}
 }
+
+// Kinds lists every kind of fact: first those of people and GitHub, then those
+// of finished effects.
+func Kinds() []Kind {
+	ks := make([]Kind, len(facts))
+	for i, f := range facts {
+		ks[i] = f.Kind()
+	}
+	return ks
+}

@@ -52,7 +52,8 @@ func TestFactsAreWhole(t *testing.T) {
 			}
 			for _, name := range regexp.MustCompile("`([^`]+)`").FindAllStringSubmatch(f.HeldBy, -1) {
 				switch {
-				case strings.HasPrefix(name[1], "Test") && tests[name[1]], stories[name[1]], strings.HasPrefix(name[1], "app/"):
+				case strings.HasPrefix(name[1], "Test") && tests[name[1]], stories[name[1]],
+					strings.HasPrefix(name[1], "app/"), strings.HasPrefix(name[1], "sim/"):
 				default:
 					t.Errorf("%s is held by %s, which there is not", f.ID, name[1])
 				}
@@ -66,7 +67,7 @@ func heldBy(t *testing.T) (tests, stories map[string]bool) {
 	t.Helper()
 	tests, stories = map[string]bool{}, map[string]bool{}
 	function := regexp.MustCompile(`(?m)^func (Test\w+)\(`)
-	for _, dir := range []string{"../../app", "../../sia", "../../gitops"} {
+	for _, dir := range []string{"../../app", "../../sia", "../../gitops", "../../sim"} {
 		err := filepath.WalkDir(dir, func(path string, _ fs.DirEntry, err error) error {
 			switch {
 			case err != nil:

@@ -356,7 +356,8 @@ func TestSetupThenServe(t *testing.T) {
 			t.Errorf("setup does not say %s:\n%s", want, log)
 		}
 	}
-	running(t, cli.ExitDone, "pages, for this machine only", "serve", "--listen", "127.0.0.1:0", "--private", "127.0.0.1:0",
+	running(t, cli.ExitDone, "pages, for this machine only", "serve",
+		"--listen", "127.0.0.1:0", "--private", "127.0.0.1:0",
 		"--dir", dir, "--model-url", model.URL, "--model", "big", "--free")
 	var out strings.Builder
 	if code := runCommand(t.Context(), []string{"setup", "--dir", dir}, &out, &out); code != cli.ExitFailed ||

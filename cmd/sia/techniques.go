@@ -57,7 +57,8 @@ func (c *techniquesCmd) Run(e *cli.Env) error {
 				"solved what it could not")
 			return err
 		}
-		w := cli.NewTable(e.Out, "REPOSITORY", "TECHNIQUE", "STATE", "RESOLVED", "BETTER THAN THE FIFTH BEST", "WHAT YOU CAN DO")
+		w := cli.NewTable(e.Out, "REPOSITORY", "TECHNIQUE", "STATE", "RESOLVED", "BETTER THAN THE FIFTH BEST",
+			"WHAT YOU CAN DO")
 		for _, r := range rows {
 			w.Rowf("%s\t%s\t%s\t%.3g of %.3g\t%s\t%s", r.Repository, r.Technique, r.State, r.Resolved, r.Tried,
 				r.chance(), r.advice())

@@ -107,8 +107,8 @@ func (c *learningCmd) decisions(ctx context.Context) ([]cli.Figure, error) {
 	}
 	note := fmt.Sprintf("ten candidates, intervals and reason included, %d outcomes seen", c.Outcomes)
 	return []cli.Figure{
-		{"decision, p50", cli.Quantile(took, .5), "ms", "", note},
-		{"decision, p99", cli.Quantile(took, .99), "ms", "≤ 1", ""},
+		cli.Measured("decision, p50", cli.Quantile(took, .5), "ms", "", note),
+		cli.Measured("decision, p99", cli.Quantile(took, .99), "ms", "≤ 1", ""),
 	}, ctx.Err()
 }
 

@@ -126,7 +126,9 @@ func (r yearReport) print(out io.Writer) error {
 	fmt.Fprintf(out, "SYNTHETIC: an invented installation of ten repositories, seed %d. What policies decide means "+
 		"nothing there: each change has a\nhidden effect, and the real code proposes, tries, promotes and takes back by "+
 		"what comes of tasks. The same tasks without any change\nare what is compared with.\n\n", r.Seed)
-	w := cli.NewTable(out, "YEAR", "TASKS", "RESOLVED", "WITHOUT", "LAST QUARTER", "WITHOUT", "PROPOSED", "PROMOTED good/none/harmful", "TAKEN BACK (rightly)", "HARM IN FORCE AT THE END", "TASKS UNDER A HARMFUL ONE")
+	w := cli.NewTable(out, "YEAR", "TASKS", "RESOLVED", "WITHOUT", "LAST QUARTER", "WITHOUT", "PROPOSED",
+		"PROMOTED good/none/harmful", "TAKEN BACK (rightly)", "HARM IN FORCE AT THE END",
+		"TASKS UNDER A HARMFUL ONE")
 	for i, y := range r.Years {
 		n := y.Ended
 		w.Rowf("%d\t%d\t%.1f %%\t%.1f %%\t%.1f %%\t%.1f %%\t%d\t%d/%d/%d\t%d (%d)\t%d\t%s",

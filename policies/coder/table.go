@@ -11,7 +11,6 @@ import (
 
 // Table is what is known of models before anything was seen. It is immutable.
 type Table struct {
-	until  string
 	models map[string]Known // by each of their names
 	rows   int
 }
@@ -29,7 +28,7 @@ type Known struct {
 // are there twice are errors that name the place.
 func ParseTable(source []byte) (Table, error) {
 	var file struct {
-		Until  string  `yaml:"until"`
+		Until  string  `yaml:"until"` // month until which the results were published
 		Coders []Known `yaml:"coders"`
 	}
 	if err := yaml.UnmarshalWithOptions(source, &file, yaml.Strict()); err != nil {
@@ -38,7 +37,7 @@ func ParseTable(source []byte) (Table, error) {
 	if !month.MatchString(file.Until) {
 		return Table{}, fmt.Errorf("parse table of coders: until is %q, want a month such as 2025-12", file.Until)
 	}
-	t := Table{until: file.Until, models: map[string]Known{}, rows: len(file.Coders)}
+	t := Table{models: map[string]Known{}, rows: len(file.Coders)}
 	for i, k := range file.Coders {
 		at := fmt.Sprintf("parse table of coders: coders[%d]", i)
 		switch {
@@ -62,9 +61,6 @@ func ParseTable(source []byte) (Table, error) {
 
 // Len is how many models it knows.
 func (t Table) Len() int { return t.rows }
-
-// Until is the month until which the results were published: "2025-12".
-func (t Table) Until() string { return t.until }
 
 // Of is what is known of a model, whatever the spelling of its name: case, vendor
 // ("openai/gpt-5"), date ("gpt-5-2025-08-07") and remarks in parentheses don't matter.

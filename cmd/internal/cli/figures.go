@@ -14,6 +14,11 @@ type Figure struct {
 	Note   string  `json:"note,omitempty"`
 }
 
+// Measured is a figure; target and note may be empty.
+func Measured(what string, value float64, unit, target, note string) Figure {
+	return Figure{What: what, Value: value, Unit: unit, Target: target, Note: note}
+}
+
 // Figures prints what was measured.
 func (e *Env) Figures(output string, all []Figure) error {
 	if output == "json" {
