@@ -21,6 +21,7 @@ func (w *world) draw() {
 		loss: oneOf(r, 0, 0, 0, 0.2, 0.5, 1), twice: oneOf(r, 0, 0, 0.3),
 		late: oneOf(r, 0, 0, 20*time.Second, 10*time.Minute), bad: oneOf(r, 0.1, 0.3, 0.6),
 		odd: oneOf(r, 0, 0.05, 0.25), moves: r.IntN(12), deaf: r.IntN(8) == 0,
+		reporter: r.IntN(6) == 0,
 	}
 	if r.IntN(2) == 0 { // a calm one, in which tasks get somewhere
 		w.temper.bad, w.temper.odd, w.temper.moves = oneOf(r, 0, 0, 0.2), oneOf(r, 0, 0.03), r.IntN(6)
@@ -59,6 +60,11 @@ func (w *world) draw() {
 	w.history()
 	for range oneOf(r, 0, 0, 0, 1, 1, 2) {
 		w.moveOf(r, "rule")
+	}
+	if r.IntN(8) == 0 {
+		what, err := w.requireWorkflow(r, "main")
+		w.must(err)
+		w.note("%s", what)
 	}
 	w.issue, err = w.sim.OpenIssue(w.repo, member, "Do it", "as it says", "sia")
 	w.must(err)

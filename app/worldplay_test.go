@@ -36,8 +36,10 @@ type world struct {
 	start  map[int]string // where the branch was when an attempt began
 	pushes int
 	moves  int
-	ruled  time.Time // when rules last changed
-	during bool      // somebody changed the pull request while the last look went on
+	ruled  time.Time        // when rules last changed
+	looked time.Time        // when the checks were last looked at
+	report map[sia.SHA]bool // heads on which the reporter has reported
+	during bool             // somebody changed the pull request while the last look went on
 	passed bool
 	log    []string
 	count  map[string]int // what the world reached
@@ -52,6 +54,7 @@ type temper struct {
 	odd         float64       // of jobs that go in an odd way
 	moves       int           // at most
 	deaf        bool          // to GraphQL
+	reporter    bool          // an app reports on each head, and mends what it said by a new check run
 }
 
 type dueEffect struct {
@@ -144,6 +147,7 @@ func (w *world) collect() {
 		}
 	}
 	w.settleFates()
+	w.reports()
 }
 
 // next does one of the things that are due, or lets time pass until one is. It reports false when nothing is to come.
