@@ -15,6 +15,9 @@ import (
 func (w *world) outcome(f sia.Effect) (sia.Fact, error) {
 	switch f.Kind {
 	case sia.DoGate:
+		if w.between != nil {
+			return w.lookWhile(f)
+		}
 		w.ruleFirst()
 		defer w.interfere()()
 		return w.parts.Worker.Effect(w.ctx, w.task, f)
