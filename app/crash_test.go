@@ -13,7 +13,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
-	"runtime/debug"
 	"strings"
 	"sync"
 	"syscall"
@@ -49,8 +48,6 @@ func TestMain(m *testing.M) {
 		fmt.Println("error:", err)
 		os.Exit(1)
 	}
-	// What a test makes is small and soon gone: a fifth of the time went into looking for it.
-	debug.SetGCPercent(400)
 	os.Exit(m.Run())
 }
 
