@@ -97,7 +97,7 @@ func (w *world) calm() {
 	w.rng = rand.New(rand.NewPCG(1, 1))
 	w.set = sia.DefaultSettings()
 	w.set.Review.Final = false
-	w.create(map[string]string{"src/first.go": "package src\n", workflowPath(0): "name: CI\non: pull_request\n" +
-		"jobs:\n  test:\n    runs-on: ubuntu-latest\n    steps:\n      - uses: actions/checkout@v4\n      - run: go test ./...\n"})
+	w.create(map[string]string{"src/first.go": "package src\n", workflowPath(0): "name: CI\non: pull_request\njobs:\n" +
+		"  test:\n    runs-on: ubuntu-latest\n    steps:\n      - uses: actions/checkout@v4\n      - run: go test ./...\n"})
 	w.open()
 }
