@@ -56,7 +56,7 @@ func (w *world) check(before sia.Task) {
 		switch {
 		case t.HeadBy != (sia.Actor{}) || last.Head != t.Head:
 			w.fail("attempt %d is blamed for %s, which somebody else pushed", last.Number, t.Head.Short())
-		case w.clock.Now().Sub(w.ruled) < time.Hour: // rules are read anew for a pass; else they are remembered that long
+		case w.clock.Now().Sub(w.ruled) < time.Minute: // rules are read anew for a pass; else they are remembered that long
 		case w.during: // the look that passes reads the head once more; for others it is what it was when they began
 		case a.Head != string(t.Head):
 			w.fail("attempt %d is blamed for %s, and the pull request's head is %.7s", last.Number, t.Head.Short(), a.Head)
@@ -135,6 +135,9 @@ func (w *world) end() {
 
 // afterwards holds that what changed after a pass is known a day later.
 func (w *world) afterwards() {
+	if w.chance(0.5) {
+		w.redden()
+	}
 	for range 2 {
 		w.advance(30 * time.Hour) // a look at each takes a day and a quarter at most
 		if err := w.watch(); err != nil {
@@ -169,13 +172,44 @@ func (w *world) afterwards() {
 	}
 }
 
+// redden has a check of the head turn red: one that passed, made anew by its app, or a status.
+func (w *world) redden() {
+	head := string(w.task.Head)
+	for _, c := range w.task.Checks {
+		switch {
+		case c.Colour != sia.Green || !c.Required:
+		case c.From == "commit status":
+			err := w.sim.CreateStatus(w.repo, head, owner, c.Name, "failure", "after the pass")
+			w.note("MOVE after the pass: status %s fails%s", c.Name, orError(err))
+			return
+		default:
+			checks, err := w.sim.CheckRuns(w.repo, head)
+			w.must(err)
+			i := slices.IndexFunc(checks, func(k ghsim.CheckView) bool { return k.Name == c.Name })
+			if i < 0 {
+				continue
+			}
+			if strings.HasPrefix(c.From, "workflow") {
+				err = w.sim.RerequestCheckRun(w.repo, checks[i].ID, member)
+				w.temper.bad = 1 // it fails
+			} else {
+				_, err = w.sim.CreateCheck(w.repo, head, ghsim.AppCheck{App: checks[i].App, Name: c.Name, Status: "completed",
+					Conclusion: "failure"})
+			}
+			w.note("MOVE after the pass: %s of %s fails%s", c.Name, c.From, orError(err))
+			return
+		}
+	}
+}
+
 // reaches holds that the worlds reach what they are played for: a property that is never put to the test holds nothing.
 func reaches(t *testing.T, count map[string]int) {
 	t.Helper()
 	want := map[string]int{"passed": 200, "failed": 100, "head moved after pass": 10,
 		"merged before": 100, "red base": 20, "weather": 20, "unpaid": 5, "no end": 5, "no runner": 5, "delivery lost": 1000,
 		"delivery doubled": 500, "escalated: blocked": 100, "escalated: no-checks": 100, "escalated: issue": 20,
-		"move after pass": 50, "move in a look": 50}
+		"move after pass": 50, "move in a look": 50, "red after pass": 20,
+		"rule before a look": 50, "reported anew": 100}
 	for _, kind := range moveKinds {
 		want["move "+kind] = 4
 	}

@@ -21,11 +21,11 @@ func (w *world) draw() {
 		loss: oneOf(r, 0, 0, 0, 0.2, 0.5, 1), twice: oneOf(r, 0, 0, 0.3),
 		late: oneOf(r, 0, 0, 20*time.Second, 10*time.Minute), bad: oneOf(r, 0.1, 0.3, 0.6),
 		odd: oneOf(r, 0, 0.05, 0.25), moves: r.IntN(12), deaf: r.IntN(8) == 0,
+		reporter: r.IntN(6) == 0,
 	}
 	if r.IntN(2) == 0 { // a calm one, in which tasks get somewhere
 		w.temper.bad, w.temper.odd, w.temper.moves = oneOf(r, 0, 0, 0.2), oneOf(r, 0, 0.03), r.IntN(6)
 	}
-	w.repo = fmt.Sprintf("%s/w%d", owner, w.seed)
 	files := map[string]string{"src/first.go": "package src\n", "README": "a world\n"}
 	for n := range oneOf(r, 0, 1, 1, 1, 1, 1, 1, 2, 2, 2, 3) {
 		files[workflowPath(n)] = drawWorkflow(r, n)
@@ -43,6 +43,23 @@ func (w *world) draw() {
 		w.set.Checks.Required = []string{name}
 		files[".sia/config.yml"] = "checks:\n  required: [" + name + "]\n"
 	}
+	w.create(files)
+	w.note("temper %+v, required %v", w.temper, w.set.Checks.Required)
+	w.history()
+	for range oneOf(r, 0, 0, 0, 1, 1, 2) {
+		w.moveOf(r, "rule")
+	}
+	if r.IntN(8) == 0 {
+		what, err := w.requireWorkflow(r, "main")
+		w.must(err)
+		w.note("%s", what)
+	}
+	w.open()
+}
+
+// create makes the world's repository.
+func (w *world) create(files map[string]string) {
+	w.repo = fmt.Sprintf("%s/w%d", owner, w.seed)
 	repo, err := w.sim.CreateRepo(owner, strings.TrimPrefix(w.repo, owner+"/"), ghsim.RepoSpec{Files: files})
 	w.must(err)
 	w.repoID = repo.ID
@@ -55,11 +72,11 @@ func (w *world) draw() {
 	_, err = w.sim.Install(w.appID, owner, w.repo)
 	w.must(err)
 	w.take() // the first delivery of the repository makes it known
-	w.note("temper %+v, required %v", w.temper, w.set.Checks.Required)
-	w.history()
-	for range oneOf(r, 0, 0, 0, 1, 1, 2) {
-		w.moveOf(r, "rule")
-	}
+}
+
+// open opens the issue, and has the task begin.
+func (w *world) open() {
+	var err error
 	w.issue, err = w.sim.OpenIssue(w.repo, member, "Do it", "as it says", "sia")
 	w.must(err)
 	w.take()

@@ -59,6 +59,27 @@ func (w *world) settleFates() {
 	}
 }
 
+// reports has an app report on the task's head: its check run is red at first, as of the part of the tests that it has
+// read, and made anew when it has read all.
+func (w *world) reports() {
+	head := w.task.Head
+	if !w.temper.reporter || head == "" || w.report[head] {
+		return
+	}
+	w.report[head] = true
+	at := w.clock.Now()
+	for _, conclusion := range []string{oneOf(w.rng, "failure", "failure", "success"), oneOf(w.rng, "success", "success",
+		"success", "failure")} {
+		at = at.Add(oneOf(w.rng, 0, time.Second, 20*time.Second))
+		w.appoint(at, fmt.Sprintf("the reporter on %s: %s", head.Short(), conclusion), func() error {
+			_, err := w.sim.CreateCheck(w.repo, string(head), ghsim.AppCheck{App: "reporter", Name: "report",
+				Status: "completed", Conclusion: conclusion})
+			return err
+		})
+	}
+	w.count["reported anew"]++
+}
+
 func (w *world) appoint(at time.Time, what string, do func() error) {
 	w.agenda = append(w.agenda, appointment{at, what, do})
 }
@@ -310,6 +331,16 @@ func (w *world) rerun(r *rand.Rand, head string) (string, error) {
 	return c.Name + " of " + c.App, w.sim.RerequestCheckRun(w.repo, c.ID, member)
 }
 
+// requireWorkflow has a branch require a workflow, of this repository or of another. Only one of the other's files is
+// there: a rule that names the other is never fulfilled.
+func (w *world) requireWorkflow(r *rand.Rand, branch string) (string, error) {
+	in := oneOf(r, w.repoID, w.other)
+	path := workflowPath(r.IntN(2))
+	rule := ghsim.Rule{Type: model.RuleWorkflows, Parameters: map[string]any{model.RuleWorkflows: []any{
+		map[string]any{"path": path, "repository_id": in}}}}
+	return fmt.Sprintf("%s requires workflow %s of %d", branch, path, in), w.sim.AddRule(w.repo, branch, rule)
+}
+
 // rule changes what the base branch requires.
 func (w *world) rule(r *rand.Rand) (string, error) {
 	branch := oneOf(r, "main", "main", "main", "dev")
@@ -338,14 +369,7 @@ func (w *world) rule(r *rand.Rand) (string, error) {
 			map[string]any{"context": name, "integration_id": app}}}}
 		return branch + " requires " + name + " of an app", w.sim.AddRule(w.repo, branch, rule)
 	case n < 11:
-		in := w.repoID
-		if r.IntN(2) == 0 {
-			in = w.other
-		}
-		path := workflowPath(r.IntN(2))
-		rule := ghsim.Rule{Type: model.RuleWorkflows, Parameters: map[string]any{model.RuleWorkflows: []any{
-			map[string]any{"path": path, "repository_id": in}}}}
-		return fmt.Sprintf("%s requires workflow %s of %d", branch, path, in), w.sim.AddRule(w.repo, branch, rule)
+		return w.requireWorkflow(r, branch)
 	}
 	contexts := []string{}
 	for i := range 30 {

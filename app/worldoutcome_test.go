@@ -15,6 +15,10 @@ import (
 func (w *world) outcome(f sia.Effect) (sia.Fact, error) {
 	switch f.Kind {
 	case sia.DoGate:
+		if w.between != nil {
+			return w.lookWhile(f)
+		}
+		w.ruleFirst()
 		defer w.interfere()()
 		return w.parts.Worker.Effect(w.ctx, w.task, f)
 	case sia.DoRerun, sia.DoReady, sia.DoDraft, sia.DoWatch, sia.DoPull, sia.DoUpdate:
@@ -57,6 +61,19 @@ func (w *world) outcome(f sia.Effect) (sia.Fact, error) {
 	default:
 		return sia.Done{}, nil
 	}
+}
+
+// ruleFirst has the rules change before some of those looks for which they are remembered still.
+func (w *world) ruleFirst() {
+	now := w.clock.Now()
+	if w.moves < w.temper.moves && now.Sub(w.looked) < time.Minute && w.chance(0.15) {
+		w.moves++
+		if !w.skip[w.moves] {
+			w.count["rule before a look"]++
+			w.moveOf(rand.New(rand.NewPCG(w.seed, uint64(1000+w.moves))), "rule")
+		}
+	}
+	w.looked = now
 }
 
 // interfere has somebody change the pull request while a look at it goes on, in some looks. What changes besides

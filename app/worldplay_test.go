@@ -26,22 +26,26 @@ type world struct {
 	set    sia.Settings
 	jobs   []string // names of what the first workflows run
 
-	temper temper
-	task   sia.Task
-	todo   []dueEffect
-	known  map[string]bool // effects that were seen
-	letter []letter
-	agenda []appointment
-	fates  map[int64]bool // jobs for which it is settled how they go
-	start  map[int]string // where the branch was when an attempt began
-	pushes int
-	moves  int
-	ruled  time.Time // when rules last changed
-	during bool      // somebody changed the pull request while the last look went on
-	passed bool
-	log    []string
-	count  map[string]int // what the world reached
-	broken string         // what does not hold, with why; empty: all holds
+	temper  temper
+	task    sia.Task
+	todo    []dueEffect
+	known   map[string]bool // effects that were seen
+	letter  []letter
+	agenda  []appointment
+	fates   map[int64]bool // jobs for which it is settled how they go
+	start   map[int]string // where the branch was when an attempt began
+	pushes  int
+	moves   int
+	ruled   time.Time        // when rules last changed
+	looked  time.Time        // when the checks were last looked at
+	report  map[sia.SHA]bool // heads on which the reporter has reported
+	during  bool             // somebody changed the pull request while the last look went on
+	passed  bool
+	log     []string
+	count   map[string]int          // what the world reached
+	looks   int                     // how often the checks were looked at, where between is set
+	between func(look, request int) // called before each request of a look at the checks; nil: it is not
+	broken  string                  // what does not hold, with why; empty: all holds
 }
 
 // temper is how often things happen in a world.
@@ -52,6 +56,7 @@ type temper struct {
 	odd         float64       // of jobs that go in an odd way
 	moves       int           // at most
 	deaf        bool          // to GraphQL
+	reporter    bool          // an app reports on each head, and mends what it said by a new check run
 }
 
 type dueEffect struct {
@@ -144,6 +149,7 @@ func (w *world) collect() {
 		}
 	}
 	w.settleFates()
+	w.reports()
 }
 
 // next does one of the things that are due, or lets time pass until one is. It reports false when nothing is to come.

@@ -12,6 +12,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+
+	"github.com/sia-bot/sia/sia"
 )
 
 var (
@@ -81,5 +83,5 @@ func newWorld(l *lane, seed uint64) *world {
 		}
 	}
 	return &world{lane: l, seed: seed, rng: rand.New(rand.NewPCG(seed, 0)), skip: skip, known: map[string]bool{},
-		fates: map[int64]bool{}, start: map[int]string{}, count: map[string]int{}}
+		fates: map[int64]bool{}, report: map[sia.SHA]bool{}, start: map[int]string{}, count: map[string]int{}}
 }

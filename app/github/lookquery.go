@@ -127,13 +127,7 @@ func (l *Look) takePull(p *pullNode, sha string) bool {
 		l.Pull = PullState{Known: true, Gone: true}
 		return true
 	}
-	l.Pull = PullState{Known: true, Closed: p.State != "OPEN", Merged: p.State == "MERGED", Head: p.HeadRefOID,
-		Base: p.BaseRefName, HeadBy: sia.Actor{Unknown: true}}
-	for _, n := range p.Commits.Nodes {
-		if n.Commit.OID == p.HeadRefOID {
-			l.Pull.HeadBy = n.Commit.Author.actor()
-		}
-	}
+	l.takeState(p)
 	if p.HeadRefOID != sha || l.Pull.Closed {
 		return true
 	}
@@ -149,6 +143,17 @@ func (l *Look) takePull(p *pullNode, sha string) bool {
 	l.Workflows = append(l.Workflows, merged.Workflows...)
 	l.WorkflowsKnown = l.WorkflowsKnown && merged.WorkflowsKnown
 	return whole
+}
+
+// takeState notes what a pull request says of itself.
+func (l *Look) takeState(p *pullNode) {
+	l.Pull = PullState{Known: true, Closed: p.State != "OPEN", Merged: p.State == "MERGED", Head: p.HeadRefOID,
+		Base: p.BaseRefName, HeadBy: sia.Actor{Unknown: true}}
+	for _, n := range p.Commits.Nodes {
+		if n.Commit.OID == p.HeadRefOID {
+			l.Pull.HeadBy = n.Commit.Author.actor()
+		}
+	}
 }
 
 // ownWorkflows leaves out of workflow runs the name of the repository where it is this one.

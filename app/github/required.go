@@ -72,17 +72,22 @@ func (r *Repo) RequiredNow(ctx context.Context, branch string) (Requirements, er
 	if err != nil {
 		return Requirements{}, r.fail(err, "read the protection of branch %s of %s", branch, r.repo)
 	}
-	all := slices.Concat(rules.All, protection.All)
-	slices.SortFunc(all, func(a, b Requirement) int {
-		return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.Workflow, b.Workflow),
-			cmp.Compare(a.Repository, b.Repository), cmp.Compare(a.AppID, b.AppID))
-	})
-	slices.Sort(rules.Others)
-	got := Requirements{All: slices.Compact(all), Known: rules.Known && protection.Known,
-		Strict: rules.Strict || protection.Strict, Others: slices.Compact(rules.Others)}
+	got := Requirements{All: slices.Concat(rules.All, protection.All), Known: rules.Known && protection.Known,
+		Strict: rules.Strict || protection.Strict, Others: rules.Others}
+	got.sort()
 	r.required.put(branch, got)
 	got.All = slices.Clone(got.All)
 	return got, nil
+}
+
+// sort brings requirements into their order, each once.
+func (q *Requirements) sort() {
+	slices.SortFunc(q.All, func(a, b Requirement) int {
+		return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.Workflow, b.Workflow),
+			cmp.Compare(a.Repository, b.Repository), cmp.Compare(a.AppID, b.AppID))
+	})
+	slices.Sort(q.Others)
+	q.All, q.Others = slices.Compact(q.All), slices.Compact(q.Others)
 }
 
 // branchRule is one rule that holds for a branch.
@@ -108,8 +113,12 @@ func (r *Repo) requiredByRules(ctx context.Context, branch string) (Requirements
 		if hiddenFromApp(err) {
 			return Requirements{}, nil
 		}
+		var wants ruleWants
 		if err == nil {
-			err = r.takeRule(ctx, &out, *rule)
+			wants, err = rule.wants()
+		}
+		if err == nil {
+			err = r.takeRule(ctx, &out, rule.Type, wants)
 		}
 		if err != nil {
 			return Requirements{}, err
@@ -118,14 +127,21 @@ func (r *Repo) requiredByRules(ctx context.Context, branch string) (Requirements
 	return out, nil
 }
 
-// takeRule adds what one rule requires.
-func (r *Repo) takeRule(ctx context.Context, out *Requirements, rule branchRule) error {
-	if stopping[rule.Type] {
-		out.Others = append(out.Others, rule.Type)
-	}
-	if rule.Type != "required_status_checks" && rule.Type != "workflows" {
-		return nil
-	}
+// ruleWants is what a rule requires of checks.
+type ruleWants struct {
+	checks    []Requirement
+	strict    bool
+	workflows []workflowOf
+}
+
+// workflowOf is a workflow's file and the number of the repository that it is in.
+type workflowOf struct {
+	path       string
+	repository int64
+}
+
+// wants reads what a rule requires of checks.
+func (b branchRule) wants() (out ruleWants, err error) {
 	var p struct {
 		Checks []struct {
 			Context string `json:"context"`
@@ -137,19 +153,35 @@ func (r *Repo) takeRule(ctx context.Context, out *Requirements, rule branchRule)
 			Repository int64  `json:"repository_id"`
 		} `json:"workflows"`
 	}
-	if err := json.Unmarshal(rule.Parameters, &p); err != nil {
-		return err
+	if b.Type != "required_status_checks" && b.Type != "workflows" {
+		return out, nil
 	}
-	out.Strict = out.Strict || p.Strict
+	if err := json.Unmarshal(b.Parameters, &p); err != nil {
+		return out, err
+	}
+	out.strict = p.Strict
 	for _, c := range p.Checks {
-		out.All = append(out.All, Requirement{Name: c.Context, AppID: max(0, c.App)})
+		out.checks = append(out.checks, Requirement{Name: c.Context, AppID: max(0, c.App)})
 	}
 	for _, w := range p.Workflows {
-		name, err := r.repositoryName(ctx, w.Repository)
+		out.workflows = append(out.workflows, workflowOf{w.Path, w.Repository})
+	}
+	return out, nil
+}
+
+// takeRule adds what one rule requires.
+func (r *Repo) takeRule(ctx context.Context, out *Requirements, kind string, wants ruleWants) error {
+	if stopping[kind] {
+		out.Others = append(out.Others, kind)
+	}
+	out.Strict = out.Strict || wants.strict
+	out.All = append(out.All, wants.checks...)
+	for _, w := range wants.workflows {
+		name, err := r.repositoryName(ctx, w.repository)
 		if err != nil {
 			return err
 		}
-		out.All = append(out.All, Requirement{Workflow: w.Path, Repository: name})
+		out.All = append(out.All, Requirement{Workflow: w.path, Repository: name})
 	}
 	return nil
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/sia-bot/sia/sia"
 	"github.com/sia-bot/sia/sia/secret"
 	"github.com/sia-bot/sia/sim/ghsim"
+	"github.com/sia-bot/sia/sim/ghsim/model"
 )
 
 // site is the adapter against the GitHub simulator: what the two say to each
@@ -215,6 +216,71 @@ func TestRequiredNowOnTheSimulator(t *testing.T) {
 	}
 	if got, err = s.repo.Required(ctx, "main"); err != nil || len(got.All) != 1 {
 		t.Errorf("then remembered: %+v, %v", got, err)
+	}
+}
+
+// The last word is one request where the rules are as they were, and what has changed is known whatever it costs.
+func TestLastWordOnTheSimulator(t *testing.T) {
+	ctx := context.Background()
+	rule := func(kind string, of map[string]any) ghsim.Rule {
+		return ghsim.Rule{Type: kind, Parameters: map[string]any{kind: []any{of}}}
+	}
+	for name, c := range map[string]struct {
+		change func(s *site) error
+		one    bool
+		want   func(p github.PullState, q github.Requirements) bool
+	}{
+		"nothing has changed": {func(*site) error { return nil }, true,
+			func(p github.PullState, q github.Requirements) bool { return !p.Closed && len(q.All) == 2 && q.Known }},
+		"somebody pushed": {func(s *site) error {
+			_, err := s.sim.PushFiles(full, "fix", "ann", "more", map[string]string{"c.txt": "c\n"})
+			return err
+		}, true, func(p github.PullState, _ github.Requirements) bool { return p.HeadBy.Login == "ann" }},
+		"it was closed": {func(s *site) error { return s.sim.ClosePull(full, 1, "ann") }, true,
+			func(p github.PullState, _ github.Requirements) bool { return p.Closed && !p.Merged }},
+		"a check more": {func(s *site) error { return s.sim.AddRule(full, "main", model.ChecksRule("lint")) }, false,
+			func(_ github.PullState, q github.Requirements) bool { return len(q.All) == 3 }},
+		"of one app": {func(s *site) error {
+			return s.sim.AddRule(full, "main", rule(model.RuleChecks, map[string]any{"context": "test",
+				"integration_id": 7}))
+		}, false, func(_ github.PullState, q github.Requirements) bool { return len(q.All) == 3 && q.All[2].AppID == 7 }},
+		"of another repository": {func(s *site) error {
+			return s.sim.AddRule(full, "main", rule(model.RuleWorkflows, map[string]any{"path": "a.yml",
+				"repository_id": 12345}))
+		}, false, func(_ github.PullState, q github.Requirements) bool { return len(q.All) == 3 }},
+		"protected": {func(s *site) error { return s.sim.SetBranchProtection(full, "main", "lint") }, false,
+			func(_ github.PullState, q github.Requirements) bool { return len(q.All) == 3 }},
+		"no rules any more": {func(s *site) error { return s.sim.SetRules(full, "main") }, false,
+			func(_ github.PullState, q github.Requirements) bool { return len(q.All) == 0 && q.Known }},
+		"hidden": {func(s *site) error { return s.sim.HideRules(full, 403) }, false,
+			func(_ github.PullState, q github.Requirements) bool { return !q.Known }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := open(t, ghsim.Config{NoWorkflows: true})
+			made, err := s.sim.CreateRepo("acme", "shared", ghsim.RepoSpec{Files: map[string]string{"README.md": "shared\n"}})
+			check(t, err)
+			check(t, s.sim.SetRuleset(full, "main", "test"))
+			check(t, s.sim.AddRule(full, "main", rule(model.RuleWorkflows, map[string]any{"path": "a.yml",
+				"repository_id": made.ID})))
+			_, err = s.sim.PushFiles(full, "fix", "ann", "fix", map[string]string{"b.txt": "b\n"})
+			check(t, err)
+			n, err := s.sim.OpenPull(full, "ann", "fix", "main", "fix", "", false)
+			check(t, err)
+			if n != 1 {
+				t.Fatalf("pull request %d", n)
+			}
+			_, err = s.repo.Required(ctx, "main")
+			check(t, err)
+			check(t, c.change(s))
+			before := len(s.sim.Calls())
+			p, q, err := s.repo.LastWord(ctx, 1, "main")
+			if err != nil || !c.want(p, q) {
+				t.Errorf("%+v, %+v, %v", p, q, err)
+			}
+			if calls := len(s.sim.Calls()) - before; c.one != (calls == 1) {
+				t.Errorf("%d requests", calls)
+			}
+		})
 	}
 }
 

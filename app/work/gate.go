@@ -46,18 +46,14 @@ func (w *Worker) gate(ctx context.Context, t sia.Task, f sia.Effect) (sia.Fact, 
 // the base branch, which are remembered from look to look, and the pull request, to which somebody may have pushed, or
 // which may be closed.
 func (w *Worker) lastWord(ctx context.Context, t sia.Task, e *headEvidence) error {
-	required, err := w.repo(t).RequiredNow(ctx, t.BaseBranch)
+	if err := w.readEarlier(ctx, t, e); err != nil {
+		return err
+	}
+	now, required, err := w.repo(t).LastWord(ctx, t.Pull.Number, t.BaseBranch)
 	if err != nil {
 		return err
 	}
 	e.takeRules(t, required)
-	if err := w.readEarlier(ctx, t, e); err != nil {
-		return err
-	}
-	now, err := w.repo(t).PullNow(ctx, t.Pull.Number)
-	if err != nil {
-		return err
-	}
 	e.found, e.lags = w.compare(t, now, "")
 	return nil
 }

@@ -23,6 +23,7 @@ func (w *Worker) Standing(ctx context.Context, t sia.Task) (sia.Watched, error) 
 	if e.elsewhere() {
 		return out, nil
 	}
+	e.in.Afterwards = true
 	checks := func(in gate.Input) gate.Needs { return in.Needs().Checks() }
 	if err := w.supplyAll(ctx, t, e, checks); err != nil {
 		return sia.Watched{}, err

@@ -35,6 +35,7 @@ type Input struct {
 	Settings           sia.ChecksSettings
 	Since              time.Time // when the commit began to be watched
 	Reruns             int       // re-runs already asked for on the commit
+	Afterwards         bool      // the commit passed: nothing is run again, and what failed stands
 	Tampering          []string  // what the attempt did to tests or protected paths, where TamperingKnown; empty: nothing
 	TamperingKnown     bool
 	Tests              Tests       // what SIA ran itself
@@ -251,6 +252,14 @@ func (in Input) GreenOnBase(run int64) (id int64, ok bool) {
 // one commit is not the attempt's doing, and no proof that it is right either. One
 // that never came to an end says nothing.
 func (j *judgement) exhaust() {
+	if j.Afterwards {
+		for i := range j.checks {
+			if c := &j.checks[i]; c.outcome == again && c.run.Conclusion == "failure" {
+				c.outcome = red
+			}
+		}
+		return
+	}
 	if j.Reruns < sia.MaxReruns {
 		return
 	}

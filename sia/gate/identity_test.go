@@ -231,6 +231,30 @@ func TestIdentity(t *testing.T) {
 	}
 }
 
+// A job that passed and fails when it is run again is flaky before a pass, and red after it.
+func TestFlakyAfterAPass(t *testing.T) {
+	in := input(job(1, 1, 1, "test", "success"), job(2, 1, 2, "test", "failure"))
+	in.Workflows, in.WorkflowsKnown = []Workflow{workflow(1, "ci", "push", "failure")}, true
+	if got := Judge(in).Checks[0]; got.Colour != sia.Running {
+		t.Errorf("before it: %+v", got)
+	}
+	if in.Afterwards = true; Judge(in).Checks[0].Colour != sia.Red {
+		t.Errorf("after it: %+v", Judge(in).Checks)
+	}
+}
+
+// A job of an earlier run that waited longer for a runner replaces none that was cancelled meanwhile.
+func TestALateStartReplacesNothing(t *testing.T) {
+	first, second := job(1, 1, 1, "test", "success"), job(2, 2, 1, "test", "cancelled")
+	first.StartedAt = second.StartedAt.Add(5 * time.Second)
+	in := input(first, second)
+	in.Workflows, in.WorkflowsKnown = []Workflow{workflow(1, "ci", "push", "success"),
+		workflow(2, "ci", "pull_request", "cancelled")}, true
+	if got := Judge(in); got.Verdict != sia.VerdictRerun {
+		t.Errorf("%s: %v", got.Verdict, got.Explain)
+	}
+}
+
 // What a verdict says of drafts: where what judges may wait for the pull request to
 // be ready, it says so, and nowhere else.
 func TestGuarded(t *testing.T) {

@@ -80,10 +80,9 @@ func withoutReplaced(all []check) []check {
 	})
 }
 
-// later reports whether a run started after another.
-func later(a, b Run) bool {
-	return cmp.Or(a.StartedAt.Compare(b.StartedAt), cmp.Compare(a.ID, b.ID)) > 0
-}
+// later reports whether a job was made after another. When it began says nothing: one that waited longer for a runner
+// replaces none that was cancelled meanwhile.
+func later(a, b Run) bool { return a.ID > b.ID }
 
 // tellApart gives checks of one name labels that differ: by workflow, event or
 // app where that is enough, else by number. The checks are sorted by name.

@@ -8,8 +8,8 @@ import (
 )
 
 // commitRules answers what a branch asks of commits: that the repository wants sign-offs, what the
-// branch's protection wants as far as everybody may see it, and its rules. It goes by the variables
-// owner, name and ref.
+// branch's protection wants as far as everybody may see it, and its rules; and with number how a pull request is.
+// It goes by the variables owner, name, ref and number.
 // https://docs.github.com/en/graphql/reference/objects#refupdaterule
 func commitRules(c *call, vars map[string]any) (answer, error) {
 	full := fmt.Sprintf("%v/%v", vars["owner"], vars["name"])
@@ -20,7 +20,20 @@ func commitRules(c *call, vars map[string]any) (answer, error) {
 	if r.RulesHidden != 0 {
 		return graphqlError("FORBIDDEN", "Resource not accessible by integration"), nil
 	}
-	return ok(object{"data": object{"repository": ruledRef(r, vars)}}), nil
+	c.repo = r
+	repository := ruledRef(r, vars)
+	if number, _ := vars["number"].(float64); number > 0 {
+		if !c.token.May("pull_requests", "read") {
+			return graphqlError("FORBIDDEN", "Resource not accessible by integration"), nil
+		}
+		pull := r.Issue(int(number))
+		if pull == nil || pull.Pull == nil || c.unknown(fmt.Sprintf("%s#%d", full, int(number))) {
+			return c.noPull(repository, int(number)), nil
+		}
+		repository["pullRequest"] = object{"state": pullState(pull), "headRefOid": pull.Pull.HeadSHA,
+			"baseRefName": pull.Pull.Base, "commits": c.lastCommit(pull)}
+	}
+	return ok(object{"data": object{"repository": repository}}), nil
 }
 
 // ruledRef is the part of the answer that tells the rules of the branch in the variable ref.
@@ -38,14 +51,29 @@ func ruledRef(r *model.Repository, vars map[string]any) object {
 	}
 	nodes := []object{}
 	for _, x := range r.Rules[branch] {
-		p := object{}
-		for name, v := range r.Printed(branch, x) {
-			p[camel(name)] = v
-		}
-		nodes = append(nodes, object{"type": strings.ToUpper(x.Type), "parameters": p})
+		nodes = append(nodes, object{"type": strings.ToUpper(x.Type), "parameters": camelKeys(r.Printed(branch, x))})
 	}
 	return object{"webCommitSignoffRequired": r.SignOff, "ref": object{"refUpdateRule": protection,
-		"rules": object{"nodes": nodes}}}
+		"rules": connection(nodes)}}
+}
+
+// camelKeys spells the names in a rule's parameters as GraphQL does.
+func camelKeys(v any) any {
+	switch v := v.(type) {
+	case map[string]any:
+		out := object{}
+		for name, x := range v {
+			out[camel(name)] = camelKeys(x)
+		}
+		return out
+	case []any:
+		out := make([]any, len(v))
+		for i, x := range v {
+			out[i] = camelKeys(x)
+		}
+		return out
+	}
+	return v
 }
 
 // camel spells a name of the REST API as GraphQL does.

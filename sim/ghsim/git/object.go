@@ -6,12 +6,16 @@ import (
 	"crypto/rand"
 	"crypto/sha1" //nolint:gosec // git names objects so
 	"encoding/hex"
+	"errors"
 	"fmt"
+	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -56,16 +60,7 @@ func (g *Store) writeObject(dir, kind string, content []byte) (string, error) {
 		return sha, nil
 	}
 	var b bytes.Buffer
-	z, err := zlib.NewWriterLevel(&b, zlib.BestSpeed)
-	if err != nil {
-		return "", err
-	}
-	for _, part := range [][]byte{[]byte(head), content} {
-		if _, err := z.Write(part); err != nil {
-			return "", err
-		}
-	}
-	if err := z.Close(); err != nil {
+	if err := deflate(&b, []byte(head), content); err != nil {
 		return "", err
 	}
 	path := filepath.Join(dir, "objects", sha[:2], sha[2:])
@@ -81,17 +76,43 @@ func (g *Store) writeObject(dir, kind string, content []byte) (string, error) {
 	return sha, nil
 }
 
+// deflaters are kept: one takes more than a megabyte, and objects are small.
+var deflaters = sync.Pool{New: func() any {
+	z, err := zlib.NewWriterLevel(io.Discard, zlib.BestSpeed)
+	if err != nil {
+		panic(err) // the level is one that there is
+	}
+	return z
+}}
+
+// deflate writes parts as git keeps them.
+func deflate(to io.Writer, parts ...[]byte) error {
+	z := deflaters.Get().(*zlib.Writer)
+	defer deflaters.Put(z)
+	z.Reset(to)
+	for _, part := range parts {
+		if _, err := z.Write(part); err != nil {
+			return err
+		}
+	}
+	return z.Close()
+}
+
 // writeAtomically makes a file that is whole for whoever opens it.
 func writeAtomically(path string, content []byte, mode os.FileMode) error {
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		return err
-	}
 	var id [8]byte
 	if _, err := rand.Read(id[:]); err != nil {
 		return err
 	}
 	tmp := filepath.Join(filepath.Dir(path), "tmp_obj_"+hex.EncodeToString(id[:]))
-	if err := os.WriteFile(tmp, content, mode); err != nil {
+	err := os.WriteFile(tmp, content, mode)
+	if errors.Is(err, fs.ErrNotExist) {
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			return err
+		}
+		err = os.WriteFile(tmp, content, mode)
+	}
+	if err != nil {
 		return err
 	}
 	return os.Rename(tmp, path)
