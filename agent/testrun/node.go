@@ -156,7 +156,7 @@ func (Node) Results(out []byte) Results {
 		}
 		return found
 	}
-	found := junitResults(out)
+	found := JUnit(out)
 	if len(found) == 0 {
 		found[unloaded] = Failed
 	}

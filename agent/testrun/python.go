@@ -129,7 +129,7 @@ var (
 )
 
 func (Python) Results(out []byte) Results {
-	if found := junitResults(out); len(found) > 0 {
+	if found := JUnit(out); len(found) > 0 {
 		return found
 	}
 	found := Results{}

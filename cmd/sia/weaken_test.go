@@ -147,7 +147,17 @@ func (r weakenRepo) commit() string {
 // set makes the repository's files exactly these.
 func (r weakenRepo) set(files map[string]string) {
 	r.b.Helper()
-	r.git("rm", "-r", "-q", "--ignore-unmatch", "--", ".")
+	entries, err := os.ReadDir(r.dir)
+	if err != nil {
+		r.b.Fatal(err)
+	}
+	for _, e := range entries {
+		if e.Name() != ".git" {
+			if err := os.RemoveAll(filepath.Join(r.dir, e.Name())); err != nil {
+				r.b.Fatal(err)
+			}
+		}
+	}
 	for p, text := range files {
 		p = filepath.Join(r.dir, p)
 		if err := os.MkdirAll(filepath.Dir(p), 0o755); err != nil {

@@ -95,6 +95,10 @@ func (f *findings) group(lang testrun.Language, g string, base, head, over group
 	if !over.Built {
 		f.broken = append(f.broken, g)
 	}
+	varied := map[string]bool{} // what runs at the head, without what a table of tests put behind the name
+	for test, came := range head.Tests {
+		varied[unvaried(test)] = varied[unvaried(test)] || came == testrun.Passed || came == testrun.Failed
+	}
 	for _, test := range outermost(lang, base.Tests) {
 		if slices.Contains(head.Flaky, test) || slices.Contains(over.Flaky, test) {
 			continue
@@ -110,7 +114,7 @@ func (f *findings) group(lang testrun.Language, g string, base, head, over group
 			if !runs { // what still runs is in the line about the group
 				f.broken = append(f.broken, name)
 			}
-		case !runs:
+		case !runs && !varied[unvaried(test)]:
 			f.gone = append(f.gone, name)
 		default:
 			f.broken = append(f.broken, name)
@@ -133,6 +137,15 @@ func hushed(r groupRun) bool {
 
 // made are parts of names that the runner or a table of tests made of a place among others.
 var made = regexp.MustCompile(`#\d+(/|$)`)
+
+// unvaried is a test's name without the values that it is run with, as pytest and JUnit write them: other values make
+// another name.
+func unvaried(test string) string {
+	if name, _, varies := strings.Cut(test, "["); varies && name != "" {
+		return name
+	}
+	return test
+}
 
 // outermost are the tests that passed: of Go's tests within tests, those around them.
 func outermost(lang testrun.Language, tests testrun.Results) (out []string) {
