@@ -94,8 +94,7 @@ mark end $status
 [ $status = 0 ] && [ -x /tmp/sia-%[3]d$suffix ] || exit
 for n in 1 2; do
 mark run %[2]s
-/tmp/sia-%[3]d$suffix -$flags.v=test2json -$flags.timeout=%[4]s -$flags.run %[5]s </dev/null
-status=$?
+limited /tmp/sia-%[3]d$suffix -$flags.v=test2json -$flags.timeout=%[4]s -$flags.run %[5]s </dev/null
 mark end $status
 [ $status = 0 ] && [ -n "$ONCE" ] && break
 done

@@ -62,7 +62,7 @@ func (p *pass) compare() (out findings) {
 		default:
 			p.looked[g] = true
 			p.out.Tests += len(outermost(p.lang, base.Tests))
-			out.group(p.lang, g, base, head, over)
+			out.group(p.lang, g, base, head, over.asBuilt(base, p.edits(g)))
 		}
 	}
 	for g, head := range p.results[atHead] { // new ones have nothing to be compared with
@@ -80,6 +80,27 @@ func (p *pass) wantsOver(name string) bool {
 		return p.overlaid
 	}
 	return p.reached.groups[i].overlaid
+}
+
+// edits reports whether the change touches a group's file.
+func (p *pass) edits(g string) bool {
+	return slices.ContainsFunc(p.change.files, func(f fileChange) bool { return f.Path == g })
+}
+
+// asBuilt takes a file of tests that can't be loaded for one that does not build: it names none of the base's tests, and
+// its run fails. That counts only of a file that was edited: what keeps another from being loaded are settings, or code
+// that tests load.
+func (r groupRun) asBuilt(base groupRun, edited bool) groupRun {
+	if !edited || r.End.Status == 0 {
+		return r
+	}
+	for test := range base.Tests {
+		if _, known := r.Tests[test]; known || slices.Contains(r.Flaky, test) {
+			return r
+		}
+	}
+	r.Built = false
+	return r
 }
 
 // group compares one group: over is the head with the base's tests.
