@@ -9,7 +9,8 @@ import (
 	"strings"
 )
 
-// Python runs tests with pytest where the project speaks of it or a test does not speak of unittest, and else with unittest. Each changed test file
+// Python runs tests with pytest where the project speaks of it or a test does not speak of unittest, and else with
+// unittest. Each changed test file
 // is run by itself.
 type Python struct{}
 
@@ -121,7 +122,8 @@ func (Python) fetch(tree Files, manifests []string, pytest bool) string {
 	if len(what) == 0 {
 		return ""
 	}
-	return "cp -r . /tmp/project && cd /tmp/project && python3 -m pip install --retries 2 --quiet --no-cache-dir --target " + depsAt +
+	return "cp -r . /tmp/project && cd /tmp/project && python3 -m pip install --retries 2 --quiet --no-cache-dir --target " +
+		depsAt +
 		"/site " + strings.Join(what, " ")
 }
 

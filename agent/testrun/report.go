@@ -102,8 +102,8 @@ func newReportReader(l Language, token string) *reportReader {
 	return r
 }
 
-// shellFunctions is what a script begins with: mark, and limited, which runs a command for 70 seconds at most and leaves
-// its exit status in $status, -1 where it did not end by itself.
+// shellFunctions is what a script begins with: mark, and limited, which runs a command for 70 seconds at most and
+// leaves its exit status in $status, -1 where it did not end by itself.
 func shellFunctions(token string) string {
 	return fmt.Sprintf("mark() { printf '\\n%%s %%s\\n' %s \"$*\"; }\n", token) +
 		"limited() { timeout -k 5 " + runWithin + " \"$@\"; status=$?; " +

@@ -86,8 +86,8 @@ func runOf(set github.CheckSet, id int64) github.CheckRun {
 // mostGone is how many tests a sentence names that a report has no more.
 const mostGone = 3
 
-// compareReports compares the tests that ran by the JUnit reports of two workflow runs: those of the same names. Base is
-// 0 where there is nothing to compare. A report that the head's run did not upload names no test.
+// compareReports compares the tests that ran by the JUnit reports of two workflow runs: those of the same names. Base
+// is 0 where there is nothing to compare. A report that the head's run did not upload names no test.
 func (w *Worker) compareReports(
 	ctx context.Context, repo *github.Repo, head, base github.CheckRun,
 ) (gate.TestCount, error) {

@@ -222,4 +222,3 @@ func (r weakenRepo) edit(files map[string]string, edit string) {
 	}
 	apply()
 }
-

@@ -161,8 +161,8 @@ func (p *pass) run(ctx context.Context, n treeName, groups []group, how variant)
 	return out, p.kept.save(key, out)
 }
 
-// runSuite runs a suite with what it depends on. Where that can't be had, it runs with what the machine has: a test that
-// passes so on the base needs no more.
+// runSuite runs a suite with what it depends on. Where that can't be had, it runs with what the machine has: a test
+// that passes so on the base needs no more.
 func (p *pass) runSuite(ctx context.Context, s testrun.Suite, t testrun.Tree) (testrun.Report, error) {
 	if !p.unfetched {
 		rep, why, err := p.Runner.RunPrepared(ctx, p.lang, s, t)
