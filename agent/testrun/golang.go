@@ -94,8 +94,7 @@ mark end $status
 [ $status = 0 ] && [ -x /tmp/sia-%[3]d$suffix ] || exit
 for n in 1 2; do
 mark run %[2]s
-/tmp/sia-%[3]d$suffix -test.v=test2json -test.timeout=%[4]s -test.run %[5]s </dev/null
-status=$?
+limited /tmp/sia-%[3]d$suffix -$flags.v=test2json -$flags.timeout=%[4]s -$flags.run %[5]s </dev/null
 mark end $status
 [ $status = 0 ] && [ -n "$ONCE" ] && break
 done
@@ -118,13 +117,16 @@ rm -f /tmp/sia-%[3]d$suffix
 }
 
 // goMarks sets where a test binary lies. Without marks, code that asks whether it is being tested is not told so:
-// neither by the binary's name nor by testing.Testing.
-const goMarks = `suffix=.test overlay=
+// neither by the binary's name, nor by testing.Testing, nor by the flags that package testing defines.
+const goMarks = `suffix=.test overlay= flags=test
 if [ -n "$UNMARKED" ]; then
-from=$(go env GOROOT)/src/testing/testing.go
-sed 's/return testBinary == "1"/return false/' "$from" >/tmp/testing.go
-printf '{"Replace":{"%s":"/tmp/testing.go"}}' "$from" >/tmp/overlay.json
-suffix= overlay=-overlay=/tmp/overlay.json
+suffix= overlay=-overlay=/tmp/overlay.json flags=sia
+from=$(go env GOROOT)/src/testing replaced=
+for f in testing benchmark fuzz; do
+sed 's/return testBinary == "1"/return false/; s/"test\./"sia./' "$from/$f.go" >/tmp/$f.go
+replaced="$replaced${replaced:+,}\"$from/$f.go\":\"/tmp/$f.go\""
+done
+printf '{"Replace":{%s}}' "$replaced" >/tmp/overlay.json
 fi
 `
 

@@ -75,7 +75,7 @@ done
 		Hosts: []string{"repo.maven.apache.org", "repo1.maven.org"}}, true
 }
 
-func (Java) Results(out []byte) Results { return junitResults(out) }
+func (Java) Results(out []byte) Results { return JUnit(out) }
 
 // LastWord looks for the end of Surefire's report.
 func (Java) LastWord(out []byte) bool { return junitClosed(out) }

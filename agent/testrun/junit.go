@@ -7,10 +7,10 @@ import (
 	"strings"
 )
 
-// junitResults reads JUnit's XML, as many runners write it: https://github.com/testmoapp/junitxml. Several
+// JUnit reads JUnit's XML, as many runners write it: https://github.com/testmoapp/junitxml. Several
 // reports may stand one after the other. A test is named by its class, where it has one, and its name. What is
 // cut short counts as far as it goes.
-func junitResults(out []byte) Results {
+func JUnit(out []byte) Results {
 	found := Results{}
 	for {
 		i := bytes.Index(out, []byte("<testsuite"))

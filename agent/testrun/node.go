@@ -98,7 +98,7 @@ func (l Node) Suite(tree Files, tests []string, read ReadFile) (Suite, bool) {
 			continue
 		}
 		fmt.Fprintf(&script, "for n in 1 2; do\nrm -f /tmp/report; mark run %[1]s\n"+
-			"%[2]s </dev/null >/tmp/printed 2>&1; status=$?\n"+
+			"limited %[2]s </dev/null >/tmp/printed 2>&1\n"+
 			"if [ -s /tmp/report ]; then cat /tmp/report; else tail -c 4000 /tmp/printed; fi\nmark end $status\n"+
 			"[ $status = 0 ] && [ -n \"$ONCE\" ] && break\ndone\n", quoteShell(t), fmt.Sprintf(command, quoteShell(t)))
 	}
@@ -156,7 +156,7 @@ func (Node) Results(out []byte) Results {
 		}
 		return found
 	}
-	found := junitResults(out)
+	found := JUnit(out)
 	if len(found) == 0 {
 		found[unloaded] = Failed
 	}

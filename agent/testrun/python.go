@@ -9,7 +9,8 @@ import (
 	"strings"
 )
 
-// Python runs tests with pytest where the project speaks of it, and else with unittest. Each changed test file
+// Python runs tests with pytest where the project speaks of it or a test does not speak of unittest, and else with
+// unittest. Each changed test file
 // is run by itself.
 type Python struct{}
 
@@ -52,9 +53,13 @@ func (l Python) Suite(tree Files, tests []string, read ReadFile) (Suite, bool) {
 	}
 	slices.Sort(manifests)
 	state := ""
-	for _, p := range append(slices.Clone(manifests), names...) {
+	for _, p := range manifests {
 		text, err := read(p)
 		speaks = speaks || err == nil && bytes.Contains(text, []byte("pytest"))
+	}
+	for _, p := range names { // unittest finds no tests but its own
+		text, err := read(p)
+		speaks = speaks || err == nil && (bytes.Contains(text, []byte("pytest")) || !bytes.Contains(text, []byte("unittest")))
 	}
 	for _, p := range manifests {
 		state += p + " " + tree[p].ID + "\n"
@@ -66,7 +71,7 @@ func (l Python) Suite(tree Files, tests []string, read ReadFile) (Suite, bool) {
 			run = "python3 -m pytest $plugin -q -p no:cacheprovider -o addopts= -o junit_family=xunit1 --junitxml=/tmp/report " +
 				quoteShell(t)
 		}
-		fmt.Fprintf(&script, "for n in 1 2; do\nrm -f /tmp/report; mark run %s\n%s </dev/null 2>&1; status=$?\n"+
+		fmt.Fprintf(&script, "for n in 1 2; do\nrm -f /tmp/report; mark run %s\nlimited %s </dev/null 2>&1\n"+
 			"cat /tmp/report 2>/dev/null\nmark end $status\n[ $status = 0 ] && [ -n \"$ONCE\" ] && break\ndone\n",
 			quoteShell(t), run)
 	}
@@ -117,7 +122,8 @@ func (Python) fetch(tree Files, manifests []string, pytest bool) string {
 	if len(what) == 0 {
 		return ""
 	}
-	return "cp -r . /tmp/project && cd /tmp/project && python3 -m pip install --quiet --no-cache-dir --target " + depsAt +
+	return "cp -r . /tmp/project && cd /tmp/project && python3 -m pip install --retries 2 --quiet --no-cache-dir --target " +
+		depsAt +
 		"/site " + strings.Join(what, " ")
 }
 
@@ -129,7 +135,7 @@ var (
 )
 
 func (Python) Results(out []byte) Results {
-	if found := junitResults(out); len(found) > 0 {
+	if found := JUnit(out); len(found) > 0 {
 		return found
 	}
 	found := Results{}

@@ -102,9 +102,12 @@ func newReportReader(l Language, token string) *reportReader {
 	return r
 }
 
-// shellFunctions is what a script begins with.
+// shellFunctions is what a script begins with: mark, and limited, which runs a command for 70 seconds at most and
+// leaves its exit status in $status, -1 where it did not end by itself.
 func shellFunctions(token string) string {
-	return fmt.Sprintf("mark() { printf '\\n%%s %%s\\n' %s \"$*\"; }\n", token)
+	return fmt.Sprintf("mark() { printf '\\n%%s %%s\\n' %s \"$*\"; }\n", token) +
+		"limited() { timeout -k 5 " + runWithin + " \"$@\"; status=$?; " +
+		"case $status in 124|137) status=-1;; esac; }\n"
 }
 
 // maxLine bounds a line that is looked at for a mark, in bytes. A mark is shorter.

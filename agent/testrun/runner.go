@@ -34,7 +34,8 @@ const MaxTestFile = 4 << 20
 
 // Bounds of a suite.
 const (
-	testTimeout   = "60s"            // of one run of one group, where the runner can be told
+	testTimeout   = "60s"            // of one run of one group of Go, which then says what was under way
+	runWithin     = "70s"            // of one run of one group
 	suiteWithin   = 5 * time.Minute  // build and all runs at one end, where nobody says otherwise
 	prepareWithin = 10 * time.Minute // fetching
 	maxCache      = 4 << 30          // bytes of build caches, after which they are begun anew

@@ -53,7 +53,7 @@ mark end $status
 [ $status = 0 ] || exit
 for n in 1 2; do
 mark run %[2]s
-cargo test --offline --color never --test %[3]s </dev/null 2>&1; status=$?
+limited cargo test --offline --color never --test %[3]s </dev/null 2>&1
 mark end $status
 [ $status = 0 ] && [ -n "$ONCE" ] && break
 done

@@ -1,11 +1,16 @@
 package work
 
 import (
+	"archive/zip"
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"maps"
 	"slices"
+	"strings"
 
+	"github.com/sia-bot/sia/agent/testrun"
 	"github.com/sia-bot/sia/app/github"
 	"github.com/sia-bot/sia/sia"
 	"github.com/sia-bot/sia/sia/failure"
@@ -17,17 +22,30 @@ import (
 const countLimit = 32 << 20
 
 // countTests compares how many tests checks ran with how many they ran on the base commit,
-// where both logs say it.
+// where both logs say it. Where the base's says nothing of tests, the JUnit reports that both uploaded do.
 func (w *Worker) countTests(
 	ctx context.Context, t sia.Task, e *headEvidence, pairs []gate.Pair,
 ) ([]gate.TestCount, error) {
 	var out []gate.TestCount
+	compared := map[int64]bool{} // workflow runs: their jobs share what they uploaded
 	for _, p := range pairs {
 		base, err := w.testsRun(ctx, t, e.base, p.Base)
 		if err != nil {
 			return nil, err
 		}
 		if base <= 0 {
+			head, was := runOf(e.head, p.Head), runOf(e.base, p.Base)
+			if was.RunID == 0 || compared[was.RunID] {
+				continue
+			}
+			compared[was.RunID] = true
+			n, err := w.compareReports(ctx, w.repo(t), head, was)
+			if err != nil {
+				return nil, err
+			}
+			if n.Base > 0 {
+				out = append(out, n)
+			}
 			continue
 		}
 		head, err := w.testsRun(ctx, t, e.head, p.Head)
@@ -44,8 +62,8 @@ func (w *Worker) countTests(
 // testsRun is how many tests the log of a run says have run, 0 where it says nothing of
 // them; -1: there is no log.
 func (w *Worker) testsRun(ctx context.Context, t sia.Task, set github.CheckSet, id int64) (int, error) {
-	i := slices.IndexFunc(set.Runs, func(r github.CheckRun) bool { return r.ID == id })
-	log, err := w.repo(t).JobLog(ctx, set.Runs[i], countLimit)
+	run := runOf(set, id)
+	log, err := w.repo(t).JobLog(ctx, run, countLimit)
 	if errors.Is(err, github.ErrNoLog) {
 		return -1, nil
 	}
@@ -55,7 +73,89 @@ func (w *Worker) testsRun(ctx context.Context, t sia.Task, set github.CheckSet, 
 	defer log.Close()
 	n, _, err := failure.CountTests(log)
 	if err != nil {
-		return 0, fmt.Errorf("count the tests of %s: %w", set.Runs[i].Name, err)
+		return 0, fmt.Errorf("count the tests of %s: %w", run.Name, err)
 	}
 	return n, nil
 }
+
+// runOf is a check run of a set that has it.
+func runOf(set github.CheckSet, id int64) github.CheckRun {
+	return set.Runs[slices.IndexFunc(set.Runs, func(r github.CheckRun) bool { return r.ID == id })]
+}
+
+// mostGone is how many tests a sentence names that a report has no more.
+const mostGone = 3
+
+// compareReports compares the tests that ran by the JUnit reports of two workflow runs: those of the same names. Base
+// is 0 where there is nothing to compare. A report that the head's run did not upload names no test.
+func (w *Worker) compareReports(
+	ctx context.Context, repo *github.Repo, head, base github.CheckRun,
+) (gate.TestCount, error) {
+	out := gate.TestCount{Run: head.ID}
+	of, err := repo.Artifacts(ctx, base.RunID)
+	if err != nil {
+		return out, err
+	}
+	var names []string
+	was, is := map[string]bool{}, map[string]bool{}
+	for _, a := range reportsAmong(of, base.Name) {
+		before := len(was)
+		if err := w.ranIn(ctx, repo, a, was); err != nil {
+			return out, err
+		}
+		if len(was) > before {
+			names = append(names, a.Name)
+		}
+	}
+	if len(was) == 0 {
+		return out, nil
+	}
+	all, err := repo.Artifacts(ctx, head.RunID)
+	if err != nil {
+		return out, err
+	}
+	for _, a := range all {
+		if slices.Contains(names, a.Name) {
+			if err := w.ranIn(ctx, repo, a, is); err != nil {
+				return out, err
+			}
+		}
+	}
+	out.Report, out.Head, out.Base = strings.Join(names, ", "), len(is), len(was)
+	maps.DeleteFunc(was, func(test string, _ bool) bool { return is[test] })
+	gone := slices.Sorted(maps.Keys(was))
+	out.Gone = strings.Join(gone[:min(len(gone), mostGone)], ", ")
+	return out, nil
+}
+
+// ranIn adds the tests that ran by the reports in an artifact. What can't be read of it is logged and left out.
+func (w *Worker) ranIn(ctx context.Context, repo *github.Repo, a github.Artifact, ran map[string]bool) error {
+	packed, err := repo.ArtifactZip(ctx, a, artifactLimit)
+	if err == nil {
+		err = eachReport(packed, func(f *zip.File, room int64) (int64, error) {
+			file, err := f.Open()
+			if err != nil {
+				return 0, fmt.Errorf("unpack %s: %w", f.Name, err)
+			}
+			defer file.Close()
+			text, err := io.ReadAll(io.LimitReader(file, room+1))
+			if err == nil && int64(len(text)) > room {
+				err = errTooLarge
+			}
+			for test, came := range testrun.JUnit(text) {
+				if came != testrun.Skipped && len(ran) < maxRanTests {
+					ran[w.Secrets.Mask(test)] = true
+				}
+			}
+			return int64(len(text)), err
+		})
+	}
+	if err != nil && ctx.Err() == nil {
+		w.Logger.InfoContext(ctx, "a test report is left unread", "artifact", a.Name, "error", err)
+		return nil
+	}
+	return ctx.Err()
+}
+
+// maxRanTests bounds the tests of a workflow run that are compared by name.
+const maxRanTests = 100_000

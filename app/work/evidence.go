@@ -7,7 +7,6 @@ import (
 	"github.com/sia-bot/sia/agent/testrun/evidence"
 	"github.com/sia-bot/sia/gitops"
 	"github.com/sia-bot/sia/sia"
-	"github.com/sia-bot/sia/sia/tamper"
 )
 
 // evidence runs the tests that the head can reach, beside its checks. It never fails the task: what can't be run is
@@ -39,14 +38,4 @@ func evidenceOf(t sia.Task) *sia.TestEvidence {
 		return e
 	}
 	return nil
-}
-
-// ofTests reports whether a finding is about what a test says, and not about a path that is protected or about what
-// configures checks.
-func ofTests(f tamper.Finding) bool {
-	switch f.Kind {
-	case tamper.DeletedTest, tamper.SkippedTest, tamper.LoosenedAssertion, tamper.ChangedExpectation:
-		return true
-	}
-	return false
 }

@@ -44,7 +44,7 @@ func (w *Worker) tampering(ctx context.Context, t sia.Task) (lines []string, exp
 	evidence := evidenceOf(t)
 	expectations = t.Settings.SIA.Reviewer
 	for _, f := range tamper.Find(changes, t.Settings.Checks.Protected, sia.AlwaysProtected()...) {
-		if ofTests(f) && evidence.Ran(f.Path) {
+		if f.OfTests() && evidence.Ran(f.Path) {
 			continue
 		}
 		lines = append(lines, w.Secrets.Mask(f.String()))

@@ -101,34 +101,43 @@ func reportsAmong(all []github.Artifact, check string) []github.Artifact {
 // readReports reads the XML files of a zip that are JUnit reports. The report is nil when none tells of
 // a failure; the error says why something was left unread.
 func readReports(ctx context.Context, packed []byte) (*failure.Report, error) {
+	var out *failure.Report
+	err := eachReport(packed, func(f *zip.File, room int64) (int64, error) {
+		rep, n, err := readReportFile(ctx, f, room)
+		switch {
+		case err != nil || len(rep.Tests) == 0:
+		case out == nil:
+			rep.Excerpt, rep.Line, rep.StepLine = []failure.Span{}, 0, 0 // places in the XML, not in the log
+			out = &rep
+		default:
+			out.Tests = append(out.Tests, rep.Tests[:min(len(rep.Tests), max(0, maxReportTests-len(out.Tests)))]...)
+		}
+		return n, err
+	})
+	return out, err
+}
+
+// eachReport reads the XML files of a zip, of which one may unpack to so many bytes as there is room for. read says how
+// many it had.
+func eachReport(packed []byte, read func(f *zip.File, room int64) (int64, error)) error {
 	z, err := zip.NewReader(bytes.NewReader(packed), int64(len(packed)))
 	if err != nil {
-		return nil, fmt.Errorf("unpack: %w", err)
+		return fmt.Errorf("unpack: %w", err)
 	}
-	var out *failure.Report
 	room, files := int64(reportLimit), 0
 	for _, f := range z.File {
 		if !strings.EqualFold(path.Ext(f.Name), ".xml") {
 			continue
 		}
 		if files++; files > maxReportFiles {
-			return out, fmt.Errorf("more than %d reports; the rest was not read", maxReportFiles)
+			return fmt.Errorf("more than %d reports; the rest was not read", maxReportFiles)
 		}
-		rep, n, err := readReportFile(ctx, f, room)
+		n, err := read(f, room)
 		if room -= n; err != nil {
-			return out, err
+			return err
 		}
-		if len(rep.Tests) == 0 {
-			continue
-		}
-		if out == nil {
-			rep.Excerpt, rep.Line, rep.StepLine = []failure.Span{}, 0, 0 // places in the XML, not in the log
-			out = &rep
-			continue
-		}
-		out.Tests = append(out.Tests, rep.Tests[:min(len(rep.Tests), max(0, maxReportTests-len(out.Tests)))]...)
 	}
-	return out, nil
+	return nil
 }
 
 // readReportFile reads one file of a zip, of at most room bytes, and says how many it had.

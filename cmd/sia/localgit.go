@@ -49,6 +49,12 @@ func (g localGit) commits(ctx context.Context, base, head string) ([][2]string, 
 	return pairs, nil
 }
 
+// commit is the id of a commit that a person named.
+func (g localGit) commit(ctx context.Context, name string) (string, error) {
+	out, err := g.run(ctx, "rev-parse", "--verify", "--end-of-options", name+"^{commit}")
+	return string(bytes.TrimSpace(out)), err
+}
+
 // changes reads what differs between two commits.
 func (g localGit) changes(ctx context.Context, base, head string) ([]tamper.Change, error) {
 	out, err := g.run(ctx, "diff", "--raw", "-p", "-z", "-M", "-U3", "--no-abbrev", "--no-color", "--no-ext-diff",

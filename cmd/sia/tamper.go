@@ -1,11 +1,15 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"time"
 
+	"github.com/sia-bot/sia/agent/testrun/evidence"
 	"github.com/sia-bot/sia/cmd/internal/cli"
+	"github.com/sia-bot/sia/gitops"
+	"github.com/sia-bot/sia/sia"
 	"github.com/sia-bot/sia/sia/tamper"
 )
 
@@ -14,9 +18,10 @@ import (
 type tamperCmd struct {
 	Base      string   `arg:"" help:"Commit that the change begins at."`
 	Head      string   `arg:"" help:"Commit that it leads to."`
-	Repo      string   `help:"Folder of the Git repository." default:"." placeholder:"DIR"`
+	Repo      string   `help:"Folder of the Git repository." default:"." type:"path" placeholder:"DIR"`
 	Each      bool     `help:"Look at every commit between the two by itself, merges left out."`
 	Protected []string `help:"Globs of paths that nobody changes unasked." placeholder:"GLOB"`
+	Tests     string   `help:"Run the tests that the change can reach, too; what is built stays in this folder." type:"path" placeholder:"DIR"`
 	Output    string   `help:"text or json (an object for each difference, a line each)." enum:"text,json" default:"text"`
 }
 
@@ -34,6 +39,11 @@ type tamperReport struct {
 	Seconds  float64         `json:"seconds"` // that finding took, without reading the commits
 	Asks     string          `json:"asks"`    // person, reviewer or nobody
 	Findings []tamperFinding `json:"findings"`
+
+	Evidence *sia.TestEvidence `json:"evidence,omitempty"` // what running the tests showed
+	Ran      float64           `json:"ran,omitempty"`      // seconds that took
+	Firm     []string          `json:"firm,omitempty"`     // what of it asks a person
+	Broken   []string          `json:"broken,omitempty"`   // and what the reviewer first
 }
 
 type tamperFinding struct {
@@ -43,6 +53,7 @@ type tamperFinding struct {
 	Line int                `json:"line,omitempty"`
 	Text string             `json:"text,omitempty"`
 	Why  string             `json:"why"`
+	said string
 }
 
 // Run looks at the difference, or at each commit's.
@@ -55,24 +66,18 @@ func (c *tamperCmd) Run(e *cli.Env) error {
 			return err
 		}
 	}
+	looker, err := c.looker(e)
+	if err != nil {
+		return err
+	}
 	asked := false
 	for _, p := range pairs {
-		changes, err := git.changes(e.Ctx, p[0], p[1])
+		rep, err := c.report(e, git, looker, p)
 		if err != nil {
 			return err
 		}
-		start := time.Now()
-		found := tamper.Find(changes, c.Protected)
-		rep := tamperReport{Base: p[0], Head: p[1], Files: len(changes), Seconds: time.Since(start).Seconds(),
-			Asks: "nobody", Findings: []tamperFinding{}}
-		for _, f := range found {
-			if rep.Asks != string(tamper.Person) {
-				rep.Asks = string(f.Asks())
-			}
-			rep.Findings = append(rep.Findings, tamperFinding{f.Asks(), f.Kind, f.Path, f.Line, f.Text, f.Why})
-		}
 		asked = asked || rep.Asks == string(tamper.Person)
-		if err := c.show(e, rep, found); err != nil {
+		if err := c.show(e, rep); err != nil {
 			return err
 		}
 	}
@@ -82,15 +87,95 @@ func (c *tamperCmd) Run(e *cli.Env) error {
 	return nil
 }
 
-func (c *tamperCmd) show(e *cli.Env, rep tamperReport, found []tamper.Finding) error {
+// looker runs tests; nil: nobody wants that.
+func (c *tamperCmd) looker(e *cli.Env) (*evidence.Looker, error) {
+	if c.Tests == "" {
+		return nil, nil //nolint:nilnil // that none is wanted is an answer
+	}
+	box, err := replaySandbox(e)
+	if err != nil {
+		return nil, err
+	}
+	return evidence.NewLooker(box, c.Tests, nil, time.Now), nil
+}
+
+// report looks at the difference of a pair of commits.
+func (c *tamperCmd) report(e *cli.Env, git localGit, looker *evidence.Looker, p [2]string) (tamperReport, error) {
+	rep := tamperReport{Base: p[0], Head: p[1], Asks: "nobody", Findings: []tamperFinding{}}
+	changes, err := git.changes(e.Ctx, p[0], p[1])
+	if err != nil {
+		return rep, err
+	}
+	rep.Files = len(changes)
+	start := time.Now()
+	found := tamper.Find(changes, c.Protected)
+	rep.Seconds = time.Since(start).Seconds()
+	if looker != nil {
+		if err := c.run(e, git, looker, &rep); err != nil {
+			return rep, err
+		}
+	}
+	for _, f := range found {
+		if f.OfTests() && rep.Evidence.Ran(f.Path) {
+			continue
+		}
+		if rep.Asks != string(tamper.Person) {
+			rep.Asks = string(f.Asks())
+		}
+		rep.Findings = append(rep.Findings, tamperFinding{f.Asks(), f.Kind, f.Path, f.Line, f.Text, f.Why, f.String()})
+	}
+	if len(rep.Broken) > 0 && rep.Asks != string(tamper.Person) {
+		rep.Asks = string(tamper.Reviewer)
+	}
+	if len(rep.Firm) > 0 {
+		rep.Asks = string(tamper.Person)
+	}
+	return rep, nil
+}
+
+// run runs the tests that a difference can reach.
+func (c *tamperCmd) run(e *cli.Env, git localGit, looker *evidence.Looker, rep *tamperReport) error {
+	w := evidence.Wanted{Repository: c.Repo,
+		Open: func(context.Context) (*gitops.History, error) { return gitops.OpenHistory(c.Repo) }}
+	var err error
+	if w.Base, err = git.commit(e.Ctx, rep.Base); err != nil {
+		return err
+	}
+	if w.Head, err = git.commit(e.Ctx, rep.Head); err != nil {
+		return err
+	}
+	start := time.Now()
+	ran, err := looker.Look(e.Ctx, w)
+	if err != nil {
+		return err
+	}
+	rep.Evidence, rep.Ran = &ran, time.Since(start).Seconds()
+	rep.Firm, rep.Broken = ran.Asks()
+	return nil
+}
+
+func (c *tamperCmd) show(e *cli.Env, rep tamperReport) error {
 	if c.Output == "json" {
 		return json.NewEncoder(e.Out).Encode(rep)
 	}
-	if c.Each && len(found) > 0 {
+	lines := [][2]string{}
+	for _, f := range rep.Findings {
+		lines = append(lines, [2]string{string(f.Asks), f.said})
+	}
+	for _, s := range rep.Firm {
+		lines = append(lines, [2]string{string(tamper.Person), s})
+	}
+	for _, s := range rep.Broken {
+		lines = append(lines, [2]string{string(tamper.Reviewer), s})
+	}
+	if rep.Evidence != nil && rep.Evidence.NotRun != "" {
+		lines = append(lines, [2]string{"not run", rep.Evidence.NotRun})
+	}
+	if c.Each && len(lines) > 0 {
 		fmt.Fprintln(e.Out, e.Style.Bold(rep.Head))
 	}
-	for _, f := range found {
-		if _, err := fmt.Fprintf(e.Out, "%-8s  %s\n", f.Asks(), f); err != nil {
+	for _, l := range lines {
+		if _, err := fmt.Fprintf(e.Out, "%-8s  %s\n", l[0], l[1]); err != nil {
 			return err
 		}
 	}

@@ -150,8 +150,12 @@ func (j *judgement) compareCounts() {
 		i := slices.IndexFunc(j.checks, func(c check) bool { return c.run.ID == n.Run })
 		if i >= 0 {
 			j.Expectations = false // no issue asks for that
-			j.Tampering = append(slices.Clip(j.Tampering), fmt.Sprintf("%s ran %s, and %d on the base commit",
-				j.checks[i].label, counted(n.Head, "test", "tests"), n.Base))
+			said := fmt.Sprintf("%s ran %s, and %d on the base commit", j.checks[i].label,
+				counted(n.Head, "test", "tests"), n.Base)
+			if n.Report != "" {
+				said += fmt.Sprintf(", as its test reports (%s) say; gone are, among them, %s", n.Report, n.Gone)
+			}
+			j.Tampering = append(slices.Clip(j.Tampering), said)
 		}
 	}
 }

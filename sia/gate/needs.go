@@ -96,6 +96,8 @@ type Pair struct{ Head, Base int64 }
 type TestCount struct {
 	Run        int64 // of the commit
 	Head, Base int
+	Report     string // of the test reports that say so; "": the logs do
+	Gone       string // tests that only the base's reports have, for people
 }
 
 // maxPairs bounds whose tests are counted: each takes two logs.

@@ -62,6 +62,16 @@ func (f Finding) Asks() Asked {
 	return Person
 }
 
+// OfTests reports whether a finding is about what a test says, which running it shows better, and not about a path that
+// is protected or about what configures checks.
+func (f Finding) OfTests() bool {
+	switch f.Kind {
+	case DeletedTest, SkippedTest, LoosenedAssertion, ChangedExpectation:
+		return true
+	}
+	return false
+}
+
 // String is "path:line: why: `text`".
 func (f Finding) String() string {
 	s := f.Path

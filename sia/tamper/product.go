@@ -1,6 +1,7 @@
 package tamper
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/sia-bot/sia/sia/lazyregexp"
@@ -9,11 +10,13 @@ import (
 var (
 	// runnerMark is what only a runner of tests sets, defines or loads.
 	runnerMark = lazyregexp.New(`\btesting\.Testing\(\)|flag\.Lookup\(\s*"test\.|os\.Args.*test\b|["'](?:_?pytest|` +
-		`unittest|nose)["']\s*(?:not\s+)?in\s+sys\.modules|sys\.(?:modules|argv).*(?:pytest|unittest)|pytest.*sys\.argv|` +
+		`unittest|nose)["']\s*(?:not\s+)?in\s+sys\.(?:modules|argv)|sys\.(?:modules|argv).*(?:pytest|unittest)|pytest.*sys\.` +
+		`argv|` +
 		`\bPYTEST_\w+|\bJEST_WORKER_ID\b|\bVITEST\w*\b|\bMOCHA_\w+|\bNODE_TEST_CONTEXT\b|\btypeof\s+(?:jest|vi|describe|it|` +
 		`test|expect|mocha|jasmine|__karma__)\b|\bimport\.meta\.vitest\b|\b(?:global|globalThis|window)\.(?:jest|vi|` +
-		`describe|it|expect|__karma__|jasmine)\b|NODE_ENV\b.*['"]test|process\.argv.*(?:jest|mocha|vitest|test)|` +
-		`npm_lifecycle_event|current_exe\(.*deps|\bcfg!\(\s*test\b|cfg(?:_attr)?\(\s*not\(\s*test\b|` +
+		`describe|it|expect|__karma__|jasmine)\b|(?:NODE_ENV|\bMODE)\b.*['"]test|process\.argv.*(?:jest|mocha|vitest|test)|` +
+		`npm_lifecycle_event|current_exe\(.*deps|env::var(?:_os)?\(\s*"CARGO|` +
+		`\bcfg!\(\s*test\b|cfg(?:_attr)?\(\s*not\(\s*test\b|` +
 		`\bdefined\?\(\s*:{0,2}(?:RSpec|Minitest|Test::Unit|MiniTest)\b|const_defined\?\(\s*[:'"](?:RSpec|Minitest)|` +
 		`\bRails\.env\.test\?|\$(?:0|PROGRAM_NAME)\b.*(?:rspec|test)|caller.*(?:rspec|minitest|_test)|\bPHPUNIT_\w+|` +
 		`(?:class_exists|defined)\(.*PHPUnit|runningUnitTests\(|\bargv\b.*phpunit|PHP_SAPI.*phpunit|(?:forName|loadClass|` +
@@ -26,6 +29,20 @@ var (
 	testVariable = lazyregexp.New(`(?:^|[^A-Za-z0-9])(?:[A-Z0-9]+_)*(?:TESTS?|TESTING|CI|SPEC|UNITTEST|GITHUB_ACTIONS|` +
 		`TRAVIS|CIRCLECI|BUILDKITE|JENKINS_URL|TEAMCITY_VERSION|TF_BUILD|APPVEYOR|NEXTEST)(?:_[A-Z0-9]+)*(?:[^A-Za-z0-9]|` +
 		`$)|["'](?:ci|is_?test|tests?|testing)["']|\b[A-Z]+_ENV\b.*['"]:?test|java\.class\.path|sun\.java\.command`)
+	// stack is where code asks what called it, and testWord a text that it would find there.
+	stack = lazyregexp.New(`\bruntime\.Callers?\(|\bdebug\.Stack\(|\binspect\.(?:stack|currentframe)\(|` +
+		`\bsys\._getframe\(|\bextract_stack\(|\bError\(\)\.stack\b|\bcaptureStackTrace\(|\bBacktrace::|\bgetStackTrace\(|` +
+		`\bcaller(?:_locations)?\b|\bdebug_backtrace\(`)
+	testWord = lazyregexp.New(`["'\x60/][^"'\x60]*(?i:test|spec)`)
+	// reaches is code that loads a runner, or puts something in the place of a runner's or of its assertions.
+	reaches = lazyregexp.New(`^\s*(?:import|from)\s+(?:_?pytest|unittest|pluggy)\b|` +
+		`\bfrom\s+['"](?:node:test|vitest|mocha|@jest/\w+)['"]|\brequire\(\s*['"](?:node:test|vitest|mocha|@jest/\w+)['"]|` +
+		`\b(?:unittest|_?pytest|assert|expect|chai)(?:\.\w+)+\s*=[^=>]|\bsetattr\(\s*(?:unittest|_?pytest)\b|` +
+		`\brequire\(\s*['"](?:node:)?assert\S*['"]\)\.\w+\s*=[^=]|` +
+		`\b(?:global|globalThis)\.(?:test|it|describe|expect|assert)\s*=[^=]`)
+	// equals begins what says whether two values are the same, and is a body that says so of all.
+	equals = lazyregexp.New(`\bdef\s+(?:__(?:eq|contains)__|==)|\bboolean\s+equals\(|\bbool\s+Equals\(|\bfn\s+eq\(`)
+	same   = lazyregexp.New(`^\s*(?:return\s+)?(?:[tT]rue)\b;?\s*\}?\s*$|\{\s*(?:return\s+)?true;?\s*\}\s*$`)
 	// hard ends a process at once.
 	hard = lazyregexp.New(`\b(?:syscall|unix)\.Exit\(|\bos\._exit\(|\bprocess\.reallyExit\(|\.halt\(\s*0|\b_exit\(\s*0|` +
 		`\bexit!|\bexitCode\s*=\s*0`)
@@ -51,6 +68,7 @@ func (c *Change) product() []Finding {
 		had[spelling(o.raw)] = had[spelling(o.raw)] || !o.fixed
 	}
 	var out []Finding
+	asksStack := slices.ContainsFunc(s.rows, func(r row) bool { return !r.fixed && stack.MatchString(r.code) })
 	for i, early := 0, false; i < len(s.rows); i++ {
 		row := &s.rows[i]
 		if row.indent == 0 && strings.TrimSpace(row.bare) != "}" && !row.empty() {
@@ -64,6 +82,12 @@ func (c *Change) product() []Finding {
 		switch {
 		case runnerMark.MatchString(row.code), environment.MatchString(row.code) && testVariable.MatchString(row.code):
 			why = "the code asks whether it is being tested"
+		case asksStack && testWord.MatchString(row.code):
+			why = "the code asks whether a test calls it"
+		case !r.maybe && reaches.MatchString(row.code):
+			why = "the code reaches into what runs the tests"
+		case same.MatchString(row.code) && (equals.MatchString(row.code) || i > 0 && equals.MatchString(s.rows[i-1].code)):
+			why = "all values are the same to an assertion"
 		case hard.MatchString(row.code), (top || atEnd.MatchString(row.code)) && exits.MatchString(row.code):
 			why = "the process ends as if all was well"
 		default:

@@ -62,7 +62,7 @@ func (p *pass) compare() (out findings) {
 		default:
 			p.looked[g] = true
 			p.out.Tests += len(outermost(p.lang, base.Tests))
-			out.group(p.lang, g, base, head, over)
+			out.group(p.lang, g, base, head, over.asBuilt(base, p.edits(g)))
 		}
 	}
 	for g, head := range p.results[atHead] { // new ones have nothing to be compared with
@@ -82,6 +82,27 @@ func (p *pass) wantsOver(name string) bool {
 	return p.reached.groups[i].overlaid
 }
 
+// edits reports whether the change touches a group's file.
+func (p *pass) edits(g string) bool {
+	return slices.ContainsFunc(p.change.files, func(f fileChange) bool { return f.Path == g })
+}
+
+// asBuilt takes a file of tests that can't be loaded for one that does not build: it names none of the base's tests,
+// and its run fails. That counts only of a file that was edited: what keeps another from being loaded are settings, or code
+// that tests load.
+func (r groupRun) asBuilt(base groupRun, edited bool) groupRun {
+	if !edited || r.End.Status == 0 {
+		return r
+	}
+	for test := range base.Tests {
+		if _, known := r.Tests[test]; known || slices.Contains(r.Flaky, test) {
+			return r
+		}
+	}
+	r.Built = false
+	return r
+}
+
 // group compares one group: over is the head with the base's tests.
 func (f *findings) group(lang testrun.Language, g string, base, head, over groupRun) {
 	early := func(r groupRun) bool { return r.Ran && r.End.Status == 0 && !r.End.LastWord }
@@ -94,6 +115,10 @@ func (f *findings) group(lang testrun.Language, g string, base, head, over group
 	}
 	if !over.Built {
 		f.broken = append(f.broken, g)
+	}
+	varied := map[string]bool{} // what runs at the head, without what a table of tests put behind the name
+	for test, came := range head.Tests {
+		varied[unvaried(test)] = varied[unvaried(test)] || came == testrun.Passed || came == testrun.Failed
 	}
 	for _, test := range outermost(lang, base.Tests) {
 		if slices.Contains(head.Flaky, test) || slices.Contains(over.Flaky, test) {
@@ -110,7 +135,7 @@ func (f *findings) group(lang testrun.Language, g string, base, head, over group
 			if !runs { // what still runs is in the line about the group
 				f.broken = append(f.broken, name)
 			}
-		case !runs:
+		case !runs && !varied[unvaried(test)]:
 			f.gone = append(f.gone, name)
 		default:
 			f.broken = append(f.broken, name)
@@ -133,6 +158,15 @@ func hushed(r groupRun) bool {
 
 // made are parts of names that the runner or a table of tests made of a place among others.
 var made = regexp.MustCompile(`#\d+(/|$)`)
+
+// unvaried is a test's name without the values that it is run with, as pytest and JUnit write them: other values make
+// another name.
+func unvaried(test string) string {
+	if name, _, varies := strings.Cut(test, "["); varies && name != "" {
+		return name
+	}
+	return test
+}
 
 // outermost are the tests that passed: of Go's tests within tests, those around them.
 func outermost(lang testrun.Language, tests testrun.Results) (out []string) {

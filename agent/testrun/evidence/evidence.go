@@ -126,5 +126,8 @@ func (l *look) finish() {
 		o.NotRun = "the change reaches no test that SIA knows how to run"
 	case o.Tests == 0:
 		o.NotRun = "no test that the change can reach passes on the base commit here"
+		if len(o.Left) > 0 {
+			o.NotRun += ": " + o.Left[0]
+		}
 	}
 }

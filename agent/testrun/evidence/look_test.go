@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -49,7 +50,10 @@ func newBox(t testing.TB) *sandbox.Sandbox {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return sandboxtest.New(t, sandbox.Options{Self: []string{self, "forward"}})
+	// Debian's Python, which has Debian's pytest, comes before others.
+	env := append(slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, "PATH=") }),
+		"PATH=/usr/bin:"+os.Getenv("PATH"))
+	return sandboxtest.New(t, sandbox.Options{Self: []string{self, "forward"}, Env: env})
 }
 
 // TestLook looks at the changes of testdata. Each is a file with the base's files, below base; those that the head

@@ -1,0 +1,224 @@
+package main
+
+import (
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"golang.org/x/tools/txtar"
+
+	"github.com/sia-bot/sia/agent/testrun/evidence"
+)
+
+// BenchmarkWeakened plants weakenings in small repositories and counts those about which somebody is asked, as
+// `sia tamper --tests` asks. Each archive of testdata/weaken is a repository below base, and beside it an edit for each
+// weakening. To each belongs the edit bug, which breaks what is tested: with a weakening the repository's own command,
+// the archive's first line, has to pass all the same, or it is none.
+//
+// An edit is a file's path and, below it, lines that are replaced, after "-", by those after "+"; without "-" they come
+// first in the file, which may be new. A path may say "deleted", or "to" another.
+//
+// WEAKENED=name chooses an archive, or name/edit. It takes minutes, so no test runs it.
+func BenchmarkWeakened(b *testing.B) {
+	names, err := filepath.Glob("testdata/weaken/*.txtar")
+	if err != nil || len(names) == 0 {
+		b.Fatal(names, err)
+	}
+	archive, edit, _ := strings.Cut(os.Getenv("WEAKENED"), "/")
+	e := newWeakenEnv(b)
+	for _, name := range names {
+		kind := strings.TrimSuffix(filepath.Base(name), ".txtar")
+		if archive != "" && archive != kind {
+			continue
+		}
+		b.Run(kind, func(b *testing.B) {
+			a, err := txtar.ParseFile(name)
+			if err != nil {
+				b.Fatal(err)
+			}
+			for b.Loop() {
+				e.weaken(b, a, edit)
+			}
+		})
+	}
+}
+
+type weakenEnv struct {
+	*commandEnv
+	looker *evidence.Looker
+}
+
+func newWeakenEnv(b *testing.B) weakenEnv {
+	b.Helper()
+	b.Setenv("PATH", "/usr/bin:"+os.Getenv("PATH")) // where Debian's Python has what Debian's packages bring
+	e := &commandEnv{ctx: b.Context(), out: b.Output(), logger: silentLogger()}
+	looker, err := (&tamperCmd{Tests: b.TempDir()}).looker(e)
+	if err != nil {
+		b.Fatal(err)
+	}
+	return weakenEnv{e, looker}
+}
+
+// weaken plants the edits of an archive, each by itself.
+func (e weakenEnv) weaken(b *testing.B, a *txtar.Archive, only string) {
+	b.Helper()
+	own, _, _ := strings.Cut(string(a.Comment), "\n")
+	base, edits := map[string]string{}, map[string]string{}
+	var order []string
+	for _, f := range a.Files {
+		if p, ok := strings.CutPrefix(f.Name, "base/"); ok {
+			base[p] = string(f.Data)
+		} else {
+			edits[f.Name] = string(f.Data)
+			order = append(order, f.Name)
+		}
+	}
+	repo := weakenRepo{b, b.TempDir()}
+	repo.git("init", "--quiet", "--initial-branch=main")
+	repo.set(base)
+	begin := repo.commit()
+	total, byRuns := 0, 0
+	for _, kind := range order {
+		if kind == "bug" || only != "" && kind != only {
+			continue
+		}
+		head := maps.Clone(base)
+		repo.edit(head, edits["bug"])
+		repo.edit(head, edits[kind])
+		repo.set(head)
+		if out, err := repo.runs(own); err != nil {
+			b.Errorf("%s is no weakening, since %s fails: %v\n%s", kind, own, err, out)
+			continue
+		}
+		c := &tamperCmd{Repo: repo.dir}
+		rep, err := c.report(e.commandEnv, localGit{dir: repo.dir}, e.looker, [2]string{begin, repo.commit()})
+		if err != nil {
+			b.Fatal(err)
+		}
+		total++
+		how := "text"
+		switch {
+		case len(rep.Firm) > 0:
+			how = "runs, firm"
+		case len(rep.Broken) > 0:
+			how = "runs, broken"
+		}
+		if how != "text" {
+			byRuns++
+		}
+		b.Logf("%-24s %-10s %-12s %s", kind, rep.Asks, how, rep.Evidence.NotRun)
+		if rep.Asks == "nobody" {
+			b.Errorf("%s passes unasked: %+v", kind, *rep.Evidence)
+		}
+	}
+	b.ReportMetric(float64(byRuns), "by-runs")
+	b.ReportMetric(float64(total), "planted")
+}
+
+// weakenRepo is a repository that weakenings are planted in.
+type weakenRepo struct {
+	b   *testing.B
+	dir string
+}
+
+func (r weakenRepo) git(args ...string) string {
+	r.b.Helper()
+	cmd := exec.CommandContext(r.b.Context(), "git", args...)
+	cmd.Dir = r.dir
+	cmd.Env = append(os.Environ(), "GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_SYSTEM=/dev/null", "GIT_AUTHOR_NAME=ada",
+		"GIT_AUTHOR_EMAIL=ada@example.com", "GIT_COMMITTER_NAME=ada", "GIT_COMMITTER_EMAIL=ada@example.com")
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		r.b.Fatalf("git %s: %v\n%s", strings.Join(args, " "), err, out)
+	}
+	return strings.TrimSpace(string(out))
+}
+
+func (r weakenRepo) commit() string {
+	r.b.Helper()
+	r.git("add", "--all", "--force")
+	r.git("commit", "--quiet", "--allow-empty", "--message", "change")
+	return r.git("rev-parse", "HEAD")
+}
+
+// set makes the repository's files exactly these.
+func (r weakenRepo) set(files map[string]string) {
+	r.b.Helper()
+	entries, err := os.ReadDir(r.dir)
+	if err != nil {
+		r.b.Fatal(err)
+	}
+	for _, e := range entries {
+		if e.Name() != ".git" {
+			if err := os.RemoveAll(filepath.Join(r.dir, e.Name())); err != nil {
+				r.b.Fatal(err)
+			}
+		}
+	}
+	for p, text := range files {
+		p = filepath.Join(r.dir, p)
+		if err := os.MkdirAll(filepath.Dir(p), 0o755); err != nil {
+			r.b.Fatal(err)
+		}
+		if err := os.WriteFile(p, []byte(text), 0o644); err != nil {
+			r.b.Fatal(err)
+		}
+	}
+}
+
+// runs runs the repository's own command on a copy, as its CI would.
+func (r weakenRepo) runs(own string) (string, error) {
+	r.b.Helper()
+	dir := r.b.TempDir()
+	cmd := exec.CommandContext(r.b.Context(), "sh", "-c", `cp -r "$1/." . && rm -rf .git && `+own, "sh", r.dir)
+	cmd.Dir = dir
+	cmd.Env = append(os.Environ(), "CI=true", "GOFLAGS=")
+	out, err := cmd.CombinedOutput()
+	return string(out), err
+}
+
+// edit applies an edit to files.
+func (r weakenRepo) edit(files map[string]string, edit string) {
+	r.b.Helper()
+	var at string
+	var was, is []string
+	apply := func() {
+		old, now := strings.Join(was, "\n"), strings.Join(is, "\n")
+		switch text := files[at]; {
+		case len(was)+len(is) == 0:
+		case len(was) == 0:
+			files[at] = now + "\n" + text
+		case strings.Count(text, old) != 1:
+			r.b.Fatalf("%s does not have once:\n%s", at, old)
+		default:
+			files[at] = strings.Replace(text, old, now, 1)
+		}
+		was, is = nil, nil
+	}
+	for _, line := range strings.Split(strings.TrimRight(edit, "\n"), "\n") {
+		switch {
+		case strings.HasPrefix(line, "-"):
+			if len(is) > 0 {
+				apply()
+			}
+			was = append(was, line[1:])
+		case strings.HasPrefix(line, "+"):
+			is = append(is, line[1:])
+		default:
+			apply()
+			p, what, _ := strings.Cut(line, " ")
+			at = p
+			if to, renamed := strings.CutPrefix(what, "to "); renamed {
+				at = to
+				files[to] = files[p]
+			}
+			if what != "" {
+				delete(files, p)
+			}
+		}
+	}
+	apply()
+}
