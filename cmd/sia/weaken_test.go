@@ -11,6 +11,7 @@ import (
 	"golang.org/x/tools/txtar"
 
 	"github.com/sia-bot/sia/agent/testrun/evidence"
+	"github.com/sia-bot/sia/cmd/internal/cli"
 )
 
 // BenchmarkWeakened plants weakenings in small repositories and counts those about which somebody is asked, as
@@ -47,14 +48,14 @@ func BenchmarkWeakened(b *testing.B) {
 }
 
 type weakenEnv struct {
-	*commandEnv
+	*cli.Env
 	looker *evidence.Looker
 }
 
 func newWeakenEnv(b *testing.B) weakenEnv {
 	b.Helper()
 	b.Setenv("PATH", "/usr/bin:"+os.Getenv("PATH")) // where Debian's Python has what Debian's packages bring
-	e := &commandEnv{ctx: b.Context(), out: b.Output(), logger: silentLogger()}
+	e := &cli.Env{Ctx: b.Context(), Out: b.Output(), Logger: silentLogger()}
 	looker, err := (&tamperCmd{Tests: b.TempDir()}).looker(e)
 	if err != nil {
 		b.Fatal(err)
@@ -94,7 +95,7 @@ func (e weakenEnv) weaken(b *testing.B, a *txtar.Archive, only string) {
 			continue
 		}
 		c := &tamperCmd{Repo: repo.dir}
-		rep, err := c.report(e.commandEnv, localGit{dir: repo.dir}, e.looker, [2]string{begin, repo.commit()})
+		rep, err := c.report(e.Env, localGit{dir: repo.dir}, e.looker, [2]string{begin, repo.commit()})
 		if err != nil {
 			b.Fatal(err)
 		}

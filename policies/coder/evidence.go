@@ -36,7 +36,9 @@ func (c *cell) add(d *cell, f float64) {
 	c.failure = c.failure.plus(d.failure, f)
 }
 
-func (b costSum) plus(c costSum, f float64) costSum { return costSum{b.n + f*c.n, b.credits + f*c.credits} }
+func (b costSum) plus(c costSum, f float64) costSum {
+	return costSum{b.n + f*c.n, b.credits + f*c.credits}
+}
 
 // mean is the mean cost when a prior mean counts like so many attempts.
 func (b costSum) mean(prior, weight float64) float64 {
