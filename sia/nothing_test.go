@@ -9,11 +9,11 @@ import (
 
 // What changes nothing is no event: the task is what it was, with its version, and people are answered all the same.
 func TestWhatChangesNothingIsNoEvent(t *testing.T) {
-	passed, paused, working := passedTask(), Task{}, Task{}
+	passed := passedTask()
 	start := Step(Task{}, Event{ID: "start", By: person,
 		Fact: Start{Repo: Repo{ID: 9}, Issue: 3, Title: "Do it", Body: "so"}})
-	working = start.Task
-	paused = Step(working, Event{ID: "pause", By: person, Fact: PauseAsked{Reason: "lunch"}}).Task
+	working := start.Task
+	paused := Step(working, Event{ID: "pause", By: person, Fact: PauseAsked{Reason: "lunch"}}).Task
 	wanted := Step(working, Event{ID: "use", By: person, Fact: Use{Coder: "fast"}}).Task
 	said := func(id int64) Origin { return Origin{OnIssue: 3, Comment: id, Command: true} }
 	for _, c := range []struct {

@@ -122,7 +122,8 @@ func (Python) fetch(tree Files, manifests []string, pytest bool) string {
 	if len(what) == 0 {
 		return ""
 	}
-	return "cp -r . /tmp/project && cd /tmp/project && python3 -m pip install --retries 2 --quiet --no-cache-dir --target " +
+	return "cp -r . /tmp/project && cd /tmp/project && python3 -m pip install " +
+		"--retries 2 --quiet --no-cache-dir --target " +
 		depsAt +
 		"/site " + strings.Join(what, " ")
 }

@@ -95,7 +95,8 @@ func revalidable(key string, wire []byte) bool {
 }
 
 // isWhole reports whether the body of an answer to a GET of an address is JSON to its end, not null,
-// not words in its place, and holds what it has to. Half an answer that was kept would be confirmed by its entity tag, and
+// not words in its place, and holds what it has to.
+// Half an answer that was kept would be confirmed by its entity tag, and
 // stay half.
 func isWhole(key string, wire []byte) bool {
 	resp, err := http.ReadResponse(bufio.NewReader(bytes.NewReader(wire)), nil)

@@ -204,7 +204,8 @@ func mountRuns(w *wire) *runs {
 	w.HandleFunc("POST "+at, func(rw http.ResponseWriter, req *http.Request) {
 		rs.mu.Lock()
 		defer rs.mu.Unlock()
-		m := merge(map[string]any{"id": len(rs.all) + 1, "conclusion": nil, "html_url": "http://x/run", "app": map[string]any{"id": 7}}, req)
+		m := merge(map[string]any{"id": len(rs.all) + 1, "conclusion": nil,
+			"html_url": "http://x/run", "app": map[string]any{"id": 7}}, req)
 		rs.all = append(rs.all, m)
 		answerJSON(rw, 201, m)
 	})

@@ -13,7 +13,8 @@ func TestClosingReads(t *testing.T) {
 	const found = `{"data":{"repository":{"issue":{"closedByPullRequestsReferences":{"nodes":[
 		{"number":7,"url":"https://github.com/acme/shop/pull/7","state":"OPEN","headRefName":"main",
 		 "isCrossRepository":true,"repository":{"nameWithOwner":"acme/shop"}},
-		{"number":8,"url":"u","state":"MERGED","headRefName":"x","isCrossRepository":false,"repository":{"nameWithOwner":"acme/shop"}}]},
+		{"number":8,"url":"u","state":"MERGED","headRefName":"x","isCrossRepository":false,
+		 "repository":{"nameWithOwner":"acme/shop"}}]},
 		"timelineItems":{"nodes":[]}},"object":null}}}`
 	for _, c := range []struct {
 		name    string

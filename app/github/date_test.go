@@ -32,7 +32,8 @@ func TestOddDatesAreRead(t *testing.T) {
 	} {
 		w := start(t, "/")
 		w.json("GET /repos/acme/shop/issues/12", 200,
-			fmt.Sprintf(`{"number":12,"state":"open","labels":[],"id":900719925474099312,"title":"at \"updated_at\": \"x\"","updated_at":%s}`, in))
+			fmt.Sprintf(`{"number":12,"state":"open","labels":[],`+
+				`"id":900719925474099312,"title":"at \"updated_at\": \"x\"","updated_at":%s}`, in))
 		got, err := w.repo().Issue(context.Background(), 12)
 		if err != nil || !got.UpdatedAt.Equal(want) || got.Title != `at "updated_at": "x"` {
 			t.Errorf("%s: got %v, %v", in, got.UpdatedAt, err)

@@ -26,7 +26,8 @@ func TestDefaultHead(t *testing.T) {
 		"at a commit": {here, 200, at, 200, "abc", false},
 		"empty":       {here, 200, `{"message":"Git Repository is empty."}`, 409, "", false},
 		"gone":        {`{"message":"Not Found"}`, 404, at, 200, "", false},
-		"renamed": {`{"id":42,"name":"store","full_name":"acme/store","owner":{"login":"acme"},"default_branch":"trunk"}`, 200, at, 200,
+		"renamed": {`{"id":42,"name":"store","full_name":"acme/store","owner":{"login":"acme"},` +
+			`"default_branch":"trunk"}`, 200, at, 200,
 			"", false},
 		"another of its name": {`{"id":43,"name":"shop","owner":{"login":"acme"},"default_branch":"trunk"}`, 200, at, 200, "",
 			false},
@@ -52,7 +53,8 @@ func TestDefaultHeadOfARenamedRepository(t *testing.T) {
 	w.HandleFunc("GET /repos/acme/shop", func(rw http.ResponseWriter, req *http.Request) {
 		http.Redirect(rw, req, w.base+"repositories/42", http.StatusMovedPermanently)
 	})
-	w.json("GET /repositories/42", 200, `{"id":42,"name":"store","full_name":"acme/store","owner":{"login":"acme"},"default_branch":"trunk"}`)
+	w.json("GET /repositories/42", 200, `{"id":42,"name":"store","full_name":"acme/store","owner":{"login":"acme"},`+
+		`"default_branch":"trunk"}`)
 	if sha, ok, err := w.repo().DefaultHead(context.Background()); sha != "" || ok || err != nil {
 		t.Errorf("got %q, %v, %v", sha, ok, err)
 	}

@@ -160,9 +160,11 @@ func TestOurIssueIsFoundWithoutTheFilter(t *testing.T) {
 	w := start(t, "/")
 	var all []any
 	for n := range 150 {
-		all = append(all, map[string]any{"number": 500 - n, "state": "open", "labels": []any{}, "body": "x", "user": map[string]any{"login": "ann"}})
+		all = append(all, map[string]any{"number": 500 - n, "state": "open", "labels": []any{},
+			"body": "x", "user": map[string]any{"login": "ann"}})
 	}
-	all[120] = map[string]any{"number": 91, "state": "open", "labels": []any{}, "body": mark + "\nquestion", "user": map[string]any{"login": "sia[bot]"}}
+	all[120] = map[string]any{"number": 91, "state": "open", "labels": []any{},
+		"body": mark + "\nquestion", "user": map[string]any{"login": "sia[bot]"}}
 	filters := true
 	w.HandleFunc("GET /repos/acme/shop/issues", func(rw http.ResponseWriter, req *http.Request) {
 		if filters && req.URL.Query().Get("creator") != "" {

@@ -10,7 +10,8 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-const pull5 = `{"number":5,"node_id":"PR_5","html_url":"http://x/5","title":"T","body":"B","draft":true,"merged":false,"state":"open",
+const pull5 = `{"number":5,"node_id":"PR_5","html_url":"http://x/5","title":"T","body":"B","draft":true,
+"merged":false,"state":"open",
  "head":{"ref":"sia/issue-1","sha":"abc","repo":{"id":42}},"base":{"ref":"main","repo":{"id":42}},
  "user":{"login":"sia[bot]"}}`
 

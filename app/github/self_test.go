@@ -89,11 +89,13 @@ func TestRemote(t *testing.T) {
 func TestInstallationsAndRepositories(t *testing.T) {
 	w := start(t, "/")
 	w.json("GET /app/installations", 200,
-		`[{"id":1,"account":{"login":"acme"},"permissions":{"checks":"write"}},{"id":2,"account":{"login":"gone"},"permissions":{},
+		`[{"id":1,"account":{"login":"acme"},"permissions":{"checks":"write"}},`+
+			`{"id":2,"account":{"login":"gone"},"permissions":{},
 			"suspended_at":"2026-01-01T00:00:00Z"}]`)
 	var repos []any
 	for i := range 130 {
-		repos = append(repos, map[string]any{"id": i + 1, "name": fmt.Sprint("r", i), "owner": map[string]any{"login": "acme"},
+		repos = append(repos, map[string]any{"id": i + 1, "name": fmt.Sprint("r", i),
+			"owner":          map[string]any{"login": "acme"},
 			"default_branch": "main", "private": true})
 	}
 	w.HandleFunc("GET /installation/repositories",

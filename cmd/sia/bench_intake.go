@@ -152,7 +152,8 @@ func (c *benchMachineCmd) intake(e *cli.Env) (figures []cli.Figure, err error) {
 	took := time.Since(began).Seconds()
 	note := fmt.Sprintf("%d kB bodies, SQLite, load and server on one machine", len(d.body)/1000)
 	return []cli.Figure{
-		cli.Measured("deliveries acknowledged, p50", cli.Quantile(steady, .5), "ms", "", fmt.Sprintf("at %d/s; %s", c.Rate, note)),
+		cli.Measured("deliveries acknowledged, p50", cli.Quantile(steady, .5), "ms",
+			"", fmt.Sprintf("at %d/s; %s", c.Rate, note)),
 		cli.Measured("deliveries acknowledged, p99", cli.Quantile(steady, .99), "ms", "≤ 10", ""),
 		cli.Measured("deliveries acknowledged in a burst", float64(len(burst))/took, "1/s", "",
 			fmt.Sprintf("%d deliveries, each acknowledged after its row and job were committed", len(burst))),

@@ -40,9 +40,11 @@ func (c *benchMachineCmd) loop(e *cli.Env) (figures []cli.Figure, err error) {
 	}
 	attempts := float64(2 * c.Tasks)
 	return []cli.Figure{
-		cli.Measured("loop: red check → comment, p50", cli.Quantile(comment, .5), "ms", "", "diagnosis and review by the scripted model "+
-			"included"),
-		cli.Measured("loop: red check → comment → push, p50", cli.Quantile(overhead, .5), "ms", "≤ 1000", "warm, checks.settle 0 s"),
+		cli.Measured("loop: red check → comment, p50", cli.Quantile(comment, .5), "ms",
+			"", "diagnosis and review by the scripted model "+
+				"included"),
+		cli.Measured("loop: red check → comment → push, p50", cli.Quantile(overhead, .5), "ms",
+			"≤ 1000", "warm, checks.settle 0 s"),
 		cli.Measured("loop: red check → comment → push, p99", cli.Quantile(overhead, .99), "ms", "", ""),
 		cli.Measured("GitHub calls per attempt", float64(calls.All)/attempts, "", "≤ 15",
 			fmt.Sprintf("everything counted; %.1f of them were conditional and free", float64(calls.Free)/attempts)),

@@ -90,7 +90,8 @@ func benchStart(e *cli.Env, box *sandbox.Sandbox, dir string) ([]cli.Figure, err
 	return []cli.Figure{
 		cli.Measured("sandbox: a command, start to end, p50", cli.Quantile(inside, .5), "ms", "", note),
 		cli.Measured("sandbox: a command, start to end, p99", cli.Quantile(inside, .99), "ms", "", ""),
-		cli.Measured("no sandbox, for comparison, p50", cli.Quantile(outside, .5), "ms", "", "fork and exec of the same program"),
+		cli.Measured("no sandbox, for comparison, p50", cli.Quantile(outside, .5), "ms",
+			"", "fork and exec of the same program"),
 		cli.Measured("no sandbox, for comparison, p99", cli.Quantile(outside, .99), "ms", "", ""),
 	}, nil
 }
@@ -148,9 +149,11 @@ func benchAttemptsOf(e *cli.Env, box *sandbox.Sandbox, dir string) ([]cli.Figure
 	return []cli.Figure{
 		cli.Measured("memory of a running attempt", each, "MB", "≤ 25",
 			fmt.Sprintf("growth with %d that wait for the model, whose server is in the same process", benchIdle)),
-		cli.Measured("20 attempts at once: all finished after", took.Seconds(), "s", "", "three model calls, one command in the "+
-			"sandbox and one new file each"),
-		cli.Measured("20 attempts at once: peak memory of SIA", float64(<-peak)/1e6, "MB", "", "the scripted model's server included"),
+		cli.Measured("20 attempts at once: all finished after", took.Seconds(), "s",
+			"", "three model calls, one command in the "+
+				"sandbox and one new file each"),
+		cli.Measured("20 attempts at once: peak memory of SIA", float64(<-peak)/1e6, "MB",
+			"", "the scripted model's server included"),
 	}, err
 }
 

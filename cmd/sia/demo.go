@@ -1,10 +1,8 @@
 package main
 
 import (
-	"context"
 	"embed"
 	"errors"
-	"path/filepath"
 	"time"
 
 	"github.com/rogpeppe/go-internal/txtar"
@@ -19,7 +17,7 @@ var demoFiles embed.FS
 
 type demoCmd struct {
 	Keep         bool          `help:"Stay up afterwards, so that you can look around and label more issues."`
-	Repo         string        `help:"Instead of the story: serve this local Git repository, or clone this one, and work on --issue with your model." placeholder:"PATH|URL"`
+	Repo         string        `help:"Instead of the story: work on --issue in this clone, or in a clone of this address, with your model, as sia run does." placeholder:"PATH|URL"`
 	Issue        string        `help:"With --repo: Markdown file with the issue; its first line is the title." type:"existingfile" placeholder:"FILE"`
 	ModelURL     string        `help:"OpenAI-compatible endpoint to use instead of the scripted model." env:"SIA_MODEL_URL" placeholder:"URL"`
 	ModelKey     string        `help:"Its key." env:"SIA_MODEL_KEY" placeholder:"KEY"`
@@ -45,22 +43,21 @@ func (c *demoCmd) Run(e *cli.Env) (err error) {
 		return errors.New("--repo needs a real model, for the scripted one knows only its own story: set --model-url and " +
 			"--model")
 	}
-	spec, name, err := c.repository(e.Ctx)
+	if c.Repo != "" {
+		return c.own(e)
+	}
+	spec, err := bookings()
 	if err != nil {
 		return err
 	}
-	s, err := c.open(e, spec, name)
+	s, err := c.open(e, spec, demoRepo)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, s.shut()) }()
-	n := &demoNarrator{Env: e, demoStage: s, timeout: c.Timeout, repo: demoUser + "/" + name}
+	n := &demoNarrator{Env: e, demoStage: s, timeout: c.Timeout, repo: demoUser + "/" + demoRepo}
 	n.opening(c.ModelURL, c.Model)
-	if c.Repo == "" {
-		err = n.story()
-	} else {
-		err = n.own(c.Issue)
-	}
+	err = n.story()
 	n.summary(err)
 	if c.Keep && e.Ctx.Err() == nil {
 		n.keep()
@@ -79,21 +76,31 @@ func (c *demoCmd) model() app.ModelConfig {
 	return app.ModelConfig{Name: "coder", URL: c.ModelURL, Key: c.ModelKey, Model: c.Model, Timeout: c.ModelTimeout}
 }
 
-// repository is what the simulator serves, and under which name.
-func (c *demoCmd) repository(ctx context.Context) (ghsim.RepoSpec, string, error) {
-	if c.Repo == "" {
-		b, err := demoFiles.ReadFile("demo/bookings.txtar")
-		if err != nil {
-			return ghsim.RepoSpec{}, "", err
-		}
-		files := map[string]string{}
-		for _, f := range txtar.Parse(b).Files {
-			files[f.Name] = string(f.Data)
-		}
-		return ghsim.RepoSpec{Files: files, Message: "A service for restaurant bookings"}, demoRepo, nil
+// own works on a person's own repository.
+func (c *demoCmd) own(e *cli.Env) error {
+	path, err := localRepository(e.Ctx, c.Repo)
+	if err != nil {
+		return err
 	}
-	path, err := localRepository(ctx, c.Repo)
-	return ghsim.RepoSpec{From: path}, filepath.Base(path), err
+	run := runCmd{Repo: path, Issue: c.Issue, Free: true, Verbose: c.Verbose,
+		modelFlags: modelFlags{ModelURL: c.ModelURL, ModelKey: c.ModelKey, Model: c.Model, ModelTimeout: c.ModelTimeout}}
+	if run.Issue == "" {
+		run.Issue = "Make the tests pass\n\nThe repository's tests fail. Find out why and repair it."
+	}
+	return run.withDefaults().Run(e)
+}
+
+// bookings is the repository of the story.
+func bookings() (ghsim.RepoSpec, error) {
+	b, err := demoFiles.ReadFile("demo/bookings.txtar")
+	if err != nil {
+		return ghsim.RepoSpec{}, err
+	}
+	files := map[string]string{}
+	for _, f := range txtar.Parse(b).Files {
+		files[f.Name] = string(f.Data)
+	}
+	return ghsim.RepoSpec{Files: files, Message: "A service for restaurant bookings"}, nil
 }
 
 // open sets the stage.

@@ -20,11 +20,11 @@ import (
 func TestDemoNeedsItsLesson(t *testing.T) {
 	c := &demoCmd{}
 	e := &cli.Env{Ctx: t.Context(), Out: io.Discard, Err: io.Discard}
-	spec, name, err := c.repository(e.Ctx)
+	spec, err := bookings()
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := c.open(e, spec, name)
+	s, err := c.open(e, spec, demoRepo)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -64,11 +64,11 @@ func TestDemoOfAnotherIssue(t *testing.T) {
 	defer cancel()
 	out := &watched{until: "is paused: ", then: cancel}
 	e := &cli.Env{Ctx: ctx, Out: out, Err: io.Discard}
-	spec, name, err := c.repository(t.Context())
+	spec, err := bookings()
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := c.open(&cli.Env{Ctx: t.Context()}, spec, name)
+	s, err := c.open(&cli.Env{Ctx: t.Context()}, spec, demoRepo)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,13 +12,14 @@ import (
 	"net/http/httptest"
 	"net/http/httputil"
 	"net/url"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/sia-bot/sia/cmd/internal/cli"
 	"github.com/sia-bot/sia/sim/flavour"
-	"github.com/sia-bot/sia/sim/ghsim"
 )
 
 // diagnosed is what doctor says of the model of one server, and whether it ended as all right.
@@ -96,6 +97,22 @@ var unanswering = map[string]struct {
 	}, "no complete answer within 2s"},
 }
 
+// testedClone is a clone whose tests pass.
+func testedClone(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "Makefile"), []byte("test:\n\ttrue\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, args := range [][]string{{"init", "--quiet"}, {"add", "."}, {"-c", "user.name=ada", "-c",
+		"user.email=ada@example.com", "commit", "--quiet", "-m", "Begin"}} {
+		if _, err := (localGit{dir}).run(t.Context(), args...); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
 // A model that does not answer is called so by doctor and by the demo, in words that say why.
 func TestModelsThatDoNotAnswer(t *testing.T) {
 	for name, c := range unanswering {
@@ -108,17 +125,11 @@ func TestModelsThatDoNotAnswer(t *testing.T) {
 			if ok || !strings.Contains(fmt.Sprint(said["advice"]), c.want) && said["advice"] != slowAdvice {
 				t.Errorf("doctor: %v, want %q", said, c.want)
 			}
-			demo := &demoCmd{ModelURL: srv.URL + "/v1", Model: "m", ModelTimeout: 2 * time.Second}
-			e := &cli.Env{Ctx: t.Context(), Out: io.Discard, Err: io.Discard, Logger: silentLogger()}
-			spec := ghsim.RepoSpec{Files: map[string]string{"README.md": "# A\n"}}
-			s, err := demo.open(e, spec, "shop")
-			if err != nil {
-				t.Fatal(err)
-			}
-			t.Cleanup(func() { _ = s.shut() })
-			n := &demoNarrator{Env: e, demoStage: s, timeout: time.Minute, repo: demoUser + "/shop"}
-			if err := n.own(""); err == nil || !strings.Contains(err.Error(), c.want) {
-				t.Errorf("demo: %v, want %q", err, c.want)
+			demo := &demoCmd{Repo: testedClone(t), ModelURL: srv.URL + "/v1", Model: "m", ModelTimeout: 2 * time.Second}
+			var out strings.Builder
+			e := &cli.Env{Ctx: t.Context(), Out: &out, Err: io.Discard, Logger: silentLogger()}
+			if err := demo.Run(e); err == nil || !strings.Contains(out.String(), c.want) {
+				t.Errorf("demo: %v, want %q:\n%s", err, c.want, out.String())
 			}
 		})
 	}

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"strings"
 	"time"
 
@@ -237,34 +236,4 @@ func (n *demoNarrator) state(s sia.State) string {
 		return n.Style.Green(string(s))
 	}
 	return n.Style.Amber(string(s))
-}
-
-// own lets SIA work on a person's own repository.
-func (n *demoNarrator) own(file string) error {
-	title, body := "Make the checks green", "The repository's checks fail. Find out why and repair it."
-	if file != "" {
-		b, err := os.ReadFile(file)
-		if err != nil {
-			return err
-		}
-		head, rest, _ := strings.Cut(strings.TrimSpace(string(b)), "\n")
-		title, body = strings.TrimSpace(strings.TrimLeft(head, "# ")), strings.TrimSpace(rest)
-	}
-	n.heading("Your repository")
-	issue, err := n.open(title, body)
-	if err != nil {
-		return err
-	}
-	entry, err := n.await("the task ends or asks", func(e ghsim.Entry) bool {
-		return e.Kind == "issues.labeled" && e.Number == issue && e.Detail != render.LabelWorking &&
-			strings.HasPrefix(e.Detail, "sia:") && !paused(e)
-	})
-	if err != nil {
-		return err
-	}
-	if entry.Detail != render.LabelPassed {
-		return fmt.Errorf("the task did not pass, it is labelled %s: %s", entry.Detail, n.waiting(issue))
-	}
-	n.tell("it passed, and ended as %s", entry.Detail)
-	return nil
 }

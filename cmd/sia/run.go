@@ -42,6 +42,13 @@ type runCmd struct {
 	cli.Format `embed:""`
 }
 
+// withDefaults fills in what no flag said.
+func (c runCmd) withDefaults() *runCmd {
+	c.TestWithin, c.Credits = cmp.Or(c.TestWithin, 15*time.Minute), cmp.Or(c.Credits, 100)
+	c.Approaches, c.Output = cmp.Or(c.Approaches, 5), cmp.Or(c.Output, "text")
+	return &c
+}
+
 // Help is shown below the flags.
 func (*runCmd) Help() string {
 	return `The work is done in a copy. The clone gets one new branch; what is checked out stays as it is.
@@ -198,6 +205,7 @@ func (c *runCmd) findCommands(ctx context.Context, j *localJob) error {
 		}
 		j.test, j.why, j.setup, j.required = set.Agent.Test, config.Path, set.Agent.Setup, set.Checks.Required
 	}
+	hasOwn := err == nil
 	names, err := j.git.run(ctx, "ls-tree", "-z", j.base)
 	if err != nil {
 		return err
@@ -227,7 +235,7 @@ func (c *runCmd) findCommands(ctx context.Context, j *localJob) error {
 		return fmt.Errorf("nothing in %s says how it is tested, and only tests say whether the work is right: give the "+
 			"command with --test, such as --test \"make test\"", j.git.dir)
 	}
-	if own == nil {
+	if !hasOwn {
 		j.settings, err = yaml.Marshal(map[string]any{
 			"agent":  map[string]any{"test": j.test, "setup": slices.Concat([]string{}, j.setup)},
 			"budget": map[string]any{"task": c.Credits},

@@ -2,18 +2,24 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"os"
 	"strings"
 	"time"
 
 	"github.com/sia-bot/sia/agent"
+	"github.com/sia-bot/sia/agent/sandbox"
 	"github.com/sia-bot/sia/agent/testrun"
 	"github.com/sia-bot/sia/sia/text"
 	"github.com/sia-bot/sia/sim/ghsim"
 )
 
-// localCheck is the name of the check of a local run.
-const localCheck = "test"
+// The check of a local run, and the app that makes it.
+const (
+	localCheck = "test"
+	localApp   = "local"
+)
 
 // checkResult is one run of the test command.
 type checkResult struct {
@@ -31,14 +37,19 @@ func (c checkResult) tail() string {
 
 // check runs the test command on a commit, in the sandbox.
 func (r *localRun) check(ctx context.Context, sha string) (out checkResult) {
-	tree := localGit{r.tree}
-	for _, args := range [][]string{{"fetch", "--quiet", "--", r.bare, sha}, {"checkout", "--quiet", "--force", "--detach", sha},
-		{"clean", "--quiet", "-ffdx"}} {
-		if _, err := tree.run(ctx, args...); err != nil {
+	// The sandbox gives a tree to another user, so each check has one of its own.
+	dir, err := os.MkdirTemp(r.dir, "check-")
+	if err != nil {
+		return checkResult{err: err}
+	}
+	defer func() { out.err = errors.Join(out.err, sandbox.RemoveAll(dir)) }()
+	for _, args := range [][]string{{"clone", "--quiet", "--no-checkout", "--shared", "--", r.bare, dir},
+		{"checkout", "--quiet", "--detach", sha}} {
+		if _, err := (localGit{dir}).run(ctx, args...); err != nil {
 			return checkResult{err: fmt.Errorf("check out %.9s: %w", sha, err)}
 		}
 	}
-	in := agent.Input{Repo: r.repo, Dir: r.tree, OnBase: sha == r.job.base, Setup: r.job.setup}
+	in := agent.Input{Repo: r.repo, Dir: dir, OnBase: sha == r.job.base, Setup: r.job.setup}
 	res, failed, err := r.commands.Run(ctx, in, r.job.test, r.cmd.TestWithin, nil)
 	if err != nil {
 		return checkResult{err: fmt.Errorf("run %s: %w", r.job.test, err)}
@@ -66,10 +77,10 @@ func (r *localRun) watchPushes(ctx context.Context) error {
 			return e.Kind == "check_run.rerequested" ||
 				strings.HasPrefix(e.Kind, "push") && e.Kind != "push.deleted" && strings.HasPrefix(e.Ref, prefix)
 		})
-		if ctx.Err() != nil {
-			return nil
-		}
-		if err != nil {
+		switch {
+		case ctx.Err() != nil: // the task has ended
+			return nil //nolint:nilerr // as it should
+		case err != nil:
 			return err
 		}
 		seq = entry.Seq
@@ -93,7 +104,7 @@ func (r *localRun) report(ctx context.Context, sha string) error {
 	ids := make([]int64, len(names))
 	for i, name := range names {
 		var err error
-		if ids[i], err = r.sim.CreateCheck(r.repo, sha, ghsim.AppCheck{App: "local", Name: name,
+		if ids[i], err = r.sim.CreateCheck(r.repo, sha, ghsim.AppCheck{App: localApp, Name: name,
 			Status: "in_progress"}); err != nil {
 			return err
 		}
@@ -102,7 +113,7 @@ func (r *localRun) report(ctx context.Context, sha string) error {
 	if res.err != nil {
 		return res.err
 	}
-	check := ghsim.AppCheck{App: "local", Status: "completed", Conclusion: "failure", Title: r.job.test + " failed",
+	check := ghsim.AppCheck{App: localApp, Status: "completed", Conclusion: "failure", Title: r.job.test + " failed",
 		Summary: text.Fit(res.log, maxCheckLog, text.Tail)}
 	if res.passed {
 		check.Conclusion, check.Title = "success", r.job.test+" passed"

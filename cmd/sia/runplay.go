@@ -30,7 +30,6 @@ type localRun struct {
 	repo     string // owner/name there
 	bare     string // its bare repository
 	commands *agent.Commands
-	tree     string // work tree of the check
 	issue    int
 	in       *bufio.Reader // answers of the person
 	terminal bool          // somebody can be asked
@@ -60,7 +59,8 @@ func (c *runCmd) start(e *cli.Env, j localJob) (_ *localRun, err error) {
 		logger = e.Logger
 	}
 	// Ctrl-C ends the run, which then has the server stop.
-	stage, err := newStage(context.WithoutCancel(e.Ctx), stageConfig{spec: ghsim.RepoSpec{From: copied, DefaultBranch: j.baseName}, name: j.name,
+	stage, err := newStage(context.WithoutCancel(e.Ctx), stageConfig{name: j.name,
+		spec:   ghsim.RepoSpec{From: copied, DefaultBranch: j.baseName},
 		models: j.models, logger: logger, settings: j.settings, noWorkflows: true, closed: true, priced: !c.Free,
 		setupHosts: j.hosts})
 	if err != nil {
@@ -92,14 +92,14 @@ func copyCommit(ctx context.Context, j localJob, to string) error {
 	return err
 }
 
-// prepare makes the check's work tree.
+// prepare registers what makes the checks.
 func (r *localRun) prepare() error {
 	made, err := r.sim.Repo(r.repo)
 	if err != nil {
 		return err
 	}
-	r.bare, r.tree = made.Dir, filepath.Join(r.dir, "check")
-	_, err = localGit{r.dir}.run(r.Ctx, "clone", "--quiet", "--no-checkout", "--", r.bare, r.tree)
+	r.bare = made.Dir
+	_, err = r.sim.CreateApp(localApp)
 	return err
 }
 
@@ -137,14 +137,11 @@ func (r *localRun) play() (out runResult, err error) {
 	if err := r.sim.Label(r.repo, r.issue, demoUser, label); err != nil {
 		return out, err
 	}
-	ctx, end := context.WithCancel(r.Ctx)
-	checked := make(chan error, 1)
-	go func() { checked <- r.watchPushes(ctx) }()
-	task, err := r.follow()
+	ctx, end := context.WithCancel(context.WithoutCancel(r.Ctx))
+	ended := make(chan error, 1)
+	go func() { ended <- r.watchPushes(ctx) }()
+	task, err := r.follow(ended)
 	end()
-	if watchErr := <-checked; watchErr != nil && r.Ctx.Err() == nil {
-		err = errors.Join(err, watchErr)
-	}
 	if err != nil {
 		return out, err
 	}
@@ -154,14 +151,17 @@ func (r *localRun) play() (out runResult, err error) {
 // pace is how often a run looks how its task goes.
 const pace = 200 * time.Millisecond
 
-// follow tells how the task goes until it ends, or waits for somebody who can't be asked.
-func (r *localRun) follow() (t sia.Task, err error) {
+// follow tells how the task goes until it ends, waits for somebody who can't be asked, or broken says that its commits
+// can't be checked.
+func (r *localRun) follow(broken <-chan error) (t sia.Task, err error) {
 	tick := time.NewTicker(pace)
 	defer tick.Stop()
 	for {
 		select {
 		case <-r.Ctx.Done():
 			return r.stop(t)
+		case err := <-broken:
+			return t, err
 		case <-tick.C:
 		}
 		tasks, err := r.app.Store.Tasks(r.Ctx, store.Filter{})
@@ -287,7 +287,7 @@ func (r *localRun) stop(t sia.Task) (sia.Task, error) {
 		}
 		tasks, err := r.app.Store.Tasks(ctx, store.Filter{})
 		if err != nil {
-			return t, nil //nolint:nilerr // what is on the branch is all that there is
+			return t, nil // what is on the branch is all that there is
 		}
 		if len(tasks) > 0 {
 			t = tasks[0]

@@ -54,6 +54,9 @@ func (r *localRun) end(t sia.Task) (out runResult, err error) {
 	if !out.Passed {
 		out.Reason = render.Waiting(t)
 	}
+	if e := t.Escalation; t.State == sia.Escalated {
+		out.Reason = strings.TrimSpace(e.Blocker + " " + e.Question)
+	}
 	if r.Ctx.Err() != nil && !out.Passed {
 		out.Reason = "it was stopped"
 	}
@@ -68,7 +71,8 @@ func (r *localRun) end(t sia.Task) (out runResult, err error) {
 		if err := r.keep(ctx, head); err != nil {
 			return out, err
 		}
-		diff, err := r.job.git.run(ctx, "diff", "--binary", "--no-color", "--no-ext-diff", "--end-of-options", r.job.base, head)
+		diff, err := r.job.git.run(ctx, "diff", "--binary", "--no-color", "--no-ext-diff", "--end-of-options", r.job.base,
+			head)
 		if err != nil {
 			return out, err
 		}
@@ -136,7 +140,8 @@ func (r *localRun) show(out runResult) {
 		r.progress("No change was committed.")
 		return
 	}
-	stat, _ := r.job.git.run(context.WithoutCancel(r.Ctx), "diff", "--stat", "--no-color", "--end-of-options", out.Base, out.Head)
+	stat, _ := r.job.git.run(context.WithoutCancel(r.Ctx), "diff", "--stat", "--no-color", "--end-of-options", out.Base,
+		out.Head)
 	r.progress("\nThe change is on the branch %s:\n%s", r.Style.Bold(out.Branch), strings.TrimRight(string(stat), "\n"))
 	r.progress("Look at it with `git diff %.9s %s`.", out.Base, out.Branch)
 	if !out.Passed {

@@ -1,11 +1,15 @@
 package project
 
 import (
+	"maps"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/pelletier/go-toml/v2"
 )
+
+var unittestMark = regexp.MustCompile(`(?m)^\s*(import|from) unittest\b`)
 
 var pytestMark = regexp.MustCompile(`(?m)^\[tool\.pytest|^\[(tool:)?pytest\]`)
 
@@ -13,11 +17,14 @@ var pytestMark = regexp.MustCompile(`(?m)^\[tool\.pytest|^\[(tool:)?pytest\]`)
 func python(t top) finding {
 	why := t.first("pyproject.toml", "setup.py", "setup.cfg", "requirements.txt", "tox.ini", "pytest.ini", "conftest.py")
 	f := finding{test: pytest(t)}
+	if f.test.Line == "" {
+		f.test = unconfigured(t)
+	}
 	if why == "" && f.test.Line == "" {
 		return finding{}
 	}
 	if why == "" {
-		why = "tests/conftest.py"
+		why = strings.TrimSuffix(f.test.Why, " is there")
 	}
 	f.language = Language{"Python", "pip", why}
 	switch {
@@ -48,6 +55,25 @@ func pytest(t top) Command {
 	if t.has("tests/") {
 		if _, ok := t.read("tests/conftest.py"); ok {
 			return Command{Line: line, Why: "tests/conftest.py is there"}
+		}
+	}
+	return Command{}
+}
+
+// unconfigured says how tests run that no file configures, by what a test file at the top imports.
+func unconfigured(t top) Command {
+	const line = "python3 -m unittest discover"
+	for _, name := range slices.Sorted(maps.Keys(t.names)) {
+		if strings.HasPrefix(name, "test") && strings.HasSuffix(name, ".py") {
+			if text, ok := t.file(name); ok && !unittestMark.MatchString(text) {
+				return Command{Line: "python3 -m pytest -q", Why: name + " is there"}
+			}
+			return Command{Line: line, Why: name + " is there"}
+		}
+	}
+	if t.has("tests/") {
+		if _, ok := t.read("tests/__init__.py"); ok { // else it finds none of what lies there
+			return Command{Line: line, Why: "tests/__init__.py is there"}
 		}
 	}
 	return Command{}

@@ -10,7 +10,8 @@ import (
 var (
 	// runnerMark is what only a runner of tests sets, defines or loads.
 	runnerMark = lazyregexp.New(`\btesting\.Testing\(\)|flag\.Lookup\(\s*"test\.|os\.Args.*test\b|["'](?:_?pytest|` +
-		`unittest|nose)["']\s*(?:not\s+)?in\s+sys\.(?:modules|argv)|sys\.(?:modules|argv).*(?:pytest|unittest)|pytest.*sys\.` +
+		`unittest|nose)["']\s*(?:not\s+)?in\s+sys\.(?:modules|argv)|` +
+		`sys\.(?:modules|argv).*(?:pytest|unittest)|pytest.*sys\.` +
 		`argv|` +
 		`\bPYTEST_\w+|\bJEST_WORKER_ID\b|\bVITEST\w*\b|\bMOCHA_\w+|\bNODE_TEST_CONTEXT\b|\btypeof\s+(?:jest|vi|describe|it|` +
 		`test|expect|mocha|jasmine|__karma__)\b|\bimport\.meta\.vitest\b|\b(?:global|globalThis|window)\.(?:jest|vi|` +

@@ -88,7 +88,8 @@ func (p *pass) edits(g string) bool {
 }
 
 // asBuilt takes a file of tests that can't be loaded for one that does not build: it names none of the base's tests,
-// and its run fails. That counts only of a file that was edited: what keeps another from being loaded are settings, or code
+// and its run fails.
+// That counts only of a file that was edited: what keeps another from being loaded are settings, or code
 // that tests load.
 func (r groupRun) asBuilt(base groupRun, edited bool) groupRun {
 	if !edited || r.End.Status == 0 {
