@@ -2,11 +2,9 @@ package app_test
 
 import (
 	"io/fs"
-	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 	"testing"
 )
@@ -15,8 +13,6 @@ var (
 	citedTest  = regexp.MustCompile("`((?:Test|Fuzz|test)[A-Z][A-Za-z0-9]*)(?:/[A-Za-z0-9-]+)?`") // or a part of it
 	citedStory = regexp.MustCompile("(?:story|stories) (?:`[a-z0-9-]+`(?:,| and)?\\s*)+")
 	storyName  = regexp.MustCompile("`([a-z0-9]+(?:-[a-z0-9]+)*)`")
-	namedTest  = regexp.MustCompile(`\bTest[A-Z]\w*(?:\.\*)?`) // by the Makefile; .* is for the rest of a name
-	storyRace  = regexp.MustCompile(`TestStory/\^\(([a-z0-9|-]+)\)`)
 	testFunc   = regexp.MustCompile(`(?m)^func ((?:Test|Fuzz|test)[A-Z][A-Za-z0-9]*)\(`)
 )
 
@@ -43,33 +39,6 @@ func tests(t *testing.T) map[string]bool {
 		t.Fatal(err)
 	}
 	return known
-}
-
-// The tests that the Makefile watches for races, or leaves out of that, are there: one that has another name
-// now would be watched by nobody.
-func TestMakefileNamesWhatExists(t *testing.T) {
-	t.Parallel()
-	text, err := os.ReadFile("../Makefile")
-	if err != nil {
-		t.Fatal(err)
-	}
-	known, named := tests(t), namedTest.FindAllString(string(text), -1)
-	for _, name := range named {
-		beginning, all := strings.CutSuffix(name, ".*")
-		if !known[name] &&
-			!(all && strings.Contains(" "+strings.Join(slices.Collect(maps.Keys(known)), " "), " "+beginning)) {
-			t.Errorf("the Makefile names %s, which is no test", name)
-		}
-	}
-	stories := storyRace.FindStringSubmatch(string(text))
-	if len(named) < 20 || stories == nil {
-		t.Fatalf("%d tests and the stories %q were found", len(named), stories)
-	}
-	for name := range strings.SplitSeq(stories[1], "|") {
-		if _, err := os.Stat("testdata/stories/" + name + ".txtar"); err != nil {
-			t.Errorf("the Makefile names the story %s, which is none", name)
-		}
-	}
 }
 
 // What SECURITY.md and docs cite as what holds a claim is there.

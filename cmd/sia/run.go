@@ -174,20 +174,22 @@ func (c *runCmd) findCommit(ctx context.Context, j *localJob) error {
 	if j.baseName, err = line("symbolic-ref", "--short", "--quiet", "HEAD"); err != nil || c.Base != "" {
 		j.baseName = "main"
 	}
+	taken := func(name string) bool {
+		_, err := line("rev-parse", "--verify", "--quiet", "refs/heads/"+name)
+		return err == nil
+	}
 	if j.branch = c.Branch; j.branch == "" {
 		slug := strings.Trim(notInBranches.ReplaceAllString(strings.ToLower(j.title), "-"), "-")
-		j.branch = "sia/" + cmp.Or(strings.Trim(slug[:min(len(slug), 40)], "-"), "result")
-		for n := 2; ; n++ {
-			if _, err := line("rev-parse", "--verify", "--quiet", "refs/heads/"+j.branch); err != nil {
-				return nil
-			}
-			j.branch = fmt.Sprintf("%s-%d", strings.TrimSuffix(j.branch, fmt.Sprintf("-%d", n-1)), n)
+		name := "sia/" + cmp.Or(strings.Trim(slug[:min(len(slug), 40)], "-"), "result")
+		j.branch = name
+		for n := 2; taken(j.branch); n++ {
+			j.branch = fmt.Sprintf("%s-%d", name, n)
 		}
 	}
 	if _, err := line("check-ref-format", "--branch", j.branch); err != nil {
 		return fmt.Errorf("--branch %s: Git takes no such name", j.branch)
 	}
-	if _, err := line("rev-parse", "--verify", "--quiet", "refs/heads/"+j.branch); err == nil {
+	if taken(j.branch) {
 		return fmt.Errorf("--branch %s: the branch exists; to go on from it, give it as --base and leave out --branch",
 			j.branch)
 	}
@@ -196,21 +198,19 @@ func (c *runCmd) findCommit(ctx context.Context, j *localJob) error {
 
 // findCommands finds how the repository is prepared and tested: as told, as its settings say, or as its files do.
 func (c *runCmd) findCommands(ctx context.Context, j *localJob) error {
-	var found project.Project
-	own, err := j.git.run(ctx, "show", j.base+":"+config.Path)
-	if err == nil {
+	own, absent := j.git.run(ctx, "show", j.base+":"+config.Path)
+	if absent == nil {
 		set, err := config.Parse(config.Path, own)
 		if err != nil {
 			return err
 		}
 		j.test, j.why, j.setup, j.required = set.Agent.Test, config.Path, set.Agent.Setup, set.Checks.Required
 	}
-	hasOwn := err == nil
 	names, err := j.git.run(ctx, "ls-tree", "-z", j.base)
 	if err != nil {
 		return err
 	}
-	found = project.Look(treeNames(names), func(path string) ([]byte, bool) {
+	found := project.Look(treeNames(names), func(path string) ([]byte, bool) {
 		text, err := j.git.run(ctx, "show", j.base+":"+path)
 		return text, err == nil && len(text) <= project.MaxFile
 	})
@@ -235,7 +235,7 @@ func (c *runCmd) findCommands(ctx context.Context, j *localJob) error {
 		return fmt.Errorf("nothing in %s says how it is tested, and only tests say whether the work is right: give the "+
 			"command with --test, such as --test \"make test\"", j.git.dir)
 	}
-	if !hasOwn {
+	if absent != nil {
 		j.settings, err = yaml.Marshal(map[string]any{
 			"agent":  map[string]any{"test": j.test, "setup": slices.Concat([]string{}, j.setup)},
 			"budget": map[string]any{"task": c.Credits},

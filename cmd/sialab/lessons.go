@@ -115,8 +115,8 @@ func (c *lessonsCmd) measure(e *cli.Env) (figures []cli.Figure, err error) {
 	return []cli.Figure{
 		cli.Measured("lessons: found and chosen, p50", cli.Quantile(ours, .5), "ms",
 			"", fmt.Sprintf("from %d, for issues of about 130 "+
-				"words; the lesson that each issue was made from was among the %d found %d times of %d", c.Lessons, benchFound, hits,
-				benchSearches)),
+				"words; the lesson that each issue was made from was among the %d found %d times of %d", c.Lessons, benchFound,
+				hits, benchSearches)),
 		cli.Measured("lessons: found and chosen, p99", cli.Quantile(ours, .99), "ms", "≤ 10", ""),
 		cli.Measured("lessons: full scan, for comparison", scanned, "ms", "",
 			fmt.Sprintf("%.0f times as long", scanned/max(cli.Quantile(ours, .5), .001))),

@@ -21,7 +21,7 @@ func StyleFor(w io.Writer) Style {
 // Interactive reports whether a file is a terminal, at which somebody may sit.
 func Interactive(f *os.File) bool {
 	info, err := f.Stat()
-	return err == nil && info.Mode()&os.ModeCharDevice != 0 && f.Name() != os.DevNull
+	return err == nil && info.Mode()&os.ModeCharDevice != 0
 }
 
 func (s Style) wrap(code, text string) string {
