@@ -3,7 +3,6 @@ package sia
 import (
 	"fmt"
 	"slices"
-	"strings"
 )
 
 // FinalReview is what a fresh reviewer said of a head that is green, before it is marked
@@ -83,23 +82,31 @@ func (r FinalReview) Count(state DemandState) (n int) {
 	return n
 }
 
-// String says in a few words what came of it.
+// Unmet says in a few words how many requirements are not done; empty: none is known to be open.
+func (r *FinalReview) Unmet() string {
+	n := r.Count(DemandUnmet)
+	switch {
+	case n == 0:
+		return ""
+	case len(r.Demands) == 1:
+		return "the one requirement is not done"
+	case n == 1:
+		return fmt.Sprintf("1 of %d requirements is not done", len(r.Demands))
+	}
+	return fmt.Sprintf("%d of %d requirements are not done", n, len(r.Demands))
+}
+
+// String is the result in a few words.
 func (r FinalReview) String() string {
 	if r.Why != "" {
 		return "it could not be made: " + r.Why
 	}
-	var parts []string
-	add := func(n int, words string) {
-		if n > 0 {
-			parts = append(parts, fmt.Sprintf("%d %s", n, words))
+	said := "no requirement of the issue is open"
+	if !r.Silent() && len(r.Demands) > 0 {
+		said = fmt.Sprintf("%d of %d requirements done", r.Count(DemandMet), len(r.Demands))
+		if n := r.Count(DemandUnclear); n > 0 {
+			said += fmt.Sprintf(", %d can't be judged", n)
 		}
-	}
-	add(r.Count(DemandUnmet), "not done")
-	add(r.Count(DemandUnclear), "can't be told")
-	add(r.Count(DemandMet), "done")
-	said := "no demand of the issue is open"
-	if !r.Silent() && len(parts) > 0 {
-		said = "demands of the issue: " + strings.Join(parts, ", ")
 	}
 	switch n := len(r.Remarks); n {
 	case 0:

@@ -157,10 +157,17 @@ func everything(t sia.Task, r sia.FinalReview, l Links) string {
 		fmt.Fprintf(&b, "- %s: %s%s\n", remarkLabel(m.About), Line(m.Why, 300), where(m.At))
 	}
 	if b.Len() > 0 {
-		b.WriteString("\nThat these words stand in the issue, and these lines in the change, was checked; what they " +
-			"mean was not.\n")
+		b.WriteString("\nSIA checked that the quotes are real, not whether the judgement is right.\n")
 	}
 	return b.String()
+}
+
+// unmet says which share of the requirements the final review of the present head found not to be done; empty: none.
+func unmet(t sia.Task) string {
+	if !t.Final.Of(t.Head) {
+		return ""
+	}
+	return t.Final.Unmet()
 }
 
 // finalLine says in the status comment and the pull request's text that a review stands;
@@ -170,5 +177,9 @@ func finalLine(t sia.Task) string {
 	if !r.Of(t.Head) || r.URL == "" {
 		return ""
 	}
-	return "**Final review:** " + link("read against the issue", r.URL) + "; it informs, and decides nothing."
+	said := "read against the issue"
+	if r.Why == "" { // else it holds what others say
+		said = r.String()
+	}
+	return "**Final review** (advice only): " + link(said, r.URL) + "."
 }

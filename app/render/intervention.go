@@ -21,7 +21,7 @@ const (
 // whatever a model wrote: what failed, what happens next, and how to prevent that.
 func Intervention(t sia.Task, iv sia.Intervention, l Links) string {
 	next := nextLine(t, iv)
-	const prevent = "**To prevent it:** comment `/sia stop`, or `/sia pause` to look first. Rate this with 👍 or 👎."
+	const prevent = "**To stop this attempt:** comment `/sia stop`, or `/sia pause` to look first. Rate this with 👍 or 👎."
 	var p page
 	p.add(failedLine(t, iv, maxDiagnosis-words(next)-words(prevent)))
 	p.add(next)

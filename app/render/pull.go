@@ -32,7 +32,7 @@ func PullBody(t sia.Task, l Links) string {
 		what := fmt.Sprintf("### What was done\n\n%s: %s added, %d deleted.", plural(a.Diff.Files, "file"),
 			plural(a.Diff.Added, "line"), a.Diff.Deleted)
 		if a.Summary != "" {
-			what += " In the words of the coding agent, which decide nothing:\n\n" + Quote(cut(a.Summary, 3000))
+			what += " The agent's own summary (only checks decide):\n\n" + Quote(cut(a.Summary, 3000))
 		}
 		p.add(what)
 		p.add(pullParts(*a))

@@ -198,6 +198,9 @@ func Headline(t sia.Task) string {
 		if t.Pull.Merged {
 			return "✅ Done and merged"
 		}
+		if open := unmet(t); open != "" {
+			return "✅ Every required check is green; the reviewer says " + open
+		}
 		return "✅ Every required check is green"
 	case sia.Stopped:
 		return "⏹️ Stopped"

@@ -54,7 +54,7 @@ func openQuestion(t sia.Task) *sia.Escalation {
 	return nil
 }
 
-// share is how many of something, with the interval that the true share lies in 95 times of 100.
+// share is a proportion with its 95 % confidence interval.
 type share struct {
 	Of   int     `json:"of"`
 	In   int     `json:"in"`

@@ -144,8 +144,8 @@ func (w *Worker) decideRerun(ctx context.Context, t sia.Task, f sia.Effect, j si
 	}
 	return w.logDecision(ctx, t, sia.Decision{
 		ID: id, Attempt: f.Attempt, Type: sia.DecideRerun, Policy: policy, Choice: choice, Propensity: 1,
-		Reason: fmt.Sprintf("a chance of %.2g that the attempt is right and the checks failed by accident; a re-run costs "+
-			"%.2g of another attempt", j.Doubt.Chance, j.Doubt.Cost),
+		Reason: fmt.Sprintf("%.2g %% chance that this failure is flaky; a re-run costs %.2g %% of another attempt",
+			100*j.Doubt.Chance, 100*j.Doubt.Cost),
 	}, j.Doubt, choseRerun, choseBlame)
 }
 

@@ -17,11 +17,11 @@ import (
 )
 
 type lessonsCmd struct {
-	List    lessonsListCmd    `cmd:"" help:"List what was learned in a repository, the surest first, and what telling it is worth."`
+	List    lessonsListCmd    `cmd:"" help:"List what was learned in a repository, the surest first, and its benefit."`
 	Show    lessonsShowCmd    `cmd:"" help:"Show one lesson with its evidence."`
 	Learn   lessonsLearnCmd   `cmd:"" help:"Have something remembered."`
 	Forget  lessonsForgetCmd  `cmd:"" help:"Forget a lesson for good."`
-	Prove   lessonsProveCmd   `cmd:"" help:"Play tasks of the repository's history with a lesson and without, to see what telling it is worth."`
+	Prove   lessonsProveCmd   `cmd:"" help:"Play tasks of the repository's history with a lesson and without, to measure its benefit."`
 	Agreed  lessonsAgreedCmd  `cmd:"" help:"List what several repositories of an owner learned, each by itself, and what is shared."`
 	Share   lessonsShareCmd   `cmd:"" help:"Approve that every repository of the owner is told a lesson that two of them learned."`
 	Unshare lessonsUnshareCmd `cmd:"" help:"Take that back."`

@@ -67,7 +67,7 @@ func TestShowTaskTellsTheFinalReview(t *testing.T) {
 		Final: &sia.FinalReview{SHA: "f00d", Done: true, URL: "https://github.com/r",
 			Demands: []sia.Demand{{Quote: "Greet", State: sia.DemandUnmet, Why: "nobody is greeted"}}}}
 	showTask(&cli.Env{Out: &out}, task)
-	want := "\n  final review: demands of the issue: 1 not done https://github.com/r\n"
+	want := "\n  final review: 0 of 1 requirements done https://github.com/r\n"
 	if !strings.Contains(out.String(), want) {
 		t.Errorf("want %q in:\n%s", want, out.String())
 	}

@@ -21,7 +21,7 @@ type commandLine struct {
 	Coders   codersCmd   `cmd:"" help:"Play the choice of coder on outcomes that other people recorded, against simpler orders."`
 	Policies policiesCmd `cmd:"" help:"Simulate how often policy learning is wrong: mining, ranking, experiments, guardrails."`
 	Year     yearCmd     `cmd:"" help:"Play invented years of an installation, in which policies are changed by the real code."`
-	Priors   priorsCmd   `cmd:"" help:"Measure in invented worlds what a new installation gains by what others have shared."`
+	Priors   priorsCmd   `cmd:"" help:"Simulate what a new installation gains from imported priors."`
 
 	cli.Global `embed:""`
 }

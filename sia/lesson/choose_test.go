@@ -174,14 +174,14 @@ func TestUplift(t *testing.T) {
 	}
 	add(Told, 38, 10)
 	add(NoArm, 0, 50) // what people say is no outcome
-	if got := Uplift(all).String(); got != "38 of 48 tasks passed at the attempt that was told; from none was a lesson "+
-		"withheld yet, so what telling is worth can't be said" {
+	if got := Uplift(all).String(); got != "38 of 48 tasks that were told passed. No control group yet, so the "+
+		"benefit is unknown" {
 		t.Error(got)
 	}
 	add(Withheld, 1, 5)
 	u := Uplift(all)
-	if got := u.String(); got != "told: 38 of 48 passed; withheld: 1 of 6; telling is worth +53 points (+26 to +80, "+
-		"nine times out of ten)" {
+	if got := u.String(); got != "told: 38 of 48 passed; withheld: 1 of 6; benefit +53 points (90 % "+
+		"interval +26 to +80)" {
 		t.Error(got)
 	}
 	if u.Low > u.Points || u.High < u.Points {

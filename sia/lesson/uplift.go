@@ -50,10 +50,9 @@ func (u Effect) String() string {
 	case u.Told == 0:
 		return "no attempt that was told a lesson has been judged yet"
 	case u.Withheld == 0:
-		return fmt.Sprintf("%d of %d tasks passed at the attempt that was told; from none was a lesson withheld yet, so "+
-			"what telling is worth can't be said", u.ToldPassed, u.Told)
+		return fmt.Sprintf("%d of %d tasks that were told passed. No control group yet, so the benefit is unknown",
+			u.ToldPassed, u.Told)
 	}
-	return fmt.Sprintf("told: %d of %d passed; withheld: %d of %d; telling is worth %+.0f points (%+.0f to %+.0f, nine "+
-		"times out of ten)",
+	return fmt.Sprintf("told: %d of %d passed; withheld: %d of %d; benefit %+.0f points (90 %% interval %+.0f to %+.0f)",
 		u.ToldPassed, u.Told, u.WithheldPassed, u.Withheld, u.Points, u.Low, u.High)
 }
