@@ -100,6 +100,20 @@ type synced struct {
 	w  io.Writer
 }
 
+// String is what was written to a buffer.
+func (s *synced) String() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return fmt.Sprint(s.w)
+}
+
+// end drops what was written, and what is written from now on.
+func (s *synced) end() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.w = io.Discard
+}
+
 // Write implements io.Writer.
 func (s *synced) Write(b []byte) (int, error) {
 	s.mu.Lock()

@@ -395,8 +395,10 @@ func inOrder(events []store.EventRecord) []store.EventRecord {
 			events[j-1], events[j] = events[j], events[j-1]
 		}
 	}
-	of := func(e store.EventRecord) bool {
-		return e.Event.Fact.Kind() == sia.KAttemptEnded && e.To == sia.Working && strings.HasPrefix(e.Why, "part ")
+	of := func(e store.EventRecord) bool { return e.To == sia.Working && strings.HasPrefix(e.Why, "part ") }
+	part := func(e store.EventRecord) string {
+		words := strings.SplitN(e.Why, " ", 3)
+		return strings.Trim(words[1], ":")
 	}
 	for i := 0; i < len(events); i++ {
 		end := i
@@ -404,7 +406,7 @@ func inOrder(events []store.EventRecord) []store.EventRecord {
 			end++
 		}
 		if end > i {
-			slices.SortStableFunc(events[i:end], func(a, b store.EventRecord) int { return strings.Compare(a.Why, b.Why) })
+			slices.SortStableFunc(events[i:end], func(a, b store.EventRecord) int { return strings.Compare(part(a), part(b)) })
 			i = end
 		}
 	}

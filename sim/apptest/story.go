@@ -201,15 +201,15 @@ func (s Story) Play(t *testing.T, update bool) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	log := &bytes.Buffer{}
 	config := s.config(model)
-	config.Log = &synced{w: log}
+	log := &synced{w: &bytes.Buffer{}}
+	config.Log = log
+	t.Cleanup(log.end) // after the stage's own
 	stage := Start(t, config)
 	t.Cleanup(func() {
 		if t.Failed() && testing.Verbose() {
 			t.Logf("the application's log:\n%s", log.String())
 		}
-		*log = bytes.Buffer{}
 	})
 	play := &player{Stage: stage, story: s}
 	if err := play.play(s.parts["script"]); err != nil {
