@@ -1,11 +1,16 @@
 package main
 
 import (
+	"context"
 	"os"
 	"path/filepath"
+	"strings"
+	"testing"
+	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"github.com/sia-bot/sia/cmd/internal/cli"
 	"github.com/sia-bot/sia/sim/scripted"
 )
 
@@ -19,4 +24,36 @@ func story(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Check(err)
 	ts.Defer(func() { ts.Check(srv.Close()) })
 	ts.Setenv("MODEL_URL", srv.URL)
+}
+
+// Ctrl-C in the midst of an attempt keeps what it had done on the branch, and says how to go on.
+//
+//test:thorough
+func TestRunStopped(t *testing.T) {
+	write := scripted.Answer{Calls: []scripted.Call{{Name: "write", Args: map[string]any{"path": "a.txt",
+		"content": "half\n"}}}}
+	srv, err := scripted.Start(scripted.Script{Rules: []scripted.Rule{{Name: "slow",
+		Turns: []scripted.Answer{write, {Text: "…", Delay: time.Hour}}}}}, scripted.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := srv.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	out, errs := &watched{until: "turn 1: write a.txt", then: cancel}, &strings.Builder{}
+	dir := testedClone(t)
+	code := runCommand(ctx, []string{"run", "--repo", dir, "--issue", "Write a file", "--free", "--model-url", srv.URL,
+		"--model", "m"}, out, errs)
+	if code != cli.ExitStopped || errs.String() != "Stopped.\n" ||
+		!strings.Contains(out.String(), "To go on from there: sia run --base sia/write-a-file") {
+		t.Errorf("exit %d, %q:\n%s", code, errs, out)
+	}
+	text, err := localGit{dir}.run(t.Context(), "show", "sia/write-a-file:a.txt")
+	if string(text) != "half\n" || err != nil {
+		t.Errorf("the branch has %q, %v", text, err)
+	}
 }

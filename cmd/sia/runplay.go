@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -17,6 +18,7 @@ import (
 	"github.com/sia-bot/sia/app/store"
 	"github.com/sia-bot/sia/cmd/internal/cli"
 	"github.com/sia-bot/sia/sia"
+	"github.com/sia-bot/sia/sia/text"
 	"github.com/sia-bot/sia/sim/ghsim"
 )
 
@@ -36,6 +38,7 @@ type localRun struct {
 	began    time.Time
 	told     string // the last line of progress
 	attempts int    // that were told of
+	turns    [2]int // of the attempt that runs: its number, and how many of its turns were told
 	asked    string // the last question that was asked
 	baseOK   bool   // the test command passes without any change
 }
@@ -114,7 +117,7 @@ func (r *localRun) progress(format string, args ...any) {
 
 // play works on the issue until it is resolved, or nothing more can be done.
 func (r *localRun) play() (out runResult, err error) {
-	r.progress("%s: %s", r.Style.Bold("Issue"), r.job.title)
+	r.progress("%s: %s", r.Style.Bold("Issue"), cli.Plain(r.job.title))
 	r.progress("Repository %s at %.9s, model %s, budget %s credits", r.job.git.dir, r.job.base, r.job.models.Coder.Model,
 		r.cmd.budget())
 	r.progress("Check: %s (%s)", r.job.test, r.job.why)
@@ -149,7 +152,7 @@ func (r *localRun) play() (out runResult, err error) {
 }
 
 // pace is how often a run looks how its task goes.
-const pace = 200 * time.Millisecond
+const pace = 500 * time.Millisecond
 
 // follow tells how the task goes until it ends, waits for somebody who can't be asked, or broken says that its commits
 // can't be checked.
@@ -173,6 +176,9 @@ func (r *localRun) follow(broken <-chan error) (t sia.Task, err error) {
 		}
 		t = tasks[0]
 		r.tell(t)
+		if err := r.tellTurns(t); err != nil && r.Ctx.Err() == nil {
+			return t, err
+		}
 		switch {
 		case t.State == sia.Passed || t.State == sia.Stopped:
 			return t, nil
@@ -191,17 +197,11 @@ func (r *localRun) follow(broken <-chan error) (t sia.Task, err error) {
 func (r *localRun) tell(t sia.Task) {
 	for ; r.attempts < len(t.Interventions) && r.attempts < len(t.Attempts); r.attempts++ {
 		d := t.Interventions[r.attempts].Diagnosis
-		r.progress("%s %s → %s", r.Style.Amber("Diagnosis:"), d.Summary, d.Technique)
+		r.progress("%s %s → %s", r.Style.Amber("Diagnosis:"), cli.Plain(d.Summary), d.Technique)
 	}
 	line := string(t.State)
 	if a := t.Attempt(); a != nil {
 		line = fmt.Sprintf("Attempt %d: %s", a.Number, t.State)
-		if p := a.Progress; p != nil && t.State == sia.Working {
-			line += fmt.Sprintf(", turn %d", p.Turn)
-			if p.Tests != "" {
-				line += ", tests: " + p.Tests
-			}
-		}
 	}
 	if t.Credits.Spent > 0 {
 		line += fmt.Sprintf(" (%s of %s credits, %s)", t.Credits.Spent, t.Credits.Budget,
@@ -211,6 +211,41 @@ func (r *localRun) tell(t sia.Task) {
 		r.told = key
 		r.progress("%s", line)
 	}
+}
+
+// tellTurns prints what the model did since the last time.
+func (r *localRun) tellTurns(t sia.Task) error {
+	a := t.Attempt()
+	if a == nil {
+		return nil
+	}
+	if r.turns[0] != a.Number {
+		r.turns = [2]int{a.Number, 0}
+	}
+	rows, err := r.app.Store.Turns(r.Ctx, t.ID, a.Number)
+	if err != nil {
+		return err
+	}
+	for _, row := range rows[min(r.turns[1], len(rows)):] {
+		var turn agent.Turn
+		if err := json.Unmarshal(row, &turn); err != nil {
+			return fmt.Errorf("read a turn of attempt %d: %w", a.Number, err)
+		}
+		if turn.Kind != agent.TurnModel {
+			continue
+		}
+		var did []string
+		for _, c := range turn.Calls {
+			did = append(did, strings.Join(append([]string{c.Name}, c.Changed...), " "))
+		}
+		said := fmt.Sprintf("  turn %d: %s", turn.Number, strings.Join(did, ", "))
+		if tests := turn.Tests(); tests != "" {
+			said += "; tests: " + tests
+		}
+		r.progress("%s", text.Clip(cli.Plain(said), 160))
+	}
+	r.turns[1] = len(rows)
+	return nil
 }
 
 // ask asks the person at the terminal what the task waits for, and passes the answer on. done: there is none.
@@ -227,9 +262,9 @@ func (r *localRun) ask(t sia.Task) (done bool, err error) {
 	if key == r.asked {
 		return false, nil // the answer is on its way
 	}
-	r.progress("%s\n%s", r.Style.Bold("SIA asks:"), about)
+	r.progress("%s\n%s", r.Style.Bold("SIA asks:"), cli.Plain(about))
 	for _, o := range options {
-		r.progress("  %s) %s", o.Letter, o.Text)
+		r.progress("  %s) %s", o.Letter, cli.Plain(o.Text))
 	}
 	toldTo(r.Err, "%s ", "Answer with a letter, words, or a command such as /sia stop:")
 	answer, err := r.read()

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/sia-bot/sia/app/render"
+	"github.com/sia-bot/sia/cmd/internal/cli"
 	"github.com/sia-bot/sia/sia"
 	"github.com/sia-bot/sia/sia/text"
 )
@@ -126,7 +127,7 @@ func (r *localRun) show(out runResult) {
 		r.progress("%s in %s, %d attempts, %s credits (%.2f USD).", r.Style.Green("Passed"),
 			(time.Duration(out.Seconds * float64(time.Second))).Round(time.Second), len(out.Attempts), out.Credits, out.USD)
 	default:
-		r.progress("%s: %s", r.Style.Red("Not passed"), strings.TrimSuffix(out.Reason, ".")+".")
+		r.progress("%s: %s", r.Style.Red("Not passed"), strings.TrimSuffix(cli.Plain(out.Reason), ".")+".")
 		r.progress("%d attempts, %s credits (%.2f USD).", len(out.Attempts), out.Credits, out.USD)
 	}
 	for _, a := range out.Attempts {
@@ -134,7 +135,7 @@ func (r *localRun) show(out runResult) {
 		if a.Technique != "" {
 			by = ", by " + a.Technique
 		}
-		r.progress("  attempt %d%s: %s %s", a.Number, by, a.Outcome, text.Clip(a.Reason, 160))
+		r.progress("  attempt %d%s: %s %s", a.Number, by, a.Outcome, text.Clip(cli.Plain(a.Reason), 160))
 	}
 	if out.Branch == "" {
 		r.progress("No change was committed.")

@@ -34,14 +34,18 @@ func (e *Env) JSON(v any) error {
 // Masked prints what somebody wrote into a file, which may have a secret, and control characters that would steer the
 // terminal.
 func (e *Env) Masked(s string) error {
-	shown := strings.Map(func(r rune) rune {
+	_, err := fmt.Fprint(e.Out, secret.Mask(Plain(s)))
+	return err
+}
+
+// Plain replaces the control characters that would steer the terminal in what others wrote.
+func Plain(s string) string {
+	return strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) && r != '\n' && r != '\t' {
 			return unicode.ReplacementChar
 		}
 		return r
 	}, s)
-	_, err := fmt.Fprint(e.Out, secret.Mask(shown))
-	return err
 }
 
 // Table prints rows with their columns aligned.
