@@ -83,6 +83,7 @@ type localJob struct {
 	test, why   string // the test command, and where it is from
 	setup       []string
 	hosts       []string
+	label       string   // that starts a task
 	required    []string // names of checks that the repository's settings require
 	settings    []byte   // for a repository without any; nil: it has its own
 	models      app.ModelsConfig
@@ -198,12 +199,14 @@ func (c *runCmd) findCommit(ctx context.Context, j *localJob) error {
 
 // findCommands finds how the repository is prepared and tested: as told, as its settings say, or as its files do.
 func (c *runCmd) findCommands(ctx context.Context, j *localJob) error {
+	j.label = sia.DefaultSettings().Label
 	own, absent := j.git.run(ctx, "show", j.base+":"+config.Path)
 	if absent == nil {
 		set, err := config.Parse(config.Path, own)
 		if err != nil {
 			return err
 		}
+		j.label = set.Label
 		j.test, j.why, j.setup, j.required = set.Agent.Test, config.Path, set.Agent.Setup, set.Checks.Required
 	}
 	names, err := j.git.run(ctx, "ls-tree", "-z", j.base)

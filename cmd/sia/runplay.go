@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/sia-bot/sia/agent"
@@ -41,6 +42,7 @@ type localRun struct {
 	turns    [2]int // of the attempt that runs: its number, and how many of its turns were told
 	asked    string // the last question that was asked
 	baseOK   bool   // the test command passes without any change
+	telling  sync.Mutex
 }
 
 // start copies the commit, starts everything, and opens the issue.
@@ -112,6 +114,8 @@ func (r *localRun) progress(format string, args ...any) {
 	if r.cmd.Output == "json" {
 		to = r.Err
 	}
+	r.telling.Lock()
+	defer r.telling.Unlock()
 	toldTo(to, "%s\n", fmt.Sprintf(format, args...))
 }
 
@@ -136,15 +140,20 @@ func (r *localRun) play() (out runResult, err error) {
 	if r.issue, err = r.sim.OpenIssue(r.repo, demoUser, r.job.title, r.job.body); err != nil {
 		return out, err
 	}
-	label := sia.DefaultSettings().Label
-	if err := r.sim.Label(r.repo, r.issue, demoUser, label); err != nil {
+	if err := r.sim.Label(r.repo, r.issue, demoUser, r.job.label); err != nil {
 		return out, err
 	}
 	ctx, end := context.WithCancel(context.WithoutCancel(r.Ctx))
-	ended := make(chan error, 1)
-	go func() { ended <- r.watchPushes(ctx) }()
-	task, err := r.follow(ended)
+	broken, ended := make(chan error, 1), make(chan struct{})
+	go func() {
+		defer close(ended)
+		if err := r.watchPushes(ctx); err != nil {
+			broken <- err
+		}
+	}()
+	task, err := r.follow(broken)
 	end()
+	<-ended
 	if err != nil {
 		return out, err
 	}
