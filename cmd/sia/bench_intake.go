@@ -47,7 +47,7 @@ type deliveryLoad struct {
 	sign   string
 }
 
-func newDeliveryLoad(url string) (*deliveryLoad, error) {
+func newDeliveryLoad(url, secret string) (*deliveryLoad, error) {
 	body, err := json.Marshal(map[string]any{
 		"action":       "completed",
 		"installation": map[string]any{"id": 1},
@@ -60,7 +60,7 @@ func newDeliveryLoad(url string) (*deliveryLoad, error) {
 	if err != nil {
 		return nil, err
 	}
-	mac := hmac.New(sha256.New, []byte(stageSecret))
+	mac := hmac.New(sha256.New, []byte(secret))
 	mac.Write(body)
 	return &deliveryLoad{
 		url: url, body: body, sign: "sha256=" + hex.EncodeToString(mac.Sum(nil)),
@@ -132,7 +132,7 @@ func (c *benchMachineCmd) intake(e *cli.Env) (figures []cli.Figure, err error) {
 		return nil, err
 	}
 	defer func() { err = joinClose(err, s) }()
-	d, err := newDeliveryLoad(s.webhook())
+	d, err := newDeliveryLoad(s.webhook(), s.config.GitHub.WebhookSecret)
 	if err != nil {
 		return nil, err
 	}

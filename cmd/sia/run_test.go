@@ -2,6 +2,8 @@ package main
 
 import (
 	"context"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
@@ -55,5 +57,23 @@ func TestRunStopped(t *testing.T) {
 	text, err := localGit{dir}.run(t.Context(), "show", "sia/write-a-file:a.txt")
 	if string(text) != "half\n" || err != nil {
 		t.Errorf("the branch has %q, %v", text, err)
+	}
+}
+
+// Others on the machine see and do nothing on the GitHub of a run, whatever they call themselves.
+func TestRunIsClosed(t *testing.T) {
+	reached := false
+	h := stageConfig{closed: true}.wrap(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { reached = true }))
+	for path, open := range map[string]bool{
+		"/": false, "/ada/shop/issues/1": false, "/ada/shop/comment": false, "/ada/shop/x.git/info/refs": false,
+		"/login/oauth/access_token": false, "/api/v3/user": true, "/ada/shop.git/info/refs": true,
+		"/ada/shop.git/git-receive-pack": true,
+	} {
+		reached = false
+		r := httptest.NewRequest(http.MethodPost, path, nil)
+		r.Header.Set("Authorization", "Bearer anything")
+		if h.ServeHTTP(httptest.NewRecorder(), r); reached != open {
+			t.Errorf("%s is reached: %v", path, reached)
+		}
 	}
 }

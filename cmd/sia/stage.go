@@ -2,11 +2,14 @@ package main
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"log/slog"
 	"net/http"
 	"os"
 	"path/filepath"
+	"regexp"
+	"strings"
 	"time"
 
 	"github.com/sia-bot/sia/agent/llm"
@@ -51,16 +54,17 @@ const (
 	settingsFile = config.Path
 )
 
-// stageSecret signs webhooks that never leave this machine.
-const stageSecret = "only for this machine"
+// gitPath are the addresses of Git's smart HTTP: https://git-scm.com/docs/http-protocol
+var gitPath = regexp.MustCompile(`^/[^/]+/[^/]+\.git/(info/refs|git-upload-pack|git-receive-pack)$`)
 
-// wrap shuts the simulator's pages, where anybody may act as anybody, to the others on this machine.
+// wrap shuts the simulator's pages, where anybody may act as anybody, to the others on this machine. What is left, the
+// API and Git, wants the app's token, whose key nobody else has.
 func (c stageConfig) wrap(h http.Handler) http.Handler {
 	if !c.closed {
 		return h
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if _, _, signed := r.BasicAuth(); !signed && r.Header.Get("Authorization") == "" {
+		if !strings.HasPrefix(r.URL.Path, "/api/") && !gitPath.MatchString(r.URL.Path) {
 			http.NotFound(w, r)
 			return
 		}
@@ -71,6 +75,7 @@ func (c stageConfig) wrap(h http.Handler) http.Handler {
 // newStage starts everything. The caller shuts it.
 func newStage(ctx context.Context, set stageConfig) (_ *demoStage, err error) {
 	s := &demoStage{}
+	secret := rand.Text() // of the webhook: others on this machine reach it, too
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, s.shut())
@@ -115,7 +120,7 @@ func newStage(ctx context.Context, set stageConfig) (_ *demoStage, err error) {
 		Schedule:     sweep.DefaultSchedule(),
 		WriteSpacing: 10 * time.Millisecond, SetupHosts: set.setupHosts,
 		GitHub: app.GitHubConfig{URL: s.sim.URL(), API: s.sim.APIURL(), AppID: registered.ID,
-			PrivateKey: registered.PrivateKeyPEM, WebhookSecret: stageSecret,
+			PrivateKey: registered.PrivateKeyPEM, WebhookSecret: secret,
 			ClientID: registered.ClientID, ClientSecret: registered.ClientSecret},
 	}
 	front, err := app.Listen(ctx, configured)
@@ -132,7 +137,7 @@ func newStage(ctx context.Context, set stageConfig) (_ *demoStage, err error) {
 		return nil, errors.Join(err, front.Close())
 	}
 	s.serve(ctx)
-	if err = s.sim.SetWebhook(registered.ID, s.webhook(), stageSecret); err != nil {
+	if err = s.sim.SetWebhook(registered.ID, s.webhook(), secret); err != nil {
 		return nil, err
 	}
 	_, err = s.sim.Install(registered.ID, demoUser, installed...)
