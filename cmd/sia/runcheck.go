@@ -85,8 +85,8 @@ func (r *localRun) watchPushes(ctx context.Context) error {
 		}
 		seq = entry.Seq
 		if entry.Kind != "check_run.rerequested" {
-			if err := r.keep(ctx, entry.SHA); err != nil {
-				return err
+			if err := r.keep(ctx, entry.SHA); err != nil { // such as: somebody checked the branch out; the end tries again
+				r.progress("%v", err)
 			}
 		}
 		if err := r.report(ctx, entry.SHA); err != nil && ctx.Err() == nil {

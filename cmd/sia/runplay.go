@@ -28,21 +28,21 @@ import (
 type localRun struct {
 	*cli.Env
 	*demoStage
-	cmd      *runCmd
-	job      localJob
-	repo     string // owner/name there
-	bare     string // its bare repository
-	commands *agent.Commands
-	issue    int
-	in       *bufio.Reader // answers of the person
-	terminal bool          // somebody can be asked
-	began    time.Time
-	told     string // the last line of progress
-	attempts int    // that were told of
-	turns    [2]int // of the attempt that runs: its number, and how many of its turns were told
-	asked    string // the last question that was asked
-	baseOK   bool   // the test command passes without any change
-	telling  sync.Mutex
+	cmd       *runCmd
+	job       localJob
+	repo      string // owner/name there
+	bare      string // its bare repository
+	commands  *agent.Commands
+	issue     int
+	in        *bufio.Reader // answers of the person
+	terminal  bool          // somebody can be asked
+	began     time.Time
+	told      string // the last line of progress
+	diagnosed int    // diagnoses that were told
+	turns     [2]int // of the attempt that runs: its number, and how many of its turns were told
+	asked     string // the last question that was asked
+	baseOK    bool   // the test command passes without any change
+	telling   sync.Mutex
 }
 
 // start copies the commit, starts everything, and opens the issue.
@@ -204,8 +204,8 @@ func (r *localRun) follow(broken <-chan error) (t sia.Task, err error) {
 
 // tell prints what is new about the task.
 func (r *localRun) tell(t sia.Task) {
-	for ; r.attempts < len(t.Interventions) && r.attempts < len(t.Attempts); r.attempts++ {
-		d := t.Interventions[r.attempts].Diagnosis
+	for ; r.diagnosed < len(t.Interventions); r.diagnosed++ {
+		d := t.Interventions[r.diagnosed].Diagnosis
 		r.progress("%s %s → %s", r.Style.Amber("Diagnosis:"), cli.Plain(d.Summary), d.Technique)
 	}
 	line := string(t.State)
