@@ -74,7 +74,7 @@ func shows(rec *transcript) (words []string) {
 	return words
 }
 
-// An attempt comes to its end with each server that can answer, whatever is particular about
+// An attempt finishes with each server that can answer, whatever is particular about
 // it, and shows nothing that is for the model alone.
 func TestAttemptWithEachFlavour(t *testing.T) {
 	for _, f := range flavour.All() {
@@ -96,7 +96,7 @@ func TestAttemptWithEachFlavour(t *testing.T) {
 	}
 }
 
-// A long attempt comes to its end with a server of each dialect. At least four fifths of what
+// A long attempt finishes with a server of each dialect. At least four fifths of what
 // the model reads after the third turn come from the endpoint's cache, and what SIA books is
 // what the endpoint bills.
 func TestLongAttemptInEachDialect(t *testing.T) {

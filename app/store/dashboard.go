@@ -78,7 +78,7 @@ func (s *Store) CountStates(ctx context.Context, v Visibility) (map[sia.State]in
 	return out, s.explain("count tasks by state", err)
 }
 
-// Week is what came to an end in seven days, and what was spent in them.
+// Week counts the tasks that ended in seven days, and the credits spent in them.
 type Week struct {
 	From    time.Time   `json:"from"`
 	Passed  int         `json:"passed"` // tasks
