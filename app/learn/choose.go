@@ -8,7 +8,6 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/sia-bot/sia/app/store"
 	"github.com/sia-bot/sia/policies/bandit"
 	"github.com/sia-bot/sia/sia"
 	"github.com/sia-bot/sia/sia/diagnose"
@@ -27,7 +26,7 @@ type Learner interface {
 
 // Chooser decides which technique the next attempt of a task uses. Safe for concurrent use.
 type Chooser struct {
-	store   *store.Store
+	store   ChooserStore
 	learner Learner
 	setup   string
 	now     func() time.Time
@@ -38,7 +37,7 @@ type Chooser struct {
 // NewChooser returns a chooser that has not learned anything yet: it reads the recorded outcomes when
 // it first observes. setup names the models and prompts in use, so that what was learned under others
 // counts for less.
-func NewChooser(s *store.Store, l Learner, setup string, now func() time.Time) *Chooser {
+func NewChooser(s ChooserStore, l Learner, setup string, now func() time.Time) *Chooser {
 	return &Chooser{store: s, learner: l, setup: setup, now: now}
 }
 

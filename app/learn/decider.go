@@ -26,7 +26,7 @@ type Trials interface {
 // Decider puts the questions of tasks to the policies in force, and learns who works well.
 // Safe for concurrent use.
 type Decider struct {
-	store   *store.Store
+	store   DeciderStore
 	learner *coder.Learner
 	trials  Trials
 	now     func() time.Time
@@ -44,7 +44,7 @@ type Decider struct {
 // outcomes when it first decides. checkable tells whether commands can be run on this server:
 // without that nobody can tell whether a part is done.
 func NewDecider(
-	s *store.Store, l *coder.Learner, trials Trials, checkable bool, now func() time.Time,
+	s DeciderStore, l *coder.Learner, trials Trials, checkable bool, now func() time.Time,
 ) *Decider {
 	return &Decider{store: s, learner: l, trials: trials, checkable: checkable, now: now, agents: map[string]string{}}
 }

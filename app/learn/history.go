@@ -13,10 +13,10 @@ import (
 )
 
 // History reads the log of decisions for those who judge policies.
-type History struct{ store *store.Store }
+type History struct{ store HistoryStore }
 
 // NewHistory returns the history of a database.
-func NewHistory(s *store.Store) History { return History{s} }
+func NewHistory(s HistoryStore) History { return History{s} }
 
 // remembered is how many of the last decisions of a type are read.
 const remembered = 5000

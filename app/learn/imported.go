@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"sync"
 
-	"github.com/sia-bot/sia/app/store"
 	"github.com/sia-bot/sia/policies/priors"
 	"github.com/sia-bot/sia/sia"
 )
@@ -29,7 +28,7 @@ type byImport struct {
 }
 
 // catchUp reads the import that is in force, where it is another than the one that is known.
-func (i *imported) catchUp(ctx context.Context, s *store.Store) error {
+func (i *imported) catchUp(ctx context.Context, s PriorStore) error {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	id, err := s.PriorsInForce(ctx)
@@ -47,7 +46,7 @@ func (i *imported) catchUp(ctx context.Context, s *store.Store) error {
 }
 
 // Imported reads an import: it was signed by a key that was trusted then.
-func Imported(ctx context.Context, s *store.Store, id int64) (*priors.Priors, error) {
+func Imported(ctx context.Context, s PriorStore, id int64) (*priors.Priors, error) {
 	v, err := s.ImportedPriors(ctx, id)
 	if err != nil {
 		return nil, err

@@ -25,7 +25,7 @@ const (
 
 // Lessons keeps what tasks and people taught each repository. Safe for concurrent use.
 type Lessons struct {
-	store   *store.Store
+	store   LessonStore
 	secrets *secret.Masker
 	log     *slog.Logger
 	now     func() time.Time
@@ -33,7 +33,7 @@ type Lessons struct {
 }
 
 // NewLessons returns the lessons of all repositories in a store.
-func NewLessons(s *store.Store, secrets *secret.Masker, log *slog.Logger, now func() time.Time) *Lessons {
+func NewLessons(s LessonStore, secrets *secret.Masker, log *slog.Logger, now func() time.Time) *Lessons {
 	return &Lessons{store: s, secrets: secrets, log: log, now: now}
 }
 

@@ -58,7 +58,7 @@ const (
 )
 
 // NewRewind reads the outcomes that decisions were learned from.
-func NewRewind(ctx context.Context, s *store.Store) (*Rewind, error) {
+func NewRewind(ctx context.Context, s RewindStore) (*Rewind, error) {
 	r := &Rewind{}
 	known := map[string]policies.Policy{}
 	r.read = func(id string) (policies.Policy, error) {

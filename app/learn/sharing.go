@@ -15,14 +15,14 @@ import (
 
 // Sharing shares counts of what worked with other installations, as far as repositories have agreed.
 type Sharing struct {
-	store  *store.Store
+	store  SharingStore
 	agrees func(context.Context, store.Repository) (bool, error)
 	now    func() time.Time
 }
 
 // NewSharing returns what shares; agrees says whether the settings in force in a repository are for it.
 func NewSharing(
-	s *store.Store, agrees func(context.Context, store.Repository) (bool, error), now func() time.Time,
+	s SharingStore, agrees func(context.Context, store.Repository) (bool, error), now func() time.Time,
 ) *Sharing {
 	return &Sharing{s, agrees, now}
 }

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/sia-bot/sia/app/store"
 	"github.com/sia-bot/sia/policies/bandit"
 	"github.com/sia-bot/sia/sia"
 	"github.com/sia-bot/sia/sia/technique"
@@ -77,7 +76,7 @@ type TrialReport struct {
 // TrialReports says how the techniques fare that a repository has or had on trial, the one that was
 // met first first, by the outcomes that a store has. Whether a file is still there the store does not
 // know: what was removed is reported as it stood.
-func TrialReports(ctx context.Context, s *store.Store, r sia.Repo, l Learner) ([]TrialReport, error) {
+func TrialReports(ctx context.Context, s TrialStore, r sia.Repo, l Learner) ([]TrialReport, error) {
 	ids, err := s.Trials(ctx, r.ID)
 	if err != nil || len(ids) == 0 {
 		return nil, err

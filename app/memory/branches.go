@@ -23,7 +23,7 @@ type Settings interface {
 
 // Branches are the memory branches of all repositories. Safe for concurrent use.
 type Branches struct {
-	store    *store.Store
+	store    Store
 	github   *github.App
 	git      *gitops.Cache
 	settings Settings
@@ -34,7 +34,7 @@ type Branches struct {
 
 // New returns the memory branches of the repositories that the app can see.
 func New(
-	s *store.Store, gh *github.App, git *gitops.Cache, set Settings, secrets *secret.Masker, log *slog.Logger,
+	s Store, gh *github.App, git *gitops.Cache, set Settings, secrets *secret.Masker, log *slog.Logger,
 	now func() time.Time,
 ) *Branches {
 	return &Branches{store: s, github: gh, git: git, settings: set, secrets: secrets, log: log, now: now}

@@ -27,7 +27,7 @@ const (
 // Files reads, keeps and reports the settings files of repositories and of their owners. Safe for
 // concurrent use.
 type Files struct {
-	store  *store.Store
+	store  Store
 	github *github.App
 	git    *gitops.Cache
 	log    *slog.Logger
@@ -38,7 +38,7 @@ type Files struct {
 }
 
 // New returns the settings files of all repositories that the app can see.
-func New(s *store.Store, gh *github.App, git *gitops.Cache, log *slog.Logger) *Files {
+func New(s Store, gh *github.App, git *gitops.Cache, log *slog.Logger) *Files {
 	return &Files{store: s, github: gh, git: git, log: log}
 }
 

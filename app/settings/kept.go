@@ -13,7 +13,7 @@ import (
 // GitHub. read is false where they were never read, the repository's own or its owner's; then what is in
 // force is not known, and the defaults are given.
 func KeptSettings(
-	ctx context.Context, s *store.Store, installation int64, repo sia.Repo,
+	ctx context.Context, s Store, installation int64, repo sia.Repo,
 ) (set sia.Settings, read bool, err error) {
 	in, read, err := (&Files{store: s}).Kept(ctx, installation, repo)
 	return in.Settings, read, err

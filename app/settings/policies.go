@@ -58,7 +58,7 @@ func (f *Files) Policies(ctx context.Context, installation int64, repo sia.Repo)
 
 // Kept are the policies that may hold in a repository, as a server's database has them: like
 // [Files.Policies], without GitHub.
-func Kept(ctx context.Context, s *store.Store, installation int64, repo sia.Repo) (*policies.Set, error) {
+func Kept(ctx context.Context, s Store, installation int64, repo sia.Repo) (*policies.Set, error) {
 	return (&Files{store: s}).Policies(ctx, installation, repo)
 }
 

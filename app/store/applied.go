@@ -15,7 +15,7 @@ import (
 // appliedEvent writes down one application of Step. After the first error its
 // methods do nothing.
 type appliedEvent struct {
-	s             *Store
+	s             *DB
 	ctx           context.Context
 	tx            *sql.Tx
 	before, after sia.Task
@@ -120,7 +120,7 @@ func queueOf(f sia.Effect) string {
 }
 
 // insertJob writes the job of an effect, due at a time.
-func (s *Store) insertJob(ctx context.Context, tx *sql.Tx, key, queue string, at time.Time) error {
+func (s *DB) insertJob(ctx context.Context, tx *sql.Tx, key, queue string, at time.Time) error {
 	job, err := s.insert(ctx, tx, effectArgs{Key: key}, queue, at)
 	if err == nil {
 		_, err = tx.ExecContext(ctx, `UPDATE effects SET job_id = ? WHERE key = ?`, job, key)

@@ -20,7 +20,7 @@ import (
 // changes nothing and comes back as ignored. So does every fact but Start and Restored for a
 // task that does not exist. An event that changes nothing is no part of the task's log (see [sia.Step]):
 // only the effects that answer it are written down, and that somebody was heard.
-func (s *Store) Apply(ctx context.Context, id sia.TaskID, e sia.Event) (sia.Result, error) {
+func (s *TaskStore) Apply(ctx context.Context, id sia.TaskID, e sia.Event) (sia.Result, error) {
 	var res sia.Result
 	err := s.write(ctx, fmt.Sprintf("apply event %s to task %s", e.ID, id), func(tx *sql.Tx) (err error) {
 		res, err = s.applyTx(ctx, tx, id, e)
@@ -33,7 +33,7 @@ func (s *Store) Apply(ctx context.Context, id sia.TaskID, e sia.Event) (sia.Resu
 	return res, nil
 }
 
-func (s *Store) logApplied(ctx context.Context, id sia.TaskID, e sia.Event, res sia.Result) {
+func (s *TaskStore) logApplied(ctx context.Context, id sia.TaskID, e sia.Event, res sia.Result) {
 	level := slog.LevelInfo
 	if res.Ignored != "" {
 		level = slog.LevelDebug
@@ -43,7 +43,7 @@ func (s *Store) logApplied(ctx context.Context, id sia.TaskID, e sia.Event, res 
 }
 
 // applyTx is Apply inside a transaction that already holds the write lock.
-func (s *Store) applyTx(ctx context.Context, tx *sql.Tx, id sia.TaskID, e sia.Event) (sia.Result, error) {
+func (s *TaskStore) applyTx(ctx context.Context, tx *sql.Tx, id sia.TaskID, e sia.Event) (sia.Result, error) {
 	if e.ID == "" || e.Fact == nil {
 		return sia.Result{}, errors.New("an event needs an id and a fact")
 	}
@@ -77,7 +77,7 @@ func (s *Store) applyTx(ctx context.Context, tx *sql.Tx, id sia.TaskID, e sia.Ev
 	if res.Task.ID != id {
 		return sia.Result{}, fmt.Errorf("the event is about task %q", res.Task.ID)
 	}
-	w := &appliedEvent{s: s, ctx: ctx, tx: tx, before: before, after: res.Task, e: e, res: res}
+	w := &appliedEvent{s: s.DB, ctx: ctx, tx: tx, before: before, after: res.Task, e: e, res: res}
 	if before.ID != "" && res.Task.Version == before.Version {
 		w.saveHeard()
 		w.saveEffects()

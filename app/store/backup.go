@@ -20,7 +20,7 @@ import (
 //
 // To restore it, put the file in the database's place while no server runs, without the files
 // ending in -wal and -shm that lie beside it.
-func (s *Store) Backup(ctx context.Context, file string) (size int64, err error) {
+func (s *DB) Backup(ctx context.Context, file string) (size int64, err error) {
 	op := "back up the database to " + file
 	if _, err := os.Lstat(file); !errors.Is(err, fs.ErrNotExist) {
 		return 0, taken(op, err)
@@ -49,7 +49,7 @@ func (s *Store) Backup(ctx context.Context, file string) (size int64, err error)
 }
 
 // Files are the files of the database, whether they are there now or not: the database first.
-func (s *Store) Files() []string {
+func (s *DB) Files() []string {
 	return []string{s.path, s.path + "-wal", s.path + "-shm", s.path + ".lock"}
 }
 

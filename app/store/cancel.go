@@ -18,7 +18,7 @@ var ErrCancelled error = river.ErrJobCancelledRemotely
 // still applied. When the effect waits, it reports that it was stopped without
 // running. When it has reported already, nothing happens. The error wraps
 // [ErrNotFound] when there is no such effect.
-func (s *Store) CancelEffect(ctx context.Context, key string) error {
+func (s *TaskStore) CancelEffect(ctx context.Context, key string) error {
 	return s.write(ctx, "cancel effect "+key, func(tx *sql.Tx) error {
 		var state EffectState
 		var job int64

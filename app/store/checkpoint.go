@@ -16,7 +16,7 @@ const (
 // page, in whatever transaction gets there, which then waits for the disk; a
 // connection that does nothing else holds up nobody
 // (https://sqlite.org/wal.html#ckpt).
-func (s *Store) checkpoint(ctx context.Context) {
+func (s *DB) checkpoint(ctx context.Context) {
 	tick := time.NewTicker(checkpointEvery)
 	defer tick.Stop()
 	mode := "PASSIVE"

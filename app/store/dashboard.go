@@ -26,7 +26,7 @@ type Find struct {
 }
 
 // FindTasks lists tasks, the most recently changed first.
-func (s *Store) FindTasks(ctx context.Context, v Visibility, f Find) ([]sia.Task, error) {
+func (s *TaskStore) FindTasks(ctx context.Context, v Visibility, f Find) ([]sia.Task, error) {
 	where, args := []string{sees("repo_id")}, v.args()
 	also := func(condition string, values ...any) {
 		where, args = append(where, condition), append(args, values...)
@@ -63,7 +63,7 @@ func (s *Store) FindTasks(ctx context.Context, v Visibility, f Find) ([]sia.Task
 }
 
 // CountStates counts tasks by their state.
-func (s *Store) CountStates(ctx context.Context, v Visibility) (map[sia.State]int, error) {
+func (s *TaskStore) CountStates(ctx context.Context, v Visibility) (map[sia.State]int, error) {
 	type count struct {
 		state sia.State
 		n     int
@@ -89,7 +89,7 @@ type Week struct {
 // Weeks are the last n weeks up to a time, the oldest first. A task counts in the week in which
 // it ended, as what it ended in last there. Those that were rebuilt from memory don't: when they
 // ended is not known.
-func (s *Store) Weeks(ctx context.Context, v Visibility, until time.Time, n int) ([]Week, error) {
+func (s *TaskStore) Weeks(ctx context.Context, v Visibility, until time.Time, n int) ([]Week, error) {
 	const week = 7 * 24 * time.Hour
 	weeks := make([]Week, n)
 	for i := range weeks {
@@ -123,7 +123,7 @@ type Cost struct {
 
 // CostsBetween is what each repository cost at or after one time and before another, the
 // dearest first.
-func (s *Store) CostsBetween(ctx context.Context, v Visibility, from, to time.Time) ([]Cost, error) {
+func (s *CreditStore) CostsBetween(ctx context.Context, v Visibility, from, to time.Time) ([]Cost, error) {
 	costs, err := collect(ctx, s.r, func(rows *sql.Rows) (c Cost, err error) {
 		return c, rows.Scan(&c.Repo, &c.Spent)
 	}, `SELECT repo_id, sum(amount) AS spent FROM credits WHERE kind IN ('spend', 'overrun') AND at >= ? AND at < ? AND `+
@@ -133,7 +133,7 @@ func (s *Store) CostsBetween(ctx context.Context, v Visibility, from, to time.Ti
 }
 
 // SeenRepositories lists the repositories of a sight, by name.
-func (s *Store) SeenRepositories(ctx context.Context, v Visibility) ([]Repository, error) {
+func (s *InstallationStore) SeenRepositories(ctx context.Context, v Visibility) ([]Repository, error) {
 	all, err := collect(ctx, s.r, func(rows *sql.Rows) (Repository, error) { return scanRepository(rows.Scan) },
 		`SELECT `+repositoryColumns+` FROM repositories WHERE `+sees("id")+` ORDER BY owner, name`, v.args()...)
 	return all, s.explain("list repositories", err)
@@ -141,7 +141,7 @@ func (s *Store) SeenRepositories(ctx context.Context, v Visibility) ([]Repositor
 
 // Pulse is a text that differs whenever something in sight has changed: of one task with its
 // transcript, or with "" of all tasks.
-func (s *Store) Pulse(ctx context.Context, v Visibility, id sia.TaskID) (pulse string, err error) {
+func (s *TaskStore) Pulse(ctx context.Context, v Visibility, id sia.TaskID) (pulse string, err error) {
 	if id == "" {
 		var at int64
 		var changed string

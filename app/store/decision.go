@@ -12,7 +12,7 @@ import (
 
 // LogDecision writes a decision down. When one of its id is there already, that
 // one stands and nothing is written.
-func (s *Store) LogDecision(ctx context.Context, d sia.Decision) error {
+func (s *DecisionStore) LogDecision(ctx context.Context, d sia.Decision) error {
 	op := "log decision " + d.ID
 	if d.ID == "" || d.Type == "" {
 		return fmt.Errorf("%s: a decision needs an id and a type", op)
@@ -26,7 +26,7 @@ func (s *Store) LogDecision(ctx context.Context, d sia.Decision) error {
 
 // SettleDecision notes what came of a decision, and what of that is its merit.
 // The error wraps [ErrNotFound] when there is no such decision.
-func (s *Store) SettleDecision(ctx context.Context, id, outcome string, credit float64) error {
+func (s *DecisionStore) SettleDecision(ctx context.Context, id, outcome string, credit float64) error {
 	return s.change(ctx, "settle decision "+id, `UPDATE decisions SET outcome = ?, credit = ? WHERE id = ?`, outcome,
 		credit, id)
 }
@@ -44,13 +44,13 @@ func scanDecision(scan func(...any) error) (d sia.Decision, err error) {
 }
 
 // Decision loads a decision; the error wraps [ErrNotFound] when there is none.
-func (s *Store) Decision(ctx context.Context, id string) (sia.Decision, error) {
+func (s *DecisionStore) Decision(ctx context.Context, id string) (sia.Decision, error) {
 	d, err := scanDecision(s.r.QueryRowContext(ctx, `SELECT `+decisionColumns+` FROM decisions WHERE id = ?`, id).Scan)
 	return d, s.explain("load decision "+id, orNotFound(err))
 }
 
 // Decisions lists what was decided for a task, oldest first.
-func (s *Store) Decisions(ctx context.Context, id sia.TaskID) ([]sia.Decision, error) {
+func (s *DecisionStore) Decisions(ctx context.Context, id sia.TaskID) ([]sia.Decision, error) {
 	ds, err := collect(ctx, s.r, func(rows *sql.Rows) (sia.Decision, error) { return scanDecision(rows.Scan) },
 		`SELECT `+decisionColumns+` FROM decisions WHERE task_id = ? ORDER BY n`, id)
 	return ds, s.explain("load the decisions of task "+string(id), err)
@@ -79,7 +79,7 @@ type ImportedTally struct{ Resolved, Tried float64 }
 
 // RecordOutcome appends an outcome. The first one of an intervention stands: new
 // tells whether this is it.
-func (s *Store) RecordOutcome(ctx context.Context, o Outcome) (isNew bool, err error) {
+func (s *OutcomeStore) RecordOutcome(ctx context.Context, o Outcome) (isNew bool, err error) {
 	op := fmt.Sprintf("record the outcome of intervention %d of task %s", o.Intervention, o.Task)
 	confidence, err := json.Marshal(o.Confidence)
 	if err != nil {
@@ -121,13 +121,13 @@ func scanOutcome(rows *sql.Rows) (o Outcome, err error) {
 // OutcomesSince lists the outcomes of all repositories that were recorded after
 // the one of this id, in their order; 0 is before the first. No outcome appears
 // later with an id below one that was listed.
-func (s *Store) OutcomesSince(ctx context.Context, id int64) ([]Outcome, error) {
+func (s *OutcomeStore) OutcomesSince(ctx context.Context, id int64) ([]Outcome, error) {
 	os, err := collect(ctx, s.r, scanOutcome, `SELECT `+outcomeColumns+` FROM outcomes WHERE id > ? ORDER BY id`, id)
 	return os, s.explain(fmt.Sprintf("load the outcomes since %d", id), err)
 }
 
 // PatternOutcomes lists the outcomes of a repository for a pattern, in their order.
-func (s *Store) PatternOutcomes(ctx context.Context, repo int64, p sia.Pattern) ([]Outcome, error) {
+func (s *OutcomeStore) PatternOutcomes(ctx context.Context, repo int64, p sia.Pattern) ([]Outcome, error) {
 	os, err := collect(ctx, s.r, scanOutcome,
 		`SELECT `+outcomeColumns+` FROM outcomes WHERE repo_id = ? AND pattern = ? ORDER BY id`, repo, p)
 	return os, s.explain(fmt.Sprintf("load the outcomes of repository %d", repo), err)

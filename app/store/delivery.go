@@ -42,7 +42,7 @@ func (deliveryArgs) InsertOpts() river.InsertOpts {
 //
 // Calls that come at the same time share a transaction. When ctx ends first the
 // delivery may have been saved all the same.
-func (s *Store) SaveDelivery(ctx context.Context, d Delivery) (fresh bool, err error) {
+func (s *DeliveryStore) SaveDelivery(ctx context.Context, d Delivery) (fresh bool, err error) {
 	if d.GUID == "" {
 		return false, errors.New("save a delivery: it has no GUID")
 	}
@@ -60,7 +60,7 @@ func (s *Store) SaveDelivery(ctx context.Context, d Delivery) (fresh bool, err e
 
 // saveDeliveries writes packed deliveries and their jobs. fresh[i] tells
 // whether all[i] was new.
-func (s *Store) saveDeliveries(ctx context.Context, tx *sql.Tx, all []Delivery, fresh []bool) error {
+func (s *DeliveryStore) saveDeliveries(ctx context.Context, tx *sql.Tx, all []Delivery, fresh []bool) error {
 	insert, err := tx.PrepareContext(ctx, `INSERT INTO deliveries
 		(guid, event, action, installation_id, repo, body, received_at) VALUES (?, ?, ?, ?, ?, ?, ?)
 		ON CONFLICT (guid) DO UPDATE SET state = 'pending', tries = 0, error = '',
@@ -99,7 +99,7 @@ type deliveryRow struct {
 	tries int
 }
 
-func (s *Store) delivery(ctx context.Context, guid string) (deliveryRow, error) {
+func (s *DeliveryStore) delivery(ctx context.Context, guid string) (deliveryRow, error) {
 	d := deliveryRow{Delivery: Delivery{GUID: guid}}
 	var at int64
 	err := s.r.QueryRowContext(ctx, `SELECT event, action, installation_id, repo, body, received_at, state, tries
@@ -116,7 +116,7 @@ func (s *Store) delivery(ctx context.Context, guid string) (deliveryRow, error) 
 }
 
 // LatestDelivery is the delivery that was saved last, without its body; ErrNotFound when none was.
-func (s *Store) LatestDelivery(ctx context.Context) (Delivery, error) {
+func (s *DeliveryStore) LatestDelivery(ctx context.Context) (Delivery, error) {
 	var d Delivery
 	var at int64
 	err := s.r.QueryRowContext(ctx, `SELECT guid, event, action, installation_id, repo, received_at FROM deliveries
@@ -132,7 +132,7 @@ func (s *Store) LatestDelivery(ctx context.Context) (Delivery, error) {
 // before a time. One that comes again afterwards counts as new, so keep them for
 // longer than GitHub offers to send again (3 days,
 // https://docs.github.com/en/webhooks/testing-and-troubleshooting-webhooks/redelivering-webhooks).
-func (s *Store) PruneDeliveries(ctx context.Context, before time.Time) (n int64, err error) {
+func (s *DeliveryStore) PruneDeliveries(ctx context.Context, before time.Time) (n int64, err error) {
 	err = s.write(ctx, "prune deliveries", func(tx *sql.Tx) error {
 		res, err := tx.ExecContext(ctx, `DELETE FROM deliveries WHERE state <> 'pending' AND received_at < ?`, micros(before))
 		if err != nil {

@@ -1,7 +1,7 @@
 // Package store keeps everything that SIA must not forget, and carries out what
 // was written down.
 //
-// Its centre is [Store.Apply]: in one transaction it loads a task, lets
+// Its centre is [TaskStore.Apply]: in one transaction it loads a task, lets
 // [sia.Step] decide, and writes the task, the event, the effects and a job for
 // each effect. Nothing else changes a task. An [Engine] takes the jobs and runs
 // the handlers that carry the effects out; what a handler found comes back
@@ -13,7 +13,7 @@
 //   - delivery: one webhook of GitHub, with its body, unique by its GUID. It is
 //     saved with its job in one transaction before it is acknowledged.
 //   - event and effect: see package sia. The log of events is append-only, and
-//     replaying it gives the stored task ([Store.Replay]).
+//     replaying it gives the stored task ([TaskStore.Replay]).
 //   - job: a row of River, the engine (github.com/riverqueue/river), that says
 //     that a delivery or an effect is to be worked on. A job is never kept as a
 //     fact: the rows of deliveries and effects are.

@@ -20,7 +20,7 @@ type TaskEnd struct {
 }
 
 // RecordTaskEnd notes what came of a task; the last word on it stands.
-func (s *Store) RecordTaskEnd(ctx context.Context, e TaskEnd) error {
+func (s *OutcomeStore) RecordTaskEnd(ctx context.Context, e TaskEnd) error {
 	return s.exec(ctx, "record what came of task "+string(e.Task), `INSERT INTO task_ends
 		(task_id, repo_id, kind, passed, helped, at) VALUES (?, ?, ?, ?, ?, ?)
 		ON CONFLICT (task_id) DO UPDATE SET passed = excluded.passed, helped = excluded.helped, at = excluded.at`,
@@ -32,7 +32,7 @@ type TaskCount struct{ Ended, Passed int }
 
 // TaskEnds counts the tasks of a kind in a repository: those that ended without a person's
 // answer, and those in which a person gave one.
-func (s *Store) TaskEnds(ctx context.Context, repo int64, kind string) (alone, helped TaskCount, err error) {
+func (s *OutcomeStore) TaskEnds(ctx context.Context, repo int64, kind string) (alone, helped TaskCount, err error) {
 	err = s.r.QueryRowContext(ctx, `SELECT count(CASE WHEN helped = 0 THEN 1 END),
 			count(CASE WHEN helped = 0 AND passed = 1 THEN 1 END),
 			count(CASE WHEN helped = 1 THEN 1 END), count(CASE WHEN helped = 1 AND passed = 1 THEN 1 END)
@@ -59,7 +59,7 @@ type CoderOutcome struct {
 }
 
 // RecordCoderOutcome appends an outcome. The first one of a coder in an attempt stands.
-func (s *Store) RecordCoderOutcome(ctx context.Context, o CoderOutcome) error {
+func (s *OutcomeStore) RecordCoderOutcome(ctx context.Context, o CoderOutcome) error {
 	op := fmt.Sprintf("record the outcome of attempt %d of task %s", o.Attempt, o.Task)
 	failed, err := json.Marshal(o.Failed)
 	if err != nil {
@@ -74,7 +74,7 @@ func (s *Store) RecordCoderOutcome(ctx context.Context, o CoderOutcome) error {
 
 // CoderOutcomesSince lists the outcomes of all repositories that were recorded after the
 // one of this id, in their order; 0 is before the first.
-func (s *Store) CoderOutcomesSince(ctx context.Context, id int64) ([]CoderOutcome, error) {
+func (s *OutcomeStore) CoderOutcomesSince(ctx context.Context, id int64) ([]CoderOutcome, error) {
 	os, err := collect(ctx, s.r, func(rows *sql.Rows) (o CoderOutcome, err error) {
 		var failed string
 		var at int64

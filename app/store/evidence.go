@@ -25,7 +25,7 @@ const mostTallies = 100
 
 // TechniqueTallies is what came of each technique, in one repository or, with 0, in all that are
 // in sight; the one that was tried most first.
-func (s *Store) TechniqueTallies(ctx context.Context, v Visibility, repo int64) ([]Tally, error) {
+func (s *DecisionStore) TechniqueTallies(ctx context.Context, v Visibility, repo int64) ([]Tally, error) {
 	all, err := collect(ctx, s.r, scanTally, `SELECT technique, count(*) AS tried, sum(resolved), 0 FROM outcomes
 		WHERE (? = 0 OR repo_id = ?) AND `+sees("repo_id")+` GROUP BY technique ORDER BY tried DESC, technique LIMIT ?`,
 		append(append([]any{repo, repo}, v.args()...), mostTallies)...)
@@ -33,7 +33,7 @@ func (s *Store) TechniqueTallies(ctx context.Context, v Visibility, repo int64) 
 }
 
 // CoderTallies is the same of coders.
-func (s *Store) CoderTallies(ctx context.Context, v Visibility, repo int64) ([]Tally, error) {
+func (s *DecisionStore) CoderTallies(ctx context.Context, v Visibility, repo int64) ([]Tally, error) {
 	all, err := collect(ctx, s.r, scanTally, `SELECT coder, count(*) AS tried, sum(resolved), sum(cost) FROM coder_outcomes
 		WHERE (? = 0 OR repo_id = ?) AND `+sees("repo_id")+` GROUP BY coder ORDER BY tried DESC, coder LIMIT ?`,
 		append(append([]any{repo, repo}, v.args()...), mostTallies)...)
@@ -53,7 +53,7 @@ type PatternTally struct {
 
 // PatternTallies counts patterns of failure in sight, those met most lately first. What they are
 // counted by are interventions whose outcome is known.
-func (s *Store) PatternTallies(
+func (s *DecisionStore) PatternTallies(
 	ctx context.Context, v Visibility, repo int64, lately time.Time,
 ) ([]PatternTally, error) {
 	all, err := collect(ctx, s.r, func(rows *sql.Rows) (p PatternTally, err error) {
@@ -73,7 +73,7 @@ func (s *Store) PatternTallies(
 }
 
 // LastDecisions lists the last decisions of a type in sight, the newest first.
-func (s *Store) LastDecisions(
+func (s *DecisionStore) LastDecisions(
 	ctx context.Context, v Visibility, repo int64, typ sia.DecisionType, limit int,
 ) ([]sia.Decision, error) {
 	ds, err := collect(ctx, s.r, func(rows *sql.Rows) (sia.Decision, error) { return scanDecision(rows.Scan) },
@@ -83,7 +83,7 @@ func (s *Store) LastDecisions(
 }
 
 // SetupsOf lists how far the repositories of an installation are set up, by name.
-func (s *Store) SetupsOf(ctx context.Context, installation int64) ([]Setup, error) {
+func (s *SetupStore) SetupsOf(ctx context.Context, installation int64) ([]Setup, error) {
 	all, err := collect(ctx, s.r, scanSetup, setupQuery+` WHERE s.installation_id = ? ORDER BY r.owner, r.name`,
 		installation)
 	return all, s.explain("list how far repositories are set up", err)

@@ -82,7 +82,7 @@ type ExperimentEvent struct {
 
 // SaveExperiment keeps how an experiment stands, and what happened to it in the same transaction;
 // an empty what notes nothing.
-func (s *Store) SaveExperiment(ctx context.Context, x Experiment, what string) error {
+func (s *ExperimentStore) SaveExperiment(ctx context.Context, x Experiment, what string) error {
 	return s.write(ctx, "save experiment "+x.ID, func(tx *sql.Tx) error {
 		_, err := tx.ExecContext(ctx, `INSERT INTO experiments (
 				id, installation, place_id, place_owner, place_name, alone, layer, decision, name, file, present,
@@ -124,7 +124,7 @@ func scanExperiment(rows *sql.Rows) (x Experiment, err error) {
 
 // Experiments lists the changes of an installation's policies, oldest first; 0: of all
 // installations. open leaves out those that have ended.
-func (s *Store) Experiments(ctx context.Context, installation int64, open bool) ([]Experiment, error) {
+func (s *ExperimentStore) Experiments(ctx context.Context, installation int64, open bool) ([]Experiment, error) {
 	xs, err := collect(ctx, s.r, scanExperiment, `SELECT `+experimentColumns+` FROM experiments
 		WHERE (installation = ? OR ? = 0) AND (? = 0 OR phase IN (?, ?, ?, ?, ?, ?)) ORDER BY created_at, id`,
 		installation, installation, open, ExperimentDrafted, ExperimentProposed, ExperimentRunning, ExperimentBetter,
@@ -134,7 +134,7 @@ func (s *Store) Experiments(ctx context.Context, installation int64, open bool) 
 
 // OpenExperiments lists the changes of an installation's policies of one type of decision that
 // decide for some tasks now, oldest first.
-func (s *Store) OpenExperiments(ctx context.Context, installation int64, decision string) ([]Experiment, error) {
+func (s *ExperimentStore) OpenExperiments(ctx context.Context, installation int64, decision string) ([]Experiment, error) {
 	xs, err := collect(ctx, s.r, scanExperiment, `SELECT `+experimentColumns+` FROM experiments
 		WHERE installation = ? AND decision = ? AND phase IN (?, ?, ?) ORDER BY created_at, id`,
 		installation, decision, ExperimentRunning, ExperimentBetter, ExperimentPromoted)
@@ -142,7 +142,7 @@ func (s *Store) OpenExperiments(ctx context.Context, installation int64, decisio
 }
 
 // ExperimentEvents lists what happened to an experiment, oldest first.
-func (s *Store) ExperimentEvents(ctx context.Context, id string) ([]ExperimentEvent, error) {
+func (s *ExperimentStore) ExperimentEvents(ctx context.Context, id string) ([]ExperimentEvent, error) {
 	es, err := collect(ctx, s.r, func(rows *sql.Rows) (e ExperimentEvent, err error) {
 		var at int64
 		err = rows.Scan(&e.Experiment, &at, &e.Phase, &e.What)
@@ -159,7 +159,7 @@ type ExperimentTask struct {
 }
 
 // Enrol has a task take part in an experiment, unless it does already; what stands then is returned.
-func (s *Store) Enrol(ctx context.Context, experiment string, t ExperimentTask) (stands ExperimentTask, err error) {
+func (s *ExperimentStore) Enrol(ctx context.Context, experiment string, t ExperimentTask) (stands ExperimentTask, err error) {
 	stands = t
 	err = s.write(ctx, fmt.Sprintf("enrol task %s in experiment %s", t.ID, experiment), func(tx *sql.Tx) error {
 		_, err := tx.ExecContext(ctx, `INSERT INTO experiment_tasks (experiment, n, task_id, candidate, after, at)
@@ -176,7 +176,7 @@ func (s *Store) Enrol(ctx context.Context, experiment string, t ExperimentTask) 
 
 // Enrolled is what was drawn for a task in an experiment, and how many tasks take part since the
 // promotion; known is false when the task does not take part.
-func (s *Store) Enrolled(ctx context.Context, experiment string, task sia.TaskID) (
+func (s *ExperimentStore) Enrolled(ctx context.Context, experiment string, task sia.TaskID) (
 	t ExperimentTask, since int, known bool, err error,
 ) {
 	t.ID = task
@@ -193,7 +193,7 @@ func (s *Store) Enrolled(ctx context.Context, experiment string, task sia.TaskID
 }
 
 // ExperimentTasks lists the tasks of an experiment in the order in which they were assigned.
-func (s *Store) ExperimentTasks(ctx context.Context, experiment string) ([]ExperimentTask, error) {
+func (s *ExperimentStore) ExperimentTasks(ctx context.Context, experiment string) ([]ExperimentTask, error) {
 	ts, err := collect(ctx, s.r, func(rows *sql.Rows) (t ExperimentTask, err error) {
 		var at int64
 		err = rows.Scan(&t.ID, &t.Candidate, &t.After, &at, &t.Came, &t.Credits, &t.Seconds, &t.Escalated, &t.Tampered)
@@ -205,7 +205,7 @@ func (s *Store) ExperimentTasks(ctx context.Context, experiment string) ([]Exper
 }
 
 // SettleExperimentTasks notes what came of tasks that take part. The first word on each stands.
-func (s *Store) SettleExperimentTasks(ctx context.Context, experiment string, ts []ExperimentTask) error {
+func (s *ExperimentStore) SettleExperimentTasks(ctx context.Context, experiment string, ts []ExperimentTask) error {
 	if len(ts) == 0 {
 		return nil
 	}

@@ -18,7 +18,7 @@ type Flip struct {
 
 // SaveFlips notes how checks went on a commit. Saying the same again changes
 // nothing, and a check that flipped once on a commit has flipped on it for good.
-func (s *Store) SaveFlips(ctx context.Context, repo int64, sha sia.SHA, flips ...Flip) error {
+func (s *OutcomeStore) SaveFlips(ctx context.Context, repo int64, sha sia.SHA, flips ...Flip) error {
 	return s.write(ctx, fmt.Sprintf("save how checks went on %s", sha), func(tx *sql.Tx) error {
 		for _, f := range flips {
 			if _, err := tx.ExecContext(ctx, `INSERT INTO flips (repo_id, name, sha, flipped, at) VALUES (?, ?, ?, ?, ?)
@@ -41,7 +41,7 @@ type FlipCount struct {
 
 // FlipCounts counts the flips of each check of a repository, by name, and of all
 // checks of all repositories together.
-func (s *Store) FlipCounts(ctx context.Context, repo int64) (own []FlipCount, all FlipCount, err error) {
+func (s *OutcomeStore) FlipCounts(ctx context.Context, repo int64) (own []FlipCount, all FlipCount, err error) {
 	own, err = collect(ctx, s.r, func(rows *sql.Rows) (c FlipCount, err error) {
 		return c, rows.Scan(&c.Check, &c.Commits, &c.Flips)
 	}, `SELECT name, count(*), sum(flipped) FROM flips WHERE repo_id = ? GROUP BY name ORDER BY name`, repo)
@@ -53,7 +53,7 @@ func (s *Store) FlipCounts(ctx context.Context, repo int64) (own []FlipCount, al
 
 // CountJudged counts the attempts in a repository that checks have judged, and
 // those of them that passed.
-func (s *Store) CountJudged(ctx context.Context, repo int64) (passed, judged int, err error) {
+func (s *OutcomeStore) CountJudged(ctx context.Context, repo int64) (passed, judged int, err error) {
 	err = s.r.QueryRowContext(ctx, `SELECT count(CASE WHEN outcome = ? THEN 1 END), count(*) FROM attempts
 		WHERE repo_id = ? AND outcome IN (?, ?)`,
 		sia.AttemptPass, repo, sia.AttemptPass, sia.AttemptFail).Scan(&passed, &judged)
@@ -62,7 +62,7 @@ func (s *Store) CountJudged(ctx context.Context, repo int64) (passed, judged int
 
 // EndedAttempts are the last attempts of all repositories that ended on their
 // own or by a limit, oldest first.
-func (s *Store) EndedAttempts(ctx context.Context, limit int) ([]sia.Attempt, error) {
+func (s *TaskStore) EndedAttempts(ctx context.Context, limit int) ([]sia.Attempt, error) {
 	all, err := collect(ctx, s.r, scanJSON[sia.Attempt], `SELECT attempt FROM attempts
 		WHERE outcome IN (?, ?, ?) ORDER BY ended_at DESC, task_id, number LIMIT ?`,
 		sia.AttemptPass, sia.AttemptFail, sia.AttemptCheckpoint, limit)

@@ -20,10 +20,10 @@ type Halt struct {
 }
 
 // Halt pauses every task of a scope that has not ended, and keeps others from beginning
-// until [Store.Lift]. Running attempts are stopped, and what they did is kept. It may be
+// until [HaltStore.Lift]. Running attempts are stopped, and what they did is kept. It may be
 // called beside a server, which obeys at once, or while none runs. tasks is how many it
 // paused; what was halted before is only halted for another reason.
-func (s *Store) Halt(ctx context.Context, h Halt) (tasks int, err error) {
+func (s *HaltStore) Halt(ctx context.Context, h Halt) (tasks int, err error) {
 	err = s.exec(ctx, "halt "+string(h.Scope), `INSERT INTO halts (scope, by_login, reason, at) VALUES (?, ?, ?, ?)
 		ON CONFLICT (scope) DO UPDATE SET by_login = excluded.by_login, reason = excluded.reason, at = excluded.at`,
 		h.Scope, h.By, h.Reason, micros(h.At))
@@ -37,7 +37,7 @@ func (s *Store) Halt(ctx context.Context, h Halt) (tasks int, err error) {
 
 // Lift ends a halt: the tasks that it paused go on where they stopped, or wait for
 // another halt that they are in. known is false when there was none.
-func (s *Store) Lift(ctx context.Context, scope sia.HaltScope, by string, at time.Time) (
+func (s *HaltStore) Lift(ctx context.Context, scope sia.HaltScope, by string, at time.Time) (
 	tasks int, known bool, err error,
 ) {
 	err = s.write(ctx, "lift the halt of "+string(scope), func(tx *sql.Tx) error {
@@ -72,15 +72,16 @@ func (s *Store) Lift(ctx context.Context, scope sia.HaltScope, by string, at tim
 
 // tell applies a fact to the tasks of a scope that have not ended. by is a login; empty:
 // GitHub, or whoever runs the server.
-func (s *Store) tell(
+func (s *HaltStore) tell(
 	ctx context.Context, scope sia.HaltScope, by string, at time.Time, fact func(sia.Task) (sia.Fact, bool),
 ) (told int, err error) {
-	tasks, err := s.Tasks(ctx, Filter{Open: true, Limit: EveryTask})
+	tasks := &TaskStore{s.DB}
+	open, err := tasks.Tasks(ctx, Filter{Open: true, Limit: EveryTask})
 	if err != nil {
 		return 0, err
 	}
 	var all []error
-	for _, t := range tasks {
+	for _, t := range open {
 		if !slices.Contains(sia.HaltScopes(t.Installation, t.Repo.ID), scope) {
 			continue
 		}
@@ -90,7 +91,7 @@ func (s *Store) tell(
 		}
 		e := sia.Event{ID: fmt.Sprintf("%s/%s/%d/v%d", scope, f.Kind(), micros(at), t.Version), At: at,
 			By: sia.Actor{Login: by}, Fact: f}
-		res, err := s.Apply(ctx, t.ID, e)
+		res, err := tasks.Apply(ctx, t.ID, e)
 		if err != nil {
 			all = append(all, err)
 		} else if res.Ignored == "" {
@@ -104,7 +105,7 @@ func (s *Store) tell(
 const EveryTask = 1_000_000
 
 // HaltOver is a halt that a repository is in; false: it is in none.
-func (s *Store) HaltOver(ctx context.Context, installation, repo int64) (Halt, bool, error) {
+func (s *HaltStore) HaltOver(ctx context.Context, installation, repo int64) (Halt, bool, error) {
 	all, err := s.Halts(ctx)
 	for _, h := range all {
 		if slices.Contains(sia.HaltScopes(installation, repo), h.Scope) {
@@ -115,7 +116,7 @@ func (s *Store) HaltOver(ctx context.Context, installation, repo int64) (Halt, b
 }
 
 // Halts lists what is paused as a whole, the newest last.
-func (s *Store) Halts(ctx context.Context) ([]Halt, error) {
+func (s *HaltStore) Halts(ctx context.Context) ([]Halt, error) {
 	all, err := collect(ctx, s.r, func(rows *sql.Rows) (h Halt, err error) {
 		var at int64
 		err = rows.Scan(&h.Scope, &h.By, &h.Reason, &at)

@@ -19,14 +19,14 @@ type Heard struct {
 }
 
 // SaveHeard notes what was said. The first note of an event stands.
-func (s *Store) SaveHeard(ctx context.Context, h Heard) error {
+func (s *DeliveryStore) SaveHeard(ctx context.Context, h Heard) error {
 	return s.exec(ctx, "note what was heard", `INSERT INTO heard (repo_id, event_id, issue, login, answer, at)
 		VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`, h.Repo, h.Event, h.Issue, h.Login, h.Answer, micros(h.At))
 }
 
 // Heard loads what was said in an event; the error wraps [ErrNotFound] when it was not
 // heard yet.
-func (s *Store) Heard(ctx context.Context, repo int64, event string) (h Heard, err error) {
+func (s *DeliveryStore) Heard(ctx context.Context, repo int64, event string) (h Heard, err error) {
 	h = Heard{Repo: repo, Event: event}
 	var at int64
 	err = s.r.QueryRowContext(ctx, `SELECT issue, login, answer, at FROM heard WHERE repo_id = ? AND event_id = ?`,
@@ -37,7 +37,7 @@ func (s *Store) Heard(ctx context.Context, repo int64, event string) (h Heard, e
 
 // HeardSince lists what was said in a repository since a time, oldest first, where one of
 // two holds: it was on an issue, or by a person.
-func (s *Store) HeardSince(
+func (s *DeliveryStore) HeardSince(
 	ctx context.Context, repo int64, issue int, login string, since time.Time,
 ) ([]Heard, error) {
 	all, err := collect(ctx, s.r, func(rows *sql.Rows) (Heard, error) {

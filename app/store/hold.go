@@ -25,7 +25,7 @@ type PolicyHold struct {
 }
 
 // HoldPolicy keeps a hold, in the place of an earlier one of the same policy.
-func (s *Store) HoldPolicy(ctx context.Context, h PolicyHold) error {
+func (s *PolicyStore) HoldPolicy(ctx context.Context, h PolicyHold) error {
 	return s.exec(ctx, "hold the policy "+h.Name, `INSERT INTO policy_holds
 		(installation, place_id, decision, name, bad, instead, until, why, by_login, at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 		ON CONFLICT (installation, place_id, decision, name) DO UPDATE SET bad = excluded.bad, instead = excluded.instead,
@@ -34,7 +34,7 @@ func (s *Store) HoldPolicy(ctx context.Context, h PolicyHold) error {
 }
 
 // PolicyHolds lists the holds of an installation, by decision and name.
-func (s *Store) PolicyHolds(ctx context.Context, installation int64) ([]PolicyHold, error) {
+func (s *PolicyStore) PolicyHolds(ctx context.Context, installation int64) ([]PolicyHold, error) {
 	hs, err := collect(ctx, s.r, func(rows *sql.Rows) (h PolicyHold, err error) {
 		var until, at int64
 		err = rows.Scan(&h.Installation, &h.Place, &h.Decision, &h.Name, &h.Bad, &h.Instead, &until, &h.Why, &h.By, &at)
@@ -53,7 +53,7 @@ type PolicyRecord struct {
 
 // PolicyRecord counts the tasks of an installation about which a version of a policy decided after
 // a time, and which have ended.
-func (s *Store) PolicyRecord(
+func (s *PolicyStore) PolicyRecord(
 	ctx context.Context, installation int64, policy string, after time.Time,
 ) (PolicyRecord, error) {
 	var r PolicyRecord
@@ -70,7 +70,7 @@ func (s *Store) PolicyRecord(
 }
 
 // DecisionsIn lists the last decisions of a type in an installation, oldest first.
-func (s *Store) DecisionsIn(
+func (s *DecisionStore) DecisionsIn(
 	ctx context.Context, installation int64, typ sia.DecisionType, limit int,
 ) ([]sia.Decision, error) {
 	ds, err := collect(ctx, s.r, func(rows *sql.Rows) (sia.Decision, error) { return scanDecision(rows.Scan) },

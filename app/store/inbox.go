@@ -16,7 +16,7 @@ const (
 // being committed are gathered into the next one. Many callers share a commit, and
 // nobody waits for company.
 type deliveryInbox struct {
-	s      *Store
+	s      *DeliveryStore
 	queue  chan queuedDelivery
 	closed chan struct{}
 	close  func() // closes closed, once
@@ -35,7 +35,7 @@ type saveResult struct {
 
 var errClosed = errors.New("the store is closed")
 
-func newDeliveryInbox(s *Store) *deliveryInbox {
+func newDeliveryInbox(s *DeliveryStore) *deliveryInbox {
 	b := &deliveryInbox{s: s, queue: make(chan queuedDelivery, inboxLength), closed: make(chan struct{})}
 	b.close = sync.OnceFunc(func() { close(b.closed) })
 	return b

@@ -28,7 +28,7 @@ type Repository struct {
 }
 
 // UpsertInstallation saves an installation, in the place of what was saved.
-func (s *Store) UpsertInstallation(ctx context.Context, v Installation) error {
+func (s *InstallationStore) UpsertInstallation(ctx context.Context, v Installation) error {
 	now := micros(s.now())
 	return s.exec(ctx, fmt.Sprintf("save installation %d", v.ID),
 		`INSERT INTO installations (id, account, account_id, account_type, suspended, created_at, updated_at)
@@ -40,7 +40,7 @@ func (s *Store) UpsertInstallation(ctx context.Context, v Installation) error {
 
 // RemoveInstallation forgets an installation and its repositories with their
 // settings. Its tasks stay: stop them first.
-func (s *Store) RemoveInstallation(ctx context.Context, id int64) error {
+func (s *InstallationStore) RemoveInstallation(ctx context.Context, id int64) error {
 	return s.write(ctx, fmt.Sprintf("remove installation %d", id), func(tx *sql.Tx) error {
 		if _, err := tx.ExecContext(ctx, `DELETE FROM halts WHERE scope IN (?, ?)`, sia.InstallationHalt(id),
 			sia.SuspensionHalt(id)); err != nil {
@@ -52,7 +52,7 @@ func (s *Store) RemoveInstallation(ctx context.Context, id int64) error {
 }
 
 // Installations lists the installations by account.
-func (s *Store) Installations(ctx context.Context) ([]Installation, error) {
+func (s *InstallationStore) Installations(ctx context.Context) ([]Installation, error) {
 	all, err := collect(ctx, s.r, func(rows *sql.Rows) (v Installation, err error) {
 		return v, rows.Scan(&v.ID, &v.Account, &v.AccountID, &v.AccountType, &v.Suspended)
 	}, `SELECT id, account, account_id, account_type, suspended FROM installations ORDER BY account, id`)
@@ -61,7 +61,7 @@ func (s *Store) Installations(ctx context.Context) ([]Installation, error) {
 
 // UpsertRepository saves a repository of a known installation, in the place of
 // what was saved; its settings stay.
-func (s *Store) UpsertRepository(ctx context.Context, v Repository) error {
+func (s *InstallationStore) UpsertRepository(ctx context.Context, v Repository) error {
 	return s.exec(ctx, "save repository "+v.String(),
 		`INSERT INTO repositories (id, installation_id, owner, name, default_branch, private, updated_at)
 		VALUES (?, ?, ?, ?, ?, ?, ?)
@@ -73,7 +73,7 @@ func (s *Store) UpsertRepository(ctx context.Context, v Repository) error {
 
 // AddRepositories saves repositories of a known installation that a delivery names in
 // short: of one that is known already, the rest stays.
-func (s *Store) AddRepositories(ctx context.Context, installation int64, repos []sia.Repo) error {
+func (s *InstallationStore) AddRepositories(ctx context.Context, installation int64, repos []sia.Repo) error {
 	for len(repos) > 0 {
 		n := min(planned, len(repos))
 		err := s.write(ctx, "save repositories", func(tx *sql.Tx) error {
@@ -97,7 +97,7 @@ func (s *Store) AddRepositories(ctx context.Context, installation int64, repos [
 }
 
 // RemoveRepository forgets a repository and its settings. Its tasks stay.
-func (s *Store) RemoveRepository(ctx context.Context, id int64) error {
+func (s *InstallationStore) RemoveRepository(ctx context.Context, id int64) error {
 	return s.exec(ctx, fmt.Sprintf("remove repository %d", id), `DELETE FROM repositories WHERE id = ?`, id)
 }
 
@@ -109,7 +109,7 @@ func scanRepository(scan func(...any) error) (v Repository, err error) {
 
 // Repository loads a repository by GitHub's id; the error wraps [ErrNotFound]
 // when it is not known.
-func (s *Store) Repository(ctx context.Context, id int64) (Repository, error) {
+func (s *InstallationStore) Repository(ctx context.Context, id int64) (Repository, error) {
 	v, err := scanRepository(s.r.QueryRowContext(ctx, `SELECT `+repositoryColumns+` FROM repositories WHERE id = ?`,
 		id).Scan)
 	return v, s.explain(fmt.Sprintf("load repository %d", id), orNotFound(err))
@@ -118,7 +118,7 @@ func (s *Store) Repository(ctx context.Context, id int64) (Repository, error) {
 // RepositoryNamed loads the repository of an installation that has a name now; the
 // error wraps [ErrNotFound] when none is known. Where a name went from one to
 // another, it is the one that was saved last.
-func (s *Store) RepositoryNamed(ctx context.Context, installation int64, name string) (Repository, error) {
+func (s *InstallationStore) RepositoryNamed(ctx context.Context, installation int64, name string) (Repository, error) {
 	v, err := scanRepository(s.r.QueryRowContext(ctx, `SELECT `+repositoryColumns+` FROM repositories
 		WHERE installation_id = ? AND name = ? ORDER BY updated_at DESC, id DESC LIMIT 1`, installation, name).Scan)
 	return v, s.explain(fmt.Sprintf("load repository %s of installation %d", name, installation), orNotFound(err))
@@ -126,7 +126,7 @@ func (s *Store) RepositoryNamed(ctx context.Context, installation int64, name st
 
 // Repositories lists the repositories of an installation, or of all with 0, by
 // name.
-func (s *Store) Repositories(ctx context.Context, installation int64) ([]Repository, error) {
+func (s *InstallationStore) Repositories(ctx context.Context, installation int64) ([]Repository, error) {
 	all, err := collect(ctx, s.r, func(rows *sql.Rows) (Repository, error) { return scanRepository(rows.Scan) },
 		`SELECT `+repositoryColumns+` FROM repositories WHERE ? = 0 OR installation_id = ? ORDER BY owner, name`,
 		installation, installation)
@@ -141,7 +141,7 @@ type OwnSettings struct {
 
 // SaveSettings keeps what a repository's own settings file says, in the place of
 // what was kept. The repository must be known.
-func (s *Store) SaveSettings(ctx context.Context, repo int64, own OwnSettings) error {
+func (s *InstallationStore) SaveSettings(ctx context.Context, repo int64, own OwnSettings) error {
 	op := fmt.Sprintf("save the settings of repository %d", repo)
 	text, err := json.Marshal(own.Settings) // "null" where there is no file, which is not the same as never read
 	if err != nil {
@@ -151,9 +151,9 @@ func (s *Store) SaveSettings(ctx context.Context, repo int64, own OwnSettings) e
 		string(text), own.SHA, micros(s.now()), repo)
 }
 
-// Settings are what [Store.SaveSettings] kept; the error wraps [ErrNotFound]
+// Settings are what [InstallationStore.SaveSettings] kept; the error wraps [ErrNotFound]
 // when nothing was.
-func (s *Store) Settings(ctx context.Context, repo int64) (own OwnSettings, err error) {
+func (s *InstallationStore) Settings(ctx context.Context, repo int64) (own OwnSettings, err error) {
 	op := fmt.Sprintf("load the settings of repository %d", repo)
 	var text sql.NullString
 	err = s.r.QueryRowContext(ctx, `SELECT settings, settings_sha FROM repositories WHERE id = ?`, repo).Scan(&text,
@@ -168,7 +168,7 @@ func (s *Store) Settings(ctx context.Context, repo int64) (own OwnSettings, err 
 }
 
 // change runs an UPDATE of one row that must exist.
-func (s *Store) change(ctx context.Context, op, query string, args ...any) error {
+func (s *DB) change(ctx context.Context, op, query string, args ...any) error {
 	return s.write(ctx, op, func(tx *sql.Tx) error {
 		res, err := tx.ExecContext(ctx, query, args...)
 		if err != nil {

@@ -15,8 +15,8 @@ import (
 // PutLessons writes lessons of a repository, all or none, and makes them
 // findable. A lesson that is known is replaced but for two things: what a person
 // forgot stays forgotten as it is, and counts and creation stay what they were,
-// for only [Store.CountLessons] moves counts.
-func (s *Store) PutLessons(ctx context.Context, repo int64, lessons ...lesson.Lesson) error {
+// for only [LessonStore.CountLessons] moves counts.
+func (s *LessonStore) PutLessons(ctx context.Context, repo int64, lessons ...lesson.Lesson) error {
 	if len(lessons) == 0 {
 		return nil
 	}
@@ -51,7 +51,7 @@ func (s *Store) PutLessons(ctx context.Context, repo int64, lessons ...lesson.Le
 // changes nothing. Evidence about a merged lesson counts for what stands for it;
 // about one that does not exist or was forgotten, it counts nowhere. A lesson is
 // promoted or archived at once when the evidence says so.
-func (s *Store) CountLessons(ctx context.Context, repo int64, evidence ...lesson.Evidence) error {
+func (s *LessonStore) CountLessons(ctx context.Context, repo int64, evidence ...lesson.Evidence) error {
 	if len(evidence) == 0 {
 		return nil
 	}
@@ -66,9 +66,9 @@ func (s *Store) CountLessons(ctx context.Context, repo int64, evidence ...lesson
 	})
 }
 
-// ReplaceEvidence takes evidence about a lesson as [Store.CountLessons] does, in place of what was counted
+// ReplaceEvidence takes evidence about a lesson as [LessonStore.CountLessons] does, in place of what was counted
 // under the same key before.
-func (s *Store) ReplaceEvidence(ctx context.Context, repo int64, e lesson.Evidence) error {
+func (s *LessonStore) ReplaceEvidence(ctx context.Context, repo int64, e lesson.Evidence) error {
 	return s.write(ctx, fmt.Sprintf("replace evidence about lesson %s", e.Lesson), func(tx *sql.Tx) error {
 		b := newLessonBatch(ctx, tx, repo)
 		if err := b.takeBack(e.Key); err != nil {
@@ -82,7 +82,7 @@ func (s *Store) ReplaceEvidence(ctx context.Context, repo int64, e lesson.Eviden
 }
 
 // Lesson loads one lesson; the error wraps [ErrNotFound] when there is none.
-func (s *Store) Lesson(ctx context.Context, repo int64, id lesson.ID) (lesson.Lesson, error) {
+func (s *LessonStore) Lesson(ctx context.Context, repo int64, id lesson.ID) (lesson.Lesson, error) {
 	l, err := loadLesson(ctx, s.r, repo, id)
 	if err == nil && l.seq == 0 {
 		err = ErrNotFound
@@ -92,14 +92,14 @@ func (s *Store) Lesson(ctx context.Context, repo int64, id lesson.ID) (lesson.Le
 
 // Lessons lists a repository's lessons of every state, in the order in which
 // they were learned.
-func (s *Store) Lessons(ctx context.Context, repo int64) ([]lesson.Lesson, error) {
+func (s *LessonStore) Lessons(ctx context.Context, repo int64) ([]lesson.Lesson, error) {
 	all, err := collect(ctx, s.r, scanJSON[lesson.Lesson],
 		`SELECT lesson FROM lessons WHERE repo_id = ? ORDER BY seq`, repo)
 	return all, s.explain(fmt.Sprintf("load the lessons of repository %d", repo), err)
 }
 
 // ToolLessons lists the lessons about tools that a repository's attempts may be told, the latest 200.
-func (s *Store) ToolLessons(ctx context.Context, repo int64) ([]lesson.Lesson, error) {
+func (s *LessonStore) ToolLessons(ctx context.Context, repo int64) ([]lesson.Lesson, error) {
 	all, err := collect(ctx, s.r, scanJSON[lesson.Lesson],
 		`SELECT lesson FROM lessons WHERE repo_id = ? AND kind = ? AND state IN (?, ?) ORDER BY seq DESC LIMIT 200`,
 		repo, lesson.Tool, lesson.Active, lesson.Promoted)
@@ -109,7 +109,7 @@ func (s *Store) ToolLessons(ctx context.Context, repo int64) ([]lesson.Lesson, e
 // LearnedSince counts the lessons that were added since a time from what became
 // of attempts; what people taught, what came from other repositories and what was
 // merged is not among them.
-func (s *Store) LearnedSince(ctx context.Context, repo int64, since time.Time) (n int, err error) {
+func (s *LessonStore) LearnedSince(ctx context.Context, repo int64, since time.Time) (n int, err error) {
 	err = s.r.QueryRowContext(ctx,
 		`SELECT count(*) FROM lessons WHERE repo_id = ? AND created_at >= ? AND source NOT IN (?, ?) AND state <> ?`,
 		repo, micros(since), lesson.FromPerson, lesson.FromOrganisation, lesson.Merged).Scan(&n)
@@ -117,7 +117,7 @@ func (s *Store) LearnedSince(ctx context.Context, repo int64, since time.Time) (
 }
 
 // LessonRepositories lists the repositories that have lessons.
-func (s *Store) LessonRepositories(ctx context.Context) ([]int64, error) {
+func (s *LessonStore) LessonRepositories(ctx context.Context) ([]int64, error) {
 	ids, err := collect(ctx, s.r, func(rows *sql.Rows) (id int64, err error) {
 		return id, rows.Scan(&id)
 	}, `SELECT DISTINCT repo_id FROM lessons ORDER BY repo_id`)
@@ -126,7 +126,7 @@ func (s *Store) LessonRepositories(ctx context.Context) ([]int64, error) {
 
 // LessonEvidence lists the evidence about one lesson, or with an empty id about
 // all of a repository, oldest first.
-func (s *Store) LessonEvidence(ctx context.Context, repo int64, id lesson.ID) ([]lesson.Evidence, error) {
+func (s *LessonStore) LessonEvidence(ctx context.Context, repo int64, id lesson.ID) ([]lesson.Evidence, error) {
 	all, err := collect(ctx, s.r, scanJSON[lesson.Evidence], evidenceOf, repo, id, id)
 	return all, s.explain("load the evidence about lessons", err)
 }

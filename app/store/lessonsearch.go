@@ -81,12 +81,12 @@ func (b *lessonBatch) terms(index string, words []string) []string {
 // [lesson.Words] makes them. Of the words, the rarest are searched for, until
 // they stand in searchMost lessons together or are searchTerms; all of them count
 // in the rank of what that finds.
-func (s *Store) SearchLessons(ctx context.Context, repo int64, words []string, limit int) ([]lesson.SearchHit, error) {
+func (s *LessonStore) SearchLessons(ctx context.Context, repo int64, words []string, limit int) ([]lesson.SearchHit, error) {
 	return s.searchLessons(ctx, repo, words, limit, liveIndex)
 }
 
 // LessonsLike is SearchLessons among archived and forgotten lessons as well.
-func (s *Store) LessonsLike(ctx context.Context, repo int64, words []string, limit int) ([]lesson.SearchHit, error) {
+func (s *LessonStore) LessonsLike(ctx context.Context, repo int64, words []string, limit int) ([]lesson.SearchHit, error) {
 	return s.searchLessons(ctx, repo, words, limit, liveIndex, retiredIndex)
 }
 
@@ -99,7 +99,7 @@ const (
 	searchSpare = 8      // more are read than are wanted, since all words rank these
 )
 
-func (s *Store) searchLessons(
+func (s *LessonStore) searchLessons(
 	ctx context.Context, repo int64, words []string, limit int, indexes ...string,
 ) ([]lesson.SearchHit, error) {
 	op := fmt.Sprintf("search the lessons of repository %d", repo)
@@ -127,7 +127,7 @@ func (s *Store) searchLessons(
 }
 
 // rank puts lessons in the order of their rank and reads the best, at most so many.
-func (s *Store) rank(
+func (s *LessonStore) rank(
 	ctx context.Context, seqs []int64, weights lesson.WordWeights, most int,
 ) ([]lesson.SearchHit, error) {
 	type ranked struct {
@@ -166,7 +166,7 @@ func (s *Store) rank(
 
 // heaviest are the lessons whose terms weigh most together, at most so many; of
 // those that weigh the same, the newest.
-func (s *Store) heaviest(ctx context.Context, terms map[string]float64, most int) ([]int64, error) {
+func (s *LessonStore) heaviest(ctx context.Context, terms map[string]float64, most int) ([]int64, error) {
 	list, err := json.Marshal(slices.Sorted(maps.Keys(terms)))
 	if err != nil {
 		return nil, err
@@ -233,7 +233,7 @@ type partWeight struct {
 
 // emptyPartWeight takes one that was used before, if there is one: making one anew
 // costs as much as filling it.
-func (s *Store) emptyPartWeight() *partWeight {
+func (s *LessonStore) emptyPartWeight() *partWeight {
 	if w, ok := s.partWeights.Get().(*partWeight); ok {
 		return w
 	}
@@ -255,7 +255,7 @@ func (t *partWeight) clear() {
 }
 
 // haveWords is how many lessons have each word, and how many there are.
-func (s *Store) haveWords(
+func (s *LessonStore) haveWords(
 	ctx context.Context, repo int64, words, indexes []string,
 ) (have map[string]int, all int, err error) {
 	word := map[string]string{}

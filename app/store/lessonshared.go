@@ -22,7 +22,7 @@ type SharedLesson struct {
 
 // ShareLesson keeps an approval. What is shared already stays as it was approved
 // then. The error wraps [ErrNotFound] when the installation is not known.
-func (s *Store) ShareLesson(ctx context.Context, v SharedLesson) error {
+func (s *LessonStore) ShareLesson(ctx context.Context, v SharedLesson) error {
 	op := fmt.Sprintf("share lesson %s", v.Lesson.ID)
 	if err := v.Lesson.Valid(); err != nil {
 		return fmt.Errorf("%s: %w", op, err)
@@ -47,7 +47,7 @@ func (s *Store) ShareLesson(ctx context.Context, v SharedLesson) error {
 }
 
 // SharedLessons lists the approvals of all installations, oldest first.
-func (s *Store) SharedLessons(ctx context.Context) ([]SharedLesson, error) {
+func (s *LessonStore) SharedLessons(ctx context.Context) ([]SharedLesson, error) {
 	all, err := collect(ctx, s.r, func(rows *sql.Rows) (v SharedLesson, err error) {
 		var text string
 		var at int64
@@ -68,7 +68,7 @@ const missingShared = `SELECT s.lesson FROM repositories r
 
 // TakeSharedLessons copies into a repository what is shared with it and is no
 // lesson of it yet, and returns the copies; nil, after one look, when it has all.
-func (s *Store) TakeSharedLessons(ctx context.Context, repo int64, now time.Time) (copies []lesson.Lesson, err error) {
+func (s *LessonStore) TakeSharedLessons(ctx context.Context, repo int64, now time.Time) (copies []lesson.Lesson, err error) {
 	op := fmt.Sprintf("take shared lessons into repository %d", repo)
 	found, err := collect(ctx, s.r, scanJSON[lesson.Lesson], missingShared, repo)
 	if err != nil || len(found) == 0 {
@@ -107,7 +107,7 @@ type Unshared struct {
 // their own repository confirms. What was never tried is gone without a trace, so
 // that it can be shared again. Copies that are not told anyway stay as they are. The
 // error wraps [ErrNotFound] when the lesson is not shared.
-func (s *Store) UnshareLesson(ctx context.Context, installation int64, id lesson.ID) (out Unshared, err error) {
+func (s *LessonStore) UnshareLesson(ctx context.Context, installation int64, id lesson.ID) (out Unshared, err error) {
 	err = s.write(ctx, fmt.Sprintf("take back lesson %s", id), func(tx *sql.Tx) error {
 		out = Unshared{}
 		res, err := tx.ExecContext(ctx, `DELETE FROM shared_lessons WHERE installation_id = ? AND id = ?`, installation, id)
@@ -135,7 +135,7 @@ func (s *Store) UnshareLesson(ctx context.Context, installation int64, id lesson
 	return out, err
 }
 
-// takeBack does with one repository's copy as [Store.UnshareLesson] says.
+// takeBack does with one repository's copy as [LessonStore.UnshareLesson] says.
 func takeBack(ctx context.Context, tx *sql.Tx, repo int64, id lesson.ID, out *Unshared) error {
 	b := newLessonBatch(ctx, tx, repo)
 	old, err := b.load(id)

@@ -16,7 +16,7 @@ type Backlog struct {
 
 // DeliveryBacklog is how many deliveries wait, and how many were given up: what they told is lost but for
 // what SIA finds by looking.
-func (s *Store) DeliveryBacklog(ctx context.Context) (Backlog, error) {
+func (s *DeliveryStore) DeliveryBacklog(ctx context.Context) (Backlog, error) {
 	b, err := s.backlog(ctx, `SELECT count(CASE WHEN state = 'pending' THEN 1 END),
 			coalesce(min(CASE WHEN state = 'pending' THEN received_at END), 0), count(CASE WHEN state = 'failed' THEN 1 END)
 		FROM deliveries WHERE state IN ('pending', 'failed')`)
@@ -24,13 +24,13 @@ func (s *Store) DeliveryBacklog(ctx context.Context) (Backlog, error) {
 }
 
 // EffectBacklog is how many effects wait, since they were due.
-func (s *Store) EffectBacklog(ctx context.Context) (Backlog, error) {
+func (s *TaskStore) EffectBacklog(ctx context.Context) (Backlog, error) {
 	b, err := s.backlog(ctx, `SELECT count(*), coalesce(min(due_at), 0), 0 FROM effects
 		WHERE state = 'pending' AND due_at <= ?`, micros(s.now()))
 	return b, s.explain("count effects", err)
 }
 
-func (s *Store) backlog(ctx context.Context, query string, args ...any) (b Backlog, err error) {
+func (s *DB) backlog(ctx context.Context, query string, args ...any) (b Backlog, err error) {
 	var oldest int64
 	err = s.r.QueryRowContext(ctx, query, args...).Scan(&b.Waiting, &oldest, &b.Failed)
 	b.Oldest = fromMicros(oldest)
@@ -38,7 +38,7 @@ func (s *Store) backlog(ctx context.Context, query string, args ...any) (b Backl
 }
 
 // CreditsSpentByAll is what all tasks cost, since ever.
-func (s *Store) CreditsSpentByAll(ctx context.Context) (c sia.Credits, err error) {
+func (s *CreditStore) CreditsSpentByAll(ctx context.Context) (c sia.Credits, err error) {
 	err = s.r.QueryRowContext(ctx, `SELECT coalesce(sum(amount), 0) FROM credits
 		WHERE kind IN ('spend', 'overrun')`).Scan(&c)
 	return c, s.explain("sum the credits spent", err)

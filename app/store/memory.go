@@ -19,7 +19,7 @@ type MemoryHead struct {
 
 // MemoryHead is how far a repository's memory branch was read; the zero value
 // when it never was.
-func (s *Store) MemoryHead(ctx context.Context, repo int64) (h MemoryHead, err error) {
+func (s *MemoryStore) MemoryHead(ctx context.Context, repo int64) (h MemoryHead, err error) {
 	err = s.r.QueryRowContext(ctx, `SELECT sha, warning FROM memory_heads WHERE repo_id = ?`, repo).Scan(&h.SHA,
 		&h.Warning)
 	if errors.Is(err, sql.ErrNoRows) {
@@ -29,7 +29,7 @@ func (s *Store) MemoryHead(ctx context.Context, repo int64) (h MemoryHead, err e
 }
 
 // SaveMemoryHead remembers it, in the place of what was remembered.
-func (s *Store) SaveMemoryHead(ctx context.Context, repo int64, h MemoryHead) error {
+func (s *MemoryStore) SaveMemoryHead(ctx context.Context, repo int64, h MemoryHead) error {
 	return s.exec(ctx, fmt.Sprintf("save the memory head of repository %d", repo),
 		`INSERT INTO memory_heads (repo_id, sha, warning, read_at) VALUES (?, ?, ?, ?)
 		ON CONFLICT (repo_id) DO UPDATE SET sha = excluded.sha, warning = excluded.warning, read_at = excluded.read_at`,
@@ -38,7 +38,7 @@ func (s *Store) SaveMemoryHead(ctx context.Context, repo int64, h MemoryHead) er
 
 // OutcomesOf lists the outcomes of a task's interventions in the order in which
 // they were learned from.
-func (s *Store) OutcomesOf(ctx context.Context, id sia.TaskID) ([]Outcome, error) {
+func (s *OutcomeStore) OutcomesOf(ctx context.Context, id sia.TaskID) ([]Outcome, error) {
 	os, err := collect(ctx, s.r, scanOutcome, `SELECT `+outcomeColumns+` FROM outcomes WHERE task_id = ? ORDER BY id`, id)
 	return os, s.explain("load the outcomes of task "+string(id), err)
 }
@@ -46,7 +46,7 @@ func (s *Store) OutcomesOf(ctx context.Context, id sia.TaskID) ([]Outcome, error
 // RestoreLessons puts lessons that are not known back as they were, counts
 // included, with the evidence that those counts tell of: it is not counted again
 // when it is reported again. It returns how many lessons were not known.
-func (s *Store) RestoreLessons(
+func (s *LessonStore) RestoreLessons(
 	ctx context.Context, repo int64, lessons []lesson.Lesson, evidence []lesson.Evidence,
 ) (restored int, err error) {
 	err = s.write(ctx, fmt.Sprintf("restore lessons of repository %d", repo), func(tx *sql.Tx) error {

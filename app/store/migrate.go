@@ -18,7 +18,7 @@ var migrations embed.FS
 // Migrate brings the schema up to what this program needs: River's tables and
 // ours. It returns the version before and after; equal versions mean that there
 // was nothing to do. Run it from one process at a time.
-func (s *Store) Migrate(ctx context.Context) (from, to int64, err error) {
+func (s *DB) Migrate(ctx context.Context) (from, to int64, err error) {
 	p, err := s.provider()
 	if err != nil {
 		return 0, 0, err
@@ -44,7 +44,7 @@ func (s *Store) Migrate(ctx context.Context) (from, to int64, err error) {
 }
 
 // Version is the schema's version; 0 is an empty database.
-func (s *Store) Version(ctx context.Context) (int64, error) {
+func (s *DB) Version(ctx context.Context) (int64, error) {
 	p, err := s.provider()
 	if err != nil {
 		return 0, err
@@ -54,8 +54,8 @@ func (s *Store) Version(ctx context.Context) (int64, error) {
 }
 
 // Newer is an error when the schema is newer than what this program knows, which
-// [Store.Migrate] refuses.
-func (s *Store) Newer(ctx context.Context) error {
+// [DB.Migrate] refuses.
+func (s *DB) Newer(ctx context.Context) error {
 	p, err := s.provider()
 	if err != nil {
 		return err
@@ -71,7 +71,7 @@ func (s *Store) Newer(ctx context.Context) error {
 }
 
 // current is an error unless the schema is what this program needs.
-func (s *Store) current(ctx context.Context) error {
+func (s *DB) current(ctx context.Context) error {
 	p, err := s.provider()
 	if err != nil {
 		return err
@@ -96,7 +96,7 @@ func tooNew(have, want int64) error {
 			"version, or restore a backup", have, want)}
 }
 
-func (s *Store) provider() (*goose.Provider, error) {
+func (s *DB) provider() (*goose.Provider, error) {
 	files, err := fs.Sub(migrations, "migrations/sqlite")
 	if err != nil {
 		return nil, fmt.Errorf("read the migrations: %w", err)

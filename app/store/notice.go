@@ -13,7 +13,7 @@ const keepNotices = 365 * 24 * time.Hour
 
 // SaveNotices notes that people were told of something on a channel: of one thing, or of several that
 // were grouped in one message. The first note of a key stands.
-func (s *Store) SaveNotices(ctx context.Context, channel string, at time.Time, grouped bool, keys ...string) error {
+func (s *NoticeStore) SaveNotices(ctx context.Context, channel string, at time.Time, grouped bool, keys ...string) error {
 	return s.write(ctx, "note what people were told", func(tx *sql.Tx) error {
 		for _, key := range keys {
 			if _, err := tx.ExecContext(ctx, `INSERT INTO notices (channel, key, grouped, at) VALUES (?, ?, ?, ?)
@@ -28,7 +28,7 @@ func (s *Store) SaveNotices(ctx context.Context, channel string, at time.Time, g
 }
 
 // Noticed says of which of the keys people were told on a channel.
-func (s *Store) Noticed(ctx context.Context, channel string, keys []string) (map[string]bool, error) {
+func (s *NoticeStore) Noticed(ctx context.Context, channel string, keys []string) (map[string]bool, error) {
 	const op = "look what people were told"
 	list, err := json.Marshal(keys)
 	if err != nil {
@@ -46,7 +46,7 @@ func (s *Store) Noticed(ctx context.Context, channel string, keys []string) (map
 
 // NoticesSince counts the messages about one thing each that a channel was sent since a time, and says
 // whether one about several was.
-func (s *Store) NoticesSince(
+func (s *NoticeStore) NoticesSince(
 	ctx context.Context, channel string, since time.Time,
 ) (single int, grouped bool, err error) {
 	err = s.r.QueryRowContext(ctx, `SELECT
@@ -56,13 +56,13 @@ func (s *Store) NoticesSince(
 }
 
 // SaveSummary notes until when a channel was told how things went.
-func (s *Store) SaveSummary(ctx context.Context, channel string, until time.Time) error {
+func (s *NoticeStore) SaveSummary(ctx context.Context, channel string, until time.Time) error {
 	return s.exec(ctx, "note the summary", `INSERT INTO summaries (channel, until) VALUES (?, ?)
 		ON CONFLICT (channel) DO UPDATE SET until = excluded.until`, channel, micros(until))
 }
 
 // SummaryUntil is until when a channel was told how things went; zero: it never was.
-func (s *Store) SummaryUntil(ctx context.Context, channel string) (time.Time, error) {
+func (s *NoticeStore) SummaryUntil(ctx context.Context, channel string) (time.Time, error) {
 	var until int64
 	err := s.r.QueryRowContext(ctx, `SELECT until FROM summaries WHERE channel = ?`, channel).Scan(&until)
 	if errors.Is(err, sql.ErrNoRows) {

@@ -22,7 +22,7 @@ type PolicyRead struct{ SHA, Broken string }
 
 // SavePolicies keeps the policy files that a repository has at a commit, in the place of
 // those that were kept. The repository must be known.
-func (s *Store) SavePolicies(ctx context.Context, repo int64, read PolicyRead, files []PolicyFile) error {
+func (s *PolicyStore) SavePolicies(ctx context.Context, repo int64, read PolicyRead, files []PolicyFile) error {
 	return s.write(ctx, fmt.Sprintf("save the policies of repository %d", repo), func(tx *sql.Tx) error {
 		if _, err := tx.ExecContext(ctx, `DELETE FROM repo_policies WHERE repo_id = ?`, repo); err != nil {
 			return err
@@ -39,8 +39,8 @@ func (s *Store) SavePolicies(ctx context.Context, repo int64, read PolicyRead, f
 	})
 }
 
-// Policies are what [Store.SavePolicies] kept, by path.
-func (s *Store) Policies(ctx context.Context, repo int64) (files []PolicyFile, read PolicyRead, err error) {
+// Policies are what [PolicyStore.SavePolicies] kept, by path.
+func (s *PolicyStore) Policies(ctx context.Context, repo int64) (files []PolicyFile, read PolicyRead, err error) {
 	op := fmt.Sprintf("load the policies of repository %d", repo)
 	err = s.r.QueryRowContext(ctx, `SELECT sha, broken FROM policy_reads WHERE repo_id = ?`, repo).
 		Scan(&read.SHA, &read.Broken)
@@ -57,21 +57,21 @@ func (s *Store) Policies(ctx context.Context, repo int64) (files []PolicyFile, r
 }
 
 // KeepPolicyVersion keeps the source of a policy for ever. The first one of an id stands.
-func (s *Store) KeepPolicyVersion(ctx context.Context, id, decision, source string) error {
+func (s *PolicyStore) KeepPolicyVersion(ctx context.Context, id, decision, source string) error {
 	return s.exec(ctx, "keep the policy "+id, `INSERT INTO policy_versions (id, decision, source, at) VALUES (?, ?, ?, ?)
 		ON CONFLICT (id) DO NOTHING`, id, decision, source, micros(s.now()))
 }
 
 // PolicyVersion is the source of a policy by its id; the error wraps [ErrNotFound] when no
 // decision was ever made by it.
-func (s *Store) PolicyVersion(ctx context.Context, id string) (source string, err error) {
+func (s *PolicyStore) PolicyVersion(ctx context.Context, id string) (source string, err error) {
 	err = s.r.QueryRowContext(ctx, `SELECT source FROM policy_versions WHERE id = ?`, id).Scan(&source)
 	return source, s.explain("load the policy "+id, orNotFound(err))
 }
 
 // DecisionsOf lists the last decisions of a type in a repository, oldest first; 0: in all
 // repositories.
-func (s *Store) DecisionsOf(ctx context.Context, typ sia.DecisionType, repo int64, limit int) ([]sia.Decision, error) {
+func (s *DecisionStore) DecisionsOf(ctx context.Context, typ sia.DecisionType, repo int64, limit int) ([]sia.Decision, error) {
 	ds, err := collect(ctx, s.r, func(rows *sql.Rows) (sia.Decision, error) { return scanDecision(rows.Scan) },
 		`SELECT `+decisionColumns+` FROM (SELECT * FROM decisions WHERE type = ? AND (repo_id = ? OR ? = 0)
 			ORDER BY n DESC LIMIT ?) AS latest ORDER BY n`, typ, repo, repo, limit)

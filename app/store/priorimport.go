@@ -18,7 +18,7 @@ type PriorImport struct {
 }
 
 // ImportPriors keeps an import, which is in force from now on in the place of any other.
-func (s *Store) ImportPriors(ctx context.Context, v PriorImport) (id int64, err error) {
+func (s *PriorStore) ImportPriors(ctx context.Context, v PriorImport) (id int64, err error) {
 	packed, err := s.codec.pack(v.Signed)
 	if err != nil {
 		return 0, s.explain("import priors", err)
@@ -35,13 +35,13 @@ func (s *Store) ImportPriors(ctx context.Context, v PriorImport) (id int64, err 
 }
 
 // RemovePriors ends that an import is in force; the error wraps [ErrNotFound] when none is.
-func (s *Store) RemovePriors(ctx context.Context) error {
+func (s *PriorStore) RemovePriors(ctx context.Context) error {
 	return s.change(ctx, "remove the imported priors", `UPDATE prior_imports SET removed_at = ? WHERE removed_at = 0`,
 		micros(s.now()))
 }
 
 // PriorsInForce is the id of the import that is in force; 0: none is.
-func (s *Store) PriorsInForce(ctx context.Context) (id int64, err error) {
+func (s *PriorStore) PriorsInForce(ctx context.Context) (id int64, err error) {
 	err = s.r.QueryRowContext(ctx, `SELECT id FROM prior_imports WHERE removed_at = 0`).Scan(&id)
 	if errors.Is(err, sql.ErrNoRows) {
 		return 0, nil
@@ -50,7 +50,7 @@ func (s *Store) PriorsInForce(ctx context.Context) (id int64, err error) {
 }
 
 // ImportedPriors loads an import, in force or not; the error wraps [ErrNotFound] when there is none of the id.
-func (s *Store) ImportedPriors(ctx context.Context, id int64) (v PriorImport, err error) {
+func (s *PriorStore) ImportedPriors(ctx context.Context, id int64) (v PriorImport, err error) {
 	var packed []byte
 	var at int64
 	err = s.r.QueryRowContext(ctx, `SELECT id, source, key, priors, at FROM prior_imports WHERE id = ?`, id).

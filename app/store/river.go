@@ -41,7 +41,7 @@ const (
 )
 
 // riverConfig is what the client that inserts and the one that works share.
-func (s *Store) riverConfig() *river.Config {
+func (s *DB) riverConfig() *river.Config {
 	c := &river.Config{
 		FetchCooldown:               fetchCooldown,
 		FetchPollInterval:           fetchPoll,
@@ -58,7 +58,7 @@ func (s *Store) riverConfig() *river.Config {
 }
 
 // insert writes a job that is due at a time, and has its workers told when tx is committed.
-func (s *Store) insert(ctx context.Context, tx *sql.Tx, args river.JobArgs, queue string, at time.Time) (int64, error) {
+func (s *DB) insert(ctx context.Context, tx *sql.Tx, args river.JobArgs, queue string, at time.Time) (int64, error) {
 	opts := &river.InsertOpts{Queue: queue, MaxAttempts: jobAttempts}
 	if at.After(s.now()) {
 		opts.ScheduledAt = at

@@ -78,7 +78,7 @@ const planned = 100
 // PlanSetups has repositories that are known set up, each by a job of its own, at the pace
 // of their installation. What is set up or waits for it is left alone, unless again is
 // set. Together is as in [Setup], and counts for those that were never planned.
-func (s *Store) PlanSetups(ctx context.Context, installation int64, repos []sia.Repo, together int, again bool) error {
+func (s *SetupStore) PlanSetups(ctx context.Context, installation int64, repos []sia.Repo, together int, again bool) error {
 	for len(repos) > 0 {
 		n := min(planned, len(repos))
 		err := s.write(ctx, "plan the setup of repositories", func(tx *sql.Tx) error {
@@ -97,7 +97,7 @@ func (s *Store) PlanSetups(ctx context.Context, installation int64, repos []sia.
 	return nil
 }
 
-func (s *Store) planSetup(
+func (s *SetupStore) planSetup(
 	ctx context.Context, tx *sql.Tx, installation, repo int64, together int, again bool,
 ) error {
 	var state SetupState
@@ -125,7 +125,7 @@ func (s *Store) planSetup(
 }
 
 // nextSetup is the next slot of an installation.
-func (s *Store) nextSetup(ctx context.Context, tx *sql.Tx, installation int64) (slot, due time.Time, err error) {
+func (s *SetupStore) nextSetup(ctx context.Context, tx *sql.Tx, installation int64) (slot, due time.Time, err error) {
 	var last int64
 	err = tx.QueryRowContext(ctx, `SELECT coalesce(max(slot), 0) FROM setups WHERE installation_id = ?`,
 		installation).Scan(&last)
@@ -142,14 +142,14 @@ func scanSetup(rows *sql.Rows) (v Setup, err error) {
 }
 
 // Setups lists how far the repositories are, by name.
-func (s *Store) Setups(ctx context.Context) ([]Setup, error) {
+func (s *SetupStore) Setups(ctx context.Context) ([]Setup, error) {
 	all, err := collect(ctx, s.r, scanSetup, setupQuery+` ORDER BY r.owner, r.name`)
 	return all, s.explain("list how far repositories are set up", err)
 }
 
 // setup is how far a repository is; [ErrNotFound] when it is not known, or none is planned.
-func (s *Store) setup(ctx context.Context, repo int64) (v Setup, err error) {
-	if v.Repository, err = s.Repository(ctx, repo); err != nil {
+func (s *SetupStore) setup(ctx context.Context, repo int64) (v Setup, err error) {
+	if v.Repository, err = (&InstallationStore{s.DB}).Repository(ctx, repo); err != nil {
 		return v, err
 	}
 	err = s.r.QueryRowContext(ctx, `SELECT state, tries, error, together, welcome FROM setups WHERE repo_id = ?`, repo).

@@ -29,7 +29,7 @@ var ErrShared = errors.New("it was shared already")
 
 // SaveSharedReport keeps a report and what is counted in it, all or nothing. It must be for the period
 // after the last one, and count nothing that was counted before: else the error wraps [ErrShared].
-func (s *Store) SaveSharedReport(ctx context.Context, r SharedReport, counted []SharedTask) error {
+func (s *PriorStore) SaveSharedReport(ctx context.Context, r SharedReport, counted []SharedTask) error {
 	op := fmt.Sprintf("keep the report for period %d", r.Period)
 	packed, err := s.codec.pack(r.Signed)
 	if err != nil {
@@ -62,7 +62,7 @@ func (s *Store) SaveSharedReport(ctx context.Context, r SharedReport, counted []
 }
 
 // LastSharedReport is the report for the last period; the error wraps [ErrNotFound] when there is none.
-func (s *Store) LastSharedReport(ctx context.Context) (r SharedReport, err error) {
+func (s *PriorStore) LastSharedReport(ctx context.Context) (r SharedReport, err error) {
 	var packed []byte
 	var at int64
 	err = s.r.QueryRowContext(ctx, `SELECT period, key, report, at FROM shared_reports ORDER BY period DESC LIMIT 1`).
@@ -75,7 +75,7 @@ func (s *Store) LastSharedReport(ctx context.Context) (r SharedReport, err error
 }
 
 // SharedTasks are what is counted in the reports of all periods.
-func (s *Store) SharedTasks(ctx context.Context) ([]SharedTask, error) {
+func (s *PriorStore) SharedTasks(ctx context.Context) ([]SharedTask, error) {
 	all, err := collect(ctx, s.r, func(rows *sql.Rows) (t SharedTask, err error) {
 		return t, rows.Scan(&t.Task, &t.Technique)
 	}, `SELECT task_id, technique FROM shared_tasks ORDER BY task_id, technique`)
@@ -83,7 +83,7 @@ func (s *Store) SharedTasks(ctx context.Context) ([]SharedTask, error) {
 }
 
 // RestoredTasks are those that were rebuilt from a memory branch: what was shared of them before is not known.
-func (s *Store) RestoredTasks(ctx context.Context) ([]sia.TaskID, error) {
+func (s *TaskStore) RestoredTasks(ctx context.Context) ([]sia.TaskID, error) {
 	all, err := collect(ctx, s.r, func(rows *sql.Rows) (id sia.TaskID, err error) { return id, rows.Scan(&id) },
 		`SELECT DISTINCT task_id FROM task_events WHERE kind = ? AND ignored = '' ORDER BY task_id`, sia.KRestored)
 	return all, s.explain("load the tasks that were rebuilt", err)
@@ -91,7 +91,7 @@ func (s *Store) RestoredTasks(ctx context.Context) ([]sia.TaskID, error) {
 
 // TaskLanguages are the languages that tasks were decided under, the first of each task, by task. Tasks
 // that are gone, and those of which no decision tells one, are missing.
-func (s *Store) TaskLanguages(ctx context.Context) (map[sia.TaskID]string, error) {
+func (s *DecisionStore) TaskLanguages(ctx context.Context) (map[sia.TaskID]string, error) {
 	type spoken struct {
 		task     sia.TaskID
 		language string

@@ -10,18 +10,18 @@ import (
 
 // CreditsSpent is what the tasks of a repository cost since a time: spent, and
 // overrun, which is real money too. What is only reserved does not count.
-func (s *Store) CreditsSpent(ctx context.Context, repo int64, since time.Time) (sia.Credits, error) {
+func (s *CreditStore) CreditsSpent(ctx context.Context, repo int64, since time.Time) (sia.Credits, error) {
 	return s.spent(ctx, `repo_id = ?`, repo, since)
 }
 
 // CreditsSpentByInstallation is the same of all repositories of an installation.
-func (s *Store) CreditsSpentByInstallation(
+func (s *CreditStore) CreditsSpentByInstallation(
 	ctx context.Context, installation int64, since time.Time,
 ) (sia.Credits, error) {
 	return s.spent(ctx, `installation_id = ?`, installation, since)
 }
 
-func (s *Store) spent(ctx context.Context, where string, id int64, since time.Time) (c sia.Credits, err error) {
+func (s *CreditStore) spent(ctx context.Context, where string, id int64, since time.Time) (c sia.Credits, err error) {
 	err = s.r.QueryRowContext(ctx, `SELECT coalesce(sum(amount), 0) FROM credits
 		WHERE kind IN ('spend', 'overrun') AND `+where+` AND at >= ?`, id, micros(since)).Scan(&c)
 	return c, s.explain("sum the credits spent", err)
@@ -29,7 +29,7 @@ func (s *Store) spent(ctx context.Context, where string, id int64, since time.Ti
 
 // CreditsSpentBetween is what the tasks of each repository cost from a time on and before another, by
 // GitHub's repository id; one that cost nothing is left out.
-func (s *Store) CreditsSpentBetween(ctx context.Context, from, until time.Time) (map[int64]sia.Credits, error) {
+func (s *CreditStore) CreditsSpentBetween(ctx context.Context, from, until time.Time) (map[int64]sia.Credits, error) {
 	type cost struct {
 		repo   int64
 		amount sia.Credits
@@ -48,7 +48,7 @@ func (s *Store) CreditsSpentBetween(ctx context.Context, from, until time.Time) 
 // LastStarts are when the last tasks that a person started began or will, the latest
 // first and at most n, of those that were asked for since a time. A person goes by
 // GitHub's user id, or by login when the id is 0. Starts that were ignored count too.
-func (s *Store) LastStarts(ctx context.Context, sender sia.Actor, since time.Time, n int) ([]time.Time, error) {
+func (s *TaskStore) LastStarts(ctx context.Context, sender sia.Actor, since time.Time, n int) ([]time.Time, error) {
 	begins, err := collect(ctx, s.r, func(rows *sql.Rows) (time.Time, error) {
 		var at int64
 		err := rows.Scan(&at)

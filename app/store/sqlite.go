@@ -62,7 +62,7 @@ func sqlitePath(raw string) (string, error) {
 // openSQLite makes the file, readable by its owner alone, and opens the pools.
 // The write lock is taken when a transaction begins: taking it later fails
 // under concurrency instead of waiting.
-func (s *Store) openSQLite(ctx context.Context) error {
+func (s *DB) openSQLite(ctx context.Context) error {
 	op := "open the database " + s.path
 	if err := os.MkdirAll(filepath.Dir(s.path), 0o700); err != nil {
 		return fmt.Errorf("%s: %w", op, err)
@@ -103,7 +103,7 @@ func (s *Store) openSQLite(ctx context.Context) error {
 // begin begins a transaction that holds the write lock; the caller holds
 // s.turn. SQLite's own waiting sleeps in growing steps, 10 ms at the fourth; this
 // looks again sooner.
-func (s *Store) begin(ctx context.Context) (*sql.Tx, error) {
+func (s *DB) begin(ctx context.Context) (*sql.Tx, error) {
 	deadline := time.Now().Add(busyTimeout)
 	for {
 		tx, err := s.w.BeginTx(ctx, nil)
@@ -119,13 +119,13 @@ func (s *Store) begin(ctx context.Context) (*sql.Tx, error) {
 	}
 }
 
-func (s *Store) driver() riverdriver.Driver[*sql.Tx] {
+func (s *DB) driver() riverdriver.Driver[*sql.Tx] {
 	return commitDriver{riversqlite.New(s.river), s.commits}
 }
 
 // explain names the operation of an error and, where a person can do something
 // about the database's trouble, says what.
-func (s *Store) explain(op string, err error) error {
+func (s *DB) explain(op string, err error) error {
 	if err == nil {
 		return nil
 	}
@@ -158,7 +158,7 @@ func (s *Store) explain(op string, err error) error {
 // revive makes the jobs of a process that died available again, its leadership vacant, and new jobs
 // for effects that have none. The caller holds the engine's lock, so that no other process is
 // working: a job that is running is nobody's.
-func (s *Store) revive(ctx context.Context) (jobs int64, err error) {
+func (s *DB) revive(ctx context.Context) (jobs int64, err error) {
 	err = s.write(ctx, "revive jobs", func(tx *sql.Tx) error {
 		res, err := tx.ExecContext(ctx, `UPDATE river_job SET state = 'available' WHERE state = 'running'`)
 		if err != nil {
@@ -195,7 +195,7 @@ func effectsWithoutJob(ctx context.Context, tx *sql.Tx) ([]sia.Effect, error) {
 // unfinished counts the jobs that run, and says when the next of those that wait is due; zero: none waits. Jobs of
 // held effects don't count. River notes the end of jobs in batches, up to a quarter of a second later: what they are
 // for tells sooner.
-func (s *Store) unfinished(ctx context.Context, held []string) (running int, next time.Time, err error) {
+func (s *DB) unfinished(ctx context.Context, held []string) (running int, next time.Time, err error) {
 	keys, err := json.Marshal(append([]string{}, held...))
 	if err != nil {
 		return 0, next, fmt.Errorf("count unfinished jobs: %w", err)

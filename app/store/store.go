@@ -31,8 +31,71 @@ type Config struct {
 	Now func() time.Time
 }
 
-// Store is the database. Close it when done.
+// Store is the database: a type for each entity, over one [DB]. Whoever wires the rooms has all of it; a room declares
+// the few methods that it needs. Close it when done.
 type Store struct {
+	*DB
+	TaskStore
+	TranscriptStore
+	CreditStore
+	DeliveryStore
+	DecisionStore
+	OutcomeStore
+	PolicyStore
+	ExperimentStore
+	TrialStore
+	LessonStore
+	PriorStore
+	MemoryStore
+	InstallationStore
+	SetupStore
+	HaltStore
+	NoticeStore
+}
+
+type (
+	// TaskStore has the tasks with their logs and effects. Its [TaskStore.Apply] is the only way in which a task changes.
+	TaskStore struct{ *DB }
+	// TranscriptStore has what attempts said and did, and the texts that SIA wrote for people.
+	TranscriptStore struct{ *DB }
+	// CreditStore sums what was spent.
+	CreditStore struct{ *DB }
+	// DeliveryStore has the webhooks and the comments that were heard.
+	DeliveryStore struct {
+		*DB
+		inbox *deliveryInbox // gathers deliveries into transactions
+	}
+	// DecisionStore has the decisions with their outcomes and tallies.
+	DecisionStore struct{ *DB }
+	// OutcomeStore has what learners count: outcomes of techniques and coders, ends of tasks, flips of checks.
+	OutcomeStore struct{ *DB }
+	// PolicyStore has the policies of repositories, their versions and holds.
+	PolicyStore struct{ *DB }
+	// ExperimentStore has the experiments on policies, with their tasks and events.
+	ExperimentStore struct{ *DB }
+	// TrialStore has the techniques on trial in repositories.
+	TrialStore struct{ *DB }
+	// LessonStore has the lessons with their evidence, and finds them by words.
+	LessonStore struct {
+		*DB
+		partWeights sync.Pool // of empty ones, for searches
+	}
+	// PriorStore has the priors that were imported, and the reports that were shared.
+	PriorStore struct{ *DB }
+	// MemoryStore has the heads of the memory branches.
+	MemoryStore struct{ *DB }
+	// InstallationStore has the installations, their repositories and the repositories' settings.
+	InstallationStore struct{ *DB }
+	// SetupStore has the repositories that wait to be made ready.
+	SetupStore struct{ *DB }
+	// HaltStore has the pauses over repositories, installations and all.
+	HaltStore struct{ *DB }
+	// NoticeStore has what was sent to notification channels.
+	NoticeStore struct{ *DB }
+)
+
+// DB is one database with what all entities share: its pools, its transactions, the jobs and the schema.
+type DB struct {
 	log  *slog.Logger
 	now  func() time.Time
 	step func(sia.Task, sia.Event) sia.Result
@@ -50,22 +113,40 @@ type Store struct {
 	codec codec
 	clock *riverClock            // nil: River reads the machine's clock
 	jobs  *river.Client[*sql.Tx] // inserts jobs, works none
-	inbox *deliveryInbox         // gathers deliveries into transactions
-
-	partWeights sync.Pool // of empty ones, for searches of lessons
 
 	work   sync.WaitGroup // what runs until Close
 	cancel context.CancelFunc
 }
 
-// Open opens the database without changing it: call [Store.Migrate] before
+// Open opens the database without changing it: call [DB.Migrate] before
 // anything else when its schema may be older than this program.
 func Open(ctx context.Context, c Config) (*Store, error) {
+	db, err := openDB(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	s := &Store{
+		DB: db, TaskStore: TaskStore{db}, TranscriptStore: TranscriptStore{db}, CreditStore: CreditStore{db},
+		DeliveryStore: DeliveryStore{DB: db}, DecisionStore: DecisionStore{db}, OutcomeStore: OutcomeStore{db},
+		PolicyStore: PolicyStore{db}, ExperimentStore: ExperimentStore{db}, TrialStore: TrialStore{db},
+		LessonStore: LessonStore{DB: db}, PriorStore: PriorStore{db}, MemoryStore: MemoryStore{db},
+		InstallationStore: InstallationStore{db}, SetupStore: SetupStore{db}, HaltStore: HaltStore{db},
+		NoticeStore: NoticeStore{db},
+	}
+	s.inbox = newDeliveryInbox(&s.DeliveryStore)
+	var running context.Context
+	running, s.cancel = context.WithCancel(context.WithoutCancel(ctx))
+	s.work.Go(func() { s.inbox.run(running) })
+	s.work.Go(func() { s.checkpoint(running) })
+	return s, nil
+}
+
+func openDB(ctx context.Context, c Config) (*DB, error) {
 	path, err := sqlitePath(c.URL)
 	if err != nil {
 		return nil, err
 	}
-	s := &Store{log: c.Logger, now: c.Now, step: sia.Step, path: path, commits: newCommits()}
+	s := &DB{log: c.Logger, now: c.Now, step: sia.Step, path: path, commits: newCommits()}
 	if s.log == nil {
 		s.log = slog.New(slog.DiscardHandler)
 	}
@@ -84,11 +165,6 @@ func Open(ctx context.Context, c Config) (*Store, error) {
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("set up the job engine: %w", err), s.closePools())
 	}
-	s.inbox = newDeliveryInbox(s)
-	var running context.Context
-	running, s.cancel = context.WithCancel(context.WithoutCancel(ctx))
-	s.work.Go(func() { s.inbox.run(running) })
-	s.work.Go(func() { s.checkpoint(running) })
 	return s, nil
 }
 
@@ -100,7 +176,7 @@ func (s *Store) Close() error {
 	return s.closePools()
 }
 
-func (s *Store) closePools() error {
+func (s *DB) closePools() error {
 	var errs []error
 	for _, db := range []*sql.DB{s.r, s.river, s.ckpt, s.w} {
 		if db != nil {
@@ -112,7 +188,7 @@ func (s *Store) closePools() error {
 
 // write runs f in one transaction of the application's pool. An error of f or
 // of the database undoes all of it.
-func (s *Store) write(ctx context.Context, op string, f func(tx *sql.Tx) error) error {
+func (s *DB) write(ctx context.Context, op string, f func(tx *sql.Tx) error) error {
 	s.turn.Lock()
 	defer s.turn.Unlock()
 	s.filled = s.filled[:0]
@@ -132,7 +208,7 @@ func (s *Store) write(ctx context.Context, op string, f func(tx *sql.Tx) error) 
 }
 
 // exec runs one statement in a transaction of its own.
-func (s *Store) exec(ctx context.Context, op, query string, args ...any) error {
+func (s *DB) exec(ctx context.Context, op, query string, args ...any) error {
 	return s.write(ctx, op, func(tx *sql.Tx) error {
 		_, err := tx.ExecContext(ctx, query, args...)
 		return err

@@ -12,14 +12,14 @@ import (
 )
 
 // Task loads a task; the error wraps [ErrNotFound] when there is none.
-func (s *Store) Task(ctx context.Context, id sia.TaskID) (sia.Task, error) {
+func (s *TaskStore) Task(ctx context.Context, id sia.TaskID) (sia.Task, error) {
 	t, err := task(ctx, s.r, id)
 	return t, s.explain(fmt.Sprintf("load task %s", id), err)
 }
 
 // TaskByRef finds the tasks that a name of a repository belongs to, newest
 // first: see [sia.IssueRef], [sia.BranchRef] and [sia.CommitRef].
-func (s *Store) TaskByRef(ctx context.Context, repo int64, ref string) ([]sia.TaskID, error) {
+func (s *TaskStore) TaskByRef(ctx context.Context, repo int64, ref string) ([]sia.TaskID, error) {
 	ids, err := collect(ctx, s.r, func(rows *sql.Rows) (id sia.TaskID, err error) {
 		return id, rows.Scan(&id)
 	}, `SELECT r.task_id FROM task_refs r JOIN tasks t ON t.id = r.task_id
@@ -38,7 +38,7 @@ type Filter struct {
 }
 
 // Tasks lists tasks, the most recently changed first.
-func (s *Store) Tasks(ctx context.Context, f Filter) ([]sia.Task, error) {
+func (s *TaskStore) Tasks(ctx context.Context, f Filter) ([]sia.Task, error) {
 	if f.Limit <= 0 {
 		f.Limit = 100
 	}
@@ -62,7 +62,7 @@ type EventRecord struct {
 }
 
 // Events is a task's log, oldest first; empty for a task that does not exist.
-func (s *Store) Events(ctx context.Context, id sia.TaskID) ([]EventRecord, error) {
+func (s *TaskStore) Events(ctx context.Context, id sia.TaskID) ([]EventRecord, error) {
 	events, err := collect(ctx, s.r, func(rows *sql.Rows) (r EventRecord, err error) {
 		var text string
 		if err := rows.Scan(&r.Seq, &text, &r.From, &r.To, &r.Why, &r.Ignored); err != nil {
@@ -75,7 +75,7 @@ func (s *Store) Events(ctx context.Context, id sia.TaskID) ([]EventRecord, error
 
 // Applied reports whether an event was applied to a task, or changed nothing of it within the time that deliveries
 // are kept.
-func (s *Store) Applied(ctx context.Context, id sia.TaskID, event string) (applied bool, err error) {
+func (s *TaskStore) Applied(ctx context.Context, id sia.TaskID, event string) (applied bool, err error) {
 	applied, err = isApplied(ctx, s.r, id, event)
 	return applied, s.explain("look whether "+event+" was applied", err)
 }
@@ -123,21 +123,21 @@ func scanEffect(scan func(...any) error) (r EffectRecord, err error) {
 }
 
 // Effects lists a task's effects in the order in which they were written down.
-func (s *Store) Effects(ctx context.Context, id sia.TaskID) ([]EffectRecord, error) {
+func (s *TaskStore) Effects(ctx context.Context, id sia.TaskID) ([]EffectRecord, error) {
 	effects, err := collect(ctx, s.r, func(rows *sql.Rows) (EffectRecord, error) { return scanEffect(rows.Scan) },
 		`SELECT `+effectColumns+` FROM effects WHERE task_id = ? ORDER BY created_at, rowid`, id)
 	return effects, s.explain(fmt.Sprintf("load the effects of task %s", id), err)
 }
 
 // Effect loads one effect; the error wraps [ErrNotFound] when there is none.
-func (s *Store) Effect(ctx context.Context, key string) (EffectRecord, error) {
+func (s *TaskStore) Effect(ctx context.Context, key string) (EffectRecord, error) {
 	r, err := scanEffect(s.r.QueryRowContext(ctx, `SELECT `+effectColumns+` FROM effects WHERE key = ?`, key).Scan)
 	return r, s.explain("load effect "+key, orNotFound(err))
 }
 
 // Replay makes a task anew from its log and reports as an error when it differs
 // from the one that is stored (docs/architecture.md#invariants, 5).
-func (s *Store) Replay(ctx context.Context, id sia.TaskID) (sia.Task, error) {
+func (s *TaskStore) Replay(ctx context.Context, id sia.TaskID) (sia.Task, error) {
 	op := fmt.Sprintf("replay task %s", id)
 	tx, err := s.r.BeginTx(ctx, nil) // one view of the task and its log
 	if err != nil {

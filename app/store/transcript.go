@@ -13,7 +13,7 @@ import (
 // AppendTurn saves one turn of the transcript of an attempt's run as it happens; run 0 is the
 // only one. Turns are numbered from 1. Turns of that number and above, left by a run of the attempt
 // that was cut short, are dropped: the run that goes on is the one that counts.
-func (s *Store) AppendTurn(ctx context.Context, id sia.TaskID, attempt, run, number int, turn []byte) error {
+func (s *TranscriptStore) AppendTurn(ctx context.Context, id sia.TaskID, attempt, run, number int, turn []byte) error {
 	op := fmt.Sprintf("save turn %d of attempt %d of task %s", number, attempt, id)
 	body, err := s.codec.pack(turn)
 	if err != nil {
@@ -31,18 +31,18 @@ func (s *Store) AppendTurn(ctx context.Context, id sia.TaskID, attempt, run, num
 }
 
 // Turns are the turns of all runs of an attempt in order, each the JSON that was saved.
-func (s *Store) Turns(ctx context.Context, id sia.TaskID, attempt int) ([]json.RawMessage, error) {
+func (s *TranscriptStore) Turns(ctx context.Context, id sia.TaskID, attempt int) ([]json.RawMessage, error) {
 	return s.turns(ctx, id, attempt, `SELECT turn FROM transcripts WHERE task_id = ? AND attempt = ?
 		ORDER BY run, number`, id, attempt)
 }
 
 // TurnsOf are the turns of one run of an attempt.
-func (s *Store) TurnsOf(ctx context.Context, id sia.TaskID, attempt, run int) ([]json.RawMessage, error) {
+func (s *TranscriptStore) TurnsOf(ctx context.Context, id sia.TaskID, attempt, run int) ([]json.RawMessage, error) {
 	return s.turns(ctx, id, attempt, `SELECT turn FROM transcripts WHERE task_id = ? AND attempt = ? AND run = ?
 		ORDER BY number`, id, attempt, run)
 }
 
-func (s *Store) turns(
+func (s *TranscriptStore) turns(
 	ctx context.Context, id sia.TaskID, attempt int, query string, args ...any,
 ) ([]json.RawMessage, error) {
 	turns, err := collect(ctx, s.r, func(rows *sql.Rows) (json.RawMessage, error) {
@@ -57,7 +57,7 @@ func (s *Store) turns(
 
 // SaveText keeps a long text of an attempt under a kind, such as "diff" or
 // "log"; a text of that kind is replaced.
-func (s *Store) SaveText(ctx context.Context, id sia.TaskID, attempt int, kind, text string) error {
+func (s *TranscriptStore) SaveText(ctx context.Context, id sia.TaskID, attempt int, kind, text string) error {
 	op := fmt.Sprintf("save the %s of attempt %d of task %s", kind, attempt, id)
 	body, err := s.codec.pack([]byte(text))
 	if err != nil {
@@ -69,7 +69,7 @@ func (s *Store) SaveText(ctx context.Context, id sia.TaskID, attempt int, kind, 
 
 // Text loads what SaveText kept; the error wraps [ErrNotFound] when there is
 // nothing.
-func (s *Store) Text(ctx context.Context, id sia.TaskID, attempt int, kind string) (string, error) {
+func (s *TranscriptStore) Text(ctx context.Context, id sia.TaskID, attempt int, kind string) (string, error) {
 	op := fmt.Sprintf("load the %s of attempt %d of task %s", kind, attempt, id)
 	var body []byte
 	err := s.r.QueryRowContext(ctx, `SELECT body FROM texts WHERE task_id = ? AND attempt = ? AND kind = ?`, id, attempt,
@@ -86,7 +86,7 @@ func (s *Store) Text(ctx context.Context, id sia.TaskID, attempt int, kind strin
 // Surface is GitHub's id of something that SIA writes again and again for a
 // task, such as its status comment, and the hash of what it was last made to
 // say. Both are zero when there is none yet.
-func (s *Store) Surface(ctx context.Context, id sia.TaskID, kind string) (githubID int64, hash string, err error) {
+func (s *TranscriptStore) Surface(ctx context.Context, id sia.TaskID, kind string) (githubID int64, hash string, err error) {
 	err = s.r.QueryRowContext(ctx, `SELECT github_id, hash FROM surfaces WHERE task_id = ? AND kind = ?`, id,
 		kind).Scan(&githubID, &hash)
 	if errors.Is(err, sql.ErrNoRows) {
@@ -96,7 +96,7 @@ func (s *Store) Surface(ctx context.Context, id sia.TaskID, kind string) (github
 }
 
 // SaveSurface remembers a surface, in the place of what was remembered.
-func (s *Store) SaveSurface(ctx context.Context, id sia.TaskID, kind string, githubID int64, hash string) error {
+func (s *TranscriptStore) SaveSurface(ctx context.Context, id sia.TaskID, kind string, githubID int64, hash string) error {
 	return s.exec(ctx, fmt.Sprintf("save the %s of task %s", kind, id),
 		`INSERT INTO surfaces (task_id, kind, github_id, hash) VALUES (?, ?, ?, ?)
 		ON CONFLICT (task_id, kind) DO UPDATE SET github_id = excluded.github_id, hash = excluded.hash`,

@@ -10,14 +10,14 @@ import (
 )
 
 // Beat notes when a repository's lessons were put in order.
-func (s *Store) Beat(ctx context.Context, repo int64, at time.Time) error {
+func (s *TrialStore) Beat(ctx context.Context, repo int64, at time.Time) error {
 	return s.exec(ctx, "note that lessons were put in order", `INSERT INTO lesson_heartbeats (repo_id, at) VALUES (?, ?)
 		ON CONFLICT (repo_id) DO UPDATE SET at = excluded.at`, repo, micros(at))
 }
 
 // LastBeat is when a repository's lessons were last put in order; the error wraps [ErrNotFound]
 // when they never were.
-func (s *Store) LastBeat(ctx context.Context, repo int64) (time.Time, error) {
+func (s *TrialStore) LastBeat(ctx context.Context, repo int64) (time.Time, error) {
 	var at int64
 	err := s.r.QueryRowContext(ctx, `SELECT at FROM lesson_heartbeats WHERE repo_id = ?`, repo).Scan(&at)
 	return fromMicros(at), s.explain("look when lessons were put in order", orNotFound(err))
@@ -25,7 +25,7 @@ func (s *Store) LastBeat(ctx context.Context, repo int64) (time.Time, error) {
 
 // NoteTrials notes techniques that a repository has on trial, each by when it was first met: a
 // second note of one changes nothing. It returns all that were ever noted there.
-func (s *Store) NoteTrials(
+func (s *TrialStore) NoteTrials(
 	ctx context.Context, repo int64, at time.Time, techniques ...sia.TechniqueID,
 ) ([]sia.TechniqueID, error) {
 	err := s.write(ctx, fmt.Sprintf("note the techniques on trial in repository %d", repo), func(tx *sql.Tx) error {
@@ -45,7 +45,7 @@ func (s *Store) NoteTrials(
 
 // Trials lists the techniques that a repository has or had on trial, the one that was met first
 // first, and by name where several were met together.
-func (s *Store) Trials(ctx context.Context, repo int64) ([]sia.TechniqueID, error) {
+func (s *TrialStore) Trials(ctx context.Context, repo int64) ([]sia.TechniqueID, error) {
 	all, err := collect(ctx, s.r, func(rows *sql.Rows) (id sia.TechniqueID, err error) {
 		return id, rows.Scan(&id)
 	}, `SELECT technique FROM technique_trials WHERE repo_id = ? ORDER BY at, technique`, repo)

@@ -25,14 +25,14 @@ type Intake interface {
 
 // Looker compares tasks with GitHub. Safe for concurrent use.
 type Looker struct {
-	store  *store.Store
+	store  Store
 	github *github.App
 	intake Intake
 	now    func() time.Time
 }
 
 // NewLooker returns a looker that hands what it finds to the intake.
-func NewLooker(s *store.Store, gh *github.App, in Intake, now func() time.Time) *Looker {
+func NewLooker(s Store, gh *github.App, in Intake, now func() time.Time) *Looker {
 	return &Looker{store: s, github: gh, intake: in, now: now}
 }
 

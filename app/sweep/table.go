@@ -59,7 +59,7 @@ type Evolver interface {
 
 // Sweeper does the periodic work. Safe for concurrent use.
 type Sweeper struct {
-	store   *store.Store
+	store   Store
 	github  *github.App
 	intake  Intake
 	looker  *Looker

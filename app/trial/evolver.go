@@ -88,7 +88,7 @@ type Log interface {
 
 // Deps are what an evolver works with.
 type Deps struct {
-	Store    *store.Store
+	Store    Store
 	Tasks    Tasks
 	Settings Settings
 	Forge    Forge

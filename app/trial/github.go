@@ -23,7 +23,7 @@ import (
 type OnGitHub struct {
 	github   *github.App
 	git      *gitops.Cache
-	store    *store.Store
+	store    Store
 	settings Settings
 	now      func() time.Time
 
@@ -36,7 +36,7 @@ const asksAboutPeople = 20
 
 // NewOnGitHub returns the forge of an app.
 func NewOnGitHub(
-	a *github.App, git *gitops.Cache, s *store.Store, settings Settings, now func() time.Time,
+	a *github.App, git *gitops.Cache, s Store, settings Settings, now func() time.Time,
 ) *OnGitHub {
 	return &OnGitHub{github: a, git: git, store: s, settings: settings, now: now, without: map[int64]bool{}}
 }

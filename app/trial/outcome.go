@@ -82,7 +82,7 @@ func standing(x store.Experiment, rows []store.ExperimentTask) evolve.Standing {
 }
 
 // StandingOf is how an experiment stands, by what a database has of its tasks.
-func StandingOf(ctx context.Context, s *store.Store, x store.Experiment) (evolve.Standing, error) {
+func StandingOf(ctx context.Context, s Store, x store.Experiment) (evolve.Standing, error) {
 	rows, err := s.ExperimentTasks(ctx, x.ID)
 	return standing(x, rows), err
 }

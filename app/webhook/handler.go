@@ -21,7 +21,7 @@ const MaxBody = 25 << 20
 // Handler receives deliveries: POST, signed, stored before it is acknowledged.
 // Safe for concurrent use.
 type Handler struct {
-	Store  *store.Store
+	Store  DeliverySaver
 	Secret []byte
 	Logger *slog.Logger
 	Now    func() time.Time

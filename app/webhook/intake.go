@@ -45,7 +45,7 @@ type Teacher interface {
 
 // Deps is what an [Intake] works with. Everything is needed but the coders and the list.
 type Deps struct {
-	Store    *store.Store
+	Store    Store
 	GitHub   *github.App
 	Settings Settings
 	Teacher  Teacher

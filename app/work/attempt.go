@@ -419,7 +419,7 @@ const progressEvery = time.Minute
 
 // recorder saves the transcript as it happens, and tells how far it has come.
 type recorder struct {
-	store   *store.Store
+	store   Store
 	secrets *secret.Masker
 	now     func() time.Time
 	task    sia.TaskID

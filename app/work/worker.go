@@ -12,7 +12,6 @@ import (
 	"github.com/sia-bot/sia/agent/testrun/evidence"
 	"github.com/sia-bot/sia/app/github"
 	"github.com/sia-bot/sia/app/render"
-	"github.com/sia-bot/sia/app/store"
 	"github.com/sia-bot/sia/gitops"
 	"github.com/sia-bot/sia/policies"
 	"github.com/sia-bot/sia/policies/bandit"
@@ -127,7 +126,7 @@ func (c Coder) Agent(s sia.AgentSettings) agent.Agent {
 
 // Deps is what a [Worker] works with. Everything is needed.
 type Deps struct {
-	Store     *store.Store
+	Store     Store
 	GitHub    *github.App
 	Git       *gitops.Cache
 	Coders    Coders

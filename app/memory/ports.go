@@ -1,0 +1,31 @@
+package memory
+
+import (
+	"context"
+	"encoding/json"
+
+	"github.com/sia-bot/sia/app/store"
+	"github.com/sia-bot/sia/sia"
+	"github.com/sia-bot/sia/sia/lesson"
+)
+
+// Store is what the memory branches need of the database. [store.Store] is one.
+type Store interface {
+	Apply(ctx context.Context, id sia.TaskID, e sia.Event) (sia.Result, error)
+	Decisions(ctx context.Context, id sia.TaskID) ([]sia.Decision, error)
+	LessonEvidence(ctx context.Context, repo int64, id lesson.ID) ([]lesson.Evidence, error)
+	Lessons(ctx context.Context, repo int64) ([]lesson.Lesson, error)
+	LogDecision(ctx context.Context, d sia.Decision) error
+	MemoryHead(ctx context.Context, repo int64) (h store.MemoryHead, err error)
+	OutcomesOf(ctx context.Context, id sia.TaskID) ([]store.Outcome, error)
+	PutLessons(ctx context.Context, repo int64, lessons ...lesson.Lesson) error
+	RecordOutcome(ctx context.Context, o store.Outcome) (isNew bool, err error)
+	RestoreLessons(
+		ctx context.Context, repo int64, lessons []lesson.Lesson, evidence []lesson.Evidence,
+	) (restored int, err error)
+	SaveMemoryHead(ctx context.Context, repo int64, h store.MemoryHead) error
+	Tasks(ctx context.Context, f store.Filter) ([]sia.Task, error)
+	Turns(ctx context.Context, id sia.TaskID, attempt int) ([]json.RawMessage, error)
+	UpsertInstallation(ctx context.Context, v store.Installation) error
+	UpsertRepository(ctx context.Context, v store.Repository) error
+}

@@ -1,0 +1,17 @@
+package settings
+
+import (
+	"context"
+
+	"github.com/sia-bot/sia/app/store"
+)
+
+// Store is what is read and kept of settings and policies. [store.Store] is one.
+type Store interface {
+	Policies(ctx context.Context, repo int64) (files []store.PolicyFile, read store.PolicyRead, err error)
+	Repository(ctx context.Context, id int64) (store.Repository, error)
+	RepositoryNamed(ctx context.Context, installation int64, name string) (store.Repository, error)
+	SavePolicies(ctx context.Context, repo int64, read store.PolicyRead, files []store.PolicyFile) error
+	SaveSettings(ctx context.Context, repo int64, own store.OwnSettings) error
+	Settings(ctx context.Context, repo int64) (own store.OwnSettings, err error)
+}

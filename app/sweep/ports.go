@@ -1,0 +1,17 @@
+package sweep
+
+import (
+	"context"
+	"time"
+
+	"github.com/sia-bot/sia/app/store"
+	"github.com/sia-bot/sia/sia"
+)
+
+// Store is what the sweeper and its looks need of the database. [store.Store] is one.
+type Store interface {
+	Apply(ctx context.Context, id sia.TaskID, e sia.Event) (sia.Result, error)
+	PruneDeliveries(ctx context.Context, before time.Time) (n int64, err error)
+	Surface(ctx context.Context, id sia.TaskID, kind string) (githubID int64, hash string, err error)
+	Tasks(ctx context.Context, f store.Filter) ([]sia.Task, error)
+}
