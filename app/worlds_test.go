@@ -24,6 +24,10 @@ var (
 	worldsLog   = flag.Bool("worlds.log", false, "TestWorlds tells all that happens")
 )
 
+// failedOnce are worlds in which something did not hold when 20,000 were played on 2026-11-25. They are played each time,
+// beside the ones that are asked for.
+var failedOnce = []uint64{2637, 5419, 5521, 6687, 7111, 7764, 8581, 9458, 11510, 14739, 17288, 19102, 19221}
+
 // laneWorlds are played by one simulator and one application, so that they don't grow.
 const laneWorlds = 20
 
@@ -47,14 +51,25 @@ func TestWorlds(t *testing.T) {
 		begin = 1e6 + rand.Uint64N(1e9)
 	}
 	last := begin + uint64(*worldsCount)
+	lanes := [][]uint64{failedOnce}
 	for from := begin; from < last; from += laneWorlds {
-		t.Run(fmt.Sprint(from), func(t *testing.T) {
+		var seeds []uint64
+		for seed := from; seed < min(from+laneWorlds, last); seed++ {
+			seeds = append(seeds, seed)
+		}
+		lanes = append(lanes, seeds)
+	}
+	for _, seeds := range lanes {
+		t.Run(fmt.Sprint(seeds[0]), func(t *testing.T) {
 			t.Parallel()
 			if *worldsFirst && broken.Load() {
 				return
 			}
 			l := newLane(t)
-			for seed := from; seed < min(from+laneWorlds, last) && !(*worldsFirst && broken.Load()); seed++ {
+			for _, seed := range seeds {
+				if *worldsFirst && broken.Load() {
+					return
+				}
 				w := newWorld(l, seed)
 				w.play()
 				mu.Lock()

@@ -228,20 +228,27 @@ func (w *Worker) supply(ctx context.Context, t sia.Task, e *headEvidence, needs 
 		e.in.BaseWorkflows, e.in.BaseWorkflowsKnown = workflows(all), true
 	}
 	for _, id := range needs.Logs {
-		run := e.runOf(id)
+		run := runOf(e.head, id)
 		log, err := w.readLog(ctx, w.repo(t), run, e.greenOnBase(id))
 		if err != nil {
 			return err
 		}
-		e.classify(id, log)
+		classify(e.in.Runs, id, log)
 		e.logs = append(e.logs, log)
 	}
 	for _, id := range needs.Earlier {
-		log, err := w.readLog(ctx, w.repo(t), e.runOf(id), nil)
+		log, err := w.readLog(ctx, w.repo(t), runOf(e.head, id), nil)
 		if err != nil {
 			return err
 		}
-		e.classify(id, log)
+		classify(e.in.Runs, id, log)
+	}
+	for _, id := range needs.OnBase {
+		log, err := w.readLog(ctx, w.repo(t), runOf(e.base, id), nil)
+		if err != nil {
+			return err
+		}
+		classify(e.in.Base, id, log)
 	}
 	if len(needs.Files) > 0 {
 		if e.in.Files, err = w.workflowsAt(ctx, t, needs.Files); err != nil {
@@ -280,16 +287,10 @@ func (w *Worker) supply(ctx context.Context, t sia.Task, e *headEvidence, needs 
 	return nil
 }
 
-// runOf is a run of the head.
-func (e *headEvidence) runOf(id int64) github.CheckRun {
-	i := slices.IndexFunc(e.head.Runs, func(r github.CheckRun) bool { return r.ID == id })
-	return e.head.Runs[i]
-}
-
-// classify notes what the log of a run of the head says.
-func (e *headEvidence) classify(id int64, log checkLog) {
-	for i := range e.in.Runs {
-		if r := &e.in.Runs[i]; r.ID == id {
+// classify notes what the log of a run says.
+func classify(all []gate.Run, id int64, log checkLog) {
+	for i := range all {
+		if r := &all[i]; r.ID == id {
 			r.Read, r.Class, r.Said = true, log.failure.Class, log.said
 		}
 	}

@@ -76,6 +76,7 @@ type check struct {
 	exhausted bool // it would be run again, and was too often
 	why       string
 	required  bool
+	byRun     bool      // it is required as a job of a workflow that a rule requires, and by nothing else
 	held      bool      // it was skipped, and not green, for something of its workflow run is neither
 	job       int64     // of a workflow run: the job that is run again with it; 0: there is none
 	last      time.Time // newest event of any of its runs

@@ -85,6 +85,9 @@ func (j *judgement) count() (greens, excuses int) {
 			j.pending = append(j.pending, c.label+" "+c.why) // it may yet make a job of a required name
 			continue
 		}
+		if c.outcome == green && c.byRun && j.runExcused(c) {
+			continue // the rule asks for the run, which is not green
+		}
 		if c.outcome == green && j.ranCode(c) {
 			where := &j.beside
 			if c.required {
@@ -115,6 +118,15 @@ func (j *judgement) count() (greens, excuses int) {
 		case red:
 			j.red = append(j.red, c.label+" "+c.why)
 		case again:
+			if j.goesOn(c) {
+				j.pending = append(j.pending, c.label+" "+c.why+", and can be run again when its workflow run has ended")
+				continue
+			}
+			if c.unended() {
+				j.blocked = append(j.blocked, sia.Obstacle{Check: c.label, URL: c.url,
+					Reason: c.why + ", and can't be run again while its workflow run goes on"})
+				continue
+			}
 			j.again = append(j.again, c.label+" "+c.why)
 			j.rerun = append(j.rerun, cmp.Or(c.run.ID, c.job))
 		case blocked:
@@ -125,6 +137,26 @@ func (j *judgement) count() (greens, excuses int) {
 		greens += skips // as GitHub counts
 	}
 	return greens, excuses
+}
+
+// runExcused reports whether the workflow run of a job is excused for what none of its jobs says.
+func (j *judgement) runExcused(c check) bool {
+	return slices.ContainsFunc(j.checks, func(o check) bool {
+		return o.app == workflowApp && o.outcome == excused && o.workflowRun() == c.workflowRun()
+	})
+}
+
+// unended reports whether a check's workflow run goes on: GitHub runs none of its jobs again before it has ended.
+// https://docs.github.com/en/rest/actions/workflow-runs#re-run-failed-jobs-from-a-workflow-run
+func (c check) unended() bool {
+	return c.workflow != nil && c.app != workflowApp && c.workflow.Status != "" && c.workflow.Status != "completed"
+}
+
+// goesOn reports whether a check's workflow run goes on and something of it runs.
+func (j *judgement) goesOn(c check) bool {
+	return c.unended() && slices.ContainsFunc(j.checks, func(o check) bool {
+		return o.outcome == running && o.workflowRun() == c.workflowRun()
+	})
 }
 
 // fail is the verdict where a check is red. One failure is the attempt's doing,

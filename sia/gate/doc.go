@@ -23,7 +23,7 @@
 //     name that no check bears, a job without end) is blocked, and never the attempt's
 //     doing.
 //   - Some red is not the attempt's doing: red on the base commit too (excused),
-//     red and green in attempts of one job (flaky: run again, and excused in the end), or
+//     red and green in attempts of one job (flaky: run again, and a person asked in the end), or
 //     weather, such as a rate limit or a lost runner (run again). Together they
 //     are run again at most [sia.MaxReruns] times a commit.
 //   - Other red may be chance. Red checks are run again once where the chance that

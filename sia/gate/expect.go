@@ -134,7 +134,8 @@ func (c commit) has(r sia.Reported) bool {
 		return slices.ContainsFunc(c.statuses, func(s Status) bool { return s.Context == r.Name })
 	}
 	return slices.ContainsFunc(c.runs, func(run Run) bool {
-		return !run.Own && run.App == r.App && (run.Name == r.Name || standsFor(run, r.Name)) && c.isOf(run, r)
+		return !run.Own && run.App == r.App && c.isOf(run, r) &&
+			(run.Name == r.Name || (r.Workflow != "" || c.workflowOf(run) == nil) && standsFor(run, r.Name))
 	})
 }
 

@@ -137,6 +137,8 @@ func TestMissed(t *testing.T) {
 			r.Own = true
 			return r
 		}()), ofCI("e2e")), sia.VerdictBlocked, "e2e did not appear"},
+		{"a job of a matrix is named after it", earlier(input(job(1, 7, 1, "e2e (1)", "success")).with(ci("pull_request")),
+			sia.Reported{Name: "e2e", App: actionsApp}), sia.VerdictBlocked, "e2e did not appear"},
 		{"it is skipped beside others", earlier(input(lint, run(2, "e2e", "skipped")), ofCI("e2e")), sia.VerdictGreen, ""},
 		{"another is red", earlier(input(run(1, "lint", "failure")), jenkins), sia.VerdictRed, "lint failed"},
 		{"another is red, and it may yet come", young(earlier(input(run(1, "lint", "failure")), jenkins)), sia.VerdictRed,

@@ -252,13 +252,14 @@ func (in Input) GreenOnBase(run int64) (id int64, ok bool) {
 }
 
 // exhaust lets count what stands where nothing more can be asked for. A check
-// that would be run again is red, unless it is flaky: what fails and passes on
-// one commit is not the attempt's doing, and no proof that it is right either. One
-// that never came to an end says nothing.
+// that would be run again is red. One that is flaky asks a person: that it passed on the
+// commit says that its fall is not the attempt's doing, and GitHub shows it red all the same.
+// One that never came to an end asks, too.
 func (j *judgement) exhaust() {
 	if j.Afterwards {
 		for i := range j.checks {
-			if c := &j.checks[i]; c.outcome == again && c.run.Conclusion == "failure" {
+			c := &j.checks[i]
+			if c.outcome == again && c.run.Conclusion != "cancelled" && c.run.Conclusion != "stale" {
 				c.outcome = red
 			}
 		}
@@ -274,9 +275,7 @@ func (j *judgement) exhaust() {
 		}
 		c.outcome, c.exhausted = red, true
 		switch {
-		case c.flaky:
-			c.outcome = excused
-		case c.app == workflowApp || c.run.Conclusion == "cancelled" || c.run.Conclusion == "stale":
+		case c.flaky, c.app == workflowApp, c.run.Conclusion == "cancelled", c.run.Conclusion == "stale":
 			c.outcome = blocked
 		}
 		c.why += fmt.Sprintf("; it was run again %d times already", j.Reruns)

@@ -130,10 +130,10 @@ func TestJudge(t *testing.T) {
 		{"flaky: passed in the end", input(job(1, 7, 1, "test", "failure"), job(2, 7, 2, "test", "success")), green, "flaky"},
 		{"flaky: failed in the end", input(job(1, 7, 1, "test", "success"), job(2, 7, 2, "test", "failure")), rerun, "flaky"},
 		{"flaky to the last", with(input(job(1, 7, 1, "test", "success"), job(2, 7, 2, "test", "failure")),
-			func(in *Input) { in.Reruns = sia.MaxReruns }), none, "run again 3 times"},
+			func(in *Input) { in.Reruns = sia.MaxReruns }), blocked, "run again 3 times"},
 		{"flaky to the last, and another is green",
 			with(input(job(1, 7, 1, "test", "success"), job(2, 7, 2, "test", "failure"), run(3, "build", "success")),
-				func(in *Input) { in.Reruns = sia.MaxReruns }), green, "test is excused: flaky"},
+				func(in *Input) { in.Reruns = sia.MaxReruns }), blocked, "test flaky: passed before, and fails now"},
 		{"two apps' checks of one name", input(ofApp(run(1, "test", "failure"), "other-ci"), run(2, "test", "success")), red,
 			"test (other-ci) failed"},
 

@@ -243,6 +243,58 @@ func TestFlakyAfterAPass(t *testing.T) {
 	}
 }
 
+// Every end that says that the code failed is red after a pass, if the job passed before.
+func TestTimedOutAfterAPass(t *testing.T) {
+	in := input(job(1, 1, 1, "test", "success"), job(2, 1, 2, "test", "timed_out"))
+	in.Workflows, in.WorkflowsKnown = []Workflow{workflow(1, "ci", "push", "failure")}, true
+	if in.Afterwards = true; Judge(in).Checks[0].Colour != sia.Red {
+		t.Errorf("%+v", Judge(in).Checks)
+	}
+}
+
+// A job that GitHub never started, for a bill or a quota, neither excuses one of the commit nor is excused.
+func TestNeverStartedExcusesNothing(t *testing.T) {
+	never := func(id int64) Run { return job(id, id, 1, "test", "failure").class(notStarted) }
+	lint := run(3, "lint", "success")
+	judgeAll(t, []row{
+		{"on the commit", input(never(1), lint).onBase([]Run{job(9, 9, 1, "test", "failure")}), sia.VerdictBlocked,
+			"test was never started"},
+		{"on the base", input(job(1, 1, 1, "test", "failure"), lint).onBase([]Run{never(9)}), sia.VerdictRed, "test failed"},
+		{"on neither", input(job(1, 1, 1, "test", "failure"), lint).onBase([]Run{job(9, 9, 1, "test", "failure")}),
+			sia.VerdictGreen, "test is excused"},
+	})
+}
+
+// GitHub runs no job again before the job's workflow run has ended.
+func TestRunAgainWaitsForTheRun(t *testing.T) {
+	going := workflow(7, "CI", "pull_request", "")
+	going.Status = "in_progress"
+	build := unfinished(2, "build")
+	build.App, build.SuiteID, build.WorkflowRun, build.Attempt = actionsApp, 7, 7, 1
+	network := job(1, 7, 1, "test", "failure").class("network")
+	young := func(in Input) Input { in.Since = noon.Add(-time.Minute); return in.requiring("test") }
+	queued := build
+	queued.Status = "queued"
+	judgeAll(t, []row{
+		{"another job runs", young(input(network, build).with(going)), sia.VerdictPending,
+			"can be run again when its workflow run has ended"},
+		{"another job never begins", input(network, queued).with(going).requiring("test"), sia.VerdictBlocked,
+			"can't be run again while its workflow run goes on"},
+		{"it has ended", input(network).with(workflow(7, "CI", "pull_request", "failure")).requiring("test"),
+			sia.VerdictRerun, "network"},
+	})
+}
+
+// A workflow that a rule requires is green where its run is: no job of it is evidence where the run failed, if only as on
+// the base.
+func TestRequiredRunThatIsExcused(t *testing.T) {
+	failed := workflow(7, "CI", "pull_request", "failure")
+	in := input(job(1, 7, 1, "test", "success")).with(failed).onBase([]Run{job(9, 8, 1, "test", "success")},
+		workflow(8, "CI", "pull_request", "failure"))
+	in.Required = []Required{{Workflow: ciPath}}
+	judgeAll(t, []row{{"nothing else ran", in, sia.VerdictNone, "excused"}})
+}
+
 // A job of an earlier run that waited longer for a runner replaces none that was cancelled meanwhile.
 func TestALateStartReplacesNothing(t *testing.T) {
 	first, second := job(1, 1, 1, "test", "success"), job(2, 2, 1, "test", "cancelled")

@@ -14,7 +14,8 @@ type Needs struct {
 	// the runs of workflows on the base commit: which of its checks is the same as one of the commit
 	BaseWorkflows bool
 	Logs          []int64  // red runs of the commit: what their logs say of the failure, read beside the base commit's
-	Earlier       []int64  // red runs of checks that went green, too: the class of the failure is enough
+	Earlier       []int64  // red runs of the commit of which the class of the failure is enough
+	OnBase        []int64  // red runs of the base commit of which the class of the failure is enough
 	Files         []string // paths of workflow files, as they are on the commit
 	Tampering     bool     // what the attempt did to tests and protected paths
 	Counts        []Pair   // how many tests the checks ran on the commit and on its base
@@ -24,7 +25,7 @@ type Needs struct {
 // None reports whether nothing is missing.
 func (n Needs) None() bool {
 	return !n.Workflows && len(n.Attempts) == 0 && !n.Base && !n.BaseWorkflows && len(n.Logs) == 0 &&
-		len(n.Earlier) == 0 && len(n.Files) == 0 && !n.Tampering && len(n.Counts) == 0 && !n.Doubt
+		len(n.Earlier) == 0 && len(n.OnBase) == 0 && len(n.Files) == 0 && !n.Tampering && len(n.Counts) == 0 && !n.Doubt
 }
 
 // Checks is as much of it as says which checks there are and how they stand, without reading what they say.
@@ -66,6 +67,9 @@ func (in Input) Needs() Needs {
 	isRed := j.result.Verdict == sia.VerdictRed
 	if isRed && !in.BaseKnown {
 		return Needs{Base: true}
+	}
+	if head, base := j.excusing(); len(head)+len(base) > 0 {
+		return Needs{Earlier: head, OnBase: base}
 	}
 	if logs := unread(j.blamed()); len(logs) > 0 {
 		return Needs{Logs: logs}
@@ -132,6 +136,36 @@ func (j *judgement) alikeOnBase() bool {
 		return c.app == workflowApp || len(alike) > 1 ||
 			slices.ContainsFunc(alike, func(b check) bool { return b.outcome == red })
 	})
+}
+
+// maxExcusing bounds how many jobs are read on either side to tell whether the base commit excuses one.
+const maxExcusing = 20
+
+// excusing are the red jobs that were not read of which one on the base commit excuses one of the
+// commit. A job that GitHub never started, for a bill or a quota, says nothing of the code: it
+// neither excuses nor is excused.
+func (j *judgement) excusing() (head, base []int64) {
+	onBase := j.base().checks()
+	for _, c := range j.checks {
+		if !c.required || c.outcome != excused {
+			continue
+		}
+		head = append(head, unreadJobs(c)...)
+		for _, b := range counterparts(c, onBase) {
+			base = append(base, unreadJobs(b)...)
+		}
+	}
+	slices.Sort(base)
+	base = slices.Compact(base)
+	return head[:min(len(head), maxExcusing)], base[:min(len(base), maxExcusing)]
+}
+
+// unreadJobs is the id of a check's run where that is a job that failed and was not read.
+func unreadJobs(c check) []int64 {
+	if c.outcome != red && c.outcome != excused || c.run.WorkflowRun == 0 || c.run.Conclusion != "failure" {
+		return nil
+	}
+	return unread([]Run{c.run})
 }
 
 // unfinished reports whether something runs that the verdict waits for.

@@ -36,7 +36,7 @@ func supply(in, world Input, n Needs) Input {
 	if n.Base {
 		in.Base, in.BaseStatuses, in.BaseKnown = slices.Clone(world.Base), world.BaseStatuses, true
 		for i := range in.Base {
-			in.Base[i].Attempt = 0
+			in.Base[i].Read, in.Base[i].Class, in.Base[i].Attempt = false, "", 0
 		}
 	}
 	if n.BaseWorkflows {
@@ -59,6 +59,10 @@ func supply(in, world Input, n Needs) Input {
 	for _, id := range slices.Concat(n.Logs, n.Earlier) {
 		i := slices.IndexFunc(in.Runs, func(r Run) bool { return r.ID == id })
 		in.Runs[i].Read, in.Runs[i].Class = true, world.Runs[i].Class
+	}
+	for _, id := range n.OnBase {
+		i := slices.IndexFunc(in.Base, func(r Run) bool { return r.ID == id })
+		in.Base[i].Read, in.Base[i].Class = true, world.Base[i].Class
 	}
 	if len(n.Files) > 0 {
 		in.FilesKnown = true
@@ -102,7 +106,10 @@ func TestNeeds(t *testing.T) {
 		{"red is compared, then read, then doubted", input(failed),
 			[]Needs{{Base: true}, {Logs: []int64{1}}, {Tampering: true, Doubt: true}}},
 		{"weather is read once", input(failed.class("network")), []Needs{{Base: true}, {Logs: []int64{1}}}},
-		{"what is excused is not read", with(input(failed, run(2, "build", "success")),
+		{"a job that is excused is read, and so is what excuses it", with(input(job(1, 7, 1, "test", "failure"),
+			run(2, "build", "success")), func(in *Input) { in.Base = []Run{job(9, 8, 1, "test", "failure")} }),
+			[]Needs{{Base: true}, {BaseWorkflows: true}, {Earlier: []int64{1}, OnBase: []int64{9}}, {Tampering: true}}},
+		{"an app's check that is excused is not read", with(input(failed, run(2, "build", "success")),
 			func(in *Input) { in.Base = []Run{run(9, "test", "failure")} }),
 			[]Needs{{Base: true}, {BaseWorkflows: true}, {Tampering: true}}},
 		{"what is not required is not read", with(input(failed, run(2, "build", "failure")),
@@ -170,13 +177,16 @@ func anyWorld(t *rapid.T) Input {
 			r.Status, r.Conclusion = "completed", "success"
 		}
 		if r.Read = true; r.Conclusion == "failure" {
-			r.Class = rapid.SampledFrom([]string{"", "network", "test_failure", "compile_error"}).Draw(t, "log")
+			r.Class = rapid.SampledFrom([]string{"", "network", "test_failure", "compile_error", notStarted}).Draw(t, "log")
 		} else {
 			r.Class = ""
 		}
 	}
 	for i := range in.Base {
-		in.Base[i].Class = ""
+		r := &in.Base[i]
+		if r.Read, r.Class = true, ""; r.Conclusion == "failure" {
+			r.Class = rapid.SampledFrom([]string{"", "", notStarted}).Draw(t, "log on the base")
+		}
 	}
 	in.BaseKnown, in.TamperingKnown, in.DoubtKnown, in.FilesKnown = true, true, true, true
 	in.ByPerson = rapid.Bool().Draw(t, "by a person")
@@ -192,7 +202,7 @@ func gathered(t *rapid.T, world Input) (in Input, asked []Needs) {
 	in = unknown(world)
 	for n := in.Needs(); !n.None(); n = in.Needs() {
 		asked = append(asked, n)
-		if len(asked) > len(in.Runs)+7 { // the base, the rest, and the logs one by one
+		if len(asked) > len(in.Runs)+len(in.Base)+7 { // the base, the rest, and the logs one by one
 			t.Fatalf("still not enough: %+v", asked)
 		}
 		in = supply(in, world, n)
@@ -253,7 +263,7 @@ func TestNeedsAreEnough(t *testing.T) {
 		world := anyWorld(t)
 		for _, c := range Judge(world).Checks {
 			if c.Colour == sia.Excused {
-				t.Skip("it is excused whatever its log says, so nobody reads it")
+				t.Skip("an app's check is excused whatever its log says, so nobody reads it")
 			}
 		}
 		in, asked := gathered(t, world)

@@ -25,8 +25,9 @@ func (j *judgement) require() {
 	for _, r := range wanted {
 		found := false
 		for i := range j.checks {
-			if j.binds(r, j.checks[i]) {
-				j.checks[i].required, found = true, true
+			if c := &j.checks[i]; j.binds(r, *c) {
+				c.byRun = r.Workflow != "" && (c.byRun || !c.required)
+				c.required, found = true, true
 			}
 		}
 		if !found {
@@ -93,9 +94,13 @@ func (j *judgement) requireSiblings() {
 		if !c.required || c.app == workflowApp {
 			continue
 		}
-		for _, k := range j.siblings(i) {
+		siblings := j.siblings(i)
+		stopped := slices.ContainsFunc(siblings, func(k int) bool { return j.checks[k].outcome == blocked })
+		for _, k := range siblings {
 			s := &j.checks[k]
-			s.required = s.required || s.app == workflowApp || c.outcome == skipped && s.outcome != green && s.outcome != skipped
+			// What nobody started or finished explains it as well as what failed beside it, and is asked about first.
+			open := s.outcome != green && s.outcome != skipped && (!stopped || s.outcome != red)
+			s.required = s.required || s.app == workflowApp || c.outcome == skipped && open
 		}
 	}
 }

@@ -205,7 +205,9 @@ func TestSkippedBeside(t *testing.T) {
 			in = in.requiring("ci-ok", "lint")
 			in.Reruns = sia.MaxReruns
 			return in
-		}(), sia.VerdictBlocked, "ci-ok was skipped beside test"},
+		}(), sia.VerdictBlocked, "test flaky"},
+		{"one sibling was never started, and another is red", input(ok, never, job(4, 7, 1, "unit", "failure")).with(
+			ci("failure")).requiring("ci-ok"), sia.VerdictBlocked, "test was never started"},
 	})
 	for _, c := range Judge(beside(test("failure")).requiring("ci-ok", "lint")).Checks {
 		if c.Name == "ci-ok" && (c.Colour != sia.Skipped || c.Why == "") || c.Name == "test" && !c.Required {
