@@ -59,13 +59,15 @@ type effectTraits struct {
 	// it waits for the resume while the task is paused; the others keep what was done,
 	// or answer people
 	held bool
+	// the worker that carried out the effect before goes on with it: it is short, and belongs to that one
+	joins bool
 }
 
 // effects is the table of effects.
 var effects = []effectTraits{
 	{kind: DoBegin, outcomes: []Kind{KBegun}, waitsIn: []State{Queued, Announced}, leads: true, held: true},
 	{kind: DoDecide, outcomes: []Kind{KDecided}, waitsIn: []State{Queued, Announced, Working, Diagnosing},
-		leads: true, held: true},
+		leads: true, held: true, joins: true},
 	{kind: DoAttempt, outcomes: []Kind{KAttemptEnded}, waitsIn: []State{Working}, long: true, held: true},
 	{kind: DoAggregate, outcomes: []Kind{KAggregated}, waitsIn: []State{Working}, long: true, held: true},
 	{kind: DoCancel},
@@ -80,7 +82,7 @@ var effects = []effectTraits{
 	{kind: DoReview, outcomes: []Kind{KReviewed}, waitsIn: []State{Reviewing}, leads: true, held: true},
 	{kind: DoWeigh, outcomes: []Kind{KWeighed}, waitsIn: []State{Checking}, leads: true, held: true},
 	{kind: DoMemory, outcomes: []Kind{KMemoryCommitted}},
-	{kind: DoAnnounce, outcomes: []Kind{KCommentPosted}, waitsIn: []State{Reviewing}, leads: true, held: true},
+	{kind: DoAnnounce, outcomes: []Kind{KCommentPosted}, waitsIn: []State{Reviewing}, leads: true, held: true, joins: true},
 	{kind: DoEscalate, outcomes: []Kind{KEscalationOpened}, waitsIn: []State{Escalated}, held: true},
 	{kind: DoClose},
 	{kind: DoFinalReview, outcomes: []Kind{KFinalReviewed}, leads: true, held: true},
@@ -117,6 +119,10 @@ func (k EffectKind) Long() bool { return k.traits().long }
 
 // RunsTests reports whether an effect of the kind runs a repository's tests, beside attempts.
 func (k EffectKind) RunsTests() bool { return k.traits().tests }
+
+// Joins reports whether an effect of the kind has no job of its own where the outcome of another asks for it: the
+// worker of that one goes on with it. A question is answered where it arises, and memory and comment are one publication.
+func (k EffectKind) Joins() bool { return k.traits().joins }
 
 // reports tells whether a fact of the kind f may be the outcome of an effect.
 func (e effectTraits) reports(f Kind) bool {

@@ -21,7 +21,8 @@ type appliedEvent struct {
 	before, after sia.Task
 	e             sia.Event
 	res           sia.Result
-	seq           int64 // of the event in the task's log
+	joined        **sia.Effect // see [TaskStore.applyTx]
+	seq           int64        // of the event in the task's log
 	err           error
 }
 
@@ -102,6 +103,10 @@ func (w *appliedEvent) saveEffects() {
 		if n == 0 {
 			w.s.log.ErrorContext(w.ctx, "effect exists already, not written again", "task", f.Task, "effect", f.Key, "event",
 				w.e.ID)
+			continue
+		}
+		if w.joined != nil && *w.joined == nil && f.Kind.Joins() && !f.At.After(w.s.now()) {
+			*w.joined = &f
 			continue
 		}
 		w.err = w.s.insertJob(w.ctx, w.tx, f.Key, queueOf(f), f.At)

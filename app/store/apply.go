@@ -23,7 +23,7 @@ import (
 func (s *TaskStore) Apply(ctx context.Context, id sia.TaskID, e sia.Event) (sia.Result, error) {
 	var res sia.Result
 	err := s.write(ctx, fmt.Sprintf("apply event %s to task %s", e.ID, id), func(tx *sql.Tx) (err error) {
-		res, err = s.applyTx(ctx, tx, id, e)
+		res, err = s.applyTx(ctx, tx, id, e, nil)
 		return err
 	})
 	if err != nil {
@@ -42,8 +42,11 @@ func (s *TaskStore) logApplied(ctx context.Context, id sia.TaskID, e sia.Event, 
 		"state", res.Task.State, "why", res.Why, "ignored", res.Ignored, "effects", len(res.Effects))
 }
 
-// applyTx is Apply inside a transaction that already holds the write lock.
-func (s *TaskStore) applyTx(ctx context.Context, tx *sql.Tx, id sia.TaskID, e sia.Event) (sia.Result, error) {
+// applyTx is Apply inside a transaction that already holds the write lock. One effect that the caller goes on with
+// itself is left in joined and gets no job (see [sia.EffectKind.Joins]); nil: each gets one.
+func (s *TaskStore) applyTx(
+	ctx context.Context, tx *sql.Tx, id sia.TaskID, e sia.Event, joined **sia.Effect,
+) (sia.Result, error) {
 	if e.ID == "" || e.Fact == nil {
 		return sia.Result{}, errors.New("an event needs an id and a fact")
 	}
@@ -77,7 +80,7 @@ func (s *TaskStore) applyTx(ctx context.Context, tx *sql.Tx, id sia.TaskID, e si
 	if res.Task.ID != id {
 		return sia.Result{}, fmt.Errorf("the event is about task %q", res.Task.ID)
 	}
-	w := &appliedEvent{s: s.DB, ctx: ctx, tx: tx, before: before, after: res.Task, e: e, res: res}
+	w := &appliedEvent{s: s.DB, ctx: ctx, tx: tx, before: before, after: res.Task, e: e, res: res, joined: joined}
 	if before.ID != "" && res.Task.Version == before.Version {
 		w.saveHeard()
 		w.saveEffects()

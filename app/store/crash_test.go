@@ -1,6 +1,7 @@
 package store_test
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"fmt"
@@ -46,6 +47,17 @@ func TestKilledAtEachBoundary(t *testing.T) {
 		}
 		copies[when+" "+f.Key] = to
 	})
+	// From a red check to the next attempt: gate and recover, diagnose and escalate, review, publish (memory and comment),
+	// begin, decompose and assign, attempt. With the delivery that brought the check's result it is seven jobs.
+	jobs := column(t, disk, `SELECT key FROM effects WHERE job_id <> 0 AND kind NOT IN ('sync', 'push', 'pull')
+		AND (attempt = 1 AND kind IN ('gate', 'diagnose', 'review', 'memory', 'announce', 'decide')
+			OR attempt = 2 AND kind IN ('begin', 'attempt')) ORDER BY created_at, key`)
+	if len(jobs) != 6 {
+		t.Errorf("a red check is %d jobs beside its delivery: %q", len(jobs), jobs)
+	}
+	if joined := column(t, disk, `SELECT key FROM effects WHERE job_id = 0`); len(joined) != 6 {
+		t.Errorf("these joined others: %q", joined)
+	}
 	if len(copies) < 16 {
 		t.Fatalf("only %d boundaries were met", len(copies))
 	}
@@ -56,6 +68,27 @@ func TestKilledAtEachBoundary(t *testing.T) {
 			finish(t, storetest.Open(t, store.Config{URL: path, Now: clock.now}), clock, id, nil)
 		})
 	}
+}
+
+// column is the one column of a query.
+func column(t *testing.T, db *sql.DB, query string) (out []string) {
+	t.Helper()
+	rows, err := db.Query(query)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var v string
+		if err := rows.Scan(&v); err != nil {
+			t.Fatal(err)
+		}
+		out = append(out, v)
+	}
+	if err := rows.Err(); err != nil {
+		t.Fatal(err)
+	}
+	return out
 }
 
 func apply(t *testing.T, s *store.Store, id sia.TaskID, e sia.Event) {
@@ -116,7 +149,7 @@ func finish(
 	}
 }
 
-// allWell is a world in which everything goes well at once.
+// allWell is a world in which the checks of the first attempt are red, and everything else goes well at once.
 func allWell(_ context.Context, t sia.Task, f sia.Effect) (sia.Fact, error) {
 	switch f.Kind {
 	case sia.DoBegin:
@@ -124,9 +157,11 @@ func allWell(_ context.Context, t sia.Task, f sia.Effect) (sia.Fact, error) {
 		set.Checks.Settle = sia.Duration(time.Millisecond)
 		return sia.Begun{Settings: set, BaseBranch: "main", BaseSHA: "ba5e", Title: t.Title}, nil
 	case sia.DoDecide:
-		return sia.Decided{Type: f.Question, Choice: "coder", Agent: "a", Reason: "it is the only one"}, nil
+		choice := map[sia.DecisionType]string{sia.DecideRecover: sia.ChooseSIA, sia.DecideEscalate: sia.ChooseGoOn}
+		return sia.Decided{Type: f.Question, Choice: cmp.Or(choice[f.Question], "coder"), Agent: "a", Reason: "so it is"}, nil
 	case sia.DoAttempt:
-		return sia.AttemptEnded{End: sia.EndFinished, Commit: "c0ffee", Diff: sia.DiffStat{Files: 1}, Hunks: []uint64{1}}, nil
+		return sia.AttemptEnded{End: sia.EndFinished, Commit: sia.SHA(fmt.Sprint("c0ffee", f.Attempt)),
+			Diff: sia.DiffStat{Files: 1}, Hunks: []uint64{uint64(f.Attempt)}}, nil
 	case sia.DoPush:
 		return sia.Pushed{SHA: f.SHA}, nil
 	case sia.DoPull:
@@ -134,7 +169,18 @@ func allWell(_ context.Context, t sia.Task, f sia.Effect) (sia.Fact, error) {
 	case sia.DoFinalReview:
 		return sia.FinalReviewed{Review: sia.FinalReview{SHA: f.SHA}}, nil
 	case sia.DoGate:
+		if f.Attempt == 1 {
+			return sia.Judged{SHA: f.SHA, Looked: f.At, Verdict: sia.VerdictRed}, nil
+		}
 		return sia.Judged{SHA: f.SHA, Looked: f.At, Verdict: sia.VerdictGreen}, nil
+	case sia.DoDiagnose:
+		d := sia.Diagnosis{Summary: "so it is", Pattern: sia.Environment, Technique: sia.FreshStart, Prompt: "otherwise"}
+		d.Brief = sia.Brief{Technique: d.Technique, Prompt: d.Prompt}
+		return sia.Diagnosed{Diagnosis: d}, nil
+	case sia.DoReview:
+		return sia.Reviewed{Review: sia.Review{Verdict: sia.Approved}}, nil
+	case sia.DoAnnounce:
+		return sia.CommentPosted{URL: "https://example.com/comment/1"}, nil
 	case sia.DoMemory:
 		return sia.MemoryCommitted{SHA: "3e304"}, nil
 	case sia.DoSync:

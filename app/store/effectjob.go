@@ -33,21 +33,34 @@ func (w *effectWorker) NextRetry(*river.Job[effectArgs]) time.Time {
 	return w.e.s.now().Add(w.e.c.Backoff(1))
 }
 
-// Work implements river.Worker.
+// Work implements river.Worker. The job is that of one effect and of those that join it, one after the other.
 func (w *effectWorker) Work(ctx context.Context, job *river.Job[effectArgs]) error {
+	next, err := w.first(ctx, job)
+	for err == nil && next != nil {
+		f := EffectRecord{Effect: *next, State: EffectPending}
+		w.e.joined.Store(f.Key, job.Args.Key)
+		fact, failed := w.run(ctx, f.Effect)
+		next, err = w.report(ctx, job, f, 1, fact, failed)
+		w.e.joined.Delete(f.Key)
+	}
+	return err
+}
+
+// first carries out the effect that the job is for. It returns the one that joins it.
+func (w *effectWorker) first(ctx context.Context, job *river.Job[effectArgs]) (*sia.Effect, error) {
 	e, key := w.e, job.Args.Key
 	f, err := e.s.Effect(ctx, key)
 	switch {
 	case errors.Is(err, ErrNotFound):
 		e.s.log.WarnContext(ctx, "job of an effect that does not exist", "effect", key)
-		return nil
+		return nil, nil
 	case err != nil && interrupted(ctx):
-		return fmt.Errorf("effect %s was interrupted: %w", key, context.Canceled)
+		return nil, fmt.Errorf("effect %s was interrupted: %w", key, context.Canceled)
 	case err != nil:
-		return w.later(ctx, job, err, e.c.Backoff(1), 0)
+		return nil, w.later(ctx, job, key, err, e.c.Backoff(1), 0)
 	}
 	if f.State != EffectPending {
-		return nil
+		return e.s.leftJoined(ctx, f.Task)
 	}
 	if f.Cancelled {
 		return w.finish(ctx, job, f, cancelledFact(f.Effect), ErrCancelled)
@@ -61,6 +74,17 @@ func (w *effectWorker) Work(ctx context.Context, job *river.Job[effectArgs]) err
 	}
 	fact, err := w.run(ctx, f.Effect)
 	return w.report(ctx, job, f, tries, fact, err)
+}
+
+// leftJoined is an effect of a task that joined another, when the job of that one was put off in between; nil: there is
+// none.
+func (s *TaskStore) leftJoined(ctx context.Context, id sia.TaskID) (*sia.Effect, error) {
+	left, err := collect(ctx, s.r, scanJSON[sia.Effect],
+		`SELECT effect FROM effects WHERE task_id = ? AND state = 'pending' AND job_id = 0`, id)
+	if err != nil || len(left) == 0 {
+		return nil, s.explain("look for what was left of task "+string(id), err)
+	}
+	return &left[0], nil
 }
 
 // run calls the handler, with the context that it is promised.
@@ -106,7 +130,7 @@ func (w *effectWorker) call(ctx context.Context, t sia.Task, f sia.Effect) (fact
 // report decides what a try's end means.
 func (w *effectWorker) report(
 	ctx context.Context, job *river.Job[effectArgs], f EffectRecord, tries int, fact sia.Fact, err error,
-) error {
+) (joined *sia.Effect, _ error) {
 	switch {
 	case err == nil && fact == nil:
 		return w.finish(ctx, job, f, sia.Done{}, nil)
@@ -115,11 +139,11 @@ func (w *effectWorker) report(
 	case errors.Is(context.Cause(ctx), ErrCancelled):
 		return w.finish(ctx, job, f, cancelledFact(f.Effect), ErrCancelled)
 	case interrupted(ctx): // the engine stops: River makes the job available again
-		return fmt.Errorf("effect %s was interrupted: %w", f.Key, context.Canceled)
+		return nil, fmt.Errorf("effect %s was interrupted: %w", f.Key, context.Canceled)
 	case sia.IsPermanent(err), tries >= w.e.c.Tries:
 		return w.finish(ctx, job, f, failedFact(f.Effect, err), err)
 	default:
-		return w.later(ctx, job, err, max(w.e.c.Backoff(tries), sia.RetryAfter(err)), 1)
+		return nil, w.later(ctx, job, f.Key, err, max(w.e.c.Backoff(tries), sia.RetryAfter(err)), 1)
 	}
 }
 
@@ -128,22 +152,22 @@ func (w *effectWorker) report(
 // hour is not lost to it.
 func (w *effectWorker) finish(
 	ctx context.Context, job *river.Job[effectArgs], f EffectRecord, fact sia.Fact, cause error,
-) error {
+) (joined *sia.Effect, _ error) {
 	s := w.e.s
 	if cause != nil {
 		s.log.WarnContext(ctx, "effect not carried out", "task", f.Task, "effect", f.Key, "err", cause)
 	}
 	for try := 1; ; try++ {
-		err := w.save(ctx, job, f, fact)
+		joined, err := w.save(ctx, job, f, fact)
 		if err == nil {
-			return nil
+			return joined, nil
 		}
 		var trouble *sia.Error
 		if !errors.As(err, &trouble) {
-			return w.later(ctx, job, err, w.e.c.Backoff(f.Tries+1), 1)
+			return nil, w.later(ctx, job, f.Key, err, w.e.c.Backoff(f.Tries+1), 1)
 		}
 		if try == w.e.c.Tries || w.e.stopping.Err() != nil {
-			return w.later(ctx, job, err, w.e.c.Backoff(1), 0)
+			return nil, w.later(ctx, job, f.Key, err, w.e.c.Backoff(1), 0)
 		}
 		s.log.ErrorContext(ctx, "outcome can't be written down yet", "task", f.Task, "effect", f.Key, "err", err)
 		select {
@@ -153,9 +177,11 @@ func (w *effectWorker) finish(
 	}
 }
 
-// save completes the job, closes the effect and applies its outcome, all or
+// save closes the effect, applies its outcome and completes the job, unless an effect joins that goes on with it: all or
 // nothing. The context may have ended: what was done must be written down.
-func (w *effectWorker) save(ctx context.Context, job *river.Job[effectArgs], f EffectRecord, fact sia.Fact) error {
+func (w *effectWorker) save(
+	ctx context.Context, job *river.Job[effectArgs], f EffectRecord, fact sia.Fact,
+) (joined *sia.Effect, _ error) {
 	s := w.e.s
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), saveTimeout)
 	defer cancel()
@@ -166,46 +192,54 @@ func (w *effectWorker) save(ctx context.Context, job *river.Job[effectArgs], f E
 	ev := sia.Event{ID: f.Key, At: s.now(), Effect: f.Key, Fact: fact}
 	var res *sia.Result
 	err := s.write(ctx, "write down the outcome of "+f.Key, func(tx *sql.Tx) error {
-		if err := complete(ctx, tx, job); err != nil {
-			return err
-		}
 		closed, err := tx.ExecContext(ctx, `UPDATE effects
 			SET state = ?, error = CASE WHEN ? = '' THEN error ELSE ? END, ended_at = ?
 			WHERE key = ? AND state = 'pending'`, state, words, words, micros(ev.At), f.Key)
 		if err != nil {
 			return err
 		}
-		if n, err := closed.RowsAffected(); err != nil || n == 0 {
-			return err // it was closed before: its outcome counts, not this one
+		n, err := closed.RowsAffected()
+		if err == nil && n > 0 { // else it was closed before: its outcome counts, not this one
+			var r sia.Result
+			r, err = s.applyTx(ctx, tx, f.Task, ev, &joined)
+			res = &r
 		}
-		r, err := s.applyTx(ctx, tx, f.Task, ev)
-		res = &r
-		return err
+		if err != nil || joined != nil {
+			return err
+		}
+		return complete(ctx, tx, job)
 	})
-	if err == nil && res != nil {
+	if err != nil {
+		return nil, err
+	}
+	if res != nil {
 		s.logApplied(ctx, f.Task, ev, *res)
 	}
-	return err
+	return joined, nil
 }
 
 // later puts the effect off, and counts the failed tries. Another job takes this one's place: a job that River
 // puts off is up to five seconds late, and River ends it for good when somebody cancels it at that moment.
 func (w *effectWorker) later(
-	ctx context.Context, job *river.Job[effectArgs], cause error, delay time.Duration, failed int,
+	ctx context.Context, job *river.Job[effectArgs], key string, cause error, delay time.Duration, failed int,
 ) error {
-	s, key := w.e.s, job.Args.Key
+	s := w.e.s
 	s.log.WarnContext(ctx, "effect is tried again", "effect", key, "in", delay, "err", cause)
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), saveTimeout)
 	defer cancel()
+	queue, crashed := queueEffects, 0 // of what joined another effect
+	if key == job.Args.Key {
+		queue, crashed = job.Queue, job.Attempt-1
+	}
 	err := s.write(ctx, "count a failed try", func(tx *sql.Tx) error {
 		if err := complete(ctx, tx, job); err != nil {
 			return err
 		}
 		if _, err := tx.ExecContext(ctx, `UPDATE effects SET tries = tries + ?, error = ? WHERE key = ?`,
-			failed+job.Attempt-1, forPeople(cause), key); err != nil {
+			failed+crashed, forPeople(cause), key); err != nil {
 			return err
 		}
-		return s.insertJob(ctx, tx, key, job.Queue, s.now().Add(delay))
+		return s.insertJob(ctx, tx, key, queue, s.now().Add(delay))
 	})
 	if err != nil {
 		s.log.ErrorContext(ctx, "failed try not counted", "effect", key, "err", err)

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -95,6 +96,7 @@ type Engine struct {
 	client *river.Client[*sql.Tx]
 	unlock func() error
 
+	joined   sync.Map        // the keys of effects under way that joined another, and its key
 	stopping context.Context // ends when Stop is called
 	stop     context.CancelFunc
 }
@@ -197,7 +199,7 @@ func (e *Engine) Idle(ctx context.Context, held ...string) error {
 	e.s.commits.done(queues)
 	for {
 		committed := e.s.commits.after()
-		running, next, err := e.s.unfinished(ctx, held)
+		running, next, err := e.s.unfinished(ctx, e.jobsOf(held))
 		due := !next.IsZero() && !next.After(e.s.now().Round(time.Millisecond)) // as precise as River's times
 		if err != nil || running == 0 && !due {
 			return err
@@ -216,6 +218,17 @@ func (e *Engine) Idle(ctx context.Context, held ...string) error {
 			e.s.commits.done(queues)
 		}
 	}
+}
+
+// jobsOf are the effects that the jobs of some effects are for.
+func (e *Engine) jobsOf(keys []string) []string {
+	out := slices.Clone(keys)
+	for i, key := range out {
+		if first, ok := e.joined.Load(key); ok {
+			out[i], _ = first.(string)
+		}
+	}
+	return out
 }
 
 // NextDue is when the next waiting job becomes due, zero when none waits: where
