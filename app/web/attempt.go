@@ -31,6 +31,24 @@ type attemptPage struct {
 	Diff     *diffView    `json:"-"` // nil: it pushed nothing
 }
 
+// Answers is how often the model answered.
+func (p attemptPage) Answers() (n int) {
+	for _, t := range p.Turns {
+		if t.Kind == agent.TurnModel {
+			n++
+		}
+	}
+	return n
+}
+
+// Finished is the last test, where no turn that is shown above has it.
+func (p attemptPage) Finished() *lastTest {
+	if p.Now != nil && p.LastTest != nil && p.LastTest.ID == p.Now.ID {
+		return nil
+	}
+	return p.LastTest
+}
+
 // lastTest is the last run of tests in an attempt, as its coder saw it.
 type lastTest struct {
 	ID      string `json:"-"` // of the turn, on the page

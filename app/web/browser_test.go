@@ -76,7 +76,7 @@ func look(ctx context.Context, t *testing.T, name string, width int64, scheme st
 	must(t, err)
 	must(t, chromedp.Do(ctx, chromedp.EmulateViewport(width, 900)))
 	found, err := chromedp.Run(ctx, chromedp.Evaluate[string](`axe.run({resultTypes: ["violations"]})
-		.then((r) => JSON.stringify(r.violations.filter((v) => v.impact === "serious" || v.impact === "critical")
+		.then((r) => JSON.stringify(r.violations
 			.map((v) => v.id + ": " + v.help + " — " + v.nodes.map((n) => n.html).join(" | "))))`, chromedp.EvalAwaitPromise))
 	must(t, err)
 	wide, err := chromedp.Run(ctx, chromedp.Evaluate[float64](`document.documentElement.scrollWidth - window.innerWidth`))

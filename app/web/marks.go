@@ -137,19 +137,21 @@ func wordsOnly(headline string) string {
 
 // ago is how long ago a time is, in a word or two.
 func ago(at, now time.Time) string {
-	if d := now.Sub(at); d >= time.Minute {
+	if d := now.Sub(at).Truncate(time.Minute); d > 0 {
 		return lasted(d) + " ago"
 	}
 	return "just now"
 }
 
-// lasted is a duration with its largest unit, or its largest two where that tells more: "12 s", "3 min", "1 h 5 min".
+// lasted is a duration with its largest unit, or its largest two where that tells more: "12 s", "3 min 5 s", "1 h 5 min".
 func lasted(d time.Duration) string {
 	switch {
 	case d < time.Second:
 		return fmt.Sprintf("%d ms", d.Milliseconds())
 	case d < time.Minute:
 		return fmt.Sprintf("%d s", int(d.Seconds()))
+	case d < 10*time.Minute && int(d.Seconds())%60 > 0:
+		return fmt.Sprintf("%d min %d s", int(d.Minutes()), int(d.Seconds())%60)
 	case d < time.Hour:
 		return fmt.Sprintf("%d min", int(d.Minutes()))
 	case d < 10*time.Hour && int(d.Minutes())%60 > 0:
@@ -169,7 +171,7 @@ func attemptOf(t sia.Task, number int) string {
 	return fmt.Sprintf("Attempt %d of %d", n, most)
 }
 
-// moved is when a part of an attempt was last heard of.
+// attemptTook is how long an attempt lasted, or lasts; empty before it began.
 func attemptTook(a sia.Attempt, now time.Time) string {
 	if a.StartedAt.IsZero() {
 		return ""

@@ -193,7 +193,7 @@ func callOf(c agent.Call, left *int) callView {
 		v.Failed = v.Failed || notZero.MatchString(c.Result)
 	case a.Patch != "":
 		v.Does, diff = "Patched", strings.Split(strings.TrimRight(a.Patch, "\n"), "\n")
-		v.What = strings.Join(c.Changed, ", ")
+		v.What = seen(strings.Join(c.Changed, ", "), shownLine)
 	case len(a.Edits) > 0 && a.path() != "":
 		v.Does = "Edited"
 		for _, e := range a.Edits {
