@@ -23,6 +23,14 @@ type accountLine struct {
 	Cost    sia.Credits
 }
 
+// Shown is the cost for people.
+func (l accountLine) Shown() string {
+	if s := l.Cost.String(); s != "0" {
+		return s
+	}
+	return "< 0.01"
+}
+
 // accountOf adds up a task's costs: those of its attempts, and of the models that judged them, as the log has them.
 func accountOf(t sia.Task, events []store.EventRecord) account {
 	a := account{All: t.Credits.Spent + t.Credits.Overrun, Budget: t.Credits.Budget, Over: t.Credits.Overrun,

@@ -112,7 +112,7 @@ func (s *site) attempt(r *http.Request) (frame, error) {
 	}
 	p.Session = session(p.Turns, p.This.StartedAt)
 	if n := len(p.Session); p.Running && n > 0 && p.Session[n-1].Kind == agent.TurnModel {
-		p.Now = &p.Session[n-1]
+		p.Now = p.Session[n-1].again()
 	}
 	if p.Diff, err = s.diff(r.Context(), t, p.This); err != nil {
 		return frame{}, err

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/sia-bot/sia/sia"
+	"github.com/sia-bot/sia/sia/text"
 )
 
 // shownAttempts is how many attempts fit an axis: the last ones.
@@ -95,7 +96,7 @@ func axis(t sia.Task, all []moment, now time.Time) (a timeAxis) {
 		}
 	}
 	if len(said) > 0 {
-		row("People", count(len(said), "time"), func(p *picture) {
+		row("People", text.Count(len(said), "time"), func(p *picture) {
 			for _, at := range said {
 				p.line(max(2, min(998, x(at))), 2, max(2, min(998, x(at))), 18, "person")
 			}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/sia-bot/sia/app/render"
 	"github.com/sia-bot/sia/sia"
+	"github.com/sia-bot/sia/sia/text"
 )
 
 // shapes are the marks that stand beside states, drawn in 16 by 16 units. Class "in" is filled, "out" lies on it.
@@ -159,7 +160,7 @@ func lasted(d time.Duration) string {
 	case d < 48*time.Hour:
 		return fmt.Sprintf("%d h", int(d.Hours()))
 	}
-	return count(int(d.Hours()/24), "day")
+	return text.Count(int(d.Hours()/24), "day")
 }
 
 // attemptOf says which of how many attempts one is: those that there are, and those that may follow.

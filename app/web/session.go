@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"html/template"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -47,6 +48,7 @@ type turnView struct {
 
 // callView is a tool's call as people read it.
 type callView struct {
+	ID     string // of what is folded, so that an open page keeps it as it is
 	Form   string // diff, term (of a command), look (what changes nothing) or words
 	Does   string // such as Edited
 	What   string // such as a path
@@ -99,8 +101,10 @@ func session(turns []agent.Turn, began time.Time) []turnView {
 			v.Took = lasted(t.At.Sub(began))
 		}
 		began = t.At
-		for _, c := range t.Calls {
-			v.Calls = append(v.Calls, callOf(c, &left))
+		for j, c := range t.Calls {
+			call := callOf(c, &left)
+			call.ID = fmt.Sprintf("%s-call-%d", v.ID, j+1)
+			v.Calls = append(v.Calls, call)
 		}
 		for note := range strings.SplitSeq(t.Note, "\n") {
 			if note != "" {
@@ -109,6 +113,15 @@ func session(turns []agent.Turn, began time.Time) []turnView {
 		}
 	}
 	return out
+}
+
+// again is a turn that stands on the page a second time.
+func (t turnView) again() *turnView {
+	t.Calls = slices.Clone(t.Calls)
+	for i := range t.Calls {
+		t.Calls[i].ID = "now-" + t.Calls[i].ID
+	}
+	return &t
 }
 
 // turnID names the place of a turn on a page.
@@ -236,7 +249,7 @@ func callOf(c agent.Call, left *int) callView {
 			v.Output, n = "[left out: the page is full]", 1
 		}
 		*left -= n
-		v.Count, v.Long = count(n, "line"), n > foldedOver
+		v.Count, v.Long = text.Count(n, "line"), n > foldedOver
 	}
 	return v
 }
@@ -285,7 +298,7 @@ func diffLines(diff []string, left *int) (lines []lineView) {
 	most := min(shownCall, *left)
 	for i, l := range diff {
 		if i >= most {
-			lines = append(lines, lineView{"hunk", count(len(diff)-i, "more line")})
+			lines = append(lines, lineView{"hunk", text.Count(len(diff)-i, "more line")})
 			break
 		}
 		class := map[byte]string{'+': "add", '-': "del", '@': "hunk", '*': "hunk", 'd': "hunk"}[(l + " ")[0]]

@@ -23,6 +23,7 @@ import (
 	"github.com/sia-bot/sia/app/store"
 	"github.com/sia-bot/sia/app/web/viewer"
 	"github.com/sia-bot/sia/sia"
+	"github.com/sia-bot/sia/sia/text"
 )
 
 //go:embed templates/*.html style.css live.js
@@ -119,7 +120,7 @@ func (s *site) funcs() template.FuncMap {
 		"state":     stateBadge,
 		"ended":     attemptBadge,
 		"check":     checkBadge,
-		"count":     count,
+		"count":     text.Count,
 		"sum":       func(a, b int) int { return a + b },
 		"short":     func(t time.Time) string { return t.UTC().Format("2 Jan 15:04") },
 		"attemptOf": attemptOf,
