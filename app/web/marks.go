@@ -17,6 +17,7 @@ import (
 var shapes = map[string]string{
 	"check":  `<circle class="in" cx="8" cy="8" r="8"/><path class="out" d="M4.7 8.3l2.3 2.3 4.3-4.6"/>`,
 	"x":      `<circle class="in" cx="8" cy="8" r="8"/><path class="out" d="M5.4 5.4l5.2 5.2m0-5.2l-5.2 5.2"/>`,
+	"half":   `<circle cx="8" cy="8" r="7"/><path class="in" d="M8 3a5 5 0 0 0 0 10z"/>`,
 	"slash":  `<circle cx="8" cy="8" r="7"/><path d="M3.2 12.8l9.6-9.6"/>`,
 	"pause":  `<circle cx="8" cy="8" r="7"/><path d="M6.3 5.6v4.8m3.4-4.8v4.8"/>`,
 	"ask":    `<path d="M2 1.5h12a.8.8 0 0 1 .8.8v8.2a.8.8 0 0 1-.8.8H8.5L5 14.5v-3.2H2a.8.8 0 0 1-.8-.8V2.3a.8.8 0 0 1 .8-.8zM8 4v3.2m0 1.9v.1"/>`,

@@ -96,9 +96,18 @@ func (s *site) inForce(r *http.Request, repo int64) (lines []policyLine, err err
 		}
 		general[p.Decision] = p.Selector.Fits(policies.Context{Owner: of.Owner, Repository: of.String()})
 		lines = append(lines, policyLine{p.Decision, p.ID(), p.Name, p.Version, p.Layer.String(), p.Selector.String(),
-			text.OneLine(p.Reasoning), p.Source})
+			firstSentence(p.Reasoning), p.Source})
 	}
 	return lines, nil
+}
+
+// firstSentence is the beginning of a text, in one line.
+func firstSentence(s string) string {
+	first, _, more := strings.Cut(text.OneLine(s), ". ")
+	if more {
+		first += "."
+	}
+	return first
 }
 
 // results says what came of the last decisions of a type, by option and by the policy that decided.

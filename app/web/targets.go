@@ -29,6 +29,7 @@ type target struct {
 	Value float64 `json:"value"` // a share in 0–1, or a number; 0 with Known false
 	Known bool    `json:"known"` // there was something to measure
 	Met   bool    `json:"met"`
+	Sure  bool    `json:"sure"`            // the 95 % interval lies wholly on that side of the bound; of what is no share: Known
 	Share *share  `json:"share,omitempty"` // nil: it is no share
 	Bound float64 `json:"bound,omitempty"` // that it is to lie above, or below; 0: it is to fall
 	Below bool    `json:"below,omitempty"` // it is to lie below Bound
@@ -36,15 +37,19 @@ type target struct {
 	Wants string  `json:"-"`               // the target, for people
 }
 
-// Badge is the mark of a target: met, missed, or not measured.
+// Badge is the mark of a target: met, missed, not measured, or half a mark where few tasks leave that open.
 func (t target) Badge() badge {
+	b := badMark.named("missed")
+	if t.Met {
+		b = goodMark.named("met")
+	}
 	switch {
 	case !t.Known:
 		return noMark.named("not measured yet")
-	case t.Met:
-		return goodMark.named("met")
+	case !t.Sure:
+		b.Shape, b.Word = "half", b.Word+" so far, by too few tasks to be sure"
 	}
-	return badMark.named("missed")
+	return b
 }
 
 // figures keeps what was counted. Safe for concurrent use.
@@ -100,6 +105,7 @@ func targetsOf(f memory.Figures, weeks []weekLine) []target {
 		sh := shareOf(n, of)
 		t := target{Name: name, Value: sh.Mean(), Known: of > 0, Share: &sh, Bound: bound, Below: below,
 			Met: of > 0 && (below && sh.Mean() < bound || !below && sh.Mean() > bound)}
+		t.Sure = t.Known && (sh.Low > bound || sh.High < bound)
 		t.Shown = percent(t.Value)
 		if t.Wants = "> "; below {
 			t.Wants = "< "
@@ -115,7 +121,7 @@ func targetsOf(f memory.Figures, weeks []weekLine) []target {
 	tried := target{Name: "Techniques per resolution", Known: f.Rescued > 0, Bound: 3, Below: true, Wants: "< 3"}
 	if tried.Known {
 		tried.Value = float64(f.Tried) / float64(f.Rescued)
-		tried.Met, tried.Shown = tried.Value < tried.Bound, fmt.Sprintf("%.1f", tried.Value)
+		tried.Sure, tried.Met, tried.Shown = true, tried.Value < tried.Bound, fmt.Sprintf("%.1f", tried.Value)
 	}
 	return append(all, tried, falling(weeks))
 }
@@ -136,7 +142,7 @@ func falling(weeks []weekLine) target {
 	cut := max(0, len(weeks)-4)
 	before, now := each(weeks[:cut]), each(weeks[cut:])
 	t := target{Name: "Credits per solved task", Value: now, Wants: "falling", Known: before > 0 && now > 0}
-	t.Met = t.Known && now < before
+	t.Sure, t.Met = t.Known, t.Known && now < before
 	switch {
 	case t.Known:
 		t.Shown = fmt.Sprintf("%.1f, was %.1f", now, before)
