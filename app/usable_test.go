@@ -58,7 +58,8 @@ func TestEverybodyCanUseWhatTheDemoShows(t *testing.T) {
 		address := todo[0]
 		todo = todo[1:]
 		parts := strings.Split(strings.TrimPrefix(address, s.Sim.URL()), "/")
-		kind := strings.Join(slices.DeleteFunc(parts, func(p string) bool { return strings.ContainsAny(p, "0123456789.") }), "/")
+		isName := func(p string) bool { return strings.ContainsAny(p, "0123456789.") }
+		kind := strings.Join(slices.DeleteFunc(parts, isName), "/")
 		if seen[address] || kinds[kind] >= 3 {
 			continue
 		}

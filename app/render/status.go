@@ -491,8 +491,8 @@ func figures(t sia.Task, now time.Time) string {
 	return strings.Join(lines, "  \n")
 }
 
-// approachesLeft is the only count of approaches that people read: with the number of the attempt it makes up the number
-// of attempts that there may be.
+// approachesLeft is the only count of approaches that people read: with the number of the attempt it makes up
+// how many attempts there may be.
 func approachesLeft(t sia.Task) string {
 	if left := t.ApproachesLeft(); left > 0 {
 		return fmt.Sprint(left)

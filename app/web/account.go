@@ -2,6 +2,7 @@ package web
 
 import (
 	"fmt"
+	"strconv"
 
 	"github.com/sia-bot/sia/app/store"
 	"github.com/sia-bot/sia/sia"
@@ -23,12 +24,9 @@ type accountLine struct {
 	Cost    sia.Credits
 }
 
-// Shown is the cost for people.
-func (l accountLine) Shown() string {
-	if s := l.Cost.String(); s != "0" {
-		return s
-	}
-	return "< 0.01"
+// exact is an amount to the thousandth, so that lines are seen to sum.
+func exact(c sia.Credits) string {
+	return strconv.FormatFloat(float64(c)/float64(sia.Credit), 'f', -1, 64)
 }
 
 // accountOf adds up a task's costs: those of its attempts, and of the models that judged them, as the log has them.

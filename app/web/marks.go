@@ -15,20 +15,24 @@ import (
 
 // shapes are the marks that stand beside states, drawn in 16 by 16 units. Class "in" is filled, "out" lies on it.
 var shapes = map[string]string{
-	"check":  `<circle class="in" cx="8" cy="8" r="8"/><path class="out" d="M4.7 8.3l2.3 2.3 4.3-4.6"/>`,
-	"x":      `<circle class="in" cx="8" cy="8" r="8"/><path class="out" d="M5.4 5.4l5.2 5.2m0-5.2l-5.2 5.2"/>`,
-	"half":   `<circle cx="8" cy="8" r="7"/><path class="in" d="M8 3a5 5 0 0 0 0 10z"/>`,
-	"slash":  `<circle cx="8" cy="8" r="7"/><path d="M3.2 12.8l9.6-9.6"/>`,
-	"pause":  `<circle cx="8" cy="8" r="7"/><path d="M6.3 5.6v4.8m3.4-4.8v4.8"/>`,
-	"ask":    `<path d="M2 1.5h12a.8.8 0 0 1 .8.8v8.2a.8.8 0 0 1-.8.8H8.5L5 14.5v-3.2H2a.8.8 0 0 1-.8-.8V2.3a.8.8 0 0 1 .8-.8zM8 4v3.2m0 1.9v.1"/>`,
-	"clock":  `<circle cx="8" cy="8" r="7"/><path d="M8 4.2V8l2.5 1.6"/>`,
-	"spin":   `<circle class="track" cx="8" cy="8" r="6.5" opacity=".3"/><path class="turns" d="M8 1.5A6.5 6.5 0 0 1 14.5 8"/>`,
-	"merge":  `<circle cx="4" cy="3.2" r="1.8"/><circle cx="4" cy="12.8" r="1.8"/><circle cx="12" cy="8.8" r="1.8"/><path d="M4 5v6M4 5.2c.6 2.4 2.6 3.6 6.2 3.6"/>`,
-	"idea":   `<path d="M5.6 10.4C4.3 9.5 3.5 8.3 3.5 6.6a4.5 4.5 0 0 1 9 0c0 1.7-.8 2.9-2.1 3.8v1.4H5.6zM6.4 14.3h3.2"/>`,
+	"check": `<circle class="in" cx="8" cy="8" r="8"/><path class="out" d="M4.7 8.3l2.3 2.3 4.3-4.6"/>`,
+	"x":     `<circle class="in" cx="8" cy="8" r="8"/><path class="out" d="M5.4 5.4l5.2 5.2m0-5.2l-5.2 5.2"/>`,
+	"half":  `<circle cx="8" cy="8" r="7"/><path class="in" d="M8 3a5 5 0 0 0 0 10z"/>`,
+	"slash": `<circle cx="8" cy="8" r="7"/><path d="M3.2 12.8l9.6-9.6"/>`,
+	"pause": `<circle cx="8" cy="8" r="7"/><path d="M6.3 5.6v4.8m3.4-4.8v4.8"/>`,
+	"ask": `<path d="M2 1.5h12a.8.8 0 0 1 .8.8v8.2a.8.8 0 0` +
+		` 1-.8.8H8.5L5 14.5v-3.2H2a.8.8 0 0 1-.8-.8V2.3a.8.8 0 0 1 .8-.8zM8 4v3.2m0 1.9v.1"/>`,
+	"clock": `<circle cx="8" cy="8" r="7"/><path d="M8 4.2V8l2.5 1.6"/>`,
+	"spin": `<circle class="track" cx="8" cy="8" r="6.5" opacity=".3"/>` +
+		`<path class="turns" d="M8 1.5A6.5 6.5 0 0 1 14.5 8"/>`,
+	"merge": `<circle cx="4" cy="3.2" r="1.8"/><circle cx="4" cy="12.8" r="1.8"/>` +
+		`<circle cx="12" cy="8.8" r="1.8"/><path d="M4 5v6M4 5.2c.6 2.4 2.6 3.6 6.2 3.6"/>`,
+	"idea": `<path d="M5.6 10.4C4.3 9.5 3.5 8.3 3.5 6.6a4.5 4.5 0 0 1 9` +
+		` 0c0 1.7-.8 2.9-2.1 3.8v1.4H5.6zM6.4 14.3h3.2"/>`,
 	"dot":    `<circle class="in" cx="8" cy="8" r="3.5"/>`,
 	"person": `<circle cx="8" cy="5" r="3.2"/><path d="M2 14.5c.6-3.4 3-5 6-5s5.4 1.6 6 5"/>`,
-	"up":     `<path d="M8 13V3.5M4 7l4-4 4 4"/>`,
-	"sia":    `<circle cx="8" cy="8" r="7"/><path d="M10.8 5.6c-1-1.6-5.2-1.7-5.2.5 0 2.4 5 1.3 5 3.7 0 2.3-4.4 2.3-5.5.4"/>`,
+	"sia": `<circle cx="8" cy="8" r="7"/>` +
+		`<path d="M10.8 5.6c-1-1.6-5.2-1.7-5.2.5 0 2.4 5 1.3 5 3.7 0 2.3-4.4 2.3-5.5.4"/>`,
 }
 
 // badge is a state as people see it: a mark, its colour and a word.
@@ -145,7 +149,8 @@ func ago(at, now time.Time) string {
 	return "just now"
 }
 
-// lasted is a duration with its largest unit, or its largest two where that tells more: "12 s", "3 min 5 s", "1 h 5 min".
+// lasted is a duration with its largest unit, or its largest two where that tells more: "12 s", "3 min 5 s",
+// "1 h 5 min".
 func lasted(d time.Duration) string {
 	switch {
 	case d < time.Second:

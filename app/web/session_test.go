@@ -29,7 +29,8 @@ func TestSessionReads(t *testing.T) {
 		`Edited <code>booking/handler.go</code> <span class="plus">+3</span> <span class="minus">−2</span>`,
 		"<span> }\n</span>", `<span class="label bad">failed</span>`, "old does not occur in the file",
 		`<code>$ go vet ./... &amp;&amp; gofmt -l .</code><span class="end small">failed · 2 s</span>`,
-		`<code>$ ls -la</code><span class="end small">done · 40 ms</span>`, "done · 1 min 11 s", "<li>→ Call it from the handler</li>",
+		`<code>$ ls -la</code><span class="end small">done · 40 ms</span>`, "done · 1 min 11 s",
+		"<li>→ Call it from the handler</li>",
 		"a tenth of the turns is left", "Attempt 1 of 1", "4 turns",
 	} {
 		if !strings.Contains(body, want) {
@@ -111,8 +112,8 @@ func TestOneAccountOfCost(t *testing.T) {
 func TestOverviewInOrder(t *testing.T) {
 	_, body := ask(t, pages(t, world(t), &doer{}), member(), "GET /", "")
 	last := 0
-	for _, want := range []string{"Needs you <span class=\"count\">1</span>", "which of the two?", "Under way <span class=\"count\">1",
-		"task 6", "1 of 1 passed", "Targets", "Interventions that resolve", "67 %", "target &gt; 70 % · 2 of 3",
+	for _, want := range []string{"Needs you <span class=\"count\">1</span>", "which of the two?",
+		"Under way <span class=\"count\">1", "task 6", "1 of 1 passed", "Targets", "Interventions that resolve", "67 %", "target &gt; 70 % · 2 of 3",
 		"Resolved by the first technique", "Escalated to a person", "Techniques per resolution", "Credits per solved task"} {
 		at := strings.Index(body[last:], want)
 		if at < 0 {

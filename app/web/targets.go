@@ -29,7 +29,8 @@ type target struct {
 	Value float64 `json:"value"` // a share in 0–1, or a number; 0 with Known false
 	Known bool    `json:"known"` // there was something to measure
 	Met   bool    `json:"met"`
-	Sure  bool    `json:"sure"`            // the 95 % interval lies wholly on that side of the bound; of what is no share: Known
+	// the 95 % interval lies wholly on that side of the bound; of what is no share: Known
+	Sure  bool    `json:"sure"`
 	Share *share  `json:"share,omitempty"` // nil: it is no share
 	Bound float64 `json:"bound,omitempty"` // that it is to lie above, or below; 0: it is to fall
 	Below bool    `json:"below,omitempty"` // it is to lie below Bound

@@ -26,6 +26,7 @@ type taskPage struct {
 	Buttons   []button        `json:"-"`         // what the viewer can have done
 	Axis      timeAxis        `json:"-"`
 	Account   account         `json:"-"`
+	Said      []moment        `json:"-"` // by people, before the first attempt
 	Rounds    []round         `json:"-"`
 }
 
@@ -34,6 +35,7 @@ type round struct {
 	sia.Attempt
 	URL   string            // of its diff on GitHub; empty: it pushed nothing
 	After *sia.Intervention // nil: SIA did not step in after it
+	Said  []moment          // by people, from its begin to that of the next
 }
 
 func (s *site) task(r *http.Request) (frame, error) {
@@ -67,6 +69,18 @@ func (s *site) task(r *http.Request) (frame, error) {
 			}
 		}
 		p.Rounds = append(p.Rounds, r)
+	}
+	for _, m := range p.Timeline {
+		if m.By == "" || m.Ignored != "" {
+			continue
+		}
+		to := &p.Said
+		for i := range p.Rounds {
+			if !m.At.Before(p.Rounds[i].StartedAt) {
+				to = &p.Rounds[i].Said
+			}
+		}
+		*to = append(*to, m)
 	}
 	if p.Decisions, err = s.From.Decisions(r.Context(), t.ID); err != nil {
 		return frame{}, err

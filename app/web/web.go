@@ -2,7 +2,6 @@ package web
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"embed"
 	"encoding/json"
@@ -127,6 +126,7 @@ func (s *site) funcs() template.FuncMap {
 		"coder":     coderOf,
 		"took":      func(a sia.Attempt) string { return attemptTook(a, s.Now()) },
 		"meter":     meter,
+		"exact":     exact,
 		"ago":       func(t time.Time) string { return ago(t, s.Now()) },
 		"bar":       func(of, in int) template.HTML { return shareOf(of, in).Bar() },
 		"share":     shareOf,
@@ -261,9 +261,14 @@ func (s *site) refuse(w http.ResponseWriter, r *http.Request, name string, err e
 		_ = json.NewEncoder(w).Encode(map[string]string{"error": text})
 		return
 	}
-	what := map[int]string{http.StatusNotFound: "Not found", http.StatusBadRequest: "That can't be shown"}[status]
-	s.show(w, r, status, "problem", frame{Title: cmp.Or(what, "Not available"), Body: problem{cmp.Or(what, "Not available"),
-		text}})
+	what := "Not available"
+	switch status {
+	case http.StatusNotFound:
+		what = "Not found"
+	case http.StatusBadRequest:
+		what = "That can't be done"
+	}
+	s.show(w, r, status, "problem", frame{Title: what, Body: problem{what, text}})
 }
 
 // action does what a form asks for, and sends the browser back to the page that it was on, where

@@ -220,7 +220,8 @@ func (n *demoNarrator) summary(err error) {
 	calls := n.sim.CountCalls()
 	fmt.Fprintf(n.Out, "  %s · %s · techniques: %s · %s credits (%.2f USD at the prices assumed) · "+
 		"%d GitHub calls · %s\n",
-		text.Count(len(tasks), "task"), text.Count(attempts, "attempt"), cmp.Or(strings.Join(techniques, ", "), "none"), spent, float64(spent)/float64(sia.Credit)/100,
+		text.Count(len(tasks), "task"), text.Count(attempts, "attempt"),
+		cmp.Or(strings.Join(techniques, ", "), "none"), spent, float64(spent)/float64(sia.Credit)/100,
 		calls, time.Since(n.began).Round(100*time.Millisecond))
 	if n.model != nil {
 		fmt.Fprintf(n.Out, "  The model was scripted; git, checks, webhooks and everything SIA decided were real.\n")

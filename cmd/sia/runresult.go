@@ -125,7 +125,8 @@ func (r *localRun) show(out runResult) {
 	switch {
 	case out.Passed:
 		r.progress("%s in %s, %s, %s credits (%.2f USD).", r.Style.Green("Passed"),
-			(time.Duration(out.Seconds * float64(time.Second))).Round(time.Second), text.Count(len(out.Attempts), "attempt"), out.Credits, out.USD)
+			(time.Duration(out.Seconds * float64(time.Second))).Round(time.Second), text.Count(len(out.Attempts), "attempt"),
+			out.Credits, out.USD)
 	default:
 		r.progress("%s: %s", r.Style.Red("Not passed"), strings.TrimSuffix(cli.Plain(out.Reason), ".")+".")
 		r.progress("%s, %s credits (%.2f USD).", text.Count(len(out.Attempts), "attempt"), out.Credits, out.USD)

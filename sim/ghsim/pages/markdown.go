@@ -36,6 +36,7 @@ func (m *markdown) render(text string) template.HTML {
 		return template.HTML(template.HTMLEscapeString(text))
 	}
 	safe := m.policy.SanitizeBytes(b.Bytes())
-	safe = bytes.ReplaceAll(safe, []byte("<pre>"), []byte(`<pre tabindex="0">`)) // it scrolls, and a keyboard must reach it
+	// What scrolls must be reached with a keyboard, and a heading has to say something.
+	safe = bytes.ReplaceAll(safe, []byte("<pre>"), []byte(`<pre tabindex="0">`))
 	return template.HTML(bytes.ReplaceAll(safe, []byte("<th></th>"), []byte("<td></td>")))
 }
