@@ -113,7 +113,8 @@ func TestOverviewInOrder(t *testing.T) {
 	_, body := ask(t, pages(t, world(t), &doer{}), member(), "GET /", "")
 	last := 0
 	for _, want := range []string{"Needs you <span class=\"count\">1</span>", "which of the two?",
-		"Under way <span class=\"count\">1", "task 6", "1 of 1 passed", "Targets", "Interventions that resolve", "67 %", "target &gt; 70 % · 2 of 3",
+		"Under way <span class=\"count\">1", "task 6", "1 of 1 passed", "Targets", "Interventions that resolve",
+		"67 %", "target &gt; 70 % · 2 of 3",
 		"Resolved by the first technique", "Escalated to a person", "Techniques per resolution", "Credits per solved task"} {
 		at := strings.Index(body[last:], want)
 		if at < 0 {
