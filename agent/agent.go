@@ -180,6 +180,8 @@ type Call struct {
 	IsError   bool     `json:"is_error,omitempty"`
 	Masked    bool     `json:"masked,omitempty"`  // a secret in Arguments is masked: they are not what the model wrote
 	Changed   []string `json:"changed,omitempty"` // paths that it created, changed or deleted
+	// how long it took; 0: that is not known
+	Took time.Duration `json:"took_ns,omitempty"`
 
 	// lessons about the tool, where this was its first call: what the model read of them after the result, and the
 	// ids of those that it read and of those that were withheld

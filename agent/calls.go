@@ -34,7 +34,9 @@ func (r *builtinRun) callTools(ctx context.Context, resp llm.Response) []Call {
 			call.Result, call.IsError = fmt.Sprintf("not carried out: at most %d calls are carried out for one answer",
 				maxCalls), true
 		default:
+			began := r.budget.now()
 			understood = r.callTool(ctx, &call, cut && i == len(resp.Message.ToolCalls)-1) || understood
+			call.Took = r.budget.now().Sub(began)
 			if ctx.Err() == nil && r.res.End == "" {
 				r.meetLessons(&call)
 			}

@@ -144,7 +144,7 @@ func (a *CommandAgent) Run(ctx context.Context, in Input, rec Recorder) (Result,
 	r := &commandRun{
 		CommandAgent: a, in: in, turnJournal: turnJournal{rec: rec, clock: a.Now},
 		env: tool.Env{Root: root, Test: in.Test},
-		out: &outputParser{read: a.preset.read}, answers: make(chan paidAnswer),
+		out: &outputParser{read: a.preset.read, now: a.Now}, answers: make(chan paidAnswer),
 	}
 	spent := newBudget(in.Limits, a.Price, a.Now)
 	spent.bookSaved(in.Saved)

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"strings"
 	"sync"
+	"time"
 )
 
 // Bounds of what is kept of a command's output.
@@ -29,16 +30,23 @@ type outputCall struct {
 	open bool // its result is still to come
 }
 
+// timedCall is a call with when it was heard of.
+type timedCall struct {
+	outputCall
+	at time.Time
+}
+
 // outputParser gathers what a command prints until it is taken as a turn. It is an
 // io.Writer, and safe for concurrent use.
 type outputParser struct {
 	read func(line []byte) outputEvent // nil: lines are text
+	now  func() time.Time
 
 	mu     sync.Mutex
 	line   []byte
 	text   strings.Builder
 	cut    bool // text is full
-	calls  []outputCall
+	calls  []timedCall
 	last   string // what the agent said last
 	ending []byte // the last lines as they were printed
 }
@@ -99,7 +107,7 @@ func (h *outputParser) addCall(s outputCall) {
 	for i := range h.calls {
 		if s.id != "" && h.calls[i].id == s.id {
 			h.calls[i].call.Result, h.calls[i].call.IsError = s.call.Result, s.call.IsError
-			h.calls[i].open = s.open
+			h.calls[i].open, h.calls[i].call.Took = s.open, h.now().Sub(h.calls[i].at)
 			if s.call.Name != "" && s.call.Arguments != "" {
 				h.calls[i].call.Name, h.calls[i].call.Arguments = s.call.Name, s.call.Arguments
 			}
@@ -107,7 +115,7 @@ func (h *outputParser) addCall(s outputCall) {
 		}
 	}
 	if len(h.calls) < maxSteps {
-		h.calls = append(h.calls, s)
+		h.calls = append(h.calls, timedCall{s, h.now()})
 	}
 }
 
@@ -121,7 +129,7 @@ func (h *outputParser) takeTurn(last bool) (text string, calls []Call) {
 	if h.cut {
 		text += "\n[more output was left out]"
 	}
-	var open []outputCall
+	var open []timedCall
 	for _, s := range h.calls {
 		if s.open && !last {
 			open = append(open, s)

@@ -3,6 +3,7 @@ package agent
 import (
 	"fmt"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -10,15 +11,18 @@ import (
 // What Claude Code prints can arrive after it has asked its model again: a call whose result
 // is still to come belongs to the turn that has its result.
 func TestCallWaitsForItsResult(t *testing.T) {
-	h := &outputParser{read: readClaude}
+	at := time.Date(2026, 5, 4, 14, 0, 0, 0, time.UTC)
+	h := &outputParser{read: readClaude, now: func() time.Time { return at }}
 	fmt.Fprintln(h, `{"type":"assistant","message":{"content":[{"type":"tool_use","id":"a","name":"Bash",`+
 		`"input":{"command":"ls"}}]}}`)
 	if _, calls := h.takeTurn(false); len(calls) > 0 {
 		t.Errorf("taken without its result: %+v", calls)
 	}
+	at = at.Add(3 * time.Second)
 	fmt.Fprintln(h, `{"type":"user","message":{"content":[{"type":"tool_result","tool_use_id":"a","content":"go.mod"}]}}`)
 	_, calls := h.takeTurn(false)
-	if d := cmp.Diff([]Call{{Name: "Bash", Arguments: `{"command":"ls"}`, Result: "go.mod"}}, calls); d != "" {
+	if d := cmp.Diff([]Call{{Name: "Bash", Arguments: `{"command":"ls"}`, Result: "go.mod",
+		Took: 3 * time.Second}}, calls); d != "" {
 		t.Errorf("-want +got\n%s", d)
 	}
 

@@ -11,6 +11,7 @@ import (
 	"github.com/sia-bot/sia/policies"
 	"github.com/sia-bot/sia/policies/bandit"
 	"github.com/sia-bot/sia/policies/coder"
+	"github.com/sia-bot/sia/policies/mine"
 	"github.com/sia-bot/sia/sia"
 	"github.com/sia-bot/sia/sia/technique"
 )
@@ -57,7 +58,7 @@ func newAdviser(s *store.Store, set *settings.Files, chooser *learn.Chooser, who
 func (a adviser) Assign(
 	ctx context.Context, repo store.Repository, kind policies.Kind,
 ) ([]coder.Option, string, error) {
-	set, err := settings.Kept(ctx, a.store, repo.Installation, repo.Repo)
+	set, err := a.InForce(ctx, repo)
 	if err != nil {
 		return nil, "", err
 	}
@@ -75,7 +76,7 @@ func (a adviser) Assign(
 // Advise ranks techniques for a pattern of failure in a repository, by the policy in force there, the
 // best first, and says why.
 func (a adviser) Advise(ctx context.Context, repo store.Repository, p sia.Pattern) ([]sia.Candidate, string, error) {
-	set, err := settings.Kept(ctx, a.store, repo.Installation, repo.Repo)
+	set, err := a.InForce(ctx, repo)
 	if err != nil {
 		return nil, "", err
 	}
@@ -85,4 +86,20 @@ func (a adviser) Advise(ctx context.Context, repo store.Repository, p sia.Patter
 		return nil, "", err
 	}
 	return a.chooser.Preview(ctx, repo.Repo, p, a.library, by.Technique())
+}
+
+// InForce is the policies that may hold in a repository, as its settings were read last.
+func (a adviser) InForce(ctx context.Context, repo store.Repository) (*policies.Set, error) {
+	return settings.Kept(ctx, a.store, repo.Installation, repo.Repo)
+}
+
+// Mined is those decisions of which it is known what came of them.
+func (a adviser) Mined(ds []sia.Decision) (known []mine.Decision) {
+	contexts, _ := learn.Snapshots(ds)
+	for i, d := range ds {
+		if m, ok := learn.Mined(d, contexts[i]); ok {
+			known = append(known, m)
+		}
+	}
+	return known
 }

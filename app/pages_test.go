@@ -51,7 +51,7 @@ func TestPagesSayWhatWouldBeDone(t *testing.T) {
 		fmt.Sprintf("/techniques?repo=%d&pattern=wrong-tool", s.Task(n).Repo.ID), nil)
 	w := httptest.NewRecorder()
 	s.App.Pages().ServeHTTP(w, r)
-	for _, want := range []string{"What would be tried next", "<td>38 %</td>", "<td>0 of 0</td>",
+	for _, want := range []string{"What would be tried next", `<td class="num">38 %</td>`, `<td class="num">0 of 0</td>`,
 		"nobody has tried it on this pattern yet"} {
 		if !strings.Contains(w.Body.String(), want) {
 			t.Errorf("%d: the page lacks %q:\n%s", w.Code, want, w.Body)

@@ -1,5 +1,7 @@
 package sia
 
+import "github.com/sia-bot/sia/sia/text"
+
 // unrecorded is how many events may have moved a task after its memory was last
 // written. Effect keys carry the version, and what GitHub shows carries the keys
 // of the task's first life: none may come up again.
@@ -26,5 +28,6 @@ func (s *step) restore(f Restored) {
 		s.t.Synced = 0
 		s.sync(true)
 	}
-	s.because("rebuilt from memory: %d attempts, %d interventions", len(t.Attempts), len(t.Interventions))
+	s.because("rebuilt from memory: %s, %s", text.Count(len(t.Attempts), "attempt"),
+		text.Count(len(t.Interventions), "intervention"))
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/sia-bot/sia/sia"
 	"github.com/sia-bot/sia/sia/lesson"
 	"github.com/sia-bot/sia/sia/memory"
+	"github.com/sia-bot/sia/sia/text"
 )
 
 // Commit commits what is known about a task to its repository's memory branch, with what was learned in
@@ -46,7 +47,7 @@ func (b *Branches) Commit(ctx context.Context, t sia.Task) (out sia.MemoryCommit
 	var read readBack
 	sha, _, err := b.mirror(t.Installation, t.Repo).CommitFiles(ctx, gitops.FilesSpec{
 		Branch: t.Settings.Memory.Branch, Author: bot,
-		Message: fmt.Sprintf("memory: issue #%d, %s after %d attempts", t.Issue, t.State, len(t.Attempts)),
+		Message: fmt.Sprintf("memory: issue #%d, %s after %s", t.Issue, t.State, text.Count(len(t.Attempts), "attempt")),
 		Update: func(branch func(string) ([]byte, error)) (map[string][]byte, error) {
 			files := maps.Clone(files)
 			var err error

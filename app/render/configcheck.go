@@ -6,6 +6,7 @@ import (
 
 	"github.com/sia-bot/sia/sia/config"
 	"github.com/sia-bot/sia/sia/invalid"
+	"github.com/sia-bot/sia/sia/text"
 )
 
 // ConfigCheckName is the name of the check run on a commit that changes the
@@ -21,7 +22,7 @@ func ConfigCheckRun(problems []invalid.Problem) CheckRunView {
 			Summary: "Tasks whose next attempt begins from now on use " + Code(config.Path, 0) + " as of this commit.\n",
 		}
 	}
-	v := problemsRun(plural(len(problems), "problem") + " in " + config.Path)
+	v := problemsRun(text.Count(len(problems), "problem") + " in " + config.Path)
 	told := v.problems(config.Path, problems)
 	var p page
 	p.add("SIA can't use these settings, so the last good ones stay in force. Nothing else is affected.")

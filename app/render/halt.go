@@ -4,12 +4,13 @@ import (
 	"fmt"
 
 	"github.com/sia-bot/sia/sia"
+	"github.com/sia-bot/sia/sia/text"
 )
 
 // Halted answers /sia pause all. tasks is how many tasks were under way.
 func Halted(tasks int) string {
 	return fmt.Sprintf("Everything in this repository is paused: %s stopped, and what was done is kept. New tasks wait. "+
-		"`/sia resume all` goes on.", plural(tasks, "task"))
+		"`/sia resume all` goes on.", text.Count(tasks, "task"))
 }
 
 // Lifted answers /sia resume all. tasks is how many tasks go on; known is false when
@@ -33,7 +34,7 @@ func goOn(tasks int) string {
 // InstallationHalted answers the switch of a page that pauses everything of an installation.
 func InstallationHalted(tasks int) string {
 	return fmt.Sprintf("Everything is paused: %s stopped, and what was done is kept. New tasks wait until everything is "+
-		"resumed here.", plural(tasks, "task"))
+		"resumed here.", text.Count(tasks, "task"))
 }
 
 // InstallationLifted answers the switch that has it go on; known is false when nothing was paused as a whole.

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/sia-bot/sia/sia/improve"
+	"github.com/sia-bot/sia/sia/text"
 )
 
 // ImprovementTitle is the title of the pull request that proposes what cycles kept, and the first
@@ -33,7 +34,7 @@ func ImprovementBody(cycles []improve.Cycle, fresh []string) string {
 	}
 	b.add(fmt.Sprintf("SIA looked for improvements of its own prompts, techniques and policies. Of %s it kept %d: what "+
 		"is here. A model wrote it, another call judged it without knowing how it came about, and nobody has read it yet.",
-		plural(len(cycles), "cycle"), kept))
+		text.Count(len(cycles), "cycle"), kept))
 	for _, c := range cycles {
 		if c.Outcome == improve.Kept {
 			b.add(keptCycle(c))
@@ -64,7 +65,7 @@ func keptCycle(c improve.Cycle) string {
 	if r := v.Replay; r != nil {
 		said := strings.ReplaceAll(string(r.Verdict), "-", " ") + ": " + r.Why
 		if r.Tasks > 0 {
-			said = fmt.Sprintf("%s, of %s", said, plural(r.Tasks, "task"))
+			said = fmt.Sprintf("%s, of %s", said, text.Count(r.Tasks, "task"))
 		}
 		lines = append(lines, "| replayed tasks | "+cell(Line(said, 300))+" |")
 	} else {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/sia-bot/sia/sia"
 	"github.com/sia-bot/sia/sia/escalate"
+	"github.com/sia-bot/sia/sia/text"
 )
 
 const (
@@ -282,7 +283,7 @@ func mechanism(b sia.Brief) []string {
 		add("starts at the base commit")
 	}
 	if len(b.Steps) > 0 {
-		add("works through %s in order, each with its own test of being done", plural(len(b.Steps), "step"))
+		add("works through %s in order, each with its own test of being done", text.Count(len(b.Steps), "step"))
 	}
 	if len(b.Tools) > 0 {
 		add("is offered only the tools %s", codes(b.Tools, 8))
@@ -307,7 +308,7 @@ func mechanism(b sia.Brief) []string {
 		add("leaves one constraint for the last step (%s)", Line(b.Relaxed, 200))
 	}
 	if len(b.Quotes) > 0 {
-		add("sees %s quoted that it has to avoid", plural(len(b.Quotes), "error line"))
+		add("sees %s quoted that it has to avoid", text.Count(len(b.Quotes), "error line"))
 	}
 	return out
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/sia-bot/sia/sia"
+	"github.com/sia-bot/sia/sia/text"
 )
 
 // Notice is a message to people who are not looking at GitHub, such as one to a chat or by e-mail. Both
@@ -82,12 +83,12 @@ func Summary(d Digest, l Links) Notice {
 		fmt.Sprintf(" (%.2f USD).", float64(all.Credits)/float64(sia.Credit)/100)}
 	if ended := all.Passed + all.Stopped; ended > 0 {
 		lines = append(lines, fmt.Sprintf("Success rate: %.0f %% (%d of %s that ended).",
-			100*float64(all.Passed)/float64(ended), all.Passed, plural(ended, "task")))
+			100*float64(all.Passed)/float64(ended), all.Passed, text.Count(ended, "task")))
 	}
 	room := maxNotice - len(n.Title) - len(whole(lines)) - 200 // for the lines between, and the last
 	lines = fitting(append(lines, ""), room*2/5, each)
 	if len(d.Waiting) > 0 {
-		lines = append(lines, "", plural(len(d.Waiting), "task")+" now waiting for a person, longest first:")
+		lines = append(lines, "", text.Count(len(d.Waiting), "task")+" now waiting for a person, longest first:")
 		lines = fitting(lines, room*3/5, taskLines(d.Waiting, l))
 	}
 	if l.Web != "" {

@@ -8,6 +8,7 @@ import (
 	"github.com/sia-bot/sia/sia"
 	"github.com/sia-bot/sia/sia/escalate"
 	"github.com/sia-bot/sia/sia/plan"
+	"github.com/sia-bot/sia/sia/text"
 )
 
 // An attempt of several runs is shown as a list of its parts until it is judged, and in one
@@ -22,7 +23,7 @@ func ShapeName(a sia.Attempt) string {
 	case plan.Reproduce:
 		return "first a test that shows the fault, then what makes it pass"
 	case plan.Race:
-		return plural(len(a.Parts), "coder") + " each do the whole task; the best change counts"
+		return text.Count(len(a.Parts), "coder") + " each do the whole task; the best change counts"
 	case "", plan.Whole:
 		if a.Shape == "" {
 			return ""
@@ -33,9 +34,9 @@ func ShapeName(a sia.Attempt) string {
 	case len(a.Parts) == 0:
 		return "not taken apart yet"
 	case a.Structure == plan.Linear:
-		return plural(n, "part") + ", one after the other"
+		return text.Count(n, "part") + ", one after the other"
 	}
-	s := plural(n, "part")
+	s := text.Count(n, "part")
 	if a.Structure == plan.Hierarchical {
 		s += " that rest on each other"
 	}
@@ -269,7 +270,7 @@ func partsDone(a sia.Attempt) string {
 		return "no test showed the fault"
 	}
 	all, done := of(sia.PartOfPlan)
-	s := plural(all, "part")
+	s := text.Count(all, "part")
 	if done < all {
 		s = fmt.Sprintf("%d of %s done", done, s)
 	}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/sia-bot/sia/sia"
 	"github.com/sia-bot/sia/sia/plan"
+	"github.com/sia-bot/sia/sia/text"
 )
 
 // takenApart is the task's present attempt where it is worked on by several runs; else nil.
@@ -28,9 +29,9 @@ func partsHead(a sia.Attempt) string {
 	case a.Aggregating:
 		return s + ": its parts are put together"
 	case a.Structure == plan.Race:
-		return s + " is under way: " + plural(len(a.Parts), "coder") + " at once"
+		return s + " is under way: " + text.Count(len(a.Parts), "coder") + " at once"
 	}
-	return fmt.Sprintf("%s is under way: %d of %s done", s, partsIn(a, sia.PartDone), plural(len(a.Parts), "part"))
+	return fmt.Sprintf("%s is under way: %d of %s done", s, partsIn(a, sia.PartDone), text.Count(len(a.Parts), "part"))
 }
 
 // partsIn counts an attempt's parts in a state.

@@ -6,6 +6,7 @@ import (
 
 	"github.com/sia-bot/sia/sia"
 	"github.com/sia-bot/sia/sia/plan"
+	"github.com/sia-bot/sia/sia/text"
 )
 
 // pullParts says of which parts the change is, and for each what SIA itself saw of it; empty
@@ -68,7 +69,7 @@ func testShown(a sia.Attempt, p sia.Part) bool {
 func pullRace(a sia.Attempt) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s did this, each the whole of it and without the others. The tests in the sandbox ranked what "+
-		"they came to:\n\n", plural(len(a.Parts), "coder"))
+		"they came to:\n\n", text.Count(len(a.Parts), "coder"))
 	for _, p := range a.Parts {
 		b.WriteString("- " + racerLine(a, p) + "\n")
 	}

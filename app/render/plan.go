@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/sia-bot/sia/sia"
+	"github.com/sia-bot/sia/sia/text"
 )
 
 // PlanComment is a plan as a comment on the task's own issue: what will be done
@@ -41,7 +42,7 @@ func briefPlan(p sia.Plan) string {
 	}
 	for i, step := range p.Steps {
 		if i == shownSteps {
-			return s + fmt.Sprintf("\n\n… and %s.", plural(len(p.Steps)-i, "more step"))
+			return s + fmt.Sprintf("\n\n… and %s.", text.Count(len(p.Steps)-i, "more step"))
 		}
 		s += fmt.Sprintf("\n%d. %s", i+1, few(step.Do, 8))
 	}

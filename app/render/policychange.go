@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/sia-bot/sia/sia"
+	"github.com/sia-bot/sia/sia/text"
 )
 
 // PolicyChange is a change of a policy, as people are told of it.
@@ -120,7 +121,7 @@ func PolicyComment(c PolicyChange) string {
 		p.fold("What the numbers mean",
 			fmt.Sprintf("The evidence that the change is better is %.3g; at 20 it is taken up. That it is worse: %.3g; at 10 "+
 				"it ends. A task counts as resolved when its checks were green without a person's answer, and counts in the order "+
-				"in which tasks began. %s under way.", c.E, c.Harm, plural(c.Open, "such task")))
+				"in which tasks began. %s under way.", c.E, c.Harm, text.Count(c.Open, "such task")))
 	}
 	return p.String()
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/sia-bot/sia/sia"
+	"github.com/sia-bot/sia/sia/text"
 )
 
 const maxTitle = 200 // characters; GitHub takes 256
@@ -29,8 +30,8 @@ func PullBody(t sia.Task, l Links) string {
 		p.fold("The plan that was approved", fmt.Sprintf("By %s, %s:\n\n%s", person(plan.By), at(plan.At), planText(*plan)))
 	}
 	if a := lastWithWork(t); a != nil {
-		what := fmt.Sprintf("### What was done\n\n%s: %s added, %d deleted.", plural(a.Diff.Files, "file"),
-			plural(a.Diff.Added, "line"), a.Diff.Deleted)
+		what := fmt.Sprintf("### What was done\n\n%s: %s added, %d deleted.", text.Count(a.Diff.Files, "file"),
+			text.Count(a.Diff.Added, "line"), a.Diff.Deleted)
 		if a.Summary != "" {
 			what += " The agent's own summary (only checks decide):\n\n" + Quote(cut(a.Summary, 3000))
 		}

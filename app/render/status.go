@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/sia-bot/sia/sia"
+	"github.com/sia-bot/sia/sia/text"
 )
 
 // shownAttempts is how many of the latest attempts the status comment lists;
@@ -410,7 +411,7 @@ func attemptList(t sia.Task, l Links) string {
 	b.WriteString("**Attempts**\n\n")
 	first := max(0, len(t.Attempts)-shownAttempts)
 	if first > 0 {
-		fmt.Fprintf(&b, "- %s before these; the memory file lists them\n", plural(first, "attempt"))
+		fmt.Fprintf(&b, "- %s before these; the memory file lists them\n", text.Count(first, "attempt"))
 	}
 	for _, a := range t.Attempts[first:] {
 		b.WriteString("- " + attemptLine(t, a, l) + "\n" + partList(a))
@@ -473,7 +474,7 @@ func failing(a sia.Attempt) []string {
 func figures(t sia.Task, now time.Time) string {
 	lines := []string{
 		"**Credits:** " + credits(t.Credits),
-		"**Approaches:** " + approachesTried(t),
+		"**Approaches left:** " + approachesLeft(t),
 	}
 	if !t.StartedAt.IsZero() {
 		s := "**Time:** started " + at(t.StartedAt)
@@ -482,21 +483,21 @@ func figures(t sia.Task, now time.Time) string {
 		}
 		if t.State.Final() {
 			s += ", took " + took(t.Since.Sub(t.StartedAt))
-		} else {
-			s += ", " + elapsed(now.Sub(t.StartedAt)) + " ago"
+		} else if long := elapsed(now.Sub(t.StartedAt)); long != "" {
+			s += ", " + long + " ago"
 		}
 		lines = append(lines, s)
 	}
 	return strings.Join(lines, "  \n")
 }
 
-// approachesTried counts without a second denominator beside that of the attempts.
-func approachesTried(t sia.Task) string {
-	tried, _ := t.ApproachesTried()
+// approachesLeft is the only count of approaches that people read: with the number of the attempt it makes up
+// how many attempts there may be.
+func approachesLeft(t sia.Task) string {
 	if left := t.ApproachesLeft(); left > 0 {
-		return fmt.Sprintf("%d tried, %d left", tried, left)
+		return fmt.Sprint(left)
 	}
-	return fmt.Sprintf("%d tried, none left", tried)
+	return "none"
 }
 
 // hasMemory reports whether the task's memory file is known to be on the memory

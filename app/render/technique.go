@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/sia-bot/sia/sia"
+	"github.com/sia-bot/sia/sia/text"
 )
 
 // Proposal is a technique that SIA proposes to a repository.
@@ -43,7 +44,7 @@ func TechniqueBody(t sia.Task, fix sia.Fix, p Proposal, l Links) string {
 	var b page
 	b.add(fmt.Sprintf("After %s of SIA at #%d, a push by %s made the checks green. None of the "+
 		"techniques that SIA knows describes what they did, so this proposes it as one.",
-		plural(len(t.Attempts), "attempt"), t.Issue, person(fix.By)))
+		text.Count(len(t.Attempts), "attempt"), t.Issue, person(fix.By)))
 	b.add("**What was done differently:** " + Line(fix.Summary, 600))
 	b.add("**Compare:** " + link(Code(fix.From.Short(), 0)+" (SIA) … "+Code(fix.Head.Short(), 0)+" ("+
 		Line(fix.By.Login, 60)+")", l.Compare(t.Repo, fix.From, fix.Head)))

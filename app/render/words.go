@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/sia-bot/sia/sia"
+	"github.com/sia-bot/sia/sia/text"
 )
 
 // techniqueWords are the name of a technique and what it does to the next
@@ -110,31 +111,24 @@ func took(d time.Duration) string {
 	case m < 1:
 		return "less than a minute"
 	case m < 120:
-		return plural(m, "minute")
+		return text.Count(m, "minute")
 	case m < 48*60:
-		return plural(m/60, "hour")
+		return text.Count(m/60, "hour")
 	default:
-		return plural(m/60/24, "day")
+		return text.Count(m/60/24, "day")
 	}
 }
 
-// elapsed is coarse on purpose: a text with it changes at most once an hour.
+// elapsed is coarse on purpose: a text with it changes at most once an hour. Empty: less than one.
 func elapsed(d time.Duration) string {
 	switch h := int(d / time.Hour); {
 	case h < 1:
-		return "under an hour"
+		return ""
 	case h < 48:
-		return "over " + plural(h, "hour")
+		return "over " + text.Count(h, "hour")
 	default:
-		return "over " + plural(h/24, "day")
+		return "over " + text.Count(h/24, "day")
 	}
-}
-
-func plural(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
 }
 
 // sentenceCase begins s as a sentence begins. An abbreviated commit stays as it is

@@ -118,7 +118,7 @@ func TestALessonIsEdited(t *testing.T) {
 	}{
 		"taken": {member(), []string{"text", "mine <b>", "seen", "new"}, http.StatusSeeOther, []string{address + "?note="}},
 		"empty": {member(), []string{"when", "keep this"}, http.StatusUnprocessableEntity,
-			[]string{"It is empty.", "keep this", "<details id=\"edit\" open>"}},
+			[]string{"It is empty.", "keep this", "<details class=\"box\" id=\"edit\" open>"}},
 		"stale": {member(), []string{"text", "mine <b>", "seen", "old"}, http.StatusConflict,
 			[]string{"what somebody else wrote", ">mine &lt;b&gt;</textarea>", "Nothing is lost"}},
 		"a reader":   {reader(), []string{"text", "mine"}, http.StatusNotFound, nil},

@@ -1,21 +1,15 @@
 package web
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
-	"html/template"
 	"net/http"
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
-
-	"github.com/microcosm-cc/bluemonday"
-	"github.com/yuin/goldmark"
-	"github.com/yuin/goldmark/renderer/html"
 
 	"github.com/sia-bot/sia/agent"
+	"github.com/sia-bot/sia/agent/tool"
 	"github.com/sia-bot/sia/app/store"
 	"github.com/sia-bot/sia/app/web/viewer"
 	"github.com/sia-bot/sia/sia"
@@ -25,19 +19,39 @@ import (
 
 // attemptPage is one attempt with its transcript.
 type attemptPage struct {
-	sia.Task   `json:"-"`
-	ID         sia.TaskID    `json:"task"`
-	This       sia.Attempt   `json:"attempt"`
-	Running    bool          `json:"running"`
-	Turns      []agent.Turn  `json:"turns"`
-	LastTest   *lastTest     `json:"last_test,omitempty"`  // nil: it ran none yet
-	Memory     string        `json:"memory_url,omitempty"` // of the transcript; empty while the attempt runs
-	Transcript template.HTML `json:"-"`                    // sanitised
-	Diff       *diffView     `json:"-"`                    // nil: it pushed nothing
+	sia.Task `json:"-"`
+	ID       sia.TaskID   `json:"task"`
+	This     sia.Attempt  `json:"attempt"`
+	Running  bool         `json:"running"`
+	Turns    []agent.Turn `json:"turns"`
+	LastTest *lastTest    `json:"last_test,omitempty"`  // nil: it ran none yet
+	Memory   string       `json:"memory_url,omitempty"` // of the transcript; empty while the attempt runs
+	Session  []turnView   `json:"-"`
+	Now      *turnView    `json:"-"` // the last turn of an attempt that runs; nil: there is none
+	Diff     *diffView    `json:"-"` // nil: it pushed nothing
+}
+
+// Answers is how often the model answered.
+func (p attemptPage) Answers() (n int) {
+	for _, t := range p.Turns {
+		if t.Kind == agent.TurnModel {
+			n++
+		}
+	}
+	return n
+}
+
+// Finished is the last test, where no turn that is shown above has it.
+func (p attemptPage) Finished() *lastTest {
+	if p.Now != nil && p.LastTest != nil && p.LastTest.ID == p.Now.ID {
+		return nil
+	}
+	return p.LastTest
 }
 
 // lastTest is the last run of tests in an attempt, as its coder saw it.
 type lastTest struct {
+	ID      string `json:"-"` // of the turn, on the page
 	Turn    int    `json:"turn"`
 	Command string `json:"command"`
 	Result  string `json:"result"`
@@ -53,14 +67,16 @@ func lastTestOf(turns []agent.Turn) *lastTest {
 			var args struct {
 				Command string `json:"command"`
 			}
-			if c.Name != "run" || json.Unmarshal([]byte(c.Arguments), &args) != nil {
+			if c.Name == tool.NameTest {
+				args.Command = "the repository's tests"
+			} else if c.Name != tool.NameRun || json.Unmarshal([]byte(c.Arguments), &args) != nil {
 				continue
 			}
 			result := agent.Sanitize(secret.Mask(c.Result))
 			if over := len(result) - shownResult; over > 0 {
 				result = "…" + strings.ToValidUTF8(result[over:], "")
 			}
-			return &lastTest{t.Number, text.Clip(agent.Sanitize(secret.Mask(args.Command)), 300), result}
+			return &lastTest{turnID(t), t.Number, text.Clip(agent.Sanitize(secret.Mask(args.Command)), 300), result}
 		}
 	}
 	return nil
@@ -94,31 +110,12 @@ func (s *site) attempt(r *http.Request) (frame, error) {
 		t.Opaque = nil // for the model alone
 		p.Turns = append(p.Turns, t.Masked(secret.Mask))
 	}
-	if p.Transcript, err = page(agent.Markdown(turns, agent.HeaderOf(t, p.This))); err != nil {
-		return frame{}, err
+	p.Session = session(p.Turns, p.This.StartedAt)
+	if n := len(p.Session); p.Running && n > 0 && p.Session[n-1].Kind == agent.TurnModel {
+		p.Now = p.Session[n-1].again()
 	}
 	if p.Diff, err = s.diff(r.Context(), t, p.This); err != nil {
 		return frame{}, err
 	}
 	return frame{Title: fmt.Sprintf("Attempt %d at %s#%d", n, t.Repo, t.Issue), Live: p.Running, About: id, Body: p}, nil
-}
-
-var (
-	markdown = goldmark.New(goldmark.WithRendererOptions(html.WithUnsafe())) // what is unsafe is taken out below
-	harmless = sync.OnceValue(func() *bluemonday.Policy {
-		p := bluemonday.NewPolicy()
-		p.AllowElements("h1", "h2", "h3", "p", "ul", "ol", "li", "em", "strong", "code", "pre", "blockquote", "details",
-			"summary", "hr", "br")
-		return p
-	})
-)
-
-// page is a transcript as HTML. It holds no links and no images: what strangers
-// wrote must not be fetched or followed from here.
-func page(text string) (template.HTML, error) {
-	var b bytes.Buffer
-	if err := markdown.Convert([]byte(text), &b); err != nil {
-		return "", fmt.Errorf("render transcript: %w", err)
-	}
-	return template.HTML(harmless().SanitizeBytes(b.Bytes())), nil //nolint:gosec // sanitised here
 }

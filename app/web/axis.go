@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/sia-bot/sia/sia"
+	"github.com/sia-bot/sia/sia/text"
 )
 
 // shownAttempts is how many attempts fit an axis: the last ones.
@@ -30,74 +31,76 @@ func within(all []moment, until time.Time, states ...sia.State) (out []span) {
 	return out
 }
 
-// axis shows a task's attempts on one time axis, with when its checks ran, when it was worked out why an
-// attempt failed, and when people said something. It is empty before the first attempt.
-func axis(t sia.Task, all []moment, now time.Time) template.HTML {
-	if len(t.Attempts) == 0 {
-		return ""
-	}
-	from, to := t.CreatedAt, now
-	if t.State.Final() {
-		to = t.Since
-	}
-	if first := t.Attempts[0].StartedAt; first.Before(from) {
-		from = first
-	}
-	const left, right, wide, row = 95.0, 555.0, 640.0, 24.0
-	length := max(to.Sub(from), time.Second)
-	x := func(at time.Time) float64 {
-		return left + (right-left)*max(0, min(1, float64(at.Sub(from))/float64(length)))
-	}
-	shown := t.Attempts[max(0, len(t.Attempts)-shownAttempts):]
-	p := newPicture("axis", "Attempts on one time axis",
-		fmt.Sprintf("%d attempts from %s to %s, with checks, diagnoses and what "+
-			"people said; the table of attempts and the list of what happened say the same.", len(t.Attempts),
-			from.UTC().Format(time.DateTime), to.UTC().Format(time.DateTime)), wide, row*float64(len(shown)+3)+24)
-	y := 0.0
-	next := func(name string) {
-		p.words(0, y+17, "name", name)
-		y += row
-	}
-	for _, a := range shown {
-		end := a.EndedAt
-		if end.IsZero() {
-			end = to
-		}
-		outcome, class := attemptWords(a)
-		p.bar(x(a.StartedAt), y+5, x(end)-x(a.StartedAt), row-10, class)
-		p.words(x(end)+4, y+17, "number", outcome)
-		next(fmt.Sprintf("Attempt %d", a.Number))
-	}
-	for _, phase := range []struct {
-		name   string
-		states []sia.State
-	}{{"Checks", []sia.State{sia.Checking}}, {"Diagnosis", []sia.State{sia.Diagnosing, sia.Reviewing}}} {
-		for _, s := range within(all, to, phase.states...) {
-			p.bar(x(s.from), y+9, x(s.to)-x(s.from), row-18, "phase")
-		}
-		next(phase.name)
-	}
-	for _, m := range all {
-		if m.By != "" {
-			p.line(x(m.At), y+5, x(m.At), y+row-5, "person")
-		}
-	}
-	next("People")
-	p.line(left, y, right, y, "even")
-	p.words(left, y+16, "name", from.UTC().Format("2 Jan 15:04"))
-	p.words(right, y+16, "end", to.UTC().Format("2 Jan 15:04"))
-	return p.html()
+// timeAxis is a task's attempts on one axis of time, with when its checks ran, when it was worked out why an attempt
+// failed, and when people said something.
+type timeAxis struct {
+	From, To time.Time
+	Rows     []axisRow // none before the first attempt
 }
 
-// attemptWords is how an attempt ended, and the class of its bar.
-func attemptWords(a sia.Attempt) (outcome, class string) {
-	switch a.Outcome {
-	case "":
-		return "under way", "busy"
-	case sia.AttemptPass:
-		return string(a.Outcome), "good"
-	case sia.AttemptFail, sia.AttemptError:
-		return string(a.Outcome), "bad"
+// axisRow is a row of an axis: what it is of, its stretches, and what is said behind it.
+type axisRow struct {
+	Name, Said string
+	Bar        template.HTML
+}
+
+func axis(t sia.Task, all []moment, now time.Time) (a timeAxis) {
+	if len(t.Attempts) == 0 {
+		return a
 	}
-	return string(a.Outcome), "busy"
+	a.From, a.To = t.CreatedAt, now
+	if t.State.Final() {
+		a.To = t.Since
+	}
+	if first := t.Attempts[0].StartedAt; first.Before(a.From) {
+		a.From = first
+	}
+	length := max(a.To.Sub(a.From), time.Second)
+	x := func(at time.Time) float64 { return 1000 * max(0, min(1, float64(at.Sub(a.From))/float64(length))) }
+	row := func(name, said string, draw func(p *picture)) {
+		p := strip("", 20)
+		p.line(0, 10, 1000, 10, "even")
+		draw(p)
+		a.Rows = append(a.Rows, axisRow{name, said, p.html()})
+	}
+	stretches := func(name string, of []span) {
+		if len(of) == 0 {
+			return
+		}
+		var took time.Duration
+		for _, s := range of {
+			took += max(0, s.to.Sub(s.from))
+		}
+		row(name, lasted(took), func(p *picture) {
+			for _, s := range of {
+				p.bar(x(s.from), 6, max(4, x(s.to)-x(s.from)), 8, "off")
+			}
+		})
+	}
+	for _, at := range t.Attempts[max(0, len(t.Attempts)-shownAttempts):] {
+		end := at.EndedAt
+		if end.IsZero() {
+			end = a.To
+		}
+		b := attemptBadge(at)
+		row(fmt.Sprintf("Attempt %d", at.Number), b.Word, func(p *picture) {
+			p.bar(x(at.StartedAt), 4, max(4, x(end)-x(at.StartedAt)), 12, b.Class)
+		})
+	}
+	stretches("Checks", within(all, a.To, sia.Checking))
+	stretches("Diagnosis", within(all, a.To, sia.Diagnosing, sia.Reviewing))
+	var said []time.Time
+	for _, m := range all {
+		if m.By != "" {
+			said = append(said, m.At)
+		}
+	}
+	if len(said) > 0 {
+		row("People", text.Count(len(said), "time"), func(p *picture) {
+			for _, at := range said {
+				p.line(max(2, min(998, x(at))), 2, max(2, min(998, x(at))), 18, "person")
+			}
+		})
+	}
+	return a
 }

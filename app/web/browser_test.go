@@ -1,18 +1,12 @@
 package web_test
 
 import (
-	"context"
-	"encoding/json"
 	"fmt"
-	"net/http"
 	"net/http/httptest"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/chromedp"
 
 	"github.com/sia-bot/sia/app/web/viewer"
@@ -20,18 +14,16 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// axe finds what keeps people with disabilities out of a page (npm install, see package.json).
-const axe = "../../node_modules/axe-core/axe.min.js"
-
 // everyPage are pages of the world as somebody sees them, each with a name for a picture.
 func everyPage() map[string]string {
 	return map[string]string{"overview": "/", "tasks": "/tasks", "task": "/tasks/9-1", "passed": "/tasks/9-5",
 		"question": "/tasks/9-4", "attempt": "/tasks/9-4/attempts/1", "diff": "/tasks/9-5/attempts/1",
+		"running": "/tasks/9-6", "live": "/tasks/9-6/attempts/1",
 		"costs": "/costs", "escalations": "/escalations", "techniques": "/techniques?repo=9",
 		"coders": "/coders?repo=9", "patterns": "/patterns", "policies": "/policies",
 		"change": "/policies/bookings-change", "lessons": "/lessons?repo=9",
 		"lesson": "/lessons/9/" + string(lessonOf(bookings)), "settings": "/settings?repo=9",
-		"installations": "/installations", "installation": "/installations/1"}
+		"installations": "/installations", "installation": "/installations/1", "nowhere": "/nowhere"}
 }
 
 // Every page, on a phone and on a desk, light and dark, whoever looks, is one that people can use who
@@ -41,83 +33,22 @@ func everyPage() map[string]string {
 //
 //test:thorough
 func TestEverybodyCanUsePages(t *testing.T) {
-	script, err := os.ReadFile(axe)
-	if err != nil {
-		t.Fatalf("%v; make deps installs it", err)
-	}
-	s := world(t)
-	h := pages(t, s, &doer{})
-	ctx := webtest.Chromium(t)
+	h := pages(t, world(t), &doer{})
+	judge := webtest.NewJudge(webtest.Chromium(t), t, "../..")
 	for name, who := range map[string]viewer.Viewer{"admin": admin(), "member": member(), "stranger": stranger(),
 		"nobody": nobody()} {
-		// The policy of pages forbids scripts from elsewhere, such as the one that looks at them.
-		srv := httptest.NewServer(as(who, unguarded(h)))
+		srv := httptest.NewServer(as(who, h))
 		t.Cleanup(srv.Close)
 		for page, path := range everyPage() {
-			if code, _ := ask(t, h, who, "GET "+path, ""); code != http.StatusOK {
-				continue // not theirs: it is a line of plain text
-			}
-			must(t, chromedp.Do(ctx, chromedp.Navigate(srv.URL+path)))
-			const unfold = `; document.querySelectorAll("details").forEach((d) => { d.open = true }); ''`
-			_, err := chromedp.Run(ctx, chromedp.Evaluate[string](string(script)+unfold))
-			must(t, err)
+			judge.Open(t, srv.URL+path)
 			for _, width := range []int64{390, 1280} {
 				for _, scheme := range []string{"light", "dark"} {
-					look(ctx, t, fmt.Sprintf("%s-%s-%d-%s", page, name, width, scheme), width, scheme)
+					judge.Look(t, fmt.Sprintf("%s-%s-%d-%s", page, name, width, scheme), width, scheme)
 				}
 			}
 		}
 	}
 }
-
-// look has the page that is open judged on a screen of a width, in points.
-func look(ctx context.Context, t *testing.T, name string, width int64, scheme string) {
-	t.Helper()
-	_, err := chromedp.Call(ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
-		Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}})
-	must(t, err)
-	must(t, chromedp.Do(ctx, chromedp.EmulateViewport(width, 900)))
-	found, err := chromedp.Run(ctx, chromedp.Evaluate[string](`axe.run({resultTypes: ["violations"]})
-		.then((r) => JSON.stringify(r.violations.filter((v) => v.impact === "serious" || v.impact === "critical")
-			.map((v) => v.id + ": " + v.help + " — " + v.nodes.map((n) => n.html).join(" | "))))`, chromedp.EvalAwaitPromise))
-	must(t, err)
-	wide, err := chromedp.Run(ctx, chromedp.Evaluate[float64](`document.documentElement.scrollWidth - window.innerWidth`))
-	must(t, err)
-	var faults []string
-	must(t, json.Unmarshal([]byte(found), &faults))
-	for _, f := range faults {
-		t.Errorf("%s: %s", name, f)
-	}
-	if wide > 0 {
-		t.Errorf("%s scrolls sideways by %.0f px", name, wide)
-	}
-	if dir := os.Getenv("SHOTS"); dir != "" {
-		shot, err := chromedp.Run(ctx, chromedp.FullScreenshot(100))
-		must(t, err)
-		must(t, os.WriteFile(filepath.Join(dir, name+".png"), shot, 0o600))
-	}
-}
-
-// unguarded leaves the policy of pages away.
-func unguarded(next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		next.ServeHTTP(lenient{w}, r)
-	})
-}
-
-type lenient struct{ http.ResponseWriter }
-
-func (l lenient) WriteHeader(status int) {
-	l.Header().Del("Content-Security-Policy")
-	l.ResponseWriter.WriteHeader(status)
-}
-
-func (l lenient) Write(b []byte) (int, error) {
-	l.Header().Del("Content-Security-Policy")
-	return l.ResponseWriter.Write(b)
-}
-
-func (l lenient) Unwrap() http.ResponseWriter { return l.ResponseWriter }
 
 // An open page shows what happens without being loaded again, under the policy of pages; and what
 // somebody is writing there stays.

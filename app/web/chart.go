@@ -5,38 +5,24 @@ import (
 	"html/template"
 	"strings"
 
-	"github.com/sia-bot/sia/app/store"
 	"github.com/sia-bot/sia/sia"
-	"github.com/sia-bot/sia/sia/text"
 )
 
-// Pictures are made here, of numbers and of escaped words. Each has a title and a description, and
-// stands beside a table that says the same; what a colour says, a shape or a word says too.
+// Pictures are made here, of numbers alone: the words stand beside them, as text that everybody can read. What a colour
+// says, a shape, a place or a word says too. They take the width that there is.
 
-// picture is an SVG in the making. Lengths are in its own units, of which it is wide.
+// picture is an SVG in the making.
 type picture struct{ strings.Builder }
 
-func newPicture(id, title, description string, width, height float64) *picture {
+// strip is a picture that is stretched to its place: 1,000 units wide, and height high.
+func strip(class string, height float64) *picture {
 	p := &picture{}
-	class := "wide-chart"
-	if width < 400 {
-		class = "narrow-chart"
-	}
-	fmt.Fprintf(p, `<svg class="%s" viewBox="0 0 %.0f %.0f" role="img" aria-labelledby="%s-title %s-desc">`+
-		`<title id="%s-title">%s</title>`+
-		`<desc id="%s-desc">%s</desc>`, class, width, height, id, id, id, esc(title), id, esc(description))
+	fmt.Fprintf(p, `<svg class="%s" viewBox="0 0 1000 %.0f" preserveAspectRatio="none" aria-hidden="true">`, class, height)
 	return p
 }
 
-// esc is a word of strangers as text of a picture.
-func esc(s string) string { return template.HTMLEscapeString(s) }
-
-func (p *picture) words(x, y float64, class, s string) {
-	fmt.Fprintf(p, `<text class="%s" x="%.1f" y="%.1f">%s</text>`, class, x, y, esc(s))
-}
-
 func (p *picture) bar(x, y, width, height float64, class string) {
-	fmt.Fprintf(p, `<rect class="%s" x="%.1f" y="%.1f" width="%.1f" height="%.1f"/>`, class, x, y, max(1, width), height)
+	fmt.Fprintf(p, `<rect class="%s" x="%.1f" y="%.1f" width="%.1f" height="%.1f"/>`, class, x, y, max(0, width), height)
 }
 
 func (p *picture) line(x1, y1, x2, y2 float64, class string) {
@@ -44,82 +30,91 @@ func (p *picture) line(x1, y1, x2, y2 float64, class string) {
 }
 
 func (p *picture) html() template.HTML {
-	return template.HTML(p.String() + "</svg>") //nolint:gosec // numbers and escaped words
+	return template.HTML(p.String() + "</svg>") //nolint:gosec // numbers, and words of ours
 }
 
-// outcomeChart shows how this week's tasks stand, one bar each.
-func outcomeChart(w store.Week, waiting, running int) template.HTML {
-	rows := []struct {
-		name, class string
-		n           int
-	}{{"passed", "good", w.Passed}, {"stopped", "bad", w.Stopped}, {"wait for people", "wait", waiting},
-		{"under way", "busy", running}}
-	most := 1
-	var said []string
-	for _, r := range rows {
-		most = max(most, r.n)
-		said = append(said, fmt.Sprintf("%s: %d", r.name, r.n))
+// stacked is amounts after one another, by class. Without any it is empty.
+func stacked(parts ...any) template.HTML {
+	all := 0
+	for i := 1; i < len(parts); i += 2 {
+		all += parts[i].(int)
 	}
-	p := newPicture("outcomes", "Tasks by outcome", strings.Join(said, ", ")+".", 380, float64(28*len(rows)))
-	for i, r := range rows {
-		y := float64(28 * i)
-		p.words(0, y+18, "name", r.name)
-		p.bar(135, y+6, 200*float64(r.n)/float64(most), 16, r.class)
-		p.words(143+200*float64(r.n)/float64(most), y+18, "number", fmt.Sprint(r.n))
+	p := strip("bar", 10)
+	p.bar(0, 0, 1000, 10, "track")
+	x := 0.0
+	for i := 0; i < len(parts); i += 2 {
+		w := 1000 * float64(parts[i+1].(int)) / float64(max(1, all))
+		p.bar(x, 0, w, 10, parts[i].(string))
+		x += w
 	}
 	return p.html()
+}
+
+// meter is how much of a whole is used.
+func meter(part, whole sia.Credits) template.HTML {
+	p := strip("bar", 10)
+	p.bar(0, 0, 1000, 10, "track")
+	p.bar(0, 0, 1000*float64(min(part, whole))/float64(max(1, whole)), 10, "")
+	return p.html()
+}
+
+// bar is a share to 100 %, with its interval as a line over it, and what it is to reach as a mark.
+func (s share) Bar() template.HTML { return s.bar(0) }
+
+func (s share) bar(bound float64) template.HTML {
+	p := strip("bar share", 16)
+	p.bar(0, 5, 1000, 6, "track")
+	p.bar(0, 5, 1000*s.Mean(), 6, "")
+	if s.In > 0 {
+		for _, x := range []float64{1000 * s.Low, 1000 * s.High} {
+			x = min(998, max(2, x))
+			p.line(x, 3, x, 13, "range")
+		}
+		p.line(1000*s.Low, 8, 1000*s.High, 8, "range")
+	}
+	if bound > 0 {
+		p.line(1000*bound, 0, 1000*bound, 16, "limit")
+	}
+	return p.html()
+}
+
+// Bar is a target's share, if it is one, with the bound.
+func (t target) Bar() template.HTML {
+	if t.Share == nil || !t.Known {
+		return ""
+	}
+	return t.Share.bar(t.Bound)
 }
 
 // weekChart shows credits per solved task over weeks.
 func weekChart(weeks []weekLine) template.HTML {
-	var most sia.Credits = 1
-	solved := 0
+	var most sia.Credits
 	for _, w := range weeks {
 		most = max(most, w.PerSolved)
-		solved += w.Passed
 	}
-	if solved == 0 {
+	if most == 0 {
 		return ""
 	}
-	const height, foot = 130.0, 18.0
-	step := 360 / float64(len(weeks))
-	p := newPicture("credits", "Credits for each solved task, week by week",
-		fmt.Sprintf("%d weeks, at most %s credits; the table says the numbers.", len(weeks), most), 360, height+foot)
-	p.line(0, height, 360, height, "even")
+	const height = 100.0
+	p := &picture{}
+	fmt.Fprintf(p, `<svg class="chart" viewBox="0 0 320 %.0f" role="img" aria-label="Credits for each solved task in the `+
+		`last %d weeks, at most %s; the table below has the numbers.">`, height+32, len(weeks), most)
+	step := 320 / float64(len(weeks))
+	p.line(0, height+15, 320, height+15, "even")
 	for i, w := range weeks {
-		x, h := step*float64(i), (height-16)*float64(w.PerSolved)/float64(most)
+		x, h := step*float64(i), height*float64(w.PerSolved)/float64(most)
 		if w.Passed > 0 {
-			p.bar(x+3, height-h, step-6, h, "busy")
+			p.bar(x+3, height+15-h, step-6, h, "")
 		}
-		if i%3 == 0 {
-			p.words(x+2, height+13, "name", w.From.UTC().Format("2 Jan"))
+		if w.PerSolved == most {
+			fmt.Fprintf(p, `<text class="%s" x="%.1f" y="11">%s</text>`, map[bool]string{true: "end"}[i > 1],
+				x+step-3, most)
 		}
-	}
-	p.words(2, 11, "number", most.String()+" credits")
-	return p.html()
-}
-
-// bars shows shares with their intervals: a bar to the share, a line over where it may truly lie.
-func bars(id, title string, rows []tallyLine) template.HTML {
-	if len(rows) == 0 {
-		return ""
-	}
-	const left, wide, row, scale = 200.0, 640.0, 26.0, 330.0
-	p := newPicture(id, title, "Bars to 100 %, each with its 95 % interval as a line; the table says the numbers.", wide,
-		row*float64(len(rows))+20)
-	for i, l := range rows {
-		y := row * float64(i)
-		p.words(0, y+17, "name", text.Clip(l.Shown, 22))
-		p.bar(left, y+7, scale*l.Share.Mean(), 12, "busy")
-		p.line(left+scale*l.Share.Low, y+13, left+scale*l.Share.High, y+13, "range")
-		p.line(left+scale*l.Share.Low, y+8, left+scale*l.Share.Low, y+18, "range")
-		p.line(left+scale*l.Share.High, y+8, left+scale*l.Share.High, y+18, "range")
-		p.words(left+scale+10, y+17, "number", fmt.Sprintf("%d of %d", l.Share.Of, l.Share.In))
-	}
-	y := row * float64(len(rows))
-	p.line(left, y, left+scale, y, "even")
-	for _, tick := range []float64{0, .5, 1} {
-		p.words(left+scale*tick-8, y+15, "name", percent(tick))
+		if i%4 == 0 || i == len(weeks)-1 {
+			end := i == len(weeks)-1
+			fmt.Fprintf(p, `<text class="%s" x="%.1f" y="%.0f">%s</text>`, map[bool]string{true: "end"}[end],
+				x+map[bool]float64{true: step, false: 2}[end], height+29, w.From.UTC().Format("2 Jan"))
+		}
 	}
 	return p.html()
 }

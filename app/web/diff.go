@@ -84,7 +84,7 @@ func (s *site) baseOf(ctx context.Context, t sia.Task, a sia.Attempt) (sia.SHA, 
 // fill shows as much of a diff as a page holds: first what people wrote.
 func (v *diffView) fill(d gitops.Diff, more int) {
 	v.Added, v.Deleted = d.Added, d.Deleted
-	v.Count = count(len(d.Files)+more, "file")
+	v.Count = text.Count(len(d.Files)+more, "file")
 	lines, noise := shownLines, noiseLines
 	for i, f := range d.Files {
 		if i >= shownFiles {
@@ -98,15 +98,8 @@ func (v *diffView) fill(d gitops.Diff, more int) {
 		v.Files = append(v.Files, viewOf(f, i, d.Truncated, &lines))
 	}
 	if more > 0 {
-		v.More = count(more, "more file") + " changed; GitHub shows all."
+		v.More = text.Count(more, "more file") + " changed; GitHub shows all."
 	}
-}
-
-func count(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
 }
 
 // viewOf is a file with as many lines as are left, which it takes.
@@ -138,7 +131,7 @@ func viewOf(f gitops.FileDiff, n int, truncated bool, left *int) fileView {
 		total += 1 + len(h.Lines)
 	}
 	if total > len(v.Lines) {
-		v.Why = "Shown are " + count(len(v.Lines), "line") + " of " + fmt.Sprint(total) + "."
+		v.Why = "Shown are " + text.Count(len(v.Lines), "line") + " of " + fmt.Sprint(total) + "."
 	}
 	return v
 }

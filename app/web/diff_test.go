@@ -50,8 +50,10 @@ func TestDiffs(t *testing.T) {
 		}
 		return body
 	}
-	for _, want := range []string{`<details id="diff"><summary>3 files, +4 −2</summary>`, "It is binary.",
-		"Written by tools: 1 more", "<span class=\"add\">&#43;\tqueue &lt;- m\n</span>", "<span class=\"del\">-\n</span>",
+	for _, want := range []string{
+		`<summary>What it changed <span>3 files <span class="plus">+4</span> <span class="minus">−2</span>`,
+		"It is binary.", "Written by tools: 1 more file",
+		"<span class=\"add\">&#43;\tqueue &lt;- m\n</span>", "<span class=\"del\">-\n</span>",
 		"<span> }\n</span>", "@@ −3,4 &#43;3,4 @@", "/compare/"} {
 		if body := page(change{}); !strings.Contains(body, want) {
 			t.Errorf("lacks %q:\n%s", want, body)
@@ -105,7 +107,7 @@ func TestHostileDiffs(t *testing.T) {
 		}
 	}
 	for _, want := range []string{"‹U&#43;202E›evil‹U&#43;2066›‹U&#43;001B›", "&lt;script&gt;alert(1)",
-		"It is too large to be shown.", "Written by tools: 2 more", "lines of 50001.", "61 more files changed",
+		"It is too large to be shown.", "Written by tools: 2 more files", "lines of 50001.", "61 more files changed",
 		"Shown are 0 lines"} {
 		if !strings.Contains(body, want) {
 			t.Errorf("lacks %q", want)

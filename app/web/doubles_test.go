@@ -12,6 +12,7 @@ import (
 	"github.com/sia-bot/sia/app/web/viewer"
 	"github.com/sia-bot/sia/policies"
 	"github.com/sia-bot/sia/policies/coder"
+	"github.com/sia-bot/sia/policies/mine"
 	"github.com/sia-bot/sia/sia"
 	"github.com/sia-bot/sia/sia/lesson"
 )
@@ -95,6 +96,22 @@ func (defaults) Assign(_ context.Context, repo store.Repository, kind policies.K
 			Here: coder.Tally{Resolved: 3, Tried: 4}},
 		{Coder: "other", Chance: .4, Low: .2, High: .6, Cost: 1, Index: 2.5},
 	}, "It resolves most of " + string(kind) + " for its price.", nil
+}
+
+// InForce is what ships.
+func (defaults) InForce(context.Context, store.Repository) (*policies.Set, error) {
+	return policies.ShippedSet()
+}
+
+// Mined takes every outcome for known that there is.
+func (defaults) Mined(ds []sia.Decision) (known []mine.Decision) {
+	for _, d := range ds {
+		if d.Outcome != "" {
+			known = append(known, mine.Decision{Task: string(d.Task), Type: policies.Type(d.Type), Choice: d.Choice,
+				Resolved: d.Outcome == "resolved"})
+		}
+	}
+	return known
 }
 
 // as has a handler see a viewer, as signing in would.

@@ -2,7 +2,6 @@ package web
 
 import (
 	"cmp"
-	"html/template"
 	"net/http"
 	"slices"
 	"time"
@@ -31,7 +30,7 @@ type evidencePage struct {
 	repoChoice
 	Rows    []tallyLine    `json:"tallies"`
 	Choices []sia.Decision `json:"last_choices"` // the newest first
-	Chart   template.HTML  `json:"-"`
+	Costs   bool           `json:"-"`            // what a try cost is known
 
 	Pattern  sia.Pattern     `json:"pattern,omitempty"` // that Next is about
 	Patterns []sia.Pattern   `json:"-"`                 // to choose from
@@ -65,7 +64,6 @@ func (s *site) techniques(r *http.Request) (frame, error) {
 		return frame{}, err
 	}
 	p.Rows = lines(all, func(id string) string { return render.TechniqueName(sia.TechniqueID(id)) })
-	p.Chart = bars("techniques", "Interventions that were resolved, by technique", p.Rows)
 	if c.Repo != 0 {
 		if err := s.next(r, &p); err != nil {
 			return frame{}, err
@@ -108,13 +106,12 @@ func (s *site) coders(r *http.Request) (frame, error) {
 	if err != nil {
 		return frame{}, err
 	}
-	p := evidencePage{repoChoice: c}
+	p := evidencePage{repoChoice: c, Costs: true}
 	all, err := s.From.CoderTallies(r.Context(), c.sight, c.Repo)
 	if err != nil {
 		return frame{}, err
 	}
 	p.Rows = lines(all, func(name string) string { return name })
-	p.Chart = bars("coders", "Attempts that passed, by coder", p.Rows)
 	if c.Repo != 0 {
 		if err := s.who(r, &p); err != nil {
 			return frame{}, err

@@ -23,12 +23,17 @@ type taskLine struct {
 	Budget   sia.Credits `json:"budget"`
 	Since    time.Time   `json:"since"`
 	URL      string      `json:"issue_url"`
+	Badge    badge       `json:"-"`
+	Which    string      `json:"-"` // attempt, of how many
 }
 
 func (s *site) line(t sia.Task) taskLine {
 	l := taskLine{ID: t.ID, Repo: t.Repo, Issue: t.Issue, Title: t.Title, State: t.State, Headline: render.Headline(t),
 		Attempts: len(t.Attempts), Spent: t.Credits.Spent, Budget: t.Credits.Budget, Since: t.Since,
-		URL: s.Links.Issue(t.Repo, t.Issue)}
+		URL: s.Links.Issue(t.Repo, t.Issue), Badge: stateBadge(t)}
+	if len(t.Attempts) > 0 {
+		l.Which = attemptOf(t, len(t.Attempts))
+	}
 	if t.Waits() {
 		l.Waits = render.Waiting(t)
 	}

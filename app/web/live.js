@@ -24,8 +24,8 @@
         const main = new DOMParser().parseFromString(await got.text(), "text/html").querySelector("main");
         const old = document.querySelector("main");
         if (main && !writing()) {
-          const open = new Set([...old.querySelectorAll("details[open]")].map((d) => d.id));
-          for (const d of main.querySelectorAll("details[id]")) d.open = open.has(d.id) || d.open;
+          const was = new Map([...old.querySelectorAll("details[id]")].map((d) => [d.id, d.open]));
+          for (const d of main.querySelectorAll("details[id]")) d.open = was.get(d.id) ?? d.open;
           const focused = document.activeElement && document.activeElement.id;
           old.replaceWith(document.adoptNode(main));
           if (focused) document.getElementById(focused)?.focus();

@@ -28,6 +28,7 @@ type overviewPage struct {
 	Running    []taskLine        `json:"running"`
 	WaitingAll int               `json:"waiting_all"`
 	RunningAll int               `json:"running_all"`
+	Targets    []target          `json:"targets"` // of the last 30 days
 	Chart      template.HTML     `json:"-"`
 	Outcomes   template.HTML     `json:"-"`
 }
@@ -76,9 +77,14 @@ func (s *site) overview(r *http.Request) (frame, error) {
 			p.RunningAll += n
 		}
 	}
+	counted, err := s.figures(r, sight)
+	if err != nil {
+		return frame{}, err
+	}
+	p.Targets = targetsOf(counted, p.Weeks)
 	p.Chart = weekChart(p.Weeks)
-	p.Outcomes = outcomeChart(p.Week, p.WaitingAll, p.RunningAll)
-	return frame{Title: "What SIA is doing", Live: true, Body: p}, nil
+	p.Outcomes = stacked("good", p.Week.Passed, "off", p.Week.Stopped)
+	return frame{Title: "Overview", Live: true, Body: p}, nil
 }
 
 // open are the tasks that wait for people, and those that go on.

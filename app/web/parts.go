@@ -2,7 +2,6 @@ package web
 
 import (
 	"html/template"
-	"strings"
 
 	"github.com/sia-bot/sia/app/render"
 	"github.com/sia-bot/sia/sia"
@@ -20,6 +19,18 @@ var partFuncs = template.FuncMap{
 	"racer":   func(p sia.Part) bool { return p.Kind == sia.PartRacer },
 	"trouble": func(p sia.Part) string { return render.PartTrouble(p, troubleWords) },
 	"numbers": render.PartNumbers,
-	// a class of the style sheet
-	"state": func(p sia.Part) string { return strings.ReplaceAll(string(p.State), " ", "-") },
+	"part":    partBadge,
+}
+
+// partBadge is how far a part of an attempt is.
+func partBadge(p sia.Part) badge {
+	switch p.State {
+	case sia.PartDone:
+		return goodMark.named("done")
+	case sia.PartRunning:
+		return badge{"busy", "spin", "running"}
+	case sia.PartFailed, sia.PartGivenUp:
+		return badMark.named(string(p.State))
+	}
+	return badge{"off", "clock", string(p.State)}
 }

@@ -3,6 +3,7 @@ package web
 import (
 	"fmt"
 	"html/template"
+	"maps"
 	"math"
 	"net/http"
 	"slices"
@@ -10,7 +11,11 @@ import (
 
 	"github.com/sia-bot/sia/app/store"
 	"github.com/sia-bot/sia/app/web/viewer"
+	"github.com/sia-bot/sia/policies"
 	"github.com/sia-bot/sia/policies/evolve"
+	"github.com/sia-bot/sia/policies/mine"
+	"github.com/sia-bot/sia/sia"
+	"github.com/sia-bot/sia/sia/text"
 )
 
 // changeLine is a change of a policy in a list.
@@ -22,9 +27,132 @@ type changeLine struct {
 // shownChanges is how many changes are listed, the newest.
 const shownChanges = 100
 
-// policiesPage is the changes of policies.
+// shownDecisions is how many of the last decisions of a type results are counted over.
+const shownDecisions = 1000
+
+// policiesPage is the policies in force, what came of deciding by them, and their changes.
 type policiesPage struct {
-	Changes []changeLine `json:"changes"` // the newest first
+	repoChoice
+	InForce []policyLine `json:"in_force"` // in the repository; by type of decision
+	Types   []typeLine   `json:"results"`  // what came of decisions; types without any are left out
+	Changes []changeLine `json:"changes"`  // the newest first
+}
+
+// policyLine is a policy that may hold.
+type policyLine struct {
+	Decision policies.Type `json:"decision"`
+	ID       string        `json:"id"`
+	Name     string        `json:"name"`
+	Version  int           `json:"version"`
+	Layer    string        `json:"layer"` // shipped, owner or repository
+	Holds    string        `json:"holds"` // for which contexts, in words
+	Why      string        `json:"reasoning,omitempty"`
+	Source   string        `json:"-"` // the file
+}
+
+// typeLine is what came of decisions of one type.
+type typeLine struct {
+	Decision policies.Type `json:"decision"`
+	Options  []optionLine  `json:"options"`
+	Versions []optionLine  `json:"versions"` // of policies, by which it was decided
+	// how much more often it was resolved by policies of the owner's or the repository's than by shipped ones, in -1 to
+	// 1, with its 95 % interval; nil: only one kind decided
+	Learned *difference `json:"learned_against_shipped,omitempty"`
+}
+
+// optionLine is what came of an option, or of a policy's version.
+type optionLine struct {
+	Name  string         `json:"name"`
+	Share share          `json:"resolved_share"`
+	Lot   *mine.Contrast `json:"where_chance_chose,omitempty"` // against the other options; nil: too little
+}
+
+// difference is a difference of shares, with its 95 % interval.
+type difference struct {
+	Mean float64 `json:"mean"`
+	Low  float64 `json:"low"`
+	High float64 `json:"high"`
+}
+
+// Points is a difference for people.
+func (d difference) Points() string {
+	return fmt.Sprintf("%+.0f points (95 %% confidence: %+.0f to %+.0f)", 100*d.Mean, 100*d.Low, 100*d.High)
+}
+
+// inForce lists the policies that may hold in a repository.
+func (s *site) inForce(r *http.Request, repo int64) (lines []policyLine, err error) {
+	of, err := s.From.Repository(r.Context(), repo)
+	if err != nil {
+		return nil, err
+	}
+	set, err := s.Advise.InForce(r.Context(), of)
+	if err != nil {
+		return nil, err
+	}
+	general := map[policies.Type]bool{}
+	for _, p := range set.All() {
+		if general[p.Decision] {
+			continue // one above it fits everything
+		}
+		general[p.Decision] = p.Selector.Fits(policies.Context{Owner: of.Owner, Repository: of.String()})
+		lines = append(lines, policyLine{p.Decision, p.ID(), p.Name, p.Version, p.Layer.String(), p.Selector.String(),
+			firstSentence(p.Reasoning), p.Source})
+	}
+	return lines, nil
+}
+
+// firstSentence is the beginning of a text, in one line.
+func firstSentence(s string) string {
+	first, _, more := strings.Cut(text.OneLine(s), ". ")
+	if more {
+		first += "."
+	}
+	return first
+}
+
+// results says what came of the last decisions of a type, by option and by the policy that decided.
+func (s *site) results(r *http.Request, c repoChoice, typ policies.Type) (line typeLine, err error) {
+	ds, err := s.From.LastDecisions(r.Context(), c.sight, c.Repo, sia.DecisionType(typ), shownDecisions)
+	if err != nil {
+		return line, err
+	}
+	slices.Reverse(ds) // as they were made
+	line.Decision = typ
+	for _, o := range mine.Options(s.Advise.Mined(ds)) {
+		line.Options = append(line.Options, optionLine{o.Choice, shareOf(o.Resolved, o.Tried), o.Contrast})
+	}
+	by := map[string][]sia.Decision{}
+	for _, d := range ds {
+		by[d.Policy] = append(by[d.Policy], d)
+	}
+	shipped, err := policies.ShippedSet()
+	if err != nil {
+		return line, err
+	}
+	var own, theirs share
+	for _, id := range slices.Sorted(maps.Keys(by)) {
+		resolved, known := 0, s.Advise.Mined(by[id])
+		for _, m := range known {
+			if m.Resolved {
+				resolved++
+			}
+		}
+		if len(known) == 0 {
+			continue
+		}
+		line.Versions = append(line.Versions, optionLine{Name: id, Share: shareOf(resolved, len(known))})
+		if _, ships := shipped.Find(id); ships {
+			theirs.Of, theirs.In = theirs.Of+resolved, theirs.In+len(known)
+		} else {
+			own.Of, own.In = own.Of+resolved, own.In+len(known)
+		}
+	}
+	if own.In > 0 && theirs.In > 0 {
+		var d difference
+		d.Mean, d.Low, d.High = mine.Difference(own.Of, own.In, theirs.Of, theirs.In)
+		line.Learned = &d
+	}
+	return line, nil
 }
 
 // changesOf are the changes that a viewer may know of, the newest first: whose policy stands, or is
@@ -47,13 +175,34 @@ func (s *site) stands(r *http.Request, x store.Experiment) (changeLine, error) {
 	return changeLine{x, evolve.Stand(tasks, !x.PromotedAt.IsZero(), x.WatchedAt)}, err
 }
 
-// policies lists the changes of policies.
+// policies shows the policies in force, what came of them, and their changes.
 func (s *site) policies(r *http.Request) (frame, error) {
+	c, err := s.choice(r)
+	if err != nil {
+		return frame{}, err
+	}
+	p := policiesPage{repoChoice: c, InForce: []policyLine{}, Types: []typeLine{}, Changes: []changeLine{}}
+	if p.Repo == 0 && len(p.Repos) > 0 {
+		p.Repo = p.Repos[0].ID
+	}
+	if p.Repo != 0 {
+		if p.InForce, err = s.inForce(r, p.Repo); err != nil {
+			return frame{}, err
+		}
+	}
+	for _, typ := range policies.Types() {
+		line, err := s.results(r, p.repoChoice, typ)
+		if err != nil {
+			return frame{}, err
+		}
+		if len(line.Options) > 0 {
+			p.Types = append(p.Types, line)
+		}
+	}
 	all, err := s.changesOf(r)
 	if err != nil {
 		return frame{}, err
 	}
-	p := policiesPage{Changes: []changeLine{}}
 	for _, x := range all[:min(len(all), shownChanges)] {
 		l, err := s.stands(r, x)
 		if err != nil {
@@ -61,7 +210,7 @@ func (s *site) policies(r *http.Request) (frame, error) {
 		}
 		p.Changes = append(p.Changes, l)
 	}
-	return frame{Title: "Changes of policies", Body: p}, nil
+	return frame{Title: "Policies", Body: p}, nil
 }
 
 // changePage is one change with everything that happened to it.
@@ -110,7 +259,7 @@ func evidence(course []float64) template.HTML {
 		fmt.Fprintf(&points, "%.1f,%.1f ", float64(chartWidth*(i+1))/float64(len(course)), y(e))
 	}
 	last := course[len(course)-1]
-	return template.HTML(fmt.Sprintf(`<svg viewBox="0 0 %d %d" role="img" `+
+	return template.HTML(fmt.Sprintf(`<svg class="chart" viewBox="0 0 %d %d" role="img" `+
 		`aria-label="Evidence after each of %d tasks: now %.3g; at 20 the change is taken up.">`+
 		`<line class="limit" x1="0" x2="%d" y1="%.1f" y2="%.1f"/><text x="4" y="%.1f">20: taken up</text>`+
 		`<line class="even" x1="0" x2="%d" y1="%.1f" y2="%.1f"/><text x="4" y="%.1f">1: nothing known</text>`+

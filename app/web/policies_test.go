@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/sia-bot/sia/app/store"
+	"github.com/sia-bot/sia/policies"
 	"github.com/sia-bot/sia/policies/evolve"
 	"github.com/sia-bot/sia/sia"
 )
@@ -39,6 +40,25 @@ func TestPoliciesOnPages(t *testing.T) {
 		rows = append(rows, row)
 	}
 	must(t, s.SettleExperimentTasks(t.Context(), x.ID, rows))
+	must(t, s.UpsertInstallation(t.Context(), store.Installation{ID: 1, Account: "acme", AccountID: 1}))
+	must(t, s.UpsertRepository(t.Context(), store.Repository{Repo: x.Place, Installation: 1, DefaultBranch: "main"}))
+	shipped, err := policies.ShippedSet()
+	must(t, err)
+	recover, err := shipped.For(policies.TypeRecover, policies.Context{})
+	must(t, err)
+	for i := range 40 {
+		d := sia.Decision{ID: fmt.Sprint("recover", i), Task: "9-12", Repo: 9, Attempt: 1, Type: sia.DecideRecover,
+			Policy: recover.ID(), Choice: "sia", Propensity: 1, Reason: "it pays " + hostile, At: start}
+		came := "failed"
+		if i%2 == 0 {
+			d.Policy, d.Choice = x.Candidate, "retry"
+		}
+		if i%4 > 0 {
+			came = "resolved"
+		}
+		must(t, s.LogDecision(t.Context(), d))
+		must(t, s.SettleDecision(t.Context(), d.ID, came, 0))
+	}
 	for name, path := range map[string]string{"policies": "/policies", "change": "/policies/recover-1-abc"} {
 		code, _, body := get(t, srv, path, "")
 		if code != http.StatusOK {
@@ -47,6 +67,13 @@ func TestPoliciesOnPages(t *testing.T) {
 		for _, live := range []string{"<script>", "<img", "href=\"javascript"} {
 			if strings.Contains(body, live) {
 				t.Errorf("%s: what a stranger wrote is alive: %s", name, live)
+			}
+		}
+		for _, want := range map[string][]string{"policies": {"In force", "version 1", "shipped", recover.ID(),
+			"learned against shipped: -50 points (95 % confidence: -70 to -24)", ">Retry</th>", "10 of 20"},
+			"change": {"Evidence that it is better"}}[name] {
+			if !strings.Contains(body, want) {
+				t.Errorf("%s lacks %q:\n%s", path, want, body)
 			}
 		}
 		golden(t, name+".html", body)

@@ -10,6 +10,7 @@ import (
 	"github.com/sia-bot/sia/gitops"
 	"github.com/sia-bot/sia/policies"
 	"github.com/sia-bot/sia/policies/coder"
+	"github.com/sia-bot/sia/policies/mine"
 	"github.com/sia-bot/sia/sia"
 	"github.com/sia-bot/sia/sia/lesson"
 )
@@ -95,4 +96,8 @@ type Adviser interface {
 	Advise(ctx context.Context, repo store.Repository, p sia.Pattern) (ranked []sia.Candidate, why string, err error)
 	// Assign ranks the coders that may work there for a new task of a kind.
 	Assign(ctx context.Context, repo store.Repository, kind policies.Kind) (ranked []coder.Option, why string, err error)
+	// InForce is the policies that may hold in a repository, the shipped ones among them.
+	InForce(ctx context.Context, repo store.Repository) (*policies.Set, error)
+	// Mined is those decisions of which it is known what came of them.
+	Mined(ds []sia.Decision) []mine.Decision
 }

@@ -36,6 +36,8 @@ func (s *site) routes() []route {
 		{pattern: "GET /installations", page: "installations", build: s.installations},
 		{pattern: "GET /installations/{id}", page: "installation", build: s.installation},
 
+		{pattern: "GET /{rest...}", build: s.nowhere},
+
 		{pattern: "POST /tasks/{id}", act: s.sayToTask},
 		{pattern: "POST /lessons/{repo}/{id}", act: s.changeLesson},
 		{pattern: "POST /installations/{id}", act: s.switchInstallation},

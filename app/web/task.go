@@ -2,7 +2,6 @@ package web
 
 import (
 	"fmt"
-	"html/template"
 	"net/http"
 	"slices"
 
@@ -25,7 +24,18 @@ type taskPage struct {
 	Diffs     map[int]string  `json:"diff_urls"` // of attempts that have a commit, by number
 	Story     []chapter       `json:"-"`         // the timeline, noise folded
 	Buttons   []button        `json:"-"`         // what the viewer can have done
-	Axis      template.HTML   `json:"-"`         // the attempts on one time axis; empty: there is none yet
+	Axis      timeAxis        `json:"-"`
+	Account   account         `json:"-"`
+	Said      []moment        `json:"-"` // by people, before the first attempt
+	Rounds    []round         `json:"-"`
+}
+
+// round is an attempt with what SIA made of it.
+type round struct {
+	sia.Attempt
+	URL   string            // of its diff on GitHub; empty: it pushed nothing
+	After *sia.Intervention // nil: SIA did not step in after it
+	Said  []moment          // by people, from its begin to that of the next
 }
 
 func (s *site) task(r *http.Request) (frame, error) {
@@ -50,6 +60,28 @@ func (s *site) task(r *http.Request) (frame, error) {
 	p.Timeline = moments(events)
 	p.Story = chapters(p.Timeline)
 	p.Axis = axis(t, p.Timeline, s.Now())
+	p.Account = accountOf(t, events)
+	for _, a := range t.Attempts {
+		r := round{Attempt: a, URL: p.Diffs[a.Number]}
+		for i := range t.Interventions {
+			if t.Interventions[i].After == a.Number {
+				r.After = &t.Interventions[i]
+			}
+		}
+		p.Rounds = append(p.Rounds, r)
+	}
+	for _, m := range p.Timeline {
+		if m.By == "" || m.Ignored != "" {
+			continue
+		}
+		to := &p.Said
+		for i := range p.Rounds {
+			if !m.At.Before(p.Rounds[i].StartedAt) {
+				to = &p.Rounds[i].Said
+			}
+		}
+		*to = append(*to, m)
+	}
 	if p.Decisions, err = s.From.Decisions(r.Context(), t.ID); err != nil {
 		return frame{}, err
 	}

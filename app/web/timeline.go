@@ -31,15 +31,15 @@ func (m moment) Who() string {
 func moments(events []store.EventRecord) []moment {
 	all := make([]moment, len(events))
 	for i, e := range events {
-		all[i] = moment{At: e.Event.At, Kind: e.Event.Fact.Kind(), By: e.Event.By.Login, Words: said(e.Event.Fact),
+		all[i] = moment{At: e.Event.At, Kind: e.Event.Fact.Kind(), By: e.Event.By.Login, Words: wordsOf(e.Event.Fact),
 			State: e.To, Why: e.Why, Ignored: e.Ignored,
 			Noise: e.Event.By.Login == "" && (e.From == e.To || e.Ignored != "")}
 	}
 	return all
 }
 
-// said is what a person wrote beside what they asked for.
-func said(f sia.Fact) string {
+// wordsOf is what a person wrote beside what they asked for.
+func wordsOf(f sia.Fact) string {
 	switch f := f.(type) {
 	case sia.Start:
 		return f.Text

@@ -27,7 +27,7 @@ func TestTwins(t *testing.T) {
 		golden(t, name+".json", pretty.String())
 	}
 	code, body := ask(t, h, admin(), "GET /tasks/20-1?format=json", "")
-	if code != http.StatusNotFound || body != "{\"error\":\"There is no such page. The tasks are at /tasks.\"}\n" {
+	if code != http.StatusNotFound || body != "{\"error\":\"There is no such page, or it is not yours to see.\"}\n" {
 		t.Errorf("what isn't theirs: %d %s", code, body)
 	}
 }

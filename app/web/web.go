@@ -8,10 +8,12 @@ import (
 	"errors"
 	"fmt"
 	"html/template"
+	"io/fs"
 	"log/slog"
 	"maps"
 	"net/http"
 	"net/url"
+	"path"
 	"slices"
 	"strings"
 	"time"
@@ -20,6 +22,7 @@ import (
 	"github.com/sia-bot/sia/app/store"
 	"github.com/sia-bot/sia/app/web/viewer"
 	"github.com/sia-bot/sia/sia"
+	"github.com/sia-bot/sia/sia/text"
 )
 
 //go:embed templates/*.html style.css live.js
@@ -50,9 +53,10 @@ const (
 // site makes the pages. It is safe for concurrent use.
 type site struct {
 	Deps
-	pages map[string]*template.Template
-	notes *notes
-	live  *live
+	pages   map[string]*template.Template
+	notes   *notes
+	live    *live
+	targets figures
 }
 
 // New is the handler of the pages. Each request has to carry a [viewer.Viewer]; one that
@@ -65,11 +69,25 @@ func New(d Deps) (http.Handler, error) {
 			return nil, fmt.Errorf("make the pages: %s is missing", name)
 		}
 	}
-	s := &site{Deps: d, pages: map[string]*template.Template{}, notes: newNotes(), live: newLive(d.From, d.Ending,
-		d.Logger)}
+	s := &site{Deps: d, pages: map[string]*template.Template{}, notes: newNotes(),
+		live: newLive(d.From, d.Ending, d.Logger), targets: figures{kept: map[string]counted{}}}
 	base, err := template.New("base.html").Funcs(s.funcs()).ParseFS(assets, "templates/base.html", "templates/parts.html")
 	if err != nil {
 		return nil, fmt.Errorf("make the pages: %w", err)
+	}
+	files, err := fs.Glob(assets, "templates/*.html")
+	if err != nil {
+		return nil, fmt.Errorf("make the pages: %w", err)
+	}
+	for _, file := range files {
+		page, err := base.Clone()
+		if err == nil {
+			page, err = page.ParseFS(assets, file)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("make the page %s: %w", file, err)
+		}
+		s.pages[strings.TrimSuffix(path.Base(file), ".html")] = page
 	}
 	mux := http.NewServeMux()
 	for _, r := range s.routes() {
@@ -79,14 +97,6 @@ func New(d Deps) (http.Handler, error) {
 		case r.act != nil:
 			mux.HandleFunc(r.pattern, s.action(r.act))
 		default:
-			page, err := base.Clone()
-			if err == nil {
-				page, err = page.ParseFS(assets, "templates/"+r.page+".html")
-			}
-			if err != nil {
-				return nil, fmt.Errorf("make the page %s: %w", r.page, err)
-			}
-			s.pages[r.page] = page
 			mux.HandleFunc(r.pattern, s.page(r.page, r.build))
 		}
 	}
@@ -103,6 +113,25 @@ func (s *site) funcs() template.FuncMap {
 		"choice":    render.ChoiceWords,
 		"percent":   percent,
 		"plain":     func(a any) string { return strings.ReplaceAll(fmt.Sprint(a), "-", " ") },
+		"capital":   capital,
+		"wordsOnly": wordsOnly,
+		"mark":      mark,
+		"state":     stateBadge,
+		"ended":     attemptBadge,
+		"check":     checkBadge,
+		"count":     text.Count,
+		"sum":       func(a, b int) int { return a + b },
+		"short":     func(t time.Time) string { return t.UTC().Format("2 Jan 15:04") },
+		"attemptOf": attemptOf,
+		"coder":     coderOf,
+		"took":      func(a sia.Attempt) string { return attemptTook(a, s.Now()) },
+		"meter":     meter,
+		"exact":     exact,
+		"ago":       func(t time.Time) string { return ago(t, s.Now()) },
+		"bar":       func(of, in int) template.HTML { return shareOf(of, in).Bar() },
+		"share":     shareOf,
+		"points":    func(d float64) string { return fmt.Sprintf("%+.0f", 100*d) },
+		"interval":  func(low, high float64) string { return fmt.Sprintf("%.0f–%.0f %%", 100*low, 100*high) },
 	}
 	maps.Copy(funcs, partFuncs)
 	return funcs
@@ -205,6 +234,14 @@ type badRequest string
 
 func (e badRequest) Error() string { return string(e) }
 
+// problem is a page that says why there is none.
+type problem struct{ What, Do string }
+
+// nowhere is an address that nothing is at.
+func (s *site) nowhere(r *http.Request) (frame, error) {
+	return frame{}, fmt.Errorf("%s: %w", r.URL.Path, store.ErrNotFound)
+}
+
 // refuse says why there is no page, and no more than a stranger may know.
 func (s *site) refuse(w http.ResponseWriter, r *http.Request, name string, err error) {
 	status, text := http.StatusServiceUnavailable,
@@ -212,7 +249,7 @@ func (s *site) refuse(w http.ResponseWriter, r *http.Request, name string, err e
 	var wrong badRequest
 	switch {
 	case errors.Is(err, store.ErrNotFound):
-		status, text = http.StatusNotFound, "There is no such page. The tasks are at /tasks."
+		status, text = http.StatusNotFound, "There is no such page, or it is not yours to see."
 	case errors.As(err, &wrong):
 		status, text = http.StatusBadRequest, string(wrong)
 	default:
@@ -224,7 +261,14 @@ func (s *site) refuse(w http.ResponseWriter, r *http.Request, name string, err e
 		_ = json.NewEncoder(w).Encode(map[string]string{"error": text})
 		return
 	}
-	http.Error(w, text, status)
+	what := "Not available"
+	switch status {
+	case http.StatusNotFound:
+		what = "Not found"
+	case http.StatusBadRequest:
+		what = "That can't be done"
+	}
+	s.show(w, r, status, "problem", frame{Title: what, Body: problem{what, text}})
 }
 
 // action does what a form asks for, and sends the browser back to the page that it was on, where
@@ -235,7 +279,7 @@ func (s *site) action(act func(*http.Request) (note, error)) http.HandlerFunc {
 		defer cancel()
 		r.Body = http.MaxBytesReader(w, r.Body, formLimit)
 		if err := r.ParseForm(); err != nil {
-			http.Error(w, "The form could not be read; go back and send it again.", http.StatusBadRequest)
+			s.refuse(w, r, "form", badRequest("The form could not be read; go back and send it again."))
 			return
 		}
 		n, err := act(r.WithContext(ctx))

@@ -132,7 +132,7 @@ func TestTheFinalReviewIsShown(t *testing.T) {
 	_, err := s.Apply(t.Context(), task.ID, sia.Event{ID: "restored", At: start, Fact: sia.Restored{Task: task}})
 	must(t, err)
 	_, _, body := get(t, srv, "/tasks/9-13", "")
-	want := `Final review: 0 of 1 requirements done — <a href="https://github.com/r">the review</a>`
+	want := `Final review (advice only): 0 of 1 requirements done — <a href="https://github.com/r">the review</a>`
 	if !strings.Contains(body, want) {
 		t.Errorf("want %q in:\n%s", want, body)
 	}

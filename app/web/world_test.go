@@ -1,11 +1,13 @@
 package web_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/sia-bot/sia/agent"
 	"github.com/sia-bot/sia/app/store"
 	"github.com/sia-bot/sia/app/store/storetest"
 	"github.com/sia-bot/sia/app/web/viewer"
@@ -92,6 +94,15 @@ func populate(t testing.TB, s *store.Store, installation int64, repo sia.Repo) {
 		for _, typ := range []sia.DecisionType{sia.DecideTechnique, sia.DecideAssign} {
 			ok(t, s.LogDecision(ctx, sia.Decision{ID: fmt.Sprint(typ, id), Task: id, Repo: repo.ID, Attempt: 1, Type: typ,
 				Policy: word, Choice: word, Propensity: 1, Reason: word + "resolved 7 of 9 here.", At: start}))
+		}
+	}
+	begun(t, s, installation, repo, 6, word)
+	for n, turn := range talk(word) {
+		b, err := json.Marshal(turn)
+		ok(t, err)
+		ok(t, s.AppendTurn(ctx, sia.NewTaskID(repo.ID, 5), 1, 0, n, b))
+		if n < 4 {
+			ok(t, s.AppendTurn(ctx, sia.NewTaskID(repo.ID, 6), 1, 0, n, b))
 		}
 	}
 	l := lesson.NewTaught(repo.ID, repo.Name, word+"is generated and must not be edited", sia.Actor{Login: "ada"},
@@ -189,5 +200,55 @@ func solved(t testing.TB, s *store.Store, installation int64, repo sia.Repo, iss
 		Checks: []sia.Check{{Name: word + "check", Colour: sia.Green, Required: true}}, Explain: []string{word + "is green"}})
 	if task, err := s.Task(t.Context(), sia.NewTaskID(repo.ID, issue)); err != nil || task.State != sia.Passed {
 		t.Fatalf("it has not passed: %s %v", task.State, err)
+	}
+}
+
+// talk is a session with every kind of call, of SIA's own agent and of others.
+func talk(word string) []agent.Turn {
+	at := func(seconds int) time.Time { return start.Add(2*time.Minute + time.Duration(seconds)*time.Second) }
+	args := func(pairs ...any) string {
+		m := map[string]any{}
+		for i := 0; i < len(pairs); i += 2 {
+			m[pairs[i].(string)] = pairs[i+1]
+		}
+		b, _ := json.Marshal(m)
+		return string(b)
+	}
+	long := strings.Repeat("ok  \tgithub.com/acme/bookings/mail\t0.012s\n", 60)
+	return []agent.Turn{
+		{Kind: agent.TurnBrief, At: at(0), Text: "Resolve issue 5 of " + word + "\n\nSend an email."},
+		{Number: 1, Kind: agent.TurnModel, At: at(9), Cost: 400, Text: "I'll look at how `Booking` is **confirmed** first.",
+			Calls: []agent.Call{
+				{Name: "read", Arguments: args("path", "booking/handler.go", "start", 20), Result: "20 func Confirm() {\n21 }\n"},
+				{Name: "search", Arguments: args("pattern", "Mailer", "path", "mail"), Result: "mail/mailer.go:3: type Mailer\n"},
+				{Name: "list", Arguments: args("path", "."), Result: "go.mod\nmail/\n"},
+				{Name: "plan", Arguments: args("steps", []map[string]string{{"do": "Add a Mailer", "status": "done"},
+					{"do": "Call it from the handler", "status": "doing"}, {"do": "Test it", "status": "pending"}}),
+					Result: "plan noted\n"}}},
+		{Number: 2, Kind: agent.TurnModel, At: at(31), Cost: 900,
+			Text: "Two things are needed:\n\n- a `Mailer` interface\n- a double that records", Calls: []agent.Call{
+				{Name: "write", Arguments: args("path", "mail/mailer.go", "content",
+					"package mail\n\n// Mailer sends a message.\ntype Mailer interface {\n\tSend(to, text string) error\n}\n"),
+					Result: "created", Changed: []string{"mail/mailer.go"}},
+				{Name: "edit", Arguments: args("path", "booking/handler.go", "old",
+					"func Confirm() {\n\tsave()\n}\n", "new",
+					"func Confirm(m mail.Mailer) {\n\tsave()\n\t_ = m.Send(\"\", \"\")\n}\n"),
+					Result: "edited", Changed: []string{"booking/handler.go"}},
+				{Name: "edit", Arguments: args("path", "booking/handler.go", "old", "nowhere", "new", "x"), IsError: true,
+					Result: "error: edit booking/handler.go: old does not occur in the file"},
+				{Name: "Edit", Arguments: args("file_path", "README.md", "old_string", "# Bookings", "new_string",
+					"# Bookings\n\nSends mail."), Result: "ok"},
+				{Name: "patch", Arguments: args("patch", "--- a/go.mod\n+++ b/go.mod\n@@ -1 +1 @@\n-go 1.25\n+go 1.26\n"),
+					Result: "patched", Changed: []string{"go.mod"}}}},
+		{Number: 3, Kind: agent.TurnModel, At: at(95), Cost: 700, Text: "Now the tests.",
+			Note: "a tenth of the turns is left",
+			Calls: []agent.Call{
+				{Name: "run", Arguments: args("command", "go vet ./... && gofmt -l ."), Took: 2300 * time.Millisecond,
+					Result: "exit status 1\nbooking/handler.go:22:2: undefined: mail\n"},
+				{Name: "shell", Arguments: "ls -la", Result: "total 12\n", Took: 40 * time.Millisecond},
+				{Name: "test", Arguments: "{}", Result: "The tests pass: go test ./...\n" + long, Took: 71 * time.Second}}},
+		{Number: 4, Kind: agent.TurnModel, At: at(120), Cost: 200,
+			Calls: []agent.Call{{Name: "finish", Arguments: args("summary", "Bookings send an email.")}}},
+		{Number: 5, Kind: agent.TurnEnd, At: at(120), Text: "finished: Bookings send an email."},
 	}
 }

@@ -214,17 +214,14 @@ func (n *demoNarrator) summary(err error) {
 		for _, iv := range t.Interventions {
 			techniques = append(techniques, string(iv.Diagnosis.Technique))
 		}
-		tries := "attempts"
-		if len(t.Attempts) == 1 {
-			tries = "attempt"
-		}
-		fmt.Fprintf(n.Out, "  #%d %-50s %s, %d %s, %s credits\n", t.Issue, text.Clip(t.Title, 50), n.state(t.State),
-			len(t.Attempts), tries, t.Credits.Spent)
+		fmt.Fprintf(n.Out, "  #%d %-50s %s, %s, %s credits\n", t.Issue, text.Clip(t.Title, 50), n.state(t.State),
+			text.Count(len(t.Attempts), "attempt"), t.Credits.Spent)
 	}
 	calls := n.sim.CountCalls()
-	fmt.Fprintf(n.Out, "  %d tasks · %d attempts · techniques: %s · %s credits (%.2f USD at the prices assumed) · "+
+	fmt.Fprintf(n.Out, "  %s · %s · techniques: %s · %s credits (%.2f USD at the prices assumed) · "+
 		"%d GitHub calls · %s\n",
-		len(tasks), attempts, cmp.Or(strings.Join(techniques, ", "), "none"), spent, float64(spent)/float64(sia.Credit)/100,
+		text.Count(len(tasks), "task"), text.Count(attempts, "attempt"),
+		cmp.Or(strings.Join(techniques, ", "), "none"), spent, float64(spent)/float64(sia.Credit)/100,
 		calls, time.Since(n.began).Round(100*time.Millisecond))
 	if n.model != nil {
 		fmt.Fprintf(n.Out, "  The model was scripted; git, checks, webhooks and everything SIA decided were real.\n")

@@ -9,6 +9,7 @@ import (
 	"github.com/sia-bot/sia/app/store"
 	"github.com/sia-bot/sia/cmd/internal/cli"
 	"github.com/sia-bot/sia/sia"
+	"github.com/sia-bot/sia/sia/text"
 )
 
 // haltTarget is what is paused as a whole.
@@ -79,8 +80,8 @@ func (c *pauseCmd) Run(e *cli.Env) error {
 		if c.Output == "json" {
 			return e.JSON(halted{scope, n})
 		}
-		_, err = fmt.Fprintf(e.Out, "%s is paused: %d tasks were stopped and keep what they had done; new ones wait.\n"+
-			"`sia resume` with the same flags goes on.\n", name, n)
+		_, err = fmt.Fprintf(e.Out, "%s is paused: %s stopped, and what was done is kept; new ones wait.\n"+
+			"`sia resume` with the same flags goes on.\n", name, text.Count(n, "task"))
 		return err
 	})
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/sia-bot/sia/policies"
 	"github.com/sia-bot/sia/policies/mine"
 	"github.com/sia-bot/sia/sia"
+	"github.com/sia-bot/sia/sia/text"
 )
 
 type policiesAnalyseCmd struct {
@@ -77,8 +78,8 @@ func showAnalysis(e *cli.Env, a analysis) error {
 			a.Open)
 		return err
 	}
-	fmt.Fprintf(e.Out, "%d decisions about %d tasks; of %d others it is not known whether an attempt was resolved\n\n",
-		a.Decisions, a.Tasks, a.Open)
+	fmt.Fprintf(e.Out, "%s about %s; of %d others it is not known whether an attempt was resolved\n\n",
+		text.Count(a.Decisions, "decision"), text.Count(a.Tasks, "task"), a.Open)
 	w := cli.NewTable(e.Out, "DECISION", "OPTION", "RESOLVED", "AGAINST EXPECTED", "WHERE CHANCE CHOSE")
 	for _, o := range a.Options {
 		contrast := "–"

@@ -6,6 +6,7 @@ import (
 
 	"github.com/sia-bot/sia/app/store"
 	"github.com/sia-bot/sia/cmd/internal/cli"
+	"github.com/sia-bot/sia/sia/text"
 )
 
 type resumeCmd struct {
@@ -30,7 +31,7 @@ func (c *resumeCmd) Run(e *cli.Env) error {
 		if c.Output == "json" {
 			return e.JSON(halted{scope, n})
 		}
-		_, err = fmt.Fprintf(e.Out, "%s is at work again: %d tasks go on where they stopped.\n", name, n)
+		_, err = fmt.Fprintf(e.Out, "%s is at work again: %s resumed.\n", name, text.Count(n, "task"))
 		return err
 	})
 }

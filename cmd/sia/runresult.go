@@ -124,11 +124,12 @@ func (r *localRun) show(out runResult) {
 	fmt.Fprintln(r.Out)
 	switch {
 	case out.Passed:
-		r.progress("%s in %s, %d attempts, %s credits (%.2f USD).", r.Style.Green("Passed"),
-			(time.Duration(out.Seconds * float64(time.Second))).Round(time.Second), len(out.Attempts), out.Credits, out.USD)
+		r.progress("%s in %s, %s, %s credits (%.2f USD).", r.Style.Green("Passed"),
+			(time.Duration(out.Seconds * float64(time.Second))).Round(time.Second), text.Count(len(out.Attempts), "attempt"),
+			out.Credits, out.USD)
 	default:
 		r.progress("%s: %s", r.Style.Red("Not passed"), strings.TrimSuffix(cli.Plain(out.Reason), ".")+".")
-		r.progress("%d attempts, %s credits (%.2f USD).", len(out.Attempts), out.Credits, out.USD)
+		r.progress("%s, %s credits (%.2f USD).", text.Count(len(out.Attempts), "attempt"), out.Credits, out.USD)
 	}
 	for _, a := range out.Attempts {
 		by := ""

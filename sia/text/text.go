@@ -1,6 +1,6 @@
 // Package text makes long texts short and texts of several lines one line, for
 // wherever a text is only to be recognised: a title, a list, an error, a log. It
-// also tells how far two words are apart, and reads how long a server asks to wait.
+// also counts things for people, tells how far two words are apart, and reads how long a server asks to wait.
 //
 // It knows nothing of where a text comes from or goes to: what strangers wrote is
 // made harmless, and secrets are masked, by who shows it. Its functions are pure and
@@ -8,6 +8,7 @@
 package text
 
 import (
+	"fmt"
 	"strings"
 	"unicode"
 )
@@ -42,4 +43,12 @@ func Clip(s string, runes int) string {
 // Bytes that are no UTF-8 become U+FFFD.
 func OneLine(s string) string {
 	return strings.Join(strings.Fields(strings.ToValidUTF8(s, "\uFFFD")), " ")
+}
+
+// Count is a number of things for people: "1 task", "2 tasks". The plural is made with an s.
+func Count(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
 }

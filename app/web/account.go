@@ -1,0 +1,71 @@
+package web
+
+import (
+	"fmt"
+	"strconv"
+
+	"github.com/sia-bot/sia/app/store"
+	"github.com/sia-bot/sia/sia"
+)
+
+// account is what a task cost, by what for. Its lines sum to All.
+type account struct {
+	Lines  []accountLine
+	All    sia.Credits
+	Budget sia.Credits
+	Over   sia.Credits // of All: what a model call cost beyond the budget
+	Aside  sia.Credits // reserved for what runs
+}
+
+// accountLine is one thing that cost something.
+type accountLine struct {
+	For     string
+	Attempt int // its number; 0: it is none
+	Cost    sia.Credits
+}
+
+// exact is an amount to the thousandth, so that lines are seen to sum.
+func exact(c sia.Credits) string {
+	return strconv.FormatFloat(float64(c)/float64(sia.Credit), 'f', -1, 64)
+}
+
+// accountOf adds up a task's costs: those of its attempts, and of the models that judged them, as the log has them.
+func accountOf(t sia.Task, events []store.EventRecord) account {
+	a := account{All: t.Credits.Spent + t.Credits.Overrun, Budget: t.Credits.Budget, Over: t.Credits.Overrun,
+		Aside: t.Credits.Reserved}
+	left := a.All
+	add := func(what string, attempt int, cost sia.Credits) {
+		if cost > 0 {
+			a.Lines = append(a.Lines, accountLine{what, attempt, cost})
+			left -= cost
+		}
+	}
+	for _, at := range t.Attempts {
+		add(fmt.Sprintf("Attempt %d", at.Number), at.Number, at.Cost)
+	}
+	var diagnosed, reviewed, weighed, final, studied sia.Credits
+	for _, e := range events {
+		if e.Ignored != "" {
+			continue
+		}
+		switch f := e.Event.Fact.(type) {
+		case sia.Diagnosed:
+			diagnosed += f.Cost
+		case sia.Reviewed:
+			reviewed += f.Cost
+		case sia.Weighed:
+			weighed += f.Cost
+		case sia.FinalReviewed:
+			final += f.Cost
+		case sia.FixStudied:
+			studied += f.Cost
+		}
+	}
+	add("Diagnosis", 0, diagnosed)
+	add("Review of the diagnosis", 0, reviewed)
+	add("Judging changed tests", 0, weighed)
+	add("Final review", 0, final)
+	add("Learning from a person's fix", 0, studied)
+	add("Other", 0, left) // of what the log does not have any more
+	return a
+}

@@ -1,0 +1,154 @@
+package web
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/sia-bot/sia/app/store"
+	"github.com/sia-bot/sia/app/web/viewer"
+	"github.com/sia-bot/sia/sia"
+	"github.com/sia-bot/sia/sia/memory"
+)
+
+// The targets are measured over tasks that moved lately, and counted anew at most so often for whoever sees the same
+// repositories, for it takes the reading of many tasks.
+const (
+	targetsOver  = 30 * 24 * time.Hour
+	targetsFresh = 5 * time.Minute
+	targetTasks  = 2000 // at most, the latest
+	keptFigures  = 64   // viewers
+)
+
+// target is a figure that SIA wants to reach (docs/rules.md#targets).
+type target struct {
+	Name  string  `json:"name"`
+	Value float64 `json:"value"` // a share in 0–1, or a number; 0 with Known false
+	Known bool    `json:"known"` // there was something to measure
+	Met   bool    `json:"met"`
+	// the 95 % interval lies wholly on that side of the bound; of what is no share: Known
+	Sure  bool    `json:"sure"`
+	Share *share  `json:"share,omitempty"` // nil: it is no share
+	Bound float64 `json:"bound,omitempty"` // that it is to lie above, or below; 0: it is to fall
+	Below bool    `json:"below,omitempty"` // it is to lie below Bound
+	Shown string  `json:"-"`               // the value, for people
+	Wants string  `json:"-"`               // the target, for people
+}
+
+// Badge is the mark of a target: met, missed, not measured, or half a mark where few tasks leave that open.
+func (t target) Badge() badge {
+	b := badMark.named("missed")
+	if t.Met {
+		b = goodMark.named("met")
+	}
+	switch {
+	case !t.Known:
+		return noMark.named("not measured yet")
+	case !t.Sure:
+		b.Shape, b.Word = "half", b.Word+" so far, by too few tasks to be sure"
+	}
+	return b
+}
+
+// figures keeps what was counted. Safe for concurrent use.
+type figures struct {
+	mu   sync.Mutex
+	kept map[string]counted
+}
+
+type counted struct {
+	memory.Figures
+	at time.Time
+}
+
+// figures are those of the tasks that a viewer sees.
+func (s *site) figures(r *http.Request, sight store.Visibility) (memory.Figures, error) {
+	who, now := viewer.From(r.Context()), s.Now()
+	key := "all"
+	if !who.Operator {
+		var ids []int64
+		for id := range who.Repos {
+			ids = append(ids, id)
+		}
+		slices.Sort(ids)
+		key = fmt.Sprint(ids)
+	}
+	s.targets.mu.Lock()
+	c, ok := s.targets.kept[key]
+	s.targets.mu.Unlock()
+	if ok && now.Sub(c.at) < targetsFresh {
+		return c.Figures, nil
+	}
+	f, err := s.count(r.Context(), sight, now)
+	if err != nil {
+		return f, err
+	}
+	s.targets.mu.Lock()
+	defer s.targets.mu.Unlock()
+	if len(s.targets.kept) >= keptFigures {
+		clear(s.targets.kept)
+	}
+	s.targets.kept[key] = counted{f, now}
+	return f, nil
+}
+
+func (s *site) count(ctx context.Context, sight store.Visibility, now time.Time) (memory.Figures, error) {
+	tasks, err := s.From.FindTasks(ctx, sight, store.Find{From: now.Add(-targetsOver), Limit: targetTasks})
+	return memory.Tally(tasks), err
+}
+
+// targetsOf sets figures beside what they are to be. weeks are the last twelve, the oldest first.
+func targetsOf(f memory.Figures, weeks []weekLine) []target {
+	part := func(name string, n, of int, bound float64, below bool) target {
+		sh := shareOf(n, of)
+		t := target{Name: name, Value: sh.Mean(), Known: of > 0, Share: &sh, Bound: bound, Below: below,
+			Met: of > 0 && (below && sh.Mean() < bound || !below && sh.Mean() > bound)}
+		t.Sure = t.Known && (sh.Low > bound || sh.High < bound)
+		t.Shown = percent(t.Value)
+		if t.Wants = "> "; below {
+			t.Wants = "< "
+		}
+		t.Wants += percent(bound)
+		return t
+	}
+	all := []target{
+		part("Interventions that resolve", f.Resolved, f.Judged, .7, false),
+		part("Resolved by the first technique", f.First, f.Intervened, .5, false),
+		part("Escalated to a person", f.Escalated, f.Tasks, .3, true),
+	}
+	tried := target{Name: "Techniques per resolution", Known: f.Rescued > 0, Bound: 3, Below: true, Wants: "< 3"}
+	if tried.Known {
+		tried.Value = float64(f.Tried) / float64(f.Rescued)
+		tried.Sure, tried.Met, tried.Shown = true, tried.Value < tried.Bound, fmt.Sprintf("%.1f", tried.Value)
+	}
+	return append(all, tried, falling(weeks))
+}
+
+// falling compares what a solved task cost in the last four weeks with the eight before.
+func falling(weeks []weekLine) target {
+	each := func(weeks []weekLine) float64 {
+		var spent sia.Credits
+		passed := 0
+		for _, w := range weeks {
+			spent, passed = spent+w.Spent, passed+w.Passed
+		}
+		if passed == 0 {
+			return 0
+		}
+		return float64(spent) / float64(sia.Credit) / float64(passed)
+	}
+	cut := max(0, len(weeks)-4)
+	before, now := each(weeks[:cut]), each(weeks[cut:])
+	t := target{Name: "Credits per solved task", Value: now, Wants: "falling", Known: before > 0 && now > 0}
+	t.Sure, t.Met = t.Known, t.Known && now < before
+	switch {
+	case t.Known:
+		t.Shown = fmt.Sprintf("%.1f, was %.1f", now, before)
+	case now > 0:
+		t.Shown = fmt.Sprintf("%.1f", now)
+	}
+	return t
+}

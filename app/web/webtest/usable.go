@@ -1,0 +1,105 @@
+package webtest
+
+import (
+	"context"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/page"
+	"github.com/chromedp/chromedp"
+)
+
+// Judge finds what keeps people out of pages who see badly or not at all, don't use a mouse, or hold a phone.
+type Judge struct {
+	browser context.Context
+	axe     string // the script of axe-core
+}
+
+// NewJudge looks at pages in a window of a browser. root is the repository's, whose npm packages hold axe-core. The
+// policy of pages is set aside in that window, for it forbids the script that looks at them.
+func NewJudge(browser context.Context, t *testing.T, root string) Judge {
+	t.Helper()
+	script, err := os.ReadFile(filepath.Join(root, "node_modules/axe-core/axe.min.js"))
+	if err != nil {
+		t.Fatalf("%v; make deps installs it", err)
+	}
+	if _, err := chromedp.Call(browser, page.SetBypassCSP, page.SetBypassCSPParams{Enabled: true}); err != nil {
+		t.Fatal(err)
+	}
+	return Judge{browser, string(script)}
+}
+
+// Open loads a page and unfolds all that is folded on it.
+func (j Judge) Open(t *testing.T, address string) {
+	t.Helper()
+	const unfold = `; document.querySelectorAll("details").forEach((d) => { d.dataset.was = d.open; d.open = true }); ''`
+	err := chromedp.Do(j.browser, chromedp.Navigate(address))
+	if err == nil {
+		_, err = chromedp.Run(j.browser, chromedp.Evaluate[string](j.axe+unfold))
+	}
+	if err != nil {
+		t.Fatalf("open %s: %v", address, err)
+	}
+}
+
+// Look judges the open page on a screen of a width in points, in a colour scheme: light or dark. Everything that
+// axe-core finds is a fault, and so is a page that scrolls sideways. With SHOTS=folder it also writes a picture
+// there, as the page is before anything is unfolded.
+func (j Judge) Look(t *testing.T, name string, width int64, scheme string) {
+	t.Helper()
+	must := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+	}
+	_, err := chromedp.Call(j.browser, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
+		Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}})
+	must(err)
+	must(chromedp.Do(j.browser, chromedp.EmulateViewport(width, 900)))
+	found, err := chromedp.Run(j.browser, chromedp.Evaluate[string](`axe.run({resultTypes: ["violations"]})
+		.then((r) => JSON.stringify(r.violations.map((v) => v.impact + ": " + v.id + ": " + v.help + " — " +
+			v.nodes.map((n) => n.html).join(" | "))))`, chromedp.EvalAwaitPromise))
+	must(err)
+	var faults []string
+	must(json.Unmarshal([]byte(found), &faults))
+	for _, f := range faults {
+		t.Errorf("%s: %s", name, f)
+	}
+	wide, err := chromedp.Run(j.browser,
+		chromedp.Evaluate[float64](`document.documentElement.scrollWidth - window.innerWidth`))
+	must(err)
+	if wide > 0 {
+		t.Errorf("%s scrolls sideways by %.0f px", name, wide)
+	}
+	if dir := os.Getenv("SHOTS"); dir != "" {
+		j.shoot(t, filepath.Join(dir, name+".png"))
+	}
+}
+
+// shoot writes a picture of the page as it was before it was unfolded.
+func (j Judge) shoot(t *testing.T, file string) {
+	t.Helper()
+	fold := func(open string) error {
+		_, err := chromedp.Run(j.browser, chromedp.Evaluate[string](
+			`document.querySelectorAll("details").forEach((d) => { d.open = `+open+` }); ''`))
+		return err
+	}
+	err := fold(`d.dataset.was === "true"`)
+	var shot []byte
+	if err == nil {
+		shot, err = chromedp.Run(j.browser, chromedp.FullScreenshot(100))
+	}
+	if err == nil {
+		err = os.WriteFile(file, shot, 0o600)
+	}
+	if err == nil {
+		err = fold("true")
+	}
+	if err != nil {
+		t.Fatalf("picture %s: %v", file, err)
+	}
+}
