@@ -193,6 +193,9 @@ func (g *gathering) readGoTest(text []byte, file string, names []string) {
 	if len(bodies) == 0 {
 		bodies, weight = []ast.Node{f}, wholeFile
 	}
+	for _, b := range bodies {
+		g.bodies.Write(text[min(int(b.Pos())-1, len(text)):min(int(b.End())-1, len(text))])
+	}
 	seen := map[string]bool{}
 	for depth := 0; depth < 2 && len(bodies) > 0; depth++ {
 		var next []ast.Node
@@ -268,6 +271,7 @@ func (g *gathering) readOtherTest(text, file string, names []string) {
 	if bodies == "" {
 		bodies, weight = text, wholeFile
 	}
+	g.bodies.WriteString(bodies)
 	for _, n := range namesIn(bodies, path.Ext(file)) {
 		g.addCall(n, call{weight: weight})
 	}

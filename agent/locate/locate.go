@@ -55,17 +55,18 @@ type Source string
 
 // The sources.
 const (
-	FromOutput  Source = "output"    // files that failing output names
-	FromCalls   Source = "calls"     // files that define what failing tests call
-	FromPast    Source = "co-change" // files that changed together with the tests
-	FromSibling Source = "sibling"   // files that tests are named after
-	FromWords   Source = "words"     // files with the issue's words
-	FromNames   Source = "names"     // files that the issue names, or that define what it names
+	FromOutput  Source = "output"     // files that failing output names
+	FromCalls   Source = "calls"      // files that define what failing tests call
+	FromPast    Source = "co-change"  // files that changed together with the tests
+	FromSibling Source = "sibling"    // files that tests are named after
+	FromWords   Source = "words"      // files with the issue's words
+	FromNames   Source = "names"      // files that the issue names, or that define what it names
+	FromTests   Source = "test words" // files with the words of the failing tests
 )
 
 // Sources are all of them, in a fixed order.
 func Sources() []Source {
-	return []Source{FromOutput, FromCalls, FromPast, FromSibling, FromNames, FromWords}
+	return []Source{FromOutput, FromCalls, FromPast, FromSibling, FromTests, FromNames, FromWords}
 }
 
 // Vote is one source's word for a file. Votes are in order, best first. Equal scores are equal votes.
@@ -90,15 +91,18 @@ type Place struct {
 	Tests []string // files of tests that reach it, the nearest first; at most three
 }
 
-// Weights say how much each source counts; one that is missing counts nothing.
-type Weights map[Source]float64
-
-// rankBase is the k of reciprocal rank fusion: how little the first ranks stand out.
-const rankBase = 60
+// Weights say how the votes are joined.
+type Weights struct {
+	// K is how little the first ranks stand out: a file's share of a source is Of / (K + rank).
+	K float64
+	// Of is how much each source counts; one that is missing counts nothing.
+	Of map[Source]float64
+}
 
 // Shipped are the weights in force. docs/adr/0024 has the measurements behind them.
 func Shipped() Weights {
-	return Weights{FromOutput: 2, FromCalls: 1, FromPast: 1, FromSibling: 1, FromNames: 1, FromWords: 1}
+	return Weights{K: 5, Of: map[Source]float64{FromOutput: 2, FromCalls: 0.15, FromPast: 1, FromSibling: 0.75,
+		FromTests: 1, FromNames: 0.5, FromWords: 1}}
 }
 
 // Rank says where the fault may lie: at most [MaxPlaces] files, none where nothing points to any. It ends with ctx,
@@ -120,7 +124,7 @@ func (e Evidence) Rank(w Weights) []Place {
 	}
 	places, whys := map[string]*Place{}, map[string][]reason{}
 	for _, s := range Sources() {
-		if w[s] <= 0 {
+		if w.Of[s] <= 0 {
 			continue
 		}
 		votes := e.Votes[s]
@@ -129,7 +133,7 @@ func (e Evidence) Rank(w Weights) []Place {
 			for j < len(votes) && votes[j].Score == votes[i].Score {
 				j++
 			}
-			share := w[s] / (rankBase + float64(i+1+j)/2) // equal votes share the middle of their ranks
+			share := w.Of[s] / (w.K + float64(i+1+j)/2) // equal votes share the middle of their ranks
 			for _, v := range votes[i:j] {
 				if places[v.Path] == nil {
 					places[v.Path] = &Place{Path: v.Path, Tests: e.reach[v.Path]}
@@ -176,7 +180,8 @@ func Gather(ctx context.Context, tree Tree, past []Commit, q Query) (Evidence, e
 		FromPast:    g.pastVotes(),
 		FromSibling: g.siblingVotes(),
 		FromNames:   g.nameVotes(),
-		FromWords:   g.wordVotes(),
+		FromWords:   g.wordVotes(g.terms),
+		FromTests:   g.wordVotes(g.testTerms()),
 	}}
 	e.reach = g.reaching(e)
 	return e, context.Cause(ctx)
@@ -197,7 +202,8 @@ type gathering struct {
 	callers  map[string][]string // failing tests that call what a file defines, by the file
 	named    map[string]bool     // identifiers of the text
 	paths    []string            // that the text names
-	terms    []string            // words of the text, each once
+	terms    map[string]float64  // words of the text, each with how much it counts
+	bodies   strings.Builder     // of the failing tests
 	found    scanned
 }
 

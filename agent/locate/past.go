@@ -11,15 +11,18 @@ import (
 // maxTogether is how many files a commit may have changed to say which belong together.
 const maxTogether = 60
 
+// fadesAfter is after how many commits one counts half as much as the newest.
+const fadesAfter = 300
+
 // pastVotes are for the files that changed together with the failing tests' files: each commit counts one divided by
-// the number of files that it changed.
+// the number of files that it changed, and the less the longer ago it was.
 func (g *gathering) pastVotes() []Vote {
 	tests := g.testFiles()
 	if len(tests) == 0 {
 		return nil
 	}
 	score, times, of := map[string]float64{}, map[string]map[string]int{}, map[string]int{}
-	for _, c := range g.past {
+	for age, c := range g.past {
 		if len(c.Paths) > maxTogether {
 			continue
 		}
@@ -30,7 +33,7 @@ func (g *gathering) pastVotes() []Vote {
 			of[t]++
 			for _, p := range c.Paths {
 				if isCode(p) && g.has(p) {
-					score[p] += 1 / float64(len(c.Paths))
+					score[p] += 1 / float64(len(c.Paths)) / (1 + float64(age)/fadesAfter)
 					if times[p] == nil {
 						times[p] = map[string]int{}
 					}

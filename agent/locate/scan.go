@@ -32,6 +32,7 @@ type scanned struct {
 	docs  []document
 	defs  map[string][]string // files that define a name that was looked for
 	total float64             // words of all documents
+	terms map[string]int      // numbers of the words that were counted
 }
 
 // document is a source file that was read.
@@ -46,8 +47,10 @@ type document struct {
 // scan reads the source files once: it counts the text's words, and finds what defines the names that are looked for.
 func (g *gathering) scan(ctx context.Context) error {
 	terms, names := map[string]int{}, map[string]int{}
-	for i, t := range g.terms {
-		terms[t] = i
+	for _, t := range slices.Concat(slices.Sorted(maps.Keys(g.terms)), slices.Sorted(maps.Keys(g.testTerms()))) {
+		if _, ok := terms[t]; !ok {
+			terms[t] = len(terms)
+		}
 	}
 	var list []string
 	for _, n := range slices.Concat(slices.Sorted(maps.Keys(g.called)), slices.Sorted(maps.Keys(g.named))) {
@@ -56,7 +59,7 @@ func (g *gathering) scan(ctx context.Context) error {
 			list = append(list, n)
 		}
 	}
-	g.found = scanned{defs: map[string][]string{}}
+	g.found = scanned{defs: map[string][]string{}, terms: terms}
 	if len(terms)+len(names) == 0 {
 		return nil
 	}
@@ -216,17 +219,22 @@ func (g *gathering) callVotes() []Vote {
 	return ordered(votes)
 }
 
-// wordVotes rank the files by the text's words, by BM25. A word of the path counts several times.
-func (g *gathering) wordVotes() []Vote {
+// wordVotes rank the files by words, by BM25. A word of the path counts several times.
+func (g *gathering) wordVotes(terms map[string]float64) []Vote {
 	n := float64(len(g.found.docs))
-	if n == 0 || len(g.terms) == 0 {
+	if n == 0 || len(terms) == 0 {
 		return nil
 	}
-	with := make([]float64, len(g.terms))
-	for _, d := range g.found.docs {
-		for t := range d.terms {
-			with[t]++
+	list := slices.Sorted(maps.Keys(terms))
+	idf := make([]float64, len(list))
+	for i, t := range list {
+		with := 0.0
+		for _, d := range g.found.docs {
+			if d.terms[g.found.terms[t]] > 0 {
+				with++
+			}
 		}
+		idf[i] = math.Log(1 + (n-with+0.5)/(with+0.5))
 	}
 	average := max(g.found.total/n, 1)
 	var votes []Vote
@@ -237,15 +245,14 @@ func (g *gathering) wordVotes() []Vote {
 			part float64
 		}
 		var hits []hit
-		for t := range g.terms {
-			tf := float64(d.terms[t])
+		for i, t := range list {
+			tf := float64(d.terms[g.found.terms[t]])
 			if tf == 0 {
 				continue
 			}
-			idf := math.Log(1 + (n-with[t]+0.5)/(with[t]+0.5))
-			part := idf * tf * (bm25K + 1) / (tf + bm25K*(1-bm25B+bm25B*float64(d.words)/average))
+			part := terms[t] * idf[i] * tf * (bm25K + 1) / (tf + bm25K*(1-bm25B+bm25B*float64(d.words)/average))
 			score += part
-			hits = append(hits, hit{g.terms[t], part})
+			hits = append(hits, hit{t, part})
 		}
 		if score == 0 {
 			continue

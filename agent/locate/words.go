@@ -36,7 +36,7 @@ var (
 // readText takes the text of the query apart: places of stack traces, paths, identifiers, words.
 func (g *gathering) readText() {
 	text := g.query.Text[:min(len(g.query.Text), maxText)]
-	g.named = map[string]bool{}
+	g.named, g.terms = map[string]bool{}, map[string]float64{}
 	for _, f := range g.framesIn(text) {
 		if isCode(f.path) {
 			g.frames = append(g.frames, f)
@@ -65,11 +65,25 @@ func (g *gathering) readText() {
 			name(n)
 		}
 		eachWord([]byte(n), func(w []byte) {
-			if len(w) > 2 && len(g.terms) < mostTerms && !stopWords[string(w)] {
-				g.terms = appendNew(g.terms, string(w))
-			}
+			countTerm(g.terms, w)
 		})
 	}
+}
+
+// countTerm notes a word, unless there are many already or it says nothing.
+func countTerm(terms map[string]float64, w []byte) {
+	if _, ok := terms[string(w)]; ok || len(w) > 2 && len(terms) < mostTerms && !stopWords[string(w)] {
+		terms[string(w)] = 1
+	}
+}
+
+// testTerms are the words of the failing tests: of their names, of what they call, of the texts that they hold.
+func (g *gathering) testTerms() map[string]float64 {
+	terms := map[string]float64{}
+	eachIdentifier([]byte(g.bodies.String()), func(id []byte) {
+		eachWord(id, func(w []byte) { countTerm(terms, w) })
+	})
+	return terms
 }
 
 func appendNew(list []string, s string) []string {

@@ -20,16 +20,17 @@ type benchCmd struct {
 type locateCmd struct {
 	Clones     []string `arg:"" help:"Clones with their history, bare or not." type:"existingdir"`
 	Tasks      int      `help:"Tasks of each repository, newest first." default:"40"`
+	Verified   string   `help:"Folder in which sia replay mine --dir kept tasks: only these, with the tests that fail and what they print." type:"existingdir"`
 	Misses     bool     `help:"List the tasks of which no changed file is among the first five."`
 	cli.Format `embed:""`
 }
 
 // locateReport is the whole answer. It is a function of the clones and flags.
 type locateReport struct {
-	Groups []locateGroup             `json:"groups"`
-	Held   *located.Score            `json:"leave_one_out,omitempty"`
-	Chosen map[string]locate.Weights `json:"chosen,omitempty"` // by the repository that was left out
-	Misses []string                  `json:"misses,omitempty"`
+	Groups   []locateGroup  `json:"groups"`
+	Held     []located.Held `json:"leave_one_out"`
+	Verified string         `help:"Folder in which sia replay mine --dir kept tasks: only these, with the tests that fail and what they print." type:"existingdir"`
+	Misses   []string       `json:"misses,omitempty"`
 }
 
 // locateGroup is the scores on the tasks of one repository, one language, or all.
@@ -69,7 +70,12 @@ func (c *locateCmd) cases(e *cli.Env, dir string) (out []located.Case, err error
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, r.Close()) }()
-	tasks, err := r.Mine(e.Ctx, c.Tasks)
+	var tasks []located.Task
+	if c.Verified != "" {
+		tasks, err = r.Verified(e.Ctx, c.Verified)
+	} else {
+		tasks, err = r.Mine(e.Ctx, c.Tasks)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -108,12 +114,8 @@ func (c *locateCmd) report(e *cli.Env, cases []located.Case) (r locateReport, er
 		}
 		r.Groups = append(r.Groups, g)
 	}
-	held, chosen, err := located.LeaveOneOut(e.Ctx, cases)
-	if err != nil {
+	if r.Held, err = located.LeaveOneOut(e.Ctx, cases); err != nil {
 		return r, err
-	}
-	if chosen != nil {
-		r.Held, r.Chosen = &held, chosen
 	}
 	if c.Misses {
 		r.Misses = located.Misses(cases)
@@ -128,9 +130,11 @@ func (r locateReport) print(out io.Writer) error {
 		}
 		fmt.Fprintf(out, "%s: %d tasks, %d files to choose from in the median\n", g.Name, g.Tasks, g.Files)
 		w := cli.NewTable(out, "RANKER", "HIT@1 %", "@3", "@5", "@10", "RECALL@5 %")
-		scores := g.Scores
-		if g.Name == "all" && r.Held != nil {
-			scores = append(slices.Clone(scores), *r.Held)
+		scores := slices.Clone(g.Scores)
+		for _, h := range r.Held {
+			if g.Name == "all" {
+				scores = append(scores, h.Score)
+			}
 		}
 		if strings.HasPrefix(g.Name, "repository") {
 			scores = scores[:1]
@@ -143,14 +147,17 @@ func (r locateReport) print(out io.Writer) error {
 			return err
 		}
 	}
-	for _, repo := range slices.Sorted(maps.Keys(r.Chosen)) {
-		var of []string
-		for _, s := range locate.Sources() {
-			if weight, ok := r.Chosen[repo][s]; ok {
-				of = append(of, fmt.Sprintf("%s %g", s, weight))
+	for _, h := range r.Held {
+		fmt.Fprintf(out, "\n%s, chosen for\n", h.Ranker)
+		for _, repo := range slices.Sorted(maps.Keys(h.Chosen)) {
+			fmt.Fprintf(out, "%s: k %g", repo, h.Chosen[repo].K)
+			for _, s := range locate.Sources() {
+				if weight, ok := h.Chosen[repo].Of[s]; ok {
+					fmt.Fprintf(out, ", %s %g", s, weight)
+				}
 			}
+			fmt.Fprintln(out)
 		}
-		fmt.Fprintf(out, "weights chosen without %s: %s\n", repo, strings.Join(of, ", "))
 	}
 	for _, m := range r.Misses {
 		fmt.Fprintln(out, m)

@@ -3,6 +3,7 @@ package located
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/sia-bot/sia/agent/locate"
@@ -22,9 +23,9 @@ type Score struct {
 // Case is a task with what the sources say of it.
 type Case struct {
 	Task
-	Files     int             // candidates
-	Blind     locate.Evidence // without the message
-	WithWords locate.Evidence
+	Files       int             // candidates
+	Blind       locate.Evidence // without the message
+	WithMessage locate.Evidence
 }
 
 // Gather asks the sources about tasks of one repository.
@@ -43,7 +44,7 @@ func (r *Repository) Gather(ctx context.Context, tasks []Task, done func(Case)) 
 		q := locate.Query{Tests: t.Tests, Output: t.Output}
 		if c.Blind, err = locate.Gather(ctx, tree, past, q); err == nil {
 			q.Text = t.Message
-			c.WithWords, err = locate.Gather(ctx, tree, past, q)
+			c.WithMessage, err = locate.Gather(ctx, tree, past, q)
 		}
 		if err != nil {
 			return fmt.Errorf("rank %s %s: %w", r.Name, t.Commit[:12], err)
@@ -59,40 +60,41 @@ type Ranker struct {
 	Rank func(Case) []string
 }
 
-// Rankers are ours, and what it is measured against: its sources one by one.
+// Rankers are ours, and what it is measured against: its sources one by one, and all alike.
 func Rankers() []Ranker {
+	plain := locate.Weights{K: 60, Of: map[locate.Source]float64{}}
+	for _, s := range locate.Sources() {
+		plain.Of[s] = 1
+	}
 	out := []Ranker{
-		{"ours, without the message", joined(locate.Shipped(), false)},
-		{"ours, with the message", joined(locate.Shipped(), true)},
-		{"all sources alike, without the message", joined(alike(), false)},
+		{"ours, without the message", joined(locate.Shipped(), blind)},
+		{"ours, with the message", joined(locate.Shipped(), withMessage)},
+		{"ours, with the message alone", joined(locate.Shipped(), messageAlone)},
+		{"all sources alike, k = 60", joined(plain, blind)},
 	}
 	for _, s := range locate.Sources() {
-		text := s == locate.FromWords || s == locate.FromNames
-		name := string(s) + " alone"
-		if text {
-			name += ", of the message"
+		of, name := blind, string(s)+" alone"
+		if s == locate.FromWords || s == locate.FromNames {
+			of, name = withMessage, string(s)+" of the message alone"
 		}
-		out = append(out, Ranker{name, joined(locate.Weights{s: 1}, text)})
+		out = append(out, Ranker{name, joined(locate.Weights{K: 60, Of: map[locate.Source]float64{s: 1}}, of)})
 	}
 	return out
 }
 
-func alike() locate.Weights {
-	w := locate.Weights{}
-	for _, s := range locate.Sources() {
-		w[s] = 1
-	}
-	return w
+func blind(c Case) locate.Evidence       { return c.Blind }
+func withMessage(c Case) locate.Evidence { return c.WithMessage }
+
+// messageAlone leaves out what the sources say of the tests.
+func messageAlone(c Case) locate.Evidence {
+	return locate.Evidence{Votes: map[locate.Source][]locate.Vote{
+		locate.FromNames: c.WithMessage.Votes[locate.FromNames], locate.FromWords: c.WithMessage.Votes[locate.FromWords]}}
 }
 
-func joined(w locate.Weights, text bool) func(Case) []string {
+func joined(w locate.Weights, of func(Case) locate.Evidence) func(Case) []string {
 	return func(c Case) []string {
-		e := c.Blind
-		if text {
-			e = c.WithWords
-		}
 		var out []string
-		for _, p := range e.Rank(w) {
+		for _, p := range of(c).Rank(w) {
 			out = append(out, p.Path)
 		}
 		return out
@@ -132,69 +134,105 @@ func hitsOf(ranked, want []string) (hits [4]float64, recall float64) {
 	return hits, recall
 }
 
-// LeaveOneOut chooses the weights of the sources that need no message on the cases of all repositories but one, and
-// measures them on that one. chosen are the weights that the most repositories would have had.
-func LeaveOneOut(ctx context.Context, cases []Case) (Score, map[string]locate.Weights, error) {
-	out := Score{Ranker: "weights of the other repositories", Tasks: len(cases)}
-	repos := []string{}
+// Held is how weights did on tasks of repositories that they were not chosen on.
+type Held struct {
+	Score
+	Chosen map[string]locate.Weights `json:"chosen"` // on all repositories but this one
+}
+
+// LeaveOneOut chooses weights on the cases of all repositories but one and measures them on that one, for each: those of
+// the sources that need no message, and then those of the message with the others as shipped. It returns nothing where
+// there is one repository alone.
+func LeaveOneOut(ctx context.Context, cases []Case) ([]Held, error) {
+	byRepo := map[string][]Case{}
 	for _, c := range cases {
-		if !slices.Contains(repos, c.Repo) {
-			repos = append(repos, c.Repo)
+		byRepo[c.Repo] = append(byRepo[c.Repo], c)
+	}
+	if len(byRepo) < 2 {
+		return nil, nil
+	}
+	var out []Held
+	for _, try := range []struct {
+		name string
+		of   func(Case) locate.Evidence
+		grid []locate.Weights
+	}{
+		{"without the message, weights of the others", blind, blindGrid()},
+		{"with the message, weights of the others", withMessage, messageGrid()},
+	} {
+		h, err := leaveOneOut(ctx, byRepo, try.grid, try.of)
+		if err != nil {
+			return nil, err
+		}
+		h.Ranker, h.Tasks = try.name, len(cases)
+		out = append(out, h)
+	}
+	return out, nil
+}
+
+func leaveOneOut(
+	ctx context.Context, byRepo map[string][]Case, grid []locate.Weights, of func(Case) locate.Evidence,
+) (Held, error) {
+	scores, total := map[string][]Score{}, 0
+	repos := slices.Sorted(maps.Keys(byRepo))
+	for _, name := range repos {
+		total += len(byRepo[name])
+		for _, w := range grid {
+			if ctx.Err() != nil {
+				return Held{}, context.Cause(ctx)
+			}
+			scores[name] = append(scores[name], Measure(Ranker{Rank: joined(w, of)}, byRepo[name]))
 		}
 	}
-	if len(repos) < 2 {
-		return out, nil, nil
-	}
-	grid := weightGrid()
-	type tally struct {
-		good  float64
-		score Score
-	}
-	at := map[string][]tally{} // by repository, for each of the grid
-	for _, w := range grid {
-		if ctx.Err() != nil {
-			return out, nil, context.Cause(ctx)
-		}
-		r := Ranker{Rank: joined(w, false)}
-		for _, name := range repos {
-			own := slices.DeleteFunc(slices.Clone(cases), func(c Case) bool { return c.Repo != name })
-			s := Measure(r, own)
-			at[name] = append(at[name], tally{(s.Hits[0] + s.Hits[1] + s.Hits[2]) * float64(len(own)), s})
-		}
-	}
-	chosen := map[string]locate.Weights{}
+	out := Held{Chosen: map[string]locate.Weights{}}
 	for _, held := range repos {
 		best, most := 0, -1.0
 		for i := range grid {
 			sum := 0.0
 			for _, name := range repos {
-				if name != held {
-					sum += at[name][i].good
+				if s := scores[name][i]; name != held {
+					sum += (s.Hits[0] + s.Hits[1] + s.Hits[2]) * float64(s.Tasks)
 				}
 			}
 			if sum > most {
 				best, most = i, sum
 			}
 		}
-		chosen[held] = grid[best]
-		s := at[held][best].score
-		share := float64(s.Tasks) / float64(len(cases))
+		out.Chosen[held] = grid[best]
+		s := scores[held][best]
+		share := float64(s.Tasks) / float64(total)
 		for i := range s.Hits {
 			out.Hits[i] += s.Hits[i] * share
 		}
 		out.Recall += s.Recall * share
 	}
-	return out, chosen, nil
+	return out, nil
 }
 
-// weightGrid are the weights that are tried. Co-change stays at 1: only what they are to one another counts.
-func weightGrid() (out []locate.Weights) {
-	for _, output := range []float64{1, 2, 4} {
-		for _, calls := range []float64{0, 0.25, 0.5, 1, 1.5, 2} {
-			for _, sibling := range []float64{0, 0.5, 1, 1.5, 2} {
-				out = append(out, locate.Weights{locate.FromOutput: output, locate.FromCalls: calls, locate.FromPast: 1,
-					locate.FromSibling: sibling})
+// blindGrid are the weights that are tried. Co-change stays at 1: what counts is what they are to one another.
+func blindGrid() (out []locate.Weights) {
+	for _, k := range []float64{5, 10, 60} {
+		for _, output := range []float64{1, 2} {
+			for _, calls := range []float64{0, 0.15, 0.5} {
+				for _, sibling := range []float64{0.25, 0.5, 0.75, 1} {
+					for _, tests := range []float64{0, 0.5, 1, 1.5} {
+						out = append(out, locate.Weights{K: k, Of: map[locate.Source]float64{locate.FromOutput: output,
+							locate.FromCalls: calls, locate.FromPast: 1, locate.FromSibling: sibling, locate.FromTests: tests}})
+					}
+				}
 			}
+		}
+	}
+	return out
+}
+
+// messageGrid are the shipped weights with others for the message.
+func messageGrid() (out []locate.Weights) {
+	for _, names := range []float64{0, 0.25, 0.5, 1} {
+		for _, words := range []float64{0.25, 0.5, 1, 1.5, 2} {
+			w := locate.Shipped()
+			w.Of[locate.FromNames], w.Of[locate.FromWords] = names, words
+			out = append(out, w)
 		}
 	}
 	return out
@@ -202,7 +240,7 @@ func weightGrid() (out []locate.Weights) {
 
 // Misses describes the cases of which no changed file is among the first five without the message.
 func Misses(cases []Case) (out []string) {
-	rank := joined(locate.Shipped(), false)
+	rank := joined(locate.Shipped(), blind)
 	for _, c := range cases {
 		ranked := rank(c)
 		if hits, _ := hitsOf(ranked, c.Want); hits[2] == 0 {

@@ -1,9 +1,12 @@
 package located
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"net/url"
+	"os"
 	"path"
 	"path/filepath"
 	"slices"
@@ -12,6 +15,7 @@ import (
 	"github.com/sia-bot/sia/agent/locate"
 	"github.com/sia-bot/sia/agent/testrun"
 	"github.com/sia-bot/sia/gitops"
+	"github.com/sia-bot/sia/lab/replay"
 )
 
 // Bounds of mining.
@@ -98,6 +102,92 @@ func (r *Repository) Mine(ctx context.Context, most int) ([]Task, error) {
 		}
 	}
 	return out, nil
+}
+
+// Verified are the tasks of the repository's history that lab/replay verified and kept in one of the folders below data,
+// newest first, with the tests that fail on the parent and what they print there. None is left out for being near
+// another.
+func (r *Repository) Verified(ctx context.Context, data string) ([]Task, error) {
+	places := map[string]int{}
+	for i, c := range r.names {
+		places[c.SHA] = i
+	}
+	dirs, err := os.ReadDir(filepath.Join(data, "replay"))
+	if err != nil {
+		return nil, fmt.Errorf("read verified tasks: %w", err)
+	}
+	var out []Task
+	for _, d := range dirs {
+		name, err := url.PathUnescape(d.Name())
+		if err != nil {
+			continue
+		}
+		folder, err := replay.OpenFolder(data, name)
+		if err != nil {
+			return nil, err
+		}
+		tasks, _, err := folder.Tasks()
+		if err != nil {
+			return nil, err
+		}
+		for _, kept := range tasks {
+			at, known := places[kept.Commit]
+			if !known {
+				continue
+			}
+			t, ok, err := r.verified(ctx, folder, kept, at)
+			if err != nil {
+				return nil, err
+			}
+			if ok {
+				out = append(out, t)
+			}
+		}
+	}
+	slices.SortFunc(out, func(a, b Task) int { return cmp.Compare(a.past, b.past) })
+	return out, nil
+}
+
+// verified is a kept task with what is asked about it.
+func (r *Repository) verified(ctx context.Context, f *replay.Folder, kept replay.Task, at int) (Task, bool, error) {
+	c, err := r.History.Commit(kept.Commit)
+	if err != nil {
+		return Task{}, false, err
+	}
+	t, ok, err := r.taskOf(ctx, c, at)
+	if err != nil || len(t.Want) == 0 {
+		return Task{}, false, err
+	}
+	ok = true
+	t.Message, t.Tests = kept.Title+"\n"+kept.Text, nil
+	for _, name := range kept.Failing {
+		group, test, _ := strings.Cut(name, "::")
+		found := locate.Test{Name: test, File: group}
+		if path.Ext(group) == "" || !slices.Contains(kept.Tests, group) {
+			found.File = r.definedIn(t, kept.Tests, group, test)
+		}
+		t.Tests = append(t.Tests, found)
+	}
+	output, err := f.Output(kept.ID)
+	if output != "" {
+		t.Output = []string{output}
+	}
+	return t, ok, err
+}
+
+// definedIn is the file of a folder's changed tests that defines a test of Go; "" where none of them does.
+func (r *Repository) definedIn(t Task, tests []string, folder, name string) string {
+	top, _, _ := strings.Cut(name, "/")
+	for _, p := range tests {
+		if path.Dir(p) != path.Clean(folder) {
+			continue
+		}
+		b, err := r.blobs.read(r.History, t.over[p].ID)
+		if err == nil && slices.ContainsFunc(goFuncs(b), func(f goFunc) bool { return f.name == top }) {
+			return p
+		}
+	}
+	return ""
 }
 
 // mayBeTask reports whether changed files hold a test and code, as far as their names tell.
