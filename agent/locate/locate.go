@@ -112,8 +112,26 @@ func Rank(ctx context.Context, tree Tree, past []Commit, q Query) ([]Place, erro
 	if err != nil {
 		return nil, fmt.Errorf("locate: %w", err)
 	}
+	if !e.Points() {
+		return nil, nil
+	}
 	places := e.Rank(Shipped())
 	return places[:min(len(places), MaxPlaces)], nil
+}
+
+// standsOut is how much better than the file after the last place the best one has to fit, where words are all there is.
+const standsOut = 1.5
+
+// Points reports whether the votes point anywhere. Where all that there is are words of a text, and they fit the best
+// file hardly better than many others, they don't.
+func (e Evidence) Points() bool {
+	for s, votes := range e.Votes {
+		if s != FromWords && len(votes) > 0 {
+			return true
+		}
+	}
+	words := e.Votes[FromWords]
+	return len(words) > 0 && (len(words) <= MaxPlaces || words[0].Score >= standsOut*words[MaxPlaces].Score)
 }
 
 // Rank joins the votes by reciprocal rank. Every file that has a vote that counts is in the answer.

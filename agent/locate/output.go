@@ -77,10 +77,10 @@ func (l *layout) framesIn(log string) []frame {
 func (g *gathering) readOutput(ctx context.Context) {
 	g.called = map[string]call{}
 	listed := map[Test]bool{}
-	for _, t := range g.query.Tests {
+	tests := slices.Concat(g.query.Tests, g.testsInText())
+	for _, t := range tests {
 		listed[t] = true
 	}
-	tests := slices.Clone(g.query.Tests)
 	for _, log := range g.query.Output[:min(len(g.query.Output), mostTexts)] {
 		log = log[:min(len(log), mostOutput)]
 		frames := g.framesIn(log)
@@ -109,6 +109,23 @@ func (g *gathering) readOutput(ctx context.Context) {
 		}
 	}
 	g.query.Tests = tests[:min(len(tests), mostFailed)]
+}
+
+// testInText is how a text names a test by the name of its definition.
+var testInText = regexp.MustCompile(`\b(?:Test[A-Z]\w{2,}|test_\w{3,})\b`)
+
+// testsInText are the tests, and the files of tests, that the text names.
+func (g *gathering) testsInText() (out []Test) {
+	text := g.query.Text[:min(len(g.query.Text), maxText)]
+	for _, m := range namedPath.FindAllString(text, 500) {
+		if p := g.resolve(m); p != "" && isTest(p) && symbolKnows(p) {
+			out = append(out, Test{File: p})
+		}
+	}
+	for _, n := range testInText.FindAllString(text, mostFailed) {
+		out = append(out, Test{Name: n})
+	}
+	return out
 }
 
 // outputVotes are for the code that the output names, what was named first before the others.
