@@ -102,7 +102,7 @@ type Weights struct {
 // Shipped are the weights in force. docs/adr/0024 has the measurements behind them.
 func Shipped() Weights {
 	return Weights{K: 5, Of: map[Source]float64{FromOutput: 2, FromCalls: 0.15, FromPast: 1, FromSibling: 0.75,
-		FromTests: 1, FromNames: 0.5, FromWords: 1}}
+		FromTests: 1, FromNames: 1, FromWords: 2}}
 }
 
 // Rank says where the fault may lie: at most [MaxPlaces] files, none where nothing points to any. It ends with ctx,
