@@ -25,6 +25,7 @@ const (
 type foundTest struct {
 	file string
 	name string // last part of the runner's name, without parameters; "": all of the file
+	full string // the runner's name, with the groups that the test lies in
 }
 
 // call is a name that failing tests call.
@@ -47,7 +48,7 @@ func (g *gathering) testFiles() (out []string) {
 
 // findTests finds the failing tests in the tree: by the file that is named, or by a definition of that name.
 func (g *gathering) findTests(ctx context.Context) {
-	wanted := map[string]bool{}
+	wanted := map[string]string{}
 	add := func(t foundTest) {
 		if !slices.Contains(g.tests, t) {
 			g.tests = append(g.tests, t)
@@ -62,9 +63,9 @@ func (g *gathering) findTests(ctx context.Context) {
 			file, name = before, after
 		}
 		if at := g.resolve(file); file != "" && at != "" {
-			add(foundTest{at, lastPart(name)})
+			add(foundTest{at, lastPart(name), name})
 		} else if n := lastPart(name); n != "" {
-			wanted[n] = true
+			wanted[n] = name
 		}
 	}
 	if len(wanted) == 0 {
@@ -82,7 +83,7 @@ func (g *gathering) findTests(ctx context.Context) {
 		read += int64(len(b))
 		for n := range wanted {
 			if definesTest(p, b, n) {
-				add(foundTest{p, n})
+				add(foundTest{p, n, wanted[n]})
 			}
 		}
 	}
@@ -143,7 +144,7 @@ func (g *gathering) readCalled(ctx context.Context) {
 		if path.Ext(p) == ".go" {
 			g.readGoTest(b, p, names)
 		} else {
-			g.readOtherTest(string(b), p, names)
+			g.readOtherTest(string(b), p)
 		}
 	}
 }
@@ -160,7 +161,8 @@ func (g *gathering) addCall(name string, c call) {
 
 // readGoTest reads what tests of a Go file call, and the functions of the same file that they call.
 func (g *gathering) readGoTest(text []byte, file string, names []string) {
-	f, _ := parser.ParseFile(token.NewFileSet(), "", text, parser.SkipObjectResolution) // a part is better than nothing
+	set := token.NewFileSet()
+	f, _ := parser.ParseFile(set, "", text, parser.SkipObjectResolution) // a part is better than nothing
 	if f == nil {
 		return
 	}
@@ -194,7 +196,10 @@ func (g *gathering) readGoTest(text []byte, file string, names []string) {
 		bodies, weight = []ast.Node{f}, wholeFile
 	}
 	for _, b := range bodies {
-		g.bodies.Write(text[min(int(b.Pos())-1, len(text)):min(int(b.End())-1, len(text))])
+		from, to := set.PositionFor(b.Pos(), false).Offset, set.PositionFor(b.End(), false).Offset
+		if from = max(from, 0); from < to && to <= len(text) { // what is broken may have no place
+			g.bodies.Write(text[from:to])
+		}
 	}
 	seen := map[string]bool{}
 	for depth := 0; depth < 2 && len(bodies) > 0; depth++ {
@@ -247,15 +252,15 @@ func (g *gathering) folderOf(importPath string) (string, bool) {
 
 var (
 	// jsImport is what an import, a re-export, a require or a mock of JavaScript names.
-	jsImport = regexp.MustCompile(`(?:from|import|require\(|mock\(|import\()\s*["'](\.{1,2}/[^"'\n]*|\.{1,2}|[@\w][^"'\n]*)["']`)
+	jsImport = regexp.MustCompile(`(?:from|import|require\(|mock\(|import\()\s*["'](\.{1,2}(?:/[^"'\n]*)?)["']`)
 	// pyImport is an import of Python.
 	pyImport = regexp.MustCompile(`(?m)^\s*(?:from\s+([.\w]+)\s+import\s+([^#\n]+)|import\s+([.\w]+))`)
-	// jsName and the like are what is called, made or named in capitals.
+	// calledName is any identifier.
 	calledName = regexp.MustCompile(`[A-Za-z_$][\w$]*`)
 )
 
 // readOtherTest reads what tests of another language call.
-func (g *gathering) readOtherTest(text, file string, names []string) {
+func (g *gathering) readOtherTest(text, file string) {
 	for _, m := range jsImport.FindAllStringSubmatch(text, 200) {
 		g.importJS(file, m[1])
 	}
@@ -265,8 +270,10 @@ func (g *gathering) readOtherTest(text, file string, names []string) {
 		}
 	}
 	bodies, weight := "", 1.0
-	for _, n := range names {
-		bodies += bodyOf(text, n)
+	for _, t := range g.tests {
+		if t.file == file && t.name != "" {
+			bodies += bodyOf(afterGroups(text, t.full), t.name)
+		}
 	}
 	if bodies == "" {
 		bodies, weight = text, wholeFile
@@ -279,9 +286,6 @@ func (g *gathering) readOtherTest(text, file string, names []string) {
 
 // importJS notes the file that a relative import names.
 func (g *gathering) importJS(file, spec string) {
-	if !strings.HasPrefix(spec, ".") {
-		return
-	}
 	at := path.Join(path.Dir(file), spec)
 	bare := strings.TrimSuffix(at, path.Ext(at))
 	for _, base := range []string{at, bare} {
@@ -327,6 +331,25 @@ func (g *gathering) addImport(p string) {
 	}
 }
 
+// afterGroups is a test file from where the groups of a test begin, as far as they are found: tests of several groups
+// often have one name.
+func afterGroups(text, full string) string {
+	groups := groupEnd.Split(full, 10)
+	for _, group := range groups[:len(groups)-1] {
+		for _, form := range []string{"'" + group + "'", `"` + group + `"`, "`" + group + "`", "class " + group} {
+			if i := strings.Index(text, form); i >= 0 && group != "" {
+				line := strings.LastIndexByte(text[:i], '\n') + 1
+				text = text[line:]
+				break
+			}
+		}
+	}
+	return text
+}
+
+// groupEnd stands between the names of groups and tests, as runners of JavaScript and Python write it.
+var groupEnd = regexp.MustCompile(` > | › | » |::`)
+
 // bodyOf is the text of a test: from the line that names it on, as long as lines are indented deeper.
 func bodyOf(text, name string) string {
 	var out strings.Builder
@@ -356,17 +379,17 @@ func bodyOf(text, name string) string {
 	return out.String()
 }
 
-// commonNames are called by tests of any project, and defined by some as well.
-var commonNames = map[string]bool{}
-
-func init() {
+// commonNames are called by tests of any project, and defined by some as well. Nothing changes them.
+var commonNames = func() map[string]bool {
+	set := map[string]bool{}
 	for _, n := range strings.Fields("test it describe expect assert should beforeEach afterEach beforeAll afterAll self " +
 		"def return import from const let var function async await new this true false null undefined None True False " +
 		"with as for if else in is not and or lambda raise raises pytest mock toBe toEqual class assertEqual string " +
 		"int bool error byte nil len t b f err fmt Errorf Fatalf Fatal Error Run Helper got want testing require Equal") {
-		commonNames[n] = true
+		set[n] = true
 	}
-}
+	return set
+}()
 
 // namesIn are the names in source code outside of strings and comments, each once.
 func namesIn(text, ext string) (out []string) {

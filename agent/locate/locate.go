@@ -198,8 +198,8 @@ func Gather(ctx context.Context, tree Tree, past []Commit, q Query) (Evidence, e
 		FromPast:    g.pastVotes(),
 		FromSibling: g.siblingVotes(),
 		FromNames:   g.nameVotes(),
-		FromWords:   g.wordVotes(g.terms),
-		FromTests:   g.wordVotes(g.testTerms()),
+		FromWords:   g.wordVotes(g.terms, "has the text's words "),
+		FromTests:   g.wordVotes(g.testTerms(), "has the failing test's words "),
 	}}
 	e.reach = g.reaching(e)
 	return e, context.Cause(ctx)

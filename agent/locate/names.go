@@ -9,7 +9,8 @@ import (
 
 // testAffixes are what the name of a test file has before or after the name of what it tests.
 var testAffixes = []*regexp.Regexp{
-	regexp.MustCompile(`^(.+?)[._-](?:unit|integration|e2e|internal|external|export|bench(?:mark)?|fuzz|example)[._-](?:tests?|specs?)$`),
+	regexp.MustCompile(`^(.+?)[._-](?:unit|integration|e2e|internal|external|export|bench(?:mark)?|fuzz|example)` +
+		`[._-](?:tests?|specs?)$`),
 	regexp.MustCompile(`^(.+?)[._-](?:tests?|specs?|bench|test-d)$`),
 	regexp.MustCompile(`^(?:tests?|specs?)[._-](.+)$`),
 	regexp.MustCompile(`^(.+?)(?:Tests?|Spec|IT|TestCase)$`),
@@ -46,7 +47,7 @@ func stem(p string) string {
 	return strings.TrimSuffix(b, path.Ext(b))
 }
 
-// entries are files that stand for their folder.
+// folderFiles are files that stand for their folder, without an end.
 var folderFiles = []string{"index", "mod", "lib", "__init__", "main"}
 
 // siblings are the files that a test file is named after, each with how sure that is, above 0 and at most 1.
@@ -80,7 +81,8 @@ func (l *layout) siblings(test string) map[string]float64 {
 }
 
 // families are languages whose files may test one another's.
-var families = []string{".ts .tsx .mts .cts .js .jsx .mjs .cjs .vue .svelte", ".py .pyi", ".java .kt .scala", ".c .h .cc .cpp .hpp"}
+var families = []string{".ts .tsx .mts .cts .js .jsx .mjs .cjs .vue .svelte", ".py .pyi", ".java .kt .scala",
+	".c .h .cc .cpp .hpp"}
 
 // byStem are the source files of that name whatever its case, in the language of an extension.
 func (l *layout) byStem(name, ext string) (out []string) {

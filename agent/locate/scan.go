@@ -219,8 +219,8 @@ func (g *gathering) callVotes() []Vote {
 	return ordered(votes)
 }
 
-// wordVotes rank the files by words, by BM25. A word of the path counts several times.
-func (g *gathering) wordVotes(terms map[string]float64) []Vote {
+// wordVotes rank the files by words, by BM25. why says whose words they are. A word of the path counts several times.
+func (g *gathering) wordVotes(terms map[string]float64, why string) []Vote {
 	n := float64(len(g.found.docs))
 	if n == 0 || len(terms) == 0 {
 		return nil
@@ -260,9 +260,11 @@ func (g *gathering) wordVotes(terms map[string]float64) []Vote {
 		slices.SortStableFunc(hits, func(a, b hit) int { return cmp.Compare(b.part, a.part) })
 		var words []string
 		for _, h := range hits[:min(len(hits), 3)] {
-			words = append(words, h.term)
+			if h.part >= hits[0].part/4 {
+				words = append(words, h.term)
+			}
 		}
-		votes = append(votes, Vote{Path: d.path, Score: score, Why: "has the words " + strings.Join(words, ", ")})
+		votes = append(votes, Vote{Path: d.path, Score: score, Why: why + strings.Join(words, ", ")})
 	}
 	return ordered(votes)
 }

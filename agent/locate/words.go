@@ -2,27 +2,31 @@ package locate
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 )
 
 // maxText bounds the text of a query, in bytes.
 const maxText = 64 << 10
 
-// stopWords say nothing of where a fault lies.
-var stopWords = map[string]bool{}
+// stopWords say nothing of where a fault lies. Nothing changes them.
+var stopWords = wordSet("a an the and or but not no if then else when while for from with without into onto of on in at " +
+	"to by as is are was were be been being it its this that these those there here i we you he she they my our your " +
+	"their me us them do does did done can could should would may might must will shall have has had get gets got go " +
+	"goes use uses used using make makes made so such too very just also only even still yet more most less least some " +
+	"any each every all both few many much other another same than which who whom whose what where why how because " +
+	"about after before between during against up down out over under again once now new old fix fixes fixed bug issue " +
+	"feature request expected actual behavior behaviour version please steps reproduce add adds added change changes " +
+	"changed update updates updated remove removes removed support supports allow allows work works working http https " +
+	"www com github org example see one two first last like want need instead")
 
-func init() {
-	for _, w := range strings.Fields("a an the and or but not no if then else when while for from with without into onto of " +
-		"on in at to by as is are was were be been being it its this that these those there here i we you he she they my " +
-		"our your their me us them do does did done can could should would may might must will shall have has had get " +
-		"gets got go goes use uses used using make makes made so such too very just also only even still yet more most " +
-		"less least some any each every all both few many much other another same than which who whom whose what where " +
-		"why how because about after before between during against up down out over under again once now new old fix " +
-		"fixes fixed bug issue feature request expected actual behavior behaviour version please steps reproduce add " +
-		"adds added change changes changed update updates updated remove removes removed support supports allow allows " +
-		"work works working http https www com github org example see one two first last like want need instead") {
-		stopWords[normal(w)] = true
+// wordSet are the words of a text as they are compared.
+func wordSet(text string) map[string]bool {
+	set := map[string]bool{}
+	for _, w := range strings.Fields(text) {
+		eachWord([]byte(w), func(b []byte) { set[string(b)] = true })
 	}
+	return set
 }
 
 var (
@@ -87,19 +91,10 @@ func (g *gathering) testTerms() map[string]float64 {
 }
 
 func appendNew(list []string, s string) []string {
-	for _, l := range list {
-		if l == s {
-			return list
-		}
+	if slices.Contains(list, s) {
+		return list
 	}
 	return append(list, s)
-}
-
-// normal is a word as it is compared: in lower case, without the plural's s.
-func normal(w string) string {
-	out := ""
-	eachWord([]byte(w), func(b []byte) { out += string(b) })
-	return out
 }
 
 // eachWord gives the words of an identifier, in lower case and without a plural's s: of parseHTTPHeaders parse, http,
@@ -109,7 +104,7 @@ func eachWord(name []byte, do func(word []byte)) {
 	n := 0
 	flush := func() {
 		w := buf[:n]
-		if n > 3 && w[n-1] == 's' && w[n-2] != 's' {
+		if n > 3 && w[n-1] == 's' && w[n-2] != 's' && w[n-2] != 'u' {
 			w = w[:n-1]
 		}
 		if n > 1 {

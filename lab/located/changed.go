@@ -41,7 +41,12 @@ func goFuncs(source []byte) (out []goFunc) {
 }
 
 // testLine is where a test of Python or JavaScript begins.
-var testLine = regexp.MustCompile("^(\\s*)(?:(?:async )?def (test\\w*)|(?:it|test)(?:\\.\\w+)*\\(\\s*(?:\"([^\"\n]+)\"|'([^'\n]+)'|`([^`\n]+)`))")
+var testLine = regexp.MustCompile("^(\\s*)(?:(?:async )?def (test\\w*)|(?:it|test)(?:\\.\\w+)*\\(\\s*" +
+	"(?:\"([^\"\n]+)\"|'([^'\n]+)'|`([^`\n]+)`))")
+
+// groupLine is where a group of tests begins.
+var groupLine = regexp.MustCompile("^\\s*(?:class (\\w+)|(?:describe|suite|context)(?:\\.\\w+)*\\(\\s*" +
+	"(?:\"([^\"\n]+)\"|'([^'\n]+)'|`([^`\n]+)`))")
 
 // changedLineTests are the tests that hold lines that were not there before.
 func changedLineTests(was, now []byte) (out []string) {
@@ -49,12 +54,27 @@ func changedLineTests(was, now []byte) (out []string) {
 	for line := range strings.Lines(string(was)) {
 		old[strings.TrimSpace(line)]++
 	}
+	type group struct {
+		name   string
+		indent int
+	}
+	var groups []group
 	current, indent := "", -1
 	for line := range strings.Lines(string(now)) {
 		text := strings.TrimSpace(line)
 		deep := len(line) - len(strings.TrimLeft(line, " \t"))
+		for text != "" && len(groups) > 0 && deep <= groups[len(groups)-1].indent {
+			groups = groups[:len(groups)-1]
+		}
+		if m := groupLine.FindStringSubmatch(line); m != nil {
+			groups = append(groups, group{m[1] + m[2] + m[3] + m[4], deep})
+		}
 		if m := testLine.FindStringSubmatch(line); m != nil {
-			current, indent = m[2]+m[3]+m[4]+m[5], deep
+			current, indent = "", deep
+			for _, g := range groups {
+				current += g.name + " > "
+			}
+			current += m[2] + m[3] + m[4] + m[5]
 		} else if text != "" && deep <= indent && !strings.ContainsAny(text[:1], ")]}") {
 			current, indent = "", -1
 		}
