@@ -25,8 +25,8 @@ func TestBriefNamesPlaces(t *testing.T) {
 	b.in.Past = []locate.Commit{{Paths: []string{"http/status.go", "http/header_test.go"}}}
 	b.run()
 	got := b.prompt()
-	if !strings.Contains(got, "## Where it may belong") || !strings.Contains(got, "1. http/header.go: defines ParseHeader, "+
-		"which the text names") || !strings.Contains(got, "Tests: http/header_test.go") {
+	if !strings.Contains(got, "## Where it may belong") || !strings.Contains(got, "1. http/header.go: ") ||
+		!strings.Contains(got, "defines ParseHeader, which the text names") || !strings.Contains(got, "Tests: http/header_test.go") {
 		t.Error(got)
 	}
 

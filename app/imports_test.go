@@ -42,6 +42,7 @@ var layers = [][]string{
 		"app/web/...", "app/metrics", "app/probe"},
 	{"app"},
 	{"lab/..."},
+	{"lab/located"},
 	{"cmd/internal/cli"},
 	{"cmd/..."},
 }
