@@ -99,7 +99,7 @@ type Weights struct {
 	Of map[Source]float64
 }
 
-// Shipped are the weights in force. docs/adr/0024 has the measurements behind them.
+// Shipped are the weights in force. docs/adr/0024-where-a-change-belongs.md has the measurements behind them.
 func Shipped() Weights {
 	return Weights{K: 5, Of: map[Source]float64{FromOutput: 2, FromCalls: 0.15, FromPast: 1, FromSibling: 0.75,
 		FromTests: 1, FromNames: 1, FromWords: 2}}
