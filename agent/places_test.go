@@ -26,7 +26,8 @@ func TestBriefNamesPlaces(t *testing.T) {
 	b.run()
 	got := b.prompt()
 	if !strings.Contains(got, "## Where it may belong") || !strings.Contains(got, "1. http/header.go: ") ||
-		!strings.Contains(got, "defines ParseHeader, which the text names") || !strings.Contains(got, "Tests: http/header_test.go") {
+		!strings.Contains(got, "defines ParseHeader, which the text names") ||
+		!strings.Contains(got, "Tests: http/header_test.go") {
 		t.Error(got)
 	}
 
@@ -50,8 +51,8 @@ func TestBriefNamesPlaces(t *testing.T) {
 	}
 }
 
-// In a repository of 5,000 files, a coder that reads what the brief names first is at the right file in fewer turns than
-// one that looks for the words of the issue.
+// In a repository of 5,000 files, a coder that reads what the brief names first is at the right file in fewer turns
+// than one that looks for the words of the issue.
 func TestBriefSavesTurns(t *testing.T) {
 	if with, without := turnsToFile(t, true), turnsToFile(t, false); with >= without || with > 3 {
 		t.Errorf("%d turns with the brief's files and %d without", with, without)
@@ -71,7 +72,8 @@ func turnsToFile(t *testing.T, heeding bool) int {
 		b.write(fmt.Sprintf("store/p%d/file%d.go", i%100, i), fmt.Sprintf("package p%d\n\n// Load%d loads old entries of a "+
 			"log.\nfunc Load%d() {}\n", i%100, i, i))
 	}
-	b.write(rightFile, "package p33\n\n// Retention says how long entries of the audit log are kept; older ones are pruned.\n"+
+	b.write(rightFile, "package p33\n\n// Retention says how long entries of the audit log are kept; older ones are "+
+		"pruned.\n"+
 		"func Retention(days int) bool { return days > 90 }\n")
 	var todo []string
 	at := 0

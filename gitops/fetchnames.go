@@ -91,7 +91,8 @@ func (r *Repo) downloadNames(ctx context.Context, op string, tip plumbing.Hash) 
 	if err := os.MkdirAll(m.packsDir(), 0o700); err != nil {
 		return nil, fmt.Errorf("%s: %w", op, err)
 	}
-	d, err := r.download(ctx, op, fetchRequest{want: tip, depth: mostNamedCommits, filter: "blob:none", most: maxNamesPack})
+	d, err := r.download(ctx, op,
+		fetchRequest{want: tip, depth: mostNamedCommits, filter: "blob:none", most: maxNamesPack})
 	if err != nil {
 		return nil, err
 	}

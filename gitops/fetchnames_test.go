@@ -66,7 +66,8 @@ func TestFetchNames(t *testing.T) {
 	}
 }
 
-// A server that refuses the filter has no names, and is not asked again for a day. One that can't be reached is an error.
+// A server that refuses the filter has no names, and is not asked again for a day. One that can't be reached is an
+// error.
 func TestFetchNamesRefused(t *testing.T) {
 	s := newGitServer(t)
 	bare, work := s.create("app.git")

@@ -93,8 +93,8 @@ func (r *Repo) handshake(ctx context.Context, op string) (*url.URL, error) {
 	return base, nil
 }
 
-// readHandshake reads the server's capabilities and reports whether it speaks version 2, and whether it can leave objects
-// out of what is fetched.
+// readHandshake reads the server's capabilities and reports whether it speaks version 2, and whether it can leave
+// objects out of what is fetched.
 func readHandshake(p *pktReader) (v2, filters bool, err error) {
 	for {
 		line, mark, err := p.text()

@@ -2,6 +2,7 @@ package locate
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"go/ast"
 	"go/parser"
@@ -82,12 +83,14 @@ func (g *gathering) findTests(ctx context.Context) {
 		}
 		read += int64(len(b))
 		for n := range wanted {
-			if definesTest(p, b, n) {
+			if definesTest(b, n) {
 				add(foundTest{p, n, wanted[n]})
 			}
 		}
 	}
-	slices.SortFunc(g.tests, func(a, b foundTest) int { return strings.Compare(a.file+"\x00"+a.name, b.file+"\x00"+b.name) })
+	slices.SortFunc(g.tests, func(a, b foundTest) int {
+		return cmp.Or(strings.Compare(a.file, b.file), strings.Compare(a.name, b.name))
+	})
 }
 
 var parameters = regexp.MustCompile(`\[.*\]$`)
@@ -115,7 +118,7 @@ func lastPart(name string) string {
 var goTestName = regexp.MustCompile(`^(?:Test|Example|Fuzz|Benchmark)\w*$`)
 
 // definesTest reports whether a file seems to define a test of that name.
-func definesTest(p string, text []byte, name string) bool {
+func definesTest(text []byte, name string) bool {
 	for _, form := range []string{"func " + name + "(", ") " + name + "(", "def " + name + "(", "'" + name + "'",
 		`"` + name + `"`, "`" + name + "`", " " + name + "("} {
 		if bytes.Contains(text, []byte(form)) {
@@ -142,7 +145,7 @@ func (g *gathering) readCalled(ctx context.Context) {
 		}
 		g.local[path.Dir(p)] = true
 		if path.Ext(p) == ".go" {
-			g.readGoTest(b, p, names)
+			g.readGoTest(b, names)
 		} else {
 			g.readOtherTest(string(b), p)
 		}
@@ -160,7 +163,7 @@ func (g *gathering) addCall(name string, c call) {
 }
 
 // readGoTest reads what tests of a Go file call, and the functions of the same file that they call.
-func (g *gathering) readGoTest(text []byte, file string, names []string) {
+func (g *gathering) readGoTest(text []byte, names []string) {
 	set := token.NewFileSet()
 	f, _ := parser.ParseFile(set, "", text, parser.SkipObjectResolution) // a part is better than nothing
 	if f == nil {
@@ -358,7 +361,7 @@ func bodyOf(text, name string) string {
 		start := strings.TrimLeft(line, " \t")
 		deep := len(line) - len(start)
 		if indent < 0 {
-			if strings.Contains(line, name) && definesTest("", []byte(line), name) {
+			if strings.Contains(line, name) && definesTest([]byte(line), name) {
 				indent = deep
 				out.WriteString(line)
 			}
@@ -382,8 +385,8 @@ func bodyOf(text, name string) string {
 // commonNames are called by tests of any project, and defined by some as well. Nothing changes them.
 var commonNames = func() map[string]bool {
 	set := map[string]bool{}
-	for _, n := range strings.Fields("test it describe expect assert should beforeEach afterEach beforeAll afterAll self " +
-		"def return import from const let var function async await new this true false null undefined None True False " +
+	for _, n := range strings.Fields("test it describe expect assert should beforeEach afterEach beforeAll afterAll " +
+		"self def return import from const let var function async await new this true false null undefined None True False " +
 		"with as for if else in is not and or lambda raise raises pytest mock toBe toEqual class assertEqual string " +
 		"int bool error byte nil len t b f err fmt Errorf Fatalf Fatal Error Run Helper got want testing require Equal") {
 		set[n] = true

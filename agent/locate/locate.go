@@ -119,7 +119,8 @@ func Rank(ctx context.Context, tree Tree, past []Commit, q Query) ([]Place, erro
 	return places[:min(len(places), MaxPlaces)], nil
 }
 
-// standsOut is how much better than the file after the last place the best one has to fit, where words are all there is.
+// standsOut is how much better the best file has to fit than the one after the last place, where words are all there
+// is.
 const standsOut = 1.5
 
 // Points reports whether the votes point anywhere. Where all that there is are words of a text, and they fit the best

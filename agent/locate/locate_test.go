@@ -44,14 +44,15 @@ func paths(places []locate.Place) (out []string) {
 // parser is a repository of Go in which nothing but one source points to the right file.
 func parser() memory {
 	m := memory{
-		"go.mod":             "module example.com/app\n",
-		"lex/lex.go":         "package lex\n\n// Scan reads tokens.\nfunc Scan(s string) []string { return split(s) }\n",
-		"lex/split.go":       "package lex\n\nfunc split(s string) []string { return nil }\n",
-		"lex/lex_test.go":    "package lex\n\nimport \"testing\"\n\nfunc TestScan(t *testing.T) { Scan(\"a b\") }\n",
-		"print/indent.go":    "package print\n\nfunc Indent(n int) string { return \"\" }\n",
-		"print/page.go":      "package print\n\nfunc Page() {}\n",
-		"test/whole_test.go": "package test\n\nimport (\n\t\"testing\"\n\n\t\"example.com/app/print\"\n)\n\nfunc TestWhole(t *testing.T) { print.Indent(3) }\n",
-		"docs/guide.md":      "indent indent indent\n",
+		"go.mod":          "module example.com/app\n",
+		"lex/lex.go":      "package lex\n\n// Scan reads tokens.\nfunc Scan(s string) []string { return split(s) }\n",
+		"lex/split.go":    "package lex\n\nfunc split(s string) []string { return nil }\n",
+		"lex/lex_test.go": "package lex\n\nimport \"testing\"\n\nfunc TestScan(t *testing.T) { Scan(\"a b\") }\n",
+		"print/indent.go": "package print\n\nfunc Indent(n int) string { return \"\" }\n",
+		"print/page.go":   "package print\n\nfunc Page() {}\n",
+		"test/whole_test.go": "package test\n\nimport (\n\t\"testing\"\n\n\t\"example.com/app/print\"\n)\n\n" +
+			"func TestWhole(t *testing.T) { print.Indent(3) }\n",
+		"docs/guide.md": "indent indent indent\n",
 	}
 	for i := range 12 {
 		m[fmt.Sprintf("other/other%d.go", i)] = fmt.Sprintf("package other\n\nfunc Other%d() {}\n", i)
@@ -71,9 +72,9 @@ func TestRank(t *testing.T) {
 		why  string
 		test string // the first that reaches it
 	}{
-		{"a panic names it", locate.Query{Output: []string{"panic: boom\n\ngoroutine 1 [running]:\nexample.com/app/print.Page" +
-			"(...)\n\t/home/runner/work/app/app/print/page.go:3 +0x1d\nexample.com/app/lex.Scan()\n\t/home/runner/work/app/app/" +
-			"lex/lex.go:4\n"}}, nil, "print/page.go", "in the failing output, line 3", ""},
+		{"a panic names it", locate.Query{Output: []string{"panic: boom\n\ngoroutine 1 [running]:\n" +
+			"example.com/app/print.Page(...)\n\t/home/runner/work/app/app/print/page.go:3 +0x1d\n" +
+			"example.com/app/lex.Scan()\n\t/home/runner/work/app/app/lex/lex.go:4\n"}}, nil, "print/page.go", "in the failing output, line 3", ""},
 		{"the failing test calls it", locate.Query{Tests: []locate.Test{{Name: "TestWhole/empty"}}}, nil, "print/indent.go",
 			"defines Indent, which a failing test calls", "test/whole_test.go"},
 		{"the output names the failing test", locate.Query{Output: []string{"--- FAIL: TestWhole (0.00s)\n    " +
@@ -109,14 +110,15 @@ func TestRank(t *testing.T) {
 // Other languages: what tests import, by their own rules, and how tests are named after what they test.
 func TestOtherLanguages(t *testing.T) {
 	m := memory{
-		"src/app/fields.py":      "class Number:\n    def load(self, v):\n        return v\n",
-		"src/app/schema.py":      "class Schema:\n    pass\n",
-		"tests/test_fields.py":   "from app.fields import Number\n\ndef test_load():\n    assert Number().load(1) == 1\n",
-		"web/src/router.ts":      "export class Router {\n  match(p: string) {\n    return p\n  }\n}\n",
-		"web/src/trie.ts":        "export const insert = (a: string) => a\n",
-		"web/src/router.test.ts": "import { insert } from './trie'\n\ndescribe('Router', () => {\n  it('inserts', () => {\n    insert('a')\n  })\n})\n",
-		"lib/addDays/index.js":   "export default function addDays(d) {\n  return d\n}\n",
-		"lib/addDays/test.js":    "import addDays from './index'\n\nit('adds', () => { addDays(1) })\n",
+		"src/app/fields.py":    "class Number:\n    def load(self, v):\n        return v\n",
+		"src/app/schema.py":    "class Schema:\n    pass\n",
+		"tests/test_fields.py": "from app.fields import Number\n\ndef test_load():\n    assert Number().load(1) == 1\n",
+		"web/src/router.ts":    "export class Router {\n  match(p: string) {\n    return p\n  }\n}\n",
+		"web/src/trie.ts":      "export const insert = (a: string) => a\n",
+		"web/src/router.test.ts": "import { insert } from './trie'\n\ndescribe('Router', () => {\n" +
+			"  it('inserts', () => {\n    insert('a')\n  })\n})\n",
+		"lib/addDays/index.js": "export default function addDays(d) {\n  return d\n}\n",
+		"lib/addDays/test.js":  "import addDays from './index'\n\nit('adds', () => { addDays(1) })\n",
 	}
 	for _, c := range []struct {
 		q    locate.Query
@@ -127,8 +129,8 @@ func TestOtherLanguages(t *testing.T) {
 		{locate.Query{Tests: []locate.Test{{File: "web/src/router.test.ts", Name: "Router > inserts"}}},
 			[]string{"web/src/router.ts", "web/src/trie.ts"}},
 		{locate.Query{Tests: []locate.Test{{File: "lib/addDays/test.js"}}}, []string{"lib/addDays/index.js"}},
-		{locate.Query{Output: []string{"Traceback (most recent call last):\n  File \"/w/tests/test_fields.py\", line 4, in x\n" +
-			"  File \"/w/src/app/schema.py\", line 1, in a\n  File \"/w/src/app/fields.py\", line 3, in load\nTypeError: no\n"}},
+		{locate.Query{Output: []string{"Traceback (most recent call last):\n" +
+			"  File \"/w/tests/test_fields.py\", line 4, in x\n  File \"/w/src/app/schema.py\", line 1, in a\n  File \"/w/src/app/fields.py\", line 3, in load\nTypeError: no\n"}},
 			[]string{"src/app/fields.py", "src/app/schema.py"}},
 	} {
 		got, err := locate.Rank(t.Context(), m, nil, c.q)
@@ -171,8 +173,8 @@ func TestTheSameAnswer(t *testing.T) {
 	var log strings.Builder
 	for i := range 300 {
 		m[fmt.Sprintf("p%d/file%d.go", i%7, i)] = fmt.Sprintf("package p\n\nfunc Load%d() {}\n\nfunc Load() {}\n", i%50)
-		m[fmt.Sprintf("p%d/file%d_test.go", i%7, i)] = fmt.Sprintf("package p\n\nfunc TestLoad%d(t *T) { Load%d(); Load() }\n",
-			i, i)
+		m[fmt.Sprintf("p%d/file%d_test.go", i%7, i)] = fmt.Sprintf("package p\n\n"+
+			"func TestLoad%d(t *T) { Load%d(); Load() }\n", i, i)
 		fmt.Fprintf(&log, "--- FAIL: TestLoad%d (0.00s)\n    file%d_test.go:3: p%d/file%d.go:7: no\n", i, i, i%7, i)
 	}
 	q := locate.Query{Text: "Load loads the wrong file", Output: []string{strings.Repeat(log.String(), 20)}}

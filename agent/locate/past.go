@@ -44,9 +44,10 @@ func (g *gathering) pastVotes() []Vote {
 	}
 	var votes []Vote
 	for p, s := range score {
-		often := slices.MaxFunc(slices.Sorted(maps.Keys(times[p])), func(a, b string) int { return times[p][a] - times[p][b] })
+		with := times[p]
+		often := slices.MaxFunc(slices.Sorted(maps.Keys(with)), func(a, b string) int { return with[a] - with[b] })
 		votes = append(votes, Vote{Path: p, Score: s, Why: fmt.Sprintf("changed together with %s in %d of %d commits",
-			path.Base(often), times[p][often], of[often])})
+			path.Base(often), with[often], of[often])})
 	}
 	return ordered(votes)
 }

@@ -10,8 +10,8 @@ import (
 const maxText = 64 << 10
 
 // stopWords say nothing of where a fault lies. Nothing changes them.
-var stopWords = wordSet("a an the and or but not no if then else when while for from with without into onto of on in at " +
-	"to by as is are was were be been being it its this that these those there here i we you he she they my our your " +
+var stopWords = wordSet("a an the and or but not no if then else when while for from with without into onto of on in " +
+	"at to by as is are was were be been being it its this that these those there here i we you he she they my our your " +
 	"their me us them do does did done can could should would may might must will shall have has had get gets got go " +
 	"goes use uses used using make makes made so such too very just also only even still yet more most less least some " +
 	"any each every all both few many much other another same than which who whom whose what where why how because " +

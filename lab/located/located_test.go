@@ -24,8 +24,8 @@ func commit(t *testing.T, dir, message string, files map[string]string) {
 			t.Fatal(err)
 		}
 	}
-	for _, args := range [][]string{{"init", "-q"}, {"add", "-A"}, {"-c", "user.name=a", "-c", "user.email=a@b", "commit", "-q",
-		"-m", message}} {
+	for _, args := range [][]string{{"init", "-q"}, {"add", "-A"},
+		{"-c", "user.name=a", "-c", "user.email=a@b", "commit", "-q", "-m", message}} {
 		cmd := exec.CommandContext(t.Context(), "git", args...)
 		cmd.Dir = dir
 		if out, err := cmd.CombinedOutput(); err != nil {
@@ -39,8 +39,9 @@ func commit(t *testing.T, dir, message string, files map[string]string) {
 func TestMineAndMeasure(t *testing.T) {
 	dir := t.TempDir()
 	head := "package a\n\nimport \"testing\"\n\n"
-	commit(t, dir, "begin", map[string]string{"go.mod": "module x\n", "a/a.go": "package a\n\nfunc Add() int { return 0 }\n",
-		"a/b.go": "package a\n\nfunc Both() {}\n", "a/a_test.go": head + "func TestA(t *testing.T) { Add() }\n\nfunc TestC(t *testing.T) {}\n"})
+	commit(t, dir, "begin", map[string]string{"go.mod": "module x\n",
+		"a/a.go": "package a\n\nfunc Add() int { return 0 }\n", "a/b.go": "package a\n\nfunc Both() {}\n",
+		"a/a_test.go": head + "func TestA(t *testing.T) { Add() }\n\nfunc TestC(t *testing.T) {}\n"})
 	commit(t, dir, "b with its test", map[string]string{"a/b.go": "package a\n\nfunc Both() int { return 1 }\n",
 		"a/a_test.go": head + "func TestA(t *testing.T) { Add() }\n\nfunc TestC(t *testing.T) { Both() }\n"})
 	commit(t, dir, "new code alone", map[string]string{"a/c.go": "package a\n",
@@ -96,7 +97,8 @@ func TestLeaveOneOut(t *testing.T) {
 	for _, repo := range []string{"x", "y"} {
 		e := vote(locate.FromTests, "right.go")
 		e.Votes[locate.FromSibling] = []locate.Vote{{Path: "wrong.go", Score: 1}}
-		cases = append(cases, located.Case{Task: located.Task{Repo: repo, Want: []string{"right.go"}}, Blind: e, WithMessage: e})
+		cases = append(cases, located.Case{Task: located.Task{Repo: repo, Want: []string{"right.go"}}, Blind: e,
+			WithMessage: e})
 	}
 	held, err := located.LeaveOneOut(t.Context(), cases)
 	if err != nil || len(held) != 2 || held[0].Hits[0] != 1 || len(held[0].Chosen) != 2 {

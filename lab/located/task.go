@@ -104,9 +104,8 @@ func (r *Repository) Mine(ctx context.Context, most int) ([]Task, error) {
 	return out, nil
 }
 
-// Verified are the tasks of the repository's history that lab/replay verified and kept in one of the folders below data,
-// newest first, with the tests that fail on the parent and what they print there. None is left out for being near
-// another.
+// Verified are the tasks of the repository's history that lab/replay verified and kept below the folder data, newest
+// first, with the tests that fail on the parent and what they print there.
 func (r *Repository) Verified(ctx context.Context, data string) ([]Task, error) {
 	places := map[string]int{}
 	for i, c := range r.names {
@@ -154,11 +153,10 @@ func (r *Repository) verified(ctx context.Context, f *replay.Folder, kept replay
 	if err != nil {
 		return Task{}, false, err
 	}
-	t, ok, err := r.taskOf(ctx, c, at)
+	t, _, err := r.taskOf(ctx, c, at)
 	if err != nil || len(t.Want) == 0 {
 		return Task{}, false, err
 	}
-	ok = true
 	t.Message, t.Tests = kept.Title+"\n"+kept.Text, nil
 	for _, name := range kept.Failing {
 		group, test, _ := strings.Cut(name, "::")
@@ -172,7 +170,7 @@ func (r *Repository) verified(ctx context.Context, f *replay.Folder, kept replay
 	if output != "" {
 		t.Output = []string{output}
 	}
-	return t, ok, err
+	return t, true, err
 }
 
 // definedIn is the file of a folder's changed tests that defines a test of Go; "" where none of them does.
