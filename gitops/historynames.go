@@ -24,8 +24,8 @@ type HistoryNames struct {
 const maxKeptTrees = 8192
 
 // Names lists what the newest commits behind one changed, and that one itself, newest first: most commits are looked
-// at. Left out are merges, first commits, those at which a shallow clone ends, and those that changed more than mostFiles
-// files. No content of a file is needed: a clone that was made with the filter blob:none has all of this.
+// at. Left out are merges, first commits, those at which a shallow clone ends, and those that changed more than
+// mostFiles files. No content of a file is needed: a clone that was made with the filter blob:none has all of this.
 func (h *History) Names(ctx context.Context, from string, most, mostFiles int) ([]HistoryNames, error) {
 	next, err := h.newestFirst(from)
 	if err != nil {

@@ -74,7 +74,8 @@ func TestRank(t *testing.T) {
 	}{
 		{"a panic names it", locate.Query{Output: []string{"panic: boom\n\ngoroutine 1 [running]:\n" +
 			"example.com/app/print.Page(...)\n\t/home/runner/work/app/app/print/page.go:3 +0x1d\n" +
-			"example.com/app/lex.Scan()\n\t/home/runner/work/app/app/lex/lex.go:4\n"}}, nil, "print/page.go", "in the failing output, line 3", ""},
+			"example.com/app/lex.Scan()\n\t/home/runner/work/app/app/lex/lex.go:4\n"}}, nil, "print/page.go",
+			"in the failing output, line 3", ""},
 		{"the failing test calls it", locate.Query{Tests: []locate.Test{{Name: "TestWhole/empty"}}}, nil, "print/indent.go",
 			"defines Indent, which a failing test calls", "test/whole_test.go"},
 		{"the output names the failing test", locate.Query{Output: []string{"--- FAIL: TestWhole (0.00s)\n    " +
@@ -130,7 +131,8 @@ func TestOtherLanguages(t *testing.T) {
 			[]string{"web/src/router.ts", "web/src/trie.ts"}},
 		{locate.Query{Tests: []locate.Test{{File: "lib/addDays/test.js"}}}, []string{"lib/addDays/index.js"}},
 		{locate.Query{Output: []string{"Traceback (most recent call last):\n" +
-			"  File \"/w/tests/test_fields.py\", line 4, in x\n  File \"/w/src/app/schema.py\", line 1, in a\n  File \"/w/src/app/fields.py\", line 3, in load\nTypeError: no\n"}},
+			"  File \"/w/tests/test_fields.py\", line 4, in x\n" +
+			"  File \"/w/src/app/schema.py\", line 1, in a\n  File \"/w/src/app/fields.py\", line 3, in load\nTypeError: no\n"}},
 			[]string{"src/app/fields.py", "src/app/schema.py"}},
 	} {
 		got, err := locate.Rank(t.Context(), m, nil, c.q)

@@ -93,8 +93,8 @@ type FinishStatement struct {
 // DefaultTools returns the tools that need nothing but the work tree, in the order in
 // which they are offered.
 func DefaultTools() []Tool {
-	return []Tool{ListTool{}, ReadTool{}, OutlineTool{}, SearchTool{}, LocateTool{}, FailureTool{}, EditTool{}, PatchTool{},
-		WriteTool{}, DeleteTool{}, PlanTool{}, AskTool{}, FinishTool{}}
+	return []Tool{ListTool{}, ReadTool{}, OutlineTool{}, SearchTool{}, LocateTool{}, FailureTool{}, EditTool{},
+		PatchTool{}, WriteTool{}, DeleteTool{}, PlanTool{}, AskTool{}, FinishTool{}}
 }
 
 // SandboxTools returns the tools that need a Runner too.

@@ -141,8 +141,8 @@ type Held struct {
 }
 
 // LeaveOneOut chooses weights on the cases of all repositories but one and measures them on that one, for each: those
-// of the sources that need no message, and then those of the message with the others as shipped. It returns nothing where
-// there is one repository alone.
+// of the sources that need no message, and then those of the message with the others as shipped. It returns nothing
+// where there is one repository alone.
 func LeaveOneOut(ctx context.Context, cases []Case) ([]Held, error) {
 	byRepo := map[string][]Case{}
 	for _, c := range cases {
