@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/sia-bot/sia/agent/llm"
+	"github.com/sia-bot/sia/agent/locate"
 	"github.com/sia-bot/sia/agent/tool"
 	"github.com/sia-bot/sia/sia"
 	"github.com/sia-bot/sia/sia/stuck"
@@ -45,6 +46,7 @@ type Input struct {
 	Instructions []Instruction      // AGENTS.md and the like, from the base branch; the first gives way last
 	LeftOut      []string           // what is missing in all of this, and why: for the transcript
 	Failures     []tool.FailedCheck // of the last attempt that was judged, at length
+	Past         []locate.Commit    // what the newest commits of the base changed, newest first; nil: that is not known
 
 	Dir    string   // work tree; the agent changes files in it and nowhere else
 	OnBase bool     // Dir is the base branch's commit and nothing else: what setup makes of it is kept for others

@@ -112,7 +112,7 @@ func (b *BuiltinAgent) Run(ctx context.Context, in Input, rec Recorder) (Result,
 	}
 	r := &builtinRun{
 		BuiltinAgent: b, in: in, turnJournal: turnJournal{rec: rec, clock: b.now},
-		env:    tool.Env{Root: root, CanAsk: in.CanAsk, Test: in.Test, Failures: in.Failures},
+		env:    tool.Env{Root: root, CanAsk: in.CanAsk, Test: in.Test, Failures: in.Failures, Past: in.Past},
 		budget: newBudget(in.Limits, b.model.Price(), b.now),
 		loop:   loopDetector{hazard: in.Hazard, spare: in.Spare, still: in.Planning},
 	}

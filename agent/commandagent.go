@@ -143,7 +143,7 @@ func (a *CommandAgent) Run(ctx context.Context, in Input, rec Recorder) (Result,
 	defer root.Close()
 	r := &commandRun{
 		CommandAgent: a, in: in, turnJournal: turnJournal{rec: rec, clock: a.Now},
-		env: tool.Env{Root: root, Test: in.Test},
+		env: tool.Env{Root: root, Test: in.Test, Past: in.Past},
 		out: &outputParser{read: a.preset.read, now: a.Now}, answers: make(chan paidAnswer),
 	}
 	spent := newBudget(in.Limits, a.Price, a.Now)

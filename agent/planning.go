@@ -41,7 +41,7 @@ func (in Input) toPlan() Input {
 // planTools are the tools of an attempt that makes a plan: those that read, the
 // question, and the proposal.
 func planTools(all []tool.Tool, canAsk, failed bool, by *Division) (offered []tool.Tool) {
-	reading := []string{tool.NameList, tool.NameRead, tool.NameOutline, tool.NameSearch}
+	reading := []string{tool.NameList, tool.NameRead, tool.NameOutline, tool.NameSearch, tool.NameLocate}
 	if failed {
 		reading = append(reading, tool.NameFailure)
 	}

@@ -43,15 +43,16 @@ func TestPlanning(t *testing.T) {
 		t.Errorf("%+v: %s", res, d)
 	}
 	first := b.model.Requests()[0]
-	if d := cmp.Diff([]string{"list", "read", "outline", "search", "ask", "propose"}, first.ToolNames()); d != "" {
+	reading := []string{"list", "read", "outline", "search", "locate", "ask", "propose"}
+	if d := cmp.Diff(reading, first.ToolNames()); d != "" {
 		t.Error(d)
 	}
 	if !strings.Contains(first.System(), "you change nothing") || !strings.Contains(first.User(), "Say hello.") {
 		t.Errorf("told:\n%s\n%s", first.System(), first.User())
 	}
 	refused := b.rec.turns[1].Calls[0]
-	if want := `there is no tool "write" in this attempt; there are list, read, outline, search, ask, propose; it ` +
-		`makes a plan and changes nothing`; !refused.IsError || !strings.Contains(refused.Result, want) {
+	if want := `there is no tool "write" in this attempt; there are list, read, outline, search, locate, ask, propose; ` +
+		`it makes a plan and changes nothing`; !refused.IsError || !strings.Contains(refused.Result, want) {
 		t.Errorf("%+v", refused)
 	}
 	if text, err := os.ReadFile(filepath.Join(b.in.Dir, "main.go")); err != nil || strings.Contains(string(text), "gone") {
@@ -64,7 +65,7 @@ func TestPlanning(t *testing.T) {
 	b = newBench(t, turns(calls(propose)))
 	b.in.Planning, b.in.CanAsk, b.in.Failures = true, false, []tool.FailedCheck{{Name: "test", Text: "boom"}}
 	b.run()
-	if d := cmp.Diff([]string{"list", "read", "outline", "search", "failure", "propose"},
+	if d := cmp.Diff([]string{"list", "read", "outline", "search", "locate", "failure", "propose"},
 		b.model.Requests()[0].ToolNames()); d != "" {
 		t.Error(d)
 	}

@@ -26,6 +26,7 @@ var nudgePrompt string
 // giveNever stays whatever it costs.
 const (
 	giveTree = iota * 100
+	givePlaces
 	giveLessons
 	givePrevious // the oldest first
 	giveExamples
@@ -110,6 +111,9 @@ func assemblePrompt(
 	} else {
 		sections = append(sections, previousSections(in.Previous, in.Brief.FromBase)...)
 	}
+	places, missing := placeSections(ctx, in, env)
+	sections = append(sections, places...)
+	notes = append(notes, missing...)
 	files, missing := fileSections(ctx, in, env)
 	sections = append(sections, files...)
 	notes = append(notes, missing...)

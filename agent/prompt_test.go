@@ -22,7 +22,7 @@ var previous = []agent.PreviousAttempt{{Number: 1, Summary: "I wired the provide
 
 // Each mechanism of a technique shows in what the model gets, not only in words.
 func TestTechniquesChangeTheRequest(t *testing.T) {
-	all := []string{"list", "read", "outline", "search", "edit", "write", "delete", "plan", "ask", "finish"}
+	all := []string{"list", "read", "outline", "search", "locate", "edit", "write", "delete", "plan", "ask", "finish"}
 	tests := []struct {
 		name    string
 		brief   sia.Brief

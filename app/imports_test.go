@@ -33,7 +33,8 @@ var layers = [][]string{
 	{"sia/lazyregexp"},
 	{"sia/glob", "sia/invalid", "sia/keyword", "sia/plan", "sia/project", "sia/text", "sia/visible"},
 	{"sia"},
-	{"sia/..."},
+	{"sia/...", "agent/tool/symbol"},
+	{"agent/locate"},
 	{"agent/...", "gitops/...", "policies/...", "app/atomicfile", "app/clientaddr"},
 	{"app/store/...", "app/github/...", "app/render/...", "app/gomodule", "agent/testrun/..."},
 	{"app/webhook/...", "app/work/...", "app/settings/...", "app/learn/...", "app/trial/...",
@@ -41,6 +42,7 @@ var layers = [][]string{
 		"app/web/...", "app/metrics", "app/probe"},
 	{"app"},
 	{"lab/..."},
+	{"lab/located"},
 	{"cmd/internal/cli"},
 	{"cmd/..."},
 }

@@ -34,6 +34,7 @@ type Cache struct {
 	now      func() time.Time
 	pause    func(context.Context, time.Duration) error
 	bases    sync.Map // remote URL → present base URL, *url.URL
+	filters  sync.Map // remote URL → whether objects can be left out of what is fetched there, bool
 	locks    fileLocks
 }
 

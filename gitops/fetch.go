@@ -187,7 +187,7 @@ func (r *Repo) transferCommits(ctx context.Context, op string, m mirror, tip, wa
 	if depth > 1 {
 		haves = nil // else the server may leave out a commit in between, and we lack its files
 	}
-	d, err := r.download(ctx, op, tip, depth, haves, shallow)
+	d, err := r.download(ctx, op, fetchRequest{want: tip, depth: depth, haves: haves, shallow: shallow})
 	if err != nil {
 		return err
 	}

@@ -93,7 +93,11 @@ func (h *History) Dir() string { return h.dir }
 // Commits gives visit the commits that the head has behind it, newest first, until it returns
 // false. Merges, first commits and those at which a shallow clone ends are left out.
 func (h *History) Commits(ctx context.Context, visit func(HistoryCommit) (more bool, err error)) error {
-	next, err := h.newestFirst()
+	sha, err := h.Head()
+	if err != nil {
+		return err
+	}
+	next, err := h.newestFirst(sha)
 	if err != nil {
 		return fmt.Errorf("read history: %w", err)
 	}
@@ -136,16 +140,15 @@ func (h *History) Head() (string, error) {
 	return ref.Hash().String(), nil
 }
 
-// newestFirst walks from the head by commit time.
-func (h *History) newestFirst() (next func() (*object.Commit, error), err error) {
-	sha, err := h.Head()
-	if err != nil {
-		return nil, err
-	}
+// newestFirst walks from a commit by commit time; "" has nothing behind it.
+func (h *History) newestFirst(sha string) (next func() (*object.Commit, error), err error) {
 	if sha == "" {
 		return func() (*object.Commit, error) { return nil, io.EOF }, nil
 	}
-	head := plumbing.NewHash(sha)
+	head, err := parseSHA(sha)
+	if err != nil {
+		return nil, err
+	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	from, err := object.GetCommit(h.repo, head)

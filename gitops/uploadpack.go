@@ -56,7 +56,7 @@ func (r *Repo) readError(ctx context.Context, op string, err error) error {
 	var said *remoteError
 	var path *os.PathError
 	switch {
-	case errors.As(err, &said):
+	case errors.As(err, &said), errors.Is(err, ErrTooLarge):
 		return fmt.Errorf("%s %s: %w", op, r.shownURL(), err)
 	case errors.Is(err, errPkt):
 		return &ServerError{Op: op, URL: r.shownURL(), Status: 200, Detail: err.Error()}
@@ -73,11 +73,11 @@ func (r *Repo) handshake(ctx context.Context, op string) (*url.URL, error) {
 	if base, ok := r.cache.bases.Load(r.at.base.String()); ok {
 		return base.(*url.URL), nil
 	}
-	v2 := false
+	v2, filters := false, false
 	base, err := r.followRedirects(op, r.at.base, func(base *url.URL) error {
 		q := gitRequest{op: op, service: "git-upload-pack", v2: true, timeout: r.cache.question}
 		return r.readAnswer(ctx, base, q, func(p *pktReader) (err error) {
-			v2, err = readHandshake(p)
+			v2, filters, err = readHandshake(p)
 			return err
 		})
 	})
@@ -89,22 +89,26 @@ func (r *Repo) handshake(ctx context.Context, op string) (*url.URL, error) {
 			"version 2 (git 2.18 or newer does)"}
 	}
 	r.cache.bases.Store(r.at.base.String(), base)
+	r.cache.filters.Store(r.at.base.String(), filters)
 	return base, nil
 }
 
-// readHandshake reads the server's capabilities and reports whether it speaks version 2.
-func readHandshake(p *pktReader) (v2 bool, err error) {
+// readHandshake reads the server's capabilities and reports whether it speaks version 2, and whether it can leave
+// objects out of what is fetched.
+func readHandshake(p *pktReader) (v2, filters bool, err error) {
 	for {
 		line, mark, err := p.text()
 		switch {
 		case err != nil:
-			return v2, err
+			return v2, filters, err
 		case line == "version 2":
 			v2 = true
 		case v2 && mark == pktFlush, !v2 && mark == pktLine && !strings.HasPrefix(line, "#"):
-			return v2, nil
+			return v2, filters, nil
+		case strings.HasPrefix(line, "fetch="):
+			filters = slices.Contains(strings.Fields(strings.TrimPrefix(line, "fetch=")), "filter")
 		case line == "object-format=sha256":
-			return v2, &remoteError{msg: "this repository uses SHA-256, which SIA cannot read yet"}
+			return v2, filters, &remoteError{msg: "this repository uses SHA-256, which SIA cannot read yet"}
 		}
 	}
 }
@@ -144,37 +148,48 @@ func (r *Repo) lsRef(ctx context.Context, op, ref string) (plumbing.Hash, error)
 type fetchedPack struct {
 	pack    *os.File
 	shallow []plumbing.Hash
+	most    int64 // bytes; 0: no bound
 }
 
 // maxHaves is how many commits we tell a server we have. Each is a chance that
 // little needs to be sent; more than a few add nothing.
 const maxHaves = 64
 
-// download fetches a commit and the nearest depth-1 ancestors, without what
-// the haves hold. https://git-scm.com/docs/protocol-v2#_fetch
-func (r *Repo) download(
-	ctx context.Context, op string, want plumbing.Hash, depth int, haves, shallow []plumbing.Hash,
-) (fetchedPack, error) {
+// fetchRequest is what a fetch asks for: a commit and the nearest depth-1 ancestors, without what the haves hold.
+type fetchRequest struct {
+	want           plumbing.Hash
+	depth          int
+	haves, shallow []plumbing.Hash
+	filter         string // of objects, such as "blob:none"; "": none
+	most           int64  // bytes of the pack; 0: no bound
+}
+
+// download carries a fetch out. A pack with more bytes than asked for is [ErrTooLarge].
+// https://git-scm.com/docs/protocol-v2#_fetch
+func (r *Repo) download(ctx context.Context, op string, q fetchRequest) (fetchedPack, error) {
 	var body pktBuffer
 	body.linef("command=fetch\n")
 	body.delim()
 	body.linef("ofs-delta\n")
 	body.linef("no-progress\n")
-	if len(haves) > 0 {
+	if len(q.haves) > 0 {
 		body.linef("thin-pack\n")
 	}
-	for _, h := range shallow {
+	for _, h := range q.shallow {
 		body.linef("shallow %s\n", h)
 	}
-	body.linef("deepen %d\n", depth)
-	body.linef("want %s\n", want)
-	for _, h := range haves[:min(len(haves), maxHaves)] {
+	body.linef("deepen %d\n", q.depth)
+	if q.filter != "" {
+		body.linef("filter %s\n", q.filter)
+	}
+	body.linef("want %s\n", q.want)
+	for _, h := range q.haves[:min(len(q.haves), maxHaves)] {
 		body.linef("have %s\n", h)
 	}
 	body.linef("done\n")
 	body.flush()
 
-	d := fetchedPack{}
+	d := fetchedPack{most: q.most}
 	pack, err := os.CreateTemp(r.cache.tmp(), "fetch-*.pack")
 	if err != nil {
 		return d, fmt.Errorf("%s: %w", op, err)
@@ -207,7 +222,14 @@ func (d *fetchedPack) read(p *pktReader) error {
 			section = ""
 		case section == "" && line == "packfile":
 			band := &sidebandReader{pkts: p}
-			_, err := io.Copy(d.pack, band)
+			if d.most == 0 {
+				_, err := io.Copy(d.pack, band)
+				return err
+			}
+			n, err := io.Copy(d.pack, io.LimitReader(band, d.most+1))
+			if err == nil && n > d.most {
+				err = ErrTooLarge
+			}
 			return err
 		case section == "":
 			section = line

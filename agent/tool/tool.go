@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/sia-bot/sia/agent/locate"
 	"github.com/sia-bot/sia/agent/sandbox"
 	"github.com/sia-bot/sia/sia"
 )
@@ -20,6 +21,7 @@ const (
 	NameRead    = "read"
 	NameOutline = "outline"
 	NameSearch  = "search"
+	NameLocate  = "locate"
 	NameFailure = "failure"
 	NameEdit    = "edit"
 	NamePatch   = "patch"
@@ -61,7 +63,8 @@ type Env struct {
 	Runner  CommandRunner // runs commands in the work tree, contained; nil: nothing can be run
 	Test    string        // the repository's own test command; empty: it is guessed
 
-	Failures []FailedCheck // of the last attempt that was judged
+	Failures []FailedCheck   // of the last attempt that was judged
+	Past     []locate.Commit // what the newest commits changed, newest first; nil: that is not known
 }
 
 // CommandRunner runs commands of strangers in the work tree, in a sandbox.
@@ -90,8 +93,8 @@ type FinishStatement struct {
 // DefaultTools returns the tools that need nothing but the work tree, in the order in
 // which they are offered.
 func DefaultTools() []Tool {
-	return []Tool{ListTool{}, ReadTool{}, OutlineTool{}, SearchTool{}, FailureTool{}, EditTool{}, PatchTool{}, WriteTool{},
-		DeleteTool{}, PlanTool{}, AskTool{}, FinishTool{}}
+	return []Tool{ListTool{}, ReadTool{}, OutlineTool{}, SearchTool{}, LocateTool{}, FailureTool{}, EditTool{},
+		PatchTool{}, WriteTool{}, DeleteTool{}, PlanTool{}, AskTool{}, FinishTool{}}
 }
 
 // SandboxTools returns the tools that need a Runner too.

@@ -46,6 +46,8 @@ func (w *Worker) attempt(ctx context.Context, t sia.Task, f sia.Effect) (sia.Fac
 		return fact, err
 	}
 	r, err := w.runOf(ctx, &t, f)
+	past := w.fetchPast(ctx, t) // beside the making of the workspace
+	defer past.close()
 	var space *gitops.Workspace
 	if err == nil {
 		space, err = w.workspace(ctx, t, f, r.begin.commit, len(r.saved) > 0)
@@ -74,6 +76,7 @@ func (w *Worker) attempt(ctx context.Context, t sia.Task, f sia.Effect) (sia.Fac
 	if err != nil {
 		return nil, err
 	}
+	input.Past = past.wait(ctx)
 	input.Saved, input.Rebuild = r.saved, !space.Reused()
 	input.OnBase = begin.commit == string(t.BaseSHA) && !space.Reused()
 	if err := w.forRun(ctx, t, r, &input); err != nil {

@@ -22,6 +22,7 @@ type commandLine struct {
 	Policies policiesCmd `cmd:"" help:"Simulate how often policy learning is wrong: mining, ranking, experiments, guardrails."`
 	Year     yearCmd     `cmd:"" help:"Play invented years of an installation, in which policies are changed by the real code."`
 	Priors   priorsCmd   `cmd:"" help:"Simulate what a new installation gains from imported priors."`
+	Bench    benchCmd    `cmd:"" help:"Measure against the histories of repositories."`
 
 	cli.Global `embed:""`
 }

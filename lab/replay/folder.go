@@ -48,6 +48,7 @@ func (c Candidate) again() bool {
 //
 //	candidates/<commit>.json  each commit that was judged
 //	tasks/<id>.json           each task
+//	output/<id>.log           the end of what its tests print on the parent
 //	runs.jsonl                each run of a task, a line each
 //	cache/                    what tests fetched and built, and work trees; it may be deleted at any time
 //
@@ -94,6 +95,19 @@ func (f *Folder) SaveTask(t Task) error {
 		return err
 	}
 	return writeFile(filepath.Join(f.dir, "tasks", t.ID+".json"), b)
+}
+
+// Output is the end of what a task's tests printed on its parent, as it came: strangers' text. "": it was not kept.
+func (f *Folder) Output(id string) (string, error) {
+	b, err := readBounded(filepath.Join(f.dir, "output", id+".log"))
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", nil
+	}
+	return string(b), err
+}
+
+func (f *Folder) saveOutput(id, output string) error {
+	return writeFile(filepath.Join(f.dir, "output", id+".log"), []byte(output))
 }
 
 // Candidates are what was judged, by commit. A file that can't be read counts for nothing, and its commit

@@ -18,6 +18,7 @@ import (
 	"github.com/sia-bot/sia/agent/sandbox"
 	"github.com/sia-bot/sia/agent/testrun"
 	"github.com/sia-bot/sia/gitops"
+	"github.com/sia-bot/sia/sia/secret"
 )
 
 // MineSpec says what to mine, and how far. History, Folder, Box and Repo are required.
@@ -264,6 +265,9 @@ func (m *miner) judge(ctx context.Context, p *pair, c filtered) error {
 			if title, body, err := m.Issue(ctx, t.Issue); err == nil && title != "" {
 				t.Title, t.Text = shown(title, maxTitle), shown(body, maxText)
 			}
+		}
+		if err := m.Folder.saveOutput(t.ID, secret.Mask(j.output)); err != nil {
+			return err
 		}
 		if err := m.Folder.SaveTask(t); err != nil {
 			return err

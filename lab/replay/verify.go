@@ -44,6 +44,7 @@ type judged struct {
 	split   split
 	failing []string
 	passing []string
+	output  string // the end of what the tests print before; of what was verified
 }
 
 // pair runs both ends of candidates, one candidate at a time.
@@ -104,7 +105,7 @@ func compare(s split, before, after testrun.Report) judged {
 	out := judged{verdict: Verified, split: s, failing: turned(before, after)}
 	switch {
 	case len(out.failing) > 0:
-		out.passing = unmoved(before, after)
+		out.passing, out.output = unmoved(before, after), before.Log
 	case before.Ended != "" || after.Ended != "":
 		out.verdict, out.why = Ended, cmp.Or(before.Ended, after.Ended)
 	case len(after.Builds) > 0:

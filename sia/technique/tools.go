@@ -9,7 +9,7 @@ import (
 
 // usualTools are assumed when the agent does not say which tools it has: the
 // names of SIA's built-in agent.
-var usualTools = []string{"list", "read", "outline", "search", "edit", "patch", "write", "delete", "plan", "ask",
+var usualTools = []string{"list", "read", "outline", "search", "locate", "edit", "patch", "write", "delete", "plan", "ask",
 	"finish", "run", "test"}
 
 // toolRole is what a tool is for, as its name tells.
@@ -30,7 +30,7 @@ var roleNames = []struct {
 	{editRole, []string{"edit", "replace", "patch", "insert", "apply"}},
 	{createRole, []string{"write", "create"}},
 	{runRole, []string{"run", "test", "shell", "bash", "exec", "command", "terminal"}},
-	{readRole, []string{"read", "outline", "view", "list", "search", "grep", "find", "glob", "open"}},
+	{readRole, []string{"read", "outline", "view", "list", "search", "locate", "grep", "find", "glob", "open"}},
 }
 
 func roleOf(tool string) toolRole {

@@ -1,0 +1,57 @@
+package agent
+
+import (
+	"context"
+	"strings"
+
+	"github.com/sia-bot/sia/agent/locate"
+	"github.com/sia-bot/sia/agent/tool"
+)
+
+// mostPlaces bounds what is told of where the change may belong, in bytes.
+const mostPlaces = 2500
+
+// placeSections name the files where the change is likely to belong, where something points to them.
+func placeSections(ctx context.Context, in Input, env tool.Env) (sections []promptSection, notes []string) {
+	if len(in.Brief.OnlyFiles) > 0 || len(in.Merging) > 0 { // it says itself which files matter
+		return nil, nil
+	}
+	places, err := tool.Locate(ctx, env, placeQuery(in))
+	if err != nil {
+		return nil, []string{"where the change may belong was left out: " + err.Error()}
+	}
+	if len(places) == 0 {
+		return nil, nil
+	}
+	return []promptSection{{heading: "## Where it may belong",
+		intro: "SIA guessed this before you began, from the words of the task, failing tests and their output where there " +
+			"are any, and which files changed together before. The likeliest file comes first. Look there first; where it " +
+			"does not fit, look elsewhere.",
+		source: "file names", body: tool.PlaceList(places, mostPlaces), give: givePlaces}}, nil
+}
+
+// placeQuery is what an attempt knows of the fault: the issue, and of the last attempt that was judged what failed.
+func placeQuery(in Input) locate.Query {
+	text := []string{in.Title, in.Body, in.Brief.FollowUp}
+	if in.Part != nil {
+		text = append(text, in.Part.Do)
+	}
+	q := locate.Query{Text: strings.TrimSpace(Sanitize(strings.Join(text, "\n")))}
+	if in.Brief.DropHistory {
+		return q
+	}
+	for _, f := range in.Failures {
+		q.Output = append(q.Output, f.Text)
+	}
+	if n := len(in.Previous); n > 0 {
+		for _, f := range in.Previous[n-1].Failures {
+			for _, name := range f.Tests {
+				q.Tests = append(q.Tests, locate.Test{Name: name})
+			}
+			if len(in.Failures) == 0 {
+				q.Output = append(append(q.Output, f.Excerpt), f.Others...)
+			}
+		}
+	}
+	return q
+}

@@ -1,0 +1,235 @@
+package locate
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// Bounds of one answer.
+const (
+	MaxPlaces = 10   // files of an answer
+	mostVotes = 200  // files that one source votes for
+	mostTests = 3    // tests that are named with a file
+	mostPast  = 3000 // commits that are looked at
+)
+
+// File is a regular file of the tree.
+type File struct {
+	Path string // slash-separated, from the root
+	Size int64  // bytes
+}
+
+// Tree is the repository as it is to be changed.
+type Tree interface {
+	// Files lists all files, in any order. What git ignores is left out.
+	Files(ctx context.Context) ([]File, error)
+	// Read returns a file's first most bytes. A file that can't be read is an error, and is passed over.
+	// It is called by several goroutines at once.
+	Read(ctx context.Context, path string, most int64) ([]byte, error)
+}
+
+// Commit is what one commit of the history changed.
+type Commit struct {
+	Paths []string
+}
+
+// Test is a failing test.
+type Test struct {
+	File string // that defines it; "": it is looked for by its name
+	Name string // as the runner calls it, such as "TestParse/empty" or "Parser > reads numbers"; "": all of File's
+}
+
+// Query is what is known of the fault. What is missing is left empty.
+type Query struct {
+	Text   string   // of an issue: title, words, stack traces
+	Output []string // of what failed: logs and excerpts
+	Tests  []Test   // that fail; those that Output names are found by themselves
+}
+
+// Source is a way to guess where a fault lies.
+type Source string
+
+// The sources.
+const (
+	FromOutput  Source = "output"     // files that failing output names
+	FromCalls   Source = "calls"      // files that define what failing tests call
+	FromPast    Source = "co-change"  // files that changed together with the tests
+	FromSibling Source = "sibling"    // files that tests are named after
+	FromWords   Source = "words"      // files with the issue's words
+	FromNames   Source = "names"      // files that the issue names, or that define what it names
+	FromTests   Source = "test words" // files with the words of the failing tests
+)
+
+// Sources are all of them, in a fixed order.
+func Sources() []Source {
+	return []Source{FromOutput, FromCalls, FromPast, FromSibling, FromTests, FromNames, FromWords}
+}
+
+// Vote is one source's word for a file. Votes are in order, best first. Equal scores are equal votes.
+type Vote struct {
+	Path  string
+	Score float64 // above 0; comparable within one source only
+	Why   string  // a few plain words
+}
+
+// Evidence is what the sources say of one query.
+type Evidence struct {
+	Votes map[Source][]Vote
+	Tests []string            // files of the failing tests
+	reach map[string][]string // tests that reach a file, by its path
+}
+
+// Place is a file where the fault may lie.
+type Place struct {
+	Path  string
+	Score float64  // comparable within one answer only
+	Why   []string // a few plain words of each source, the strongest first
+	Tests []string // files of tests that reach it, the nearest first; at most three
+}
+
+// Weights say how the votes are joined.
+type Weights struct {
+	// K is how little the first ranks stand out: a file's share of a source is Of / (K + rank).
+	K float64
+	// Of is how much each source counts; one that is missing counts nothing.
+	Of map[Source]float64
+}
+
+// Shipped are the weights in force. docs/adr/0024-where-a-change-belongs.md has the measurements behind them.
+func Shipped() Weights {
+	return Weights{K: 5, Of: map[Source]float64{FromOutput: 2, FromCalls: 0.15, FromPast: 1, FromSibling: 0.75,
+		FromTests: 1, FromNames: 1, FromWords: 2}}
+}
+
+// Rank says where the fault may lie: at most [MaxPlaces] files, none where nothing points to any. It ends with ctx,
+// whose cause is the error, and with the tree's error when its files can't be listed.
+func Rank(ctx context.Context, tree Tree, past []Commit, q Query) ([]Place, error) {
+	e, err := Gather(ctx, tree, past, q)
+	if err != nil {
+		return nil, fmt.Errorf("locate: %w", err)
+	}
+	if !e.Points() {
+		return nil, nil
+	}
+	places := e.Rank(Shipped())
+	return places[:min(len(places), MaxPlaces)], nil
+}
+
+// standsOut is how much better the best file has to fit than the one after the last place, where words are all there
+// is.
+const standsOut = 1.5
+
+// Points reports whether the votes point anywhere. Where all that there is are words of a text, and they fit the best
+// file hardly better than many others, they don't.
+func (e Evidence) Points() bool {
+	for s, votes := range e.Votes {
+		if s != FromWords && len(votes) > 0 {
+			return true
+		}
+	}
+	words := e.Votes[FromWords]
+	return len(words) > 0 && (len(words) <= MaxPlaces || words[0].Score >= standsOut*words[MaxPlaces].Score)
+}
+
+// Rank joins the votes by reciprocal rank. Every file that has a vote that counts is in the answer.
+func (e Evidence) Rank(w Weights) []Place {
+	type reason struct {
+		why   string
+		share float64
+	}
+	places, whys := map[string]*Place{}, map[string][]reason{}
+	for _, s := range Sources() {
+		if w.Of[s] <= 0 {
+			continue
+		}
+		votes := e.Votes[s]
+		for i := 0; i < len(votes); {
+			j := i + 1
+			for j < len(votes) && votes[j].Score == votes[i].Score {
+				j++
+			}
+			share := w.Of[s] / (w.K + float64(i+1+j)/2) // equal votes share the middle of their ranks
+			for _, v := range votes[i:j] {
+				if places[v.Path] == nil {
+					places[v.Path] = &Place{Path: v.Path, Tests: e.reach[v.Path]}
+				}
+				places[v.Path].Score += share
+				whys[v.Path] = append(whys[v.Path], reason{v.Why, share})
+			}
+			i = j
+		}
+	}
+	out := make([]Place, 0, len(places))
+	for _, p := range slices.Sorted(maps.Keys(places)) {
+		of := whys[p]
+		slices.SortStableFunc(of, func(a, b reason) int { return cmp.Compare(b.share, a.share) })
+		for _, r := range of {
+			if !slices.Contains(places[p].Why, r.why) {
+				places[p].Why = append(places[p].Why, r.why)
+			}
+		}
+		out = append(out, *places[p])
+	}
+	slices.SortStableFunc(out, func(a, b Place) int { return cmp.Compare(b.Score, a.Score) })
+	return out
+}
+
+// Gather asks all sources.
+func Gather(ctx context.Context, tree Tree, past []Commit, q Query) (Evidence, error) {
+	l, err := readLayout(ctx, tree)
+	if err != nil {
+		return Evidence{}, err
+	}
+	past = past[:min(len(past), mostPast)]
+	g := gathering{layout: l, tree: tree, past: past, query: q}
+	g.readOutput(ctx)
+	g.findTests(ctx)
+	g.readCalled(ctx)
+	g.readText()
+	if err := g.scan(ctx); err != nil {
+		return Evidence{}, err
+	}
+	e := Evidence{Tests: g.testFiles(), Votes: map[Source][]Vote{
+		FromOutput:  g.outputVotes(),
+		FromCalls:   g.callVotes(),
+		FromPast:    g.pastVotes(),
+		FromSibling: g.siblingVotes(),
+		FromNames:   g.nameVotes(),
+		FromWords:   g.wordVotes(g.terms, "has the text's words "),
+		FromTests:   g.wordVotes(g.testTerms(), "has the failing test's words "),
+	}}
+	e.reach = g.reaching(e)
+	return e, context.Cause(ctx)
+}
+
+// gathering is one query under way.
+type gathering struct {
+	*layout
+	tree  Tree
+	past  []Commit
+	query Query
+
+	frames   []frame             // of code, in the order in which they matter
+	tests    []foundTest         // failing ones
+	called   map[string]call     // names that they call
+	imported []string            // code that their files import
+	local    map[string]bool     // folders where they lie, and of what they import
+	callers  map[string][]string // failing tests that call what a file defines, by the file
+	named    map[string]bool     // identifiers of the text
+	paths    []string            // that the text names
+	terms    map[string]float64  // words of the text, each with how much it counts
+	bodies   strings.Builder     // of the failing tests
+	found    scanned
+}
+
+// ordered are votes, best first, at most mostVotes. Equal scores are in the order of paths.
+func ordered(votes []Vote) []Vote {
+	slices.SortFunc(votes, func(a, b Vote) int {
+		return cmp.Or(cmp.Compare(b.Score, a.Score), strings.Compare(a.Path, b.Path))
+	})
+	return votes[:min(len(votes), mostVotes)]
+}

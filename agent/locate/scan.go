@@ -1,0 +1,299 @@
+package locate
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"math"
+	"path"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/sia-bot/sia/agent/tool/symbol"
+)
+
+// Constants of BM25 as most of the literature has them: Robertson and Zaragoza, "The probabilistic relevance
+// framework: BM25 and beyond", 2009, §3.2.
+const (
+	bm25K = 1.2
+	bm25B = 0.75
+
+	pathCounts = 4 // how many words of the text a word of the path counts for
+	mostTerms  = 300
+	mostParsed = 800 // files that are read for what they define
+	farAway    = 0.3 // how much a definition counts that lies neither beside the tests nor in what they import
+)
+
+// scanned is what one pass over the source files found.
+type scanned struct {
+	docs  []document
+	defs  map[string][]string // files that define a name that was looked for
+	total float64             // words of all documents
+	terms map[string]int      // numbers of the words that were counted
+}
+
+// document is a source file that was read.
+type document struct {
+	path  string
+	words int
+	terms map[int]int  // how often, by the term's number
+	holds map[int]bool // names that were looked for, by number
+	names map[string]bool
+}
+
+// scan reads the source files once: it counts the text's words, and finds what defines the names that are looked for.
+func (g *gathering) scan(ctx context.Context) error {
+	terms, names := map[string]int{}, map[string]int{}
+	for _, t := range slices.Concat(slices.Sorted(maps.Keys(g.terms)), slices.Sorted(maps.Keys(g.testTerms()))) {
+		if _, ok := terms[t]; !ok {
+			terms[t] = len(terms)
+		}
+	}
+	var list []string
+	for _, n := range slices.Concat(slices.Sorted(maps.Keys(g.called)), slices.Sorted(maps.Keys(g.named))) {
+		if _, ok := names[n]; !ok {
+			names[n] = len(list)
+			list = append(list, n)
+		}
+	}
+	g.found = scanned{defs: map[string][]string{}, terms: terms}
+	if len(terms)+len(names) == 0 {
+		return nil
+	}
+	files, left := []string{}, int64(mostBytes)
+	for _, p := range g.code {
+		if size := g.sizes[p]; size <= maxFile && left >= size && len(files) < mostRead {
+			files, left = append(files, p), left-size
+		}
+	}
+	docs := make([]document, len(files))
+	texts := make([][]byte, len(files))
+	err := each(ctx, len(files), func(i int) {
+		b, err := g.tree.Read(ctx, files[i], maxFile)
+		if err != nil {
+			return
+		}
+		docs[i] = readDocument(files[i], b, terms, names)
+		if len(docs[i].holds) > 0 {
+			texts[i] = b
+		}
+	})
+	if err != nil {
+		return err
+	}
+	wanted := g.worthParsing(docs, list)
+	err = each(ctx, len(wanted), func(j int) {
+		i := wanted[j]
+		docs[i].names = map[string]bool{}
+		for _, s := range symbol.Of(files[i], string(texts[i])) {
+			name := s.Name[strings.LastIndexAny(s.Name, ".:#")+1:]
+			if n, ok := names[name]; ok && docs[i].holds[n] {
+				docs[i].names[name] = true
+			}
+		}
+	})
+	for i := range docs {
+		if docs[i].path == "" {
+			continue
+		}
+		g.found.docs = append(g.found.docs, docs[i])
+		g.found.total += float64(docs[i].words)
+		for n := range docs[i].names {
+			g.found.defs[n] = append(g.found.defs[n], docs[i].path)
+		}
+	}
+	return err
+}
+
+// each calls do for every number below n, from as many goroutines as there are processors. It ends with ctx.
+func each(ctx context.Context, n int, do func(i int)) error {
+	var all sync.WaitGroup
+	workers := min(runtime.GOMAXPROCS(0), 8)
+	for w := range workers {
+		all.Go(func() {
+			for i := w; i < n && ctx.Err() == nil; i += workers {
+				do(i)
+			}
+		})
+	}
+	all.Wait()
+	return context.Cause(ctx)
+}
+
+// worthParsing are the numbers of the documents that are read for what they define. A name that many files hold does
+// not tell one from another: it is looked for only beside the tests. Where there are many files, those that hold the
+// most names come first.
+func (g *gathering) worthParsing(docs []document, list []string) []int {
+	holders := make([]int, len(list))
+	for _, d := range docs {
+		for n := range d.holds {
+			holders[n]++
+		}
+	}
+	common := max(100, len(docs)/10)
+	type candidate struct {
+		i     int
+		local bool
+		rare  int
+	}
+	var out []candidate
+	for i, d := range docs {
+		c := candidate{i: i, local: g.isLocal(d.path)}
+		for n := range d.holds {
+			if holders[n] <= common {
+				c.rare++
+			}
+		}
+		if c.rare > 0 || c.local && len(d.holds) > 0 {
+			out = append(out, c)
+		}
+	}
+	slices.SortStableFunc(out, func(a, b candidate) int {
+		if a.local != b.local {
+			if a.local {
+				return -1
+			}
+			return 1
+		}
+		return cmp.Compare(b.rare, a.rare)
+	})
+	wanted := make([]int, 0, min(len(out), mostParsed))
+	for _, c := range out[:min(len(out), mostParsed)] {
+		wanted = append(wanted, c.i)
+	}
+	return wanted
+}
+
+// isLocal reports whether a file lies beside the failing tests, or where what they import does.
+func (g *gathering) isLocal(p string) bool {
+	return g.local[path.Dir(p)] || slices.Contains(g.imported, p)
+}
+
+// callVotes are for the files that define what the failing tests call. A name that several files define counts for each
+// the less, and so does one that is far from where the tests look.
+func (g *gathering) callVotes() []Vote {
+	g.callers = map[string][]string{}
+	score, best, reason := map[string]float64{}, map[string]float64{}, map[string]string{}
+	for _, name := range slices.Sorted(maps.Keys(g.called)) {
+		c := g.called[name]
+		shares, sum := map[string]float64{}, 0.0
+		for _, p := range g.found.defs[name] {
+			near := farAway
+			if c.folder != "" && path.Dir(p) == c.folder || c.folder == "" && g.isLocal(p) || c.lacks {
+				near = 1
+			}
+			shares[p] = near
+			sum += near
+		}
+		for p, near := range shares {
+			s := c.weight * near * near / sum
+			score[p] += s
+			if s > best[p] {
+				best[p], reason[p] = s, name
+			}
+		}
+	}
+	for _, p := range g.imported {
+		if _, ok := score[p]; !ok {
+			reason[p] = ""
+		}
+		score[p] += 1 / float64(len(g.imported))
+	}
+	var votes []Vote
+	for p, s := range score {
+		why := "a failing test imports it"
+		if n := reason[p]; n != "" {
+			why = "defines " + n + ", which a failing test calls"
+		}
+		if n := reason[p]; n != "" && g.called[n].lacks {
+			why = "defines " + n + ", which lacks what a failing test calls"
+		}
+		votes = append(votes, Vote{Path: p, Score: s, Why: why})
+		if files := g.testFiles(); len(files) > 0 && s >= 0.2 {
+			g.callers[p] = files[:min(len(files), 1)]
+		}
+	}
+	return ordered(votes)
+}
+
+// wordVotes rank the files by words, by BM25. why says whose words they are. A word of the path counts several times.
+func (g *gathering) wordVotes(terms map[string]float64, why string) []Vote {
+	n := float64(len(g.found.docs))
+	if n == 0 || len(terms) == 0 {
+		return nil
+	}
+	list := slices.Sorted(maps.Keys(terms))
+	idf := make([]float64, len(list))
+	for i, t := range list {
+		with := 0.0
+		for _, d := range g.found.docs {
+			if d.terms[g.found.terms[t]] > 0 {
+				with++
+			}
+		}
+		idf[i] = math.Log(1 + (n-with+0.5)/(with+0.5))
+	}
+	average := max(g.found.total/n, 1)
+	var votes []Vote
+	for _, d := range g.found.docs {
+		var score float64
+		type hit struct {
+			term string
+			part float64
+		}
+		var hits []hit
+		for i, t := range list {
+			tf := float64(d.terms[g.found.terms[t]])
+			if tf == 0 {
+				continue
+			}
+			part := terms[t] * idf[i] * tf * (bm25K + 1) / (tf + bm25K*(1-bm25B+bm25B*float64(d.words)/average))
+			score += part
+			hits = append(hits, hit{t, part})
+		}
+		if score == 0 {
+			continue
+		}
+		slices.SortStableFunc(hits, func(a, b hit) int { return cmp.Compare(b.part, a.part) })
+		var words []string
+		for _, h := range hits[:min(len(hits), 3)] {
+			if h.part >= hits[0].part/4 {
+				words = append(words, h.term)
+			}
+		}
+		votes = append(votes, Vote{Path: d.path, Score: score, Why: why + strings.Join(words, ", ")})
+	}
+	return ordered(votes)
+}
+
+// nameVotes are for the files that the text names by their path, or by what they define.
+func (g *gathering) nameVotes() []Vote {
+	best := map[string]Vote{}
+	add := func(p string, score float64, why string) {
+		v := best[p]
+		if v.Path == "" || score > v.Score {
+			v.Why = why
+		}
+		v.Path, v.Score = p, v.Score+score
+		best[p] = v
+	}
+	for _, p := range g.paths {
+		add(p, 3, "the text names it")
+	}
+	for _, name := range slices.Sorted(maps.Keys(g.named)) {
+		files := g.found.defs[name]
+		for _, p := range files {
+			add(p, 1/float64(len(files)), fmt.Sprintf("defines %s, which the text names", name))
+		}
+	}
+	return votesOf(best)
+}
+
+func votesOf(best map[string]Vote) []Vote { return ordered(slices.Collect(maps.Values(best))) }
+
+func compareDown(a, b float64) int { return cmp.Compare(b, a) }
+
+func symbolKnows(p string) bool { return symbol.Knows(p) }

@@ -1,0 +1,192 @@
+package locate
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// maxText bounds the text of a query, in bytes.
+const maxText = 64 << 10
+
+// stopWords say nothing of where a fault lies. Nothing changes them.
+var stopWords = wordSet("a an the and or but not no if then else when while for from with without into onto of on in " +
+	"at to by as is are was were be been being it its this that these those there here i we you he she they my our your " +
+	"their me us them do does did done can could should would may might must will shall have has had get gets got go " +
+	"goes use uses used using make makes made so such too very just also only even still yet more most less least some " +
+	"any each every all both few many much other another same than which who whom whose what where why how because " +
+	"about after before between during against up down out over under again once now new old fix fixes fixed bug issue " +
+	"feature request expected actual behavior behaviour version please steps reproduce add adds added change changes " +
+	"changed update updates updated remove removes removed support supports allow allows work works working http https " +
+	"www com github org example see one two first last like want need instead")
+
+// wordSet are the words of a text as they are compared.
+func wordSet(text string) map[string]bool {
+	set := map[string]bool{}
+	for _, w := range strings.Fields(text) {
+		eachWord([]byte(w), func(b []byte) { set[string(b)] = true })
+	}
+	return set
+}
+
+var (
+	identifier  = regexp.MustCompile(`[A-Za-z_$][\w$]*`)
+	namedPath   = regexp.MustCompile(`[\w./@+-]*[\w-]\.[A-Za-z]{1,6}\b`)
+	looksNamed  = regexp.MustCompile(`[a-z0-9][A-Z]|_[A-Za-z]|^[A-Z][a-z0-9]+[A-Z]|\d[A-Z]`)
+	inBackticks = regexp.MustCompile("`([^`\n]{1,200})`")
+	withParens  = regexp.MustCompile(`([A-Za-z_$][\w$]*)\(`)
+)
+
+// readText takes the text of the query apart: places of stack traces, paths, identifiers, words.
+func (g *gathering) readText() {
+	text := g.query.Text[:min(len(g.query.Text), maxText)]
+	g.named, g.terms = map[string]bool{}, map[string]float64{}
+	for _, f := range g.framesIn(text) {
+		if isCode(f.path) {
+			g.frames = append(g.frames, f)
+		}
+	}
+	for _, m := range namedPath.FindAllString(text, 500) {
+		if p := g.resolve(m); p != "" && isCode(p) {
+			g.paths = appendNew(g.paths, p)
+		}
+	}
+	name := func(n string) {
+		if len(n) > 2 && len(g.named) < mostTerms && !commonNames[n] {
+			g.named[n] = true
+		}
+	}
+	for _, m := range inBackticks.FindAllStringSubmatch(text, 200) {
+		for _, n := range identifier.FindAllString(m[1], 20) {
+			name(n)
+		}
+	}
+	for _, m := range withParens.FindAllStringSubmatch(text, 200) {
+		name(m[1])
+	}
+	for _, n := range identifier.FindAllString(text, 5000) {
+		if looksNamed.MatchString(n) {
+			name(n)
+		}
+		eachWord([]byte(n), func(w []byte) {
+			countTerm(g.terms, w)
+		})
+	}
+}
+
+// countTerm notes a word, unless there are many already or it says nothing.
+func countTerm(terms map[string]float64, w []byte) {
+	if _, ok := terms[string(w)]; ok || len(w) > 2 && len(terms) < mostTerms && !stopWords[string(w)] {
+		terms[string(w)] = 1
+	}
+}
+
+// testTerms are the words of the failing tests: of their names, of what they call, of the texts that they hold.
+func (g *gathering) testTerms() map[string]float64 {
+	terms := map[string]float64{}
+	eachIdentifier([]byte(g.bodies.String()), func(id []byte) {
+		eachWord(id, func(w []byte) { countTerm(terms, w) })
+	})
+	return terms
+}
+
+func appendNew(list []string, s string) []string {
+	if slices.Contains(list, s) {
+		return list
+	}
+	return append(list, s)
+}
+
+// eachWord gives the words of an identifier, in lower case and without a plural's s: of parseHTTPHeaders parse, http,
+// header. What is given is valid only until the next.
+func eachWord(name []byte, do func(word []byte)) {
+	var buf [64]byte
+	n := 0
+	flush := func() {
+		w := buf[:n]
+		if n > 3 && w[n-1] == 's' && w[n-2] != 's' && w[n-2] != 'u' {
+			w = w[:n-1]
+		}
+		if n > 1 {
+			do(w)
+		}
+		n = 0
+	}
+	for i, c := range name {
+		upper := c >= 'A' && c <= 'Z'
+		switch {
+		case c == '_' || c == '$':
+			flush()
+			continue
+		case upper && i > 0:
+			before := name[i-1]
+			lowerBefore := before >= 'a' && before <= 'z' || before >= '0' && before <= '9'
+			lowerAfter := i+1 < len(name) && name[i+1] >= 'a' && name[i+1] <= 'z'
+			if lowerBefore || lowerAfter && n > 0 {
+				flush()
+			}
+		}
+		if upper {
+			c += 'a' - 'A'
+		}
+		if n < len(buf) {
+			buf[n] = c
+			n++
+		}
+	}
+	flush()
+}
+
+// readDocument counts the words that are asked for, and notes the names that are.
+func readDocument(p string, text []byte, terms, names map[string]int) document {
+	d := document{path: p}
+	count := func(w []byte, times int) {
+		d.words++
+		if t, ok := terms[string(w)]; ok {
+			if d.terms == nil {
+				d.terms = map[int]int{}
+			}
+			d.terms[t] += times
+		}
+	}
+	eachIdentifier(text, func(id []byte) {
+		if n, ok := names[string(id)]; ok {
+			if d.holds == nil {
+				d.holds = map[int]bool{}
+			}
+			d.holds[n] = true
+		}
+		if len(terms) > 0 {
+			eachWord(id, func(w []byte) { count(w, 1) })
+		}
+	})
+	if len(terms) > 0 {
+		eachIdentifier([]byte(p), func(id []byte) { eachWord(id, func(w []byte) { count(w, pathCounts) }) })
+	}
+	return d
+}
+
+// eachIdentifier gives every run of letters, digits, _ and $ that begins with no digit.
+func eachIdentifier(text []byte, do func(id []byte)) {
+	for i := 0; i < len(text); {
+		if !isWordByte[text[i]] {
+			i++
+			continue
+		}
+		start := i
+		for i < len(text) && isWordByte[text[i]] {
+			i++
+		}
+		if c := text[start]; c < '0' || c > '9' {
+			do(text[start:i])
+		}
+	}
+}
+
+// isWordByte are the bytes of identifiers in ASCII.
+var isWordByte = func() (is [256]bool) {
+	for c := range is {
+		is[c] = c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_' || c == '$'
+	}
+	return is
+}()

@@ -1,0 +1,138 @@
+package agent_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/sia-bot/sia/agent"
+	"github.com/sia-bot/sia/agent/locate"
+	"github.com/sia-bot/sia/agent/tool"
+	"github.com/sia-bot/sia/sia"
+	"github.com/sia-bot/sia/sim/flavour"
+)
+
+// The brief says where the change may belong, where something points anywhere, and after a failure what failed leads.
+func TestBriefNamesPlaces(t *testing.T) {
+	b := newBench(t, turns(done))
+	b.write("http/header.go", "package http\n\nfunc ParseHeader() {}\n")
+	b.write("http/header_test.go", "package http\n\nfunc TestParse(t *testing.T) { ParseHeader() }\n")
+	b.write("http/status.go", "package http\n\nfunc Status() {}\n")
+	b.in.Title, b.in.Body = "Headers are cut", "`ParseHeader` cuts long ones."
+	b.in.Past = []locate.Commit{{Paths: []string{"http/status.go", "http/header_test.go"}}}
+	b.run()
+	got := b.prompt()
+	if !strings.Contains(got, "## Where it may belong") || !strings.Contains(got, "1. http/header.go: ") ||
+		!strings.Contains(got, "defines ParseHeader, which the text names") ||
+		!strings.Contains(got, "Tests: http/header_test.go") {
+		t.Error(got)
+	}
+
+	b = newBench(t, turns(done))
+	b.write("http/header.go", "package http\n\nfunc ParseHeader() {}\n")
+	b.write("http/status.go", "package http\n\nfunc Status() {}\n")
+	b.write("http/all_test.go", "package http\n\nfunc TestWhole(t *testing.T) { Status() }\n")
+	b.in.Title, b.in.Body, b.in.Attempt = "It is slow", "Very.", 2
+	b.in.Previous = []agent.PreviousAttempt{{Number: 1, Failures: []sia.CheckFailure{{Check: "test",
+		Excerpt: "--- FAIL: TestWhole (0.00s)", Tests: []string{"TestWhole"}}}}}
+	b.run()
+	if got := b.prompt(); !strings.Contains(got, "1. http/status.go: ") ||
+		!strings.Contains(got, "defines Status, which a failing test calls") {
+		t.Error(got)
+	}
+	b = newBench(t, turns(done))
+	b.in.Title, b.in.Body = "Please", "Do it."
+	b.run()
+	if got := b.prompt(); strings.Contains(got, "Where it may belong") {
+		t.Error(got)
+	}
+}
+
+// In a repository of 5,000 files, a coder that reads what the brief names first is at the right file in fewer turns
+// than one that looks for the words of the issue.
+func TestBriefSavesTurns(t *testing.T) {
+	if with, without := turnsToFile(t, true), turnsToFile(t, false); with >= without || with > 3 {
+		t.Errorf("%d turns with the brief's files and %d without", with, without)
+	} else {
+		t.Logf("%d turns with the brief's files and %d without", with, without)
+	}
+}
+
+// rightFile is where the fault of the test's issue lies.
+const rightFile = "store/p33/retention.go"
+
+// turnsToFile counts the turns of a scripted coder until it reads the right file. Heeding the brief, it reads the files
+// that it names, in order; else, and after them, it searches for each word of the title and reads what it finds.
+func turnsToFile(t *testing.T, heeding bool) int {
+	b := newBench(t, turns(done))
+	for i := range 5000 {
+		b.write(fmt.Sprintf("store/p%d/file%d.go", i%100, i), fmt.Sprintf("package p%d\n\n// Load%d loads old entries of a "+
+			"log.\nfunc Load%d() {}\n", i%100, i, i))
+	}
+	b.write(rightFile, "package p33\n\n// Retention says how long entries of the audit log are kept; older ones are "+
+		"pruned.\n"+
+		"func Retention(days int) bool { return days > 90 }\n")
+	var todo []string
+	at := 0
+	found := regexp.MustCompile(`(?m)^(\S+\.go):\d+:`)
+	coder := flavour.Flavour{Say: func(a flavour.Ask) flavour.Turn {
+		if a.Turn == 0 {
+			if heeding {
+				_, section, _ := strings.Cut(firstUser(a), "## Where it may belong")
+				for _, m := range regexp.MustCompile(`(?m)^\d+\. (\S+\.go): `).FindAllStringSubmatch(section, -1) {
+					todo = append(todo, "read "+m[1])
+				}
+			}
+			for _, w := range []string{"entries", "log", "retention"} {
+				todo = append(todo, "search "+w)
+			}
+		}
+		for _, m := range found.FindAllStringSubmatch(lastResult(a), 20) {
+			if !slices.Contains(todo, "read "+m[1]) {
+				todo = append(todo, "read "+m[1])
+			}
+		}
+		if at == len(todo) || at > 0 && todo[at-1] == "read "+rightFile {
+			return flavour.Turn{Calls: []flavour.Call{{Name: "finish", Arguments: `{"summary":"Done."}`}}}
+		}
+		what, arg, _ := strings.Cut(todo[at], " ")
+		at++
+		args, _ := json.Marshal(map[string]string{map[string]string{"read": "path", "search": "pattern"}[what]: arg})
+		return flavour.Turn{Calls: []flavour.Call{{Name: what, Arguments: string(args)}}}
+	}}
+	s := flavour.Start(coder)
+	t.Cleanup(s.Close)
+	a, err := agent.NewBuiltin(agent.BuiltinConfig{Model: clientOf(t, s), Tools: tool.DefaultTools()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.agent, b.in.Title, b.in.Body = a, "Entries of the audit log are pruned too late", "Retention should be 30 days."
+	b.in.Limits = agent.Limits{Turns: 60, Credits: 10_000 * sia.Credit}
+	b.run()
+	for n, turn := range b.rec.turns {
+		for _, c := range turn.Calls {
+			if c.Name == tool.NameRead && strings.Contains(c.Arguments, rightFile) {
+				return n
+			}
+		}
+	}
+	return len(b.rec.turns)
+}
+
+// firstUser and lastResult are texts of a request in the dialect of chat completions.
+func firstUser(a flavour.Ask) string { return messageText(a, "user", false) }
+
+func lastResult(a flavour.Ask) string { return messageText(a, "tool", true) }
+
+func messageText(a flavour.Ask, role string, last bool) (text string) {
+	list, _ := a.Body["messages"].([]any)
+	for _, m := range list {
+		if one, _ := m.(map[string]any); one["role"] == role && (text == "" || last) {
+			text, _ = one["content"].(string)
+		}
+	}
+	return text
+}

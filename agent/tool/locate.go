@@ -1,0 +1,122 @@
+package tool
+
+import (
+	"context"
+	_ "embed"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/sia-bot/sia/agent/locate"
+	"github.com/sia-bot/sia/sia/text"
+)
+
+// Bounds of locating.
+const (
+	maxQuery     = 32 << 10 // bytes
+	locateWithin = 10 * time.Second
+	maxWhy       = 240 // characters of what is told of one file, beside its path
+)
+
+//go:embed locate.md
+var locateDescription string
+
+// LocateTool ranks the files where a change is likely to belong.
+type LocateTool struct{}
+
+type locateArgs struct {
+	Query string `json:"query"`
+}
+
+// Name is "locate".
+func (LocateTool) Name() string { return NameLocate }
+
+// Description is locate.md.
+func (LocateTool) Description() string { return locateDescription }
+
+// Schema describes the arguments.
+func (LocateTool) Schema() json.RawMessage {
+	return json.RawMessage(`{"type":"object","properties":{"query":{"type":"string"}},"required":["query"]}`)
+}
+
+// Call ranks files.
+func (LocateTool) Call(ctx context.Context, env Env, args json.RawMessage) (Result, error) {
+	var a locateArgs
+	if err := decodeArgs(args, &a); err != nil {
+		return Result{}, err
+	}
+	if strings.TrimSpace(a.Query) == "" || len(a.Query) > maxQuery {
+		return Result{}, fmt.Errorf("query must have 1 to %d bytes: words, identifiers, names of tests, or failing output",
+			maxQuery)
+	}
+	q := locate.Query{Text: a.Query}
+	if strings.Contains(a.Query, "\n") {
+		q.Output = []string{a.Query}
+	}
+	places, err := Locate(ctx, env, q)
+	if err != nil {
+		return Result{}, err
+	}
+	if len(places) == 0 {
+		return Result{Text: "[nothing points to any file; use search]\n"}, nil
+	}
+	return Result{Text: cutResult(PlaceList(places, MaxResult-400), MaxResult)}, nil
+}
+
+// Locate ranks the files of the work tree by what is known of a fault; see [locate.Rank].
+func Locate(ctx context.Context, env Env, q locate.Query) ([]locate.Place, error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, locateWithin, errLocating)
+	defer cancel()
+	return locate.Rank(ctx, workTree{env}, env.Past, q)
+}
+
+var errLocating = errors.New("this took more than " + locateWithin.String() + "; use search")
+
+// PlaceList is a list for a model, best first: a line for each place, of at most most bytes in all.
+func PlaceList(places []locate.Place, most int) string {
+	var b strings.Builder
+	for i, p := range places {
+		path, _ := showHidden(text.OneLine(p.Path))
+		line := fmt.Sprintf("%d. %s: %s", i+1, path, text.Clip(text.OneLine(strings.Join(p.Why, "; ")), maxWhy))
+		if len(p.Tests) > 0 {
+			line += ". Tests: " + text.Clip(text.OneLine(strings.Join(p.Tests, ", ")), maxWhy)
+		}
+		line, _ = showHidden(strings.ToValidUTF8(line, "\uFFFD"))
+		if b.Len()+len(line)+1 > most {
+			break
+		}
+		b.WriteString(line + "\n")
+	}
+	return b.String()
+}
+
+// workTree is the work tree as package locate reads it.
+type workTree struct{ env Env }
+
+// Files lists the regular files that git does not ignore.
+func (w workTree) Files(ctx context.Context) (out []locate.File, err error) {
+	err = walkTree(ctx, w.env.Root, ".", func(e treeEntry) (bool, error) {
+		if e.mode.IsRegular() {
+			out = append(out, locate.File{Path: e.path, Size: e.size})
+		}
+		return !isVendored(e.path) || !e.mode.IsDir(), nil
+	})
+	return out, err
+}
+
+// Read reads the beginning of a text file.
+func (w workTree) Read(_ context.Context, p string, most int64) ([]byte, error) {
+	f, _, err := openRegular(w.env.Root, p)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	b, err := io.ReadAll(io.LimitReader(f, most))
+	if err == nil && isBinary(b) {
+		err = fmt.Errorf("%s is a binary file", quotePath(p))
+	}
+	return b, err
+}
