@@ -1,6 +1,7 @@
 package github
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -43,7 +44,8 @@ func NewPeople(api string, transport http.RoundTripper) (*People, error) {
 // stay follows no redirect: a token or a code would go along.
 func stay(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 
-// askAgain asks again, once, what only reads and was not answered, and bounds answers.
+// askAgain asks again, once, what only reads and was not answered, bounds answers, and takes none that lacks what it
+// has to hold ([shapes]).
 type askAgain struct {
 	next http.RoundTripper
 	most int64 // bytes
@@ -58,13 +60,15 @@ func (b askAgain) RoundTrip(r *http.Request) (*http.Response, error) {
 		}
 		resp, err = b.next.RoundTrip(r)
 	}
-	if err == nil {
-		resp.Body = struct {
-			io.Reader
-			io.Closer
-		}{io.LimitReader(resp.Body, b.most), resp.Body}
+	if err != nil {
+		return nil, err
 	}
-	return resp, err
+	body, err := readWhole(r, resp, b.most)
+	if err != nil {
+		return nil, err
+	}
+	resp.Body = io.NopCloser(bytes.NewReader(body))
+	return resp, nil
 }
 
 // as is GitHub for who has a token.
@@ -78,9 +82,6 @@ func (p *People) as(token string) *gh.Client {
 // https://docs.github.com/en/rest/users/users#get-the-authenticated-user
 func (p *People) Who(ctx context.Context, token string) (sia.Actor, error) {
 	u, _, err := p.as(token).Users.Get(ctx, "")
-	if err == nil && (u.GetID() == 0 || u.GetLogin() == "") {
-		err = errNothing
-	}
 	if err != nil {
 		return sia.Actor{}, fmt.Errorf("ask GitHub who signs in: %w", revoked(err))
 	}
