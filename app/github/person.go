@@ -1,11 +1,9 @@
 package github
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"net/url"
 
@@ -38,18 +36,14 @@ func NewPeople(api string, transport http.RoundTripper) (*People, error) {
 		transport = http.DefaultTransport
 	}
 	return &People{api: base,
-		client: &http.Client{Transport: askAgain{transport, maxPersonAnswer}, CheckRedirect: stay}}, nil
+		client: &http.Client{Transport: wholeAnswers{askAgain{transport}, maxPersonAnswer}, CheckRedirect: stay}}, nil
 }
 
 // stay follows no redirect: a token or a code would go along.
 func stay(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 
-// askAgain asks again, once, what only reads and was not answered, bounds answers, and takes none that lacks what it
-// has to hold ([shapes]).
-type askAgain struct {
-	next http.RoundTripper
-	most int64 // bytes
-}
+// askAgain asks again, once, what only reads and was not answered.
+type askAgain struct{ next http.RoundTripper }
 
 // RoundTrip implements http.RoundTripper.
 func (b askAgain) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -60,15 +54,7 @@ func (b askAgain) RoundTrip(r *http.Request) (*http.Response, error) {
 		}
 		resp, err = b.next.RoundTrip(r)
 	}
-	if err != nil {
-		return nil, err
-	}
-	body, err := readWhole(r, resp, b.most)
-	if err != nil {
-		return nil, err
-	}
-	resp.Body = io.NopCloser(bytes.NewReader(body))
-	return resp, nil
+	return resp, err
 }
 
 // as is GitHub for who has a token.

@@ -40,7 +40,8 @@ func Register(ctx context.Context, api, code string) (Registration, error) {
 	if err != nil {
 		return Registration{}, fmt.Errorf("GitHub's API: %w", err)
 	}
-	client := gh.NewClient(&http.Client{Transport: askAgain{http.DefaultTransport, maxRegistration}, CheckRedirect: stay})
+	client := gh.NewClient(&http.Client{Transport: wholeAnswers{http.DefaultTransport, maxRegistration},
+		CheckRedirect: stay})
 	client.BaseURL, client.UserAgent = base, "sia"
 	got, _, err := client.Apps.CompleteAppManifest(ctx, code)
 	switch status := statusOf(err); {

@@ -54,6 +54,7 @@ var shapes = shapeTable{
 	{"GET app/hook/config", "{content_type}"},
 	{"GET app/hook/deliveries", "[id guid event delivered_at status_code?]"},
 	{"GET app/installations", "[id account?{login} permissions{}]"},
+	{"POST app/installations/*/access_tokens", "{token expires_at}"},
 	{"GET app/installations/*", "{id permissions{}}"},
 	{"POST app-manifests/*/conversions", "{id pem webhook_secret client_id client_secret}"},
 	{"GET installation/repositories", "{repositories[id name owner{login}]}"},

@@ -53,6 +53,29 @@ func TestGarbageIsNoAnswer(t *testing.T) {
 	}
 }
 
+// Nor is it a token: to ask for one is the first request of all.
+func TestGarbageIsNoToken(t *testing.T) {
+	bodies := maps.Clone(garbage)
+	bodies["no token"] = `{"expires_at":"2030-01-01T00:00:00Z"}`
+	bodies["a token without an end"] = `{"token":"ghs_secretsecret0001"}`
+	for name, body := range bodies {
+		t.Run(name, func(t *testing.T) {
+			w := start(t, "/")
+			mux := http.NewServeMux()
+			mux.HandleFunc("/", func(rw http.ResponseWriter, _ *http.Request) { answer(rw, 200, body) })
+			w.ServeMux = mux
+			_, err := w.repo().Issue(t.Context(), 12)
+			var known *sia.Error
+			if !errors.As(err, &known) || known.Permanent || known.Message == "" {
+				t.Errorf("got %v", err)
+			}
+			if asked := w.got("GET /repos"); len(asked) > 0 {
+				t.Errorf("it was used: %v", asked)
+			}
+		})
+	}
+}
+
 // The same holds where GitHub is asked as a person, or for a new app's keys: nobody is signed in as nobody, sees
 // nothing because of it, or registers an app without keys.
 func TestGarbageIsNoAnswerToPeople(t *testing.T) {

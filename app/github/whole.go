@@ -26,6 +26,27 @@ func whole[T comparable](err error, id T) error {
 // wholeList is [errNothing] when an answer lacks its list. One without elements is none that is missing.
 func wholeList[T any](err error, list []T) error { return whole(err, list != nil) }
 
+// wholeAnswers is a round tripper that takes no answer which lacks what it has to hold, or is larger than it may be. The
+// app's own requests have [outerTransport].
+type wholeAnswers struct {
+	next http.RoundTripper
+	most int64 // bytes
+}
+
+// RoundTrip implements http.RoundTripper.
+func (t wholeAnswers) RoundTrip(r *http.Request) (*http.Response, error) {
+	resp, err := t.next.RoundTrip(r)
+	if err != nil {
+		return nil, err
+	}
+	body, err := readWhole(r, resp, t.most)
+	if err != nil {
+		return nil, err
+	}
+	resp.Body = io.NopCloser(bytes.NewReader(body))
+	return resp, nil
+}
+
 // readWhole reads an answer of at most a number of bytes to its end. One that lacks what it has to hold is an error.
 func readWhole(req *http.Request, resp *http.Response, most int64) ([]byte, error) {
 	body, err := io.ReadAll(io.LimitReader(resp.Body, most+1))
