@@ -189,6 +189,9 @@ chmod 6755 shut/in/b; chmod 000 shut/in shut; for i in $(seq 300); do mkdir d &&
 	}); err != nil {
 		return err
 	}
+	for _, shut := range []string{"shut", "shut/in"} { // so that we can look, whoever we are
+		_ = os.Chmod(filepath.Join(dir, shut), 0o700)
+	}
 	return filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return fmt.Errorf("it can't be looked into: %w", err)
@@ -496,7 +499,7 @@ func (p *prey) modelsWords(ctx context.Context) error {
 	if !strings.Contains(text, "evil.test") {
 		return errors.New("the model's words were not shown at all")
 	}
-	for _, acts := range []string{"@victim", "@acme/everybody", "\n/sia stop", "task=1-1 kind=status key=1", "![x](", "<img",
+	for _, acts := range []string{"@victim", "@acme/everybody", "\n/sia stop", "<!-- sia:v1 task=1-1 kind=status key=1 -->", "![x](", "<img",
 		"acme/shop#2", "\n- [ ] A"} {
 		if strings.Contains(text, acts) {
 			return fmt.Errorf("GitHub would act on %q", acts)

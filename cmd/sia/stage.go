@@ -32,7 +32,7 @@ type demoStage struct {
 	config app.Config
 	front  *app.Front
 	logger *slog.Logger
-	dir    string // temporary
+	dir    string       // temporary
 	halt   func() error // ends the app; a second time nothing
 	close  []func() error
 }
