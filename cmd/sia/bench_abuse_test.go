@@ -19,8 +19,10 @@ func TestAbuseFindsAFault(t *testing.T) {
 		plant func(*demoStage) error
 		held  bool
 	}{
-		"as it is":             {nil, true},
-		"the stranger may":     {func(s *demoStage) error { return s.sim.SetPermission(preyRepo, preyStranger, "write") }, false},
+		"as it is": {nil, true},
+		"the stranger may": {func(s *demoStage) error {
+			return s.sim.SetPermission(preyRepo, preyStranger, "write")
+		}, false},
 		"the stage can't play": {func(*demoStage) error { return errors.New("a planted fault") }, false},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -184,8 +184,10 @@ func (p *prey) untidy(ctx context.Context) error {
 	if err := os.Mkdir(dir, 0o755); err != nil {
 		return err
 	}
-	if _, err := p.box.Run(ctx, sandbox.Command{Dir: dir, Shell: `cp /bin/true a; chmod 6755 a; mkdir -p shut/in; cp a shut/in/b
-chmod 6755 shut/in/b; chmod 000 shut/in shut; for i in $(seq 300); do mkdir d && cd d || exit; done; cp /bin/true c; chmod 4755 c`,
+	if _, err := p.box.Run(ctx, sandbox.Command{Dir: dir, Shell: `cp /bin/true a; chmod 6755 a
+mkdir -p shut/in; cp a shut/in/b
+chmod 6755 shut/in/b; chmod 000 shut/in shut; for i in $(seq 300); do mkdir d && cd d || exit; done
+cp /bin/true c; chmod 4755 c`,
 	}); err != nil {
 		return err
 	}
@@ -270,7 +272,8 @@ func (p *prey) otherNames(ctx context.Context) error {
 	}
 	_, port, _ := net.SplitHostPort(private.String())
 	for _, host := range []string{"127.0.0.1:" + port + ".evil.test", "evil.test:" + port, "localhost.evil.test",
-		"127.0.0.1.evil.test", "[::1].evil.test", "0.0.0.0:" + port, "localhost:+" + port, "localhost:", "127.1", "10.0.0.7"} {
+		"127.0.0.1.evil.test", "[::1].evil.test", "0.0.0.0:" + port, "localhost:+" + port, "localhost:", "127.1",
+		"10.0.0.7"} {
 		code, _, err := request(ctx, http.DefaultClient, http.MethodGet, "http://"+private.String()+"/", "", "Host", host)
 		if err != nil || code < 400 { // what is no name at all, the server refuses itself
 			return fmt.Errorf("%s was answered %d (%w)", host, code, err)
@@ -361,7 +364,8 @@ func (p *prey) hostileReplay(ctx context.Context) error {
 		"test_a.py": "import unittest, os, a\nos.system('" + run + "')\n\n\nclass T(unittest.TestCase):\n" +
 			"    def test_a(self):\n        self.assertEqual(2, a.a())\n"}
 	git := func(args ...string) error {
-		c := exec.CommandContext(ctx, "git", append([]string{"-C", dir, "-c", "user.name=x", "-c", "user.email=x@x"}, args...)...)
+		c := exec.CommandContext(ctx, "git", append([]string{"-C", dir, "-c", "user.name=x", "-c",
+			"user.email=x@x"}, args...)...)
 		c.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + p.dir, "GIT_CONFIG_NOSYSTEM=1"}
 		out, err := c.CombinedOutput()
 		if err != nil {
@@ -434,15 +438,18 @@ func (p *prey) setupProxy(ctx context.Context) error {
 	plain := "GET / HTTP/1.1\\r\\nHost: x\\r\\n\\r\\n"
 	var script strings.Builder
 	for _, say := range []string{ // plain words to the host that is allowed, and all others
-		"CONNECT " + hosts[0] + " HTTP/1.1\\r\\nHost: x\\r\\n\\r\\n" + plain, "CONNECT " + hosts[1] + " HTTP/1.1\\r\\n\\r\\n" + plain,
+		"CONNECT " + hosts[0] + " HTTP/1.1\\r\\nHost: x\\r\\n\\r\\n" + plain,
+		"CONNECT " + hosts[1] + " HTTP/1.1\\r\\n\\r\\n" + plain,
 		"GET http://" + hosts[0] + "/ HTTP/1.1\\r\\nHost: " + hosts[0] + "\\r\\n\\r\\n",
 		"GET http://" + hosts[1] + "/ HTTP/1.1\\r\\nHost: " + hosts[0] + "\\r\\n\\r\\n",
-		"CONNECT " + strings.Replace(hosts[1], "localhost", "127.0.0.1", 1) + " HTTP/1.1\\r\\nHost: " + hosts[0] + "\\r\\n\\r\\n" + plain,
+		"CONNECT " + strings.Replace(hosts[1], "localhost", "127.0.0.1", 1) +
+			" HTTP/1.1\\r\\nHost: " + hosts[0] + "\\r\\n\\r\\n" + plain,
 	} {
 		fmt.Fprintf(&script, "(exec 3<>/dev/tcp/127.0.0.1/3128; printf '%s' >&3; timeout 1 cat <&3)\n", say)
 	}
 	fmt.Fprintf(&script, "(exec 3<>/dev/tcp/127.0.0.1/%s; printf x >&3)\n", hosts[1][len("localhost:"):])
-	r, err := p.box.Run(ctx, sandbox.Command{Dir: dir, Argv: []string{"/bin/bash", "-c", script.String()}, Hosts: hosts[:1]})
+	r, err := p.box.Run(ctx, sandbox.Command{Dir: dir, Argv: []string{"/bin/bash", "-c", script.String()},
+		Hosts: hosts[:1]})
 	switch {
 	case err != nil:
 		return err
@@ -499,7 +506,8 @@ func (p *prey) modelsWords(ctx context.Context) error {
 	if !strings.Contains(text, "evil.test") {
 		return errors.New("the model's words were not shown at all")
 	}
-	for _, acts := range []string{"@victim", "@acme/everybody", "\n/sia stop", "<!-- sia:v1 task=1-1 kind=status key=1 -->", "![x](", "<img",
+	for _, acts := range []string{"@victim", "@acme/everybody", "\n/sia stop", "<!-- sia:v1 task=1-1 kind=status key=1 -->",
+		"![x](", "<img",
 		"acme/shop#2", "\n- [ ] A"} {
 		if strings.Contains(text, acts) {
 			return fmt.Errorf("GitHub would act on %q", acts)
@@ -595,7 +603,8 @@ func (p *prey) damagedDatabase(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	for i, text := range [][]byte{bytes.Repeat([]byte("garbage "), 4096), whole[:min(len(whole), 5000)], append([]byte("x"), whole...)} {
+	for i, text := range [][]byte{bytes.Repeat([]byte("garbage "), 4096), whole[:min(len(whole), 5000)],
+		append([]byte("x"), whole...)} {
 		c := p.config
 		c.Dir, c.DB, c.Listen, c.Private = filepath.Join(p.dir, fmt.Sprint("damaged", i)), "", "127.0.0.1:0", ""
 		err := errors.Join(os.Mkdir(c.Dir, 0o755), os.WriteFile(filepath.Join(c.Dir, "sia.db"), text, 0o644))
