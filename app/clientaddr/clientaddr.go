@@ -78,7 +78,7 @@ func (p Proxies) client(r *http.Request) (client netip.Addr, ok bool) {
 	rest := strings.Join(r.Header.Values(forwardedFor), ",")
 	for rest != "" {
 		at := strings.LastIndexByte(rest, ',')
-		a, err := netip.ParseAddr(strings.TrimSpace(rest[at+1:]))
+		a, err := addressOf(strings.TrimSpace(rest[at+1:]))
 		if err != nil {
 			return client, ok
 		}
@@ -89,6 +89,14 @@ func (p Proxies) client(r *http.Request) (client netip.Addr, ok bool) {
 		rest = rest[:max(at, 0)]
 	}
 	return client, ok
+}
+
+// addressOf reads an address as proxies write them: some add the port, or put an IPv6 address into brackets.
+func addressOf(text string) (netip.Addr, error) {
+	if p, err := netip.ParseAddrPort(text); err == nil {
+		return p.Addr(), nil
+	}
+	return netip.ParseAddr(strings.TrimSuffix(strings.TrimPrefix(text, "["), "]"))
 }
 
 // Of names the client of a request: its IPv4 address, or the network of its IPv6 address.

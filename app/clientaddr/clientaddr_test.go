@@ -37,6 +37,9 @@ func TestOnlyNamedProxiesAreBelieved(t *testing.T) {
 		{"the same line", "[2001:db8:1:2::1]:1234", nil, "2001:db8:1:2::/64"},
 		{"a line behind a proxy", "[::1]:1234", []string{"2001:db8:1:2:3:4:5:6"}, "2001:db8:1:2::/64"},
 		{"a mapped client", "127.0.0.1:1234", []string{"::ffff:198.51.100.1"}, "198.51.100.1"},
+		{"a proxy that adds the port", "127.0.0.1:1234", []string{"198.51.100.1:4711"}, "198.51.100.1"},
+		{"a proxy with brackets", "127.0.0.1:1234", []string{"[2001:db8:1:2::1]"}, "2001:db8:1:2::/64"},
+		{"both", "127.0.0.1:1234", []string{"9.9.9.9, [2001:db8:1:2::1]:4711"}, "2001:db8:1:2::/64"},
 		{"a pipe", "@", nil, "@"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -115,6 +115,20 @@ func asks(w *wire) map[string]func(context.Context) error {
 	}
 }
 
+// peopleAsk are all ways in which GitHub is asked as a person, or without an app.
+func peopleAsk(t *testing.T, api string) map[string]func(context.Context) error {
+	t.Helper()
+	p, err := NewPeople(api, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return map[string]func(context.Context) error{
+		"who":      func(ctx context.Context) error { _, err := p.Who(ctx, "t"); return err },
+		"reach":    func(ctx context.Context) error { _, _, err := p.Reach(ctx, "t", 3); return err },
+		"register": func(ctx context.Context) error { _, err := Register(ctx, api, "code"); return err },
+	}
+}
+
 // Whatever is asked: an answer of success with words in the place of what was asked for is an error, which passes by
 // itself.
 func TestWordsInsteadOfWhatWasAskedFor(t *testing.T) {

@@ -46,15 +46,8 @@ func (t *outerTransport) RoundTrip(req *http.Request) (*http.Response, error) {
 	if err != nil {
 		return nil, err
 	}
-	body, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer+1))
-	resp.Body.Close()
+	body, err := readWhole(req, resp, maxAnswer)
 	if err != nil {
-		return nil, fmt.Errorf("read answer: %w", err)
-	}
-	if len(body) > maxAnswer {
-		return nil, fmt.Errorf("answer is larger than %d MiB", maxAnswer>>20)
-	}
-	if err := empty(req, resp, body); err != nil {
 		return nil, err
 	}
 	resp.Body = io.NopCloser(bytes.NewReader(FixDates(body)))

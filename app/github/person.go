@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"net/url"
 
@@ -37,17 +36,14 @@ func NewPeople(api string, transport http.RoundTripper) (*People, error) {
 		transport = http.DefaultTransport
 	}
 	return &People{api: base,
-		client: &http.Client{Transport: askAgain{transport, maxPersonAnswer}, CheckRedirect: stay}}, nil
+		client: &http.Client{Transport: wholeAnswers{askAgain{transport}, maxPersonAnswer}, CheckRedirect: stay}}, nil
 }
 
 // stay follows no redirect: a token or a code would go along.
 func stay(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 
-// askAgain asks again, once, what only reads and was not answered, and bounds answers.
-type askAgain struct {
-	next http.RoundTripper
-	most int64 // bytes
-}
+// askAgain asks again, once, what only reads and was not answered.
+type askAgain struct{ next http.RoundTripper }
 
 // RoundTrip implements http.RoundTripper.
 func (b askAgain) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -57,12 +53,6 @@ func (b askAgain) RoundTrip(r *http.Request) (*http.Response, error) {
 			discard(resp)
 		}
 		resp, err = b.next.RoundTrip(r)
-	}
-	if err == nil {
-		resp.Body = struct {
-			io.Reader
-			io.Closer
-		}{io.LimitReader(resp.Body, b.most), resp.Body}
 	}
 	return resp, err
 }
@@ -78,9 +68,6 @@ func (p *People) as(token string) *gh.Client {
 // https://docs.github.com/en/rest/users/users#get-the-authenticated-user
 func (p *People) Who(ctx context.Context, token string) (sia.Actor, error) {
 	u, _, err := p.as(token).Users.Get(ctx, "")
-	if err == nil && (u.GetID() == 0 || u.GetLogin() == "") {
-		err = errNothing
-	}
 	if err != nil {
 		return sia.Actor{}, fmt.Errorf("ask GitHub who signs in: %w", revoked(err))
 	}

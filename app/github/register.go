@@ -40,7 +40,8 @@ func Register(ctx context.Context, api, code string) (Registration, error) {
 	if err != nil {
 		return Registration{}, fmt.Errorf("GitHub's API: %w", err)
 	}
-	client := gh.NewClient(&http.Client{Transport: askAgain{http.DefaultTransport, maxRegistration}, CheckRedirect: stay})
+	client := gh.NewClient(&http.Client{Transport: wholeAnswers{http.DefaultTransport, maxRegistration},
+		CheckRedirect: stay})
 	client.BaseURL, client.UserAgent = base, "sia"
 	got, _, err := client.Apps.CompleteAppManifest(ctx, code)
 	switch status := statusOf(err); {
@@ -50,8 +51,6 @@ func Register(ctx context.Context, api, code string) (Registration, error) {
 	case err != nil:
 		return Registration{}, fmt.Errorf("GitHub's API at %s did not hand out the keys (%s); load this page again, which "+
 			"asks again", api, withoutAddress(err))
-	case got.GetID() == 0 || got.GetPEM() == "" || got.GetWebhookSecret() == "":
-		return Registration{}, errors.New("GitHub's answer lacks keys; delete the app in GitHub's settings, and begin again")
 	}
 	return Registration{ID: got.GetID(), Slug: got.GetSlug(), Name: got.GetName(), Owner: got.GetOwner().GetLogin(),
 		Page: got.GetHTMLURL(), ClientID: got.GetClientID(), ClientSecret: got.GetClientSecret(),

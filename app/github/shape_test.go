@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"os"
 	"reflect"
@@ -52,6 +53,59 @@ func TestGarbageIsNoAnswer(t *testing.T) {
 	}
 }
 
+// Nor is it a token: to ask for one is the first request of all.
+func TestGarbageIsNoToken(t *testing.T) {
+	bodies := maps.Clone(garbage)
+	bodies["no token"] = `{"expires_at":"2030-01-01T00:00:00Z"}`
+	bodies["a token without an end"] = `{"token":"ghs_secretsecret0001"}`
+	for name, body := range bodies {
+		t.Run(name, func(t *testing.T) {
+			w := start(t, "/")
+			mux := http.NewServeMux()
+			mux.HandleFunc("/", func(rw http.ResponseWriter, _ *http.Request) { answer(rw, 200, body) })
+			w.ServeMux = mux
+			_, err := w.repo().Issue(t.Context(), 12)
+			var known *sia.Error
+			if !errors.As(err, &known) || known.Permanent || known.Message == "" {
+				t.Errorf("got %v", err)
+			}
+			if asked := w.got("GET /repos"); len(asked) > 0 {
+				t.Errorf("it was used: %v", asked)
+			}
+		})
+	}
+}
+
+// The same holds where GitHub is asked as a person, or for a new app's keys: nobody is signed in as nobody, sees
+// nothing because of it, or registers an app without keys.
+func TestGarbageIsNoAnswerToPeople(t *testing.T) {
+	bodies := maps.Clone(garbage)
+	for name, body := range map[string]string{
+		"nobody": `{"id":0,"login":""}`, "a number alone": `{"id":7}`, "a name alone": `{"login":"ada"}`,
+		"no number":           `{"total_count":1,"installations":[{"account":null,"suspended_at":null}]}`,
+		"suspended or not":    `{"total_count":1,"installations":[{"id":1,"account":{"id":7,"login":"ada"}}]}`,
+		"an account of no id": `{"total_count":1,"installations":[{"id":1,"account":{"login":"ada"},"suspended_at":null}]}`,
+		"a repository of no id": `{"total_count":1,"installations":[{"id":1,"account":null,"suspended_at":null}],
+			"repositories":[{"permissions":{"push":true}}]}`,
+		"no private key": `{"id":1,"slug":"s","webhook_secret":"w","client_id":"c","client_secret":"s"}`,
+		"no secret":      `{"id":1,"slug":"s","pem":"p","webhook_secret":null,"client_id":"c","client_secret":"s"}`,
+		"no client":      `{"id":1,"slug":"s","pem":"p","webhook_secret":"w"}`,
+	} {
+		bodies[name] = body
+	}
+	for name, body := range bodies {
+		t.Run(name, func(t *testing.T) {
+			srv := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, _ *http.Request) { answer(rw, 200, body) }))
+			defer srv.Close()
+			for what, ask := range peopleAsk(t, srv.URL+"/") {
+				if err := ask(t.Context()); err == nil {
+					t.Errorf("%s: taken for an answer", what)
+				}
+			}
+		})
+	}
+}
+
 // Taken in for later is no answer either.
 func TestAcceptedIsNoAnswer(t *testing.T) {
 	for _, what := range slices.Sorted(maps.Keys(asks(start(t, "/")))) {
@@ -73,11 +127,11 @@ func TestEveryCallIsTried(t *testing.T) {
 		t.Fatal(err)
 	}
 	source := string(b)
-	for _, of := range []reflect.Type{reflect.TypeFor[*App](), reflect.TypeFor[*Repo]()} {
+	for _, of := range []reflect.Type{reflect.TypeFor[*App](), reflect.TypeFor[*Repo](), reflect.TypeFor[*People]()} {
 		for m := range of.Methods() {
 			asksGitHub := m.Type.NumIn() > 1 && m.Type.In(1) == reflect.TypeFor[context.Context]()
 			// They hand out what is asked for elsewhere, or have nothing to read in an answer.
-			exempt := slices.Contains([]string{"Redeliver", "RerunChecks"}, m.Name)
+			exempt := slices.Contains([]string{"Redeliver", "RerunChecks", "GiveBack"}, m.Name)
 			if asksGitHub && !exempt && !strings.Contains(source, "."+m.Name+"(ctx") {
 				t.Errorf("%s.%s is not tried", of, m.Name)
 			}

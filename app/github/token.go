@@ -22,6 +22,9 @@ type Permissions map[string]string
 // asking for them again.
 const reducedFor = 10 * time.Minute
 
+// maxToken bounds an answer that holds a token, in bytes; it lists the repositories that the token reaches.
+const maxToken = 8 << 20
+
 // The permissions that tokens are narrowed to.
 func apiPermissions() Permissions {
 	p := Permissions{"metadata": "read", "contents": "write"}
@@ -127,7 +130,7 @@ func (s *tokenSource) drop(token string) {
 // transport makes a source of tokens with the given permissions. Each has its
 // own signer: ghinstallation's writes to the one it is given.
 func (s *tokenSource) transport(p Permissions) *ghinstallation.Transport {
-	tr := ghinstallation.NewFromAppsTransport(s.app.signs(s.next), s.installation)
+	tr := ghinstallation.NewFromAppsTransport(s.app.signs(wholeAnswers{s.next, maxToken}), s.installation)
 	tr.BaseURL = s.app.api.String()
 	tr.InstallationTokenOptions = &gh.InstallationTokenOptions{}
 	if p != nil {

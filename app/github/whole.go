@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"strings"
 )
@@ -24,6 +25,40 @@ func whole[T comparable](err error, id T) error {
 
 // wholeList is [errNothing] when an answer lacks its list. One without elements is none that is missing.
 func wholeList[T any](err error, list []T) error { return whole(err, list != nil) }
+
+// wholeAnswers is a round tripper that takes no answer which lacks what it has to hold, or is larger than it may be.
+// The app's own requests have [outerTransport].
+type wholeAnswers struct {
+	next http.RoundTripper
+	most int64 // bytes
+}
+
+// RoundTrip implements http.RoundTripper.
+func (t wholeAnswers) RoundTrip(r *http.Request) (*http.Response, error) {
+	resp, err := t.next.RoundTrip(r)
+	if err != nil {
+		return nil, err
+	}
+	body, err := readWhole(r, resp, t.most)
+	if err != nil {
+		return nil, err
+	}
+	resp.Body = io.NopCloser(bytes.NewReader(body))
+	return resp, nil
+}
+
+// readWhole reads an answer of at most a number of bytes to its end. One that lacks what it has to hold is an error.
+func readWhole(req *http.Request, resp *http.Response, most int64) ([]byte, error) {
+	body, err := io.ReadAll(io.LimitReader(resp.Body, most+1))
+	resp.Body.Close()
+	if err != nil {
+		return nil, fmt.Errorf("read answer: %w", err)
+	}
+	if int64(len(body)) > most {
+		return nil, fmt.Errorf("answer is larger than %d MiB", most>>20)
+	}
+	return body, empty(req, resp, body)
+}
 
 // refusalKeys are what GitHub's refusals are made of.
 // https://docs.github.com/en/rest/using-the-rest-api/troubleshooting-the-rest-api

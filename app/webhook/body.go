@@ -57,7 +57,7 @@ func (h *Handler) receive(w http.ResponseWriter, r *http.Request) (body []byte, 
 		n, err := r.Body.Read(body[len(body):cap(body)])
 		body = body[:len(body)+n]
 		if n > 0 {
-			b.hear()
+			b.hear(n)
 		}
 		switch {
 		case errors.Is(err, io.EOF) && (r.ContentLength < 0 || int64(len(body)) == most):

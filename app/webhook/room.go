@@ -14,9 +14,10 @@ const (
 	// firstRead is what a connection takes before anything of its body has arrived, in
 	// bytes: its buffers, and the place for what comes first.
 	firstRead = 16 << 10
-	// stalledFor is how long a body sends nothing before it gives way to another of the
-	// same address.
+	// stalledFor is how long a body may take for its first byte, and then for each heardOf
+	// bytes, before it gives way to others: who sends a byte a second has stalled, too.
 	stalledFor = 2 * time.Second
+	heardOf    = 16 << 10
 	// scarceEvery is the least time between two words about deliveries for which there was no room.
 	scarceEvery = time.Minute
 )
@@ -47,7 +48,8 @@ type incoming struct {
 
 	at    *list.Element // in the sender's bodies; nil where it does not give way
 	size  int64
-	heard time.Time // when the last of it arrived, or it began
+	heard time.Time // when it began, or when the last heardOf bytes of it had arrived
+	since int       // bytes that arrived after that
 	first bool      // something of it arrived
 	gave  bool      // it gave way
 }
@@ -94,24 +96,27 @@ func (r *room) take(b *incoming, n int64) bool {
 }
 
 // yields is the body that gives way to another that needs n bytes more; nil for none. It is the one that was not heard
-// of for longest, of the address that takes most, if that is more than the other's would. Otherwise it is one of the
-// other's own address that has stalled.
+// of for longest, of the address that takes most, if that is more than the other's would. Where none takes more, it is
+// the one of all addresses that was not heard of for longest, if it has stalled: anybody may have many addresses.
 func (r *room) yields(b *incoming, n int64) *incoming {
-	most, least := b.from, b.from.size+n
+	most := b.from.size + n
+	var largest, stalest *incoming
 	for _, s := range r.senders {
-		if s.size > least {
-			most, least = s, s.size
+		v := s.bodies.Front().Value.(*incoming) //nolint:forcetypeassert,errcheck // nothing else is in the list
+		if s.size > most {
+			most, largest = s.size, v
+		}
+		if v != b && (stalest == nil || v.heard.Before(stalest.heard)) {
+			stalest = v
 		}
 	}
-	first := most.bodies.Front()
-	if first == nil {
-		return nil
+	switch {
+	case largest != nil:
+		return largest
+	case stalest != nil && b.now().Sub(stalest.heard) >= stalledFor:
+		return stalest
 	}
-	v := first.Value.(*incoming) //nolint:forcetypeassert // nothing else is in the list
-	if v == b || most == b.from && b.now().Sub(v.heard) < stalledFor {
-		return nil
-	}
-	return v
+	return nil
 }
 
 // stay has a body not give way any more.
@@ -141,13 +146,15 @@ func (b *incoming) grow(size int64) bool {
 	return !b.gave && b.room.take(b, max(0, size-b.size))
 }
 
-// hear notes that something of the body has arrived.
-func (b *incoming) hear() {
+// hear notes that n bytes of the body have arrived.
+func (b *incoming) hear(n int) {
 	b.room.mu.Lock()
 	defer b.room.mu.Unlock()
-	b.heard = b.now()
-	if b.at != nil {
-		b.from.bodies.MoveToBack(b.at)
+	if b.since += n; b.since >= heardOf || !b.first {
+		b.heard, b.since = b.now(), 0
+		if b.at != nil {
+			b.from.bodies.MoveToBack(b.at)
+		}
 	}
 	if !b.first && !b.gave {
 		b.first = true

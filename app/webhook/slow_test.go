@@ -244,6 +244,76 @@ func TestManySilentConnections(t *testing.T) {
 	}
 }
 
+// Who sends a byte now and then has stalled, although something of the body always arrives.
+func TestTricklingBodiesGiveWay(t *testing.T) {
+	var now atomic.Int64
+	h := &webhook.Handler{Store: newStore(t), Secret: []byte(secret), Logger: slog.New(slog.DiscardHandler),
+		Now: func() time.Time { return time.Unix(now.Load(), 0) }}
+	var senders []*io.PipeWriter
+	var lines []*line
+	for range 4 { // they take all the room there is
+		l := &line{}
+		sender := l.post(t, h, hooks)
+		if _, err := sender.Write(make([]byte, claim/2+1)); err != nil {
+			t.Fatal(err)
+		}
+		senders, lines = append(senders, sender), append(lines, l)
+	}
+	for range 3 {
+		now.Add(1)
+		for _, s := range senders {
+			if _, err := s.Write([]byte("x")); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if _, err := senders[0].Write(make([]byte, 16<<10)); err != nil { // this one goes on as it should
+			t.Fatal(err)
+		}
+	}
+	var l line
+	sender := l.post(t, h, hooks)
+	_, _ = sender.Write([]byte("{}")) // who is refused closes it
+	_ = sender.Close()
+	if <-l.over; l.Code != http.StatusAccepted {
+		t.Errorf("beside bodies that trickle: %d", l.Code)
+	}
+	if _, err := senders[0].Write(make([]byte, 1)); err != nil {
+		t.Errorf("the one that went on gave way: %v", err)
+	}
+	for i, s := range senders {
+		_ = s.CloseWithError(io.ErrUnexpectedEOF)
+		<-lines[i].over
+	}
+}
+
+// Who has many addresses, as whoever is given an IPv6 network has, holds no room by sending nothing from each of them.
+func TestManyAddressesRefuseNobody(t *testing.T) {
+	var now atomic.Int64
+	h := &webhook.Handler{Store: newStore(t), Secret: []byte(secret), Logger: slog.New(slog.DiscardHandler),
+		Now: func() time.Time { return time.Unix(now.Load(), 0) }}
+	var ends []func()
+	for i := range webhook.MaxInFlight / (16 << 10) {
+		var l line
+		sender := l.post(t, h, fmt.Sprintf("[2001:db8:1:%x::1]", i))
+		ends = append(ends, func() {
+			_ = sender.CloseWithError(io.ErrUnexpectedEOF)
+			<-l.over
+		})
+		<-l.until // it has begun
+	}
+	now.Add(2)
+	var l line
+	sender := l.post(t, h, hooks)
+	_, _ = sender.Write([]byte("{}"))
+	_ = sender.Close()
+	if <-l.over; l.Code != http.StatusAccepted {
+		t.Errorf("beside %d addresses: %d", len(ends), l.Code)
+	}
+	for _, end := range ends {
+		end()
+	}
+}
+
 // A body that does not begin is waited for no longer than GitHub takes, which gives up after ten seconds.
 func TestBodiesHaveToBegin(t *testing.T) {
 	h := &webhook.Handler{Store: newStore(t), Secret: []byte(secret), Logger: slog.New(slog.DiscardHandler), Now: time.Now}

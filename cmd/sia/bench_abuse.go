@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"compress/gzip"
 	"context"
 	"errors"
@@ -13,6 +14,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"runtime/metrics"
 	"slices"
 	"strings"
 	"sync"
@@ -35,71 +37,66 @@ import (
 const (
 	abuseCPU    = 2 * time.Second // or it is cancelled within abuseWithin
 	abuseWithin = 5 * time.Second
-	abuseMemory = 100 << 20 // bytes of heap beyond those before
+	abuseMemory = 100 << 20 // bytes of heap in use beyond those before
 )
 
 type benchAbuseCmd struct {
 	Only       []string `help:"Attacks to try, by how their names begin; all when left out." placeholder:"NAME" sep:"none"`
 	cli.Format `embed:""`
+
+	plant func(*demoStage) error // a test's fault, once there is a stage
 }
 
-// abuse is an attack on a part of SIA.
+// abuse is an attack.
 type abuse struct {
-	name, limit string // limit is what bounds it, for people
+	name, limit string // limit is what bounds it, or holds, for people
 	run         func(ctx context.Context) error
 	prepare     func() error // nil: nothing is to be made before
+	// within is how long one that is no load on this machine may take; what it takes is not judged. 0: it is a load,
+	// and has abuseWithin.
+	within time.Duration
 }
 
 // abuseFigure is what came of one.
 type abuseFigure struct {
 	Attack  string  `json:"attack"`
 	Limit   string  `json:"limit"`
-	Memory  float64 `json:"peak_memory_mb"` // of the heap, beyond what was there before
+	Memory  float64 `json:"peak_memory_mb"` // of the heap in use, beyond what was there before
 	CPU     float64 `json:"cpu_seconds"`
 	Seconds float64 `json:"seconds"`
 	Held    bool    `json:"held"`
-	Why     string  `json:"why,omitempty"` // it could not be tried to its end
+	Why     string  `json:"why,omitempty"` // it did not hold, or could not be tried to its end
 }
 
-// Run attacks the parts that read what strangers send, one after the other, and prints one
-// table. Both sides of an attack run in this process, and their work is counted together.
+// Run tries the attacks, one after the other, and prints one table. Both sides of an attack run in this process, and
+// their work is counted together.
 func (c *benchAbuseCmd) Run(e *cli.Env) (err error) {
 	dir, err := os.MkdirTemp("", "sia-abuse-")
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, sandbox.RemoveAll(dir)) }()
-	bomb := &gzipBomb{}
-	attacks := []abuse{
-		{"unsigned bodies: 100 of 25 MiB", "64 MiB in flight", unsignedBodies, nil},
-		{"slow uploads: 100 of 15 MiB", "48 MiB of an attempt", slowUploads, nil},
-		{"hostile comments: 9 of 64 KiB", "GitHub's longest", hostileComment, nil},
-		{"hostile log: 32 MiB", "streamed", hostileLog, nil},
-		{"gzip bomb: 1 GiB in 1 MiB", "256 MiB unpacked", bomb.read, bomb.make},
-		{"many files: 20,000, searched", "200,000 entries, 20 s",
-			func(ctx context.Context) error { return searchMany(ctx, dir) }, func() error { return makeMany(dir) }},
-	}
 	o := sandbox.Options{Self: forwardCommand(), Logger: silentLogger()}
-	if found := sandbox.Probe(e.Ctx, o); found.OK() {
-		box, err := sandbox.New(o, found)
-		if err != nil {
-			return err
-		}
-		attacks = append(attacks, abuse{"deep tree: 8,000 folders", "200 folders",
-			func(ctx context.Context) error { return runInDeep(ctx, box, dir) }, func() error { return makeDeep(dir) }})
-	} else {
-		fmt.Fprintf(e.Err, "deep tree: left out: %s\n", found)
+	found := sandbox.Probe(e.Ctx, o)
+	if !found.OK() {
+		return fmt.Errorf("there is no sandbox here, so what it holds can't be tried: %s", found)
 	}
+	box, err := sandbox.New(o, found)
+	if err != nil {
+		return err
+	}
+	p := &prey{dir: dir, box: box, plant: c.plant}
+	defer func() { err = errors.Join(err, p.shut()) }()
 	var all []abuseFigure
 	held := 0
-	for _, a := range attacks {
+	for _, a := range slices.Concat(abuseLoads(dir, box), p.attacks()) {
 		if len(c.Only) > 0 && !slices.ContainsFunc(c.Only, func(o string) bool { return strings.HasPrefix(a.name, o) }) {
 			continue
 		}
 		fmt.Fprintf(e.Err, "%s…\n", a.name)
 		f, err := a.measure(e.Ctx)
 		if err != nil { // the others are tried all the same
-			f = abuseFigure{Attack: a.name, Limit: a.limit, Why: err.Error()}
+			f.Why = err.Error()
 		}
 		if all = append(all, f); f.Held {
 			held++
@@ -128,22 +125,41 @@ func (c *benchAbuseCmd) Run(e *cli.Env) (err error) {
 	return errors.Join(err, failed)
 }
 
+// abuseLoads are the attacks that are work for this machine.
+func abuseLoads(dir string, box *sandbox.Sandbox) []abuse {
+	bomb := &gzipBomb{}
+	return []abuse{
+		{name: "unsigned bodies: 100 of 25 MiB", limit: "64 MiB in flight", run: unsignedBodies},
+		{name: "slow uploads: 100 of 15 MiB", limit: "48 MiB of an attempt", run: slowUploads},
+		{name: "hostile comments: 9 of 64 KiB", limit: "GitHub's longest", run: hostileComment},
+		{name: "hostile log: 32 MiB", limit: "streamed", run: hostileLog},
+		{name: "gzip bomb: 1 GiB in 1 MiB", limit: "256 MiB unpacked", run: bomb.read, prepare: bomb.make},
+		{name: "many files: 20,000, searched", limit: "200,000 entries, 20 s",
+			run:     func(ctx context.Context) error { return searchMany(ctx, dir) },
+			prepare: func() error { return makeMany(dir) }},
+		{name: "deep tree: 8,000 folders", limit: "200 folders",
+			run:     func(ctx context.Context) error { return runInDeep(ctx, box, dir) },
+			prepare: func() error { return makeDeep(dir) }},
+		{name: "arguments of a call in 4-byte pieces: 512 KiB", limit: "linear", run: slicedArguments},
+	}
+}
+
 // Help says what the exit code means.
 func (*benchAbuseCmd) Help() string {
-	return "Exits 1 when an attack did not hold, or could not be tried."
+	return "Plays findings of testers, the numbered ones and those that held, against the program as it runs: a " +
+		"simulated GitHub, real git, the sandbox, a scripted model. Exits 1 when an attack was not held, or could not be tried."
 }
 
 // measure runs the attack until it is done or cancelled.
 func (a abuse) measure(ctx context.Context) (abuseFigure, error) {
 	if a.prepare != nil {
 		if err := a.prepare(); err != nil {
-			return abuseFigure{}, err
+			return abuseFigure{Attack: a.name, Limit: a.limit}, err
 		}
 	}
 	runtime.GC()
-	var before runtime.MemStats
-	runtime.ReadMemStats(&before)
-	ctx, cancel := context.WithTimeout(ctx, abuseWithin)
+	before := liveHeap()
+	ctx, cancel := context.WithTimeout(ctx, cmp.Or(a.within, abuseWithin))
 	defer cancel()
 	done := make(chan error, 1)
 	began, worked := time.Now(), processorTime()
@@ -154,21 +170,28 @@ func (a abuse) measure(ctx context.Context) (abuseFigure, error) {
 	for {
 		select {
 		case <-look.C:
-			var now runtime.MemStats
-			runtime.ReadMemStats(&now)
-			peak = max(peak, now.HeapAlloc)
+			peak = max(peak, liveHeap())
 		case err := <-done:
-			cancelled := errors.Is(err, context.DeadlineExceeded)
-			if err != nil && !cancelled {
-				return abuseFigure{}, err
-			}
+			cancelled := errors.Is(err, context.DeadlineExceeded) && a.within == 0
 			took, cpu := time.Since(began), processorTime()-worked
-			grown := int64(peak) - int64(before.HeapAlloc)
-			return abuseFigure{Attack: a.name, Limit: a.limit, Memory: float64(max(0, grown)) / 1e6, CPU: cpu.Seconds(),
-				Seconds: took.Seconds(),
-				Held:    grown <= abuseMemory && (cpu <= abuseCPU || cancelled && took <= 2*abuseWithin)}, nil
+			grown := int64(peak) - int64(before)
+			f := abuseFigure{Attack: a.name, Limit: a.limit, Memory: float64(max(0, grown)) / 1e6, CPU: cpu.Seconds(),
+				Seconds: took.Seconds()}
+			if err != nil && !cancelled {
+				return f, err
+			}
+			f.Held = a.within > 0 || grown <= abuseMemory && (cpu <= abuseCPU || cancelled && took <= 2*abuseWithin)
+			return f, nil
 		}
 	}
+}
+
+// liveHeap is how many bytes of the heap were in use when they were last collected. What waits to be collected is not
+// among them: it is the collector's to choose how much that is.
+func liveHeap() uint64 {
+	s := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
+	metrics.Read(s)
+	return s[0].Value.Uint64()
 }
 
 // processorTime is what this process has worked so far, without its children.

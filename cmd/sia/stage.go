@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/sia-bot/sia/agent/llm"
@@ -29,7 +30,10 @@ type demoStage struct {
 	model  *scripted.Server // nil when a real model plays
 	app    *app.App
 	config app.Config
-	dir    string // temporary
+	front  *app.Front
+	logger *slog.Logger
+	dir    string       // temporary
+	halt   func() error // ends the app; a second time nothing
 	close  []func() error
 }
 
@@ -46,6 +50,7 @@ type stageConfig struct {
 	closed      bool   // nobody but the app is answered
 	priced      bool   // a model without a price is refused
 	setupHosts  []string
+	private     string // address for the operator's pages; "": none
 }
 
 // ownersRepo holds the settings of all repositories of its owner, in settingsFile.
@@ -74,7 +79,7 @@ func (c stageConfig) wrap(h http.Handler) http.Handler {
 
 // newStage starts everything. The caller shuts it.
 func newStage(ctx context.Context, set stageConfig) (_ *demoStage, err error) {
-	s := &demoStage{}
+	s := &demoStage{logger: set.logger}
 	secret := rand.Text() // of the webhook: others on this machine reach it, too
 	defer func() {
 		if err != nil {
@@ -116,7 +121,7 @@ func newStage(ctx context.Context, set stageConfig) (_ *demoStage, err error) {
 		return nil, err
 	}
 	configured := app.Config{
-		Listen: "127.0.0.1:0", Dir: filepath.Join(dir, "sia"), Models: models, Free: !set.priced,
+		Listen: "127.0.0.1:0", Private: set.private, Dir: filepath.Join(dir, "sia"), Models: models, Free: !set.priced,
 		Schedule:     sweep.DefaultSchedule(),
 		WriteSpacing: 10 * time.Millisecond, SetupHosts: set.setupHosts,
 		GitHub: app.GitHubConfig{URL: s.sim.URL(), API: s.sim.APIURL(), AppID: registered.ID,
@@ -131,12 +136,11 @@ func newStage(ctx context.Context, set stageConfig) (_ *demoStage, err error) {
 	if err = s.sim.SetCallbackURL(registered.ID, configured.PublicURL+signin.CallbackPath); err != nil {
 		return nil, errors.Join(err, front.Close())
 	}
-	s.config = configured
-	o := app.Options{Logger: set.logger, Front: front, Forward: forwardCommand()}
-	if s.app, err = app.New(ctx, configured, o); err != nil {
-		return nil, errors.Join(err, front.Close())
+	s.config, s.front = configured, front
+	if err = s.serve(ctx); err != nil {
+		return nil, err
 	}
-	s.serve(ctx)
+	s.defers(func() error { return s.halt() })
 	if err = s.sim.SetWebhook(registered.ID, s.webhook(), secret); err != nil {
 		return nil, err
 	}
@@ -150,12 +154,31 @@ func (s *demoStage) pages() string { return "http://" + s.app.Addr().String() }
 // webhook is the address to which deliveries are sent.
 func (s *demoStage) webhook() string { return s.pages() + "/webhook" }
 
-// serve runs the app until the stage is shut.
-func (s *demoStage) serve(ctx context.Context) {
+// serve runs the app until it is halted.
+func (s *demoStage) serve(ctx context.Context) (err error) {
+	o := app.Options{Logger: s.logger, Front: s.front, Forward: forwardCommand()}
+	if s.app, err = app.New(ctx, s.config, o); err != nil {
+		return errors.Join(err, s.front.Close())
+	}
 	ctx, stop := context.WithCancel(ctx)
-	ended := make(chan error, 1)
-	go func() { ended <- s.app.Run(ctx) }()
-	s.defers(func() error { stop(); return errors.Join(<-ended, s.app.Close()) })
+	ended, running := make(chan error, 1), s.app
+	go func() { ended <- running.Run(ctx) }()
+	s.halt = sync.OnceValue(func() error { stop(); return errors.Join(<-ended, running.Close()) })
+	return nil
+}
+
+// restart stops the app wherever it is, and starts it again at the same address and on the same database.
+func (s *demoStage) restart(ctx context.Context) (err error) {
+	listen := s.app.Addr().String()
+	if err = s.halt(); err != nil {
+		return err
+	}
+	again := s.config
+	again.Listen, again.Private = listen, ""
+	if s.front, err = app.Listen(ctx, again); err != nil {
+		return err
+	}
+	return s.serve(ctx)
 }
 
 // models is the scripted model behind its own server, or the person's.

@@ -215,15 +215,15 @@ func (d *door) begin(w http.ResponseWriter, r *http.Request) {
 // callback is where GitHub sends a person back to, with a code for their token.
 func (d *door) callback(w http.ResponseWriter, r *http.Request) {
 	b, ok := d.jar.beginning(r)
-	d.jar.drop(w, beginCookie)
 	q := r.URL.Query()
 	again := page{Title: "You are not signed in", Link: beginPath, LinkText: "Sign in with GitHub"}
-	switch {
-	case !ok || !same(b.State, q.Get("state")):
+	if !ok || !same(b.State, q.Get("state")) {
 		again.Text = []string{"This sign-in did not begin in this browser, or took longer than ten minutes."}
-		show(w, http.StatusBadRequest, again)
+		show(w, http.StatusBadRequest, again) // the one under way, if any, goes on: anybody can lead a browser here
 		return
-	case q.Get("code") == "" || len(q.Get("code")) > maxCode:
+	}
+	d.jar.drop(w, beginCookie)
+	if q.Get("code") == "" || len(q.Get("code")) > maxCode {
 		again.Text = []string{"GitHub did not let you in. If you chose Cancel there, nothing has happened."}
 		show(w, http.StatusForbidden, again)
 		return

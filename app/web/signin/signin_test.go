@@ -389,6 +389,21 @@ func TestStrangersCallbacksLockNobodyOut(t *testing.T) {
 	}
 }
 
+// A page of a stranger's that leads a browser to the callback ends no sign-in that is under way there.
+func TestStrangersCallbacksEndNoSignIn(t *testing.T) {
+	p := open(t)
+	dana := p.browser()
+	github := dana.ask("GET", "/signin/github", nil)
+	for _, q := range []string{"", "?code=x&state=x", "?error=access_denied", "?state="} {
+		if got := dana.ask("GET", "/signin/callback"+q, nil); got.status != http.StatusBadRequest {
+			t.Errorf("%q: %d", q, got.status)
+		}
+	}
+	if got := dana.allow("dana", github); got.viewer(t).Actor.Login != "dana" {
+		t.Errorf("their own: %d %s", got.status, got.body)
+	}
+}
+
 // Behind a proxy that is named, each visitor is counted alone: one who spends all of theirs locks nobody out, and
 // nobody is whom they say they are.
 func TestOneVisitorLocksNobodyElseOut(t *testing.T) {
