@@ -65,11 +65,7 @@ func (f Finding) Asks() Asked {
 // OfTests reports whether a finding is about what a test says, which running it shows better, and not about a path that
 // is protected or about what configures checks.
 func (f Finding) OfTests() bool {
-	switch f.Kind {
-	case DeletedTest, SkippedTest, LoosenedAssertion, ChangedExpectation:
-		return true
-	}
-	return false
+	return slices.Contains([]FindingKind{DeletedTest, SkippedTest, LoosenedAssertion, ChangedExpectation}, f.Kind)
 }
 
 // String is "path:line: why: `text`".

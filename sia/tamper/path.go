@@ -43,11 +43,11 @@ func newGuard(globs []string) guard {
 		if strings.HasSuffix(g, "/") {
 			g += "**" // a folder
 		}
+		match := func(p string) bool { return p == g } // what is no glob can be a path
 		if c, err := glob.Compile(g); err == nil {
-			out = append(out, c.Match)
-		} else { // what is no glob can be a path
-			out = append(out, func(p string) bool { return p == g })
+			match = c.Match
 		}
+		out = append(out, match)
 	}
 	return out
 }
@@ -62,10 +62,9 @@ func (c *Change) protectedBy(g guard) []Finding {
 	if !g.covers(c) {
 		return nil
 	}
-	switch c.Status {
-	case "added":
+	if c.Status == "added" {
 		return c.places(TouchedProtected, "a file was added to a protected path")[:1]
-	case "deleted":
+	} else if c.Status == "deleted" {
 		return []Finding{{Kind: TouchedProtected, Path: c.Path, Why: "a protected file was deleted"}}
 	}
 	return c.places(TouchedProtected, "a protected file was changed or renamed")

@@ -263,15 +263,9 @@ func (s *side) findScopes() {
 }
 
 // brackets is how many more of a line's brackets open than close.
-func brackets(bare, open, closed string) int {
-	n := 0
+func brackets(bare, open, closed string) (n int) {
 	for i := range len(bare) {
-		switch {
-		case strings.IndexByte(open, bare[i]) >= 0:
-			n++
-		case strings.IndexByte(closed, bare[i]) >= 0:
-			n--
-		}
+		n += strings.Count(open, bare[i:i+1]) - strings.Count(closed, bare[i:i+1])
 	}
 	return n
 }

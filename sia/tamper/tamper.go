@@ -28,9 +28,10 @@ type Hunk struct {
 func Find(changes []Change, protected []string, everywhere ...string) []Finding {
 	out := slices.Concat(tests(changes), settings(changes))
 	named, always := newGuard(protected), newGuard(everywhere)
+	moved := removed(changes)
 	for i := range changes {
 		c := &changes[i]
-		out = append(out, c.product()...)
+		out = append(out, c.product(moved)...)
 		out = append(out, c.expectedOutput()...)
 		out = append(out, c.protectedBy(named)...)
 		if !roleOf(c.Path).ci {
@@ -53,13 +54,7 @@ func ReadsOld(c Change) bool {
 func Validating(protected []string) func(Change) bool {
 	guarded := newGuard(protected)
 	return func(c Change) bool {
-		for _, p := range []string{c.Path, c.before()} {
-			r := roleOf(p)
-			if r.test || r.ci || r.config || r.golden || r.fixture {
-				return true
-			}
-		}
-		return guarded.covers(&c)
+		return roleOf(c.Path).validates() || roleOf(c.before()).validates() || guarded.covers(&c)
 	}
 }
 
