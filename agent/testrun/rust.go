@@ -57,7 +57,7 @@ for n in 1 2; do
 mark run %[2]s
 limited "$@" </dev/null 2>&1
 mark end $status
-[ $status = 0 ] && [ -n "$ONCE" ] && break
+[ $status -le 0 ] && [ -n "$ONCE" ] && break
 done
 )
 `, quoteShell("./"+dir), quoteShell(main), quoteShell(strings.TrimSuffix(name, ".rs")))

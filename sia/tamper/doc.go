@@ -12,7 +12,6 @@
 //   - Of what configures and runs checks (settings.go, config.go, ci.go), a person is
 //     asked where a check or its failing can go away, and of other upkeep the reviewer.
 //
-// Adding tests is free, but for what reaches into other tests. The package is pure, its
-// effort is bounded by the text, and it is safe for concurrent use. It imports sia/glob
-// and sia/lazyregexp. Start reading at [Find].
+// Adding tests is free, but for what reaches into other tests. The package is pure, its effort is bounded by the text,
+// and it is safe for concurrent use. It imports sia/glob and sia/lazyregexp. Start reading at [Find].
 package tamper

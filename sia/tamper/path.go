@@ -14,10 +14,7 @@ func (c *Change) expectedOutput() []Finding {
 	if !r.golden && !r.fixture || c.Status == "added" {
 		return nil
 	}
-	what := "data that tests read was changed"
-	if r.golden {
-		what = "an expected output was changed"
-	}
+	what := map[bool]string{true: "an expected output was changed", false: "data that tests read was changed"}[r.golden]
 	some := *c
 	some.Hunks = slices.DeleteFunc(slices.Clone(c.Hunks), func(h Hunk) bool {
 		// What is added is data of new tests, but in expected output, where Jest and Vitest

@@ -76,8 +76,7 @@ func (s *scope) halted() bool {
 	return false
 }
 
-// side is a file as it was before a change, or as it is after it, as far as the
-// change shows it.
+// side is a file as it was before a change, or as it is after it, as far as the change shows it.
 type side struct {
 	*lang
 	rows   []row
@@ -222,8 +221,7 @@ func firstGroup(re *lazyregexp.Regexp, s string) string {
 // empty reports whether no code begins on the row.
 func (r *row) empty() bool { return r.inside || strings.TrimSpace(r.code) == "" }
 
-// findScopes finds tests and groups by their declarations, and where each ends by
-// indentation.
+// findScopes finds tests and groups by their declarations, and where each ends by indentation.
 func (s *side) findScopes() {
 	var top *scope
 	first, marked, depth := -1, false, 0 // of the annotations above

@@ -21,10 +21,9 @@ type Hunk struct {
 	Lines              []string // without newline, after ' ', '+' or '-'
 }
 
-// Find lists what a change set did to the tests, the configuration of checks,
-// the workflows and the protected paths: globs that a repository names, and of which any
-// change asks a person, and those that are protected everywhere, where upkeep of
-// workflows asks the reviewer. Sorted by path and line, at most 200.
+// Find lists what a change set did to the tests, the configuration of checks, the workflows and the protected paths:
+// globs that a repository names, and of which any change asks a person, and those that are protected everywhere,
+// where upkeep of workflows asks the reviewer. Sorted by path and line, at most 200.
 func Find(changes []Change, protected []string, everywhere ...string) []Finding {
 	out := slices.Concat(tests(changes), settings(changes))
 	named, always := newGuard(protected), newGuard(everywhere)
@@ -48,9 +47,8 @@ func ReadsOld(c Change) bool {
 	return c.Status != "added" && c.Status != "deleted" && len(c.Hunks) > 0 && (r.test || r.maybe || r.config || r.ci)
 }
 
-// Validating tells which changes are of something that validates attempts: tests and
-// their data, expected output, the configuration of checks and workflows, or a path
-// that one of the protected globs covers.
+// Validating tells which changes are of something that validates attempts: tests and their data, expected output, the
+// configuration of checks and workflows, or a path that one of the protected globs covers.
 func Validating(protected []string) func(Change) bool {
 	guarded := newGuard(protected)
 	return func(c Change) bool {
