@@ -53,8 +53,7 @@ type Finding struct {
 	Why  string // what was done, for people
 }
 
-// Asks says who is asked about a finding. An expectation that changed in its
-// place, or upkeep, may be what the issue asks for, which a reviewer can tell.
+// Asks says who is asked: a reviewer can tell whether an expectation or upkeep is what the issue asks for.
 func (f Finding) Asks() Asked {
 	if f.Kind == ChangedExpectation || f.Kind == ChangedUpkeep {
 		return Reviewer

@@ -40,8 +40,9 @@ var (
 	// equals begins what says whether two values are the same, and is a body that says so of all.
 	equals = lazyregexp.New(`\bdef\s+(?:__(?:eq|contains)__|==)|\bboolean\s+equals\(|\bbool\s+Equals\(|\bfn\s+eq\(`)
 	// coerced is what JavaScript asks an object for where it compares it with another value.
-	coerced = lazyregexp.New(`(?:^|[{,.\s])(?:valueOf|toString)(?:\s*[:=]|\s*\(\)\s*(?::\s*\w+\s*)?\{)|\bSymbol\.toPrimitive\b`)
-	same    = lazyregexp.New(`^\s*(?:return\s+)?(?:[tT]rue)\b;?\s*\}?\s*$|\{\s*(?:return\s+)?true;?\s*\}\s*$`)
+	coerced = lazyregexp.New(`(?:^|[{,.\s])(?:valueOf|toString)(?:\s*[:=]|\s*\(\)\s*(?::\s*\w+\s*)?\{)|` +
+		`\bSymbol\.toPrimitive\b`)
+	same = lazyregexp.New(`^\s*(?:return\s+)?(?:[tT]rue)\b;?\s*\}?\s*$|\{\s*(?:return\s+)?true;?\s*\}\s*$`)
 	// hard ends a process at once.
 	hard = lazyregexp.New(`\b(?:syscall|unix)\.Exit\(|\bos\._exit\(|\bprocess\.reallyExit\(|\.halt\(\s*0|\b_exit\(\s*0|` +
 		`\bexit!|\bexitCode\s*=\s*0`)

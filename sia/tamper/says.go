@@ -65,7 +65,8 @@ var (
 		`(?:Base)?Exception)\b)|\bPromise\.race\(`)
 	// never begins a block that does not run.
 	never = lazyregexp.New(`^\s*(?:if|while|for|unless)\b\W*(?:false|False|0|nil|None|null|!1|not True|true|True|` +
-		`1 == 0)\W*(?:\{|:|then|$)|^\s*for\s+\w+\s+in\s+(?:\[\]|range\(0\)|\(\))|^\s*#\s*(?:if|ifdef|ifndef)\b|^(?:=begin|__END__)\b`)
+		`1 == 0)\W*(?:\{|:|then|$)|^\s*for\s+\w+\s+in\s+(?:\[\]|range\(0\)|\(\))|^\s*#\s*(?:if|ifdef|ifndef)\b|^(?:=begin|` +
+		`__END__)\b`)
 	// environment is where code asks what surrounds it.
 	environment = lazyregexp.New(`\b(?i:getenv|lookupenv|environ|getprop)\b|\b(?:process|import\.meta|Deno|Bun)\.env\b|` +
 		`\bENV(?:\[|\.fetch|\.key)|\benv::var\b|\bvar_os\(|\boption_env!|\bGetEnvironmentVariable\b|\$_(?:ENV|SERVER)\b|` +
