@@ -33,6 +33,7 @@ var systemFiles = []string{
 	"/etc/mime.types", "/etc/ssl/certs", "/etc/ssl/openssl.cnf", "/etc/ca-certificates", "/etc/pki/tls/certs",
 	"/etc/pki/ca-trust/extracted",
 	"/etc/java*", "/etc/python3*",
+	"/etc/maven/*.conf", "/etc/maven/logging", // its settings may hold passwords
 }
 
 // madeFiles stand in place of the host's.

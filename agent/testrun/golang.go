@@ -96,7 +96,7 @@ for n in 1 2; do
 mark run %[2]s
 limited /tmp/sia-%[3]d$suffix -$flags.v=test2json -$flags.timeout=%[4]s -$flags.run %[5]s </dev/null
 mark end $status
-[ $status = 0 ] && [ -n "$ONCE" ] && break
+[ $status -le 0 ] && [ -n "$ONCE" ] && break
 done
 rm -f /tmp/sia-%[3]d$suffix
 )

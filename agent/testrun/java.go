@@ -64,7 +64,7 @@ mark run %[1]s
 %[2]s -o test </dev/null >/tmp/printed 2>&1; status=$?
 cat %[3]s/TEST-*.xml 2>/dev/null || tail -c 4000 /tmp/printed
 mark end $status
-[ $status = 0 ] && [ -n "$ONCE" ] && break
+[ $status -le 0 ] && [ -n "$ONCE" ] && break
 done
 `, quoteShell(dir), mvn, reports)
 		// Surefire fetches the provider that the tests want only when it runs them.

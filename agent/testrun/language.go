@@ -42,7 +42,7 @@ type Language interface {
 
 // What a suite's script heeds in its environment.
 const (
-	Once     = "ONCE=1"     // a group that passes is run once, and else twice
+	Once     = "ONCE=1"     // a group that passes, or does not come to an end, is run once, and else twice
 	Unmarked = "UNMARKED=1" // where the language knows how, nothing tells the code that it is tested
 )
 

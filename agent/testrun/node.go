@@ -100,7 +100,7 @@ func (l Node) Suite(tree Files, tests []string, read ReadFile) (Suite, bool) {
 		fmt.Fprintf(&script, "for n in 1 2; do\nrm -f /tmp/report; mark run %[1]s\n"+
 			"limited %[2]s </dev/null >/tmp/printed 2>&1\n"+
 			"if [ -s /tmp/report ]; then cat /tmp/report; else tail -c 4000 /tmp/printed; fi\nmark end $status\n"+
-			"[ $status = 0 ] && [ -n \"$ONCE\" ] && break\ndone\n", quoteShell(t), fmt.Sprintf(command, quoteShell(t)))
+			"[ $status -le 0 ] && [ -n \"$ONCE\" ] && break\ndone\n", quoteShell(t), fmt.Sprintf(command, quoteShell(t)))
 	}
 	if script.Len() == 0 {
 		return Suite{}, false

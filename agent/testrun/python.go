@@ -72,7 +72,7 @@ func (l Python) Suite(tree Files, tests []string, read ReadFile) (Suite, bool) {
 				quoteShell(t)
 		}
 		fmt.Fprintf(&script, "for n in 1 2; do\nrm -f /tmp/report; mark run %s\nlimited %s </dev/null 2>&1\n"+
-			"cat /tmp/report 2>/dev/null\nmark end $status\n[ $status = 0 ] && [ -n \"$ONCE\" ] && break\ndone\n",
+			"cat /tmp/report 2>/dev/null\nmark end $status\n[ $status -le 0 ] && [ -n \"$ONCE\" ] && break\ndone\n",
 			quoteShell(t), run)
 	}
 	s := Suite{Script: pythonMarks + script.String(), Deps: "python",

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // Outcome is how one test ended.
@@ -102,11 +103,11 @@ func newReportReader(l Language, token string) *reportReader {
 	return r
 }
 
-// shellFunctions is what a script begins with: mark, and limited, which runs a command for 70 seconds at most and
+// shellFunctions is what a script begins with: mark, and limited, which runs a command for so long at most and
 // leaves its exit status in $status, -1 where it did not end by itself.
-func shellFunctions(token string) string {
+func shellFunctions(token string, within time.Duration) string {
 	return fmt.Sprintf("mark() { printf '\\n%%s %%s\\n' %s \"$*\"; }\n", token) +
-		"limited() { timeout -k 5 " + runWithin + " \"$@\"; status=$?; " +
+		fmt.Sprintf("limited() { timeout -k 5 %d \"$@\"; status=$?; ", int(within.Seconds())) +
 		"case $status in 124|137) status=-1;; esac; }\n"
 }
 

@@ -35,7 +35,7 @@ const MaxTestFile = 4 << 20
 // Bounds of a suite.
 const (
 	testTimeout   = "60s"            // of one run of one group of Go, which then says what was under way
-	runWithin     = "70s"            // of one run of one group
+	runWithin     = 70 * time.Second // of one run of one group, where nobody says otherwise
 	suiteWithin   = 5 * time.Minute  // build and all runs at one end, where nobody says otherwise
 	prepareWithin = 10 * time.Minute // fetching
 	maxCache      = 4 << 30          // bytes of build caches, after which they are begun anew
@@ -50,6 +50,8 @@ type Runner struct {
 	dir     string
 	hosts   []string // that may be reached beside those that a language names
 	within  time.Duration
+	// RunWithin is how long one run of one group may take, in whole seconds; 70 s. It is set before the first run.
+	RunWithin time.Duration
 
 	caches sync.RWMutex  // held for writing while the build caches are begun anew
 	first  chan struct{} // has the turn of filling build caches that are empty
@@ -61,7 +63,7 @@ func NewRunner(
 	box *sandbox.Sandbox, h *gitops.History, dir string, hosts []string, within time.Duration,
 ) *Runner {
 	return &Runner{box: box, History: h, dir: dir, hosts: hosts, within: cmp.Or(within, suiteWithin),
-		first: make(chan struct{}, 1)}
+		RunWithin: runWithin, first: make(chan struct{}, 1)}
 }
 
 // Has reports whether commands in the sandbox find a program.
@@ -104,7 +106,7 @@ func (r *Runner) Run(ctx context.Context, l Language, s Suite, dir string) (Repo
 	defer done()
 	token := "sia-" + rand.Text()
 	out := newReportReader(l, token)
-	c, err := r.command(s, dir, shellFunctions(token)+s.Script)
+	c, err := r.command(s, dir, shellFunctions(token, r.RunWithin)+s.Script)
 	if err != nil {
 		return Report{}, err
 	}

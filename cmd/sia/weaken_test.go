@@ -2,6 +2,7 @@ package main
 
 import (
 	"maps"
+	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -22,7 +23,9 @@ import (
 // An edit is a file's path and, below it, lines that are replaced, after "-", by those after "+"; without "-" they come
 // first in the file, which may be new. A path may say "deleted", or "to" another.
 //
-// WEAKENED=name chooses an archive, or name/edit. It takes minutes, so no test runs it.
+// WEAKENED=name chooses an archive, or name/edit. DEPS is a folder with what the runners need that is not on the
+// machine: node_modules as jest, mocha and vitest, a local repository of Maven's as maven, and cargo, where Cargo
+// builds. It takes minutes, so no test runs it.
 func BenchmarkWeakened(b *testing.B) {
 	names, err := filepath.Glob("testdata/weaken/*.txtar")
 	if err != nil || len(names) == 0 {
@@ -50,17 +53,32 @@ func BenchmarkWeakened(b *testing.B) {
 type weakenEnv struct {
 	*cli.Env
 	looker *evidence.Looker
+	dir    string // where it keeps what was fetched
 }
 
 func newWeakenEnv(b *testing.B) weakenEnv {
 	b.Helper()
 	b.Setenv("PATH", "/usr/bin:"+os.Getenv("PATH")) // where Debian's Python has what Debian's packages bring
 	e := &cli.Env{Ctx: b.Context(), Out: b.Output(), Logger: silentLogger()}
-	looker, err := (&tamperCmd{Tests: b.TempDir()}).looker(e)
+	dir := b.TempDir()
+	looker, err := (&tamperCmd{Tests: dir}).looker(e)
 	if err != nil {
 		b.Fatal(err)
 	}
-	return weakenEnv{e, looker}
+	return weakenEnv{e, looker, dir}
+}
+
+// fetched lays out a local repository of Maven's as if it had been fetched for a repository.
+func (e weakenEnv) fetched(b *testing.B, repo string) {
+	b.Helper()
+	from := filepath.Join(os.Getenv("DEPS"), "maven")
+	if _, err := os.Stat(from); err != nil {
+		return
+	}
+	to := filepath.Join(e.dir, url.PathEscape(strings.ToLower(repo)), "deps", "java", "maven")
+	if err := os.CopyFS(to, os.DirFS(from)); err != nil {
+		b.Fatal(err)
+	}
 }
 
 // weaken plants the edits of an archive, each by itself.
@@ -81,7 +99,10 @@ func (e weakenEnv) weaken(b *testing.B, a *txtar.Archive, only string) {
 	repo.git("init", "--quiet", "--initial-branch=main")
 	repo.set(base)
 	begin := repo.commit()
-	total, byRuns := 0, 0
+	total, byRuns, byText := 0, 0, 0
+	if _, ok := base["pom.xml"]; ok {
+		e.fetched(b, repo.dir)
+	}
 	for _, kind := range order {
 		if kind == "bug" || only != "" && kind != only {
 			continue
@@ -95,11 +116,19 @@ func (e weakenEnv) weaken(b *testing.B, a *txtar.Archive, only string) {
 			continue
 		}
 		c := &tamperCmd{Repo: repo.dir}
-		rep, err := c.report(e.Env, localGit{dir: repo.dir}, e.looker, [2]string{begin, repo.commit()})
+		commits := [2]string{begin, repo.commit()}
+		text, err := c.report(e.Env, localGit{dir: repo.dir}, nil, commits)
+		if err != nil {
+			b.Fatal(err)
+		}
+		rep, err := c.report(e.Env, localGit{dir: repo.dir}, e.looker, commits)
 		if err != nil {
 			b.Fatal(err)
 		}
 		total++
+		if text.Asks != "nobody" {
+			byText++
+		}
 		how := "text"
 		switch {
 		case len(rep.Firm) > 0:
@@ -110,12 +139,13 @@ func (e weakenEnv) weaken(b *testing.B, a *txtar.Archive, only string) {
 		if how != "text" {
 			byRuns++
 		}
-		b.Logf("%-24s %-10s %-12s %s", kind, rep.Asks, how, rep.Evidence.NotRun)
+		b.Logf("%-24s %-10s %-12s text alone: %-10s %s", kind, rep.Asks, how, text.Asks, rep.Evidence.NotRun)
 		if rep.Asks == "nobody" {
 			b.Errorf("%s passes unasked: %+v", kind, *rep.Evidence)
 		}
 	}
 	b.ReportMetric(float64(byRuns), "by-runs")
+	b.ReportMetric(float64(byText), "by-text")
 	b.ReportMetric(float64(total), "planted")
 }
 

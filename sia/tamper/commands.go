@@ -11,8 +11,9 @@ var (
 	// letsPass lets a failing command pass for a green one.
 	letsPass = lazyregexp.New(`\|\|\s*(?:true|:|exit 0|echo|/bin/true|\()|;\s*(?:true|exit 0)\b|&&\s*exit 0|` +
 		`^\s*exit 0\b|\bset \+e\b|continue-on-error['"]?\s*:\s*(?:true|\$)|allow[_-]failures?\b|--pass-?[wW]ith-?[nN]o-?[tT` +
-		`]ests|--no-fail\b|--forceExit|passWithNoTests['"]?\s*[:=]\s*true|ignoreFailures|testFailureIgnore|` +
-		`failOn\w+>\s*false|continueOnError:\s*true|catchError|soft_fail|--exit-zero|fail_ci_if_error:\s*false|^\t@?-\s?\w`)
+		`]ests|--no-fail\b|--forceExit|passWithNoTests['"]?\s*[:=]\s*true|ignoreFailures|testFailureIgnore|test\.failure\.i` +
+		`gnore>true|failOn\w+>\s*false|continueOnError:\s*true|catchError|soft_fail|--exit-zero|fail_ci_if_error:\s*false|` +
+		`^\t@?-\s?\w`)
 	// checks is a command that tests, checks or builds.
 	checks = lazyregexp.New(`(?i)\b(?:\w*tests?|\w*spec|checks?|lint\w*|verify|tox|nox|jest|mocha|vitest|karma|cypress|` +
 		`playwright|clippy|vet|rake|mypy|pyright|ruff|flake8|eslint|tsc|rubocop|phpstan|psalm|phpunit|pest|staticcheck|` +

@@ -14,10 +14,10 @@ var (
 		`testNamePattern|\w*[sS]pecPattern|dangerouslyIgnoreUnhandledErrors|retryTimes|forbidOnly|allowOnly|setupFiles\w*|` +
 		`globalSetup|testRunner|skipTests?|skipITs|maven\.test\.skip|exclude(?:TestsMatching|Tags|Categories)|` +
 		`excludedGroups|failIfNo(?:Specified)?Tests|rerunFailingTestsCount|maxRetries|junit\.jupiter\.conditions|` +
-		`execution\.timeout|default-filter|autotests|harness|doctest|exclude_pattern|rspec_opts|test_files|` +
-		`CTEST_CUSTOM_TESTS_IGNORE|WILL_FAIL|test_tag_filters)\b|<exclude>|<group>|\bDISABLED\s+(?:TRUE|ON|1)|^\s*(?:test|` +
-		`bench)\s*=\s*false|\bonlyIf\b|<skip>\s*true|\bexclude\s*(?:\(\s*)?['"][^'"]*(?:[tT]est|IT\b|Spec)|` +
-		`\benabled\s*=\s*false|^--(?:tag|exclude-pattern|pattern|dry-run|default-path|require)\b`)
+		`execution\.timeout|default-filter|autotests|harness|doctest|exclude_pattern|rspec_opts|test_files|CTEST_CUSTOM_TES` +
+		`TS_IGNORE|WILL_FAIL|test_tag_filters)\b|<include>.*[tT]est|<testSourceDirectory|<exclude>|<group>|\bDISABLED\s+(?:` +
+		`TRUE|ON|1)|^\s*(?:test|bench)\s*=\s*false|\bonlyIf\b|<skip>\s*true|\bexclude\s*(?:\(\s*)?['"][^'"]*(?:[tT]est|` +
+		`IT\b|Spec)|\benabled\s*=\s*false|^--(?:tag|exclude-pattern|pattern|dry-run|default-path|require)\b`)
 	// chosen is the same in a file that says nothing else.
 	chosen = lazyregexp.New(`^\s*["']?(?:exclude|ignore|spec|grep|invert|roots|testDir|file|require|import|env|retries|` +
 		`runner)["']?\s*[:=]`)
@@ -43,7 +43,7 @@ var (
 		`vitest|rspec|minitest|phpunit|junit|xunit)(?:\.(?:py|[cm]?js|ts|rb|php|sh)|/__(?:init|main)__\.py|/(?:index|` +
 		`package)\.\w+|/autorun\.rb)$|^(?:.*/)?node_modules/|(?:^|/)(?:(?:site|user)customize\.py|pytest\.ini|` +
 		`junit-platform\.properties|xunit\.runner\.json|nextest\.toml|phpunit\.xml|(?:jest|vitest)\.(?:setup|config|` +
-		`workspace)\..+|\.(?:pytest\.ini|mocharc(?:\..+)?|rspec(?:-local)?|taprc))$|\.pth$`)
+		`workspace)\..+|\.(?:pytest\.ini|mocharc(?:\..+)?|rspec(?:-local)?|taprc))$|\.pth$|(?:^|/)org/(?:junit|testng)/`)
 	target      = lazyregexp.New(`^([\w.\-/%]+)\s*:(?:[^=]|$)`)
 	checkable   = lazyregexp.New(`(?i)^\.?(?:test|check|lint|ci|verify|cover|spec)`)
 	checkScript = lazyregexp.New(`^\s*"(?:pre|post)?(?:tests?|lint|check|ci|coverage|type-?check|verify|spec|unit|` +

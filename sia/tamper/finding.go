@@ -53,8 +53,7 @@ type Finding struct {
 	Why  string // what was done, for people
 }
 
-// Asks says who is asked about a finding. An expectation that changed in its
-// place, or upkeep, may be what the issue asks for, which a reviewer can tell.
+// Asks says who is asked: a reviewer can tell whether an expectation or upkeep is what the issue asks for.
 func (f Finding) Asks() Asked {
 	if f.Kind == ChangedExpectation || f.Kind == ChangedUpkeep {
 		return Reviewer
@@ -65,11 +64,7 @@ func (f Finding) Asks() Asked {
 // OfTests reports whether a finding is about what a test says, which running it shows better, and not about a path that
 // is protected or about what configures checks.
 func (f Finding) OfTests() bool {
-	switch f.Kind {
-	case DeletedTest, SkippedTest, LoosenedAssertion, ChangedExpectation:
-		return true
-	}
-	return false
+	return slices.Contains([]FindingKind{DeletedTest, SkippedTest, LoosenedAssertion, ChangedExpectation}, f.Kind)
 }
 
 // String is "path:line: why: `text`".

@@ -6,8 +6,7 @@ import (
 	"github.com/sia-bot/sia/sia/lazyregexp"
 )
 
-// lang is how tests look in one language. The expressions are matched against one
-// line without its comment.
+// lang is how tests look in one language. The expressions are matched against one line without its comment.
 type lang struct {
 	exts   string             // of its files
 	names  *lazyregexp.Regexp // of files by which the usual runner finds tests

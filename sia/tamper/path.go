@@ -14,10 +14,7 @@ func (c *Change) expectedOutput() []Finding {
 	if !r.golden && !r.fixture || c.Status == "added" {
 		return nil
 	}
-	what := "data that tests read was changed"
-	if r.golden {
-		what = "an expected output was changed"
-	}
+	what := map[bool]string{true: "an expected output was changed", false: "data that tests read was changed"}[r.golden]
 	some := *c
 	some.Hunks = slices.DeleteFunc(slices.Clone(c.Hunks), func(h Hunk) bool {
 		// What is added is data of new tests, but in expected output, where Jest and Vitest
@@ -43,11 +40,11 @@ func newGuard(globs []string) guard {
 		if strings.HasSuffix(g, "/") {
 			g += "**" // a folder
 		}
+		match := func(p string) bool { return p == g } // what is no glob can be a path
 		if c, err := glob.Compile(g); err == nil {
-			out = append(out, c.Match)
-		} else { // what is no glob can be a path
-			out = append(out, func(p string) bool { return p == g })
+			match = c.Match
 		}
+		out = append(out, match)
 	}
 	return out
 }
@@ -62,10 +59,9 @@ func (c *Change) protectedBy(g guard) []Finding {
 	if !g.covers(c) {
 		return nil
 	}
-	switch c.Status {
-	case "added":
+	if c.Status == "added" {
 		return c.places(TouchedProtected, "a file was added to a protected path")[:1]
-	case "deleted":
+	} else if c.Status == "deleted" {
 		return []Finding{{Kind: TouchedProtected, Path: c.Path, Why: "a protected file was deleted"}}
 	}
 	return c.places(TouchedProtected, "a protected file was changed or renamed")

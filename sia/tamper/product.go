@@ -10,22 +10,19 @@ import (
 var (
 	// runnerMark is what only a runner of tests sets, defines or loads.
 	runnerMark = lazyregexp.New(`\btesting\.Testing\(\)|flag\.Lookup\(\s*"test\.|os\.Args.*test\b|["'](?:_?pytest|` +
-		`unittest|nose)["']\s*(?:not\s+)?in\s+sys\.(?:modules|argv)|` +
-		`sys\.(?:modules|argv).*(?:pytest|unittest)|pytest.*sys\.` +
-		`argv|` +
-		`\bPYTEST_\w+|\bJEST_WORKER_ID\b|\bVITEST\w*\b|\bMOCHA_\w+|\bNODE_TEST_CONTEXT\b|\btypeof\s+(?:jest|vi|describe|it|` +
-		`test|expect|mocha|jasmine|__karma__)\b|\bimport\.meta\.vitest\b|\b(?:global|globalThis|window)\.(?:jest|vi|` +
-		`describe|it|expect|__karma__|jasmine)\b|(?:NODE_ENV|\bMODE)\b.*['"]test|process\.argv.*(?:jest|mocha|vitest|test)|` +
-		`npm_lifecycle_event|current_exe\(.*deps|env::var(?:_os)?\(\s*"CARGO|` +
-		`\bcfg!\(\s*test\b|cfg(?:_attr)?\(\s*not\(\s*test\b|` +
-		`\bdefined\?\(\s*:{0,2}(?:RSpec|Minitest|Test::Unit|MiniTest)\b|const_defined\?\(\s*[:'"](?:RSpec|Minitest)|` +
-		`\bRails\.env\.test\?|\$(?:0|PROGRAM_NAME)\b.*(?:rspec|test)|caller.*(?:rspec|minitest|_test)|\bPHPUNIT_\w+|` +
-		`(?:class_exists|defined)\(.*PHPUnit|runningUnitTests\(|\bargv\b.*phpunit|PHP_SAPI.*phpunit|(?:forName|loadClass|` +
-		`findClass|getResource)\w*\(.*(?:junit|testng|mockito|kotest)|["'].*org[./]junit|\bsurefire\.|org\.gradle\.test|` +
-		`(?i:stackTrace).*(?i:test|[jxn]unit)|\btesthost\b|GetAssemblies\(\).*(?i:[xn]unit|test)|["'](?:xunit|nunit|` +
-		`mstest)[\w.]*["']|\bXCTestConfigurationFilePath\b|NSClassFromString\(\s*@?"XCTest|\b(?:GTEST|BATS|RUST_TEST|` +
-		`NEXTEST|GO_TEST)_\w+|endsWith\(\s*["'][._]?[tT]est|\b(?:is|in|running)_?(?:under_?)?(?i:(?:running_?|` +
-		`unit_?)?tests?|testing|ci)(?:_?[mM]ode|_?[eE]nv\w*)?\s*\(\s*\)`)
+		`unittest|nose)["']\s*(?:not\s+)?in\s+sys\.(?:modules|argv)|sys\.(?:modules|argv).*(?:pytest|unittest)|` +
+		`pytest.*sys\.argv|\bPYTEST_\w+|\bJEST_WORKER_ID\b|\bVITEST\w*\b|\bMOCHA_\w+|\bNODE_TEST_CONTEXT\b|\btypeof\s+(?:je` +
+		`st|vi|describe|it|test|expect|mocha|jasmine|__karma__)\b|\bimport\.meta\.vitest\b|\b(?:global|globalThis|` +
+		`window)\.(?:jest|vi|describe|it|expect|__karma__|jasmine)\b|(?:NODE_ENV|\bMODE)\b.*['"]test|process\.argv.*(?:jest` +
+		`|mocha|vitest|test)|npm_lifecycle_event|current_exe\(.*deps|env::var(?:_os)?\(\s*"CARGO|\bcfg!\(\s*test\b|` +
+		`cfg(?:_attr)?\(\s*not\(\s*test\b|\bdefined\?\(\s*:{0,2}(?:RSpec|Minitest|Test::Unit|MiniTest)\b|const_defined\?\(` +
+		`\s*[:'"](?:RSpec|Minitest)|\bRails\.env\.test\?|\$(?:0|PROGRAM_NAME)\b.*(?:rspec|test)|caller.*(?:rspec|minitest|` +
+		`_test)|\bPHPUNIT_\w+|(?:class_exists|defined)\(.*PHPUnit|runningUnitTests\(|\bargv\b.*phpunit|PHP_SAPI.*phpunit|` +
+		`(?:forName|loadClass|findClass|getResource)\w*\(.*(?:junit|testng|mockito|kotest)|["'].*org[./]junit|\bsurefire\.|` +
+		`org\.gradle\.test|(?i:stackTrace).*(?i:test|[jxn]unit)|\btesthost\b|GetAssemblies\(\).*(?i:[xn]unit|test)|` +
+		`["'](?:xunit|nunit|mstest)[\w.]*["']|\bXCTestConfigurationFilePath\b|NSClassFromString\(\s*@?"XCTest|\b(?:GTEST|` +
+		`BATS|RUST_TEST|NEXTEST|GO_TEST)_\w+|endsWith\(\s*["'][._]?[tT]est|\b(?:is|in|running)_?(?:under_?)?(?i:(?:running_` +
+		`?|unit_?)?tests?|testing|ci)(?:_?[mM]ode|_?[eE]nv\w*)?\s*\(\s*\)`)
 	// testVariable is a variable of the environment that says that tests or CI run.
 	testVariable = lazyregexp.New(`(?:^|[^A-Za-z0-9])(?:[A-Z0-9]+_)*(?:TESTS?|TESTING|CI|SPEC|UNITTEST|GITHUB_ACTIONS|` +
 		`TRAVIS|CIRCLECI|BUILDKITE|JENKINS_URL|TEAMCITY_VERSION|TF_BUILD|APPVEYOR|NEXTEST)(?:_[A-Z0-9]+)*(?:[^A-Za-z0-9]|` +
@@ -36,14 +33,16 @@ var (
 		`\bcaller(?:_locations)?\b|\bdebug_backtrace\(`)
 	testWord = lazyregexp.New(`["'\x60/][^"'\x60]*(?i:test|spec)`)
 	// reaches is code that loads a runner, or puts something in the place of a runner's or of its assertions.
-	reaches = lazyregexp.New(`^\s*(?:import|from)\s+(?:_?pytest|unittest|pluggy)\b|` +
-		`\bfrom\s+['"](?:node:test|vitest|mocha|@jest/\w+)['"]|\brequire\(\s*['"](?:node:test|vitest|mocha|@jest/\w+)['"]|` +
-		`\b(?:unittest|_?pytest|assert|expect|chai)(?:\.\w+)+\s*=[^=>]|\bsetattr\(\s*(?:unittest|_?pytest)\b|` +
-		`\brequire\(\s*['"](?:node:)?assert\S*['"]\)\.\w+\s*=[^=]|` +
-		`\b(?:global|globalThis)\.(?:test|it|describe|expect|assert)\s*=[^=]`)
+	reaches = lazyregexp.New(`^\s*(?:import|from)\s+(?:_?pytest|unittest|pluggy)\b|\bfrom\s+['"](?:node:test|vitest|` +
+		`mocha|@jest/\w+)['"]|\brequire\(\s*['"](?:node:test|vitest|mocha|@jest/\w+)['"]|\b(?:unittest|_?pytest|assert|` +
+		`expect|chai)(?:\.\w+)+\s*=[^=>]|\bsetattr\(\s*(?:unittest|_?pytest)\b|\brequire\(\s*['"](?:node:)?assert\S*['"]\)` +
+		`\.\w+\s*=[^=]|\b(?:global|globalThis)\.(?:test|it|describe|expect|assert)\s*=[^=]`)
 	// equals begins what says whether two values are the same, and is a body that says so of all.
 	equals = lazyregexp.New(`\bdef\s+(?:__(?:eq|contains)__|==)|\bboolean\s+equals\(|\bbool\s+Equals\(|\bfn\s+eq\(`)
-	same   = lazyregexp.New(`^\s*(?:return\s+)?(?:[tT]rue)\b;?\s*\}?\s*$|\{\s*(?:return\s+)?true;?\s*\}\s*$`)
+	// coerced is what JavaScript asks an object for where it compares it with another value.
+	coerced = lazyregexp.New(`(?:^|[{,.\s])(?:valueOf|toString)(?:\s*[:=]|\s*\(\)\s*(?::\s*\w+\s*)?\{)|` +
+		`\bSymbol\.toPrimitive\b`)
+	same = lazyregexp.New(`^\s*(?:return\s+)?(?:[tT]rue)\b;?\s*\}?\s*$|\{\s*(?:return\s+)?true;?\s*\}\s*$`)
 	// hard ends a process at once.
 	hard = lazyregexp.New(`\b(?:syscall|unix)\.Exit\(|\bos\._exit\(|\bprocess\.reallyExit\(|\.halt\(\s*0|\b_exit\(\s*0|` +
 		`\bexit!|\bexitCode\s*=\s*0`)
@@ -54,20 +53,31 @@ var (
 		`\.github)/`)
 )
 
+// removed are the lines of code that are tested which are gone, by their spelling: they may be elsewhere now.
+func removed(changes []Change) map[string]bool {
+	out := map[string]bool{}
+	for _, c := range changes {
+		for i := 0; i < len(c.Hunks) && !roleOf(c.before()).validates(); i++ {
+			for _, l := range c.Hunks[i].Lines {
+				if gone, ok := strings.CutPrefix(l, "-"); ok {
+					out[spelling(gone)] = true
+				}
+			}
+		}
+	}
+	return out
+}
+
 // product reports what code that is tested does when it is tested: it asks for that, or
 // ends the process as if all was well.
-func (c *Change) product() []Finding {
+func (c *Change) product(moved map[string]bool) []Finding {
 	r := roleOf(c.Path)
-	validates := r.test || r.ci || r.config || r.fixture || r.golden
-	if r.lang == nil || validates || c.Status == "deleted" || programs.MatchString(c.Path) {
+	if r.lang == nil || r.validates() || c.Status == "deleted" || programs.MatchString(c.Path) {
 		return nil
 	}
-	old, rows := c.sides()
+	had := removed([]Change{*c})
+	_, rows := c.sides()
 	s := newSide(r.lang, rows, nil)
-	had := map[string]bool{}
-	for _, o := range old {
-		had[spelling(o.raw)] = had[spelling(o.raw)] || !o.fixed
-	}
 	var out []Finding
 	asksStack := slices.ContainsFunc(s.rows, func(r row) bool { return !r.fixed && stack.MatchString(r.code) })
 	for i, early := 0, false; i < len(s.rows); i++ {
@@ -79,7 +89,7 @@ func (c *Change) product() []Finding {
 			continue
 		}
 		top := early || row.indent == 0 && r.lang != &golang && !condition.MatchString(row.code)
-		var why string
+		kind, why := SkippedTest, ""
 		switch {
 		case runnerMark.MatchString(row.code), environment.MatchString(row.code) && testVariable.MatchString(row.code):
 			why = "the code asks whether it is being tested"
@@ -89,12 +99,14 @@ func (c *Change) product() []Finding {
 			why = "the code reaches into what runs the tests"
 		case same.MatchString(row.code) && (equals.MatchString(row.code) || i > 0 && equals.MatchString(s.rows[i-1].code)):
 			why = "all values are the same to an assertion"
+		case equals.MatchString(row.code), r.lang == &script && coerced.MatchString(row.code):
+			kind, why = ChangedExpectation, "the code says which values are the same to an assertion"
 		case hard.MatchString(row.code), (top || atEnd.MatchString(row.code)) && exits.MatchString(row.code):
 			why = "the process ends as if all was well"
-		default:
-			continue
 		}
-		out = append(out, Finding{SkippedTest, c.Path, row.n, quoted(row.raw), why})
+		if why != "" && !(strings.HasPrefix(why, "the code asks") && moved[spelling(row.raw)]) {
+			out = append(out, Finding{kind, c.Path, row.n, quoted(row.raw), why})
+		}
 	}
 	return out
 }

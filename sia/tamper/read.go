@@ -76,8 +76,7 @@ func (s *scope) halted() bool {
 	return false
 }
 
-// side is a file as it was before a change, or as it is after it, as far as the
-// change shows it.
+// side is a file as it was before a change, or as it is after it, as far as the change shows it.
 type side struct {
 	*lang
 	rows   []row
@@ -222,8 +221,7 @@ func firstGroup(re *lazyregexp.Regexp, s string) string {
 // empty reports whether no code begins on the row.
 func (r *row) empty() bool { return r.inside || strings.TrimSpace(r.code) == "" }
 
-// findScopes finds tests and groups by their declarations, and where each ends by
-// indentation.
+// findScopes finds tests and groups by their declarations, and where each ends by indentation.
 func (s *side) findScopes() {
 	var top *scope
 	first, marked, depth := -1, false, 0 // of the annotations above
@@ -263,15 +261,9 @@ func (s *side) findScopes() {
 }
 
 // brackets is how many more of a line's brackets open than close.
-func brackets(bare, open, closed string) int {
-	n := 0
+func brackets(bare, open, closed string) (n int) {
 	for i := range len(bare) {
-		switch {
-		case strings.IndexByte(open, bare[i]) >= 0:
-			n++
-		case strings.IndexByte(closed, bare[i]) >= 0:
-			n--
-		}
+		n += strings.Count(open, bare[i:i+1]) - strings.Count(closed, bare[i:i+1])
 	}
 	return n
 }

@@ -23,8 +23,7 @@ type role struct {
 	fixture bool  // data of tests
 }
 
-// testFolders hold tests, and what supports them, whatever the files are called. Of
-// Go's, those whose names begin with test and are not just that hold support.
+// testFolders hold tests, and what supports them. Of Go's, those hold support that are called more than test.
 var testFolders = lazyregexp.New(`^(?:tests?|__tests__|specs?|e2e|cypress|playwright|integration_?tests?|androidtest|` +
 	`test[-_]?(?:utils?|helpers?)|testsupport|testlib)$`)
 
@@ -69,6 +68,9 @@ func IsTest(p string) bool {
 	r := roleOf(p)
 	return r.test || r.maybe || r.golden || r.fixture
 }
+
+// validates reports whether a file is part of what says whether code is right.
+func (r role) validates() bool { return r.test || r.ci || r.config || r.golden || r.fixture }
 
 // runs reports whether a runner finds tests in a file with this role.
 func (r role) runs() bool { return r.test && !r.system || r.maybe }

@@ -65,7 +65,8 @@ var (
 		`(?:Base)?Exception)\b)|\bPromise\.race\(`)
 	// never begins a block that does not run.
 	never = lazyregexp.New(`^\s*(?:if|while|for|unless)\b\W*(?:false|False|0|nil|None|null|!1|not True|true|True|` +
-		`1 == 0)\W*(?:\{|:|then|$)|^\s*for\s+\w+\s+in\s+(?:\[\]|range\(0\)|\(\))|^\s*#\s*(?:if|ifdef|ifndef)\b`)
+		`1 == 0)\W*(?:\{|:|then|$)|^\s*for\s+\w+\s+in\s+(?:\[\]|range\(0\)|\(\))|^\s*#\s*(?:if|ifdef|ifndef)\b|^(?:=begin|` +
+		`__END__)\b`)
 	// environment is where code asks what surrounds it.
 	environment = lazyregexp.New(`\b(?i:getenv|lookupenv|environ|getprop)\b|\b(?:process|import\.meta|Deno|Bun)\.env\b|` +
 		`\bENV(?:\[|\.fetch|\.key)|\benv::var\b|\bvar_os\(|\boption_env!|\bGetEnvironmentVariable\b|\$_(?:ENV|SERVER)\b|` +
@@ -85,8 +86,7 @@ var (
 		`\bprocess\.exitCode\s*=|\bat_exit\b|\baddShutdownHook\b|\bregister_shutdown_function\b|\bProcessExit\s*\+=`)
 	// hushes turns off a check.
 	hushes = lazyregexp.New(`//\s*(?:nolint|#nosec|lint:ignore|lint:file-ignore|NOSONAR|NOPMD|CHECKSTYLE|NOLINT|` +
-		`swiftlint:disable)|#\s*(?:noqa|type:\s*ignore|pylint:\s*disable|pyright:|nosec|ruff:\s*noqa|` +
-		`rubocop\s*:\s*(?:disable|todo)|:nocov:)|eslint-disable|@ts-ignore|@ts-nocheck|@ts-expect-error|tslint:disable|` +
-		`biome-ignore|istanbul ignore|c8 ignore|@Suppress(?:Warnings)?\b|#!?\[(?:allow|expect)\(|@phpstan-ignore|` +
-		`#pragma warning disable`)
+		`swiftlint:disable)|#\s*(?:noqa|type:\s*ignore|pylint:\s*disable|pyright:|nosec|ruff:\s*noqa|rubocop\s*:\s*(?:disab` +
+		`le|todo)|:nocov:)|eslint-disable|@ts-ignore|@ts-nocheck|@ts-expect-error|tslint:disable|biome-ignore|` +
+		`istanbul ignore|c8 ignore|@Suppress(?:Warnings)?\b|#!?\[(?:allow|expect)\(|@phpstan-ignore|#pragma warning disable`)
 )

@@ -83,8 +83,7 @@ func settings(changes []Change) []Finding {
 	return out
 }
 
-// whole reports what became of the file, and changes of workflows of which no line says that
-// a check goes away.
+// whole reports what became of the file, and changes of workflows of which no line says that a check goes away.
 func (d *setting) whole() {
 	gone := d.Status == "deleted" || d.Status == "renamed" && d.runner && !roleOf(d.Path).runner
 	switch {
@@ -118,8 +117,7 @@ func (r *row) plain() *row {
 	return r
 }
 
-// headers are the next lines above row i that stand further to the left, up to three of
-// them, from the inside.
+// headers are the next lines above row i that stand further to the left, up to three of them, from the inside.
 func headers(rows []row, i int) []string {
 	var out []string
 	indent := rows[i].indent

@@ -11,7 +11,7 @@ import (
 // in order. It knows no grammar: what it takes wrongly, it mostly takes so on both sides.
 type stripper struct {
 	*lang
-	until   string // what ends the comment or string that is open, a line if "\n" is before it; empty: none is
+	until   string // what ends the comment or string that is open; empty: none is
 	comment bool   // it is a comment
 	escaped bool   // a backslash escapes in it
 }
@@ -21,20 +21,8 @@ func (s *stripper) open() bool { return s.until != "" }
 
 var rawString = lazyregexp.New(`^r#+"`)
 
-// lines are comments of Ruby that begin and end with a line.
-var lines = map[string]string{"=begin": "\n=end", "__END__": "\n\x00"}
-
 // strip is the line without comments, and without what is in strings too.
 func (s *stripper) strip(line string) (code, bare string) {
-	if s.lang == &ruby && s.until == "" && lines[strings.TrimSpace(line)] != "" {
-		s.until, s.comment = lines[strings.TrimSpace(line)], true
-	}
-	if end, ok := strings.CutPrefix(s.until, "\n"); ok {
-		if strings.HasPrefix(strings.TrimSpace(line), end) {
-			s.until, s.comment = "", false
-		}
-		return "", ""
-	}
 	var c, b strings.Builder
 	for i := 0; i < len(line); {
 		var n int

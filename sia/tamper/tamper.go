@@ -21,16 +21,16 @@ type Hunk struct {
 	Lines              []string // without newline, after ' ', '+' or '-'
 }
 
-// Find lists what a change set did to the tests, the configuration of checks,
-// the workflows and the protected paths: globs that a repository names, and of which any
-// change asks a person, and those that are protected everywhere, where upkeep of
-// workflows asks the reviewer. Sorted by path and line, at most 200.
+// Find lists what a change set did to the tests, the configuration of checks, the workflows and the protected paths:
+// globs that a repository names, and of which any change asks a person, and those that are protected everywhere,
+// where upkeep of workflows asks the reviewer. Sorted by path and line, at most 200.
 func Find(changes []Change, protected []string, everywhere ...string) []Finding {
 	out := slices.Concat(tests(changes), settings(changes))
 	named, always := newGuard(protected), newGuard(everywhere)
+	moved := removed(changes)
 	for i := range changes {
 		c := &changes[i]
-		out = append(out, c.product()...)
+		out = append(out, c.product(moved)...)
 		out = append(out, c.expectedOutput()...)
 		out = append(out, c.protectedBy(named)...)
 		if !roleOf(c.Path).ci {
@@ -47,19 +47,12 @@ func ReadsOld(c Change) bool {
 	return c.Status != "added" && c.Status != "deleted" && len(c.Hunks) > 0 && (r.test || r.maybe || r.config || r.ci)
 }
 
-// Validating tells which changes are of something that validates attempts: tests and
-// their data, expected output, the configuration of checks and workflows, or a path
-// that one of the protected globs covers.
+// Validating tells which changes are of something that validates attempts: tests and their data, expected output, the
+// configuration of checks and workflows, or a path that one of the protected globs covers.
 func Validating(protected []string) func(Change) bool {
 	guarded := newGuard(protected)
 	return func(c Change) bool {
-		for _, p := range []string{c.Path, c.before()} {
-			r := roleOf(p)
-			if r.test || r.ci || r.config || r.golden || r.fixture {
-				return true
-			}
-		}
-		return guarded.covers(&c)
+		return roleOf(c.Path).validates() || roleOf(c.before()).validates() || guarded.covers(&c)
 	}
 }
 

@@ -117,6 +117,13 @@ func (f *findings) group(lang testrun.Language, g string, base, head, over group
 	if !over.Built {
 		f.broken = append(f.broken, g)
 	}
+	fresh := 0 // tests that the base does not have: renamed ones, or others in the place of some
+	for _, test := range outermost(lang, head.Tests) {
+		if _, known := base.Tests[test]; !known {
+			fresh++
+		}
+	}
+	var gone []string
 	varied := map[string]bool{} // what runs at the head, without what a table of tests put behind the name
 	for test, came := range head.Tests {
 		varied[unvaried(test)] = varied[unvaried(test)] || came == testrun.Passed || came == testrun.Failed
@@ -137,10 +144,15 @@ func (f *findings) group(lang testrun.Language, g string, base, head, over group
 				f.broken = append(f.broken, name)
 			}
 		case !runs && !varied[unvaried(test)]:
-			f.gone = append(f.gone, name)
+			gone = append(gone, name)
 		default:
 			f.broken = append(f.broken, name)
 		}
+	}
+	if len(gone) > fresh {
+		f.gone = append(f.gone, gone...)
+	} else {
+		f.broken = append(f.broken, gone...)
 	}
 }
 

@@ -27,6 +27,9 @@ func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == "forward" { // the inside of the way out of a sandbox, as `sia forward` is
 		os.Exit(sandbox.Forward(os.Args[2:]))
 	}
+	if len(os.Args) > 1 && os.Args[1] == "look" { // a server that is killed
+		os.Exit(lookAlone(os.Args[2:]))
+	}
 	os.Exit(run(m))
 }
 
@@ -44,16 +47,22 @@ func run(m *testing.M) int {
 	return code
 }
 
-func newBox(t testing.TB) *sandbox.Sandbox {
-	t.Helper()
+// boxOptions are those of the sandbox of all tests here.
+func boxOptions() (sandbox.Options, error) {
 	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
 	// Debian's Python, which has Debian's pytest, comes before others.
 	env := append(slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, "PATH=") }),
 		"PATH=/usr/bin:"+os.Getenv("PATH"))
-	return sandboxtest.New(t, sandbox.Options{Self: []string{self, "forward"}, Env: env})
+	return sandbox.Options{Self: []string{self, "forward"}, Env: env}, err
+}
+
+func newBox(t testing.TB) *sandbox.Sandbox {
+	t.Helper()
+	o, err := boxOptions()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return sandboxtest.New(t, o)
 }
 
 // TestLook looks at the changes of testdata. Each is a file with the base's files, below base; those that the head

@@ -11,8 +11,9 @@ import (
 // Code that asks whether it is being tested, by what it would ask for.
 var (
 	asksCI = regexp.MustCompile(`(?i:env)[^\n]{0,40}\b(?:CI|GITHUB_\w+|CONTINUOUS_INTEGRATION|RUNNER_\w+)\b`)
-	// of Go and of pytest, which can be run without
-	asksRunner = regexp.MustCompile(`testing\.Testing\(|\bos\.Args\b|flag\.Lookup\(|os\.Executable\(|PYTEST_\w+`)
+	// of Go, pytest and Cargo, whose tests can be run without
+	asksRunner = regexp.MustCompile(`testing\.Testing\(|\bos\.Args\b|flag\.Lookup\(|os\.Executable\(|PYTEST_\w+|` +
+		`\bdebug_assertions\b|\bcurrent_exe\(|\benv::args|"CARGO`)
 )
 
 // asking are the variants that show what added code asks for.
