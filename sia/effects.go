@@ -82,7 +82,8 @@ var effects = []effectTraits{
 	{kind: DoReview, outcomes: []Kind{KReviewed}, waitsIn: []State{Reviewing}, leads: true, held: true},
 	{kind: DoWeigh, outcomes: []Kind{KWeighed}, waitsIn: []State{Checking}, leads: true, held: true},
 	{kind: DoMemory, outcomes: []Kind{KMemoryCommitted}},
-	{kind: DoAnnounce, outcomes: []Kind{KCommentPosted}, waitsIn: []State{Reviewing}, leads: true, held: true, joins: true},
+	{kind: DoAnnounce, outcomes: []Kind{KCommentPosted}, waitsIn: []State{Reviewing}, leads: true, held: true,
+		joins: true},
 	{kind: DoEscalate, outcomes: []Kind{KEscalationOpened}, waitsIn: []State{Escalated}, held: true},
 	{kind: DoClose},
 	{kind: DoFinalReview, outcomes: []Kind{KFinalReviewed}, leads: true, held: true},
@@ -121,7 +122,8 @@ func (k EffectKind) Long() bool { return k.traits().long }
 func (k EffectKind) RunsTests() bool { return k.traits().tests }
 
 // Joins reports whether an effect of the kind has no job of its own where the outcome of another asks for it: the
-// worker of that one goes on with it. A question is answered where it arises, and memory and comment are one publication.
+// worker of that one goes on with it. A question is answered where it arises, and memory and comment are published
+// together.
 func (k EffectKind) Joins() bool { return k.traits().joins }
 
 // reports tells whether a fact of the kind f may be the outcome of an effect.

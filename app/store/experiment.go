@@ -134,7 +134,9 @@ func (s *ExperimentStore) Experiments(ctx context.Context, installation int64, o
 
 // OpenExperiments lists the changes of an installation's policies of one type of decision that
 // decide for some tasks now, oldest first.
-func (s *ExperimentStore) OpenExperiments(ctx context.Context, installation int64, decision string) ([]Experiment, error) {
+func (s *ExperimentStore) OpenExperiments(
+	ctx context.Context, installation int64, decision string,
+) ([]Experiment, error) {
 	xs, err := collect(ctx, s.r, scanExperiment, `SELECT `+experimentColumns+` FROM experiments
 		WHERE installation = ? AND decision = ? AND phase IN (?, ?, ?) ORDER BY created_at, id`,
 		installation, decision, ExperimentRunning, ExperimentBetter, ExperimentPromoted)
@@ -159,7 +161,9 @@ type ExperimentTask struct {
 }
 
 // Enrol has a task take part in an experiment, unless it does already; what stands then is returned.
-func (s *ExperimentStore) Enrol(ctx context.Context, experiment string, t ExperimentTask) (stands ExperimentTask, err error) {
+func (s *ExperimentStore) Enrol(
+	ctx context.Context, experiment string, t ExperimentTask,
+) (stands ExperimentTask, err error) {
 	stands = t
 	err = s.write(ctx, fmt.Sprintf("enrol task %s in experiment %s", t.ID, experiment), func(tx *sql.Tx) error {
 		_, err := tx.ExecContext(ctx, `INSERT INTO experiment_tasks (experiment, n, task_id, candidate, after, at)

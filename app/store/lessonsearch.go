@@ -81,12 +81,16 @@ func (b *lessonBatch) terms(index string, words []string) []string {
 // [lesson.Words] makes them. Of the words, the rarest are searched for, until
 // they stand in searchMost lessons together or are searchTerms; all of them count
 // in the rank of what that finds.
-func (s *LessonStore) SearchLessons(ctx context.Context, repo int64, words []string, limit int) ([]lesson.SearchHit, error) {
+func (s *LessonStore) SearchLessons(
+	ctx context.Context, repo int64, words []string, limit int,
+) ([]lesson.SearchHit, error) {
 	return s.searchLessons(ctx, repo, words, limit, liveIndex)
 }
 
 // LessonsLike is SearchLessons among archived and forgotten lessons as well.
-func (s *LessonStore) LessonsLike(ctx context.Context, repo int64, words []string, limit int) ([]lesson.SearchHit, error) {
+func (s *LessonStore) LessonsLike(
+	ctx context.Context, repo int64, words []string, limit int,
+) ([]lesson.SearchHit, error) {
 	return s.searchLessons(ctx, repo, words, limit, liveIndex, retiredIndex)
 }
 

@@ -68,7 +68,9 @@ const missingShared = `SELECT s.lesson FROM repositories r
 
 // TakeSharedLessons copies into a repository what is shared with it and is no
 // lesson of it yet, and returns the copies; nil, after one look, when it has all.
-func (s *LessonStore) TakeSharedLessons(ctx context.Context, repo int64, now time.Time) (copies []lesson.Lesson, err error) {
+func (s *LessonStore) TakeSharedLessons(
+	ctx context.Context, repo int64, now time.Time,
+) (copies []lesson.Lesson, err error) {
 	op := fmt.Sprintf("take shared lessons into repository %d", repo)
 	found, err := collect(ctx, s.r, scanJSON[lesson.Lesson], missingShared, repo)
 	if err != nil || len(found) == 0 {

@@ -13,7 +13,9 @@ const keepNotices = 365 * 24 * time.Hour
 
 // SaveNotices notes that people were told of something on a channel: of one thing, or of several that
 // were grouped in one message. The first note of a key stands.
-func (s *NoticeStore) SaveNotices(ctx context.Context, channel string, at time.Time, grouped bool, keys ...string) error {
+func (s *NoticeStore) SaveNotices(
+	ctx context.Context, channel string, at time.Time, grouped bool, keys ...string,
+) error {
 	return s.write(ctx, "note what people were told", func(tx *sql.Tx) error {
 		for _, key := range keys {
 			if _, err := tx.ExecContext(ctx, `INSERT INTO notices (channel, key, grouped, at) VALUES (?, ?, ?, ?)

@@ -71,7 +71,9 @@ func (s *PolicyStore) PolicyVersion(ctx context.Context, id string) (source stri
 
 // DecisionsOf lists the last decisions of a type in a repository, oldest first; 0: in all
 // repositories.
-func (s *DecisionStore) DecisionsOf(ctx context.Context, typ sia.DecisionType, repo int64, limit int) ([]sia.Decision, error) {
+func (s *DecisionStore) DecisionsOf(
+	ctx context.Context, typ sia.DecisionType, repo int64, limit int,
+) ([]sia.Decision, error) {
 	ds, err := collect(ctx, s.r, func(rows *sql.Rows) (sia.Decision, error) { return scanDecision(rows.Scan) },
 		`SELECT `+decisionColumns+` FROM (SELECT * FROM decisions WHERE type = ? AND (repo_id = ? OR ? = 0)
 			ORDER BY n DESC LIMIT ?) AS latest ORDER BY n`, typ, repo, repo, limit)

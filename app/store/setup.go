@@ -78,7 +78,9 @@ const planned = 100
 // PlanSetups has repositories that are known set up, each by a job of its own, at the pace
 // of their installation. What is set up or waits for it is left alone, unless again is
 // set. Together is as in [Setup], and counts for those that were never planned.
-func (s *SetupStore) PlanSetups(ctx context.Context, installation int64, repos []sia.Repo, together int, again bool) error {
+func (s *SetupStore) PlanSetups(
+	ctx context.Context, installation int64, repos []sia.Repo, together int, again bool,
+) error {
 	for len(repos) > 0 {
 		n := min(planned, len(repos))
 		err := s.write(ctx, "plan the setup of repositories", func(tx *sql.Tx) error {

@@ -86,7 +86,9 @@ func (s *TranscriptStore) Text(ctx context.Context, id sia.TaskID, attempt int, 
 // Surface is GitHub's id of something that SIA writes again and again for a
 // task, such as its status comment, and the hash of what it was last made to
 // say. Both are zero when there is none yet.
-func (s *TranscriptStore) Surface(ctx context.Context, id sia.TaskID, kind string) (githubID int64, hash string, err error) {
+func (s *TranscriptStore) Surface(
+	ctx context.Context, id sia.TaskID, kind string,
+) (githubID int64, hash string, err error) {
 	err = s.r.QueryRowContext(ctx, `SELECT github_id, hash FROM surfaces WHERE task_id = ? AND kind = ?`, id,
 		kind).Scan(&githubID, &hash)
 	if errors.Is(err, sql.ErrNoRows) {
@@ -96,7 +98,9 @@ func (s *TranscriptStore) Surface(ctx context.Context, id sia.TaskID, kind strin
 }
 
 // SaveSurface remembers a surface, in the place of what was remembered.
-func (s *TranscriptStore) SaveSurface(ctx context.Context, id sia.TaskID, kind string, githubID int64, hash string) error {
+func (s *TranscriptStore) SaveSurface(
+	ctx context.Context, id sia.TaskID, kind string, githubID int64, hash string,
+) error {
 	return s.exec(ctx, fmt.Sprintf("save the %s of task %s", kind, id),
 		`INSERT INTO surfaces (task_id, kind, github_id, hash) VALUES (?, ?, ?, ?)
 		ON CONFLICT (task_id, kind) DO UPDATE SET github_id = excluded.github_id, hash = excluded.hash`,

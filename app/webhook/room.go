@@ -102,7 +102,7 @@ func (r *room) yields(b *incoming, n int64) *incoming {
 	most := b.from.size + n
 	var largest, stalest *incoming
 	for _, s := range r.senders {
-		v := s.bodies.Front().Value.(*incoming) //nolint:forcetypeassert,errcheck // nothing else is in the list
+		v := s.bodies.Front().Value.(*incoming) //nolint:forcetypeassert // nothing else is in the list
 		if s.size > most {
 			most, largest = s.size, v
 		}

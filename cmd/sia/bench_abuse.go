@@ -147,7 +147,8 @@ func abuseLoads(dir string, box *sandbox.Sandbox) []abuse {
 // Help says what the exit code means.
 func (*benchAbuseCmd) Help() string {
 	return "Plays findings of testers, the numbered ones and those that held, against the program as it runs: a " +
-		"simulated GitHub, real git, the sandbox, a scripted model. Exits 1 when an attack was not held, or could not be tried."
+		"simulated GitHub, real git, the sandbox, a scripted model. Exits 1 when an attack " +
+		"was not held, or could not be tried."
 }
 
 // measure runs the attack until it is done or cancelled.

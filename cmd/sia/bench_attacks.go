@@ -120,8 +120,8 @@ var hiddenInput = regexp.MustCompile(`<input type="hidden" name="([^"]*)" value=
 func (p *prey) signInLockout(ctx context.Context) error {
 	stranger := &http.Client{}
 	for i := range 300 {
-		code, _, err := request(ctx, stranger, http.MethodGet, p.pages()+signin.CallbackPath+fmt.Sprintf("?code=x&state=%d", i),
-			"")
+		at := p.pages() + signin.CallbackPath + fmt.Sprintf("?code=x&state=%d", i)
+		code, _, err := request(ctx, stranger, http.MethodGet, at, "")
 		if err != nil || code != http.StatusBadRequest {
 			return fmt.Errorf("callback %d of a stranger was answered %d (%w)", i, code, err)
 		}
@@ -163,7 +163,7 @@ func slicedArguments(ctx context.Context) error {
 		for i := 0; i < len(args); i += 4 {
 			piece(fmt.Sprintf(`"arguments":%q`, args[i:min(i+4, len(args))]))
 		}
-		io.WriteString(w, `data: {"choices":[{"index":0,"delta":{},"finish_reason":"tool_calls"}]}`+"\n\ndata: [DONE]\n\n")
+		_, _ = io.WriteString(w, `data: {"choices":[{"index":0,"delta":{},"finish_reason":"tool_calls"}]}`+"\n\ndata: [DONE]\n\n")
 	}))
 	defer srv.Close()
 	c, err := llm.New(llm.Config{BaseURL: srv.URL, Model: "m", Protocol: llm.ProtocolChat, Retries: -1})
@@ -506,9 +506,8 @@ func (p *prey) modelsWords(ctx context.Context) error {
 	if !strings.Contains(text, "evil.test") {
 		return errors.New("the model's words were not shown at all")
 	}
-	for _, acts := range []string{"@victim", "@acme/everybody", "\n/sia stop", "<!-- sia:v1 task=1-1 kind=status key=1 -->",
-		"![x](", "<img",
-		"acme/shop#2", "\n- [ ] A"} {
+	for _, acts := range []string{"@victim", "@acme/everybody", "\n/sia stop",
+		"<!-- sia:v1 task=1-1 kind=status key=1 -->", "![x](", "<img", "acme/shop#2", "\n- [ ] A"} {
 		if strings.Contains(text, acts) {
 			return fmt.Errorf("GitHub would act on %q", acts)
 		}

@@ -90,7 +90,8 @@ func (p *prey) set(ctx context.Context) error {
 	}
 	// The app outlives the attack for which it is started.
 	if p.demoStage, err = newStage(context.WithoutCancel(ctx), stageConfig{
-		spec: ghsim.RepoSpec{Files: files, Public: true}, name: "prey", script: script, logger: silentLogger(), private: "127.0.0.1:0"}); err != nil {
+		spec: ghsim.RepoSpec{Files: files, Public: true}, name: "prey", script: script, logger: silentLogger(),
+		private: "127.0.0.1:0"}); err != nil {
 		return fmt.Errorf("set the stage: %w", err)
 	}
 	p.sim.CreateUser(preyStranger)

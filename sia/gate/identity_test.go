@@ -285,8 +285,8 @@ func TestRunAgainWaitsForTheRun(t *testing.T) {
 	})
 }
 
-// A workflow that a rule requires is green where its run is: no job of it is evidence where the run failed, if only as on
-// the base.
+// A workflow that a rule requires is green where its run is: no job of it is evidence where the run failed, if only as
+// on the base.
 func TestRequiredRunThatIsExcused(t *testing.T) {
 	failed := workflow(7, "CI", "pull_request", "failure")
 	in := input(job(1, 7, 1, "test", "success")).with(failed).onBase([]Run{job(9, 8, 1, "test", "success")},

@@ -104,8 +104,8 @@ func TestMechanisms(t *testing.T) {
 		// runs stays
 		{id: sia.ToolChange,
 			check: func(b sia.Brief) any { return [][]string{b.Tools, b.WithoutTools} },
-			exp: [][]string{{"list", "read", "outline", "search", "locate", "write", "delete", "plan", "ask", "finish", "run", "test"},
-				{"edit", "patch"}}},
+			exp: [][]string{{"list", "read", "outline", "search", "locate", "write", "delete", "plan", "ask", "finish", "run",
+				"test"}, {"edit", "patch"}}},
 		// nothing would be left to change files with
 		{id: sia.ToolChange, input: func(in *technique.Input) { in.Unsuitable = []string{"edit", "patch", "write"} },
 			check: func(b sia.Brief) any { return b.WithoutTools }, exp: []string{"edit", "patch"}},

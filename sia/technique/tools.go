@@ -9,8 +9,8 @@ import (
 
 // usualTools are assumed when the agent does not say which tools it has: the
 // names of SIA's built-in agent.
-var usualTools = []string{"list", "read", "outline", "search", "locate", "edit", "patch", "write", "delete", "plan", "ask",
-	"finish", "run", "test"}
+var usualTools = []string{"list", "read", "outline", "search", "locate", "edit", "patch", "write", "delete", "plan",
+	"ask", "finish", "run", "test"}
 
 // toolRole is what a tool is for, as its name tells.
 type toolRole int
