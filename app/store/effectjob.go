@@ -177,8 +177,8 @@ func (w *effectWorker) finish(
 	}
 }
 
-// save closes the effect, applies its outcome and completes the job, unless an effect joins: all or nothing. The context
-// may have ended: what was done must be written down.
+// save closes the effect, applies its outcome and completes the job, unless an effect joins: all or nothing. The
+// context may have ended: what was done must be written down.
 func (w *effectWorker) save(
 	ctx context.Context, job *river.Job[effectArgs], f EffectRecord, fact sia.Fact,
 ) (joined *sia.Effect, _ error) {

@@ -163,7 +163,8 @@ func slicedArguments(ctx context.Context) error {
 		for i := 0; i < len(args); i += 4 {
 			piece(fmt.Sprintf(`"arguments":%q`, args[i:min(i+4, len(args))]))
 		}
-		_, _ = io.WriteString(w, `data: {"choices":[{"index":0,"delta":{},"finish_reason":"tool_calls"}]}`+"\n\ndata: [DONE]\n\n")
+		_, _ = io.WriteString(w, `data: {"choices":[{"index":0,"delta":{},"finish_reason":"tool_calls"}]}`+
+			"\n\ndata: [DONE]\n\n")
 	}))
 	defer srv.Close()
 	c, err := llm.New(llm.Config{BaseURL: srv.URL, Model: "m", Protocol: llm.ProtocolChat, Retries: -1})
