@@ -74,7 +74,7 @@ const (
 	onNote        = 3.0   // an annotation says the same
 )
 
-// base is what the block's rule is worth by itself, and its distance from the end of its step.
+// base is the weight of the block's rule, and its distance from the end of its step.
 func (b *block) base(far int) float64 {
 	switch b.rule {
 	case &generalRule:

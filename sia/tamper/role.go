@@ -24,7 +24,7 @@ type role struct {
 }
 
 // testFolders hold tests, and what supports them, whatever the files are called. Of
-// Go's, those whose names begin with test and are not just that hold support.
+// Go's, those with names that begin with test and are not just that hold support.
 var testFolders = lazyregexp.New(`^(?:tests?|__tests__|specs?|e2e|cypress|playwright|integration_?tests?|androidtest|` +
 	`test[-_]?(?:utils?|helpers?)|testsupport|testlib)$`)
 
