@@ -104,7 +104,7 @@ func (c cancelled) Read(b []byte) (int, error) {
 	return c.in.Read(b)
 }
 
-// treeExtent is what a tree comes to, written out.
+// treeExtent is the size of a tree, written out.
 type treeExtent struct {
 	files int
 	bytes int64

@@ -18,7 +18,7 @@ const (
 	maxPatch = 1 << 20
 	// maxHunks bounds the text of all hunks of a Diff together, in bytes.
 	maxHunks = 16 << 20
-	// maxDiffFile bounds a file whose lines are compared, in bytes.
+	// maxDiffFile bounds a file to compare by lines, in bytes.
 	maxDiffFile = 4 << 20
 	// contextLines surround a change, as in git.
 	contextLines = 3

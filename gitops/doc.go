@@ -6,7 +6,7 @@
 //     processes may use one cache directory at once, and each may be killed at any time.
 //   - A [Repo] is one remote repository with its mirror. A mirror is shallow: it holds the
 //     trees of the commits that somebody asked for, and no history. It is a cache: whatever
-//     it lacks is fetched by its hash, and a mirror found broken is made anew.
+//     it lacks is fetched by its hash, and a mirror found broken is made again.
 //   - A [Workspace] is a checkout of one commit, for an agent to work in. It has a .git of
 //     its own so that tools find one, but nothing in it is believed: what we trust (the
 //     base commit, the stat cache) is kept in the cache directory, out of the agent's reach.

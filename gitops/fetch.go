@@ -221,7 +221,7 @@ func countPacks(entries []os.DirEntry) (n int) {
 }
 
 // viewCommit runs read on the mirror with the commit in it. When the mirror turns out
-// to be broken it is made anew and read runs once more.
+// to be broken it is made again and read runs once more.
 func (r *Repo) viewCommit(ctx context.Context, op, sha string, read func(*packedObjects, plumbing.Hash) error) error {
 	return r.viewCommits(ctx, op, []string{sha}, func(o *packedObjects, at []plumbing.Hash) error {
 		return read(o, at[0])
@@ -262,7 +262,7 @@ func (r *Repo) viewCommits(
 }
 
 // ensureCommits makes sure that commits are complete in one generation of the mirror. One
-// that is begun anew on the way has lost those that were looked at before.
+// that is restarted on the way has lost those that were looked at before.
 func (r *Repo) ensureCommits(ctx context.Context, commits []plumbing.Hash) (mirror, error) {
 	for try := 1; ; try++ {
 		before, err := r.mirror(ctx)

@@ -32,7 +32,7 @@ func (r *Repo) FetchHistory(ctx context.Context, branch string, depth int) (*His
 	return &History{repo: repo, dir: m.dir, head: tip, origin: r.shownURL()}, nil
 }
 
-// historyMirror is the mirror with the commit and its ancestors. One with many packs is begun anew.
+// historyMirror is the mirror with the commit and its ancestors. One with many packs is restarted.
 func (r *Repo) historyMirror(ctx context.Context, op string, tip plumbing.Hash, depth int) (mirror, error) {
 	if _, err := r.mirror(ctx); err != nil { // it makes the folder of the lock
 		return mirror{}, err
@@ -57,11 +57,11 @@ func (r *Repo) historyMirror(ctx context.Context, op string, tip plumbing.Hash, 
 	return m, r.transferCommits(ctx, op, m, tip, tip, max(depth, 2))
 }
 
-// maxHistories is how often a history is fetched, each time whole, before its mirror is begun anew.
+// maxHistories is how often a history is fetched, each time whole, before its mirror is restarted.
 const maxHistories = 3
 
 // OpenCommits opens commits to be read, which are fetched where the mirror lacks them. Nothing is known of what came
-// before them. The caller closes what is returned; a mirror that is begun anew meanwhile takes objects from it, which
+// before them. The caller closes what is returned; a mirror that is restarted meanwhile takes objects from it, which
 // shows as [ErrMissing].
 func (r *Repo) OpenCommits(ctx context.Context, shas ...string) (*History, error) {
 	if r.bad != nil {

@@ -19,7 +19,7 @@ const (
 	// maxTries is how often a read is tried in all.
 	maxTries = 3
 	// maxWait is the longest that a read waits when the server asks for it. When the
-	// server asks for more, the caller is told and decides.
+	// server asks for more, the caller decides.
 	maxWait = 10 * time.Second
 	// maxRedirects bounds a chain of redirects; GitHub sends one after a rename.
 	maxRedirects = 3

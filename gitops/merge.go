@@ -9,7 +9,7 @@ import (
 	"github.com/go-git/go-git/v5/plumbing"
 )
 
-// Merged is what came of a merge.
+// Merged is the outcome of a merge.
 type Merged struct {
 	SHA       string
 	Conflicts []Conflict // by path; none: it is a clean merge
@@ -75,7 +75,7 @@ func (k ConflictKind) String() string {
 // sides descend from; the nearest gives the fewest conflicts. Commits that the mirror lacks
 // are fetched.
 //
-// It makes a commit in the mirror, unpushed, whose parents are ours and theirs, whatever
+// It makes a commit in the mirror, unpushed, with the parents ours and theirs, whatever
 // the spec's Parents are. Where both sides changed the same place, the commit's file holds
 // both, between conflict markers, and Conflicts names it. When theirs is base or ours itself,
 // there is nothing to merge and the result is ours.

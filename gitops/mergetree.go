@@ -316,8 +316,8 @@ func (t *treeFolders) entry(p string) (treeEntry, error) {
 	return entries[name], nil
 }
 
-// follows reports whether a file was renamed on one side and the change of it on this one, whose
-// changes are given, can go with it. It can when exactly one renamed the file.
+// follows reports whether a file was renamed on one side and the change of it on this one, given by
+// its changes, can go with it. It can when exactly one renamed the file.
 func (t *treeFolders) follows(f comparison, changes map[string]treeChange) (c treeChange, ok bool, err error) {
 	c, ok = changes[f.OldPath]
 	if !ok || f.Status != FileRenamed || c.new.mode == filemode.Empty ||

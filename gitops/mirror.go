@@ -21,7 +21,7 @@ import (
 // finish. Within a generation:
 //
 //	objects/pack/         packs only, no loose objects; <name>.keep marks a commit made here
-//	shallow               the commits whose parents we don't have
+//	shallow               the commits with parents that we don't have
 //	refs/sia/fetched/<sha>  commits that came from the server with all their files
 //	refs/sia/made/<sha>     commits made here; their packs hold all that their parents lack
 //
@@ -32,7 +32,7 @@ const (
 	currentFile = "current"
 	// retireAfter is how long an old generation stays for those who still read it.
 	retireAfter = time.Hour
-	// maxPacks is when a mirror is begun anew, so that finding an object and
+	// maxPacks is when a mirror is restarted, so that finding an object and
 	// making a workspace stay cheap.
 	maxPacks = 48
 	// keepMade is how long commits made here outlive a new generation.

@@ -27,7 +27,7 @@ func (x indexedPack) remove() {
 }
 
 // indexPack checks a pack that came from outside and writes its index. A thin
-// pack, whose deltas have bases that only we hold, is completed from have.
+// pack has deltas with bases that only we hold; it is completed from have.
 // The pack's file may be replaced; base is where the result lies.
 func indexPack(f *os.File, base string, have *packedObjects) (x indexedPack, err error) {
 	defer func() {

@@ -31,7 +31,7 @@ type Remote struct {
 	// refused, or 401, once: then it is expired or was revoked. "" gives up. Nil tries none: what is
 	// not found is not there.
 	Other func(ctx context.Context, refused string, expired bool) (string, error)
-	// Took is told of a token of Other's that the server took. Nil where nobody wants to know.
+	// Took gets a token of Other's that the server took. Nil where nobody wants to know.
 	Took func(token string)
 }
 

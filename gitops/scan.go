@@ -17,7 +17,7 @@ import (
 )
 
 // scan compares the work tree with what was checked out and returns what
-// changed, by path. A file whose stat is as recorded is not read. New files are
+// changed, by path. A file with the recorded stat is not read. New files are
 // hashed, not kept.
 //
 // What is left out: .git, what .gitignore names unless it is tracked, folders

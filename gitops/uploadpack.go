@@ -144,7 +144,7 @@ func (r *Repo) lsRef(ctx context.Context, op, ref string) (plumbing.Hash, error)
 }
 
 // fetchedPack is what a fetch brought: a pack in a file that the caller removes,
-// and the commits whose parents were left out.
+// and the commits with parents left out.
 type fetchedPack struct {
 	pack    *os.File
 	shallow []plumbing.Hash

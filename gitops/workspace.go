@@ -174,7 +174,7 @@ func (w *Workspace) note(ready bool) error {
 	})
 }
 
-// writeDotGit makes a repository whose HEAD is the commit. It has no remote.
+// writeDotGit makes a repository with the commit as HEAD. It has no remote.
 func writeDotGit(dir string, o *packedObjects, sha string, index []byte) error {
 	packs := filepath.Join(dir, "objects", "pack")
 	err := errors.Join(os.MkdirAll(packs, 0o755), os.MkdirAll(filepath.Join(dir, "refs", "heads"), 0o755),
@@ -237,7 +237,7 @@ func (w *Workspace) Remove() error {
 	return nil
 }
 
-// forgetWorkspaces drops what is known of workspaces whose directory is gone.
+// forgetWorkspaces drops what is known of workspaces without a directory.
 func (c *Cache) forgetWorkspaces() {
 	known, _ := filepath.Glob(filepath.Join(c.dir, statesDir, "*", "workspace.json"))
 	for _, file := range known {

@@ -19,7 +19,7 @@ type Answer struct {
 type Option struct {
 	Choice string  `json:"choice"`
 	Score  float64 `json:"score"`
-	Terms  []Term  `json:"terms,omitempty"` // whose sum the score is
+	Terms  []Term  `json:"terms,omitempty"` // that add up to the score
 	// before it takes effect
 	Wait     time.Duration `json:"wait,omitempty"`
 	AtOnce   int           `json:"at_once,omitempty"`   // runs at once, at most

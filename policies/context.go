@@ -39,7 +39,7 @@ type Context struct {
 	Failures   int     `json:"failures,omitempty"`   // attempts that failed since the run began or a person answered
 	InARow     int     `json:"in_a_row,omitempty"`   // of them, the last ones on the same instructions
 	Class      string  `json:"class,omitempty"`      // of the last failure, as package failure names it
-	Pattern    string  `json:"pattern,omitempty"`    // that the last diagnosis came to
+	Pattern    string  `json:"pattern,omitempty"`    // of the last diagnosis
 	Approaches int     `json:"approaches,omitempty"` // distinct instructions that may still be tried
 	Rerunnable bool    `json:"rerunnable,omitempty"` // the checks that failed can be run again on the same commit
 	Waits      int     `json:"waits,omitempty"`      // how often they were, after a while

@@ -27,7 +27,7 @@ func Structures() []string {
 // where its size exceeds the threshold, by the structure that fits it best.
 type Decompose struct {
 	Parameters DecomposeParameters `yaml:"parameters"`
-	// Prompt is told to the coder that makes the plan, beside what a plan has to be.
+	// Prompt goes to the coder that makes the plan, beside what a plan has to be.
 	Prompt string `yaml:"prompt"`
 }
 
@@ -38,18 +38,18 @@ type DecomposeParameters struct {
 	CodeRefs   float64 `yaml:"code_refs_weight"`  // × whether it names files or symbols
 	Steps      float64 `yaml:"steps_weight"`      // × whether the instructions have steps already
 	Threshold  float64 `yaml:"threshold"`         // a task is taken apart above it
-	Words      float64 `yaml:"words"`             // of an issue whose length counts as 0.63
+	Words      float64 `yaml:"words"`             // of an issue with a length that counts as 0.63
 
 	Reproduce    float64 `yaml:"reproduce"`    // fits a bug
 	Linear       float64 `yaml:"linear"`       // fits every task
 	Order        float64 `yaml:"order"`        // × words that tell an order: it fits better
-	Parallel     float64 `yaml:"parallel"`     // fits many demands for which no order is told
+	Parallel     float64 `yaml:"parallel"`     // fits many demands without an order
 	Hierarchical float64 `yaml:"hierarchical"` // fits many demands that touch the architecture
 
 	ManyDemands float64 `yaml:"many_demands"` // demands that count in full
 	ManyOrder   float64 `yaml:"many_order"`   // words of order that count in full
 
-	// techniques whose steps are gone through one by one; other steps are told to the one run
+	// techniques with steps that are done one by one; other steps go to the one run
 	Enforce []string `yaml:"enforce"`
 
 	MaxParts    int `yaml:"max_parts"`   // of a plan

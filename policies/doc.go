@@ -13,7 +13,7 @@
 //     it was to be chosen, and the reason in words.
 //
 // Everything here is a function of its arguments: nothing is read, written or remembered.
-// What is learned lives in packages bandit (techniques) and coder (who works), whose
+// What is learned lives in packages bandit (techniques) and coder (who works). Their
 // parameters are policies too. The package imports nothing of ours but what lies on the
 // ground (sia/invalid, sia/text).
 //

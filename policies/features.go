@@ -115,7 +115,7 @@ func ambiguity(f Features, prose, body string) float64 {
 	return saturate(open * math.Exp(-firm/2))
 }
 
-// saturate maps what is at least 0 to 0–1: 1 comes to .63.
+// saturate maps what is at least 0 to 0–1: 1 gives .63.
 func saturate(x float64) float64 { return 1 - math.Exp(-x) }
 
 func kindOf(title, prose string, labels []string) Kind {

@@ -29,7 +29,7 @@ const (
 var policyName = lazyregexp.New(`^[a-z0-9][a-z0-9-]{0,59}$`)
 
 // Parse reads a policy file. What it leaves out of its parameters and rules is as shipped.
-// Reading is strict: an error is an *[invalid.File] whose problems have line, column and
+// Reading is strict: an error is an *[invalid.File]; its problems have line, column and
 // what was probably meant. name is the file's, for messages.
 func Parse(name string, source []byte) (Policy, error) {
 	base, err := ShippedSet()

@@ -13,7 +13,7 @@ import (
 	"github.com/sia-bot/sia/policies/bandit"
 )
 
-// Layer says whose a policy is. A higher layer outranks the lower ones.
+// Layer is the owner of a policy. A higher layer outranks the lower ones.
 type Layer int
 
 // The layers, from below.

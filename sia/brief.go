@@ -8,7 +8,7 @@ import (
 	"github.com/sia-bot/sia/sia/plan"
 )
 
-// Brief is what an attempt is told and given. Technique transforms it: a brief
+// Brief is what an attempt is given. Technique transforms it: a brief
 // changes tools, context, steps or starting commit, so that a technique changes
 // something even when the model ignores prose.
 type Brief struct {

@@ -17,7 +17,7 @@ type Diagnosis struct {
 	Question string   `json:"question,omitempty"`
 	Options  []Option `json:"options,omitempty"`
 
-	// how often the repository's diagnoses had come to this pattern before
+	// how often the repository's diagnoses had this pattern before
 	Seen       int         `json:"seen,omitempty"`
 	Brief      Brief       `json:"brief"`                 // the next attempt's brief, after the technique's transformation
 	Candidates []Candidate `json:"candidates"`            // what could have been chosen, best first

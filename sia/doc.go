@@ -13,7 +13,7 @@
 //     from GitHub, from people, from timers, and from finished effects.
 //   - [Effect]: something the world should be made to show, written down before
 //     it happens, under a key that is unique for ever.
-//   - [Brief]: what the next attempt is told and given.
+//   - [Brief]: what the next attempt is given.
 //   - [Diagnosis]: why an attempt failed and what to try instead.
 //
 // The table in table.go lists every (state, fact) pair, either as a move or as
@@ -24,7 +24,7 @@
 // what it waits for, and what can be done about it. Here stand the reasons of
 // decisions, one sentence each, because what chooses says why: why a move was made,
 // why an event is ignored (a reply to whoever wrote the command), why a task is paused
-// or has ended; and the questions of question.go, whose options Step acts on.
+// or has ended; and the questions of question.go, with options that Step acts on.
 //
 // The package imports nothing of ours; everything else imports it. Values are
 // plain data and JSON-serialisable. A Task is not safe for concurrent use; Step

@@ -16,7 +16,7 @@ type Effect struct {
 
 	Question  DecisionType `json:"question,omitempty"`   // decide
 	Run       int          `json:"run,omitempty"`        // attempt: which of several runs; 0: the only one
-	Part      int          `json:"part,omitempty"`       // decide: which it is about; push: whose commit; 0: the attempt
+	Part      int          `json:"part,omitempty"`       // decide: which it is about; push: the commit's; 0: the attempt
 	SHA       SHA          `json:"sha,omitempty"`        // push: what to push; gate, rerun: the head
 	Seq       int          `json:"seq,omitempty"`        // gate: which look
 	Comment   int64        `json:"comment,omitempty"`    // react, reply: the comment; 0 is the issue itself

@@ -46,7 +46,7 @@ type effectTraits struct {
 	// the facts that it reports, besides Done and EffectFailed, which every effect may
 	outcomes []Kind
 	// the states that depend on it: when it can't be done in one of them, the task is
-	// paused and does it again on resume. Without any, people are told and nothing more
+	// paused and does it again on resume. Without any, people get a message and nothing more
 	// follows; what waits for one commit of memory is Task.AwaitMemory.
 	waitsIn []State
 	// it leads to the next attempt: only the newest of its kind counts, a worker drops

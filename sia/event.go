@@ -13,7 +13,7 @@ type Event struct {
 	At     time.Time `json:"at"`
 	By     Actor     `json:"by,omitzero"`      // the person, for facts that people make
 	Origin Origin    `json:"origin,omitzero"`  // where a reaction or an answer belongs
-	Effect string    `json:"effect,omitempty"` // the key of the effect whose outcome this is
+	Effect string    `json:"effect,omitempty"` // the key of the effect that this is the outcome of
 	Fact   Fact      `json:"-"`
 }
 
@@ -65,7 +65,7 @@ type (
 	// Resume: /sia resume, with credits to add.
 	Resume struct {
 		Credits Credits   `json:"credits,omitempty"`
-		Scope   HaltScope `json:"scope,omitempty"` // whose tasks go on; empty: the task alone
+		Scope   HaltScope `json:"scope,omitempty"` // the tasks that go on; empty: the task alone
 	}
 	// Retry: /sia retry.
 	Retry struct{}
@@ -114,7 +114,7 @@ type (
 	// CheckSeen: GitHub hinted that checks of a commit changed.
 	CheckSeen struct {
 		SHA   SHA  `json:"sha"`
-		Reset bool `json:"reset,omitempty"` // SIA's own was asked for again, and waits to be shown anew
+		Reset bool `json:"reset,omitempty"` // SIA's own was requested again, and waits to be shown
 		Bad   bool `json:"bad,omitempty"`   // one of them ended, and not as a success
 	}
 	// BranchMoved: somebody else pushed to the task's branch.
@@ -167,8 +167,8 @@ type (
 		// a budget of the repository or installation is used up: pause and say so
 		Hold string `json:"hold,omitempty"`
 
-		Lessons []LessonRef `json:"lessons,omitempty"` // of earlier tasks, that the attempt is told
-		// ids of lessons that fit as well and are kept from it, to see what they are worth
+		Lessons []LessonRef `json:"lessons,omitempty"` // of earlier tasks, that the attempt gets
+		// ids of lessons that fit as well and are kept from it, to measure their effect
 		Withheld []string `json:"withheld,omitempty"`
 		// lessons about tools, none of them among those
 		ToolLessons []ToolLesson `json:"tool_lessons,omitempty"`
@@ -197,10 +197,10 @@ type (
 		Ask     *Ask       `json:"ask,omitempty"` // when End is asked
 		// of a part: what SIA saw of its done-when, or of a racer's tests; nil: it was not looked
 		Check *CheckRun `json:"check,omitempty"`
-		// ids of the lessons about tools that it met as it called them: those that it was told, and those withheld
+		// ids of the lessons about tools that it met as it called them: those that it got, and those withheld
 		LessonsShown    []string `json:"lessons_shown,omitempty"`
 		LessonsWithheld []string `json:"lessons_withheld,omitempty"`
-		// what parts had come to is not on this machine any more: nothing was run
+		// the results of parts are not on this machine any more: nothing was run
 		Lost bool `json:"lost,omitempty"`
 	}
 	// Progressed: how far the attempt has come. It reports nothing that is waited for.
@@ -396,7 +396,7 @@ const (
 	VerdictPending  GateVerdict = "pending"  // not finished, or not settled
 	VerdictNone     GateVerdict = "none"     // no check at all, or none that ran
 	VerdictBlocked  GateVerdict = "blocked"  // a required check says nothing before a person acts
-	VerdictRerun    GateVerdict = "rerun"    // weather or chance: run these again
+	VerdictRerun    GateVerdict = "rerun"    // transient failure or chance: run these again
 	VerdictTampered GateVerdict = "tampered" // green, but tests or protected paths were touched: a person must accept
 )
 

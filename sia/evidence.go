@@ -106,7 +106,7 @@ func about(tests []string, one, several string) (out []string) {
 
 func code(s string) string { return "`" + strings.ReplaceAll(s, "`", "'") + "`" }
 
-// masked masks the names of tests and groups, and what people are told.
+// masked masks the names of tests and groups, and what people see.
 func (e TestEvidence) masked(mask Mask) TestEvidence {
 	e.NotRun, e.Left, e.Files = mask(e.NotRun), mask.Each(e.Left), mask.Each(e.Files)
 	e.Language = mask(e.Language)

@@ -65,7 +65,7 @@ type Place struct {
 // Of reports whether a head is, or was, read.
 func (r *FinalReview) Of(head SHA) bool { return r != nil && head != "" && r.SHA == head }
 
-// Silent reports whether there is nothing that people have to be told: whatever the issue
+// Silent reports whether people need no message: whatever the issue
 // demands is done, and nothing else is remarked on.
 func (r *FinalReview) Silent() bool {
 	return r == nil || len(r.Remarks) == 0 &&

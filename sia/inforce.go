@@ -9,7 +9,7 @@ type InForce struct {
 	Warning string
 }
 
-// OwnersRepo is the name of the repository whose settings hold in all repositories of its owner that
+// OwnersRepo is the name of the repository with the settings that hold in all repositories of its owner that
 // have none of their own. It is a repository like any other: what stands in it is its own, and kept and
 // reported as such.
 const OwnersRepo = ".github"

@@ -1,6 +1,6 @@
 package sia
 
-// Intent is an event before it is known whose task it concerns and whether the
+// Intent is an event before it is known which task it concerns and whether the
 // person may cause it. A delivery becomes intents, and so does what the periodic
 // look at GitHub finds: both go through the same intake.
 type Intent struct {

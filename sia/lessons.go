@@ -2,21 +2,21 @@ package sia
 
 import "slices"
 
-// LessonRef is a lesson of an earlier task as an attempt is told it. What is
+// LessonRef is a lesson of an earlier task as an attempt gets it. What is
 // known of the lesson beyond that is package sia/lesson's.
 type LessonRef struct {
 	ID   string `json:"id"`
 	Text string `json:"text"`           // at most a few sentences
-	Test string `json:"test,omitempty"` // which case a test should cover, in a sentence; empty for what no test told of
+	Test string `json:"test,omitempty"` // which case a test should cover, in a sentence; empty for what no test showed
 }
 
 // ToolLesson is a lesson about one of the agent's tools. An attempt meets it with the tool's first call: it is
-// told then, or it is withheld, and an attempt that never calls the tool says nothing about it.
+// given then, or it is withheld, and an attempt that never calls the tool says nothing about it.
 type ToolLesson struct {
 	Tool     string `json:"tool"`
 	ID       string `json:"id"`
 	Text     string `json:"text,omitempty"`     // at most a few sentences; empty of one that is withheld
-	Withheld bool   `json:"withheld,omitempty"` // it is not told, to see what telling is worth
+	Withheld bool   `json:"withheld,omitempty"` // it is left out, to measure its effect
 }
 
 // maxTestHints bounds the cases that a brief names for tests: few enough that

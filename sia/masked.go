@@ -174,7 +174,7 @@ func (f Diagnosed) Masked(mask Mask) Fact {
 	return f
 }
 
-// Masked masks the names of tests, and what people are told.
+// Masked masks the names of tests, and what people see.
 func (f Evidenced) Masked(mask Mask) Fact { f.Evidence = f.Evidence.masked(mask); return f }
 
 // Masked masks what the reviewer said and quoted.

@@ -45,12 +45,12 @@ type Part struct {
 	Assigned string `json:"assigned,omitempty"` // why the coder was chosen, for people; empty: it is the attempt's
 	// it is being decided which other coder tries it
 	Elsewhere bool     `json:"elsewhere,omitempty"`
-	Failed    []string `json:"failed,omitempty"` // coders whose runs of it failed, in order
+	Failed    []string `json:"failed,omitempty"` // coders that failed it, in order
 
 	Run   int `json:"run,omitempty"`   // number of its last run within the attempt; 0: none
 	Tries int `json:"tries,omitempty"` // runs that failed
 
-	Commit   SHA       `json:"commit,omitempty"` // what it came to, unpushed; empty: nothing had to be changed
+	Commit   SHA       `json:"commit,omitempty"` // its result, unpushed; empty: nothing had to be changed
 	Kept     SHA       `json:"kept,omitempty"`   // work in progress that its next run goes on from
 	Checked  *CheckRun `json:"checked,omitempty"`
 	Pushed   bool      `json:"pushed,omitempty"` // of a racer: its commit was put to the checks
@@ -130,7 +130,7 @@ func (a *Attempt) RacersLeft() (n int) {
 	return n
 }
 
-// RedRacers are the racers whose change the checks have turned down for that of the next one.
+// RedRacers are the racers with a change that the checks have turned down for the next one's.
 func (a *Attempt) RedRacers() (red []Part) {
 	for _, p := range a.Parts {
 		if p.Kind == PartRacer && p.Pushed && p.Coder != a.Coder {
@@ -151,7 +151,7 @@ func (a *Attempt) FailedCoders() (names []string) {
 	return names
 }
 
-// better orders racers: whose tests hold, then whose fewer tests fail, then the smaller change.
+// better orders racers: passing tests first, then fewer failing tests, then the smaller change.
 func better(a, b Part) int {
 	rank := func(p Part) [3]int {
 		r := [3]int{1, 0, p.Diff.Added + p.Diff.Deleted}
@@ -177,7 +177,7 @@ type Aggregated struct {
 	Conflicts []Conflict `json:"conflicts,omitempty"`
 	Over      []int      `json:"over,omitempty"`   // numbers of the parts that conflict
 	Checks    []CheckRun `json:"checks,omitempty"` // of the whole
-	Lost      bool       `json:"lost,omitempty"`   // what parts had come to is not on this machine any more
+	Lost      bool       `json:"lost,omitempty"`   // the results of parts are not on this machine any more
 }
 
 // Kind names the fact.

@@ -32,7 +32,7 @@ func (p Plan) String() string {
 
 // Approve: /sia go, or a 👍 on the plan's comment.
 type Approve struct {
-	Question int `json:"question,omitempty"` // number of the escalation whose plan is meant; 0: whichever waits
+	Question int `json:"question,omitempty"` // number of the escalation with the plan; 0: whichever waits
 }
 
 // Kind names the fact.

@@ -7,7 +7,7 @@ import "slices"
 // lessons that stood behind the comment.
 type Rating struct {
 	By           Actor `json:"by"`
-	Intervention int   `json:"intervention"` // the number of the one whose comment it is on; 0: the status comment
+	Intervention int   `json:"intervention"` // the number of the one with the comment; 0: the status comment
 	Good         bool  `json:"good"`
 }
 

@@ -71,7 +71,7 @@ type BudgetSettings struct {
 	RepoPerDay int `json:"repo_per_day" yaml:"repo_per_day"`
 	// of all repositories of the installation together, as each of them sees it
 	InstallationPerDay int `json:"installation_per_day" yaml:"installation_per_day"`
-	// what a solved task is worth; 0: a task's budget where there is a choice of coders, else whatever it costs
+	// the value of a solved task; 0: a task's budget where there is a choice of coders, else whatever it costs
 	Value int `json:"value" yaml:"value"`
 }
 
@@ -120,7 +120,7 @@ func AlwaysProtected() []string {
 // Guarded are the globs of all files that an attempt may not change without a person's yes.
 func (c ChecksSettings) Guarded() []string { return append(AlwaysProtected(), c.Protected...) }
 
-// ReviewSettings govern what people are told of a change when it is green.
+// ReviewSettings govern what people see of a change when it is green.
 type ReviewSettings struct {
 	Final bool     `json:"final" yaml:"final"` // a fresh reviewer reads it against the issue first
 	Wait  Duration `json:"wait" yaml:"wait"`   // for more that people ask for, before an attempt begins with it
@@ -161,7 +161,7 @@ func Covers(role, needs string) bool {
 
 // LearningSettings govern what is learned and shared.
 type LearningSettings struct {
-	Enabled         bool     `json:"enabled" yaml:"enabled"` // whether lessons are learned and told
+	Enabled         bool     `json:"enabled" yaml:"enabled"` // whether lessons are learned and used
 	LessonsInPrompt int      `json:"lessons_in_prompt" yaml:"lessons_in_prompt"`
 	MinConfidence   float64  `json:"min_confidence" yaml:"min_confidence"`
 	LessonsPerDay   int      `json:"lessons_per_day" yaml:"lessons_per_day"` // learned from outcomes

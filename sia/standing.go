@@ -7,7 +7,7 @@ func MayInstruct(access string) bool {
 	return access == "write" || access == "maintain" || access == "admin"
 }
 
-// IssueBy says for a model who wrote the task's issue and what that is worth.
+// IssueBy says for a model who wrote the task's issue and how much that counts.
 func (t Task) IssueBy() string { return IssueBy(t.Author, t.Access, t.AskedBy.Login) }
 
 // IssueBy says for a model who wrote an issue, with which access, and who asked

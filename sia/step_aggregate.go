@@ -8,7 +8,7 @@ import (
 	"github.com/sia-bot/sia/sia/plan"
 )
 
-// aggregated goes on with what the parts come to together.
+// aggregated goes on with the merged parts.
 func (s *step) aggregated() {
 	f := s.e.Fact.(Aggregated)
 	a := s.t.Attempt()
@@ -107,7 +107,7 @@ func unmet(checks []CheckRun) *CheckRun {
 	return nil
 }
 
-// aggregatedLate keeps what the parts of an attempt came to whose run had ended.
+// aggregatedLate keeps the results of parts of an attempt that had ended.
 func (s *step) aggregatedLate() {
 	f := s.e.Fact.(Aggregated)
 	a := s.t.Attempt()

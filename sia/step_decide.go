@@ -23,7 +23,7 @@ const (
 	ChooseGoOn       = "go on"       // escalate: with the next approach
 	ChooseAsk        = "ask now"     // escalate: a person, before it begins
 	ChooseNextRacer  = "next-racer"  // recover: the change of the next best racer is put to the checks
-	ChooseNobody     = ""            // assign: for nobody left is the chance worth the cost
+	ChooseNobody     = ""            // assign: for nobody left does the chance justify the cost
 )
 
 // Opening is what the next attempt begins with, while it is decided who works.
@@ -67,7 +67,7 @@ func (s *step) decide(question DecisionType) {
 	s.emitEffect(DoDecide, s.number(), string(question)+"-"+s.v(), Effect{Question: question})
 }
 
-// asking is the question whose answer the state waits for.
+// asking is the question that the state waits for an answer to.
 func (s *step) asking(state State) DecisionType {
 	a := s.t.Attempt()
 	switch {

@@ -2,7 +2,7 @@ package sia
 
 // finalReviewFirst has a fresh reviewer read a green head before it is marked ready, once
 // for each head. A head that a person pushed is theirs to answer for, and is not read.
-// What is said is for people: the task goes on in the same way whatever comes of it.
+// What is said is for people: the task goes on in the same way whatever its outcome.
 func (s *step) finalReviewFirst() bool {
 	switch r := s.t.Final; {
 	case !s.t.Settings.Review.Final || s.t.HeadBy != (Actor{}) || r.Of(s.t.Head) && r.Done:

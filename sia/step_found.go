@@ -3,7 +3,7 @@ package sia
 import "slices"
 
 // found takes up a pull request that is not what the task knows, before anything is concluded about its checks. What
-// somebody else did is followed as if a webhook had told it.
+// somebody else did is followed as if a webhook had reported it.
 func (s *step) found(f Found) {
 	switch {
 	case f.Merged || f.Closed:
@@ -40,7 +40,7 @@ func (s *step) retargeted() { s.retarget(s.e.Fact.(Retargeted)) }
 
 // retarget makes another branch the base. Its rules hold from now on, and its head is what the change is compared with;
 // what that shows of files that only differ between the two bases a person is asked about. The next attempt reads
-// settings and base anew.
+// settings and base again.
 func (s *step) retarget(f Retargeted) {
 	if f.Base == "" || f.Base == s.t.BaseBranch {
 		s.ignore("the pull request is to be merged into `%s`, as it was", s.t.BaseBranch)

@@ -177,7 +177,7 @@ func (a *Attempt) Lost() int {
 	return 0
 }
 
-// partOfEvent is the part whose last run the event is the outcome of, and its number; nil: none's.
+// partOfEvent is the part with the last run that ended in the event, and its number; nil: none's.
 func (s *step) partOfEvent() (*Part, int) {
 	a := s.t.Attempt()
 	for i := range a.Parts {
@@ -225,7 +225,7 @@ func (s *step) runEnded() {
 		s.because("one of %d changes for attempt %d is there", len(s.t.Attempt().Parts), s.number())
 	}
 	holds := f.Check == nil || f.Check.Holds || f.Check.Missing != ""
-	if p.Kind == PartTest { // it is worth nothing unless it was seen to fail
+	if p.Kind == PartTest { // it counts only if it was seen to fail
 		holds = f.Check != nil && f.Check.Holds && f.Commit != ""
 	}
 	switch {
@@ -267,7 +267,7 @@ func (s *step) runEnded() {
 	s.workOn()
 }
 
-// partsAnew has what parts had come to done again: it was on one machine, and is gone.
+// partsAnew has the results of parts made again: they were on one machine, and are gone.
 func (s *step) partsAnew() {
 	a := s.t.Attempt()
 	for i := range a.Parts {
@@ -303,7 +303,7 @@ func (p *Part) keep(f AttemptEnded) {
 	}
 }
 
-// done ends a part with what it came to.
+// done ends a part with its result.
 func (p *Part) done(f AttemptEnded) {
 	p.keep(f) // a last run that changed nothing more leaves what was kept before
 	p.State, p.Commit = PartDone, p.Kept
@@ -392,7 +392,7 @@ func (s *step) partDecided(f Decided) {
 	s.workOn()
 }
 
-// giveUp ends a part without what it was to come to. What only helps is left out; else
+// giveUp ends a part without its result. What only helps is left out; else
 // the attempt fails once the others have ended, and what they did stays.
 func (s *step) giveUp(n int, why string) {
 	a := s.t.Attempt()
@@ -448,8 +448,8 @@ func (s *step) runLost(f EffectFailed) bool {
 	return true
 }
 
-// runEndedLate books a run that ends after the task's run did. Once the last has, what the
-// parts came to is put together, so that it is kept.
+// runEndedLate books a run that ends after the task's run did. Once the last has, the
+// results of the parts are merged, so that they are kept.
 func (s *step) runEndedLate() {
 	f, p, n := s.recordRun()
 	a := s.t.Attempt()

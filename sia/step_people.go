@@ -50,7 +50,7 @@ func (s *step) queueAfter(wait time.Duration) {
 	s.emitEffect(DoBegin, s.number()+1, s.v(), Effect{At: s.t.BeginsAt})
 }
 
-// begin looks anew at what the next attempt needs.
+// begin looks again at what the next attempt needs.
 func (s *step) begin() {
 	s.reopen()
 	s.emit(DoBegin, s.number()+1, s.v())
@@ -165,7 +165,7 @@ func (s *step) resume() {
 	s.enter(p.From)
 	for _, f := range p.Held {
 		if f.Kind == DoGate && p.From == Checking {
-			continue // the head is watched anew below
+			continue // the head is watched again below
 		}
 		f.At = s.e.At
 		if s.t.Pending == nil {
@@ -353,7 +353,7 @@ func (s *step) answer() {
 		return
 	}
 	s.t.Brief.Answers = append(s.t.Brief.Answers, s.t.Escalation.Question+" — "+text)
-	s.t.Brief.Technique = "" // what comes of it is the answer's merit
+	s.t.Brief.Technique = "" // its outcome is the answer's merit
 	if kind == AskIssue {
 		s.t.Approaches = len(s.t.Prompts) + 1 // a fresh budget of one approach per answer
 	}

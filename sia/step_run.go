@@ -6,7 +6,7 @@ import (
 )
 
 // restart begins a new run of a task that had ended. Attempts stay counted, the
-// budget of approaches and credits starts anew on top of what was used.
+// budget of approaches and credits starts again on top of what was used.
 //
 // After a pass the run follows up: it goes on from the head that passed, with what
 // had worked. Any other run begins at the base commit, unless something stands on the
@@ -36,7 +36,7 @@ func (s *step) restart() {
 	s.because("%s started the task again", s.who())
 }
 
-// newRun begins to count anew, on the branch as it is found.
+// newRun restarts the count, on the branch as it is found.
 func (s *step) newRun(passed bool, text string, edited bool) {
 	set := s.t.Settings
 	s.t.Earlier, s.t.EarlierTried = s.number(), len(s.t.Prompts)

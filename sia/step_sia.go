@@ -280,7 +280,7 @@ func (s *step) redo(kind EffectKind, state State) {
 		s.t.Attempt().Outcome = AttemptError
 		s.t.Pause.From = Queued
 		s.begin()
-	case DoWeigh: // the head is watched anew on resume, and what it changed is weighed again
+	case DoWeigh: // the head is watched again on resume, and what it changed is weighed again
 	case DoGate:
 		if state != Checking {
 			s.watch()

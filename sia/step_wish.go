@@ -32,7 +32,7 @@ func (s *step) changesAsked() {
 	case s.t.State == Escalated && (s.t.Escalation.Kind == AskIssue || s.t.Escalation.AboutChecks()):
 		s.answered("", "changes were asked for on the pull request")
 		s.t.Approaches = max(s.t.Approaches, len(s.t.Prompts)+1)
-		s.t.Failures, s.t.AwaitMemory, s.t.Brief.Technique = 0, "", "" // what comes of it is the person's merit
+		s.t.Failures, s.t.AwaitMemory, s.t.Brief.Technique = 0, "", "" // its outcome is the person's merit
 		s.proceedAfter(s.wishWait(), s.who()+" asked for changes instead of an answer; the next attempt is given them")
 	}
 }
@@ -53,7 +53,7 @@ func (s *step) followUp() {
 		s.t.Head.Short())
 }
 
-// followUpInstead is followUp of a green head that nobody was told of yet, because more was asked
+// followUpInstead is followUp of a green head that nobody was notified of yet, because more was asked
 // for while it was worked on.
 func (s *step) followUpInstead() {
 	s.closeGreen()
@@ -167,7 +167,7 @@ func (s *step) answersAlone() bool {
 	return true
 }
 
-// respond has people told what became of what they asked for, as far as an attempt was given it.
+// respond tells people the result of what they asked for, as far as an attempt was given it.
 // head is the green commit that deals with it; empty: none does, and why says so.
 func (s *step) respond(head SHA, why string) {
 	var from SHA
@@ -194,7 +194,7 @@ func (s *step) respond(head SHA, why string) {
 	s.emit(DoRespond, s.number(), s.v())
 }
 
-// settleOwed forgets what people have been told, or can't be.
+// settleOwed forgets what was reported to people, or can't be.
 func (s *step) settleOwed() {
 	s.t.Owed = without(s.t.Owed, func(o Owed) bool { _, waits := s.t.Pending[o.Key]; return !waits })
 }

@@ -89,7 +89,7 @@ type Task struct {
 	Label     string    `json:"label,omitempty"`
 	Labels    []string  `json:"labels,omitempty"` // of the issue, when the last attempt began
 	CreatedAt time.Time `json:"created_at"`
-	StartedAt time.Time `json:"started_at"` // of the present run; a restart sets it anew
+	StartedAt time.Time `json:"started_at"` // of the present run; a restart resets it
 
 	// somebody wants the issue worked on in this run, whatever resolves it already
 	Anyway bool `json:"anyway,omitempty"`
@@ -137,7 +137,7 @@ type Task struct {
 	WantedCoder   string         `json:"wanted_coder,omitempty"` // a person asked for it with /sia use
 	// the next attempt is another coder's, if there is one
 	Elsewhere bool `json:"elsewhere,omitempty"`
-	// a person wants to go on whether that is worth its cost or not
+	// a person wants to go on whatever the cost
 	Worthwhile bool     `json:"worthwhile,omitempty"`
 	Opening    *Opening `json:"opening,omitempty"` // nil: it is not being decided who works
 
@@ -154,16 +154,16 @@ type Task struct {
 	Afterwards *Afterwards  `json:"afterwards,omitempty"`
 	Gate       GateState    `json:"gate,omitzero"`
 	Final      *FinalReview `json:"final,omitempty"`      // of the head that was read last; nil: none was
-	Accepted   []SHA        `json:"accepted,omitempty"`   // heads whose test changes a person accepted
+	Accepted   []SHA        `json:"accepted,omitempty"`   // heads with test changes that a person accepted
 	Escalation *Escalation  `json:"escalation,omitempty"` // the open or last question to a person
 	Answers    []Answer     `json:"answers,omitempty"`
 	Wishes     []Wish       `json:"wishes,omitempty"`  // what people asked for on the pull request, and is not dealt with
 	Settled    []int64      `json:"settled,omitempty"` // first comments of threads that people resolved, the last ones
-	Owed       []Owed       `json:"owed,omitempty"`    // what they are being told
+	Owed       []Owed       `json:"owed,omitempty"`    // what is being reported to them
 	Pause      *Pause       `json:"pause,omitempty"`   // set in state paused
 	Credits    Ledger       `json:"credits"`
 
-	AwaitMemory string `json:"await_memory,omitempty"` // the memory effect whose landing the next step waits for
+	AwaitMemory string `json:"await_memory,omitempty"` // the memory effect that the next step waits for
 
 	Pending map[string]EffectKind `json:"pending,omitempty"` // effects that were emitted and have not reported
 	Seen    []string              `json:"seen,omitempty"`    // ids of the last events from people, so that one counts once
@@ -259,7 +259,7 @@ type Attempt struct {
 	Signals  []Signal       `json:"signals,omitempty"`
 	Risk     *Risk          `json:"risk,omitempty"`    // at its worst; nil: it was not watched
 	Summary  string         `json:"summary,omitempty"` // the agent's own words; decides nothing
-	// how far it had come when that was last told; nil: it was not
+	// how far it was when that was last shown; nil: it was not
 	Progress *Progress `json:"progress,omitempty"`
 
 	// how the work hangs together; empty: one run does all of it
@@ -274,7 +274,7 @@ type Attempt struct {
 	Asking      int  `json:"asking,omitempty"`      // number of the part that it is decided about; 0: none
 	Aggregating bool `json:"aggregating,omitempty"` // its parts are being put together
 
-	LessonsShown    []string `json:"lessons_shown,omitempty"`    // ids of the lessons of earlier tasks that it was told
+	LessonsShown    []string `json:"lessons_shown,omitempty"`    // ids of the lessons of earlier tasks that it got
 	LessonsWithheld []string `json:"lessons_withheld,omitempty"` // ids of those that fit as well and were kept from it
 }
 
@@ -288,8 +288,8 @@ func (a *Attempt) book(f AttemptEnded) {
 type Progress struct {
 	At      time.Time `json:"at"`
 	Turn    int       `json:"turn"`
-	Tests   string    `json:"tests,omitempty"`   // how its last run of the tests ended; empty: none that it told of
-	TestsAt time.Time `json:"tests_at,omitzero"` // when that was told
+	Tests   string    `json:"tests,omitempty"`   // how its last run of the tests ended; empty: none that it reported
+	TestsAt time.Time `json:"tests_at,omitzero"` // when that was reported
 }
 
 // DiffStat counts an attempt's change against the base commit.
@@ -475,7 +475,7 @@ const (
 	PausedByTrouble PauseKind = "trouble" // something can't be done now, and perhaps can later
 	PausedByCredits PauseKind = "credits" // the task's credits are used up
 	PausedByPushes  PauseKind = "pushes"  // somebody pushes to the branch whenever an attempt ends
-	PausedByWorth   PauseKind = "worth"   // no coder's chance is worth its cost
+	PausedByWorth   PauseKind = "worth"   // no coder's chance justifies its cost
 	PausedByHalt    PauseKind = "halt"    // with everything in its repository, its installation or on this server
 )
 

@@ -50,7 +50,7 @@ type Asked struct {
 	Threads []Thread `json:"threads,omitempty"`
 }
 
-// Owed is what people are to be told of what they asked for, once.
+// Owed is a report due to people about what they asked for, once.
 type Owed struct {
 	Key     string   `json:"key"`               // of the effect that tells them
 	From    SHA      `json:"from"`              // where the branch stood before

@@ -112,7 +112,7 @@ const (
 // which anybody may meet it. These folders are empty now, and are others than they were.
 var ErrDiscarded = errors.New("what the command left could not be looked through, so it was discarded as a whole")
 
-// Result is what came of a command.
+// Result is the outcome of a command.
 type Result struct {
 	ExitCode int       // -1 when Ended is set; 128 + n is usually signal n
 	Ended    EndReason // empty: the command ended by itself

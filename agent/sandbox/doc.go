@@ -1,5 +1,5 @@
 // Package sandbox runs commands that nobody trusts: the setup, the builds and
-// the tests of a repository, whose code may be hostile.
+// the tests of a repository with code that may be hostile.
 //
 // Concepts:
 //

@@ -39,7 +39,7 @@ func limitsOf(l Limits) []rlimit {
 func equalLimit(n uint64) unix.Rlimit { return unix.Rlimit{Cur: n, Max: n} }
 
 // prlimitLine is the command line that sets the limits from inside and then becomes the
-// command. It is for root, whose commands run as another user: in many containers root
+// command. It is for root, where commands run as another user: in many containers root
 // may not limit that user's processes from outside.
 func prlimitLine(program string, l Limits) []string {
 	line := []string{program}

@@ -85,7 +85,7 @@ const newNamespaces = unix.CLONE_NEWUSER | unix.CLONE_NEWNS | unix.CLONE_NEWPID 
 // past the network namespace.
 var socketFamilies = []uint32{unix.AF_UNIX, unix.AF_INET, unix.AF_INET6, unix.AF_NETLINK}
 
-// auditArches are the architectures whose calls are known, as the kernel names them.
+// auditArches are the architectures with known calls, as the kernel names them.
 var auditArches = map[string]uint32{"amd64": unix.AUDIT_ARCH_X86_64, "arm64": unix.AUDIT_ARCH_AARCH64}
 
 // x32Bit marks the calls of amd64's second, narrower interface.

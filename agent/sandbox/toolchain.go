@@ -74,7 +74,7 @@ func findExecutable(list, name string) string {
 }
 
 // prefixOf is the folder that holds all of the program's toolchain and nothing
-// else, or "" when it can't be told. A person's own folders, such as ~/.cargo,
+// else, or "" when it can't be found. A person's own folders, such as ~/.cargo,
 // hold credentials too and are not shown.
 func prefixOf(file, home string) string {
 	dir := filepath.Dir(file)

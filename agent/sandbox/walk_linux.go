@@ -37,7 +37,7 @@ var errSkip = errors.New("skip")
 type treeWalk struct {
 	ctx    context.Context
 	visit  func(walkedEntry) error // errSkip: not into this folder; another error ends the walk
-	hidden func(error)             // told of a folder that can't be read; nil: not told
+	hidden func(error)             // gets a folder that can't be read; may be nil
 }
 
 // walkTree walks what is in a tree. The tree itself is not visited.

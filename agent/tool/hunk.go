@@ -10,7 +10,7 @@ import (
 
 var hunkHead = regexp.MustCompile(`^@@ -(\d+)(?:,\d+)? \+(\d+)(?:,\d+)? @@(.*)$`)
 
-// recountHunks writes the line counts of hunks anew, from their lines, because models
+// recountHunks recomputes the line counts of hunks from their lines, because models
 // count badly. Git's apply has --recount for this. It also takes a/ and b/ off the
 // names of files without a line "diff --git": a parser can't know there that these
 // are prefixes and not folders.

@@ -23,7 +23,7 @@ const (
 	runSeconds  = 120
 	testSeconds = 600
 	mostSeconds = 1800
-	maxChanged  = 500 // changed paths that are told
+	maxChanged  = 500 // changed paths that are shown
 )
 
 //go:embed run.md

@@ -74,7 +74,7 @@ type Tally struct {
 	Tried    float64 `json:"tried"`
 }
 
-// Outcome is what came of a decision: the attempt's checks were green or they
+// Outcome is the outcome of a decision: the attempt's checks were green or they
 // were not. An attempt that infrastructure ended is not an outcome; one that ran
 // out of its own time is a failure.
 type Outcome struct {

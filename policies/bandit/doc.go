@@ -1,6 +1,6 @@
 // Package bandit learns which technique to try next. Each technique is tried at most
 // once in a task, and fewer of them are free from attempt to attempt: a contextual
-// bandit whose arms sleep (Kleinberg et al., 2010).
+// bandit with sleeping arms (Kleinberg et al., 2010).
 //
 // Whoever decides puts a request to a [Learner], logs the decision before acting on it,
 // and reports the outcome when checks have spoken:
@@ -15,7 +15,7 @@
 //   - A [Diagnosis] also carries the model's confidence in the techniques that
 //     it rated. One rating is mostly noise, but its average over the diagnoses of
 //     a pattern says something about techniques that nobody has tried. How much
-//     either is worth is learned, and ends at nothing where the model guesses.
+//     either counts is learned, and ends at nothing where the model guesses.
 //   - A [Decision] lists every option with its evidence and the exact probability
 //     with which it was to be chosen. One in twenty is left to chance, so that
 //     policies can be compared afterwards.

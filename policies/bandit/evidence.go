@@ -9,7 +9,7 @@ import (
 // cell is the evidence on one technique for one pattern in one scope.
 type cell struct {
 	Tally
-	heard, z float64 // diagnoses whose confidence was heard, and the sum of its z
+	heard, z float64 // diagnoses with a confidence that was heard, and the sum of its z
 }
 
 // without is the evidence of c that is not also in part, which lies within c.
@@ -84,7 +84,7 @@ const (
 )
 
 // places are the scopes that an outcome in a repository counts in. A repository
-// that moves to another organisation starts anew there, so that the counts of an
+// that moves to another organisation starts again there, so that the counts of an
 // organisation are always the sum of its repositories'.
 func places(org, repo string) [3]place {
 	return [3]place{{}, {level: organisation, org: org}, {level: repository, org: org, repo: repo}}

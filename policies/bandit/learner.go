@@ -37,7 +37,7 @@ func (e edit) hear(o Outcome) {
 }
 
 // Observe learns from outcomes, in their order. One of no technique counts as nothing
-// tried: only its confidence is heard. Many at once or one after the other come to the
+// tried: only its confidence is heard. Many at once or one after the other give the
 // same; many at once are faster, which replaying wants.
 func (l *Learner) Observe(os ...Outcome) {
 	l.write.Lock()

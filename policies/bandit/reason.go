@@ -9,8 +9,8 @@ import (
 	"gonum.org/v1/gonum/mathext"
 )
 
-// interval is the 80 % credible interval of a share of resolutions whose
-// posterior has this mean and strength: the quantiles .1 and .9 of
+// interval is the 80 % credible interval of a share of resolutions with a
+// posterior of this mean and strength: the quantiles .1 and .9 of
 // Beta(mean·strength, (1-mean)·strength).
 func interval(mean, strength float64) (low, high float64) {
 	a, b := mean*strength, (1-mean)*strength

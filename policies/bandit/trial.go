@@ -21,7 +21,7 @@ const (
 	trialSteps    = 128 // of the integral
 )
 
-// Verdict is what came of a trial. Once it is spoken it stays.
+// Verdict is the outcome of a trial. Once it is spoken it stays.
 type Verdict string
 
 // The verdicts.

@@ -11,10 +11,10 @@ const (
 	firstOpinion    = 5.0  // behind the weight of the average confidence
 	firstDifficulty = 10.0 // behind each attempt's difficulty
 	forget          = 0.999
-	maxAttempts     = 20 // attempts told apart
+	maxAttempts     = 20 // attempts that are distinguished
 )
 
-// weights say how much a model's word is worth. They are estimated on line by
+// weights say how much a model's word counts. They are estimated on line by
 // logistic regression of the outcome on the confidence, with the posterior mean
 // as offset. Each outcome is one Newton step, which is the extended Kalman filter
 // of that regression (Fahrmeir 1992). Both weights stay at or above zero: a model

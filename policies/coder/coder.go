@@ -1,6 +1,6 @@
 package coder
 
-// Outcome is what came of one attempt: its checks were green or they were not.
+// Outcome is the outcome of one attempt: its checks were green or they were not.
 // An attempt that infrastructure ended is not an outcome; one that ran out of its
 // own time is a failure.
 type Outcome struct {
@@ -35,7 +35,7 @@ type Request struct {
 	Candidates            []Candidate
 	Failed                []string // coders that failed on this task, in their order
 	Changed               bool     // the instructions are others than those that failed
-	Value                 float64  // credits that a solved task is worth; 0: never stop for its price
+	Value                 float64  // value of a solved task in credits; 0: never stop for its price
 	// Left are the credits that may still be spent, math.Inf(1) without a limit. A coder
 	// that is expected to cost more is no option.
 	Left    float64
@@ -49,7 +49,7 @@ type Request struct {
 // Decision says who works, with everything that it was chosen by. It is logged
 // before it takes effect.
 type Decision struct {
-	Choice     string   `json:"choice"`     // "" when nobody that is left is worth it
+	Choice     string   `json:"choice"`     // "" when nobody that is left justifies the cost
 	Together   float64  `json:"together"`   // probability that one of those who work resolves it; 0: one works
 	Stop       bool     `json:"stop"`       // Choice is ""
 	Options    []Option `json:"options"`    // in the order of preference

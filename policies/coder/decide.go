@@ -14,8 +14,8 @@ import (
 //
 // The best option is the first coder of the sequence with the highest expected net
 // value: see plan. Without a value it is the one with the least cost per success. In a
-// share of decisions (Parameters.Explore) chance picks among the options that are worth
-// it, the less likely the more an option is expected to lose. Others may work at the same
+// share of decisions (Parameters.Explore) chance picks among the options that justify
+// their cost, the less likely the more an option is expected to lose. Others may work at the same
 // time: see race.
 //
 // A sole candidate is chosen when nothing is known of the value of a task, whatever

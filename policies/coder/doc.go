@@ -1,5 +1,5 @@
 // Package coder decides who makes the next attempt at a task: which coder, an agent
-// with a model. It learns that from what came of earlier attempts, and what they cost.
+// with a model. It learns that from the outcomes and costs of earlier attempts.
 // It knows nothing of GitHub, databases or models, and imports nothing of ours but
 // the table that ships.
 //

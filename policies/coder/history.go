@@ -11,7 +11,7 @@ type history struct {
 	order     []taskKey // a ring of at most size, in the order in which they were first seen
 	size      int
 	oldest    int // where the ring begins, once it is full
-	next      int // whose turn it is to be revised
+	next      int // the task to be revised next
 	standings map[string]*standing
 }
 
@@ -69,7 +69,7 @@ func (h *history) of(o Outcome) *record {
 	return r
 }
 
-// turn is the task whose turn it is to be revised. There is at least one.
+// turn is the next task to be revised. There is at least one.
 func (h *history) turn() *record {
 	h.next++
 	return h.records[h.order[h.next%len(h.order)]]

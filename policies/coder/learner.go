@@ -34,7 +34,7 @@ func New(p Parameters) (*Learner, error) {
 }
 
 // Observe learns from outcomes, in their order. Many at once or one after the other
-// come to the same; many at once are faster, which replaying wants. An outcome
+// give the same; many at once are faster, which replaying wants. An outcome
 // without a coder counts as nothing. A second outcome of a coder that had failed on the
 // task says how often that helps, and no more.
 func (l *Learner) Observe(os ...Outcome) {
@@ -91,7 +91,7 @@ func (e *edit) bill(o Outcome) {
 	}
 }
 
-// revise judges a task's difficulty anew, after a change to its record, by what is
+// revise judges a task's difficulty again, after a change to its record, by what is
 // now known of those who tried it; and then how able they are. It is a step of
 // incremental expectation maximisation (Neal & Hinton 1998).
 func (l *Learner) revise(e *edit, r *record, change func(*record)) {

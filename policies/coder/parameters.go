@@ -40,7 +40,7 @@ type Parameters struct {
 	Race      int     `yaml:"race"`
 	RaceBelow float64 `yaml:"race_below"`
 
-	Tasks  int `yaml:"tasks"`  // 1–1,000,000: recent tasks whose difficulty is still revised
+	Tasks  int `yaml:"tasks"`  // 1–1,000,000: recent tasks with a difficulty that is still revised
 	Revise int `yaml:"revise"` // 0–100: earlier tasks that are looked at again with each outcome
 	Beam   int `yaml:"beam"`   // 1–100: how many beginnings of a sequence are followed at once
 }

@@ -3,10 +3,10 @@ package coder
 import "slices"
 
 // race sends others at the same task at once, where the best one's chance is low: in the
-// order of their worth, whoever adds more to the chance that one of them resolves it, times
+// order of their value, whoever adds more to the chance that one of them resolves it, times
 // the value, than it costs, as long as all of them can be paid. A failure of one says as
 // much about the next as when they work one after the other, so what somebody adds is the
-// chance that it resolves what the others do not. Without a value nobody is worth a race.
+// chance that it resolves what the others do not. Without a value nobody races.
 func (d *Decision) race(p Parameters, r Request, chosen int, bs []belief, after vector) {
 	if p.Race < 2 || r.Alone || !(r.Value > 0) || d.Options[0].Chance >= p.RaceBelow {
 		return

@@ -68,7 +68,7 @@ func (d *Decision) cost() (credits float64) {
 	return credits
 }
 
-// nobody says why nobody is worth it.
+// nobody says why nobody justifies the cost.
 func (d *Decision) nobody(r Request) string {
 	if len(d.Options) == 0 {
 		return "Nobody is left to ask."

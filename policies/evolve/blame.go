@@ -20,8 +20,8 @@ func share(since int) float64 {
 	return .05
 }
 
-// How many times as likely one reading of the tasks has to make what came of them as another. A fall is
-// looked at again and again until it is clear whose it is.
+// How many times likelier one reading of the tasks has to make their outcomes than another. A fall is
+// looked at again and again until its cause is clear.
 const (
 	blamed = 3.  // that those held back go on as before, against that they go like those with the change
 	fallen = 10. // that tasks with the change go otherwise than before, against that they don't
@@ -50,7 +50,7 @@ const (
 
 // Blame names the cause of a drop from the tasks before the promotion, and those since then that were decided by
 // the change and without it; an Arm's Resolved are the tasks that went well. Readings are compared by how
-// likely they make what came of tasks (Bayes factors), each with a rate of its own that nothing is known of but
+// likely they make the outcomes of tasks (Bayes factors), each with a rate of its own that nothing is known of but
 // by the tasks that share it:
 //
 //   - It is the change's when the tasks held back are likelier at the rate of before than at that of the tasks

@@ -1,5 +1,5 @@
 // Package evolve is the arithmetic by which a changed policy is judged before, while and
-// after it comes into force. It has no I/O: it is told what came of tasks, and says what
+// after it comes into force. It has no I/O: it gets the outcomes of tasks, and says what
 // follows.
 //
 //   - A [Gate] judges a proposal by tasks that were played again with it.
@@ -15,8 +15,8 @@
 // inference", Statistical Science 38, 2023). So at E ≥ 20 at most one of twenty changes that
 // are no better is promoted.
 //
-// What is told is all that a verdict depends on: the same outcomes in the same order give
-// the same verdict, so a server that starts again tells its log anew. The types are not safe
+// These outcomes are all that a verdict depends on: the same outcomes in the same order give
+// the same verdict, so a server that starts again replays its log. The types are not safe
 // for concurrent use. The package imports nothing of ours.
 //
 // Start reading at [Experiment].

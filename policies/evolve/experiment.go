@@ -33,7 +33,7 @@ type Experiment struct {
 	verdict       Verdict
 }
 
-// Arm is what came of the tasks of one policy.
+// Arm is the outcomes of the tasks of one policy.
 type Arm struct {
 	Resolved int `json:"resolved"`
 	Tried    int `json:"tried"`
@@ -57,7 +57,7 @@ func Assign(experiment, task string) bool {
 	return sum[0]&1 == 1
 }
 
-// Add tells what came of a task. Outcomes are told in the order in which their tasks were
+// Add adds the outcome of a task. Outcomes are added in the order in which their tasks were
 // assigned: one that comes early waits for those before, else fast tasks would be judged
 // first. After the verdict an outcome is counted and changes nothing.
 func (x *Experiment) Add(toCandidate, resolved bool) {
@@ -102,7 +102,7 @@ func (x *Experiment) EHarm() float64 { return x.worse.e() }
 // EBroken is the evidence that tasks are not assigned by a fair coin.
 func (x *Experiment) EBroken() float64 { return (x.more.e() + x.fewer.e()) / 2 }
 
-// Arms are what came of the tasks of the present policy and of the candidate.
+// Arms are the outcomes of the tasks of the present policy and of the candidate.
 func (x *Experiment) Arms() (now, proposed Arm) { return x.arms[present], x.arms[candidate] }
 
 // Why says the verdict's reason to people.

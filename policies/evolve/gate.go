@@ -28,7 +28,7 @@ func NewGate(k int) (*Gate, error) {
 	return &Gate{proposal: k}, nil
 }
 
-// Add tells what a task came to with the proposal and with the present policy.
+// Add adds a task's results with the proposal and with the present policy.
 func (g *Gate) Add(proposed, present bool) {
 	switch {
 	case proposed && !present:

@@ -5,14 +5,14 @@ import (
 	"time"
 )
 
-// What came of a task that takes part in an experiment; empty: it is open.
+// The outcome of a task that takes part in an experiment; empty: it is open.
 const (
 	Resolved = "resolved"
 	Failed   = "failed" // also when a person was asked
 	Nothing  = "none"   // it was taken back before anything could be said
 )
 
-// Task is one that takes part in an experiment, and what came of it.
+// Task is one that takes part in an experiment, and its outcome.
 type Task struct {
 	Candidate bool // decided by the candidate; else by the version before it
 	After     bool // the candidate had been promoted by then
@@ -26,7 +26,7 @@ type Task struct {
 
 // Counted are the tasks that count already, of all that take part in the order in which they were
 // assigned: of those before the promotion, and of those since, the ones before the first that is
-// still open. One that came to nothing never counts. open is how many have not ended.
+// still open. One without a result never counts. open is how many have not ended.
 func Counted(all []Task) (before, since []Task, open int) {
 	waits := map[bool]bool{}
 	for _, t := range all {
@@ -60,7 +60,7 @@ type Standing struct {
 }
 
 // Stand says how an experiment stands by all tasks that take part, in the order in which they were
-// assigned. promoted tells whether the candidate was, and watched since when it is watched anew after
+// assigned. promoted tells whether the candidate was, and watched since when it is watched again after
 // an alarm that was not its own; zero: since the promotion.
 func Stand(all []Task, promoted bool, watched time.Time) (s Standing) {
 	before, since, open := Counted(all)

@@ -20,12 +20,12 @@ const (
 // anything is said.
 const fewest = 20
 
-// OptionWorth is what the decisions came to in which one option was chosen.
+// OptionWorth is the result of the decisions that chose one option.
 type OptionWorth struct {
 	Type     policies.Type `json:"type"`
 	Choice   string        `json:"choice"`
 	Tally                  // decisions
-	Credit   float64       `json:"credit"`             // mean of what came of it less what was to be expected, -1–1
+	Credit   float64       `json:"credit"`             // mean of its outcome less the expected one, -1–1
 	Contrast *Contrast     `json:"contrast,omitempty"` // nil: chance had too small a part to say anything
 }
 
@@ -61,7 +61,7 @@ func Expected(ds []Decision) []float64 {
 	return out
 }
 
-// Options says what each option came to, by type of decision in the order of
+// Options lists the result of each option, by type of decision in the order of
 // [policies.Types], the most often chosen first.
 func Options(ds []Decision) []OptionWorth {
 	expected := Expected(ds)

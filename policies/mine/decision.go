@@ -2,7 +2,7 @@ package mine
 
 import "github.com/sia-bot/sia/policies"
 
-// Decision is one of the log, with what came of it. Decisions are given in the order in
+// Decision is one of the log, with its outcome. Decisions are given in the order in
 // which they were made.
 type Decision struct {
 	Task     string // names the task, in the whole log

@@ -1,8 +1,8 @@
-// Package mine reads the log of decisions: what a choice was worth, where it does well or
+// Package mine reads the log of decisions: the effect of a choice, where it does well or
 // badly, and how another policy would have done.
 //
-//   - [Expected] is what was to be expected of a decision whatever was chosen. What came of
-//     it less that is its credit. [Options] sums the credit up for each option, and compares
+//   - [Expected] is what was to be expected of a decision whatever was chosen. Its outcome
+//     less that is its credit. [Options] sums the credit up for each option, and compares
 //     the option with the others where chance had a part in the choice.
 //   - [Look] looks for contexts in which an option does better or worse than elsewhere, and
 //     says what stands out as sentences for people. They are hypotheses.

@@ -36,7 +36,7 @@ type Findings struct {
 }
 
 // Look looks at each option in each context that has at least 20 tasks, with as many
-// elsewhere. What it finds has a lift whose 10 % bound lies on the same side of zero, and
+// elsewhere. What it finds has a lift with the 10 % bound on the same side of zero, and
 // passes Benjamini and Hochberg's step-up at 10 % over all that was looked at (Journal of
 // the Royal Statistical Society B 57, 1995).
 func Look(ds []Decision) Findings {

@@ -11,7 +11,7 @@ import (
 
 // How much one installation may say, and how many there have to be.
 const (
-	mostOf = 0.1 // of what a cell comes to, by one installation
+	mostOf = 0.1 // of the sum of a cell, by one installation
 	fewest = 10  // installations that report something in a cell
 )
 
@@ -19,7 +19,7 @@ const (
 // several periods are added up first; two for one period are an error, so that nobody counts twice.
 //
 // In each cell, and in each that sums up all languages, no installation has more than a tenth of
-// what the cell comes to: what is beyond it is scaled down, resolved and failed alike. A cell is left
+// the sum of the cell: what is beyond it is scaled down, resolved and failed alike. A cell is left
 // out where fewer than ten installations report that anything was tried. Noise makes a count that is
 // zero look like something four times in ten, so in a large collection it is the weight that
 // [Priors] give a cell that silences those in which nothing is.
@@ -83,7 +83,7 @@ func (t Tally) tried() float64 { return float64(t.Resolved + t.Failed) }
 //
 // The bound b solves b = sum/10, where the sum is of tallies that are scaled down to the size b. With the
 // m largest scaled down, each to b times the share of its size that it adds to what was tried, the sum is
-// linear in b; the first m whose solution lies between its sizes gives the largest bound there is.
+// linear in b; the first m with a solution between its sizes gives the largest bound there is.
 func clip(said []Tally) (share, bool) {
 	slices.SortFunc(said, func(a, b Tally) int {
 		return cmp.Or(cmp.Compare(b.size(), a.size()), cmp.Compare(b.Resolved, a.Resolved), cmp.Compare(b.Failed, a.Failed))

@@ -18,7 +18,7 @@ const (
 	Any   = "any"
 )
 
-// Languages are those that are told apart.
+// Languages are those that are distinguished.
 func Languages() []string {
 	return []string{"go", "python", "javascript", "typescript", "java", "rust", "c#", "c++", Other}
 }

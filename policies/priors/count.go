@@ -2,7 +2,7 @@ package priors
 
 import "slices"
 
-// Outcome is what came of a technique or of a coder in a task. The fields of the other are empty.
+// Outcome is the outcome of a technique or of a coder in a task. The fields of the other are empty.
 type Outcome struct {
 	Task      string // names the task; it is compared, and goes nowhere
 	Language  string // as package policies names it; any may be unknown here
@@ -47,7 +47,7 @@ type Reported struct {
 // the order of the outcomes: whoever shares the counts remembers it. What is on no list, such as a
 // repository's own technique, moves no count, and what follows it in its task does not stand in for it.
 //
-// Two histories that differ in one task come to counts whose L1 distance is [Sensitivity] at most:
+// Two histories that differ in one task give counts with an L1 distance of [Sensitivity] at most:
 // the task adds one to one of the two counts of a cell of techniques, and likewise of coders. That
 // holds for the counts of all periods together.
 func Count(outcomes []Outcome, before map[Reported]bool) (Counts, []Reported) {

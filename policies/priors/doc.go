@@ -12,7 +12,7 @@
 //   - A [Report] is what an installation shares for one period; [Priors] is what [Aggregate] makes
 //     of the reports of many. Either is JSON that people can read, in one form only, and is signed
 //     as a note (golang.org/x/mod/sumdb/note).
-//   - [Priors.Technique] and [Priors.Coder] say what the outcomes of others are worth at a place,
+//   - [Priors.Technique] and [Priors.Coder] say how much the outcomes of others count at a place,
 //     in outcomes: 240 of a technique and 60 of a coder at most, and fewer where noise is most of what was counted.
 //
 // Everything that is read may be a stranger's. Whatever is not exactly what this package would

@@ -116,7 +116,7 @@ func verify(signed []byte, public []string) (text, by string, err error) {
 	return n.Text, by, nil
 }
 
-// unsigned is the text of a note whose signature was not looked at.
+// unsigned is the text of a note with an unchecked signature.
 func unsigned(signed []byte) string {
 	text, _, _ := strings.Cut(string(signed), "\n\n— ")
 	return text + "\n"

@@ -26,7 +26,7 @@ const scale = Sensitivity / Epsilon
 // Sundararajan, "Universally Utility-Maximizing Privacy Mechanisms", 2009). The sampler is
 // algorithm 2 of Canonne, Kamath & Steinke, "The Discrete Gaussian for Differential Privacy", 2020:
 // it compares whole numbers only. Samplers that take logarithms of floating-point numbers leave
-// holes in the distribution, by which the true count can be told (Mironov, 2012).
+// holes in the distribution, by which the true count can be found (Mironov, 2012).
 //
 // How long a draw takes depends on what is drawn. A report is written on the server that has the
 // counts anyway, and carries no time. Not safe for concurrent use.

@@ -9,7 +9,7 @@ import (
 // PriorsFormat is the format of priors.
 const PriorsFormat = "sia-priors/1"
 
-// Priors are what the outcomes of many installations come to. They are immutable.
+// Priors are the combined outcomes of many installations. They are immutable.
 type Priors struct {
 	Made          string // the day on which they were made, as 2026-11-23
 	Installations int
@@ -17,7 +17,7 @@ type Priors struct {
 	cells         map[Cell]share
 }
 
-// share is what a cell came to; neither count is below zero.
+// share is the sum of a cell; neither count is below zero.
 type share struct {
 	resolved, failed float64
 	installations    int // that report something

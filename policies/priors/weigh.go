@@ -57,7 +57,7 @@ func (s share) mean() float64 {
 }
 
 // outcomes is how many outcomes without noise say as much about the share of resolutions as these
-// counts do, whose noise has a variance each. By the delta method the share p = r/n has the variance
+// counts do, and their noise has a variance each. By the delta method the share p = r/n has the variance
 // p(1−p)/n + noise·((1−p)² + p²)/n², and so many outcomes without noise have p(1−p)/outcomes.
 func (s share) outcomes(noise float64) float64 {
 	n := s.resolved + s.failed

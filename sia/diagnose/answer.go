@@ -58,7 +58,7 @@ func (c *answerOption) UnmarshalJSON(b []byte) error {
 }
 
 // ratings are chances by technique. What is no chance is left out, for a wrong
-// rating is worth less than a diagnosis.
+// rating matters less than a diagnosis.
 type ratings sia.Ratings
 
 // UnmarshalJSON reads what can be read, and has no errors.

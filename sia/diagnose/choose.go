@@ -27,7 +27,7 @@ type Chosen struct {
 	Decision   *sia.Decision   // its entry in the log of decisions; nil: none is kept
 }
 
-// choose decides for a technique and marks it among the candidates, whose reasons
+// choose decides for a technique and marks it among the candidates; their reasons
 // say what the answer asked for. Nothing is marked when there is nothing to choose
 // from. Where another technique is chosen than the answer picked, that one's rating
 // is the chance that the next attempt passes. It returns the decision's entry in

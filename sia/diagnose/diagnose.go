@@ -59,7 +59,7 @@ type Input struct {
 	NoModel   string // why no model may be asked, such as a used-up budget; then rules diagnose and say so
 }
 
-// Result is what a diagnosis came to.
+// Result is the outcome of a diagnosis.
 type Result struct {
 	Diagnosis sia.Diagnosis
 	// of the technique, to be logged before the diagnosis takes effect; nil: a person

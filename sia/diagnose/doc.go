@@ -11,11 +11,11 @@
 //   - Hard rules (settle.go): whatever a model says, a technique is known, unused and not refused,
 //     confidence is between 0 and 1, the prompt is distinct, and a question to a person can be
 //     answered. The next brief is made by package technique, not by the model.
-//   - [Reviewer]: a fresh call that sees only what is proposed, told to find what is wrong with it.
+//   - [Reviewer]: a fresh call that sees only what is proposed, asked to find what is wrong with it.
 //     It also says which sentence of an issue asks for a changed expectation (weigh.go); code holds
 //     that the sentence stands there. And it reads the final change against the issue (final.go):
 //     what it quotes of either is found again (change.go), or dropped. Which specialists look is
-//     told by the paths (areas.go). Where it can't tell, it may ask for files, once (context.go).
+//     known by the paths (areas.go). Where it can't tell, it may ask for files, once (context.go).
 //
 // Everything from outside — issue text, logs, transcripts, diffs — reaches the
 // model within fences and labelled as data, without characters that hide, and

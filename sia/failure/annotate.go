@@ -12,7 +12,7 @@ import (
 // Bounds of what annotations add.
 const (
 	maxNotes = 50 // annotations that are looked at
-	minNote  = 8  // bytes of a message that is worth looking for
+	minNote  = 8  // bytes of a message that is looked for
 )
 
 // emptyMessage are messages that say that something failed and not what.

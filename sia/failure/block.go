@@ -3,7 +3,7 @@ package failure
 // Bounds of what is remembered of a block.
 const (
 	maxBlock  = 400 // lines of a block
-	keepHead  = 40  // lines whose text is kept from its start …
+	keepHead  = 40  // lines with their text kept from its start …
 	keepTail  = 20  // … and from its end
 	keepPeaks = 5   // of its most telling lines
 	keepText  = 400 // bytes of a line that are kept …
@@ -46,7 +46,7 @@ type block struct {
 type extentState struct {
 	frames      int        // stack frames, or marks that the extent counts
 	message     int        // lines of an exception's message
-	heading     bool       // a line above ends in a colon, and what it heads is told under it
+	heading     bool       // a line above ends in a colon, and what it heads is shown under it
 	blankBefore bool       // the line before is blank
 	waiting     []textLine // lines that belong to it only if a later one does
 }

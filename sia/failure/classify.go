@@ -104,7 +104,7 @@ func classifyChoice(c choice, name string) (class Class, told bool) {
 	return class, false
 }
 
-// outage is the class of failed tests: weather when each of them met it, and nobody wanted it.
+// outage is the class of failed tests: transient when each of them met one, and no test wanted it.
 func outage(tests []*block) Class {
 	met := TestFailure
 	for _, b := range tests {

@@ -9,7 +9,7 @@ var countedWords = [][]byte{
 }
 
 // failureCount reads a line that counts failures: the largest count, and whether it counts any at
-// all. A line that counts says that something failed and not why; one whose counts are all zero says
+// all. A line that counts says that something failed and not why; one with all counts zero says
 // that nothing did.
 func failureCount(b []byte) (most int, counts bool) {
 	for i := 0; i < len(b); {

@@ -8,11 +8,11 @@
 //     (unpack.go). A JUnit report is read as such (junit.go, clipxml.go).
 //   - A line is cleaned of timestamps, colours and overwritten progress, and what the CI system
 //     says with it is its frame: a step begins, a step has failed (clean.go, stamp.go, frame.go).
-//   - A word is worth something by itself, and keywords say which rules may match; one pass of
+//   - A word has a weight of its own, and keywords say which rules may match; one pass of
 //     package keyword finds both (words.go).
 //   - A rule recognises where a tool begins to tell of a failure; its extent says how far that goes
 //     on. Rules are data (rule.go, extent.go, rules_*.go); what tools that know nothing of one another
-//     print alike is one rule (rules_general.go). Where none matches, lines whose words look like an
+//     print alike is one rule (rules_general.go). Where none matches, lines with words that look like an
 //     error count, and what stands right above the word that something has failed (reader.go,
 //     above.go). A line that counts failures is such a word, and says not why (count.go).
 //   - What no rule knows has a form nevertheless: stack frames and what is indented belong to the line
@@ -25,8 +25,8 @@
 //   - Blocks of one kind make a place. The ranks say how likely each place is the right one. The excerpt is the
 //     likeliest place, and others until one of them is likely right: a log that is hard to read has more
 //     places (choose.go, spans.go, report.go).
-//   - The class comes from the best block's rule and its words (classify.go), and is weather only
-//     where weather ended the step (weather.go). The signature comes from
+//   - The class comes from the best block's rule and its words (classify.go), and is transient only
+//     where a transient failure ended the step (weather.go). The signature comes from
 //     what it says with everything masked that varies from run to run (mask.go, signature.go).
 //
 // Logs are strangers' text. Reading is streaming, in memory that does not grow

@@ -53,7 +53,7 @@ func readJUnit(r io.Reader, opts Options) (Report, error) {
 		return clipped.line(n)
 	}
 	var c *junitCase    // the one that is read
-	var f *junitFailure // whose text is read
+	var f *junitFailure // being read
 	cut := ""
 	for depth := 0; ; {
 		start := at()

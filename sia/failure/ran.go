@@ -10,7 +10,7 @@ import (
 )
 
 // testSummaries are the lines in which test runners say how many tests ran. The groups
-// are numbers of tests that ran, whatever came of them; what was skipped did not run.
+// are numbers of tests that ran, whatever their result; what was skipped did not run.
 var testSummaries = []struct {
 	line *lazyregexp.Regexp
 	less bool // the last group was counted and did not run

@@ -45,7 +45,7 @@ func (r *logReader) ranks() map[*block]float64 {
 
 // The weights of what speaks for a block and against it. They were fitted on labelled logs: a conditional
 // logit over the blocks of each log, every repository counting alike, with the rules of single tools and
-// without them (docs/rules.md, "Failing logs"). Those of tidying up, of a green log and of annotations were
+// without them (docs/failing-logs.md). Those of tidying up, of a green log and of annotations were
 // set by hand, for no labelled log has either.
 const (
 	ofWords       = 0.24  // its rule is of words that are in many logs that passed, too
@@ -74,7 +74,7 @@ const (
 	onNote        = 3.0   // an annotation says the same
 )
 
-// base is what the block's rule is worth by itself, and its distance from the end of its step.
+// base is the weight of the block's rule, and its distance from the end of its step.
 func (b *block) base(far int) float64 {
 	switch b.rule {
 	case &generalRule:

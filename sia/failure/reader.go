@@ -12,7 +12,7 @@ const (
 // maxListItems is how many commas a long line may have that is not a list.
 const maxListItems = 20
 
-// minGeneral is what a line must be worth to open a block that no rule covers.
+// minGeneral is the weight that a line needs to open a block that no rule covers.
 const minGeneral = 8
 
 // absorbMargin is by how much a rule must outweigh an open block's rule to begin a block of its own

@@ -26,7 +26,7 @@ type rule struct {
 	joins  bool        // what it matches again, right under its block, goes on with the block
 	lifts  bool        // inside another block it begins no block, but lends that one its weight and class
 	takes  bool        // whatever matches inside belongs to the block
-	tells  bool        // the tool's own verdict, worth showing beside the explanation
+	tells  bool        // the tool's own verdict, to be shown beside the explanation
 }
 
 // listHeading is a line after which a pattern that would mean nothing elsewhere, such

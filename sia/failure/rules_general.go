@@ -126,7 +126,7 @@ func toldUnder(b *block, l *line) placement {
 	return insideBlock
 }
 
-// commentLine lets what is told in comments go on in comments alone.
+// commentLine lets what is shown in comments go on in comments alone.
 func commentLine(l *line) placement {
 	if l.text[l.indentBytes()] == '#' {
 		return insideBlock

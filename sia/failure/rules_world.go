@@ -38,7 +38,7 @@ func worldRules() []rule {
 				"not supplied: token"),
 			extent: indentedParagraph, weight: 68, class: Permission},
 
-		// Weather. Whether it is what ended the step is for weather.go to say.
+		// Transient failures. Whether one is what ended the step is for weather.go to say.
 		{name: "a rate limit",
 			keys:  keys("rate limit", "too many requests", "toomanyrequests", "quota exceeded", "abuse detection", " 429"),
 			match: rateLimit, extent: singleLine, weight: 76, class: RateLimit},

@@ -14,7 +14,7 @@ type ruleset struct {
 	rules []rule // heaviest first
 	auto  *keyword.Automaton
 	byKey [][]uint16   // keyword → rules
-	words []scoredWord // keyword → what it is worth by itself
+	words []scoredWord // keyword → its own weight
 }
 
 // compiledRules is built once, at the first log.
@@ -66,7 +66,7 @@ type keywordHits struct {
 	fetches bool
 }
 
-// look finds the rules that may match a line, and what its words are worth.
+// look finds the rules that may match a line, and the weight of its words.
 func (s *ruleset) look(b []byte) keywordHits {
 	var h keywordHits
 	keyword.Scan(s.auto, b, func(k int32, end int) {

@@ -5,9 +5,9 @@ import (
 	"slices"
 )
 
-// Bounds of how a block is told, in lines.
+// Bounds of how a block is shown, in lines.
 const (
-	longBlock  = 100 // from so many lines on it is told by its telling parts
+	longBlock  = 100 // from so many lines on only its telling parts are shown
 	longHead   = 6
 	longAround = 5
 	nearBy     = 2 // between spans that become one

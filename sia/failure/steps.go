@@ -122,7 +122,7 @@ func (r *logReader) follow(l *line) bool {
 	return true
 }
 
-// maxBegun bounds the steps whose beginnings are kept.
+// maxBegun bounds the steps with a kept beginning.
 const maxBegun = 1000
 
 // stepLine is a line of the log counted within its step; 0 when no step began before it.

@@ -8,7 +8,7 @@ import (
 	"github.com/sia-bot/sia/sia/lazyregexp"
 )
 
-// Weather passes by itself: a fetch that broke off, a machine that was lost, a limit that was hit.
+// A transient failure passes by itself: a fetch that broke off, a machine that was lost, a limit that was hit.
 // The gate runs a check again after it, so it must be what ended the step. The same words are
 // printed by programs under test, by tests of what a program makes of a network error, and by
 // what is tried again until it works.
@@ -135,7 +135,7 @@ var (
 // watchLimit is a limit that Linux words like a full disk, and that waiting does not lift.
 var watchLimit = re(`(?i)\bwatch`)
 
-// weatherOf is the class of weather that a line tells of by itself; empty when it tells of none,
+// weatherOf is the class of transient failure that a line names by itself; empty when it names none,
 // or of what a test wanted, of a place on the machine itself, or of what is tried again.
 func weatherOf(text string) Class {
 	var class Class
@@ -156,11 +156,11 @@ func weatherOf(text string) Class {
 	return class
 }
 
-// maxSentence is over how many lines a tool may say that something is weather.
+// maxSentence is over how many lines a tool may say that a failure is transient.
 const maxSentence = 4
 
-// weatherTold is the class of weather that some lines under one another tell of, the last ones first. Lines are read
-// together where one of them has words of the network.
+// weatherTold is the class of transient failure that some lines under one another name, the last ones first.
+// Lines are read together where one of them has words of the network.
 func weatherTold(said []textLine) Class {
 	said = slices.DeleteFunc(said, func(l textLine) bool { return strings.TrimSpace(l.text) == "" })
 	trouble := make([]bool, len(said))
@@ -183,18 +183,18 @@ func weatherTold(said []textLine) Class {
 	return ""
 }
 
-// maxAfter is how many lines what weather has ended, and what cleans up behind it, may still print.
+// maxAfter is how many lines what a transient failure has ended, and what cleans up behind it, may still print.
 const maxAfter = 80
 
 // isWeather are the classes that pass by themselves.
 var isWeather = map[Class]bool{RateLimit: true, Network: true, Infrastructure: true}
 
-// mendable are the classes of failures that a test, a compiler or a linter has told in its own form.
+// mendable are the classes of failures that a test, a compiler or a linter has reported in its own form.
 var mendable = map[Class]bool{CompileError: true, SyntaxError: true, TypeError: true, LintFormat: true,
 	TestFailure: true, Crash: true, OutOfMemory: true, Timeout: true, NotStarted: true}
 
-// classOf is the class of what was chosen: weather where that is what ended the step, and something
-// else where it isn't. A class that a rule told, and that was not guessed from words, may rule that out.
+// classOf is the class of what was chosen: a transient one where that is what ended the step, and something
+// else where it isn't. A class that a rule gave, and that was not guessed from words, may rule that out.
 func (r *logReader) classOf(c choice, name string) Class {
 	class, told := classifyChoice(c, name)
 	if c.best == nil || told && mendable[class] || mendable[c.best.class()] {
@@ -224,7 +224,7 @@ func (r *logReader) classOf(c choice, name string) Class {
 	return cmp.Or(refineClass("", said, lastingCues), RuntimeError)
 }
 
-// lastingCues are cues for what an error of the network is about that is no weather.
+// lastingCues are cues for what an error of the network is about that is not transient.
 var lastingCues = []classCue{
 	{lazyregexp.New(`(?i)(protocol_version|handshake_failure|certificate|sslexception|could not (find|resolve|transfer))`),
 		Dependency},
@@ -239,7 +239,7 @@ func (r *logReader) afterBlock(b *block) int {
 	return r.total - b.end
 }
 
-// testsFailed reports whether a failed test was told in the step of a block.
+// testsFailed reports whether a failed test was reported in the step of a block.
 func (r *logReader) testsFailed(b *block) bool {
 	return slices.ContainsFunc(r.kept, func(k *block) bool {
 		return k != b && k.step == b.step && k.rule.class == TestFailure && !k.rule.soft && (k.test >= 0 || k.size() > 1)

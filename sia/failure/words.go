@@ -85,7 +85,7 @@ func scoredWords() []scoredWord {
 	return all
 }
 
-// worthIn is what the word that ends before end is worth on line b.
+// worthIn is the weight, on line b, of the word that ends before end.
 func (w *scoredWord) worthIn(b []byte, end int) float64 {
 	if !w.whole {
 		return w.worth

@@ -1,6 +1,6 @@
 // Package glob matches paths with globs that strangers write. A glob means what doublestar
-// (https://github.com/bmatcuk/doublestar) takes it for, but becomes a regular expression,
-// whose time is linear in the path, whatever the glob. It imports nothing of ours.
+// (https://github.com/bmatcuk/doublestar) takes it for, but becomes a regular expression
+// that runs in time linear in the path, whatever the glob. It imports nothing of ours.
 package glob
 
 import (
@@ -27,7 +27,7 @@ func Compile(glob string) (Glob, error) {
 	return Glob{re}, err
 }
 
-// Match reports whether the glob means a path, whose folders are parted by slashes.
+// Match reports whether the glob matches a path with slashes between its folders.
 func (g Glob) Match(p string) bool { return g.re != nil && g.re.MatchString(p) }
 
 // maxBraces bounds how deep alternatives are nested.

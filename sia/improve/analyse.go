@@ -11,7 +11,7 @@ import (
 	"github.com/sia-bot/sia/sia/visible"
 )
 
-// maxPast is how many earlier cycles a model is told of; maxSample how many bytes it sees of each
+// maxPast is how many earlier cycles a model sees; maxSample how many bytes it sees of each
 // file that it may choose from, at most.
 const (
 	maxPast   = 12

@@ -34,7 +34,7 @@ type Cycle struct {
 	Goal       string     `json:"goal"` // the improvement, in the model's words
 	Why        string     `json:"why"`  // what shows that it is one
 	Summary    string     `json:"summary"`
-	Way        Way        `json:"way,omitempty"` // empty: it did not come to a change
+	Way        Way        `json:"way,omitempty"` // empty: no change was made
 	FileBytes  int        `json:"file_bytes"`
 	ShownBytes int        `json:"shown_bytes"` // of them, to the model; fewer than FileBytes: it was truncated
 	Diff       string     `json:"-"`           // unified
@@ -124,7 +124,7 @@ const (
 	NotReplayed  ReplayVerdict = "not-replayed" // there are no tasks, or too few to say
 )
 
-// Replayed is what replayed tasks came to.
+// Replayed is the result of replayed tasks.
 type Replayed struct {
 	Verdict   ReplayVerdict `json:"verdict"`
 	Tasks     int           `json:"tasks"`    // played both before and after

@@ -8,9 +8,9 @@
 //     and names one specific improvement. *Implement*: it makes the improvement, as whole
 //     new content or, where it could not be shown all of the file, as edits. *Evaluate*: does
 //     the result parse for its language, does the self-test pass, what does an independent
-//     critique score it, and for SIA's own files, what came of replayed tasks.
+//     critique score it, and for SIA's own files, the results of replayed tasks.
 //   - What stands all of that is kept, and the next cycle builds on it. Anything else is
-//     reverted, and the next cycle is told why.
+//     reverted, and the next cycle gets the reason.
 //   - The critique is independent: it is a call of its own that sees the goal, and the file
 //     before and after. It knows neither the analysis nor the logs.
 //

@@ -16,7 +16,7 @@ const (
 
 // evaluate judges a change that stands in the copy. why says what speaks against it; "" for
 // nothing. What costs least comes first, and nothing follows once something failed. replayed is
-// what tasks came to with the change.
+// the results of tasks with the change.
 func (r *run) evaluate(
 	ctx context.Context, c *Cycle, before, after File,
 ) (replayed map[string]bool, why string, err error) {
@@ -135,7 +135,7 @@ func (r *run) criticise(ctx context.Context, c *Cycle, before, after File) (why 
 	return "", nil
 }
 
-// replay plays tasks with the change, and compares what they came to without it.
+// replay plays tasks with the change, and compares with their results without it.
 func (r *run) replay(ctx context.Context, c *Cycle) (results map[string]bool, why string, err error) {
 	if r.Replay == nil {
 		return nil, "", nil

@@ -50,7 +50,7 @@ type Replayer interface {
 	Replay(ctx context.Context, dir string) (results map[string]bool, err error)
 }
 
-// Pair is what a replayed task came to after the change and before it.
+// Pair is a replayed task's result with and without the change.
 type Pair struct{ After, Before bool }
 
 // Judgement is what replayed tasks say of a change.
@@ -79,7 +79,7 @@ type Config struct {
 	Say     func(string)        // progress, a line at a time
 	Tests   Tester              // nil: there is no self-test
 	Replay  *Replay             // nil: nothing is replayed
-	Done    func(Cycle) error   // is told each cycle as it ends; nil: nobody is
+	Done    func(Cycle) error   // gets each cycle as it ends; may be nil
 }
 
 // Engine makes improvements. It is not safe for concurrent use.
@@ -129,7 +129,7 @@ type Change struct {
 	Before, After File
 }
 
-// Result is what came of a run. It is whole also when an error cut the run short.
+// Result is the outcome of a run. It is complete also when an error cut the run short.
 type Result struct {
 	Cycles   []Cycle
 	Changes  []Change  // what was kept, in the order in which the files were first changed
@@ -176,7 +176,7 @@ type run struct {
 	replayed map[string]bool // with the files as they were kept last
 }
 
-// baseline looks at what the self-test and replayed tasks come to before anything is changed.
+// baseline runs the self-test and replayed tasks before anything is changed.
 func (r *run) baseline(ctx context.Context) error {
 	if r.Tests != nil {
 		r.Say("self-test before any change")

@@ -17,7 +17,7 @@ import (
 	"github.com/pelletier/go-toml/v2"
 )
 
-// The languages whose dialects are told apart.
+// The languages with distinct dialects.
 const (
 	languageJSON = "JSON"
 	languageYAML = "YAML"

@@ -22,7 +22,7 @@ var agreeingKinds = []Kind{Workaround, Success, Mistake, Discovery}
 
 // Agreements finds what repositories agree on, the surest first. lessons are those of all of the
 // repositories, in any order; least is the confidence that a lesson needs to count, 0–1. Only
-// lessons count that attempts may be told, and that their repository learned itself: copies from
+// lessons count that attempts may get, and that their repository learned itself: copies from
 // other repositories say nothing of their own.
 //
 // Lessons agree when merging would take them for the same. They also agree when they are the same

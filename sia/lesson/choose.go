@@ -31,14 +31,14 @@ type ChooseOptions struct {
 	Now           time.Time
 }
 
-// Choose picks the lessons that an attempt is told, the most fitting first. A lesson's score is its
+// Choose picks the lessons that an attempt gets, the most fitting first. A lesson's score is its
 // rank × (½ + ½ confidence) × ½^(age/90 days); of a promoted one it is 1.25 × rank, and 180 days.
 // The lessons are diversified by maximal marginal relevance (Carbonell and Goldstein, 1998). Of two
-// that contradict each other at most one is told: the repository's own one, rather than a copy from
+// that contradict each other at most one is given: the repository's own one, rather than a copy from
 // other repositories.
 //
 // Each chosen lesson is withheld with probability .1 and is then in kept. A hash of task and lesson
-// decides, so a task is told a lesson in all of its attempts or in none. Nothing takes the place of
+// decides, so a task gets a lesson in all of its attempts or in none. Nothing takes the place of
 // a withheld lesson, so that [Uplift] compares like with like.
 func Choose(found []SearchHit, want ChooseOptions) (told, kept []Lesson) {
 	type scored struct {
@@ -96,7 +96,7 @@ func Choose(found []SearchHit, want ChooseOptions) (told, kept []Lesson) {
 	return told, kept
 }
 
-// score is how much a lesson that was found is worth telling at a time. What has proved itself stands before
+// score ranks a lesson that was found, at a time. What has proved itself stands before
 // what has not, and stays relevant for longer.
 func (f SearchHit) score(now time.Time) float64 {
 	rank, half := f.Rank, ageHalf
@@ -130,7 +130,7 @@ func IDs(lessons []Lesson) []string {
 	return ids
 }
 
-// Refs are lessons as an attempt is told them.
+// Refs are lessons as an attempt gets them.
 func Refs(lessons []Lesson) []sia.LessonRef {
 	var refs []sia.LessonRef
 	for _, l := range lessons {

@@ -24,7 +24,7 @@ const (
 	promoteGood  = 5.0  // evidence for a lesson that proves it …
 	promoteLower = 0.6  // … where the lower quantile is at least this
 	lowerShare   = 0.2  // the quantile that counts as lower
-	archiveMean  = 0.35 // confidence below which it is told no more
+	archiveMean  = 0.35 // confidence below which it is no longer used
 )
 
 // Counts are the evidence for and against the lesson at a time. After 30 days without evidence both

@@ -10,7 +10,7 @@ import (
 
 // NewCorrection is the lesson of a person who says in words what was wrong with a task's last attempt
 // that ended. source names the comment. against is what that says about the lessons that the attempt
-// was told: their 👎, under the key of the 👎 that the same person may leave on SIA's comment about
+// got: their 👎, under the key of the 👎 that the same person may leave on SIA's comment about
 // it, so that both count once. ok is false when no attempt has ended.
 func NewCorrection(
 	t sia.Task, source, words string, by sia.Actor, now time.Time,

@@ -4,19 +4,19 @@
 //
 //   - [Lesson]: one thing learned, with where it came from and how it has fared. Its confidence is
 //     the mean of Beta(1+Good, 1+Bad), which counts the outcome that taught it and what became of
-//     attempts that were told it, and fades with idle time ([Lesson.Counts]).
+//     attempts that got it, and fades with idle time ([Lesson.Counts]).
 //   - [Evidence]: what one attempt, reaction or merge says about one lesson. [OutcomeEvidence] reads
 //     it off a task that moved, [FeedbackEvidence] off what people made of it.
-//   - [Extract]: what a task taught, by rules alone. The words that a prompt will be told come from
+//   - [Extract]: what a task taught, by rules alone. The words that reach a prompt come from
 //     SIA's own vocabulary, from people with write access, and from logs where they say nothing
 //     that the issue said: an issue's text teaches nothing. It only helps to find the lesson again
 //     ([Lesson.Words]).
 //   - [Merge]: the same lesson twice is one, seen twice. Opposite advice is a conflict, which is
 //     shown to people and never merged.
-//   - [Choose]: of the lessons that fit a task, the few that its attempt is told, different from
-//     each other; some are withheld by chance, so that [Uplift] can say what telling them is worth.
+//   - [Choose]: of the lessons that fit a task, the few that its attempt gets, different from
+//     each other; some are withheld by chance, so that [Uplift] can estimate their effect.
 //   - [ForTools]: the lessons about a tool, which an attempt meets when it first calls the tool.
-//   - [Prove]: tasks that were played with a lesson and without say what telling it is worth.
+//   - [Prove]: tasks that were played with a lesson and without show its effect.
 //   - [Agreements]: what several repositories learned, each by itself. Once a person approved it,
 //     the others get copies ([Lesson.CopyTo]), which their own attempts judge.
 //   - [Patterns]: three similar outcomes make a pattern, proposed as a lesson.

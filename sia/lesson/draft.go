@@ -21,7 +21,7 @@ type Draft struct {
 	Action     string
 	Outcome    string
 	Kind       Kind
-	Archived   bool   // attempts are not told it
+	Archived   bool   // attempts don't get it
 	Tags       string // names, with commas between them
 	Tools      string // too
 }
@@ -128,7 +128,7 @@ func Standing(known map[ID]Lesson, id ID) Lesson {
 	return l
 }
 
-// Author is whose a lesson is that somebody wrote; whoever runs the server has no account.
+// Author is the author of a lesson that somebody wrote; whoever runs the server has no account.
 func Author(by sia.Actor) sia.Actor {
 	if by.Operator {
 		return sia.Actor{}

@@ -3,7 +3,7 @@ package lesson
 import "time"
 
 // Evidence is what one attempt, reaction or merge says about one lesson. Weights are at least 0.
-// The outcome of an attempt that was told the lesson, or that taught it, weighs 1; a person's word
+// The outcome of an attempt that got the lesson, or that taught it, weighs 1; a person's word
 // weighs [PersonWeight].
 type Evidence struct {
 	Key    string    `json:"key"` // unique in a repository; evidence of a known key changes nothing, but for [Replayed]
@@ -15,15 +15,15 @@ type Evidence struct {
 	Arm    Arm       `json:"arm,omitempty"`
 }
 
-// Arm says whether an attempt was told the lesson.
+// Arm says whether an attempt got the lesson.
 type Arm string
 
 // The arms. Attempts that a lesson was withheld from count neither for nor against it: [Uplift]
 // compares with them.
 const (
 	NoArm    Arm = ""         // no attempt's outcome, such as a person's word
-	Told     Arm = "told"     // it was told the lesson
-	Withheld Arm = "withheld" // it would have been told, and by chance was not
+	Told     Arm = "told"     // it got the lesson
+	Withheld Arm = "withheld" // it would have got it, and by chance did not
 	// no attempt's outcome: tasks were played again with it and without ([Prove]); the latest replaces those before
 	Replayed Arm = "replayed"
 )

@@ -29,7 +29,7 @@ type ToolUse struct {
 // extractedLesson is a lesson as it was extracted from a task.
 type extractedLesson struct {
 	Lesson
-	sure   float64 // that it says something worth knowing, 0–1
+	sure   float64 // that it says something useful, 0–1
 	taught teachingOutcome
 }
 
@@ -96,7 +96,7 @@ func (x *lessonExtractor) source(attempt int, what string) string {
 	return fmt.Sprintf("%s/%d/%s", x.Task.ID, attempt, what)
 }
 
-// intervention is what came of a technique.
+// intervention is the outcome of a technique.
 func (x *lessonExtractor) intervention(iv sia.Intervention, resolved bool) {
 	d := iv.Diagnosis
 	failed := x.attempt(iv.After)

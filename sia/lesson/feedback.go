@@ -17,7 +17,7 @@ const (
 )
 
 // FeedbackEvidence is the evidence of people's 👍 and 👎 and of what became of the pull request. It
-// is about the lessons that the task's attempts were told, and about those of known, the
+// is about the lessons that the task's attempts got, and about those of known, the
 // repository's lessons, that were learned from the task. The same task gives the same evidence, so
 // it counts once. A person's change of mind counts as both.
 func FeedbackEvidence(t sia.Task, known []Lesson) []Evidence {
@@ -53,7 +53,7 @@ func FeedbackEvidence(t sia.Task, known []Lesson) []Evidence {
 }
 
 // lessonsBehind are the lessons that an intervention stands for: those that the attempt after it
-// was told, and those that were learned from the attempt before it. Intervention 0 is the whole
+// got, and those that were learned from the attempt before it. Intervention 0 is the whole
 // task.
 func lessonsBehind(t sia.Task, intervention int, known []Lesson) []ID {
 	var ids []ID

@@ -9,7 +9,7 @@ import (
 )
 
 // What an issue and its comments say is kept out of lessons: whoever can make a
-// test print their text must not thereby write what the next attempt is told.
+// test print their text must not thereby write what the next attempt gets.
 
 const (
 	maxGist      = 120 // characters

@@ -7,11 +7,11 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// OutcomeEvidence is what a task's attempts say about lessons: lessons that were told or withheld,
+// OutcomeEvidence is what a task's attempts say about lessons: lessons that were given or withheld,
 // lessons that the task taught, and lessons about tools and models. The same task gives the same
 // evidence, under the same keys.
 //
-// A lesson counts once in a task, by the first judged attempt that was told it. A hard task of five
+// A lesson counts once in a task, by the first judged attempt that got it. A hard task of five
 // attempts does not count five times against it. Checkpoints, errors and cancelled attempts say
 // nothing.
 func OutcomeEvidence(m Material) []Evidence {
@@ -52,7 +52,7 @@ func OutcomeEvidence(m Material) []Evidence {
 }
 
 // taughtEvidence counts the outcome that taught a lesson in its favour, so that a lesson has one
-// outcome behind it before any attempt is told. A lesson that a task taught twice counts once.
+// outcome behind it before any attempt gets it. A lesson that a task taught twice counts once.
 func (x lessonExtractor) taughtEvidence() []Evidence {
 	x.extract()
 	var all []Evidence

@@ -34,7 +34,7 @@ type Kind string
 
 // The kinds. Tool and Model are of their own kind: how a tool fares in a
 // repository, and how a model does. Model lessons inform SIA and people and are
-// told to no attempt.
+// given to no attempt.
 const (
 	Mistake    Kind = "mistake"
 	Success    Kind = "success"
@@ -50,7 +50,7 @@ var Kinds = []Kind{Workaround, Success, Mistake, Discovery, Tool, Model}
 // State says what is done with a lesson.
 type State string
 
-// The states. Only active and promoted lessons are told.
+// The states. Only active and promoted lessons are used.
 const (
 	Active    State = "active"
 	Promoted  State = "promoted"  // it has proved itself
@@ -82,13 +82,13 @@ type Provenance struct {
 // Lesson is one thing learned in a repository.
 type Lesson struct {
 	ID         ID     `json:"id"`
-	Repo       int64  `json:"repo"` // GitHub's repository id: what is told elsewhere is a copy
+	Repo       int64  `json:"repo"` // GitHub's repository id: what is used elsewhere is a copy
 	Kind       Kind   `json:"type"`
 	State      State  `json:"state"`
 	Context    string `json:"context,omitempty"`    // when it applies
 	Action     string `json:"action,omitempty"`     // what was done
-	Outcome    string `json:"outcome,omitempty"`    // what came of it
-	Text       string `json:"lesson"`               // what to do; what an attempt is told
+	Outcome    string `json:"outcome,omitempty"`    // of that action
+	Text       string `json:"lesson"`               // what to do; what an attempt gets
 	Correction string `json:"correction,omitempty"` // what it puts right: what was done before
 
 	Good        float64   `json:"good"` // weight of the evidence for it, at CountedAt
@@ -111,15 +111,15 @@ type Lesson struct {
 
 // Bounds of a lesson's texts, in characters.
 const (
-	MaxText  = 600 // of what an attempt is told
+	MaxText  = 600 // of what an attempt gets
 	maxShort = 300 // of any other text
 	maxLabel = 80  // of a tag, the name of a tool, or a word
 )
 
-// Live reports whether attempts may be told the lesson.
+// Live reports whether attempts may get the lesson.
 func (l Lesson) Live() bool { return l.State == Active || l.State == Promoted }
 
-// Told is how an attempt is told the lesson: when, what, and what it corrects.
+// Told is the lesson as an attempt gets it: when, what, and what it corrects.
 func (l Lesson) Told() string {
 	s := l.Text
 	if l.Context != "" {
@@ -131,7 +131,7 @@ func (l Lesson) Told() string {
 	return s
 }
 
-// Test says which case a test should cover, for an attempt that is told the lesson. It is "" unless
+// Test says which case a test should cover, for an attempt that gets the lesson. It is "" unless
 // the lesson was learned from a failed test. Like [Lesson.Told] it has no words but the lesson's
 // and SIA's own.
 func (l Lesson) Test() string {

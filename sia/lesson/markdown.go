@@ -105,7 +105,7 @@ type markdownWriter struct {
 	kept  MarkdownFile
 	notes map[ID][]freeNote
 	known map[ID]bool // every lesson there is, shown or not
-	done  map[ID]bool // lessons whose section was written
+	done  map[ID]bool // lessons with a written section
 }
 
 // gap makes the last line an empty one.

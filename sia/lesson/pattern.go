@@ -16,7 +16,7 @@ const (
 	patternWindow = 24 * time.Hour // within which failures belong together in time
 )
 
-// taskOutcome is one failed attempt that SIA diagnosed, and what came of it.
+// taskOutcome is one failed attempt that SIA diagnosed, and its outcome.
 type taskOutcome struct {
 	task      sia.TaskID
 	issue     int

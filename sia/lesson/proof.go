@@ -10,7 +10,7 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// Play plays a recorded task once, with the lesson told or without, and says whether its checks were
+// Play plays a recorded task once, with the lesson or without, and says whether its checks were
 // green. The seed is all that chance depends on. It ends when ctx does.
 type Play func(ctx context.Context, task string, with bool, seed uint64) (passed bool, err error)
 
@@ -30,7 +30,7 @@ const (
 	FewestToProve = 5
 )
 
-// Proof is what playing tasks with a lesson and without came to.
+// Proof is the result of playing tasks with a lesson and without.
 type Proof struct {
 	Lesson               ID
 	Tasks                int

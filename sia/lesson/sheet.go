@@ -25,7 +25,7 @@ type MarkdownFile struct {
 	notes       map[Kind][]freeNote // above the first lesson of a kind's section, or in one of the places below
 	lessonNotes map[ID][]freeNote   // beneath a lesson
 	sections    map[Kind][][]string
-	broken      map[ID]bool // lessons whose section can't be read
+	broken      map[ID]bool // lessons with an unreadable section
 	foreign     [][]string  // sections that are people's
 }
 
@@ -68,7 +68,7 @@ var (
 )
 
 // Parse reads a repository's lessons.md. An error is a *[BrokenFile] and means that nothing of the
-// file can be told: it is not text, it has a merge conflict, or a code block or HTML comment has no
+// file can be recognised: it is not text, it has a merge conflict, or a code block or HTML comment has no
 // end and would hide the sections behind it.
 func Parse(repo int64, file []byte) (MarkdownFile, error) {
 	broken := func(line int, format string, args ...any) (MarkdownFile, error) {

@@ -8,7 +8,7 @@ import (
 
 // ForTools chooses, among a repository's lessons, those that an attempt meets when it first calls a tool: of
 // [Tool]'s kind, and about that tool. For each tool [Choose] picks at most want.Most, the surest first, and
-// withholds as it does elsewhere, so that a lesson is told in all attempts of a task or in none. Lessons among
+// withholds as it does elsewhere, so that a lesson is given in all attempts of a task or in none. Lessons among
 // known are met otherwise and are left out. The tools come in the order of their names.
 func ForTools(lessons []Lesson, known []ID, want ChooseOptions) (out []sia.ToolLesson) {
 	about := map[string][]SearchHit{}

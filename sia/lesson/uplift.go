@@ -7,7 +7,7 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// Effect is what telling lessons was worth. It compares tasks that were told a lesson with tasks
+// Effect is the effect of giving lessons. It compares tasks that got a lesson with tasks
 // that it was withheld from by chance.
 type Effect struct {
 	Told, ToldPassed         int

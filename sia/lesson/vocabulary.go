@@ -76,7 +76,7 @@ var techniqueVocabulary = map[sia.TechniqueID]string{
 const localDouble = "Put the service behind an interface with a local double that records what it was asked, and " +
 	"leave the real service to be plugged in later."
 
-// techniqueAdvice is what a technique does about a pattern, told to a coding agent; ""
+// techniqueAdvice is what a technique does about a pattern, for a coding agent; ""
 // for a technique of a repository's own.
 func techniqueAdvice(id sia.TechniqueID, p sia.Pattern) string {
 	if id == sia.AbstractionLevelShift && (p == sia.MissingCredentials || p == sia.ExternalDependencyBlocker) {

@@ -5,7 +5,7 @@
 //
 //   - [File]: what is remembered of one task. [FromTask] makes it; schema.json describes its JSON
 //     form.
-//   - [JSON] and [Markdown] write a file anew over an earlier version of it. What somebody else put
+//   - [JSON] and [Markdown] write a file over an earlier version of it. What somebody else put
 //     there survives: unknown JSON fields, attempts and learnings that the task does not know, and
 //     sections of the Markdown that are not ours.
 //   - [ParseJSON] reads a file back as the same File. The Markdown is for people alone and is not

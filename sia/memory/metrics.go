@@ -76,7 +76,7 @@ type Figures struct {
 	Escalated     int         // tasks of which a person was asked how to go on
 	Judged        int         // interventions of which the checks have decided,
 	Resolved      int         // and how many of them resolved the failure
-	Intervened    int         // tasks whose first intervention was judged,
+	Intervened    int         // tasks with a judged first intervention,
 	First         int         // and how many it resolved
 	Rescued       int         // tasks that an intervention resolved,
 	Tried         int         // and the interventions judged in them

@@ -17,7 +17,7 @@ type Record struct {
 	Task      sia.Task          `json:"task"`
 	Decisions []json.RawMessage `json:"decisions,omitempty"` // as the log keeps them, oldest first
 	Outcomes  []json.RawMessage `json:"outcomes,omitempty"`  // of interventions, as they are learned from
-	Evidence  []json.RawMessage `json:"evidence,omitempty"`  // about lessons that the task's attempts were told, or taught
+	Evidence  []json.RawMessage `json:"evidence,omitempty"`  // about lessons that the task's attempts got, or taught
 }
 
 // newRecord makes the record of a task. A rebuilt task has no use for what is under way, what was

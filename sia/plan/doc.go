@@ -8,6 +8,6 @@
 //   - A [Structure] says how the parts hang together.
 //   - Needs name earlier parts alone, so no order can be circular.
 //
-// It is arithmetic on numbers, without I/O: who does a part, where, and what comes of it is for
+// It is arithmetic on numbers, without I/O: who does a part, where, and its outcome is for
 // others. It imports nothing of ours but the ground floor. Start reading at part.go.
 package plan

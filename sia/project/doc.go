@@ -1,7 +1,7 @@
 // Package project tells what kind of project a folder holds, from the files at its top: its languages, what
 // manages their packages, how to prepare a fresh checkout and how to run its tests, each with the reason.
 //
-// It does no I/O: who asks hands in the names at the top and a reader. So the same answer comes of a work tree
+// It does no I/O: who asks hands in the names at the top and a reader. So the answer is the same for a work tree
 // (agent/tool), of a folder on somebody's disk (sia config init), and of GitHub's API (app/welcome). What it
 // reads was written by strangers; nothing of it is ever part of a command, and a file that can't be understood is
 // as good as one that says nothing.

@@ -3,7 +3,7 @@
 //
 // There are two ways to know a secret. By its shape: [Mask] knows the forms of some two hundred
 // issuers' tokens, private keys, JSON web tokens, passwords in addresses and headers, and
-// random-looking values that are assigned to a key or a password. By its value: a [Masker] is told
+// random-looking values that are assigned to a key or a password. By its value: a [Masker] gets
 // the server's own credentials. It finds them as they are, in base64, in hexadecimal, and escaped
 // for an address or for JSON.
 //

@@ -9,7 +9,7 @@ import (
 const (
 	minWide   = MinKnown // characters of a run in UTF-16 or UTF-32: no credential is shorter
 	minBase64 = 24       // characters of a run in base64: shorter ones are no credential for sure
-	readFirst = 6        // groups of four by which a run is told to be text
+	readFirst = 6        // groups of four by which a run is recognised as text
 )
 
 // eachDecoded calls f for what stands in a text in another encoding, with where in the text each byte of it begins.

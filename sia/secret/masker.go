@@ -6,13 +6,13 @@ import (
 	"sync"
 )
 
-// Masker masks the values that it was told, and everything that has a secret's shape. The zero
+// Masker masks the values that it knows, and everything that has a secret's shape. The zero
 // value and a nil Masker know no values. It is safe for concurrent use.
 type Masker struct {
 	mu    sync.RWMutex
 	known *knownValues
-	fixed []namedSecret // told by Know
-	tail  []namedSecret // told by Passing, the newest last
+	fixed []namedSecret // added by Know
+	tail  []namedSecret // added by Passing, the newest last
 }
 
 // namedSecret is a secret by value.
@@ -32,7 +32,7 @@ const (
 
 // Know tells the masker a secret of the server's own. From then on it finds the secret in every
 // form. rule is the secret's name in marks: lower-case letters, digits and hyphens. Values of less
-// than [MinKnown] bytes can't be told from ordinary text and are ignored.
+// than [MinKnown] bytes can't be distinguished from ordinary text and are ignored.
 func (m *Masker) Know(rule, value string) {
 	if len(strings.TrimSpace(value)) < MinKnown {
 		return
@@ -44,7 +44,7 @@ func (m *Masker) Know(rule, value string) {
 	m.known = newKnownValues(slices.Concat(m.fixed, m.tail))
 }
 
-// Passing is Know for a secret that is soon worth nothing, such as a token that lives an hour. The
+// Passing is Know for a secret that expires soon, such as a token that lives an hour. The
 // masker forgets it after 256 newer ones.
 func (m *Masker) Passing(rule, value string) {
 	if len(strings.TrimSpace(value)) < MinKnown {

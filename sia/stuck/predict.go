@@ -9,7 +9,7 @@ import (
 	"github.com/sia-bot/sia/sia/text"
 )
 
-// Action is one tool call of an attempt and what came of it.
+// Action is one tool call of an attempt and its outcome.
 type Action struct {
 	Tool     string
 	Args     string

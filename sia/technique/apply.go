@@ -48,8 +48,8 @@ const (
 //
 // What people said, the plan they approved and what was learned stays (Answers, FollowUp, Asked, Plan,
 // Lessons, TestHints, ToolLessons). Quotes and examples stay unless a change clears the context. Everything
-// else that an earlier technique changed is undone, so that an attempt shows what one technique is
-// worth. The present brief is not modified.
+// else that an earlier technique changed is undone, so that an attempt shows the effect of one
+// technique. The present brief is not modified.
 func Apply(present sia.Brief, t Technique, in Input) sia.Brief {
 	b := sia.Brief{
 		Technique: t.ID,

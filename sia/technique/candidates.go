@@ -57,7 +57,7 @@ func (l *Library) Unlisted(task sia.Task, id sia.TechniqueID, why string) sia.Ca
 }
 
 // choiceRank is a technique's rank for a pattern, and why. When the prompt is long and says little,
-// and the pattern concerns what the model was told, restructuring comes first, then pruning.
+// and the pattern concerns the model's instructions, restructuring comes first, then pruning.
 func choiceRank(t Technique, p sia.Pattern, wordy bool, tokens int) (rank int, why string) {
 	rank = t.Ranks[p]
 	if wordy && (p == sia.UnclearInstructions || p == sia.ContextOverload || p == sia.UnknownPattern) {

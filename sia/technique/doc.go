@@ -4,7 +4,7 @@
 // Concepts:
 //
 //   - [Technique]: one Markdown file. Its front matter says which patterns of failure it answers,
-//     and how well; its body is what the model is told; its changes are what is done to the next
+//     and how well; its body is what the model gets; its changes are what is done to the next
 //     attempt's brief.
 //   - [Change]: a named transformation of a [sia.Brief] — steps, tools, files, examples, starting
 //     commit. A technique that could not change the brief would depend on a model that heeds prose,

@@ -9,7 +9,7 @@ import (
 	"github.com/sia-bot/sia/sia/text"
 )
 
-// rewriteBrief writes the brief out anew: goal, constraints, done-when. The goal is
+// rewriteBrief rewrites the brief: goal, constraints, done-when. The goal is
 // the diagnosis' own words, or else the task's title.
 func rewriteBrief(present sia.Brief, in Input) string {
 	var b strings.Builder

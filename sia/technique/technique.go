@@ -11,9 +11,9 @@ type Technique struct {
 	Name          string              // for headings: "Decomposition"
 	When          string              // the situation it is for, as a clause without a full stop
 	Ranks         map[sia.Pattern]int // the patterns it answers; 1 is a first choice, larger numbers come later
-	Preconditions []Precondition      // what should hold for it to be worth a try
+	Preconditions []Precondition      // what should hold for a try
 	Changes       []Change            // what it does to the brief, in this order; at least one
-	Prompt        string              // what the model is told: the body of the file
+	Prompt        string              // what the model gets: the body of the file
 	Path          string              // the file it was read from
 	Shipped       bool                // it came with SIA, not from a repository
 	// Trial: it has to prove itself before it is one among the others. SIA's own proposals say so in

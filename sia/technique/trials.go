@@ -6,7 +6,7 @@ import "github.com/sia-bot/sia/sia"
 // last longest.
 const OnTrialAtOnce = 2
 
-// Trials is a library as a task's next choice may use it: without techniques whose trial has failed,
+// Trials is a library as a task's next choice may use it: without techniques with a failed trial,
 // without those that wait for theirs, and before a task's first technique without any on trial.
 type Trials struct {
 	Library *Library

@@ -14,7 +14,7 @@ import (
 	"github.com/sia-bot/sia/agent/sandbox"
 )
 
-// installed tries once to install bubblewrap: on a Debian whose root we are.
+// installed tries once to install bubblewrap: on a Debian where we are root.
 var installed = sync.OnceValue(func() string {
 	if _, err := exec.LookPath("bwrap"); err == nil || os.Geteuid() != 0 {
 		return ""

@@ -13,7 +13,7 @@ import (
 	"github.com/sia-bot/sia/sia/text"
 )
 
-// Bounds of what is told of one file.
+// Bounds of what is shown of one file.
 const (
 	maxSymbols = 2000
 	maxText    = 160 // characters of a definition
