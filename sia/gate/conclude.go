@@ -116,6 +116,11 @@ func (j *judgement) count() (greens, excuses int) {
 		case running:
 			j.pending = append(j.pending, c.label+" "+c.why)
 		case red:
+			if c.byRun && c.unended() { // its job may be allowed to fail, and the rule asks for the run
+				j.blocked = append(j.blocked, sia.Obstacle{Check: c.label, URL: c.url,
+					Reason: c.why + ", and its workflow run, which a rule requires, goes on"})
+				continue
+			}
 			j.red = append(j.red, c.label+" "+c.why)
 		case again:
 			if j.goesOn(c) {

@@ -295,6 +295,22 @@ func TestRequiredRunThatIsExcused(t *testing.T) {
 	judgeAll(t, []row{{"nothing else ran", in, sia.VerdictNone, "excused"}})
 }
 
+// Where a rule asks for a workflow, a job that fails says nothing of the run before that has ended: it may be allowed to.
+func TestRedInARequiredRunThatGoesOn(t *testing.T) {
+	going := workflow(7, "CI", "pull_request", "")
+	going.Status = "in_progress"
+	after := unfinished(2, "after")
+	after.App, after.SuiteID, after.WorkflowRun, after.Attempt, after.Status = actionsApp, 7, 7, 1, "queued"
+	failed := job(1, 7, 1, "test", "failure")
+	required := func(in Input) Input { in.Required = []Required{{Workflow: ciPath}}; return in }
+	ended := workflow(7, "CI", "pull_request", "failure")
+	judgeAll(t, []row{
+		{"it goes on", required(input(failed, after).with(going)), sia.VerdictBlocked, "goes on"},
+		{"it has ended", required(input(failed).with(ended)), sia.VerdictRed, "test failed"},
+		{"a rule asks for the job", input(failed, after).with(going).requiring("test"), sia.VerdictRed, "test failed"},
+	})
+}
+
 // A job of an earlier run that waited longer for a runner replaces none that was cancelled meanwhile.
 func TestALateStartReplacesNothing(t *testing.T) {
 	first, second := job(1, 1, 1, "test", "success"), job(2, 2, 1, "test", "cancelled")

@@ -106,6 +106,9 @@ func (v *verdict) certain(p report) bool {
 	}
 	file := v.workflow(v.repo, v.pull.HeadSHA, j.Run.Path)
 	_, has := file.Jobs[j.Plan.Key]
+	if !has && v.q.Accepted {
+		return false // a person has seen that the branch takes the job out
+	}
 	if !has {
 		file = v.workflow(v.repo, v.q.Base, j.Run.Path)
 		_, has = file.Jobs[j.Plan.Key]

@@ -77,6 +77,10 @@ func TestExpectedOfEarlierHeads(t *testing.T) {
 			on("push")(w)
 			w.files[head+ci] = "on: push\njobs: {other: {}}\n"
 		}, tell: past, why: missed},
+		{says: "a job that the branch took out is not missed where a person accepted that", state: func(w *world) {
+			on("push")(w)
+			w.files[head+ci] = "on: push\njobs: {other: {}}\n"
+		}, tell: func(q *Question) { past(q); q.Accepted = true }, green: true},
 		{says: "a file that can't be read has no jobs, and the base's is missed", state: func(w *world) {
 			on("push")(w)
 			w.files[head+ci] = "\t:"

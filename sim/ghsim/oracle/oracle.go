@@ -35,6 +35,7 @@ type Question struct {
 	Own      string        // slug of SIA's app: its check runs and statuses don't count
 	Required []string      // names that SIA's settings require
 	Waived   []string      // names of checks that a person said need not report
+	Accepted bool          // a person accepted what the branch changes of workflows and tests
 	Earlier  []string      // SHAs of the task's earlier heads, oldest first
 	Base     string        // SHA of the base commit that excuses what is red there too
 	Wait     time.Duration // how long what is missing is waited for; it changes only the words
