@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/sia-bot/sia/sia/lazyregexp"
+	"github.com/sia-bot/sia/sia/lesson"
 )
 
 // GitHub's user that stands for deleted accounts: https://github.com/ghost
@@ -161,6 +162,14 @@ func (e *erasing) object(m map[string]any) {
 	}
 	for key, v := range m {
 		m[key] = e.value(key, v)
+	}
+	// Words by which a lesson is found were taken from its text, and so from logins in it.
+	if words, ok := m["words"].([]any); ok && e.changed {
+		theirs := lesson.Words(strings.Join(e.who.logins, " "), 100)
+		m["words"] = slices.DeleteFunc(words, func(v any) bool {
+			word, _ := v.(string)
+			return slices.Contains(theirs, word)
+		})
 	}
 }
 

@@ -42,20 +42,22 @@ const personBatch = 100
 func (s *PersonStore) Forget(ctx context.Context, login string, rehearse bool) (Forgotten, error) {
 	f := &forgetting{DB: s.DB, ctx: ctx, rehearse: rehearse, done: Forgotten{Rows: map[string]int{}}}
 	err := f.identify(login)
-	if err == nil && !rehearse {
-		// Freed pages of the file are overwritten: https://sqlite.org/pragma.html#pragma_secure_delete
-		_, err = s.w.ExecContext(ctx, `PRAGMA secure_delete(1)`)
-	}
 	for _, step := range []func() error{f.deliveries, f.tasks, f.lessons, f.others} {
 		if err == nil {
 			err = step()
 		}
 	}
-	if err == nil && !rehearse {
-		// The log holds pages as they were. Where readers keep it from being emptied, the next checkpoint of many does.
-		_, err = s.ckpt.ExecContext(ctx, `PRAGMA wal_checkpoint(TRUNCATE)`)
-	}
 	return f.done, s.explain("forget "+login, err)
+}
+
+// Compact rewrites the file, so that its freed space holds nothing of what was changed or deleted. It needs as much room
+// beside the file as that takes, and whoever writes waits for it: a server's writes fail after ten seconds.
+func (s *DB) Compact(ctx context.Context) error {
+	_, err := s.ckpt.ExecContext(ctx, `VACUUM`)
+	if err == nil {
+		_, err = s.ckpt.ExecContext(ctx, `PRAGMA wal_checkpoint(TRUNCATE)`) // the log holds pages as they were
+	}
+	return s.explain("compact the database", err)
 }
 
 type forgetting struct {
@@ -221,7 +223,7 @@ func (f *forgetting) task(tx *sql.Tx, id sia.TaskID, n *counts) error {
 		e := erasing{who: f.who}
 		r.event, r.by = e.text(r.event), e.login(r.by)
 		r.why, r.ignored = e.text(r.why), e.text(r.ignored)
-		if slices.Contains(f.who.ids, r.byID) || r.byID != 0 && r.by == ghostLogin {
+		if slices.Contains(f.who.ids, r.byID) || r.by == ghostLogin && r.byID != ghostID {
 			r.byID, e.changed = ghostID, true
 		}
 		n.words += e.wordsLeft()

@@ -19,6 +19,7 @@ import (
 type forgetPersonCmd struct {
 	openedDatabase `embed:""`
 	DryRun         bool   `help:"Change nothing, and say what would be changed."`
+	Compact        bool   `help:"Rewrite the database's file afterwards, so that its freed space holds no older copies. Servers wait meanwhile; stop them where it is large."`
 	Yes            bool   `help:"Do not ask first."`
 	Login          string `arg:"" help:"The person's login on GitHub." placeholder:"LOGIN"`
 }
@@ -43,13 +44,14 @@ func (c *forgetPersonCmd) Validate() error {
 
 // forgottenPerson is what was changed, and what was not, as programs read it. Fields are only added.
 type forgottenPerson struct {
-	DryRun  bool           `json:"dry_run"`
-	Logins  []string       `json:"logins"` // that the person had
-	IDs     []int64        `json:"ids"`
-	Rows    map[string]int `json:"rows"`    // table → rows that were changed
-	Waiting int            `json:"waiting"` // webhooks that are still to be worked on
-	Words   int            `json:"words"`   // rows that still hold the login as a word
-	Memory  []memoryFiles  `json:"memory"`  // files that may name the person
+	DryRun    bool           `json:"dry_run"`
+	Logins    []string       `json:"logins"` // that the person had
+	IDs       []int64        `json:"ids"`
+	Rows      map[string]int `json:"rows"`    // table → rows that were changed
+	Waiting   int            `json:"waiting"` // webhooks that are still to be worked on
+	Compacted bool           `json:"compacted"`
+	Words     int            `json:"words"`  // rows that still hold the login as a word
+	Memory    []memoryFiles  `json:"memory"` // files that may name the person
 }
 
 // memoryFiles are files of one repository's memory branch.
@@ -72,8 +74,13 @@ func (c *forgetPersonCmd) Run(e *cli.Env) error {
 		if err != nil {
 			return err
 		}
+		if c.Compact && !c.DryRun {
+			if err := s.Compact(e.Ctx); err != nil {
+				return err
+			}
+		}
 		out := forgottenPerson{DryRun: c.DryRun, Logins: f.Logins, IDs: nonNil(f.IDs), Rows: f.Rows, Waiting: f.Waiting,
-			Words: f.Words, Memory: remembered(f)}
+			Words: f.Words, Compacted: c.Compact && !c.DryRun, Memory: remembered(f)}
 		if c.Output == "json" {
 			return e.JSON(out)
 		}
@@ -146,6 +153,9 @@ func (f forgottenPerson) show(e *cli.Env) error {
 	}
 	if f.Words > 0 {
 		p("%d rows hold the login as a word without an @, which may be a repository's owner, prose or code: they stay.", f.Words)
+	}
+	if len(f.Rows) > 0 && !f.DryRun && !f.Compacted {
+		p("The file's freed space may hold older copies until it is used again: --compact rewrites the file.")
 	}
 	p("Out of reach: GitHub itself, backups of the database, logs of the server, what models were sent, and the history " +
 		"of memory branches.")

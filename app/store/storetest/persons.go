@@ -42,7 +42,7 @@ func knowZelda(t *testing.T, s *fixture) sia.TaskID {
 		must(t, err)
 	}
 	body := []byte(`{"sender":{"login":"Zelda-Q","id":77001,"email":"z@example.org"},"comment":{"body":"hello"}}`)
-	save(t, s, delivery("of-zelda", body))
+	save(t, s, delivery("dealt-with", body))
 	h := newScript(t, s).handlers()
 	h.Delivery = func(context.Context, store.Delivery) error { return nil }
 	e2 := engine(t, s, h, quick())
@@ -57,7 +57,7 @@ func knowZelda(t *testing.T, s *fixture) sia.TaskID {
 	must(t, s.SaveText(ctx, id, 1, "diff", "+// 77001+Zelda-Q@users.noreply.github.com; func zelda-q() is code"))
 	must(t, s.LogDecision(ctx, sia.Decision{ID: "d", Task: id, Repo: demo.ID, Type: sia.DecideRerun, Choice: "once",
 		Reason: "@Zelda-Q asked", Context: json.RawMessage(`{"author":"zelda-q"}`), At: at(2)}))
-	_, err = s.Halt(ctx, store.Halt{Scope: sia.RepositoryHalt(99), By: "Zelda-Q", Reason: "@Zelda-Q said so", At: at(3)})
+	_, err = s.Halt(ctx, store.Halt{Scope: sia.RepositoryHalt(99), By: "Zelda-Q", Reason: "@Zelda-Q said so", At: at(9)})
 	must(t, err)
 	return id
 }
@@ -114,6 +114,7 @@ func testForget(t *testing.T, s *fixture) {
 	if must(t, err); len(again.Rows) != 0 {
 		t.Errorf("the second time changed %v", again.Rows)
 	}
+	must(t, s.Compact(ctx))
 	must(t, s.Close())
 	raw, err := os.ReadFile(s.Files()[0])
 	must(t, err)
@@ -136,11 +137,11 @@ func testActs(t *testing.T, s *fixture) {
 		f    store.ActFilter
 		want string
 	}{
-		{store.ActFilter{Login: "zelda-q"}, "stop pause said pause-asked start"},
-		{store.ActFilter{Login: "operator"}, "pause-asked"},
-		{store.ActFilter{Login: "zelda-q", Repo: 99}, "pause"},
-		{store.ActFilter{Login: "zelda-q", Since: at(3)}, "stop pause"},
-		{store.ActFilter{Login: "zelda-q", Limit: 1}, "stop"},
+		{store.ActFilter{Login: "zelda-q"}, "halt stop said pause start"},
+		{store.ActFilter{Login: "operator"}, "pause"},
+		{store.ActFilter{Login: "zelda-q", Repo: 99}, "halt"},
+		{store.ActFilter{Login: "zelda-q", Since: at(3)}, "halt stop"},
+		{store.ActFilter{Login: "zelda-q", Limit: 1}, "halt"},
 		{store.ActFilter{Login: "nobody"}, ""},
 	} {
 		acts, err := s.Acts(ctx, c.f)
