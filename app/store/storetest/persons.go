@@ -123,6 +123,34 @@ func testForget(t *testing.T, s *fixture) {
 	}
 }
 
+// Transcripts of tasks that ended long ago are deleted, and no others.
+func testTranscriptsPruned(t *testing.T, s *fixture) {
+	ctx := patient(t)
+	open, ended := begin(t, s, 1), begin(t, s, 2)
+	stopTask(t, s, ended)
+	for _, id := range []sia.TaskID{open, ended} {
+		for n := range 501 {
+			must(t, s.AppendTurn(ctx, id, 1, 0, n+1, []byte(`{}`)))
+		}
+	}
+	for _, c := range []struct {
+		before int
+		want   int64
+	}{{-60, 0}, {60 * 24 * 400, 501}, {60 * 24 * 400, 0}} {
+		if n, err := s.PruneTranscripts(ctx, at(c.before)); err != nil || n != c.want {
+			t.Errorf("before %d: pruned %d, %v; want %d", c.before, n, err, c.want)
+		}
+	}
+	left, err := s.Turns(ctx, open, 1)
+	if must(t, err); len(left) != 501 {
+		t.Errorf("%d turns of the open task are left", len(left))
+	}
+	if left, err = s.Turns(ctx, ended, 1); err != nil || len(left) != 0 {
+		t.Errorf("%d turns of the ended task are left, %v", len(left), err)
+	}
+	replayed(t, s, ended)
+}
+
 func testForgetGhost(t *testing.T, s *fixture) {
 	if _, err := s.Forget(patient(t), "Ghost", false); !sia.IsPermanent(err) {
 		t.Errorf("err %v", err)

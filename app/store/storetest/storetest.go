@@ -61,6 +61,7 @@ func Run(t *testing.T, open func(t *testing.T, now func() time.Time) *store.Stor
 		{"Forget", testForget},
 		{"ForgetGhost", testForgetGhost},
 		{"Acts", testActs},
+		{"TranscriptsPruned", testTranscriptsPruned},
 		{"Notices", testNotices},
 		{"Summaries", testSummaries},
 		{"Decisions", testDecisions},
