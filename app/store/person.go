@@ -50,8 +50,8 @@ func (s *PersonStore) Forget(ctx context.Context, login string, rehearse bool) (
 	return f.done, s.explain("forget "+login, err)
 }
 
-// Compact rewrites the file, so that its freed space holds nothing of what was changed or deleted. It needs as much room
-// beside the file as that takes, and whoever writes waits for it: a server's writes fail after ten seconds.
+// Compact rewrites the file, so that its freed space holds nothing of what was changed or deleted. It needs as much
+// room beside the file as that takes, and whoever writes waits for it: a server's writes fail after ten seconds.
 func (s *DB) Compact(ctx context.Context) error {
 	_, err := s.ckpt.ExecContext(ctx, `VACUUM`)
 	if err == nil {

@@ -91,7 +91,8 @@ func (c *forgetPersonCmd) Run(e *cli.Env) error {
 // confirm asks at a terminal whether a person is to be erased.
 func (c *forgetPersonCmd) confirm(e *cli.Env, s *store.Store, login string) error {
 	if !cli.Interactive(os.Stdin) {
-		return errors.New("this can't be undone, and nobody is at a terminal to confirm it; see it with --dry-run, then give --yes")
+		return errors.New("this can't be undone, and nobody is at a terminal to confirm it; see it with --dry-run, then " +
+			"give --yes")
 	}
 	f, err := s.Forget(e.Ctx, login, true)
 	if err != nil {
@@ -118,7 +119,8 @@ func remembered(f store.Forgotten) []memoryFiles {
 		}
 	}
 	out := []memoryFiles{}
-	for _, at := range slices.SortedFunc(maps.Keys(files), func(a, b [2]string) int { return slices.Compare(a[:], b[:]) }) {
+	byName := func(a, b [2]string) int { return slices.Compare(a[:], b[:]) }
+	for _, at := range slices.SortedFunc(maps.Keys(files), byName) {
 		slices.Sort(files[at])
 		out = append(out, memoryFiles{at[0], at[1], slices.Compact(files[at])})
 	}
@@ -152,7 +154,8 @@ func (f forgottenPerson) show(e *cli.Env) error {
 		p("%d webhooks that name the person are still to be worked on: run this again in a minute.", f.Waiting)
 	}
 	if f.Words > 0 {
-		p("%d rows hold the login as a word without an @, which may be a repository's owner, prose or code: they stay.", f.Words)
+		p("%d rows hold the login as a word without an @, which may be a repository's owner, prose or code: they "+
+			"stay.", f.Words)
 	}
 	if len(f.Rows) > 0 && !f.DryRun && !f.Compacted {
 		p("The file's freed space may hold older copies until it is used again: --compact rewrites the file.")

@@ -33,8 +33,8 @@ func knowZelda(t *testing.T, s *fixture) sia.TaskID {
 		{By: zelda, Fact: sia.PauseAsked{Reason: "@Zelda-Q said so"}},
 		{By: anna, Fact: sia.Resume{}},
 		{By: zelda, Fact: sia.Stop{Reason: "@Zelda-Q had it stopped"}},
-		{By: sia.Actor{Login: "zelda-old", ID: zelda.ID}, Fact: sia.Start{Installation: 3, Repo: demo, Issue: 2, Title: "Again",
-			DefaultBranch: "main"}},
+		{By: sia.Actor{Login: "zelda-old", ID: zelda.ID}, Fact: sia.Start{Installation: 3, Repo: demo, Issue: 2,
+			Title: "Again", DefaultBranch: "main"}},
 		{By: sia.Actor{Operator: true}, Fact: sia.PauseAsked{Reason: "by hand"}},
 	} {
 		e.ID, e.At = fmt.Sprintf("said-%d", i), at(i+1)
@@ -49,8 +49,8 @@ func knowZelda(t *testing.T, s *fixture) sia.TaskID {
 	must(t, e2.Idle(ctx))
 	must(t, e2.Stop(ctx))
 	save(t, s, delivery("waits", body))
-	must(t, s.SaveHeard(ctx, store.Heard{Repo: demo.ID, Event: "comment/1", Issue: 2, Login: "Zelda-Q", Answer: "@Zelda-Q: no",
-		At: at(1)}))
+	must(t, s.SaveHeard(ctx, store.Heard{Repo: demo.ID, Event: "comment/1", Issue: 2, Login: "Zelda-Q",
+		Answer: "@Zelda-Q: no", At: at(1)}))
 	must(t, s.PutLessons(ctx, demo.ID, lesson.NewTaught(demo.ID, "a", "Use the fake clock, says @Zelda-Q.", zelda,
 		sia.Task{ID: id, Issue: 2}, at(1))))
 	must(t, s.AppendTurn(ctx, id, 1, 0, 1, []byte(`{"text":"by @Zelda-Q","user":{"login":"zelda-q","id":77001}}`)))
@@ -187,7 +187,8 @@ func testActs(t *testing.T, s *fixture) {
 	}
 	all, err := s.Acts(ctx, store.ActFilter{Login: "sia"})
 	must(t, err)
-	if !slices.ContainsFunc(all, func(a store.Act) bool { return a.What == "decide rerun" && a.Detail == "once: @Zelda-Q asked" }) ||
+	decided := func(a store.Act) bool { return a.What == "decide rerun" && a.Detail == "once: @Zelda-Q asked" }
+	if !slices.ContainsFunc(all, decided) ||
 		!slices.ContainsFunc(all, func(a store.Act) bool { return strings.HasPrefix(a.What, "effect ") }) {
 		t.Errorf("%+v", all)
 	}
