@@ -119,7 +119,7 @@ func New(ctx context.Context, c Config, o Options) (_ *App, err error) {
 	if err != nil {
 		return nil, err
 	}
-	a.periodic = append(p.sweeper.Table(c.Schedule),
+	a.periodic = append(p.sweeper.Table(c.Schedule, c.Keep),
 		notify.New(g.store, channels, c.Notify.Summary, c.links(), g.secrets, g.log, g.now).Table()...)
 	o.Engine.Attempts = c.Attempts
 	if a.engine, err = a.Store.Start(ctx, store.Handlers{

@@ -36,15 +36,16 @@ type Config struct {
 	GitHub GitHubConfig
 	Models ModelsConfig
 
-	Free       bool           // models may cost nothing, and then no budget ever stops an attempt
-	Attempts   int            // attempts at the same time
-	Repos      sia.AllowList  // where it works; empty: wherever the app is installed
-	SetupHosts []string       // hosts that setup commands may fetch from; none: no network
-	AgentPath  []string       // folders with agents that repositories may name, shown to them read-only
-	AgentEnv   []string       // names of this process's variables that repositories may ask for
-	Welcome    bool           // a repository that is new gets settings proposed, once, in a pull request
-	Schedule   sweep.Schedule // of the periodic work
-	Notify     notify.Config  // of people who are not looking at GitHub
+	Free       bool            // models may cost nothing, and then no budget ever stops an attempt
+	Attempts   int             // attempts at the same time
+	Repos      sia.AllowList   // where it works; empty: wherever the app is installed
+	SetupHosts []string        // hosts that setup commands may fetch from; none: no network
+	AgentPath  []string        // folders with agents that repositories may name, shown to them read-only
+	AgentEnv   []string        // names of this process's variables that repositories may ask for
+	Welcome    bool            // a repository that is new gets settings proposed, once, in a pull request
+	Schedule   sweep.Schedule  // of the periodic work
+	Keep       sweep.Retention // of what is not needed to work; zero: for ever
+	Notify     notify.Config   // of people who are not looking at GitHub
 	// WriteSpacing is the average time between writes to one repository on
 	// GitHub; 0 is the second that GitHub asks for.
 	// https://docs.github.com/en/rest/using-the-rest-api/best-practices-for-using-the-rest-api

@@ -126,8 +126,8 @@ func (b *Branches) remembered(ctx context.Context, t sia.Task) (memory.Links, ma
 			return links, nil, fmt.Errorf("read attempt %d of task %s: %w", a.Number, t.ID, err)
 		}
 		links.Transcripts[a.Number] = path
-		if len(turns) == 0 && rebuilt(t) {
-			continue // what was written before the database was lost stays
+		if len(turns) == 0 && (rebuilt(t) || a.Turns > 0) {
+			continue // what was written before the database was lost, or the transcript deleted, stays
 		}
 		files[path] = []byte(b.secrets.Mask(agent.Markdown(turns, agent.HeaderOf(t, a))))
 	}

@@ -51,6 +51,7 @@ type Store struct {
 	SetupStore
 	HaltStore
 	NoticeStore
+	PersonStore
 }
 
 type (
@@ -131,7 +132,7 @@ func Open(ctx context.Context, c Config) (*Store, error) {
 		PolicyStore: PolicyStore{db}, ExperimentStore: ExperimentStore{db}, TrialStore: TrialStore{db},
 		LessonStore: LessonStore{DB: db}, PriorStore: PriorStore{db}, MemoryStore: MemoryStore{db},
 		InstallationStore: InstallationStore{db}, SetupStore: SetupStore{db}, HaltStore: HaltStore{db},
-		NoticeStore: NoticeStore{db},
+		NoticeStore: NoticeStore{db}, PersonStore: PersonStore{db},
 	}
 	s.inbox = newDeliveryInbox(&s.DeliveryStore)
 	var running context.Context

@@ -148,28 +148,43 @@ func (s *TaskStore) Replay(ctx context.Context, id sia.TaskID) (sia.Task, error)
 	if err != nil {
 		return sia.Task{}, s.explain(op, err)
 	}
-	events, err := collect(ctx, tx, scanJSON[sia.Event],
-		`SELECT event FROM task_events WHERE task_id = ? ORDER BY seq`, id)
+	t, events, same, err := replay(ctx, tx, id, stored)
 	if err != nil {
-		return sia.Task{}, s.explain(op, err)
+		return sia.Task{}, fmt.Errorf("%s: %w", op, s.explain("read the log", err))
 	}
-	var t sia.Task
-	var text []byte
-	for _, e := range events {
-		if text, err = json.Marshal(sia.Replay(t, e).Task); err != nil {
-			return sia.Task{}, fmt.Errorf("%s: event %s: %w", op, e.ID, err)
-		}
-		t = sia.Task{}
-		if err := json.Unmarshal(text, &t); err != nil {
-			return sia.Task{}, fmt.Errorf("%s: event %s: %w", op, e.ID, err)
-		}
+	if same {
+		return t, nil
+	}
+	text, err := json.Marshal(t)
+	if err != nil {
+		return t, fmt.Errorf("%s: %w", op, err)
 	}
 	want, err := json.Marshal(stored)
 	if err != nil {
 		return t, fmt.Errorf("%s: %w", op, err)
 	}
-	if !bytes.Equal(text, want) {
-		return t, fmt.Errorf("%s: %d events give\n%s\nbut stored is\n%s", op, len(events), text, want)
+	return t, fmt.Errorf("%s: %d events give\n%s\nbut stored is\n%s", op, events, text, want)
+}
+
+// replay makes a task from its log, and says whether that is the stored one.
+func replay(ctx context.Context, q querier, id sia.TaskID, stored sia.Task) (
+	t sia.Task, count int, same bool, err error,
+) {
+	events, err := collect(ctx, q, scanJSON[sia.Event],
+		`SELECT event FROM task_events WHERE task_id = ? ORDER BY seq`, id)
+	if err != nil {
+		return t, 0, false, err
 	}
-	return t, nil
+	var text []byte
+	for _, e := range events {
+		if text, err = json.Marshal(sia.Replay(t, e).Task); err != nil {
+			return t, 0, false, fmt.Errorf("event %s: %w", e.ID, err)
+		}
+		t = sia.Task{}
+		if err := json.Unmarshal(text, &t); err != nil {
+			return t, 0, false, fmt.Errorf("event %s: %w", e.ID, err)
+		}
+	}
+	want, err := json.Marshal(stored)
+	return t, len(events), bytes.Equal(text, want), err
 }

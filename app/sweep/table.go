@@ -19,7 +19,7 @@ type Schedule struct {
 	Repair    string // what people see, against what it should be
 	Feedback  string // 👍 and 👎 on SIA's comments, of which GitHub sends no webhook
 	Approvals string // 👍 on plans that wait for one
-	Prune     string // stored deliveries
+	Prune     string // stored deliveries and transcripts
 	Heartbeat string // the lessons of repositories that are not at work
 	Trials    string // what came of changed policies that are tried
 	Evolve    string // the same, and whether there is room for another change
@@ -33,9 +33,14 @@ func DefaultSchedule() Schedule {
 		Approvals: "@every 1m", Prune: "@daily", Heartbeat: "@hourly", Trials: "@hourly", Evolve: "@daily", Watch: "@hourly"}
 }
 
-// Retention of stored deliveries: longer than the three or seven days for which
-// GitHub offers to send them again.
-const keepDeliveries = 8 * 24 * time.Hour
+// Retention is how long what is not needed to work is kept; zero: for ever.
+type Retention struct {
+	Deliveries  time.Duration // since they were received, once they were worked on
+	Transcripts time.Duration // since their task, which has ended, last changed
+}
+
+// DefaultRetention keeps deliveries for longer than the three or seven days for which GitHub offers to send them again.
+func DefaultRetention() Retention { return Retention{Deliveries: 8 * 24 * time.Hour} }
 
 // Shown is what people see of tasks on GitHub.
 type Shown interface {
@@ -85,22 +90,36 @@ func New(l *Looker, shown Shown, watcher Watcher, lessons Lessons, evolver Evolv
 }
 
 // Table is the cron table.
-func (s *Sweeper) Table(c Schedule) []store.Periodic {
+func (s *Sweeper) Table(c Schedule, keep Retention) []store.Periodic {
 	return []store.Periodic{
 		{Name: "look", Spec: c.Look, Run: s.looker.All},
 		{Name: "redeliver", Spec: c.Redeliver, Run: s.redeliver},
 		{Name: "repair", Spec: c.Repair, Run: s.repairAll},
 		{Name: "feedback", Spec: c.Feedback, Run: s.feedback},
 		{Name: "approvals", Spec: c.Approvals, Run: s.approvals},
-		{Name: "prune", Spec: c.Prune, Run: func(ctx context.Context) error {
-			_, err := s.store.PruneDeliveries(ctx, s.now().Add(-keepDeliveries))
-			return err
-		}},
+		{Name: "prune", Spec: c.Prune, Run: func(ctx context.Context) error { return s.prune(ctx, keep) }},
 		{Name: "heartbeat", Spec: c.Heartbeat, Run: s.lessons.Tidy},
 		{Name: "trials", Spec: c.Trials, Run: s.evolver.Watch},
 		{Name: "evolve", Spec: c.Evolve, Run: s.evolver.Evolve},
 		{Name: "watch", Spec: c.Watch, Run: s.watch},
 	}
+}
+
+// prune deletes what was kept for long enough.
+func (s *Sweeper) prune(ctx context.Context, keep Retention) error {
+	var all []error
+	if keep.Deliveries > 0 {
+		_, err := s.store.PruneDeliveries(ctx, s.now().Add(-keep.Deliveries))
+		all = append(all, err)
+	}
+	if keep.Transcripts > 0 {
+		n, err := s.store.PruneTranscripts(ctx, s.now().Add(-keep.Transcripts))
+		if n > 0 {
+			s.log.InfoContext(ctx, "transcripts of ended tasks were deleted", "turns", n)
+		}
+		all = append(all, err)
+	}
+	return errors.Join(all...)
 }
 
 // repairAll writes status comment and labels again where people or chance

@@ -22,15 +22,17 @@ type commandLine struct {
 	Tamper  tamperCmd  `cmd:"" group:"use" help:"Find what a change does to tests and checks."`
 	Improve improveCmd `cmd:"" group:"use" help:"Improve a file, or SIA itself, where it shows to be better."`
 
-	Serve   serveCmd    `cmd:"" group:"operate" help:"Receive webhooks and work on labelled issues."`
-	Setup   setupCmd    `cmd:"" group:"operate" help:"Register the GitHub App with a browser and store its keys."`
-	Doctor  doctorGroup `cmd:"" group:"operate" help:"Check the configuration, and say what to do."`
-	Migrate migrateCmd  `cmd:"" group:"operate" help:"Bring the database's schema up to date."`
-	Backup  backupCmd   `cmd:"" group:"operate" help:"Copy the database while a server works on it."`
-	Reindex reindexCmd  `cmd:"" group:"operate" help:"Rebuild a lost database from the memory branches."`
-	Health  healthCmd   `cmd:"" group:"operate" help:"Ask a running server whether it is up, or ready to work."`
-	Notify  notifyCmd   `cmd:"" group:"operate" help:"Try whether messages to a chat or by e-mail arrive."`
-	Bench   benchGroup  `cmd:"" group:"operate" help:"Measure this machine and its sandbox, or attack this installation."`
+	Serve   serveCmd        `cmd:"" group:"operate" help:"Receive webhooks and work on labelled issues."`
+	Setup   setupCmd        `cmd:"" group:"operate" help:"Register the GitHub App with a browser and store its keys."`
+	Doctor  doctorGroup     `cmd:"" group:"operate" help:"Check the configuration, and say what to do."`
+	Migrate migrateCmd      `cmd:"" group:"operate" help:"Bring the database's schema up to date."`
+	Backup  backupCmd       `cmd:"" group:"operate" help:"Copy the database while a server works on it."`
+	Reindex reindexCmd      `cmd:"" group:"operate" help:"Rebuild a lost database from the memory branches."`
+	Health  healthCmd       `cmd:"" group:"operate" help:"Ask a running server whether it is up, or ready to work."`
+	Notify  notifyCmd       `cmd:"" group:"operate" help:"Try whether messages to a chat or by e-mail arrive."`
+	Audit   auditCmd        `cmd:"" group:"operate" help:"List who did what, when: people and SIA itself."`
+	Forget  forgetPersonCmd `cmd:"" name:"forget-person" group:"operate" help:"Erase a person from the database."`
+	Bench   benchGroup      `cmd:"" group:"operate" help:"Measure this machine and its sandbox, or attack this installation."`
 
 	Lessons    lessonsCmd    `cmd:"" group:"learn" help:"List, show, teach, prove, share and forget lessons."`
 	Techniques techniquesCmd `cmd:"" group:"learn" help:"Show how techniques on trial fare."`

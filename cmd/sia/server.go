@@ -43,13 +43,14 @@ type serverFlags struct {
 
 	Free bool `help:"The models cost nothing: without prices no budget ever stops an attempt, and a server refuses to start unless told so." env:"SIA_FREE" group:"folded:serve"`
 
-	Repos        []string      `help:"Repositories to work in, as owner/name or owner/*; default: wherever the app is installed." env:"SIA_REPOS" placeholder:"NAME" group:"folded:serve"`
-	SetupHosts   []string      `help:"Hosts that agent.setup commands may fetch packages from, such as proxy.golang.org; default: no network." env:"SIA_SETUP_HOSTS" placeholder:"NAME" group:"folded:serve"`
-	AgentPath    []string      `help:"Folders with coding agents for agent.kind: command, such as the prefix of an npm install -g; the agents see them read-only." env:"SIA_AGENT_PATH" placeholder:"FOLDER" group:"folded:serve"`
-	AgentEnv     []string      `help:"Names of environment variables of this server that a repository's agent.env may ask for; default: none." env:"SIA_AGENT_ENV" placeholder:"NAME" group:"folded:serve"`
-	Welcome      bool          `help:"Propose settings, once, in a pull request to a repository that the app is newly installed on and that has none." default:"true" negatable:"" env:"SIA_WELCOME" group:"folded:serve"`
-	Attempts     int           `help:"Attempts at the same time." default:"2" env:"SIA_ATTEMPTS" group:"folded:serve"`
-	WriteSpacing time.Duration `help:"Average time between writes to one repository." default:"1s" env:"SIA_WRITE_SPACING" group:"folded:serve"`
+	Repos          []string `help:"Repositories to work in, as owner/name or owner/*; default: wherever the app is installed." env:"SIA_REPOS" placeholder:"NAME" group:"folded:serve"`
+	SetupHosts     []string `help:"Hosts that agent.setup commands may fetch packages from, such as proxy.golang.org; default: no network." env:"SIA_SETUP_HOSTS" placeholder:"NAME" group:"folded:serve"`
+	AgentPath      []string `help:"Folders with coding agents for agent.kind: command, such as the prefix of an npm install -g; the agents see them read-only." env:"SIA_AGENT_PATH" placeholder:"FOLDER" group:"folded:serve"`
+	AgentEnv       []string `help:"Names of environment variables of this server that a repository's agent.env may ask for; default: none." env:"SIA_AGENT_ENV" placeholder:"NAME" group:"folded:serve"`
+	Welcome        bool     `help:"Propose settings, once, in a pull request to a repository that the app is newly installed on and that has none." default:"true" negatable:"" env:"SIA_WELCOME" group:"folded:serve"`
+	Attempts       int      `help:"Attempts at the same time." default:"2" env:"SIA_ATTEMPTS" group:"folded:serve"`
+	retentionFlags `embed:""`
+	WriteSpacing   time.Duration `help:"Average time between writes to one repository." default:"1s" env:"SIA_WRITE_SPACING" group:"folded:serve"`
 }
 
 // Validate refuses, as wrong usage, what no server can work with.
@@ -63,7 +64,7 @@ func (s serverFlags) Validate() error {
 	case s.DB != "" && !strings.ContainsAny(s.DB, `:/\.`):
 		return fmt.Errorf("--db %s: that is no database; give a file, such as sqlite:/var/lib/sia/sia.db", s.DB)
 	}
-	return s.modelFlags.check()
+	return errors.Join(s.modelFlags.check(), s.retentionFlags.check())
 }
 
 // config is the server's configuration: the flags, and what they leave out of the app from the one that set-up stored.
@@ -85,7 +86,7 @@ func (s serverFlags) flagged() (app.Config, error) {
 		Listen: s.Listen, Private: s.Private, PublicURL: s.PublicURL, TrustedProxies: s.TrustedProxies,
 		Dir: s.Dir, DB: s.DB, Attempts: s.Attempts, SetupHosts: s.SetupHosts,
 		AgentPath: s.AgentPath, AgentEnv: s.AgentEnv, Repos: s.Repos, Free: s.Free, Welcome: s.Welcome,
-		WriteSpacing: s.WriteSpacing,
+		WriteSpacing: s.WriteSpacing, Keep: s.retention(),
 		GitHub: app.GitHubConfig{URL: s.GitHubURL, API: s.GitHubAPI, AppID: s.AppID, WebhookSecret: s.WebhookSecret,
 			ClientID: s.ClientID, ClientSecret: s.ClientSecret},
 	}

@@ -123,6 +123,7 @@ func newStage(ctx context.Context, set stageConfig) (_ *demoStage, err error) {
 	configured := app.Config{
 		Listen: "127.0.0.1:0", Private: set.private, Dir: filepath.Join(dir, "sia"), Models: models, Free: !set.priced,
 		Schedule:     sweep.DefaultSchedule(),
+		Keep:         sweep.DefaultRetention(),
 		WriteSpacing: 10 * time.Millisecond, SetupHosts: set.setupHosts,
 		GitHub: app.GitHubConfig{URL: s.sim.URL(), API: s.sim.APIURL(), AppID: registered.ID,
 			PrivateKey: registered.PrivateKeyPEM, WebhookSecret: secret,

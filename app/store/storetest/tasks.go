@@ -216,6 +216,17 @@ func testRandomEvents(t *testing.T, s *fixture) {
 			r.Fatalf("%s were booked, and the task's account says %s", booked, cost)
 		}
 	})
+	// Whatever happened, the logs give the stored tasks without a person, too.
+	done, err := s.Forget(patient(t), anna.Login, false)
+	must(t, err)
+	if len(done.Tasks) != issue {
+		t.Errorf("%d tasks were rewritten, want %d", len(done.Tasks), issue)
+	}
+	for _, task := range done.Tasks {
+		if now := replayed(t, s, task.ID); now.AskedBy.Login != "ghost" {
+			t.Errorf("task %s was asked for by %+v", task.ID, now.AskedBy)
+		}
+	}
 }
 
 // randomEvent draws something that may happen: mostly an outcome of an effect,

@@ -1,0 +1,225 @@
+package store
+
+import (
+	"bytes"
+	"encoding/json"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/sia-bot/sia/sia/lazyregexp"
+	"github.com/sia-bot/sia/sia/lesson"
+)
+
+// GitHub's user that stands for deleted accounts: https://github.com/ghost
+const (
+	ghostLogin = "ghost"
+	ghostID    = 10137
+)
+
+// person is somebody who is looked for.
+type person struct {
+	logins []string
+	ids    []int64
+}
+
+// loginKeys are members of JSON objects, and columns, whose value is a login, in lower case.
+var loginKeys = map[string]bool{
+	"login": true, "by_login": true, "by": true, "to": true, "author": true, "user": true, "actor": true, "sender": true,
+	"proposed_by": true, "approved_by": true, "asked_by": true,
+}
+
+// find gives the places of a login in a text, each as a word of its own, whatever its case.
+func (p person) find(text string, yield func(start, end int)) {
+	if len(text) == 0 {
+		return
+	}
+	low := strings.ToLower(text)
+	if len(low) != len(text) { // letters whose cases differ in length: logins are ASCII
+		low = asciiLower(text)
+	}
+	for _, login := range p.logins {
+		login = strings.ToLower(login)
+		for from := 0; ; {
+			i := strings.Index(low[from:], login)
+			if i < 0 {
+				break
+			}
+			start, end := from+i, from+i+len(login)
+			if (start == 0 || !inLogin(low[start-1])) && (end == len(low) || !inLogin(low[end])) {
+				yield(start, end)
+			}
+			from = end
+		}
+	}
+}
+
+func (p person) named(text string) (found bool) {
+	p.find(text, func(int, int) { found = true })
+	return found
+}
+
+func asciiLower(s string) string {
+	b := []byte(s)
+	for i, c := range b {
+		if 'A' <= c && c <= 'Z' {
+			b[i] = c + 'a' - 'A'
+		}
+	}
+	return string(b)
+}
+
+func inLogin(c byte) bool {
+	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || c == '-' || c == '_'
+}
+
+// erasing takes a person out of one row.
+type erasing struct {
+	who     person
+	changed bool
+	words   int
+}
+
+// wordsLeft is 1 when the row still has the login as a word.
+func (e *erasing) wordsLeft() int { return min(e.words, 1) }
+
+// login is a value that is somebody's login.
+func (e *erasing) login(s string) string {
+	if slices.ContainsFunc(e.who.logins, func(l string) bool { return strings.EqualFold(l, s) }) {
+		e.changed = true
+		return ghostLogin
+	}
+	return s
+}
+
+// text is a text, or JSON, without the person.
+func (e *erasing) text(s string) string {
+	if strings.HasPrefix(s, "{") || strings.HasPrefix(s, "[") {
+		d := json.NewDecoder(strings.NewReader(s))
+		d.UseNumber()
+		var v any
+		if d.Decode(&v) == nil && !d.More() {
+			inner := erasing{who: e.who}
+			v = inner.value("", v)
+			e.words += inner.words
+			if !inner.changed {
+				return s
+			}
+			var out bytes.Buffer
+			enc := json.NewEncoder(&out)
+			enc.SetEscapeHTML(false)
+			if enc.Encode(v) == nil {
+				e.changed = true
+				return strings.TrimSuffix(out.String(), "\n")
+			}
+		}
+	}
+	return e.prose(s)
+}
+
+// value is what a key of a JSON object, or an element under it, holds.
+func (e *erasing) value(key string, v any) any {
+	switch v := v.(type) {
+	case string:
+		if loginKeys[strings.ToLower(key)] {
+			if out := e.login(v); out != v {
+				return out
+			}
+		}
+		return e.prose(v)
+	case []any:
+		for i := range v {
+			v[i] = e.value(key, v[i])
+		}
+	case map[string]any:
+		e.object(v)
+	}
+	return v
+}
+
+func (e *erasing) object(m map[string]any) {
+	var id string
+	theirs, actor := false, false
+	for key, v := range m {
+		switch strings.ToLower(key) {
+		case "login":
+			login, _ := v.(string)
+			actor, theirs = true, e.login(login) != login
+		case "id":
+			id = key
+		}
+	}
+	if n, ok := m[id].(json.Number); ok && actor {
+		number, err := n.Int64()
+		if theirs || err == nil && slices.Contains(e.who.ids, number) {
+			m[id], e.changed = json.Number(strconv.Itoa(ghostID)), true
+			for key := range m {
+				if strings.EqualFold(key, "login") {
+					m[key] = ghostLogin
+				}
+			}
+		}
+	}
+	for key, v := range m {
+		m[key] = e.value(key, v)
+	}
+	// Words by which a lesson is found were taken from its text, and so from logins in it.
+	if words, ok := m["words"].([]any); ok && e.changed {
+		theirs := lesson.Words(strings.Join(e.who.logins, " "), 100)
+		m["words"] = slices.DeleteFunc(words, func(v any) bool {
+			word, _ := v.(string)
+			return slices.Contains(theirs, word)
+		})
+	}
+}
+
+var (
+	profileBefore = lazyregexp.New(`https?://[^/\s]+/$`)
+	keyBefore     = lazyregexp.New(`(?i)"login\\*"\s*:\s*\\*"$`)
+	idBefore      = lazyregexp.New(`[0-9]+\+$`)
+	idAfter       = lazyregexp.New(`^ \([0-9]+\)`)
+)
+
+// prose replaces a login where it can only be one.
+func (e *erasing) prose(s string) string {
+	type span struct {
+		start, end int
+		with       string
+	}
+	var spans []span
+	e.who.find(s, func(start, end int) {
+		before, after := s[max(0, start-100):start], s[end:min(len(s), end+40)]
+		at := span{start, end, ghostLogin}
+		switch {
+		case strings.HasPrefix(after, "@users.noreply."):
+			at.start -= len(idBefore.FindString(before))
+		case strings.HasSuffix(before, "@") && (len(before) == 1 || !inLogin(before[len(before)-2])) &&
+			!strings.HasPrefix(after, "/"):
+			if id := idAfter.FindString(after); id != "" {
+				at.end, at.with = end+len(id), ghostLogin+" ("+strconv.Itoa(ghostID)+")"
+			}
+		case profileBefore.MatchString(before) && !strings.HasPrefix(after, "/"), keyBefore.MatchString(before):
+		default:
+			e.words++
+			return
+		}
+		spans = append(spans, at)
+	})
+	if len(spans) == 0 {
+		return s
+	}
+	slices.SortFunc(spans, func(a, b span) int { return a.start - b.start })
+	var b strings.Builder
+	last := 0
+	for _, at := range spans {
+		if at.start < last {
+			continue
+		}
+		b.WriteString(s[last:at.start])
+		b.WriteString(at.with)
+		last = at.end
+	}
+	b.WriteString(s[last:])
+	e.changed = true
+	return b.String()
+}

@@ -1,0 +1,432 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/sia-bot/sia/sia"
+	"github.com/sia-bot/sia/sia/lesson"
+)
+
+// PersonStore finds and erases what the database holds about a person, in whichever table.
+type PersonStore struct{ *DB }
+
+// Forgotten is what erasing a person changed, or would change.
+type Forgotten struct {
+	Logins  []string       // that the person is known by here
+	IDs     []int64        // GitHub's user ids; empty: none is known
+	Rows    map[string]int // table → rows that were changed
+	Tasks   []sia.Task     // whose log named the person, as they are now
+	Waiting int            // deliveries that name the person and are still to be worked on: they stay
+	Words   int            // rows that hold the login as a word without an @: a repository's owner, code or prose
+}
+
+// errRehearsed undoes a transaction that was only to be counted.
+var errRehearsed = errors.New("rehearsed")
+
+// personBatch is how many rows one transaction looks at. A task is one row, with its log.
+const personBatch = 100
+
+// Forget replaces a person's login and id by those of GitHub's user for deleted accounts, in every row that has them as
+// such: as a value, with an @, in the address of a profile, or in an address of e-mail that GitHub made. Bodies of
+// deliveries that name the person are emptied. Replaying a task's log gives the stored task before and after. With
+// rehearse, nothing is changed, and what would be is counted.
+//
+// It may be called beside a server: each batch is a transaction of its own. What it did stays when a later one fails;
+// calling it again goes on.
+func (s *PersonStore) Forget(ctx context.Context, login string, rehearse bool) (Forgotten, error) {
+	f := &forgetting{DB: s.DB, ctx: ctx, rehearse: rehearse, done: Forgotten{Rows: map[string]int{}}}
+	err := f.identify(login)
+	for _, step := range []func() error{f.deliveries, f.tasks, f.lessons, f.others} {
+		if err == nil {
+			err = step()
+		}
+	}
+	return f.done, s.explain("forget "+login, err)
+}
+
+// Compact rewrites the file, so that its freed space holds nothing of what was changed or deleted. It needs as much
+// room beside the file as that takes, and whoever writes waits for it: a server's writes fail after ten seconds.
+func (s *DB) Compact(ctx context.Context) error {
+	_, err := s.ckpt.ExecContext(ctx, `VACUUM`)
+	if err == nil {
+		_, err = s.ckpt.ExecContext(ctx, `PRAGMA wal_checkpoint(TRUNCATE)`) // the log holds pages as they were
+	}
+	return s.explain("compact the database", err)
+}
+
+type forgetting struct {
+	*DB
+	ctx      context.Context
+	rehearse bool
+	who      person
+	done     Forgotten
+}
+
+// identify finds the ids of a login, and other logins that the only one of them had.
+func (f *forgetting) identify(login string) error {
+	if strings.EqualFold(login, ghostLogin) {
+		return &sia.Error{Op: "forget", Permanent: true, Message: ghostLogin + " stands for people who were forgotten"}
+	}
+	scan := func(rows *sql.Rows) (a sia.Actor, err error) { return a, rows.Scan(&a.ID, &a.Login) }
+	found, err := collect(f.ctx, f.r, scan, `SELECT DISTINCT by_id, by_login FROM task_events
+		WHERE by_login = ? COLLATE NOCASE AND by_id <> 0 ORDER BY by_id`, login)
+	if err != nil {
+		return err
+	}
+	f.done.Logins = []string{login}
+	for _, a := range found {
+		if !slices.Contains(f.done.IDs, a.ID) {
+			f.done.IDs = append(f.done.IDs, a.ID)
+		}
+	}
+	if len(f.done.IDs) == 1 { // of several, somebody else took the login later
+		if found, err = collect(f.ctx, f.r, scan, `SELECT DISTINCT by_id, by_login FROM task_events
+			WHERE by_id = ? AND by_login <> '' ORDER BY by_login`, f.done.IDs[0]); err != nil {
+			return err
+		}
+		for _, a := range found {
+			if !slices.ContainsFunc(f.done.Logins, func(l string) bool { return strings.EqualFold(l, a.Login) }) {
+				f.done.Logins = append(f.done.Logins, a.Login)
+			}
+		}
+	}
+	f.who = person{logins: f.done.Logins, ids: f.done.IDs}
+	return nil
+}
+
+// batches calls work with the rowids of a table, some at a time, each time in a transaction. It writes the counts
+// that work returns only when the transaction was committed, or was only rehearsed.
+func (f *forgetting) batches(table string, size int, work func(tx *sql.Tx, from, to int64) (counts, error)) error {
+	for last := int64(-1 << 62); ; {
+		var end sql.NullInt64
+		err := f.r.QueryRowContext(f.ctx, `SELECT max(rowid) FROM (SELECT rowid FROM `+table+` WHERE rowid > ?
+			ORDER BY rowid LIMIT `+fmt.Sprint(size)+`)`, last).Scan(&end)
+		if err != nil || !end.Valid {
+			return err
+		}
+		var n counts
+		err = f.write(f.ctx, "forget a person in "+table, func(tx *sql.Tx) (err error) {
+			if n, err = work(tx, last, end.Int64); err == nil && f.rehearse {
+				err = errRehearsed
+			}
+			return err
+		})
+		if err != nil && !errors.Is(err, errRehearsed) {
+			return err
+		}
+		for name, rows := range n.rows {
+			f.done.Rows[name] += rows
+		}
+		f.done.Tasks = append(f.done.Tasks, n.tasks...)
+		f.done.Words += n.words
+		f.done.Waiting += n.waiting
+		last = end.Int64
+	}
+}
+
+// counts are those of one transaction.
+type counts struct {
+	rows           map[string]int
+	tasks          []sia.Task
+	words, waiting int
+}
+
+func (c *counts) changed(table string) {
+	if c.rows == nil {
+		c.rows = map[string]int{}
+	}
+	c.rows[table]++
+}
+
+// deliveries empties the bodies that name the person. The rows stay, so that none is worked on twice.
+func (f *forgetting) deliveries() error {
+	type row struct {
+		id    int64
+		body  []byte
+		state string
+	}
+	empty, err := f.codec.pack([]byte("{}"))
+	if err != nil {
+		return err
+	}
+	return f.batches("deliveries", personBatch, func(tx *sql.Tx, from, to int64) (n counts, err error) {
+		all, err := collect(f.ctx, tx, func(rows *sql.Rows) (r row, err error) {
+			return r, rows.Scan(&r.id, &r.body, &r.state)
+		}, `SELECT id, body, state FROM deliveries WHERE id > ? AND id <= ?`, from, to)
+		if err != nil {
+			return n, err
+		}
+		for _, r := range all {
+			body, err := f.codec.unpack(r.body)
+			if err != nil {
+				return n, fmt.Errorf("delivery %d: %w", r.id, err)
+			}
+			if !f.who.named(string(body)) {
+				continue
+			}
+			if r.state == "pending" {
+				n.waiting++
+				continue
+			}
+			if _, err := tx.ExecContext(f.ctx, `UPDATE deliveries SET body = ? WHERE id = ?`, empty, r.id); err != nil {
+				return n, err
+			}
+			n.changed("deliveries")
+		}
+		return n, nil
+	})
+}
+
+// tasks rewrites logs, and each task as its log gives it then.
+func (f *forgetting) tasks() error {
+	return f.batches("tasks", 1, func(tx *sql.Tx, _, to int64) (n counts, err error) {
+		var id sia.TaskID
+		if err := tx.QueryRowContext(f.ctx, `SELECT id FROM tasks WHERE rowid = ?`, to).Scan(&id); err != nil {
+			if errors.Is(err, sql.ErrNoRows) {
+				err = nil
+			}
+			return n, err
+		}
+		if err := f.task(tx, id, &n); err != nil {
+			return n, fmt.Errorf("task %s: %w", id, err)
+		}
+		return n, nil
+	})
+}
+
+func (f *forgetting) task(tx *sql.Tx, id sia.TaskID, n *counts) error {
+	before, err := task(f.ctx, tx, id)
+	if err != nil {
+		return err
+	}
+	type row struct {
+		seq          int
+		event        string
+		byID         int64
+		by           string
+		why, ignored string
+	}
+	log, err := collect(f.ctx, tx, func(rows *sql.Rows) (r row, err error) {
+		return r, rows.Scan(&r.seq, &r.event, &r.byID, &r.by, &r.why, &r.ignored)
+	}, `SELECT seq, event, by_id, by_login, why, ignored FROM task_events WHERE task_id = ? ORDER BY seq`, id)
+	if err != nil {
+		return err
+	}
+	changed := log[:0]
+	for _, r := range log {
+		e := erasing{who: f.who}
+		r.event, r.by = e.text(r.event), e.login(r.by)
+		r.why, r.ignored = e.text(r.why), e.text(r.ignored)
+		if slices.Contains(f.who.ids, r.byID) || r.by == ghostLogin && r.byID != ghostID {
+			r.byID, e.changed = ghostID, true
+		}
+		n.words += e.wordsLeft()
+		if e.changed {
+			changed = append(changed, r)
+		}
+	}
+	if len(changed) == 0 {
+		return nil
+	}
+	_, _, replays, err := replay(f.ctx, tx, id, before)
+	if err != nil {
+		return err
+	}
+	for _, r := range changed {
+		n.changed("task_events")
+		if _, err := tx.ExecContext(f.ctx, `UPDATE task_events SET event = ?, by_id = ?, by_login = ?, why = ?, ignored = ?
+			WHERE task_id = ? AND seq = ?`, r.event, r.byID, r.by, r.why, r.ignored, id, r.seq); err != nil {
+			return err
+		}
+	}
+	after, _, _, err := replay(f.ctx, tx, id, before)
+	if err != nil {
+		return err
+	}
+	if !replays { // nor did it before, so the task is rewritten by itself
+		return f.saveTask(tx, before, n)
+	}
+	if after.State != before.State || after.Version != before.Version {
+		return fmt.Errorf("without the person its log gives %s at version %d, and stored is %s at %d", after.State,
+			after.Version, before.State, before.Version)
+	}
+	return f.saveTask(tx, after, n)
+}
+
+func (f *forgetting) saveTask(tx *sql.Tx, t sia.Task, n *counts) error {
+	text, err := json.Marshal(t)
+	if err != nil {
+		return err
+	}
+	e := erasing{who: f.who} // changes nothing of a task that its log gave
+	if err := json.Unmarshal([]byte(e.text(string(text))), &t); err != nil {
+		return err
+	}
+	if text, err = json.Marshal(t); err != nil {
+		return err
+	}
+	if _, err := tx.ExecContext(f.ctx, `UPDATE tasks SET task = ?, title = ? WHERE id = ?`, string(text), t.Title,
+		t.ID); err != nil {
+		return err
+	}
+	n.changed("tasks")
+	n.tasks = append(n.tasks, t)
+	return nil
+}
+
+// lessons rewrites lessons, and the words by which they are found.
+func (f *forgetting) lessons() error {
+	type row struct {
+		repo int64
+		id   lesson.ID
+		text string
+	}
+	return f.batches("lessons", personBatch, func(tx *sql.Tx, from, to int64) (n counts, err error) {
+		all, err := collect(f.ctx, tx, func(rows *sql.Rows) (r row, err error) {
+			return r, rows.Scan(&r.repo, &r.id, &r.text)
+		}, `SELECT repo_id, id, lesson FROM lessons WHERE seq > ? AND seq <= ?`, from, to)
+		if err != nil {
+			return n, err
+		}
+		for _, r := range all {
+			e := erasing{who: f.who}
+			text := e.text(r.text)
+			n.words += e.wordsLeft()
+			if !e.changed {
+				continue
+			}
+			b := newLessonBatch(f.ctx, tx, r.repo)
+			old, err := b.load(r.id)
+			if err != nil {
+				return n, err
+			}
+			var l lesson.Lesson
+			if err := json.Unmarshal([]byte(text), &l); err != nil {
+				return n, fmt.Errorf("lesson %s: %w", r.id, err)
+			}
+			if err := errors.Join(b.save(old, l), b.flush()); err != nil {
+				return n, err
+			}
+			n.changed("lessons")
+		}
+		return n, nil
+	})
+}
+
+// leftAlone are tables that name nobody, that others of these functions see to, or whose rows are copies of what
+// stands elsewhere: files of repositories, signed files, and names that GitHub gives.
+var leftAlone = []string{
+	"deliveries", "tasks", "task_events", "lessons", "lesson_terms",
+	"repositories", "installations", "repo_policies", "policy_versions",
+	"shared_reports", "prior_imports",
+}
+
+// others rewrites every other table that has text, so that one that is added is not forgotten. Tables without rowids
+// have ids and times only.
+func (f *forgetting) others() error {
+	type column struct{ table, name, kind string }
+	all, err := collect(f.ctx, f.r, func(rows *sql.Rows) (c column, err error) {
+		return c, rows.Scan(&c.table, &c.name, &c.kind)
+	}, `SELECT m.name, c.name, lower(c.type) FROM sqlite_master m JOIN pragma_table_info(m.name) c
+		WHERE m.type = 'table' AND m.name NOT LIKE 'sqlite_%' AND m.name NOT LIKE 'river_%' AND m.name NOT LIKE 'goose_%'
+			AND m.sql NOT LIKE '%WITHOUT ROWID%' AND c.pk = 0 AND lower(c.type) IN ('text', 'blob') ORDER BY m.name, c.cid`)
+	if err != nil {
+		return err
+	}
+	for i := 0; i < len(all); {
+		table, columns := all[i].table, []string(nil)
+		packed := map[string]bool{}
+		for ; i < len(all) && all[i].table == table; i++ {
+			columns = append(columns, all[i].name)
+			packed[all[i].name] = all[i].kind == "blob"
+		}
+		if slices.Contains(leftAlone, table) {
+			continue
+		}
+		err := f.batches(table, personBatch, func(tx *sql.Tx, from, to int64) (n counts, err error) {
+			return n, f.rows(tx, table, columns, packed, from, to, &n)
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// rows rewrites some rows of a table.
+func (f *forgetting) rows(
+	tx *sql.Tx, table string, columns []string, packed map[string]bool, from, to int64, n *counts,
+) error {
+	type row struct {
+		id     int64
+		values []sql.NullString
+	}
+	all, err := collect(f.ctx, tx, func(rows *sql.Rows) (row, error) {
+		r := row{values: make([]sql.NullString, len(columns))}
+		into := []any{&r.id}
+		for i := range r.values {
+			into = append(into, &r.values[i])
+		}
+		return r, rows.Scan(into...)
+	}, `SELECT rowid, `+strings.Join(columns, ", ")+` FROM `+table+` WHERE rowid > ? AND rowid <= ?`, from, to)
+	if err != nil {
+		return err
+	}
+	for _, r := range all {
+		e := erasing{who: f.who}
+		args := make([]any, 0, len(columns)+1)
+		for i, name := range columns {
+			value, err := f.erase(&e, name, r.values[i], packed[name])
+			if err != nil {
+				return fmt.Errorf("%s of row %d of %s: %w", name, r.id, table, err)
+			}
+			args = append(args, value)
+		}
+		n.words += e.wordsLeft()
+		if !e.changed {
+			continue
+		}
+		_, err := tx.ExecContext(f.ctx, `UPDATE `+table+` SET `+strings.Join(columns, ` = ?, `)+` = ? WHERE rowid = ?`,
+			append(args, r.id)...)
+		if err != nil {
+			return err
+		}
+		n.changed(table)
+	}
+	return nil
+}
+
+// erase is the value of a column without the person.
+func (f *forgetting) erase(e *erasing, name string, value sql.NullString, packed bool) (any, error) {
+	switch {
+	case !value.Valid:
+		return nil, nil
+	case packed:
+		plain, err := f.codec.unpack([]byte(value.String))
+		if err != nil {
+			return nil, err
+		}
+		text := e.text(string(plain))
+		if text == string(plain) {
+			return []byte(value.String), nil
+		}
+		return f.codec.pack([]byte(text))
+	case loginKeys[strings.ToLower(name)]:
+		return e.login(value.String), nil
+	}
+	return e.text(value.String), nil
+}
+
+// All is how many rows were changed, in all tables.
+func (f Forgotten) All() (n int) {
+	for _, rows := range f.Rows {
+		n += rows
+	}
+	return n
+}

@@ -1,0 +1,239 @@
+package storetest
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/sia-bot/sia/app/store"
+	"github.com/sia-bot/sia/sia"
+	"github.com/sia-bot/sia/sia/lesson"
+)
+
+// zelda is known to every table that can name a person. Anna, beside her, stays.
+var zelda = sia.Actor{Login: "Zelda-Q", ID: 77001}
+
+func knowZelda(t *testing.T, s *fixture) sia.TaskID {
+	t.Helper()
+	ctx := patient(t)
+	begin(t, s, 1)
+	id, e := start(2, at(0))
+	e.By = zelda
+	f := e.Fact.(sia.Start)
+	f.Body, f.Text = "Ask @zelda-q, or https://github.com/Zelda-Q; see @zelda-q2.", "as zelda-q says"
+	e.Fact = f
+	_, err := s.Apply(ctx, id, e)
+	must(t, err)
+	for i, e := range []sia.Event{
+		{By: zelda, Fact: sia.PauseAsked{Reason: "@Zelda-Q said so"}},
+		{By: anna, Fact: sia.Resume{}},
+		{By: zelda, Fact: sia.Stop{Reason: "@Zelda-Q had it stopped"}},
+		{By: sia.Actor{Login: "zelda-old", ID: zelda.ID}, Fact: sia.Start{Installation: 3, Repo: demo, Issue: 2,
+			Title: "Again", DefaultBranch: "main"}},
+		{By: sia.Actor{Operator: true}, Fact: sia.PauseAsked{Reason: "by hand"}},
+	} {
+		e.ID, e.At = fmt.Sprintf("said-%d", i), at(i+1)
+		_, err := s.Apply(ctx, id, e)
+		must(t, err)
+	}
+	body := []byte(`{"sender":{"login":"Zelda-Q","id":77001,"email":"z@example.org"},"comment":{"body":"hello"}}`)
+	save(t, s, delivery("dealt-with", body))
+	h := newScript(t, s).handlers()
+	h.Delivery = func(context.Context, store.Delivery) error { return nil }
+	e2 := engine(t, s, h, quick())
+	must(t, e2.Idle(ctx))
+	must(t, e2.Stop(ctx))
+	save(t, s, delivery("waits", body))
+	must(t, s.SaveHeard(ctx, store.Heard{Repo: demo.ID, Event: "comment/1", Issue: 2, Login: "Zelda-Q",
+		Answer: "@Zelda-Q: no", At: at(1)}))
+	must(t, s.PutLessons(ctx, demo.ID, lesson.NewTaught(demo.ID, "a", "Use the fake clock, says @Zelda-Q.", zelda,
+		sia.Task{ID: id, Issue: 2}, at(1))))
+	must(t, s.AppendTurn(ctx, id, 1, 0, 1, []byte(`{"text":"by @Zelda-Q","user":{"login":"zelda-q","id":77001}}`)))
+	must(t, s.SaveText(ctx, id, 1, "diff", "+// 77001+Zelda-Q@users.noreply.github.com; func zelda-q() is code"))
+	must(t, s.LogDecision(ctx, sia.Decision{ID: "d", Task: id, Repo: demo.ID, Type: sia.DecideRerun, Choice: "once",
+		Reason: "@Zelda-Q asked", Context: json.RawMessage(`{"author":"zelda-q"}`), At: at(2)}))
+	_, err = s.Halt(ctx, store.Halt{Scope: sia.RepositoryHalt(99), By: "Zelda-Q", Reason: "@Zelda-Q said so", At: at(9)})
+	must(t, err)
+	return id
+}
+
+// A person who is forgotten is in no row any more, nor in the file; tasks are what their logs give, and others stay.
+func testForget(t *testing.T, s *fixture) {
+	ctx := patient(t)
+	id := knowZelda(t, s)
+	before := everyTask(t, s)
+	dry, err := s.Forget(ctx, "zelda-q", true)
+	must(t, err)
+	if len(named(t, s, "zelda")) < 9 {
+		t.Fatalf("a rehearsal changed something, or the test names her too seldom: %q", named(t, s, "zelda"))
+	}
+	done, err := s.Forget(ctx, "zelda-q", false)
+	must(t, err)
+	if fmt.Sprint(dry.Rows) != fmt.Sprint(done.Rows) {
+		t.Errorf("rehearsed %v, done %v", dry.Rows, done.Rows)
+	}
+	for _, table := range []string{"task_events", "tasks", "deliveries", "heard", "lessons", "transcripts", "texts",
+		"decisions", "halts"} {
+		if done.Rows[table] == 0 {
+			t.Errorf("nothing changed in %s: %v", table, done.Rows)
+		}
+	}
+	if !slices.Equal(done.Logins, []string{"zelda-q", "zelda-old"}) || !slices.Equal(done.IDs, []int64{77001}) ||
+		done.Waiting != 1 || done.Words != 2 || len(done.Tasks) != 1 || done.Tasks[0].ID != id {
+		t.Errorf("%+v", done)
+	}
+	// What stays is said: a delivery that waits, the word in prose and code, and another's login.
+	for _, cell := range slices.Concat(named(t, s, "zelda"), named(t, s, "77001")) {
+		left := strings.NewReplacer("@zelda-q2", "", "as zelda-q says", "", "func zelda-q()", "").Replace(cell)
+		if strings.Contains(strings.ToLower(left), "zelda") && !strings.HasPrefix(cell, "deliveries.body") ||
+			strings.Contains(left, "77001") && !strings.HasPrefix(cell, "deliveries.body") {
+			t.Errorf("left: %s", cell)
+		}
+	}
+	for was, tasks := range before {
+		now := replayed(t, s, was)
+		if now.State != tasks.State || now.Version != tasks.Version {
+			t.Errorf("task %s was %s at version %d, and is %s at %d", was, tasks.State, tasks.Version, now.State, now.Version)
+		}
+	}
+	if by := replayed(t, s, id).AskedBy; by != (sia.Actor{Login: "ghost", ID: 10137}) {
+		t.Errorf("asked by %+v", by)
+	}
+	if by := replayed(t, s, sia.NewTaskID(demo.ID, 1)).AskedBy; by != anna {
+		t.Errorf("asked by %+v", by)
+	}
+	if found := search(t, s, demo.ID, "fake clock"); len(found) != 1 {
+		t.Errorf("the lesson is found %d times", len(found))
+	}
+	again, err := s.Forget(ctx, "zelda-q", false)
+	if must(t, err); len(again.Rows) != 0 {
+		t.Errorf("the second time changed %v", again.Rows)
+	}
+	must(t, s.Compact(ctx))
+	must(t, s.Close())
+	raw, err := os.ReadFile(s.Files()[0])
+	must(t, err)
+	if strings.Contains(string(raw), "zelda-old") || strings.Contains(string(raw), "@Zelda-Q said so") {
+		t.Error("the file still has her in its free pages")
+	}
+}
+
+// Transcripts of tasks that ended long ago are deleted, and no others.
+func testTranscriptsPruned(t *testing.T, s *fixture) {
+	ctx := patient(t)
+	open, ended := begin(t, s, 1), begin(t, s, 2)
+	stopTask(t, s, ended)
+	for _, id := range []sia.TaskID{open, ended} {
+		for n := range 501 {
+			must(t, s.AppendTurn(ctx, id, 1, 0, n+1, []byte(`{}`)))
+		}
+	}
+	for _, c := range []struct {
+		before int
+		want   int64
+	}{{-60, 0}, {60 * 24 * 400, 501}, {60 * 24 * 400, 0}} {
+		if n, err := s.PruneTranscripts(ctx, at(c.before)); err != nil || n != c.want {
+			t.Errorf("before %d: pruned %d, %v; want %d", c.before, n, err, c.want)
+		}
+	}
+	left, err := s.Turns(ctx, open, 1)
+	if must(t, err); len(left) != 501 {
+		t.Errorf("%d turns of the open task are left", len(left))
+	}
+	if left, err = s.Turns(ctx, ended, 1); err != nil || len(left) != 0 {
+		t.Errorf("%d turns of the ended task are left, %v", len(left), err)
+	}
+	replayed(t, s, ended)
+}
+
+func testForgetGhost(t *testing.T, s *fixture) {
+	if _, err := s.Forget(patient(t), "Ghost", false); !sia.IsPermanent(err) {
+		t.Errorf("err %v", err)
+	}
+}
+
+// Who did what is listed by person, repository and time, the latest first, and no more than asked for.
+func testActs(t *testing.T, s *fixture) {
+	ctx := patient(t)
+	knowZelda(t, s)
+	for _, c := range []struct {
+		f    store.ActFilter
+		want string
+	}{
+		{store.ActFilter{Login: "zelda-q"}, "halt stop said pause start"},
+		{store.ActFilter{Login: "operator"}, "pause"},
+		{store.ActFilter{Login: "zelda-q", Repo: 99}, "halt"},
+		{store.ActFilter{Login: "zelda-q", Since: at(3)}, "halt stop"},
+		{store.ActFilter{Login: "zelda-q", Limit: 1}, "halt"},
+		{store.ActFilter{Login: "nobody"}, ""},
+	} {
+		acts, err := s.Acts(ctx, c.f)
+		must(t, err)
+		var what []string
+		for i, a := range acts {
+			what = append(what, a.What)
+			if i > 0 && a.At.After(acts[i-1].At) {
+				t.Errorf("%+v: %v comes after %v", c.f, a, acts[i-1])
+			}
+		}
+		if got := strings.Join(what, " "); got != c.want {
+			t.Errorf("%+v: %q, want %q", c.f, got, c.want)
+		}
+	}
+	all, err := s.Acts(ctx, store.ActFilter{Login: "sia"})
+	must(t, err)
+	decided := func(a store.Act) bool { return a.What == "decide rerun" && a.Detail == "once: @Zelda-Q asked" }
+	if !slices.ContainsFunc(all, decided) ||
+		!slices.ContainsFunc(all, func(a store.Act) bool { return strings.HasPrefix(a.What, "effect ") }) {
+		t.Errorf("%+v", all)
+	}
+}
+
+func everyTask(t *testing.T, s *fixture) map[sia.TaskID]sia.Task {
+	t.Helper()
+	all, err := s.Tasks(patient(t), store.Filter{})
+	must(t, err)
+	out := map[sia.TaskID]sia.Task{}
+	for _, task := range all {
+		out[task.ID] = replayed(t, s, task.ID)
+	}
+	return out
+}
+
+// named are the cells of every table that hold a word, as table.column: text; packed ones unpacked.
+func named(t *testing.T, s *fixture, word string) (cells []string) {
+	t.Helper()
+	db, err := sql.Open("sqlite", s.Files()[0])
+	must(t, err)
+	defer db.Close()
+	tables := column(t, db, `SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'`)
+	for _, table := range tables {
+		for _, name := range column(t, db, `SELECT name FROM pragma_table_info('`+table+`')`) {
+			for _, value := range column(t, db, `SELECT CAST(coalesce(`+name+`, '') AS blob) FROM `+table) {
+				if strings.Contains(strings.ToLower(value), word) {
+					cells = append(cells, table+"."+name+": "+value)
+				}
+			}
+		}
+	}
+	return cells
+}
+
+func column(t *testing.T, db *sql.DB, query string) (all []string) {
+	t.Helper()
+	rows, err := db.QueryContext(context.Background(), query)
+	must(t, err)
+	defer rows.Close()
+	for rows.Next() {
+		var v string
+		must(t, rows.Scan(&v))
+		all = append(all, v)
+	}
+	must(t, rows.Err())
+	return all
+}

@@ -1,0 +1,100 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/sia-bot/sia/app/store"
+	"github.com/sia-bot/sia/cmd/internal/cli"
+	"github.com/sia-bot/sia/sia/secret"
+	"github.com/sia-bot/sia/sia/text"
+)
+
+type auditCmd struct {
+	openedDatabase `embed:""`
+	Repo           string   `help:"Only what was done in this repository, as owner/name or GitHub's id." placeholder:"OWNER/NAME"`
+	Person         string   `help:"Only what this login did; operator is whoever runs the server, sia is SIA itself." placeholder:"LOGIN"`
+	Since          pastTime `help:"Only what was done since: a time such as 36h or 7d ago, or a date such as 2026-05-04. Default: 30d." default:"30d" placeholder:"TIME"`
+	Limit          int      `help:"At most so many, the latest." default:"100"`
+}
+
+// Help is what `sia audit --help` says beneath the first line.
+func (*auditCmd) Help() string {
+	return "Lists what people asked for, answered, paused and approved, what SIA decided, and what it wrote to GitHub, " +
+		"with what followed. --output json prints an object a line. Sign-ins to the pages are not stored.\n\n" +
+		"Example:\n\n    sia audit --person mia --since 7d"
+}
+
+// Validate refuses, as wrong usage, a limit that lists nothing.
+func (c auditCmd) Validate() error {
+	if c.Limit < 1 || c.Limit > 1_000_000 {
+		return fmt.Errorf("--limit %d: give a number from 1 to 1000000", c.Limit)
+	}
+	return nil
+}
+
+// auditLine is a line of --output json. Fields are only added.
+type auditLine struct {
+	store.Act
+	RepoName string `json:"repo_name,omitempty"` // owner/name; empty: SIA is not installed there now
+}
+
+// Run lists who did what.
+func (c *auditCmd) Run(e *cli.Env) error {
+	return c.with(e, func(s *store.Store) error {
+		f := store.ActFilter{Login: strings.TrimPrefix(c.Person, "@"), Since: c.Since.before(time.Now()), Limit: c.Limit}
+		if c.Repo != "" {
+			r, err := knownRepository(e, s, c.Repo)
+			if err != nil {
+				return err
+			}
+			f.Repo = r.ID
+		}
+		acts, err := s.Acts(e.Ctx, f)
+		if err != nil {
+			return err
+		}
+		repos, err := s.Repositories(e.Ctx, 0)
+		if err != nil {
+			return err
+		}
+		names := map[int64]string{}
+		for _, r := range repos {
+			names[r.ID] = r.String()
+		}
+		if c.Output == "json" {
+			for _, a := range acts {
+				b, err := json.Marshal(auditLine{a, names[a.Repo]})
+				if err != nil {
+					return err
+				}
+				if _, err := e.Out.Write(append(secret.MaskJSON(b), '\n')); err != nil {
+					return err
+				}
+			}
+			return nil
+		}
+		if len(acts) == 0 {
+			_, err := fmt.Fprintln(e.Out, "nothing was done; name an earlier time with --since, or leave the filters out")
+			return err
+		}
+		w := cli.NewTable(e.Out, "TIME", "WHO", "WHAT", "WHERE", "WHAT FOLLOWED")
+		for _, a := range acts {
+			where := string(a.Task)
+			if where == "" {
+				where = names[a.Repo]
+			}
+			w.Rowf("%s\t%s\t%s\t%s\t%s", a.At.Local().Format(time.DateTime), text.OneLine(a.Who), a.What, where,
+				text.Clip(text.OneLine(cli.Plain(a.Detail)), 80))
+		}
+		if err := w.Flush(); err != nil {
+			return err
+		}
+		if len(acts) == c.Limit {
+			_, err = fmt.Fprintf(e.Out, "These are the latest %d; --limit shows more.\n", c.Limit)
+		}
+		return err
+	})
+}
