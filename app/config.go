@@ -101,7 +101,11 @@ func (c Config) WithDefaults() Config {
 }
 
 // Validate reports everything that is missing or wrong, each with what to do.
-func (c Config) Validate() error {
+func (c Config) Validate() error { return c.validate(true) }
+
+// validate reports what is missing: for a server, or for a command beside it, which hears no webhook and may do without
+// a model.
+func (c Config) validate(serves bool) error {
 	var all []error
 	need := func(ok bool, format string, args ...any) {
 		if !ok {
@@ -112,9 +116,9 @@ func (c Config) Validate() error {
 		"Developer settings → GitHub Apps)")
 	need(len(c.GitHub.PrivateKey) > 0, "the GitHub App's private key is missing: set --app-key-file or "+
 		"SIA_APP_KEY_FILE to the .pem file that GitHub made")
-	need(c.GitHub.WebhookSecret != "", "the webhook secret is missing: set --webhook-secret or SIA_WEBHOOK_SECRET to "+
+	need(!serves || c.GitHub.WebhookSecret != "", "the webhook secret is missing: set --webhook-secret or SIA_WEBHOOK_SECRET to "+
 		"the one in the app's settings")
-	need(c.Models.Coder.URL != "", "no model is configured: set --model-url and --model, or SIA_MODEL_URL and "+
+	need(!serves || c.Models.Coder.URL != "", "no model is configured: set --model-url and --model, or SIA_MODEL_URL and "+
 		"SIA_MODEL, to an OpenAI-compatible endpoint, or name models in the file of --config")
 	need(c.Models.Coder.URL == "" || c.Models.Coder.Model != "", "the model's name is missing: set --model or SIA_MODEL")
 	need((c.GitHub.ClientID == "") == (c.GitHub.ClientSecret == ""),

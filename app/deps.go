@@ -93,7 +93,7 @@ func OpenEvolver(ctx context.Context, c Config, o Options) (
 	_ *trial.Evolver, s *store.Store, closing func() error, err error,
 ) {
 	c = c.WithDefaults()
-	if err := c.Validate(); err != nil {
+	if err := c.validate(false); err != nil {
 		return nil, nil, nil, err
 	}
 	g, err := newDeps(ctx, c, o)
@@ -107,7 +107,7 @@ func OpenEvolver(ctx context.Context, c Config, o Options) (
 // repositories while the server is down, or beside it. The caller calls closing.
 func OpenMemory(ctx context.Context, c Config, o Options) (_ *memory.Branches, closing func() error, err error) {
 	c = c.WithDefaults()
-	if err := c.Validate(); err != nil {
+	if err := c.validate(false); err != nil {
 		return nil, nil, err
 	}
 	g, err := newDeps(ctx, c, o)

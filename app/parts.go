@@ -152,6 +152,10 @@ func newSandbox(ctx context.Context, o Options) (*sandbox.Sandbox, error) {
 			found.Fix)
 		return nil, nil //nolint:nilnil // that there is none is an answer
 	}
-	o.Logger.InfoContext(ctx, "sandbox", "found", found.String(), "fix", found.Fix)
+	about := []any{"found", found.String()}
+	if found.Fix != "" {
+		about = append(about, "fix", found.Fix)
+	}
+	o.Logger.InfoContext(ctx, "sandbox", about...)
 	return sandbox.New(so, found)
 }

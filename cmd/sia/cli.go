@@ -53,6 +53,7 @@ type commandLine struct {
 
 // runCommand runs a command line and returns the exit code.
 func runCommand(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+	args = oldImproveFlags(args)
 	if asksForImproveJSON(args) {
 		return answerInJSON(ctx, args, stdout, stderr)
 	}

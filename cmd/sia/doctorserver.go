@@ -36,15 +36,18 @@ type doctorFinding struct {
 func (c *doctorServerCmd) Run(e *cli.Env) error {
 	config, err := c.config()
 	var all []doctorFinding
+	stored := checkStored(c.Dir, config)
 	if err == nil {
 		err = config.Validate()
 	}
 	if err != nil {
 		all = append(all, misconfigured(err)...)
+		all = append(stored, all...) // `sia setup` brings most of what is missing, so it comes first
+		stored = nil
 	} else {
 		all = append(all, doctorFinding{What: "configuration", OK: true, Detail: "complete"})
 	}
-	all = append(all, checkStored(c.Dir, config)...)
+	all = append(all, stored...)
 	all = append(all, checkSignIn(config))
 	ctx, cancel := context.WithTimeout(e.Ctx, 2*time.Minute)
 	defer cancel()
@@ -128,6 +131,9 @@ func (c *doctorServerCmd) look(ctx context.Context, e *cli.Env) []doctorFinding 
 		}
 		err = errors.Join(err, s.Close())
 		f.Detail = fmt.Sprintf("%s, schema version %d", c.database(), v)
+		if v == 0 {
+			f.Weaker, f.Detail, f.Fix = true, "none yet at "+c.database(), "`sia serve` makes it"
+		}
 	}
 	if err != nil {
 		return []doctorFinding{failed(f.What, err, cmp.Or(f.Fix,

@@ -204,6 +204,25 @@ func (a *improveAnswer) show(e *cli.Env) {
 	_ = e.Masked(a.mask.Mask(b.String())) // nobody is left to be told
 }
 
+// oldImproveFlags puts the names that flags have now for those that `sia improve` had before.
+func oldImproveFlags(args []string) []string {
+	if len(args) == 0 || args[0] != "improve" {
+		return args
+	}
+	args = slices.Clone(args)
+	for i, a := range args {
+		switch {
+		case a == "--":
+			return args
+		case a == "--output-json":
+			args[i] = "--output=json"
+		case a == "--llm-model" || strings.HasPrefix(a, "--llm-model="):
+			args[i] = "--model" + strings.TrimPrefix(a, "--llm-model")
+		}
+	}
+	return args
+}
+
 // asksForImproveJSON reports whether a command line is that of `sia improve` with --output json,
 // also where it is wrong in other ways.
 func asksForImproveJSON(args []string) bool {

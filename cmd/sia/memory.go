@@ -23,6 +23,12 @@ type memoryShowCmd struct {
 	What        string `arg:"" help:"owner/name#issue for a task, owner/name for the lessons." placeholder:"OWNER/NAME[#ISSUE]"`
 }
 
+// Validate refuses, as wrong usage, what names neither a task nor a repository.
+func (c *memoryShowCmd) Validate() error {
+	_, _, err := parseRemembered(c.What)
+	return err
+}
+
 // Run prints the file that stands on the memory branch.
 func (c *memoryShowCmd) Run(e *cli.Env) (err error) {
 	repo, issue, err := parseRemembered(c.What)

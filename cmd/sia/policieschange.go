@@ -120,12 +120,17 @@ type policiesProposeCmd struct {
 	Reason    string `help:"Why, for the people who maintain the repository." required:""`
 }
 
-// Run proposes a change.
-func (c *policiesProposeCmd) Run(e *cli.Env) error {
-	path, value, ok := strings.Cut(c.Change, "=")
-	if !ok {
+// Validate refuses, as wrong usage, what changes nothing.
+func (c *policiesProposeCmd) Validate() error {
+	if !strings.Contains(c.Change, "=") {
 		return fmt.Errorf("%q is no change: want a field, = and its new value, such as parameters.threshold=0.5", c.Change)
 	}
+	return nil
+}
+
+// Run proposes a change.
+func (c *policiesProposeCmd) Run(e *cli.Env) error {
+	path, value, _ := strings.Cut(c.Change, "=")
 	return c.with(e, func(evolver *trial.Evolver, s *store.Store) error {
 		r, err := knownRepository(e, s, c.Repo)
 		if err != nil {

@@ -120,7 +120,7 @@ func (c *priorsExportCmd) draft(e *cli.Env, sharing *learn.Sharing) error {
 
 // tellShare says what was counted, which does not leave.
 func tellShare(e *cli.Env, what learn.Share) {
-	fmt.Fprintf(e.Err, "counted: the first technique of %d tasks, the first coder of %d; %d repositories agree "+
-		"(learning.share: aggregate), and of %d nothing is counted\n", what.Techniques, what.Coders,
+	fmt.Fprintf(e.Err, "counted: the first technique of %s, the first coder of %d; %d repositories agree "+
+		"(learning.share: aggregate), and of %d nothing is counted\n", cli.Count(what.Techniques, "task"), what.Coders,
 		what.Repositories, what.Silent)
 }

@@ -26,8 +26,8 @@ type serverFlags struct {
 	Private        string   `help:"Address for the pages, /healthz and /readyz; keep it off the internet. The pages are shown to this machine only." default:"127.0.0.1:9090" env:"SIA_PRIVATE" group:"folded:serve"`
 	PublicURL      string   `name:"public-url" help:"Address at which people reach --listen, through whatever ends TLS in front of it; they sign in there with GitHub, and comments and check runs link there. Default: no links and no sign-in." env:"SIA_PUBLIC_URL" placeholder:"URL" group:"folded:serve"`
 	TrustedProxies []string `help:"Addresses of the proxies in front of --listen, or ranges of them, such as 172.16.0.0/12; X-Forwarded-For is believed of them alone. Default: those on this machine; none for no proxy." default:"127.0.0.0/8,::1" env:"SIA_TRUSTED_PROXIES" placeholder:"ADDRESS" group:"folded:serve"`
-	Dir            string   `help:"Folder for the database and the git mirrors." default:"${dir}" env:"SIA_DIR" type:"path"`
-	DB             string   `help:"Database URL; default: sia.db in the folder." env:"SIA_DB" placeholder:"URL"`
+	Dir            string   `help:"Folder for the database and the git mirrors." default:"${dir}" env:"SIA_DIR" type:"path" last:""`
+	DB             string   `help:"Database URL; default: sia.db in the folder." env:"SIA_DB" placeholder:"URL" last:""`
 
 	GitHubURL     string `name:"github-url" help:"GitHub's address, or a GitHub Enterprise Server's; default: that of the stored app, or https://github.com." env:"SIA_GITHUB_URL" placeholder:"URL" group:"folded:serve"`
 	GitHubAPI     string `name:"github-api" help:"Its REST address, when it is not the usual one." env:"SIA_GITHUB_API" placeholder:"URL" group:"folded:serve"`
@@ -63,6 +63,10 @@ func (s serverFlags) Validate() error {
 			s.WriteSpacing)
 	case s.DB != "" && !strings.ContainsAny(s.DB, `:/\.`):
 		return fmt.Errorf("--db %s: that is no database; give a file, such as sqlite:/var/lib/sia/sia.db", s.DB)
+	}
+	if kind, _, ok := strings.Cut(s.DB, "://"); ok && kind != "sqlite" && kind != "file" {
+		return fmt.Errorf("--db: %q is no kind of database that SIA knows; give a file, such as sqlite:/var/lib/sia/sia.db",
+			kind)
 	}
 	return errors.Join(s.modelFlags.check(), s.retentionFlags.check())
 }

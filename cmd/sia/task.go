@@ -140,7 +140,7 @@ func showTask(e *cli.Env, t sia.Task) {
 		if a.Coder != "" && a.Assigned != "" {
 			p("  by %s: %s", a.Coder, a.Assigned)
 		}
-		p("  %d turns, %s credits, %d files +%d −%d, %s", a.Turns, a.Cost, a.Diff.Files, a.Diff.Added, a.Diff.Deleted,
+		p("  %s, %s credits, %s +%d −%d, %s", cli.Count(a.Turns, "turn"), a.Cost, cli.Count(a.Diff.Files, "file"), a.Diff.Added, a.Diff.Deleted,
 			a.Head.Short())
 		showParts(e, a, p)
 		for _, f := range a.Failures {

@@ -7,6 +7,7 @@
 package command
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/sia-bot/sia/sia"
@@ -159,6 +160,9 @@ func Parse(body, slug string) (p Parsed, ok bool) {
 	line, rest, _ := strings.Cut(strings.TrimLeft(body, " \t\r\n"), "\n")
 	line = strings.TrimSpace(line)
 	first, args, _ := strings.Cut(line, " ")
+	if joined, ok := strings.CutPrefix(strings.ToLower(first), "/sia"); ok && isCommand(joined) { // "/siastart"
+		first, args = "/sia", joined+" "+args
+	}
 	mention := slug != "" && strings.EqualFold(strings.TrimRight(first, ",:"), "@"+slug)
 	if !mention && !strings.EqualFold(first, "/sia") {
 		return Parsed{}, false
@@ -189,6 +193,11 @@ func Parse(body, slug string) (p Parsed, ok bool) {
 		return Parsed{Fact: sia.Query{Topic: "help"}, Open: true}, true
 	}
 	return Parsed{Problem: noCommand(name)}, true
+}
+
+// isCommand reports whether there is a command of a name.
+func isCommand(name string) bool {
+	return slices.ContainsFunc(Commands(), func(c Command) bool { return c.Name == name })
 }
 
 // noCommand says that there is no command of a name, and which may have been meant.

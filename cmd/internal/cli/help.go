@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -26,6 +27,7 @@ func printHelp(options kong.HelpOptions, ctx *kong.Context) error {
 	for _, child := range selected.Children {
 		child.Group = nil // the groups are those of the whole list
 	}
+	slices.SortStableFunc(selected.Flags, func(a, b *kong.Flag) int { return cmp.Compare(rank(a), rank(b)) })
 	explained := map[string]bool{}
 	for n := selected; n != nil; n = n.Parent {
 		for _, f := range n.Flags {
@@ -49,6 +51,14 @@ func printHelp(options kong.HelpOptions, ctx *kong.Context) error {
 		}
 	}
 	return nil
+}
+
+// rank orders a command's flags: those that many commands share, which `last:""` marks, come behind its own.
+func rank(f *kong.Flag) int {
+	if f.Tag.Has("last") {
+		return 1
+	}
+	return 0
 }
 
 // foldedBy is the command that explains a folded flag.

@@ -78,7 +78,10 @@ func (p Program) Run(ctx context.Context, args []string, stdout, stderr io.Write
 		fmt.Fprintf(stderr, "%s: %v\n", p.Name, err)
 		return ExitUsage
 	}
-	if len(args) > 0 && args[0] == "help" {
+	if len(args) == 0 { // who types the name alone wants to know what there is
+		args = []string{"--help"}
+	}
+	if args[0] == "help" {
 		args = append(args[1:len(args):len(args)], "--help")
 	}
 	kctx, err := parser.Parse(args)
