@@ -155,6 +155,14 @@ func (s serverFlags) database() string {
 	return "sqlite:" + filepath.Join(s.Dir, "sia.db")
 }
 
+// noDatabase reports that the database's file is not there; to open it would make it.
+func (s serverFlags) noDatabase() bool {
+	file := strings.TrimPrefix(strings.TrimPrefix(strings.TrimPrefix(s.database(), "sqlite:"), "file:"), "//")
+	file, _, _ = strings.Cut(file, "?")
+	_, err := os.Stat(file)
+	return errors.Is(err, os.ErrNotExist)
+}
+
 // defaultDir is where a server keeps its data unless told otherwise.
 func defaultDir() string {
 	if d, err := os.UserConfigDir(); err == nil {

@@ -34,6 +34,11 @@ type openedDatabase struct {
 
 // with runs f on the database.
 func (o openedDatabase) with(e *cli.Env, f func(*store.Store) error) (err error) {
+	none := fmt.Errorf("there is no SIA database at %s; name the server's folder with --dir, or start it with `sia serve`",
+		o.database())
+	if o.noDatabase() {
+		return none
+	}
 	s, err := store.Open(e.Ctx, store.Config{URL: o.database(), Logger: e.Logger})
 	if err != nil {
 		return err
@@ -42,8 +47,7 @@ func (o openedDatabase) with(e *cli.Env, f func(*store.Store) error) (err error)
 	if v, err := s.Version(e.Ctx); err != nil {
 		return err
 	} else if v == 0 {
-		return fmt.Errorf("there is no SIA database at %s; name the server's folder with --dir, or start it with `sia serve`",
-			o.database())
+		return none
 	}
 	if o.Output == "json" {
 		return f(s) // encode masks what it writes
