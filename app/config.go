@@ -116,8 +116,8 @@ func (c Config) validate(serves bool) error {
 		"Developer settings → GitHub Apps)")
 	need(len(c.GitHub.PrivateKey) > 0, "the GitHub App's private key is missing: set --app-key-file or "+
 		"SIA_APP_KEY_FILE to the .pem file that GitHub made")
-	need(!serves || c.GitHub.WebhookSecret != "", "the webhook secret is missing: set --webhook-secret or SIA_WEBHOOK_SECRET to "+
-		"the one in the app's settings")
+	need(!serves || c.GitHub.WebhookSecret != "", "the webhook secret is missing: set --webhook-secret or "+
+		"SIA_WEBHOOK_SECRET to the one in the app's settings")
 	need(!serves || c.Models.Coder.URL != "", "no model is configured: set --model-url and --model, or SIA_MODEL_URL and "+
 		"SIA_MODEL, to an OpenAI-compatible endpoint, or name models in the file of --config")
 	need(c.Models.Coder.URL == "" || c.Models.Coder.Model != "", "the model's name is missing: set --model or SIA_MODEL")

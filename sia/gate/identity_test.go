@@ -295,7 +295,8 @@ func TestRequiredRunThatIsExcused(t *testing.T) {
 	judgeAll(t, []row{{"nothing else ran", in, sia.VerdictNone, "excused"}})
 }
 
-// Where a rule asks for a workflow, a job that fails says nothing of the run before that has ended: it may be allowed to.
+// Where a rule asks for a workflow, a job that fails says nothing of the run before that has ended: it may be allowed
+// to.
 func TestRedInARequiredRunThatGoesOn(t *testing.T) {
 	going := workflow(7, "CI", "pull_request", "")
 	going.Status = "in_progress"
