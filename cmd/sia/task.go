@@ -144,8 +144,8 @@ func showTask(e *cli.Env, t sia.Task) {
 		if a.Coder != "" && a.Assigned != "" {
 			p("  by %s: %s", a.Coder, a.Assigned)
 		}
-		p("  %s, %s credits, %s +%d −%d, %s", cli.Count(a.Turns, "turn"), a.Cost, cli.Count(a.Diff.Files, "file"), a.Diff.Added, a.Diff.Deleted,
-			a.Head.Short())
+		p("  %s, %s credits, %s +%d −%d, %s", cli.Count(a.Turns, "turn"), a.Cost, cli.Count(a.Diff.Files, "file"),
+			a.Diff.Added, a.Diff.Deleted, a.Head.Short())
 		showParts(e, a, p)
 		for _, f := range a.Failures {
 			p("  %s %s (%s)\n%s", e.Style.Red("✗"), f.Check, f.Class, indentLines(f.Excerpt, "      "))
