@@ -166,7 +166,7 @@ func TestMemoryShowCommand(t *testing.T) {
 		}
 	}
 	for _, bad := range []string{"shop", "ada/shop#x", "ada/shop#0", "a/b/c#1"} {
-		if _, errs := sia1(t, cli.ExitFailed, with("memory", "show", bad)...); !strings.Contains(errs,
+		if _, errs := sia1(t, cli.ExitUsage, with("memory", "show", bad)...); !strings.Contains(errs,
 			"neither owner/name#issue nor owner/name") {
 			t.Errorf("%s: %s", bad, errs)
 		}
