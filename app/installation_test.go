@@ -67,8 +67,8 @@ func TestInstallationOnManyRepositories(t *testing.T) {
 		fmt.Sprintf("/installations/%d", s.Install), nil)
 	page := httptest.NewRecorder()
 	s.App.Pages().ServeHTTP(page, r)
-	for word, want := range map[string]int{`class="state done"`: 298, `class="state archived"`: 2,
-		`class="state failed"`: 1} {
+	for word, want := range map[string]int{`<span class="label good">done</span>`: 298,
+		`<span class="label">archived</span>`: 2, `<span class="label bad">failed</span>`: 1} {
 		if got := strings.Count(page.Body.String(), word); got != want {
 			t.Errorf("the page shows %d of %s, want %d", got, word, want)
 		}
