@@ -227,7 +227,8 @@ func TestAnAttemptShowsItsDiff(t *testing.T) {
 	for attempt, want := range map[int]string{1: `<span class="add">&#43;Hello world`,
 		2: `<span class="add">&#43;Hello, world!`} {
 		page := show(attempt)
-		if !strings.Contains(page, want) || !strings.Contains(page, `<span>1 file <span class="plus">+1</span> <span class="minus">−0</span></span></summary>`) {
+		size := `<span>1 file <span class="plus">+1</span> <span class="minus">−0</span></span></summary>`
+		if !strings.Contains(page, want) || !strings.Contains(page, size) {
 			t.Errorf("attempt %d lacks %q:\n%s", attempt, want, page)
 		}
 	}
