@@ -223,7 +223,7 @@ func (h *History) Files(ctx context.Context, sha string) (map[string]HistoryFile
 		return nil, err
 	}
 	files := map[string]HistoryFile{}
-	err = h.compareTrees(ctx, plumbing.ZeroHash, tree, "", 0, func(c HistoryChange) error {
+	err = h.compareTrees(ctx, plumbing.ZeroHash, tree, func(c HistoryChange) error {
 		if len(files) >= maxTreeFiles {
 			return errMany
 		}
@@ -249,7 +249,7 @@ func (h *History) Changes(ctx context.Context, was, now string, most int) ([]His
 	}
 	var out []HistoryChange
 	errEnough := errors.New("enough")
-	err = h.compareTrees(ctx, from, to, "", 0, func(c HistoryChange) error {
+	err = h.compareTrees(ctx, from, to, func(c HistoryChange) error {
 		if out = append(out, c); len(out) > most {
 			return errEnough
 		}
@@ -308,23 +308,4 @@ func (h *History) treeOf(sha string) (plumbing.Hash, error) {
 		return plumbing.ZeroHash, fmt.Errorf("read commit %s: %w", sha, missingObject(err))
 	}
 	return c.TreeHash, nil
-}
-
-// maxTreeObject bounds one folder's tree object, in bytes.
-const maxTreeObject = 64 << 20
-
-func (h *History) readTree(id plumbing.Hash) (map[string]treeEntry, error) {
-	entries := map[string]treeEntry{}
-	if id.IsZero() {
-		return entries, nil
-	}
-	b, err := h.readObject(plumbing.TreeObject, id, maxTreeObject)
-	if err != nil {
-		return nil, err
-	}
-	list, err := parseTree(b)
-	for _, e := range list {
-		entries[e.name] = e
-	}
-	return entries, err
 }
