@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/sia-bot/sia/agent/tool/symbol"
 	"github.com/sia-bot/sia/sia/failure"
 )
 
@@ -118,7 +119,7 @@ var testInText = regexp.MustCompile(`\b(?:Test[A-Z]\w{2,}|test_\w{3,})\b`)
 func (g *gathering) testsInText() (out []Test) {
 	text := g.query.Text[:min(len(g.query.Text), maxText)]
 	for _, m := range namedPath.FindAllString(text, 500) {
-		if p := g.resolve(m); p != "" && isTest(p) && symbolKnows(p) {
+		if p := g.resolve(m); p != "" && isTest(p) && symbol.Knows(p) {
 			out = append(out, Test{File: p})
 		}
 	}

@@ -6,6 +6,8 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	"github.com/sia-bot/sia/agent/tool/symbol"
 )
 
 // maxTogether is how many files a commit may have changed to say which belong together.
@@ -101,5 +103,5 @@ func (g *gathering) reaching(e Evidence) map[string][]string {
 
 // isRunnable tells tests from the data that they read, as far as a name tells.
 func isRunnable(p string) bool {
-	return !strings.Contains("/"+p, "/testdata/") && !strings.Contains("/"+p, "/fixtures/") && symbolKnows(p)
+	return !strings.Contains("/"+p, "/testdata/") && !strings.Contains("/"+p, "/fixtures/") && symbol.Knows(p)
 }

@@ -295,5 +295,3 @@ func (g *gathering) nameVotes() []Vote {
 func votesOf(best map[string]Vote) []Vote { return ordered(slices.Collect(maps.Values(best))) }
 
 func compareDown(a, b float64) int { return cmp.Compare(b, a) }
-
-func symbolKnows(p string) bool { return symbol.Knows(p) }
