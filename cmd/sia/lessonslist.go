@@ -166,7 +166,7 @@ func (c *lessonsImportCmd) Run(e *cli.Env) error {
 		if c.Output == "json" {
 			return e.JSON(map[string]int{"imported": len(fresh), "known": all - len(fresh)})
 		}
-		_, err = fmt.Fprintf(e.Out, "%s imported, known already: %d\n", cli.Count(len(fresh), "lesson"), all-len(fresh))
+		_, err = fmt.Fprintf(e.Out, "%s imported, known already: %d\n", text.Count(len(fresh), "lesson"), all-len(fresh))
 		return err
 	})
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/sia-bot/sia/app/store"
 	"github.com/sia-bot/sia/cmd/internal/cli"
 	"github.com/sia-bot/sia/policies/priors"
+	"github.com/sia-bot/sia/sia/text"
 )
 
 type priorsExportCmd struct {
@@ -121,6 +122,6 @@ func (c *priorsExportCmd) draft(e *cli.Env, sharing *learn.Sharing) error {
 // tellShare says what was counted, which does not leave.
 func tellShare(e *cli.Env, what learn.Share) {
 	fmt.Fprintf(e.Err, "counted: the first technique of %s, the first coder of %d; %d repositories agree "+
-		"(learning.share: aggregate), and of %d nothing is counted\n", cli.Count(what.Techniques, "task"), what.Coders,
+		"(learning.share: aggregate), and of %d nothing is counted\n", text.Count(what.Techniques, "task"), what.Coders,
 		what.Repositories, what.Silent)
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/sia-bot/sia/cmd/internal/cli"
 	"github.com/sia-bot/sia/sia"
 	"github.com/sia-bot/sia/sia/secret"
+	"github.com/sia-bot/sia/sia/text"
 )
 
 type taskCmd struct {
@@ -144,7 +145,7 @@ func showTask(e *cli.Env, t sia.Task) {
 		if a.Coder != "" && a.Assigned != "" {
 			p("  by %s: %s", a.Coder, a.Assigned)
 		}
-		p("  %s, %s credits, %s +%d −%d, %s", cli.Count(a.Turns, "turn"), a.Cost, cli.Count(a.Diff.Files, "file"),
+		p("  %s, %s credits, %s +%d −%d, %s", text.Count(a.Turns, "turn"), a.Cost, text.Count(a.Diff.Files, "file"),
 			a.Diff.Added, a.Diff.Deleted, a.Head.Short())
 		showParts(e, a, p)
 		for _, f := range a.Failures {

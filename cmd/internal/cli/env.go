@@ -48,14 +48,6 @@ func Plain(s string) string {
 	}, s)
 }
 
-// Count is a number with its noun, which gets an s unless there is one.
-func Count(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
-}
-
 // Table prints rows with their columns aligned.
 type Table struct{ w *tabwriter.Writer }
 
