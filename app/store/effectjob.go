@@ -37,13 +37,19 @@ func (w *effectWorker) NextRetry(*river.Job[effectArgs]) time.Time {
 func (w *effectWorker) Work(ctx context.Context, job *river.Job[effectArgs]) error {
 	next, err := w.first(ctx, job)
 	for err == nil && next != nil {
-		f := EffectRecord{Effect: *next, State: EffectPending}
-		w.e.joined.Store(f.Key, job.Args.Key)
-		fact, failed := w.run(ctx, f.Effect)
-		next, err = w.report(ctx, job, f, 1, fact, failed)
-		w.e.joined.Delete(f.Key)
+		next, err = w.join(ctx, job, *next)
 	}
 	return err
+}
+
+// join carries out an effect that joins another, unless another job of this process does. It returns the next one.
+func (w *effectWorker) join(ctx context.Context, job *river.Job[effectArgs], f sia.Effect) (*sia.Effect, error) {
+	if _, busy := w.e.joined.LoadOrStore(f.Key, job.Args.Key); busy {
+		return nil, nil
+	}
+	defer w.e.joined.Delete(f.Key)
+	fact, err := w.run(ctx, f)
+	return w.report(ctx, job, EffectRecord{Effect: f, State: EffectPending}, 1, fact, err)
 }
 
 // first carries out the effect that the job is for. It returns the one that joins it.
