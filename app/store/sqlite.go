@@ -29,8 +29,9 @@ const (
 	readers     = 8 // connections for reading
 )
 
-// sqlitePath reads a database URL.
-func sqlitePath(raw string) (string, error) {
+// File is the file that a database URL names, as an absolute path. What is no URL of a database is an error that says
+// what to write. Nothing is opened.
+func File(raw string) (string, error) {
 	const op = "open the database"
 	scheme, rest, ok := strings.Cut(raw, ":")
 	switch {

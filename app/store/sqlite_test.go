@@ -45,13 +45,13 @@ func TestSQLitePath(t *testing.T) {
 		"sqlite:sia.db":            filepath.Join(here, "sia.db"),
 		"a:b.db":                   filepath.Join(here, "a:b.db"),
 	} {
-		if got, err := sqlitePath(url); err != nil || got != want {
+		if got, err := File(url); err != nil || got != want {
 			t.Errorf("%s gives %q %v, want %q", url, got, err, want)
 		}
 	}
 	for _, url := range []string{"", "sqlite:", ":memory:", "sqlite::memory:", "postgres://x/y", "postgresql:x",
 		"mysql://x/y"} {
-		if got, err := sqlitePath(url); !sia.IsPermanent(err) {
+		if got, err := File(url); !sia.IsPermanent(err) {
 			t.Errorf("%q gives %q %v", url, got, err)
 		}
 	}

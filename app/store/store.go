@@ -143,7 +143,7 @@ func Open(ctx context.Context, c Config) (*Store, error) {
 }
 
 func openDB(ctx context.Context, c Config) (*DB, error) {
-	path, err := sqlitePath(c.URL)
+	path, err := File(c.URL)
 	if err != nil {
 		return nil, err
 	}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/sia-bot/sia/app"
 	"github.com/sia-bot/sia/app/notify"
+	"github.com/sia-bot/sia/app/store"
 	"github.com/sia-bot/sia/app/web/setup"
 )
 
@@ -64,9 +65,8 @@ func (s serverFlags) Validate() error {
 	case s.DB != "" && !strings.ContainsAny(s.DB, `:/\.`):
 		return fmt.Errorf("--db %s: that is no database; give a file, such as sqlite:/var/lib/sia/sia.db", s.DB)
 	}
-	if kind, _, ok := strings.Cut(s.DB, "://"); ok && kind != "sqlite" && kind != "file" {
-		return fmt.Errorf("--db: %q is no kind of database that SIA knows; give a file, such as sqlite:/var/lib/sia/sia.db",
-			kind)
+	if _, err := store.File(s.database()); err != nil {
+		return fmt.Errorf("--db: %w", err)
 	}
 	return errors.Join(s.modelFlags.check(), s.retentionFlags.check())
 }
@@ -157,9 +157,10 @@ func (s serverFlags) database() string {
 
 // noDatabase reports that the database's file is not there; to open it would make it.
 func (s serverFlags) noDatabase() bool {
-	file := strings.TrimPrefix(strings.TrimPrefix(strings.TrimPrefix(s.database(), "sqlite:"), "file:"), "//")
-	file, _, _ = strings.Cut(file, "?")
-	_, err := os.Stat(file)
+	file, err := store.File(s.database())
+	if err == nil {
+		_, err = os.Stat(file)
+	}
 	return errors.Is(err, os.ErrNotExist)
 }
 
