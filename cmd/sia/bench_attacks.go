@@ -65,6 +65,14 @@ func request(ctx context.Context, c *http.Client, method, address, body string, 
 	return resp.StatusCode, string(b), err
 }
 
+// wrongAnswer says how a request was answered that should have been answered otherwise; err is why there is no answer.
+func wrongAnswer(request string, code int, err error) error {
+	if err != nil {
+		return fmt.Errorf("%s was not answered: %w", request, err)
+	}
+	return fmt.Errorf("%s was answered %d", request, code)
+}
+
 // silentHooks opens connections that claim large bodies: 400 send nothing, and 3 fill the room and trickle.
 func (p *prey) silentHooks(ctx context.Context) error {
 	stop, cancel := context.WithCancel(ctx)
@@ -107,7 +115,7 @@ func (p *prey) silentHooks(ctx context.Context) error {
 		code, _, err := request(ctx, http.DefaultClient, http.MethodPost, p.webhook(), body, "X-GitHub-Event", "ping",
 			"X-GitHub-Delivery", fmt.Sprint("d", size), "X-Hub-Signature-256", "sha256="+hex.EncodeToString(mac.Sum(nil)))
 		if err != nil || code != http.StatusAccepted {
-			return fmt.Errorf("a signed delivery of %d bytes was answered %d (%w)", size, code, err)
+			return wrongAnswer(fmt.Sprintf("a signed delivery of %d bytes", size), code, err)
 		}
 	}
 	return nil
@@ -123,7 +131,7 @@ func (p *prey) signInLockout(ctx context.Context) error {
 		at := p.pages() + signin.CallbackPath + fmt.Sprintf("?code=x&state=%d", i)
 		code, _, err := request(ctx, stranger, http.MethodGet, at, "")
 		if err != nil || code != http.StatusBadRequest {
-			return fmt.Errorf("callback %d of a stranger was answered %d (%w)", i, code, err)
+			return wrongAnswer(fmt.Sprintf("callback %d of a stranger", i), code, err)
 		}
 	}
 	jar, err := cookiejar.New(nil)
@@ -145,7 +153,7 @@ func (p *prey) signInLockout(ctx context.Context) error {
 	code, page, err := request(ctx, person, http.MethodPost, p.sim.URL()+"/login/oauth/authorize", form.Encode(),
 		"Content-Type", "application/x-www-form-urlencoded", "Origin", p.sim.URL(), "Accept", "text/html")
 	if err != nil || code != http.StatusOK || !strings.Contains(page, demoUser) {
-		return fmt.Errorf("a person could not sign in: %d (%w)", code, err)
+		return wrongAnswer("a person who signs in", code, err)
 	}
 	return nil
 }
@@ -250,8 +258,11 @@ func (p *prey) setupLink(ctx context.Context) error {
 	} {
 		_, page, err := request(ctx, http.DefaultClient, try.method, srv.URL+try.path, try.body, "Content-Type",
 			"application/x-www-form-urlencoded")
-		if err != nil || page == "inside" {
-			return fmt.Errorf("%s %s let a stranger in (%w)", try.method, try.path, err)
+		if err != nil {
+			return err
+		}
+		if page == "inside" {
+			return fmt.Errorf("%s %s let a stranger in", try.method, try.path)
 		}
 	}
 	jar, err := cookiejar.New(nil)
@@ -277,7 +288,7 @@ func (p *prey) otherNames(ctx context.Context) error {
 		"10.0.0.7"} {
 		code, _, err := request(ctx, http.DefaultClient, http.MethodGet, "http://"+private.String()+"/", "", "Host", host)
 		if err != nil || code < 400 { // what is no name at all, the server refuses itself
-			return fmt.Errorf("%s was answered %d (%w)", host, code, err)
+			return wrongAnswer(host, code, err)
 		}
 	}
 	code, _, err := request(ctx, http.DefaultClient, http.MethodGet, "http://"+private.String()+"/", "")
