@@ -138,9 +138,6 @@ func (j *judgement) alikeOnBase() bool {
 	})
 }
 
-// maxExcusing bounds how many jobs are read on either side to tell whether the base commit excuses one.
-const maxExcusing = 20
-
 // excusing are the red jobs that were not read of which one on the base commit excuses one of the
 // commit. A job that GitHub never started, for a bill or a quota, says nothing of the code: it
 // neither excuses nor is excused.
@@ -156,8 +153,7 @@ func (j *judgement) excusing() (head, base []int64) {
 		}
 	}
 	slices.Sort(base)
-	base = slices.Compact(base)
-	return head[:min(len(head), maxExcusing)], base[:min(len(base), maxExcusing)]
+	return head, slices.Compact(base)
 }
 
 // unreadJobs is the id of a check's run where that is a job that failed and was not read.
