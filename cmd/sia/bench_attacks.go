@@ -548,10 +548,8 @@ func (p *prey) guardedFiles(ctx context.Context) error {
 func (p *prey) garbageMemory(ctx context.Context) error {
 	files := map[string]string{}
 	for _, path := range []string{"tasks/1.json", "tasks/1.md", "tasks/999999.json", "lessons/x.md", "lessons/index.json",
-		"policies.yml", "transcripts/1/1.md", "../outside", "lessons/" + strings.Repeat("n", 200) + ".md"} {
-		if !strings.HasPrefix(path, "..") {
-			files[".sia/"+path] = strings.Repeat("\x00{\"[[[garbage ", 5000)
-		}
+		"policies.yml", "transcripts/1/1.md", "lessons/" + strings.Repeat("n", 200) + ".md"} {
+		files[".sia/"+path] = strings.Repeat("\x00{\"[[[garbage ", 5000)
 	}
 	if _, err := p.sim.PushFiles(preyRepo, memoryBranch, demoUser, "garbage", files); err != nil {
 		return err
