@@ -8,7 +8,7 @@ import (
 	"github.com/sia-bot/sia/agent/tool"
 )
 
-// mostPlaces bounds what is told of where the change may belong, in bytes.
+// mostPlaces bounds the list of places in the brief, in bytes.
 const mostPlaces = 2500
 
 // placeSections name the files where the change is likely to belong, where something points to them.

@@ -93,7 +93,7 @@ func (a adviser) InForce(ctx context.Context, repo store.Repository) (*policies.
 	return settings.Kept(ctx, a.store, repo.Installation, repo.Repo)
 }
 
-// Mined is those decisions of which it is known what came of them.
+// Mined are the decisions with a known outcome.
 func (a adviser) Mined(ds []sia.Decision) (known []mine.Decision) {
 	contexts, _ := learn.Snapshots(ds)
 	for i, d := range ds {

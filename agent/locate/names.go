@@ -80,7 +80,7 @@ func (l *layout) siblings(test string) map[string]float64 {
 	return out
 }
 
-// families are languages whose files may test one another's.
+// families are languages that may test one another.
 var families = []string{".ts .tsx .mts .cts .js .jsx .mjs .cjs .vue .svelte", ".py .pyi", ".java .kt .scala",
 	".c .h .cc .cpp .hpp"}
 

@@ -101,7 +101,7 @@ func (g *gathering) readOutput(ctx context.Context) {
 			}
 		}
 		if len(rep.Tests) == 0 {
-			for _, f := range frames { // a test file that does not even build, or whose runner is not known
+			for _, f := range frames { // a test file that does not even build, or has an unknown runner
 				if t := (Test{File: f.path}); isTest(f.path) && !listed[t] {
 					listed[t] = true
 					tests = append(tests, t)

@@ -18,7 +18,7 @@ import (
 const (
 	maxQuery     = 32 << 10 // bytes
 	locateWithin = 10 * time.Second
-	maxWhy       = 240 // characters of what is told of one file, beside its path
+	maxWhy       = 240 // characters of the reasons for one file
 )
 
 //go:embed locate.md

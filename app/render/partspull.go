@@ -68,8 +68,8 @@ func testShown(a sia.Attempt, p sia.Part) bool {
 // pullRace says whose change it is, and what became of the others'.
 func pullRace(a sia.Attempt) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s did this, each the whole of it and without the others. The tests in the sandbox ranked what "+
-		"they came to:\n\n", text.Count(len(a.Parts), "coder"))
+	fmt.Fprintf(&b, "%s did this, each the whole of it and without the others. The tests in the sandbox ranked the "+
+		"results:\n\n", text.Count(len(a.Parts), "coder"))
 	for _, p := range a.Parts {
 		b.WriteString("- " + racerLine(a, p) + "\n")
 	}

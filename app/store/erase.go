@@ -23,7 +23,7 @@ type person struct {
 	ids    []int64
 }
 
-// loginKeys are members of JSON objects, and columns, whose value is a login, in lower case.
+// loginKeys are members of JSON objects, and columns, that hold a login, in lower case.
 var loginKeys = map[string]bool{
 	"login": true, "by_login": true, "by": true, "to": true, "author": true, "user": true, "actor": true, "sender": true,
 	"proposed_by": true, "approved_by": true, "asked_by": true,

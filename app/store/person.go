@@ -21,7 +21,7 @@ type Forgotten struct {
 	Logins  []string       // that the person is known by here
 	IDs     []int64        // GitHub's user ids; empty: none is known
 	Rows    map[string]int // table → rows that were changed
-	Tasks   []sia.Task     // whose log named the person, as they are now
+	Tasks   []sia.Task     // that named the person in their log, as they are now
 	Waiting int            // deliveries that name the person and are still to be worked on: they stay
 	Words   int            // rows that hold the login as a word without an @: a repository's owner, code or prose
 }
@@ -319,7 +319,7 @@ func (f *forgetting) lessons() error {
 	})
 }
 
-// leftAlone are tables that name nobody, that others of these functions see to, or whose rows are copies of what
+// leftAlone are tables that name nobody, that others of these functions see to, or that copy what
 // stands elsewhere: files of repositories, signed files, and names that GitHub gives.
 var leftAlone = []string{
 	"deliveries", "tasks", "task_events", "lessons", "lesson_terms",

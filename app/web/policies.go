@@ -30,11 +30,11 @@ const shownChanges = 100
 // shownDecisions is how many of the last decisions of a type results are counted over.
 const shownDecisions = 1000
 
-// policiesPage is the policies in force, what came of deciding by them, and their changes.
+// policiesPage is the policies in force, their results, and their changes.
 type policiesPage struct {
 	repoChoice
 	InForce []policyLine `json:"in_force"` // in the repository; by type of decision
-	Types   []typeLine   `json:"results"`  // what came of decisions; types without any are left out
+	Types   []typeLine   `json:"results"`  // of decisions; types without any are left out
 	Changes []changeLine `json:"changes"`  // the newest first
 }
 
@@ -50,7 +50,7 @@ type policyLine struct {
 	Source   string        `json:"-"` // the file
 }
 
-// typeLine is what came of decisions of one type.
+// typeLine is the results of decisions of one type.
 type typeLine struct {
 	Decision policies.Type `json:"decision"`
 	Options  []optionLine  `json:"options"`
@@ -60,7 +60,7 @@ type typeLine struct {
 	Learned *difference `json:"learned_against_shipped,omitempty"`
 }
 
-// optionLine is what came of an option, or of a policy's version.
+// optionLine is the results of an option, or of a policy's version.
 type optionLine struct {
 	Name  string         `json:"name"`
 	Share share          `json:"resolved_share"`
@@ -110,7 +110,7 @@ func firstSentence(s string) string {
 	return first
 }
 
-// results says what came of the last decisions of a type, by option and by the policy that decided.
+// results counts the results of the last decisions of a type, by option and by the policy that decided.
 func (s *site) results(r *http.Request, c repoChoice, typ policies.Type) (line typeLine, err error) {
 	ds, err := s.From.LastDecisions(r.Context(), c.sight, c.Repo, sia.DecisionType(typ), shownDecisions)
 	if err != nil {
@@ -175,7 +175,7 @@ func (s *site) stands(r *http.Request, x store.Experiment) (changeLine, error) {
 	return changeLine{x, evolve.Stand(tasks, !x.PromotedAt.IsZero(), x.WatchedAt)}, err
 }
 
-// policies shows the policies in force, what came of them, and their changes.
+// policies shows the policies in force, their results, and their changes.
 func (s *site) policies(r *http.Request) (frame, error) {
 	c, err := s.choice(r)
 	if err != nil {

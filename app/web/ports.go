@@ -98,6 +98,6 @@ type Adviser interface {
 	Assign(ctx context.Context, repo store.Repository, kind policies.Kind) (ranked []coder.Option, why string, err error)
 	// InForce is the policies that may hold in a repository, the shipped ones among them.
 	InForce(ctx context.Context, repo store.Repository) (*policies.Set, error)
-	// Mined is those decisions of which it is known what came of them.
+	// Mined are the decisions with a known outcome.
 	Mined(ds []sia.Decision) []mine.Decision
 }

@@ -473,7 +473,7 @@ func (p *prey) setupProxy(ctx context.Context) error {
 	return nil
 }
 
-// hostilePriors gives priors that are none, that nobody trusted signed, and whose signature is another text's.
+// hostilePriors gives what is no priors, what nobody trusted signed, and what has another text's signature.
 func hostilePriors(ctx context.Context) error {
 	mine, err := priors.NewKey(rand.Reader)
 	if err != nil {

@@ -107,7 +107,7 @@ func (c *forgetPersonCmd) confirm(e *cli.Env, s *store.Store, login string) erro
 	return nil
 }
 
-// remembered are the files of memory branches in which the person may stand: of tasks whose log named them.
+// remembered are the files of memory branches that may name the person: those of tasks with the person in their log.
 func remembered(f store.Forgotten) []memoryFiles {
 	files := map[[2]string][]string{}
 	for _, t := range f.Tasks {
