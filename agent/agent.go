@@ -2,7 +2,6 @@ package agent
 
 import (
 	"context"
-	"slices"
 	"time"
 
 	"github.com/sia-bot/sia/agent/llm"
@@ -150,32 +149,28 @@ type Turn struct {
 	Calls  []Call      `json:"calls,omitempty"`
 	Usage  llm.Usage   `json:"usage,omitzero"`
 	Cost   sia.Credits `json:"cost,omitempty"`
-	Finish string      `json:"finish,omitempty"` // why the model stopped, when it was cut or withheld
-	Told   []string    `json:"told,omitempty"`   // what the loop said to the model afterwards
-	Model  string      `json:"model,omitempty"`  // the one that answered
-	Opaque *llm.Opaque `json:"opaque,omitempty"` // of its answer, for the model alone: never shown
-	Note   string      `json:"note,omitempty"`   // what else the loop did, such as a warning
+	Finish string      `json:"finish,omitempty"`         // why the model stopped, when it was cut or withheld
+	Told   []string    `json:"told,omitempty"`           // what the loop said to the model afterwards
+	Model  string      `json:"model,omitempty" mask:"-"` // the one that answered
+	Opaque *llm.Opaque `json:"opaque,omitempty"`         // of its answer, for the model alone: never shown
+	Note   string      `json:"note,omitempty"`           // what else the loop did, such as a warning
 }
 
 // Masked is the turn with its texts masked; a call whose arguments that changed says
 // so. The turn itself is not changed.
 func (t Turn) Masked(mask sia.Mask) Turn {
-	t.Text, t.Finish, t.Note, t.Told = mask(t.Text), mask(t.Finish), mask(t.Note), mask.Each(t.Told)
-	t.Opaque = t.Opaque.Masked(mask)
-	t.Calls = slices.Clone(t.Calls)
+	was := t.Calls
+	t = sia.Masked(t, mask)
 	for i := range t.Calls {
 		c := &t.Calls[i]
-		was := c.Arguments
-		c.Name, c.Arguments, c.Result, c.Changed = mask(c.Name), mask(c.Arguments), mask(c.Result), mask.Each(c.Changed)
-		c.Lessons = mask(c.Lessons)
-		c.Masked = c.Masked || c.Arguments != was
+		c.Masked = c.Masked || c.Arguments != was[i].Arguments
 	}
 	return t
 }
 
 // Call is one tool call and what came of it.
 type Call struct {
-	ID        string   `json:"id,omitempty"`
+	ID        string   `json:"id,omitempty" mask:"-"`
 	Name      string   `json:"name"`
 	Arguments string   `json:"arguments"`
 	Result    string   `json:"result"` // empty: the process ended before it was carried out
@@ -188,6 +183,6 @@ type Call struct {
 	// lessons about the tool, where this was its first call: what the model read of them after the result, and the
 	// ids of those that it read and of those that were withheld
 	Lessons         string   `json:"lessons,omitempty"`
-	LessonsShown    []string `json:"lessons_shown,omitempty"`
-	LessonsWithheld []string `json:"lessons_withheld,omitempty"`
+	LessonsShown    []string `json:"lessons_shown,omitempty" mask:"-"`
+	LessonsWithheld []string `json:"lessons_withheld,omitempty" mask:"-"`
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/sia-bot/sia/sia"
 	"github.com/sia-bot/sia/sia/secret"
 )
 
@@ -55,7 +56,7 @@ func endText(r Result) string {
 
 // maskedTurn is t with secrets masked.
 func maskedTurn(t Turn) Turn {
-	t.Text, t.Note, t.Opaque = secret.Mask(t.Text), secret.Mask(t.Note), t.Opaque.Masked(secret.Mask)
+	t.Text, t.Note, t.Opaque = secret.Mask(t.Text), secret.Mask(t.Note), sia.Masked(t.Opaque, secret.Mask)
 	calls := make([]Call, len(t.Calls))
 	for i, c := range t.Calls {
 		masked := secret.Mask(c.Arguments)

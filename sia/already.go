@@ -9,7 +9,7 @@ import (
 // Already is what speaks against working on the issue now: work that says it resolves it, and is not
 // the task's own, or issues that are to be resolved first.
 type Already struct {
-	URL  string `json:"url"`
+	URL  string `json:"url" mask:"-"`
 	What string `json:"what"` // for people, such as "pull request #7, which is open, closes this issue"
 }
 

@@ -15,16 +15,18 @@ type Brief struct {
 	Technique TechniqueID `json:"technique,omitempty"` // empty: the original brief, or an answer
 	Prompt    string      `json:"prompt,omitempty"`    // SIA's instructions; empty: the task's text alone
 
-	Tools        []string    `json:"tools,omitempty"`         // when set, only these tools are offered
-	WithoutTools []string    `json:"without_tools,omitempty"` // tools taken away
-	Steps        []plan.Part `json:"steps,omitempty"`         // ordered, each with its own done-when
-	OnlyFiles    []string    `json:"only_files,omitempty"`    // when set, the only files put into the context
-	DropHistory  bool        `json:"drop_history,omitempty"`  // earlier attempts are not mentioned
-	Examples     []Example   `json:"examples,omitempty"`      // taken from the repository
-	Relaxed      string      `json:"relaxed,omitempty"`       // the constraint lifted; its restoration is the last step
-	Quotes       []string    `json:"quotes,omitempty"`        // error lines to avoid, quoted
-	FromBase     bool        `json:"from_base,omitempty"`     // start at the base commit instead of the branch's head
-	FromKept     bool        `json:"from_kept,omitempty"`     // start at Task.Kept instead of the branch's head
+	Tools        []string    `json:"tools,omitempty" mask:"-"`         // when set, only these tools are offered
+	WithoutTools []string    `json:"without_tools,omitempty" mask:"-"` // tools taken away
+	Steps        []plan.Part `json:"steps,omitempty"`                  // ordered, each with its own done-when
+	OnlyFiles    []string    `json:"only_files,omitempty"`             // when set, the only files put into the context
+	DropHistory  bool        `json:"drop_history,omitempty"`           // earlier attempts are not mentioned
+	Examples     []Example   `json:"examples,omitempty"`               // taken from the repository
+	// the constraint lifted; its restoration is the last step
+	Relaxed string   `json:"relaxed,omitempty"`
+	Quotes  []string `json:"quotes,omitempty"` // error lines to avoid, quoted
+	// start at the base commit instead of the branch's head
+	FromBase bool `json:"from_base,omitempty"`
+	FromKept bool `json:"from_kept,omitempty"` // start at Task.Kept instead of the branch's head
 	// what a person wants besides, after the change had passed; empty: it has not passed yet
 	FollowUp string `json:"follow_up,omitempty"`
 	Asked    *Asked `json:"asked,omitempty"` // what people ask for on the pull request; nil: nothing

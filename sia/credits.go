@@ -100,7 +100,7 @@ func (t Tokens) String() string {
 
 // Edits counts an attempt's calls that were to change files.
 type Edits struct {
-	Format string `json:"format,omitempty"` // in which they were asked for; see [agent.EditFormat]
+	Format string `json:"format,omitempty" mask:"-"` // in which they were asked for; see [agent.EditFormat]
 	Made   int    `json:"made,omitempty"`
 	Failed int    `json:"failed,omitempty"`
 }

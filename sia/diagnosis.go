@@ -18,13 +18,16 @@ type Diagnosis struct {
 	Options  []Option `json:"options,omitempty"`
 
 	// how often the repository's diagnoses had this pattern before
-	Seen       int         `json:"seen,omitempty"`
-	Brief      Brief       `json:"brief"`                 // the next attempt's brief, after the technique's transformation
-	Candidates []Candidate `json:"candidates"`            // what could have been chosen, best first
-	Ratings    Ratings     `json:"ratings,omitempty"`     // the model's, of techniques that were free; nil: it rated none
-	Why        string      `json:"why,omitempty"`         // why this technique, in one or a few sentences
-	DecisionID string      `json:"decision_id,omitempty"` // of the choice in the log of decisions
-	Fallback   string      `json:"fallback,omitempty"`    // why the rules diagnosed instead of a model; empty: a model did
+	Seen int `json:"seen,omitempty"`
+	// the next attempt's brief, after the technique's transformation
+	Brief      Brief       `json:"brief"`
+	Candidates []Candidate `json:"candidates"` // what could have been chosen, best first
+	// the model's, of techniques that were free; nil: it rated none
+	Ratings    Ratings `json:"ratings,omitempty"`
+	Why        string  `json:"why,omitempty"`                  // why this technique, in one or a few sentences
+	DecisionID string  `json:"decision_id,omitempty" mask:"-"` // of the choice in the log of decisions
+	// why the rules diagnosed instead of a model; empty: a model did
+	Fallback string `json:"fallback,omitempty"`
 }
 
 // NeedsPerson reports whether the diagnosis asks a person.
@@ -71,7 +74,7 @@ type Tally struct {
 
 // Option is one answer a person can tick. Letter is "A" to "D".
 type Option struct {
-	Letter  string `json:"letter"`
+	Letter  string `json:"letter" mask:"-"`
 	Text    string `json:"text"`
 	Fastest bool   `json:"fastest,omitempty"`
 }
@@ -140,6 +143,6 @@ type Intervention struct {
 	Review     Review    `json:"review"`
 	Warning    string    `json:"warning,omitempty"` // for people: a technique file that can't be used
 	MemorySHA  SHA       `json:"memory_sha,omitempty"`
-	CommentURL string    `json:"comment_url,omitempty"`
+	CommentURL string    `json:"comment_url,omitempty" mask:"-"`
 	Resolved   *bool     `json:"resolved,omitempty"` // nil until the attempt it led to is judged
 }

@@ -9,11 +9,11 @@ import (
 
 // Event is something that happened, as Step sees it.
 type Event struct {
-	ID     string    `json:"id"` // unique within the task: the effect's key, or a name made from the delivery
+	ID     string    `json:"id" mask:"-"` // unique within the task: the effect's key, or a name made from the delivery
 	At     time.Time `json:"at"`
-	By     Actor     `json:"by,omitzero"`      // the person, for facts that people make
-	Origin Origin    `json:"origin,omitzero"`  // where a reaction or an answer belongs
-	Effect string    `json:"effect,omitempty"` // the key of the effect that this is the outcome of
+	By     Actor     `json:"by,omitzero"`               // the person, for facts that people make
+	Origin Origin    `json:"origin,omitzero"`           // where a reaction or an answer belongs
+	Effect string    `json:"effect,omitempty" mask:"-"` // the key of the effect that this is the outcome of
 	Fact   Fact      `json:"-"`
 }
 
@@ -31,8 +31,6 @@ type Kind string
 // Fact is what happened. The types below are all there are.
 type Fact interface {
 	Kind() Kind
-	// Masked is the fact with every text from outside masked; see [Event.Masked].
-	Masked(Mask) Fact
 }
 
 // Facts that people and GitHub make.
@@ -44,9 +42,9 @@ type (
 		Issue         int    `json:"issue"`
 		Title         string `json:"title"`
 		Body          string `json:"body"`
-		DefaultBranch string `json:"default_branch"`
-		Label         string `json:"label,omitempty"` // by which it was asked for; empty: by a command
-		Text          string `json:"text,omitempty"`  // words after /sia start
+		DefaultBranch string `json:"default_branch" mask:"-"`
+		Label         string `json:"label,omitempty" mask:"-"` // by which it was asked for; empty: by a command
+		Text          string `json:"text,omitempty"`           // words after /sia start
 		// it is to be worked on whatever resolves the issue already
 		Anyway bool `json:"anyway,omitempty"`
 		Wait   int  `json:"wait,omitempty"` // seconds until it may begin, for others of that person's come first
@@ -71,12 +69,12 @@ type (
 	Retry struct{}
 	// Use: /sia use <technique>.
 	Use struct {
-		Technique TechniqueID `json:"technique,omitempty"`
+		Technique TechniqueID `json:"technique,omitempty" mask:"text"`
 		Coder     string      `json:"coder,omitempty"` // instead of a technique: who works next
 	}
 	// AnswerGiven: a ticked box, /sia answer, or words to the app.
 	AnswerGiven struct {
-		Letter string `json:"letter,omitempty"` // "A" to "D"
+		Letter string `json:"letter,omitempty" mask:"-"` // "A" to "D"
 		Text   string `json:"text,omitempty"`
 	}
 	// AcceptTests: /sia accept-tests or the button.
@@ -89,7 +87,7 @@ type (
 	// Query: a command that only asks; or one that could not be understood or
 	// was not permitted, with the answer already made.
 	Query struct {
-		Topic string `json:"topic"`          // status, explain, help or say
+		Topic string `json:"topic" mask:"-"` // status, explain, help or say
 		Text  string `json:"text,omitempty"` // say: the answer
 
 		Obeyed bool `json:"obeyed,omitempty"` // it was a command that has been carried out, such as /sia learn
@@ -135,14 +133,14 @@ type (
 	}
 	// Retargeted: somebody changed the branch that the pull request is to be merged into.
 	Retargeted struct {
-		Base string `json:"base"`
+		Base string `json:"base" mask:"-"`
 		SHA  SHA    `json:"sha,omitempty"` // that branch's head; empty where it is not known
 	}
 	// PullReopened: a pull request of the task's branch was opened again.
 	PullReopened struct {
 		Number int    `json:"number"`
-		NodeID string `json:"node_id"`
-		URL    string `json:"url"`
+		NodeID string `json:"node_id" mask:"-"`
+		URL    string `json:"url" mask:"-"`
 	}
 )
 
@@ -153,23 +151,23 @@ type (
 		Settings Settings `json:"settings"`
 		// the file that they are from, for people, such as "acme/.github@1a2b3c4d5e6f:.sia/config.yml";
 		// empty: the defaults
-		SettingsFrom string   `json:"settings_from,omitempty"`
+		SettingsFrom string   `json:"settings_from,omitempty" mask:"-"`
 		Warning      string   `json:"warning,omitempty"`
-		BaseBranch   string   `json:"base_branch"`
+		BaseBranch   string   `json:"base_branch" mask:"-"`
 		BaseSHA      SHA      `json:"base_sha"`
 		Title        string   `json:"title"`
 		Body         string   `json:"body"`
-		Labels       []string `json:"labels,omitempty"` // of the issue
-		Author       string   `json:"author,omitempty"` // login of who wrote the issue
+		Labels       []string `json:"labels,omitempty" mask:"-"` // of the issue
+		Author       string   `json:"author,omitempty" mask:"-"` // login of who wrote the issue
 		// what that person may do in the repository, as GitHub says: none, read, triage, write, maintain
 		// or admin
-		Access string `json:"author_access,omitempty"`
+		Access string `json:"author_access,omitempty" mask:"-"`
 		// a budget of the repository or installation is used up: pause and say so
 		Hold string `json:"hold,omitempty"`
 
 		Lessons []LessonRef `json:"lessons,omitempty"` // of earlier tasks, that the attempt gets
 		// ids of lessons that fit as well and are kept from it, to measure their effect
-		Withheld []string `json:"withheld,omitempty"`
+		Withheld []string `json:"withheld,omitempty" mask:"-"`
 		// lessons about tools, none of them among those
 		ToolLessons []ToolLesson `json:"tool_lessons,omitempty"`
 
@@ -198,8 +196,8 @@ type (
 		// of a part: what SIA saw of its done-when, or of a racer's tests; nil: it was not looked
 		Check *CheckRun `json:"check,omitempty"`
 		// ids of the lessons about tools that it met as it called them: those that it got, and those withheld
-		LessonsShown    []string `json:"lessons_shown,omitempty"`
-		LessonsWithheld []string `json:"lessons_withheld,omitempty"`
+		LessonsShown    []string `json:"lessons_shown,omitempty" mask:"-"`
+		LessonsWithheld []string `json:"lessons_withheld,omitempty" mask:"-"`
 		// the results of parts are not on this machine any more: nothing was run
 		Lost bool `json:"lost,omitempty"`
 	}
@@ -225,8 +223,8 @@ type (
 	// PullOpened: the pull request exists.
 	PullOpened struct {
 		Number int    `json:"number"`
-		NodeID string `json:"node_id"`
-		URL    string `json:"url"`
+		NodeID string `json:"node_id" mask:"-"`
+		URL    string `json:"url" mask:"-"`
 		Draft  bool   `json:"draft,omitempty"`
 	}
 	// Readied: the pull request is ready for review; or why it can't be marked so.
@@ -321,12 +319,12 @@ type (
 	}
 	// CommentPosted: the intervention's comment stands.
 	CommentPosted struct {
-		URL string `json:"url"`
+		URL string `json:"url" mask:"-"`
 	}
 	// EscalationOpened: the question has been asked where people see it.
 	EscalationOpened struct {
 		Issue int    `json:"issue"`
-		URL   string `json:"url"`
+		URL   string `json:"url" mask:"-"`
 	}
 	// SyncDone: GitHub shows the task as of Version.
 	SyncDone struct {
@@ -370,9 +368,9 @@ type Found struct {
 	By     Actor  `json:"by,omitzero"` // the author of that commit, as far as GitHub tells
 	Closed bool   `json:"closed,omitempty"`
 	Merged bool   `json:"merged,omitempty"`
-	Gone   bool   `json:"gone,omitempty"`    // GitHub does not know the pull request any more
-	Base   string `json:"base,omitempty"`    // the branch that it is to be merged into, where that is another
-	BaseAt SHA    `json:"base_at,omitempty"` // that branch's head; empty where it is not known
+	Gone   bool   `json:"gone,omitempty"`          // GitHub does not know the pull request any more
+	Base   string `json:"base,omitempty" mask:"-"` // the branch that it is to be merged into, where that is another
+	BaseAt SHA    `json:"base_at,omitempty"`       // that branch's head; empty where it is not known
 }
 
 // Doubt is whether red checks were thought to be red by chance, and what was

@@ -105,12 +105,3 @@ func about(tests []string, one, several string) (out []string) {
 }
 
 func code(s string) string { return "`" + strings.ReplaceAll(s, "`", "'") + "`" }
-
-// masked masks the names of tests and groups, and what people see.
-func (e TestEvidence) masked(mask Mask) TestEvidence {
-	e.NotRun, e.Left, e.Files = mask(e.NotRun), mask.Each(e.Left), mask.Each(e.Files)
-	e.Language = mask(e.Language)
-	e.Early, e.Hushed, e.Gone = mask.Each(e.Early), mask.Each(e.Hushed), mask.Each(e.Gone)
-	e.Dropped, e.Broken, e.Differs = mask.Each(e.Dropped), mask.Each(e.Broken), mask.Each(e.Differs)
-	return e
-}

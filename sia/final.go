@@ -9,13 +9,13 @@ import (
 // ready for review. The reviewer read the issue and the difference from the base, and
 // nothing of how it came about. What it says informs people and decides nothing.
 type FinalReview struct {
-	SHA     SHA      `json:"sha"`               // the head
-	Done    bool     `json:"done,omitempty"`    // it was read, or could not be: each head is read once
-	Demands []Demand `json:"demands,omitempty"` // of the issue; not those that could not be found in it
-	Remarks []Remark `json:"remarks,omitempty"` // not those that could not be found in the change
-	Cut     bool     `json:"cut,omitempty"`     // the reviewer was not shown all of the change
-	Why     string   `json:"why,omitempty"`     // why it was not read, for people; empty: it was
-	URL     string   `json:"url,omitempty"`     // of the review on the pull request; empty: nothing was written
+	SHA     SHA      `json:"sha"`                    // the head
+	Done    bool     `json:"done,omitempty"`         // it was read, or could not be: each head is read once
+	Demands []Demand `json:"demands,omitempty"`      // of the issue; not those that could not be found in it
+	Remarks []Remark `json:"remarks,omitempty"`      // not those that could not be found in the change
+	Cut     bool     `json:"cut,omitempty"`          // the reviewer was not shown all of the change
+	Why     string   `json:"why,omitempty"`          // why it was not read, for people; empty: it was
+	URL     string   `json:"url,omitempty" mask:"-"` // of the review on the pull request; empty: nothing was written
 }
 
 // Demand is one thing that the issue asks for, in its own words.
@@ -116,18 +116,4 @@ func (r FinalReview) String() string {
 	default:
 		return fmt.Sprintf("%s; %d remarks", said, n)
 	}
-}
-
-// masked masks what the issue, the change and the reviewer say.
-func (r FinalReview) masked(mask Mask) FinalReview {
-	r.Why = mask(r.Why)
-	r.Demands = maskedEach(r.Demands, func(d Demand) Demand {
-		d.Quote, d.Why, d.At.Path = mask(d.Quote), mask(d.Why), mask(d.At.Path)
-		return d
-	})
-	r.Remarks = maskedEach(r.Remarks, func(m Remark) Remark {
-		m.Why, m.At.Path = mask(m.Why), mask(m.At.Path)
-		return m
-	})
-	return r
 }

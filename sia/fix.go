@@ -11,8 +11,9 @@ type Fix struct {
 	Paths     []string    `json:"paths,omitempty"`
 	Summary   string      `json:"summary"`             // what the person did differently, in a sentence or two
 	Resembles TechniqueID `json:"resembles,omitempty"` // the technique in the library that it is an instance of
-	Technique TechniqueID `json:"technique,omitempty"` // what was proposed, when nothing in the library resembles it
-	PullURL   string      `json:"pull_url,omitempty"`  // of the proposal
+	// what was proposed, when nothing in the library resembles it
+	Technique TechniqueID `json:"technique,omitempty"`
+	PullURL   string      `json:"pull_url,omitempty" mask:"-"` // of the proposal
 }
 
 // FixStudied: what a person did differently is known, and proposed as a

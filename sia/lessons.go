@@ -5,7 +5,7 @@ import "slices"
 // LessonRef is a lesson of an earlier task as an attempt gets it. What is
 // known of the lesson beyond that is package sia/lesson's.
 type LessonRef struct {
-	ID   string `json:"id"`
+	ID   string `json:"id" mask:"-"`
 	Text string `json:"text"`           // at most a few sentences
 	Test string `json:"test,omitempty"` // which case a test should cover, in a sentence; empty for what no test showed
 }
@@ -14,7 +14,7 @@ type LessonRef struct {
 // given then, or it is withheld, and an attempt that never calls the tool says nothing about it.
 type ToolLesson struct {
 	Tool     string `json:"tool"`
-	ID       string `json:"id"`
+	ID       string `json:"id" mask:"-"`
 	Text     string `json:"text,omitempty"`     // at most a few sentences; empty of one that is withheld
 	Withheld bool   `json:"withheld,omitempty"` // it is left out, to measure its effect
 }

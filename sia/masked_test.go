@@ -54,11 +54,11 @@ var stay = map[string][]string{
 // Every string that can hold text from outside is masked in every fact and in a task,
 // and in nothing else.
 func TestMasked(t *testing.T) {
-	stayed := secrettest.Unmasked(t, Task{}, func(v Task) Task { return v.Masked(secrettest.Mask) })
+	stayed := secrettest.Unmasked(t, Task{}, func(v Task) Task { return Masked(v, secrettest.Mask) })
 	for _, f := range facts {
-		stayed = append(stayed, secrettest.Unmasked(t, f, func(v Fact) Fact { return v.Masked(secrettest.Mask) })...)
+		stayed = append(stayed, secrettest.Unmasked(t, f, func(v Fact) Fact { return Masked(v, secrettest.Mask) })...)
 	}
-	event := func(v Event) Event { return v.Masked(secrettest.Mask) }
+	event := func(v Event) Event { return Masked(v, secrettest.Mask) }
 	stayed = append(stayed, secrettest.Unmasked(t, Event{}, event)...)
 	listed := slices.Concat(slices.Collect(maps.Values(stay))...)
 	slices.Sort(listed)
@@ -66,11 +66,11 @@ func TestMasked(t *testing.T) {
 	if d := cmp.Diff(listed, slices.Compact(stayed)); d != "" {
 		t.Errorf("what stays is not what is listed: -listed +stays\n%s", d)
 	}
-	use := Use{Technique: "secret"}.Masked(secrettest.Mask).(Use) // any word, and not yet one of the library's
-	if use.Technique != "masked" || (Task{Wanted: "secret"}).Masked(secrettest.Mask).Wanted != "masked" {
+	use := Masked(Use{Technique: "secret"}, secrettest.Mask) // any word, and not yet one of the library's
+	if use.Technique != "masked" || Masked(Task{Wanted: "secret"}, secrettest.Mask).Wanted != "masked" {
 		t.Error("the technique that a person asks for is not masked")
 	}
-	said := Event{Fact: Stop{Reason: "the secret"}}.Masked(secrettest.Mask)
+	said := Masked(Event{Fact: Stop{Reason: "the secret"}}, secrettest.Mask)
 	if got := said.Fact.(Stop).Reason; got != "the masked" {
 		t.Errorf("an event's fact says %q", got)
 	}

@@ -40,12 +40,12 @@ type Part struct {
 	Kind  PartKind  `json:"kind,omitempty"`
 	State PartState `json:"state"`
 
-	Coder    string `json:"coder,omitempty"`    // its name in the server's configuration
-	Agent    string `json:"agent,omitempty"`    // agent and model
-	Assigned string `json:"assigned,omitempty"` // why the coder was chosen, for people; empty: it is the attempt's
+	Coder    string `json:"coder,omitempty" mask:"-"` // its name in the server's configuration
+	Agent    string `json:"agent,omitempty"`          // agent and model
+	Assigned string `json:"assigned,omitempty"`       // why the coder was chosen, for people; empty: it is the attempt's
 	// it is being decided which other coder tries it
 	Elsewhere bool     `json:"elsewhere,omitempty"`
-	Failed    []string `json:"failed,omitempty"` // coders that failed it, in order
+	Failed    []string `json:"failed,omitempty" mask:"-"` // coders that failed it, in order
 
 	Run   int `json:"run,omitempty"`   // number of its last run within the attempt; 0: none
 	Tries int `json:"tries,omitempty"` // runs that failed
@@ -66,11 +66,11 @@ type Part struct {
 // CheckRun is a command that SIA ran in the sandbox to see whether something is done.
 type CheckRun struct {
 	Command string   `json:"command"`
-	Holds   bool     `json:"holds"`             // what it was to show is so
-	Missing string   `json:"missing,omitempty"` // why it could not be run; empty: it was
-	Excerpt string   `json:"excerpt,omitempty"` // of its output, where it does not hold; at most 15 lines
-	Class   string   `json:"class,omitempty"`   // of the failure, as package failure names it
-	Tests   []string `json:"tests,omitempty"`   // that failed
+	Holds   bool     `json:"holds"`                    // what it was to show is so
+	Missing string   `json:"missing,omitempty"`        // why it could not be run; empty: it was
+	Excerpt string   `json:"excerpt,omitempty"`        // of its output, where it does not hold; at most 15 lines
+	Class   string   `json:"class,omitempty" mask:"-"` // of the failure, as package failure names it
+	Tests   []string `json:"tests,omitempty"`          // that failed
 }
 
 // runKey names the effect of an attempt's run; 0 is the attempt's only one.

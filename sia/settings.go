@@ -10,7 +10,7 @@ import (
 // .sia/config.yml on the base branch, with defaults filled in. Package
 // sia/config reads them; [DefaultSettings] are what holds without a file.
 type Settings struct {
-	Label    string           `json:"label" yaml:"label"`
+	Label    string           `json:"label" yaml:"label" mask:"-"`
 	Welcome  bool             `json:"welcome" yaml:"welcome"` // whether a new repository gets settings proposed
 	SIA      SIASettings      `json:"sia" yaml:"sia"`
 	Agent    AgentSettings    `json:"agent" yaml:"agent"`
@@ -44,14 +44,14 @@ type SIASettings struct {
 
 // AgentSettings govern attempts.
 type AgentSettings struct {
-	Kind string `json:"kind" yaml:"kind"` // builtin or command
+	Kind string `json:"kind" yaml:"kind" mask:"-"` // builtin or command
 	// of the kind command: a preset's name, or a shell command line
 	Command string `json:"command,omitempty" yaml:"command"`
 	// names of variables of the server's environment that the command gets
-	Env      []string `json:"env,omitempty" yaml:"env"`
+	Env      []string `json:"env,omitempty" yaml:"env" mask:"-"`
 	Timeout  Duration `json:"timeout" yaml:"timeout"`
 	MaxTurns int      `json:"max_turns" yaml:"max_turns"`
-	Plan     string   `json:"plan,omitempty" yaml:"plan"` // "" or [PlanApprove]
+	Plan     string   `json:"plan,omitempty" yaml:"plan" mask:"-"` // "" or [PlanApprove]
 	Setup    []string `json:"setup,omitempty" yaml:"setup"`
 	Test     string   `json:"test,omitempty" yaml:"test"`
 
@@ -77,14 +77,16 @@ type BudgetSettings struct {
 
 // ChecksSettings govern the gate.
 type ChecksSettings struct {
-	Required  []string `json:"required,omitempty" yaml:"required"` // added to what the branch's rules require
-	Settle    Duration `json:"settle" yaml:"settle"`               // quiet time after the last check event
-	Wait      Duration `json:"wait" yaml:"wait"`                   // without any check at all, then a person is asked
-	Evidence  Duration `json:"evidence" yaml:"evidence"`           // how long tests are run for evidence; 0: they are not
-	Protected []string `json:"protected" yaml:"protected"`         // globs of more than [AlwaysProtected]
+	Required []string `json:"required,omitempty" yaml:"required" mask:"-"` // added to what the branch's rules require
+	Settle   Duration `json:"settle" yaml:"settle"`                        // quiet time after the last check event
+	// without any check at all, then a person is asked
+	Wait Duration `json:"wait" yaml:"wait"`
+	// how long tests are run for evidence; 0: they are not
+	Evidence  Duration `json:"evidence" yaml:"evidence"`
+	Protected []string `json:"protected" yaml:"protected" mask:"-"` // globs of more than [AlwaysProtected]
 
 	// whether a red check is run again once before the attempt is blamed
-	Rerun      string  `json:"rerun" yaml:"rerun"`
+	Rerun      string  `json:"rerun" yaml:"rerun" mask:"-"`
 	MinuteCost float64 `json:"minute_cost" yaml:"minute_cost"` // credits that a minute of a check costs
 }
 
@@ -140,14 +142,14 @@ func (r *ReviewSettings) UnmarshalJSON(b []byte) error {
 
 // MemorySettings say where memory is kept.
 type MemorySettings struct {
-	Branch string `json:"branch" yaml:"branch"`
+	Branch string `json:"branch" yaml:"branch" mask:"-"`
 }
 
 // AccessSettings say who is obeyed.
 type AccessSettings struct {
 	// triage, write, maintain or admin: in a public repository everybody may read
-	CommandPermission string   `json:"command_permission" yaml:"command_permission"`
-	Bots              []string `json:"bots,omitempty" yaml:"bots"` // bot logins that are not ignored
+	CommandPermission string   `json:"command_permission" yaml:"command_permission" mask:"-"`
+	Bots              []string `json:"bots,omitempty" yaml:"bots" mask:"-"` // bot logins that are not ignored
 }
 
 // Covers reports whether one of GitHub's roles in a repository lets somebody do what takes another.
@@ -167,7 +169,7 @@ type LearningSettings struct {
 	LessonsPerDay   int      `json:"lessons_per_day" yaml:"lessons_per_day"` // learned from outcomes
 	DecayDays       int      `json:"decay_days" yaml:"decay_days"`           // idle, until evidence fades; its half-life
 	Heartbeat       Duration `json:"heartbeat" yaml:"heartbeat"`             // between two orderings of lessons
-	Share           string   `json:"share" yaml:"share"`                     // none or aggregate
+	Share           string   `json:"share" yaml:"share" mask:"-"`            // none or aggregate
 }
 
 // UnmarshalJSON reads settings that were recorded, which may be older than some of them: what a
@@ -184,7 +186,7 @@ func (l *LearningSettings) UnmarshalJSON(b []byte) error {
 
 // PolicySettings govern changes of policies that are kept in the repository.
 type PolicySettings struct {
-	Autonomy string `json:"autonomy" yaml:"autonomy"` // off, propose or experiment
+	Autonomy string `json:"autonomy" yaml:"autonomy" mask:"-"` // off, propose or experiment
 }
 
 // What SIA may do about changes of policies ([PolicySettings.Autonomy]).

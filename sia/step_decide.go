@@ -28,9 +28,9 @@ const (
 
 // Opening is what the next attempt begins with, while it is decided who works.
 type Opening struct {
-	Hash            string   `json:"hash"` // of its prompt
-	LessonsShown    []string `json:"lessons_shown,omitempty"`
-	LessonsWithheld []string `json:"lessons_withheld,omitempty"`
+	Hash            string   `json:"hash" mask:"-"` // of its prompt
+	LessonsShown    []string `json:"lessons_shown,omitempty" mask:"-"`
+	LessonsWithheld []string `json:"lessons_withheld,omitempty" mask:"-"`
 	// how the attempt's work hangs together; empty: that is being decided
 	Structure plan.Structure `json:"structure,omitempty"`
 	Shape     string         `json:"shape,omitempty"`     // why so, for people
@@ -41,9 +41,9 @@ type Opening struct {
 // Decided: the answer to the question that a decide effect put.
 type Decided struct {
 	Type     DecisionType `json:"type"`
-	Choice   string       `json:"choice"`
-	Decision string       `json:"decision"`         // id in the log
-	Reason   string       `json:"reason,omitempty"` // for people; empty where there was no choice
+	Choice   string       `json:"choice" mask:"-"`
+	Decision string       `json:"decision" mask:"-"` // id in the log
+	Reason   string       `json:"reason,omitempty"`  // for people; empty where there was no choice
 	Wait     Duration     `json:"wait,omitempty"`
 	Agent    string       `json:"agent,omitempty"` // assign: the chosen coder's agent and model
 
@@ -54,7 +54,7 @@ type Decided struct {
 
 // Racer is one of several who work on the same attempt.
 type Racer struct {
-	Coder string `json:"coder"`           // its name in the server's configuration
+	Coder string `json:"coder" mask:"-"`  // its name in the server's configuration
 	Agent string `json:"agent,omitempty"` // agent and model
 }
 

@@ -17,8 +17,8 @@ func NewTaskID(repo int64, issue int) TaskID { return TaskID(fmt.Sprintf("%d-%d"
 // Repo is a repository as GitHub names it.
 type Repo struct {
 	ID    int64  `json:"id"`
-	Owner string `json:"owner"`
-	Name  string `json:"name"`
+	Owner string `json:"owner" mask:"-"`
+	Name  string `json:"name" mask:"-"`
 }
 
 // String is owner/name.
@@ -26,7 +26,7 @@ func (r Repo) String() string { return r.Owner + "/" + r.Name }
 
 // Actor is who did something. The zero Actor is SIA's own machinery.
 type Actor struct {
-	Login string `json:"login,omitempty"`
+	Login string `json:"login,omitempty" mask:"-"`
 	ID    int64  `json:"id,omitempty"` // GitHub's user id
 	// whoever runs the server, by a command on its machine; there is no login then
 	Operator bool `json:"operator,omitempty"`
@@ -80,14 +80,15 @@ type Task struct {
 
 	Title   string `json:"title"`
 	Body    string `json:"body"`
-	Edited  *Edit  `json:"edited,omitempty"` // of title or text since the last attempt began; nil: none
-	AskedBy Actor  `json:"asked_by"`         // who labelled the issue or wrote /sia start
-	Author  string `json:"author,omitempty"` // login of who wrote the issue
-	Access  string `json:"access,omitempty"` // what the author may do in the repository when the last attempt began
+	Edited  *Edit  `json:"edited,omitempty"`          // of title or text since the last attempt began; nil: none
+	AskedBy Actor  `json:"asked_by"`                  // who labelled the issue or wrote /sia start
+	Author  string `json:"author,omitempty" mask:"-"` // login of who wrote the issue
+	// what the author may do in the repository when the last attempt began
+	Access string `json:"access,omitempty" mask:"-"`
 	// that started it, so that taking it off stops the task, whatever the settings call it by then;
 	// empty: a command did
-	Label     string    `json:"label,omitempty"`
-	Labels    []string  `json:"labels,omitempty"` // of the issue, when the last attempt began
+	Label     string    `json:"label,omitempty" mask:"-"`
+	Labels    []string  `json:"labels,omitempty" mask:"-"` // of the issue, when the last attempt began
 	CreatedAt time.Time `json:"created_at"`
 	StartedAt time.Time `json:"started_at"` // of the present run; a restart resets it
 
@@ -96,20 +97,22 @@ type Task struct {
 
 	BeginsAt time.Time `json:"begins_at,omitzero"` // the run waits until then for its turn; zero: it does not
 
-	State        State     `json:"state"`
-	Since        time.Time `json:"since"`                   // when State was entered
-	Ended        string    `json:"ended,omitempty"`         // why a stopped task was stopped, for people
-	Gone         bool      `json:"gone,omitempty"`          // it ended because GitHub can\'t be written to any more
-	Settings     Settings  `json:"settings"`                // in force since the last Begun
-	SettingsFrom string    `json:"settings_from,omitempty"` // the file that they are from, for people; empty: the defaults
+	State State     `json:"state"`
+	Since time.Time `json:"since"`           // when State was entered
+	Ended string    `json:"ended,omitempty"` // why a stopped task was stopped, for people
+	// it ended because GitHub can\'t be written to any more
+	Gone     bool     `json:"gone,omitempty"`
+	Settings Settings `json:"settings"` // in force since the last Begun
+	// the file that they are from, for people; empty: the defaults
+	SettingsFrom string `json:"settings_from,omitempty" mask:"-"`
 	// something people should know, such as a broken configuration file
 	Warning string `json:"warning,omitempty"`
 
-	BaseBranch string `json:"base_branch"`
+	BaseBranch string `json:"base_branch" mask:"-"`
 	BaseSHA    SHA    `json:"base_sha"`
 	// what the repository asked of commits when the last attempt began
 	Commits CommitRules `json:"commits,omitzero"`
-	Branch  string      `json:"branch"`
+	Branch  string      `json:"branch" mask:"-"`
 	Head    SHA         `json:"head,omitempty"`   // the task's present head commit; empty before the first push
 	HeadBy  Actor       `json:"head_by,omitzero"` // the person who pushed Head; zero when SIA did
 	// no attempt starts before this commit of the branch, for that would drop what is not SIA's
@@ -130,11 +133,12 @@ type Task struct {
 	Approaches    int            `json:"approaches"`        // how many distinct prompts may be tried in all
 	Failures      int            `json:"failures"`          // failed attempts since the run started or a person answered
 	Interventions []Intervention `json:"interventions,omitempty"`
-	Next          *Intervention  `json:"next,omitempty"`         // being prepared: diagnosing, reviewing
-	Rounds        int            `json:"rounds,omitempty"`       // rejections of the present diagnosis
-	Refused       []TechniqueID  `json:"refused,omitempty"`      // techniques the reviewer rejected in this diagnosis
-	Wanted        TechniqueID    `json:"wanted,omitempty"`       // a person asked for it with /sia use
-	WantedCoder   string         `json:"wanted_coder,omitempty"` // a person asked for it with /sia use
+	Next          *Intervention  `json:"next,omitempty"`   // being prepared: diagnosing, reviewing
+	Rounds        int            `json:"rounds,omitempty"` // rejections of the present diagnosis
+	// techniques the reviewer rejected in this diagnosis
+	Refused     []TechniqueID `json:"refused,omitempty"`
+	Wanted      TechniqueID   `json:"wanted,omitempty" mask:"text"` // a person asked for it with /sia use
+	WantedCoder string        `json:"wanted_coder,omitempty"`       // a person asked for it with /sia use
 	// the next attempt is another coder's, if there is one
 	Elsewhere bool `json:"elsewhere,omitempty"`
 	// a person wants to go on whatever the cost
@@ -163,13 +167,15 @@ type Task struct {
 	Pause      *Pause       `json:"pause,omitempty"`   // set in state paused
 	Credits    Ledger       `json:"credits"`
 
-	AwaitMemory string `json:"await_memory,omitempty"` // the memory effect that the next step waits for
+	AwaitMemory string `json:"await_memory,omitempty" mask:"-"` // the memory effect that the next step waits for
 
 	Pending map[string]EffectKind `json:"pending,omitempty"` // effects that were emitted and have not reported
-	Seen    []string              `json:"seen,omitempty"`    // ids of the last events from people, so that one counts once
-	Visible int64                 `json:"visible"`           // version at which something that people see last changed
-	SyncAt  time.Time             `json:"sync_at,omitzero"`  // when the last sync was scheduled for
-	Synced  int64                 `json:"synced"`            // version that GitHub was last made to show
+	// ids of the last events from people, so that one counts once
+	Seen []string `json:"seen,omitempty" mask:"-"`
+	// version at which something that people see last changed
+	Visible int64     `json:"visible"`
+	SyncAt  time.Time `json:"sync_at,omitzero"` // when the last sync was scheduled for
+	Synced  int64     `json:"synced"`           // version that GitHub was last made to show
 
 	Reset *CheckReset `json:"reset,omitempty"`
 }
@@ -178,7 +184,7 @@ type Task struct {
 // leaves the check suite queued until the run is written once more.
 type CheckReset struct {
 	SHA SHA    `json:"sha"`
-	By  string `json:"by"` // id of the event
+	By  string `json:"by" mask:"-"` // id of the event
 }
 
 // Edit is a person's edit of the issue.
@@ -204,8 +210,8 @@ type Afterwards struct {
 // Pull is the task's pull request; Number 0 means there is none yet.
 type Pull struct {
 	Number int    `json:"number,omitempty"`
-	NodeID string `json:"node_id,omitempty"` // for GraphQL
-	URL    string `json:"url,omitempty"`
+	NodeID string `json:"node_id,omitempty" mask:"-"` // for GraphQL
+	URL    string `json:"url,omitempty" mask:"-"`
 	Merged bool   `json:"merged,omitempty"`
 	Draft  bool   `json:"draft,omitempty"` // as far as is known
 	// SIA marked it ready for review, so it is made a draft again when work goes on
@@ -234,10 +240,10 @@ type Attempt struct {
 	Number     int         `json:"number"` // 1-based, never reused within a task
 	StartedAt  time.Time   `json:"started_at"`
 	EndedAt    time.Time   `json:"ended_at,omitzero"`
-	Coder      string      `json:"coder,omitempty"`    // its name in the server's configuration
-	Agent      string      `json:"agent,omitempty"`    // agent and model, such as "builtin/gpt-5"
-	Assigned   string      `json:"assigned,omitempty"` // why the coder was chosen, for people
-	PromptHash string      `json:"prompt_hash"`
+	Coder      string      `json:"coder,omitempty" mask:"-"` // its name in the server's configuration
+	Agent      string      `json:"agent,omitempty"`          // agent and model, such as "builtin/gpt-5"
+	Assigned   string      `json:"assigned,omitempty"`       // why the coder was chosen, for people
+	PromptHash string      `json:"prompt_hash" mask:"-"`
 	Technique  TechniqueID `json:"technique,omitempty"`
 	// it makes a plan and changes nothing; costs no approach, and is never judged
 	Planning bool           `json:"planning,omitempty"`
@@ -274,8 +280,10 @@ type Attempt struct {
 	Asking      int  `json:"asking,omitempty"`      // number of the part that it is decided about; 0: none
 	Aggregating bool `json:"aggregating,omitempty"` // its parts are being put together
 
-	LessonsShown    []string `json:"lessons_shown,omitempty"`    // ids of the lessons of earlier tasks that it got
-	LessonsWithheld []string `json:"lessons_withheld,omitempty"` // ids of those that fit as well and were kept from it
+	// ids of the lessons of earlier tasks that it got
+	LessonsShown []string `json:"lessons_shown,omitempty" mask:"-"`
+	// ids of those that fit as well and were kept from it
+	LessonsWithheld []string `json:"lessons_withheld,omitempty" mask:"-"`
 }
 
 // book adds what a run of an agent took.
@@ -304,11 +312,11 @@ type DiffStat struct {
 type CheckFailure struct {
 	Check     string   `json:"check"`
 	URL       string   `json:"url,omitempty"`
-	Excerpt   string   `json:"excerpt"`          // at most 15 lines
-	Others    []string `json:"others,omitempty"` // other places of the log that may tell why, the most likely first
-	Line      int      `json:"line,omitempty"`   // 1-based first line of the excerpt in the log; 0 when there is no log
-	Signature string   `json:"signature"`        // equal for the same failure
-	Class     string   `json:"class"`
+	Excerpt   string   `json:"excerpt"`            // at most 15 lines
+	Others    []string `json:"others,omitempty"`   // other places of the log that may tell why, the most likely first
+	Line      int      `json:"line,omitempty"`     // 1-based first line of the excerpt in the log; 0 when there is no log
+	Signature string   `json:"signature" mask:"-"` // equal for the same failure
+	Class     string   `json:"class" mask:"-"`
 	Tests     []string `json:"tests,omitempty"` // names of failed tests
 }
 
@@ -339,10 +347,11 @@ type Check struct {
 
 // Reported is a check that reported on a commit, as it is known from one commit to the next.
 type Reported struct {
-	Name     string `json:"name"`
-	App      string `json:"app,omitempty"`      // slug of the app that made the check run; empty: it is a commit status
-	Workflow string `json:"workflow,omitempty"` // of a job of GitHub Actions: the path of its workflow file
-	Event    string `json:"event,omitempty"`    // that triggered that workflow, such as pull_request
+	Name string `json:"name"`
+	// slug of the app that made the check run; empty: it is a commit status
+	App      string `json:"app,omitempty"`
+	Workflow string `json:"workflow,omitempty"`       // of a job of GitHub Actions: the path of its workflow file
+	Event    string `json:"event,omitempty" mask:"-"` // that triggered that workflow, such as pull_request
 }
 
 // MaxReported bounds [Task.Reported].
@@ -360,7 +369,7 @@ type Obstacle struct {
 // Prompt is one distinct prompt that was tried.
 type Prompt struct {
 	Version   int            `json:"version"` // 1-based
-	Hash      string         `json:"hash"`
+	Hash      string         `json:"hash" mask:"-"`
 	Technique TechniqueID    `json:"technique,omitempty"`
 	Outcome   AttemptOutcome `json:"outcome,omitempty"`
 }
@@ -444,7 +453,7 @@ type Escalation struct {
 	Already  *Already       `json:"already,omitempty"` // of the kind already: what resolves the issue
 	Edition  *Edition       `json:"edition,omitempty"` // of the kind edited: what the issue reads now
 	Issue    int            `json:"issue,omitempty"`   // the escalation issue's number once it is open
-	URL      string         `json:"url,omitempty"`
+	URL      string         `json:"url,omitempty" mask:"-"`
 	AskedAt  time.Time      `json:"asked_at"`
 	Waives   []string       `json:"waives,omitempty"` // of the kind blocked: checks that option B says need not report
 	Answered bool           `json:"answered,omitempty"`
@@ -460,7 +469,7 @@ type Answer struct {
 	Escalation int            `json:"escalation"`
 	Kind       EscalationKind `json:"kind,omitempty"` // of the escalation
 	By         Actor          `json:"by"`
-	Letter     string         `json:"letter,omitempty"`
+	Letter     string         `json:"letter,omitempty" mask:"-"`
 	Text       string         `json:"text"`
 	At         time.Time      `json:"at"`
 }

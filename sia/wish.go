@@ -10,7 +10,7 @@ import (
 // Wish is a change that somebody with a say asks for on the pull request: in a review that requests
 // changes, in a thread on a line, or in words. It stays with the task until the person has an answer.
 type Wish struct {
-	ID      string    `json:"id"` // of the event that brought it, such as "review/17"
+	ID      string    `json:"id" mask:"-"` // of the event that brought it, such as "review/17"
 	By      Actor     `json:"by"`
 	At      time.Time `json:"at"`
 	Review  int64     `json:"review,omitempty"` // of all threads of this review; 0: of none
@@ -24,7 +24,7 @@ type Wish struct {
 // Thread is a thread on a line of the pull request, as an attempt is given it.
 type Thread struct {
 	ID   int64  `json:"id"` // of its first comment: answers go there
-	Path string `json:"path"`
+	Path string `json:"path" mask:"-"`
 	// 1-based lines that it is about, in the branch's head; 0: the file as a whole, or the line can't
 	// be found there any more
 	First int    `json:"first,omitempty"`
@@ -39,20 +39,20 @@ type Thread struct {
 
 // Said is what somebody said.
 type Said struct {
-	By   string `json:"by"` // login
+	By   string `json:"by" mask:"-"` // login
 	Text string `json:"text"`
 }
 
 // Asked is what people ask for on the pull request, as the next attempt is given it.
 type Asked struct {
-	Wishes  []string `json:"wishes"`          // ids of those that were read
+	Wishes  []string `json:"wishes" mask:"-"` // ids of those that were read
 	Words   []Said   `json:"words,omitempty"` // beside threads
 	Threads []Thread `json:"threads,omitempty"`
 }
 
 // Owed is a report due to people about what they asked for, once.
 type Owed struct {
-	Key     string   `json:"key"`               // of the effect that tells them
+	Key     string   `json:"key" mask:"-"`      // of the effect that tells them
 	From    SHA      `json:"from"`              // where the branch stood before
 	Head    SHA      `json:"head"`              // the green commit that deals with it; empty: none does
 	Summary string   `json:"summary,omitempty"` // the agent's words about its last attempt
@@ -74,32 +74,6 @@ func (t *Task) wishing() bool {
 }
 
 func (a *Asked) empty() bool { return a == nil || len(a.Words)+len(a.Threads) == 0 }
-
-func (a *Asked) masked(mask Mask) *Asked {
-	if a == nil {
-		return nil
-	}
-	return &Asked{Wishes: a.Wishes, Words: maskedEach(a.Words, func(s Said) Said { return s.masked(mask) }),
-		Threads: maskedEach(a.Threads, func(t Thread) Thread { return t.masked(mask) })}
-}
-
-func (s Said) masked(mask Mask) Said { s.Text = mask(s.Text); return s }
-
-func (t Thread) masked(mask Mask) Thread {
-	t.Seen = mask(t.Seen)
-	t.Said = maskedEach(t.Said, func(s Said) Said { return s.masked(mask) })
-	t.Suggestion = maskedAt(t.Suggestion, func(s string) string { return mask(s) })
-	return t
-}
-
-func (w Wish) masked(mask Mask) Wish { w.Text = mask(w.Text); return w }
-
-func (o Owed) masked(mask Mask) Owed {
-	o.Why, o.Summary = mask(o.Why), mask(o.Summary)
-	o.Threads = maskedEach(o.Threads, func(t Thread) Thread { return t.masked(mask) })
-	o.Words = maskedEach(o.Words, func(s Said) Said { return s.masked(mask) })
-	return o
-}
 
 // Answers reads, in the summary of an attempt that was given n things to do, what it says about each:
 // the text of the lines that begin with its number in brackets, up to the next number or empty line.

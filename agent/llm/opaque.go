@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"regexp"
-	"slices"
 	"strings"
 )
 
@@ -20,7 +19,7 @@ import (
 //   - Anthropic: https://docs.anthropic.com/en/docs/build-with-claude/extended-thinking
 //   - Gemini: https://ai.google.dev/gemini-api/docs/thought-signatures
 type Opaque struct {
-	Maker string       `json:"maker"` // dialect, endpoint and model; see [Client.maker]
+	Maker string       `json:"maker" mask:"-"` // dialect, endpoint and model; see [Client.maker]
 	Parts []OpaquePart `json:"parts,omitempty"`
 }
 
@@ -30,8 +29,10 @@ type OpaquePart struct {
 	// stand before it. In chat completions: 0 for a field of the message, n for one of its
 	// nth call.
 	At   int    `json:"at,omitempty"`
-	Name string `json:"name,omitempty"` // of the field, in chat completions; see also opaqueThink and the like
-	Raw  string `json:"raw"`            // JSON; a string, so that nothing rewrites it on its way to a database and back
+	Name string `json:"name,omitempty" mask:"-"` // of the field, in chat completions; see also opaqueThink and the like
+	// JSON; a string, so that nothing rewrites it on its way to a database and back. A part that a mask changed may
+	// be refused by its maker, and then goes on without.
+	Raw string `json:"raw"`
 }
 
 // What is opaque and no field or item of its own.
@@ -63,19 +64,6 @@ func (o *Opaque) of(maker string) (parts []OpaquePart) {
 		}
 	}
 	return parts
-}
-
-// Masked is o with secrets masked. A part that changed may be refused by its maker, and
-// then goes on without.
-func (o *Opaque) Masked(mask func(string) string) *Opaque {
-	if o == nil {
-		return nil
-	}
-	m := &Opaque{Maker: o.Maker, Parts: slices.Clone(o.Parts)}
-	for i := range m.Parts {
-		m.Parts[i].Raw = mask(m.Parts[i].Raw)
-	}
-	return m
 }
 
 // wireIDLength is how long an id of a tool call is that every endpoint takes: Mistral's

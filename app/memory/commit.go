@@ -42,7 +42,7 @@ func (b *Branches) Commit(ctx context.Context, t sia.Task) (out sia.MemoryCommit
 		return out, err
 	}
 	files[memory.MetricsPath(now)] = []byte(b.secrets.Mask(string(memory.Metrics(now, t.Repo, tasks))))
-	shown := t.Masked(b.secrets.Mask) // who reads the repository reads its memory
+	shown := sia.Masked(t, b.secrets.Mask) // who reads the repository reads its memory
 	var warnings []string
 	var read readBack
 	sha, _, err := b.mirror(t.Installation, t.Repo).CommitFiles(ctx, gitops.FilesSpec{

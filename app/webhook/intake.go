@@ -118,10 +118,10 @@ func (in *Intake) Take(ctx context.Context, intent sia.Intent) error {
 	if _, starts := intent.Event.Fact.(sia.Start); len(targets) == 0 && !starts && !intent.Event.Origin.Command {
 		return nil // not about any task
 	}
-	intent.Event = intent.Event.Masked(in.Secrets.Mask)
+	intent.Event = sia.Masked(intent.Event, in.Secrets.Mask)
 	start, starts := intent.Event.Fact.(sia.Start)
 	for i := range targets {
-		targets[i].event = targets[i].event.Masked(in.Secrets.Mask)
+		targets[i].event = sia.Masked(targets[i].event, in.Secrets.Mask)
 	}
 	if err := in.registerRepository(ctx, intent.Installation, intent.Repo); err != nil {
 		return err

@@ -37,7 +37,7 @@ func (in *Intake) Say(ctx context.Context, by sia.Actor, id sia.TaskID, line str
 	if by.Operator {
 		intent.Event.Fact = servers(intent.Event.Fact)
 	}
-	intent.Event = intent.Event.Masked(in.Secrets.Mask)
+	intent.Event = sia.Masked(intent.Event, in.Secrets.Mask)
 	if refusal, err := in.refusal(ctx, intent); err != nil || refusal != "" {
 		return refusal, err
 	}

@@ -127,7 +127,7 @@ func (w *Worker) attempt(ctx context.Context, t sia.Task, f sia.Effect) (sia.Fac
 	if err := w.decideInterrupt(keep, t, f, fact, interrupt.ID()); err != nil {
 		return nil, err
 	}
-	b, err := json.Marshal(fact.Masked(w.Secrets.Mask))
+	b, err := json.Marshal(sia.Masked(fact, w.Secrets.Mask))
 	if err != nil {
 		return nil, fmt.Errorf("encode the result of %s: %w", f.Key, err)
 	}
@@ -449,7 +449,7 @@ func (r *recorder) Turn(ctx context.Context, turn agent.Turn) error {
 	if now := r.now(); r.run == 0 && turn.Kind == agent.TurnModel && now.Sub(r.told) >= progressEvery {
 		e := sia.Event{ID: fmt.Sprintf("progress/%d/%d", r.attempt, turn.Number), At: now,
 			Fact: sia.Progressed{Attempt: r.attempt, Turn: turn.Number, Tests: r.tests}}
-		if _, err := r.store.Apply(ctx, r.task, e.Masked(r.secrets.Mask)); err != nil {
+		if _, err := r.store.Apply(ctx, r.task, sia.Masked(e, r.secrets.Mask)); err != nil {
 			return fmt.Errorf("tell how far attempt %d has come: %w", r.attempt, err)
 		}
 		r.told, r.tests = now, ""

@@ -72,7 +72,7 @@ func (w *Worker) saidFinally(ctx context.Context, t sia.Task, f sia.Effect) (out
 		return out, err
 	}
 	review.SHA = f.SHA
-	out = sia.FinalReviewed{Review: review, Cost: sia.CreditsOf(usage.USD)}.Masked(w.Secrets.Mask).(sia.FinalReviewed)
+	out = sia.Masked(sia.FinalReviewed{Review: review, Cost: sia.CreditsOf(usage.USD)}, w.Secrets.Mask)
 	b, err := json.Marshal(out)
 	if err != nil {
 		return out, fmt.Errorf("encode what was said of %s: %w", f.SHA.Short(), err)

@@ -5,6 +5,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/sia-bot/sia/sia"
 	"github.com/sia-bot/sia/sia/diagnose"
 	"github.com/sia-bot/sia/sia/secret/secrettest"
 )
@@ -16,7 +17,7 @@ func TestLessonMasked(t *testing.T) {
 		"Change", "Precondition", // of a few words each
 		"TechniqueID", // of one that is in the library
 	}
-	mask := func(l diagnose.FixLesson) diagnose.FixLesson { return l.Masked(secrettest.Mask) }
+	mask := func(l diagnose.FixLesson) diagnose.FixLesson { return sia.Masked(l, secrettest.Mask) }
 	if d := cmp.Diff(stays, secrettest.Unmasked(t, diagnose.FixLesson{}, mask)); d != "" {
 		t.Errorf("what stays is not what is listed: -listed +stays\n%s", d)
 	}

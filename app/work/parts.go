@@ -148,7 +148,7 @@ func (w *Worker) baseline(ctx context.Context, t sia.Task, r agentRun) (*sia.Che
 	if err != nil {
 		return nil, err
 	}
-	got[0] = got[0].Masked(w.Secrets.Mask)
+	got[0] = sia.Masked(got[0], w.Secrets.Mask)
 	b, err := json.Marshal(got[0])
 	if err != nil {
 		return nil, fmt.Errorf("encode the baseline of attempt %d of task %s: %w", t.Attempt().Number, t.ID, err)

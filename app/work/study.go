@@ -44,7 +44,7 @@ func (w *Worker) study(ctx context.Context, t sia.Task, f sia.Effect) (sia.Fact,
 	if err != nil {
 		return nil, err
 	}
-	learned = learned.Masked(w.Secrets.Mask) // before any of it is committed
+	learned = sia.Masked(learned, w.Secrets.Mask) // before any of it is committed
 	fix := sia.Fix{By: t.HeadBy, From: from, Head: f.SHA, Paths: in.Paths, Summary: learned.Summary,
 		Resembles: learned.Resembles}
 	if p := learned.Technique; p != nil {

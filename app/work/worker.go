@@ -196,7 +196,7 @@ func (w *Worker) Effect(ctx context.Context, t sia.Task, f sia.Effect) (sia.Fact
 		return nil, forPeople(f, err)
 	}
 	// What is in a fact is in the task from then on, and goes wherever that goes.
-	return fact.Masked(w.Secrets.Mask), nil
+	return sia.Masked(fact, w.Secrets.Mask), nil
 }
 
 // handler carries out effects of one kind.

@@ -33,18 +33,6 @@ type FixLesson struct {
 	Fallback  string               // why no model's answer stands behind this; "" when one does
 }
 
-// Masked is the lesson with its texts masked; the lesson itself is not changed.
-func (l FixLesson) Masked(mask sia.Mask) FixLesson {
-	l.Summary, l.Fallback = mask(l.Summary), mask(l.Fallback)
-	if l.Technique != nil {
-		t := *l.Technique
-		t.ID = sia.TechniqueID(mask(string(t.ID))) // a model's word, until a person has merged it
-		t.Name, t.When, t.Prompt, t.Path = mask(t.Name), mask(t.When), mask(t.Prompt), mask(t.Path)
-		l.Technique = &t
-	}
-	return l
-}
-
 const (
 	studyTokens   = 12_000
 	maxLessonText = 600 // characters

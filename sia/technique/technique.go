@@ -7,7 +7,7 @@ const Dir = ".sia/techniques"
 
 // Technique is one way to change the approach.
 type Technique struct {
-	ID            sia.TechniqueID
+	ID            sia.TechniqueID     `mask:"text"`
 	Name          string              // for headings: "Decomposition"
 	When          string              // the situation it is for, as a clause without a full stop
 	Ranks         map[sia.Pattern]int // the patterns it answers; 1 is a first choice, larger numbers come later
