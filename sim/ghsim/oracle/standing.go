@@ -89,15 +89,17 @@ func (v *verdict) failureBeside(p report) string {
 	if j == nil {
 		return ""
 	}
+	waits := ""
 	for _, o := range jobsOf(j.Run) {
-		switch o.standing() {
-		case red:
-			if !v.base.excuse(v.repo, o) {
-				return fmt.Sprintf("%q of the same run is red", o.name)
-			}
-		case blocked:
-			return fmt.Sprintf("%q of the same run is not green: %s", o.name, o.obstacle())
+		switch {
+		case o.standing() == red && !v.base.excuse(v.repo, o):
+			return fmt.Sprintf("%q of the same run is red", o.name) // whatever else was cancelled for it
+		case o.standing() == blocked && waits == "":
+			waits = fmt.Sprintf("%q of the same run is not green: %s", o.name, o.obstacle())
 		}
+	}
+	if waits != "" {
+		return waits
 	}
 	if run := j.Run; run.Status == "completed" && !slices.Contains(successful, run.Conclusion) && !explained(run) &&
 		!v.base.excuseRun(v.repo, run) {

@@ -42,6 +42,9 @@ func TestSkipped(t *testing.T) {
 		{says: "skipped while a job of the same run was cancelled", state: func(w *world) {
 			w.run(head, "pull_request", "test cancelled", "lint success", "ci-ok skipped")
 		}, tell: tells(needs("ci-ok", "lint")), why: `"test" of the same run is not green`},
+		{says: "skipped beside a job that failed and one that was cancelled for it", state: func(w *world) {
+			w.run(head, "pull_request", "build-1 cancelled", "build-2 failure", "lint success", "ci-ok skipped")
+		}, tell: tells(needs("ci-ok", "lint")), why: `"build-2" of the same run is red`},
 		{says: "skipped while a job of the same run was never started", state: func(w *world) {
 			w.run(head, "pull_request", "test unstarted", "lint success", "ci-ok skipped")
 		}, tell: tells(needs("ci-ok", "lint")), why: "never started"},
