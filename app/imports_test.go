@@ -27,7 +27,7 @@ const module = "github.com/sia-bot/sia"
 //
 //	cmd → app → {webhook, work, settings, learn, trial, improve, memory, sweep, notify, welcome, web, metrics,
 //	probe}
-//	    → {store, github, render, gomodule, agent/testrun} → {agent/*, gitops, policies, atomicfile, clientaddr} → sia/*
+//	    → {store, github, render, agent/testrun} → {agent/*, gitops, policies, atomicfile, clientaddr} → sia/*
 //	→ sia → ground
 var layers = [][]string{
 	{"sia/lazyregexp"},
@@ -36,7 +36,7 @@ var layers = [][]string{
 	{"sia/...", "agent/tool/symbol"},
 	{"agent/locate"},
 	{"agent/...", "gitops/...", "policies/...", "app/atomicfile", "app/clientaddr"},
-	{"app/store/...", "app/github/...", "app/render/...", "app/gomodule", "agent/testrun/..."},
+	{"app/store/...", "app/github/...", "app/render/...", "agent/testrun/..."},
 	{"app/webhook/...", "app/work/...", "app/settings/...", "app/learn/...", "app/trial/...",
 		"app/improve/...", "app/memory/...", "app/sweep/...", "app/notify", "app/welcome",
 		"app/web/...", "app/metrics", "app/probe"},
@@ -312,7 +312,6 @@ func TestTheRulesThemselves(t *testing.T) {
 		{"lab/replay", "gitops", true},
 		{"lab/replay", "app/atomicfile", true},
 		{"app/store", "app/atomicfile", true},
-		{"app/gomodule", "app/atomicfile", true},
 		{"gitops", "app/atomicfile", false},
 		{"app/atomicfile", "sia/text", false},
 		{"app", "lab/replay", false},

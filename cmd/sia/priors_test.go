@@ -114,8 +114,12 @@ func proxied(t *testing.T, path, version, name string, content []byte) (proxy st
 	if err := os.MkdirAll(at, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(at, version+".zip"), b.Bytes(), 0o644); err != nil {
-		t.Fatal(err)
+	for ending, text := range map[string][]byte{
+		".zip": b.Bytes(), ".mod": []byte("module " + path + "\n"), ".info": fmt.Appendf(nil, `{"Version":%q}`, version),
+	} {
+		if err := os.WriteFile(filepath.Join(at, version+ending), text, 0o644); err != nil {
+			t.Fatal(err)
+		}
 	}
 	return "file://" + filepath.ToSlash(dir)
 }
@@ -172,8 +176,8 @@ func TestPriorsFromMany(t *testing.T) {
 	t.Setenv("GONOSUMDB", "example.com")
 	t.Setenv("GOPRIVATE", "")
 	t.Setenv("GONOPROXY", "")
-	refuses(t, "name an exact version", "priors", "import", "--dir", dir, "example.com/priors@latest")
-	refuses(t, "not found", "priors", "import", "--dir", dir, "example.com/priors@v1.0.1")
+	refuses(t, "a module at an exact version", "priors", "import", "--dir", dir, "example.com/priors@latest")
+	refuses(t, "v1.0.1.info: no such file", "priors", "import", "--dir", dir, "example.com/priors@v1.0.1")
 	does(t, "priors", "import", "--dir", dir, "example.com/priors@v1.0.0")
 	var shown shownImport
 	if err := json.Unmarshal([]byte(does(t, "priors", "show", "--dir", dir, "--output", "json")), &shown); err != nil {
@@ -188,6 +192,8 @@ func TestPriorsFromMany(t *testing.T) {
 	}
 	does(t, "priors", "remove", "--dir", dir)
 	refuses(t, "nothing is imported", "priors", "show", "--dir", dir)
+	t.Setenv("PATH", t.TempDir())
+	refuses(t, "needs the go command", "priors", "import", "--dir", dir, "example.com/priors@v1.0.0")
 }
 
 // oneExport holds an export to what is promised of it.

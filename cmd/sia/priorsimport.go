@@ -1,16 +1,20 @@
 package main
 
 import (
+	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"time"
 
-	"github.com/sia-bot/sia/app/gomodule"
+	"golang.org/x/mod/module"
+
 	"github.com/sia-bot/sia/app/store"
 	"github.com/sia-bot/sia/cmd/internal/cli"
 	"github.com/sia-bot/sia/policies/priors"
@@ -82,12 +86,42 @@ func (c *priorsImportCmd) trusted() ([]string, error) {
 
 // read reads the file, or fetches it from a module.
 func (c *priorsImportCmd) read(e *cli.Env) ([]byte, error) {
-	path, version, module := strings.Cut(c.From, "@")
-	if _, err := os.Stat(c.From); err == nil || !module {
+	path, version, isModule := strings.Cut(c.From, "@")
+	if _, err := os.Stat(c.From); err == nil || !isModule {
 		return readLimited(c.From, priors.ReadBounded)
+	}
+	if err := module.Check(path, version); err != nil {
+		return nil, fmt.Errorf("%s is neither a file nor a module at an exact version, such as "+
+			"example.com/priors@v1.2.0: %w", c.From, err)
 	}
 	fmt.Fprintf(e.Err, "fetching %s…\n", c.From)
 	ctx, cancel := context.WithTimeout(e.Ctx, fetchTimeout)
 	defer cancel()
-	return gomodule.FromEnv(os.Getenv, c.Dir).File(ctx, path, version, moduleFile, priors.Limit)
+	return readModule(ctx, c.From)
+}
+
+// readModule has the go command fetch a module and reads its priors. Nothing of the module is run or kept. Whoever
+// sent it, priors count only with the signature of a key that is trusted.
+func readModule(ctx context.Context, at string) (_ []byte, err error) {
+	program, err := exec.LookPath("go")
+	if err != nil {
+		return nil, fmt.Errorf("fetching %s needs the go command (https://go.dev/dl), which is not here; or fetch it "+
+			"elsewhere and give the file %s: %w", at, moduleFile, err)
+	}
+	dir, err := os.MkdirTemp("", "sia-priors-")
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	var said strings.Builder
+	download := exec.CommandContext(ctx, program, "mod", "download", "-modcacherw", "-json", at)
+	download.Dir, download.Stderr = dir, &said
+	download.Env = append(os.Environ(), "GOMODCACHE="+filepath.Join(dir, "cache"), "GOTOOLCHAIN=local", "GOWORK=off",
+		"GOFLAGS=")
+	out, failed := download.Output()
+	var got struct{ Dir, Error string }
+	if err := json.Unmarshal(out, &got); err != nil || got.Error != "" || failed != nil {
+		return nil, fmt.Errorf("fetch %s: %s", at, cmp.Or(got.Error, strings.TrimSpace(said.String()), fmt.Sprint(failed)))
+	}
+	return readLimited(filepath.Join(got.Dir, moduleFile), priors.ReadBounded)
 }
