@@ -64,12 +64,19 @@ func Replay(t Task, e Event) Result {
 		}
 	}
 	s.dispatch(t.State, e.Fact.Kind())
+	if t.Head != "" && t.Head != s.t.Head {
+		s.t.Former = append(s.t.Former, t.Head)
+		s.t.Former = s.t.Former[max(0, len(s.t.Former)-MaxFormer):]
+	}
 	if f, ok := e.Fact.(CheckSeen); ok && f.Reset {
 		s.t.Reset = &CheckReset{SHA: f.SHA, By: e.ID}
 		s.t.Visible = s.t.Version
 	}
 	return s.result()
 }
+
+// MaxFormer is how many earlier heads a task remembers.
+const MaxFormer = 3
 
 // MaxReruns is how often checks of one commit are asked to run again.
 const MaxReruns = 3
@@ -308,6 +315,7 @@ func (t Task) clone() Task {
 	t.Settled = slices.Clone(t.Settled)
 	t.Seen = slices.Clone(t.Seen)
 	t.Reported = slices.Clone(t.Reported)
+	t.Former = slices.Clone(t.Former)
 	t.Pending = maps.Clone(t.Pending)
 	t.Brief.Answers = slices.Clone(t.Brief.Answers)
 	if t.Edited != nil {

@@ -115,6 +115,8 @@ type Task struct {
 	Branch  string      `json:"branch" mask:"-"`
 	Head    SHA         `json:"head,omitempty"`   // the task's present head commit; empty before the first push
 	HeadBy  Actor       `json:"head_by,omitzero"` // the person who pushed Head; zero when SIA did
+	// the last heads before Head, SIA's and others', newest last, at most MaxFormer
+	Former []SHA `json:"former,omitempty"`
 	// no attempt starts before this commit of the branch, for that would drop what is not SIA's
 	// to drop: the last head that passed or that a person pushed; empty: all may be replaced
 	Kept SHA `json:"kept,omitempty"`
@@ -263,7 +265,9 @@ type Attempt struct {
 	Failures []CheckFailure `json:"failures,omitempty"`
 	Passing  []string       `json:"passing,omitempty"` // names of the green criteria when judged, sorted
 	Signals  []Signal       `json:"signals,omitempty"`
-	Risk     *Risk          `json:"risk,omitempty"`    // at its worst; nil: it was not watched
+	Risk     *Risk          `json:"risk,omitempty"` // at its worst; nil: it was not watched
+	// what came of the tests that its change can reach, before it was pushed; nil: none was run
+	Affected *AffectedTests `json:"affected,omitempty"`
 	Summary  string         `json:"summary,omitempty"` // the agent's own words; decides nothing
 	// how far it was when that was last shown; nil: it was not
 	Progress *Progress `json:"progress,omitempty"`

@@ -58,12 +58,12 @@ func (w *Worker) lastWord(ctx context.Context, t sia.Task, e *headEvidence) erro
 	return nil
 }
 
-// earlierHeads are the task's last heads before the present one, newest first.
+// earlierHeads are the task's last heads before the present one, newest first: whoever pushed them, what reported
+// there is missed where it does not report.
 func earlierHeads(t sia.Task) []string {
 	var out []string
-	for _, a := range slices.Backward(t.Attempts) {
-		if sha := string(a.Head); a.Head != t.Head && sha != "" && !slices.Contains(out, sha) &&
-			len(out) < github.MaxEarlier {
+	for _, head := range slices.Backward(t.Former) {
+		if sha := string(head); head != t.Head && !slices.Contains(out, sha) && len(out) < github.MaxEarlier {
 			out = append(out, sha)
 		}
 	}
