@@ -67,6 +67,11 @@ type Input struct {
 	// how the task is to be taken apart by a run with Planning; nil: it makes a plan for a person
 	Divide *Division
 
+	// Affected runs the tests that the changes in Dir can reach, once the agent says that it is done, and once more when
+	// it says so again. An agent that can be told what fails is told. An error says nothing about the changes. Nil:
+	// nothing is run. It is not for a part.
+	Affected func(ctx context.Context) (TestsRun, error)
+
 	Hazard stuck.Hazard // when to interrupt an attempt that seems to get nowhere; the zero Hazard never does
 	Spare  bool         // the attempt goes on where Hazard says stop, and Result.Risk says so
 
@@ -75,6 +80,13 @@ type Input struct {
 	// the attempt begins.
 	Saved   []Turn
 	Rebuild bool // Dir is not as the saved turns left it: their changes are made again
+}
+
+// TestsRun is what came of tests.
+type TestsRun struct {
+	Ran    int      // tests
+	Failed []string // as of [sia.AffectedTests]
+	Log    string   // the end of what they print
 }
 
 // PreviousAttempt is an earlier attempt at the same task.
@@ -116,6 +128,8 @@ type Result struct {
 	Check   *sia.CheckRun // when End is finished: what SIA saw of a part's done-when; nil: it was no part
 	// ids of the brief's lessons about tools that the attempt met with the first call of each
 	LessonsShown, LessonsWithheld []string
+
+	Affected *sia.AffectedTests // what came of Input.Affected; nil: it was not called, or failed
 
 	Risk *sia.Risk // the greatest chance that it would get nowhere; nil: it was not watched
 }

@@ -97,6 +97,12 @@ func (r *builtinRun) callTool(ctx context.Context, call *Call, cut bool) (unders
 			call.Result = told
 		}
 	}
+	if res.Finish != nil && r.in.Affected != nil {
+		if told := r.lookAffected(ctx); told != "" {
+			res = tool.Result{}
+			call.Result = told
+		}
+	}
 	if !r.concluded(res) {
 		if s := r.loop.addCall(stuck.Action{Tool: call.Name, Args: canonicalArgs(call.Arguments), Result: call.Result,
 			Error: call.IsError}, len(res.Changed) > 0); s != nil {

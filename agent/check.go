@@ -110,6 +110,54 @@ func toldOf(c sia.CheckRun, fails bool) string {
 		c.Excerpt), 8000)
 }
 
+// Bounds of the tests that are run before a push.
+const (
+	affectedWithin = 4 * time.Minute
+	affectedShare  = 0.75 // of the budget: an agent that has used more is not asked to go on
+	affectedNamed  = 20
+)
+
+// lookAffected runs the tests that the changes can reach. told is what the agent hears the first time that some fail.
+func (r *builtinRun) lookAffected(ctx context.Context) (told string) {
+	before := r.res.Affected
+	if !r.env.Changed || r.res.End != "" || before != nil && !before.Told {
+		return ""
+	}
+	within, cancel := context.WithTimeout(ctx, affectedWithin)
+	defer cancel()
+	got, err := r.in.Affected(within)
+	if err != nil {
+		r.addNote("the tests that the change reaches could not be run: " + secret.Mask(err.Error()))
+		return ""
+	}
+	if before != nil {
+		before.Ran, before.Left = got.Ran, got.Failed
+		return ""
+	}
+	r.res.Affected = &sia.AffectedTests{Ran: got.Ran, Failed: got.Failed}
+	if len(got.Failed) == 0 || r.budget.usedShare() > affectedShare || ctx.Err() != nil {
+		return ""
+	}
+	r.res.Affected.Told = true
+	return toldOfTests(got)
+}
+
+// toldOfTests says to an agent which tests fail with its change.
+func toldOfTests(got TestsRun) string {
+	var b strings.Builder
+	b.WriteString("Nothing is pushed yet. SIA ran the tests that your change can reach. These fail with it and do not fail " +
+		"without it:\n\n")
+	for _, name := range got.Failed[:min(len(got.Failed), affectedNamed)] {
+		fmt.Fprintf(&b, "- %s\n", clipLine(Sanitize(name), mostStep))
+	}
+	if more := len(got.Failed) - affectedNamed; more > 0 {
+		fmt.Fprintf(&b, "- and %d more\n", more)
+	}
+	fmt.Fprintf(&b, "\n%s\n\nMend the code, or a test where the issue asks for other behaviour, then call finish again. "+
+		"The next call ends the attempt whatever comes of it.", Sanitize(secret.Mask(got.Log)))
+	return middleOut(b.String(), 8000)
+}
+
 // CheckerConfig is what a checker is made of.
 type CheckerConfig struct {
 	Sandbox *sandbox.Sandbox // nil: nothing is run

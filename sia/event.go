@@ -195,6 +195,8 @@ type (
 		Ask     *Ask       `json:"ask,omitempty"` // when End is asked
 		// of a part: what SIA saw of its done-when, or of a racer's tests; nil: it was not looked
 		Check *CheckRun `json:"check,omitempty"`
+		// of an attempt that is no part: nil when none was run
+		Affected *AffectedTests `json:"affected,omitempty"`
 		// ids of the lessons about tools that it met as it called them: those that it got, and those withheld
 		LessonsShown    []string `json:"lessons_shown,omitempty" mask:"-"`
 		LessonsWithheld []string `json:"lessons_withheld,omitempty" mask:"-"`

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/sia-bot/sia/sia/text"
 )
 
 // TestEvidence is what running the tests that a change can reach has shown. Tests are named "group::name": the
@@ -33,6 +35,32 @@ type TestEvidence struct {
 	// tests and groups that come out otherwise where nothing tells the code that it is tested
 	Differs []string `json:"differs,omitempty"`
 }
+
+// AffectedTests is what came of the tests that an attempt's change can reach, run before it is pushed. They decide
+// nothing: the coder is told once what fails with the change and not without it.
+type AffectedTests struct {
+	Ran    int      `json:"ran"`              // tests
+	Failed []string `json:"failed,omitempty"` // as of TestEvidence, when the coder first said that it was done
+	Told   bool     `json:"told,omitempty"`   // the coder was told of them, and went on
+	Left   []string `json:"left,omitempty"`   // those that failed when it said so again
+}
+
+// Said is what is told of it where tests failed, for people; empty: none did.
+func (a *AffectedTests) Said() string {
+	switch {
+	case a == nil || len(a.Failed) == 0:
+		return ""
+	case a.Saved():
+		return fmt.Sprintf("%s failed before the push, none does now", text.Count(len(a.Failed), "test"))
+	case a.Told:
+		return fmt.Sprintf("%s failed before the push, %d still do", text.Count(len(a.Failed), "test"), len(a.Left))
+	default:
+		return fmt.Sprintf("%s failed before the push", text.Count(len(a.Failed), "test"))
+	}
+}
+
+// Saved reports whether a failure was mended before any check could see it.
+func (a *AffectedTests) Saved() bool { return a != nil && a.Told && len(a.Left) == 0 }
 
 // MaxEvidence bounds each list of a [TestEvidence].
 const MaxEvidence = 60

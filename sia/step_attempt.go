@@ -107,7 +107,7 @@ func (s *step) record() AttemptEnded {
 	a := s.t.Attempt()
 	a.EndedAt, a.Summary, a.Diff, a.Hunks = s.e.At, f.Summary, f.Diff, f.Hunks
 	a.book(f)
-	a.Reason, a.Signals, a.Risk = f.Reason, f.Signals, f.Risk
+	a.Reason, a.Signals, a.Risk, a.Affected = f.Reason, f.Signals, f.Risk, f.Affected
 	a.recordLessons(f.LessonsShown, f.LessonsWithheld)
 	if f.Agent != "" {
 		a.Agent = f.Agent

@@ -256,9 +256,12 @@ func (r *Runner) RunPrepared(ctx context.Context, l Language, s Suite, t Tree) (
 	}
 }
 
-// Tail is the end of a log, for people: without what would steer a terminal, or whoever reads the
+// Tail is the end of a log, a few lines for people: without what would steer a terminal, or whoever reads the
 // output of tests.
-func Tail(log string) string {
+func Tail(log string) string { return LongTail(log, 600) }
+
+// LongTail is the last bytes of a log, from the beginning of a line, as of [Tail].
+func LongTail(log string, most int) string {
 	log = strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) && r != '\n' && r != '\t' {
 			return -1
@@ -266,8 +269,8 @@ func Tail(log string) string {
 		return r
 	}, strings.ToValidUTF8(log, "\uFFFD"))
 	log = strings.TrimSpace(secret.Mask(log))
-	if len(log) > 600 {
-		log = log[len(log)-600:]
+	if len(log) > most {
+		log = log[len(log)-most:]
 		if i := strings.IndexByte(log, '\n'); i >= 0 {
 			log = log[i+1:]
 		}

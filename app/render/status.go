@@ -448,6 +448,9 @@ func attemptLine(t sia.Task, a sia.Attempt, l Links) string {
 	if a.Cost > 0 {
 		facts = append(facts, a.Cost.String()+" credits")
 	}
+	if said := a.Affected.Said(); said != "" {
+		facts = append(facts, said)
+	}
 	if a.Outcome != "" { // memory is committed with the outcome
 		facts = append(facts, link("transcript", l.Transcript(t, a.Number)))
 	}

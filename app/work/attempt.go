@@ -82,6 +82,7 @@ func (w *Worker) attempt(ctx context.Context, t sia.Task, f sia.Effect) (sia.Fac
 	if err := w.forRun(ctx, t, r, &input); err != nil {
 		return nil, err
 	}
+	input.Affected = w.affected(t, r, space)
 	res, err := w.agentFor(t, r).Run(ctx, input, w.recorder(t.ID, a.Number, f.Run))
 	if stopping := ctx.Err() != nil && !errors.Is(context.Cause(ctx), store.ErrCancelled); stopping {
 		return nil, context.Cause(ctx) // this process ends; another takes the attempt up
@@ -102,6 +103,7 @@ func (w *Worker) attempt(ctx context.Context, t sia.Task, f sia.Effect) (sia.Fac
 	fact := sia.AttemptEnded{
 		End: res.End, Reason: res.Reason, Turns: res.Turns, Cost: res.Cost, Agent: res.Agent, Summary: res.Summary,
 		Tokens: agent.TokensOf(res.Usage), Edits: res.Edits, Signals: res.Signals, Risk: res.Risk, Check: res.Check,
+		Affected:     res.Affected,
 		LessonsShown: res.LessonsShown, LessonsWithheld: res.LessonsWithheld,
 	}
 	switch {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"github.com/sia-bot/sia/agent"
 	"github.com/sia-bot/sia/agent/testrun/evidence"
 	"github.com/sia-bot/sia/gitops"
 	"github.com/sia-bot/sia/sia"
@@ -15,13 +16,7 @@ func (w *Worker) evidence(ctx context.Context, t sia.Task, f sia.Effect) (sia.Fa
 	if f.SHA != t.Head {
 		return sia.Done{}, nil // another head is there by now
 	}
-	mirror := w.mirror(t)
-	e, err := w.Evidence.Look(ctx, evidence.Wanted{
-		Repository: t.Repo.String(), Base: string(t.BaseSHA), Head: string(t.Head), Within: t.Settings.Checks.Evidence.D(),
-		Open: func(ctx context.Context) (*gitops.History, error) {
-			return mirror.OpenCommits(ctx, string(t.BaseSHA), string(t.Head))
-		},
-	})
+	e, err := w.Evidence.Look(ctx, w.wanted(t, string(t.Head)))
 	if err != nil && ctx.Err() != nil && !errors.Is(context.Cause(ctx), context.DeadlineExceeded) {
 		return nil, err // it was cancelled, or goes on after a restart
 	}
@@ -30,6 +25,37 @@ func (w *Worker) evidence(ctx context.Context, t sia.Task, f sia.Effect) (sia.Fa
 		e = sia.TestEvidence{Head: t.Head, Base: t.BaseSHA, NotRun: "the tests could not be run: " + err.Error()}
 	}
 	return sia.Evidenced{Evidence: e}, nil
+}
+
+// affected runs the tests that a work tree's changes can reach, in a commit that nobody is shown. It is nil where the
+// repository wants none to be run, or the attempt is made of parts.
+func (w *Worker) affected(t sia.Task, r agentRun, space *gitops.Workspace) func(context.Context) (agent.TestsRun, error) {
+	if t.Settings.Checks.Evidence == 0 || r.inPlan() || t.Merging != nil || !w.Evidence.Runs() {
+		return nil
+	}
+	return func(ctx context.Context) (agent.TestsRun, error) {
+		by := gitops.Signature{Name: "SIA", Email: "sia@localhost", When: t.Attempt().StartedAt}
+		head, err := space.Commit(ctx, gitops.CommitSpec{Message: "Tests before the push", Author: by, Committer: by})
+		if errors.Is(err, gitops.ErrEmpty) {
+			return agent.TestsRun{}, nil
+		}
+		if err != nil {
+			return agent.TestsRun{}, err
+		}
+		got, err := w.Evidence.Affected(ctx, w.wanted(t, head))
+		return agent.TestsRun{Ran: got.Ran, Failed: got.Failed, Log: got.Log}, err
+	}
+}
+
+// wanted is what a commit's change is looked at with.
+func (w *Worker) wanted(t sia.Task, head string) evidence.Wanted {
+	mirror := w.mirror(t)
+	return evidence.Wanted{
+		Repository: t.Repo.String(), Base: string(t.BaseSHA), Head: head, Within: t.Settings.Checks.Evidence.D(),
+		Open: func(ctx context.Context) (*gitops.History, error) {
+			return mirror.OpenCommits(ctx, string(t.BaseSHA), head)
+		},
+	}
 }
 
 // evidenceOf is what running the tests of the present head has shown; nil: nothing.

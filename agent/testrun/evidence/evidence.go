@@ -33,26 +33,10 @@ const within = 10 * time.Minute
 // ctx is over.
 func Look(ctx context.Context, s Spec) (sia.TestEvidence, error) {
 	out := sia.TestEvidence{Head: sia.SHA(s.Head), Base: sia.SHA(s.Base)}
-	if s.History == nil || s.Runner == nil || s.Dir == "" || s.Base == "" || s.Head == "" {
-		return out, errors.New("look at tests: history, runner, folder, base and head have to be given")
-	}
-	if s.Now == nil {
-		s.Now = time.Now
-	}
-	l := &look{Spec: s, out: &out, ends: s.Now().Add(cmp.Or(s.Within, within)),
-		folders: newFolders(filepath.Join(s.Dir, "trees"), s.History), kept: newKept(filepath.Join(s.Dir, "results"))}
-	var why string
-	var err error
-	l.change, why, err = readChange(ctx, s.History, s.Base, s.Head)
-	switch {
-	case errors.Is(err, gitops.ErrMissing), errors.Is(err, gitops.ErrTree), errors.Is(err, gitops.ErrTooLarge):
-		out.NotRun = "the repository can't be laid out: " + err.Error()
-		return out, nil
-	case err != nil:
-		return out, fmt.Errorf("look at tests: %w", err)
-	case why != "":
+	l, why, err := newLook(ctx, s, &out)
+	if err != nil || why != "" {
 		out.NotRun = why
-		return out, nil
+		return out, err
 	}
 	for _, lang := range testrun.Languages() {
 		if err := l.lookAt(ctx, lang); err != nil {
@@ -76,6 +60,26 @@ type look struct {
 	out     *sia.TestEvidence
 }
 
+// newLook reads what differs. why says what keeps it from being looked at.
+func newLook(ctx context.Context, s Spec, out *sia.TestEvidence) (l *look, why string, err error) {
+	if s.History == nil || s.Runner == nil || s.Dir == "" || s.Base == "" || s.Head == "" {
+		return nil, "", errors.New("look at tests: history, runner, folder, base and head have to be given")
+	}
+	if s.Now == nil {
+		s.Now = time.Now
+	}
+	l = &look{Spec: s, out: out, ends: s.Now().Add(cmp.Or(s.Within, within)),
+		folders: newFolders(filepath.Join(s.Dir, "trees"), s.History), kept: newKept(filepath.Join(s.Dir, "results"))}
+	l.change, why, err = readChange(ctx, s.History, s.Base, s.Head)
+	switch {
+	case errors.Is(err, gitops.ErrMissing), errors.Is(err, gitops.ErrTree), errors.Is(err, gitops.ErrTooLarge):
+		return nil, "the repository can't be laid out: " + err.Error(), nil
+	case err != nil:
+		return nil, "", fmt.Errorf("look at tests: %w", err)
+	}
+	return l, why, nil
+}
+
 // lookAt looks at the tests of one language, if the change can reach any.
 func (l *look) lookAt(ctx context.Context, lang testrun.Language) error {
 	found, err := l.reach(ctx, lang)
@@ -88,7 +92,8 @@ func (l *look) lookAt(ctx context.Context, lang testrun.Language) error {
 	}
 	over, overlaid := l.change.layOver(found.isTest)
 	l.change.trees[atOver] = over
-	p := &pass{look: l, lang: lang, reached: found, overlaid: overlaid}
+	p := newPass(l, lang, found)
+	p.overlaid = overlaid
 	if err := p.runAll(ctx); err != nil {
 		return err
 	}

@@ -46,28 +46,37 @@ type Wanted struct {
 
 // Look looks at a change.
 func (l *Looker) Look(ctx context.Context, w Wanted) (sia.TestEvidence, error) {
-	none := sia.TestEvidence{Head: sia.SHA(w.Head), Base: sia.SHA(w.Base)}
+	out := sia.TestEvidence{Head: sia.SHA(w.Head), Base: sia.SHA(w.Base)}
 	if !l.Runs() {
-		none.NotRun = "there is no sandbox on this server to run tests in"
-		return none, nil
+		out.NotRun = "there is no sandbox on this server to run tests in"
+		return out, nil
 	}
+	err := l.with(ctx, w, func(s Spec) (err error) {
+		out, err = Look(ctx, s)
+		return err
+	})
+	return out, err
+}
+
+// with looks with a repository's own folder and runner, in its turn.
+func (l *Looker) with(ctx context.Context, w Wanted, look func(Spec) error) error {
 	dir := filepath.Join(l.dir, url.PathEscape(strings.ToLower(w.Repository)))
 	done, err := l.begin(ctx, dir)
 	if err != nil {
-		return none, err
+		return err
 	}
 	defer done()
 	h, err := w.Open(ctx)
 	if err != nil {
-		return none, fmt.Errorf("look at tests: %w", err)
+		return fmt.Errorf("look at tests: %w", err)
 	}
 	defer h.Close()
 	r := testrun.NewRunner(l.box, h, dir, l.hosts, 0)
-	out, err := Look(ctx, Spec{History: h, Runner: r, Dir: dir, Base: w.Base, Head: w.Head, Within: w.Within, Now: l.now})
-	if err == nil {
-		err = r.TrimCache(ctx)
+	s := Spec{History: h, Runner: r, Dir: dir, Base: w.Base, Head: w.Head, Within: w.Within, Now: l.now}
+	if err := look(s); err != nil {
+		return err
 	}
-	return out, err
+	return r.TrimCache(ctx)
 }
 
 // begin waits for a repository's turn. done ends it.

@@ -24,7 +24,13 @@ type pass struct {
 	looked  map[string]bool                  // groups that were compared
 	hashes  map[treeName]string
 
-	unfetched bool // what tests depend on can't be had: they run with what the machine has
+	unfetched bool   // what tests depend on can't be had: they run with what the machine has
+	log       string // the end of what the last run printed; empty: its results were kept
+}
+
+func newPass(l *look, lang testrun.Language, found reached) *pass {
+	return &pass{look: l, lang: lang, reached: found, looked: map[string]bool{}, hashes: map[treeName]string{},
+		results: map[treeName]map[string]groupRun{atBase: {}, atHead: {}, atOver: {}}}
 }
 
 // Bounds of batches.
@@ -35,8 +41,6 @@ const (
 
 // runAll runs the groups in all trees and compares them.
 func (p *pass) runAll(ctx context.Context) error {
-	p.results = map[treeName]map[string]groupRun{atBase: {}, atHead: {}, atOver: {}}
-	p.looked, p.hashes = map[string]bool{}, map[treeName]string{}
 	began := p.Now()
 	for _, batch := range p.batches() {
 		if !p.timeLeft() || batch[0].far && p.Now().Sub(began) > farBegins {
@@ -140,6 +144,7 @@ func (p *pass) run(ctx context.Context, n treeName, groups []group, how variant)
 		p.left("%s: no way to run its tests is known", groups[0].name)
 		return nil, nil
 	}
+	p.log = ""
 	key := p.kept.key(p.lang.Name(), how, p.hash(n), files)
 	if have := p.kept.load(key); have != nil {
 		return have, nil
@@ -153,6 +158,7 @@ func (p *pass) run(ctx context.Context, n treeName, groups []group, how variant)
 	if err != nil {
 		return nil, err
 	}
+	p.log = rep.Log
 	out := groupRuns(rep)
 	if rep.Ended != "" {
 		p.left("%s: the tests were ended: %s", groups[0].name, rep.Ended)

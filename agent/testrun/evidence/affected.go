@@ -1,0 +1,97 @@
+package evidence
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/sia-bot/sia/agent/testrun"
+	"github.com/sia-bot/sia/sia"
+)
+
+// Affected is what came of the tests that a change can reach, as they are at its head.
+type Affected struct {
+	Ran    int      // tests that ran
+	Failed []string // "group::name", or a group that can't be built: they fail twice at the head, and not on the base
+	Log    string   // the end of what they print
+}
+
+// affectedLog bounds [Affected.Log], in bytes.
+const affectedLog = 6000
+
+// Affected runs the tests that a change can reach at its head, the nearest first; on the base only those that fail there.
+// What could not be run is left out. An error says nothing about the change, as of [Look].
+func (l *Looker) Affected(ctx context.Context, w Wanted) (out Affected, err error) {
+	if !l.Runs() {
+		return out, nil
+	}
+	err = l.with(ctx, w, func(s Spec) error {
+		x, why, err := newLook(ctx, s, &sia.TestEvidence{})
+		if err != nil || why != "" {
+			return err
+		}
+		for _, lang := range testrun.Languages() {
+			if err := x.affected(ctx, lang, &out); err != nil {
+				return fmt.Errorf("run the tests that a change reaches: %w", err)
+			}
+		}
+		return nil
+	})
+	slices.Sort(out.Failed)
+	out.Failed = out.Failed[:min(len(out.Failed), sia.MaxEvidence)]
+	return out, err
+}
+
+// affected runs what the change reaches in one language.
+func (l *look) affected(ctx context.Context, lang testrun.Language, out *Affected) error {
+	found, err := l.reach(ctx, lang)
+	if err != nil || len(found.groups) == 0 || !l.Runner.Has(lang.Program()) {
+		return err
+	}
+	p, began := newPass(l, lang, found), l.Now()
+	for _, batch := range p.batches() {
+		if !l.timeLeft() || batch[0].far && l.Now().Sub(began) > farBegins {
+			break
+		}
+		head, err := p.run(ctx, atHead, batch, plain)
+		if err != nil {
+			return err
+		}
+		log := p.log
+		for _, r := range head {
+			out.Ran += len(r.Tests)
+		}
+		failed := fails(head)
+		if len(failed) == 0 {
+			continue
+		}
+		base, err := p.run(ctx, atBase, batch, plain)
+		if err != nil {
+			return err
+		}
+		before := fails(base)
+		failed = slices.DeleteFunc(failed, func(name string) bool { return slices.Contains(before, name) })
+		if len(failed) > 0 && out.Log == "" {
+			out.Log = testrun.LongTail(log, affectedLog)
+		}
+		out.Failed = append(out.Failed, failed...)
+	}
+	return nil
+}
+
+// fails are the tests that failed, twice, and the groups that could not be built.
+func fails(runs map[string]groupRun) (out []string) {
+	for _, g := range slices.Sorted(maps.Keys(runs)) {
+		r := runs[g]
+		if !r.Built {
+			out = append(out, g)
+		}
+		for _, test := range slices.Sorted(maps.Keys(r.Tests)) {
+			if r.Tests[test] == testrun.Failed {
+				out = append(out, clip(g+"::"+test))
+			}
+		}
+	}
+	return out
+}
