@@ -145,8 +145,8 @@ func (r *builtinRun) lookAffected(ctx context.Context) (told string) {
 // toldOfTests says to an agent which tests fail with its change.
 func toldOfTests(got TestsRun) string {
 	var b strings.Builder
-	b.WriteString("Nothing is pushed yet. SIA ran the tests that your change can reach. These fail with it and do not fail " +
-		"without it:\n\n")
+	b.WriteString("Nothing is pushed yet. SIA ran the tests that your change can reach. These fail with it and do not " +
+		"fail without it:\n\n")
 	for _, name := range got.Failed[:min(len(got.Failed), affectedNamed)] {
 		fmt.Fprintf(&b, "- %s\n", clipLine(Sanitize(name), mostStep))
 	}

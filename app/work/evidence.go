@@ -29,7 +29,9 @@ func (w *Worker) evidence(ctx context.Context, t sia.Task, f sia.Effect) (sia.Fa
 
 // affected runs the tests that a work tree's changes can reach, in a commit that nobody is shown. It is nil where the
 // repository wants none to be run, or the attempt is made of parts.
-func (w *Worker) affected(t sia.Task, r agentRun, space *gitops.Workspace) func(context.Context) (agent.TestsRun, error) {
+func (w *Worker) affected(
+	t sia.Task, r agentRun, space *gitops.Workspace,
+) func(context.Context) (agent.TestsRun, error) {
 	if t.Settings.Checks.Evidence == 0 || r.inPlan() || t.Merging != nil || !w.Evidence.Runs() {
 		return nil
 	}

@@ -20,7 +20,8 @@ type Affected struct {
 // affectedLog bounds [Affected.Log], in bytes.
 const affectedLog = 6000
 
-// Affected runs the tests that a change can reach at its head, the nearest first; on the base only those that fail there.
+// Affected runs the tests that a change can reach at its head, the nearest first, and on the base only what fails
+// there.
 // What could not be run is left out. An error says nothing about the change, as of [Look].
 func (l *Looker) Affected(ctx context.Context, w Wanted) (out Affected, err error) {
 	if !l.Runs() {
