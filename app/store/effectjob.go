@@ -123,7 +123,7 @@ func (w *effectWorker) run(ctx context.Context, f sia.Effect) (sia.Fact, error) 
 	if w.e.h.Boundary != nil {
 		w.e.h.Boundary(ctx, "after", f)
 	}
-	if cause := context.Cause(ctx); err != nil &&
+	if cause := context.Cause(ctx); err != nil && !errors.Is(err, cause) &&
 		(errors.Is(cause, context.DeadlineExceeded) || errors.Is(cause, ErrLeaseLost)) {
 		err = fmt.Errorf("%w (%w)", err, cause)
 	}
