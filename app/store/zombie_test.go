@@ -4,6 +4,7 @@ package store_test
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -146,6 +147,11 @@ func newGitHost(t *testing.T) *gitHost {
 		if _, who, _ := r.BasicAuth(); who == sleeper && r.Method == http.MethodPost &&
 			strings.HasSuffix(r.URL.Path, "/git-receive-pack") {
 			g.pushes.Add(1)
+			body, err := io.ReadAll(r.Body) // whole, for git spins on one that breaks off
+			if err != nil {
+				return
+			}
+			r.Body = io.NopCloser(bytes.NewReader(body))
 			g.pushing <- true
 			<-g.goOn
 		}
