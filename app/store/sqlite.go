@@ -156,7 +156,7 @@ func (s *DB) explain(op string, err error) error {
 	return &sia.Error{Op: op, Message: message, Err: err}
 }
 
-// revive makes the jobs of a process that died available again, its leadership vacant, and new jobs
+// revive makes the jobs of a process that died available again, its leadership and its leases vacant, and new jobs
 // for effects that have none. The caller holds the engine's lock, so that no other process is
 // working: a job that is running is nobody's.
 func (s *DB) revive(ctx context.Context) (jobs int64, err error) {
@@ -171,7 +171,11 @@ func (s *DB) revive(ctx context.Context) (jobs int64, err error) {
 		if _, err = tx.ExecContext(ctx, `DELETE FROM river_leader`); err != nil {
 			return err
 		}
-		lost, err := effectsWithoutJob(ctx, tx)
+		if _, err = tx.ExecContext(ctx, `UPDATE effects SET lease_until = 0
+			WHERE state = 'pending' AND lease_until > 0`); err != nil {
+			return err
+		}
+		lost, err := effectsWithoutWorker(ctx, tx, leaseNow(), time.Time{})
 		if err != nil {
 			return err
 		}
@@ -186,11 +190,15 @@ func (s *DB) revive(ctx context.Context) (jobs int64, err error) {
 	return jobs, err
 }
 
-// effectsWithoutJob lists the pending effects that no unfinished job is for.
-func effectsWithoutJob(ctx context.Context, tx *sql.Tx) ([]sia.Effect, error) {
-	return collect(ctx, tx, scanJSON[sia.Effect], `SELECT effect FROM effects e WHERE state = 'pending' AND NOT EXISTS (
-		SELECT 1 FROM river_job j WHERE j.id = e.job_id AND j.kind = 'effect' AND json_extract(j.args, '$.key') = e.key
-			AND j.state NOT IN ('completed', 'cancelled', 'discarded'))`)
+// effectsWithoutWorker lists the pending effects whose lease is free or ran out by now and that no job will take: none
+// waits, and the one that runs has lost its lease, or was begun before a time, by River's clock, and took none.
+func effectsWithoutWorker(ctx context.Context, tx *sql.Tx, now, begunBefore time.Time) ([]sia.Effect, error) {
+	return collect(ctx, tx, scanJSON[sia.Effect], `SELECT effect FROM effects e
+		WHERE state = 'pending' AND lease_until <= ? AND NOT EXISTS (SELECT 1 FROM river_job j
+			WHERE j.id = e.job_id AND j.kind = 'effect' AND json_extract(j.args, '$.key') = e.key
+				AND (j.state IN ('available', 'pending', 'retryable', 'scheduled')
+					OR j.state = 'running' AND e.lease_until = 0 AND j.attempted_at > ?))`,
+		micros(now), begunBefore.UTC().Format(riverTime))
 }
 
 // unfinished counts the jobs that run, and says when the next of those that wait is due; zero: none waits. Jobs of

@@ -12,6 +12,7 @@ import (
 
 	"github.com/riverqueue/river"
 
+	"github.com/sia-bot/sia/app/lease"
 	"github.com/sia-bot/sia/sia"
 )
 
@@ -188,11 +189,14 @@ func (s *DB) closePools() error {
 }
 
 // write runs f in one transaction of the application's pool. An error of f or
-// of the database undoes all of it.
+// of the database undoes all of it. A handler whose lease ran out writes nothing.
 func (s *DB) write(ctx context.Context, op string, f func(tx *sql.Tx) error) error {
 	s.turn.Lock()
 	defer s.turn.Unlock()
 	s.filled = s.filled[:0]
+	if err := lease.Check(ctx); err != nil {
+		return fmt.Errorf("%s: %w", op, err)
+	}
 	tx, err := s.begin(ctx)
 	if err != nil {
 		return s.explain(op, err)

@@ -111,6 +111,11 @@ func Run(t *testing.T, open func(t *testing.T, now func() time.Time) *store.Stor
 		{"Periodic", testPeriodic},
 		{"OneEngine", testOneEngine},
 
+		{"ZombieReports", testZombieReports},
+		{"ZombieFails", testZombieFails},
+		{"ZombieFailsForGood", testZombieFailsForGood},
+		{"OutcomeOfALostLease", testOutcomeOfLostLease},
+
 		{"CancelRunning", testCancelRunning},
 		{"CancelRunningThatSaysNothing", testCancelSilent},
 		{"CancelWaiting", testCancelWaiting},
