@@ -198,6 +198,7 @@ func (w *effectWorker) save(
 	ev := sia.Event{ID: f.Key, At: s.now(), Effect: f.Key, Fact: fact}
 	var res *sia.Result
 	err := s.write(ctx, "write down the outcome of "+f.Key, func(tx *sql.Tx) error {
+		res, joined = nil, nil
 		closed, err := tx.ExecContext(ctx, `UPDATE effects
 			SET state = ?, error = CASE WHEN ? = '' THEN error ELSE ? END, ended_at = ?
 			WHERE key = ? AND state = 'pending'`, state, words, words, micros(ev.At), f.Key)

@@ -88,7 +88,7 @@ func orDefault[T int | time.Duration](v, def T) T {
 }
 
 // Engine works on jobs until it is stopped. Only one engine works on a SQLite
-// database at a time.
+// database at a time, and any number of them on PostgreSQL.
 type Engine struct {
 	s      *Store
 	h      Handlers
@@ -110,7 +110,7 @@ func (s *Store) Start(ctx context.Context, h Handlers, c EngineConfig) (*Engine,
 	if err := s.current(ctx); err != nil {
 		return nil, err
 	}
-	unlock, err := lock(s.path + ".lock")
+	unlock, err := s.claim(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -200,7 +200,7 @@ func (e *Engine) Idle(ctx context.Context, held ...string) error {
 	for {
 		committed := e.s.commits.after()
 		running, next, err := e.s.unfinished(ctx, e.jobsOf(held))
-		due := !next.IsZero() && !next.After(e.s.now().Round(time.Millisecond)) // as precise as River's times
+		due := !next.IsZero() && !next.After(e.s.now().Round(e.s.driver().TimePrecision())) // as precise as River's times
 		if err != nil || running == 0 && !due {
 			return err
 		}

@@ -36,6 +36,9 @@ func (s *PriorStore) SaveSharedReport(ctx context.Context, r SharedReport, count
 		return fmt.Errorf("%s: %w", op, err)
 	}
 	return s.write(ctx, op, func(tx *sql.Tx) error {
+		if err := s.hold(ctx, tx, "shared reports"); err != nil {
+			return err
+		}
 		var last int
 		if err := tx.QueryRowContext(ctx, `SELECT coalesce(max(period), 0) FROM shared_reports`).Scan(&last); err != nil {
 			return err
@@ -92,14 +95,14 @@ func (s *TaskStore) RestoredTasks(ctx context.Context) ([]sia.TaskID, error) {
 // TaskLanguages are the languages that tasks were decided under, the first of each task, by task. Tasks
 // that are gone, and those of which no decision tells one, are missing.
 func (s *DecisionStore) TaskLanguages(ctx context.Context) (map[sia.TaskID]string, error) {
+	language := s.inJSON("context", "language")
 	type spoken struct {
 		task     sia.TaskID
 		language string
 	}
 	all, err := collect(ctx, s.r, func(rows *sql.Rows) (v spoken, err error) {
 		return v, rows.Scan(&v.task, &v.language)
-	}, `SELECT task_id, json_extract(context, '$.language') AS language FROM decisions
-		WHERE type IN (?, ?, ?) AND coalesce(language, '') <> '' ORDER BY n`, sia.DecideDecompose, sia.DecideAssign,
+	}, `SELECT task_id, `+language+` FROM decisions WHERE type IN (?, ?, ?) AND coalesce(`+language+`, '') <> '' ORDER BY n`, sia.DecideDecompose, sia.DecideAssign,
 		sia.DecideTechnique)
 	out := make(map[sia.TaskID]string, len(all))
 	for _, v := range all {

@@ -53,7 +53,7 @@ func (s *TaskStore) LastStarts(ctx context.Context, sender sia.Actor, since time
 		var at int64
 		err := rows.Scan(&at)
 		return fromMicros(at), err
-	}, `SELECT at + 1000000 * coalesce(json_extract(event, '$.fact.wait'), 0) AS begins FROM task_events
+	}, `SELECT at + 1000000 * CAST(coalesce(`+s.inJSON("event", "fact", "wait")+`, '0') AS bigint) AS begins FROM task_events
 		WHERE kind = ? AND at >= ? AND CASE WHEN ? <> 0 THEN by_id = ? ELSE by_login = ? END ORDER BY begins DESC LIMIT ?`,
 		sia.KStart, micros(since), sender.ID, sender.ID, sender.Login, n)
 	return begins, s.explain("look when tasks began", err)

@@ -320,8 +320,13 @@ func testOneEngine(t *testing.T, s *fixture) {
 	h := newScript(t, s).handlers()
 	e, err := s.Start(patient(t), h, quick())
 	must(t, err)
-	if _, err := s.Start(patient(t), h, quick()); !sia.IsPermanent(err) {
-		t.Errorf("a second engine on one database: %v", err)
+	second, err := s.Start(patient(t), h, quick())
+	switch {
+	case s.Files() != nil && !sia.IsPermanent(err):
+		t.Errorf("a second engine on one file: %v", err)
+	case s.Files() == nil:
+		must(t, err)
+		stop(t, second)
 	}
 	stop(t, e)
 	engine(t, s, h, quick())

@@ -1,6 +1,6 @@
 // Package storetest is the conformance suite of package store: what every
-// database must do, said once. [Run] takes a function that opens an empty,
-// migrated store.
+// database must do, said once. [Run] takes a function that makes an empty,
+// migrated database.
 //
 // The suite uses the real engine, the real sia.Step and the real database; only
 // the handlers, which would reach GitHub and a model, are scripted. It may
@@ -17,10 +17,8 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// Run holds a database to what package store promises. open returns a store of
-// its own, empty and migrated, that reads the clock it is given and is closed
-// when the test ends.
-func Run(t *testing.T, open func(t *testing.T, now func() time.Time) *store.Store) {
+// Run holds a database to what package store promises. url returns that of one of the test's own, empty and migrated.
+func Run(t *testing.T, url func(t testing.TB) string) {
 	for _, c := range []struct {
 		name string
 		test func(t *testing.T, s *fixture)
@@ -121,7 +119,9 @@ func Run(t *testing.T, open func(t *testing.T, now func() time.Time) *store.Stor
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			clock := &clock{}
-			c.test(t, &fixture{open(t, clock.now), clock})
+			f := &fixture{url: url(t), clock: clock}
+			f.Store = Open(t, store.Config{URL: f.url, Now: clock.now})
+			c.test(t, f)
 		})
 	}
 }
@@ -129,6 +129,7 @@ func Run(t *testing.T, open func(t *testing.T, now func() time.Time) *store.Stor
 // fixture is a store and the clock that it reads.
 type fixture struct {
 	*store.Store
+	url   string
 	clock *clock
 }
 
