@@ -46,7 +46,7 @@ func (s *PersonStore) Acts(ctx context.Context, f ActFilter) ([]Act, error) {
 		SELECT e.at, CASE e.by_login WHEN '' THEN 'operator' ELSE e.by_login END AS who, e.kind AS what, t.repo_id AS repo,
 			e.task_id AS task, CASE e.ignored WHEN '' THEN e.why ELSE 'ignored: ' || e.ignored END AS detail
 			FROM task_events e JOIN tasks t ON t.id = e.task_id
-			WHERE e.by_login <> '' OR `+s.inJSON("e.event", "by", "operator")+` IN ('1', 'true')
+			WHERE e.by_login <> '' OR e.kind <> 'restored' AND e.event LIKE '%"at":"%","by":{"operator":true}%'
 		UNION ALL SELECT at, 'sia', 'decide ' || type, repo_id, task_id, choice || ': ' || reason FROM decisions
 		UNION ALL SELECT f.ended_at, 'sia', 'effect ' || f.kind, t.repo_id, f.task_id,
 			CASE f.state WHEN 'failed' THEN 'failed: ' || f.error ELSE 'done' END

@@ -45,8 +45,6 @@ type dialect interface {
 
 	// listed is the list of values in a parameter that is a JSON array: what comes after IN.
 	listed(kind listKind) string
-	// inJSON is the value at a path in a column that holds JSON, as text; NULL when there is none.
-	inJSON(column string, path ...string) string
 	// repoOf is the repository that a column with a task's id names.
 	repoOf(column string) string
 
@@ -56,6 +54,17 @@ type dialect interface {
 	locked() string
 	// rowKey is the column that numbers the rows of a table.
 	rowKey(table string) string
+
+	// columnsQuery lists the columns of SIA's tables: table, column, and its place in the primary key.
+	columnsQuery() string
+	// writtenOrder is the order in which a table's rows were written.
+	writtenOrder(t moveTable) string
+	// copied sees to what counts rows, after rows were copied with their numbers.
+	copied(ctx context.Context, tx *sql.Tx) error
+	// quiet makes sure that no server works on the database; on SQLite none begins to, until it is released.
+	quiet(ctx context.Context) (release func() error, err error)
+	// aside makes an empty place beside the database, in which a move can be tried.
+	aside(ctx context.Context, c Config) (_ Config, drop func() error, err error)
 
 	backup(ctx context.Context, file string) (size int64, err error)
 	files() []string

@@ -38,8 +38,8 @@ const (
 	postgresWrite = time.Minute
 )
 
-// isPostgres reports whether a URL is that of a PostgreSQL database.
-func isPostgres(raw string) bool {
+// IsPostgres reports whether a URL is that of a PostgreSQL database.
+func IsPostgres(raw string) bool {
 	return strings.HasPrefix(raw, "postgres:") || strings.HasPrefix(raw, "postgresql:")
 }
 
@@ -97,7 +97,7 @@ func postgresConfig(raw string) (*pgx.ConnConfig, error) {
 
 // Named is a database's URL for people and logs: without its password.
 func Named(raw string) string {
-	if !isPostgres(raw) {
+	if !IsPostgres(raw) {
 		return raw
 	}
 	u, err := url.Parse(raw)
@@ -112,6 +112,19 @@ func Named(raw string) string {
 	}
 	u.RawQuery = q.Encode()
 	return u.Redacted()
+}
+
+// Password is the password that a database's URL has, or that PostgreSQL's variables or files have for it; "" when there is
+// none.
+func Password(raw string) string {
+	if !IsPostgres(raw) {
+		return ""
+	}
+	c, err := pgx.ParseConfig(raw)
+	if err != nil {
+		return ""
+	}
+	return c.Password
 }
 
 func (s *postgresDialect) named() string {
@@ -271,10 +284,6 @@ func (*postgresDialect) listed(kind listKind) string {
 	return `(SELECT value FROM json_array_elements_text(?::json))`
 }
 
-func (*postgresDialect) inJSON(column string, path ...string) string {
-	return `(` + column + `::json #>> '{` + strings.Join(path, ",") + `}')`
-}
-
 func (*postgresDialect) repoOf(column string) string {
 	return `CAST(split_part(` + column + `, '-', 1) AS bigint)`
 }
@@ -326,4 +335,80 @@ func (*postgresDialect) files() []string { return nil }
 func (s *postgresDialect) compact(ctx context.Context) error {
 	_, err := s.r.ExecContext(ctx, `VACUUM FULL`)
 	return err
+}
+
+func (*postgresDialect) columnsQuery() string {
+	return `SELECT c.relname, a.attname, coalesce(array_position(k.indkey::int2[], a.attnum) + 1, 0) -- indkey counts from 0
+		FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace AND n.nspname = current_schema()
+		JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
+		LEFT JOIN pg_index k ON k.indrelid = c.oid AND k.indisprimary
+		WHERE c.relkind = 'r' AND c.relname NOT LIKE 'river_%' AND c.relname NOT LIKE 'goose_%' AND a.attname <> 'rowid'
+		ORDER BY c.relname COLLATE "C", a.attnum`
+}
+
+func (s *postgresDialect) writtenOrder(t moveTable) string {
+	if key := s.rowKey(t.name); key != "rowid" {
+		return key
+	}
+	switch t.name {
+	case "lesson_terms", "experiment_tasks", "shared_tasks", "notices", "summaries":
+		return strings.Join(t.keys, ", ")
+	}
+	return "rowid"
+}
+
+// copied has the sequences go on after the numbers that rows have.
+func (*postgresDialect) copied(ctx context.Context, tx *sql.Tx) error {
+	type column struct{ table, name string }
+	all, err := collect(ctx, tx, func(rows *sql.Rows) (c column, err error) { return c, rows.Scan(&c.table, &c.name) },
+		`SELECT table_name, column_name FROM information_schema.columns
+		WHERE table_schema = current_schema() AND is_identity = 'YES' AND table_name NOT LIKE 'river_%'
+			AND table_name NOT LIKE 'goose_%'`)
+	if err != nil {
+		return err
+	}
+	for _, c := range all {
+		if _, err := tx.ExecContext(ctx, `SELECT setval(pg_get_serial_sequence(?, ?), greatest(max(`+c.name+`), 1),
+			count(*) > 0) FROM `+c.table, c.table, c.name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// quiet: a server that works elects a leader, for fifteen seconds at a time.
+func (s *postgresDialect) quiet(ctx context.Context) (release func() error, err error) {
+	release = func() error { return nil }
+	if v, err := s.Version(ctx); err != nil || v == 0 {
+		return release, err
+	}
+	var leader string
+	err = s.r.QueryRowContext(ctx, `SELECT leader_id FROM river_leader WHERE expires_at > now()`).Scan(&leader)
+	switch {
+	case errors.Is(err, sql.ErrNoRows):
+		return release, nil
+	case err != nil:
+		return nil, s.explain("look who works on "+s.named(), err)
+	}
+	return nil, &sia.Error{Op: "move", Permanent: true, Message: "a server works on the database " + s.named() + " (" + leader +
+		"); stop it, and try again fifteen seconds later"}
+}
+
+func (s *postgresDialect) aside(ctx context.Context, c Config) (_ Config, drop func() error, err error) {
+	u, err := url.Parse(c.URL)
+	if err != nil {
+		return c, nil, err
+	}
+	name := asideName()
+	if _, err := s.w.ExecContext(ctx, `CREATE SCHEMA `+name); err != nil {
+		return c, nil, s.explain("make a schema to try the move in", err)
+	}
+	q := u.Query()
+	q.Set("search_path", name)
+	u.RawQuery = q.Encode()
+	c.URL = u.String()
+	return c, func() error {
+		_, err := s.w.ExecContext(context.WithoutCancel(ctx), `DROP SCHEMA `+name+` CASCADE`)
+		return s.explain("delete the schema that the move was tried in", err)
+	}, nil
 }

@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"database/sql"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"time"
@@ -95,18 +96,25 @@ func (s *TaskStore) RestoredTasks(ctx context.Context) ([]sia.TaskID, error) {
 // TaskLanguages are the languages that tasks were decided under, the first of each task, by task. Tasks
 // that are gone, and those of which no decision tells one, are missing.
 func (s *DecisionStore) TaskLanguages(ctx context.Context) (map[sia.TaskID]string, error) {
-	language := s.inJSON("context", "language")
 	type spoken struct {
 		task     sia.TaskID
 		language string
 	}
 	all, err := collect(ctx, s.r, func(rows *sql.Rows) (v spoken, err error) {
-		return v, rows.Scan(&v.task, &v.language)
-	}, `SELECT task_id, `+language+` FROM decisions WHERE type IN (?, ?, ?) AND coalesce(`+language+`, '') <> '' ORDER BY n`, sia.DecideDecompose, sia.DecideAssign,
+		var text string
+		if err := rows.Scan(&v.task, &text); err != nil {
+			return v, err
+		}
+		var context struct{ Language string }
+		if json.Unmarshal([]byte(text), &context) == nil {
+			v.language = context.Language
+		}
+		return v, nil
+	}, `SELECT task_id, context FROM decisions WHERE type IN (?, ?, ?) ORDER BY n`, sia.DecideDecompose, sia.DecideAssign,
 		sia.DecideTechnique)
 	out := make(map[sia.TaskID]string, len(all))
 	for _, v := range all {
-		if _, known := out[v.task]; !known {
+		if _, known := out[v.task]; !known && v.language != "" {
 			out[v.task] = v.language
 		}
 	}

@@ -38,7 +38,7 @@ func File(raw string) (string, error) {
 	switch {
 	case raw == "":
 		return "", &sia.Error{Op: op, Permanent: true, Message: "no database is named; " + giveDatabase}
-	case isPostgres(raw):
+	case IsPostgres(raw):
 		return "", nil
 	case ok && (scheme == "sqlite" || scheme == "file"):
 		rest = strings.TrimPrefix(rest, "//")
@@ -206,10 +206,6 @@ func (s *sqliteDialect) revive(ctx context.Context) (jobs int64, err error) {
 
 func (*sqliteDialect) listed(listKind) string { return `(SELECT value FROM json_each(?))` }
 
-func (*sqliteDialect) inJSON(column string, path ...string) string {
-	return `CAST(json_extract(` + column + `, '$.` + strings.Join(path, ".") + `') AS text)`
-}
-
 // repoOf: a number ends where its digits do.
 func (*sqliteDialect) repoOf(column string) string { return `CAST(` + column + ` AS integer)` }
 
@@ -236,3 +232,31 @@ func (t *sqliteTime) Scan(v any) (err error) {
 }
 
 func (t *sqliteTime) time() time.Time { return t.at }
+
+func (*sqliteDialect) columnsQuery() string {
+	return `SELECT m.name, c.name, c.pk FROM sqlite_master m JOIN pragma_table_info(m.name) c
+		WHERE m.type = 'table' AND m.name NOT LIKE 'sqlite_%' AND m.name NOT LIKE 'river_%' AND m.name NOT LIKE 'goose_%'
+		ORDER BY m.name, c.cid`
+}
+
+// writtenOrder: tables without a rowid are in the order of their keys.
+func (*sqliteDialect) writtenOrder(t moveTable) string {
+	switch t.name {
+	case "lesson_terms", "experiment_tasks", "shared_tasks", "notices", "summaries":
+		return strings.Join(t.keys, ", ")
+	}
+	return "rowid"
+}
+
+// copied: SQLite numbers by what is there.
+func (*sqliteDialect) copied(context.Context, *sql.Tx) error { return nil }
+
+func (s *sqliteDialect) quiet(ctx context.Context) (release func() error, err error) {
+	return s.claim(ctx)
+}
+
+func (s *sqliteDialect) aside(_ context.Context, c Config) (_ Config, drop func() error, err error) {
+	dir, err := os.MkdirTemp(filepath.Dir(s.path), "."+asideName())
+	c.URL = "sqlite:" + filepath.Join(dir, "sia.db")
+	return c, func() error { return os.RemoveAll(dir) }, err
+}

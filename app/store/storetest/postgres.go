@@ -56,7 +56,7 @@ func NewServer(t testing.TB) *Server {
 }
 
 // Server is a real PostgreSQL server on a Unix socket, whose data lasts no longer than the test binary. It forces
-// nothing onto the disk, so it loses data with the machine, and not with its own processes.
+// nothing onto the disk, so it may lose data with the machine, and does not when it is killed.
 type Server struct {
 	dir string // owned by whom it runs as
 
@@ -78,6 +78,10 @@ func newServer(dir string) (*Server, error) {
 	}
 	if out, err := initdb.CombinedOutput(); err != nil {
 		return nil, fmt.Errorf("initdb: %w\n%s", err, out)
+	}
+	rules := "local all with_password scram-sha-256\nlocal all all trust\n" // the first one is for tests of passwords
+	if err := os.WriteFile(filepath.Join(s.data(), "pg_hba.conf"), []byte(rules), 0o600); err != nil {
+		return nil, err
 	}
 	return s, s.Start()
 }
@@ -113,7 +117,7 @@ func (s *Server) command(name string, args ...string) (*exec.Cmd, error) {
 // Start starts the server, which waits until it takes connections.
 func (s *Server) Start() error {
 	postgres, err := s.command("postgres", "-D", s.data(), "-k", s.dir, "-c", "listen_addresses=", "-c", "fsync=off",
-		"-c", "full_page_writes=off", "-c", "synchronous_commit=off", "-c", "max_connections=400",
+		"-c", "full_page_writes=off", "-c", "max_connections=400",
 		"-c", "shared_buffers=64MB", "-c", "max_wal_size=64MB")
 	if err != nil {
 		return err

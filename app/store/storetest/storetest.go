@@ -24,6 +24,7 @@ func Run(t *testing.T, url func(t testing.TB) string) {
 		test func(t *testing.T, s *fixture)
 	}{
 		{"Migrate", testMigrate},
+		{"Move", testMove},
 
 		{"LatestDelivery", testLatestDelivery},
 		{"DeliveryIsSavedOnce", testDeliverySavedOnce},
@@ -131,6 +132,12 @@ type fixture struct {
 	*store.Store
 	url   string
 	clock *clock
+}
+
+// beside opens the database once more, as another process does.
+func (s *fixture) beside(t *testing.T) *store.Store {
+	t.Helper()
+	return Open(t, store.Config{URL: s.url, Now: s.clock.now})
 }
 
 // clock goes with the machine's, ahead of it by what a test moved it on.
