@@ -9,6 +9,7 @@ import (
 
 	"github.com/sia-bot/sia/app/github"
 	"github.com/sia-bot/sia/app/learn"
+	"github.com/sia-bot/sia/app/lease"
 	"github.com/sia-bot/sia/app/memory"
 	"github.com/sia-bot/sia/app/settings"
 	"github.com/sia-bot/sia/app/store"
@@ -58,7 +59,8 @@ func newDeps(ctx context.Context, c Config, o Options) (_ *deps, err error) {
 	}); err != nil {
 		return nil, err
 	}
-	if g.git, err = gitops.OpenCache(filepath.Join(c.Dir, "git"), gitops.CacheOptions{Logger: g.log}); err != nil {
+	if g.git, err = gitops.OpenCache(filepath.Join(c.Dir, "git"), gitops.CacheOptions{Logger: g.log,
+		MayPush: lease.Check}); err != nil {
 		return nil, err
 	}
 	g.settings = settings.New(g.store, g.github, g.git, g.log)

@@ -27,7 +27,8 @@ const module = "github.com/sia-bot/sia"
 //
 //	cmd → app → {webhook, work, settings, learn, trial, improve, memory, sweep, notify, welcome, web, metrics,
 //	probe}
-//	    → {store, github, render, gomodule, agent/testrun} → {agent/*, gitops, policies, atomicfile, clientaddr} → sia/*
+//	    → {store, github, render, gomodule, agent/testrun} → {agent/*, gitops, policies, atomicfile, clientaddr,
+//	lease} → sia/*
 //	→ sia → ground
 var layers = [][]string{
 	{"sia/lazyregexp"},
@@ -35,7 +36,7 @@ var layers = [][]string{
 	{"sia"},
 	{"sia/...", "agent/tool/symbol"},
 	{"agent/locate"},
-	{"agent/...", "gitops/...", "policies/...", "app/atomicfile", "app/clientaddr"},
+	{"agent/...", "gitops/...", "policies/...", "app/atomicfile", "app/clientaddr", "app/lease"},
 	{"app/store/...", "app/github/...", "app/render/...", "app/gomodule", "agent/testrun/..."},
 	{"app/webhook/...", "app/work/...", "app/settings/...", "app/learn/...", "app/trial/...",
 		"app/improve/...", "app/memory/...", "app/sweep/...", "app/notify", "app/welcome",
@@ -54,7 +55,7 @@ var grounded = []string{"policies", "agent/llm"}
 // alone import nothing of ours but what lies in their own folder.
 var alone = []string{"gitops", "policies", "agent/llm", "agent/sandbox", "agent/gateway", "sim/ghsim", "sim/scripted",
 	"sim/flavour", "app/atomicfile",
-	"app/clientaddr"}
+	"app/clientaddr", "app/lease"}
 
 // exceptions are imports that the layers would forbid, each with its reason.
 var exceptions = map[[2]string]string{
@@ -312,6 +313,9 @@ func TestTheRulesThemselves(t *testing.T) {
 		{"lab/replay", "gitops", true},
 		{"lab/replay", "app/atomicfile", true},
 		{"app/store", "app/atomicfile", true},
+		{"app/store", "app/lease", true},
+		{"app/github", "app/lease", true},
+		{"gitops", "app/lease", false},
 		{"app/gomodule", "app/atomicfile", true},
 		{"gitops", "app/atomicfile", false},
 		{"app/atomicfile", "sia/text", false},

@@ -18,6 +18,9 @@ import (
 type CacheOptions struct {
 	// Logger gets what a person may want to know later; nil drops it.
 	Logger *slog.Logger
+	// MayPush is asked right before a push is sent, with the context of its caller; an error keeps it from being
+	// sent. Nil: nothing but the branch's head decides.
+	MayPush func(ctx context.Context) error
 	// Timeout bounds one transfer of objects; 0 is 10 minutes. Questions
 	// without a transfer are bounded by the smaller of it and 30 seconds.
 	Timeout time.Duration
@@ -29,6 +32,7 @@ type Cache struct {
 	dir      string
 	client   *http.Client
 	log      *slog.Logger
+	mayPush  func(context.Context) error
 	timeout  time.Duration
 	question time.Duration
 	now      func() time.Time
@@ -57,9 +61,13 @@ func OpenCache(dir string, opts CacheOptions) (*Cache, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open git cache: %w", err)
 	}
-	c := &Cache{dir: abs, log: opts.Logger, timeout: opts.Timeout, now: time.Now, pause: pauseFor}
+	c := &Cache{dir: abs, log: opts.Logger, mayPush: opts.MayPush, timeout: opts.Timeout, now: time.Now,
+		pause: pauseFor}
 	if c.log == nil {
 		c.log = slog.New(slog.DiscardHandler)
+	}
+	if c.mayPush == nil {
+		c.mayPush = func(context.Context) error { return nil }
 	}
 	if c.timeout <= 0 {
 		c.timeout = 10 * time.Minute

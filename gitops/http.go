@@ -114,6 +114,11 @@ func (r *Repo) sendOnce(ctx context.Context, base *url.URL, q gitRequest, user, 
 	if user != "" {
 		req.SetBasicAuth(user, secret)
 	}
+	if q.service == "git-receive-pack" && q.body != nil {
+		if err := r.cache.mayPush(ctx); err != nil {
+			return nil, fmt.Errorf("%s: %w", q.op, err)
+		}
+	}
 	resp, err := r.cache.client.Do(req)
 	if err != nil {
 		return nil, r.networkError(ctx, q.op, err)

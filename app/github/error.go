@@ -14,6 +14,7 @@ import (
 	"github.com/bradleyfalzon/ghinstallation/v2"
 	gh "github.com/google/go-github/v66/github"
 
+	"github.com/sia-bot/sia/app/lease"
 	"github.com/sia-bot/sia/sia"
 	"github.com/sia-bot/sia/sia/lazyregexp"
 	"github.com/sia-bot/sia/sia/text"
@@ -57,6 +58,8 @@ func (a *App) failure(err error, format string, args ...any) error {
 		a.explainToken(e, he)
 	case errors.As(err, &er) && er.Response != nil:
 		a.explain(e, er)
+	case errors.Is(err, lease.ErrLost):
+		e.Message = "nothing was written to GitHub: " + lease.ErrLost.Error()
 	case errors.Is(err, errForeignHost):
 		e.Permanent, e.Message = true, "GitHub's address answers with a redirect elsewhere; check the configured base URL"
 	case errors.Is(err, errRedirects):

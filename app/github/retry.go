@@ -6,6 +6,8 @@ import (
 	"net/http"
 	"strings"
 	"time"
+
+	"github.com/sia-bot/sia/app/lease"
 )
 
 // maxTries bounds how often one request is sent while GitHub or the network fails.
@@ -13,7 +15,8 @@ const maxTries = 3
 
 // retrier sends a request again when GitHub answers 5xx or the network fails,
 // if sending it twice shows the same as sending it once. What creates something
-// is not sent again: its caller looks first and so can.
+// is not sent again: its caller looks first and so can. A write is not sent when
+// the lease that its context carries ran out: another process may do the work.
 type retrier struct {
 	next    http.RoundTripper
 	sleep   func(context.Context, time.Duration) error
@@ -21,9 +24,13 @@ type retrier struct {
 }
 
 func (r *retrier) RoundTrip(req *http.Request) (*http.Response, error) {
+	ctx := req.Context()
 	for try := 1; ; try++ {
+		if err := lease.Check(ctx); err != nil && mutates(req) {
+			closeBody(req)
+			return nil, err
+		}
 		resp, err := r.next.RoundTrip(req)
-		ctx := req.Context()
 		if !isBroken(resp, err) || ctx.Err() != nil || try == maxTries || !repeatable(req) {
 			return resp, err
 		}

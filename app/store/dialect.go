@@ -43,6 +43,11 @@ type dialect interface {
 	// due is when a job is due, as River stores it.
 	due() nullTime
 
+	// stamp is a time as River stores it.
+	stamp(t time.Time) any
+	// leaseClock is the clock by which leases run out, which all engines share: microseconds since 1970 UTC, in SQL.
+	leaseClock() string
+
 	// listed is the list of values in a parameter that is a JSON array: what comes after IN.
 	listed(kind listKind) string
 	// repoOf is the repository that a column with a task's id names.

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"log/slog"
 	"runtime/debug"
 	"time"
 
@@ -35,27 +36,20 @@ func (w *effectWorker) NextRetry(*river.Job[effectArgs]) time.Time {
 
 // Work implements river.Worker. The job is that of one effect and of those that join it, one after the other.
 func (w *effectWorker) Work(ctx context.Context, job *river.Job[effectArgs]) error {
-	next, err := w.first(ctx, job)
-	for err == nil && next != nil {
-		next, err = w.join(ctx, job, *next)
+	held, err := w.begin(ctx, job)
+	for err == nil && held != nil {
+		held, err = w.carryOut(ctx, job, held)
 	}
 	return err
 }
 
-// join carries out an effect that joins another, unless another job of this process does. It returns the next one.
-func (w *effectWorker) join(ctx context.Context, job *river.Job[effectArgs], f sia.Effect) (*sia.Effect, error) {
-	if _, busy := w.e.joined.LoadOrStore(f.Key, job.Args.Key); busy {
-		return nil, nil
-	}
-	defer w.e.joined.Delete(f.Key)
-	fact, err := w.run(ctx, f)
-	return w.report(ctx, job, EffectRecord{Effect: f, State: EffectPending}, 1, fact, err)
-}
-
-// first carries out the effect that the job is for. It returns the one that joins it.
-func (w *effectWorker) first(ctx context.Context, job *river.Job[effectArgs]) (*sia.Effect, error) {
+// begin takes the lease of the effect that the job is for, or that is left of it. Nil: there is nothing to do now.
+func (w *effectWorker) begin(ctx context.Context, job *river.Job[effectArgs]) (*heldLease, error) {
 	e, key := w.e, job.Args.Key
-	f, err := e.s.Effect(ctx, key)
+	held, f, until, err := e.take(ctx, key, key)
+	if err == nil && f.State != EffectPending {
+		held, err = w.leftJoined(ctx, f.Task, key)
+	}
 	switch {
 	case errors.Is(err, ErrNotFound):
 		e.s.log.WarnContext(ctx, "job of an effect that does not exist", "effect", key)
@@ -63,34 +57,49 @@ func (w *effectWorker) first(ctx context.Context, job *river.Job[effectArgs]) (*
 	case err != nil && interrupted(ctx):
 		return nil, fmt.Errorf("effect %s was interrupted: %w", key, context.Canceled)
 	case err != nil:
-		return nil, w.later(ctx, job, key, err, e.c.Backoff(1), 0)
+		e.s.log.ErrorContext(ctx, "effect not begun", "effect", key, "err", err)
+		return nil, river.JobSnooze(e.c.Backoff(1))
+	case held == nil && f.State == EffectPending:
+		return nil, w.wait(ctx, job, until)
 	}
-	if f.State != EffectPending {
-		return e.s.leftJoined(ctx, f.Task)
-	}
-	if f.Cancelled {
-		return w.finish(ctx, job, f, cancelledFact(f.Effect), ErrCancelled)
-	}
-	// River counts the times that a job was begun and neither put off nor
-	// interrupted: beyond the first, the process died.
-	tries := f.Tries + job.Attempt
-	if tries > e.c.Tries {
-		err := &sia.Error{Op: "carry out " + key, Message: "SIA's process ended each time it tried; its log tells why"}
-		return w.finish(ctx, job, f, failedFact(f.Effect, err), err)
-	}
-	fact, err := w.run(ctx, f.Effect)
-	return w.report(ctx, job, f, tries, fact, err)
+	return held, nil
 }
 
-// leftJoined is an effect of a task that joined another, when the job of that one was put off in between; nil: there is
-// none.
-func (s *TaskStore) leftJoined(ctx context.Context, id sia.TaskID) (*sia.Effect, error) {
-	left, err := collect(ctx, s.r, scanJSON[sia.Effect],
-		`SELECT effect FROM effects WHERE task_id = ? AND state = 'pending' AND job_id = 0`, id)
-	if err != nil || len(left) == 0 {
-		return nil, s.explain("look for what was left of task "+string(id), err)
+// leftJoined takes the lease of an effect of a task that joined another, when the job of that one was put off in
+// between; nil: there is none, or another run has it.
+func (w *effectWorker) leftJoined(ctx context.Context, id sia.TaskID, job string) (*heldLease, error) {
+	var key string
+	err := w.e.s.r.QueryRowContext(ctx, `SELECT key FROM effects
+		WHERE task_id = ? AND state = 'pending' AND job_id = 0 LIMIT 1`, id).Scan(&key)
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil, nil
 	}
-	return &left[0], nil
+	if err != nil {
+		return nil, w.e.s.explain("look for what was left of task "+string(id), err)
+	}
+	held, _, _, err := w.e.take(ctx, key, job)
+	return held, err
+}
+
+// carryOut carries out an effect, and returns the one that joins it.
+func (w *effectWorker) carryOut(ctx context.Context, job *river.Job[effectArgs], held *heldLease) (*heldLease, error) {
+	defer held.end()
+	f := held.f
+	if f.Cancelled {
+		return w.finish(ctx, job, held, cancelledFact(f.Effect), ErrCancelled)
+	}
+	tries := f.Tries + 1
+	if f.Key == job.Args.Key {
+		// River counts the times that a job was begun and neither put off nor
+		// interrupted: beyond the first, the process died.
+		tries = f.Tries + job.Attempt
+	}
+	if tries > w.e.c.Tries {
+		err := &sia.Error{Op: "carry out " + f.Key, Message: "SIA's process ended each time it tried; its log tells why"}
+		return w.finish(ctx, job, held, failedFact(f.Effect, err), err)
+	}
+	fact, err := w.run(held.ctx, f.Effect)
+	return w.report(ctx, job, held, tries, fact, err)
 }
 
 // run calls the handler, with the context that it is promised.
@@ -114,8 +123,9 @@ func (w *effectWorker) run(ctx context.Context, f sia.Effect) (sia.Fact, error) 
 	if w.e.h.Boundary != nil {
 		w.e.h.Boundary(ctx, "after", f)
 	}
-	if err != nil && errors.Is(context.Cause(ctx), context.DeadlineExceeded) {
-		err = fmt.Errorf("%w (%w)", err, context.Cause(ctx))
+	if cause := context.Cause(ctx); err != nil && !errors.Is(err, cause) &&
+		(errors.Is(cause, context.DeadlineExceeded) || errors.Is(cause, ErrLeaseLost)) {
+		err = fmt.Errorf("%w (%w)", err, cause)
 	}
 	return fact, err
 }
@@ -133,23 +143,24 @@ func (w *effectWorker) call(ctx context.Context, t sia.Task, f sia.Effect) (fact
 	return w.e.h.Effect(ctx, t, f)
 }
 
-// report decides what a try's end means.
+// report decides what a try's end means. What it writes counts only while the lease is held, see save and later.
 func (w *effectWorker) report(
-	ctx context.Context, job *river.Job[effectArgs], f EffectRecord, tries int, fact sia.Fact, err error,
-) (joined *sia.Effect, _ error) {
+	ctx context.Context, job *river.Job[effectArgs], held *heldLease, tries int, fact sia.Fact, err error,
+) (joined *heldLease, _ error) {
 	switch {
 	case err == nil && fact == nil:
-		return w.finish(ctx, job, f, sia.Done{}, nil)
+		return w.finish(ctx, job, held, sia.Done{}, nil)
 	case err == nil:
-		return w.finish(ctx, job, f, fact, nil)
-	case errors.Is(context.Cause(ctx), ErrCancelled):
-		return w.finish(ctx, job, f, cancelledFact(f.Effect), ErrCancelled)
+		return w.finish(ctx, job, held, fact, nil)
+	case errors.Is(context.Cause(held.ctx), ErrCancelled):
+		return w.finish(ctx, job, held, cancelledFact(held.f.Effect), ErrCancelled)
 	case interrupted(ctx): // the engine stops: River makes the job available again
-		return nil, fmt.Errorf("effect %s was interrupted: %w", f.Key, context.Canceled)
+		held.release(ctx)
+		return nil, fmt.Errorf("effect %s was interrupted: %w", held.key, context.Canceled)
 	case sia.IsPermanent(err), tries >= w.e.c.Tries:
-		return w.finish(ctx, job, f, failedFact(f.Effect, err), err)
+		return w.finish(ctx, job, held, failedFact(held.f.Effect, err), err)
 	default:
-		return nil, w.later(ctx, job, f.Key, err, max(w.e.c.Backoff(tries), sia.RetryAfter(err)), 1)
+		return nil, w.later(ctx, job, held, err, max(w.e.c.Backoff(tries), sia.RetryAfter(err)), 1)
 	}
 }
 
@@ -157,23 +168,23 @@ func (w *effectWorker) report(
 // full disk, it keeps the outcome and goes on trying, so that work of half an
 // hour is not lost to it.
 func (w *effectWorker) finish(
-	ctx context.Context, job *river.Job[effectArgs], f EffectRecord, fact sia.Fact, cause error,
-) (joined *sia.Effect, _ error) {
-	s := w.e.s
+	ctx context.Context, job *river.Job[effectArgs], held *heldLease, fact sia.Fact, cause error,
+) (joined *heldLease, _ error) {
+	s, f := w.e.s, held.f
 	if cause != nil {
 		s.log.WarnContext(ctx, "effect not carried out", "task", f.Task, "effect", f.Key, "err", cause)
 	}
 	for try := 1; ; try++ {
-		joined, err := w.save(ctx, job, f, fact)
+		joined, err := w.save(ctx, job, held, fact)
 		if err == nil {
 			return joined, nil
 		}
 		var trouble *sia.Error
 		if !errors.As(err, &trouble) {
-			return nil, w.later(ctx, job, f.Key, err, w.e.c.Backoff(f.Tries+1), 1)
+			return nil, w.later(ctx, job, held, err, w.e.c.Backoff(f.Tries+1), 1)
 		}
 		if try == w.e.c.Tries || w.e.stopping.Err() != nil {
-			return nil, w.later(ctx, job, f.Key, err, w.e.c.Backoff(1), 0)
+			return nil, w.later(ctx, job, held, err, w.e.c.Backoff(1), 0)
 		}
 		s.log.ErrorContext(ctx, "outcome can't be written down yet", "task", f.Task, "effect", f.Key, "err", err)
 		select {
@@ -183,13 +194,14 @@ func (w *effectWorker) finish(
 	}
 }
 
-// save closes the effect, applies its outcome and completes the job, unless an effect joins: all or nothing. The
-// context may have ended: what was done must be written down.
+// save closes the effect, applies its outcome and completes the job, or takes the lease of the effect that joins: all
+// or nothing, and nothing when another run took the effect over. The context may have ended: what was done must be
+// written down.
 func (w *effectWorker) save(
-	ctx context.Context, job *river.Job[effectArgs], f EffectRecord, fact sia.Fact,
-) (joined *sia.Effect, _ error) {
-	s := w.e.s
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), saveTimeout)
+	ctx context.Context, job *river.Job[effectArgs], held *heldLease, fact sia.Fact,
+) (joined *heldLease, _ error) {
+	s, f := w.e.s, held.f
+	saving, cancel := context.WithTimeout(context.WithoutCancel(ctx), saveTimeout)
 	defer cancel()
 	state, words := EffectDone, ""
 	if failed, ok := fact.(sia.EffectFailed); ok {
@@ -197,62 +209,91 @@ func (w *effectWorker) save(
 	}
 	ev := sia.Event{ID: f.Key, At: s.now(), Effect: f.Key, Fact: fact}
 	var res *sia.Result
-	err := s.write(ctx, "write down the outcome of "+f.Key, func(tx *sql.Tx) error {
+	began := time.Now()
+	err := s.write(saving, "write down the outcome of "+f.Key, func(tx *sql.Tx) error {
+		if joined != nil { // this runs again: the lease of the first time was not taken
+			joined.end()
+		}
 		res, joined = nil, nil
-		closed, err := tx.ExecContext(ctx, `UPDATE effects
+		closed, err := tx.ExecContext(saving, `UPDATE effects
 			SET state = ?, error = CASE WHEN ? = '' THEN error ELSE ? END, ended_at = ?
-			WHERE key = ? AND state = 'pending'`, state, words, words, micros(ev.At), f.Key)
+			WHERE key = ? AND state = 'pending' AND lease_token = ?`, state, words, words, micros(ev.At), f.Key, held.token)
 		if err != nil {
 			return err
 		}
+		var next *sia.Effect
 		n, err := closed.RowsAffected()
-		if err == nil && n > 0 { // else it was closed before: its outcome counts, not this one
+		if err == nil && n > 0 { // else another run took the effect over: its outcome counts, not this one
 			var r sia.Result
-			r, err = s.applyTx(ctx, tx, f.Task, ev, &joined)
+			r, err = s.applyTx(saving, tx, f.Task, ev, &next)
 			res = &r
 		}
-		if err != nil || joined != nil {
+		if err != nil {
 			return err
 		}
-		return complete(ctx, tx, job)
+		if next == nil {
+			return complete(saving, tx, job)
+		}
+		joined = w.e.newLease(ctx, next.Key, job.Args.Key)
+		w.e.enter(joined) // it was made in this transaction: nobody else has it
+		return joined.takeTx(saving, tx)
 	})
-	if err != nil {
-		return nil, err
+	if joined != nil {
+		joined.hold(began, err)
 	}
-	if res != nil {
+	switch {
+	case err != nil:
+		return nil, err
+	case res == nil:
+		logLost(ctx, s.log, f.Key)
+	default:
 		s.logApplied(ctx, f.Task, ev, *res)
 	}
 	return joined, nil
 }
 
-// later puts the effect off, and counts the failed tries. Another job takes this one's place: a job that River
+// later puts the effect off, and counts the failed tries, unless the lease is another's. Another job takes this one's place: a job that River
 // puts off is up to five seconds late, and River ends it for good when somebody cancels it at that moment.
 func (w *effectWorker) later(
-	ctx context.Context, job *river.Job[effectArgs], key string, cause error, delay time.Duration, failed int,
+	ctx context.Context, job *river.Job[effectArgs], held *heldLease, cause error, delay time.Duration, failed int,
 ) error {
-	s := w.e.s
-	s.log.WarnContext(ctx, "effect is tried again", "effect", key, "in", delay, "err", cause)
+	s, key := w.e.s, held.key
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), saveTimeout)
 	defer cancel()
 	queue, crashed := queueEffects, 0 // of what joined another effect
 	if key == job.Args.Key {
 		queue, crashed = job.Queue, job.Attempt-1
 	}
+	var mine int64
 	err := s.write(ctx, "count a failed try", func(tx *sql.Tx) error {
 		if err := complete(ctx, tx, job); err != nil {
 			return err
 		}
-		if _, err := tx.ExecContext(ctx, `UPDATE effects SET tries = tries + ?, error = ? WHERE key = ?`,
-			failed+crashed, forPeople(cause), key); err != nil {
+		put, err := tx.ExecContext(ctx, `UPDATE effects SET tries = tries + ?, error = ?, lease_until = 0
+			WHERE key = ? AND state = 'pending' AND lease_token = ?`, failed+crashed, forPeople(cause), key, held.token)
+		if err != nil {
+			return err
+		}
+		if mine, err = put.RowsAffected(); err != nil || mine == 0 {
 			return err
 		}
 		return s.insertJob(ctx, tx, key, queue, s.now().Add(delay))
 	})
-	if err != nil {
+	switch {
+	case err != nil:
 		s.log.ErrorContext(ctx, "failed try not counted", "effect", key, "err", err)
 		return river.JobSnooze(delay)
+	case mine == 0:
+		logLost(ctx, s.log, key)
+	default:
+		s.log.WarnContext(ctx, "effect is tried again", "effect", key, "in", delay, "err", cause)
 	}
 	return nil
+}
+
+// logLost says that what a run came to does not count.
+func logLost(ctx context.Context, log *slog.Logger, key string) {
+	log.WarnContext(ctx, "outcome dropped: another worker took the effect over", "effect", key)
 }
 
 // interrupted reports whether a job's context ended because the engine stops.

@@ -19,7 +19,9 @@ import (
 // the world shows it already.
 //
 // A handler's context ends when its time is up, when the engine stops for good,
-// or, with the cause [ErrCancelled], when somebody cancelled the effect.
+// or, with the cause [ErrCancelled], when somebody cancelled the effect. That of
+// Effect carries a lease (package lease), and ends with the cause [ErrLeaseLost]
+// when that is lost.
 type Handlers struct {
 	// Delivery turns a webhook into events and applies them.
 	Delivery func(ctx context.Context, d Delivery) error
@@ -61,6 +63,14 @@ type EngineConfig struct {
 	Backoff func(failed int) time.Duration // after the failed-th failed try, 1-based; 1 s, 4 s, 16 s…, jittered
 	// what running handlers get when the engine stops, before their contexts end; 10 s
 	Grace time.Duration
+
+	// Lease is how long an effect is left to an engine that does not renew its lease; 1 minute.
+	Lease time.Duration
+	// Beats is when leases are renewed and those of others that ran out are taken over; nil: six times in a Lease.
+	Beats <-chan time.Time
+	// Shared has other engines work on the database at the same time. Nothing keeps them out then, and what one leaves
+	// is gone on with when its leases have run out, instead of at the next start.
+	Shared bool
 }
 
 func (c EngineConfig) withDefaults() EngineConfig {
@@ -71,6 +81,7 @@ func (c EngineConfig) withDefaults() EngineConfig {
 	c.DeliveryTimeout = orDefault(c.DeliveryTimeout, time.Minute)
 	c.Tries = orDefault(c.Tries, 6)
 	c.Grace = orDefault(c.Grace, 10*time.Second)
+	c.Lease = orDefault(c.Lease, leaseLength)
 	if c.Backoff == nil {
 		c.Backoff = backoff
 	}
@@ -88,7 +99,7 @@ func orDefault[T int | time.Duration](v, def T) T {
 }
 
 // Engine works on jobs until it is stopped. Only one engine works on a SQLite
-// database at a time, and any number of them on PostgreSQL.
+// database at a time, unless it is [EngineConfig.Shared], and any number of them on PostgreSQL.
 type Engine struct {
 	s      *Store
 	h      Handlers
@@ -96,9 +107,14 @@ type Engine struct {
 	client *river.Client[*sql.Tx]
 	unlock func() error
 
-	joined   sync.Map        // the keys of effects under way that joined another, and its key
+	holder string // names the engine in its leases
+	mu     sync.Mutex
+	held   map[string]*heldLease // of the effects under way, by their keys
+
 	stopping context.Context // ends when Stop is called
 	stop     context.CancelFunc
+	beating  sync.WaitGroup
+	endBeat  context.CancelFunc
 }
 
 // Start begins to work on jobs: first on those that a process that died was
@@ -110,11 +126,15 @@ func (s *Store) Start(ctx context.Context, h Handlers, c EngineConfig) (*Engine,
 	if err := s.current(ctx); err != nil {
 		return nil, err
 	}
-	unlock, err := s.claim(ctx)
-	if err != nil {
-		return nil, err
+	unlock := func() error { return nil }
+	if !c.Shared {
+		var err error
+		if unlock, err = s.claim(ctx); err != nil {
+			return nil, err
+		}
 	}
-	e := &Engine{s: s, h: h, c: c.withDefaults(), unlock: sync.OnceValue(unlock)}
+	e := &Engine{s: s, h: h, c: c.withDefaults(), unlock: sync.OnceValue(unlock), holder: newHolder(),
+		held: map[string]*heldLease{}}
 	e.stopping, e.stop = context.WithCancel(context.WithoutCancel(ctx))
 	if err := e.start(ctx); err != nil {
 		return nil, errors.Join(err, unlock())
@@ -123,14 +143,17 @@ func (s *Store) Start(ctx context.Context, h Handlers, c EngineConfig) (*Engine,
 }
 
 func (e *Engine) start(ctx context.Context) error {
-	revived, err := e.s.revive(ctx)
-	if err != nil {
-		return err
-	}
-	if revived > 0 {
-		e.s.log.WarnContext(ctx, "working again on what a process that ended had left", "jobs", revived)
+	if !e.c.Shared {
+		revived, err := e.s.revive(ctx)
+		if err != nil {
+			return err
+		}
+		if revived > 0 {
+			e.s.log.WarnContext(ctx, "working again on what a process that ended had left", "jobs", revived)
+		}
 	}
 	rc := e.s.riverConfig()
+	rc.ID = e.holder
 	rc.Workers = river.NewWorkers()
 	rc.SoftStopTimeout = e.c.Grace
 	rc.Queues = map[string]river.QueueConfig{
@@ -141,6 +164,7 @@ func (e *Engine) start(ctx context.Context) error {
 		queuePeriodic:   {MaxWorkers: 2},
 		queueSetups:     {MaxWorkers: 2},
 	}
+	var err error
 	if rc.PeriodicJobs, err = periodicJobs(e.h.Periodic); err != nil {
 		return err
 	}
@@ -160,6 +184,9 @@ func (e *Engine) start(ctx context.Context) error {
 	if err := e.client.Start(context.WithoutCancel(ctx)); err != nil {
 		return e.s.explain("start the engine", err)
 	}
+	beating, end := context.WithCancel(context.WithoutCancel(ctx))
+	e.endBeat = end
+	e.beating.Go(func() { e.beat(beating) })
 	return nil
 }
 
@@ -178,6 +205,8 @@ func (e *Engine) Stop(ctx context.Context) error {
 	if err != nil {
 		err = fmt.Errorf("stop the engine: some handlers did not return: %w", err)
 	}
+	e.endBeat()
+	e.beating.Wait()
 	return errors.Join(err, e.unlock())
 }
 
@@ -222,10 +251,12 @@ func (e *Engine) Idle(ctx context.Context, held ...string) error {
 
 // jobsOf are the effects that the jobs of some effects are for.
 func (e *Engine) jobsOf(keys []string) []string {
+	e.mu.Lock()
+	defer e.mu.Unlock()
 	out := slices.Clone(keys)
 	for i, key := range out {
-		if first, ok := e.joined.Load(key); ok {
-			out[i], _ = first.(string)
+		if h := e.held[key]; h != nil {
+			out[i] = h.job
 		}
 	}
 	return out

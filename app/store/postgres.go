@@ -318,6 +318,13 @@ func (*postgresDialect) rowKey(table string) string {
 	return "rowid"
 }
 
+func (*postgresDialect) stamp(t time.Time) any { return t }
+
+// leaseClock is the server's clock: those of the machines that engines run on differ.
+func (*postgresDialect) leaseClock() string {
+	return `CAST(1000000 * extract(epoch FROM clock_timestamp()) AS bigint)`
+}
+
 func (*postgresDialect) due() nullTime { return &postgresTime{} }
 
 type postgresTime struct{ sql.NullTime }

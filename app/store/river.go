@@ -83,9 +83,9 @@ func complete[T river.JobArgs](ctx context.Context, tx *sql.Tx, job *river.Job[T
 	return err
 }
 
-// jobsForEffects writes new jobs for the pending effects that no unfinished job is for.
+// jobsForEffects writes new jobs for the pending effects that nobody works on, of a database that no engine works on.
 func (s *DB) jobsForEffects(ctx context.Context, tx *sql.Tx) (int64, error) {
-	lost, err := effectsWithoutJob(ctx, tx)
+	lost, err := s.effectsWithoutWorker(ctx, tx, time.Time{})
 	if err != nil {
 		return 0, err
 	}
@@ -97,11 +97,15 @@ func (s *DB) jobsForEffects(ctx context.Context, tx *sql.Tx) (int64, error) {
 	return int64(len(lost)), nil
 }
 
-// effectsWithoutJob lists the pending effects that no unfinished job is for.
-func effectsWithoutJob(ctx context.Context, tx *sql.Tx) ([]sia.Effect, error) {
-	return collect(ctx, tx, scanJSON[sia.Effect], `SELECT effect FROM effects e WHERE state = 'pending' AND NOT EXISTS (
-		SELECT 1 FROM river_job j WHERE j.id = e.job_id AND j.kind = 'effect' AND j.args ->> 'key' = e.key
-			AND j.state NOT IN ('completed', 'cancelled', 'discarded'))`)
+// effectsWithoutWorker lists the pending effects whose lease is free or ran out and that no job will take: none
+// waits, and the one that runs has lost its lease, or was begun before a time, by River's clock, and took none.
+func (s *DB) effectsWithoutWorker(ctx context.Context, tx *sql.Tx, begunBefore time.Time) ([]sia.Effect, error) {
+	return collect(ctx, tx, scanJSON[sia.Effect], `SELECT effect FROM effects e
+		WHERE state = 'pending' AND lease_until <= `+s.leaseClock()+` AND NOT EXISTS (SELECT 1 FROM river_job j
+			WHERE j.id = e.job_id AND j.kind = 'effect' AND j.args ->> 'key' = e.key
+				AND (j.state IN ('available', 'pending', 'retryable', 'scheduled')
+					OR j.state = 'running' AND e.lease_until = 0 AND j.attempted_at > ?)) ORDER BY created_at, key`+s.locked(),
+		s.stamp(begunBefore))
 }
 
 // unfinished counts the jobs that run, and says when the next of those that wait is due; zero: none waits. Jobs of

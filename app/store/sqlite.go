@@ -182,7 +182,7 @@ func (s *sqliteDialect) claim(context.Context) (unlock func() error, err error) 
 	return lock(s.path + ".lock")
 }
 
-// revive makes the jobs of a process that died available again, its leadership vacant, and new jobs
+// revive makes the jobs of a process that died available again, its leadership and its leases vacant, and new jobs
 // for effects that have none. The caller holds the engine's lock, so that no other process is
 // working: a job that is running is nobody's.
 func (s *sqliteDialect) revive(ctx context.Context) (jobs int64, err error) {
@@ -195,6 +195,10 @@ func (s *sqliteDialect) revive(ctx context.Context) (jobs int64, err error) {
 			return err
 		}
 		if _, err = tx.ExecContext(ctx, `DELETE FROM river_leader`); err != nil {
+			return err
+		}
+		if _, err = tx.ExecContext(ctx, `UPDATE effects SET lease_until = 0
+			WHERE state = 'pending' AND lease_until > 0`); err != nil {
 			return err
 		}
 		lost, err := s.jobsForEffects(ctx, tx)
@@ -218,6 +222,14 @@ func (s *sqliteDialect) tables(ctx context.Context) ([]textColumn, error) {
 
 func (*sqliteDialect) rowKey(string) string { return "rowid" }
 
+// riverTime is how River spells times on SQLite, in UTC.
+const riverTime = "2006-01-02 15:04:05.000"
+
+func (*sqliteDialect) stamp(t time.Time) any { return t.UTC().Format(riverTime) }
+
+// leaseClock is the machine's clock.
+func (*sqliteDialect) leaseClock() string { return `CAST(1000000 * unixepoch('subsec') AS integer)` }
+
 func (*sqliteDialect) due() nullTime { return &sqliteTime{} }
 
 // sqliteTime is a time as River spells it on SQLite, in UTC.
@@ -226,7 +238,7 @@ type sqliteTime struct{ at time.Time }
 // Scan implements sql.Scanner.
 func (t *sqliteTime) Scan(v any) (err error) {
 	if text, ok := v.(string); ok {
-		t.at, err = time.Parse("2006-01-02 15:04:05.000", text)
+		t.at, err = time.Parse(riverTime, text)
 	}
 	return err
 }

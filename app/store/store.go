@@ -13,6 +13,7 @@ import (
 
 	"github.com/riverqueue/river"
 
+	"github.com/sia-bot/sia/app/lease"
 	"github.com/sia-bot/sia/sia"
 )
 
@@ -209,7 +210,8 @@ const (
 	writePause = 5 * time.Millisecond // after the first try; twice as long each time, up to a second
 )
 
-// write runs f in one transaction of the application's pool. An error of f or of the database undoes all of it.
+// write runs f in one transaction of the application's pool. An error of f or of the database undoes all of it. A
+// handler whose lease ran out writes nothing.
 //
 // On PostgreSQL transactions run beside each other, and f runs again when its transaction got into another's way: it
 // must set anew whatever it sets outside of itself. What it reads and then writes by, another transaction may change in
@@ -230,6 +232,9 @@ func (s *DB) write(ctx context.Context, op string, f func(tx *sql.Tx) error) err
 }
 
 func (s *DB) try(ctx context.Context, f func(tx *sql.Tx) error) error {
+	if err := lease.Check(ctx); err != nil {
+		return err
+	}
 	tx, done, err := s.begin(ctx)
 	if err != nil {
 		return err

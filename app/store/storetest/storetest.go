@@ -110,6 +110,11 @@ func Run(t *testing.T, url func(t testing.TB) string) {
 		{"Periodic", testPeriodic},
 		{"OneEngine", testOneEngine},
 
+		{"ZombieReports", testZombieReports},
+		{"ZombieFails", testZombieFails},
+		{"ZombieFailsForGood", testZombieFailsForGood},
+		{"OutcomeOfALostLease", testOutcomeOfLostLease},
+
 		{"CancelRunning", testCancelRunning},
 		{"CancelRunningThatSaysNothing", testCancelSilent},
 		{"CancelWaiting", testCancelWaiting},

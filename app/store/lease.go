@@ -1,0 +1,282 @@
+package store
+
+import (
+	"context"
+	"crypto/rand"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/riverqueue/river"
+
+	"github.com/sia-bot/sia/app/lease"
+)
+
+// An effect is carried out by whoever holds its lease: a token, an engine and an end, in the effect's row. The engine
+// renews the leases of all that it carries out at every beat, six times before they run out. One that was held up for
+// longer finds that an outcome counts only with the newest token (save, later), and that its handlers' contexts have
+// ended; another engine has begun anew (takeOver). See docs/adr/0026-leases.md.
+
+// ErrLeaseLost is the cause with which the context of a running handler ends when the lease of its effect ran out or
+// another engine has it. Nothing that it returns counts then.
+var ErrLeaseLost = lease.ErrLost
+
+const (
+	leaseLength = time.Minute
+	// beatsPerLease is how often a lease is renewed before it runs out.
+	beatsPerLease = 6
+	// A worker stops writing when this part of a lease is left, 5 s of a minute: what it sends takes a while.
+	leaseMargin = 12
+)
+
+// leaseNow is the clock by which leases run out in the database: the machine's, as all engines of a SQLite database
+// share it. It is not the store's: a test moves that on by hours while a handler runs.
+func leaseNow() time.Time { return time.Now() }
+
+// heldLease is the lease of an effect that this engine carries out.
+type heldLease struct {
+	e      *Engine
+	key    string
+	job    string          // the effect whose job carries this one out
+	ctx    context.Context // the handler's
+	cancel context.CancelCauseFunc
+
+	f     EffectRecord // as it was when the lease was taken
+	token int64        // 0: it was not taken
+	until time.Time    // when another's lease runs out, by leaseNow
+
+	// set when it is held
+	lease *lease.Lease
+	timer *time.Timer // ends ctx when the lease does
+}
+
+// newHolder names an engine among all that ever work on the database.
+func newHolder() string { return rand.Text() }
+
+// newLease is a lease that is not taken yet.
+func (e *Engine) newLease(ctx context.Context, key, job string) *heldLease {
+	h := &heldLease{e: e, key: key, job: job, lease: lease.Until(time.Time{})}
+	ctx, h.cancel = context.WithCancelCause(ctx)
+	h.ctx = lease.With(ctx, h.lease)
+	return h
+}
+
+// take takes the lease of an effect; end it. held is nil when the effect is not pending, or when another run has the
+// lease, in this engine or another: until says when to ask again.
+func (e *Engine) take(ctx context.Context, key, job string) (
+	held *heldLease, f EffectRecord, until time.Time, err error,
+) {
+	h := e.newLease(ctx, key, job)
+	if other := e.enter(h); other != nil {
+		h.cancel(nil)
+		f, err = e.s.Effect(ctx, key)
+		if f.Cancelled { // River told the worker of the newest job, and that is not the one that is at work
+			other.cancel(ErrCancelled)
+		}
+		return nil, f, leaseNow().Add(e.c.Lease), err
+	}
+	began := time.Now()
+	err = e.s.write(ctx, "take the lease of effect "+key, func(tx *sql.Tx) error { return h.takeTx(ctx, tx) })
+	if !h.hold(began, err) {
+		return nil, h.f, h.until, err
+	}
+	return h, h.f, h.until, nil
+}
+
+// takeTx takes the lease of a pending effect when nobody holds it, or this engine does by a run that has ended.
+func (h *heldLease) takeTx(ctx context.Context, tx *sql.Tx) error {
+	h.token = 0
+	now := h.e.s.leaseClock()
+	row := tx.QueryRowContext(ctx, `UPDATE effects
+		SET lease_token = lease_token + 1, lease_holder = ?, lease_until = `+now+` + ?
+		WHERE key = ? AND state = 'pending' AND (lease_until <= `+now+` OR lease_holder = ?)
+		RETURNING lease_token, `+effectColumns, h.e.holder, h.e.c.Lease.Microseconds(), h.key, h.e.holder)
+	var err error
+	h.f, err = scanEffect(func(to ...any) error { return row.Scan(append([]any{&h.token}, to...)...) })
+	if !errors.Is(err, sql.ErrNoRows) {
+		return err
+	}
+	var until int64
+	row = tx.QueryRowContext(ctx, `SELECT lease_until, `+effectColumns+` FROM effects WHERE key = ?`, h.key)
+	h.f, err = scanEffect(func(to ...any) error { return row.Scan(append([]any{&until}, to...)...) })
+	h.until = fromMicros(until)
+	return orNotFound(err)
+}
+
+// hold begins to hold the lease that was taken in a transaction, which ended in err and began at a time. It reports
+// whether there is one; else the run has ended.
+func (h *heldLease) hold(began time.Time, err error) bool {
+	if err != nil || h.token == 0 {
+		h.end()
+		return false
+	}
+	h.e.mu.Lock()
+	defer h.e.mu.Unlock()
+	h.timer = time.AfterFunc(h.e.c.Lease, func() { h.cancel(ErrLeaseLost) })
+	h.extend(began.Add(h.e.c.Lease))
+	return true
+}
+
+// extend moves the end of a lease that is held.
+func (h *heldLease) extend(end time.Time) {
+	h.lease.Extend(end.Add(-h.e.c.Lease / leaseMargin))
+	h.timer.Reset(time.Until(end))
+}
+
+// enter notes a run of this engine, or returns the one of the same effect.
+func (e *Engine) enter(h *heldLease) (other *heldLease) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if other = e.held[h.key]; other == nil {
+		e.held[h.key] = h
+	}
+	return other
+}
+
+// end ends a run. The lease itself ends where the effect is closed or put off, or in release.
+func (h *heldLease) end() {
+	if h.timer != nil {
+		h.timer.Stop()
+	}
+	h.cancel(nil)
+	h.e.mu.Lock()
+	defer h.e.mu.Unlock()
+	delete(h.e.held, h.key)
+}
+
+// release gives a lease back, so that whoever goes on with the effect need not wait for its end.
+func (h *heldLease) release(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), saveTimeout)
+	defer cancel()
+	if err := h.e.s.exec(ctx, "give back the lease of effect "+h.key, `UPDATE effects SET lease_until = 0
+		WHERE key = ? AND state = 'pending' AND lease_token = ?`, h.key, h.token); err != nil {
+		h.e.s.log.WarnContext(ctx, "lease not given back; it runs out by itself", "effect", h.key, "err", err)
+	}
+}
+
+// wait puts a job off until the lease runs out that another run has of its effect.
+func (w *effectWorker) wait(ctx context.Context, job *river.Job[effectArgs], until time.Time) error {
+	s := w.e.s
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), saveTimeout)
+	defer cancel()
+	delay := until.Sub(leaseNow())
+	s.log.InfoContext(ctx, "effect is carried out by another worker", "effect", job.Args.Key, "looks again in", delay)
+	err := s.write(ctx, "wait for a lease", func(tx *sql.Tx) error {
+		if err := complete(ctx, tx, job); err != nil {
+			return err
+		}
+		return s.insertJob(ctx, tx, job.Args.Key, job.Queue, s.now().Add(delay))
+	})
+	if err != nil {
+		s.log.ErrorContext(ctx, "effect not put off", "effect", job.Args.Key, "err", err)
+		return river.JobSnooze(delay)
+	}
+	return nil
+}
+
+// beat renews the leases that this engine holds and takes over those that ran out, until ctx ends.
+func (e *Engine) beat(ctx context.Context) {
+	beats := e.c.Beats
+	if beats == nil {
+		t := time.NewTicker(e.c.Lease / beatsPerLease)
+		defer t.Stop()
+		beats = t.C
+	}
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-beats:
+		}
+		e.renew(ctx)
+		if n, err := e.s.takeOver(ctx, e.c.Lease); err != nil && ctx.Err() == nil {
+			e.s.log.ErrorContext(ctx, "could not look for effects of workers that ended", "err", err)
+		} else if n > 0 {
+			e.s.log.WarnContext(ctx, "taking over effects whose worker was held up or ended", "effects", n)
+		}
+	}
+}
+
+// renew renews the leases of what this engine carries out. A handler whose lease somebody else has is ended. When the
+// database can't be written nothing is renewed, and each handler is ended by its timer.
+func (e *Engine) renew(ctx context.Context) {
+	began := time.Now()
+	mine := map[string]*heldLease{} // by key
+	keys := []string{}
+	e.mu.Lock()
+	for key, h := range e.held { // that were taken
+		if h.timer != nil {
+			mine[key] = h
+			keys = append(keys, key)
+		}
+	}
+	e.mu.Unlock()
+	if len(keys) == 0 {
+		return
+	}
+	list, err := json.Marshal(keys)
+	if err == nil {
+		var renewed []effectToken
+		err = e.s.write(ctx, "renew leases", func(tx *sql.Tx) (err error) {
+			renewed, err = collect(ctx, tx, scanToken, `UPDATE effects SET lease_until = `+e.s.leaseClock()+` + ?
+				WHERE key IN `+e.s.listed(texts)+` AND state = 'pending' AND lease_holder = ? AND lease_until > 0
+				RETURNING key, lease_token`, e.c.Lease.Microseconds(), string(list), e.holder)
+			return err
+		})
+		for _, r := range renewed {
+			if h := mine[r.key]; err == nil && h.token == r.token {
+				h.extend(began.Add(e.c.Lease))
+				delete(mine, r.key)
+			}
+		}
+	}
+	if err != nil {
+		if ctx.Err() == nil {
+			e.s.log.ErrorContext(ctx, "leases not renewed", "effects", keys, "err", err)
+		}
+		return
+	}
+	for _, h := range mine { // that were not renewed: they are another's, or have just ended
+		h.cancel(ErrLeaseLost)
+	}
+}
+
+// effectToken is the newest token of an effect.
+type effectToken struct {
+	key   string
+	token int64
+}
+
+func scanToken(rows *sql.Rows) (t effectToken, err error) { return t, rows.Scan(&t.key, &t.token) }
+
+// takeOver gives a new job to each pending effect that nobody works on and no job waits for: its lease ran out, its
+// job was begun a lease's length ago without taking one, or it has none. That a worker had begun counts as a failed
+// try, so that an effect that takes its process with it is given up at last. The job that was under way is discarded;
+// should its worker wake, its token is not the newest as soon as the new job begins.
+func (s *DB) takeOver(ctx context.Context, length time.Duration) (effects int, err error) {
+	err = s.write(ctx, "take over effects", func(tx *sql.Tx) error {
+		if err := s.hold(ctx, tx, "taking over"); err != nil {
+			return err
+		}
+		left, err := s.effectsWithoutWorker(ctx, tx, s.now().Add(-length))
+		effects = len(left)
+		for _, f := range left {
+			if _, err := tx.ExecContext(ctx, `UPDATE river_job SET state = 'discarded', finalized_at = ?
+				WHERE state = 'running' AND id = (SELECT job_id FROM effects WHERE key = ?)`,
+				s.stamp(s.now()), f.Key); err != nil {
+				return err
+			}
+			if _, err := tx.ExecContext(ctx, `UPDATE effects SET tries = tries + CASE WHEN lease_until > 0 THEN 1 ELSE 0 END, lease_until = 0
+				WHERE key = ?`, f.Key); err != nil {
+				return err
+			}
+			if err := s.insertJob(ctx, tx, f.Key, queueOf(f), f.At); err != nil {
+				return fmt.Errorf("take over effect %s: %w", f.Key, err)
+			}
+		}
+		return err
+	})
+	return effects, err
+}

@@ -1,0 +1,135 @@
+package storetest
+
+import (
+	"context"
+	"errors"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/sia-bot/sia/app/lease"
+	"github.com/sia-bot/sia/app/store"
+	"github.com/sia-bot/sia/sia"
+)
+
+// frozenEngine is an engine that never renews a lease, nor takes one over: a process that is held up while a handler runs.
+func frozenEngine(length time.Duration) store.EngineConfig {
+	c := quick()
+	c.Shared, c.Lease, c.Beats = true, length, make(chan time.Time)
+	return c
+}
+
+// otherEngine is an engine beside another one. It looks for leases that ran out whenever a test sends a beat.
+func otherEngine() (c store.EngineConfig, beats chan time.Time) {
+	beats = make(chan time.Time)
+	c = quick()
+	c.Shared, c.Beats = true, beats
+	return c, beats
+}
+
+// zombie is a handler that is held up: it notices neither its lease's end nor anything else until it is woken.
+type zombie struct {
+	began, wake chan bool
+	asleep      atomic.Bool
+	ctx         context.Context // of the one call that slept
+}
+
+func newZombie() *zombie { return &zombie{began: make(chan bool), wake: make(chan bool)} }
+
+// sleep holds the first who calls it up, and nobody else.
+func (z *zombie) sleep(ctx context.Context) (slept bool) {
+	if !z.asleep.CompareAndSwap(false, true) {
+		return false
+	}
+	z.ctx = ctx
+	close(z.began)
+	<-z.wake
+	return true
+}
+
+// takenOver beats until an effect is done.
+func takenOver(t *testing.T, s *fixture, beats chan time.Time, key string) {
+	t.Helper()
+	for ctx := patient(t); ; {
+		select {
+		case beats <- time.Now():
+		case <-ctx.Done():
+			t.Fatal("nobody took the effect over")
+		}
+		r, err := s.Effect(ctx, key)
+		must(t, err)
+		if r.State != store.EffectPending {
+			return
+		}
+	}
+}
+
+// testZombie has a worker sleep past its lease while another one carries its effect out. When it wakes it may write
+// nothing, and what it reports, an outcome or a failure, does not count.
+func testZombie(t *testing.T, s *fixture, reports func() (sia.Fact, error)) {
+	z := newZombie()
+	w := newScript(t, s)
+	w.on[sia.DoPush] = func(ctx context.Context, task sia.Task, f sia.Effect) (sia.Fact, error) {
+		if !z.sleep(ctx) {
+			return sia.Pushed{SHA: f.SHA, Warning: "by the second"}, nil
+		}
+		if err := lease.Check(ctx); !errors.Is(err, lease.ErrLost) {
+			t.Errorf("the sleeper may write: %v", err)
+		}
+		if err := s.SaveText(ctx, task.ID, 1, "zombie", "x"); !errors.Is(err, lease.ErrLost) {
+			t.Errorf("the sleeper wrote to the database: %v", err)
+		}
+		return reports()
+	}
+	id := begin(t, s, 42)
+	first := engine(t, s, w.handlers(), frozenEngine(50*time.Millisecond))
+	<-z.began
+	c, beats := otherEngine()
+	second := engine(t, s, w.handlers(), c)
+	key := record(t, s, id, sia.DoPush).Key
+	takenOver(t, s, beats, key)
+
+	<-z.ctx.Done()
+	if cause := context.Cause(z.ctx); !errors.Is(cause, store.ErrLeaseLost) {
+		t.Errorf("the sleeper's context ended because of %v", cause)
+	}
+	close(z.wake)
+	stop(t, first)
+	stop(t, second)
+	if got, want := outcome(t, s, id, key), (sia.Pushed{SHA: "c0ffee1", Warning: "by the second"}); got != sia.Fact(want) {
+		t.Errorf("the outcome is %+v, want %+v", got, want)
+	}
+	if r := record(t, s, id, sia.DoPush); r.State != store.EffectDone || r.Tries != 1 || w.count(key) != 2 {
+		t.Errorf("called %d times: %+v", w.count(key), r)
+	}
+	replayed(t, s, id)
+	settle(t, s, engine(t, s, w.handlers(), quick()), id, sia.Passed)
+}
+
+func testZombieReports(t *testing.T, s *fixture) {
+	testZombie(t, s, func() (sia.Fact, error) { return sia.Pushed{SHA: "c0ffee1", Warning: "by the sleeper"}, nil })
+}
+
+func testZombieFails(t *testing.T, s *fixture) {
+	testZombie(t, s, func() (sia.Fact, error) { return nil, errors.New("the sleeper failed") })
+}
+
+func testZombieFailsForGood(t *testing.T, s *fixture) {
+	testZombie(t, s, func() (sia.Fact, error) {
+		return nil, &sia.Error{Op: "push", Message: "the sleeper failed for good", Permanent: true}
+	})
+}
+
+// testOutcomeOfLostLease: what a worker found counts when its lease ran out and nobody began anew.
+func testOutcomeOfLostLease(t *testing.T, s *fixture) {
+	w := newScript(t, s)
+	w.on[sia.DoPush] = func(ctx context.Context, _ sia.Task, f sia.Effect) (sia.Fact, error) {
+		<-ctx.Done()
+		return sia.Pushed{SHA: f.SHA}, nil
+	}
+	id := begin(t, s, 42)
+	settle(t, s, engine(t, s, w.handlers(), frozenEngine(50*time.Millisecond)), id, sia.Passed)
+	if r := record(t, s, id, sia.DoPush); r.State != store.EffectDone || r.Tries != 0 || w.count(r.Key) != 1 {
+		t.Errorf("called %d times: %+v", w.count(r.Key), r)
+	}
+}
