@@ -252,8 +252,8 @@ func TestRiverRescuesNoEffect(t *testing.T) {
 		t.Error(err)
 	}
 	var others int
-	if err := s.r.QueryRow(`SELECT count(*) FROM river_job WHERE kind = 'effect' AND (state <> 'running' OR attempt <> 1)`).
-		Scan(&others); err != nil || others != 0 {
+	if err := s.r.QueryRow(`SELECT count(*) FROM river_job
+		WHERE kind = 'effect' AND (state <> 'running' OR attempt <> 1)`).Scan(&others); err != nil || others != 0 {
 		t.Errorf("%d jobs of effects were touched, %v", others, err)
 	}
 }

@@ -69,7 +69,8 @@ func beWorker(name, db, remote string) (err error) {
 	if err != nil {
 		return err
 	}
-	repo := cache.Repo(gitops.Remote{Key: "1", URL: remote, Token: func(context.Context) (string, error) { return name, nil }})
+	repo := cache.Repo(gitops.Remote{Key: "1", URL: remote,
+		Token: func(context.Context) (string, error) { return name, nil }})
 	goOn := make(chan bool, 1)
 	var once sync.Once
 	c := store.EngineConfig{Shared: true, Lease: time.Second, Grace: time.Second,
@@ -141,7 +142,8 @@ func newGitHost(t *testing.T) *gitHost {
 	tree := runGit(t, g.bare, "hash-object", "-t", "tree", "-w", "/dev/null")
 	runGit(t, g.bare, "update-ref", "refs/heads/main", runGit(t, g.bare, "commit-tree", "-m", "first", tree))
 	backend := &cgi.Handler{Path: filepath.Join(runGit(t, root, "--exec-path"), "git-http-backend"), Root: "/", Dir: root,
-		Env:    []string{"GIT_PROJECT_ROOT=" + root, "GIT_HTTP_EXPORT_ALL=1", "REMOTE_USER=x", "GIT_CONFIG_NOSYSTEM=1", "HOME=" + root},
+		Env: []string{"GIT_PROJECT_ROOT=" + root, "GIT_HTTP_EXPORT_ALL=1", "REMOTE_USER=x", "GIT_CONFIG_NOSYSTEM=1",
+			"HOME=" + root},
 		Stderr: io.Discard}
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if _, who, _ := r.BasicAuth(); who == sleeper && r.Method == http.MethodPost &&
@@ -183,7 +185,7 @@ type worker struct {
 	log *bufio.Scanner
 }
 
-func startWorker(t *testing.T, ctx context.Context, name, db, remote string) *worker {
+func startWorker(ctx context.Context, t *testing.T, name, db, remote string) *worker {
 	t.Helper()
 	w := &worker{Cmd: exec.CommandContext(ctx, os.Args[0])}
 	w.Env = append(os.Environ(), workerEnv+"="+strings.Join([]string{name, db, remote}, "\n"))
@@ -254,21 +256,21 @@ func TestStoppedProcess(t *testing.T) {
 			apply(t, s, id, sia.Event{ID: "start", At: time.Now(), Fact: sia.Start{Installation: 3,
 				Repo: sia.Repo{ID: 7, Owner: "octo", Name: "demo"}, Issue: 42, Title: "t", DefaultBranch: "main"}})
 
-			slow := startWorker(t, ctx, sleeper, db, host.url)
+			slow := startWorker(ctx, t, sleeper, db, host.url)
 			slow.out.Scan()
 			if c.within {
 				slow.goOn(t)
 				<-host.pushing
 			}
 			slow.stopBetweenWrites(t, s, id)
-			fast := startWorker(t, ctx, healthy, db, host.url)
+			fast := startWorker(ctx, t, healthy, db, host.url)
 			go func() {
-				for fast.log.Scan() { //nolint:revive // so that it is not held up
+				for fast.log.Scan() { // so that it is not held up
 				}
 			}()
 			fast.out.Scan()
 			fast.goOn(t)
-			key := pushDone(t, ctx, s, id)
+			key := pushDone(ctx, t, s, id)
 			head := runGit(t, host.bare, "rev-parse", "sia/issue-42")
 			sent := host.pushes.Load()
 
@@ -285,7 +287,7 @@ func TestStoppedProcess(t *testing.T) {
 				t.Error("the process that was stopped said nothing of its outcome")
 			}
 			go func() {
-				for slow.log.Scan() { //nolint:revive // so that it is not held up
+				for slow.log.Scan() { // so that it is not held up
 				}
 			}()
 			for _, w := range []*worker{slow, fast} {
@@ -310,7 +312,7 @@ func TestStoppedProcess(t *testing.T) {
 }
 
 // pushDone waits until a task's push is done.
-func pushDone(t *testing.T, ctx context.Context, s *store.Store, id sia.TaskID) (key string) {
+func pushDone(ctx context.Context, t *testing.T, s *store.Store, id sia.TaskID) (key string) {
 	t.Helper()
 	for {
 		effects, err := s.Effects(ctx, id)

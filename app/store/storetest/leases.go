@@ -12,7 +12,8 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// frozenEngine is an engine that never renews a lease, nor takes one over: a process that is held up while a handler runs.
+// frozenEngine is an engine that never renews a lease, nor takes one over: a process that is held up while a handler
+// runs.
 func frozenEngine(length time.Duration) store.EngineConfig {
 	c := quick()
 	c.Shared, c.Lease, c.Beats = true, length, make(chan time.Time)
