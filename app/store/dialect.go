@@ -36,7 +36,9 @@ type dialect interface {
 	// message says, for people, what an error of the database means and what to do; "" for one that says so itself.
 	message(err error) string
 
-	// claim has this process work on jobs.
+	// shared reports whether several processes work on the database.
+	shared() bool
+	// claim has this process, and no other, work on jobs.
 	claim(ctx context.Context) (unlock func() error, err error)
 	// revive makes jobs of a process that died available again.
 	revive(ctx context.Context) (jobs int64, err error)

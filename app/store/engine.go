@@ -127,7 +127,7 @@ func (s *Store) Start(ctx context.Context, h Handlers, c EngineConfig) (*Engine,
 		return nil, err
 	}
 	unlock := func() error { return nil }
-	if !c.Shared {
+	if c.Shared = c.Shared || s.shared(); !c.Shared {
 		var err error
 		if unlock, err = s.claim(ctx); err != nil {
 			return nil, err

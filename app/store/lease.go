@@ -191,12 +191,34 @@ func (e *Engine) beat(ctx context.Context) {
 		case <-beats:
 		}
 		e.renew(ctx)
+		if err := e.leftRunning(ctx); err != nil && ctx.Err() == nil {
+			e.s.log.ErrorContext(ctx, "could not look for jobs of processes that ended", "err", err)
+		}
 		if n, err := e.s.takeOver(ctx, e.c.Lease); err != nil && ctx.Err() == nil {
 			e.s.log.ErrorContext(ctx, "could not look for effects of workers that ended", "err", err)
 		} else if n > 0 {
 			e.s.log.WarnContext(ctx, "taking over effects whose worker was held up or ended", "effects", n)
 		}
 	}
+}
+
+// leftRunning makes jobs available again that have no lease and ran for longer than they may: deliveries, setups and
+// periodic work of a process that ended, or that never heard that it got them. Where one engine works alone, its start
+// sees to that. Each of them can be worked on twice.
+func (e *Engine) leftRunning(ctx context.Context) error {
+	if !e.c.Shared {
+		return nil
+	}
+	for args, most := range map[river.JobArgs]time.Duration{
+		deliveryArgs{}: e.c.DeliveryTimeout, setupArgs{}: e.c.EffectTimeout, periodicArgs{}: periodicTimeout,
+	} {
+		before := e.s.now().Add(-most - 2*saveTimeout)
+		if err := e.s.exec(ctx, "look for jobs that were left", `UPDATE river_job SET state = 'available'
+			WHERE state = 'running' AND kind = ? AND attempted_at < ?`, args.Kind(), e.s.stamp(before)); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // renew renews the leases of what this engine carries out. A handler whose lease somebody else has is ended. When the

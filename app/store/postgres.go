@@ -269,13 +269,15 @@ func (s *postgresDialect) message(err error) string {
 	return ""
 }
 
-// claim: any number of processes work on a PostgreSQL database.
+func (*postgresDialect) shared() bool { return true }
+
+// claim: nobody can.
 func (*postgresDialect) claim(context.Context) (unlock func() error, err error) {
-	return func() error { return nil }, nil
+	return nil, errors.New("no process has a PostgreSQL database to itself")
 }
 
-// revive makes no job available again: other processes work. Leases tell whose process died.
-func (s *postgresDialect) revive(context.Context) (jobs int64, err error) { return 0, nil }
+// revive: leases tell whose process died.
+func (*postgresDialect) revive(context.Context) (jobs int64, err error) { return 0, nil }
 
 func (*postgresDialect) listed(kind listKind) string {
 	if kind == numbers {

@@ -51,6 +51,9 @@ func (s *DB) riverConfig() *river.Config {
 		CompletedJobRetentionPeriod: keepJobs,
 		CancelledJobRetentionPeriod: keepJobs,
 		JobTimeout:                  -1, // the workers set their own
+		// Beside a newer version this one leaves alone what it doesn't know. It is slower: where one process works there is
+		// no other version.
+		FetchOnlyKnownKinds: s.shared(),
 		Logger:                      warningsOnly(s.log),
 		Hooks:                       []rivertype.Hook{&runAtHook{}},
 	}

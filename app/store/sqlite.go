@@ -177,6 +177,8 @@ func (s *sqliteDialect) message(err error) string {
 	return ""
 }
 
+func (*sqliteDialect) shared() bool { return false }
+
 // claim takes the lock of the one engine that works on a file.
 func (s *sqliteDialect) claim(context.Context) (unlock func() error, err error) {
 	return lock(s.path + ".lock")
