@@ -101,24 +101,25 @@ func apply(t *testing.T, s *store.Store, id sia.TaskID, e sia.Event) {
 // finish runs a task until it has passed and nothing is due, and checks that
 // each effect reported once and that the log gives the task.
 func finish(
-	t *testing.T, s *store.Store, clock *frozenClock, id sia.TaskID, boundary func(context.Context, string, sia.Effect),
+	t *testing.T, s *store.Store, clock worldClock, id sia.TaskID, boundary func(context.Context, string, sia.Effect),
 ) {
 	t.Helper()
-	finishDespite(t, s, clock, id, boundary, nil)
+	finishDespite(t, s, clock, id, boundary, store.EngineConfig{}, nil)
 }
 
 // finishDespite is finish that goes on after errors of which trouble says so.
 func finishDespite(
-	t *testing.T, s *store.Store, clock *frozenClock, id sia.TaskID, boundary func(context.Context, string, sia.Effect),
-	trouble func(error) bool,
+	t *testing.T, s *store.Store, clock worldClock, id sia.TaskID, boundary func(context.Context, string, sia.Effect),
+	c store.EngineConfig, trouble func(error) bool,
 ) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 	defer cancel()
+	c.Grace = time.Second
 	e, err := s.Start(ctx, store.Handlers{
 		Effect: allWell, Boundary: boundary,
 		Delivery: func(context.Context, store.Delivery) error { return nil },
-	}, store.EngineConfig{Grace: time.Second})
+	}, c)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -148,7 +149,7 @@ func finishDespite(
 }
 
 // goOn works until nothing is due, and moves the clock to what is due next unless the task has passed.
-func goOn(ctx context.Context, s *store.Store, e *store.Engine, clock *frozenClock, id sia.TaskID) (passed bool, _ error) {
+func goOn(ctx context.Context, s *store.Store, e *store.Engine, clock worldClock, id sia.TaskID) (passed bool, _ error) {
 	if err := e.Idle(ctx); err != nil {
 		return false, err
 	}

@@ -54,8 +54,8 @@ func (s *DB) riverConfig() *river.Config {
 		// Beside a newer version this one leaves alone what it doesn't know. It is slower: where one process works there is
 		// no other version.
 		FetchOnlyKnownKinds: s.shared(),
-		Logger:                      warningsOnly(s.log),
-		Hooks:                       []rivertype.Hook{&runAtHook{}},
+		Logger:              warningsOnly(s.log),
+		Hooks:               []rivertype.Hook{&runAtHook{}},
 	}
 	if s.clock != nil {
 		c.Test.Time = s.clock

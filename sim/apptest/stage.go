@@ -73,7 +73,7 @@ type Config struct {
 	Repos   sia.AllowList // where the server works; empty: everywhere
 	// the application's database is on a PostgreSQL server; else it is a file
 	Postgres bool
-	Log     io.Writer     // where the application's log goes; nil: nowhere
+	Log      io.Writer // where the application's log goes; nil: nowhere
 }
 
 // Stage is one simulator, one scripted model and one application between them.

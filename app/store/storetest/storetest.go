@@ -109,6 +109,8 @@ func Run(t *testing.T, url func(t testing.TB) string) {
 		{"StopInterruptsAndStartResumes", testStopResumes},
 		{"Periodic", testPeriodic},
 		{"OneEngine", testOneEngine},
+		{"EnginesBesideEachOther", testEngines},
+		{"UnknownJobsWait", testUnknownJobs},
 
 		{"ZombieReports", testZombieReports},
 		{"ZombieFails", testZombieFails},
