@@ -2,7 +2,6 @@ package app_test
 
 import (
 	"context"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -41,14 +40,14 @@ func TestCrashOnPostgres(t *testing.T) {
 	}
 }
 
-// TestAnotherServerGoesOn: of two servers with folders of their own on one database, one is killed in the midst of an
-// attempt, and the other goes on with it.
+// TestAnotherServerGoesOn: of two servers on one database, one is killed in the midst of an attempt, and the other goes on
+// with it.
 func TestAnotherServerGoesOn(t *testing.T) {
 	c := crashStories()[0]
 	sim, _, one := crashWorld(t, nil, c.model, c.files)
 	one.Config.DB, one.Lease = storetest.Postgres(t), shortLease
 	other := one
-	other.Config.Dir, other.Config.Listen = filepath.Join(t.TempDir(), "other"), apptest.FreeAddress(t)
+	other.Config.Listen = apptest.FreeAddress(t)
 	other.Kills.Seen += "-of-the-other"
 	one.Kills.At = "after 1005-1/1/attempt"
 	killed := begin(t, sim, one)

@@ -115,8 +115,7 @@ func TestServerVanishes(t *testing.T) {
 			return
 		}
 		kills++
-		server.Kill()
-		if err := server.Start(); err != nil {
+		if err := errors.Join(server.Kill(), server.Start()); err != nil {
 			t.Error(err)
 		}
 		if _, err := s.SaveDelivery(context.Background(), store.Delivery{GUID: when + f.Key, Event: "issues"}); err != nil {

@@ -123,7 +123,7 @@ func (s *Server) Start() error {
 		return err
 	}
 	// It ends with this process, however that ends: the shell reads until then.
-	script := `"$@" > log 2>&1 & cat; kill -QUIT $!; wait $!`
+	script := `"$@" > log 2>&1 & cat; kill -QUIT $!; wait $!; [ -e keep ] || rm -rf ./*`
 	cmd := exec.Command("/bin/sh", append([]string{"-c", script, "sh"}, postgres.Args...)...)
 	cmd.Args[4] = postgres.Path
 	cmd.Dir = s.dir
@@ -159,7 +159,14 @@ func (s *Server) Start() error {
 }
 
 // Kill ends the server without a word to its clients, as a crash does. Start starts it again, with its data.
-func (s *Server) Kill() { s.stop() }
+func (s *Server) Kill() error {
+	keep := filepath.Join(s.dir, "keep")
+	if err := os.WriteFile(keep, nil, 0o600); err != nil {
+		return err
+	}
+	s.stop()
+	return os.Remove(keep)
+}
 
 // Stop ends the server and deletes its data.
 func (s *Server) Stop() {
