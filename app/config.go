@@ -13,6 +13,7 @@ import (
 	"github.com/sia-bot/sia/app/github"
 	"github.com/sia-bot/sia/app/notify"
 	"github.com/sia-bot/sia/app/render"
+	"github.com/sia-bot/sia/app/store"
 	"github.com/sia-bot/sia/app/sweep"
 	"github.com/sia-bot/sia/sia"
 	"github.com/sia-bot/sia/sia/secret"
@@ -32,6 +33,8 @@ type Config struct {
 
 	Dir string // where the database and the git mirrors live
 	DB  string // database URL; "" is sia.db in Dir
+	// where PostgreSQL itself is, when DB leads to PgBouncer; "" is DB
+	DBDirect string
 
 	GitHub GitHubConfig
 	Models ModelsConfig
@@ -206,9 +209,8 @@ func (c Config) secrets() *secret.Masker {
 			m.Know("agent-env", value) // commands are given it, and may print it
 		}
 	}
-	if u, err := url.Parse(c.DB); err == nil && u.User != nil {
-		password, _ := u.User.Password()
-		m.Know("database-password", password)
+	for _, address := range []string{c.DB, c.DBDirect} {
+		m.Know("database-password", store.Password(address))
 	}
 	return m
 }

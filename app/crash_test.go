@@ -17,6 +17,7 @@ import (
 	"sync"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -56,7 +57,11 @@ type victim struct {
 	Config app.Config
 	Task   sia.TaskID // the process ends when this task has ended and nothing is pending
 	Kills  kills
+	Lease  time.Duration // 0: as in production
 }
+
+// shortLease is a lease that nobody waits long for, and that a process on a busy machine renews in time.
+const shortLease = 4 * time.Second
 
 // kills says at which effect boundaries the process kills itself. A boundary that
 // was come to before, by this process or an earlier one, does not count again: the
@@ -125,9 +130,9 @@ func application(spec string) error {
 	applied := make(chan struct{}, 1)
 	ctx, stop := context.WithCancel(context.Background())
 	defer stop()
-	a, err := app.New(ctx, v.Config, app.Options{
-		Logger: slog.New(wake{slog.DiscardHandler, applied}), Boundary: reached.cross,
-	})
+	options := app.Options{Logger: slog.New(wake{slog.DiscardHandler, applied}), Boundary: reached.cross}
+	options.Engine.Lease = v.Lease
+	a, err := app.New(ctx, v.Config, options)
 	if err != nil {
 		return err
 	}
@@ -297,10 +302,11 @@ func begin(t *testing.T, sim *ghsim.Server, v victim) *process {
 // run plays the task once with processes that die at some boundaries. It says
 // what the world looks like afterwards, which boundaries there were, and how many
 // processes died.
-func (c crashStory) run(t *testing.T, key []byte, every, from int) (world string, crossed []string, died int) {
+func (c crashStory) run(t *testing.T, key []byte, db string, every, from int) (world string, crossed []string, died int) {
 	t.Helper()
 	sim, _, v := crashWorld(t, key, c.model, c.files)
 	v.Kills.Every, v.Kills.From = every, from
+	v.Config.DB, v.Lease = db, shortLease // on SQLite a new process waits for no lease
 	for process := begin(t, sim, v); process.wait(t); process = launch(t, v) {
 		if died++; died > 100 {
 			t.Fatal("a hundred processes died, and the task is not done")
@@ -422,7 +428,7 @@ func describe(t *testing.T, sim *ghsim.Server, v victim) string {
 		check(t, err)
 		fmt.Fprintf(&b, "file %s:\n%s\n", file, text)
 	}
-	s, err := store.Open(t.Context(), store.Config{URL: filepath.Join(v.Config.Dir, "sia.db")})
+	s, err := store.Open(t.Context(), store.Config{URL: v.Config.WithDefaults().DB})
 	check(t, err)
 	defer func() { check(t, s.Close()) }()
 	task, err := s.Replay(t.Context(), v.Task)
@@ -484,7 +490,7 @@ func TestCrash(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			free <- struct{}{}
-			want, boundaries, died := c.run(t, registered.PrivateKeyPEM, 0, 0)
+			want, boundaries, died := c.run(t, registered.PrivateKeyPEM, "", 0, 0)
 			<-free
 			if len(boundaries) < c.least || died > 0 {
 				t.Fatalf("%d boundaries and %d deaths in an undisturbed run:\n%s", len(boundaries), died, want)
@@ -499,7 +505,7 @@ func TestCrash(t *testing.T) {
 					t.Parallel()
 					free <- struct{}{}
 					defer func() { <-free }()
-					got, crossed, died := c.run(t, registered.PrivateKeyPEM, killEvery, from)
+					got, crossed, died := c.run(t, registered.PrivateKeyPEM, "", killEvery, from)
 					// How often GitHub is brought up to date depends on how fast things go,
 					// so a run may have a few boundaries fewer than the undisturbed one.
 					if least := (len(crossed) - from) / killEvery; died < least || least < c.least/8 {

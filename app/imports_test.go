@@ -316,7 +316,6 @@ func TestTheRulesThemselves(t *testing.T) {
 		{"app/store", "app/lease", true},
 		{"app/github", "app/lease", true},
 		{"gitops", "app/lease", false},
-		{"app/atomicfile", true},
 		{"gitops", "app/atomicfile", false},
 		{"app/atomicfile", "sia/text", false},
 		{"app", "lab/replay", false},

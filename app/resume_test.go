@@ -94,7 +94,7 @@ func TestCrashInAnAttempt(t *testing.T) {
 // spent is the task's account and how it ended.
 func spent(t *testing.T, v victim) map[string]any {
 	t.Helper()
-	s, err := store.Open(t.Context(), store.Config{URL: filepath.Join(v.Config.Dir, "sia.db")})
+	s, err := store.Open(t.Context(), store.Config{URL: v.Config.WithDefaults().DB})
 	check(t, err)
 	defer func() { check(t, s.Close()) }()
 	task, err := s.Task(t.Context(), v.Task)

@@ -42,7 +42,7 @@ func (s *TaskStore) logApplied(ctx context.Context, id sia.TaskID, e sia.Event, 
 		"state", res.Task.State, "why", res.Why, "ignored", res.Ignored, "effects", len(res.Effects))
 }
 
-// applyTx is Apply inside a transaction that already holds the write lock. One effect that the caller goes on with
+// applyTx is Apply inside a transaction. One effect that the caller goes on with
 // itself is left in joined and gets no job (see [sia.EffectKind.Joins]); nil: each gets one.
 func (s *TaskStore) applyTx(
 	ctx context.Context, tx *sql.Tx, id sia.TaskID, e sia.Event, joined **sia.Effect,
@@ -59,6 +59,9 @@ func (s *TaskStore) applyTx(
 		return sia.Result{}, fmt.Errorf("decode the event: %w", err)
 	}
 
+	if err := s.hold(ctx, tx, taskLock(id)); err != nil {
+		return sia.Result{}, err
+	}
 	before, err := task(ctx, tx, id)
 	switch {
 	case errors.Is(err, ErrNotFound):
@@ -94,6 +97,9 @@ func (s *TaskStore) applyTx(
 	w.saveCredits()
 	return res, w.err
 }
+
+// taskLock is what a transaction holds that applies events to a task.
+func taskLock(id sia.TaskID) string { return "task " + string(id) }
 
 // task loads a task; an error wraps ErrNotFound when there is none.
 func task(ctx context.Context, q querier, id sia.TaskID) (sia.Task, error) {

@@ -46,7 +46,7 @@ func (s *PersonStore) Acts(ctx context.Context, f ActFilter) ([]Act, error) {
 		SELECT e.at, CASE e.by_login WHEN '' THEN 'operator' ELSE e.by_login END AS who, e.kind AS what, t.repo_id AS repo,
 			e.task_id AS task, CASE e.ignored WHEN '' THEN e.why ELSE 'ignored: ' || e.ignored END AS detail
 			FROM task_events e JOIN tasks t ON t.id = e.task_id
-			WHERE e.by_login <> '' OR json_extract(e.event, '$.by.operator')
+			WHERE e.by_login <> '' OR e.kind <> 'restored' AND e.event LIKE '%"at":"%","by":{"operator":true}%'
 		UNION ALL SELECT at, 'sia', 'decide ' || type, repo_id, task_id, choice || ': ' || reason FROM decisions
 		UNION ALL SELECT f.ended_at, 'sia', 'effect ' || f.kind, t.repo_id, f.task_id,
 			CASE f.state WHEN 'failed' THEN 'failed: ' || f.error ELSE 'done' END
@@ -54,7 +54,7 @@ func (s *PersonStore) Acts(ctx context.Context, f ActFilter) ([]Act, error) {
 		UNION ALL SELECT at, login, 'said', repo_id, '', '#' || issue || ': ' ||
 			CASE answer WHEN '' THEN 'no answer' ELSE answer END FROM heard WHERE login <> ''
 		UNION ALL SELECT at, CASE by_login WHEN '' THEN 'operator' ELSE by_login END, 'halt', CASE
-			WHEN scope LIKE 'repository %' THEN CAST(substr(scope, 12) AS integer) ELSE 0 END, '', scope || ': ' || reason
+			WHEN scope LIKE 'repository %' THEN CAST(substr(scope, 12) AS bigint) ELSE 0 END, '', scope || ': ' || reason
 			FROM halts
 		UNION ALL SELECT created_at, proposed_by, 'propose policy', CASE alone WHEN 1 THEN place_id ELSE 0 END, '',
 			name || ': ' || change FROM experiments WHERE proposed_by <> ''
@@ -63,7 +63,7 @@ func (s *PersonStore) Acts(ctx context.Context, f ActFilter) ([]Act, error) {
 		UNION ALL SELECT at, CASE by_login WHEN '' THEN 'sia' ELSE by_login END, 'hold policy', place_id, '',
 			name || ': ' || why FROM policy_holds
 		UNION ALL SELECT at, approved_by, 'share lesson', 0, '', id FROM shared_lessons
-	) WHERE at >= ? AND (? = 0 OR repo = ?) AND (? = '' OR who = ? COLLATE NOCASE)
+	) AS acts WHERE at >= ? AND (? = 0 OR repo = ?) AND (? = '' OR lower(who) = lower(?))
 	ORDER BY at DESC, task, what LIMIT ?`, micros(f.Since), f.Repo, f.Repo, f.Login, f.Login, f.Limit)
 	return acts, s.explain(fmt.Sprintf("list the last %d acts", f.Limit), err)
 }

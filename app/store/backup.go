@@ -21,6 +21,10 @@ import (
 // To restore it, put the file in the database's place while no server runs, without the files
 // ending in -wal and -shm that lie beside it.
 func (s *DB) Backup(ctx context.Context, file string) (size int64, err error) {
+	return s.backup(ctx, file)
+}
+
+func (s *sqliteDialect) backup(ctx context.Context, file string) (size int64, err error) {
 	op := "back up the database to " + file
 	if _, err := os.Lstat(file); !errors.Is(err, fs.ErrNotExist) {
 		return 0, taken(op, err)
@@ -48,8 +52,10 @@ func (s *DB) Backup(ctx context.Context, file string) (size int64, err error) {
 	return size, atomicfile.SyncFolder(filepath.Dir(file))
 }
 
-// Files are the files of the database, whether they are there now or not: the database first.
-func (s *DB) Files() []string {
+// Files are the files of the database, whether they are there now or not: the database first. PostgreSQL's are its own affair: none.
+func (s *DB) Files() []string { return s.files() }
+
+func (s *sqliteDialect) files() []string {
 	return []string{s.path, s.path + "-wal", s.path + "-shm", s.path + ".lock"}
 }
 

@@ -11,12 +11,12 @@ const (
 	walMost         = 16 << 10               // pages of 4 KiB in the log, before writers are held up to empty it
 )
 
-// checkpoint moves what was written from SQLite's write-ahead log into the
+// background moves what was written from SQLite's write-ahead log into the
 // database file, until ctx ends. SQLite would do so itself at every thousandth
 // page, in whatever transaction gets there, which then waits for the disk; a
 // connection that does nothing else holds up nobody
 // (https://sqlite.org/wal.html#ckpt).
-func (s *DB) checkpoint(ctx context.Context) {
+func (s *sqliteDialect) background(ctx context.Context) {
 	tick := time.NewTicker(checkpointEvery)
 	defer tick.Stop()
 	mode := "PASSIVE"

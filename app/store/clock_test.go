@@ -11,6 +11,18 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
+// worldClock is a clock that a test sets.
+type worldClock interface {
+	now() time.Time
+	set(at time.Time)
+}
+
+// goingClock goes with the machine's, ahead of it by what a test set it on.
+type goingClock struct{ ahead atomic.Int64 }
+
+func (c *goingClock) now() time.Time   { return time.Now().Add(time.Duration(c.ahead.Load())) }
+func (c *goingClock) set(at time.Time) { c.ahead.Add(max(0, int64(at.Sub(c.now())))) }
+
 // frozenClock stands still until a test sets it.
 type frozenClock struct{ at atomic.Pointer[time.Time] }
 

@@ -9,9 +9,10 @@ import (
 	"github.com/riverqueue/river/riverdriver"
 )
 
-// River learns of new jobs by looking into its notification table, twenty times a second. Through a task of forty
-// hops that is a second in which nothing happens. So a job that this process writes is told of here when it is
-// committed; what another process writes River finds by looking.
+// On SQLite River learns of new jobs by looking into its notification table, twenty times a second. Through a task of
+// forty hops that is a second in which nothing happens. So a job that this process writes is told of here when it is
+// committed; what another process writes River finds by looking. On PostgreSQL this process hears of its own jobs in the
+// same way, at once and also behind a pooler, and of other processes' by PostgreSQL's notifications.
 
 // insertTopic is under what River's producers hear of new jobs: NotificationTopicInsert of
 // https://github.com/riverqueue/river/blob/v0.51.1/internal/notifier/notifier.go
@@ -53,20 +54,53 @@ func (c *commits) done(queues []string) {
 	}
 }
 
+// filled notes the queues that got jobs in each open transaction. It is safe for concurrent use.
+type filled struct {
+	mu     sync.Mutex
+	queues map[*sql.Tx][]string
+}
+
+func (f *filled) add(tx *sql.Tx, queue string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.queues == nil {
+		f.queues = map[*sql.Tx][]string{}
+	}
+	f.queues[tx] = append(f.queues[tx], queue)
+}
+
+// take returns the queues of a transaction, and forgets them.
+func (f *filled) take(tx *sql.Tx) []string {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	queues := f.queues[tx]
+	delete(f.queues, tx)
+	return queues
+}
+
 // commitDriver is River's driver, of which the engine hears of commits.
 type commitDriver struct {
 	riverdriver.Driver[*sql.Tx]
 	commits *commits
+	listen  func(*riverdriver.GetListenenerParams) riverdriver.Listener // hears of what other processes do
+	alone   bool                                                        // no other process works
 }
 
 // GetListener implements riverdriver.Driver.
 func (d commitDriver) GetListener(p *riverdriver.GetListenenerParams) riverdriver.Listener {
-	return &commitListener{Listener: d.Driver.GetListener(p), jobs: d.commits.jobs}
+	return &commitListener{Listener: d.listen(p), jobs: d.commits.jobs}
 }
+
+// SupportsListener implements riverdriver.Driver.
+func (commitDriver) SupportsListener() bool { return true }
 
 // UnwrapExecutor implements riverdriver.Driver.
 func (d commitDriver) UnwrapExecutor(tx *sql.Tx) riverdriver.ExecutorTx {
-	return noNotifyTx{d.Driver.UnwrapExecutor(tx)}
+	if x := d.Driver.UnwrapExecutor(tx); d.alone {
+		return noNotifyTx{x}
+	} else {
+		return x
+	}
 }
 
 // noNotifyTx writes nothing into River's notification table about jobs: the workers would look once more, in vain.

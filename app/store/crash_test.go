@@ -101,15 +101,25 @@ func apply(t *testing.T, s *store.Store, id sia.TaskID, e sia.Event) {
 // finish runs a task until it has passed and nothing is due, and checks that
 // each effect reported once and that the log gives the task.
 func finish(
-	t *testing.T, s *store.Store, clock *frozenClock, id sia.TaskID, boundary func(context.Context, string, sia.Effect),
+	t *testing.T, s *store.Store, clock worldClock, id sia.TaskID, boundary func(context.Context, string, sia.Effect),
 ) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	finishDespite(t, s, clock, id, boundary, store.EngineConfig{}, nil)
+}
+
+// finishDespite is finish that goes on after errors of which trouble says so.
+func finishDespite(
+	t *testing.T, s *store.Store, clock worldClock, id sia.TaskID, boundary func(context.Context, string, sia.Effect),
+	c store.EngineConfig, trouble func(error) bool,
+) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 	defer cancel()
+	c.Grace = time.Second
 	e, err := s.Start(ctx, store.Handlers{
 		Effect: allWell, Boundary: boundary,
 		Delivery: func(context.Context, store.Delivery) error { return nil },
-	}, store.EngineConfig{Grace: time.Second})
+	}, c)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -118,22 +128,11 @@ func finish(
 			t.Error(err)
 		}
 	}()
-	for {
-		if err := e.Idle(ctx); err != nil {
+	for passed := false; !passed; {
+		passed, err = goOn(ctx, s, e, clock, id)
+		if err != nil && (trouble == nil || !trouble(err)) {
 			t.Fatal(err)
 		}
-		task, err := s.Replay(ctx, id)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if task.State == sia.Passed {
-			break
-		}
-		due, err := e.NextDue(ctx)
-		if err != nil || due.IsZero() {
-			t.Fatalf("the task is %s and nothing waits, %v", task.State, err)
-		}
-		clock.set(due)
 	}
 	events, err := s.Events(ctx, id)
 	if err != nil {
@@ -147,6 +146,25 @@ func finish(
 			reported[key] = true
 		}
 	}
+}
+
+// goOn works until nothing is due, and moves the clock to what is due next unless the task has passed.
+func goOn(ctx context.Context, s *store.Store, e *store.Engine, clock worldClock, id sia.TaskID) (passed bool, _ error) {
+	if err := e.Idle(ctx); err != nil {
+		return false, err
+	}
+	task, err := s.Replay(ctx, id)
+	if err != nil || task.State == sia.Passed {
+		return err == nil, err
+	}
+	due, err := e.NextDue(ctx)
+	if err == nil && due.IsZero() {
+		err = fmt.Errorf("the task is %s and nothing waits", task.State)
+	}
+	if err == nil {
+		clock.set(due)
+	}
+	return false, err
 }
 
 // allWell is a world in which the checks of the first attempt are red, and everything else goes well at once.

@@ -27,7 +27,7 @@ type Find struct {
 
 // FindTasks lists tasks, the most recently changed first.
 func (s *TaskStore) FindTasks(ctx context.Context, v Visibility, f Find) ([]sia.Task, error) {
-	where, args := []string{sees("repo_id")}, v.args()
+	where, args := []string{s.sees("repo_id")}, v.args()
 	also := func(condition string, values ...any) {
 		where, args = append(where, condition), append(args, values...)
 	}
@@ -46,7 +46,7 @@ func (s *TaskStore) FindTasks(ctx context.Context, v Visibility, f Find) ([]sia.
 		also("id IN (SELECT task_id FROM attempts WHERE technique = ?)", f.Technique)
 	}
 	if f.Text != "" {
-		also("instr(lower(title), lower(?)) > 0", f.Text)
+		also("replace(lower(title), lower(?), '') <> lower(title)", f.Text)
 	}
 	if !f.From.IsZero() {
 		also("updated_at >= ?", micros(f.From))
@@ -69,7 +69,7 @@ func (s *TaskStore) CountStates(ctx context.Context, v Visibility) (map[sia.Stat
 		n     int
 	}
 	counts, err := collect(ctx, s.r, func(rows *sql.Rows) (c count, err error) { return c, rows.Scan(&c.state, &c.n) },
-		`SELECT state, count(*) FROM tasks WHERE `+sees("repo_id")+` GROUP BY state`,
+		`SELECT state, count(*) FROM tasks WHERE `+s.sees("repo_id")+` GROUP BY state`,
 		v.args()...)
 	out := map[sia.State]int{}
 	for _, c := range counts {
@@ -96,16 +96,15 @@ func (s *TaskStore) Weeks(ctx context.Context, v Visibility, until time.Time, n 
 		w := &weeks[i]
 		w.From = until.Add(-time.Duration(n-i) * week)
 		from, to := micros(w.From), micros(w.From.Add(week))
-		// With one max() SQLite takes the other columns from the row that has it.
 		err := s.r.QueryRowContext(ctx, `SELECT count(CASE WHEN last = 'passed' THEN 1 END),
 				count(CASE WHEN last = 'stopped' THEN 1 END)
-			FROM (SELECT to_state AS last, max(at) FROM task_events
+			FROM (SELECT to_state AS last, row_number() OVER (PARTITION BY task_id ORDER BY at DESC) AS place FROM task_events
 				WHERE to_state IN ('passed', 'stopped') AND from_state <> to_state AND kind <> 'restored' AND at >= ? AND at < ?
-					AND `+sees("CAST(task_id AS integer)")+` GROUP BY task_id) AS ended`, append([]any{from, to}, v.args()...)...).
+					AND `+s.sees(s.repoOf("task_id"))+`) AS ended WHERE place = 1`, append([]any{from, to}, v.args()...)...).
 			Scan(&w.Passed, &w.Stopped)
 		if err == nil {
 			err = s.r.QueryRowContext(ctx, `SELECT coalesce(sum(amount), 0) FROM credits
-				WHERE kind IN ('spend', 'overrun') AND at >= ? AND at < ? AND `+sees("repo_id"),
+				WHERE kind IN ('spend', 'overrun') AND at >= ? AND at < ? AND `+s.sees("repo_id"),
 				append([]any{from, to}, v.args()...)...).Scan(&w.Spent)
 		}
 		if err != nil {
@@ -127,7 +126,7 @@ func (s *CreditStore) CostsBetween(ctx context.Context, v Visibility, from, to t
 	costs, err := collect(ctx, s.r, func(rows *sql.Rows) (c Cost, err error) {
 		return c, rows.Scan(&c.Repo, &c.Spent)
 	}, `SELECT repo_id, sum(amount) AS spent FROM credits WHERE kind IN ('spend', 'overrun') AND at >= ? AND at < ? AND `+
-		sees("repo_id")+` GROUP BY repo_id ORDER BY spent DESC, repo_id`, append([]any{micros(from), micros(to)},
+		s.sees("repo_id")+` GROUP BY repo_id ORDER BY spent DESC, repo_id`, append([]any{micros(from), micros(to)},
 		v.args()...)...)
 	return costs, s.explain("sum the costs of repositories", err)
 }
@@ -135,7 +134,7 @@ func (s *CreditStore) CostsBetween(ctx context.Context, v Visibility, from, to t
 // SeenRepositories lists the repositories of a sight, by name.
 func (s *InstallationStore) SeenRepositories(ctx context.Context, v Visibility) ([]Repository, error) {
 	all, err := collect(ctx, s.r, func(rows *sql.Rows) (Repository, error) { return scanRepository(rows.Scan) },
-		`SELECT `+repositoryColumns+` FROM repositories WHERE `+sees("id")+` ORDER BY owner, name`, v.args()...)
+		`SELECT `+repositoryColumns+` FROM repositories WHERE `+s.sees("id")+` ORDER BY owner, name`, v.args()...)
 	return all, s.explain("list repositories", err)
 }
 
@@ -145,13 +144,13 @@ func (s *TaskStore) Pulse(ctx context.Context, v Visibility, id sia.TaskID) (pul
 	if id == "" {
 		var at int64
 		var changed string
-		err = s.r.QueryRowContext(ctx, `SELECT updated_at, id FROM tasks WHERE `+sees("repo_id")+`
+		err = s.r.QueryRowContext(ctx, `SELECT updated_at, id FROM tasks WHERE `+s.sees("repo_id")+`
 			ORDER BY updated_at DESC, id LIMIT 1`, v.args()...).Scan(&at, &changed)
 		pulse = fmt.Sprintf("%d.%s", at, changed)
 	} else {
 		var version, turns int64
 		err = s.r.QueryRowContext(ctx, `SELECT version, (SELECT count(*) FROM transcripts WHERE task_id = ?)
-			FROM tasks WHERE id = ? AND `+sees("repo_id"), append([]any{id, id}, v.args()...)...).Scan(&version, &turns)
+			FROM tasks WHERE id = ? AND `+s.sees("repo_id"), append([]any{id, id}, v.args()...)...).Scan(&version, &turns)
 		pulse = fmt.Sprintf("%d.%d", version, turns)
 	}
 	if errors.Is(err, sql.ErrNoRows) && id == "" {

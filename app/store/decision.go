@@ -86,11 +86,15 @@ func (s *OutcomeStore) RecordOutcome(ctx context.Context, o Outcome) (isNew bool
 		return false, fmt.Errorf("%s: %w", op, err)
 	}
 	err = s.write(ctx, op, func(tx *sql.Tx) error {
-		// Ids become visible in their order because one transaction writes at a time.
+		// Ids become visible in their order because one transaction at a time gives them.
+		if err := s.hold(ctx, tx, "outcomes"); err != nil {
+			return err
+		}
 		res, err := tx.ExecContext(ctx, `INSERT INTO outcomes
-			(task_id, intervention, repo_id, org, repo, pattern, technique, resolved, attempt, z, confidence, setup,
+			(id, task_id, intervention, repo_id, org, repo, pattern, technique, resolved, attempt, z, confidence, setup,
 				decision, at, imported_resolved, imported_tried)
-			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (task_id, intervention) DO NOTHING`,
+			VALUES ((SELECT coalesce(max(id), 0) + 1 FROM outcomes), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+			ON CONFLICT (task_id, intervention) DO NOTHING`,
 			o.Task, o.Intervention, o.Repo.ID, o.Repo.Owner, o.Repo.Name, o.Pattern, o.Technique, o.Resolved, o.Attempt, o.Z,
 			string(confidence), o.Setup, o.Decision, micros(o.At), o.Imported.Resolved, o.Imported.Tried)
 		if err != nil {

@@ -87,7 +87,7 @@ func (s *DeliveryStore) saveDeliveries(ctx context.Context, tx *sql.Tx, all []De
 	if len(jobs) == 0 {
 		return nil
 	}
-	s.filled = append(s.filled, queueDeliveries)
+	s.filled.add(tx, queueDeliveries)
 	_, err = s.jobs.InsertManyFastTx(ctx, tx, jobs)
 	return err
 }

@@ -25,11 +25,12 @@
 //   - lesson: see package sia/lesson. Lessons are found by the words they share
 //     with a search, through an index of our own (lessonsearch.go).
 //
-// The database is SQLite; everything that knows so is in sqlite.go,
-// serialwrites.go, checkpoint.go and migrations/sqlite, so that PostgreSQL can
-// stand beside it. There are two pools for writing, of one connection each, that
-// take turns: River's and the application's. One more is for checkpoints, and one
-// for reading. No transaction is held across anything but SQL.
+// The database is a SQLite file or on a PostgreSQL server. SQL is written once,
+// for both; what differs is the interface dialect, with sqlite.go (and statements.go,
+// checkpoint.go, backup.go) and postgres.go (and pgstatements.go, pglisten.go)
+// behind it, and a folder of migrations for each. Start reading at dialect.go; the
+// reasons are in docs/adr/0027. There are pools for reading, for writing, and for
+// River. No transaction is held across anything but SQL.
 //
 // A [Store] and an [Engine] are safe for concurrent use.
 //

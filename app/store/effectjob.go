@@ -211,6 +211,10 @@ func (w *effectWorker) save(
 	var res *sia.Result
 	began := time.Now()
 	err := s.write(saving, "write down the outcome of "+f.Key, func(tx *sql.Tx) error {
+		if joined != nil { // this runs again: the lease of the first time was not taken
+			joined.end()
+		}
+		res, joined = nil, nil
 		closed, err := tx.ExecContext(saving, `UPDATE effects
 			SET state = ?, error = CASE WHEN ? = '' THEN error ELSE ? END, ended_at = ?
 			WHERE key = ? AND state = 'pending' AND lease_token = ?`, state, words, words, micros(ev.At), f.Key, held.token)

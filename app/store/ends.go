@@ -65,11 +65,18 @@ func (s *OutcomeStore) RecordCoderOutcome(ctx context.Context, o CoderOutcome) e
 	if err != nil {
 		return fmt.Errorf("%s: %w", op, err)
 	}
-	return s.exec(ctx, op, `INSERT INTO coder_outcomes
-		(task_id, attempt, repo_id, org, kind, coder, agent, cost, resolved, changed, failed, at)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (task_id, attempt, coder) DO NOTHING`,
-		o.Task, o.Attempt, o.Repo, o.Org, o.Kind, o.Coder, o.Agent, o.Cost, o.Resolved, o.Changed,
-		string(failed), micros(o.At))
+	return s.write(ctx, op, func(tx *sql.Tx) error {
+		if err := s.hold(ctx, tx, "coder outcomes"); err != nil { // as in RecordOutcome
+			return err
+		}
+		_, err := tx.ExecContext(ctx, `INSERT INTO coder_outcomes
+			(id, task_id, attempt, repo_id, org, kind, coder, agent, cost, resolved, changed, failed, at)
+			VALUES ((SELECT coalesce(max(id), 0) + 1 FROM coder_outcomes), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+			ON CONFLICT (task_id, attempt, coder) DO NOTHING`,
+			o.Task, o.Attempt, o.Repo, o.Org, o.Kind, o.Coder, o.Agent, o.Cost, o.Resolved, o.Changed,
+			string(failed), micros(o.At))
+		return err
+	})
 }
 
 // CoderOutcomesSince lists the outcomes of all repositories that were recorded after the

@@ -99,7 +99,7 @@ func orDefault[T int | time.Duration](v, def T) T {
 }
 
 // Engine works on jobs until it is stopped. Only one engine works on a SQLite
-// database at a time, unless it is [EngineConfig.Shared].
+// database at a time, unless it is [EngineConfig.Shared], and any number of them on PostgreSQL.
 type Engine struct {
 	s      *Store
 	h      Handlers
@@ -127,9 +127,9 @@ func (s *Store) Start(ctx context.Context, h Handlers, c EngineConfig) (*Engine,
 		return nil, err
 	}
 	unlock := func() error { return nil }
-	if !c.Shared {
+	if c.Shared = c.Shared || s.shared(); !c.Shared {
 		var err error
-		if unlock, err = lock(s.path + ".lock"); err != nil {
+		if unlock, err = s.claim(ctx); err != nil {
 			return nil, err
 		}
 	}
@@ -229,7 +229,7 @@ func (e *Engine) Idle(ctx context.Context, held ...string) error {
 	for {
 		committed := e.s.commits.after()
 		running, next, err := e.s.unfinished(ctx, e.jobsOf(held))
-		due := !next.IsZero() && !next.After(e.s.now().Round(time.Millisecond)) // as precise as River's times
+		due := !next.IsZero() && !next.After(e.s.now().Round(e.s.driver().TimePrecision())) // as precise as River's times
 		if err != nil || running == 0 && !due {
 			return err
 		}

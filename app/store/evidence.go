@@ -27,7 +27,7 @@ const mostTallies = 100
 // in sight; the one that was tried most first.
 func (s *DecisionStore) TechniqueTallies(ctx context.Context, v Visibility, repo int64) ([]Tally, error) {
 	all, err := collect(ctx, s.r, scanTally, `SELECT technique, count(*) AS tried, sum(resolved), 0 FROM outcomes
-		WHERE (? = 0 OR repo_id = ?) AND `+sees("repo_id")+` GROUP BY technique ORDER BY tried DESC, technique LIMIT ?`,
+		WHERE (? = 0 OR repo_id = ?) AND `+s.sees("repo_id")+` GROUP BY technique ORDER BY tried DESC, technique LIMIT ?`,
 		append(append([]any{repo, repo}, v.args()...), mostTallies)...)
 	return all, s.explain("count the outcomes of techniques", err)
 }
@@ -35,7 +35,7 @@ func (s *DecisionStore) TechniqueTallies(ctx context.Context, v Visibility, repo
 // CoderTallies is the same of coders.
 func (s *DecisionStore) CoderTallies(ctx context.Context, v Visibility, repo int64) ([]Tally, error) {
 	all, err := collect(ctx, s.r, scanTally, `SELECT coder, count(*) AS tried, sum(resolved), sum(cost) FROM coder_outcomes
-		WHERE (? = 0 OR repo_id = ?) AND `+sees("repo_id")+` GROUP BY coder ORDER BY tried DESC, coder LIMIT ?`,
+		WHERE (? = 0 OR repo_id = ?) AND `+s.sees("repo_id")+` GROUP BY coder ORDER BY tried DESC, coder LIMIT ?`,
 		append(append([]any{repo, repo}, v.args()...), mostTallies)...)
 	return all, s.explain("count the outcomes of coders", err)
 }
@@ -60,7 +60,7 @@ func (s *DecisionStore) PatternTallies(
 		return p, rows.Scan(&p.Pattern, &p.Lately, &p.Before, &p.Resolved, &p.Best, &p.BestOf, &p.BestDid)
 	}, `WITH each AS (SELECT pattern, technique, count(*) AS tried, sum(resolved) AS resolved,
 				count(CASE WHEN at >= ? THEN 1 END) AS lately FROM outcomes
-			WHERE (? = 0 OR repo_id = ?) AND `+sees("repo_id")+` GROUP BY pattern, technique),
+			WHERE (? = 0 OR repo_id = ?) AND `+s.sees("repo_id")+` GROUP BY pattern, technique),
 		ranked AS (SELECT *, row_number() OVER (PARTITION BY pattern ORDER BY resolved DESC, tried, technique) AS place
 			FROM each)
 		SELECT pattern, sum(lately) AS now, sum(tried) - sum(lately), sum(resolved),
@@ -77,7 +77,7 @@ func (s *DecisionStore) LastDecisions(
 	ctx context.Context, v Visibility, repo int64, typ sia.DecisionType, limit int,
 ) ([]sia.Decision, error) {
 	ds, err := collect(ctx, s.r, func(rows *sql.Rows) (sia.Decision, error) { return scanDecision(rows.Scan) },
-		`SELECT `+decisionColumns+` FROM decisions WHERE type = ? AND (? = 0 OR repo_id = ?) AND `+sees("repo_id")+`
+		`SELECT `+decisionColumns+` FROM decisions WHERE type = ? AND (? = 0 OR repo_id = ?) AND `+s.sees("repo_id")+`
 		ORDER BY at DESC, n DESC LIMIT ?`, append(append([]any{typ, repo, repo}, v.args()...), limit)...)
 	return ds, s.explain("load the last decisions of type "+string(typ), err)
 }

@@ -166,6 +166,9 @@ func (s *ExperimentStore) Enrol(
 ) (stands ExperimentTask, err error) {
 	stands = t
 	err = s.write(ctx, fmt.Sprintf("enrol task %s in experiment %s", t.ID, experiment), func(tx *sql.Tx) error {
+		if err := s.hold(ctx, tx, "experiment "+experiment); err != nil {
+			return err
+		}
 		_, err := tx.ExecContext(ctx, `INSERT INTO experiment_tasks (experiment, n, task_id, candidate, after, at)
 			VALUES (?, (SELECT coalesce(max(n), 0) + 1 FROM experiment_tasks WHERE experiment = ?), ?, ?, ?, ?)
 			ON CONFLICT (experiment, task_id) DO NOTHING`, experiment, experiment, t.ID, t.Candidate, t.After, micros(t.At))
@@ -190,7 +193,7 @@ func (s *ExperimentStore) Enrolled(ctx context.Context, experiment string, task 
 		return t, 0, true, nil
 	}
 	if errors.Is(err, sql.ErrNoRows) {
-		err = s.r.QueryRowContext(ctx, `SELECT count(*) FROM experiment_tasks WHERE experiment = ? AND after`,
+		err = s.r.QueryRowContext(ctx, `SELECT count(*) FROM experiment_tasks WHERE experiment = ? AND after = 1`,
 			experiment).Scan(&since)
 	}
 	return t, since, false, s.explain(fmt.Sprintf("look for task %s in experiment %s", task, experiment), err)

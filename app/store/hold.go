@@ -58,7 +58,7 @@ func (s *PolicyStore) PolicyRecord(
 ) (PolicyRecord, error) {
 	var r PolicyRecord
 	var since sql.NullInt64
-	err := s.r.QueryRowContext(ctx, `SELECT count(*), coalesce(sum(e.passed AND NOT e.helped), 0),
+	err := s.r.QueryRowContext(ctx, `SELECT count(*), count(CASE WHEN e.passed = 1 AND e.helped = 0 THEN 1 END),
 			(SELECT at FROM policy_versions WHERE id = ?)
 		FROM task_ends e WHERE e.task_id IN (SELECT d.task_id FROM decisions d JOIN repositories r ON r.id = d.repo_id
 			WHERE d.policy = ? AND d.at > ? AND r.installation_id = ?)`, policy, policy, micros(after), installation).

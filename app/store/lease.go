@@ -87,10 +87,12 @@ func (e *Engine) take(ctx context.Context, key, job string) (
 
 // takeTx takes the lease of a pending effect when nobody holds it, or this engine does by a run that has ended.
 func (h *heldLease) takeTx(ctx context.Context, tx *sql.Tx) error {
-	now := leaseNow()
-	row := tx.QueryRowContext(ctx, `UPDATE effects SET lease_token = lease_token + 1, lease_holder = ?, lease_until = ?
-		WHERE key = ? AND state = 'pending' AND (lease_until <= ? OR lease_holder = ?)
-		RETURNING lease_token, `+effectColumns, h.e.holder, micros(now.Add(h.e.c.Lease)), h.key, micros(now), h.e.holder)
+	h.token = 0
+	now := h.e.s.leaseClock()
+	row := tx.QueryRowContext(ctx, `UPDATE effects
+		SET lease_token = lease_token + 1, lease_holder = ?, lease_until = `+now+` + ?
+		WHERE key = ? AND state = 'pending' AND (lease_until <= `+now+` OR lease_holder = ?)
+		RETURNING lease_token, `+effectColumns, h.e.holder, h.e.c.Lease.Microseconds(), h.key, h.e.holder)
 	var err error
 	h.f, err = scanEffect(func(to ...any) error { return row.Scan(append([]any{&h.token}, to...)...) })
 	if !errors.Is(err, sql.ErrNoRows) {
@@ -189,12 +191,34 @@ func (e *Engine) beat(ctx context.Context) {
 		case <-beats:
 		}
 		e.renew(ctx)
+		if err := e.leftRunning(ctx); err != nil && ctx.Err() == nil {
+			e.s.log.ErrorContext(ctx, "could not look for jobs of processes that ended", "err", err)
+		}
 		if n, err := e.s.takeOver(ctx, e.c.Lease); err != nil && ctx.Err() == nil {
 			e.s.log.ErrorContext(ctx, "could not look for effects of workers that ended", "err", err)
 		} else if n > 0 {
 			e.s.log.WarnContext(ctx, "taking over effects whose worker was held up or ended", "effects", n)
 		}
 	}
+}
+
+// leftRunning makes jobs available again that have no lease and ran for longer than they may: deliveries, setups and
+// periodic work of a process that ended, or that never heard that it got them. Where one engine works alone, its start
+// sees to that. Each of them can be worked on twice.
+func (e *Engine) leftRunning(ctx context.Context) error {
+	if !e.c.Shared {
+		return nil
+	}
+	for args, most := range map[river.JobArgs]time.Duration{
+		deliveryArgs{}: e.c.DeliveryTimeout, setupArgs{}: e.c.EffectTimeout, periodicArgs{}: periodicTimeout,
+	} {
+		before := e.s.now().Add(-most - 2*saveTimeout)
+		if err := e.s.exec(ctx, "look for jobs that were left", `UPDATE river_job SET state = 'available'
+			WHERE state = 'running' AND kind = ? AND attempted_at < ?`, args.Kind(), e.s.stamp(before)); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // renew renews the leases of what this engine carries out. A handler whose lease somebody else has is ended. When the
@@ -218,9 +242,9 @@ func (e *Engine) renew(ctx context.Context) {
 	if err == nil {
 		var renewed []effectToken
 		err = e.s.write(ctx, "renew leases", func(tx *sql.Tx) (err error) {
-			renewed, err = collect(ctx, tx, scanToken, `UPDATE effects SET lease_until = ?
-				WHERE key IN (SELECT value FROM json_each(?)) AND state = 'pending' AND lease_holder = ? AND lease_until > 0
-				RETURNING key, lease_token`, micros(leaseNow().Add(e.c.Lease)), string(list), e.holder)
+			renewed, err = collect(ctx, tx, scanToken, `UPDATE effects SET lease_until = `+e.s.leaseClock()+` + ?
+				WHERE key IN `+e.s.listed(texts)+` AND state = 'pending' AND lease_holder = ? AND lease_until > 0
+				RETURNING key, lease_token`, e.c.Lease.Microseconds(), string(list), e.holder)
 			return err
 		})
 		for _, r := range renewed {
@@ -254,17 +278,19 @@ func scanToken(rows *sql.Rows) (t effectToken, err error) { return t, rows.Scan(
 // try, so that an effect that takes its process with it is given up at last. The job that was under way is discarded;
 // should its worker wake, its token is not the newest as soon as the new job begins.
 func (s *DB) takeOver(ctx context.Context, length time.Duration) (effects int, err error) {
-	now := leaseNow()
 	err = s.write(ctx, "take over effects", func(tx *sql.Tx) error {
-		left, err := effectsWithoutWorker(ctx, tx, now, s.now().Add(-length))
+		if err := s.hold(ctx, tx, "taking over"); err != nil {
+			return err
+		}
+		left, err := s.effectsWithoutWorker(ctx, tx, s.now().Add(-length))
 		effects = len(left)
 		for _, f := range left {
 			if _, err := tx.ExecContext(ctx, `UPDATE river_job SET state = 'discarded', finalized_at = ?
 				WHERE state = 'running' AND id = (SELECT job_id FROM effects WHERE key = ?)`,
-				s.now().UTC().Format(riverTime), f.Key); err != nil {
+				s.stamp(s.now()), f.Key); err != nil {
 				return err
 			}
-			if _, err := tx.ExecContext(ctx, `UPDATE effects SET tries = tries + (lease_until > 0), lease_until = 0
+			if _, err := tx.ExecContext(ctx, `UPDATE effects SET tries = tries + CASE WHEN lease_until > 0 THEN 1 ELSE 0 END, lease_until = 0
 				WHERE key = ?`, f.Key); err != nil {
 				return err
 			}

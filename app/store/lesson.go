@@ -21,7 +21,10 @@ func (s *LessonStore) PutLessons(ctx context.Context, repo int64, lessons ...les
 		return nil
 	}
 	return s.write(ctx, fmt.Sprintf("save lessons of repository %d", repo), func(tx *sql.Tx) error {
-		b := newLessonBatch(ctx, tx, repo)
+		b, err := s.lessonBatch(ctx, tx, repo)
+		if err != nil {
+			return err
+		}
 		for _, l := range lessons {
 			switch {
 			case !l.ID.Valid():
@@ -56,7 +59,10 @@ func (s *LessonStore) CountLessons(ctx context.Context, repo int64, evidence ...
 		return nil
 	}
 	return s.write(ctx, fmt.Sprintf("count evidence about lessons of repository %d", repo), func(tx *sql.Tx) error {
-		b := newLessonBatch(ctx, tx, repo)
+		b, err := s.lessonBatch(ctx, tx, repo)
+		if err != nil {
+			return err
+		}
 		for _, e := range evidence {
 			if err := b.count(e); err != nil {
 				return err
@@ -70,7 +76,10 @@ func (s *LessonStore) CountLessons(ctx context.Context, repo int64, evidence ...
 // under the same key before.
 func (s *LessonStore) ReplaceEvidence(ctx context.Context, repo int64, e lesson.Evidence) error {
 	return s.write(ctx, fmt.Sprintf("replace evidence about lesson %s", e.Lesson), func(tx *sql.Tx) error {
-		b := newLessonBatch(ctx, tx, repo)
+		b, err := s.lessonBatch(ctx, tx, repo)
+		if err != nil {
+			return err
+		}
 		if err := b.takeBack(e.Key); err != nil {
 			return err
 		}
@@ -162,8 +171,12 @@ type lessonBatch struct {
 	postings map[postingKey]map[int]bool // what changed: whether the lesson at an offset has the term
 }
 
-func newLessonBatch(ctx context.Context, tx *sql.Tx, repo int64) *lessonBatch {
-	return &lessonBatch{ctx: ctx, tx: tx, repo: repo, postings: map[postingKey]map[int]bool{}}
+// lessonBatch begins one: no other transaction changes lessons of the repository meanwhile.
+func (s *DB) lessonBatch(ctx context.Context, tx *sql.Tx, repo int64) (*lessonBatch, error) {
+	if err := s.hold(ctx, tx, fmt.Sprintf("lessons of %d", repo)); err != nil {
+		return nil, err
+	}
+	return &lessonBatch{ctx: ctx, tx: tx, repo: repo, postings: map[postingKey]map[int]bool{}}, nil
 }
 
 func (b *lessonBatch) load(id lesson.ID) (keptLesson, error) {

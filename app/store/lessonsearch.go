@@ -153,7 +153,7 @@ func (s *LessonStore) rank(
 		}
 		r.Rank, r.Shared = weights.Rank(strings.Fields(terms))
 		return r, err
-	}, `SELECT id, terms, lesson FROM lessons WHERE seq IN (SELECT value FROM json_each(?))`, string(list))
+	}, `SELECT id, terms, lesson FROM lessons WHERE seq IN `+s.listed(numbers), string(list))
 	if err != nil {
 		return nil, err
 	}
@@ -176,7 +176,7 @@ func (s *LessonStore) heaviest(ctx context.Context, terms map[string]float64, mo
 		return nil, err
 	}
 	rows, err := s.r.QueryContext(ctx,
-		`SELECT term, part, seqs FROM lesson_terms WHERE term IN (SELECT value FROM json_each(?))`, string(list))
+		`SELECT term, part, seqs FROM lesson_terms WHERE term IN `+s.listed(texts), string(list))
 	if err != nil {
 		return nil, err
 	}
@@ -278,7 +278,7 @@ func (s *LessonStore) haveWords(
 		return nil, 0, err
 	}
 	rows, err := s.r.QueryContext(ctx,
-		`SELECT term, sum(n) FROM lesson_terms WHERE term IN (SELECT value FROM json_each(?)) GROUP BY term`, string(list))
+		`SELECT term, sum(n) FROM lesson_terms WHERE term IN `+s.listed(texts)+` GROUP BY term`, string(list))
 	if err != nil {
 		return nil, 0, err
 	}

@@ -78,11 +78,14 @@ func (s *LessonStore) TakeSharedLessons(
 	}
 	err = s.write(ctx, op, func(tx *sql.Tx) error {
 		copies = nil
+		b, err := s.lessonBatch(ctx, tx, repo)
+		if err != nil {
+			return err
+		}
 		found, err := collect(ctx, tx, scanJSON[lesson.Lesson], missingShared, repo) // somebody may have taken one back
 		if err != nil {
 			return err
 		}
-		b := newLessonBatch(ctx, tx, repo)
 		for _, l := range found {
 			c := l.CopyTo(repo, now)
 			if err := b.save(keptLesson{}, c); err != nil {
@@ -123,12 +126,12 @@ func (s *LessonStore) UnshareLesson(ctx context.Context, installation int64, id 
 		}
 		repos, err := collect(ctx, tx, func(rows *sql.Rows) (repo int64, err error) { return repo, rows.Scan(&repo) },
 			`SELECT l.repo_id FROM lessons l JOIN repositories r ON r.id = l.repo_id
-			WHERE r.installation_id = ? AND l.id = ? AND l.source = ?`, installation, id, lesson.FromOrganisation)
+			WHERE r.installation_id = ? AND l.id = ? AND l.source = ? ORDER BY l.repo_id`, installation, id, lesson.FromOrganisation)
 		if err != nil {
 			return err
 		}
 		for _, repo := range repos {
-			if err := takeBack(ctx, tx, repo, id, &out); err != nil {
+			if err := s.takeBack(ctx, tx, repo, id, &out); err != nil {
 				return err
 			}
 		}
@@ -138,8 +141,11 @@ func (s *LessonStore) UnshareLesson(ctx context.Context, installation int64, id 
 }
 
 // takeBack does with one repository's copy as [LessonStore.UnshareLesson] says.
-func takeBack(ctx context.Context, tx *sql.Tx, repo int64, id lesson.ID, out *Unshared) error {
-	b := newLessonBatch(ctx, tx, repo)
+func (s *DB) takeBack(ctx context.Context, tx *sql.Tx, repo int64, id lesson.ID, out *Unshared) error {
+	b, err := s.lessonBatch(ctx, tx, repo)
+	if err != nil {
+		return err
+	}
 	old, err := b.load(id)
 	if err != nil || !old.Live() {
 		return err

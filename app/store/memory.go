@@ -50,7 +50,10 @@ func (s *LessonStore) RestoreLessons(
 	ctx context.Context, repo int64, lessons []lesson.Lesson, evidence []lesson.Evidence,
 ) (restored int, err error) {
 	err = s.write(ctx, fmt.Sprintf("restore lessons of repository %d", repo), func(tx *sql.Tx) error {
-		b := newLessonBatch(ctx, tx, repo)
+		b, err := s.lessonBatch(ctx, tx, repo)
+		if err != nil {
+			return err
+		}
 		restored = 0
 		isNew := map[lesson.ID]bool{}
 		for _, l := range lessons {

@@ -97,11 +97,12 @@ func tooNew(have, want int64) error {
 }
 
 func (s *DB) provider() (*goose.Provider, error) {
-	files, err := fs.Sub(migrations, "migrations/sqlite")
+	folder, kind := s.migrations()
+	files, err := fs.Sub(migrations, "migrations/"+folder)
 	if err != nil {
 		return nil, fmt.Errorf("read the migrations: %w", err)
 	}
-	p, err := goose.NewProvider(goose.DialectSQLite3, s.river, files, goose.WithDisableGlobalRegistry(true))
+	p, err := goose.NewProvider(kind, s.river, files, goose.WithDisableGlobalRegistry(true))
 	if err != nil {
 		return nil, fmt.Errorf("read the migrations: %w", err)
 	}

@@ -38,7 +38,7 @@ func (s *NoticeStore) Noticed(ctx context.Context, channel string, keys []string
 	}
 	told, err := collect(ctx, s.r, func(rows *sql.Rows) (key string, err error) {
 		return key, rows.Scan(&key)
-	}, `SELECT key FROM notices WHERE channel = ? AND key IN (SELECT value FROM json_each(?))`, channel, string(list))
+	}, `SELECT key FROM notices WHERE channel = ? AND key IN `+s.listed(texts), channel, string(list))
 	out := make(map[string]bool, len(told))
 	for _, key := range told {
 		out[key] = true

@@ -53,11 +53,15 @@ func (s *PersonStore) Forget(ctx context.Context, login string, rehearse bool) (
 // Compact rewrites the file, so that its freed space holds nothing of what was changed or deleted. It needs as much
 // room beside the file as that takes, and whoever writes waits for it: a server's writes fail after ten seconds.
 func (s *DB) Compact(ctx context.Context) error {
+	return s.explain("compact the database", s.compact(ctx))
+}
+
+func (s *sqliteDialect) compact(ctx context.Context) error {
 	_, err := s.ckpt.ExecContext(ctx, `VACUUM`)
 	if err == nil {
 		_, err = s.ckpt.ExecContext(ctx, `PRAGMA wal_checkpoint(TRUNCATE)`) // the log holds pages as they were
 	}
-	return s.explain("compact the database", err)
+	return err
 }
 
 type forgetting struct {
@@ -75,7 +79,7 @@ func (f *forgetting) identify(login string) error {
 	}
 	scan := func(rows *sql.Rows) (a sia.Actor, err error) { return a, rows.Scan(&a.ID, &a.Login) }
 	found, err := collect(f.ctx, f.r, scan, `SELECT DISTINCT by_id, by_login FROM task_events
-		WHERE by_login = ? COLLATE NOCASE AND by_id <> 0 ORDER BY by_id`, login)
+		WHERE lower(by_login) = lower(?) AND by_id <> 0 ORDER BY by_id`, login)
 	if err != nil {
 		return err
 	}
@@ -103,10 +107,11 @@ func (f *forgetting) identify(login string) error {
 // batches calls work with the rowids of a table, some at a time, each time in a transaction. It writes the counts
 // that work returns only when the transaction was committed, or was only rehearsed.
 func (f *forgetting) batches(table string, size int, work func(tx *sql.Tx, from, to int64) (counts, error)) error {
+	key := f.rowKey(table)
 	for last := int64(-1 << 62); ; {
 		var end sql.NullInt64
-		err := f.r.QueryRowContext(f.ctx, `SELECT max(rowid) FROM (SELECT rowid FROM `+table+` WHERE rowid > ?
-			ORDER BY rowid LIMIT `+fmt.Sprint(size)+`)`, last).Scan(&end)
+		err := f.r.QueryRowContext(f.ctx, `SELECT max(`+key+`) FROM (SELECT `+key+` FROM `+table+` WHERE `+key+` > ?
+			ORDER BY `+key+` LIMIT `+fmt.Sprint(size)+`) AS batch`, last).Scan(&end)
 		if err != nil || !end.Valid {
 			return err
 		}
@@ -158,7 +163,7 @@ func (f *forgetting) deliveries() error {
 	return f.batches("deliveries", personBatch, func(tx *sql.Tx, from, to int64) (n counts, err error) {
 		all, err := collect(f.ctx, tx, func(rows *sql.Rows) (r row, err error) {
 			return r, rows.Scan(&r.id, &r.body, &r.state)
-		}, `SELECT id, body, state FROM deliveries WHERE id > ? AND id <= ?`, from, to)
+		}, `SELECT id, body, state FROM deliveries WHERE id > ? AND id <= ?`+f.locked(), from, to)
 		if err != nil {
 			return n, err
 		}
@@ -187,7 +192,7 @@ func (f *forgetting) deliveries() error {
 func (f *forgetting) tasks() error {
 	return f.batches("tasks", 1, func(tx *sql.Tx, _, to int64) (n counts, err error) {
 		var id sia.TaskID
-		if err := tx.QueryRowContext(f.ctx, `SELECT id FROM tasks WHERE rowid = ?`, to).Scan(&id); err != nil {
+		if err := tx.QueryRowContext(f.ctx, `SELECT id FROM tasks WHERE `+f.rowKey("tasks")+` = ?`, to).Scan(&id); err != nil {
 			if errors.Is(err, sql.ErrNoRows) {
 				err = nil
 			}
@@ -201,6 +206,9 @@ func (f *forgetting) tasks() error {
 }
 
 func (f *forgetting) task(tx *sql.Tx, id sia.TaskID, n *counts) error {
+	if err := f.hold(f.ctx, tx, taskLock(id)); err != nil {
+		return err
+	}
 	before, err := task(f.ctx, tx, id)
 	if err != nil {
 		return err
@@ -288,6 +296,17 @@ func (f *forgetting) lessons() error {
 		text string
 	}
 	return f.batches("lessons", personBatch, func(tx *sql.Tx, from, to int64) (n counts, err error) {
+		repos, err := collect(f.ctx, tx, func(rows *sql.Rows) (repo int64, err error) { return repo, rows.Scan(&repo) },
+			`SELECT DISTINCT repo_id FROM lessons WHERE seq > ? AND seq <= ? ORDER BY repo_id`, from, to)
+		if err != nil {
+			return n, err
+		}
+		batch := map[int64]*lessonBatch{}
+		for _, repo := range repos {
+			if batch[repo], err = f.lessonBatch(f.ctx, tx, repo); err != nil {
+				return n, err
+			}
+		}
 		all, err := collect(f.ctx, tx, func(rows *sql.Rows) (r row, err error) {
 			return r, rows.Scan(&r.repo, &r.id, &r.text)
 		}, `SELECT repo_id, id, lesson FROM lessons WHERE seq > ? AND seq <= ?`, from, to)
@@ -301,7 +320,7 @@ func (f *forgetting) lessons() error {
 			if !e.changed {
 				continue
 			}
-			b := newLessonBatch(f.ctx, tx, r.repo)
+			b := batch[r.repo]
 			old, err := b.load(r.id)
 			if err != nil {
 				return n, err
@@ -310,10 +329,15 @@ func (f *forgetting) lessons() error {
 			if err := json.Unmarshal([]byte(text), &l); err != nil {
 				return n, fmt.Errorf("lesson %s: %w", r.id, err)
 			}
-			if err := errors.Join(b.save(old, l), b.flush()); err != nil {
+			if err := b.save(old, l); err != nil {
 				return n, err
 			}
 			n.changed("lessons")
+		}
+		for _, repo := range repos {
+			if err := batch[repo].flush(); err != nil {
+				return n, err
+			}
 		}
 		return n, nil
 	})
@@ -330,12 +354,7 @@ var leftAlone = []string{
 // others rewrites every other table that has text, so that one that is added is not forgotten. Tables without rowids
 // have ids and times only.
 func (f *forgetting) others() error {
-	type column struct{ table, name, kind string }
-	all, err := collect(f.ctx, f.r, func(rows *sql.Rows) (c column, err error) {
-		return c, rows.Scan(&c.table, &c.name, &c.kind)
-	}, `SELECT m.name, c.name, lower(c.type) FROM sqlite_master m JOIN pragma_table_info(m.name) c
-		WHERE m.type = 'table' AND m.name NOT LIKE 'sqlite_%' AND m.name NOT LIKE 'river_%' AND m.name NOT LIKE 'goose_%'
-			AND m.sql NOT LIKE '%WITHOUT ROWID%' AND c.pk = 0 AND lower(c.type) IN ('text', 'blob') ORDER BY m.name, c.cid`)
+	all, err := f.tables(f.ctx)
 	if err != nil {
 		return err
 	}
@@ -344,7 +363,7 @@ func (f *forgetting) others() error {
 		packed := map[string]bool{}
 		for ; i < len(all) && all[i].table == table; i++ {
 			columns = append(columns, all[i].name)
-			packed[all[i].name] = all[i].kind == "blob"
+			packed[all[i].name] = all[i].kind != "text"
 		}
 		if slices.Contains(leftAlone, table) {
 			continue
@@ -367,6 +386,7 @@ func (f *forgetting) rows(
 		id     int64
 		values []sql.NullString
 	}
+	key := f.rowKey(table)
 	all, err := collect(f.ctx, tx, func(rows *sql.Rows) (row, error) {
 		r := row{values: make([]sql.NullString, len(columns))}
 		into := []any{&r.id}
@@ -374,7 +394,7 @@ func (f *forgetting) rows(
 			into = append(into, &r.values[i])
 		}
 		return r, rows.Scan(into...)
-	}, `SELECT rowid, `+strings.Join(columns, ", ")+` FROM `+table+` WHERE rowid > ? AND rowid <= ?`, from, to)
+	}, `SELECT `+key+`, `+strings.Join(columns, ", ")+` FROM `+table+` WHERE `+key+` > ? AND `+key+` <= ?`+f.locked(), from, to)
 	if err != nil {
 		return err
 	}
@@ -392,7 +412,7 @@ func (f *forgetting) rows(
 		if !e.changed {
 			continue
 		}
-		_, err := tx.ExecContext(f.ctx, `UPDATE `+table+` SET `+strings.Join(columns, ` = ?, `)+` = ? WHERE rowid = ?`,
+		_, err := tx.ExecContext(f.ctx, `UPDATE `+table+` SET `+strings.Join(columns, ` = ?, `)+` = ? WHERE `+key+` = ?`,
 			append(args, r.id)...)
 		if err != nil {
 			return err

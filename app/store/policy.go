@@ -24,6 +24,9 @@ type PolicyRead struct{ SHA, Broken string }
 // those that were kept. The repository must be known.
 func (s *PolicyStore) SavePolicies(ctx context.Context, repo int64, read PolicyRead, files []PolicyFile) error {
 	return s.write(ctx, fmt.Sprintf("save the policies of repository %d", repo), func(tx *sql.Tx) error {
+		if err := s.hold(ctx, tx, fmt.Sprintf("policies of %d", repo)); err != nil {
+			return err
+		}
 		if _, err := tx.ExecContext(ctx, `DELETE FROM repo_policies WHERE repo_id = ?`, repo); err != nil {
 			return err
 		}

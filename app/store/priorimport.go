@@ -24,6 +24,9 @@ func (s *PriorStore) ImportPriors(ctx context.Context, v PriorImport) (id int64,
 		return 0, s.explain("import priors", err)
 	}
 	err = s.write(ctx, "import priors", func(tx *sql.Tx) error {
+		if err := s.hold(ctx, tx, "priors"); err != nil {
+			return err
+		}
 		if _, err := tx.ExecContext(ctx, `UPDATE prior_imports SET removed_at = ? WHERE removed_at = 0`,
 			micros(v.At)); err != nil {
 			return err

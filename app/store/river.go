@@ -3,14 +3,17 @@ package store
 import (
 	"context"
 	"database/sql"
+	"encoding/json"
 	"errors"
+	"fmt"
 	"log/slog"
 	"math/rand/v2"
 	"time"
 
 	"github.com/riverqueue/river"
-	"github.com/riverqueue/river/riverdriver/riversqlite"
 	"github.com/riverqueue/river/rivertype"
+
+	"github.com/sia-bot/sia/sia"
 )
 
 // The queues. Each has workers of its own, so that attempts, which take long,
@@ -48,8 +51,11 @@ func (s *DB) riverConfig() *river.Config {
 		CompletedJobRetentionPeriod: keepJobs,
 		CancelledJobRetentionPeriod: keepJobs,
 		JobTimeout:                  -1, // the workers set their own
-		Logger:                      warningsOnly(s.log),
-		Hooks:                       []rivertype.Hook{&runAtHook{}},
+		// Beside a newer version this one leaves alone what it doesn't know. It is slower: where one process works there is
+		// no other version.
+		FetchOnlyKnownKinds: s.shared(),
+		Logger:              warningsOnly(s.log),
+		Hooks:               []rivertype.Hook{&runAtHook{}},
 	}
 	if s.clock != nil {
 		c.Test.Time = s.clock
@@ -63,7 +69,7 @@ func (s *DB) insert(ctx context.Context, tx *sql.Tx, args river.JobArgs, queue s
 	if at.After(s.now()) {
 		opts.ScheduledAt = at
 	}
-	s.filled = append(s.filled, queue)
+	s.filled.add(tx, queue)
 	job, err := s.jobs.InsertTx(ctx, tx, args, opts)
 	if err != nil {
 		return 0, err
@@ -73,11 +79,56 @@ func (s *DB) insert(ctx context.Context, tx *sql.Tx, args river.JobArgs, queue s
 
 // complete marks a job completed within a transaction. A job that was deleted meanwhile is done as well.
 func complete[T river.JobArgs](ctx context.Context, tx *sql.Tx, job *river.Job[T]) error {
-	_, err := river.JobCompleteTx[*riversqlite.Driver](ctx, tx, job)
+	_, err := river.JobCompleteTx[commitDriver](ctx, tx, job)
 	if errors.Is(err, rivertype.ErrNotFound) {
 		return nil
 	}
 	return err
+}
+
+// jobsForEffects writes new jobs for the pending effects that nobody works on, of a database that no engine works on.
+func (s *DB) jobsForEffects(ctx context.Context, tx *sql.Tx) (int64, error) {
+	lost, err := s.effectsWithoutWorker(ctx, tx, time.Time{})
+	if err != nil {
+		return 0, err
+	}
+	for _, f := range lost {
+		if err := s.insertJob(ctx, tx, f.Key, queueOf(f), f.At); err != nil {
+			return 0, err
+		}
+	}
+	return int64(len(lost)), nil
+}
+
+// effectsWithoutWorker lists the pending effects whose lease is free or ran out and that no job will take: none
+// waits, and the one that runs has lost its lease, or was begun before a time, by River's clock, and took none.
+func (s *DB) effectsWithoutWorker(ctx context.Context, tx *sql.Tx, begunBefore time.Time) ([]sia.Effect, error) {
+	return collect(ctx, tx, scanJSON[sia.Effect], `SELECT effect FROM effects e
+		WHERE state = 'pending' AND lease_until <= `+s.leaseClock()+` AND NOT EXISTS (SELECT 1 FROM river_job j
+			WHERE j.id = e.job_id AND j.kind = 'effect' AND j.args ->> 'key' = e.key
+				AND (j.state IN ('available', 'pending', 'retryable', 'scheduled')
+					OR j.state = 'running' AND e.lease_until = 0 AND j.attempted_at > ?)) ORDER BY created_at, key`+s.locked(),
+		s.stamp(begunBefore))
+}
+
+// unfinished counts the jobs that run, and says when the next of those that wait is due; zero: none waits. Jobs of
+// held effects don't count. River notes the end of jobs in batches, up to a quarter of a second later: what they are
+// for tells sooner.
+func (s *DB) unfinished(ctx context.Context, held []string) (running int, next time.Time, err error) {
+	keys, err := json.Marshal(append([]string{}, held...))
+	if err != nil {
+		return 0, next, fmt.Errorf("count unfinished jobs: %w", err)
+	}
+	at := s.due()
+	err = s.r.QueryRowContext(ctx, `SELECT count(CASE WHEN state = 'running' THEN 1 END),
+			min(CASE WHEN state <> 'running' THEN scheduled_at END)
+		FROM river_job WHERE state IN ('running', 'available', 'scheduled', 'retryable')
+		AND NOT (kind = 'effect' AND args ->> 'key' IN `+s.listed(texts)+`)
+		AND NOT (kind = 'delivery' AND EXISTS (SELECT 1 FROM deliveries
+			WHERE guid = args ->> 'guid' AND state <> 'pending'))
+		AND NOT (kind = 'setup' AND EXISTS (SELECT 1 FROM setups
+			WHERE repo_id = CAST(args ->> 'repo' AS bigint) AND state <> 'pending'))`, string(keys)).Scan(&running, at)
+	return running, at.time(), s.explain("count unfinished jobs", err)
 }
 
 // runAtHook makes a job that is scheduled for later available at that time at

@@ -84,6 +84,9 @@ func (s *SetupStore) PlanSetups(
 	for len(repos) > 0 {
 		n := min(planned, len(repos))
 		err := s.write(ctx, "plan the setup of repositories", func(tx *sql.Tx) error {
+			if err := s.hold(ctx, tx, setupLock(installation)); err != nil {
+				return err
+			}
 			for _, r := range repos[:n] {
 				if err := s.planSetup(ctx, tx, installation, r.ID, together, again); err != nil {
 					return err
@@ -125,6 +128,9 @@ func (s *SetupStore) planSetup(
 	_, err = s.insert(ctx, tx, setupArgs{Repo: repo}, queueSetups, due)
 	return err
 }
+
+// setupLock is what a transaction holds that gives out slots of an installation.
+func setupLock(installation int64) string { return fmt.Sprintf("setups of %d", installation) }
 
 // nextSetup is the next slot of an installation.
 func (s *SetupStore) nextSetup(ctx context.Context, tx *sql.Tx, installation int64) (slot, due time.Time, err error) {
@@ -198,6 +204,9 @@ func (w *setupWorker) failed(ctx context.Context, job *river.Job[setupArgs], rep
 	s := w.e.s
 	s.log.WarnContext(ctx, "repository not set up", "repo", repo.String(), "err", cause)
 	return s.write(ctx, "note a failed setup", func(tx *sql.Tx) error {
+		if err := s.hold(ctx, tx, setupLock(repo.Installation)); err != nil {
+			return err
+		}
 		var tries int
 		if err := tx.QueryRowContext(ctx, `UPDATE setups SET tries = tries + 1, error = ?, updated_at = ? WHERE repo_id = ?
 			RETURNING tries`, forPeople(cause), micros(s.now()), repo.ID).Scan(&tries); err != nil {

@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"database/sql"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"time"
@@ -36,6 +37,9 @@ func (s *PriorStore) SaveSharedReport(ctx context.Context, r SharedReport, count
 		return fmt.Errorf("%s: %w", op, err)
 	}
 	return s.write(ctx, op, func(tx *sql.Tx) error {
+		if err := s.hold(ctx, tx, "shared reports"); err != nil {
+			return err
+		}
 		var last int
 		if err := tx.QueryRowContext(ctx, `SELECT coalesce(max(period), 0) FROM shared_reports`).Scan(&last); err != nil {
 			return err
@@ -97,13 +101,20 @@ func (s *DecisionStore) TaskLanguages(ctx context.Context) (map[sia.TaskID]strin
 		language string
 	}
 	all, err := collect(ctx, s.r, func(rows *sql.Rows) (v spoken, err error) {
-		return v, rows.Scan(&v.task, &v.language)
-	}, `SELECT task_id, json_extract(context, '$.language') AS language FROM decisions
-		WHERE type IN (?, ?, ?) AND coalesce(language, '') <> '' ORDER BY n`, sia.DecideDecompose, sia.DecideAssign,
+		var text string
+		if err := rows.Scan(&v.task, &text); err != nil {
+			return v, err
+		}
+		var context struct{ Language string }
+		if json.Unmarshal([]byte(text), &context) == nil {
+			v.language = context.Language
+		}
+		return v, nil
+	}, `SELECT task_id, context FROM decisions WHERE type IN (?, ?, ?) ORDER BY n`, sia.DecideDecompose, sia.DecideAssign,
 		sia.DecideTechnique)
 	out := make(map[sia.TaskID]string, len(all))
 	for _, v := range all {
-		if _, known := out[v.task]; !known {
+		if _, known := out[v.task]; !known && v.language != "" {
 			out[v.task] = v.language
 		}
 	}

@@ -3,6 +3,8 @@ package store
 import (
 	"context"
 	"database/sql"
+	"encoding/json"
+	"slices"
 	"time"
 
 	"github.com/sia-bot/sia/sia"
@@ -49,12 +51,16 @@ func (s *CreditStore) CreditsSpentBetween(ctx context.Context, from, until time.
 // first and at most n, of those that were asked for since a time. A person goes by
 // GitHub's user id, or by login when the id is 0. Starts that were ignored count too.
 func (s *TaskStore) LastStarts(ctx context.Context, sender sia.Actor, since time.Time, n int) ([]time.Time, error) {
-	begins, err := collect(ctx, s.r, func(rows *sql.Rows) (time.Time, error) {
-		var at int64
-		err := rows.Scan(&at)
-		return fromMicros(at), err
-	}, `SELECT at + 1000000 * coalesce(json_extract(event, '$.fact.wait'), 0) AS begins FROM task_events
-		WHERE kind = ? AND at >= ? AND CASE WHEN ? <> 0 THEN by_id = ? ELSE by_login = ? END ORDER BY begins DESC LIMIT ?`,
-		sia.KStart, micros(since), sender.ID, sender.ID, sender.Login, n)
-	return begins, s.explain("look when tasks began", err)
+	begins, err := collect(ctx, s.r, func(rows *sql.Rows) (at time.Time, err error) {
+		var text string
+		var e sia.Event
+		if err = rows.Scan(&text); err == nil {
+			err = json.Unmarshal([]byte(text), &e)
+		}
+		start, _ := e.Fact.(sia.Start)
+		return e.At.Add(time.Duration(start.Wait) * time.Second).Truncate(time.Microsecond), err
+	}, `SELECT event FROM task_events WHERE kind = ? AND at >= ? AND CASE WHEN ? <> 0 THEN by_id = ? ELSE by_login = ? END`,
+		sia.KStart, micros(since), sender.ID, sender.ID, sender.Login)
+	slices.SortFunc(begins, func(a, b time.Time) int { return b.Compare(a) })
+	return begins[:min(n, len(begins))], s.explain("look when tasks began", err)
 }

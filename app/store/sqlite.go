@@ -3,15 +3,16 @@ package store
 import (
 	"context"
 	"database/sql"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"time"
 
+	"github.com/pressly/goose/v3"
 	"github.com/riverqueue/river/riverdriver"
 	"github.com/riverqueue/river/riverdriver/riversqlite"
 	"modernc.org/sqlite"
@@ -29,23 +30,21 @@ const (
 	readers     = 8 // connections for reading
 )
 
-// File is the file that a database URL names, as an absolute path. What is no URL of a database is an error that says
-// what to write. Nothing is opened.
+// File is the file that a database URL names, as an absolute path; "" for PostgreSQL. What is no URL of a database is an
+// error that says what to write. Nothing is opened.
 func File(raw string) (string, error) {
 	const op = "open the database"
 	scheme, rest, ok := strings.Cut(raw, ":")
 	switch {
 	case raw == "":
-		return "", &sia.Error{Op: op, Permanent: true, Message: "no database is named; give a file, such as " +
-			"sqlite:/var/lib/sia/sia.db"}
-	case ok && (scheme == "postgres" || scheme == "postgresql"):
-		return "", &sia.Error{Op: op, Permanent: true, Message: "PostgreSQL is not supported yet; give a file, such as " +
-			"sqlite:/var/lib/sia/sia.db"}
+		return "", &sia.Error{Op: op, Permanent: true, Message: "no database is named; " + giveDatabase}
+	case IsPostgres(raw):
+		return "", nil
 	case ok && (scheme == "sqlite" || scheme == "file"):
 		rest = strings.TrimPrefix(rest, "//")
 	case ok && strings.HasPrefix(rest, "//"):
 		return "", &sia.Error{Op: op, Permanent: true, Message: fmt.Sprintf("%q names a kind of database that is not "+
-			"known; give a file, such as sqlite:/var/lib/sia/sia.db", scheme)}
+			"known; %s", scheme, giveDatabase)}
 	default:
 		rest = raw
 	}
@@ -60,21 +59,35 @@ func File(raw string) (string, error) {
 	return path, nil
 }
 
-// openSQLite makes the file, readable by its owner alone, and opens the pools.
+// giveDatabase says what a database's URL looks like.
+const giveDatabase = "give a file, such as sqlite:/var/lib/sia/sia.db, or postgres://user:password@host/database"
+
+// sqliteDialect is SQLite: one file, and one writer at a time.
+type sqliteDialect struct {
+	*DB
+	path string     // of the database file
+	ckpt *sql.DB    // one connection, for checkpoints
+	turn sync.Mutex // to write
+}
+
+func (s *sqliteDialect) named() string { return s.path }
+
+func (s *sqliteDialect) migrations() (string, goose.Dialect) { return "sqlite", goose.DialectSQLite3 }
+
+// open makes the file, readable by its owner alone, and opens the pools.
 // The write lock is taken when a transaction begins: taking it later fails
 // under concurrency instead of waiting.
-func (s *DB) openSQLite(ctx context.Context) error {
-	op := "open the database " + s.path
+func (s *sqliteDialect) open(ctx context.Context) error {
 	if err := os.MkdirAll(filepath.Dir(s.path), 0o700); err != nil {
-		return fmt.Errorf("%s: %w", op, err)
+		return err
 	}
 	f, err := os.OpenFile(s.path, os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
-		return &sia.Error{Op: op, Permanent: true, Message: "the file can't be written; check its owner and permissions",
-			Err: err}
+		return &sia.Error{Op: "open the database " + s.path, Permanent: true,
+			Message: "the file can't be written; check its owner and permissions", Err: err}
 	}
 	if err := f.Close(); err != nil {
-		return fmt.Errorf("%s: %w", op, err)
+		return err
 	}
 	open := func(db **sql.DB, conns int, wait time.Duration, txlock string, pragmas ...string) {
 		if err != nil {
@@ -91,75 +104,90 @@ func (s *DB) openSQLite(ctx context.Context) error {
 			err = (*db).PingContext(ctx)
 		}
 	}
-	open(&s.river, 1, busyTimeout, "immediate")
+	open(&s.DB.river, 1, busyTimeout, "immediate")
 	open(&s.w, 1, 0, "immediate") // begin waits
 	open(&s.ckpt, 1, checkpointBusy, "immediate")
 	open(&s.r, readers, busyTimeout, "deferred", "query_only(1)")
-	if err != nil {
-		return errors.Join(s.explain(op, err), s.closePools())
-	}
-	return nil
+	return err
 }
 
-// begin begins a transaction that holds the write lock; the caller holds
-// s.turn. SQLite's own waiting sleeps in growing steps, 10 ms at the fourth; this
-// looks again sooner.
-func (s *DB) begin(ctx context.Context) (*sql.Tx, error) {
+func (s *sqliteDialect) close() error {
+	if s.ckpt == nil {
+		return nil
+	}
+	return s.ckpt.Close()
+}
+
+// begin begins a transaction that holds the write lock. SQLite's own waiting sleeps in growing steps, 10 ms at the
+// fourth; this looks again sooner.
+func (s *sqliteDialect) begin(ctx context.Context) (_ *sql.Tx, done func(), err error) {
+	s.turn.Lock()
+	defer func() {
+		if err != nil {
+			s.turn.Unlock()
+		}
+	}()
 	deadline := time.Now().Add(busyTimeout)
 	for {
 		tx, err := s.w.BeginTx(ctx, nil)
 		var e *sqlite.Error
 		if err == nil || !errors.As(err, &e) || e.Code()&0xff != sqlite3.SQLITE_BUSY || time.Now().After(deadline) {
-			return tx, err
+			return tx, s.turn.Unlock, err
 		}
 		select {
 		case <-time.After(busyStep):
 		case <-ctx.Done():
-			return nil, context.Cause(ctx)
+			return nil, nil, context.Cause(ctx)
 		}
 	}
 }
 
-func (s *DB) driver() riverdriver.Driver[*sql.Tx] {
-	return commitDriver{riversqlite.New(s.river), s.commits}
+// again: a transaction has the turn, so nothing gets into its way.
+func (*sqliteDialect) again(error) bool { return false }
+
+// hold: a transaction that writes holds everything.
+func (*sqliteDialect) hold(context.Context, *sql.Tx, string) error { return nil }
+
+func (*sqliteDialect) locked() string { return "" }
+
+func (s *sqliteDialect) view(ctx context.Context) (*sql.Tx, error) { return s.r.BeginTx(ctx, nil) }
+
+func (s *sqliteDialect) driver() riverdriver.Driver[*sql.Tx] {
+	d := riversqlite.New(s.DB.river)
+	return commitDriver{Driver: d, commits: s.commits, listen: d.GetListener, alone: true}
 }
 
-// explain names the operation of an error and, where a person can do something
-// about the database's trouble, says what.
-func (s *DB) explain(op string, err error) error {
-	if err == nil {
-		return nil
-	}
-	var known *sia.Error
-	if errors.As(err, &known) {
-		return err
-	}
+func (s *sqliteDialect) message(err error) string {
 	var e *sqlite.Error
-	message := ""
-	if errors.As(err, &e) {
-		switch e.Code() & 0xff {
-		case sqlite3.SQLITE_FULL:
-			message = "the disk that holds " + s.path + " is full; free some space and SIA goes on where it was"
-		case sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PERM, sqlite3.SQLITE_CANTOPEN:
-			message = "the database " + s.path + " can't be written; check the owner and permissions of the file and its folder"
-		case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED:
-			message = "the database " + s.path + " is locked; end whatever else has it open for writing"
-		case sqlite3.SQLITE_IOERR:
-			message = "the disk that holds " + s.path + " reported an error; check the disk"
-		case sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB:
-			message = s.path + " is damaged or no SIA database; restore a backup, or name a new file and run sia memory reindex"
-		}
+	if !errors.As(err, &e) {
+		return ""
 	}
-	if message == "" {
-		return fmt.Errorf("%s: %w", op, err)
+	switch e.Code() & 0xff {
+	case sqlite3.SQLITE_FULL:
+		return "the disk that holds " + s.path + " is full; free some space and SIA goes on where it was"
+	case sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PERM, sqlite3.SQLITE_CANTOPEN:
+		return "the database " + s.path + " can't be written; check the owner and permissions of the file and its folder"
+	case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED:
+		return "the database " + s.path + " is locked; end whatever else has it open for writing"
+	case sqlite3.SQLITE_IOERR:
+		return "the disk that holds " + s.path + " reported an error; check the disk"
+	case sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB:
+		return s.path + " is damaged or no SIA database; restore a backup, or name a new file and run sia memory reindex"
 	}
-	return &sia.Error{Op: op, Message: message, Err: err}
+	return ""
+}
+
+func (*sqliteDialect) shared() bool { return false }
+
+// claim takes the lock of the one engine that works on a file.
+func (s *sqliteDialect) claim(context.Context) (unlock func() error, err error) {
+	return lock(s.path + ".lock")
 }
 
 // revive makes the jobs of a process that died available again, its leadership and its leases vacant, and new jobs
 // for effects that have none. The caller holds the engine's lock, so that no other process is
 // working: a job that is running is nobody's.
-func (s *DB) revive(ctx context.Context) (jobs int64, err error) {
+func (s *sqliteDialect) revive(ctx context.Context) (jobs int64, err error) {
 	err = s.write(ctx, "revive jobs", func(tx *sql.Tx) error {
 		res, err := tx.ExecContext(ctx, `UPDATE river_job SET state = 'available' WHERE state = 'running'`)
 		if err != nil {
@@ -175,54 +203,74 @@ func (s *DB) revive(ctx context.Context) (jobs int64, err error) {
 			WHERE state = 'pending' AND lease_until > 0`); err != nil {
 			return err
 		}
-		lost, err := effectsWithoutWorker(ctx, tx, leaseNow(), time.Time{})
-		if err != nil {
-			return err
-		}
-		for _, f := range lost {
-			if err := s.insertJob(ctx, tx, f.Key, queueOf(f), f.At); err != nil {
-				return err
-			}
-		}
-		jobs += int64(len(lost))
-		return nil
+		lost, err := s.jobsForEffects(ctx, tx)
+		jobs += lost
+		return err
 	})
 	return jobs, err
 }
 
-// effectsWithoutWorker lists the pending effects whose lease is free or ran out by now and that no job will take: none
-// waits, and the one that runs has lost its lease, or was begun before a time, by River's clock, and took none.
-func effectsWithoutWorker(ctx context.Context, tx *sql.Tx, now, begunBefore time.Time) ([]sia.Effect, error) {
-	return collect(ctx, tx, scanJSON[sia.Effect], `SELECT effect FROM effects e
-		WHERE state = 'pending' AND lease_until <= ? AND NOT EXISTS (SELECT 1 FROM river_job j
-			WHERE j.id = e.job_id AND j.kind = 'effect' AND json_extract(j.args, '$.key') = e.key
-				AND (j.state IN ('available', 'pending', 'retryable', 'scheduled')
-					OR j.state = 'running' AND e.lease_until = 0 AND j.attempted_at > ?))`,
-		micros(now), begunBefore.UTC().Format(riverTime))
+func (*sqliteDialect) listed(listKind) string { return `(SELECT value FROM json_each(?))` }
+
+// repoOf: a number ends where its digits do.
+func (*sqliteDialect) repoOf(column string) string { return `CAST(` + column + ` AS integer)` }
+
+func (s *sqliteDialect) tables(ctx context.Context) ([]textColumn, error) {
+	return collect(ctx, s.r, scanTextColumn,
+		`SELECT m.name, c.name, lower(c.type) FROM sqlite_master m JOIN pragma_table_info(m.name) c
+		WHERE m.type = 'table' AND m.name NOT LIKE 'sqlite_%' AND m.name NOT LIKE 'river_%' AND m.name NOT LIKE 'goose_%'
+			AND m.sql NOT LIKE '%WITHOUT ROWID%' AND c.pk = 0 AND lower(c.type) IN ('text', 'blob') ORDER BY m.name, c.cid`)
 }
 
-// unfinished counts the jobs that run, and says when the next of those that wait is due; zero: none waits. Jobs of
-// held effects don't count. River notes the end of jobs in batches, up to a quarter of a second later: what they are
-// for tells sooner.
-func (s *DB) unfinished(ctx context.Context, held []string) (running int, next time.Time, err error) {
-	keys, err := json.Marshal(append([]string{}, held...))
-	if err != nil {
-		return 0, next, fmt.Errorf("count unfinished jobs: %w", err)
-	}
-	var at sql.NullString
-	err = s.r.QueryRowContext(ctx, `SELECT count(CASE WHEN state = 'running' THEN 1 END),
-			min(CASE WHEN state <> 'running' THEN scheduled_at END)
-		FROM river_job WHERE state IN ('running', 'available', 'scheduled', 'retryable')
-		AND NOT (kind = 'effect' AND json_extract(args, '$.key') IN (SELECT value FROM json_each(?)))
-		AND NOT (kind = 'delivery' AND EXISTS (SELECT 1 FROM deliveries
-			WHERE guid = json_extract(args, '$.guid') AND state <> 'pending'))
-		AND NOT (kind = 'setup' AND EXISTS (SELECT 1 FROM setups
-			WHERE repo_id = json_extract(args, '$.repo') AND state <> 'pending'))`, string(keys)).Scan(&running, &at)
-	if err == nil && at.Valid {
-		next, err = time.Parse(riverTime, at.String)
-	}
-	return running, next, s.explain("count unfinished jobs", err)
-}
+func (*sqliteDialect) rowKey(string) string { return "rowid" }
 
 // riverTime is how River spells times on SQLite, in UTC.
 const riverTime = "2006-01-02 15:04:05.000"
+
+func (*sqliteDialect) stamp(t time.Time) any { return t.UTC().Format(riverTime) }
+
+// leaseClock is the machine's clock.
+func (*sqliteDialect) leaseClock() string { return `CAST(1000000 * unixepoch('subsec') AS integer)` }
+
+func (*sqliteDialect) due() nullTime { return &sqliteTime{} }
+
+// sqliteTime is a time as River spells it on SQLite, in UTC.
+type sqliteTime struct{ at time.Time }
+
+// Scan implements sql.Scanner.
+func (t *sqliteTime) Scan(v any) (err error) {
+	if text, ok := v.(string); ok {
+		t.at, err = time.Parse(riverTime, text)
+	}
+	return err
+}
+
+func (t *sqliteTime) time() time.Time { return t.at }
+
+func (*sqliteDialect) columnsQuery() string {
+	return `SELECT m.name, c.name, c.pk FROM sqlite_master m JOIN pragma_table_info(m.name) c
+		WHERE m.type = 'table' AND m.name NOT LIKE 'sqlite_%' AND m.name NOT LIKE 'river_%' AND m.name NOT LIKE 'goose_%'
+		ORDER BY m.name, c.cid`
+}
+
+// writtenOrder: tables without a rowid are in the order of their keys.
+func (*sqliteDialect) writtenOrder(t moveTable) string {
+	switch t.name {
+	case "lesson_terms", "experiment_tasks", "shared_tasks", "notices", "summaries":
+		return strings.Join(t.keys, ", ")
+	}
+	return "rowid"
+}
+
+// copied: SQLite numbers by what is there.
+func (*sqliteDialect) copied(context.Context, *sql.Tx) error { return nil }
+
+func (s *sqliteDialect) quiet(ctx context.Context) (release func() error, err error) {
+	return s.claim(ctx)
+}
+
+func (s *sqliteDialect) aside(_ context.Context, c Config) (_ Config, drop func() error, err error) {
+	dir, err := os.MkdirTemp(filepath.Dir(s.path), "."+asideName())
+	c.URL = "sqlite:" + filepath.Join(dir, "sia.db")
+	return c, func() error { return os.RemoveAll(dir) }, err
+}

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"math/rand/v2"
 	"sync"
 	"time"
 
@@ -22,9 +23,12 @@ var ErrNotFound = errors.New("not found")
 
 // Config says which database to open.
 type Config struct {
-	// URL is "sqlite:/path/sia.db", or just the path. The file and its folder
-	// are made when they do not exist.
+	// URL is "sqlite:/path/sia.db", or just the path: the file and its folder are made when they do not exist. Or it is
+	// "postgres://user:password@host:5432/database": the database must exist.
 	URL string
+	// DirectURL is where PostgreSQL itself is, when URL leads to a pooler such as PgBouncer: notifications are heard
+	// there. Empty: at URL.
+	DirectURL string
 	// Logger is told of every event that is applied; nil: nothing is logged.
 	Logger *slog.Logger
 	// Now is the clock, also the engine's. Nil: time.Now. It must be safe for
@@ -98,19 +102,18 @@ type (
 
 // DB is one database with what all entities share: its pools, its transactions, the jobs and the schema.
 type DB struct {
+	dialect
+
 	log  *slog.Logger
 	now  func() time.Time
 	step func(sia.Task, sia.Event) sia.Result
 
-	path  string  // of the database file
-	w     *sql.DB // one connection, for the application's writes
+	w     *sql.DB // for the application's writes
 	r     *sql.DB // for reading
-	river *sql.DB // one connection, for River
-	ckpt  *sql.DB // one connection, for checkpoints
+	river *sql.DB // for River
 
-	turn    sync.Mutex // to write
 	commits *commits
-	filled  []string // queues that got jobs in the transaction that has the turn
+	filled  filled
 
 	codec codec
 	clock *riverClock            // nil: River reads the machine's clock
@@ -139,16 +142,28 @@ func Open(ctx context.Context, c Config) (*Store, error) {
 	var running context.Context
 	running, s.cancel = context.WithCancel(context.WithoutCancel(ctx))
 	s.work.Go(func() { s.inbox.run(running) })
-	s.work.Go(func() { s.checkpoint(running) })
+	s.work.Go(func() { s.background(running) })
 	return s, nil
 }
 
-func openDB(ctx context.Context, c Config) (*DB, error) {
+// dialectOf is that of the database that a URL names.
+func (s *DB) dialectOf(c Config) (dialect, error) {
 	path, err := File(c.URL)
 	if err != nil {
 		return nil, err
 	}
-	s := &DB{log: c.Logger, now: c.Now, step: sia.Step, path: path, commits: newCommits()}
+	if path == "" {
+		return newPostgres(s, c)
+	}
+	return &sqliteDialect{DB: s, path: path}, nil
+}
+
+func openDB(ctx context.Context, c Config) (*DB, error) {
+	s := &DB{log: c.Logger, now: c.Now, step: sia.Step, commits: newCommits()}
+	var err error
+	if s.dialect, err = s.dialectOf(c); err != nil {
+		return nil, err
+	}
 	if s.log == nil {
 		s.log = slog.New(slog.DiscardHandler)
 	}
@@ -160,8 +175,8 @@ func openDB(ctx context.Context, c Config) (*DB, error) {
 	if s.codec, err = newCodec(); err != nil {
 		return nil, err
 	}
-	if err := s.openSQLite(ctx); err != nil {
-		return nil, err
+	if err := s.open(ctx); err != nil {
+		return nil, errors.Join(s.explain("open the database "+s.named(), err), s.closePools())
 	}
 	s.jobs, err = river.NewClient(s.driver(), s.riverConfig())
 	if err != nil {
@@ -180,36 +195,81 @@ func (s *Store) Close() error {
 
 func (s *DB) closePools() error {
 	var errs []error
-	for _, db := range []*sql.DB{s.r, s.river, s.ckpt, s.w} {
+	for _, db := range []*sql.DB{s.r, s.river, s.w} {
 		if db != nil {
 			errs = append(errs, db.Close())
 		}
 	}
-	return errors.Join(errs...)
+	return errors.Join(append(errs, s.close())...)
 }
 
-// write runs f in one transaction of the application's pool. An error of f or
-// of the database undoes all of it. A handler whose lease ran out writes nothing.
+// A transaction that got into another's way, or whose server went away, is tried again: soon, and so often that a
+// server that changes over to its standby loses nothing that somebody waits for.
+const (
+	writeTries = 20
+	writePause = 5 * time.Millisecond // after the first try; twice as long each time, up to a second
+)
+
+// write runs f in one transaction of the application's pool. An error of f or of the database undoes all of it. A
+// handler whose lease ran out writes nothing.
+//
+// On PostgreSQL transactions run beside each other, and f runs again when its transaction got into another's way: it
+// must set anew whatever it sets outside of itself. What it reads and then writes by, another transaction may change in
+// between, unless both hold the same thing first (see [DB.hold]).
 func (s *DB) write(ctx context.Context, op string, f func(tx *sql.Tx) error) error {
-	s.turn.Lock()
-	defer s.turn.Unlock()
-	s.filled = s.filled[:0]
+	pause := writePause
+	for try := 1; ; try++ {
+		err := s.try(ctx, f)
+		if err == nil || try == writeTries || ctx.Err() != nil || !s.again(err) {
+			return s.explain(op, err)
+		}
+		select {
+		case <-time.After(pause/2 + rand.N(pause)):
+		case <-ctx.Done():
+		}
+		pause = min(2*pause, time.Second)
+	}
+}
+
+func (s *DB) try(ctx context.Context, f func(tx *sql.Tx) error) error {
 	if err := lease.Check(ctx); err != nil {
-		return fmt.Errorf("%s: %w", op, err)
+		return err
 	}
-	tx, err := s.begin(ctx)
+	tx, done, err := s.begin(ctx)
 	if err != nil {
-		return s.explain(op, err)
+		return err
 	}
+	defer done()
 	defer tx.Rollback() //nolint:errcheck // after Commit it does nothing
+	defer s.filled.take(tx)
 	if err := f(tx); err != nil {
-		return s.explain(op, err)
+		return err
 	}
 	if err := tx.Commit(); err != nil {
-		return s.explain(op, err)
+		return &commitError{err}
 	}
-	s.commits.done(s.filled)
+	s.commits.done(s.filled.take(tx))
 	return nil
+}
+
+// commitError is an error of a commit, which may have been carried out all the same.
+type commitError struct{ error }
+
+func (e *commitError) Unwrap() error { return e.error }
+
+// explain names the operation of an error and, where a person can do something about the database's trouble, says what.
+func (s *DB) explain(op string, err error) error {
+	if err == nil {
+		return nil
+	}
+	var known *sia.Error
+	if errors.As(err, &known) {
+		return err
+	}
+	if message := s.message(err); message != "" {
+		return &sia.Error{Op: op, Message: message, Err: err}
+	}
+	return fmt.Errorf("%s: %w", op, err)
 }
 
 // exec runs one statement in a transaction of its own.

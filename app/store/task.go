@@ -139,7 +139,7 @@ func (s *TaskStore) Effect(ctx context.Context, key string) (EffectRecord, error
 // from the one that is stored (docs/architecture.md#invariants, 5).
 func (s *TaskStore) Replay(ctx context.Context, id sia.TaskID) (sia.Task, error) {
 	op := fmt.Sprintf("replay task %s", id)
-	tx, err := s.r.BeginTx(ctx, nil) // one view of the task and its log
+	tx, err := s.view(ctx)
 	if err != nil {
 		return sia.Task{}, s.explain(op, err)
 	}

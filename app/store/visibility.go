@@ -27,8 +27,8 @@ func SeesOnly(repos ...int64) Visibility {
 
 // sees is a condition on a column that holds a repository's id; its arguments are those of
 // [Visibility.args].
-func sees(column string) string {
-	return `(? OR ` + column + ` IN (SELECT value FROM json_each(?)))`
+func (s *DB) sees(column string) string {
+	return `(? = 1 OR ` + column + ` IN ` + s.listed(numbers) + `)`
 }
 
 func (v Visibility) args() []any {

@@ -111,9 +111,9 @@ func reportFindings(e *cli.Env, output string, all []doctorFinding) error {
 
 // look looks at the database, and at what it says of repositories.
 func (c *doctorServerCmd) look(ctx context.Context, e *cli.Env) []doctorFinding {
-	f := doctorFinding{What: "database", Detail: c.database()}
+	f := doctorFinding{What: "database", Detail: c.databaseName()}
 	if c.noDatabase() {
-		f.OK, f.Weaker, f.Detail, f.Fix = true, true, "none yet at "+c.database(), "`sia serve` makes it"
+		f.OK, f.Weaker, f.Detail, f.Fix = true, true, "none yet at "+c.databaseName(), "`sia serve` makes it"
 		return []doctorFinding{f}
 	}
 	var setups []store.Setup
@@ -134,9 +134,9 @@ func (c *doctorServerCmd) look(ctx context.Context, e *cli.Env) []doctorFinding 
 			halts, _ = s.Halts(ctx)
 		}
 		err = errors.Join(err, s.Close())
-		f.Detail = fmt.Sprintf("%s, schema version %d", c.database(), v)
+		f.Detail = fmt.Sprintf("%s, schema version %d", c.databaseName(), v)
 		if v == 0 {
-			f.Weaker, f.Detail, f.Fix = true, "none yet at "+c.database(), "`sia serve` makes it"
+			f.Weaker, f.Detail, f.Fix = true, "none yet at "+c.databaseName(), "`sia serve` makes it"
 		}
 	}
 	if err != nil {

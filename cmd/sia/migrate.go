@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"text/tabwriter"
 
 	"github.com/sia-bot/sia/app/store"
 	"github.com/sia-bot/sia/cmd/internal/cli"
@@ -11,6 +12,28 @@ import (
 type migrateCmd struct {
 	serverFlags `embed:""`
 	cli.Format  `embed:""`
+	From        string `help:"Move an installation: the database URL that it has now, such as sqlite:/var/lib/sia/sia.db. Stop its server first." placeholder:"URL"`
+	To          string `help:"The database URL to move to, such as postgres://user:password@host/database; it must be empty." placeholder:"URL"`
+	DryRun      bool   `name:"dry-run" help:"Do all of the move, compare every row, and keep nothing."`
+}
+
+// Validate refuses half a move.
+func (c *migrateCmd) Validate() error {
+	switch {
+	case (c.From == "") != (c.To == ""):
+		return errors.New("--from and --to go together: the first is moved to the second")
+	case c.DryRun && c.From == "":
+		return errors.New("--dry-run needs --from and --to")
+	}
+	for _, url := range []string{c.From, c.To} {
+		if url == "" {
+			continue
+		}
+		if _, err := store.File(url); err != nil {
+			return fmt.Errorf("--from and --to: %w", err)
+		}
+	}
+	return c.serverFlags.Validate()
 }
 
 // migratedSchema are the versions of the schema before and after.
@@ -19,8 +42,11 @@ type migratedSchema struct {
 	To   int64 `json:"to"`
 }
 
-// Run brings the schema up to date.
+// Run brings the schema up to date, or moves the installation to another database.
 func (c *migrateCmd) Run(e *cli.Env) (err error) {
+	if c.From != "" {
+		return c.move(e)
+	}
 	s, err := store.Open(e.Ctx, store.Config{URL: c.database(), Logger: e.Logger})
 	if err != nil {
 		return err
@@ -38,5 +64,39 @@ func (c *migrateCmd) Run(e *cli.Env) (err error) {
 	default:
 		_, err = fmt.Fprintf(e.Out, "the schema went from version %d to %d\n", from, to)
 	}
+	return err
+}
+
+func (c *migrateCmd) move(e *cli.Env) error {
+	m, err := store.Move(e.Ctx, store.Config{URL: c.From, Logger: e.Logger}, store.Config{URL: c.To, Logger: e.Logger},
+		c.DryRun)
+	if err != nil {
+		return err
+	}
+	if c.Output == "json" {
+		return e.JSON(m)
+	}
+	w := tabwriter.NewWriter(e.Out, 0, 0, 2, ' ', 0)
+	rows, cleaned := 0, 0
+	for _, t := range m.Tables {
+		rows += t.Rows
+		cleaned += t.Cleaned
+		if t.Rows > 0 {
+			fmt.Fprintf(w, "%s\t%d rows\tsha256 %.16s\n", t.Name, t.Rows, t.SHA256)
+		}
+	}
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	if cleaned > 0 {
+		fmt.Fprintf(e.Out, "%d rows had bytes in their texts that PostgreSQL doesn't take; they are replaced by U+FFFD.\n", cleaned)
+	}
+	if m.Tried {
+		_, err = fmt.Fprintf(e.Out, "A trial: %d rows were copied and each was found equal, with %d jobs to do. Nothing was kept.\n",
+			rows, m.Jobs)
+		return err
+	}
+	_, err = fmt.Fprintf(e.Out, "%d rows were copied and each was found equal, with %d jobs to do. Start the server with --db "+
+		"and the new address; the old database is as it was.\n", rows, m.Jobs)
 	return err
 }

@@ -28,7 +28,8 @@ type serverFlags struct {
 	PublicURL      string   `name:"public-url" help:"Address at which people reach --listen, through whatever ends TLS in front of it; they sign in there with GitHub, and comments and check runs link there. Default: no links and no sign-in." env:"SIA_PUBLIC_URL" placeholder:"URL" group:"folded:serve"`
 	TrustedProxies []string `help:"Addresses of the proxies in front of --listen, or ranges of them, such as 172.16.0.0/12; X-Forwarded-For is believed of them alone. Default: those on this machine; none for no proxy." default:"127.0.0.0/8,::1" env:"SIA_TRUSTED_PROXIES" placeholder:"ADDRESS" group:"folded:serve"`
 	Dir            string   `help:"Folder for the database and the git mirrors." default:"${dir}" env:"SIA_DIR" type:"path" last:""`
-	DB             string   `help:"Database URL; default: sia.db in the folder." env:"SIA_DB" placeholder:"URL" last:""`
+	DB             string   `help:"Database URL: sqlite:FILE, or postgres://USER:PASSWORD@HOST:PORT/NAME; default: sia.db in the folder." env:"SIA_DB" placeholder:"URL" last:""`
+	DBDirect       string   `name:"db-direct" help:"Where PostgreSQL itself is, when --db leads to PgBouncer: notifications of new jobs are heard there. Default: at --db." env:"SIA_DB_DIRECT" placeholder:"URL" last:""`
 
 	GitHubURL     string `name:"github-url" help:"GitHub's address, or a GitHub Enterprise Server's; default: that of the stored app, or https://github.com." env:"SIA_GITHUB_URL" placeholder:"URL" group:"folded:serve"`
 	GitHubAPI     string `name:"github-api" help:"Its REST address, when it is not the usual one." env:"SIA_GITHUB_API" placeholder:"URL" group:"folded:serve"`
@@ -63,10 +64,14 @@ func (s serverFlags) Validate() error {
 		return fmt.Errorf("--write-spacing %s: the time has to be positive; leave it out for the second that GitHub asks for",
 			s.WriteSpacing)
 	case s.DB != "" && !strings.ContainsAny(s.DB, `:/\.`):
-		return fmt.Errorf("--db %s: that is no database; give a file, such as sqlite:/var/lib/sia/sia.db", s.DB)
+		return fmt.Errorf("--db %s: that is no database; give a file, such as sqlite:/var/lib/sia/sia.db, or a URL postgres://…",
+			s.DB)
 	}
 	if _, err := store.File(s.database()); err != nil {
 		return fmt.Errorf("--db: %w", err)
+	}
+	if s.DBDirect != "" && !store.IsPostgres(s.DBDirect) {
+		return errors.New("--db-direct: that is no address of a PostgreSQL server; give one such as postgres://user@host/database")
 	}
 	return errors.Join(s.modelFlags.check(), s.retentionFlags.check())
 }
@@ -88,7 +93,7 @@ func (s serverFlags) config() (app.Config, error) {
 func (s serverFlags) flagged() (app.Config, error) {
 	c := app.Config{
 		Listen: s.Listen, Private: s.Private, PublicURL: s.PublicURL, TrustedProxies: s.TrustedProxies,
-		Dir: s.Dir, DB: s.DB, Attempts: s.Attempts, SetupHosts: s.SetupHosts,
+		Dir: s.Dir, DB: s.DB, DBDirect: s.DBDirect, Attempts: s.Attempts, SetupHosts: s.SetupHosts,
 		AgentPath: s.AgentPath, AgentEnv: s.AgentEnv, Repos: s.Repos, Free: s.Free, Welcome: s.Welcome,
 		WriteSpacing: s.WriteSpacing, Keep: s.retention(),
 		GitHub: app.GitHubConfig{URL: s.GitHubURL, API: s.GitHubAPI, AppID: s.AppID, WebhookSecret: s.WebhookSecret,
@@ -155,10 +160,14 @@ func (s serverFlags) database() string {
 	return "sqlite:" + filepath.Join(s.Dir, "sia.db")
 }
 
-// noDatabase reports that the database's file is not there; to open it would make it.
+// databaseName is the database's URL without its password.
+func (s serverFlags) databaseName() string { return store.Named(s.database()) }
+
+// noDatabase reports that the database's file is not there; to open it would make it. Whether a PostgreSQL server has the
+// database shows when it is opened.
 func (s serverFlags) noDatabase() bool {
 	file, err := store.File(s.database())
-	if err == nil {
+	if err == nil && file != "" {
 		_, err = os.Stat(file)
 	}
 	return errors.Is(err, os.ErrNotExist)

@@ -36,7 +36,7 @@ type openedDatabase struct {
 // with runs f on the database.
 func (o openedDatabase) with(e *cli.Env, f func(*store.Store) error) (err error) {
 	none := fmt.Errorf("there is no SIA database at %s; name the server's folder with --dir, or start it with `sia serve`",
-		o.database())
+		o.databaseName())
 	if o.noDatabase() {
 		return none
 	}

@@ -71,7 +71,9 @@ type Config struct {
 	// new repositories get settings proposed; else the branches and pull requests there are those of tasks alone
 	Welcome bool
 	Repos   sia.AllowList // where the server works; empty: everywhere
-	Log     io.Writer     // where the application's log goes; nil: nowhere
+	// the application's database is on a PostgreSQL server; else it is a file
+	Postgres bool
+	Log      io.Writer // where the application's log goes; nil: nowhere
 }
 
 // Stage is one simulator, one scripted model and one application between them.
@@ -121,6 +123,9 @@ func Start(t testing.TB, c Config) *Stage {
 	s.config.Welcome, s.config.Repos = c.Welcome, c.Repos
 	s.config.Models.Coders = coders(c.Coders, s.config.Models.Coder)
 	s.flavoured(c.Flavours)
+	if c.Postgres {
+		s.config.DB = storetest.Postgres(t)
+	}
 	storetest.Create(t, s.Database())
 	s.start()
 	front := httptest.NewServer(s.valid.Webhooks(http.HandlerFunc(s.forward)))

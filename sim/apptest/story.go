@@ -197,6 +197,12 @@ func (s *Story) isModel(name string) bool {
 // people more words than [WordLimits] has for it.
 func (s Story) Play(t *testing.T, update bool) {
 	t.Helper()
+	s.PlayWith(t, update, func(*Config) {})
+}
+
+// PlayWith is Play on a stage that is changed first.
+func (s Story) PlayWith(t *testing.T, update bool, tune func(*Config)) {
+	t.Helper()
 	model, err := s.model()
 	if err != nil {
 		t.Fatal(err)
@@ -204,6 +210,7 @@ func (s Story) Play(t *testing.T, update bool) {
 	config := s.config(model)
 	log := &synced{w: &bytes.Buffer{}}
 	config.Log = log
+	tune(&config)
 	t.Cleanup(log.end) // after the stage's own
 	stage := Start(t, config)
 	t.Cleanup(func() {

@@ -105,11 +105,12 @@ func testOutcomes(t *testing.T, s *fixture) {
 func testOutcomesAtOnce(t *testing.T, s *fixture) {
 	ctx := patient(t)
 	const writers, each = 4, 10
+	processes := [...]*store.Store{s.Store, s.beside(t)}
 	var wg sync.WaitGroup
 	for w := range writers {
 		wg.Go(func() {
 			for i := range each {
-				if _, err := s.RecordOutcome(ctx,
+				if _, err := processes[w%2].RecordOutcome(ctx,
 					store.Outcome{Task: sia.NewTaskID(int64(w), 1), Intervention: i + 1, Pattern: "p", Technique: "t"}); err != nil {
 					t.Error(err)
 					return

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -320,12 +321,107 @@ func testOneEngine(t *testing.T, s *fixture) {
 	h := newScript(t, s).handlers()
 	e, err := s.Start(patient(t), h, quick())
 	must(t, err)
-	if _, err := s.Start(patient(t), h, quick()); !sia.IsPermanent(err) {
-		t.Errorf("a second engine on one database: %v", err)
+	second, err := s.Start(patient(t), h, quick())
+	switch {
+	case s.Files() != nil && !sia.IsPermanent(err):
+		t.Errorf("a second engine on one file: %v", err)
+	case s.Files() == nil:
+		must(t, err)
+		stop(t, second)
 	}
 	stop(t, e)
 	engine(t, s, h, quick())
 	if _, err := s.Start(patient(t), store.Handlers{}, quick()); err == nil {
 		t.Error("an engine without handlers was started")
+	}
+}
+
+// Engines of two processes share the work: each effect is carried out once, each delivery is worked on once, and periodic
+// work runs once for each time.
+func testEngines(t *testing.T, s *fixture) {
+	const tasks = 6
+	ctx := patient(t)
+	w := newScript(t, s)
+	beside := &fixture{Store: s.beside(t), url: s.url, clock: s.clock}
+	var mu sync.Mutex
+	deliveries := map[string]int{}
+	ticks := make(chan bool, 1000)
+	h := w.handlers()
+	h.Delivery = func(_ context.Context, d store.Delivery) error {
+		mu.Lock()
+		defer mu.Unlock()
+		deliveries[d.GUID]++
+		return nil
+	}
+	h.Periodic = []store.Periodic{{Name: "tick", Spec: "@every 1s",
+		Run: func(context.Context) error { ticks <- true; return nil }}}
+	c := quick()
+	c.Shared = true
+	engines := [...]*store.Engine{engine(t, s, h, c), engine(t, beside, h, c)}
+	stores := [...]*fixture{s, beside}
+	var ids []sia.TaskID
+	for i := range tasks {
+		ids = append(ids, begin(t, stores[i%2], 50+i))
+		save(t, stores[(i+1)%2], delivery(fmt.Sprint("d", i), []byte("{}")))
+	}
+	for i, id := range ids {
+		settle(t, stores[i%2], engines[i%2], id, sia.Passed)
+	}
+	for range 3 {
+		select {
+		case <-ticks:
+		case <-ctx.Done():
+			t.Fatal("the periodic work does not run")
+		}
+	}
+	for _, e := range engines {
+		stop(t, e)
+	}
+	for _, id := range ids {
+		replayed(t, s, id)
+		effects, err := s.Effects(ctx, id)
+		must(t, err)
+		for _, f := range effects {
+			if f.State == store.EffectDone && w.count(f.Key) != 1 {
+				t.Errorf("effect %s was carried out %d times", f.Key, w.count(f.Key))
+			}
+		}
+	}
+	for guid, n := range deliveries {
+		if n != 1 {
+			t.Errorf("delivery %s was worked on %d times", guid, n)
+		}
+	}
+	if len(deliveries) != tasks {
+		t.Errorf("%d deliveries were worked on", len(deliveries))
+	}
+	twice := column(t, Raw(t, s.url), `SELECT scheduled_at FROM river_job WHERE kind = 'periodic'
+		GROUP BY scheduled_at HAVING count(*) > 1`)
+	if len(twice) > 0 {
+		t.Errorf("periodic work ran twice for %q", twice)
+	}
+}
+
+// What a newer version of SIA wrote waits for it, where several processes work.
+func testUnknownJobs(t *testing.T, s *fixture) {
+	if s.Files() != nil {
+		return // one process works, and refuses a newer schema
+	}
+	raw := Raw(t, s.url)
+	_, err := raw.Exec(`INSERT INTO river_job (kind, queue, state, args, max_attempts)
+		VALUES ('newer', 'deliveries', 'available', '{}', 5)`)
+	must(t, err)
+	worked := make(chan bool, 1)
+	h := newScript(t, s).handlers()
+	h.Delivery = func(context.Context, store.Delivery) error { worked <- true; return nil }
+	engine(t, s, h, quick())
+	save(t, s, delivery("known", []byte("{}")))
+	select {
+	case <-worked:
+	case <-patient(t).Done():
+		t.Fatal("the delivery was not worked on")
+	}
+	if got := column(t, raw, `SELECT state || ' ' || attempt FROM river_job WHERE kind = 'newer'`); got[0] != "available 0" {
+		t.Errorf("the unknown job is %s", got[0])
 	}
 }

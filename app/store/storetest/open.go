@@ -2,11 +2,11 @@ package storetest
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
 	"sync"
 	"testing"
 
@@ -18,7 +18,7 @@ import (
 func Open(t testing.TB, c store.Config) *store.Store {
 	t.Helper()
 	if c.URL == "" {
-		c.URL = filepath.Join(t.TempDir(), "sia.db")
+		c.URL = SQLite(t)
 	}
 	Create(t, c.URL)
 	s, err := store.Open(context.Background(), c)
@@ -33,10 +33,43 @@ func Open(t testing.TB, c store.Config) *store.Store {
 	return s
 }
 
+// SQLite makes an empty, migrated database in a folder of the test's own, and returns its URL.
+func SQLite(t testing.TB) (url string) {
+	t.Helper()
+	url = "sqlite:" + filepath.Join(t.TempDir(), "sia.db")
+	Create(t, url)
+	return url
+}
+
+// Raw is a pool of connections to the database at a URL, beside the store's.
+func Raw(t testing.TB, url string) *sql.DB {
+	t.Helper()
+	file, err := store.File(url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	kind, name := "pgx", url
+	if file != "" {
+		kind, name = "sqlite", file
+	}
+	db, err := sql.Open(kind, name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { db.Close() })
+	return db
+}
+
 // Create makes an empty, migrated database at a URL as store.Config has it, unless there is a file.
 func Create(t testing.TB, url string) {
 	t.Helper()
-	path := strings.TrimPrefix(url, "sqlite:")
+	path, err := store.File(url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if path == "" { // a PostgreSQL database is made by Postgres
+		return
+	}
 	if _, err := os.Stat(path); err == nil {
 		return
 	}

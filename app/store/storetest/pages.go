@@ -99,10 +99,12 @@ func testFound(t *testing.T, s *fixture) {
 // A week counts what ended in it, as it ended, and what was spent in it.
 func testWeeks(t *testing.T, s *fixture) {
 	w := newScript(t, s)
-	e := engine(t, s, w.handlers(), quick())
+	e, err := s.Start(patient(t), w.handlers(), quick())
+	must(t, err)
 	passed := begin(t, s, 42)
 	settle(t, s, e, passed, sia.Passed)
 	must(t, e.Idle(patient(t)))
+	stop(t, e) // it would begin with the tasks that follow
 	until := s.clock.now().Add(time.Hour)
 	a, b, c := started(t, s, demo, 1, 1, "a"), started(t, s, demo, 2, 1, "b"), started(t, s, other, 3, 1, "c")
 	stopped(t, s, a, until.AddDate(0, 0, -8))
@@ -114,7 +116,7 @@ func testWeeks(t *testing.T, s *fixture) {
 	}
 	stopped(t, s, b, until.Add(-time.Millisecond))
 	rebuilt := sia.Task{ID: sia.NewTaskID(demo.ID, 77), Repo: demo, Issue: 77, State: sia.Passed}
-	_, err := s.Apply(patient(t), rebuilt.ID, sia.Event{ID: "r", At: until.Add(-time.Minute),
+	_, err = s.Apply(patient(t), rebuilt.ID, sia.Event{ID: "r", At: until.Add(-time.Minute),
 		Fact: sia.Restored{Task: rebuilt}})
 	must(t, err)
 	got, err := s.Weeks(patient(t), store.SeesOnly(demo.ID), until, 3)

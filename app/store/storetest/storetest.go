@@ -1,6 +1,6 @@
 // Package storetest is the conformance suite of package store: what every
-// database must do, said once. [Run] takes a function that opens an empty,
-// migrated store.
+// database must do, said once. [Run] takes a function that makes an empty,
+// migrated database.
 //
 // The suite uses the real engine, the real sia.Step and the real database; only
 // the handlers, which would reach GitHub and a model, are scripted. It may
@@ -17,15 +17,14 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// Run holds a database to what package store promises. open returns a store of
-// its own, empty and migrated, that reads the clock it is given and is closed
-// when the test ends.
-func Run(t *testing.T, open func(t *testing.T, now func() time.Time) *store.Store) {
+// Run holds a database to what package store promises. url returns that of one of the test's own, empty and migrated.
+func Run(t *testing.T, url func(t testing.TB) string) {
 	for _, c := range []struct {
 		name string
 		test func(t *testing.T, s *fixture)
 	}{
 		{"Migrate", testMigrate},
+		{"Move", testMove},
 
 		{"LatestDelivery", testLatestDelivery},
 		{"DeliveryIsSavedOnce", testDeliverySavedOnce},
@@ -110,6 +109,8 @@ func Run(t *testing.T, open func(t *testing.T, now func() time.Time) *store.Stor
 		{"StopInterruptsAndStartResumes", testStopResumes},
 		{"Periodic", testPeriodic},
 		{"OneEngine", testOneEngine},
+		{"EnginesBesideEachOther", testEngines},
+		{"UnknownJobsWait", testUnknownJobs},
 
 		{"ZombieReports", testZombieReports},
 		{"ZombieFails", testZombieFails},
@@ -126,7 +127,9 @@ func Run(t *testing.T, open func(t *testing.T, now func() time.Time) *store.Stor
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			clock := &clock{}
-			c.test(t, &fixture{open(t, clock.now), clock})
+			f := &fixture{url: url(t), clock: clock}
+			f.Store = Open(t, store.Config{URL: f.url, Now: clock.now})
+			c.test(t, f)
 		})
 	}
 }
@@ -134,7 +137,14 @@ func Run(t *testing.T, open func(t *testing.T, now func() time.Time) *store.Stor
 // fixture is a store and the clock that it reads.
 type fixture struct {
 	*store.Store
+	url   string
 	clock *clock
+}
+
+// beside opens the database once more, as another process does.
+func (s *fixture) beside(t *testing.T) *store.Store {
+	t.Helper()
+	return Open(t, store.Config{URL: s.url, Now: s.clock.now})
 }
 
 // clock goes with the machine's, ahead of it by what a test moved it on.

@@ -145,6 +145,7 @@ func testApplyNonsense(t *testing.T, s *fixture) {
 func testApplyAtOnce(t *testing.T, s *fixture) {
 	const people, each = 12, 15
 	ctx := patient(t)
+	processes := [...]*store.Store{s.Store, s.beside(t)}
 	id := begin(t, s, 42)
 	var all sync.WaitGroup
 	for p := range people {
@@ -156,7 +157,7 @@ func testApplyAtOnce(t *testing.T, s *fixture) {
 				if i%2 == 0 {
 					e.ID = fmt.Sprintf("shared-%d", i)
 				}
-				if _, err := s.Apply(ctx, id, e); err != nil {
+				if _, err := processes[p%2].Apply(ctx, id, e); err != nil {
 					t.Error(err)
 				}
 			}

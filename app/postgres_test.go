@@ -1,0 +1,70 @@
+package app_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/sia-bot/sia/app/store/storetest"
+	"github.com/sia-bot/sia/sim/apptest"
+	"github.com/sia-bot/sia/sim/ghsim"
+)
+
+// TestCrashOnPostgres is some of TestCrash on PostgreSQL, where no process may take for its own what another was at: the
+// next one goes on when leases have run out.
+func TestCrashOnPostgres(t *testing.T) {
+	sim, err := ghsim.New(ghsim.Config{})
+	check(t, err)
+	registered, err := sim.CreateApp("key")
+	check(t, err)
+	check(t, sim.Close())
+	for i, c := range crashStories() {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			want, _, _ := c.run(t, registered.PrivateKeyPEM, storetest.Postgres(t), 0, 0)
+			for _, must := range c.must {
+				if !strings.Contains(want, must) {
+					t.Fatalf("the undisturbed run lacks %q:\n%s", must, want)
+				}
+			}
+			got, crossed, died := c.run(t, registered.PrivateKeyPEM, storetest.Postgres(t), killEvery, 2+i)
+			if died < c.least/killEvery/2 {
+				t.Errorf("%d processes died at %d boundaries", died, len(crossed))
+			}
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("-undisturbed +killed\n%s", diff)
+			}
+		})
+	}
+}
+
+// TestAnotherServerGoesOn: of two servers on one database, one is killed in the midst of an attempt, and the other goes on
+// with it.
+func TestAnotherServerGoesOn(t *testing.T) {
+	c := crashStories()[0]
+	sim, _, one := crashWorld(t, nil, c.model, c.files)
+	one.Config.DB, one.Lease = storetest.Postgres(t), shortLease
+	other := one
+	other.Config.Listen = apptest.FreeAddress(t)
+	other.Kills.Seen += "-of-the-other"
+	one.Kills.At = "after 1005-1/1/attempt"
+	killed := begin(t, sim, one)
+	if !killed.wait(t) {
+		t.Fatal("it came to no attempt")
+	}
+	check(t, sim.SetWebhook(one.Config.GitHub.AppID, "http://"+other.Config.Listen+"/webhook", apptest.Secret))
+	if launch(t, other).wait(t) {
+		t.Fatal("the other died, too")
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), apptest.Limit)
+	defer cancel()
+	check(t, sim.WaitIdle(ctx))
+	world := describe(t, sim, other)
+	for _, must := range c.must {
+		if !strings.Contains(world, must) {
+			t.Errorf("it lacks %q:\n%s", must, world)
+		}
+	}
+}

@@ -1,0 +1,100 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"time"
+
+	"github.com/pressly/goose/v3"
+	"github.com/riverqueue/river/riverdriver"
+)
+
+// dialect is what differs between SQLite (sqlite.go) and PostgreSQL (postgres.go). All other statements are written
+// once, in SQL that both read, with ? for parameters. docs/adr/0027 says how they are kept alike.
+type dialect interface {
+	// named is the database for people, without a password.
+	named() string
+	// open opens the pools.
+	open(ctx context.Context) error
+	// close closes what open opened besides the pools.
+	close() error
+	// driver is River's.
+	driver() riverdriver.Driver[*sql.Tx]
+	// migrations names the folder of the schema, and goose's word for the database.
+	migrations() (string, goose.Dialect)
+	// background is work beside everything else, until ctx ends.
+	background(ctx context.Context)
+
+	// begin begins a transaction that writes, and done ends what it holds besides.
+	begin(ctx context.Context) (tx *sql.Tx, done func(), err error)
+	// again reports whether a transaction that ended in an error may go well when it is run again.
+	again(err error) bool
+	// hold has a transaction wait until no other one holds the same thing; it is held until the transaction ends.
+	hold(ctx context.Context, tx *sql.Tx, what string) error
+	// view begins a transaction that reads everything as it was at one moment.
+	view(ctx context.Context) (*sql.Tx, error)
+	// message says, for people, what an error of the database means and what to do; "" for one that says so itself.
+	message(err error) string
+
+	// shared reports whether several processes work on the database.
+	shared() bool
+	// claim has this process, and no other, work on jobs.
+	claim(ctx context.Context) (unlock func() error, err error)
+	// revive makes jobs of a process that died available again.
+	revive(ctx context.Context) (jobs int64, err error)
+	// due is when a job is due, as River stores it.
+	due() nullTime
+
+	// stamp is a time as River stores it.
+	stamp(t time.Time) any
+	// leaseClock is the clock by which leases run out, which all engines share: microseconds since 1970 UTC, in SQL.
+	leaseClock() string
+
+	// listed is the list of values in a parameter that is a JSON array: what comes after IN.
+	listed(kind listKind) string
+	// repoOf is the repository that a column with a task's id names.
+	repoOf(column string) string
+
+	// tables are the tables that may have something about a person in a text, with the columns.
+	tables(ctx context.Context) ([]textColumn, error)
+	// locked comes after a SELECT of rows that are then changed, so that nobody else changes them in between.
+	locked() string
+	// rowKey is the column that numbers the rows of a table.
+	rowKey(table string) string
+
+	// columnsQuery lists the columns of SIA's tables: table, column, and its place in the primary key.
+	columnsQuery() string
+	// writtenOrder is the order in which a table's rows were written.
+	writtenOrder(t moveTable) string
+	// copied sees to what counts rows, after rows were copied with their numbers.
+	copied(ctx context.Context, tx *sql.Tx) error
+	// quiet makes sure that no server works on the database; on SQLite none begins to, until it is released.
+	quiet(ctx context.Context) (release func() error, err error)
+	// aside makes an empty place beside the database, in which a move can be tried.
+	aside(ctx context.Context, c Config) (_ Config, drop func() error, err error)
+
+	backup(ctx context.Context, file string) (size int64, err error)
+	files() []string
+	compact(ctx context.Context) error
+}
+
+// listKind is what a list holds.
+type listKind int
+
+const (
+	texts listKind = iota
+	numbers
+)
+
+func scanTextColumn(rows *sql.Rows) (c textColumn, err error) {
+	return c, rows.Scan(&c.table, &c.name, &c.kind)
+}
+
+// nullTime scans a time that may be missing.
+type nullTime interface {
+	sql.Scanner
+	time() time.Time
+}
+
+// textColumn is a column that holds text, or packed text.
+type textColumn struct{ table, name, kind string }

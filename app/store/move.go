@@ -1,0 +1,358 @@
+package store
+
+import (
+	"context"
+	"crypto/sha256"
+	"database/sql"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"hash"
+	"os"
+	"reflect"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/riverqueue/river"
+
+	"github.com/sia-bot/sia/sia"
+)
+
+// Moved is what was moved from one database to another. Its JSON is what `sia migrate --from` prints; fields are only
+// added.
+type Moved struct {
+	Tried  bool         `json:"tried"` // nothing was kept
+	Schema int64        `json:"schema"`
+	Tables []MovedTable `json:"tables"` // by name
+	Jobs   int          `json:"jobs"`   // made anew, for what was still to be done
+}
+
+// MovedTable is a table that was moved, and read again: each row was found equal.
+type MovedTable struct {
+	Name    string `json:"name"`
+	Rows    int    `json:"rows"`
+	SHA256  string `json:"sha256"`            // of all rows, in the order of their keys
+	Cleaned int    `json:"cleaned,omitempty"` // rows whose texts had bytes that PostgreSQL takes in no text
+}
+
+// moveTable is a table as both databases have it.
+type moveTable struct {
+	name          string
+	columns, keys []string // keys: of the primary key
+}
+
+// parents are the tables that others refer to, each after those that it refers to itself.
+var parents = []string{"installations", "repositories", "tasks", "experiments", "shared_reports"}
+
+// Move copies an installation from one database to an empty one, in one transaction and as it was at one moment, and
+// compares each row. Jobs are made anew for what was still to be done. No server may work on either meanwhile. The
+// source is left as it is. With try, everything is done and nothing is kept.
+func Move(ctx context.Context, from, to Config, try bool) (m Moved, err error) {
+	if file, err := File(from.URL); err != nil {
+		return m, err
+	} else if _, err := os.Stat(file); file != "" && err != nil {
+		return m, &sia.Error{Op: "move", Permanent: true, Message: "there is no database at " + from.URL, Err: err}
+	}
+	source, err := Open(ctx, from)
+	if err != nil {
+		return m, err
+	}
+	defer func() { err = errors.Join(err, source.Close()) }()
+	if err := source.current(ctx); err != nil {
+		return m, err
+	}
+	target, err := Open(ctx, to)
+	if err != nil {
+		return m, err
+	}
+	defer func() { err = errors.Join(err, target.Close()) }()
+	if source.named() == target.named() {
+		return m, &sia.Error{Op: "move", Permanent: true, Message: "both addresses name the same database, " + source.named()}
+	}
+	for _, s := range []*Store{source, target} {
+		release, err := s.quiet(ctx)
+		if err != nil {
+			return m, err
+		}
+		defer func() { _ = release() }() // it was only held
+	}
+	if err := target.unused(ctx); err != nil {
+		return m, err
+	}
+	if try {
+		aside, drop, err := target.aside(ctx, to)
+		if err != nil {
+			return m, err
+		}
+		defer func() { err = errors.Join(err, drop()) }()
+		if target, err = Open(ctx, aside); err != nil {
+			return m, err
+		}
+		defer func() { err = errors.Join(err, target.Close()) }()
+	}
+	if _, m.Schema, err = target.Migrate(ctx); err != nil {
+		return m, err
+	}
+	m.Tried = try
+	err = (&moving{ctx: ctx, from: source.DB, to: target.DB, done: &m}).run()
+	return m, target.explain("move to "+target.named(), err)
+}
+
+type moving struct {
+	ctx      context.Context
+	from, to *DB
+	source   *sql.Tx
+	target   *sql.Tx
+	done     *Moved
+}
+
+func (v *moving) run() (err error) {
+	if v.source, err = v.from.view(v.ctx); err != nil {
+		return v.from.explain("read "+v.from.named(), err)
+	}
+	defer v.source.Rollback() //nolint:errcheck // it only read
+	tables, err := v.from.moveTables(v.ctx, v.source)
+	if err != nil {
+		return v.from.explain("read "+v.from.named(), err)
+	}
+	if v.target, err = v.to.w.BeginTx(v.ctx, nil); err != nil {
+		return err
+	}
+	defer v.target.Rollback() //nolint:errcheck // after Commit it does nothing
+	for _, t := range tables {
+		moved, err := v.copy(t)
+		if err == nil {
+			err = v.compare(t, &moved)
+		}
+		if err != nil {
+			return fmt.Errorf("table %s: %w", t.name, err)
+		}
+		v.done.Tables = append(v.done.Tables, moved)
+	}
+	slices.SortFunc(v.done.Tables, func(a, b MovedTable) int { return strings.Compare(a.Name, b.Name) })
+	if err := v.to.copied(v.ctx, v.target); err != nil {
+		return err
+	}
+	if err := v.jobs(); err != nil {
+		return err
+	}
+	v.to.filled.take(v.target)
+	if v.done.Tried {
+		return nil
+	}
+	return v.target.Commit()
+}
+
+// moveAtOnce bounds the parameters of one statement: SQLite takes 32,766.
+const moveAtOnce = 2_000
+
+// copy copies the rows in the order in which they were written.
+func (v *moving) copy(t moveTable) (m MovedTable, err error) {
+	m.Name = t.name
+	rows, err := v.source.QueryContext(v.ctx, `SELECT `+strings.Join(t.columns, ", ")+` FROM `+t.name+` ORDER BY `+
+		v.from.writtenOrder(t))
+	if err != nil {
+		return m, err
+	}
+	defer rows.Close()
+	most := max(1, moveAtOnce/len(t.columns))
+	var batch []any
+	flush := func() error {
+		if len(batch) == 0 {
+			return nil
+		}
+		row := `(` + strings.TrimSuffix(strings.Repeat(`?, `, len(t.columns)), `, `) + `)`
+		values := strings.TrimSuffix(strings.Repeat(row+`, `, len(batch)/len(t.columns)), `, `)
+		_, err := v.target.ExecContext(v.ctx, `INSERT INTO `+t.name+` (`+strings.Join(t.columns, ", ")+`) VALUES `+values,
+			batch...)
+		batch = batch[:0]
+		return err
+	}
+	for rows.Next() {
+		row, err := scanAny(rows, len(t.columns))
+		if err != nil {
+			return m, err
+		}
+		batch = append(batch, row...)
+		if m.Rows++; m.Rows%most == 0 {
+			if err := flush(); err != nil {
+				return m, err
+			}
+		}
+	}
+	return m, errors.Join(rows.Err(), flush())
+}
+
+// compare reads both tables row by row.
+func (v *moving) compare(t moveTable, m *MovedTable) error {
+	query := `SELECT ` + strings.Join(t.columns, ", ") + ` FROM ` + t.name + ` ORDER BY ` + strings.Join(t.keys, ", ")
+	source, err := v.source.QueryContext(v.ctx, query)
+	if err != nil {
+		return err
+	}
+	defer source.Close()
+	target, err := v.target.QueryContext(v.ctx, query)
+	if err != nil {
+		return err
+	}
+	defer target.Close()
+	sum := sha256.New()
+	n := 0
+	for source.Next() {
+		n++
+		if !target.Next() {
+			return errors.Join(target.Err(), fmt.Errorf("row %d is missing in the copy", n))
+		}
+		want, err := scanAny(source, len(t.columns))
+		if err != nil {
+			return err
+		}
+		got, err := scanAny(target, len(t.columns))
+		if err != nil {
+			return err
+		}
+		cleaned := false
+		for i := range want {
+			if !reflect.DeepEqual(want[i], got[i]) {
+				clean, err := plain(want[i])
+				if err != nil || !reflect.DeepEqual(clean, got[i]) {
+					return fmt.Errorf("row %d differs in the copy in its column %s", n, t.columns[i])
+				}
+				cleaned = true
+			}
+		}
+		if cleaned {
+			m.Cleaned++
+		}
+		addRow(sum, got)
+	}
+	if target.Next() {
+		return fmt.Errorf("the copy has more than %d rows", n)
+	}
+	m.SHA256 = hex.EncodeToString(sum.Sum(nil))
+	if n != m.Rows {
+		return fmt.Errorf("%d rows were copied and %d were compared", m.Rows, n)
+	}
+	return errors.Join(source.Err(), target.Err())
+}
+
+// addRow adds a row to a hash: each value with its type and length.
+func addRow(sum hash.Hash, row []any) {
+	for _, value := range row {
+		text := fmt.Sprint(value)
+		if b, ok := value.([]byte); ok {
+			text = string(b)
+		}
+		fmt.Fprintf(sum, "%T %d %s\n", value, len(text), text)
+	}
+}
+
+// scanAny reads a row of n columns.
+func scanAny(rows *sql.Rows, n int) ([]any, error) {
+	row := make([]any, n)
+	into := make([]any, n)
+	for i := range row {
+		into[i] = &row[i]
+	}
+	return row, rows.Scan(into...)
+}
+
+// jobs makes jobs for what is to be done.
+func (v *moving) jobs() error {
+	effects, err := v.to.jobsForEffects(v.ctx, v.target)
+	if err != nil {
+		return err
+	}
+	pending, err := collect(v.ctx, v.target, func(rows *sql.Rows) (guid string, err error) { return guid, rows.Scan(&guid) },
+		`SELECT guid FROM deliveries WHERE state = 'pending' ORDER BY id`)
+	if err != nil {
+		return err
+	}
+	var jobs []river.InsertManyParams
+	for _, guid := range pending {
+		jobs = append(jobs, river.InsertManyParams{Args: deliveryArgs{GUID: guid}})
+	}
+	if len(jobs) > 0 {
+		if _, err := v.to.jobs.InsertManyFastTx(v.ctx, v.target, jobs); err != nil {
+			return err
+		}
+	}
+	type setup struct{ repo, slot int64 }
+	setups, err := collect(v.ctx, v.target, func(rows *sql.Rows) (s setup, err error) {
+		return s, rows.Scan(&s.repo, &s.slot)
+	}, `SELECT repo_id, slot FROM setups WHERE state = 'pending' ORDER BY slot`)
+	if err != nil {
+		return err
+	}
+	for _, s := range setups {
+		due := fromMicros(s.slot).Add(-setupBurst * setupGap)
+		if _, err := v.to.insert(v.ctx, v.target, setupArgs{Repo: s.repo}, queueSetups, due); err != nil {
+			return err
+		}
+	}
+	v.done.Jobs = int(effects) + len(jobs) + len(setups)
+	return nil
+}
+
+// moveTables lists the tables, those first that others refer to.
+func (s *DB) moveTables(ctx context.Context, q querier) ([]moveTable, error) {
+	type column struct {
+		table, name string
+		key         int // its place in the primary key, from 1; 0: none
+	}
+	all, err := collect(ctx, q, func(rows *sql.Rows) (c column, err error) {
+		return c, rows.Scan(&c.table, &c.name, &c.key)
+	}, s.columnsQuery())
+	if err != nil {
+		return nil, err
+	}
+	var tables []moveTable
+	for i := 0; i < len(all); {
+		t := moveTable{name: all[i].table}
+		keys := map[int]string{}
+		for ; i < len(all) && all[i].table == t.name; i++ {
+			t.columns = append(t.columns, all[i].name)
+			if all[i].key > 0 {
+				keys[all[i].key] = all[i].name
+			}
+		}
+		for place := 1; place <= len(keys); place++ {
+			t.keys = append(t.keys, keys[place])
+		}
+		tables = append(tables, t)
+	}
+	place := func(t moveTable) int {
+		if i := slices.Index(parents, t.name); i >= 0 {
+			return i
+		}
+		return len(parents)
+	}
+	slices.SortStableFunc(tables, func(a, b moveTable) int { return place(a) - place(b) })
+	return tables, nil
+}
+
+// unused is an error when a database has rows of SIA's.
+func (s *DB) unused(ctx context.Context) error {
+	if v, err := s.Version(ctx); err != nil || v == 0 {
+		return err
+	}
+	tables, err := s.moveTables(ctx, s.r)
+	if err != nil {
+		return s.explain("look into "+s.named(), err)
+	}
+	for _, t := range tables {
+		var some bool
+		if err := s.r.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM `+t.name+`)`).Scan(&some); err != nil {
+			return s.explain("look into "+s.named(), err)
+		}
+		if some {
+			return &sia.Error{Op: "move", Permanent: true, Message: fmt.Sprintf("the database %s is in use: its table %s has "+
+				"rows; name an empty one", s.named(), t.name)}
+		}
+	}
+	return nil
+}
+
+// asideName names what a move is tried in.
+func asideName() string { return fmt.Sprintf("sia_try_%d", time.Now().UnixNano()) }

@@ -1,0 +1,159 @@
+package store
+
+import (
+	"context"
+	"database/sql/driver"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/jackc/pgx/v5/stdlib"
+)
+
+// numbering opens connections to PostgreSQL that read our statements: parameters are ?, and yes and no are 1 and 0.
+// Statements that number their parameters, as River's and goose's do, pass as they are.
+type numbering struct{ driver.Connector }
+
+// Connect implements driver.Connector.
+func (n numbering) Connect(ctx context.Context) (driver.Conn, error) {
+	opened, err := n.Connector.Connect(ctx)
+	if err != nil {
+		return nil, err
+	}
+	conn, ok := opened.(*stdlib.Conn)
+	if !ok {
+		return nil, errors.Join(fmt.Errorf("%T is no connection of pgx", opened), opened.Close())
+	}
+	return numberingConn{conn}, nil
+}
+
+// numberingConn is a connection. Like every one it is used by one goroutine at a time.
+type numberingConn struct{ *stdlib.Conn }
+
+// ExecContext implements driver.ExecerContext.
+func (c numberingConn) ExecContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Result, error) {
+	query, args, err := numbered(query, args)
+	if err != nil {
+		return nil, err
+	}
+	return c.Conn.ExecContext(ctx, query, args)
+}
+
+// QueryContext implements driver.QueryerContext.
+func (c numberingConn) QueryContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Rows, error) {
+	query, args, err := numbered(query, args)
+	if err != nil {
+		return nil, err
+	}
+	return c.Conn.QueryContext(ctx, query, args)
+}
+
+// PrepareContext implements driver.ConnPrepareContext. What a parameter is, the statement has to say.
+func (c numberingConn) PrepareContext(ctx context.Context, query string) (driver.Stmt, error) {
+	if !ours(query) {
+		return c.Conn.PrepareContext(ctx, query)
+	}
+	prepared, err := c.Conn.PrepareContext(ctx, number(query, nil))
+	if err != nil {
+		return nil, err
+	}
+	stmt, ok := prepared.(*stdlib.Stmt)
+	if !ok {
+		return nil, errors.Join(fmt.Errorf("%T is no statement of pgx", prepared), prepared.Close())
+	}
+	return numberingStmt{stmt}, nil
+}
+
+type numberingStmt struct{ *stdlib.Stmt }
+
+// CheckNamedValue implements driver.NamedValueChecker.
+func (numberingStmt) CheckNamedValue(v *driver.NamedValue) (err error) {
+	v.Value, err = plain(v.Value)
+	return err
+}
+
+// ours reports whether a statement has parameters as we write them.
+func ours(query string) bool { return strings.Contains(query, "?") && !strings.Contains(query, "$1") }
+
+// numberedTexts are our statements as PostgreSQL reads them, by their text and the types of their arguments. There are
+// as many as the program has.
+var numberedTexts sync.Map // of textKey to string
+
+type textKey struct{ query, types string }
+
+// numbered gives a statement its numbers, and each parameter the type of its argument: else PostgreSQL would guess, and
+// take what is compared with 0 for a number of four bytes.
+func numbered(query string, args []driver.NamedValue) (string, []driver.NamedValue, error) {
+	if !ours(query) {
+		return query, args, nil
+	}
+	values, types := make([]driver.NamedValue, len(args)), make([]byte, len(args))
+	for i, a := range args {
+		v, err := plain(a.Value)
+		if err != nil {
+			return "", nil, fmt.Errorf("parameter %d: %w", i+1, err)
+		}
+		values[i] = driver.NamedValue{Ordinal: a.Ordinal, Value: v}
+		switch v.(type) {
+		case int64:
+			types[i] = 'i'
+		case float64:
+			types[i] = 'f'
+		case string:
+			types[i] = 's'
+		case []byte:
+			types[i] = 'b'
+		default:
+			types[i] = 'n'
+		}
+	}
+	key := textKey{query, string(types)}
+	text, ok := numberedTexts.Load(key)
+	if !ok {
+		text, _ = numberedTexts.LoadOrStore(key, number(query, types))
+	}
+	return text.(string), values, nil //nolint:forcetypeassert // nothing else is stored
+}
+
+var postgresTypes = map[byte]string{'i': "::bigint", 'f': "::double precision", 's': "::text", 'b': "::bytea"}
+
+// number numbers the parameters that stand outside of quotes.
+func number(query string, types []byte) string {
+	var b strings.Builder
+	n, quoted := 0, false
+	for _, r := range query {
+		switch {
+		case r == '\'':
+			quoted = !quoted
+		case r == '?' && !quoted:
+			n++
+			b.WriteString("$" + strconv.Itoa(n))
+			if n <= len(types) {
+				b.WriteString(postgresTypes[types[n-1]])
+			}
+			continue
+		}
+		b.WriteRune(r)
+	}
+	return b.String()
+}
+
+// plain is an argument as SQLite would store it, and as PostgreSQL can: its texts have no zero bytes, and are UTF-8.
+func plain(v any) (any, error) {
+	p, err := driver.DefaultParameterConverter.ConvertValue(v)
+	if err != nil {
+		return nil, err
+	}
+	switch p := p.(type) {
+	case bool:
+		if p {
+			return int64(1), nil
+		}
+		return int64(0), nil
+	case string:
+		return strings.ReplaceAll(strings.ToValidUTF8(p, "\uFFFD"), "\x00", "\uFFFD"), nil
+	}
+	return p, nil
+}

@@ -1,0 +1,423 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"database/sql/driver"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/stdlib"
+	"github.com/pressly/goose/v3"
+	"github.com/riverqueue/river/riverdriver"
+	"github.com/riverqueue/river/riverdriver/riverdatabasesql"
+
+	"github.com/sia-bot/sia/sia"
+)
+
+// Everything that knows that the database is PostgreSQL is in this file, in pgstatements.go, pglisten.go and
+// migrations/postgres.
+
+const (
+	oldestPostgres  = 15
+	postgresTimeout = 5 * time.Second // to connect
+
+	// Connections of one process, which has one more that listens. A server has 100, unless told otherwise.
+	postgresReaders = 8
+	postgresWriters = 8
+	postgresRiver   = 6
+
+	// A transaction ends within this time, whatever its caller allows.
+	postgresWrite = time.Minute
+)
+
+// IsPostgres reports whether a URL is that of a PostgreSQL database.
+func IsPostgres(raw string) bool {
+	return strings.HasPrefix(raw, "postgres:") || strings.HasPrefix(raw, "postgresql:")
+}
+
+// postgresDialect is PostgreSQL: transactions of several processes run beside each other.
+type postgresDialect struct {
+	*DB
+	config, direct *pgx.ConnConfig
+}
+
+// newPostgres reads the addresses. Nothing is opened.
+func newPostgres(s *DB, c Config) (*postgresDialect, error) {
+	d := &postgresDialect{DB: s}
+	var err error
+	if d.config, err = postgresConfig(c.URL); err != nil {
+		return nil, err
+	}
+	d.direct = d.config
+	if c.DirectURL == "" {
+		return d, nil
+	}
+	d.direct, err = postgresConfig(c.DirectURL)
+	return d, err
+}
+
+func postgresConfig(raw string) (*pgx.ConnConfig, error) {
+	const op = "open the database"
+	bad := func(why string) error {
+		return &sia.Error{Op: op, Permanent: true, Message: why +
+			"; give a URL such as postgres://user:password@host:5432/database"}
+	}
+	u, err := url.Parse(raw)
+	if err != nil || u.Opaque != "" {
+		return nil, bad("the address of the PostgreSQL database can't be read") // an error of Parse repeats the password
+	}
+	c, err := pgx.ParseConfig(raw)
+	if err != nil {
+		why := err.Error()
+		if password, ok := u.User.Password(); ok && strings.Contains(why, password) {
+			why = "it can't be read"
+		}
+		return nil, bad("the address " + Named(raw) + " is wrong: " + why)
+	}
+	if c.ConnectTimeout == 0 {
+		c.ConnectTimeout = postgresTimeout
+	}
+	// A server that is gone without a word is noticed within half a minute.
+	c.DialFunc = (&net.Dialer{Timeout: c.ConnectTimeout, KeepAliveConfig: net.KeepAliveConfig{
+		Enable: true, Idle: 15 * time.Second, Interval: 5 * time.Second, Count: 3,
+	}}).DialContext
+	if c.RuntimeParams["application_name"] == "" {
+		c.RuntimeParams["application_name"] = "sia"
+	}
+	return c, nil
+}
+
+// Named is a database's URL for people and logs: without its password.
+func Named(raw string) string {
+	if !IsPostgres(raw) {
+		return raw
+	}
+	u, err := url.Parse(raw)
+	if err != nil {
+		return "postgres:"
+	}
+	q := u.Query()
+	for _, secret := range []string{"password", "sslpassword"} {
+		if q.Has(secret) {
+			q.Set(secret, "xxxxx")
+		}
+	}
+	u.RawQuery = q.Encode()
+	return u.Redacted()
+}
+
+// Password is the password that a database's URL has, or that PostgreSQL's variables or files have for it; "" when there is
+// none.
+func Password(raw string) string {
+	if !IsPostgres(raw) {
+		return ""
+	}
+	c, err := pgx.ParseConfig(raw)
+	if err != nil {
+		return ""
+	}
+	return c.Password
+}
+
+func (s *postgresDialect) named() string {
+	host := net.JoinHostPort(s.config.Host, fmt.Sprint(s.config.Port))
+	if strings.HasPrefix(s.config.Host, "/") {
+		host = s.config.Host
+	}
+	return fmt.Sprintf("%s on %s", s.config.Database, host)
+}
+
+func (*postgresDialect) migrations() (string, goose.Dialect) {
+	return "postgres", goose.DialectPostgres
+}
+
+func (s *postgresDialect) open(ctx context.Context) error {
+	for _, p := range []struct {
+		pool  **sql.DB
+		conns int
+	}{{&s.w, postgresWriters}, {&s.r, postgresReaders}, {&s.DB.river, postgresRiver}} {
+		*p.pool = sql.OpenDB(numbering{stdlib.GetConnector(*s.config)})
+		(*p.pool).SetMaxOpenConns(p.conns)
+		(*p.pool).SetMaxIdleConns(p.conns)
+		(*p.pool).SetConnMaxIdleTime(5 * time.Minute)
+	}
+	ctx, cancel := context.WithTimeout(ctx, 2*postgresTimeout)
+	defer cancel()
+	var version int
+	var readOnly bool
+	err := s.r.QueryRowContext(ctx, `SELECT current_setting('server_version_num')::int,
+		pg_is_in_recovery() OR current_setting('default_transaction_read_only')::bool`).Scan(&version, &readOnly)
+	switch {
+	case err != nil:
+		return err
+	case version < oldestPostgres*10_000:
+		return &sia.Error{Op: "open the database " + s.named(), Permanent: true, Message: fmt.Sprintf(
+			"the server is PostgreSQL %d and SIA needs %d or newer; upgrade it, or name another", version/10_000, oldestPostgres)}
+	case readOnly:
+		return &sia.Error{Op: "open the database " + s.named(), Permanent: true, Message: "the server takes no writes: it is a " +
+			"standby, or default_transaction_read_only is set; name the primary"}
+	}
+	return nil
+}
+
+func (*postgresDialect) close() error { return nil }
+
+func (*postgresDialect) background(context.Context) {}
+
+func (s *postgresDialect) begin(ctx context.Context) (*sql.Tx, func(), error) {
+	ctx, cancel := context.WithTimeout(ctx, postgresWrite)
+	tx, err := s.w.BeginTx(ctx, nil)
+	if err != nil {
+		cancel()
+		return nil, nil, err
+	}
+	return tx, cancel, nil
+}
+
+// again: what got into the way of another transaction, or lost its server before it was committed, changed nothing.
+// https://www.postgresql.org/docs/current/mvcc-serialization-failure-handling.html
+func (*postgresDialect) again(err error) bool {
+	var e *pgconn.PgError
+	if errors.As(err, &e) && (e.Code == "40001" || e.Code == "40P01") {
+		return true
+	}
+	var committing *commitError
+	return !errors.As(err, &committing) && gone(err)
+}
+
+// gone reports whether the server, or the way to it, went away.
+func gone(err error) bool {
+	var e *pgconn.PgError
+	if errors.As(err, &e) {
+		// 57P01 to 57P03: the server is being stopped, crashed or started
+		return strings.HasPrefix(e.Code, "57P0") || strings.HasPrefix(e.Code, "08")
+	}
+	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+		return false
+	}
+	var network net.Error
+	return errors.As(err, &network) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) ||
+		errors.Is(err, driver.ErrBadConn) || errors.Is(err, sql.ErrConnDone) || pgconn.SafeToRetry(err)
+}
+
+// hold: https://www.postgresql.org/docs/current/explicit-locking.html#ADVISORY-LOCKS. Two things whose hashes are the
+// same wait for each other in vain, no more.
+func (*postgresDialect) hold(ctx context.Context, tx *sql.Tx, what string) error {
+	_, err := tx.ExecContext(ctx, `SELECT pg_advisory_xact_lock(hashtextextended(?, 0))`, what)
+	return err
+}
+
+func (*postgresDialect) locked() string { return ` FOR UPDATE` }
+
+func (s *postgresDialect) view(ctx context.Context) (*sql.Tx, error) {
+	return s.r.BeginTx(ctx, &sql.TxOptions{Isolation: sql.LevelRepeatableRead, ReadOnly: true})
+}
+
+func (s *postgresDialect) driver() riverdriver.Driver[*sql.Tx] {
+	return commitDriver{Driver: riverdatabasesql.New(s.DB.river), commits: s.commits, listen: s.listen}
+}
+
+// message: https://www.postgresql.org/docs/current/errcodes-appendix.html
+func (s *postgresDialect) message(err error) string {
+	var e *pgconn.PgError
+	var unreached *pgconn.ConnectError
+	db := s.named()
+	if !errors.As(err, &e) {
+		var unencrypted bool
+		switch {
+		case errors.As(err, &unreached):
+			unencrypted = strings.Contains(err.Error(), "TLS")
+		case !gone(err):
+			return ""
+		}
+		if unencrypted {
+			return "the database " + db + " can't be reached with TLS; check the server's certificate, or sslmode in --db"
+		}
+		return "the database " + db + " can't be reached; check that PostgreSQL runs there, and host and port in --db. SIA " +
+			"goes on when it is back"
+	}
+	switch {
+	case e.Code == "28P01" || e.Code == "28000":
+		return fmt.Sprintf("the database %s refuses user %q; check user and password in --db, and pg_hba.conf", db, s.config.User)
+	case e.Code == "3D000":
+		return fmt.Sprintf("there is no database %q on the server; make it: createdb -O %s %[1]s", s.config.Database, s.config.User)
+	case e.Code == "42501":
+		return fmt.Sprintf("user %q has no right to that in the database %s; make it the owner: ALTER DATABASE %q OWNER TO %q",
+			s.config.User, db, s.config.Database, s.config.User)
+	case e.Code == "25006":
+		return "the database " + db + " takes no writes; name the primary in --db, not a standby"
+	case e.Code == "53100":
+		return "the disk of the database " + db + " is full; free some space and SIA goes on where it was"
+	case e.Code == "53300":
+		return fmt.Sprintf("the database %s has no connection left; raise max_connections, or put PgBouncer in front: a process "+
+			"of SIA takes up to %d", db, postgresReaders+postgresWriters+postgresRiver+1)
+	case gone(err):
+		return "the database " + db + " is being stopped or started; SIA goes on when it is back"
+	case e.Code == "40001" || e.Code == "40P01":
+		return "other transactions kept getting into the way on the database " + db + "; try again"
+	case strings.HasPrefix(e.Code, "58") || strings.HasPrefix(e.Code, "XX"):
+		return "the database " + db + " reported an error of its own (" + e.Message + "); its log has the details"
+	}
+	return ""
+}
+
+func (*postgresDialect) shared() bool { return true }
+
+// claim: nobody can.
+func (*postgresDialect) claim(context.Context) (unlock func() error, err error) {
+	return nil, errors.New("no process has a PostgreSQL database to itself")
+}
+
+// revive: leases tell whose process died.
+func (*postgresDialect) revive(context.Context) (jobs int64, err error) { return 0, nil }
+
+func (*postgresDialect) listed(kind listKind) string {
+	if kind == numbers {
+		return `(SELECT value::bigint FROM json_array_elements_text(?::json))`
+	}
+	return `(SELECT value FROM json_array_elements_text(?::json))`
+}
+
+func (*postgresDialect) repoOf(column string) string {
+	return `CAST(split_part(` + column + `, '-', 1) AS bigint)`
+}
+
+func (s *postgresDialect) tables(ctx context.Context) ([]textColumn, error) {
+	return collect(ctx, s.r, scanTextColumn, `SELECT c.table_name, c.column_name, c.data_type
+		FROM information_schema.columns c WHERE c.table_schema = current_schema() AND c.data_type IN ('text', 'bytea')
+			AND c.table_name NOT LIKE 'river_%' AND c.table_name NOT LIKE 'goose_%'
+			AND c.table_name IN (SELECT k.table_name FROM information_schema.columns k
+				WHERE k.table_schema = current_schema() AND k.is_identity = 'YES')
+			AND NOT EXISTS (SELECT 1 FROM information_schema.table_constraints p
+				JOIN information_schema.key_column_usage u ON u.constraint_name = p.constraint_name AND u.table_schema = p.table_schema
+				WHERE p.constraint_type = 'PRIMARY KEY' AND p.table_schema = current_schema()
+					AND p.table_name = c.table_name AND u.column_name = c.column_name)
+		ORDER BY c.table_name, c.ordinal_position`)
+}
+
+// rowKey: tables whose key is a number are numbered by it (migrations/postgres).
+func (*postgresDialect) rowKey(table string) string {
+	switch table {
+	case "decisions", "experiment_events":
+		return "n"
+	case "lessons":
+		return "seq"
+	case "deliveries", "credits", "outcomes", "coder_outcomes", "prior_imports", "installations", "repositories":
+		return "id"
+	case "memory_heads", "setups", "policy_reads", "lesson_heartbeats":
+		return "repo_id"
+	case "shared_reports":
+		return "period"
+	}
+	return "rowid"
+}
+
+func (*postgresDialect) stamp(t time.Time) any { return t }
+
+// leaseClock is the server's clock: those of the machines that engines run on differ.
+func (*postgresDialect) leaseClock() string {
+	return `CAST(1000000 * extract(epoch FROM clock_timestamp()) AS bigint)`
+}
+
+func (*postgresDialect) due() nullTime { return &postgresTime{} }
+
+type postgresTime struct{ sql.NullTime }
+
+func (t *postgresTime) time() time.Time { return t.Time }
+
+func (*postgresDialect) backup(context.Context, string) (int64, error) {
+	return 0, &sia.Error{Op: "back up the database", Permanent: true, Message: "SIA does not copy a PostgreSQL database; use " +
+		"pg_dump --format=custom, or PostgreSQL's continuous archiving (docs/operations.md)"}
+}
+
+func (*postgresDialect) files() []string { return nil }
+
+// compact: PostgreSQL's own VACUUM FULL.
+func (s *postgresDialect) compact(ctx context.Context) error {
+	_, err := s.r.ExecContext(ctx, `VACUUM FULL`)
+	return err
+}
+
+func (*postgresDialect) columnsQuery() string {
+	return `SELECT c.relname, a.attname, coalesce(array_position(k.indkey::int2[], a.attnum) + 1, 0) -- indkey counts from 0
+		FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace AND n.nspname = current_schema()
+		JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
+		LEFT JOIN pg_index k ON k.indrelid = c.oid AND k.indisprimary
+		WHERE c.relkind = 'r' AND c.relname NOT LIKE 'river_%' AND c.relname NOT LIKE 'goose_%' AND a.attname <> 'rowid'
+		ORDER BY c.relname COLLATE "C", a.attnum`
+}
+
+func (s *postgresDialect) writtenOrder(t moveTable) string {
+	if key := s.rowKey(t.name); key != "rowid" {
+		return key
+	}
+	switch t.name {
+	case "lesson_terms", "experiment_tasks", "shared_tasks", "notices", "summaries":
+		return strings.Join(t.keys, ", ")
+	}
+	return "rowid"
+}
+
+// copied has the sequences go on after the numbers that rows have.
+func (*postgresDialect) copied(ctx context.Context, tx *sql.Tx) error {
+	type column struct{ table, name string }
+	all, err := collect(ctx, tx, func(rows *sql.Rows) (c column, err error) { return c, rows.Scan(&c.table, &c.name) },
+		`SELECT table_name, column_name FROM information_schema.columns
+		WHERE table_schema = current_schema() AND is_identity = 'YES' AND table_name NOT LIKE 'river_%'
+			AND table_name NOT LIKE 'goose_%'`)
+	if err != nil {
+		return err
+	}
+	for _, c := range all {
+		if _, err := tx.ExecContext(ctx, `SELECT setval(pg_get_serial_sequence(?, ?), greatest(max(`+c.name+`), 1),
+			count(*) > 0) FROM `+c.table, c.table, c.name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// quiet: a server that works elects a leader, for fifteen seconds at a time.
+func (s *postgresDialect) quiet(ctx context.Context) (release func() error, err error) {
+	release = func() error { return nil }
+	if v, err := s.Version(ctx); err != nil || v == 0 {
+		return release, err
+	}
+	var leader string
+	err = s.r.QueryRowContext(ctx, `SELECT leader_id FROM river_leader WHERE expires_at > now()`).Scan(&leader)
+	switch {
+	case errors.Is(err, sql.ErrNoRows):
+		return release, nil
+	case err != nil:
+		return nil, s.explain("look who works on "+s.named(), err)
+	}
+	return nil, &sia.Error{Op: "move", Permanent: true, Message: "a server works on the database " + s.named() + " (" + leader +
+		"); stop it, and try again fifteen seconds later"}
+}
+
+func (s *postgresDialect) aside(ctx context.Context, c Config) (_ Config, drop func() error, err error) {
+	u, err := url.Parse(c.URL)
+	if err != nil {
+		return c, nil, err
+	}
+	name := asideName()
+	if _, err := s.w.ExecContext(ctx, `CREATE SCHEMA `+name); err != nil {
+		return c, nil, s.explain("make a schema to try the move in", err)
+	}
+	q := u.Query()
+	q.Set("search_path", name)
+	u.RawQuery = q.Encode()
+	c.URL = u.String()
+	return c, func() error {
+		_, err := s.w.ExecContext(context.WithoutCancel(ctx), `DROP SCHEMA `+name+` CASCADE`)
+		return s.explain("delete the schema that the move was tried in", err)
+	}, nil
+}

@@ -1,0 +1,159 @@
+package store_test
+
+import (
+	"context"
+	"errors"
+	"net/url"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/sia-bot/sia/app/store"
+	"github.com/sia-bot/sia/app/store/storetest"
+	"github.com/sia-bot/sia/sia"
+)
+
+// TestPostgresTrouble: what is wrong with the server or the address is said in words that tell what to do, and never with
+// the password.
+func TestPostgresTrouble(t *testing.T) {
+	ctx := context.Background()
+	server := storetest.NewServer(t)
+	plain := server.Database(t)
+	raw := storetest.Raw(t, plain)
+	for _, statement := range []string{
+		`CREATE ROLE with_password LOGIN PASSWORD 'right'`,
+		`CREATE ROLE poor LOGIN`,
+		`CREATE ROLE busy LOGIN CONNECTION LIMIT 0`,
+		`CREATE ROLE reader LOGIN SUPERUSER`,
+		`ALTER ROLE reader SET default_transaction_read_only = on`,
+	} {
+		if _, err := raw.Exec(statement); err != nil {
+			t.Fatal(err)
+		}
+	}
+	with := func(database string, change func(*url.URL)) string {
+		u, err := url.Parse(database)
+		if err != nil {
+			t.Fatal(err)
+		}
+		change(u)
+		return u.String()
+	}
+	as := func(user *url.Userinfo) func(*url.URL) { return func(u *url.URL) { u.User = user } }
+	const secret = "hunter2-and-more"
+	for name, c := range map[string]struct{ url, want string }{
+		"no server":      {"postgres://sia:" + secret + "@127.0.0.1:1/sia", "check that PostgreSQL runs there"},
+		"no such host":   {"postgres://sia:" + secret + "@nowhere.invalid/sia", "check that PostgreSQL runs there"},
+		"no database":    {with(plain, func(u *url.URL) { u.Path = "/none" }), `no database "none"`},
+		"no such user":   {with(plain, as(url.UserPassword("nobody", secret))), `refuses user "nobody"`},
+		"wrong password": {with(plain, as(url.UserPassword("with_password", secret))), `refuses user "with_password"`},
+		"no connections": {with(plain, as(url.User("busy"))), "no connection left"},
+		"read-only":      {with(plain, as(url.User("reader"))), "takes no writes"},
+		"no address":     {"postgres:sia", "postgres://user:password@host:5432/database"},
+		"bad port":       {"postgres://sia:" + secret + "@host:port/sia", "postgres://user:password@host:5432/database"},
+		"bad option":     {"postgres://sia:" + secret + "@host/sia?sslmode=maybe", "postgres://user:password@host:5432/database"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s, err := store.Open(ctx, store.Config{URL: c.url})
+			if err == nil {
+				t.Fatal(errors.Join(errors.New("it was opened"), s.Close()))
+			}
+			wantWords(t, err, c.want)
+			if strings.Contains(err.Error(), secret) || strings.Contains(store.Named(c.url), secret) {
+				t.Errorf("the password is told: %v, %s", err, store.Named(c.url))
+			}
+		})
+	}
+	t.Run("no rights", func(t *testing.T) {
+		s, err := store.Open(ctx, store.Config{URL: with(server.Empty(t), as(url.User("poor")))})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer s.Close()
+		_, _, err = s.Migrate(ctx)
+		wantWords(t, err, `OWNER TO "poor"`)
+	})
+	t.Run("disk full", func(t *testing.T) {
+		if _, err := raw.Exec(`CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS
+			$$ BEGIN RAISE EXCEPTION 'could not extend file' USING ERRCODE = 'disk_full'; END $$;
+			CREATE TRIGGER refuse BEFORE INSERT ON deliveries EXECUTE FUNCTION refuse()`); err != nil {
+			t.Fatal(err)
+		}
+		s := storetest.Open(t, store.Config{URL: plain})
+		_, err := s.SaveDelivery(ctx, store.Delivery{GUID: "a"})
+		wantWords(t, err, "is full")
+		if sia.IsPermanent(err) {
+			t.Error("a full disk is said to be for ever")
+		}
+	})
+}
+
+func wantWords(t *testing.T, err error, part string) {
+	t.Helper()
+	var e *sia.Error
+	if !errors.As(err, &e) || !strings.Contains(e.Message, part) {
+		t.Errorf("the error is %v, want a message with %q", err, part)
+	}
+}
+
+// TestServerVanishes: PostgreSQL is killed again and again while a task runs, each time before or after an effect is
+// carried out, and comes back. The task ends as ever, each effect reports once, and no delivery that was accepted is lost.
+func TestServerVanishes(t *testing.T) {
+	server := storetest.NewServer(t)
+	clock := &goingClock{} // what is lost while the server is away is found by its age
+	s := storetest.Open(t, store.Config{URL: server.Database(t), Now: clock.now})
+	id := sia.NewTaskID(7, 42)
+	apply(t, s, id, sia.Event{ID: "start", At: clock.now(), Fact: sia.Start{Installation: 3,
+		Repo: sia.Repo{ID: 7, Owner: "octo", Name: "demo"}, Issue: 42, Title: "t", DefaultBranch: "main"}})
+	var mu sync.Mutex
+	kills := 0
+	kill := func(_ context.Context, when string, f sia.Effect) {
+		mu.Lock()
+		defer mu.Unlock()
+		if f.Kind != sia.DoAttempt && f.Kind != sia.DoGate {
+			return
+		}
+		kills++
+		if err := errors.Join(server.Kill(), server.Start()); err != nil {
+			t.Error(err)
+		}
+		if _, err := s.SaveDelivery(context.Background(), store.Delivery{GUID: when + f.Key, Event: "issues"}); err != nil {
+			t.Errorf("a delivery while the server comes back: %v", err)
+		}
+	}
+	finishDespite(t, s, clock, id, kill, store.EngineConfig{Lease: 2 * time.Second}, func(err error) bool {
+		mu.Lock() // until the server is back
+		defer mu.Unlock()
+		var away *sia.Error
+		return errors.As(err, &away)
+	})
+	if kills < 4 {
+		t.Errorf("the server was killed %d times", kills)
+	}
+	// A delivery that River fetched without hearing of it, when the server died, is worked on when it was left for long.
+	clock.set(clock.now().Add(time.Hour))
+	beats := make(chan time.Time)
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	e, err := s.Start(ctx, store.Handlers{Effect: allWell, Delivery: func(context.Context, store.Delivery) error { return nil }},
+		store.EngineConfig{Beats: beats})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := e.Stop(ctx); err != nil {
+			t.Error(err)
+		}
+	}()
+	for left := (store.Backlog{Waiting: 1}); left.Waiting > 0; {
+		select {
+		case beats <- time.Now():
+		case <-ctx.Done():
+			t.Fatalf("deliveries are left: %+v", left)
+		}
+		if left, err = s.DeliveryBacklog(ctx); err != nil || left.Failed > 0 {
+			t.Fatalf("deliveries: %+v, %v", left, err)
+		}
+	}
+}
