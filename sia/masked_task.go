@@ -42,7 +42,7 @@ func (t Task) Masked(mask Mask) Task {
 		return e
 	})
 	t.Answers = maskedEach(t.Answers, func(a Answer) Answer {
-		a.Text = mask(a.Text)
+		a.Question, a.Text = mask(a.Question), mask(a.Text)
 		return a
 	})
 	t.Wishes = maskedEach(t.Wishes, func(w Wish) Wish { return w.masked(mask) })

@@ -458,7 +458,8 @@ func (e Escalation) AboutChecks() bool { return e.Kind == AskNoChecks || e.Kind 
 // Answer is a person's answer to an escalation.
 type Answer struct {
 	Escalation int            `json:"escalation"`
-	Kind       EscalationKind `json:"kind,omitempty"` // of the escalation
+	Kind       EscalationKind `json:"kind,omitempty"`     // of the escalation
+	Question   string         `json:"question,omitempty"` // of the escalation; empty in answers that an older SIA kept
 	By         Actor          `json:"by"`
 	Letter     string         `json:"letter,omitempty"`
 	Text       string         `json:"text"`
