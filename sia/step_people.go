@@ -308,8 +308,8 @@ func (s *step) again() {
 func (s *step) answered(letter, text string) {
 	asked := s.t.Escalation
 	asked.Answered = true
-	s.t.Answers = append(s.t.Answers, Answer{Escalation: asked.Number, Kind: asked.Kind, Question: asked.Question, By: s.e.By,
-		Letter: letter, Text: text, At: s.e.At})
+	s.t.Answers = append(s.t.Answers, Answer{Escalation: asked.Number, Kind: asked.Kind, Question: asked.Question,
+		By: s.e.By, Letter: letter, Text: text, At: s.e.At})
 }
 
 func (s *step) answer() {

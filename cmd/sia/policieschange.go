@@ -175,8 +175,8 @@ func (c *policiesRollbackCmd) Run(e *cli.Env) error {
 		x, err := evolver.Rollback(e.Ctx, c.Experiment, c.by())
 		var keyless trial.NoForgeError
 		if errors.As(err, &keyless) && x.Phase == store.ExperimentReverting {
-			fmt.Fprintln(e.Err, "The version before decides again from now on. There is no app's key here to put its file back on "+
-				"GitHub: the server does that within a day, or `sia policies evolve` with the key.")
+			fmt.Fprintln(e.Err, "The version before decides again from now on. There is no app's key here to put its file back "+
+				"on GitHub: the server does that within a day, or `sia policies evolve` with the key.")
 			err = nil
 		}
 		if err != nil {
