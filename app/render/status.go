@@ -59,7 +59,7 @@ func briefNow(t sia.Task, room int) (s string, whole bool) {
 		if t.Pause == nil {
 			return rest, true
 		}
-		if t.Pause.By.Login != "" {
+		if t.Pause.By.Login != "" && t.Pause.Kind != sia.PausedByHalt {
 			return "Paused by " + Code(t.Pause.By.Login, 40) + ". " + rest, false
 		}
 		said := min(50, room-words(rest)-1) // it says what to do

@@ -91,8 +91,17 @@ func (c *taskShowCmd) Run(e *cli.Env) error {
 		if err != nil {
 			return err
 		}
-		if c.Output == "json" {
-			return e.JSON(shown(t))
+		out, halted := shown(t), ""
+		if h, is, err := s.HaltOver(e.Ctx, t.Installation, t.Repo.ID); err != nil {
+			return err
+		} else if is {
+			halted = render.HaltSentence(h.Reason, h.Scope)
+		}
+		if out.Halted = halted; c.Output == "json" {
+			return e.JSON(out)
+		}
+		if halted != "" && halted != out.Waiting {
+			fmt.Fprintf(e.Out, "%s %s\n", e.Style.Amber("paused:"), halted)
 		}
 		showTask(e, t)
 		return nil
@@ -103,9 +112,10 @@ func (c *taskShowCmd) Run(e *cli.Env) error {
 type shownTask struct {
 	sia.Task
 	Waiting string `json:"waiting"`
+	Halted  string `json:"halted,omitempty"` // what is paused as a whole and holds the task; sia task show only
 }
 
-func shown(t sia.Task) shownTask { return shownTask{t, render.Waiting(t)} }
+func shown(t sia.Task) shownTask { return shownTask{Task: t, Waiting: render.Waiting(t)} }
 
 func showTask(e *cli.Env, t sia.Task) {
 	p := func(format string, args ...any) { fmt.Fprintf(e.Out, format+"\n", args...) }
