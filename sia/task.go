@@ -87,7 +87,8 @@ type Task struct {
 	// that started it, so that taking it off stops the task, whatever the settings call it by then;
 	// empty: a command did
 	Label     string    `json:"label,omitempty"`
-	Labels    []string  `json:"labels,omitempty"` // of the issue, when the last attempt began
+	Labels    []string  `json:"labels,omitempty"`   // of the issue, when the last attempt began
+	Forecast  *Forecast `json:"forecast,omitempty"` // before the first attempt; nil: it has not begun, or an older SIA began it
 	CreatedAt time.Time `json:"created_at"`
 	StartedAt time.Time `json:"started_at"` // of the present run; a restart resets it
 

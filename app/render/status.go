@@ -91,6 +91,9 @@ func briefProgress(t sia.Task) string {
 		}
 		lines = append(lines, s)
 	}
+	if said := forecastLine(t); said != "" {
+		lines = append(lines, said)
+	}
 	if len(t.Checks) > 0 && t.Head != "" {
 		lines = append(lines, "**Checks:** "+checkLine(t.Checks))
 	}
@@ -487,6 +490,9 @@ func figures(t sia.Task, now time.Time) string {
 			s += ", " + long + " ago"
 		}
 		lines = append(lines, s)
+	}
+	if said := forecastInFull(t); said != "" {
+		lines = append(lines, said)
 	}
 	return strings.Join(lines, "  \n")
 }
