@@ -88,7 +88,7 @@ type Task struct {
 	// empty: a command did
 	Label     string    `json:"label,omitempty"`
 	Labels    []string  `json:"labels,omitempty"`   // of the issue, when the last attempt began
-	Forecast  *Forecast `json:"forecast,omitempty"` // before the first attempt; nil: it has not begun, or an older SIA began it
+	Forecast  *Forecast `json:"forecast,omitempty"` // before the first attempt; nil: it has not begun
 	CreatedAt time.Time `json:"created_at"`
 	StartedAt time.Time `json:"started_at"` // of the present run; a restart resets it
 

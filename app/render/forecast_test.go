@@ -14,7 +14,8 @@ func TestForecasts(t *testing.T) {
 		Cost: sia.Span{Low: 3900, Mid: 12400, High: 40200}, Time: sia.Span{Low: 40, Mid: 9 * 60, High: 31 * 60}}
 	long := sia.Forecast{Tasks: 7, Passed: 7, Within: .75, Cost: sia.Span{Low: 90, Mid: 70_000, High: 310_000},
 		Time: sia.Span{Low: 3600, Mid: 5 * 3600, High: 4 * 24 * 3600}}
-	for name, forecast := range map[string]sia.Forecast{"forecast": f, "forecast-long": long, "forecast-none": {Tasks: 3}} {
+	for name, forecast := range map[string]sia.Forecast{"forecast": f, "forecast-long": long,
+		"forecast-none": {Tasks: 3}} {
 		task := working()
 		task.Forecast = &forecast
 		golden(t, "status/"+name+".md", render.Status(task, links, now))

@@ -16,7 +16,8 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// pastRun is a line of runs.jsonl, in SIA's folder: what a run came to, without its words. Forecasts go by the last 300.
+// pastRun is a line of runs.jsonl, in SIA's folder: what a run came to, without its words. Forecasts go by the
+// last 300.
 type pastRun struct {
 	Repo    int64       `json:"repo"` // of the folder's name
 	Kind    string      `json:"kind"` // of the issue
@@ -63,7 +64,8 @@ func (r *localRun) forecast() {
 	r.progress("Forecast goes by: %s", render.ForecastFrom(f))
 }
 
-// keepRun notes what the run came to, for later forecasts. One that was stopped or did not begin says nothing of others.
+// keepRun notes what the run came to, for later forecasts. One that was stopped or did not begin says nothing
+// of others.
 func (r *localRun) keepRun(out runResult, spent sia.Credits) {
 	if len(out.Attempts) == 0 || r.Ctx.Err() != nil {
 		return
