@@ -10,7 +10,7 @@ import (
 
 // Halted answers /sia pause all. tasks is how many tasks were under way.
 func Halted(tasks int) string {
-	return fmt.Sprintf("Everything in this repository is paused: %s stopped, and what was done is kept. New tasks wait. "+
+	return fmt.Sprintf("This repository is paused: %s stopped, and the work so far is kept. New tasks wait. "+
 		"`/sia resume all` goes on.", text.Count(tasks, "task"))
 }
 

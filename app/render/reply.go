@@ -248,8 +248,8 @@ func Learned(l lesson.Lesson, known bool, against []lesson.Lesson) string {
 }
 
 // LearningOff answers who teaches where nothing is learned.
-const LearningOff = "Lessons are turned off in this repository (`learning.enabled` in its settings), so " +
-	"nothing was noted: no attempt would be told.\n"
+const LearningOff = "This repository has lessons turned off (`learning.enabled` in its settings). Nothing was " +
+	"noted, for no attempt would be told.\n"
 
 // NothingToCorrect answers who says that something was wrong where nothing was done yet.
 const NothingToCorrect = "No attempt at this has ended yet, so there is nothing that can have been wrong. What is " +
@@ -308,8 +308,8 @@ func LessonEdited(l lesson.Lesson) string {
 // may be.
 func ForgotNone(text string, found []lesson.Lesson) string {
 	if len(found) == 0 {
-		return "No lesson of this repository is like " + Code(text, 100) + ", so nothing was forgotten. `.sia/lessons.md` " +
-			"on the memory branch lists them.\n"
+		return "No lesson here is like " + Code(text, 100) + ", so nothing was forgotten. `.sia/lessons.md` on the memory " +
+			"branch lists them all.\n"
 	}
 	return "Several lessons of this repository are like " + Code(text, 100) + ", so nothing was forgotten. Say which, " +
 		"by its id:\n\n" + lessonList(found) + "\n"
