@@ -109,16 +109,31 @@ func (c Config) Validate() error { return c.validate(true) }
 // validate reports what is missing: for a server, or for a command beside it, which hears no webhook and may do without
 // a model.
 func (c Config) validate(serves bool) error {
+	return errors.Join(c.GitHub.missing(), c.validateRest(serves))
+}
+
+// missing names what lacks to speak with GitHub as the app; nil: nothing does.
+func (g GitHubConfig) missing() error {
+	var all []error
+	if g.AppID <= 0 {
+		all = append(all, errors.New("the GitHub App's id is missing: set --app-id or SIA_APP_ID (GitHub → Settings → "+
+			"Developer settings → GitHub Apps)"))
+	}
+	if len(g.PrivateKey) == 0 {
+		all = append(all, errors.New("the GitHub App's private key is missing: set --app-key-file or "+
+			"SIA_APP_KEY_FILE to the .pem file that GitHub made"))
+	}
+	return errors.Join(all...)
+}
+
+// validateRest checks everything but the app.
+func (c Config) validateRest(serves bool) error {
 	var all []error
 	need := func(ok bool, format string, args ...any) {
 		if !ok {
 			all = append(all, fmt.Errorf(format, args...))
 		}
 	}
-	need(c.GitHub.AppID > 0, "the GitHub App's id is missing: set --app-id or SIA_APP_ID (GitHub → Settings → "+
-		"Developer settings → GitHub Apps)")
-	need(len(c.GitHub.PrivateKey) > 0, "the GitHub App's private key is missing: set --app-key-file or "+
-		"SIA_APP_KEY_FILE to the .pem file that GitHub made")
 	need(!serves || c.GitHub.WebhookSecret != "", "the webhook secret is missing: set --webhook-secret or "+
 		"SIA_WEBHOOK_SECRET to the one in the app's settings")
 	need(!serves || c.Models.Coder.URL != "", "no model is configured: set --model-url and --model, or SIA_MODEL_URL and "+

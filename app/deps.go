@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
@@ -15,6 +16,8 @@ import (
 	"github.com/sia-bot/sia/app/store"
 	"github.com/sia-bot/sia/app/trial"
 	"github.com/sia-bot/sia/gitops"
+	"github.com/sia-bot/sia/policies"
+	"github.com/sia-bot/sia/sia"
 	"github.com/sia-bot/sia/sia/secret"
 )
 
@@ -90,11 +93,15 @@ func policyAuthor(c Config, log *slog.Logger) (trial.Author, error) {
 }
 
 // OpenEvolver opens what tries changes of policies, for a command that works on a server's database
-// and its repositories beside the server. The caller calls closing.
+// and its repositories beside the server. Without an app's key it does what needs the database alone.
+// The caller calls closing.
 func OpenEvolver(ctx context.Context, c Config, o Options) (
 	_ *trial.Evolver, s *store.Store, closing func() error, err error,
 ) {
 	c = c.WithDefaults()
+	if missing := c.GitHub.missing(); missing != nil {
+		return openOfflineEvolver(ctx, c, o, missing)
+	}
 	if err := c.validate(false); err != nil {
 		return nil, nil, nil, err
 	}
@@ -103,6 +110,44 @@ func OpenEvolver(ctx context.Context, c Config, o Options) (
 		return nil, nil, nil, err
 	}
 	return g.evolver, g.store, g.store.Close, nil
+}
+
+// openOfflineEvolver opens one that has the database alone: what needs GitHub fails with the reason why it has none.
+func openOfflineEvolver(ctx context.Context, c Config, o Options, why error) (
+	_ *trial.Evolver, s *store.Store, closing func() error, err error,
+) {
+	if err := c.validateRest(false); err != nil {
+		return nil, nil, nil, err
+	}
+	log, now := cmp.Or(o.Logger, slog.Default()), o.Now
+	if now == nil {
+		now = time.Now
+	}
+	if s, err = store.Open(ctx, store.Config{URL: c.DB, Logger: log, Now: now}); err != nil {
+		return nil, nil, nil, err
+	}
+	_, _, err = s.Migrate(ctx)
+	var evolver *trial.Evolver
+	if err == nil {
+		evolver, err = trial.New(trial.Deps{Store: s, Tasks: s, Settings: keptSettings{s}, Forge: trial.NoForge{Why: why},
+			Log: learn.NewHistory(s), Logger: log, Now: now})
+	}
+	if err != nil {
+		return nil, nil, nil, errors.Join(err, s.Close())
+	}
+	return evolver, s, s.Close, nil
+}
+
+// keptSettings are what repositories say, as the database has it.
+type keptSettings struct{ store *store.Store }
+
+func (k keptSettings) Policies(ctx context.Context, installation int64, repo sia.Repo) (*policies.Set, error) {
+	return settings.Kept(ctx, k.store, installation, repo)
+}
+
+func (k keptSettings) Settings(ctx context.Context, installation int64, repo sia.Repo) (sia.Settings, error) {
+	set, _, err := settings.KeptSettings(ctx, k.store, installation, repo)
+	return set, err
 }
 
 // OpenMemory opens the memory branches for a command that works on a server's database and its

@@ -176,6 +176,8 @@ type (
 		Asked *Asked `json:"asked,omitempty"` // what people ask for on the pull request; nil: nothing
 
 		Commits CommitRules `json:"commits,omitzero"`
+
+		Forecast *Forecast `json:"forecast,omitempty"` // of a first attempt
 	}
 	// AttemptEnded: the coding agent stopped.
 	AttemptEnded struct {

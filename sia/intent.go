@@ -12,5 +12,6 @@ type Intent struct {
 	Bot          bool   // a bot did it; ignored unless access.bots names it
 	Label        string // for Start by label: which label
 	Anew         string // the event's id where a comment was heard before it was edited; empty: it was not edited
+	Words        string // of words to SIA that are no command: which one may have been meant, or "none"; else empty
 	Teach        Teach  // what a person wants remembered or forgotten; Event.Fact is the answer to it
 }

@@ -14,6 +14,7 @@ func (s *step) begun() {
 	first := s.number() == 0
 	s.t.Warning, s.t.BeginsAt = f.Warning, time.Time{}
 	if first {
+		s.t.Forecast = f.Forecast
 		s.t.Approaches = f.Settings.SIA.MaxApproaches
 		s.t.Credits.Budget += Credits(f.Settings.Budget.Task-s.t.Settings.Budget.Task) * Credit
 	}

@@ -306,10 +306,10 @@ func (s *step) again() {
 
 // answered closes the open question with a person's word.
 func (s *step) answered(letter, text string) {
-	s.t.Escalation.Answered = true
-	s.t.Answers = append(s.t.Answers, Answer{
-		Escalation: s.t.Escalation.Number, Kind: s.t.Escalation.Kind, By: s.e.By, Letter: letter, Text: text, At: s.e.At,
-	})
+	asked := s.t.Escalation
+	asked.Answered = true
+	s.t.Answers = append(s.t.Answers, Answer{Escalation: asked.Number, Kind: asked.Kind, Question: asked.Question,
+		By: s.e.By, Letter: letter, Text: text, At: s.e.At})
 }
 
 func (s *step) answer() {

@@ -89,6 +89,7 @@ type Task struct {
 	// empty: a command did
 	Label     string    `json:"label,omitempty" mask:"-"`
 	Labels    []string  `json:"labels,omitempty" mask:"-"` // of the issue, when the last attempt began
+	Forecast  *Forecast `json:"forecast,omitempty"`        // before the first attempt; nil: it has not begun
 	CreatedAt time.Time `json:"created_at"`
 	StartedAt time.Time `json:"started_at"` // of the present run; a restart resets it
 
@@ -471,7 +472,8 @@ func (e Escalation) AboutChecks() bool { return e.Kind == AskNoChecks || e.Kind 
 // Answer is a person's answer to an escalation.
 type Answer struct {
 	Escalation int            `json:"escalation"`
-	Kind       EscalationKind `json:"kind,omitempty"` // of the escalation
+	Kind       EscalationKind `json:"kind,omitempty"`     // of the escalation
+	Question   string         `json:"question,omitempty"` // of the escalation; empty in answers that an older SIA kept
 	By         Actor          `json:"by"`
 	Letter     string         `json:"letter,omitempty" mask:"-"`
 	Text       string         `json:"text"`

@@ -55,10 +55,10 @@ func withoutList(t *testing.T, help string) string {
 
 // Whatever can be asked is answered in words of its own.
 func TestEveryTopicIsAnswered(t *testing.T) {
-	unknown := render.Reply(sia.Task{}, "topic:none", links, 0, nil, nil)
+	unknown := render.Reply(sia.Task{}, "topic:none", links, 0, "", nil, nil)
 	for _, c := range command.Commands() {
 		p, _ := command.Parse("/sia "+c.Name, "")
-		if q, ok := p.Fact.(sia.Query); ok && render.Reply(sia.Task{}, "topic:"+q.Topic, links, 0, nil, nil) == unknown {
+		if q, ok := p.Fact.(sia.Query); ok && render.Reply(sia.Task{}, "topic:"+q.Topic, links, 0, "", nil, nil) == unknown {
 			t.Errorf("/sia %s is answered with %q", c.Name, unknown)
 		}
 	}
@@ -69,7 +69,7 @@ func TestEveryMoment(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			golden(t, "status/"+name+".md", render.Status(task, links, now))
 			golden(t, "pull/"+name+".md", render.PullTitle(task)+"\n\n"+render.PullBody(task, links))
-			golden(t, "reply/status-"+name+".md", render.StatusReply(task, links, 4711))
+			golden(t, "reply/status-"+name+".md", render.StatusReply(task, links, 4711, ""))
 			golden(t, "reply/help-"+name+".md", withoutList(t, render.Help(task)))
 			check, err := json.MarshalIndent(render.CheckRun(task, links), "", "  ")
 			if err != nil {
@@ -268,18 +268,23 @@ func TestReplies(t *testing.T) {
 		{Type: "rerun", Attempt: 2, Choice: "once"},
 	}
 	for name, got := range map[string]string{
-		"explain":           render.Reply(task, "topic:explain", links, 0, moves, choices),
+		"explain":           render.Reply(task, "topic:explain", links, 0, "", moves, choices),
 		"explain-long":      render.Explain(task, long, nil),
 		"explain-new":       render.Explain(queued(), nil, nil),
-		"spent":             render.Reply(passed(), "topic:spent", links, 0, nil, nil),
+		"spent":             render.Reply(passed(), "topic:spent", links, 0, "", nil, nil),
 		"spent-nothing":     render.Spent(queued()),
-		"say":               render.Reply(task, "the task is paused already; `/sia resume` goes on", links, 0, nil, nil),
+		"say":               render.Reply(task, "the task is paused already; `/sia resume` goes on", links, 0, "", nil, nil),
 		"help-without-task": render.Help(sia.Task{Settings: sia.DefaultSettings()}),
 		"no-technique":      render.NoTechnique("tool-chnage", []sia.TechniqueID{"tool-change", "a`@b"}, nil),
 		"no-technique-near": render.NoTechnique("magic", []sia.TechniqueID{"tool-change", "fresh-start"}, nil),
 		"no-technique-left": render.NoTechnique("magic", nil, nil),
 		"no-coder":          render.NoTechnique("strongg", []sia.TechniqueID{"fresh-start"}, []string{"fast", "strong"}),
-		"status-unknown":    render.StatusReply(task, links, 0),
+		"status-unknown":    render.StatusReply(task, links, 0, ""),
+		"status-halted": render.StatusReply(passed(), links, 7,
+			render.HaltLine("everything in this repository is paused: @ada said `/sia pause all`", sia.RepositoryHalt(1))),
+		"understood":        render.Understood("none", working()),
+		"understood-near":   render.Understood("status", sia.Task{}),
+		"no-task-halted":    render.NoTask(sia.DefaultSettings(), render.HaltLine("everything is paused", sia.ServerHalt)),
 		"halted":            render.Halted(3),
 		"halted-one":        render.Halted(1),
 		"lifted":            render.Lifted(1, true),
@@ -301,8 +306,8 @@ func TestReplies(t *testing.T) {
 	} {
 		golden(t, "reply/"+name+".md", got)
 	}
-	if got, want := render.Reply(task, "topic:status", links, 4711, nil, nil),
-		render.StatusReply(task, links, 4711); got != want {
+	if got, want := render.Reply(task, "topic:status", links, 4711, "", nil, nil),
+		render.StatusReply(task, links, 4711, ""); got != want {
 		t.Errorf("topic:status: %s", got)
 	}
 }

@@ -2,6 +2,7 @@ package render
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/sia-bot/sia/sia"
 	"github.com/sia-bot/sia/sia/text"
@@ -9,7 +10,7 @@ import (
 
 // Halted answers /sia pause all. tasks is how many tasks were under way.
 func Halted(tasks int) string {
-	return fmt.Sprintf("Everything in this repository is paused: %s stopped, and what was done is kept. New tasks wait. "+
+	return fmt.Sprintf("This repository is paused: %s stopped, and the work so far is kept. New tasks wait. "+
 		"`/sia resume all` goes on.", text.Count(tasks, "task"))
 }
 
@@ -43,6 +44,16 @@ func InstallationLifted(tasks int, known bool) string {
 		return "It was not paused as a whole, so there is nothing to resume."
 	}
 	return fmt.Sprintf("At work again: %s. What was paused by itself stays paused.", goOn(tasks))
+}
+
+// HaltLine says on GitHub that everything in a repository, an installation or on a server is paused, and how that ends.
+func HaltLine(reason string, scope sia.HaltScope) string {
+	return Line(HaltSentence(reason, scope), 400)
+}
+
+// HaltSentence is the same as plain text. It holds the reason as it is.
+func HaltSentence(reason string, scope sia.HaltScope) string {
+	return sentenceCase(strings.TrimRight(reason, ".")) + ". " + sentenceCase(scope.LiftedBy()) + "."
 }
 
 // StillHalted answers /sia resume all where something else holds the repository.

@@ -26,16 +26,18 @@ const topicPrefix = "topic:"
 
 // Reply answers a person's command: content is what the reply effect holds, a
 // sentence of SIA's own or "topic:" and a topic of sia.Query. status is the id of
-// the status comment, 0 when none is known; moves and decisions are read for explain
-// only.
-func Reply(t sia.Task, content string, l Links, status int64, moves []Move, ds []sia.Decision) string {
+// the status comment, 0 when none is known; halted is [HaltLine] of what the task is in, empty
+// when nothing is paused as a whole; moves and decisions are read for explain only.
+func Reply(
+	t sia.Task, content string, l Links, status int64, halted string, moves []Move, ds []sia.Decision,
+) string {
 	topic, ok := strings.CutPrefix(content, topicPrefix)
 	if !ok {
 		return Say(content)
 	}
 	switch topic {
 	case "status":
-		return StatusReply(t, l, status)
+		return StatusReply(t, l, status, halted)
 	case "explain":
 		return Explain(t, moves, ds)
 	case "spent":
@@ -88,10 +90,16 @@ func commandTable(cs []command) string {
 	return b.String()
 }
 
-// StatusReply answers /sia status: where the task stands in a line, and where the status
-// comment is, which says the rest and stays right. status is its id, 0 when none is known.
-func StatusReply(t sia.Task, l Links, status int64) string {
+// StatusReply answers /sia status: where the task stands in a line, what is paused, and where the status
+// comment is, which says the rest and stays right. status is its id, 0 when none is known; halted is as in [Reply].
+func StatusReply(t sia.Task, l Links, status int64, halted string) string {
 	s := "**" + Headline(t) + "**, since " + at(t.Since) + "."
+	if t.State == sia.OnHold && t.Pause != nil {
+		s += " " + Line(sentenceCase(Waiting(t)), 400)
+	}
+	if halted != "" && (t.State != sia.OnHold || t.Pause == nil || t.Pause.Kind != sia.PausedByHalt) {
+		s += " " + halted
+	}
 	if status == 0 {
 		return s + " The status comment with everything else is about to be written.\n"
 	}
@@ -155,9 +163,13 @@ func decisions(moves []Move) []string {
 	return lines
 }
 
-// NoTask answers a command on an issue that has no task.
-func NoTask(set sia.Settings) string {
-	return "SIA is not working on this issue. `/sia start` or the label " + Code(set.Label, 50) + " starts it."
+// NoTask answers a command on an issue that has no task. halted is as in [Reply].
+func NoTask(set sia.Settings, halted string) string {
+	s := "SIA is not working on this issue. `/sia start` or the label " + Code(set.Label, 50) + " starts it."
+	if halted != "" {
+		s += " " + halted
+	}
+	return s
 }
 
 // NoTechnique answers /sia use with a name that no technique has, and no coder. ids are the
@@ -184,6 +196,20 @@ func NoTechnique(asked sia.TechniqueID, ids []sia.TechniqueID, coders []string) 
 		s += " The coders: " + codes(coders, 20) + "."
 	}
 	return s
+}
+
+// Understood answers words to SIA that are no command, where it waits for none. meant is the command that they may
+// have been, or none; t is the task, zero where there is none.
+func Understood(meant string, t sia.Task) string {
+	s := "That is no command, and SIA has asked nothing here."
+	if meant != grammar.NoneMeant {
+		s += " Did you mean `/sia " + meant + "`?"
+	}
+	var can []string
+	for _, c := range commands(t) {
+		can = append(can, Code(c.write, 0))
+	}
+	return s + " You can write " + strings.Join(can, ", ") + ", `/sia status`, or `/sia help`."
 }
 
 // StartOnPull answers /sia start on a pull request.
@@ -222,8 +248,8 @@ func Learned(l lesson.Lesson, known bool, against []lesson.Lesson) string {
 }
 
 // LearningOff answers who teaches where nothing is learned.
-const LearningOff = "Lessons are turned off in this repository (`learning.enabled` in its settings), so " +
-	"nothing was noted: no attempt would be told.\n"
+const LearningOff = "This repository has lessons turned off (`learning.enabled` in its settings). Nothing was " +
+	"noted, for no attempt would be told.\n"
 
 // NothingToCorrect answers who says that something was wrong where nothing was done yet.
 const NothingToCorrect = "No attempt at this has ended yet, so there is nothing that can have been wrong. What is " +
@@ -282,8 +308,8 @@ func LessonEdited(l lesson.Lesson) string {
 // may be.
 func ForgotNone(text string, found []lesson.Lesson) string {
 	if len(found) == 0 {
-		return "No lesson of this repository is like " + Code(text, 100) + ", so nothing was forgotten. `.sia/lessons.md` " +
-			"on the memory branch lists them.\n"
+		return "No lesson here is like " + Code(text, 100) + ", so nothing was forgotten. `.sia/lessons.md` on the memory " +
+			"branch lists them all.\n"
 	}
 	return "Several lessons of this repository are like " + Code(text, 100) + ", so nothing was forgotten. Say which, " +
 		"by its id:\n\n" + lessonList(found) + "\n"

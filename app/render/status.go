@@ -59,7 +59,7 @@ func briefNow(t sia.Task, room int) (s string, whole bool) {
 		if t.Pause == nil {
 			return rest, true
 		}
-		if t.Pause.By.Login != "" {
+		if t.Pause.By.Login != "" && t.Pause.Kind != sia.PausedByHalt {
 			return "Paused by " + Code(t.Pause.By.Login, 40) + ". " + rest, false
 		}
 		said := min(50, room-words(rest)-1) // it says what to do
@@ -90,6 +90,9 @@ func briefProgress(t sia.Task) string {
 			s += fmt.Sprintf(" · pull request #%d", t.Pull.Number)
 		}
 		lines = append(lines, s)
+	}
+	if said := forecastLine(t); said != "" {
+		lines = append(lines, said)
 	}
 	if len(t.Checks) > 0 && t.Head != "" {
 		lines = append(lines, "**Checks:** "+checkLine(t.Checks))
@@ -490,6 +493,9 @@ func figures(t sia.Task, now time.Time) string {
 			s += ", " + long + " ago"
 		}
 		lines = append(lines, s)
+	}
+	if said := forecastInFull(t); said != "" {
+		lines = append(lines, said)
 	}
 	return strings.Join(lines, "  \n")
 }

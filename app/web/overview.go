@@ -23,7 +23,8 @@ type overviewPage struct {
 	Week       store.Week        `json:"week"` // the last seven days
 	Open       map[sia.State]int `json:"open"` // tasks that have not ended, by state
 	Rate       share             `json:"success"`
-	Weeks      []weekLine        `json:"weeks"` // the oldest first
+	Weeks      []weekLine        `json:"weeks"`  // the oldest first
+	Paused     []string          `json:"paused"` // what is as a whole, a sentence each
 	Waiting    []taskLine        `json:"waiting"`
 	Running    []taskLine        `json:"running"`
 	WaitingAll int               `json:"waiting_all"`
@@ -64,6 +65,9 @@ func (s *site) overview(r *http.Request) (frame, error) {
 	p.Week = weeks[len(weeks)-1]
 	p.Rate = shareOf(p.Week.Passed, p.Week.Passed+p.Week.Stopped)
 	if p.Open, err = s.From.CountStates(ctx, sight); err != nil {
+		return frame{}, err
+	}
+	if p.Paused, err = s.paused(r, sight); err != nil {
 		return frame{}, err
 	}
 	maps.DeleteFunc(p.Open, func(s sia.State, _ int) bool { return s.Final() })

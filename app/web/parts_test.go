@@ -31,6 +31,7 @@ func (o oneTask) Decisions(context.Context, sia.TaskID) ([]sia.Decision, error) 
 }
 func (o oneTask) Turns(context.Context, sia.TaskID, int) ([]json.RawMessage, error) { return nil, nil }
 func (o oneTask) Events(context.Context, sia.TaskID) ([]store.EventRecord, error)   { return nil, nil }
+func (o oneTask) Halts(context.Context) ([]store.Halt, error)                       { return nil, nil }
 
 // divided is a task with a race that failed and parts that are worked on.
 func divided() oneTask {

@@ -15,6 +15,7 @@ type taskPage struct {
 	sia.Task  `json:"task"`
 	Headline  string          `json:"headline"`
 	Waiting   string          `json:"waits,omitempty"`
+	Halted    string          `json:"halted,omitempty"`   // what is paused as a whole and holds this task, in a sentence
 	Question  *sia.Escalation `json:"question,omitempty"` // that is open
 	Issue     string          `json:"issue_url"`          // addresses on GitHub
 	PullURL   string          `json:"pull_url,omitempty"`
@@ -45,6 +46,9 @@ func (s *site) task(r *http.Request) (frame, error) {
 	}
 	p := taskPage{Task: t, Headline: render.Headline(t), Waiting: render.Waiting(t), Question: openQuestion(t),
 		Issue: s.Links.Issue(t.Repo, t.Issue), Memory: s.Links.Memory(t), Diffs: map[int]string{}}
+	if p.Halted, err = s.pausedWith(r, t); err != nil {
+		return frame{}, err
+	}
 	if t.Pull.Number != 0 {
 		p.PullURL = s.Links.Pull(t.Repo, t.Pull.Number)
 	}

@@ -2,6 +2,7 @@ package web
 
 import (
 	"cmp"
+	"fmt"
 	"net/http"
 	"net/url"
 	"slices"
@@ -116,6 +117,7 @@ type costLine struct {
 	Name  string        `json:"repo"`
 	Spent []sia.Credits `json:"spent"`
 	All   sia.Credits   `json:"all"`
+	Next  *sia.Span     `json:"next_30_days,omitempty"` // thousandths of a credit; nil: too few weeks to say
 }
 
 // costMonths is how many months are shown beside one another.
@@ -146,11 +148,51 @@ func (s *site) costs(r *http.Request) (frame, error) {
 			l.Spent[i], l.All = cost.Spent, l.All+cost.Spent
 		}
 	}
+	next, err := s.nextMonth(r, c.sight)
+	if err != nil {
+		return frame{}, err
+	}
 	for _, l := range byRepo {
+		l.Next = next[l.ID]
 		p.Repos = append(p.Repos, *l)
 	}
 	slices.SortFunc(p.Repos, func(a, b costLine) int {
 		return cmp.Or(cmp.Compare(b.All, a.All), cmp.Compare(a.ID, b.ID))
 	})
 	return frame{Title: "What repositories cost", Body: p}, nil
+}
+
+// nextMonth forecasts what repositories cost in the next 30 days, of those that have weeks enough to say.
+func (s *site) nextMonth(r *http.Request, sight store.Visibility) (map[int64]*sia.Span, error) {
+	const week = 7 * 24 * time.Hour
+	weeks := map[int64][]sia.Credits{}
+	for i := range shownWeeks {
+		from := s.Now().Add(-time.Duration(shownWeeks-i) * week)
+		costs, err := s.From.CostsBetween(r.Context(), sight, from, from.Add(week))
+		if err != nil {
+			return nil, err
+		}
+		for _, cost := range costs {
+			if weeks[cost.Repo] == nil {
+				weeks[cost.Repo] = make([]sia.Credits, shownWeeks)
+			}
+			weeks[cost.Repo][i] = cost.Spent
+		}
+	}
+	out := map[int64]*sia.Span{}
+	for repo, spent := range weeks {
+		if span, known := sia.NextMonth(spent); known {
+			out[repo] = &span
+		}
+	}
+	return out, nil
+}
+
+// creditSpan is a forecast of credits for people.
+func creditSpan(s *sia.Span) string {
+	if s == nil {
+		return "too few weeks"
+	}
+	whole := func(c int64) int64 { return (c + int64(sia.Credit)/2) / int64(sia.Credit) }
+	return fmt.Sprintf("%d (%d–%d)", whole(s.Mid), whole(s.Low), whole(s.High))
 }

@@ -26,7 +26,13 @@ const (
 // again sees that it was heard, and reads nothing new.
 func (in *Intake) answerWithoutTask(ctx context.Context, intent sia.Intent, set sia.Settings) error {
 	e := intent.Event
-	text, obeyed := render.NoTask(set), false
+	halted := ""
+	if h, is, err := in.Store.HaltOver(ctx, intent.Installation, intent.Repo.ID); err != nil {
+		return err
+	} else if is {
+		halted = render.HaltLine(h.Reason, h.Scope)
+	}
+	text, obeyed := render.NoTask(set, halted), false
 	if q, ok := e.Fact.(sia.Query); ok && q.Topic == "say" {
 		text, obeyed = render.Say(q.Text), q.Obeyed
 	} else if ok && q.Topic == "help" {

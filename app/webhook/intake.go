@@ -105,8 +105,10 @@ func (in *Intake) Deliver(ctx context.Context, d store.Delivery) error {
 
 // target is a task and the event as it reads for that task.
 type target struct {
-	task  sia.TaskID
-	event sia.Event
+	task   sia.TaskID
+	event  sia.Event
+	stands sia.Task // as it was found
+	awaits bool     // words of people, whatever they are: it has asked something, or they are on its pull request
 }
 
 // Take applies an intent to the tasks it concerns.
@@ -177,7 +179,7 @@ func (in *Intake) Take(ctx context.Context, intent sia.Intent) error {
 		}
 		start.Wait = int(wait / time.Second)
 		intent.Event.Fact = start
-		targets = []target{{sia.NewTaskID(intent.Repo.ID, start.Issue), intent.Event}}
+		targets = []target{{task: sia.NewTaskID(intent.Repo.ID, start.Issue), event: intent.Event}}
 	}
 	if len(targets) == 0 {
 		return in.answerWithoutTask(ctx, intent, set)
@@ -225,6 +227,9 @@ func (in *Intake) editedEventID(ctx context.Context, intent sia.Intent, targets 
 // with the task's last attempt.
 func (in *Intake) concerned(ctx context.Context, intent sia.Intent) (sia.Intent, []target, error) {
 	targets, err := in.targets(ctx, intent)
+	if err == nil && intent.Words != "" {
+		return unasked(intent, targets), targets, nil
+	}
 	if err != nil || intent.Teach.Wrong == "" || intent.Event.Origin.Command {
 		return intent, targets, err
 	}
@@ -235,6 +240,20 @@ func (in *Intake) concerned(ctx context.Context, intent sia.Intent) (sia.Intent,
 	intent.Event.Fact = sia.Query{Topic: "say"} // Take fills in the answer
 	targets, err = in.targets(ctx, intent)
 	return intent, targets, err
+}
+
+// unasked makes words to SIA, where it waits for none, a question that anybody may ask: what it understands.
+func unasked(intent sia.Intent, targets []target) sia.Intent {
+	if slices.ContainsFunc(targets, func(t target) bool { return t.awaits }) {
+		return intent
+	}
+	say := sia.Query{Topic: "say", Text: render.Understood(intent.Words, sia.Task{})}
+	intent.Event.Fact, intent.Permission = say, false
+	for i := range targets {
+		say.Text = render.Understood(intent.Words, targets[i].stands)
+		targets[i].event.Fact = say
+	}
+	return intent
 }
 
 // targets finds the tasks that any of the intent's references name, and drops
@@ -255,7 +274,9 @@ func (in *Intake) targets(ctx context.Context, intent sia.Intent) ([]target, err
 				return nil, err
 			}
 			if e, ok := fit(t, intent.Event); ok {
-				found = append(found, target{id, e})
+				asked := t.Escalation != nil && !t.Escalation.Answered
+				_, words := e.Fact.(sia.AnswerGiven)
+				found = append(found, target{id, e, t, asked || !words})
 			}
 		}
 	}

@@ -98,7 +98,7 @@ func FromComment(in sia.Intent, c Comment, slug string) []sia.Intent {
 	}
 	in.Event.Origin.Command = true
 	in.Event.Fact = p.Fact
-	in.Permission = !p.Open
+	in.Permission, in.Words = !p.Open, p.Words
 	if in.Teach = p.Teach; in.Teach != (sia.Teach{}) {
 		in.Event.Fact = sia.Query{Topic: "say"} // Take fills in the answer
 		return []sia.Intent{in}

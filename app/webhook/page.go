@@ -57,7 +57,7 @@ func (in *Intake) applied(ctx context.Context, t sia.Task, e sia.Event) (string,
 	e.Origin.Command = true // as fit reads answers
 	e, _ = fit(t, e)
 	e.Origin = sia.Origin{} // there is no comment to react to
-	targets := []target{{t.ID, e}}
+	targets := []target{{task: t.ID, event: e}}
 	if err := in.known(ctx, targets); err != nil {
 		return "", err
 	}

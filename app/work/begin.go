@@ -101,11 +101,15 @@ func (w *Worker) begin(ctx context.Context, t sia.Task, f sia.Effect) (sia.Fact,
 	if err != nil {
 		return nil, err
 	}
+	forecast, err := w.forecast(ctx, t, issue.Labels)
+	if err != nil {
+		return nil, err
+	}
 	return sia.Begun{
 		Settings: set.Settings, SettingsFrom: set.From, Warning: warning, BaseBranch: t.BaseBranch, BaseSHA: sia.SHA(sha),
 		Title: issue.Title, Body: issue.Body, Author: issue.Author, Access: access, Labels: issue.Labels, Hold: hold,
 		Lessons: lesson.Refs(told), Withheld: lesson.IDs(withheld), ToolLessons: tools, Already: done, Asked: asked,
-		Commits: commits,
+		Commits: commits, Forecast: forecast,
 	}, nil
 }
 

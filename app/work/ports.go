@@ -25,6 +25,7 @@ type Store interface {
 	HaltOver(ctx context.Context, installation, repo int64) (store.Halt, bool, error)
 	KeepPolicyVersion(ctx context.Context, id, decision, source string) error
 	LogDecision(ctx context.Context, d sia.Decision) error
+	EndedTasks(ctx context.Context, installation int64, limit int) ([]store.EndedTask, error)
 	PatternOutcomes(ctx context.Context, repo int64, p sia.Pattern) ([]store.Outcome, error)
 	SaveFlips(ctx context.Context, repo int64, sha sia.SHA, flips ...store.Flip) error
 	SaveSurface(ctx context.Context, id sia.TaskID, kind string, githubID int64, hash string) error

@@ -42,7 +42,13 @@ func (w *Worker) reply(ctx context.Context, t sia.Task, f sia.Effect) (sia.Fact,
 	if err != nil {
 		return nil, err
 	}
-	text := render.Reply(t, f.Content, w.Links, status, moves, decisions)
+	halted := ""
+	if h, is, err := w.Store.HaltOver(ctx, t.Installation, t.Repo.ID); err != nil {
+		return nil, err
+	} else if is {
+		halted = render.HaltLine(h.Reason, h.Scope)
+	}
+	text := render.Reply(t, f.Content, w.Links, status, halted, moves, decisions)
 	if f.Thread != 0 {
 		root, err := w.repo(t).ThreadOf(ctx, f.Thread)
 		if err != nil || root == 0 {

@@ -23,8 +23,7 @@ type auditCmd struct {
 // Help is what `sia audit --help` says beneath the first line.
 func (*auditCmd) Help() string {
 	return "Lists what people asked for, answered, paused and approved, what SIA decided, and what it wrote to GitHub, " +
-		"with what followed. --output json prints an object a line. Sign-ins to the pages are not stored.\n\n" +
-		"Example:\n\n    sia audit --person mia --since 7d"
+		"with what followed. --output json prints an object a line. Sign-ins to the pages are not stored."
 }
 
 // Validate refuses, as wrong usage, a limit that lists nothing.

@@ -4,9 +4,9 @@ import "github.com/sia-bot/sia/cmd/internal/cli"
 
 // benchGroup are what can be measured; alone, sia bench measures the machine.
 type benchGroup struct {
-	Machine benchMachineCmd `cmd:"" default:"withargs" help:"Measure this machine: intake, loop, GitHub calls (the default)."`
-	Abuse   benchAbuseCmd   `cmd:"" help:"Attack a running SIA and its parts, and measure what that takes of this machine."`
-	Sandbox benchSandboxCmd `cmd:"" help:"Measure what containing a command costs, and what attempts cost."`
+	Machine benchMachineCmd `cmd:"" default:"withargs" help:"Measure this machine: intake, loop, GitHub calls (the default)." example:"sia bench --output json"`
+	Abuse   benchAbuseCmd   `cmd:"" help:"Attack a running SIA and its parts, and measure what that takes of this machine." example:"sia bench abuse"`
+	Sandbox benchSandboxCmd `cmd:"" help:"Measure what containing a command costs, and what attempts cost." example:"sia bench sandbox"`
 }
 
 type benchMachineCmd struct {

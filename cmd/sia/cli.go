@@ -11,39 +11,39 @@ import (
 
 // commandLine is the command line: one field per command.
 type commandLine struct {
-	Demo    demoCmd    `cmd:"" group:"use" help:"Play the whole product on this machine: no account, no key."`
-	Run     runCmd     `cmd:"" group:"use" help:"Work on an issue in a clone on this machine, without GitHub."`
+	Demo    demoCmd    `cmd:"" group:"use" help:"Play the whole product on this machine: no account, no key." example:"sia demo --keep"`
+	Run     runCmd     `cmd:"" group:"use" help:"Work on an issue in a clone on this machine, without GitHub." example:"sia run --issue \"Half of 5 is 2.5, not 2\" --model-url https://api.openai.com/v1 --model gpt-5.6"`
 	Task    taskCmd    `cmd:"" group:"use" help:"List, show, explain, stop, pause, resume and retry tasks."`
-	Pause   pauseCmd   `cmd:"" group:"use" help:"Pause everything, a repository or an installation."`
-	Resume  resumeCmd  `cmd:"" group:"use" help:"Go on with what was paused as a whole."`
+	Pause   pauseCmd   `cmd:"" group:"use" help:"Pause everything, a repository or an installation." example:"sia pause --repo acme/shop --reason \"release day\""`
+	Resume  resumeCmd  `cmd:"" group:"use" help:"Go on with what was paused as a whole." example:"sia resume --repo acme/shop"`
 	Memory  memoryCmd  `cmd:"" group:"use" help:"Show what SIA remembers of a task or repository."`
 	Config  configCmd  `cmd:"" group:"use" help:"Check, explain or begin a repository's .sia/config.yml."`
-	Log     logCmd     `cmd:"" group:"use" help:"Read failing CI logs: what failed, its signature and class."`
-	Tamper  tamperCmd  `cmd:"" group:"use" help:"Find what a change does to tests and checks."`
+	Log     logCmd     `cmd:"" group:"use" help:"Read failing CI logs: what failed, its signature and class." example:"sia log build.log"`
+	Tamper  tamperCmd  `cmd:"" group:"use" help:"Find what a change does to tests and checks." example:"sia tamper main HEAD"`
 	Improve improveCmd `cmd:"" group:"use" help:"Improve a file, or SIA itself, where it shows to be better."`
 
-	Serve   serveCmd        `cmd:"" group:"operate" help:"Receive webhooks and work on labelled issues."`
-	Setup   setupCmd        `cmd:"" group:"operate" help:"Register the GitHub App with a browser and store its keys."`
+	Serve   serveCmd        `cmd:"" group:"operate" help:"Receive webhooks and work on labelled issues." example:"sia serve --public-url https://sia.example.com"`
+	Setup   setupCmd        `cmd:"" group:"operate" help:"Register the GitHub App with a browser and store its keys." example:"sia setup --org acme --public-url https://sia.example.com"`
 	Doctor  doctorGroup     `cmd:"" group:"operate" help:"Check the configuration, and say what to do."`
-	Migrate migrateCmd      `cmd:"" group:"operate" help:"Bring the database's schema up to date."`
-	Backup  backupCmd       `cmd:"" group:"operate" help:"Copy the database while a server works on it."`
-	Reindex reindexCmd      `cmd:"" group:"operate" help:"Rebuild a lost database from the memory branches."`
-	Health  healthCmd       `cmd:"" group:"operate" help:"Ask a running server whether it is up, or ready to work."`
+	Migrate migrateCmd      `cmd:"" group:"operate" help:"Bring the database's schema up to date." example:"sia migrate --dir /var/lib/sia"`
+	Backup  backupCmd       `cmd:"" group:"operate" help:"Copy the database while a server works on it." example:"sia backup /backup/sia.db"`
+	Reindex reindexCmd      `cmd:"" group:"operate" help:"Rebuild a lost database from the memory branches." example:"sia reindex --repo acme/shop"`
+	Health  healthCmd       `cmd:"" group:"operate" help:"Ask a running server whether it is up, or ready to work." example:"sia health --ready"`
 	Notify  notifyCmd       `cmd:"" group:"operate" help:"Try whether messages to a chat or by e-mail arrive."`
-	Audit   auditCmd        `cmd:"" group:"operate" help:"List who did what, when: people and SIA itself."`
-	Forget  forgetPersonCmd `cmd:"" name:"forget-person" group:"operate" help:"Erase a person from the database."`
+	Audit   auditCmd        `cmd:"" group:"operate" help:"List who did what, when: people and SIA itself." example:"sia audit --person mia --since 7d"`
+	Forget  forgetPersonCmd `cmd:"" name:"forget-person" group:"operate" help:"Erase a person from the database." example:"sia forget-person mia --dry-run"`
 	Bench   benchGroup      `cmd:"" group:"operate" help:"Measure this machine and its sandbox, or attack this installation."`
 
 	Lessons    lessonsCmd    `cmd:"" group:"learn" help:"List, show, teach, prove, share and forget lessons."`
-	Techniques techniquesCmd `cmd:"" group:"learn" help:"Show how techniques on trial fare."`
+	Techniques techniquesCmd `cmd:"" group:"learn" help:"Show how techniques on trial fare." example:"sia techniques --repo acme/shop"`
 	Policies   policiesCmd   `cmd:"" group:"learn" help:"List, check, compare, simulate and change policies."`
 	Priors     priorsCmd     `cmd:"" group:"learn" help:"Learn from other installations, and share counts with them."`
 	Replay     replayCmd     `cmd:"" group:"learn" help:"Find tasks in a repository's history, and play them again."`
 
-	Completion completionCmd `cmd:"" group:"shell" help:"Print what makes bash, zsh or fish complete command lines."`
-	Man        manCmd        `cmd:"" group:"shell" help:"Print the manual page of a command, or write those of all."`
-	Version    versionCmd    `cmd:"" group:"shell" help:"Print the version."`
-	Help       helpCmd       `cmd:"" group:"shell" help:"Say what a command does: sia help [command]."`
+	Completion completionCmd `cmd:"" group:"shell" help:"Print what makes bash, zsh or fish complete command lines." example:"sia completion bash"`
+	Man        manCmd        `cmd:"" group:"shell" help:"Print the manual page of a command, or write those of all." example:"sia man task list"`
+	Version    versionCmd    `cmd:"" group:"shell" help:"Print the version." example:"sia version --output json"`
+	Help       helpCmd       `cmd:"" group:"shell" help:"Say what a command does: sia help [command]." example:"sia help task show"`
 
 	Forward  forwardCmd  `cmd:"" hidden:"" passthrough:"" group:"shell" help:"Runs inside the sandbox, between a setup command and the hosts that it may reach."`
 	Complete completeCmd `cmd:"" hidden:"" passthrough:"" group:"shell" help:"Says how a command line may go on; shells ask."`

@@ -12,10 +12,10 @@ import (
 )
 
 type configCmd struct {
-	Check   configCheckCmd   `cmd:"" help:"Check a .sia/config.yml: every problem with its line."`
-	Explain configExplainCmd `cmd:"" help:"Print the settings in force by a .sia/config.yml, or by two, and where each comes from."`
-	Init    configInitCmd    `cmd:"" help:"Print, or write, a first .sia/config.yml for a repository: how it is set up and tested, each with why."`
-	Schema  configSchemaCmd  `cmd:"" help:"Print the JSON Schema of .sia/config.yml, for editors."`
+	Check   configCheckCmd   `cmd:"" help:"Check a .sia/config.yml: every problem with its line." example:"sia config check .sia/config.yml"`
+	Explain configExplainCmd `cmd:"" help:"Print the settings in force by a .sia/config.yml, or by two, and where each comes from." example:"sia config explain .sia/config.yml"`
+	Init    configInitCmd    `cmd:"" help:"Print, or write, a first .sia/config.yml for a repository: how it is set up and tested, each with why." example:"sia config init --write"`
+	Schema  configSchemaCmd  `cmd:"" help:"Print the JSON Schema of .sia/config.yml, for editors." example:"sia config schema"`
 }
 
 type configCheckCmd struct {

@@ -2,7 +2,7 @@ package main
 
 // doctorGroup are what can be checked; alone, sia doctor checks a server.
 type doctorGroup struct {
-	Server doctorServerCmd `cmd:"" default:"withargs" help:"Check a server's configuration against the real endpoints (the default)."`
-	GitHub doctorGitHubCmd `cmd:"" name:"github" help:"Try in a scratch repository whether a GitHub does what SIA relies on."`
-	Models doctorModelsCmd `cmd:"" help:"Talk to every configured model as an attempt would, and say what works."`
+	Server doctorServerCmd `cmd:"" default:"withargs" help:"Check a server's configuration against the real endpoints (the default)." example:"sia doctor"`
+	GitHub doctorGitHubCmd `cmd:"" name:"github" help:"Try in a scratch repository whether a GitHub does what SIA relies on." example:"sia doctor github --repo acme/scratch"`
+	Models doctorModelsCmd `cmd:"" help:"Talk to every configured model as an attempt would, and say what works." example:"sia doctor models"`
 }

@@ -28,7 +28,7 @@ type forgetPersonCmd struct {
 func (*forgetPersonCmd) Help() string {
 	return "Replaces the login and the id by those of GitHub's user ghost wherever the database has them as such, and " +
 		"empties the webhooks that name the person. It can't be undone. A server may run meanwhile; what the person does " +
-		"later is stored again.\n\nExample:\n\n    sia forget-person mia --dry-run"
+		"later is stored again."
 }
 
 // aLogin is a login of GitHub, of a managed user or of an app.

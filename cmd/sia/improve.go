@@ -17,8 +17,8 @@ import (
 )
 
 type improveCmd struct {
-	File improveFileCmd `cmd:"" default:"withargs" help:"Improve a file: sia improve path/to/file."`
-	Self improveSelfCmd `cmd:"" help:"Improve SIA's own prompts, techniques and policies."`
+	File improveFileCmd `cmd:"" default:"withargs" help:"Improve a file: sia improve path/to/file." example:"sia improve greeting.py"`
+	Self improveSelfCmd `cmd:"" help:"Improve SIA's own prompts, techniques and policies." example:"sia improve self --repo ."`
 }
 
 // improveFlags say what is wanted and when it is good.

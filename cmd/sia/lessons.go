@@ -17,16 +17,16 @@ import (
 )
 
 type lessonsCmd struct {
-	List    lessonsListCmd    `cmd:"" help:"List what was learned in a repository, the surest first, and its benefit."`
-	Show    lessonsShowCmd    `cmd:"" help:"Show one lesson with its evidence."`
-	Learn   lessonsLearnCmd   `cmd:"" help:"Have something remembered."`
-	Forget  lessonsForgetCmd  `cmd:"" help:"Forget a lesson for good."`
-	Prove   lessonsProveCmd   `cmd:"" help:"Play tasks of the repository's history with a lesson and without, to measure its benefit."`
-	Agreed  lessonsAgreedCmd  `cmd:"" help:"List what several repositories of an owner learned, each by itself, and what is shared."`
-	Share   lessonsShareCmd   `cmd:"" help:"Approve that every repository of the owner is told a lesson that two of them learned."`
-	Unshare lessonsUnshareCmd `cmd:"" help:"Take that back."`
-	Import  lessonsImportCmd  `cmd:"" help:"Read lessons from JSON Lines."`
-	Export  lessonsExportCmd  `cmd:"" help:"Write all lessons as JSON Lines."`
+	List    lessonsListCmd    `cmd:"" help:"List what was learned in a repository, the surest first, and its benefit." example:"sia lessons list --repo acme/shop"`
+	Show    lessonsShowCmd    `cmd:"" help:"Show one lesson with its evidence." example:"sia lessons show 3fa9c20b17d4 --repo acme/shop"`
+	Learn   lessonsLearnCmd   `cmd:"" help:"Have something remembered." example:"sia lessons learn --repo acme/shop \"run make generate after a change of the schema\""`
+	Forget  lessonsForgetCmd  `cmd:"" help:"Forget a lesson for good." example:"sia lessons forget 3fa9c20b17d4 --repo acme/shop"`
+	Prove   lessonsProveCmd   `cmd:"" help:"Play tasks of the repository's history with a lesson and without, to measure its benefit." example:"sia lessons prove 3fa9c20b17d4 --repo acme/shop"`
+	Agreed  lessonsAgreedCmd  `cmd:"" help:"List what several repositories of an owner learned, each by itself, and what is shared." example:"sia lessons agreed"`
+	Share   lessonsShareCmd   `cmd:"" help:"Approve that every repository of the owner is told a lesson that two of them learned." example:"sia lessons share 3fa9c20b17d4"`
+	Unshare lessonsUnshareCmd `cmd:"" help:"Take that back." example:"sia lessons unshare 3fa9c20b17d4"`
+	Import  lessonsImportCmd  `cmd:"" help:"Read lessons from JSON Lines." example:"sia lessons import lessons.jsonl --repo acme/shop"`
+	Export  lessonsExportCmd  `cmd:"" help:"Write all lessons as JSON Lines." example:"sia lessons export --repo acme/shop"`
 }
 
 // ofRepo is a server's database and a repository in it.

@@ -13,8 +13,8 @@ import (
 )
 
 type memoryCmd struct {
-	Show    memoryShowCmd `cmd:"" help:"Print what SIA remembers of a task, or what it learned in a repository."`
-	Reindex reindexCmd    `cmd:"" help:"The same as sia reindex."`
+	Show    memoryShowCmd `cmd:"" help:"Print what SIA remembers of a task, or what it learned in a repository." example:"sia memory show acme/shop#12"`
+	Reindex reindexCmd    `cmd:"" help:"The same as sia reindex." example:"sia memory reindex --repo acme/shop"`
 }
 
 type memoryShowCmd struct {

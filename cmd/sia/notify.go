@@ -13,7 +13,7 @@ import (
 )
 
 type notifyCmd struct {
-	Test notifyTestCmd `cmd:"" help:"Send one message to each chat and address that is set."`
+	Test notifyTestCmd `cmd:"" help:"Send one message to each chat and address that is set." example:"sia notify test"`
 }
 
 type notifyTestCmd struct {

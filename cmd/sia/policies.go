@@ -15,18 +15,18 @@ import (
 )
 
 type policiesCmd struct {
-	List     policiesListCmd     `cmd:"" help:"List the policies that may hold: those that ship, and with --repo the owner's and the repository's."`
-	Show     policiesShowCmd     `cmd:"" help:"Print a policy as it is written, also an old version."`
-	Check    policiesCheckCmd    `cmd:"" help:"Check a policy file: every problem with its line."`
-	Diff     policiesDiffCmd     `cmd:"" help:"Say in which fields two policies differ."`
-	Explain  policiesExplainCmd  `cmd:"" help:"Every decision of a task, or everything that happened to a change of a policy."`
-	Simulate policiesSimulateCmd `cmd:"" help:"Put a policy file to the decisions in the log: what it would have decided otherwise."`
-	Analyse  policiesAnalyseCmd  `cmd:"" help:"What the log teaches: what each option came to, and where it does well or badly."`
-	Evolve   policiesEvolveCmd   `cmd:"" help:"Move every change on, and propose changes where there is room for one, as the server does once a day."`
-	Propose  policiesProposeCmd  `cmd:"" help:"Propose a change of a policy: one field, which is tried on half of the tasks."`
-	Promote  policiesPromoteCmd  `cmd:"" help:"Take a change up now, whatever its experiment shows."`
-	Rollback policiesRollbackCmd `cmd:"" help:"Take a change back, or stop trying it."`
-	Freeze   policiesFreezeCmd   `cmd:"" help:"Have nobody change a policy for a while."`
+	List     policiesListCmd     `cmd:"" help:"List the policies that may hold: those that ship, and with --repo the owner's and the repository's." example:"sia policies list --repo acme/shop"`
+	Show     policiesShowCmd     `cmd:"" help:"Print a policy as it is written, also an old version." example:"sia policies show recover"`
+	Check    policiesCheckCmd    `cmd:"" help:"Check a policy file: every problem with its line." example:"sia policies check .sia/policies/recover.yml"`
+	Diff     policiesDiffCmd     `cmd:"" help:"Say in which fields two policies differ." example:"sia policies diff recover .sia/policies/recover.yml"`
+	Explain  policiesExplainCmd  `cmd:"" help:"Every decision of a task, or everything that happened to a change of a policy." example:"sia policies explain acme/shop#12"`
+	Simulate policiesSimulateCmd `cmd:"" help:"Put a policy file to the decisions in the log: what it would have decided otherwise." example:"sia policies simulate recover.yml"`
+	Analyse  policiesAnalyseCmd  `cmd:"" help:"What the log teaches: what each option came to, and where it does well or badly." example:"sia policies analyse"`
+	Evolve   policiesEvolveCmd   `cmd:"" help:"Move every change on, and propose changes where there is room for one, as the server does once a day." example:"sia policies evolve"`
+	Propose  policiesProposeCmd  `cmd:"" help:"Propose a change of a policy: one field, which is tried on half of the tasks." example:"sia policies propose --repo acme/shop --reason \"retries pay here\" recover parameters.threshold=0.5"`
+	Promote  policiesPromoteCmd  `cmd:"" help:"Take a change up now, whatever its experiment shows." example:"sia policies promote recover-1-3fa9c2"`
+	Rollback policiesRollbackCmd `cmd:"" help:"Take a change back, or stop trying it." example:"sia policies rollback recover-1-3fa9c2"`
+	Freeze   policiesFreezeCmd   `cmd:"" help:"Have nobody change a policy for a while." example:"sia policies freeze --repo acme/shop --days 30 recover"`
 }
 
 // ofPolicies is where policies are looked for: those that ship, and a server's.

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -28,7 +29,8 @@ type decisionLog struct {
 }
 
 // decisions makes a database in a folder with acme/bookings, whose owner and which itself have a
-// policy, a task of it, and many decisions whose outcomes are known.
+// policy, a task of it, and many decisions whose outcomes are known. With the argument promoted it has a change of a
+// policy, too.
 func decisions(ts *testscript.TestScript, _ bool, args []string) {
 	ctx := context.Background()
 	l := &decisionLog{ts: ts, now: time.Date(2026, 5, 4, 14, 0, 0, 0, time.UTC)}
@@ -55,6 +57,14 @@ func decisions(ts *testscript.TestScript, _ bool, args []string) {
 	}
 	old := strings.Replace(ts.ReadFile("again.yml"), "retry: 2", "retry: 1", 1)
 	ts.Check(l.s.KeepPolicyVersion(ctx, "again/1@000000000001", "recover", old))
+	if slices.Contains(args, "promoted") { // a change of the repository's policy, from an old version to the present one
+		own, err := policies.Parse("again.yml", []byte(ts.ReadFile("again.yml")))
+		ts.Check(err)
+		ts.Check(l.s.SaveExperiment(ctx, store.Experiment{ID: "again-1-3fa9c2", Installation: 1, Alone: true, Number: 1,
+			Place: sia.Repo{ID: 102, Owner: "acme", Name: "bookings"}, Layer: int(policies.Repository), Decision: "recover",
+			Name: "again", Present: "again/1@000000000001", Candidate: own.ID(), Phase: store.ExperimentPromoted,
+			PromotedAt: l.now, By: "SIA"}, "promoted"))
+	}
 	l.oneTask(ctx)
 	for i := range 66 {
 		c := policies.Context{Language: "go", Task: policies.Features{Kind: policies.KindBug, Words: 80}, Failures: 1,

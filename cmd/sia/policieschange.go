@@ -33,6 +33,9 @@ func (o ofChanges) by() string {
 
 // with runs f with what tries changes of policies. It may be done beside a server.
 func (o ofChanges) with(e *cli.Env, f func(*trial.Evolver, *store.Store) error) (err error) {
+	if o.noDatabase() {
+		return o.noneThere()
+	}
 	c, err := o.config()
 	if err != nil {
 		return err
@@ -170,6 +173,12 @@ type policiesRollbackCmd struct {
 func (c *policiesRollbackCmd) Run(e *cli.Env) error {
 	return c.with(e, func(evolver *trial.Evolver, _ *store.Store) error {
 		x, err := evolver.Rollback(e.Ctx, c.Experiment, c.by())
+		var keyless trial.NoForgeError
+		if errors.As(err, &keyless) && x.Phase == store.ExperimentReverting {
+			fmt.Fprintln(e.Err, "The version before decides again from now on. There is no app's key here to put its file back "+
+				"on GitHub: the server does that within a day, or `sia policies evolve` with the key.")
+			err = nil
+		}
 		if err != nil {
 			return err
 		}

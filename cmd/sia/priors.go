@@ -7,11 +7,11 @@ import (
 )
 
 type priorsCmd struct {
-	Export    priorsExportCmd    `cmd:"" help:"Show, or write and sign, counts of what worked here, for others to learn from."`
-	Aggregate priorsAggregateCmd `cmd:"" help:"Put the counts of many installations together, for whoever runs a collection."`
-	Import    priorsImportCmd    `cmd:"" help:"Learn from other installations: from a file, or a version of a Go module."`
-	Show      priorsShowCmd      `cmd:"" help:"What was imported, and what it was worth here."`
-	Remove    priorsRemoveCmd    `cmd:"" help:"Remove imported priors."`
+	Export    priorsExportCmd    `cmd:"" help:"Show, or write and sign, counts of what worked here, for others to learn from." example:"sia priors export"`
+	Aggregate priorsAggregateCmd `cmd:"" help:"Put the counts of many installations together, for whoever runs a collection." example:"sia priors aggregate --out priors.json counts/*.json"`
+	Import    priorsImportCmd    `cmd:"" help:"Learn from other installations: from a file, or a version of a Go module." example:"sia priors import priors.json"`
+	Show      priorsShowCmd      `cmd:"" help:"What was imported, and what it was worth here." example:"sia priors show"`
+	Remove    priorsRemoveCmd    `cmd:"" help:"Remove imported priors." example:"sia priors remove"`
 }
 
 // readLimited reads a file of at most so many bytes, which may be a pipe or a device.

@@ -26,10 +26,10 @@ import (
 )
 
 type replayCmd struct {
-	Mine replayMineCmd `cmd:"" help:"Find commits whose tests fail without them: tasks whose right answer is known."`
-	List replayListCmd `cmd:"" help:"List the tasks that were found."`
-	Show replayShowCmd `cmd:"" help:"Show one task."`
-	Run  replayRunCmd  `cmd:"" help:"Have coders do tasks again, and see how they do."`
+	Mine replayMineCmd `cmd:"" help:"Find commits whose tests fail without them: tasks whose right answer is known." example:"sia replay mine --repo ../shop"`
+	List replayListCmd `cmd:"" help:"List the tasks that were found." example:"sia replay list --repo ../shop"`
+	Show replayShowCmd `cmd:"" help:"Show one task." example:"sia replay show 3f2a9c1 --repo ../shop"`
+	Run  replayRunCmd  `cmd:"" help:"Have coders do tasks again, and see how they do." example:"sia replay run --repo ../shop"`
 }
 
 // replayFlags say which repository, and where what is known of it is kept.

@@ -36,6 +36,12 @@ func manPage(n *kong.Node) string {
 	for _, f := range flagsOf(n) {
 		manFlag(&b, f)
 	}
+	if examples := cli.Examples(n); len(examples) > 0 && n.Parent != nil {
+		b.WriteString(".SH EXAMPLES\n")
+		for _, example := range examples {
+			fmt.Fprintf(&b, ".br\n%s\n", roff(example))
+		}
+	}
 	fmt.Fprintf(&b, ".SH EXIT STATUS\n%d done, %d failed, %d wrong usage, %d stopped with Ctrl\\-C.\n",
 		cli.ExitDone, cli.ExitFailed, cli.ExitUsage, cli.ExitStopped)
 	b.WriteString(".SH SEE ALSO\n")

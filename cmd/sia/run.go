@@ -52,11 +52,7 @@ func (c runCmd) withDefaults() *runCmd {
 // Help is shown below the flags.
 func (*runCmd) Help() string {
 	return `The work is done in a copy. The clone gets one new branch; what is checked out stays as it is.
-The exit status is 0 if the test command passed on the result, and 1 if not.
-
-Example:
-
-  sia run --issue "Half of 5 is 2.5, not 2" --model-url https://api.openai.com/v1 --model gpt-5.6`
+The exit status is 0 if the test command passed on the result, and 1 if not.`
 }
 
 // Validate refuses, as wrong usage, what can't be worked with.

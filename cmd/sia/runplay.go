@@ -125,6 +125,7 @@ func (r *localRun) play() (out runResult, err error) {
 	r.progress("Repository %s at %.9s, model %s, budget %s credits", r.job.git.dir, r.job.base, r.job.models.Coder.Model,
 		r.cmd.budget())
 	r.progress("Check: %s (%s)", r.job.test, r.job.why)
+	r.forecast()
 	base := r.check(r.Ctx, r.job.base)
 	if r.Ctx.Err() != nil {
 		return r.end(sia.Task{})

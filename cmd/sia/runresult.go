@@ -79,6 +79,7 @@ func (r *localRun) end(t sia.Task) (out runResult, err error) {
 		}
 		out.Branch, out.Head, out.Diff = r.job.branch, head, string(diff)
 	}
+	r.keepRun(out, t.Credits.Spent)
 	if r.cmd.Memory && out.Branch != "" {
 		out.Head, err = r.remember(ctx, out.Head)
 	}

@@ -173,6 +173,12 @@ func (s serverFlags) noDatabase() bool {
 	return errors.Is(err, os.ErrNotExist)
 }
 
+// noneThere says that there is no database, to a command that makes none.
+func (s serverFlags) noneThere() error {
+	return fmt.Errorf("there is no SIA database at %s; name the server's folder with --dir, or start it with `sia serve`",
+		s.database())
+}
+
 // defaultDir is where a server keeps its data unless told otherwise.
 func defaultDir() string {
 	if d, err := os.UserConfigDir(); err == nil {

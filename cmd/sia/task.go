@@ -18,13 +18,13 @@ import (
 )
 
 type taskCmd struct {
-	List    taskListCmd    `cmd:"" help:"List tasks, the most recently changed first."`
-	Show    taskShowCmd    `cmd:"" help:"Show one task: attempts, checks, interventions, cost."`
-	Explain taskExplainCmd `cmd:"" help:"Every decision on a task, with its reason."`
-	Stop    taskStopCmd    `cmd:"" help:"End a task; what was done stays on its branch."`
-	Pause   taskPauseCmd   `cmd:"" help:"Pause one task; what runs is stopped and kept."`
-	Resume  taskResumeCmd  `cmd:"" help:"Have a paused task go on where it stopped, or give a task more credits."`
-	Retry   taskRetryCmd   `cmd:"" help:"Have a task that waits or has stopped tried once more."`
+	List    taskListCmd    `cmd:"" help:"List tasks, the most recently changed first." example:"sia task list --state paused"`
+	Show    taskShowCmd    `cmd:"" help:"Show one task: attempts, checks, interventions, cost." example:"sia task show acme/shop#12"`
+	Explain taskExplainCmd `cmd:"" help:"Every decision on a task, with its reason." example:"sia task explain acme/shop#12"`
+	Stop    taskStopCmd    `cmd:"" help:"End a task; what was done stays on its branch." example:"sia task stop acme/shop#12 --reason \"not wanted any more\""`
+	Pause   taskPauseCmd   `cmd:"" help:"Pause one task; what runs is stopped and kept." example:"sia task pause acme/shop#12"`
+	Resume  taskResumeCmd  `cmd:"" help:"Have a paused task go on where it stopped, or give a task more credits." example:"sia task resume acme/shop#12 --credits 50"`
+	Retry   taskRetryCmd   `cmd:"" help:"Have a task that waits or has stopped tried once more." example:"sia task retry acme/shop#12"`
 }
 
 // openedDatabase is a server's database, opened for reading tasks.
@@ -35,10 +35,8 @@ type openedDatabase struct {
 
 // with runs f on the database.
 func (o openedDatabase) with(e *cli.Env, f func(*store.Store) error) (err error) {
-	none := fmt.Errorf("there is no SIA database at %s; name the server's folder with --dir, or start it with `sia serve`",
-		o.databaseName())
 	if o.noDatabase() {
-		return none
+		return o.noneThere()
 	}
 	s, err := store.Open(e.Ctx, store.Config{URL: o.database(), Logger: e.Logger})
 	if err != nil {
@@ -48,7 +46,7 @@ func (o openedDatabase) with(e *cli.Env, f func(*store.Store) error) (err error)
 	if v, err := s.Version(e.Ctx); err != nil {
 		return err
 	} else if v == 0 {
-		return none
+		return o.noneThere()
 	}
 	if o.Output == "json" {
 		return f(s) // encode masks what it writes
@@ -93,8 +91,17 @@ func (c *taskShowCmd) Run(e *cli.Env) error {
 		if err != nil {
 			return err
 		}
-		if c.Output == "json" {
-			return e.JSON(shown(t))
+		out, halted := shown(t), ""
+		if h, is, err := s.HaltOver(e.Ctx, t.Installation, t.Repo.ID); err != nil {
+			return err
+		} else if is {
+			halted = render.HaltSentence(h.Reason, h.Scope)
+		}
+		if out.Halted = halted; c.Output == "json" {
+			return e.JSON(out)
+		}
+		if halted != "" && halted != out.Waiting {
+			fmt.Fprintf(e.Out, "%s %s\n", e.Style.Amber("paused:"), halted)
 		}
 		showTask(e, t)
 		return nil
@@ -105,9 +112,10 @@ func (c *taskShowCmd) Run(e *cli.Env) error {
 type shownTask struct {
 	sia.Task
 	Waiting string `json:"waiting"`
+	Halted  string `json:"halted,omitempty"` // what is paused as a whole and holds the task; sia task show only
 }
 
-func shown(t sia.Task) shownTask { return shownTask{t, render.Waiting(t)} }
+func shown(t sia.Task) shownTask { return shownTask{Task: t, Waiting: render.Waiting(t)} }
 
 func showTask(e *cli.Env, t sia.Task) {
 	p := func(format string, args ...any) { fmt.Fprintf(e.Out, format+"\n", args...) }
@@ -158,11 +166,31 @@ func showTask(e *cli.Env, t sia.Task) {
 			}
 		}
 	}
+	showQuestions(t, p)
 	if r := t.Final; r.Of(t.Head) && r.Done {
 		p("\n  final review: %s %s", r, r.URL)
 	}
 	for _, c := range t.Checks {
 		p("\n  check %s: %s %s", c.Name, c.Colour, c.Why)
+	}
+}
+
+// showQuestions prints what people were asked and what they answered; last the question that is open, with its options.
+func showQuestions(t sia.Task, p func(format string, args ...any)) {
+	for _, a := range t.Answers {
+		p("\n  asked       %s", cmp.Or(text.OneLine(a.Question), "(the question was not kept)"))
+		said := text.OneLine(a.Text)
+		if a.Letter != "" {
+			said = a.Letter + ") " + said
+		}
+		p("  answer      %s (@%s, %s)", said, a.By.Login, a.At.Local().Format(time.DateTime))
+	}
+	if e := t.Escalation; t.State == sia.Escalated && e != nil && e.Kind != sia.AskPlan {
+		p("\n  asked       %s", text.OneLine(e.Question))
+		for _, o := range e.Options {
+			p("    %s) %s", o.Letter, text.OneLine(o.Text))
+		}
+		p("  answer      none yet: `/sia answer …` at %s", cmp.Or(e.URL, "the issue"))
 	}
 }
 

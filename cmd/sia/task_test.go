@@ -79,6 +79,27 @@ func TestShowTaskTellsTheFinalReview(t *testing.T) {
 	}
 }
 
+// What people were asked is told with what they answered, and an open question with its options.
+func TestShowTaskTellsQuestions(t *testing.T) {
+	var out bytes.Buffer
+	showTask(&cli.Env{Out: &out}, sia.Task{Title: "Sign in", State: sia.Escalated,
+		Answers: []sia.Answer{
+			{Escalation: 1, Question: "Which provider?", Letter: "A", Text: "Google", By: sia.Actor{Login: "mia"}},
+			{Escalation: 2, Text: "Both of them.", By: sia.Actor{Login: "bob"}}},
+		Escalation: &sia.Escalation{Number: 3, Question: "Which page?", URL: "https://github.com/q",
+			Options: []sia.Option{{Letter: "A", Text: "Home"}, {Letter: "B", Text: "A page of its own"}}}})
+	for _, want := range []string{
+		"  asked       Which provider?\n  answer      A) Google (@mia, ",
+		"  asked       (the question was not kept)\n  answer      Both of them. (@bob, ",
+		"  asked       Which page?\n    A) Home\n    B) A page of its own\n  answer      none yet: `/sia answer …` at " +
+			"https://github.com/q\n",
+	} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("want %q in:\n%s", want, out.String())
+		}
+	}
+}
+
 // As JSON, a task says what it waits for in the words that people read.
 func TestTaskJSONSaysWhatItWaitsFor(t *testing.T) {
 	var out bytes.Buffer

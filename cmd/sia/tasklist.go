@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/sia-bot/sia/app/render"
 	"github.com/sia-bot/sia/app/store"
 	"github.com/sia-bot/sia/cmd/internal/cli"
 	"github.com/sia-bot/sia/sia"
@@ -55,6 +56,13 @@ func (c *taskListCmd) Run(e *cli.Env) error {
 				all[i] = shown(t)
 			}
 			return e.JSON(all)
+		}
+		halts, err := s.Halts(e.Ctx)
+		if err != nil {
+			return err
+		}
+		for _, h := range halts {
+			fmt.Fprintf(e.Out, "%s %s\n", e.Style.Amber("paused:"), render.HaltSentence(h.Reason, h.Scope))
 		}
 		if len(tasks) == 0 {
 			_, err := fmt.Fprintln(e.Out, c.none())

@@ -7,6 +7,7 @@
 package command
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -142,7 +143,11 @@ type Parsed struct {
 	Teach   sia.Teach // or what it has remembered or forgotten; exactly one of Fact, Teach and Problem is set
 	Problem string    // or what is wrong, for people
 	Open    bool      // nobody's permission is needed
+	Words   string    // of a Fact that is words and no command: the command that may have been meant, or "none"
 }
+
+// NoneMeant is Parsed.Words where the words are like no command.
+const NoneMeant = "none"
 
 // Line is the line of a comment's body that addresses SIA, without white space that means
 // nothing; false when none does.
@@ -158,18 +163,13 @@ func Line(body, slug string) (string, bool) {
 // is the app's name, for "@slug words"; words that are no command are an answer.
 func Parse(body, slug string) (p Parsed, ok bool) {
 	line, rest, _ := strings.Cut(strings.TrimLeft(body, " \t\r\n"), "\n")
-	line = strings.TrimSpace(line)
-	first, args, _ := strings.Cut(line, " ")
-	if joined, ok := strings.CutPrefix(strings.ToLower(first), "/sia"); ok && isCommand(joined) { // "/siastart"
-		first, args = "/sia", joined+" "+args
-	}
-	mention := slug != "" && strings.EqualFold(strings.TrimRight(first, ",:"), "@"+slug)
-	if !mention && !strings.EqualFold(first, "/sia") {
+	args, mention, ok := address(strings.TrimSpace(line), slug)
+	if !ok {
 		return Parsed{}, false
 	}
-	name, arg, _ := strings.Cut(strings.TrimSpace(args), " ")
+	name, arg, _ := strings.Cut(polite(args), " ")
 	arg = strings.TrimSpace(arg)
-	name = strings.ToLower(name)
+	name = strings.ToLower(strings.TrimRight(name, ".,!?:;"))
 	for _, c := range Commands() {
 		if c.Name != name {
 			continue
@@ -187,7 +187,8 @@ func Parse(body, slug string) (p Parsed, ok bool) {
 		return Parsed{Fact: fact, Problem: problem, Open: c.Open}, true
 	}
 	if mention && name != "" {
-		return Parsed{Fact: sia.AnswerGiven{Text: strings.TrimSpace(args + "\n" + rest)}}, true
+		return Parsed{Fact: sia.AnswerGiven{Text: strings.TrimSpace(args + "\n" + rest)},
+			Words: cmp.Or(text.Nearest(name, names()), NoneMeant)}, true
 	}
 	if name == "" {
 		return Parsed{Fact: sia.Query{Topic: "help"}, Open: true}, true
@@ -195,20 +196,70 @@ func Parse(body, slug string) (p Parsed, ok bool) {
 	return Parsed{Problem: noCommand(name)}, true
 }
 
-// isCommand reports whether there is a command of a name.
-func isCommand(name string) bool {
-	return slices.ContainsFunc(Commands(), func(c Command) bool { return c.Name == name })
+// address reads to whom a line is said: SIA by its command or by its name, or somebody else. args are the words that
+// follow.
+func address(line, slug string) (args string, mention, ok bool) {
+	if n := len(line); n > 2 && line[0] == '`' && line[n-1] == '`' { // copied with the marks of code around it
+		line = line[1 : n-1]
+	}
+	first, args, _ := strings.Cut(line, " ")
+	if joined, ok := cutFold(first, "/sia"); ok {
+		joined = strings.TrimLeft(joined, ":-_.,")
+		return strings.TrimSpace(joined + " " + args), false, joined == "" || meansCommand(joined)
+	}
+	if isWord(first, "hi") || isWord(first, "hey") || isWord(first, "hello") {
+		first, args, _ = strings.Cut(strings.TrimSpace(args), " ")
+	}
+	name, at := strings.CutPrefix(strings.TrimRight(first, ".,!?:;"), "@")
+	name = strings.TrimSuffix(strings.ToLower(name), "[bot]")
+	if at && name != "" && (name == strings.ToLower(slug) || name == "sia") {
+		return strings.TrimSpace(args), true, true
+	}
+	return "", false, false
+}
+
+// meansCommand reports whether a word that stands right behind "/sia" is a command, or one that was mistyped: not
+// "/siamese".
+func meansCommand(joined string) bool {
+	joined = strings.ToLower(joined)
+	near := text.Nearest(joined, names())
+	return slices.Contains(names(), joined) || len(joined) > 3 && near != "" && near[0] == joined[0]
+}
+
+// polite is words without the ones that make a command polite.
+func polite(args string) string {
+	words := strings.Fields(args)
+	for _, p := range [][]string{{"could", "you"}, {"can", "you"}, {"would", "you"}, {"please"}} {
+		if len(words) > len(p) && slices.EqualFunc(words[:len(p)], p, isWord) {
+			words = words[len(p):]
+		}
+	}
+	if len(words) == len(strings.Fields(args)) {
+		return strings.TrimSpace(args)
+	}
+	return strings.Join(words, " ")
+}
+
+// cutFold is [strings.CutPrefix] whatever the case. The prefix is ASCII.
+func cutFold(s, prefix string) (string, bool) {
+	if len(s) < len(prefix) || !strings.EqualFold(s[:len(prefix)], prefix) {
+		return s, false
+	}
+	return s[len(prefix):], true
+}
+
+func names() []string {
+	var all []string
+	for _, c := range Commands() {
+		all = append(all, c.Name)
+	}
+	return all
 }
 
 // noCommand says that there is no command of a name, and which may have been meant.
 func noCommand(name string) string {
-	all := Commands()
-	names := make([]string, len(all))
-	for i, c := range all {
-		names[i] = c.Name
-	}
 	problem := "there is no command `" + strings.ReplaceAll(text.Clip(text.OneLine(name), 60), "`", "") + "`; "
-	if near := text.Nearest(name, names); near != "" {
+	if near := text.Nearest(name, names()); near != "" {
 		problem += "did you mean `/sia " + near + "`? "
 	}
 	return problem + "`/sia help` lists them all"

@@ -128,6 +128,15 @@ func testWeeks(t *testing.T, s *fixture) {
 	if d := cmp.Diff(want, got); d != "" {
 		t.Error(d)
 	}
+	// Forecasts go by those that ended after an attempt, and were not rebuilt.
+	ended, err := s.EndedTasks(patient(t), 3, 10)
+	if err != nil || len(ended) != 1 || ended[0].Repo != demo.ID || ended[0].Cost != 3*sia.Credit || !ended[0].Passed ||
+		ended[0].Title == "" || ended[0].Took < 0 {
+		t.Errorf("tasks that ended: %+v, %v", ended, err)
+	}
+	if none, err := s.EndedTasks(patient(t), 4, 10); err != nil || len(none) != 0 {
+		t.Errorf("of another installation: %+v, %v", none, err)
+	}
 	if none, err := s.Weeks(patient(t), store.Visibility{}, until, 1); err != nil || none[0].Passed+none[0].Stopped != 0 ||
 		none[0].Spent != 0 {
 		t.Errorf("who sees nothing sees %+v, %v", none, err)

@@ -50,7 +50,34 @@ func printHelp(options kong.HelpOptions, ctx *kong.Context) error {
 			return err
 		}
 	}
+	examples := Examples(selected)
+	for i, example := range examples {
+		before := "  "
+		if i == 0 {
+			before = "\nExample" + strings.Repeat("s", min(1, len(examples)-1)) + ":\n  "
+		}
+		if _, err := fmt.Fprintln(ctx.Stdout, before+example); err != nil {
+			return err
+		}
+	}
 	return nil
+}
+
+// Examples are command lines that show how a command is used: the tag example of its field, or those of the commands
+// below it.
+func Examples(n *kong.Node) (all []string) {
+	if n.Leaf() {
+		if n.Tag == nil || !n.Tag.Has("example") {
+			return nil
+		}
+		return n.Tag.GetAll("example")
+	}
+	for _, child := range n.Children {
+		if !child.Hidden {
+			all = append(all, Examples(child)...)
+		}
+	}
+	return all
 }
 
 // rank orders a command's flags: those that many commands share, which `last:""` marks, come behind its own.

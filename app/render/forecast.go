@@ -1,0 +1,76 @@
+package render
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/sia-bot/sia/sia"
+	"github.com/sia-bot/sia/sia/text"
+)
+
+// Forecast is what a task may cost and how long it may take, in a few words, such as "12 credits (4–40), 9 minutes
+// (3–31)"; empty where there are too few tasks to say.
+func Forecast(f sia.Forecast) string {
+	if !f.Known() {
+		return ""
+	}
+	amount := func(c int64) string { return fmt.Sprintf("%.2g", max(.1, float64(c)/float64(sia.Credit))) }
+	if f.Cost.High >= 99*int64(sia.Credit) {
+		amount = func(c int64) string { return fmt.Sprintf("%.0f", float64(c)/float64(sia.Credit)) }
+	}
+	return fmt.Sprintf("%s credits (%s–%s), %s (%s–%s)", amount(f.Cost.Mid), amount(f.Cost.Low), amount(f.Cost.High),
+		took(seconds(f.Time.Mid)), shortTime(f.Time.Low), shortTime(f.Time.High))
+}
+
+// ForecastFrom says what a forecast goes by and how far to trust it, or that there are too few tasks for one.
+func ForecastFrom(f sia.Forecast) string {
+	if !f.Known() {
+		return fmt.Sprintf("too few earlier tasks to say (%d; it takes 5)", f.Tasks)
+	}
+	kind, where := "", "installation"
+	if f.Kind != "" {
+		kind = f.Kind + " "
+	}
+	if f.Here {
+		where = "repository"
+	}
+	return fmt.Sprintf("the middle of the last %s of this %s, %d passed; a further one lies in each interval %.0f times "+
+		"of 100", text.Count(f.Tasks, kind+"task"), where, f.Passed, 100*f.Within)
+}
+
+func seconds(n int64) time.Duration { return time.Duration(n) * time.Second }
+
+// shortTime is a time of an interval, with its unit.
+func shortTime(n int64) string {
+	switch d := seconds(n); {
+	case d < time.Minute:
+		return "<1 min"
+	case d < 2*time.Hour:
+		return fmt.Sprintf("%.0f min", d.Minutes())
+	case d < 48*time.Hour:
+		return fmt.Sprintf("%.0f h", d.Hours())
+	default:
+		return fmt.Sprintf("%.0f d", d.Hours()/24)
+	}
+}
+
+// forecastLine is the forecast of a task that has not ended, for the visible part of its status.
+func forecastLine(t sia.Task) string {
+	if t.Forecast == nil || t.State.Final() || !t.Forecast.Known() {
+		return ""
+	}
+	return "**Forecast:** " + Forecast(*t.Forecast)
+}
+
+// forecastInFull is the forecast that was made before the first attempt, with what it went by.
+func forecastInFull(t sia.Task) string {
+	switch {
+	case t.Forecast == nil:
+		return ""
+	case !t.Forecast.Known() && t.State.Final():
+		return ""
+	case !t.Forecast.Known():
+		return "**Forecast:** " + ForecastFrom(*t.Forecast)
+	}
+	return "**Forecast before the start:** " + Forecast(*t.Forecast) + ": " + ForecastFrom(*t.Forecast)
+}

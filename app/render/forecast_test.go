@@ -1,0 +1,26 @@
+package render_test
+
+import (
+	"testing"
+
+	"github.com/sia-bot/sia/app/render"
+	"github.com/sia-bot/sia/sia"
+)
+
+// A forecast is said in the status while the task goes on, with what it goes by; too few tasks are said instead of a
+// number.
+func TestForecasts(t *testing.T) {
+	f := sia.Forecast{Tasks: 14, Passed: 11, Here: true, Kind: "bug", Within: .8,
+		Cost: sia.Span{Low: 3900, Mid: 12400, High: 40200}, Time: sia.Span{Low: 40, Mid: 9 * 60, High: 31 * 60}}
+	long := sia.Forecast{Tasks: 7, Passed: 7, Within: .75, Cost: sia.Span{Low: 90, Mid: 70_000, High: 310_000},
+		Time: sia.Span{Low: 3600, Mid: 5 * 3600, High: 4 * 24 * 3600}}
+	for name, forecast := range map[string]sia.Forecast{"forecast": f, "forecast-long": long,
+		"forecast-none": {Tasks: 3}} {
+		task := working()
+		task.Forecast = &forecast
+		golden(t, "status/"+name+".md", render.Status(task, links, now))
+	}
+	ended := passed()
+	ended.Forecast = &f
+	golden(t, "status/forecast-ended.md", render.Status(ended, links, now))
+}

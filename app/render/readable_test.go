@@ -1,0 +1,110 @@
+package render_test
+
+import (
+	"cmp"
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+var (
+	foldedPart  = regexp.MustCompile(`(?s)<details>.*?</details>`)
+	codeBlock   = regexp.MustCompile("(?s)\n(```+|~~~+).*?\n(```+|~~~+)\n")
+	htmlPart    = regexp.MustCompile(`(?s)<!--.*?-->|<[^>]*>`)
+	codeSpan    = regexp.MustCompile("`+[^`]*`+")
+	linkTarget  = regexp.MustCompile(`\]\([^)]*\)`)
+	aWord       = regexp.MustCompile(`[\p{L}\p{N}][\p{L}\p{N}'’.-]*`)
+	sentenceEnd = regexp.MustCompile(`[.!?][*_)]*(\s|$)`)
+	vowels      = regexp.MustCompile(`[aeiouy]+`)
+)
+
+// seenAtOnce is what of a comment people see before they unfold anything, without logs: the words that SIA chose, and
+// short foreign text.
+func seenAtOnce(comment string) string {
+	s := foldedPart.ReplaceAllString(comment, "")
+	s = codeBlock.ReplaceAllString("\n"+s+"\n", "\n")
+	return linkTarget.ReplaceAllString(htmlPart.ReplaceAllString(s, ""), "]")
+}
+
+// sentences are those of a text's prose: pieces between full stops and the ends of lines that have four words or more.
+// Headings, cells of tables and labels of that length count, too.
+func sentences(s string) (all []string) {
+	s = codeSpan.ReplaceAllString(s, "code")
+	for _, line := range strings.FieldsFunc(s, func(r rune) bool { return r == '\n' || r == '|' }) {
+		for _, piece := range sentenceEnd.Split(line, -1) {
+			if len(aWord.FindAllString(piece, -1)) >= 4 {
+				all = append(all, piece)
+			}
+		}
+	}
+	return all
+}
+
+// grade is the Flesch–Kincaid grade of prose: 0.39 words a sentence + 11.8 syllables a word − 15.59 (Kincaid, Fishburne,
+// Rogers and Chissom 1975). A span of code counts as a word of one syllable. Syllables are groups of vowels, a last e
+// aside.
+func grade(all []string) float64 {
+	if len(all) == 0 {
+		return 0
+	}
+	words, syllables := 0, 0
+	for _, sentence := range all {
+		for _, w := range aWord.FindAllString(sentence, -1) {
+			w = strings.ToLower(w)
+			n := len(vowels.FindAllString(w, -1))
+			if strings.HasSuffix(w, "e") && !strings.HasSuffix(w, "le") && n > 1 {
+				n--
+			}
+			words, syllables = words+1, syllables+max(1, n)
+		}
+	}
+	return .39*float64(words)/float64(len(all)) + 11.8*float64(syllables)/float64(words) - 15.59
+}
+
+// What people see at once is short and plain: every golden comment keeps to its number of words and to grade 9. -v prints the figures.
+func TestCommentsAreShortAndPlain(t *testing.T) {
+	for _, c := range []struct {
+		kind  string
+		most  int // words of each; 0: no bound
+		files string
+	}{
+		{"status", 90, "status/*.md"}, {"diagnosis", 60, "intervention/*.md"}, {"question", 120, "escalation/*.md"},
+		{"review", 0, "finalreview/*.md"}, {"pull request", 0, "pull/*.md"}, {"reply", 0, "reply/*.md"},
+	} {
+		files, err := filepath.Glob(filepath.Join("testdata", c.files))
+		if err != nil || len(files) == 0 {
+			t.Fatalf("%s: %v, %d files", c.files, err, len(files))
+		}
+		var all []string
+		hardest, most := "", 0.
+		count := map[string]int{}
+		for _, name := range files {
+			b, err := os.ReadFile(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			seen := seenAtOnce(string(b))
+			all = append(all, sentences(seen)...)
+			count[filepath.Base(name)] = len(aWord.FindAllString(seen, -1))
+			g := grade(sentences(seen))
+			if g > most {
+				hardest, most = filepath.Base(name), g
+			}
+			if g > 9 {
+				t.Errorf("%s: grade %.1f; shorter sentences and words would do", name, g)
+			}
+			if n := count[filepath.Base(name)]; c.most > 0 && n > c.most {
+				t.Errorf("%s: people see %d words at once, and should see %d at most", name, n, c.most)
+			}
+		}
+		longest := slices.MaxFunc(slices.Collect(maps.Keys(count)), func(a, b string) int {
+			return cmp.Compare(count[a], count[b])
+		})
+		t.Logf("%s: %d comments, longest %d words (%s), grade %.1f, hardest %.1f (%s)", c.kind, len(files), count[longest],
+			longest, grade(all), most, hardest)
+	}
+}

@@ -1,0 +1,45 @@
+package trial
+
+import (
+	"context"
+
+	"github.com/sia-bot/sia/app/store"
+	"github.com/sia-bot/sia/policies/evolve"
+)
+
+// NoForge is the [Forge] of a command without an app's key. Whatever needs GitHub fails with Why.
+type NoForge struct{ Why error }
+
+// NoForgeError says that something could not be done on GitHub, because there is no key for it.
+type NoForgeError struct{ Why error }
+
+// Error implements error.
+func (e NoForgeError) Error() string { return e.Why.Error() }
+
+// Open implements Forge.
+func (f NoForge) Open(context.Context, store.Experiment, string) (Opened, error) {
+	return Opened{}, NoForgeError(f)
+}
+
+// Look implements Forge.
+func (f NoForge) Look(context.Context, store.Experiment) (PullState, error) {
+	return PullState{}, NoForgeError(f)
+}
+
+// Say implements Forge.
+func (f NoForge) Say(context.Context, store.Experiment, evolve.Standing) (int64, error) {
+	return 0, NoForgeError(f)
+}
+
+// Merge implements Forge.
+func (f NoForge) Merge(context.Context, store.Experiment) (bool, string, error) {
+	return false, "", NoForgeError(f)
+}
+
+// Close implements Forge.
+func (f NoForge) Close(context.Context, store.Experiment) error { return NoForgeError(f) }
+
+// Revert implements Forge.
+func (f NoForge) Revert(context.Context, store.Experiment, string) (string, bool, error) {
+	return "", false, NoForgeError(f)
+}

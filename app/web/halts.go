@@ -1,0 +1,45 @@
+package web
+
+import (
+	"net/http"
+	"slices"
+
+	"github.com/sia-bot/sia/app/render"
+	"github.com/sia-bot/sia/app/store"
+	"github.com/sia-bot/sia/sia"
+)
+
+// paused says what is paused as a whole of what the viewer sees, a sentence each: everything first.
+func (s *site) paused(r *http.Request, sight store.Visibility) ([]string, error) {
+	halts, err := s.From.Halts(r.Context())
+	if err != nil || len(halts) == 0 {
+		return []string{}, err
+	}
+	repos, err := s.From.SeenRepositories(r.Context(), sight)
+	all := []string{}
+	for _, h := range halts {
+		i := slices.IndexFunc(repos, func(repo store.Repository) bool {
+			return slices.Contains(sia.HaltScopes(repo.Installation, repo.ID), h.Scope)
+		})
+		switch {
+		case h.Scope == sia.ServerHalt:
+			all = append([]string{render.HaltSentence(h.Reason, h.Scope)}, all...)
+		case i >= 0 && h.Scope == sia.RepositoryHalt(repos[i].ID):
+			all = append(all, repos[i].String()+": "+render.HaltSentence(h.Reason, h.Scope))
+		case i >= 0:
+			all = append(all, repos[i].Owner+": "+render.HaltSentence(h.Reason, h.Scope))
+		}
+	}
+	return all, err
+}
+
+// pausedWith is what a task is paused with as a part of something, in a sentence; empty: of nothing.
+func (s *site) pausedWith(r *http.Request, t sia.Task) (string, error) {
+	halts, err := s.From.Halts(r.Context())
+	for _, h := range halts {
+		if slices.Contains(sia.HaltScopes(t.Installation, t.Repo.ID), h.Scope) {
+			return render.HaltSentence(h.Reason, h.Scope), err
+		}
+	}
+	return "", err
+}

@@ -1,0 +1,34 @@
+package web_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/sia-bot/sia/app/store"
+	"github.com/sia-bot/sia/sia"
+)
+
+// What is paused as a whole is said on the first page and on each task that it holds, to those whose repositories it is
+// about.
+func TestPagesSayWhatIsPaused(t *testing.T) {
+	s := world(t)
+	h := pages(t, s, &doer{})
+	for _, halt := range []store.Halt{
+		{Scope: sia.RepositoryHalt(bookings.ID), Reason: "everything in this repository is paused: @ada said so"},
+		{Scope: sia.RepositoryHalt(vault.ID), Reason: "the vault is shut"}} {
+		_, err := s.Halt(t.Context(), halt)
+		ok(t, err)
+	}
+	words := "Everything in this repository is paused: @ada said so. `/sia resume all`"
+	passed := "GET /tasks/" + string(sia.NewTaskID(bookings.ID, 5))
+	for address, want := range map[string]string{
+		"GET /":                 bookings.String() + ": " + words,
+		"GET /?format=json":     "Everything in this repository is paused",
+		passed:                  words,
+		passed + "?format=json": `"halted":"Everything in this repository is paused`,
+	} {
+		if _, body := ask(t, h, member(), address, ""); !strings.Contains(body, want) || strings.Contains(body, "vault") {
+			t.Errorf("%s: no %q, or what is another's:\n%s", address, want, body)
+		}
+	}
+}

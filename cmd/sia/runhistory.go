@@ -1,0 +1,93 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"hash/fnv"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/sia-bot/sia/app/render"
+	"github.com/sia-bot/sia/policies"
+	"github.com/sia-bot/sia/sia"
+)
+
+// pastRun is a line of runs.jsonl, in SIA's folder: what a run came to, without its words. Forecasts go by the
+// last 300.
+type pastRun struct {
+	Repo    int64       `json:"repo"` // of the folder's name
+	Kind    string      `json:"kind"` // of the issue
+	Credits sia.Credits `json:"credits"`
+	Seconds float64     `json:"seconds"`
+	Passed  bool        `json:"passed"`
+	At      time.Time   `json:"at"`
+}
+
+const (
+	keptRuns       = 300
+	runHistorySize = 1 << 20 // bytes; a longer file is begun anew
+)
+
+func runHistory() string { return filepath.Join(defaultDir(), "runs.jsonl") }
+
+// repoNumber stands for the clone's folder.
+func (j localJob) repoNumber() int64 {
+	h := fnv.New64a()
+	_, _ = h.Write([]byte(j.git.dir)) // never fails
+	return int64(h.Sum64() >> 1)      //nolint:gosec // 63 bits fit
+}
+
+func (j localJob) kind() string { return string(policies.Read(j.title, j.body, nil).Kind) }
+
+// forecast says what the run may cost and how long it may take, by earlier ones on this machine.
+func (r *localRun) forecast() {
+	file, err := os.ReadFile(runHistory())
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		r.Logger.WarnContext(r.Ctx, "no forecast", "error", err)
+	}
+	var all []sia.Ended
+	for lines := bufio.NewScanner(bytes.NewReader(file)); lines.Scan(); {
+		var p pastRun
+		if json.Unmarshal(lines.Bytes(), &p) == nil { // a line that was cut off is none
+			all = append(all, sia.Ended{Repo: p.Repo, Kind: p.Kind, Cost: p.Credits, Passed: p.Passed,
+				Took: time.Duration(p.Seconds * float64(time.Second))})
+		}
+	}
+	f := sia.Predict(all[max(0, len(all)-keptRuns):], r.job.repoNumber(), r.job.kind())
+	if f.Known() {
+		r.progress("Forecast: %s", render.Forecast(f))
+	}
+	r.progress("Forecast goes by: %s", render.ForecastFrom(f))
+}
+
+// keepRun notes what the run came to, for later forecasts. One that was stopped or did not begin says nothing
+// of others.
+func (r *localRun) keepRun(out runResult, spent sia.Credits) {
+	if len(out.Attempts) == 0 || r.Ctx.Err() != nil {
+		return
+	}
+	line, err := json.Marshal(pastRun{Repo: r.job.repoNumber(), Kind: r.job.kind(), Credits: spent, Seconds: out.Seconds,
+		Passed: out.Passed, At: time.Now().UTC()})
+	if err == nil {
+		err = os.MkdirAll(defaultDir(), 0o700)
+	}
+	how := os.O_APPEND
+	if st, statErr := os.Stat(runHistory()); statErr == nil && st.Size() > runHistorySize {
+		how = os.O_TRUNC
+	}
+	var file *os.File
+	if err == nil {
+		file, err = os.OpenFile(runHistory(), os.O_WRONLY|os.O_CREATE|how, 0o600)
+	}
+	if err == nil {
+		_, err = file.Write(append(line, '\n'))
+		err = errors.Join(err, file.Close())
+	}
+	if err != nil {
+		r.Logger.WarnContext(r.Ctx, "the run is not kept for later forecasts", "error", err)
+	}
+}
