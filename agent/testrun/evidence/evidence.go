@@ -86,9 +86,7 @@ func (l *look) lookAt(ctx context.Context, lang testrun.Language) error {
 		l.left("%s tests: `%s` is not on this machine", lang.Name(), lang.Program())
 		return nil
 	}
-	over, overlaid := l.change.layOver(found.isTest)
-	l.change.trees[atOver] = over
-	p := &pass{look: l, lang: lang, reached: found, overlaid: overlaid}
+	p := &pass{look: l, lang: lang, reached: found, overlaid: l.change.layOver(found.isTest)}
 	if err := p.runAll(ctx); err != nil {
 		return err
 	}
