@@ -199,8 +199,8 @@ func canBeBound(file string) bool {
 // bubblewrap, which still is root, mounts the paths where everybody may go. It steps
 // down for good and starts the second bubblewrap, which makes the sandbox.
 //
-// A process that dies takes its child along only if it may send signals to it, and a bubblewrap that was started as root
-// may not signal other users. So between the two unshare waits, which still may.
+// A process that dies takes its child along only if it may send signals to it, and a bubblewrap that was started as
+// root may not signal other users. So between the two unshare waits, which still may.
 type pathRelocation struct {
 	on    bool
 	paths []string

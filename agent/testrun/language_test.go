@@ -127,8 +127,8 @@ func TestNodeRunner(t *testing.T) {
 		`{"scripts":{"lint":"mocha -r no","test":"build && cross-env TZ=UTC mocha --require @babel/register --reporter dot ` +
 			`-r=./setup.js 'test/**' | tee log","test:more":"c8 mocha"},"devDependencies":{"mocha":"1"}}`: "mocha --require " +
 			"@babel/register -r=./setup.js --reporter xunit",
-		`{"scripts":{"test":"vitest run --config a.ts; $(touch x)"},"devDependencies":{"vitest":"1"}}`: "vitest run --config " +
-			"a.ts --reporter=junit",
+		`{"scripts":{"test":"vitest run --config a.ts; $(touch x)"},"devDependencies":{"vitest":"1"}}`: "run " +
+			"--config a.ts --reporter=junit",
 		`{"scripts":{"test":"jest --config $(touch x) -c a.json"},"devDependencies":{"jest":"1"}}`: "jest -c a.json --ci",
 		`{"scripts":{"test":"node --import tsx --test --experimental-strip-types"}}`: "node --import tsx " +
 			"--experimental-strip-types --test --test-reporter",

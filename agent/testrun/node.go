@@ -58,8 +58,8 @@ var nodeRunners = []struct{ name, command, said string }{
 
 // nodeOption is an option by which tests are loaded, as a script gives it to a runner. What chooses tests or reports is
 // none.
-var nodeOption = regexp.MustCompile(`(?:^|\s)((?:-r|--require|--import|--loader|--experimental-loader|-u|--ui|--extension|` +
-	`-c|--config|--file)(?:\s+|=)[\w@./:-]+|--(?:experimental|no-experimental)-[\w-]+)(?:\s|$)`)
+var nodeOption = regexp.MustCompile(`(?:^|\s)((?:-r|--require|--import|--loader|--experimental-loader|-u|--ui|` +
+	`--extension|-c|--config|--file)(?:\s+|=)[\w@./:-]+|--(?:experimental|no-experimental)-[\w-]+)(?:\s|$)`)
 
 // nodeCommand ends what a script says to one program.
 var nodeCommand = regexp.MustCompile(`[&|;]+`)

@@ -28,8 +28,8 @@ const smallDiskSize = 16 << 20
 // fullDiskName is the attack's.
 const fullDiskName = "a full disk in the midst of a task"
 
-// onSmallDisk plays the attack in a process of its own, for which bubblewrap mounts a small disk, as it may without being
-// root.
+// onSmallDisk plays the attack in a process of its own, for which bubblewrap mounts a small disk, as it may without
+// being root.
 func (p *prey) onSmallDisk(ctx context.Context) error {
 	dir := filepath.Join(p.dir, "small")
 	self, err := os.Executable()

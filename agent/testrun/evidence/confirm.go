@@ -34,7 +34,9 @@ func (p *pass) confirm(ctx context.Context, found findings) (findings, error) {
 }
 
 // runGroups runs groups by name in a tree.
-func (p *pass) runGroups(ctx context.Context, n treeName, names map[string]bool, how variant) (map[string]groupRun, error) {
+func (p *pass) runGroups(
+	ctx context.Context, n treeName, names map[string]bool, how variant,
+) (map[string]groupRun, error) {
 	runs := map[string]groupRun{}
 	if len(names) == 0 {
 		return runs, nil
