@@ -10,7 +10,7 @@ ARG VERSION=dev
 RUN CGO_ENABLED=0 go build -trimpath -ldflags "-s -w -X main.version=${VERSION}" -o /out/sia ./cmd/sia && mkdir /out/data
 
 FROM debian:bookworm-slim
-# Bookworm's bubblewrap is 0.8. util-linux, with setpriv and prlimit, is in the base.
+# Bookworm's bubblewrap is 0.8. util-linux, with setpriv, unshare and prlimit, is in the base.
 RUN apt-get update && apt-get install -y --no-install-recommends bubblewrap ca-certificates \
     && rm -rf /var/lib/apt/lists/*
 COPY --from=build /out/sia /usr/local/bin/sia

@@ -57,6 +57,8 @@ type bwrapPlan struct {
 const (
 	fdStatus = 3 + iota // it tells the process id and the exit status
 	fdBlock             // it waits until this can be read
+	fdReady             // the gate says by it that everything of the sandbox stands
+	fdGo                // each gate opens when it reads a line from it
 	fdArgs              // its arguments, so that no list of processes shows them
 	fdFiles
 )
@@ -196,6 +198,9 @@ func canBeBound(file string) bool {
 // commands run as another user, who can't pass through root's folders. So a first
 // bubblewrap, which still is root, mounts the paths where everybody may go. It steps
 // down for good and starts the second bubblewrap, which makes the sandbox.
+//
+// A process that dies takes its child along only if it may send signals to it, and a bubblewrap that was started as
+// root may not signal other users. So between the two unshare waits, which still may.
 type pathRelocation struct {
 	on    bool
 	paths []string
@@ -224,6 +229,7 @@ func (r *pathRelocation) command(o Options) []string {
 		args = append(args, "--bind", p, "/tmp/"+strconv.Itoa(i))
 	}
 	id := strconv.Itoa(outsideUID)
-	return append(args, "--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID", "--die-with-parent", "--",
+	return append(args, "--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID", "--cap-add", "CAP_KILL",
+		"--die-with-parent", "--", o.unshare, "--kill-child=KILL", "--",
 		o.setpriv, "--reuid", id, "--regid", id, "--clear-groups", "--inh-caps=-all", "--pdeathsig", "KILL", "--")
 }

@@ -17,13 +17,19 @@ import (
 	"github.com/sia-bot/sia/agent/sandbox/sandboxtest"
 )
 
-// TestMain lets this program be three things: the tests, the inside of the way to
-// allowed hosts, and an attacker in the sandbox.
+// TestMain lets this program be four things: the tests, the inside of the way to
+// allowed hosts, an attacker in the sandbox, and a process that is killed.
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 {
 		switch os.Args[1] {
 		case "forward":
 			os.Exit(sandbox.Forward(os.Args[2:]))
+		case "orphan":
+			if err := beOrphan(os.Args[2:]); err != nil {
+				fmt.Fprintln(os.Stderr, err)
+				os.Exit(1)
+			}
+			os.Exit(0)
 		case "dig":
 			digDown()
 			os.Exit(0)

@@ -25,7 +25,7 @@ const cgroupRoot = "/sys/fs/cgroup"
 const (
 	fixInstall = "install bubblewrap 0.8 or newer (Debian, Ubuntu: apt-get install bubblewrap; Fedora: dnf install " +
 		"bubblewrap; Alpine: apk add bubblewrap), then start SIA again"
-	fixSetpriv = "install util-linux, which has setpriv and prlimit, or run SIA as an ordinary user"
+	fixSetpriv = "install util-linux, which has setpriv, unshare and prlimit, or run SIA as an ordinary user"
 	fixUserns  = "let programs make user namespaces: on a host with AppArmor (Ubuntu 23.10 and newer) give bwrap a " +
 		"profile or set sysctl kernel.apparmor_restrict_unprivileged_userns=0; " +
 		"elsewhere set sysctl kernel.unprivileged_userns_clone=1 and user.max_user_namespaces above 0; in Docker run " +
@@ -53,8 +53,8 @@ func Probe(ctx context.Context, o Options) Capability {
 	if err != nil {
 		return none(err.Error(), fixInstall)
 	}
-	if os.Geteuid() == 0 && (o.setpriv == "" || !inSystem(o.prlimit)) {
-		return none("setpriv and prlimit are not installed, with which root steps down", fixSetpriv)
+	if os.Geteuid() == 0 && (o.setpriv == "" || o.unshare == "" || !inSystem(o.prlimit)) {
+		return none("setpriv, unshare and prlimit are not all installed, with which root steps down", fixSetpriv)
 	}
 	c := Capability{Version: version, Memory: "watch", toolchains: findToolchains(o.Env)}
 	for _, t := range c.toolchains {

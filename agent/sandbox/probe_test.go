@@ -61,7 +61,7 @@ func TestProbeFindsAHole(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// The arguments come by descriptor 5; this one changes the user.
+	// The arguments come by descriptor 7; this one changes the user.
 	p := filepath.Join(t.TempDir(), "bwrap")
 	write(t, p, `#!/bin/bash
 here=$(dirname "$0")
@@ -70,7 +70,7 @@ case "$1" in
 --dev-bind) exec `+bwrap+` "${@:1:5}" --bind "$here" "$here" "${@:6}";; # root's first step
 *) exec `+bwrap+` "$@";;
 esac
-exec 5< <(tr '\0' '\n' <&5 | sed 's/^1000$/1001/' | tr '\n' '\0')
+exec 7< <(tr '\0' '\n' <&7 | sed 's/^1000$/1001/' | tr '\n' '\0')
 exec `+bwrap+` "$@"
 `)
 	if err := os.Chmod(filepath.Dir(p), 0o755); err != nil {

@@ -122,7 +122,8 @@ func (r *runningCommand) start(ctx context.Context, c Command, p *bwrapPlan) err
 	if c.Shell != "" {
 		argv = append(append([]string(nil), r.sandbox.shell...), c.Shell)
 	}
-	line := append(append([]string(nil), p.outer...), r.sandbox.options.Bwrap, "--args", strconv.Itoa(fdArgs), "--")
+	line := append(append(firstGate(), p.outer...), r.sandbox.options.Bwrap, "--args", strconv.Itoa(fdArgs), "--")
+	line = append(line, lastGate()...)
 	if r.sandbox.root {
 		line = append(line, prlimitLine(r.sandbox.options.prlimit, r.limits)...)
 	}
@@ -130,6 +131,7 @@ func (r *runningCommand) start(ctx context.Context, c Command, p *bwrapPlan) err
 	r.cmd = exec.Command(line[0], line[1:]...) //nolint:noctx // ended through its first process, see kill
 	r.cmd.Env, r.cmd.Dir = []string{}, "/"     // what is here could be read inside as /proc/1/environ
 	r.cmd.Stdin = c.Stdin
+	r.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
 	r.cmd.WaitDelay = endWithin
 	r.copied, r.waited = make(chan struct{}), make(chan error, 1)
 	close(r.copied) // until there is something to copy
@@ -146,7 +148,15 @@ func (r *runningCommand) start(ctx context.Context, c Command, p *bwrapPlan) err
 	if err != nil {
 		return err
 	}
-	theirs := []*os.File{statusW, blockR}
+	readyR, readyW, err := r.pipe()
+	if err != nil {
+		return err
+	}
+	goR, goW, err := r.pipe()
+	if err != nil {
+		return err
+	}
+	theirs := []*os.File{statusW, blockR, readyW, goR}
 	for i, text := range append([][]byte{[]byte(strings.Join(p.args, "\x00") + "\x00")}, p.files...) {
 		f, err := anonymousFile(text)
 		if err != nil {
@@ -173,6 +183,14 @@ func (r *runningCommand) start(ctx context.Context, c Command, p *bwrapPlan) err
 	}()
 	go func() { r.waited <- r.cmd.Wait() }()
 
+	life, err := newLifeline(r.cmd.Process.Pid)
+	if err != nil {
+		return err
+	}
+	defer life.Close()
+	if err := openGate(goW); err != nil {
+		return err
+	}
 	if err := r.awaitFirst(ctx, statusR); err != nil {
 		return err
 	}
@@ -182,7 +200,13 @@ func (r *runningCommand) start(ctx context.Context, c Command, p *bwrapPlan) err
 	if _, err := blockW.Write([]byte{1}); err != nil {
 		return fmt.Errorf("let the command begin: %w", err)
 	}
-	return nil
+	if err := awaitGate(ctx, readyR); err != nil {
+		return err
+	}
+	if err := life.release(); err != nil {
+		return err
+	}
+	return openGate(goW)
 }
 
 func (r *runningCommand) pipe() (*os.File, *os.File, error) {

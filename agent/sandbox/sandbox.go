@@ -31,6 +31,7 @@ type Options struct {
 	Logger *slog.Logger // nil: nothing is logged
 
 	setpriv string // path of util-linux's setpriv, which root needs; looked up in PATH
+	unshare string // likewise unshare
 	prlimit string // likewise prlimit, which must lie in /usr or /bin
 }
 
@@ -48,6 +49,7 @@ func (o Options) withDefaults() Options {
 	}
 	look(&o.Bwrap, "bwrap")
 	look(&o.setpriv, "setpriv")
+	look(&o.unshare, "unshare")
 	look(&o.prlimit, "prlimit")
 	o.Limits = o.Limits.withDefaults(DefaultLimits())
 	return o

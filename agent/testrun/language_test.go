@@ -118,12 +118,20 @@ func TestReportReader(t *testing.T) {
 // TestNodeRunner chooses the runner that package.json says.
 func TestNodeRunner(t *testing.T) {
 	for text, want := range map[string]string{
-		`{"devDependencies":{"vitest":"^1"}}`:                       "vitest run",
-		`{"devDependencies":{"jest":"29"},"scripts":{"test":"x"}}`:  "jest --ci",
-		`{"devDependencies":{"mocha":"10"}}`:                        "--reporter xunit",
-		`{"scripts":{"test":"node --test"}}`:                        "--test-reporter=junit",
-		`{"devDependencies":{"tap":"16"}}`:                          "",
-		`{"scripts":`:                                               "",
+		`{"devDependencies":{"vitest":"^1"}}`:                      "vitest run",
+		`{"devDependencies":{"jest":"29"},"scripts":{"test":"x"}}`: "jest --ci",
+		`{"devDependencies":{"mocha":"10"}}`:                       "--reporter xunit",
+		`{"scripts":{"test":"node --test"}}`:                       "--test-reporter=junit",
+		`{"devDependencies":{"tap":"16"}}`:                         "",
+		`{"scripts":`:                                              "",
+		`{"scripts":{"lint":"mocha -r no","test":"build && cross-env TZ=UTC mocha --require @babel/register --reporter dot ` +
+			`-r=./setup.js 'test/**' | tee log","test:more":"c8 mocha"},"devDependencies":{"mocha":"1"}}`: "mocha --require " +
+			"@babel/register -r=./setup.js --reporter xunit",
+		`{"scripts":{"test":"vitest run --config a.ts; $(touch x)"},"devDependencies":{"vitest":"1"}}`: "run " +
+			"--config a.ts --reporter=junit",
+		`{"scripts":{"test":"jest --config $(touch x) -c a.json"},"devDependencies":{"jest":"1"}}`: "jest -c a.json --ci",
+		`{"scripts":{"test":"node --import tsx --test --experimental-strip-types"}}`: "node --import tsx " +
+			"--experimental-strip-types --test --test-reporter",
 		`{"scripts":{"test":"node --test"},"dependencies":{"a":1}}`: "",
 	} {
 		s, ok := (Node{}).Suite(Files{}, []string{"test/it's.test.js", "test/data.json"},

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"path"
 	"regexp"
 	"slices"
@@ -46,13 +47,22 @@ var nodeSource = regexp.MustCompile(`\.[cm]?[jt]sx?$`)
 
 func (l Node) IsCode(p string) bool { return nodeSource.MatchString(p) && !l.IsTest(p) }
 
-// nodeRunners are the commands of runners, for one file %s. Each leaves its report in /tmp/report.
-var nodeRunners = []struct{ name, command string }{
-	{"vitest", "node_modules/.bin/vitest run --reporter=junit --outputFile=/tmp/report %s"},
-	{"jest", "node_modules/.bin/jest --ci --json --outputFile=/tmp/report --runTestsByPath %s"},
-	{"mocha", "node_modules/.bin/mocha --reporter xunit --reporter-option output=/tmp/report %s"},
-	{"node", "node --test --test-reporter=junit --test-reporter-destination=/tmp/report %s"},
+// nodeRunners are the commands of runners, for the project's options and one file, each %s. Each leaves its report in
+// /tmp/report. said is how a script of package.json calls one.
+var nodeRunners = []struct{ name, command, said string }{
+	{"vitest", "node_modules/.bin/vitest run%s --reporter=junit --outputFile=/tmp/report %s", "vitest"},
+	{"jest", "node_modules/.bin/jest%s --ci --json --outputFile=/tmp/report --runTestsByPath %s", "jest"},
+	{"mocha", "node_modules/.bin/mocha%s --reporter xunit --reporter-option output=/tmp/report %s", "mocha"},
+	{"node", "node%s --test --test-reporter=junit --test-reporter-destination=/tmp/report %s", "node"},
 }
+
+// nodeOption is an option by which tests are loaded, as a script gives it to a runner. What chooses tests or reports is
+// none.
+var nodeOption = regexp.MustCompile(`(?:^|\s)((?:-r|--require|--import|--loader|--experimental-loader|-u|--ui|` +
+	`--extension|-c|--config|--file)(?:\s+|=)[\w@./:-]+|--(?:experimental|no-experimental)-[\w-]+)(?:\s|$)`)
+
+// nodeCommand ends what a script says to one program.
+var nodeCommand = regexp.MustCompile(`[&|;]+`)
 
 // packageFile is what of package.json matters here.
 type packageFile struct {
@@ -63,10 +73,12 @@ type packageFile struct {
 	OptionalDependencies map[string]string `json:"optionalDependencies"`
 }
 
+var nodeTestCall = regexp.MustCompile(`\bnode\s(?:[^&|;]*\s)?--test\b`)
+
 // runsNode reports whether a script runs node's own runner, such as one that "test" calls.
 func (f packageFile) runsNode() bool {
 	for _, s := range f.Scripts {
-		if strings.Contains(s, "node --test") {
+		if nodeTestCall.MatchString(s) {
 			return true
 		}
 	}
@@ -79,7 +91,35 @@ func (f packageFile) runner() string {
 		_, has := f.DevDependencies[r.name]
 		_, has2 := f.Dependencies[r.name]
 		if has || has2 || r.name == "node" && f.runsNode() {
-			return r.command
+			return fmt.Sprintf(r.command, f.options(r.said), "%s")
+		}
+	}
+	return ""
+}
+
+// options are those by which the scripts that call a runner have it load tests, each after a space.
+func (f packageFile) options(said string) string {
+	call := regexp.MustCompile(`(?:^|[\s/])` + said + `(?:\s+(?:run|--test))?(\s.*|$)`)
+	for _, name := range slices.Sorted(maps.Keys(f.Scripts)) {
+		if !strings.HasPrefix(name, "test") {
+			continue
+		}
+		for _, one := range nodeCommand.Split(f.Scripts[name], -1) {
+			m := call.FindStringSubmatch(one)
+			if m == nil {
+				continue
+			}
+			var found []string
+			for rest := m[1]; ; {
+				at := nodeOption.FindStringSubmatchIndex(rest)
+				if at == nil {
+					break
+				}
+				found, rest = append(found, rest[at[2]:at[3]]), rest[at[3]:]
+			}
+			if len(found) > 0 {
+				return " " + strings.Join(found, " ")
+			}
 		}
 	}
 	return ""
@@ -110,7 +150,8 @@ func (l Node) Suite(tree Files, tests []string, read ReadFile) (Suite, bool) {
 		s.Deps = "node-" + cmp.Or(tree["package-lock.json"].ID, tree["npm-shrinkwrap.json"].ID, tree["package.json"].ID)
 		s.Eager, s.Hosts = true, []string{"registry.npmjs.org"}
 		s.Prepare = "cp package.json package-lock.json npm-shrinkwrap.json .npmrc " + depsAt + "/ 2>/dev/null\ncd " + depsAt +
-			" && export npm_config_cache=/tmp/npm && { npm ci --ignore-scripts || npm install --ignore-scripts; }"
+			" && export npm_config_cache=/tmp/npm && { npm ci --ignore-scripts || npm install --ignore-scripts || " +
+			"npm install --ignore-scripts --legacy-peer-deps; }" // which npm asks for where peers don't fit
 		s.Links = map[string]string{"node_modules": depsAt + "/node_modules"}
 	}
 	return s, true

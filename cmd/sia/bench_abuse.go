@@ -42,6 +42,7 @@ const (
 
 type benchAbuseCmd struct {
 	Only       []string `help:"Attacks to try, by how their names begin; all when left out." placeholder:"NAME" sep:"none"`
+	Disk       string   `help:"Folder of a small disk to be filled." hidden:""`
 	cli.Format `embed:""`
 
 	plant func(*demoStage) error // a test's fault, once there is a stage
@@ -85,7 +86,7 @@ func (c *benchAbuseCmd) Run(e *cli.Env) (err error) {
 	if err != nil {
 		return err
 	}
-	p := &prey{dir: dir, box: box, plant: c.plant}
+	p := &prey{dir: dir, box: box, plant: c.plant, disk: c.Disk}
 	defer func() { err = errors.Join(err, p.shut()) }()
 	var all []abuseFigure
 	held := 0

@@ -32,8 +32,9 @@ type prey struct {
 	dir     string
 	box     *sandbox.Sandbox
 	plant   func(*demoStage) error
-	issues  int // that were opened
-	waiting int // the issue of a task that waits for a person; 0: none does yet
+	disk    string // where a small disk is; "": none was mounted yet
+	issues  int    // that were opened
+	waiting int    // the issue of a task that waits for a person; 0: none does yet
 }
 
 // attacks are the findings of testers, the numbered ones first, and then what held already when they tried.
@@ -63,6 +64,7 @@ func (p *prey) attacks() []abuse {
 		{name: "guarded files", limit: "a person is asked", run: staged(p.guardedFiles)},
 		{name: "a memory branch full of garbage", limit: "material, never run", run: staged(p.garbageMemory)},
 		{name: "stops in the midst of a task: 4", limit: "each effect once", run: staged(p.stops)},
+		{name: fullDiskName, limit: "refused, then goes on", run: p.fullDisk},
 		{name: "a database that is garbage, or cut short", limit: "a clear error", run: staged(p.damagedDatabase)},
 	}
 	for i := range all {

@@ -139,14 +139,16 @@ func (d *diffed) opens(i int) {
 	}
 }
 
-// before reports whether assertions follow a line which leaves the test that it is in, or
-// which is the first of a helper.
+// before reports whether a line leaves a test before assertions, or before all of it, or is the first of a helper.
 func (d *diffed) before(i int) bool {
 	rows, s, end := d.new.rows, d.new.rows[i].scope, len(d.new.rows)
 	opener := d.above(i)
 	if s != nil && !s.group {
 		for end = s.end; opener > s.decl && !callback.MatchString(rows[opener].bare); {
 			opener = d.above(opener) // in a function within the test, only that ends
+		}
+		if opener == s.decl && i == opener+1 && i+1 < end && rows[i+1].fixed && !conditional.MatchString(rows[i].bare) {
+			return true // nothing of the test is left, whatever its assertions are called
 		}
 	} else if j := i - 1; opener < 0 || j != opener || !rows[j].fixed || rows[j].function == "" {
 		return false

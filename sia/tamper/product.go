@@ -68,8 +68,7 @@ func removed(changes []Change) map[string]bool {
 	return out
 }
 
-// product reports what code that is tested does when it is tested: it asks for that, or
-// ends the process as if all was well.
+// product reports what code that is tested does when tested: it asks for that, or ends the process.
 func (c *Change) product(moved map[string]bool) []Finding {
 	r := roleOf(c.Path)
 	if r.lang == nil || r.validates() || c.Status == "deleted" || programs.MatchString(c.Path) {

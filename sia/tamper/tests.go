@@ -118,8 +118,7 @@ func match(d *diffed, claims map[string][]*claim, scopes map[string][]*scope) {
 	}
 }
 
-// gone reports the tests and assertions that are gone and did not come back. As many as came
-// were renamed or rewritten.
+// gone reports the tests and assertions that are gone and did not come back. As many as came were renamed.
 func (d *diffed) gone() {
 	var lost []*scope
 	for _, s := range d.old.scopes {

@@ -1,6 +1,7 @@
 package evidence
 
 import (
+	"context"
 	"maps"
 	"path"
 	"regexp"
@@ -14,6 +15,14 @@ import (
 // findings are what differs, as of [sia.TestEvidence].
 type findings struct {
 	early, hushed, gone, dropped, broken []string
+
+	replaced map[string]replacement // by group, until it is settled
+}
+
+// replacement is of tests that are gone and whose base version fails, in a group that has as many new ones.
+type replacement struct {
+	gone  []string // group::test
+	fresh []string // tests that the base does not have
 }
 
 func (f findings) addTo(e *sia.TestEvidence) {
@@ -43,6 +52,7 @@ func (f findings) without(keep func(finding string) bool) findings {
 
 // compare compares what was run, group by group.
 func (p *pass) compare() (out findings) {
+	out.replaced = map[string]replacement{}
 	for _, g := range slices.Sorted(maps.Keys(p.results[atBase])) {
 		base := p.results[atBase][g]
 		head, atAll := p.results[atHead][g]
@@ -117,10 +127,10 @@ func (f *findings) group(lang testrun.Language, g string, base, head, over group
 	if !over.Built {
 		f.broken = append(f.broken, g)
 	}
-	fresh := 0 // tests that the base does not have: renamed ones, or others in the place of some
+	var fresh []string // renamed ones, or others in the place of some
 	for _, test := range outermost(lang, head.Tests) {
 		if _, known := base.Tests[test]; !known {
-			fresh++
+			fresh = append(fresh, test)
 		}
 	}
 	var gone []string
@@ -149,11 +159,40 @@ func (f *findings) group(lang testrun.Language, g string, base, head, over group
 			f.broken = append(f.broken, name)
 		}
 	}
-	if len(gone) > fresh {
+	if len(gone) > len(fresh) {
 		f.gone = append(f.gone, gone...)
-	} else {
-		f.broken = append(f.broken, gone...)
+	} else if len(gone) > 0 {
+		f.replaced[g] = replacement{gone, fresh}
 	}
+}
+
+// settleReplaced runs the new tests on the base where they came in the place of others. One that passes there shows
+// nothing of the change, so it stands for none that is gone; one that doesn't is a base test that fails, renamed.
+func (p *pass) settleReplaced(ctx context.Context, f *findings) error {
+	in := map[string]bool{}
+	for g := range f.replaced {
+		in[g] = true
+	}
+	runs, err := p.runGroups(ctx, atUnder, in, plain)
+	if err != nil {
+		return err
+	}
+	for g, r := range f.replaced {
+		under, ran := runs[g]
+		ran = ran && (under.Ran || !under.Built)
+		showing := 0
+		for _, test := range r.fresh {
+			if ran && under.Tests[test] != testrun.Passed {
+				showing++
+			}
+		}
+		if len(r.gone) > showing {
+			f.gone = append(f.gone, r.gone...)
+		} else {
+			f.broken = append(f.broken, r.gone...)
+		}
+	}
+	return nil
 }
 
 // hushed reports whether a run ended with success though a test failed.

@@ -2,6 +2,7 @@ package evidence
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"strings"
 
@@ -15,21 +16,9 @@ func (p *pass) confirm(ctx context.Context, found findings) (findings, error) {
 	if len(against) == 0 {
 		return found, nil
 	}
-	var groups []group
-	for _, g := range p.reached.groups {
-		if against[g.name] || !p.namesGroups() {
-			groups = append(groups, g)
-		}
-	}
-	runs := map[string]groupRun{}
-	for some := range slices.Chunk(groups, batchSize) {
-		got, err := p.run(ctx, atBase, some, again)
-		if err != nil {
-			return found, err
-		}
-		for g, r := range got {
-			runs[g] = r
-		}
+	runs, err := p.runGroups(ctx, atBase, against, again)
+	if err != nil {
+		return found, err
 	}
 	return found.without(func(finding string) bool {
 		g, test, isTest := strings.Cut(finding, "::")
@@ -42,6 +31,30 @@ func (p *pass) confirm(ctx context.Context, found findings) (findings, error) {
 		}
 		return r.End.LastWord
 	}), nil
+}
+
+// runGroups runs groups by name in a tree.
+func (p *pass) runGroups(
+	ctx context.Context, n treeName, names map[string]bool, how variant,
+) (map[string]groupRun, error) {
+	runs := map[string]groupRun{}
+	if len(names) == 0 {
+		return runs, nil
+	}
+	var groups []group
+	for _, g := range p.reached.groups {
+		if names[g.name] || !p.namesGroups() {
+			groups = append(groups, g)
+		}
+	}
+	for some := range slices.Chunk(groups, batchSize) {
+		got, err := p.run(ctx, n, some, how)
+		if err != nil {
+			return nil, err
+		}
+		maps.Copy(runs, got)
+	}
+	return runs, nil
 }
 
 // namesGroups reports whether the runner's groups are called as ours are.

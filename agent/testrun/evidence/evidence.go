@@ -90,10 +90,8 @@ func (l *look) lookAt(ctx context.Context, lang testrun.Language) error {
 		l.left("%s tests: `%s` is not on this machine", lang.Name(), lang.Program())
 		return nil
 	}
-	over, overlaid := l.change.layOver(found.isTest)
-	l.change.trees[atOver] = over
 	p := newPass(l, lang, found)
-	p.overlaid = overlaid
+	p.overlaid = l.change.layOver(found.isTest)
 	if err := p.runAll(ctx); err != nil {
 		return err
 	}

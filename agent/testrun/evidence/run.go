@@ -53,6 +53,9 @@ func (p *pass) runAll(ctx context.Context) error {
 	}
 	p.ran = len(p.results[atBase]) > 0 || len(p.results[atHead]) > 0
 	found := p.compare()
+	if err := p.settleReplaced(ctx, &found); err != nil {
+		return err
+	}
 	found, err := p.confirm(ctx, found)
 	if err != nil {
 		return err

@@ -18,6 +18,8 @@ const (
 	atBase treeName = "base"
 	atHead treeName = "head"
 	atOver treeName = "over" // the head with the base's tests
+	// the base with the head's tests: only where tests came in the place of others
+	atUnder treeName = "under"
 )
 
 // trees are the contents of the three.
@@ -48,22 +50,26 @@ func readChange(ctx context.Context, h *gitops.History, base, head string) (c ch
 	return c, "", err
 }
 
-// layOver makes the third tree for a language: isTest tells what of the base is laid over. changed reports whether it
-// differs from the head.
-func (c *change) layOver(isTest func(path string) bool) (over testrun.Files, changed bool) {
-	over = maps.Clone(c.trees[atHead])
-	for _, f := range c.files {
-		if !isTest(f.Path) {
-			continue
-		}
-		changed = true
-		if f.Was.ID == "" {
-			delete(over, f.Path)
+// layOver makes the trees of one end with the other's tests, for a language: isTest tells what is laid over. changed
+// reports whether they differ from the ends.
+func (c *change) layOver(isTest func(path string) bool) (changed bool) {
+	over, under := maps.Clone(c.trees[atHead]), maps.Clone(c.trees[atBase])
+	lay := func(in testrun.Files, p string, f gitops.HistoryFile) {
+		if f.ID == "" {
+			delete(in, p)
 		} else {
-			over[f.Path] = f.Was
+			in[p] = f
 		}
 	}
-	return over, changed
+	for _, f := range c.files {
+		if isTest(f.Path) {
+			changed = true
+			lay(over, f.Path, f.Was)
+			lay(under, f.Path, f.Now)
+		}
+	}
+	c.trees[atOver], c.trees[atUnder] = over, under
+	return changed
 }
 
 // folders hold the trees on disk.
@@ -71,7 +77,7 @@ type folders map[treeName]*testrun.WorkTree
 
 func newFolders(dir string, h *gitops.History) folders {
 	out := folders{}
-	for _, n := range []treeName{atBase, atHead, atOver} {
+	for _, n := range []treeName{atBase, atHead, atOver, atUnder} {
 		out[n] = testrun.NewWorkTree(filepath.Join(dir, string(n)), h)
 	}
 	return out

@@ -1,0 +1,179 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+
+	"github.com/sia-bot/sia/sia"
+)
+
+// smallDiskSize is how many bytes the disk has that is filled: several times what an empty database takes.
+const smallDiskSize = 16 << 20
+
+// fullDiskName is the attack's.
+const fullDiskName = "a full disk in the midst of a task"
+
+// onSmallDisk plays the attack in a process of its own, for which bubblewrap mounts a small disk, as it may without
+// being root.
+func (p *prey) onSmallDisk(ctx context.Context) error {
+	dir := filepath.Join(p.dir, "small")
+	self, err := os.Executable()
+	if err = errors.Join(err, os.Mkdir(dir, 0o755)); err != nil {
+		return err
+	}
+	args := []string{"--dev-bind", "/", "/", "--size", strconv.Itoa(smallDiskSize), "--tmpfs", dir, "--die-with-parent"}
+	if os.Geteuid() == 0 {
+		args = append(args, "--cap-add", "ALL") // for the sandbox of the program that is attacked
+	}
+	cmd := exec.CommandContext(ctx, "bwrap", append(args, "--", self, "bench", "abuse", "--only", fullDiskName,
+		"--disk", dir, "--output", "json")...)
+	var said bytes.Buffer
+	cmd.Stderr = &said
+	out, err := cmd.Output()
+	var came []abuseFigure
+	if json.Unmarshal(out, &came) != nil || len(came) != 1 {
+		return fmt.Errorf("play it on a small disk: %w: %s", err, &said)
+	}
+	if !came[0].Held {
+		return errors.New(came[0].Why)
+	}
+	return nil
+}
+
+// fillDisk takes all the room that is left where a folder is. free gives it back.
+func fillDisk(dir string) (free func() error, err error) {
+	f, err := os.Create(filepath.Join(dir, "filler"))
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	for piece := make([]byte, 4<<10); err == nil; {
+		_, err = f.Write(piece)
+	}
+	if !errors.Is(err, syscall.ENOSPC) {
+		return nil, err
+	}
+	return func() error { return os.Remove(f.Name()) }, nil
+}
+
+// heardLog keeps what is logged.
+type heardLog struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+// Write keeps p.
+func (l *heardLog) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.Write(p)
+}
+
+func (l *heardLog) contains(s string) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return bytes.Contains(l.text.Bytes(), []byte(s))
+}
+
+// fullDisk fills the disk that holds the database in the midst of a task, lets another begin meanwhile, and then gives
+// room again.
+func (p *prey) fullDisk(ctx context.Context) error {
+	if p.disk == "" {
+		return p.onSmallDisk(ctx)
+	}
+	if err := p.set(ctx); err != nil {
+		return err
+	}
+	log := &heardLog{}
+	p.logger, p.config.DB = slog.New(slog.NewTextHandler(log, nil)), "sqlite:"+filepath.Join(p.disk, "sia.db")
+	if err := p.restart(context.WithoutCancel(ctx)); err != nil {
+		return err
+	}
+	first, err := p.open("Plain when the disk fills")
+	if err != nil {
+		return err
+	}
+	if _, err = p.until(ctx, first, func(t sia.Task) bool { return t.State != "" }); err != nil {
+		return err
+	}
+	free, err := fillDisk(p.disk)
+	if err != nil {
+		return err
+	}
+	if err = p.refused(ctx); err != nil {
+		return errors.Join(err, free())
+	}
+	second, err := p.open("Plain on a full disk")
+	if err == nil {
+		err = p.sim.WaitIdle(ctx)
+	}
+	if err = errors.Join(err, free()); err != nil {
+		return err
+	}
+	if !log.contains("free some space and SIA goes on where it was") {
+		return errors.New("the log does not say what to do about a full disk")
+	}
+	if code, _, err := p.deliver(ctx, "issue_comment", "room", "x"); err != nil || code != http.StatusAccepted {
+		return wrongAnswer("a delivery with room again", code, err)
+	}
+	if err = errors.Join(p.app.Periodic(ctx, "redeliver"), p.app.Periodic(ctx, "look")); err != nil {
+		return err
+	}
+	return errors.Join(p.passedOnce(ctx, first), p.passedOnce(ctx, second))
+}
+
+// refused delivers what can't be packed until there is no room for it. What was not stored must not be taken for
+// delivered.
+func (p *prey) refused(ctx context.Context) error {
+	noise := make([]byte, 1<<20)
+	for i := range 2 * smallDiskSize / len(noise) {
+		if _, err := io.ReadFull(rand.Reader, noise); err != nil {
+			return err
+		}
+		switch code, words, err := p.deliver(ctx, "issue_comment", fmt.Sprint("noise", i),
+			base64.StdEncoding.EncodeToString(noise)); {
+		case err == nil && code == http.StatusServiceUnavailable && strings.Contains(words, "send it again"):
+			return nil
+		case err != nil || code != http.StatusAccepted:
+			return fmt.Errorf("%w: %s", wrongAnswer("a delivery on a full disk", code, err), words)
+		}
+	}
+	return errors.New("more was stored than there is room for")
+}
+
+// passedOnce waits until a task has passed, and is an error unless it took one attempt and one pull request.
+func (p *prey) passedOnce(ctx context.Context, issue int) error {
+	t, err := p.until(ctx, issue, func(t sia.Task) bool { return t.State == sia.Passed })
+	if err != nil {
+		return err
+	}
+	all, err := p.sim.Issues(preyRepo)
+	if err != nil {
+		return err
+	}
+	pulls := 0
+	for _, v := range all {
+		if strings.Contains(v.Body, fmt.Sprintf("Closes #%d", issue)) {
+			pulls++
+		}
+	}
+	if pulls > 1 || len(t.Attempts) != 1 {
+		return fmt.Errorf("%d pull requests and %d attempts came of #%d", pulls, len(t.Attempts), issue)
+	}
+	return nil
+}
