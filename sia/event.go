@@ -313,6 +313,8 @@ type (
 	FinalReviewed struct {
 		Review FinalReview `json:"review"`
 		Cost   Credits     `json:"cost"`
+		// what is not done has a consequence; older versions' reviews had none
+		Counts bool `json:"counts,omitempty"`
 	}
 	// MemoryCommitted: the task's memory is on the memory branch.
 	MemoryCommitted struct {
@@ -447,6 +449,7 @@ const (
 	KDrafted          Kind = "drafted"
 	KUpdated          Kind = "updated"
 	KWatched          Kind = "watched"
+	KTakenBack        Kind = "taken_back"
 	KEvidenced        Kind = "evidenced"
 )
 
@@ -502,7 +505,7 @@ var facts = []Fact{
 	PullOpened{},
 	Judged{}, Diagnosed{}, Reviewed{}, Weighed{}, FinalReviewed{}, MemoryCommitted{}, CommentPosted{}, EscalationOpened{},
 	SyncDone{}, Done{}, EffectFailed{}, FixStudied{}, Readied{}, Drafted{}, Updated{}, Watched{},
-	Evidenced{},
+	Evidenced{}, TakenBack{},
 }
 
 // MarshalJSON writes the event with its fact's kind beside it.

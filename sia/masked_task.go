@@ -30,6 +30,7 @@ func (t Task) Masked(mask Mask) Task {
 		return w
 	})
 	t.Final = maskedAt(t.Final, func(r FinalReview) FinalReview { return r.masked(mask) })
+	t.Omission = maskedAt(t.Omission, func(o Omission) Omission { return o.masked(mask) })
 	t.Escalation = maskedAt(t.Escalation, func(e Escalation) Escalation {
 		e.Blocker, e.Early, e.Question = mask(e.Blocker), mask(e.Early), mask(e.Question)
 		e.Waives = mask.Each(e.Waives)
@@ -74,6 +75,7 @@ func (b Brief) masked(mask Mask) Brief {
 	b.Prompt, b.Relaxed, b.Steps = mask(b.Prompt), mask(b.Relaxed), maskedSteps(b.Steps, mask)
 	b.OnlyFiles, b.Quotes, b.Answers = mask.Each(b.OnlyFiles), mask.Each(b.Quotes), mask.Each(b.Answers)
 	b.Lessons, b.TestHints, b.FollowUp = mask.Each(b.Lessons), mask.Each(b.TestHints), mask(b.FollowUp)
+	b.Demands = FinalReview{Demands: b.Demands}.masked(mask).Demands
 	b.ToolLessons, b.Asked = maskedToolLessons(b.ToolLessons, mask), b.Asked.masked(mask)
 	b.Examples = maskedEach(b.Examples, func(x Example) Example {
 		x.Path, x.Why, x.Text = mask(x.Path), mask(x.Why), mask(x.Text)

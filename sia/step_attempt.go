@@ -34,12 +34,19 @@ func (s *step) begun() {
 	s.t.BaseBranch, s.t.BaseSHA, s.t.Commits = f.BaseBranch, f.BaseSHA, f.Commits
 	s.t.Brief.Lessons, s.t.Brief.TestHints = lessonTexts(f.Lessons), testHints(f.Lessons)
 	s.t.Brief.ToolLessons = f.ToolLessons
-	more := s.t.wishing()
-	s.given(f.Asked)
 	if s.working() {
+		s.given(f.Asked)
 		s.because("the last attempt is still ending; the next begins after it")
 		return
 	}
+	if !s.followsUp() {
+		s.t.Brief.Demands = nil
+	} else if why := s.cannotFollowUp(f, unasked); why != "" {
+		s.leaveOmission(why)
+		return
+	}
+	more := s.t.wishing()
+	s.given(f.Asked)
 	if f.Hold != "" {
 		s.hold(PausedByTrouble, f.Hold)
 		s.begin()
@@ -123,6 +130,10 @@ func (s *step) record() AttemptEnded {
 func (s *step) attemptEnded() {
 	if s.t.Attempt().Divided() {
 		s.runEnded()
+		return
+	}
+	if s.isFollowUp() {
+		s.followUpEnded()
 		return
 	}
 	f := s.record()
@@ -289,8 +300,9 @@ func (s *step) endedLate() {
 	}
 	f := s.record()
 	a := s.t.Attempt()
+	followUp := s.isFollowUp()
 	a.Outcome = AttemptCancelled
-	if f.Commit != "" {
+	if f.Commit != "" && !followUp { // what is green stays on the branch
 		s.push(f.Commit)
 	} else {
 		s.remember()
@@ -323,6 +335,10 @@ func (s *step) ended() {
 func (s *step) pushRefused() {
 	f := s.e.Fact.(PushRefused)
 	a := s.t.Attempt()
+	if s.isFollowUp() {
+		s.followUpRefused(f)
+		return
+	}
 	if f.Change {
 		a.Reason = f.Reason
 		s.fail(a.Signals)

@@ -154,6 +154,7 @@ type Task struct {
 	Afterwards *Afterwards  `json:"afterwards,omitempty"`
 	Gate       GateState    `json:"gate,omitzero"`
 	Final      *FinalReview `json:"final,omitempty"`      // of the head that was read last; nil: none was
+	Omission   *Omission    `json:"omission,omitempty"`   // what it found not to be done in this run, and what came of it; nil: nothing
 	Accepted   []SHA        `json:"accepted,omitempty"`   // heads with test changes that a person accepted
 	Escalation *Escalation  `json:"escalation,omitempty"` // the open or last question to a person
 	Answers    []Answer     `json:"answers,omitempty"`
@@ -243,6 +244,7 @@ type Attempt struct {
 	Planning bool           `json:"planning,omitempty"`
 	Answers  int            `json:"answers,omitempty"` // how many of people's words it was given as constraints
 	Asked    bool           `json:"asked,omitempty"`   // it was given what people asked for on the pull request
+	Demands  int            `json:"demands,omitempty"` // how many demands it was given that a green head did not meet
 	Outcome  AttemptOutcome `json:"outcome,omitempty"`
 	Reason   string         `json:"reason,omitempty"` // why it ended so, for people
 	Head     SHA            `json:"head,omitempty"`   // the commit it pushed
