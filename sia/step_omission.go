@@ -15,7 +15,7 @@ type Omission struct {
 	Open    bool        `json:"open,omitempty"`    // the follow-up waits, works, or is being judged
 	Attempt int         `json:"attempt,omitempty"` // number of the follow-up; 0: none began
 	Back    SHA         `json:"back,omitempty"`    // the commit that is being taken off the branch; empty: none is
-	Why     string      `json:"why,omitempty"`     // why the head still lacks it, for people; empty: it is done, or Open
+	Why     string      `json:"why,omitempty"`     // why the head lacks it for good, for people; empty: it does not
 	Answers []string    `json:"answers,omitempty"` // the coder's, one for each demand that is not done; empty where none
 }
 
@@ -45,12 +45,12 @@ func (o Omission) masked(mask Mask) Omission {
 	return o
 }
 
-// omits notes what a review found not to be done, once in a run. Reviews of older versions had no consequence.
+// omits notes what a review found not to be done, until a follow-up was begun in this run. Reviews of older versions had no consequence.
 func (s *step) omits(f FinalReviewed) {
-	if f.Counts && s.t.Omission == nil && len(f.Review.demandsUnmet()) > 0 {
+	if o := s.t.Omission; f.Counts && (o == nil || o.Attempt == 0 && !o.Open) && len(f.Review.demandsUnmet()) > 0 {
 		r := f.Review
 		r.Done = true
-		s.t.Omission = &Omission{Review: r, Base: s.t.BaseSHA, Open: true}
+		s.t.Omission = &Omission{Review: r, Base: s.t.BaseSHA}
 	}
 }
 
@@ -58,13 +58,13 @@ func (s *step) omits(f FinalReviewed) {
 // there is no room for one, the task goes on, and says so.
 func (s *step) followUpFirst() bool {
 	o := s.t.Omission
-	if o == nil || !o.Open || o.Attempt > 0 || !o.Review.Of(s.t.Head) {
+	if o == nil || o.Open || o.Attempt > 0 || o.Why != "" || !o.Review.Of(s.t.Head) {
 		return false
 	}
-	if why := s.noFollowUp(false); why != "" {
-		o.Open, o.Why = false, why
+	if o.Why = s.noFollowUp(false); o.Why != "" {
 		return false
 	}
+	o.Open = true
 	s.closeGreen()
 	s.respond(s.t.Head, "")
 	s.t.Next = nil
