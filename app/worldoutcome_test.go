@@ -21,7 +21,8 @@ func (w *world) outcome(f sia.Effect) (sia.Fact, error) {
 		w.ruleFirst()
 		defer w.interfere()()
 		return w.parts.Worker.Effect(w.ctx, w.task, f)
-	case sia.DoRerun, sia.DoReady, sia.DoDraft, sia.DoWatch, sia.DoPull, sia.DoUpdate:
+	case sia.DoRerun, sia.DoReady, sia.DoDraft, sia.DoWatch, sia.DoPull, sia.DoUpdate,
+		sia.DoTakeBack:
 		return w.parts.Worker.Effect(w.ctx, w.task, f)
 	case sia.DoBegin:
 		return w.begin()

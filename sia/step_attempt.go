@@ -42,7 +42,7 @@ func (s *step) begun() {
 	if !s.followsUp() {
 		s.t.Brief.Demands = nil
 	} else if why := s.cannotFollowUp(f, unasked); why != "" {
-		s.leaveOmission(why)
+		s.leaveOmission("no follow-up: " + why)
 		return
 	}
 	more := s.t.wishing()

@@ -205,7 +205,7 @@ func (s *step) assigned(f Decided) {
 	}
 	s.t.Opening = nil
 	if f.Choice == ChooseNobody && s.followsUp() {
-		s.leaveOmission(f.Reason)
+		s.leaveOmission("no follow-up: " + f.Reason)
 		return
 	}
 	if f.Choice == ChooseNobody {

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/sia-bot/sia/sia/text"
 )
 
 // Omission is what the final review of a green head found not to be done, and what came of it: one follow-up
@@ -61,7 +63,8 @@ func (s *step) followUpFirst() bool {
 	if o == nil || o.Open || o.Attempt > 0 || o.Why != "" || !o.Review.Of(s.t.Head) {
 		return false
 	}
-	if o.Why = s.noFollowUp(false); o.Why != "" {
+	if why := s.noFollowUp(false); why != "" {
+		o.Why = "no follow-up: " + why
 		return false
 	}
 	o.Open = true
@@ -126,7 +129,7 @@ func (s *step) leaveOmission(why string) {
 		return
 	}
 	s.leaveGreen()
-	s.because("no follow-up: %s; the checks of %s decide as before", why, s.t.Head.Short())
+	s.because("%s; the checks of %s decide as before", why, s.t.Head.Short())
 }
 
 // closeOmission notes that no follow-up is made any more. What was known first stays.
@@ -164,7 +167,7 @@ func (s *step) followUpEnded() {
 		switch {
 		case why != "": // what it changed may not leave
 		case o.Answers != nil:
-			why = "it changed nothing, and says why"
+			why = "it changed nothing: " + text.Clip(text.OneLine(strings.Join(o.Answers, " ")), 300)
 		default:
 			why = "it changed nothing"
 		}
@@ -186,7 +189,7 @@ func (s *step) followUpEnded() {
 	}
 	a.Reason = why
 	s.emit(DoMemory, a.Number, s.v())
-	s.leaveOmission(fmt.Sprintf("attempt %d was to do it: %s", a.Number, why))
+	s.leaveOmission(fmt.Sprintf("attempt %d was to do it, and %s", a.Number, why))
 }
 
 // followUpRefused leaves the branch to whoever pushed to it, or as it is where GitHub does not take the commit.
@@ -201,7 +204,7 @@ func (s *step) followUpRefused(f PushRefused) {
 			s.follow(f.Head, Actor{})
 		}
 	}
-	s.leaveOmission(f.Reason)
+	s.leaveOmission("no follow-up: " + f.Reason)
 }
 
 // judgesFollowUp reports whether the present head is the follow-up's, so that anything but green puts the branch back.
@@ -221,7 +224,7 @@ func (s *step) takeBack(outcome AttemptOutcome, why string) {
 	}
 	a.Reason = why
 	s.closeOmission(why + "; its commit was taken off the branch")
-	o.Back = s.t.Head
+	o.Back, o.Answers = s.t.Head, nil // they were about that commit
 	s.t.Brief.Demands = nil
 	s.forgetNext()
 	s.emitEffect(DoTakeBack, a.Number, s.v(), Effect{SHA: o.Review.SHA})

@@ -135,7 +135,7 @@ func (s *step) follow(sha SHA, by Actor) {
 	}
 	s.t.Head, s.t.HeadBy, s.t.Kept = sha, by, sha
 	s.t.Checks = nil
-	s.closeOmission("somebody else pushed to the branch")
+	s.closeOmission("no follow-up: somebody else pushed to the branch")
 	switch {
 	case sha == "":
 		s.because("the branch is gone; the next attempt starts at the base")

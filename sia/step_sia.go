@@ -232,7 +232,7 @@ func (s *step) effectFailed() {
 		return
 	}
 	if s.followsUp() && (f.Effect == DoBegin || f.Effect == DoDecide || f.Effect == DoAttempt) {
-		s.leaveOmission(f.Reason)
+		s.leaveOmission("no follow-up: " + f.Reason)
 		return
 	}
 	if f.Effect == DoAttempt {
