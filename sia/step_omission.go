@@ -75,7 +75,6 @@ func (s *step) followUpFirst() bool {
 	s.t.Kept = s.t.Head
 	s.t.Brief = s.nextBrief(true, "", false)
 	s.t.Brief.Technique, s.t.Brief.Demands = "", o.Review.demandsUnmet() // its outcome is the reviewer's merit
-	s.emit(DoMemory, s.number(), s.v())
 	s.queue()
 	s.because("every required check is green on %s, and %s: one follow-up attempt is made", s.t.Head.Short(),
 		o.Review.Unmet())
@@ -188,7 +187,6 @@ func (s *step) followUpEnded() {
 		why = string(f.End)
 	}
 	a.Reason = why
-	s.emit(DoMemory, a.Number, s.v())
 	s.leaveOmission(fmt.Sprintf("attempt %d was to do it, and %s", a.Number, why))
 }
 
