@@ -108,6 +108,7 @@ func (f AttemptEnded) Masked(mask Mask) Fact {
 	f.Reason, f.Agent, f.Summary = mask(f.Reason), mask(f.Agent), mask(f.Summary)
 	f.Diff, f.Signals = f.Diff.masked(mask), maskedSignals(f.Signals, mask)
 	f.Check = maskedAt(f.Check, func(c CheckRun) CheckRun { return c.Masked(mask) })
+	f.So = maskedAt(f.So, func(o So) So { return o.masked(mask) })
 	f.Ask = maskedAt(f.Ask, func(a Ask) Ask {
 		a.Question, a.Why, a.Options = mask(a.Question), mask(a.Why), mask.Each(a.Options)
 		a.Plan = maskedPlan(a.Plan, mask)

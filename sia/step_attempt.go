@@ -144,6 +144,9 @@ func (s *step) attemptEnded() {
 	}
 	switch f.End {
 	case EndFinished:
+		if s.isSo(f) {
+			return
+		}
 		if f.Commit == "" {
 			if f.Reason != "" { // what it changed may not leave
 				s.fail(f.Signals)
