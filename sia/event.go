@@ -195,7 +195,7 @@ type (
 		Signals []Signal   `json:"signals,omitempty"`
 		Risk    *Risk      `json:"risk,omitempty"`
 		Ask     *Ask       `json:"ask,omitempty"` // when End is asked
-		So *So `json:"so,omitempty"` // it says that what is asked for is so already; nil: it does not
+		So      *So        `json:"so,omitempty"`  // it says that what is asked for is so already; nil: it does not
 		// of a part: what SIA saw of its done-when, or of a racer's tests; nil: it was not looked
 		Check *CheckRun `json:"check,omitempty"`
 		// ids of the lessons about tools that it met as it called them: those that it got, and those withheld

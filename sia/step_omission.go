@@ -47,7 +47,8 @@ func (o Omission) masked(mask Mask) Omission {
 	return o
 }
 
-// omits notes what a review found not to be done, until a follow-up was begun in this run. Reviews of older versions had no consequence.
+// omits notes what a review found not to be done, until a follow-up was begun in this run. Reviews of older versions had
+// no consequence.
 func (s *step) omits(f FinalReviewed) {
 	if o := s.t.Omission; f.Counts && (o == nil || o.Attempt == 0 && !o.Open) && len(f.Review.demandsUnmet()) > 0 {
 		r := f.Review

@@ -30,7 +30,8 @@ func counted(sha SHA) FinalReviewed {
 func (p *planning) redo(sha SHA) {
 	p.t.Helper()
 	p.begins("")
-	if a := p.task.Attempt(); a.Number != 2 || a.Demands != 1 || p.task.Brief.Demands[0].Quote != "Greet" || p.waitsFor(DoReady) {
+	if a := p.task.Attempt(); a.Number != 2 || a.Demands != 1 || p.task.Brief.Demands[0].Quote != "Greet" ||
+		p.waitsFor(DoReady) {
 		p.t.Fatalf("%+v with the brief %+v", a, p.task.Brief)
 	}
 	p.commits(sha, true)
@@ -61,7 +62,8 @@ func TestFollowUpIsTakenBack(t *testing.T) {
 		why     string
 		outcome AttemptOutcome
 	}{
-		"red":              {Judged{Verdict: VerdictRed, Checks: []Check{{Name: "test", Colour: Red}}}, "`test` failed", AttemptFail},
+		"red": {Judged{Verdict: VerdictRed, Checks: []Check{{Name: "test", Colour: Red}}}, "`test` failed",
+			AttemptFail},
 		"it weakens tests": {Judged{Verdict: VerdictTampered}, "a person would have to accept its changes", AttemptFail},
 		"a check waits": {Judged{Verdict: VerdictBlocked, Blocked: []Obstacle{{Check: "e2e"}}}, "e2e waits for a person",
 			AttemptError},
@@ -209,8 +211,8 @@ func TestReviewsOfBeforeHaveNoConsequence(t *testing.T) {
 	p := read(t, true)
 	p.judges(Judged{Verdict: VerdictGreen})
 	var old FinalReviewed
-	if err := json.Unmarshal([]byte(`{"review":{"sha":"f00d","demands":[{"quote":"Greet","state":"unmet","why":"no"}]},"cost":1}`),
-		&old); err != nil {
+	before := `{"review":{"sha":"f00d","demands":[{"quote":"Greet","state":"unmet","why":"no"}]},"cost":1}`
+	if err := json.Unmarshal([]byte(before), &old); err != nil {
 		t.Fatal(err)
 	}
 	p.done(DoFinalReview, old)

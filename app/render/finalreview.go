@@ -218,8 +218,8 @@ func followUpNow(t sia.Task) string {
 	switch {
 	case o == nil:
 	case o.Open:
-		return fmt.Sprintf("The checks of %s are green, and %s, says the reviewer. One follow-up attempt is made; unless its "+
-			"checks are green too, %s stays.", Code(o.Review.SHA.Short(), 0), o.Review.Unmet(), Code(o.Review.SHA.Short(), 0))
+		return fmt.Sprintf("The checks of %s are green, and %s, says the reviewer. One follow-up attempt is made; unless "+
+			"its checks are green too, %s stays.", Code(o.Review.SHA.Short(), 0), o.Review.Unmet(), Code(o.Review.SHA.Short(), 0))
 	case o.Back != "" && o.Back == t.Head:
 		return fmt.Sprintf("The follow-up's commit is being taken off the branch: %s, which is green, stays.",
 			Code(o.Review.SHA.Short(), 0))

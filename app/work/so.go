@@ -58,8 +58,8 @@ func (w *Worker) so(ctx context.Context, t sia.Task, f sia.Effect, fact sia.Atte
 	return o, nil
 }
 
-// didIt says why a commit is not what a claim says: it is not behind the base, or did not change what is named. Where it
-// is, the claim has its whole name.
+// didIt says why a commit is not what a claim says: it is not behind the base, or did not change what is named.
+// Where it is, the claim has its whole name.
 func didIt(behind []gitops.HistoryNames, c *sia.Claim, branch string) string {
 	i := slices.IndexFunc(behind, func(n gitops.HistoryNames) bool { return strings.HasPrefix(n.SHA, string(c.Commit)) })
 	switch {

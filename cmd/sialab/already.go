@@ -36,7 +36,7 @@ type alreadyReport struct {
 
 // Run checks claims with the failing tests of each task, as a coder's are checked.
 func (c *alreadyCmd) Run(e *cli.Env) error {
-	o := sandbox.Options{Logger: e.Logger}
+	o := sandbox.Options{Self: forwardCommand(), Logger: e.Logger}
 	box, err := sandbox.New(o, sandbox.Probe(e.Ctx, o))
 	if err != nil {
 		return fmt.Errorf("tests are run in the sandbox only: %w", err)
@@ -46,7 +46,8 @@ func (c *alreadyCmd) Run(e *cli.Env) error {
 		return err
 	}
 	defer os.RemoveAll(dir)
-	checker, err := agent.NewChecker(agent.CheckerConfig{Sandbox: box, Cache: filepath.Join(dir, "cache"), Logger: e.Logger})
+	checker, err := agent.NewChecker(agent.CheckerConfig{Sandbox: box, Cache: filepath.Join(dir, "cache"),
+		Hosts: []string{"proxy.golang.org:443", "sum.golang.org:443"}, Logger: e.Logger})
 	if err != nil {
 		return err
 	}
@@ -127,7 +128,8 @@ func (c *alreadyCmd) holds(
 			}
 		}
 	}
-	got, err := checker.Check(ctx, agent.Input{Dir: dir, Repo: "replay", Issue: 1}, []string{command}, nil)
+	got, err := checker.Check(ctx, agent.Input{Dir: dir, Repo: "replay", Issue: 1,
+		Setup: []string{"go mod download"}}, []string{command}, nil)
 	if err != nil {
 		return false, "", err
 	}
