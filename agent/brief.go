@@ -83,6 +83,7 @@ func briefSections(b sia.Brief, proposed *sia.Plan) []promptSection {
 				"access wants this besides, and it is what you do now:",
 			body: middleOut(sanitizeInstruction(b.FollowUp), mostAnswer), give: giveNever})
 	}
+	out = append(out, demandSections(b.Demands)...)
 	out = append(out, askedSections(b.Asked)...)
 	out = append(out, planSections(b.Plan, proposed)...)
 	if b.Prompt != "" {

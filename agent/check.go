@@ -53,6 +53,8 @@ func (c wantedCheck) look(ctx context.Context, runner *attemptRunner, env tool.E
 		return out
 	}
 	if res.OK() {
+		printed := string(res.Output)
+		out.Ran = testsRan.MatchString(printed) && !nothingRan.MatchString(printed)
 		if out.Holds = !c.fails; c.fails {
 			out.Excerpt = "the test passes on the code as it is"
 		}
@@ -89,6 +91,11 @@ func (c wantedCheck) look(ctx context.Context, runner *attemptRunner, env tool.E
 // nothingRan is what usual runners print when no test was run.
 var nothingRan = lazyregexp.New(`(?i)\[(setup|build) failed\]|no tests? (files|found|ran|to run|were found)|` +
 	`collected 0 items|collected \d+ items? / \d+ errors?|\b0 tests?\b|command not found`)
+
+// testsRan is what usual runners print of tests that ran and passed: go test, pytest, unittest, node --test, Jest,
+// Vitest, Mocha, cargo and Maven.
+var testsRan = lazyregexp.New(`(?im)^ok\s+\S+\s+(\(cached\)|[0-9.]+s)|^\s*--- PASS: |^ok [1-9]\d* |` +
+	`\b[1-9]\d* (tests? )?pass(ed|ing)\b|^[#ℹ] pass [1-9]|^Ran [1-9]\d* tests?\b|^Tests run: [1-9]`)
 
 // shows reports whether a failure is that of a test that ran, rather than of one that
 // could not be built or begun.

@@ -13,6 +13,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -206,7 +207,28 @@ func crashStories() []crashStory {
 				"parameters: {threshold: 0, parallel: 5, many_demands: 1}\n"},
 			must: []string{"task passed, 1 attempts, 1 prompts, 0 interventions", "draft false",
 				"file hello.txt:\nHello, world!", "file shop.txt:\nhello and bye\n"}},
+		{name: "a follow-up that is taken back", model: followUpModel(), least: 30,
+			files: map[string]string{".sia/config.yml": "checks: {settle: 0s, wait: 1m, evidence: 0s}\n"},
+			must: []string{"task passed, 2 attempts, 2 prompts, 0 interventions", "draft false",
+				"file hello.txt:\nHello, world!", "1 reviews"}},
 	}
+}
+
+// followUpModel is right at once; a reviewer finds something missing, and what follows breaks a check.
+func followUpModel() scripted.Script {
+	s := crashModel()
+	usage := s.Rules[0].Turns[0].Usage
+	attempt := func(rule scripted.Rule, text string) scripted.Rule {
+		rule.Turns = slices.Clone(rule.Turns)
+		rule.Turns[0].Calls = []scripted.Call{{Name: "write", Args: map[string]any{"path": "hello.txt", "content": text}}}
+		return rule
+	}
+	s.Rules[0], s.Rules[1] = attempt(s.Rules[0], "Hello, hello!\n"), attempt(s.Rules[1], "Hello, world!\n")
+	s.Rules[0].User = "What is not done yet"
+	s.Rules[3].Turns = []scripted.Answer{{Usage: usage, JSON: map[string]any{"remarks": []any{}, "demands": []any{
+		map[string]any{"quote": "Put a greeting into hello.txt.", "state": "unmet", "why": "It is no greeting.", "path": "",
+			"line": 0, "code": ""}}}}}
+	return s
 }
 
 // partsModel does three parts, of which two change the same line.

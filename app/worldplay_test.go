@@ -298,6 +298,7 @@ var shown = map[sia.EffectKind]bool{sia.DoSync: true, sia.DoReact: true, sia.DoR
 // logged are the effects of which the log tells.
 var logged = map[sia.EffectKind]bool{sia.DoGate: true, sia.DoPush: true, sia.DoPull: true, sia.DoReady: true,
 	sia.DoDraft: true, sia.DoRerun: true, sia.DoWatch: true, sia.DoUpdate: true, sia.DoDecide: true,
+	sia.DoTakeBack: true,
 	sia.DoEscalate: true}
 
 // say applies an event of a person.

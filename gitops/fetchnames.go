@@ -26,6 +26,7 @@ const (
 // keptNames is what a mirror's folder keeps of the names of its history.
 type keptNames struct {
 	At      time.Time
+	Tip     string // the commit that they are behind
 	Commits []HistoryNames
 }
 
@@ -34,6 +35,15 @@ type keptNames struct {
 // for a day: until then they are those behind a commit that was newest then. A server that refuses to leave contents
 // out, or that has more than 128 MiB of trees, has no names, which is no error; it is asked again after a day.
 func (r *Repo) FetchNames(ctx context.Context, sha string) ([]HistoryNames, error) {
+	return r.fetchNames(ctx, sha, false)
+}
+
+// FetchNamesOf is FetchNames behind this very commit: what is kept of another is fetched anew.
+func (r *Repo) FetchNamesOf(ctx context.Context, sha string) ([]HistoryNames, error) {
+	return r.fetchNames(ctx, sha, true)
+}
+
+func (r *Repo) fetchNames(ctx context.Context, sha string, exactly bool) ([]HistoryNames, error) {
 	if r.bad != nil {
 		return nil, fmt.Errorf("fetch the names of a history: %w", r.bad)
 	}
@@ -55,11 +65,11 @@ func (r *Repo) FetchNames(ctx context.Context, sha string) ([]HistoryNames, erro
 	file := filepath.Join(r.dir, namesFile)
 	var kept keptNames
 	if b, err := os.ReadFile(file); err == nil && json.Unmarshal(b, &kept) == nil {
-		if age := r.cache.now().Sub(kept.At); age >= 0 && age < namesFor {
+		if age := r.cache.now().Sub(kept.At); age >= 0 && age < namesFor && (!exactly || kept.Tip == sha) {
 			return kept.Commits, nil
 		}
 	}
-	kept = keptNames{At: r.cache.now()}
+	kept = keptNames{At: r.cache.now(), Tip: sha}
 	kept.Commits, err = r.downloadNames(ctx, "fetch the names behind "+sha, tip)
 	var refused *remoteError
 	switch {

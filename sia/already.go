@@ -11,6 +11,8 @@ import (
 type Already struct {
 	URL  string `json:"url" mask:"-"`
 	What string `json:"what"` // for people, such as "pull request #7, which is open, closes this issue"
+	// a coder found it at the end of an attempt, and SIA saw the evidence
+	Claimed bool `json:"claimed,omitempty"`
 }
 
 // The letters of the options of a question whether to work in spite of it.
@@ -42,7 +44,7 @@ func (s *step) answerAlready(f AnswerGiven) {
 		s.end(s.who()+" chose to stop: "+s.t.Escalation.Already.What, false)
 		return
 	}
-	s.words(f.Text)
+	s.stillBroken(f.Text)
 	s.t.Anyway = true
 	s.again()
 }
@@ -59,7 +61,7 @@ func (s *step) startAnyway() {
 		s.ignore("%s; `/sia start anyway` has it worked on, `/sia stop` ends the task", s.t.Escalation.Already.What)
 	default:
 		s.answered(alreadyGo, s.t.Escalation.Options[0].Text)
-		s.words(f.Text)
+		s.stillBroken(f.Text)
 		s.t.Anyway = true
 		s.again()
 		s.because("%s wants it worked on anyway", s.who())

@@ -30,6 +30,8 @@ type Brief struct {
 	// what a person wants besides, after the change had passed; empty: it has not passed yet
 	FollowUp string `json:"follow_up,omitempty"`
 	Asked    *Asked `json:"asked,omitempty"` // what people ask for on the pull request; nil: nothing
+	// of the issue, that a head which passed did not meet; none: no reviewer found any
+	Demands []Demand `json:"demands,omitempty"`
 	// what a person approved; nil: no plan was wanted, or none is approved yet
 	Plan    *Plan    `json:"plan,omitempty"`
 	Answers []string `json:"answers,omitempty"` // constraints that people gave
@@ -61,6 +63,9 @@ func (b Brief) Hash(title, body string) string {
 	}
 	if b.FollowUp != "" {
 		write(b.FollowUp)
+	}
+	for _, d := range b.Demands {
+		write(d.Quote)
 	}
 	if b.Asked != nil {
 		for _, said := range b.Asked.said() {

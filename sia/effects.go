@@ -18,6 +18,7 @@ const (
 	DoEvidence  EffectKind = "evidence"  // run the tests that the head can reach, in the sandbox
 	DoGate      EffectKind = "gate"      // read the checks of the head and judge them
 	DoUpdate    EffectKind = "update"    // merge the base into the task's branch
+	DoTakeBack  EffectKind = "take-back" // put the branch back on the head that was green before the follow-up
 	DoWatch     EffectKind = "watch"     // read the checks of a pull request that has passed
 	DoRerun     EffectKind = "rerun"     // ask for checks to be run again
 	DoDiagnose  EffectKind = "diagnose"  // work out why the attempt failed and what to try
@@ -76,6 +77,7 @@ var effects = []effectTraits{
 	{kind: DoEvidence, outcomes: []Kind{KEvidenced}, leads: true, tests: true, held: true},
 	{kind: DoGate, outcomes: []Kind{KJudged}, waitsIn: []State{Checking}, leads: true, held: true},
 	{kind: DoUpdate, outcomes: []Kind{KUpdated}, waitsIn: []State{Checking}, held: true},
+	{kind: DoTakeBack, outcomes: []Kind{KTakenBack}, waitsIn: []State{Checking}, held: true},
 	{kind: DoWatch, outcomes: []Kind{KWatched}},
 	{kind: DoRerun, leads: true, held: true},
 	{kind: DoDiagnose, outcomes: []Kind{KDiagnosed}, waitsIn: []State{Diagnosing}, leads: true, held: true},

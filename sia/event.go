@@ -195,6 +195,7 @@ type (
 		Signals []Signal   `json:"signals,omitempty"`
 		Risk    *Risk      `json:"risk,omitempty"`
 		Ask     *Ask       `json:"ask,omitempty"` // when End is asked
+		So      *So        `json:"so,omitempty"`  // it says that what is asked for is so already; nil: it does not
 		// of a part: what SIA saw of its done-when, or of a racer's tests; nil: it was not looked
 		Check *CheckRun `json:"check,omitempty"`
 		// of an attempt that is no part: nil when none was run
@@ -315,6 +316,8 @@ type (
 	FinalReviewed struct {
 		Review FinalReview `json:"review"`
 		Cost   Credits     `json:"cost"`
+		// what is not done has a consequence; older versions' reviews had none
+		Counts bool `json:"counts,omitempty"`
 	}
 	// MemoryCommitted: the task's memory is on the memory branch.
 	MemoryCommitted struct {
@@ -449,6 +452,7 @@ const (
 	KDrafted          Kind = "drafted"
 	KUpdated          Kind = "updated"
 	KWatched          Kind = "watched"
+	KTakenBack        Kind = "taken_back"
 	KEvidenced        Kind = "evidenced"
 )
 
@@ -504,7 +508,7 @@ var facts = []Fact{
 	PullOpened{},
 	Judged{}, Diagnosed{}, Reviewed{}, Weighed{}, FinalReviewed{}, MemoryCommitted{}, CommentPosted{}, EscalationOpened{},
 	SyncDone{}, Done{}, EffectFailed{}, FixStudied{}, Readied{}, Drafted{}, Updated{}, Watched{},
-	Evidenced{},
+	Evidenced{}, TakenBack{},
 }
 
 // MarshalJSON writes the event with its fact's kind beside it.

@@ -7,7 +7,8 @@ import (
 
 // FinalReview is what a fresh reviewer said of a head that is green, before it is marked
 // ready for review. The reviewer read the issue and the difference from the base, and
-// nothing of how it came about. What it says informs people and decides nothing.
+// nothing of how it came about. It is no verdict: checks alone decide whether a head passes. What it finds not to be
+// done starts one follow-up attempt.
 type FinalReview struct {
 	SHA     SHA      `json:"sha"`                    // the head
 	Done    bool     `json:"done,omitempty"`         // it was read, or could not be: each head is read once

@@ -67,6 +67,7 @@ type Part struct {
 type CheckRun struct {
 	Command string   `json:"command"`
 	Holds   bool     `json:"holds"`                    // what it was to show is so
+	Ran     bool     `json:"ran,omitempty"`            // it passes, and its output names tests that ran
 	Missing string   `json:"missing,omitempty"`        // why it could not be run; empty: it was
 	Excerpt string   `json:"excerpt,omitempty"`        // of its output, where it does not hold; at most 15 lines
 	Class   string   `json:"class,omitempty" mask:"-"` // of the failure, as package failure names it

@@ -338,6 +338,10 @@ func (t Task) clone() Task {
 		r := *t.Final
 		t.Final = &r
 	}
+	if t.Omission != nil {
+		o := *t.Omission
+		t.Omission = &o
+	}
 	if t.Opening != nil {
 		o := *t.Opening
 		t.Opening = &o

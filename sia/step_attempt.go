@@ -35,12 +35,19 @@ func (s *step) begun() {
 	s.t.BaseBranch, s.t.BaseSHA, s.t.Commits = f.BaseBranch, f.BaseSHA, f.Commits
 	s.t.Brief.Lessons, s.t.Brief.TestHints = lessonTexts(f.Lessons), testHints(f.Lessons)
 	s.t.Brief.ToolLessons = f.ToolLessons
-	more := s.t.wishing()
-	s.given(f.Asked)
 	if s.working() {
+		s.given(f.Asked)
 		s.because("the last attempt is still ending; the next begins after it")
 		return
 	}
+	if !s.followsUp() {
+		s.t.Brief.Demands = nil
+	} else if why := s.cannotFollowUp(f, unasked); why != "" {
+		s.leaveOmission("no follow-up: " + why)
+		return
+	}
+	more := s.t.wishing()
+	s.given(f.Asked)
 	if f.Hold != "" {
 		s.hold(PausedByTrouble, f.Hold)
 		s.begin()
@@ -126,6 +133,10 @@ func (s *step) attemptEnded() {
 		s.runEnded()
 		return
 	}
+	if s.isFollowUp() {
+		s.followUpEnded()
+		return
+	}
 	f := s.record()
 	a := s.t.Attempt()
 	if a.Planning {
@@ -134,6 +145,9 @@ func (s *step) attemptEnded() {
 	}
 	switch f.End {
 	case EndFinished:
+		if s.isSo(f) {
+			return
+		}
 		if f.Commit == "" {
 			if f.Reason != "" { // what it changed may not leave
 				s.fail(f.Signals)
@@ -290,8 +304,9 @@ func (s *step) endedLate() {
 	}
 	f := s.record()
 	a := s.t.Attempt()
+	followUp := s.isFollowUp()
 	a.Outcome = AttemptCancelled
-	if f.Commit != "" {
+	if f.Commit != "" && !followUp { // what is green stays on the branch
 		s.push(f.Commit)
 	} else {
 		s.remember()
@@ -324,6 +339,10 @@ func (s *step) ended() {
 func (s *step) pushRefused() {
 	f := s.e.Fact.(PushRefused)
 	a := s.t.Attempt()
+	if s.isFollowUp() {
+		s.followUpRefused(f)
+		return
+	}
 	if f.Change {
 		a.Reason = f.Reason
 		s.fail(a.Signals)

@@ -204,6 +204,10 @@ func (s *step) assigned(f Decided) {
 		return
 	}
 	s.t.Opening = nil
+	if f.Choice == ChooseNobody && s.followsUp() {
+		s.leaveOmission("no follow-up: " + f.Reason)
+		return
+	}
 	if f.Choice == ChooseNobody {
 		s.hold(PausedByWorth, f.Reason)
 		s.begin()
@@ -221,12 +225,15 @@ func (s *step) assigned(f Decided) {
 		Number: s.number() + 1, StartedAt: s.e.At, Coder: f.Choice, Agent: f.Agent, Assigned: f.Reason, PromptHash: o.Hash,
 		Technique: s.t.Brief.Technique, Planning: plans,
 		LessonsShown: o.LessonsShown, LessonsWithheld: o.LessonsWithheld,
-		Answers: len(s.t.Brief.Answers), Asked: s.t.Brief.Asked != nil,
+		Answers: len(s.t.Brief.Answers), Asked: s.t.Brief.Asked != nil, Demands: len(s.t.Brief.Demands),
 		Reserved: s.t.Credits.reserve(max(Credit, left-left/siaShare)),
 	}
 	s.t.Attempts = append(s.t.Attempts, a)
 	s.t.WantedCoder, s.t.Elsewhere = "", false
 	s.enter(Working)
+	if s.followsUp() {
+		s.t.Omission.Attempt, f.Racers = a.Number, nil
+	}
 	s.divide(*o, f.Racers)
 	s.t.Pull.Refused = ""
 	if s.t.Pull.Readied && !s.t.Pull.Merged {

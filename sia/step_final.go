@@ -2,7 +2,7 @@ package sia
 
 // finalReviewFirst has a fresh reviewer read a green head before it is marked ready, once
 // for each head. A head that a person pushed is theirs to answer for, and is not read.
-// What is said is for people: the task goes on in the same way whatever its outcome.
+// What it finds not to be done starts one follow-up attempt; beyond that it is for people.
 func (s *step) finalReviewFirst() bool {
 	switch r := s.t.Final; {
 	case !s.t.Settings.Review.Final || s.t.HeadBy != (Actor{}) || r.Of(s.t.Head) && r.Done:
@@ -28,6 +28,7 @@ func (s *step) finalReviewed() {
 		s.because("the head has changed since %s was read", f.Review.SHA.Short())
 		return
 	}
+	s.omits(f)
 	s.afterFinalReview(f.Review)
 }
 
@@ -59,7 +60,7 @@ func (s *step) afterFinalReview(r FinalReview) {
 	case g.Hint.After(g.Due):
 		s.look(g.Hint.Add(s.t.Settings.Checks.Settle.D()))
 		s.because("%s; checks changed meanwhile, and the gate looks first", said)
-	case s.readyFirst(said):
+	case s.followUpFirst(), s.readyFirst(said):
 	default:
 		s.look(s.e.At)
 		s.soon = true

@@ -27,7 +27,7 @@ func (t *Task) MovedTo(head SHA, lagged bool) bool {
 		return false
 	}
 	for _, kind := range t.Pending {
-		if kind == DoUpdate {
+		if kind == DoUpdate || kind == DoTakeBack {
 			return false // what stands there may be SIA's own
 		}
 	}

@@ -34,7 +34,7 @@ func (s *step) checkSeen() {
 	if s.e.At.After(g.Hint) {
 		g.Hint = s.e.At
 	}
-	if want := g.Hint.Add(s.t.Settings.Checks.Settle.D()); g.Due.After(want) && !g.AwaitsPerson {
+	if want := g.Hint.Add(s.t.Settings.Checks.Settle.D()); g.Due.After(want) && !g.AwaitsPerson && !s.isTakingBack() {
 		s.look(want)
 	}
 	s.because("checks of %s changed; the gate looks at %s", f.SHA.Short(), g.Due.UTC().Format(time.TimeOnly))
@@ -44,7 +44,7 @@ func (s *step) checkSeen() {
 func (s *step) judged() {
 	f := s.e.Fact.(Judged)
 	g := &s.t.Gate
-	if f.SHA != s.t.Head {
+	if f.SHA != s.t.Head || s.isTakingBack() {
 		s.ignore("the verdict is about %s, the head is %s now", f.SHA.Short(), s.t.Head.Short())
 		return
 	}
@@ -57,6 +57,10 @@ func (s *step) judged() {
 	if quiet := g.Hint.Add(settle); f.Looked.Before(quiet) && f.Verdict != VerdictPending {
 		s.because("checks changed until %s; the gate waits for %s of quiet", g.Hint.UTC().Format(time.TimeOnly), settle)
 		s.look(quiet)
+		return
+	}
+	if f.Conflicts && s.judgesFollowUp() {
+		s.takeBack(AttemptError, fmt.Sprintf("`%s` moved in its way", s.t.BaseBranch))
 		return
 	}
 	if s.outdated(f) {
@@ -91,10 +95,18 @@ func (s *step) judged() {
 		if f.Guarded && s.readyFirst("a required check did not report, and the pull request is a draft") {
 			return
 		}
+		if s.judgesFollowUp() {
+			s.takeBack(AttemptError, fmt.Sprintf("%s waits for a person", f.Blocked[0].Check))
+			return
+		}
 		s.open(blockedChecks(&s.t, f.Blocked))
 		s.because("%s says nothing before a person acts, so one is asked: it %s", f.Blocked[0].Check, f.Blocked[0].Reason)
 	case VerdictNone:
 		if f.Guarded && s.readyFirst("every check was skipped, and the pull request is a draft") {
+			return
+		}
+		if !s.e.At.Before(deadline) && s.judgesFollowUp() {
+			s.takeBack(AttemptError, noSignal(f))
 			return
 		}
 		if !s.e.At.Before(deadline) {
@@ -150,6 +162,7 @@ func (s *step) lookLater(settle time.Duration, deadline time.Time) {
 // pass is the only way into Passed: a green verdict on the present head.
 func (s *step) pass() {
 	study := s.studyFix()
+	s.closeOmission("") // where the follow-up is green, it is done
 	s.closeGreen()
 	s.respond(s.t.Head, "")
 	s.t.Next = nil
@@ -217,6 +230,15 @@ func (s *step) red(f Judged) {
 		return
 	}
 	a := s.t.Attempt()
+	if s.judgesFollowUp() {
+		a.Failures, a.Passing, a.Signals = f.Failures, greenNames(f.Checks), f.Signals
+		s.takeBack(AttemptFail, redNames(f.Checks)+" failed")
+		return
+	}
+	if o := s.t.Omission; o.Stands(s.t.Head) && o.Attempt == s.number() && o.Attempt > 0 {
+		s.proceed(fmt.Sprintf("the checks of %s are red now; the next attempt starts there", s.t.Head.Short()))
+		return
+	}
 	why := fmt.Sprintf("the checks of %s's push are red; the next attempt starts there", s.t.HeadBy.Mention())
 	if s.number() <= s.t.Earlier || !a.Worked() { // nothing of the agent's is on the branch that could be to blame
 		s.proceed(why)
@@ -270,6 +292,20 @@ func names(signals []Signal) string {
 		all[i] = string(x.Name)
 	}
 	return " (" + strings.Join(all, ", ") + ")"
+}
+
+// redNames names the red checks, at most three.
+func redNames(checks []Check) string {
+	var names []string
+	for _, c := range checks {
+		if c.Colour == Red {
+			names = append(names, "`"+c.Name+"`")
+		}
+	}
+	if len(names) == 0 {
+		return "a check"
+	}
+	return strings.Join(names[:min(len(names), 3)], ", ")
 }
 
 func greenNames(checks []Check) []string {

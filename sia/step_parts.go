@@ -19,7 +19,7 @@ const maxTries = 5
 // begins, or its instructions have steps.
 func (s *step) divides() bool {
 	b := s.t.Brief
-	if s.plans() || s.t.Merging != nil || b.FollowUp != "" || b.Asked != nil || b.Plan != nil {
+	if s.plans() || s.t.Merging != nil || b.FollowUp != "" || b.Asked != nil || b.Plan != nil || b.Demands != nil {
 		return false
 	}
 	return len(b.Steps) > 1 || b.Technique == "" && !s.worked()

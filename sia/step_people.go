@@ -262,6 +262,7 @@ func (s *step) use() {
 	if s.t.State == Escalated && s.t.Escalation.Kind == AskIssue && s.number() > 0 {
 		s.t.Approaches = max(s.t.Approaches, len(s.t.Prompts)+1)
 		s.answered("", "use the technique "+string(f.Technique))
+		s.t.AwaitMemory = "" // the question's; the diagnosis waits for its own
 		s.diagnose(s.t.Attempt().Signals)
 	}
 }

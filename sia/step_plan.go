@@ -26,7 +26,8 @@ func (s *step) plans() bool { return s.t.plans() }
 // Whole reports whether the next attempt is all of the task in one run: then several coders can
 // make it at once, each for themselves.
 func (t *Task) Whole() bool {
-	return t.Opening != nil && t.Opening.Structure == plan.Whole && t.Merging == nil && !t.plans()
+	return t.Opening != nil && t.Opening.Structure == plan.Whole && t.Merging == nil && !t.plans() &&
+		t.Brief.Demands == nil
 }
 
 // planned ends an attempt that was to make a plan. It is never judged and never

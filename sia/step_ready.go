@@ -13,7 +13,7 @@ func (s *step) green() {
 		s.followUpInstead()
 		return
 	}
-	if s.finalReviewFirst() {
+	if s.finalReviewFirst() || s.followUpFirst() {
 		return
 	}
 	if !s.readyFirst("every required check is green on " + s.t.Head.Short()) {

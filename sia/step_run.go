@@ -48,7 +48,7 @@ func (s *step) newRun(passed bool, text string, edited bool) {
 	s.t.StartedAt, s.t.BeginsAt, s.t.Aftermath, s.t.Gone = s.e.At, time.Time{}, "", false
 	s.t.Failures, s.t.Rounds, s.t.Refused, s.t.Next = 0, 0, nil, nil
 	s.t.Elsewhere, s.t.Worthwhile, s.t.WantedCoder = false, false, ""
-	s.t.Afterwards = nil
+	s.t.Afterwards, s.t.Omission = nil, nil
 	s.t.Approaches = len(s.t.Prompts) + set.SIA.MaxApproaches
 	s.t.Credits.Budget = s.t.Credits.Spent + s.t.Credits.Reserved + Credits(set.Budget.Task)*Credit
 }
@@ -135,6 +135,7 @@ func (s *step) follow(sha SHA, by Actor) {
 	}
 	s.t.Head, s.t.HeadBy, s.t.Kept = sha, by, sha
 	s.t.Checks = nil
+	s.closeOmission("no follow-up: somebody else pushed to the branch")
 	switch {
 	case sha == "":
 		s.because("the branch is gone; the next attempt starts at the base")

@@ -231,6 +231,10 @@ func (s *step) effectFailed() {
 		s.hold(PausedByTrouble, f.Reason)
 		return
 	}
+	if s.followsUp() && (f.Effect == DoBegin || f.Effect == DoDecide || f.Effect == DoAttempt) {
+		s.leaveOmission("no follow-up: " + f.Reason)
+		return
+	}
 	if f.Effect == DoAttempt {
 		s.enter(Queued)
 	}

@@ -80,6 +80,7 @@ func holds(t *rapid.T, before, after Task, e Event) {
 	}
 	holdsParts(t, before, after)
 	holdsWishes(t, before, after)
+	holdsOmission(t, before, after, e)
 	switch q, p := after.Escalation, after.Pause; {
 	case after.State == Escalated && (q == nil || q.Answered || q.Question == ""):
 		t.Fatalf("it waits for an answer to %+v", q)
@@ -115,6 +116,39 @@ func holds(t *rapid.T, before, after Task, e Event) {
 	}
 	if !after.State.Final() && !after.Waits() && len(after.Pending) == 0 {
 		t.Fatalf("nothing is under way while %s after %s", after.State, e.Fact.Kind())
+	}
+}
+
+// holdsOmission: a run makes one follow-up attempt for what a green head lacks; whatever becomes of it blames nobody
+// and asks nobody, and the green head is what the task stands for in the end.
+func holdsOmission(t *rapid.T, before, after Task, e Event) {
+	o, was := after.Omission, before.Omission
+	if o == nil {
+		return
+	}
+	if o.Attempt > 0 && (after.Attempts[o.Attempt-1].Demands == 0 || o.Attempt <= after.Earlier) {
+		t.Fatalf("attempt %d is no follow-up", o.Attempt)
+	}
+	if was != nil && was.Attempt > 0 && o.Attempt > was.Attempt && before.Attempts[was.Attempt-1].Outcome != AttemptError {
+		t.Fatalf("the follow-ups %d and %d", was.Attempt, o.Attempt)
+	}
+	if o.Open && o.Why != "" || after.State == Passed && o.Review.Of(after.Head) && o.Why == "" {
+		t.Fatalf("nobody knows what came of %+v", o)
+	}
+	if after.State == Passed && (o.Open || o.Back == after.Head) {
+		t.Fatalf("passed before it was known what comes of %+v", o)
+	}
+	judged, ok := e.Fact.(Judged)
+	if was == nil || !was.Open || was.Attempt == 0 || was.Review.Of(before.Head) || before.HeadBy != (Actor{}) || !ok ||
+		before.State != Checking || judged.SHA != before.Head {
+		return
+	}
+	if after.Failures != before.Failures || after.State != Checking && after.State != Passed && !before.wishing() &&
+		after.State != OnHold {
+		t.Fatalf("%s led to %s", judged.Verdict, after.State)
+	}
+	if judged.Verdict == VerdictRed && !o.Open && (after.Pending == nil || o.Back != before.Head) {
+		t.Fatalf("the branch stays at %s: %+v", before.Head, o)
 	}
 }
 

@@ -71,6 +71,8 @@ func (s *step) updated() {
 	case f.From != s.t.Head || len(f.Conflicts) == 0:
 		s.lookOnceMore()
 		s.because("the branch has moved; the gate looks again")
+	case s.judgesFollowUp():
+		s.takeBack(AttemptError, fmt.Sprintf("`%s` moved in its way", s.t.BaseBranch))
 	default:
 		s.t.Merging = &Merging{Onto: f.Onto, Conflicts: f.Conflicts}
 		if a := s.t.Attempt(); a != nil && a.Outcome == "" {

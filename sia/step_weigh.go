@@ -1,5 +1,7 @@
 package sia
 
+import "fmt"
+
 // tampered has a person accept what a green head changed of what validates it. Where
 // all of it are expectations that the issue may ask to be changed, a reviewer says
 // first whether it does: once for the same changes of a head.
@@ -7,8 +9,7 @@ func (s *step) tampered(weigh []string) {
 	w := s.t.Gate.Weighing
 	switch {
 	case len(weigh) == 0 || w.Of(s.t.Head, weigh) && w.Done:
-		s.t.Gate.AwaitsPerson = true
-		s.because("a person must accept the changes to tests and protected paths")
+		s.awaitAcceptance("a person must accept the changes to tests and protected paths")
 	case w.Of(s.t.Head, weigh) && s.pending(DoWeigh):
 		s.because("whether the issue asks for the changed expectations is being weighed")
 	default:
@@ -34,11 +35,20 @@ func (s *step) weighed() {
 		s.look(s.e.At)
 		s.because("the issue asks for every expectation that was changed")
 	case f.Why != "":
-		s.t.Gate.AwaitsPerson = true
-		s.because("whether the issue asks for the changed expectations could not be weighed (%s): a person must accept them",
-			f.Why)
+		s.awaitAcceptance(fmt.Sprintf("whether the issue asks for the changed expectations could not be weighed (%s): a "+
+			"person must accept them", f.Why))
 	default:
-		s.t.Gate.AwaitsPerson = true
-		s.because("the issue does not ask for every expectation that was changed: a person must accept them")
+		s.awaitAcceptance("the issue does not ask for every expectation that was changed: a person must accept them")
 	}
+}
+
+// awaitAcceptance has a person accept what a head changed of what validates it. A follow-up is not worth a question:
+// the head before it is green.
+func (s *step) awaitAcceptance(why string) {
+	if s.judgesFollowUp() {
+		s.takeBack(AttemptFail, "a person would have to accept its changes to tests and protected paths")
+		return
+	}
+	s.t.Gate.AwaitsPerson = true
+	s.because("%s", why)
 }

@@ -139,6 +139,8 @@ func init() {
 			on((*step).inside, OnHold),
 		KUpdated: row{}.on((*step).updated, Checking).on((*step).inside, OnHold).on((*step).updatedLate, Queued, Working,
 			PushedOut, Diagnosing, Reviewing, Announced, Escalated, Passed, Stopped),
+		KTakenBack: row{}.on((*step).takenBack, Checking).on((*step).inside, OnHold).on((*step).takenBackLate, Queued,
+			Working, PushedOut, Diagnosing, Reviewing, Announced, Escalated, Passed, Stopped),
 		KSyncDone: row{}.on((*step).syncDone, States...),
 		KDone:     row{}.on((*step).done, States...),
 		KEffectFailed: row{}.on((*step).effectFailed, append([]State{Escalated}, unfinished...)...).

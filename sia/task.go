@@ -160,15 +160,17 @@ type Task struct {
 	// what was seen of the pull request's checks since the task passed; nil: nothing that matters
 	Afterwards *Afterwards  `json:"afterwards,omitempty"`
 	Gate       GateState    `json:"gate,omitzero"`
-	Final      *FinalReview `json:"final,omitempty"`      // of the head that was read last; nil: none was
-	Accepted   []SHA        `json:"accepted,omitempty"`   // heads with test changes that a person accepted
-	Escalation *Escalation  `json:"escalation,omitempty"` // the open or last question to a person
-	Answers    []Answer     `json:"answers,omitempty"`
-	Wishes     []Wish       `json:"wishes,omitempty"`  // what people asked for on the pull request, and is not dealt with
-	Settled    []int64      `json:"settled,omitempty"` // first comments of threads that people resolved, the last ones
-	Owed       []Owed       `json:"owed,omitempty"`    // what is being reported to them
-	Pause      *Pause       `json:"pause,omitempty"`   // set in state paused
-	Credits    Ledger       `json:"credits"`
+	Final      *FinalReview `json:"final,omitempty"` // of the head that was read last; nil: none was
+	// what it found not to be done in this run, and what came of it; nil: nothing
+	Omission   *Omission   `json:"omission,omitempty"`
+	Accepted   []SHA       `json:"accepted,omitempty"`   // heads with test changes that a person accepted
+	Escalation *Escalation `json:"escalation,omitempty"` // the open or last question to a person
+	Answers    []Answer    `json:"answers,omitempty"`
+	Wishes     []Wish      `json:"wishes,omitempty"`  // what people asked for on the pull request, and is not dealt with
+	Settled    []int64     `json:"settled,omitempty"` // first comments of threads that people resolved, the last ones
+	Owed       []Owed      `json:"owed,omitempty"`    // what is being reported to them
+	Pause      *Pause      `json:"pause,omitempty"`   // set in state paused
+	Credits    Ledger      `json:"credits"`
 
 	AwaitMemory string `json:"await_memory,omitempty" mask:"-"` // the memory effect that the next step waits for
 
@@ -252,6 +254,7 @@ type Attempt struct {
 	Planning bool           `json:"planning,omitempty"`
 	Answers  int            `json:"answers,omitempty"` // how many of people's words it was given as constraints
 	Asked    bool           `json:"asked,omitempty"`   // it was given what people asked for on the pull request
+	Demands  int            `json:"demands,omitempty"` // how many demands it was given that a green head did not meet
 	Outcome  AttemptOutcome `json:"outcome,omitempty"`
 	Reason   string         `json:"reason,omitempty"` // why it ended so, for people
 	Head     SHA            `json:"head,omitempty"`   // the commit it pushed

@@ -1,6 +1,12 @@
 package render
 
-import "github.com/sia-bot/sia/sia"
+import (
+	"github.com/sia-bot/sia/sia"
+	"github.com/sia-bot/sia/sia/lazyregexp"
+)
+
+// plainLogin is a login that can be mentioned as it stands.
+var plainLogin = lazyregexp.New(`^[A-Za-z0-9][A-Za-z0-9-]{0,38}$`)
 
 // AlreadyComment shows, on the task's own issue, what resolves it already, and asks
 // whether SIA shall work on it anyway.
@@ -10,7 +16,11 @@ func AlreadyComment(t sia.Task, e sia.Escalation) string {
 		a = *e.Already
 	}
 	var p page
-	p.add("**" + few(e.Question, 20) + "** " + few(sentenceCase(a.What), 25) + ". " + link("Look at it", a.URL))
+	to := ""
+	if a.Claimed && plainLogin.MatchString(t.Author) {
+		to = "@" + t.Author + ": "
+	}
+	p.add(to + "**" + few(e.Question, 20) + "** " + few(sentenceCase(a.What), 25) + ". " + link("Look at it", a.URL))
 	p.add(boxes(e))
 	p.add("Tick a box, or comment `/sia start anyway` or `/sia stop`. Nothing runs and nothing is spent until then, and " +
 		"no approach is used up.")

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/sia-bot/sia/sia"
+	"github.com/sia-bot/sia/sia/text"
 )
 
 // ReviewText is the review of a pull request as it is written.
@@ -24,7 +25,7 @@ type ReviewLine struct {
 
 // How much of a review people see before they unfold anything, in words and entries.
 const (
-	shownNotes = 3  // in the body
+	shownNotes = 2  // in the body
 	noteQuote  = 8  // of the issue, in the body
 	noteWhy    = 9  // of the reviewer, in the body
 	lineQuote  = 12 // the same, on a line
@@ -60,16 +61,24 @@ func FinalReview(t sia.Task, r sia.FinalReview, l Links) ReviewText {
 func notes(r sia.FinalReview) (all []note) {
 	for _, d := range r.Demands {
 		switch d.State {
-		case sia.DemandUnmet:
-			all = append(all, note{"❌ Not done", d.Quote, d.Why, d.At})
-		case sia.DemandUnclear:
-			all = append(all, note{"❔ Can't tell", d.Quote, d.Why, d.At})
+		case sia.DemandUnmet, sia.DemandUnclear:
+			all = append(all, note{demandLabel(d.State), d.Quote, d.Why, d.At})
 		}
 	}
 	for _, m := range r.Remarks {
 		all = append(all, note{remarkLabel(m.About), "", m.Why, m.At})
 	}
 	return all
+}
+
+func demandLabel(state sia.DemandState) string {
+	switch state {
+	case sia.DemandUnmet:
+		return "❌ Not done"
+	case sia.DemandUnclear:
+		return "❔ Can't tell"
+	}
+	return "✅ Done"
 }
 
 func remarkLabel(about sia.RemarkKind) string {
@@ -99,9 +108,8 @@ func lineBody(n note) string {
 // unfolded.
 func reviewBody(t sia.Task, r sia.FinalReview, l Links, shown []note) string {
 	var p page
-	p.add(fmt.Sprintf("Before this was marked ready, a model that had not seen the work read it against #%d. It informs; "+
-		"only the checks decide.", t.Issue))
-	p.add("**" + few(sentenceCase(r.String()), 15) + ".**")
+	p.add(fmt.Sprintf("A model that had not seen the work read it against #%d. Only the checks decide.", t.Issue))
+	p.add("**" + few(sentenceCase(r.String()), 12) + ".**")
 	var b strings.Builder
 	for i, n := range shown {
 		if i == shownNotes {
@@ -120,7 +128,7 @@ func reviewBody(t sia.Task, r sia.FinalReview, l Links, shown []note) string {
 	}
 	p.add(b.String())
 	if r.Cut {
-		p.add("The change was too long to be read as a whole.")
+		p.add("The change was too long to read whole.")
 	}
 	p.fold("Everything that was read and said", everything(t, r, l))
 	return p.String()
@@ -140,14 +148,7 @@ func everything(t sia.Task, r sia.FinalReview, l Links) string {
 		return " (" + link(Code(fmt.Sprintf("%s:%d", at.Path, at.Line), 200), l.Line(t.Repo, sha, at.Path, at.Line)) + ")"
 	}
 	for _, d := range r.Demands {
-		label := "✅ Done"
-		switch d.State {
-		case sia.DemandUnmet:
-			label = "❌ Not done"
-		case sia.DemandUnclear:
-			label = "❔ Can't tell"
-		}
-		fmt.Fprintf(&b, "- %s: “%s”", label, Line(d.Quote, 400))
+		fmt.Fprintf(&b, "- %s: “%s”", demandLabel(d.State), Line(d.Quote, 400))
 		if d.Why != "" {
 			b.WriteString(" — " + Line(d.Why, 300))
 		}
@@ -181,5 +182,47 @@ func finalLine(t sia.Task) string {
 	if r.Why == "" { // else it holds what others say
 		said = r.String()
 	}
-	return "**Final review** (advice only): " + link(said, r.URL) + "."
+	said = "**Final review** (advice only): " + link(said, r.URL) + "."
+	if o := t.Omission; o.Stands(t.Head) {
+		said += " " + few(sentenceCase(o.Why), 16) + "."
+	}
+	return said
+}
+
+// requirements says in the pull request's text which demands of the issue are done, as the reviewer of the head read
+// them, and what the coder says of the others; empty where nobody read it.
+func requirements(t sia.Task) string {
+	r := t.Final
+	if !r.Of(t.Head) || len(r.Demands) == 0 {
+		return ""
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "**%d of %s done**, says a reviewer that had not seen the work:\n\n", r.Count(sia.DemandMet),
+		text.Count(len(r.Demands), "requirement"))
+	for _, d := range r.Demands {
+		fmt.Fprintf(&b, "- %s: “%s”", demandLabel(d.State), Line(d.Quote, 200))
+		if said := t.Omission.Answer(d.Quote); said != "" && d.State != sia.DemandMet {
+			b.WriteString(" — the coder: " + Line(said, 300))
+		}
+		b.WriteString("\n")
+	}
+	if o := t.Omission; o.Stands(t.Head) {
+		b.WriteString("\n" + sentenceCase(Line(o.Why, 300)) + ".\n")
+	}
+	return b.String()
+}
+
+// followUpNow says what the follow-up for an omission is about; empty where none is under way.
+func followUpNow(t sia.Task) string {
+	o := t.Omission
+	switch {
+	case o == nil:
+	case o.Open:
+		return fmt.Sprintf("The checks of %s are green, and %s, says the reviewer. One follow-up attempt is made; unless "+
+			"its checks are green too, %s stays.", Code(o.Review.SHA.Short(), 0), o.Review.Unmet(), Code(o.Review.SHA.Short(), 0))
+	case o.Back != "" && o.Back == t.Head:
+		return fmt.Sprintf("The follow-up's commit is being taken off the branch: %s, which is green, stays.",
+			Code(o.Review.SHA.Short(), 0))
+	}
+	return ""
 }

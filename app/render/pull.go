@@ -25,6 +25,7 @@ func PullBody(t sia.Task, l Links) string {
 	var p page
 	p.add(fmt.Sprintf("Closes #%d", t.Issue))
 	p.add(pullState(t))
+	p.add(requirements(t))
 	p.add("### What was asked\n\n**" + Line(t.Title, maxTitle) + "**")
 	if plan := t.Brief.Plan; plan != nil {
 		p.fold("The plan that was approved", fmt.Sprintf("By %s, %s:\n\n%s", person(plan.By), at(plan.At), planText(*plan)))
@@ -93,7 +94,8 @@ func checksGreen(t sia.Task) bool {
 
 func lastWithWork(t sia.Task) *sia.Attempt {
 	for i := len(t.Attempts) - 1; i >= 0; i-- {
-		if t.Attempts[i].Diff.Files > 0 {
+		takenOff := t.Omission.Stands(t.Head) && t.Omission.Attempt == i+1
+		if t.Attempts[i].Diff.Files > 0 && !takenOff {
 			return &t.Attempts[i]
 		}
 	}

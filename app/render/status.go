@@ -241,6 +241,11 @@ func askers(t sia.Task) string {
 
 // nowText says what happens, what comes next, and whom the task waits for.
 func nowText(t sia.Task) string {
+	if t.State == sia.Queued || t.State == sia.Working || t.State == sia.PushedOut || t.State == sia.Checking {
+		if said := followUpNow(t); said != "" {
+			return said
+		}
+	}
 	switch t.State {
 	case sia.Queued:
 		if !t.BeginsAt.IsZero() && len(t.Wishes) > 0 {

@@ -59,6 +59,8 @@ func Approach(a sia.Attempt) string {
 		return TechniqueName(a.Technique)
 	case a.Asked:
 		return "what reviewers asked for"
+	case a.Demands > 0:
+		return "what was found not to be done"
 	case a.Answers > 0:
 		return "the task and what people decided"
 	}

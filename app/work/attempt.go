@@ -123,6 +123,19 @@ func (w *Worker) attempt(ctx context.Context, t sia.Task, f sia.Effect) (sia.Fac
 	if err != nil {
 		return nil, err
 	}
+	if f.Run == 0 && fact.End == sia.EndFinished && fact.Reason == "" && !a.Planning && a.Demands == 0 && !a.Asked &&
+		t.Merging == nil {
+		fact.So, err = w.so(ctx, t, f, fact)
+		switch {
+		case errors.Is(context.Cause(ctx), store.ErrCancelled):
+			fact.End, fact.So = sia.EndCancelled, nil
+		case err != nil:
+			return nil, err
+		}
+		cancel() // a test may have taken minutes
+		keep, cancel = context.WithTimeout(context.WithoutCancel(ctx), wrapUp)
+		defer cancel()
+	}
 	if f.Run == 0 && fact.End == sia.EndFinished && fact.Commit == "" && fact.Reason == "" && !a.Planning {
 		fact.Signals = stuck.Signals(t, stuck.Judged{Empty: true})
 	}

@@ -129,7 +129,7 @@ func (w *Worker) halted(ctx context.Context, t sia.Task, f sia.Effect) (bool, er
 // is paid for: one that starts elsewhere could not be pushed.
 func (w *Worker) lookAtBranch(ctx context.Context, t sia.Task) error {
 	for _, kind := range t.Pending {
-		if kind == sia.DoAttempt || kind == sia.DoPush || kind == sia.DoUpdate {
+		if kind == sia.DoAttempt || kind == sia.DoPush || kind == sia.DoUpdate || kind == sia.DoTakeBack {
 			return nil // what stands there may be SIA's own
 		}
 	}

@@ -18,13 +18,14 @@ import (
 // finalReview has a fresh model call read the head's change against the issue, and reviews the
 // pull request where it has something to say. What was said is kept before it is written, so
 // that a crash repeats only the look for it. Trouble with the model, and what GitHub refuses for
-// good, are outcomes: nothing waits longer for a review that decides nothing.
+// good, are outcomes: nothing waits longer for a review.
 func (w *Worker) finalReview(ctx context.Context, t sia.Task, f sia.Effect) (sia.Fact, error) {
 	if f.SHA != t.Head {
 		return sia.Done{}, nil // about an earlier head
 	}
 	out, err := w.saidFinally(ctx, t, f)
-	if err != nil || out.Review.Silent() || t.Pull.Number == 0 {
+	out.Counts = true
+	if err != nil || t.Pull.Number == 0 || out.Review.Silent() && !followedUp(t, out.Review) {
 		return out, err
 	}
 	text := render.FinalReview(t, out.Review, w.Links)
@@ -43,6 +44,12 @@ func (w *Worker) finalReview(ctx context.Context, t sia.Task, f sia.Effect) (sia
 		out.Review.Why = "GitHub does not take it: " + refused
 	}
 	return out, nil
+}
+
+// followedUp reports whether a review of an earlier head stands, to which that of a follow-up is the answer: people are
+// told that nothing is open any more.
+func followedUp(t sia.Task, r sia.FinalReview) bool {
+	return r.Why == "" && len(r.Demands) > 0 && t.Omission != nil && t.Omission.Review.URL != ""
 }
 
 // saidFinally is what the reviewer says of a head: it is asked once.

@@ -213,9 +213,10 @@ func (w *Worker) handlers() map[sia.EffectKind]handler {
 		sia.DoReady: w.ready,
 		sia.DoDraft: w.draft,
 		sia.DoSync:  w.sync, sia.DoReact: w.react, sia.DoReply: w.reply, sia.DoStudy: w.study,
-		sia.DoRespond: w.respond,
-		sia.DoUpdate:  w.update,
-		sia.DoWatch:   w.watch,
+		sia.DoRespond:  w.respond,
+		sia.DoUpdate:   w.update,
+		sia.DoTakeBack: w.takeBack,
+		sia.DoWatch:    w.watch,
 
 		sia.DoEvidence: w.evidence,
 	}

@@ -14,7 +14,8 @@ import (
 )
 
 type benchCmd struct {
-	Locate locateCmd `cmd:"" help:"Find the files that commits changed, given their tests, against each source alone."`
+	Locate  locateCmd  `cmd:"" help:"Find the files that commits changed, given their tests, against each source alone."`
+	Already alreadyCmd `cmd:"" help:"Check, on tasks of a history, evidence that something is so already: where it is, and where it is not."`
 }
 
 type locateCmd struct {

@@ -17,7 +17,7 @@ var WordLimits = map[string]int{
 	"status":               90,
 	string(sia.DoEscalate): 120,
 
-	string(sia.DoFinalReview): 120,
+	string(sia.DoFinalReview): 80,
 	OnLine:                    40,
 }
 

@@ -1,0 +1,78 @@
+package work
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/sia-bot/sia/gitops"
+	"github.com/sia-bot/sia/sia"
+	"github.com/sia-bot/sia/sia/tamper"
+)
+
+// so looks at what a coder says is so already: the test is run on the base, with what the attempt changed of tests, and
+// the commit is looked for behind the base. nil: nothing is claimed, or code was changed, which the checks judge.
+func (w *Worker) so(ctx context.Context, t sia.Task, f sia.Effect, fact sia.AttemptEnded) (*sia.So, error) {
+	c, claims := sia.ClaimOf(fact.Summary)
+	d := fact.Diff
+	noTest := func(p string) bool { return !tamper.IsTest(p) }
+	if !claims || fact.Commit != "" && (d.Files > len(d.Paths) || slices.ContainsFunc(d.Paths, noTest)) {
+		return nil, nil //nolint:nilnil // nothing is claimed
+	}
+	o := &sia.So{Claim: c, Base: t.BaseSHA, URL: w.Links.Commit(t.Repo, t.BaseSHA)}
+	if c.Command == "" && c.Commit == "" {
+		o.Wrong = "it names neither a test nor a commit"
+		return o, nil
+	}
+	if c.Command != "" {
+		sha := string(t.BaseSHA)
+		if fact.Commit != "" { // the base, and tests
+			sha = string(fact.Commit)
+		}
+		got, err := w.check(ctx, t, f.Key+" so", sha, []string{c.Command}, nil)
+		if err != nil {
+			return nil, err
+		}
+		switch r := got[0]; {
+		case r.Missing != "":
+			o.Wrong = fmt.Sprintf("`%s` could not be run on `%s`: %s", c.Command, t.BaseBranch, r.Missing)
+		case !r.Holds:
+			o.Wrong = fmt.Sprintf("`%s` fails on `%s`:\n%s", c.Command, t.BaseBranch, r.Excerpt)
+		case !r.Ran:
+			o.Wrong = fmt.Sprintf("`%s` passes on `%s`, but its output shows no test that ran", c.Command, t.BaseBranch)
+		}
+		if o.Wrong != "" {
+			return o, nil
+		}
+	}
+	if c.Commit != "" {
+		names, err := w.mirror(t).FetchNamesOf(ctx, string(t.BaseSHA))
+		if err != nil {
+			return nil, err
+		}
+		if o.Wrong = didIt(names, &o.Claim, t.BaseBranch); o.Wrong == "" {
+			o.URL = w.Links.Commit(t.Repo, o.Claim.Commit)
+		}
+	}
+	return o, nil
+}
+
+// didIt says why a commit is not what a claim says: it is not behind the base, or did not change what is named.
+// Where it is, the claim has its whole name.
+func didIt(behind []gitops.HistoryNames, c *sia.Claim, branch string) string {
+	i := slices.IndexFunc(behind, func(n gitops.HistoryNames) bool { return strings.HasPrefix(n.SHA, string(c.Commit)) })
+	switch {
+	case i < 0:
+		return fmt.Sprintf("commit %s is none of the newest %d of `%s`", c.Commit.Short(), len(behind), branch)
+	case len(c.Paths) == 0:
+		return fmt.Sprintf("it does not say which file commit %s changed", c.Commit.Short())
+	}
+	for _, p := range c.Paths {
+		if !slices.Contains(behind[i].Paths, p) {
+			return fmt.Sprintf("commit %s did not change %s", c.Commit.Short(), p)
+		}
+	}
+	c.Commit = sia.SHA(behind[i].SHA)
+	return ""
+}

@@ -1,0 +1,75 @@
+package sia
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestClaimOf(t *testing.T) {
+	for summary, want := range map[string]*Claim{
+		"Already so\nTest: go test ./x -run TestY\nCommit: 1a2b3c4 x/y.go z": {"go test ./x -run TestY", "1a2b3c4",
+			[]string{"x/y.go", "z"}},
+		"I looked.\n\n- **Already so.**\n- Test: `sh a.sh`": {Command: "sh a.sh"},
+		"Already so":                        {},
+		"already so: yes\ncommit: HEAD~1 x": {},
+		"Test: sh a.sh\nIt is already so":   nil,
+		"Test: sh a.sh":                     nil,
+		"":                                  nil,
+	} {
+		got, claims := ClaimOf(summary)
+		if claims != (want != nil) || want != nil && cmp.Diff(*want, got) != "" {
+			t.Errorf("%q: %v, %+v", summary, claims, got)
+		}
+	}
+}
+
+// claims ends the first attempt with a claim.
+func claims(t *testing.T, wrong string) *planning {
+	t.Helper()
+	p := &planning{t: t}
+	p.says(Start{Installation: 1, Repo: Repo{ID: 9}, Issue: 3, Title: "Greet", DefaultBranch: "main"})
+	p.begins("")
+	p.ends(AttemptEnded{End: EndFinished, Cost: 100,
+		So: &So{Claim: Claim{Command: "sh a.sh", Commit: "1a2b3c4"}, Base: "base", URL: "u", Wrong: wrong}})
+	return p
+}
+
+// What holds is asked about, once in a run and at no approach; the answer goes to the next attempt.
+func TestSo(t *testing.T) {
+	p := claims(t, "")
+	e := p.task.Escalation
+	if p.task.State != Escalated || e.Kind != AskAlready || len(p.task.Prompts) > 0 || p.task.Failures > 0 ||
+		!strings.Contains(e.Already.What, "`sh a.sh` on `main`, and it passes; commit 1a2b3c4 did it") {
+		t.Fatalf("%s: %+v", p.task.State, e)
+	}
+	stopped := Step(p.task, Event{ID: "b", By: person, Fact: AnswerGiven{Letter: "B"}}).Task
+	if stopped.State != Stopped {
+		t.Errorf("resolved, and it is %s", stopped.State)
+	}
+	for _, fact := range []Fact{AnswerGiven{Letter: "A", Text: "not on Windows"}, AnswerGiven{Text: "not on Windows"},
+		Start{Anyway: true, Text: "not on Windows"}} {
+		q := *p
+		q.says(fact)
+		q.begins("")
+		if a := q.task.Brief.Answers; len(a) != 1 || !strings.Contains(a[0], "still broken") ||
+			!strings.HasSuffix(a[0], "not on Windows") {
+			t.Errorf("%T: the next attempt is told %q", fact, a)
+		}
+		q.ends(AttemptEnded{End: EndFinished, So: &So{Claim: Claim{Command: "sh a.sh"}}})
+		if q.comesTo(Diagnosing); !strings.Contains(q.task.Attempt().Reason, "a person wants") {
+			t.Errorf("asked again: %+v", q.task.Attempt())
+		}
+	}
+}
+
+// What does not hold is a failed attempt that says which evidence.
+func TestSoThatDoesNotHold(t *testing.T) {
+	p := claims(t, "`sh a.sh` fails on `main`:\nno greeting")
+	a := p.task.Attempt()
+	if p.task.State != Diagnosing || a.Outcome != AttemptFail || len(p.task.Prompts) != 1 ||
+		!strings.Contains(a.Reason, "`sh a.sh` fails on `main`: no greeting") || len(a.Failures) != 1 {
+		t.Errorf("%s: %+v", p.task.State, a)
+	}
+}

@@ -1,0 +1,233 @@
+package sia
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+)
+
+// found has a green head of which a reviewer says that something is not done, and the follow-up begun.
+func found(t *testing.T) *planning {
+	t.Helper()
+	p := read(t, true)
+	p.judges(Judged{Verdict: VerdictGreen})
+	p.done(DoFinalReview, counted("f00d"))
+	p.comesTo(Queued)
+	return p
+}
+
+// counted is a review whose demands have a consequence.
+func counted(sha SHA) FinalReviewed {
+	f := said(sha)
+	f.Counts = true
+	return f
+}
+
+// redo commits the follow-up.
+func (p *planning) redo(sha SHA) {
+	p.t.Helper()
+	p.begins("")
+	if a := p.task.Attempt(); a.Number != 2 || a.Demands != 1 || p.task.Brief.Demands[0].Quote != "Greet" ||
+		p.waitsFor(DoReady) {
+		p.t.Fatalf("%+v with the brief %+v", a, p.task.Brief)
+	}
+	p.commits(sha, true)
+}
+
+// What is not done is done by one attempt; what is not done even then starts no other.
+func TestFollowUp(t *testing.T) {
+	p := found(t)
+	if a := p.task.Attempt(); a.Outcome != AttemptPass || p.task.Kept != "f00d" {
+		t.Errorf("the green attempt is %+v, kept is %s", a, p.task.Kept)
+	}
+	p.redo("f00d2")
+	p.judges(Judged{Verdict: VerdictGreen})
+	p.done(DoFinalReview, counted("f00d2"))
+	p.done(DoReady, Readied{})
+	p.judges(Judged{Verdict: VerdictGreen})
+	p.comesTo(Passed)
+	if o := p.task.Omission; p.task.Head != "f00d2" || o.Open || o.Why != "" || len(p.task.Attempts) != 2 {
+		t.Errorf("passed on %s after %d attempts with %+v", p.task.Head, len(p.task.Attempts), o)
+	}
+}
+
+// Whatever the follow-up's checks say but green, the branch goes back to the head that passed; nothing is diagnosed,
+// and nobody is asked.
+func TestFollowUpIsTakenBack(t *testing.T) {
+	for name, c := range map[string]struct {
+		verdict Judged
+		why     string
+		outcome AttemptOutcome
+	}{
+		"red": {Judged{Verdict: VerdictRed, Checks: []Check{{Name: "test", Colour: Red}}}, "`test` failed",
+			AttemptFail},
+		"it weakens tests": {Judged{Verdict: VerdictTampered}, "a person would have to accept its changes", AttemptFail},
+		"a check waits": {Judged{Verdict: VerdictBlocked, Blocked: []Obstacle{{Check: "e2e"}}}, "e2e waits for a person",
+			AttemptError},
+		"the base moved": {Judged{Verdict: VerdictPending, Conflicts: true}, "moved in its way", AttemptError},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := found(t)
+			p.redo("f00d2")
+			failures := p.task.Failures
+			p.judges(c.verdict)
+			if a := p.task.Attempt(); !p.waitsFor(DoTakeBack) || a.Outcome != c.outcome || p.task.Failures != failures {
+				t.Fatalf("%s: %+v, under way %v", p.why, a, p.task.Pending)
+			}
+			if r := p.says(CheckSeen{SHA: "f00d2"}); len(r.Effects) > 0 && r.Effects[0].Kind == DoGate {
+				t.Error("it looks at a commit that is being taken back")
+			}
+			p.done(DoTakeBack, TakenBack{SHA: "f00d"})
+			p.judges(Judged{Verdict: VerdictGreen})
+			p.done(DoReady, Readied{})
+			p.judges(Judged{Verdict: VerdictGreen})
+			p.comesTo(Passed)
+			o := p.task.Omission
+			if p.task.Head != "f00d" || !o.Stands("f00d") || !strings.Contains(o.Why, c.why) || !p.task.Final.Of("f00d") ||
+				len(p.task.Interventions) > 0 || p.task.Escalation != nil {
+				t.Errorf("passed on %s with %+v", p.task.Head, o)
+			}
+		})
+	}
+}
+
+// However else the follow-up ends, nothing is pushed, and the head that is green is judged as before.
+func TestFollowUpThatPushesNothing(t *testing.T) {
+	for name, c := range map[string]struct {
+		end AttemptEnded
+		why string
+	}{
+		"an answer": {AttemptEnded{End: EndFinished, Summary: "[1] Not needed because it greets already."},
+			"it changed nothing: Not needed because it greets already."},
+		"nothing":    {AttemptEnded{End: EndFinished}, "it changed nothing"},
+		"no time":    {AttemptEnded{End: EndTime, Reason: "30 minutes are over", Commit: "f00d2"}, "30 minutes are over"},
+		"stuck":      {AttemptEnded{End: EndStuck, Reason: "it went in circles"}, "it went in circles"},
+		"a question": {AttemptEnded{End: EndAsked, Ask: &Ask{Question: "whom?"}}, "it has a question: whom?"},
+		"no model":   {AttemptEnded{End: EndError, Reason: "the model is down"}, "the model is down"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := found(t)
+			p.begins("")
+			p.ends(c.end)
+			p.comesTo(Checking)
+			if p.waitsFor(DoPush) || !strings.Contains(p.task.Omission.Why, c.why) {
+				t.Fatalf("%+v, under way %v", p.task.Omission, p.task.Pending)
+			}
+			p.judges(Judged{Verdict: VerdictGreen})
+			p.done(DoReady, Readied{})
+			p.judges(Judged{Verdict: VerdictGreen})
+			p.comesTo(Passed)
+			if c.end.Summary != "" && p.task.Omission.Answer("Greet") != "Not needed because it greets already." {
+				t.Errorf("people read %+v", p.task.Omission)
+			}
+		})
+	}
+}
+
+// No follow-up is begun without room for it, and none for a head that is not SIA's any more.
+func TestNoFollowUp(t *testing.T) {
+	for name, c := range map[string]struct {
+		change func(*Task)
+		why    string
+	}{
+		"no approach": {func(t *Task) { t.Approaches = len(t.Prompts) }, "no approach is left"},
+		"no credits":  {func(t *Task) { t.Credits.Budget = t.Credits.Spent + 1 }, "credits are used up"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := read(t, true)
+			p.judges(Judged{Verdict: VerdictGreen})
+			c.change(&p.task)
+			f := counted("f00d")
+			f.Cost = 0
+			p.done(DoFinalReview, f)
+			p.done(DoReady, Readied{})
+			p.judges(Judged{Verdict: VerdictGreen})
+			p.comesTo(Passed)
+			if !strings.Contains(p.task.Omission.Why, c.why) {
+				t.Errorf("people read %q", p.task.Omission.Why)
+			}
+		})
+	}
+	begun := Begun{Settings: DefaultSettings(), Title: "Greet", BaseBranch: "main", BaseSHA: "base"}
+	for name, c := range map[string]struct {
+		before Fact
+		begun  func(*Begun)
+		why    string
+	}{
+		"a person pushed": {BranchMoved{SHA: "beef"}, func(*Begun) {}, "somebody else pushed"},
+		"budget of a day": {nil, func(b *Begun) { b.Hold = "this repository spent 1000" }, "this repository spent 1000"},
+		"edited":          {nil, func(b *Begun) { b.Title = "Greet all" }, "the issue was edited"},
+		"a review":        {ChangesAsked{Text: "be brief"}, func(*Begun) {}, "changes were asked for"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := found(t)
+			if c.before != nil {
+				p.says(c.before)
+			}
+			b := begun
+			c.begun(&b)
+			p.done(DoBegin, b)
+			if len(p.task.Attempts) != 1 && p.task.Attempts[1].Demands > 0 || !strings.Contains(p.task.Omission.Why, c.why) {
+				t.Errorf("%s with %d attempts: %+v", p.task.State, len(p.task.Attempts), p.task.Omission)
+			}
+		})
+	}
+}
+
+// Somebody who pushes while the follow-up works, or is taken back, is followed.
+func TestFollowUpGivesWay(t *testing.T) {
+	p := found(t)
+	p.begins("")
+	p.says(BranchMoved{SHA: "beef"})
+	p.ends(AttemptEnded{End: EndFinished, Commit: "f00d2"})
+	p.done(DoPush, PushRefused{Head: "beef", Reason: "somebody else pushed"})
+	p.comesTo(Checking)
+	if p.task.Head != "beef" || p.task.HeadBy != person {
+		t.Errorf("the head is %s by %+v", p.task.Head, p.task.HeadBy)
+	}
+
+	for _, heard := range []bool{false, true} {
+		p = found(t)
+		p.redo("f00d2")
+		p.judges(Judged{Verdict: VerdictRed})
+		if heard {
+			p.says(BranchMoved{SHA: "beef"})
+		}
+		p.done(DoTakeBack, TakenBack{SHA: "beef"})
+		p.judges(Judged{Verdict: VerdictGreen})
+		p.done(DoReady, Readied{})
+		p.judges(Judged{Verdict: VerdictGreen})
+		if p.comesTo(Passed); p.task.Head != "beef" {
+			t.Errorf("passed on %s", p.task.Head)
+		}
+	}
+}
+
+// A log of before, in which reviews had no consequence, gives the task that it gave.
+func TestReviewsOfBeforeHaveNoConsequence(t *testing.T) {
+	p := read(t, true)
+	p.judges(Judged{Verdict: VerdictGreen})
+	var old FinalReviewed
+	before := `{"review":{"sha":"f00d","demands":[{"quote":"Greet","state":"unmet","why":"no"}]},"cost":1}`
+	if err := json.Unmarshal([]byte(before), &old); err != nil {
+		t.Fatal(err)
+	}
+	p.done(DoFinalReview, old)
+	p.done(DoReady, Readied{})
+	p.judges(Judged{Verdict: VerdictGreen})
+	p.comesTo(Passed)
+	if p.task.Omission != nil || len(p.task.Attempts) != 1 {
+		t.Errorf("%+v", p.task.Omission)
+	}
+}
+
+// A stop leaves the head that is green on the branch.
+func TestStopInAFollowUp(t *testing.T) {
+	p := found(t)
+	p.begins("")
+	p.says(Stop{Reason: "enough"})
+	p.ends(AttemptEnded{End: EndCancelled, Commit: "f00d2"})
+	if p.waitsFor(DoPush) || p.task.Head != "f00d" || p.task.State != Stopped {
+		t.Errorf("%s on %s, under way %v", p.task.State, p.task.Head, p.task.Pending)
+	}
+}
