@@ -253,7 +253,8 @@ func (w *effectWorker) save(
 }
 
 // later puts the effect off, and counts the failed tries, unless the lease is another's. Another job takes this one's
-// place: a job that River puts off is up to five seconds late, and River ends it for good when somebody cancels it at that moment.
+// place: a job that River puts off is up to five seconds late, and River ends it for good when somebody cancels it at
+// that moment.
 func (w *effectWorker) later(
 	ctx context.Context, job *river.Job[effectArgs], held *heldLease, cause error, delay time.Duration, failed int,
 ) error {

@@ -48,30 +48,30 @@ func (z *zombie) sleep(ctx context.Context) (slept bool) {
 	return true
 }
 
-// takenOver beats until an effect is done.
-func takenOver(t *testing.T, s *fixture, beats chan time.Time, key string) {
+// takenOver beats until another worker has begun.
+func takenOver(t *testing.T, beats chan time.Time, begun chan bool) {
 	t.Helper()
 	for ctx := patient(t); ; {
 		select {
 		case beats <- time.Now():
+		case <-begun:
+			return
 		case <-ctx.Done():
 			t.Fatal("nobody took the effect over")
-		}
-		r, err := s.Effect(ctx, key)
-		must(t, err)
-		if r.State != store.EffectPending {
-			return
 		}
 	}
 }
 
-// testZombie has a worker sleep past its lease while another one carries its effect out. When it wakes it may write
-// nothing, and what it reports, an outcome or a failure, does not count.
+// testZombie has a worker sleep past its lease until another one carries its effect out. When it wakes, in the middle of
+// that, it may write nothing, and what it reports, an outcome or a failure, does not count.
 func testZombie(t *testing.T, s *fixture, reports func() (sia.Fact, error)) {
 	z := newZombie()
+	begun, end := make(chan bool), make(chan bool)
 	w := newScript(t, s)
 	w.on[sia.DoPush] = func(ctx context.Context, task sia.Task, f sia.Effect) (sia.Fact, error) {
 		if !z.sleep(ctx) {
+			begun <- true
+			<-end
 			return sia.Pushed{SHA: f.SHA, Warning: "by the second"}, nil
 		}
 		if err := lease.Check(ctx); !errors.Is(err, lease.ErrLost) {
@@ -88,7 +88,7 @@ func testZombie(t *testing.T, s *fixture, reports func() (sia.Fact, error)) {
 	c, beats := otherEngine()
 	second := engine(t, s, w.handlers(), c)
 	key := record(t, s, id, sia.DoPush).Key
-	takenOver(t, s, beats, key)
+	takenOver(t, beats, begun)
 
 	<-z.ctx.Done()
 	if cause := context.Cause(z.ctx); !errors.Is(cause, store.ErrLeaseLost) {
@@ -96,6 +96,10 @@ func testZombie(t *testing.T, s *fixture, reports func() (sia.Fact, error)) {
 	}
 	close(z.wake)
 	stop(t, first)
+	if r := record(t, s, id, sia.DoPush); r.State != store.EffectPending || r.Tries != 1 || r.Error != "" {
+		t.Errorf("the sleeper reported: %+v", r)
+	}
+	close(end)
 	stop(t, second)
 	if got, want := outcome(t, s, id, key), (sia.Pushed{SHA: "c0ffee1", Warning: "by the second"}); got != sia.Fact(want) {
 		t.Errorf("the outcome is %+v, want %+v", got, want)
