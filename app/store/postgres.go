@@ -347,8 +347,8 @@ type postgresTime struct{ sql.NullTime }
 func (t *postgresTime) time() time.Time { return t.Time }
 
 func (*postgresDialect) backup(context.Context, string) (int64, error) {
-	return 0, &sia.Error{Op: "back up the database", Permanent: true, Message: "SIA does not copy a PostgreSQL database; " +
-		"use pg_dump --format=custom, or PostgreSQL's continuous archiving (docs/operations.md)"}
+	return 0, &sia.Error{Op: "back up the database", Permanent: true, Message: "SIA does not copy a PostgreSQL " +
+		"database; use pg_dump --format=custom, or PostgreSQL's continuous archiving (docs/operations.md)"}
 }
 
 func (*postgresDialect) files() []string { return nil }
