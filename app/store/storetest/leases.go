@@ -62,8 +62,8 @@ func takenOver(t *testing.T, beats chan time.Time, begun chan bool) {
 	}
 }
 
-// testZombie has a worker sleep past its lease until another one carries its effect out. When it wakes, in the middle
-// of that, it may write nothing, and what it reports, an outcome or a failure, does not count.
+// testZombie has a worker sleep past its lease until another one carries its effect out. When it wakes, while the other
+// is at it, it may write nothing, and what it reports, an outcome or a failure, does not count.
 func testZombie(t *testing.T, s *fixture, reports func() (sia.Fact, error)) {
 	z := newZombie()
 	begun, end := make(chan bool), make(chan bool)
