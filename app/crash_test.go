@@ -324,7 +324,9 @@ func begin(t *testing.T, sim *ghsim.Server, v victim) *process {
 // run plays the task once with processes that die at some boundaries. It says
 // what the world looks like afterwards, which boundaries there were, and how many
 // processes died.
-func (c crashStory) run(t *testing.T, key []byte, db string, every, from int) (world string, crossed []string, died int) {
+func (c crashStory) run(t *testing.T, key []byte, db string, every, from int) (
+	world string, crossed []string, died int,
+) {
 	t.Helper()
 	sim, _, v := crashWorld(t, key, c.model, c.files)
 	v.Kills.Every, v.Kills.From = every, from

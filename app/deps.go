@@ -45,7 +45,8 @@ func newDeps(ctx context.Context, c Config, o Options) (_ *deps, err error) {
 		g.now = time.Now
 	}
 	g.log = slog.New(g.secrets.Handler(g.log.Handler()))
-	if g.store, err = store.Open(ctx, store.Config{URL: c.DB, DirectURL: c.DBDirect, Logger: g.log, Now: g.now}); err != nil {
+	if g.store, err = store.Open(ctx, store.Config{URL: c.DB, DirectURL: c.DBDirect, Logger: g.log,
+		Now: g.now}); err != nil {
 		return nil, err
 	}
 	defer func() {

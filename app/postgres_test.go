@@ -12,8 +12,8 @@ import (
 	"github.com/sia-bot/sia/sim/ghsim"
 )
 
-// TestCrashOnPostgres is some of TestCrash on PostgreSQL, where no process may take for its own what another was at: the
-// next one goes on when leases have run out.
+// TestCrashOnPostgres is some of TestCrash on PostgreSQL, where no process may take for its own what another was at:
+// the next one goes on when leases have run out.
 func TestCrashOnPostgres(t *testing.T) {
 	sim, err := ghsim.New(ghsim.Config{})
 	check(t, err)
@@ -40,8 +40,8 @@ func TestCrashOnPostgres(t *testing.T) {
 	}
 }
 
-// TestAnotherServerGoesOn: of two servers on one database, one is killed in the midst of an attempt, and the other goes on
-// with it.
+// TestAnotherServerGoesOn: of two servers on one database, one is killed in the midst of an attempt, and the other
+// goes on with it.
 func TestAnotherServerGoesOn(t *testing.T) {
 	c := crashStories()[0]
 	sim, _, one := crashWorld(t, nil, c.model, c.files)

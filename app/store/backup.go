@@ -52,7 +52,8 @@ func (s *sqliteDialect) backup(ctx context.Context, file string) (size int64, er
 	return size, atomicfile.SyncFolder(filepath.Dir(file))
 }
 
-// Files are the files of the database, whether they are there now or not: the database first. PostgreSQL's are its own affair: none.
+// Files are the files of the database, whether they are there now or not: the database first. PostgreSQL's are its
+// own affair: none.
 func (s *DB) Files() []string { return s.files() }
 
 func (s *sqliteDialect) files() []string {

@@ -11,8 +11,8 @@ import (
 
 // On SQLite River learns of new jobs by looking into its notification table, twenty times a second. Through a task of
 // forty hops that is a second in which nothing happens. So a job that this process writes is told of here when it is
-// committed; what another process writes River finds by looking. On PostgreSQL this process hears of its own jobs in the
-// same way, at once and also behind a pooler, and of other processes' by PostgreSQL's notifications.
+// committed; what another process writes River finds by looking. On PostgreSQL this process hears of its own jobs in
+// the same way, at once and also behind a pooler, and of other processes' by PostgreSQL's notifications.
 
 // insertTopic is under what River's producers hear of new jobs: NotificationTopicInsert of
 // https://github.com/riverqueue/river/blob/v0.51.1/internal/notifier/notifier.go
@@ -96,11 +96,11 @@ func (commitDriver) SupportsListener() bool { return true }
 
 // UnwrapExecutor implements riverdriver.Driver.
 func (d commitDriver) UnwrapExecutor(tx *sql.Tx) riverdriver.ExecutorTx {
-	if x := d.Driver.UnwrapExecutor(tx); d.alone {
+	x := d.Driver.UnwrapExecutor(tx)
+	if d.alone {
 		return noNotifyTx{x}
-	} else {
-		return x
 	}
+	return x
 }
 
 // noNotifyTx writes nothing into River's notification table about jobs: the workers would look once more, in vain.

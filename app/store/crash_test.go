@@ -149,7 +149,9 @@ func finishDespite(
 }
 
 // goOn works until nothing is due, and moves the clock to what is due next unless the task has passed.
-func goOn(ctx context.Context, s *store.Store, e *store.Engine, clock worldClock, id sia.TaskID) (passed bool, _ error) {
+func goOn(ctx context.Context, s *store.Store, e *store.Engine, clock worldClock, id sia.TaskID) (
+	passed bool, _ error,
+) {
 	if err := e.Idle(ctx); err != nil {
 		return false, err
 	}

@@ -290,7 +290,8 @@ func (s *DB) takeOver(ctx context.Context, length time.Duration) (effects int, e
 				s.stamp(s.now()), f.Key); err != nil {
 				return err
 			}
-			if _, err := tx.ExecContext(ctx, `UPDATE effects SET tries = tries + CASE WHEN lease_until > 0 THEN 1 ELSE 0 END, lease_until = 0
+			if _, err := tx.ExecContext(ctx, `UPDATE effects
+				SET tries = tries + CASE WHEN lease_until > 0 THEN 1 ELSE 0 END, lease_until = 0
 				WHERE key = ?`, f.Key); err != nil {
 				return err
 			}

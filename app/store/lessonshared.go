@@ -126,7 +126,8 @@ func (s *LessonStore) UnshareLesson(ctx context.Context, installation int64, id 
 		}
 		repos, err := collect(ctx, tx, func(rows *sql.Rows) (repo int64, err error) { return repo, rows.Scan(&repo) },
 			`SELECT l.repo_id FROM lessons l JOIN repositories r ON r.id = l.repo_id
-			WHERE r.installation_id = ? AND l.id = ? AND l.source = ? ORDER BY l.repo_id`, installation, id, lesson.FromOrganisation)
+			WHERE r.installation_id = ? AND l.id = ? AND l.source = ? ORDER BY l.repo_id`, installation, id,
+			lesson.FromOrganisation)
 		if err != nil {
 			return err
 		}

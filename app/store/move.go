@@ -264,8 +264,9 @@ func (v *moving) jobs() error {
 	if err != nil {
 		return err
 	}
-	pending, err := collect(v.ctx, v.target, func(rows *sql.Rows) (guid string, err error) { return guid, rows.Scan(&guid) },
-		`SELECT guid FROM deliveries WHERE state = 'pending' ORDER BY id`)
+	pending, err := collect(v.ctx, v.target, func(rows *sql.Rows) (guid string, err error) {
+		return guid, rows.Scan(&guid)
+	}, `SELECT guid FROM deliveries WHERE state = 'pending' ORDER BY id`)
 	if err != nil {
 		return err
 	}

@@ -192,7 +192,8 @@ func (f *forgetting) deliveries() error {
 func (f *forgetting) tasks() error {
 	return f.batches("tasks", 1, func(tx *sql.Tx, _, to int64) (n counts, err error) {
 		var id sia.TaskID
-		if err := tx.QueryRowContext(f.ctx, `SELECT id FROM tasks WHERE `+f.rowKey("tasks")+` = ?`, to).Scan(&id); err != nil {
+		if err := tx.QueryRowContext(f.ctx, `SELECT id FROM tasks WHERE `+f.rowKey("tasks")+` = ?`,
+			to).Scan(&id); err != nil {
 			if errors.Is(err, sql.ErrNoRows) {
 				err = nil
 			}
@@ -394,7 +395,8 @@ func (f *forgetting) rows(
 			into = append(into, &r.values[i])
 		}
 		return r, rows.Scan(into...)
-	}, `SELECT `+key+`, `+strings.Join(columns, ", ")+` FROM `+table+` WHERE `+key+` > ? AND `+key+` <= ?`+f.locked(), from, to)
+	}, `SELECT `+key+`, `+strings.Join(columns, ", ")+` FROM `+table+` WHERE `+key+` > ? AND `+key+` <= ?`+
+		f.locked(), from, to)
 	if err != nil {
 		return err
 	}

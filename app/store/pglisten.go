@@ -87,8 +87,8 @@ func (l *postgresListener) WaitForNotification(ctx context.Context) (*riverdrive
 		case err == nil:
 			continue
 		}
-		l.log.WarnContext(ctx, "other processes' jobs are found by looking once a second: PostgreSQL's notifications can't be "+
-			"heard", "again_in", listenAgain, "err", err)
+		l.log.WarnContext(ctx, "PostgreSQL's notifications can't be heard: other processes' jobs are found by looking once "+
+			"a second", "again_in", listenAgain, "err", err)
 		select {
 		case <-time.After(listenAgain):
 		case <-ctx.Done():

@@ -114,8 +114,8 @@ func Named(raw string) string {
 	return u.Redacted()
 }
 
-// Password is the password that a database's URL has, or that PostgreSQL's variables or files have for it; "" when there is
-// none.
+// Password is the password that a database's URL has, or that PostgreSQL's variables or files have for it; "" when
+// there is none.
 func Password(raw string) string {
 	if !IsPostgres(raw) {
 		return ""
@@ -160,10 +160,11 @@ func (s *postgresDialect) open(ctx context.Context) error {
 		return err
 	case version < oldestPostgres*10_000:
 		return &sia.Error{Op: "open the database " + s.named(), Permanent: true, Message: fmt.Sprintf(
-			"the server is PostgreSQL %d and SIA needs %d or newer; upgrade it, or name another", version/10_000, oldestPostgres)}
+			"the server is PostgreSQL %d and SIA needs %d or newer; upgrade it, or name another", version/10_000,
+			oldestPostgres)}
 	case readOnly:
-		return &sia.Error{Op: "open the database " + s.named(), Permanent: true, Message: "the server takes no writes: it is a " +
-			"standby, or default_transaction_read_only is set; name the primary"}
+		return &sia.Error{Op: "open the database " + s.named(), Permanent: true, Message: "the server takes no writes: it " +
+			"is a standby, or default_transaction_read_only is set; name the primary"}
 	}
 	return nil
 }
@@ -173,13 +174,22 @@ func (*postgresDialect) close() error { return nil }
 func (*postgresDialect) background(context.Context) {}
 
 func (s *postgresDialect) begin(ctx context.Context) (*sql.Tx, func(), error) {
-	ctx, cancel := context.WithTimeout(ctx, postgresWrite)
-	tx, err := s.w.BeginTx(ctx, nil)
+	conn, err := s.w.Conn(ctx)
 	if err != nil {
-		cancel()
 		return nil, nil, err
 	}
-	return tx, cancel, nil
+	// A commit that was begun is not cut short: nobody would know what came of it. Statements end with their own contexts.
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), postgresWrite)
+	done := func() {
+		cancel()
+		_ = conn.Close() // it goes back to the pool
+	}
+	tx, err := conn.BeginTx(ctx, nil)
+	if err != nil {
+		done()
+		return nil, nil, err
+	}
+	return tx, done, nil
 }
 
 // again: what got into the way of another transaction, or lost its server before it was committed, changed nothing.
@@ -246,19 +256,21 @@ func (s *postgresDialect) message(err error) string {
 	}
 	switch {
 	case e.Code == "28P01" || e.Code == "28000":
-		return fmt.Sprintf("the database %s refuses user %q; check user and password in --db, and pg_hba.conf", db, s.config.User)
+		return fmt.Sprintf("the database %s refuses user %q; check user and password in --db, and pg_hba.conf", db,
+			s.config.User)
 	case e.Code == "3D000":
-		return fmt.Sprintf("there is no database %q on the server; make it: createdb -O %s %[1]s", s.config.Database, s.config.User)
+		return fmt.Sprintf("there is no database %q on the server; make it: createdb -O %s %[1]s", s.config.Database,
+			s.config.User)
 	case e.Code == "42501":
-		return fmt.Sprintf("user %q has no right to that in the database %s; make it the owner: ALTER DATABASE %q OWNER TO %q",
-			s.config.User, db, s.config.Database, s.config.User)
+		return fmt.Sprintf("user %q has no right to that in the database %s; make it the owner: "+
+			"ALTER DATABASE %q OWNER TO %q", s.config.User, db, s.config.Database, s.config.User)
 	case e.Code == "25006":
 		return "the database " + db + " takes no writes; name the primary in --db, not a standby"
 	case e.Code == "53100":
 		return "the disk of the database " + db + " is full; free some space and SIA goes on where it was"
 	case e.Code == "53300":
-		return fmt.Sprintf("the database %s has no connection left; raise max_connections, or put PgBouncer in front: a process "+
-			"of SIA takes up to %d", db, postgresReaders+postgresWriters+postgresRiver+1)
+		return fmt.Sprintf("the database %s has no connection left; raise max_connections, or put PgBouncer in front: a "+
+			"process of SIA takes up to %d", db, postgresReaders+postgresWriters+postgresRiver+1)
 	case gone(err):
 		return "the database " + db + " is being stopped or started; SIA goes on when it is back"
 	case e.Code == "40001" || e.Code == "40P01":
@@ -297,7 +309,8 @@ func (s *postgresDialect) tables(ctx context.Context) ([]textColumn, error) {
 			AND c.table_name IN (SELECT k.table_name FROM information_schema.columns k
 				WHERE k.table_schema = current_schema() AND k.is_identity = 'YES')
 			AND NOT EXISTS (SELECT 1 FROM information_schema.table_constraints p
-				JOIN information_schema.key_column_usage u ON u.constraint_name = p.constraint_name AND u.table_schema = p.table_schema
+				JOIN information_schema.key_column_usage u
+					ON u.constraint_name = p.constraint_name AND u.table_schema = p.table_schema
 				WHERE p.constraint_type = 'PRIMARY KEY' AND p.table_schema = current_schema()
 					AND p.table_name = c.table_name AND u.column_name = c.column_name)
 		ORDER BY c.table_name, c.ordinal_position`)
@@ -334,8 +347,8 @@ type postgresTime struct{ sql.NullTime }
 func (t *postgresTime) time() time.Time { return t.Time }
 
 func (*postgresDialect) backup(context.Context, string) (int64, error) {
-	return 0, &sia.Error{Op: "back up the database", Permanent: true, Message: "SIA does not copy a PostgreSQL database; use " +
-		"pg_dump --format=custom, or PostgreSQL's continuous archiving (docs/operations.md)"}
+	return 0, &sia.Error{Op: "back up the database", Permanent: true, Message: "SIA does not copy a PostgreSQL " +
+		"database; use pg_dump --format=custom, or PostgreSQL's continuous archiving (docs/operations.md)"}
 }
 
 func (*postgresDialect) files() []string { return nil }
@@ -347,7 +360,8 @@ func (s *postgresDialect) compact(ctx context.Context) error {
 }
 
 func (*postgresDialect) columnsQuery() string {
-	return `SELECT c.relname, a.attname, coalesce(array_position(k.indkey::int2[], a.attnum) + 1, 0) -- indkey counts from 0
+	// indkey counts from 0
+	return `SELECT c.relname, a.attname, coalesce(array_position(k.indkey::int2[], a.attnum) + 1, 0)
 		FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace AND n.nspname = current_schema()
 		JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
 		LEFT JOIN pg_index k ON k.indrelid = c.oid AND k.indisprimary
@@ -399,8 +413,8 @@ func (s *postgresDialect) quiet(ctx context.Context) (release func() error, err 
 	case err != nil:
 		return nil, s.explain("look who works on "+s.named(), err)
 	}
-	return nil, &sia.Error{Op: "move", Permanent: true, Message: "a server works on the database " + s.named() + " (" + leader +
-		"); stop it, and try again fifteen seconds later"}
+	return nil, &sia.Error{Op: "move", Permanent: true, Message: "a server works on the database " + s.named() + " (" +
+		leader + "); stop it, and try again fifteen seconds later"}
 }
 
 func (s *postgresDialect) aside(ctx context.Context, c Config) (_ Config, drop func() error, err error) {

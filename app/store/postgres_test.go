@@ -14,8 +14,8 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// TestPostgresTrouble: what is wrong with the server or the address is said in words that tell what to do, and never with
-// the password.
+// TestPostgresTrouble: what is wrong with the server or the address is said in words that tell what to do, and never
+// with the password.
 func TestPostgresTrouble(t *testing.T) {
 	ctx := context.Background()
 	server := storetest.NewServer(t)
@@ -52,7 +52,8 @@ func TestPostgresTrouble(t *testing.T) {
 		"read-only":      {with(plain, as(url.User("reader"))), "takes no writes"},
 		"no address":     {"postgres:sia", "postgres://user:password@host:5432/database"},
 		"bad port":       {"postgres://sia:" + secret + "@host:port/sia", "postgres://user:password@host:5432/database"},
-		"bad option":     {"postgres://sia:" + secret + "@host/sia?sslmode=maybe", "postgres://user:password@host:5432/database"},
+		"bad option": {"postgres://sia:" + secret + "@host/sia?sslmode=maybe",
+			"postgres://user:password@host:5432/database"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s, err := store.Open(ctx, store.Config{URL: c.url})
@@ -98,7 +99,8 @@ func wantWords(t *testing.T, err error, part string) {
 }
 
 // TestServerVanishes: PostgreSQL is killed again and again while a task runs, each time before or after an effect is
-// carried out, and comes back. The task ends as ever, each effect reports once, and no delivery that was accepted is lost.
+// carried out, and comes back. The task ends as ever, each effect reports once, and no delivery that was accepted is
+// lost.
 func TestServerVanishes(t *testing.T) {
 	server := storetest.NewServer(t)
 	clock := &goingClock{} // what is lost while the server is away is found by its age
@@ -136,8 +138,8 @@ func TestServerVanishes(t *testing.T) {
 	beats := make(chan time.Time)
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
-	e, err := s.Start(ctx, store.Handlers{Effect: allWell, Delivery: func(context.Context, store.Delivery) error { return nil }},
-		store.EngineConfig{Beats: beats})
+	e, err := s.Start(ctx, store.Handlers{Effect: allWell,
+		Delivery: func(context.Context, store.Delivery) error { return nil }}, store.EngineConfig{Beats: beats})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -59,7 +59,8 @@ func (s *TaskStore) LastStarts(ctx context.Context, sender sia.Actor, since time
 		}
 		start, _ := e.Fact.(sia.Start)
 		return e.At.Add(time.Duration(start.Wait) * time.Second).Truncate(time.Microsecond), err
-	}, `SELECT event FROM task_events WHERE kind = ? AND at >= ? AND CASE WHEN ? <> 0 THEN by_id = ? ELSE by_login = ? END`,
+	}, `SELECT event FROM task_events WHERE kind = ? AND at >= ? AND 
+		CASE WHEN ? <> 0 THEN by_id = ? ELSE by_login = ? END`,
 		sia.KStart, micros(since), sender.ID, sender.ID, sender.Login)
 	slices.SortFunc(begins, func(a, b time.Time) int { return b.Compare(a) })
 	return begins[:min(n, len(begins))], s.explain("look when tasks began", err)

@@ -30,8 +30,8 @@ const (
 	readers     = 8 // connections for reading
 )
 
-// File is the file that a database URL names, as an absolute path; "" for PostgreSQL. What is no URL of a database is an
-// error that says what to write. Nothing is opened.
+// File is the file that a database URL names, as an absolute path; "" for PostgreSQL. What is no URL of a database is
+// an error that says what to write. Nothing is opened.
 func File(raw string) (string, error) {
 	const op = "open the database"
 	scheme, rest, ok := strings.Cut(raw, ":")

@@ -89,14 +89,15 @@ func (c *migrateCmd) move(e *cli.Env) error {
 		return err
 	}
 	if cleaned > 0 {
-		fmt.Fprintf(e.Out, "%d rows had bytes in their texts that PostgreSQL doesn't take; they are replaced by U+FFFD.\n", cleaned)
+		fmt.Fprintf(e.Out, "%d rows had bytes in their texts that PostgreSQL doesn't take; they are replaced by U+FFFD.\n",
+			cleaned)
 	}
 	if m.Tried {
-		_, err = fmt.Fprintf(e.Out, "A trial: %d rows were copied and each was found equal, with %d jobs to do. Nothing was kept.\n",
-			rows, m.Jobs)
+		_, err = fmt.Fprintf(e.Out, "A trial: %d rows were copied and each was found equal, with %d jobs to do. "+
+			"Nothing was kept.\n", rows, m.Jobs)
 		return err
 	}
-	_, err = fmt.Fprintf(e.Out, "%d rows were copied and each was found equal, with %d jobs to do. Start the server with --db "+
-		"and the new address; the old database is as it was.\n", rows, m.Jobs)
+	_, err = fmt.Fprintf(e.Out, "%d rows were copied and each was found equal, with %d jobs to do. Start the server with "+
+		"--db and the new address; the old database is as it was.\n", rows, m.Jobs)
 	return err
 }

@@ -64,14 +64,16 @@ func (s serverFlags) Validate() error {
 		return fmt.Errorf("--write-spacing %s: the time has to be positive; leave it out for the second that GitHub asks for",
 			s.WriteSpacing)
 	case s.DB != "" && !strings.ContainsAny(s.DB, `:/\.`):
-		return fmt.Errorf("--db %s: that is no database; give a file, such as sqlite:/var/lib/sia/sia.db, or a URL postgres://…",
+		return fmt.Errorf("--db %s: that is no database; give a file, such as sqlite:/var/lib/sia/sia.db, or "+
+			"a URL postgres://…",
 			s.DB)
 	}
 	if _, err := store.File(s.database()); err != nil {
 		return fmt.Errorf("--db: %w", err)
 	}
 	if s.DBDirect != "" && !store.IsPostgres(s.DBDirect) {
-		return errors.New("--db-direct: that is no address of a PostgreSQL server; give one such as postgres://user@host/database")
+		return errors.New("--db-direct: that is no address of a PostgreSQL server; give one such as " +
+			"postgres://user@host/database")
 	}
 	return errors.Join(s.modelFlags.check(), s.retentionFlags.check())
 }
@@ -163,8 +165,8 @@ func (s serverFlags) database() string {
 // databaseName is the database's URL without its password.
 func (s serverFlags) databaseName() string { return store.Named(s.database()) }
 
-// noDatabase reports that the database's file is not there; to open it would make it. Whether a PostgreSQL server has the
-// database shows when it is opened.
+// noDatabase reports that the database's file is not there; to open it would make it. Whether a PostgreSQL server has
+// the database shows when it is opened.
 func (s serverFlags) noDatabase() bool {
 	file, err := store.File(s.database())
 	if err == nil && file != "" {

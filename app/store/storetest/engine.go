@@ -336,8 +336,8 @@ func testOneEngine(t *testing.T, s *fixture) {
 	}
 }
 
-// Engines of two processes share the work: each effect is carried out once, each delivery is worked on once, and periodic
-// work runs once for each time.
+// Engines of two processes share the work: each effect is carried out once, each delivery is worked on once, and
+// periodic work runs once for each time.
 func testEngines(t *testing.T, s *fixture) {
 	const tasks = 6
 	ctx := patient(t)
@@ -408,7 +408,7 @@ func testUnknownJobs(t *testing.T, s *fixture) {
 		return // one process works, and refuses a newer schema
 	}
 	raw := Raw(t, s.url)
-	_, err := raw.Exec(`INSERT INTO river_job (kind, queue, state, args, max_attempts)
+	_, err := raw.ExecContext(patient(t), `INSERT INTO river_job (kind, queue, state, args, max_attempts)
 		VALUES ('newer', 'deliveries', 'available', '{}', 5)`)
 	must(t, err)
 	worked := make(chan bool, 1)
@@ -421,7 +421,8 @@ func testUnknownJobs(t *testing.T, s *fixture) {
 	case <-patient(t).Done():
 		t.Fatal("the delivery was not worked on")
 	}
-	if got := column(t, raw, `SELECT state || ' ' || attempt FROM river_job WHERE kind = 'newer'`); got[0] != "available 0" {
+	if got := column(t, raw, `SELECT state || ' ' || attempt FROM river_job
+		WHERE kind = 'newer'`); got[0] != "available 0" {
 		t.Errorf("the unknown job is %s", got[0])
 	}
 }

@@ -31,7 +31,7 @@ func testMove(t *testing.T, s *fixture) {
 	must(t, s.SaveNotices(ctx, "mail", at(1), false, "b", "a"))
 
 	from, to := store.Config{URL: s.url, Now: s.clock.now}, store.Config{URL: s.elsewhere(t), Now: s.clock.now}
-	e := engine(t, s, store.Handlers{Effect: newScript(t, s).effect, Delivery: newScript(t, s).handlers().Delivery}, quick())
+	e := engine(t, s, newScript(t, s).handlers(), quick())
 	must(t, e.Idle(ctx))
 	if s.Files() != nil {
 		if _, err := store.Move(ctx, from, to, false); !sia.IsPermanent(err) {

@@ -66,7 +66,8 @@ type Server struct {
 	count    atomic.Int64
 }
 
-// newServer makes a server in a folder, which is deleted when the server stops for good: with the process at the latest.
+// newServer makes a server in a folder, which is deleted when the server stops for good: with the process at the
+// latest.
 func newServer(dir string) (*Server, error) {
 	s := &Server{dir: dir}
 	if err := errors.Join(os.Chmod(dir, 0o711), chownToServer(dir)); err != nil {
@@ -108,7 +109,7 @@ func (s *Server) command(name string, args ...string) (*exec.Cmd, error) {
 	if len(found) == 0 {
 		return nil, fmt.Errorf("there is no %s on this machine; `make deps` installs PostgreSQL", name)
 	}
-	cmd := exec.Command(found[len(found)-1], args...)
+	cmd := exec.CommandContext(context.Background(), found[len(found)-1], args...)
 	cmd.Dir = s.dir
 	asServer(cmd)
 	return cmd, nil
@@ -124,7 +125,7 @@ func (s *Server) Start() error {
 	}
 	// It ends with this process, however that ends: the shell reads until then.
 	script := `"$@" > log 2>&1 & cat; kill -QUIT $!; wait $!; [ -e keep ] || rm -rf ./*`
-	cmd := exec.Command("/bin/sh", append([]string{"-c", script, "sh"}, postgres.Args...)...)
+	cmd := exec.CommandContext(context.Background(), "/bin/sh", append([]string{"-c", script, "sh"}, postgres.Args...)...)
 	cmd.Args[4] = postgres.Path
 	cmd.Dir = s.dir
 	asServer(cmd)
@@ -145,7 +146,7 @@ func (s *Server) Start() error {
 	}
 	defer db.Close()
 	for began := time.Now(); ; {
-		err := db.Ping()
+		err := db.PingContext(context.Background())
 		if err == nil {
 			return nil
 		}
@@ -223,6 +224,6 @@ func (s *Server) exec(query string) error {
 	if err != nil {
 		return err
 	}
-	_, err = db.Exec(query)
+	_, err = db.ExecContext(context.Background(), query)
 	return errors.Join(err, db.Close())
 }
