@@ -97,8 +97,8 @@ var studentTail = [...]float64{1.533, 1.476, 1.440, 1.415, 1.397, 1.383, 1.372, 
 const monthWeeks = 30. / 7
 
 // NextMonth forecasts what a repository costs in the next 30 days from what it cost in whole weeks, the oldest first,
-// at most the last 12: their mean, and the interval in which a sum of further weeks like them lies 8 times of 10 if they
-// vary normally. known is false with fewer than 5 weeks since the first that cost something.
+// at most the last 12: their mean, and the interval in which a sum of further weeks like them lies 8 times of 10 if
+// they vary normally. known is false with fewer than 5 weeks since the first that cost something.
 func NextMonth(weeks []Credits) (month Span, known bool) {
 	first := slices.IndexFunc(weeks, func(c Credits) bool { return c > 0 })
 	if first < 0 || len(weeks)-first < fewestWeeks {

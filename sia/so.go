@@ -44,7 +44,8 @@ type So struct {
 	Claim Claim  `json:"claim"`
 	Base  SHA    `json:"base"`                   // the commit that it is about
 	URL   string `json:"url,omitempty" mask:"-"` // of the commit that did it, or else of the base
-	Wrong string `json:"wrong,omitempty"`        // which of the evidence does not hold and why, for people; empty: all holds
+	// which of the evidence does not hold and why, for people; empty: all holds
+	Wrong string `json:"wrong,omitempty"`
 }
 
 // shows says what SIA saw, for people.

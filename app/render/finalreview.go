@@ -219,7 +219,7 @@ func followUpNow(t sia.Task) string {
 	case o == nil:
 	case o.Open:
 		return fmt.Sprintf("The checks of %s are green, and %s, says the reviewer. One follow-up attempt is made; unless "+
-			"its checks are green too, %s stays.", Code(o.Review.SHA.Short(), 0), o.Review.Unmet(), Code(o.Review.SHA.Short(), 0))
+			"its checks are green too, %[1]s stays.", Code(o.Review.SHA.Short(), 0), o.Review.Unmet())
 	case o.Back != "" && o.Back == t.Head:
 		return fmt.Sprintf("The follow-up's commit is being taken off the branch: %s, which is green, stays.",
 			Code(o.Review.SHA.Short(), 0))

@@ -44,8 +44,8 @@ func sentences(s string) (all []string) {
 	return all
 }
 
-// grade is the Flesch–Kincaid grade of prose: 0.39 words a sentence + 11.8 syllables a word − 15.59 (Kincaid, Fishburne,
-// Rogers and Chissom 1975). A span of code counts as a word of one syllable. Syllables are groups of vowels, a last e
+// grade is the Flesch–Kincaid grade of prose: 0.39 words a sentence + 11.8 syllables a word − 15.59 (Kincaid,
+// Fishburne, Rogers and Chissom 1975). A span of code counts as a word of one syllable. Syllables are groups of vowels, a last e
 // aside.
 func grade(all []string) float64 {
 	if len(all) == 0 {
@@ -65,7 +65,8 @@ func grade(all []string) float64 {
 	return .39*float64(words)/float64(len(all)) + 11.8*float64(syllables)/float64(words) - 15.59
 }
 
-// What people see at once is short and plain: every golden comment keeps to its number of words and to grade 9. -v prints the figures.
+// What people see at once is short and plain: every golden comment keeps to its number of words and to grade 9.
+// -v prints the figures.
 func TestCommentsAreShortAndPlain(t *testing.T) {
 	for _, c := range []struct {
 		kind  string

@@ -56,7 +56,8 @@ func TestInstallScript(t *testing.T) {
 		{"no version", "newest", good, "is no version", false},
 		{"another checksum", "", strings.Repeat("0", 64) + good[64:], "nothing was installed", false},
 		{"not for this machine", "", other, "the release has nothing for", false},
-		{"a name that leads elsewhere", "", strings.Replace(good, "./sia", "../sia", 1), "the release has nothing for", false},
+		{"a name that leads elsewhere", "", strings.Replace(good, "./sia", "../sia", 1), "the release has nothing for",
+			false},
 		{"two of them", "", good + good, "several archives", false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
