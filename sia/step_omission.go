@@ -275,6 +275,3 @@ type TakenBack struct {
 
 // Kind names the fact.
 func (TakenBack) Kind() Kind { return KTakenBack }
-
-// Masked is the fact: it holds no text.
-func (f TakenBack) Masked(Mask) Fact { return f }
