@@ -20,7 +20,8 @@ func demandSections(demands []sia.Demand) []promptSection {
 	return []promptSection{{heading: "## What is not done yet",
 		intro: "The work tree holds a change for this issue that has passed every check. Keep it. A reviewer who read it " +
 			"against the issue says that these sentences of the issue are not done, and is sometimes wrong. Do what is " +
-			"missing and nothing else. Where something is done already, or not needed, change nothing for it. In your summary, " +
-			"say about each, on a line that begins with its number, what you did, or \"not needed because\" and why, such as [1].",
+			"missing and nothing else. Where something is done already, or not needed, change nothing for it. In your " +
+			"summary, say about each, on a line that begins with its number, what you did, or \"not needed because\" and why, " +
+			"such as [1].",
 		source: "issue and reviewer", body: middleOut(b.String(), mostPrompt), give: giveNever}}
 }

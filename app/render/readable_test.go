@@ -45,8 +45,8 @@ func sentences(s string) (all []string) {
 }
 
 // grade is the Flesch–Kincaid grade of prose: 0.39 words a sentence + 11.8 syllables a word − 15.59 (Kincaid,
-// Fishburne, Rogers and Chissom 1975). A span of code counts as a word of one syllable. Syllables are groups of vowels, a last e
-// aside.
+// Fishburne, Rogers and Chissom 1975). A span of code counts as a word of one syllable. Syllables are groups of
+// vowels, a last e aside.
 func grade(all []string) float64 {
 	if len(all) == 0 {
 		return 0
