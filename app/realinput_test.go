@@ -86,7 +86,7 @@ func TestRealModule(t *testing.T) {
 				{Calls: []scripted.Call{{Name: "read", Args: map[string]any{"path": "wordwrap.go"}}}},
 				{Calls: []scripted.Call{write("wordwrap.go", repair["wordwrap.go"])}}, finish,
 			}},
-		{Name: "half a repair", Model: "coder", User: "wraps too early", Turns: []scripted.Answer{
+		{Name: "half a repair", Model: "coder", User: "wraps too early", Repeat: true, Turns: []scripted.Answer{
 			{Calls: []scripted.Call{write("wordwrap.go", half), write("wordwrap_test.go", repair["wordwrap_test.go"])}}, finish,
 		}},
 		{Name: "diagnosis", Model: "sia", User: "Expected Output", Turns: []scripted.Answer{{JSON: map[string]any{
