@@ -67,9 +67,9 @@ type Input struct {
 	// how the task is to be taken apart by a run with Planning; nil: it makes a plan for a person
 	Divide *Division
 
-	// Affected runs the tests that the changes in Dir can reach, once the agent says that it is done, and once more when
-	// it says so again. An agent that can be told what fails is told. An error says nothing about the changes. Nil:
-	// nothing is run. It is not for a part.
+	// Affected runs the tests that the changes in Dir can reach. The builtin agent calls it when the model says that it
+	// is done, and once more when it was told of failures and says so again. An error says nothing about the changes.
+	// Nil: nothing is run. It is nil where Part is not.
 	Affected func(ctx context.Context) (TestsRun, error)
 
 	Hazard stuck.Hazard // when to interrupt an attempt that seems to get nowhere; the zero Hazard never does
@@ -82,11 +82,11 @@ type Input struct {
 	Rebuild bool // Dir is not as the saved turns left it: their changes are made again
 }
 
-// TestsRun is what came of tests.
+// TestsRun are the results of tests.
 type TestsRun struct {
 	Ran    int      // tests
 	Failed []string // as of [sia.AffectedTests]
-	Log    string   // the end of what they print
+	Log    string   // the end of their output, without secrets; at most 6,000 bytes
 }
 
 // PreviousAttempt is an earlier attempt at the same task.
@@ -129,7 +129,7 @@ type Result struct {
 	// ids of the brief's lessons about tools that the attempt met with the first call of each
 	LessonsShown, LessonsWithheld []string
 
-	Affected *sia.AffectedTests // what came of Input.Affected; nil: it was not called, or failed
+	Affected *sia.AffectedTests // nil: Input.Affected was not called, or failed
 
 	Risk *sia.Risk // the greatest chance that it would get nowhere; nil: it was not watched
 }

@@ -124,7 +124,7 @@ const (
 	affectedNamed  = 20
 )
 
-// lookAffected runs the tests that the changes can reach. told is what the agent hears the first time that some fail.
+// lookAffected runs the tests that the changes can reach. told is for the agent, the first time that some fail.
 func (r *builtinRun) lookAffected(ctx context.Context) (told string) {
 	before := r.res.Affected
 	if !r.env.Changed || r.res.End != "" || before != nil && !before.Told {
@@ -138,7 +138,7 @@ func (r *builtinRun) lookAffected(ctx context.Context) (told string) {
 		return ""
 	}
 	if before != nil {
-		before.Ran, before.Left = got.Ran, got.Failed
+		before.Again, before.Ran, before.Left = true, got.Ran, got.Failed
 		return ""
 	}
 	r.res.Affected = &sia.AffectedTests{Ran: got.Ran, Failed: got.Failed}
@@ -161,7 +161,7 @@ func toldOfTests(got TestsRun) string {
 		fmt.Fprintf(&b, "- and %d more\n", more)
 	}
 	fmt.Fprintf(&b, "\n%s\n\nMend the code, or a test where the issue asks for other behaviour, then call finish again. "+
-		"The next call ends the attempt whatever comes of it.", Sanitize(secret.Mask(got.Log)))
+		"The next call ends the attempt in any case.", Sanitize(got.Log))
 	return middleOut(b.String(), 8000)
 }
 

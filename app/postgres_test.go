@@ -52,7 +52,7 @@ func TestAnotherServerGoesOn(t *testing.T) {
 	one.Kills.At = "after 1005-1/1/attempt"
 	killed := begin(t, sim, one)
 	if !killed.wait(t) {
-		t.Fatal("it came to no attempt")
+		t.Fatal("no attempt began")
 	}
 	check(t, sim.SetWebhook(one.Config.GitHub.AppID, "http://"+other.Config.Listen+"/webhook", apptest.Secret))
 	if launch(t, other).wait(t) {

@@ -36,31 +36,35 @@ type TestEvidence struct {
 	Differs []string `json:"differs,omitempty"`
 }
 
-// AffectedTests is what came of the tests that an attempt's change can reach, run before it is pushed. They decide
+// AffectedTests are the results of the tests that an attempt's change can reach, run before it is pushed. They decide
 // nothing: the coder is told once what fails with the change and not without it.
 type AffectedTests struct {
-	Ran    int      `json:"ran"`              // tests
+	Ran    int      `json:"ran"`              // tests, the last time
 	Failed []string `json:"failed,omitempty"` // as of TestEvidence, when the coder first said that it was done
 	Told   bool     `json:"told,omitempty"`   // the coder was told of them, and went on
-	Left   []string `json:"left,omitempty"`   // those that failed when it said so again
+	Again  bool     `json:"again,omitempty"`  // it said once more that it was done, and the tests were run again
+	Left   []string `json:"left,omitempty"`   // those that failed then
 }
 
-// Said is what is told of it where tests failed, for people; empty: none did.
+// Said says for people how many tests failed; empty: none did.
 func (a *AffectedTests) Said() string {
-	switch {
-	case a == nil || len(a.Failed) == 0:
+	if a == nil || len(a.Failed) == 0 {
 		return ""
-	case a.Saved():
-		return fmt.Sprintf("%s failed before the push, none does now", text.Count(len(a.Failed), "test"))
-	case a.Told:
-		return fmt.Sprintf("%s failed before the push, %d still do", text.Count(len(a.Failed), "test"), len(a.Left))
-	default:
-		return fmt.Sprintf("%s failed before the push", text.Count(len(a.Failed), "test"))
 	}
+	said := text.Count(len(a.Failed), "test") + " failed before the push"
+	switch {
+	case a.Saved():
+		said += ", none does now"
+	case a.Again && len(a.Left) == 1:
+		said += ", 1 still does"
+	case a.Again:
+		said += fmt.Sprintf(", %d still do", len(a.Left))
+	}
+	return said
 }
 
 // Saved reports whether a failure was mended before any check could see it.
-func (a *AffectedTests) Saved() bool { return a != nil && a.Told && len(a.Left) == 0 }
+func (a *AffectedTests) Saved() bool { return a != nil && a.Again && len(a.Left) == 0 }
 
 // MaxEvidence bounds each list of a [TestEvidence].
 const MaxEvidence = 60

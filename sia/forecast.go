@@ -34,11 +34,11 @@ type Span struct {
 type Forecast struct {
 	Tasks  int     `json:"tasks"` // that it goes by
 	Passed int     `json:"passed,omitempty"`
-	Here   bool    `json:"here,omitempty"`    // they are of this repository; false: of all of the installation
-	Kind   string  `json:"kind,omitempty"`    // they are of this kind; empty: of any
-	Within float64 `json:"within,omitempty"`  // share of further tasks that the intervals hold
-	Cost   Span    `json:"credits,omitzero"`  // thousandths of a credit
-	Time   Span    `json:"seconds,omitempty"` // whole seconds
+	Here   bool    `json:"here,omitempty"`   // they are of this repository; false: of all of the installation
+	Kind   string  `json:"kind,omitempty"`   // they are of this kind; empty: of any
+	Within float64 `json:"within,omitempty"` // share of further tasks that the intervals hold
+	Cost   Span    `json:"credits,omitzero"` // thousandths of a credit
+	Time   Span    `json:"seconds,omitzero"` // whole seconds
 }
 
 // Known reports whether there are enough tasks to forecast from.

@@ -28,14 +28,14 @@
 // The database is a SQLite file or on a PostgreSQL server. SQL is written once,
 // for both; what differs is the interface dialect, with sqlite.go (and statements.go,
 // checkpoint.go, backup.go) and postgres.go (and pgstatements.go, pglisten.go)
-// behind it, and a folder of migrations for each. Start reading at dialect.go; the
-// reasons are in docs/adr/0027. There are pools for reading, for writing, and for
+// behind it, and a folder of migrations for each; the reasons are in docs/adr/0027.
+// There are pools for reading, for writing, and for
 // River. No transaction is held across anything but SQL.
 //
 // A [Store] and an [Engine] are safe for concurrent use.
 //
-// The package may import sia and what lies below it, and nothing else of ours. Its
+// The package may import sia and what lies below it, app/lease and app/atomicfile. Its
 // tests are in storetest, one suite for every database.
 //
-// Start reading at apply.go, then effectjob.go.
+// Start reading at apply.go, then effectjob.go and lease.go; dialect.go for the databases.
 package store

@@ -292,7 +292,7 @@ func (w *effectWorker) later(
 	return nil
 }
 
-// logLost says that what a run came to does not count.
+// logLost says that the outcome of a run does not count.
 func logLost(ctx context.Context, log *slog.Logger, key string) {
 	log.WarnContext(ctx, "outcome dropped: another worker took the effect over", "effect", key)
 }

@@ -27,12 +27,12 @@ func (w *Worker) evidence(ctx context.Context, t sia.Task, f sia.Effect) (sia.Fa
 	return sia.Evidenced{Evidence: e}, nil
 }
 
-// affected runs the tests that a work tree's changes can reach, in a commit that nobody is shown. It is nil where the
-// repository wants none to be run, or the attempt is made of parts.
+// affected runs the tests that a work tree's changes can reach, in a commit that stays in the mirror. It is nil where
+// the repository wants none to be run, and for parts and racers, which have a check of their own.
 func (w *Worker) affected(
 	t sia.Task, r agentRun, space *gitops.Workspace,
 ) func(context.Context) (agent.TestsRun, error) {
-	if t.Settings.Checks.Evidence == 0 || r.inPlan() || t.Merging != nil || !w.Evidence.Runs() {
+	if t.Settings.Checks.Evidence == 0 || r.part != nil || t.Merging != nil || !w.Evidence.Runs() {
 		return nil
 	}
 	return func(ctx context.Context) (agent.TestsRun, error) {
@@ -49,7 +49,7 @@ func (w *Worker) affected(
 	}
 }
 
-// wanted is what a commit's change is looked at with.
+// wanted is the change of a commit against the task's base.
 func (w *Worker) wanted(t sia.Task, head string) evidence.Wanted {
 	mirror := w.mirror(t)
 	return evidence.Wanted{

@@ -178,7 +178,7 @@ func (s serverFlags) noDatabase() bool {
 // noneThere says that there is no database, to a command that makes none.
 func (s serverFlags) noneThere() error {
 	return fmt.Errorf("there is no SIA database at %s; name the server's folder with --dir, or start it with `sia serve`",
-		s.database())
+		s.databaseName())
 }
 
 // defaultDir is where a server keeps its data unless told otherwise.

@@ -10,19 +10,18 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// Affected is what came of the tests that a change can reach, as they are at its head.
+// Affected are the results of the tests that a change can reach, as they are at its head.
 type Affected struct {
 	Ran    int      // tests that ran
 	Failed []string // "group::name", or a group that can't be built: they fail twice at the head, and not on the base
-	Log    string   // the end of what they print
+	Log    string   // the end of the first failing batch's output, without secrets; at most 6,000 bytes
 }
 
 // affectedLog bounds [Affected.Log], in bytes.
 const affectedLog = 6000
 
 // Affected runs the tests that a change can reach at its head, the nearest first, and on the base only what fails
-// there.
-// What could not be run is left out. An error says nothing about the change, as of [Look].
+// there. What could not be run is left out. An error says nothing about the change, as of [Look].
 func (l *Looker) Affected(ctx context.Context, w Wanted) (out Affected, err error) {
 	if !l.Runs() {
 		return out, nil
