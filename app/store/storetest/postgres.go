@@ -1,16 +1,19 @@
 package storetest
 
 import (
-	"bytes"
+	"bufio"
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
 	"fmt"
+	"io"
 	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -124,7 +127,7 @@ func (s *Server) Start() error {
 		return err
 	}
 	// It ends with this process, however that ends: the shell reads until then.
-	script := `"$@" > log 2>&1 & cat; kill -QUIT $!; wait $!; [ -e keep ] || rm -rf ./*`
+	script := `"$@" 2>&1 & cat > /dev/null; kill -QUIT $!; wait $!; [ -e keep ] || rm -rf ./*`
 	cmd := exec.CommandContext(context.Background(), "/bin/sh", append([]string{"-c", script, "sh"}, postgres.Args...)...)
 	cmd.Args[4] = postgres.Path
 	cmd.Dir = s.dir
@@ -133,30 +136,46 @@ func (s *Server) Start() error {
 	if err != nil {
 		return err
 	}
-	if err := cmd.Start(); err != nil {
-		return err
-	}
-	s.stop = sync.OnceFunc(func() {
-		alive.Close()
-		_ = cmd.Wait() // it was told to quit
-	})
-	db, err := sql.Open("pgx", s.URL("postgres"))
+	out, err := cmd.StdoutPipe()
 	if err != nil {
 		return err
 	}
-	defer db.Close()
-	for began := time.Now(); ; {
-		err := db.PingContext(context.Background())
-		if err == nil {
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	ready, read := make(chan error, 1), make(chan struct{})
+	go func() {
+		defer close(read)
+		ready <- awaitReady(out)
+		_, _ = io.Copy(io.Discard, out) // so that the server never waits for a reader
+	}()
+	s.stop = sync.OnceFunc(func() {
+		alive.Close()
+		<-read
+		_ = cmd.Wait() // it was told to quit
+	})
+	select {
+	case err = <-ready:
+	case <-time.After(patience):
+		err = fmt.Errorf("start PostgreSQL: it is not ready after %s", patience)
+	}
+	if err != nil {
+		s.stop()
+	}
+	return err
+}
+
+// awaitReady reads what a server prints until it takes connections.
+func awaitReady(out io.Reader) error {
+	var said strings.Builder
+	lines := bufio.NewScanner(out)
+	for lines.Scan() {
+		if strings.Contains(lines.Text(), "database system is ready to accept connections") {
 			return nil
 		}
-		if time.Since(began) > patience {
-			s.stop()
-			log, _ := os.ReadFile(filepath.Join(s.dir, "log")) // nothing, at worst
-			return fmt.Errorf("start PostgreSQL: %w\n%s", err, bytes.TrimSpace(log))
-		}
-		time.Sleep(20 * time.Millisecond)
+		said.WriteString(lines.Text() + "\n")
 	}
+	return fmt.Errorf("start PostgreSQL: it ended: %w\n%s", cmp.Or(lines.Err(), io.EOF), said.String())
 }
 
 // Kill ends the server without a word to its clients, as a crash does. Start starts it again, with its data.
