@@ -22,14 +22,14 @@ type Ended struct {
 	Passed bool
 }
 
-// Span is the middle of what was seen and an interval around it.
+// Span is a median, or a mean, and an interval around it.
 type Span struct {
 	Low  int64 `json:"low"`
 	Mid  int64 `json:"mid"`
 	High int64 `json:"high"`
 }
 
-// Forecast is what a task may cost and how long it may take, by what earlier ones did. Where Tasks is below 5 there is
+// Forecast is what a task may cost and how long it may take, judged by earlier ones. Where Tasks is below 5 there is
 // none: all else is zero.
 type Forecast struct {
 	Tasks  int     `json:"tasks"` // that it goes by
