@@ -98,6 +98,9 @@ func (w *Worker) attempt(ctx context.Context, t sia.Task, f sia.Effect) (sia.Fac
 			res.Reason = known.Message
 		}
 	}
+	if res.End == sia.EndCancelled && errors.Is(context.Cause(ctx), store.ErrCancelled) {
+		res.Reason = "it was stopped" // the agent knows the cause in the engine's words only
+	}
 	keep, cancel := context.WithTimeout(context.WithoutCancel(ctx), wrapUp)
 	defer cancel()
 	fact := sia.AttemptEnded{

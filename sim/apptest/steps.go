@@ -192,6 +192,9 @@ func (p *player) flow(verb string, arg func(int) string, f []string) (done bool,
 	case "go":
 		p.Go()
 		p.Quiet()
+	case "cut": // what is held was cancelled
+		p.Cut()
+		p.Quiet()
 	case "wait":
 		d, err := time.ParseDuration(arg(0))
 		if err != nil {
