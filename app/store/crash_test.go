@@ -70,27 +70,6 @@ func TestKilledAtEachBoundary(t *testing.T) {
 	}
 }
 
-// column is the one column of a query.
-func column(t *testing.T, db *sql.DB, query string) (out []string) {
-	t.Helper()
-	rows, err := db.Query(query)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer rows.Close()
-	for rows.Next() {
-		var v string
-		if err := rows.Scan(&v); err != nil {
-			t.Fatal(err)
-		}
-		out = append(out, v)
-	}
-	if err := rows.Err(); err != nil {
-		t.Fatal(err)
-	}
-	return out
-}
-
 func apply(t *testing.T, s *store.Store, id sia.TaskID, e sia.Event) {
 	t.Helper()
 	if _, err := s.Apply(context.Background(), id, e); err != nil {

@@ -35,7 +35,7 @@
 // A [Store] and an [Engine] are safe for concurrent use.
 //
 // The package may import sia and what lies below it, app/lease and app/atomicfile. Its
-// tests are in storetest, one suite for every database.
+// tests are one suite for every database: suite_test.go.
 //
 // Start reading at apply.go, then effectjob.go and lease.go; dialect.go for the databases.
 package store

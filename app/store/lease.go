@@ -42,6 +42,7 @@ type heldLease struct {
 	job    string          // the effect whose job carries this one out
 	ctx    context.Context // the handler's
 	cancel context.CancelCauseFunc
+	ended  chan struct{} // closed when the run has ended
 
 	f     EffectRecord // as it was when the lease was taken
 	token int64        // 0: it was not taken
@@ -57,7 +58,7 @@ func newHolder() string { return rand.Text() }
 
 // newLease is a lease that is not taken yet.
 func (e *Engine) newLease(ctx context.Context, key, job string) *heldLease {
-	h := &heldLease{e: e, key: key, job: job, lease: lease.Until(time.Time{})}
+	h := &heldLease{e: e, key: key, job: job, lease: lease.Until(time.Time{}), ended: make(chan struct{})}
 	ctx, h.cancel = context.WithCancelCause(ctx)
 	h.ctx = lease.With(ctx, h.lease)
 	return h
@@ -69,13 +70,16 @@ func (e *Engine) take(ctx context.Context, key, job string) (
 	held *heldLease, f EffectRecord, until time.Time, err error,
 ) {
 	h := e.newLease(ctx, key, job)
-	if other := e.enter(h); other != nil {
-		h.cancel(nil)
-		f, err = e.s.Effect(ctx, key)
+	for other := e.enter(h); other != nil; other = e.enter(h) {
+		f, gaveUp, err := e.gaveUp(ctx, other)
 		if f.Cancelled { // River told the worker of the newest job, and that is not the one that is at work
 			other.cancel(ErrCancelled)
 		}
-		return nil, f, leaseNow().Add(e.c.Lease), err
+		if err != nil || !gaveUp {
+			h.cancel(nil)
+			return nil, f, leaseNow().Add(e.c.Lease), err
+		}
+		<-other.ended // at once: it has put the effect off, and has nothing left to do
 	}
 	began := time.Now()
 	err = e.s.write(ctx, "take the lease of effect "+key, func(tx *sql.Tx) error { return h.takeTx(ctx, tx) })
@@ -83,6 +87,22 @@ func (e *Engine) take(ctx context.Context, key, job string) (
 		return nil, h.f, h.until, err
 	}
 	return h, h.f, h.until, nil
+}
+
+// gaveUp reports whether a run of this engine has given its lease back, though it has not ended yet.
+func (e *Engine) gaveUp(ctx context.Context, run *heldLease) (f EffectRecord, yes bool, err error) {
+	e.mu.Lock()
+	taken := run.timer != nil
+	e.mu.Unlock()
+	f, until, err := readLease(ctx, e.s.r, run.key)
+	return f, taken && until == 0, e.s.explain("load effect "+run.key, err)
+}
+
+// readLease reads an effect, and when its lease ends by leaseNow, in microseconds; 0: nobody has it.
+func readLease(ctx context.Context, q querier, key string) (f EffectRecord, until int64, err error) {
+	row := q.QueryRowContext(ctx, `SELECT lease_until, `+effectColumns+` FROM effects WHERE key = ?`, key)
+	f, err = scanEffect(func(to ...any) error { return row.Scan(append([]any{&until}, to...)...) })
+	return f, until, orNotFound(err)
 }
 
 // takeTx takes the lease of a pending effect when nobody holds it, or this engine does by a run that has ended.
@@ -99,10 +119,9 @@ func (h *heldLease) takeTx(ctx context.Context, tx *sql.Tx) error {
 		return err
 	}
 	var until int64
-	row = tx.QueryRowContext(ctx, `SELECT lease_until, `+effectColumns+` FROM effects WHERE key = ?`, h.key)
-	h.f, err = scanEffect(func(to ...any) error { return row.Scan(append([]any{&until}, to...)...) })
+	h.f, until, err = readLease(ctx, tx, h.key)
 	h.until = fromMicros(until)
-	return orNotFound(err)
+	return err
 }
 
 // hold begins to hold the lease that was taken in a transaction, which ended in err and began at a time. It reports
@@ -143,7 +162,10 @@ func (h *heldLease) end() {
 	h.cancel(nil)
 	h.e.mu.Lock()
 	defer h.e.mu.Unlock()
-	delete(h.e.held, h.key)
+	if h.e.held[h.key] == h {
+		delete(h.e.held, h.key)
+		close(h.ended)
+	}
 }
 
 // release gives a lease back, so that whoever goes on with the effect need not wait for its end.

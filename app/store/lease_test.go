@@ -110,6 +110,7 @@ func TestLeaseIsRenewed(t *testing.T) {
 	l.e.mu.Lock()
 	held := l.e.held[l.key]
 	l.e.mu.Unlock()
+	l.exec(t, `UPDATE effects SET lease_until = lease_until - 1000000 WHERE key = ?`, l.key) // a second has passed
 	token, was := l.row(t)
 	held.lease.Extend(time.Now())
 	l.beat()
@@ -182,6 +183,24 @@ func TestReviveFreesLeases(t *testing.T) {
 	}
 	if token, until := l.row(t); token != 1 || until != 0 {
 		t.Errorf("token %d, until %d", token, until)
+	}
+}
+
+// TestRunThatIsEnding: a job that comes up for an effect while the run that put it off ends takes the lease as soon as
+// that has ended, and isn't put off until a lease would have run out.
+func TestRunThatIsEnding(t *testing.T) {
+	l := newLeased(t, EngineConfig{})
+	l.e.mu.Lock()
+	ending := l.e.held[l.key]
+	l.e.mu.Unlock()
+	l.exec(t, `UPDATE effects SET lease_until = 0 WHERE key = ?`, l.key)
+	go ending.end()
+	held, f, until, err := l.e.take(t.Context(), l.key, l.key)
+	if err != nil || held == nil {
+		t.Fatalf("no lease of %+v until %s: %v", f, until, err)
+	}
+	if held.end(); held.token != 2 {
+		t.Errorf("the token is %d", held.token)
 	}
 }
 

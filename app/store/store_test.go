@@ -7,7 +7,7 @@ import (
 )
 
 func TestSQLite(t *testing.T) {
-	storetest.Run(t, storetest.SQLite)
+	runSuite(t, storetest.SQLite)
 }
 
-func TestPostgres(t *testing.T) { storetest.Run(t, storetest.Postgres) }
+func TestPostgres(t *testing.T) { runSuite(t, storetest.Postgres) }

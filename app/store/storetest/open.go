@@ -1,3 +1,5 @@
+// Package storetest makes databases for tests: SQLite in a folder of the test's own, and PostgreSQL by the
+// machine's programs. It may import app/store.
 package storetest
 
 import (

@@ -28,11 +28,17 @@ import (
 // is gone when the test ends.
 func Postgres(t testing.TB) (url string) {
 	t.Helper()
+	return Shared(t).Database(t)
+}
+
+// Shared is the PostgreSQL server that a test binary's tests have together.
+func Shared(t testing.TB) *Server {
+	t.Helper()
 	s, err := shared()
 	if err != nil {
 		t.Fatal(err)
 	}
-	return s.Database(t)
+	return s
 }
 
 var shared = sync.OnceValues(func() (*Server, error) {
@@ -68,6 +74,9 @@ type Server struct {
 	made     error
 	count    atomic.Int64
 }
+
+// patience is how long a server may take to start.
+const patience = 30 * time.Second
 
 // newServer makes a server in a folder, which is deleted when the server stops for good: with the process at the
 // latest.

@@ -1,11 +1,4 @@
-// Package storetest is the conformance suite of package store: what every
-// database must do, said once. [Run] takes a function that makes an empty,
-// migrated database.
-//
-// The suite uses the real engine, the real sia.Step and the real database; only
-// the handlers, which would reach GitHub and a model, are scripted. It may
-// import app/store and sia. Start reading at script.go.
-package storetest
+package store_test
 
 import (
 	"context"
@@ -14,11 +7,12 @@ import (
 	"time"
 
 	"github.com/sia-bot/sia/app/store"
+	"github.com/sia-bot/sia/app/store/storetest"
 	"github.com/sia-bot/sia/sia"
 )
 
-// Run holds a database to what package store promises. url returns that of one of the test's own, empty and migrated.
-func Run(t *testing.T, url func(t testing.TB) string) {
+// runSuite holds a database to what package store promises. url returns that of one of the test's own, empty and migrated.
+func runSuite(t *testing.T, url func(t testing.TB) string) {
 	for _, c := range []struct {
 		name string
 		test func(t *testing.T, s *fixture)
@@ -128,7 +122,7 @@ func Run(t *testing.T, url func(t testing.TB) string) {
 			t.Parallel()
 			clock := &clock{}
 			f := &fixture{url: url(t), clock: clock}
-			f.Store = Open(t, store.Config{URL: f.url, Now: clock.now})
+			f.Store = storetest.Open(t, store.Config{URL: f.url, Now: clock.now})
 			c.test(t, f)
 		})
 	}
@@ -144,7 +138,7 @@ type fixture struct {
 // beside opens the database once more, as another process does.
 func (s *fixture) beside(t *testing.T) *store.Store {
 	t.Helper()
-	return Open(t, store.Config{URL: s.url, Now: s.clock.now})
+	return storetest.Open(t, store.Config{URL: s.url, Now: s.clock.now})
 }
 
 // clock goes with the machine's, ahead of it by what a test moved it on.

@@ -1,4 +1,4 @@
-package storetest
+package store_test
 
 import (
 	"context"
@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/sia-bot/sia/app/store"
+	"github.com/sia-bot/sia/app/store/storetest"
 	"github.com/sia-bot/sia/sia"
 	"github.com/sia-bot/sia/sia/lesson"
 )
@@ -211,7 +212,7 @@ func everyTask(t *testing.T, s *fixture) map[sia.TaskID]sia.Task {
 // named are the cells of every table that hold a word, as table.column: text; packed ones unpacked.
 func named(t *testing.T, s *fixture, word string) (cells []string) {
 	t.Helper()
-	db := Raw(t, s.url)
+	db := storetest.Raw(t, s.url)
 	tables := `SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'`
 	columns := `SELECT name FROM pragma_table_info('%s')`
 	if s.Files() == nil {

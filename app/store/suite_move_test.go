@@ -1,4 +1,4 @@
-package storetest
+package store_test
 
 import (
 	"context"
@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/sia-bot/sia/app/store"
+	"github.com/sia-bot/sia/app/store/storetest"
 	"github.com/sia-bot/sia/sia"
 )
 
@@ -60,7 +61,7 @@ func testMove(t *testing.T, s *fixture) {
 		t.Errorf("the source changed: %s", d)
 	}
 
-	there := &fixture{Store: Open(t, to), url: to.URL, clock: s.clock}
+	there := &fixture{Store: storetest.Open(t, to), url: to.URL, clock: s.clock}
 	if d := cmp.Diff(before, there.dump(t)); d != "" {
 		t.Errorf("the copy is another: %s", d)
 	}
@@ -88,9 +89,7 @@ func (s *fixture) elsewhere(t *testing.T) string {
 	if s.Files() == nil {
 		return "sqlite:" + filepath.Join(t.TempDir(), "moved", "sia.db")
 	}
-	server, err := shared()
-	must(t, err)
-	return server.Empty(t)
+	return storetest.Shared(t).Empty(t)
 }
 
 // beyondEmpty is what a database holds that nobody moved to yet; empty: nothing but its version.
@@ -109,7 +108,7 @@ func beyondEmpty(t *testing.T, url string) string {
 		}
 		return strings.Join(names, " ")
 	}
-	return strings.Join(column(t, Raw(t, url), `SELECT table_schema || '.' || table_name FROM information_schema.tables
+	return strings.Join(column(t, storetest.Raw(t, url), `SELECT table_schema || '.' || table_name FROM information_schema.tables
 		WHERE table_schema NOT IN ('pg_catalog', 'information_schema') AND table_name <> 'goose_db_version'
 		UNION ALL SELECT nspname FROM pg_namespace WHERE nspname LIKE 'sia_%'`), " ")
 }

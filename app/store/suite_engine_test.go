@@ -1,4 +1,4 @@
-package storetest
+package store_test
 
 import (
 	"context"
@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/sia-bot/sia/app/store"
+	"github.com/sia-bot/sia/app/store/storetest"
 	"github.com/sia-bot/sia/sia"
 )
 
@@ -395,7 +396,7 @@ func testEngines(t *testing.T, s *fixture) {
 	if len(deliveries) != tasks {
 		t.Errorf("%d deliveries were worked on", len(deliveries))
 	}
-	twice := column(t, Raw(t, s.url), `SELECT scheduled_at FROM river_job WHERE kind = 'periodic'
+	twice := column(t, storetest.Raw(t, s.url), `SELECT scheduled_at FROM river_job WHERE kind = 'periodic'
 		GROUP BY scheduled_at HAVING count(*) > 1`)
 	if len(twice) > 0 {
 		t.Errorf("periodic work ran twice for %q", twice)
@@ -407,7 +408,7 @@ func testUnknownJobs(t *testing.T, s *fixture) {
 	if s.Files() != nil {
 		return // one process works, and refuses a newer schema
 	}
-	raw := Raw(t, s.url)
+	raw := storetest.Raw(t, s.url)
 	_, err := raw.ExecContext(patient(t), `INSERT INTO river_job (kind, queue, state, args, max_attempts)
 		VALUES ('newer', 'deliveries', 'available', '{}', 5)`)
 	must(t, err)
