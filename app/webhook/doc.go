@@ -14,5 +14,5 @@
 // read from a payload but who did what where.
 //
 // The package may import app/store, app/github, app/render and what lies below
-// them. Start reading at handler.go, then intake.go.
+// them. Start reading at handler.go, then take.go.
 package webhook

@@ -2,14 +2,12 @@ package webhook
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"slices"
 	"time"
 
 	"github.com/sia-bot/sia/app/github"
-	"github.com/sia-bot/sia/app/render"
 	"github.com/sia-bot/sia/app/store"
 	"github.com/sia-bot/sia/sia"
 	"github.com/sia-bot/sia/sia/escalate"
@@ -111,151 +109,6 @@ type target struct {
 	awaits bool     // words of people, whatever they are: it has asked something, or they are on its pull request
 }
 
-// Take applies an intent to the tasks it concerns.
-func (in *Intake) Take(ctx context.Context, intent sia.Intent) error {
-	intent, targets, err := in.concerned(ctx, intent)
-	if err != nil {
-		return err
-	}
-	if _, starts := intent.Event.Fact.(sia.Start); len(targets) == 0 && !starts && !intent.Event.Origin.Command {
-		return nil // not about any task
-	}
-	intent.Event = sia.Masked(intent.Event, in.Secrets.Mask)
-	start, starts := intent.Event.Fact.(sia.Start)
-	for i := range targets {
-		targets[i].event = sia.Masked(targets[i].event, in.Secrets.Mask)
-	}
-	if err := in.registerRepository(ctx, intent.Installation, intent.Repo); err != nil {
-		return err
-	}
-	if intent, err = in.editedEventID(ctx, intent, targets); err != nil {
-		return err
-	}
-	set, err := in.Settings.Settings(ctx, intent.Installation, intent.Repo)
-	if err != nil {
-		return err
-	}
-	if intent.Label != "" && intent.Label != set.Label {
-		return nil
-	}
-	if intent.Bot && !slices.Contains(set.Access.Bots, intent.Event.By.Login) {
-		return nil
-	}
-	if intent.Permission {
-		ok, err := in.permitted(ctx, intent, set, targets)
-		if err != nil || !ok {
-			return err
-		}
-	}
-	if starts && !in.Allowed.Has(intent.Repo) {
-		intent.Event.Fact = sia.Query{Topic: "say", Text: render.NotAllowed}
-		return in.answerWithoutTask(ctx, intent, set)
-	}
-	if intent.Teach != (sia.Teach{}) {
-		text, done, err := in.Teacher.Teach(ctx, intent)
-		if err != nil || !done && !intent.Event.Origin.Command {
-			return err
-		}
-		intent.Event.Fact = sia.Query{Topic: "say", Text: text, Obeyed: done}
-		for i := range targets {
-			targets[i].event.Fact = intent.Event.Fact
-		}
-	}
-	if answer, ok, err := in.halt(ctx, intent); err != nil {
-		return err
-	} else if ok {
-		if answer == (sia.Query{}) {
-			return nil // heard before
-		}
-		intent.Event.Fact = answer
-		for i := range targets {
-			targets[i].event.Fact = answer
-		}
-	}
-	if starts {
-		wait, err := in.pace(ctx, intent.Event.By)
-		if err != nil {
-			return err
-		}
-		start.Wait = int(wait / time.Second)
-		intent.Event.Fact = start
-		targets = []target{{task: sia.NewTaskID(intent.Repo.ID, start.Issue), event: intent.Event}}
-	}
-	if len(targets) == 0 {
-		return in.answerWithoutTask(ctx, intent, set)
-	}
-	if err := in.known(ctx, targets); err != nil {
-		return err
-	}
-	for _, t := range targets {
-		if _, err := in.Store.Apply(ctx, t.task, t.event); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// editedEventID gives the event of an edited comment an id of its own where the comment was heard
-// before; where it was not, it counts once however SIA learns of it.
-func (in *Intake) editedEventID(ctx context.Context, intent sia.Intent, targets []target) (sia.Intent, error) {
-	if intent.Anew == "" {
-		return intent, nil
-	}
-	_, err := in.Store.Heard(ctx, intent.Repo.ID, intent.Event.ID)
-	heard := err == nil
-	if err != nil && !errors.Is(err, store.ErrNotFound) {
-		return intent, err
-	}
-	for _, t := range targets {
-		before, err := in.Store.Applied(ctx, t.task, intent.Event.ID)
-		if err != nil {
-			return intent, err
-		}
-		heard = heard || before
-	}
-	if heard {
-		intent.Event.ID = intent.Anew
-		for i := range targets {
-			targets[i].event.ID = intent.Anew
-		}
-	}
-	return intent, nil
-}
-
-// concerned finds the tasks that an intent concerns. A comment that begins with 👎 is an answer like
-// any other where a question is open, and then it teaches nothing; elsewhere it says what was wrong
-// with the task's last attempt.
-func (in *Intake) concerned(ctx context.Context, intent sia.Intent) (sia.Intent, []target, error) {
-	targets, err := in.targets(ctx, intent)
-	if err == nil && intent.Words != "" {
-		return unasked(intent, targets), targets, nil
-	}
-	if err != nil || intent.Teach.Wrong == "" || intent.Event.Origin.Command {
-		return intent, targets, err
-	}
-	if len(targets) > 0 {
-		intent.Teach = sia.Teach{}
-		return intent, targets, nil
-	}
-	intent.Event.Fact = sia.Query{Topic: "say"} // Take fills in the answer
-	targets, err = in.targets(ctx, intent)
-	return intent, targets, err
-}
-
-// unasked makes words to SIA, where it waits for none, a question that anybody may ask: what it understands.
-func unasked(intent sia.Intent, targets []target) sia.Intent {
-	if slices.ContainsFunc(targets, func(t target) bool { return t.awaits }) {
-		return intent
-	}
-	say := sia.Query{Topic: "say", Text: render.Understood(intent.Words, sia.Task{})}
-	intent.Event.Fact, intent.Permission = say, false
-	for i := range targets {
-		say.Text = render.Understood(intent.Words, targets[i].stands)
-		targets[i].event.Fact = say
-	}
-	return intent
-}
-
 // targets finds the tasks that any of the intent's references name, and drops
 // those for which the event means nothing.
 func (in *Intake) targets(ctx context.Context, intent sia.Intent) ([]target, error) {
@@ -324,34 +177,6 @@ func fit(t sia.Task, e sia.Event) (sia.Event, bool) {
 		}
 	}
 	return e, true
-}
-
-// permitted asks GitHub whether the person may do it, and says so politely when
-// not.
-func (in *Intake) permitted(ctx context.Context, intent sia.Intent, set sia.Settings, targets []target) (bool, error) {
-	have, err := in.GitHub.Repo(intent.Installation, intent.Repo).Permission(ctx, intent.Event.By.Login)
-	if err != nil {
-		return false, err
-	}
-	needs := needed(set, intent.Event.Fact)
-	if sia.Covers(have, needs) {
-		return true, nil
-	}
-	in.Logger.InfoContext(ctx, "not permitted", "repo", intent.Repo.String(), "login", intent.Event.By.Login, "has", have,
-		"needs", needs)
-	text := render.NotPermitted(intent.Event.By.Login, needs)
-	switch _, starts := intent.Event.Fact.(sia.Start); {
-	case intent.Label != "" && starts:
-		text = render.LabelNotPermitted(intent.Event.By.Login, intent.Label, needs)
-	case !intent.Event.Origin.Command:
-		return false, nil
-	}
-	intent.Event.Fact = sia.Query{Topic: "say", Text: text}
-	if len(targets) == 0 {
-		return false, in.answerWithoutTask(ctx, intent, set)
-	}
-	_, err = in.Store.Apply(ctx, targets[0].task, intent.Event)
-	return false, err
 }
 
 // needed is which permission in the repository it takes to cause a fact.

@@ -1,0 +1,231 @@
+package webhook
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/sia-bot/sia/app/render"
+	"github.com/sia-bot/sia/app/store"
+	"github.com/sia-bot/sia/sia"
+)
+
+// taking is an intent on its way to the tasks that it concerns.
+type taking struct {
+	*Intake
+	intent  sia.Intent
+	targets []target
+	set     sia.Settings
+}
+
+// Take applies an intent to the tasks it concerns. It goes through the stages in their order, until one says that
+// nothing is left to do.
+func (in *Intake) Take(ctx context.Context, intent sia.Intent) error {
+	t := &taking{Intake: in, intent: intent}
+	for _, stage := range []func(context.Context) (ended bool, err error){
+		t.find, t.register, t.tellEdited, t.filter, t.permit, t.allow, t.teach, t.obeyHalt, t.begin, t.apply,
+	} {
+		if ended, err := stage(ctx); err != nil || ended {
+			return err
+		}
+	}
+	return nil
+}
+
+// say makes a text the answer to the intent, in the place of what it asked for.
+func (t *taking) say(answer sia.Query) {
+	t.intent.Event.Fact = answer
+	for i := range t.targets {
+		t.targets[i].event.Fact = answer
+	}
+}
+
+// find finds the tasks that the intent concerns, and masks secrets in what it says.
+func (t *taking) find(ctx context.Context) (ended bool, err error) {
+	if err := t.concerned(ctx); err != nil {
+		return false, err
+	}
+	if _, starts := t.intent.Event.Fact.(sia.Start); len(t.targets) == 0 && !starts && !t.intent.Event.Origin.Command {
+		return true, nil // not about any task
+	}
+	t.intent.Event = sia.Masked(t.intent.Event, t.Secrets.Mask)
+	for i := range t.targets {
+		t.targets[i].event = sia.Masked(t.targets[i].event, t.Secrets.Mask)
+	}
+	return false, nil
+}
+
+// concerned finds the tasks that an intent concerns. A comment that begins with 👎 is an answer like
+// any other where a question is open, and then it teaches nothing; elsewhere it says what was wrong
+// with the task's last attempt.
+func (t *taking) concerned(ctx context.Context) (err error) {
+	t.targets, err = t.Intake.targets(ctx, t.intent)
+	switch {
+	case err != nil:
+		return err
+	case t.intent.Words != "":
+		t.answerWords()
+	case t.intent.Teach.Wrong == "" || t.intent.Event.Origin.Command:
+	case len(t.targets) > 0:
+		t.intent.Teach = sia.Teach{}
+	default:
+		t.intent.Event.Fact = sia.Query{Topic: "say"} // teach fills in the answer
+		t.targets, err = t.Intake.targets(ctx, t.intent)
+	}
+	return err
+}
+
+// answerWords makes words to SIA, where it waits for none, a question that anybody may ask: what it understands.
+func (t *taking) answerWords() {
+	if slices.ContainsFunc(t.targets, func(to target) bool { return to.awaits }) {
+		return
+	}
+	say := sia.Query{Topic: "say", Text: render.Understood(t.intent.Words, sia.Task{})}
+	t.intent.Event.Fact, t.intent.Permission = say, false
+	for i := range t.targets {
+		say.Text = render.Understood(t.intent.Words, t.targets[i].stands)
+		t.targets[i].event.Fact = say
+	}
+}
+
+// register makes the repository known.
+func (t *taking) register(ctx context.Context) (ended bool, err error) {
+	return false, t.registerRepository(ctx, t.intent.Installation, t.intent.Repo)
+}
+
+// tellEdited gives the event of an edited comment an id of its own where the comment was heard
+// before; where it was not, it counts once however SIA learns of it.
+func (t *taking) tellEdited(ctx context.Context) (ended bool, err error) {
+	if t.intent.Anew == "" {
+		return false, nil
+	}
+	_, err = t.Store.Heard(ctx, t.intent.Repo.ID, t.intent.Event.ID)
+	heard := err == nil
+	if err != nil && !errors.Is(err, store.ErrNotFound) {
+		return false, err
+	}
+	for _, to := range t.targets {
+		before, err := t.Store.Applied(ctx, to.task, t.intent.Event.ID)
+		if err != nil {
+			return false, err
+		}
+		heard = heard || before
+	}
+	if heard {
+		t.intent.Event.ID = t.intent.Anew
+		for i := range t.targets {
+			t.targets[i].event.ID = t.intent.Anew
+		}
+	}
+	return false, nil
+}
+
+// filter reads the repository's settings, and drops labels and bots that they don't name.
+func (t *taking) filter(ctx context.Context) (ended bool, err error) {
+	if t.set, err = t.Settings.Settings(ctx, t.intent.Installation, t.intent.Repo); err != nil {
+		return false, err
+	}
+	otherLabel := t.intent.Label != "" && t.intent.Label != t.set.Label
+	otherBot := t.intent.Bot && !slices.Contains(t.set.Access.Bots, t.intent.Event.By.Login)
+	return otherLabel || otherBot, nil
+}
+
+// permit asks GitHub whether the person may do it, and says so politely when not.
+func (t *taking) permit(ctx context.Context) (ended bool, err error) {
+	e := t.intent.Event
+	if !t.intent.Permission {
+		return false, nil
+	}
+	have, err := t.GitHub.Repo(t.intent.Installation, t.intent.Repo).Permission(ctx, e.By.Login)
+	if err != nil {
+		return false, err
+	}
+	needs := needed(t.set, e.Fact)
+	if sia.Covers(have, needs) {
+		return false, nil
+	}
+	t.Logger.InfoContext(ctx, "not permitted", "repo", t.intent.Repo.String(), "login", e.By.Login, "has", have,
+		"needs", needs)
+	text := render.NotPermitted(e.By.Login, needs)
+	switch _, starts := e.Fact.(sia.Start); {
+	case t.intent.Label != "" && starts:
+		text = render.LabelNotPermitted(e.By.Login, t.intent.Label, needs)
+	case !e.Origin.Command:
+		return true, nil
+	}
+	t.intent.Event.Fact = sia.Query{Topic: "say", Text: text}
+	if len(t.targets) == 0 {
+		return true, t.answerWithoutTask(ctx, t.intent, t.set)
+	}
+	_, err = t.Store.Apply(ctx, t.targets[0].task, t.intent.Event)
+	return true, err
+}
+
+// allow begins no task where this server's list does not name the repository.
+func (t *taking) allow(ctx context.Context) (ended bool, err error) {
+	if _, starts := t.intent.Event.Fact.(sia.Start); !starts || t.Allowed.Has(t.intent.Repo) {
+		return false, nil
+	}
+	t.intent.Event.Fact = sia.Query{Topic: "say", Text: render.NotAllowed}
+	return true, t.answerWithoutTask(ctx, t.intent, t.set)
+}
+
+// teach remembers or forgets what the intent teaches.
+func (t *taking) teach(ctx context.Context) (ended bool, err error) {
+	if t.intent.Teach == (sia.Teach{}) {
+		return false, nil
+	}
+	text, done, err := t.Teacher.Teach(ctx, t.intent)
+	if err != nil || !done && !t.intent.Event.Origin.Command {
+		return true, err
+	}
+	t.say(sia.Query{Topic: "say", Text: text, Obeyed: done})
+	return false, nil
+}
+
+// obeyHalt obeys a command that concerns everything in a repository; what was heard before ends here.
+func (t *taking) obeyHalt(ctx context.Context) (ended bool, err error) {
+	answer, ok, err := t.halt(ctx, t.intent)
+	if err != nil || !ok {
+		return false, err
+	}
+	if answer == (sia.Query{}) {
+		return true, nil
+	}
+	t.say(answer)
+	return false, nil
+}
+
+// begin makes the task that the intent starts the one that it concerns, and has it wait where its person has started
+// several just now.
+func (t *taking) begin(ctx context.Context) (ended bool, err error) {
+	start, starts := t.intent.Event.Fact.(sia.Start)
+	if !starts {
+		return false, nil
+	}
+	wait, err := t.pace(ctx, t.intent.Event.By)
+	if err != nil {
+		return false, err
+	}
+	start.Wait = int(wait / time.Second)
+	t.intent.Event.Fact = start
+	t.targets = []target{{task: sia.NewTaskID(t.intent.Repo.ID, start.Issue), event: t.intent.Event}}
+	return false, nil
+}
+
+// apply applies the event to its tasks; a command without one is answered.
+func (t *taking) apply(ctx context.Context) (ended bool, err error) {
+	if len(t.targets) == 0 {
+		return true, t.answerWithoutTask(ctx, t.intent, t.set)
+	}
+	if err := t.known(ctx, t.targets); err != nil {
+		return false, err
+	}
+	for _, to := range t.targets {
+		if _, err := t.Store.Apply(ctx, to.task, to.event); err != nil {
+			return false, err
+		}
+	}
+	return true, nil
+}
