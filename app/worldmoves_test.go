@@ -36,6 +36,7 @@ func (w *world) settleFates() {
 				"stale", "action_required"); odd {
 			case "weather":
 				conclusion, log = "failure", weather
+				w.fellByChance[j.SHA] = true
 				w.count["weather"]++
 			case "unpaid":
 				w.count["unpaid"]++

@@ -26,26 +26,28 @@ type world struct {
 	set    sia.Settings
 	jobs   []string // names of what the first workflows run
 
-	temper  temper
-	task    sia.Task
-	todo    []dueEffect
-	known   map[string]bool // effects that were seen
-	letter  []letter
-	agenda  []appointment
-	fates   map[int64]bool // jobs for which it is settled how they go
-	start   map[int]string // where the branch was when an attempt began
-	pushes  int
-	moves   int
-	ruled   time.Time        // when rules last changed
-	looked  time.Time        // when the checks were last looked at
-	report  map[sia.SHA]bool // heads on which the reporter has reported
-	during  bool             // somebody changed the pull request while the last look went on
-	passed  bool
-	log     []string
-	count   map[string]int          // what the world reached
-	looks   int                     // how often the checks were looked at, where between is set
-	between func(look, request int) // called before each request of a look at the checks; nil: it is not
-	broken  string                  // what does not hold, with why; empty: all holds
+	temper temper
+	task   sia.Task
+	todo   []dueEffect
+	known  map[string]bool // effects that were seen
+	letter []letter
+	agenda []appointment
+	fates  map[int64]bool // jobs for which it is settled how they go
+
+	fellByChance map[string]bool // commits of which a job fails for a reason outside the code
+	start        map[int]string  // where the branch was when an attempt began
+	pushes       int
+	moves        int
+	ruled        time.Time        // when rules last changed
+	looked       time.Time        // when the checks were last looked at
+	report       map[sia.SHA]bool // heads on which the reporter has reported
+	during       bool             // somebody changed the pull request while the last look went on
+	passed       bool
+	log          []string
+	count        map[string]int          // what the world reached
+	looks        int                     // how often the checks were looked at, where between is set
+	between      func(look, request int) // called before each request of a look at the checks; nil: it is not
+	broken       string                  // what does not hold, with why; empty: all holds
 }
 
 // temper is how often things happen in a world.

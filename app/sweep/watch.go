@@ -16,36 +16,46 @@ import (
 // is seen there, and webhooks tell of most of it at once.
 const watchEvery = 24 * time.Hour
 
+// watchRetry is how long after a look that failed the next one follows.
+const watchRetry = time.Hour
+
 // Watcher reads how a passed pull request stands.
 type Watcher interface {
 	Standing(ctx context.Context, t sia.Task) (sia.Watched, error)
 }
 
-// watched remembers when each passed task was looked at. After a start each is looked at once.
+// watched remembers when each passed task is to be looked at. After a start each is looked at once.
 type watched struct {
 	mu   sync.Mutex
-	last map[sia.TaskID]time.Time
+	next map[sia.TaskID]time.Time
 }
 
 // due reports whether a task's turn has come, and notes that it is looked at.
 func (w *watched) due(t sia.Task, now time.Time) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	last, ok := w.last[t.ID]
-	if !ok {
-		last = t.Since
-	}
 	h := fnv.New32a()
 	_, _ = h.Write([]byte(t.ID))
-	jitter := time.Duration(h.Sum32()%101) * watchEvery / 200 // 0 to a half
-	if now.Sub(last) < watchEvery*3/4+jitter {
+	turn := watchEvery*3/4 + time.Duration(h.Sum32()%101)*watchEvery/200 // with 0 to a half of jitter
+	next, ok := w.next[t.ID]
+	if !ok {
+		next = t.Since.Add(turn)
+	}
+	if now.Before(next) {
 		return false
 	}
-	if w.last == nil || len(w.last) > 10*maxLook {
-		w.last = map[sia.TaskID]time.Time{}
+	if w.next == nil || len(w.next) > 10*maxLook {
+		w.next = map[sia.TaskID]time.Time{}
 	}
-	w.last[t.ID] = now
+	w.next[t.ID] = now.Add(turn)
 	return true
+}
+
+// failed notes that a look at a task failed.
+func (w *watched) failed(t sia.Task, now time.Time) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.next[t.ID] = now.Add(watchRetry)
 }
 
 // watch looks at the pull requests that have passed and are neither merged nor closed, each about once a day. What a
@@ -61,6 +71,7 @@ func (s *Sweeper) watch(ctx context.Context) error {
 			continue
 		}
 		if err := s.watchOne(ctx, t); err != nil {
+			s.watched.failed(t, s.now())
 			all = append(all, fmt.Errorf("look at the pull request of task %s, which has passed: %w", t.ID, err))
 		}
 	}

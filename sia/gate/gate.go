@@ -203,12 +203,15 @@ func (j *judgement) excuse() {
 
 // counterparts are the checks of the base commit that may be the same as one of
 // the head: those of its workflow where that is known, and of those the ones that the
-// same event triggered where there are any, else all of its name and app. Suites differ
-// from commit to commit.
+// same event triggered where there are any, else all of its name and app. A job is never the
+// same as a check run that a workflow makes with its token. Suites differ from commit to commit.
 func counterparts(c check, base []check) []check {
 	var out []check
 	for _, b := range base {
 		if b.app != c.app || c.app != workflowApp && b.name != c.name {
+			continue
+		}
+		if (c.run.WorkflowRun == 0) != (b.run.WorkflowRun == 0) {
 			continue
 		}
 		if c.workflow != nil && b.workflow != nil && !c.workflow.alike(*b.workflow) {
