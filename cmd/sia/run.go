@@ -120,6 +120,7 @@ func (c *runCmd) job(e *cli.Env) (j localJob, err error) {
 		return j, errors.New("no model is named: give --model-url and --model, and --model-key where it needs one, or " +
 			"SIA_MODEL_URL, SIA_MODEL and SIA_MODEL_KEY")
 	}
+	j.models.Coder.Name = cmp.Or(j.models.Coder.Name, j.models.Coder.Model) // what people know it by
 	if j.title, j.body, err = readIssue(c.Issue); err != nil {
 		return j, err
 	}

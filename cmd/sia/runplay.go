@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/sia-bot/sia/agent"
+	"github.com/sia-bot/sia/agent/llm"
 	"github.com/sia-bot/sia/app/render"
 	"github.com/sia-bot/sia/app/store"
 	"github.com/sia-bot/sia/cmd/internal/cli"
@@ -40,6 +41,8 @@ type localRun struct {
 	told      string // the last line of progress
 	diagnosed int    // diagnoses that were told
 	turns     [2]int // of the attempt that runs: its number, and how many of its turns were told
+	calls     int    // of tools, by the model in all attempts
+	talk      int    // turns of the model's that called none
 	asked     string // the last question that was asked
 	baseOK    bool   // the test command passes without any change
 	telling   sync.Mutex
@@ -126,6 +129,9 @@ func (r *localRun) play() (out runResult, err error) {
 		r.cmd.budget())
 	r.progress("Check: %s (%s)", r.job.test, r.job.why)
 	r.forecast()
+	if err := r.reachModel(); err != nil {
+		return out, err
+	}
 	base := r.check(r.Ctx, r.job.base)
 	if r.Ctx.Err() != nil {
 		return r.end(sia.Task{})
@@ -161,6 +167,22 @@ func (r *localRun) play() (out runResult, err error) {
 	return r.end(task)
 }
 
+// reachModel refuses to begin with a model that is away or does not take the key. The server's loop would wait for it
+// for hours, as it should: nobody is at its terminal.
+func (r *localRun) reachModel() error {
+	for _, p := range r.app.Problems(r.Ctx) {
+		e := (*llm.Error)(nil)
+		switch {
+		case r.Ctx.Err() != nil || !errors.As(p.Err, &e):
+		case e.Kind == llm.KindNetwork || e.Kind == llm.KindAuth:
+			return fmt.Errorf("the model can't be asked, so nothing was begun: %w", p.Err)
+		case e.Kind == llm.KindTimeout:
+			r.progress("The model's endpoint is slow to answer, or silent; it is asked all the same.")
+		}
+	}
+	return nil
+}
+
 // pace is how often a run looks how its task goes.
 const pace = 500 * time.Millisecond
 
@@ -185,8 +207,7 @@ func (r *localRun) follow(broken <-chan error) (t sia.Task, err error) {
 			continue
 		}
 		t = tasks[0]
-		r.tell(t)
-		if err := r.tellTurns(t); err != nil && r.Ctx.Err() == nil {
+		if err := r.tell(t); err != nil && r.Ctx.Err() == nil {
 			return t, err
 		}
 		switch {
@@ -203,59 +224,81 @@ func (r *localRun) follow(broken <-chan error) (t sia.Task, err error) {
 	}
 }
 
-// tell prints what is new about the task.
-func (r *localRun) tell(t sia.Task) {
-	for ; r.diagnosed < len(t.Interventions); r.diagnosed++ {
-		d := t.Interventions[r.diagnosed].Diagnosis
-		r.progress("%s %s → %s", r.Style.Amber("Diagnosis:"), cli.Plain(d.Summary), d.Technique)
+// tell prints what is new about the task, in the order in which it was.
+func (r *localRun) tell(t sia.Task) error {
+	for _, a := range t.Attempts[max(0, r.turns[0]-1):] {
+		if r.turns[0] != a.Number {
+			r.tellDiagnoses(t, a.Number-1)
+			r.turns = [2]int{a.Number, 0}
+			r.told = fmt.Sprintf("Attempt %d: %s", a.Number, sia.Working)
+			r.progress("%s", r.told)
+		}
+		if err := r.tellTurns(t, a.Number); err != nil {
+			return err
+		}
 	}
+	r.tellDiagnoses(t, len(t.Attempts))
 	line := string(t.State)
 	if a := t.Attempt(); a != nil {
 		line = fmt.Sprintf("Attempt %d: %s", a.Number, t.State)
 	}
+	if line == r.told {
+		return nil
+	}
+	r.told = line
 	if t.Credits.Spent > 0 {
 		line += fmt.Sprintf(" (%s of %s credits, %s)", t.Credits.Spent, t.Credits.Budget,
 			time.Since(r.began).Round(time.Second))
 	}
-	if key, _, _ := strings.Cut(line, " ("); key != r.told {
-		r.told = key
-		r.progress("%s", line)
+	r.progress("%s", line)
+	return nil
+}
+
+// tellDiagnoses prints the diagnoses of attempts up to one.
+func (r *localRun) tellDiagnoses(t sia.Task, attempt int) {
+	for ; r.diagnosed < len(t.Interventions) && t.Interventions[r.diagnosed].After <= attempt; r.diagnosed++ {
+		d := t.Interventions[r.diagnosed].Diagnosis
+		r.progress("%s %s → %s", r.Style.Amber("Diagnosis:"), cli.Plain(d.Summary), d.Technique)
 	}
 }
 
-// tellTurns prints what the model did since the last time.
-func (r *localRun) tellTurns(t sia.Task) error {
-	a := t.Attempt()
-	if a == nil {
-		return nil
-	}
-	if r.turns[0] != a.Number {
-		r.turns = [2]int{a.Number, 0}
-	}
-	rows, err := r.app.Store.Turns(r.Ctx, t.ID, a.Number)
+// tellTurns prints what the model did in an attempt since the last time.
+func (r *localRun) tellTurns(t sia.Task, attempt int) error {
+	rows, err := r.app.Store.Turns(r.Ctx, t.ID, attempt)
 	if err != nil {
 		return err
 	}
 	for _, row := range rows[min(r.turns[1], len(rows)):] {
 		var turn agent.Turn
 		if err := json.Unmarshal(row, &turn); err != nil {
-			return fmt.Errorf("read a turn of attempt %d: %w", a.Number, err)
+			return fmt.Errorf("read a turn of attempt %d: %w", attempt, err)
 		}
 		if turn.Kind != agent.TurnModel {
 			continue
 		}
-		var did []string
-		for _, c := range turn.Calls {
-			did = append(did, strings.Join(append([]string{c.Name}, c.Changed...), " "))
+		if r.calls += len(turn.Calls); len(turn.Calls) == 0 {
+			r.talk++
 		}
-		said := fmt.Sprintf("  turn %d: %s", turn.Number, strings.Join(did, ", "))
-		if tests := turn.Tests(); tests != "" {
-			said += "; tests: " + tests
-		}
-		r.progress("%s", text.Clip(cli.Plain(said), 160))
+		r.progress("%s", text.Clip(cli.Plain(toldTurn(turn)), 160))
 	}
 	r.turns[1] = len(rows)
 	return nil
+}
+
+// toldTurn is a turn of the model's in one line.
+func toldTurn(turn agent.Turn) string {
+	var did []string
+	for _, c := range turn.Calls {
+		did = append(did, strings.Join(append([]string{c.Name}, c.Changed...), " "))
+	}
+	said := fmt.Sprintf("  turn %d: %s", turn.Number, strings.Join(did, ", "))
+	if len(did) == 0 {
+		said = fmt.Sprintf("  turn %d called no tool, and says: %s", turn.Number, text.OneLine(turn.Text))
+	}
+	if tests := turn.Tests(); tests != "" {
+		said += "; tests: " + tests
+	}
+	return said
 }
 
 // ask asks the person at the terminal what the task waits for, and passes the answer on. done: there is none.
