@@ -44,7 +44,8 @@ type localRun struct {
 	calls     int    // of tools, by the model in all attempts
 	talk      int    // turns of the model's that called none
 	asked     string // the last question that was asked
-	baseOK    bool   // the test command passes without any change
+	quiet     quiet
+	baseOK    bool // the test command passes without any change
 	telling   sync.Mutex
 }
 
@@ -113,13 +114,44 @@ func (r *localRun) prepare() error {
 
 // progress prints a line for people; with --output json on standard error.
 func (r *localRun) progress(format string, args ...any) {
+	r.telling.Lock()
+	defer r.telling.Unlock()
+	r.quiet = quiet{since: time.Now()}
+	r.say(format, args...)
+}
+
+// say prints a line; the lock is held.
+func (r *localRun) say(format string, args ...any) {
 	to := r.Out
 	if r.cmd.Output == "json" {
 		to = r.Err
 	}
+	toldTo(to, "%s\n", fmt.Sprintf(format, args...))
+}
+
+// tellQuiet says now and then that nothing is new, so that a slow model is not taken for a hung program.
+func (r *localRun) tellQuiet() {
 	r.telling.Lock()
 	defer r.telling.Unlock()
-	toldTo(to, "%s\n", fmt.Sprintf(format, args...))
+	if passed := r.quiet.due(time.Now()); passed > 0 {
+		r.say("  … nothing new for %s; Ctrl-C stops and keeps what was done", passed.Round(time.Second))
+	}
+}
+
+// quiet is for how long nothing was told.
+type quiet struct {
+	since time.Time
+	said  time.Duration // the last time that due said so
+}
+
+// due is for how long nothing was told, when that is worth a line: after a minute, two, four, and so on. 0: not now.
+func (q *quiet) due(now time.Time) time.Duration {
+	passed := now.Sub(q.since)
+	if passed < max(time.Minute, 2*q.said) {
+		return 0
+	}
+	q.said = passed
+	return passed
 }
 
 // play works on the issue until it is resolved, or nothing more can be done.
@@ -128,9 +160,12 @@ func (r *localRun) play() (out runResult, err error) {
 	r.progress("Repository %s at %.9s, model %s, budget %s credits", r.job.git.dir, r.job.base, r.job.models.Coder.Model,
 		r.cmd.budget())
 	r.progress("Check: %s (%s)", r.job.test, r.job.why)
-	r.forecast()
 	if err := r.reachModel(); err != nil {
 		return out, err
+	}
+	r.forecast()
+	if len(r.job.submodules) > 0 {
+		r.progress("Submodules are not copied, so tests that need them fail: %s", strings.Join(r.job.submodules, ", "))
 	}
 	base := r.check(r.Ctx, r.job.base)
 	if r.Ctx.Err() != nil {
@@ -144,7 +179,11 @@ func (r *localRun) play() (out runResult, err error) {
 	} else {
 		r.progress("The check fails before any change, too, so the result has to repair that as well:\n%s", base.tail())
 	}
-	if r.issue, err = r.sim.OpenIssue(r.repo, demoUser, r.job.title, r.job.body); err != nil {
+	body := r.job.body
+	if !r.baseOK {
+		body = strings.TrimSpace(fmt.Sprintf("%s\n\nBefore any change, `%s` fails:\n\n%s", body, r.job.test, base.tail()))
+	}
+	if r.issue, err = r.sim.OpenIssue(r.repo, demoUser, r.job.title, body); err != nil {
 		return out, err
 	}
 	if err := r.sim.Label(r.repo, r.issue, demoUser, r.job.label); err != nil {
@@ -210,6 +249,7 @@ func (r *localRun) follow(broken <-chan error) (t sia.Task, err error) {
 		if err := r.tell(t); err != nil && r.Ctx.Err() == nil {
 			return t, err
 		}
+		r.tellQuiet()
 		switch {
 		case t.State == sia.Passed || t.State == sia.Stopped:
 			return t, nil
@@ -238,10 +278,11 @@ func (r *localRun) tell(t sia.Task) error {
 		}
 	}
 	r.tellDiagnoses(t, len(t.Attempts))
-	line := string(t.State)
-	if a := t.Attempt(); a != nil {
-		line = fmt.Sprintf("Attempt %d: %s", a.Number, t.State)
+	a := t.Attempt()
+	if a == nil {
+		return nil
 	}
+	line := fmt.Sprintf("Attempt %d: %s", a.Number, t.State)
 	if line == r.told {
 		return nil
 	}
@@ -268,11 +309,15 @@ func (r *localRun) tellTurns(t sia.Task, attempt int) error {
 	if err != nil {
 		return err
 	}
-	for _, row := range rows[min(r.turns[1], len(rows)):] {
+	for i := r.turns[1]; i < len(rows); i++ {
 		var turn agent.Turn
-		if err := json.Unmarshal(row, &turn); err != nil {
+		if err := json.Unmarshal(rows[i], &turn); err != nil {
 			return fmt.Errorf("read a turn of attempt %d: %w", attempt, err)
 		}
+		if i == len(rows)-1 && len(turn.Calls) > 0 && turn.Calls[len(turn.Calls)-1].Result == "" {
+			return nil // its calls are being carried out: it comes again, with what they came to
+		}
+		r.turns[1] = i + 1
 		if turn.Kind != agent.TurnModel {
 			continue
 		}
@@ -281,7 +326,6 @@ func (r *localRun) tellTurns(t sia.Task, attempt int) error {
 		}
 		r.progress("%s", text.Clip(cli.Plain(toldTurn(turn)), 160))
 	}
-	r.turns[1] = len(rows)
 	return nil
 }
 
