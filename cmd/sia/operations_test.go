@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"maps"
+	"net/http"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -16,6 +17,8 @@ import (
 	"github.com/goccy/go-yaml"
 	"github.com/google/go-cmp/cmp"
 	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"github.com/sia-bot/sia/app/store/storetest"
 )
 
 // root is a file of the repository.
@@ -41,7 +44,7 @@ func TestOperationsNameVariables(t *testing.T) {
 		}
 	}
 	for _, file := range []string{"compose.yml", ".env.example", "Dockerfile", "docs/operations.md",
-		"docs/operations/sia.service", "docs/operations/Caddyfile", chart + "values.yaml",
+		"docs/operations/sia.service", "docs/operations/Caddyfile", "docs/operations/postgres.yml", chart + "values.yaml",
 		chart + "templates/statefulset.yaml"} {
 		named := regexp.MustCompile(`\bSIA_[A-Z_]+`).FindAllString(root(t, file), -1)
 		if len(named) == 0 {
@@ -58,19 +61,28 @@ func TestOperationsNameVariables(t *testing.T) {
 // The stack of compose.yml opens Caddy's ports and no other, asks SIA for its health by a command that
 // there is, and mounts files that there are.
 func TestComposeStack(t *testing.T) {
-	var stack struct {
-		Services map[string]struct {
-			Ports, Volumes []string
-			CapDrop        []string `yaml:"cap_drop"`
-			ReadOnly       bool     `yaml:"read_only"`
-			Restart        string
-			Healthcheck    struct{ Test []string }
-		}
-		Volumes map[string]any
+	type service struct {
+		Ports, Volumes []string
+		CapDrop        []string `yaml:"cap_drop"`
+		ReadOnly       bool     `yaml:"read_only"`
+		Restart        string
+		Environment    map[string]string
+		Healthcheck    struct{ Test []string }
 	}
-	if err := yaml.Unmarshal([]byte(root(t, "compose.yml")), &stack); err != nil {
+	type composed struct {
+		Services map[string]service
+		Volumes  map[string]any
+	}
+	var stack, more composed
+	if err := errors.Join(yaml.Unmarshal([]byte(root(t, "compose.yml")), &stack),
+		yaml.Unmarshal([]byte(root(t, "docs/operations/postgres.yml")), &more)); err != nil {
 		t.Fatal(err)
 	}
+	if db := more.Services["sia"].Environment["SIA_DB"]; !strings.Contains(db, "@postgres:5432/") {
+		t.Errorf("SIA's database is %q", db)
+	}
+	stack.Services["postgres"] = more.Services["postgres"]
+	maps.Copy(stack.Volumes, more.Volumes)
 	ports := map[string][]string{}
 	for name, s := range stack.Services {
 		if len(s.Ports) > 0 {
@@ -99,6 +111,27 @@ func TestComposeStack(t *testing.T) {
 	}
 	if _, err := parser.Parse(health[2:]); err != nil {
 		t.Error(err)
+	}
+}
+
+// Two servers work on one database and one folder, as docs/operations/postgres.yml and the chart's replicas do. One
+// stays up when the other goes.
+//
+//test:thorough
+func TestReplicasShareDatabaseAndFolder(t *testing.T) {
+	shared := []string{"--db", storetest.Postgres(t), "--dir", t.TempDir()}
+	answers := http.HandlerFunc(func(http.ResponseWriter, *http.Request) {})
+	first, _, _ := startServe(t, answers, shared...)
+	t.Run("with another", func(t *testing.T) {
+		second, _, _ := startServe(t, answers, shared...)
+		for _, server := range []string{first, second} {
+			if status, body := get(t, server+"/healthz"); status != http.StatusOK {
+				t.Errorf("%s: %d %s", server, status, body)
+			}
+		}
+	})
+	if status, body := get(t, first+"/healthz"); status != http.StatusOK {
+		t.Errorf("alone again: %d %s", status, body)
 	}
 }
 
