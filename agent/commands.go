@@ -11,7 +11,8 @@ import (
 )
 
 // Commands runs a repository's own commands in a work tree as attempts do: in the sandbox, with setup first, and
-// with what setup fetched for an attempt on the same lock files. Safe for concurrent use on different trees.
+// with what setup fetched and what the command built on the base for the same lock files. Safe for concurrent use on
+// different trees.
 type Commands struct{ runners *runnerFactory }
 
 // NewCommands keeps in the folder cache what setup fetches. Setup may fetch from hosts; without any it has no network.
@@ -26,6 +27,9 @@ func NewCommands(box *sandbox.Sandbox, cache string, hosts []string, log *slog.L
 // Run prepares the work tree in.Dir with in.Setup and runs one command in it, at most for a time and without a
 // network. out gets what the command prints as it comes; nil: nothing does. failed is what the first setup command
 // printed that failed; empty: none did.
+//
+// What the command built is kept where in.OnBase: later runs and attempts begin with a copy of it, so that a compiler
+// does not begin anew for each. What a branch's command builds is never kept, so that it reaches nobody.
 func (c *Commands) Run(
 	ctx context.Context, in Input, command string, within time.Duration, out io.Writer,
 ) (res sandbox.Result, failed string, err error) {
@@ -34,6 +38,8 @@ func (c *Commands) Run(
 		return res, "", err
 	}
 	defer runner.close()
-	res, err = runner.run(ctx, command, within, out, false)
+	if res, err = runner.run(ctx, command, within, out, false); err == nil && in.OnBase && failed == "" {
+		err = runner.keepBuilt(ctx)
+	}
 	return res, failed, err
 }

@@ -25,7 +25,8 @@ const (
 	maxSeed      = 2 << 30          // bytes of build results that the next attempt begins with
 	readyFile    = "ready"          // marks a complete result
 	depsFolder   = "deps"           // of a result: what was fetched; read-only later
-	seedFolder   = "seed"           // of a result: what was built; copied for each attempt
+	seedFolder   = "seed"           // of a result: what setup built; copied for each attempt
+	builtFolder  = "built"          // of a result: that and what Commands built on the base; copied in its place
 	depsAt       = sandbox.CacheDir + "/deps"
 	buildAt      = sandbox.CacheDir + "/build"
 	setupsFolder = "setups"
@@ -77,6 +78,7 @@ type attemptRunner struct {
 	home    string // folder of this attempt, removed at the end
 	build   string // in home; writable: build caches
 	deps    string // what setup fetched; "": nothing
+	kept    string // folder of the result for the tree's lock files, whether it is there or not; "": nothing is kept
 }
 
 // newRunner makes the runner for a work tree.

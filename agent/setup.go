@@ -40,12 +40,20 @@ func (s *runnerFactory) openRunner(
 	if runner, err = s.newRunner(in.Dir); err != nil {
 		return nil, "", "", err
 	}
+	ready, err := runner.findKept(in)
+	if err == nil && ready && len(in.Setup) == 0 {
+		err = runner.seed(ctx)
+	}
+	if err != nil {
+		runner.close()
+		return nil, "", "", err
+	}
 	if len(in.Setup) == 0 {
 		return runner, "", "", nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, setupWithin)
 	defer cancel()
-	told, note, err = runner.setUp(ctx, in)
+	told, note, err = runner.setUp(ctx, in, ready)
 	if errors.Is(err, sandbox.ErrDiscarded) {
 		runner.close()
 		return nil, "", "", err
@@ -63,24 +71,14 @@ func (s *runnerFactory) openRunner(
 // tree is the base branch's. From then on they do without a network, and that folder is
 // read-only. What a task's branch changed may run here, too, and then fills a folder that
 // only this attempt sees: two trees with the same lock files can still set up otherwise.
-func (w *attemptRunner) setUp(ctx context.Context, in Input) (told, note string, err error) {
-	key, err := w.setupKey(in.Repo, in.Setup)
-	if err != nil {
-		return "", "", err
-	}
-	kept := filepath.Join(w.factory.cacheDir, setupsFolder, key)
-	mark := filepath.Join(kept, readyFile)
-	if w.factory.cacheDir != "" {
-		if _, err := os.Stat(mark); err == nil {
-			now := w.factory.now()
-			_ = os.Chtimes(mark, now, now) // a result that is pruned too early is made again
-			w.deps = filepath.Join(kept, depsFolder)
-			if err := copyTree(ctx, filepath.Join(kept, seedFolder), w.build); err != nil {
-				return "", "", err
-			}
-			told, err = w.runSetup(ctx, in.Setup, false)
-			return told, "setup with what was fetched before" + setupSuffix(told), err
+func (w *attemptRunner) setUp(ctx context.Context, in Input, ready bool) (told, note string, err error) {
+	if ready {
+		w.deps = filepath.Join(w.kept, depsFolder)
+		if err := w.seed(ctx); err != nil {
+			return "", "", err
 		}
+		told, err = w.runSetup(ctx, in.Setup, false)
+		return told, "setup with what was fetched before" + setupSuffix(told), err
 	}
 	fresh := filepath.Join(w.home, "setup")
 	w.deps = filepath.Join(fresh, depsFolder)
@@ -95,7 +93,59 @@ func (w *attemptRunner) setUp(ctx context.Context, in Input) (told, note string,
 	if err != nil || told != "" || w.factory.cacheDir == "" || !in.OnBase {
 		return told, "setup " + network + setupSuffix(told), err
 	}
-	return "", "setup " + network + ", kept", w.keepSetup(ctx, fresh, kept, mark)
+	return "", "setup " + network + ", kept", w.keepSetup(ctx, fresh)
+}
+
+// findKept finds the folder of the result for the work tree's lock files, and reports whether it is there. Nothing may
+// have run in the tree yet.
+func (w *attemptRunner) findKept(in Input) (ready bool, err error) {
+	if w.factory.cacheDir == "" {
+		return false, nil
+	}
+	key, err := w.setupKey(in.Repo, in.Setup)
+	if err != nil {
+		return false, err
+	}
+	w.kept = filepath.Join(w.factory.cacheDir, setupsFolder, key)
+	now := w.factory.now()
+	err = os.Chtimes(filepath.Join(w.kept, readyFile), now, now) // one that is pruned too early is made again
+	return err == nil, nil
+}
+
+// seed gives the runner what was built before. No result is changed while it is there, so this needs no lock.
+func (w *attemptRunner) seed(ctx context.Context) error {
+	from := filepath.Join(w.kept, builtFolder)
+	if _, err := os.Stat(from); err != nil {
+		from = filepath.Join(w.kept, seedFolder)
+	}
+	return copyTree(ctx, from, w.build)
+}
+
+// keepBuilt adds to the result what commands on the base built, the first time.
+func (w *attemptRunner) keepBuilt(ctx context.Context) error {
+	if w.kept == "" {
+		return nil
+	}
+	if _, err := os.Stat(filepath.Join(w.kept, readyFile)); err != nil {
+		fresh := filepath.Join(w.home, "setup")
+		if err := os.MkdirAll(filepath.Join(fresh, depsFolder), 0o700); err != nil {
+			return fmt.Errorf("keep what was built: %w", err)
+		}
+		return w.keepSetup(ctx, fresh)
+	}
+	built, fresh := filepath.Join(w.kept, builtFolder), filepath.Join(w.home, builtFolder)
+	if _, err := os.Stat(built); err == nil {
+		return nil
+	}
+	if err := copyTree(ctx, w.build, fresh); err != nil {
+		return err
+	}
+	if err := os.Rename(fresh, built); err != nil {
+		if _, there := os.Stat(built); there != nil {
+			return fmt.Errorf("keep what was built: %w", err)
+		}
+	}
+	return nil
 }
 
 func setupSuffix(told string) string {
@@ -131,23 +181,23 @@ func commandEnding(r sandbox.Result) string {
 
 // keepSetup makes what setup fetched and built the result for its key. When another
 // attempt was faster, its result stays.
-func (w *attemptRunner) keepSetup(ctx context.Context, fresh, kept, mark string) error {
+func (w *attemptRunner) keepSetup(ctx context.Context, fresh string) error {
 	if err := copyTree(ctx, w.build, filepath.Join(fresh, seedFolder)); err != nil {
 		return err
 	}
-	if err := os.MkdirAll(filepath.Dir(kept), 0o700); err != nil {
+	if err := os.MkdirAll(filepath.Dir(w.kept), 0o700); err != nil {
 		return fmt.Errorf("keep what setup fetched: %w", err)
 	}
 	if err := os.WriteFile(filepath.Join(fresh, readyFile), nil, 0o600); err != nil {
 		return fmt.Errorf("keep what setup fetched: %w", err)
 	}
-	if err := os.Rename(fresh, kept); err != nil {
-		if _, there := os.Stat(mark); there == nil {
+	if err := os.Rename(fresh, w.kept); err != nil {
+		if _, there := os.Stat(filepath.Join(w.kept, readyFile)); there == nil {
 			return nil // this attempt goes on with its own
 		}
 		return fmt.Errorf("keep what setup fetched: %w", err)
 	}
-	w.deps = filepath.Join(kept, depsFolder)
+	w.deps = filepath.Join(w.kept, depsFolder)
 	w.factory.pruneSetups()
 	return nil
 }

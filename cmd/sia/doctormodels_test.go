@@ -128,7 +128,7 @@ func TestModelsThatDoNotAnswer(t *testing.T) {
 			demo := &demoCmd{Repo: testedClone(t), ModelURL: srv.URL + "/v1", Model: "m", ModelTimeout: 2 * time.Second}
 			var out strings.Builder
 			e := &cli.Env{Ctx: t.Context(), Out: &out, Err: io.Discard, Logger: silentLogger()}
-			if err := demo.Run(e); err == nil || !strings.Contains(out.String(), c.want) {
+			if err := demo.Run(e); err == nil || !strings.Contains(out.String()+err.Error(), c.want) {
 				t.Errorf("demo: %v, want %q:\n%s", err, c.want, out.String())
 			}
 		})

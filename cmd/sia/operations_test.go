@@ -1,7 +1,12 @@
 package main
 
 import (
+	"bytes"
+	"encoding/json"
+	"errors"
 	"io"
+	"maps"
+	"net/http"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -11,6 +16,9 @@ import (
 
 	"github.com/goccy/go-yaml"
 	"github.com/google/go-cmp/cmp"
+	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"github.com/sia-bot/sia/app/store/storetest"
 )
 
 // root is a file of the repository.
@@ -36,7 +44,8 @@ func TestOperationsNameVariables(t *testing.T) {
 		}
 	}
 	for _, file := range []string{"compose.yml", ".env.example", "Dockerfile", "docs/operations.md",
-		"docs/operations/sia.service", "docs/operations/Caddyfile"} {
+		"docs/operations/sia.service", "docs/operations/Caddyfile", "docs/operations/postgres.yml", chart + "values.yaml",
+		chart + "templates/statefulset.yaml"} {
 		named := regexp.MustCompile(`\bSIA_[A-Z_]+`).FindAllString(root(t, file), -1)
 		if len(named) == 0 {
 			t.Errorf("%s names no variable", file)
@@ -52,19 +61,28 @@ func TestOperationsNameVariables(t *testing.T) {
 // The stack of compose.yml opens Caddy's ports and no other, asks SIA for its health by a command that
 // there is, and mounts files that there are.
 func TestComposeStack(t *testing.T) {
-	var stack struct {
-		Services map[string]struct {
-			Ports, Volumes []string
-			CapDrop        []string `yaml:"cap_drop"`
-			ReadOnly       bool     `yaml:"read_only"`
-			Restart        string
-			Healthcheck    struct{ Test []string }
-		}
-		Volumes map[string]any
+	type service struct {
+		Ports, Volumes []string
+		CapDrop        []string `yaml:"cap_drop"`
+		ReadOnly       bool     `yaml:"read_only"`
+		Restart        string
+		Environment    map[string]string
+		Healthcheck    struct{ Test []string }
 	}
-	if err := yaml.Unmarshal([]byte(root(t, "compose.yml")), &stack); err != nil {
+	type composed struct {
+		Services map[string]service
+		Volumes  map[string]any
+	}
+	var stack, more composed
+	if err := errors.Join(yaml.Unmarshal([]byte(root(t, "compose.yml")), &stack),
+		yaml.Unmarshal([]byte(root(t, "docs/operations/postgres.yml")), &more)); err != nil {
 		t.Fatal(err)
 	}
+	if db := more.Services["sia"].Environment["SIA_DB"]; !strings.Contains(db, "@postgres:5432/") {
+		t.Errorf("SIA's database is %q", db)
+	}
+	stack.Services["postgres"] = more.Services["postgres"]
+	maps.Copy(stack.Volumes, more.Volumes)
 	ports := map[string][]string{}
 	for name, s := range stack.Services {
 		if len(s.Ports) > 0 {
@@ -94,6 +112,118 @@ func TestComposeStack(t *testing.T) {
 	if _, err := parser.Parse(health[2:]); err != nil {
 		t.Error(err)
 	}
+}
+
+// Two servers work on one database and one folder, as docs/operations/postgres.yml and the chart's replicas do. One
+// stays up when the other goes.
+//
+//test:thorough
+func TestReplicasShareDatabaseAndFolder(t *testing.T) {
+	shared := []string{"--db", storetest.Postgres(t), "--dir", t.TempDir()}
+	answers := http.HandlerFunc(func(http.ResponseWriter, *http.Request) {})
+	first, _, _ := startServe(t, answers, shared...)
+	t.Run("with another", func(t *testing.T) {
+		second, _, _ := startServe(t, answers, shared...)
+		for _, server := range []string{first, second} {
+			if status, body := get(t, server+"/healthz"); status != http.StatusOK {
+				t.Errorf("%s: %d %s", server, status, body)
+			}
+		}
+	})
+	if status, body := get(t, first+"/healthz"); status != http.StatusOK {
+		t.Errorf("alone again: %d %s", status, body)
+	}
+}
+
+const chart = "docs/operations/helm/"
+
+// The Helm chart's values fit their schema, which refuses what would not work.
+func TestChartValues(t *testing.T) {
+	values, doc := root(t, chart+"values.yaml"), root(t, chart+"values.schema.json")
+	parsed, err := jsonschema.UnmarshalJSON(strings.NewReader(doc))
+	if err != nil {
+		t.Fatal(err)
+	}
+	compiler := jsonschema.NewCompiler()
+	if err := compiler.AddResource("values.json", parsed); err != nil {
+		t.Fatal(err)
+	}
+	schema, err := compiler.Compile("values.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	const many = "replicas: 2\ndatabase: postgres\nsecret: sia"
+	for of, c := range map[string]struct {
+		also string
+		fits bool
+	}{
+		"as it is":                     {"", true},
+		"replicas on SQLite":           {"replicas: 2", false},
+		"replicas on one node's disk":  {many, false},
+		"replicas":                     {many + "\npersistence: {accessMode: ReadWriteMany}", true},
+		"PostgreSQL without a Secret":  {"database: postgres", false},
+		"another database":             {"database: mysql", false},
+		"a secret among the variables": {"env: {SIA_MODEL_KEY: x}", false},
+		"a number as a variable":       {"env: {SIA_APP_ID: 12}", false},
+		"a misspelt value":             {"replica: 2", false},
+		"an address with a path":       {"publicURL: https://sia.example.com/sia", false},
+	} {
+		all, more := map[string]any{}, map[string]any{}
+		if err := errors.Join(yaml.Unmarshal([]byte(values), &all), yaml.Unmarshal([]byte(c.also), &more)); err != nil {
+			t.Fatal(err)
+		}
+		maps.Copy(all, more)
+		text, err := json.Marshal(all)
+		if err != nil {
+			t.Fatal(err)
+		}
+		instance, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := schema.Validate(instance); (err == nil) != c.fits {
+			t.Errorf("%s: %v", of, err)
+		}
+	}
+}
+
+// Each value of the Helm chart has an effect, and no template asks for one that there is not.
+func TestChartUsesItsValues(t *testing.T) {
+	var values map[string]any
+	if err := yaml.Unmarshal([]byte(root(t, chart+"values.yaml")), &values); err != nil {
+		t.Fatal(err)
+	}
+	files, err := filepath.Glob("../../" + chart + "templates/*")
+	if err != nil {
+		t.Fatal(err)
+	}
+	used := map[string]bool{}
+	for _, file := range files {
+		text := root(t, strings.TrimPrefix(file, "../../"))
+		for _, m := range regexp.MustCompile(`\.Values\.([A-Za-z.]+)`).FindAllStringSubmatch(text, -1) {
+			used[m[1]] = true
+			at := any(values)
+			for key := range strings.SplitSeq(m[1], ".") {
+				in, ok := at.(map[string]any)
+				if _, there := in[key]; !ok || !there {
+					t.Errorf("%s asks for the value %s, which values.yaml lacks", filepath.Base(file), m[1])
+					break
+				}
+				at = in[key]
+			}
+		}
+	}
+	var look func(path string, v any)
+	look = func(path string, v any) {
+		if in, ok := v.(map[string]any); ok && !used[path] {
+			for key, v := range in {
+				look(strings.TrimPrefix(path+"."+key, "."), v)
+			}
+		} else if !used[path] {
+			t.Errorf("no template uses the value %s", path)
+		}
+	}
+	look("", values)
 }
 
 // What a server's secrets are called is kept out of git and of images.

@@ -83,6 +83,7 @@ type localJob struct {
 	required    []string // names of checks that the repository's settings require
 	settings    []byte   // for a repository without any; nil: it has its own
 	models      app.ModelsConfig
+	submodules  []string // paths
 }
 
 // Run works on one issue.
@@ -120,6 +121,7 @@ func (c *runCmd) job(e *cli.Env) (j localJob, err error) {
 		return j, errors.New("no model is named: give --model-url and --model, and --model-key where it needs one, or " +
 			"SIA_MODEL_URL, SIA_MODEL and SIA_MODEL_KEY")
 	}
+	j.models.Coder.Name = cmp.Or(j.models.Coder.Name, j.models.Coder.Model) // what people know it by
 	if j.title, j.body, err = readIssue(c.Issue); err != nil {
 		return j, err
 	}
@@ -161,7 +163,8 @@ func (c *runCmd) findCommit(ctx context.Context, j *localJob) error {
 	j.git = localGit{c.Repo}
 	top, err := line("rev-parse", "--show-toplevel")
 	if err != nil {
-		return fmt.Errorf("--repo %s: that is no clone of a Git repository: %w", c.Repo, err)
+		return fmt.Errorf("--repo %s is no clone of a Git repository with files to work on: clone one, or run git init "+
+			"there and commit what there is", c.Repo)
 	}
 	j.git, j.name = localGit{top}, notInBranches.ReplaceAllString(strings.ToLower(filepath.Base(top)), "-")
 	from := cmp.Or(c.Base, "HEAD")
@@ -205,6 +208,9 @@ func (c *runCmd) findCommands(ctx context.Context, j *localJob) error {
 		j.label = set.Label
 		j.test, j.why, j.setup, j.required = set.Agent.Test, config.Path, set.Agent.Setup, set.Checks.Required
 	}
+	if err := c.findSubmodules(ctx, j); err != nil {
+		return err
+	}
 	names, err := j.git.run(ctx, "ls-tree", "-z", j.base)
 	if err != nil {
 		return err
@@ -241,6 +247,17 @@ func (c *runCmd) findCommands(ctx context.Context, j *localJob) error {
 			"sia":    map[string]any{"max_approaches": c.Approaches},
 			"checks": map[string]any{"settle": "0s"},
 		})
+	}
+	return err
+}
+
+// findSubmodules finds what is a commit of another repository.
+func (c *runCmd) findSubmodules(ctx context.Context, j *localJob) error {
+	entries, err := j.git.run(ctx, "ls-tree", "-r", "-z", j.base)
+	for entry := range bytes.SplitSeq(entries, []byte{0}) {
+		if about, name, ok := bytes.Cut(entry, []byte{'\t'}); ok && bytes.Contains(about, []byte(" commit ")) {
+			j.submodules = append(j.submodules, string(name))
+		}
 	}
 	return err
 }

@@ -2,10 +2,14 @@ package main
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -75,6 +79,51 @@ func TestRunIsClosed(t *testing.T) {
 		r.Header.Set("Authorization", "Bearer anything")
 		if h.ServeHTTP(httptest.NewRecorder(), r); reached != open {
 			t.Errorf("%s is reached: %v", path, reached)
+		}
+	}
+}
+
+// A run that hears nothing says so after a minute, two and four, and begins anew once something is told.
+func TestQuietIsTold(t *testing.T) {
+	start := time.Date(2026, 5, 4, 12, 0, 0, 0, time.UTC)
+	q := quiet{since: start}
+	var told []time.Duration
+	for after := time.Duration(0); after < 10*time.Minute; after += 30 * time.Second {
+		if passed := q.due(start.Add(after)); passed > 0 {
+			told = append(told, passed)
+		}
+	}
+	if want := []time.Duration{time.Minute, 2 * time.Minute, 4 * time.Minute, 8 * time.Minute}; !slices.Equal(told, want) {
+		t.Errorf("told after %v, want %v", told, want)
+	}
+}
+
+// What a killed run left is removed a day later by the next, and what another one works in stays.
+func TestStagesLeftBehind(t *testing.T) {
+	t.Setenv("TMPDIR", t.TempDir())
+	gone := exec.CommandContext(t.Context(), "true")
+	if err := gone.Run(); err != nil {
+		t.Fatal(err)
+	}
+	now, left := time.Now(), map[string]bool{"killed": false, "running": true, "young": true}
+	for name := range left {
+		dir, pid, made := filepath.Join(os.TempDir(), stageFolder+name), gone.Process.Pid, now.Add(-2*leftStage)
+		if name == "running" {
+			pid = os.Getpid()
+		}
+		if name == "young" {
+			made = now
+		}
+		mark := filepath.Join(dir, stagePID)
+		if err := errors.Join(os.Mkdir(dir, 0o700), os.WriteFile(mark, []byte(strconv.Itoa(pid)), 0o600),
+			os.Chtimes(mark, made, made)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	sweepStages(now, silentLogger())
+	for name, stays := range left {
+		if _, err := os.Stat(filepath.Join(os.TempDir(), stageFolder+name)); (err == nil) != stays {
+			t.Errorf("%s: %v", name, err)
 		}
 	}
 }

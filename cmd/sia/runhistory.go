@@ -64,10 +64,10 @@ func (r *localRun) forecast() {
 	r.progress("Forecast goes by: %s", render.ForecastFrom(f))
 }
 
-// keepRun notes what the run came to, for later forecasts. One that was stopped or did not begin says nothing
-// of others.
+// keepRun notes what the run came to, for later forecasts. One that was stopped, or in which the model did nothing,
+// says nothing of others.
 func (r *localRun) keepRun(out runResult, spent sia.Credits) {
-	if len(out.Attempts) == 0 || r.Ctx.Err() != nil {
+	if r.calls == 0 || r.Ctx.Err() != nil {
 		return
 	}
 	line, err := json.Marshal(pastRun{Repo: r.job.repoNumber(), Kind: r.job.kind(), Credits: spent, Seconds: out.Seconds,

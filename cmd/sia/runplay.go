@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/sia-bot/sia/agent"
+	"github.com/sia-bot/sia/agent/llm"
 	"github.com/sia-bot/sia/app/render"
 	"github.com/sia-bot/sia/app/store"
 	"github.com/sia-bot/sia/cmd/internal/cli"
@@ -40,8 +41,11 @@ type localRun struct {
 	told      string // the last line of progress
 	diagnosed int    // diagnoses that were told
 	turns     [2]int // of the attempt that runs: its number, and how many of its turns were told
+	calls     int    // of tools, by the model in all attempts
+	talk      int    // turns of the model's that called none
 	asked     string // the last question that was asked
-	baseOK    bool   // the test command passes without any change
+	quiet     quiet
+	baseOK    bool // the test command passes without any change
 	telling   sync.Mutex
 }
 
@@ -110,13 +114,44 @@ func (r *localRun) prepare() error {
 
 // progress prints a line for people; with --output json on standard error.
 func (r *localRun) progress(format string, args ...any) {
+	r.telling.Lock()
+	defer r.telling.Unlock()
+	r.quiet = quiet{since: time.Now()}
+	r.say(format, args...)
+}
+
+// say prints a line; the lock is held.
+func (r *localRun) say(format string, args ...any) {
 	to := r.Out
 	if r.cmd.Output == "json" {
 		to = r.Err
 	}
+	toldTo(to, "%s\n", fmt.Sprintf(format, args...))
+}
+
+// tellQuiet says now and then that nothing is new, so that a slow model is not taken for a hung program.
+func (r *localRun) tellQuiet() {
 	r.telling.Lock()
 	defer r.telling.Unlock()
-	toldTo(to, "%s\n", fmt.Sprintf(format, args...))
+	if passed := r.quiet.due(time.Now()); passed > 0 {
+		r.say("  … nothing new for %s; Ctrl-C stops and keeps what was done", passed.Round(time.Second))
+	}
+}
+
+// quiet is for how long nothing was told.
+type quiet struct {
+	since time.Time
+	said  time.Duration // the last time that due said so
+}
+
+// due is for how long nothing was told, when that is worth a line: after a minute, two, four, and so on. 0: not now.
+func (q *quiet) due(now time.Time) time.Duration {
+	passed := now.Sub(q.since)
+	if passed < max(time.Minute, 2*q.said) {
+		return 0
+	}
+	q.said = passed
+	return passed
 }
 
 // play works on the issue until it is resolved, or nothing more can be done.
@@ -125,7 +160,13 @@ func (r *localRun) play() (out runResult, err error) {
 	r.progress("Repository %s at %.9s, model %s, budget %s credits", r.job.git.dir, r.job.base, r.job.models.Coder.Model,
 		r.cmd.budget())
 	r.progress("Check: %s (%s)", r.job.test, r.job.why)
+	if err := r.reachModel(); err != nil {
+		return out, err
+	}
 	r.forecast()
+	if len(r.job.submodules) > 0 {
+		r.progress("Submodules are not copied, so tests that need them fail: %s", strings.Join(r.job.submodules, ", "))
+	}
 	base := r.check(r.Ctx, r.job.base)
 	if r.Ctx.Err() != nil {
 		return r.end(sia.Task{})
@@ -138,7 +179,11 @@ func (r *localRun) play() (out runResult, err error) {
 	} else {
 		r.progress("The check fails before any change, too, so the result has to repair that as well:\n%s", base.tail())
 	}
-	if r.issue, err = r.sim.OpenIssue(r.repo, demoUser, r.job.title, r.job.body); err != nil {
+	body := r.job.body
+	if !r.baseOK {
+		body = strings.TrimSpace(fmt.Sprintf("%s\n\nBefore any change, `%s` fails:\n\n%s", body, r.job.test, base.tail()))
+	}
+	if r.issue, err = r.sim.OpenIssue(r.repo, demoUser, r.job.title, body); err != nil {
 		return out, err
 	}
 	if err := r.sim.Label(r.repo, r.issue, demoUser, r.job.label); err != nil {
@@ -159,6 +204,22 @@ func (r *localRun) play() (out runResult, err error) {
 		return out, err
 	}
 	return r.end(task)
+}
+
+// reachModel refuses to begin with a model that is away or does not take the key. The server's loop would wait for it
+// for hours, as it should: nobody is at its terminal.
+func (r *localRun) reachModel() error {
+	for _, p := range r.app.Problems(r.Ctx) {
+		e := (*llm.Error)(nil)
+		switch {
+		case r.Ctx.Err() != nil || !errors.As(p.Err, &e):
+		case e.Kind == llm.KindNetwork || e.Kind == llm.KindAuth:
+			return fmt.Errorf("the model can't be asked, so nothing was begun: %w", p.Err)
+		case e.Kind == llm.KindTimeout:
+			r.progress("The model's endpoint is slow to answer, or silent; it is asked all the same.")
+		}
+	}
+	return nil
 }
 
 // pace is how often a run looks how its task goes.
@@ -185,10 +246,10 @@ func (r *localRun) follow(broken <-chan error) (t sia.Task, err error) {
 			continue
 		}
 		t = tasks[0]
-		r.tell(t)
-		if err := r.tellTurns(t); err != nil && r.Ctx.Err() == nil {
+		if err := r.tell(t); err != nil && r.Ctx.Err() == nil {
 			return t, err
 		}
+		r.tellQuiet()
 		switch {
 		case t.State == sia.Passed || t.State == sia.Stopped:
 			return t, nil
@@ -203,59 +264,85 @@ func (r *localRun) follow(broken <-chan error) (t sia.Task, err error) {
 	}
 }
 
-// tell prints what is new about the task.
-func (r *localRun) tell(t sia.Task) {
-	for ; r.diagnosed < len(t.Interventions); r.diagnosed++ {
-		d := t.Interventions[r.diagnosed].Diagnosis
-		r.progress("%s %s → %s", r.Style.Amber("Diagnosis:"), cli.Plain(d.Summary), d.Technique)
+// tell prints what is new about the task, in the order in which it was.
+func (r *localRun) tell(t sia.Task) error {
+	for _, a := range t.Attempts[max(0, r.turns[0]-1):] {
+		if r.turns[0] != a.Number {
+			r.tellDiagnoses(t, a.Number-1)
+			r.turns = [2]int{a.Number, 0}
+			r.told = fmt.Sprintf("Attempt %d: %s", a.Number, sia.Working)
+			r.progress("%s", r.told)
+		}
+		if err := r.tellTurns(t, a.Number); err != nil {
+			return err
+		}
 	}
-	line := string(t.State)
-	if a := t.Attempt(); a != nil {
-		line = fmt.Sprintf("Attempt %d: %s", a.Number, t.State)
-	}
-	if t.Credits.Spent > 0 {
-		line += fmt.Sprintf(" (%s of %s credits, %s)", t.Credits.Spent, t.Credits.Budget,
-			time.Since(r.began).Round(time.Second))
-	}
-	if key, _, _ := strings.Cut(line, " ("); key != r.told {
-		r.told = key
-		r.progress("%s", line)
-	}
-}
-
-// tellTurns prints what the model did since the last time.
-func (r *localRun) tellTurns(t sia.Task) error {
+	r.tellDiagnoses(t, len(t.Attempts))
 	a := t.Attempt()
 	if a == nil {
 		return nil
 	}
-	if r.turns[0] != a.Number {
-		r.turns = [2]int{a.Number, 0}
+	line := fmt.Sprintf("Attempt %d: %s", a.Number, t.State)
+	if line == r.told {
+		return nil
 	}
-	rows, err := r.app.Store.Turns(r.Ctx, t.ID, a.Number)
+	r.told = line
+	if t.Credits.Spent > 0 {
+		line += fmt.Sprintf(" (%s of %s credits, %s)", t.Credits.Spent, t.Credits.Budget,
+			time.Since(r.began).Round(time.Second))
+	}
+	r.progress("%s", line)
+	return nil
+}
+
+// tellDiagnoses prints the diagnoses of attempts up to one.
+func (r *localRun) tellDiagnoses(t sia.Task, attempt int) {
+	for ; r.diagnosed < len(t.Interventions) && t.Interventions[r.diagnosed].After <= attempt; r.diagnosed++ {
+		d := t.Interventions[r.diagnosed].Diagnosis
+		r.progress("%s %s → %s", r.Style.Amber("Diagnosis:"), cli.Plain(d.Summary), d.Technique)
+	}
+}
+
+// tellTurns prints what the model did in an attempt since the last time.
+func (r *localRun) tellTurns(t sia.Task, attempt int) error {
+	rows, err := r.app.Store.Turns(r.Ctx, t.ID, attempt)
 	if err != nil {
 		return err
 	}
-	for _, row := range rows[min(r.turns[1], len(rows)):] {
+	for i := r.turns[1]; i < len(rows); i++ {
 		var turn agent.Turn
-		if err := json.Unmarshal(row, &turn); err != nil {
-			return fmt.Errorf("read a turn of attempt %d: %w", a.Number, err)
+		if err := json.Unmarshal(rows[i], &turn); err != nil {
+			return fmt.Errorf("read a turn of attempt %d: %w", attempt, err)
 		}
+		if i == len(rows)-1 && len(turn.Calls) > 0 && turn.Calls[len(turn.Calls)-1].Result == "" {
+			return nil // its calls are being carried out: it comes again, with what they came to
+		}
+		r.turns[1] = i + 1
 		if turn.Kind != agent.TurnModel {
 			continue
 		}
-		var did []string
-		for _, c := range turn.Calls {
-			did = append(did, strings.Join(append([]string{c.Name}, c.Changed...), " "))
+		if r.calls += len(turn.Calls); len(turn.Calls) == 0 {
+			r.talk++
 		}
-		said := fmt.Sprintf("  turn %d: %s", turn.Number, strings.Join(did, ", "))
-		if tests := turn.Tests(); tests != "" {
-			said += "; tests: " + tests
-		}
-		r.progress("%s", text.Clip(cli.Plain(said), 160))
+		r.progress("%s", text.Clip(cli.Plain(toldTurn(turn)), 160))
 	}
-	r.turns[1] = len(rows)
 	return nil
+}
+
+// toldTurn is a turn of the model's in one line.
+func toldTurn(turn agent.Turn) string {
+	var did []string
+	for _, c := range turn.Calls {
+		did = append(did, strings.Join(append([]string{c.Name}, c.Changed...), " "))
+	}
+	said := fmt.Sprintf("  turn %d: %s", turn.Number, strings.Join(did, ", "))
+	if len(did) == 0 {
+		said = fmt.Sprintf("  turn %d called no tool, and says: %s", turn.Number, text.OneLine(turn.Text))
+	}
+	if tests := turn.Tests(); tests != "" {
+		said += "; tests: " + tests
+	}
+	return said
 }
 
 // ask asks the person at the terminal what the task waits for, and passes the answer on. done: there is none.

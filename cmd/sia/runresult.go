@@ -56,7 +56,11 @@ func (r *localRun) end(t sia.Task) (out runResult, err error) {
 		out.Reason = render.Waiting(t)
 	}
 	if e := t.Escalation; t.State == sia.Escalated {
-		out.Reason = strings.TrimSpace(e.Blocker + " " + e.Question)
+		out.Reason = strings.TrimSpace(sentence(e.Blocker) + " " + e.Question)
+	}
+	if r.talk > 0 && r.calls == 0 && !out.Passed {
+		out.Reason = "the model called no tool in any of its " + text.Count(r.talk, "answer") +
+			": take one that can call tools"
 	}
 	if r.Ctx.Err() != nil && !out.Passed {
 		out.Reason = "it was stopped"
@@ -84,6 +88,14 @@ func (r *localRun) end(t sia.Task) (out runResult, err error) {
 		out.Head, err = r.remember(ctx, out.Head)
 	}
 	return out, err
+}
+
+// sentence ends words with a period, unless they have an end of their own.
+func sentence(words string) string {
+	if words = strings.TrimSpace(words); words == "" || strings.ContainsAny(words[len(words)-1:], ".!?") {
+		return words
+	}
+	return words + "."
 }
 
 // remember commits what was learned on top of the result, under .sia/, and returns the new head.
@@ -129,7 +141,7 @@ func (r *localRun) show(out runResult) {
 			(time.Duration(out.Seconds * float64(time.Second))).Round(time.Second), text.Count(len(out.Attempts), "attempt"),
 			out.Credits, out.USD)
 	default:
-		r.progress("%s: %s", r.Style.Red("Not passed"), strings.TrimSuffix(cli.Plain(out.Reason), ".")+".")
+		r.progress("%s: %s", r.Style.Red("Not passed"), sentence(cli.Plain(out.Reason)))
 		r.progress("%s, %s credits (%.2f USD).", text.Count(len(out.Attempts), "attempt"), out.Credits, out.USD)
 	}
 	for _, a := range out.Attempts {
@@ -137,7 +149,11 @@ func (r *localRun) show(out runResult) {
 		if a.Technique != "" {
 			by = ", by " + a.Technique
 		}
-		r.progress("  attempt %d%s: %s %s", a.Number, by, a.Outcome, text.Clip(cli.Plain(a.Reason), 160))
+		line := fmt.Sprintf("  attempt %d%s: %s", a.Number, by, a.Outcome)
+		if a.Reason != "" {
+			line += ": " + text.Clip(cli.Plain(a.Reason), 160)
+		}
+		r.progress("%s", line)
 	}
 	if out.Branch == "" {
 		r.progress("No change was committed.")

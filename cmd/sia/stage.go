@@ -9,8 +9,10 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/sia-bot/sia/agent/llm"
@@ -77,6 +79,36 @@ func (c stageConfig) wrap(h http.Handler) http.Handler {
 	})
 }
 
+// stageFolder begins the name of each stage's folder, stagePID is a file in it with its process.
+const (
+	stageFolder = "sia-stage-"
+	stagePID    = "pid"
+)
+
+// leftStage is how old a folder is at least that counts as left behind: its process may be one of a container's, which
+// can't be seen from here.
+const leftStage = 24 * time.Hour
+
+// sweepStages removes what killed processes left: old folders whose process is gone.
+func sweepStages(now time.Time, log *slog.Logger) {
+	marks, _ := filepath.Glob(filepath.Join(os.TempDir(), stageFolder+"*", stagePID)) // the pattern is valid
+	for _, mark := range marks {
+		text, err := os.ReadFile(mark)
+		st, statErr := os.Stat(mark)
+		pid, notPID := strconv.Atoi(string(text))
+		if errors.Join(err, statErr, notPID) != nil || now.Sub(st.ModTime()) < leftStage {
+			continue
+		}
+		p, err := os.FindProcess(pid)
+		if err == nil && !errors.Is(p.Signal(syscall.Signal(0)), os.ErrProcessDone) {
+			continue
+		}
+		if err := sandbox.RemoveAll(filepath.Dir(mark)); err != nil { // such as: it is another user's
+			log.Debug("folder stays", "file", mark, "error", err)
+		}
+	}
+}
+
 // newStage starts everything. The caller shuts it.
 func newStage(ctx context.Context, set stageConfig) (_ *demoStage, err error) {
 	s := &demoStage{logger: set.logger}
@@ -86,12 +118,16 @@ func newStage(ctx context.Context, set stageConfig) (_ *demoStage, err error) {
 			err = errors.Join(err, s.shut())
 		}
 	}()
-	dir, err := os.MkdirTemp("", "sia-stage-")
+	sweepStages(time.Now(), set.logger)
+	dir, err := os.MkdirTemp("", stageFolder)
 	if err != nil {
 		return nil, err
 	}
 	s.dir = dir
 	s.defers(func() error { return sandbox.RemoveAll(dir) })
+	if err := os.WriteFile(filepath.Join(dir, stagePID), []byte(strconv.Itoa(os.Getpid())), 0o600); err != nil {
+		return nil, err
+	}
 	if s.sim, err = ghsim.New(ghsim.Config{Logger: set.logger, Dir: filepath.Join(dir, "github"),
 		NoWorkflows: set.noWorkflows, Wrap: set.wrap}); err != nil {
 		return nil, err

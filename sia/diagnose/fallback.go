@@ -24,7 +24,12 @@ func byRules(in Input, findings []finding) answer {
 	}
 	a := answer{Pattern: f.pattern, Confidence: f.confidence * trustedConfidence(in)}
 	a.Diagnosis = upperFirst(f.evidence) + "."
-	if at := failurePoint(in); at != "" && !strings.Contains(a.Diagnosis, at) && f.check == "" {
+	at := failurePoint(in)
+	switch {
+	case at == "" || strings.Contains(a.Diagnosis, strings.TrimPrefix(at, "it ")) || f.check != "":
+	case len(in.Attempt.Failures) == 0: // at is why the attempt ended
+		a.Diagnosis += " It ended so: " + strings.TrimSuffix(at, ".") + "."
+	default:
 		a.Diagnosis += " It failed at " + at + "."
 	}
 	a.Answers.Goal = taskGoal(in)

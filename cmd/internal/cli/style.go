@@ -21,7 +21,11 @@ func StyleFor(w io.Writer) Style {
 // Interactive reports whether a file is a terminal, at which somebody may sit.
 func Interactive(f *os.File) bool {
 	info, err := f.Stat()
-	return err == nil && info.Mode()&os.ModeCharDevice != 0
+	if err != nil || info.Mode()&os.ModeCharDevice == 0 {
+		return false
+	}
+	null, err := os.Stat(os.DevNull) // a character device, too
+	return err != nil || !os.SameFile(info, null)
 }
 
 func (s Style) wrap(code, text string) string {

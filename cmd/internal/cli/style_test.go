@@ -6,10 +6,9 @@ import (
 	"testing"
 )
 
-// Only a terminal gets colours, and not where somebody does not want them. The null device is as
-// much of a terminal as is asked for.
+// Only a terminal gets colours, and not where somebody does not want them.
 func TestColour(t *testing.T) {
-	device, err := os.OpenFile(os.DevNull, os.O_WRONLY, 0)
+	device, err := os.OpenFile("/dev/ptmx", os.O_RDWR, 0) // a terminal of our own
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -33,5 +32,17 @@ func TestColour(t *testing.T) {
 	t.Setenv("TERM", "xterm")
 	if got := StyleFor(&bytes.Buffer{}).Red("red"); got != "red" {
 		t.Errorf("a file gets colours: %q", got)
+	}
+}
+
+// The null device is no terminal, though it is a character device, too: nobody sits at it.
+func TestNobodySitsAtTheNullDevice(t *testing.T) {
+	null, err := os.Open(os.DevNull)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer null.Close()
+	if Interactive(null) {
+		t.Error("it counts as a terminal")
 	}
 }
