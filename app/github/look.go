@@ -58,7 +58,7 @@ type LookAt struct {
 }
 
 // MaxEarlier bounds how many earlier heads a look reads.
-const MaxEarlier = 3
+const MaxEarlier = 5
 
 // Look reads a pull request, what judges a commit, how the pull request can be merged, and what judges the commit
 // that it stands on. It is one request where GitHub answers GraphQL; where it does not, or has more than one page to

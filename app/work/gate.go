@@ -58,14 +58,20 @@ func (w *Worker) lastWord(ctx context.Context, t sia.Task, e *headEvidence) erro
 	return nil
 }
 
-// earlierHeads are the task's last heads before the present one, newest first: whoever pushed them, what reported
-// there is missed where it does not report.
+// earlierHeads are the task's last heads before the present one, whoever pushed them, and then those of its last
+// attempts, each newest first: what reported there is missed where it does not report.
 func earlierHeads(t sia.Task) []string {
 	var out []string
-	for _, head := range slices.Backward(t.Former) {
-		if sha := string(head); head != t.Head && !slices.Contains(out, sha) && len(out) < github.MaxEarlier {
+	add := func(head sia.SHA) {
+		if sha := string(head); head != "" && head != t.Head && !slices.Contains(out, sha) && len(out) < github.MaxEarlier {
 			out = append(out, sha)
 		}
+	}
+	for _, head := range slices.Backward(t.Former) {
+		add(head)
+	}
+	for i := range slices.Backward(t.Attempts) { // people may have pushed more than Former holds
+		add(t.Attempts[i].Head)
 	}
 	return out
 }

@@ -199,10 +199,12 @@ func (v *verdict) judgeWorkflows() {
 	}
 }
 
-// judgeJobs judges the jobs that say why a run is not green.
+// judgeJobs judges the jobs that say why a run is not green. What is red may be excused, and then the others are evidence.
 func (v *verdict) judgeJobs(run *model.Run) {
 	for _, p := range jobsOf(run) {
 		switch p.standing() {
+		case green:
+			v.evidence = v.evidence || v.ranCode(p)
 		case blocked:
 			v.because("%q is not green: %s.", p.name, p.obstacle())
 		case red:

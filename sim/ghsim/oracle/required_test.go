@@ -151,6 +151,16 @@ func TestRequiredWorkflows(t *testing.T) {
 			rule(w)
 			foreign(w, "pull_request", "policy failure")
 		}, red: []string{"policy"}},
+		{says: "its red job is red on the base, too, and another is green", state: func(w *world) {
+			w.require(workflowRule(ci, 1))
+			w.run(base, "push", "lint failure")
+			w.run(head, "pull_request", "lint failure", "test success")
+		}, green: true},
+		{says: "its red job is red on the base, too, and nothing else ran the code", state: func(w *world) {
+			w.require(workflowRule(ci, 1))
+			w.run(base, "push", "lint failure")
+			w.run(head, "pull_request", "lint failure", "title success")
+		}, why: "No green check"},
 		{says: "its run may fail by itself", state: func(w *world) {
 			rule(w)
 			ended(foreign(w, "pull_request", "setup success"), "failure")
