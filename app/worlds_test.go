@@ -28,7 +28,7 @@ var (
 // played each time, beside the ones that are asked for.
 var failedOnce = []uint64{2637, 5419, 5521, 6687, 7111, 7764, 8581, 9458, 11510, 14739, 17288, 19102, 19221,
 	20567, 21599, 22871, 26501, 33597, 35985, 56523, 58311, 61172, 65789,
-	77474, 77487}
+	77474, 77487, 79255}
 
 // laneWorlds are played by one simulator and one application, so that they don't grow.
 const laneWorlds = 20

@@ -95,6 +95,9 @@ func (w *Worker) readEarlier(ctx context.Context, t sia.Task, e *headEvidence) e
 	var looks []github.Look
 	for _, sha := range earlierHeads(t) {
 		look, err := w.repo(t).Look(ctx, github.LookAt{SHA: sha})
+		if err == nil && !look.WorkflowsKnown {
+			look.Workflows, look.WorkflowsKnown, err = w.repo(t).Workflows(ctx, sha)
+		}
 		if err != nil {
 			return err
 		}

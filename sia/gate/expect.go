@@ -133,6 +133,11 @@ func (c commit) has(r sia.Reported) bool {
 	if r.App == "" {
 		return slices.ContainsFunc(c.statuses, func(s Status) bool { return s.Context == r.Name })
 	}
+	if r.Whole {
+		return slices.ContainsFunc(c.workflows, func(w Workflow) bool {
+			return w.alike(Workflow{Path: r.Workflow}) && w.Event == r.Event
+		})
+	}
 	return slices.ContainsFunc(c.runs, func(run Run) bool {
 		return !run.Own && run.App == r.App && c.isOf(run, r) &&
 			(run.Name == r.Name || (r.Workflow != "" || c.workflowOf(run) == nil) && standsFor(run, r.Name))
@@ -167,7 +172,8 @@ func standsFor(run Run, name string) bool {
 		(longer(name, run.Name) || strings.Contains(run.Name, "${{") && fits(run.Name, name))
 }
 
-// reported lists what reported on the commit, without SIA's own and without what was skipped.
+// reported lists what reported on the commit, without SIA's own and without what was skipped. A workflow's run of which
+// no job is listed is listed itself: that it ran says that it runs on the branch's commits.
 func (c commit) reported() []sia.Reported {
 	var out []sia.Reported
 	for _, s := range c.statuses {
@@ -182,6 +188,13 @@ func (c commit) reported() []sia.Reported {
 			is.Workflow, is.Event = w.Path, w.Event
 		}
 		out = append(out, is)
+	}
+	for _, w := range c.workflows {
+		is := sia.Reported{Name: w.title(), App: actionsApp, Workflow: w.Path, Event: w.Event, Whole: true}
+		listed := func(r sia.Reported) bool { return r.Workflow == w.Path && r.Event == w.Event }
+		if w.Path != "" && !slices.ContainsFunc(out, listed) {
+			out = append(out, is)
+		}
 	}
 	slices.SortFunc(out, compareReported)
 	out = slices.Compact(out)
