@@ -94,6 +94,9 @@ type PreviousAttempt struct {
 	Number   int
 	Summary  string // the agent's own words then
 	Failures []sia.CheckFailure
+	Ledger   *sia.AttemptLedger // what it left; nil: nothing
+	Idea     string             // SIA's, that it was to follow; empty: there was none
+	Changed  []string           // paths, at most 50
 }
 
 // Instruction is a file of the base branch that tells agents how to work there.
@@ -130,6 +133,7 @@ type Result struct {
 	LessonsShown, LessonsWithheld []string
 
 	Affected *sia.AffectedTests // nil: Input.Affected was not called, or failed
+	Ledger   []sia.LedgerEntry  // the agent's own, for [CheckLedger]
 
 	Risk *sia.Risk // the greatest chance that it would get nowhere; nil: it was not watched
 }

@@ -206,6 +206,18 @@ func (r *commandRun) recordAnswer(ctx context.Context, a *paidAnswer, ended bool
 // setEnd says how the attempt ended.
 func (r *commandRun) setEnd(ctx context.Context, res sandbox.Result, gate *gateway.Gateway) {
 	last, printed := r.out.lastWords()
+	words := last
+	if r.preset.read == nil {
+		words = printed // its last line is its summary
+	}
+	rest, entries, wrong := takeLedger(words)
+	r.res.Ledger = entries
+	r.addNote(wrong)
+	if r.preset.read != nil {
+		last = rest
+	} else if rest != words {
+		last = rest[strings.LastIndexByte(rest, '\n')+1:]
+	}
 	r.res.Summary = text.Clip(last, tool.MaxSummary)
 	var spent limitError
 	switch {

@@ -200,6 +200,7 @@ type (
 		Check *CheckRun `json:"check,omitempty"`
 		// of an attempt that is no part: nil when none was run
 		Affected *AffectedTests `json:"affected,omitempty"`
+		Ledger   *AttemptLedger `json:"ledger,omitempty"`
 		// ids of the lessons about tools that it met as it called them: those that it got, and those withheld
 		LessonsShown    []string `json:"lessons_shown,omitempty" mask:"-"`
 		LessonsWithheld []string `json:"lessons_withheld,omitempty" mask:"-"`

@@ -50,17 +50,18 @@ type Part struct {
 	Run   int `json:"run,omitempty"`   // number of its last run within the attempt; 0: none
 	Tries int `json:"tries,omitempty"` // runs that failed
 
-	Commit   SHA       `json:"commit,omitempty"` // its result, unpushed; empty: nothing had to be changed
-	Kept     SHA       `json:"kept,omitempty"`   // work in progress that its next run goes on from
-	Checked  *CheckRun `json:"checked,omitempty"`
-	Pushed   bool      `json:"pushed,omitempty"` // of a racer: its commit was put to the checks
-	Reason   string    `json:"reason,omitempty"` // why its last run ended as it did, for people
-	Summary  string    `json:"summary,omitempty"`
-	Diff     DiffStat  `json:"diff,omitzero"`
-	Hunks    []uint64  `json:"hunks,omitempty"`
-	Turns    int       `json:"turns,omitempty"` // of all its runs
-	Cost     Credits   `json:"cost,omitempty"`
-	Reserved Credits   `json:"reserved,omitempty"` // of what is set aside for the attempt
+	Commit   SHA            `json:"commit,omitempty"` // its result, unpushed; empty: nothing had to be changed
+	Kept     SHA            `json:"kept,omitempty"`   // work in progress that its next run goes on from
+	Checked  *CheckRun      `json:"checked,omitempty"`
+	Pushed   bool           `json:"pushed,omitempty"` // of a racer: its commit was put to the checks
+	Reason   string         `json:"reason,omitempty"` // why its last run ended as it did, for people
+	Summary  string         `json:"summary,omitempty"`
+	Ledger   *AttemptLedger `json:"ledger,omitempty"` // of all its runs
+	Diff     DiffStat       `json:"diff,omitzero"`
+	Hunks    []uint64       `json:"hunks,omitempty"`
+	Turns    int            `json:"turns,omitempty"` // of all its runs
+	Cost     Credits        `json:"cost,omitempty"`
+	Reserved Credits        `json:"reserved,omitempty"` // of what is set aside for the attempt
 }
 
 // CheckRun is a command that SIA ran in the sandbox to see whether something is done.

@@ -126,6 +126,13 @@ func (w *Worker) attempt(ctx context.Context, t sia.Task, f sia.Effect) (sia.Fac
 	if err != nil {
 		return nil, err
 	}
+	if !input.Planning {
+		turns, err := w.turnsOf(keep, t, a.Number, f.Run)
+		if err != nil {
+			return nil, err
+		}
+		fact.Ledger = agent.CheckLedger(sia.Masked(res.Ledger, w.Secrets.Mask), turns, fact.Diff.Paths)
+	}
 	if f.Run == 0 && fact.End == sia.EndFinished && fact.Reason == "" && !a.Planning && a.Demands == 0 && !a.Asked &&
 		t.Merging == nil {
 		fact.So, err = w.so(ctx, t, f, fact)
@@ -250,7 +257,8 @@ func (w *Worker) input(ctx context.Context, t sia.Task, dir string, by policies.
 	}
 	for _, p := range t.Attempts[:len(t.Attempts)-1] {
 		if p.Worked() {
-			in.Previous = append(in.Previous, agent.PreviousAttempt{Number: p.Number, Summary: p.Summary, Failures: p.Failures})
+			in.Previous = append(in.Previous, agent.PreviousAttempt{Number: p.Number, Summary: p.Summary, Failures: p.Failures,
+				Ledger: p.Ledger, Idea: t.IdeaBehind(p.Number), Changed: p.Diff.Paths})
 		}
 	}
 	if e := t.Escalation; a.Planning && e != nil && e.Plan != nil && e.Plan.Attempt > t.Earlier {
