@@ -97,6 +97,7 @@ type PreviousAttempt struct {
 	Ledger   *sia.AttemptLedger // what it left; nil: nothing
 	Idea     string             // SIA's, that it was to follow; empty: there was none
 	Changed  []string           // paths, at most 50
+	Kept     bool               // the change was pushed
 }
 
 // Instruction is a file of the base branch that tells agents how to work there.
@@ -152,7 +153,7 @@ type TurnKind string
 
 // The kinds of turn.
 const (
-	TurnBrief TurnKind = "brief" // what the agent was told, in Text
+	TurnBrief TurnKind = "brief" // what the agent was told, in Text; a command that is started again is told more
 	TurnModel TurnKind = "model" // a model's answer and its tool calls
 	TurnEnd   TurnKind = "end"   // how the attempt ended, in Text
 )

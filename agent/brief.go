@@ -162,16 +162,16 @@ func numberedSteps(b sia.Brief) string {
 
 // previousSections are the earlier attempts, newest last, the oldest giving way first: each as its ledger, and of the
 // newest what its checks printed.
-func previousSections(previous []PreviousAttempt, fromBase bool) []promptSection {
+func previousSections(previous []PreviousAttempt, b sia.Brief) []promptSection {
 	var out []promptSection
 	for i, p := range previous {
 		newest := i == len(previous)-1
 		s := promptSection{heading: fmt.Sprintf("## Attempt %d, which did not pass", p.Number),
 			source: "its ledger and logs", body: p.ledger(newest), give: givePrevious + min(i, 99)}
 		switch {
-		case !newest:
-		case fromBase:
-			s.intro = "Nothing of earlier attempts is in the work tree."
+		case !newest || b.FromBase || !p.Kept: // of a fresh start that is said already
+		case b.FromKept:
+			s.intro = "Its changes are not in the work tree."
 		default:
 			s.intro = "Its changes are in the work tree."
 		}
@@ -193,7 +193,11 @@ func (p PreviousAttempt) ledger(newest bool) string {
 		b.WriteString(line + "\n")
 	}
 	if len(p.Changed) > 0 {
-		fmt.Fprintf(&b, "Changed: %s\n", clipLine(strings.Join(p.Changed, ", "), mostChanged))
+		not := ""
+		if !p.Kept {
+			not = ", and not kept"
+		}
+		fmt.Fprintf(&b, "Changed%s: %s\n", not, clipLine(strings.Join(p.Changed, ", "), mostChanged))
 	}
 	for _, f := range p.Failures {
 		if !newest {

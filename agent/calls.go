@@ -97,7 +97,7 @@ func (r *builtinRun) callTool(ctx context.Context, call *Call, cut bool) (unders
 			call.Result = told
 		}
 	}
-	if res.Finish != nil && r.in.Affected != nil {
+	if res.Finish != nil {
 		if told := r.lookAffected(ctx); told != "" {
 			res = tool.Result{}
 			call.Result = told

@@ -210,6 +210,7 @@ func (s *step) recordRun() (AttemptEnded, *Part, int) {
 			p.Summary = f.Summary
 		}
 		p.Ledger = p.Ledger.Join(f.Ledger)
+		p.Affected, p.Reproduced = f.Affected, f.Reproduced
 	}
 	return f, p, n
 }
