@@ -28,9 +28,9 @@ const (
 	MaxLedgerEntries = 8
 	MaxLedgerText    = 1500 // bytes of [AttemptLedger.Lines], line ends included
 	maxLedgerRan     = 5
-	maxLedgerSays    = 240 // characters
-	maxLedgerTrace   = 160 // characters
-	maxLedgerTraces  = 3   // for an entry, and as many against it
+	maxLedgerSays    = 200 // characters
+	maxLedgerTrace   = 120 // characters
+	maxLedgerTraces  = 2   // for an entry, and as many against it
 )
 
 // LedgerKind is what an entry of a ledger says.
@@ -139,8 +139,8 @@ func (l *AttemptLedger) Lines() (lines []string) {
 	}
 	size := 0
 	add := func(line string) {
-		if size += len(line) + 1; size <= MaxLedgerText {
-			lines = append(lines, line)
+		if size+len(line) < MaxLedgerText {
+			lines, size = append(lines, line), size+len(line)+1
 		}
 	}
 	for _, kind := range []LedgerKind{LedgerDeadEnd, LedgerHypothesis, LedgerWorks} { // what saves most first
