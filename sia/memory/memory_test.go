@@ -252,9 +252,9 @@ func TestBrokenFileIsKept(t *testing.T) {
 		{"a field is gone", edit(`"task_id": "99-1",`, ``), "task_id", 1},
 		{"not a time", edit(`"2026-03-01T08:00:00Z"`, `"yesterday"`), "yesterday", 0},
 		{"a conflict", "<<<<<<< HEAD\n" + string(good), "invalid character", 1},
-		{"an unknown aftermath", edit(`"aftermath": "edited"`, `"aftermath": "sold"`), "/aftermath", 88},
+		{"an unknown aftermath", edit(`"aftermath": "edited"`, `"aftermath": "sold"`), "/aftermath", 92},
 		{"a rating by nobody", edit("\"ratings\": [\n    {\n      \"by\"", "\"ratings\": [\n    {\n      \"of\""),
-			"/ratings/0", 90},
+			"/ratings/0", 94},
 		{"a list", "[]", "want object", 1},
 		{"not text", "\xff", "UTF-8", 0},
 	} {
