@@ -21,9 +21,9 @@ const (
 
 	mostInstruction = 32 << 10
 
-	mostSummary = 600 // characters, as those that follow
+	mostSummary = 400 // characters, as those that follow
 	mostChanged = 200
-	mostFailure = 200
+	mostFailure = 100
 )
 
 // taskSections are the issue.
@@ -189,10 +189,14 @@ func (p PreviousAttempt) ledger(newest bool) string {
 	if !p.Ledger.Said() && p.Summary != "" {
 		fmt.Fprintf(&b, "It said: %s\n", text.Clip(p.Summary, mostSummary))
 	}
-	for _, line := range p.Ledger.Lines() {
+	l := p.Ledger
+	if l != nil && !newest { // what it ran and changed was long ago
+		l = &sia.AttemptLedger{Entries: l.Entries}
+	}
+	for _, line := range l.Lines() {
 		b.WriteString(line + "\n")
 	}
-	if len(p.Changed) > 0 {
+	if len(p.Changed) > 0 && newest {
 		not := ""
 		if !p.Kept {
 			not = ", and not kept"

@@ -14,6 +14,9 @@ import (
 // leastSaw is how many characters words have that are looked up among results: fewer stand anywhere.
 const leastSaw = 8
 
+// mostTraced is how many characters are kept of a command that an entry rests on, and of how it ended.
+const mostTraced = 80
+
 // CheckLedger is the ledger of a run: the coder's entries as far as the turns and the paths that its diff changes bear
 // them out, and what it ran. An entry of whose traces none is found is dropped; where the turns show no calls, as those
 // of a command that prints text, it is kept and marked. What a command came to is the transcript's to say: one that
@@ -87,7 +90,8 @@ func (s seenCalls) found(traces []sia.Trace, works bool) (out []sia.Trace) {
 				continue
 			}
 			if i >= 0 {
-				t = sia.Trace{Ran: s.ran[i].Command, Ended: s.ran[i].Ended, Turn: s.ran[i].Turn}
+				t = sia.Trace{Ran: clipLine(s.ran[i].Command, mostTraced), Ended: clipLine(s.ran[i].Ended, mostTraced),
+					Turn: s.ran[i].Turn}
 			}
 		case t.Saw != "":
 			words := oneSpaced(t.Saw)

@@ -22,12 +22,14 @@ type AttemptLedger struct {
 // LedgerVersion is the version of [AttemptLedger]'s schema.
 const LedgerVersion = 1
 
-// Bounds of an [AttemptLedger]. As text it has at most as many bytes as a coder's closing words had in the next brief
-// before there were ledgers.
+// Bounds of an [AttemptLedger]. They keep the longest that the next brief says of an attempt within what it was when it
+// quoted 1,500 characters of closing words.
 const (
 	MaxLedgerEntries = 8
-	MaxLedgerText    = 1500 // bytes of [AttemptLedger.Lines], line ends included
-	maxLedgerRan     = 5
+	MaxLedgerText    = 1100 // bytes of [AttemptLedger.Lines], line ends included
+	maxLedgerRan     = 3    // commands
+	maxLedgerCommand = 80   // characters
+	maxLedgerEnded   = 60   // characters
 	maxLedgerSays    = 200 // characters
 	maxLedgerTrace   = 120 // characters
 	maxLedgerTraces  = 2   // for an entry, and as many against it
@@ -106,8 +108,8 @@ func (l AttemptLedger) Bounded() *AttemptLedger {
 	l.Entries = l.Entries[:min(len(l.Entries), MaxLedgerEntries)]
 	l.Ran = slices.Clone(l.Ran[max(0, len(l.Ran)-maxLedgerRan):])
 	for i, r := range l.Ran {
-		l.Ran[i] = RanCommand{text.Clip(text.OneLine(r.Command), maxLedgerTrace), text.Clip(text.OneLine(r.Ended),
-			maxLedgerTrace), r.Turn}
+		l.Ran[i] = RanCommand{text.Clip(text.OneLine(r.Command), maxLedgerCommand),
+			text.Clip(text.OneLine(r.Ended), maxLedgerEnded), r.Turn}
 	}
 	if len(l.Entries)+len(l.Ran)+l.Dropped == 0 {
 		return nil
