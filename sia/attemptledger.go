@@ -30,9 +30,9 @@ const (
 	maxLedgerRan     = 3    // commands
 	maxLedgerCommand = 80   // characters
 	maxLedgerEnded   = 60   // characters
-	maxLedgerSays    = 200 // characters
-	maxLedgerTrace   = 120 // characters
-	maxLedgerTraces  = 2   // for an entry, and as many against it
+	maxLedgerSays    = 200  // characters
+	maxLedgerTrace   = 120  // characters
+	maxLedgerTraces  = 2    // for an entry, and as many against it
 )
 
 // LedgerKind is what an entry of a ledger says.
