@@ -95,6 +95,7 @@ type PreviousAttempt struct {
 	Summary  string // the agent's own words then
 	Failures []sia.CheckFailure
 	Ledger   *sia.AttemptLedger // what it left; nil: nothing
+	Reason   string             // why it ended so; empty: its checks say it
 	Idea     string             // SIA's, that it was to follow; empty: there was none
 	Changed  []string           // paths, at most 50
 	Kept     bool               // the change was pushed

@@ -189,6 +189,9 @@ func (p PreviousAttempt) ledger(newest bool) string {
 	if !p.Ledger.Said() && p.Summary != "" {
 		fmt.Fprintf(&b, "It said: %s\n", text.Clip(p.Summary, mostSummary))
 	}
+	if p.Reason != "" && len(p.Failures) == 0 {
+		fmt.Fprintf(&b, "It ended: %s\n", clipLine(p.Reason, mostFailure))
+	}
 	l := p.Ledger
 	if l != nil && !newest { // what it ran and changed was long ago
 		l = &sia.AttemptLedger{Entries: l.Entries}

@@ -271,7 +271,7 @@ func (w *Worker) input(ctx context.Context, t sia.Task, dir string, by policies.
 	for _, p := range t.Attempts[:len(t.Attempts)-1] {
 		if p.Worked() {
 			in.Previous = append(in.Previous, agent.PreviousAttempt{Number: p.Number, Summary: p.Summary, Failures: p.Failures,
-				Ledger: p.Ledger, Idea: t.IdeaBehind(p.Number), Changed: p.Diff.Paths, Kept: p.Head != ""})
+				Ledger: p.Ledger, Reason: p.Reason, Idea: t.IdeaBehind(p.Number), Changed: p.Diff.Paths, Kept: p.Head != ""})
 		}
 	}
 	if e := t.Escalation; a.Planning && e != nil && e.Plan != nil && e.Plan.Attempt > t.Earlier {
