@@ -185,7 +185,8 @@ func toldOfTests(got TestsRun, then string) string {
 	if more := len(got.Failed) - affectedNamed; more > 0 {
 		fmt.Fprintf(&b, "- and %d more\n", more)
 	}
-	fmt.Fprintf(&b, "\n%s\n\nMend the code, or a test where the issue asks for other behaviour, %s", Sanitize(got.Log), then)
+	fmt.Fprintf(&b, "\n%s\n\nMend the code, or a test where the issue asks for other behaviour, "+
+		"%s", Sanitize(got.Log), then)
 	return middleOut(b.String(), 8000)
 }
 

@@ -175,16 +175,18 @@ func TestLedgersMakeNoBriefLonger(t *testing.T) {
 	trace := []sia.Trace{{Ran: words(80), Ended: words(80), Turn: 3}, {Saw: words(120), Turn: 4}}
 	full := sia.AttemptLedger{}
 	for range sia.MaxLedgerEntries {
-		full.Entries = append(full.Entries, sia.LedgerEntry{Kind: sia.LedgerDeadEnd, Says: words(200), For: trace, Against: trace})
+		full.Entries = append(full.Entries, sia.LedgerEntry{Kind: sia.LedgerDeadEnd, Says: words(200), For: trace,
+			Against: trace})
 		full.Ran = append(full.Ran, sia.RanCommand{Command: words(200), Ended: words(200), Turn: 5})
 	}
 	paths := slices.Repeat([]string{"a/folder/and/a/file.go"}, 50)
 	few := (sia.AttemptLedger{Entries: []sia.LedgerEntry{{Kind: sia.LedgerDeadEnd, Says: words(90), For: trace[:1]},
 		{Kind: sia.LedgerHypothesis, Says: words(90)}}}).Bounded()
 	for name, previous := range map[string][]agent.PreviousAttempt{
-		"a few words":             {{Summary: "It greets.", Changed: []string{"hello.txt"}, Kept: true, Failures: failed}},
-		"a ledger":                {{Summary: words(600), Ledger: few, Changed: paths[:3], Kept: true, Failures: failed}},
-		"as much as there can be": {{Summary: words(3000), Idea: words(500), Ledger: full.Bounded(), Changed: paths, Failures: failed}},
+		"a few words": {{Summary: "It greets.", Changed: []string{"hello.txt"}, Kept: true, Failures: failed}},
+		"a ledger":    {{Summary: words(600), Ledger: few, Changed: paths[:3], Kept: true, Failures: failed}},
+		"as much as there can be": {{Summary: words(3000), Idea: words(500), Ledger: full.Bounded(),
+			Changed: paths, Failures: failed}},
 		"no word of the coder's": {{Summary: words(3000), Idea: words(500), Changed: paths, Failures: failed,
 			Ledger: (sia.AttemptLedger{Ran: full.Ran}).Bounded()}},
 		"three attempts": {{Summary: words(300), Changed: paths[:2], Kept: true, Failures: failed},

@@ -10,8 +10,8 @@ import (
 )
 
 // AttemptLedger is what an attempt leaves to whoever goes on: what its coder thought, what works and what leads
-// nowhere, as far as the transcript bears it out, and the commands that SIA saw it run. What it changed and which checks
-// failed stand in the [Attempt].
+// nowhere, as far as the transcript bears it out, and the commands that SIA saw it run. What it changed and which
+// checks failed stand in the [Attempt].
 type AttemptLedger struct {
 	Version int           `json:"version"`           // of this schema: LedgerVersion
 	Entries []LedgerEntry `json:"entries,omitempty"` // the coder's, checked

@@ -43,7 +43,8 @@ func TestReadLedger(t *testing.T) {
 			t.Errorf("%q: %v %v", bad, got, err)
 		}
 	}
-	if (AttemptLedger{}).Bounded() != nil || (*AttemptLedger)(nil).Join(nil) != nil || (*AttemptLedger)(nil).Lines() != nil {
+	if (AttemptLedger{}).Bounded() != nil || (*AttemptLedger)(nil).Join(nil) != nil ||
+		(*AttemptLedger)(nil).Lines() != nil {
 		t.Error("there is a ledger of nothing")
 	}
 }
