@@ -94,6 +94,11 @@ type PreviousAttempt struct {
 	Number   int
 	Summary  string // the agent's own words then
 	Failures []sia.CheckFailure
+	Ledger   *sia.AttemptLedger // what it left; nil: nothing
+	Reason   string             // why it ended so; empty: its checks say it
+	Idea     string             // SIA's, that it was to follow; empty: there was none
+	Changed  []string           // paths, at most 50
+	Kept     bool               // the change was pushed
 }
 
 // Instruction is a file of the base branch that tells agents how to work there.
@@ -130,6 +135,7 @@ type Result struct {
 	LessonsShown, LessonsWithheld []string
 
 	Affected *sia.AffectedTests // nil: Input.Affected was not called, or failed
+	Ledger   []sia.LedgerEntry  // the agent's own, for [CheckLedger]
 
 	Risk *sia.Risk // the greatest chance that it would get nowhere; nil: it was not watched
 }
@@ -148,7 +154,7 @@ type TurnKind string
 
 // The kinds of turn.
 const (
-	TurnBrief TurnKind = "brief" // what the agent was told, in Text
+	TurnBrief TurnKind = "brief" // what the agent was told, in Text; a command that is started again is told more
 	TurnModel TurnKind = "model" // a model's answer and its tool calls
 	TurnEnd   TurnKind = "end"   // how the attempt ended, in Text
 )

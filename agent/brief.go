@@ -20,6 +20,10 @@ const (
 	mostBody   = 64 << 10
 
 	mostInstruction = 32 << 10
+
+	mostSummary = 400 // characters, as those that follow
+	mostChanged = 200
+	mostFailure = 100
 )
 
 // taskSections are the issue.
@@ -156,32 +160,67 @@ func numberedSteps(b sia.Brief) string {
 	return s.String()
 }
 
-// previousSections are the earlier attempts, newest last, the oldest giving way first.
-func previousSections(previous []PreviousAttempt, fromBase bool) []promptSection {
-	intro := "Its changes are in the work tree, unless a later attempt undid them."
-	if fromBase {
-		intro = "Its changes are not in the work tree."
-	}
+// previousSections are the earlier attempts, newest last, the oldest giving way first: each as its ledger, and of the
+// newest what its checks printed.
+func previousSections(previous []PreviousAttempt, b sia.Brief) []promptSection {
 	var out []promptSection
 	for i, p := range previous {
-		var b strings.Builder
-		if p.Summary != "" {
-			fmt.Fprintf(&b, "It said: %s\n", text.Clip(p.Summary, 1500))
+		newest := i == len(previous)-1
+		s := promptSection{heading: fmt.Sprintf("## Attempt %d, which did not pass", p.Number),
+			source: "its ledger and logs", body: p.ledger(newest), give: givePrevious + min(i, 99)}
+		switch {
+		case !newest || b.FromBase || !p.Kept: // of a fresh start that is said already
+		case b.FromKept:
+			s.intro = "Its changes are not in the work tree."
+		default:
+			s.intro = "Its changes are in the work tree."
 		}
-		for _, f := range p.Failures {
-			fmt.Fprintf(&b, "\nCheck %s failed", clipLine(f.Check, 200))
-			if f.Class != "" {
-				fmt.Fprintf(&b, " (%s)", clipLine(f.Class, 100))
-			}
-			b.WriteString(":\n" + middleOut(f.Excerpt, 3000) + "\n")
-			for _, other := range f.Others {
-				b.WriteString("\nOr this elsewhere in its log is why:\n" + middleOut(other, 1000) + "\n")
-			}
-		}
-		out = append(out, promptSection{heading: fmt.Sprintf("## Attempt %d, which did not pass", p.Number),
-			intro: intro, source: "earlier attempt and logs", body: b.String(), give: givePrevious + min(i, 99)})
+		out = append(out, s)
 	}
 	return out
+}
+
+// ledger is what an attempt leaves to the next. Its closing words stand in for entries of its own, where it left none.
+func (p PreviousAttempt) ledger(newest bool) string {
+	var b strings.Builder
+	if p.Idea != "" {
+		fmt.Fprintf(&b, "Its idea: %s\n", clipLine(p.Idea, 160))
+	}
+	if !p.Ledger.Said() && p.Summary != "" {
+		fmt.Fprintf(&b, "It said: %s\n", text.Clip(p.Summary, mostSummary))
+	}
+	if p.Reason != "" && len(p.Failures) == 0 {
+		fmt.Fprintf(&b, "It ended: %s\n", clipLine(p.Reason, mostFailure))
+	}
+	l := p.Ledger
+	if l != nil && !newest { // what it ran and changed was long ago
+		l = &sia.AttemptLedger{Entries: l.Entries}
+	}
+	for _, line := range l.Lines() {
+		b.WriteString(line + "\n")
+	}
+	if len(p.Changed) > 0 && newest {
+		not := ""
+		if !p.Kept {
+			not = ", and not kept"
+		}
+		fmt.Fprintf(&b, "Changed%s: %s\n", not, clipLine(strings.Join(p.Changed, ", "), mostChanged))
+	}
+	for _, f := range p.Failures {
+		if !newest {
+			fmt.Fprintf(&b, "Check %s failed: %s\n", clipLine(f.Check, 200), clipLine(f.Excerpt, mostFailure))
+			continue
+		}
+		fmt.Fprintf(&b, "\nCheck %s failed", clipLine(f.Check, 200))
+		if f.Class != "" {
+			fmt.Fprintf(&b, " (%s)", clipLine(f.Class, 100))
+		}
+		b.WriteString(":\n" + middleOut(f.Excerpt, 3000) + "\n")
+		for _, other := range f.Others {
+			b.WriteString("\nOr this elsewhere in its log is why:\n" + middleOut(other, 1000) + "\n")
+		}
+	}
+	return b.String()
 }
 
 func bulletList(list []string, most int) string {

@@ -97,7 +97,7 @@ func (r *builtinRun) callTool(ctx context.Context, call *Call, cut bool) (unders
 			call.Result = told
 		}
 	}
-	if res.Finish != nil && r.in.Affected != nil {
+	if res.Finish != nil {
 		if told := r.lookAffected(ctx); told != "" {
 			res = tool.Result{}
 			call.Result = told
@@ -116,7 +116,7 @@ func (r *builtinRun) callTool(ctx context.Context, call *Call, cut bool) (unders
 func (r *builtinRun) concluded(res tool.Result) bool {
 	switch {
 	case res.Finish != nil:
-		r.res.Summary = res.Finish.Summary
+		r.res.Summary, r.res.Ledger = res.Finish.Summary, res.Finish.Ledger
 		r.setEnd(sia.EndFinished, "")
 	case res.Ask != nil:
 		r.res.Ask = res.Ask

@@ -124,33 +124,58 @@ const (
 	affectedNamed  = 20
 )
 
-// lookAffected runs the tests that the changes can reach. told is for the agent, the first time that some fail.
-func (r *builtinRun) lookAffected(ctx context.Context) (told string) {
-	before := r.res.Affected
-	if !r.env.Changed || r.res.End != "" || before != nil && !before.Told {
-		return ""
+// lookAffected runs the tests that the changes can reach, and keeps in res what they came to. It returns them the first
+// time that some fail, for the agent to be told, where it has used no more than affectedShare of its budget.
+func lookAffected(ctx context.Context, in Input, res *Result, used float64, journal *turnJournal) *TestsRun {
+	before := res.Affected
+	if in.Affected == nil || before != nil && !before.Told {
+		return nil
 	}
 	within, cancel := context.WithTimeout(ctx, affectedWithin)
 	defer cancel()
-	got, err := r.in.Affected(within)
+	got, err := in.Affected(within)
 	if err != nil {
-		r.addNote("the tests that the change reaches could not be run: " + secret.Mask(err.Error()))
-		return ""
+		journal.addNote("the tests that the change reaches could not be run: " + secret.Mask(err.Error()))
+		return nil
 	}
 	if before != nil {
 		before.Again, before.Ran, before.Left = true, got.Ran, got.Failed
-		return ""
+		return nil
 	}
-	r.res.Affected = &sia.AffectedTests{Ran: got.Ran, Failed: got.Failed}
-	if len(got.Failed) == 0 || r.budget.usedShare() > affectedShare || ctx.Err() != nil {
-		return ""
+	res.Affected = &sia.AffectedTests{Ran: got.Ran, Failed: got.Failed}
+	if len(got.Failed) == 0 || used > affectedShare || ctx.Err() != nil {
+		return nil
 	}
-	r.res.Affected.Told = true
-	return toldOfTests(got)
+	res.Affected.Told = true
+	return &got
 }
 
-// toldOfTests says to an agent which tests fail with its change.
-func toldOfTests(got TestsRun) string {
+// lookAffected says what the agent is told in place of the end of its attempt; "" when it is done.
+func (r *builtinRun) lookAffected(ctx context.Context) (told string) {
+	if !r.env.Changed || r.res.End != "" {
+		return ""
+	}
+	got := lookAffected(ctx, r.in, &r.res, r.budget.usedShare(), &r.turnJournal)
+	if got == nil {
+		return ""
+	}
+	return toldOfTests(*got, "then call finish again. The next call ends the attempt in any case.")
+}
+
+// lookAffected says what the command is told when it is started once more; "" when it is done.
+func (r *commandRun) lookAffected(ctx context.Context) (told string) {
+	if r.res.End != sia.EndFinished || r.in.Planning {
+		return ""
+	}
+	got := lookAffected(ctx, r.in, &r.res, r.meter.usedShare(), &r.turnJournal)
+	if got == nil {
+		return ""
+	}
+	return toldOfTests(*got, "and end. You are not told again.")
+}
+
+// toldOfTests says to an agent which tests fail with its change, and what it does when they are mended.
+func toldOfTests(got TestsRun, then string) string {
 	var b strings.Builder
 	b.WriteString("Nothing is pushed yet. SIA ran the tests that your change can reach. These fail with it and do not " +
 		"fail without it:\n\n")
@@ -160,8 +185,8 @@ func toldOfTests(got TestsRun) string {
 	if more := len(got.Failed) - affectedNamed; more > 0 {
 		fmt.Fprintf(&b, "- and %d more\n", more)
 	}
-	fmt.Fprintf(&b, "\n%s\n\nMend the code, or a test where the issue asks for other behaviour, then call finish again. "+
-		"The next call ends the attempt in any case.", Sanitize(got.Log))
+	fmt.Fprintf(&b, "\n%s\n\nMend the code, or a test where the issue asks for other behaviour, "+
+		"%s", Sanitize(got.Log), then)
 	return middleOut(b.String(), 8000)
 }
 

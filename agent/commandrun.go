@@ -92,10 +92,6 @@ func (r *commandRun) run(ctx context.Context) error {
 		return err
 	}
 	defer gate.Close()
-	if err := r.protectConfigs(ctx); err != nil {
-		return err
-	}
-	c := r.sandboxCommand(to, text, gate)
 	if _, answers, ok := resumePoint(r.in.Saved); ok {
 		// It can't be told where the command was. What it spent is spent.
 		r.turns = answers[len(answers)-1].Number
@@ -106,8 +102,52 @@ func (r *commandRun) run(ctx context.Context) error {
 
 	ctx, r.stop = context.WithCancelCause(ctx)
 	defer r.stop(nil)
+	if err := r.start(ctx, to, text, gate); err != nil {
+		return err
+	}
+	if told := r.lookAffected(ctx); told != "" {
+		if err := r.startAgain(ctx, to, text, told, gate); err != nil {
+			return err
+		}
+	}
+	if p := r.in.Part; p != nil && r.res.End == sia.EndFinished {
+		check := p.wanted().look(ctx, r.runner, r.env)
+		r.res.Check = &check
+	}
+	return nil
+}
+
+// startAgain has the command mend what it was told of. It does not know what it did before, so it gets the brief, too.
+// What it had done stands when it fails this time.
+func (r *commandRun) startAgain(
+	ctx context.Context, to modelAccess, brief, told string, gate *gateway.Gateway,
+) error {
+	first := r.res
+	r.turns++
+	r.addNote("started once more, since tests that its change reaches fail")
+	if err := r.recordTurn(ctx, Turn{Number: r.turns, Kind: TurnBrief, Text: told}); err != nil {
+		return err
+	}
+	err := r.start(ctx, to, brief+"\n\n## What you did before\n\nIt is in the work tree. "+told, gate)
+	if err != nil {
+		return err
+	}
+	if r.res.End == sia.EndError {
+		r.addNote("the second time, " + r.res.Reason)
+		r.res.End, r.res.Reason, r.res.Summary, r.res.Ledger = first.End, "", first.Summary, first.Ledger
+	}
+	r.lookAffected(ctx)
+	return nil
+}
+
+// start runs the command once, to its end.
+func (r *commandRun) start(ctx context.Context, to modelAccess, brief string, gate *gateway.Gateway) error {
+	if err := r.protectConfigs(ctx); err != nil {
+		return err
+	}
+	c := r.sandboxCommand(to, brief, gate)
 	over := make(chan struct{})
-	r.ended = over
+	r.meter.between(func() { r.ended = over })
 	type outcome struct {
 		sandbox.Result
 		err error
@@ -140,10 +180,6 @@ func (r *commandRun) run(ctx context.Context) error {
 				return errors.Join(failed, res.err)
 			}
 			r.setEnd(ctx, res.Result, gate)
-			if p := r.in.Part; p != nil && r.res.End == sia.EndFinished {
-				check := p.wanted().look(ctx, r.runner, r.env)
-				r.res.Check = &check
-			}
 			return nil
 		}
 	}
@@ -206,7 +242,19 @@ func (r *commandRun) recordAnswer(ctx context.Context, a *paidAnswer, ended bool
 // setEnd says how the attempt ended.
 func (r *commandRun) setEnd(ctx context.Context, res sandbox.Result, gate *gateway.Gateway) {
 	last, printed := r.out.lastWords()
-	r.res.Summary = text.Clip(last, tool.MaxSummary)
+	words := last
+	if r.preset.read == nil {
+		words = printed // its last line is its summary
+	}
+	rest, entries, wrong := takeLedger(words)
+	r.res.Ledger = entries
+	r.addNote(wrong)
+	if r.preset.read != nil {
+		last = rest
+	} else if rest != words {
+		last = rest[strings.LastIndexByte(rest, '\n')+1:]
+	}
+	r.res.Summary, r.res.Reason = text.Clip(last, tool.MaxSummary), ""
 	var spent limitError
 	switch {
 	case errors.As(context.Cause(ctx), &spent):

@@ -69,6 +69,20 @@ func (m *callMeter) Settle(c gateway.Call, u gateway.Usage) {
 	m.answered(paidAnswer{used, m.budget.bookUsage(c.Prompt, llm.Response{Usage: used})})
 }
 
+// usedShare is the share of the budget that is used, as of [attemptBudget].
+func (m *callMeter) usedShare() float64 {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.budget.usedShare()
+}
+
+// between calls f while no answer is passed on.
+func (m *callMeter) between(f func()) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	f()
+}
+
 // total is what was answered and spent so far.
 func (m *callMeter) total() (turns int, cost sia.Credits, usage llm.Usage) {
 	m.mu.Lock()

@@ -109,7 +109,7 @@ func assemblePrompt(
 			notes = append(notes, fmt.Sprintf("%d earlier attempts left out: the brief drops the history", len(in.Previous)))
 		}
 	} else {
-		sections = append(sections, previousSections(in.Previous, in.Brief.FromBase)...)
+		sections = append(sections, previousSections(in.Previous, in.Brief)...)
 	}
 	places, missing := placeSections(ctx, in, env)
 	sections = append(sections, places...)

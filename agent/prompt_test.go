@@ -13,6 +13,7 @@ import (
 	"github.com/sia-bot/sia/agent/tool"
 	"github.com/sia-bot/sia/sia"
 	"github.com/sia-bot/sia/sia/plan"
+	"github.com/sia-bot/sia/sia/text"
 	"github.com/sia-bot/sia/sim/scripted"
 )
 
@@ -154,6 +155,61 @@ func TestPromptIsBoundedAndSaysWhatIsMissing(t *testing.T) {
 		if !strings.Contains(note, want) {
 			t.Errorf("%q is not noted in:\n%s", want, note)
 		}
+	}
+}
+
+// formerly is how much the brief said of an earlier attempt before there were ledgers, in bytes.
+func formerly(p agent.PreviousAttempt) int {
+	s := fmt.Sprintf("## Attempt %d, which did not pass\n\nIts changes are in the work tree, unless a later attempt undid "+
+		"them.\n\n<untrusted source=\"earlier attempt and logs\">\nIt said: %s\n", p.Number, text.Clip(p.Summary, 1500))
+	for _, f := range p.Failures {
+		s += fmt.Sprintf("\nCheck %s failed (%s):\n%s\n", f.Check, f.Class, f.Excerpt)
+	}
+	return len(s + "</untrusted>\n\n")
+}
+
+// A brief with ledgers is not longer than one with closing words and the logs of each attempt was.
+func TestLedgersMakeNoBriefLonger(t *testing.T) {
+	words := func(n int) string { return strings.TrimSpace(strings.Repeat("some words ", n/11+1))[:n-1] + "." }
+	failed := []sia.CheckFailure{{Check: "test", Class: "test", Excerpt: strings.Repeat("a line of the log\n", 14) + "end"}}
+	trace := []sia.Trace{{Ran: words(80), Ended: words(80), Turn: 3}, {Saw: words(120), Turn: 4}}
+	full := sia.AttemptLedger{}
+	for range sia.MaxLedgerEntries {
+		full.Entries = append(full.Entries, sia.LedgerEntry{Kind: sia.LedgerDeadEnd, Says: words(200), For: trace,
+			Against: trace})
+		full.Ran = append(full.Ran, sia.RanCommand{Command: words(200), Ended: words(200), Turn: 5})
+	}
+	paths := slices.Repeat([]string{"a/folder/and/a/file.go"}, 50)
+	few := (sia.AttemptLedger{Entries: []sia.LedgerEntry{{Kind: sia.LedgerDeadEnd, Says: words(90), For: trace[:1]},
+		{Kind: sia.LedgerHypothesis, Says: words(90)}}}).Bounded()
+	for name, previous := range map[string][]agent.PreviousAttempt{
+		"a few words": {{Summary: "It greets.", Changed: []string{"hello.txt"}, Kept: true, Failures: failed}},
+		"a ledger":    {{Summary: words(600), Ledger: few, Changed: paths[:3], Kept: true, Failures: failed}},
+		"as much as there can be": {{Summary: words(3000), Idea: words(500), Ledger: full.Bounded(),
+			Changed: paths, Failures: failed}},
+		"no word of the coder's": {{Summary: words(3000), Idea: words(500), Changed: paths, Failures: failed,
+			Ledger: (sia.AttemptLedger{Ran: full.Ran}).Bounded()}},
+		"three attempts": {{Summary: words(300), Changed: paths[:2], Kept: true, Failures: failed},
+			{Summary: words(300), Idea: words(120), Changed: paths[:2], Kept: true, Ledger: few, Failures: failed},
+			{Summary: words(300), Idea: words(120), Changed: paths[:2], Kept: true, Ledger: few, Failures: failed}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			size := func(previous []agent.PreviousAttempt) int {
+				b := newBench(t, turns(done))
+				b.in.Attempt, b.in.Previous = 2, previous
+				b.run()
+				return len(b.prompt())
+			}
+			before := 0
+			for i := range previous {
+				previous[i].Number = i + 1
+				before += formerly(previous[i])
+			}
+			now := size(previous) - size(nil)
+			if t.Logf("%d bytes, formerly %d", now, before); now > before {
+				t.Errorf("it has %d bytes, and had %d", now, before)
+			}
+		})
 	}
 }
 

@@ -25,7 +25,9 @@ func resumePoint(saved []Turn) (brief Turn, answers []Turn, ok bool) {
 	for _, t := range saved {
 		switch t.Kind {
 		case TurnBrief:
-			brief = t
+			if t.Number == 0 { // else it was told more on the way
+				brief = t
+			}
 		case TurnModel:
 			answers = append(answers, t)
 		}

@@ -146,3 +146,13 @@ type Intervention struct {
 	CommentURL string    `json:"comment_url,omitempty" mask:"-"`
 	Resolved   *bool     `json:"resolved,omitempty"` // nil until the attempt it led to is judged
 }
+
+// IdeaBehind is SIA's hypothesis that an attempt was to follow; empty: there was none.
+func (t *Task) IdeaBehind(attempt int) string {
+	for _, i := range t.Interventions {
+		if i.After == attempt-1 {
+			return i.Diagnosis.Hypothesis
+		}
+	}
+	return ""
+}

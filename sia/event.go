@@ -198,8 +198,11 @@ type (
 		So      *So        `json:"so,omitempty"`  // it says that what is asked for is so already; nil: it does not
 		// of a part: what SIA saw of its done-when, or of a racer's tests; nil: it was not looked
 		Check *CheckRun `json:"check,omitempty"`
-		// of an attempt that is no part: nil when none was run
+		// of an attempt that is no part, and of a racer: nil when none was run
 		Affected *AffectedTests `json:"affected,omitempty"`
+		// of a racer: the test that shows the fault, of an earlier attempt; nil: there is none that counts
+		Reproduced *CheckRun      `json:"reproduced,omitempty"`
+		Ledger     *AttemptLedger `json:"ledger,omitempty"`
 		// ids of the lessons about tools that it met as it called them: those that it got, and those withheld
 		LessonsShown    []string `json:"lessons_shown,omitempty" mask:"-"`
 		LessonsWithheld []string `json:"lessons_withheld,omitempty" mask:"-"`

@@ -18,7 +18,7 @@ var stay = map[string][]string{
 		"Pattern", "PauseKind", "PolicySettings.Autonomy", "SignalName", "State", "Structure", "Verdict",
 		"CheckFailure.Class", "Query.Topic", "Racer.Coder", "DemandState", "RemarkKind",
 		"AnswerGiven.Letter", "Answer.Letter", "Option.Letter", "Edits.Format", "Part.Coder", "Part.Failed", "PartKind",
-		"PartState", "DecisionType",
+		"PartState", "DecisionType", "LedgerKind",
 	},
 	"an id or a key that code makes, and finds things by": {
 		"TaskID", "Event.ID", "Event.Effect", "Effect.Key", "Effect.TargetKey", "HaltScope", "Task.AwaitMemory", "Task.Seen",

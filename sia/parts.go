@@ -50,17 +50,21 @@ type Part struct {
 	Run   int `json:"run,omitempty"`   // number of its last run within the attempt; 0: none
 	Tries int `json:"tries,omitempty"` // runs that failed
 
-	Commit   SHA       `json:"commit,omitempty"` // its result, unpushed; empty: nothing had to be changed
-	Kept     SHA       `json:"kept,omitempty"`   // work in progress that its next run goes on from
-	Checked  *CheckRun `json:"checked,omitempty"`
-	Pushed   bool      `json:"pushed,omitempty"` // of a racer: its commit was put to the checks
-	Reason   string    `json:"reason,omitempty"` // why its last run ended as it did, for people
-	Summary  string    `json:"summary,omitempty"`
-	Diff     DiffStat  `json:"diff,omitzero"`
-	Hunks    []uint64  `json:"hunks,omitempty"`
-	Turns    int       `json:"turns,omitempty"` // of all its runs
-	Cost     Credits   `json:"cost,omitempty"`
-	Reserved Credits   `json:"reserved,omitempty"` // of what is set aside for the attempt
+	Commit  SHA       `json:"commit,omitempty"` // its result, unpushed; empty: nothing had to be changed
+	Kept    SHA       `json:"kept,omitempty"`   // work in progress that its next run goes on from
+	Checked *CheckRun `json:"checked,omitempty"`
+	// of a racer, beside Checked: as of AttemptEnded
+	Affected   *AffectedTests `json:"affected,omitempty"`
+	Reproduced *CheckRun      `json:"reproduced,omitempty"`
+	Pushed     bool           `json:"pushed,omitempty"` // of a racer: its commit was put to the checks
+	Reason     string         `json:"reason,omitempty"` // why its last run ended as it did, for people
+	Summary    string         `json:"summary,omitempty"`
+	Ledger     *AttemptLedger `json:"ledger,omitempty"` // of all its runs
+	Diff       DiffStat       `json:"diff,omitzero"`
+	Hunks      []uint64       `json:"hunks,omitempty"`
+	Turns      int            `json:"turns,omitempty"` // of all its runs
+	Cost       Credits        `json:"cost,omitempty"`
+	Reserved   Credits        `json:"reserved,omitempty"` // of what is set aside for the attempt
 }
 
 // CheckRun is a command that SIA ran in the sandbox to see whether something is done.
@@ -152,20 +156,48 @@ func (a *Attempt) FailedCoders() (names []string) {
 	return names
 }
 
-// better orders racers: passing tests first, then fewer failing tests, then the smaller change.
+// better orders racers: passing tests first, then fewer failing tests, then whose change makes the test pass that shows
+// the fault, then the tests that the change reaches, then the smaller change.
 func better(a, b Part) int {
-	rank := func(p Part) [3]int {
-		r := [3]int{1, 0, p.Diff.Added + p.Diff.Deleted}
-		if c := p.Checked; c != nil && c.Missing == "" {
-			r[0], r[1] = 2, len(c.Tests)
-			if c.Holds {
-				r[0] = 0
+	x, y := a.rank(), b.rank()
+	return slices.Compare(x[:], y[:])
+}
+
+// rank is where a racer stands by each of these, the lower the better; 1 where that is not known.
+func (p Part) rank() (r [5]int) {
+	r = [5]int{p.Checked.rank(), 0, p.Reproduced.rank(), 1, p.Diff.Added + p.Diff.Deleted}
+	if c := p.Checked; c != nil && c.Missing == "" {
+		r[1] = len(c.Tests)
+	}
+	if f := p.Affected; f != nil && len(f.Failed) > 0 {
+		r[3] = 1 + len(f.Failed)
+	} else if f != nil && f.Ran > 0 {
+		r[3] = 0
+	}
+	return r
+}
+
+func (c *CheckRun) rank() int {
+	switch {
+	case c == nil || c.Missing != "":
+		return 1
+	case c.Holds:
+		return 0
+	}
+	return 2
+}
+
+// Reproduction is the command of the last test that SIA saw fail for the task's fault, and the files of that test; ""
+// where there is none.
+func (t *Task) Reproduction() (command string, paths []string) {
+	for _, a := range slices.Backward(t.Attempts) {
+		for _, p := range a.Parts {
+			if p.Kind == PartTest && p.State == PartDone && p.Commit != "" && p.Checked != nil && p.Checked.Holds {
+				return p.Checked.Command, p.Diff.Paths
 			}
 		}
-		return r
 	}
-	x, y := rank(a), rank(b)
-	return slices.Compare(x[:], y[:])
+	return "", nil
 }
 
 // Aggregated: an attempt's parts were put together.

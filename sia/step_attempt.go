@@ -113,7 +113,7 @@ func (s *step) outOfCredits() {
 func (s *step) record() AttemptEnded {
 	f := s.e.Fact.(AttemptEnded)
 	a := s.t.Attempt()
-	a.EndedAt, a.Summary, a.Diff, a.Hunks = s.e.At, f.Summary, f.Diff, f.Hunks
+	a.EndedAt, a.Summary, a.Ledger, a.Diff, a.Hunks = s.e.At, f.Summary, f.Ledger, f.Diff, f.Hunks
 	a.book(f)
 	a.Reason, a.Signals, a.Risk, a.Affected = f.Reason, f.Signals, f.Risk, f.Affected
 	a.recordLessons(f.LessonsShown, f.LessonsWithheld)

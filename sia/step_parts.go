@@ -209,6 +209,8 @@ func (s *step) recordRun() (AttemptEnded, *Part, int) {
 		if f.Summary != "" {
 			p.Summary = f.Summary
 		}
+		p.Ledger = p.Ledger.Join(f.Ledger)
+		p.Affected, p.Reproduced = f.Affected, f.Reproduced
 	}
 	return f, p, n
 }
@@ -420,6 +422,9 @@ func (s *step) closeParts() {
 		a.EndedAt = s.e.At
 	}
 	var agents, said []string
+	if a.Structure != plan.Race {
+		a.Ledger = nil // it is made of the parts', however often that is done
+	}
 	for i := range a.Parts {
 		a.Parts[i].Reserved = 0
 		p := a.Parts[i]
@@ -428,6 +433,9 @@ func (s *step) closeParts() {
 		}
 		if p.Summary != "" && p.Kind != PartRacer {
 			said = append(said, fmt.Sprintf("Part %d: %s", i+1, p.Summary))
+		}
+		if p.Kind != PartRacer {
+			a.Ledger = a.Ledger.Join(p.Ledger)
 		}
 	}
 	if len(agents) > 0 && a.Structure != plan.Race {

@@ -25,7 +25,8 @@ func (s *step) pushRacer() {
 	}
 	p := &a.Parts[best]
 	p.Pushed = true
-	a.Coder, a.Agent, a.Summary, a.Diff, a.Hunks = p.Coder, p.Agent, p.Summary, p.Diff, p.Hunks
+	a.Coder, a.Agent, a.Summary, a.Ledger, a.Diff, a.Hunks = p.Coder, p.Agent, p.Summary, p.Ledger, p.Diff, p.Hunks
+	a.Affected = p.Affected
 	a.Failures, a.Passing, a.Signals, a.Reason = nil, nil, nil, ""
 	s.enter(Working)
 	s.emitEffect(DoPush, a.Number, fmt.Sprintf("racer-%d", best+1), Effect{SHA: p.Commit, Part: best + 1})

@@ -273,6 +273,7 @@ type Attempt struct {
 	// what came of the tests that its change can reach, before it was pushed; nil: none was run
 	Affected *AffectedTests `json:"affected,omitempty"`
 	Summary  string         `json:"summary,omitempty"` // the agent's own words; decides nothing
+	Ledger   *AttemptLedger `json:"ledger,omitempty"`  // what it leaves to whoever goes on; nil: nothing
 	// how far it was when that was last shown; nil: it was not
 	Progress *Progress `json:"progress,omitempty"`
 

@@ -7,6 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+
+	"github.com/sia-bot/sia/sia"
 )
 
 //go:embed finish.md
@@ -18,8 +20,9 @@ type FinishTool struct {
 }
 
 type finishArgs struct {
-	Summary string `json:"summary"`
-	Check   string `json:"check"`
+	Summary string          `json:"summary"`
+	Check   string          `json:"check"`
+	Ledger  json.RawMessage `json:"ledger"`
 }
 
 // Name is "finish".
@@ -39,11 +42,18 @@ func (t FinishTool) Schema() json.RawMessage {
 	}
 	return json.RawMessage(`{"type":"object","properties":{
 "summary":{"type":"string",
-"description":"what was changed and why, what was not done, and what a reviewer should look at"}},
-"required":["summary"]}`)
+"description":"what was changed and why, what was not done, and what a reviewer should look at"},
+"ledger":{"type":"array","maxItems":8,"description":"for whoever goes on if the checks are red","items":{"type":"object",
+"properties":{"kind":{"enum":["hypothesis","works","dead_end"]},"says":{"type":"string","description":"one sentence"},
+"for":` + traceSchema + `,"against":` + traceSchema + `},"required":["kind","says"]}}},
+"required":["summary","ledger"]}`)
 }
 
-// Call ends the attempt. A long summary is cut.
+// traceSchema is that of traces for an entry of the ledger, or against it.
+const traceSchema = `{"type":"array","items":{"type":"object","properties":{"ran":{"type":"string"},` +
+	`"saw":{"type":"string"},"changed":{"type":"string"}}}}`
+
+// Call ends the attempt. A long summary is cut, and a ledger that can't be read is left out.
 func (t FinishTool) Call(_ context.Context, _ Env, args json.RawMessage) (Result, error) {
 	var a finishArgs
 	if err := decodeArgs(args, &a); err != nil {
@@ -55,10 +65,17 @@ func (t FinishTool) Call(_ context.Context, _ Env, args json.RawMessage) (Result
 	a.Check = strings.TrimSpace(a.Check)
 	switch {
 	case !t.Test && a.Check != "":
-		return Result{}, errors.New("finish takes a summary and nothing else")
+		return Result{}, errors.New("finish takes a summary and a ledger, and nothing else")
 	case t.Test && (a.Check == "" || len(a.Check) > maxProposal):
 		return Result{}, fmt.Errorf("check has to be a command of 1 to %d bytes that runs the test alone", maxProposal)
 	}
-	return Result{Text: "the attempt ends here\n",
-		Finish: &FinishStatement{Summary: cutResult(a.Summary, MaxSummary), Check: a.Check}}, nil
+	said := &FinishStatement{Summary: cutResult(a.Summary, MaxSummary), Check: a.Check}
+	out := Result{Text: "the attempt ends here\n", Finish: said}
+	if len(a.Ledger) > 0 { // one that can't be read is no reason to go on
+		var err error
+		if said.Ledger, err = sia.ReadLedger(a.Ledger); err != nil {
+			out.Text += cutResult(err.Error(), maxProposal) + "\n"
+		}
+	}
+	return out, nil
 }

@@ -87,7 +87,8 @@ type Result struct {
 // FinishStatement is the agent's statement that it is done.
 type FinishStatement struct {
 	Summary string
-	Check   string // command that runs the test that was written; empty: none was asked for
+	Check   string            // command that runs the test that was written; empty: none was asked for
+	Ledger  []sia.LedgerEntry // unchecked
 }
 
 // DefaultTools returns the tools that need nothing but the work tree, in the order in

@@ -123,6 +123,8 @@ func (s *server) Collect(ch chan<- prometheus.Metric) {
 	gauge(monthTasks, float64(figures.Passed), "passed")
 	gauge(monthTasks, float64(figures.Escalated), "escalated")
 	gauge(monthTasks, float64(figures.Rescued), "rescued")
+	gauge(testedPushes, float64(figures.Saved), "saved")
+	gauge(testedPushes, float64(figures.Red-figures.Saved), "red")
 	share := func(d *prometheus.Desc, n float64, of int) {
 		if of > 0 { // a share of nothing is no figure
 			gauge(d, n/float64(of))

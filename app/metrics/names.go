@@ -36,13 +36,16 @@ var (
 	escalatedShare = desc("escalated_ratio", "Share of tasks of which a person was asked; target: < 0.3.")
 	techniques     = desc("techniques_per_resolution",
 		"Interventions judged in a task that one resolved, on average; target: < 3.")
+	testedPushes = desc("month_tested_pushes",
+		"Attempts of these tasks of which tests failed before the push, by what came of them: saved, or not.", "what")
 	creditsPerSolved = desc("credits_per_solved_task", "What a task that passed cost, on average; target: falling.")
 )
 
 // Describe implements prometheus.Collector.
 func (s *server) Describe(ch chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{databaseUp, waiting, oldest, givenUp, tasks, halts, spent, rateLimitLeft,
-		rateLimit, rateLimitResets, monthTasks, resolvedShare, firstShare, escalatedShare, techniques, creditsPerSolved} {
+		rateLimit, rateLimitResets, monthTasks, resolvedShare, firstShare, escalatedShare, techniques, testedPushes,
+		creditsPerSolved} {
 		ch <- d
 	}
 }

@@ -23,7 +23,7 @@ func RacerNote(a sia.Attempt, p sia.Part) string {
 	default:
 		return "waits"
 	}
-	s := inSandbox(p)
+	s := inSandbox(p) + toldApart(p)
 	if p.Diff.Files > 0 {
 		s += fmt.Sprintf(", +%d −%d", p.Diff.Added, p.Diff.Deleted)
 	}
@@ -49,6 +49,19 @@ func inSandbox(p sia.Part) string {
 		return "1 test fails in the sandbox"
 	}
 	return fmt.Sprintf("%d tests fail in the sandbox", len(c.Tests))
+}
+
+// toldApart is what else was run of a racer's change.
+func toldApart(p sia.Part) (s string) {
+	if c := p.Reproduced; c != nil && c.Missing == "" {
+		s = map[bool]string{true: ", the test that shows the fault passes", false: ", the test that shows the fault fails"}[c.Holds]
+	}
+	if f := p.Affected; f != nil && len(f.Failed) == 1 {
+		s += ", 1 test that it reaches fails"
+	} else if f != nil && len(f.Failed) > 1 {
+		s += fmt.Sprintf(", %d tests that it reaches fail", len(f.Failed))
+	}
+	return s
 }
 
 // ranked says whether a racer's change was put to the checks, and what they said.

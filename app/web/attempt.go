@@ -49,6 +49,22 @@ func (p attemptPage) Finished() *lastTest {
 	return p.LastTest
 }
 
+// Ledger is what the attempt left to whoever goes on, a line an entry.
+func (p attemptPage) Ledger() (lines []string) {
+	for _, l := range p.This.Ledger.Lines() {
+		lines = append(lines, agent.Sanitize(secret.Mask(l)))
+	}
+	return lines
+}
+
+// Dropped says how many entries were not borne out; empty: none.
+func (p attemptPage) Dropped() string {
+	if l := p.This.Ledger; l != nil && l.Dropped > 0 {
+		return text.Count(l.Dropped, "claim") + " without a trace left out"
+	}
+	return ""
+}
+
 // lastTest is the last run of tests in an attempt, as its coder saw it.
 type lastTest struct {
 	ID      string `json:"-"` // of the turn, on the page

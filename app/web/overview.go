@@ -30,8 +30,11 @@ type overviewPage struct {
 	WaitingAll int               `json:"waiting_all"`
 	RunningAll int               `json:"running_all"`
 	Targets    []target          `json:"targets"` // of the last 30 days
-	Chart      template.HTML     `json:"-"`
-	Outcomes   template.HTML     `json:"-"`
+	// attempts of these days of which tests failed before the push, and of how many none did any more when it was pushed
+	Red      int           `json:"tests_failed_before_push"`
+	Saved    int           `json:"saved_from_red"`
+	Chart    template.HTML `json:"-"`
+	Outcomes template.HTML `json:"-"`
 }
 
 // weekLine is a week with what a solved task cost in it.
@@ -86,6 +89,7 @@ func (s *site) overview(r *http.Request) (frame, error) {
 		return frame{}, err
 	}
 	p.Targets = targetsOf(counted, p.Weeks)
+	p.Red, p.Saved = counted.Red, counted.Saved
 	p.Chart = weekChart(p.Weeks)
 	p.Outcomes = stacked("good", p.Week.Passed, "off", p.Week.Stopped)
 	return frame{Title: "Overview", Live: true, Body: p}, nil

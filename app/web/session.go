@@ -127,7 +127,10 @@ func (t turnView) again() *turnView {
 // turnID names the place of a turn on a page.
 func turnID(t agent.Turn) string {
 	id := fmt.Sprintf("turn-%d", t.Number)
-	if t.Kind != agent.TurnModel {
+	switch {
+	case t.Kind == agent.TurnBrief && t.Number > 0: // it was told more
+		id = fmt.Sprintf("%s-%d", t.Kind, t.Number)
+	case t.Kind != agent.TurnModel:
 		id = string(t.Kind)
 	}
 	if t.Run > 0 {

@@ -62,7 +62,9 @@ func serve(t *testing.T) (*httptest.Server, *store.Store) {
 	works := sia.Decided{Type: sia.DecideAssign, Choice: "coder", Agent: "builtin/scripted", Reason: "it is the only one"}
 	apply(1, begun)
 	apply(1, works)
-	apply(3, sia.AttemptEnded{End: sia.EndFinished, Turns: 1, Cost: 450, Summary: hostile})
+	apply(3, sia.AttemptEnded{End: sia.EndFinished, Turns: 1, Cost: 450, Summary: hostile,
+		Ledger: &sia.AttemptLedger{Version: sia.LedgerVersion, Dropped: 2,
+			Entries: []sia.LedgerEntry{{Kind: sia.LedgerDeadEnd, Says: "A longer " + hostile}}}})
 	apply(3, sia.Decided{Type: sia.DecideRecover, Choice: sia.ChooseRetry, Reason: "the settings say so"})
 	apply(4, begun)
 	apply(4, works)

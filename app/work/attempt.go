@@ -126,15 +126,16 @@ func (w *Worker) attempt(ctx context.Context, t sia.Task, f sia.Effect) (sia.Fac
 	if err != nil {
 		return nil, err
 	}
-	if f.Run == 0 && fact.End == sia.EndFinished && fact.Reason == "" && !a.Planning && a.Demands == 0 && !a.Asked &&
-		t.Merging == nil {
-		fact.So, err = w.so(ctx, t, f, fact)
-		switch {
-		case errors.Is(context.Cause(ctx), store.ErrCancelled):
-			fact.End, fact.So = sia.EndCancelled, nil
-		case err != nil:
+	if !input.Planning {
+		turns, err := w.turnsOf(keep, t, a.Number, f.Run)
+		if err != nil {
 			return nil, err
 		}
+		fact.Ledger = agent.CheckLedger(sia.Masked(res.Ledger, w.Secrets.Mask), turns, fact.Diff.Paths)
+	}
+	if ran, err := w.runTests(ctx, t, r, &fact); err != nil {
+		return nil, err
+	} else if ran {
 		cancel() // a test may have taken minutes
 		keep, cancel = context.WithTimeout(context.WithoutCancel(ctx), wrapUp)
 		defer cancel()
@@ -154,6 +155,25 @@ func (w *Worker) attempt(ctx context.Context, t sia.Task, f sia.Effect) (sia.Fac
 	}
 	over = true
 	return fact, nil
+}
+
+// runTests runs what an attempt's end asks for: the test of a claim that nothing is to do, and what tells a racer's
+// change from the others'. ran says that it did.
+func (w *Worker) runTests(ctx context.Context, t sia.Task, r agentRun, fact *sia.AttemptEnded) (ran bool, err error) {
+	a := t.Attempt()
+	switch {
+	case r.effect.Run == 0 && fact.End == sia.EndFinished && fact.Reason == "" && !a.Planning && a.Demands == 0 &&
+		!a.Asked && t.Merging == nil:
+		fact.So, err = w.so(ctx, t, r.effect, *fact)
+	case r.part != nil && r.part.Kind == sia.PartRacer && fact.Commit != "" && w.looksAtTests(t):
+		err = w.rate(ctx, t, r, fact)
+	default:
+		return false, nil
+	}
+	if errors.Is(context.Cause(ctx), store.ErrCancelled) {
+		fact.End, fact.So, err = sia.EndCancelled, nil, nil
+	}
+	return true, err
 }
 
 // savedTurns are the turns of an attempt whose process ended before its result
@@ -250,7 +270,8 @@ func (w *Worker) input(ctx context.Context, t sia.Task, dir string, by policies.
 	}
 	for _, p := range t.Attempts[:len(t.Attempts)-1] {
 		if p.Worked() {
-			in.Previous = append(in.Previous, agent.PreviousAttempt{Number: p.Number, Summary: p.Summary, Failures: p.Failures})
+			in.Previous = append(in.Previous, agent.PreviousAttempt{Number: p.Number, Summary: p.Summary, Failures: p.Failures,
+				Ledger: p.Ledger, Reason: p.Reason, Idea: t.IdeaBehind(p.Number), Changed: p.Diff.Paths, Kept: p.Head != ""})
 		}
 	}
 	if e := t.Escalation; a.Planning && e != nil && e.Plan != nil && e.Plan.Attempt > t.Earlier {

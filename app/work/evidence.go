@@ -3,6 +3,8 @@ package work
 import (
 	"context"
 	"errors"
+	"slices"
+	"time"
 
 	"github.com/sia-bot/sia/agent"
 	"github.com/sia-bot/sia/agent/testrun/evidence"
@@ -27,12 +29,17 @@ func (w *Worker) evidence(ctx context.Context, t sia.Task, f sia.Effect) (sia.Fa
 	return sia.Evidenced{Evidence: e}, nil
 }
 
+// looksAtTests reports whether the tests that a change reaches are run before it is pushed.
+func (w *Worker) looksAtTests(t sia.Task) bool {
+	return t.Settings.Checks.Evidence > 0 && t.Merging == nil && w.Evidence.Runs()
+}
+
 // affected runs the tests that a work tree's changes can reach, in a commit that stays in the mirror. It is nil where
 // the repository wants none to be run, and for parts and racers, which have a check of their own.
 func (w *Worker) affected(
 	t sia.Task, r agentRun, space *gitops.Workspace,
 ) func(context.Context) (agent.TestsRun, error) {
-	if t.Settings.Checks.Evidence == 0 || r.part != nil || t.Merging != nil || !w.Evidence.Runs() {
+	if r.part != nil || !w.looksAtTests(t) {
 		return nil
 	}
 	return func(ctx context.Context) (agent.TestsRun, error) {
@@ -47,6 +54,47 @@ func (w *Worker) affected(
 		got, err := w.Evidence.Affected(ctx, w.wanted(t, head))
 		return agent.TestsRun{Ran: got.Ran, Failed: got.Failed, Log: got.Log}, err
 	}
+}
+
+// rateWithin bounds what is run to tell a racer's change from the others', beside the repository's tests.
+const rateWithin = 4 * time.Minute
+
+// rate runs what tells a racer's change from the others': the tests that it reaches, and the test that shows the fault,
+// where an earlier attempt wrote one and the racer left it as it is. What can't be run says nothing.
+func (w *Worker) rate(ctx context.Context, t sia.Task, r agentRun, fact *sia.AttemptEnded) error {
+	within, cancel := context.WithTimeout(ctx, rateWithin)
+	defer cancel()
+	got, err := w.Evidence.Affected(within, w.wanted(t, string(fact.Commit)))
+	if err == nil {
+		fact.Affected = &sia.AffectedTests{Ran: got.Ran, Failed: got.Failed}
+		fact.Reproduced, err = w.reproduced(within, t, r, string(fact.Commit))
+	}
+	if err != nil && ctx.Err() == nil {
+		w.Logger.WarnContext(ctx, "tests of a racer could not be run", "task", t.ID, "run", r.effect.Run, "error", err)
+		return nil
+	}
+	return err
+}
+
+// reproduced runs the test that shows the fault on a racer's commit; nil where there is none, or where the racer
+// changed it.
+func (w *Worker) reproduced(ctx context.Context, t sia.Task, r agentRun, commit string) (*sia.CheckRun, error) {
+	command, paths := t.Reproduction()
+	if command == "" || r.begin.commit == string(t.BaseSHA) {
+		return nil, nil //nolint:nilnil // there is none in its tree
+	}
+	own, err := w.mirror(t).Diff(ctx, r.begin.commit, commit)
+	if err != nil {
+		return nil, err
+	}
+	if slices.ContainsFunc(own.Files, func(f gitops.FileDiff) bool { return slices.Contains(paths, f.Path) }) {
+		return nil, nil //nolint:nilnil // its word for itself
+	}
+	got, err := w.check(ctx, t, r.effect.Key+" reproduction", commit, []string{command}, nil)
+	if err != nil {
+		return nil, err
+	}
+	return &got[0], nil
 }
 
 // wanted is the change of a commit against the task's base.

@@ -156,6 +156,9 @@ func showTask(e *cli.Env, t sia.Task) {
 		p("  %s, %s credits, %s +%d −%d, %s", text.Count(a.Turns, "turn"), a.Cost, text.Count(a.Diff.Files, "file"),
 			a.Diff.Added, a.Diff.Deleted, a.Head.Short())
 		showParts(e, a, p)
+		for _, line := range a.Ledger.Lines() {
+			p("  · %s", cli.Plain(line))
+		}
 		for _, f := range a.Failures {
 			p("  %s %s (%s)\n%s", e.Style.Red("✗"), f.Check, f.Class, indentLines(f.Excerpt, "      "))
 		}

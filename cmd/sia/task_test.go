@@ -41,7 +41,8 @@ func TestShowTaskTellsParts(t *testing.T) {
 			{State: sia.PartGivenUp, Coder: "strong", Assigned: "fast failed", Tries: 2,
 				Reason: "the limit of 60 turns was reached",
 				Part:   plan.Part{Do: "Call it.", DoneWhen: "TestMail passes", Needs: []int{1}}}}},
-		{Number: 2, Coder: "strong", Structure: plan.Race, Parts: []sia.Part{
+		{Number: 2, Coder: "strong", Ledger: &sia.AttemptLedger{Entries: []sia.LedgerEntry{
+			{Kind: sia.LedgerHypothesis, Says: "The \x1bclock.", Unverified: true}}}, Structure: plan.Race, Parts: []sia.Part{
 			{Kind: sia.PartRacer, Coder: "fast", State: sia.PartDone,
 				Checked: &sia.CheckRun{Command: "x", Tests: []string{"A"}}},
 			{Kind: sia.PartRacer, Coder: "strong", State: sia.PartDone, Checked: holds, Pushed: true}}}}})
@@ -53,6 +54,7 @@ func TestShowTaskTellsParts(t *testing.T) {
 			"     done when TestMail passes\n     ✗ the limit of 60 turns was reached\n",
 		"  1. done  fast\n     0 credits\n     1 test fails in the sandbox; ranked lower\n",
 		"  2. done  strong\n     0 credits\n     the tests pass in the sandbox; put to the checks\n",
+		"  · Hypothesis, unverified: The \ufffdclock.\n",
 	} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("want %q in:\n%s", want, out.String())

@@ -60,6 +60,8 @@ type Attempt struct {
 	Signals       []string `json:"signals,omitempty"` // "name: evidence"
 	Transcript    string   `json:"transcript,omitempty"`
 	DecisionIDs   []string `json:"decision_ids,omitempty"`
+	// what it left to whoever goes on, a line an entry; the record has it for programs
+	Ledger []string `json:"ledger,omitempty"`
 
 	Structure plan.Structure `json:"structure,omitempty"` // how the work hung together; absent: one run did all of it
 	Shape     string         `json:"shape,omitempty"`     // why so, or what became of that
@@ -165,6 +167,7 @@ func attemptEntry(a sia.Attempt) Attempt {
 		CreditsConsumed: float64(a.Cost) / float64(sia.Credit),
 		Coder:           fileLine(a.Coder), Assigned: fileText(a.Assigned),
 		Structure: a.Structure, Shape: fileText(a.Shape), Parts: partEntries(a),
+		Ledger: fileLines(a.Ledger.Lines()),
 	}
 	if a.EndedAt.After(a.StartedAt) {
 		m.DurationMinutes = math.Round(a.EndedAt.Sub(a.StartedAt).Minutes()*10) / 10

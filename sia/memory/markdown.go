@@ -85,6 +85,7 @@ func (f File) Markdown() []byte {
 		w.field("Signature", a.Signature)
 		w.list("Signals", a.Signals)
 		w.list("Decisions", a.DecisionIDs)
+		w.list("Ledger", a.Ledger)
 		w.block("Failure point", a.FailurePoint)
 		if i := a.Intervention; i != nil {
 			w.section("#### " + subSIA)

@@ -53,6 +53,7 @@ func Metrics(day time.Time, repo sia.Repo, tasks []sia.Task) []byte {
 		func(f Figures) string { return averagePer(float64(f.Tried), f.Rescued) })
 	row("Credits per solved task", "falling",
 		func(f Figures) string { return averagePer(float64(f.Credits)/float64(sia.Credit), f.Passed) })
+	row("Tests that failed before the push, mended there", "", func(f Figures) string { return shareInWords(f.Saved, f.Red) })
 	p("\n## Tasks of the day\n")
 	if len(today) == 0 {
 		p("None.")
@@ -81,6 +82,8 @@ type Figures struct {
 	Rescued       int         // tasks that an intervention resolved,
 	Tried         int         // and the interventions judged in them
 	Credits       sia.Credits // of the tasks that passed, overruns included
+	Red           int         // attempts of which tests failed before the push,
+	Saved         int         // and of how many of them none did any more when it was pushed
 }
 
 // Tally counts over tasks.
@@ -93,6 +96,14 @@ func Tally(tasks []sia.Task) (f Figures) {
 		}
 		if t.Escalation != nil && t.Escalation.Kind == sia.AskIssue {
 			f.Escalated++
+		}
+		for _, a := range t.Attempts {
+			if a.Affected.Said() != "" {
+				f.Red++
+			}
+			if a.Affected.Saved() {
+				f.Saved++
+			}
 		}
 		judged, rescued := 0, false
 		for i, v := range t.Interventions {

@@ -19,6 +19,9 @@ func TestMetricsGolden(t *testing.T) {
 	second.Issue, second.Title, second.Since = 7, "Escape | and [this](x) <b>`now`", day.Add(-time.Hour)
 	second.Interventions = append(second.Interventions, second.Interventions[0])
 	second.Interventions[0].Resolved = ptr(false)
+	failed := []string{"greet::TestGreet"}
+	solved.Attempts[0].Affected = &sia.AffectedTests{Failed: failed, Told: true, Again: true}
+	second.Attempts[0].Affected = &sia.AffectedTests{Failed: failed, Told: true, Again: true, Left: failed}
 	asked := story()
 	asked.Issue, asked.State, asked.Since, asked.Escalation = 8, sia.Escalated, day.Add(-10*24*time.Hour),
 		&sia.Escalation{Kind: sia.AskIssue}
