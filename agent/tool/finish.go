@@ -39,7 +39,8 @@ func (t FinishTool) Schema() json.RawMessage {
 	}
 	return json.RawMessage(`{"type":"object","properties":{
 "summary":{"type":"string",
-"description":"what was changed and why, what was not done, and what a reviewer should look at"}},
+"description":"what was changed and why, what was not done, and what a reviewer should look at; then a line ` +
+		`for each changed file: its path in back quotes, a colon, and why it was changed"}},
 "required":["summary"]}`)
 }
 

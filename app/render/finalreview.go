@@ -192,12 +192,20 @@ func everything(t sia.Task, r sia.FinalReview, l Links) string {
 	return b.String()
 }
 
-// unmet says which share of the requirements the final review of the present head found not to be done; empty: none.
-func unmet(t sia.Task) string {
-	if !t.Final.Of(t.Head) {
+// doneWords says how many requirements of the present head are done, in a few words; empty where nobody read it.
+func doneWords(t sia.Task) string {
+	r := t.Final
+	if !r.Of(t.Head) || len(r.Demands) == 0 {
 		return ""
 	}
-	return t.Final.Unmet()
+	said := fmt.Sprintf("%d of %s done", r.Count(sia.DemandMet), text.Count(len(r.Demands), "requirement"))
+	if n := r.Count(sia.DemandUnmet); n > 0 {
+		said += fmt.Sprintf(", %d not done", n)
+	}
+	if n := r.Count(sia.DemandUnclear); n > 0 {
+		said += fmt.Sprintf(", %d can't be judged", n)
+	}
+	return said + ", says the reviewer"
 }
 
 // finalLine says in the status comment and the pull request's text that a review stands;
@@ -226,8 +234,7 @@ func requirements(t sia.Task) string {
 		return ""
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "**%d of %s done**, says a reviewer that had not seen the work:\n\n", r.Count(sia.DemandMet),
-		text.Count(len(r.Demands), "requirement"))
+	b.WriteString("**Requirements**, as a reviewer that had not seen the work read them:\n\n")
 	for _, d := range r.Demands {
 		fmt.Fprintf(&b, "- %s: “%s”", demandLabel(d.State), Line(d.Quote, 200))
 		if said := t.Omission.Answer(d.Quote); said != "" && d.State != sia.DemandMet {

@@ -183,7 +183,7 @@ func texts(task sia.Task) map[string]string {
 	iv, e := task.Interventions[0], *task.Escalation
 	check := render.CheckRun(task, links)
 	all := map[string]string{
-		"status": render.Status(task, links, now), "pull": render.PullBody(task, links),
+		"status": render.Status(task, links, now), "pull": render.PullBody(task, nil, links),
 		"intervention": render.Intervention(task, iv, links),
 		"escalation":   render.EscalationBody(task, e, links), "ask": render.AskComment(task, e),
 		"closing":       render.EscalationClosing(task),

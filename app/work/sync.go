@@ -128,18 +128,27 @@ func (w *Worker) resetCheck(ctx context.Context, t sia.Task) error {
 	})
 }
 
-// syncPull brings the pull request's text up to date when the task waits or has
-// ended; while it goes on, the status comment says where it stands. The title is
-// left as people may have made it.
+// syncPull brings the pull request's text up to date when the task waits or has ended; while it goes on, the status
+// comment says where it stands. One that said so before, and is gone on with, is brought up to date once for each head.
+// The title is left as people may have made it.
 func (w *Worker) syncPull(ctx context.Context, t sia.Task) error {
-	waits := t.State.Final() || t.Waits()
-	if t.Pull.Number == 0 || t.Pull.Merged || !waits {
+	if t.Pull.Number == 0 || t.Pull.Merged {
 		return nil
 	}
-	body := render.PullBody(t, w.Links)
-	return w.surface(ctx, t, fmt.Sprintf("%s %d", store.SurfacePull, t.Pull.Number), body, func(int64) (int64, error) {
-		return 0, w.repo(t).EditPull(ctx, t.Pull.Number, body)
-	})
+	kind := fmt.Sprintf("%s %d", store.SurfacePull, t.Pull.Number)
+	write := func(content, body string) error {
+		return w.surface(ctx, t, kind, content, func(int64) (int64, error) {
+			return 0, w.repo(t).EditPull(ctx, t.Pull.Number, body)
+		})
+	}
+	if !t.State.Final() && !t.Waits() {
+		if _, written, err := w.Store.Surface(ctx, t.ID, kind); err != nil || written == "" {
+			return err
+		}
+		return write("goes on from "+string(t.Head), render.PullBody(t, w.change(ctx, t), w.Links))
+	}
+	body := render.PullBody(t, w.change(ctx, t), w.Links)
+	return write(body, body)
 }
 
 func (w *Worker) writeCheck(ctx context.Context, t sia.Task, head string, v render.CheckRunView) error {
