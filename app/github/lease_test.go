@@ -20,7 +20,7 @@ func TestWritesNeedTheLease(t *testing.T) {
 	const react, graphql, status = "POST /repos/acme/shop/issues/12/reactions", "POST /graphql",
 		"PATCH /repos/acme/shop/issues/comments/7"
 	w.json(react, 201, `{"id":1}`)
-	w.json(graphql, 200, `{"data":{"markPullRequestReadyForReview":{"pullRequest":{"isDraft":false,"number":5,"body":"B"}}}}`)
+	w.json(graphql, 200, `{"data":{"markPullRequestReadyForReview":{"pullRequest":{"isDraft":false}}}}`)
 	held := lease.Until(time.Now().Add(time.Hour))
 	w.HandleFunc(status, func(rw http.ResponseWriter, _ *http.Request) {
 		held.Extend(time.Now())

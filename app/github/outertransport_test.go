@@ -94,7 +94,7 @@ func TestRepoWritesNoSecretThatIsKnownByValue(t *testing.T) {
 	}
 	w.HandleFunc("/repos/acme/shop/", answered)
 	w.HandleFunc("POST /graphql", func(rw http.ResponseWriter, _ *http.Request) {
-		answer(rw, 200, `{"data":{"markPullRequestReadyForReview":{"pullRequest":{"isDraft":false,"number":5,"body":"B"}}}}`)
+		answer(rw, 200, `{"data":{"markPullRequestReadyForReview":{"pullRequest":{"isDraft":false}}}}`)
 	})
 	ctx, r := t.Context(), w.repo()
 	const mark = "<!-- sia:v1 task=1-1 kind=status key=1 -->"

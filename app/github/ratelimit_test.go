@@ -109,7 +109,7 @@ func TestLastCallOfTheHourHoldsTheNext(t *testing.T) {
 		rw.Header().Set("X-Ratelimit-Reset", fmt.Sprint(w.clock.now().Add(time.Minute).Unix()))
 		answer(rw, 200, issue12)
 	})
-	w.json("POST /graphql", 200, `{"data":{"markPullRequestReadyForReview":{"pullRequest":{"isDraft":false,"number":5,"body":"B"}}}}`)
+	w.json("POST /graphql", 200, `{"data":{"markPullRequestReadyForReview":{"pullRequest":{"isDraft":false}}}}`)
 	ctx := context.Background()
 	if _, err := w.repo().Issue(ctx, 12); err != nil {
 		t.Fatal(err)

@@ -15,10 +15,10 @@ import (
 // https://docs.github.com/en/graphql/reference/mutations#convertpullrequesttodraft
 const (
 	readyMutation = `mutation($id: ID!) {
-		markPullRequestReadyForReview(input: {pullRequestId: $id}) { pullRequest { isDraft number body } }
+		markPullRequestReadyForReview(input: {pullRequestId: $id}) { pullRequest { isDraft } }
 	}`
 	draftMutation = `mutation($id: ID!) {
-		convertPullRequestToDraft(input: {pullRequestId: $id}) { pullRequest { isDraft number body } }
+		convertPullRequestToDraft(input: {pullRequestId: $id}) { pullRequest { isDraft } }
 	}`
 	draftQuery = `query($id: ID!) { node(id: $id) { ... on PullRequest { isDraft } } }`
 )
@@ -35,20 +35,10 @@ func (r *Repo) MarkDraft(ctx context.Context, nodeID string) error {
 
 func (r *Repo) setDraft(ctx context.Context, nodeID string, want bool, mutation, op string) error {
 	vars := map[string]any{"id": nodeID}
-	var done map[string]struct {
-		PullRequest struct {
-			Number int     `json:"number"`
-			Body   *string `json:"body"`
-		} `json:"pullRequest"`
-	}
-	err := r.graphql(ctx, mutation, vars, &done)
+	var ignored struct{}
+	err := r.graphql(ctx, mutation, vars, &ignored)
 	var refusal *graphqlError
 	if !errors.As(err, &refusal) {
-		for _, d := range done {
-			if p := d.PullRequest; err == nil && p.Body != nil {
-				r.bodies.put(p.Number, *p.Body) // it is most likely written next
-			}
-		}
 		return r.fail(err, "%s", op+r.repo.String())
 	}
 	// GitHub refuses to do what is done already, which is what is wanted.

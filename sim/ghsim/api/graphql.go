@@ -22,7 +22,7 @@ var (
 
 // graphql answers two mutations that REST lacks, what closes an issue, and what judges a
 // commit, and refuses everything else as GitHub refuses a field that it does not know. Answers hold the pull
-// request's id, number, isDraft, body and url, whatever was selected.
+// request's id, number, isDraft and url, whatever was selected.
 func graphql(c *call) (answer, error) {
 	var in graphqlRequest
 	if err := c.decode(&in); err != nil {
@@ -57,7 +57,7 @@ func graphql(c *call) (answer, error) {
 				return graphqlError("UNPROCESSABLE", "Pull request is closed"), nil
 			}
 			c.world.SetDraft(r, i, c.actor(), m[1] == "convertPullRequestToDraft")
-			pull := object{"id": id, "number": i.Number, "isDraft": i.Pull.Draft, "body": i.Body,
+			pull := object{"id": id, "number": i.Number, "isDraft": i.Pull.Draft,
 				"url": c.shape.HTML("/%s/pull/%d", r.FullName(), i.Number)}
 			return ok(object{"data": object{m[1]: object{"clientMutationId": nil, "pullRequest": pull}}}), nil
 		}
