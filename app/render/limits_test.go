@@ -230,7 +230,7 @@ func TestWhatCanNotBeFoldedIsCut(t *testing.T) {
 // TestButtons holds GitHub's limits on buttons and annotations in every moment.
 func TestButtons(t *testing.T) {
 	for name, task := range moments() {
-		v := render.CheckRun(task, links)
+		v := render.CheckRun(task, inTree(task), links)
 		if len(v.Actions) > 3 || len(v.Annotations) > 50 {
 			t.Errorf("%s: %d buttons, %d annotations", name, len(v.Actions), len(v.Annotations))
 		}
