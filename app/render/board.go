@@ -98,6 +98,9 @@ func boardTasks(tasks []sia.Task, l Links) string {
 		if t.Waits() {
 			said = Waiting(t)
 		}
+		if e := t.Escalation; t.State == sia.Escalated && e != nil && e.Question != "" {
+			said = e.Question
+		}
 		fmt.Fprintf(&b, "**%s %s**  \n%s\n", link(fmt.Sprintf("#%d", t.Issue), l.Issue(t.Repo, t.Issue)), Line(t.Title, 100),
 			Line(said, 300))
 		for _, command := range boardCommands(t) {
