@@ -25,7 +25,7 @@ const module = "github.com/sia-bot/sia"
 // On the ground floor lies what reads, matches and shortens text, and knows nothing of what
 // the text is about.
 //
-//	cmd → app → {webhook, work, settings, learn, trial, improve, memory, sweep, notify, welcome, web, metrics,
+//	cmd → app → {webhook, work, settings, learn, trial, improve, memory, sweep, dashboard, notify, welcome, web, metrics,
 //	probe}
 //	    → {store, github, render, agent/testrun} → {agent/*, gitops, policies, atomicfile, clientaddr,
 //	lease} → sia/*
@@ -39,7 +39,7 @@ var layers = [][]string{
 	{"agent/...", "gitops/...", "policies/...", "app/atomicfile", "app/clientaddr", "app/lease"},
 	{"app/store/...", "app/github/...", "app/render/...", "agent/testrun/..."},
 	{"app/webhook/...", "app/work/...", "app/settings/...", "app/learn/...", "app/trial/...",
-		"app/improve/...", "app/memory/...", "app/sweep/...", "app/notify", "app/welcome",
+		"app/improve/...", "app/memory/...", "app/sweep/...", "app/dashboard", "app/notify", "app/welcome",
 		"app/web/...", "app/metrics", "app/probe"},
 	{"app"},
 	{"lab/..."},

@@ -9,6 +9,7 @@ import (
 	"github.com/sia-bot/sia/agent/llm"
 	"github.com/sia-bot/sia/agent/sandbox"
 	"github.com/sia-bot/sia/agent/testrun/evidence"
+	"github.com/sia-bot/sia/app/dashboard"
 	"github.com/sia-bot/sia/app/learn"
 	"github.com/sia-bot/sia/app/sweep"
 	"github.com/sia-bot/sia/app/webhook"
@@ -34,9 +35,10 @@ func newParts(g *deps, c Config, box *sandbox.Sandbox) (p parts, err error) {
 	if err != nil {
 		return p, err
 	}
+	boards := dashboard.New(g.store, g.github, g.settings, c.links(), g.now)
 	if p.intake, err = webhook.NewIntake(webhook.Deps{
 		Store: g.store, GitHub: g.github, Settings: g.settings, Teacher: g.lessons, Memory: g.memory,
-		Welcome: welcomer, Allowed: c.Repos,
+		Welcome: welcomer, Dashboards: boards, Allowed: c.Repos,
 		Coders:  c.Models.choice(),
 		Secrets: g.secrets, Logger: g.log, Now: g.now,
 	}); err != nil {
@@ -49,7 +51,7 @@ func newParts(g *deps, c Config, box *sandbox.Sandbox) (p parts, err error) {
 	if p.worker, p.who, err = newWorker(g, c, box, looker, p.chooser); err != nil {
 		return p, err
 	}
-	p.sweeper = sweep.New(looker, p.worker, p.worker, g.lessons, g.evolver, g.log)
+	p.sweeper = sweep.New(looker, p.worker, p.worker, g.lessons, g.evolver, boards, g.log)
 	return p, nil
 }
 

@@ -10,17 +10,19 @@ import (
 // .sia/config.yml on the base branch, with defaults filled in. Package
 // sia/config reads them; [DefaultSettings] are what holds without a file.
 type Settings struct {
-	Label    string           `json:"label" yaml:"label" mask:"-"`
-	Welcome  bool             `json:"welcome" yaml:"welcome"` // whether a new repository gets settings proposed
-	SIA      SIASettings      `json:"sia" yaml:"sia"`
-	Agent    AgentSettings    `json:"agent" yaml:"agent"`
-	Budget   BudgetSettings   `json:"budget" yaml:"budget"`
-	Checks   ChecksSettings   `json:"checks" yaml:"checks"`
-	Review   ReviewSettings   `json:"review" yaml:"review"`
-	Memory   MemorySettings   `json:"memory" yaml:"memory"`
-	Access   AccessSettings   `json:"access" yaml:"access"`
-	Learning LearningSettings `json:"learning" yaml:"learning"`
-	Policies PolicySettings   `json:"policies" yaml:"policies"`
+	Label   string `json:"label" yaml:"label" mask:"-"`
+	Welcome bool   `json:"welcome" yaml:"welcome"` // whether a new repository gets settings proposed
+	// whether the repository has an issue that shows what SIA does there
+	Dashboard bool             `json:"dashboard" yaml:"dashboard"`
+	SIA       SIASettings      `json:"sia" yaml:"sia"`
+	Agent     AgentSettings    `json:"agent" yaml:"agent"`
+	Budget    BudgetSettings   `json:"budget" yaml:"budget"`
+	Checks    ChecksSettings   `json:"checks" yaml:"checks"`
+	Review    ReviewSettings   `json:"review" yaml:"review"`
+	Memory    MemorySettings   `json:"memory" yaml:"memory"`
+	Access    AccessSettings   `json:"access" yaml:"access"`
+	Learning  LearningSettings `json:"learning" yaml:"learning"`
+	Policies  PolicySettings   `json:"policies" yaml:"policies"`
 }
 
 // UnmarshalJSON reads settings that were recorded, which may be older than one that is on by default.

@@ -228,6 +228,9 @@ func (s *step) assigned(f Decided) {
 		Answers: len(s.t.Brief.Answers), Asked: s.t.Brief.Asked != nil, Demands: len(s.t.Brief.Demands),
 		Reserved: s.t.Credits.reserve(max(Credit, left-left/siaShare)),
 	}
+	if from := s.t.StartsAt(); from != s.t.BaseSHA {
+		a.From = from
+	}
 	s.t.Attempts = append(s.t.Attempts, a)
 	s.t.WantedCoder, s.t.Elsewhere = "", false
 	s.enter(Working)

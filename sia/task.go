@@ -257,8 +257,10 @@ type Attempt struct {
 	Demands  int            `json:"demands,omitempty"` // how many demands it was given that a green head did not meet
 	Outcome  AttemptOutcome `json:"outcome,omitempty"`
 	Reason   string         `json:"reason,omitempty"` // why it ended so, for people
-	Head     SHA            `json:"head,omitempty"`   // the commit it pushed
-	Diff     DiffStat       `json:"diff,omitzero"`
+	// the commit of the branch that it went on from; empty: it began at the base
+	From SHA      `json:"from,omitempty"`
+	Head SHA      `json:"head,omitempty"` // the commit it pushed
+	Diff DiffStat `json:"diff,omitzero"`
 	// hashes of the normalised hunks of its diff against the base, sorted
 	Hunks    []uint64       `json:"hunks,omitempty"`
 	Turns    int            `json:"turns,omitempty"`

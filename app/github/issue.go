@@ -215,12 +215,15 @@ const maxTitle = 256
 const maxBody = 65536
 
 // fitBody shortens a body that GitHub would refuse.
-func fitBody(body string) string {
-	if len(body) <= maxBody {
+func fitBody(body string) string { return fitTo(body, maxBody) }
+
+// fitTo shortens a body to so many bytes.
+func fitTo(body string, most int) string {
+	if len(body) <= most {
 		return body
 	}
 	const note = "\n\n_Shortened: GitHub takes no longer comments._\n"
-	kept := cutBytes(body, maxBody-len(note)-len("\n```"))
+	kept := cutBytes(body, max(0, most-len(note)-len("\n```")))
 	if strings.Count(kept, "\n```")%2 == 1 {
 		kept += "\n```"
 	}

@@ -77,11 +77,12 @@ type commitNode struct {
 
 // pullNode is a pull request.
 type pullNode struct {
-	State            string `json:"state"`
-	Mergeable        string `json:"mergeable"`
-	MergeStateStatus string `json:"mergeStateStatus"`
-	HeadRefOID       string `json:"headRefOid"`
-	BaseRefName      string `json:"baseRefName"`
+	State            string  `json:"state"`
+	Mergeable        string  `json:"mergeable"`
+	MergeStateStatus string  `json:"mergeStateStatus"`
+	HeadRefOID       string  `json:"headRefOid"`
+	BaseRefName      string  `json:"baseRefName"`
+	Body             *string `json:"body"`
 	BaseRef          *struct {
 		Target struct {
 			OID string `json:"oid"`

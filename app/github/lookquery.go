@@ -38,7 +38,7 @@ const judgesFragment = `fragment judges on Commit {
 // https://docs.github.com/en/graphql/reference/objects#pullrequest
 const (
 	pullSelection = ` pullRequest(number: $number) {
-		state headRefOid baseRefName mergeable mergeStateStatus baseRef { target { oid } }
+		state body headRefOid baseRefName mergeable mergeStateStatus baseRef { target { oid } }
 		commits(last: 1) { nodes { commit { oid author { name user { login databaseId } } } } }
 		potentialMergeCommit { ...judges }
 	}`
@@ -91,6 +91,9 @@ func (r *Repo) lookAtOnce(ctx context.Context, at LookAt) (look Look, whole bool
 	}
 	if base, whole := got.Repository.Base.look(at.Base); whole {
 		look.Base = &base
+	}
+	if p := got.Repository.PullRequest; p != nil && p.Body != nil {
+		r.bodies.put(at.Pull, *p.Body) // a task that passes is told of there next
 	}
 	look.Earlier = got.earlier(at.Earlier[:min(len(at.Earlier), MaxEarlier)])
 	if at.Pull != 0 && !look.takePull(got.Repository.PullRequest, at.SHA) {

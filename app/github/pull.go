@@ -59,7 +59,7 @@ func (r *Repo) EnsurePull(ctx context.Context, n NewPull) (Pull, error) {
 	}
 	req := &gh.NewPullRequest{
 		Title: gh.String(text.Clip(n.Title, maxTitle)), Head: &n.Head, Base: &n.Base,
-		Body: gh.String(fitBody(n.Body)), Draft: &n.Draft,
+		Body: gh.String(withOwnPart("", n.Body)), Draft: &n.Draft,
 	}
 	got, _, err := r.gh.PullRequests.Create(ctx, r.repo.Owner, r.repo.Name, req)
 	if n.Draft && statusOf(err) == http.StatusUnprocessableEntity && refusalSays(err, "draft") {
@@ -121,10 +121,22 @@ func (r *Repo) Pull(ctx context.Context, number int) (Pull, error) {
 	return r.pullFrom(got), nil
 }
 
-// EditPull gives a pull request a body, without reading it first.
+// EditPull gives the app's part of a pull request's body another text. What people wrote around it stays, so the body
+// is read first, unless it was read within some seconds.
 // https://docs.github.com/en/rest/pulls/pulls#update-a-pull-request
-func (r *Repo) EditPull(ctx context.Context, number int, body string) error {
-	body = fitBody(body)
+func (r *Repo) EditPull(ctx context.Context, number int, text string) error {
+	now, known := r.bodies.get(number)
+	if !known {
+		p, err := r.Pull(ctx, number)
+		if err != nil {
+			return err
+		}
+		now = p.Body
+	}
+	body := withOwnPart(now, text)
+	if sameText(now, body) || len(body) > maxBody { // people left no room for a word
+		return nil
+	}
 	got, _, err := r.gh.PullRequests.Edit(ctx, r.repo.Owner, r.repo.Name, number, &gh.PullRequest{Body: &body})
 	return r.fail(whole(err, got.GetNumber()), "update pull request %s#%d", r.repo, number)
 }

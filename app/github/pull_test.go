@@ -2,6 +2,7 @@ package github
 
 import (
 	"context"
+	"encoding/json"
 	"io"
 	"net/http"
 	"strings"
@@ -58,17 +59,41 @@ func TestEnsurePull(t *testing.T) {
 	}
 }
 
+// What people write around the app's part of a pull request's text stays, and what is written already is not written
+// again.
 func TestEditPull(t *testing.T) {
-	w := start(t, "/")
-	w.json("PATCH /repos/acme/shop/pulls/5", 200, pull5)
-	if err := w.repo().EditPull(context.Background(), 5, "C"); err != nil {
-		t.Error(err)
-	}
-	if got := w.got("PATCH"); len(got) != 1 || strings.TrimSpace(got[0].body) != `{"body":"C"}` {
-		t.Errorf("got %v", got)
-	}
-	if got := w.got("GET /repos"); len(got) != 0 {
-		t.Errorf("read %v", got)
+	const mine = ownBegin + "\nA\n" + ownEnd
+	for _, c := range []struct{ name, now, want string }{
+		{"as it was opened", mine, ownBegin + "\nC\n" + ownEnd},
+		{"people wrote above and below", "Above.\r\n" + mine + "\r\nBelow.", "Above.\r\n" + ownBegin + "\nC\n" + ownEnd +
+			"\r\nBelow."},
+		{"people took a line out", ownBegin + "\nA\n\nBelow.", ownBegin + "\nC\n" + ownEnd + "\n\nA\n\nBelow."},
+		{"people wrote all of it", "Theirs.", ownBegin + "\nC\n" + ownEnd + "\n\nTheirs."},
+		{"people left nothing", "", ownBegin + "\nC\n" + ownEnd},
+		{"an earlier version wrote it", "Closes #4\n\nA", ownBegin + "\nC\n" + ownEnd},
+		{"it stands already", ownBegin + "\r\nC\r\n" + ownEnd, ""},
+		{"people wrote a lot", mine + strings.Repeat("x", maxBody), ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			w := start(t, "/")
+			w.json("GET /repos/acme/shop/pulls/5", 200, strings.Replace(pull5, `"body":"B"`,
+				`"body":`+string(must[[]byte](t)(json.Marshal(c.now))), 1))
+			w.json("PATCH /repos/acme/shop/pulls/5", 200, pull5)
+			if err := w.repo().EditPull(context.Background(), 5, "C"); err != nil {
+				t.Error(err)
+			}
+			got := ""
+			for _, q := range w.got("PATCH") {
+				var sent struct{ Body string }
+				if err := json.Unmarshal([]byte(q.body), &sent); err != nil {
+					t.Fatal(err)
+				}
+				got = sent.Body
+			}
+			if got != c.want {
+				t.Errorf("got %q\nwant %q", got, c.want)
+			}
+		})
 	}
 }
 

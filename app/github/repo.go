@@ -40,6 +40,7 @@ type repoConn struct {
 	histories *expiringMap[string, History] // by branch
 	names     *expiringMap[int64, string]   // of other repositories, by their numbers
 	sent      *expiringMap[int64, uint64]   // hashes of the check runs last sent
+	bodies    *expiringMap[int, string]     // of pull requests, as they were just read
 	fresh     *freshTransport
 }
 
@@ -91,6 +92,7 @@ func (in *installation) connect(a *App, repo sia.Repo) *repoConn {
 		required:     newExpiringMap[string, Requirements](a.cfg.Now, requiredFor, 100),
 		commits:      newExpiringMap[string, sia.CommitRules](a.cfg.Now, commitRulesFor, 100),
 		sent:         newExpiringMap[int64, uint64](a.cfg.Now, sentFor, 1000),
+		bodies:       newExpiringMap[int, string](a.cfg.Now, readFor, 100),
 	}
 	if !validName(repo.Owner) || !validName(repo.Name) {
 		c.err = &sia.Error{Op: "reach repository", Message: fmt.Sprintf("%q is not the name of a repository", repo.String()),

@@ -1,13 +1,11 @@
 package render
 
 import (
-	"fmt"
-	"strconv"
 	"strings"
 
 	"github.com/sia-bot/sia/sia"
+	"github.com/sia-bot/sia/sia/failure"
 	"github.com/sia-bot/sia/sia/gate"
-	"github.com/sia-bot/sia/sia/lazyregexp"
 	"github.com/sia-bot/sia/sia/tamper"
 )
 
@@ -57,12 +55,12 @@ const maxAnnotations = 50
 // task has passed. A task that waits for people is completed as "neutral", which
 // neither blocks a merge nor looks like work; only changes to tests that nobody
 // has accepted yet are "action_required", because merging them is what SIA is
-// there to prevent.
-func CheckRun(t sia.Task, l Links) CheckRunView {
+// there to prevent. in says which files of the head the [NamedLines] are in.
+func CheckRun(t sia.Task, in Placed, l Links) CheckRunView {
 	v := CheckRunView{
 		Title:       strings.TrimSpace(strings.TrimLeft(Headline(t), "⏳🛠️📝🔎🧭✋⏸✅⏹ ")),
 		Text:        checkText(t, l),
-		Annotations: annotations(t),
+		Annotations: annotations(t, in),
 		Actions:     actions(t),
 	}
 	var p page
@@ -140,38 +138,54 @@ func actions(t sia.Task) []Action {
 	return []Action{pause, stop}
 }
 
-// position is "path:line" as compilers and test runners print it.
-var position = lazyregexp.New(
-	`(?m)(?:^|[\s("'])([A-Za-z0-9_][A-Za-z0-9_./\-]*\.[A-Za-z0-9]+):([0-9]{1,6})(?:[:),\s]|$)`)
+// NamedLine is a line of a file as the log of a failed check names it.
+type NamedLine struct {
+	Name string // often a path of the machine where the check ran, or the last part of a path
+	Line int    // 1-based
+}
 
-// annotations point at the lines that the head's failures name, where those are
-// in files that the attempt changed; or at those that a person has to accept.
-func annotations(t sia.Task) []Annotation {
-	if AwaitsTestAcceptance(t) {
-		return toAccept(t)
-	}
+// Placed are the paths of the head's files that named lines are in. What can't be told is left out.
+type Placed map[NamedLine]string
+
+// maxNamed bounds the named lines of a head.
+const maxNamed = 200
+
+// NamedLines are the lines that the failures of the task's head name, in order; none once it has passed.
+func NamedLines(t sia.Task) (all []NamedLine) {
 	a := t.Attempt()
 	if a == nil || a.Head == "" || a.Head != t.Head || t.State == sia.Passed {
 		return nil
 	}
-	var out []Annotation
-	seen := map[string]bool{}
 	for _, f := range a.Failures {
-		for _, m := range position.FindAllStringSubmatchIndex(f.Excerpt, -1) {
-			path := changedPath(a.Diff.Paths, f.Excerpt[m[2]:m[3]])
-			line, err := strconv.Atoi(f.Excerpt[m[4]:m[5]])
-			key := fmt.Sprintf("%s:%d", path, line)
-			if path == "" || err != nil || line < 1 || seen[key] {
+		for _, p := range failure.Locations(f.Excerpt, maxNamed-len(all)) {
+			all = append(all, NamedLine{p.File, p.Line})
+		}
+	}
+	return all[:min(len(all), maxNamed)]
+}
+
+// annotations point at the lines that the head's failures name, where those are in its files; or at those that a person
+// has to accept.
+func annotations(t sia.Task, in Placed) []Annotation {
+	if AwaitsTestAcceptance(t) {
+		return toAccept(t)
+	}
+	if len(in) == 0 {
+		return nil
+	}
+	var out []Annotation
+	seen := map[NamedLine]bool{}
+	for _, f := range t.Attempt().Failures {
+		for _, p := range failure.Locations(f.Excerpt, maxNamed) {
+			path := in[NamedLine{p.File, p.Line}]
+			if path == "" || seen[NamedLine{path, p.Line}] || len(out) == maxAnnotations {
 				continue
 			}
-			seen[key] = true
+			seen[NamedLine{path, p.Line}] = true
 			out = append(out, Annotation{
-				Path: path, Line: line, Level: "failure", Title: cut(oneLine(f.Check), 255),
-				Message: cut(oneLine(lineAround(f.Excerpt, m[2])), 1000),
+				Path: path, Line: p.Line, Level: "failure", Title: cut(oneLine(f.Check), 255),
+				Message: cut(oneLine(lineAround(f.Excerpt, p.At)), 1000),
 			})
-			if len(out) == maxAnnotations {
-				return out
-			}
 		}
 	}
 	return out
@@ -196,24 +210,6 @@ func toAccept(t sia.Task) []Annotation {
 		})
 	}
 	return out
-}
-
-// changedPath is the one changed path that a name in a log can mean, or "".
-func changedPath(paths []string, name string) string {
-	name = strings.TrimPrefix(name, "./")
-	found := ""
-	for _, p := range paths {
-		if p == name {
-			return p
-		}
-		if strings.HasSuffix(p, "/"+name) {
-			if found != "" {
-				return ""
-			}
-			found = p
-		}
-	}
-	return found
 }
 
 // lineAround is the line of s that holds offset i.

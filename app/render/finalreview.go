@@ -23,13 +23,14 @@ type ReviewLine struct {
 	Body string
 }
 
-// How much of a review people see before they unfold anything, in words and entries.
+// How much of a review people see before they unfold anything, in words: maxReview of its body and its lines together,
+// as long as the lines leave room for the body's first sentences.
 const (
-	shownNotes = 2  // in the body
-	noteQuote  = 8  // of the issue, in the body
-	noteWhy    = 9  // of the reviewer, in the body
-	lineQuote  = 12 // the same, on a line
-	lineWhy    = 18
+	maxReview = 80
+	noteQuote = 6 // of the issue, in the body
+	noteWhy   = 8 // of the reviewer, in the body
+	lineQuote = 6 // the same, on a line
+	lineWhy   = 10
 )
 
 // note is one thing that a final review says.
@@ -45,15 +46,21 @@ func FinalReview(t sia.Task, r sia.FinalReview, l Links) ReviewText {
 	var (
 		out  ReviewText
 		rest []note
+		seen int // words on lines
 	)
 	for _, n := range all {
 		if !n.at.Diff {
 			rest = append(rest, n)
 			continue
 		}
-		out.Lines = append(out.Lines, ReviewLine{Path: n.at.Path, Line: n.at.Line, Old: n.at.Old, Body: lineBody(n)})
+		line := lineBody(n)
+		seen += words(line)
+		if n.fold() != "" {
+			line += "\n\n" + n.fold()
+		}
+		out.Lines = append(out.Lines, ReviewLine{Path: n.at.Path, Line: n.at.Line, Old: n.at.Old, Body: line})
 	}
-	out.Body, out.Whole = reviewBody(t, r, l, rest), reviewBody(t, r, l, all)
+	out.Body, out.Whole = reviewBody(t, r, l, rest, maxReview-seen), reviewBody(t, r, l, all, maxReview)
 	return out
 }
 
@@ -104,34 +111,55 @@ func lineBody(n note) string {
 	return s + few(n.why, lineWhy)
 }
 
-// reviewBody is the body of a review that says what is not on lines, and everything once it is
-// unfolded.
-func reviewBody(t sia.Task, r sia.FinalReview, l Links, shown []note) string {
+// fold is all that a note on a line says, where the line has not room for it; else empty.
+func (n note) fold() string {
+	if fits(n.quote, lineQuote) && fits(n.why, lineWhy) {
+		return ""
+	}
 	var p page
-	p.add(fmt.Sprintf("A model that had not seen the work read it against #%d. Only the checks decide.", t.Issue))
-	p.add("**" + few(sentenceCase(r.String()), 12) + ".**")
+	all := Line(n.why, 300)
+	if n.quote != "" {
+		all = "“" + Line(n.quote, 400) + "” — " + all
+	}
+	p.fold("In full", all)
+	return p.String()
+}
+
+// reviewBody is the body of a review that says in so many words what is not on lines, and everything once it is
+// unfolded.
+func reviewBody(t sia.Task, r sia.FinalReview, l Links, shown []note, room int) string {
+	var p page
+	lead := "**" + few(sentenceCase(r.String()), 12) + ".** Advice only, by a model that had not seen the work."
+	if r.Cut {
+		lead += " The change was too long to read whole."
+	}
+	p.add(lead)
+	room -= words(lead)
 	var b strings.Builder
 	for i, n := range shown {
-		if i == shownNotes {
+		said := noteLine(n)
+		if room -= words(said); room < 4 && i < len(shown)-1 || room < 0 { // "and 10 more below"
 			fmt.Fprintf(&b, "- and %d more below\n", len(shown)-i)
 			break
 		}
-		b.WriteString("- " + n.label + ": ")
-		if n.quote != "" {
-			b.WriteString("“" + few(n.quote, noteQuote) + "” — ")
-		}
-		b.WriteString(few(n.why, noteWhy))
-		if n.at.Path != "" {
-			b.WriteString(" (" + Code(fewWords(fmt.Sprintf("%s:%d", n.at.Path, n.at.Line), 2), 80) + ")")
-		}
-		b.WriteString("\n")
+		b.WriteString(said)
 	}
 	p.add(b.String())
-	if r.Cut {
-		p.add("The change was too long to read whole.")
-	}
 	p.fold("Everything that was read and said", everything(t, r, l))
 	return p.String()
+}
+
+// noteLine is a note in the body.
+func noteLine(n note) string {
+	said := "- " + n.label + ": "
+	if n.quote != "" {
+		said += "“" + few(n.quote, noteQuote) + "” — "
+	}
+	said += few(n.why, noteWhy)
+	if n.at.Path != "" {
+		said += " (" + Code(fewWords(fmt.Sprintf("%s:%d", n.at.Path, n.at.Line), 2), 80) + ")"
+	}
+	return said + "\n"
 }
 
 // everything lists all demands, with where each is seen, and all remarks.
@@ -158,17 +186,26 @@ func everything(t sia.Task, r sia.FinalReview, l Links) string {
 		fmt.Fprintf(&b, "- %s: %s%s\n", remarkLabel(m.About), Line(m.Why, 300), where(m.At))
 	}
 	if b.Len() > 0 {
-		b.WriteString("\nSIA checked that the quotes are real, not whether the judgement is right.\n")
+		fmt.Fprintf(&b, "\nThe change was read against #%d. ", t.Issue)
+		b.WriteString("SIA checked that the quotes are real, not whether the judgement is right.\n")
 	}
 	return b.String()
 }
 
-// unmet says which share of the requirements the final review of the present head found not to be done; empty: none.
-func unmet(t sia.Task) string {
-	if !t.Final.Of(t.Head) {
+// doneWords says how many requirements of the present head are done, in a few words; empty where nobody read it.
+func doneWords(t sia.Task) string {
+	r := t.Final
+	if !r.Of(t.Head) || len(r.Demands) == 0 {
 		return ""
 	}
-	return t.Final.Unmet()
+	said := fmt.Sprintf("%d of %s done", r.Count(sia.DemandMet), text.Count(len(r.Demands), "requirement"))
+	if n := r.Count(sia.DemandUnmet); n > 0 {
+		said += fmt.Sprintf(", %d not done", n)
+	}
+	if n := r.Count(sia.DemandUnclear); n > 0 {
+		said += fmt.Sprintf(", %d can't be judged", n)
+	}
+	return said + ", says the reviewer"
 }
 
 // finalLine says in the status comment and the pull request's text that a review stands;
@@ -197,8 +234,7 @@ func requirements(t sia.Task) string {
 		return ""
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "**%d of %s done**, says a reviewer that had not seen the work:\n\n", r.Count(sia.DemandMet),
-		text.Count(len(r.Demands), "requirement"))
+	b.WriteString("**Requirements**, as a reviewer that had not seen the work read them:\n\n")
 	for _, d := range r.Demands {
 		fmt.Fprintf(&b, "- %s: “%s”", demandLabel(d.State), Line(d.Quote, 200))
 		if said := t.Omission.Answer(d.Quote); said != "" && d.State != sia.DemandMet {

@@ -57,7 +57,7 @@ func TestFinalReview(t *testing.T) {
 	r.URL = "https://github.com/acme/bookings/pull/13#pullrequestreview-7"
 	task.Final = &r
 	golden(t, "status/reviewed.md", render.Status(task, links, now))
-	golden(t, "pull/reviewed.md", render.PullBody(task, links))
+	golden(t, "pull/reviewed.md", render.PullBody(task, nil, links))
 	task.Head = "another"
 	if body := render.Status(task, links, now); strings.Contains(body, "pullrequestreview") {
 		t.Error("the review of an earlier head is shown")

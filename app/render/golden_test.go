@@ -68,10 +68,10 @@ func TestEveryMoment(t *testing.T) {
 	for name, task := range moments() {
 		t.Run(name, func(t *testing.T) {
 			golden(t, "status/"+name+".md", render.Status(task, links, now))
-			golden(t, "pull/"+name+".md", render.PullTitle(task)+"\n\n"+render.PullBody(task, links))
+			golden(t, "pull/"+name+".md", render.PullTitle(task)+"\n\n"+render.PullBody(task, nil, links))
 			golden(t, "reply/status-"+name+".md", render.StatusReply(task, links, 4711, ""))
 			golden(t, "reply/help-"+name+".md", withoutList(t, render.Help(task)))
-			check, err := json.MarshalIndent(render.CheckRun(task, links), "", "  ")
+			check, err := json.MarshalIndent(render.CheckRun(task, inTree(task), links), "", "  ")
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -181,9 +181,9 @@ func fill(v reflect.Value, next func() string) {
 // texts are all bodies of a task.
 func texts(task sia.Task) map[string]string {
 	iv, e := task.Interventions[0], *task.Escalation
-	check := render.CheckRun(task, links)
+	check := render.CheckRun(task, inTree(task), links)
 	all := map[string]string{
-		"status": render.Status(task, links, now), "pull": render.PullBody(task, links),
+		"status": render.Status(task, links, now), "pull": render.PullBody(task, nil, links),
 		"intervention": render.Intervention(task, iv, links),
 		"escalation":   render.EscalationBody(task, e, links), "ask": render.AskComment(task, e),
 		"closing":       render.EscalationClosing(task),

@@ -230,7 +230,7 @@ func TestWhatCanNotBeFoldedIsCut(t *testing.T) {
 // TestButtons holds GitHub's limits on buttons and annotations in every moment.
 func TestButtons(t *testing.T) {
 	for name, task := range moments() {
-		v := render.CheckRun(task, links)
+		v := render.CheckRun(task, inTree(task), links)
 		if len(v.Actions) > 3 || len(v.Annotations) > 50 {
 			t.Errorf("%s: %d buttons, %d annotations", name, len(v.Actions), len(v.Annotations))
 		}
@@ -285,7 +285,7 @@ func TestAddressesOfStrangers(t *testing.T) {
 	for _, address := range []string{"javascript:alert(1)", "https://e.vil/)[x](y", "https://user:pw@e.vil", "//e.vil",
 		"data:text/html,x", "http://[::1"} {
 		task.Checks = []sia.Check{{Name: "c", Colour: sia.Red, URL: address, Required: true}}
-		if body := render.PullBody(task, links); strings.Contains(body, "`c`](") {
+		if body := render.PullBody(task, nil, links); strings.Contains(body, "`c`](") {
 			t.Errorf("%s became a link", address)
 		}
 	}

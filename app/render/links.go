@@ -37,7 +37,12 @@ func (l Links) Commit(r sia.Repo, sha sia.SHA) string {
 
 // Line is the address of a line of a file at a commit.
 func (l Links) Line(r sia.Repo, sha sia.SHA, path string, line int) string {
-	return l.repo(r) + "/blob/" + url.PathEscape(string(sha)) + "/" + segments(path) + fmt.Sprintf("#L%d", line)
+	return l.File(r, sha, path) + fmt.Sprintf("#L%d", line)
+}
+
+// File is the address of a file at a commit.
+func (l Links) File(r sia.Repo, sha sia.SHA, path string) string {
+	return l.repo(r) + "/blob/" + url.PathEscape(string(sha)) + "/" + segments(path)
 }
 
 // Compare is the address of the comparison of two commits.

@@ -221,8 +221,8 @@ func TestParts(t *testing.T) {
 				t.Errorf("%d words are visible:\n%s", n, status)
 			}
 			golden(t, "parts/status-"+name+".md", status)
-			golden(t, "parts/pull-"+name+".md", render.PullBody(task, links))
-			check := render.CheckRun(task, links)
+			golden(t, "parts/pull-"+name+".md", render.PullBody(task, nil, links))
+			check := render.CheckRun(task, inTree(task), links)
 			golden(t, "parts/check-"+name+".md", check.Title+"\n\n"+check.Summary)
 		})
 	}
@@ -290,9 +290,9 @@ func TestNoPartIsHarmful(t *testing.T) {
 		}
 		iv := task.Interventions[0]
 		iv.After = a.Number
-		all := map[string]string{"status": render.Status(task, links, now), "pull": render.PullBody(task, links),
-			"intervention": render.Intervention(task, iv, links), "check": render.CheckRun(task, links).Summary,
-			"check text": render.CheckRun(task, links).Text}
+		all := map[string]string{"status": render.Status(task, links, now), "pull": render.PullBody(task, nil, links),
+			"intervention": render.Intervention(task, iv, links), "check": render.CheckRun(task, inTree(task), links).Summary,
+			"check text": render.CheckRun(task, inTree(task), links).Text}
 		for name, body := range all {
 			if _, ok := render.ParseMarker(body); ok || strings.Contains(body, "<!--") || len(body) > render.MaxBody {
 				t.Fatalf("%s: forged a marker, or is too long:\n%s", name, body)
@@ -335,9 +335,9 @@ func TestManyLongPartsFit(t *testing.T) {
 	for _, outcome := range []sia.AttemptOutcome{"", sia.AttemptFail} {
 		a.Outcome = outcome
 		task.State = sia.Working
-		check := render.CheckRun(task, links)
+		check := render.CheckRun(task, inTree(task), links)
 		for name, body := range map[string]string{"status": render.Status(task, links, now),
-			"pull": render.PullBody(task, links), "check": check.Summary, "text": check.Text,
+			"pull": render.PullBody(task, nil, links), "check": check.Summary, "text": check.Text,
 			"intervention": render.Intervention(task, intervention(), links)} {
 			if len(body) > render.MaxBody || !utf8.ValidString(body) {
 				t.Errorf("%s: %d bytes", name, len(body))

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/sia-bot/sia/sia"
-	"github.com/sia-bot/sia/sia/text"
 )
 
 const maxTitle = 200 // characters; GitHub takes 256
@@ -19,9 +18,9 @@ func PullTitle(t sia.Task) string {
 	return fmt.Sprintf("Resolve issue %d", t.Issue)
 }
 
-// PullBody is the text of the task's pull request: what it is for, how it was
-// validated, and who answers for what.
-func PullBody(t sia.Task, l Links) string {
+// PullBody is the text of the task's pull request: what it is for, how far it goes, what was changed and why, and how
+// it was validated. files are what the head changes; none where that is not known.
+func PullBody(t sia.Task, files []ChangedFile, l Links) string {
 	var p page
 	p.add(fmt.Sprintf("Closes #%d", t.Issue))
 	p.add(pullState(t))
@@ -30,18 +29,7 @@ func PullBody(t sia.Task, l Links) string {
 	if plan := t.Brief.Plan; plan != nil {
 		p.fold("The plan that was approved", fmt.Sprintf("By %s, %s:\n\n%s", person(plan.By), at(plan.At), planText(*plan)))
 	}
-	if a := lastWithWork(t); a != nil {
-		what := fmt.Sprintf("### What was done\n\n%s: %s added, %d deleted.", text.Count(a.Diff.Files, "file"),
-			text.Count(a.Diff.Added, "line"), a.Diff.Deleted)
-		if a.Summary != "" {
-			what += " The agent's own summary (only checks decide):\n\n" + Quote(cut(a.Summary, 3000))
-		}
-		p.add(what)
-		p.add(pullParts(*a))
-		if how := routeLine(t, *a); how != "" {
-			p.add(how)
-		}
-	}
+	whatWasDone(&p, t, files, l)
 	p.add("### How it was validated\n\n" + validation(t))
 	if len(t.Answers) > 0 {
 		p.add("### What people decided\n\n" + answerList(t))
@@ -59,7 +47,12 @@ func pullState(t sia.Task) string {
 			return "Every required check is green on " + Code(t.Head.Short(), 0) + ". SIA may not mark this ready: press " +
 				"**Ready for review**."
 		}
-		return "Every required check is green on " + Code(t.Head.Short(), 0) + ". This is ready for a person to review."
+		done := ""
+		if said := doneWords(t); said != "" {
+			done = "; " + said
+		}
+		return "Every required check is green on " + Code(t.Head.Short(), 0) + done +
+			". This is ready for a person to review."
 	case sia.Stopped:
 		if checksGreen(t) {
 			return "SIA was stopped. Every required check was green on " + Code(t.Head.Short(), 0) +

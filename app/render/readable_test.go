@@ -30,6 +30,18 @@ func seenAtOnce(comment string) string {
 	return linkTarget.ReplaceAllString(htmlPart.ReplaceAllString(s, ""), "]")
 }
 
+var reviewSection = regexp.MustCompile(`(?m)^=== .* ===$`)
+
+// comments are what a golden file holds of which people see one: of a review its body with its lines, or the body for
+// where nothing can stand on lines.
+func comments(golden string) []string {
+	parts := reviewSection.Split(golden, -1)
+	if len(parts) == 1 {
+		return parts
+	}
+	return []string{parts[0] + strings.Join(parts[2:], "\n"), parts[1]}
+}
+
 // sentences are those of a text's prose: pieces between full stops and the ends of lines that have four words or more.
 // Headings, cells of tables and labels of that length count, too.
 func sentences(s string) (all []string) {
@@ -74,7 +86,7 @@ func TestCommentsAreShortAndPlain(t *testing.T) {
 		files string
 	}{
 		{"status", 90, "status/*.md"}, {"diagnosis", 60, "intervention/*.md"}, {"question", 120, "escalation/*.md"},
-		{"review", 0, "finalreview/*.md"}, {"pull request", 0, "pull/*.md"}, {"reply", 0, "reply/*.md"},
+		{"review", 80, "finalreview/*.md"}, {"pull request", 0, "pull/*.md"}, {"reply", 0, "reply/*.md"},
 	} {
 		files, err := filepath.Glob(filepath.Join("testdata", c.files))
 		if err != nil || len(files) == 0 {
@@ -88,15 +100,17 @@ func TestCommentsAreShortAndPlain(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			seen := seenAtOnce(string(b))
-			all = append(all, sentences(seen)...)
-			count[filepath.Base(name)] = len(aWord.FindAllString(seen, -1))
-			g := grade(sentences(seen))
-			if g > most {
-				hardest, most = filepath.Base(name), g
-			}
-			if g > 9 {
-				t.Errorf("%s: grade %.1f; shorter sentences and words would do", name, g)
+			for _, comment := range comments(string(b)) {
+				seen := seenAtOnce(comment)
+				all = append(all, sentences(seen)...)
+				count[filepath.Base(name)] = max(count[filepath.Base(name)], len(aWord.FindAllString(seen, -1)))
+				g := grade(sentences(seen))
+				if g > most {
+					hardest, most = filepath.Base(name), g
+				}
+				if g > 9 {
+					t.Errorf("%s: grade %.1f; shorter sentences and words would do", name, g)
+				}
 			}
 			if n := count[filepath.Base(name)]; c.most > 0 && n > c.most {
 				t.Errorf("%s: people see %d words at once, and should see %d at most", name, n, c.most)

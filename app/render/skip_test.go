@@ -18,7 +18,7 @@ func TestNothingSkipsChecks(t *testing.T) {
 		task.Title, task.Body = "Greet "+words, words
 		a := sia.Attempt{Number: 1, Summary: words, Outcome: sia.AttemptPass}
 		task.Attempts = append(task.Attempts, a)
-		for name, text := range map[string]string{"title": render.PullTitle(task), "body": render.PullBody(task, links),
+		for name, text := range map[string]string{"title": render.PullTitle(task), "body": render.PullBody(task, nil, links),
 			"commit": render.CommitMessage(task, a), "merge": render.MergeMessage(task), "line": render.Line(words, 0)} {
 			if m := acts.FindString(text); m != "" {
 				t.Errorf("the %s of %q says %q", name, words, m)

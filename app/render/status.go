@@ -202,8 +202,8 @@ func Headline(t sia.Task) string {
 		if t.Pull.Merged {
 			return "✅ Done and merged"
 		}
-		if open := unmet(t); open != "" {
-			return "✅ Every required check is green; the reviewer says " + open
+		if said := doneWords(t); said != "" {
+			return "✅ Every required check is green; " + said
 		}
 		return "✅ Every required check is green"
 	case sia.Stopped:

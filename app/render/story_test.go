@@ -1,6 +1,7 @@
 package render_test
 
 import (
+	"strings"
 	"time"
 
 	"github.com/sia-bot/sia/app/render"
@@ -336,4 +337,17 @@ func moments() map[string]sia.Task {
 		"planning": planning(), "plan-waits": planned(), "plan-stale": stale(), "no-plan": noPlan(),
 		"plan-approved": approved(),
 	}
+}
+
+// inTree takes each name in a log that is a changed path, or the end of one, for that path.
+func inTree(t sia.Task) render.Placed {
+	in := render.Placed{}
+	for _, n := range render.NamedLines(t) {
+		for _, path := range t.Attempt().Diff.Paths {
+			if path == n.Name || strings.HasSuffix(path, "/"+n.Name) {
+				in[n] = path
+			}
+		}
+	}
+	return in
 }

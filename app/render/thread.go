@@ -19,6 +19,7 @@ type ThreadAnswer struct {
 // How many words of the agent's an answer shows.
 const (
 	threadWords = 20
+	askedQuote  = 8 // of what was asked for
 	askedWords  = 25
 )
 
@@ -67,7 +68,7 @@ func Asked(t sia.Task, o sia.Owed, said []string, changed bool, l Links) string 
 	var b strings.Builder
 	for i, w := range o.Words {
 		if said[i] != "" {
-			b.WriteString("- “" + few(w.Text, noteQuote) + "” — the agent says: “" + few(said[i], askedWords) + "”\n")
+			b.WriteString("- “" + few(w.Text, askedQuote) + "” — the agent says: “" + few(said[i], askedWords) + "”\n")
 		}
 	}
 	p.add(b.String())

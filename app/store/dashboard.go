@@ -114,20 +114,31 @@ func (s *TaskStore) Weeks(ctx context.Context, v Visibility, until time.Time, n 
 	return weeks, nil
 }
 
-// Cost is what the tasks of a repository cost in a month.
+// Cost is what the tasks of a repository cost in a period.
 type Cost struct {
-	Repo  int64       `json:"repo_id"`
-	Spent sia.Credits `json:"spent"`
+	Repo   int64       `json:"repo_id"`
+	Period int         `json:"period"` // 0 is the first
+	Spent  sia.Credits `json:"spent"`
 }
 
-// CostsBetween is what each repository cost at or after one time and before another, the
-// dearest first.
-func (s *CreditStore) CostsBetween(ctx context.Context, v Visibility, from, to time.Time) ([]Cost, error) {
+// Costs is what each repository cost in each period between two successive times, in one query. The times ascend, and
+// a period begins with its first. A period in which a repository cost nothing is left out.
+func (s *CreditStore) Costs(ctx context.Context, v Visibility, times ...time.Time) ([]Cost, error) {
+	if len(times) < 2 {
+		return nil, nil
+	}
+	var period strings.Builder
+	var args []any
+	for i, end := range times[1:] {
+		fmt.Fprintf(&period, " WHEN at < ? THEN %d", i)
+		args = append(args, micros(end))
+	}
+	args = append(append(args, micros(times[0]), micros(times[len(times)-1])), v.args()...)
 	costs, err := collect(ctx, s.r, func(rows *sql.Rows) (c Cost, err error) {
-		return c, rows.Scan(&c.Repo, &c.Spent)
-	}, `SELECT repo_id, sum(amount) AS spent FROM credits WHERE kind IN ('spend', 'overrun') AND at >= ? AND at < ? AND `+
-		s.sees("repo_id")+` GROUP BY repo_id ORDER BY spent DESC, repo_id`, append([]any{micros(from), micros(to)},
-		v.args()...)...)
+		return c, rows.Scan(&c.Repo, &c.Period, &c.Spent)
+	}, `SELECT repo_id, CASE`+period.String()+` END AS period, sum(amount) FROM credits
+		WHERE kind IN ('spend', 'overrun') AND at >= ? AND at < ? AND `+s.sees("repo_id")+`
+		GROUP BY 1, 2 ORDER BY 1, 2`, args...)
 	return costs, s.explain("sum the costs of repositories", err)
 }
 

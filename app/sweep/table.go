@@ -23,6 +23,7 @@ type Schedule struct {
 	Heartbeat string // the lessons of repositories that are not at work
 	Trials    string // what came of changed policies that are tried
 	Evolve    string // the same, and whether there is room for another change
+	Dashboard string // the dashboard issues of repositories that have one
 	Watch     string // at which passed pull requests it is time to look
 }
 
@@ -30,7 +31,8 @@ type Schedule struct {
 // requests per waiting task.
 func DefaultSchedule() Schedule {
 	return Schedule{Look: "@every 2m", Redeliver: "@every 5m", Repair: "@every 30m", Feedback: "@every 15m",
-		Approvals: "@every 1m", Prune: "@daily", Heartbeat: "@hourly", Trials: "@hourly", Evolve: "@daily", Watch: "@hourly"}
+		Approvals: "@every 1m", Prune: "@daily", Heartbeat: "@hourly", Trials: "@hourly", Evolve: "@daily", Watch: "@hourly",
+		Dashboard: "@every 5m"}
 }
 
 // Retention is how long what is not needed to work is kept; zero: for ever.
@@ -62,6 +64,12 @@ type Evolver interface {
 	Evolve(ctx context.Context) error
 }
 
+// Dashboards are the dashboard issues of all repositories.
+type Dashboards interface {
+	// All brings every one up to date.
+	All(ctx context.Context) error
+}
+
 // Sweeper does the periodic work. Safe for concurrent use.
 type Sweeper struct {
 	store   Store
@@ -73,7 +81,10 @@ type Sweeper struct {
 	evolver Evolver
 	watcher Watcher
 	log     *slog.Logger
-	now     func() time.Time
+
+	dashboards Dashboards
+
+	now func() time.Time
 
 	watched watched
 
@@ -82,10 +93,12 @@ type Sweeper struct {
 
 // New returns what does the periodic work. It looks with the looker, and hands what it finds beside
 // that to the looker's intake.
-func New(l *Looker, shown Shown, watcher Watcher, lessons Lessons, evolver Evolver, log *slog.Logger) *Sweeper {
+func New(l *Looker, shown Shown, watcher Watcher, lessons Lessons, evolver Evolver, boards Dashboards,
+	log *slog.Logger,
+) *Sweeper {
 	return &Sweeper{
 		store: l.store, github: l.github, intake: l.intake, looker: l, shown: shown, watcher: watcher, lessons: lessons,
-		evolver: evolver, log: log, now: l.now,
+		evolver: evolver, dashboards: boards, log: log, now: l.now,
 	}
 }
 
@@ -102,6 +115,7 @@ func (s *Sweeper) Table(c Schedule, keep Retention) []store.Periodic {
 		{Name: "trials", Spec: c.Trials, Run: s.evolver.Watch},
 		{Name: "evolve", Spec: c.Evolve, Run: s.evolver.Evolve},
 		{Name: "watch", Spec: c.Watch, Run: s.watch},
+		{Name: "dashboard", Spec: c.Dashboard, Run: s.dashboards.All},
 	}
 }
 

@@ -21,7 +21,7 @@ type Reader interface {
 	FindTasks(ctx context.Context, v store.Visibility, f store.Find) ([]sia.Task, error)
 	CountStates(ctx context.Context, v store.Visibility) (map[sia.State]int, error)
 	Weeks(ctx context.Context, v store.Visibility, until time.Time, n int) ([]store.Week, error)
-	CostsBetween(ctx context.Context, v store.Visibility, from, to time.Time) ([]store.Cost, error)
+	Costs(ctx context.Context, v store.Visibility, times ...time.Time) ([]store.Cost, error)
 	Pulse(ctx context.Context, v store.Visibility, id sia.TaskID) (string, error)
 
 	Turns(ctx context.Context, id sia.TaskID, attempt int) ([]json.RawMessage, error)

@@ -98,11 +98,16 @@ func (p *tasksPage) beside(q url.Values) {
 
 // lastMonths are the months up to now, as YYYY-MM, the last one first.
 func lastMonths(now time.Time) (all []string) {
-	first := time.Date(now.Year(), now.Month(), 1, 0, 0, 0, 0, time.UTC)
 	for i := range months {
-		all = append(all, first.AddDate(0, -i, 0).Format("2006-01"))
+		all = append(all, monthOf(now).AddDate(0, -i, 0).Format("2006-01"))
 	}
 	return all
+}
+
+// monthOf is when the month of a time began, in UTC.
+func monthOf(t time.Time) time.Time {
+	t = t.UTC()
+	return time.Date(t.Year(), t.Month(), 1, 0, 0, 0, 0, time.UTC)
 }
 
 // costsPage is what repositories cost, month by month.
@@ -129,24 +134,22 @@ func (s *site) costs(r *http.Request) (frame, error) {
 		return frame{}, err
 	}
 	p := costsPage{Months: lastMonths(s.Now())[:costMonths], Repos: []costLine{}}
+	var times []time.Time // from the first month's beginning to the last one's end
+	for i := costMonths - 1; i >= -1; i-- {
+		times = append(times, monthOf(s.Now()).AddDate(0, -i, 0))
+	}
+	costs, err := s.From.Costs(r.Context(), c.sight, times...)
+	if err != nil {
+		return frame{}, err
+	}
 	byRepo := map[int64]*costLine{}
-	for i, month := range p.Months {
-		from, err := time.Parse("2006-01", month)
-		if err != nil {
-			return frame{}, err
+	for _, cost := range costs {
+		l := byRepo[cost.Repo]
+		if l == nil {
+			l = &costLine{ID: cost.Repo, Name: c.name(cost.Repo), Spent: make([]sia.Credits, costMonths)}
+			byRepo[cost.Repo] = l
 		}
-		costs, err := s.From.CostsBetween(r.Context(), c.sight, from, from.AddDate(0, 1, 0))
-		if err != nil {
-			return frame{}, err
-		}
-		for _, cost := range costs {
-			l := byRepo[cost.Repo]
-			if l == nil {
-				l = &costLine{ID: cost.Repo, Name: c.name(cost.Repo), Spent: make([]sia.Credits, costMonths)}
-				byRepo[cost.Repo] = l
-			}
-			l.Spent[i], l.All = cost.Spent, l.All+cost.Spent
-		}
+		l.Spent[costMonths-1-cost.Period], l.All = cost.Spent, l.All+cost.Spent
 	}
 	next, err := s.nextMonth(r, c.sight)
 	if err != nil {
@@ -165,19 +168,20 @@ func (s *site) costs(r *http.Request) (frame, error) {
 // nextMonth forecasts what repositories cost in the next 30 days, of those that have weeks enough to say.
 func (s *site) nextMonth(r *http.Request, sight store.Visibility) (map[int64]*sia.Span, error) {
 	const week = 7 * 24 * time.Hour
+	var times []time.Time
+	for i := range shownWeeks + 1 {
+		times = append(times, s.Now().Add(-time.Duration(shownWeeks-i)*week))
+	}
+	costs, err := s.From.Costs(r.Context(), sight, times...)
+	if err != nil {
+		return nil, err
+	}
 	weeks := map[int64][]sia.Credits{}
-	for i := range shownWeeks {
-		from := s.Now().Add(-time.Duration(shownWeeks-i) * week)
-		costs, err := s.From.CostsBetween(r.Context(), sight, from, from.Add(week))
-		if err != nil {
-			return nil, err
+	for _, cost := range costs {
+		if weeks[cost.Repo] == nil {
+			weeks[cost.Repo] = make([]sia.Credits, shownWeeks)
 		}
-		for _, cost := range costs {
-			if weeks[cost.Repo] == nil {
-				weeks[cost.Repo] = make([]sia.Credits, shownWeeks)
-			}
-			weeks[cost.Repo][i] = cost.Spent
-		}
+		weeks[cost.Repo][cost.Period] = cost.Spent
 	}
 	out := map[int64]*sia.Span{}
 	for repo, spent := range weeks {

@@ -20,12 +20,16 @@ type administration struct {
 	unsuspended  bool   // what the suspension paused goes on
 	permitted    bool   // the app may do more, or less, than before
 	pushed       *push  // nil: it is about the installation
+	board        *board // nil: it is not about a dashboard
 }
 
 // administer keeps the list of installations and repositories, and their labels.
 func (in *Intake) administer(ctx context.Context, a administration) error {
 	if a.pushed != nil {
 		return in.pushed(ctx, a.installation, *a.pushed)
+	}
+	if a.board != nil {
+		return nil // once its boxes were heard
 	}
 	in.GitHub.Forget(a.installation) // its tokens were made for what the app could do before
 	if a.gone != "" {

@@ -49,11 +49,13 @@ type Deps struct {
 	Teacher  Teacher
 	Memory   Memory
 	Welcome  Welcomer
-	Coders   []string       // names of those that may work, where there is a choice
-	Allowed  sia.AllowList  // where tasks are begun; empty: wherever the app is installed
-	Secrets  *secret.Masker // what people wrote is kept without secrets
-	Logger   *slog.Logger
-	Now      func() time.Time
+	// nil is missing, too
+	Dashboards Dashboards
+	Coders     []string       // names of those that may work, where there is a choice
+	Allowed    sia.AllowList  // where tasks are begun; empty: wherever the app is installed
+	Secrets    *secret.Masker // what people wrote is kept without secrets
+	Logger     *slog.Logger
+	Now        func() time.Time
 }
 
 // Intake turns deliveries and findings into events of tasks. Make one with [NewIntake]. Safe for
@@ -64,7 +66,7 @@ type Intake struct{ Deps }
 func NewIntake(d Deps) (*Intake, error) {
 	for name, missing := range map[string]bool{
 		"Store": d.Store == nil, "GitHub": d.GitHub == nil, "Settings": d.Settings == nil, "Teacher": d.Teacher == nil,
-		"Memory": d.Memory == nil, "Welcome": d.Welcome == nil, "Secrets": d.Secrets == nil, "Logger": d.Logger == nil,
+		"Memory": d.Memory == nil, "Dashboards": d.Dashboards == nil, "Welcome": d.Welcome == nil, "Secrets": d.Secrets == nil, "Logger": d.Logger == nil,
 		"Now": d.Now == nil,
 	} {
 		if missing {
@@ -97,6 +99,9 @@ func (in *Intake) Deliver(ctx context.Context, d store.Delivery) error {
 		if err := in.Take(ctx, intent); err != nil {
 			return fmt.Errorf("delivery %s (%s %s): %w", d.GUID, d.Event, d.Action, err)
 		}
+	}
+	if admin != nil && admin.board != nil {
+		return in.keepBoard(ctx, *admin)
 	}
 	return nil
 }

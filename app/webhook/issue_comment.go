@@ -27,10 +27,11 @@ func readIssueComment(payload any, r reading) ([]sia.Intent, *administration) {
 	}
 	switch e.GetAction() {
 	case "created":
-		return FromComment(in, c2, r.slug), nil
+		return notOfBoard(FromComment(in, c2, r.slug), byBoard(e.GetIssue(), r)), nil
 	case "edited":
 		if !c2.ByApp {
-			return edited(in, c2, r.slug, e.GetChanges().GetBody(), c.GetUser().GetLogin()), nil
+			return notOfBoard(edited(in, c2, r.slug, e.GetChanges().GetBody(), c.GetUser().GetLogin()),
+				byBoard(e.GetIssue(), r)), nil
 		}
 		if _, marked := render.ParseMarker(c2.Body); c2.ByApp && marked {
 			in.Refs = []string{sia.IssueRef(c2.Issue)}
@@ -41,6 +42,16 @@ func readIssueComment(payload any, r reading) ([]sia.Intent, *administration) {
 		}
 	}
 	return nil, nil
+}
+
+// notOfBoard has commands that would begin a task on a dashboard answered.
+func notOfBoard(all []sia.Intent, board bool) []sia.Intent {
+	for i := range all {
+		if _, starts := all[i].Event.Fact.(sia.Start); starts && board {
+			all[i].Event.Fact = sia.Query{Topic: "say", Text: render.BoardIsNoTask}
+		}
+	}
+	return all
 }
 
 // edited reads a person's comment that was edited: a command that its author wrote into it

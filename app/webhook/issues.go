@@ -14,6 +14,9 @@ func readIssues(payload any, r reading) ([]sia.Intent, *administration) {
 	if !ok || e.GetIssue() == nil || e.GetIssue().IsPullRequest() {
 		return nil, nil
 	}
+	if byBoard(e.GetIssue(), r) {
+		return readBoard(e, r)
+	}
 	n := e.GetIssue().GetNumber()
 	in := r.intent(e.GetRepo(), e.GetInstallation(), e.GetSender(), nil)
 	in.Refs = []string{sia.IssueRef(n)}

@@ -105,7 +105,7 @@ func (w *Worker) syncCheck(ctx context.Context, t sia.Task) error {
 	if t.Head == "" {
 		return nil
 	}
-	return w.writeCheck(ctx, t, string(t.Head), render.CheckRun(t, w.Links))
+	return w.writeCheck(ctx, t, string(t.Head), render.CheckRun(t, w.placed(ctx, t), w.Links))
 }
 
 // resetCheck shows as under way what somebody asked for again, and forgets what was
@@ -128,18 +128,27 @@ func (w *Worker) resetCheck(ctx context.Context, t sia.Task) error {
 	})
 }
 
-// syncPull brings the pull request's text up to date when the task waits or has
-// ended; while it goes on, the status comment says where it stands. The title is
-// left as people may have made it.
+// syncPull brings the pull request's text up to date when the task waits or has ended; while it goes on, the status
+// comment says where it stands. One that said so before, and is gone on with, is brought up to date once for each head.
+// The title is left as people may have made it.
 func (w *Worker) syncPull(ctx context.Context, t sia.Task) error {
-	waits := t.State.Final() || t.Waits()
-	if t.Pull.Number == 0 || t.Pull.Merged || !waits {
+	if t.Pull.Number == 0 || t.Pull.Merged {
 		return nil
 	}
-	body := render.PullBody(t, w.Links)
-	return w.surface(ctx, t, fmt.Sprintf("%s %d", store.SurfacePull, t.Pull.Number), body, func(int64) (int64, error) {
-		return 0, w.repo(t).EditPull(ctx, t.Pull.Number, body)
-	})
+	kind := fmt.Sprintf("%s %d", store.SurfacePull, t.Pull.Number)
+	write := func(content, body string) error {
+		return w.surface(ctx, t, kind, content, func(int64) (int64, error) {
+			return 0, w.repo(t).EditPull(ctx, t.Pull.Number, body)
+		})
+	}
+	if !t.State.Final() && !t.Waits() {
+		if _, written, err := w.Store.Surface(ctx, t.ID, kind); err != nil || written == "" {
+			return err
+		}
+		return write("goes on from "+string(t.Head), render.PullBody(t, w.change(ctx, t), w.Links))
+	}
+	body := render.PullBody(t, w.change(ctx, t), w.Links)
+	return write(body, body)
 }
 
 func (w *Worker) writeCheck(ctx context.Context, t sia.Task, head string, v render.CheckRunView) error {
@@ -152,19 +161,53 @@ func (w *Worker) writeCheck(ctx context.Context, t sia.Task, head string, v rend
 	})
 }
 
-// showCheck writes the task's check run on a commit.
+// showCheck writes the task's check run on a commit. GitHub adds annotations to those that are there, so it is remembered
+// which were sent: then the run need not be read first.
 func (w *Worker) showCheck(
 	ctx context.Context, t sia.Task, spec github.CheckRunSpec, known int64,
 ) (id int64, err error) {
 	if known != 0 {
-		if ok, err := w.repo(t).EditCheckRun(ctx, spec, known); err != nil || ok {
+		annotated, sum, err := w.annotated(ctx, t, spec)
+		if err != nil {
+			return 0, err
+		}
+		edit := spec
+		if annotated {
+			edit.Annotations = nil
+		}
+		if ok, err := w.repo(t).EditCheckRun(ctx, edit, known); err != nil || ok {
 			return known, err
 		}
-	} else {
-		known = w.knownSince(string(t.ID)+" "+spec.HeadSHA, pushedAt(t, spec.HeadSHA))
+		if id, _, _, err = w.repo(t).UpsertCheckRun(ctx, spec, known); err != nil || sum == "" {
+			return id, err
+		}
+		return id, w.Store.SaveSurface(ctx, t.ID, annotationsOf(spec), 0, sum)
 	}
+	known = w.knownSince(string(t.ID)+" "+spec.HeadSHA, pushedAt(t, spec.HeadSHA))
 	id, _, _, err = w.repo(t).UpsertCheckRun(ctx, spec, known)
 	return id, err
+}
+
+// annotationsOf is the surface that remembers which annotations a check run has.
+func annotationsOf(spec github.CheckRunSpec) string {
+	return store.SurfaceCheck + " " + spec.HeadSHA + " annotations"
+}
+
+// annotated reports whether a check run has the annotations of a spec already; sum stands for them, empty for none.
+func (w *Worker) annotated(
+	ctx context.Context, t sia.Task, spec github.CheckRunSpec,
+) (already bool, sum string, err error) {
+	if len(spec.Annotations) == 0 {
+		return false, "", nil
+	}
+	b, err := json.Marshal(spec.Annotations)
+	if err != nil {
+		return false, "", fmt.Errorf("encode annotations: %w", err)
+	}
+	hash := sha256.Sum256(b)
+	sum = hex.EncodeToString(hash[:8])
+	_, last, err := w.Store.Surface(ctx, t.ID, annotationsOf(spec))
+	return last == sum, sum, err
 }
 
 // pushedAt is a time before a commit of the task's was pushed, and after every that

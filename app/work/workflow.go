@@ -19,17 +19,8 @@ import (
 // https://docs.github.com/en/rest/authentication/permissions-required-for-github-apps
 const workflowsFolder = ".github/workflows/"
 
-// startOf is the commit that an attempt of the task starts from: the base, what must
-// be kept, or the branch's head.
-func startOf(t sia.Task) string {
-	switch {
-	case t.Head == "" || t.Brief.FromBase:
-		return string(t.BaseSHA)
-	case t.Brief.FromKept && t.Kept != "":
-		return string(t.Kept)
-	}
-	return string(t.Head)
-}
+// startOf is the commit that an attempt of the task starts from.
+func startOf(t sia.Task) string { return string(t.StartsAt()) }
 
 // workflowFiles are the workflow files that differ between two commits, and those of
 // them that are there afterwards. Whether one may go is left to GitHub.

@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/sia-bot/sia/app/render"
@@ -70,11 +71,18 @@ func (n *demoNarrator) confirmationMail() (int, error) {
 			func(ghsim.Entry) string {
 				return "a fresh reviewer reads the final change against the issue, and says on a line what is not done yet"
 			}},
-		demoStep{"the pull request is ready for review", entryOfKind("pull_request.ready_for_review"), nil},
 	)
 	if err != nil {
 		return 0, err
 	}
+	ready := "the pull request is ready for review"
+	if _, err = n.await(ready, entryOfKind("pull_request.ready_for_review")); err != nil {
+		return 0, err
+	}
+	if err = n.followedUp(issue); err != nil {
+		return 0, err
+	}
+	n.tell("%s", ready)
 	if err := n.settled(issue, render.LabelPassed); err != nil {
 		return 0, err
 	}
@@ -82,6 +90,30 @@ func (n *demoNarrator) confirmationMail() (int, error) {
 		return 0, err
 	}
 	return issue, n.order(first, pull)
+}
+
+// followedUp tells the follow-up attempt that the final review started, which comes before the pull request is ready.
+func (n *demoNarrator) followedUp(issue int) error {
+	t, err := n.task(issue)
+	if err != nil {
+		return err
+	}
+	i := slices.IndexFunc(t.Attempts, func(a sia.Attempt) bool { return a.Demands > 0 })
+	if i < 0 || t.Omission == nil {
+		if n.model != nil {
+			return fmt.Errorf("what the review of #%d found not to be done started no follow-up attempt", issue)
+		}
+		return nil // a person's model may have found everything done
+	}
+	came := "it is not green, so the commit before it stays"
+	switch answers := strings.Join(t.Omission.Answers, " "); {
+	case t.Attempts[i].Outcome == sia.AttemptPass:
+		came = fmt.Sprintf("commit %s is green, too", t.Attempts[i].Head.Short())
+	case answers != "":
+		came = "the coder changes nothing and says why: “" + text.Clip(answers, 90) + "”"
+	}
+	n.tell("attempt %d: one follow-up for what the reviewer found; %s", t.Attempts[i].Number, came)
+	return nil
 }
 
 // signIn is the issue that only a person can decide.

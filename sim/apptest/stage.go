@@ -152,7 +152,7 @@ func Configure(sim *ghsim.Server, a ghsim.App, model, dir string) app.Config {
 		Listen: "127.0.0.1:0", Dir: dir, WriteSpacing: time.Microsecond,
 		Models: app.ModelsConfig{Coder: named("coder"), SIA: named("sia"), Reviewer: named("reviewer")},
 		Schedule: sweep.Schedule{Look: never, Redeliver: never, Repair: never, Feedback: never, Approvals: never,
-			Prune: never, Trials: never, Evolve: never, Heartbeat: never,
+			Prune: never, Trials: never, Evolve: never, Heartbeat: never, Dashboard: never,
 			Watch: never},
 		GitHub: app.GitHubConfig{URL: sim.URL(), API: sim.APIURL(), AppID: a.ID, PrivateKey: a.PrivateKeyPEM,
 			WebhookSecret: Secret},

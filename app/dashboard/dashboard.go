@@ -1,0 +1,169 @@
+package dashboard
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/sia-bot/sia/app/github"
+	"github.com/sia-bot/sia/app/render"
+	"github.com/sia-bot/sia/app/store"
+	"github.com/sia-bot/sia/sia"
+	"github.com/sia-bot/sia/sia/lesson"
+)
+
+// Store is what a dashboard shows. [store.Store] is one.
+type Store interface {
+	Costs(ctx context.Context, v store.Visibility, times ...time.Time) ([]store.Cost, error)
+	HaltOver(ctx context.Context, installation, repo int64) (store.Halt, bool, error)
+	Lessons(ctx context.Context, repo int64) ([]lesson.Lesson, error)
+	Repositories(ctx context.Context, installation int64) ([]store.Repository, error)
+	Tasks(ctx context.Context, f store.Filter) ([]sia.Task, error)
+}
+
+// Settings gives the settings in force in a repository, without asking GitHub.
+type Settings interface {
+	Kept(ctx context.Context, installation int64, repo sia.Repo) (set sia.InForce, read bool, err error)
+}
+
+const (
+	lookEvery   = time.Hour // at an issue whose text is not to change: somebody may have deleted or edited it
+	shownTasks  = 200
+	shownLately = 5  // lessons
+	costWeeks   = 12 // that a forecast goes by
+)
+
+// Dashboards keeps the dashboards of all repositories. Safe for concurrent use.
+type Dashboards struct {
+	store    Store
+	github   *github.App
+	settings Settings
+	links    render.Links
+	now      func() time.Time
+
+	mu    sync.Mutex
+	shown map[int64]shown // by repository
+}
+
+// shown is what was last seen to stand in a repository.
+type shown struct {
+	number int // of the issue
+	body   string
+	at     time.Time
+}
+
+// New returns what keeps dashboards.
+func New(s Store, gh *github.App, settings Settings, l render.Links, now func() time.Time) *Dashboards {
+	return &Dashboards{store: s, github: gh, settings: settings, links: l, now: now, shown: map[int64]shown{}}
+}
+
+// All brings every dashboard up to date. One repository's trouble does not keep the others'.
+func (d *Dashboards) All(ctx context.Context) error {
+	repos, err := d.store.Repositories(ctx, 0)
+	if err != nil {
+		return err
+	}
+	var all []error
+	for _, r := range repos {
+		if err := d.one(ctx, r.Installation, r.Repo, false); err != nil {
+			all = append(all, fmt.Errorf("keep the dashboard of %s: %w", r, err))
+		}
+	}
+	return errors.Join(all...)
+}
+
+// Refresh brings a repository's dashboard up to date, whatever stands there.
+func (d *Dashboards) Refresh(ctx context.Context, installation int64, repo sia.Repo) error {
+	return d.one(ctx, installation, repo, true)
+}
+
+// Closed says on a dashboard that a person closed what that means, once for each time.
+func (d *Dashboards) Closed(ctx context.Context, installation int64, repo sia.Repo, issue int, event string) error {
+	m := render.Marker{Kind: "dashboard-closed", Key: event}
+	_, _, err := d.github.Repo(installation, repo).UpsertComment(ctx, issue, m.String(), render.BoardClosed, 0)
+	return err
+}
+
+func (d *Dashboards) one(ctx context.Context, installation int64, repo sia.Repo, again bool) error {
+	set, read, err := d.settings.Kept(ctx, installation, repo)
+	if err != nil || !read || !set.Dashboard {
+		return err
+	}
+	view, err := d.view(ctx, installation, repo)
+	if err != nil {
+		return err
+	}
+	body := render.BoardBody(view, d.links)
+	d.mu.Lock()
+	last := d.shown[repo.ID]
+	d.mu.Unlock()
+	if !again && last.body == body && d.now().Sub(last.at) < lookEvery {
+		return nil
+	}
+	number, err := d.github.Repo(installation, repo).KeepIssue(ctx, last.number, github.NewIssue{
+		Marker: render.BoardMarker(repo.ID).String(), Title: render.BoardTitle, Body: body,
+	})
+	if err != nil {
+		return err
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.shown[repo.ID] = shown{number: number, body: body, at: d.now()}
+	return nil
+}
+
+// view gathers what a dashboard shows.
+func (d *Dashboards) view(ctx context.Context, installation int64, repo sia.Repo) (v render.Board, err error) {
+	v.Repo = repo
+	if v.Tasks, err = d.store.Tasks(ctx, store.Filter{Repo: repo.ID, Open: true, Limit: shownTasks}); err != nil {
+		return v, err
+	}
+	halt, halted, err := d.store.HaltOver(ctx, installation, repo.ID)
+	if err != nil {
+		return v, err
+	}
+	if halted {
+		v.Halted = cmp.Or(halt.Reason, string(halt.Scope))
+		v.Lifts = halt.Scope == sia.RepositoryHalt(repo.ID)
+	}
+	now := d.now().UTC()
+	month := time.Date(now.Year(), now.Month(), 1, 0, 0, 0, 0, time.UTC)
+	spent, err := d.store.Costs(ctx, store.SeesOnly(repo.ID), month, month.AddDate(0, 1, 0))
+	if err != nil {
+		return v, err
+	}
+	for _, c := range spent {
+		v.Spent += c.Spent
+	}
+	// By whole days, so that a text does not change by the minute.
+	today := now.Truncate(24 * time.Hour)
+	times := make([]time.Time, costWeeks+1)
+	for i := range times {
+		times[i] = today.AddDate(0, 0, -7*(costWeeks-i))
+	}
+	weeks := make([]sia.Credits, costWeeks)
+	costs, err := d.store.Costs(ctx, store.SeesOnly(repo.ID), times...)
+	if err != nil {
+		return v, err
+	}
+	for _, c := range costs {
+		weeks[c.Period] += c.Spent
+	}
+	if span, known := sia.NextMonth(weeks); known {
+		v.Next = &span
+	}
+	lessons, err := d.store.Lessons(ctx, repo.ID)
+	if err != nil {
+		return v, err
+	}
+	lessons = slices.DeleteFunc(lessons, func(l lesson.Lesson) bool { return !l.Live() })
+	slices.SortStableFunc(lessons, func(a, b lesson.Lesson) int { return b.CreatedAt.Compare(a.CreatedAt) })
+	for _, l := range lessons[:min(len(lessons), shownLately)] {
+		v.Learned = append(v.Learned, l.Text)
+	}
+	return v, nil
+}

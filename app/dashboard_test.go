@@ -1,0 +1,137 @@
+package app_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/sia-bot/sia/app/render"
+	"github.com/sia-bot/sia/sia"
+	"github.com/sia-bot/sia/sim/apptest"
+)
+
+// board is a repository with a dashboard and a task that waits for a person; number is the dashboard's.
+func board(t *testing.T) (s *apptest.Stage, task, number int) {
+	t.Helper()
+	s = shop(t, "escalate-tick")
+	push(t, s, "main", map[string]string{".sia/config.yml": "dashboard: true\nchecks: {settle: 10s}\n" +
+		"access: {command_permission: maintain}\n"})
+	task = openLabelled(t, s, apptest.Owner)
+	s.Settle()
+	s.Periodic("dashboard")
+	s.Quiet()
+	for n := 1; n < 20; n++ {
+		if i, err := s.Sim.Issue(apptest.Repo, n); err == nil && i.Title == render.BoardTitle {
+			return s, task, n
+		}
+	}
+	t.Fatal("there is no dashboard")
+	return nil, 0, 0
+}
+
+// tickBoxes ticks boxes of the dashboard in one edit, by what they stand for.
+func tickBoxes(t *testing.T, s *apptest.Stage, number int, who string, commands ...string) {
+	t.Helper()
+	body := boardText(t, s, number)
+	for _, c := range commands {
+		box := "- [ ] <!-- sia:do " + c + " -->"
+		if !strings.Contains(body, box) {
+			t.Fatalf("no box stands for %s:\n%s", c, body)
+		}
+		body = strings.Replace(body, box, strings.Replace(box, "[ ]", "[x]", 1), 1)
+	}
+	check(t, s.Sim.EditIssueBody(apptest.Repo, number, who, body))
+	s.Settle()
+}
+
+func boardText(t *testing.T, s *apptest.Stage, number int) string {
+	t.Helper()
+	i, err := s.Sim.Issue(apptest.Repo, number)
+	check(t, err)
+	return i.Body
+}
+
+// A ticked box is the command that it stands for, by who ticked it: it is cleared, and obeyed or refused like the command
+// in a comment. Two in one edit are two commands.
+func TestDashboard(t *testing.T) {
+	t.Parallel()
+	s, task, number := board(t)
+	if body := boardText(t, s, number); !strings.Contains(body, "In which language do you greet your customers?") ||
+		!strings.Contains(body, "credits spent this month") {
+		t.Errorf("it lacks what waits, or what was spent:\n%s", body)
+	}
+	s.Sim.CreateUser("mallory")
+	check(t, s.Sim.SetPermission(apptest.Repo, "mallory", "write")) // may edit, and may not command
+	tickBoxes(t, s, number, "mallory", fmt.Sprintf("stop %d", task))
+	if state := s.Task(task).State; state != sia.Escalated {
+		t.Errorf("a stranger's tick was obeyed: %s", state)
+	}
+	if body := boardText(t, s, number); strings.Contains(body, "[x]") {
+		t.Errorf("a stranger's tick stays:\n%s", body)
+	}
+	check(t, s.Sim.EditIssueBody(apptest.Repo, number, "mallory", boardText(t, s, number)+"\nBuy now."))
+	s.Settle()
+	if body := boardText(t, s, number); strings.Contains(body, "Buy now") {
+		t.Errorf("an edit by hand stays:\n%s", body)
+	}
+	tickBoxes(t, s, number, apptest.Owner, fmt.Sprintf("stop %d", task), "pause all")
+	if state := s.Task(task).State; state != sia.Stopped {
+		t.Errorf("two boxes were ticked, and the task is %s", state)
+	}
+	body := boardText(t, s, number)
+	if strings.Contains(body, "[x]") || !strings.Contains(body, "sia:do resume all") {
+		t.Errorf("two boxes were ticked, and it reads:\n%s", body)
+	}
+	if said := said(t, s, number); !strings.Contains(said, "paused") {
+		t.Errorf("it answered:\n%s", said)
+	}
+	// It is no task, whatever people do there.
+	check(t, s.Sim.Label(apptest.Repo, number, apptest.Owner, "sia"))
+	_, err := s.Sim.Comment(apptest.Repo, number, apptest.Owner, "/sia start")
+	check(t, err)
+	s.Settle()
+	if id, err := s.App.Store.TaskByRef(t.Context(), repoID(t, s), sia.IssueRef(number)); err != nil || len(id) > 0 {
+		t.Errorf("the dashboard is a task: %v, %v", id, err)
+	}
+}
+
+// A dashboard that a person closed is left alone until it is reopened; one that is deleted is made again.
+func TestDashboardClosed(t *testing.T) {
+	t.Parallel()
+	s, task, number := board(t)
+	check(t, s.Sim.CloseIssue(apptest.Repo, number, apptest.Owner))
+	s.Settle()
+	if said := said(t, s, number); strings.Count(said, "leaves this issue alone") != 1 {
+		t.Errorf("it does not say what closing does:\n%s", said)
+	}
+	was := boardText(t, s, number)
+	check(t, s.Sim.CloseIssue(apptest.Repo, task, apptest.Owner)) // stops the task
+	s.Settle()
+	s.Periodic("dashboard")
+	s.Quiet()
+	if i, err := s.Sim.Issue(apptest.Repo, number); err != nil || i.State != "closed" || i.Body != was {
+		t.Errorf("it was written while it was closed: %s, %v\n%s", i.State, err, i.Body)
+	}
+	check(t, s.Sim.ReopenIssue(apptest.Repo, number, apptest.Owner))
+	s.Settle()
+	if body := boardText(t, s, number); body == was {
+		t.Error("it was not brought up to date when it was reopened")
+	}
+	before := len(s.Sim.Calls())
+	s.Periodic("dashboard")
+	s.Quiet()
+	if calls := s.Sim.Calls()[before:]; len(calls) > 0 {
+		t.Errorf("nothing changed, and GitHub was asked: %+v", calls)
+	}
+	check(t, s.Sim.DeleteIssue(apptest.Repo, number, apptest.Owner))
+	s.Settle()
+	found := 0
+	for n := number + 1; n < number+5; n++ {
+		if i, err := s.Sim.Issue(apptest.Repo, n); err == nil && i.Title == render.BoardTitle && i.State == "open" {
+			found++
+		}
+	}
+	if found != 1 {
+		t.Errorf("%d dashboards after one was deleted", found)
+	}
+}

@@ -1,0 +1,173 @@
+package render
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/sia-bot/sia/sia"
+	"github.com/sia-bot/sia/sia/lazyregexp"
+	"github.com/sia-bot/sia/sia/text"
+)
+
+// Board is what the dashboard issue of a repository shows.
+type Board struct {
+	Repo    sia.Repo
+	Tasks   []sia.Task  // that have not ended
+	Spent   sia.Credits // in this month
+	Next    *sia.Span   // forecast of the next 30 days, in thousandths of a credit; nil: too few weeks to say
+	Learned []string    // the lessons that were learned last
+	Halted  string      // why everything here is paused; empty: it is not
+	Lifts   bool        // who may give commands here can end that
+}
+
+// BoardTitle is the title of the dashboard issue.
+const BoardTitle = "SIA dashboard"
+
+// BoardKind is the kind of the dashboard issue's marker.
+const BoardKind = "dashboard"
+
+// BoardMarker is the marker of a repository's dashboard issue.
+func BoardMarker(repo int64) Marker { return Marker{Kind: BoardKind, Key: strconv.FormatInt(repo, 10)} }
+
+// IsBoard reports whether an issue that the app wrote is a dashboard.
+func IsBoard(body string) bool {
+	m, ok := ParseMarker(body)
+	return ok && m.Kind == BoardKind
+}
+
+// maxBoard bounds the tasks of each list.
+const maxBoard = 50
+
+// BoardBody is the text of the dashboard issue: what waits for people, what is under way, costs, and boxes that give
+// commands.
+func BoardBody(v Board, l Links) string {
+	var p page
+	p.add("What SIA does in this repository. Who may give it commands can tick a box: it is cleared at once, and answered " +
+		"below. Close this issue to have it left alone; reopen it to have it kept again.")
+	if v.Halted != "" {
+		p.add("⏸️ **Everything here is paused:** " + Line(v.Halted, 300))
+	}
+	waits := func(t sia.Task) bool { return t.Waits() }
+	p.add("### Waits for you\n\n" + boardTasks(slices.DeleteFunc(slices.Clone(v.Tasks), func(t sia.Task) bool {
+		return !waits(t)
+	}), l))
+	p.add("### Under way\n\n" + boardTasks(slices.DeleteFunc(slices.Clone(v.Tasks), waits), l))
+	cost := fmt.Sprintf("### Costs\n\n%s credits spent this month. ", v.Spent)
+	if v.Next != nil {
+		cost += fmt.Sprintf("The next 30 days may cost %d (%d–%d).", v.Next.Mid/int64(sia.Credit), v.Next.Low/int64(sia.Credit),
+			v.Next.High/int64(sia.Credit))
+	} else {
+		cost += "There are too few weeks for a forecast."
+	}
+	p.add(cost)
+	if len(v.Learned) > 0 {
+		s := "### Learned lately\n\n"
+		for _, lesson := range v.Learned {
+			s += "- " + Line(lesson, 200) + "\n"
+		}
+		p.add(s)
+	}
+	whole := boardBox("pause all", 0, "Pause everything in this repository")
+	switch {
+	case v.Halted != "" && v.Lifts:
+		whole = boardBox("resume all", 0, "Go on with everything that was paused here")
+	case v.Halted != "":
+		whole = ""
+	}
+	if whole != "" {
+		p.add("### The whole repository\n\n" + whole)
+	}
+	return p.String()
+}
+
+// boardTasks lists tasks, each with its boxes.
+func boardTasks(tasks []sia.Task, l Links) string {
+	if len(tasks) == 0 {
+		return "Nothing."
+	}
+	slices.SortFunc(tasks, func(a, b sia.Task) int { return a.Issue - b.Issue })
+	var b strings.Builder
+	for i, t := range tasks {
+		if i == maxBoard {
+			fmt.Fprintf(&b, "\nAnd %s more.\n", text.Count(len(tasks)-i, "task"))
+			break
+		}
+		said := strings.TrimLeft(Headline(t), "⏳🛠️📝🔎🧭✋⏸✅⏹ ")
+		if t.Waits() {
+			said = Waiting(t)
+		}
+		if e := t.Escalation; t.State == sia.Escalated && e != nil && e.Question != "" {
+			said = e.Question
+		}
+		fmt.Fprintf(&b, "**%s %s**  \n%s\n", link(fmt.Sprintf("#%d", t.Issue), l.Issue(t.Repo, t.Issue)), Line(t.Title, 100),
+			Line(said, 300))
+		for _, command := range boardCommands(t) {
+			b.WriteString(boardBox(command, t.Issue, boardWords[command]))
+		}
+		b.WriteString("\n")
+	}
+	return b.String()
+}
+
+// boardWords are the commands that a box can stand for, in words.
+var boardWords = map[string]string{"go": "Start the plan that waits", "retry": "Try once more", "resume": "Go on",
+	"pause": "Pause", "stop": "Stop"}
+
+// boardCommands are the commands that boxes offer for a task.
+func boardCommands(t sia.Task) []string {
+	switch {
+	case waitsForYes(t):
+		return []string{"go", "stop"}
+	case t.State == sia.Escalated:
+		return []string{"retry", "stop"}
+	case t.State == sia.OnHold:
+		return []string{"resume", "stop"}
+	}
+	return []string{"pause", "stop"}
+}
+
+// boardBox is a box to tick. What it stands for is in a comment of its line.
+func boardBox(command string, issue int, words string) string {
+	if issue != 0 {
+		command += " " + strconv.Itoa(issue)
+	}
+	return fmt.Sprintf("- [ ] <!-- sia:do %s --> %s\n", command, words)
+}
+
+// BoardCommand is what a ticked box of a dashboard stands for.
+type BoardCommand struct {
+	Words string // such as "stop" or "pause all", as after /sia
+	Issue int    // of the task; 0: it is about the repository
+}
+
+// maxTicks bounds the boxes that are heard of one edit.
+const maxTicks = 10
+
+var boardTick = lazyregexp.New(`(?m)^[-*] \[[xX]\] <!-- sia:do (pause all|resume all|(?:go|retry|resume|pause|stop) [0-9]{1,9}) -->`)
+
+// Ticked are the boxes of a dashboard that are ticked, and were not before an edit.
+func Ticked(before, after string) (all []BoardCommand) {
+	was := boardTick.FindAllStringSubmatch(before, -1)
+	for _, m := range boardTick.FindAllStringSubmatch(after, -1) {
+		ticked := func(old []string) bool { return old[1] == m[1] }
+		words, number, _ := strings.Cut(m[1], " ")
+		c := BoardCommand{Words: words}
+		if c.Issue, _ = strconv.Atoi(number); c.Issue == 0 { // "all"
+			c.Words = m[1]
+		}
+		if slices.ContainsFunc(was, ticked) || slices.Contains(all, c) || len(all) == maxTicks {
+			continue
+		}
+		all = append(all, c)
+	}
+	return all
+}
+
+// What is said on the dashboard issue.
+const (
+	BoardClosed = "SIA leaves this issue alone as long as it is closed. Reopen it to have it kept again, or set " +
+		"`dashboard: false` in `.sia/config.yml`.\n"
+	BoardIsNoTask = "This is SIA's dashboard and no task. Tick a box here, or write the command on the issue that it is about."
+)

@@ -1,0 +1,44 @@
+package work
+
+import (
+	"context"
+	"strings"
+
+	"github.com/sia-bot/sia/app/render"
+	"github.com/sia-bot/sia/gitops"
+	"github.com/sia-bot/sia/sia"
+)
+
+// change are the files that the task's head changes, against the base that it stands on. None where they can't be read:
+// people are told what is known then, and nothing waits for it.
+func (w *Worker) change(ctx context.Context, t sia.Task) []render.ChangedFile {
+	if t.Head == "" || t.BaseSHA == "" {
+		return nil
+	}
+	diff, err := w.mirror(t).Diff(ctx, string(t.BaseSHA), string(t.Head))
+	if err != nil {
+		w.Logger.WarnContext(ctx, "the pull request lists no files", "task", t.ID, "head", t.Head.Short(), "error", err)
+		return nil
+	}
+	files := make([]render.ChangedFile, len(diff.Files))
+	for i, f := range diff.Files {
+		files[i] = render.ChangedFile{Path: f.Path, OldPath: f.OldPath, Status: string(f.Status), Added: f.Added,
+			Deleted: f.Deleted, Generated: saysGenerated(f)}
+	}
+	return files
+}
+
+// saysGenerated reports whether the first lines of a file, as far as a change shows them, say that a program wrote it.
+// https://go.dev/s/generatedcode; others say "@generated".
+func saysGenerated(f gitops.FileDiff) bool {
+	if len(f.Hunks) == 0 || f.Hunks[0].NewStart > 1 {
+		return false
+	}
+	for _, line := range f.Hunks[0].Lines[:min(len(f.Hunks[0].Lines), 20)] {
+		if strings.Contains(line, "@generated") || strings.Contains(line, "Code generated ") &&
+			strings.Contains(line, "DO NOT EDIT") {
+			return true
+		}
+	}
+	return false
+}
