@@ -24,9 +24,10 @@ type place struct {
 
 // choice is what explains the failure.
 type choice struct {
-	best   *block  // the first place's; nil when nothing explains the failure
-	places []place // the most likely first
-	exit   *block  // how the CI system ends the failed step, or nil
+	best   *block   // the first place's; nil when nothing explains the failure
+	places []place  // the most likely first
+	exit   *block   // how the CI system ends the failed step, or nil
+	ranked []*block // the best block of each candidate, chosen or not, the likeliest first
 }
 
 // choiceOf is the choice of one block.
@@ -41,10 +42,11 @@ func (r *logReader) choose() choice {
 	var c choice
 	found, lines := 0.0, 0
 	for _, p := range r.candidates() {
-		if len(c.places) == maxPlaces || found >= likely {
-			break
-		}
 		p.best = p.blocks[0]
+		c.ranked = append(c.ranked, p.best)
+		if len(c.places) == maxPlaces || found >= likely {
+			continue
+		}
 		if found >= enough {
 			p.blocks = []*block{p.best.headline()}
 		}
@@ -115,13 +117,9 @@ func fitting(bs []*block, lines *int) []*block {
 	return out
 }
 
-// others are the best blocks of the other places, the most likely first.
-func (c choice) others() []*block {
-	var out []*block
-	for _, p := range c.places[min(1, len(c.places)):] {
-		out = append(out, p.best)
-	}
-	return out
+// tells reports whether a block is the best one of a place.
+func (c choice) tells(b *block) bool {
+	return slices.ContainsFunc(c.places, func(p place) bool { return p.best == b })
 }
 
 // chosenBlocks are all chosen blocks in the order of the log.
