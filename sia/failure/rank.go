@@ -12,16 +12,17 @@ type kind struct {
 	step  int
 	form  formHash
 	start int // of a block that is the only one of its kind
+	noted bool
 }
 
 // kind is the block's kind: what matches the same rule in its step, and where no tool's rule matches, has the
-// same form, too.
+// same form, too. What an annotation of the check names is another kind than what it doesn't.
 func (b *block) kind() kind {
 	switch {
 	case b.rule != &generalRule && !isParagraph[b.rule]:
-		return kind{rule: b.rule, step: b.step}
+		return kind{rule: b.rule, step: b.step, noted: b.annotated}
 	case b.rule == &generalRule && b.form != 0:
-		return kind{rule: b.rule, step: b.step, form: b.form}
+		return kind{rule: b.rule, step: b.step, form: b.form, noted: b.annotated}
 	}
 	return kind{rule: b.rule, start: b.start}
 }
