@@ -32,7 +32,7 @@ type choice struct {
 
 // choiceOf is the choice of one block.
 func choiceOf(b *block) choice {
-	return choice{best: b, places: []place{{best: b, blocks: []*block{b}, belief: 1}}}
+	return choice{best: b, places: []place{{best: b, blocks: []*block{b}, belief: 1}}, ranked: []*block{b}}
 }
 
 // choose picks the places that may explain the failure: one where it stands out, and more the less it does.
