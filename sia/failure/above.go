@@ -49,7 +49,6 @@ func (r *logReader) noteAbove(l *line, ru *rule) *block {
 		r.keep(b)
 		return b
 	case before.rule == &generalRule && !before.result:
-		before.explains = ru != &lastRule
 		for n := before.end + 1; n <= end && before.size() < maxAbove; n++ {
 			before.add(r.ring.line(n))
 		}

@@ -29,8 +29,6 @@ type block struct {
 	far       int     // lines from its end to the end of that step
 	nth       int     // paragraphs between it and the end of the step
 	result    bool    // it says that something above has failed, not why
-	warns     bool    // all that its rule matched are warnings
-	explains  bool    // it stands right above such a block
 	annotated bool    // an annotation of the check says the same
 	known     int     // lines that a green log of the job has, too
 	score     float64 // of its most telling line
@@ -107,6 +105,14 @@ func (b *block) lastText() string {
 		return b.tail[n-1].text
 	}
 	return b.first[len(b.first)-1].text
+}
+
+// headline is the block with nothing but the line that its rule matched.
+func (b *block) headline() *block {
+	h := *b
+	h.first, h.tail, h.peaks = b.first[min(b.head-b.start, len(b.first)-1):][:1], nil, nil
+	h.start, h.end = h.first[0].n, h.first[0].n
+	return &h
 }
 
 // size is the number of lines from first to last.

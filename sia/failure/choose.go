@@ -8,51 +8,52 @@ import (
 
 // Bounds of what is chosen.
 const (
-	maxChosen  = 200 // lines
-	maxPlaces  = 4
-	enough     = 0.75 // places are added until their beliefs make so much together …
-	leastShare = 0.2  // … and while each has so much of the first one's
-	alikeShare = 0.25 // a place's blocks have so much of the belief in its best one
-	unsure     = 0.5  // with less belief in the first place the command that failed is named, too
+	maxChosen = 200 // lines
+	maxPlaces = 6
+	enough    = 0.6 // places are shown until their beliefs make so much together …
+	likely    = 0.8 // … and one line of each further one until they make so much
+	unsure    = 0.5 // with less belief in the first place the command that failed is named, too
 )
 
 // place is where the log may explain the failure: blocks of one kind.
 type place struct {
 	best   *block
 	blocks []*block // in the order of the log
-	more   []*block // of its kind, for a reader with more room
 	belief float64  // how likely it is that this is it, from 0 to 1
 }
 
 // choice is what explains the failure.
 type choice struct {
-	best   *block  // the first place's; nil when nothing explains the failure
-	places []place // the most likely first
-	exit   *block  // how the CI system ends the failed step, or nil
+	best   *block   // the first place's; nil when nothing explains the failure
+	places []place  // the most likely first
+	exit   *block   // how the CI system ends the failed step, or nil
+	ranked []*block // the best block of each candidate, chosen or not, the likeliest first
 }
 
 // choiceOf is the choice of one block.
 func choiceOf(b *block) choice {
-	return choice{best: b, places: []place{{best: b, blocks: []*block{b}, belief: 1}}}
+	return choice{best: b, places: []place{{best: b, blocks: []*block{b}, belief: 1}}, ranked: []*block{b}}
 }
 
 // choose picks the places that may explain the failure: one where it stands out, and more the less it does.
+// The beliefs are shares of all blocks', so what is shown grows with the doubt.
 func (r *logReader) choose() choice {
 	slices.SortStableFunc(r.kept, func(a, b *block) int { return cmp.Compare(a.start, b.start) })
 	var c choice
 	found, lines := 0.0, 0
 	for _, p := range r.candidates() {
-		if n := len(c.places); n > 0 && (n == maxPlaces || found >= enough || p.belief < leastShare*c.places[0].belief) {
-			break
-		}
-		found += p.belief
-		if len(c.places) > 0 {
-			p.blocks = p.blocks[:1]
-		}
-		if p.blocks = c.fitting(p.blocks, &lines); len(p.blocks) == 0 {
+		p.best = p.blocks[0]
+		c.ranked = append(c.ranked, p.best)
+		if len(c.places) == maxPlaces || found >= likely {
 			continue
 		}
-		p.best = p.blocks[0]
+		if found >= enough {
+			p.blocks = []*block{p.best.headline()}
+		}
+		found += p.belief
+		if p.blocks = fitting(p.blocks, &lines); len(p.blocks) == 0 {
+			continue
+		}
 		slices.SortStableFunc(p.blocks, func(a, b *block) int { return cmp.Compare(a.start, b.start) })
 		c.places = append(c.places, p)
 	}
@@ -99,43 +100,26 @@ func (r *logReader) candidates() []place {
 		p := &places[i]
 		p.belief /= all
 		slices.SortStableFunc(p.blocks, func(a, b *block) int { return cmp.Compare(rank[b], rank[a]) })
-		least := alikeShare * rank[p.blocks[0]]
-		if n := slices.IndexFunc(p.blocks, func(b *block) bool { return rank[b] < least }); n > 0 {
-			p.blocks, p.more = p.blocks[:n:n], p.blocks[n:]
-		}
 	}
 	slices.SortStableFunc(places, func(a, b place) int { return cmp.Compare(b.belief, a.belief) })
 	return places
 }
 
-// fitting are those of a place's blocks for which there is room and that add something to what was chosen.
-func (c *choice) fitting(bs []*block, lines *int) []*block {
-	var chosen, out []*block
-	for _, p := range c.places {
-		chosen = append(chosen, p.blocks...)
-	}
+// fitting are those of a place's blocks for which there is room.
+func fitting(bs []*block, lines *int) []*block {
+	var out []*block
 	for _, b := range bs {
-		n := min(b.size(), longBlock)
-		if len(c.places) > 0 {
-			n = min(n, otherLines)
+		if n := min(b.size(), longBlock); *lines == 0 || *lines+n <= maxChosen {
+			*lines += n
+			out = append(out, b)
 		}
-		if len(chosen) > 0 && (*lines+n > maxChosen) {
-			continue
-		}
-		*lines += n
-		chosen = append(chosen, b)
-		out = append(out, b)
 	}
 	return out
 }
 
-// others are the best blocks of the other places, the most likely first.
-func (c choice) others() []*block {
-	var out []*block
-	for _, p := range c.places[min(1, len(c.places)):] {
-		out = append(out, p.best)
-	}
-	return out
+// tells reports whether a block is the best one of a place.
+func (c choice) tells(b *block) bool {
+	return slices.ContainsFunc(c.places, func(p place) bool { return p.best == b })
 }
 
 // chosenBlocks are all chosen blocks in the order of the log.

@@ -78,24 +78,21 @@ func classifyChoice(c choice, name string) (class Class, told bool) {
 	if !containerClasses[class] {
 		return class, true
 	}
-	if c.best.rule.name == pythonTraceback {
-		said = exceptionLines(said)
-	} else if in := c.best.inner; in != nil && !containerClasses[in.class] {
+	if in := c.best.inner; in != nil && !containerClasses[in.class] && c.best.rule.name != pythonTraceback {
 		return in.class, true
 	}
-	for _, cues := range [][]classCue{causeCues, detailCues} {
-		if d := refineClass(class, said, cues); d != class {
-			return d, false
-		}
-	}
-	for _, b := range c.places[0].blocks {
-		if d := refineClass(class, exceptionLines(b.lines()), detailCues); d != class {
-			return d, false
-		}
-	}
-	for _, b := range slices.Concat(c.others(), c.chosenBlocks()) { // the others stand in the order of their rank
+	for _, b := range c.ranked {
 		if !containerClasses[b.rule.class] {
 			return b.rule.class, true
+		}
+		said := b.lines()
+		if b.rule.name == pythonTraceback {
+			said = exceptionLines(said)
+		}
+		for _, cues := range [][]classCue{causeCues, detailCues} {
+			if d := refineClass(class, said, cues); d != class {
+				return d, false
+			}
 		}
 	}
 	if class == Unknown {

@@ -23,9 +23,9 @@
 //     labelled logs: of its rule, its words and its surroundings, such as the failed step, a green log of
 //     the job and annotations of the check (block.go, rank.go).
 //   - Blocks of one kind make a place. The ranks say how likely each place is the right one. The excerpt is the
-//     likeliest place, and others until one of them is likely right: a log that is hard to read has more
-//     places (choose.go, spans.go, report.go).
-//   - The class comes from the best block's rule and its words (classify.go), and is transient only
+//     likeliest place, others until one of them is probably right, and one line of each further one until that
+//     is likely: a log that is hard to read has more places (choose.go, spans.go, report.go).
+//   - The class comes from the likeliest block whose rule or words name one (classify.go), and is transient only
 //     where a transient failure ended the step (weather.go). The signature comes from
 //     what it says with everything masked that varies from run to run (mask.go, signature.go).
 //

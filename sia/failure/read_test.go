@@ -83,6 +83,12 @@ func TestAnnotations(t *testing.T) {
 			t.Errorf("%+v", rep)
 		}
 	})
+	t.Run("alone, with a word that names the class", func(t *testing.T) {
+		notes := []Annotation{{Level: "failure", Path: "cart.py", Line: 12, Message: "SyntaxError: invalid syntax"}}
+		if rep := read(t, "building\n", Options{Annotations: notes}); rep.Class != SyntaxError {
+			t.Errorf("class %s", rep.Class)
+		}
+	})
 	t.Run("beside a log", func(t *testing.T) {
 		log := "error: the cache could not be restored\nworking\n\nnote: tax was not declared in this scope, failed\n"
 		rep := read(t, log, Options{Annotations: notes})

@@ -96,20 +96,12 @@ func (r *logReader) take(raw []byte, n int) {
 		if b.head == n && b.lift == nil {
 			b.lift = lift
 		}
-		switch {
-		case b.rule.class == TestFailure:
-		case b.head == n:
-			b.warns = h.warns || b.start < n && r.ring[b.start%ringLines].warns
-		case m == b.rule:
-			b.warns = b.warns && h.warns
-		}
 	}
 	if known {
 		r.ring.put(n, nil, 0, 0, false)
 	} else {
 		r.ring.put(n, l.text, worth, form, h.result)
 	}
-	r.ring[n%ringLines].warns = h.warns
 	if l.frame == ciError {
 		r.close()
 		r.markFailed(l)

@@ -38,7 +38,7 @@ func (r *logReader) report(opts Options) Report {
 	}
 	rep.Text, rep.Line = rep.Places[0].Text, rep.Places[0].Line
 	rep.StepLine = r.stepLine(rep.Line)
-	rep.Long, _ = excerptText(slices.Concat(bs, c.places[0].more), c.best, MaxLong)
+	rep.Long, _ = excerptText(bs, c.best, MaxLong)
 	rep.Bare = c.best.rule == &scriptRule || c.best.rule == &exitRule
 	for _, b := range bs {
 		rep.Why = append(rep.Why, c.whyChosen(b))
@@ -77,9 +77,6 @@ func (c choice) whyChosen(b *block) string {
 		if i > 0 && slices.Contains(p.blocks, b) {
 			fmt.Fprintf(&s, "; place %d", i+1)
 		}
-	}
-	if b == c.best && b.explains {
-		s.WriteString("; right above the line that says that something failed")
 	}
 	if b.failed && b != c.exit {
 		s.WriteString("; in the step that failed")

@@ -20,7 +20,6 @@ type recentLines [ringLines]struct {
 	indent int
 	form   formHash
 	result bool
-	warns  bool
 }
 
 // put remembers a line.

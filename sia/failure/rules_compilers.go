@@ -11,8 +11,6 @@ func compilerRules() []rule {
 			extent: indentedParagraph, weight: 80, class: CompileError},
 		{name: "rustc, an error", keys: keys("error[e"),
 			match: re(`^\s*error\[E\d+\]: `), extent: rustcFrame, weight: 82, class: CompileError},
-		{name: "rustc, where an error is", keys: keys("--> "),
-			match: re(`^\s*--> \S+\.rs:\d+:\d+$`), extent: rustcFrame, weight: 82, class: CompileError, above: 1, lifts: true},
 		{name: "Go compiler, an error", keys: keys(".go:"),
 			match:  re(`^(vet: )?(?P<file>[\w./\\@-]+\.go):(?P<line>\d+)(:\d+)?: `),
 			extent: goFindings, weight: 70, class: CompileError},

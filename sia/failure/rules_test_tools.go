@@ -56,9 +56,6 @@ func testRules() []rule {
 			extent: whileMatching, stop: re(`^\[  FAILED  \]`), weight: 70, class: TestFailure, tells: true, takes: true},
 
 		// Rust.
-		{name: "cargo test, a failed test", keys: keys("stdout ----", "stderr ----"),
-			match:  re(`^---- (?P<test>.+) std(out|err) ----$`),
-			extent: untilStop, stop: re(`^(failures:|---- |test result:|error: )`), weight: 88, class: TestFailure},
 		{name: "Rust, a panic", keys: keys("panicked at"),
 			match: re(`^\s*thread '(?P<test>.*)' .*panicked at`), extent: toBlankLine, weight: 78, class: TestFailure},
 

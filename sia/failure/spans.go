@@ -13,25 +13,15 @@ const (
 	nearBy     = 2 // between spans that become one
 )
 
-// spans are the chosen line ranges in the order of the log. Of a place that is not the first, what stands
-// around the line that its rule matched is enough.
+// spans are the chosen line ranges in the order of the log.
 func (c choice) spans() []Span {
 	all := []Span{}
-	for i, p := range c.places {
-		for _, b := range p.blocks {
-			switch {
-			case i > 0 && b.size() > otherLines:
-				start := max(b.start, min(b.head-1, b.end-otherLines+1))
-				all = append(all, Span{start, start + otherLines - 1})
-			case b.size() <= longBlock:
-				all = append(all, Span{b.start, b.end})
-			default:
-				all = append(all, b.tellingSpans()...)
-			}
+	for _, b := range c.chosenBlocks() {
+		if b.size() <= longBlock {
+			all = append(all, Span{b.start, b.end})
+		} else {
+			all = append(all, b.tellingSpans()...)
 		}
-	}
-	if c.exit != nil {
-		all = append(all, Span{c.exit.start, c.exit.end})
 	}
 	slices.SortFunc(all, func(a, b Span) int { return cmp.Compare(a.Start, b.Start) })
 	out := []Span{}

@@ -204,8 +204,9 @@ func (r *logReader) classOf(c choice, name string) Class {
 	for _, b := range c.places[0].blocks {
 		said = append(said, b.lines()...)
 	}
-	for _, b := range c.others() {
-		if (isWeather[b.rule.class] || b.rule == &generalRule) && r.afterBlock(b) <= maxAfter {
+	for _, b := range c.ranked {
+		told := c.tells(b) || b.end >= c.best.start-maxOver && b.end < c.best.start
+		if b != c.best && told && (isWeather[b.rule.class] || b.rule == &generalRule) && r.afterBlock(b) <= maxAfter {
 			said = append(said, b.lines()...)
 		}
 	}
