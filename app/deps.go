@@ -64,7 +64,7 @@ func newDeps(ctx context.Context, c Config, o Options) (_ *deps, err error) {
 		return nil, err
 	}
 	if g.git, err = gitops.OpenCache(filepath.Join(c.Dir, "git"), gitops.CacheOptions{Logger: g.log,
-		MayPush: lease.Check}); err != nil {
+		MayPush: lease.Check, Kept: g.keptCommit}); err != nil {
 		return nil, err
 	}
 	g.settings = settings.New(g.store, g.github, g.git, g.log)
@@ -78,6 +78,15 @@ func newDeps(ctx context.Context, c Config, o Options) (_ *deps, err error) {
 		Forge: trial.NewOnGitHub(g.github, g.git, g.store, g.settings, g.now), Log: learn.NewHistory(g.store), Logger: g.log,
 		Now: g.now})
 	return g, err
+}
+
+// keptCommit is a commit that the database has of a mirror's repository.
+func (g *deps) keptCommit(ctx context.Context, key, sha string) ([]byte, error) {
+	repo, err := github.RepoOfKey(key)
+	if err != nil {
+		return nil, err
+	}
+	return g.store.KeptCommit(ctx, repo, sha)
 }
 
 // policyAuthor is the model that proposes changes of policies: the one that diagnoses.
