@@ -35,8 +35,8 @@ type deps struct {
 	now      func() time.Time
 }
 
-// newDeps opens the database and brings its schema up to date. The caller closes the store.
-func newDeps(ctx context.Context, c Config, o Options) (_ *deps, err error) {
+// newGround opens the database alone, and brings its schema up to date. The caller closes the store.
+func newGround(ctx context.Context, c Config, o Options) (_ *deps, err error) {
 	g := &deps{secrets: c.secrets(), log: o.Logger, now: o.Now}
 	if g.log == nil {
 		g.log = slog.Default()
@@ -57,6 +57,20 @@ func newDeps(ctx context.Context, c Config, o Options) (_ *deps, err error) {
 	if _, _, err = g.store.Migrate(ctx); err != nil {
 		return nil, err
 	}
+	return g, nil
+}
+
+// newDeps opens the database, GitHub and the mirrors. The caller closes the store.
+func newDeps(ctx context.Context, c Config, o Options) (_ *deps, err error) {
+	g, err := newGround(ctx, c, o)
+	if err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, g.store.Close())
+		}
+	}()
 	if g.github, err = github.New(github.Config{
 		AppID: c.GitHub.AppID, PrivateKey: c.GitHub.PrivateKey, BaseURL: c.GitHub.API, Logger: g.log, Secrets: g.secrets,
 		Now: g.now, WriteSpacing: c.WriteSpacing, Transport: o.Transport,

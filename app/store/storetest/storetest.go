@@ -111,6 +111,11 @@ func Run(t *testing.T, url func(t testing.TB) string) {
 		{"OneEngine", testOneEngine},
 		{"EnginesBesideEachOther", testEngines},
 		{"UnknownJobsWait", testUnknownJobs},
+		{"UnknownEffectsWait", testUnknownEffects},
+		{"UnknownPeriodicWorkWaits", testUnknownPeriodic},
+		{"StopDrains", testStopDrains},
+		{"CancelIsSeen", testCancelIsSeen},
+		{"PreferredServer", testPreferredServer},
 
 		{"ZombieReports", testZombieReports},
 		{"ZombieFails", testZombieFails},
