@@ -15,6 +15,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"path/filepath"
 	"sync"
 	"time"
 
@@ -154,6 +155,9 @@ func (a *App) setToWork(ctx context.Context, g *deps, o Options) (err error) {
 	a.periodic = append(p.sweeper.Table(c.Schedule, c.Keep),
 		notify.New(g.store, channels, c.Notify.Summary, c.links(), g.secrets, g.log, g.now).Table()...)
 	o.Engine.Attempts = c.Attempts
+	if o.Engine.Server, err = serverName(filepath.Join(c.Dir, "git")); err != nil {
+		return err
+	}
 	a.engine, err = a.Store.Start(ctx, store.Handlers{
 		Delivery: webhook.LargeAlone(p.intake.Deliver), Setup: p.intake.Setup, Effect: p.worker.Effect,
 		Periodic: a.periodic,
@@ -207,7 +211,7 @@ func (a *App) routes(invited *signin.Invitation) error {
 	}
 	door, err := signin.New(signin.Config{
 		GitHub: a.config.GitHub.URL, API: a.config.GitHub.API, ClientID: a.config.GitHub.ClientID,
-		ClientSecret: a.config.GitHub.ClientSecret, PublicURL: a.config.PublicURL, Dir: a.config.Dir, Installed: a.GitHub,
+		ClientSecret: a.config.GitHub.ClientSecret, PublicURL: a.config.PublicURL, Installed: a.GitHub,
 		Logger: a.log, Now: a.now,
 	}, a.pages)
 	if err != nil {

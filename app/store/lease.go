@@ -281,7 +281,9 @@ type effectToken struct {
 	cancelled bool
 }
 
-func scanToken(rows *sql.Rows) (t effectToken, err error) { return t, rows.Scan(&t.key, &t.token, &t.cancelled) }
+func scanToken(rows *sql.Rows) (t effectToken, err error) {
+	return t, rows.Scan(&t.key, &t.token, &t.cancelled)
+}
 
 // takeOver gives a new job to each pending effect that nobody works on and no job waits for: its lease ran out, its
 // job was begun a lease's length ago without taking one, or it has none. That a worker had begun counts as a failed

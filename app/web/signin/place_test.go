@@ -104,7 +104,7 @@ func open(t *testing.T) *place {
 	t.Cleanup(p.pages.Close)
 	p.must(sim.SetCallbackURL(p.app.ID, p.pages.URL+signin.CallbackPath))
 	p.conf = signin.Config{GitHub: sim.URL(), API: sim.APIURL(), ClientID: p.app.ClientID,
-		ClientSecret: p.app.ClientSecret, PublicURL: p.pages.URL, Dir: p.dir, Installed: a,
+		ClientSecret: p.app.ClientSecret, PublicURL: p.pages.URL, Installed: a,
 		Logger: slog.New(slog.NewTextHandler(p.log, nil)), Now: p.clock.Now}
 	p.restart()
 	return p
