@@ -200,11 +200,11 @@ func (e *Engine) start(ctx context.Context) error {
 	return nil
 }
 
-// Stop takes no more jobs, lets what runs finish within the grace, and then
-// ends its contexts. Attempts, and what else takes minutes, end at once: what they
-// did so far is saved, and another engine goes on with them. When ctx ends first, contexts end at once, and Stop waits a
-// little longer for handlers to notice. What had not finished runs again after
-// the next start.
+// Stop takes no more jobs, lets what runs finish within the grace, and then ends its
+// contexts. Attempts, and what else takes minutes, end at once: what they did so far
+// is saved, and another engine goes on with them. When ctx ends first, contexts end at
+// once, and Stop waits a little longer for handlers to notice. What had not finished
+// runs again after the next start, or on another engine.
 func (e *Engine) Stop(ctx context.Context) error {
 	e.stop()
 	err := e.client.Stop(ctx)

@@ -33,8 +33,10 @@ func testUnknownEffects(t *testing.T, s *fixture) {
 		s.clock.reach(due)
 	}
 	must(t, e.Idle(patient(t)))
-	if r, err := s.Effect(patient(t), key); err != nil || r.State != store.EffectPending || r.Tries != 0 || w.count(key) > 0 {
-		t.Errorf("it is %+v, after %d calls: %v", r, w.count(key), err)
+	r, err := s.Effect(patient(t), key)
+	must(t, err)
+	if r.State != store.EffectPending || r.Tries != 0 || w.count(key) > 0 {
+		t.Errorf("it is %+v, after %d calls", r, w.count(key))
 	}
 	rename("newer", "begin")
 	settle(t, s, e, id, sia.Passed)
@@ -137,8 +139,8 @@ func testCancelIsSeen(t *testing.T, s *fixture) {
 	}
 }
 
-// What takes long in a repository is left to the server that has its mirror. When that one has no time, another takes it
-// after some seconds, and has the mirror from then on.
+// What takes long in a repository is left to the server that has its mirror. When that one has no time, another takes
+// it after some seconds, and has the mirror from then on.
 func testPreferredServer(t *testing.T, s *fixture) {
 	if s.Files() != nil {
 		return // one process works
