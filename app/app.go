@@ -15,9 +15,11 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"path/filepath"
 	"sync"
 	"time"
 
+	"github.com/sia-bot/sia/agent/sandbox"
 	"github.com/sia-bot/sia/app/github"
 	"github.com/sia-bot/sia/app/metrics"
 	"github.com/sia-bot/sia/app/notify"
@@ -80,67 +82,114 @@ func New(ctx context.Context, c Config, o Options) (_ *App, err error) {
 	calls := metrics.NewCalls()
 	memory := NewModelMemory(c.Dir, o.Logger)
 	c.Models = c.Models.observed(calls.Ended).remembering(memory.Memory)
-	g, err := newDeps(ctx, c, o)
+	open := newGround
+	if c.Roles.onGitHub() {
+		open = newDeps
+	}
+	g, err := open(ctx, c, o)
 	if err != nil {
 		return nil, err
 	}
 	o.Logger = g.log
 	a := &App{Store: g.store, GitHub: g.github, Evolver: g.evolver, config: c, log: g.log, secrets: g.secrets, now: g.now,
-		front: o.Front, probes: modelProbes{c.Models.Named(), memory}, probing: o.ProbeModels}
+		front: o.Front, probes: modelProbes{c.Models.Named(), memory}, probing: o.ProbeModels && c.Roles.Has(RoleWork),
+		ending: make(chan struct{})}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, a.Close())
 		}
 	}()
-	if a.Metrics, err = metrics.New(calls, g.store, g.github.RateLimits, g.log, g.now); err != nil {
+	if a.Metrics, err = metrics.New(calls, g.store, a.rateLimits, c.Roles.Names(), g.log, g.now); err != nil {
 		return nil, err
 	}
-	box, err := newSandbox(ctx, o)
-	if err != nil {
-		return nil, err
+	if c.Roles.onGitHub() {
+		if err = a.setToWork(ctx, g, o); err != nil {
+			return nil, err
+		}
 	}
-	p, err := newParts(g, c, box)
-	if err != nil {
-		return nil, err
-	}
-	advise, err := newAdviser(g.store, g.settings, p.chooser, p.who)
-	if err != nil {
-		return nil, err
-	}
-	a.ending = make(chan struct{})
-	a.pages, err = web.New(web.Deps{
-		From: g.store, Do: p.intake, Lessons: g.lessons, Settings: g.settings, Advise: advise, Diffs: newDiffer(g),
-		Models: a.probes, Links: c.links(), Logger: g.log, Now: g.now, Ending: a.ending,
-	})
-	if err != nil {
-		return nil, err
-	}
-	channels, err := c.Notify.Channels(g.now)
-	if err != nil {
-		return nil, err
-	}
-	a.periodic = append(p.sweeper.Table(c.Schedule, c.Keep),
-		notify.New(g.store, channels, c.Notify.Summary, c.links(), g.secrets, g.log, g.now).Table()...)
-	o.Engine.Attempts = c.Attempts
-	if a.engine, err = a.Store.Start(ctx, store.Handlers{
-		Delivery: webhook.LargeAlone(p.intake.Deliver), Setup: p.intake.Setup, Effect: p.worker.Effect,
-		Periodic: a.periodic,
-		Boundary: o.Boundary,
-	}, o.Engine); err != nil {
-		return nil, err
-	}
-	hook := &webhook.Handler{Store: a.Store, Secret: []byte(c.GitHub.WebhookSecret), Logger: g.log, Now: g.now}
-	if err = a.routes(hook, o.Invited); err != nil {
+	if err = a.routes(o.Invited); err != nil {
 		return nil, err
 	}
 	if a.front == nil {
+		if !c.Roles.Has(RoleIntake) && !(c.Roles.Has(RoleWeb) && c.SignsIn()) {
+			c.Listen = "" // there is nothing to be asked from outside
+		}
 		a.front, err = Listen(ctx, c)
 	}
 	return a, err
 }
 
+// setToWork makes the pages and starts the engine, each where the server has the role.
+func (a *App) setToWork(ctx context.Context, g *deps, o Options) (err error) {
+	c := a.config
+	var box *sandbox.Sandbox
+	if c.Roles.Has(RoleWork) {
+		if box, err = newSandbox(ctx, o); err != nil {
+			return err
+		}
+	}
+	p, err := newParts(g, c, box)
+	if err != nil {
+		return err
+	}
+	if c.Roles.Has(RoleWeb) {
+		advise, err := newAdviser(g.store, g.settings, p.chooser, p.who)
+		if err != nil {
+			return err
+		}
+		a.pages, err = web.New(web.Deps{
+			From: g.store, Do: p.intake, Lessons: g.lessons, Settings: g.settings, Advise: advise, Diffs: newDiffer(g),
+			Models: a.probes, Links: c.links(), Logger: g.log, Now: g.now, Ending: a.ending,
+		})
+		if err != nil {
+			return err
+		}
+	}
+	if !c.Roles.Has(RoleWork) {
+		return nil
+	}
+	channels, err := c.Notify.Channels(g.now)
+	if err != nil {
+		return err
+	}
+	a.periodic = append(p.sweeper.Table(c.Schedule, c.Keep),
+		notify.New(g.store, channels, c.Notify.Summary, c.links(), g.secrets, g.log, g.now).Table()...)
+	o.Engine.Attempts = c.Attempts
+	if o.Engine.Server, err = serverName(filepath.Join(c.Dir, "git")); err != nil {
+		return err
+	}
+	a.engine, err = a.Store.Start(ctx, store.Handlers{
+		Delivery: webhook.LargeAlone(p.intake.Deliver), Setup: p.intake.Setup, Effect: p.worker.Effect,
+		Periodic: a.periodic,
+		Boundary: o.Boundary,
+	}, o.Engine)
+	return err
+}
+
+// rateLimits are what GitHub last said; none where this server does not ask it.
+func (a *App) rateLimits() []github.RateLimit {
+	if a.GitHub == nil {
+		return nil
+	}
+	return a.GitHub.RateLimits()
+}
+
 // routes puts together what answers at both addresses.
-func (a *App) routes(hook http.Handler, invited *signin.Invitation) error {
+func (a *App) routes(invited *signin.Invitation) error {
+	private, public := http.NewServeMux(), http.NewServeMux()
+	private.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) {
+		fmt.Fprintf(w, "ok, role %s\n", a.config.Roles)
+	})
+	private.HandleFunc("GET /readyz", a.ready)
+	private.Handle("GET /metrics", a.Metrics)
+	a.private, a.public = private, public
+	if a.config.Roles.Has(RoleIntake) {
+		hook := &webhook.Handler{Store: a.Store, Secret: []byte(a.config.GitHub.WebhookSecret), Logger: a.log, Now: a.now}
+		public.Handle("/webhook", &refusals{next: hook, log: a.log, now: a.now})
+	}
+	if a.pages == nil {
+		return nil
+	}
 	at := ""
 	if a.config.SignsIn() {
 		at = a.config.PublicURL
@@ -150,22 +199,19 @@ func (a *App) routes(hook http.Handler, invited *signin.Invitation) error {
 	own.Handle("/", a.pages)
 	own.Handle(setup.Path, progress)
 	own.Handle(setup.Path+"/", progress)
-	a.private = a.privateRoutes(signin.Local(own))
+	private.Handle("/", signin.Local(own))
 
-	public := http.NewServeMux()
-	public.Handle("/webhook", &refusals{next: hook, log: a.log, now: a.now})
 	if invited != nil {
 		guests := signin.Invited(invited, progress)
 		public.Handle(setup.Path, guests)
 		public.Handle(setup.Path+"/", guests)
 	}
-	a.public = public
 	if !a.config.SignsIn() {
 		return nil
 	}
 	door, err := signin.New(signin.Config{
 		GitHub: a.config.GitHub.URL, API: a.config.GitHub.API, ClientID: a.config.GitHub.ClientID,
-		ClientSecret: a.config.GitHub.ClientSecret, PublicURL: a.config.PublicURL, Dir: a.config.Dir, Installed: a.GitHub,
+		ClientSecret: a.config.GitHub.ClientSecret, PublicURL: a.config.PublicURL, Installed: a.GitHub,
 		Logger: a.log, Now: a.now,
 	}, a.pages)
 	if err != nil {
@@ -175,23 +221,13 @@ func (a *App) routes(hook http.Handler, invited *signin.Invitation) error {
 	return nil
 }
 
-// privateRoutes is for the operator's own network; the pages, for this machine.
-func (a *App) privateRoutes(pages http.Handler) http.Handler {
-	mux := http.NewServeMux()
-	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("ok\n")) })
-	mux.HandleFunc("GET /readyz", a.ready)
-	mux.Handle("GET /metrics", a.Metrics)
-	mux.Handle("/", pages)
-	return mux
-}
-
 // Pages is SIA's pages, for whoever a request says looks at them (package app/web/viewer).
 func (a *App) Pages() http.Handler { return a.pages }
 
-// Addr is the address on which webhooks are received.
+// Addr is the address on which webhooks are received; nil: a server of this role has none.
 func (a *App) Addr() net.Addr { return a.front.Addr() }
 
-// Engine is the running job engine, for tests that wait until it is idle.
+// Engine is the running job engine, nil where the server has no such role, for tests that wait until it is idle.
 func (a *App) Engine() *store.Engine { return a.engine }
 
 // Periodic does one kind of periodic work now, whatever the schedule says: look,
@@ -210,11 +246,15 @@ func (a *App) Periodic(ctx context.Context, name string) error {
 func (a *App) Run(ctx context.Context) error {
 	context.AfterFunc(ctx, func() { close(a.ending) }) // open pages end first, for the front waits for them
 	a.front.Answer(a.public, a.private)
-	a.log.InfoContext(ctx, "serving", "webhooks", a.Addr().String()+"/webhook")
-	if a.config.SignsIn() {
+	about := []any{"role", a.config.Roles.String()}
+	if a.config.Roles.Has(RoleIntake) {
+		about = append(about, "webhooks", a.Addr().String()+"/webhook")
+	}
+	a.log.InfoContext(ctx, "serving", about...)
+	if a.config.SignsIn() && a.pages != nil {
 		a.log.InfoContext(ctx, "pages, for who signs in with GitHub", "address", a.config.PublicURL)
 	}
-	if private := a.front.PrivateAddr(); private != nil {
+	if private := a.front.PrivateAddr(); private != nil && a.pages != nil {
 		a.log.InfoContext(ctx, "pages, for this machine only", "address", "http://"+private.String())
 	}
 	var probing sync.WaitGroup

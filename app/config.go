@@ -31,6 +31,8 @@ type Config struct {
 	// X-Forwarded-For is believed. Bounds for each client count by it.
 	TrustedProxies []string
 
+	Roles Roles // of this server; others of the same database have the rest
+
 	Dir string // where the database and the git mirrors live
 	DB  string // database URL; "" is sia.db in Dir
 	// where PostgreSQL itself is, when DB leads to PgBouncer; "" is DB
@@ -104,11 +106,14 @@ func (c Config) WithDefaults() Config {
 }
 
 // Validate reports everything that is missing or wrong, each with what to do.
-func (c Config) Validate() error { return c.validate(true) }
+func (c Config) Validate() error { return errors.Join(c.Roles.check(c.DB), c.validate(true)) }
 
 // validate reports what is missing: for a server, or for a command beside it, which hears no webhook and may do without
 // a model.
 func (c Config) validate(serves bool) error {
+	if serves && !c.Roles.onGitHub() {
+		return c.validateRest(serves)
+	}
 	return errors.Join(c.GitHub.missing(), c.validateRest(serves))
 }
 
@@ -134,9 +139,9 @@ func (c Config) validateRest(serves bool) error {
 			all = append(all, fmt.Errorf(format, args...))
 		}
 	}
-	need(!serves || c.GitHub.WebhookSecret != "", "the webhook secret is missing: set --webhook-secret or "+
+	need(!serves || !c.Roles.Has(RoleIntake) || c.GitHub.WebhookSecret != "", "the webhook secret is missing: set --webhook-secret or "+
 		"SIA_WEBHOOK_SECRET to the one in the app's settings")
-	need(!serves || c.Models.Coder.URL != "", "no model is configured: set --model-url and --model, or SIA_MODEL_URL and "+
+	need(!serves || !c.Roles.onGitHub() || c.Models.Coder.URL != "", "no model is configured: set --model-url and --model, or SIA_MODEL_URL and "+
 		"SIA_MODEL, to an OpenAI-compatible endpoint, or name models in the file of --config")
 	need(c.Models.Coder.URL == "" || c.Models.Coder.Model != "", "the model's name is missing: set --model or SIA_MODEL")
 	need((c.GitHub.ClientID == "") == (c.GitHub.ClientSecret == ""),

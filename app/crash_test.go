@@ -11,6 +11,7 @@ import (
 	"maps"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -129,7 +130,7 @@ func application(spec string) error {
 		return err
 	}
 	applied := make(chan struct{}, 1)
-	ctx, stop := context.WithCancel(context.Background())
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
 	defer stop()
 	options := app.Options{Logger: slog.New(wake{slog.DiscardHandler, applied}), Boundary: reached.cross}
 	options.Engine.Lease = v.Lease
@@ -149,7 +150,11 @@ func application(spec string) error {
 			stop()
 			return errors.Join(<-ended, a.Close())
 		}
-		<-applied
+		select {
+		case <-applied:
+		case <-ctx.Done(): // it was told to end
+			return errors.Join(<-ended, a.Close())
+		}
 	}
 }
 

@@ -35,8 +35,8 @@ type deps struct {
 	now      func() time.Time
 }
 
-// newDeps opens the database and brings its schema up to date. The caller closes the store.
-func newDeps(ctx context.Context, c Config, o Options) (_ *deps, err error) {
+// newGround opens the database alone, and brings its schema up to date. The caller closes the store.
+func newGround(ctx context.Context, c Config, o Options) (_ *deps, err error) {
 	g := &deps{secrets: c.secrets(), log: o.Logger, now: o.Now}
 	if g.log == nil {
 		g.log = slog.Default()
@@ -57,6 +57,20 @@ func newDeps(ctx context.Context, c Config, o Options) (_ *deps, err error) {
 	if _, _, err = g.store.Migrate(ctx); err != nil {
 		return nil, err
 	}
+	return g, nil
+}
+
+// newDeps opens the database, GitHub and the mirrors. The caller closes the store.
+func newDeps(ctx context.Context, c Config, o Options) (_ *deps, err error) {
+	g, err := newGround(ctx, c, o)
+	if err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, g.store.Close())
+		}
+	}()
 	if g.github, err = github.New(github.Config{
 		AppID: c.GitHub.AppID, PrivateKey: c.GitHub.PrivateKey, BaseURL: c.GitHub.API, Logger: g.log, Secrets: g.secrets,
 		Now: g.now, WriteSpacing: c.WriteSpacing, Transport: o.Transport,
@@ -64,7 +78,7 @@ func newDeps(ctx context.Context, c Config, o Options) (_ *deps, err error) {
 		return nil, err
 	}
 	if g.git, err = gitops.OpenCache(filepath.Join(c.Dir, "git"), gitops.CacheOptions{Logger: g.log,
-		MayPush: lease.Check}); err != nil {
+		MayPush: lease.Check, Kept: g.keptCommit}); err != nil {
 		return nil, err
 	}
 	g.settings = settings.New(g.store, g.github, g.git, g.log)
@@ -78,6 +92,15 @@ func newDeps(ctx context.Context, c Config, o Options) (_ *deps, err error) {
 		Forge: trial.NewOnGitHub(g.github, g.git, g.store, g.settings, g.now), Log: learn.NewHistory(g.store), Logger: g.log,
 		Now: g.now})
 	return g, err
+}
+
+// keptCommit is a commit that the database has of a mirror's repository.
+func (g *deps) keptCommit(ctx context.Context, key, sha string) ([]byte, error) {
+	repo, err := github.RepoOfKey(key)
+	if err != nil {
+		return nil, err
+	}
+	return g.store.KeptCommit(ctx, repo, sha)
 }
 
 // policyAuthor is the model that proposes changes of policies: the one that diagnoses.

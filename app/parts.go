@@ -11,6 +11,7 @@ import (
 	"github.com/sia-bot/sia/agent/testrun/evidence"
 	"github.com/sia-bot/sia/app/dashboard"
 	"github.com/sia-bot/sia/app/learn"
+	"github.com/sia-bot/sia/app/store"
 	"github.com/sia-bot/sia/app/sweep"
 	"github.com/sia-bot/sia/app/webhook"
 	"github.com/sia-bot/sia/app/welcome"
@@ -100,7 +101,7 @@ func newWorker(
 		Settings: g.settings, Looker: looker, Chooser: chooser,
 		Decider: by.decider,
 		Lessons: g.lessons, Memory: g.memory, Canceller: g.store,
-		Links: c.links(), Secrets: g.secrets, Logger: g.log, Now: g.now,
+		Links: c.links(), Secrets: g.secrets, Logger: g.log, Now: g.now, Shared: store.IsPostgres(c.DB),
 	})
 	return w, by, err
 }

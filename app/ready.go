@@ -40,7 +40,13 @@ type outside struct {
 func (a *App) Problems(ctx context.Context) []Problem {
 	ctx, cancel := context.WithTimeout(ctx, lookTimeout)
 	defer cancel()
-	models := a.config.Models.Named()
+	if a.GitHub == nil {
+		return nil // nothing outside is needed
+	}
+	var models []ModelConfig
+	if a.config.Roles.Has(RoleWork) {
+		models = a.config.Models.Named()
+	}
 	found := make([]*Problem, 1+len(models))
 	var all sync.WaitGroup
 	all.Go(func() {

@@ -21,6 +21,9 @@ type CacheOptions struct {
 	// MayPush is asked right before a push is sent, with the context of its caller; an error keeps it from being
 	// sent. Nil: nothing but the branch's head decides.
 	MayPush func(ctx context.Context) error
+	// Kept is asked for a commit that the mirror of a remote lacks, before its server is: it may have been made by
+	// another machine, and be pushed by none yet. It returns what [Repo.PackMade] gave there; nil: it has none.
+	Kept func(ctx context.Context, key, sha string) ([]byte, error)
 	// Timeout bounds one transfer of objects; 0 is 10 minutes. Questions
 	// without a transfer are bounded by the smaller of it and 30 seconds.
 	Timeout time.Duration
@@ -33,6 +36,7 @@ type Cache struct {
 	client   *http.Client
 	log      *slog.Logger
 	mayPush  func(context.Context) error
+	kept     func(ctx context.Context, key, sha string) ([]byte, error)
 	timeout  time.Duration
 	question time.Duration
 	now      func() time.Time
@@ -61,8 +65,8 @@ func OpenCache(dir string, opts CacheOptions) (*Cache, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open git cache: %w", err)
 	}
-	c := &Cache{dir: abs, log: opts.Logger, mayPush: opts.MayPush, timeout: opts.Timeout, now: time.Now,
-		pause: pauseFor}
+	c := &Cache{dir: abs, log: opts.Logger, mayPush: opts.MayPush, kept: opts.Kept, timeout: opts.Timeout,
+		now: time.Now, pause: pauseFor}
 	if c.log == nil {
 		c.log = slog.New(slog.DiscardHandler)
 	}

@@ -69,9 +69,8 @@ func (r *Repo) ensureCommit(ctx context.Context, branch string, want plumbing.Ha
 		if err != nil {
 			return err
 		}
-		lacks, err := m.missingCommits(want)
-		for i := 0; err == nil && i < len(lacks); i++ {
-			err = r.fetchOne(ctx, branch, lacks[i])
+		for again := true; err == nil && again; {
+			m, again, err = r.bringMissing(ctx, branch, want)
 		}
 		if try == 2 || !errors.Is(err, errBroken) {
 			return err
@@ -80,6 +79,23 @@ func (r *Repo) ensureCommit(ctx context.Context, branch string, want plumbing.Ha
 			return err
 		}
 	}
+}
+
+// bringMissing brings the commits that want lacks to be complete. What was kept of others may stand on more that is
+// missing: then again is set.
+func (r *Repo) bringMissing(ctx context.Context, branch string, want plumbing.Hash) (m mirror, again bool, err error) {
+	if m, err = r.mirror(ctx); err != nil {
+		return m, false, err
+	}
+	lacks, err := m.missingCommits(want)
+	for i := 0; err == nil && i < len(lacks); i++ {
+		var taken bool
+		if taken, err = r.takeKept(ctx, lacks[i]); err == nil && !taken {
+			err = r.fetchOne(ctx, branch, lacks[i])
+		}
+		again = again || taken
+	}
+	return m, again, err
 }
 
 // replaceBroken replaces a broken generation.

@@ -2,7 +2,6 @@ package gitops
 
 import (
 	"context"
-	"slices"
 	"strings"
 
 	"github.com/go-git/go-git/v5/plumbing"
@@ -20,28 +19,14 @@ type Made struct {
 func (r *Repo) MadeCommits(ctx context.Context, sha string, known ...string) (out []Made, err error) {
 	err = r.viewCommit(ctx, "list commits", sha, func(o *packedObjects, h plumbing.Hash) error {
 		out = nil
-		seen := map[plumbing.Hash]bool{}
-		var visit func(h plumbing.Hash) error
-		visit = func(h plumbing.Hash) error {
-			if seen[h] || slices.Contains(known, h.String()) || !o.from.isMarked("made", h) {
-				return nil
-			}
-			seen[h] = true
-			c, err := o.readCommit(h)
-			if err != nil {
-				return err
-			}
-			m := Made{SHA: h.String(), Tree: c.TreeHash.String(), Message: c.Message}
-			for _, p := range c.ParentHashes {
-				if err := visit(p); err != nil {
-					return err
-				}
+		return o.eachMade(h, known, func(c packedCommit) error {
+			m := Made{SHA: c.id.String(), Tree: c.tree.String(), Message: c.message}
+			for _, p := range c.parents {
 				m.Parents = append(m.Parents, p.String())
 			}
 			out = append(out, m)
 			return nil
-		}
-		return visit(h)
+		})
 	})
 	return out, err
 }

@@ -117,6 +117,9 @@ func (k EffectKind) traits() effectTraits {
 	return effects[i]
 }
 
+// Known reports whether this version knows the kind: a newer one may have written it.
+func (k EffectKind) Known() bool { return k.traits().kind != "" }
+
 // Long reports whether an effect of the kind may take as long as an attempt.
 func (k EffectKind) Long() bool { return k.traits().long }
 

@@ -222,11 +222,12 @@ type (
 		Warning string `json:"warning,omitempty"` // for people: a rule that the commit does not fulfil
 	}
 	// PushRefused: the branch had moved, and Head is what stands there; or GitHub does
-	// not take the change.
+	// not take the change; or there is nothing to push any more.
 	PushRefused struct {
 		Head   SHA    `json:"head"`
 		Reason string `json:"reason"`
 		Change bool   `json:"change,omitempty"` // the attempt has failed: another push of it would be refused again
+		Lost   bool   `json:"lost,omitempty"`   // the commit was in a mirror alone, and that is gone: it is made again
 	}
 	// PullOpened: the pull request exists.
 	PullOpened struct {

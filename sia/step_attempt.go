@@ -352,14 +352,18 @@ func (s *step) pushRefused() {
 	if f.Head != "" {
 		s.t.Head, s.t.Kept, s.t.Checks = f.Head, f.Head, nil
 	}
+	held := "the branch moved under every one of the last attempts"
+	next := "somebody pushed to the branch while attempt %d worked; the next starts from their commit"
+	if f.Lost {
+		held, next = "what the last attempts made was lost each time", "what attempt %d made is lost; the next makes it again"
+	}
 	if s.t.inARow(AttemptError) >= maxInARow {
 		s.enter(Queued)
-		s.hold(PausedByPushes, "the branch moved under every one of the last attempts")
+		s.hold(PausedByPushes, held)
 		s.begin()
 		return
 	}
-	s.proceed(fmt.Sprintf("somebody pushed to the branch while attempt %d worked; the next starts from their commit",
-		a.Number))
+	s.proceed(fmt.Sprintf(next, a.Number))
 }
 
 func (s *step) pullOpened() {

@@ -193,7 +193,7 @@ func (s *step) followUpRefused(f PushRefused) {
 		s.outcome(AttemptFail)
 	} else {
 		a.Outcome = AttemptError
-		if f.Head != s.t.Head {
+		if !f.Lost && f.Head != s.t.Head {
 			s.follow(f.Head, Actor{})
 		}
 	}

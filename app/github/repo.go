@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"strconv"
+	"strings"
 	"time"
 
 	gh "github.com/google/go-github/v66/github"
@@ -146,6 +148,15 @@ func (r *Repo) remote(tokens *gitTokens) gitops.Remote {
 		},
 		Took: tokens.took,
 	}
+}
+
+// RepoOfKey is the id of the repository that the key of a [Repo.Remote] holds.
+func RepoOfKey(key string) (repo int64, err error) {
+	_, id, _ := strings.Cut(key, "/")
+	if repo, err = strconv.ParseInt(id, 10, 64); err != nil {
+		return 0, fmt.Errorf("the key %q names no repository: %w", key, err)
+	}
+	return repo, nil
 }
 
 func (r *Repo) tokenOf(ctx context.Context, from func(context.Context) (string, error)) (string, error) {

@@ -56,6 +56,7 @@ type Reader interface {
 type server struct {
 	from   Reader
 	limits func() []github.RateLimit
+	roles  []string
 	log    *slog.Logger
 	now    func() time.Time
 
@@ -75,12 +76,12 @@ type reading struct {
 	err                 error
 }
 
-// New is the handler of /metrics: calls, what from has, and limits as GitHub last said them.
-func New(calls *Calls, from Reader, limits func() []github.RateLimit, log *slog.Logger, now func() time.Time) (
-	http.Handler, error,
-) {
+// New is the handler of /metrics: calls, what from has, limits as GitHub last said them, and the roles of this server.
+func New(
+	calls *Calls, from Reader, limits func() []github.RateLimit, roles []string, log *slog.Logger, now func() time.Time,
+) (http.Handler, error) {
 	registry := prometheus.NewRegistry()
-	for _, c := range []prometheus.Collector{calls, &server{from: from, limits: limits, log: log, now: now},
+	for _, c := range []prometheus.Collector{calls, &server{from: from, limits: limits, roles: roles, log: log, now: now},
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{})} {
 		if err := registry.Register(c); err != nil {
 			return nil, fmt.Errorf("set up the metrics: %w", err)
@@ -95,6 +96,9 @@ func New(calls *Calls, from Reader, limits func() []github.RateLimit, log *slog.
 func (s *server) Collect(ch chan<- prometheus.Metric) {
 	gauge := func(d *prometheus.Desc, v float64, labels ...string) {
 		ch <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, v, labels...)
+	}
+	for _, name := range s.roles {
+		gauge(role, 1, name)
 	}
 	for _, l := range s.limits() {
 		id := fmt.Sprint(l.Installation)

@@ -9,6 +9,7 @@ func desc(name, help string, labels ...string) *prometheus.Desc {
 
 // How a server is.
 var (
+	role       = desc("role", "1 for each role that this server has.", "role")
 	databaseUp = desc("database_up", "1 while the database answers.")
 	waiting    = desc("waiting", "Deliveries of GitHub, or effects of tasks, that are due and not done.", "kind")
 	oldest     = desc("oldest_waiting_seconds", "How long the oldest of them has been due; 0 without any.", "kind")

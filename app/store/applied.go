@@ -126,7 +126,11 @@ func queueOf(f sia.Effect) string {
 
 // insertJob writes the job of an effect, due at a time.
 func (s *DB) insertJob(ctx context.Context, tx *sql.Tx, key, queue string, at time.Time) error {
-	job, err := s.insert(ctx, tx, effectArgs{Key: key}, queue, at)
+	queue, err := s.preferredQueue(ctx, tx, key, queue)
+	var job int64
+	if err == nil {
+		job, err = s.insert(ctx, tx, effectArgs{Key: key}, queue, at)
+	}
 	if err == nil {
 		_, err = tx.ExecContext(ctx, `UPDATE effects SET job_id = ? WHERE key = ?`, job, key)
 	}

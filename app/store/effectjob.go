@@ -15,6 +15,15 @@ import (
 	"github.com/sia-bot/sia/sia/text"
 )
 
+// errStopping is the cause with which the contexts of long effects end when the engine stops.
+var errStopping = errors.New("this server stops; the effect goes on on another, or when this one is started again")
+
+// errUnknownKind is why an effect waits.
+var errUnknownKind = errors.New("this version of SIA does not know this kind of effect: it waits for a newer one")
+
+// unknownAgain is when an effect that this version does not know is looked at again, by whichever server.
+const unknownAgain = 5 * time.Second
+
 // effectArgs is the job that carries out an effect.
 type effectArgs struct {
 	Key string `json:"key"`
@@ -85,6 +94,9 @@ func (w *effectWorker) leftJoined(ctx context.Context, id sia.TaskID, job string
 func (w *effectWorker) carryOut(ctx context.Context, job *river.Job[effectArgs], held *heldLease) (*heldLease, error) {
 	defer held.end()
 	f := held.f
+	if !f.Kind.Known() {
+		return nil, w.later(ctx, job, held, errUnknownKind, unknownAgain, 0)
+	}
 	if f.Cancelled {
 		return w.finish(ctx, job, held, cancelledFact(f.Effect), ErrCancelled)
 	}
@@ -97,6 +109,12 @@ func (w *effectWorker) carryOut(ctx context.Context, job *river.Job[effectArgs],
 	if tries > w.e.c.Tries {
 		err := &sia.Error{Op: "carry out " + f.Key, Message: "SIA's process ended each time it tried; its log tells why"}
 		return w.finish(ctx, job, held, failedFact(f.Effect, err), err)
+	}
+	if f.Kind.Long() || f.Kind.RunsTests() {
+		if err := held.hasMirror(ctx); err != nil {
+			w.e.s.log.WarnContext(ctx, "the repository's server was not noted", "effect", f.Key, "err", err)
+		}
+		defer context.AfterFunc(w.e.stopping, func() { held.cancel(errStopping) })()
 	}
 	fact, err := w.run(held.ctx, f.Effect)
 	return w.report(ctx, job, held, tries, fact, err)
@@ -154,6 +172,8 @@ func (w *effectWorker) report(
 		return w.finish(ctx, job, held, fact, nil)
 	case errors.Is(context.Cause(held.ctx), ErrCancelled):
 		return w.finish(ctx, job, held, cancelledFact(held.f.Effect), ErrCancelled)
+	case errors.Is(context.Cause(held.ctx), errStopping):
+		return nil, w.later(ctx, job, held, errStopping, 0, 0)
 	case interrupted(ctx): // the engine stops: River makes the job available again
 		held.release(ctx)
 		return nil, fmt.Errorf("effect %s was interrupted: %w", held.key, context.Canceled)

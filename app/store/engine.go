@@ -68,6 +68,10 @@ type EngineConfig struct {
 	Lease time.Duration
 	// Beats is when leases are renewed and those of others that ran out are taken over; nil: six times in a Lease.
 	Beats <-chan time.Time
+	// Server names the folder with the mirrors that this engine's handlers use, by lower-case letters and digits. What
+	// takes long in a repository is left to the server that did so there before, for some seconds. Empty, or a database
+	// that is not shared: no server is preferred.
+	Server string
 	// Shared has other engines work on the database at the same time. Nothing keeps them out then, and what one leaves
 	// is gone on with when its leases have run out, instead of at the next start.
 	Shared bool
@@ -106,6 +110,8 @@ type Engine struct {
 	c      EngineConfig
 	client *river.Client[*sql.Tx]
 	unlock func() error
+
+	newer sync.Once // says that the schema is newer than this program
 
 	holder string // names the engine in its leases
 	mu     sync.Mutex
@@ -178,7 +184,11 @@ func (e *Engine) start(ctx context.Context) error {
 			return fmt.Errorf("set up the job engine: %w", err)
 		}
 	}
-	if e.client, err = river.NewClient(e.s.driver(), rc); err != nil {
+	driver := e.s.driver()
+	if e.c.Server != "" && e.s.shared() {
+		driver = preferringDriver{driver, e}
+	}
+	if e.client, err = river.NewClient(driver, rc); err != nil {
 		return fmt.Errorf("set up the job engine: %w", err)
 	}
 	if err := e.client.Start(context.WithoutCancel(ctx)); err != nil {
@@ -190,10 +200,11 @@ func (e *Engine) start(ctx context.Context) error {
 	return nil
 }
 
-// Stop takes no more jobs, lets what runs finish within the grace, and then
-// ends its contexts. When ctx ends first, contexts end at once, and Stop waits a
-// little longer for handlers to notice. What had not finished runs again after
-// the next start.
+// Stop takes no more jobs, lets what runs finish within the grace, and then ends its
+// contexts. Attempts, and what else takes minutes, end at once: what they did so far
+// is saved, and another engine goes on with them. When ctx ends first, contexts end at
+// once, and Stop waits a little longer for handlers to notice. What had not finished
+// runs again after the next start, or on another engine.
 func (e *Engine) Stop(ctx context.Context) error {
 	e.stop()
 	err := e.client.Stop(ctx)

@@ -213,6 +213,12 @@ func (e *Engine) beat(ctx context.Context) {
 		case <-beats:
 		}
 		e.renew(ctx)
+		if err := e.s.Newer(ctx); err != nil && e.c.Shared {
+			e.newer.Do(func() {
+				e.s.log.WarnContext(ctx, "a newer SIA has migrated the database: this server goes on with what it knows; "+
+					"update it", "err", err)
+			})
+		}
 		if err := e.leftRunning(ctx); err != nil && ctx.Err() == nil {
 			e.s.log.ErrorContext(ctx, "could not look for jobs of processes that ended", "err", err)
 		}
@@ -266,11 +272,14 @@ func (e *Engine) renew(ctx context.Context) {
 		err = e.s.write(ctx, "renew leases", func(tx *sql.Tx) (err error) {
 			renewed, err = collect(ctx, tx, scanToken, `UPDATE effects SET lease_until = `+e.s.leaseClock()+` + ?
 				WHERE key IN `+e.s.listed(texts)+` AND state = 'pending' AND lease_holder = ? AND lease_until > 0
-				RETURNING key, lease_token`, e.c.Lease.Microseconds(), string(list), e.holder)
+				RETURNING key, lease_token, cancelled`, e.c.Lease.Microseconds(), string(list), e.holder)
 			return err
 		})
 		for _, r := range renewed {
 			if h := mine[r.key]; err == nil && h.token == r.token {
+				if r.cancelled { // and no notification of it was heard
+					h.cancel(ErrCancelled)
+				}
 				h.extend(began.Add(e.c.Lease))
 				delete(mine, r.key)
 			}
@@ -289,11 +298,14 @@ func (e *Engine) renew(ctx context.Context) {
 
 // effectToken is the newest token of an effect.
 type effectToken struct {
-	key   string
-	token int64
+	key       string
+	token     int64
+	cancelled bool
 }
 
-func scanToken(rows *sql.Rows) (t effectToken, err error) { return t, rows.Scan(&t.key, &t.token) }
+func scanToken(rows *sql.Rows) (t effectToken, err error) {
+	return t, rows.Scan(&t.key, &t.token, &t.cancelled)
+}
 
 // takeOver gives a new job to each pending effect that nobody works on and no job waits for: its lease ran out, its
 // job was begun a lease's length ago without taking one, or it has none. That a worker had begun counts as a failed

@@ -17,8 +17,18 @@ var migrations embed.FS
 
 // Migrate brings the schema up to what this program needs: River's tables and
 // ours. It returns the version before and after; equal versions mean that there
-// was nothing to do. Run it from one process at a time.
+// was nothing to do. On PostgreSQL several processes may call it at a time.
 func (s *DB) Migrate(ctx context.Context) (from, to int64, err error) {
+	if s.shared() { // whoever comes second waits, and finds nothing to do
+		tx, err := s.w.BeginTx(ctx, nil)
+		if err != nil {
+			return 0, 0, s.explain("migrate the schema", err)
+		}
+		defer tx.Rollback() //nolint:errcheck // it only holds
+		if err := s.hold(ctx, tx, "migrating"); err != nil {
+			return 0, 0, s.explain("migrate the schema", err)
+		}
+	}
 	p, err := s.provider()
 	if err != nil {
 		return 0, 0, err

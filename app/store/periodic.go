@@ -75,9 +75,10 @@ func (w *periodicWorker) Work(ctx context.Context, job *river.Job[periodicArgs])
 			if err := w.call(ctx, p); err != nil {
 				w.e.s.log.ErrorContext(ctx, "periodic work ended in an error", "name", p.Name, "err", err)
 			}
+			return nil
 		}
 	}
-	return nil
+	return river.JobSnooze(unknownAgain) // a newer version knows it
 }
 
 func (w *periodicWorker) call(ctx context.Context, p Periodic) (err error) {

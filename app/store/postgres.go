@@ -374,7 +374,7 @@ func (s *postgresDialect) writtenOrder(t moveTable) string {
 		return key
 	}
 	switch t.name {
-	case "lesson_terms", "experiment_tasks", "shared_tasks", "notices", "summaries":
+	case "lesson_terms", "experiment_tasks", "shared_tasks", "notices", "summaries", "commits":
 		return strings.Join(t.keys, ", ")
 	}
 	return "rowid"

@@ -69,7 +69,7 @@ func (s *DB) insert(ctx context.Context, tx *sql.Tx, args river.JobArgs, queue s
 	if at.After(s.now()) {
 		opts.ScheduledAt = at
 	}
-	s.filled.add(tx, queue)
+	s.filled.add(tx, commonQueue(queue))
 	job, err := s.jobs.InsertTx(ctx, tx, args, opts)
 	if err != nil {
 		return 0, err

@@ -256,7 +256,7 @@ func (*sqliteDialect) columnsQuery() string {
 // writtenOrder: tables without a rowid are in the order of their keys.
 func (*sqliteDialect) writtenOrder(t moveTable) string {
 	switch t.name {
-	case "lesson_terms", "experiment_tasks", "shared_tasks", "notices", "summaries":
+	case "lesson_terms", "experiment_tasks", "shared_tasks", "notices", "summaries", "commits":
 		return strings.Join(t.keys, ", ")
 	}
 	return "rowid"

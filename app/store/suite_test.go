@@ -105,6 +105,11 @@ func runSuite(t *testing.T, url func(t testing.TB) string) {
 		{"OneEngine", testOneEngine},
 		{"EnginesBesideEachOther", testEngines},
 		{"UnknownJobsWait", testUnknownJobs},
+		{"UnknownEffectsWait", testUnknownEffects},
+		{"UnknownPeriodicWorkWaits", testUnknownPeriodic},
+		{"StopDrains", testStopDrains},
+		{"CancelIsSeen", testCancelIsSeen},
+		{"PreferredServer", testPreferredServer},
 
 		{"ZombieReports", testZombieReports},
 		{"ZombieFails", testZombieFails},

@@ -442,6 +442,9 @@ func (w *Worker) inspect(ctx context.Context, t sia.Task, r agentRun, sha string
 		refuseWorkflows(fact, forbidden)
 	default:
 		fact.Commit = sia.SHA(sha)
+		if err := w.keepCommits(ctx, t, from, sha); err != nil {
+			return err
+		}
 	}
 	return w.Store.SaveText(ctx, t.ID, t.Attempt().Number, ofRun(textDiff, r.effect.Run), w.Secrets.Mask(diff.Patch))
 }

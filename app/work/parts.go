@@ -242,11 +242,9 @@ func (w *Worker) mergeParts(ctx context.Context, t sia.Task, start string, parts
 // lostParts reports whether an error says that what a part came to is nowhere: a mirror that
 // was deleted takes along what was not pushed.
 func lostParts(t sia.Task, err error) bool {
-	var gone *gitops.NotFoundError
 	a := t.Attempt()
-	return a != nil && errors.As(err, &gone) && slices.ContainsFunc(a.Parts, func(p sia.Part) bool {
-		return p.Commit != "" && gone.What == "commit "+string(p.Commit) ||
-			p.Kept != "" && gone.What == "commit "+string(p.Kept)
+	return a != nil && slices.ContainsFunc(a.Parts, func(p sia.Part) bool {
+		return p.Commit != "" && lostCommit(err, p.Commit) || p.Kept != "" && lostCommit(err, p.Kept)
 	})
 }
 

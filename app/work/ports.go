@@ -24,6 +24,7 @@ type Store interface {
 	FlipCounts(ctx context.Context, repo int64) (own []store.FlipCount, all store.FlipCount, err error)
 	HaltOver(ctx context.Context, installation, repo int64) (store.Halt, bool, error)
 	KeepPolicyVersion(ctx context.Context, id, decision, source string) error
+	KeepCommit(ctx context.Context, t sia.Task, sha string, pack []byte) error
 	LogDecision(ctx context.Context, d sia.Decision) error
 	EndedTasks(ctx context.Context, installation int64, limit int) ([]store.EndedTask, error)
 	PatternOutcomes(ctx context.Context, repo int64, p sia.Pattern) ([]store.Outcome, error)

@@ -37,6 +37,9 @@ func (w *Worker) push(ctx context.Context, t sia.Task, f sia.Effect) (sia.Fact, 
 		return sia.PushRefused{Head: sia.SHA(moved.Head),
 			Reason: fmt.Sprintf("somebody else pushed to `%s` meanwhile", t.Branch)}, nil
 	}
+	if lostCommit(err, f.SHA) {
+		return sia.PushRefused{Lost: true, Reason: "what it made is on no server any more"}, nil
+	}
 	if err != nil {
 		return nil, err
 	}

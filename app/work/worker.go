@@ -145,6 +145,7 @@ type Deps struct {
 	Secrets   *secret.Masker // what leaves an effect is masked with it
 	Logger    *slog.Logger
 	Now       func() time.Time
+	Shared    bool // other processes carry out effects as well: what this one never began, another may have
 }
 
 // check names what is missing.
@@ -278,7 +279,7 @@ func (w *Worker) known(f sia.Effect) int64 { return w.knownSince(f.Key, f.At) }
 
 // knownSince is as known, of what has a key of its own and came up at a time.
 func (w *Worker) knownSince(key string, came time.Time) int64 {
-	if w.firsts.first(key, came, w.Now()) {
+	if !w.Shared && w.firsts.first(key, came, w.Now()) {
 		return github.Unwritten
 	}
 	return 0

@@ -48,19 +48,31 @@ func (c *doctorServerCmd) Run(e *cli.Env) error {
 		all = append(all, doctorFinding{What: "configuration", OK: true, Detail: "complete"})
 	}
 	all = append(all, stored...)
-	all = append(all, checkSignIn(config))
+	role := doctorFinding{What: "role", OK: true, Detail: config.Roles.String()}
+	if len(config.Roles) > 0 {
+		role.Detail += "; other servers of the same database have the rest"
+	}
+	all = append(all, role)
+	works, asks := config.Roles.Has(app.RoleWork), config.Roles.Has(app.RoleWork) || config.Roles.Has(app.RoleWeb)
+	if config.Roles.Has(app.RoleWeb) {
+		all = append(all, checkSignIn(config))
+	}
 	ctx, cancel := context.WithTimeout(e.Ctx, 2*time.Minute)
 	defer cancel()
 	all = append(all, c.look(ctx, e)...)
-	all = append(all, checkSandbox(ctx, sandbox.Options{Self: forwardCommand(), Logger: e.Logger}),
-		installedAgents(config.AgentPath))
-	if len(config.GitHub.PrivateKey) > 0 && config.GitHub.AppID > 0 {
+	if works {
+		all = append(all, checkSandbox(ctx, sandbox.Options{Self: forwardCommand(), Logger: e.Logger}),
+			installedAgents(config.AgentPath))
+	}
+	if asks && len(config.GitHub.PrivateKey) > 0 && config.GitHub.AppID > 0 {
 		all = append(all, checkGitHub(ctx, config, e)...)
 	}
-	if config.Models.Coder.URL != "" && config.Models.Coder.Model != "" {
+	if works && config.Models.Coder.URL != "" && config.Models.Coder.Model != "" {
 		all = append(all, checkModels(ctx, config, e)...)
 	}
-	all = append(all, checkNotify(ctx, config.Notify)...)
+	if works {
+		all = append(all, checkNotify(ctx, config.Notify)...)
+	}
 	return reportFindings(e, c.Output, all)
 }
 

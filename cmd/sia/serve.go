@@ -25,7 +25,7 @@ func (c *serveCmd) Run(e *cli.Env) (err error) {
 		return err
 	}
 	o := app.Options{Logger: e.Logger, Forward: forwardCommand(), ProbeModels: true}
-	if !config.GitHub.Named() && config.Private != "" {
+	if len(config.Roles) == 0 && !config.GitHub.Named() && config.Private != "" {
 		var ready bool
 		if config, ready, err = setUpFirst(e, config, &o); err != nil || !ready {
 			return err

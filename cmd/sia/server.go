@@ -27,6 +27,7 @@ type serverFlags struct {
 	Private        string   `help:"Address for the pages, /healthz and /readyz; keep it off the internet. The pages are shown to this machine only." default:"127.0.0.1:9090" env:"SIA_PRIVATE" group:"folded:serve"`
 	PublicURL      string   `name:"public-url" help:"Address at which people reach --listen, through whatever ends TLS in front of it; they sign in there with GitHub, and comments and check runs link there. Default: no links and no sign-in." env:"SIA_PUBLIC_URL" placeholder:"URL" group:"folded:serve"`
 	TrustedProxies []string `help:"Addresses of the proxies in front of --listen, or ranges of them, such as 172.16.0.0/12; X-Forwarded-For is believed of them alone. Default: those on this machine; none for no proxy." default:"127.0.0.0/8,::1" env:"SIA_TRUSTED_PROXIES" placeholder:"ADDRESS" group:"folded:serve"`
+	Role           []string `help:"What this server does of the work that it shares with others of one PostgreSQL database: intake writes webhooks down, work works on them, web shows the pages; all, or several with commas between them." default:"all" env:"SIA_ROLE" placeholder:"ROLE" group:"folded:serve"`
 	Dir            string   `help:"Folder for the database and the git mirrors." default:"${dir}" env:"SIA_DIR" type:"path" last:""`
 	DB             string   `help:"Database URL: sqlite:FILE, or postgres://USER:PASSWORD@HOST:PORT/NAME; default: sia.db in the folder." env:"SIA_DB" placeholder:"URL" last:""`
 	DBDirect       string   `name:"db-direct" help:"Where PostgreSQL itself is, when --db leads to PgBouncer: notifications of new jobs are heard there. Default: at --db." env:"SIA_DB_DIRECT" placeholder:"URL" last:""`
@@ -68,6 +69,9 @@ func (s serverFlags) Validate() error {
 			"a URL postgres://…",
 			s.DB)
 	}
+	if _, err := app.ParseRoles(s.Role); err != nil {
+		return fmt.Errorf("--role: %w", err)
+	}
 	if _, err := store.File(s.database()); err != nil {
 		return fmt.Errorf("--db: %w", err)
 	}
@@ -104,6 +108,9 @@ func (s serverFlags) flagged() (app.Config, error) {
 	c.Notify = s.notifyFlags.config()
 	c.Notify.Summary = notify.Summary(s.Summary)
 	var err error
+	if c.Roles, err = app.ParseRoles(s.Role); err != nil {
+		return c, fmt.Errorf("--role: %w", err)
+	}
 	if c.Models, err = s.models(); err != nil {
 		return c, err
 	}

@@ -32,7 +32,6 @@ type place struct {
 	shop  int64 // where roles differ
 	till  int64 // of the same installation
 	pages *httptest.Server
-	dir   string
 	log   *bytes.Buffer
 	clock *clock
 	conf  signin.Config
@@ -65,7 +64,7 @@ func (c *clock) Advance(d time.Duration) {
 // dana writes there, tim triages, rob reads.
 func open(t *testing.T) *place {
 	t.Helper()
-	p := &place{t: t, dir: t.TempDir(), log: &bytes.Buffer{},
+	p := &place{t: t, log: &bytes.Buffer{},
 		clock: &clock{now: time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)}}
 	sim, err := ghsim.New(ghsim.Config{Dir: t.TempDir(), Clock: p.clock.Now})
 	p.must(err)
@@ -104,7 +103,7 @@ func open(t *testing.T) *place {
 	t.Cleanup(p.pages.Close)
 	p.must(sim.SetCallbackURL(p.app.ID, p.pages.URL+signin.CallbackPath))
 	p.conf = signin.Config{GitHub: sim.URL(), API: sim.APIURL(), ClientID: p.app.ClientID,
-		ClientSecret: p.app.ClientSecret, PublicURL: p.pages.URL, Dir: p.dir, Installed: a,
+		ClientSecret: p.app.ClientSecret, PublicURL: p.pages.URL, Installed: a,
 		Logger: slog.New(slog.NewTextHandler(p.log, nil)), Now: p.clock.Now}
 	p.restart()
 	return p

@@ -56,7 +56,6 @@ type Config struct {
 	ClientID     string // of the app
 	ClientSecret string
 	PublicURL    string // where people reach the pages: scheme and host, no path
-	Dir          string // the key that seals cookies is kept here
 	Installed    Installed
 	Logger       *slog.Logger
 	Now          func() time.Time
@@ -90,7 +89,7 @@ func New(c Config, next http.Handler) (http.Handler, error) {
 		return nil, fmt.Errorf("sign-in: --public-url %q has to be scheme and host alone, such as https://sia.example.com",
 			c.PublicURL)
 	}
-	seal, err := openSeal(c.Dir)
+	seal, err := openSeal(c.ClientSecret)
 	if err != nil {
 		return nil, err
 	}

@@ -1,0 +1,33 @@
+package app
+
+import (
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/sia-bot/sia/app/atomicfile"
+)
+
+// serverName names a folder of mirrors among those of all servers: it is drawn when the folder is new, and goes with
+// it. Servers that share the folder have one name.
+func serverName(mirrors string) (string, error) {
+	path := filepath.Join(mirrors, "server")
+	name := strings.ToLower(rand.Text())
+	err := atomicfile.Create(path, []byte(name+"\n"), 0o600)
+	if errors.Is(err, fs.ErrExist) {
+		var b []byte
+		b, err = os.ReadFile(path)
+		name = strings.TrimSpace(string(b))
+	}
+	if err != nil {
+		return "", fmt.Errorf("name the folder of mirrors: %w", err)
+	}
+	if strings.Trim(name, "abcdefghijklmnopqrstuvwxyz234567") != "" || name == "" {
+		return "", fmt.Errorf("%s holds no name of a server: delete it, and SIA makes another", path)
+	}
+	return name, nil
+}

@@ -1,0 +1,151 @@
+package gitops
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/go-git/go-git/v5/plumbing"
+)
+
+// PackedCommit is a commit made here, for a mirror elsewhere.
+type PackedCommit struct {
+	SHA  string
+	Pack []byte // a pack file, version 2, of all that its parents lack; nil: it is larger than was asked for
+}
+
+// PackMade packs a commit and those made here that it stands on, back to the commits known, each after its parents. It
+// is empty where the commit was not made here. A pack of more than most bytes is left out. What it returns is for
+// [CacheOptions.Kept].
+func (r *Repo) PackMade(ctx context.Context, sha string, most int, known ...string) (out []PackedCommit, err error) {
+	err = r.viewCommit(ctx, "pack commits", sha, func(o *packedObjects, h plumbing.Hash) error {
+		out = nil
+		return o.eachMade(h, known, func(c packedCommit) error {
+			pack, err := o.packOf(c, most)
+			if err == nil {
+				out = append(out, PackedCommit{SHA: c.id.String(), Pack: pack})
+			}
+			return err
+		})
+	})
+	return out, err
+}
+
+// packedCommit is a commit that was made here.
+type packedCommit struct {
+	id, tree plumbing.Hash
+	parents  []plumbing.Hash
+	message  string
+}
+
+// eachMade calls visit for a commit and those made here that it stands on, back to the commits known, each after its
+// parents.
+func (o *packedObjects) eachMade(h plumbing.Hash, known []string, visit func(packedCommit) error) error {
+	seen := map[plumbing.Hash]bool{}
+	var walk func(h plumbing.Hash) error
+	walk = func(h plumbing.Hash) error {
+		if seen[h] || slices.Contains(known, h.String()) || !o.from.isMarked("made", h) {
+			return nil
+		}
+		seen[h] = true
+		c, err := o.readCommit(h)
+		if err != nil {
+			return err
+		}
+		for _, p := range c.ParentHashes {
+			if err := walk(p); err != nil {
+				return err
+			}
+		}
+		return visit(packedCommit{id: h, tree: c.TreeHash, parents: c.ParentHashes, message: c.Message})
+	}
+	return walk(h)
+}
+
+// packOf is a commit with all that its parents lack; nil when that is larger than most.
+func (o *packedObjects) packOf(c packedCommit, most int) ([]byte, error) {
+	parents, err := o.treesOf(c.parents)
+	if err != nil {
+		return nil, err
+	}
+	objs := []newObject{o.packable(c.id, plumbing.CommitObject)}
+	if err := newObjectsBeyond(parents, o.readTree).of(c.tree, func(id plumbing.Hash, kind plumbing.ObjectType) {
+		objs = append(objs, o.packable(id, kind))
+	}); err != nil {
+		return nil, err
+	}
+	out := bounded{most: most}
+	if _, _, err := writePack(&out, objs); errors.Is(err, ErrTooLarge) {
+		return nil, nil
+	} else if err != nil {
+		return nil, err
+	}
+	return out.Bytes(), nil
+}
+
+// bounded takes no more than most bytes.
+type bounded struct {
+	bytes.Buffer
+	most int
+}
+
+func (b *bounded) Write(p []byte) (int, error) {
+	if b.Len()+len(p) > b.most {
+		return 0, ErrTooLarge
+	}
+	return b.Buffer.Write(p)
+}
+
+// takeKept puts a commit into the mirror that was made elsewhere and kept. It reports whether there was one.
+func (r *Repo) takeKept(ctx context.Context, want plumbing.Hash) (taken bool, err error) {
+	if r.cache.kept == nil {
+		return false, nil
+	}
+	pack, err := r.cache.kept(ctx, r.remote.Key, want.String())
+	if err != nil || pack == nil {
+		return false, err
+	}
+	unlock, err := r.lockFetch(ctx)
+	if err != nil {
+		return false, err
+	}
+	defer unlock()
+	x, err := r.unpackKept(want, pack)
+	if err != nil { // the server may have it
+		r.cache.log.WarnContext(ctx, "kept commit can't be used", "mirror", r.remote.Key, "commit", want, "error", err)
+		return false, nil
+	}
+	defer x.remove()
+	return true, r.installPack(ctx, x, "made", want, nil)
+}
+
+// unpackKept writes a kept pack beside the mirrors. Its hashes say that it is whole.
+func (r *Repo) unpackKept(want plumbing.Hash, pack []byte) (x indexedPack, err error) {
+	f, err := os.CreateTemp(r.cache.tmp(), "kept-*.pack")
+	if err != nil {
+		return x, fmt.Errorf("write pack: %w", err)
+	}
+	defer os.Remove(f.Name())
+	defer f.Close()
+	if _, err := f.Write(pack); err != nil {
+		return x, fmt.Errorf("write pack: %w", err)
+	}
+	if x, err = indexPack(f, strings.TrimSuffix(f.Name(), ".pack")+"-whole", nil); err != nil {
+		return x, err
+	}
+	p, err := openPack(x.base, &baseCache{})
+	if err == nil {
+		defer p.f.Close()
+		if _, found := p.findObject(want); !found {
+			err = errNoObject
+		}
+	}
+	if err != nil {
+		x.remove()
+	}
+	return x, err
+}
