@@ -14,7 +14,7 @@ import (
 // request that closes it and is not the task's own, or a commit of the base branch since
 // it was opened. Who starts a task again knows what is on the base by then. nil: nothing
 // is known to.
-func (w *Worker) already(ctx context.Context, t sia.Task, issue github.Issue, base string) (*sia.Already, error) {
+func (w *startWorker) already(ctx context.Context, t sia.Task, issue github.Issue, base string) (*sia.Already, error) {
 	if issue.Title != t.Title || issue.Body != t.Body {
 		t.Edited = &sia.Edit{} // the delivery that said so is still under way, or lost
 	}
@@ -53,7 +53,7 @@ func (w *Worker) already(ctx context.Context, t sia.Task, issue github.Issue, ba
 
 // waitsFor finds the open issues that are to be resolved before this one: those that block it, and
 // those that it is made of. The issue says how many there are; only what blocks it is asked for.
-func (w *Worker) waitsFor(ctx context.Context, t sia.Task, issue github.Issue) (*sia.Already, error) {
+func (w *startWorker) waitsFor(ctx context.Context, t sia.Task, issue github.Issue) (*sia.Already, error) {
 	if issue.Blockers > 0 {
 		open, err := w.repo(t).OpenBlockers(ctx, t.Issue)
 		if err != nil {

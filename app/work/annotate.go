@@ -17,7 +17,7 @@ const longestFile = 1 << 20
 
 // placed finds out in which files of the head the lines are that its failures name. A name that several files may mean
 // is one of the files that the attempt changed, or none. Where the head can't be read, nothing is placed.
-func (w *Worker) placed(ctx context.Context, t sia.Task) render.Placed {
+func (w *surfaceWorker) placed(ctx context.Context, t sia.Task) render.Placed {
 	named := render.NamedLines(t)
 	if len(named) == 0 {
 		return nil

@@ -9,7 +9,7 @@ import (
 
 // announce posts the intervention's comment: on the pull request, or on the
 // issue while there is none.
-func (w *Worker) announce(ctx context.Context, t sia.Task, f sia.Effect) (sia.Fact, error) {
+func (w *surfaceWorker) announce(ctx context.Context, t sia.Task, f sia.Effect) (sia.Fact, error) {
 	on := t.Issue
 	if t.Pull.Number != 0 {
 		on = t.Pull.Number

@@ -25,7 +25,7 @@ const (
 
 // asked reads what people ask for on the pull request, as it stands there now; nil: nothing. Only
 // what people with a say wrote counts, and what SIA answered them.
-func (w *Worker) asked(ctx context.Context, t sia.Task, set sia.Settings) (*sia.Asked, error) {
+func (w *startWorker) asked(ctx context.Context, t sia.Task, set sia.Settings) (*sia.Asked, error) {
 	if len(t.Wishes) == 0 || t.Pull.Number == 0 {
 		return nil, nil //nolint:nilnil // that nothing is asked for is an answer
 	}
@@ -118,7 +118,7 @@ func threadsOf(
 // saying tells whether somebody has a say in the repository. GitHub is asked once about each of those
 // who asked for something, who had one when they did, and about so many others, in the order in which
 // they are met: strangers can be many. Whoever comes after those has none.
-func (w *Worker) saying(t sia.Task, set sia.Settings) func(ctx context.Context, login string) (bool, error) {
+func (w *startWorker) saying(t sia.Task, set sia.Settings) func(ctx context.Context, login string) (bool, error) {
 	known, wishes, others := map[string]bool{}, map[string]bool{}, 0
 	for _, wish := range t.Wishes {
 		wishes[wish.By.Login] = true
@@ -147,7 +147,7 @@ func (w *Worker) saying(t sia.Task, set sia.Settings) func(ctx context.Context, 
 }
 
 // thread is a thread as an attempt is given it; false: nobody with a say said anything in it.
-func (w *Worker) thread(
+func (w *startWorker) thread(
 	ctx context.Context, t sia.Task, comments []github.ReviewComment, say func(context.Context, string) (bool, error),
 ) (out sia.Thread, _ bool, err error) {
 	self, err := w.GitHub.Self(ctx)
@@ -230,7 +230,7 @@ func reviewed(c github.ReviewComment) []string {
 
 // foundAgain is where lines that have moved stand at the branch's head: by their text, when it stands
 // there once. 0, 0: it can't be told.
-func (w *Worker) foundAgain(ctx context.Context, t sia.Task, path string, seen []string) (first, last int, err error) {
+func (w *startWorker) foundAgain(ctx context.Context, t sia.Task, path string, seen []string) (first, last int, err error) {
 	if t.Head == "" || len(seen) == 0 || strings.TrimSpace(strings.Join(seen, "")) == "" {
 		return 0, 0, nil
 	}

@@ -41,7 +41,7 @@ const commitWithin = 20 * time.Second
 // did, unpushed. It has no deadline but the attempt's own. Where a process that
 // ended had begun it, it goes on from the saved turns, in the same workspace when
 // this machine has it.
-func (w *Worker) attempt(ctx context.Context, t sia.Task, f sia.Effect) (sia.Fact, error) {
+func (w *attemptWorker) attempt(ctx context.Context, t sia.Task, f sia.Effect) (sia.Fact, error) {
 	if fact, ok, err := w.savedResult(ctx, t, f); err != nil || ok {
 		return fact, err
 	}
@@ -68,7 +68,7 @@ func (w *Worker) attempt(ctx context.Context, t sia.Task, f sia.Effect) (sia.Fac
 			w.Logger.WarnContext(ctx, "workspace left behind", "task", t.ID, "attempt", a.Number, "error", err)
 		}
 	}()
-	interrupt, err := w.inForce(ctx, t, policies.TypeInterrupt)
+	interrupt, err := w.decisions.inForce(ctx, t, policies.TypeInterrupt)
 	if err != nil {
 		return nil, err
 	}
@@ -143,7 +143,7 @@ func (w *Worker) attempt(ctx context.Context, t sia.Task, f sia.Effect) (sia.Fac
 	if f.Run == 0 && fact.End == sia.EndFinished && fact.Commit == "" && fact.Reason == "" && !a.Planning {
 		fact.Signals = stuck.Signals(t, stuck.Judged{Empty: true})
 	}
-	if err := w.decideInterrupt(keep, t, f, fact, interrupt.ID()); err != nil {
+	if err := w.decisions.decideInterrupt(keep, t, f, fact, interrupt.ID()); err != nil {
 		return nil, err
 	}
 	b, err := json.Marshal(sia.Masked(fact, w.Secrets.Mask))
@@ -159,7 +159,7 @@ func (w *Worker) attempt(ctx context.Context, t sia.Task, f sia.Effect) (sia.Fac
 
 // runTests runs what an attempt's end asks for: the test of a claim that nothing is to do, and what tells a racer's
 // change from the others'. ran says that it did.
-func (w *Worker) runTests(ctx context.Context, t sia.Task, r agentRun, fact *sia.AttemptEnded) (ran bool, err error) {
+func (w *attemptWorker) runTests(ctx context.Context, t sia.Task, r agentRun, fact *sia.AttemptEnded) (ran bool, err error) {
 	a := t.Attempt()
 	switch {
 	case r.effect.Run == 0 && fact.End == sia.EndFinished && fact.Reason == "" && !a.Planning && a.Demands == 0 &&
@@ -179,7 +179,7 @@ func (w *Worker) runTests(ctx context.Context, t sia.Task, r agentRun, fact *sia
 // savedTurns are the turns of an attempt whose process ended before its result
 // was saved; none when no model had answered. The attempt then stands on the
 // commit on which it began, wherever the branch is now.
-func (w *Worker) savedTurns(ctx context.Context, t *sia.Task, run int) ([]agent.Turn, error) {
+func (w *attemptWorker) savedTurns(ctx context.Context, t *sia.Task, run int) ([]agent.Turn, error) {
 	n := t.Attempt().Number
 	turns, err := w.turnsOf(ctx, *t, n, run)
 	if err != nil || !slices.ContainsFunc(turns, func(turn agent.Turn) bool { return turn.Kind == agent.TurnModel }) {
@@ -198,7 +198,7 @@ func (w *Worker) savedTurns(ctx context.Context, t *sia.Task, run int) ([]agent.
 
 // workspace is the attempt's own. One that was left behind is used again only by
 // an attempt that goes on.
-func (w *Worker) workspace(
+func (w *attemptWorker) workspace(
 	ctx context.Context, t sia.Task, f sia.Effect, start string, goesOn bool,
 ) (*gitops.Workspace, error) {
 	dir := w.Git.WorkspaceDir(f.Key + " " + start)
@@ -229,7 +229,7 @@ func answerable(a sia.Ask, t sia.Task) *sia.Ask {
 
 // savedResult is how an attempt ended whose outcome could not be applied any
 // more before the process died.
-func (w *Worker) savedResult(
+func (w *attemptWorker) savedResult(
 	ctx context.Context, t sia.Task, f sia.Effect,
 ) (fact sia.AttemptEnded, ok bool, err error) {
 	saved, err := w.Store.Text(ctx, t.ID, f.Attempt, ofRun(textResult, f.Run))
@@ -246,7 +246,7 @@ func (w *Worker) savedResult(
 }
 
 // startCommit is where the attempt starts: the base, what must be kept, or the branch's head.
-func (w *Worker) startCommit(ctx context.Context, t sia.Task) (string, error) {
+func (w *attemptWorker) startCommit(ctx context.Context, t sia.Task) (string, error) {
 	start, branch := startOf(t), t.Branch
 	if start == string(t.BaseSHA) {
 		branch = t.BaseBranch
@@ -255,7 +255,7 @@ func (w *Worker) startCommit(ctx context.Context, t sia.Task) (string, error) {
 }
 
 // input gathers what the agent is given.
-func (w *Worker) input(ctx context.Context, t sia.Task, dir string, by policies.Interrupt) (agent.Input, error) {
+func (w *attemptWorker) input(ctx context.Context, t sia.Task, dir string, by policies.Interrupt) (agent.Input, error) {
 	a := t.Attempt()
 	in := agent.Input{
 		Title: t.Title, Body: t.Body, AskedBy: t.AskedBy.Login, Author: t.Author, Access: t.Access, Repo: t.Repo.String(),
@@ -293,7 +293,7 @@ const hazardCases = 500
 // hazard is the model by which an attempt is interrupted, as the attempts of all
 // repositories have taught it from where the policy begins: it holds five weights, and nothing
 // of theirs.
-func (w *Worker) hazard(ctx context.Context, t sia.Task, by policies.Interrupt) (stuck.Hazard, error) {
+func (w *attemptWorker) hazard(ctx context.Context, t sia.Task, by policies.Interrupt) (stuck.Hazard, error) {
 	if t.Settings.Agent.InterruptCost == 0 {
 		return stuck.Hazard{}, nil
 	}
@@ -322,7 +322,7 @@ func asked(t sia.Task) bool {
 // settleTree does what is left to do with an attempt's work tree. A tree that can't be looked
 // through or committed makes the attempt one that failed, not one that is done again: what
 // it spent is booked, and the next one is told.
-func (w *Worker) settleTree(
+func (w *attemptWorker) settleTree(
 	ctx context.Context, t sia.Task, r agentRun, space *gitops.Workspace, fact *sia.AttemptEnded,
 	do func(context.Context, sia.Task, agentRun, *gitops.Workspace, *sia.AttemptEnded) error,
 ) error {
@@ -349,7 +349,7 @@ func (w *Worker) settleTree(
 
 // abandoned says what an attempt that was interrupted had changed; it is not
 // kept, for it was going nowhere.
-func (w *Worker) abandoned(
+func (w *attemptWorker) abandoned(
 	ctx context.Context, t sia.Task, r agentRun, space *gitops.Workspace, fact *sia.AttemptEnded,
 ) error {
 	diff, err := space.Diff(ctx)
@@ -363,7 +363,7 @@ func (w *Worker) abandoned(
 
 // commit commits the workspace and says what changed: against the base, or where the run is
 // of a part, against what the part began with.
-func (w *Worker) commit(
+func (w *attemptWorker) commit(
 	ctx context.Context, t sia.Task, r agentRun, space *gitops.Workspace, fact *sia.AttemptEnded,
 ) error {
 	bot, err := w.GitHub.Author(ctx, w.Now())
@@ -404,7 +404,7 @@ func (w *Worker) commit(
 }
 
 // inspect says what a commit changes, and refuses it where that may not leave.
-func (w *Worker) inspect(ctx context.Context, t sia.Task, r agentRun, sha string, fact *sia.AttemptEnded) error {
+func (w *attemptWorker) inspect(ctx context.Context, t sia.Task, r agentRun, sha string, fact *sia.AttemptEnded) error {
 	from := startOf(t)
 	if t.Merging != nil {
 		t.BaseSHA, from = t.Merging.Onto, string(t.Merging.Onto) // it stands on that by now
@@ -425,7 +425,7 @@ func (w *Worker) inspect(ctx context.Context, t sia.Task, r agentRun, sha string
 	if err != nil {
 		return err
 	}
-	forbidden, err := w.forbiddenWorkflows(ctx, t, from, sha)
+	forbidden, err := w.branch.forbiddenWorkflows(ctx, t, from, sha)
 	if err != nil {
 		return err
 	}
@@ -450,7 +450,7 @@ func (w *Worker) inspect(ctx context.Context, t sia.Task, r agentRun, sha string
 }
 
 // count fills in what a diff comes to.
-func (w *Worker) count(diff gitops.Diff, fact *sia.AttemptEnded) {
+func (w *attemptWorker) count(diff gitops.Diff, fact *sia.AttemptEnded) {
 	fact.Diff = sia.DiffStat{Files: len(diff.Files), Added: diff.Added, Deleted: diff.Deleted}
 	for _, f := range diff.Files[:min(len(diff.Files), 50)] {
 		fact.Diff.Paths = append(fact.Diff.Paths, f.Path)
@@ -475,7 +475,7 @@ type recorder struct {
 	tests string    // how the tests ended since
 }
 
-func (w *Worker) recorder(task sia.TaskID, attempt, run int) *recorder {
+func (w *attemptWorker) recorder(task sia.TaskID, attempt, run int) *recorder {
 	return &recorder{store: w.Store, secrets: w.Secrets, now: w.Now, task: task, attempt: attempt, run: run, told: w.Now()}
 }
 
@@ -509,7 +509,7 @@ func (r *recorder) save(ctx context.Context, turn agent.Turn) error {
 }
 
 // transcript reads the turns of all runs of an attempt back.
-func (w *Worker) transcript(ctx context.Context, t sia.Task, attempt int) ([]agent.Turn, error) {
+func (w *common) transcript(ctx context.Context, t sia.Task, attempt int) ([]agent.Turn, error) {
 	rows, err := w.Store.Turns(ctx, t.ID, attempt)
 	if err != nil {
 		return nil, err
@@ -518,7 +518,7 @@ func (w *Worker) transcript(ctx context.Context, t sia.Task, attempt int) ([]age
 }
 
 // turnsOf reads the turns of one run of an attempt back.
-func (w *Worker) turnsOf(ctx context.Context, t sia.Task, attempt, run int) ([]agent.Turn, error) {
+func (w *attemptWorker) turnsOf(ctx context.Context, t sia.Task, attempt, run int) ([]agent.Turn, error) {
 	rows, err := w.Store.TurnsOf(ctx, t.ID, attempt, run)
 	if err != nil {
 		return nil, err

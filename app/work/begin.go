@@ -15,7 +15,7 @@ import (
 // begin looks at the issue itself before an attempt starts: somebody may have
 // closed it, taken the label off or said stop, and the delivery that said so
 // may be lost. Then it reads settings and base.
-func (w *Worker) begin(ctx context.Context, t sia.Task, f sia.Effect) (sia.Fact, error) {
+func (w *startWorker) begin(ctx context.Context, t sia.Task, f sia.Effect) (sia.Fact, error) {
 	if halted, err := w.halted(ctx, t, f); err != nil || halted {
 		return sia.Done{}, err
 	}
@@ -78,7 +78,7 @@ func (w *Worker) begin(ctx context.Context, t sia.Task, f sia.Effect) (sia.Fact,
 	if err != nil {
 		return nil, err
 	}
-	commits, err := w.commitRules(ctx, t, sha)
+	commits, err := w.branch.commitRules(ctx, t, sha)
 	if err != nil {
 		return nil, err
 	}
@@ -115,7 +115,7 @@ func (w *Worker) begin(ctx context.Context, t sia.Task, f sia.Effect) (sia.Fact,
 
 // halted pauses the task when everything in its repository, its installation or on this
 // server is paused: nothing begins there, whatever led to it.
-func (w *Worker) halted(ctx context.Context, t sia.Task, f sia.Effect) (bool, error) {
+func (w *startWorker) halted(ctx context.Context, t sia.Task, f sia.Effect) (bool, error) {
 	h, halted, err := w.Store.HaltOver(ctx, t.Installation, t.Repo.ID)
 	if err != nil || !halted {
 		return false, err
@@ -127,7 +127,7 @@ func (w *Worker) halted(ctx context.Context, t sia.Task, f sia.Effect) (bool, er
 
 // lookAtBranch takes up what somebody pushed to the task's branch before the attempt
 // is paid for: one that starts elsewhere could not be pushed.
-func (w *Worker) lookAtBranch(ctx context.Context, t sia.Task) error {
+func (w *startWorker) lookAtBranch(ctx context.Context, t sia.Task) error {
 	for _, kind := range t.Pending {
 		if kind == sia.DoAttempt || kind == sia.DoPush || kind == sia.DoUpdate || kind == sia.DoTakeBack {
 			return nil // what stands there may be SIA's own
@@ -145,7 +145,7 @@ func (w *Worker) lookAtBranch(ctx context.Context, t sia.Task) error {
 
 // dayBudgets says why the repository's or the installation's budget of the day forbids an
 // attempt.
-func (w *Worker) dayBudgets(ctx context.Context, t sia.Task, set sia.Settings) (string, error) {
+func (w *startWorker) dayBudgets(ctx context.Context, t sia.Task, set sia.Settings) (string, error) {
 	since := w.Now().Add(-24 * time.Hour)
 	for _, b := range []struct {
 		limit     int

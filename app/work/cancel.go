@@ -7,6 +7,6 @@ import (
 )
 
 // cancel stops the running attempt; the attempt itself reports how it ended.
-func (w *Worker) cancel(ctx context.Context, _ sia.Task, f sia.Effect) (sia.Fact, error) {
+func (w *attemptWorker) cancel(ctx context.Context, _ sia.Task, f sia.Effect) (sia.Fact, error) {
 	return sia.Done{}, w.Canceller.CancelEffect(ctx, f.TargetKey)
 }

@@ -30,7 +30,7 @@ type checkLog struct {
 // are any, else its output. Where the log tells nothing, test reports that the workflow run uploaded are
 // read. green is a run of the same check that passed; nil:
 // none is known.
-func (w *Worker) readLog(
+func (w *checkWorker) readLog(
 	ctx context.Context, repo *github.Repo, run github.CheckRun, green *github.CheckRun,
 ) (checkLog, error) {
 	opts := failure.Options{Name: run.Name}

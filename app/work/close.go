@@ -8,7 +8,7 @@ import (
 )
 
 // close closes an escalation issue with the task's result.
-func (w *Worker) close(ctx context.Context, t sia.Task, f sia.Effect) (sia.Fact, error) {
+func (w *surfaceWorker) close(ctx context.Context, t sia.Task, f sia.Effect) (sia.Fact, error) {
 	repo := w.repo(t)
 	if _, _, err := repo.UpsertComment(ctx, f.OnIssue, markerLine(f), render.EscalationClosing(t), 0); err != nil {
 		return nil, err

@@ -23,7 +23,7 @@ const countLimit = 32 << 20
 
 // countTests compares how many tests checks ran with how many they ran on the base commit,
 // where both logs say it. Where the base's says nothing of tests, the JUnit reports that both uploaded do.
-func (w *Worker) countTests(
+func (w *checkWorker) countTests(
 	ctx context.Context, t sia.Task, e *headEvidence, pairs []gate.Pair,
 ) ([]gate.TestCount, error) {
 	var out []gate.TestCount
@@ -61,7 +61,7 @@ func (w *Worker) countTests(
 
 // testsRun is how many tests the log of a run says have run, 0 where it says nothing of
 // them; -1: there is no log.
-func (w *Worker) testsRun(ctx context.Context, t sia.Task, set github.CheckSet, id int64) (int, error) {
+func (w *checkWorker) testsRun(ctx context.Context, t sia.Task, set github.CheckSet, id int64) (int, error) {
 	run := runOf(set, id)
 	log, err := w.repo(t).JobLog(ctx, run, countLimit)
 	if errors.Is(err, github.ErrNoLog) {
@@ -88,7 +88,7 @@ const mostGone = 3
 
 // compareReports compares the tests that ran by the JUnit reports of two workflow runs: those of the same names. Base
 // is 0 where there is nothing to compare. A report that the head's run did not upload names no test.
-func (w *Worker) compareReports(
+func (w *checkWorker) compareReports(
 	ctx context.Context, repo *github.Repo, head, base github.CheckRun,
 ) (gate.TestCount, error) {
 	out := gate.TestCount{Run: head.ID}
@@ -129,7 +129,7 @@ func (w *Worker) compareReports(
 }
 
 // ranIn adds the tests that ran by the reports in an artifact. What can't be read of it is logged and left out.
-func (w *Worker) ranIn(ctx context.Context, repo *github.Repo, a github.Artifact, ran map[string]bool) error {
+func (w *checkWorker) ranIn(ctx context.Context, repo *github.Repo, a github.Artifact, ran map[string]bool) error {
 	packed, err := repo.ArtifactZip(ctx, a, artifactLimit)
 	if err == nil {
 		err = eachReport(packed, func(f *zip.File, room int64) (int64, error) {

@@ -15,7 +15,7 @@ import (
 
 // decide puts a task's question to the policies in force. A decision that was logged stands:
 // carried out again, the effect gives the same answer.
-func (w *Worker) decide(ctx context.Context, t sia.Task, f sia.Effect) (sia.Fact, error) {
+func (w *decisionWorker) decide(ctx context.Context, t sia.Task, f sia.Effect) (sia.Fact, error) {
 	coders := w.mayWork(t)
 	d, err := w.Store.Decision(ctx, f.Key)
 	if errors.Is(err, store.ErrNotFound) {
@@ -60,8 +60,31 @@ func agentName(t sia.Task, coders []Coder, name string) string {
 	return ""
 }
 
+// mayWork are the coders that may make a task's attempts. Where the repository names a
+// command, it is the one that works, with any of the models.
+func (w *decisionWorker) mayWork(t sia.Task) []Coder { return w.Coders.MayWork(t.Settings) }
+
+// coder is the one of a name; the first where that one is not configured any more.
+func (w *decisionWorker) coder(t sia.Task, name string) Coder {
+	may := w.mayWork(t)
+	for _, c := range may {
+		if c.Name == name {
+			return c
+		}
+	}
+	return may[0]
+}
+
+// tools are the names of the tools that an attempt has, as far as they are known.
+func (w *decisionWorker) tools(s sia.AgentSettings) []string {
+	if s.Kind == "command" {
+		return nil
+	}
+	return w.Coders.Tools
+}
+
 // decideNow decides, and logs the decision before it takes effect.
-func (w *Worker) decideNow(ctx context.Context, t sia.Task, f sia.Effect, coders []Coder) (sia.Decision, error) {
+func (w *decisionWorker) decideNow(ctx context.Context, t sia.Task, f sia.Effect, coders []Coder) (sia.Decision, error) {
 	set, err := w.Settings.Policies(ctx, t.Installation, t.Repo)
 	if err != nil {
 		return sia.Decision{}, err
@@ -84,7 +107,7 @@ func (w *Worker) decideNow(ctx context.Context, t sia.Task, f sia.Effect, coders
 }
 
 // inForce is the policy in force for a type of decision that is made within another effect.
-func (w *Worker) inForce(ctx context.Context, t sia.Task, typ policies.Type) (p policies.Policy, err error) {
+func (w *decisionWorker) inForce(ctx context.Context, t sia.Task, typ policies.Type) (p policies.Policy, err error) {
 	set, err := w.Settings.Policies(ctx, t.Installation, t.Repo)
 	if err != nil {
 		return p, err
@@ -100,7 +123,7 @@ func (w *Worker) inForce(ctx context.Context, t sia.Task, typ policies.Type) (p 
 }
 
 // language is the language that most files of the task's base are written in.
-func (w *Worker) language(ctx context.Context, t sia.Task) (string, error) {
+func (w *decisionWorker) language(ctx context.Context, t sia.Task) (string, error) {
 	if t.BaseSHA == "" {
 		return "", nil
 	}
@@ -130,7 +153,7 @@ const (
 
 // decideRerun logs what was weighed by a policy about red checks of the head, and settles
 // what was decided before when the checks that were run again have been judged.
-func (w *Worker) decideRerun(ctx context.Context, t sia.Task, f sia.Effect, j sia.Judged, policy string) error {
+func (w *decisionWorker) decideRerun(ctx context.Context, t sia.Task, f sia.Effect, j sia.Judged, policy string) error {
 	id := fmt.Sprintf("%s/%d/rerun-%s", t.ID, f.Attempt, j.SHA)
 	if t.Gate.Doubted {
 		return w.settleRerun(ctx, id, j.Verdict)
@@ -151,7 +174,7 @@ func (w *Worker) decideRerun(ctx context.Context, t sia.Task, f sia.Effect, j si
 
 // settleRerun notes whether a re-run turned the checks green, and by how much
 // that was more than expected.
-func (w *Worker) settleRerun(ctx context.Context, id string, v sia.GateVerdict) error {
+func (w *decisionWorker) settleRerun(ctx context.Context, id string, v sia.GateVerdict) error {
 	y := 0.0
 	switch v {
 	case sia.VerdictGreen, sia.VerdictTampered:
@@ -176,7 +199,7 @@ func (w *Worker) settleRerun(ctx context.Context, id string, v sia.GateVerdict) 
 
 // decideInterrupt logs that an attempt was interrupted, or left to go on so that
 // it is learned what becomes of it, before that has any consequence.
-func (w *Worker) decideInterrupt(
+func (w *decisionWorker) decideInterrupt(
 	ctx context.Context, t sia.Task, f sia.Effect, end sia.AttemptEnded, policy string,
 ) error {
 	r := end.Risk
@@ -201,7 +224,7 @@ func (w *Worker) decideInterrupt(
 }
 
 // logDecision fills in what every decision has and logs it.
-func (w *Worker) logDecision(ctx context.Context, t sia.Task, d sia.Decision, by any, options ...string) error {
+func (w *decisionWorker) logDecision(ctx context.Context, t sia.Task, d sia.Decision, by any, options ...string) error {
 	var err error
 	if d.Context, err = json.Marshal(by); err != nil {
 		return fmt.Errorf("log decision %s: %w", d.ID, err)

@@ -25,8 +25,8 @@ var priors = policies.Rerun{Parameters: policies.RerunParameters{FlakeRate: 0.02
 
 var repo = sia.Repo{ID: 7, Owner: "octo", Name: "demo"}
 
-// decider is a worker with an empty database, and a task in it.
-func decider(t *testing.T) (*Worker, sia.Task) {
+// decider decides with an empty database, and a task in it.
+func decider(t *testing.T) (*decisionWorker, sia.Task) {
 	t.Helper()
 	now := func() time.Time { return time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC) }
 	s := storetest.Open(t, store.Config{Logger: slog.New(slog.DiscardHandler), Now: now})
@@ -39,11 +39,11 @@ func decider(t *testing.T) (*Worker, sia.Task) {
 	task.Settings, task.Head = sia.DefaultSettings(), "abc"
 	task.Attempts = []sia.Attempt{{Number: 1}, {Number: 2}}
 	task.Credits.Spent = 6 * sia.Credit
-	return &Worker{Deps: Deps{Store: s, Now: now}}, task
+	return &decisionWorker{common: &common{Store: s, Now: now}}, task
 }
 
 // logged are a task's decisions, a line each.
-func logged(t *testing.T, w *Worker, id sia.TaskID) (lines []string) {
+func logged(t *testing.T, w *decisionWorker, id sia.TaskID) (lines []string) {
 	t.Helper()
 	ds, err := w.Store.Decisions(t.Context(), id)
 	if err != nil {
@@ -129,7 +129,7 @@ func TestInterruptIsLogged(t *testing.T) {
 // cost from the task.
 func TestDoubtIsLearned(t *testing.T) {
 	w, task := decider(t)
-	before, err := w.doubt(t.Context(), task, priors)
+	before, err := (&checkWorker{common: w.common}).doubt(t.Context(), task, priors)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -144,7 +144,7 @@ func TestDoubtIsLearned(t *testing.T) {
 			}
 		}
 	}
-	after, err := w.doubt(t.Context(), task, priors)
+	after, err := (&checkWorker{common: w.common}).doubt(t.Context(), task, priors)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -26,7 +26,7 @@ type conclusion struct {
 
 // diagnose works out why the attempt failed and what to try instead. What it
 // decides is logged before it takes effect.
-func (w *Worker) diagnose(ctx context.Context, t sia.Task, f sia.Effect) (sia.Fact, error) {
+func (w *learnWorker) diagnose(ctx context.Context, t sia.Task, f sia.Effect) (sia.Fact, error) {
 	c, err := w.concluded(ctx, t, f)
 	if err != nil {
 		return nil, err
@@ -53,7 +53,7 @@ func (w *Worker) diagnose(ctx context.Context, t sia.Task, f sia.Effect) (sia.Fa
 
 // concluded is what the last diagnosis of the attempt came to; the zero
 // conclusion when there was none.
-func (w *Worker) concluded(ctx context.Context, t sia.Task, f sia.Effect) (c conclusion, err error) {
+func (w *learnWorker) concluded(ctx context.Context, t sia.Task, f sia.Effect) (c conclusion, err error) {
 	text, err := w.Store.Text(ctx, t.ID, f.Attempt, textDiagnosis)
 	if errors.Is(err, store.ErrNotFound) {
 		return conclusion{}, nil
@@ -65,7 +65,7 @@ func (w *Worker) concluded(ctx context.Context, t sia.Task, f sia.Effect) (c con
 }
 
 // conclude has the attempt diagnosed, with what was learned up to now.
-func (w *Worker) conclude(ctx context.Context, t sia.Task, f sia.Effect) (conclusion, error) {
+func (w *learnWorker) conclude(ctx context.Context, t sia.Task, f sia.Effect) (conclusion, error) {
 	if err := w.observe(ctx, t); err != nil {
 		return conclusion{}, err
 	}
@@ -97,18 +97,18 @@ func (w *Worker) conclude(ctx context.Context, t sia.Task, f sia.Effect) (conclu
 	if err != nil {
 		return conclusion{}, err
 	}
-	p, err := w.inForce(ctx, t, policies.TypeTechnique)
+	p, err := w.decisions.inForce(ctx, t, policies.TypeTechnique)
 	if err != nil {
 		return conclusion{}, err
 	}
 	policy := p.Technique()
-	language, err := w.language(ctx, t)
+	language, err := w.decisions.language(ctx, t)
 	if err != nil {
 		return conclusion{}, err
 	}
 	in := diagnose.Input{
 		Task: t, Attempt: *t.Attempt(), Transcript: agent.Markdown(turns, agent.HeaderOf(t, *t.Attempt())), Diff: diff,
-		Lessons: lessons, Library: trials.Library, Final: t.ApproachesLeft() == 0, Tools: w.tools(t.Settings.Agent),
+		Lessons: lessons, Library: trials.Library, Final: t.ApproachesLeft() == 0, Tools: w.decisions.tools(t.Settings.Agent),
 		Candidates: func(p sia.Pattern) []sia.Candidate { return w.Chooser.Candidates(trials, t, language, p, policy) },
 		Choose: func(q diagnose.Choice) (diagnose.Chosen, error) {
 			return w.Chooser.Choose(t, language, f, q, policy, trials)
@@ -135,7 +135,7 @@ const seenTasks = 500
 
 // seen is how often earlier diagnoses in the repository, this task's included, came to a pattern. Of
 // tasks that are no longer known, those count of which it is recorded what came of them.
-func (w *Worker) seen(ctx context.Context, t sia.Task, p sia.Pattern) (int, error) {
+func (w *learnWorker) seen(ctx context.Context, t sia.Task, p sia.Pattern) (int, error) {
 	tasks, err := w.Store.Tasks(ctx, store.Filter{Repo: t.Repo.ID, Limit: seenTasks})
 	if err != nil {
 		return 0, err

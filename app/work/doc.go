@@ -7,9 +7,9 @@
 // transaction is open while one runs; the engine applies the fact afterwards,
 // in the transaction that completes the job.
 //
-// [Worker.Effect] dispatches. What an effect needs of other rooms stands in worker.go as narrow
-// interfaces: settings and policies, looking at an issue, decisions, the choice of a technique, lessons,
-// the memory branch.
+// [Worker.Effect] dispatches to the worker of the effect's kind: each of them holds what its effects need and nothing
+// else. What an effect needs of other rooms stands in worker.go as narrow interfaces: settings and policies, looking
+// at an issue, decisions, the choice of a technique, lessons, the memory branch.
 // Package app passes them in; they don't know one another.
 //
 // The package may import app/store, app/github, app/render and what lies below

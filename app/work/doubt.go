@@ -11,7 +11,7 @@ import (
 
 // saveFlips saves which checks went green on the head, and which of them went red
 // on it, too. Saved again, they count once.
-func (w *Worker) saveFlips(ctx context.Context, t sia.Task, went []gate.Went) error {
+func (w *checkWorker) saveFlips(ctx context.Context, t sia.Task, went []gate.Went) error {
 	if len(went) == 0 {
 		return nil
 	}
@@ -23,7 +23,7 @@ func (w *Worker) saveFlips(ctx context.Context, t sia.Task, went []gate.Went) er
 }
 
 // doubt gathers what speaks for and against running red checks again, by a policy's priors.
-func (w *Worker) doubt(ctx context.Context, t sia.Task, p policies.Rerun) (gate.Doubt, error) {
+func (w *checkWorker) doubt(ctx context.Context, t sia.Task, p policies.Rerun) (gate.Doubt, error) {
 	own, all, err := w.Store.FlipCounts(ctx, t.Repo.ID)
 	if err != nil {
 		return gate.Doubt{}, err

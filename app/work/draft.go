@@ -7,7 +7,7 @@ import (
 )
 
 // draft makes the pull request a draft again, while work on it goes on.
-func (w *Worker) draft(ctx context.Context, t sia.Task, _ sia.Effect) (sia.Fact, error) {
+func (w *surfaceWorker) draft(ctx context.Context, t sia.Task, _ sia.Effect) (sia.Fact, error) {
 	if t.Pull.Number == 0 {
 		return sia.Drafted{}, nil
 	}

@@ -10,7 +10,7 @@ import (
 
 // escalate asks a person: the agent's own question and its plan as a comment on the
 // task's issue, everything else as an issue of its own.
-func (w *Worker) escalate(ctx context.Context, t sia.Task, f sia.Effect) (sia.Fact, error) {
+func (w *surfaceWorker) escalate(ctx context.Context, t sia.Task, f sia.Effect) (sia.Fact, error) {
 	repo, e := w.repo(t), *t.Escalation
 	comment := ""
 	switch e.Kind {

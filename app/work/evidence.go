@@ -14,7 +14,7 @@ import (
 
 // evidence runs the tests that the head can reach, beside its checks. It never fails the task: what can't be run is
 // said, and the text of the change serves.
-func (w *Worker) evidence(ctx context.Context, t sia.Task, f sia.Effect) (sia.Fact, error) {
+func (w *attemptWorker) evidence(ctx context.Context, t sia.Task, f sia.Effect) (sia.Fact, error) {
 	if f.SHA != t.Head {
 		return sia.Done{}, nil // another head is there by now
 	}
@@ -30,13 +30,13 @@ func (w *Worker) evidence(ctx context.Context, t sia.Task, f sia.Effect) (sia.Fa
 }
 
 // looksAtTests reports whether the tests that a change reaches are run before it is pushed.
-func (w *Worker) looksAtTests(t sia.Task) bool {
+func (w *attemptWorker) looksAtTests(t sia.Task) bool {
 	return t.Settings.Checks.Evidence > 0 && t.Merging == nil && w.Evidence.Runs()
 }
 
 // affected runs the tests that a work tree's changes can reach, in a commit that stays in the mirror. It is nil where
 // the repository wants none to be run, and for parts and racers, which have a check of their own.
-func (w *Worker) affected(
+func (w *attemptWorker) affected(
 	t sia.Task, r agentRun, space *gitops.Workspace,
 ) func(context.Context) (agent.TestsRun, error) {
 	if r.part != nil || !w.looksAtTests(t) {
@@ -61,7 +61,7 @@ const rateWithin = 4 * time.Minute
 
 // rate runs what tells a racer's change from the others': the tests that it reaches, and the test that shows the fault,
 // where an earlier attempt wrote one and the racer left it as it is. What can't be run says nothing.
-func (w *Worker) rate(ctx context.Context, t sia.Task, r agentRun, fact *sia.AttemptEnded) error {
+func (w *attemptWorker) rate(ctx context.Context, t sia.Task, r agentRun, fact *sia.AttemptEnded) error {
 	within, cancel := context.WithTimeout(ctx, rateWithin)
 	defer cancel()
 	got, err := w.Evidence.Affected(within, w.wanted(t, string(fact.Commit)))
@@ -78,7 +78,7 @@ func (w *Worker) rate(ctx context.Context, t sia.Task, r agentRun, fact *sia.Att
 
 // reproduced runs the test that shows the fault on a racer's commit; nil where there is none, or where the racer
 // changed it.
-func (w *Worker) reproduced(ctx context.Context, t sia.Task, r agentRun, commit string) (*sia.CheckRun, error) {
+func (w *attemptWorker) reproduced(ctx context.Context, t sia.Task, r agentRun, commit string) (*sia.CheckRun, error) {
 	command, paths := t.Reproduction()
 	if command == "" || r.begin.commit == string(t.BaseSHA) {
 		return nil, nil //nolint:nilnil // there is none in its tree
@@ -98,7 +98,7 @@ func (w *Worker) reproduced(ctx context.Context, t sia.Task, r agentRun, commit 
 }
 
 // wanted is the change of a commit against the task's base.
-func (w *Worker) wanted(t sia.Task, head string) evidence.Wanted {
+func (w *common) wanted(t sia.Task, head string) evidence.Wanted {
 	mirror := w.mirror(t)
 	return evidence.Wanted{
 		Repository: t.Repo.String(), Base: string(t.BaseSHA), Head: head, Within: t.Settings.Checks.Evidence.D(),

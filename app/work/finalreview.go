@@ -19,7 +19,7 @@ import (
 // pull request where it has something to say. What was said is kept before it is written, so
 // that a crash repeats only the look for it. Trouble with the model, and what GitHub refuses for
 // good, are outcomes: nothing waits longer for a review.
-func (w *Worker) finalReview(ctx context.Context, t sia.Task, f sia.Effect) (sia.Fact, error) {
+func (w *learnWorker) finalReview(ctx context.Context, t sia.Task, f sia.Effect) (sia.Fact, error) {
 	if f.SHA != t.Head {
 		return sia.Done{}, nil // about an earlier head
 	}
@@ -53,7 +53,7 @@ func followedUp(t sia.Task, r sia.FinalReview) bool {
 }
 
 // saidFinally is what the reviewer says of a head: it is asked once.
-func (w *Worker) saidFinally(ctx context.Context, t sia.Task, f sia.Effect) (out sia.FinalReviewed, err error) {
+func (w *learnWorker) saidFinally(ctx context.Context, t sia.Task, f sia.Effect) (out sia.FinalReviewed, err error) {
 	text, err := w.Store.Text(ctx, t.ID, f.Attempt, textFinal)
 	switch {
 	case errors.Is(err, store.ErrNotFound):
@@ -90,7 +90,7 @@ func (w *Worker) saidFinally(ctx context.Context, t sia.Task, f sia.Effect) (out
 // changedFiles are the files of a difference as a reviewer reads them, with secrets masked. A
 // hunk that masking makes another number of lines of is left out: its lines would have wrong
 // numbers.
-func (w *Worker) changedFiles(diff gitops.Diff) []diagnose.ChangedFile {
+func (w *learnWorker) changedFiles(diff gitops.Diff) []diagnose.ChangedFile {
 	files := make([]diagnose.ChangedFile, len(diff.Files))
 	for i, f := range diff.Files {
 		files[i] = diagnose.ChangedFile{Path: f.Path, OldPath: f.OldPath, Status: string(f.Status)}

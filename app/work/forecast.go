@@ -12,7 +12,7 @@ const forecastFrom = 300
 
 // forecast says before a task's first attempt what it may cost and how long it may take, by what earlier ones of the
 // installation did; nil before a later one.
-func (w *Worker) forecast(ctx context.Context, t sia.Task, labels []string) (*sia.Forecast, error) {
+func (w *startWorker) forecast(ctx context.Context, t sia.Task, labels []string) (*sia.Forecast, error) {
 	if len(t.Attempts) > 0 {
 		return nil, nil //nolint:nilnil // that there is none is an answer
 	}

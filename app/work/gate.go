@@ -15,7 +15,7 @@ import (
 )
 
 // gate gathers what the verdict on the head depends on, judges, and reports.
-func (w *Worker) gate(ctx context.Context, t sia.Task, f sia.Effect) (sia.Fact, error) {
+func (w *checkWorker) gate(ctx context.Context, t sia.Task, f sia.Effect) (sia.Fact, error) {
 	if f.SHA != t.Head || f.Seq != t.Gate.Seq {
 		return sia.Done{}, nil // a newer look is scheduled
 	}
@@ -45,7 +45,7 @@ func (w *Worker) gate(ctx context.Context, t sia.Task, f sia.Effect) (sia.Fact, 
 // lastWord reads once more what may have changed while the checks were read, or since it was last read: the rules of
 // the base branch, which are remembered from look to look, and the pull request, to which somebody may have pushed, or
 // which may be closed.
-func (w *Worker) lastWord(ctx context.Context, t sia.Task, e *headEvidence) error {
+func (w *checkWorker) lastWord(ctx context.Context, t sia.Task, e *headEvidence) error {
 	if err := w.readEarlier(ctx, t, e); err != nil {
 		return err
 	}
@@ -88,7 +88,7 @@ func (e *headEvidence) takeEarlier(looks []github.Look) {
 }
 
 // readEarlier reads what has reported on the task's last heads, where the look at the present one did not.
-func (w *Worker) readEarlier(ctx context.Context, t sia.Task, e *headEvidence) error {
+func (w *checkWorker) readEarlier(ctx context.Context, t sia.Task, e *headEvidence) error {
 	if e.earlierKnown {
 		return nil
 	}
@@ -121,7 +121,7 @@ func (e *headEvidence) noVerdict(t sia.Task) sia.Judged {
 }
 
 // reportVerdict makes a fact of a verdict, and keeps what is to be learned from it.
-func (w *Worker) reportVerdict(
+func (w *checkWorker) reportVerdict(
 	ctx context.Context, t sia.Task, f sia.Effect, e *headEvidence, v gate.Result,
 ) (sia.Fact, error) {
 	if err := w.saveFlips(ctx, t, e.in.Went()); err != nil {
@@ -144,12 +144,12 @@ func (w *Worker) reportVerdict(
 			Before: gate.Green(e.in.Base, e.in.BaseStatuses, e.in.BaseWorkflows), Hunks: t.Attempt().Hunks,
 		})
 	}
-	return out, w.decideRerun(ctx, t, f, out, e.policy)
+	return out, w.decisions.decideRerun(ctx, t, f, out, e.policy)
 }
 
 // failures is what the red checks say. What their logs tell at length is kept for
 // the next attempt.
-func (w *Worker) failures(
+func (w *checkWorker) failures(
 	ctx context.Context, t sia.Task, e *headEvidence, v gate.Result,
 ) ([]sia.CheckFailure, error) {
 	var out []sia.CheckFailure
@@ -197,7 +197,7 @@ func (w *Worker) failures(
 }
 
 // statusFailure is what a legacy status says.
-func (w *Worker) statusFailure(ctx context.Context, s github.Status) (sia.CheckFailure, error) {
+func (w *checkWorker) statusFailure(ctx context.Context, s github.Status) (sia.CheckFailure, error) {
 	rep, err := failure.Read(ctx, strings.NewReader(s.Description), failure.Options{Name: s.Context})
 	if err != nil {
 		return sia.CheckFailure{}, fmt.Errorf("read the status %s: %w", s.Context, err)

@@ -34,7 +34,7 @@ type headEvidence struct {
 
 // gather reads the checks of the head, and then what the judgement says that it
 // needs, until it needs nothing more.
-func (w *Worker) gather(ctx context.Context, t sia.Task) (*headEvidence, error) {
+func (w *checkWorker) gather(ctx context.Context, t sia.Task) (*headEvidence, error) {
 	e, err := w.headChecks(ctx, t)
 	if err != nil || e.elsewhere() {
 		return e, err
@@ -55,7 +55,7 @@ func mergeRules(t sia.Task, kinds []string) []string {
 const maxSupplies = 20
 
 // supplyAll fills in what is needed until nothing is.
-func (w *Worker) supplyAll(ctx context.Context, t sia.Task, e *headEvidence, needed func(gate.Input) gate.Needs) error {
+func (w *checkWorker) supplyAll(ctx context.Context, t sia.Task, e *headEvidence, needed func(gate.Input) gate.Needs) error {
 	for range maxSupplies {
 		needs := needed(e.in)
 		if needs.None() {
@@ -69,7 +69,7 @@ func (w *Worker) supplyAll(ctx context.Context, t sia.Task, e *headEvidence, nee
 }
 
 // headChecks reads the checks of the head, and which of them are required.
-func (w *Worker) headChecks(ctx context.Context, t sia.Task) (*headEvidence, error) {
+func (w *checkWorker) headChecks(ctx context.Context, t sia.Task) (*headEvidence, error) {
 	in := taskInput(t, w.Now())
 	if err := w.mended(ctx, t, &in); err != nil {
 		return nil, err
@@ -117,7 +117,7 @@ func (e *headEvidence) takeRules(t sia.Task, required github.Requirements) {
 
 // compare holds a pull request as GitHub shows it against what the task knows of it: found is what is to be taken up
 // first, and lags reports that GitHub has not heard of SIA's last push yet.
-func (w *Worker) compare(t sia.Task, p github.PullState, baseAt string) (found *sia.Found, lags bool) {
+func (w *checkWorker) compare(t sia.Task, p github.PullState, baseAt string) (found *sia.Found, lags bool) {
 	if !p.Known || t.Pull.Number == 0 {
 		return nil, false
 	}
@@ -180,7 +180,7 @@ func weighingOf(t sia.Task) *sia.Weighing {
 
 // mended reads anew which checks the settings require, once somebody was asked about
 // one that says nothing: it may have been taken out since the attempt began.
-func (w *Worker) mended(ctx context.Context, t sia.Task, in *gate.Input) error {
+func (w *checkWorker) mended(ctx context.Context, t sia.Task, in *gate.Input) error {
 	if t.Escalation == nil || t.Escalation.Kind != sia.AskBlocked {
 		return nil
 	}
@@ -197,7 +197,7 @@ func (w *Worker) mended(ctx context.Context, t sia.Task, in *gate.Input) error {
 }
 
 // supply fills in what the judgement needs.
-func (w *Worker) supply(ctx context.Context, t sia.Task, e *headEvidence, needs gate.Needs) (err error) {
+func (w *checkWorker) supply(ctx context.Context, t sia.Task, e *headEvidence, needs gate.Needs) (err error) {
 	if needs.Workflows {
 		all, known, err := w.repo(t).Workflows(ctx, string(t.Head))
 		if err != nil {
@@ -251,7 +251,7 @@ func (w *Worker) supply(ctx context.Context, t sia.Task, e *headEvidence, needs 
 		classify(e.in.Base, id, log)
 	}
 	if len(needs.Files) > 0 {
-		if e.in.Files, err = w.workflowsAt(ctx, t, needs.Files); err != nil {
+		if e.in.Files, err = w.branch.workflowsAt(ctx, t, needs.Files); err != nil {
 			return err
 		}
 		e.in.FilesKnown = true
@@ -274,7 +274,7 @@ func (w *Worker) supply(ctx context.Context, t sia.Task, e *headEvidence, needs 
 		if err := w.saveFlips(ctx, t, e.in.Went()); err != nil {
 			return err
 		}
-		p, err := w.inForce(ctx, t, policies.TypeRerun)
+		p, err := w.decisions.inForce(ctx, t, policies.TypeRerun)
 		if err != nil {
 			return err
 		}

@@ -85,7 +85,7 @@ func instruction(ctx context.Context, base tree, sha, name string) (string, erro
 
 // lastFailures are the checks that were red when an attempt was last judged, with
 // what their logs tell at length.
-func (w *Worker) lastFailures(ctx context.Context, t sia.Task) (all []tool.FailedCheck, _ error) {
+func (w *attemptWorker) lastFailures(ctx context.Context, t sia.Task) (all []tool.FailedCheck, _ error) {
 	earlier := t.Attempts[:max(0, len(t.Attempts)-1)]
 	for _, a := range slices.Backward(earlier) {
 		for _, f := range a.Failures {

@@ -15,7 +15,7 @@ const maxKept = 32 << 20
 
 // keepCommits keeps what an attempt made, from a commit on, so that any server can push it: the mirror of this one may
 // be gone by then.
-func (w *Worker) keepCommits(ctx context.Context, t sia.Task, from, sha string) error {
+func (w *attemptWorker) keepCommits(ctx context.Context, t sia.Task, from, sha string) error {
 	made, err := w.mirror(t).PackMade(ctx, sha, maxKept, from, string(t.BaseSHA), string(t.Head))
 	if err != nil {
 		return err

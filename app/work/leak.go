@@ -37,7 +37,7 @@ var errEnough = errors.New("enough")
 // adds or changes, and its name, whatever their size: what can't be read is an error. What
 // the base has already, under that name or the one before a renaming, is not the commit's
 // doing.
-func (w *Worker) leaks(ctx context.Context, t sia.Task, sha string, diff gitops.Diff) ([]string, error) {
+func (w *attemptWorker) leaks(ctx context.Context, t sia.Task, sha string, diff gitops.Diff) ([]string, error) {
 	renamed := map[string]string{}
 	for _, f := range diff.Files {
 		renamed[f.Path] = f.OldPath

@@ -174,7 +174,7 @@ func TestUnfitTreeIsNoFailedJob(t *testing.T) {
 		"the disk is broken": {io.ErrNoProgress, sia.EndTurns, "the turns are used up", true},
 	} {
 		fact := sia.AttemptEnded{End: c.end, Reason: "the turns are used up", Turns: 7, Cost: 3 * sia.Credit}
-		err := (&Worker{}).settleTree(t.Context(), sia.Task{}, agentRun{}, nil, &fact,
+		err := (&attemptWorker{}).settleTree(t.Context(), sia.Task{}, agentRun{}, nil, &fact,
 			func(context.Context, sia.Task, agentRun, *gitops.Workspace, *sia.AttemptEnded) error { return c.err })
 		if (err != nil) != c.failed || fact.Reason != c.reason || fact.Turns != 7 || fact.Cost != 3*sia.Credit ||
 			fact.Commit != "" {
@@ -188,7 +188,7 @@ func TestWorkIsLookedThroughInTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		fact := sia.AttemptEnded{End: sia.EndFinished, Commit: "f00d"}
 		began := time.Now()
-		err := (&Worker{}).settleTree(t.Context(), sia.Task{}, agentRun{}, nil, &fact,
+		err := (&attemptWorker{}).settleTree(t.Context(), sia.Task{}, agentRun{}, nil, &fact,
 			func(ctx context.Context, _ sia.Task, _ agentRun, _ *gitops.Workspace, _ *sia.AttemptEnded) error {
 				select {
 				case <-ctx.Done():

@@ -11,12 +11,12 @@ import (
 )
 
 // memory learns from what the task came to so far, and has it committed to the memory branch.
-func (w *Worker) memory(ctx context.Context, t sia.Task, _ sia.Effect) (sia.Fact, error) {
+func (w *learnWorker) memory(ctx context.Context, t sia.Task, _ sia.Effect) (sia.Fact, error) {
 	if err := w.observe(ctx, t); err != nil {
 		return nil, err
 	}
 	said := func(ctx context.Context) ([]string, error) { return w.comments(ctx, t) }
-	if err := w.Lessons.FromTask(ctx, t, w.Coders.Tools, said); err != nil {
+	if err := w.Lessons.FromTask(ctx, t, w.decisions.Coders.Tools, said); err != nil {
 		return nil, err
 	}
 	committed, err := w.Memory.Commit(ctx, t)
@@ -27,13 +27,13 @@ func (w *Worker) memory(ctx context.Context, t sia.Task, _ sia.Effect) (sia.Fact
 }
 
 // observe records what came of the task so far, for those who learn from it.
-func (w *Worker) observe(ctx context.Context, t sia.Task) error {
+func (w *learnWorker) observe(ctx context.Context, t sia.Task) error {
 	return errors.Join(w.Chooser.Observe(ctx, t), w.Decider.Observe(ctx, t))
 }
 
 // comments are what was said on the task's issue and pull request, but for what
 // SIA wrote there itself: it quotes the logs.
-func (w *Worker) comments(ctx context.Context, t sia.Task) ([]string, error) {
+func (w *learnWorker) comments(ctx context.Context, t sia.Task) ([]string, error) {
 	self, err := w.GitHub.Self(ctx)
 	if err != nil {
 		return nil, err
@@ -51,7 +51,7 @@ func (w *Worker) comments(ctx context.Context, t sia.Task) ([]string, error) {
 // threads are the comments on the task's issue and pull request. Where nobody had
 // said anything before the task began, and that is not long ago, one request for
 // both has them.
-func (w *Worker) threads(ctx context.Context, t sia.Task) (all []github.Comment, err error) {
+func (w *learnWorker) threads(ctx context.Context, t sia.Task) (all []github.Comment, err error) {
 	_, err = w.Store.Text(ctx, t.ID, 0, textQuiet)
 	if err != nil && !errors.Is(err, store.ErrNotFound) {
 		return nil, err
@@ -83,7 +83,7 @@ func (w *Worker) threads(ctx context.Context, t sia.Task) (all []github.Comment,
 const textQuiet = "quiet"
 
 // noteQuiet keeps that, if it is so.
-func (w *Worker) noteQuiet(ctx context.Context, t sia.Task, issue github.Issue) error {
+func (w *startWorker) noteQuiet(ctx context.Context, t sia.Task, issue github.Issue) error {
 	if len(t.Attempts) > 0 || t.Earlier > 0 || issue.Comments > 1 {
 		return nil
 	}

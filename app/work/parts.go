@@ -43,7 +43,7 @@ func (r agentRun) inPlan() bool { return r.part != nil && r.part.Kind != sia.Par
 
 // runOf says what the run of an effect is, and where it begins. Of an attempt of several runs,
 // each begins from where the branch was when the attempt did, wherever it is by now.
-func (w *Worker) runOf(ctx context.Context, t *sia.Task, f sia.Effect) (r agentRun, err error) {
+func (w *attemptWorker) runOf(ctx context.Context, t *sia.Task, f sia.Effect) (r agentRun, err error) {
 	r.effect = f
 	a := t.Attempt()
 	r.part, r.number = a.PartOf(f.Run)
@@ -63,7 +63,7 @@ func (w *Worker) runOf(ctx context.Context, t *sia.Task, f sia.Effect) (r agentR
 		}
 	}
 	if r.part == nil {
-		r.begin, err = w.beginning(ctx, *t, start)
+		r.begin, err = w.branch.beginning(ctx, *t, start)
 		return r, err
 	}
 	got, err := w.mergeParts(ctx, *t, start, plan.Tops(a.Needs(), r.part.Needs))
@@ -82,7 +82,7 @@ func (w *Worker) runOf(ctx context.Context, t *sia.Task, f sia.Effect) (r agentR
 
 // attemptStart is where the branch was when an attempt began, which its commit may replace;
 // "" where it was not there yet.
-func (w *Worker) attemptStart(ctx context.Context, t sia.Task, number int) (string, error) {
+func (w *common) attemptStart(ctx context.Context, t sia.Task, number int) (string, error) {
 	if a := t.Attempts[number-1]; a.Divided() {
 		return string(a.Start), nil
 	}
@@ -91,25 +91,25 @@ func (w *Worker) attemptStart(ctx context.Context, t sia.Task, number int) (stri
 
 // agentFor is who makes a run. A plan of parts is made by the coder's model itself, also
 // where a command does the work.
-func (w *Worker) agentFor(t sia.Task, r agentRun) agent.Agent {
+func (w *attemptWorker) agentFor(t sia.Task, r agentRun) agent.Agent {
 	a := t.Attempt()
 	switch {
 	case r.effect.Run > 0 && r.part == nil:
-		return w.coder(t, a.Coder).Builtin
+		return w.decisions.coder(t, a.Coder).Builtin
 	case r.part != nil:
-		return w.coder(t, cmp.Or(r.part.Coder, a.Coder)).Agent(t.Settings.Agent)
+		return w.decisions.coder(t, cmp.Or(r.part.Coder, a.Coder)).Agent(t.Settings.Agent)
 	}
-	return w.coder(t, a.Coder).Agent(t.Settings.Agent)
+	return w.decisions.coder(t, a.Coder).Agent(t.Settings.Agent)
 }
 
 // forRun adds to what an agent is given what its run is.
-func (w *Worker) forRun(ctx context.Context, t sia.Task, r agentRun, in *agent.Input) error {
+func (w *attemptWorker) forRun(ctx context.Context, t sia.Task, r agentRun, in *agent.Input) error {
 	a, p := t.Attempt(), r.part
 	switch {
 	case r.effect.Run == 0:
 		return nil
 	case p == nil:
-		by, err := w.inForce(ctx, t, policies.TypeDecompose)
+		by, err := w.decisions.inForce(ctx, t, policies.TypeDecompose)
 		if err != nil {
 			return err
 		}
@@ -139,7 +139,7 @@ func (w *Worker) forRun(ctx context.Context, t sia.Task, r agentRun, in *agent.I
 
 // baseline is what the repository's tests come to where the attempt begins; nil where that is
 // not known. The first run that begins there finds it out.
-func (w *Worker) baseline(ctx context.Context, t sia.Task, r agentRun) (*sia.CheckRun, error) {
+func (w *attemptWorker) baseline(ctx context.Context, t sia.Task, r agentRun) (*sia.CheckRun, error) {
 	c, err := w.savedBaseline(ctx, t)
 	if err != nil || c != nil || len(r.part.Needs) > 0 || r.part.Kept != "" || len(r.saved) > 0 {
 		return c, err
@@ -157,7 +157,7 @@ func (w *Worker) baseline(ctx context.Context, t sia.Task, r agentRun) (*sia.Che
 }
 
 // savedBaseline is the baseline as far as it was found out; nil: it was not.
-func (w *Worker) savedBaseline(ctx context.Context, t sia.Task) (c *sia.CheckRun, err error) {
+func (w *attemptWorker) savedBaseline(ctx context.Context, t sia.Task) (c *sia.CheckRun, err error) {
 	saved, err := w.Store.Text(ctx, t.ID, t.Attempt().Number, textBaseline)
 	if errors.Is(err, store.ErrNotFound) {
 		return nil, nil //nolint:nilnil // that it is not known is an answer
@@ -196,7 +196,7 @@ type mergedParts struct {
 
 // mergeParts merges what some parts came to, of which none rests on another, in their order.
 // The same parts make the same commits, however often it is done.
-func (w *Worker) mergeParts(ctx context.Context, t sia.Task, start string, parts []int) (out mergedParts, err error) {
+func (w *attemptWorker) mergeParts(ctx context.Context, t sia.Task, start string, parts []int) (out mergedParts, err error) {
 	a := t.Attempt()
 	needs := a.Needs()
 	out.sha = start
@@ -249,7 +249,7 @@ func lostParts(t sia.Task, err error) bool {
 }
 
 // comesTo is the commit that a part came to, or began with where it changed nothing.
-func (w *Worker) comesTo(ctx context.Context, t sia.Task, start string, number int) (string, error) {
+func (w *attemptWorker) comesTo(ctx context.Context, t sia.Task, start string, number int) (string, error) {
 	p := t.Attempt().Parts[number-1]
 	if p.Commit != "" {
 		return string(p.Commit), nil
@@ -260,7 +260,7 @@ func (w *Worker) comesTo(ctx context.Context, t sia.Task, start string, number i
 
 // aggregate puts an attempt's parts together, and looks in the sandbox whether each of them
 // still holds then.
-func (w *Worker) aggregate(ctx context.Context, t sia.Task, f sia.Effect) (sia.Fact, error) {
+func (w *attemptWorker) aggregate(ctx context.Context, t sia.Task, f sia.Effect) (sia.Fact, error) {
 	a := t.Attempt()
 	t.Head = a.Start
 	start, err := w.startCommit(ctx, t)
@@ -297,7 +297,7 @@ func (w *Worker) aggregate(ctx context.Context, t sia.Task, f sia.Effect) (sia.F
 
 // checkWhole runs the commands of all parts, and the repository's tests, on a commit that
 // holds all of them.
-func (w *Worker) checkWhole(ctx context.Context, t sia.Task, f sia.Effect, sha string) ([]sia.CheckRun, error) {
+func (w *attemptWorker) checkWhole(ctx context.Context, t sia.Task, f sia.Effect, sha string) ([]sia.CheckRun, error) {
 	a := t.Attempt()
 	var commands []string
 	for _, p := range a.Parts {
@@ -316,7 +316,7 @@ func (w *Worker) checkWhole(ctx context.Context, t sia.Task, f sia.Effect, sha s
 }
 
 // check runs commands on a commit, in a workspace that is made for that.
-func (w *Worker) check(
+func (w *attemptWorker) check(
 	ctx context.Context, t sia.Task, key, sha string, commands []string, baseline *sia.CheckRun,
 ) ([]sia.CheckRun, error) {
 	space, err := w.workspace(ctx, t, sia.Effect{Key: key}, sha, false)

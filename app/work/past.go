@@ -20,7 +20,7 @@ type pastFetch struct {
 
 // fetchPast begins to fetch which files the commits behind the task's base changed. The caller calls close. It is only
 // a help: an attempt does without where it fails or takes long, and what comes late is there for the next.
-func (w *Worker) fetchPast(ctx context.Context, t sia.Task) *pastFetch {
+func (w *attemptWorker) fetchPast(ctx context.Context, t sia.Task) *pastFetch {
 	ctx, end := context.WithCancel(ctx)
 	f := &pastFetch{got: make(chan []locate.Commit, 1), end: end, done: make(chan struct{})}
 	go func() {

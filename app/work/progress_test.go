@@ -39,7 +39,7 @@ func TestProgressIsTold(t *testing.T) {
 
 	mask := &secret.Masker{}
 	mask.Know("model-key", "s3cr3t-of-the-server")
-	w := &Worker{Deps: Deps{Store: s, Secrets: mask, Now: func() time.Time { return now }}}
+	w := &attemptWorker{common: &common{Store: s, Secrets: mask, Now: func() time.Time { return now }}}
 	r := w.recorder(id, 1, 0)
 	told := func() *sia.Progress {
 		t.Helper()

@@ -9,7 +9,7 @@ import (
 )
 
 // pull makes sure that a draft pull request shows the branch.
-func (w *Worker) pull(ctx context.Context, t sia.Task, f sia.Effect) (sia.Fact, error) {
+func (w *surfaceWorker) pull(ctx context.Context, t sia.Task, f sia.Effect) (sia.Fact, error) {
 	if p := t.Pull; p.Number != 0 && !p.Merged {
 		return sia.PullOpened{Number: p.Number, NodeID: p.NodeID, URL: p.URL, Draft: p.Draft}, nil
 	}

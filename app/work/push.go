@@ -12,7 +12,7 @@ import (
 // push puts the attempt's commit on the task's branch, if the branch is still
 // where the attempt found it. Where the task's head is by now does not matter:
 // what a person pushed meanwhile is not in the commit, and must not be replaced.
-func (w *Worker) push(ctx context.Context, t sia.Task, f sia.Effect) (sia.Fact, error) {
+func (w *branchWorker) push(ctx context.Context, t sia.Task, f sia.Effect) (sia.Fact, error) {
 	start, err := w.attemptStart(ctx, t, f.Attempt)
 	if err != nil {
 		return nil, err
@@ -53,7 +53,7 @@ func (w *Worker) push(ctx context.Context, t sia.Task, f sia.Effect) (sia.Fact, 
 // pushCommit puts a commit on the task's branch, which is expected at a commit; empty: not
 // to be there. It needs the permission for workflow files where one differs from the commit
 // from, which GitHub has. Where rules want signatures, it is another commit that GitHub signed.
-func (w *Worker) pushCommit(ctx context.Context, t sia.Task, from, sha, expect string) (placed, error) {
+func (w *branchWorker) pushCommit(ctx context.Context, t sia.Task, from, sha, expect string) (placed, error) {
 	touched, _, err := w.workflowFiles(ctx, t, from, sha)
 	if err != nil {
 		return placed{}, err

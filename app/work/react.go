@@ -8,7 +8,7 @@ import (
 
 // react puts a reaction on an issue or comment; GitHub keeps one of each kind
 // per user, so doing it again changes nothing.
-func (w *Worker) react(ctx context.Context, t sia.Task, f sia.Effect) (sia.Fact, error) {
+func (w *surfaceWorker) react(ctx context.Context, t sia.Task, f sia.Effect) (sia.Fact, error) {
 	on := sia.Origin{OnIssue: f.OnIssue, Comment: f.Comment, Thread: f.Thread}
 	return sia.Done{}, w.repo(t).React(ctx, on, f.Content)
 }

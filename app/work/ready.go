@@ -8,7 +8,7 @@ import (
 )
 
 // ready marks the pull request ready for review.
-func (w *Worker) ready(ctx context.Context, t sia.Task, _ sia.Effect) (sia.Fact, error) {
+func (w *surfaceWorker) ready(ctx context.Context, t sia.Task, _ sia.Effect) (sia.Fact, error) {
 	if t.Pull.Number == 0 {
 		return sia.Readied{}, nil
 	}

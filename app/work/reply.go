@@ -18,7 +18,7 @@ const (
 
 // reply answers a person's comment, once. Who asks for the same that could not be done
 // sees that it was heard, and reads nothing new.
-func (w *Worker) reply(ctx context.Context, t sia.Task, f sia.Effect) (sia.Fact, error) {
+func (w *surfaceWorker) reply(ctx context.Context, t sia.Task, f sia.Effect) (sia.Fact, error) {
 	n, again, err := w.replied(ctx, f)
 	if err != nil {
 		return nil, err
@@ -63,7 +63,7 @@ func (w *Worker) reply(ctx context.Context, t sia.Task, f sia.Effect) (sia.Fact,
 
 // replied counts the answers on a thread within the last hour, and says whether this one
 // was given to the same person before.
-func (w *Worker) replied(ctx context.Context, f sia.Effect) (n int, again bool, err error) {
+func (w *surfaceWorker) replied(ctx context.Context, f sia.Effect) (n int, again bool, err error) {
 	effects, err := w.Store.Effects(ctx, f.Task)
 	hour, day := w.Now().Add(-time.Hour), w.Now().Add(-refusedOnce)
 	for _, e := range effects {
@@ -80,7 +80,7 @@ func (w *Worker) replied(ctx context.Context, f sia.Effect) (n int, again bool, 
 }
 
 // moves reads the decisions on a task from its event log.
-func (w *Worker) moves(ctx context.Context, id sia.TaskID) ([]render.Move, error) {
+func (w *surfaceWorker) moves(ctx context.Context, id sia.TaskID) ([]render.Move, error) {
 	rows, err := w.Store.Events(ctx, id)
 	if err != nil {
 		return nil, err

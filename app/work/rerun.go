@@ -10,7 +10,7 @@ import (
 
 // rerun asks for check runs to be run again. Runs that are not completed any
 // more were asked for already.
-func (w *Worker) rerun(ctx context.Context, t sia.Task, f sia.Effect) (sia.Fact, error) {
+func (w *checkWorker) rerun(ctx context.Context, t sia.Task, f sia.Effect) (sia.Fact, error) {
 	repo := w.repo(t)
 	set, err := repo.Checks(ctx, string(f.SHA))
 	if err != nil {

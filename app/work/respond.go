@@ -20,7 +20,7 @@ const nearLines = 3
 // respond tells people what became of what they asked for: in each thread that an attempt was given,
 // and where they said more than that, in one comment on the pull request. What changed is read from
 // the commits; why something did not, from the agent's words.
-func (w *Worker) respond(ctx context.Context, t sia.Task, f sia.Effect) (sia.Fact, error) {
+func (w *surfaceWorker) respond(ctx context.Context, t sia.Task, f sia.Effect) (sia.Fact, error) {
 	i := slices.IndexFunc(t.Owed, func(o sia.Owed) bool { return o.Key == f.Key })
 	if i < 0 || t.Pull.Number == 0 {
 		return sia.Done{}, nil
@@ -94,7 +94,7 @@ func changedWithin(h gitops.Hunk, first, last int) bool {
 }
 
 // applied reports whether a suggestion stands in its file at a commit, as it was suggested.
-func (w *Worker) applied(ctx context.Context, t sia.Task, head sia.SHA, thread sia.Thread) (bool, error) {
+func (w *surfaceWorker) applied(ctx context.Context, t sia.Task, head sia.SHA, thread sia.Thread) (bool, error) {
 	if strings.TrimSpace(*thread.Suggestion) == "" {
 		return false, nil // a deletion can't be found
 	}

@@ -14,7 +14,7 @@ import (
 
 // review has the diagnosis reviewed by a fresh model call that sees only the
 // diagnosis package: no transcript, no history, nobody's reasoning.
-func (w *Worker) review(ctx context.Context, t sia.Task, _ sia.Effect) (sia.Fact, error) {
+func (w *learnWorker) review(ctx context.Context, t sia.Task, _ sia.Effect) (sia.Fact, error) {
 	diff, err := w.validationDiff(ctx, t, t.Attempt().Head)
 	if err != nil {
 		return nil, err
@@ -35,7 +35,7 @@ const readerLimit = 256 << 10
 
 // reader reads files for a reviewer at a head of the task's, or else as they are on the base,
 // with secrets masked.
-func (w *Worker) reader(ctx context.Context, t sia.Task, head sia.SHA) diagnose.Reader {
+func (w *learnWorker) reader(ctx context.Context, t sia.Task, head sia.SHA) diagnose.Reader {
 	repo := w.mirror(t)
 	return func(path string) ([]byte, error) {
 		err := fs.ErrNotExist
@@ -56,7 +56,7 @@ func (w *Worker) reader(ctx context.Context, t sia.Task, head sia.SHA) diagnose.
 // configures checks, or protected paths, as a unified diff with secrets masked;
 // empty when nothing of it does. What an interrupted attempt changed was thrown
 // away, so that there is no head to look at.
-func (w *Worker) validationDiff(ctx context.Context, t sia.Task, head sia.SHA) (string, error) {
+func (w *learnWorker) validationDiff(ctx context.Context, t sia.Task, head sia.SHA) (string, error) {
 	if head == "" {
 		return "", nil
 	}

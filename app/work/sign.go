@@ -19,7 +19,7 @@ const dcoFile = ".github/dco.yml"
 
 // commitRules is what the repository asks of commits: by its rules and settings, or by the file of
 // the app that looks for sign-offs.
-func (w *Worker) commitRules(ctx context.Context, t sia.Task, base string) (sia.CommitRules, error) {
+func (w *branchWorker) commitRules(ctx context.Context, t sia.Task, base string) (sia.CommitRules, error) {
 	rules, err := w.repo(t).CommitRules(ctx, t.BaseBranch)
 	if err != nil || rules.SignOff {
 		return rules, err
@@ -60,7 +60,7 @@ func objectsRef(t sia.Task) string { return "refs/sia/objects/" + string(t.ID) }
 // pushed, and each commit is made anew of its tree, message and parents. Where that was done before
 // and the branch moved, it is found by looking. What GitHub does not sign is put on the branch as it
 // is, and people are told.
-func (w *Worker) signed(
+func (w *branchWorker) signed(
 	ctx context.Context, t sia.Task, mirror *gitops.Repo, from, sha, expect string,
 ) (placed, error) {
 	out, err := w.lookForSigned(ctx, t, mirror, sha, expect)
@@ -103,7 +103,7 @@ func (w *Worker) signed(
 
 // lookForSigned looks where the branch is: where it was expected, or at the signed commit, because
 // the answer to an earlier try was lost. Anywhere else it is a [*gitops.LeaseError].
-func (w *Worker) lookForSigned(
+func (w *branchWorker) lookForSigned(
 	ctx context.Context, t sia.Task, mirror *gitops.Repo, sha, expect string,
 ) (placed, error) {
 	head, err := mirror.Head(ctx, t.Branch)
@@ -140,7 +140,7 @@ func refused(err error) bool {
 
 // dropObjects takes the ref of a task's objects away. One that stays does no harm, and goes with the
 // next push.
-func (w *Worker) dropObjects(ctx context.Context, t sia.Task, mirror *gitops.Repo) {
+func (w *branchWorker) dropObjects(ctx context.Context, t sia.Task, mirror *gitops.Repo) {
 	if err := mirror.DropRef(ctx, objectsRef(t)); err != nil {
 		w.Logger.WarnContext(ctx, "ref left behind", "task", t.ID, "ref", objectsRef(t), "error", err)
 	}

@@ -14,7 +14,7 @@ import (
 
 // study works out what a person did where SIA could not. What no known technique
 // resembles is proposed as one: a pull request with its file, for people to read.
-func (w *Worker) study(ctx context.Context, t sia.Task, f sia.Effect) (sia.Fact, error) {
+func (w *learnWorker) study(ctx context.Context, t sia.Task, f sia.Effect) (sia.Fact, error) {
 	if t.Fix != nil && t.Fix.Head == f.SHA {
 		return sia.FixStudied{Fix: *t.Fix}, nil
 	}
@@ -58,7 +58,7 @@ func (w *Worker) study(ctx context.Context, t sia.Task, f sia.Effect) (sia.Fact,
 
 // personsChange compares the head that passed with SIA's last commit, or with the
 // base where that commit can't be had any more.
-func (w *Worker) personsChange(
+func (w *learnWorker) personsChange(
 	ctx context.Context, t sia.Task, head sia.SHA,
 ) (from sia.SHA, d gitops.Diff, err error) {
 	repo := w.mirror(t)
@@ -77,7 +77,7 @@ func (w *Worker) personsChange(
 }
 
 // propose opens the pull request that adds a technique to the repository.
-func (w *Worker) propose(ctx context.Context, t sia.Task, fix sia.Fix, p technique.Technique) (url string, err error) {
+func (w *learnWorker) propose(ctx context.Context, t sia.Task, fix sia.Fix, p technique.Technique) (url string, err error) {
 	file, err := technique.EncodeFile(p)
 	if err != nil {
 		return "", err

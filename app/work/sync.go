@@ -18,7 +18,7 @@ import (
 // sync makes GitHub show the task's present state: one status comment, one label, one check run per
 // head, and the pull request's text. What was last written is remembered, so that nothing is
 // written that stands already.
-func (w *Worker) sync(ctx context.Context, t sia.Task, _ sia.Effect) (sia.Fact, error) {
+func (w *surfaceWorker) sync(ctx context.Context, t sia.Task, _ sia.Effect) (sia.Fact, error) {
 	for _, write := range []func(context.Context, sia.Task) error{w.syncStatus, w.syncLabels, w.syncCheck, w.syncPull} {
 		if err := write(ctx, t); err != nil {
 			return nil, err
@@ -27,9 +27,8 @@ func (w *Worker) sync(ctx context.Context, t sia.Task, _ sia.Effect) (sia.Fact, 
 	return sia.SyncDone{Version: t.Version}, nil
 }
 
-// Repair writes status comment and labels again where people or chance changed them; what is right
-// already is left alone.
-func (w *Worker) Repair(ctx context.Context, t sia.Task) error {
+// repair is as [Worker.Repair].
+func (w *surfaceWorker) repair(ctx context.Context, t sia.Task) error {
 	for _, kind := range []string{store.SurfaceStatus, store.SurfaceLabels} {
 		// Forgotten, each is looked for and compared before it is written.
 		if err := w.Store.SaveSurface(ctx, t.ID, kind, 0, ""); err != nil {
@@ -41,7 +40,7 @@ func (w *Worker) Repair(ctx context.Context, t sia.Task) error {
 }
 
 // surface writes one surface unless it shows the content already.
-func (w *Worker) surface(
+func (w *surfaceWorker) surface(
 	ctx context.Context, t sia.Task, kind, content string, write func(known int64) (int64, error),
 ) error {
 	sum := sha256.Sum256([]byte(content))
@@ -56,7 +55,7 @@ func (w *Worker) surface(
 	return w.Store.SaveSurface(ctx, t.ID, kind, id, hash)
 }
 
-func (w *Worker) syncStatus(ctx context.Context, t sia.Task) error {
+func (w *surfaceWorker) syncStatus(ctx context.Context, t sia.Task) error {
 	body := render.Status(t, w.Links, w.Now())
 	m := render.Marker{Task: t.ID, Kind: store.SurfaceStatus, Key: string(t.ID)}
 	return w.surface(ctx, t, store.SurfaceStatus, body, func(known int64) (int64, error) {
@@ -72,7 +71,7 @@ func (w *Worker) syncStatus(ctx context.Context, t sia.Task) error {
 
 // syncLabels moves the task's one state label. What is remembered of it is its
 // name; when that is forgotten, every other state label is looked for.
-func (w *Worker) syncLabels(ctx context.Context, t sia.Task) error {
+func (w *surfaceWorker) syncLabels(ctx context.Context, t sia.Task) error {
 	want := render.LabelFor(t)
 	_, last, err := w.Store.Surface(ctx, t.ID, store.SurfaceLabels)
 	if err != nil || last == want {
@@ -90,7 +89,7 @@ func (w *Worker) syncLabels(ctx context.Context, t sia.Task) error {
 	return w.Store.SaveSurface(ctx, t.ID, store.SurfaceLabels, 0, want)
 }
 
-func (w *Worker) syncCheck(ctx context.Context, t sia.Task) error {
+func (w *surfaceWorker) syncCheck(ctx context.Context, t sia.Task) error {
 	if err := w.resetCheck(ctx, t); err != nil {
 		return err
 	}
@@ -110,7 +109,7 @@ func (w *Worker) syncCheck(ctx context.Context, t sia.Task) error {
 
 // resetCheck shows as under way what somebody asked for again, and forgets what was
 // written last, so that it is written once more.
-func (w *Worker) resetCheck(ctx context.Context, t sia.Task) error {
+func (w *surfaceWorker) resetCheck(ctx context.Context, t sia.Task) error {
 	if t.Reset == nil {
 		return nil
 	}
@@ -131,7 +130,7 @@ func (w *Worker) resetCheck(ctx context.Context, t sia.Task) error {
 // syncPull brings the pull request's text up to date when the task waits or has ended; while it goes on, the status
 // comment says where it stands. One that said so before, and is gone on with, is brought up to date once for each head.
 // The title is left as people may have made it.
-func (w *Worker) syncPull(ctx context.Context, t sia.Task) error {
+func (w *surfaceWorker) syncPull(ctx context.Context, t sia.Task) error {
 	if t.Pull.Number == 0 || t.Pull.Merged {
 		return nil
 	}
@@ -151,7 +150,7 @@ func (w *Worker) syncPull(ctx context.Context, t sia.Task) error {
 	return write(body, body)
 }
 
-func (w *Worker) writeCheck(ctx context.Context, t sia.Task, head string, v render.CheckRunView) error {
+func (w *surfaceWorker) writeCheck(ctx context.Context, t sia.Task, head string, v render.CheckRunView) error {
 	content, err := json.Marshal(v)
 	if err != nil {
 		return fmt.Errorf("encode the check run: %w", err)
@@ -163,7 +162,7 @@ func (w *Worker) writeCheck(ctx context.Context, t sia.Task, head string, v rend
 
 // showCheck writes the task's check run on a commit. GitHub adds annotations to those that are there, so it is remembered
 // which were sent: then the run need not be read first.
-func (w *Worker) showCheck(
+func (w *surfaceWorker) showCheck(
 	ctx context.Context, t sia.Task, spec github.CheckRunSpec, known int64,
 ) (id int64, err error) {
 	if known != 0 {
@@ -194,7 +193,7 @@ func annotationsOf(spec github.CheckRunSpec) string {
 }
 
 // annotated reports whether a check run has the annotations of a spec already; sum stands for them, empty for none.
-func (w *Worker) annotated(
+func (w *surfaceWorker) annotated(
 	ctx context.Context, t sia.Task, spec github.CheckRunSpec,
 ) (already bool, sum string, err error) {
 	if len(spec.Annotations) == 0 {
@@ -222,7 +221,7 @@ func pushedAt(t sia.Task, head string) time.Time {
 }
 
 // checkRunSpec is the task's check run on a commit, showing a view.
-func (w *Worker) checkRunSpec(t sia.Task, head string, v render.CheckRunView) github.CheckRunSpec {
+func (w *surfaceWorker) checkRunSpec(t sia.Task, head string, v render.CheckRunView) github.CheckRunSpec {
 	spec := github.CheckRunSpec{HeadSHA: head, Status: v.Status, Conclusion: v.Conclusion, Title: v.Title,
 		Summary: v.Summary, Text: v.Text, Name: render.CheckName, ExternalID: string(t.ID), DetailsURL: w.Links.Task(t.ID)}
 	for _, a := range v.Annotations {

@@ -10,7 +10,7 @@ import (
 
 // takeBack puts the branch back on the head that was green before the follow-up, if the follow-up's commit is still
 // what stands there. What somebody else pushed meanwhile stays, and is reported.
-func (w *Worker) takeBack(ctx context.Context, t sia.Task, _ sia.Effect) (sia.Fact, error) {
+func (w *branchWorker) takeBack(ctx context.Context, t sia.Task, _ sia.Effect) (sia.Fact, error) {
 	o := t.Omission
 	if o == nil || o.Back == "" {
 		return sia.Done{}, nil

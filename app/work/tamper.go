@@ -23,7 +23,7 @@ const maxLines = 3000
 // to what configures checks and to protected paths, a line for each finding; and
 // whether a reviewer may say of all of them that the issue asks for it. Of tests that were run, what ran says it, and
 // not what their text looks like.
-func (w *Worker) tampering(ctx context.Context, t sia.Task) (lines []string, expectations bool, err error) {
+func (w *checkWorker) tampering(ctx context.Context, t sia.Task) (lines []string, expectations bool, err error) {
 	mirror := w.mirror(t)
 	diff, err := mirror.Diff(ctx, string(t.BaseSHA), string(t.Head))
 	if err != nil {

@@ -37,7 +37,7 @@ func silent(rep failure.Report) bool {
 // testReport is what the JUnit reports among the artifacts of a check's workflow run say of tests
 // that failed; nil when they say nothing. What can't be read of them is logged and left alone: the log
 // was read, and the artifacts only say more.
-func (w *Worker) testReport(ctx context.Context, repo *github.Repo, run github.CheckRun) (*failure.Report, error) {
+func (w *checkWorker) testReport(ctx context.Context, repo *github.Repo, run github.CheckRun) (*failure.Report, error) {
 	if run.RunID == 0 {
 		return nil, nil
 	}

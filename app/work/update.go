@@ -16,7 +16,7 @@ const mostConflicts = 50
 
 // update merges the base branch into the task's branch. Where they conflict nothing is
 // pushed: the next attempt gets both sides.
-func (w *Worker) update(ctx context.Context, t sia.Task, f sia.Effect) (sia.Fact, error) {
+func (w *branchWorker) update(ctx context.Context, t sia.Task, f sia.Effect) (sia.Fact, error) {
 	out := sia.Updated{From: f.SHA}
 	if f.SHA != t.Head {
 		return out, nil // the branch is another's by now
@@ -55,7 +55,7 @@ func (w *Worker) update(ctx context.Context, t sia.Task, f sia.Effect) (sia.Fact
 
 // mergeBase merges a commit of the base branch into one of the task's branch, unpushed.
 // The same merge makes the same commit, however often it is done.
-func (w *Worker) mergeBase(ctx context.Context, t sia.Task, ours, onto string, at time.Time) (gitops.Merged, error) {
+func (w *branchWorker) mergeBase(ctx context.Context, t sia.Task, ours, onto string, at time.Time) (gitops.Merged, error) {
 	bot, err := w.GitHub.Author(ctx, w.Now())
 	if err != nil {
 		return gitops.Merged{}, err
@@ -88,7 +88,7 @@ type beginning struct {
 
 // beginning is where the attempt begins: at the start, or at the merge of the base into
 // it, with both sides where they conflict.
-func (w *Worker) beginning(ctx context.Context, t sia.Task, start string) (beginning, error) {
+func (w *branchWorker) beginning(ctx context.Context, t sia.Task, start string) (beginning, error) {
 	if t.Merging == nil {
 		return beginning{commit: start}, nil
 	}

@@ -11,7 +11,7 @@ import (
 
 // change are the files that the task's head changes, against the base that it stands on. None where they can't be read:
 // people are told what is known then, and nothing waits for it.
-func (w *Worker) change(ctx context.Context, t sia.Task) []render.ChangedFile {
+func (w *surfaceWorker) change(ctx context.Context, t sia.Task) []render.ChangedFile {
 	if t.Head == "" || t.BaseSHA == "" {
 		return nil
 	}

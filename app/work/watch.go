@@ -8,13 +8,12 @@ import (
 )
 
 // watch looks at a pull request that has passed.
-func (w *Worker) watch(ctx context.Context, t sia.Task, _ sia.Effect) (sia.Fact, error) {
-	return w.Standing(ctx, t)
+func (w *checkWorker) watch(ctx context.Context, t sia.Task, _ sia.Effect) (sia.Fact, error) {
+	return w.standing(ctx, t)
 }
 
-// Standing is what a passed pull request's checks show now. Nothing is run again and no log is read: the pass stays
-// with the commit that it was given to, and people are told what has changed.
-func (w *Worker) Standing(ctx context.Context, t sia.Task) (sia.Watched, error) {
+// standing is as [Worker.Standing].
+func (w *checkWorker) standing(ctx context.Context, t sia.Task) (sia.Watched, error) {
 	e, err := w.headChecks(ctx, t)
 	if err != nil {
 		return sia.Watched{}, err

@@ -10,7 +10,7 @@ import (
 // weigh asks a fresh model call for the sentence of the issue that asks for each
 // expectation that the head changed. A quote counts when it stands in the text that
 // somebody asked for who may.
-func (w *Worker) weigh(ctx context.Context, t sia.Task, _ sia.Effect) (sia.Fact, error) {
+func (w *learnWorker) weigh(ctx context.Context, t sia.Task, _ sia.Effect) (sia.Fact, error) {
 	asked := t.Gate.Weighing
 	if asked == nil || asked.SHA != t.Head {
 		return sia.Done{}, nil // about an earlier head

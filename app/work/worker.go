@@ -124,7 +124,7 @@ func (c Coder) Agent(s sia.AgentSettings) agent.Agent {
 	return c.Builtin
 }
 
-// Deps is what a [Worker] works with. Everything is needed.
+// Deps is what a [Worker] works with. Everything is needed but what is false.
 type Deps struct {
 	Store     Store
 	GitHub    *github.App
@@ -168,9 +168,87 @@ func (d Deps) check() error {
 
 // Worker carries out effects. Make one with [New]. It is safe for concurrent use.
 type Worker struct {
-	Deps
-	firsts    *ownEffects
+	*common
+	start     *startWorker
+	attempts  *attemptWorker
+	branch    *branchWorker
+	checks    *checkWorker
+	decisions *decisionWorker
+	learning  *learnWorker
+	surfaces  *surfaceWorker
+}
+
+// common is what all effects work with: the database, the repository on GitHub and in git.
+type common struct {
+	Store   Store
+	GitHub  *github.App
+	Git     *gitops.Cache
+	Links   render.Links
+	Secrets *secret.Masker
+	Logger  *slog.Logger
+	Now     func() time.Time
+	Shared  bool // other servers work on the same database
+	firsts  *ownEffects
+}
+
+// startWorker takes up an issue, or says why there is nothing to do.
+type startWorker struct {
+	*common
+	Looker   Looker
+	Settings Settings
+	Lessons  Lessons
+	Memory   Memory
+	branch   *branchWorker
+}
+
+// attemptWorker lets coders work, and joins what they made into a commit.
+type attemptWorker struct {
+	*common
+	Checker   *agent.Checker
+	Evidence  *evidence.Looker
+	Canceller Canceller
+	decisions *decisionWorker
+	branch    *branchWorker
+}
+
+// branchWorker moves a task's branch.
+type branchWorker struct {
+	*common
+}
+
+// checkWorker finds out what the checks of a head say.
+type checkWorker struct {
+	*common
+	Settings  Settings
+	decisions *decisionWorker
+	branch    *branchWorker
+}
+
+// decisionWorker puts questions to the policies in force.
+type decisionWorker struct {
+	*common
+	Coders    Coders
+	Settings  Settings
+	Decider   Decider
 	languages sync.Map // commit → language that most of its files are written in
+}
+
+// learnWorker finds out why an attempt failed, has changes read, and keeps what was learned.
+type learnWorker struct {
+	*common
+	Diagnoser *diagnose.Diagnoser
+	Reviewer  *diagnose.Reviewer
+	Settings  Settings
+	Chooser   Chooser
+	Decider   Decider
+	Lessons   Lessons
+	Memory    Memory
+	decisions *decisionWorker
+}
+
+// surfaceWorker writes what people see on GitHub: comments, labels, checks, pull requests.
+type surfaceWorker struct {
+	*common
 }
 
 // New returns a worker; it is an error when anything of d is missing.
@@ -178,7 +256,27 @@ func New(d Deps) (*Worker, error) {
 	if err := d.check(); err != nil {
 		return nil, err
 	}
-	return &Worker{Deps: d, firsts: newOwnEffects(d.Now())}, nil
+	c := &common{
+		Store: d.Store, GitHub: d.GitHub, Git: d.Git, Links: d.Links, Secrets: d.Secrets, Logger: d.Logger, Now: d.Now,
+		Shared: d.Shared, firsts: newOwnEffects(d.Now()),
+	}
+	decisions := &decisionWorker{common: c, Coders: d.Coders, Settings: d.Settings, Decider: d.Decider}
+	branch := &branchWorker{common: c}
+	return &Worker{
+		common: c, decisions: decisions, branch: branch, surfaces: &surfaceWorker{common: c},
+		start: &startWorker{
+			common: c, Looker: d.Looker, Settings: d.Settings, Lessons: d.Lessons, Memory: d.Memory, branch: branch,
+		},
+		attempts: &attemptWorker{
+			common: c, Checker: d.Checker, Evidence: d.Evidence, Canceller: d.Canceller, decisions: decisions,
+			branch: branch,
+		},
+		checks: &checkWorker{common: c, Settings: d.Settings, decisions: decisions, branch: branch},
+		learning: &learnWorker{
+			common: c, Diagnoser: d.Diagnoser, Reviewer: d.Reviewer, Settings: d.Settings, Chooser: d.Chooser,
+			Decider: d.Decider, Lessons: d.Lessons, Memory: d.Memory, decisions: decisions,
+		},
+	}, nil
 }
 
 // Effect carries out one effect and returns its outcome. An error is retried by
@@ -200,32 +298,58 @@ func (w *Worker) Effect(ctx context.Context, t sia.Task, f sia.Effect) (sia.Fact
 	return sia.Masked(fact, w.Secrets.Mask), nil
 }
 
+// Repair writes status comment and labels again where people or chance changed them; what is right
+// already is left alone.
+func (w *Worker) Repair(ctx context.Context, t sia.Task) error { return w.surfaces.repair(ctx, t) }
+
+// Standing is what a passed pull request's checks show now. Nothing is run again and no log is read: the pass stays
+// with the commit that it was given to, and people are told what has changed.
+func (w *Worker) Standing(ctx context.Context, t sia.Task) (sia.Watched, error) {
+	return w.checks.standing(ctx, t)
+}
+
 // handler carries out effects of one kind.
 type handler func(context.Context, sia.Task, sia.Effect) (sia.Fact, error)
 
 // handlers has one for every kind of effect.
 func (w *Worker) handlers() map[sia.EffectKind]handler {
 	return map[sia.EffectKind]handler{
-		sia.DoBegin: w.begin, sia.DoDecide: w.decide, sia.DoAttempt: w.attempt,
-		sia.DoAggregate: w.aggregate, sia.DoCancel: w.cancel, sia.DoPush: w.push, sia.DoPull: w.pull,
-		sia.DoGate: w.gate, sia.DoRerun: w.rerun, sia.DoDiagnose: w.diagnose, sia.DoReview: w.review, sia.DoWeigh: w.weigh,
-		sia.DoMemory:   w.memory,
-		sia.DoAnnounce: w.announce, sia.DoEscalate: w.escalate, sia.DoClose: w.close, sia.DoFinalReview: w.finalReview,
-		sia.DoReady: w.ready,
-		sia.DoDraft: w.draft,
-		sia.DoSync:  w.sync, sia.DoReact: w.react, sia.DoReply: w.reply, sia.DoStudy: w.study,
-		sia.DoRespond:  w.respond,
-		sia.DoUpdate:   w.update,
-		sia.DoTakeBack: w.takeBack,
-		sia.DoWatch:    w.watch,
+		sia.DoBegin: w.start.begin,
 
-		sia.DoEvidence: w.evidence,
+		sia.DoDecide: w.decisions.decide,
+
+		sia.DoAttempt:   w.attempts.attempt,
+		sia.DoAggregate: w.attempts.aggregate,
+		sia.DoCancel:    w.attempts.cancel,
+		sia.DoEvidence:  w.attempts.evidence,
+
+		sia.DoPush:     w.branch.push,
+		sia.DoUpdate:   w.branch.update,
+		sia.DoTakeBack: w.branch.takeBack,
+
+		sia.DoGate:  w.checks.gate,
+		sia.DoRerun: w.checks.rerun,
+		sia.DoWatch: w.checks.watch,
+
+		sia.DoDiagnose:    w.learning.diagnose,
+		sia.DoReview:      w.learning.review,
+		sia.DoWeigh:       w.learning.weigh,
+		sia.DoMemory:      w.learning.memory,
+		sia.DoFinalReview: w.learning.finalReview,
+		sia.DoStudy:       w.learning.study,
+
+		sia.DoPull:     w.surfaces.pull,
+		sia.DoAnnounce: w.surfaces.announce,
+		sia.DoEscalate: w.surfaces.escalate,
+		sia.DoClose:    w.surfaces.close,
+		sia.DoReady:    w.surfaces.ready,
+		sia.DoDraft:    w.surfaces.draft,
+		sia.DoSync:     w.surfaces.sync,
+		sia.DoReact:    w.surfaces.react,
+		sia.DoReply:    w.surfaces.reply,
+		sia.DoRespond:  w.surfaces.respond,
 	}
 }
-
-// mayWork are the coders that may make a task's attempts. Where the repository names a
-// command, it is the one that works, with any of the models.
-func (w *Worker) mayWork(t sia.Task) []Coder { return w.Coders.MayWork(t.Settings) }
 
 // MayWork are those that may work under a repository's settings. Never none.
 func (cs Coders) MayWork(set sia.Settings) []Coder {
@@ -248,37 +372,18 @@ func Candidates(coders []Coder) []coder.Candidate {
 	return out
 }
 
-// coder is the one of a name; the first where that one is not configured any more.
-func (w *Worker) coder(t sia.Task, name string) Coder {
-	may := w.mayWork(t)
-	for _, c := range may {
-		if c.Name == name {
-			return c
-		}
-	}
-	return may[0]
-}
-
-// tools are the names of the tools that an attempt has, as far as they are known.
-func (w *Worker) tools(s sia.AgentSettings) []string {
-	if s.Kind == "command" {
-		return nil
-	}
-	return w.Coders.Tools
-}
-
 // repo is the task's repository on GitHub.
-func (w *Worker) repo(t sia.Task) *github.Repo { return w.GitHub.Repo(t.Installation, t.Repo) }
+func (w *common) repo(t sia.Task) *github.Repo { return w.GitHub.Repo(t.Installation, t.Repo) }
 
 // mirror is the task's repository in git.
-func (w *Worker) mirror(t sia.Task) *gitops.Repo { return w.Git.Repo(w.repo(t).Remote()) }
+func (w *common) mirror(t sia.Task) *gitops.Repo { return w.Git.Repo(w.repo(t).Remote()) }
 
 // known is in the place of the id of what an effect writes: that nobody can have
 // written it yet, or that it is to be looked for.
-func (w *Worker) known(f sia.Effect) int64 { return w.knownSince(f.Key, f.At) }
+func (w *common) known(f sia.Effect) int64 { return w.knownSince(f.Key, f.At) }
 
 // knownSince is as known, of what has a key of its own and came up at a time.
-func (w *Worker) knownSince(key string, came time.Time) int64 {
+func (w *common) knownSince(key string, came time.Time) int64 {
 	if !w.Shared && w.firsts.first(key, came, w.Now()) {
 		return github.Unwritten
 	}

@@ -24,7 +24,7 @@ func startOf(t sia.Task) string { return string(t.StartsAt()) }
 
 // workflowFiles are the workflow files that differ between two commits, and those of
 // them that are there afterwards. Whether one may go is left to GitHub.
-func (w *Worker) workflowFiles(
+func (w *branchWorker) workflowFiles(
 	ctx context.Context, t sia.Task, from, to string,
 ) (touched, written []string, err error) {
 	diff, err := w.mirror(t).Diff(ctx, from, to)
@@ -46,7 +46,7 @@ func (w *Worker) workflowFiles(
 }
 
 // workflowsAt reads workflow files at the head.
-func (w *Worker) workflowsAt(ctx context.Context, t sia.Task, paths []string) ([]gate.File, error) {
+func (w *branchWorker) workflowsAt(ctx context.Context, t sia.Task, paths []string) ([]gate.File, error) {
 	files := make([]gate.File, 0, len(paths))
 	for _, path := range paths {
 		content, err := w.mirror(t).ReadFile(ctx, string(t.Head), path, oldLimit)
@@ -66,7 +66,7 @@ func (w *Worker) workflowsAt(ctx context.Context, t sia.Task, paths []string) ([
 
 // forbiddenWorkflows are those of the attempt's commit that GitHub would refuse: they
 // differ from a commit that it has.
-func (w *Worker) forbiddenWorkflows(ctx context.Context, t sia.Task, from, sha string) ([]string, error) {
+func (w *branchWorker) forbiddenWorkflows(ctx context.Context, t sia.Task, from, sha string) ([]string, error) {
 	_, written, err := w.workflowFiles(ctx, t, from, sha)
 	if err != nil || len(written) == 0 {
 		return nil, err
