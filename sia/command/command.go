@@ -87,7 +87,8 @@ func Commands() []Command {
 		}},
 		{Name: "explain", Does: "why SIA did what it did", Open: true, fact: fixedFact(sia.Query{Topic: "explain"})},
 		{Name: "status", Does: "where the task stands", Open: true, fact: fixedFact(sia.Query{Topic: "status"})},
-		{Name: "spent", Does: "what the task has cost so far", Open: true, fact: fixedFact(sia.Query{Topic: "spent"})},
+		{Name: "spent", Does: "what the task has cost so far, and what is left of its budget", Open: true,
+			fact: fixedFact(sia.Query{Topic: "spent"})},
 		{Name: "help", Does: "this list", Open: true, fact: fixedFact(sia.Query{Topic: "help"})},
 	}
 }
