@@ -87,7 +87,7 @@ type (
 	// Query: a command that only asks; or one that could not be understood or
 	// was not permitted, with the answer already made.
 	Query struct {
-		Topic string `json:"topic" mask:"-"` // status, explain, help or say
+		Topic string `json:"topic" mask:"-"` // the name of a command that only asks, or say
 		Text  string `json:"text,omitempty"` // say: the answer
 
 		Obeyed bool `json:"obeyed,omitempty"` // it was a command that has been carried out, such as /sia learn

@@ -273,6 +273,8 @@ func TestReplies(t *testing.T) {
 		"explain-new":       render.Explain(queued(), nil, nil),
 		"spent":             render.Reply(passed(), "topic:spent", links, 0, "", nil, nil),
 		"spent-nothing":     render.Spent(queued()),
+		"spent-running":     render.Spent(working()),
+		"spent-all":         render.Spent(paused()),
 		"say":               render.Reply(task, "the task is paused already; `/sia resume` goes on", links, 0, "", nil, nil),
 		"help-without-task": render.Help(sia.Task{Settings: sia.DefaultSettings()}),
 		"no-technique":      render.NoTechnique("tool-chnage", []sia.TechniqueID{"tool-change", "a`@b"}, nil),

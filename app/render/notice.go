@@ -79,8 +79,7 @@ func Summary(d Digest, l Links) Notice {
 		all.Credits += r.Credits
 		each = append(each, r.Repo.String()+": "+r.words())
 	}
-	lines := []string{sentenceCase(all.words()) +
-		fmt.Sprintf(" (%.2f USD).", float64(all.Credits)/float64(sia.Credit)/100)}
+	lines := []string{sentenceCase(all.words()) + " (" + usd(all.Credits) + ")."}
 	if ended := all.Passed + all.Stopped; ended > 0 {
 		lines = append(lines, fmt.Sprintf("Success rate: %.0f %% (%d of %s that ended).",
 			100*float64(all.Passed)/float64(ended), all.Passed, text.Count(ended, "task")))

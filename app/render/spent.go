@@ -7,24 +7,33 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// Spent answers /sia spent: what the task has cost so far, and each attempt of it. The rest of what was spent went into
-// what comes between attempts, such as diagnoses and reviews.
+// Spent answers /sia spent in one line: what the task has cost so far, what is left, and what each attempt took. The
+// rest of what was spent went into what comes between attempts, such as diagnoses and reviews.
 func Spent(t sia.Task) string {
-	var p page
-	p.add("**Credits:** " + credits(t.Credits) + ".")
-	rest := t.Credits.Spent + t.Credits.Overrun
-	var rows strings.Builder
+	l := t.Credits
+	all := l.Spent + l.Overrun
+	s := fmt.Sprintf("**Spent:** %s of %s credits", all, l.Budget)
+	if all > 0 { // a server whose models have no price counts none
+		s += " (" + usd(all) + ")"
+	}
+	s += ";"
+	if l.Reserved > 0 {
+		s += fmt.Sprintf(" %s set aside for what is running,", l.Reserved)
+	}
+	s += fmt.Sprintf(" %s left.", l.Left())
+	rest := all
+	var each []string
 	for _, a := range t.Attempts {
 		if a.Cost > 0 {
-			fmt.Fprintf(&rows, "| attempt %d | %s |\n", a.Number, a.Cost)
+			each = append(each, fmt.Sprintf("attempt %d took %s", a.Number, a.Cost))
 			rest -= a.Cost
 		}
 	}
 	if rest > 0 {
-		fmt.Fprintf(&rows, "| diagnoses, reviews and whatever else lies between attempts | %s |\n", rest)
+		each = append(each, fmt.Sprintf("diagnoses, reviews and the like took %s", rest))
 	}
-	if rows.Len() > 0 {
-		p.add("| what | credits |\n|---|---|\n" + strings.TrimSpace(rows.String()))
+	if len(each) > 0 {
+		s += " " + sentenceCase(strings.Join(each, "; ")) + "."
 	}
-	return p.String()
+	return s + "\n"
 }

@@ -104,6 +104,14 @@ func credits(l sia.Ledger) string {
 	return s + " (1 credit = 0.01 USD)"
 }
 
+// usd is an amount in money, to the cent.
+func usd(c sia.Credits) string {
+	if c > 0 && c < sia.Credit {
+		return "less than 0.01 USD"
+	}
+	return fmt.Sprintf("%.2f USD", float64(c)/float64(sia.Credit)/100)
+}
+
 // at is a point in time to the minute.
 func at(t time.Time) string { return t.UTC().Format("2006-01-02 15:04 UTC") }
 

@@ -21,6 +21,7 @@ type Command struct {
 	Args string                              // how its arguments are written, empty without any
 	Does string                              // one line for the help
 	Open bool                                // anybody who can comment may use it: it changes nothing
+	more bool                                // what stands on the comment's further lines belongs to its argument
 	fact func(arg string) (sia.Fact, string) // what it does to the task, or what is wrong, for people
 
 	teach func(arg string) (sia.Teach, string) // instead of fact, where it concerns the repository and no task
@@ -30,7 +31,7 @@ type Command struct {
 func Commands() []Command {
 	return []Command{
 		{Name: "start", Args: "[anyway] [text]", Does: "start on this issue; the text is taken as a further constraint; " +
-			"with anyway: also when something else resolves it already", fact: startFact},
+			"with anyway: also when something else resolves it already", more: true, fact: startFact},
 		{Name: "stop", Does: "stop now; what was done stays on the branch", fact: fixedFact(sia.Stop{})},
 		{Name: "pause", Args: "[all]", Does: "stop for now; with all: everything in this repository",
 			fact: func(a string) (sia.Fact, string) {
@@ -49,21 +50,21 @@ func Commands() []Command {
 				}
 				return sia.Use{Technique: sia.TechniqueID(strings.Fields(strings.ToLower(a))[0])}, ""
 			}},
-		{Name: "answer", Args: "<letter|text>", Does: "answer the question that is open",
+		{Name: "answer", Args: "<letter|text>", Does: "answer the question that is open", more: true,
 			fact: func(a string) (sia.Fact, string) {
 				if a == "" {
 					return nil, "say what the answer is, for example `/sia answer A`"
 				}
 				return sia.AnswerGiven{Text: a}, ""
 			}},
-		{Name: "go", Does: "start the plan that waits", fact: func(a string) (sia.Fact, string) {
+		{Name: "go", Does: "start the plan that waits", more: true, fact: func(a string) (sia.Fact, string) {
 			if a != "" { // more than a plain yes: what it means is for the reader of answers to say
 				return sia.AnswerGiven{Text: "go " + a}, ""
 			}
 			return sia.Approve{}, ""
 		}},
 		{Name: "accept-tests", Does: "accept the changes to tests and protected files", fact: fixedFact(sia.AcceptTests{})},
-		{Name: "learn", Args: "<text>", Does: "remember this for later issues of this repository",
+		{Name: "learn", Args: "<text>", Does: "remember this for later issues of this repository", more: true,
 			teach: func(a string) (sia.Teach, string) {
 				if a == "" {
 					return sia.Teach{}, "say what is to be remembered, for example `/sia learn run make generate after a change of " +
@@ -71,7 +72,7 @@ func Commands() []Command {
 				}
 				return sia.Teach{Learn: a}, ""
 			}},
-		{Name: "forget", Args: "<lesson>", Does: "forget a lesson for good, named by its id or by its words",
+		{Name: "forget", Args: "<lesson>", Does: "forget a lesson for good, named by its id or by its words", more: true,
 			teach: func(a string) (sia.Teach, string) {
 				if a == "" {
 					return sia.Teach{}, "say which lesson, by its id or by its words, for example `/sia forget make generate`"
@@ -79,7 +80,7 @@ func Commands() []Command {
 				return sia.Teach{Forget: a}, ""
 			}},
 		{Name: "wrong", Args: "<text>", Does: "say what was wrong with the last attempt: it is remembered, and counts " +
-			"against the lessons that the attempt was told", teach: func(a string) (sia.Teach, string) {
+			"against the lessons that the attempt was told", more: true, teach: func(a string) (sia.Teach, string) {
 			if a == "" {
 				return sia.Teach{}, "say what was wrong, for example `/sia wrong the schema is generated and must not be edited`"
 			}
@@ -87,7 +88,8 @@ func Commands() []Command {
 		}},
 		{Name: "explain", Does: "why SIA did what it did", Open: true, fact: fixedFact(sia.Query{Topic: "explain"})},
 		{Name: "status", Does: "where the task stands", Open: true, fact: fixedFact(sia.Query{Topic: "status"})},
-		{Name: "spent", Does: "what the task has cost so far", Open: true, fact: fixedFact(sia.Query{Topic: "spent"})},
+		{Name: "spent", Does: "what the task has cost so far, and what is left of its budget", Open: true,
+			fact: fixedFact(sia.Query{Topic: "spent"})},
 		{Name: "help", Does: "this list", Open: true, fact: fixedFact(sia.Query{Topic: "help"})},
 	}
 }
@@ -174,9 +176,7 @@ func Parse(body, slug string) (p Parsed, ok bool) {
 		if c.Name != name {
 			continue
 		}
-		if (c.Name == "start" || c.Name == "answer" || c.Name == "go" || c.Name == "learn" || c.Name == "forget" ||
-			c.Name == "wrong") &&
-			strings.TrimSpace(rest) != "" {
+		if c.more && strings.TrimSpace(rest) != "" {
 			arg = strings.TrimSpace(arg + "\n" + strings.TrimSpace(rest))
 		}
 		if c.teach != nil {

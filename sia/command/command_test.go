@@ -1,6 +1,9 @@
 package command
 
 import (
+	"os"
+	"regexp"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -86,6 +89,26 @@ func TestParse(t *testing.T) {
 		}
 		if diff := cmp.Diff(c.want, got); diff != "" {
 			t.Errorf("%q: -want +got\n%s", c.body, diff)
+		}
+	}
+}
+
+// Every command is heard under its name, and README's table tells people of it.
+func TestEveryCommand(t *testing.T) {
+	readme, err := os.ReadFile("../../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range Commands() {
+		p, ok := Parse("/sia "+c.Name, "")
+		if !ok || strings.HasPrefix(p.Problem, "there is no command") || p.Open != c.Open {
+			t.Errorf("/sia %s is heard as %+v, %v", c.Name, p, ok)
+		}
+		if q, ok := p.Fact.(sia.Query); ok && q.Topic != c.Name {
+			t.Errorf("/sia %s asks for %q", c.Name, q.Topic)
+		}
+		if !regexp.MustCompile("`/sia " + c.Name + "[` ]").Match(readme) {
+			t.Errorf("README.md's table lacks /sia %s", c.Name)
 		}
 	}
 }
