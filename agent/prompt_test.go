@@ -160,7 +160,8 @@ func TestPromptIsBoundedAndSaysWhatIsMissing(t *testing.T) {
 
 // formerly is how much the brief said of an earlier attempt before there were ledgers, in bytes.
 func formerly(p agent.PreviousAttempt) int {
-	s := fmt.Sprintf("## Attempt %d, which did not pass\n\nIts changes are in the work tree, unless a later attempt undid "+
+	s := fmt.Sprintf("## Attempt %d, which did not pass\n\nIts changes are in the work tree, "+
+		"unless a later attempt undid "+
 		"them.\n\n<untrusted source=\"earlier attempt and logs\">\nIt said: %s\n", p.Number, text.Clip(p.Summary, 1500))
 	for _, f := range p.Failures {
 		s += fmt.Sprintf("\nCheck %s failed (%s):\n%s\n", f.Check, f.Class, f.Excerpt)
@@ -171,7 +172,8 @@ func formerly(p agent.PreviousAttempt) int {
 // A brief with ledgers is not longer than one with closing words and the logs of each attempt was.
 func TestLedgersMakeNoBriefLonger(t *testing.T) {
 	words := func(n int) string { return strings.TrimSpace(strings.Repeat("some words ", n/11+1))[:n-1] + "." }
-	failed := []sia.CheckFailure{{Check: "test", Class: "test", Excerpt: strings.Repeat("a line of the log\n", 14) + "end"}}
+	failed := []sia.CheckFailure{{Check: "test", Class: "test",
+		Excerpt: strings.Repeat("a line of the log\n", 14) + "end"}}
 	trace := []sia.Trace{{Ran: words(80), Ended: words(80), Turn: 3}, {Saw: words(120), Turn: 4}}
 	full := sia.AttemptLedger{}
 	for range sia.MaxLedgerEntries {

@@ -139,10 +139,12 @@ func (c Config) validateRest(serves bool) error {
 			all = append(all, fmt.Errorf(format, args...))
 		}
 	}
-	need(!serves || !c.Roles.Has(RoleIntake) || c.GitHub.WebhookSecret != "", "the webhook secret is missing: set --webhook-secret or "+
-		"SIA_WEBHOOK_SECRET to the one in the app's settings")
-	need(!serves || !c.Roles.onGitHub() || c.Models.Coder.URL != "", "no model is configured: set --model-url and --model, or SIA_MODEL_URL and "+
-		"SIA_MODEL, to an OpenAI-compatible endpoint, or name models in the file of --config")
+	need(!serves || !c.Roles.Has(RoleIntake) || c.GitHub.WebhookSecret != "",
+		"the webhook secret is missing: set --webhook-secret or "+
+			"SIA_WEBHOOK_SECRET to the one in the app's settings")
+	need(!serves || !c.Roles.onGitHub() || c.Models.Coder.URL != "",
+		"no model is configured: set --model-url and --model, or SIA_MODEL_URL and "+
+			"SIA_MODEL, to an OpenAI-compatible endpoint, or name models in the file of --config")
 	need(c.Models.Coder.URL == "" || c.Models.Coder.Model != "", "the model's name is missing: set --model or SIA_MODEL")
 	need((c.GitHub.ClientID == "") == (c.GitHub.ClientSecret == ""),
 		"people sign in with a client id and its secret: set --client-id and --client-secret (SIA_CLIENT_ID, "+

@@ -51,8 +51,8 @@ func boardText(t *testing.T, s *apptest.Stage, number int) string {
 	return i.Body
 }
 
-// A ticked box is the command that it stands for, by who ticked it: it is cleared, and obeyed or refused like the command
-// in a comment. Two in one edit are two commands.
+// A ticked box is the command that it stands for, by who ticked it: it is cleared, and obeyed or refused like the
+// command in a comment. Two in one edit are two commands.
 func TestDashboard(t *testing.T) {
 	t.Parallel()
 	s, task, number := board(t)

@@ -8,8 +8,8 @@ import (
 )
 
 // KeepIssue makes a repository have one issue of the app's under a marker, with a title and a body, and returns its
-// number. It opens it again where the app closed it, and opens another where it is gone. One that a person closed is left
-// as it is. known is its number when the caller remembers it, or 0: then it is looked for.
+// number. It opens it again where the app closed it, and opens another where it is gone. One that a person closed is
+// left as it is. known is its number when the caller remembers it, or 0: then it is looked for.
 // https://docs.github.com/en/rest/issues/issues#update-an-issue
 func (r *Repo) KeepIssue(ctx context.Context, known int, n NewIssue) (number int, err error) {
 	self, err := r.app.Self(ctx)

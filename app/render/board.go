@@ -44,7 +44,8 @@ const maxBoard = 50
 // commands.
 func BoardBody(v Board, l Links) string {
 	var p page
-	p.add("What SIA does in this repository. Who may give it commands can tick a box: it is cleared at once, and answered " +
+	p.add("What SIA does in this repository. Who may give it commands can tick a box: it is cleared at once, " +
+		"and answered " +
 		"below. Close this issue to have it left alone; reopen it to have it kept again.")
 	if v.Halted != "" {
 		p.add("⏸️ **Everything here is paused:** " + Line(v.Halted, 300))
@@ -56,7 +57,8 @@ func BoardBody(v Board, l Links) string {
 	p.add("### Under way\n\n" + boardTasks(slices.DeleteFunc(slices.Clone(v.Tasks), waits), l))
 	cost := fmt.Sprintf("### Costs\n\n%s credits spent this month. ", v.Spent)
 	if v.Next != nil {
-		cost += fmt.Sprintf("The next 30 days may cost %d (%d–%d).", v.Next.Mid/int64(sia.Credit), v.Next.Low/int64(sia.Credit),
+		cost += fmt.Sprintf("The next 30 days may cost %d (%d–%d).", v.Next.Mid/int64(sia.Credit),
+			v.Next.Low/int64(sia.Credit),
 			v.Next.High/int64(sia.Credit))
 	} else {
 		cost += "There are too few weeks for a forecast."
@@ -145,7 +147,8 @@ type BoardCommand struct {
 // maxTicks bounds the boxes that are heard of one edit.
 const maxTicks = 10
 
-var boardTick = lazyregexp.New(`(?m)^[-*] \[[xX]\] <!-- sia:do (pause all|resume all|(?:go|retry|resume|pause|stop) [0-9]{1,9}) -->`)
+var boardTick = lazyregexp.New(`(?m)^[-*] \[[xX]\] <!-- sia:do ` +
+	`(pause all|resume all|(?:go|retry|resume|pause|stop) [0-9]{1,9}) -->`)
 
 // Ticked are the boxes of a dashboard that are ticked, and were not before an edit.
 func Ticked(before, after string) (all []BoardCommand) {
@@ -169,5 +172,6 @@ func Ticked(before, after string) (all []BoardCommand) {
 const (
 	BoardClosed = "SIA leaves this issue alone as long as it is closed. Reopen it to have it kept again, or set " +
 		"`dashboard: false` in `.sia/config.yml`.\n"
-	BoardIsNoTask = "This is SIA's dashboard and no task. Tick a box here, or write the command on the issue that it is about."
+	BoardIsNoTask = "This is SIA's dashboard and no task. " +
+		"Tick a box here, or write the command on the issue that it is about."
 )

@@ -36,8 +36,8 @@ func changedFiles() []render.ChangedFile {
 	}
 }
 
-// A pull request tells its whole change file by file, follow-ups included. What an attempt says of a file that is not in
-// the change is not told.
+// A pull request tells its whole change file by file, follow-ups included. What an attempt says of a file that is not
+// in the change is not told.
 func TestWalkThrough(t *testing.T) {
 	body := render.PullBody(walked(), changedFiles(), links)
 	golden(t, "pull/walkthrough.md", body)

@@ -54,7 +54,8 @@ func inSandbox(p sia.Part) string {
 // toldApart is what else was run of a racer's change.
 func toldApart(p sia.Part) (s string) {
 	if c := p.Reproduced; c != nil && c.Missing == "" {
-		s = map[bool]string{true: ", the test that shows the fault passes", false: ", the test that shows the fault fails"}[c.Holds]
+		s = map[bool]string{true: ", the test that shows the fault passes",
+			false: ", the test that shows the fault fails"}[c.Holds]
 	}
 	if f := p.Affected; f != nil && len(f.Failed) == 1 {
 		s += ", 1 test that it reaches fails"

@@ -108,7 +108,8 @@ func beyondEmpty(t *testing.T, url string) string {
 		}
 		return strings.Join(names, " ")
 	}
-	return strings.Join(column(t, storetest.Raw(t, url), `SELECT table_schema || '.' || table_name FROM information_schema.tables
+	return strings.Join(column(t, storetest.Raw(t, url), `SELECT table_schema || '.' || table_name
+		FROM information_schema.tables
 		WHERE table_schema NOT IN ('pg_catalog', 'information_schema') AND table_name <> 'goose_db_version'
 		UNION ALL SELECT nspname FROM pg_namespace WHERE nspname LIKE 'sia_%'`), " ")
 }

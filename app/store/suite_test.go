@@ -11,7 +11,8 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// runSuite holds a database to what package store promises. url returns that of one of the test's own, empty and migrated.
+// runSuite holds a database to what package store promises. url returns that of one of the test's own, empty and
+// migrated.
 func runSuite(t *testing.T, url func(t testing.TB) string) {
 	for _, c := range []struct {
 		name string

@@ -25,8 +25,8 @@ type board struct {
 	closed string // id of the event; empty: it was not closed
 }
 
-// readBoard reads an event about the dashboard, which is never a task: a box that somebody ticked is the command that it
-// stands for, as if that were written in a comment on its issue. Whatever else is edited is written anew.
+// readBoard reads an event about the dashboard, which is never a task: a box that somebody ticked is the command that
+// it stands for, as if that were written in a comment on its issue. Whatever else is edited is written anew.
 func readBoard(e *gh.IssuesEvent, r reading) ([]sia.Intent, *administration) {
 	in := r.intent(e.GetRepo(), e.GetInstallation(), e.GetSender(), nil)
 	about := &administration{installation: in.Installation, board: &board{repo: in.Repo, issue: e.GetIssue().GetNumber()}}

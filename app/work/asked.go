@@ -230,7 +230,9 @@ func reviewed(c github.ReviewComment) []string {
 
 // foundAgain is where lines that have moved stand at the branch's head: by their text, when it stands
 // there once. 0, 0: it can't be told.
-func (w *startWorker) foundAgain(ctx context.Context, t sia.Task, path string, seen []string) (first, last int, err error) {
+func (w *startWorker) foundAgain(
+	ctx context.Context, t sia.Task, path string, seen []string,
+) (first, last int, err error) {
 	if t.Head == "" || len(seen) == 0 || strings.TrimSpace(strings.Join(seen, "")) == "" {
 		return 0, 0, nil
 	}

@@ -159,7 +159,9 @@ func (w *attemptWorker) attempt(ctx context.Context, t sia.Task, f sia.Effect) (
 
 // runTests runs what an attempt's end asks for: the test of a claim that nothing is to do, and what tells a racer's
 // change from the others'. ran says that it did.
-func (w *attemptWorker) runTests(ctx context.Context, t sia.Task, r agentRun, fact *sia.AttemptEnded) (ran bool, err error) {
+func (w *attemptWorker) runTests(
+	ctx context.Context, t sia.Task, r agentRun, fact *sia.AttemptEnded,
+) (ran bool, err error) {
 	a := t.Attempt()
 	switch {
 	case r.effect.Run == 0 && fact.End == sia.EndFinished && fact.Reason == "" && !a.Planning && a.Demands == 0 &&

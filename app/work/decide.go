@@ -84,7 +84,9 @@ func (w *decisionWorker) tools(s sia.AgentSettings) []string {
 }
 
 // decideNow decides, and logs the decision before it takes effect.
-func (w *decisionWorker) decideNow(ctx context.Context, t sia.Task, f sia.Effect, coders []Coder) (sia.Decision, error) {
+func (w *decisionWorker) decideNow(
+	ctx context.Context, t sia.Task, f sia.Effect, coders []Coder,
+) (sia.Decision, error) {
 	set, err := w.Settings.Policies(ctx, t.Installation, t.Repo)
 	if err != nil {
 		return sia.Decision{}, err

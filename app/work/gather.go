@@ -55,7 +55,9 @@ func mergeRules(t sia.Task, kinds []string) []string {
 const maxSupplies = 20
 
 // supplyAll fills in what is needed until nothing is.
-func (w *checkWorker) supplyAll(ctx context.Context, t sia.Task, e *headEvidence, needed func(gate.Input) gate.Needs) error {
+func (w *checkWorker) supplyAll(
+	ctx context.Context, t sia.Task, e *headEvidence, needed func(gate.Input) gate.Needs,
+) error {
 	for range maxSupplies {
 		needs := needed(e.in)
 		if needs.None() {

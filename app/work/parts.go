@@ -196,7 +196,9 @@ type mergedParts struct {
 
 // mergeParts merges what some parts came to, of which none rests on another, in their order.
 // The same parts make the same commits, however often it is done.
-func (w *attemptWorker) mergeParts(ctx context.Context, t sia.Task, start string, parts []int) (out mergedParts, err error) {
+func (w *attemptWorker) mergeParts(
+	ctx context.Context, t sia.Task, start string, parts []int,
+) (out mergedParts, err error) {
 	a := t.Attempt()
 	needs := a.Needs()
 	out.sha = start

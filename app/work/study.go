@@ -77,7 +77,9 @@ func (w *learnWorker) personsChange(
 }
 
 // propose opens the pull request that adds a technique to the repository.
-func (w *learnWorker) propose(ctx context.Context, t sia.Task, fix sia.Fix, p technique.Technique) (url string, err error) {
+func (w *learnWorker) propose(
+	ctx context.Context, t sia.Task, fix sia.Fix, p technique.Technique,
+) (url string, err error) {
 	file, err := technique.EncodeFile(p)
 	if err != nil {
 		return "", err

@@ -160,8 +160,8 @@ func (w *surfaceWorker) writeCheck(ctx context.Context, t sia.Task, head string,
 	})
 }
 
-// showCheck writes the task's check run on a commit. GitHub adds annotations to those that are there, so it is remembered
-// which were sent: then the run need not be read first.
+// showCheck writes the task's check run on a commit. GitHub adds annotations to those that are there, so it is
+// remembered which were sent: then the run need not be read first.
 func (w *surfaceWorker) showCheck(
 	ctx context.Context, t sia.Task, spec github.CheckRunSpec, known int64,
 ) (id int64, err error) {

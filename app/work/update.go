@@ -55,7 +55,9 @@ func (w *branchWorker) update(ctx context.Context, t sia.Task, f sia.Effect) (si
 
 // mergeBase merges a commit of the base branch into one of the task's branch, unpushed.
 // The same merge makes the same commit, however often it is done.
-func (w *branchWorker) mergeBase(ctx context.Context, t sia.Task, ours, onto string, at time.Time) (gitops.Merged, error) {
+func (w *branchWorker) mergeBase(
+	ctx context.Context, t sia.Task, ours, onto string, at time.Time,
+) (gitops.Merged, error) {
 	bot, err := w.GitHub.Author(ctx, w.Now())
 	if err != nil {
 		return gitops.Merged{}, err

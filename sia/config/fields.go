@@ -64,7 +64,8 @@ func Fields() []Field {
 		{Path: "welcome", Form: Bool, Doc: "Whether a repository that the app is newly installed on, and that has no " +
 			"settings of its own, gets some proposed in a pull request, once. It counts in the owner's .github repository.",
 			at: func(s *sia.Settings) any { return &s.Welcome }},
-		{Path: "dashboard", Form: Bool, Doc: "Whether SIA keeps an issue in the repository that shows what waits for people, " +
+		{Path: "dashboard", Form: Bool, Doc: "Whether SIA keeps an issue in the repository that shows what waits " +
+			"for people, " +
 			"what is under way and what it costs, with boxes to tick that give commands. Closing it has it left alone.",
 			at: func(s *sia.Settings) any { return &s.Dashboard }},
 

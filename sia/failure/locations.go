@@ -6,8 +6,8 @@ import (
 	"github.com/sia-bot/sia/sia/lazyregexp"
 )
 
-// Location is a line of a file that a log names, as it names it: the name may be a path of the machine where the check ran,
-// or the last part of a path.
+// Location is a line of a file that a log names, as it names it: the name may be a path of the machine where the check
+// ran, or the last part of a path.
 type Location struct {
 	File string // with slashes
 	Line int    // 1-based

@@ -113,8 +113,8 @@ func TestMissed(t *testing.T) {
 	jenkins := sia.Reported{Name: "ci/jenkins"}
 	lint := run(1, "lint", "success")
 	test := func(event string) Input { return input(job(1, 7, 1, "test", "success")).with(ci(event)) }
-	skippedCI := sia.Reported{Name: "CI", App: "github-actions", Workflow: ".github/workflows/CI.yml", Event: "pull_request",
-		Whole: true}
+	skippedCI := sia.Reported{Name: "CI", App: "github-actions", Workflow: ".github/workflows/CI.yml",
+		Event: "pull_request", Whole: true}
 	ofCI := func(name string) sia.Reported { return sia.Reported{Name: name, App: "ci"} }
 	judgeAll(t, []row{
 		{"a status of an earlier commit", earlier(input(lint), jenkins), sia.VerdictBlocked,
@@ -135,8 +135,8 @@ func TestMissed(t *testing.T) {
 			return r
 		}()), ofCI("e2e")), sia.VerdictBlocked, "e2e (app ci) did not appear"},
 		{"a workflow of which all was skipped", earlier(input(lint), skippedCI), sia.VerdictBlocked, "CI did not appear"},
-		{"it ran, and all of it was skipped again", earlier(input(lint, job(2, 7, 1, "test", "skipped")).with(ci("pull_request")),
-			skippedCI), sia.VerdictGreen, ""},
+		{"it ran, and all of it was skipped again", earlier(input(lint,
+			job(2, 7, 1, "test", "skipped")).with(ci("pull_request")), skippedCI), sia.VerdictGreen, ""},
 		{"it ran for another event alone", earlier(input(lint, job(2, 7, 1, "test", "skipped")).with(ci("push")), skippedCI),
 			sia.VerdictBlocked, "CI did not appear"},
 		{"it was made by SIA", earlier(input(lint, func() Run {
@@ -216,7 +216,8 @@ func TestReported(t *testing.T) {
 	own := run(5, "SIA", "success")
 	own.Own = true
 	in := input(job(1, 7, 1, "test", "failure"), job(2, 7, 2, "test", "success"), run(3, "e2e", "cancelled"),
-		run(4, "docs", "skipped"), own, job(6, 99, 1, "lost", "success"), job(8, 8, 1, "e2e", "skipped")).with(workflow(7, "CI", "push", "success"),
+		run(4, "docs", "skipped"), own, job(6, 99, 1, "lost", "success"), job(8, 8, 1, "e2e", "skipped")).with(
+		workflow(7, "CI", "push", "success"),
 		workflow(8, "CI", "pull_request", "skipped"))
 	in.Statuses = []Status{status("ci/x", "pending")}
 	skipped := ciJob("CI", "pull_request")

@@ -53,7 +53,9 @@ func Metrics(day time.Time, repo sia.Repo, tasks []sia.Task) []byte {
 		func(f Figures) string { return averagePer(float64(f.Tried), f.Rescued) })
 	row("Credits per solved task", "falling",
 		func(f Figures) string { return averagePer(float64(f.Credits)/float64(sia.Credit), f.Passed) })
-	row("Tests that failed before the push, mended there", "", func(f Figures) string { return shareInWords(f.Saved, f.Red) })
+	row("Tests that failed before the push, mended there", "", func(f Figures) string {
+		return shareInWords(f.Saved, f.Red)
+	})
 	p("\n## Tasks of the day\n")
 	if len(today) == 0 {
 		p("None.")

@@ -80,8 +80,8 @@ func (in *checkInput) check() error {
 	return nil
 }
 
-// annotates reports whether GitHub takes an annotation: it refuses all of a request for one. Whether there is such a file
-// it does not ask. That lines begin at 1 its description does not say; the simulator wants it all the same.
+// annotates reports whether GitHub takes an annotation: it refuses all of a request for one. Whether there is such a
+// file it does not ask. That lines begin at 1 its description does not say; the simulator wants it all the same.
 // https://docs.github.com/en/rest/checks/runs#create-a-check-run
 func annotates(a model.Annotation) bool {
 	columns := a.StartColumn != nil || a.EndColumn != nil

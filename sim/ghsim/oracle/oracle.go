@@ -199,7 +199,8 @@ func (v *verdict) judgeWorkflows() {
 	}
 }
 
-// judgeJobs judges the jobs that say why a run is not green. What is red may be excused, and then the others are evidence.
+// judgeJobs judges the jobs that say why a run is not green. What is red may be excused, and then the others are
+// evidence.
 func (v *verdict) judgeJobs(run *model.Run) {
 	for _, p := range jobsOf(run) {
 		switch p.standing() {
