@@ -363,7 +363,7 @@ type Reported struct {
 	App      string `json:"app,omitempty"`
 	Workflow string `json:"workflow,omitempty"`       // of a job of GitHub Actions: the path of its workflow file
 	Event    string `json:"event,omitempty" mask:"-"` // that triggered that workflow, such as pull_request
-	Whole    bool   `json:"whole,omitempty"`          // it is the workflow's run itself: its jobs were skipped, or there is none
+	Whole    bool   `json:"whole,omitempty"`          // it is the run itself: its jobs were skipped, or there is none
 }
 
 // MaxReported bounds [Task.Reported].

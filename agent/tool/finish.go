@@ -45,7 +45,8 @@ func (t FinishTool) Schema() json.RawMessage {
 "description":"what was changed and why, what was not done, and what a reviewer should look at; then a line ` +
 		`for each changed file: its path in back quotes, a colon, and why it was changed"},
 "ledger":{"type":"array","maxItems":8,"description":"for whoever goes on if the checks are red",
-"items":{"type":"object","properties":{"kind":{"enum":["hypothesis","works","dead_end"]},"says":{"type":"string","description":"one sentence"},
+"items":{"type":"object",
+"properties":{"kind":{"enum":["hypothesis","works","dead_end"]},"says":{"type":"string","description":"one sentence"},
 "for":` + traceSchema + `,"against":` + traceSchema + `},"required":["kind","says"]}}},
 "required":["summary","ledger"]}`)
 }

@@ -66,9 +66,9 @@ type Intake struct{ Deps }
 func NewIntake(d Deps) (*Intake, error) {
 	for name, missing := range map[string]bool{
 		"Store": d.Store == nil, "GitHub": d.GitHub == nil, "Settings": d.Settings == nil, "Teacher": d.Teacher == nil,
-		"Memory": d.Memory == nil, "Dashboards": d.Dashboards == nil, "Welcome": d.Welcome == nil, "Secrets": d.Secrets == nil,
-		"Logger": d.Logger == nil,
-		"Now":    d.Now == nil,
+		"Memory": d.Memory == nil, "Dashboards": d.Dashboards == nil, "Welcome": d.Welcome == nil,
+		"Secrets": d.Secrets == nil, "Logger": d.Logger == nil,
+		"Now": d.Now == nil,
 	} {
 		if missing {
 			return nil, fmt.Errorf("make the intake: %s is missing", name)
