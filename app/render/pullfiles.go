@@ -78,13 +78,22 @@ func whatWasDone(p *page, t sia.Task, files []ChangedFile, l Links) {
 	}
 }
 
-// fileTable lists the files of a change, those that programs write folded together.
+// fileTable lists the files of a change, those that programs write folded together. Why they were changed is a column
+// where the agent said so of any.
 func fileTable(p *page, t sia.Task, files []ChangedFile, why map[string]string, l Links) {
-	const head = "| file | lines | why, says the agent |\n|---|---|---|\n"
+	head := "| file | lines | why, says the agent |\n|---|---|---|\n"
+	told := slices.ContainsFunc(files, func(f ChangedFile) bool { return why[f.Path] != "" })
+	if !told {
+		head = "| file | lines |\n|---|---|\n"
+	}
 	var own, made []string
 	added, deleted := 0, 0
 	for _, f := range files[:min(len(files), maxFiles)] {
-		row := fmt.Sprintf("| %s | %s | %s |\n", cell(fileName(t, f, l)), fileLines(f), cell(Line(why[f.Path], 200)))
+		row := fmt.Sprintf("| %s | %s |", cell(fileName(t, f, l)), fileLines(f))
+		if told {
+			row += " " + cell(Line(why[f.Path], 200)) + " |"
+		}
+		row += "\n"
 		if f.Generated || writtenByPrograms(f.Path) {
 			made, added, deleted = append(made, row), added+f.Added, deleted+f.Deleted
 			continue
