@@ -169,10 +169,21 @@ func (ls *Lessons) toolUse(ctx context.Context, t sia.Task, tools []string) ([]l
 		if err != nil {
 			return nil, fmt.Errorf("read attempt %d of task %s: %w", a.Number, t.ID, err)
 		}
+		failed := map[string]bool{} // tools that failed since files were changed last
 		for _, turn := range turns {
 			for _, c := range turn.Calls {
 				if slices.Contains(tools, c.Name) {
 					uses = countCall(uses, c)
+				}
+				if c.IsError {
+					failed[c.Name] = true
+				} else if len(c.Changed) > 0 {
+					for i, u := range uses {
+						if failed[u.Tool] && u.Tool != c.Name {
+							uses[i].Instead = c.Name
+						}
+					}
+					clear(failed)
 				}
 			}
 		}
@@ -188,6 +199,7 @@ func countCall(uses []lesson.ToolUse, c agent.Call) []lesson.ToolUse {
 	uses[i].Calls++
 	if c.IsError {
 		uses[i].Failed++
+		uses[i].Error = c.Result
 	}
 	return uses
 }

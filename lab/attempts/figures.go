@@ -82,6 +82,15 @@ func Figures(s Source) (out []Figure) {
 		}
 		add(fmt.Sprintf("attempt %d of the same, all before failed", k+1), c)
 	}
+	for _, class := range classes(s) {
+		c := counts{}
+		for _, one := range s.Cases {
+			if !one.First.Resolved {
+				c.add(one.Task, map[bool]float64{true: 1}[one.First.Class == class])
+			}
+		}
+		add("first failures that are "+class, c)
+	}
 	for _, class := range append([]string{""}, classes(s)...) {
 		after := "after a failure"
 		if class != "" {
