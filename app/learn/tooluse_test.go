@@ -18,7 +18,7 @@ func TestCountCalls(t *testing.T) {
 		failed("apply_patch", "hunk 1 does not match"), {Name: "read"}, changed("apply_patch"), // it worked itself
 		failed("apply_patch", "hunk 2 does not match"), {Name: "run"}, changed("edit"), changed("write"),
 	}, tools)
-	uses = countCalls(uses, []agent.Call{failed("edit", "the text is there twice"), failed("edit", "it is not there")}, tools)
+	uses = countCalls(uses, []agent.Call{failed("edit", "it is there twice"), failed("edit", "it is not there")}, tools)
 	want := []lesson.ToolUse{
 		{Tool: "apply_patch", Calls: 3, Failed: 2, Error: "hunk 2 does not match", Instead: "edit"},
 		{Tool: "read", Calls: 1}, {Tool: "edit", Calls: 3, Failed: 2, Error: "it is not there"},

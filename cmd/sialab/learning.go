@@ -137,7 +137,8 @@ func (r learningReport) print(out io.Writer) error {
 	fmt.Fprint(out, "SYNTHETIC: invented worlds. The figures rank policies; they say nothing about how many tasks are "+
 		"resolved for anybody.\n",
 		"A cell: resolved within five % / by the first technique %. Then techniques tried and cost, of all tasks, and "+
-			"points resolved\nover the fixed rules and over the expert table on the same tasks, with half of the 95 % interval.\n")
+			"points resolved\nover the fixed rules and over the expert table on the same tasks, with half of the 95 % "+
+			"interval.\n")
 	for _, t := range r.Tables {
 		fmt.Fprintf(out, "\n%s, synthetic: %d worlds, seed %d\n", t.World, t.Worlds, t.Seed)
 		w := cli.NewTable(out)

@@ -65,8 +65,8 @@ func (c *techniquesCmd) Run(e *cli.Env) error {
 }
 
 func (r techniquesReport) print(out io.Writer) error {
-	fmt.Fprintln(out, "RECORDED: other people's agents, none of which is SIA. Shares in %, with the 95 % interval over tasks; "+
-		"\"over\" is a difference in points\nin the same cases. An interval that holds 0 shows nothing.")
+	fmt.Fprintln(out, "RECORDED: other people's agents, none of which is SIA. Shares in %, with the 95 % interval over "+
+		"tasks; \"over\" is a difference in points\nin the same cases. An interval that holds 0 shows nothing.")
 	for _, s := range r.Sections {
 		fmt.Fprintf(out, "\n%s\n", s.Name)
 		w := cli.NewTable(out, "MEASURED", "%", "95 %", "CASES", "TASKS")

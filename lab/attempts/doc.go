@@ -6,8 +6,8 @@
 // [CodeRover] are read from checkouts of public repositories that are not part of it, since they have no licence that
 // allows it.
 //
-// What it can't say: none of the agents was SIA, and none of their approaches is one of SIA's techniques. What is played
-// is SIA's arithmetic on other changes of approach ([Play]).
+// What it can't say: none of the agents was SIA, and none of their approaches is one of SIA's techniques. What is
+// played is SIA's arithmetic on other changes of approach ([Play]).
 //
 // It imports policies, policies/bandit and sia/failure only. Start reading at [Figures].
 package attempts

@@ -63,9 +63,9 @@ func (c counts) figure(what string) (f Figure, ok bool) {
 	return f, f.Cases >= leastCases
 }
 
-// Figures are what a source says of further attempts: how often the k-th of a kind resolves what all before did not, how
-// often each way on does after one failure, and what it gains over the same again in the same cases, all together and by
-// the class of the failure. Figures of less than 30 cases are left out.
+// Figures are what a source says of further attempts: how often the k-th of a kind resolves what all before did
+// not, how often each way on does after one failure, and what it gains over the same again in the same cases, all
+// together and by the class of the failure. Figures of less than 30 cases are left out.
 func Figures(s Source) (out []Figure) {
 	add := func(what string, c counts) {
 		if f, ok := c.figure(what); ok {

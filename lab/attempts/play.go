@@ -29,8 +29,8 @@ type chooser interface {
 	observe(c Case, failures []string, took step, resolved bool)
 }
 
-// Play plays fixed orders of the ways on, chance, and SIA's learner of techniques, from nothing, on the cases whose first attempt
-// failed. The learner is asked and told as the product does it: its patterns are the classes of failures, its
+// Play plays fixed orders of the ways on, chance, and SIA's learner of techniques, from nothing, on the cases whose
+// first attempt failed. The learner is asked and told as the product does it: its patterns are the classes of failures, its
 // repositories the source's, and its table knows nothing. A figure is the share of these cases that is resolved within
 // five attempts; the last ones are what the learner gains over chance, and over the fixed order that turned
 // out best. The same source gives the same figures.
@@ -190,8 +190,8 @@ func (l *learner) choose(c Case, failures []string, left []step) step {
 func (s step) technique() string { return fmt.Sprint(s.way, "-", s.nth) }
 
 func (l *learner) observe(c Case, failures []string, took step, resolved bool) {
-	l.Observe(bandit.Outcome{Org: "recorded", Repo: c.Repo, Pattern: pattern(failures), Technique: took.technique(), Resolved: resolved,
-		Attempt: len(failures) - 1})
+	l.Observe(bandit.Outcome{Org: "recorded", Repo: c.Repo, Pattern: pattern(failures), Technique: took.technique(),
+		Resolved: resolved, Attempt: len(failures) - 1})
 }
 
 // pattern is what the learner takes for the diagnosis: the class of the last failure.

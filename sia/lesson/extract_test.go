@@ -299,8 +299,8 @@ func TestToolsAndModels(t *testing.T) {
 	m.Task.Attempts = append(m.Task.Attempts,
 		sia.Attempt{Number: 3, Agent: "builtin/x", Outcome: sia.AttemptCheckpoint, LessonsShown: []string{"cccccccccccc"}})
 	if got := of(Extract(m), Tool); len(got) != 1 || got[0].Tools[0] != "apply_patch" ||
-		got[0].Text != "The tool `apply_patch` often fails in this repository, with “hunk 2 does not match mail.go”: read its "+
-			"error, and after a second failure use `edit`, which worked instead." {
+		got[0].Text != "The tool `apply_patch` often fails in this repository, with “hunk 2 does not match mail.go”: read "+
+			"its error, and after a second failure use `edit`, which worked instead." {
 		t.Errorf("tools: %+v", got)
 	}
 	models := of(Extract(m), Model)
