@@ -44,7 +44,7 @@ func TestRounds(t *testing.T) {
 	folder := func(name, file string) string {
 		return "rq1/mbpp_sanitized_" + name + "/results_X_0.5_ROWS_0.5_TD_PUBLIC_5_REATTEMPT/runner_" + file + ".json"
 	}
-	const assertion = "Traceback (most recent call last):\n  File \"x_test.py\", line 4, in check\n    "+
+	const assertion = "Traceback (most recent call last):\n  File \"x_test.py\", line 4, in check\n    " +
 		"assert f(1) == 2\nAssertionError\n"
 	dir := write(t, map[string]any{
 		folder("a", "passed"):    map[string][]record{"m": {tried(1, 3, ""), tried(2, 1, "")}},
