@@ -54,8 +54,8 @@ type thread struct{ task, coder, instructions string }
 
 // Rounds reads a checkout of
 // github.com/madnanrizqu/model-agnostic-empirical-evaluation-of-test-driven-prompt-engineering: eight models at the
-// tasks of HumanEval and MBPP, up to five attempts each, told what the tests said. Each did so twice: with the task alone,
-// and with half of its tests shown ([Changed]). Failures are classified by SIA's own reader of logs.
+// tasks of HumanEval and MBPP, up to five attempts each, told what the tests said. Each did so twice: with the task
+// alone, and with half of its tests shown ([Changed]). Failures are classified by SIA's own reader of logs.
 func Rounds(ctx context.Context, dir string) (Source, error) {
 	threads := map[thread][]Try{}
 	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
@@ -162,9 +162,9 @@ const (
 	wrongPatch = "wrong patch"
 )
 
-// CodeRover reads a checkout of github.com/nus-apr/auto-code-rover: its folder results has three independent runs of one
-// agent at the 300 tasks of SWE-bench Lite, one in which it ran the repository's tests, one in which it located the fault by
-// them, too ([Tools]), and three runs of another agent with the same model ([Other]). Nobody was told of a failure
+// CodeRover reads a checkout of github.com/nus-apr/auto-code-rover: its folder results has three independent runs of
+// one agent at the 300 tasks of SWE-bench Lite, one in which it ran the repository's tests, one in which it located the
+// fault by them, too ([Tools]), and three runs of another agent with the same model ([Other]). Nobody was told of a failure
 // in another run. All are judged by the same, older evaluation. Each of the three begins.
 func CodeRover(dir string) (Source, error) {
 	results := filepath.Join(dir, "results")
