@@ -169,25 +169,40 @@ func (ls *Lessons) toolUse(ctx context.Context, t sia.Task, tools []string) ([]l
 		if err != nil {
 			return nil, fmt.Errorf("read attempt %d of task %s: %w", a.Number, t.ID, err)
 		}
+		var calls []agent.Call
 		for _, turn := range turns {
-			for _, c := range turn.Calls {
-				if slices.Contains(tools, c.Name) {
-					uses = countCall(uses, c)
-				}
-			}
+			calls = append(calls, turn.Calls...)
 		}
+		uses = countCalls(uses, calls, tools)
 	}
 	return uses, nil
 }
 
-func countCall(uses []lesson.ToolUse, c agent.Call) []lesson.ToolUse {
-	i := slices.IndexFunc(uses, func(u lesson.ToolUse) bool { return u.Tool == c.Name })
-	if i < 0 {
-		i, uses = len(uses), append(uses, lesson.ToolUse{Tool: c.Name})
-	}
-	uses[i].Calls++
-	if c.IsError {
-		uses[i].Failed++
+// countCalls adds an attempt's calls of the named tools. What a tool failed at is taken to be done by the next other
+// call that changes files.
+func countCalls(uses []lesson.ToolUse, calls []agent.Call, tools []string) []lesson.ToolUse {
+	failed := map[string]bool{} // since files were changed last
+	for _, c := range calls {
+		if !c.IsError && len(c.Changed) > 0 {
+			for i, u := range uses {
+				if failed[u.Tool] && u.Tool != c.Name {
+					uses[i].Instead = c.Name
+				}
+			}
+			clear(failed)
+		}
+		if !slices.Contains(tools, c.Name) {
+			continue
+		}
+		i := slices.IndexFunc(uses, func(u lesson.ToolUse) bool { return u.Tool == c.Name })
+		if i < 0 {
+			i, uses = len(uses), append(uses, lesson.ToolUse{Tool: c.Name})
+		}
+		uses[i].Calls++
+		if c.IsError {
+			uses[i].Failed++
+			uses[i].Error, failed[c.Name] = c.Result, true
+		}
 	}
 	return uses
 }

@@ -16,13 +16,14 @@ import (
 
 // commandLine is the command line: one field per command.
 type commandLine struct {
-	Lessons  lessonsCmd  `cmd:"" help:"Find the lessons for a prompt among many, against looking at every one."`
-	Learning learningCmd `cmd:"" help:"Play the choice of technique in an invented world, against simpler policies and against oracles."`
-	Coders   codersCmd   `cmd:"" help:"Play the choice of coder on outcomes that other people recorded, against simpler orders."`
-	Policies policiesCmd `cmd:"" help:"Simulate how often policy learning is wrong: mining, ranking, experiments, guardrails."`
-	Year     yearCmd     `cmd:"" help:"Play invented years of an installation, in which policies are changed by the real code."`
-	Priors   priorsCmd   `cmd:"" help:"Simulate what a new installation gains from imported priors."`
-	Bench    benchCmd    `cmd:"" help:"Measure against the histories of repositories."`
+	Lessons    lessonsCmd    `cmd:"" help:"Find the lessons for a prompt among many, against looking at every one."`
+	Learning   learningCmd   `cmd:"" help:"Play the choice of technique in an invented world, against simpler policies and against oracles."`
+	Techniques techniquesCmd `cmd:"" help:"What other people's recorded attempts say of further ones, and SIA's learner played on them."`
+	Coders     codersCmd     `cmd:"" help:"Play the choice of coder on outcomes that other people recorded, against simpler orders."`
+	Policies   policiesCmd   `cmd:"" help:"Simulate how often policy learning is wrong: mining, ranking, experiments, guardrails."`
+	Year       yearCmd       `cmd:"" help:"Play invented years of an installation, in which policies are changed by the real code."`
+	Priors     priorsCmd     `cmd:"" help:"Simulate what a new installation gains from imported priors."`
+	Bench      benchCmd      `cmd:"" help:"Measure against the histories of repositories."`
 
 	Forward forwardCmd `cmd:"" hidden:"" passthrough:""`
 

@@ -1,24 +1,21 @@
 package synthetic
 
-import "math"
-
 // difficulties approximates the normal distribution of a task's difficulty, in
 // standard deviations, with the probability of each.
 var difficulties = [...]struct{ sd, p float64 }{{-2, .1}, {-1, .23}, {0, .34}, {1, .23}, {2, .1}}
 
 // oracle knows the world's true probabilities and how often patterns are
 // mistaken, and concludes by Bayes' rule what the diagnosis, the failures in this
-// task and, if it listens, the model's opinion say about the true pattern. What
+// task say about the true pattern; it does not hear the model. What
 // is between it and a learner is the price of not knowing the probabilities.
 type oracle struct {
 	w       *World
-	listens bool
 	success [][MaxPatterns][len(difficulties)][Techniques]float64 // by repository
 	prior   [MaxPatterns][len(difficulties)]float64               // of the present task, before failures
 }
 
-func newOracle(w *World, listens bool) *oracle {
-	o := &oracle{w: w, listens: listens, success: make([][MaxPatterns][len(difficulties)][Techniques]float64, w.Repos)}
+func newOracle(w *World) *oracle {
+	o := &oracle{w: w, success: make([][MaxPatterns][len(difficulties)][Techniques]float64, w.Repos)}
 	for repo := range o.success {
 		w.each(func(i, k int) {
 			for j, d := range difficulties {
@@ -51,23 +48,9 @@ func (o *oracle) choose(t *Task, tried []int, used uint) int {
 
 // diagnose fills in the probability of each true pattern and difficulty.
 func (o *oracle) diagnose(t *Task) {
-	most := math.Inf(-1)
-	var logs [MaxPatterns][len(difficulties)]float64
 	for i := range o.w.Patterns {
 		for j, d := range difficulties {
-			l := math.Log(o.w.patterns[t.repo][i]*o.w.mistaken[i][t.diagnosed]*d.p + 1e-300)
-			if o.listens && o.w.Confidence == Informative {
-				for k, x := range t.opinion {
-					e := x - 1.5 - 0.6*(o.w.truth[t.repo][i][k]-o.w.SdTask*d.sd)
-					l -= e * e / (2*o.w.Noise*o.w.Noise + 1e-9)
-				}
-			}
-			logs[i][j], most = l, max(most, l)
-		}
-	}
-	for i := range o.w.Patterns {
-		for j := range difficulties {
-			o.prior[i][j] = math.Exp(logs[i][j] - most)
+			o.prior[i][j] = o.w.patterns[t.repo][i] * o.w.mistaken[i][t.diagnosed] * d.p
 		}
 	}
 }

@@ -22,20 +22,20 @@ const (
 	FixedConfidence   = "fixed rules + confidence"
 	ExpertTable       = "expert table"
 	Learned           = "ours"
+	Shipped           = "ours, from the table that ships"
 	OracleDiagnosed   = "oracle: diagnosed pattern"
-	OracleConfidence  = "oracle: diagnosed + confidence"
 	OracleTruePattern = "oracle: true pattern"
 )
 
-// contenders play every plan; the gain of each is over the second.
+// contenders play every plan.
 var contenders = []contender{
 	{Random, func(_ *World, seed uint64) (player, error) { return &dice{newRandom(seed, 77)}, nil }},
 	{FixedRules, func(*World, uint64) (player, error) { return scored(fixedRules), nil }},
 	{FixedConfidence, func(*World, uint64) (player, error) { return scored(fixedConfidence), nil }},
 	{ExpertTable, newExpert},
 	{Learned, variant{}.player},
-	{OracleDiagnosed, func(w *World, _ uint64) (player, error) { return newOracle(w, false), nil }},
-	{OracleConfidence, func(w *World, _ uint64) (player, error) { return newOracle(w, true), nil }},
+	{Shipped, variant{expert: true}.player},
+	{OracleDiagnosed, func(w *World, _ uint64) (player, error) { return newOracle(w), nil }},
 	{OracleTruePattern, func(w *World, _ uint64) (player, error) {
 		return scored(func(t *Task, k int) float64 { return w.truth[t.repo][t.truth][k] }), nil
 	}},
@@ -43,7 +43,6 @@ var contenders = []contender{
 
 // ablations are ours with one thing different.
 var ablations = []contender{
-	{"ours, starting from the expert table", variant{expert: true}.player},
 	{"ours without the model's word", variant{silent: true}.player},
 	{"ours, told the model's pick alone", variant{picks: true}.player},
 	{"ours without today's confidence", variant{unasked: true}.player},

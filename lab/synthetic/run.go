@@ -3,7 +3,6 @@ package synthetic
 import (
 	"context"
 	"fmt"
-	"math"
 	"slices"
 )
 
@@ -34,13 +33,17 @@ type Figures struct {
 
 // Row is one policy's figures.
 type Row struct {
-	Policy  string    `json:"policy"`
-	Windows []Figures `json:"windows"` // one for each window that has tasks
-	Overall Figures   `json:"overall"`
-	// Gain is Overall.Resolved less that of the fixed rules, paired by task;
-	// Error is its standard error over worlds.
-	Gain  float64 `json:"gain"`
-	Error float64 `json:"error"`
+	Policy     string    `json:"policy"`
+	Windows    []Figures `json:"windows"` // one for each window that has tasks
+	Overall    Figures   `json:"overall"`
+	OverRules  Gain      `json:"over_rules"`  // over the fixed rules
+	OverExpert Gain      `json:"over_expert"` // over the expert table
+}
+
+// Gain is how much more of the same tasks a policy resolves than another, overall, in the mean over worlds.
+type Gain struct {
+	Mean float64 `json:"mean"` // 0–1
+	Half float64 `json:"half"` // half of its 95 % interval, of what chance in the drawn worlds leaves open
 }
 
 // Result is a table. Its figures are synthetic.
@@ -164,28 +167,34 @@ func (p Plan) result(worlds [][][]sums) Result {
 		row := Row{Policy: contender.name}
 		var overall sums
 		windows := make([]sums, len(res.Windows))
-		var gain, square float64
 		for _, w := range worlds {
-			var mine, fixed sums
 			for i, s := range w[c] {
 				windows[i].add(s)
-				mine.add(s)
-				fixed.add(w[1][i])
+				overall.add(s)
 			}
-			overall.add(mine)
-			d := mine.figures().Resolved - fixed.figures().Resolved
-			gain += d
-			square += d * d
 		}
 		for _, s := range windows {
 			row.Windows = append(row.Windows, s.figures())
 		}
-		n := float64(len(worlds))
-		row.Overall, row.Gain = overall.figures(), gain/n
-		row.Error = math.Sqrt(max(0, square/n-row.Gain*row.Gain) / n)
+		row.Overall = overall.figures()
+		row.OverRules, row.OverExpert = p.gain(worlds, c, FixedRules), p.gain(worlds, c, ExpertTable)
 		res.Rows = append(res.Rows, row)
 	}
 	return res
+}
+
+// gain is that of the c-th contender over the named one.
+func (p Plan) gain(worlds [][][]sums, c int, over string) Gain {
+	other := slices.IndexFunc(p.contenders(), func(c contender) bool { return c.name == over })
+	resolved := func(windows []sums) float64 {
+		var all sums
+		for _, s := range windows {
+			all.add(s)
+		}
+		return all.figures().Resolved
+	}
+	mean, half := meanOf(column(worlds, func(w [][]sums) float64 { return resolved(w[c]) - resolved(w[other]) }))
+	return Gain{mean, half}
 }
 
 // windows names the windows that the plan's tasks reach.

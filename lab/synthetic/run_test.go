@@ -5,6 +5,7 @@ import (
 	"errors"
 	"math"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 
@@ -36,36 +37,43 @@ func rowOf(t *testing.T, r Result, policy string) Row {
 	return Row{}
 }
 
-// With this seed, ours resolves at least as much as the other policies, where it should
-// learn something and where it is misled. The expert table is left out where it is ahead.
-// The seed is fixed, so only a change of the learner changes the figures; those of more
-// worlds are in docs/learning-figures.md.
-func TestOursIsNoWorseWithThisSeed(t *testing.T) {
+// What the product does in each kind of world, from the table that ships, beside every policy that learns nothing: the
+// worlds in which one of these is ahead are named, the expert table among them. Chance in twelve worlds decides where
+// they are close, and the seed is fixed, so only a change of the learner changes the answer; docs/learning-figures.md
+// has more worlds, with intervals.
+func TestWhereOursIsAhead(t *testing.T) {
 	for _, tt := range []struct {
 		name   string
 		change func(*Parameters)
-		above  []string
+		behind []string // policies that resolve more than ours
 	}{
-		{"as usual", func(*Parameters) {}, []string{Random, FixedRules, FixedConfidence, ExpertTable}},
-		{"one repository", func(p *Parameters) { p.Repos = 1 }, []string{Random, FixedRules, FixedConfidence, ExpertTable}},
-		{"sixteen patterns", func(p *Parameters) { p.Patterns = 16 },
-			[]string{Random, FixedRules, FixedConfidence, ExpertTable}},
-		{"useless confidence", func(p *Parameters) { p.Confidence = Noise }, []string{Random, FixedRules, FixedConfidence}},
-		{"prejudiced confidence", func(p *Parameters) { p.Confidence = Prejudiced },
-			[]string{Random, FixedRules, FixedConfidence}},
-		{"wrong rules", func(p *Parameters) { p.RulesWrong = true },
-			[]string{Random, FixedRules, FixedConfidence, ExpertTable}},
-		{"mostly misdiagnosed", func(p *Parameters) { p.Misdiagnosis = 0.6 }, []string{Random, FixedRules, FixedConfidence}},
+		{"as it is", func(*Parameters) {}, nil},
+		{"one repository", func(p *Parameters) { p.Repos = 1 }, nil},
+		{"sixteen patterns", func(p *Parameters) { p.Patterns = 16 }, []string{FixedConfidence}},
+		{"half the signal", func(p *Parameters) { p.Signal /= 2 }, nil},
+		{"the model guesses", func(p *Parameters) { p.Confidence = Noise }, nil},
+		{"the model is prejudiced", func(p *Parameters) { p.Confidence = Prejudiced }, nil},
+		{"the rules are wrong", func(p *Parameters) { p.RulesWrong = true }, nil},
+		{"techniques hardly differ", func(p *Parameters) {
+			p.RuleGood, p.SdGlobal, p.SdOrg, p.SdRepo = 0.3, 0.15, 0.1, 0.1
+		}, nil},
+		{"mostly misdiagnosed", func(p *Parameters) { p.Misdiagnosis = 0.6 }, []string{FixedConfidence}},
+		{"easy", func(p *Parameters) { *p = EasyParameters(p.Repos) }, nil},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			p := DefaultParameters(10)
 			tt.change(&p)
-			r := run(t, Plan{Parameters: p, Seed: 7, Worlds: 4, Tasks: 300})
-			ours := overall(t, r, Learned)
-			for _, other := range tt.above {
-				if o := overall(t, r, other); ours.Resolved < o.Resolved {
-					t.Errorf("ours resolved %.3f, %s %.3f", ours.Resolved, other, o.Resolved)
+			r := run(t, Plan{Parameters: p, Seed: 7, Worlds: 12, Tasks: 400})
+			ours := overall(t, r, Shipped)
+			var behind []string
+			for _, other := range []string{Random, FixedRules, FixedConfidence, ExpertTable} {
+				if overall(t, r, other).Resolved > ours.Resolved {
+					behind = append(behind, other)
 				}
+			}
+			if !slices.Equal(behind, tt.behind) {
+				t.Errorf("ours resolved %.4f; ahead of it are %q, want %q; the expert table resolved %.4f", ours.Resolved, behind,
+					tt.behind, overall(t, r, ExpertTable).Resolved)
 			}
 			if o := overall(t, r, OracleTruePattern); ours.Resolved > o.Resolved {
 				t.Errorf("ours resolved %.3f, which is more than an oracle's %.3f: something leaks", ours.Resolved, o.Resolved)
@@ -74,10 +82,10 @@ func TestOursIsNoWorseWithThisSeed(t *testing.T) {
 	}
 }
 
-// The world is the one that the reference figures are of: a policy that chooses
+// The easy world is the one that the reference figures are of: a policy that chooses
 // at random, the fixed rules and the oracle achieve in it what they achieved there.
 func TestWorldIsTheReference(t *testing.T) {
-	r := run(t, Plan{Parameters: DefaultParameters(10), Seed: 9090909, Worlds: 15, Tasks: 300})
+	r := run(t, Plan{Parameters: EasyParameters(10), Seed: 9090909, Worlds: 15, Tasks: 300})
 	for _, tt := range []struct {
 		policy          string
 		resolved, first float64
@@ -90,10 +98,10 @@ func TestWorldIsTheReference(t *testing.T) {
 	}
 }
 
-// Both the model's word and outcomes improve ours. Effects of less than some points
-// take more worlds to see (docs/learning-figures.md).
+// Both the model's word and outcomes improve ours where the model is right without bias. Effects of less than some
+// points take more worlds to see (docs/learning-figures.md).
 func TestAblations(t *testing.T) {
-	r := run(t, Plan{Parameters: DefaultParameters(10), Seed: 11, Worlds: 3, Tasks: 250, Ablations: true})
+	r := run(t, Plan{Parameters: EasyParameters(10), Seed: 11, Worlds: 3, Tasks: 250, Ablations: true})
 	ours, silent, rules := overall(t, r, Learned), overall(t, r, "ours without the model's word"),
 		overall(t, r, FixedRules)
 	if silent.Resolved >= ours.Resolved {
@@ -138,8 +146,8 @@ func TestFiguresAddUp(t *testing.T) {
 			t.Errorf("%s: %+v is impossible", row.Policy, o)
 		}
 	}
-	if row := rowOf(t, r, FixedRules); row.Gain != 0 || row.Error != 0 {
-		t.Errorf("the fixed rules gain %v ± %v over themselves", row.Gain, row.Error)
+	if row := rowOf(t, r, FixedRules); row.OverRules != (Gain{}) {
+		t.Errorf("the fixed rules gain %v ± %v over themselves", row.OverRules.Mean, row.OverRules.Half)
 	}
 }
 

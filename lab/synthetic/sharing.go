@@ -75,7 +75,7 @@ type newcomer struct{ alone, told, exact, heard, experienced float64 }
 
 // playNewcomers plays a world of n installations that share, and of new ones.
 func playNewcomers(ctx context.Context, n int, seed uint64) (out newcomer, err error) {
-	p := DefaultParameters((n + arrivals) * ownRepos)
+	p := EasyParameters((n + arrivals) * ownRepos)
 	p.ReposPerOrg = ownRepos
 	w, err := NewWorld(p, seed)
 	if err != nil {

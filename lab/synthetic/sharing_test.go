@@ -57,7 +57,7 @@ func TestPriorsRefuse(t *testing.T) {
 
 // What counts by its chance is what would be counted by its outcome.
 func TestChanceIsThatOfTheOutcome(t *testing.T) {
-	w, err := NewWorld(DefaultParameters(10), 7)
+	w, err := NewWorld(EasyParameters(10), 7)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -64,7 +64,7 @@ func (m measure) trials(ctx context.Context) (out []Figure, err error) {
 // trialsIn plays the same tasks of the i-th world without a new technique, and with each of them.
 func (m measure) trialsIn(i int) ([]trialled, error) {
 	seed := seedOf(m.seed, i)
-	w, err := NewWorld(DefaultParameters(1), seed)
+	w, err := NewWorld(EasyParameters(1), seed)
 	if err != nil {
 		return nil, err
 	}

@@ -21,9 +21,11 @@ type Material struct {
 
 // ToolUse counts the calls of one tool of the coding agent.
 type ToolUse struct {
-	Tool   string
-	Calls  int
-	Failed int // of Calls
+	Tool    string
+	Calls   int
+	Failed  int    // of Calls
+	Error   string // what it said of the last that failed
+	Instead string // the other tool that changed files next after the last that failed; empty: none did
 }
 
 // extractedLesson is a lesson as it was extracted from a task.

@@ -291,12 +291,16 @@ func TestCasesForTests(t *testing.T) {
 
 func TestToolsAndModels(t *testing.T) {
 	m := Material{Task: resolved(), Now: start,
-		Tools: []ToolUse{{"apply_patch", 8, 6}, {"edit", 9, 1}, {"run", 4, 4}, {"Odd `name`", 9, 9}, {"search", 10, 4}}}
+		Tools: []ToolUse{
+			{"apply_patch", 8, 6, "hunk 2 does not match mail.go", "edit"}, {"edit", 9, 1, "", ""}, {"run", 4, 4, "", ""},
+			{"Odd `name`", 9, 9, "", ""}, {"search", 10, 4, "", ""}}}
 	m.Task.Attempts[0].LessonsShown, m.Task.Attempts[1].LessonsShown = []string{"aaaaaaaaaaaa"}, []string{"aaaaaaaaaaaa"}
 	m.Task.Attempts[1].LessonsWithheld = []string{"bbbbbbbbbbbb", "no id"}
 	m.Task.Attempts = append(m.Task.Attempts,
 		sia.Attempt{Number: 3, Agent: "builtin/x", Outcome: sia.AttemptCheckpoint, LessonsShown: []string{"cccccccccccc"}})
-	if got := of(Extract(m), Tool); len(got) != 1 || got[0].Tools[0] != "apply_patch" {
+	if got := of(Extract(m), Tool); len(got) != 1 || got[0].Tools[0] != "apply_patch" ||
+		got[0].Text != "The tool `apply_patch` often fails in this repository, with “hunk 2 does not match mail.go”: read "+
+			"its error, and after a second failure use `edit`, which worked instead." {
 		t.Errorf("tools: %+v", got)
 	}
 	models := of(Extract(m), Model)

@@ -110,9 +110,16 @@ func (x *lessonExtractor) tools() {
 		if !toolName.MatchString(u.Tool) || u.Calls < minCalls || float64(u.Failed) <= badShare*float64(u.Calls) {
 			continue
 		}
+		says, instead := "", "use another tool"
+		if gist := x.said.tellingLine(u.Error); gist != "" {
+			says = fmt.Sprintf(", with “%s”", gist)
+		}
+		if toolName.MatchString(u.Instead) {
+			instead = fmt.Sprintf("use `%s`, which worked instead", u.Instead)
+		}
 		x.add(toolSource(u.Tool), .5, Lesson{
-			Kind: Tool, Text: fmt.Sprintf("The tool `%s` often fails in this repository: read its error, and after a second "+
-				"failure use another tool.", u.Tool),
+			Kind: Tool, Text: fmt.Sprintf("The tool `%s` often fails in this repository%s: read its error, and after a second "+
+				"failure %s.", u.Tool, says, instead),
 			Correction: "calling it again the same way", Tools: []string{u.Tool}, Words: x.found,
 			Action: "called " + u.Tool, Outcome: "more than half of the calls failed",
 		}, teachingOutcome{})
