@@ -11,25 +11,30 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/sia-bot/sia/agent/sandbox"
+	"github.com/sia-bot/sia/agent/service"
+	"github.com/sia-bot/sia/sia/secret"
 )
 
 // Bounds of what is kept from setup to setup.
 const (
-	setupWithin  = 10 * time.Minute // for all setup commands of an attempt
-	keepSetups   = 32               // results that are kept
-	keepAtLeast  = 24 * time.Hour   // after they were last used
-	maxLockFile  = 32 << 20         // bytes of a lock file
-	maxSeed      = 2 << 30          // bytes of build results that the next attempt begins with
-	readyFile    = "ready"          // marks a complete result
-	depsFolder   = "deps"           // of a result: what was fetched; read-only later
-	seedFolder   = "seed"           // of a result: what was built; copied for each attempt
-	depsAt       = sandbox.CacheDir + "/deps"
-	buildAt      = sandbox.CacheDir + "/build"
-	setupsFolder = "setups"
-	buildsFolder = "builds"
+	setupWithin = 10 * time.Minute // for all setup commands of an attempt
+
+	servicesWithin = 2 * time.Minute // for all services to start the first time
+	keepSetups     = 32              // results that are kept
+	keepAtLeast    = 24 * time.Hour  // after they were last used
+	maxLockFile    = 32 << 20        // bytes of a lock file
+	maxSeed        = 2 << 30         // bytes of build results that the next attempt begins with
+	readyFile      = "ready"         // marks a complete result
+	depsFolder     = "deps"          // of a result: what was fetched; read-only later
+	seedFolder     = "seed"          // of a result: what was built; copied for each attempt
+	depsAt         = sandbox.CacheDir + "/deps"
+	buildAt        = sandbox.CacheDir + "/build"
+	setupsFolder   = "setups"
+	buildsFolder   = "builds"
 )
 
 // lockFiles say exactly what a repository depends on: while they and the commands
@@ -77,6 +82,9 @@ type attemptRunner struct {
 	home    string // folder of this attempt, removed at the end
 	build   string // in home; writable: build caches
 	deps    string // what setup fetched; "": nothing
+
+	services service.Set // of its tree as it was at the start
+	about    string      // what is to be told of them; empty: none are wanted
 }
 
 // newRunner makes the runner for a work tree.
@@ -92,11 +100,38 @@ func (s *runnerFactory) newRunner(tree string) (*attemptRunner, error) {
 	if err != nil {
 		return nil, fmt.Errorf("make a folder for builds: %w", err)
 	}
-	w := &attemptRunner{factory: s, tree: tree, home: home, build: filepath.Join(home, "build")}
-	if err := os.Mkdir(w.build, 0o700); err != nil {
-		return nil, errors.Join(fmt.Errorf("make a folder for builds: %w", err), os.RemoveAll(home))
+	w := &attemptRunner{factory: s, tree: tree, home: home, build: filepath.Join(home, "build"),
+		services: service.Find(s.sandbox, tree)}
+	w.about = w.services.Told()
+	for _, dir := range []string{w.build, w.servers()} {
+		if err := os.Mkdir(dir, 0o700); err != nil {
+			return nil, errors.Join(fmt.Errorf("make a folder for builds: %w", err), os.RemoveAll(home))
+		}
 	}
 	return w, nil
+}
+
+// servers is the folder of the services' data, which commands of the attempt find as the one before left it.
+func (w *attemptRunner) servers() string { return filepath.Join(w.home, "services") }
+
+// startServices starts the services once, so that their data is made and what does not start is known.
+func (w *attemptRunner) startServices(ctx context.Context) error {
+	if !w.services.Any() {
+		return nil
+	}
+	c := sandbox.Command{Dir: w.tree, Argv: []string{"/bin/true"}, Limits: sandbox.Limits{Time: servicesWithin}}
+	w.services.Join(&c, w.servers(), true)
+	res, err := w.factory.sandbox.Run(ctx, c)
+	if err != nil {
+		return err
+	}
+	if said := strings.TrimSpace(string(res.Output)); said != "" || !res.OK() {
+		w.about += "\n" + middleOut(secret.Mask(strings.ToValidUTF8(said, "\uFFFD")), 4000)
+		if res.Ended != "" {
+			w.about += "\nThe services did not start: " + res.Why
+		}
+	}
+	return nil
 }
 
 // close removes what only this attempt had. A nil runner has nothing.
@@ -136,6 +171,7 @@ func (w *attemptRunner) newCommand(fetch bool) sandbox.Command {
 	if w.deps != "" {
 		c.Mounts = append(c.Mounts, sandbox.Mount{From: w.deps, To: depsAt, Writable: fetch})
 	}
+	w.services.Join(&c, w.servers(), false)
 	return c
 }
 

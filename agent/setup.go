@@ -27,8 +27,9 @@ func (r *builtinRun) setUp(ctx context.Context) (told string, err error) {
 		return "", err
 	}
 	r.runner, r.env.Runner = runner, runner
+	r.addNote(runner.about)
 	r.addNote(note)
-	return told, nil
+	return runner.told(told), nil
 }
 
 // openRunner makes a runner for an attempt and runs the repository's setup commands with
@@ -38,6 +39,10 @@ func (s *runnerFactory) openRunner(
 	ctx context.Context, in Input,
 ) (runner *attemptRunner, told, note string, err error) {
 	if runner, err = s.newRunner(in.Dir); err != nil {
+		return nil, "", "", err
+	}
+	if err := runner.startServices(ctx); err != nil {
+		runner.close()
 		return nil, "", "", err
 	}
 	if len(in.Setup) == 0 {
@@ -57,6 +62,9 @@ func (s *runnerFactory) openRunner(
 	}
 	return runner, told, note, nil
 }
+
+// told is what an agent is told of the services and of setup.
+func (w *attemptRunner) told(setup string) string { return strings.TrimSpace(w.about + "\n\n" + setup) }
 
 // setUp runs the commands. The first time for a state of the lock files, they may
 // fetch from the hosts that the operator allows, into a folder that is kept when the work
