@@ -75,7 +75,7 @@ func (r *commandRun) run(ctx context.Context) error {
 		return err
 	}
 	r.runner = runner
-	r.addNote(runner.about)
+	r.addNote(runner.lacks)
 	r.addNote(note)
 	brief := r.in.Brief
 	if len(brief.Tools)+len(brief.WithoutTools) > 0 {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"strings"
 	"time"
 
 	"github.com/sia-bot/sia/agent/sandbox"
@@ -25,7 +26,7 @@ func NewCommands(box *sandbox.Sandbox, cache string, hosts []string, log *slog.L
 
 // Run prepares the work tree in.Dir with in.Setup and runs one command in it, at most for a time and without a
 // network. out gets what the command prints as it comes; nil: nothing does. failed is what the first setup command
-// printed that failed; empty: none did.
+// printed that failed, and which services can't be had; empty: nothing failed.
 func (c *Commands) Run(
 	ctx context.Context, in Input, command string, within time.Duration, out io.Writer,
 ) (res sandbox.Result, failed string, err error) {
@@ -35,5 +36,5 @@ func (c *Commands) Run(
 	}
 	defer runner.close()
 	res, err = runner.run(ctx, command, within, out, false)
-	return res, failed, err
+	return res, strings.TrimSpace(runner.lacks + "\n" + failed), err
 }

@@ -23,7 +23,7 @@ import (
 const (
 	setupWithin = 10 * time.Minute // for all setup commands of an attempt
 
-	servicesWithin = 2 * time.Minute // for all services to start the first time
+	servicesWithin = 3 * time.Minute // for all services to start the first time
 	keepSetups     = 32              // results that are kept
 	keepAtLeast    = 24 * time.Hour  // after they were last used
 	maxLockFile    = 32 << 20        // bytes of a lock file
@@ -84,7 +84,7 @@ type attemptRunner struct {
 	deps    string // what setup fetched; "": nothing
 
 	services service.Set // of its tree as it was at the start
-	about    string      // what is to be told of them; empty: none are wanted
+	lacks    string      // which of them are not to be had, and why; empty: none
 }
 
 // newRunner makes the runner for a work tree.
@@ -102,7 +102,7 @@ func (s *runnerFactory) newRunner(tree string) (*attemptRunner, error) {
 	}
 	w := &attemptRunner{factory: s, tree: tree, home: home, build: filepath.Join(home, "build"),
 		services: service.Find(s.sandbox, tree)}
-	w.about = w.services.Told()
+	w.lacks = strings.Join(w.services.Missing, "\n")
 	for _, dir := range []string{w.build, w.servers()} {
 		if err := os.Mkdir(dir, 0o700); err != nil {
 			return nil, errors.Join(fmt.Errorf("make a folder for builds: %w", err), os.RemoveAll(home))
@@ -125,12 +125,11 @@ func (w *attemptRunner) startServices(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if said := strings.TrimSpace(string(res.Output)); said != "" || !res.OK() {
-		w.about += "\n" + middleOut(secret.Mask(strings.ToValidUTF8(said, "\uFFFD")), 4000)
-		if res.Ended != "" {
-			w.about += "\nThe services did not start: " + res.Why
-		}
+	said := string(res.Output)
+	if res.Ended != "" {
+		said += "\nThe services did not start: " + res.Why
 	}
+	w.lacks = strings.TrimSpace(w.lacks + "\n" + middleOut(secret.Mask(strings.ToValidUTF8(said, "\uFFFD")), 4000))
 	return nil
 }
 

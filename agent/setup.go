@@ -27,7 +27,7 @@ func (r *builtinRun) setUp(ctx context.Context) (told string, err error) {
 		return "", err
 	}
 	r.runner, r.env.Runner = runner, runner
-	r.addNote(runner.about)
+	r.addNote(runner.lacks)
 	r.addNote(note)
 	return runner.told(told), nil
 }
@@ -64,7 +64,9 @@ func (s *runnerFactory) openRunner(
 }
 
 // told is what an agent is told of the services and of setup.
-func (w *attemptRunner) told(setup string) string { return strings.TrimSpace(w.about + "\n\n" + setup) }
+func (w *attemptRunner) told(setup string) string {
+	return strings.TrimSpace(w.services.Told() + "\n" + w.lacks + "\n\n" + setup)
+}
 
 // setUp runs the commands. The first time for a state of the lock files, they may
 // fetch from the hosts that the operator allows, into a folder that is kept when the work

@@ -41,7 +41,7 @@ const LeastPort = 1024
 const (
 	maxServers     = 16
 	maxServerConns = 512
-	serverWithin   = time.Minute // from its start until it takes connections
+	serverWithin   = 2 * time.Minute // from its start until it takes connections
 	serverLog      = 2 << 10     // bytes of what it said that are shown when it did not start
 	maxSocket      = 107         // bytes of a socket's path, as of unix(7)
 )

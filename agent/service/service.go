@@ -289,19 +289,17 @@ func (s Set) Join(c *sandbox.Command, dir string, first bool) {
 	c.Mounts = append(c.Mounts, sandbox.Mount{From: dir, To: At, Writable: true})
 }
 
-// Told says to an agent what there is and what is not; empty: no service is wanted.
+// Told says to an agent which services there are; empty: none.
 func (s Set) Told() string {
-	var lines []string
-	if s.Any() {
-		lines = append(lines, "Of the services that the workflows name, these run beside every command, with the user, "+
-			"password and database that the workflow gives, in the version that this machine has: "+
-			strings.Join(s.has, "; ")+".")
+	if !s.Any() {
+		return ""
 	}
-	return strings.Join(append(lines, s.Missing...), "\n")
+	return "Of the services that the workflows name, these run beside every command, with the user, password and " +
+		"database that the workflow gives, in the version that this machine has: " + strings.Join(s.has, "; ") + "."
 }
 
 // Key tells a set from others in which tests may come out otherwise.
-func (s Set) Key() string { return fmt.Sprintf("%q %q", s.servers, s.Missing) }
+func (s Set) Key() string { return fmt.Sprintf("%v %q", s.servers, s.Missing) }
 
 // show is a stranger's text for a line that people read.
 func show(s string) string {

@@ -14,10 +14,17 @@ import (
 	"github.com/sia-bot/sia/agent/service"
 )
 
-// TestMain lets this program be the inside of a sandbox, as `sia forward` is.
+// TestMain lets this program be the inside of a sandbox, as `sia forward` is, and a server.
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == "forward" {
 		os.Exit(sandbox.Forward(os.Args[2:]))
+	}
+	if len(os.Args) > 1 && os.Args[1] == "server" {
+		if err := service.BeServer(os.Args[2:]); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		os.Exit(0)
 	}
 	os.Exit(m.Run())
 }
