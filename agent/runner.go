@@ -87,8 +87,8 @@ type attemptRunner struct {
 	lacks    string      // which of them are not to be had, and why; empty: none
 }
 
-// newRunner makes the runner for a work tree.
-func (s *runnerFactory) newRunner(tree string) (*attemptRunner, error) {
+// newRunner makes the runner for a work tree, with images of services beside those that its workflows name.
+func (s *runnerFactory) newRunner(tree string, services []string) (*attemptRunner, error) {
 	in := ""
 	if s.cacheDir != "" {
 		in = filepath.Join(s.cacheDir, buildsFolder)
@@ -101,7 +101,7 @@ func (s *runnerFactory) newRunner(tree string) (*attemptRunner, error) {
 		return nil, fmt.Errorf("make a folder for builds: %w", err)
 	}
 	w := &attemptRunner{factory: s, tree: tree, home: home, build: filepath.Join(home, "build"),
-		services: service.Find(s.sandbox, tree)}
+		services: service.Find(s.sandbox, tree, services)}
 	w.lacks = strings.Join(w.services.Missing, "\n")
 	for _, dir := range []string{w.build, w.servers()} {
 		if err := os.Mkdir(dir, 0o700); err != nil {

@@ -38,7 +38,7 @@ func (r *builtinRun) setUp(ctx context.Context) (told string, err error) {
 func (s *runnerFactory) openRunner(
 	ctx context.Context, in Input,
 ) (runner *attemptRunner, told, note string, err error) {
-	if runner, err = s.newRunner(in.Dir); err != nil {
+	if runner, err = s.newRunner(in.Dir, in.Services); err != nil {
 		return nil, "", "", err
 	}
 	if err := runner.startServices(ctx); err != nil {

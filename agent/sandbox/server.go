@@ -42,8 +42,8 @@ const (
 	maxServers     = 16
 	maxServerConns = 512
 	serverWithin   = 2 * time.Minute // from its start until it takes connections
-	serverLog      = 2 << 10     // bytes of what it said that are shown when it did not start
-	maxSocket      = 107         // bytes of a socket's path, as of unix(7)
+	serverLog      = 2 << 10         // bytes of what it said that are shown when it did not start
+	maxSocket      = 107             // bytes of a socket's path, as of unix(7)
 )
 
 // checkServers refuses servers that make no sense.

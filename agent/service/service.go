@@ -41,20 +41,19 @@ type Set struct {
 }
 
 // Find reads which services the workflow files of a work tree want, and looks for their programs where commands in the
-// sandbox find them. A file that can't be read wants none.
-func Find(box *sandbox.Sandbox, tree string) Set {
+// sandbox find them. A file that can't be read wants none. images are wanted besides, where no workflow names their kind.
+func Find(box *sandbox.Sandbox, tree string, images []string) Set {
 	root, err := os.OpenRoot(tree)
 	if err != nil {
 		return Set{}
 	}
 	defer root.Close()
-	dir, err := root.Open(workflows)
-	if err != nil {
-		return Set{}
-	}
-	defer dir.Close()
 	var files []string
-	entries, _ := dir.ReadDir(-1) // those that could be read
+	var entries []os.DirEntry // those that can be read
+	if dir, err := root.Open(workflows); err == nil {
+		entries, _ = dir.ReadDir(-1)
+		dir.Close()
+	}
 	for _, e := range entries {
 		if e.Type().IsRegular() {
 			files = append(files, path.Join(workflows, e.Name()))
@@ -67,11 +66,13 @@ func Find(box *sandbox.Sandbox, tree string) Set {
 		}
 		defer f.Close()
 		return io.ReadAll(io.LimitReader(f, maxWorkflow+1))
-	})
+	}, images)
 }
 
 // FindIn is Find for files that lie elsewhere: their slash-separated paths, in any order, and how to read one.
-func FindIn(box *sandbox.Sandbox, files []string, read func(name string) ([]byte, error)) Set {
+func FindIn(
+	box *sandbox.Sandbox, files []string, read func(name string) ([]byte, error), images []string,
+) Set {
 	files = slices.DeleteFunc(slices.Clone(files), func(p string) bool {
 		return path.Dir(p) != workflows || path.Ext(p) != ".yml" && path.Ext(p) != ".yaml"
 	})
@@ -82,7 +83,21 @@ func FindIn(box *sandbox.Sandbox, files []string, read func(name string) ([]byte
 			wanted = append(wanted, gate.Services(text)...)
 		}
 	}
-	return find(wanted, filepath.SplitList(box.Path()), box.CanFetch())
+	return find(append(wanted, settingsWant(images, wanted)...), filepath.SplitList(box.Path()), box.CanFetch())
+}
+
+// settingsWant are the services of images that the settings name, but for those of a kind that a workflow names.
+func settingsWant(images []string, wanted []gate.Service) (out []gate.Service) {
+	for _, image := range images {
+		k, name, _, known := kindOf(image)
+		if !known || !slices.ContainsFunc(wanted, func(w gate.Service) bool {
+			other, _, _, known := kindOf(w.Image)
+			return known && other.title == k.title
+		}) {
+			out = append(out, gate.Service{Name: name, Image: image})
+		}
+	}
+	return out
 }
 
 // programFolders are where the packages of distributions put programs that are not in PATH. All lie where a sandbox

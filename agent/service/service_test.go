@@ -81,7 +81,7 @@ func (b *bench) write(name, text string) {
 func (b *bench) run(first bool, command string) sandbox.Result {
 	b.Helper()
 	c := sandbox.Command{Dir: b.tree, Shell: command, Limits: sandbox.Limits{Time: 10 * time.Minute}}
-	service.Find(b.box, b.tree).Join(&c, b.data, first)
+	service.Find(b.box, b.tree, nil).Join(&c, b.data, first)
 	r, err := b.box.Run(b.Context(), c)
 	if err != nil {
 		b.Fatal(err)
@@ -108,7 +108,7 @@ const psql = `export PGPASSWORD="it's \$(secret)"; psql -XAtv ON_ERROR_STOP=1 -U
 // that it gives, at the port that it maps and by the service's name; what a command wrote is there for the next one.
 func TestPostgreSQL(t *testing.T) {
 	b := newBench(t, shop)
-	set := service.Find(b.box, b.tree)
+	set := service.Find(b.box, b.tree, nil)
 	if len(set.Missing) > 0 || !strings.Contains(set.Told(), "localhost:15432 and localhost:5432") {
 		t.Fatalf("%q\n%s", set.Missing, set.Told())
 	}
@@ -134,12 +134,12 @@ func TestRestricted(t *testing.T) {
 		t.Log("this kernel has no Landlock: mounts alone hold the server")
 	}
 	b.write(".git/config", "")
-	r := b.run(false, `psql -XAt -h db -U postgres -c "COPY (SELECT 1) TO PROGRAM 'echo hi > /workspace/.git/config'"
-		psql -XAt -h db -U postgres -c "COPY (SELECT 1) TO PROGRAM 'echo hi > /proc/self/comm'"
-		psql -XAt -h db -U postgres -c "COPY (SELECT 1) TO PROGRAM 'unshare -U true'"
-		psql -XAt -h db -U postgres -c "COPY (SELECT 1) TO PROGRAM 'echo ran > /workspace/ran'"`)
+	r := b.run(false, `psql -XAt -h db -U postgres -c "COPY (SELECT 1) TO PROGRAM 'cat > /workspace/.git/config'"
+		psql -XAt -h db -U postgres -c "COPY (SELECT 1) TO PROGRAM 'cat > /proc/self/comm'"
+		psql -XAt -h db -U postgres -c "COPY (SELECT 1) TO PROGRAM 'unshare -U cat'"
+		psql -XAt -h db -U postgres -c "COPY (SELECT 1) TO PROGRAM 'cat > /workspace/ran'"`)
 	text, err := os.ReadFile(filepath.Join(b.tree, "ran"))
-	if err != nil || string(text) != "ran\n" {
+	if err != nil || string(text) != "1\n" {
 		t.Fatalf("%v %q: %s\n%s", err, text, r, r.Output)
 	}
 	want := 3
@@ -200,7 +200,7 @@ func TestHostile(t *testing.T) {
 		{"an extension", "x: {image: 'pgvector/pgvector:pg16'}", "extension vector isn't installed"},
 	} {
 		b := newBench(t, c.services)
-		set := service.Find(b.box, b.tree)
+		set := service.Find(b.box, b.tree, nil)
 		if got := strings.Join(set.Missing, "\n"); set.Any() || !strings.Contains(strings.ToLower(got),
 			strings.ToLower(c.missing)) || strings.Contains(got, "`") {
 			t.Errorf("%s: %v %q", c.name, set.Any(), got)
@@ -208,7 +208,7 @@ func TestHostile(t *testing.T) {
 	}
 	b := newBench(t, "x: {image: postgres}\ny: {image: postgres, ports: ['5432:5432']}\nz: {image: postgres, env: "+
 		"{POSTGRES_DB: z}, ports: [5432]}")
-	if got := service.Find(b.box, b.tree); len(got.Missing) != 2 ||
+	if got := service.Find(b.box, b.tree, nil); len(got.Missing) != 2 ||
 		!strings.Contains(got.Missing[0], "its port 5432 is that of the service y") {
 		t.Errorf("ports that are taken: %q", got.Missing)
 	}
@@ -217,7 +217,7 @@ func TestHostile(t *testing.T) {
 		fmt.Fprintf(&many, "s%d: {image: postgres, ports: ['%d:5432']}\n", i, 6000+i)
 	}
 	b = newBench(t, many.String())
-	got := service.Find(b.box, b.tree)
+	got := service.Find(b.box, b.tree, nil)
 	if len(got.Missing) != 2 || !strings.Contains(got.Missing[0], "after the first 8") {
 		t.Errorf("ten services: %q", got.Missing)
 	}
@@ -236,15 +236,23 @@ func TestFiles(t *testing.T) {
 	if err := os.Symlink("../../docs/ci.yml", filepath.Join(b.tree, ".github/workflows/link.yml")); err != nil {
 		t.Fatal(err)
 	}
-	if got := service.Find(b.box, b.tree); !got.Any() || len(got.Missing) > 0 || strings.Contains(got.Told(), "edis") {
+	if got := service.Find(b.box, b.tree, nil); !got.Any() || len(got.Missing) > 0 || strings.Contains(got.Told(), "edis") {
 		t.Errorf("%q", got.Told())
 	}
+	if got := service.Find(b.box, b.tree, []string{"postgres:15", "rabbitmq"}); len(got.Missing) == 0 ||
+		strings.Count(got.Told(), "PostgreSQL") != 1 || !strings.Contains(strings.Join(got.Missing, "\n"),
+		"The service rabbitmq (rabbitmq) is not started here") {
+		t.Errorf("settings: %q %q", got.Told(), got.Missing)
+	}
 	without := sandboxtest.New(t, sandbox.Options{})
-	if got := service.Find(without, b.tree); got.Any() || !slices.Contains(got.Missing,
+	if got := service.Find(without, b.tree, nil); got.Any() || !slices.Contains(got.Missing,
 		"The service db (postgres) is not started here: this sandbox starts no servers.") {
 		t.Errorf("%q", got.Missing)
 	}
-	if got := service.Find(b.box, t.TempDir()); got.Any() || got.Told() != "" {
+	if got := service.Find(b.box, t.TempDir(), nil); got.Any() || got.Told() != "" {
 		t.Errorf("an empty tree: %q", got.Told())
+	}
+	if got := service.Find(b.box, t.TempDir(), []string{"postgres"}); !got.Any() {
+		t.Errorf("settings alone: %q", got.Missing)
 	}
 }

@@ -53,6 +53,9 @@ type Runner struct {
 	within  time.Duration
 	// RunWithin is how long one run of one group may take, in whole seconds; 70 s. It is set before the first run.
 	RunWithin time.Duration
+	// Want are images of services that tests need beside those that the workflow files name. It is set before the first
+	// run.
+	Want []string
 
 	caches sync.RWMutex  // held for writing while the build caches are begun anew
 	first  chan struct{} // has the turn of filling build caches that are empty
@@ -139,13 +142,13 @@ func (r *Runner) Services(t Files) service.Set {
 			files = append(files, p)
 		}
 	}
-	return service.FindIn(r.box, files, r.Reader(t, nil))
+	return service.FindIn(r.box, files, r.Reader(t, nil), r.Want)
 }
 
 // joinServices gives a command the services that the folder's workflow files want, with no data: every run begins with
 // the same.
 func (r *Runner) joinServices(c *sandbox.Command, dir string) error {
-	s := service.Find(r.box, dir)
+	s := service.Find(r.box, dir, r.Want)
 	if !s.Any() {
 		return nil
 	}
