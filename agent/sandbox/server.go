@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -32,6 +33,8 @@ type Server struct {
 	Env    []string `json:"env"`    // NAME=value
 	Socket string   `json:"socket"` // as the command sees it
 	Log    string   `json:"log"`    // a file as the command sees it, whose end says why the server did not start
+	// Within bounds the time from its start until it takes connections; 0: two minutes.
+	Within time.Duration `json:"within"`
 }
 
 // LeastPort is the first port that a command's user may listen at.
@@ -198,7 +201,8 @@ func (r *runningServer) serve(l net.Listener) {
 
 // startBy runs the script and waits until the server takes connections.
 func (s Server) startBy(by starter) error {
-	ctx, cancel := context.WithTimeout(context.Background(), serverWithin)
+	within := cmp.Or(s.Within, serverWithin)
+	ctx, cancel := context.WithTimeout(context.Background(), within)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, "/bin/sh", "-c", s.Script)
 	for _, name := range []string{"PATH", "HOME", "LANG", "TMPDIR"} {
@@ -212,7 +216,7 @@ func (s Server) startBy(by starter) error {
 		err = cmd.Wait()
 	}
 	if ctx.Err() != nil {
-		err = fmt.Errorf("it was not ready within %s", serverWithin)
+		err = fmt.Errorf("it was not ready within %s", within)
 	}
 	if err == nil {
 		if err = awaitSocket(ctx, s.Socket); err == nil {
@@ -233,7 +237,7 @@ func awaitSocket(ctx context.Context, socket string) error {
 		select {
 		case <-time.After(20 * time.Millisecond):
 		case <-ctx.Done():
-			return fmt.Errorf("it took no connection within %s: %w", serverWithin, err)
+			return fmt.Errorf("it took no connection: %w", err)
 		}
 	}
 }
