@@ -114,7 +114,8 @@ func (s *runnerFactory) newRunner(tree string, services []string) (*attemptRunne
 // servers is the folder of the services' data, which commands of the attempt find as the one before left it.
 func (w *attemptRunner) servers() string { return filepath.Join(w.home, "services") }
 
-// startServices starts the services once, so that their data is made and what does not start is known.
+// startServices starts the services once, so that their data is made and what does not start is known. An attempt begins
+// even then. The error is [sandbox.ErrDiscarded].
 func (w *attemptRunner) startServices(ctx context.Context) error {
 	if !w.services.Any() {
 		return nil
@@ -122,11 +123,13 @@ func (w *attemptRunner) startServices(ctx context.Context) error {
 	c := sandbox.Command{Dir: w.tree, Argv: []string{"/bin/true"}, Limits: sandbox.Limits{Time: servicesWithin}}
 	w.services.Join(&c, w.servers(), true)
 	res, err := w.factory.sandbox.Run(ctx, c)
-	if err != nil {
-		return err
-	}
 	said := string(res.Output)
-	if res.Ended != "" {
+	switch {
+	case errors.Is(err, sandbox.ErrDiscarded):
+		return err
+	case err != nil:
+		said = "The services could not be started: " + err.Error()
+	case res.Ended != "":
 		said += "\nThe services did not start: " + res.Why
 	}
 	w.lacks = strings.TrimSpace(w.lacks + "\n" + middleOut(secret.Mask(strings.ToValidUTF8(said, "\uFFFD")), 4000))
