@@ -114,8 +114,8 @@ func (s *runnerFactory) newRunner(tree string, services []string) (*attemptRunne
 // servers is the folder of the services' data, which commands of the attempt find as the one before left it.
 func (w *attemptRunner) servers() string { return filepath.Join(w.home, "services") }
 
-// startServices starts the services once, so that their data is made and what does not start is known. An attempt begins
-// even then. The error is [sandbox.ErrDiscarded].
+// startServices starts the services once, so that their data is made and what does not start is known. An attempt
+// begins even then. The error is [sandbox.ErrDiscarded].
 func (w *attemptRunner) startServices(ctx context.Context) error {
 	if !w.services.Any() {
 		return nil

@@ -67,7 +67,7 @@ func TestCommandsHaveServices(t *testing.T) {
 	}
 	res, failed, err := c.Run(t.Context(), agent.Input{Repo: "o/r", Dir: dir},
 		"psql -XAtq postgres://postgres:pw@localhost/postgres -c 'SELECT 42'", 5*time.Minute, nil)
-	if err != nil || !res.OK() || string(res.Output) != "42\n" || !strings.Contains(failed, "the service queue (rabbitmq:3)") {
+	if err != nil || !res.OK() || string(res.Output) != "42\n" || !strings.Contains(failed, "service queue (rabbitmq:3)") {
 		t.Errorf("%v: %s %q %q", err, res, res.Output, failed)
 	}
 }

@@ -151,8 +151,8 @@ type runningServer struct {
 	start func() error // once; the error says why it takes no connections
 }
 
-// listenFor listens at the ports of servers, and starts each with its first connection, or all of them now. What did not
-// start is said in the command's output, and its connections are closed.
+// listenFor listens at the ports of servers, and starts each with its first connection, or all of them now. What did
+// not start is said in the command's output, and its connections are closed.
 func (p serverPlan) listenFor(by starter) error {
 	var wait sync.WaitGroup
 	for _, s := range p.Servers {

@@ -53,8 +53,8 @@ var kinds = []kind{
 // extensions of PostgreSQL that images hold beside it, with the file that says that this host has them.
 var extensions = map[string]string{"postgis": "postgis", "pgvector": "vector", "timescaledb": "timescaledb"}
 
-// kindOf is the kind of server that an image holds, and the last part of its name: of registry/owner/postgres:16@sha256:…
-// it is postgres.
+// kindOf is the kind of server that an image holds, and the last part of its name with its tag: of
+// registry/owner/postgres:16@sha256:… these are postgres and 16.
 func kindOf(image string) (k kind, name, tag string, known bool) {
 	image, _, _ = strings.Cut(image, "@")
 	name = image[strings.LastIndexByte(image, '/')+1:]
@@ -145,7 +145,8 @@ func mysqlEnv(get func(names ...string) string) []string {
 		}
 	}
 	sql = append(sql, "CREATE USER IF NOT EXISTS 'root'@'%' IDENTIFIED BY "+mysqlText(root)+";",
-		"GRANT ALL ON *.* TO 'root'@'%' WITH GRANT OPTION;", "ALTER USER 'root'@'localhost' IDENTIFIED BY "+mysqlText(root)+";")
+		"GRANT ALL ON *.* TO 'root'@'%' WITH GRANT OPTION;",
+		"ALTER USER 'root'@'localhost' IDENTIFIED BY "+mysqlText(root)+";")
 	return []string{"SQL=" + strings.Join(sql, "\n")}
 }
 

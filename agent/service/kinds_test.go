@@ -68,11 +68,13 @@ func TestCommandLines(t *testing.T) {
 		files    map[string]string
 	}{
 		{gate.Service{Name: "r", Image: "bitnami/redis:7", Env: map[string]string{"REDIS_PASSWORD": password}},
-			[]string{"redis-server"}, 6379, []string{"--port\n0\n--unixsocket\nDIR/run/redis.sock", "--requirepass\n" + password},
+			[]string{"redis-server"}, 6379,
+			[]string{"--port\n0\n--unixsocket\nDIR/run/redis.sock", "--requirepass\n" + password},
 			nil},
-		{gate.Service{Name: "r", Image: "redis"}, []string{"valkey-server"}, 6379, []string{"--save\n\n--appendonly\nno"}, nil},
-		{gate.Service{Name: "m", Image: "memcached:1.6"}, []string{"memcached"}, 11211, []string{"-s\nDIR/run/memcached.sock"},
-			nil},
+		{gate.Service{Name: "r", Image: "redis"}, []string{"valkey-server"}, 6379,
+			[]string{"--save\n\n--appendonly\nno"}, nil},
+		{gate.Service{Name: "m", Image: "memcached:1.6"}, []string{"memcached"}, 11211,
+			[]string{"-s\nDIR/run/memcached.sock"}, nil},
 		{gate.Service{Name: "m", Image: "docker.io/library/mysql:8.4", Env: map[string]string{"MYSQL_USER": "u",
 			"MYSQL_PASSWORD": password, "MYSQL_DATABASE": "a`b", "MYSQL_ROOT_PASSWORD": "${{ secrets.ROOT }}"}},
 			[]string{"mariadbd", "mariadb-install-db"}, 3306,
@@ -124,12 +126,9 @@ func TestCommandLines(t *testing.T) {
 
 // TestNotInstalled: a server that this machine does not have is named, with what follows from it.
 func TestNotInstalled(t *testing.T) {
-	for image, want := range map[string]string{
-		"redis:7":              "Redis isn't installed where SIA runs: tests that need the service s (redis:7) can't run here.",
-		"mariadb":              "MariaDB isn't installed where SIA runs: tests that need the service s (mariadb) can't run here.",
-		"ghcr.io/o/memcached":  "memcached isn't installed where SIA runs: tests that need the service s (ghcr.io/o/memcached) can't run here.",
-		"valkey/valkey:8@sha2": "Redis isn't installed where SIA runs: tests that need the service s (valkey/valkey:8@sha2) can't run here.",
-	} {
+	for image, title := range map[string]string{"redis:7": "Redis", "mariadb": "MariaDB", "ghcr.io/o/memcached": "memcached",
+		"valkey/valkey:8@sha2": "Redis"} {
+		want := title + " isn't installed where SIA runs: tests that need the service s (" + image + ") can't run here."
 		k, _, tag, known := kindOf(image)
 		if !known || k.program([]string{t.TempDir()}, tag) != "" {
 			t.Errorf("%s: %v", image, known)

@@ -41,7 +41,8 @@ type Set struct {
 }
 
 // Find reads which services the workflow files of a work tree want, and looks for their programs where commands in the
-// sandbox find them. A file that can't be read wants none. images are wanted besides, where no workflow names their kind.
+// sandbox find them. A file that can't be read wants none. images are wanted besides, where no workflow names their
+// kind.
 func Find(box *sandbox.Sandbox, tree string, images []string) Set {
 	root, err := os.OpenRoot(tree)
 	if err != nil {
@@ -294,8 +295,8 @@ func isProgram(p string) bool {
 // Any reports whether there is a service to start.
 func (s Set) Any() bool { return len(s.servers) > 0 }
 
-// Join gives a command the services. Their data lies in dir, an empty folder of this host or one that an earlier command
-// had, and stays there. Each starts when it is first connected to, or before the command where first says so.
+// Join gives a command the services. Their data lies in dir, an empty folder of this host or one that an earlier
+// command had, and stays there. Each starts when it is first connected to, or before the command where first says so.
 func (s Set) Join(c *sandbox.Command, dir string, first bool) {
 	if !s.Any() {
 		return

@@ -104,7 +104,7 @@ db:
 
 const psql = `export PGPASSWORD="it's \$(secret)"; psql -XAtv ON_ERROR_STOP=1 -U shop -d 'orders "1"' `
 
-// TestPostgreSQL: the tests of a repository whose workflow names PostgreSQL meet the user, the password and the database
+// TestPostgreSQL: the tests of a repository whose workflow names PostgreSQL meet the user, password and database
 // that it gives, at the port that it maps and by the service's name; what a command wrote is there for the next one.
 func TestPostgreSQL(t *testing.T) {
 	b := newBench(t, shop)
@@ -236,7 +236,8 @@ func TestFiles(t *testing.T) {
 	if err := os.Symlink("../../docs/ci.yml", filepath.Join(b.tree, ".github/workflows/link.yml")); err != nil {
 		t.Fatal(err)
 	}
-	if got := service.Find(b.box, b.tree, nil); !got.Any() || len(got.Missing) > 0 || strings.Contains(got.Told(), "edis") {
+	if got := service.Find(b.box, b.tree, nil); !got.Any() || len(got.Missing) > 0 ||
+		strings.Contains(got.Told(), "edis") {
 		t.Errorf("%q", got.Told())
 	}
 	if got := service.Find(b.box, b.tree, []string{"postgres:15", "rabbitmq"}); len(got.Missing) == 0 ||

@@ -18,7 +18,7 @@ rm -rf run
 mkdir run
 printf '%s\n' "$SQL" > init.sql
 "$BIN" --no-defaults --datadir="$DIR/data" --socket="$DIR/run/mysql.sock" --pid-file="$DIR/run/pid" --skip-networking \
-    --loose-mysqlx=OFF --init-file="$DIR/init.sql" --innodb-flush-log-at-trx-commit=0 --innodb-buffer-pool-size=64M &
+    --loose-mysqlx=OFF --init-file="$DIR/init.sql" --innodb-flush-log-at-trx-commit=2 --innodb-buffer-pool-size=64M &
 until [ -S run/mysql.sock ]; do
     kill -0 $!
     sleep 0.1

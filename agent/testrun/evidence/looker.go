@@ -40,9 +40,10 @@ func (l *Looker) Runs() bool { return l.box != nil }
 type Wanted struct {
 	Repository string // owner/name, in any case
 	Base, Head string // commits
-	Within     time.Duration
-	Services   []string                                           // images of services beside those that its workflow files name
-	Open       func(ctx context.Context) (*gitops.History, error) // gives both commits; it is closed here
+	// images of services that its tests need beside those that its workflow files name
+	Services []string
+	Within   time.Duration
+	Open     func(ctx context.Context) (*gitops.History, error) // gives both commits; it is closed here
 }
 
 // Look looks at a change.

@@ -32,8 +32,9 @@ type pass struct {
 }
 
 func newPass(l *look, lang testrun.Language, found reached) *pass {
-	return &pass{look: l, lang: lang, reached: found, looked: map[string]bool{}, hashes: map[treeName]string{}, services: map[treeName]service.Set{},
-		results: map[treeName]map[string]groupRun{atBase: {}, atHead: {}, atOver: {}}}
+	return &pass{look: l, lang: lang, reached: found, looked: map[string]bool{}, hashes: map[treeName]string{},
+		services: map[treeName]service.Set{},
+		results:  map[treeName]map[string]groupRun{atBase: {}, atHead: {}, atOver: {}}}
 }
 
 // Bounds of batches.
