@@ -65,6 +65,9 @@ var exceptions = map[[2]string]string{
 	{"sia/diagnose", "sia/escalate"}:     "a diagnosis that needs a person is a question",
 	{"agent/tool", "agent/sandbox"}:      "the run tool runs commands",
 	{"agent/service", "agent/sandbox"}:   "a service is a server of the sandbox",
+
+	{"agent/service", "agent/sandbox/sandboxtest"}: "and is tested in it",
+
 	{"app/web/signin", "app/web/viewer"}: "who lets people in says who they are",
 	{"app/web/setup", "app/web/viewer"}:  "and set-up's forms carry the viewer's token",
 

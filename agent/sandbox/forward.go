@@ -72,9 +72,8 @@ func Forward(argv []string) int {
 				return runCommand(by, argv)
 			}
 		}
-	} else if err == nil && len(writable) > 0 {
-		runtime.LockOSThread() // for good: what is taken from a thread does not come back
-		err = restrictThread(writable)
+	} else if err == nil {
+		err = restrict(writable)
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "forward:", err)
@@ -86,6 +85,15 @@ func Forward(argv []string) int {
 	}
 	fmt.Fprintln(os.Stderr, "forward:", err)
 	return exitNotFound
+}
+
+// restrict keeps what this thread starts from writing elsewhere; nowhere: it is not restricted.
+func restrict(writable []string) error {
+	runtime.LockOSThread() // for good: what is taken from a thread does not come back
+	if len(writable) > 0 {
+		return restrictThread(writable)
+	}
+	return nil
 }
 
 // runCommand runs a command as a starter's child.

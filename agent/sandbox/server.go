@@ -12,7 +12,6 @@ import (
 	"os/exec"
 	"path"
 	"regexp"
-	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -120,19 +119,12 @@ type serverPlan struct {
 // starter starts programs as children of one thread, and so with what that thread is restricted to.
 type starter chan func()
 
-// newStarter restricts a thread to writing there; nowhere: it is not restricted.
+// newStarter restricts a thread, as restrict does.
 func newStarter(writable []string) (starter, error) {
 	s, failed := make(starter), make(chan error)
 	go func() {
-		runtime.LockOSThread() // for good: what is taken from a thread does not come back
-		if len(writable) > 0 {
-			if err := restrictThread(writable); err != nil {
-				failed <- err
-				return
-			}
-		}
-		failed <- nil
-		for start := range s {
+		failed <- restrict(writable)
+		for start := range s { // there is none after an error
 			start()
 		}
 	}()
