@@ -126,8 +126,8 @@ func TestCommandLines(t *testing.T) {
 
 // TestNotInstalled: a server that this machine does not have is named, with what follows from it.
 func TestNotInstalled(t *testing.T) {
-	for image, title := range map[string]string{"redis:7": "Redis", "mariadb": "MariaDB", "ghcr.io/o/memcached": "memcached",
-		"valkey/valkey:8@sha2": "Redis"} {
+	for image, title := range map[string]string{"redis:7": "Redis", "mariadb": "MariaDB",
+		"ghcr.io/o/memcached": "memcached", "valkey/valkey:8@sha2": "Redis"} {
 		want := title + " isn't installed where SIA runs: tests that need the service s (" + image + ") can't run here."
 		k, _, tag, known := kindOf(image)
 		if !known || k.program([]string{t.TempDir()}, tag) != "" {
