@@ -47,12 +47,14 @@ type Input struct {
 	Failures     []tool.FailedCheck // of the last attempt that was judged, at length
 	Past         []locate.Commit    // what the newest commits of the base changed, newest first; nil: that is not known
 
-	Dir    string   // work tree; the agent changes files in it and nowhere else
-	OnBase bool     // Dir is the base branch's commit and nothing else: what setup makes of it is kept for others
-	Setup  []string // shell commands that prepare it, from the base branch's settings; they run in the sandbox
-	Test   string   // shell command that tests it; empty: it is guessed
-	Limits Limits
-	CanAsk bool // a question to a person may be asked before the first change
+	Dir    string // work tree; the agent changes files in it and nowhere else
+	OnBase bool   // Dir is the base branch's commit and nothing else: what setup makes of it is kept for others
+	// images of services that its commands need beside those that its workflow files name
+	Services []string
+	Setup    []string // shell commands that prepare it, from the base branch's settings; they run in the sandbox
+	Test     string   // shell command that tests it; empty: it is guessed
+	Limits   Limits
+	CanAsk   bool // a question to a person may be asked before the first change
 
 	// files that hold both sides of a conflict between the branch and its base, which is
 	// being merged into it; empty: there is none

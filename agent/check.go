@@ -220,7 +220,7 @@ func (c *Checker) Checks() bool { return c.runners != nil }
 
 // Check runs commands on a work tree, one after the other, until ctx ends; "" is the
 // repository's tests, of which a baseline says what failed before. Of in, Dir, Repo, Issue,
-// OnBase, Setup and Test count.
+// OnBase, Services, Setup and Test count.
 func (c *Checker) Check(
 	ctx context.Context, in Input, commands []string, baseline *sia.CheckRun,
 ) ([]sia.CheckRun, error) {

@@ -75,12 +75,13 @@ func (r *commandRun) run(ctx context.Context) error {
 		return err
 	}
 	r.runner = runner
+	r.addNote(runner.lacks)
 	r.addNote(note)
 	brief := r.in.Brief
 	if len(brief.Tools)+len(brief.WithoutTools) > 0 {
 		r.addNote("the tools that the brief names are the builtin agent's: they are told, not enforced")
 	}
-	text, notes := assemblePrompt(ctx, r.in, r.env, told, maxPrompt)
+	text, notes := assemblePrompt(ctx, r.in, r.env, runner.told(told), maxPrompt)
 	r.notes = append(r.notes, notes...)
 	role := commandPrompt
 	if r.in.Planning {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"strings"
 	"time"
 
 	"github.com/sia-bot/sia/agent/sandbox"
@@ -26,7 +27,7 @@ func NewCommands(box *sandbox.Sandbox, cache string, hosts []string, log *slog.L
 
 // Run prepares the work tree in.Dir with in.Setup and runs one command in it, at most for a time and without a
 // network. out gets what the command prints as it comes; nil: nothing does. failed is what the first setup command
-// printed that failed; empty: none did.
+// printed that failed, and which services can't be had; empty: nothing failed.
 //
 // What the command built is kept where in.OnBase: later runs and attempts begin with a copy of it, so that a compiler
 // does not begin anew for each. What a branch's command builds is never kept, so that it reaches nobody.
@@ -41,5 +42,5 @@ func (c *Commands) Run(
 	if res, err = runner.run(ctx, command, within, out, false); err == nil && in.OnBase && failed == "" {
 		err = runner.keepBuilt(ctx)
 	}
-	return res, failed, err
+	return res, strings.TrimSpace(runner.lacks + "\n" + failed), err
 }

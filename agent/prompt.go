@@ -101,7 +101,7 @@ func assemblePrompt(
 	}
 	if setup != "" {
 		sections = append(sections, promptSection{heading: "## What setting the work tree up came to",
-			intro:  "The repository's setup commands ran before you began, in the sandbox that `run` uses.",
+			intro:  "It was set up before you began, in the sandbox that `run` uses.",
 			source: "setup output", body: setup, give: giveQuotes})
 	}
 	if in.Brief.DropHistory {

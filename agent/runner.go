@@ -11,26 +11,31 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/sia-bot/sia/agent/sandbox"
+	"github.com/sia-bot/sia/agent/service"
+	"github.com/sia-bot/sia/sia/secret"
 )
 
 // Bounds of what is kept from setup to setup.
 const (
-	setupWithin  = 10 * time.Minute // for all setup commands of an attempt
-	keepSetups   = 32               // results that are kept
-	keepAtLeast  = 24 * time.Hour   // after they were last used
-	maxLockFile  = 32 << 20         // bytes of a lock file
-	maxSeed      = 2 << 30          // bytes of build results that the next attempt begins with
-	readyFile    = "ready"          // marks a complete result
-	depsFolder   = "deps"           // of a result: what was fetched; read-only later
-	seedFolder   = "seed"           // of a result: what setup built; copied for each attempt
-	builtFolder  = "built"          // of a result: that and what Commands built on the base; copied in its place
-	depsAt       = sandbox.CacheDir + "/deps"
-	buildAt      = sandbox.CacheDir + "/build"
-	setupsFolder = "setups"
-	buildsFolder = "builds"
+	setupWithin = 10 * time.Minute // for all setup commands of an attempt
+
+	servicesWithin = 3 * time.Minute // for all services to start the first time
+	keepSetups     = 32              // results that are kept
+	keepAtLeast    = 24 * time.Hour  // after they were last used
+	maxLockFile    = 32 << 20        // bytes of a lock file
+	maxSeed        = 2 << 30         // bytes of build results that the next attempt begins with
+	readyFile      = "ready"         // marks a complete result
+	depsFolder     = "deps"          // of a result: what was fetched; read-only later
+	seedFolder     = "seed"          // of a result: what setup built; copied for each attempt
+	depsAt         = sandbox.CacheDir + "/deps"
+	builtFolder    = "built" // of a result: that and what Commands built on the base; copied in its place
+	buildAt        = sandbox.CacheDir + "/build"
+	setupsFolder   = "setups"
+	buildsFolder   = "builds"
 )
 
 // lockFiles say exactly what a repository depends on: while they and the commands
@@ -79,10 +84,13 @@ type attemptRunner struct {
 	build   string // in home; writable: build caches
 	deps    string // what setup fetched; "": nothing
 	kept    string // folder of the result for the tree's lock files, whether it is there or not; "": nothing is kept
+
+	services service.Set // of its tree as it was at the start
+	lacks    string      // which of them are not to be had, and why; empty: none
 }
 
-// newRunner makes the runner for a work tree.
-func (s *runnerFactory) newRunner(tree string) (*attemptRunner, error) {
+// newRunner makes the runner for a work tree, with images of services beside those that its workflows name.
+func (s *runnerFactory) newRunner(tree string, services []string) (*attemptRunner, error) {
 	in := ""
 	if s.cacheDir != "" {
 		in = filepath.Join(s.cacheDir, buildsFolder)
@@ -94,11 +102,40 @@ func (s *runnerFactory) newRunner(tree string) (*attemptRunner, error) {
 	if err != nil {
 		return nil, fmt.Errorf("make a folder for builds: %w", err)
 	}
-	w := &attemptRunner{factory: s, tree: tree, home: home, build: filepath.Join(home, "build")}
-	if err := os.Mkdir(w.build, 0o700); err != nil {
-		return nil, errors.Join(fmt.Errorf("make a folder for builds: %w", err), os.RemoveAll(home))
+	w := &attemptRunner{factory: s, tree: tree, home: home, build: filepath.Join(home, "build"),
+		services: service.Find(s.sandbox, tree, services)}
+	w.lacks = strings.Join(w.services.Missing, "\n")
+	for _, dir := range []string{w.build, w.servers()} {
+		if err := os.Mkdir(dir, 0o700); err != nil {
+			return nil, errors.Join(fmt.Errorf("make a folder for builds: %w", err), os.RemoveAll(home))
+		}
 	}
 	return w, nil
+}
+
+// servers is the folder of the services' data, which commands of the attempt find as the one before left it.
+func (w *attemptRunner) servers() string { return filepath.Join(w.home, "services") }
+
+// startServices starts the services once, so that their data is made and what does not start is known. An attempt
+// begins even then. The error is [sandbox.ErrDiscarded].
+func (w *attemptRunner) startServices(ctx context.Context) error {
+	if !w.services.Any() {
+		return nil
+	}
+	c := sandbox.Command{Dir: w.tree, Argv: []string{"/bin/true"}, Limits: sandbox.Limits{Time: servicesWithin}}
+	w.services.Join(&c, w.servers(), true)
+	res, err := w.factory.sandbox.Run(ctx, c)
+	said := string(res.Output)
+	switch {
+	case errors.Is(err, sandbox.ErrDiscarded):
+		return err
+	case err != nil:
+		said = "The services could not be started: " + err.Error()
+	case res.Ended != "":
+		said += "\nThe services did not start: " + res.Why
+	}
+	w.lacks = strings.TrimSpace(w.lacks + "\n" + middleOut(secret.Mask(strings.ToValidUTF8(said, "\uFFFD")), 4000))
+	return nil
 }
 
 // close removes what only this attempt had. A nil runner has nothing.
@@ -138,6 +175,7 @@ func (w *attemptRunner) newCommand(fetch bool) sandbox.Command {
 	if w.deps != "" {
 		c.Mounts = append(c.Mounts, sandbox.Mount{From: w.deps, To: depsAt, Writable: fetch})
 	}
+	w.services.Join(&c, w.servers(), false)
 	return c
 }
 

@@ -27,8 +27,9 @@ func (r *builtinRun) setUp(ctx context.Context) (told string, err error) {
 		return "", err
 	}
 	r.runner, r.env.Runner = runner, runner
+	r.addNote(runner.lacks)
 	r.addNote(note)
-	return told, nil
+	return runner.told(told), nil
 }
 
 // openRunner makes a runner for an attempt and runs the repository's setup commands with
@@ -37,7 +38,11 @@ func (r *builtinRun) setUp(ctx context.Context) (told string, err error) {
 func (s *runnerFactory) openRunner(
 	ctx context.Context, in Input,
 ) (runner *attemptRunner, told, note string, err error) {
-	if runner, err = s.newRunner(in.Dir); err != nil {
+	if runner, err = s.newRunner(in.Dir, in.Services); err != nil {
+		return nil, "", "", err
+	}
+	if err := runner.startServices(ctx); err != nil {
+		runner.close()
 		return nil, "", "", err
 	}
 	ready, err := runner.findKept(in)
@@ -64,6 +69,11 @@ func (s *runnerFactory) openRunner(
 			"install is missing."
 	}
 	return runner, told, note, nil
+}
+
+// told is what an agent is told of the services and of setup.
+func (w *attemptRunner) told(setup string) string {
+	return strings.TrimSpace(w.services.Told() + "\n" + w.lacks + "\n\n" + setup)
 }
 
 // setUp runs the commands. The first time for a state of the lock files, they may

@@ -59,11 +59,15 @@ var alone = []string{"gitops", "policies", "agent/llm", "agent/sandbox", "agent/
 
 // exceptions are imports that the layers would forbid, each with its reason.
 var exceptions = map[[2]string]string{
-	{"sia/diagnose", "agent/llm"}:        "a diagnosis is a model's answer",
-	{"sia/improve", "agent/llm"}:         "so is an improvement",
-	{"sia/diagnose", "sia/technique"}:    "a diagnosis chooses from the library and applies what it chose",
-	{"sia/diagnose", "sia/escalate"}:     "a diagnosis that needs a person is a question",
-	{"agent/tool", "agent/sandbox"}:      "the run tool runs commands",
+	{"sia/diagnose", "agent/llm"}:      "a diagnosis is a model's answer",
+	{"sia/improve", "agent/llm"}:       "so is an improvement",
+	{"sia/diagnose", "sia/technique"}:  "a diagnosis chooses from the library and applies what it chose",
+	{"sia/diagnose", "sia/escalate"}:   "a diagnosis that needs a person is a question",
+	{"agent/tool", "agent/sandbox"}:    "the run tool runs commands",
+	{"agent/service", "agent/sandbox"}: "a service is a server of the sandbox",
+
+	{"agent/service", "agent/sandbox/sandboxtest"}: "and is tested in it",
+
 	{"app/web/signin", "app/web/viewer"}: "who lets people in says who they are",
 	{"app/web/setup", "app/web/viewer"}:  "and set-up's forms carry the viewer's token",
 

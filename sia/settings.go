@@ -56,6 +56,7 @@ type AgentSettings struct {
 	Plan     string   `json:"plan,omitempty" yaml:"plan" mask:"-"` // "" or [PlanApprove]
 	Setup    []string `json:"setup,omitempty" yaml:"setup"`
 	Test     string   `json:"test,omitempty" yaml:"test"`
+	Services []string `json:"services,omitempty" yaml:"services"`
 
 	// of a wrong interruption, in budgets of an attempt
 	InterruptCost float64 `json:"interrupt_cost" yaml:"interrupt_cost"`

@@ -36,11 +36,13 @@ var systemFiles = []string{
 	"/etc/maven/*.conf", "/etc/maven/logging", // its settings may hold passwords
 }
 
+const hostsFile = "/etc/hosts"
+
 // madeFiles stand in place of the host's.
 var madeFiles = []struct{ path, text string }{
 	{"/etc/passwd", "root:x:0:0:root:/:/bin/false\nuser:x:1000:1000:user:" + HomeDir + ":/bin/sh\n"},
 	{"/etc/group", "root:x:0:\nuser:x:1000:\n"},
-	{"/etc/hosts", "127.0.0.1 localhost sandbox\n::1 localhost\n"},
+	{hostsFile, "127.0.0.1 localhost sandbox\n::1 localhost\n"},
 	{"/etc/nsswitch.conf", "passwd: files\ngroup: files\nhosts: files dns\n"},
 	{"/etc/resolv.conf", ""},
 	{"/etc/gitconfig", "[safe]\n\tdirectory = *\n[user]\n\tname = user\n\temail = user@sandbox.invalid\n"},
@@ -77,7 +79,7 @@ func (s *Sandbox) plan(c Command, l Limits) (*bwrapPlan, error) {
 	p.add("--unshare-all", "--unshare-user", "--disable-userns", "--uid", strconv.Itoa(insideUID), "--gid",
 		strconv.Itoa(insideUID),
 		"--hostname", "sandbox", "--die-with-parent", "--new-session")
-	p.system()
+	p.system(c)
 	if s.capability.Kind == KindFull {
 		p.add("--proc", "/proc")
 	} else {
@@ -128,7 +130,7 @@ func (s *Sandbox) plan(c Command, l Limits) (*bwrapPlan, error) {
 
 // system makes the system visible, read-only. It puts files of ours in the place of
 // those that name the host's people and network.
-func (p *bwrapPlan) system() {
+func (p *bwrapPlan) system(c Command) {
 	p.add("--ro-bind", "/usr", "/usr")
 	for _, dir := range []string{"/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32"} {
 		st, err := os.Lstat(dir)
@@ -150,6 +152,9 @@ func (p *bwrapPlan) system() {
 		}
 	}
 	for _, f := range madeFiles {
+		if f.path == hostsFile {
+			f.text += serverHosts(c.Servers)
+		}
 		p.add("--ro-bind-data", p.file([]byte(f.text)), f.path)
 	}
 }

@@ -37,6 +37,12 @@ type Command struct {
 	// requests end with the command.
 	Service http.Handler
 
+	// Servers run beside the command. Each starts with the first connection to it, or all of them before the command
+	// where ServersFirst says so. What one that did not start said is in the command's output; the command runs all the
+	// same.
+	Servers      []Server
+	ServersFirst bool
+
 	Limits Limits    // zero fields: the sandbox's
 	Stdin  io.Reader // nil: empty
 	// Output gets what the command prints as it comes, both streams in one, until
@@ -176,5 +182,5 @@ func (c Command) check() error {
 			return fmt.Errorf("mount %s at %s: both must be absolute paths", m.From, m.To)
 		}
 	}
-	return nil
+	return checkServers(c.Servers)
 }

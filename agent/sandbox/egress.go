@@ -152,17 +152,27 @@ func (w *egress) throughEgress(c Command) Command {
 
 // throughForward is c, started by Forward: a program of ours that restricts it, and passes
 // connections on to the sockets.
-func (s *Sandbox) throughForward(c Command) Command {
+func (s *Sandbox) throughForward(c Command) (Command, error) {
+	if !s.CanFetch() {
+		return c, errors.New("start servers in the sandbox: this program was not told how to run itself")
+	}
 	argv := append([]string{forwarderPath}, s.options.Self[1:]...)
 	if s.capability.Landlock > 0 {
 		argv = append(argv, landlockOption(c))
+	}
+	if len(c.Servers) > 0 {
+		option, err := serversOption(c)
+		if err != nil {
+			return c, err
+		}
+		argv = append(argv, option)
 	}
 	if c.Shell != "" {
 		c.Argv = append(append([]string(nil), s.shell...), c.Shell)
 	}
 	c.Mounts = append(append([]Mount(nil), c.Mounts...), Mount{From: s.options.Self[0], To: forwarderPath})
 	c.Argv, c.Shell = append(argv, c.Argv...), ""
-	return c
+	return c, nil
 }
 
 // closeWithin bounds how long an answer of the service may still take.

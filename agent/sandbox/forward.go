@@ -39,43 +39,45 @@ func landlockOption(c Command) string {
 }
 
 // Forward runs a command inside a sandbox. It restricts the command with Landlock where the
-// first argument says so. In a sandbox with sockets that lead out it listens on the
-// sandbox's loopback, at the addresses of the proxy and of the service, and passes each
-// connection on to the socket. It returns the command's exit status, if it returns. A
-// program that wants sandboxes to be such calls it with the arguments that follow those of
-// Options.Self.
+// first argument says so, and starts the servers that the next one names. In a sandbox with
+// sockets that lead out it listens on the sandbox's loopback, at the addresses of the proxy
+// and of the service, and passes each connection on to the socket. It returns the command's
+// exit status, if it returns. A program that wants sandboxes to be such calls it with the
+// arguments that follow those of Options.Self.
 func Forward(argv []string) int {
 	var writable []string
 	if len(argv) > 0 && strings.HasPrefix(argv[0], landlockArgument) {
 		writable, argv = strings.Split(strings.TrimPrefix(argv[0], landlockArgument), ":"), argv[1:]
 	}
-	if len(argv) == 0 {
-		fmt.Fprintln(os.Stderr, "forward: there is no command")
-		return exitNoForward
+	servers, argv, err := takeServers(argv)
+	if err == nil && len(argv) == 0 {
+		err = errors.New("there is no command")
 	}
-	leads := false
+	leads := len(servers.Servers) > 0
 	for _, out := range []struct{ address, socket string }{{proxyAddress, proxySocket}, {serviceAddress, serviceSocket}} {
-		if _, err := os.Stat(out.socket); err != nil {
+		if _, gone := os.Stat(out.socket); gone != nil || err != nil {
 			continue // it does not lead out of this sandbox
 		}
-		l, err := (&net.ListenConfig{}).Listen(context.Background(), "tcp", out.address)
-		if err != nil {
-			fmt.Fprintln(os.Stderr, "forward:", err)
-			return exitNoForward
-		}
-		// It is closed with the sandbox. More connections would be closed outside.
-		go forwardAll(&boundedListener{Listener: l, slots: make(chan struct{}, 2*maxServiceConns)}, out.socket)
-		leads = true
-	}
-	if len(writable) > 0 {
-		runtime.LockOSThread() // for good: what is taken from a thread does not come back
-		if err := restrictThread(writable); err != nil {
-			fmt.Fprintln(os.Stderr, "forward:", err)
-			return exitNoForward
+		var l net.Listener
+		if l, err = (&net.ListenConfig{}).Listen(context.Background(), "tcp", out.address); err == nil {
+			// It is closed with the sandbox. More connections would be closed outside.
+			go forwardAll(&boundedListener{Listener: l, slots: make(chan struct{}, 2*maxServiceConns)}, out.socket)
+			leads = true
 		}
 	}
-	if leads {
-		return runCommand(argv)
+	if err == nil && leads {
+		var by starter
+		if by, err = newStarter(writable); err == nil {
+			if err = servers.listenFor(by); err == nil {
+				return runCommand(by, argv)
+			}
+		}
+	} else if err == nil {
+		err = restrict(writable)
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "forward:", err)
+		return exitNoForward
 	}
 	program, err := exec.LookPath(argv[0])
 	if err == nil {
@@ -85,11 +87,23 @@ func Forward(argv []string) int {
 	return exitNotFound
 }
 
-// runCommand runs a command as a child of this thread.
-func runCommand(argv []string) int {
+// restrict keeps what this thread starts from writing elsewhere; nowhere: it is not restricted.
+func restrict(writable []string) error {
+	runtime.LockOSThread() // for good: what is taken from a thread does not come back
+	if len(writable) > 0 {
+		return restrictThread(writable)
+	}
+	return nil
+}
+
+// runCommand runs a command as a starter's child.
+func runCommand(by starter, argv []string) int {
 	cmd := exec.Command(argv[0], argv[1:]...) //nolint:noctx // it ends with the sandbox
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
-	err := cmd.Run()
+	err := by.start(cmd)
+	if err == nil {
+		err = cmd.Wait()
+	}
 	var exit *exec.ExitError
 	switch {
 	case err == nil:

@@ -31,17 +31,26 @@ func TestKilledParent(t *testing.T) {
 				}
 				for len(p.commands(t)) < n {
 				}
-				p.kill(t)
-				left := p.commands(t)
-				for looks := 0; len(left) > 0 && looks < 1000; looks++ {
-					left = p.commands(t)
-				}
-				if len(left) > 0 {
-					t.Fatalf("still running: %v", left)
-				}
+				p.killAll(t)
 			}
 		})
 	}
+}
+
+// TestKilledParentOfServers: so do the servers beside it.
+func TestKilledParentOfServers(t *testing.T) {
+	p := startOrphan(t, sandbox.KindFull, fmt.Sprintf("%d99", os.Getpid()), "server")
+	p.readLine(t)
+	sleeps := 0
+	for _, c := range p.commands(t) {
+		if strings.HasSuffix(strings.TrimSpace(c), ": sleep "+p.mark) {
+			sleeps++
+		}
+	}
+	if sleeps < 1 {
+		t.Errorf("the server does not run: %q", p.commands(t))
+	}
+	p.killAll(t)
 }
 
 // orphan is a process that runs a command in the sandbox.
@@ -51,9 +60,9 @@ type orphan struct {
 	mark string
 }
 
-func startOrphan(t *testing.T, kind sandbox.Kind, mark string) orphan {
+func startOrphan(t *testing.T, kind sandbox.Kind, mark string, more ...string) orphan {
 	t.Helper()
-	cmd := exec.Command(self(t), "orphan", string(kind), tree(t, nil), mark)
+	cmd := exec.Command(self(t), append([]string{"orphan", string(kind), tree(t, nil), mark}, more...)...)
 	cmd.Stderr = os.Stderr
 	out, err := cmd.StdoutPipe()
 	if err != nil {
@@ -80,6 +89,19 @@ func (p orphan) kill(t *testing.T) {
 	_ = p.Wait() // it was killed
 }
 
+// killAll kills the process, and wants everything else dead with it.
+func (p orphan) killAll(t *testing.T) {
+	t.Helper()
+	p.kill(t)
+	left := p.commands(t)
+	for looks := 0; len(left) > 0 && looks < 1000; looks++ {
+		left = p.commands(t)
+	}
+	if len(left) > 0 {
+		t.Fatalf("still running: %v", left)
+	}
+}
+
 // commands are the processes of the command.
 func (p orphan) commands(t *testing.T) (found []string) {
 	for _, s := range alive(t, p.mark) {
@@ -100,7 +122,10 @@ func beOrphan(args []string) error {
 	if err != nil {
 		return err
 	}
-	_, err = s.Run(context.Background(),
-		sandbox.Command{Dir: args[1], Shell: "echo started; sleep " + args[2], Output: os.Stdout})
+	c := sandbox.Command{Dir: args[1], Shell: "echo started; sleep " + args[2], Output: os.Stdout}
+	if len(args) > 3 {
+		c.Servers, c.ServersFirst = []sandbox.Server{server("beside", "sleep "+args[2]+" & "+listens, 5001)}, true
+	}
+	_, err = s.Run(context.Background(), c)
 	return err
 }

@@ -52,8 +52,10 @@ func (s *Sandbox) Run(ctx context.Context, c Command) (_ Result, err error) {
 		defer w.close()
 		c = w.throughEgress(c)
 	}
-	if s.capability.Landlock > 0 || len(c.Hosts) > 0 || c.Service != nil {
-		c = s.throughForward(c)
+	if s.capability.Landlock > 0 || len(c.Hosts) > 0 || c.Service != nil || len(c.Servers) > 0 {
+		if c, err = s.throughForward(c); err != nil {
+			return Result{}, err
+		}
 	}
 	if s.root {
 		if err := handOver(ctx, c); err != nil && ctx.Err() == nil {

@@ -19,6 +19,7 @@ import (
 	"unicode"
 
 	"github.com/sia-bot/sia/agent/sandbox"
+	"github.com/sia-bot/sia/agent/service"
 	"github.com/sia-bot/sia/gitops"
 	"github.com/sia-bot/sia/sia/secret"
 )
@@ -52,6 +53,9 @@ type Runner struct {
 	within  time.Duration
 	// RunWithin is how long one run of one group may take, in whole seconds; 70 s. It is set before the first run.
 	RunWithin time.Duration
+	// Want are images of services that tests need beside those that the workflow files name. It is set before the first
+	// run.
+	Want []string
 
 	caches sync.RWMutex  // held for writing while the build caches are begun anew
 	first  chan struct{} // has the turn of filling build caches that are empty
@@ -110,6 +114,9 @@ func (r *Runner) Run(ctx context.Context, l Language, s Suite, dir string) (Repo
 	if err != nil {
 		return Report{}, err
 	}
+	if err := r.joinServices(&c, dir); err != nil {
+		return Report{}, err
+	}
 	c.Output = out
 	c.Limits = sandbox.Limits{Time: r.within, Output: 2 * logTail, Disk: 2*maxCache + maxTreeBytes}
 	res, err := r.box.Run(ctx, c)
@@ -125,6 +132,32 @@ func (r *Runner) Run(ctx context.Context, l Language, s Suite, dir string) (Repo
 		rep.Ended = res.Why
 	}
 	return rep, nil
+}
+
+// Services are those that a tree's workflow files want, as its runs have them.
+func (r *Runner) Services(t Files) service.Set {
+	var files []string
+	for p, f := range t {
+		if !f.Link {
+			files = append(files, p)
+		}
+	}
+	return service.FindIn(r.box, files, r.Reader(t, nil), r.Want)
+}
+
+// joinServices gives a command the services that the folder's workflow files want, with no data: every run begins with
+// the same.
+func (r *Runner) joinServices(c *sandbox.Command, dir string) error {
+	s := service.Find(r.box, dir, r.Want)
+	if !s.Any() {
+		return nil
+	}
+	data := filepath.Join(r.dir, "services", slotName(dir))
+	if err := errors.Join(sandbox.RemoveAll(data), os.MkdirAll(data, 0o700)); err != nil {
+		return fmt.Errorf("make a folder for services: %w", err)
+	}
+	s.Join(c, data, true)
+	return nil
 }
 
 // begin waits while another run fills build caches that were empty: at the same time both would build what all have in

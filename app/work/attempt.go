@@ -264,7 +264,8 @@ func (w *attemptWorker) input(ctx context.Context, t sia.Task, dir string, by po
 		Issue: t.Issue, Attempt: a.Number,
 		Brief: t.Brief, Dir: dir, CanAsk: !asked(t), Spare: stuck.Spared(t.ID, a.Number, t.Settings.Agent.Spare),
 		Setup: t.Settings.Agent.Setup, Test: t.Settings.Agent.Test, Planning: a.Planning,
-		Limits: agent.Limits{Turns: t.Settings.Agent.MaxTurns, Time: t.Settings.Agent.Timeout.D(), Credits: a.Reserved},
+		Services: t.Settings.Agent.Services,
+		Limits:   agent.Limits{Turns: t.Settings.Agent.MaxTurns, Time: t.Settings.Agent.Timeout.D(), Credits: a.Reserved},
 	}
 	var err error
 	if in.Hazard, err = w.hazard(ctx, t, by); err != nil {

@@ -102,6 +102,7 @@ func (w *common) wanted(t sia.Task, head string) evidence.Wanted {
 	mirror := w.mirror(t)
 	return evidence.Wanted{
 		Repository: t.Repo.String(), Base: string(t.BaseSHA), Head: head, Within: t.Settings.Checks.Evidence.D(),
+		Services: t.Settings.Agent.Services,
 		Open: func(ctx context.Context) (*gitops.History, error) {
 			return mirror.OpenCommits(ctx, string(t.BaseSHA), head)
 		},

@@ -332,7 +332,7 @@ func (w *attemptWorker) check(
 	}()
 	set := t.Settings.Agent
 	return w.Checker.Check(ctx, agent.Input{Dir: space.Dir(), Repo: t.Repo.String(), Issue: t.Issue, Setup: set.Setup,
-		Test: set.Test, OnBase: sha == string(t.BaseSHA)}, commands, baseline)
+		Services: set.Services, Test: set.Test, OnBase: sha == string(t.BaseSHA)}, commands, baseline)
 }
 
 // diffOf is the run whose diff is the attempt's: of a race, that of the racer whose change is

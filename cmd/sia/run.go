@@ -78,6 +78,7 @@ type localJob struct {
 	title, body string
 	test, why   string // the test command, and where it is from
 	setup       []string
+	services    []string // images, as of agent.services
 	hosts       []string
 	label       string   // that starts a task
 	required    []string // names of checks that the repository's settings require
@@ -207,6 +208,7 @@ func (c *runCmd) findCommands(ctx context.Context, j *localJob) error {
 		}
 		j.label = set.Label
 		j.test, j.why, j.setup, j.required = set.Agent.Test, config.Path, set.Agent.Setup, set.Checks.Required
+		j.services = set.Agent.Services
 	}
 	if err := c.findSubmodules(ctx, j); err != nil {
 		return err

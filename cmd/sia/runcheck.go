@@ -49,7 +49,8 @@ func (r *localRun) check(ctx context.Context, sha string) (out checkResult) {
 			return checkResult{err: fmt.Errorf("check out %.9s: %w", sha, err)}
 		}
 	}
-	in := agent.Input{Repo: r.repo, Dir: dir, OnBase: sha == r.job.base, Setup: r.job.setup}
+	in := agent.Input{Repo: r.repo, Dir: dir, OnBase: sha == r.job.base, Setup: r.job.setup,
+		Services: r.job.services}
 	res, failed, err := r.commands.Run(ctx, in, r.job.test, r.cmd.TestWithin, nil)
 	if err != nil {
 		return checkResult{err: fmt.Errorf("run %s: %w", r.job.test, err)}

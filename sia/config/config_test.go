@@ -196,7 +196,8 @@ func nest(path string, v any) map[string]any {
 func TestFieldsCoverSettings(t *testing.T) {
 	full := sia.DefaultSettings()
 	full.Agent.Plan, full.Agent.Test, full.Agent.Command, full.Agent.Env = "approve", "x", "x", []string{"x"}
-	full.Agent.Setup, full.Checks.Required, full.Access.Bots = []string{"x"}, []string{"x"}, []string{"x"}
+	full.Agent.Setup, full.Agent.Services = []string{"x"}, []string{"x"}
+	full.Checks.Required, full.Access.Bots = []string{"x"}, []string{"x"}
 	b, err := json.Marshal(full)
 	if err != nil {
 		t.Fatal(err)

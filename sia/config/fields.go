@@ -104,6 +104,9 @@ func Fields() []Field {
 		{Path: "agent.test", Form: Text, Max: 2000, Doc: "The shell command with which the agent tests its work. It " +
 			"informs the agent; only the repository's checks decide.",
 			at: func(s *sia.Settings) any { return &s.Agent.Test }},
+		{Path: "agent.services", Form: Texts, Max: 200, Doc: "Images of services that tests need beside those that the " +
+			"workflows name, such as `redis:7`, each at its usual port; see [sandbox.md](sandbox.md#services).",
+			at: func(s *sia.Settings) any { return &s.Agent.Services }},
 
 		{Path: "agent.interrupt_cost", Form: Number, Min: 0, Max: 100, Doc: "What interrupting an attempt wrongly costs, " +
 			"beside the work that is lost, in budgets of an attempt. An attempt is interrupted when it is likely enough to " +

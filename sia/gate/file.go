@@ -2,6 +2,7 @@ package gate
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"regexp"
 	"slices"
@@ -46,10 +47,7 @@ const (
 // (https://docs.github.com/en/actions/reference/workflows-and-actions/workflow-syntax).
 func ReadFile(path string, text []byte) File {
 	unread := File{Path: path, Unread: true}
-	if len(text) > maxFile || bytes.Count(text, []byte{'\n'}) > maxLines || !utf8.Valid(text) || deep(string(text)) {
-		return unread
-	}
-	doc, err := document(text)
+	doc, err := boundedDocument(text)
 	root, ok := doc.(map[string]any)
 	if err != nil || !ok || root["on"] == nil {
 		return unread
@@ -229,6 +227,14 @@ func deep(text string) bool {
 		}
 	}
 	return false
+}
+
+// boundedDocument is document, but for texts that it would hurt to read.
+func boundedDocument(text []byte) (doc any, err error) {
+	if len(text) > maxFile || bytes.Count(text, []byte{'\n'}) > maxLines || !utf8.Valid(text) || deep(string(text)) {
+		return nil, errors.New("more text than a workflow needs")
+	}
+	return document(text)
 }
 
 // document reads YAML: map[string]any for a mapping, []any for a list, and a string for any

@@ -40,8 +40,10 @@ func (l *Looker) Runs() bool { return l.box != nil }
 type Wanted struct {
 	Repository string // owner/name, in any case
 	Base, Head string // commits
-	Within     time.Duration
-	Open       func(ctx context.Context) (*gitops.History, error) // gives both commits; it is closed here
+	// images of services that its tests need beside those that its workflow files name
+	Services []string
+	Within   time.Duration
+	Open     func(ctx context.Context) (*gitops.History, error) // gives both commits; it is closed here
 }
 
 // Look looks at a change.
@@ -72,6 +74,7 @@ func (l *Looker) with(ctx context.Context, w Wanted, look func(Spec) error) erro
 	}
 	defer h.Close()
 	r := testrun.NewRunner(l.box, h, dir, l.hosts, 0)
+	r.Want = w.Services
 	s := Spec{History: h, Runner: r, Dir: dir, Base: w.Base, Head: w.Head, Within: w.Within, Now: l.now}
 	if err := look(s); err != nil {
 		return err

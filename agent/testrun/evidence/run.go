@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/sia-bot/sia/agent/service"
 	"github.com/sia-bot/sia/agent/testrun"
 	"github.com/sia-bot/sia/sia/text"
 )
@@ -24,13 +25,16 @@ type pass struct {
 	looked  map[string]bool                  // groups that were compared
 	hashes  map[treeName]string
 
+	services map[treeName]service.Set
+
 	unfetched bool   // what tests depend on can't be had: they run with what the machine has
 	log       string // the end of what the last run printed; empty: its results were kept
 }
 
 func newPass(l *look, lang testrun.Language, found reached) *pass {
 	return &pass{look: l, lang: lang, reached: found, looked: map[string]bool{}, hashes: map[treeName]string{},
-		results: map[treeName]map[string]groupRun{atBase: {}, atHead: {}, atOver: {}}}
+		services: map[treeName]service.Set{},
+		results:  map[treeName]map[string]groupRun{atBase: {}, atHead: {}, atOver: {}}}
 }
 
 // Bounds of batches.
@@ -148,6 +152,9 @@ func (p *pass) run(ctx context.Context, n treeName, groups []group, how variant)
 		return nil, nil
 	}
 	p.log = ""
+	for _, why := range p.servicesOf(n).Missing {
+		p.left("%s", why)
+	}
 	key := p.kept.key(p.lang.Name(), how, p.hash(n), files)
 	if have := p.kept.load(key); have != nil {
 		return have, nil
@@ -184,7 +191,17 @@ func (p *pass) runSuite(ctx context.Context, s testrun.Suite, t testrun.Tree) (t
 	return p.Runner.Run(ctx, p.lang, s, t.At.Dir)
 }
 
-// hash is a name of a tree's contents.
+// servicesOf are the services that a tree's tests run with.
+func (p *pass) servicesOf(n treeName) service.Set {
+	s, ok := p.services[n]
+	if !ok {
+		s = p.Runner.Services(p.change.trees[n])
+		p.services[n] = s
+	}
+	return s
+}
+
+// hash is a name of a tree's contents, and of the services that it has here.
 func (p *pass) hash(n treeName) string {
 	if p.hashes[n] == "" {
 		var b strings.Builder
@@ -192,6 +209,7 @@ func (p *pass) hash(n treeName) string {
 		for _, name := range slices.Sorted(maps.Keys(tree)) {
 			fmt.Fprintf(&b, "%q %v\n", name, tree[name])
 		}
+		b.WriteString(p.servicesOf(n).Key())
 		p.hashes[n] = testrun.BlobID(int64(b.Len()), strings.NewReader(b.String()))
 	}
 	return p.hashes[n]

@@ -1,0 +1,271 @@
+package sandbox
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"path"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+	"unicode"
+)
+
+// Server is a program beside a command, such as a database: on the sandbox's own loopback, as the command's user, held
+// by the command's limits, and gone with it. Sandboxes need [Options].Self for it.
+type Server struct {
+	Name  string `json:"name"`  // for people; it leads to the loopback where it can be a host's name
+	Ports []int  `json:"ports"` // of the loopback, from [LeastPort] on; no other server of the command has them
+	// Script is for /bin/sh. It starts the server and ends with 0 when that takes connections at Socket. It gets
+	// Env and nothing else but PATH, HOME, LANG and TMPDIR.
+	Script string   `json:"script"`
+	Env    []string `json:"env"`    // NAME=value
+	Socket string   `json:"socket"` // as the command sees it
+	Log    string   `json:"log"`    // a file as the command sees it, whose end says why the server did not start
+	// Within bounds the time from its start until it takes connections; 0: two minutes.
+	Within time.Duration `json:"within"`
+}
+
+// LeastPort is the first port that a command's user may listen at.
+const LeastPort = 1024
+
+// Bounds of servers.
+const (
+	maxServers     = 16
+	maxServerConns = 512
+	serverWithin   = 2 * time.Minute // from its start until it takes connections
+	serverLog      = 2 << 10         // bytes of what it said that are shown when it did not start
+	maxSocket      = 107             // bytes of a socket's path, as of unix(7)
+)
+
+// checkServers refuses servers that make no sense.
+func checkServers(servers []Server) error {
+	if len(servers) > maxServers {
+		return fmt.Errorf("there are %d servers; a command may have %d", len(servers), maxServers)
+	}
+	var taken []int
+	for _, s := range servers {
+		for _, p := range s.Ports {
+			if why := PortRefused(p); why != "" || slices.Contains(taken, p) {
+				return fmt.Errorf("server %q: port %d can't be had%s", s.Name, p, why)
+			}
+			taken = append(taken, p)
+		}
+		if !path.IsAbs(s.Socket) || len(s.Socket) > maxSocket || !path.IsAbs(s.Log) {
+			return fmt.Errorf("server %q: its socket %q and its log %q must be absolute paths, and the socket's have at "+
+				"most %d bytes", s.Name, s.Socket, s.Log, maxSocket)
+		}
+		if strings.ContainsRune(strings.Join(append([]string{s.Name, s.Script}, s.Env...), ""), 0) {
+			return fmt.Errorf("server %q: there is a NUL byte in it", s.Name)
+		}
+	}
+	return nil
+}
+
+// PortRefused says why no server can have a port of the sandbox's loopback, as the end of a sentence; empty: it can.
+func PortRefused(port int) string {
+	switch address := "127.0.0.1:" + strconv.Itoa(port); {
+	case port < LeastPort:
+		return fmt.Sprintf(": the sandbox gives none below %d", LeastPort)
+	case port > 65535:
+		return ": it is none"
+	case address == proxyAddress || address == serviceAddress:
+		return ": the sandbox has it itself"
+	}
+	return ""
+}
+
+// hostName is what can be a name in /etc/hosts.
+var hostName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]{0,62}$`)
+
+// serverHosts are lines of /etc/hosts by which servers are found by name.
+func serverHosts(servers []Server) string {
+	var b strings.Builder
+	for _, s := range servers {
+		if hostName.MatchString(s.Name) {
+			fmt.Fprintf(&b, "127.0.0.1 %s\n", s.Name)
+		}
+	}
+	return b.String()
+}
+
+// serversArgument begins the argument that tells the program inside which servers there are.
+const serversArgument = "servers="
+
+// serversOption is that argument for a command.
+func serversOption(c Command) (string, error) {
+	b, err := json.Marshal(serverPlan{c.ServersFirst, c.Servers})
+	if err != nil {
+		return "", fmt.Errorf("tell the sandbox its servers: %w", err)
+	}
+	return serversArgument + string(b), nil
+}
+
+type serverPlan struct {
+	First   bool     `json:"first"`
+	Servers []Server `json:"servers"`
+}
+
+// starter starts programs as children of one thread, and so with what that thread is restricted to.
+type starter chan func()
+
+// newStarter restricts a thread, as restrict does.
+func newStarter(writable []string) (starter, error) {
+	s, failed := make(starter), make(chan error)
+	go func() {
+		failed <- restrict(writable)
+		for start := range s { // there is none after an error
+			start()
+		}
+	}()
+	return s, <-failed
+}
+
+func (s starter) start(cmd *exec.Cmd) error {
+	done := make(chan error)
+	s <- func() { done <- cmd.Start() }
+	return <-done
+}
+
+// runningServer is a server inside the sandbox, which starts when it is first wanted.
+type runningServer struct {
+	Server
+	start func() error // once; the error says why it takes no connections
+}
+
+// listenFor listens at the ports of servers, and starts each with its first connection, or all of them now. What did
+// not start is said in the command's output, and its connections are closed.
+func (p serverPlan) listenFor(by starter) error {
+	var wait sync.WaitGroup
+	for _, s := range p.Servers {
+		r := &runningServer{Server: s, start: sync.OnceValue(func() error {
+			err := s.startBy(by)
+			if err != nil {
+				fmt.Fprintf(os.Stderr, "%s did not start in the sandbox: %v\n", s.Name, err)
+			}
+			return err
+		})}
+		for _, port := range s.Ports {
+			l, err := (&net.ListenConfig{}).Listen(context.Background(), "tcp4", fmt.Sprintf("127.0.0.1:%d", port))
+			if err != nil {
+				return err
+			}
+			go r.serve(l)
+			// localhost may be this first; where there is none, nobody asks for it.
+			if l, err := (&net.ListenConfig{}).Listen(context.Background(), "tcp6", fmt.Sprintf("[::1]:%d", port)); err == nil {
+				go r.serve(l)
+			}
+		}
+		if p.First {
+			wait.Go(func() { _ = r.start() })
+		}
+	}
+	wait.Wait()
+	return nil
+}
+
+func (r *runningServer) serve(l net.Listener) {
+	l = &boundedListener{Listener: l, slots: make(chan struct{}, maxServerConns)}
+	for {
+		conn, err := l.Accept()
+		if err != nil {
+			return
+		}
+		go func() {
+			if r.start() != nil {
+				conn.Close()
+				return
+			}
+			forwardConn(conn, r.Socket)
+		}()
+	}
+}
+
+// startBy runs the script and waits until the server takes connections.
+func (s Server) startBy(by starter) error {
+	within := cmp.Or(s.Within, serverWithin)
+	ctx, cancel := context.WithTimeout(context.Background(), within)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, "/bin/sh", "-c", s.Script)
+	for _, name := range []string{"PATH", "HOME", "LANG", "TMPDIR"} {
+		cmd.Env = append(cmd.Env, name+"="+os.Getenv(name))
+	}
+	cmd.Env = append(cmd.Env, s.Env...)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
+	err := by.start(cmd)
+	if err == nil {
+		err = cmd.Wait()
+	}
+	if ctx.Err() != nil {
+		err = fmt.Errorf("it was not ready within %s", within)
+	}
+	if err == nil {
+		if err = awaitSocket(ctx, s.Socket); err == nil {
+			return nil
+		}
+		_ = cmd.Cancel()
+	}
+	return fmt.Errorf("%w%s", err, s.lastWords())
+}
+
+// awaitSocket waits until a socket takes connections.
+func awaitSocket(ctx context.Context, socket string) error {
+	for {
+		conn, err := (&net.Dialer{}).DialContext(ctx, "unix", socket)
+		if err == nil {
+			return conn.Close()
+		}
+		select {
+		case <-time.After(20 * time.Millisecond):
+		case <-ctx.Done():
+			return fmt.Errorf("it took no connection: %w", err)
+		}
+	}
+}
+
+// lastWords is the end of a server's log, as the end of an error.
+func (s Server) lastWords() string {
+	f, err := os.Open(s.Log)
+	if err != nil {
+		return ""
+	}
+	defer f.Close()
+	if st, err := f.Stat(); err != nil || !st.Mode().IsRegular() {
+		return ""
+	} else if _, err := f.Seek(max(0, st.Size()-serverLog), io.SeekStart); err != nil {
+		return ""
+	}
+	said, err := io.ReadAll(io.LimitReader(f, serverLog))
+	if err != nil {
+		return ""
+	}
+	return ": " + strings.TrimSpace(strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) && r != '\n' && r != '\t' {
+			return -1
+		}
+		return r
+	}, strings.ToValidUTF8(string(said), "")))
+}
+
+// takeServers reads the argument that [serversOption] made, where it is the first.
+func takeServers(argv []string) (serverPlan, []string, error) {
+	var p serverPlan
+	if len(argv) == 0 || !strings.HasPrefix(argv[0], serversArgument) {
+		return p, argv, nil
+	}
+	if err := json.Unmarshal([]byte(strings.TrimPrefix(argv[0], serversArgument)), &p); err != nil {
+		return p, nil, errors.Join(errors.New("the servers can't be read"), err)
+	}
+	return p, argv[1:], nil
+}

@@ -1,0 +1,106 @@
+//go:build linux
+
+package sandbox_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/sia-bot/sia/agent/sandbox"
+)
+
+// server is one whose script does what a test wants.
+func server(name, script string, ports ...int) sandbox.Server {
+	return sandbox.Server{Name: name, Ports: ports, Script: script, Socket: "/tmp/" + name + ".sock", Log: "/tmp/" + name,
+		Env: []string{"NAME=" + name}}
+}
+
+// listens is a script that starts a server which answers with the number of its processes and with its environment.
+const listens = `exec > /tmp/$NAME 2>&1
+cat > /tmp/$NAME.py <<'END'
+import os, socket
+s = socket.socket(socket.AF_UNIX)
+s.bind("/tmp/" + os.environ["NAME"] + ".sock")
+s.listen()
+while True:
+    c = s.accept()[0]
+    try:
+        c.sendall(" ".join(sorted(os.environ)).encode())
+        c.close()
+    except OSError: # who looked whether it is there did not wait
+        pass
+END
+python3 /tmp/$NAME.py &
+until [ -S /tmp/$NAME.sock ]; do kill -0 $!; sleep 0.1; done`
+
+// ask is a shell command that prints what a port of a host answers.
+func ask(host string, port int) string {
+	const script = `import socket; s = socket.create_connection(("%s", %d)); print(s.makefile().read())`
+	return fmt.Sprintf("python3 -c '"+script+"'; ", host, port)
+}
+
+// TestServers: a server starts with the first connection, at each of its ports and by its name, and gets nothing of the
+// command's environment.
+func TestServers(t *testing.T) {
+	r := run(t, box(t, sandbox.Options{}), sandbox.Command{Dir: tree(t, nil), Env: []string{"SECRET=1"},
+		Shell: "[ -e /tmp/one.sock ] || echo not yet; " + ask("one", 5001) + ask("localhost", 5002) + ask("::1", 5002) +
+			"ls /tmp", Servers: []sandbox.Server{server("one", listens, 5001, 5002), server("two", listens, 5003)}})
+	const env = "HOME LANG NAME PATH PWD TMPDIR"
+	got := strings.ReplaceAll(string(r.Output), " LC_CTYPE", "")
+	if want := "not yet\n" + env + "\n" + env + "\n" + env + "\none\none.py\none.sock\n"; got != want || !r.OK() {
+		t.Errorf("%s\n%q\n%q", r, got, want)
+	}
+}
+
+// TestServerNeverReady: it is given up with what it started, and the command runs all the same.
+func TestServerNeverReady(t *testing.T) {
+	slow := server("slow", `echo waiting for nothing > /tmp/slow; sleep 8765 & wait`, 5001)
+	slow.Within = time.Second
+	broken := server("broken", `echo "no $NAME" > /tmp/broken; exit 3`, 5002)
+	silent := server("silent", `true`, 5003)
+	silent.Within = time.Second
+	r := run(t, box(t, sandbox.Options{}), sandbox.Command{Dir: tree(t, nil), ServersFirst: true,
+		Shell:   "echo $(grep -lx sleep /proc/[0-9]*/comm | wc -l) sleep; echo went on; " + ask("broken", 5002),
+		Servers: []sandbox.Server{slow, broken, silent}})
+	got := string(r.Output)
+	for _, want := range []string{"slow did not start in the sandbox: it was not ready within 1s: waiting for nothing\n",
+		"broken did not start in the sandbox: exit status 3: no broken\n", "silent did not start in the sandbox: it took no ",
+		"0 sleep\n", "went on\n"} {
+		if strings.Count(got, want) != 1 {
+			t.Errorf("%q is not there once", want)
+		}
+	}
+	if t.Failed() {
+		t.Errorf("%s\n%s", r, got)
+	}
+	if left := alive(t, "sleep\x008765"); len(left) > 0 {
+		t.Errorf("left: %s", left)
+	}
+}
+
+// TestServerRefused: what makes no sense is refused before anything runs.
+func TestServerRefused(t *testing.T) {
+	s := box(t, sandbox.Options{})
+	relative := server("a", listens, 5001)
+	relative.Socket = "a.sock"
+	nul := server("a", listens, 5001)
+	nul.Env = []string{"A=\x00"}
+	for want, servers := range map[string][]sandbox.Server{
+		"the sandbox gives none below 1024": {server("a", listens, 80)}, "it is none": {server("a", listens, 70000)},
+		"the sandbox has it itself": {server("a", listens, 3129)}, "must be absolute paths": {relative},
+		"port 5001 can't be had": {server("a", listens, 5001), server("b", listens, 5001)}, "NUL byte": {nul},
+		"a command may have 16": make([]sandbox.Server, 17),
+	} {
+		_, err := s.Run(context.Background(), sandbox.Command{Dir: tree(t, nil), Argv: []string{"true"}, Servers: servers})
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v is not about %q", err, want)
+		}
+	}
+	if _, err := os.Stat("/tmp/a.sock"); err == nil {
+		t.Error("a server ran on the host")
+	}
+}

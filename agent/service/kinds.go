@@ -1,0 +1,157 @@
+package service
+
+import (
+	"cmp"
+	_ "embed"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+//go:embed scripts/postgres.sh
+var postgresScript string
+
+//go:embed scripts/redis.sh
+var redisScript string
+
+//go:embed scripts/memcached.sh
+var memcachedScript string
+
+//go:embed scripts/mysql.sh
+var mysqlScript string
+
+// kind is a server that can be started.
+type kind struct {
+	title    string
+	images   []string // last parts of the names of images that hold it
+	programs []string // any of which is it; the first that there is counts
+	port     int      // where its image listens
+	socket   string   // below the folder of the service
+	script   string   // gets DIR, the folder of the service, BIN and what env makes
+	inFolder bool     // BIN is the folder of the program
+	// env are the variables of the script for those of the image
+	env func(get func(names ...string) string) []string
+}
+
+// kinds are those that are known. The variables are those of the images' own documentation: hub.docker.com/_/postgres,
+// /_/mysql, /_/mariadb, and of the bitnami images of these.
+var kinds = []kind{
+	{title: "PostgreSQL", images: []string{"postgres", "postgresql", "postgis", "pgvector", "timescaledb"},
+		programs: []string{"initdb"}, port: 5432, socket: "run/.s.PGSQL.5432", script: postgresScript, inFolder: true,
+		env: postgresEnv},
+	{title: "Redis", images: []string{"redis", "valkey"}, programs: []string{"redis-server", "valkey-server"}, port: 6379,
+		socket: "run/redis.sock", script: redisScript, env: redisEnv},
+	{title: "MariaDB", images: []string{"mariadb"}, programs: []string{"mariadbd", "mysqld"}, port: 3306,
+		socket: "run/mysql.sock", script: mysqlScript, env: mysqlEnv},
+	{title: "MySQL", images: []string{"mysql", "mysql-server", "percona", "percona-server"},
+		programs: []string{"mysqld", "mariadbd"}, port: 3306, socket: "run/mysql.sock", script: mysqlScript, env: mysqlEnv},
+	{title: "memcached", images: []string{"memcached"}, programs: []string{"memcached"}, port: 11211,
+		socket: "run/memcached.sock", script: memcachedScript, env: func(func(...string) string) []string { return nil }},
+}
+
+// extensions of PostgreSQL that images hold beside it, with the file that says that this host has them.
+var extensions = map[string]string{"postgis": "postgis", "pgvector": "vector", "timescaledb": "timescaledb"}
+
+// kindOf is the kind of server that an image holds, and the last part of its name with its tag: of
+// registry/owner/postgres:16@sha256:… these are postgres and 16.
+func kindOf(image string) (k kind, name, tag string, known bool) {
+	image, _, _ = strings.Cut(image, "@")
+	name = image[strings.LastIndexByte(image, '/')+1:]
+	name, tag, _ = strings.Cut(name, ":")
+	for _, k := range kinds {
+		if slices.Contains(k.images, strings.ToLower(name)) {
+			return k, strings.ToLower(name), tag, true
+		}
+	}
+	return k, name, tag, false
+}
+
+// program is the path of a kind's program on this host; empty: it has none. Where there are several versions, as of
+// PostgreSQL, it is the one that the tag names, or else the newest.
+func (k kind) program(folders []string, tag string) string {
+	for _, name := range k.programs {
+		var found []string
+		for _, pattern := range folders {
+			all, _ := filepath.Glob(filepath.Join(pattern, name)) // the patterns are ours or a PATH's
+			found = append(found, slices.DeleteFunc(all, func(p string) bool { return !isProgram(p) })...)
+		}
+		if len(found) == 0 {
+			continue
+		}
+		slices.SortStableFunc(found, func(a, b string) int { return version(a) - version(b) })
+		for _, p := range found {
+			if version(p) > 0 && version(p) == leadingNumber(tag) {
+				return p
+			}
+		}
+		return found[len(found)-1]
+	}
+	return ""
+}
+
+// version is the number of the version that a program's folder names, as /usr/lib/postgresql/16/bin does; 0: none.
+func version(program string) (n int) {
+	for _, part := range strings.Split(filepath.Dir(program), "/") {
+		n = max(n, leadingNumber(strings.TrimPrefix(part, "pgsql-")))
+	}
+	return n
+}
+
+func leadingNumber(s string) int {
+	end := strings.IndexFunc(s, func(r rune) bool { return r < '0' || r > '9' })
+	if end < 0 {
+		end = len(s)
+	}
+	n, err := strconv.Atoi(s[:min(end, 4)])
+	if err != nil {
+		return 0
+	}
+	return n
+}
+
+func postgresEnv(get func(names ...string) string) []string {
+	user := cmp.Or(get("POSTGRES_USER", "POSTGRESQL_USERNAME", "POSTGRESQL_USER"), "postgres")
+	database := cmp.Or(get("POSTGRES_DB", "POSTGRESQL_DATABASE"), user)
+	password := get("POSTGRES_PASSWORD", "POSTGRESQL_PASSWORD")
+	auth, create := "scram-sha-256", ""
+	if password == "" || get("POSTGRES_HOST_AUTH_METHOD") == "trust" {
+		auth = "trust"
+	}
+	if password == "" {
+		password = "none" // initdb wants one, and nobody asks for it
+	}
+	if database != "postgres" { // which is always there
+		create = `CREATE DATABASE "` + strings.ReplaceAll(database, `"`, `""`) + `"`
+	}
+	return []string{"SUPERUSER=" + user, "PASSWORD=" + password, "AUTH=" + auth, "CREATE=" + create}
+}
+
+func redisEnv(get func(names ...string) string) []string {
+	return []string{"PASSWORD=" + get("REDIS_PASSWORD")}
+}
+
+func mysqlEnv(get func(names ...string) string) []string {
+	either := func(name string) string { return get("MYSQL_"+name, "MARIADB_"+name) }
+	user, password, database, root := either("USER"), either("PASSWORD"), either("DATABASE"), either("ROOT_PASSWORD")
+	var sql []string
+	if database != "" {
+		sql = append(sql, "CREATE DATABASE IF NOT EXISTS "+mysqlName(database)+";")
+	}
+	if user != "" && user != "root" {
+		sql = append(sql, "CREATE USER IF NOT EXISTS "+mysqlText(user)+"@'%' IDENTIFIED BY "+mysqlText(password)+";")
+		if database != "" {
+			sql = append(sql, "GRANT ALL ON "+mysqlName(database)+".* TO "+mysqlText(user)+"@'%';")
+		}
+	}
+	sql = append(sql, "CREATE USER IF NOT EXISTS 'root'@'%' IDENTIFIED BY "+mysqlText(root)+";",
+		"GRANT ALL ON *.* TO 'root'@'%' WITH GRANT OPTION;",
+		"ALTER USER 'root'@'localhost' IDENTIFIED BY "+mysqlText(root)+";")
+	return []string{"SQL=" + strings.Join(sql, "\n")}
+}
+
+func mysqlName(s string) string { return "`" + strings.ReplaceAll(s, "`", "``") + "`" }
+
+func mysqlText(s string) string {
+	return "'" + strings.NewReplacer(`\`, `\\`, "'", "''").Replace(s) + "'"
+}

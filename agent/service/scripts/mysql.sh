@@ -1,0 +1,25 @@
+# Starts MariaDB or MySQL in the folder DIR. It is killed with its sandbox, and recovers with the next start.
+mkdir -p "$DIR" && cd "$DIR" || exit
+exec > "$DIR/log" 2>&1
+set -eu
+umask 077
+if [ ! -e made ]; then
+    rm -rf data
+    case $("$BIN" --no-defaults --version) in
+    *MariaDB*)
+        "$(dirname "$BIN")/../bin/mariadb-install-db" --no-defaults --datadir="$DIR/data" --skip-test-db \
+            --auth-root-authentication-method=normal
+        ;;
+    *) "$BIN" --no-defaults --initialize-insecure --datadir="$DIR/data" ;;
+    esac
+    : > made
+fi
+rm -rf run
+mkdir run
+printf '%s\n' "$SQL" > init.sql
+"$BIN" --no-defaults --datadir="$DIR/data" --socket="$DIR/run/mysql.sock" --pid-file="$DIR/run/pid" --skip-networking \
+    --loose-mysqlx=OFF --init-file="$DIR/init.sql" --innodb-flush-log-at-trx-commit=2 --innodb-buffer-pool-size=64M &
+until [ -S run/mysql.sock ]; do
+    kill -0 $!
+    sleep 0.1
+done
