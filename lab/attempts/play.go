@@ -31,9 +31,9 @@ type chooser interface {
 
 // Play plays fixed orders of the ways on, chance, and SIA's learner of techniques, from nothing, on the cases whose
 // first attempt failed. The learner is asked and told as the product does it: its patterns are the classes of
-// failures, its repositories the source's, and its table knows nothing. A figure is the share of these cases that is resolved within
-// five attempts; the last ones are what the learner gains over chance, and over the fixed order that turned
-// out best. The same source gives the same figures.
+// failures, its repositories the source's, and its table knows nothing. A figure is the share of these cases that is
+// resolved within five attempts; the last ones are what the learner gains over chance, and over the fixed order that
+// turned out best. The same source gives the same figures.
 func Play(ctx context.Context, s Source) ([]Figure, error) {
 	var ways []string
 	for _, way := range []string{Again, Changed, Tools, Other} {

@@ -164,8 +164,8 @@ const (
 
 // CodeRover reads a checkout of github.com/nus-apr/auto-code-rover: its folder results has three independent runs of
 // one agent at the 300 tasks of SWE-bench Lite, one in which it ran the repository's tests, one in which it located the
-// fault by them, too ([Tools]), and three runs of another agent with the same model ([Other]). Nobody was told of a failure
-// in another run. All are judged by the same, older evaluation. Each of the three begins.
+// fault by them, too ([Tools]), and three runs of another agent with the same model ([Other]). Nobody was told of a
+// failure in another run. All are judged by the same, older evaluation. Each of the three begins.
 func CodeRover(dir string) (Source, error) {
 	results := filepath.Join(dir, "results")
 	tasks, err := os.ReadFile(filepath.Join(results, "acr-run-1", "tasks.txt"))
