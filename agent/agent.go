@@ -190,7 +190,7 @@ func (t Turn) Masked(mask sia.Mask) Turn {
 	return t
 }
 
-// Call is one tool call and what came of it.
+// Call is one tool call and its result.
 type Call struct {
 	ID        string   `json:"id,omitempty" mask:"-"`
 	Name      string   `json:"name"`

@@ -124,7 +124,7 @@ const (
 	affectedNamed  = 20
 )
 
-// lookAffected runs the tests that the changes can reach, and keeps in res what they came to. It returns them the first
+// lookAffected runs the tests that the changes can reach, and keeps in res their results. It returns them the first
 // time that some fail, for the agent to be told, where it has used no more than affectedShare of its budget.
 func lookAffected(ctx context.Context, in Input, res *Result, used float64, journal *turnJournal) *TestsRun {
 	before := res.Affected

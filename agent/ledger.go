@@ -114,7 +114,7 @@ func (s seenCalls) found(traces []sia.Trace, works bool) (out []sia.Trace) {
 	return out
 }
 
-// commandRan is the shell command that a call ran, of the builtin agent or of one that is known, and what came of it.
+// commandRan is the shell command that a call ran, of the builtin agent or of one that is known, and its result.
 func (c Call) commandRan() (command, ended string, failed bool) {
 	first, rest, _ := strings.Cut(strings.TrimSpace(c.Result), "\n")
 	switch name := strings.ToLower(c.Name); {

@@ -52,7 +52,7 @@ func Turns[Row ~[]byte](rows []Row) ([]Turn, error) {
 }
 
 // Markdown renders a transcript for people: each turn with what the agent said,
-// which tools it called and what came of it, long texts cut. Known shapes of
+// which tools it called and their results, long texts cut. Known shapes of
 // secrets are masked, and nothing in it is taken for Markdown or HTML of ours.
 func Markdown(turns []Turn, h Header) string {
 	var b strings.Builder

@@ -269,7 +269,7 @@ func compareKeys(a, b sia.Effect) int {
 // tries is how often an effect is tried, as the engine does.
 const tries = 5
 
-// carryOut does what an effect asks for, and applies what came of it.
+// carryOut does what an effect asks for, and applies its result.
 func (w *world) carryOut(f dueEffect) {
 	_, waits := w.task.Pending[f.Key]
 	if !waits || shown[f.Kind] || f.Kind == sia.DoMemory && w.task.AwaitMemory != f.Key {

@@ -67,7 +67,7 @@ type Trace struct {
 // RanCommand is a command that an attempt ran.
 type RanCommand struct {
 	Command string `json:"command"`
-	Ended   string `json:"ended,omitempty"` // the first line of what it came to
+	Ended   string `json:"ended,omitempty"` // the first line of its result
 	Turn    int    `json:"turn"`
 }
 

@@ -56,7 +56,7 @@ type Part struct {
 	// of a racer, beside Checked: as of AttemptEnded
 	Affected   *AffectedTests `json:"affected,omitempty"`
 	Reproduced *CheckRun      `json:"reproduced,omitempty"`
-	Pushed     bool           `json:"pushed,omitempty"` // of a racer: its commit was put to the checks
+	Pushed     bool           `json:"pushed,omitempty"` // of a racer: its commit was checked
 	Reason     string         `json:"reason,omitempty"` // why its last run ended as it did, for people
 	Summary    string         `json:"summary,omitempty"`
 	Ledger     *AttemptLedger `json:"ledger,omitempty"` // of all its runs
@@ -125,7 +125,7 @@ func (a *Attempt) numbers(state PartState) (out []int) {
 	return out
 }
 
-// RacersLeft is how many racers have a change that was not put to the checks yet.
+// RacersLeft is how many racers have a change that was not checked yet.
 func (a *Attempt) RacersLeft() (n int) {
 	for _, p := range a.Parts {
 		if p.Kind == PartRacer && p.State == PartDone && !p.Pushed {

@@ -229,7 +229,7 @@ func newRace(t *testing.T) *planning {
 	return p
 }
 
-// The best change is put to the checks first, and the next one when that is red, without an
+// The best change is checked first, and the next one when that is red, without an
 // agent working in between.
 func TestRace(t *testing.T) {
 	p := newRace(t)

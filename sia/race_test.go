@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// Racers stand in the order in which they are put to the checks: each line is better than the next.
+// Racers stand in the order in which they are checked: each line is better than the next.
 func TestBetterRacer(t *testing.T) {
 	passes, fails := &CheckRun{Holds: true}, &CheckRun{Tests: []string{"A"}}
 	cannot := &CheckRun{Missing: "there is no sandbox"}

@@ -22,7 +22,7 @@ const (
 	ChooseAbandon    = "abandon"     // recover: the task ends
 	ChooseGoOn       = "go on"       // escalate: with the next approach
 	ChooseAsk        = "ask now"     // escalate: a person, before it begins
-	ChooseNextRacer  = "next-racer"  // recover: the change of the next best racer is put to the checks
+	ChooseNextRacer  = "next-racer"  // recover: the change of the next best racer is checked
 	ChooseNobody     = ""            // assign: for nobody left does the chance justify the cost
 )
 

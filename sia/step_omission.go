@@ -8,7 +8,7 @@ import (
 	"github.com/sia-bot/sia/sia/text"
 )
 
-// Omission is what the final review of a green head found not to be done, and what came of it: one follow-up
+// Omission is what the final review of a green head found not to be done, and its result: one follow-up
 // attempt in a run, where the budget has room for it. The head stays what SIA stands for until another is
 // green (docs/adr/0029-a-final-review-that-counts.md).
 type Omission struct {

@@ -30,5 +30,5 @@ func (s *step) pushRacer() {
 	a.Failures, a.Passing, a.Signals, a.Reason = nil, nil, nil, ""
 	s.enter(Working)
 	s.emitEffect(DoPush, a.Number, fmt.Sprintf("racer-%d", best+1), Effect{SHA: p.Commit, Part: best + 1})
-	s.because("%s's change is put to the checks, the best of %d by the tests in the sandbox", p.Coder, len(a.Parts))
+	s.because("%s's change is checked, the best of %d by the tests in the sandbox", p.Coder, len(a.Parts))
 }

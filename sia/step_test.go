@@ -153,7 +153,7 @@ func holdsOmission(t *rapid.T, before, after Task, e Event) {
 }
 
 // holdsWishes: nothing that people asked for is lost before an attempt was given it or the task has
-// ended, no task passes over it, and who was given an attempt is told what came of it.
+// ended, no task passes over it, and who was given an attempt is told its result.
 func holdsWishes(t *rapid.T, before, after Task) {
 	if after.State == Passed && after.wishing() {
 		t.Fatalf("passed, and nobody was given %+v", after.Wishes)

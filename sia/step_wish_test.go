@@ -36,7 +36,7 @@ func (p *planning) readsAll(threads ...Thread) {
 var rename = Thread{ID: 41, Path: "greet.go", First: 3, Last: 3, Said: []Said{{By: "ada", Text: "Call it Greeting."}}}
 
 // A review after a pass is one attempt, which goes on from the green head after a minute without
-// another; who asked is told what came of it, once.
+// another; who asked is told its result, once.
 func TestReviewAfterAPass(t *testing.T) {
 	p := checked(t, false)
 	p.judges(Judged{Verdict: VerdictGreen})

@@ -161,7 +161,7 @@ type Task struct {
 	Afterwards *Afterwards  `json:"afterwards,omitempty"`
 	Gate       GateState    `json:"gate,omitzero"`
 	Final      *FinalReview `json:"final,omitempty"` // of the head that was read last; nil: none was
-	// what it found not to be done in this run, and what came of it; nil: nothing
+	// what it found not to be done in this run, and its result; nil: nothing
 	Omission   *Omission   `json:"omission,omitempty"`
 	Accepted   []SHA       `json:"accepted,omitempty"`   // heads with test changes that a person accepted
 	Escalation *Escalation `json:"escalation,omitempty"` // the open or last question to a person
@@ -272,7 +272,7 @@ type Attempt struct {
 	Passing  []string       `json:"passing,omitempty"` // names of the green criteria when judged, sorted
 	Signals  []Signal       `json:"signals,omitempty"`
 	Risk     *Risk          `json:"risk,omitempty"` // at its worst; nil: it was not watched
-	// what came of the tests that its change can reach, before it was pushed; nil: none was run
+	// the result of the tests that its change can reach, before it was pushed; nil: none was run
 	Affected *AffectedTests `json:"affected,omitempty"`
 	Summary  string         `json:"summary,omitempty"` // the agent's own words; decides nothing
 	Ledger   *AttemptLedger `json:"ledger,omitempty"`  // what it leaves to whoever goes on; nil: nothing

@@ -25,7 +25,7 @@ type Results map[string]Outcome
 // Runs is how often tests are run at each end. What does not come out alike is thrown away.
 const Runs = 2
 
-// Report is what came of a suite at one end.
+// Report is the result of a suite at one end.
 type Report struct {
 	Builds map[string]string // output of builds that failed, by group
 	Runs   [Runs]Results     // by "group::name"

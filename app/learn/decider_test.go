@@ -145,7 +145,7 @@ func TestDecidersDecideAlike(t *testing.T) {
 	}
 }
 
-// What came of a task is recorded once, and settles what led there.
+// The result of a task is recorded once, and settles what led there.
 func TestDecisionsAreSettled(t *testing.T) {
 	s := database(t)
 	d := decider(t, s)

@@ -3,8 +3,8 @@
 // There are three things to learn, each with a type of its own:
 //
 //   - [Chooser]: which technique resolves which pattern. It decides which technique the next attempt
-//     uses, records what came of it, and keeps a learner in memory that replays the recorded outcomes.
-//   - [Decider]: who works well at which kind of task, and what came of every other choice. It puts the
+//     uses, records its result, and keeps a learner in memory that replays the recorded outcomes.
+//   - [Decider]: who works well at which kind of task, and the result of every other choice. It puts the
 //     questions of tasks to the policies in force.
 //   - [Lessons]: what tasks and people taught, in words. It learns from a task, chooses what the next
 //     attempt is told, does what people say with `/sia learn`, `/sia forget` and `/sia wrong`, keeps each

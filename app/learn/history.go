@@ -21,7 +21,7 @@ func NewHistory(s HistoryStore) History { return History{s} }
 // remembered is how many of the last decisions of a type are read.
 const remembered = 5000
 
-// Record counts what came of the tasks of an installation that a version of a policy decided about
+// Record counts the result of the tasks of an installation that a version of a policy decided about
 // after a time.
 func (h History) Record(
 	ctx context.Context, installation int64, policy string, after time.Time,
@@ -29,7 +29,7 @@ func (h History) Record(
 	return h.store.PolicyRecord(ctx, installation, policy, after)
 }
 
-// Mined are the last decisions of a type in an installation of which it is known what came of them,
+// Mined are the last decisions of a type in an installation that have a result,
 // oldest first.
 func (h History) Mined(ctx context.Context, installation int64, typ policies.Type) (out []mine.Decision, err error) {
 	var all []sia.Decision // of every type: some have their context from others of their task
@@ -50,8 +50,8 @@ func (h History) Mined(ctx context.Context, installation int64, typ policies.Typ
 	return out, nil
 }
 
-// Mined is a decision of the log as it is mined, with its context; known is false while it is not
-// known what came of it.
+// Mined is a decision of the log as it is mined, with its context; known is false while it has
+// no result.
 func Mined(d sia.Decision, c policies.Context) (m mine.Decision, known bool) {
 	resolved, known := Came(d)
 	m = mine.Decision{Task: string(d.Task), Type: policies.Type(d.Type), Context: c, Choice: d.Choice, Resolved: resolved}
@@ -64,7 +64,7 @@ func Mined(d sia.Decision, c policies.Context) (m mine.Decision, known bool) {
 // Duels counts the decisions of the log about which two policies differ and chance had the say: won
 // are those that speak for the candidate, lost those that speak for the present one.
 //
-// Of two choices a decision of the log made only one, so only what came of that is known. But where
+// Of two choices a decision of the log made only one, so only the result of that is known. But where
 // either could have been made by chance, and of those that chance made more often as many are left out as
 // it takes to make both equally likely, which of the two was made is the toss of a fair coin. If the
 // candidate is no better, a resolved task whose choice was the candidate's is as likely as one whose

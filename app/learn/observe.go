@@ -89,7 +89,7 @@ func learnable(outcomes []store.Outcome) []bandit.Outcome {
 	return out
 }
 
-// Observe records what came of the task's interventions, as far as it is known,
+// Observe records the result of the task's interventions, as far as it is known,
 // settles the decisions that led to them, and lets the learner know. Doing it
 // again changes nothing.
 //

@@ -15,7 +15,7 @@ import (
 	"github.com/sia-bot/sia/sia/plan"
 )
 
-// Observe records what came of a task's attempts and of the task, as far as it is known,
+// Observe records the result of a task's attempts and of the task, as far as it is known,
 // and settles the decisions that led there. Doing it again changes nothing.
 func (d *Decider) Observe(ctx context.Context, t sia.Task) error {
 	decisions, err := d.store.Decisions(ctx, t.ID)
@@ -35,7 +35,7 @@ func (d *Decider) Observe(ctx context.Context, t sia.Task) error {
 	return d.settle(ctx, t, decisions)
 }
 
-// recordCoders notes what came of attempts by those who worked on them.
+// recordCoders notes the results of attempts by those who worked on them.
 func (d *Decider) recordCoders(ctx context.Context, t sia.Task, kind string) error {
 	var failed []string
 	for _, a := range t.Attempts {
@@ -56,14 +56,14 @@ func (d *Decider) recordCoders(ctx context.Context, t sia.Task, kind string) err
 	return nil
 }
 
-// result is what came of a coder's work on an attempt.
+// result is the result of a coder's work on an attempt.
 type result struct {
 	coder, agent string
 	cost         sia.Credits
 	resolved     bool
 }
 
-// worked is what came of an attempt by those who worked on it, in the order in which the checks
+// worked is the result of an attempt by those who worked on it, in the order in which the checks
 // have judged. What several made together says nothing of one of them, but for a part that
 // one coder alone tried and that was given up.
 func worked(a sia.Attempt) (out []result) {
@@ -114,7 +114,7 @@ func newInstructions(t sia.Task, number int) bool {
 	})
 }
 
-// recordEnd notes what came of a task that has ended, or that waits for a person.
+// recordEnd notes the result of a task that has ended, or that waits for a person.
 func (d *Decider) recordEnd(ctx context.Context, t sia.Task, kind string) error {
 	asked := t.State == sia.Escalated && t.Escalation.Kind == sia.AskIssue
 	failed := slices.ContainsFunc(t.Attempts, func(a sia.Attempt) bool { return a.Outcome == sia.AttemptFail })
@@ -126,7 +126,7 @@ func (d *Decider) recordEnd(ctx context.Context, t sia.Task, kind string) error 
 		Passed: t.State == sia.Passed, Helped: helped})
 }
 
-// settle notes what came of decisions: of the attempt that each led to.
+// settle notes the results of decisions: of the attempt that each led to.
 func (d *Decider) settle(ctx context.Context, t sia.Task, decisions []sia.Decision) error {
 	for _, dec := range decisions {
 		if dec.Outcome != "" {
@@ -168,7 +168,7 @@ func (d *Decider) settle(ctx context.Context, t sia.Task, decisions []sia.Decisi
 	return nil
 }
 
-// cameOf is what came of a decision: of the first judged attempt after it. It is "" while
+// cameOf is the result of a decision: of the first judged attempt after it. It is "" while
 // that is not known, and untried once it never will be. A decision about a part, or about the
 // checks of the same attempt, led to that one.
 func cameOf(t sia.Task, d sia.Decision, part bool) (came string, y float64) {

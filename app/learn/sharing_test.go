@@ -86,7 +86,7 @@ func install(t *testing.T, s *store.Store, repos ...sia.Repo) {
 	}
 }
 
-// lives fills a database with what came of tasks, as chance has it; without leaves one out.
+// lives fills a database with the results of tasks, as chance has it; without leaves one out.
 func lives(t *testing.T, without sia.TaskID) *store.Store {
 	t.Helper()
 	s := database(t)

@@ -79,7 +79,7 @@ type Bench struct {
 	count  int                // of names
 }
 
-// Report is what came of a run.
+// Report is the result of a run.
 type Report struct {
 	Repository string    `json:"repository"`
 	API        string    `json:"api"`

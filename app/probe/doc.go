@@ -7,7 +7,7 @@
 //   - [Try]: one run of one probe. Its first difference ends it: what comes after does nothing.
 //   - [Bench]: a repository to try things in, and all that was made there. Its names begin with a mark of its own,
 //     and it takes back what it made, also when a probe fails or the run is cancelled.
-//   - [Report]: what came of each fact: it holds, GitHub differs, or it was not tried and why. With what was asked
+//   - [Report]: the result of each fact: it holds, GitHub differs, or it was not tried and why. With what was asked
 //     and answered it is what `sia doctor github --record` writes.
 //
 // The same facts run against the simulator in this package's tests, and against any GitHub by

@@ -31,7 +31,7 @@ func Sections() []Section {
 		issues(), graphQL(), addresses(), limits()}
 }
 
-// Verdict is what came of a fact.
+// Verdict is the result of a fact.
 type Verdict string
 
 // The verdicts.
@@ -41,7 +41,7 @@ const (
 	NotTried Verdict = "not tried"
 )
 
-// Result is what came of one fact.
+// Result is the result of one fact.
 type Result struct {
 	ID       string  `json:"id"`
 	Fact     string  `json:"fact"`

@@ -221,7 +221,7 @@ func diagnosisText(t sia.Task, iv sia.Intervention) string {
 }
 
 // patternText names the pattern, how often it was seen in this repository and in this
-// task, and what came of what was tried on it.
+// task, and the result of what was tried on it.
 func patternText(t sia.Task, iv sia.Intervention) string {
 	d := iv.Diagnosis
 	s := "**Pattern:** " + Code(string(d.Pattern), 60)

@@ -116,10 +116,10 @@ func briefPart(p sia.Part, number, most int) string {
 		case p.State == sia.PartDone:
 			s += " — " + few(inSandbox(p), most)
 		case p.State == sia.PartGivenUp:
-			s += " — came to no change"
+			s += " — changed nothing"
 		}
 		if p.Pushed {
-			s += "; put to the checks"
+			s += "; checked"
 		}
 		return s
 	}

@@ -126,7 +126,7 @@ func PolicyComment(c PolicyChange) string {
 	return p.String()
 }
 
-// policyTally is a table of what came of both halves.
+// policyTally is a table of the results of both halves.
 func policyTally(c PolicyChange) string {
 	if c.Present[1]+c.Candidate[1] == 0 {
 		return ""

@@ -9,15 +9,15 @@ import (
 )
 
 // RacerNote says what became of a racer's change: what the tests in the sandbox said of it,
-// and whether it was put to the checks.
+// and whether it was checked.
 func RacerNote(a sia.Attempt, p sia.Part) string {
 	switch p.State {
 	case sia.PartDone:
 	case sia.PartGivenUp:
 		if p.Reason != "" {
-			return "came to no change: " + cut(oneLine(head(p.Reason)), 150)
+			return "changed nothing: " + cut(oneLine(head(p.Reason)), 150)
 		}
-		return "came to no change"
+		return "changed nothing"
 	case sia.PartRunning:
 		return "at work"
 	default:
@@ -65,7 +65,7 @@ func toldApart(p sia.Part) (s string) {
 	return s
 }
 
-// ranked says whether a racer's change was put to the checks, and what they said.
+// ranked says whether a racer's change was checked, and what they said.
 func ranked(a sia.Attempt, p sia.Part) string {
 	switch {
 	case !p.Pushed && slices.ContainsFunc(a.Parts, func(q sia.Part) bool { return q.Pushed }):
@@ -73,13 +73,13 @@ func ranked(a sia.Attempt, p sia.Part) string {
 	case !p.Pushed:
 		return ""
 	case p.Coder != a.Coder:
-		return "put to the checks before, which were red"
+		return "checked before: red"
 	case a.Outcome == sia.AttemptPass:
-		return "put to the checks, which are green"
+		return "checked: green"
 	case a.Outcome == sia.AttemptFail:
-		return "put to the checks, which are red"
+		return "checked: red"
 	}
-	return "put to the checks"
+	return "checked"
 }
 
 func racerLine(a sia.Attempt, p sia.Part) string {

@@ -24,7 +24,7 @@ func (s *DecisionStore) LogDecision(ctx context.Context, d sia.Decision) error {
 		d.Choice, d.Propensity, d.Reason, micros(d.At), d.Outcome, d.Credit)
 }
 
-// SettleDecision notes what came of a decision, and what of that is its merit.
+// SettleDecision notes the result of a decision, and what of that is its merit.
 // The error wraps [ErrNotFound] when there is no such decision.
 func (s *DecisionStore) SettleDecision(ctx context.Context, id, outcome string, credit float64) error {
 	return s.change(ctx, "settle decision "+id, `UPDATE decisions SET outcome = ?, credit = ? WHERE id = ?`, outcome,
@@ -56,7 +56,7 @@ func (s *DecisionStore) Decisions(ctx context.Context, id sia.TaskID) ([]sia.Dec
 	return ds, s.explain("load the decisions of task "+string(id), err)
 }
 
-// Outcome is what came of an intervention: its attempt passed or it did not.
+// Outcome is the result of an intervention: its attempt passed or it did not.
 type Outcome struct {
 	ID           int64 // the place in the order in which outcomes are learned from; given by RecordOutcome
 	Task         sia.TaskID

@@ -18,7 +18,7 @@
 //     that a delivery or an effect is to be worked on. A job is never kept as a
 //     fact: the rows of deliveries and effects are.
 //   - decision: a choice with all that it was made by, logged before it takes
-//     effect; outcome: what came of an intervention. Outcomes are read in the
+//     effect; outcome: the result of an intervention. Outcomes are read in the
 //     order in which they were recorded, so that every replica learns the same.
 //   - surface: something on GitHub that SIA writes again and again, such as the
 //     status comment, remembered with a hash of what it last said.

@@ -10,7 +10,7 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// TaskEnd is what came of a task.
+// TaskEnd is the result of a task.
 type TaskEnd struct {
 	Task   sia.TaskID
 	Repo   int64
@@ -19,7 +19,7 @@ type TaskEnd struct {
 	Helped bool // a person answered a question in it
 }
 
-// RecordTaskEnd notes what came of a task; the last word on it stands.
+// RecordTaskEnd notes the result of a task; the last word on it stands.
 func (s *OutcomeStore) RecordTaskEnd(ctx context.Context, e TaskEnd) error {
 	return s.exec(ctx, "record what came of task "+string(e.Task), `INSERT INTO task_ends
 		(task_id, repo_id, kind, passed, helped, at) VALUES (?, ?, ?, ?, ?, ?)
@@ -41,7 +41,7 @@ func (s *OutcomeStore) TaskEnds(ctx context.Context, repo int64, kind string) (a
 	return alone, helped, s.explain(fmt.Sprintf("count the tasks of repository %d", repo), err)
 }
 
-// CoderOutcome is what came of a coder's work on an attempt: what it cost, and whether it passed.
+// CoderOutcome is the result of a coder's work on an attempt: what it cost, and whether it passed.
 type CoderOutcome struct {
 	ID       int64 // the place in the order in which outcomes are learned from; given by RecordCoderOutcome
 	Task     sia.TaskID

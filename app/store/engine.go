@@ -28,7 +28,7 @@ type Handlers struct {
 	// Setup makes a repository ready to be worked in, and says how far that is. An error is
 	// tried again a few times, and then noted.
 	Setup func(ctx context.Context, r Setup) (SetupResult, error)
-	// Effect makes the world show an effect and returns what came of it; a nil
+	// Effect makes the world show an effect and returns its result; a nil
 	// fact is sia.Done. It runs outside any transaction. Its outcome is applied
 	// to the task, with the effect's key as the event's id, in the transaction
 	// that completes the job. An error is tried again, after what

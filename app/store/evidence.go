@@ -23,7 +23,7 @@ func scanTally(rows *sql.Rows) (t Tally, err error) {
 // mostTallies bounds the lists below: people's techniques and models' patterns have no end.
 const mostTallies = 100
 
-// TechniqueTallies is what came of each technique, in one repository or, with 0, in all that are
+// TechniqueTallies is the result of each technique, in one repository or, with 0, in all that are
 // in sight; the one that was tried most first.
 func (s *DecisionStore) TechniqueTallies(ctx context.Context, v Visibility, repo int64) ([]Tally, error) {
 	all, err := collect(ctx, s.r, scanTally, `SELECT technique, count(*) AS tried, sum(resolved), 0 FROM outcomes
@@ -40,7 +40,7 @@ func (s *DecisionStore) CoderTallies(ctx context.Context, v Visibility, repo int
 	return all, s.explain("count the outcomes of coders", err)
 }
 
-// PatternTally is how often a pattern of failure was met, and what came of what was done about it.
+// PatternTally is how often a pattern of failure was met, and the result of what was done about it.
 type PatternTally struct {
 	Pattern  sia.Pattern     `json:"pattern"`
 	Lately   int             `json:"lately"` // interventions against it at or after a time

@@ -211,7 +211,7 @@ func (s *ExperimentStore) ExperimentTasks(ctx context.Context, experiment string
 	return ts, s.explain("load the tasks of experiment "+experiment, err)
 }
 
-// SettleExperimentTasks notes what came of tasks that take part. The first word on each stands.
+// SettleExperimentTasks notes the results of tasks that take part. The first word on each stands.
 func (s *ExperimentStore) SettleExperimentTasks(ctx context.Context, experiment string, ts []ExperimentTask) error {
 	if len(ts) == 0 {
 		return nil

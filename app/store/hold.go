@@ -45,7 +45,7 @@ func (s *PolicyStore) PolicyHolds(ctx context.Context, installation int64) ([]Po
 	return hs, s.explain(fmt.Sprintf("load the held policies of installation %d", installation), err)
 }
 
-// PolicyRecord is what came of tasks that a version of a policy decided about.
+// PolicyRecord is the results of tasks that a version of a policy decided about.
 type PolicyRecord struct {
 	Ended, Passed int       // tasks, each once, that ended without a person's answer or with it
 	Since         time.Time // when the version first decided; zero: it never did

@@ -178,7 +178,7 @@ func (s *postgresDialect) begin(ctx context.Context) (*sql.Tx, func(), error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	// A commit that was begun is not cut short: nobody would know what came of it. Statements end with their own contexts.
+	// A commit that was begun is not cut short: nobody would know its result. Statements end with their own contexts.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), postgresWrite)
 	done := func() {
 		cancel()

@@ -99,7 +99,7 @@ func testHolds(t *testing.T, s *fixture) {
 	}
 }
 
-// What came of a version's tasks counts each once, in its installation, since a time.
+// The result of a version's tasks counts each once, in its installation, since a time.
 func testPolicyRecord(t *testing.T, s *fixture) {
 	ctx := patient(t)
 	must(t, s.UpsertInstallation(ctx, store.Installation{ID: 3, Account: "octo"}))

@@ -58,7 +58,7 @@ type Lessons interface {
 
 // Evolver tries changes of policies.
 type Evolver interface {
-	// Watch moves every change on, as far as what came of tasks allows.
+	// Watch moves every change on, as far as the results of tasks allow.
 	Watch(ctx context.Context) error
 	// Evolve does so, and proposes changes where there is room for one.
 	Evolve(ctx context.Context) error

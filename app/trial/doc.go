@@ -15,7 +15,7 @@
 //	    in the database; the pull request that puts the file back follows.
 //
 // [Evolver.For] is what decisions go through: it says by which policy a task is decided about, and
-// enrols tasks. [Evolver.Watch] moves every change on, as far as what came of tasks allows.
+// enrols tasks. [Evolver.Watch] moves every change on, as far as the results of tasks allow.
 // [Evolver.Evolve] does so and proposes changes, where there is room for one. What people do by hand
 // is in people.go. Everything can be done again: each step looks first, acts, and then saves.
 //

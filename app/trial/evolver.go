@@ -75,9 +75,9 @@ type Author interface {
 
 // Log is the log of decisions.
 type Log interface {
-	// Mined are decisions of a type in an installation of which it is known what came of them.
+	// Mined are decisions of a type in an installation that have a result.
 	Mined(ctx context.Context, installation int64, typ policies.Type) ([]mine.Decision, error)
-	// Record counts what came of the tasks of an installation that a version of a policy decided
+	// Record counts the result of the tasks of an installation that a version of a policy decided
 	// about after a time.
 	Record(ctx context.Context, installation int64, policy string, after time.Time) (store.PolicyRecord, error)
 	// Duels counts tasks about which two versions of a policy would have decided otherwise: those that
@@ -134,7 +134,7 @@ func (e *Evolver) Evolve(ctx context.Context) error {
 	return err
 }
 
-// Watch moves every change on, as far as what came of tasks and what people did allow.
+// Watch moves every change on, as far as the results of tasks and what people did allow.
 func (e *Evolver) Watch(ctx context.Context) error {
 	e.moving.Lock()
 	defer e.moving.Unlock()

@@ -110,7 +110,7 @@ func samePolicy(a, b store.Experiment) bool {
 	return a.Installation == b.Installation && a.Place.ID == b.Place.ID && a.Decision == b.Decision && a.Name == b.Name
 }
 
-// judge looks at what came of the tasks of an experiment.
+// judge looks at the result of the tasks of an experiment.
 func (e *Evolver) judge(ctx context.Context, x store.Experiment) (store.Experiment, error) {
 	pull, err := e.Forge.Look(ctx, x)
 	if err != nil {

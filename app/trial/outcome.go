@@ -15,7 +15,7 @@ import (
 // later would hold up all that were assigned after it.
 const patience = 14 * 24 * time.Hour
 
-// came is what came of a task that takes part; known is false while that is open. It is
+// came is the result of a task that takes part; known is false while that is open. It is
 // resolved when its checks were green without a person's answer to what SIA could not resolve.
 func came(row store.ExperimentTask, t sia.Task, now time.Time) (_ store.ExperimentTask, known bool) {
 	row.Escalated = t.State == sia.Escalated && t.Escalation.Kind == sia.AskIssue ||
@@ -37,7 +37,7 @@ func came(row store.ExperimentTask, t sia.Task, now time.Time) (_ store.Experime
 	return row, row.Came != ""
 }
 
-// settled brings up to date what came of the tasks of an experiment, and gives all of them in the
+// settled brings up to date the result of the tasks of an experiment, and gives all of them in the
 // order in which they were assigned.
 func (e *Evolver) settled(ctx context.Context, x store.Experiment) ([]store.ExperimentTask, error) {
 	rows, err := e.Store.ExperimentTasks(ctx, x.ID)

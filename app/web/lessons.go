@@ -152,7 +152,7 @@ func lessonPath(repo store.Repository, id lesson.ID) string {
 	return "/lessons/" + strconv.FormatInt(repo.ID, 10) + "/" + string(id)
 }
 
-// share shares a lesson and says what came of it. Why it can't be may name what others learned, so
+// share shares a lesson and says its result. Why it can't be may name what others learned, so
 // only the log says that.
 func (s *site) share(r *http.Request, id lesson.ID, by string) string {
 	switch _, isNew, err := s.Lessons.Share(r.Context(), id, by); {

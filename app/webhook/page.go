@@ -52,7 +52,7 @@ func (in *Intake) Say(ctx context.Context, by sia.Actor, id sia.TaskID, line str
 	return in.applied(ctx, t, intent.Event)
 }
 
-// applied has a task hear an event, and says what came of it.
+// applied has a task hear an event, and says its result.
 func (in *Intake) applied(ctx context.Context, t sia.Task, e sia.Event) (string, error) {
 	e.Origin.Command = true // as fit reads answers
 	e, _ = fit(t, e)

@@ -57,7 +57,7 @@ func (Nobody) Welcome(context.Context, store.Setup) (string, error) { return "",
 
 // Welcome proposes settings to a repository that is new, unless something speaks against it, and says what came of
 // it. The default branch in r is the present one. An error is one that may pass; what trying again can't help,
-// such as a permission that is missing, is what came of it.
+// such as a permission that is missing, is its result.
 func (w *Welcomer) Welcome(ctx context.Context, r store.Setup) (came string, err error) {
 	came, err = w.welcome(ctx, r)
 	var (

@@ -134,7 +134,7 @@ func (w *learnWorker) conclude(ctx context.Context, t sia.Task, f sia.Effect) (c
 const seenTasks = 500
 
 // seen is how often earlier diagnoses in the repository, this task's included, came to a pattern. Of
-// tasks that are no longer known, those count of which it is recorded what came of them.
+// tasks that are no longer known, those count that have a recorded result.
 func (w *learnWorker) seen(ctx context.Context, t sia.Task, p sia.Pattern) (int, error) {
 	tasks, err := w.Store.Tasks(ctx, store.Filter{Repo: t.Repo.ID, Limit: seenTasks})
 	if err != nil {

@@ -26,7 +26,7 @@ func (w *learnWorker) memory(ctx context.Context, t sia.Task, _ sia.Effect) (sia
 	return committed, nil
 }
 
-// observe records what came of the task so far, for those who learn from it.
+// observe records the result of the task so far, for those who learn from it.
 func (w *learnWorker) observe(ctx context.Context, t sia.Task) error {
 	return errors.Join(w.Chooser.Observe(ctx, t), w.Decider.Observe(ctx, t))
 }

@@ -44,7 +44,7 @@ type Decider interface {
 	// Decide answers the question of an effect; the answer is to be logged before it takes effect.
 	Decide(ctx context.Context, set *policies.Set, t sia.Task, f sia.Effect, language string,
 		coders []coder.Candidate) (sia.Decision, policies.Policy, error)
-	// Observe records what came of the task's attempts, as far as it is known.
+	// Observe records the result of the task's attempts, as far as it is known.
 	Observe(ctx context.Context, t sia.Task) error
 }
 
@@ -54,7 +54,7 @@ type Looker interface {
 	Issue(ctx context.Context, t sia.Task) (github.Issue, error)
 }
 
-// Chooser decides which technique the next attempt uses, and learns what came of it.
+// Chooser decides which technique the next attempt uses, and learns its result.
 type Chooser interface {
 	// Choose decides by a policy; language is that of the task's repository.
 	Choose(
@@ -64,7 +64,7 @@ type Chooser interface {
 	Candidates(trials technique.Trials, t sia.Task, language string, p sia.Pattern, by bandit.Policy) []sia.Candidate
 	// Trials says what of a library a task's next choice may use.
 	Trials(ctx context.Context, t sia.Task, library *technique.Library) (technique.Trials, error)
-	// Observe records what came of the task's interventions, as far as it is known.
+	// Observe records the result of the task's interventions, as far as it is known.
 	Observe(ctx context.Context, t sia.Task) error
 }
 

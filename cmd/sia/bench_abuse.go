@@ -58,7 +58,7 @@ type abuse struct {
 	within time.Duration
 }
 
-// abuseFigure is what came of one.
+// abuseFigure is the result of one.
 type abuseFigure struct {
 	Attack  string  `json:"attack"`
 	Limit   string  `json:"limit"`

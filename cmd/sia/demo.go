@@ -23,7 +23,7 @@ type demoCmd struct {
 	ModelKey     string        `help:"Its key." env:"SIA_MODEL_KEY" placeholder:"KEY"`
 	Model        string        `help:"Its model." env:"SIA_MODEL" placeholder:"NAME"`
 	ModelTimeout time.Duration `help:"How long one answer of it may take." env:"SIA_MODEL_TIMEOUT" default:"2m"`
-	Timeout      time.Duration `help:"Give up on a step after this long." default:"3m"`
+	Timeout      time.Duration `help:"Give up on a step after this long." default:"10m"`
 	Verbose      bool          `short:"v" help:"Show SIA's own log on standard error."`
 }
 

@@ -151,7 +151,7 @@ func placeholder(host string) bool {
 // recently is how old a failed delivery may be to matter.
 const recently = 24 * time.Hour
 
-// checkDeliveries checks what came of the last webhooks. GitHub does not tell the secret, but
+// checkDeliveries checks the result of the last webhooks. GitHub does not tell the secret, but
 // what SIA answered tells whether it is the same one.
 func checkDeliveries(ctx context.Context, a *github.App) doctorFinding {
 	f := doctorFinding{What: "deliveries"}

@@ -85,7 +85,7 @@ func explainLine(e *cli.Env, at time.Time, state, what, why string) {
 }
 
 // explainDecision prints one choice, and beneath it what could have been chosen
-// and what came of it.
+// and its result.
 func explainDecision(e *cli.Env, d sia.Decision) {
 	choice := e.Style.Bold(d.Choice)
 	if words := render.ChoiceWords(d); words != "" {

@@ -21,8 +21,8 @@ func TestHealth(t *testing.T) {
 		code int
 		want string
 	}{
-		{[]string{pages}, cli.ExitDone, "ok\n"},
-		{[]string{pages + "/"}, cli.ExitDone, "ok\n"},
+		{[]string{pages}, cli.ExitDone, "ok, role all\n"},
+		{[]string{pages + "/"}, cli.ExitDone, "ok, role all\n"},
 		{[]string{"--ready", pages}, cli.ExitFailed, "model coder: call model coder: auth (HTTP 401)"},
 		{[]string{"--ready", pages, "--output", "json"}, cli.ExitFailed, `"status": 503`},
 	} {

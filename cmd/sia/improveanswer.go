@@ -69,7 +69,7 @@ func (a *improveAnswer) began(i *improving.Iteration) {
 	}
 }
 
-// run carries an order out on an iteration and notes what came of it, also when it fails.
+// run carries an order out on an iteration and notes its result, also when it fails.
 func (a *improveAnswer) run(
 	e *cli.Env, p *improving.Place, i *improving.Iteration, c improve.Config, order improve.Order,
 ) error {
@@ -103,7 +103,7 @@ func (a *improveAnswer) run(
 	return err
 }
 
-// end says what came of it: a person a report, a program one object.
+// end says its result: a person a report, a program one object.
 func (a *improveAnswer) end(e *cli.Env, output string, err error) error {
 	a.Data.RestartRequired = a.Data.Promotion.RestartRequired
 	a.Status, a.Message = statusFailure, a.failure(e.Ctx, err)

@@ -245,7 +245,7 @@ func (p *prover) report(proof lesson.Proof, evidence lesson.Evidence) provedLess
 		TakenUp: p.takenUp, Credits: p.credits, Evidence: evidence}
 }
 
-// show prints what came of a proof, and where the lesson stands now.
+// show prints the result of a proof, and where the lesson stands now.
 func (c *lessonsProveCmd) show(e *cli.Env, st *store.Store, repo int64, out provedLesson) error {
 	if c.Output == "json" {
 		return e.JSON(out)

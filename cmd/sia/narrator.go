@@ -59,7 +59,7 @@ func (n *demoNarrator) await(step string, match func(ghsim.Entry) bool) (ghsim.E
 	if err == nil && !match(entry) {
 		err = errors.New(n.waiting(entry.Number))
 	} else if err != nil && n.Ctx.Err() == nil {
-		err = fmt.Errorf("nothing came of it within %s%s", n.timeout, n.trouble())
+		err = fmt.Errorf("nothing was seen of it within %s%s", n.timeout, n.trouble())
 	}
 	if err != nil {
 		if n.Ctx.Err() == nil {
@@ -192,7 +192,7 @@ func (n *demoNarrator) open(title, body string) (int, error) {
 	return number, n.sim.Label(n.repo, number, demoUser, sia.DefaultSettings().Label)
 }
 
-// summary ends the demo with what it came to.
+// summary ends the demo with its result.
 func (n *demoNarrator) summary(err error) {
 	if n.Ctx.Err() != nil {
 		return

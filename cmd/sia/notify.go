@@ -25,7 +25,7 @@ type notifyTestCmd struct {
 // Validate refuses, as wrong usage, what no message can be sent with.
 func (c *notifyTestCmd) Validate() error { return c.notifyFlags.config().Validate() }
 
-// notified is what came of one message, as programs read it.
+// notified is the result of one message, as programs read it.
 type notified struct {
 	Channel string `json:"channel"` // webhook or mail
 	Sent    bool   `json:"sent"`

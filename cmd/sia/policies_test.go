@@ -78,7 +78,7 @@ func decisions(ts *testscript.TestScript, _ bool, args []string) {
 	l.techniques(ctx, 150)
 }
 
-// logDecision logs a decision, and what came of it.
+// logDecision logs a decision, and its result.
 func (l *decisionLog) logDecision(ctx context.Context, d sia.Decision, resolved bool) {
 	d.Repo, d.At = 102, l.now
 	l.now = l.now.Add(time.Minute)

@@ -23,7 +23,7 @@ const mostAnalysed = 20_000
 
 // analysis is what the log teaches, as JSON.
 type analysis struct {
-	Decisions int                `json:"decisions"` // of which it is known what came of them
+	Decisions int                `json:"decisions"` // that have a result
 	Tasks     int                `json:"tasks"`
 	Open      int                `json:"open"` // decisions of which it is not known, or never will be
 	Options   []mine.OptionWorth `json:"options"`

@@ -77,7 +77,7 @@ func aServer(t *testing.T, tasks int) string {
 	return dir
 }
 
-// record records what came of a task.
+// record records the result of a task.
 func record(t *testing.T, s *store.Store, repo sia.Repo, issue int) {
 	t.Helper()
 	o := store.Outcome{Task: sia.NewTaskID(repo.ID, issue), Intervention: 1, Repo: repo, Pattern: sia.WrongTool,

@@ -315,7 +315,7 @@ func (r *localRun) tellTurns(t sia.Task, attempt int) error {
 			return fmt.Errorf("read a turn of attempt %d: %w", attempt, err)
 		}
 		if i == len(rows)-1 && len(turn.Calls) > 0 && turn.Calls[len(turn.Calls)-1].Result == "" {
-			return nil // its calls are being carried out: it comes again, with what they came to
+			return nil // its calls are being carried out: it comes again, with their results
 		}
 		r.turns[1] = i + 1
 		if turn.Kind != agent.TurnModel {

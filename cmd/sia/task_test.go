@@ -53,7 +53,7 @@ func TestShowTaskTellsParts(t *testing.T) {
 		"  2. given up  Call it\n     0 credits, strong\n     why strong: fast failed\n" +
 			"     done when TestMail passes\n     ✗ the limit of 60 turns was reached\n",
 		"  1. done  fast\n     0 credits\n     1 test fails in the sandbox; ranked lower\n",
-		"  2. done  strong\n     0 credits\n     the tests pass in the sandbox; put to the checks\n",
+		"  2. done  strong\n     0 credits\n     the tests pass in the sandbox; checked\n",
 		"  · Hypothesis, unverified: The \ufffdclock.\n",
 	} {
 		if !strings.Contains(out.String(), want) {

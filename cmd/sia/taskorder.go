@@ -17,7 +17,7 @@ type taskOrder struct {
 	Task           string `arg:"" help:"Task id, or owner/name#issue."`
 }
 
-// obeyedOrder is what came of an order, as programs read it. Fields are only added.
+// obeyedOrder is the result of an order, as programs read it. Fields are only added.
 type obeyedOrder struct {
 	Task  sia.TaskID `json:"task"`
 	Issue string     `json:"issue"` // owner/name#number

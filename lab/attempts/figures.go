@@ -22,7 +22,7 @@ const resamples = 1000
 // leastCases is in how many cases a figure is measured at least; others are left out.
 const leastCases = 30
 
-// sum is what came of the cases of one cluster.
+// sum is the result of the cases of one cluster.
 type sum struct{ total, n float64 }
 
 // counts gathers what is counted, by cluster.

@@ -20,11 +20,11 @@ const credits = 100
 type player interface {
 	// next is an index into the models, -1 to stop. The models in failed did fail.
 	next(t *Task, failed []int) int
-	// learn hears what came of it.
+	// learn hears its result.
 	learn(t *Task, failed []int, model int)
 }
 
-// score is what came of a task.
+// score is the result of a task.
 type score struct {
 	net, cost float64 // USD
 	resolved  bool

@@ -17,7 +17,7 @@ type Table struct {
 	Tasks  []Task   // likewise
 }
 
-// Task is one task with what came of it.
+// Task is one task with its result.
 type Task struct {
 	Name string
 	Repo string   // "owner/name"

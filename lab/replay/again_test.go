@@ -17,7 +17,7 @@ func subRepaired(t *testing.T) (c *clone, sha string) {
 		"calc_test.go": goTests("TestSub", "if Sub(9, 1) != 8 { t.Error() }")})
 }
 
-// judgedIn mines and returns how many commits were judged, and what came of one.
+// judgedIn mines and returns how many commits were judged, and the result of one.
 func judgedIn(t *testing.T, s replay.MineSpec, sha string) (int, replay.Verdict) {
 	t.Helper()
 	m := mine(t, s)

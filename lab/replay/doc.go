@@ -6,7 +6,7 @@
 //     pass with the commit. Both were seen twice, in the sandbox. So it is known without a person whether an
 //     attempt at it is right.
 //   - [Mine] looks for tasks, newest commit first. Each commit that changed tests and code is a [Candidate];
-//     what came of it is a [Verdict]. It stops at a budget and goes on where it stopped.
+//     its result is a [Verdict]. It stops at a budget and goes on where it stopped.
 //   - A sieve is what a language can tell of commits by reading them: what can't be a task is passed over and no
 //     candidate (sieve.go). That of Go compares declarations (gosieve.go) and checks tests against the types of their
 //     module (gotypes.go). Nothing is run for it, and what it computes is bounded.

@@ -244,7 +244,7 @@ func (m *miner) enough() bool {
 	return m.Max > 0 && len(m.tasks) >= m.Max
 }
 
-// judge judges one candidate and keeps what came of it: the task first.
+// judge judges one candidate and keeps its result: the task first.
 func (m *miner) judge(ctx context.Context, p *pair, c filtered) error {
 	began := m.Now()
 	j, err := p.judge(ctx, c)

@@ -11,7 +11,7 @@ type Variant struct {
 	TestHints []string `json:"test_hints,omitempty"` // which cases tests should cover, by those lessons
 }
 
-// Result is what came of one attempt at a task.
+// Result is the result of one attempt at a task.
 type Result struct {
 	Task     string    `json:"task"` // id
 	Variant  string    `json:"variant"`

@@ -15,7 +15,7 @@ import (
 	"github.com/sia-bot/sia/gitops"
 )
 
-// Verdict is what came of a candidate.
+// Verdict is the result of a candidate.
 type Verdict string
 
 // The verdicts.

@@ -28,7 +28,7 @@ var plants = []struct {
 	{"bad", "a new technique that resolves 2 %", func([]float64) float64 { return -4 }},
 }
 
-// trialled is what came of the trial of one technique in one world.
+// trialled is the result of the trial of one technique in one world.
 type trialled struct {
 	kept, retired int     // tasks until then; 0: it was not within the tasks that were played
 	share         float64 // of the decisions after the first of a task that chose it while it was on trial

@@ -64,7 +64,7 @@ func TestLabelsThatAreLookedAt(t *testing.T) {
 	}
 }
 
-// What came of a decision tells nothing about what was to be expected in it.
+// The result of a decision tells nothing about what was to be expected in it.
 func TestModelLeavesTheDecisionOut(t *testing.T) {
 	ds := []Decision{{Choice: "a"}, {Choice: "a", Resolved: true}, {Choice: "b"}}
 	before := newModel(slices.Clone(ds))

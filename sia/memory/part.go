@@ -21,7 +21,7 @@ type Part struct {
 	Assigned string        `json:"assigned,omitempty"` // why that coder; absent: it is the attempt's
 	Tries    int           `json:"tries"`              // runs of it that failed
 	Holds    *bool         `json:"holds,omitempty"`    // what SIA saw in the sandbox; absent where it could not look
-	Pushed   bool          `json:"pushed,omitempty"`   // of a racer: its change was put to the checks
+	Pushed   bool          `json:"pushed,omitempty"`   // of a racer: its change was checked
 	Reason   string        `json:"reason,omitempty"`   // why its last run ended as it did
 	Needs    []int         `json:"needs,omitempty"`    // numbers of the parts that it rests on
 	Cost     float64       `json:"cost"`               // credits, to a thousandth

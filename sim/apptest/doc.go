@@ -12,7 +12,7 @@
 //     and what happens does not depend on how fast the machine is.
 //   - Hold: the application stopped before or after one effect, while people and
 //     GitHub go on ([Stage.Hold], [Stage.Until], [Stage.Go]).
-//   - [Story]: a stage, what people do on it and what came of it, as one txtar
+//   - [Story]: a stage, what people do on it and its result, as one txtar
 //     archive; see story.go for its form.
 //
 // It imports app, the simulator and the scripted model. Start reading at

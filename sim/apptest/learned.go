@@ -9,7 +9,7 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// learned records what came of a technique in earlier tasks of the repository, as
+// learned records the result of a technique in earlier tasks of the repository, as
 // "<pattern> <technique> <n> of <m>" says.
 func (p *player) learned(f []string) error {
 	if len(f) != 5 || f[3] != "of" {

@@ -192,7 +192,7 @@ func (s *Story) isModel(name string) bool {
 	return slices.Contains(append([]string{"coder", "sia", "reviewer", "any", "file"}, s.Coders...), folder)
 }
 
-// Play plays the story and compares what came of it with what the archive says;
+// Play plays the story and compares its result with what the archive says;
 // with update, it is written there instead. Nothing that was posted on the way may show
 // people more words than [WordLimits] has for it.
 func (s Story) Play(t *testing.T, update bool) {

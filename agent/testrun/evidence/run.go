@@ -132,7 +132,7 @@ func (v variant) apply(s testrun.Suite) testrun.Suite {
 	return s
 }
 
-// run runs the groups that a tree has, or finds what came of it before.
+// run runs the groups that a tree has, or finds its result before.
 func (p *pass) run(ctx context.Context, n treeName, groups []group, how variant) (map[string]groupRun, error) {
 	tree := p.change.trees[n]
 	var files []string

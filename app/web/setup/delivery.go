@@ -7,7 +7,7 @@ import (
 	"github.com/sia-bot/sia/app/github"
 )
 
-// Answered is what came of a delivery that failed.
+// Answered is the result of a delivery that failed.
 func Answered(d github.Tried) string {
 	switch {
 	case d.Code == 0 && d.Status == "":

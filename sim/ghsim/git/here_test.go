@@ -84,7 +84,7 @@ func sameAsGit(t *testing.T, r *rand.Rand) {
 	}
 }
 
-// both has two stores do the same, and returns what came of it; nil where it failed.
+// both has two stores do the same, and returns its result; nil where it failed.
 func both(t *testing.T, what string, stores []*Store, do func(*Store) (any, error)) any {
 	t.Helper()
 	got, err := do(stores[0])
