@@ -33,6 +33,10 @@ func asks(w *wire) map[string]func(context.Context) error {
 		"head":           func(ctx context.Context) error { _, _, err := r.Head(ctx, "x"); return err },
 		"permission":     func(ctx context.Context) error { _, err := r.Permission(ctx, "ann"); return err },
 		"issue":          func(ctx context.Context) error { _, err := r.Issue(ctx, 1); return err },
+		"kept issue": func(ctx context.Context) error {
+			_, err := r.KeepIssue(ctx, 1, NewIssue{Marker: marker, Title: "t"})
+			return err
+		},
 		"changed issues": func(ctx context.Context) error { _, err := r.ChangedIssues(ctx, since); return err },
 		"blockers":       func(ctx context.Context) error { _, err := r.OpenBlockers(ctx, 1); return err },
 		"comments":       func(ctx context.Context) error { _, err := r.CommentsSince(ctx, 1, since); return err },
