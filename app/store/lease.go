@@ -48,6 +48,8 @@ type heldLease struct {
 	token int64        // 0: it was not taken
 	until time.Time    // when another's lease runs out, by leaseNow
 
+	leaving bool // the run writes down that it puts the effect off, and then ends; e.mu guards it
+
 	// set when it is held
 	lease *lease.Lease
 	timer *time.Timer // ends ctx when the lease does
@@ -71,15 +73,16 @@ func (e *Engine) take(ctx context.Context, key, job string) (
 ) {
 	h := e.newLease(ctx, key, job)
 	for other := e.enter(h); other != nil; other = e.enter(h) {
-		f, gaveUp, err := e.gaveUp(ctx, other)
+		if e.isLeaving(other) {
+			<-other.ended // at once: it has put the effect off, and has nothing left to do
+			continue
+		}
+		h.cancel(nil)
+		f, err = e.s.Effect(ctx, key)
 		if f.Cancelled { // River told the worker of the newest job, and that is not the one that is at work
 			other.cancel(ErrCancelled)
 		}
-		if err != nil || !gaveUp {
-			h.cancel(nil)
-			return nil, f, leaseNow().Add(e.c.Lease), err
-		}
-		<-other.ended // at once: it has put the effect off, and has nothing left to do
+		return nil, f, leaseNow().Add(e.c.Lease), err
 	}
 	began := time.Now()
 	err = e.s.write(ctx, "take the lease of effect "+key, func(tx *sql.Tx) error { return h.takeTx(ctx, tx) })
@@ -89,20 +92,17 @@ func (e *Engine) take(ctx context.Context, key, job string) (
 	return h, h.f, h.until, nil
 }
 
-// gaveUp reports whether a run of this engine has given its lease back, though it has not ended yet.
-func (e *Engine) gaveUp(ctx context.Context, run *heldLease) (f EffectRecord, yes bool, err error) {
-	e.mu.Lock()
-	taken := run.timer != nil
-	e.mu.Unlock()
-	f, until, err := readLease(ctx, e.s.r, run.key)
-	return f, taken && until == 0, e.s.explain("load effect "+run.key, err)
+// leave notes that a run has nothing left to do but to put its effect off.
+func (h *heldLease) leave() {
+	h.e.mu.Lock()
+	defer h.e.mu.Unlock()
+	h.leaving = true
 }
 
-// readLease reads an effect, and when its lease ends by leaseNow, in microseconds; 0: nobody has it.
-func readLease(ctx context.Context, q querier, key string) (f EffectRecord, until int64, err error) {
-	row := q.QueryRowContext(ctx, `SELECT lease_until, `+effectColumns+` FROM effects WHERE key = ?`, key)
-	f, err = scanEffect(func(to ...any) error { return row.Scan(append([]any{&until}, to...)...) })
-	return f, until, orNotFound(err)
+func (e *Engine) isLeaving(h *heldLease) bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return h.leaving
 }
 
 // takeTx takes the lease of a pending effect when nobody holds it, or this engine does by a run that has ended.
@@ -119,9 +119,10 @@ func (h *heldLease) takeTx(ctx context.Context, tx *sql.Tx) error {
 		return err
 	}
 	var until int64
-	h.f, until, err = readLease(ctx, tx, h.key)
+	row = tx.QueryRowContext(ctx, `SELECT lease_until, `+effectColumns+` FROM effects WHERE key = ?`, h.key)
+	h.f, err = scanEffect(func(to ...any) error { return row.Scan(append([]any{&until}, to...)...) })
 	h.until = fromMicros(until)
-	return err
+	return orNotFound(err)
 }
 
 // hold begins to hold the lease that was taken in a transaction, which ended in err and began at a time. It reports
@@ -170,6 +171,7 @@ func (h *heldLease) end() {
 
 // release gives a lease back, so that whoever goes on with the effect need not wait for its end.
 func (h *heldLease) release(ctx context.Context) {
+	h.leave()
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), saveTimeout)
 	defer cancel()
 	if err := h.e.s.exec(ctx, "give back the lease of effect "+h.key, `UPDATE effects SET lease_until = 0

@@ -193,7 +193,7 @@ func TestRunThatIsEnding(t *testing.T) {
 	l.e.mu.Lock()
 	ending := l.e.held[l.key]
 	l.e.mu.Unlock()
-	l.exec(t, `UPDATE effects SET lease_until = 0 WHERE key = ?`, l.key)
+	ending.leave()
 	go ending.end()
 	held, f, until, err := l.e.take(t.Context(), l.key, l.key)
 	if err != nil || held == nil {
