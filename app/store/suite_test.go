@@ -161,7 +161,7 @@ func (c *clock) reach(t time.Time) {
 
 // patience is how long a test waits for something that happens at once: it ends
 // a test that hangs, and is no measure.
-const patience = 30 * time.Second
+const patience = 2 * time.Minute
 
 // patient is a context that ends with patience.
 func patient(t *testing.T) context.Context {

@@ -52,7 +52,7 @@ func Raw(t testing.TB, url string) *sql.DB {
 	}
 	kind, name := "pgx", url
 	if file != "" {
-		kind, name = "sqlite", file
+		kind, name = "sqlite", "file:"+file+"?_pragma=busy_timeout(30000)" // an engine may be writing
 	}
 	db, err := sql.Open(kind, name)
 	if err != nil {

@@ -76,7 +76,7 @@ type Server struct {
 }
 
 // patience is how long a server may take to start.
-const patience = 30 * time.Second
+const patience = 2 * time.Minute
 
 // newServer makes a server in a folder, which is deleted when the server stops for good: with the process at the
 // latest.
@@ -206,7 +206,7 @@ func (s *Server) Stop() {
 // URL is that of a database.
 func (s *Server) URL(database string) string {
 	return (&url.URL{Scheme: "postgres", User: url.User("sia"), Path: "/" + database,
-		RawQuery: url.Values{"host": {s.dir}}.Encode()}).String()
+		RawQuery: url.Values{"host": {s.dir}, "connect_timeout": {"60"}}.Encode()}).String()
 }
 
 const templateName = "sia_template"
