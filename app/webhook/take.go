@@ -24,7 +24,7 @@ type taking struct {
 func (in *Intake) Take(ctx context.Context, intent sia.Intent) error {
 	t := &taking{Intake: in, intent: intent}
 	for _, stage := range []func(context.Context) (ended bool, err error){
-		t.find, t.register, t.tellEdited, t.filter, t.permit, t.allow, t.teach, t.obeyHalt, t.begin, t.apply,
+		t.find, t.register, t.tellHeard, t.filter, t.permit, t.allow, t.teach, t.obeyHalt, t.begin, t.apply,
 	} {
 		if ended, err := stage(ctx); err != nil || ended {
 			return err
@@ -94,16 +94,21 @@ func (t *taking) register(ctx context.Context) (ended bool, err error) {
 	return false, t.registerRepository(ctx, t.intent.Installation, t.intent.Repo)
 }
 
-// tellEdited gives the event of an edited comment an id of its own where the comment was heard
-// before; where it was not, it counts once however SIA learns of it.
-func (t *taking) tellEdited(ctx context.Context) (ended bool, err error) {
-	if t.intent.Anew == "" {
+// tellHeard ends the way of a command that was answered where there was no task yet, and that a look finds again on the
+// task's issue. It gives the event of an edited comment an id of its own where the comment was heard before; where it
+// was not, it counts once however SIA learns of it.
+func (t *taking) tellHeard(ctx context.Context) (ended bool, err error) {
+	again := t.intent.Event.Origin.Command && len(t.targets) > 0
+	if t.intent.Anew == "" && !again {
 		return false, nil
 	}
 	_, err = t.Store.Heard(ctx, t.intent.Repo.ID, t.intent.Event.ID)
 	heard := err == nil
-	if err != nil && !errors.Is(err, store.ErrNotFound) {
+	switch {
+	case err != nil && !errors.Is(err, store.ErrNotFound):
 		return false, err
+	case t.intent.Anew == "":
+		return heard, nil
 	}
 	for _, to := range t.targets {
 		before, err := t.Store.Applied(ctx, to.task, t.intent.Event.ID)
