@@ -11,7 +11,7 @@ import (
 	"github.com/sia-bot/sia/sia/secret"
 )
 
-// leastSaw is how many characters words have that are looked up among results: fewer stand anywhere.
+// leastSaw is how many bytes words have that are looked up among results, or within a command: fewer stand anywhere.
 const leastSaw = 8
 
 // mostTraced is how many characters are kept of a command that an entry rests on, and of how it ended.
@@ -19,7 +19,7 @@ const mostTraced = 80
 
 // CheckLedger is the ledger of a run: the coder's entries as far as the turns and the paths that its diff changes bear
 // them out, and what it ran. An entry of whose traces none is found is dropped; where the turns show no calls, as those
-// of a command that prints text, it is kept and marked. What a command came to is the transcript's to say: one that
+// of a command that prints text, it is kept and marked. How a command ended is taken from the transcript: one that
 // failed is no trace of something that works. It is nil where nothing is left.
 func CheckLedger(entries []sia.LedgerEntry, turns []Turn, changed []string) *sia.AttemptLedger {
 	seen := newSeen(turns, changed)
@@ -83,8 +83,10 @@ func (s seenCalls) found(traces []sia.Trace, works bool) (out []sia.Trace) {
 	for _, t := range traces {
 		switch {
 		case t.Ran != "":
+			ran := oneSpaced(t.Ran)
 			i := slices.IndexFunc(s.ran, func(r sia.RanCommand) bool {
-				return strings.Contains(oneSpaced(r.Command), oneSpaced(t.Ran))
+				whole := oneSpaced(r.Command)
+				return whole == ran || len(ran) >= leastSaw && strings.Contains(whole, ran)
 			})
 			if i >= 0 && works && s.failed[s.ran[i].Command] || i < 0 && s.calls {
 				continue

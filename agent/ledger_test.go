@@ -48,6 +48,7 @@ func TestCheckLedger(t *testing.T) {
 			"Hypothesis, unverified: Perhaps the clock"},
 		"one of two": {sia.LedgerEntry{Kind: "works", Says: "C", For: append(ran("npm test"), changed("main.go")...)},
 			"Works: C (for: changed main.go)"},
+		"part of a word":        {sia.LedgerEntry{Kind: "dead_end", Says: "D", For: ran("go")}, ""},
 		"it never ran":          {sia.LedgerEntry{Kind: "dead_end", Says: "D", For: ran("npm test")}, ""},
 		"works, and it failed":  {sia.LedgerEntry{Kind: "works", Says: "E", For: ran("go test ./cache -run TestLookup")}, ""},
 		"it was told, not seen": {sia.LedgerEntry{Kind: "works", Says: "F", For: saw("npm test passes")}, ""},
