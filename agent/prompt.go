@@ -100,7 +100,7 @@ func assemblePrompt(
 		notes = append(notes, clipLine(missing, 300))
 	}
 	if setup != "" {
-		sections = append(sections, promptSection{heading: "## What setting the work tree up came to",
+		sections = append(sections, promptSection{heading: "## Setup of the work tree",
 			intro:  "It was set up before you began, in the sandbox that `run` uses.",
 			source: "setup output", body: setup, give: giveQuotes})
 	}

@@ -207,7 +207,7 @@ func TestSetupThatFailsIsTold(t *testing.T) {
 		t.Errorf("%+v", res)
 	}
 	if p := b.prompt(); !strings.Contains(p, "exit status 4") || !strings.Contains(p, "cannot find package") ||
-		strings.Contains(p, "\nnever") || !strings.Contains(p, "What setting the work tree up came to") {
+		strings.Contains(p, "\nnever") || !strings.Contains(p, "Setup of the work tree") {
 		t.Errorf("%s", p)
 	}
 	if b.rec.notes() != "setup without network, failed" {

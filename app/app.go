@@ -82,7 +82,7 @@ func New(ctx context.Context, c Config, o Options) (_ *App, err error) {
 	calls := metrics.NewCalls()
 	memory := NewModelMemory(c.Dir, o.Logger)
 	c.Models = c.Models.observed(calls.Ended).remembering(memory.Memory)
-	open := newGround
+	open := openStore
 	if c.Roles.onGitHub() {
 		open = newDeps
 	}

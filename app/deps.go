@@ -35,8 +35,8 @@ type deps struct {
 	now      func() time.Time
 }
 
-// newGround opens the database alone, and brings its schema up to date. The caller closes the store.
-func newGround(ctx context.Context, c Config, o Options) (_ *deps, err error) {
+// openStore opens the database alone, and brings its schema up to date. The caller closes the store.
+func openStore(ctx context.Context, c Config, o Options) (_ *deps, err error) {
 	g := &deps{secrets: c.secrets(), log: o.Logger, now: o.Now}
 	if g.log == nil {
 		g.log = slog.Default()
@@ -62,7 +62,7 @@ func newGround(ctx context.Context, c Config, o Options) (_ *deps, err error) {
 
 // newDeps opens the database, GitHub and the mirrors. The caller closes the store.
 func newDeps(ctx context.Context, c Config, o Options) (_ *deps, err error) {
-	g, err := newGround(ctx, c, o)
+	g, err := openStore(ctx, c, o)
 	if err != nil {
 		return nil, err
 	}

@@ -358,7 +358,7 @@ func (r *responsesReader) callFor(o outputItem, index int) (*partialCall, error)
 	return call, nil
 }
 
-// item reads an item that is whole. The result of it in pieces is replaced or passed over.
+// item reads an item that is whole. Its pieces that came before are replaced or passed over.
 func (r *responsesReader) item(o outputItem, raw []byte, index int) error {
 	if r.done == nil {
 		r.done = map[string]int{}

@@ -216,7 +216,7 @@ func consider(w gate.Service, folders []string, can bool) (c candidate, why stri
 	}
 	c.env = k.env(func(names ...string) string {
 		for _, n := range names {
-			// What an expression comes to, such as a secret, is not known here.
+			// The value of an expression, such as a secret, is not known here.
 			if v := w.Env[n]; v != "" && !strings.Contains(v, "${{") {
 				return v
 			}

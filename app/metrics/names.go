@@ -38,7 +38,7 @@ var (
 	techniques     = desc("techniques_per_resolution",
 		"Interventions judged in a task that one resolved, on average; target: < 3.")
 	testedPushes = desc("month_tested_pushes",
-		"Attempts of these tasks of which tests failed before the push, by what came of them: saved, or not.", "what")
+		"Attempts of these tasks of which tests failed before the push, by whether they were saved.", "what")
 	creditsPerSolved = desc("credits_per_solved_task", "What a task that passed cost, on average; target: falling.")
 )
 

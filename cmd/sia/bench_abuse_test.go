@@ -10,7 +10,7 @@ import (
 	"github.com/sia-bot/sia/cmd/internal/cli"
 )
 
-// An attack that gets through fails the whole command, and says its result: here somebody gave the stranger, whose
+// An attack that gets through fails the whole command, which names it: here somebody gave the stranger, whose
 // commands count nothing, write access.
 //
 //test:thorough

@@ -110,7 +110,7 @@ func (c *doctorGitHubCmd) record(r probe.Report) error {
 	return os.WriteFile(c.Record, append(b, '\n'), 0o600)
 }
 
-// sum ends with its result all; JSON is the report without what was asked and answered.
+// sum prints a summary; JSON is the report without what was asked and answered.
 func (c *doctorGitHubCmd) sum(e *cli.Env, r probe.Report) error {
 	if c.Output == "json" {
 		r.Results = slices.Clone(r.Results)

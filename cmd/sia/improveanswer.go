@@ -103,7 +103,7 @@ func (a *improveAnswer) run(
 	return err
 }
 
-// end says its result: a person a report, a program one object.
+// end prints the result: for a person a report, for a program one object.
 func (a *improveAnswer) end(e *cli.Env, output string, err error) error {
 	a.Data.RestartRequired = a.Data.Promotion.RestartRequired
 	a.Status, a.Message = statusFailure, a.failure(e.Ctx, err)

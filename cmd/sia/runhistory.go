@@ -64,7 +64,7 @@ func (r *localRun) forecast() {
 	r.progress("Forecast goes by: %s", render.ForecastFrom(f))
 }
 
-// keepRun notes what the run came to, for later forecasts. One that was stopped, or in which the model did nothing,
+// keepRun notes the cost and time of the run, for later forecasts. One that was stopped, or in which the model did nothing,
 // says nothing of others.
 func (r *localRun) keepRun(out runResult, spent sia.Credits) {
 	if r.calls == 0 || r.Ctx.Err() != nil {

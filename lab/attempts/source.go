@@ -29,8 +29,8 @@ const (
 	Other   = "other"   // another coder with the same instructions
 )
 
-// Case is one task and the coder that began it, with the result of its first attempt and would have come of each way
-// on. All of them were really run.
+// Case is one task and the coder that began it, with the result of its first attempt and of each way on. All
+// of them were really run.
 type Case struct {
 	Task  string // clusters intervals: cases of one task are not independent
 	Repo  string
