@@ -64,8 +64,8 @@ func (r *localRun) forecast() {
 	r.progress("Forecast goes by: %s", render.ForecastFrom(f))
 }
 
-// keepRun notes the cost and time of the run, for later forecasts. One that was stopped, or in which the model did nothing,
-// says nothing of others.
+// keepRun notes the cost and time of the run, for later forecasts. One that was stopped, or in which the model did
+// nothing, says nothing of others.
 func (r *localRun) keepRun(out runResult, spent sia.Credits) {
 	if r.calls == 0 || r.Ctx.Err() != nil {
 		return
