@@ -263,6 +263,8 @@ type (
 		Conflicts bool `json:"conflicts,omitempty"`
 		// a rule wants the branch up to date with its base, and it is not
 		Behind bool `json:"behind,omitempty"`
+		// GitHub had not worked out yet how the pull request merges
+		Unmerged bool `json:"unmerged,omitempty"`
 		// what a person has to accept, where all of it are expectations that the issue may ask to be changed
 		Weigh []string `json:"weigh,omitempty"`
 

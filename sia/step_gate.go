@@ -130,6 +130,9 @@ func (s *step) judged() {
 func (s *step) takeLook(f Judged) {
 	s.t.Checks, s.t.Gate.Explain, s.t.MergeRules = f.Checks, f.Explain, f.MergeRules
 	s.t.Reported = withReported(s.t.Reported, f.Reported)
+	if s.t.Gate.Unmerged++; !f.Unmerged {
+		s.t.Gate.Unmerged = 0
+	}
 }
 
 // noSignal says in what way the checks say nothing.

@@ -389,14 +389,16 @@ type Prompt struct {
 // GateState is the gate's book-keeping. The gate looks at GitHub at most once
 // per settle window; hints only change when it looks.
 type GateState struct {
-	Seq    int       `json:"seq"`              // of the look that is scheduled or running; never reused
-	Due    time.Time `json:"due,omitzero"`     // when it looks
-	Hint   time.Time `json:"hint,omitzero"`    // when GitHub last said that checks of the head changed
-	Since  time.Time `json:"since,omitzero"`   // when the present head began to be watched
-	Looks  int       `json:"looks,omitempty"`  // looks at the present head that found it unfinished
-	Reruns int       `json:"reruns,omitempty"` // re-runs asked for on the present head
-	Failed []int64   `json:"failed,omitempty"` // the runs that the last red verdict blamed
-	Waits  int       `json:"waits,omitempty"`  // how often these were waited out, and then run again
+	Seq   int       `json:"seq"`             // of the look that is scheduled or running; never reused
+	Due   time.Time `json:"due,omitzero"`    // when it looks
+	Hint  time.Time `json:"hint,omitzero"`   // when GitHub last said that checks of the head changed
+	Since time.Time `json:"since,omitzero"`  // when the present head began to be watched
+	Looks int       `json:"looks,omitempty"` // looks at the present head that found it unfinished
+	// looks in a row at which GitHub had not worked out how the pull request merges
+	Unmerged int     `json:"unmerged,omitempty"`
+	Reruns   int     `json:"reruns,omitempty"` // re-runs asked for on the present head
+	Failed   []int64 `json:"failed,omitempty"` // the runs that the last red verdict blamed
+	Waits    int     `json:"waits,omitempty"`  // how often these were waited out, and then run again
 	// one of the re-runs was for doubt: red checks that might be red by chance
 	Doubted bool     `json:"doubted,omitempty"`
 	Explain []string `json:"explain,omitempty"` // the last verdict's reasons

@@ -19,8 +19,10 @@ const (
 // Mergeability is how a pull request can be merged into its base branch.
 type Mergeability struct {
 	Base      string // the base branch's head; empty: it is not known
-	Conflicts bool   // they can't be merged; false where GitHub is still working it out
+	Conflicts bool   // they can't be merged
 	Behind    bool   // a rule wants the branch up to date with its base, and it is not
+	// GitHub is still working it out, in the background: nothing is known of the test merge, nor of what reports on it
+	Unknown bool
 }
 
 // PullState is a pull request at the moment of a look.
@@ -137,8 +139,9 @@ func (r *Repo) pullState(
 	if state = pullState(r.pullFrom(got)); state.Head != sha || state.Closed {
 		return state, m, merged, nil
 	}
-	m = Mergeability{Conflicts: got.Mergeable != nil && !*got.Mergeable, Behind: got.GetMergeableState() == "behind"}
-	if got.GetMergeCommitSHA() != "" {
+	m = Mergeability{Conflicts: got.Mergeable != nil && !*got.Mergeable, Behind: got.GetMergeableState() == "behind",
+		Unknown: got.Mergeable == nil}
+	if !m.Unknown && got.GetMergeCommitSHA() != "" { // else it is of a base or head before
 		merged, err = r.Checks(ctx, got.GetMergeCommitSHA())
 	}
 	return state, m, merged, err

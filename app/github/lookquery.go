@@ -134,7 +134,8 @@ func (l *Look) takePull(p *pullNode, sha string) bool {
 	if p.HeadRefOID != sha || l.Pull.Closed {
 		return true
 	}
-	l.Merge = Mergeability{Conflicts: p.Mergeable == "CONFLICTING", Behind: p.MergeStateStatus == "BEHIND"}
+	l.Merge = Mergeability{Conflicts: p.Mergeable == "CONFLICTING", Behind: p.MergeStateStatus == "BEHIND",
+		Unknown: p.Mergeable == "UNKNOWN"}
 	if p.BaseRef != nil {
 		l.Merge.Base = p.BaseRef.Target.OID
 	}

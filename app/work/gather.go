@@ -96,6 +96,7 @@ func (w *checkWorker) headChecks(ctx context.Context, t sia.Task) (*headEvidence
 	in.Runs, in.Statuses = runs(look.Checks, self.Slug), statuses(look.Checks)
 	in.Workflows, in.WorkflowsKnown = workflows(look.Workflows), look.WorkflowsKnown
 	in.Repo, in.Earlier, in.History = t.Repo.String(), t.Reported, history(look.History, self.Slug)
+	in.MergeUnknown = look.Merge.Unknown && t.Gate.Unmerged < maxUnmerged
 	e := &headEvidence{in: in, self: self.Slug, head: look.Checks, merge: look.Merge}
 	e.takeRules(t, required)
 	if look.Earlier != nil {
@@ -109,6 +110,9 @@ func (w *checkWorker) headChecks(ctx context.Context, t sia.Task) (*headEvidence
 	}
 	return e, nil
 }
+
+// maxUnmerged bounds the looks in a row that wait for GitHub to work out how the pull request merges. It takes seconds.
+const maxUnmerged = 10
 
 // takeRules notes what the base branch requires.
 func (e *headEvidence) takeRules(t sia.Task, required github.Requirements) {

@@ -20,6 +20,9 @@ func (j *judgement) conclude() {
 	case wait > 0:
 		j.result.Verdict = sia.VerdictPending
 		j.explain("Every required check has finished; waiting %s in case more are created.", wait.Round(time.Second))
+	case len(j.red) > 0 && j.MergeUnknown && j.mayBeOverruled():
+		j.result.Verdict = sia.VerdictPending
+		j.sentences(append(j.red, awaitsMerge))
 	case len(j.red) > 0:
 		j.fail()
 	case len(j.again) > 0:
@@ -40,6 +43,18 @@ func (j *judgement) conclude() {
 	default:
 		j.pass(greens)
 	}
+}
+
+// awaitsMerge is why it is too early to judge by the head alone.
+const awaitsMerge = "GitHub has not worked out yet how the pull request merges, and a check may report on the merge"
+
+// mayBeOverruled reports whether what reports on the test merge may stand in the place of a red check: jobs of GitHub
+// Actions stay beside one another.
+// https://docs.github.com/en/pull-requests/collaborating-with-pull-requests/collaborating-on-repositories-with-code-quality-features/troubleshooting-required-status-checks
+func (j *judgement) mayBeOverruled() bool {
+	return slices.ContainsFunc(j.checks, func(c check) bool {
+		return c.outcome == red && c.required && c.app != workflowApp && c.run.WorkflowRun == 0
+	})
 }
 
 // nothingRan is the verdict where no required check says whether the change is

@@ -32,23 +32,25 @@ type Input struct {
 	Required           []Required // what rulesets and branch protection require
 	RequiredKnown      bool       // whether those could be read
 	Draft              bool       // the pull request is a draft, as far as is known
-	Settings           sia.ChecksSettings
-	Since              time.Time // when the commit began to be watched
-	Reruns             int       // re-runs already asked for on the commit
-	Afterwards         bool      // the commit passed: nothing is run again, and what failed stands
-	Tampering          []string  // what the attempt did to tests or protected paths, where TamperingKnown; empty: nothing
-	TamperingKnown     bool
-	Tests              Tests       // what SIA ran itself
-	Final              bool        // a green verdict passes the task: no look follows at a pull request marked ready
-	Counts             []TestCount // of tests, where CountsKnown: those of which both numbers are known
-	CountsKnown        bool
-	Expectations       bool          // all of Tampering are expectations that the issue may ask to be changed
-	Weighing           *sia.Weighing // what was said of them; nil: nothing
-	Accepted           bool          // a person with write access accepted the tampering
-	ByPerson           bool          // a person pushed the commit and looks at its checks: they are not doubted
-	Doubted            bool          // red checks of the commit were run again for doubt already
-	Doubt              Doubt         // what speaks for and against running red checks again, where DoubtKnown
-	DoubtKnown         bool
+	// GitHub has not worked out yet how the pull request merges: what reports on its test merge is not known
+	MergeUnknown   bool
+	Settings       sia.ChecksSettings
+	Since          time.Time // when the commit began to be watched
+	Reruns         int       // re-runs already asked for on the commit
+	Afterwards     bool      // the commit passed: nothing is run again, and what failed stands
+	Tampering      []string  // what the attempt did to tests or protected paths, where TamperingKnown; empty: nothing
+	TamperingKnown bool
+	Tests          Tests       // what SIA ran itself
+	Final          bool        // a green verdict passes the task: no look follows at a pull request marked ready
+	Counts         []TestCount // of tests, where CountsKnown: those of which both numbers are known
+	CountsKnown    bool
+	Expectations   bool          // all of Tampering are expectations that the issue may ask to be changed
+	Weighing       *sia.Weighing // what was said of them; nil: nothing
+	Accepted       bool          // a person with write access accepted the tampering
+	ByPerson       bool          // a person pushed the commit and looks at its checks: they are not doubted
+	Doubted        bool          // red checks of the commit were run again for doubt already
+	Doubt          Doubt         // what speaks for and against running red checks again, where DoubtKnown
+	DoubtKnown     bool
 }
 
 // Result is a verdict with its explanation.
@@ -127,6 +129,9 @@ func judge(in Input) *judgement {
 	j.exhaust()
 	j.overdue()
 	j.hold()
+	if j.MergeUnknown && j.Final { // else one more look follows
+		j.awaited = append(j.awaited, awaitsMerge)
+	}
 	j.show()
 	j.result.Reported = j.head().reported()
 	if len(j.checks) == 0 {

@@ -78,6 +78,14 @@ func TestJudge(t *testing.T) {
 			requiring(input(run(1, "a", "skipped"), run(2, "b", "success")), "a", "b"), green, "2 required checks"},
 		{"a failure", input(run(1, "build", "success"), run(2, "test", "failure")), red, "test failed"},
 		{"a time-out", input(run(1, "test", "timed_out")), red, "timed out"},
+		{"green, and what reports on the test merge is not known",
+			with(input(run(1, "test", "success")), func(in *Input) { in.MergeUnknown, in.Final = true, true }), pending,
+			"on the merge"},
+		{"red by what may be overruled on the test merge",
+			with(input(run(1, "test", "failure")), func(in *Input) { in.MergeUnknown = true }), pending, "on the merge"},
+		{"red by a job, which nothing overrules", with(input(run(1, "test", "failure")), func(in *Input) {
+			in.MergeUnknown, in.Runs[0].WorkflowRun = true, 7
+		}), red, "test failed"},
 		{"a startup failure", input(run(1, "test", "startup_failure")), red, "could not start"},
 		{"a person is to act", input(run(1, "deploy", "action_required")), blocked, "asks a person"},
 		{"an unknown conclusion is not a success", input(run(1, "test", "perplexed")), red, "perplexed"},

@@ -48,6 +48,15 @@ func (c *call) userNode(u *model.User) any {
 	return object{"login": u.Login, "databaseId": u.ID}
 }
 
+// mergeKnown reports whether it is worked out how an open pull request merges, as it is now; else that begins.
+// https://docs.github.com/en/rest/guides/using-the-rest-api-to-interact-with-your-git-database#checking-mergeability-of-pull-requests
+func (c *call) mergeKnown(i *model.Issue) bool {
+	asked := fmt.Sprint(c.repo.ID, i.Number, i.Pull.HeadSHA, c.repo.Head(i.Pull.Base))
+	known := c.merging[asked]
+	c.merging[asked] = true
+	return known
+}
+
 // mergeability is how a pull request can be merged, and what judges its test merge.
 //
 // As on GitHub it is worked out in the background: who asks first after head or base has
@@ -59,9 +68,7 @@ func (c *call) mergeability(i *model.Issue) object {
 	if i.State != "open" {
 		return o
 	}
-	asked := fmt.Sprint(c.repo.ID, i.Number, i.Pull.HeadSHA, base)
-	if !c.merging[asked] {
-		c.merging[asked] = true
+	if !c.mergeKnown(i) {
 		return o
 	}
 	merge, clean := c.world.TestMerge(c.repo, base, i.Pull.HeadSHA)

@@ -6,6 +6,7 @@ import (
 
 	"github.com/sia-bot/sia/sim/ghsim/git"
 	"github.com/sia-bot/sia/sim/ghsim/model"
+	"github.com/sia-bot/sia/sim/ghsim/payload"
 	"github.com/sia-bot/sia/sim/ghsim/refusal"
 	"github.com/sia-bot/sia/sim/ghsim/world"
 )
@@ -60,7 +61,17 @@ func createPull(c *call) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	return created(c.shape.Pull(c.repo, i)), nil
+	return created(c.inFull(i)), nil
+}
+
+// inFull is a pull request in full; how it merges is null until it is worked out.
+// https://docs.github.com/en/rest/pulls/pulls#get-a-pull-request
+func (c *call) inFull(i *model.Issue) payload.Object {
+	o := c.shape.Pull(c.repo, i)
+	if i.State == "open" && !c.mergeKnown(i) {
+		o["mergeable"], o["rebaseable"], o["mergeable_state"], o["merge_commit_sha"] = nil, nil, "unknown", nil
+	}
+	return o
 }
 
 func getPull(c *call) (answer, error) {
@@ -68,7 +79,7 @@ func getPull(c *call) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	return ok(c.shape.Pull(c.repo, i)), nil
+	return ok(c.inFull(i)), nil
 }
 
 func patchPull(c *call) (answer, error) {
@@ -103,7 +114,7 @@ func patchPull(c *call) (answer, error) {
 	if in.State != nil {
 		c.world.SetState(c.repo, i, c.actor(), *in.State, "")
 	}
-	return ok(c.shape.Pull(c.repo, i)), nil
+	return ok(c.inFull(i)), nil
 }
 
 func listPullFiles(c *call) (answer, error) {
