@@ -19,11 +19,13 @@ import (
 	"sync"
 	"time"
 
+	"github.com/sia-bot/sia/agent/llm"
 	"github.com/sia-bot/sia/agent/sandbox"
 	"github.com/sia-bot/sia/app/github"
 	"github.com/sia-bot/sia/app/metrics"
 	"github.com/sia-bot/sia/app/notify"
 	"github.com/sia-bot/sia/app/store"
+	"github.com/sia-bot/sia/app/trace"
 	"github.com/sia-bot/sia/app/trial"
 	"github.com/sia-bot/sia/app/web"
 	"github.com/sia-bot/sia/app/web/setup"
@@ -45,6 +47,7 @@ type Options struct {
 	Boundary func(ctx context.Context, when string, f sia.Effect) // see store.Handlers
 	Front    *Front                                               // where to listen, closed by the app; nil: as configured
 	Invited  *signin.Invitation                                   // who set it up from elsewhere, and watches; nil: nobody
+	Version  string                                               // of this program, for traces
 	// holds a short conversation with each model when it starts to serve, which costs a few cents
 	ProbeModels bool
 }
@@ -66,6 +69,7 @@ type App struct {
 	secrets  *secret.Masker
 	now      func() time.Time
 	outside  outside
+	tracer   *trace.Tracer
 	probes   modelProbes
 	probing  bool          // when it starts to serve
 	pages    http.Handler  // for whoever a viewer was found for
@@ -81,7 +85,11 @@ func New(ctx context.Context, c Config, o Options) (_ *App, err error) {
 	}
 	calls := metrics.NewCalls()
 	memory := NewModelMemory(c.Dir, o.Logger)
-	c.Models = c.Models.observed(calls.Ended).remembering(memory.Memory)
+	var tracer *trace.Tracer // nil until the secrets are known
+	c.Models = c.Models.observed(func(ctx context.Context, call llm.Call) {
+		calls.Ended(ctx, call)
+		tracer.Call(ctx, call)
+	}).remembering(memory.Memory)
 	open := openStore
 	if c.Roles.onGitHub() {
 		open = newDeps
@@ -91,7 +99,11 @@ func New(ctx context.Context, c Config, o Options) (_ *App, err error) {
 		return nil, err
 	}
 	o.Logger = g.log
-	a := &App{Store: g.store, GitHub: g.github, Evolver: g.evolver, config: c, log: g.log, secrets: g.secrets, now: g.now,
+	if tracer, err = trace.New(trace.Config{Endpoint: c.Traces, Headers: c.TraceHeaders, Version: o.Version,
+		Mask: g.secrets.Mask, Logger: g.log, Now: g.now}); err != nil {
+		return nil, errors.Join(err, g.store.Close())
+	}
+	a := &App{tracer: tracer, Store: g.store, GitHub: g.github, Evolver: g.evolver, config: c, log: g.log, secrets: g.secrets, now: g.now,
 		front: o.Front, probes: modelProbes{c.Models.Named(), memory}, probing: o.ProbeModels && c.Roles.Has(RoleWork),
 		ending: make(chan struct{})}
 	defer func() {
@@ -159,7 +171,7 @@ func (a *App) setToWork(ctx context.Context, g *deps, o Options) (err error) {
 		return err
 	}
 	a.engine, err = a.Store.Start(ctx, store.Handlers{
-		Delivery: webhook.LargeAlone(p.intake.Deliver), Setup: p.intake.Setup, Effect: p.worker.Effect,
+		Delivery: webhook.LargeAlone(p.intake.Deliver), Setup: p.intake.Setup, Effect: a.tracer.Effect(p.worker.Effect),
 		Periodic: a.periodic,
 		Boundary: o.Boundary,
 	}, o.Engine)
@@ -280,6 +292,9 @@ func (a *App) Close() error {
 	}
 	if a.Store != nil {
 		all = append(all, a.Store.Close())
+	}
+	if err := a.tracer.Close(ctx); err != nil {
+		a.log.Warn("the last traces are lost", "error", err)
 	}
 	return errors.Join(all...)
 }

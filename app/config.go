@@ -55,6 +55,9 @@ type Config struct {
 	// GitHub; 0 is the second that GitHub asks for.
 	// https://docs.github.com/en/rest/using-the-rest-api/best-practices-for-using-the-rest-api
 	WriteSpacing time.Duration
+
+	Traces       string            // address of an OTLP receiver, to which traces go; "": none are made
+	TraceHeaders map[string]string // sent with them
 }
 
 // GitHubConfig says how to reach GitHub as the app.
@@ -222,6 +225,9 @@ func (c Config) secrets() *secret.Masker {
 	m.Know("client-secret", c.GitHub.ClientSecret)
 	for _, s := range c.Notify.Secrets() {
 		m.Know("notify", s)
+	}
+	for _, value := range c.TraceHeaders {
+		m.Know("trace-header", value)
 	}
 	for _, model := range c.Models.Named() {
 		m.Know("model-key", model.Key)

@@ -2,6 +2,7 @@ package app
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"log/slog"
 	"slices"
@@ -50,8 +51,8 @@ type ModelConfig struct {
 	Timeout   time.Duration // of one answer; 0: llm.DefaultTimeout
 	Backups   []ModelConfig // asked in this order when it can't answer
 
-	observe func(llm.Call) // see [llm.Config]; set by New
-	memory  *llm.Memory    // likewise
+	observe func(context.Context, llm.Call) // see [llm.Config]; set by New
+	memory  *llm.Memory                     // likewise
 }
 
 // each is the configuration with f of every model.
@@ -73,7 +74,7 @@ func (c ModelsConfig) each(f func(ModelConfig) ModelConfig) ModelsConfig {
 }
 
 // observed is the configuration with every model's calls told to f.
-func (c ModelsConfig) observed(f func(llm.Call)) ModelsConfig {
+func (c ModelsConfig) observed(f func(context.Context, llm.Call)) ModelsConfig {
 	return c.each(func(m ModelConfig) ModelConfig { m.observe = f; return m })
 }
 

@@ -49,8 +49,8 @@ type Config struct {
 	HTTPClient *http.Client // its Transport and Jar are used; nil: http.DefaultTransport
 	Logger     *slog.Logger // nil: nothing is logged
 	// Observe is told of every call that has ended, with its retries; nil: nobody is. It must be safe for
-	// concurrent use.
-	Observe func(Call)
+	// concurrent use. The context is that of who asked.
+	Observe func(context.Context, Call)
 
 	Now   func() time.Time                           // nil: time.Now
 	Sleep func(context.Context, time.Duration) error // nil: a timer; must return the context's error when it ends first
@@ -64,6 +64,11 @@ type Call struct {
 	Ended  bool      // what asked no longer waits: the context ended
 	Usage  Usage     // of the answer and of tries that broke off
 	Took   time.Duration
+
+	Model    string // Config.Model
+	Provider string // who made the dialect that was spoken: openai or anthropic
+	Host     string // of the endpoint
+	Finish   string // Response.Finish
 }
 
 // Client calls one model. It is safe for concurrent use.
@@ -188,7 +193,7 @@ func (c *Client) completeWith(ctx context.Context, req Request, retries int) (re
 		return Response{}, &Error{Client: c.cfg.Name, Kind: KindBadRequest, Message: "the request has no messages"}
 	}
 	started := c.cfg.Now()
-	defer func() { c.observe(started, resp, err) }()
+	defer func() { c.observe(ctx, started, resp, err) }()
 	resp, tries, err := c.callRetrying(ctx, req, retries, started)
 	if err != nil {
 		return resp, err
@@ -208,15 +213,22 @@ func (c *Client) completeWith(ctx context.Context, req Request, retries int) (re
 }
 
 // observe tells who counts of a call.
-func (c *Client) observe(started time.Time, resp Response, err error) {
+func (c *Client) observe(ctx context.Context, started time.Time, resp Response, err error) {
 	if c.cfg.Observe == nil {
 		return
 	}
-	call := Call{Client: c.cfg.Name, Usage: resp.Usage.Add(resp.Lost), Took: c.cfg.Now().Sub(started)}
+	call := Call{Client: c.cfg.Name, Usage: resp.Usage.Add(resp.Lost), Took: c.cfg.Now().Sub(started),
+		Model: c.cfg.Model, Provider: "openai", Finish: resp.Finish}
+	if u, err := url.Parse(c.cfg.BaseURL); err == nil {
+		call.Host = u.Hostname()
+	}
+	if c.Protocol() == ProtocolMessages {
+		call.Provider = "anthropic"
+	}
 	var known *Error
 	if errors.As(err, &known) {
 		call.Failed = known.Kind
 	}
 	call.Ended = err != nil && call.Failed == ""
-	c.cfg.Observe(call)
+	c.cfg.Observe(ctx, call)
 }

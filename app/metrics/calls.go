@@ -2,6 +2,7 @@ package metrics
 
 import (
 	"cmp"
+	"context"
 
 	"github.com/prometheus/client_golang/prometheus"
 
@@ -32,7 +33,7 @@ func NewCalls() *Calls {
 }
 
 // Ended counts a call; it is for [llm.Config].
-func (c *Calls) Ended(call llm.Call) {
+func (c *Calls) Ended(_ context.Context, call llm.Call) {
 	outcome := cmp.Or(string(call.Failed), "answered")
 	if call.Ended {
 		outcome = "ended"

@@ -53,7 +53,9 @@ type serverFlags struct {
 	Welcome        bool     `help:"Propose settings, once, in a pull request to a repository that the app is newly installed on and that has none." default:"true" negatable:"" env:"SIA_WELCOME" group:"folded:serve"`
 	Attempts       int      `help:"Attempts at the same time." default:"2" env:"SIA_ATTEMPTS" group:"folded:serve"`
 	retentionFlags `embed:""`
-	WriteSpacing   time.Duration `help:"Average time between writes to one repository." default:"1s" env:"SIA_WRITE_SPACING" group:"folded:serve"`
+	Traces         string            `help:"Address of an OpenTelemetry receiver that speaks OTLP over HTTP, such as http://localhost:4318: a trace for each task. Default: no traces." env:"SIA_TRACES,OTEL_EXPORTER_OTLP_ENDPOINT" placeholder:"URL" group:"folded:serve"`
+	TraceHeaders   map[string]string `help:"Headers for --traces, as NAME=VALUE; better in the environment than as a flag." env:"SIA_TRACE_HEADERS,OTEL_EXPORTER_OTLP_HEADERS" mapsep:"," placeholder:"NAME=VALUE" group:"folded:serve"`
+	WriteSpacing   time.Duration     `help:"Average time between writes to one repository." default:"1s" env:"SIA_WRITE_SPACING" group:"folded:serve"`
 }
 
 // Validate refuses, as wrong usage, what no server can work with.
@@ -101,7 +103,7 @@ func (s serverFlags) flagged() (app.Config, error) {
 		Listen: s.Listen, Private: s.Private, PublicURL: s.PublicURL, TrustedProxies: s.TrustedProxies,
 		Dir: s.Dir, DB: s.DB, DBDirect: s.DBDirect, Attempts: s.Attempts, SetupHosts: s.SetupHosts,
 		AgentPath: s.AgentPath, AgentEnv: s.AgentEnv, Repos: s.Repos, Free: s.Free, Welcome: s.Welcome,
-		WriteSpacing: s.WriteSpacing, Keep: s.retention(),
+		WriteSpacing: s.WriteSpacing, Keep: s.retention(), Traces: s.Traces, TraceHeaders: s.TraceHeaders,
 		GitHub: app.GitHubConfig{URL: s.GitHubURL, API: s.GitHubAPI, AppID: s.AppID, WebhookSecret: s.WebhookSecret,
 			ClientID: s.ClientID, ClientSecret: s.ClientSecret},
 	}

@@ -1,0 +1,182 @@
+package trace_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/sia-bot/sia/agent/llm"
+	"github.com/sia-bot/sia/app/trace"
+	"github.com/sia-bot/sia/sia"
+)
+
+// request is what a receiver reads of an export.
+type request struct {
+	ResourceSpans []struct {
+		Resource   attributes
+		ScopeSpans []struct{ Spans []span }
+	}
+}
+
+type attributes struct {
+	Attributes []struct {
+		Key   string
+		Value struct{ StringValue, IntValue string }
+	}
+}
+
+type span struct {
+	attributes
+	TraceID, SpanID, ParentSpanID, Name string
+	Kind                                int
+	Start                               string `json:"startTimeUnixNano"`
+	End                                 string `json:"endTimeUnixNano"`
+	Status                              struct {
+		Code    int
+		Message string
+	}
+}
+
+func (a attributes) of(key string) string {
+	for _, kv := range a.Attributes {
+		if kv.Key == key {
+			return kv.Value.StringValue + kv.Value.IntValue
+		}
+	}
+	return ""
+}
+
+// receiver keeps the spans that reach it, and refuses as many exports at first as it is told to.
+type receiver struct {
+	mu     sync.Mutex
+	spans  []span
+	asked  int
+	refuse int
+	header http.Header
+}
+
+func (r *receiver) ServeHTTP(w http.ResponseWriter, req *http.Request) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.asked++
+	r.header = req.Header
+	if r.asked <= r.refuse {
+		http.Error(w, "busy", http.StatusServiceUnavailable)
+		return
+	}
+	var in request
+	if err := json.NewDecoder(req.Body).Decode(&in); err != nil || req.URL.Path != "/v1/traces" {
+		http.Error(w, "no", http.StatusBadRequest)
+		return
+	}
+	for _, rs := range in.ResourceSpans {
+		if rs.Resource.of("service.name") != "sia" {
+			http.Error(w, "no name", http.StatusBadRequest)
+			return
+		}
+		for _, s := range rs.ScopeSpans {
+			r.spans = append(r.spans, s.Spans...)
+		}
+	}
+}
+
+var at = time.Date(2031, 2, 3, 12, 0, 0, 0, time.UTC)
+
+func start(t *testing.T, r http.Handler) *trace.Tracer {
+	t.Helper()
+	server := httptest.NewServer(r)
+	t.Cleanup(server.Close)
+	tracer, err := trace.New(trace.Config{Endpoint: server.URL + "/", Headers: map[string]string{"X-Key": "k"}, Version: "1",
+		Mask:   func(s string) string { return strings.ReplaceAll(s, "hunter2", "***") },
+		Logger: slog.New(slog.DiscardHandler), Now: func() time.Time { return at }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tracer
+}
+
+// A task is one trace, whichever process adds to it: its effects stand below its root, and calls of models below the
+// effects that make them.
+func TestATaskIsOneTrace(t *testing.T) {
+	to := &receiver{refuse: 1}
+	task := sia.Task{ID: "7-1", Repo: sia.Repo{Owner: "ada", Name: "shop"}, Issue: 1, CreatedAt: at.Add(-time.Hour)}
+	for range 2 { // processes
+		tracer := start(t, to)
+		attempt := tracer.Effect(func(ctx context.Context, _ sia.Task, _ sia.Effect) (sia.Fact, error) {
+			tracer.Call(ctx, llm.Call{Client: "coder", Model: "gpt-5", Provider: "openai", Host: "api.openai.com",
+				Usage: llm.Usage{Input: 120, Output: 7}, Took: 2 * time.Second, Finish: "stop"})
+			return nil, errors.New("the key hunter2 is refused")
+		})
+		if _, err := attempt(t.Context(), task, sia.Effect{Kind: sia.DoAttempt, Key: "7-1/attempt/1", Attempt: 1}); err == nil {
+			t.Fatal("the effect's error is lost")
+		}
+		ended := task
+		ended.State = sia.Passed
+		done := tracer.Effect(func(context.Context, sia.Task, sia.Effect) (sia.Fact, error) { return sia.Done{}, nil })
+		if _, err := done(t.Context(), ended, sia.Effect{Kind: sia.DoSync}); err != nil {
+			t.Fatal(err)
+		}
+		tracer.Call(t.Context(), llm.Call{Model: "outside of a task"})
+		if err := tracer.Close(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if to.asked != 3 || to.header.Get("X-Key") != "k" {
+		t.Errorf("asked %d times, with the headers %v", to.asked, to.header)
+	}
+	byName := map[string][]span{}
+	for _, s := range to.spans {
+		byName[s.Name] = append(byName[s.Name], s)
+		if s.TraceID != to.spans[0].TraceID {
+			t.Errorf("%s is of another trace", s.Name)
+		}
+	}
+	if len(to.spans) != 8 || len(byName["task"]) != 2 || len(byName["attempt"]) != 2 || len(byName["chat gpt-5"]) != 2 {
+		t.Fatalf("spans: %+v", to.spans)
+	}
+	root, tried, call := byName["task"][1], byName["attempt"][1], byName["chat gpt-5"][1]
+	if root.ParentSpanID != "" || tried.ParentSpanID != root.SpanID || call.ParentSpanID != tried.SpanID {
+		t.Errorf("the spans don't stand below one another: %+v, %+v, %+v", root, tried, call)
+	}
+	if root.SpanID != byName["task"][0].SpanID || root.of("sia.state") != "passed" {
+		t.Errorf("root %+v", root)
+	}
+	if tried.Status.Code != 2 || tried.Status.Message != "the key *** is refused" || tried.of("sia.task") != "7-1" ||
+		tried.of("gen_ai.operation.name") != "invoke_agent" {
+		t.Errorf("attempt %+v", tried)
+	}
+	if call.Kind != 3 || call.of("gen_ai.usage.input_tokens") != "120" || call.of("gen_ai.provider.name") != "openai" ||
+		call.of("gen_ai.request.model") != "gpt-5" || call.Start >= call.End {
+		t.Errorf("call %+v", call)
+	}
+}
+
+// Nothing waits for a receiver that is away, and nothing is exported where none is named.
+func TestNobodyReceives(t *testing.T) {
+	tracer := start(t, http.NotFoundHandler())
+	run := tracer.Effect(func(context.Context, sia.Task, sia.Effect) (sia.Fact, error) { return sia.Done{}, nil })
+	if _, err := run(t.Context(), sia.Task{ID: "7-1"}, sia.Effect{Kind: sia.DoGate}); err != nil {
+		t.Error(err)
+	}
+	if err := tracer.Close(t.Context()); err != nil { // the export's own error is logged
+		t.Logf("closing: %v", err)
+	}
+	none, err := trace.New(trace.Config{})
+	if none != nil || err != nil {
+		t.Errorf("without an endpoint: %v, %v", none, err)
+	}
+	none.Call(t.Context(), llm.Call{})
+	if err := none.Close(t.Context()); err != nil {
+		t.Error(err)
+	}
+	if _, err := trace.New(trace.Config{Endpoint: "localhost:4318"}); err == nil || !strings.Contains(err.Error(), "http://") {
+		t.Errorf("an address without a scheme: %v", err)
+	}
+}
