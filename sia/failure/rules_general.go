@@ -72,7 +72,7 @@ func generalRules() []rule {
 				"resolvepackagenotfound", "unsatisfiableerror", "packagesnotfounderror", "could not resolve dependencies",
 				"could not resolve all", "could not find artifact", "could not transfer artifact", "non-resolvable",
 				"while constructing the build plan", "there is no package called", "unresolved dependenc", "unmet dependencies",
-				"unable to locate package"),
+				"unable to locate package", "nothing provides ", "no match for argument"),
 			extent: toldUnder, weight: 74, class: Dependency},
 		{name: "out of memory", soft: true,
 			keys: keys("outofmemory", "out of memory", "cannot allocate memory", "oom", "memory exhausted", "bad_alloc",
