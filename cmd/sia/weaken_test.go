@@ -26,6 +26,9 @@ import (
 // WEAKENED=name chooses an archive, or name/edit. DEPS is a folder with what the runners need that is not on the
 // machine: node_modules as jest, mocha and vitest, a local repository of Maven's as maven, and cargo, where Cargo
 // builds. It takes minutes, so no test runs it.
+//
+// Maven's local repository can be had of Debian: libsurefire-java, junit5, libmaven-compiler-plugin-java and
+// libmaven-resources-plugin-java, which bring 40 MB packed, then cp -rL /usr/share/maven-repo "$DEPS/maven".
 func BenchmarkWeakened(b *testing.B) {
 	names, err := filepath.Glob("testdata/weaken/*.txtar")
 	if err != nil || len(names) == 0 {

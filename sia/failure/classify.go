@@ -2,7 +2,6 @@ package failure
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/sia-bot/sia/sia/lazyregexp"
 )
@@ -73,24 +72,23 @@ func classifyChoice(c choice, name string) (class Class, told bool) {
 	case Dependency, ExternalDependency, GitCheckout:
 		return refineClass(class, said, causeCues), true
 	case TestFailure:
+		if built := c.built(); built != "" {
+			return built, true
+		}
 		return outage(c.places[0].blocks), true
 	}
 	if !containerClasses[class] {
 		return class, true
 	}
-	if in := c.best.inner; in != nil && !containerClasses[in.class] && c.best.rule.name != pythonTraceback {
+	if in := c.best.inner; in != nil && !containerClasses[in.class] {
 		return in.class, true
 	}
 	for _, b := range c.ranked {
 		if !containerClasses[b.rule.class] {
 			return b.rule.class, true
 		}
-		said := b.lines()
-		if b.rule.name == pythonTraceback {
-			said = exceptionLines(said)
-		}
 		for _, cues := range [][]classCue{causeCues, detailCues} {
-			if d := refineClass(class, said, cues); d != class {
+			if d := refineClass(class, b.lines(), cues); d != class {
 				return d, false
 			}
 		}
@@ -99,6 +97,30 @@ func classifyChoice(c choice, name string) (class Class, told bool) {
 		class = refineClass(class, []textLine{{text: name}}, nameCues)
 	}
 	return class, false
+}
+
+// buildClasses are the classes of what a compiler says.
+var buildClasses = map[Class]bool{CompileError: true, SyntaxError: true, TypeError: true}
+
+// built is the class of the compiler's error that a failed item tells of, or that is shown beside items that tell
+// nothing: what failed is a file or a package then, and no test. It is empty without one.
+func (c choice) built() Class {
+	bare := true
+	for _, b := range c.places[0].blocks {
+		if !b.rule.item {
+			return ""
+		}
+		if b.inner != nil && buildClasses[b.inner.class] {
+			return b.inner.class
+		}
+		bare = bare && b.size() == 1
+	}
+	for _, p := range c.places[1:] {
+		if bare && buildClasses[p.best.class()] {
+			return p.best.class()
+		}
+	}
+	return ""
 }
 
 // outage is the class of failed tests: transient when each of them met one, and no test wanted it.
@@ -114,16 +136,6 @@ func outage(tests []*block) Class {
 		}
 	}
 	return met
-}
-
-// exceptionLines is what follows the last frame of a traceback: the exception.
-func exceptionLines(ls []textLine) []textLine {
-	for i := len(ls) - 1; i > 0; i-- {
-		if t := ls[i-1].text; strings.HasPrefix(t, " ") || strings.HasPrefix(t, "\t") {
-			return ls[i:]
-		}
-	}
-	return ls
 }
 
 // refineClass is the class of the first cue that any of the lines has, else c.

@@ -67,6 +67,9 @@ func (r *logReader) noteTest(match *lazyregexp.Regexp, text []byte) int {
 	}
 	m := match.FindSubmatch(text)
 	t := Test{Name: printableText(clipText(m[i]))}
+	if strings.Contains(t.Name, "::") {
+		t.Name, _, _ = strings.Cut(t.Name, " - ") // a summary says why behind the name
+	}
 	if t.Name == "" || r.seen[t.Name] {
 		return -1
 	}

@@ -200,3 +200,17 @@ func TestStepLine(t *testing.T) {
 		t.Errorf("line %d of a log without steps, %d of the step (%v)", rep.Line, rep.StepLine, err)
 	}
 }
+
+// What failed is a file or a package, and no test, where a compiler says why.
+func TestFailedItemOfCompiler(t *testing.T) {
+	for log, want := range map[string]Class{
+		"FAILED: [code=1] cart.o\nc++ -c cart.cc\ncart.cc:3:1: error: unknown type name 'tax'\n": CompileError,
+		"# shop\ncart.go:3:1: undefined: tax\nFAIL\tshop [setup failed]\n":                       CompileError,
+		"cart.go:3:1: undefined: tax\n\nFAILED adds tax\n  got 100, not 119\n":                   TestFailure,
+		"FAILED adds tax\n  got 100, not 119\n":                                                  TestFailure,
+	} {
+		if rep := read(t, log, Options{}); rep.Class != want {
+			t.Errorf("%s, not %s: %q\n%s", rep.Class, want, rep.Why, log)
+		}
+	}
+}

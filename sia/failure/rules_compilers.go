@@ -10,7 +10,7 @@ func compilerRules() []rule {
 				`multiple definition of|^(/\S*/)?ld(\.\w+)?: (cannot|error|library|framework|duplicate))`),
 			extent: indentedParagraph, weight: 80, class: CompileError},
 		{name: "rustc, an error", keys: keys("error[e"),
-			match: re(`^\s*error\[E\d+\]: `), extent: rustcFrame, weight: 82, class: CompileError},
+			match: re(`^\s*error\[E\d+\]: `), extent: toBlankLine, weight: 82, class: CompileError},
 		{name: "Go compiler, an error", keys: keys(".go:"),
 			match:  re(`^(vet: )?(?P<file>[\w./\\@-]+\.go):(?P<line>\d+)(:\d+)?: `),
 			extent: goFindings, weight: 70, class: CompileError},
@@ -38,20 +38,6 @@ func caretLines(b *block, l *line) placement {
 	case l.n-b.head == 1 && !containsAny(l.text, ": error", ": warning", "error TS"):
 		// Source lines that begin in the first column.
 		return maybeInside
-	default:
-		return outsideBlock
-	}
-}
-
-// rustcFrame goes on over the frame that rustc draws, to the blank line after it.
-func rustcFrame(b *block, l *line) placement {
-	switch {
-	case l.blank():
-		return outsideBlock
-	case l.n-b.head == 1 && !containsAny(l.text, "-->", "error", "|"):
-		return insideBlock
-	case l.indent > b.indent, l.text[0] >= '0' && l.text[0] <= '9' && containsAny(l.text, "|"):
-		return insideBlock
 	default:
 		return outsideBlock
 	}

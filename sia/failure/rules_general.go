@@ -6,15 +6,15 @@ import "bytes"
 func generalRules() []rule {
 	return []rule{
 		// What failed, after a sign or a word of failure in capitals, or before one.
-		{name: "a failed item", keys: keys("✗", "✘", "✖", "✕", "×", "❌", "[-]", "(x)"),
-			match: re(`^\s*(\(\d+/\d+\)\s+)?(\[\w+\]\s+)?([-*•]\s+)?(✗|✘|✖|✕|×|❌|\[-\]|\(X\)) +` +
+		{name: "a failed item", keys: keys("✗", "✘", "✖", "✕", "×", "❌", "●", "[-]", "(x)"),
+			match: re(`^\s*(\(\d+/\d+\)\s+)?(\[\w+\]\s+)?([-*•]\s+)?(✗|✘|✖|✕|×|❌|●|\[-\]|\(X\)) +` +
 				`(?P<test>[^\s\d=:].*?)(\s+[\d.]+m?s.*)?$`),
 			extent: toldUnder, weight: 72, class: TestFailure, item: true},
 		{name: "a failed item", keys: keys("fail", "not ok", ") error : "),
 			match: re(`^\s*(\[\w+\]\s+)?([-*•#=]+\s+)?` +
-				`(\[?(FAIL|Fail|Failed)(ED|URE)?\]:?|FAIL(ED)?: |FAIL(ED)? +|FAILED|Failure \[|` +
+				`(\[? *(FAIL|Fail|Failed)(ED|URE)? *\]:?|FAIL(ED)?: |FAIL(ED)? +|FAILED|Failure \[|` +
 				`\d+\) (Failed|Error) : |(.*: )?Test Failed at |[Tt]est [Ff]ailed:?|Failed (\(TODO\) )?test |not ok \d+( -)?)` +
-				`\s*(?P<test>[^\s\d=:].*)$`),
+				`\s*(?P<test>[^\s\d=:].*?)( +[(\[][\d.]+ ?m?s[)\]])?$`),
 			extent: toldUnder, weight: 78, class: TestFailure, item: true},
 		{name: "a failed item", keys: keys("fail", "[e]", "✗", "❌"),
 			match: re(`^\s*(\[\w+\]\s+)?([-*•]\s+)?(test )?(?P<test>[^\s=].*?)[\s.:]+` +
@@ -72,7 +72,7 @@ func generalRules() []rule {
 				"resolvepackagenotfound", "unsatisfiableerror", "packagesnotfounderror", "could not resolve dependencies",
 				"could not resolve all", "could not find artifact", "could not transfer artifact", "non-resolvable",
 				"while constructing the build plan", "there is no package called", "unresolved dependenc", "unmet dependencies",
-				"unable to locate package"),
+				"unable to locate package", "nothing provides ", "no match for argument"),
 			extent: toldUnder, weight: 74, class: Dependency},
 		{name: "out of memory", soft: true,
 			keys: keys("outofmemory", "out of memory", "cannot allocate memory", "oom", "memory exhausted", "bad_alloc",
@@ -80,14 +80,6 @@ func generalRules() []rule {
 			match: re(`(OutOfMemory|(?i:out of memory|cannot allocate memory|memory exhausted)|\bOOM(Killed|-killed| killer)|` +
 				`std::bad_alloc|exit(ed with)? code 137|(^|: |\s{2,})Killed(: 9)?(\s|$))`),
 			extent: stackTrace, weight: 78, class: OutOfMemory},
-
-		// A tool that only says that something it ran has failed.
-		{name: "a tool's result", keys: keys("*** ", "error command failed", "problem", "linker command failed",
-			"ld returned", "build commands failed", "could not compile", "aborting due to", "gyp err!"),
-			match: re(`^((g|mingw32-|c?n?)?make(\[\d+\])?: \*\*\* |error Command failed|\s*(✖|×|✗)? ?\d+ problems? \(|` +
-				`.*(linker command failed|ld returned \d+ exit status)|The following build commands failed:|` +
-				`error: (could not compile|aborting due to)|gyp ERR! )`),
-			extent: singleLine, weight: 34, class: Unknown, result: true},
 	}
 }
 

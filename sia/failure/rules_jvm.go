@@ -6,10 +6,7 @@ func jvmRules() []rule {
 	return []rule{
 		{name: "surefire, a failed test", keys: keys("<<< failure!", "<<< error!"),
 			match: re(`^(\[ERROR\] )?\s*(?P<test>[^\s(]\S*?(\(\S+\))?( .{1,80}?)?)\s+(-- )?Time elapsed: .*<<< (FAILURE|` +
-				`ERROR)!`), extent: stackTrace, weight: 89, class: TestFailure},
-		{name: "surefire, a failed class", keys: keys("<<< failure!", "<<< error!"),
-			match:  re(`^(\[ERROR\] )?\s*Tests run: .*<<< (FAILURE|ERROR)!`),
-			extent: stackTrace, weight: 89.5, class: TestFailure},
+				`ERROR)!`), extent: stackTrace, weight: 89, class: TestFailure, item: true},
 		{name: "maven, a compiler error", keys: keys(".java:[", ".kt:[", ".scala:[", ".groovy:[", ".kt: ("),
 			match:  re(`^\[(ERROR|error)\] .*?(?P<file>[^\s:]+\.(java|kt|scala|groovy)): ?[\[(](?P<line>\d+),`),
 			extent: whileMatching, stop: re(`^(\[ERROR\] )?\s+\S|^\[ERROR\] .*\.(java|kt|scala|groovy): ?[\[(]\d+,`), weight: 85,

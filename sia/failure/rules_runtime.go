@@ -1,13 +1,11 @@
 package failure
 
-// pythonTraceback is the name of the rule of Python's tracebacks.
-const pythonTraceback = "Python, a traceback"
-
 // runtimeRules recognise exceptions, crashes, and what ends a program.
 func runtimeRules() []rule {
 	return []rule{
-		{name: pythonTraceback, keys: keys("traceback (most"),
-			match: re(`^.{0,40}Traceback \(most recent call last\):`), extent: pythonTrace, weight: 74, class: RuntimeError},
+		{name: "Python, a traceback", keys: keys("traceback (most"),
+			match:  re(`^.{0,40}Traceback \(most recent call last\):`),
+			extent: pythonTrace, weight: 50, class: RuntimeError, takes: true},
 		{name: "node, an uncaught error", keys: keys("error: ", "error ["),
 			match:  re(`^\s*(\S+ - )?(Uncaught )?([A-Z]\w*)?Error( \[\w+\])?: \S`),
 			extent: stackTrace, weight: 66, class: RuntimeError},
@@ -16,11 +14,8 @@ func runtimeRules() []rule {
 		{name: "a program's own error", keys: keys("error: "),
 			match: re(`^(\[?ERROR\]?|Error|Fatal): \S`), extent: stackTrace, max: 60, weight: 50, class: Unknown, takes: true},
 
-		{name: "a sanitizer's report", keys: keys("sanitizer: "),
-			match:  re(`(Address|Memory|Thread|Leak|UndefinedBehavior)Sanitizer: |runtime error: `),
-			extent: stackTrace, weight: 84, class: Crash},
 		{name: "a crash",
-			keys: keys("segmentation fault", "sigsegv", "core dumped", "sigabrt", "sigbus", "sigill", "illegal instruction",
+			keys: keys("sanitizer: ", "segmentation fault", "sigsegv", "core dumped", "sigabrt", "sigbus", "sigill", "illegal instruction",
 				"access violation", "fatal python error", "stack smashing", "bus error", "signal 11", "signal 6", "double free",
 				"a fatal error has been detected", "exit code 139", "exit code 134", "assertion failed", "assertion `"),
 			extent: stackTrace, weight: 76, class: Crash, soft: true},

@@ -17,9 +17,6 @@ func testRules() []rule {
 			extent: untilStop,
 			stop:   re(`^(_{3,} .+ _{3,}|={3,} .+ ={3,}|={20,}|-{5,} coverage: .*|-{20,}|<=+.*|\+{5,} .* \+{5,})$`), weight: 90,
 			class: TestFailure},
-		{name: "pytest, the summary", keys: keys("failed ", "error "),
-			match:  re(`^(FAILED|ERROR) (CONSISTENTLY: )?(\[[\d.]+s\] )?(?P<test>(?P<file>[\w./\\-]+\.py)(::\S.*?)?)( - .*)?$`),
-			extent: whileMatching, stop: re(`^(FAILED|ERROR) `), weight: 79, class: TestFailure, tells: true, takes: true},
 		// What Python prints as it goes down, or when it hangs, names the test in the same form.
 		{name: "faulthandler, a test", keys: keys(" in test_"),
 			match: re(`^\s*File ".*", line \d+ in (?P<test>test_\w+)$`), extent: stackTrace, weight: 82, class: TestFailure,
@@ -40,20 +37,13 @@ func testRules() []rule {
 			match:  re(`^(panic: |fatal error: |WARNING: DATA RACE)`),
 			extent: untilStop, stop: re(`^(exit status |FAIL\b|ok  \t|=== |--- |={18}$|make)`), weight: 86, class: Crash},
 
-		// JavaScript.
-		{name: "jest, a failed test", keys: keys("●"),
-			match:  re(`^\s*● (?P<test>\S.*)$`),
-			extent: untilStop, stop: re(`^(\s*● |PASS |FAIL |Test Suites:|Tests:|Snapshot Summary| › |-{10,}\||={10,})`),
-			weight: 88, class: TestFailure},
+		// Ruby.
 		{name: "minitest, a failed test", keys: keys("failure:", "error:"),
 			match:  re(`^\s*(\d+\) )?(Failure|Error):$`),
 			extent: toBlankLine, unless: re(`^\s*(\d+\) )?(Failure|Error):`), weight: 84, class: TestFailure},
 		{name: "minitest, the name of a failed test", keys: keys("#test_"),
 			match:  re(`^(?P<test>\w+(::\w+)*#test_\w+)( \[(?P<file>[^\s:]+):(?P<line>\d+)\])?:$`),
 			extent: toBlankLine, weight: 70, class: TestFailure},
-		{name: "GoogleTest, a failed test", keys: keys("[  failed  ]"),
-			match:  re(`^\[  FAILED  \] (?P<test>[A-Za-z]\S*?),?( \(\d+ ms\)| where .*)?$`),
-			extent: whileMatching, stop: re(`^\[  FAILED  \]`), weight: 70, class: TestFailure, tells: true, takes: true},
 
 		// Rust.
 		{name: "Rust, a panic", keys: keys("panicked at"),
@@ -66,11 +56,6 @@ func testRules() []rule {
 		{name: "R CMD check, failed tests", keys: keys("running the tests in", "... error", "] error"),
 			match:  re(`^(Running the tests in .* failed\.|\* checking .* \.\.\. ?(\[.*\])? ERROR)$`),
 			extent: untilStop, stop: re(`^\* `), weight: 90, class: TestFailure, above: 2, takes: true},
-		{name: "testthat, a failed test", keys: keys("failure", "error"),
-			match:  re(`^\s*(──|--|[0-9]+\.) ?\d*\.? ?(Failure|Error|FAILURE|ERROR)\b.*[(:@]`),
-			extent: untilStop,
-			stop: re(`^(──|--|\[|══|==|\s*\d+\. (Failure|Error)|Error: Test failures|Execution halted|` +
-				`.*testthat results)`), weight: 84, class: TestFailure},
 		{name: "xcpretty, a failed test",
 			keys:  keys("xctassert", ", expected", ", failed", ", threw", "caught error", ", asynchronous"),
 			match: re(`^  (?P<test>\w+), \S.*$`), extent: xcprettyExcerpt, weight: 84, class: TestFailure, above: 1, max: 30},

@@ -24,9 +24,6 @@ func worldRules() []rule {
 		// Packages.
 		{name: "npm, an error", keys: keys("npm err!", "npm error"),
 			match: re(`^\s*npm (ERR!|error) `), extent: npmLines, weight: 40, class: Unknown, result: true},
-		{name: "npm, an unresolved package", keys: keys("eresolve", "e404", "etarget", "enoent", "no matching version"),
-			match: re(`^npm (ERR!|error) (code (ERESOLVE|E404|ETARGET|EINTEGRITY|EUSAGE|EBADENGINE|ENOTSUP|EPEERINVALID)|` +
-				`.*No matching version|.*not in the npm registry)`), extent: npmLines, weight: 74, class: Dependency},
 
 		// Permissions.
 		{name: "a refused permission",
@@ -90,13 +87,6 @@ func worldRules() []rule {
 			match: re(`(Error response from daemon|OCI runtime|oci runtime error|manifest unknown|manifest for .* not found|` +
 				`pull access denied|Cannot connect to the Docker daemon)`),
 			extent: singleLine, weight: 70, class: ExternalDependency},
-		{name: "an artifact that is missing",
-			keys: keys("artifact not found", "unable to download artifact", "no artifacts found",
-				"unable to find any artifacts", "no files were found", "artifact has expired", "cache not found", "404 not found",
-				"404: not found", "http error 404", "returned error: 404", "(404)", "status code 404", "404  not found"),
-			match: re(`(?i)(artifact not found|unable to (download|find any) artifacts?|no (artifacts|files were) found|` +
-				`artifact has expired|404:? +not found|http error 404|returned error: 404|status code 404)`),
-			extent: indentedLines, weight: 62, class: ExternalDependency},
 		{name: "a workflow's configuration",
 			keys: keys("invalid workflow file", "unrecognized named-value", "unable to resolve action", "unexpected value",
 				"unexpected input", "input required and not supplied", "can't find 'action.yml'", "yaml",
