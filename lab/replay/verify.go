@@ -93,6 +93,9 @@ func (p *pair) judgeTrees(ctx context.Context, c filtered) (judged, error) {
 			continue
 		}
 		out := compare(s, before, after)
+		if down := p.Unreached(ctx, run); out.verdict == FailsAfter && run.Eager && down != "" {
+			out.verdict, out.why = Unprepared, down+"; with what is installed: "+out.why
+		}
 		if said != "" && (out.verdict == PassesBefore || out.verdict == FailsAfter) { // it shows in what was left out
 			out.verdict, out.why = NoBuild, said
 		}
@@ -152,7 +155,7 @@ func (p *pair) bothEnds(
 		}
 		if !before.Lacks(l) && !after.Lacks(l) {
 			return before, after, "", nil
-		} else if p.Prepared(l, s, t.after) {
+		} else if p.Prepared(ctx, l, s, t.after) {
 			why, err := p.unfetched(l, s, t.after, after)
 			return before, after, why, err
 		}
