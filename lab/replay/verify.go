@@ -121,6 +121,8 @@ func compare(s split, before, after testrun.Report) judged {
 		out.verdict, out.why = NoBuild, firstLog(before)
 	case before.AnyFailed(before): // of what the commit has under no such name: a file that can't be loaded
 		out.verdict, out.why = NoBuild, testrun.Tail(before.Log)
+	case len(after.Runs[0]) == 0: // the runner itself failed
+		out.verdict, out.why = FailsAfter, testrun.Tail(after.Log)
 	default:
 		out.verdict = PassesBefore
 	}
