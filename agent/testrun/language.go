@@ -62,6 +62,8 @@ type Suite struct {
 	Deps    string   // name of the folder that it fills; of one that is eager, one for each state of the manifests
 	// Near is the name of a folder for other versions of nearly the same; "": there is none.
 	Near string
+	// Whole is the file that such a folder has when all of it was fetched.
+	Whole string
 	// Installed are the shell commands in place of Prepare where the registries can't be reached, without a network. They
 	// make what is installed on the machine do; "": nothing can.
 	Installed string

@@ -151,9 +151,10 @@ func (l Node) Suite(tree Files, tests []string, read ReadFile) (Suite, bool) {
 		s.Deps, s.Near = "node-"+about.state(read), "node-near-"+about.majors()
 		s.Eager, s.Hosts = true, []string{"registry.npmjs.org"}
 		s.Prepare = "cp package.json package-lock.json npm-shrinkwrap.json .npmrc " + depsAt + "/ 2>/dev/null\ncd " + depsAt +
-			" && export npm_config_cache=" + buildAt + "/npm npm_config_prefer_offline=true && { npm ci --ignore-scripts || " +
-			"npm install --ignore-scripts || " +
+			" && export npm_config_cache=" + buildAt + "/npm npm_config_prefer_offline=true && " +
+			"{ { [ ! -d node_modules ] && npm ci --ignore-scripts; } || npm install --ignore-scripts || " +
 			"npm install --ignore-scripts --legacy-peer-deps; }" // which npm asks for where peers don't fit
+		s.Whole = "node_modules/.package-lock.json"
 		s.Links = map[string]string{"node_modules": depsAt + "/node_modules"}
 	}
 	return s, true

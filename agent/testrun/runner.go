@@ -276,6 +276,9 @@ func (r *Runner) Fetch(ctx context.Context, l Language, s Suite, t Tree) (why st
 			return "", nil
 		}
 	}
+	if err := r.seedNear(s); err != nil {
+		return "", err
+	}
 	c, err := r.command(s, t.At.Dir, script)
 	if err != nil {
 		return "", err
