@@ -11,6 +11,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/sia-bot/sia/agent"
 	"github.com/sia-bot/sia/agent/sandbox"
@@ -49,7 +50,7 @@ func (c *alreadyCmd) Run(e *cli.Env) error {
 	}
 	defer os.RemoveAll(dir)
 	checker, err := agent.NewChecker(agent.CheckerConfig{Sandbox: box, Cache: filepath.Join(dir, "cache"),
-		Hosts: []string{"proxy.golang.org:443", "sum.golang.org:443"}, Logger: e.Logger})
+		Hosts: []string{"proxy.golang.org:443", "sum.golang.org:443"}, Now: time.Now, Logger: e.Logger})
 	if err != nil {
 		return err
 	}
