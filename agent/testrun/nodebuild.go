@@ -65,8 +65,15 @@ func withoutVersion(lock []byte) []byte {
 	return out
 }
 
-// nodeMarks has the programs of dependencies found.
-const nodeMarks = "export PATH=\"$PWD/node_modules/.bin:$PATH\"\n: >/tmp/built\n"
+// nodeMarks has the programs of dependencies found, and lays dependencies out in a folder that can be written: Vite puts
+// its configuration there.
+const nodeMarks = `export PATH="$PWD/node_modules/.bin:$PATH"
+: >/tmp/built
+if [ -L node_modules ]; then
+rm node_modules && mkdir node_modules
+ln -s ` + depsAt + `/node_modules/* ` + depsAt + `/node_modules/.bin node_modules/
+fi
+`
 
 // nodeScriptCall is a command that runs another script of package.json.
 var nodeScriptCall = regexp.MustCompile(`^(?:npm|yarn|pnpm)\s+(?:run(?:-script)?\s+)?(?:-s\s+|--silent\s+)?([\w:.-]+)$`)
