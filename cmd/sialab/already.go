@@ -149,7 +149,7 @@ func (c *alreadyCmd) holds(
 		}
 	}
 	// What setup builds is kept for the next tree of the same modules: most of the standard library.
-	got, err := checker.Check(ctx, agent.Input{Dir: dir, Repo: "replay", Issue: 1,
+	got, err := checker.Check(ctx, agent.Input{Dir: dir, Repo: "replay", Issue: 1, OnBase: true,
 		Setup: []string{"go mod download", "go build net/http testing"}}, []string{command}, nil)
 	if err != nil {
 		return false, "", err
