@@ -161,11 +161,19 @@ func numberedSteps(b sia.Brief) string {
 }
 
 // previousSections are the earlier attempts, newest last, the oldest giving way first: each as its ledger, and of the
-// newest what its checks printed.
+// newest what its checks printed. Where the brief drops the history, the entries of their ledgers alone are left.
 func previousSections(previous []PreviousAttempt, b sia.Brief) []promptSection {
 	var out []promptSection
 	for i, p := range previous {
 		newest := i == len(previous)-1
+		if b.DropHistory {
+			if p.Ledger.Said() {
+				l := sia.AttemptLedger{Entries: p.Ledger.Entries}
+				out = append(out, promptSection{heading: fmt.Sprintf("## Attempt %d, which did not pass", p.Number),
+					source: "its ledger", body: strings.Join(l.Lines(), "\n"), give: givePrevious + min(i, 99)})
+			}
+			continue
+		}
 		s := promptSection{heading: fmt.Sprintf("## Attempt %d, which did not pass", p.Number),
 			source: "its ledger and logs", body: p.ledger(newest), give: givePrevious + min(i, 99)}
 		switch {

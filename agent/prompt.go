@@ -104,13 +104,11 @@ func assemblePrompt(
 			intro:  "It was set up before you began, in the sandbox that `run` uses.",
 			source: "setup output", body: setup, give: giveQuotes})
 	}
-	if in.Brief.DropHistory {
-		if len(in.Previous) > 0 {
-			notes = append(notes, fmt.Sprintf("%d earlier attempts left out: the brief drops the history", len(in.Previous)))
-		}
-	} else {
-		sections = append(sections, previousSections(in.Previous, in.Brief)...)
+	if in.Brief.DropHistory && len(in.Previous) > 0 {
+		notes = append(notes, fmt.Sprintf("%d earlier attempts left out but for their ledgers: the brief drops the history",
+			len(in.Previous)))
 	}
+	sections = append(sections, previousSections(in.Previous, in.Brief)...)
 	places, missing := placeSections(ctx, in, env)
 	sections = append(sections, places...)
 	notes = append(notes, missing...)

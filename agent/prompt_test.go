@@ -43,6 +43,9 @@ func TestTechniquesChangeTheRequest(t *testing.T) {
 		{"tool change: nothing left", sia.Brief{Tools: []string{"teleport"}}, all, nil, nil, false},
 		{"context pruning: history", sia.Brief{DropHistory: true}, all, []string{"Say hello."},
 			[]string{"MAIL_KEY", "I wired", "Attempt 1"}, false},
+		{"prompt restructuring: the ledger stays", sia.Brief{DropHistory: true, Prompt: "## Goal\n\nSay hello."}, all,
+			[]string{"## Attempt 3, which did not pass", "Dead end: A longer timeout does not help."},
+			[]string{"MAIL_KEY", "I wired", "Attempt 1", "npm test", "It ended", "its logs"}, true},
 		{"context pruning: files", sia.Brief{OnlyFiles: []string{"mail.go"}}, all, []string{"File mail.go", "package mail"},
 			[]string{"main.go", "What is in the repository"}, false},
 		{"decomposition", sia.Brief{Steps: []plan.Part{{Do: "Make the interface.", DoneWhen: "It compiles."},
@@ -82,6 +85,11 @@ func TestTechniquesChangeTheRequest(t *testing.T) {
 			b := newBench(t, turns(done))
 			b.write("mail.go", "package mail\n")
 			b.in.Attempt, b.in.Brief, b.in.Previous = 2, tt.brief, previous
+			if strings.HasSuffix(tt.name, "the ledger stays") {
+				b.in.Previous = append(slices.Clone(previous), agent.PreviousAttempt{Number: 3, Reason: "out of time",
+					Ledger: &sia.AttemptLedger{Entries: []sia.LedgerEntry{{Kind: sia.LedgerDeadEnd,
+						Says: "A longer timeout does not help."}}, Ran: []sia.RanCommand{{Command: "npm test", Ended: "exit status 1"}}}})
+			}
 			b.in.Instructions = []agent.Instruction{{Path: "AGENTS.md", Text: "Use tabs."}}
 			b.run()
 			if d := cmp.Diff(tt.tools, b.model.Requests()[0].ToolNames()); d != "" {

@@ -2,6 +2,7 @@ package policies
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"time"
 )
@@ -20,6 +21,8 @@ type Option struct {
 	Choice string  `json:"choice"`
 	Score  float64 `json:"score"`
 	Terms  []Term  `json:"terms,omitempty"` // that add up to the score
+	// with which it was to be chosen, 0–1, where a share is left to chance; 0: chance played no part
+	Propensity float64 `json:"propensity,omitempty"`
 	// before it takes effect
 	Wait     time.Duration `json:"wait,omitempty"`
 	AtOnce   int           `json:"at_once,omitempty"`   // runs at once, at most
@@ -48,4 +51,30 @@ func score(choice string, terms ...Term) Option {
 		}
 	}
 	return o
+}
+
+// mostChance bounds the share of decisions that a policy may leave to chance.
+const mostChance = .2
+
+// LeaveToChance is the answer with the next best choice in a share of decisions, so that their outcomes say which of the
+// two is better. draw is uniform in [0, 1). Chance asks no person, gives nothing up and waits for nothing: such choices
+// are passed over, and where the best is one, or was not taken for its score, chance plays no part.
+func (a Answer) LeaveToChance(share, draw float64) Answer {
+	harmless := func(o Option) bool {
+		return !slices.Contains([]string{ChoicePerson, ChoiceAbandon, ChoiceRerun, ChoiceAsk}, o.Choice)
+	}
+	if share <= 0 || len(a.Options) == 0 || a.Choice != a.Options[0].Choice || !harmless(a.Options[0]) {
+		return a
+	}
+	next := 1 + slices.IndexFunc(a.Options[1:], harmless)
+	if next == 0 {
+		return a
+	}
+	a.Options = slices.Clone(a.Options)
+	a.Options[0].Propensity, a.Options[next].Propensity = 1-share, share
+	if a.Propensity = 1 - share; draw < share {
+		a.Choice, a.Propensity = a.Options[next].Choice, share
+		a.Reason += fmt.Sprintf("; %s is tried by chance, as in %.0f %% of such decisions", a.Choice, 100*share)
+	}
+	return a
 }

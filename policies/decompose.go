@@ -54,6 +54,8 @@ type DecomposeParameters struct {
 
 	MaxParts    int `yaml:"max_parts"`   // of a plan
 	Parallelism int `yaml:"parallelism"` // parts that are worked on at once
+
+	Chance float64 `yaml:"chance"` // share of decisions left to chance, as of [Answer.LeaveToChance]
 }
 
 // Bounds of what a policy may ask for.
@@ -82,6 +84,7 @@ func (d *Decompose) Check() []invalid.Problem {
 		{"reproduce", p.Reproduce, 0, 5}, {"linear", p.Linear, 0, 5}, {"order", p.Order, 0, 5},
 		{"parallel", p.Parallel, 0, 5}, {"hierarchical", p.Hierarchical, 0, 5},
 		{"many_demands", p.ManyDemands, 1, 100}, {"many_order", p.ManyOrder, 1, 100},
+		{"chance", p.Chance, 0, mostChance},
 		{"max_parts", float64(p.MaxParts), 2, mostParts}, {"parallelism", float64(p.Parallelism), 1, mostAtOnce},
 	} {
 		r.Within("parameters."+f.name, f.v, f.least, f.most)

@@ -39,6 +39,7 @@ type RecoverParameters struct {
 	Base        map[string]float64 `yaml:"base"`         // action → score, -5–5; what is left out has 0
 	PartBase    map[string]float64 `yaml:"part_base"`    // the same, where a part failed
 	PartRetries int                `yaml:"part_retries"` // runs of a part that may fail and be retried
+	Chance      float64            `yaml:"chance"`       // share of decisions left to chance, as of [Answer.LeaveToChance]
 }
 
 // RecoverRule changes scores in some contexts. Every rule that fits counts. Rules are
@@ -73,6 +74,7 @@ func (p *Recover) Check() []invalid.Problem {
 	actions("parameters.base", p.Parameters.Base)
 	actions("parameters.part_base", p.Parameters.PartBase)
 	r.Within("parameters.part_retries", float64(p.Parameters.PartRetries), 0, 10)
+	r.Within("parameters.chance", p.Parameters.Chance, 0, mostChance)
 	for _, rule := range p.Rules {
 		actions("rules.bonus", rule.Bonus)
 		r.Within("rules.retries", float64(rule.Retries), 0, 10)

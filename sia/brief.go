@@ -19,7 +19,7 @@ type Brief struct {
 	WithoutTools []string    `json:"without_tools,omitempty" mask:"-"` // tools taken away
 	Steps        []plan.Part `json:"steps,omitempty"`                  // ordered, each with its own done-when
 	OnlyFiles    []string    `json:"only_files,omitempty"`             // when set, the only files put into the context
-	DropHistory  bool        `json:"drop_history,omitempty"`           // earlier attempts are not mentioned
+	DropHistory  bool        `json:"drop_history,omitempty"`           // of earlier attempts only their ledgers are told
 	Examples     []Example   `json:"examples,omitempty"`               // taken from the repository
 	// the constraint lifted; its restoration is the last step
 	Relaxed string   `json:"relaxed,omitempty"`

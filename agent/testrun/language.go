@@ -56,12 +56,22 @@ type ReadFile func(path string) ([]byte, error)
 //	mark end STATUS     it ended with this exit status
 type Suite struct {
 	Script  string
-	Prepare string            // shell commands that fetch what the tests depend on, with a network; "": nothing
-	Eager   bool              // fetch before the first run, and not only where something lacks
-	Hosts   []string          // registries that prepare may reach, without a port
-	Deps    string            // name of the folder that it fills: one for each state of the manifests
-	Env     []string          // NAME=value; the folder is mounted at depsAt, and buildAt is a cache that stays
-	Links   map[string]string // that are laid into the tree, and where they lead
+	Prepare string   // shell commands that fetch what the tests depend on, with a network; "": nothing
+	Eager   bool     // fetch before the first run, and not only where something lacks
+	Hosts   []string // registries that prepare may reach, without a port
+	Deps    string   // name of the folder that it fills; of one that is eager, one for each state of the manifests
+	// Near is the name of a folder for other versions of nearly the same; "": there is none.
+	Near string
+	// Whole is the file that such a folder has when all of it was fetched.
+	Whole string
+	// Installed are the shell commands in place of Prepare where the registries can't be reached, without a network. They
+	// make what is installed on the machine do; "": nothing can.
+	Installed string
+	// Common are shell commands that fill empty build caches with what all repositories have in common. They meet no file
+	// of one; "": nothing is in common.
+	Common string
+	Env    []string          // NAME=value; the folder is mounted at depsAt, and buildAt is a cache that stays
+	Links  map[string]string // that are laid into the tree, and where they lead
 }
 
 // Languages are those that tests can be run of, in the order in which they are asked whose a commit is.

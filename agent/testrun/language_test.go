@@ -163,3 +163,75 @@ func TestJava(t *testing.T) {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
+
+// TestNodeBuild finds what has to be built before the tests, without what no test reads.
+func TestNodeBuild(t *testing.T) {
+	tree := Files{"src/a.js": gitops.HistoryFile{ID: "1"}, "test/a.test.js": gitops.HistoryFile{ID: "2"}}
+	for _, c := range []struct{ scripts, test, want string }{
+		{`"test":"mocha"`, "", ""},
+		{`"build":"tsc","test":"mocha"`, "require('../src/a')", ""},
+		{`"build":"tsc","test":"mocha"`, "import a from '../dist/a.js'", "tsc"},
+		{`"build":"tsc","test":"mocha"},"main":"lib/a.js","x":{"y":"z"`, "require('..')", "tsc"},
+		{`"pretest":"npm run lint && npm run build","build":"rollup -c","lint":"eslint"`, "", "rollup -c"},
+		{`"pretest":"eslint . && make lib"`, "", "make lib"},
+		{`"test":"npm run build:reset && npm run build:docs && npm run test:unit","build:reset":"rimraf lib",` +
+			`"build:docs":"npm run build && node docs.js","build":"npm run build:js && npm run build:types",` +
+			`"build:js":"esbuild","build:types":"tsc"`, "", "esbuild"},
+		{`"test":"npm run build && x","build":"npm run build"`, "", ""},
+	} {
+		text := `{"scripts":{` + c.scripts + `},"devDependencies":{"mocha":"1"}}`
+		s, ok := (Node{}).Suite(tree, []string{"test/a.test.js"}, func(name string) ([]byte, error) {
+			return []byte(map[string]string{"package.json": text, "test/a.test.js": c.test}[name]), nil
+		})
+		_, built, _ := strings.Cut(s.Script, "limited sh -c '")
+		built, _, found := strings.Cut(built, "' </dev/null >/tmp/built")
+		if !found {
+			built = ""
+		}
+		if !ok || built != c.want {
+			t.Errorf("%s: %v, built by %q; want %q", c.scripts, ok, built, c.want)
+		}
+	}
+}
+
+// TestNodeState: a new version of the package is no new state of what it depends on; another dependency is.
+func TestNodeState(t *testing.T) {
+	near := map[string]bool{}
+	deps := func(about, lock string) string {
+		s, ok := (Node{}).Suite(Files{}, []string{"a.test.js"}, func(name string) ([]byte, error) {
+			return []byte(map[string]string{"package.json": about, "package-lock.json": lock}[name]), nil
+		})
+		if !ok {
+			t.Fatal(about)
+		}
+		near[s.Near] = true
+		return s.Deps
+	}
+	first := deps(`{"version":"1.0.0","devDependencies":{"mocha":"1"}}`,
+		`{"version":"1.0.0","packages":{"":{"version":"1.0.0"},"node_modules/mocha":{"version":"1.2.0"}}}`)
+	if next := deps(`{"version":"1.0.1","scripts":{"x":"y"},"devDependencies":{"mocha":"1"}}`,
+		`{"version":"1.0.1","packages":{"":{"version":"1.0.1"},"node_modules/mocha":{"version":"1.2.0"}}}`); next != first {
+		t.Errorf("a version: %s, then %s", first, next)
+	}
+	for _, other := range []string{deps(`{"version":"1.0.0","devDependencies":{"mocha":"2"}}`, ""),
+		deps(`{"version":"1.0.0","devDependencies":{"mocha":"1"}}`,
+			`{"version":"1.0.0","packages":{"":{"version":"1.0.0"},"node_modules/mocha":{"version":"1.3.0"}}}`)} {
+		if other == first {
+			t.Errorf("other dependencies are %s, too", first)
+		}
+	}
+	deps(`{"devDependencies":{"mocha":"^1.7.2"}}`, "")
+	if len(near) != 2 { // mocha 1 and 2
+		t.Errorf("near to each other: %v", near)
+	}
+}
+
+// TestPythonPath: where an editable install would find modules, the test's own project first.
+func TestPythonPath(t *testing.T) {
+	s, ok := (Python{}).Suite(Files{"parts/a/pyproject.toml": gitops.HistoryFile{ID: "1"}},
+		[]string{"parts/a/tests/test_a.py"}, func(string) ([]byte, error) { return []byte("import unittest"), nil })
+	if want := "PYTHONPATH=/workspace/parts/a/src:/workspace/parts/a/lib:/workspace/parts/a:/workspace/src:"; !ok ||
+		!strings.HasPrefix(s.Env[0], want) {
+		t.Errorf("%v %v, want %s", ok, s.Env, want)
+	}
+}

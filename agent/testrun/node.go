@@ -2,7 +2,6 @@ package testrun
 
 import (
 	"bytes"
-	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -51,7 +50,7 @@ func (l Node) IsCode(p string) bool { return nodeSource.MatchString(p) && !l.IsT
 // /tmp/report. said is how a script of package.json calls one.
 var nodeRunners = []struct{ name, command, said string }{
 	{"vitest", "node_modules/.bin/vitest run%s --reporter=junit --outputFile=/tmp/report %s", "vitest"},
-	{"jest", "node_modules/.bin/jest%s --ci --json --outputFile=/tmp/report --runTestsByPath %s", "jest"},
+	{"jest", "node_modules/.bin/jest%s --ci --watchman=false --coverage=false --cacheDirectory=" + buildAt + "/jest --json --outputFile=/tmp/report --runTestsByPath %s", "jest"},
 	{"mocha", "node_modules/.bin/mocha%s --reporter xunit --reporter-option output=/tmp/report %s", "mocha"},
 	{"node", "node%s --test --test-reporter=junit --test-reporter-destination=/tmp/report %s", "node"},
 }
@@ -66,11 +65,13 @@ var nodeCommand = regexp.MustCompile(`[&|;]+`)
 
 // packageFile is what of package.json matters here.
 type packageFile struct {
+	Main                 string            `json:"main"`
 	Scripts              map[string]string `json:"scripts"`
 	Dependencies         map[string]string `json:"dependencies"`
 	DevDependencies      map[string]string `json:"devDependencies"`
 	PeerDependencies     map[string]string `json:"peerDependencies"`
 	OptionalDependencies map[string]string `json:"optionalDependencies"`
+	Overrides            json.RawMessage   `json:"overrides"`
 }
 
 var nodeTestCall = regexp.MustCompile(`\bnode\s(?:[^&|;]*\s)?--test\b`)
@@ -139,19 +140,21 @@ func (l Node) Suite(tree Files, tests []string, read ReadFile) (Suite, bool) {
 		}
 		fmt.Fprintf(&script, "for n in 1 2; do\nrm -f /tmp/report; mark run %[1]s\n"+
 			"limited %[2]s </dev/null >/tmp/printed 2>&1\n"+
-			"if [ -s /tmp/report ]; then cat /tmp/report; else tail -c 4000 /tmp/printed; fi\nmark end $status\n"+
+			"if [ -s /tmp/report ]; then cat /tmp/report; else cat /tmp/built /tmp/printed | tail -c 4000; fi\nmark end $status\n"+
 			"[ $status -le 0 ] && [ -n \"$ONCE\" ] && break\ndone\n", quoteShell(t), fmt.Sprintf(command, quoteShell(t)))
 	}
 	if script.Len() == 0 {
 		return Suite{}, false
 	}
-	s := Suite{Script: script.String(), Deps: "node"}
+	s := Suite{Script: nodeMarks + about.built(tree, tests, read) + script.String(), Deps: "node"}
 	if len(about.Dependencies)+len(about.DevDependencies)+len(about.PeerDependencies)+len(about.OptionalDependencies) > 0 {
-		s.Deps = "node-" + cmp.Or(tree["package-lock.json"].ID, tree["npm-shrinkwrap.json"].ID, tree["package.json"].ID)
+		s.Deps, s.Near = "node-"+about.state(read), "node-near-"+about.majors()
 		s.Eager, s.Hosts = true, []string{"registry.npmjs.org"}
 		s.Prepare = "cp package.json package-lock.json npm-shrinkwrap.json .npmrc " + depsAt + "/ 2>/dev/null\ncd " + depsAt +
-			" && export npm_config_cache=/tmp/npm && { npm ci --ignore-scripts || npm install --ignore-scripts || " +
+			" && export npm_config_cache=" + buildAt + "/npm npm_config_prefer_offline=true && " +
+			"{ { [ ! -d node_modules ] && npm ci --ignore-scripts; } || npm install --ignore-scripts || " +
 			"npm install --ignore-scripts --legacy-peer-deps; }" // which npm asks for where peers don't fit
+		s.Whole = "node_modules/.package-lock.json"
 		s.Links = map[string]string{"node_modules": depsAt + "/node_modules"}
 	}
 	return s, true

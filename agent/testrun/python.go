@@ -2,6 +2,7 @@ package testrun
 
 import (
 	"bytes"
+	_ "embed"
 	"fmt"
 	"path"
 	"regexp"
@@ -10,8 +11,8 @@ import (
 )
 
 // Python runs tests with pytest where the project speaks of it or a test does not speak of unittest, and else with
-// unittest. Each changed test file
-// is run by itself.
+// unittest. Each changed test file is run by itself. Where the index can't be reached, what is installed on the machine
+// has to do.
 type Python struct{}
 
 func (Python) Name() string    { return "python" }
@@ -65,24 +66,65 @@ func (l Python) Suite(tree Files, tests []string, read ReadFile) (Suite, bool) {
 		state += p + " " + tree[p].ID + "\n"
 	}
 	var script strings.Builder
+	if speaks {
+		script.WriteString(pythonWithPytest)
+	}
 	for _, t := range names {
 		run := "python3 -m unittest -v " + quoteShell(t)
 		if speaks {
-			run = "python3 -m pytest $plugin -q -p no:cacheprovider -o addopts= -o junit_family=xunit1 --junitxml=/tmp/report " +
-				quoteShell(t)
+			run = "$py -m pytest $plugin -q -p no:cacheprovider -o addopts= -o required_plugins= " +
+				"-o junit_family=xunit1 --junitxml=/tmp/report " + quoteShell(t)
 		}
 		fmt.Fprintf(&script, "for n in 1 2; do\nrm -f /tmp/report; mark run %s\nlimited %s </dev/null 2>&1\n"+
 			"cat /tmp/report 2>/dev/null\nmark end $status\n[ $status -le 0 ] && [ -n \"$ONCE\" ] && break\ndone\n",
 			quoteShell(t), run)
 	}
 	s := Suite{Script: pythonMarks + script.String(), Deps: "python",
-		Env: []string{"PYTHONPATH=/workspace/src:/workspace:" + depsAt + "/site", "PYTHONDONTWRITEBYTECODE=1"}}
+		Env: []string{"PYTHONPATH=" + pythonPath(tree, names), "PYTHONDONTWRITEBYTECODE=1"}}
 	if speaks || len(manifests) > 0 {
 		s.Deps = "python-" + BlobID(int64(len(state)), strings.NewReader(state))
 		s.Eager, s.Hosts, s.Prepare = true, []string{"pypi.org", "files.pythonhosted.org"}, l.fetch(tree, manifests, speaks)
+		s.Installed = "python3 - " + depsAt + "/site <<'END'\n" + pythonInstalled + "END\n"
 	}
 	return s, true
 }
+
+// pythonPath is where modules are looked for: as an editable install has it, in the work tree first.
+func pythonPath(tree Files, tests []string) string {
+	dirs := []string{}
+	add := func(dir string) {
+		for _, sub := range []string{"src", "lib", ""} {
+			if at := path.Join("/workspace", dir, sub); !slices.Contains(dirs, at) {
+				dirs = append(dirs, at)
+			}
+		}
+	}
+	for _, t := range tests { // of a repository with several projects, that of the test
+		if dir, ok := Nearest(tree, t, "pyproject.toml", "setup.py", "setup.cfg"); ok {
+			add(dir)
+		}
+	}
+	add(".")
+	return strings.Join(append(dirs, depsAt+"/site"), ":")
+}
+
+// pythonInstalled tells the machine's Python of the project, as an editable install would: its name, version and entry
+// points. It builds nothing.
+//
+//go:embed python_installed.py
+var pythonInstalled string
+
+// pythonWithPytest finds the Python that has pytest: a machine may have several. Where it is not the one that the
+// project asks for, it is tried all the same, as old as it may be.
+const pythonWithPytest = `py=
+for one in python3 /usr/local/bin/python3 /usr/bin/python3; do
+"$one" -c 'import importlib.util, sys; sys.exit(importlib.util.find_spec("pytest") is None)' 2>/dev/null || continue
+py=$one
+break
+done
+[ -n "$py" ] || { mark build pytest; echo "No module named pytest"; mark end 1; exit; }
+[ -d ` + depsAt + `/site/pytest ] || sed -i '/^ *minversion *=/d' pyproject.toml pytest.ini setup.cfg tox.ini 2>/dev/null
+`
 
 // pythonMarks has pytest leave its mark out of the environment while a test runs, where that is wanted.
 const pythonMarks = `plugin=
@@ -176,4 +218,5 @@ func (Python) LastWord(out []byte) bool { return pythonLastWord.Match(out) }
 
 func (Python) Broken(string, string) []string { return nil }
 
-func (Python) Lacks(string) bool { return false }
+// Lacks reports whether there is no pytest, which is looked for before anything is run.
+func (Python) Lacks(log string) bool { return strings.Contains(log, "No module named pytest") }

@@ -56,9 +56,16 @@ type Runner struct {
 	// Want are images of services that tests need beside those that the workflow files name. It is set before the first
 	// run.
 	Want []string
+	// Common is a folder for what is built once for all repositories; "": nothing is. It is set before the first run.
+	Common string
+	// Near has tests run with dependencies that were fetched for nearly the same ones. It is set before the first run.
+	Near bool
 
 	caches sync.RWMutex  // held for writing while the build caches are begun anew
 	first  chan struct{} // has the turn of filling build caches that are empty
+
+	asking  sync.Mutex
+	reached map[string]bool // registries that were asked
 }
 
 // NewRunner returns a runner that keeps what it fetches and builds below dir. hosts may be reached while fetching,
@@ -67,7 +74,7 @@ func NewRunner(
 	box *sandbox.Sandbox, h *gitops.History, dir string, hosts []string, within time.Duration,
 ) *Runner {
 	return &Runner{box: box, History: h, dir: dir, hosts: hosts, within: cmp.Or(within, suiteWithin),
-		RunWithin: runWithin, first: make(chan struct{}, 1)}
+		RunWithin: runWithin, first: make(chan struct{}, 1), reached: map[string]bool{}}
 }
 
 // Has reports whether commands in the sandbox find a program.
@@ -103,7 +110,7 @@ func (r *Runner) Reader(t Files, made map[string][]byte) ReadFile {
 func (r *Runner) Run(ctx context.Context, l Language, s Suite, dir string) (Report, error) {
 	r.caches.RLock()
 	defer r.caches.RUnlock()
-	done, err := r.begin(ctx)
+	done, err := r.begin(ctx, l, s)
 	if err != nil {
 		return Report{}, err
 	}
@@ -161,8 +168,8 @@ func (r *Runner) joinServices(c *sandbox.Command, dir string) error {
 }
 
 // begin waits while another run fills build caches that were empty: at the same time both would build what all have in
-// common, as a standard library. done ends this one's turn, if it has it.
-func (r *Runner) begin(ctx context.Context) (done func(), err error) {
+// common. done ends this one's turn, if it has it.
+func (r *Runner) begin(ctx context.Context, l Language, s Suite) (done func(), err error) {
 	select {
 	case r.first <- struct{}{}:
 	case <-ctx.Done():
@@ -171,7 +178,11 @@ func (r *Runner) begin(ctx context.Context) (done func(), err error) {
 	done = func() { <-r.first }
 	if entries, err := os.ReadDir(r.build()); err == nil && len(entries) > 0 {
 		done()
-		done = func() {}
+		return func() {}, nil
+	}
+	if err := r.fillFromCommon(ctx, l, s); err != nil {
+		done()
+		return nil, err
 	}
 	return done, nil
 }
@@ -179,8 +190,16 @@ func (r *Runner) begin(ctx context.Context) (done func(), err error) {
 // build is the folder of the build caches.
 func (r *Runner) build() string { return filepath.Join(r.dir, "build") }
 
+// depsOf is the name of the folder for what a suite depends on.
+func (r *Runner) depsOf(s Suite) string {
+	if r.Near {
+		return cmp.Or(s.Near, s.Deps)
+	}
+	return s.Deps
+}
+
 func (r *Runner) command(s Suite, dir, script string) (sandbox.Command, error) {
-	deps, build := filepath.Join(r.dir, "deps", s.Deps), r.build()
+	deps, build := filepath.Join(r.dir, "deps", r.depsOf(s)), r.build()
 	// Commands that may only read it run as somebody else; nobody else gets as far as there.
 	if err := errors.Join(os.MkdirAll(deps, 0o755), os.MkdirAll(build, 0o700)); err != nil {
 		return sandbox.Command{}, fmt.Errorf("make caches: %w", err)
@@ -206,13 +225,22 @@ func withoutMarks(log, token string) string {
 // slotName tells a work tree from others, for caches that can't be shared.
 func slotName(dir string) string { return filepath.Base(filepath.Dir(dir)) + "-" + filepath.Base(dir) }
 
-// Prepared reports whether what a suite depends on was fetched.
-func (r *Runner) Prepared(l Language, s Suite, t Files) bool { return exists(r.fetchedMark(l, s, t)) }
+// Prepared reports whether what a suite depends on was fetched, as far as its registries can be reached.
+func (r *Runner) Prepared(ctx context.Context, l Language, s Suite, t Files) bool {
+	mark := r.fetchedMark(l, s, t)
+	return exists(mark) || exists(mark+installedOnly) && r.Unreached(ctx, s) != ""
+}
+
+// installedOnly ends the name of a mark that says that there is what the machine has, and nothing else.
+const installedOnly = "-installed"
 
 // FetchAgain has what a suite depends on fetched again the next time.
 func (r *Runner) FetchAgain(l Language, s Suite, t Files) error {
-	if err := os.Remove(r.fetchedMark(l, s, t)); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("have dependencies fetched again: %w", err)
+	mark := r.fetchedMark(l, s, t)
+	for _, file := range []string{mark, mark + installedOnly} {
+		if err := os.Remove(file); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("have dependencies fetched again: %w", err)
+		}
 	}
 	return nil
 }
@@ -220,9 +248,9 @@ func (r *Runner) FetchAgain(l Language, s Suite, t Files) error {
 // fetchedMark is the file that says that what a suite depends on was fetched.
 func (r *Runner) fetchedMark(l Language, s Suite, t Files) string {
 	h := sha256.New()
-	fmt.Fprintf(h, "%q %q\n", s.Prepare, s.Deps)
+	fmt.Fprintf(h, "%q %q\n", s.Prepare, r.depsOf(s))
 	for _, p := range slices.Sorted(maps.Keys(t)) {
-		if l.IsManifest(p) {
+		if l.IsManifest(p) && !s.Eager { // the folder of one that is eager is named by what it says of them
 			fmt.Fprintf(h, "%q %s\n", p, t[p].ID)
 		}
 	}
@@ -232,18 +260,31 @@ func (r *Runner) fetchedMark(l Language, s Suite, t Files) string {
 func exists(file string) bool { _, err := os.Stat(file); return err == nil }
 
 // Fetch fetches what a suite depends on, once for each state of the manifests. Only here does code
-// of the repository, such as a package's set-up, meet a network. why says what went wrong.
+// of the repository, such as a package's set-up, meet a network. Where no registry can be reached, what is installed on
+// the machine has to do. why says what went wrong.
 func (r *Runner) Fetch(ctx context.Context, l Language, s Suite, t Tree) (why string, err error) {
 	mark := r.fetchedMark(l, s, t.Files)
 	if s.Prepare == "" || exists(mark) {
 		return "", nil
 	}
-	c, err := r.command(s, t.At.Dir, s.Prepare)
+	script := s.Prepare
+	unreached := r.Unreached(ctx, s)
+	if unreached != "" {
+		if script, mark = s.Installed, mark+installedOnly; script == "" {
+			return unreached, nil
+		} else if exists(mark) {
+			return "", nil
+		}
+	}
+	if err := r.seedNear(s); err != nil {
+		return "", err
+	}
+	c, err := r.command(s, t.At.Dir, script)
 	if err != nil {
 		return "", err
 	}
 	c.Mounts[0].Writable = true
-	if r.box.CanFetch() {
+	if r.box.CanFetch() && unreached == "" {
 		c.Hosts = slices.Clone(r.hosts) // the first that fits counts: the operator's
 		for _, registry := range s.Hosts {
 			// With a port its address may be a private one: who runs the machine says where such a name leads, and may
@@ -280,7 +321,7 @@ func (r *Runner) RunPrepared(ctx context.Context, l Language, s Suite, t Tree) (
 		if rep, err = r.Run(ctx, l, s, t.At.Dir); err != nil {
 			return rep, "", err
 		}
-		if !rep.Lacks(l) || r.Prepared(l, s, t.Files) {
+		if !rep.Lacks(l) || r.Prepared(ctx, l, s, t.Files) {
 			return rep, "", nil
 		}
 		if why, err := r.Fetch(ctx, l, s, t); err != nil || why != "" {

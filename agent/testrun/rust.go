@@ -69,8 +69,17 @@ done
 	target := "export CARGO_TARGET_DIR=" + buildAt + "/cargo-$SLOT\n"
 	return Suite{Script: target + rustMarks + script.String(), Prepare: "cargo fetch", Deps: "rust",
 		Hosts: []string{"index.crates.io", "static.crates.io"},
-		Env:   []string{"CARGO_HOME=" + depsAt}}, true
+		Env:   []string{"CARGO_HOME=" + depsAt}, Installed: rustInstalled}, true
 }
+
+// rustInstalled has Cargo take crates from where Debian's packages put their sources.
+const rustInstalled = `[ ! -d /usr/share/cargo/registry ] || cat >"$CARGO_HOME/config.toml" <<'END'
+[source.crates-io]
+replace-with = "installed"
+[source.installed]
+directory = "/usr/share/cargo/registry"
+END
+`
 
 // rustMarks has tests built as what is released, and run neither by Cargo nor from where it builds, where nothing is to
 // tell the code that it is tested.

@@ -178,10 +178,10 @@ func (d *Decider) Decide(
 	var options any
 	switch f.Question {
 	case sia.DecideDecompose:
-		a = p.Decompose().Decide(c)
+		a = p.Decompose().Decide(c).LeaveToChance(p.Decompose().Parameters.Chance, drawn("chance "+f.Key))
 		options = a.Options
 	case sia.DecideRecover:
-		a = p.Recover().Decide(c)
+		a = p.Recover().Decide(c).LeaveToChance(p.Recover().Parameters.Chance, drawn("chance "+f.Key))
 		options = a.Options
 	case sia.DecideEscalate:
 		a = p.Escalate().Decide(c)

@@ -136,9 +136,14 @@ func randomized(d sia.Decision, a, b string) bool {
 	if pa <= 0 || pb <= 0 {
 		return false
 	}
+	return drawn(d.ID) < min(pa, pb)/made
+}
+
+// drawn is a number in [0, 1), always the same for a key.
+func drawn(key string) float64 {
 	sum := fnv.New64a()
-	_, _ = sum.Write([]byte(d.ID)) // a hash takes everything
-	return float64(mixed(sum.Sum64())>>11)/(1<<53) < min(pa, pb)/made
+	_, _ = sum.Write([]byte(key)) // a hash takes everything
+	return float64(mixed(sum.Sum64())>>11) / (1 << 53)
 }
 
 // mixed spreads a hash over all bits (the finaliser of MurmurHash3).

@@ -295,7 +295,7 @@ func mechanism(b sia.Brief) []string {
 		add("is given only %s to begin with", codes(b.OnlyFiles, 5))
 	}
 	if b.DropHistory {
-		add("does not see the earlier attempts")
+		add("sees only the notes of the earlier attempts")
 	}
 	if len(b.Examples) > 0 {
 		paths := make([]string, len(b.Examples))

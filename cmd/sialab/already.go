@@ -11,6 +11,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/sia-bot/sia/agent"
 	"github.com/sia-bot/sia/agent/sandbox"
@@ -31,6 +32,8 @@ type alreadyReport struct {
 	Parent  int      `json:"at_the_parent"`          // the same, and it is not there
 	Besides int      `json:"besides_at_the_parent"`  // tests that pass at both ends are named, and it is not there
 	Others  int      `json:"tasks_with_such_tests"`  // in which there are such tests
+	Partly  int      `json:"at_half_of_the_change"`  // the failing tests are named, and half of its files are there
+	Halves  int      `json:"tasks_of_several_files"` // that can be halved
 	Wrong   []string `json:"at_the_commit_not_held"` // why
 }
 
@@ -47,7 +50,7 @@ func (c *alreadyCmd) Run(e *cli.Env) error {
 	}
 	defer os.RemoveAll(dir)
 	checker, err := agent.NewChecker(agent.CheckerConfig{Sandbox: box, Cache: filepath.Join(dir, "cache"),
-		Hosts: []string{"proxy.golang.org:443", "sum.golang.org:443"}, Logger: e.Logger})
+		Hosts: []string{"proxy.golang.org:443", "sum.golang.org:443"}, Now: time.Now, Logger: e.Logger})
 	if err != nil {
 		return err
 	}
@@ -80,14 +83,20 @@ func (c *alreadyCmd) Run(e *cli.Env) error {
 			besides, _, err3 = holds("besides", t.Passing, parent...)
 			r.Others++
 		}
-		if err := errors.Join(err, err2, err3, os.RemoveAll(at)); err != nil {
+		half, err4 := c.half(e.Ctx, t)
+		partly := false
+		if len(half) > 0 && err4 == nil {
+			partly, _, err4 = holds("partly", t.Failing, append(parent, tree{t.Commit, half})...)
+			r.Halves++
+		}
+		if err := errors.Join(err, err2, err3, err4, os.RemoveAll(at)); err != nil {
 			return fmt.Errorf("task %s: %w", t.ID, err)
 		}
 		r.Tasks++
 		for _, x := range []struct {
 			n  *int
 			is bool
-		}{{&r.Head, head}, {&r.Parent, before}, {&r.Besides, besides}} {
+		}{{&r.Head, head}, {&r.Parent, before}, {&r.Besides, besides}, {&r.Partly, partly}} {
 			if x.is {
 				*x.n++
 			}
@@ -100,9 +109,20 @@ func (c *alreadyCmd) Run(e *cli.Env) error {
 		return e.JSON(r)
 	}
 	fmt.Fprintf(e.Out, "%d tasks\nthe evidence holds at the commit: %d\nat its parent: %d\n"+
-		"at its parent, of other tests: %d of %d\n%s\n", r.Tasks, r.Head, r.Parent, r.Besides, r.Others,
-		strings.Join(r.Wrong, "\n"))
+		"at its parent, of other tests: %d of %d\nwith half of its files: %d of %d\n%s\n", r.Tasks, r.Head, r.Parent,
+		r.Besides, r.Others, r.Partly, r.Halves, strings.Join(r.Wrong, "\n"))
 	return nil
+}
+
+// half is the first half of the files of code that a task's commit changed and kept; none of one alone.
+func (c *alreadyCmd) half(ctx context.Context, t replay.Task) ([]string, error) {
+	args := append([]string{"-C", c.Clone, "ls-tree", "--name-only", "-r", t.Commit, "--"}, t.Files...)
+	out, err := exec.CommandContext(ctx, "git", args...).Output()
+	if err != nil {
+		return nil, fmt.Errorf("look for the files of %s: %w", t.ID, err)
+	}
+	files := slices.DeleteFunc(strings.Fields(string(out)), func(p string) bool { return filepath.Ext(p) != ".go" })
+	return files[:len(files)/2], nil
 }
 
 // tree is a commit's files: those of the paths, or all.
@@ -128,8 +148,9 @@ func (c *alreadyCmd) holds(
 			}
 		}
 	}
-	got, err := checker.Check(ctx, agent.Input{Dir: dir, Repo: "replay", Issue: 1,
-		Setup: []string{"go mod download"}}, []string{command}, nil)
+	// What setup builds is kept for the next tree of the same modules: most of the standard library.
+	got, err := checker.Check(ctx, agent.Input{Dir: dir, Repo: "replay", Issue: 1, OnBase: true,
+		Setup: []string{"go mod download", "go build net/http testing"}}, []string{command}, nil)
 	if err != nil {
 		return false, "", err
 	}

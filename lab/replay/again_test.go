@@ -1,6 +1,8 @@
 package replay_test
 
 import (
+	"os"
+	"path/filepath"
 	"testing"
 	"time"
 
@@ -68,5 +70,28 @@ func TestUnfetched(t *testing.T) {
 		if n, v := judgedIn(t, spec, sha); n != 1 || v != replay.Unprepared {
 			t.Errorf("judged %d, which came to %q; want 1 and %q", n, v, replay.Unprepared)
 		}
+	}
+}
+
+// TestBuiltOnce: what all repositories have in common is built for the first, and copied for the next.
+func TestBuiltOnce(t *testing.T) {
+	c, sha := subRepaired(t)
+	s := replay.MineSpec{History: c.open(), Folder: newFolder(t), Box: newBox(t), Repo: "acme/calc"}
+	if _, v := judgedIn(t, s, sha); v != replay.Verified {
+		t.Fatalf("the first came to %q", v)
+	}
+	common, err := filepath.Glob(filepath.Join(data, "replay", "common", "go-*"))
+	if err != nil || len(common) != 1 {
+		t.Fatalf("built once: %v, %v", common, err)
+	}
+	if err := os.WriteFile(filepath.Join(common[0], "go", "mark"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s.Folder = newFolder(t)
+	if _, v := judgedIn(t, s, sha); v != replay.Verified {
+		t.Fatalf("the next came to %q", v)
+	}
+	if _, err := os.Stat(filepath.Join(s.Folder.Path(), "cache", "build", "go", "mark")); err != nil {
+		t.Errorf("the next repository built it anew: %v", err)
 	}
 }

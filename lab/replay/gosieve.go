@@ -65,7 +65,7 @@ func (l goSieve) idle(c candidate, s split, was, before, after testrun.ReadFile)
 
 // isProse reports whether a file is for people or for machines that build elsewhere: no test reads it.
 func isProse(p string) bool {
-	return path.Ext(p) == ".md" || strings.HasPrefix(p, ".") ||
+	return path.Ext(p) == ".md" || path.Ext(p) == ".rst" || strings.HasPrefix(p, ".") ||
 		slices.Contains([]string{"LICENSE", "Makefile", "AUTHORS", "CONTRIBUTORS"}, p)
 }
 

@@ -5,13 +5,15 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/sia-bot/sia/agent/sandbox"
+	"github.com/sia-bot/sia/agent/sandbox/sandboxtest"
 	"github.com/sia-bot/sia/lab/replay"
 )
 
-// TestLanguages mines a repair in each language whose tools need nothing but themselves, and a commit whose
-// tests can't be loaded without it.
+// TestLanguages mines a repair in each language, with what is installed, vendored or built before the tests, and a
+// commit whose tests can't be loaded without it. Nothing can be fetched.
 func TestLanguages(t *testing.T) {
-	box := newBox(t)
+	box := sandboxtest.New(t, sandbox.Options{})
 	for _, c := range []struct {
 		lang            string
 		begin           map[string]string
@@ -26,6 +28,27 @@ func TestLanguages(t *testing.T) {
 			map[string]string{"more.py": "x = 1\n", "tests/test_more.py": "import unittest\nimport more\n\n\n" +
 				"class More(unittest.TestCase):\n    def test_x(self):\n        self.assertEqual(more.x, 1)\n"},
 			[]string{"tests/test_calc.py::tests.test_calc.Halves.test_half"}},
+		{"python", map[string]string{"pyproject.toml": "[project]\nname = \"calc\"\nversion = \"1.2\"\n" +
+			"[project.optional-dependencies]\ntests = [\"pytest>=99\"]\n[tool.pytest.ini_options]\nminversion = \"99\"\n",
+			"src/calc/__init__.py": "def half(a):\n    return a / 3\n"},
+			map[string]string{"src/calc/__init__.py": "def half(a):\n    return a / 2\n",
+				"tests/test_calc.py": "from importlib.metadata import version\nimport calc\n\n\n" +
+					"def test_half():\n    assert calc.half(4) == 2\n\n\n" +
+					"def test_version():\n    assert version('calc') == '1.2'\n"},
+			map[string]string{"src/calc/more.py": "x = 1\n",
+				"tests/test_more.py": "from calc.more import x\n\n\ndef test_x():\n    assert x == 1\n"},
+			[]string{"tests/test_calc.py::tests.test_calc.test_half"}},
+		{"node", map[string]string{"src/calc.js": "exports.half = a => a / 3\n", ".gitignore": "dist\n",
+			"package.json": `{"name":"calc","scripts":{"clean":"rm -rf dist","build":"npm run clean && npm run build:js && npm run ` +
+				`build:docs","build:js":"mkdir -p dist && cp src/*.js dist","build:docs":"no-such-program",` +
+				`"test":"npm run build && node --test"}}` + "\n"},
+			map[string]string{"src/calc.js": "exports.half = a => a / 2\n",
+				"test/calc.test.js": "const {test} = require('node:test')\nconst assert = require('node:assert')\n" +
+					"const {half} = require('../dist/calc')\n" +
+					"test('halves', () => assert.equal(half(4), 2))\ntest('nothing', () => assert.equal(half(0), 0))\n"},
+			map[string]string{"src/more.js": "exports.x = 1\n", "test/more.test.js": "const {test} = require('node:test')\n" +
+				"const {x} = require('../dist/more')\ntest('x', () => { if (x !== 1) throw new Error() })\n"},
+			[]string{"test/calc.test.js::halves"}},
 		{"node", map[string]string{"calc.js": "exports.half = a => a / 3\n",
 			"package.json": `{"name":"calc","scripts":{"test":"node --test"}}` + "\n"},
 			map[string]string{"calc.js": "exports.half = a => a / 2\n",
@@ -41,6 +64,18 @@ func TestLanguages(t *testing.T) {
 				"tests/halves.rs": "#[test]\nfn halves() { assert_eq!(calc::half(4), 2); }\n" +
 					"#[test]\nfn none() { assert_eq!(calc::half(0), 0); }\n"},
 			map[string]string{"src/lib.rs": "pub fn half(a: i32) -> i32 { a / 2 }\npub fn x() -> i32 { 1 }\n",
+				"tests/more.rs": "#[test]\nfn x() { assert_eq!(calc::x(), 1); }\n"},
+			[]string{"tests/halves.rs::halves"}},
+		{"rust", map[string]string{"src/lib.rs": "pub fn half(a: i32) -> i32 { a / part::three() }\n",
+			"Cargo.toml":                       "[package]\nname = \"calc\"\nversion = \"0.1.0\"\nedition = \"2021\"\n[dependencies]\npart = \"1\"\n",
+			".cargo/config.toml":               "[source.crates-io]\nreplace-with = \"vendored\"\n[source.vendored]\ndirectory = \"vendor\"\n",
+			"vendor/part/Cargo.toml":           "[package]\nname = \"part\"\nversion = \"1.0.0\"\nedition = \"2021\"\n",
+			"vendor/part/src/lib.rs":           "pub fn two() -> i32 { 2 }\npub fn three() -> i32 { 3 }\n",
+			"vendor/part/.cargo-checksum.json": `{"files":{}}`},
+			map[string]string{"src/lib.rs": "pub fn half(a: i32) -> i32 { a / part::two() }\n",
+				"tests/halves.rs": "#[test]\nfn halves() { assert_eq!(calc::half(4), 2); }\n" +
+					"#[test]\nfn none() { assert_eq!(calc::half(0), 0); }\n"},
+			map[string]string{"src/lib.rs": "pub fn half(a: i32) -> i32 { a / part::two() }\npub fn x() -> i32 { 1 }\n",
 				"tests/more.rs": "#[test]\nfn x() { assert_eq!(calc::x(), 1); }\n"},
 			[]string{"tests/halves.rs::halves"}},
 	} {

@@ -2,9 +2,7 @@
 package replay_test
 
 import (
-	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -26,12 +24,8 @@ func TestMain(m *testing.M) {
 	os.Exit(run(m))
 }
 
-// built is where what one test built waits for the next: the standard library is built once for all of them. One folder
-// at a time has it; lent says that one does.
-var (
-	built string
-	lent  bool
-)
+// data is the folder of all repositories of these tests: the standard library is built once for them.
+var data string
 
 func run(m *testing.M) int {
 	dir, err := os.MkdirTemp("", "sia-replay-")
@@ -39,7 +33,7 @@ func run(m *testing.M) int {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
-	built = filepath.Join(dir, "build")
+	data = dir
 	code := m.Run()
 	if err := sandbox.RemoveAll(dir); err != nil { // as the sandbox's user wrote there
 		fmt.Fprintln(os.Stderr, err)
@@ -123,29 +117,16 @@ func (c *clone) open() *gitops.History {
 
 func newFolder(t testing.TB) *replay.Folder {
 	t.Helper()
-	f, err := replay.OpenFolder(t.TempDir(), "acme/calc")
+	f, err := replay.OpenFolder(data, filepath.Base(filepath.Dir(t.TempDir()))+"/"+filepath.Base(t.TempDir()))
 	if err != nil {
 		t.Fatal(err)
 	}
-	build, borrows := filepath.Join(f.Path(), "cache", "build"), !lent
 	t.Cleanup(func() {
-		if borrows {
-			lent = false
-			if err := os.Rename(build, built); err != nil && !errors.Is(err, fs.ErrNotExist) {
-				t.Error(err)
-			}
-		}
 		// what the sandbox's user wrote is removed as the sandbox removes it
 		if err := sandbox.RemoveAll(f.Path()); err != nil {
 			t.Error(err)
 		}
 	})
-	if borrows {
-		lent = true
-		if err := os.Rename(built, build); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			t.Fatal(err)
-		}
-	}
 	return f
 }
 

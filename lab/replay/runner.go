@@ -12,5 +12,8 @@ import (
 func newRunner(
 	box *sandbox.Sandbox, h *gitops.History, f *Folder, hosts []string, within time.Duration,
 ) *testrun.Runner {
-	return testrun.NewRunner(box, h, f.cache(), hosts, within)
+	r := testrun.NewRunner(box, h, f.cache(), hosts, within)
+	// Both ends of a candidate have the same dependencies, and fetching them anew takes longer than all tests.
+	r.Common, r.Near = f.common(), true
+	return r
 }

@@ -23,10 +23,12 @@ type sieve interface {
 // goSieve sieves commits of Go, and leaves declarations out of its test files.
 type goSieve struct{ testrun.Golang }
 
-// sieveOf is the sieve of a language; false: it has none.
-func sieveOf(l testrun.Language) (sieve, bool) {
-	g, ok := l.(testrun.Golang)
-	return goSieve{g}, ok
+// sieveOf is the sieve of a language.
+func sieveOf(l testrun.Language) sieve {
+	if g, ok := l.(testrun.Golang); ok {
+		return goSieve{g}
+	}
+	return lineSieve{l}
 }
 
 // filtered is a candidate without the tests that can't be built before.
@@ -57,10 +59,7 @@ func (s *filtered) leaveOut(reader func(tree testrun.Files, made map[string][]by
 	if _, ok := s.lang.Suite(over.after, over.tests, reader(over.after, over.made)); !ok {
 		return notRun
 	}
-	l, ok := sieveOf(s.lang)
-	if !ok {
-		return ""
-	}
+	l := sieveOf(s.lang)
 	for range mostAttempts {
 		lacks := testrun.Report{Builds: l.missing(over.before, over.tests, reader(over.before, over.made))}
 		if len(lacks.Builds) == 0 {

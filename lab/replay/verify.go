@@ -93,6 +93,9 @@ func (p *pair) judgeTrees(ctx context.Context, c filtered) (judged, error) {
 			continue
 		}
 		out := compare(s, before, after)
+		if down := p.Unreached(ctx, run); out.verdict == FailsAfter && run.Eager && down != "" {
+			out.verdict, out.why = Unprepared, down+"; with what is installed: "+out.why
+		}
 		if said != "" && (out.verdict == PassesBefore || out.verdict == FailsAfter) { // it shows in what was left out
 			out.verdict, out.why = NoBuild, said
 		}
@@ -118,6 +121,8 @@ func compare(s split, before, after testrun.Report) judged {
 		out.verdict, out.why = NoBuild, firstLog(before)
 	case before.AnyFailed(before): // of what the commit has under no such name: a file that can't be loaded
 		out.verdict, out.why = NoBuild, testrun.Tail(before.Log)
+	case len(after.Runs[0]) == 0: // the runner itself failed
+		out.verdict, out.why = FailsAfter, testrun.Tail(after.Log)
 	default:
 		out.verdict = PassesBefore
 	}
@@ -152,7 +157,7 @@ func (p *pair) bothEnds(
 		}
 		if !before.Lacks(l) && !after.Lacks(l) {
 			return before, after, "", nil
-		} else if p.Prepared(l, s, t.after) {
+		} else if p.Prepared(ctx, l, s, t.after) {
 			why, err := p.unfetched(l, s, t.after, after)
 			return before, after, why, err
 		}

@@ -1,0 +1,161 @@
+package testrun
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// state names what a package depends on. A new version of the package itself changes nothing in it.
+func (f packageFile) state(read ReadFile) string {
+	var b bytes.Buffer
+	fmt.Fprintf(&b, "%v %v %v %v %s\n", f.Dependencies, f.DevDependencies, f.PeerDependencies, f.OptionalDependencies,
+		f.Overrides)
+	for _, name := range []string{"package-lock.json", "npm-shrinkwrap.json", ".npmrc"} {
+		if text, err := read(name); err == nil {
+			b.Write(withoutVersion(text))
+		}
+	}
+	return BlobID(int64(b.Len()), &b)
+}
+
+// nodeMajor is a version, or a range that begins with one, up to where others are no longer compatible.
+var nodeMajor = regexp.MustCompile(`^[~^>=v ]*(0\.\d+|[1-9]\d*)(?:[.\w+-]*)$`)
+
+// majors names what a package depends on by names and major versions.
+func (f packageFile) majors() string {
+	var b bytes.Buffer
+	for _, list := range []map[string]string{f.Dependencies, f.DevDependencies, f.PeerDependencies, f.OptionalDependencies} {
+		for _, name := range slices.Sorted(maps.Keys(list)) {
+			version := list[name]
+			if m := nodeMajor.FindStringSubmatch(version); m != nil {
+				version = m[1]
+			}
+			fmt.Fprintf(&b, "%s %s\n", name, version)
+		}
+		b.WriteByte('\n')
+	}
+	b.Write(f.Overrides)
+	return BlobID(int64(b.Len()), &b)
+}
+
+// withoutVersion is a lock file without the version of the package that it is of.
+func withoutVersion(lock []byte) []byte {
+	var all map[string]json.RawMessage
+	if json.Unmarshal(lock, &all) != nil {
+		return lock
+	}
+	delete(all, "version")
+	var packages map[string]json.RawMessage
+	if json.Unmarshal(all["packages"], &packages) == nil {
+		delete(packages, "") // package.json says the same
+		if rest, err := json.Marshal(packages); err == nil {
+			all["packages"] = rest
+		}
+	}
+	out, err := json.Marshal(all)
+	if err != nil {
+		return lock
+	}
+	return out
+}
+
+// nodeMarks has the programs of dependencies found, and lays dependencies out in a folder that can be written: Vite puts
+// its configuration there.
+const nodeMarks = `export PATH="$PWD/node_modules/.bin:$PATH"
+: >/tmp/built
+if [ -L node_modules ]; then
+rm node_modules && mkdir node_modules
+ln -s ` + depsAt + `/node_modules/* ` + depsAt + `/node_modules/.bin node_modules/
+fi
+`
+
+// nodeScriptCall is a command that runs another script of package.json.
+var nodeScriptCall = regexp.MustCompile(`^(?:npm|yarn|pnpm)\s+(?:run(?:-script)?\s+)?(?:-s\s+|--silent\s+)?([\w:.-]+)$`)
+
+// nodeBuilds are names of scripts that build, and nodeSpares what a build has besides that no test reads.
+var (
+	nodeBuilds = regexp.MustCompile(`^(?:pre)?(?:build|compile|bundle|transpile|prepare|prepack|tsc|rollup)\b`)
+	nodeSpares = regexp.MustCompile(`\b(?:lint|eslint|prettier|format|docs?|man|types?|typings?|dts|clean|reset|size|` +
+		`minify|watch|test|check|rimraf|publish|husky)\b`)
+)
+
+// built are the shell commands that build what tests load: those of the scripts that "test" calls before a runner does,
+// or of "build" where a test names a file that the tree does not have. "": nothing is to be built.
+func (f packageFile) built(tree Files, tests []string, read ReadFile) string {
+	var commands []string
+	for _, name := range []string{"pretest", "test"} {
+		for _, one := range nodeCommand.Split(f.Scripts[name], -1) {
+			m := nodeScriptCall.FindStringSubmatch(strings.TrimSpace(one))
+			switch {
+			case m != nil && nodeBuilds.MatchString(m[1]):
+				commands = f.leaves(m[1], commands, 0)
+			case m == nil && name == "pretest" && !nodeSpares.MatchString(one) && strings.TrimSpace(one) != "":
+				commands = append(commands, strings.TrimSpace(one))
+			}
+		}
+	}
+	if len(commands) == 0 && f.loadsBuilt(tree, tests, read) {
+		for _, name := range []string{"build", "compile", "prepare"} {
+			if commands = f.leaves(name, commands, 0); len(commands) > 0 {
+				break
+			}
+		}
+	}
+	if len(commands) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("limited sh -c %s </dev/null >/tmp/built 2>&1\n", quoteShell(strings.Join(commands, " && ")))
+}
+
+// leaves are the commands that a script comes to, those that it calls included, each once.
+func (f packageFile) leaves(name string, to []string, depth int) []string {
+	for _, one := range strings.Split(f.Scripts[name], "&&") {
+		one = strings.TrimSpace(one)
+		m := nodeScriptCall.FindStringSubmatch(one)
+		switch {
+		case m != nil && f.Scripts[m[1]] != "":
+			if depth < 4 {
+				to = f.leaves(m[1], to, depth+1)
+			}
+		case one != "" && !nodeSpares.MatchString(strings.ReplaceAll(name, ":", " ")) && !nodeSpares.MatchString(one) &&
+			!slices.Contains(to, one):
+			to = append(to, one)
+		}
+	}
+	return to
+}
+
+// nodeLoads is a file that a test loads by its place.
+var nodeLoads = regexp.MustCompile(`(?:from|import|require)\s*\(?\s*["'](\.{1,2}(?:/[^"'\n]*)?)["']`)
+
+// loadsBuilt reports whether a test loads a file from a folder that the tree does not have.
+func (f packageFile) loadsBuilt(tree Files, tests []string, read ReadFile) bool {
+	folders := map[string]bool{".": true}
+	for p := range tree {
+		for d := path.Dir(p); !folders[d]; d = path.Dir(d) {
+			folders[d] = true
+		}
+	}
+	for _, t := range tests {
+		text, err := read(t)
+		if err != nil {
+			continue
+		}
+		for _, m := range nodeLoads.FindAllSubmatch(text, -1) {
+			at := path.Join(path.Dir(t), string(m[1]))
+			if at == "." && f.Main != "" { // the package by its folder
+				at = path.Clean(f.Main)
+			}
+			if !strings.HasPrefix(at, "..") && !folders[at] && !folders[path.Dir(at)] {
+				return true
+			}
+		}
+	}
+	return false
+}
