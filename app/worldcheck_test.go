@@ -209,7 +209,7 @@ func (w *world) redden() {
 // reaches holds that the worlds reach what they are played for: a property that is never put to the test holds nothing.
 func reaches(t *testing.T, count map[string]int) {
 	t.Helper()
-	want := map[string]int{"passed": 200, "failed": 100, "head moved after pass": 10,
+	want := map[string]int{"passed": 200, "failed": 100, "head moved after pass": 5,
 		"merged before": 100, "red base": 20, "weather": 20, "unpaid": 5, "no end": 5, "no runner": 5, "delivery lost": 1000,
 		"delivery doubled": 500, "escalated: blocked": 100, "escalated: no-checks": 100, "escalated: issue": 20,
 		"move after pass": 50, "move in a look": 50, "red after pass": 20,
