@@ -95,26 +95,6 @@ func TestDashboard(t *testing.T) {
 	}
 }
 
-// Nothing is obeyed that a bot ticks, whatever it may do in the repository. Its ticks are cleared, without an answer.
-func TestDashboardIsNotForBots(t *testing.T) {
-	t.Parallel()
-	s, task, number := board(t)
-	const bot = "helper[bot]"
-	s.Sim.CreateUser(bot)
-	check(t, s.Sim.SetPermission(apptest.Repo, bot, "admin"))
-	before := s.Task(task).Version
-	tickBoxes(t, s, number, bot, fmt.Sprintf("stop %d", task), fmt.Sprintf("retry %d", task), "pause all")
-	if after := s.Task(task); after.Version != before || after.State != sia.Escalated {
-		t.Errorf("a bot's tick was obeyed: %s", after.State)
-	}
-	if halts, err := s.App.Store.Halts(t.Context()); err != nil || len(halts) > 0 {
-		t.Errorf("a bot's tick paused the repository: %v, %v", halts, err)
-	}
-	if body, answer := boardText(t, s, number), said(t, s, number); strings.Contains(body, "[x]") || answer != "" {
-		t.Errorf("a bot's tick stays, or was answered with %q:\n%s", answer, body)
-	}
-}
-
 // A dashboard that a person closed is left alone until it is reopened; one that is deleted is made again.
 func TestDashboardClosed(t *testing.T) {
 	t.Parallel()
