@@ -94,7 +94,7 @@ func (e Escalate) Decide(c Context) Answer {
 		a.Reason = "the policy asks a person here whatever is to be expected"
 	case ask.Score > p.Threshold:
 		a.Choice = ChoiceAsk
-		a.Reason = fmt.Sprintf("a person is worth more than another approach: a predicted value of %.2f, above %.2f (%s)",
+		a.Reason = fmt.Sprintf("a person helps more than another approach: a predicted value of %.2f, above %.2f (%s)",
 			ask.Score, p.Threshold, termsText(ask.Terms))
 	default:
 		a.Reason = fmt.Sprintf("a person's predicted value is %.2f, not above %.2f (%s)", ask.Score, p.Threshold,

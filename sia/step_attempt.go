@@ -92,11 +92,11 @@ func (s *step) begun() {
 	if !s.divides() {
 		s.t.Opening.Structure = plan.Whole
 		s.decide(DecideAssign)
-		s.because("nothing stands in the way of attempt %d; it is decided who works", s.number()+1)
+		s.because("attempt %d can start; choosing who works", s.number()+1)
 		return
 	}
 	s.decide(DecideDecompose)
-	s.because("nothing stands in the way of attempt %d; it is decided how to take it apart", s.number()+1)
+	s.because("attempt %d can start; deciding whether to split the work", s.number()+1)
 }
 
 func (s *step) outOfCredits() {

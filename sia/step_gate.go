@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/sia-bot/sia/sia/text"
 )
 
 // watch begins to watch the present head.
@@ -85,8 +87,8 @@ func (s *step) judged() {
 		why := "not the attempt's doing"
 		if f.Doubt != nil {
 			g.Doubted = true
-			why = fmt.Sprintf("perhaps not the attempt's doing (a chance of %.2g, for %.2g of what another attempt costs)",
-				f.Doubt.Chance, f.Doubt.Cost)
+			why = fmt.Sprintf("perhaps not the attempt's doing (%s chance of a flaky failure; a re-run costs %s of "+
+				"another attempt)", text.Percent(f.Doubt.Chance), text.Percent(f.Doubt.Cost))
 		}
 		s.because("%s: the checks are asked to run again (%d of at most %d)", why, g.Reruns, MaxReruns)
 	case VerdictTampered:

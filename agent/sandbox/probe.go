@@ -26,6 +26,7 @@ const (
 	fixInstall = "install bubblewrap 0.8 or newer (Debian, Ubuntu: apt-get install bubblewrap; Fedora: dnf install " +
 		"bubblewrap; Alpine: apk add bubblewrap), then start SIA again"
 	fixSetpriv = "install util-linux, which has setpriv, unshare and prlimit, or run SIA as an ordinary user"
+	fixBusy    = "the trial did not end in time, so nothing is known: try again when the machine is less busy"
 	fixUserns  = "let programs make user namespaces: on a host with AppArmor (Ubuntu 23.10 and newer) give bwrap a " +
 		"profile or set sysctl kernel.apparmor_restrict_unprivileged_userns=0; " +
 		"elsewhere set sysctl kernel.unprivileged_userns_clone=1 and user.max_user_namespaces above 0; in Docker run " +
@@ -42,7 +43,12 @@ func Probe(ctx context.Context, o Options) Capability {
 	o = o.withDefaults()
 	ctx, cancel := context.WithTimeout(ctx, probeWithin)
 	defer cancel()
-	none := func(why, fix string) Capability { return Capability{Kind: KindNone, Reasons: []string{why}, Fix: fix} }
+	none := func(why, fix string) Capability {
+		if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+			fix = fixBusy
+		}
+		return Capability{Kind: KindNone, Reasons: []string{why}, Fix: fix}
+	}
 	if runtime.GOOS != "linux" {
 		return none("commands can be contained on Linux only", fixLinux)
 	}

@@ -116,7 +116,7 @@ const shownMoves = 15
 func Explain(t sia.Task, moves []Move, ds []sia.Decision) string {
 	lines := decisions(moves)
 	var p page
-	p.add("**" + Headline(t) + "**. How it came to this, oldest first:")
+	p.add("**" + Headline(t) + "**. What happened, oldest first:")
 	if len(lines) == 0 {
 		p.add("Nothing has been decided yet.")
 	}
@@ -249,11 +249,11 @@ func Learned(l lesson.Lesson, known bool, against []lesson.Lesson) string {
 
 // LearningOff answers who teaches where nothing is learned.
 const LearningOff = "This repository has lessons turned off (`learning.enabled` in its settings). Nothing was " +
-	"noted, for no attempt would be told.\n"
+	"noted, because no attempt would see it.\n"
 
 // NothingToCorrect answers who says that something was wrong where nothing was done yet.
-const NothingToCorrect = "No attempt at this has ended yet, so there is nothing that can have been wrong. What is " +
-	"to be remembered in any case, `/sia learn <text>` notes.\n"
+const NothingToCorrect = "No attempt at this has ended yet, so nothing can have been wrong yet. `/sia learn <text>` notes " +
+	"what SIA should remember in any case.\n"
 
 // Corrected confirms that a person said what was wrong with an attempt. told is how many lessons the
 // attempt was told, which it counts against; known and against are as in [Learned].
@@ -261,9 +261,9 @@ func Corrected(l lesson.Lesson, known bool, told int, against []lesson.Lesson) s
 	counted := ""
 	switch {
 	case told == 1:
-		counted = "It counts against the one lesson that the attempt was told."
+		counted = "It counts against the one lesson in the attempt's prompt."
 	case told > 1:
-		counted = fmt.Sprintf("It counts against the %d lessons that the attempt was told.", told)
+		counted = fmt.Sprintf("It counts against the %d lessons in the attempt's prompt.", told)
 	}
 	return learned(l, known, against, counted)
 }
@@ -276,14 +276,14 @@ func learned(l lesson.Lesson, known bool, against []lesson.Lesson, counted strin
 	case known:
 		p.add("This was known already; that it was said again is noted:")
 	default:
-		p.add("Noted for this repository, and told to attempts at issues that it fits:")
+		p.add("Noted. Attempts at issues that it fits get it from now on:")
 	}
 	p.add(Quote(cut(l.Told(), 2000)))
 	if counted != "" {
 		p.add(counted)
 	}
 	if len(against) > 0 {
-		p.add("It contradicts what was learned before. An attempt is told at most one of them, whichever fits better; " +
+		p.add("It contradicts an earlier lesson. An attempt gets only the one that fits better; " +
 			"forget the one that is wrong:\n\n" + lessonList(against))
 	}
 	p.add(fmt.Sprintf("`/sia forget %s` takes it back.", l.ID))
@@ -292,14 +292,14 @@ func learned(l lesson.Lesson, known bool, against []lesson.Lesson, counted strin
 
 // Forgot confirms /sia forget.
 func Forgot(l lesson.Lesson) string {
-	return "Forgotten for good; no attempt is told it any more:\n\n" + Quote(cut(l.Told(), 2000)) + "\n"
+	return "Forgotten for good; no attempt gets it any more:\n\n" + Quote(cut(l.Told(), 2000)) + "\n"
 }
 
 // LessonEdited confirms on a page that a lesson is what a person made of it.
 func LessonEdited(l lesson.Lesson) string {
-	told := "attempts are told it like this from the next one on"
+	told := "the next attempt gets it like this"
 	if !l.Live() {
-		told = "no attempt is told it"
+		told = "no attempt gets it"
 	}
 	return "Changed: " + told + ". `.sia/lessons.md` on the memory branch follows with the next commit there."
 }

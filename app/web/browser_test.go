@@ -40,12 +40,14 @@ func TestEverybodyCanUsePages(t *testing.T) {
 		srv := httptest.NewServer(as(who, h))
 		t.Cleanup(srv.Close)
 		for page, path := range everyPage() {
-			judge.Open(t, srv.URL+path)
-			for _, width := range []int64{390, 1280} {
-				for _, scheme := range []string{"light", "dark"} {
-					judge.Look(t, fmt.Sprintf("%s-%s-%d-%s", page, name, width, scheme), width, scheme)
+			t.Run(name+"/"+page, func(t *testing.T) {
+				judge.Open(t, srv.URL+path)
+				for _, width := range []int64{390, 1280} {
+					for _, scheme := range []string{"light", "dark"} {
+						judge.Look(t, fmt.Sprintf("%s-%s-%d-%s", page, name, width, scheme), width, scheme)
+					}
 				}
-			}
+			})
 		}
 	}
 }

@@ -163,5 +163,5 @@ func (s *site) share(r *http.Request, id lesson.ID, by string) string {
 	case !isNew:
 		return "It is shared already."
 	}
-	return "Shared: every repository of the owner is told it from its next attempt on."
+	return "Shared: every repository of the owner gets it from its next attempt on."
 }

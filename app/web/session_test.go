@@ -95,12 +95,12 @@ func TestOneAccountOfCost(t *testing.T) {
 		return fmt.Sprintf("%s</th><td class=\"num\">%s</td>", name, credits)
 	}
 	_, body := ask(t, h, member(), "GET /tasks/9-5", "")
-	if !strings.Contains(body, cell("Together", task.Credits.Spent.String())) ||
+	if !strings.Contains(body, cell("Total", task.Credits.Spent.String())) ||
 		!strings.Contains(body, `<a href="/tasks/9-5/attempts/1">Attempt 1</a></th><td class="num">4</td>`) {
 		t.Errorf("spent %s:\n%s", task.Credits.Spent, body)
 	}
 	_, body = ask(t, h, member(), "GET /tasks/9-1", "") // rebuilt from memory: no attempt says what it cost
-	if !strings.Contains(body, cell("Other", "12")) || !strings.Contains(body, cell("Together", "12")) {
+	if !strings.Contains(body, cell("Other", "12")) || !strings.Contains(body, cell("Total", "12")) {
 		t.Errorf("12 were spent:\n%s", body)
 	}
 	if strings.Contains(body, "attempt 0") || strings.Contains(body, "Attempt 0") {

@@ -107,7 +107,9 @@ func targetsOf(f memory.Figures, weeks []weekLine) []target {
 		t := target{Name: name, Value: sh.Mean(), Known: of > 0, Share: &sh, Bound: bound, Below: below,
 			Met: of > 0 && (below && sh.Mean() < bound || !below && sh.Mean() > bound)}
 		t.Sure = t.Known && (sh.Low > bound || sh.High < bound)
-		t.Shown = percent(t.Value)
+		if t.Known {
+			t.Shown = percent(t.Value)
+		}
 		if t.Wants = "> "; below {
 			t.Wants = "< "
 		}

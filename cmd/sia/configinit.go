@@ -59,7 +59,7 @@ func (c *configInitCmd) Run(e *cli.Env) error {
 	file, differs := config.Proposal{Project: found, Allowed: func(string) bool { return true }}.File()
 	if c.Write {
 		if !differs {
-			return errors.New("nothing was found at the top of the folder that SIA has to be told, so nothing was written; " +
+			return errors.New("nothing at the top of the folder needs a setting, so nothing was written; " +
 				"without a file the defaults hold (sia config explain)")
 		}
 		if err := writeNew(root, config.Path, file); err != nil {

@@ -40,7 +40,7 @@ func (c *doctorGitHubCmd) Validate() error {
 
 // Run tries fact after fact, and says where GitHub differs.
 func (c *doctorGitHubCmd) Run(e *cli.Env) error {
-	config, err := c.config()
+	config, err := c.withoutModels().config()
 	if err != nil {
 		return err
 	}

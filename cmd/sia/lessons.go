@@ -23,7 +23,7 @@ type lessonsCmd struct {
 	Forget  lessonsForgetCmd  `cmd:"" help:"Forget a lesson for good." example:"sia lessons forget 3fa9c20b17d4 --repo acme/shop"`
 	Prove   lessonsProveCmd   `cmd:"" help:"Play tasks of the repository's history with a lesson and without, to measure its benefit." example:"sia lessons prove 3fa9c20b17d4 --repo acme/shop"`
 	Agreed  lessonsAgreedCmd  `cmd:"" help:"List what several repositories of an owner learned, each by itself, and what is shared." example:"sia lessons agreed"`
-	Share   lessonsShareCmd   `cmd:"" help:"Approve that every repository of the owner is told a lesson that two of them learned." example:"sia lessons share 3fa9c20b17d4"`
+	Share   lessonsShareCmd   `cmd:"" help:"Share a lesson that two repositories learned with all of their owner." example:"sia lessons share 3fa9c20b17d4"`
 	Unshare lessonsUnshareCmd `cmd:"" help:"Take that back." example:"sia lessons unshare 3fa9c20b17d4"`
 	Import  lessonsImportCmd  `cmd:"" help:"Read lessons from JSON Lines." example:"sia lessons import lessons.jsonl --repo acme/shop"`
 	Export  lessonsExportCmd  `cmd:"" help:"Write all lessons as JSON Lines." example:"sia lessons export --repo acme/shop"`
@@ -232,7 +232,7 @@ func lessonOrigin(p lesson.Provenance) string {
 	case lesson.FromOrganisation:
 		parts = append(parts, "other repositories of the owner, approved by a person on the server")
 	default:
-		parts = append(parts, "what became of an attempt")
+		parts = append(parts, "an attempt's result")
 	}
 	if p.Issue != 0 {
 		parts = append(parts, fmt.Sprintf("issue #%d", p.Issue))

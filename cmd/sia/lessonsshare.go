@@ -101,7 +101,7 @@ func showAgreement(e *cli.Env, a lessonAgreement) error {
 	case len(a.Against) > 0:
 		standing = e.Style.Amber(fmt.Sprintf("not to be shared in %s: contradicted", a.Owner))
 	default:
-		standing = fmt.Sprintf("not shared; to have every repository of %s told it: sia lessons share %s", a.Owner, l.ID)
+		standing = fmt.Sprintf("not shared; to share it with every repository of %s: sia lessons share %s", a.Owner, l.ID)
 	}
 	fmt.Fprintf(e.Out, "%s  %s, %s\n", e.Style.Bold(string(l.ID)), l.Kind, standing)
 	w := cli.NewTable(e.Out)

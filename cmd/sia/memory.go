@@ -66,7 +66,7 @@ func parseRemembered(s string) (repo string, issue int, err error) {
 
 // offline opens the server's database and repositories.
 func (s serverFlags) offline(e *cli.Env) (*memory.Branches, func() error, error) {
-	c, err := s.config()
+	c, err := s.withoutModels().config()
 	if err != nil {
 		return nil, nil, err
 	}

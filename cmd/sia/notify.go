@@ -39,7 +39,7 @@ func (c *notifyTestCmd) Run(e *cli.Env) error {
 		return err
 	}
 	if len(channels) == 0 {
-		return errors.New("nobody is told anything: set SIA_NOTIFY_URL to the webhook of a chat, or SIA_NOTIFY_SMTP and " +
+		return errors.New("there is no channel: set SIA_NOTIFY_URL to the webhook of a chat, or SIA_NOTIFY_SMTP and " +
 			"SIA_NOTIFY_TO for e-mail")
 	}
 	var all []notified
@@ -95,7 +95,7 @@ func checkNotify(ctx context.Context, c notify.Config) (all []doctorFinding) {
 	}
 	if len(channels) == 0 {
 		return []doctorFinding{{What: "messages", OK: true,
-			Detail: "off: nobody is told outside of GitHub when a person is needed"}}
+			Detail: "off: no message outside of GitHub when a person is needed"}}
 	}
 	for _, channel := range channels {
 		f := doctorFinding{What: "messages by " + channel.Name(), OK: true,

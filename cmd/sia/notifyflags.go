@@ -4,7 +4,7 @@ import "github.com/sia-bot/sia/app/notify"
 
 // notifyFlags say how people are told who are not looking at GitHub. Nobody is unless they are set.
 type notifyFlags struct {
-	NotifyURL          string   `name:"notify-url" help:"Incoming webhook of a chat (Slack, Mattermost, or Discord's with /slack at its end) that is told when a person is needed; better in the environment than as a flag, for whoever knows it may write there." env:"SIA_NOTIFY_URL" placeholder:"URL"`
+	NotifyURL          string   `name:"notify-url" help:"Incoming webhook of a chat (Slack, Mattermost, or Discord's with /slack at its end) that gets a message when a person is needed. Better in the environment than as a flag: who knows it can post there." env:"SIA_NOTIFY_URL" placeholder:"URL"`
 	NotifySMTP         string   `name:"notify-smtp" help:"Server that sends the same by e-mail: smtps://user@host:465 for TLS, smtp://user@host:587 for STARTTLS." env:"SIA_NOTIFY_SMTP" placeholder:"URL"`
 	NotifySMTPPassword string   `name:"notify-smtp-password" help:"That user's password; better in the environment than as a flag." env:"SIA_NOTIFY_SMTP_PASSWORD" placeholder:"PASSWORD"`
 	NotifyFrom         string   `help:"Address that e-mail comes from; default: the user of --notify-smtp." env:"SIA_NOTIFY_FROM" placeholder:"ADDRESS"`

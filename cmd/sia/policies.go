@@ -21,7 +21,7 @@ type policiesCmd struct {
 	Diff     policiesDiffCmd     `cmd:"" help:"Say in which fields two policies differ." example:"sia policies diff recover .sia/policies/recover.yml"`
 	Explain  policiesExplainCmd  `cmd:"" help:"Every decision of a task, or everything that happened to a change of a policy." example:"sia policies explain acme/shop#12"`
 	Simulate policiesSimulateCmd `cmd:"" help:"Put a policy file to the decisions in the log: what it would have decided otherwise." example:"sia policies simulate recover.yml"`
-	Analyse  policiesAnalyseCmd  `cmd:"" help:"What the log teaches: what each option came to, and where it does well or badly." example:"sia policies analyse"`
+	Analyse  policiesAnalyseCmd  `cmd:"" help:"Show the results of each option, and where it does well or badly." example:"sia policies analyse"`
 	Evolve   policiesEvolveCmd   `cmd:"" help:"Move every change on, and propose changes where there is room for one, as the server does once a day." example:"sia policies evolve"`
 	Propose  policiesProposeCmd  `cmd:"" help:"Propose a change of a policy: one field, which is tried on half of the tasks." example:"sia policies propose --repo acme/shop --reason \"retries pay here\" recover parameters.threshold=0.5"`
 	Promote  policiesPromoteCmd  `cmd:"" help:"Take a change up now, whatever its experiment shows." example:"sia policies promote recover-1-3fa9c2"`

@@ -74,7 +74,7 @@ func analyse(all []sia.Decision) analysis {
 
 func showAnalysis(e *cli.Env, a analysis) error {
 	if a.Decisions == 0 {
-		_, err := fmt.Fprintf(e.Out, "nothing to analyse yet: of no decision it is known what came of it (%d are open)\n",
+		_, err := fmt.Fprintf(e.Out, "nothing to analyse yet: no decision has a result (%d are open)\n",
 			a.Open)
 		return err
 	}

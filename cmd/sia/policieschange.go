@@ -31,21 +31,26 @@ func (o ofChanges) by() string {
 	return "@" + strings.TrimPrefix(o.By, "@")
 }
 
-// with runs f with what tries changes of policies. It may be done beside a server.
-func (o ofChanges) with(e *cli.Env, f func(*trial.Evolver, *store.Store) error) (err error) {
+// with runs f with what tries changes of policies, without a model. It may be done beside a server.
+func (o ofChanges) with(e *cli.Env, f func(*trial.Evolver, *store.Store) error) error {
+	return o.withModels(e, o.withoutModels(), f)
+}
+
+// withModels runs f with what tries changes of policies, and with the models of a server's flags.
+func (o ofChanges) withModels(e *cli.Env, s serverFlags, f func(*trial.Evolver, *store.Store) error) (err error) {
 	if o.noDatabase() {
 		return o.noneThere()
 	}
-	c, err := o.config()
+	c, err := s.config()
 	if err != nil {
 		return err
 	}
-	evolver, s, closing, err := app.OpenEvolver(e.Ctx, c, app.Options{Logger: e.Logger})
+	evolver, kept, closing, err := app.OpenEvolver(e.Ctx, c, app.Options{Logger: e.Logger})
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, closing()) }()
-	return f(evolver, s)
+	return f(evolver, kept)
 }
 
 // tell prints a change as it stands.
@@ -79,7 +84,7 @@ type policiesEvolveCmd struct {
 
 // Run does what the server does once a day.
 func (c *policiesEvolveCmd) Run(e *cli.Env) error {
-	return c.with(e, func(evolver *trial.Evolver, s *store.Store) error {
+	return c.withModels(e, c.serverFlags, func(evolver *trial.Evolver, s *store.Store) error {
 		before, err := s.Experiments(e.Ctx, 0, false)
 		if err != nil {
 			return err

@@ -91,7 +91,7 @@ var mattering = map[sia.DecisionType][][2]string{
 		{"task.code_refs", "code references"}, {"task.demands", "demands"}, {"task.order", "words of order"},
 		{"task.architecture", "architecture"}, {"steps", "steps"}, {"checkable", "can be checked here"}},
 	sia.DecideAssign: {{"task.kind", "kind"}, {"part", "part"}, {"wanted", "asked for"},
-		{"request.Failed", "failed already"}, {worth, "worth in credits"}, {"request.Left", "credits left"}},
+		{"request.Failed", "failed already"}, {worth, "value in credits"}, {"request.Left", "credits left"}},
 	sia.DecideRecover: {{"part", "part"}, {"tries", "failed runs"}, {"racers", "racers left"}, {"class", "class"},
 		{"failures", "failures"}, {"in_a_row", "in a row"}, {"patience", "patience"}, {"coders", "coders"},
 		{"failed", "coders that failed"}},

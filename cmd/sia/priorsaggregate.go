@@ -16,7 +16,7 @@ type priorsAggregateCmd struct {
 	Out        string   `help:"File to write, signed." required:"" type:"path" placeholder:"FILE"`
 	Dir        string   `help:"Folder with the key that signs, priors.key, which is made when there is none." default:"${dir}" env:"SIA_DIR" type:"path"`
 	Key        string   `help:"Another file with that key." type:"path" placeholder:"FILE"`
-	Members    string   `help:"List of public keys, one a line, of the installations whose reports count. Without it everybody's do, however many one person has made." type:"existingfile" placeholder:"FILE"`
+	Members    string   `help:"File with the public keys of the installations that count, one a line. Without it every report counts, however many one person has made." type:"existingfile" placeholder:"FILE"`
 	cli.Format `embed:""`
 }
 

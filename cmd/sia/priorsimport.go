@@ -29,7 +29,7 @@ const moduleFile = "priors.txt"
 type priorsImportCmd struct {
 	openedDatabase `embed:""`
 	From           string   `arg:"" help:"A file, or a Go module at an exact version, such as example.com/priors@v1.2.0, with priors.txt in its root."`
-	Key            []string `help:"Public key whose priors are believed; may be given several times. Default: those in priors-keys.txt in the server's folder." sep:"none" placeholder:"KEY"`
+	Key            []string `help:"Public key of an installation to learn from; may be given several times. Default: those in priors-keys.txt in the server's folder." sep:"none" placeholder:"KEY"`
 }
 
 // Run imports priors. A running server decides by them from its next decision on.
@@ -59,7 +59,7 @@ func (c *priorsImportCmd) Run(e *cli.Env) error {
 			return e.JSON(shownImportOf(store.PriorImport{ID: id, Source: c.From, Key: by, At: time.Now()}, p))
 		}
 		_, err = fmt.Fprintf(e.Out, "imported, as %d: %d cells of %d installations, made on %s\n"+
-			"One task in ten is decided without it; sia priors show says what it was worth.\n", id, p.Len(),
+			"One task in ten is decided without it; sia priors show measures its benefit.\n", id, p.Len(),
 			p.Installations, p.Made)
 		return err
 	})

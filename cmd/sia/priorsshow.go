@@ -76,7 +76,7 @@ func (c *priorsShowCmd) Run(e *cli.Env) error {
 		if w.Known() {
 			fmt.Fprintf(e.Out, "that is %+.1f points, 95 %% interval %+.1f to %+.1f\n", 100*w.Difference, 100*w.Low, 100*w.High)
 		} else {
-			fmt.Fprintln(e.Out, "what it is worth is not known yet: one task in ten is decided without it")
+			fmt.Fprintln(e.Out, "its benefit is not known yet: one task in ten is decided without it")
 		}
 		return nil
 	})

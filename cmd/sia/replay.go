@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -26,7 +27,7 @@ import (
 )
 
 type replayCmd struct {
-	Mine replayMineCmd `cmd:"" help:"Find commits whose tests fail without them: tasks whose right answer is known." example:"sia replay mine --repo ../shop"`
+	Mine replayMineCmd `cmd:"" help:"Find commits that made tests pass: tasks with a known answer." example:"sia replay mine --repo ../shop"`
 	List replayListCmd `cmd:"" help:"List the tasks that were found." example:"sia replay list --repo ../shop"`
 	Show replayShowCmd `cmd:"" help:"Show one task." example:"sia replay show 3f2a9c1 --repo ../shop"`
 	Run  replayRunCmd  `cmd:"" help:"Have coders do tasks again, and see how they do." example:"sia replay run --repo ../shop"`
@@ -61,7 +62,7 @@ func (f replayFlags) open(e *cli.Env) (*replaySource, error) {
 	if !ownerName.MatchString(f.Repo) {
 		return nil, fmt.Errorf("%s is neither a folder with a clone nor owner/name", f.Repo)
 	}
-	c, err := f.config()
+	c, err := f.withoutModels().config()
 	if err != nil {
 		return nil, err
 	}
@@ -209,9 +210,9 @@ func findReplayTask(all []keptTask, id string) (keptTask, error) {
 }
 
 // replaySandbox is the sandbox that tests run in.
-func replaySandbox(e *cli.Env) (*sandbox.Sandbox, error) {
-	o := sandbox.Options{Self: forwardCommand(), Logger: e.Logger}
-	found := sandbox.Probe(e.Ctx, o)
+func replaySandbox(ctx context.Context, log *slog.Logger) (*sandbox.Sandbox, error) {
+	o := sandbox.Options{Self: forwardCommand(), Logger: log}
+	found := sandbox.Probe(ctx, o)
 	if !found.OK() {
 		return nil, fmt.Errorf("tests of a repository are run in the sandbox only: %s; %s", found, found.Fix)
 	}

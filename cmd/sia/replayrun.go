@@ -22,7 +22,7 @@ type replayRunCmd struct {
 	Coder     []string `help:"Which of the configured coders; several are compared. Default: the first." placeholder:"NAME"`
 	Seeds     int      `help:"How often each task is done." default:"1" placeholder:"N"`
 	Technique string   `help:"Technique by which the brief is made, such as decomposition; default: the plain task." placeholder:"ID"`
-	Lesson    []string `help:"Files with lessons that the coder is told." type:"existingfile" placeholder:"FILE"`
+	Lesson    []string `help:"Files with lessons for the coder." type:"existingfile" placeholder:"FILE"`
 	Tasks     []string `arg:"" optional:"" help:"Tasks, by id or how that begins; default: all." placeholder:"ID"`
 }
 
@@ -160,7 +160,7 @@ func (c playFlags) player(e *cli.Env, s *replaySource) (*replay.Player, error) {
 	if err != nil {
 		return nil, err
 	}
-	box, err := replaySandbox(e)
+	box, err := replaySandbox(e.Ctx, e.Logger)
 	if err != nil {
 		return nil, err
 	}

@@ -25,13 +25,17 @@ const (
 type checkResult struct {
 	passed bool
 	log    string
+	setup  string // how setup failed; empty: it did not
 	took   time.Duration
 	err    error // it could not be run
 }
 
 // tail is the end of the log, for people.
-func (c checkResult) tail() string {
-	lines := strings.Split(strings.TrimSpace(testrun.Tail(c.log)), "\n")
+func (c checkResult) tail() string { return tailOf(c.log) }
+
+// tailOf is the end of a log, indented.
+func tailOf(log string) string {
+	lines := strings.Split(strings.TrimSpace(testrun.Tail(log)), "\n")
 	return "    " + strings.Join(lines[max(0, len(lines)-8):], "\n    ")
 }
 
@@ -55,7 +59,7 @@ func (r *localRun) check(ctx context.Context, sha string) (out checkResult) {
 	if err != nil {
 		return checkResult{err: fmt.Errorf("run %s: %w", r.job.test, err)}
 	}
-	out = checkResult{passed: res.OK(), log: string(res.Output), took: res.Duration}
+	out = checkResult{passed: res.OK(), log: string(res.Output), setup: failed, took: res.Duration}
 	if failed != "" && !out.passed {
 		out.log = "Setup failed:\n" + failed + "\n" + out.log
 	}

@@ -58,10 +58,11 @@ func (r *localRun) forecast() {
 		}
 	}
 	f := sia.Predict(all[max(0, len(all)-keptRuns):], r.job.repoNumber(), r.job.kind())
-	if f.Known() {
-		r.progress("Forecast: %s", render.Forecast(f))
+	if !f.Known() {
+		r.progress("No forecast: %s", render.ForecastFrom(f))
+		return
 	}
-	r.progress("Forecast goes by: %s", render.ForecastFrom(f))
+	r.progress("Forecast: %s: %s", render.Forecast(f), render.ForecastFrom(f))
 }
 
 // keepRun notes the cost and time of the run, for later forecasts. One that was stopped, or in which the model did

@@ -51,7 +51,11 @@ type localRun struct {
 
 // start copies the commit, starts everything, and opens the issue.
 func (c *runCmd) start(e *cli.Env, j localJob) (_ *localRun, err error) {
-	box, err := replaySandbox(e)
+	logger := silentLogger()
+	if c.Verbose {
+		logger = e.Logger
+	}
+	box, err := replaySandbox(e.Ctx, logger)
 	if err != nil {
 		return nil, err
 	}
@@ -62,10 +66,6 @@ func (c *runCmd) start(e *cli.Env, j localJob) (_ *localRun, err error) {
 	defer func() { err = errors.Join(err, os.RemoveAll(copied)) }()
 	if err := copyCommit(e.Ctx, j, copied); err != nil {
 		return nil, err
-	}
-	logger := silentLogger()
-	if c.Verbose {
-		logger = e.Logger
 	}
 	// Ctrl-C ends the run, which then has the server stop.
 	stage, err := newStage(context.WithoutCancel(e.Ctx), stageConfig{name: j.name,
@@ -174,6 +174,9 @@ func (r *localRun) play() (out runResult, err error) {
 	if base.err != nil {
 		return out, base.err
 	}
+	if base.setup != "" && !base.passed {
+		return out, r.noSetup(base)
+	}
 	if r.baseOK = base.passed; r.baseOK {
 		r.progress("The check passes before any change, in %s.", base.took.Round(100*time.Millisecond))
 	} else {
@@ -204,6 +207,17 @@ func (r *localRun) play() (out runResult, err error) {
 		return out, err
 	}
 	return r.end(task)
+}
+
+// noSetup says that there is no use in attempts where setup and the tests fail before any change.
+func (r *localRun) noSetup(base checkResult) error {
+	hosts := "no host"
+	if len(r.job.hosts) > 0 {
+		hosts = strings.Join(r.job.hosts, ", ")
+	}
+	return fmt.Errorf("setup fails before any change, and the tests with it, so nothing was begun:\n%s\n"+
+		"Give other commands with --setup, or the hosts that they need with --setup-hosts (now %s)",
+		cli.Plain(tailOf(base.setup)), hosts)
 }
 
 // reachModel refuses to begin with a model that is away or does not take the key. The server's loop would wait for it

@@ -42,9 +42,9 @@ type serverFlags struct {
 
 	modelFlags  `embed:"" group:"folded:serve"`
 	notifyFlags `embed:"" group:"folded:serve"`
-	Summary     string `help:"How often the same people are told how things went: daily, weekly or off; at 08:00 UTC." enum:"daily,weekly,off" default:"off" env:"SIA_SUMMARY" group:"folded:serve"`
+	Summary     string `help:"How often the same channels get a summary: daily, weekly or off; at 08:00 UTC." enum:"daily,weekly,off" default:"off" env:"SIA_SUMMARY" group:"folded:serve"`
 
-	Free bool `help:"The models cost nothing: without prices no budget ever stops an attempt, and a server refuses to start unless told so." env:"SIA_FREE" group:"folded:serve"`
+	Free bool `help:"The models cost nothing, so no budget stops an attempt. A server without prices and without this does not start." env:"SIA_FREE" group:"folded:serve"`
 
 	Repos          []string `help:"Repositories to work in, as owner/name or owner/*; default: wherever the app is installed." env:"SIA_REPOS" placeholder:"NAME" group:"folded:serve"`
 	SetupHosts     []string `help:"Hosts that agent.setup commands may fetch packages from, such as proxy.golang.org; default: no network." env:"SIA_SETUP_HOSTS" placeholder:"NAME" group:"folded:serve"`
@@ -95,6 +95,12 @@ func (s serverFlags) config() (app.Config, error) {
 		return c, err
 	}
 	return c.WithApp(stored)
+}
+
+// withoutModels are the flags of a command that asks no model: it wants no model's key either.
+func (s serverFlags) withoutModels() serverFlags {
+	s.modelFlags = modelFlags{}
+	return s
 }
 
 // flagged turns flags into a configuration and reads the key file.

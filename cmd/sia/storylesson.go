@@ -15,16 +15,14 @@ import (
 // reminderTitle is the title of the demo's third issue.
 const reminderTitle = "Text guests a reminder the day before"
 
-// reminder is the issue that passes at once, and returns its number, because its first attempt is told
-// what an earlier issue taught. Without that it fails as the earlier one did.
+// reminder is the issue that passes at once, because its first prompt has the lesson of an earlier issue. Without the
+// lesson it fails as the earlier one did. It returns the issue's number.
 //
-// One telling in ten is withheld, by a hash of the task's and the lesson's ids.
-// The simulator gives the same ids in every run, and with those of this story the
-// lesson is told; told says so if that ever changes. The failing first attempt of
-// signIn was told the lesson as well, which counts against it; the outcome that
-// taught it weighs as much, so that it is sure enough still.
+// One task in ten does not get a lesson, by a hash of the ids of both. The simulator's ids are the same in every run,
+// and with them this task gets it; told fails if that changes. The failing first attempt of signIn got it, too, which
+// counts against it no more than the outcome that taught it counts for it.
 func (n *demoNarrator) reminder(earlier int) (int, error) {
-	n.heading("3. An issue like the first: what was learned there is told from the start")
+	n.heading("3. An issue like the first: the first prompt has what was learned there")
 	l, err := n.taught(earlier)
 	if err != nil {
 		return 0, err
@@ -56,7 +54,7 @@ func (n *demoNarrator) reminder(earlier int) (int, error) {
 		return 0, err
 	}
 	if end.Detail != "success" {
-		return 0, fmt.Errorf("the check `test` of #%d ended as %s, although its first attempt was told the lesson", issue,
+		return 0, fmt.Errorf("the check `test` of #%d ended as %s, although its first attempt had the lesson", issue,
 			end.Detail)
 	}
 	n.tell("the check `test` really runs, and is green at once")
@@ -97,8 +95,7 @@ func (n *demoNarrator) taught(issue int) (lesson.Lesson, error) {
 	}
 }
 
-// told checks that the first attempt at an issue was told a lesson: by the task,
-// and by what the scripted model really received.
+// told checks that the first attempt at an issue got a lesson: by the task, and by what the model received.
 func (n *demoNarrator) told(issue int, l lesson.Lesson) error {
 	t, err := n.task(issue)
 	if err != nil {
@@ -106,10 +103,10 @@ func (n *demoNarrator) told(issue int, l lesson.Lesson) error {
 	}
 	switch first := t.Attempts[0]; {
 	case slices.Contains(first.LessonsWithheld, string(l.ID)):
-		return fmt.Errorf("attempt 1 at #%d was not told lesson %s: it is one of the few from which it is withheld, to "+
-			"see what telling is worth", issue, l.ID)
+		return fmt.Errorf("attempt 1 at #%d did not get lesson %s: it is in the control group, which shows the "+
+			"lesson's benefit", issue, l.ID)
 	case !slices.Contains(first.LessonsShown, string(l.ID)):
-		return fmt.Errorf("attempt 1 at #%d was not told lesson %s", issue, l.ID)
+		return fmt.Errorf("attempt 1 at #%d did not get lesson %s", issue, l.ID)
 	}
 	if n.model == nil {
 		return nil // a person's model keeps what it received to itself

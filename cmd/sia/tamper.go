@@ -92,7 +92,7 @@ func (c *tamperCmd) looker(e *cli.Env) (*evidence.Looker, error) {
 	if c.Tests == "" {
 		return nil, nil //nolint:nilnil // that none is wanted is an answer
 	}
-	box, err := replaySandbox(e)
+	box, err := replaySandbox(e.Ctx, e.Logger)
 	if err != nil {
 		return nil, err
 	}

@@ -130,7 +130,7 @@ func Fields() []Field {
 			at: func(s *sia.Settings) any { return &s.Budget.InstallationPerDay }},
 
 		{Path: "budget.value", Form: Int, Min: 0, Max: 1e6,
-			Doc: "Credits that a solved task is worth. When for every coder that is left the expected cost of a success " +
+			Doc: "Value of a solved task, in credits. When for every coder that is left the expected cost of a success " +
 				"exceeds it, the task pauses and says so. With 0 it is the task's budget where several coders can work, and " +
 				"there is no such limit where one can.",
 			at: func(s *sia.Settings) any { return &s.Budget.Value }},
@@ -186,8 +186,8 @@ func Fields() []Field {
 			"`renovate[bot]`.",
 			at: func(s *sia.Settings) any { return &s.Access.Bots }},
 
-		{Path: "learning.enabled", Form: Bool, Doc: "Whether lessons are learned and told. When off, nothing is learned, " +
-			"looked up or told, and what was learned stays as it is.",
+		{Path: "learning.enabled", Form: Bool, Doc: "Whether lessons are learned and used. When off, nothing is learned, " +
+			"looked up or used, and what was learned stays as it is.",
 			at: func(s *sia.Settings) any { return &s.Learning.Enabled }},
 		{Path: "learning.lessons_in_prompt", Form: Int, Min: 0, Max: 20, Doc: "How many lessons from earlier tasks an " +
 			"attempt is told at most.",
@@ -225,7 +225,7 @@ func sectionDocs() [][2]string {
 		{"agent", "The coding agent and its limits."},
 		{"budget", "What may be spent."},
 		{"checks", "What decides whether an attempt is right."},
-		{"review", "What people are told of a change that is green, and how they are heard."},
+		{"review", "What people read about a green change, and how their answers count."},
 		{"memory", "Where SIA remembers."},
 		{"access", "Who is obeyed."},
 		{"learning", "What is learned and shared."},

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/sia-bot/sia/sia"
+	"github.com/sia-bot/sia/sia/text"
 )
 
 // Count is how often a check went red and green on one and the same commit, of
@@ -110,9 +111,8 @@ func (j *judgement) explainDoubt(d sia.Doubt) {
 	if len(d.Checks) > 1 {
 		what = "they are"
 	}
-	weighed := fmt.Sprintf("The chance that the attempt is right and %s failed by accident is put at %s, and a re-run "+
-		"costs %s of another attempt",
-		strings.Join(d.Checks, ", "), percent(d.Chance), percent(d.Cost))
+	weighed := fmt.Sprintf("%s chance that %s failed by accident; a re-run costs %s of another attempt",
+		text.Percent(d.Chance), strings.Join(d.Checks, ", "), text.Percent(d.Cost))
 	switch {
 	case d.Rerun && j.Settings.Rerun == sia.RerunAlways:
 		j.explain("%s: %s run again once, as `checks.rerun` says.", strings.Join(d.Checks, ", "), what)
@@ -121,14 +121,6 @@ func (j *judgement) explainDoubt(d sia.Doubt) {
 	default:
 		j.explain("%s: %s not run again.", weighed, what)
 	}
-}
-
-// percent is a share with two digits that tell something.
-func percent(x float64) string {
-	if x > 0 && x < 0.1 {
-		return fmt.Sprintf("%.2g %%", x*100)
-	}
-	return fmt.Sprintf("%d %%", int(math.Round(x*100)))
 }
 
 // billed is how many minutes a run of a check is paid for: whole ones, and at least one, as GitHub

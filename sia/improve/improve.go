@@ -212,7 +212,7 @@ func (r *run) cycle(ctx context.Context, c *Cycle) error {
 	}
 	c.File, c.Goal, c.Why = p.file, p.Goal, p.Why
 	if p.Nothing {
-		c.Outcome, c.Reason = Nothing, "the model sees nothing worth improving: "+p.Why
+		c.Outcome, c.Reason = Nothing, "the model sees nothing to improve: "+p.Why
 		r.result.Ended = c.Reason
 		return nil
 	}

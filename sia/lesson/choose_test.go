@@ -169,18 +169,18 @@ func TestUplift(t *testing.T) {
 			all = append(all, e)
 		}
 	}
-	if got := Uplift(nil).String(); got != "no attempt that was told a lesson has been judged yet" {
+	if got := Uplift(nil).String(); got != "no attempt with a lesson has been judged yet" {
 		t.Error(got)
 	}
 	add(Told, 38, 10)
 	add(NoArm, 0, 50) // what people say is no outcome
-	if got := Uplift(all).String(); got != "38 of 48 tasks that were told passed. No control group yet, so the "+
+	if got := Uplift(all).String(); got != "38 of 48 tasks with the lesson passed. No control group yet, so the "+
 		"benefit is unknown" {
 		t.Error(got)
 	}
 	add(Withheld, 1, 5)
 	u := Uplift(all)
-	if got := u.String(); got != "told: 38 of 48 passed; withheld: 1 of 6; benefit +53 points (90 % "+
+	if got := u.String(); got != "with the lesson: 38 of 48 passed; without: 1 of 6; benefit +53 points (90 % "+
 		"interval +26 to +80)" {
 		t.Error(got)
 	}

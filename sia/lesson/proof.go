@@ -110,7 +110,7 @@ func (p Proof) Evidence(at time.Time) Evidence {
 
 // String says it in a sentence.
 func (p Proof) String() string {
-	return fmt.Sprintf("%d tasks played again: told, %d of %d runs passed; not told, %d of %d; telling is worth %+.0f "+
-		"points (%+.0f to %+.0f, nine times out of ten)", p.Tasks, p.ToldPassed, p.Told, p.UntoldPassed, p.Untold,
+	return fmt.Sprintf("%d tasks played again: with the lesson, %d of %d runs passed; without, %d of %d; benefit "+
+		"%+.0f points (90 %% interval %+.0f to %+.0f)", p.Tasks, p.ToldPassed, p.Told, p.UntoldPassed, p.Untold,
 		p.Points, p.Low, p.High)
 }

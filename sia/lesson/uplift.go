@@ -48,11 +48,11 @@ func Uplift(evidence []Evidence) Effect {
 func (u Effect) String() string {
 	switch {
 	case u.Told == 0:
-		return "no attempt that was told a lesson has been judged yet"
+		return "no attempt with a lesson has been judged yet"
 	case u.Withheld == 0:
-		return fmt.Sprintf("%d of %d tasks that were told passed. No control group yet, so the benefit is unknown",
+		return fmt.Sprintf("%d of %d tasks with the lesson passed. No control group yet, so the benefit is unknown",
 			u.ToldPassed, u.Told)
 	}
-	return fmt.Sprintf("told: %d of %d passed; withheld: %d of %d; benefit %+.0f points (90 %% interval %+.0f to %+.0f)",
+	return fmt.Sprintf("with the lesson: %d of %d passed; without: %d of %d; benefit %+.0f points (90 %% interval %+.0f to %+.0f)",
 		u.ToldPassed, u.Told, u.WithheldPassed, u.Withheld, u.Points, u.Low, u.High)
 }
