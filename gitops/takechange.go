@@ -35,7 +35,7 @@ func (w *Workspace) Reset(ctx context.Context) error { return w.create(ctx, w.Ba
 func (w *Workspace) TakeChange(ctx context.Context, sha string, pack []byte) error {
 	want, err := parseSHA(sha)
 	if err != nil {
-		return fmt.Errorf("take a change: %w", err)
+		return fmt.Errorf("take a change: %w: %w", ErrTree, err)
 	}
 	x, err := w.repo.unpackStranger(want, pack)
 	if err != nil {

@@ -255,7 +255,7 @@ func (h *Door) beat(w http.ResponseWriter, r *http.Request, pass string) {
 // release takes an attempt back that a runner does not go on with.
 func (h *Door) release(w http.ResponseWriter, r *http.Request, pass string) {
 	if err := h.Store.ReleaseAttempt(r.Context(), pass); err != nil {
-		h.failed(w, r, err)
+		h.gone(w, r, err)
 		return
 	}
 	h.news.tell()

@@ -64,7 +64,21 @@ func (s *RunnerStore) RenewAttempt(ctx context.Context, pass string, lease time.
 
 // ReleaseAttempt ends the lease of a pass.
 func (s *RunnerStore) ReleaseAttempt(ctx context.Context, pass string) error {
-	return s.exec(ctx, "give back an attempt", `UPDATE runner_attempts SET until = 0 WHERE`+s.held(), pass)
+	return s.withPass(ctx, "give back an attempt", `until = 0`, pass)
+}
+
+// withPass changes the row of an attempt that a pass counts for; it is [ErrNotFound] when it counts no longer.
+func (s *RunnerStore) withPass(ctx context.Context, op, set, pass string, args ...any) error {
+	return s.write(ctx, op, func(tx *sql.Tx) error {
+		res, err := tx.ExecContext(ctx, `UPDATE runner_attempts SET `+set+` WHERE`+s.held(), append(args, pass)...)
+		if err != nil {
+			return err
+		}
+		if n, err := res.RowsAffected(); err != nil || n == 0 {
+			return errors.Join(err, ErrNotFound)
+		}
+		return nil
+	})
 }
 
 // ReportTurn hands a turn to the owner of an attempt, once the one before it was taken. To report it again changes
@@ -95,17 +109,7 @@ func (s *RunnerStore) TakenTurns(ctx context.Context, pass string) (number int, 
 
 // FinishAttempt hands the result of an attempt to its owner, with the pack of the commit that was made; nil: none was.
 func (s *RunnerStore) FinishAttempt(ctx context.Context, pass string, result, pack []byte) error {
-	return s.write(ctx, "finish an attempt", func(tx *sql.Tx) error {
-		res, err := tx.ExecContext(ctx, `UPDATE runner_attempts SET state = 'done', result = ?, pack = ? WHERE`+s.held(),
-			result, pack, pass)
-		if err != nil {
-			return err
-		}
-		if n, err := res.RowsAffected(); err != nil || n == 0 {
-			return errors.Join(err, ErrNotFound)
-		}
-		return nil
-	})
+	return s.withPass(ctx, "finish an attempt", `state = 'done', result = ?, pack = ?`, pass, result, pack)
 }
 
 // ReserveCall sets aside what a call of a model may cost at most. It reports false when the attempt's credits or calls

@@ -11,6 +11,7 @@ import (
 	"github.com/sia-bot/sia/app/runner"
 	"github.com/sia-bot/sia/app/store"
 	"github.com/sia-bot/sia/cmd/internal/cli"
+	"github.com/sia-bot/sia/sia"
 )
 
 // runnerName is what a runner may be called: it stands in logs and reasons.
@@ -115,4 +116,23 @@ func (c *runnerRemoveCmd) Run(e *cli.Env) error {
 		_, err = fmt.Fprintf(e.Out, "%s is removed. What it makes goes to another runner.\n", c.Name)
 		return err
 	})
+}
+
+// showRunners says which attempts of a task wait for a runner, and which one makes.
+func showRunners(e *cli.Env, s *store.Store, t sia.Task) error {
+	all, err := s.RunnerStandings(e.Ctx)
+	if err != nil {
+		return err
+	}
+	for _, a := range all {
+		since := a.Since.Local().Format(time.DateTime)
+		switch {
+		case a.Task != t.ID:
+		case a.State == store.RunnerOffered:
+			fmt.Fprintf(e.Out, "\n  %s waits for a runner since %s\n", a.Key, since)
+		default:
+			fmt.Fprintf(e.Out, "\n  %s is made by the runner %s\n", a.Key, a.Runner)
+		}
+	}
+	return nil
 }

@@ -37,10 +37,10 @@ type attempt struct {
 // run makes the attempt and reports its result.
 func (a *attempt) run(ctx context.Context) error {
 	work := a.offer.Work
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
 	live, dead := context.WithCancelCause(ctx) // also when the attempt was stopped
 	defer dead(nil)
+	ctx, cancel := context.WithCancelCause(live)
+	defer cancel(nil)
 	go a.beat(live, cancel, dead)
 
 	// The address is nowhere: nothing is fetched or pushed there.
