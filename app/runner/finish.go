@@ -68,7 +68,7 @@ func (r *remote) finish(ctx context.Context, w store.RunnerWatch) (res agent.Res
 		res.End, res.Reason, o.Failure = sia.EndCredits, w.Refused, nil
 	}
 	if why, err := r.takeTree(ctx, o, pack); err != nil {
-		return res, err
+		return agent.Result{End: sia.EndError}, err // nothing is lost by trying again: the result stays
 	} else if why != nil {
 		res.End, res.Reason = sia.EndError, r.refusal(w, why)
 		o.Failure = nil

@@ -111,6 +111,12 @@ func (s *RunnerStore) CloseAttempt(ctx context.Context, key, owner string) error
 	return s.own(ctx, "close attempt", `DELETE FROM runner_attempts`, key, owner)
 }
 
+// PruneRunnerAttempts forgets the attempts of effects that are done: whoever owned one ended before it could.
+func (s *RunnerStore) PruneRunnerAttempts(ctx context.Context) error {
+	return s.exec(ctx, "prune the attempts of runners", `DELETE FROM runner_attempts
+		WHERE key NOT IN (SELECT key FROM effects WHERE state = ?)`, EffectPending)
+}
+
 // AttemptResult is what a runner sent of an attempt that is done.
 func (s *RunnerStore) AttemptResult(ctx context.Context, key, owner string) (result, pack []byte, err error) {
 	err = s.r.QueryRowContext(ctx, `SELECT result, pack FROM runner_attempts WHERE key = ? AND owner = ? AND state = ?`,
