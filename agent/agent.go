@@ -29,7 +29,7 @@ type Agent interface {
 	Run(ctx context.Context, in Input, rec Recorder) (Result, error)
 }
 
-// Input is what an attempt is given.
+// Input is what an attempt is given. Its JSON is what another machine needs to make the attempt.
 type Input struct {
 	Title   string // of the issue
 	Body    string // of the issue
@@ -47,7 +47,7 @@ type Input struct {
 	Failures     []tool.FailedCheck // of the last attempt that was judged, at length
 	Past         []locate.Commit    // what the newest commits of the base changed, newest first; nil: that is not known
 
-	Dir    string // work tree; the agent changes files in it and nowhere else
+	Dir    string `json:"-"` // work tree; the agent changes files in it and nowhere else
 	OnBase bool   // Dir is the base branch's commit and nothing else: what setup makes of it is kept for others
 	// images of services that its commands need beside those that its workflow files name
 	Services []string
@@ -72,7 +72,7 @@ type Input struct {
 	// Affected runs the tests that the changes in Dir can reach. The builtin agent calls it when the model says that it
 	// is done, and once more when it was told of failures and says so again. An error says nothing about the changes.
 	// Nil: nothing is run. It is nil where Part is not.
-	Affected func(ctx context.Context) (TestsRun, error)
+	Affected func(ctx context.Context) (TestsRun, error) `json:"-"`
 
 	Hazard stuck.Hazard // when to interrupt an attempt that seems to get nowhere; the zero Hazard never does
 	Spare  bool         // the attempt goes on where Hazard says stop, and Result.Risk says so

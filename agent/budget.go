@@ -65,19 +65,27 @@ func (b *attemptBudget) nextCall(prompt, want int) (maxOutput int, end sia.Attem
 	if b.now().Sub(b.started) >= b.limits.Time {
 		return 0, sia.EndTime, b.timeUp()
 	}
-	left := b.limits.Credits - b.spent
-	all := b.correctEstimate(prompt)
-	in := sia.CreditsOf(b.price.Prompt(all))
-	fits := want
-	if b.price.Output > 0 {
-		perToken := b.price.Output / 1e6 * 100 * float64(sia.Credit)
-		fits = min(want, int(float64(left-in)/perToken))
-	}
-	if left < in || fits < min(minOutput, want) {
+	fits := affordable(b.price, b.limits.Credits-b.spent, b.correctEstimate(prompt), want)
+	if fits == 0 {
 		return 0, sia.EndCredits, fmt.Sprintf("%s of %s credits are spent, and the rest does not cover another call", b.spent,
 			b.limits.Credits)
 	}
 	return fits, "", ""
+}
+
+// affordable is how many tokens an answer may have, at most want, so that what is left covers it after a prompt of so
+// many tokens; 0: it covers no call.
+func affordable(price llm.Price, left sia.Credits, prompt, want int) int {
+	in := sia.CreditsOf(price.Prompt(prompt))
+	fits := want
+	if price.Output > 0 {
+		perToken := price.Output / 1e6 * 100 * float64(sia.Credit)
+		fits = min(want, int(float64(left-in)/perToken))
+	}
+	if left < in || fits < min(minOutput, want) {
+		return 0
+	}
+	return fits
 }
 
 // contextEnd says how an attempt ends when its context is over, and why.

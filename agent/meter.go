@@ -2,6 +2,7 @@ package agent
 
 import (
 	"errors"
+	"math"
 	"sync"
 
 	"github.com/sia-bot/sia/agent/gateway"
@@ -47,7 +48,7 @@ func (m *callMeter) Reserve(prompt, want int) (gateway.Call, error) {
 		return gateway.Call{}, errors.New(why)
 	}
 	c := gateway.Call{Prompt: prompt, Input: m.budget.correctEstimate(prompt), Most: most}
-	c.Held = int64(sia.CreditsOf(m.budget.price.Prompt(c.Input) + m.budget.price.Cost(llm.Usage{Output: most})))
+	c.Held = int64(mostOf(m.budget.price, c))
 	m.held += sia.Credits(c.Held)
 	m.calling++
 	m.budget.turns++
@@ -63,9 +64,7 @@ func (m *callMeter) Settle(c gateway.Call, u gateway.Usage) {
 	if u == (gateway.Usage{}) {
 		return
 	}
-	used := llm.Usage{Input: u.Input, CachedInput: u.Cached, CacheWrite: u.Written, Output: u.Output,
-		Estimated: u.Input == c.Input} // what was reserved teaches nothing
-	used.USD = m.budget.price.Cost(used)
+	used := CallUsage(m.budget.price, c, u)
 	m.answered(paidAnswer{used, m.budget.bookUsage(c.Prompt, llm.Response{Usage: used})})
 }
 
@@ -81,6 +80,34 @@ func (m *callMeter) between(f func()) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	f()
+}
+
+// ReserveCall says what a call of an attempt elsewhere may take at most, for who pays for it: so that what is left covers
+// it. ok is false when that covers no call. prompt is an estimate in tokens; want is 0 when the agent did not say how long
+// its answer may be.
+func ReserveCall(price llm.Price, left sia.Credits, prompt, want int) (c gateway.Call, ok bool) {
+	if want <= 0 {
+		want = longestAnswer
+	}
+	c = gateway.Call{Prompt: prompt, Input: int(math.Ceil(float64(prompt) * estimateMargin))}
+	if c.Most = affordable(price, left, c.Input, want); c.Most == 0 {
+		return c, false
+	}
+	c.Held = int64(mostOf(price, c))
+	return c, true
+}
+
+// mostOf is what a call may cost at most.
+func mostOf(price llm.Price, c gateway.Call) sia.Credits {
+	return sia.CreditsOf(price.Prompt(c.Input) + price.Cost(llm.Usage{Output: c.Most}))
+}
+
+// CallUsage is what a call took that a gateway let through, with its price.
+func CallUsage(price llm.Price, c gateway.Call, u gateway.Usage) llm.Usage {
+	used := llm.Usage{Input: u.Input, CachedInput: u.Cached, CacheWrite: u.Written, Output: u.Output,
+		Estimated: u.Input == c.Input} // what was reserved teaches nothing
+	used.USD = price.Cost(used)
+	return used
 }
 
 // total is what was answered and spent so far.

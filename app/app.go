@@ -24,6 +24,7 @@ import (
 	"github.com/sia-bot/sia/app/github"
 	"github.com/sia-bot/sia/app/metrics"
 	"github.com/sia-bot/sia/app/notify"
+	"github.com/sia-bot/sia/app/runner"
 	"github.com/sia-bot/sia/app/store"
 	"github.com/sia-bot/sia/app/trace"
 	"github.com/sia-bot/sia/app/trial"
@@ -73,6 +74,7 @@ type App struct {
 	probes   modelProbes
 	probing  bool          // when it starts to serve
 	pages    http.Handler  // for whoever a viewer was found for
+	runners  http.Handler  // what answers runners; nil: attempts are made here
 	ending   chan struct{} // closed when Run ends
 }
 
@@ -123,7 +125,7 @@ func New(ctx context.Context, c Config, o Options) (_ *App, err error) {
 		return nil, err
 	}
 	if a.front == nil {
-		if !c.Roles.Has(RoleIntake) && !(c.Roles.Has(RoleWeb) && c.SignsIn()) {
+		if !c.Roles.Has(RoleIntake) && !(c.Roles.Has(RoleWeb) && c.SignsIn()) && a.runners == nil {
 			c.Listen = "" // there is nothing to be asked from outside
 		}
 		a.front, err = Listen(ctx, c)
@@ -136,13 +138,16 @@ func (a *App) setToWork(ctx context.Context, g *deps, o Options) (err error) {
 	c := a.config
 	var box *sandbox.Sandbox
 	if c.Roles.Has(RoleWork) {
-		if box, err = newSandbox(ctx, o); err != nil {
+		if box, err = NewSandbox(ctx, o); err != nil {
 			return err
 		}
 	}
-	p, err := newParts(g, c, box)
+	p, err := newParts(g, c, box, a.ending)
 	if err != nil {
 		return err
+	}
+	if p.runners != nil {
+		a.runners = runner.NewDoor(p.runners)
 	}
 	if c.Roles.Has(RoleWeb) {
 		advise, err := newAdviser(g.store, g.settings, p.chooser, p.who)
@@ -198,6 +203,9 @@ func (a *App) routes(invited *signin.Invitation) error {
 	if a.config.Roles.Has(RoleIntake) {
 		hook := &webhook.Handler{Store: a.Store, Secret: []byte(a.config.GitHub.WebhookSecret), Logger: a.log, Now: a.now}
 		public.Handle("/webhook", &refusals{next: hook, log: a.log, now: a.now})
+	}
+	if a.runners != nil {
+		public.Handle(runner.Prefix, a.runners)
 	}
 	if a.pages == nil {
 		return nil

@@ -43,6 +43,7 @@ type Config struct {
 
 	Free       bool            // models may cost nothing, and then no budget ever stops an attempt
 	Attempts   int             // attempts at the same time
+	OnRunners  bool            // attempts are made by runners, and wait for one
 	Repos      sia.AllowList   // where it works; empty: wherever the app is installed
 	SetupHosts []string        // hosts that setup commands may fetch from; none: no network
 	AgentPath  []string        // folders with agents that repositories may name, shown to them read-only

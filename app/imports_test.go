@@ -26,7 +26,7 @@ const module = "github.com/sia-bot/sia"
 // the text is about.
 //
 //	cmd → app → {webhook, work, settings, learn, trial, improve, memory, sweep, dashboard, notify, welcome, web, metrics,
-//	trace, probe}
+//	trace, probe, runner}
 //	    → {store, github, render, agent/testrun} → {agent/*, gitops, policies, atomicfile, clientaddr,
 //	lease} → sia/*
 //	→ sia → ground
@@ -40,7 +40,7 @@ var layers = [][]string{
 	{"app/store/...", "app/github/...", "app/render/...", "agent/testrun/..."},
 	{"app/webhook/...", "app/work/...", "app/settings/...", "app/learn/...", "app/trial/...",
 		"app/improve/...", "app/memory/...", "app/sweep/...", "app/dashboard", "app/notify", "app/welcome",
-		"app/web/...", "app/metrics", "app/trace", "app/probe"},
+		"app/web/...", "app/metrics", "app/trace", "app/probe", "app/runner/..."},
 	{"app"},
 	{"lab/..."},
 	{"lab/located"},

@@ -11,6 +11,7 @@ import (
 	"github.com/sia-bot/sia/agent/testrun/evidence"
 	"github.com/sia-bot/sia/app/dashboard"
 	"github.com/sia-bot/sia/app/learn"
+	"github.com/sia-bot/sia/app/runner"
 	"github.com/sia-bot/sia/app/store"
 	"github.com/sia-bot/sia/app/sweep"
 	"github.com/sia-bot/sia/app/webhook"
@@ -27,11 +28,12 @@ type parts struct {
 	worker  *work.Worker
 	sweeper *sweep.Sweeper
 	chooser *learn.Chooser
-	who     assigner // says who would make an attempt
+	who     assigner           // says who would make an attempt
+	runners *runner.Dispatcher // has attempts made by runners; nil: they are made here
 }
 
 // newParts builds them on the ground. Without a sandbox, no command can be run.
-func newParts(g *deps, c Config, box *sandbox.Sandbox) (p parts, err error) {
+func newParts(g *deps, c Config, box *sandbox.Sandbox, ending <-chan struct{}) (p parts, err error) {
 	welcomer, err := newWelcomer(g, c)
 	if err != nil {
 		return p, err
@@ -49,7 +51,14 @@ func newParts(g *deps, c Config, box *sandbox.Sandbox) (p parts, err error) {
 		return p, err
 	}
 	looker := sweep.NewLooker(g.store, g.github, p.intake, g.now)
-	if p.worker, p.who, err = newWorker(g, c, box, looker, p.chooser); err != nil {
+	var elsewhere work.Elsewhere
+	if c.OnRunners && c.Roles.Has(RoleWork) {
+		if p.runners, err = newDispatcher(g, c, ending); err != nil {
+			return p, err
+		}
+		elsewhere = p.runners
+	}
+	if p.worker, p.who, err = newWorker(g, c, box, looker, p.chooser, elsewhere); err != nil {
 		return p, err
 	}
 	p.sweeper = sweep.New(looker, p.worker, p.worker, g.lessons, g.evolver, boards, g.log)
@@ -67,7 +76,7 @@ func newWelcomer(g *deps, c Config) (webhook.Welcomer, error) {
 
 // newWorker builds what carries effects out, and what says who would.
 func newWorker(
-	g *deps, c Config, box *sandbox.Sandbox, looker work.Looker, chooser *learn.Chooser,
+	g *deps, c Config, box *sandbox.Sandbox, looker work.Looker, chooser *learn.Chooser, elsewhere work.Elsewhere,
 ) (_ *work.Worker, by assigner, err error) {
 	chains := map[string]*llm.Chain{}
 	for role, m := range c.Models.Roles() {
@@ -100,7 +109,7 @@ func newWorker(
 		Evidence: evidence.NewLooker(box, filepath.Join(sandboxCache(c), "tests"), c.SetupHosts, g.now),
 		Settings: g.settings, Looker: looker, Chooser: chooser,
 		Decider: by.decider,
-		Lessons: g.lessons, Memory: g.memory, Canceller: g.store,
+		Lessons: g.lessons, Memory: g.memory, Canceller: g.store, Elsewhere: elsewhere,
 		Links: c.links(), Secrets: g.secrets, Logger: g.log, Now: g.now, Shared: store.IsPostgres(c.DB),
 	})
 	return w, by, err
@@ -146,8 +155,8 @@ func newCoders(g *deps, c Config, box *sandbox.Sandbox) (out work.Coders, err er
 	return out, nil
 }
 
-// newSandbox finds out whether commands can be run here, and says so; nil: they can't.
-func newSandbox(ctx context.Context, o Options) (*sandbox.Sandbox, error) {
+// NewSandbox finds out whether commands can be run here, and says so; nil: they can't.
+func NewSandbox(ctx context.Context, o Options) (*sandbox.Sandbox, error) {
 	so := sandbox.Options{Self: o.Forward, Logger: o.Logger}
 	found := sandbox.Probe(ctx, so)
 	if !found.OK() {

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"os"
 	"slices"
-	"strings"
 
 	"github.com/go-git/go-git/v5/plumbing"
 )
@@ -134,18 +133,5 @@ func (r *Repo) unpackKept(want plumbing.Hash, pack []byte) (x indexedPack, err e
 	if _, err := f.Write(pack); err != nil {
 		return x, fmt.Errorf("write pack: %w", err)
 	}
-	if x, err = indexPack(f, strings.TrimSuffix(f.Name(), ".pack")+"-whole", nil); err != nil {
-		return x, err
-	}
-	p, err := openPack(x.base, &baseCache{})
-	if err == nil {
-		defer p.f.Close()
-		if _, found := p.findObject(want); !found {
-			err = errNoObject
-		}
-	}
-	if err != nil {
-		x.remove()
-	}
-	return x, err
+	return r.indexWith(f, want)
 }

@@ -36,7 +36,7 @@ func indexPack(f *os.File, base string, have *packedObjects) (x indexedPack, err
 		}
 	}()
 	x.base = base
-	scan, err := scanPack(f)
+	scan, err := scanPack(f, packLimits{})
 	if err != nil {
 		return x, fmt.Errorf("received pack: %w", err)
 	}
@@ -54,7 +54,7 @@ func indexPack(f *os.File, base string, have *packedObjects) (x indexedPack, err
 	}
 	defer whole.Close()
 	if len(scan.bases) > 0 {
-		if scan, err = scanPack(whole); err != nil {
+		if scan, err = scanPack(whole, packLimits{}); err != nil {
 			return x, fmt.Errorf("completed pack: %w", err)
 		}
 	}
@@ -106,7 +106,7 @@ type scannedEntry struct {
 
 // scanPack reads a pack from start to end through go-git's scanner, hashing
 // what is no delta, and verifies the checksum.
-func scanPack(f *os.File) (scannedPack, error) {
+func scanPack(f *os.File, most packLimits) (scannedPack, error) {
 	var p scannedPack
 	if err := seekStart(f); err != nil {
 		return p, err
@@ -116,12 +116,18 @@ func scanPack(f *os.File) (scannedPack, error) {
 	if err != nil {
 		return p, noEOF(err)
 	}
+	if most.objects > 0 && int64(count) > int64(most.objects) {
+		return p, fmt.Errorf("%w: %d objects in the pack, and at most %d are taken", ErrTooLarge, count, most.objects)
+	}
 	p.bases = map[plumbing.Hash]bool{}
 	p.entries = make([]scannedEntry, 0, min(count, 1<<16)) // the count is only claimed
 	for range count {
 		h, err := s.NextObjectHeader()
 		if err != nil {
 			return p, noEOF(err)
+		}
+		if err := most.admit(h.Type, h.Length); err != nil {
+			return p, err
 		}
 		e := scannedEntry{off: h.Offset, kind: h.Type, ref: h.Reference}
 		var sum idHasher
@@ -137,7 +143,7 @@ func scanPack(f *os.File) (scannedPack, error) {
 		default:
 			return p, fmt.Errorf("object of unknown type %d", h.Type)
 		}
-		n, crc, err := s.NextObject(out)
+		n, crc, err := s.NextObject(&exactWriter{out, h.Length})
 		if err != nil {
 			return p, noEOF(err)
 		}

@@ -86,10 +86,7 @@ func New(c Config) (*Gateway, error) {
 		return nil, errors.New("make model gateway: a model, a token and a meter are needed")
 	}
 	if c.Client == nil {
-		t := http.DefaultTransport.(*http.Transport).Clone()
-		t.ResponseHeaderTimeout = beginWithin
-		c.Client = &http.Client{Transport: t,
-			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+		c.Client = NewClient()
 	}
 	if c.Room == nil {
 		c.Room = &Room{}
@@ -98,6 +95,14 @@ func New(c Config) (*Gateway, error) {
 		c.Logger = slog.New(slog.DiscardHandler)
 	}
 	return &Gateway{Config: c, upstream: u}, nil
+}
+
+// NewClient is what gateways ask endpoints with. Several may share one, and its connections.
+func NewClient() *http.Client {
+	t := http.DefaultTransport.(*http.Transport).Clone()
+	t.ResponseHeaderTimeout = beginWithin
+	return &http.Client{Transport: t,
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 }
 
 // Close refuses every call from now on.

@@ -1,7 +1,7 @@
 // Package clientaddr tells clients of a server apart by their addresses, also where a reverse proxy stands between.
 //
 // A proxy is believed only if the operator named it: anybody can send X-Forwarded-For. [Behind] puts the client's
-// address where the proxy's was, and [Of] is what a bound for each client counts by.
+// address where the proxy's was, [Of] is what a bound for each client counts by, and [Limiter] is such a bound.
 //
 // The package imports nothing of ours.
 package clientaddr

@@ -49,6 +49,7 @@ type Reader interface {
 	CountStates(ctx context.Context, v store.Visibility) (map[sia.State]int, error)
 	CreditsSpentByAll(ctx context.Context) (sia.Credits, error)
 	Halts(ctx context.Context) ([]store.Halt, error)
+	RunnerStandings(ctx context.Context) ([]store.RunnerStanding, error)
 	Tasks(ctx context.Context, f store.Filter) ([]sia.Task, error)
 }
 
@@ -73,6 +74,7 @@ type reading struct {
 	tasks               map[sia.State]int
 	spent               sia.Credits
 	halts               int
+	onRunners           map[store.RunnerState]int
 	err                 error
 }
 
@@ -123,6 +125,8 @@ func (s *server) Collect(ch chan<- prometheus.Metric) {
 	}
 	ch <- prometheus.MustNewConstMetric(spent, prometheus.CounterValue, inCredits(seen.spent))
 	gauge(halts, float64(seen.halts))
+	gauge(onRunners, float64(seen.onRunners[store.RunnerOffered]), "waiting")
+	gauge(onRunners, float64(seen.onRunners[store.RunnerRunning]+seen.onRunners[store.RunnerDone]), "running")
 	gauge(monthTasks, float64(figures.Tasks), "moved")
 	gauge(monthTasks, float64(figures.Passed), "passed")
 	gauge(monthTasks, float64(figures.Escalated), "escalated")
@@ -162,7 +166,7 @@ func (s *server) read() (reading, memory.Figures) {
 	ctx, cancel := context.WithTimeout(context.Background(), readWithin)
 	defer cancel()
 	r := reading{at: now}
-	var errs [6]error
+	var errs [7]error
 	r.deliveries, errs[0] = s.from.DeliveryBacklog(ctx)
 	r.effects, errs[1] = s.from.EffectBacklog(ctx)
 	r.tasks, errs[2] = s.from.CountStates(ctx, store.SeesAll())
@@ -170,6 +174,12 @@ func (s *server) read() (reading, memory.Figures) {
 	var halted []store.Halt
 	halted, errs[4] = s.from.Halts(ctx)
 	r.halts = len(halted)
+	var standings []store.RunnerStanding
+	standings, errs[6] = s.from.RunnerStandings(ctx)
+	r.onRunners = map[store.RunnerState]int{}
+	for _, a := range standings {
+		r.onRunners[a.State]++
+	}
 	if s.counted.IsZero() || now.Sub(s.counted) >= targetsFor {
 		var of []sia.Task
 		of, errs[5] = s.from.Tasks(ctx, store.Filter{Since: now.Add(-targetsOver), Limit: targetTasks})

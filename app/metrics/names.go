@@ -16,6 +16,7 @@ var (
 	givenUp    = desc("deliveries_given_up", "Deliveries that could not be worked on, of those that are still kept.")
 	tasks      = desc("tasks", "Tasks by state.", "state")
 	halts      = desc("halts", "Repositories, installations or servers that are paused as a whole.")
+	onRunners  = desc("runner_attempts", "Attempts that wait for a runner, or that one makes.", "state")
 	spent      = desc("credits_spent_total", "What all tasks cost, in credits of 0.01 USD.")
 
 	rateLimitLeft = desc("github_rate_limit_left", "What GitHub still lets an installation ask, as it last said.",
@@ -44,7 +45,7 @@ var (
 
 // Describe implements prometheus.Collector.
 func (s *server) Describe(ch chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{databaseUp, waiting, oldest, givenUp, tasks, halts, spent, rateLimitLeft,
+	for _, d := range []*prometheus.Desc{databaseUp, waiting, oldest, givenUp, tasks, halts, onRunners, spent, rateLimitLeft,
 		rateLimit, rateLimitResets, monthTasks, resolvedShare, firstShare, escalatedShare, techniques, testedPushes,
 		creditsPerSolved} {
 		ch <- d

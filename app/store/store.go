@@ -57,6 +57,7 @@ type Store struct {
 	HaltStore
 	NoticeStore
 	PersonStore
+	RunnerStore
 }
 
 type (
@@ -136,7 +137,7 @@ func Open(ctx context.Context, c Config) (*Store, error) {
 		PolicyStore: PolicyStore{db}, ExperimentStore: ExperimentStore{db}, TrialStore: TrialStore{db},
 		LessonStore: LessonStore{DB: db}, PriorStore: PriorStore{db}, MemoryStore: MemoryStore{db},
 		InstallationStore: InstallationStore{db}, SetupStore: SetupStore{db}, HaltStore: HaltStore{db},
-		NoticeStore: NoticeStore{db}, PersonStore: PersonStore{db},
+		NoticeStore: NoticeStore{db}, PersonStore: PersonStore{db}, RunnerStore: RunnerStore{db},
 	}
 	s.inbox = newDeliveryInbox(&s.DeliveryStore)
 	var running context.Context

@@ -112,6 +112,10 @@ func runSuite(t *testing.T, url func(t testing.TB) string) {
 		{"CancelIsSeen", testCancelIsSeen},
 		{"PreferredServer", testPreferredServer},
 
+		{"Runners", testRunners},
+		{"RunnerAttempt", testRunnerAttempt},
+		{"RunnerLost", testRunnerLost},
+
 		{"ZombieReports", testZombieReports},
 		{"ZombieFails", testZombieFails},
 		{"ZombieFailsForGood", testZombieFailsForGood},

@@ -12,6 +12,7 @@ import (
 type Store interface {
 	Apply(ctx context.Context, id sia.TaskID, e sia.Event) (sia.Result, error)
 	PruneCommits(ctx context.Context, before time.Time) error
+	PruneRunnerAttempts(ctx context.Context) error
 	PruneDeliveries(ctx context.Context, before time.Time) (n int64, err error)
 	PruneTranscripts(ctx context.Context, before time.Time) (n int64, err error)
 	Surface(ctx context.Context, id sia.TaskID, kind string) (githubID int64, hash string, err error)

@@ -122,7 +122,7 @@ func (s *Sweeper) Table(c Schedule, keep Retention) []store.Periodic {
 // prune deletes what was kept for long enough.
 func (s *Sweeper) prune(ctx context.Context, keep Retention) error {
 	// A push may still be under way when a task is stopped.
-	all := []error{s.store.PruneCommits(ctx, s.now().Add(-24*time.Hour))}
+	all := []error{s.store.PruneCommits(ctx, s.now().Add(-24*time.Hour)), s.store.PruneRunnerAttempts(ctx)}
 	if keep.Deliveries > 0 {
 		_, err := s.store.PruneDeliveries(ctx, s.now().Add(-keep.Deliveries))
 		all = append(all, err)

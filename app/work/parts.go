@@ -92,14 +92,18 @@ func (w *common) attemptStart(ctx context.Context, t sia.Task, number int) (stri
 // agentFor is who makes a run. A plan of parts is made by the coder's model itself, also
 // where a command does the work.
 func (w *attemptWorker) agentFor(t sia.Task, r agentRun) agent.Agent {
-	a := t.Attempt()
-	switch {
-	case r.effect.Run > 0 && r.part == nil:
-		return w.decisions.coder(t, a.Coder).Builtin
-	case r.part != nil:
-		return w.decisions.coder(t, cmp.Or(r.part.Coder, a.Coder)).Agent(t.Settings.Agent)
+	name, byModel := t.Attempt().Coder, r.effect.Run > 0 && r.part == nil
+	if r.part != nil {
+		name = cmp.Or(r.part.Coder, name)
 	}
-	return w.decisions.coder(t, a.Coder).Agent(t.Settings.Agent)
+	c := w.decisions.coder(t, name)
+	switch {
+	case w.Elsewhere != nil:
+		return w.Elsewhere.Agent(t, r.effect, r.begin.commit, c.Name, byModel)
+	case byModel:
+		return c.Builtin
+	}
+	return c.Agent(t.Settings.Agent)
 }
 
 // forRun adds to what an agent is given what its run is.

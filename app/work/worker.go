@@ -95,6 +95,13 @@ type Canceller interface {
 	CancelEffect(ctx context.Context, key string) error
 }
 
+// Elsewhere makes agents that have an attempt made on another machine.
+type Elsewhere interface {
+	// Agent makes the attempt of an effect, which begins on a commit, as a coder would. byModel has the coder's model
+	// itself make it, also where its repository names a command.
+	Agent(t sia.Task, f sia.Effect, start, coder string, byModel bool) agent.Agent
+}
+
 // Coders are those that may work on tasks.
 type Coders struct {
 	All   []Coder  // the first is asked where nothing else decides; at least one
@@ -141,6 +148,7 @@ type Deps struct {
 	Lessons   Lessons
 	Memory    Memory
 	Canceller Canceller
+	Elsewhere Elsewhere // has attempts made on other machines; nil: they are made here
 	Links     render.Links
 	Secrets   *secret.Masker // what leaves an effect is masked with it
 	Logger    *slog.Logger
@@ -207,6 +215,7 @@ type attemptWorker struct {
 	Checker   *agent.Checker
 	Evidence  *evidence.Looker
 	Canceller Canceller
+	Elsewhere Elsewhere
 	decisions *decisionWorker
 	branch    *branchWorker
 }
@@ -268,8 +277,8 @@ func New(d Deps) (*Worker, error) {
 			common: c, Looker: d.Looker, Settings: d.Settings, Lessons: d.Lessons, Memory: d.Memory, branch: branch,
 		},
 		attempts: &attemptWorker{
-			common: c, Checker: d.Checker, Evidence: d.Evidence, Canceller: d.Canceller, decisions: decisions,
-			branch: branch,
+			common: c, Checker: d.Checker, Evidence: d.Evidence, Canceller: d.Canceller, Elsewhere: d.Elsewhere,
+			decisions: decisions, branch: branch,
 		},
 		checks: &checkWorker{common: c, Settings: d.Settings, decisions: decisions, branch: branch},
 		learning: &learnWorker{

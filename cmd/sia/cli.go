@@ -23,6 +23,7 @@ type commandLine struct {
 	Improve improveCmd `cmd:"" group:"use" help:"Improve a file, or SIA itself, where it shows to be better."`
 
 	Serve   serveCmd        `cmd:"" group:"operate" help:"Receive webhooks and work on labelled issues." example:"sia serve --public-url https://sia.example.com"`
+	Runner  runnerGroup     `cmd:"" group:"operate" help:"Make attempts for a server on another machine, without its keys." example:"sia runner --server https://sia.example.com --token-file token"`
 	Setup   setupCmd        `cmd:"" group:"operate" help:"Register the GitHub App with a browser and store its keys." example:"sia setup --org acme --public-url https://sia.example.com"`
 	Doctor  doctorGroup     `cmd:"" group:"operate" help:"Check the configuration, and say what to do."`
 	Migrate migrateCmd      `cmd:"" group:"operate" help:"Bring the database's schema up to date." example:"sia migrate --dir /var/lib/sia"`

@@ -52,6 +52,7 @@ type serverFlags struct {
 	AgentEnv       []string `help:"Names of environment variables of this server that a repository's agent.env may ask for; default: none." env:"SIA_AGENT_ENV" placeholder:"NAME" group:"folded:serve"`
 	Welcome        bool     `help:"Propose settings, once, in a pull request to a repository that the app is newly installed on and that has none." default:"true" negatable:"" env:"SIA_WELCOME" group:"folded:serve"`
 	Attempts       int      `help:"Attempts at the same time." default:"2" env:"SIA_ATTEMPTS" group:"folded:serve"`
+	AttemptsOn     string   `name:"attempts-on" help:"Who makes attempts: here, this server; or runners, the machines that sia runner add has given a token. They ask at --listen, below /runner/." enum:"here,runners" default:"here" env:"SIA_ATTEMPTS_ON" group:"folded:serve"`
 	retentionFlags `embed:""`
 	Traces         string            `help:"Address of an OpenTelemetry receiver that speaks OTLP over HTTP, such as http://localhost:4318: a trace for each task. Default: no traces." env:"SIA_TRACES,OTEL_EXPORTER_OTLP_ENDPOINT" placeholder:"URL" group:"folded:serve"`
 	TraceHeaders   map[string]string `help:"Headers for --traces, as NAME=VALUE; better in the environment than as a flag." env:"SIA_TRACE_HEADERS,OTEL_EXPORTER_OTLP_HEADERS" mapsep:"," placeholder:"NAME=VALUE" group:"folded:serve"`
@@ -109,6 +110,7 @@ func (s serverFlags) flagged() (app.Config, error) {
 		Listen: s.Listen, Private: s.Private, PublicURL: s.PublicURL, TrustedProxies: s.TrustedProxies,
 		Dir: s.Dir, DB: s.DB, DBDirect: s.DBDirect, Attempts: s.Attempts, SetupHosts: s.SetupHosts,
 		AgentPath: s.AgentPath, AgentEnv: s.AgentEnv, Repos: s.Repos, Free: s.Free, Welcome: s.Welcome,
+		OnRunners:    s.AttemptsOn == "runners",
 		WriteSpacing: s.WriteSpacing, Keep: s.retention(), Traces: s.Traces, TraceHeaders: s.TraceHeaders,
 		GitHub: app.GitHubConfig{URL: s.GitHubURL, API: s.GitHubAPI, AppID: s.AppID, WebhookSecret: s.WebhookSecret,
 			ClientID: s.ClientID, ClientSecret: s.ClientSecret},

@@ -104,7 +104,7 @@ func (c *taskShowCmd) Run(e *cli.Env) error {
 			fmt.Fprintf(e.Out, "%s %s\n", e.Style.Amber("paused:"), halted)
 		}
 		showTask(e, t)
-		return nil
+		return showRunners(e, s, t)
 	})
 }
 

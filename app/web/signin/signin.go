@@ -68,6 +68,10 @@ type Installed interface {
 	Repositories(ctx context.Context, installation int64) ([]github.Repository, error)
 }
 
+// An address may finish burst sign-ins at once and one more each second: each costs two requests to GitHub. People of
+// one company may share an address.
+const burst = 30
+
 // door lets people in that GitHub knows.
 type door struct {
 	next    http.Handler
@@ -77,7 +81,7 @@ type door struct {
 	jar     cookieStore
 	known   *known
 	guard   guard
-	limit   *limiter
+	limit   *clientaddr.Limiter
 	log     *slog.Logger
 	now     func() time.Time
 }
@@ -111,7 +115,8 @@ func New(c Config, next http.Handler) (http.Handler, error) {
 			Endpoint: oauth2.Endpoint{AuthURL: web + "/login/oauth/authorize", TokenURL: web + "/login/oauth/access_token",
 				AuthStyle: oauth2.AuthStyleInParams},
 		},
-		known: newKnown(f.viewer, c.Now), guard: guard{same: same}, limit: newLimiter(c.Now), log: c.Logger,
+		known: newKnown(f.viewer, c.Now), guard: guard{same: same},
+		limit: clientaddr.NewLimiter(burst, c.Now), log: c.Logger,
 		now: c.Now,
 	}, nil
 }
@@ -227,8 +232,8 @@ func (d *door) callback(w http.ResponseWriter, r *http.Request) {
 		show(w, http.StatusForbidden, again)
 		return
 	}
-	if client := clientaddr.Of(r); !d.limit.allow(client) { // only now: what is refused above asks nothing of GitHub
-		if d.limit.tells() {
+	if client := clientaddr.Of(r); !d.limit.Allow(client) { // only now: what is refused above asks nothing of GitHub
+		if d.limit.Tells() {
 			d.log.WarnContext(r.Context(), "too many sign-ins from one address were refused", "from", client, "fix",
 				"if it is a proxy's in front of SIA, name it with --trusted-proxies, and each visitor is counted alone")
 		}

@@ -1,0 +1,217 @@
+package runner
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/sia-bot/sia/agent"
+	"github.com/sia-bot/sia/app/store"
+	"github.com/sia-bot/sia/sia"
+)
+
+const (
+	maxClaims    = 5                // runners that may be lost with one attempt
+	stopWithin   = 20 * time.Second // for a runner to end an attempt that was cancelled
+	overtime     = 3 * time.Minute  // beyond the attempt's time, until a runner is taken for lost
+	closeWithin  = 10 * time.Second
+	takeWithin   = 2 * time.Minute // to make in the work tree what a runner changed
+	callsPerTurn = 6               // of the model: a turn is tried again
+	extraCalls   = 30
+)
+
+// remote is an agent that has one attempt made by a runner.
+type remote struct {
+	*Dispatcher
+	task   sia.Task
+	effect sia.Effect
+	coder  string
+	work   Work
+
+	owner   string
+	in      agent.Input
+	rec     agent.Recorder
+	running time.Time // when its present runner was first seen; zero: it has none
+	turns   int       // of the model, that were reported
+}
+
+// Name is that of the coder: which models answer, a runner says.
+func (r *remote) Name() string { return "runner/" + r.coder }
+
+// Run makes one attempt; see [agent.Agent].
+func (r *remote) Run(ctx context.Context, in agent.Input, rec agent.Recorder) (agent.Result, error) {
+	r.in, r.rec, r.owner = in, rec, rand.Text()
+	work, err := r.encode(in.Saved)
+	if err != nil {
+		return agent.Result{End: sia.EndError}, err
+	}
+	turns := cmp.Or(in.Limits.Turns, sia.DefaultSettings().Agent.MaxTurns)
+	offer := store.RunnerAttempt{Key: r.effect.Key, Task: r.task.ID, Owner: r.owner, Start: r.work.Start, Coder: r.coder,
+		Work: work, Credits: in.Limits.Credits, MostCalls: callsPerTurn*turns + extraCalls}
+	for _, t := range in.Saved {
+		offer.Spent += t.Cost
+	}
+	if err := r.offers.OfferAttempt(ctx, offer); err != nil {
+		return agent.Result{End: sia.EndError}, err
+	}
+	r.news.tell()
+	r.Logger.InfoContext(ctx, "attempt waits for a runner", "key", r.effect.Key)
+	return r.follow(ctx)
+}
+
+// encode is what a runner is given, with the turns that were saved.
+func (r *remote) encode(saved []agent.Turn) ([]byte, error) {
+	w := r.work
+	w.Input = r.in
+	w.Input.Saved, w.Input.Rebuild = saved, len(saved) > 0
+	b, err := json.Marshal(w)
+	if err != nil {
+		return nil, fmt.Errorf("encode attempt %s for a runner: %w", r.effect.Key, err)
+	}
+	if len(b) > MaxWork {
+		return nil, &sia.Error{Op: "offer attempt " + r.effect.Key, Permanent: true,
+			Message: fmt.Sprintf("what the agent is told has %d MiB, and a runner is sent at most %d", len(b)>>20, MaxWork>>20)}
+	}
+	return b, nil
+}
+
+// follow passes on what a runner reports until the attempt is over.
+func (r *remote) follow(ctx context.Context) (agent.Result, error) {
+	tick := time.NewTicker(r.Poll)
+	defer tick.Stop()
+	live := context.WithoutCancel(ctx)
+	done, stopped := ctx.Done(), (<-chan time.Time)(nil)
+	for {
+		news := r.news.next()
+		w, err := r.offers.WatchAttempt(live, r.effect.Key, r.owner)
+		if errors.Is(err, store.ErrNotFound) {
+			return agent.Result{End: sia.EndError}, store.ErrLeaseLost // another server has the attempt
+		}
+		if err != nil {
+			r.Logger.WarnContext(ctx, "can't see how an attempt stands", "key", r.effect.Key, "error", err)
+		} else if res, over, err := r.step(live, w, stopped != nil); over || err != nil {
+			return res, err
+		}
+		select {
+		case <-news:
+		case <-tick.C:
+		case <-stopped:
+			return r.abandon(live, w, agent.Result{End: sia.EndCancelled, Reason: "it was cancelled, and its runner did not answer"})
+		case <-done:
+			if done = nil; !errors.Is(context.Cause(ctx), store.ErrCancelled) {
+				return agent.Result{End: sia.EndCancelled}, context.Cause(ctx) // whoever goes on with it offers it again
+			}
+			if err := r.offers.StopAttempt(live, r.effect.Key, r.owner); err != nil {
+				return agent.Result{End: sia.EndCancelled}, err
+			}
+			timer := time.NewTimer(stopWithin)
+			defer timer.Stop()
+			stopped = timer.C
+		}
+	}
+}
+
+// step does what there is to do as an attempt stands. over says that it is over.
+func (r *remote) step(ctx context.Context, w store.RunnerWatch, stopping bool) (res agent.Result, over bool, err error) {
+	if w.State != store.RunnerRunning {
+		r.running = time.Time{}
+	} else if r.running.IsZero() {
+		r.running = r.Now()
+		r.Logger.InfoContext(ctx, "attempt is made by a runner", "key", r.effect.Key, "runner", w.Runner, "claims", w.Claims)
+	}
+	switch {
+	case w.Report != nil && w.State != store.RunnerOffered:
+		if err := r.record(ctx, w); err != nil {
+			_, cerr := r.abandon(ctx, w, agent.Result{})
+			return agent.Result{End: sia.EndError, Turns: r.turns, Cost: w.Spent}, true, errors.Join(err, cerr)
+		}
+		return res, false, nil
+	case w.State == store.RunnerDone:
+		res, err = r.finish(ctx, w)
+		return res, true, err
+	case stopping && (w.State == store.RunnerOffered || w.Lost):
+		res, err = r.abandon(ctx, w, agent.Result{End: sia.EndCancelled, Reason: "it was cancelled"})
+		return res, true, err
+	case w.State == store.RunnerRunning && (w.Lost || r.late()):
+		return r.lost(ctx, w)
+	}
+	return res, false, nil
+}
+
+// late reports whether the runner should have ended the attempt by itself.
+func (r *remote) late() bool {
+	most := cmp.Or(r.in.Limits.Time, sia.DefaultSettings().Agent.Timeout.D())
+	return r.Now().Sub(r.running) > most+overtime
+}
+
+// lost offers the attempt to another runner, with the turns that are in the transcript.
+func (r *remote) lost(ctx context.Context, w store.RunnerWatch) (res agent.Result, over bool, err error) {
+	r.Logger.WarnContext(ctx, "runner was lost in an attempt", "key", r.effect.Key, "runner", w.Runner, "claims", w.Claims)
+	if w.Claims >= maxClaims {
+		res, err = r.abandon(ctx, w, agent.Result{End: sia.EndError, Reason: fmt.Sprintf("%d runners took the attempt and "+
+			"were lost: the last was %s; its log may say why", w.Claims, w.Runner)})
+		return res, true, err
+	}
+	rows, err := r.offers.TurnsOf(ctx, r.task.ID, r.effect.Attempt, r.effect.Run)
+	if err != nil {
+		return res, false, err
+	}
+	saved, err := agent.Turns(rows)
+	if err != nil {
+		return res, false, err
+	}
+	if !answered(saved) {
+		saved = nil
+	}
+	work, err := r.encode(saved)
+	if err != nil {
+		return res, false, err
+	}
+	r.running = time.Time{}
+	err = r.offers.ReofferAttempt(ctx, r.effect.Key, r.owner, work)
+	r.news.tell()
+	return res, false, err
+}
+
+// answered reports whether a model answered in turns: else the attempt begins.
+func answered(turns []agent.Turn) bool {
+	for _, t := range turns {
+		if t.Kind == agent.TurnModel {
+			return true
+		}
+	}
+	return false
+}
+
+// record puts a turn that a runner reported into the transcript.
+func (r *remote) record(ctx context.Context, w store.RunnerWatch) error {
+	t, err := readTurn(w.Report)
+	if err != nil {
+		return fmt.Errorf("runner %s: %w", w.Runner, err)
+	}
+	t.At = r.Now()
+	if t.Kind == agent.TurnModel {
+		r.turns = max(r.turns, t.Number)
+	}
+	t.Cost = min(t.Cost, max(r.in.Limits.Credits, w.Spent))
+	ctx, cancel := context.WithTimeout(ctx, closeWithin)
+	defer cancel()
+	if err := r.rec.Turn(ctx, t); err != nil {
+		return err
+	}
+	err = r.offers.TakeReport(ctx, r.effect.Key, r.owner, w.Number)
+	r.news.tell()
+	return err
+}
+
+// abandon forgets the offer: whoever makes the attempt finds that it is gone. The result says what was spent.
+func (r *remote) abandon(ctx context.Context, w store.RunnerWatch, res agent.Result) (agent.Result, error) {
+	ctx, cancel := context.WithTimeout(ctx, closeWithin)
+	defer cancel()
+	res.Turns, res.Cost = r.turns, w.Spent
+	return res, r.offers.CloseAttempt(ctx, r.effect.Key, r.owner)
+}

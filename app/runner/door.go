@@ -1,0 +1,263 @@
+package runner
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/sia-bot/sia/agent/gateway"
+	"github.com/sia-bot/sia/app/clientaddr"
+	"github.com/sia-bot/sia/app/store"
+	"github.com/sia-bot/sia/sia"
+	"github.com/sia-bot/sia/sia/text"
+)
+
+// Bounds of what runners may take of a server.
+const (
+	wrongTokens  = 30 // an address may send at once, and one more each second
+	nextRequests = 60 // of one runner, likewise
+	uploads      = 4  // large bodies at a time
+	bodyWithin   = 2 * time.Minute
+	takeWait     = 20 * time.Second // for a turn to come into the transcript
+	maxAbout     = 200              // bytes of what a runner says of itself
+	chunkWithin  = time.Minute      // for a runner to take a piece of a commit
+)
+
+// Door answers runners, below [Prefix]. It is safe for concurrent use.
+type Door struct {
+	*Dispatcher
+	mux     *http.ServeMux
+	room    *gateway.Room
+	client  *http.Client // to models
+	wrong   *clientaddr.Limiter
+	asks    *clientaddr.Limiter
+	uploads chan struct{}
+}
+
+// NewDoor returns the door of a dispatcher.
+func NewDoor(d *Dispatcher) *Door {
+	h := &Door{Dispatcher: d, mux: http.NewServeMux(), room: &gateway.Room{}, client: gateway.NewClient(),
+		wrong: clientaddr.NewLimiter(wrongTokens, d.Now), asks: clientaddr.NewLimiter(nextRequests, d.Now),
+		uploads: make(chan struct{}, uploads)}
+	h.mux.HandleFunc("POST "+Prefix+NextPath, h.next)
+	for path, serve := range map[string]func(http.ResponseWriter, *http.Request, string){
+		"GET " + Prefix + BasePath: h.base, "POST " + Prefix + BeatPath: h.beat, "POST " + Prefix + TurnPath: h.turn,
+		"POST " + Prefix + ResultPath: h.result, "POST " + Prefix + ReleasePath: h.release,
+		Prefix + ModelPath + "{number}/": h.model,
+	} {
+		h.mux.HandleFunc(path, func(w http.ResponseWriter, r *http.Request) {
+			if pass, ok := h.passOf(w, r); ok {
+				serve(w, r, pass)
+			}
+		})
+	}
+	return h
+}
+
+// ServeHTTP answers one request of a runner.
+func (h *Door) ServeHTTP(w http.ResponseWriter, r *http.Request) { h.mux.ServeHTTP(w, r) }
+
+// refusal is an answer that a runner tells people.
+func refuse(w http.ResponseWriter, status int, why string) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	// in the form in which the clients of models look for it
+	_ = json.NewEncoder(w).Encode(map[string]any{"error": map[string]string{"message": why}})
+}
+
+func answer(w http.ResponseWriter, v any) {
+	w.Header().Set("Content-Type", "application/json")
+	_ = json.NewEncoder(w).Encode(v) // the runner may be gone
+}
+
+// bearer is the token of a request.
+func bearer(r *http.Request) string {
+	if t, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer "); ok {
+		return t
+	}
+	return r.Header.Get("X-Api-Key")
+}
+
+// unknown answers a token that is nobody's, and counts it against the address that sent it.
+func (h *Door) unknown(w http.ResponseWriter, r *http.Request, status int, why string) {
+	client := clientaddr.Of(r)
+	if !h.wrong.Allow(client) {
+		if h.wrong.Tells() {
+			h.Logger.WarnContext(r.Context(), "too many wrong tokens of runners", "from", client)
+		}
+		w.Header().Set("Retry-After", "10")
+		refuse(w, http.StatusTooManyRequests, "too many requests with a wrong token came from this address")
+		return
+	}
+	refuse(w, status, why)
+}
+
+// failed answers what the database did not: the runner tries again.
+func (h *Door) failed(w http.ResponseWriter, r *http.Request, err error) {
+	if r.Context().Err() == nil {
+		h.Logger.ErrorContext(r.Context(), "a runner can't be answered", "path", r.URL.Path, "error", err)
+	}
+	w.Header().Set("Retry-After", "2")
+	refuse(w, http.StatusServiceUnavailable, "the server's database did not answer; try again")
+}
+
+const (
+	noToken = "this is not the token of a runner, or it was removed: `sia runner add` on the server makes one"
+	notHeld = "the attempt is no longer this runner's: it was not heard of for too long, or the attempt is over"
+)
+
+// passOf is the hash of a request's pass; otherwise it is answered.
+func (h *Door) passOf(w http.ResponseWriter, r *http.Request) (pass string, ok bool) {
+	token := bearer(r)
+	if !isToken(token, passPrefix) {
+		h.unknown(w, r, http.StatusUnauthorized, "this needs the token of an attempt")
+		return "", false
+	}
+	return Hash(token), true
+}
+
+// gone answers an error about an attempt.
+func (h *Door) gone(w http.ResponseWriter, r *http.Request, err error) {
+	var known *sia.Error
+	switch {
+	case errors.Is(err, store.ErrNotFound):
+		h.unknown(w, r, http.StatusGone, notHeld)
+	case errors.As(err, &known) && known.Permanent:
+		refuse(w, http.StatusConflict, known.Message)
+	default:
+		h.failed(w, r, err)
+	}
+}
+
+// next gives a runner an attempt, as soon as there is one.
+func (h *Door) next(w http.ResponseWriter, r *http.Request) {
+	ctx := r.Context()
+	token := bearer(r)
+	if !isToken(token, tokenPrefix) {
+		h.unknown(w, r, http.StatusUnauthorized, noToken)
+		return
+	}
+	runner, err := h.Store.RunnerOf(ctx, Hash(token))
+	switch {
+	case errors.Is(err, store.ErrNotFound):
+		h.unknown(w, r, http.StatusUnauthorized, noToken)
+		return
+	case err != nil:
+		h.failed(w, r, err)
+		return
+	case !h.asks.Allow(runner.Name):
+		w.Header().Set("Retry-After", "5")
+		refuse(w, http.StatusTooManyRequests, "this runner asks too often")
+		return
+	}
+	about, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxAbout))
+	if err != nil {
+		refuse(w, http.StatusBadRequest, "the request did not come whole")
+		return
+	}
+	if err := h.Store.SawRunner(ctx, runner.Name, text.Clip(text.OneLine(string(about)), maxAbout)); err != nil {
+		h.failed(w, r, err)
+		return
+	}
+	h.hand(w, r, runner.Name, newPass())
+}
+
+// hand waits for an attempt and hands it to a runner.
+func (h *Door) hand(w http.ResponseWriter, r *http.Request, runner, pass string) {
+	ctx, cancel := context.WithTimeout(r.Context(), LongPoll)
+	defer cancel()
+	tick := time.NewTicker(h.Poll)
+	defer tick.Stop()
+	for {
+		news := h.news.next()
+		a, found, err := h.Store.ClaimAttempt(ctx, runner, Hash(pass), h.Lease)
+		switch {
+		case err != nil && ctx.Err() == nil:
+			h.failed(w, r, err)
+			return
+		case found:
+			h.news.tell()
+			control := http.NewResponseController(w)
+			_ = control.SetWriteDeadline(time.Now().Add(bodyWithin))
+			w.Header().Set("Content-Type", "application/json")
+			answer(w, struct {
+				Pass string          `json:"pass"`
+				Work json.RawMessage `json:"work"`
+			}{pass, a.Work})
+			return
+		}
+		select {
+		case <-news:
+		case <-tick.C:
+		case <-ctx.Done():
+			w.WriteHeader(http.StatusNoContent)
+			return
+		case <-h.Ending:
+			w.WriteHeader(http.StatusNoContent)
+			return
+		}
+	}
+}
+
+// base sends the commit that an attempt begins on.
+func (h *Door) base(w http.ResponseWriter, r *http.Request, pass string) {
+	ctx := r.Context()
+	a, err := h.Store.HeldAttempt(ctx, pass)
+	if err != nil {
+		h.gone(w, r, err)
+		return
+	}
+	t, err := h.Store.Task(ctx, a.Task)
+	if err != nil {
+		h.failed(w, r, err)
+		return
+	}
+	w.Header().Set("Content-Type", "application/octet-stream")
+	out := &patientWriter{w: w, control: http.NewResponseController(w)}
+	if err := h.Mirror(t).WriteCommit(ctx, a.Start, out); err != nil {
+		h.Logger.WarnContext(ctx, "a commit could not be sent to a runner", "key", a.Key, "error", err)
+		if !out.began {
+			refuse(w, http.StatusBadGateway, "the server can't send the commit that the attempt begins on")
+			return
+		}
+		panic(http.ErrAbortHandler) // so that the runner sees that it is not whole
+	}
+}
+
+// patientWriter gives a reader time for each piece, and not for all.
+type patientWriter struct {
+	w       http.ResponseWriter
+	control *http.ResponseController
+	began   bool
+}
+
+// Write implements io.Writer.
+func (p *patientWriter) Write(b []byte) (int, error) {
+	p.began = true
+	_ = p.control.SetWriteDeadline(time.Now().Add(chunkWithin))
+	return p.w.Write(b)
+}
+
+// beat hears that a runner is there.
+func (h *Door) beat(w http.ResponseWriter, r *http.Request, pass string) {
+	stop, err := h.Store.RenewAttempt(r.Context(), pass, h.Lease)
+	if err != nil {
+		h.gone(w, r, err)
+		return
+	}
+	answer(w, Beaten{Stop: stop})
+}
+
+// release takes an attempt back that a runner does not go on with.
+func (h *Door) release(w http.ResponseWriter, r *http.Request, pass string) {
+	if err := h.Store.ReleaseAttempt(r.Context(), pass); err != nil {
+		h.gone(w, r, err)
+		return
+	}
+	h.news.tell()
+	w.WriteHeader(http.StatusNoContent)
+}

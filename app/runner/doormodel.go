@@ -1,0 +1,95 @@
+package runner
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/sia-bot/sia/agent"
+	"github.com/sia-bot/sia/agent/gateway"
+	"github.com/sia-bot/sia/agent/llm"
+	"github.com/sia-bot/sia/app/store"
+	"github.com/sia-bot/sia/sia"
+)
+
+// settleWithin bounds the booking of a call.
+const settleWithin = 30 * time.Second
+
+// model asks one of the models of an attempt's coder, by the rules of agent/gateway.
+func (h *Door) model(w http.ResponseWriter, r *http.Request, pass string) {
+	a, err := h.Store.HeldAttempt(r.Context(), pass)
+	if err != nil {
+		h.gone(w, r, err)
+		return
+	}
+	number := r.PathValue("number")
+	models := h.agentNamed(a.Coder).Models
+	n, err := strconv.Atoi(number)
+	if err != nil || n < 0 || n >= len(models) {
+		refuse(w, http.StatusNotFound, "there is no such model")
+		return
+	}
+	m := models[n]
+	g, err := gateway.New(gateway.Config{Upstream: m.URL, Key: m.Key, Model: m.Model, Token: bearer(r), Room: h.room,
+		Client: h.client, Logger: h.Logger,
+		Meter: &meter{ctx: context.WithoutCancel(r.Context()), door: h, pass: pass, attempt: a, model: m, began: h.Now()}})
+	if err != nil {
+		h.failed(w, r, err)
+		return
+	}
+	inner := r.Clone(r.Context())
+	inner.URL.Path = strings.TrimPrefix(r.URL.Path, Prefix+ModelPath+number)
+	g.ServeHTTP(w, inner)
+}
+
+// meter pays for one call of a runner's. It implements [gateway.Meter].
+type meter struct {
+	ctx     context.Context
+	door    *Door
+	pass    string
+	attempt store.RunnerAttempt
+	model   Upstream
+	began   time.Time
+}
+
+// Reserve sets aside what the call may cost at most.
+func (m *meter) Reserve(prompt, want int) (gateway.Call, error) {
+	a := m.attempt
+	call, ok := agent.ReserveCall(m.model.Price, a.Credits-a.Spent, prompt, want)
+	if ok {
+		var err error
+		if ok, err = m.door.Store.ReserveCall(m.ctx, m.pass, sia.Credits(call.Held)); err != nil {
+			return call, errors.New("the server's database did not answer")
+		}
+	}
+	if ok {
+		return call, nil
+	}
+	why := fmt.Sprintf("%s of %s credits are spent, and the rest does not cover another call", a.Spent, a.Credits)
+	if err := m.door.Store.RefuseCall(m.ctx, m.pass, why); err != nil {
+		m.door.Logger.WarnContext(m.ctx, "a refused call is not noted", "key", a.Key, "error", err)
+	}
+	return call, errors.New(why)
+}
+
+// Settle books what the call cost.
+func (m *meter) Settle(c gateway.Call, u gateway.Usage) {
+	var used llm.Usage
+	if u != (gateway.Usage{}) {
+		used = agent.CallUsage(m.model.Price, c, u)
+	}
+	ctx, cancel := context.WithTimeout(m.ctx, settleWithin)
+	defer cancel()
+	if err := m.door.Store.SettleCall(ctx, m.attempt.Key, sia.Credits(c.Held), sia.CreditsOf(used.USD)); err != nil {
+		m.door.Logger.ErrorContext(ctx, "a call of a model is booked at its most", "key", m.attempt.Key, "error", err)
+	}
+	if m.model.Observe != nil {
+		call := llm.Call{Client: m.model.Name, Usage: used, Took: m.door.Now().Sub(m.began)}
+		call.Ended = used == llm.Usage{}
+		m.model.Observe(call)
+	}
+}

@@ -1,0 +1,126 @@
+package runner
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/sia-bot/sia/agent"
+	"github.com/sia-bot/sia/agent/llm"
+	"github.com/sia-bot/sia/app/store"
+	"github.com/sia-bot/sia/gitops"
+	"github.com/sia-bot/sia/sia"
+)
+
+// maxTurnNumber bounds a turn's number: a command may print more often than a model answers.
+const maxTurnNumber = 100_000
+
+// readTurn reads a turn that a runner reported, and refuses what is none.
+func readTurn(b []byte) (t agent.Turn, err error) {
+	if err := json.Unmarshal(b, &t); err != nil {
+		return t, fmt.Errorf("it reported what is no turn: %w", err)
+	}
+	kinds := []agent.TurnKind{agent.TurnBrief, agent.TurnModel, agent.TurnEnd}
+	if !slices.Contains(kinds, t.Kind) || t.Number < 0 || t.Number > maxTurnNumber || t.Cost < 0 || !sound(t.Usage) {
+		return t, fmt.Errorf("it reported a turn that can't be: kind %.20q, number %d, cost %d", t.Kind, t.Number, t.Cost)
+	}
+	t.Run = 0 // the recorder knows
+	return t, nil
+}
+
+// sound reports whether usage can be.
+func sound(u llm.Usage) bool {
+	return u.Input >= 0 && u.Output >= 0 && u.CachedInput >= 0 && u.CacheWrite >= 0 && u.USD >= 0
+}
+
+// ends are those that an attempt may have.
+var ends = []sia.AttemptEnd{sia.EndFinished, sia.EndTime, sia.EndTurns, sia.EndCredits, sia.EndStuck, sia.EndAsked,
+	sia.EndCancelled, sia.EndError}
+
+// readOutcome reads how an attempt ended, and refuses what can't be.
+func readOutcome(b []byte) (o Outcome, err error) {
+	if err := json.Unmarshal(b, &o); err != nil {
+		return o, fmt.Errorf("its result can't be read: %w", err)
+	}
+	r := o.Result
+	if !slices.Contains(ends, r.End) || r.Turns < 0 || r.Turns > maxTurnNumber || r.Cost < 0 || !sound(r.Usage) ||
+		r.Edits.Made < 0 || r.Edits.Failed < 0 || r.End == sia.EndAsked && r.Ask == nil {
+		return o, fmt.Errorf("its result can't be: end %.20q, turns %d, cost %d", r.End, r.Turns, r.Cost)
+	}
+	return o, nil
+}
+
+// finish takes the result of an attempt: the runner's words, what the door counted, and the files.
+func (r *remote) finish(ctx context.Context, w store.RunnerWatch) (res agent.Result, err error) {
+	result, pack, err := r.offers.AttemptResult(ctx, r.effect.Key, r.owner)
+	if err != nil {
+		return agent.Result{End: sia.EndError, Turns: r.turns, Cost: w.Spent}, err
+	}
+	o, err := readOutcome(result)
+	if err != nil {
+		return r.abandon(ctx, w, agent.Result{End: sia.EndError, Reason: r.refusal(w, err)})
+	}
+	res = o.Result
+	res.Cost = max(res.Cost, w.Spent) // it can't be less than the calls that were let through
+	if w.Refused != "" && (o.Failure != nil || res.End == sia.EndError) {
+		res.End, res.Reason, o.Failure = sia.EndCredits, w.Refused, nil
+	}
+	if why, err := r.takeTree(ctx, o, pack); err != nil {
+		return agent.Result{End: sia.EndError}, err // nothing is lost by trying again: the result stays
+	} else if why != nil {
+		res.End, res.Reason = sia.EndError, r.refusal(w, why)
+		o.Failure = nil
+	}
+	if _, err := r.abandon(ctx, w, res); err != nil {
+		return res, err
+	}
+	return res, o.Failure.err(r.effect.Key)
+}
+
+// refusal says that what a runner sent is not used.
+func (r *remote) refusal(w store.RunnerWatch, why error) string {
+	return fmt.Sprintf("what the runner %s sent back was refused, and nothing of it is used: %s", w.Runner, why)
+}
+
+// takeTree makes in the work tree what the runner changed. refused says why that is not done.
+func (r *remote) takeTree(ctx context.Context, o Outcome, pack []byte) (refused, err error) {
+	if o.TooLarge {
+		return fmt.Errorf("its change has more than %d MiB and was not sent", MaxPack>>20), nil
+	}
+	if o.Commit == "" && r.in.Rebuild {
+		return nil, nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, takeWithin)
+	defer cancel()
+	space, err := r.Mirror(r.task).Workspace(ctx, r.in.Dir, r.work.Start)
+	if err != nil {
+		return nil, err
+	}
+	if !r.in.Rebuild { // something may have been begun in it
+		if err := space.Reset(ctx); err != nil {
+			return nil, err
+		}
+	}
+	if o.Commit == "" || r.in.Planning {
+		return nil, nil
+	}
+	err = space.TakeChange(ctx, o.Commit, pack)
+	if errors.Is(err, gitops.ErrTree) || errors.Is(err, gitops.ErrTooLarge) {
+		return err, nil
+	}
+	return nil, err
+}
+
+// err is the failure as the agent's error; nil where there is none.
+func (f *Failure) err(key string) error {
+	switch {
+	case f == nil:
+		return nil
+	case !f.Known:
+		return fmt.Errorf("attempt %s on a runner: %.2000s", key, f.Message)
+	}
+	return &sia.Error{Op: "attempt " + key, Message: fmt.Sprintf("%.2000s", f.Message), Permanent: f.Permanent,
+		RetryAfter: max(0, f.RetryAfter)}
+}

@@ -1,0 +1,143 @@
+package runner
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strconv"
+	"time"
+)
+
+// TurnNumber is the query's field with the number of a report: they count from 1 for each pass.
+const TurnNumber = "n"
+
+// receive reads a body of at most so many bytes, when there is room for it; otherwise the request is answered.
+func (h *Door) receive(w http.ResponseWriter, r *http.Request, most int64) (body []byte, ok bool) {
+	select {
+	case h.uploads <- struct{}{}:
+		defer func() { <-h.uploads }()
+	case <-r.Context().Done():
+		return nil, false
+	}
+	control := http.NewResponseController(w)
+	_ = control.SetReadDeadline(time.Now().Add(bodyWithin))
+	_ = control.SetWriteDeadline(time.Now().Add(bodyWithin + takeWait))
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, most))
+	var large *http.MaxBytesError
+	switch {
+	case errors.As(err, &large):
+		refuse(w, http.StatusRequestEntityTooLarge, fmt.Sprintf("at most %d bytes are taken", most))
+		return nil, false
+	case err != nil:
+		refuse(w, http.StatusBadRequest, "the request did not come whole")
+		return nil, false
+	}
+	return body, true
+}
+
+// turn takes a turn of the transcript, and answers when it is there.
+func (h *Door) turn(w http.ResponseWriter, r *http.Request, pass string) {
+	ctx := r.Context()
+	number, err := strconv.Atoi(r.URL.Query().Get(TurnNumber))
+	if err != nil || number < 1 {
+		refuse(w, http.StatusBadRequest, "the report has no number")
+		return
+	}
+	if _, err := h.Store.RenewAttempt(ctx, pass, h.Lease); err != nil { // nothing is read of what is no longer wanted
+		h.gone(w, r, err)
+		return
+	}
+	body, ok := h.receive(w, r, MaxTurn)
+	if !ok {
+		return
+	}
+	if _, err := readTurn(body); err != nil {
+		refuse(w, http.StatusUnprocessableEntity, err.Error())
+		return
+	}
+	if err := h.Store.ReportTurn(ctx, pass, number, body); err != nil {
+		h.gone(w, r, err)
+		return
+	}
+	h.news.tell()
+	tick, late := time.NewTicker(h.Poll), time.NewTimer(takeWait)
+	defer tick.Stop()
+	defer late.Stop()
+	for {
+		news := h.news.next()
+		taken, err := h.Store.TakenTurns(ctx, pass)
+		if err != nil {
+			h.gone(w, r, err)
+			return
+		}
+		if taken >= number {
+			stop, err := h.Store.RenewAttempt(ctx, pass, h.Lease)
+			if err != nil {
+				h.gone(w, r, err)
+				return
+			}
+			answer(w, Beaten{Stop: stop})
+			return
+		}
+		select {
+		case <-news:
+		case <-tick.C:
+		case <-late.C:
+			w.Header().Set("Retry-After", "1")
+			refuse(w, http.StatusServiceUnavailable, "the server that has the attempt did not take the turn yet; try again")
+			return
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// JoinResult is the body of a result: the outcome as JSON, after its length, and the pack.
+func JoinResult(outcome, pack []byte) []byte {
+	return append(append(binary.BigEndian.AppendUint32(nil, uint32(len(outcome))), outcome...), pack...)
+}
+
+// splitResult is JoinResult's inverse.
+func splitResult(b []byte) (outcome, pack []byte, err error) {
+	if len(b) < 4 {
+		return nil, nil, io.ErrUnexpectedEOF
+	}
+	n := int64(binary.BigEndian.Uint32(b))
+	if b = b[4:]; n > MaxResult || n > int64(len(b)) || int64(len(b))-n > MaxPack {
+		return nil, nil, errors.New("its parts are larger than may be")
+	}
+	return bytes.Clone(b[:n]), b[n:], nil
+}
+
+// result takes the result of an attempt.
+func (h *Door) result(w http.ResponseWriter, r *http.Request, pass string) {
+	ctx := r.Context()
+	if _, err := h.Store.RenewAttempt(ctx, pass, h.Lease+bodyWithin); err != nil {
+		h.gone(w, r, err)
+		return
+	}
+	body, ok := h.receive(w, r, 4+MaxResult+MaxPack)
+	if !ok {
+		return
+	}
+	outcome, pack, err := splitResult(body)
+	if err == nil {
+		_, err = readOutcome(outcome)
+	}
+	if err != nil {
+		refuse(w, http.StatusUnprocessableEntity, err.Error())
+		return
+	}
+	if len(pack) == 0 {
+		pack = nil
+	}
+	if err := h.Store.FinishAttempt(ctx, pass, outcome, pack); err != nil {
+		h.gone(w, r, err)
+		return
+	}
+	h.news.tell()
+	w.WriteHeader(http.StatusNoContent)
+}

@@ -1,0 +1,424 @@
+package runner_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/sia-bot/sia/agent"
+	"github.com/sia-bot/sia/agent/llm"
+	"github.com/sia-bot/sia/agent/tool"
+	"github.com/sia-bot/sia/app/runner"
+	"github.com/sia-bot/sia/app/store"
+	"github.com/sia-bot/sia/app/store/storetest"
+	"github.com/sia-bot/sia/gitops"
+	"github.com/sia-bot/sia/sia"
+)
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// world is a server's side with one attempt, and a machine that makes it by hand.
+type world struct {
+	t        *testing.T
+	db       *store.Store
+	repo     *gitops.Repo
+	space    *gitops.Workspace
+	base     string
+	door     *httptest.Server
+	token    string
+	dispatch *runner.Dispatcher
+	task     sia.Task
+	turns    transcript
+}
+
+// transcript is a recorder that keeps turns.
+type transcript struct {
+	mu    sync.Mutex
+	turns []agent.Turn
+	db    *store.Store
+	task  sia.TaskID
+}
+
+func (r *transcript) Turn(ctx context.Context, t agent.Turn) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.turns = append(r.turns, t)
+	b, err := json.Marshal(t)
+	return errors.Join(err, r.db.AppendTurn(ctx, r.task, 1, 0, t.Number, b))
+}
+
+// newWorld has a repository with one commit, and a model at an address.
+func newWorld(t *testing.T, model string) *world {
+	t.Helper()
+	w := &world{t: t, db: storetest.Open(t, store.Config{}), token: runner.NewToken()}
+	task := sia.NewTaskID(7, 1)
+	_, err := w.db.Apply(t.Context(), task, sia.Event{ID: "start", At: time.Now(), Fact: sia.Start{Installation: 3,
+		Repo: sia.Repo{ID: 7, Owner: "ada", Name: "shop"}, Issue: 1, Title: "Greet", DefaultBranch: "main"}})
+	must(t, err)
+	w.task, err = w.db.Task(t.Context(), task)
+	must(t, err)
+	w.turns.db, w.turns.task = w.db, task
+	must(t, w.db.AddRunner(t.Context(), "mill", runner.Hash(w.token)))
+	log := slog.New(slog.DiscardHandler)
+	cache, err := gitops.OpenCache(t.TempDir(), gitops.CacheOptions{Logger: log})
+	must(t, err)
+	w.repo = cache.Repo(gitops.Remote{Key: "3/7", URL: "https://github.invalid/ada/shop"})
+	w.base = w.commit()
+	w.space, err = w.repo.Workspace(t.Context(), "", w.base)
+	must(t, err)
+	w.dispatch = runner.NewDispatcher(runner.Config{Store: w.db, Logger: log, Now: time.Now,
+		Mirror: func(sia.Task) *gitops.Repo { return w.repo }, Key: func(sia.Task) string { return "3/7" },
+		Agents: []runner.Agent{{Name: "coder", Models: []runner.Upstream{{Name: "coder", Model: "m", URL: model, Key: "the key",
+			Price: llm.Price{Input: 1, Output: 2}}}}},
+		Poll: 20 * time.Millisecond})
+	w.door = httptest.NewServer(runner.NewDoor(w.dispatch))
+	t.Cleanup(w.door.Close)
+	return w
+}
+
+// commit puts a commit of git's into the mirror.
+func (w *world) commit() string {
+	w.t.Helper()
+	dir := w.t.TempDir()
+	git := func(in []byte, args ...string) []byte {
+		cmd := exec.CommandContext(w.t.Context(), "git", append([]string{"-C", dir, "-c", "user.name=a", "-c", "user.email=a@b"},
+			args...)...)
+		cmd.Stdin = bytes.NewReader(in)
+		out, err := cmd.Output()
+		must(w.t, err)
+		return out
+	}
+	git(nil, "init", "-q")
+	must(w.t, os.WriteFile(filepath.Join(dir, "hello.txt"), []byte("Hello\n"), 0o600))
+	git(nil, "add", ".")
+	git(nil, "commit", "-qm", "base")
+	sha := strings.TrimSpace(string(git(nil, "rev-parse", "HEAD")))
+	pack := git(git(nil, "rev-list", "--objects", "--all"), "pack-objects", "--stdout", "-q")
+	must(w.t, w.repo.TakeCommit(w.t.Context(), sha, bytes.NewReader(pack), 1<<20))
+	return sha
+}
+
+type ran struct {
+	res agent.Result
+	err error
+}
+
+// run offers the attempt.
+func (w *world) run(ctx context.Context, in agent.Input) <-chan ran {
+	in.Dir, in.Rebuild = w.space.Dir(), true
+	if in.Limits.Credits == 0 {
+		in.Limits.Credits = 100 * sia.Credit
+	}
+	out := make(chan ran, 1)
+	by := w.dispatch.Agent(w.task, sia.Effect{Key: "7-1/1/attempt", Task: w.task.ID, Attempt: 1}, w.base, "coder", false)
+	go func() {
+		res, err := by.Run(ctx, in, &w.turns)
+		out <- ran{res, err}
+	}()
+	return out
+}
+
+// say sends a request as the machine does, and returns the status and the answer.
+func (w *world) say(token, path string, body []byte) (int, []byte) {
+	w.t.Helper()
+	req, err := http.NewRequestWithContext(w.t.Context(), http.MethodPost, w.door.URL+runner.Prefix+path, bytes.NewReader(body))
+	must(w.t, err)
+	req.Header.Set("Authorization", "Bearer "+token)
+	resp, err := http.DefaultClient.Do(req)
+	must(w.t, err)
+	defer resp.Body.Close()
+	b, err := io.ReadAll(resp.Body)
+	must(w.t, err)
+	return resp.StatusCode, b
+}
+
+// take takes the attempt.
+func (w *world) take() runner.Offer {
+	w.t.Helper()
+	status, b := w.say(w.token, runner.NextPath, []byte("v1"))
+	if status != http.StatusOK {
+		w.t.Fatalf("%d: %s", status, b)
+	}
+	var o runner.Offer
+	must(w.t, json.Unmarshal(b, &o))
+	return o
+}
+
+func (w *world) expect(want int, token, path string, body []byte) {
+	w.t.Helper()
+	if got, b := w.say(token, path, body); got != want {
+		w.t.Errorf("%s: %d and not %d: %s", path, got, want, b)
+	}
+}
+
+func encoded(t *testing.T, v any) []byte {
+	t.Helper()
+	b, err := json.Marshal(v)
+	must(t, err)
+	return b
+}
+
+func turnPath(n int) string { return fmt.Sprintf("%s?%s=%d", runner.TurnPath, runner.TurnNumber, n) }
+
+// far makes a commit on the machine: of a work tree that change changed.
+func (w *world) far(change func(dir string)) (sha string, pack []byte) {
+	w.t.Helper()
+	space, err := w.repo.Workspace(w.t.Context(), "", w.base)
+	must(w.t, err)
+	change(space.Dir())
+	by := gitops.Signature{Name: "a", Email: "a@b", When: time.Unix(0, 0)}
+	sha, err = space.Commit(w.t.Context(), gitops.CommitSpec{Message: "m", Author: by, Committer: by})
+	must(w.t, err)
+	pack, err = space.Pack(w.t.Context(), sha, runner.MaxPack)
+	must(w.t, err)
+	return sha, pack
+}
+
+// What a runner is given, reports and sends back crosses whole.
+func TestAttemptByARunner(t *testing.T) {
+	w := newWorld(t, "http://127.0.0.1:1")
+	in := agent.Input{Title: "Greet", Repo: "ada/shop", Issue: 1, Attempt: 1, Setup: []string{"true"},
+		Failures: []tool.FailedCheck{{Name: "test", Text: "red"}}, Brief: sia.Brief{Prompt: "Do it."},
+		Previous: []agent.PreviousAttempt{{Number: 1, Summary: "s"}}}
+	done := w.run(t.Context(), in)
+	o := w.take()
+	if d := cmp.Diff(in.Failures, o.Work.Input.Failures); d != "" || o.Work.Input.Brief.Prompt != "Do it." ||
+		o.Work.Start != w.base || o.Work.Coder.Models[0].Model != "m" || o.Work.Input.Dir != "" {
+		t.Errorf("given %+v\n%s", o.Work, d)
+	}
+	if b := encoded(t, o); bytes.Contains(b, []byte("the key")) || bytes.Contains(b, []byte("127.0.0.1")) {
+		t.Errorf("it was given the model's key or address: %s", b)
+	}
+	turn := agent.Turn{Number: 1, Kind: agent.TurnModel, Text: "words", Cost: 5, Model: "m"}
+	w.expect(http.StatusOK, o.Pass, turnPath(1), encoded(t, turn))
+	w.expect(http.StatusOK, o.Pass, turnPath(1), encoded(t, turn)) // it did not hear the answer
+	w.expect(http.StatusConflict, o.Pass, turnPath(3), encoded(t, turn))
+	for _, bad := range []agent.Turn{{Kind: "other"}, {Kind: agent.TurnModel, Number: -1}, {Kind: agent.TurnModel, Cost: -1},
+		{Kind: agent.TurnModel, Usage: llm.Usage{Input: -1}}} {
+		w.expect(http.StatusUnprocessableEntity, o.Pass, turnPath(2), encoded(t, bad))
+	}
+	w.expect(http.StatusOK, o.Pass, runner.BeatPath, nil)
+	sha, pack := w.far(func(dir string) {
+		must(t, os.WriteFile(filepath.Join(dir, "hello.txt"), []byte("Hello, world!\n"), 0o600))
+	})
+	for _, bad := range []agent.Result{{End: "won"}, {End: sia.EndFinished, Cost: -1}, {End: sia.EndAsked}} {
+		w.expect(http.StatusUnprocessableEntity, o.Pass, runner.ResultPath,
+			runner.JoinResult(encoded(t, runner.Outcome{Result: bad}), nil))
+	}
+	w.expect(http.StatusUnprocessableEntity, o.Pass, runner.ResultPath, []byte("xx"))
+	res := agent.Result{End: sia.EndFinished, Turns: 1, Cost: 5, Agent: "builtin/m", Summary: "Greeted."}
+	w.expect(http.StatusNoContent, o.Pass, runner.ResultPath,
+		runner.JoinResult(encoded(t, runner.Outcome{Result: res, Commit: sha}), pack))
+	got := <-done
+	must(t, got.err)
+	if d := cmp.Diff(res, got.res); d != "" {
+		t.Error(d)
+	}
+	if b, err := os.ReadFile(filepath.Join(w.space.Dir(), "hello.txt")); err != nil || string(b) != "Hello, world!\n" {
+		t.Errorf("in the work tree: %q, %v", b, err)
+	}
+	if len(w.turns.turns) != 1 || w.turns.turns[0].Text != "words" {
+		t.Errorf("in the transcript: %+v", w.turns.turns)
+	}
+	w.expect(http.StatusGone, o.Pass, runner.BeatPath, nil)
+}
+
+// What a runner sends back that no work tree may have is refused, and the attempt says so. What was saved stays, and
+// the work tree is as it was.
+func TestHostileRunner(t *testing.T) {
+	for name, c := range map[string]struct {
+		change func(dir string)
+		spoil  func(sha string, pack []byte) (string, []byte)
+		says   string
+	}{
+		"a symlink out of the tree": {change: func(dir string) { must(t, os.Symlink("/etc/passwd", filepath.Join(dir, "l"))) },
+			says: "leads out of the work tree"},
+		"a damaged pack": {spoil: func(sha string, pack []byte) (string, []byte) {
+			pack[len(pack)-1] ^= 1
+			return sha, pack
+		}, says: "unfit tree"},
+		"a commit that is not there": {spoil: func(_ string, pack []byte) (string, []byte) {
+			return strings.Repeat("1", 40), pack
+		}, says: "unfit tree"},
+		"no name of a commit": {spoil: func(_ string, pack []byte) (string, []byte) { return "../../x", pack }, says: "../../x"},
+		"too many files": {change: func(dir string) {
+			must(t, os.Mkdir(filepath.Join(dir, "many"), 0o700))
+			for i := range 20_001 {
+				must(t, os.WriteFile(filepath.Join(dir, "many", fmt.Sprint(i)), nil, 0o600))
+			}
+		}, says: "20002 files are changed"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, "http://127.0.0.1:1")
+			done := w.run(t.Context(), agent.Input{})
+			o := w.take()
+			w.expect(http.StatusOK, o.Pass, turnPath(1), encoded(t, agent.Turn{Number: 1, Kind: agent.TurnModel, Text: "kept"}))
+			sha, pack := w.far(func(dir string) {
+				must(t, os.WriteFile(filepath.Join(dir, "new.txt"), []byte("new\n"), 0o600))
+				if c.change != nil {
+					c.change(dir)
+				}
+			})
+			if c.spoil != nil {
+				sha, pack = c.spoil(sha, bytes.Clone(pack))
+			}
+			w.expect(http.StatusNoContent, o.Pass, runner.ResultPath, runner.JoinResult(
+				encoded(t, runner.Outcome{Result: agent.Result{End: sia.EndFinished, Turns: 1}, Commit: sha}), pack))
+			got := <-done
+			if got.err != nil || got.res.End != sia.EndError || !strings.Contains(got.res.Reason, "the runner mill sent back was "+
+				"refused") || !strings.Contains(got.res.Reason, c.says) {
+				t.Errorf("%+v, %v", got.res, got.err)
+			}
+			if _, err := os.Lstat(filepath.Join(w.space.Dir(), "new.txt")); err == nil {
+				t.Error("something of it is in the work tree")
+			}
+			if len(w.turns.turns) != 1 {
+				t.Errorf("the transcript has %d turns", len(w.turns.turns))
+			}
+		})
+	}
+}
+
+// Bodies that are larger than may be are refused, and not kept.
+func TestLargeBodiesOfRunners(t *testing.T) {
+	w := newWorld(t, "http://127.0.0.1:1")
+	ctx, cancel := context.WithCancel(t.Context())
+	done := w.run(ctx, agent.Input{})
+	o := w.take()
+	w.expect(http.StatusRequestEntityTooLarge, o.Pass, turnPath(1), make([]byte, runner.MaxTurn+1))
+	w.expect(http.StatusRequestEntityTooLarge, o.Pass, runner.ResultPath, make([]byte, 4+runner.MaxResult+runner.MaxPack+1))
+	cancel()
+	<-done
+}
+
+// Wrong tokens are refused, and after many of them the address has to wait. A runner that is known is heard all the same.
+func TestWrongTokensOfRunners(t *testing.T) {
+	w := newWorld(t, "http://127.0.0.1:1")
+	w.run(t.Context(), agent.Input{})
+	last := 0
+	for range 100 {
+		if last, _ = w.say(runner.NewToken(), runner.NextPath, nil); last != http.StatusUnauthorized {
+			break
+		}
+	}
+	if last != http.StatusTooManyRequests {
+		t.Errorf("after a hundred wrong tokens: %d", last)
+	}
+	w.take()
+	must(t, w.db.RemoveRunner(t.Context(), "mill"))
+	if got, _ := w.say(w.token, runner.NextPath, nil); got != http.StatusUnauthorized && got != http.StatusTooManyRequests {
+		t.Errorf("a removed token: %d", got)
+	}
+}
+
+// A runner that is lost is followed by another, which is given the turns that are in the transcript. When five are lost
+// the attempt has failed.
+func TestLostRunners(t *testing.T) {
+	w := newWorld(t, "http://127.0.0.1:1")
+	done := w.run(t.Context(), agent.Input{})
+	for n := range 5 {
+		o := w.take()
+		if n > 0 && (len(o.Work.Input.Saved) != n || o.Work.Input.Saved[n-1].Number != n || !o.Work.Input.Rebuild) {
+			t.Errorf("runner %d was given %+v", n+1, o.Work.Input.Saved)
+		}
+		w.expect(http.StatusOK, o.Pass, turnPath(1), encoded(t, agent.Turn{Number: n + 1, Kind: agent.TurnModel}))
+		w.expect(http.StatusNoContent, o.Pass, runner.ReleasePath, nil)
+		w.expect(http.StatusGone, o.Pass, turnPath(2), encoded(t, agent.Turn{Number: n + 2, Kind: agent.TurnModel}))
+	}
+	got := <-done
+	if got.err != nil || got.res.End != sia.EndError || !strings.Contains(got.res.Reason, "5 runners") || got.res.Turns != 5 {
+		t.Errorf("%+v, %v", got.res, got.err)
+	}
+}
+
+// The model is asked with the attempt's pass, which never reaches it, and what that costs is counted here: a runner that
+// says less is not believed, and one that would spend more is refused.
+func TestModelOfARunner(t *testing.T) {
+	model := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("Authorization") != "Bearer the key" {
+			t.Errorf("asked with %q", r.Header.Get("Authorization"))
+		}
+		w.Header().Set("Content-Type", "application/json")
+		fmt.Fprint(w, `{"choices":[],"usage":{"prompt_tokens":400000,"completion_tokens":50000}}`) // 50 credits
+	}))
+	defer model.Close()
+	w := newWorld(t, model.URL)
+	done := w.run(t.Context(), agent.Input{Limits: agent.Limits{Credits: 60 * sia.Credit}})
+	o := w.take()
+	ask := []byte(`{"model":"m","messages":[{"role":"user","content":"hi"}],"max_tokens":100000}`)
+	path := runner.ModelPath + "0/chat/completions"
+	w.expect(http.StatusNotFound, o.Pass, runner.ModelPath+"1/chat/completions", ask)
+	w.expect(http.StatusForbidden, o.Pass, path, []byte(`{"model":"dearer","messages":[]}`))
+	w.expect(http.StatusGone, "sia-attempt-"+strings.Repeat("A", 52), path, ask)
+	w.expect(http.StatusUnauthorized, w.token, path, ask)
+	w.expect(http.StatusOK, o.Pass, path, ask)
+	long := []byte(`{"model":"m","messages":[{"role":"user","content":"` + strings.Repeat("x", 400_000) + `"}]}`)
+	w.expect(http.StatusPaymentRequired, o.Pass, path, long)
+	w.expect(http.StatusNoContent, o.Pass, runner.ResultPath, runner.JoinResult(encoded(t, runner.Outcome{
+		Result: agent.Result{End: sia.EndError, Cost: 1}, Failure: &runner.Failure{Message: "402"}}), nil))
+	got := <-done
+	if got.err != nil || got.res.End != sia.EndCredits || got.res.Cost != 50*sia.Credit {
+		t.Errorf("%+v, %v", got.res, got.err)
+	}
+	w.expect(http.StatusGone, o.Pass, path, ask)
+}
+
+// An attempt that a person stops is told to the runner, and its result counts. One whose server ends stays as it is.
+func TestStopReachesARunner(t *testing.T) {
+	w := newWorld(t, "http://127.0.0.1:1")
+	ctx, cancel := context.WithCancelCause(t.Context())
+	done := w.run(ctx, agent.Input{})
+	o := w.take()
+	cancel(store.ErrCancelled)
+	for stop := false; !stop; {
+		status, b := w.say(o.Pass, runner.BeatPath, nil)
+		var v runner.Beaten
+		if err := json.Unmarshal(b, &v); err != nil || status != http.StatusOK {
+			t.Fatalf("%d %s %v", status, b, err)
+		}
+		stop = v.Stop
+	}
+	w.expect(http.StatusNoContent, o.Pass, runner.ResultPath, runner.JoinResult(encoded(t, runner.Outcome{
+		Result: agent.Result{End: sia.EndCancelled, Turns: 3}}), nil))
+	if got := <-done; got.err != nil || got.res.End != sia.EndCancelled || got.res.Turns != 3 {
+		t.Errorf("%+v, %v", got.res, got.err)
+	}
+
+	ctx, cancel = context.WithCancelCause(t.Context())
+	done = w.run(ctx, agent.Input{})
+	o = w.take()
+	ended := errors.New("this server ends")
+	cancel(ended)
+	if got := <-done; !errors.Is(got.err, ended) {
+		t.Errorf("%+v, %v", got.res, got.err)
+	}
+	w.expect(http.StatusOK, o.Pass, runner.BeatPath, nil)
+	done = w.run(t.Context(), agent.Input{}) // another server goes on with it
+	again := w.take()
+	w.expect(http.StatusGone, o.Pass, runner.BeatPath, nil)
+	w.expect(http.StatusNoContent, again.Pass, runner.ResultPath, runner.JoinResult(encoded(t, runner.Outcome{
+		Result: agent.Result{End: sia.EndFinished}}), nil))
+	if got := <-done; got.err != nil || got.res.End != sia.EndFinished {
+		t.Errorf("%+v, %v", got.res, got.err)
+	}
+}

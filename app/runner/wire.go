@@ -1,0 +1,144 @@
+// Package runner has attempts made on other machines, which hold neither GitHub's nor a model's keys.
+//
+// Concepts:
+//
+//   - runner: such a machine, with a token of its own. It calls out only: it asks for an attempt and waits for the
+//     answer. Package app/runner/worker is what runs there (`sia runner`).
+//   - [Dispatcher]: gives an [agent.Agent] for an attempt. It offers the attempt in the database, passes the turns on
+//     that a runner reports, and makes in the attempt's work tree what the runner changed. Everything else goes on as
+//     if the attempt had been made here.
+//   - [Door]: the HTTP API of runners, below [Prefix]. Any server of a database answers any runner: what one has to know
+//     is in the database (app/store/runnerattempt.go), and what goes between them waits there.
+//   - pass: the token of one runner for one attempt. It is good for that attempt, while the runner is heard of, and
+//     not after another runner or server took the attempt up.
+//   - The model is asked through the door, with the pass, by the rules of agent/gateway. What calls cost is counted
+//     there; what a runner says of it can only be more.
+//
+// What comes from a runner is input of somebody who is trusted less than the server: bounded, looked at, and masked. The
+// package may import agent, agent/gateway, agent/llm, app/store, app/clientaddr, gitops and sia. Start reading at
+// dispatch.go, then attempt.go; docs/adr/0033-runners.md has the reasons.
+package runner
+
+import (
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"strings"
+	"time"
+
+	"github.com/sia-bot/sia/agent"
+	"github.com/sia-bot/sia/agent/llm"
+	"github.com/sia-bot/sia/sia"
+)
+
+// Prefix is where a server answers runners.
+const Prefix = "/runner/"
+
+// Paths below [Prefix]; ModelPath is followed by a number of [Coder.Models].
+const (
+	NextPath    = "next"
+	BasePath    = "base"
+	BeatPath    = "beat"
+	TurnPath    = "turn"
+	ResultPath  = "result"
+	ReleasePath = "release"
+	ModelPath   = "model/"
+)
+
+// Bounds of what crosses.
+const (
+	MaxWork   = 32 << 20 // bytes of what a runner is given
+	MaxTurn   = 16 << 20
+	MaxResult = 1 << 20
+	MaxPack   = 32 << 20 // as of a commit that is kept
+	MaxBase   = 4 << 30
+)
+
+// Lease is how long an attempt is a runner's that is not heard of; Beat is how often it is heard of.
+const (
+	Lease = time.Minute
+	Beat  = 5 * time.Second
+)
+
+// LongPoll is how long a runner waits for an attempt with one request.
+const LongPoll = 25 * time.Second
+
+// Offer is an attempt for a runner.
+type Offer struct {
+	Pass string `json:"pass"`
+	Work Work   `json:"work"`
+}
+
+// Work is what a runner needs to make an attempt.
+type Work struct {
+	Key        string      `json:"key"`        // of the attempt, for its log
+	Repository string      `json:"repository"` // names its mirror
+	Start      string      `json:"start"`      // the commit that it begins on
+	Coder      Coder       `json:"coder"`
+	Hosts      []string    `json:"hosts,omitempty"` // that setup commands may fetch from
+	Input      agent.Input `json:"input"`
+}
+
+// Coder says how the attempt is made.
+type Coder struct {
+	Models []Model           `json:"models"` // the first is asked, then those that stand in for it
+	Edit   agent.EditFormat  `json:"edit,omitempty"`
+	Agent  sia.AgentSettings `json:"agent"` // of the repository, or the coder's own command
+}
+
+// Model is a model as the server asks it, without its address and key.
+type Model struct {
+	Name      string        `json:"name"`
+	Model     string        `json:"model"`
+	Protocol  llm.Protocol  `json:"protocol,omitempty"`
+	Reasoning string        `json:"reasoning,omitempty"`
+	Price     llm.Price     `json:"price"`
+	Window    int           `json:"window,omitempty"`
+	MaxOutput int           `json:"max_output,omitempty"`
+	Timeout   time.Duration `json:"timeout,omitempty"`
+	Learned   llm.Learned   `json:"learned"` // by the server
+}
+
+// Beaten is what a runner is told whenever it is heard of.
+type Beaten struct {
+	Stop bool `json:"stop"` // it is to end the attempt
+}
+
+// Outcome is how an attempt ended on a runner.
+type Outcome struct {
+	Result   agent.Result `json:"result"`
+	Failure  *Failure     `json:"failure,omitempty"`
+	Commit   string       `json:"commit,omitempty"`    // of what it changed; empty: nothing
+	TooLarge bool         `json:"too_large,omitempty"` // what it changed is more than [MaxPack], and was not sent
+}
+
+// Failure is the error with which an agent ended.
+type Failure struct {
+	Message    string        `json:"message"`
+	Known      bool          `json:"known,omitempty"` // the words are for people
+	Permanent  bool          `json:"permanent,omitempty"`
+	RetryAfter time.Duration `json:"retry_after,omitempty"`
+}
+
+// The beginnings of tokens, by which they are told apart, also in a log.
+const (
+	tokenPrefix = "sia-runner-"
+	passPrefix  = "sia-attempt-"
+)
+
+// NewToken makes a token for a runner. The server keeps [Hash] of it.
+func NewToken() string { return tokenPrefix + rand.Text() + rand.Text() }
+
+func newPass() string { return passPrefix + rand.Text() + rand.Text() }
+
+// isToken reports whether a text may be a token or pass: that costs no look into the database.
+func isToken(text, prefix string) bool {
+	secret, ok := strings.CutPrefix(text, prefix)
+	return ok && len(secret) == 2*len(rand.Text()) && strings.Trim(secret, "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567") == ""
+}
+
+// Hash is what is kept of a token.
+func Hash(token string) string {
+	sum := sha256.Sum256([]byte(token))
+	return hex.EncodeToString(sum[:])
+}

@@ -1,0 +1,234 @@
+package worker
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"path/filepath"
+	"time"
+
+	"github.com/sia-bot/sia/agent"
+	"github.com/sia-bot/sia/agent/llm"
+	"github.com/sia-bot/sia/app/runner"
+	"github.com/sia-bot/sia/gitops"
+	"github.com/sia-bot/sia/sia"
+)
+
+// Bounds of an attempt's ends.
+const (
+	baseWithin = 15 * time.Minute // to fetch the commit
+	packWithin = time.Minute      // to look through the work tree
+)
+
+// errStopped is the cause with which an attempt ends that a person stopped.
+var errStopped = errors.New("it was stopped")
+
+// attempt is one under way.
+type attempt struct {
+	*worker
+	offer *runner.Offer
+	log   *slog.Logger
+	turns int // reported
+}
+
+// run makes the attempt and reports its result.
+func (a *attempt) run(ctx context.Context) error {
+	work := a.offer.Work
+	live, dead := context.WithCancelCause(ctx) // also when the attempt was stopped
+	defer dead(nil)
+	ctx, cancel := context.WithCancelCause(live)
+	defer cancel(nil)
+	go a.beat(live, cancel, dead)
+
+	// The address is nowhere: nothing is fetched or pushed there.
+	repo := a.git.Repo(gitops.Remote{Key: a.client.base.Host + " " + work.Repository, URL: "https://runner.invalid/base"})
+	if err := a.fetch(live, repo); err != nil {
+		return errors.Join(context.Cause(live), err)
+	}
+	space, err := repo.Workspace(live, "", work.Start)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err := space.Remove(); err != nil {
+			a.log.WarnContext(ctx, "work tree left behind", "error", err)
+		}
+	}()
+	by, err := a.agent(work)
+	if err != nil {
+		return err
+	}
+	in := work.Input
+	in.Dir = space.Dir()
+	res, err := by.Run(ctx, in, a)
+	if cause := context.Cause(ctx); cause != nil && !errors.Is(cause, errStopped) {
+		return cause // this runner ends, or has the attempt no longer
+	}
+	if errors.Is(err, errGone) {
+		return err
+	}
+	return a.report(live, space, res, err)
+}
+
+// beat tells the server that the runner is there. An attempt that a person stopped ends with a result; one that is no
+// longer this runner's ends.
+func (a *attempt) beat(ctx context.Context, stop, dead context.CancelCauseFunc) {
+	tick := time.NewTicker(a.Beat)
+	defer tick.Stop()
+	for heard := time.Now(); ; {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		var b runner.Beaten
+		began := time.Now()
+		err := a.client.tell(ctx, beatWithin, runner.BeatPath, a.offer.Pass, nil, &b)
+		var r *refusal
+		switch {
+		case err == nil:
+			if heard = began; b.Stop {
+				stop(errStopped)
+			}
+		case errors.Is(err, errGone), errors.As(err, &r) && r.final():
+			stop(errGone)
+			dead(errGone)
+			return
+		case time.Since(heard) > runner.Lease:
+			err = fmt.Errorf("%w: the server was not reached for %s", errGone, runner.Lease)
+			stop(err)
+			dead(err)
+			return
+		}
+	}
+}
+
+// fetch has the commit that the attempt begins on in the mirror.
+func (a *attempt) fetch(ctx context.Context, repo *gitops.Repo) error {
+	start := a.offer.Work.Start
+	if repo.HasCommit(start) {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, baseWithin)
+	defer cancel()
+	resp, err := a.client.ask(ctx, http.MethodGet, runner.BasePath, a.offer.Pass, nil)
+	if err != nil {
+		return err
+	}
+	defer resp.Body.Close()
+	return repo.TakeCommit(ctx, start, resp.Body, runner.MaxBase)
+}
+
+// agent is the one that makes the attempt, as the server would have it.
+func (a *attempt) agent(work runner.Work) (agent.Agent, error) {
+	if len(work.Coder.Models) == 0 {
+		return nil, errors.New("the server names no model")
+	}
+	cache := filepath.Join(a.Dir, "sandbox")
+	known := map[string]llm.Learned{}
+	var configs []llm.Config
+	for i, m := range work.Coder.Models {
+		at := a.client.base.String() + fmt.Sprintf("%s%d", runner.ModelPath, i)
+		known[at+" "+m.Model] = m.Learned
+		configs = append(configs, llm.Config{Name: m.Name, BaseURL: at, APIKey: a.offer.Pass, Model: m.Model,
+			Protocol: m.Protocol, Reasoning: m.Reasoning, Price: m.Price, Window: m.Window, MaxOutput: m.MaxOutput,
+			Timeout: m.Timeout, HTTPClient: &http.Client{Transport: a.client.http.Transport}, Logger: a.log})
+	}
+	first := work.Coder.Models[0]
+	commands, err := agent.NewCommandAgents(agent.CommandAgentsConfig{
+		Upstream: configs[0].BaseURL, Key: a.offer.Pass, Model: first.Model, Price: first.Price, Sandbox: a.Sandbox,
+		Path: a.AgentPath, Env: a.AgentEnv, Cache: cache, Hosts: work.Hosts, Logger: a.log})
+	if err != nil {
+		return nil, err
+	}
+	if by, ok := commands.Agent(work.Coder.Agent); ok {
+		return by, nil
+	}
+	memory := llm.NewMemory(known, nil)
+	var clients []*llm.Client
+	for _, c := range configs {
+		c.Memory = memory
+		one, err := llm.New(c)
+		if err != nil {
+			return nil, err
+		}
+		clients = append(clients, one)
+	}
+	chain, err := llm.NewChain(clients...)
+	if err != nil {
+		return nil, err
+	}
+	return agent.NewBuiltin(agent.BuiltinConfig{Model: chain, Edit: work.Coder.Edit, Sandbox: a.Sandbox, Cache: cache,
+		Hosts: work.Hosts, Logger: a.log})
+}
+
+// Turn reports one turn and waits until the server has it in the transcript; see [agent.Recorder].
+func (a *attempt) Turn(ctx context.Context, t agent.Turn) error {
+	b, err := json.Marshal(t)
+	if err != nil {
+		return fmt.Errorf("encode turn %d: %w", t.Number, err)
+	}
+	// The agent gives it ten seconds. A server that starts again needs longer, and the turn is paid for.
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), runner.Lease)
+	defer cancel()
+	path := fmt.Sprintf("%s?%s=%d", runner.TurnPath, runner.TurnNumber, a.turns+1)
+	if err := a.client.insist(ctx, reportWithin, path, a.offer.Pass, b, nil); err != nil {
+		return fmt.Errorf("report turn %d: %w", t.Number, err)
+	}
+	a.turns++
+	return nil
+}
+
+// report sends what the agent said, and what it changed.
+func (a *attempt) report(ctx context.Context, space *gitops.Workspace, res agent.Result, failed error) error {
+	o := runner.Outcome{Result: res}
+	if failed != nil {
+		f := &runner.Failure{Message: failed.Error()}
+		var known *sia.Error
+		if errors.As(failed, &known) {
+			f.Known, f.Message, f.Permanent, f.RetryAfter = true, known.Message, known.Permanent, known.RetryAfter
+		}
+		o.Failure = f
+	}
+	pack, err := a.pack(ctx, space, &o)
+	if err != nil {
+		return err
+	}
+	b, err := json.Marshal(o)
+	if err != nil {
+		return fmt.Errorf("encode the result: %w", err)
+	}
+	return a.client.insist(ctx, resultWithin, runner.ResultPath, a.offer.Pass, runner.JoinResult(b, pack), nil)
+}
+
+// pack commits the work tree and packs what is new in it; nil: nothing is.
+func (a *attempt) pack(ctx context.Context, space *gitops.Workspace, o *runner.Outcome) ([]byte, error) {
+	if a.offer.Work.Input.Planning {
+		return nil, nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, packWithin)
+	defer cancel()
+	by := gitops.Signature{Name: "SIA", Email: "sia@localhost", When: time.Unix(0, 0).UTC()}
+	sha, err := space.Commit(ctx, gitops.CommitSpec{Message: "What the attempt changed", Author: by, Committer: by})
+	switch {
+	case errors.Is(err, gitops.ErrEmpty):
+		return nil, nil
+	case errors.Is(err, gitops.ErrTree): // as on a server, the attempt has failed
+		o.Result.End = sia.EndError
+		o.Result.Reason = "the work tree can't be committed: " + err.Error()
+		return nil, nil
+	case err != nil:
+		return nil, err
+	}
+	packs, err := space.Pack(ctx, sha, runner.MaxPack)
+	if err != nil {
+		return nil, err
+	}
+	if o.Commit = sha; packs == nil {
+		o.Commit, o.TooLarge = "", true
+	}
+	return packs, nil
+}

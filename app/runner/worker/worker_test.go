@@ -1,0 +1,86 @@
+package worker
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/sia-bot/sia/agent/llm"
+	"github.com/sia-bot/sia/app/runner"
+)
+
+func config(t *testing.T, server string) Config {
+	return Config{Server: server, Token: "sia-runner-x", Dir: t.TempDir(), Logger: slog.New(slog.DiscardHandler)}
+}
+
+// A runner speaks in the open with its own machine only, unless it is told that it may.
+func TestPlainHTTP(t *testing.T) {
+	for server, fits := range map[string]bool{"https://sia.example.com": true, "http://127.0.0.1:8080/": true,
+		"http://localhost": true, "http://[::1]:1": true, "http://sia.example.com": false, "http://10.0.0.1": false,
+		"sia.example.com": false, "ftp://sia.example.com": false, "https://user@sia.example.com": false} {
+		if _, err := newClient(server, false); (err == nil) != fits {
+			t.Errorf("%s: %v", server, err)
+		}
+	}
+	if _, err := newClient("http://sia.example.com", true); err != nil {
+		t.Error(err)
+	}
+}
+
+// A server that answers nothing, or something else, is asked again; a runner that is told to end does so meanwhile. One
+// that is not known ends by itself.
+func TestServersThatDoNotAnswer(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	var asked atomic.Int32
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch asked.Add(1) {
+		case 1:
+			http.Error(w, "no", http.StatusBadGateway)
+		case 2:
+			_, _ = w.Write([]byte("<html>another page</html>"))
+		default: // silence
+			cancel()
+			<-r.Context().Done()
+		}
+	}))
+	defer server.Close()
+	if err := Run(ctx, config(t, server.URL)); err != nil || asked.Load() != 3 {
+		t.Errorf("asked %d times: %v", asked.Load(), err)
+	}
+	unknown := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusUnauthorized) }))
+	defer unknown.Close()
+	if err := Run(t.Context(), config(t, unknown.URL)); !errors.Is(err, ErrToken) {
+		t.Errorf("an unknown token: %v", err)
+	}
+}
+
+// An attempt that is no longer this runner's ends, whatever it waits for: here, for a commit that does not come.
+func TestAttemptThatIsGone(t *testing.T) {
+	var beats atomic.Int32
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch strings.TrimPrefix(r.URL.Path, runner.Prefix) {
+		case runner.NextPath:
+			_ = json.NewEncoder(w).Encode(runner.Offer{Pass: "p", Work: runner.Work{Start: strings.Repeat("a", 40), Repository: "1/2",
+				Coder: runner.Coder{Models: []runner.Model{{Model: "m", Price: llm.Price{}}}}}})
+		case runner.BeatPath:
+			beats.Add(1)
+			w.WriteHeader(http.StatusGone)
+		case runner.BasePath:
+			<-r.Context().Done()
+		default:
+			t.Errorf("asked for %s", r.URL.Path)
+		}
+	}))
+	defer server.Close()
+	c := config(t, server.URL)
+	c.Once, c.Beat = true, 1
+	if err := Run(t.Context(), c); err != nil || beats.Load() != 1 {
+		t.Errorf("%d beats: %v", beats.Load(), err)
+	}
+}

@@ -1,0 +1,97 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/sia-bot/sia/sia"
+)
+
+// RunnerStore has the machines that make attempts for a server, and the attempts that they are offered
+// (runnerattempt.go).
+type RunnerStore struct{ *DB }
+
+// Runner is a machine that makes attempts.
+type Runner struct {
+	Name     string
+	About    string // what it says of itself
+	Added    time.Time
+	Seen     time.Time // zero: never
+	Attempts []string  // keys of those that it makes
+}
+
+// AddRunner adds a runner by the hash of its token.
+func (s *RunnerStore) AddRunner(ctx context.Context, name, hash string) error {
+	return s.write(ctx, "add runner "+name, func(tx *sql.Tx) error {
+		res, err := tx.ExecContext(ctx, `INSERT INTO runners (name, hash, added_at) VALUES (?, ?, ?)
+			ON CONFLICT (name) DO NOTHING`, name, hash, micros(s.now()))
+		if err != nil {
+			return err
+		}
+		if n, err := res.RowsAffected(); err != nil || n > 0 {
+			return err
+		}
+		return &sia.Error{Op: "add runner", Permanent: true, Message: fmt.Sprintf("there is a runner %q already; "+
+			"remove it first, or choose another name", name)}
+	})
+}
+
+// RemoveRunner removes a runner and takes what it makes from it. It is [ErrNotFound] where there is none.
+func (s *RunnerStore) RemoveRunner(ctx context.Context, name string) error {
+	return s.write(ctx, "remove runner "+name, func(tx *sql.Tx) error {
+		res, err := tx.ExecContext(ctx, `DELETE FROM runners WHERE name = ?`, name)
+		if err != nil {
+			return err
+		}
+		if n, err := res.RowsAffected(); err != nil || n == 0 {
+			return errors.Join(err, ErrNotFound)
+		}
+		_, err = tx.ExecContext(ctx, `UPDATE runner_attempts SET until = 0 WHERE runner = ? AND state = ?`, name,
+			RunnerRunning)
+		return err
+	})
+}
+
+const runnerColumns = `name, about, added_at, seen_at`
+
+func scanRunner(scan func(...any) error) (r Runner, err error) {
+	var added, seen int64
+	err = scan(&r.Name, &r.About, &added, &seen)
+	r.Added, r.Seen = fromMicros(added), fromMicros(seen)
+	return r, err
+}
+
+// Runners lists the runners by name.
+func (s *RunnerStore) Runners(ctx context.Context) ([]Runner, error) {
+	all, err := collect(ctx, s.r, func(rows *sql.Rows) (Runner, error) { return scanRunner(rows.Scan) },
+		`SELECT `+runnerColumns+` FROM runners ORDER BY name`)
+	if err != nil {
+		return nil, s.explain("list runners", err)
+	}
+	held, err := collect(ctx, s.r, func(rows *sql.Rows) (h [2]string, err error) { return h, rows.Scan(&h[0], &h[1]) },
+		`SELECT runner, key FROM runner_attempts WHERE state = ? AND until > `+s.leaseClock()+` ORDER BY key`, RunnerRunning)
+	for i := range all {
+		for _, h := range held {
+			if h[0] == all[i].Name {
+				all[i].Attempts = append(all[i].Attempts, h[1])
+			}
+		}
+	}
+	return all, s.explain("list runners", err)
+}
+
+// RunnerOf is the runner that has the token of a hash, or [ErrNotFound].
+func (s *RunnerStore) RunnerOf(ctx context.Context, hash string) (Runner, error) {
+	row := s.r.QueryRowContext(ctx, `SELECT `+runnerColumns+` FROM runners WHERE hash = ?`, hash)
+	r, err := scanRunner(row.Scan)
+	return r, s.explain("find a runner", orNotFound(err))
+}
+
+// SawRunner notes that a runner was heard of, and what it says of itself.
+func (s *RunnerStore) SawRunner(ctx context.Context, name, about string) error {
+	return s.exec(ctx, "note runner "+name, `UPDATE runners SET seen_at = ?, about = ? WHERE name = ?`,
+		micros(s.now()), about, name)
+}

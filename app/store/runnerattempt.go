@@ -1,0 +1,145 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"time"
+
+	"github.com/sia-bot/sia/sia"
+)
+
+// An attempt is offered to runners by the handler that carries its effect out, its owner. Whoever takes it gets a pass,
+// a token that no other has: only with the newest pass, and while its lease lasts, is the attempt reported on. So a
+// runner that was held up finds that it has nothing to say any more, and so does an owner whose effect another server
+// carries out. See docs/adr/0033-runners.md.
+
+// RunnerState says where an attempt is that is offered to runners.
+type RunnerState string
+
+// The states.
+const (
+	RunnerOffered RunnerState = "offered" // it waits for a runner
+	RunnerRunning RunnerState = "running" // a runner makes it
+	RunnerDone    RunnerState = "done"    // its result is there
+)
+
+// RunnerAttempt is an attempt that is offered to runners.
+type RunnerAttempt struct {
+	Key   string // of its effect
+	Task  sia.TaskID
+	Owner string // names the run of the effect that offers it
+	Start string // the commit that it begins on
+	Coder string
+	Work  []byte // what the runner is given
+	// what its model calls may cost, what they cost and those under way may cost, and how many there may be
+	Credits, Spent sia.Credits
+	MostCalls      int
+	Offered        time.Time
+}
+
+// OfferAttempt offers an attempt, in the place of an earlier offer of its effect: who makes that has nothing to report
+// any more. A result that is there already stays, where the attempt begins on the same commit. What its calls cost is
+// kept in any case; of the first offer Spent says it.
+func (s *RunnerStore) OfferAttempt(ctx context.Context, a RunnerAttempt) error {
+	return s.exec(ctx, "offer attempt "+a.Key, `INSERT INTO runner_attempts
+		(key, task_id, owner, state, start, coder, work, credits, most_calls, at, spent) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+		ON CONFLICT (key) DO UPDATE SET owner = excluded.owner, coder = excluded.coder, work = excluded.work,
+			state = CASE WHEN runner_attempts.state = ? AND runner_attempts.start = excluded.start
+				THEN runner_attempts.state ELSE excluded.state END,
+			start = excluded.start, credits = excluded.credits, most_calls = excluded.most_calls, at = excluded.at,
+			runner = CASE WHEN runner_attempts.state = ? THEN runner_attempts.runner ELSE '' END,
+			pass = '', until = 0, claims = 0, stop = 0, reported = 0, taken = 0, report = NULL, refused = ''`,
+		a.Key, a.Task, a.Owner, RunnerOffered, a.Start, a.Coder, a.Work, a.Credits, a.MostCalls, micros(s.now()), a.Spent,
+		RunnerDone, RunnerDone)
+}
+
+// RunnerWatch is how an attempt stands, for its owner.
+type RunnerWatch struct {
+	State   RunnerState
+	Runner  string
+	Lost    bool // its runner was not heard of for too long
+	Claims  int
+	Number  int    // of Report
+	Report  []byte // a turn that waits to be taken; nil: none
+	Spent   sia.Credits
+	Refused string // why the last call of a model was not made; empty: it was made
+}
+
+// WatchAttempt says how an attempt stands. It is [ErrNotFound] when another owner has it.
+func (s *RunnerStore) WatchAttempt(ctx context.Context, key, owner string) (w RunnerWatch, err error) {
+	err = s.r.QueryRowContext(ctx, `SELECT state, runner, CASE WHEN state = ? AND until <= `+s.leaseClock()+` THEN 1 ELSE 0 END,
+			claims, reported, CASE WHEN reported > taken THEN report END, spent, refused
+		FROM runner_attempts WHERE key = ? AND owner = ?`, RunnerRunning, key, owner).
+		Scan(&w.State, &w.Runner, &w.Lost, &w.Claims, &w.Number, &w.Report, &w.Spent, &w.Refused)
+	return w, s.explain("watch attempt "+key, orNotFound(err))
+}
+
+// own changes the row of an attempt that an owner has; it is [ErrNotFound] when another has it.
+func (s *RunnerStore) own(ctx context.Context, op, set, key, owner string, args ...any) error {
+	return s.write(ctx, op+" "+key, func(tx *sql.Tx) error {
+		res, err := tx.ExecContext(ctx, set+` WHERE key = ? AND owner = ?`, append(args, key, owner)...)
+		if err != nil {
+			return err
+		}
+		if n, err := res.RowsAffected(); err != nil || n == 0 {
+			return errors.Join(err, ErrNotFound)
+		}
+		return nil
+	})
+}
+
+// TakeReport notes that a turn is in the transcript.
+func (s *RunnerStore) TakeReport(ctx context.Context, key, owner string, number int) error {
+	return s.own(ctx, "take a turn of attempt", `UPDATE runner_attempts SET
+		report = CASE WHEN reported = ? THEN NULL ELSE report END, taken = ?`, key, owner, number, number)
+}
+
+// ReofferAttempt offers an attempt again whose runner was lost, with what the next one is given.
+func (s *RunnerStore) ReofferAttempt(ctx context.Context, key, owner string, work []byte) error {
+	return s.own(ctx, "offer again attempt", `UPDATE runner_attempts SET state = ?, work = ?, pass = '', runner = '',
+		until = 0, reported = 0, taken = 0, report = NULL, at = ?`, key, owner, RunnerOffered, work, micros(s.now()))
+}
+
+// StopAttempt has an attempt's runner end it.
+func (s *RunnerStore) StopAttempt(ctx context.Context, key, owner string) error {
+	return s.own(ctx, "stop attempt", `UPDATE runner_attempts SET stop = 1`, key, owner)
+}
+
+// CloseAttempt forgets an attempt that is over.
+func (s *RunnerStore) CloseAttempt(ctx context.Context, key, owner string) error {
+	return s.own(ctx, "close attempt", `DELETE FROM runner_attempts`, key, owner)
+}
+
+// PruneRunnerAttempts forgets the attempts of effects that are done: whoever owned one ended before it could.
+func (s *RunnerStore) PruneRunnerAttempts(ctx context.Context) error {
+	return s.exec(ctx, "prune the attempts of runners", `DELETE FROM runner_attempts
+		WHERE key NOT IN (SELECT key FROM effects WHERE state = ?)`, EffectPending)
+}
+
+// AttemptResult is what a runner sent of an attempt that is done.
+func (s *RunnerStore) AttemptResult(ctx context.Context, key, owner string) (result, pack []byte, err error) {
+	err = s.r.QueryRowContext(ctx, `SELECT result, pack FROM runner_attempts WHERE key = ? AND owner = ? AND state = ?`,
+		key, owner, RunnerDone).Scan(&result, &pack)
+	return result, pack, s.explain("load the result of attempt "+key, orNotFound(err))
+}
+
+// RunnerStanding is how an attempt stands, for people.
+type RunnerStanding struct {
+	Key    string
+	Task   sia.TaskID
+	State  RunnerState
+	Runner string
+	Since  time.Time // when it was offered
+}
+
+// RunnerStandings lists the attempts that are offered to runners, or made by one, the oldest first.
+func (s *RunnerStore) RunnerStandings(ctx context.Context) ([]RunnerStanding, error) {
+	all, err := collect(ctx, s.r, func(rows *sql.Rows) (a RunnerStanding, err error) {
+		var at int64
+		err = rows.Scan(&a.Key, &a.Task, &a.State, &a.Runner, &at)
+		a.Since = fromMicros(at)
+		return a, err
+	}, `SELECT key, task_id, state, runner, at FROM runner_attempts ORDER BY at, key`)
+	return all, s.explain("list the attempts of runners", err)
+}

@@ -1,0 +1,140 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"time"
+
+	"github.com/sia-bot/sia/sia"
+)
+
+// held is the condition under which a runner's pass counts.
+func (s *RunnerStore) held() string {
+	return ` pass = ? AND state = 'running' AND until > ` + s.leaseClock()
+}
+
+// ClaimAttempt gives a runner the attempt that has waited longest, for as long as a lease; found is false when none
+// waits. pass is the hash of the token with which it is reported on.
+func (s *RunnerStore) ClaimAttempt(ctx context.Context, runner, pass string, lease time.Duration) (
+	a RunnerAttempt, found bool, err error,
+) {
+	var any bool // looking costs no write
+	if err := s.r.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM runner_attempts WHERE state = ?)`,
+		RunnerOffered).Scan(&any); err != nil || !any {
+		return a, false, s.explain("look for an attempt", err)
+	}
+	err = s.write(ctx, "take an attempt", func(tx *sql.Tx) error {
+		row := tx.QueryRowContext(ctx, `UPDATE runner_attempts SET state = ?, runner = ?, pass = ?, until = `+s.leaseClock()+` + ?,
+				claims = claims + 1, reported = 0, taken = 0, report = NULL, refused = ''
+			WHERE key = (SELECT key FROM runner_attempts WHERE state = ? ORDER BY at, key LIMIT 1) AND state = ?
+				AND EXISTS (SELECT 1 FROM runners WHERE name = ?)
+			RETURNING key, task_id, start, coder, work`,
+			RunnerRunning, runner, pass, lease.Microseconds(), RunnerOffered, RunnerOffered, runner)
+		err := row.Scan(&a.Key, &a.Task, &a.Start, &a.Coder, &a.Work)
+		if found = err == nil; errors.Is(err, sql.ErrNoRows) { // another was faster
+			err = nil
+		}
+		return err
+	})
+	return a, found, err
+}
+
+// HeldAttempt is the attempt of a pass, without Work, or [ErrNotFound] when the pass counts no longer.
+func (s *RunnerStore) HeldAttempt(ctx context.Context, pass string) (a RunnerAttempt, err error) {
+	err = s.r.QueryRowContext(ctx, `SELECT key, task_id, start, coder, credits, spent, most_calls FROM runner_attempts
+		WHERE`+s.held(), pass).Scan(&a.Key, &a.Task, &a.Start, &a.Coder, &a.Credits, &a.Spent, &a.MostCalls)
+	return a, s.explain("find an attempt", orNotFound(err))
+}
+
+// RenewAttempt gives the runner of a pass a whole lease again, and says whether it is to end the attempt.
+func (s *RunnerStore) RenewAttempt(ctx context.Context, pass string, lease time.Duration) (stop bool, err error) {
+	err = s.write(ctx, "renew an attempt", func(tx *sql.Tx) error {
+		var runner string
+		err := tx.QueryRowContext(ctx, `UPDATE runner_attempts SET until = `+s.leaseClock()+` + ? WHERE`+s.held()+
+			` RETURNING stop, runner`, lease.Microseconds(), pass).Scan(&stop, &runner)
+		if err != nil {
+			return orNotFound(err)
+		}
+		_, err = tx.ExecContext(ctx, `UPDATE runners SET seen_at = ? WHERE name = ?`, micros(s.now()), runner)
+		return err
+	})
+	return stop, err
+}
+
+// ReleaseAttempt ends the lease of a pass.
+func (s *RunnerStore) ReleaseAttempt(ctx context.Context, pass string) error {
+	return s.withPass(ctx, "give back an attempt", `until = 0`, pass)
+}
+
+// withPass changes the row of an attempt that a pass counts for; it is [ErrNotFound] when it counts no longer.
+func (s *RunnerStore) withPass(ctx context.Context, op, set, pass string, args ...any) error {
+	return s.write(ctx, op, func(tx *sql.Tx) error {
+		res, err := tx.ExecContext(ctx, `UPDATE runner_attempts SET `+set+` WHERE`+s.held(), append(args, pass)...)
+		if err != nil {
+			return err
+		}
+		if n, err := res.RowsAffected(); err != nil || n == 0 {
+			return errors.Join(err, ErrNotFound)
+		}
+		return nil
+	})
+}
+
+// ReportTurn hands a turn to the owner of an attempt, once the one before it was taken. To report it again changes
+// nothing.
+func (s *RunnerStore) ReportTurn(ctx context.Context, pass string, number int, turn []byte) error {
+	return s.write(ctx, "report a turn", func(tx *sql.Tx) error {
+		var reported, taken int
+		err := tx.QueryRowContext(ctx, `SELECT reported, taken FROM runner_attempts WHERE`+s.held()+s.locked(), pass).
+			Scan(&reported, &taken)
+		switch {
+		case err != nil:
+			return orNotFound(err)
+		case number <= reported:
+			return nil
+		case number != reported+1 || taken != reported:
+			return &sia.Error{Op: "report a turn", Permanent: true, Message: "the turn before it was not reported yet"}
+		}
+		_, err = tx.ExecContext(ctx, `UPDATE runner_attempts SET report = ?, reported = ? WHERE`+s.held(), turn, number, pass)
+		return err
+	})
+}
+
+// TakenTurns is the number of the last turn of a pass that is in the transcript.
+func (s *RunnerStore) TakenTurns(ctx context.Context, pass string) (number int, err error) {
+	err = s.r.QueryRowContext(ctx, `SELECT taken FROM runner_attempts WHERE`+s.held(), pass).Scan(&number)
+	return number, s.explain("look for a turn", orNotFound(err))
+}
+
+// FinishAttempt hands the result of an attempt to its owner, with the pack of the commit that was made; nil: none was.
+func (s *RunnerStore) FinishAttempt(ctx context.Context, pass string, result, pack []byte) error {
+	return s.withPass(ctx, "finish an attempt", `state = 'done', result = ?, pack = ?`, pass, result, pack)
+}
+
+// ReserveCall sets aside what a call of a model may cost at most. It reports false when the attempt's credits or calls
+// do not cover it.
+func (s *RunnerStore) ReserveCall(ctx context.Context, pass string, most sia.Credits) (ok bool, err error) {
+	err = s.write(ctx, "set credits aside", func(tx *sql.Tx) error {
+		res, err := tx.ExecContext(ctx, `UPDATE runner_attempts SET spent = spent + ?, calls = calls + 1, refused = ''
+			WHERE`+s.held()+` AND calls < most_calls AND (? = 0 OR spent + ? <= credits)`, most, pass, most, most)
+		if err != nil {
+			return err
+		}
+		n, err := res.RowsAffected()
+		ok = n > 0
+		return err
+	})
+	return ok, err
+}
+
+// SettleCall books what a call cost in the place of what was set aside for it.
+func (s *RunnerStore) SettleCall(ctx context.Context, key string, most, cost sia.Credits) error {
+	return s.exec(ctx, "book a call of attempt "+key, `UPDATE runner_attempts SET spent = spent - ? + ? WHERE key = ?`,
+		most, cost, key)
+}
+
+// RefuseCall notes why a call of a model was not made.
+func (s *RunnerStore) RefuseCall(ctx context.Context, pass, why string) error {
+	return s.exec(ctx, "refuse a call", `UPDATE runner_attempts SET refused = ? WHERE`+s.held(), why, pass)
+}

@@ -1,0 +1,210 @@
+package store_test
+
+import (
+	"errors"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/sia-bot/sia/app/store"
+	"github.com/sia-bot/sia/sia"
+)
+
+func offer(t *testing.T, s *fixture, task sia.TaskID, key, owner string) {
+	t.Helper()
+	must(t, s.OfferAttempt(t.Context(), store.RunnerAttempt{Key: key, Task: task, Owner: owner, Start: "abc", Coder: "c",
+		Work: []byte("work of " + owner), Credits: 100, Spent: 10, MostCalls: 3}))
+}
+
+func gone(t *testing.T, what string, err error) {
+	t.Helper()
+	if !errors.Is(err, store.ErrNotFound) {
+		t.Errorf("%s: %v", what, err)
+	}
+}
+
+// A runner is known by its token until it is removed, and then has nothing to say about what it makes.
+func testRunners(t *testing.T, s *fixture) {
+	ctx := patient(t)
+	must(t, s.AddRunner(ctx, "mill", "h1"))
+	must(t, s.AddRunner(ctx, "barn", "h2"))
+	if err := s.AddRunner(ctx, "mill", "h3"); !sia.IsPermanent(err) {
+		t.Errorf("added twice: %v", err)
+	}
+	r, err := s.RunnerOf(ctx, "h1")
+	if must(t, err); r.Name != "mill" || !r.Seen.IsZero() {
+		t.Errorf("found %+v", r)
+	}
+	_, err = s.RunnerOf(ctx, "h3")
+	gone(t, "an unknown token", err)
+	must(t, s.SawRunner(ctx, "mill", "v1"))
+	offer(t, s, begin(t, s, 42), "k", "o")
+	if _, found, err := s.ClaimAttempt(ctx, "nobody", "p0", time.Hour); err != nil || found {
+		t.Errorf("taken by a runner that there is not: %v, %v", found, err)
+	}
+	_, _, err = s.ClaimAttempt(ctx, "mill", "p", time.Hour)
+	must(t, err)
+	all, err := s.Runners(ctx)
+	must(t, err)
+	if len(all) != 2 || all[1].About != "v1" || all[1].Seen.IsZero() || len(all[1].Attempts) != 1 || len(all[0].Attempts) != 0 {
+		t.Errorf("listed: %+v", all)
+	}
+	must(t, s.RemoveRunner(ctx, "mill"))
+	gone(t, "removed twice", s.RemoveRunner(ctx, "mill"))
+	_, err = s.RunnerOf(ctx, "h1")
+	gone(t, "a removed token", err)
+	_, err = s.RenewAttempt(ctx, "p", time.Hour)
+	gone(t, "the attempt of a removed runner", err)
+	if w, err := s.WatchAttempt(ctx, "k", "o"); err != nil || !w.Lost {
+		t.Errorf("it is not lost: %+v, %v", w, err)
+	}
+}
+
+// An attempt goes to one runner; its turns come one by one, and its result once.
+func testRunnerAttempt(t *testing.T, s *fixture) {
+	ctx := patient(t)
+	must(t, s.AddRunner(ctx, "mill", "h"))
+	task := begin(t, s, 42)
+	if _, found, err := s.ClaimAttempt(ctx, "mill", "p", time.Hour); err != nil || found {
+		t.Errorf("taken where none is: %v, %v", found, err)
+	}
+	offer(t, s, task, "k", "o")
+	var wins sync.Map
+	var all sync.WaitGroup
+	for _, pass := range []string{"p1", "p2", "p3", "p4"} {
+		all.Go(func() {
+			if _, found, err := s.ClaimAttempt(ctx, "mill", pass, time.Hour); err != nil || found {
+				wins.Store(pass, err)
+			}
+		})
+	}
+	all.Wait()
+	var pass string
+	for p, err := range wins.Range {
+		if err != nil || pass != "" {
+			t.Fatalf("%v took it, and %s: %v", p, pass, err)
+		}
+		pass = p.(string)
+	}
+	a, err := s.HeldAttempt(ctx, pass)
+	if must(t, err); a.Key != "k" || a.Task != task || a.Start != "abc" || a.Credits != 100 || a.Spent != 10 {
+		t.Errorf("held: %+v", a)
+	}
+
+	must(t, s.ReportTurn(ctx, pass, 1, []byte("one")))
+	must(t, s.ReportTurn(ctx, pass, 1, []byte("again")))
+	if err := s.ReportTurn(ctx, pass, 2, []byte("two")); err == nil {
+		t.Error("the second turn came before the first was taken")
+	}
+	w, err := s.WatchAttempt(ctx, "k", "o")
+	must(t, err)
+	if d := cmp.Diff(store.RunnerWatch{State: store.RunnerRunning, Runner: "mill", Claims: 1, Number: 1,
+		Report: []byte("one"), Spent: 10}, w); d != "" {
+		t.Error(d)
+	}
+	must(t, s.TakeReport(ctx, "k", "o", 1))
+	must(t, s.ReportTurn(ctx, pass, 1, []byte("late")))
+	if n, err := s.TakenTurns(ctx, pass); err != nil || n != 1 {
+		t.Errorf("taken: %d, %v", n, err)
+	}
+	if w, err := s.WatchAttempt(ctx, "k", "o"); err != nil || w.Report != nil {
+		t.Errorf("what was taken is there again: %+v, %v", w, err)
+	}
+
+	for i, want := range []bool{true, false, true, false} { // 50 of 90; 50 of 40; 40 of 40; the fourth
+		most := []sia.Credits{50, 50, 40, 0}[i]
+		if ok, err := s.ReserveCall(ctx, pass, most); err != nil || ok != want {
+			t.Errorf("call %d: %v, %v", i+1, ok, err)
+		}
+		if i == 2 {
+			ok, err := s.ReserveCall(ctx, pass, 0)
+			if must(t, err); !ok {
+				t.Error("a third call that costs nothing is refused")
+			}
+		}
+	}
+	must(t, s.SettleCall(ctx, "k", 50, 5))
+	must(t, s.RefuseCall(ctx, pass, "all is spent"))
+	if stop, err := s.RenewAttempt(ctx, pass, time.Hour); err != nil || stop {
+		t.Errorf("renewed: %v, %v", stop, err)
+	}
+	must(t, s.StopAttempt(ctx, "k", "o"))
+	if stop, err := s.RenewAttempt(ctx, pass, time.Hour); err != nil || !stop {
+		t.Errorf("stopped: %v, %v", stop, err)
+	}
+
+	must(t, s.FinishAttempt(ctx, pass, []byte("result"), []byte("pack")))
+	gone(t, "finished twice", s.FinishAttempt(ctx, pass, []byte("other"), nil))
+	offer(t, s, task, "k", "o2") // its server was lost: the result stays
+	gone(t, "closed by the owner before", s.CloseAttempt(ctx, "k", "o"))
+	w, err = s.WatchAttempt(ctx, "k", "o2")
+	if must(t, err); w.State != store.RunnerDone || w.Spent != 55 || w.Runner != "mill" {
+		t.Errorf("offered again: %+v", w)
+	}
+	result, pack, err := s.AttemptResult(ctx, "k", "o2")
+	if must(t, err); string(result) != "result" || string(pack) != "pack" {
+		t.Errorf("result %q, pack %q", result, pack)
+	}
+	must(t, s.CloseAttempt(ctx, "k", "o2"))
+	_, err = s.WatchAttempt(ctx, "k", "o2")
+	gone(t, "closed", err)
+}
+
+// A runner that is not heard of for as long as a lease, and one that gave its attempt back, have nothing to say any
+// more. The next one is given what the owner says, with what was spent.
+func testRunnerLost(t *testing.T, s *fixture) {
+	ctx := patient(t)
+	must(t, s.AddRunner(ctx, "mill", "h"))
+	task := begin(t, s, 42)
+	offer(t, s, task, "k", "o")
+	take := func(pass string, lease time.Duration, work string) {
+		t.Helper()
+		a, found, err := s.ClaimAttempt(ctx, "mill", pass, lease)
+		if must(t, err); !found || string(a.Work) != work {
+			t.Fatalf("took %v: %q", found, a.Work)
+		}
+	}
+	take("p1", time.Hour, "work of o")
+	must(t, s.ReportTurn(ctx, "p1", 1, []byte("lost")))
+	must(t, s.ReleaseAttempt(ctx, "p1"))
+	late := func(pass string) {
+		t.Helper()
+		_, err := s.RenewAttempt(ctx, pass, time.Hour)
+		gone(t, "renewed", err)
+		gone(t, "reported", s.ReportTurn(ctx, pass, 2, []byte("late")))
+		gone(t, "finished", s.FinishAttempt(ctx, pass, []byte("late"), nil))
+		if ok, err := s.ReserveCall(ctx, pass, 0); err != nil || ok {
+			t.Errorf("a call of a late runner: %v, %v", ok, err)
+		}
+		_, err = s.HeldAttempt(ctx, pass)
+		gone(t, "held", err)
+	}
+	late("p1")
+	if w, err := s.WatchAttempt(ctx, "k", "o"); err != nil || !w.Lost {
+		t.Errorf("given back: %+v, %v", w, err)
+	}
+	must(t, s.ReofferAttempt(ctx, "k", "o", []byte("more work")))
+	late("p1")
+	take("p2", 0, "more work")
+	late("p2")
+	w, err := s.WatchAttempt(ctx, "k", "o")
+	if must(t, err); !w.Lost || w.Claims != 2 || w.Report != nil {
+		t.Errorf("after a lease that has ended: %+v", w)
+	}
+	must(t, s.ReofferAttempt(ctx, "k", "o", []byte("more work")))
+	take("p3", time.Hour, "more work")
+	offer(t, s, task, "k", "o2") // another server took the attempt up
+	late("p3")
+	gone(t, "the owner before", s.TakeReport(ctx, "k", "o", 1))
+	take("p4", time.Hour, "work of o2")
+	all, err := s.RunnerStandings(ctx)
+	if must(t, err); len(all) != 1 || all[0].State != store.RunnerRunning || all[0].Task != task {
+		t.Errorf("standings: %+v", all)
+	}
+	must(t, s.PruneRunnerAttempts(ctx)) // of an effect that there is not
+	if all, err := s.RunnerStandings(ctx); err != nil || len(all) != 0 {
+		t.Errorf("after pruning: %+v, %v", all, err)
+	}
+}

@@ -1,0 +1,138 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"regexp"
+	"strings"
+	"time"
+
+	"github.com/sia-bot/sia/app/runner"
+	"github.com/sia-bot/sia/app/store"
+	"github.com/sia-bot/sia/cmd/internal/cli"
+	"github.com/sia-bot/sia/sia"
+)
+
+// runnerName is what a runner may be called: it stands in logs and reasons.
+var runnerName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,49}$`)
+
+type runnerAddCmd struct {
+	openedDatabase `embed:""`
+	Name           string `arg:"" help:"What the runner is called, in letters, digits, dots and dashes."`
+}
+
+// Validate refuses, as wrong usage, a name that is none.
+func (c runnerAddCmd) Validate() error {
+	if !runnerName.MatchString(c.Name) {
+		return fmt.Errorf("%q can't be a runner's name: use at most 50 letters, digits, dots, dashes and underscores", c.Name)
+	}
+	return nil
+}
+
+// Run adds the runner. The token is printed as it is, and kept nowhere: the database has its hash.
+func (c *runnerAddCmd) Run(e *cli.Env) error {
+	token, out := runner.NewToken(), e.Out
+	err := c.with(e, func(s *store.Store) error { return s.AddRunner(e.Ctx, c.Name, runner.Hash(token)) })
+	if err != nil {
+		return err
+	}
+	if c.Output == "json" {
+		return json.NewEncoder(out).Encode(map[string]string{"name": c.Name, "token": token})
+	}
+	fmt.Fprintln(e.Err, "This is the only time that the token is shown. On the runner's machine:\n"+
+		"  sia runner --server https://ADDRESS --token-file FILE")
+	_, err = fmt.Fprintln(out, token)
+	return err
+}
+
+type runnerListCmd struct {
+	openedDatabase `embed:""`
+}
+
+// listedRunner is a runner as programs read it.
+type listedRunner struct {
+	Name     string     `json:"name"`
+	About    string     `json:"about,omitempty"`
+	Seen     *time.Time `json:"seen,omitempty"`
+	Attempts []string   `json:"attempts"` // keys of their effects
+}
+
+// Run lists the runners.
+func (c *runnerListCmd) Run(e *cli.Env) error {
+	return c.with(e, func(s *store.Store) error {
+		all, err := s.Runners(e.Ctx)
+		if err != nil {
+			return err
+		}
+		listed := []listedRunner{}
+		for _, r := range all {
+			l := listedRunner{Name: r.Name, About: r.About, Attempts: append([]string{}, r.Attempts...)}
+			if !r.Seen.IsZero() {
+				l.Seen = &r.Seen
+			}
+			listed = append(listed, l)
+		}
+		if c.Output == "json" {
+			return e.JSON(listed)
+		}
+		if len(listed) == 0 {
+			_, err := fmt.Fprintln(e.Out, "There are no runners. `sia runner add NAME` adds one.")
+			return err
+		}
+		table := cli.NewTable(e.Out, "RUNNER", "LAST SEEN", "MAKES", "IS")
+		for _, l := range listed {
+			seen, makes := "never", "–"
+			if l.Seen != nil {
+				seen = l.Seen.UTC().Format("2006-01-02 15:04:05 UTC")
+			}
+			if len(l.Attempts) > 0 {
+				makes = strings.Join(l.Attempts, ", ")
+			}
+			table.Rowf("%s\t%s\t%s\t%s", l.Name, seen, makes, cli.Plain(l.About))
+		}
+		return table.Flush()
+	})
+}
+
+type runnerRemoveCmd struct {
+	openedDatabase `embed:""`
+	Name           string `arg:"" help:"The runner, as sia runner list calls it."`
+}
+
+// Run removes the runner.
+func (c *runnerRemoveCmd) Run(e *cli.Env) error {
+	return c.with(e, func(s *store.Store) error {
+		err := s.RemoveRunner(e.Ctx, c.Name)
+		if errors.Is(err, store.ErrNotFound) {
+			return fmt.Errorf("there is no runner %q; `sia runner list` shows them", c.Name)
+		}
+		if err != nil {
+			return err
+		}
+		if c.Output == "json" {
+			return e.JSON(map[string]string{"removed": c.Name})
+		}
+		_, err = fmt.Fprintf(e.Out, "%s is removed. What it makes goes to another runner.\n", c.Name)
+		return err
+	})
+}
+
+// showRunners says which attempts of a task wait for a runner, and which one makes.
+func showRunners(e *cli.Env, s *store.Store, t sia.Task) error {
+	all, err := s.RunnerStandings(e.Ctx)
+	if err != nil {
+		return err
+	}
+	for _, a := range all {
+		since := a.Since.Local().Format(time.DateTime)
+		switch {
+		case a.Task != t.ID:
+		case a.State == store.RunnerOffered:
+			fmt.Fprintf(e.Out, "\n  %s waits for a runner since %s\n", a.Key, since)
+		default:
+			fmt.Fprintf(e.Out, "\n  %s is made by the runner %s\n", a.Key, a.Runner)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,232 @@
+package gitops
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+
+	"github.com/go-git/go-git/v5/plumbing"
+	"github.com/go-git/go-git/v5/plumbing/filemode"
+)
+
+// Bounds of a change that another machine made. It is input of somebody who is trusted less than this machine.
+const (
+	maxTakenFiles   = 20_000 // changed
+	maxTakenObjects = 60_000
+	maxTakenBytes   = 1 << 30 // of all objects
+)
+
+// Reset makes the work tree as it was checked out.
+func (w *Workspace) Reset(ctx context.Context) error { return w.create(ctx, w.Base()) }
+
+// TakeChange makes the files of a commit in the work tree, which is as it was checked out. The commit was made on top of
+// Base by a machine that is trusted less than this one; pack holds, as whole objects, all that Base lacks of it.
+//
+// What does not fit is [ErrTree] or [ErrTooLarge], and nothing of it is written: a pack with deltas, or larger than the
+// bounds; more files than the bounds; a name that is no name on some system, or .git; a symlink that leads out of the
+// work tree or into .git; a submodule. Nothing of the pack comes into the mirror.
+func (w *Workspace) TakeChange(ctx context.Context, sha string, pack []byte) error {
+	want, err := parseSHA(sha)
+	if err != nil {
+		return fmt.Errorf("take a change: %w: %w", ErrTree, err)
+	}
+	x, err := w.repo.unpackStranger(want, pack)
+	if err != nil {
+		return fmt.Errorf("take a change: %w", err)
+	}
+	defer x.remove()
+	return w.repo.viewCommit(ctx, "take a change", w.Base(), func(o *packedObjects, base plumbing.Hash) error {
+		p, err := openPack(x.base, &baseCache{})
+		if err != nil {
+			return err
+		}
+		defer p.f.Close()
+		both := &packedObjects{from: o.from, packs: append(append([]*packFile(nil), o.packs...), p)}
+		changes, err := both.strangersChanges(ctx, base, want)
+		if err != nil {
+			return notBroken(err)
+		}
+		return w.makeChanges(ctx, both, changes)
+	})
+}
+
+// notBroken is err as a fault of what was taken, and not of the mirror.
+func notBroken(err error) error {
+	if errors.Is(err, errBroken) || errors.Is(err, errNoObject) {
+		return fmt.Errorf("%w: %s", ErrTree, err)
+	}
+	return err
+}
+
+// unpackStranger writes a stranger's pack beside the mirrors.
+func (r *Repo) unpackStranger(want plumbing.Hash, pack []byte) (x indexedPack, err error) {
+	f, err := os.CreateTemp(r.cache.tmp(), "change-*.pack")
+	if err != nil {
+		return x, err
+	}
+	defer os.Remove(f.Name())
+	defer f.Close()
+	if _, err := f.Write(pack); err != nil {
+		return x, err
+	}
+	if _, err := scanPack(f, packLimits{whole: true, objects: maxTakenObjects, bytes: maxTakenBytes}); err != nil {
+		if errors.Is(err, ErrTooLarge) {
+			return x, err
+		}
+		return x, fmt.Errorf("%w: %w", ErrTree, err)
+	}
+	if x, err = r.indexWith(f, want); err != nil {
+		return x, fmt.Errorf("%w: %s", ErrTree, err)
+	}
+	return x, nil
+}
+
+// strangersChanges lists what a commit changes, each change looked at.
+func (o *packedObjects) strangersChanges(ctx context.Context, base, want plumbing.Hash) ([]treeChange, error) {
+	c, err := o.readCommit(want)
+	if err != nil {
+		return nil, err
+	}
+	if len(c.ParentHashes) != 1 || c.ParentHashes[0] != base {
+		return nil, fmt.Errorf("%w: the commit does not stand on %s", ErrTree, base)
+	}
+	if err := o.measureTree(ctx, c.TreeHash); err != nil {
+		return nil, err
+	}
+	from, err := o.readCommit(base)
+	if err != nil {
+		return nil, err
+	}
+	changes, err := o.compareTrees(ctx, from.TreeHash, c.TreeHash)
+	if err != nil {
+		return nil, err
+	}
+	changes = mergeChanges(changes)
+	if len(changes) > maxTakenFiles {
+		return nil, fmt.Errorf("%w: %d files are changed, and at most %d are taken", ErrTree, len(changes), maxTakenFiles)
+	}
+	for _, c := range changes {
+		if err := o.lookAt(c); err != nil {
+			return nil, fmt.Errorf("%s: %w", cleanText(c.path, 200), err)
+		}
+	}
+	return changes, nil
+}
+
+// lookAt says what is wrong with one change of a stranger's.
+func (o *packedObjects) lookAt(c treeChange) error {
+	for name := range strings.SplitSeq(c.path, "/") {
+		if !safeName(name) || c.old.mode == filemode.Empty && !portableName(name) {
+			return fmt.Errorf("%w: the name is not allowed", ErrTree)
+		}
+	}
+	switch c.new.mode {
+	case filemode.Submodule:
+		return fmt.Errorf("%w: a submodule is changed", ErrTree)
+	case filemode.Empty:
+		if c.old.mode == filemode.Submodule {
+			return fmt.Errorf("%w: a submodule is changed", ErrTree)
+		}
+	case filemode.Symlink:
+		b, err := o.readObject(c.new.id, plumbing.BlobObject)
+		if err != nil {
+			return err
+		}
+		if !staysInside(path.Dir(c.path), string(b)) {
+			return fmt.Errorf("%w: the symlink leads out of the work tree", ErrTree)
+		}
+	}
+	return nil
+}
+
+// staysInside reports whether a symlink in a folder leads to a place in the work tree, and not into .git.
+func staysInside(dir, target string) bool {
+	if target == "" || len(target) > maxLink || strings.ContainsAny(target, "\x00\\") || path.IsAbs(target) {
+		return false
+	}
+	at := dir
+	for name := range strings.SplitSeq(target, "/") { // step by step: a folder on the way may be a symlink itself
+		if at = path.Join(at, name); at == ".." || strings.HasPrefix(at, "../") || isDotGit(name) {
+			return false
+		}
+	}
+	return true
+}
+
+// makeChanges changes the files of the work tree: first what goes, then what comes.
+func (w *Workspace) makeChanges(ctx context.Context, o *packedObjects, changes []treeChange) error {
+	root, err := w.open()
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	for _, c := range changes {
+		if c.old.mode == filemode.Empty {
+			continue
+		}
+		name := filepath.FromSlash(c.path)
+		if err := root.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		for dir := filepath.Dir(name); dir != "." && root.Remove(dir) == nil; dir = filepath.Dir(dir) {
+		}
+	}
+	for _, c := range changes {
+		if c.new.mode == filemode.Empty {
+			continue
+		}
+		if err := o.makeFile(ctx, root, c); err != nil {
+			return fmt.Errorf("write %s: %w", cleanText(c.path, 200), err)
+		}
+	}
+	return nil
+}
+
+// makeFile makes one file or symlink, where nothing is.
+func (o *packedObjects) makeFile(ctx context.Context, root *os.Root, c treeChange) error {
+	name := filepath.FromSlash(c.path)
+	if err := root.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+		return err
+	}
+	in, _, err := o.openBlob(c.new.id)
+	if err != nil {
+		return notBroken(err)
+	}
+	defer in.Close()
+	if c.new.mode == filemode.Symlink {
+		var target bytes.Buffer
+		if _, err := io.Copy(&target, io.LimitReader(in, maxLink+1)); err != nil {
+			return err
+		}
+		return root.Symlink(target.String(), name)
+	}
+	perm := os.FileMode(0o644)
+	if c.new.mode == filemode.Executable {
+		perm = 0o755
+	}
+	out, err := root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, perm)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(out, cancelled{ctx, in})
+	return errors.Join(err, out.Close())
+}
+
+// Pack packs a commit that was made of the workspace, for [Workspace.TakeChange] elsewhere; nil: it is larger than most.
+func (w *Workspace) Pack(ctx context.Context, sha string, most int) ([]byte, error) {
+	made, err := w.repo.PackMade(ctx, sha, most, w.Base())
+	if err != nil {
+		return nil, err
+	}
+	if len(made) != 1 || made[0].SHA != sha {
+		return nil, fmt.Errorf("pack commit %s: it was not made of this workspace", cleanText(sha, 40))
+	}
+	return made[0].Pack, nil
+}

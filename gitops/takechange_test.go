@@ -1,0 +1,201 @@
+package gitops
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/go-git/go-git/v5/plumbing"
+	"github.com/go-git/go-git/v5/plumbing/filemode"
+)
+
+// farAway is a cache on a machine that can't ask the server, with a commit that was taken.
+func farAway(t *testing.T, f *fixture, sha string) *Repo {
+	t.Helper()
+	var base bytes.Buffer
+	must0(t, f.repo.WriteCommit(t.Context(), sha, &base))
+	far := openCache(t, t.TempDir(), CacheOptions{}).Repo(Remote{Key: "far", URL: "https://nowhere.invalid"})
+	if far.HasCommit(sha) {
+		t.Error("it has the commit before it was taken")
+	}
+	if err := far.TakeCommit(t.Context(), sha, bytes.NewReader(base.Bytes()), int64(base.Len())-1); !errors.Is(err, ErrTooLarge) {
+		t.Errorf("larger than may be: %v", err)
+	}
+	must0(t, far.TakeCommit(t.Context(), sha, &base, 1<<20))
+	if !far.HasCommit(sha) {
+		t.Error("it does not have the commit")
+	}
+	return far
+}
+
+// What another machine changes on top of a commit that it was sent is made here, and commits to the same tree.
+func TestChangeFromAnotherMachine(t *testing.T) {
+	f := newFixture(t)
+	ctx := t.Context()
+	must0(t, os.Symlink("README.md", filepath.Join(f.work, "lnk")))
+	base := commitAll(t, f.work, "with a link")
+	far := farAway(t, f, base)
+	there := must[*Workspace](t)(far.Workspace(ctx, "", base))
+	write(t, there.Dir(), map[string]string{"src/main.go": "package main // changed\n", "new/a/b.txt": "b\n", "x.log": "left out"})
+	for _, gone := range []string{"src/lib/lib.go", "src/lib/data.in", "lnk", "empty"} {
+		must0(t, os.Remove(filepath.Join(there.Dir(), gone)))
+	}
+	must0(t, os.Remove(filepath.Join(there.Dir(), "src/lib")))
+	write(t, there.Dir(), map[string]string{"src/lib": "a file now\n", "empty/folder": "a folder now\n"})
+	must0(t, os.Symlink("../src/main.go", filepath.Join(there.Dir(), "new/link")))
+	must0(t, os.Chmod(filepath.Join(there.Dir(), "README.md"), 0o755))
+	made := must[string](t)(there.Commit(ctx, testSpec("there")))
+	packed := must[[]PackedCommit](t)(far.PackMade(ctx, made, 1<<20, base))
+	if len(packed) != 1 {
+		t.Fatalf("%d commits packed", len(packed))
+	}
+
+	here := must[*Workspace](t)(f.repo.Workspace(ctx, "", base))
+	must0(t, here.TakeChange(ctx, made, packed[0].Pack))
+	mine := must[string](t)(here.Commit(ctx, testSpec("there")))
+	if mine != made {
+		t.Errorf("another commit than there: %s", must[Diff](t)(here.Diff(ctx)).Patch)
+	}
+	write(t, here.Dir(), map[string]string{"src/other.go": "package main\n"})
+	must0(t, here.Reset(ctx))
+	if d := must[Diff](t)(here.Diff(ctx)); len(d.Files) != 0 {
+		t.Errorf("after Reset:\n%s", d.Patch)
+	}
+}
+
+// hostilePack is a pack of a commit that a stranger made: its tree has these entries beside those of base, "" is a tree.
+func hostilePack(t *testing.T, base string, trees [][]treeEntry, blobs map[string]string) (sha string, pack []byte) {
+	t.Helper()
+	var objs []newObject
+	ids := map[string]plumbing.Hash{}
+	for name, text := range blobs {
+		id := hashOf(plumbing.BlobObject, []byte(text))
+		ids[name] = id
+		objs = append(objs, inMemory(id, plumbing.BlobObject, []byte(text)))
+	}
+	var top plumbing.Hash
+	for _, entries := range trees { // from the lowest; a folder without an id holds the one before
+		for i := range entries {
+			if entries[i].isDir() {
+				entries[i].id = top
+			} else if id, ok := ids[entries[i].name]; ok {
+				entries[i].id = id
+			}
+		}
+		b := encodeTree(entries)
+		top = hashOf(plumbing.TreeObject, b)
+		objs = append(objs, inMemory(top, plumbing.TreeObject, b))
+	}
+	text, id, err := testSpec("hostile").encode(top, []plumbing.Hash{plumbing.NewHash(base)})
+	must0(t, err)
+	var out bytes.Buffer
+	if _, _, err := writePack(&out, append(objs, inMemory(id, plumbing.CommitObject, text))); err != nil {
+		t.Fatal(err)
+	}
+	return id.String(), out.Bytes()
+}
+
+func hashOf(kind plumbing.ObjectType, b []byte) plumbing.Hash {
+	h := newHasher(kind, int64(len(b)))
+	h.Write(b)
+	return h.sum()
+}
+
+// A machine that is not to be trusted sends what no work tree may have. It is refused with a reason, nothing of it is
+// written, and neither the mirror nor the workspace is any the worse for it.
+func TestHostileChange(t *testing.T) {
+	f := newFixture(t)
+	ctx := t.Context()
+	base := must[string](t)(f.repo.Fetch(ctx, "main"))
+	space := must[*Workspace](t)(f.repo.Workspace(ctx, "", base))
+	file := func(name string) treeEntry { return treeEntry{name: name, mode: filemode.Regular} }
+	link := func(name string) treeEntry { return treeEntry{name: name, mode: filemode.Symlink} }
+	folder := func(name string) treeEntry { return treeEntry{name: name, mode: filemode.Dir} }
+	many := make([]treeEntry, 100_000)
+	same := hashOf(plumbing.BlobObject, []byte("x"))
+	for i := range many {
+		many[i] = treeEntry{fmt.Sprintf("f%06d", i), filemode.Regular, same}
+	}
+	deep := [][]treeEntry{{file("x")}}
+	for range maxDepth + 2 {
+		deep = append(deep, []treeEntry{folder("d")})
+	}
+	for name, c := range map[string]struct {
+		trees [][]treeEntry
+		blobs map[string]string
+		on    string // the parent; "": the base
+		is    error
+		says  string
+	}{
+		"symlink to a place of the machine's": {trees: [][]treeEntry{{link("l")}}, blobs: map[string]string{"l": "/etc/passwd"}, says: "leads out"},
+		"symlink out":                         {trees: [][]treeEntry{{link("l")}}, blobs: map[string]string{"l": "../x"}, says: "leads out"},
+		"symlink out by steps":                {trees: [][]treeEntry{{link("l")}}, blobs: map[string]string{"l": "src/../../x"}, says: "leads out"},
+		"symlink into .git":                   {trees: [][]treeEntry{{link("l")}}, blobs: map[string]string{"l": ".git/config"}, says: "leads out"},
+		"a hook":                              {trees: [][]treeEntry{{file("x")}, {folder("hooks")}, {folder(".git")}}, blobs: map[string]string{"x": "x"}, says: `".git"`},
+		"a hook on other systems":             {trees: [][]treeEntry{{file("x")}, {folder("GIT~1")}}, blobs: map[string]string{"x": "x"}, says: "GIT~1"},
+		"the folder above":                    {trees: [][]treeEntry{{file("x")}, {folder("..")}}, blobs: map[string]string{"x": "x"}, says: `".."`},
+		"a path for a name":                   {trees: [][]treeEntry{{file("../../x")}}, says: "not allowed"},
+		"a path on Windows":                   {trees: [][]treeEntry{{file(`..\x`)}}, blobs: map[string]string{`..\x`: "x"}, says: "not allowed"},
+		"a submodule":                         {trees: [][]treeEntry{{{"s", filemode.Submodule, same}}}, says: "submodule"},
+		"100,000 files":                       {trees: [][]treeEntry{many}, blobs: map[string]string{"x": "x"}, says: "files are changed"},
+		"deep folders":                        {trees: deep, blobs: map[string]string{"x": "x"}, says: "deeper"},
+		"a file that is not there":            {trees: [][]treeEntry{{{"gone", filemode.Regular, same}}}, says: "unfit tree"},
+		"on top of something else":            {trees: [][]treeEntry{{file("x")}}, blobs: map[string]string{"x": "x"}, on: strings.Repeat("1", 40), says: "does not stand on"},
+	} {
+		on := base
+		if c.on != "" {
+			on = c.on
+		}
+		sha, pack := hostilePack(t, on, c.trees, c.blobs)
+		err := space.TakeChange(ctx, sha, pack)
+		if !errors.Is(err, ErrTree) || !strings.Contains(err.Error(), c.says) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+
+	sha, pack := hostilePack(t, base, [][]treeEntry{{file("x")}}, map[string]string{"x": strings.Repeat("x", 4096)})
+	broken := bytes.Clone(pack)
+	broken[len(broken)/2] ^= 1
+	if err := space.TakeChange(ctx, sha, broken); !errors.Is(err, ErrTree) {
+		t.Errorf("a damaged pack: %v", err)
+	}
+	if err := space.TakeChange(ctx, base, pack); !errors.Is(err, ErrTree) {
+		t.Errorf("a pack without the commit: %v", err)
+	}
+	if d := must[Diff](t)(space.Diff(ctx)); len(d.Files) != 0 {
+		t.Errorf("something was written:\n%s", d.Patch)
+	}
+	if strings.Contains(f.logs.String(), "broken") {
+		t.Errorf("the mirror was made anew: %s", f.logs)
+	}
+	must0(t, space.TakeChange(ctx, sha, pack))
+}
+
+// A pack is refused by what it claims before it is inflated, and what claims too little is not inflated further.
+func TestPacksOfStrangersAreBounded(t *testing.T) {
+	blob := strings.Repeat("x", 1<<20)
+	_, pack := hostilePack(t, strings.Repeat("1", 40), [][]treeEntry{{{name: "x", mode: filemode.Regular}}},
+		map[string]string{"x": blob})
+	name := filepath.Join(t.TempDir(), "p.pack")
+	must0(t, os.WriteFile(name, pack, 0o600))
+	in := must[*os.File](t)(os.Open(name))
+	defer in.Close()
+	for limits, fits := range map[packLimits]bool{
+		{whole: true, objects: 3, bytes: 2 << 20}: true, {objects: 2}: false, {bytes: 1 << 20}: false,
+	} {
+		if _, err := scanPack(in, limits); (err == nil) != fits || err != nil && !errors.Is(err, ErrTooLarge) {
+			t.Errorf("%+v: %v", limits, err)
+		}
+	}
+	l := packLimits{whole: true}
+	if err := l.admit(plumbing.OFSDeltaObject, 1); !errors.Is(err, errDelta) {
+		t.Errorf("a delta: %v", err)
+	}
+	if _, err := (&exactWriter{&bytes.Buffer{}, 3}).Write([]byte("four")); err == nil {
+		t.Error("more than was claimed is written")
+	}
+}

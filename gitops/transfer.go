@@ -1,0 +1,166 @@
+package gitops
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/go-git/go-git/v5/plumbing"
+)
+
+// WriteCommit writes a pack of a commit with all of its files and none of its history, for [Repo.TakeCommit] on
+// a machine that can't ask the server.
+func (r *Repo) WriteCommit(ctx context.Context, sha string, out io.Writer) error {
+	w := &countedWriter{ctx: ctx, out: out}
+	return r.viewCommit(ctx, "write commit", sha, func(o *packedObjects, h plumbing.Hash) error {
+		c, err := o.readCommit(h)
+		if err != nil {
+			return err
+		}
+		if err := o.measureTree(ctx, c.TreeHash); err != nil {
+			return err
+		}
+		objs := []newObject{o.packable(h, plumbing.CommitObject)}
+		if err := newObjectsBeyond(nil, o.readTree).of(c.TreeHash, func(id plumbing.Hash, kind plumbing.ObjectType) {
+			objs = append(objs, o.packable(id, kind))
+		}); err != nil {
+			return err
+		}
+		_, _, err = writePack(w, objs)
+		if err != nil && w.written > 0 {
+			return fmt.Errorf("after %d bytes: %s", w.written, err) // not tried again: the reader has a part of it
+		}
+		return err
+	})
+}
+
+// countedWriter counts what it wrote, and ends with its context.
+type countedWriter struct {
+	ctx     context.Context
+	out     io.Writer
+	written int64
+}
+
+// Write writes while the context lives.
+func (w *countedWriter) Write(b []byte) (int, error) {
+	if w.ctx.Err() != nil {
+		return 0, context.Cause(w.ctx)
+	}
+	n, err := w.out.Write(b)
+	w.written += int64(n)
+	return n, err
+}
+
+// HasCommit reports whether the mirror has a commit with its files, fetched or taken. It asks no server.
+func (r *Repo) HasCommit(sha string) bool {
+	h, err := parseSHA(sha)
+	m, ok := r.presentMirror()
+	return err == nil && ok && m.isMarked("fetched", h)
+}
+
+// TakeCommit puts a commit into the mirror that [Repo.WriteCommit] wrote elsewhere. One of more than most bytes is
+// [ErrTooLarge].
+func (r *Repo) TakeCommit(ctx context.Context, sha string, in io.Reader, most int64) error {
+	if err := r.takeCommit(ctx, sha, in, most); err != nil {
+		return fmt.Errorf("take commit %s: %w", cleanText(sha, 40), err)
+	}
+	return nil
+}
+
+func (r *Repo) takeCommit(ctx context.Context, sha string, in io.Reader, most int64) error {
+	want, err := parseSHA(sha)
+	if err != nil {
+		return err
+	}
+	m, err := r.mirror(ctx)
+	if err != nil {
+		return err
+	}
+	if entries, err := os.ReadDir(m.packsDir()); err == nil && countPacks(entries) >= maxPacks {
+		if err := r.renewMirror(ctx, m); err != nil {
+			return err
+		}
+	}
+	unlock, err := r.lockFetch(ctx)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	f, err := os.CreateTemp(r.cache.tmp(), "taken-*.pack")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(f.Name())
+	defer f.Close()
+	n, err := io.Copy(f, io.LimitReader(cancelled{ctx, in}, most+1))
+	switch {
+	case err != nil:
+		return err
+	case n > most:
+		return fmt.Errorf("%w: more than %d bytes", ErrTooLarge, most)
+	}
+	x, err := r.indexWith(f, want)
+	if err != nil {
+		return err
+	}
+	defer x.remove()
+	return r.installPack(ctx, x, "fetched", want, []plumbing.Hash{want})
+}
+
+// indexWith indexes a pack that has to hold a commit.
+func (r *Repo) indexWith(f *os.File, want plumbing.Hash) (x indexedPack, err error) {
+	if x, err = indexPack(f, strings.TrimSuffix(f.Name(), ".pack")+"-whole", nil); err != nil {
+		return x, err
+	}
+	p, err := openPack(x.base, &baseCache{})
+	if err == nil {
+		defer p.f.Close()
+		if _, found := p.findObject(want); !found {
+			err = errNoObject
+		}
+	}
+	if err != nil {
+		x.remove()
+	}
+	return x, err
+}
+
+// packLimits bound a pack that a stranger made; the zero value bounds nothing.
+type packLimits struct {
+	whole   bool  // no object is a delta
+	objects int   // 0: any number
+	bytes   int64 // of all objects, inflated; 0: any number
+}
+
+// errDelta says that a pack has a delta where none may be: it may stand for an object of any size.
+var errDelta = errors.New("pack with a delta, where only whole objects are taken")
+
+// admit reports whether the next object of a pack is within the limits, and counts it.
+func (l *packLimits) admit(kind plumbing.ObjectType, size int64) error {
+	if l.whole && kind.IsDelta() {
+		return errDelta
+	}
+	if l.bytes > 0 {
+		if l.bytes -= size; size < 0 || l.bytes <= 0 {
+			return fmt.Errorf("%w: the objects of the pack are larger than is taken", ErrTooLarge)
+		}
+	}
+	return nil
+}
+
+// exactWriter takes no more bytes than were claimed.
+type exactWriter struct {
+	out  io.Writer
+	left int64
+}
+
+// Write writes what was claimed.
+func (w *exactWriter) Write(b []byte) (int, error) {
+	if w.left -= int64(len(b)); w.left < 0 {
+		return 0, errors.New("object has more bytes than it claims")
+	}
+	return w.out.Write(b)
+}
