@@ -374,7 +374,8 @@ func (s *postgresDialect) writtenOrder(t moveTable) string {
 		return key
 	}
 	switch t.name {
-	case "lesson_terms", "experiment_tasks", "shared_tasks", "notices", "summaries", "commits":
+	case "lesson_terms", "experiment_tasks", "shared_tasks", "notices", "summaries", "commits",
+		"github_writes":
 		return strings.Join(t.keys, ", ")
 	}
 	return "rowid"

@@ -256,7 +256,8 @@ func (*sqliteDialect) columnsQuery() string {
 // writtenOrder: tables without a rowid are in the order of their keys.
 func (*sqliteDialect) writtenOrder(t moveTable) string {
 	switch t.name {
-	case "lesson_terms", "experiment_tasks", "shared_tasks", "notices", "summaries", "commits":
+	case "lesson_terms", "experiment_tasks", "shared_tasks", "notices", "summaries", "commits",
+		"github_writes":
 		return strings.Join(t.keys, ", ")
 	}
 	return "rowid"
