@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"fmt"
 )
 
 // errNoJSON is why a body is refused before it is stored.
@@ -35,7 +34,7 @@ func readEnvelope(body []byte) (e envelope, err error) {
 		return err
 	})
 	if err != nil || s.next() != 0 {
-		return envelope{}, fmt.Errorf("%w", errNoJSON)
+		return envelope{}, errNoJSON
 	}
 	return e, nil
 }
