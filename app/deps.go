@@ -73,7 +73,7 @@ func newDeps(ctx context.Context, c Config, o Options) (_ *deps, err error) {
 	}()
 	if g.github, err = github.New(github.Config{
 		AppID: c.GitHub.AppID, PrivateKey: c.GitHub.PrivateKey, BaseURL: c.GitHub.API, Logger: g.log, Secrets: g.secrets,
-		Now: g.now, WriteSpacing: c.WriteSpacing, Transport: o.Transport,
+		Now: g.now, WriteSpacing: c.WriteSpacing, Writes: g.store, Transport: o.Transport,
 	}); err != nil {
 		return nil, err
 	}

@@ -23,7 +23,7 @@ func OpenProposals(c Config, o Options) (*improve.Proposals, error) {
 	secrets := c.secrets()
 	log := slog.New(secrets.Handler(o.Logger.Handler()))
 	gh, err := github.New(github.Config{AppID: c.GitHub.AppID, PrivateKey: c.GitHub.PrivateKey, BaseURL: c.GitHub.API,
-		Logger: log, Secrets: secrets, Now: o.Now, WriteSpacing: c.WriteSpacing})
+		Logger: log, Secrets: secrets, Now: o.Now, WriteSpacing: c.WriteSpacing, Writes: github.Uncounted{}})
 	if err != nil {
 		return nil, err
 	}

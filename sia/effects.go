@@ -62,6 +62,8 @@ type effectTraits struct {
 	held bool
 	// the worker that carried out the effect before goes on with it: it is short, and belongs to that one
 	joins bool
+	// it creates something on GitHub, such as a comment, of which GitHub takes so many in an hour
+	creates bool
 }
 
 // effects is the table of effects.
@@ -73,29 +75,29 @@ var effects = []effectTraits{
 	{kind: DoAggregate, outcomes: []Kind{KAggregated}, waitsIn: []State{Working}, long: true, held: true},
 	{kind: DoCancel},
 	{kind: DoPush, outcomes: []Kind{KPushed, KPushRefused}, waitsIn: []State{Working}},
-	{kind: DoPull, outcomes: []Kind{KPullOpened}, waitsIn: []State{PushedOut}, held: true},
+	{kind: DoPull, outcomes: []Kind{KPullOpened}, waitsIn: []State{PushedOut}, held: true, creates: true},
 	{kind: DoEvidence, outcomes: []Kind{KEvidenced}, leads: true, tests: true, held: true},
 	{kind: DoGate, outcomes: []Kind{KJudged}, waitsIn: []State{Checking}, leads: true, held: true},
 	{kind: DoUpdate, outcomes: []Kind{KUpdated}, waitsIn: []State{Checking}, held: true},
 	{kind: DoTakeBack, outcomes: []Kind{KTakenBack}, waitsIn: []State{Checking}, held: true},
 	{kind: DoWatch, outcomes: []Kind{KWatched}},
-	{kind: DoRerun, leads: true, held: true},
+	{kind: DoRerun, leads: true, held: true, creates: true},
 	{kind: DoDiagnose, outcomes: []Kind{KDiagnosed}, waitsIn: []State{Diagnosing}, leads: true, held: true},
 	{kind: DoReview, outcomes: []Kind{KReviewed}, waitsIn: []State{Reviewing}, leads: true, held: true},
 	{kind: DoWeigh, outcomes: []Kind{KWeighed}, waitsIn: []State{Checking}, leads: true, held: true},
 	{kind: DoMemory, outcomes: []Kind{KMemoryCommitted}},
 	{kind: DoAnnounce, outcomes: []Kind{KCommentPosted}, waitsIn: []State{Reviewing}, leads: true, held: true,
-		joins: true},
-	{kind: DoEscalate, outcomes: []Kind{KEscalationOpened}, waitsIn: []State{Escalated}, held: true},
-	{kind: DoClose},
-	{kind: DoFinalReview, outcomes: []Kind{KFinalReviewed}, leads: true, held: true},
-	{kind: DoReady, outcomes: []Kind{KReadied}, held: true},
-	{kind: DoDraft, outcomes: []Kind{KDrafted}},
-	{kind: DoSync, outcomes: []Kind{KSyncDone}},
-	{kind: DoReact},
-	{kind: DoReply},
-	{kind: DoRespond},
-	{kind: DoStudy, outcomes: []Kind{KFixStudied}},
+		joins: true, creates: true},
+	{kind: DoEscalate, outcomes: []Kind{KEscalationOpened}, waitsIn: []State{Escalated}, held: true, creates: true},
+	{kind: DoClose, creates: true},
+	{kind: DoFinalReview, outcomes: []Kind{KFinalReviewed}, leads: true, held: true, creates: true},
+	{kind: DoReady, outcomes: []Kind{KReadied}, held: true, creates: true},
+	{kind: DoDraft, outcomes: []Kind{KDrafted}, creates: true},
+	{kind: DoSync, outcomes: []Kind{KSyncDone}, creates: true},
+	{kind: DoReact, creates: true},
+	{kind: DoReply, creates: true},
+	{kind: DoRespond, creates: true},
+	{kind: DoStudy, outcomes: []Kind{KFixStudied}, creates: true},
 }
 
 // EffectKinds lists every kind of effect.
@@ -130,6 +132,9 @@ func (k EffectKind) RunsTests() bool { return k.traits().tests }
 // worker of that one goes on with it. A question is answered where it arises, and memory and comment are published
 // together.
 func (k EffectKind) Joins() bool { return k.traits().joins }
+
+// Creates reports whether an effect of the kind creates something on GitHub.
+func (k EffectKind) Creates() bool { return k.traits().creates }
 
 // reports tells whether a fact of the kind f may be the outcome of an effect.
 func (e effectTraits) reports(f Kind) bool {

@@ -13,6 +13,7 @@ type Error struct {
 	Message    string        // for people: what happened and what to do; never holds a secret
 	Permanent  bool          // retrying can't help
 	RetryAfter time.Duration // the other side asked to wait this long; 0 when it did not say
+	Turn       bool          // nothing went wrong: it has to wait for its turn, for RetryAfter. No try has failed
 	Err        error
 }
 
@@ -40,4 +41,10 @@ func RetryAfter(err error) time.Duration {
 		return e.RetryAfter
 	}
 	return 0
+}
+
+// WaitsTurn reports whether err only says that something has to wait for its turn.
+func WaitsTurn(err error) bool {
+	var e *Error
+	return errors.As(err, &e) && e.Turn
 }

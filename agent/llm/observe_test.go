@@ -16,7 +16,9 @@ import (
 // one that nobody waits for any more.
 func TestObserve(t *testing.T) {
 	var calls []llm.Call
-	observed := func(c *llm.Config) { c.Observe = func(_ context.Context, call llm.Call) { calls = append(calls, call) } }
+	observed := func(c *llm.Config) {
+		c.Observe = func(_ context.Context, call llm.Call) { calls = append(calls, call) }
+	}
 	ask := llm.Request{Messages: []llm.Message{{Role: llm.RoleUser, Content: "Hello"}}, MaxOutput: 16}
 
 	answering, _, _ := serve(t, scripted.Script{Rules: []scripted.Rule{{Turns: []scripted.Answer{{Text: "Hello."}}}}},

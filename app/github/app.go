@@ -16,8 +16,8 @@ import (
 	"github.com/sia-bot/sia/sia/secret"
 )
 
-// Config says which app this is and how it talks to GitHub. AppID, PrivateKey and
-// Secrets are required.
+// Config says which app this is and how it talks to GitHub. AppID, PrivateKey, Secrets
+// and Writes are required.
 type Config struct {
 	AppID      int64
 	PrivateKey []byte // PEM, PKCS #1 or PKCS #8, as GitHub hands it out
@@ -32,6 +32,7 @@ type Config struct {
 	Now   func() time.Time                           // nil is time.Now
 	Sleep func(context.Context, time.Duration) error // nil waits by the wall clock
 
+	Writes       WriteCounter  // of all that write for the app's installations
 	WriteSpacing time.Duration // average time between two writes to one repository; 0 is one second
 	WriteBurst   int           // writes that may go out at once after a quiet time; 0 is 5
 	Timeout      time.Duration // of one request with its waits and retries; 0 is 20 s
@@ -85,6 +86,10 @@ func New(cfg Config) (*App, error) {
 	if cfg.Secrets == nil {
 		return nil, &sia.Error{Op: op, Message: "the masker of secrets is missing; without it the server's own could be " +
 			"written to GitHub", Permanent: true}
+	}
+	if cfg.Writes == nil {
+		return nil, &sia.Error{Op: op, Message: "what counts the writes is missing; without it GitHub's limits could be " +
+			"exceeded", Permanent: true}
 	}
 	api, web, err := endpoints(cfg.BaseURL, cfg.WebURL)
 	if err != nil {
@@ -146,13 +151,13 @@ func sleep(ctx context.Context, d time.Duration) error {
 func (a *App) bottom(installation int64, l *rateLimits, p pacer) http.RoundTripper {
 	return &rateLimiter{
 		app: a, installation: installation, limits: l, pacer: p,
-		next: a.network(),
+		next: a.network(installation),
 	}
 }
 
 // network is the network, asked again while it fails.
-func (a *App) network() http.RoundTripper {
-	return &retrier{next: a.cfg.Transport, sleep: a.cfg.Sleep, maxWait: a.cfg.MaxWait}
+func (a *App) network(installation int64) http.RoundTripper {
+	return &retrier{next: a.cfg.Transport, sleep: a.cfg.Sleep, maxWait: a.cfg.MaxWait, allow: a.counted(installation)}
 }
 
 // client is a go-github client over a stack of round trippers. All clients are

@@ -169,15 +169,16 @@ func TestKeys(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	m := &secret.Masker{}
+	m, u := &secret.Masker{}, Uncounted{}
 	certificate := []byte("-----BEGIN X-----\nAAAA\n-----END X-----\n")
 	for says, cfg := range map[string]Config{
 		"app id":                       {PrivateKey: testPEM(), Secrets: m},
 		"the private key":              {AppID: 1, Secrets: m},
 		"holds no private key":         {AppID: 1, PrivateKey: certificate, Secrets: m},
-		"ftp://x/":                     {AppID: 1, PrivateKey: testPEM(), BaseURL: "ftp://x/", Secrets: m},
-		"https://u:xxxxx@x/":           {AppID: 1, PrivateKey: testPEM(), BaseURL: "https://u:hunter2@x/", Secrets: m},
-		"masker of secrets is missing": {AppID: 1, PrivateKey: testPEM()},
+		"ftp://x/":                     {AppID: 1, PrivateKey: testPEM(), BaseURL: "ftp://x/", Secrets: m, Writes: u},
+		"https://u:xxxxx@x/":           {AppID: 1, PrivateKey: testPEM(), BaseURL: "https://u:hunter2@x/", Secrets: m, Writes: u},
+		"masker of secrets is missing": {AppID: 1, PrivateKey: testPEM(), Writes: u},
+		"counts the writes is missing": {AppID: 1, PrivateKey: testPEM(), Secrets: m},
 	} {
 		_, err := New(cfg)
 		if !sia.IsPermanent(err) || !strings.Contains(fmt.Sprint(err), says) {
@@ -199,7 +200,7 @@ func TestEndpoints(t *testing.T) {
 			"http://127.0.0.1:99/graphql"},
 	} {
 		a, err := New(Config{AppID: 1, PrivateKey: testPEM(), BaseURL: c.base, WebURL: c.web,
-			Secrets: &secret.Masker{}})
+			Secrets: &secret.Masker{}, Writes: Uncounted{}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -233,7 +234,7 @@ func TestAddressesOfEachGitHub(t *testing.T) {
 			"https://ghe.com.evil.example/", 168 * time.Hour},
 	} {
 		api := APIAddress(c.web)
-		a := must[*App](t)(New(Config{AppID: 1, PrivateKey: testPEM(), BaseURL: api, Secrets: &secret.Masker{}}))
+		a := must[*App](t)(New(Config{AppID: 1, PrivateKey: testPEM(), BaseURL: api, Secrets: &secret.Masker{}, Writes: Uncounted{}}))
 		if api != c.api || a.graphql != c.graphql || a.web.String() != c.clone || a.DeliveriesKept() != c.kept {
 			t.Errorf("%s: api %s, graphql %s, clone %s, deliveries %s", c.web, api, a.graphql, a.web, a.DeliveriesKept())
 		}

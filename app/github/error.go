@@ -26,6 +26,9 @@ var ErrNoLog = errors.New("no log")
 
 var errWriteQueue = errors.New("wait for earlier writes to the repository")
 
+// errUncounted is wrapped when the database does not count a write.
+var errUncounted = errors.New("count the write")
+
 var errForeignHost = errors.New("a redirect led to another host, where the app does not sign in")
 
 // queueAfter is when to try a write again that did not get its turn.
@@ -44,6 +47,7 @@ func (a *App) failure(err error, format string, args ...any) error {
 	e := &sia.Error{Op: fmt.Sprintf(format, args...), Err: &redactedError{err}}
 	var (
 		limit *rateLimitError
+		turn  *writeLimitError
 		he    *ghinstallation.HTTPError
 		er    *gh.ErrorResponse
 
@@ -54,12 +58,16 @@ func (a *App) failure(err error, format string, args ...any) error {
 		e.RetryAfter = limit.wait
 		e.Message = fmt.Sprintf("GitHub's rate limit is used up until %s UTC; SIA goes on by itself then",
 			limit.until.UTC().Format("15:04"))
+	case errors.As(err, &turn):
+		e.Turn, e.RetryAfter, e.Message = true, turn.wait, WaitsForWrites(turn.until)
 	case errors.As(err, &he) && he.Response != nil:
 		a.explainToken(e, he)
 	case errors.As(err, &er) && er.Response != nil:
 		a.explain(e, er)
 	case errors.Is(err, lease.ErrLost):
 		e.Message = "nothing was written to GitHub: " + lease.ErrLost.Error()
+	case errors.Is(err, errUncounted):
+		e.Message = "nothing was written to GitHub: the database could not count the write"
 	case errors.Is(err, errForeignHost):
 		e.Permanent, e.Message = true, "GitHub's address answers with a redirect elsewhere; check the configured base URL"
 	case errors.Is(err, errRedirects):
@@ -73,7 +81,7 @@ func (a *App) failure(err error, format string, args ...any) error {
 	case errors.Is(err, context.Canceled):
 		e.Message = "the operation was cancelled"
 	case errors.Is(err, errWriteQueue):
-		e.RetryAfter, e.Message = queueAfter, "many changes to this repository wait their turn, which GitHub asks to "+
+		e.Turn, e.RetryAfter, e.Message = true, queueAfter, "many changes to this repository wait their turn, which GitHub asks to "+
 			"space"
 	case errors.Is(err, context.DeadlineExceeded):
 		e.Message = "GitHub did not answer in time"

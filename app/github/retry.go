@@ -21,12 +21,17 @@ type retrier struct {
 	next    http.RoundTripper
 	sleep   func(context.Context, time.Duration) error
 	maxWait time.Duration
+	allow   func(req *http.Request) error // asked before each try
 }
 
 func (r *retrier) RoundTrip(req *http.Request) (*http.Response, error) {
 	ctx := req.Context()
 	for try := 1; ; try++ {
 		if err := lease.Check(ctx); err != nil && mutates(req) {
+			closeBody(req)
+			return nil, err
+		}
+		if err := r.allow(req); err != nil {
 			closeBody(req)
 			return nil, err
 		}

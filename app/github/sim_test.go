@@ -64,7 +64,7 @@ func open(t *testing.T, cfg ghsim.Config) *site {
 	}
 	s := &site{sim: sim, in: in, simID: registered.ID, head: made.Head}
 	s.app, err = github.New(github.Config{AppID: registered.ID, PrivateKey: registered.PrivateKeyPEM,
-		BaseURL: sim.APIURL(), Secrets: &secret.Masker{}, WriteBurst: 100,
+		BaseURL: sim.APIURL(), Secrets: &secret.Masker{}, WriteBurst: 100, Writes: github.Uncounted{},
 		Now: func() time.Time { return time.Now().Add(s.ahead) }})
 	if err != nil {
 		t.Fatal(err)

@@ -124,7 +124,7 @@ func start(t *testing.T, prefix string, change ...func(*Config)) *wire {
 	w.json("GET "+prefix+"users/{login}", 200, `{"id":77,"login":"sia[bot]","type":"Bot"}`)
 	cfg := Config{
 		AppID: 7, PrivateKey: testPEM(), BaseURL: w.base,
-		Now: w.clock.now, Sleep: w.clock.sleep, WriteBurst: 1000,
+		Now: w.clock.now, Sleep: w.clock.sleep, WriteBurst: 1000, Writes: Uncounted{},
 		Logger: slog.New(slog.NewTextHandler(w.logs, nil)), Secrets: &secret.Masker{},
 	}
 	for _, f := range change {

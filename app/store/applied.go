@@ -126,7 +126,7 @@ func queueOf(f sia.Effect) string {
 
 // insertJob writes the job of an effect, due at a time.
 func (s *DB) insertJob(ctx context.Context, tx *sql.Tx, key, queue string, at time.Time) error {
-	queue, err := s.preferredQueue(ctx, tx, key, queue)
+	queue, err := s.laneFor(ctx, tx, key, commonQueue(queue))
 	var job int64
 	if err == nil {
 		job, err = s.insert(ctx, tx, effectArgs{Key: key}, queue, at)

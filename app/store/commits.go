@@ -150,7 +150,7 @@ func (l *commitListener) read(ctx context.Context) {
 	for {
 		n, err := l.Listener.WaitForNotification(ctx)
 		select {
-		case l.table <- heardNotification{n, err}:
+		case l.table <- heardNotification{inCommon(n), err}:
 		case <-ctx.Done():
 			return
 		}

@@ -43,6 +43,9 @@ func (w *deliveryWorker) Work(ctx context.Context, job *river.Job[deliveryArgs])
 	switch {
 	case ctx.Err() != nil:
 		return fmt.Errorf("delivery %s was interrupted: %w", d.GUID, context.Canceled)
+	case sia.WaitsTurn(err):
+		job.Attempt--
+		return w.later(ctx, job, err, sia.RetryAfter(err))
 	case sia.IsPermanent(err), tries >= w.e.c.Tries:
 		return w.finish(ctx, job, "failed", err)
 	default:

@@ -45,6 +45,9 @@ func (w *effectWorker) NextRetry(*river.Job[effectArgs]) time.Time {
 
 // Work implements river.Worker. The job is that of one effect and of those that join it, one after the other.
 func (w *effectWorker) Work(ctx context.Context, job *river.Job[effectArgs]) error {
+	if sh := w.e.shares[job.Queue]; sh != nil {
+		defer sh.end(job.ID)
+	}
 	held, err := w.begin(ctx, job)
 	for err == nil && held != nil {
 		held, err = w.carryOut(ctx, job, held)
@@ -177,6 +180,9 @@ func (w *effectWorker) report(
 	case interrupted(ctx): // the engine stops: River makes the job available again
 		held.release(ctx)
 		return nil, fmt.Errorf("effect %s was interrupted: %w", held.key, context.Canceled)
+	case sia.WaitsTurn(err):
+		w.e.holdWrites(ctx, job)
+		return nil, w.later(ctx, job, held, err, sia.RetryAfter(err), 0)
 	case sia.IsPermanent(err), tries >= w.e.c.Tries:
 		return w.finish(ctx, job, held, failedFact(held.f.Effect, err), err)
 	default:

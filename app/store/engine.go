@@ -50,7 +50,7 @@ type Handlers struct {
 // EngineConfig sets limits. Zero fields take the defaults named.
 type EngineConfig struct {
 	Attempts   int // attempts at the same time; 2
-	Effects    int // other effects at the same time; 8
+	Effects    int // other effects of one installation at the same time; 8
 	Deliveries int // deliveries at the same time; 8
 
 	// AttemptTimeout is how long an attempt of a task may run before its context
@@ -117,6 +117,8 @@ type Engine struct {
 	mu     sync.Mutex
 	held   map[string]*heldLease // of the effects under way, by their keys
 
+	shares map[string]*shares // of the queues with lanes
+
 	stopping context.Context // ends when Stop is called
 	stop     context.CancelFunc
 	beating  sync.WaitGroup
@@ -141,6 +143,8 @@ func (s *Store) Start(ctx context.Context, h Handlers, c EngineConfig) (*Engine,
 	}
 	e := &Engine{s: s, h: h, c: c.withDefaults(), unlock: sync.OnceValue(unlock), holder: newHolder(),
 		held: map[string]*heldLease{}}
+	e.shares = map[string]*shares{queueEffects: newShares(e.c.Effects), queueAttempts: newShares(e.c.Attempts),
+		queueTests: newShares(e.c.Attempts)}
 	e.stopping, e.stop = context.WithCancel(context.WithoutCancel(ctx))
 	if err := e.start(ctx); err != nil {
 		return nil, errors.Join(err, unlock())
@@ -164,7 +168,7 @@ func (e *Engine) start(ctx context.Context) error {
 	rc.SoftStopTimeout = e.c.Grace
 	rc.Queues = map[string]river.QueueConfig{
 		queueDeliveries: {MaxWorkers: e.c.Deliveries},
-		queueEffects:    {MaxWorkers: e.c.Effects},
+		queueEffects:    {MaxWorkers: e.c.Effects + effectsForOthers},
 		queueAttempts:   {MaxWorkers: e.c.Attempts},
 		queueTests:      {MaxWorkers: e.c.Attempts},
 		queuePeriodic:   {MaxWorkers: 2},
@@ -184,11 +188,7 @@ func (e *Engine) start(ctx context.Context) error {
 			return fmt.Errorf("set up the job engine: %w", err)
 		}
 	}
-	driver := e.s.driver()
-	if e.c.Server != "" && e.s.shared() {
-		driver = preferringDriver{driver, e}
-	}
-	if e.client, err = river.NewClient(driver, rc); err != nil {
+	if e.client, err = river.NewClient(fairDriver{e.s.driver(), e}, rc); err != nil {
 		return fmt.Errorf("set up the job engine: %w", err)
 	}
 	if err := e.client.Start(context.WithoutCancel(ctx)); err != nil {
@@ -239,7 +239,7 @@ func (e *Engine) Idle(ctx context.Context, held ...string) error {
 	e.s.commits.done(queues)
 	for {
 		committed := e.s.commits.after()
-		running, next, err := e.s.unfinished(ctx, e.jobsOf(held))
+		running, next, err := e.unfinished(ctx, e.jobsOf(held))
 		due := !next.IsZero() && !next.After(e.s.now().Round(e.s.driver().TimePrecision())) // as precise as River's times
 		if err != nil || running == 0 && !due {
 			return err
@@ -276,6 +276,21 @@ func (e *Engine) jobsOf(keys []string) []string {
 // NextDue is when the next waiting job becomes due, zero when none waits: where
 // a test sets its clock to after Idle.
 func (e *Engine) NextDue(ctx context.Context) (time.Time, error) {
-	_, next, err := e.s.unfinished(ctx, nil)
+	_, next, err := e.unfinished(ctx, nil)
 	return next, err
+}
+
+// unfinished counts the jobs that run, and says when the next of those that wait is due. What GitHub's write limit holds
+// is due when that ends.
+func (e *Engine) unfinished(ctx context.Context, held []string) (running int, next time.Time, err error) {
+	installations, until := e.shares[queueEffects].holds(e.s.now())
+	limited, err := e.s.effectsLimited(ctx, installations)
+	if err != nil {
+		return 0, next, err
+	}
+	running, next, err = e.s.unfinished(ctx, append(limited, held...))
+	if len(limited) > 0 && (next.IsZero() || until.Before(next)) {
+		next = until
+	}
+	return running, next, err
 }

@@ -117,7 +117,7 @@ func (l *postgresListener) wait(ctx context.Context) (*riverdriver.Notification,
 	cancel()
 	changes.Wait()
 	if err == nil {
-		return inCommon(&riverdriver.Notification{Topic: strings.TrimPrefix(n.Channel, l.prefix), Payload: n.Payload}), nil
+		return &riverdriver.Notification{Topic: strings.TrimPrefix(n.Channel, l.prefix), Payload: n.Payload}, nil
 	}
 	if l.stale && !l.conn.IsClosed() {
 		return nil, nil

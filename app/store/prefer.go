@@ -9,11 +9,12 @@ import (
 	"time"
 
 	"github.com/riverqueue/river/riverdriver"
+
+	"github.com/sia-bot/sia/sia"
 )
 
-// A server that has a repository's mirror is preferred for what takes long there: the job waits in a queue of that
-// server, which is read beside the common one and with the same workers. After preferFor any server may take it. See
-// docs/adr/0030-replicas.md.
+// A server that has a repository's mirror is preferred for what takes long there: the job waits in a lane (fair.go) of
+// that server. After preferFor any server may take it. See docs/adr/0030-replicas.md.
 
 // preferFor is how long a job waits for its server.
 const preferFor = 5 * time.Second
@@ -21,27 +22,39 @@ const preferFor = 5 * time.Second
 // serverMark comes between a queue's name and a server's.
 const serverMark = "-"
 
-// commonQueue is the queue of which one is a server's.
+// commonQueue is the queue that River knows, of a lane or a server's.
 func commonQueue(queue string) string {
-	common, _, _ := strings.Cut(queue, serverMark)
-	return common
+	if end := strings.IndexAny(queue, laneMark+serverMark); end >= 0 {
+		return queue[:end]
+	}
+	return queue
 }
 
 // preferred reports whether jobs of a queue are better done where the repository's mirror is.
 func preferred(queue string) bool { return queue == queueAttempts || queue == queueTests }
 
-// preferredQueue is the queue for the job of an effect: its server's, where one has the repository's mirror.
-func (s *DB) preferredQueue(ctx context.Context, tx *sql.Tx, key, queue string) (string, error) {
-	if !s.shared() || !preferred(queue) {
+// fair reports whether jobs of a queue wait in lanes.
+func fair(queue string) bool { return queue == queueEffects || preferred(queue) }
+
+// laneFor is the queue for the job of an effect: its repository's lane, that of the server that has the repository's
+// mirror where one does.
+func (s *DB) laneFor(ctx context.Context, tx *sql.Tx, key, queue string) (string, error) {
+	var (
+		kind               sia.EffectKind
+		installation, repo int64
+		server             string
+	)
+	err := tx.QueryRowContext(ctx, `SELECT e.kind, t.installation_id, t.repo_id, coalesce(r.server, '') FROM effects e
+		JOIN tasks t ON t.id = e.task_id LEFT JOIN repositories r ON r.id = t.repo_id WHERE e.key = ?`, key).
+		Scan(&kind, &installation, &repo, &server)
+	if errors.Is(err, sql.ErrNoRows) {
 		return queue, nil
 	}
-	var server string
-	err := tx.QueryRowContext(ctx, `SELECT r.server FROM effects e JOIN tasks t ON t.id = e.task_id
-		JOIN repositories r ON r.id = t.repo_id WHERE e.key = ?`, key).Scan(&server)
-	if errors.Is(err, sql.ErrNoRows) || err == nil && server == "" {
-		return queue, nil
+	queue = laneName(queue, installation, repo, kind.Creates())
+	if err == nil && server != "" && s.shared() && preferred(commonQueue(queue)) {
+		queue += serverMark + server
 	}
-	return queue + serverMark + server, err
+	return queue, err
 }
 
 // hasMirror notes that this engine's server has the mirror of an effect's repository from now on.
@@ -53,80 +66,132 @@ func (h *heldLease) hasMirror(ctx context.Context) error {
 		WHERE id = (SELECT repo_id FROM tasks WHERE id = ?) AND server <> ?`, h.e.c.Server, h.f.Task, h.e.c.Server)
 }
 
-// preferringDriver is River's driver for an engine whose server has a name.
-type preferringDriver struct {
+// fairDriver is River's driver for an engine.
+type fairDriver struct {
 	riverdriver.Driver[*sql.Tx]
 	e *Engine
 }
 
 // GetExecutor implements riverdriver.Driver.
-func (d preferringDriver) GetExecutor() riverdriver.Executor {
-	return preferringExecutor{d.Driver.GetExecutor(), d.e}
+func (d fairDriver) GetExecutor() riverdriver.Executor {
+	return fairExecutor{d.Driver.GetExecutor(), d.e}
 }
 
-// preferringExecutor reads a server's own queue beside the common one.
-type preferringExecutor struct {
+// fairExecutor fetches from the lanes of a queue, and from those that another server was preferred for and that waited
+// for long enough.
+type fairExecutor struct {
 	riverdriver.Executor
 	e *Engine
 }
 
-// JobGetAvailable implements riverdriver.Executor. The common queue comes first, with what has waited for its server
-// for long enough: so nothing waits behind what came later.
-func (x preferringExecutor) JobGetAvailable(
+// JobGetAvailable implements riverdriver.Executor. A job that was fetched is one of the common queue for River, which
+// knows no other; its row stays where it is.
+func (x fairExecutor) JobGetAvailable(
 	ctx context.Context, p *riverdriver.JobGetAvailableParams,
 ) (*riverdriver.JobGetAvailableResult, error) {
-	if !preferred(p.Queue) {
+	if !fair(p.Queue) {
 		return x.Executor.JobGetAvailable(ctx, p)
 	}
-	s := x.e.s
-	if _, err := s.river.ExecContext(ctx, `UPDATE river_job SET queue = ? WHERE id IN (SELECT id FROM river_job
-		WHERE state = 'available' AND queue LIKE ? AND scheduled_at < ? FOR UPDATE SKIP LOCKED)`,
-		p.Queue, p.Queue+serverMark+"%", s.stamp(s.now().Add(-preferFor))); err != nil {
+	got := &riverdriver.JobGetAvailableResult{}
+	lanes, err := x.lanes(ctx, p.Queue)
+	if err != nil {
 		return nil, err
 	}
-	got, err := x.Executor.JobGetAvailable(ctx, p)
-	if err != nil || len(got.Jobs) >= p.MaxToLock {
-		return got, err
-	}
-	own := *p
-	own.Queue, own.MaxToLock = p.Queue+serverMark+x.e.c.Server, p.MaxToLock-len(got.Jobs)
-	more, err := x.Executor.JobGetAvailable(ctx, &own)
-	if err != nil || len(more.Jobs) == 0 {
-		return got, nil //nolint:nilerr // what was got is running: the other queue is read the next time
-	}
-	var ids []int64
-	for _, job := range more.Jobs {
-		ids = append(ids, job.ID)
-		job.Queue = p.Queue
-	}
-	list, err := json.Marshal(ids)
-	if err == nil { // River cancels a job by the queue that it is in
-		_, err = s.river.ExecContext(ctx, `UPDATE river_job SET queue = ? WHERE id IN `+s.listed(numbers), p.Queue,
-			string(list))
-	}
-	if err != nil {
-		s.log.WarnContext(ctx, "jobs stay in this server's queue: they hear of a cancellation later", "jobs", ids, "err", err)
-	}
-	got.Jobs = append(got.Jobs, more.Jobs...)
-	for id, err := range more.DecodeErrors {
-		if got.DecodeErrors == nil {
-			got.DecodeErrors = map[int64]error{}
+	sh := x.e.shares[p.Queue]
+	for left := p.MaxToLock; left > 0 && len(lanes) > 0; left = p.MaxToLock - len(got.Jobs) {
+		workers := sh.divide(lanes, left, x.e.s.now())
+		if len(workers) == 0 {
+			break
 		}
-		got.DecodeErrors[id] = err
+		var full []lane
+		for _, l := range lanes {
+			n := workers[l.queue]
+			if n == 0 {
+				full = append(full, l)
+				continue
+			}
+			from := *p
+			from.Queue, from.MaxToLock = l.queue, n
+			more, err := x.Executor.JobGetAvailable(ctx, &from)
+			if err != nil && len(got.Jobs) == 0 {
+				return nil, err
+			}
+			if err != nil {
+				return got, nil //nolint:nilerr // what was got is running: the others are fetched the next time
+			}
+			for _, job := range more.Jobs {
+				job.Queue = p.Queue
+				sh.begin(job.ID, l)
+			}
+			got.Jobs = append(got.Jobs, more.Jobs...)
+			for id, err := range more.DecodeErrors {
+				if got.DecodeErrors == nil {
+					got.DecodeErrors = map[int64]error{}
+				}
+				got.DecodeErrors[id] = err
+			}
+			if len(more.Jobs) == n {
+				full = append(full, l)
+			}
+		}
+		lanes = full
 	}
 	return got, nil
 }
 
-// inCommon is what River is told of a job that was written: that its queue's workers should look, also those of the
-// common queue.
-func inCommon(n *riverdriver.Notification) *riverdriver.Notification {
-	var about struct {
-		Queue string `json:"queue"`
+// mostLanes bounds how many lanes one fetch looks at; the next goes on after them.
+const mostLanes = 1000
+
+// lanes are those of a queue in which this server may take something that is due.
+func (x fairExecutor) lanes(ctx context.Context, queue string) ([]lane, error) {
+	s, sh := x.e.s, x.e.shares[queue]
+	if preferred(queue) && s.shared() {
+		if _, err := s.river.ExecContext(ctx, `UPDATE river_job SET queue = split_part(queue, '`+serverMark+`', 1)
+			WHERE id IN (SELECT id FROM river_job WHERE state = 'available' AND queue LIKE ? AND scheduled_at < ?
+				FOR UPDATE SKIP LOCKED)`, queue+"%"+serverMark+"%", s.stamp(s.now().Add(-preferFor))); err != nil {
+			return nil, err
+		}
 	}
-	if n.Topic != insertTopic || json.Unmarshal([]byte(n.Payload), &about) != nil {
+	after, end := sh.after(), pastPrefix(queue)
+	names, err := collect(ctx, s.r, func(rows *sql.Rows) (name string, err error) { return name, rows.Scan(&name) },
+		`WITH RECURSIVE lanes (queue) AS (
+			SELECT min(queue) FROM river_job WHERE state = 'available' AND queue >= ? AND queue > ? AND queue < ?
+			UNION ALL SELECT (SELECT min(j.queue) FROM river_job j
+				WHERE j.state = 'available' AND j.queue > lanes.queue AND j.queue < ?) FROM lanes WHERE queue IS NOT NULL)
+		SELECT queue FROM lanes WHERE queue IS NOT NULL AND EXISTS (SELECT 1 FROM river_job d WHERE d.state = 'available'
+			AND d.queue = lanes.queue AND d.scheduled_at <= ?) LIMIT ?`,
+		queue, after, end, end, s.stamp(s.now()), mostLanes)
+	if err != nil {
+		return nil, err
+	}
+	sh.goOn(names)
+	var all []lane
+	for _, name := range names {
+		if _, server, other := strings.Cut(name, serverMark); !other || server == x.e.c.Server {
+			all = append(all, laneOf(name))
+		}
+	}
+	return all, nil
+}
+
+// pastPrefix is the first text after all that begin with another.
+func pastPrefix(s string) string { return s[:len(s)-1] + string(s[len(s)-1]+1) }
+
+// inCommon is what River is told of a job's queue, by the name that it knows: that its workers should look, or end.
+func inCommon(n *riverdriver.Notification) *riverdriver.Notification {
+	if n == nil {
+		return nil
+	}
+	var about map[string]json.RawMessage
+	var queue string
+	if json.Unmarshal([]byte(n.Payload), &about) != nil || json.Unmarshal(about["queue"], &queue) != nil {
 		return n
 	}
-	about.Queue = commonQueue(about.Queue)
+	name, err := json.Marshal(commonQueue(queue))
+	if err != nil {
+		return n
+	}
+	about["queue"] = name
 	if b, err := json.Marshal(about); err == nil {
 		n.Payload = string(b)
 	}

@@ -208,8 +208,12 @@ func (w *setupWorker) failed(ctx context.Context, job *river.Job[setupArgs], rep
 			return err
 		}
 		var tries int
-		if err := tx.QueryRowContext(ctx, `UPDATE setups SET tries = tries + 1, error = ?, updated_at = ? WHERE repo_id = ?
-			RETURNING tries`, forPeople(cause), micros(s.now()), repo.ID).Scan(&tries); err != nil {
+		failed := 1
+		if sia.WaitsTurn(cause) {
+			failed = 0
+		}
+		if err := tx.QueryRowContext(ctx, `UPDATE setups SET tries = tries + ?, error = ?, updated_at = ? WHERE repo_id = ?
+			RETURNING tries`, failed, forPeople(cause), micros(s.now()), repo.ID).Scan(&tries); err != nil {
 			return err
 		}
 		if sia.IsPermanent(cause) || tries >= setupTries {

@@ -257,7 +257,7 @@ func (*sqliteDialect) columnsQuery() string {
 func (*sqliteDialect) writtenOrder(t moveTable) string {
 	switch t.name {
 	case "lesson_terms", "experiment_tasks", "shared_tasks", "notices", "summaries", "commits", "runners",
-		"runner_attempts":
+		"runner_attempts", "github_writes":
 		return strings.Join(t.keys, ", ")
 	}
 	return "rowid"

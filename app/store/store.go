@@ -58,6 +58,7 @@ type Store struct {
 	NoticeStore
 	PersonStore
 	RunnerStore
+	WriteStore
 }
 
 type (
@@ -99,6 +100,8 @@ type (
 	HaltStore struct{ *DB }
 	// NoticeStore has what was sent to notification channels.
 	NoticeStore struct{ *DB }
+	// WriteStore counts what is created on GitHub, against its limits.
+	WriteStore struct{ *DB }
 )
 
 // DB is one database with what all entities share: its pools, its transactions, the jobs and the schema.
@@ -137,7 +140,7 @@ func Open(ctx context.Context, c Config) (*Store, error) {
 		PolicyStore: PolicyStore{db}, ExperimentStore: ExperimentStore{db}, TrialStore: TrialStore{db},
 		LessonStore: LessonStore{DB: db}, PriorStore: PriorStore{db}, MemoryStore: MemoryStore{db},
 		InstallationStore: InstallationStore{db}, SetupStore: SetupStore{db}, HaltStore: HaltStore{db},
-		NoticeStore: NoticeStore{db}, PersonStore: PersonStore{db}, RunnerStore: RunnerStore{db},
+		NoticeStore: NoticeStore{db}, PersonStore: PersonStore{db}, RunnerStore: RunnerStore{db}, WriteStore: WriteStore{db},
 	}
 	s.inbox = newDeliveryInbox(&s.DeliveryStore)
 	var running context.Context

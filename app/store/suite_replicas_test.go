@@ -187,7 +187,7 @@ func testPreferredServer(t *testing.T, s *fixture) {
 	// While the server is busy, the next attempt waits for it, and other servers leave it alone.
 	begin(t, s, 2)
 	waits := func() bool {
-		return len(column(t, storetest.Raw(t, s.url), `SELECT queue FROM river_job WHERE queue = 'attempts-aa' AND
+		return len(column(t, storetest.Raw(t, s.url), `SELECT queue FROM river_job WHERE queue = 'attempts_3_7-aa' AND
 			state = 'available'`)) == 1
 	}
 	for !waits() { // it becomes due on the way

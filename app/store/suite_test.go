@@ -111,6 +111,8 @@ func runSuite(t *testing.T, url func(t testing.TB) string) {
 		{"StopDrains", testStopDrains},
 		{"CancelIsSeen", testCancelIsSeen},
 		{"PreferredServer", testPreferredServer},
+		{"WriteLimits", testWriteLimits},
+		{"WriteLimitHolds", testWriteLimitHolds},
 
 		{"Runners", testRunners},
 		{"RunnerAttempt", testRunnerAttempt},

@@ -29,6 +29,7 @@ type Looker struct {
 	github *github.App
 	intake Intake
 	now    func() time.Time
+	turns  turns
 }
 
 // NewLooker returns a looker that hands what it finds to the intake.
@@ -157,11 +158,10 @@ func (l *Looker) boxes(ctx context.Context, t sia.Task, box github.Issue) error 
 	})
 }
 
-// maxLook bounds how many tasks one look covers; the most recently changed come
-// first, and the next look follows soon.
+// maxLook bounds how many tasks are watched by looks; the most recently changed come first.
 const maxLook = 500
 
-// All looks at every task that has not ended. One task's trouble does not
+// All looks at the tasks that have not ended and whose turn it is. One task's trouble does not
 // keep the others from being looked at.
 func (l *Looker) All(ctx context.Context) error {
 	tasks, err := l.store.Tasks(ctx, store.Filter{Open: true, Limit: maxLook})
@@ -169,7 +169,7 @@ func (l *Looker) All(ctx context.Context) error {
 		return err
 	}
 	var all []error
-	for _, t := range tasks {
+	for _, t := range l.turns.take(tasks, l.now()) {
 		if err := l.Task(ctx, t); err != nil {
 			all = append(all, fmt.Errorf("look at task %s: %w", t.ID, err))
 		}

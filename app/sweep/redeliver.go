@@ -3,6 +3,7 @@ package sweep
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
 	"time"
 
@@ -16,6 +17,10 @@ const redeliverTries = 3
 // redeliverMargin is how far before this look the next one begins: a delivery is
 // listed once it was tried, and its time is by GitHub's clock.
 const redeliverMargin = 30 * time.Minute
+
+// redeliverMost is how many deliveries one round asks for: after an outage they come spread over the rounds, and what
+// came first comes first, since GitHub drops that first.
+const redeliverMost = 200
 
 // redeliveries is what is known about deliveries that failed. The zero value knows
 // nothing: then all that GitHub keeps is looked through.
@@ -46,14 +51,17 @@ func (s *Sweeper) redeliver(ctx context.Context) error {
 		return err
 	}
 	var all []error
-	next := now.Add(-redeliverMargin)
-	for _, d := range failed {
+	next, round := now.Add(-redeliverMargin), 0
+	for _, d := range slices.Backward(failed) {
 		n := max(d.Tries-1, r.asked[d.GUID].times)
 		if n >= redeliverTries {
 			continue
 		}
 		if d.First.Before(next) {
 			next = d.First
+		}
+		if round++; round > redeliverMost {
+			break
 		}
 		err := s.github.Redeliver(ctx, d.ID)
 		switch n++; {

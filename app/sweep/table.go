@@ -14,7 +14,7 @@ import (
 
 // Schedule says when the periodic work runs, as robfig/cron/v3 reads it.
 type Schedule struct {
-	Look      string // at every task that waits, in case a delivery was lost
+	Look      string // at the tasks whose turn it is, in case a delivery was lost
 	Redeliver string // what GitHub could not deliver
 	Repair    string // what people see, against what it should be
 	Feedback  string // 👍 and 👎 on SIA's comments, of which GitHub sends no webhook
@@ -28,9 +28,9 @@ type Schedule struct {
 }
 
 // DefaultSchedule suits GitHub's limits: a look costs two to five conditional
-// requests per waiting task.
+// requests for each task whose turn it is.
 func DefaultSchedule() Schedule {
-	return Schedule{Look: "@every 2m", Redeliver: "@every 5m", Repair: "@every 30m", Feedback: "@every 15m",
+	return Schedule{Look: "@every 1m", Redeliver: "@every 5m", Repair: "@every 30m", Feedback: "@every 15m",
 		Approvals: "@every 1m", Prune: "@daily", Heartbeat: "@hourly", Trials: "@hourly", Evolve: "@daily", Watch: "@hourly",
 		Dashboard: "@every 5m"}
 }
@@ -86,7 +86,7 @@ type Sweeper struct {
 
 	now func() time.Time
 
-	watched watched
+	watched turns // of tasks that have passed
 
 	redeliveries redeliveries
 }

@@ -43,7 +43,7 @@ func TestChangedInstallationsGetNewTokens(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	app, err := github.New(github.Config{AppID: 7, BaseURL: srv.URL, Secrets: &secret.Masker{},
+	app, err := github.New(github.Config{AppID: 7, BaseURL: srv.URL, Secrets: &secret.Masker{}, Writes: github.Uncounted{},
 		PrivateKey: pem.EncodeToMemory(&pem.Block{Type: "RSA PRIVATE KEY", Bytes: x509.MarshalPKCS1PrivateKey(key)})})
 	if err != nil {
 		t.Fatal(err)

@@ -4,7 +4,6 @@ import (
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"log/slog"
 	"net/http"
@@ -104,21 +103,13 @@ func (h *Handler) delivery(guid, event, contentType string, body []byte) (store.
 	if err != nil {
 		return store.Delivery{}, err
 	}
-	var envelope struct {
-		Action       string `json:"action"`
-		Installation struct {
-			ID int64 `json:"id"`
-		} `json:"installation"`
-		Repository struct {
-			FullName string `json:"full_name"`
-		} `json:"repository"`
-	}
-	if err := json.Unmarshal(body, &envelope); err != nil {
-		return store.Delivery{}, errors.New("the body is not JSON: set the webhook's content type to application/json")
+	e, err := readEnvelope(body)
+	if err != nil {
+		return store.Delivery{}, err
 	}
 	return store.Delivery{
-		GUID: guid, Event: event, Action: envelope.Action, Installation: envelope.Installation.ID,
-		Repo: envelope.Repository.FullName, Body: body, Received: h.Now(),
+		GUID: guid, Event: event, Action: e.action, Installation: e.installation, Repo: e.repository, Body: body,
+		Received: h.Now(),
 	}, nil
 }
 

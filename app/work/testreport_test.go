@@ -74,7 +74,7 @@ func openShop(t *testing.T, artifact, script string) *shop {
 		t.Fatal(err)
 	}
 	app, err := github.New(github.Config{AppID: registered.ID, PrivateKey: registered.PrivateKeyPEM, BaseURL: sim.APIURL(),
-		Secrets: &secret.Masker{}, WriteBurst: 100})
+		Secrets: &secret.Masker{}, WriteBurst: 100, Writes: github.Uncounted{}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -312,7 +312,7 @@ func (p *prey) hollowAnswers(ctx context.Context) error {
 			return &ghsim.Fault{Status: http.StatusOK, Body: body}
 		})
 		a, err := github.New(github.Config{AppID: p.config.GitHub.AppID, PrivateKey: p.config.GitHub.PrivateKey,
-			BaseURL: p.sim.APIURL(), Secrets: &secret.Masker{}})
+			BaseURL: p.sim.APIURL(), Secrets: &secret.Masker{}, Writes: github.Uncounted{}})
 		if err != nil {
 			return err
 		}

@@ -72,7 +72,7 @@ func (c *doctorGitHubCmd) Run(e *cli.Env) error {
 func (c *doctorGitHubCmd) signIn(e *cli.Env, config app.Config, masker *secret.Masker) (github.Raw, error) {
 	config = config.WithDefaults()
 	a, err := github.New(github.Config{AppID: config.GitHub.AppID, PrivateKey: config.GitHub.PrivateKey,
-		BaseURL: config.GitHub.API, Logger: e.Logger, Secrets: masker})
+		BaseURL: config.GitHub.API, Logger: e.Logger, Secrets: masker, Writes: github.Uncounted{}})
 	if err != nil {
 		return github.Raw{}, err
 	}

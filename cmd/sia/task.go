@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/sia-bot/sia/app/github"
 	"github.com/sia-bot/sia/app/render"
 	"github.com/sia-bot/sia/app/store"
 	"github.com/sia-bot/sia/cmd/internal/cli"
@@ -97,22 +98,45 @@ func (c *taskShowCmd) Run(e *cli.Env) error {
 		} else if is {
 			halted = render.HaltSentence(h.Reason, h.Scope)
 		}
+		if out.Limited, err = limited(e, s, t); err != nil {
+			return err
+		}
 		if out.Halted = halted; c.Output == "json" {
 			return e.JSON(out)
 		}
 		if halted != "" && halted != out.Waiting {
 			fmt.Fprintf(e.Out, "%s %s\n", e.Style.Amber("paused:"), halted)
 		}
+		if out.Limited != "" {
+			fmt.Fprintln(e.Out, e.Style.Amber(out.Limited))
+		}
 		showTask(e, t)
 		return showRunners(e, s, t)
 	})
+}
+
+// limited says that something of a task waits because GitHub takes no more of its installation for now; "" when not.
+func limited(e *cli.Env, s *store.Store, t sia.Task) (string, error) {
+	waits := false
+	for _, kind := range t.Pending {
+		waits = waits || kind.Creates()
+	}
+	if !waits {
+		return "", nil
+	}
+	until, err := s.WritesHeld(e.Ctx, t.Installation)
+	if err != nil || until.IsZero() {
+		return "", err
+	}
+	return github.WaitsForWrites(until), nil
 }
 
 // shownTask is a task as JSON, with what it waits for or why it ended in words.
 type shownTask struct {
 	sia.Task
 	Waiting string `json:"waiting"`
-	Halted  string `json:"halted,omitempty"` // what is paused as a whole and holds the task; sia task show only
+	Halted  string `json:"halted,omitempty"`  // what is paused as a whole and holds the task; sia task show only
+	Limited string `json:"limited,omitempty"` // until when GitHub's write limit holds it; sia task show only
 }
 
 func shown(t sia.Task) shownTask { return shownTask{Task: t, Waiting: render.Waiting(t)} }

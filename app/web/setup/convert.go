@@ -40,7 +40,7 @@ func (g *Registration) known(ctx context.Context, r Registered) (Registered, err
 	defer cancel()
 	api, override := g.api(r.GitHub)
 	a, err := github.New(github.Config{AppID: r.ID, PrivateKey: []byte(r.PrivateKey), BaseURL: api,
-		Secrets: &secret.Masker{}})
+		Secrets: &secret.Masker{}, Writes: github.Uncounted{}})
 	if err != nil {
 		return r, err
 	}

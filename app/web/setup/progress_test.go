@@ -62,7 +62,7 @@ func (s *server) settle() {
 func (s *server) page(served time.Duration) *browser {
 	s.t.Helper()
 	a, err := github.New(github.Config{AppID: s.app.ID, PrivateKey: s.app.PrivateKeyPEM, BaseURL: s.APIURL(),
-		Secrets: &secret.Masker{}, Now: s.clock.Now})
+		Secrets: &secret.Masker{}, Writes: github.Uncounted{}, Now: s.clock.Now})
 	s.must(err)
 	p := setup.NewProgress(a, s.store, public, s.clock.Now().Add(-served), slog.New(slog.DiscardHandler), s.clock.Now)
 	s.pages = httptest.NewServer(door(p.Handler()))

@@ -92,7 +92,7 @@ func open(t *testing.T) *place {
 	p.inst, err = sim.Install(p.app.ID, "acme", "shop", "till")
 	p.must(err)
 	a, err := github.New(github.Config{AppID: p.app.ID, PrivateKey: p.app.PrivateKeyPEM, BaseURL: sim.APIURL(),
-		Secrets: &secret.Masker{}, Now: p.clock.Now})
+		Secrets: &secret.Masker{}, Writes: github.Uncounted{}, Now: p.clock.Now})
 	p.must(err)
 	p.pages = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		p.mu.Lock()

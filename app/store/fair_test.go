@@ -1,0 +1,106 @@
+package store
+
+import (
+	"math"
+	"math/rand"
+	"testing"
+	"time"
+)
+
+// crowd plays a queue of effects: a busy installation always has 1,000 waiting, and a quiet one begins one now and then.
+// It returns how long an effect of the quiet one takes on average, from when it is due, in units of its own work.
+func crowd(noisy int, seed int64) (took float64) {
+	const workers = 8
+	random := rand.New(rand.NewSource(seed))
+	sh := newShares(workers)
+	now := func(at float64) time.Time { return time.UnixMilli(int64(at * 1000)) }
+	type run struct{ end float64 }
+	running := map[int64]run{}
+	quietDue := map[int64]float64{} // by job
+	var waiting []float64           // when the quiet ones were due
+	var next int64
+	var all []float64
+	arrival := 0.0
+	for at := 0.0; len(all) < 1500; {
+		lanes := []lane{}
+		for i := range noisy {
+			lanes = append(lanes, lane{queue: laneName(queueEffects, int64(i+10), int64(i+10), false),
+				installation: int64(i + 10), repo: int64(i + 10)})
+		}
+		if len(waiting) > 0 {
+			lanes = append(lanes, lane{queue: "quiet", installation: 1, repo: 1})
+		}
+		free := workers + effectsForOthers - len(running)
+		got := sh.divide(lanes, free, now(at))
+		for _, l := range lanes {
+			for range got[l.queue] {
+				if l.installation == 1 && len(waiting) == 0 {
+					continue
+				}
+				next++
+				sh.begin(next, l)
+				running[next] = run{at + 0.5 + random.Float64()}
+				if l.installation == 1 {
+					quietDue[next], waiting = waiting[0], waiting[1:]
+				}
+			}
+		}
+		soonest, job := arrival, int64(0)
+		for id, r := range running {
+			if r.end < soonest {
+				soonest, job = r.end, id
+			}
+		}
+		at = soonest
+		if job == 0 {
+			waiting = append(waiting, at)
+			arrival = at + random.ExpFloat64()*2
+			continue
+		}
+		if due, ok := quietDue[job]; ok {
+			all = append(all, at-due)
+			delete(quietDue, job)
+		}
+		delete(running, job)
+		sh.end(job)
+	}
+	sum := 0.0
+	for _, d := range all {
+		sum += d
+	}
+	return sum / float64(len(all))
+}
+
+// An installation with much to do slows another's effects by less than a tenth. Several of them share what there is.
+func TestNoisyInstallationSlowsNobody(t *testing.T) {
+	alone, beside, besideFive := crowd(0, 1), crowd(1, 1), crowd(5, 1)
+	t.Logf("alone %.3f, beside one %.3f, beside five %.3f", alone, beside, besideFive)
+	if beside > alone*1.1 {
+		t.Errorf("a quiet installation's effect takes %.3f beside a noisy one, and %.3f alone", beside, alone)
+	}
+	if besideFive > alone*1.3 {
+		t.Errorf("beside five noisy ones it takes %.3f, and %.3f alone", besideFive, alone)
+	}
+}
+
+// Workers that are free are divided evenly among installations, and an installation's among its repositories.
+func TestDivide(t *testing.T) {
+	sh := newShares(8)
+	of := func(installation, repo int64) lane {
+		return lane{queue: laneName(queueEffects, installation, repo, false), installation: installation, repo: repo}
+	}
+	lanes := []lane{of(1, 1), of(1, 2), of(1, 3), of(2, 4)}
+	got := sh.divide(lanes, 6, time.Time{})
+	if got[lanes[3].queue] != 3 || math.Abs(float64(got[lanes[0].queue]-got[lanes[2].queue])) > 0 {
+		t.Errorf("got %v", got)
+	}
+	if got := sh.divide(lanes[:3], 20, time.Time{}); got[lanes[0].queue]+got[lanes[1].queue]+got[lanes[2].queue] != 8 {
+		t.Errorf("one installation has %v", got)
+	}
+	for _, l := range []lane{{queue: "attempts_3_7-srv", installation: 3, repo: 7}, {queue: "effects"},
+		{queue: "effects_3_7_w", installation: 3, repo: 7, creates: true}} {
+		if laneOf(l.queue) != l {
+			t.Errorf("%s is %+v", l.queue, laneOf(l.queue))
+		}
+	}
+}

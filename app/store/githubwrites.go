@@ -1,0 +1,139 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/riverqueue/river"
+
+	"github.com/sia-bot/sia/sia"
+)
+
+// GitHub's secondary limits of what an installation creates. Each slot is five seconds; a request is counted in the slot
+// in which it is sent, and may arrive in the next. So a window is two slots longer than GitHub's.
+// https://docs.github.com/en/rest/using-the-rest-api/rate-limits-for-the-rest-api#about-secondary-rate-limits
+const writeSlot = 5 * time.Second
+
+var writeLimits = []struct {
+	most  int
+	slots int64
+}{
+	{80, int64(time.Minute/writeSlot) + 2},
+	{500, int64(time.Hour/writeSlot) + 2},
+}
+
+// TakeWrite counts one request that creates something on GitHub for an installation, among those of all servers. Zero:
+// it may be sent now. Else it is not counted, and until is when it is worth asking again.
+func (s *WriteStore) TakeWrite(ctx context.Context, installation int64) (until time.Time, err error) {
+	err = s.write(ctx, "count a write to GitHub", func(tx *sql.Tx) error {
+		if err := s.hold(ctx, tx, fmt.Sprintf("writes to GitHub for installation %d", installation)); err != nil {
+			return err
+		}
+		now, err := s.slotNow(ctx, tx)
+		if err != nil {
+			return err
+		}
+		if until, err = writesHeld(ctx, tx, installation, now); err != nil || !until.IsZero() {
+			return err
+		}
+		if _, err := tx.ExecContext(ctx, `DELETE FROM github_writes WHERE installation_id = ? AND slot <= ?`, installation,
+			now-writeLimits[len(writeLimits)-1].slots); err != nil {
+			return err
+		}
+		_, err = tx.ExecContext(ctx, `INSERT INTO github_writes (installation_id, slot, writes) VALUES (?, ?, 1)
+			ON CONFLICT (installation_id, slot) DO UPDATE SET writes = github_writes.writes + 1`, installation, now)
+		return err
+	})
+	return until, err
+}
+
+// WritesHeld is until when nothing may be created on GitHub for an installation; zero: it may.
+func (s *WriteStore) WritesHeld(ctx context.Context, installation int64) (time.Time, error) {
+	now, err := s.slotNow(ctx, s.r)
+	if err != nil {
+		return time.Time{}, s.explain("read the clock", err)
+	}
+	until, err := writesHeld(ctx, s.r, installation, now)
+	return until, s.explain("read what was written to GitHub", err)
+}
+
+// slotNow is the present slot by the clock that all servers share; by that of a test, where it has one.
+func (s *WriteStore) slotNow(ctx context.Context, q querier) (int64, error) {
+	now := s.now().UnixMicro()
+	if s.shared() && s.clock == nil {
+		if err := q.QueryRowContext(ctx, `SELECT `+s.leaseClock()).Scan(&now); err != nil {
+			return 0, err
+		}
+	}
+	return now / writeSlot.Microseconds(), nil
+}
+
+// writesHeld is until when an installation has used up a limit.
+func writesHeld(ctx context.Context, q querier, installation, now int64) (until time.Time, err error) {
+	for _, limit := range writeLimits {
+		var sent int
+		if err := q.QueryRowContext(ctx, `SELECT coalesce(sum(writes), 0) FROM github_writes
+			WHERE installation_id = ? AND slot > ?`, installation, now-limit.slots).Scan(&sent); err != nil {
+			return until, err
+		}
+		if sent < limit.most {
+			continue
+		}
+		// The newest slot with which the limit is reached has to be over for that long.
+		var last int64
+		err = q.QueryRowContext(ctx, `SELECT slot FROM (SELECT slot, sum(writes) OVER (ORDER BY slot DESC) AS since
+			FROM github_writes WHERE installation_id = ? AND slot > ?) w WHERE since >= ? ORDER BY slot DESC LIMIT 1`,
+			installation, now-limit.slots, limit.most).Scan(&last)
+		if err != nil {
+			return until, err
+		}
+		if at := fromMicros((last + limit.slots) * writeSlot.Microseconds()); at.After(until) {
+			until = at
+		}
+	}
+	return until, nil
+}
+
+// holdWrites keeps the effects waiting that create something on GitHub for the installation of a job, where its limit is
+// used up: each of them would find so, and ask GitHub in vain.
+func (e *Engine) holdWrites(ctx context.Context, job *river.Job[effectArgs]) {
+	sh := e.shares[queueEffects]
+	l, ok := sh.laneOf(job.ID)
+	if !ok {
+		return
+	}
+	until, err := e.s.WritesHeld(ctx, l.installation)
+	if err != nil || until.IsZero() {
+		return // the effect waits alone
+	}
+	sh.hold(l.installation, until)
+	e.s.log.WarnContext(ctx, "waiting for GitHub's write limit", "installation", l.installation, "until", until)
+}
+
+// effectsLimited are the pending effects that create something on GitHub for some installations.
+func (s *DB) effectsLimited(ctx context.Context, installations []int64) ([]string, error) {
+	if len(installations) == 0 {
+		return nil, nil
+	}
+	list, err := json.Marshal(installations)
+	if err != nil {
+		return nil, err
+	}
+	type effect struct {
+		key  string
+		kind sia.EffectKind
+	}
+	all, err := collect(ctx, s.r, func(rows *sql.Rows) (f effect, err error) { return f, rows.Scan(&f.key, &f.kind) },
+		`SELECT e.key, e.kind FROM effects e JOIN tasks t ON t.id = e.task_id
+		WHERE e.state = 'pending' AND t.installation_id IN `+s.listed(numbers), string(list))
+	var keys []string
+	for _, f := range all {
+		if f.kind.Creates() {
+			keys = append(keys, f.key)
+		}
+	}
+	return keys, s.explain("list what waits for GitHub's write limit", err)
+}
