@@ -28,7 +28,7 @@ func OpenParts(ctx context.Context, c Config, o Options) (_ *Parts, err error) {
 	if err != nil {
 		return nil, err
 	}
-	p, err := newParts(g, c, nil)
+	p, err := newParts(g, c, nil, nil)
 	if err != nil {
 		return nil, err
 	}

@@ -218,7 +218,6 @@ type (
 	// Pushed: the attempt's commit is on the branch.
 	Pushed struct {
 		SHA     SHA    `json:"sha"`
-		Over    SHA    `json:"over,omitempty"`    // the head that it replaced; empty: there was no branch
 		Made    SHA    `json:"made,omitempty"`    // the commit made here, in place of which GitHub signed this one
 		Warning string `json:"warning,omitempty"` // for people: a rule that the commit does not fulfil
 	}

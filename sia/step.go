@@ -64,27 +64,15 @@ func Replay(t Task, e Event) Result {
 		}
 	}
 	s.dispatch(t.State, e.Fact.Kind())
-	s.noteFormer(t.Head)
+	if t.Head != "" && t.Head != s.t.Head {
+		s.t.Former = append(s.t.Former, t.Head)
+		s.t.Former = s.t.Former[max(0, len(s.t.Former)-MaxFormer):]
+	}
 	if f, ok := e.Fact.(CheckSeen); ok && f.Reset {
 		s.t.Reset = &CheckReset{SHA: f.SHA, By: e.ID}
 		s.t.Visible = s.t.Version
 	}
 	return s.result()
-}
-
-// noteFormer remembers the heads that the branch had before: the task's, and the one that a push replaced, of which the
-// task may not have heard.
-func (s *step) noteFormer(was SHA) {
-	former := []SHA{was}
-	if f, ok := s.e.Fact.(Pushed); ok && f.Over != was {
-		former = append(former, f.Over)
-	}
-	for _, head := range former {
-		if head != "" && was != s.t.Head && head != s.t.Head {
-			s.t.Former = append(s.t.Former, head)
-		}
-	}
-	s.t.Former = s.t.Former[max(0, len(s.t.Former)-MaxFormer):]
 }
 
 // MaxFormer is how many earlier heads a task remembers.

@@ -35,7 +35,7 @@ type Upstream struct {
 	Window, MaxOutput     int
 	Timeout               time.Duration
 	Client                *llm.Client // that the server asks it by, for what was learned
-	Observe               func(llm.Call)
+	Observe               func(context.Context, llm.Call)
 }
 
 // toRunner is the model without what a runner is not to know.

@@ -90,6 +90,6 @@ func (m *meter) Settle(c gateway.Call, u gateway.Usage) {
 	if m.model.Observe != nil {
 		call := llm.Call{Client: m.model.Name, Usage: used, Took: m.door.Now().Sub(m.began)}
 		call.Ended = used == llm.Usage{}
-		m.model.Observe(call)
+		m.model.Observe(ctx, call)
 	}
 }

@@ -43,7 +43,7 @@ func (w *branchWorker) push(ctx context.Context, t sia.Task, f sia.Effect) (sia.
 	if err != nil {
 		return nil, err
 	}
-	out := sia.Pushed{SHA: sia.SHA(on.sha), Over: sia.SHA(expect), Warning: on.warning}
+	out := sia.Pushed{SHA: sia.SHA(on.sha), Warning: on.warning}
 	if out.SHA != f.SHA {
 		out.Made = f.SHA
 	}
