@@ -82,9 +82,9 @@ func (m *callMeter) between(f func()) {
 	f()
 }
 
-// ReserveCall says what a call of an attempt elsewhere may take at most, for who pays for it: so that what is left covers
-// it. ok is false when that covers no call. prompt is an estimate in tokens; want is 0 when the agent did not say how long
-// its answer may be.
+// ReserveCall says what a call of an attempt elsewhere may take at most, for who pays for it: so that what is left
+// covers it. ok is false when that covers no call. prompt is an estimate in tokens; want is 0 when the agent did not
+// say how long its answer may be.
 func ReserveCall(price llm.Price, left sia.Credits, prompt, want int) (c gateway.Call, ok bool) {
 	if want <= 0 {
 		want = longestAnswer

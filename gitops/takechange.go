@@ -26,8 +26,8 @@ const (
 // Reset makes the work tree as it was checked out.
 func (w *Workspace) Reset(ctx context.Context) error { return w.create(ctx, w.Base()) }
 
-// TakeChange makes the files of a commit in the work tree, which is as it was checked out. The commit was made on top of
-// Base by a machine that is trusted less than this one; pack holds, as whole objects, all that Base lacks of it.
+// TakeChange makes the files of a commit in the work tree, which is as it was checked out. The commit was made on top
+// of Base by a machine that is trusted less than this one; pack holds, as whole objects, all that Base lacks of it.
 //
 // What does not fit is [ErrTree] or [ErrTooLarge], and nothing of it is written: a pack with deltas, or larger than the
 // bounds; more files than the bounds; a name that is no name on some system, or .git; a symlink that leads out of the
@@ -60,7 +60,7 @@ func (w *Workspace) TakeChange(ctx context.Context, sha string, pack []byte) err
 // notBroken is err as a fault of what was taken, and not of the mirror.
 func notBroken(err error) error {
 	if errors.Is(err, errBroken) || errors.Is(err, errNoObject) {
-		return fmt.Errorf("%w: %s", ErrTree, err)
+		return fmt.Errorf("%w: %w", ErrTree, err)
 	}
 	return err
 }
@@ -83,7 +83,7 @@ func (r *Repo) unpackStranger(want plumbing.Hash, pack []byte) (x indexedPack, e
 		return x, fmt.Errorf("%w: %w", ErrTree, err)
 	}
 	if x, err = r.indexWith(f, want); err != nil {
-		return x, fmt.Errorf("%w: %s", ErrTree, err)
+		return x, fmt.Errorf("%w: %w", ErrTree, err)
 	}
 	return x, nil
 }
@@ -219,7 +219,8 @@ func (o *packedObjects) makeFile(ctx context.Context, root *os.Root, c treeChang
 	return errors.Join(err, out.Close())
 }
 
-// Pack packs a commit that was made of the workspace, for [Workspace.TakeChange] elsewhere; nil: it is larger than most.
+// Pack packs a commit that was made of the workspace, for [Workspace.TakeChange] elsewhere; nil: it is larger than
+// most.
 func (w *Workspace) Pack(ctx context.Context, sha string, most int) ([]byte, error) {
 	made, err := w.repo.PackMade(ctx, sha, most, w.Base())
 	if err != nil {

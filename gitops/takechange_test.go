@@ -22,7 +22,8 @@ func farAway(t *testing.T, f *fixture, sha string) *Repo {
 	if far.HasCommit(sha) {
 		t.Error("it has the commit before it was taken")
 	}
-	if err := far.TakeCommit(t.Context(), sha, bytes.NewReader(base.Bytes()), int64(base.Len())-1); !errors.Is(err, ErrTooLarge) {
+	if err := far.TakeCommit(t.Context(), sha, bytes.NewReader(base.Bytes()), int64(base.Len())-1); !errors.Is(err,
+		ErrTooLarge) {
 		t.Errorf("larger than may be: %v", err)
 	}
 	must0(t, far.TakeCommit(t.Context(), sha, &base, 1<<20))
@@ -40,7 +41,8 @@ func TestChangeFromAnotherMachine(t *testing.T) {
 	base := commitAll(t, f.work, "with a link")
 	far := farAway(t, f, base)
 	there := must[*Workspace](t)(far.Workspace(ctx, "", base))
-	write(t, there.Dir(), map[string]string{"src/main.go": "package main // changed\n", "new/a/b.txt": "b\n", "x.log": "left out"})
+	write(t, there.Dir(), map[string]string{"src/main.go": "package main // changed\n", "new/a/b.txt": "b\n",
+		"x.log": "left out"})
 	for _, gone := range []string{"src/lib/lib.go", "src/lib/data.in", "lnk", "empty"} {
 		must0(t, os.Remove(filepath.Join(there.Dir(), gone)))
 	}
@@ -67,7 +69,8 @@ func TestChangeFromAnotherMachine(t *testing.T) {
 	}
 }
 
-// hostilePack is a pack of a commit that a stranger made: its tree has these entries beside those of base, "" is a tree.
+// hostilePack is a pack of a commit that a stranger made: its tree has these entries beside those of base, "" is a
+// tree.
 func hostilePack(t *testing.T, base string, trees [][]treeEntry, blobs map[string]string) (sha string, pack []byte) {
 	t.Helper()
 	var objs []newObject
@@ -131,20 +134,30 @@ func TestHostileChange(t *testing.T) {
 		is    error
 		says  string
 	}{
-		"symlink to a place of the machine's": {trees: [][]treeEntry{{link("l")}}, blobs: map[string]string{"l": "/etc/passwd"}, says: "leads out"},
-		"symlink out":                         {trees: [][]treeEntry{{link("l")}}, blobs: map[string]string{"l": "../x"}, says: "leads out"},
-		"symlink out by steps":                {trees: [][]treeEntry{{link("l")}}, blobs: map[string]string{"l": "src/../../x"}, says: "leads out"},
-		"symlink into .git":                   {trees: [][]treeEntry{{link("l")}}, blobs: map[string]string{"l": ".git/config"}, says: "leads out"},
-		"a hook":                              {trees: [][]treeEntry{{file("x")}, {folder("hooks")}, {folder(".git")}}, blobs: map[string]string{"x": "x"}, says: `".git"`},
-		"a hook on other systems":             {trees: [][]treeEntry{{file("x")}, {folder("GIT~1")}}, blobs: map[string]string{"x": "x"}, says: "GIT~1"},
-		"the folder above":                    {trees: [][]treeEntry{{file("x")}, {folder("..")}}, blobs: map[string]string{"x": "x"}, says: `".."`},
-		"a path for a name":                   {trees: [][]treeEntry{{file("../../x")}}, says: "not allowed"},
-		"a path on Windows":                   {trees: [][]treeEntry{{file(`..\x`)}}, blobs: map[string]string{`..\x`: "x"}, says: "not allowed"},
-		"a submodule":                         {trees: [][]treeEntry{{{"s", filemode.Submodule, same}}}, says: "submodule"},
-		"100,000 files":                       {trees: [][]treeEntry{many}, blobs: map[string]string{"x": "x"}, says: "files are changed"},
-		"deep folders":                        {trees: deep, blobs: map[string]string{"x": "x"}, says: "deeper"},
-		"a file that is not there":            {trees: [][]treeEntry{{{"gone", filemode.Regular, same}}}, says: "unfit tree"},
-		"on top of something else":            {trees: [][]treeEntry{{file("x")}}, blobs: map[string]string{"x": "x"}, on: strings.Repeat("1", 40), says: "does not stand on"},
+		"symlink to a place of the machine's": {trees: [][]treeEntry{{link("l")}},
+			blobs: map[string]string{"l": "/etc/passwd"}, says: "leads out"},
+		"symlink out": {trees: [][]treeEntry{{link("l")}}, blobs: map[string]string{"l": "../x"},
+			says: "leads out"},
+		"symlink out by steps": {trees: [][]treeEntry{{link("l")}},
+			blobs: map[string]string{"l": "src/../../x"}, says: "leads out"},
+		"symlink into .git": {trees: [][]treeEntry{{link("l")}},
+			blobs: map[string]string{"l": ".git/config"}, says: "leads out"},
+		"a hook": {trees: [][]treeEntry{{file("x")}, {folder("hooks")}, {folder(".git")}},
+			blobs: map[string]string{"x": "x"}, says: `".git"`},
+		"a hook on other systems": {trees: [][]treeEntry{{file("x")}, {folder("GIT~1")}},
+			blobs: map[string]string{"x": "x"}, says: "GIT~1"},
+		"the folder above": {trees: [][]treeEntry{{file("x")}, {folder("..")}},
+			blobs: map[string]string{"x": "x"}, says: `".."`},
+		"a path for a name": {trees: [][]treeEntry{{file("../../x")}}, says: "not allowed"},
+		"a path on Windows": {trees: [][]treeEntry{{file(`..\x`)}}, blobs: map[string]string{`..\x`: "x"},
+			says: "not allowed"},
+		"a submodule": {trees: [][]treeEntry{{{"s", filemode.Submodule, same}}}, says: "submodule"},
+		"100,000 files": {trees: [][]treeEntry{many}, blobs: map[string]string{"x": "x"},
+			says: "files are changed"},
+		"deep folders":             {trees: deep, blobs: map[string]string{"x": "x"}, says: "deeper"},
+		"a file that is not there": {trees: [][]treeEntry{{{"gone", filemode.Regular, same}}}, says: "unfit tree"},
+		"on top of something else": {trees: [][]treeEntry{{file("x")}}, blobs: map[string]string{"x": "x"},
+			on: strings.Repeat("1", 40), says: "does not stand on"},
 	} {
 		on := base
 		if c.on != "" {

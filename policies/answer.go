@@ -56,9 +56,9 @@ func score(choice string, terms ...Term) Option {
 // mostChance bounds the share of decisions that a policy may leave to chance.
 const mostChance = .2
 
-// LeaveToChance is the answer with the next best choice in a share of decisions, so that their outcomes say which of the
-// two is better. draw is uniform in [0, 1). Chance asks no person, gives nothing up and waits for nothing: such choices
-// are passed over, and where the best is one, or was not taken for its score, chance plays no part.
+// LeaveToChance is the answer with the next best choice in a share of decisions, so that their outcomes say which of
+// the two is better. draw is uniform in [0, 1). Chance asks no person, gives nothing up and waits for nothing: such
+// choices are passed over, and where the best is one, or was not taken for its score, chance plays no part.
 func (a Answer) LeaveToChance(share, draw float64) Answer {
 	harmless := func(o Option) bool {
 		return !slices.Contains([]string{ChoicePerson, ChoiceAbandon, ChoiceRerun, ChoiceAsk}, o.Choice)

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestNearIsBegunWithTheNewest: a folder for dependencies begins as the newest whole one of nearly the same, and what is
-// written there later does not reach that.
+// TestNearIsBegunWithTheNewest: a folder for dependencies begins as the newest whole one of nearly the same, and what
+// is written there later does not reach that.
 func TestNearIsBegunWithTheNewest(t *testing.T) {
 	r := &Runner{dir: t.TempDir(), Near: true}
 	deps := filepath.Join(r.dir, "deps")

@@ -50,7 +50,8 @@ func (l Node) IsCode(p string) bool { return nodeSource.MatchString(p) && !l.IsT
 // /tmp/report. said is how a script of package.json calls one.
 var nodeRunners = []struct{ name, command, said string }{
 	{"vitest", "node_modules/.bin/vitest run%s --reporter=junit --outputFile=/tmp/report %s", "vitest"},
-	{"jest", "node_modules/.bin/jest%s --ci --watchman=false --coverage=false --cacheDirectory=" + buildAt + "/jest --json --outputFile=/tmp/report --runTestsByPath %s", "jest"},
+	{"jest", "node_modules/.bin/jest%s --ci --watchman=false --coverage=false --cacheDirectory=" + buildAt + "/jest " +
+		"--json --outputFile=/tmp/report --runTestsByPath %s", "jest"},
 	{"mocha", "node_modules/.bin/mocha%s --reporter xunit --reporter-option output=/tmp/report %s", "mocha"},
 	{"node", "node%s --test --test-reporter=junit --test-reporter-destination=/tmp/report %s", "node"},
 }
@@ -140,7 +141,8 @@ func (l Node) Suite(tree Files, tests []string, read ReadFile) (Suite, bool) {
 		}
 		fmt.Fprintf(&script, "for n in 1 2; do\nrm -f /tmp/report; mark run %[1]s\n"+
 			"limited %[2]s </dev/null >/tmp/printed 2>&1\n"+
-			"if [ -s /tmp/report ]; then cat /tmp/report; else cat /tmp/built /tmp/printed | tail -c 4000; fi\nmark end $status\n"+
+			"if [ -s /tmp/report ]; then cat /tmp/report; else cat /tmp/built /tmp/printed | tail -c 4000; fi\n"+
+			"mark end $status\n"+
 			"[ $status -le 0 ] && [ -n \"$ONCE\" ] && break\ndone\n", quoteShell(t), fmt.Sprintf(command, quoteShell(t)))
 	}
 	if script.Len() == 0 {

@@ -30,7 +30,8 @@ var nodeMajor = regexp.MustCompile(`^[~^>=v ]*(0\.\d+|[1-9]\d*)(?:[.\w+-]*)$`)
 // majors names what a package depends on by names and major versions.
 func (f packageFile) majors() string {
 	var b bytes.Buffer
-	for _, list := range []map[string]string{f.Dependencies, f.DevDependencies, f.PeerDependencies, f.OptionalDependencies} {
+	for _, list := range []map[string]string{f.Dependencies, f.DevDependencies, f.PeerDependencies,
+		f.OptionalDependencies} {
 		for _, name := range slices.Sorted(maps.Keys(list)) {
 			version := list[name]
 			if m := nodeMajor.FindStringSubmatch(version); m != nil {
@@ -65,8 +66,8 @@ func withoutVersion(lock []byte) []byte {
 	return out
 }
 
-// nodeMarks has the programs of dependencies found, and lays dependencies out in a folder that can be written: Vite puts
-// its configuration there.
+// nodeMarks has the programs of dependencies found, and lays dependencies out in a folder that can be written: Vite
+// puts its configuration there.
 const nodeMarks = `export PATH="$PWD/node_modules/.bin:$PATH"
 : >/tmp/built
 if [ -L node_modules ]; then

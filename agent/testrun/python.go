@@ -123,7 +123,8 @@ py=$one
 break
 done
 [ -n "$py" ] || { mark build pytest; echo "No module named pytest"; mark end 1; exit; }
-[ -d ` + depsAt + `/site/pytest ] || sed -i '/^ *minversion *=/d' pyproject.toml pytest.ini setup.cfg tox.ini 2>/dev/null
+[ -d ` + depsAt + `/site/pytest ] ||
+  sed -i '/^ *minversion *=/d' pyproject.toml pytest.ini setup.cfg tox.ini 2>/dev/null
 `
 
 // pythonMarks has pytest leave its mark out of the environment while a test runs, where that is wanted.

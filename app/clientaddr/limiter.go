@@ -15,7 +15,7 @@ const (
 // concurrent use.
 type Limiter struct {
 	now   func() time.Time
-	burst time.Duration
+	burst int
 
 	mu    sync.Mutex
 	spent map[string]time.Time // when all that an address has spent is made up for
@@ -24,7 +24,7 @@ type Limiter struct {
 
 // NewLimiter returns one that remembers nobody.
 func NewLimiter(burst int, now func() time.Time) *Limiter {
-	return &Limiter{now: now, burst: time.Duration(burst), spent: map[string]time.Time{}}
+	return &Limiter{now: now, burst: burst, spent: map[string]time.Time{}}
 }
 
 // Allow reports whether a client may go on, and counts it if so.
@@ -46,7 +46,7 @@ func (l *Limiter) Allow(address string) bool {
 	if until.Before(now) {
 		until = now
 	}
-	if until.Sub(now) > (l.burst-1)*time.Second {
+	if until.Sub(now) > time.Duration(l.burst-1)*time.Second {
 		return false
 	}
 	l.spent[address] = until.Add(time.Second)

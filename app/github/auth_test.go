@@ -172,11 +172,12 @@ func TestKeys(t *testing.T) {
 	m, u := &secret.Masker{}, Uncounted{}
 	certificate := []byte("-----BEGIN X-----\nAAAA\n-----END X-----\n")
 	for says, cfg := range map[string]Config{
-		"app id":                       {PrivateKey: testPEM(), Secrets: m},
-		"the private key":              {AppID: 1, Secrets: m},
-		"holds no private key":         {AppID: 1, PrivateKey: certificate, Secrets: m},
-		"ftp://x/":                     {AppID: 1, PrivateKey: testPEM(), BaseURL: "ftp://x/", Secrets: m, Writes: u},
-		"https://u:xxxxx@x/":           {AppID: 1, PrivateKey: testPEM(), BaseURL: "https://u:hunter2@x/", Secrets: m, Writes: u},
+		"app id":               {PrivateKey: testPEM(), Secrets: m},
+		"the private key":      {AppID: 1, Secrets: m},
+		"holds no private key": {AppID: 1, PrivateKey: certificate, Secrets: m},
+		"ftp://x/":             {AppID: 1, PrivateKey: testPEM(), BaseURL: "ftp://x/", Secrets: m, Writes: u},
+		"https://u:xxxxx@x/": {AppID: 1, PrivateKey: testPEM(), BaseURL: "https://u:hunter2@x/", Secrets: m,
+			Writes: u},
 		"masker of secrets is missing": {AppID: 1, PrivateKey: testPEM(), Writes: u},
 		"counts the writes is missing": {AppID: 1, PrivateKey: testPEM(), Secrets: m},
 	} {
@@ -234,7 +235,8 @@ func TestAddressesOfEachGitHub(t *testing.T) {
 			"https://ghe.com.evil.example/", 168 * time.Hour},
 	} {
 		api := APIAddress(c.web)
-		a := must[*App](t)(New(Config{AppID: 1, PrivateKey: testPEM(), BaseURL: api, Secrets: &secret.Masker{}, Writes: Uncounted{}}))
+		a := must[*App](t)(New(Config{AppID: 1, PrivateKey: testPEM(), BaseURL: api, Secrets: &secret.Masker{},
+			Writes: Uncounted{}}))
 		if api != c.api || a.graphql != c.graphql || a.web.String() != c.clone || a.DeliveriesKept() != c.kept {
 			t.Errorf("%s: api %s, graphql %s, clone %s, deliveries %s", c.web, api, a.graphql, a.web, a.DeliveriesKept())
 		}

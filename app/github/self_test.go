@@ -67,7 +67,8 @@ func TestNoreply(t *testing.T) {
 		{"https://api.acme.ghe.com/", 7, "ada", "7+ada@users.noreply.acme.ghe.com"},
 		{"http://127.0.0.1:99/api/v3/", 7, "ada", "7+ada@users.noreply.github.com"},
 	} {
-		a := must[*App](t)(New(Config{AppID: 1, PrivateKey: testPEM(), BaseURL: c.api, Secrets: &secret.Masker{}, Writes: Uncounted{}}))
+		a := must[*App](t)(New(Config{AppID: 1, PrivateKey: testPEM(), BaseURL: c.api, Secrets: &secret.Masker{},
+			Writes: Uncounted{}}))
 		if got := a.Noreply(c.id, c.login); got != c.want {
 			t.Errorf("got %s, want %s", got, c.want)
 		}

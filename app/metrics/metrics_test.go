@@ -104,9 +104,11 @@ func TestCalls(t *testing.T) {
 	at := time.Date(2026, 5, 4, 12, 0, 0, 0, time.UTC)
 	calls := metrics.NewCalls()
 	h := handler(t, calls, opened(t, &at), &at)
-	calls.Ended(t.Context(), llm.Call{Client: "coder", Usage: llm.Usage{Input: 100, CachedInput: 60, Output: 7}, Took: 3 * time.Second})
+	calls.Ended(t.Context(), llm.Call{Client: "coder", Usage: llm.Usage{Input: 100, CachedInput: 60, Output: 7},
+		Took: 3 * time.Second})
 	calls.Ended(t.Context(), llm.Call{Client: "coder", Failed: llm.KindRateLimit})
-	calls.Ended(t.Context(), llm.Call{Client: "coder", Ended: true, Usage: llm.Usage{Input: -5, CachedInput: 3, Output: -1}})
+	calls.Ended(t.Context(), llm.Call{Client: "coder", Ended: true,
+		Usage: llm.Usage{Input: -5, CachedInput: 3, Output: -1}})
 	if l := lacking(shown(t, h), `sia_model_calls_total{model="coder",outcome="answered"} 1`,
 		`sia_model_calls_total{model="coder",outcome="rate_limit"} 1`,
 		`sia_model_calls_total{model="coder",outcome="ended"} 1`, `sia_model_tokens_total{kind="input",model="coder"} 40`,

@@ -100,7 +100,8 @@ func (r *remote) follow(ctx context.Context) (agent.Result, error) {
 		case <-news:
 		case <-tick.C:
 		case <-stopped:
-			return r.abandon(live, w, agent.Result{End: sia.EndCancelled, Reason: "it was cancelled, and its runner did not answer"})
+			return r.abandon(live, w, agent.Result{End: sia.EndCancelled,
+				Reason: "it was cancelled, and its runner did not answer"})
 		case <-done:
 			if done = nil; !errors.Is(context.Cause(ctx), store.ErrCancelled) {
 				return agent.Result{End: sia.EndCancelled}, context.Cause(ctx) // whoever goes on with it offers it again
@@ -116,7 +117,9 @@ func (r *remote) follow(ctx context.Context) (agent.Result, error) {
 }
 
 // step does what there is to do as an attempt stands. over says that it is over.
-func (r *remote) step(ctx context.Context, w store.RunnerWatch, stopping bool) (res agent.Result, over bool, err error) {
+func (r *remote) step(
+	ctx context.Context, w store.RunnerWatch, stopping bool,
+) (res agent.Result, over bool, err error) {
 	if w.State != store.RunnerRunning {
 		r.running = time.Time{}
 	} else if r.running.IsZero() {

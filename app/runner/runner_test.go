@@ -88,7 +88,8 @@ func newWorld(t *testing.T, model string) *world {
 	must(t, err)
 	w.dispatch = runner.NewDispatcher(runner.Config{Store: w.db, Logger: log, Now: time.Now,
 		Mirror: func(sia.Task) *gitops.Repo { return w.repo }, Key: func(sia.Task) string { return "3/7" },
-		Agents: []runner.Agent{{Name: "coder", Models: []runner.Upstream{{Name: "coder", Model: "m", URL: model, Key: "the key",
+		Agents: []runner.Agent{{Name: "coder", Models: []runner.Upstream{{Name: "coder", Model: "m", URL: model,
+			Key:   "the key",
 			Price: llm.Price{Input: 1, Output: 2}}}}},
 		Poll: 20 * time.Millisecond})
 	w.door = httptest.NewServer(runner.NewDoor(w.dispatch))
@@ -101,7 +102,8 @@ func (w *world) commit() string {
 	w.t.Helper()
 	dir := w.t.TempDir()
 	git := func(in []byte, args ...string) []byte {
-		cmd := exec.CommandContext(w.t.Context(), "git", append([]string{"-C", dir, "-c", "user.name=a", "-c", "user.email=a@b"},
+		cmd := exec.CommandContext(w.t.Context(), "git", append([]string{"-C", dir, "-c", "user.name=a", "-c",
+			"user.email=a@b"},
 			args...)...)
 		cmd.Stdin = bytes.NewReader(in)
 		out, err := cmd.Output()
@@ -141,7 +143,8 @@ func (w *world) run(ctx context.Context, in agent.Input) <-chan ran {
 // say sends a request as the machine does, and returns the status and the answer.
 func (w *world) say(token, path string, body []byte) (int, []byte) {
 	w.t.Helper()
-	req, err := http.NewRequestWithContext(w.t.Context(), http.MethodPost, w.door.URL+runner.Prefix+path, bytes.NewReader(body))
+	req, err := http.NewRequestWithContext(w.t.Context(), http.MethodPost, w.door.URL+runner.Prefix+path,
+		bytes.NewReader(body))
 	must(w.t, err)
 	req.Header.Set("Authorization", "Bearer "+token)
 	resp, err := http.DefaultClient.Do(req)
@@ -213,7 +216,8 @@ func TestAttemptByARunner(t *testing.T) {
 	w.expect(http.StatusOK, o.Pass, turnPath(1), encoded(t, turn))
 	w.expect(http.StatusOK, o.Pass, turnPath(1), encoded(t, turn)) // it did not hear the answer
 	w.expect(http.StatusConflict, o.Pass, turnPath(3), encoded(t, turn))
-	for _, bad := range []agent.Turn{{Kind: "other"}, {Kind: agent.TurnModel, Number: -1}, {Kind: agent.TurnModel, Cost: -1},
+	for _, bad := range []agent.Turn{{Kind: "other"}, {Kind: agent.TurnModel, Number: -1},
+		{Kind: agent.TurnModel, Cost: -1},
 		{Kind: agent.TurnModel, Usage: llm.Usage{Input: -1}}} {
 		w.expect(http.StatusUnprocessableEntity, o.Pass, turnPath(2), encoded(t, bad))
 	}
@@ -251,7 +255,9 @@ func TestHostileRunner(t *testing.T) {
 		spoil  func(sha string, pack []byte) (string, []byte)
 		says   string
 	}{
-		"a symlink out of the tree": {change: func(dir string) { must(t, os.Symlink("/etc/passwd", filepath.Join(dir, "l"))) },
+		"a symlink out of the tree": {change: func(dir string) {
+			must(t, os.Symlink("/etc/passwd", filepath.Join(dir, "l")))
+		},
 			says: "leads out of the work tree"},
 		"a damaged pack": {spoil: func(sha string, pack []byte) (string, []byte) {
 			pack[len(pack)-1] ^= 1
@@ -260,7 +266,8 @@ func TestHostileRunner(t *testing.T) {
 		"a commit that is not there": {spoil: func(_ string, pack []byte) (string, []byte) {
 			return strings.Repeat("1", 40), pack
 		}, says: "unfit tree"},
-		"no name of a commit": {spoil: func(_ string, pack []byte) (string, []byte) { return "../../x", pack }, says: "../../x"},
+		"no name of a commit": {spoil: func(_ string, pack []byte) (string, []byte) { return "../../x", pack },
+			says: "../../x"},
 		"too many files": {change: func(dir string) {
 			must(t, os.Mkdir(filepath.Join(dir, "many"), 0o700))
 			for i := range 20_001 {
@@ -285,8 +292,8 @@ func TestHostileRunner(t *testing.T) {
 			w.expect(http.StatusNoContent, o.Pass, runner.ResultPath, runner.JoinResult(
 				encoded(t, runner.Outcome{Result: agent.Result{End: sia.EndFinished, Turns: 1}, Commit: sha}), pack))
 			got := <-done
-			if got.err != nil || got.res.End != sia.EndError || !strings.Contains(got.res.Reason, "the runner mill sent back was "+
-				"refused") || !strings.Contains(got.res.Reason, c.says) {
+			if got.err != nil || got.res.End != sia.EndError ||
+				!strings.Contains(got.res.Reason, "the runner mill sent back was refused") || !strings.Contains(got.res.Reason, c.says) {
 				t.Errorf("%+v, %v", got.res, got.err)
 			}
 			if _, err := os.Lstat(filepath.Join(w.space.Dir(), "new.txt")); err == nil {
@@ -306,12 +313,14 @@ func TestLargeBodiesOfRunners(t *testing.T) {
 	done := w.run(ctx, agent.Input{})
 	o := w.take()
 	w.expect(http.StatusRequestEntityTooLarge, o.Pass, turnPath(1), make([]byte, runner.MaxTurn+1))
-	w.expect(http.StatusRequestEntityTooLarge, o.Pass, runner.ResultPath, make([]byte, 4+runner.MaxResult+runner.MaxPack+1))
+	w.expect(http.StatusRequestEntityTooLarge, o.Pass, runner.ResultPath,
+		make([]byte, 4+runner.MaxResult+runner.MaxPack+1))
 	cancel()
 	<-done
 }
 
-// Wrong tokens are refused, and after many of them the address has to wait. A runner that is known is heard all the same.
+// Wrong tokens are refused, and after many of them the address has to wait. A runner that is known is heard all the
+// same.
 func TestWrongTokensOfRunners(t *testing.T) {
 	w := newWorld(t, "http://127.0.0.1:1")
 	w.run(t.Context(), agent.Input{})
@@ -326,7 +335,8 @@ func TestWrongTokensOfRunners(t *testing.T) {
 	}
 	w.take()
 	must(t, w.db.RemoveRunner(t.Context(), "mill"))
-	if got, _ := w.say(w.token, runner.NextPath, nil); got != http.StatusUnauthorized && got != http.StatusTooManyRequests {
+	if got, _ := w.say(w.token, runner.NextPath, nil); got != http.StatusUnauthorized &&
+		got != http.StatusTooManyRequests {
 		t.Errorf("a removed token: %d", got)
 	}
 }
@@ -346,13 +356,14 @@ func TestLostRunners(t *testing.T) {
 		w.expect(http.StatusGone, o.Pass, turnPath(2), encoded(t, agent.Turn{Number: n + 2, Kind: agent.TurnModel}))
 	}
 	got := <-done
-	if got.err != nil || got.res.End != sia.EndError || !strings.Contains(got.res.Reason, "5 runners") || got.res.Turns != 5 {
+	if got.err != nil || got.res.End != sia.EndError || !strings.Contains(got.res.Reason, "5 runners") ||
+		got.res.Turns != 5 {
 		t.Errorf("%+v, %v", got.res, got.err)
 	}
 }
 
-// The model is asked with the attempt's pass, which never reaches it, and what that costs is counted here: a runner that
-// says less is not believed, and one that would spend more is refused.
+// The model is asked with the attempt's pass, which never reaches it, and what that costs is counted here: a runner
+// that says less is not believed, and one that would spend more is refused.
 func TestModelOfARunner(t *testing.T) {
 	model := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Header.Get("Authorization") != "Bearer the key" {

@@ -7,15 +7,15 @@
 //   - [Dispatcher]: gives an [agent.Agent] for an attempt. It offers the attempt in the database, passes the turns on
 //     that a runner reports, and makes in the attempt's work tree what the runner changed. Everything else goes on as
 //     if the attempt had been made here.
-//   - [Door]: the HTTP API of runners, below [Prefix]. Any server of a database answers any runner: what one has to know
-//     is in the database (app/store/runnerattempt.go), and what goes between them waits there.
+//   - [Door]: the HTTP API of runners, below [Prefix]. Any server of a database answers any runner: what one has to
+//     know is in the database (app/store/runnerattempt.go), and what goes between them waits there.
 //   - pass: the token of one runner for one attempt. It is good for that attempt, while the runner is heard of, and
 //     not after another runner or server took the attempt up.
 //   - The model is asked through the door, with the pass, by the rules of agent/gateway. What calls cost is counted
 //     there; what a runner says of it can only be more.
 //
-// What comes from a runner is input of somebody who is trusted less than the server: bounded, looked at, and masked. The
-// package may import agent, agent/gateway, agent/llm, app/store, app/clientaddr, gitops and sia. Start reading at
+// What comes from a runner is input of somebody who is trusted less than the server: bounded, looked at, and masked.
+// The package may import agent, agent/gateway, agent/llm, app/store, app/clientaddr, gitops and sia. Start reading at
 // dispatch.go, then attempt.go; docs/adr/0033-runners.md has the reasons.
 package runner
 

@@ -280,8 +280,8 @@ func (e *Engine) NextDue(ctx context.Context) (time.Time, error) {
 	return next, err
 }
 
-// unfinished counts the jobs that run, and says when the next of those that wait is due. What GitHub's write limit holds
-// is due when that ends.
+// unfinished counts the jobs that run, and says when the next of those that wait is due. What GitHub's write limit
+// holds is due when that ends.
 func (e *Engine) unfinished(ctx context.Context, held []string) (running int, next time.Time, err error) {
 	installations, until := e.shares[queueEffects].holds(e.s.now())
 	limited, err := e.s.effectsLimited(ctx, installations)

@@ -14,7 +14,8 @@ import (
 // not keep the others waiting. A worker that is free goes to the installation for which the fewest are at work, and to
 // the repository of it for which the fewest are. See docs/adr/0034-fair-shares.md.
 
-// laneMark comes between the parts of a lane's name: effects_3_7, and effects_3_7_w for what creates something on GitHub.
+// laneMark comes between the parts of a lane's name: effects_3_7, and effects_3_7_w for what creates something on
+// GitHub.
 const laneMark = "_"
 
 // lane is where effects of one repository wait.

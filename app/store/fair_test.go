@@ -2,16 +2,16 @@ package store
 
 import (
 	"math"
-	"math/rand"
+	"math/rand/v2"
 	"testing"
 	"time"
 )
 
-// crowd plays a queue of effects: a busy installation always has 1,000 waiting, and a quiet one begins one now and then.
-// It returns how long an effect of the quiet one takes on average, from when it is due, in units of its own work.
+// crowd plays a queue of effects: a busy installation always has 1,000 waiting, and a quiet one begins one now and
+// then. It returns how long an effect of the quiet one takes on average, from when it is due, in units of its own work.
 func crowd(noisy int, seed int64) (took float64) {
 	const workers = 8
-	random := rand.New(rand.NewSource(seed))
+	random := rand.New(rand.NewPCG(uint64(seed), 0))
 	sh := newShares(workers)
 	now := func(at float64) time.Time { return time.UnixMilli(int64(at * 1000)) }
 	type run struct{ end float64 }

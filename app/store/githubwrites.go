@@ -12,8 +12,8 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// GitHub's secondary limits of what an installation creates. Each slot is five seconds; a request is counted in the slot
-// in which it is sent, and may arrive in the next. So a window is two slots longer than GitHub's.
+// GitHub's secondary limits of what an installation creates. Each slot is five seconds; a request is counted in the
+// slot in which it is sent, and may arrive in the next. So a window is two slots longer than GitHub's.
 // https://docs.github.com/en/rest/using-the-rest-api/rate-limits-for-the-rest-api#about-secondary-rate-limits
 const writeSlot = 5 * time.Second
 
@@ -97,8 +97,8 @@ func writesHeld(ctx context.Context, q querier, installation, now int64) (until 
 	return until, nil
 }
 
-// holdWrites keeps the effects waiting that create something on GitHub for the installation of a job, where its limit is
-// used up: each of them would find so, and ask GitHub in vain.
+// holdWrites keeps the effects waiting that create something on GitHub for the installation of a job, where its limit
+// is used up: each of them would find so, and ask GitHub in vain.
 func (e *Engine) holdWrites(ctx context.Context, job *river.Job[effectArgs]) {
 	sh := e.shares[queueEffects]
 	l, ok := sh.laneOf(job.ID)

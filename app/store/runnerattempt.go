@@ -43,7 +43,8 @@ type RunnerAttempt struct {
 // kept in any case; of the first offer Spent says it.
 func (s *RunnerStore) OfferAttempt(ctx context.Context, a RunnerAttempt) error {
 	return s.exec(ctx, "offer attempt "+a.Key, `INSERT INTO runner_attempts
-		(key, task_id, owner, state, start, coder, work, credits, most_calls, at, spent) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+		(key, task_id, owner, state, start, coder, work, credits, most_calls, at, spent)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 		ON CONFLICT (key) DO UPDATE SET owner = excluded.owner, coder = excluded.coder, work = excluded.work,
 			state = CASE WHEN runner_attempts.state = ? AND runner_attempts.start = excluded.start
 				THEN runner_attempts.state ELSE excluded.state END,
@@ -68,7 +69,8 @@ type RunnerWatch struct {
 
 // WatchAttempt says how an attempt stands. It is [ErrNotFound] when another owner has it.
 func (s *RunnerStore) WatchAttempt(ctx context.Context, key, owner string) (w RunnerWatch, err error) {
-	err = s.r.QueryRowContext(ctx, `SELECT state, runner, CASE WHEN state = ? AND until <= `+s.leaseClock()+` THEN 1 ELSE 0 END,
+	err = s.r.QueryRowContext(ctx, `SELECT state, runner,
+			CASE WHEN state = ? AND until <= `+s.leaseClock()+` THEN 1 ELSE 0 END,
 			claims, reported, CASE WHEN reported > taken THEN report END, spent, refused
 		FROM runner_attempts WHERE key = ? AND owner = ?`, RunnerRunning, key, owner).
 		Scan(&w.State, &w.Runner, &w.Lost, &w.Claims, &w.Number, &w.Report, &w.Spent, &w.Refused)

@@ -25,7 +25,8 @@ func (s *RunnerStore) ClaimAttempt(ctx context.Context, runner, pass string, lea
 		return a, false, s.explain("look for an attempt", err)
 	}
 	err = s.write(ctx, "take an attempt", func(tx *sql.Tx) error {
-		row := tx.QueryRowContext(ctx, `UPDATE runner_attempts SET state = ?, runner = ?, pass = ?, until = `+s.leaseClock()+` + ?,
+		row := tx.QueryRowContext(ctx, `UPDATE runner_attempts
+			SET state = ?, runner = ?, pass = ?, until = `+s.leaseClock()+` + ?,
 				claims = claims + 1, reported = 0, taken = 0, report = NULL, refused = ''
 			WHERE key = (SELECT key FROM runner_attempts WHERE state = ? ORDER BY at, key LIMIT 1) AND state = ?
 				AND EXISTS (SELECT 1 FROM runners WHERE name = ?)

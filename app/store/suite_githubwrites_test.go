@@ -2,7 +2,7 @@ package store_test
 
 import (
 	"context"
-	"math/rand"
+	"math/rand/v2"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -22,10 +22,10 @@ func testWriteLimits(t *testing.T, s *fixture) {
 	servers := []*store.Store{storetest.Open(t, store.Config{URL: s.url, Now: clock}),
 		storetest.Open(t, store.Config{URL: s.url, Now: clock})}
 	const noisy, quiet = 3, 4
-	random := rand.New(rand.NewSource(1))
+	random := rand.New(rand.NewPCG(1, 0))
 	sent := map[int64][]time.Time{}
 	take := func(installation int64) time.Time {
-		until, err := servers[random.Intn(2)].TakeWrite(patient(t), installation)
+		until, err := servers[random.IntN(2)].TakeWrite(patient(t), installation)
 		must(t, err)
 		if until.IsZero() {
 			sent[installation] = append(sent[installation], clock())
@@ -33,7 +33,7 @@ func testWriteLimits(t *testing.T, s *fixture) {
 		return until
 	}
 	for len(sent[noisy]) < 620 {
-		if random.Intn(20) == 0 {
+		if random.IntN(20) == 0 {
 			if until := take(quiet); !until.IsZero() {
 				t.Fatalf("the quiet installation has to wait until %s", until)
 			}
@@ -41,7 +41,7 @@ func testWriteLimits(t *testing.T, s *fixture) {
 		until := take(noisy)
 		switch {
 		case until.IsZero():
-			now.Add(random.Int63n(int64(700 * time.Millisecond / time.Microsecond)))
+			now.Add(random.Int64N(int64(700 * time.Millisecond / time.Microsecond)))
 			continue
 		case !until.After(clock()):
 			t.Fatalf("it has to wait until %s, and it is %s", until, clock())
@@ -87,7 +87,8 @@ func testWriteLimits(t *testing.T, s *fixture) {
 	}
 }
 
-// Effects that GitHub's write limit holds wait without a worker and without being tried in vain, and go on when they may.
+// Effects that GitHub's write limit holds wait without a worker and without being tried in vain, and go on when they
+// may.
 func testWriteLimitHolds(t *testing.T, s *fixture) {
 	const tasks, each = 45, 2
 	w := newScript(t, s)

@@ -48,7 +48,8 @@ func testRunners(t *testing.T, s *fixture) {
 	must(t, err)
 	all, err := s.Runners(ctx)
 	must(t, err)
-	if len(all) != 2 || all[1].About != "v1" || all[1].Seen.IsZero() || len(all[1].Attempts) != 1 || len(all[0].Attempts) != 0 {
+	if len(all) != 2 || all[1].About != "v1" || all[1].Seen.IsZero() || len(all[1].Attempts) != 1 ||
+		len(all[0].Attempts) != 0 {
 		t.Errorf("listed: %+v", all)
 	}
 	must(t, s.RemoveRunner(ctx, "mill"))

@@ -44,8 +44,9 @@ type turn struct {
 	every time.Duration
 }
 
-// take returns the tasks to look at now, those first that have waited for longest, and gives them their next turn. Tasks
-// that are not among all are forgotten. One that has become hotter since its last look is not left alone for as long.
+// take returns the tasks to look at now, those first that have waited for longest, and gives them their next turn.
+// Tasks that are not among all are forgotten. One that has become hotter since its last look is not left alone for as
+// long.
 func (w *turns) take(all []sia.Task, now time.Time) []sia.Task {
 	w.mu.Lock()
 	defer w.mu.Unlock()

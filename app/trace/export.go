@@ -25,8 +25,8 @@ const (
 	exportPause  = time.Second      // before another, unless the receiver asks for more
 )
 
-// exporter sends spans as OTLP in JSON (https://opentelemetry.io/docs/specs/otlp/#otlphttp). OpenTelemetry's own exporter
-// speaks protobuf, and links gRPC with it: docs/adr/0035.
+// exporter sends spans as OTLP in JSON (https://opentelemetry.io/docs/specs/otlp/#otlphttp). OpenTelemetry's own
+// exporter speaks protobuf, and links gRPC with it: docs/adr/0035.
 type exporter struct {
 	to      string
 	headers map[string]string
@@ -37,8 +37,8 @@ type exporter struct {
 func newExporter(endpoint string, headers map[string]string) (*exporter, error) {
 	u, err := url.Parse(strings.TrimRight(endpoint, "/"))
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
-		return nil, errors.New("export traces: the endpoint must be an address that begins with http:// or https://, such as " +
-			"http://localhost:4318")
+		return nil, errors.New("export traces: the endpoint must be an address that begins with http:// or https://, " +
+			"such as http://localhost:4318")
 	}
 	return &exporter{u.String() + "/v1/traces", headers, &http.Client{Timeout: exportWithin}, exportPause}, nil
 }
@@ -79,8 +79,8 @@ func (e *exporter) post(ctx context.Context, body []byte) (again time.Duration, 
 	if err != nil {
 		return e.pause, fmt.Errorf("export traces: %w", err)
 	}
-	defer resp.Body.Close()                               //nolint:errcheck // nothing more is read
-	said, _ := io.ReadAll(io.LimitReader(resp.Body, 200)) //nolint:errcheck // it is for people
+	defer resp.Body.Close()
+	said, _ := io.ReadAll(io.LimitReader(resp.Body, 200)) // it is for people
 	if resp.StatusCode < 300 {
 		return 0, nil
 	}
@@ -183,6 +183,6 @@ func valueOf(v attribute.Value) map[string]any {
 		}
 		return map[string]any{"arrayValue": map[string]any{"values": all}}
 	default:
-		return map[string]any{"stringValue": v.Emit()}
+		return map[string]any{"stringValue": v.String()}
 	}
 }

@@ -5,8 +5,8 @@
 // process adds the spans of what it does. The root is exported when the task has ended; a task that is taken up again
 // exports it once more.
 //
-// Nothing is exported unless an endpoint is set. A span holds names, numbers and masked errors: no code, no prompt and no
-// answer. The package sees effects and calls of models alone.
+// Nothing is exported unless an endpoint is set. A span holds names, numbers and masked errors: no code, no prompt and
+// no answer. The package sees effects and calls of models alone.
 //
 // Source: https://opentelemetry.io/docs/specs/semconv/gen-ai/gen-ai-spans/.
 package trace
@@ -48,8 +48,8 @@ type Tracer struct {
 	spans    trace.Tracer
 }
 
-// New starts to export in the background; nil when no endpoint is set. What can't be exported in time is dropped: nothing
-// waits for the receiver.
+// New starts to export in the background; nil when no endpoint is set. What can't be exported in time is dropped:
+// nothing waits for the receiver.
 func New(c Config) (*Tracer, error) {
 	if c.Endpoint == "" {
 		return nil, nil //nolint:nilnil // that nothing is traced is an answer
@@ -74,11 +74,11 @@ func (t *Tracer) Close(ctx context.Context) error {
 	return t.provider.Shutdown(ctx)
 }
 
-// An effect is what carries effects out, see [store.Handlers].
-type effect = func(ctx context.Context, t sia.Task, f sia.Effect) (sia.Fact, error)
+// Handler carries an effect out: [store.Handlers].
+type Handler = func(ctx context.Context, t sia.Task, f sia.Effect) (sia.Fact, error)
 
 // Effect returns next with a span around it.
-func (t *Tracer) Effect(next effect) effect {
+func (t *Tracer) Effect(next Handler) Handler {
 	if t == nil {
 		return next
 	}
@@ -99,7 +99,8 @@ func (t *Tracer) Effect(next effect) effect {
 		fact, err = next(ctx, task, f)
 		if ended, ok := fact.(sia.AttemptEnded); ok {
 			span.SetAttributes(attribute.String("gen_ai.agent.name", ended.Agent), attribute.Int("sia.turns", ended.Turns),
-				attribute.Float64("sia.credits", float64(ended.Cost)/float64(sia.Credit)), attribute.String("sia.end", string(ended.End)))
+				attribute.Float64("sia.credits", float64(ended.Cost)/float64(sia.Credit)),
+				attribute.String("sia.end", string(ended.End)))
 		}
 		return fact, err
 	}

@@ -93,9 +93,10 @@ func start(t *testing.T, r http.Handler) *trace.Tracer {
 	t.Helper()
 	server := httptest.NewServer(r)
 	t.Cleanup(server.Close)
-	tracer, err := trace.New(trace.Config{Endpoint: server.URL + "/", Headers: map[string]string{"X-Key": "k"}, Version: "1",
-		Mask:   func(s string) string { return strings.ReplaceAll(s, "hunter2", "***") },
-		Logger: slog.New(slog.DiscardHandler), Now: func() time.Time { return at }})
+	tracer, err := trace.New(trace.Config{Endpoint: server.URL + "/", Headers: map[string]string{"X-Key": "k"},
+		Version: "1",
+		Mask:    func(s string) string { return strings.ReplaceAll(s, "hunter2", "***") },
+		Logger:  slog.New(slog.DiscardHandler), Now: func() time.Time { return at }})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -114,7 +115,7 @@ func TestATaskIsOneTrace(t *testing.T) {
 				Usage: llm.Usage{Input: 120, Output: 7}, Took: 2 * time.Second, Finish: "stop"})
 			return nil, errors.New("the key hunter2 is refused")
 		})
-		if _, err := attempt(t.Context(), task, sia.Effect{Kind: sia.DoAttempt, Key: "7-1/attempt/1", Attempt: 1}); err == nil {
+		if _, err := attempt(t.Context(), task, sia.Effect{Kind: sia.DoAttempt, Key: "7-1/attempt/1"}); err == nil {
 			t.Fatal("the effect's error is lost")
 		}
 		ended := task
@@ -176,7 +177,8 @@ func TestNobodyReceives(t *testing.T) {
 	if err := none.Close(t.Context()); err != nil {
 		t.Error(err)
 	}
-	if _, err := trace.New(trace.Config{Endpoint: "localhost:4318"}); err == nil || !strings.Contains(err.Error(), "http://") {
+	if _, err := trace.New(trace.Config{Endpoint: "localhost:4318"}); err == nil ||
+		!strings.Contains(err.Error(), "http://") {
 		t.Errorf("an address without a scheme: %v", err)
 	}
 }

@@ -22,7 +22,8 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// BenchmarkIntake: deliveries of 25 kB over 64 connections, each answered when it is safe, while an engine works on them.
+// BenchmarkIntake: deliveries of 25 kB over 64 connections, each answered when it is safe, while an engine works on
+// them.
 func BenchmarkIntake(b *testing.B) {
 	s := storetest.Open(b, store.Config{})
 	e, err := s.Start(context.Background(), store.Handlers{
@@ -32,7 +33,7 @@ func BenchmarkIntake(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	defer e.Stop(context.Background()) //nolint:errcheck // a benchmark
+	defer e.Stop(context.Background())
 	secret := []byte("secret")
 	srv := httptest.NewServer(&webhook.Handler{Store: s, Secret: secret, Logger: slog.New(slog.DiscardHandler),
 		Now: time.Now})

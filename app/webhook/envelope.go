@@ -116,7 +116,7 @@ func (s *scanner) into(to any) error {
 func (s *scanner) value() ([]byte, error) {
 	c := s.next()
 	from := s.rest
-	n := 0
+	var n int
 	switch c {
 	case '"':
 		n = stringEnd(from)

@@ -11,7 +11,8 @@ func FuzzEnvelope(f *testing.F) {
 		`{"action":"opened","installation":{"id":7,"node_id":"x"},"repository":{"id":1,"full_name":"ada/bench"}}`,
 		` { "check_run" : {"output":{"text":"a \\\" } ] b","n":[1,{"action":"no"}]}} , "action":"cr\u00e9ated\"" }`,
 		`{"installation":null,"repository":"none","action":null,"x":-1.5e3,"y":true}`,
-		`{"installation":{"id":"7"}}`, `{"action":"a","action":"b"}`, `{`, `[]`, `{"a":}`, `{"a"1}`, `{"a":1}}`, ``, `"`, `{"\`,
+		`{"installation":{"id":"7"}}`, `{"action":"a","action":"b"}`, `{`, `[]`, `{"a":}`, `{"a"1}`, `{"a":1}}`, ``, `"`,
+		`{"\`,
 		`{"repository":{"owner":{"full_name":"no"},"full_name":"a/b"}}`,
 	} {
 		f.Add([]byte(body))

@@ -130,7 +130,8 @@ func (w *checkWorker) reportVerdict(
 	out := sia.Judged{
 		SHA: t.Head, Looked: e.in.Now, Verdict: v.Verdict, Checks: v.Checks, Explain: v.Explain, RerunIDs: v.Rerun,
 		Doubt: v.Doubt, Blocked: v.Blocked, Guarded: v.Guarded, Weigh: v.Weigh,
-		Conflicts: e.merge.Conflicts, Behind: e.merge.Behind, Unmerged: e.merge.Unknown, Reported: append(e.earlier, v.Reported...),
+		Conflicts: e.merge.Conflicts, Behind: e.merge.Behind, Unmerged: e.merge.Unknown,
+		Reported:   append(e.earlier, v.Reported...),
 		MergeRules: e.rules,
 	}
 	if out.Verdict == sia.VerdictRed {

@@ -51,7 +51,7 @@ func checkGitHub(ctx context.Context, c app.Config, e *cli.Env) []doctorFinding 
 	c = c.WithDefaults()
 	const whole = "GitHub App"
 	a, err := github.New(github.Config{AppID: c.GitHub.AppID, PrivateKey: c.GitHub.PrivateKey, BaseURL: c.GitHub.API,
-		Logger: e.Logger, Writes: github.Uncounted{}, Secrets: &secret.Masker{}}) // it only reads, so there is nothing to know by value
+		Logger: e.Logger, Writes: github.Uncounted{}, Secrets: &secret.Masker{}}) // it only reads
 	if err != nil {
 		return []doctorFinding{failed(whole, err, "check --app-key-file and --github-api")}
 	}

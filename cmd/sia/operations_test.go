@@ -44,8 +44,8 @@ func TestOperationsNameVariables(t *testing.T) {
 		}
 	}
 	for _, file := range []string{"compose.yml", ".env.example", "Dockerfile", "docs/operations.md",
-		"docs/operations/sia.service", "docs/operations/Caddyfile", "docs/operations/postgres.yml", "docs/operations/runner.yml",
-		chart + "values.yaml",
+		"docs/operations/sia.service", "docs/operations/Caddyfile", "docs/operations/postgres.yml",
+		"docs/operations/runner.yml", chart + "values.yaml",
 		chart + "templates/statefulset.yaml"} {
 		named := regexp.MustCompile(`\bSIA_[A-Z_]+`).FindAllString(root(t, file), -1)
 		if len(named) == 0 {

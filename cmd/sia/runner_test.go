@@ -152,7 +152,8 @@ type siaProcess struct {
 // start starts sia with an environment of its own and waits for a line of its log.
 func (w *runnerWorld) start(until string, env []string, args ...string) *siaProcess {
 	w.t.Helper()
-	p := &siaProcess{cmd: exec.CommandContext(w.ctx, "sia", args...), lines: make(chan string, 1000), ended: make(chan struct{})}
+	p := &siaProcess{cmd: exec.CommandContext(w.ctx, "sia", args...), lines: make(chan string, 1000),
+		ended: make(chan struct{})}
 	p.cmd.Env = append([]string{"PATH=" + os.Getenv("PATH"), "HOME=" + w.t.TempDir(), "TMPDIR=" + os.TempDir()}, env...)
 	out, err := p.cmd.StderrPipe()
 	w.must(err)
@@ -435,7 +436,9 @@ func TestRunnerWithoutToken(t *testing.T) {
 	t.Parallel()
 	w := newRunnerWorld(t, greetModel(nil))
 	p := w.runner("mill")
-	w.until("the runner was seen", func() bool { return !regexp.MustCompile(`mill\s+never`).MatchString(w.sia("runner", "list")) })
+	w.until("the runner was seen", func() bool {
+		return !regexp.MustCompile(`mill\s+never`).MatchString(w.sia("runner", "list"))
+	})
 	w.sia("runner", "remove", "mill")
 	p.await(t, "does not know this runner's token")
 	token := "sia-runner-" + strings.Repeat("A", 52)

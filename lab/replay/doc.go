@@ -9,7 +9,8 @@
 //     its result is a [Verdict]. It stops at a budget and goes on where it stopped.
 //   - A sieve is what a language can tell of commits by reading them: what can't be a task is passed over and no
 //     candidate (sieve.go). That of Go compares declarations (gosieve.go) and checks tests against the types of their
-//     module (gotypes.go); those of the others compare lines (linesieve.go). Nothing is run for it, and what it computes is bounded.
+//     module (gotypes.go); those of the others compare lines (linesieve.go). Nothing is run for it, and what it
+//     computes is bounded.
 //   - Both ends of a candidate are built and run at the same time, in two work trees of package testrun, which
 //     runs tests by name: between two candidates only what differs is written, and the build caches stay. That
 //     is where the seconds are.

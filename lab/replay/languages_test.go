@@ -39,8 +39,8 @@ func TestLanguages(t *testing.T) {
 				"tests/test_more.py": "from calc.more import x\n\n\ndef test_x():\n    assert x == 1\n"},
 			[]string{"tests/test_calc.py::tests.test_calc.test_half"}},
 		{"node", map[string]string{"src/calc.js": "exports.half = a => a / 3\n", ".gitignore": "dist\n",
-			"package.json": `{"name":"calc","scripts":{"clean":"rm -rf dist","build":"npm run clean && npm run build:js && npm run ` +
-				`build:docs","build:js":"mkdir -p dist && cp src/*.js dist","build:docs":"no-such-program",` +
+			"package.json": `{"name":"calc","scripts":{"clean":"rm -rf dist","build":"npm run clean && npm run build:js && ` +
+				`npm run build:docs","build:js":"mkdir -p dist && cp src/*.js dist","build:docs":"no-such-program",` +
 				`"test":"npm run build && node --test"}}` + "\n"},
 			map[string]string{"src/calc.js": "exports.half = a => a / 2\n",
 				"test/calc.test.js": "const {test} = require('node:test')\nconst assert = require('node:assert')\n" +
@@ -67,8 +67,10 @@ func TestLanguages(t *testing.T) {
 				"tests/more.rs": "#[test]\nfn x() { assert_eq!(calc::x(), 1); }\n"},
 			[]string{"tests/halves.rs::halves"}},
 		{"rust", map[string]string{"src/lib.rs": "pub fn half(a: i32) -> i32 { a / part::three() }\n",
-			"Cargo.toml":                       "[package]\nname = \"calc\"\nversion = \"0.1.0\"\nedition = \"2021\"\n[dependencies]\npart = \"1\"\n",
-			".cargo/config.toml":               "[source.crates-io]\nreplace-with = \"vendored\"\n[source.vendored]\ndirectory = \"vendor\"\n",
+			"Cargo.toml": "[package]\nname = \"calc\"\nversion = \"0.1.0\"\n" +
+				"edition = \"2021\"\n[dependencies]\npart = \"1\"\n",
+			".cargo/config.toml": "[source.crates-io]\n" +
+				"replace-with = \"vendored\"\n[source.vendored]\ndirectory = \"vendor\"\n",
 			"vendor/part/Cargo.toml":           "[package]\nname = \"part\"\nversion = \"1.0.0\"\nedition = \"2021\"\n",
 			"vendor/part/src/lib.rs":           "pub fn two() -> i32 { 2 }\npub fn three() -> i32 { 3 }\n",
 			"vendor/part/.cargo-checksum.json": `{"files":{}}`},

@@ -48,7 +48,8 @@ func (l lineSieve) lines(p string, read testrun.ReadFile) (out []string) {
 	}
 	for line := range strings.Lines(string(src)) {
 		line = strings.TrimSpace(line)
-		if line != "" && line != "*" && !slices.ContainsFunc(comments, func(c string) bool { return strings.HasPrefix(line, c) }) {
+		if line != "" && line != "*" && !slices.ContainsFunc(comments,
+			func(c string) bool { return strings.HasPrefix(line, c) }) {
 			out = append(out, line)
 		}
 	}

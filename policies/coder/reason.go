@@ -28,7 +28,8 @@ func (d *Decision) somebody(b *strings.Builder, r Request, chosen int) {
 		"that is %s for each task resolved. ", c.Coder, 100*c.Chance, 100*c.Low, 100*c.High, amount(c.Cost), amount(c.Index))
 	b.WriteString(c.evidence(r))
 	if !c.Worth && r.Value > 0 {
-		fmt.Fprintf(b, " A task has a value of %s; little is known of this coder, so it may be better than it looks.", amount(r.Value))
+		fmt.Fprintf(b, " A task has a value of %s; little is known of this coder, so it may be better than it looks.",
+			amount(r.Value))
 	}
 	if all := Racers(d.Options, d.Choice); len(all) > 0 {
 		fmt.Fprintf(b, " %s at the same time, because the best one's chance is only %.0f %%: together they come to %.0f %%, "+
@@ -83,8 +84,9 @@ func (d *Decision) nobody(r Request) string {
 			best = o
 		}
 	}
-	return fmt.Sprintf("No coder that is left is worth its cost: the best, %s, would cost %s for each task resolved, with a "+
-		"chance of %.0f %%; the value of a resolved task is %s.", best.Coder, amount(best.Index), 100*best.Chance, amount(r.Value))
+	return fmt.Sprintf("No coder that is left is worth its cost: the best, %s, would cost %s for each task resolved, "+
+		"with a chance of %.0f %%; the value of a resolved task is %s.",
+		best.Coder, amount(best.Index), 100*best.Chance, amount(r.Value))
 }
 
 // evidence names the counts that the expectation rests on.

@@ -15,7 +15,8 @@ func runtimeRules() []rule {
 			match: re(`^(\[?ERROR\]?|Error|Fatal): \S`), extent: stackTrace, max: 60, weight: 50, class: Unknown, takes: true},
 
 		{name: "a crash",
-			keys: keys("sanitizer: ", "segmentation fault", "sigsegv", "core dumped", "sigabrt", "sigbus", "sigill", "illegal instruction",
+			keys: keys("sanitizer: ", "segmentation fault", "sigsegv", "core dumped", "sigabrt", "sigbus", "sigill",
+				"illegal instruction",
 				"access violation", "fatal python error", "stack smashing", "bus error", "signal 11", "signal 6", "double free",
 				"a fatal error has been detected", "exit code 139", "exit code 134", "assertion failed", "assertion `"),
 			extent: stackTrace, weight: 76, class: Crash, soft: true},

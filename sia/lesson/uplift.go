@@ -53,6 +53,7 @@ func (u Effect) String() string {
 		return fmt.Sprintf("%d of %d tasks with the lesson passed. No control group yet, so the benefit is unknown",
 			u.ToldPassed, u.Told)
 	}
-	return fmt.Sprintf("with the lesson: %d of %d passed; without: %d of %d; benefit %+.0f points (90 %% interval %+.0f to %+.0f)",
+	return fmt.Sprintf("with the lesson: %d of %d passed; without: %d of %d; benefit %+.0f points (90 %% interval "+
+		"%+.0f to %+.0f)",
 		u.ToldPassed, u.Told, u.WithheldPassed, u.Withheld, u.Points, u.Low, u.High)
 }

@@ -43,7 +43,8 @@ func (e *refusal) Error() string {
 
 // final reports whether to ask again is of no use.
 func (e *refusal) final() bool {
-	return e.status >= 400 && e.status < 500 && e.status != http.StatusTooManyRequests && e.status != http.StatusRequestTimeout
+	return e.status >= 400 && e.status < 500 && e.status != http.StatusTooManyRequests &&
+		e.status != http.StatusRequestTimeout
 }
 
 // client speaks with the server.

@@ -1,5 +1,5 @@
-// Package worker is a runner: it asks a server for attempts and makes them, on a machine that has neither GitHub's nor a
-// model's keys.
+// Package worker is a runner: it asks a server for attempts and makes them, on a machine that has neither GitHub's nor
+// a model's keys.
 //
 // For each attempt it fetches the commit that this begins on, makes a work tree of it, and lets the same agent work as
 // a server would, in the same sandbox. It reports each turn before it goes on, and in the end what the agent said and
@@ -93,7 +93,7 @@ func (w *worker) serve(ctx context.Context) error {
 		var r *refusal
 		switch {
 		case ctx.Err() != nil:
-			return nil
+			return nil //nolint:nilerr // it was told to end
 		case errors.As(err, &r) && r.status == http.StatusUnauthorized:
 			return ErrToken
 		case err != nil:

@@ -53,7 +53,10 @@ func TestServersThatDoNotAnswer(t *testing.T) {
 	if err := Run(ctx, config(t, server.URL)); err != nil || asked.Load() != 3 {
 		t.Errorf("asked %d times: %v", asked.Load(), err)
 	}
-	unknown := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusUnauthorized) }))
+	unknown := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter,
+		_ *http.Request) {
+		w.WriteHeader(http.StatusUnauthorized)
+	}))
 	defer unknown.Close()
 	if err := Run(t.Context(), config(t, unknown.URL)); !errors.Is(err, ErrToken) {
 		t.Errorf("an unknown token: %v", err)
@@ -66,8 +69,9 @@ func TestAttemptThatIsGone(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch strings.TrimPrefix(r.URL.Path, runner.Prefix) {
 		case runner.NextPath:
-			_ = json.NewEncoder(w).Encode(runner.Offer{Pass: "p", Work: runner.Work{Start: strings.Repeat("a", 40), Repository: "1/2",
-				Coder: runner.Coder{Models: []runner.Model{{Model: "m", Price: llm.Price{}}}}}})
+			_ = json.NewEncoder(w).Encode(runner.Offer{Pass: "p",
+				Work: runner.Work{Start: strings.Repeat("a", 40), Repository: "1/2",
+					Coder: runner.Coder{Models: []runner.Model{{Model: "m", Price: llm.Price{}}}}}})
 		case runner.BeatPath:
 			beats.Add(1)
 			w.WriteHeader(http.StatusGone)
