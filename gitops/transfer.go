@@ -31,7 +31,7 @@ func (r *Repo) WriteCommit(ctx context.Context, sha string, out io.Writer) error
 		}
 		_, _, err = writePack(w, objs)
 		if err != nil && w.written > 0 {
-			return fmt.Errorf("after %d bytes: %s", w.written, err) // not tried again: the reader has a part of it
+			return fmt.Errorf("after %d bytes: %s", w.written, err.Error()) // not tried again: the reader has a part of it
 		}
 		return err
 	})

@@ -293,7 +293,8 @@ func TestHostileRunner(t *testing.T) {
 				encoded(t, runner.Outcome{Result: agent.Result{End: sia.EndFinished, Turns: 1}, Commit: sha}), pack))
 			got := <-done
 			if got.err != nil || got.res.End != sia.EndError ||
-				!strings.Contains(got.res.Reason, "the runner mill sent back was refused") || !strings.Contains(got.res.Reason, c.says) {
+				!strings.Contains(got.res.Reason, "the runner mill sent back was refused") ||
+				!strings.Contains(got.res.Reason, c.says) {
 				t.Errorf("%+v, %v", got.res, got.err)
 			}
 			if _, err := os.Lstat(filepath.Join(w.space.Dir(), "new.txt")); err == nil {
