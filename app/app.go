@@ -15,6 +15,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"net/http/pprof"
 	"path/filepath"
 	"sync"
 	"time"
@@ -200,6 +201,7 @@ func (a *App) routes(invited *signin.Invitation) error {
 	})
 	private.HandleFunc("GET /readyz", a.ready)
 	private.Handle("GET /metrics", a.Metrics)
+	private.Handle("GET "+profiles, signin.Local(profiler()))
 	a.private, a.public = private, public
 	if a.config.Roles.Has(RoleIntake) {
 		hook := &webhook.Handler{Store: a.Store, Secret: []byte(a.config.GitHub.WebhookSecret), Logger: a.log, Now: a.now}
@@ -240,6 +242,17 @@ func (a *App) routes(invited *signin.Invitation) error {
 	}
 	public.Handle("/", door)
 	return nil
+}
+
+// profiles is where Go's profiles of this process are, see [pprof].
+const profiles = "/debug/pprof/"
+
+func profiler() http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc(profiles, pprof.Index)
+	mux.HandleFunc(profiles+"profile", pprof.Profile)
+	mux.HandleFunc(profiles+"trace", pprof.Trace)
+	return mux
 }
 
 // Pages is SIA's pages, for whoever a request says looks at them (package app/web/viewer).

@@ -121,6 +121,10 @@ func TestServeWithoutModel(t *testing.T) {
 	if status, _ := get(t, pages+"/healthz"); status != http.StatusOK {
 		t.Errorf("/healthz answers %d", status)
 	}
+	if status, body := get(t, pages+"/debug/pprof/goroutine?debug=1"); status != http.StatusOK ||
+		!strings.Contains(body, "goroutine profile: total") {
+		t.Errorf("profiles: %d %.200s", status, body)
+	}
 }
 
 // Who sends webhooks with a wrong signature is told in the log, and can't fill it.
