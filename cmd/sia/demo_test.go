@@ -33,7 +33,7 @@ func TestDemoNeedsItsLesson(t *testing.T) {
 			t.Error(err)
 		}
 	}()
-	n := &demoNarrator{Env: e, demoStage: s, timeout: time.Minute, repo: demoUser + "/" + demoRepo}
+	n := &demoNarrator{Env: e, demoStage: s, timeout: 10 * time.Minute, repo: demoUser + "/" + demoRepo}
 	body, err := demoFiles.ReadFile("demo/issue-3.md")
 	if err != nil {
 		t.Fatal(err)
@@ -77,7 +77,7 @@ func TestDemoOfAnotherIssue(t *testing.T) {
 			t.Error(err)
 		}
 	}()
-	n := &demoNarrator{Env: e, demoStage: s, timeout: time.Minute, repo: demoUser + "/" + demoRepo}
+	n := &demoNarrator{Env: e, demoStage: s, timeout: 10 * time.Minute, repo: demoUser + "/" + demoRepo}
 	issue, err := n.open("Print the bookings of a day", "The kitchen wants them on paper.")
 	if err != nil {
 		t.Fatal(err)

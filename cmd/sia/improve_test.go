@@ -186,7 +186,7 @@ func TestImproveReverts(t *testing.T) {
 			"it does not parse: broken as Python", 1},
 		{"nothing to improve", []scripted.Rule{answers(toAnalyse, scripted.Answer{JSON: map[string]any{"file": "calc.py",
 			"goal": "", "why": "it is good", "how": "", "nothing": true}})}, []string{"--cycles", "3"},
-			"the model sees nothing worth improving: it is good", 1},
+			"the model sees nothing to improve: it is good", 1},
 		{"the model is down", []scripted.Rule{answers(toAnalyse, scripted.Answer{Fault: &scripted.Fault{Status: 401}})}, nil,
 			"Check the API key", 1},
 		{"the model talks", []scripted.Rule{{System: toAnalyse, Repeat: true, Turns: []scripted.Answer{{Text: "Sure!"}}}},
