@@ -8,9 +8,10 @@ import (
 // withoutOutput are the commands that print nothing that a program would read otherwise, each with
 // the reason.
 var withoutOutput = map[string]string{
-	"serve": "it logs, and --log-json is for programs",
-	"demo":  "it tells a story",
-	"help":  "it is for people",
+	"serve":        "it logs, and --log-json is for programs",
+	"demo":         "it tells a story",
+	"help":         "it is for people",
+	"runner start": "it logs as serve does",
 }
 
 // Every command that prints something prints it for programs, too.

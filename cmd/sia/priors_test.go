@@ -187,7 +187,7 @@ func TestPriorsFromMany(t *testing.T) {
 		shown.Cells != made.Cells || shown.Worth == nil || shown.Worth.Known() {
 		t.Errorf("%+v", shown)
 	}
-	if said := does(t, "priors", "show", "--dir", dir); !strings.Contains(said, "what it is worth is not known yet") {
+	if said := does(t, "priors", "show", "--dir", dir); !strings.Contains(said, "its benefit is not known yet") {
 		t.Error(said)
 	}
 	does(t, "priors", "remove", "--dir", dir)
