@@ -60,7 +60,7 @@ func (w *Workspace) TakeChange(ctx context.Context, sha string, pack []byte) err
 // notBroken is err as a fault of what was taken, and not of the mirror.
 func notBroken(err error) error {
 	if errors.Is(err, errBroken) || errors.Is(err, errNoObject) {
-		return fmt.Errorf("%w: %w", ErrTree, err)
+		return fmt.Errorf("%w: %s", ErrTree, err.Error())
 	}
 	return err
 }
@@ -83,7 +83,7 @@ func (r *Repo) unpackStranger(want plumbing.Hash, pack []byte) (x indexedPack, e
 		return x, fmt.Errorf("%w: %w", ErrTree, err)
 	}
 	if x, err = r.indexWith(f, want); err != nil {
-		return x, fmt.Errorf("%w: %w", ErrTree, err)
+		return x, fmt.Errorf("%w: %s", ErrTree, err.Error())
 	}
 	return x, nil
 }

@@ -38,6 +38,9 @@ func TestNewWantsEverything(t *testing.T) {
 		if field.Type.Kind() == reflect.Bool {
 			continue // false says something, too
 		}
+		if field.Name == "Elsewhere" {
+			continue // attempts are made here
+		}
 		d := whole
 		reflect.ValueOf(&d).Elem().FieldByIndex(field.Index).SetZero()
 		if _, err := New(d); err == nil || !strings.Contains(err.Error(), field.Name) {
