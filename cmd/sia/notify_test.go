@@ -59,7 +59,8 @@ func TestDoctorLooksAtMessages(t *testing.T) {
 		url, want string
 		code      error
 	}{
-		{"", "off: no message outside of GitHub", nil}, {up.URL, "it can be reached", nil}, {down.URL, "check its address", cli.ErrShown},
+		{"", "off: no message outside of GitHub", nil}, {up.URL, "it can be reached", nil},
+		{down.URL, "check its address", cli.ErrShown},
 	} {
 		var out strings.Builder
 		err := reportFindings(&cli.Env{Out: &out, Err: io.Discard}, "text",
