@@ -25,8 +25,11 @@ func TestPullRequestLife(t *testing.T) {
 	p, _, err := c.PullRequests.Create(ctx, "acme", "shop", in)
 	must(t, err)
 	if !p.GetDraft() || p.GetCommits() != 1 || p.GetAdditions() != 2 || p.GetDeletions() != 1 ||
-		p.GetChangedFiles() != 2 || !p.GetMergeable() {
+		p.GetChangedFiles() != 2 || p.Mergeable != nil { // that is worked out by and by
 		t.Errorf("pull request %v", p)
+	}
+	if p, _, err = c.PullRequests.Get(ctx, "acme", "shop", p.GetNumber()); err != nil || !p.GetMergeable() {
+		t.Errorf("mergeable %v, %v", p.GetMergeable(), err)
 	}
 	for want, bad := range map[string]*github.NewPullRequest{
 		"A pull request already exists for acme:sia/issue-1-add-x.": in,
@@ -132,7 +135,12 @@ func TestConflictAndDeletedBranch(t *testing.T) {
 	must(t, err)
 	p, _, err := s.bot().PullRequests.Get(ctx, "acme", "shop", n)
 	must(t, err)
-	if p.GetMergeable() || p.GetMergeableState() != "dirty" {
+	if p.Mergeable != nil || p.GetMergeableState() != "unknown" || p.MergeCommitSHA != nil {
+		t.Errorf("at first: mergeable %v, %s, %q", p.Mergeable, p.GetMergeableState(), p.GetMergeCommitSHA())
+	}
+	p, _, err = s.bot().PullRequests.Get(ctx, "acme", "shop", n)
+	must(t, err)
+	if p.Mergeable == nil || *p.Mergeable || p.GetMergeableState() != "dirty" {
 		t.Errorf("mergeable %v, %s", p.GetMergeable(), p.GetMergeableState())
 	}
 	if _, err := s.MergePull(repoName, n, "dana"); err == nil {
