@@ -28,7 +28,7 @@ const (
 // exporter sends spans as OTLP in JSON (https://opentelemetry.io/docs/specs/otlp/#otlphttp). OpenTelemetry's own
 // exporter speaks protobuf, and links gRPC with it: docs/adr/0035.
 type exporter struct {
-	to      string
+	to      *url.URL
 	headers map[string]string
 	client  *http.Client
 	pause   time.Duration
@@ -37,10 +37,12 @@ type exporter struct {
 func newExporter(endpoint string, headers map[string]string) (*exporter, error) {
 	u, err := url.Parse(strings.TrimRight(endpoint, "/"))
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
-		return nil, errors.New("export traces: the endpoint must be an address that begins with http:// or https://, " +
-			"such as http://localhost:4318")
+		return nil, errors.New("--traces (SIA_TRACES, OTEL_EXPORTER_OTLP_ENDPOINT): the address of a receiver must begin with " +
+			"http:// or https://, such as http://localhost:4318")
 	}
-	return &exporter{u.String() + "/v1/traces", headers, &http.Client{Timeout: exportWithin}, exportPause}, nil
+	client := &http.Client{Timeout: exportWithin, // the headers are for this receiver alone
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	return &exporter{u.JoinPath("v1", "traces"), headers, client, exportPause}, nil
 }
 
 // ExportSpans implements sdk.SpanExporter. What the receiver refuses for now is sent again a few times.
@@ -67,7 +69,7 @@ func (e *exporter) ExportSpans(ctx context.Context, spans []sdk.ReadOnlySpan) er
 
 // post sends spans once; again is how long to wait before they are sent again, 0: it would not help.
 func (e *exporter) post(ctx context.Context, body []byte) (again time.Duration, err error) {
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, e.to, bytes.NewReader(body))
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, e.to.String(), bytes.NewReader(body))
 	if err != nil {
 		return 0, fmt.Errorf("export traces: %w", err)
 	}
@@ -91,7 +93,7 @@ func (e *exporter) post(ctx context.Context, body []byte) (again time.Duration, 
 			again = min(time.Duration(s)*time.Second, exportWithin)
 		}
 	}
-	return again, fmt.Errorf("export traces: %s answered %s: %q; check the address and headers of --traces", e.to,
+	return again, fmt.Errorf("export traces: %s answered %s: %q; check the address and headers of --traces", e.to.Redacted(),
 		resp.Status, said)
 }
 

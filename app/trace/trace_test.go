@@ -103,6 +103,8 @@ func start(t *testing.T, r http.Handler) *trace.Tracer {
 	return tracer
 }
 
+func done(context.Context, sia.Task, sia.Effect) (sia.Fact, error) { return sia.Done{}, nil }
+
 // A task is one trace, whichever process adds to it: its effects stand below its root, and calls of models below the
 // effects that make them.
 func TestATaskIsOneTrace(t *testing.T) {
@@ -120,8 +122,7 @@ func TestATaskIsOneTrace(t *testing.T) {
 		}
 		ended := task
 		ended.State = sia.Passed
-		done := tracer.Effect(func(context.Context, sia.Task, sia.Effect) (sia.Fact, error) { return sia.Done{}, nil })
-		if _, err := done(t.Context(), ended, sia.Effect{Kind: sia.DoSync}); err != nil {
+		if _, err := tracer.Effect(done)(t.Context(), ended, sia.Effect{Kind: sia.DoSync}); err != nil {
 			t.Fatal(err)
 		}
 		tracer.Call(t.Context(), llm.Call{Model: "outside of a task"})
@@ -162,12 +163,24 @@ func TestATaskIsOneTrace(t *testing.T) {
 // Nothing waits for a receiver that is away, and nothing is exported where none is named.
 func TestNobodyReceives(t *testing.T) {
 	tracer := start(t, http.NotFoundHandler())
-	run := tracer.Effect(func(context.Context, sia.Task, sia.Effect) (sia.Fact, error) { return sia.Done{}, nil })
-	if _, err := run(t.Context(), sia.Task{ID: "7-1"}, sia.Effect{Kind: sia.DoGate}); err != nil {
+	if _, err := tracer.Effect(done)(t.Context(), sia.Task{ID: "7-1"}, sia.Effect{Kind: sia.DoGate}); err != nil {
 		t.Error(err)
 	}
 	if err := tracer.Close(t.Context()); err != nil { // the export's own error is logged
 		t.Logf("closing: %v", err)
+	}
+	there := &receiver{}
+	elsewhere := httptest.NewServer(there)
+	defer elsewhere.Close()
+	tracer = start(t, http.RedirectHandler(elsewhere.URL+"/v1/traces", http.StatusTemporaryRedirect))
+	if _, err := tracer.Effect(done)(t.Context(), sia.Task{ID: "7-1"}, sia.Effect{Kind: sia.DoGate}); err != nil {
+		t.Error(err)
+	}
+	if err := tracer.Close(t.Context()); err != nil {
+		t.Logf("closing: %v", err)
+	}
+	if there.asked > 0 {
+		t.Error("headers for one receiver went to another, to which it led")
 	}
 	none, err := trace.New(trace.Config{})
 	if none != nil || err != nil {

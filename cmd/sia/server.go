@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -104,6 +105,19 @@ func (s serverFlags) withoutModels() serverFlags {
 	return s
 }
 
+// decodedHeaders are headers as they are sent: OpenTelemetry's variables have them percent-encoded.
+// https://opentelemetry.io/docs/specs/otel/protocol/exporter/#specifying-headers-via-environment-variables
+func decodedHeaders(headers map[string]string) map[string]string {
+	out := map[string]string{}
+	for name, value := range headers {
+		if plain, err := url.PathUnescape(value); err == nil {
+			value = plain
+		}
+		out[strings.TrimSpace(name)] = value
+	}
+	return out
+}
+
 // flagged turns flags into a configuration and reads the key file.
 func (s serverFlags) flagged() (app.Config, error) {
 	c := app.Config{
@@ -111,7 +125,7 @@ func (s serverFlags) flagged() (app.Config, error) {
 		Dir: s.Dir, DB: s.DB, DBDirect: s.DBDirect, Attempts: s.Attempts, SetupHosts: s.SetupHosts,
 		AgentPath: s.AgentPath, AgentEnv: s.AgentEnv, Repos: s.Repos, Free: s.Free, Welcome: s.Welcome,
 		OnRunners:    s.AttemptsOn == "runners",
-		WriteSpacing: s.WriteSpacing, Keep: s.retention(), Traces: s.Traces, TraceHeaders: s.TraceHeaders,
+		WriteSpacing: s.WriteSpacing, Keep: s.retention(), Traces: s.Traces, TraceHeaders: decodedHeaders(s.TraceHeaders),
 		GitHub: app.GitHubConfig{URL: s.GitHubURL, API: s.GitHubAPI, AppID: s.AppID, WebhookSecret: s.WebhookSecret,
 			ClientID: s.ClientID, ClientSecret: s.ClientSecret},
 	}
