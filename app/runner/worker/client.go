@@ -63,8 +63,8 @@ func newClient(server string, plain bool) (*client, error) {
 		return nil, fmt.Errorf("--server: %s is not encrypted, and the token and the code would cross the network in the "+
 			"open; use https, or --plain-http where nobody else is on the network", server)
 	}
+	// Each request has a context that ends: a model may think for minutes before its answer begins.
 	t := http.DefaultTransport.(*http.Transport).Clone()
-	t.ResponseHeaderTimeout = askWithin
 	return &client{base: u.JoinPath(runner.Prefix), http: &http.Client{Transport: t,
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}}, nil
 }

@@ -53,8 +53,7 @@ func TestServersThatDoNotAnswer(t *testing.T) {
 	if err := Run(ctx, config(t, server.URL)); err != nil || asked.Load() != 3 {
 		t.Errorf("asked %d times: %v", asked.Load(), err)
 	}
-	unknown := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter,
-		_ *http.Request) {
+	unknown := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.WriteHeader(http.StatusUnauthorized)
 	}))
 	defer unknown.Close()
