@@ -82,8 +82,7 @@ func (a *App) failure(err error, format string, args ...any) error {
 		e.Message = "the operation was cancelled"
 	case errors.Is(err, errWriteQueue):
 		e.Turn, e.RetryAfter, e.Message = true, queueAfter, "many changes to this repository wait their turn, which "+
-			"GitHub asks to "+
-			"space"
+			"GitHub asks to space"
 	case errors.Is(err, context.DeadlineExceeded):
 		e.Message = "GitHub did not answer in time"
 	case errors.As(err, &untrusted):

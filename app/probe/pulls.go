@@ -11,9 +11,9 @@ func pulls() Section {
 	return Section{Title: "Pull requests", Facts: []Fact{{
 		ID: "pulls/mergeable",
 		Text: "Whether a pull request can be merged is worked out in the background: who asks first is told " +
-			"nothing. Nothing is concluded from that.",
+			"nothing, and nothing passes on that: a status may stand on the test merge.",
 		Source: "rest/pulls/pulls",
-		HeldBy: "`TestLookAtABaseThatMoved`",
+		HeldBy: "`TestLookAtABaseThatMoved`; story `merge-unknown`",
 		Needs:  needs,
 		Probe: func(t *Try) {
 			p := t.pullOnce()

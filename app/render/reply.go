@@ -253,8 +253,7 @@ const LearningOff = "This repository has lessons turned off (`learning.enabled` 
 
 // NothingToCorrect answers who says that something was wrong where nothing was done yet.
 const NothingToCorrect = "No attempt at this has ended yet, so nothing can have been wrong yet. `/sia learn <text>` " +
-	"notes " +
-	"what SIA should remember in any case.\n"
+	"notes what SIA should remember in any case.\n"
 
 // Corrected confirms that a person said what was wrong with an attempt. told is how many lessons the
 // attempt was told, which it counts against; known and against are as in [Learned].

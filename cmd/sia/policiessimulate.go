@@ -173,8 +173,7 @@ func showSimulation(e *cli.Env, sim simulation) error {
 	}
 	if r := sim.Ranking; r.Enough {
 		p("  of %d decisions that chance had a part in (an effective %.0f), it would have led %s to success, doubly "+
-			"robust %s; "+
-			"what was done led %s there. That ranks policies and decides nothing.", r.Decisions, r.Effective,
+			"robust %s; what was done led %s there. That ranks policies and decides nothing.", r.Decisions, r.Effective,
 			estimateText(r.SNIPS), estimateText(r.Doubly), estimateText(r.Logged))
 	}
 	if len(sim.Otherwise) == 0 {
