@@ -29,7 +29,7 @@ func (w *world) outcome(f sia.Effect) (sia.Fact, error) {
 	case sia.DoDecide:
 		return w.decide(f), nil
 	case sia.DoAttempt:
-		w.start[f.Attempt] = string(w.task.Head) // which the app expects the branch at, whatever it has not heard of
+		w.start[f.Attempt] = string(w.task.Head) // the app expects the branch there
 		w.count["attempt"]++
 		return sia.AttemptEnded{End: sia.EndFinished, Commit: sia.SHA(fmt.Sprintf("%040x", f.Attempt)), Cost: 50,
 			Diff: sia.DiffStat{Files: 1, Added: 1}, Hunks: []uint64{w.seed, uint64(f.Attempt)}}, nil

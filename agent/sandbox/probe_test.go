@@ -13,7 +13,7 @@ import (
 	"github.com/sia-bot/sia/agent/sandbox"
 )
 
-// Where there was no time to try, nobody is told to change the kernel's settings.
+// A probe that times out advises nobody to change the kernel's settings.
 func TestProbeOnABusyMachine(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 0)
 	defer cancel()

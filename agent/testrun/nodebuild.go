@@ -114,7 +114,7 @@ func (f packageFile) built(tree Files, tests []string, read ReadFile) string {
 	return fmt.Sprintf("limited sh -c %s </dev/null >/tmp/built 2>&1\n", quoteShell(strings.Join(commands, " && ")))
 }
 
-// leaves are the commands that a script comes to, those that it calls included, each once.
+// leaves are the commands that a script runs, directly or through other scripts, each once.
 func (f packageFile) leaves(name string, to []string, depth int) []string {
 	for _, one := range strings.Split(f.Scripts[name], "&&") {
 		one = strings.TrimSpace(one)

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// No more than maxAddresses are remembered. That some were refused is told once every tellEvery.
+// At most maxAddresses are remembered. Tells reports once every tellEvery that some were refused.
 const (
 	maxAddresses = 4096
 	tellEvery    = time.Minute

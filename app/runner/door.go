@@ -107,7 +107,7 @@ func (h *Door) failed(w http.ResponseWriter, r *http.Request, err error) {
 
 const (
 	noToken = "this is not the token of a runner, or it was removed: `sia runner add` on the server makes one"
-	notHeld = "the attempt is no longer this runner's: it was not heard of for too long, or the attempt is over"
+	notHeld = "the attempt is no longer this runner's: its heartbeats stopped for too long, or the attempt is over"
 )
 
 // passOf is the hash of a request's pass; otherwise it is answered.
@@ -242,14 +242,14 @@ func (p *patientWriter) Write(b []byte) (int, error) {
 	return p.w.Write(b)
 }
 
-// beat hears that a runner is there.
+// beat renews the lease of a runner that is there.
 func (h *Door) beat(w http.ResponseWriter, r *http.Request, pass string) {
 	stop, err := h.Store.RenewAttempt(r.Context(), pass, h.Lease)
 	if err != nil {
 		h.gone(w, r, err)
 		return
 	}
-	answer(w, Beaten{Stop: stop})
+	answer(w, Heartbeat{Stop: stop})
 }
 
 // release takes an attempt back that a runner does not go on with.

@@ -79,7 +79,7 @@ func (h *Door) turn(w http.ResponseWriter, r *http.Request, pass string) {
 				h.gone(w, r, err)
 				return
 			}
-			answer(w, Beaten{Stop: stop})
+			answer(w, Heartbeat{Stop: stop})
 			return
 		}
 		select {

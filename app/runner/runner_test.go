@@ -395,7 +395,7 @@ func TestModelOfARunner(t *testing.T) {
 	w.expect(http.StatusGone, o.Pass, path, ask)
 }
 
-// An attempt that a person stops is told to the runner, and its result counts. One whose server ends stays as it is.
+// When a person stops an attempt, its runner ends it, and the result counts. When the server ends, the offer stays.
 func TestStopReachesARunner(t *testing.T) {
 	w := newWorld(t, "http://127.0.0.1:1")
 	ctx, cancel := context.WithCancelCause(t.Context())
@@ -404,7 +404,7 @@ func TestStopReachesARunner(t *testing.T) {
 	cancel(store.ErrCancelled)
 	for stop := false; !stop; {
 		status, b := w.say(o.Pass, runner.BeatPath, nil)
-		var v runner.Beaten
+		var v runner.Heartbeat
 		if err := json.Unmarshal(b, &v); err != nil || status != http.StatusOK {
 			t.Fatalf("%d %s %v", status, b, err)
 		}

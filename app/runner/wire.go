@@ -9,8 +9,8 @@
 //     if the attempt had been made here.
 //   - [Door]: the HTTP API of runners, below [Prefix]. Any server of a database answers any runner: what one has to
 //     know is in the database (app/store/runnerattempt.go), and what goes between them waits there.
-//   - pass: the token of one runner for one attempt. It is good for that attempt, while the runner is heard of, and
-//     not after another runner or server took the attempt up.
+//   - pass: the token of one runner for one attempt. It is valid while the runner sends heartbeats, until another
+//     runner or server takes the attempt up.
 //   - The model is asked through the door, with the pass, by the rules of agent/gateway. What calls cost is counted
 //     there; what a runner says of it can only be more.
 //
@@ -54,7 +54,7 @@ const (
 	MaxBase   = 4 << 30
 )
 
-// Lease is how long an attempt is a runner's that is not heard of; Beat is how often it is heard of.
+// Lease is how long a runner keeps an attempt without a heartbeat; Beat is the time between two heartbeats.
 const (
 	Lease = time.Minute
 	Beat  = 5 * time.Second
@@ -99,9 +99,9 @@ type Model struct {
 	Learned   llm.Learned   `json:"learned"` // by the server
 }
 
-// Beaten is what a runner is told whenever it is heard of.
-type Beaten struct {
-	Stop bool `json:"stop"` // it is to end the attempt
+// Heartbeat answers a runner's heartbeat or report.
+type Heartbeat struct {
+	Stop bool `json:"stop"` // the runner has to end the attempt
 }
 
 // Outcome is how an attempt ended on a runner.
@@ -120,7 +120,7 @@ type Failure struct {
 	RetryAfter time.Duration `json:"retry_after,omitempty"`
 }
 
-// The beginnings of tokens, by which they are told apart, also in a log.
+// Prefixes of tokens: they say what kind of token it is, also in a log.
 const (
 	tokenPrefix = "sia-runner-"
 	passPrefix  = "sia-attempt-"

@@ -90,7 +90,7 @@ func (s *RunnerStore) RunnerOf(ctx context.Context, hash string) (Runner, error)
 	return r, s.explain("find a runner", orNotFound(err))
 }
 
-// SawRunner notes that a runner was heard of, and what it says of itself.
+// SawRunner notes when a runner last asked, and what it says of itself.
 func (s *RunnerStore) SawRunner(ctx context.Context, name, about string) error {
 	return s.exec(ctx, "note runner "+name, `UPDATE runners SET seen_at = ?, about = ? WHERE name = ?`,
 		micros(s.now()), about, name)

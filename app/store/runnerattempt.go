@@ -59,7 +59,7 @@ func (s *RunnerStore) OfferAttempt(ctx context.Context, a RunnerAttempt) error {
 type RunnerWatch struct {
 	State   RunnerState
 	Runner  string
-	Lost    bool // its runner was not heard of for too long
+	Lost    bool // its runner's lease has ended
 	Claims  int
 	Number  int    // of Report
 	Report  []byte // a turn that waits to be taken; nil: none

@@ -78,7 +78,7 @@ func TestBuiltOnce(t *testing.T) {
 	c, sha := subRepaired(t)
 	s := replay.MineSpec{History: c.open(), Folder: newFolder(t), Box: newBox(t), Repo: "acme/calc"}
 	if _, v := judgedIn(t, s, sha); v != replay.Verified {
-		t.Fatalf("the first came to %q", v)
+		t.Fatalf("the first gave %q", v)
 	}
 	common, err := filepath.Glob(filepath.Join(data, "replay", "common", "go-*"))
 	if err != nil || len(common) != 1 {
@@ -89,7 +89,7 @@ func TestBuiltOnce(t *testing.T) {
 	}
 	s.Folder = newFolder(t)
 	if _, v := judgedIn(t, s, sha); v != replay.Verified {
-		t.Fatalf("the next came to %q", v)
+		t.Fatalf("the next gave %q", v)
 	}
 	if _, err := os.Stat(filepath.Join(s.Folder.Path(), "cache", "build", "go", "mark")); err != nil {
 		t.Errorf("the next repository built it anew: %v", err)

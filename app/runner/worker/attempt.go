@@ -84,7 +84,7 @@ func (a *attempt) beat(ctx context.Context, stop, dead context.CancelCauseFunc) 
 			return
 		case <-tick.C:
 		}
-		var b runner.Beaten
+		var b runner.Heartbeat
 		began := time.Now()
 		err := a.client.tell(ctx, beatWithin, runner.BeatPath, a.offer.Pass, nil, &b)
 		var r *refusal

@@ -19,7 +19,7 @@ func config(t *testing.T, server string) Config {
 	return Config{Server: server, Token: "sia-runner-x", Dir: t.TempDir(), Logger: slog.New(slog.DiscardHandler)}
 }
 
-// A runner speaks in the open with its own machine only, unless it is told that it may.
+// A runner uses plain HTTP to its own machine only, unless --plain-http allows more.
 func TestPlainHTTP(t *testing.T) {
 	for server, fits := range map[string]bool{"https://sia.example.com": true, "http://127.0.0.1:8080/": true,
 		"http://localhost": true, "http://[::1]:1": true, "http://sia.example.com": false, "http://10.0.0.1": false,
