@@ -74,8 +74,8 @@ func (r *remote) encode(saved []agent.Turn) ([]byte, error) {
 	}
 	if len(b) > MaxWork {
 		return nil, &sia.Error{Op: "offer attempt " + r.effect.Key, Permanent: true,
-			Message: fmt.Sprintf("the attempt's input has %d MiB, and a runner gets at most %d MiB; --attempts-on=here has no such "+
-				"limit", len(b)>>20, MaxWork>>20)}
+			Message: fmt.Sprintf("the attempt's input has %d MiB, and a runner gets at most %d MiB; "+
+				"--attempts-on=here has no such limit", len(b)>>20, MaxWork>>20)}
 	}
 	return b, nil
 }

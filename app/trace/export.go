@@ -37,8 +37,8 @@ type exporter struct {
 func newExporter(endpoint string, headers map[string]string) (*exporter, error) {
 	u, err := url.Parse(strings.TrimRight(endpoint, "/"))
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
-		return nil, errors.New("--traces (SIA_TRACES, OTEL_EXPORTER_OTLP_ENDPOINT): the address of a receiver must begin with " +
-			"http:// or https://, such as http://localhost:4318")
+		return nil, errors.New("--traces (SIA_TRACES, OTEL_EXPORTER_OTLP_ENDPOINT): the address of a receiver must begin " +
+			"with http:// or https://, such as http://localhost:4318")
 	}
 	client := &http.Client{Timeout: exportWithin, // the headers are for this receiver alone
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
@@ -93,8 +93,8 @@ func (e *exporter) post(ctx context.Context, body []byte) (again time.Duration, 
 			again = min(time.Duration(s)*time.Second, exportWithin)
 		}
 	}
-	return again, fmt.Errorf("export traces: %s answered %s: %q; check the address and headers of --traces", e.to.Redacted(),
-		resp.Status, said)
+	return again, fmt.Errorf("export traces: %s answered %s: %q; check the address and headers of --traces",
+		e.to.Redacted(), resp.Status, said)
 }
 
 // Shutdown implements sdk.SpanExporter.
