@@ -9,7 +9,8 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// historyFor is how long it is remembered what reports near a branch: which checks a repository has changes seldom.
+// historyFor is how long it is remembered what reports near a branch: which checks a repository has changes seldom. The
+// last word before something is said to be green does not go by it.
 const historyFor = time.Hour
 
 // How much of the history is read: enough to tell what reports as a rule from what reported once.
@@ -85,14 +86,27 @@ type mergedNode struct {
 	} `json:"nodes"`
 }
 
-func (a *lookAnswer) history() History {
+// nearBranch is what the selections of [graphqlQuery.addHistory] answer.
+type nearBranch struct {
+	Branch *branchNode `json:"branch"`
+	Merged *mergedNode `json:"merged"`
+}
+
+// addHistory asks for what reported on commits near a branch.
+func (q *graphqlQuery) addHistory(branch string) {
+	q.add("$branch: String!", branchSelection, "branch", "refs/heads/"+branch)
+	q.add("$base_name: String!", mergedSelection, "base_name", branch)
+	q.fragments = append(q.fragments, rollupFragment)
+}
+
+func (n nearBranch) history() History {
 	h := History{Known: true}
-	if b := a.Repository.Branch; b != nil && b.Target != nil {
+	if b := n.Branch; b != nil && b.Target != nil {
 		for _, c := range b.Target.History.Nodes {
 			h.Base = append(h.Base, c.reported())
 		}
 	}
-	if m := a.Repository.Merged; m != nil {
+	if m := n.Merged; m != nil {
 		for _, p := range m.Nodes {
 			for _, c := range p.Commits.Nodes {
 				h.Merged = append(h.Merged, c.Commit.reported())
@@ -126,10 +140,23 @@ func (c namedCommit) reported() []sia.Reported {
 	return all
 }
 
-// history reads over REST what GraphQL tells beside a look: what apps other than GitHub Actions and statuses reported.
-// What is remembered costs nothing.
-// https://docs.github.com/en/rest/commits/commits#list-commits
-// https://docs.github.com/en/rest/pulls/pulls#list-pull-requests
+// historyNow is the history near a branch as it is now.
+func (r *Repo) historyNow(ctx context.Context, branch string) (History, error) {
+	if !r.looksAtOnce() {
+		return r.historyOverREST(ctx, branch)
+	}
+	q := r.query()
+	q.addHistory(branch)
+	var got lastWordAnswer
+	if err := r.graphql(reading(ctx), q.String(), q.values, &got); err != nil {
+		return r.historyOverREST(ctx, branch)
+	}
+	h := got.Repository.history()
+	r.histories.put(branch, h)
+	return h, nil
+}
+
+// history is what is remembered of it, or else what REST tells.
 func (r *Repo) history(ctx context.Context, branch string) (h History, err error) {
 	if branch == "" {
 		return h, nil
@@ -137,6 +164,13 @@ func (r *Repo) history(ctx context.Context, branch string) (h History, err error
 	if known, ok := r.histories.get(branch); ok {
 		return known, nil
 	}
+	return r.historyOverREST(ctx, branch)
+}
+
+// historyOverREST reads what apps other than GitHub Actions and statuses reported.
+// https://docs.github.com/en/rest/commits/commits#list-commits
+// https://docs.github.com/en/rest/pulls/pulls#list-pull-requests
+func (r *Repo) historyOverREST(ctx context.Context, branch string) (h History, err error) {
 	commits, _, err := r.gh.Repositories.ListCommits(ctx, r.repo.Owner, r.repo.Name,
 		&gh.CommitsListOptions{SHA: branch, ListOptions: gh.ListOptions{PerPage: historyCommits}})
 	if err != nil {

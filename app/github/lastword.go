@@ -7,15 +7,16 @@ import (
 	"strings"
 )
 
-// lastWordSelection asks how a pull request is, and what its base branch requires: the rules, and of classic
+// The last word asks how a pull request is, and what its base branch requires: the rules, and of classic
 // protection whether it names checks at all, for which of their apps it wants them is told in REST alone.
 // https://docs.github.com/en/graphql/reference/objects#ref
 // https://docs.github.com/en/graphql/reference/objects#refupdaterule
-const lastWordSelection = ` pullRequest(number: $number) {
+const (
+	lastWordPull = ` pullRequest(number: $number) {
 		state headRefOid baseRefName
 		commits(last: 1) { nodes { commit { oid author { name user { login databaseId } } } } }
-	}
-	ref(qualifiedName: $ref) {
+	}`
+	lastWordRules = ` ref(qualifiedName: $ref) {
 		refUpdateRule { requiredStatusCheckContexts }
 		rules(first: 100) { pageInfo { hasNextPage } nodes { type parameters {
 			... on RequiredStatusChecksParameters {
@@ -24,6 +25,7 @@ const lastWordSelection = ` pullRequest(number: $number) {
 			... on WorkflowsParameters { workflows { path repositoryId } }
 		} } }
 	}`
+)
 
 // ruledRef is a branch as that query tells it.
 type ruledRef struct {
@@ -36,53 +38,69 @@ type ruledRef struct {
 	}] `json:"rules"`
 }
 
-// LastWord reads what may change while a commit is judged: the pull request, and what the branch that it is to be
-// merged into requires. It is one request where the rules are as [Repo.Required] told them less than a minute ago;
-// where they are not, where classic protection names checks, and where GraphQL does not tell, both are read over REST.
-func (r *Repo) LastWord(ctx context.Context, number int, branch string) (PullState, Requirements, error) {
-	if pull, required, ok := r.lastWordAtOnce(ctx, number, branch); ok {
-		return pull, required, nil
+// LastWord is what may change while a commit is judged.
+type LastWord struct {
+	Pull     PullState
+	Required Requirements // of the branch that the pull request is to be merged into
+	History  History      // near that branch; not known where the rules say what counts
+}
+
+// LastWord reads it. It is one request where the rules are as [Repo.Required] told them less than a minute ago; where
+// they are not, where classic protection names checks, and where GraphQL does not tell, it is read over REST.
+func (r *Repo) LastWord(ctx context.Context, number int, branch string) (LastWord, error) {
+	if w, ok := r.lastWordAtOnce(ctx, number, branch); ok {
+		return w, nil
 	}
 	required, err := r.RequiredNow(ctx, branch)
 	if err != nil {
-		return PullState{}, Requirements{}, err
+		return LastWord{}, err
 	}
-	pull, err := r.PullNow(ctx, number)
-	return pull, required, err
+	w := LastWord{Required: required}
+	if !required.Known || len(required.All) == 0 {
+		if w.History, err = r.historyNow(ctx, branch); err != nil {
+			return w, err
+		}
+	}
+	w.Pull, err = r.PullNow(ctx, number)
+	return w, err
+}
+
+type lastWordAnswer struct {
+	Repository struct {
+		PullRequest *pullNode `json:"pullRequest"`
+		Ref         *ruledRef `json:"ref"`
+		nearBranch
+	} `json:"repository"`
 }
 
 // lastWordAtOnce is LastWord in one request. ok is false where that does not tell all.
-func (r *Repo) lastWordAtOnce(ctx context.Context, number int, branch string) (p PullState, q Requirements, ok bool) {
+func (r *Repo) lastWordAtOnce(ctx context.Context, number int, branch string) (w LastWord, ok bool) {
 	known, remembered := r.required.get(branch)
-	_, refused := r.noLook.get("")
-	_, failed := r.noLookNow.get("")
-	if !remembered || !known.Known || refused || failed {
-		return p, q, false
+	if !remembered || !known.Known || !r.looksAtOnce() {
+		return w, false
 	}
-	query := graphqlQuery{variables: []string{"$owner: String!", "$name: String!", "$number: Int!"},
-		values: map[string]any{"owner": r.repo.Owner, "name": r.repo.Name, "number": number}}
-	query.add("$ref: String!", lastWordSelection, "ref", "refs/heads/"+branch)
-	var got struct {
-		Repository struct {
-			PullRequest *pullNode `json:"pullRequest"`
-			Ref         *ruledRef `json:"ref"`
-		} `json:"repository"`
-	}
+	query := r.query()
+	query.add("$number: Int!", lastWordPull, "number", number)
+	query.add("$ref: String!", lastWordRules, "ref", "refs/heads/"+branch)
+	query.addHistory(branch)
+	var got lastWordAnswer
 	if err := r.graphql(reading(ctx), query.String(), query.values, &got); err != nil {
 		r.app.log.DebugContext(ctx, "the last word is read over REST", "error", err)
-		return p, q, false
+		return w, false
 	}
 	if got.Repository.PullRequest == nil || got.Repository.Ref == nil {
-		return p, q, false
+		return w, false
 	}
 	now, whole, err := r.requirements(ctx, *got.Repository.Ref)
 	if err != nil || !whole || now.Strict != known.Strict || !slices.Equal(now.All, known.All) ||
 		!slices.Equal(now.Others, known.Others) {
-		return p, q, false
+		return w, false
 	}
 	var look Look
 	look.takeState(got.Repository.PullRequest)
-	return look.Pull, now, true
+	w = LastWord{Pull: look.Pull, Required: now, History: got.Repository.history()}
+	r.histories.put(branch, w.History)
+	return w, true
 }
 
 // requirements are those of a branch. whole is false where the answer does not hold all of them.

@@ -128,15 +128,17 @@ type lookAnswer struct {
 		Earlier0    *commitNode `json:"earlier0"`
 		Earlier1    *commitNode `json:"earlier1"`
 		Earlier2    *commitNode `json:"earlier2"`
+		Earlier3    *commitNode `json:"earlier3"`
+		Earlier4    *commitNode `json:"earlier4"`
 		PullRequest *pullNode   `json:"pullRequest"`
-		Branch      *branchNode `json:"branch"`
-		Merged      *mergedNode `json:"merged"`
+		nearBranch
 	} `json:"repository"`
 }
 
 // earlier are what judges the given commits; nil where one is not whole.
 func (a *lookAnswer) earlier(shas []string) []Look {
-	all := []*commitNode{a.Repository.Earlier0, a.Repository.Earlier1, a.Repository.Earlier2}
+	r := a.Repository
+	all := [MaxEarlier]*commitNode{r.Earlier0, r.Earlier1, r.Earlier2, r.Earlier3, r.Earlier4}
 	var out []Look
 	for i, sha := range shas {
 		look, whole := all[i].look(sha)

@@ -47,15 +47,12 @@ const (
 
 // lookAtOnce is Look in one request. whole is false where the answer is not all of it.
 func (r *Repo) lookAtOnce(ctx context.Context, at LookAt) (look Look, whole bool, err error) {
-	if _, refused := r.noLook.get(""); refused {
+	if !r.looksAtOnce() {
 		return Look{}, false, nil
 	}
-	if _, failed := r.noLookNow.get(""); failed {
-		return Look{}, false, nil
-	}
-	q := graphqlQuery{variables: []string{"$owner: String!", "$name: String!", "$commit: String!"},
-		selections: []string{"nameWithOwner object(expression: $commit) { ...judges }"}, fragments: []string{judgesFragment},
-		values: map[string]any{"owner": r.repo.Owner, "name": r.repo.Name, "commit": at.SHA}}
+	q := r.query()
+	q.add("$commit: String!", "nameWithOwner object(expression: $commit) { ...judges }", "commit", at.SHA)
+	q.fragments = append(q.fragments, judgesFragment)
 	if at.Pull != 0 {
 		q.add("$number: Int!", pullSelection, "number", at.Pull)
 	}
@@ -68,9 +65,7 @@ func (r *Repo) lookAtOnce(ctx context.Context, at LookAt) (look Look, whole bool
 	}
 	remembered, known := r.histories.get(at.Branch)
 	if at.Branch != "" && !known {
-		q.add("$branch: String!", branchSelection, "branch", "refs/heads/"+at.Branch)
-		q.add("$base_name: String!", mergedSelection, "base_name", at.Branch)
-		q.fragments = append(q.fragments, rollupFragment)
+		q.addHistory(at.Branch)
 	}
 	var got lookAnswer
 	err = r.graphql(reading(ctx), q.String(), q.values, &got)
@@ -101,7 +96,7 @@ func (r *Repo) lookAtOnce(ctx context.Context, at LookAt) (look Look, whole bool
 	}
 	look.ownWorkflows(cmp.Or(got.Repository.NameWithOwner, r.repo.String()))
 	if look.History = remembered; at.Branch != "" && !known {
-		look.History = got.history()
+		look.History = got.Repository.history()
 		r.histories.put(at.Branch, look.History)
 	}
 	return look, true, nil
@@ -111,6 +106,19 @@ func (r *Repo) lookAtOnce(ctx context.Context, at LookAt) (look Look, whole bool
 type graphqlQuery struct {
 	variables, selections, fragments []string
 	values                           map[string]any
+}
+
+// looksAtOnce reports whether GitHub answers GraphQL, as far as is known.
+func (r *Repo) looksAtOnce() bool {
+	_, refused := r.noLook.get("")
+	_, failed := r.noLookNow.get("")
+	return !refused && !failed
+}
+
+// query is one of the repository that asks for nothing yet.
+func (r *Repo) query() graphqlQuery {
+	return graphqlQuery{variables: []string{"$owner: String!", "$name: String!"},
+		values: map[string]any{"owner": r.repo.Owner, "name": r.repo.Name}}
 }
 
 func (q *graphqlQuery) add(variable, selection, name string, value any) {

@@ -3,6 +3,7 @@ package github_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"slices"
@@ -273,14 +274,81 @@ func TestLastWordOnTheSimulator(t *testing.T) {
 			check(t, err)
 			check(t, c.change(s))
 			before := len(s.sim.Calls())
-			p, q, err := s.repo.LastWord(ctx, 1, "main")
-			if err != nil || !c.want(p, q) {
-				t.Errorf("%+v, %+v, %v", p, q, err)
+			w, err := s.repo.LastWord(ctx, 1, "main")
+			if err != nil || !c.want(w.Pull, w.Required) {
+				t.Errorf("%+v, %v", w, err)
 			}
 			if calls := len(s.sim.Calls()) - before; c.one != (calls == 1) {
 				t.Errorf("%d requests", calls)
 			}
 		})
+	}
+}
+
+// What reports near a branch is remembered for an hour, but for the last word.
+func TestHistoryOfTheLastWord(t *testing.T) {
+	ctx := context.Background()
+	for name, c := range map[string]func(s *site){
+		"in one request": func(*site) {},
+		"the rules are not known": func(s *site) {
+			check(t, s.sim.HideRules(full, 403))
+		},
+		"over REST": func(s *site) {
+			s.sim.FailRequests(func(r *http.Request) *ghsim.Fault {
+				if strings.HasSuffix(r.URL.Path, "/graphql") {
+					return &ghsim.Fault{Status: http.StatusBadGateway}
+				}
+				return nil
+			})
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := open(t, ghsim.Config{NoWorkflows: true})
+			_, err := s.sim.PushFiles(full, "fix", "ann", "fix", map[string]string{"b.txt": "b\n"})
+			check(t, err)
+			_, err = s.sim.OpenPull(full, "ann", "fix", "main", "fix", "", false)
+			check(t, err)
+			c(s)
+			head, err := s.sim.Pull(full, 1)
+			check(t, err)
+			_, err = s.repo.Look(ctx, github.LookAt{SHA: head.Head, Pull: 1, Branch: "main"})
+			check(t, err)
+			_, err = s.repo.Required(ctx, "main")
+			check(t, err)
+			check(t, s.sim.CreateStatus(full, head.Base, "ann", "license/cla", "success", ""))
+			w, err := s.repo.LastWord(ctx, 1, "main")
+			want := [][]sia.Reported{{{Name: "license/cla"}}}
+			if d := cmp.Diff(want, w.History.Base); d != "" || err != nil {
+				t.Errorf("%s, %v", d, err)
+			}
+			look, err := s.repo.Look(ctx, github.LookAt{SHA: head.Head, Pull: 1, Branch: "main"})
+			if d := cmp.Diff(want, look.History.Base); d != "" || err != nil {
+				t.Errorf("then remembered: %s, %v", d, err)
+			}
+		})
+	}
+}
+
+// A look reads as many earlier heads as it may be asked for.
+func TestLookAtEarlierHeads(t *testing.T) {
+	ctx := context.Background()
+	s := open(t, ghsim.Config{NoWorkflows: true})
+	var heads []string
+	for i := range github.MaxEarlier + 1 {
+		sha, err := s.sim.PushFiles(full, "fix", "ann", "fix", map[string]string{"b.txt": strings.Repeat("b", i+1)})
+		check(t, err)
+		check(t, s.sim.CreateStatus(full, sha, "ann", fmt.Sprint("ci/", i), "success", ""))
+		heads = append(heads, sha)
+	}
+	look, err := s.repo.Look(ctx, github.LookAt{SHA: heads[github.MaxEarlier], Earlier: heads[:github.MaxEarlier]})
+	check(t, err)
+	if len(look.Earlier) != github.MaxEarlier {
+		t.Fatalf("%d of %d earlier heads", len(look.Earlier), github.MaxEarlier)
+	}
+	for i, earlier := range look.Earlier {
+		if got := earlier.Checks.Statuses; len(got) != 1 || got[0].Context != fmt.Sprint("ci/", i) {
+			t.Errorf("head %d: %+v", i, got)
+		}
 	}
 }
 

@@ -31,9 +31,15 @@ type push struct {
 	by       sia.Actor
 }
 
+// maxCommits is how many commits of a push GitHub tells at most.
+// https://docs.github.com/en/webhooks/webhook-events-and-payloads#push
+const maxCommits = 2048
+
 // readPush reads "push": people edited memory or settings. What the app pushes
 // itself it knows; a task's branch is followed by its pull request's events; and
-// that the base moved is seen when the next attempt begins.
+// that the base moved is seen when the next attempt begins. So most pushes are
+// nothing to SIA, and cost it no request: those with all their commits told, none
+// of which touches SIA's folder.
 func readPush(payload any, r reading) ([]sia.Intent, *administration) {
 	e, ok := payload.(*gh.PushEvent)
 	branch, isBranch := strings.CutPrefix(e.GetRef(), "refs/heads/")
@@ -50,13 +56,21 @@ func readPush(payload any, r reading) ([]sia.Intent, *administration) {
 		settings: e.GetForced(), // its commits don't tell what is gone
 		by:       sia.Actor{Login: e.GetSender().GetLogin(), ID: e.GetSender().GetID()},
 	}
+	ours := e.GetForced() || len(e.Commits) == 0 || len(e.Commits) >= maxCommits
 	for _, c := range e.Commits {
 		for _, paths := range [][]string{c.Added, c.Modified, c.Removed} {
+			ours = ours || slices.ContainsFunc(paths, isOurs)
 			p.settings = p.settings || slices.ContainsFunc(paths, isSettings)
 		}
 	}
+	if !ours {
+		return nil, nil
+	}
 	return nil, &administration{installation: e.GetInstallation().GetID(), pushed: p}
 }
+
+// isOurs reports whether a path lies in SIA's folder, of settings, policies and memory.
+func isOurs(path string) bool { return strings.HasPrefix(path, ".sia/") }
 
 // isSettings reports whether a path is the settings file's, or a policy's.
 func isSettings(path string) bool {

@@ -1,6 +1,7 @@
 package webhook
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -25,7 +26,11 @@ func TestReadPush(t *testing.T) {
 		name, body string
 		want       *push
 	}{
-		{"to the base", `{"ref":"refs/heads/main","commits":[{"modified":["a.go"]}],` + head + `}`, want(func(*push) {})},
+		{"of code", `{"ref":"refs/heads/main","commits":[{"modified":["a.go", "docs/.sia/a"]}],` + head + `}`, nil},
+		{"of so much that not all is told", `{"ref":"refs/heads/main","commits":[` + strings.Repeat(`{},`, 2047) + `{}],` +
+			head + `}`, want(func(*push) {})},
+		{"of memory", `{"ref":"refs/heads/notes","commits":[{"modified":[".sia/lessons.md"]}],` + head + `}`,
+			want(func(p *push) { p.branch, p.standard = "notes", false })},
 		{"of settings", `{"ref":"refs/heads/main","commits":[{"modified":["a.go"]},{"added":[".sia/config.yml"]}],` + head +
 			`}`, want(func(p *push) { p.settings = true })},
 		{"that takes settings away", `{"ref":"refs/heads/main","commits":[{"removed":[".sia/config.yml"]}],` + head + `}`,

@@ -43,18 +43,21 @@ func (w *checkWorker) gate(ctx context.Context, t sia.Task, f sia.Effect) (sia.F
 }
 
 // lastWord reads once more what may have changed while the checks were read, or since it was last read: the rules of
-// the base branch, which are remembered from look to look, and the pull request, to which somebody may have pushed, or
-// which may be closed.
+// the base branch and what reports near it, which are remembered from look to look, and the pull request, to which
+// somebody may have pushed, or which may be closed.
 func (w *checkWorker) lastWord(ctx context.Context, t sia.Task, e *headEvidence) error {
 	if err := w.readEarlier(ctx, t, e); err != nil {
 		return err
 	}
-	now, required, err := w.repo(t).LastWord(ctx, t.Pull.Number, t.BaseBranch)
+	now, err := w.repo(t).LastWord(ctx, t.Pull.Number, t.BaseBranch)
 	if err != nil {
 		return err
 	}
-	e.takeRules(t, required)
-	e.found, e.lags = w.compare(t, now, "")
+	e.takeRules(t, now.Required)
+	if now.History.Known {
+		e.in.History = history(now.History, e.self)
+	}
+	e.found, e.lags = w.compare(t, now.Pull, "")
 	return nil
 }
 

@@ -16,6 +16,7 @@ import (
 type benchCmd struct {
 	Locate  locateCmd  `cmd:"" help:"Find the files that commits changed, given their tests, against each source alone."`
 	Already alreadyCmd `cmd:"" help:"Check, on tasks of a history, evidence that something is so already: where it is, and where it is not."`
+	Scale   scaleCmd   `cmd:"" help:"Send many deliveries to several servers and runners, kill each of them and the database, and count what was lost, done twice or late."`
 }
 
 type locateCmd struct {

@@ -143,11 +143,15 @@ func (p *player) status(who, name, state, at string) error {
 	return p.Sim.CreateStatus(Repo, sha, who, name, state, "")
 }
 
-// commit is the head of the task, the commit of an attempt, or the test merge.
+// commit is the head of the task, the commit of an attempt, the test merge, or the head of the base branch.
 func (p *player) commit(at string) (string, error) {
 	t := p.Task(p.issue)
-	if at == "merge" {
+	switch at {
+	case "merge":
 		return p.Sim.TestMerge(Repo, t.Pull.Number)
+	case "base":
+		branches, err := p.Sim.Branches(Repo)
+		return branches[t.BaseBranch], err
 	}
 	sha := t.Head
 	for _, a := range t.Attempts {

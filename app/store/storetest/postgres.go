@@ -46,7 +46,7 @@ var shared = sync.OnceValues(func() (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	return newServer(dir)
+	return StartServer(dir)
 })
 
 // NewServer makes a PostgreSQL server of the test's own and starts it.
@@ -56,7 +56,7 @@ func NewServer(t testing.TB) *Server {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := newServer(dir)
+	s, err := StartServer(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -64,10 +64,12 @@ func NewServer(t testing.TB) *Server {
 	return s
 }
 
-// Server is a real PostgreSQL server on a Unix socket, whose data lasts no longer than the test binary. It forces
-// nothing onto the disk, so it may lose data with the machine, and does not when it is killed.
+// Server is a real PostgreSQL server on a Unix socket, whose data lasts no longer than the test binary. Without
+// settings that say otherwise it forces nothing onto the disk: it may lose data with the machine, and not when it is
+// killed.
 type Server struct {
-	dir string // owned by whom it runs as
+	dir      string   // owned by whom it runs as
+	settings []string // such as fsync=on; they come after what tests start it with
 
 	stop     func()
 	template sync.Once
@@ -78,10 +80,10 @@ type Server struct {
 // patience is how long a server may take to start.
 const patience = 2 * time.Minute
 
-// newServer makes a server in a folder, which is deleted when the server stops for good: with the process at the
-// latest.
-func newServer(dir string) (*Server, error) {
-	s := &Server{dir: dir}
+// StartServer makes a server in an empty folder and starts it, with settings such as "fsync=on". The folder is deleted
+// when the server stops for good: with the process at the latest.
+func StartServer(dir string, settings ...string) (*Server, error) {
+	s := &Server{dir: dir, settings: settings}
 	if err := errors.Join(os.Chmod(dir, 0o711), chownToServer(dir)); err != nil {
 		return nil, err
 	}
@@ -129,9 +131,12 @@ func (s *Server) command(name string, args ...string) (*exec.Cmd, error) {
 
 // Start starts the server, which waits until it takes connections.
 func (s *Server) Start() error {
-	postgres, err := s.command("postgres", "-D", s.data(), "-k", s.dir, "-c", "listen_addresses=", "-c", "fsync=off",
-		"-c", "full_page_writes=off", "-c", "max_connections=400",
-		"-c", "shared_buffers=64MB", "-c", "max_wal_size=64MB")
+	args := []string{"-D", s.data(), "-k", s.dir}
+	for _, setting := range append([]string{"listen_addresses=", "fsync=off", "full_page_writes=off",
+		"max_connections=400", "shared_buffers=64MB", "max_wal_size=64MB"}, s.settings...) {
+		args = append(args, "-c", setting)
+	}
+	postgres, err := s.command("postgres", args...)
 	if err != nil {
 		return err
 	}
@@ -233,10 +238,15 @@ func (s *Server) Database(t testing.TB) string {
 // Empty makes a database with no tables and returns its URL.
 func (s *Server) Empty(t testing.TB) string { return s.create(t, "") }
 
+// Create makes a database with no tables, which lasts as long as the server, and returns its URL.
+func (s *Server) Create(name string) (string, error) {
+	return s.URL(name), s.exec(`CREATE DATABASE ` + name)
+}
+
 func (s *Server) create(t testing.TB, how string) string {
 	t.Helper()
 	name := fmt.Sprintf("sia_%d", s.count.Add(1))
-	if err := s.exec(`CREATE DATABASE ` + name + ` ` + how); err != nil {
+	if _, err := s.Create(name + ` ` + how); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {

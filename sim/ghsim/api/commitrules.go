@@ -8,8 +8,8 @@ import (
 )
 
 // commitRules answers what a branch asks of commits: that the repository wants sign-offs, what the
-// branch's protection wants as far as everybody may see it, and its rules; and with number how a pull request is.
-// It goes by the variables owner, name, ref and number.
+// branch's protection wants as far as everybody may see it, and its rules; and with number how a pull request is,
+// with branch and base_name what reported near that branch. It goes by the variables owner, name and ref besides.
 // https://docs.github.com/en/graphql/reference/objects#refupdaterule
 func commitRules(c *call, vars map[string]any) (answer, error) {
 	full := fmt.Sprintf("%v/%v", vars["owner"], vars["name"])
@@ -22,6 +22,7 @@ func commitRules(c *call, vars map[string]any) (answer, error) {
 	}
 	c.repo = r
 	repository := ruledRef(r, vars)
+	c.nearBranch(repository, vars)
 	if number, _ := vars["number"].(float64); number > 0 {
 		if !c.token.May("pull_requests", "read") {
 			return graphqlError("FORBIDDEN", "Resource not accessible by integration"), nil

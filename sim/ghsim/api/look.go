@@ -11,8 +11,8 @@ import (
 
 // headOf answers a look: what judges a commit and the one that it stands on, how its pull
 // request is, and what reported before. It goes by the variables owner, name, commit, base,
-// earlier0 to earlier2, number, branch and base_name, and answers all of it, whatever was selected, with at most
-// 100 suites and 100 runs of each. What a variable asks for is there only with it.
+// earlier0, earlier1 and so on, number, branch and base_name, and answers all of it, whatever was selected, with at
+// most 100 suites and 100 runs of each. What a variable asks for is there only with it.
 func headOf(c *call, vars map[string]any) (answer, error) {
 	full := fmt.Sprintf("%v/%v", vars["owner"], vars["name"])
 	c.repo = c.world.Repository(full)
@@ -28,20 +28,21 @@ func headOf(c *call, vars map[string]any) (answer, error) {
 		return answer{}, err
 	}
 	repository := object{"nameWithOwner": c.repo.FullName()}
-	for name, variable := range map[string]string{"object": "commit", "base": "base", "earlier0": "earlier0",
-		"earlier1": "earlier1", "earlier2": "earlier2"} {
+	for variable := range vars {
+		name := variable
+		switch {
+		case variable == "commit":
+			name = "object"
+		case variable != "base" && !strings.HasPrefix(variable, "earlier"):
+			continue
+		}
 		repository[name] = nil
 		sha, _ := vars[variable].(string)
 		if at, found := c.world.CommitOf(c.repo, sha); found && !c.unknown(sha) {
 			repository[name] = c.judgesOf(at)
 		}
 	}
-	if branch, _ := vars["branch"].(string); branch != "" {
-		repository["branch"] = c.historyOf(branch)
-	}
-	if base, _ := vars["base_name"].(string); base != "" {
-		repository["merged"] = c.mergedInto(base)
-	}
+	c.nearBranch(repository, vars)
 	if number, _ := vars["number"].(float64); number > 0 {
 		pull := c.repo.Issue(int(number))
 		if pull == nil || pull.Pull == nil || c.unknown(fmt.Sprintf("%s#%d", full, int(number))) {
@@ -50,6 +51,16 @@ func headOf(c *call, vars map[string]any) (answer, error) {
 		repository["pullRequest"] = c.pullNode(pull)
 	}
 	return ok(object{"data": object{"repository": repository}}), nil
+}
+
+// nearBranch answers what the variables branch and base_name ask for.
+func (c *call) nearBranch(repository object, vars map[string]any) {
+	if branch, _ := vars["branch"].(string); branch != "" {
+		repository["branch"] = c.historyOf(branch)
+	}
+	if base, _ := vars["base_name"].(string); base != "" {
+		repository["merged"] = c.mergedInto(base)
+	}
 }
 
 // noPull is a look at a pull request that there is not: everything else is answered beside

@@ -1,0 +1,217 @@
+package scale
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/sia-bot/sia/app/render"
+	"github.com/sia-bot/sia/sim/ghsim"
+)
+
+// noteAges has the database note how old each delivery is when it is no longer pending.
+const noteAges = `
+CREATE TABLE scale_ages (guid text, received bigint, age bigint);
+CREATE FUNCTION scale_note() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+	INSERT INTO scale_ages VALUES (NEW.guid, NEW.received_at,
+		(extract(epoch FROM clock_timestamp()) * 1000000)::bigint - NEW.received_at);
+	RETURN NULL;
+END $$;
+CREATE TRIGGER scale_note AFTER UPDATE OF state ON deliveries FOR EACH ROW
+	WHEN (OLD.state = 'pending' AND NEW.state <> 'pending') EXECUTE FUNCTION scale_note();`
+
+const (
+	patience = 15 * time.Minute // for what is under way when all was sent
+	look     = time.Second      // between two looks
+)
+
+// settle waits until all tasks have passed and nothing waits.
+func (s *stage) settle(ctx context.Context) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, patience, fmt.Errorf("not all had ended %s after all was sent", patience))
+	defer cancel()
+	for {
+		waits, err := s.waits(ctx)
+		if err == nil && waits == 0 {
+			return s.sim.WaitIdle(ctx)
+		}
+		if wait(ctx, look) != nil {
+			return fmt.Errorf("%w: %d tasks or deliveries: %v", context.Cause(ctx), waits, err)
+		}
+	}
+}
+
+// waits counts what has not ended.
+func (s *stage) waits(ctx context.Context) (n int, err error) {
+	for _, query := range []string{`SELECT count(*) FROM deliveries WHERE state = 'pending'`,
+		`SELECT count(*) FROM tasks WHERE state <> 'passed'`} {
+		var one int
+		if err := s.db.QueryRowContext(ctx, query).Scan(&one); err != nil {
+			return 0, err
+		}
+		n += one
+	}
+	var tasks int
+	if err := s.db.QueryRowContext(ctx, `SELECT count(*) FROM tasks`).Scan(&tasks); err != nil {
+		return 0, err
+	}
+	return n + s.Tasks - tasks, nil
+}
+
+// count fills in what is seen at the end.
+func (s *stage) count(ctx context.Context, r *Result) error {
+	var done int
+	if err := s.db.QueryRowContext(ctx, `SELECT count(*) FROM deliveries WHERE state = 'done' AND guid LIKE $1`,
+		noiseID+"%").Scan(&done); err != nil {
+		return err
+	}
+	r.Lost = r.Noise - done
+	if err := s.db.QueryRowContext(ctx, `SELECT count(*), coalesce(min(event || ': ' || error), '') FROM deliveries
+		WHERE state = 'failed'`).Scan(&r.Failed, &r.Failure); err != nil {
+		return err
+	}
+	if err := s.ages(ctx, r); err != nil {
+		return err
+	}
+	for _, one := range s.issues {
+		took, wrong, err := s.ended(one)
+		switch {
+		case err != nil:
+			return err
+		case wrong != "":
+			r.Wrong = append(r.Wrong, fmt.Sprintf("%s#%d: %s", one.repo, one.number, wrong))
+		default:
+			r.Passed++
+			r.Taken = append(r.Taken, took)
+		}
+	}
+	r.Minute, r.Hour = s.writes.most(time.Minute), s.writes.most(time.Hour)
+	r.Calls, r.Limited, r.Asked = s.writes.calls, s.writes.limited, s.writes.what
+	for _, p := range s.servers {
+		p.weigh()
+		r.Memory = append(r.Memory, p.memory)
+	}
+	return nil
+}
+
+func (s *stage) ages(ctx context.Context, r *Result) error {
+	rows, err := s.db.QueryContext(ctx, `SELECT received, age FROM scale_ages`)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	var all, calm []time.Duration
+	for rows.Next() {
+		var received, age int64
+		if err := rows.Scan(&received, &age); err != nil {
+			return err
+		}
+		all = append(all, time.Duration(age)*time.Microsecond)
+		if s.rough.calm(time.UnixMicro(received)) {
+			calm = append(calm, all[len(all)-1])
+		}
+	}
+	r.Ages = Ages{P50: Quantile(all, .5), P99: Quantile(all, .99), Max: Quantile(all, 1), Calm99: Quantile(calm, .99)}
+	return rows.Err()
+}
+
+// Quantile is the q-quantile of durations, 0 without any. It sorts them.
+func Quantile(all []time.Duration, q float64) time.Duration {
+	if len(all) == 0 {
+		return 0
+	}
+	slices.Sort(all)
+	return all[min(len(all)-1, int(q*float64(len(all))))]
+}
+
+// ended says how a task ended: how long it took, or what is wrong with it.
+func (s *stage) ended(one issue) (took time.Duration, wrong string, err error) {
+	view, err := s.sim.Issue(one.repo, one.number)
+	if err != nil {
+		return 0, "", err
+	}
+	if !slices.Contains(view.Labels, render.LabelPassed) {
+		return 0, fmt.Sprintf("it has the labels %v", view.Labels), nil
+	}
+	issues, err := s.sim.Issues(one.repo)
+	if err != nil {
+		return 0, "", err
+	}
+	var pulls []ghsim.PullView
+	for _, i := range issues {
+		if !i.IsPull {
+			continue
+		}
+		p, err := s.sim.Pull(one.repo, i.Number)
+		if err != nil {
+			return 0, "", err
+		}
+		if strings.HasPrefix(p.HeadRef, fmt.Sprintf("sia/issue-%d-", one.number)) {
+			pulls = append(pulls, p)
+		}
+	}
+	if len(pulls) != 1 || len(pulls[0].Commits) != 2 {
+		return 0, fmt.Sprintf("it has %d pull requests, the first with the commits %v", len(pulls), pulls), nil
+	}
+	said := map[string]int{}
+	for _, c := range append(view.Comments, pulls[0].Comments...) {
+		if said[c.Body]++; said[c.Body] > 1 {
+			return 0, "a comment was made twice: " + c.Body, nil
+		}
+	}
+	return s.passedAt(one).Sub(one.labelled), "", nil
+}
+
+// passedAt is when the issue got the label.
+func (s *stage) passedAt(one issue) time.Time {
+	for _, e := range s.sim.Timeline("issues.labeled") {
+		if e.Repo == one.repo && e.Number == one.number && e.Detail == render.LabelPassed {
+			return e.At
+		}
+	}
+	return one.labelled
+}
+
+// writes counts, for each installation, the requests that create something.
+type writes struct {
+	mu      sync.Mutex
+	of      map[int64][]time.Time
+	calls   int
+	what    map[string]int // by method, route and status
+	limited int
+}
+
+func newWrites() *writes { return &writes{of: map[int64][]time.Time{}, what: map[string]int{}} }
+
+func (w *writes) note(c ghsim.Call) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.calls++
+	w.what[c.Method+" "+c.Pattern+" "+strconv.Itoa(c.Status)]++
+	if c.Status == http.StatusTooManyRequests {
+		w.limited++
+	}
+	if ghsim.Count([]ghsim.Call{c}).Creating > 0 {
+		w.of[c.Installation] = append(w.of[c.Installation], c.At)
+	}
+}
+
+// most is the most that one installation created within a time.
+func (w *writes) most(within time.Duration) (most int) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, at := range w.of {
+		first := 0
+		for i := range at {
+			for at[i].Sub(at[first]) >= within {
+				first++
+			}
+			most = max(most, i-first+1)
+		}
+	}
+	return most
+}

@@ -1,0 +1,131 @@
+package scale
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strings"
+	"sync"
+	"time"
+)
+
+// startWithin is how long a process of sia may take until it says that it is ready.
+const startWithin = 2 * time.Minute
+
+// tailLines is how many of the last lines of a process's log are kept.
+const tailLines = 40
+
+// process is a process of sia that can be killed and started again.
+type process struct {
+	name  string
+	sia   string
+	env   []string
+	args  []string
+	ready string // is in the line of its log that says so
+
+	cmd   *exec.Cmd
+	ended chan struct{}
+
+	mu     sync.Mutex
+	last   []string
+	memory int64 // the most that one of its lives had, in bytes
+}
+
+// start starts it and waits until it is ready.
+func (p *process) start(ctx context.Context) error {
+	p.cmd = exec.Command(p.sia, p.args...) //nolint:noctx // it is killed by hand, and may be killed before ctx ends
+	p.cmd.Env = p.environ()
+	out, err := p.cmd.StderrPipe()
+	if err != nil {
+		return err
+	}
+	if err := p.cmd.Start(); err != nil {
+		return fmt.Errorf("start %s: %w", p.name, err)
+	}
+	ready := make(chan struct{})
+	p.ended = make(chan struct{})
+	go p.read(out, ready, p.ended)
+	timer := time.NewTimer(startWithin)
+	defer timer.Stop()
+	select {
+	case <-ready:
+		return nil
+	case <-p.ended:
+		return fmt.Errorf("%s ended before it was ready:\n%s", p.name, p.tail())
+	case <-timer.C:
+		return fmt.Errorf("%s was not ready after %s:\n%s", p.name, startWithin, p.tail())
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// run runs another command with the process's configuration, and returns what it prints.
+func (p *process) run(ctx context.Context, args ...string) (string, error) {
+	cmd := exec.CommandContext(ctx, p.sia, args...)
+	cmd.Env = p.environ()
+	var said strings.Builder
+	cmd.Stderr = &said
+	out, err := cmd.Output()
+	if err != nil {
+		return "", fmt.Errorf("sia %s: %w\n%s", strings.Join(args, " "), err, said.String())
+	}
+	return string(out), nil
+}
+
+func (p *process) environ() []string {
+	return append([]string{"PATH=" + os.Getenv("PATH"), "TMPDIR=" + os.TempDir()}, p.env...)
+}
+
+func (p *process) read(out io.Reader, ready, ended chan struct{}) {
+	defer close(ended)
+	said := false
+	for in := bufio.NewScanner(out); in.Scan(); {
+		p.mu.Lock()
+		if p.last = append(p.last, in.Text()); len(p.last) > tailLines {
+			p.last = p.last[1:]
+		}
+		p.mu.Unlock()
+		if !said && strings.Contains(in.Text(), p.ready) {
+			said = true
+			close(ready)
+		}
+	}
+}
+
+func (p *process) tail() string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return strings.Join(p.last, "\n")
+}
+
+// kill ends it as a machine that loses power does.
+func (p *process) kill() {
+	if p.cmd == nil || p.cmd.Process == nil {
+		return
+	}
+	p.weigh()
+	_ = p.cmd.Process.Kill() // it may have ended
+	<-p.ended
+	_ = p.cmd.Wait()
+	p.cmd = nil
+}
+
+// weigh notes the most memory that the process had, where the system tells.
+func (p *process) weigh() {
+	if p.cmd == nil {
+		return
+	}
+	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.cmd.Process.Pid))
+	if err != nil {
+		return
+	}
+	for line := range strings.Lines(string(b)) {
+		var kB int64
+		if n, _ := fmt.Sscanf(line, "VmHWM: %d kB", &kB); n == 1 {
+			p.memory = max(p.memory, kB<<10)
+		}
+	}
+}

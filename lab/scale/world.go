@@ -1,0 +1,197 @@
+package scale
+
+import (
+	"context"
+	_ "embed"
+	"fmt"
+	"math/rand/v2"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/sia-bot/sia/sim/ghsim"
+	"github.com/sia-bot/sia/sim/scripted"
+)
+
+// modelTxtar is what the models say: the coder is wrong first, and right when it was told.
+//
+//go:embed model.txtar
+var modelTxtar []byte
+
+const (
+	modelKey = "the model's key"
+	maxRepos = 200 // in which tasks are; each may have several
+)
+
+// repoFiles are the files of a repository with tasks.
+var repoFiles = map[string]string{
+	"check.sh":   "grep -q 42 answer.txt || { echo \"check.sh: answer.txt:1: wrong: $(cat answer.txt)\"; exit 1; }\n",
+	"answer.txt": "0\n",
+	".github/workflows/ci.yml": "name: CI\non: [pull_request]\njobs:\n  answer:\n    runs-on: ubuntu-latest\n" +
+		"    steps:\n      - uses: actions/checkout@v4\n      - run: sh ./check.sh\n",
+	".sia/config.yml": "checks: {settle: 0s, wait: 1m}\n",
+}
+
+// issue is a task's.
+type issue struct {
+	repo     string
+	number   int
+	labelled time.Time
+}
+
+func orgName(i int) string { return fmt.Sprintf("org-%d", i) }
+
+// repo is the repository of the n-th task.
+func (c Config) repo(n int) (owner, name string) {
+	n %= min(c.Tasks, maxRepos)
+	return orgName(n % c.Installations), fmt.Sprintf("busy-%d", n)
+}
+
+// world makes GitHub, its repositories, and the model.
+func (s *stage) world() (err error) {
+	if s.sim, err = ghsim.New(ghsim.Config{Dir: filepath.Join(s.dir, "github")}); err != nil {
+		return err
+	}
+	if _, err = s.sim.Start(""); err != nil {
+		return err
+	}
+	s.sim.AfterRequest(s.writes.note)
+	for i := range s.Installations {
+		s.sim.CreateOrg(orgName(i))
+	}
+	for n := range min(s.Tasks, maxRepos) {
+		owner, name := s.repo(n)
+		if _, err := s.sim.CreateRepo(owner, name, ghsim.RepoSpec{Files: repoFiles}); err != nil {
+			return err
+		}
+	}
+	if s.app, err = s.sim.CreateApp("sia"); err != nil {
+		return err
+	}
+	script, err := scripted.Parse(modelTxtar)
+	if err != nil {
+		return err
+	}
+	for _, rule := range script.Rules {
+		for i := range rule.Turns {
+			rule.Turns[i].Delay = s.Thinks
+		}
+	}
+	s.model, err = scripted.Start(script, scripted.Options{Key: modelKey})
+	return err
+}
+
+// serve starts the servers and runners.
+func (s *stage) serve(ctx context.Context, database string) error {
+	key := filepath.Join(s.dir, "app.pem")
+	if err := os.WriteFile(key, s.app.PrivateKeyPEM, 0o600); err != nil {
+		return err
+	}
+	on := "here"
+	if s.Runners > 0 {
+		on = "runners"
+	}
+	for i := range s.Servers {
+		listen, err := freeAddress()
+		if err != nil {
+			return err
+		}
+		private, err := freeAddress()
+		if err != nil {
+			return err
+		}
+		dir := filepath.Join(s.dir, fmt.Sprint("server-", i))
+		s.servers = append(s.servers, &process{name: fmt.Sprint("server ", i), sia: s.Sia, ready: "serving",
+			env: []string{"HOME=" + dir, "SIA_DIR=" + dir, "SIA_GITHUB_URL=" + s.sim.URL(), "SIA_GITHUB_API=" + s.sim.APIURL(),
+				fmt.Sprint("SIA_APP_ID=", s.app.ID), "SIA_APP_KEY_FILE=" + key, "SIA_WEBHOOK_SECRET=" + secret,
+				"SIA_MODEL_URL=" + s.model.URL, "SIA_MODEL_KEY=" + modelKey, "SIA_MODEL=coder", "SIA_SIA_MODEL=sia",
+				"SIA_REVIEWER_MODEL=reviewer", "SIA_FREE=true", "SIA_WELCOME=false", "SIA_DB=" + database},
+			args: []string{"serve", "--listen", listen, "--private", private, "--attempts-on", on,
+				"--attempts", fmt.Sprint(max(1, s.Attempts*max(1, s.Runners)))}})
+		s.front.to = append(s.front.to, listen)
+		if err := s.servers[i].start(ctx); err != nil { // one after another: the first migrates
+			return err
+		}
+	}
+	for i := range s.Runners {
+		name := fmt.Sprint("runner-", i)
+		dir := filepath.Join(s.dir, name)
+		token, err := s.servers[0].run(ctx, "runner", "add", name)
+		if err != nil {
+			return err
+		}
+		s.runners = append(s.runners, &process{name: name, sia: s.Sia, ready: "waiting for attempts",
+			env:  []string{"HOME=" + dir, "SIA_RUNNER_TOKEN=" + strings.TrimSpace(token)},
+			args: []string{"runner", "--server", s.front.url(), "--dir", dir, "--attempts", fmt.Sprint(s.Attempts)}})
+		if err := s.runners[i].start(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// install points the app's webhook at the servers and installs the app.
+func (s *stage) install() error {
+	if err := s.sim.SetWebhook(s.app.ID, s.front.url()+"/webhook", secret); err != nil {
+		return err
+	}
+	repos := map[string][]string{}
+	for n := range min(s.Tasks, maxRepos) {
+		owner, name := s.repo(n)
+		repos[owner] = append(repos[owner], name)
+	}
+	for i := range s.Installations {
+		id, err := s.sim.Install(s.app.ID, orgName(i), repos[orgName(i)]...)
+		if err != nil {
+			return err
+		}
+		s.installed = append(s.installed, id)
+	}
+	return nil
+}
+
+// span is how long noise is sent.
+func (c Config) span() time.Duration {
+	return time.Duration(c.Deliveries) * time.Second / time.Duration(c.Rate)
+}
+
+// ask labels issues, spread over the time of the noise, each by a person of its own: one may start three a minute.
+func (s *stage) ask(ctx context.Context) error {
+	began := time.Now()
+	for n := range s.Tasks {
+		if err := wait(ctx, time.Until(began.Add(s.span()*time.Duration(n)/time.Duration(s.Tasks)))); err != nil {
+			return err
+		}
+		owner, name := s.repo(n)
+		repo, login := owner+"/"+name, fmt.Sprint("dev-", n)
+		s.sim.CreateUser(login)
+		if err := s.sim.SetPermission(repo, login, "write"); err != nil {
+			return err
+		}
+		number, err := s.sim.OpenIssue(repo, login, fmt.Sprintf("Find answer %d", n), "- Write the answer to answer.txt.")
+		if err != nil {
+			return err
+		}
+		if err := s.sim.Label(repo, number, login, "sia"); err != nil {
+			return err
+		}
+		s.mu.Lock()
+		s.issues = append(s.issues, issue{repo, number, time.Now()})
+		s.mu.Unlock()
+	}
+	return nil
+}
+
+// freeAddress is a loopback address that nobody listened at a moment ago. Its port is below those that systems hand out
+// by themselves (RFC 6335 §6), so that a server that was killed gets it again.
+func freeAddress() (address string, err error) {
+	for range 100 {
+		var l net.Listener
+		if l, err = net.Listen("tcp", fmt.Sprint("127.0.0.1:", 20_000+rand.IntN(12_000))); err == nil {
+			return l.Addr().String(), l.Close()
+		}
+	}
+	return "", fmt.Errorf("find a free port: %w", err)
+}
