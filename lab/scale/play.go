@@ -50,7 +50,7 @@ type Result struct {
 	Failure string // of one of these
 	Ages    Ages
 	Passed  int             // tasks
-	Wrong   []string        // tasks that did not pass with two attempts, or did something twice
+	Wrong   []string        // tasks that did not pass, or did something twice
 	Taken   []time.Duration // from label to pass
 	Minute  int             // the most that one installation created on GitHub in a minute
 	Hour    int             // and in an hour

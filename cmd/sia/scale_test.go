@@ -1,0 +1,35 @@
+package main
+
+import (
+	"log/slog"
+	"os/exec"
+	"testing"
+
+	"github.com/sia-bot/sia/lab/scale"
+)
+
+// Two servers of one database and a runner take noise and tasks, and nothing is lost or done twice. That holds when each
+// is killed, too: `sialab bench scale` plays it.
+//
+//test:thorough
+func TestScale(t *testing.T) {
+	t.Parallel()
+	sia, err := exec.LookPath("sia")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := scale.Play(t.Context(), scale.Config{Sia: sia, Deliveries: 200, Rate: 50, Repositories: 20, Installations: 2,
+		Tasks: 3, Servers: 2, Runners: 1, Attempts: 2, Log: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.Noise != 200 || r.Lost+r.Failed != 0 || r.Passed != 3 || len(r.Wrong) != 0 {
+		t.Errorf("%d deliveries taken, %d lost, %d failed (%s), %d tasks passed, wrong: %v", r.Noise, r.Lost, r.Failed,
+			r.Failure, r.Passed, r.Wrong)
+	}
+	// What has nothing to do with SIA costs no request: the tasks alone ask GitHub.
+	if r.Minute == 0 || r.Limited != 0 || r.Calls > 3*40+50 {
+		t.Errorf("%d requests, %d refused for a limit, at most %d created in a minute: %v", r.Calls, r.Limited, r.Minute,
+			r.Asked)
+	}
+}
