@@ -28,6 +28,7 @@ CREATE TRIGGER scale_note AFTER UPDATE OF state ON deliveries FOR EACH ROW
 const (
 	patience = 15 * time.Minute // for what is under way when all was sent
 	look     = time.Second      // between two looks
+	soon     = time.Minute      // what is due later is a seldom look at what has passed
 	// looks until it is told what is waited for
 	tellEvery = 30
 )
@@ -52,15 +53,17 @@ func (s *stage) settle(ctx context.Context) error {
 
 // waits says what has not ended; empty: all has.
 func (s *stage) waits(ctx context.Context) (string, error) {
-	var pending, tasks, passed int
+	var deliveries, effects, tasks, passed int
 	var open string
-	err := s.db.QueryRowContext(ctx, `SELECT (SELECT count(*) FROM deliveries WHERE state = 'pending'), count(*),
+	err := s.db.QueryRowContext(ctx, `SELECT (SELECT count(*) FROM deliveries WHERE state = 'pending'),
+		(SELECT count(*) FROM effects WHERE state = 'pending' AND due_at < $1), count(*),
 		count(*) FILTER (WHERE state = 'passed'), coalesce(string_agg(id || ' ' || state, ', ') FILTER (WHERE state <> 'passed'),
-		'') FROM tasks`).Scan(&pending, &tasks, &passed, &open)
-	if err != nil || pending == 0 && passed == s.Tasks {
+		'') FROM tasks`, time.Now().Add(soon).UnixMicro()).Scan(&deliveries, &effects, &tasks, &passed, &open)
+	if err != nil || deliveries+effects == 0 && passed == s.Tasks {
 		return "", err
 	}
-	return fmt.Sprintf("%d deliveries; %d tasks that have not begun; tasks %s", pending, s.Tasks-tasks, open), nil
+	return fmt.Sprintf("%d deliveries; %d effects; %d tasks that have not begun; tasks %s", deliveries, effects,
+		s.Tasks-tasks, open), nil
 }
 
 // count fills in what is seen at the end.
