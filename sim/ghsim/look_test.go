@@ -9,12 +9,39 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
+const (
+	judges = `fragment judges on Commit { oid status { contexts { context } } checkSuites(first: 9) { nodes {
+		checkRuns(first: 9) { nodes { name conclusion } } workflowRun { file { path repositoryName } } } } }`
+	lookedAtPull = `pullRequest(number: $number) {
+			state isDraft headRefOid baseRefName mergeable mergeStateStatus potentialMergeCommit { ...judges }
+			commits(last: 1) { nodes { commit { oid author { name email user { login } } } } }
+		} `
+	nearBranch = `branch: ref(qualifiedName: $branch) { target {
+			... on Commit { history(first: 3) { nodes { oid ...reports } } } } }
+		merged: pullRequests(states: MERGED, baseRefName: $base_name, first: 5) { nodes {
+			commits(last: 1) { nodes { commit { ...reports } } } } }`
+	reports = `fragment reports on Commit { statusCheckRollup { contexts(first: 9) { nodes { __typename
+		... on CheckRun { name checkSuite { app { slug } workflowRun { event } } }
+		... on StatusContext { context } } } } }`
+)
+
 // look asks for everything at once, as the variables say.
 func (s *sim) look(token string, vars map[string]any) map[string]any {
 	s.t.Helper()
 	vars["owner"], vars["name"] = "acme", "shop"
-	body, err := json.Marshal(map[string]any{"query": "query { repository { object { checkSuites } } }",
-		"variables": vars})
+	query, selection, fragments := "query($owner: String!, $name: String!, $commit: String!",
+		"object(expression: $commit) { ...judges } ", judges
+	if vars["number"] != nil {
+		query += ", $number: Int!"
+		selection += lookedAtPull
+	}
+	if vars["branch"] != nil {
+		query += ", $branch: String!, $base_name: String!"
+		selection += nearBranch
+		fragments += reports
+	}
+	body, err := json.Marshal(map[string]any{"variables": vars,
+		"query": query + ") { repository(owner: $owner, name: $name) { " + selection + "} } " + fragments})
 	must(s.t, err)
 	resp, text := s.do("POST", "/api/graphql", token, string(body))
 	var got map[string]any

@@ -52,7 +52,16 @@ func ruledRef(r *model.Repository, vars map[string]any) object {
 	}
 	nodes := []object{}
 	for _, x := range r.Rules[branch] {
-		nodes = append(nodes, object{"type": strings.ToUpper(x.Type), "parameters": camelKeys(r.Printed(branch, x))})
+		parameters := camelKeys(r.Printed(branch, x))
+		if p, is := parameters.(object); is {
+			checks, _ := p["requiredStatusChecks"].([]any)
+			for _, c := range checks { // where REST leaves the app out, this is null
+				if check, is := c.(object); is && check["integrationId"] == nil {
+					check["integrationId"] = nil
+				}
+			}
+		}
+		nodes = append(nodes, object{"type": strings.ToUpper(x.Type), "parameters": parameters})
 	}
 	return object{"webCommitSignoffRequired": r.SignOff, "ref": object{"refUpdateRule": protection,
 		"rules": connection(nodes)}}

@@ -21,13 +21,21 @@ var (
 )
 
 // graphql answers two mutations that REST lacks, what closes an issue, and what judges a
-// commit, and refuses everything else as GitHub refuses a field that it does not know. Answers hold the pull
-// request's id, number, isDraft and url, whatever was selected.
+// commit, and refuses everything else as GitHub refuses a field that it does not know. Of what it tells, answers hold
+// what was selected.
 func graphql(c *call) (answer, error) {
 	var in graphqlRequest
 	if err := c.decode(&in); err != nil {
 		return answer{}, err
 	}
+	all, err := c.answerGraphQL(in)
+	if err != nil {
+		return all, err
+	}
+	return selected(in.Query, all)
+}
+
+func (c *call) answerGraphQL(in graphqlRequest) (answer, error) {
 	if !strings.HasPrefix(strings.TrimSpace(in.Query), "mutation") {
 		c.reads = true
 	}

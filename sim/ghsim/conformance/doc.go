@@ -1,8 +1,9 @@
 // Package conformance checks HTTP traffic against GitHub's own descriptions:
 // REST requests and answers against the OpenAPI description (npm package
-// @octokit/openapi) and webhook payloads against the schemas of
-// @octokit/webhooks-schemas. Both are test data, put under node_modules by
-// "make deps"; a test whose machine lacks them fails and says so.
+// @octokit/openapi), GraphQL against the schema (@octokit/graphql-schema), and
+// webhook payloads against the schemas of @octokit/webhooks-schemas. All are test
+// data, put under node_modules by "make deps"; a test whose machine lacks them fails
+// and says so.
 //
 // Put [Validator.Middleware] around the simulator (ghsim.Config.Wrap) and
 // [Validator.Webhooks] around the application's webhook endpoint; violations

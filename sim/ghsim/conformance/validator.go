@@ -11,12 +11,14 @@ import (
 	"testing"
 
 	"github.com/getkin/kin-openapi/openapi3filter"
+	"github.com/vektah/gqlparser/v2/ast"
 )
 
 // Validator collects violations of GitHub's descriptions. It may be used
 // concurrently.
 type Validator struct {
-	doc *description
+	doc    *description
+	schema *ast.Schema
 
 	mu         sync.Mutex
 	violations []string
@@ -33,7 +35,11 @@ func New(t testing.TB) *Validator {
 	if _, err := loadSchemas(); err != nil {
 		t.Fatal(err)
 	}
-	v := &Validator{doc: doc, seen: map[string]int{}}
+	schema, err := loadGraphQL()
+	if err != nil {
+		t.Fatal(err)
+	}
+	v := &Validator{doc: doc, schema: schema, seen: map[string]int{}}
 	t.Cleanup(func() { v.Check(t) })
 	return v
 }
@@ -81,12 +87,19 @@ func (v *Validator) count(what string) {
 // base is where GitHub Enterprise Server serves its REST API.
 const base = "/api/v3"
 
-// Middleware checks each REST request beneath /api/v3/, and its answer. Answers
+// graphqlPath is where it serves GraphQL.
+const graphqlPath = "/api/graphql"
+
+// Middleware checks each REST request beneath /api/v3/ and each of GraphQL, and its answer. Answers
 // 5xx are taken as faults and not checked.
 func (v *Validator) Middleware(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		path, isREST := strings.CutPrefix(r.URL.EscapedPath(), base+"/")
-		if !isREST || path == "graphql" {
+		if r.URL.Path == graphqlPath || path == "graphql" {
+			v.graphql(next, w, r)
+			return
+		}
+		if !isREST {
 			next.ServeHTTP(w, r)
 			return
 		}
