@@ -353,7 +353,7 @@ func TestLostRunners(t *testing.T) {
 			t.Errorf("runner %d was given %+v", n+1, o.Work.Input.Saved)
 		}
 		w.expect(http.StatusOK, o.Pass, turnPath(1), encoded(t, agent.Turn{Number: n + 1, Kind: agent.TurnModel}))
-		w.expect(http.StatusNoContent, o.Pass, runner.ReleasePath, nil)
+		w.expect(http.StatusNoContent, o.Pass, runner.ReleasePath+"?"+runner.ReleaseLost+"=1", nil)
 		w.expect(http.StatusGone, o.Pass, turnPath(2), encoded(t, agent.Turn{Number: n + 2, Kind: agent.TurnModel}))
 	}
 	got := <-done
