@@ -363,6 +363,37 @@ func TestLostRunners(t *testing.T) {
 	}
 }
 
+// A runner that gives its attempt back says nothing about that: however many do, it is made. Whoever has the pass can
+// ask for what the attempt needs, until then.
+func TestAttemptIsHandedOn(t *testing.T) {
+	w := newWorld(t, "http://127.0.0.1:1")
+	done := w.run(t.Context(), agent.Input{})
+	client, err := runner.NewClient(w.door.URL, false)
+	must(t, err)
+	var o runner.Offer
+	for range 7 {
+		o = w.take()
+		work, err := client.Work(t.Context(), o.Pass)
+		must(t, err)
+		if d := cmp.Diff(o.Work, work); d != "" {
+			t.Error(d)
+		}
+		must(t, client.Release(t.Context(), o.Pass, false))
+		if _, err := client.Work(t.Context(), o.Pass); !errors.Is(err, runner.ErrGone) {
+			t.Errorf("its work, after it was given back: %v", err)
+		}
+		if _, err := client.Beat(t.Context(), o.Pass); !errors.Is(err, runner.ErrGone) {
+			t.Errorf("a heartbeat, after it was given back: %v", err)
+		}
+	}
+	o = w.take()
+	must(t, client.Result(t.Context(), o.Pass, runner.JoinResult(encoded(t, runner.Outcome{
+		Result: agent.Result{End: sia.EndFinished}}), nil)))
+	if got := <-done; got.err != nil || got.res.End != sia.EndFinished {
+		t.Errorf("%+v, %v", got.res, got.err)
+	}
+}
+
 // The model is asked with the attempt's pass, which never reaches it, and what that costs is counted here: a runner
 // that says less is not believed, and one that would spend more is refused.
 func TestModelOfARunner(t *testing.T) {
