@@ -7,26 +7,33 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// admit refuses Pods that plug-ins of the API server would refuse. k.mu is held.
-func (k *Cluster) admit(r request, p *corev1.Pod) error {
-	forbid := func(format string, args ...any) error {
-		return apierrors.NewForbidden(r.group(), p.Name, fmt.Errorf(format, args...))
-	}
-	// k8s.io/kubernetes/plugin/pkg/admission/runtimeclass
+// forbid is the answer to a Pod that a plug-in of the API server refuses.
+func forbid(p *corev1.Pod, format string, args ...any) error {
+	return apierrors.NewForbidden(schema.GroupResource{Resource: "pods"}, p.Name, fmt.Errorf(format, args...))
+}
+
+// runtimeClass refuses one that there is not (k8s.io/kubernetes/plugin/pkg/admission/runtimeclass). k.mu is held.
+func (k *Cluster) runtimeClass(p *corev1.Pod) error {
 	if class := p.Spec.RuntimeClassName; class != nil && !slices.Contains(k.now.RuntimeClasses, *class) {
-		return forbid("pod rejected: RuntimeClass %q not found", *class)
+		return forbid(p, "pod rejected: RuntimeClass %q not found", *class)
 	}
+	return nil
+}
+
+// admit refuses Pods that the namespace's level and its quota do not allow. k.mu is held.
+func (k *Cluster) admit(p *corev1.Pod) error {
 	// k8s.io/pod-security-admission/admission
 	if why := restricted(p); k.now.Restricted && len(why) > 0 {
-		return forbid("violates PodSecurity %q: %s", "restricted:latest", strings.Join(why, ", "))
+		return forbid(p, "violates PodSecurity %q: %s", "restricted:latest", strings.Join(why, ", "))
 	}
 	// k8s.io/apiserver/pkg/admission/plugin/resourcequota
 	for _, resource := range k.now.Limits {
 		for _, c := range p.Spec.Containers {
 			if _, ok := c.Resources.Limits[corev1.ResourceName(resource)]; !ok {
-				return forbid("failed quota: attempts: must specify limits.%s for: %s", resource, c.Name)
+				return forbid(p, "failed quota: attempts: must specify limits.%s for: %s", resource, c.Name)
 			}
 		}
 	}
@@ -37,7 +44,7 @@ func (k *Cluster) admit(r request, p *corev1.Pod) error {
 		}
 	}
 	if k.now.Quota >= 0 && used >= k.now.Quota {
-		return forbid("exceeded quota: attempts, requested: pods=1, used: pods=%d, limited: pods=%d", used, k.now.Quota)
+		return forbid(p, "exceeded quota: attempts, requested: pods=1, used: pods=%d, limited: pods=%d", used, k.now.Quota)
 	}
 	return nil
 }

@@ -178,14 +178,19 @@ func (k *Cluster) createPod(r request) (int, any) {
 		return 0, err
 	}
 	p.Status = corev1.PodStatus{Phase: corev1.PodPending}
+	// plug-ins that may change it, what it is, plug-ins that may not, and last whether there is one: as Store.Create does
+	// of k8s.io/apiserver/pkg/registry/generic/registry. So a full quota hides that a Pod is there already.
 	if err := k.metadata(r, &p.ObjectMeta); err != nil {
 		return 0, err
 	}
-	if err := k.admit(r, &p.Pod); err != nil {
+	if err := k.runtimeClass(&p.Pod); err != nil {
 		return 0, err
 	}
 	if errs := validatePod(&p.Pod); len(errs) > 0 {
 		return 0, apierrors.NewInvalid(schema.GroupKind{Kind: "Pod"}, p.Name, errs)
+	}
+	if err := k.admit(&p.Pod); err != nil {
+		return 0, err
 	}
 	if k.pods[p.Name] != nil {
 		return 0, apierrors.NewAlreadyExists(r.group(), p.Name)

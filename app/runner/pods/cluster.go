@@ -97,23 +97,31 @@ func (c *Cluster) tryMaking(ctx context.Context, pod *corev1.Pod) error {
 	return c.create(ctx, "secrets", secretOf(pod, "x"), true).Error()
 }
 
-// createPod makes a Pod. One of its name is ours: nobody else knows the pass that is in the name.
+// createPod makes a Pod. Where an answer was lost it may be there already, and a second request is then refused because
+// of that, or because it filled a quota. One of its name is ours: nobody else knows the pass that is in the name.
 func (c *Cluster) createPod(ctx context.Context, pod *corev1.Pod) (*corev1.Pod, error) {
-	made := &corev1.Pod{}
-	err := insist(ctx, func() error { return c.create(ctx, "pods", pod, false).Into(made) })
-	if !apierrors.IsAlreadyExists(err) {
+	made, asked := &corev1.Pod{}, 0
+	err := insist(ctx, func() error {
+		asked++
+		return c.create(ctx, "pods", pod, false).Into(made)
+	})
+	if err == nil || asked == 1 && !apierrors.IsAlreadyExists(err) {
 		return made, err
 	}
-	err = insist(ctx, func() error {
+	there := &corev1.Pod{}
+	got := insist(ctx, func() error {
 		ctx, cancel := context.WithTimeout(ctx, askWithin)
 		defer cancel()
-		return c.rest.Get().Namespace(c.namespace).Resource("pods").Name(pod.Name).MaxRetries(0).Do(ctx).Into(made)
+		return c.rest.Get().Namespace(c.namespace).Resource("pods").Name(pod.Name).MaxRetries(0).Do(ctx).Into(there)
 	})
-	if err == nil && (made.Labels[instanceLabel] != pod.Labels[instanceLabel] ||
-		made.Annotations[attemptAnnotation] != pod.Annotations[attemptAnnotation]) {
-		err = fmt.Errorf("there is a Pod %s already, which this runner did not make", pod.Name)
+	if got != nil {
+		return nil, err
 	}
-	return made, err
+	if there.Labels[instanceLabel] != pod.Labels[instanceLabel] ||
+		there.Annotations[attemptAnnotation] != pod.Annotations[attemptAnnotation] {
+		return nil, fmt.Errorf("there is a Pod %s already, which this runner did not make", pod.Name)
+	}
+	return there, nil
 }
 
 // createSecret makes a Secret, which may be there already.

@@ -272,6 +272,7 @@ func (w *world) about() string {
 // An API server that does not answer well is asked again, and an answer that was lost on its way doubles nothing.
 func TestClusterThatDoesNotAnswer(t *testing.T) {
 	for name, spoils := range map[string]map[string]kubesim.Spoil{
+		"a Pod's and a look's":    {"POST pods": kubesim.Unanswered, "GET pods": 500},
 		"its errors":              {"POST pods": 500, "GET pods": 503},
 		"too many requests":       {"POST pods": 429},
 		"a Pod's answer is lost":  {"POST pods": kubesim.Unanswered},
@@ -293,6 +294,7 @@ func TestClusterThatDoesNotAnswer(t *testing.T) {
 			w.pods()
 			w.until("the runner waits for attempts", func() bool { return w.count(runner.NextPath) > 0 })
 			w.cluster.Change(func(c *kubesim.Circumstances) {
+				c.Quota = 1 // which a Pod fills that was made without an answer
 				c.Spoil = func(r *http.Request) kubesim.Spoil {
 					what := r.Method + " " + strings.Split(strings.TrimPrefix(r.URL.Path, "/api/v1/namespaces/attempts/"), "/")[0]
 					w.mu.Lock()
@@ -305,6 +307,9 @@ func TestClusterThatDoesNotAnswer(t *testing.T) {
 			})
 			finished(t, w.run(t.Context()))
 			w.empty()
+			if n := w.count(runner.ReleasePath); n > 0 && strings.Contains(name, "is lost") {
+				t.Errorf("the attempt was given back %d times", n)
+			}
 		})
 	}
 }

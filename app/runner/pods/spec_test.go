@@ -137,6 +137,7 @@ func TestStanding(t *testing.T) {
 		{ended(corev1.PodRunning, "Error"), running, true, ""},
 		{ended(corev1.PodSucceeded, "Completed"), succeeded, true, ""},
 		{ended(corev1.PodFailed, "OOMKilled"), failed, true, "its Pod failed: exit code 137, OOMKilled"},
+		{ended(corev1.PodFailed, "StartError"), failed, false, "StartError"},
 		{corev1.PodStatus{Phase: corev1.PodFailed, Reason: "Evicted", Message: "The node was low on resource: memory."}, failed,
 			false, "its Pod failed: Evicted: The node was low on resource: memory."},
 		{corev1.PodStatus{Phase: corev1.PodFailed}, failed, false, "its Pod failed"},

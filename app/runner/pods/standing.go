@@ -30,6 +30,9 @@ type stands struct {
 // never are the reasons to wait that no time removes (kubelet's images.ErrInvalidImageName and ErrImageNeverPull).
 var never = []string{"InvalidImageName", "ErrImageNeverPull"}
 
+// unstarted are the reasons for which a container has an end but never began (containerd's and Docker's).
+var unstarted = []string{"StartError", "ContainerCannotRun"}
+
 // soon are the reasons to wait that say nothing.
 var soon = []string{"", "ContainerCreating", "PodInitializing"}
 
@@ -46,7 +49,8 @@ func standing(pod *corev1.Pod) stands {
 	case corev1.PodSucceeded:
 		return stands{state: succeeded, ran: true}
 	case corev1.PodFailed:
-		return stands{state: failed, ran: own.Terminated != nil || own.Running != nil, why: whyFailed(status, own)}
+		ran := own.Running != nil || own.Terminated != nil && !slices.Contains(unstarted, own.Terminated.Reason)
+		return stands{state: failed, ran: ran, why: whyFailed(status, own)}
 	}
 	if own.Running != nil || own.Terminated != nil || status.Phase == corev1.PodUnknown { // the phase follows
 		return stands{state: running, ran: true}
