@@ -164,7 +164,8 @@ func sleep(ctx context.Context, d time.Duration) bool {
 }
 
 // Take waits until the server has an attempt for the runner of a token, and asks again where it does not answer. It
-// ends with [ErrToken] when the token is not valid, or no longer, and with ctx. about is what the runner says of itself.
+// ends with [ErrToken] when the token is not valid, or no longer, and with ctx. about is what the runner says of
+// itself.
 func (c *Client) Take(ctx context.Context, token string, about func() string, log *slog.Logger) (*Offer, error) {
 	for pause := time.Second; ; {
 		o, err := c.next(ctx, token, about())

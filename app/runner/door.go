@@ -45,7 +45,8 @@ func NewDoor(d *Dispatcher) *Door {
 		uploads: make(chan struct{}, uploads)}
 	h.mux.HandleFunc("POST "+Prefix+NextPath, h.next)
 	for path, serve := range map[string]func(http.ResponseWriter, *http.Request, string){
-		"GET " + Prefix + WorkPath: h.work, "GET " + Prefix + BasePath: h.base, "POST " + Prefix + BeatPath: h.beat, "POST " + Prefix + TurnPath: h.turn,
+		"GET " + Prefix + WorkPath: h.work, "GET " + Prefix + BasePath: h.base,
+		"POST " + Prefix + BeatPath: h.beat, "POST " + Prefix + TurnPath: h.turn,
 		"POST " + Prefix + ResultPath: h.result, "POST " + Prefix + ReleasePath: h.release,
 		Prefix + ModelPath + "{number}/": h.model,
 	} {

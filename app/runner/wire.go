@@ -8,8 +8,9 @@
 //   - [Dispatcher]: gives an [agent.Agent] for an attempt. It offers the attempt in the database, passes the turns on
 //     that a runner reports, and makes in the attempt's work tree what the runner changed. Everything else goes on as
 //     if the attempt had been made here.
-//   - [Door] and [Client]: both sides of the HTTP API of runners, below [Prefix]. Any server of a database answers any runner: what one has to
-//     know is in the database (app/store/runnerattempt.go), and what goes between them waits there.
+//   - [Door] and [Client]: both sides of the HTTP API of runners, below [Prefix]. Any server of a database answers any
+//     runner: what one has to know is in the database (app/store/runnerattempt.go), and what goes between them waits
+//     there.
 //   - pass: the token of one runner for one attempt. It is valid while the runner sends heartbeats, until another
 //     runner or server takes the attempt up.
 //   - The model is asked through the door, with the pass, by the rules of agent/gateway. What calls cost is counted
@@ -85,8 +86,8 @@ type Work struct {
 	Input      agent.Input `json:"input"`
 }
 
-// Within is how long a runner may have an attempt: the time that it may take, and what may pass before and after it, for
-// a machine that has to start and a commit that is fetched.
+// Within is how long a runner may have an attempt: the time that it may take, and what may pass before and after it,
+// for a machine that has to start and a commit that is fetched.
 func (w Work) Within() time.Duration {
 	return cmp.Or(w.Input.Limits.Time, sia.DefaultSettings().Agent.Timeout.D()) + overtime
 }

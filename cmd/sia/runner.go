@@ -81,7 +81,8 @@ func (c runnerTaker) token() (string, error) {
 // config is what attempts are made with.
 func (c runnerMachine) config(e *cli.Env, s runnerServer) (worker.Config, error) {
 	if err := os.MkdirAll(c.Dir, 0o700); err != nil {
-		return worker.Config{}, fmt.Errorf("this runner's folder can't be made: %w; set --dir to one that it may write to", err)
+		return worker.Config{}, fmt.Errorf("this runner's folder can't be made: %w; set --dir to one that it may write to",
+			err)
 	}
 	dir, err := filepath.Abs(c.Dir)
 	if err != nil {

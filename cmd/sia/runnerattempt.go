@@ -19,8 +19,8 @@ type runnerAttemptCmd struct {
 func (c *runnerAttemptCmd) Run(e *cli.Env) error {
 	pass := os.Getenv(pods.PassEnv)
 	if pass == "" {
-		return errors.New("the pass of an attempt is missing in " + pods.PassEnv + ": sia runner pods puts it there; to make " +
-			"attempts on this machine, use sia runner")
+		return errors.New("the pass of an attempt is missing in " + pods.PassEnv + ": sia runner pods puts it there; to " +
+			"make attempts on this machine, use sia runner")
 	}
 	if err := os.Unsetenv(pods.PassEnv); err != nil {
 		return err

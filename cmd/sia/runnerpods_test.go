@@ -39,8 +39,8 @@ func chartRules(t *testing.T) (rules []rbacv1.PolicyRule) {
 	doc := root(t, "docs/runners.md")
 	for _, r := range parsed {
 		rules = append(rules, rbacv1.PolicyRule{APIGroups: r.APIGroups, Resources: r.Resources, Verbs: r.Verbs})
-		if line := fmt.Sprintf("resources: [%s], verbs: [%s]", r.Resources[0], strings.Join(r.Verbs, ", ")); !strings.Contains(
-			doc, line) {
+		line := fmt.Sprintf("resources: [%s], verbs: [%s]", r.Resources[0], strings.Join(r.Verbs, ", "))
+		if !strings.Contains(doc, line) {
 			t.Errorf("docs/runners.md lacks %q", line)
 		}
 	}
@@ -87,8 +87,9 @@ func newPodWorld(t *testing.T, fault *scripted.Fault) *podWorld {
 // pods starts the runner.
 func (w *podWorld) pods() *siaProcess {
 	w.t.Helper()
-	return w.start("waiting for attempts", []string{"SIA_RUNNER_TOKEN=" + w.token}, "runner", "pods", "--server", w.front.URL,
-		"--namespace", "attempts", "--image", "sia:v1", "--runtime-class", "gvisor", "--kubeconfig", w.kubeconfig)
+	return w.start("waiting for attempts", []string{"SIA_RUNNER_TOKEN=" + w.token}, "runner", "pods",
+		"--server", w.front.URL, "--namespace", "attempts", "--image", "sia:v1", "--runtime-class", "gvisor",
+		"--kubeconfig", w.kubeconfig)
 }
 
 // container runs the image's entry point with a Pod's arguments and environment. /data is a folder of its own.

@@ -38,7 +38,7 @@ func (k *Cluster) admit(p *corev1.Pod) error {
 		}
 	}
 	used := 0
-	for _, other := range k.pods { // an ended Pod counts no longer: k8s.io/kubernetes/pkg/quota/v1/evaluator/core.QuotaV1Pod
+	for _, other := range k.pods { // one that has ended counts no longer: pkg/quota/v1/evaluator/core.QuotaV1Pod
 		if other.Status.Phase != corev1.PodSucceeded && other.Status.Phase != corev1.PodFailed {
 			used++
 		}

@@ -44,8 +44,8 @@ func (k *Cluster) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		what = spoil(r)
 	}
 	if what > Unanswered {
-		answer(w, 0, apierrors.NewGenericServerResponse(int(what), r.Method, schema.GroupResource{Resource: "pods"}, "", "spoilt", 1,
-			true))
+		of := schema.GroupResource{Resource: "pods"}
+		answer(w, 0, apierrors.NewGenericServerResponse(int(what), r.Method, of, "", "spoilt", 1, true))
 		return
 	}
 	code, object := k.handle(r, body)
@@ -94,14 +94,21 @@ func (k *Cluster) handle(hr *http.Request, body []byte) (int, any) {
 	if len(parts) == 6 {
 		r.name = parts[5]
 	}
-	r.verb = map[string]string{"POST ": "create", "GET ": "list", "GET name": "get", "DELETE name": "delete"}[hr.Method+" "+
-		map[bool]string{true: "name"}[r.name != ""]]
-	if r.verb == "" {
+	switch named := r.name != ""; {
+	case hr.Method == http.MethodPost && !named:
+		r.verb = "create"
+	case hr.Method == http.MethodGet && !named:
+		r.verb = "list"
+	case hr.Method == http.MethodGet:
+		r.verb = "get"
+	case hr.Method == http.MethodDelete && named:
+		r.verb = "delete"
+	default:
 		return 0, apierrors.NewMethodNotSupported(r.group(), strings.ToLower(hr.Method))
 	}
 	if !k.allowed(r, parts[3]) { // k8s.io/apiserver/pkg/endpoints/handlers/responsewriters.Forbidden
-		return 0, apierrors.NewForbidden(r.group(), r.name, fmt.Errorf("User %q cannot %s resource %q in API group %q in the "+
-			"namespace %q", "system:serviceaccount:sia:runner", r.verb, r.resource, "", parts[3]))
+		return 0, apierrors.NewForbidden(r.group(), r.name, fmt.Errorf("%s cannot %s resource %q in API group %q in the "+
+			"namespace %q", `User "system:serviceaccount:sia:runner"`, r.verb, r.resource, "", parts[3]))
 	}
 	for name := range hr.URL.Query() {
 		if !slices.Contains(query, name) {

@@ -3,7 +3,6 @@ package kubesim_test
 import (
 	"bytes"
 	"context"
-	"crypto/tls"
 	"encoding/json"
 	"io"
 	"net/http"
@@ -11,22 +10,26 @@ import (
 	"testing"
 
 	rbacv1 "k8s.io/api/rbac/v1"
+	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 
 	"github.com/sia-bot/sia/sim/kubesim"
 )
 
 // good is a Pod that the API server takes.
-const good = `{"apiVersion":"v1","kind":"Pod","metadata":{"name":"a","labels":{"app":"x"}},"spec":{"restartPolicy":"Never",
-"activeDeadlineSeconds":60,"terminationGracePeriodSeconds":60,"runtimeClassName":"gvisor","nodeSelector":{"a":"b"},
+const good = `{"apiVersion":"v1","kind":"Pod","metadata":{"name":"a","labels":{"app":"x"}},
+"spec":{"restartPolicy":"Never","activeDeadlineSeconds":60,"terminationGracePeriodSeconds":60,
+"runtimeClassName":"gvisor","nodeSelector":{"a":"b"},
 "tolerations":[{"key":"a","operator":"Exists","effect":"NoSchedule"}],
 "securityContext":{"runAsUser":65532,"runAsNonRoot":true},"volumes":[{"name":"work","emptyDir":{"sizeLimit":"1Gi"}}],
-"containers":[{"name":"attempt","image":"sia:v1","env":[{"name":"PASS","valueFrom":{"secretKeyRef":{"name":"a","key":"pass"}}}],
+"containers":[{"name":"attempt","image":"sia:v1",
+"env":[{"name":"PASS","valueFrom":{"secretKeyRef":{"name":"a","key":"pass"}}}],
 "resources":{"requests":{"cpu":"1","memory":"1Gi"},"limits":{"memory":"2Gi"}},
 "volumeMounts":[{"name":"work","mountPath":"/data"}],"securityContext":{"allowPrivilegeEscalation":false,
 "capabilities":{"drop":["ALL"]},"seccompProfile":{"type":"RuntimeDefault"}}}]}}`
 
-// bad are Pods that it does not take: what is in the place of what, and the answer.
+// bad are Pods that it does not take: what is in the place of what, and the answer. The Pod validation and the check of
+// Pod security of Kubernetes 1.34.2 itself were given the same, and agree on each.
 var bad = []struct {
 	old, new string
 	code     int
@@ -38,15 +41,14 @@ var bad = []struct {
 	{`"1Gi"`, `"much"`, 400, `quantities must match`},
 	{`"activeDeadlineSeconds":60`, `"activeDeadlineSeconds":"60"`, 400, `Pod in version "v1" cannot be handled as a Pod`},
 	{`"kind":"Pod"`, `"kind":"Secret"`, 400, ``},
-	{`"name":"a","labels"`, `"name":"a","namespace":"other","labels"`, 400, `the namespace of the provided object does not match`},
-	{`"name":"a","labels"`, `"name":"A_b","labels"`, 422, `metadata.name: Invalid value: "A_b": a lowercase RFC 1123 subdomain`},
+	{`"name":"a","labels"`, `"name":"a","namespace":"other","labels"`, 400, `does not match the namespace`},
+	{`"name":"a","labels"`, `"name":"A_b","labels"`, 422, `metadata.name: Invalid value: "A_b": a lower`},
 	{`"name":"a","labels"`, `"labels"`, 422, `metadata.name: Required value`},
 	{`{"app":"x"}`, `{"app":"x/y"}`, 422, `metadata.labels: Invalid value: "x/y"`},
 	{`{"app":"x"}`, `{"a/b/c":"x"}`, 422, `metadata.labels: Invalid value: "a/b/c"`},
 	{`{"app":"x"}`, `{"app":"` + strings.Repeat("x", 64) + `"}`, 422, `must be no more than 63`},
 	{`"Never"`, `"Once"`, 422, `spec.restartPolicy: Unsupported value: "Once"`},
 	{`"activeDeadlineSeconds":60`, `"activeDeadlineSeconds":0`, 422, `spec.activeDeadlineSeconds: Invalid value: 0`},
-	{`"terminationGracePeriodSeconds":60`, `"terminationGracePeriodSeconds":-60`, 422, `spec.terminationGracePeriodSeconds`},
 	{`"gvisor"`, `"other"`, 403, `pods "a" is forbidden: pod rejected: RuntimeClass "other" not found`},
 	{`{"a":"b"}`, `{"a":"b c"}`, 422, `spec.nodeSelector: Invalid value: "b c"`},
 	{`"Exists"`, `"Is"`, 422, `spec.tolerations[0].operator: Unsupported value: "Is"`},
@@ -65,13 +67,13 @@ var bad = []struct {
 	{`"memory":"1Gi"`, `"memory":"3Gi"`, 422, `must be less than or equal to memory limit of 2Gi`},
 	{`"cpu":"1"`, `"cpus":"1"`, 422, `must be a standard resource for containers`},
 	{`"cpu":"1"`, `"cpu":"-1"`, 422, `must be greater than or equal to 0`},
-	{`"name":"work","mountPath":"/data"`, `"name":"none","mountPath":"/data"`, 422, `spec.containers[0].volumeMounts[0].name: Not found: "none"`},
+	{`"name":"work","mountPath"`, `"name":"none","mountPath"`, 422, `volumeMounts[0].name: Not found: "none"`},
 	{`"mountPath":"/data"`, `"mountPath":""`, 422, `mountPath: Required value`},
 	{`"type":"RuntimeDefault"`, `"type":"Default"`, 422, `seccompProfile.type: Unsupported value: "Default"`},
 	{`"type":"RuntimeDefault"`, `"type":"Localhost"`, 422, `localhostProfile`},
 	{`"allowPrivilegeEscalation":false`, `"allowPrivilegeEscalation":false,"privileged":true`, 422, `cannot set`},
 	{`"allowPrivilegeEscalation":false`, `"allowPrivilegeEscalation":false,"procMount":"Unmasked"`, 422, `procMount`},
-	{`"allowPrivilegeEscalation":false`, `"allowPrivilegeEscalation":true`, 403, `violates PodSecurity "restricted:latest": allowPrivilegeEscalation != false`},
+	{`"allowPrivilegeEscalation":false`, `"allowPrivilegeEscalation":true`, 403, `PodSecurity "restricted:latest": allow`},
 	{`"drop":["ALL"]`, `"drop":["NET_RAW"]`, 403, `unrestricted capabilities`},
 	{`"runAsNonRoot":true`, `"runAsNonRoot":false`, 403, `runAsNonRoot != true`},
 	{`"type":"RuntimeDefault"`, `"type":"Unconfined"`, 403, `seccompProfile`},
@@ -95,7 +97,11 @@ func TestRefusals(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	client := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}} //nolint:gosec // ours
+	encrypted, err := rest.TLSConfigFor(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	client, token := &http.Client{Transport: &http.Transport{TLSClientConfig: encrypted}}, config.BearerToken
 	say := func(method, path, token, body string) (int, string) {
 		t.Helper()
 		req, err := http.NewRequestWithContext(t.Context(), method, config.Host+path, strings.NewReader(body))
@@ -123,7 +129,7 @@ func TestRefusals(t *testing.T) {
 		if strings.Count(good, c.old) == 0 {
 			t.Fatalf("no %s in the Pod", c.old)
 		}
-		code, said := say(http.MethodPost, pods, config.BearerToken, strings.Replace(good, c.old, c.new, 1))
+		code, said := say(http.MethodPost, pods, token, strings.Replace(good, c.old, c.new, 1))
 		if code != c.code || !strings.Contains(said, c.says) {
 			t.Errorf("%s: %d %s", c.new, code, said)
 		}
@@ -137,14 +143,14 @@ func TestRefusals(t *testing.T) {
 		says                      string
 	}{
 		"another token":        {http.MethodPost, pods, "x", good, 401, "Unauthorized"},
-		"another namespace":    {http.MethodPost, "/api/v1/namespaces/o/pods", config.BearerToken, good, 403, "cannot create resource"},
-		"a verb without rule":  {http.MethodDelete, pods + "/a", config.BearerToken, "", 403, `cannot delete resource "pods"`},
-		"another resource":     {http.MethodGet, "/api/v1/nodes", config.BearerToken, "", 404, ""},
-		"an update":            {http.MethodPut, pods + "/a", config.BearerToken, good, 405, ""},
-		"an unknown parameter": {http.MethodGet, pods + "?selector=x", config.BearerToken, "", 400, "selector"},
-		"a trial": {http.MethodPost, pods + "?dryRun=All", config.BearerToken, strings.Replace(good, `"name":"a"`,
+		"another namespace":    {http.MethodPost, "/api/v1/namespaces/o/pods", token, good, 403, "cannot create resource"},
+		"a verb without rule":  {http.MethodDelete, pods + "/a", token, "", 403, `cannot delete resource "pods"`},
+		"another resource":     {http.MethodGet, "/api/v1/nodes", token, "", 404, ""},
+		"an update":            {http.MethodPut, pods + "/a", token, good, 405, ""},
+		"an unknown parameter": {http.MethodGet, pods + "?selector=x", token, "", 400, "selector"},
+		"a trial": {http.MethodPost, pods + "?dryRun=All", token, strings.Replace(good, `"name":"a"`,
 			`"name":"b"`, 1), 201, ""},
-		"a Pod": {http.MethodPost, pods, config.BearerToken, good, 201, ""},
+		"a Pod": {http.MethodPost, pods, token, good, 201, ""},
 	} {
 		if code, said := say(c.method, c.path, c.token, c.body); code != c.code || !strings.Contains(said, c.says) {
 			t.Errorf("%s: %d %s", what, code, said)
@@ -153,13 +159,13 @@ func TestRefusals(t *testing.T) {
 	if len(k.Pods()) != 1 {
 		t.Errorf("%d Pods", len(k.Pods()))
 	}
-	if code, said := say(http.MethodPost, pods, config.BearerToken, good); code != 409 || said != `pods "a" already exists` {
+	code, said := say(http.MethodPost, pods, token, good)
+	if code != 409 || said != `pods "a" already exists` {
 		t.Errorf("again: %d %s", code, said)
 	}
 	k.Change(func(c *kubesim.Circumstances) { c.Quota = 0 })
-	code, said := say(http.MethodPost, pods, config.BearerToken, strings.Replace(good, `"name":"a"`, `"name":"b"`, 1))
-	if code != 403 || said != `pods "b" is forbidden: exceeded quota: attempts, requested: pods=1, used: pods=0, limited: pods=0` &&
-		said != `pods "b" is forbidden: exceeded quota: attempts, requested: pods=1, used: pods=1, limited: pods=0` {
+	code, said = say(http.MethodPost, pods, token, strings.Replace(good, `"name":"a"`, `"name":"b"`, 1))
+	if code != 403 || !strings.HasPrefix(said, `pods "b" is forbidden: exceeded quota: attempts, requested: pods=1, `) {
 		t.Errorf("%d %s", code, said)
 	}
 }

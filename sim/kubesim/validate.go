@@ -24,8 +24,10 @@ import (
 
 // metadata judges an object's. k.mu is held.
 func (k *Cluster) metadata(r request, m *metav1.ObjectMeta) error {
-	if m.Namespace != "" && m.Namespace != k.Namespace { // k8s.io/apiserver/pkg/registry/rest.EnsureObjectNamespaceMatchesRequestNamespace
-		return apierrors.NewBadRequest("the namespace of the provided object does not match the namespace sent on the request")
+	// k8s.io/apiserver/pkg/registry/rest.EnsureObjectNamespaceMatchesRequestNamespace
+	if m.Namespace != "" && m.Namespace != k.Namespace {
+		return apierrors.NewBadRequest("the namespace of the provided object does not match the namespace sent on the " +
+			"request")
 	}
 	m.Namespace = k.Namespace
 	errs := apivalidation.ValidateObjectMeta(m, true, apivalidation.NameIsDNSSubdomain, field.NewPath("metadata"))
@@ -77,9 +79,6 @@ func validatePod(p *corev1.Pod) field.ErrorList {
 	if d := spec.ActiveDeadlineSeconds; d != nil {
 		r.must(*d >= 1 && *d <= math.MaxInt32, field.Invalid(at.Child("activeDeadlineSeconds"), *d,
 			validation.InclusiveRangeError(1, math.MaxInt32)))
-	}
-	if g := spec.TerminationGracePeriodSeconds; g != nil {
-		r.must(*g >= 0, field.Invalid(at.Child("terminationGracePeriodSeconds"), *g, "must be greater than or equal to 0"))
 	}
 	if spec.RuntimeClassName != nil {
 		r.name(at.Child("runtimeClassName"), *spec.RuntimeClassName, validation.IsDNS1123Subdomain)
@@ -165,8 +164,8 @@ func (r *rules) container(at *field.Path, c corev1.Container, volumes map[string
 	for _, list := range []corev1.ResourceList{c.Resources.Requests, c.Resources.Limits} {
 		for name, q := range list {
 			known := []corev1.ResourceName{"cpu", "memory", "ephemeral-storage"}
-			r.must(slices.Contains(known, name) || strings.Contains(string(name), "/"), field.Invalid(at.Child("resources"), name,
-				"must be a standard resource for containers"))
+			r.must(slices.Contains(known, name) || strings.Contains(string(name), "/"), field.Invalid(at.Child("resources"),
+				name, "must be a standard resource for containers"))
 			r.must(q.Sign() >= 0, field.Invalid(at.Child("resources"), q.String(), "must be greater than or equal to 0"))
 		}
 	}
@@ -182,12 +181,12 @@ func (r *rules) container(at *field.Path, c corev1.Container, volumes map[string
 	}
 	if s.ProcMount != nil {
 		oneOf(r, at.Child("procMount"), *s.ProcMount, corev1.DefaultProcMount, corev1.UnmaskedProcMount)
-		r.must(*s.ProcMount != corev1.UnmaskedProcMount || hostUsers != nil && !*hostUsers, field.Invalid(at.Child("procMount"),
-			*s.ProcMount, "`hostUsers` must be false to use `Unmasked`"))
+		r.must(*s.ProcMount != corev1.UnmaskedProcMount || hostUsers != nil && !*hostUsers, field.Invalid(
+			at.Child("procMount"), *s.ProcMount, "`hostUsers` must be false to use `Unmasked`"))
 	}
 	if s.AllowPrivilegeEscalation != nil && !*s.AllowPrivilegeEscalation {
-		r.must(s.Privileged == nil || !*s.Privileged, field.Invalid(at, s, "cannot set `allowPrivilegeEscalation` to false and "+
-			"`privileged` to true"))
+		r.must(s.Privileged == nil || !*s.Privileged, field.Invalid(at, s, "cannot set `allowPrivilegeEscalation` to false "+
+			"and `privileged` to true"))
 		r.must(s.Capabilities == nil || !slices.Contains(s.Capabilities.Add, "CAP_SYS_ADMIN"), field.Invalid(at, s,
 			"cannot set `allowPrivilegeEscalation` to false and `capabilities.Add` CAP_SYS_ADMIN"))
 	}

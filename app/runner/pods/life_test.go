@@ -26,10 +26,7 @@ func TestPodsThatDoNotRun(t *testing.T) {
 	} {
 		t.Run(says, func(t *testing.T) {
 			t.Parallel()
-			var w *world
-			w = newWorld(t, func(ctx context.Context, pass string, _ kubesim.Container) (int32, string) {
-				return w.makes(ctx, pass)
-			})
+			w := newWorld(t, nil)
 			if says != "InvalidImageName" {
 				w.config.Pending = 50 * time.Millisecond
 			}
@@ -95,7 +92,8 @@ func TestPodThatFails(t *testing.T) {
 	})
 	w.pods()
 	got := <-w.run(t.Context())
-	if got.err != nil || got.res.End != sia.EndError || !strings.Contains(got.res.Reason, "5 runners") || begun.Load() != 5 {
+	if got.err != nil || got.res.End != sia.EndError || !strings.Contains(got.res.Reason, "5 runners") ||
+		begun.Load() != 5 {
 		t.Errorf("after %d Pods: %+v, %v", begun.Load(), got.res, got.err)
 	}
 	w.empty()

@@ -230,8 +230,8 @@ func (p *pods) works() {
 	p.worked, p.pause, p.until, p.trouble = true, 0, time.Time{}, ""
 }
 
-// start makes the Pod of an attempt, and then its Secret, which goes with the Pod. Where that fails the attempt is given
-// back. An error means that the cluster has taken none so far, and takes none.
+// start makes the Pod of an attempt, and then its Secret, which goes with the Pod. Where that fails the attempt is
+// given back. An error means that the cluster has taken none so far, and takes none.
 func (p *pods) start(ctx context.Context, o *runner.Offer) error {
 	pod := p.Spec.pod(p.id, p.Cluster.namespace, o)
 	e := &entry{key: o.Work.Key, pass: o.Pass, seen: time.Now(), beat: time.Now()}

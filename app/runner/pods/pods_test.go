@@ -71,7 +71,7 @@ func (w *world) logged(words string) bool {
 	return bytes.Contains(w.log.Bytes(), []byte(words))
 }
 
-// contents is what the container of a Pod does: with the pass, until ctx ends.
+// contents is what the container of a Pod does: with the pass, until ctx ends. Nil: it makes the attempt.
 type contents func(ctx context.Context, pass string, c kubesim.Container) (exit int32, said string)
 
 func newWorld(t *testing.T, run contents) *world {
@@ -102,7 +102,11 @@ func newWorld(t *testing.T, run contents) *world {
 	must(t, err)
 	w.cluster, err = kubesim.Start(kubesim.Config{Namespace: namespace, Rules: role,
 		Run: func(ctx context.Context, c kubesim.Container) (int32, string) {
-			return run(ctx, c.Env[pods.PassEnv], c)
+			pass := c.Env[pods.PassEnv]
+			if run == nil {
+				return w.makes(ctx, pass)
+			}
+			return run(ctx, pass, c)
 		}})
 	must(t, err)
 	t.Cleanup(w.cluster.Close)
@@ -249,8 +253,7 @@ func TestPodHoldsOnlyThePass(t *testing.T) {
 // Where the cluster has no room, the attempt waits for as long as that takes: giving it back is no failure of it. The
 // server says why.
 func TestQuota(t *testing.T) {
-	var w *world
-	w = newWorld(t, func(ctx context.Context, pass string, _ kubesim.Container) (int32, string) { return w.makes(ctx, pass) })
+	w := newWorld(t, nil)
 	w.cluster.Change(func(c *kubesim.Circumstances) { c.Quota = 0 })
 	w.pods()
 	done := w.run(t.Context())
@@ -316,8 +319,7 @@ func TestClusterThatDoesNotAnswer(t *testing.T) {
 
 // An API server that is away, at the start or later, is waited for.
 func TestClusterThatIsAway(t *testing.T) {
-	var w *world
-	w = newWorld(t, func(ctx context.Context, pass string, _ kubesim.Container) (int32, string) { return w.makes(ctx, pass) })
+	w := newWorld(t, nil)
 	w.cluster.Leave()
 	w.config.Attempts = 2 // it is not known at once that the first Pod is gone
 	stop := w.pods()
@@ -355,7 +357,9 @@ func TestClusterThatRefuses(t *testing.T) {
 		`must specify limits.cpu for: attempt; set resources`: func(_ *testing.T, w *world) {
 			w.cluster.Change(func(c *kubesim.Circumstances) { c.Limits = []string{"memory", "cpu"} })
 		},
-		`spec.containers[0].image: Invalid value: "sia:v1 "`: func(_ *testing.T, w *world) { w.config.Spec.Image = "sia:v1 " },
+		`spec.containers[0].image: Invalid value: "sia:v1 "`: func(_ *testing.T, w *world) {
+			w.config.Spec.Image = "sia:v1 "
+		},
 		`spec.runtimeClassName: Invalid value: "g_visor"`: func(_ *testing.T, w *world) {
 			w.cluster.Change(func(c *kubesim.Circumstances) { c.RuntimeClasses = []string{"g_visor"} })
 			w.config.Spec.RuntimeClass = "g_visor"
@@ -378,8 +382,7 @@ func TestClusterThatRefuses(t *testing.T) {
 
 // What the cluster refuses after it took Pods is waited for, until somebody mends it.
 func TestClusterThatRefusesLater(t *testing.T) {
-	var w *world
-	w = newWorld(t, func(ctx context.Context, pass string, _ kubesim.Container) (int32, string) { return w.makes(ctx, pass) })
+	w := newWorld(t, nil)
 	w.config.Spec.RuntimeClass = "gvisor"
 	classes := func(names ...string) {
 		w.cluster.Change(func(c *kubesim.Circumstances) { c.RuntimeClasses = names })

@@ -26,7 +26,8 @@ const (
 	attemptAnnotation = "sia-bot.github.io/attempt" // the attempt's key
 )
 
-// Labels of a Pod: https://kubernetes.io/docs/concepts/overview/working-with-objects/common-labels.
+// Labels of a Pod, as they are recommended:
+// https://kubernetes.io/docs/concepts/overview/working-with-objects/common-labels
 const (
 	nameLabel      = "app.kubernetes.io/name"
 	componentLabel = "app.kubernetes.io/component"
@@ -107,8 +108,8 @@ func (s Spec) container(c *corev1.Container, secret string) {
 	if s.PlainHTTP {
 		c.Args = append(c.Args, "--plain-http")
 	}
-	c.Env = append(c.Env, corev1.EnvVar{Name: PassEnv, ValueFrom: &corev1.EnvVarSource{SecretKeyRef: &corev1.SecretKeySelector{
-		LocalObjectReference: corev1.LocalObjectReference{Name: secret}, Key: passKey}}})
+	pass := &corev1.SecretKeySelector{LocalObjectReference: corev1.LocalObjectReference{Name: secret}, Key: passKey}
+	c.Env = append(c.Env, corev1.EnvVar{Name: PassEnv, ValueFrom: &corev1.EnvVarSource{SecretKeyRef: pass}})
 	c.VolumeMounts = append(c.VolumeMounts, corev1.VolumeMount{Name: workVolume, MountPath: workDir},
 		corev1.VolumeMount{Name: tmpVolume, MountPath: "/tmp"})
 	c.TerminationMessagePolicy = corev1.TerminationMessageFallbackToLogsOnError // so that the runner can say why it failed

@@ -58,7 +58,8 @@ func TestPod(t *testing.T) {
 	}
 	s := Spec{Server: "http://sia", PlainHTTP: true, Image: "own:v1", RuntimeClass: "gvisor", Template: template}
 	golden(t, "testdata/template.json", s.pod("runner-1", "attempts", o))
-	if again := s.pod("runner-1", "attempts", o); len(again.Spec.Containers[0].Env) != len(template.Spec.Containers[0].Env)+1 {
+	again := s.pod("runner-1", "attempts", o)
+	if len(again.Spec.Containers[0].Env) != len(template.Spec.Containers[0].Env)+1 {
 		t.Error("the template is changed by what is made of it")
 	}
 }
@@ -68,8 +69,11 @@ func TestNames(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		key, pass := rapid.String().Draw(t, "key"), rapid.String().Draw(t, "pass")
 		name := nameOf(key, pass)
-		if errs := validation.IsDNS1123Label(name); errs != nil || name != nameOf(key, pass) || name == nameOf(key, pass+"x") {
+		if errs := validation.IsDNS1123Label(name); errs != nil {
 			t.Errorf("%q: %v", name, errs)
+		}
+		if name != nameOf(key, pass) || name == nameOf(key, pass+"x") {
+			t.Errorf("%q is another name, or another's", name)
 		}
 	})
 }
@@ -83,7 +87,7 @@ func TestTemplate(t *testing.T) {
 		`{apiVersion: v1, kind: Secret}`:                                             "Secret",
 		`{apiVersion: apps/v1, kind: Deployment}`:                                    "Deployment",
 		`spec: {terminationGracePeriodSeconds: soon}`:                                "terminationGracePeriodSeconds",
-		`spec: {containers: [{name: x}]}`:                                            `its container is called attempt, not "x"`,
+		`spec: {containers: [{name: x}]}`:                                            `is called attempt, not "x"`,
 		`spec: {containers: [{name: attempt}, {name: b}]}`:                           "initContainers",
 		`spec: {containers: [{name: attempt, image: x}]}`:                            "--image",
 		`spec: {containers: [{name: attempt, args: [x]}]}`:                           "args",
@@ -138,8 +142,8 @@ func TestStanding(t *testing.T) {
 		{ended(corev1.PodSucceeded, "Completed"), succeeded, true, ""},
 		{ended(corev1.PodFailed, "OOMKilled"), failed, true, "its Pod failed: exit code 137, OOMKilled"},
 		{ended(corev1.PodFailed, "StartError"), failed, false, "StartError"},
-		{corev1.PodStatus{Phase: corev1.PodFailed, Reason: "Evicted", Message: "The node was low on resource: memory."}, failed,
-			false, "its Pod failed: Evicted: The node was low on resource: memory."},
+		{corev1.PodStatus{Phase: corev1.PodFailed, Reason: "Evicted", Message: "The node was low on memory."}, failed, false,
+			"its Pod failed: Evicted: The node was low on memory."},
 		{corev1.PodStatus{Phase: corev1.PodFailed}, failed, false, "its Pod failed"},
 		{corev1.PodStatus{Phase: corev1.PodUnknown}, running, true, ""}, // its node is not heard of; the lease decides
 	} {

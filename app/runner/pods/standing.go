@@ -36,7 +36,8 @@ var unstarted = []string{"StartError", "ContainerCannotRun"}
 // soon are the reasons to wait that say nothing.
 var soon = []string{"", "ContainerCreating", "PodInitializing"}
 
-// standing says how a Pod stands, by the rules of the Pod's life cycle (https://kubernetes.io/docs/concepts/workloads/pods/pod-lifecycle).
+// standing says how a Pod stands, by the rules of a Pod's life:
+// https://kubernetes.io/docs/concepts/workloads/pods/pod-lifecycle
 func standing(pod *corev1.Pod) stands {
 	status := pod.Status
 	var own corev1.ContainerState
