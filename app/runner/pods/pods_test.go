@@ -273,6 +273,8 @@ func (w *world) about() string {
 }
 
 // An API server that does not answer well is asked again, and an answer that was lost on its way doubles nothing.
+//
+//test:thorough
 func TestClusterThatDoesNotAnswer(t *testing.T) {
 	for name, spoils := range map[string]map[string]kubesim.Spoil{
 		"a Pod's and a look's":    {"POST pods": kubesim.Unanswered, "GET pods": 500},
@@ -318,6 +320,8 @@ func TestClusterThatDoesNotAnswer(t *testing.T) {
 }
 
 // An API server that is away, at the start or later, is waited for.
+//
+//test:thorough
 func TestClusterThatIsAway(t *testing.T) {
 	w := newWorld(t, nil)
 	w.cluster.Leave()
