@@ -223,7 +223,7 @@ func (w *world) makes(ctx context.Context, pass string) (int32, string) {
 // The Pod and its Secret are gone afterwards. The namespace's level of security is the strictest.
 func TestPodHoldsOnlyThePass(t *testing.T) {
 	var w *world
-	seen := make(chan kubesim.Container, 1)
+	seen := make(chan kubesim.Container, 5) // as many as there may be
 	var owned []string
 	w = newWorld(t, func(ctx context.Context, pass string, c kubesim.Container) (int32, string) {
 		for _, s := range w.cluster.Secrets() {
