@@ -169,7 +169,7 @@ func TestChartValues(t *testing.T) {
 		"a misspelt value":             {"replica: 2", false},
 		"Pods without a namespace":     {"runner: {enabled: true, token: {secret: t, key: token}}", false},
 		"Pods without a token":         {"runner: {enabled: true, namespace: attempts}", false},
-		"Pods":                         {"runner: {enabled: true, namespace: attempts, token: {secret: t, key: token}, attempts: 3}", true},
+		"Pods":                         {"runner: {enabled: true, namespace: attempts, token: {secret: t, key: k}}", true},
 		"an address with a path":       {"publicURL: https://sia.example.com/sia", false},
 	} {
 		all, more := map[string]any{}, map[string]any{}

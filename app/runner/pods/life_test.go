@@ -97,6 +97,7 @@ func TestPodThatFails(t *testing.T) {
 		t.Errorf("after %d Pods: %+v, %v", begun.Load(), got.res, got.err)
 	}
 	w.empty()
+	w.until("the server says why", func() bool { return strings.Contains(w.about(), "exit code 137, Error: killed") })
 }
 
 // A Pod that is told to end gives its attempt back, and another makes it. One that is gone is noticed too.

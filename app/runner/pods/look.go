@@ -101,7 +101,9 @@ func (p *pods) step(ctx context.Context, name string, e *entry, pod *corev1.Pod)
 	case s.state == failed:
 		p.giveBack(ctx, e, s.ran, s.why)
 		e.doomed = true
-		if !s.ran {
+		if s.ran {
+			p.note("the last Pod", s.why)
+		} else {
 			p.later(ctx, "a Pod did not run", s.why)
 		}
 	case s.state == running:

@@ -210,10 +210,10 @@ func (p *pods) about() string {
 
 // later has no attempt taken for a while: as long again as the time before, where there was no Pod that ran in between.
 func (p *pods) later(ctx context.Context, what string, why error) {
+	p.note(what, why)
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	now := time.Now()
-	p.trouble = fmt.Sprintf("%.*s", maxTrouble, what+": "+why.Error())
 	if now.Before(p.until) {
 		return // it is the same trouble, with another Pod
 	}
@@ -221,6 +221,13 @@ func (p *pods) later(ctx context.Context, what string, why error) {
 	wait := max(p.pause, retryAfter(why))
 	p.until = now.Add(wait)
 	p.Logger.WarnContext(ctx, "no attempt is taken for a while", "why", what, "error", why, "pause", wait)
+}
+
+// note has the server show what is wrong.
+func (p *pods) note(what string, why error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.trouble = fmt.Sprintf("%.*s", maxTrouble, what+": "+why.Error())
 }
 
 // works notes that the cluster runs Pods.
