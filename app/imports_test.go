@@ -54,7 +54,7 @@ var grounded = []string{"policies", "agent/llm"}
 
 // alone import nothing of ours but what lies in their own folder.
 var alone = []string{"gitops", "policies", "agent/llm", "agent/sandbox", "agent/gateway", "sim/ghsim", "sim/scripted",
-	"sim/flavour", "app/atomicfile",
+	"sim/flavour", "sim/kubesim", "app/atomicfile",
 	"app/clientaddr", "app/lease"}
 
 // exceptions are imports that the layers would forbid, each with its reason.

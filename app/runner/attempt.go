@@ -17,7 +17,7 @@ import (
 const (
 	maxClaims    = 5                // runners that may be lost with one attempt
 	stopWithin   = 20 * time.Second // for a runner to end an attempt that was cancelled
-	overtime     = 3 * time.Minute  // beyond the attempt's time, until a runner is taken for lost
+	overtime     = 20 * time.Minute // beyond the attempt's time, until a runner is taken for lost; see [Work.Within]
 	closeWithin  = 10 * time.Second
 	takeWithin   = 2 * time.Minute // to make in the work tree what a runner changed
 	callsPerTurn = 6               // of the model: a turn is tried again
@@ -125,7 +125,7 @@ func (r *remote) step(
 		r.running = time.Time{}
 	} else if r.running.IsZero() {
 		r.running = r.Now()
-		r.Logger.InfoContext(ctx, "attempt is made by a runner", "key", r.effect.Key, "runner", w.Runner, "claims", w.Claims)
+		r.Logger.InfoContext(ctx, "attempt is made by a runner", "key", r.effect.Key, "runner", w.Runner)
 	}
 	switch {
 	case w.Report != nil && w.State != store.RunnerOffered:
@@ -147,14 +147,12 @@ func (r *remote) step(
 }
 
 // late reports whether the runner should have ended the attempt by itself.
-func (r *remote) late() bool {
-	most := cmp.Or(r.in.Limits.Time, sia.DefaultSettings().Agent.Timeout.D())
-	return r.Now().Sub(r.running) > most+overtime
-}
+func (r *remote) late() bool { return r.Now().Sub(r.running) > Work{Input: r.in}.Within() }
 
 // lost offers the attempt to another runner, with the turns that are in the transcript.
 func (r *remote) lost(ctx context.Context, w store.RunnerWatch) (res agent.Result, over bool, err error) {
-	r.Logger.WarnContext(ctx, "runner was lost in an attempt", "key", r.effect.Key, "runner", w.Runner, "claims", w.Claims)
+	r.Logger.WarnContext(ctx, "attempt has lost its runner, or was given back", "key", r.effect.Key, "runner", w.Runner,
+		"lost", w.Claims)
 	if w.Claims >= maxClaims {
 		res, err = r.abandon(ctx, w, agent.Result{End: sia.EndError, Reason: fmt.Sprintf("%d runners took the attempt and "+
 			"were lost: the last was %s; its log may say why", w.Claims, w.Runner)})

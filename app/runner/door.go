@@ -45,7 +45,8 @@ func NewDoor(d *Dispatcher) *Door {
 		uploads: make(chan struct{}, uploads)}
 	h.mux.HandleFunc("POST "+Prefix+NextPath, h.next)
 	for path, serve := range map[string]func(http.ResponseWriter, *http.Request, string){
-		"GET " + Prefix + BasePath: h.base, "POST " + Prefix + BeatPath: h.beat, "POST " + Prefix + TurnPath: h.turn,
+		"GET " + Prefix + WorkPath: h.work, "GET " + Prefix + BasePath: h.base,
+		"POST " + Prefix + BeatPath: h.beat, "POST " + Prefix + TurnPath: h.turn,
 		"POST " + Prefix + ResultPath: h.result, "POST " + Prefix + ReleasePath: h.release,
 		Prefix + ModelPath + "{number}/": h.model,
 	} {
@@ -181,9 +182,7 @@ func (h *Door) hand(w http.ResponseWriter, r *http.Request, runner, pass string)
 			return
 		case found:
 			h.news.tell()
-			control := http.NewResponseController(w)
-			_ = control.SetWriteDeadline(time.Now().Add(bodyWithin))
-			w.Header().Set("Content-Type", "application/json")
+			_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(bodyWithin))
 			answer(w, struct {
 				Pass string          `json:"pass"`
 				Work json.RawMessage `json:"work"`
@@ -201,6 +200,23 @@ func (h *Door) hand(w http.ResponseWriter, r *http.Request, runner, pass string)
 			return
 		}
 	}
+}
+
+// work sends what an attempt needs to a holder of its pass who was not given it with that. It has a lease and the time
+// that the body may take, to read it.
+func (h *Door) work(w http.ResponseWriter, r *http.Request, pass string) {
+	ctx := r.Context()
+	if _, err := h.Store.RenewAttempt(ctx, pass, h.Lease+bodyWithin); err != nil {
+		h.gone(w, r, err)
+		return
+	}
+	work, err := h.Store.AttemptWork(ctx, pass)
+	if err != nil {
+		h.gone(w, r, err)
+		return
+	}
+	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(bodyWithin))
+	answer(w, json.RawMessage(work))
 }
 
 // base sends the commit that an attempt begins on.
@@ -254,7 +270,7 @@ func (h *Door) beat(w http.ResponseWriter, r *http.Request, pass string) {
 
 // release takes an attempt back that a runner does not go on with.
 func (h *Door) release(w http.ResponseWriter, r *http.Request, pass string) {
-	if err := h.Store.ReleaseAttempt(r.Context(), pass); err != nil {
+	if err := h.Store.ReleaseAttempt(r.Context(), pass, r.URL.Query().Get(ReleaseLost) != ""); err != nil {
 		h.gone(w, r, err)
 		return
 	}

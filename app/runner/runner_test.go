@@ -353,12 +353,43 @@ func TestLostRunners(t *testing.T) {
 			t.Errorf("runner %d was given %+v", n+1, o.Work.Input.Saved)
 		}
 		w.expect(http.StatusOK, o.Pass, turnPath(1), encoded(t, agent.Turn{Number: n + 1, Kind: agent.TurnModel}))
-		w.expect(http.StatusNoContent, o.Pass, runner.ReleasePath, nil)
+		w.expect(http.StatusNoContent, o.Pass, runner.ReleasePath+"?"+runner.ReleaseLost+"=1", nil)
 		w.expect(http.StatusGone, o.Pass, turnPath(2), encoded(t, agent.Turn{Number: n + 2, Kind: agent.TurnModel}))
 	}
 	got := <-done
 	if got.err != nil || got.res.End != sia.EndError || !strings.Contains(got.res.Reason, "5 runners") ||
 		got.res.Turns != 5 {
+		t.Errorf("%+v, %v", got.res, got.err)
+	}
+}
+
+// A runner that gives its attempt back says nothing about that: however many do, it is made. Whoever has the pass can
+// ask for what the attempt needs, until then.
+func TestAttemptIsHandedOn(t *testing.T) {
+	w := newWorld(t, "http://127.0.0.1:1")
+	done := w.run(t.Context(), agent.Input{})
+	client, err := runner.NewClient(w.door.URL, false)
+	must(t, err)
+	var o runner.Offer
+	for range 7 {
+		o = w.take()
+		work, err := client.Work(t.Context(), o.Pass)
+		must(t, err)
+		if d := cmp.Diff(o.Work, work); d != "" {
+			t.Error(d)
+		}
+		must(t, client.Release(t.Context(), o.Pass, false))
+		if _, err := client.Work(t.Context(), o.Pass); !errors.Is(err, runner.ErrGone) {
+			t.Errorf("its work, after it was given back: %v", err)
+		}
+		if _, err := client.Beat(t.Context(), o.Pass); !errors.Is(err, runner.ErrGone) {
+			t.Errorf("a heartbeat, after it was given back: %v", err)
+		}
+	}
+	o = w.take()
+	must(t, client.Result(t.Context(), o.Pass, runner.JoinResult(encoded(t, runner.Outcome{
+		Result: agent.Result{End: sia.EndFinished}}), nil)))
+	if got := <-done; got.err != nil || got.res.End != sia.EndFinished {
 		t.Errorf("%+v, %v", got.res, got.err)
 	}
 }

@@ -3,12 +3,14 @@
 // Concepts:
 //
 //   - runner: such a machine, with a token of its own. It calls out only: it asks for an attempt and waits for the
-//     answer. Package app/runner/worker is what runs there (`sia runner`).
+//     answer. Package app/runner/worker is what runs there (`sia runner`); app/runner/pods has each attempt made in a
+//     Pod of Kubernetes instead.
 //   - [Dispatcher]: gives an [agent.Agent] for an attempt. It offers the attempt in the database, passes the turns on
 //     that a runner reports, and makes in the attempt's work tree what the runner changed. Everything else goes on as
 //     if the attempt had been made here.
-//   - [Door]: the HTTP API of runners, below [Prefix]. Any server of a database answers any runner: what one has to
-//     know is in the database (app/store/runnerattempt.go), and what goes between them waits there.
+//   - [Door] and [Client]: both sides of the HTTP API of runners, below [Prefix]. Any server of a database answers any
+//     runner: what one has to know is in the database (app/store/runnerattempt.go), and what goes between them waits
+//     there.
 //   - pass: the token of one runner for one attempt. It is valid while the runner sends heartbeats, until another
 //     runner or server takes the attempt up.
 //   - The model is asked through the door, with the pass, by the rules of agent/gateway. What calls cost is counted
@@ -20,6 +22,7 @@
 package runner
 
 import (
+	"cmp"
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
@@ -37,6 +40,7 @@ const Prefix = "/runner/"
 // Paths below [Prefix]; ModelPath is followed by a number of [Coder.Models].
 const (
 	NextPath    = "next"
+	WorkPath    = "work"
 	BasePath    = "base"
 	BeatPath    = "beat"
 	TurnPath    = "turn"
@@ -44,6 +48,9 @@ const (
 	ReleasePath = "release"
 	ModelPath   = "model/"
 )
+
+// ReleaseLost is the field of a release's query that says that the attempt could not be made.
+const ReleaseLost = "lost"
 
 // Bounds of what crosses.
 const (
@@ -77,6 +84,12 @@ type Work struct {
 	Coder      Coder       `json:"coder"`
 	Hosts      []string    `json:"hosts,omitempty"` // that setup commands may fetch from
 	Input      agent.Input `json:"input"`
+}
+
+// Within is how long a runner may have an attempt: the time that it may take, and what may pass before and after it,
+// for a machine that has to start and a commit that is fetched.
+func (w Work) Within() time.Duration {
+	return cmp.Or(w.Input.Limits.Time, sia.DefaultSettings().Agent.Timeout.D()) + overtime
 }
 
 // Coder says how the attempt is made.

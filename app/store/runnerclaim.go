@@ -63,9 +63,20 @@ func (s *RunnerStore) RenewAttempt(ctx context.Context, pass string, lease time.
 	return stop, err
 }
 
-// ReleaseAttempt ends the lease of a pass.
-func (s *RunnerStore) ReleaseAttempt(ctx context.Context, pass string) error {
-	return s.withPass(ctx, "give back an attempt", `until = 0`, pass)
+// AttemptWork is what the runner of a pass is given, or [ErrNotFound] when the pass counts no longer.
+func (s *RunnerStore) AttemptWork(ctx context.Context, pass string) (work []byte, err error) {
+	err = s.r.QueryRowContext(ctx, `SELECT work FROM runner_attempts WHERE`+s.held(), pass).Scan(&work)
+	return work, s.explain("load the work of an attempt", orNotFound(err))
+}
+
+// ReleaseAttempt ends the lease of a pass. lost counts its runner among those that were lost with the attempt: it could
+// not make it. One that ends, or has no room now, is not counted.
+func (s *RunnerStore) ReleaseAttempt(ctx context.Context, pass string, lost bool) error {
+	set := `until = 0, claims = claims - 1`
+	if lost {
+		set = `until = 0`
+	}
+	return s.withPass(ctx, "give back an attempt", set, pass)
 }
 
 // withPass changes the row of an attempt that a pass counts for; it is [ErrNotFound] when it counts no longer.

@@ -2,6 +2,7 @@ package store_test
 
 import (
 	"errors"
+	"fmt"
 	"sync"
 	"testing"
 	"time"
@@ -153,6 +154,29 @@ func testRunnerAttempt(t *testing.T, s *fixture) {
 	gone(t, "closed", err)
 }
 
+// A runner that hands its attempt on is not counted among those that were lost with it.
+func testRunnerReleases(t *testing.T, s *fixture) {
+	ctx := patient(t)
+	must(t, s.AddRunner(ctx, "mill", "h"))
+	offer(t, s, begin(t, s, 42), "k", "o")
+	for n, lost := range []bool{false, true, false, false, true} {
+		pass := fmt.Sprint("p", n)
+		_, found, err := s.ClaimAttempt(ctx, "mill", pass, time.Hour)
+		if must(t, err); !found {
+			t.Fatalf("runner %d was offered nothing", n)
+		}
+		if work, err := s.AttemptWork(ctx, pass); err != nil || string(work) != "work of o" {
+			t.Errorf("runner %d was given %q, %v", n, work, err)
+		}
+		must(t, s.ReleaseAttempt(ctx, pass, lost))
+		want := []int{0, 1, 1, 1, 2}[n]
+		if w, err := s.WatchAttempt(ctx, "k", "o"); err != nil || !w.Lost || w.Claims != want {
+			t.Errorf("after runner %d: %+v, %v; %d runners were lost", n, w, err, want)
+		}
+		must(t, s.ReofferAttempt(ctx, "k", "o", []byte("work of o")))
+	}
+}
+
 // A runner that is not heard of for as long as a lease, and one that gave its attempt back, have nothing to say any
 // more. The next one is given what the owner says, with what was spent.
 func testRunnerLost(t *testing.T, s *fixture) {
@@ -169,7 +193,7 @@ func testRunnerLost(t *testing.T, s *fixture) {
 	}
 	take("p1", time.Hour, "work of o")
 	must(t, s.ReportTurn(ctx, "p1", 1, []byte("lost")))
-	must(t, s.ReleaseAttempt(ctx, "p1"))
+	must(t, s.ReleaseAttempt(ctx, "p1", true))
 	late := func(pass string) {
 		t.Helper()
 		_, err := s.RenewAttempt(ctx, pass, time.Hour)
@@ -181,6 +205,9 @@ func testRunnerLost(t *testing.T, s *fixture) {
 		}
 		_, err = s.HeldAttempt(ctx, pass)
 		gone(t, "held", err)
+		_, err = s.AttemptWork(ctx, pass)
+		gone(t, "asked for its work", err)
+		gone(t, "given back", s.ReleaseAttempt(ctx, pass, false))
 	}
 	late("p1")
 	if w, err := s.WatchAttempt(ctx, "k", "o"); err != nil || !w.Lost {

@@ -116,6 +116,7 @@ func runSuite(t *testing.T, url func(t testing.TB) string) {
 
 		{"Runners", testRunners},
 		{"RunnerAttempt", testRunnerAttempt},
+		{"RunnerReleases", testRunnerReleases},
 		{"RunnerLost", testRunnerLost},
 
 		{"ZombieReports", testZombieReports},

@@ -46,7 +46,7 @@ func TestOperationsNameVariables(t *testing.T) {
 	for _, file := range []string{"compose.yml", ".env.example", "Dockerfile", "docs/operations.md",
 		"docs/operations/sia.service", "docs/operations/Caddyfile", "docs/operations/postgres.yml",
 		"docs/operations/runner.yml", chart + "values.yaml",
-		chart + "templates/statefulset.yaml"} {
+		chart + "templates/statefulset.yaml", chart + "templates/runner.yaml"} {
 		named := regexp.MustCompile(`\bSIA_[A-Z_]+`).FindAllString(root(t, file), -1)
 		if len(named) == 0 {
 			t.Errorf("%s names no variable", file)
@@ -167,6 +167,9 @@ func TestChartValues(t *testing.T) {
 		"a secret among the variables": {"env: {SIA_MODEL_KEY: x}", false},
 		"a number as a variable":       {"env: {SIA_APP_ID: 12}", false},
 		"a misspelt value":             {"replica: 2", false},
+		"Pods without a namespace":     {"runner: {enabled: true, token: {secret: t, key: token}}", false},
+		"Pods without a token":         {"runner: {enabled: true, namespace: attempts}", false},
+		"Pods":                         {"runner: {enabled: true, namespace: attempts, token: {secret: t, key: k}}", true},
 		"an address with a path":       {"publicURL: https://sia.example.com/sia", false},
 	} {
 		all, more := map[string]any{}, map[string]any{}

@@ -12,6 +12,7 @@ var withoutOutput = map[string]string{
 	"demo":         "it tells a story",
 	"help":         "it is for people",
 	"runner start": "it logs as serve does",
+	"runner pods":  "it logs as serve does",
 }
 
 // Every command that prints something prints it for programs, too.

@@ -15,36 +15,54 @@ import (
 // runnerGroup are the commands about runners; alone, sia runner is one.
 type runnerGroup struct {
 	Start  runnerStartCmd  `cmd:"" default:"withargs" help:"Make attempts for a server until told to end (the default)." example:"sia runner --server https://sia.example.com --token-file token"`
+	Pods   runnerPodsCmd   `cmd:"" help:"Have each attempt made in a Pod of Kubernetes, until told to end." example:"sia runner pods --server https://sia.example.com --token-file token --namespace attempts --image ghcr.io/sia-bot/sia"`
 	Add    runnerAddCmd    `cmd:"" help:"Add a runner on the server, and print its token, once." example:"sia runner add mill"`
 	List   runnerListCmd   `cmd:"" help:"List the runners: when each was last seen, and what it does." example:"sia runner list"`
 	Remove runnerRemoveCmd `cmd:"" help:"Remove a runner: its token is no longer valid, and another goes on with what it makes." example:"sia runner remove mill"`
+
+	Attempt runnerAttemptCmd `cmd:"" hidden:"" help:"Makes one attempt in a Pod of sia runner pods, with the pass of the attempt in SIA_ATTEMPT_PASS."`
 }
 
-// runnerStartCmd is a runner. It has no flag with a key of GitHub's or a model's, since it needs none.
-type runnerStartCmd struct {
-	Server    string   `help:"The server's address, such as https://sia.example.com." env:"SIA_RUNNER_SERVER" placeholder:"URL" required:""`
-	TokenFile string   `help:"File with this runner's token, which sia runner add printed on the server; SIA_RUNNER_TOKEN in the environment is the other way." env:"SIA_RUNNER_TOKEN_FILE" type:"path" placeholder:"FILE"`
-	Attempts  int      `help:"Attempts at the same time." default:"1" env:"SIA_RUNNER_ATTEMPTS"`
+// runnerServer is the server of a runner.
+type runnerServer struct {
+	Server    string `help:"The server's address, such as https://sia.example.com." env:"SIA_RUNNER_SERVER" placeholder:"URL" required:""`
+	PlainHTTP bool   `name:"plain-http" help:"Let the server's address begin with http:// on another machine: token and code cross the network in the open." env:"SIA_RUNNER_PLAIN_HTTP"`
+}
+
+// runnerTaker is what takes attempts from a server.
+type runnerTaker struct {
+	runnerServer `embed:""`
+	TokenFile    string `help:"File with this runner's token, which sia runner add printed on the server; SIA_RUNNER_TOKEN in the environment is the other way." env:"SIA_RUNNER_TOKEN_FILE" type:"path" placeholder:"FILE"`
+	Attempts     int    `help:"Attempts at the same time." default:"1" env:"SIA_RUNNER_ATTEMPTS"`
+}
+
+// runnerMachine is where attempts are made. It has no flag with a key of GitHub's or a model's, since it needs none.
+type runnerMachine struct {
 	Dir       string   `help:"Folder for git mirrors, work trees and caches." default:"${dir}/runner" env:"SIA_RUNNER_DIR" type:"path"`
 	AgentPath []string `help:"Folders with coding agents for agent.kind: command, such as the prefix of an npm install -g; the agents see them read-only." env:"SIA_AGENT_PATH" placeholder:"FOLDER"`
 	AgentEnv  []string `help:"Names of environment variables of this runner that a repository's agent.env may ask for; default: none." env:"SIA_AGENT_ENV" placeholder:"NAME"`
-	Once      bool     `help:"Make one attempt, and end."`
-	PlainHTTP bool     `name:"plain-http" help:"Let the server's address begin with http:// on another machine: token and code cross the network in the open." env:"SIA_RUNNER_PLAIN_HTTP"`
+}
+
+// runnerStartCmd is a runner.
+type runnerStartCmd struct {
+	runnerTaker   `embed:""`
+	runnerMachine `embed:""`
+	Once          bool `help:"Make one attempt, and end."`
 }
 
 // runnerToken is the variable with a runner's token.
 const runnerToken = "SIA_RUNNER_TOKEN"
 
 // Validate refuses, as wrong usage, what no runner can work with.
-func (c runnerStartCmd) Validate() error {
+func (c runnerTaker) Validate() error {
 	if c.Attempts < 1 {
 		return fmt.Errorf("--attempts %d: at least one attempt has to be made at a time", c.Attempts)
 	}
 	return nil
 }
 
-// token is this runner's.
-func (c runnerStartCmd) token() (string, error) {
+// token is this runner's. Nothing that is started here inherits it.
+func (c runnerTaker) token() (string, error) {
 	token := os.Getenv(runnerToken)
 	if c.TokenFile != "" {
 		b, err := os.ReadFile(c.TokenFile)
@@ -57,7 +75,29 @@ func (c runnerStartCmd) token() (string, error) {
 		return "", errors.New("this runner's token is missing: `sia runner add NAME` on the server prints one; put it into " +
 			"a file for --token-file, or into " + runnerToken)
 	}
-	return token, nil
+	return token, os.Unsetenv(runnerToken)
+}
+
+// config is what attempts are made with.
+func (c runnerMachine) config(e *cli.Env, s runnerServer) (worker.Config, error) {
+	if err := os.MkdirAll(c.Dir, 0o700); err != nil {
+		return worker.Config{}, fmt.Errorf("this runner's folder can't be made: %w; set --dir to one that it may write to",
+			err)
+	}
+	dir, err := filepath.Abs(c.Dir)
+	if err != nil {
+		return worker.Config{}, err
+	}
+	box, err := app.NewSandbox(e.Ctx, app.Options{Logger: e.Logger, Forward: forwardCommand()})
+	if err != nil {
+		return worker.Config{}, err
+	}
+	about := versionLine() + ", without a sandbox"
+	if box != nil {
+		about = versionLine() + ", with a sandbox"
+	}
+	return worker.Config{Server: s.Server, PlainHTTP: s.PlainHTTP, Dir: dir, Sandbox: box, AgentPath: c.AgentPath,
+		AgentEnv: c.AgentEnv, About: about, Logger: e.Logger}, nil
 }
 
 // Run makes attempts until it is told to end.
@@ -66,26 +106,11 @@ func (c *runnerStartCmd) Run(e *cli.Env) error {
 	if err != nil {
 		return err
 	}
-	if err := os.Unsetenv(runnerToken); err != nil { // nothing that is started here inherits it
-		return err
-	}
-	if err := os.MkdirAll(c.Dir, 0o700); err != nil {
-		return fmt.Errorf("this runner's folder can't be made: %w; set --dir to one that it may write to", err)
-	}
-	dir, err := filepath.Abs(c.Dir)
+	config, err := c.config(e, c.runnerServer)
 	if err != nil {
 		return err
 	}
-	box, err := app.NewSandbox(e.Ctx, app.Options{Logger: e.Logger, Forward: forwardCommand()})
-	if err != nil {
-		return err
-	}
-	about := versionLine() + ", without a sandbox"
-	if box != nil {
-		about = versionLine() + ", with a sandbox"
-	}
+	config.Token, config.Attempts, config.Once = token, c.Attempts, c.Once
 	e.Logger.InfoContext(e.Ctx, "waiting for attempts", "server", c.Server, "attempts", c.Attempts)
-	return worker.Run(e.Ctx, worker.Config{Server: c.Server, PlainHTTP: c.PlainHTTP, Token: token, Dir: dir,
-		Attempts: c.Attempts, Once: c.Once, Sandbox: box, AgentPath: c.AgentPath, AgentEnv: c.AgentEnv, About: about,
-		Logger: e.Logger})
+	return worker.Run(e.Ctx, config)
 }

@@ -445,9 +445,10 @@ func TestRunnerWithoutToken(t *testing.T) {
 	w.start("does not know this runner's token", []string{"SIA_RUNNER_TOKEN=" + token}, "runner", "--server", w.front.URL,
 		"--dir", filepath.Join(t.TempDir(), "other"))
 	for _, token := range []string{"", "x", token, "sia-attempt-" + strings.Repeat("A", 52)} {
-		for _, path := range []string{"next", "base", "beat", "turn?n=1", "result", "release", "model/0/chat/completions"} {
+		for _, path := range []string{"next", "work", "base", "beat", "turn?n=1", "result", "release",
+			"model/0/chat/completions"} {
 			method := http.MethodPost
-			if path == "base" {
+			if path == "base" || path == "work" {
 				method = http.MethodGet
 			}
 			req, err := http.NewRequestWithContext(w.ctx, method, w.front.URL+"/runner/"+path, strings.NewReader("{}"))

@@ -44,7 +44,7 @@ func (a *attempt) run(ctx context.Context) error {
 	go a.beat(live, cancel, dead)
 
 	// The address is nowhere: nothing is fetched or pushed there.
-	repo := a.git.Repo(gitops.Remote{Key: a.client.base.Host + " " + work.Repository, URL: "https://runner.invalid/base"})
+	repo := a.git.Repo(gitops.Remote{Key: a.client.Host() + " " + work.Repository, URL: "https://runner.invalid/base"})
 	if err := a.fetch(live, repo); err != nil {
 		return errors.Join(context.Cause(live), err)
 	}
@@ -67,7 +67,7 @@ func (a *attempt) run(ctx context.Context) error {
 	if cause := context.Cause(ctx); cause != nil && !errors.Is(cause, errStopped) {
 		return cause // this runner ends, or has the attempt no longer
 	}
-	if errors.Is(err, errGone) {
+	if errors.Is(err, runner.ErrGone) {
 		return err
 	}
 	return a.report(live, space, res, err)
@@ -84,21 +84,19 @@ func (a *attempt) beat(ctx context.Context, stop, dead context.CancelCauseFunc) 
 			return
 		case <-tick.C:
 		}
-		var b runner.Heartbeat
 		began := time.Now()
-		err := a.client.tell(ctx, beatWithin, runner.BeatPath, a.offer.Pass, nil, &b)
-		var r *refusal
+		end, err := a.client.Beat(ctx, a.offer.Pass)
 		switch {
 		case err == nil:
-			if heard = began; b.Stop {
+			if heard = began; end {
 				stop(errStopped)
 			}
-		case errors.Is(err, errGone), errors.As(err, &r) && r.final():
-			stop(errGone)
-			dead(errGone)
+		case errors.Is(err, runner.ErrGone):
+			stop(err)
+			dead(err)
 			return
 		case time.Since(heard) > runner.Lease:
-			err = fmt.Errorf("%w: the server was not reached for %s", errGone, runner.Lease)
+			err = fmt.Errorf("%w: the server was not reached for %s", runner.ErrGone, runner.Lease)
 			stop(err)
 			dead(err)
 			return
@@ -114,12 +112,12 @@ func (a *attempt) fetch(ctx context.Context, repo *gitops.Repo) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, baseWithin)
 	defer cancel()
-	resp, err := a.client.ask(ctx, http.MethodGet, runner.BasePath, a.offer.Pass, nil)
+	pack, err := a.client.Base(ctx, a.offer.Pass)
 	if err != nil {
 		return err
 	}
-	defer resp.Body.Close()
-	return repo.TakeCommit(ctx, start, resp.Body, runner.MaxBase)
+	defer pack.Close()
+	return repo.TakeCommit(ctx, start, pack, runner.MaxBase)
 }
 
 // agent is the one that makes the attempt, as the server would have it.
@@ -131,11 +129,11 @@ func (a *attempt) agent(work runner.Work) (agent.Agent, error) {
 	known := map[string]llm.Learned{}
 	var configs []llm.Config
 	for i, m := range work.Coder.Models {
-		at := a.client.base.String() + fmt.Sprintf("%s%d", runner.ModelPath, i)
+		at := a.client.ModelURL(i)
 		known[at+" "+m.Model] = m.Learned
 		configs = append(configs, llm.Config{Name: m.Name, BaseURL: at, APIKey: a.offer.Pass, Model: m.Model,
 			Protocol: m.Protocol, Reasoning: m.Reasoning, Price: m.Price, Window: m.Window, MaxOutput: m.MaxOutput,
-			Timeout: m.Timeout, HTTPClient: &http.Client{Transport: a.client.http.Transport}, Logger: a.log})
+			Timeout: m.Timeout, HTTPClient: &http.Client{Transport: a.client.Transport()}, Logger: a.log})
 	}
 	first := work.Coder.Models[0]
 	commands, err := agent.NewCommandAgents(agent.CommandAgentsConfig{
@@ -174,8 +172,7 @@ func (a *attempt) Turn(ctx context.Context, t agent.Turn) error {
 	// The agent gives it ten seconds. A server that starts again needs longer, and the turn is paid for.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), runner.Lease)
 	defer cancel()
-	path := fmt.Sprintf("%s?%s=%d", runner.TurnPath, runner.TurnNumber, a.turns+1)
-	if err := a.client.insist(ctx, reportWithin, path, a.offer.Pass, b, nil); err != nil {
+	if err := a.client.Turn(ctx, a.offer.Pass, a.turns+1, b); err != nil {
 		return fmt.Errorf("report turn %d: %w", t.Number, err)
 	}
 	a.turns++
@@ -201,7 +198,7 @@ func (a *attempt) report(ctx context.Context, space *gitops.Workspace, res agent
 	if err != nil {
 		return fmt.Errorf("encode the result: %w", err)
 	}
-	return a.client.insist(ctx, resultWithin, runner.ResultPath, a.offer.Pass, runner.JoinResult(b, pack), nil)
+	return a.client.Result(ctx, a.offer.Pass, runner.JoinResult(b, pack))
 }
 
 // pack commits the work tree and packs what is new in it; nil: nothing is.

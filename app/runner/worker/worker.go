@@ -8,15 +8,13 @@
 //
 // An attempt that is no longer this runner's, because the server did not hear of it for a minute or gave the attempt
 // to another, is given up at once. The package may import app/runner, agent, agent/llm, agent/sandbox, gitops and sia.
-// Start reading at [Run], then attempt.go.
+// Start reading at [Run], then attempt.go. [Attempt] makes one that somebody else took.
 package worker
 
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
-	"net/http"
 	"path/filepath"
 	"sync"
 	"time"
@@ -25,6 +23,9 @@ import (
 	"github.com/sia-bot/sia/app/runner"
 	"github.com/sia-bot/sia/gitops"
 )
+
+// pauseAfter is for another runner to take what could not be made here.
+const pauseAfter = 5 * time.Second
 
 // Config is what a runner works with.
 type Config struct {
@@ -45,29 +46,32 @@ type Config struct {
 // worker is a runner at work.
 type worker struct {
 	Config
-	client *client
+	client *runner.Client
 	git    *gitops.Cache
 }
 
-// ErrToken says that the server does not know the token.
-var ErrToken = errors.New("the server does not know this runner's token: it was removed, or never added; " +
-	"`sia runner add NAME` on the server makes one")
-
-// Run asks for attempts and makes them until ctx ends. Those under way are given back then. It ends with [ErrToken]
-// when the token is not valid, or no longer.
-func Run(ctx context.Context, c Config) error {
-	client, err := newClient(c.Server, c.PlainHTTP)
+func newWorker(c Config) (*worker, error) {
+	client, err := runner.NewClient(c.Server, c.PlainHTTP)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if c.Beat == 0 {
 		c.Beat = runner.Beat
 	}
 	git, err := gitops.OpenCache(filepath.Join(c.Dir, "git"), gitops.CacheOptions{Logger: c.Logger})
 	if err != nil {
+		return nil, err
+	}
+	return &worker{Config: c, client: client, git: git}, nil
+}
+
+// Run asks for attempts and makes them until ctx ends. Those under way are given back then. It ends with
+// [runner.ErrToken] when the token is not valid, or no longer.
+func Run(ctx context.Context, c Config) error {
+	w, err := newWorker(c)
+	if err != nil {
 		return err
 	}
-	w := &worker{Config: c, client: client, git: git}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	var all sync.WaitGroup
@@ -85,62 +89,80 @@ func Run(ctx context.Context, c Config) error {
 	return failed
 }
 
-// serve makes attempts one after the other.
+// serve makes attempts one after the other. Whatever becomes of one, it goes on.
 func (w *worker) serve(ctx context.Context) error {
-	pause := time.Second
+	about := func() string { return w.About }
 	for ctx.Err() == nil {
-		o, err := w.client.next(ctx, w.Token, w.About)
-		var r *refusal
+		o, err := w.client.Take(ctx, w.Token, about, w.Logger)
 		switch {
 		case ctx.Err() != nil:
 			return nil //nolint:nilerr // it was told to end
-		case errors.As(err, &r) && r.status == http.StatusUnauthorized:
-			return ErrToken
 		case err != nil:
-			w.Logger.WarnContext(ctx, "the server can't be asked for an attempt; trying again", "error", err, "in", pause)
-			wait := pause
-			if r != nil {
-				wait = max(wait, r.after)
-			}
-			pause = min(2*pause, retryAtMost)
-			sleep(ctx, wait)
-			continue
+			return err
 		}
-		if pause = time.Second; o == nil {
-			continue
-		}
-		w.make(ctx, o)
+		failed := w.make(ctx, o)
 		if w.Once {
 			return nil
+		}
+		if failed != nil { // so that another has it
+			select {
+			case <-ctx.Done():
+			case <-time.After(pauseAfter):
+			}
 		}
 	}
 	return nil
 }
 
-// make makes one attempt. Whatever becomes of it, the runner goes on.
-func (w *worker) make(ctx context.Context, o *runner.Offer) {
-	a := &attempt{worker: w, offer: o, log: w.Logger.With("key", o.Work.Key)}
+// Attempt makes the attempt of a pass, which somebody else took. It ends with an error when it could not be made here,
+// and another has to; an attempt that is given back since ctx ends, or that is no longer this one's, is none.
+func Attempt(ctx context.Context, c Config, pass string) error {
+	w, err := newWorker(c)
+	if err != nil {
+		return err
+	}
+	work, err := w.client.Work(ctx, pass)
+	o := &runner.Offer{Pass: pass, Work: work}
+	if err != nil {
+		return w.ended(ctx, w.begin(o), err)
+	}
+	return w.make(ctx, o)
+}
+
+func (w *worker) begin(o *runner.Offer) *attempt {
+	return &attempt{worker: w, offer: o, log: w.Logger.With("key", o.Work.Key)}
+}
+
+// make makes one attempt.
+func (w *worker) make(ctx context.Context, o *runner.Offer) error {
+	a := w.begin(o)
 	a.log.InfoContext(ctx, "attempt begins", "repo", o.Work.Input.Repo, "issue", o.Work.Input.Issue, "start", o.Work.Start,
 		"saved", len(o.Work.Input.Saved))
-	switch err := a.run(ctx); {
-	case errors.Is(err, errGone):
+	return w.ended(ctx, a, a.run(ctx))
+}
+
+// ended says how an attempt ended, and gives it back where another has to make it: then it returns why.
+func (w *worker) ended(ctx context.Context, a *attempt, err error) error {
+	switch {
+	case errors.Is(err, runner.ErrGone):
 		a.log.WarnContext(ctx, "attempt given up: it is no longer this runner's", "why", err)
 	case ctx.Err() != nil:
-		a.giveBack(ctx)
+		a.giveBack(ctx, false)
 		a.log.InfoContext(ctx, "attempt given back: this runner ends")
 	case err != nil:
-		a.giveBack(ctx)
+		a.giveBack(ctx, true)
 		a.log.ErrorContext(ctx, "attempt can't be made here; another runner may take it", "error", err)
-		sleep(ctx, 5*time.Second) // so that another does
+		return err
 	default:
 		a.log.InfoContext(ctx, "attempt reported")
 	}
+	return nil
 }
 
 // giveBack lets another runner have the attempt at once.
-func (a *attempt) giveBack(ctx context.Context) {
-	err := a.client.tell(context.WithoutCancel(ctx), beatWithin, runner.ReleasePath, a.offer.Pass, nil, nil)
-	if err != nil && !errors.Is(err, errGone) {
-		a.log.WarnContext(ctx, "attempt not given back; another runner has it in a minute", "error", fmt.Sprint(err))
+func (a *attempt) giveBack(ctx context.Context, lost bool) {
+	err := a.client.Release(context.WithoutCancel(ctx), a.offer.Pass, lost)
+	if err != nil && !errors.Is(err, runner.ErrGone) {
+		a.log.WarnContext(ctx, "attempt not given back; another runner has it in a minute", "error", err)
 	}
 }

@@ -19,20 +19,6 @@ func config(t *testing.T, server string) Config {
 	return Config{Server: server, Token: "sia-runner-x", Dir: t.TempDir(), Logger: slog.New(slog.DiscardHandler)}
 }
 
-// A runner uses plain HTTP to its own machine only, unless --plain-http allows more.
-func TestPlainHTTP(t *testing.T) {
-	for server, fits := range map[string]bool{"https://sia.example.com": true, "http://127.0.0.1:8080/": true,
-		"http://localhost": true, "http://[::1]:1": true, "http://sia.example.com": false, "http://10.0.0.1": false,
-		"sia.example.com": false, "ftp://sia.example.com": false, "https://user@sia.example.com": false} {
-		if _, err := newClient(server, false); (err == nil) != fits {
-			t.Errorf("%s: %v", server, err)
-		}
-	}
-	if _, err := newClient("http://sia.example.com", true); err != nil {
-		t.Error(err)
-	}
-}
-
 // A server that answers nothing, or something else, is asked again; a runner that is told to end does so meanwhile. One
 // that is not known ends by itself.
 func TestServersThatDoNotAnswer(t *testing.T) {
@@ -57,7 +43,7 @@ func TestServersThatDoNotAnswer(t *testing.T) {
 		w.WriteHeader(http.StatusUnauthorized)
 	}))
 	defer unknown.Close()
-	if err := Run(t.Context(), config(t, unknown.URL)); !errors.Is(err, ErrToken) {
+	if err := Run(t.Context(), config(t, unknown.URL)); !errors.Is(err, runner.ErrToken) {
 		t.Errorf("an unknown token: %v", err)
 	}
 }

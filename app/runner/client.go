@@ -1,0 +1,285 @@
+package runner
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Bounds of what a client reads and waits for.
+const (
+	askWithin    = LongPoll + 20*time.Second
+	beatWithin   = 10 * time.Second
+	reportWithin = 40 * time.Second
+	resultWithin = 4 * time.Minute
+	maxSaid      = 64 << 10 // bytes of an answer that is no attempt
+	retryAtMost  = 30 * time.Second
+)
+
+// ErrGone says that an attempt is no longer the one's who has its pass.
+var ErrGone = errors.New("the attempt is no longer this runner's")
+
+// ErrToken says that the server does not know the token.
+var ErrToken = errors.New("the server does not know this runner's token: it was removed, or never added; " +
+	"`sia runner add NAME` on the server makes one")
+
+// refusal is an answer of the server's that is none of 2xx.
+type refusal struct {
+	status int
+	said   string
+	after  time.Duration
+}
+
+func (e *refusal) Error() string {
+	return fmt.Sprintf("the server answered %d: %s", e.status, e.said)
+}
+
+// isFinal reports whether to ask again is of no use.
+func isFinal(err error) bool {
+	var r *refusal
+	return errors.Is(err, ErrGone) || errors.As(err, &r) && r.status >= 400 && r.status < 500 &&
+		r.status != http.StatusTooManyRequests && r.status != http.StatusRequestTimeout
+}
+
+// Client is a runner's side of a [Door]. It is safe for concurrent use.
+type Client struct {
+	base *url.URL
+	http *http.Client
+}
+
+// NewClient checks a server's address. plain allows http to another machine.
+func NewClient(server string, plain bool) (*Client, error) {
+	u, err := url.Parse(strings.TrimRight(server, "/"))
+	switch {
+	case err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" || u.RawQuery != "" || u.User != nil:
+		return nil, fmt.Errorf("--server: %q is no address; give one such as https://sia.example.com", server)
+	case u.Scheme == "http" && !plain && !isLoopback(u.Hostname()):
+		return nil, fmt.Errorf("--server: %s is not encrypted, and the token and the code would cross the network in the "+
+			"open; use https, or --plain-http where nobody else is on the network", server)
+	}
+	// Each request has a context that ends: a model may think for minutes before its answer begins.
+	t := http.DefaultTransport.(*http.Transport).Clone()
+	return &Client{base: u.JoinPath(Prefix), http: &http.Client{Transport: t,
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}}, nil
+}
+
+func isLoopback(host string) bool {
+	ip := net.ParseIP(host)
+	return host == "localhost" || ip != nil && ip.IsLoopback()
+}
+
+// Host is the server's, with its port.
+func (c *Client) Host() string { return c.base.Host }
+
+// ModelURL is where the model of a number is asked, with the pass.
+func (c *Client) ModelURL(number int) string {
+	return c.base.String() + ModelPath + strconv.Itoa(number)
+}
+
+// Transport is what requests to the server go through.
+func (c *Client) Transport() http.RoundTripper { return c.http.Transport }
+
+// ask makes one request. The caller closes the answer's body.
+func (c *Client) ask(ctx context.Context, method, path, token string, body []byte) (*http.Response, error) {
+	req, err := http.NewRequestWithContext(ctx, method, c.base.String()+path, bytes.NewReader(body))
+	if err != nil {
+		return nil, err
+	}
+	req.Header.Set("Authorization", "Bearer "+token)
+	req.Header.Set("User-Agent", "sia-runner")
+	resp, err := c.http.Do(req)
+	if err != nil {
+		return nil, err
+	}
+	if resp.StatusCode/100 == 2 {
+		return resp, nil
+	}
+	defer resp.Body.Close()
+	said, _ := io.ReadAll(io.LimitReader(resp.Body, maxSaid))
+	e := &refusal{status: resp.StatusCode, said: http.StatusText(resp.StatusCode)}
+	var v struct{ Error struct{ Message string } }
+	if json.Unmarshal(said, &v) == nil && v.Error.Message != "" {
+		e.said = v.Error.Message
+	}
+	if n, err := strconv.Atoi(resp.Header.Get("Retry-After")); err == nil && n > 0 {
+		e.after = min(time.Duration(n)*time.Second, retryAtMost)
+	}
+	if e.status == http.StatusGone {
+		return nil, errors.Join(ErrGone, e)
+	}
+	return nil, e
+}
+
+// read makes a request and returns its answer of at most so many bytes.
+func (c *Client) read(ctx context.Context, within time.Duration, method, path, token string, body []byte, most int64) (
+	said []byte, err error,
+) {
+	ctx, cancel := context.WithTimeout(ctx, within)
+	defer cancel()
+	resp, err := c.ask(ctx, method, path, token, body)
+	if err != nil {
+		return nil, err
+	}
+	defer resp.Body.Close()
+	return io.ReadAll(io.LimitReader(resp.Body, most))
+}
+
+// insist does something until it is done, the server refuses it for good, or ctx ends.
+func insist(ctx context.Context, do func() error) error {
+	for pause := time.Second / 4; ; pause = min(2*pause, 4*time.Second) {
+		err := do()
+		if err == nil || isFinal(err) {
+			return err
+		}
+		wait := pause
+		if r := (*refusal)(nil); errors.As(err, &r) {
+			wait = max(wait, r.after)
+		}
+		if !sleep(ctx, wait) {
+			return errors.Join(context.Cause(ctx), err)
+		}
+	}
+}
+
+// sleep reports whether ctx lives on afterwards.
+func sleep(ctx context.Context, d time.Duration) bool {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+// Take waits until the server has an attempt for the runner of a token, and asks again where it does not answer. It
+// ends with [ErrToken] when the token is not valid, or no longer, and with ctx. about is what the runner says of
+// itself.
+func (c *Client) Take(ctx context.Context, token string, about func() string, log *slog.Logger) (*Offer, error) {
+	for pause := time.Second; ; {
+		o, err := c.next(ctx, token, about())
+		var r *refusal
+		known := errors.As(err, &r)
+		switch {
+		case ctx.Err() != nil:
+			return nil, context.Cause(ctx)
+		case known && r.status == http.StatusUnauthorized:
+			return nil, ErrToken
+		case err != nil:
+			log.WarnContext(ctx, "the server can't be asked for an attempt; trying again", "error", err, "in", pause)
+			wait := pause
+			if known {
+				wait = max(wait, r.after)
+			}
+			pause = min(2*pause, retryAtMost)
+			sleep(ctx, wait)
+		case o != nil:
+			return o, nil
+		default:
+			pause = time.Second
+		}
+	}
+}
+
+// next asks for an attempt; nil: none came while the server let it wait.
+func (c *Client) next(ctx context.Context, token, about string) (*Offer, error) {
+	ctx, cancel := context.WithTimeout(ctx, 2*askWithin)
+	defer cancel()
+	resp, err := c.ask(ctx, http.MethodPost, NextPath, token, []byte(about))
+	if err != nil {
+		return nil, err
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode == http.StatusNoContent {
+		return nil, nil //nolint:nilnil // that there is none is an answer
+	}
+	b, err := io.ReadAll(io.LimitReader(resp.Body, MaxWork+1<<20))
+	if err != nil {
+		return nil, err
+	}
+	var o Offer
+	if err := json.Unmarshal(b, &o); err != nil {
+		return nil, fmt.Errorf("the server's answer is no attempt; is --server the address of SIA itself? %w", err)
+	}
+	return &o, nil
+}
+
+// Work is what an attempt needs, for whoever has its pass and was not given it. A server that does not answer is asked
+// for as long as a lease.
+func (c *Client) Work(ctx context.Context, pass string) (w Work, err error) {
+	ctx, cancel := context.WithTimeout(ctx, Lease)
+	defer cancel()
+	err = insist(ctx, func() error {
+		b, err := c.read(ctx, Lease, http.MethodGet, WorkPath, pass, nil, MaxWork+1<<20)
+		if err != nil {
+			return err
+		}
+		if err := json.Unmarshal(b, &w); err != nil {
+			return fmt.Errorf("the server's answer is no attempt: %w", err)
+		}
+		return nil
+	})
+	return w, err
+}
+
+// Base is the commit that an attempt begins on, as a pack. The caller closes it.
+func (c *Client) Base(ctx context.Context, pass string) (io.ReadCloser, error) {
+	resp, err := c.ask(ctx, http.MethodGet, BasePath, pass, nil)
+	if err != nil {
+		return nil, err
+	}
+	return resp.Body, nil
+}
+
+// Beat tells the server once that an attempt goes on; stop says that it is to end. It is [ErrGone] when the attempt is
+// somebody else's.
+func (c *Client) Beat(ctx context.Context, pass string) (stop bool, err error) {
+	b, err := c.read(ctx, beatWithin, http.MethodPost, BeatPath, pass, nil, maxSaid)
+	if isFinal(err) {
+		return false, errors.Join(ErrGone, err)
+	}
+	if err != nil {
+		return false, err
+	}
+	var v Heartbeat
+	err = json.Unmarshal(b, &v)
+	return v.Stop, err
+}
+
+// Turn reports a turn by its number, until the server has it in the transcript.
+func (c *Client) Turn(ctx context.Context, pass string, number int, turn []byte) error {
+	path := fmt.Sprintf("%s?%s=%d", TurnPath, TurnNumber, number)
+	return insist(ctx, func() error {
+		_, err := c.read(ctx, reportWithin, http.MethodPost, path, pass, turn, maxSaid)
+		return err
+	})
+}
+
+// Result reports how an attempt ended, until the server has heard it. body is made by [JoinResult].
+func (c *Client) Result(ctx context.Context, pass string, body []byte) error {
+	return insist(ctx, func() error {
+		_, err := c.read(ctx, resultWithin, http.MethodPost, ResultPath, pass, body, maxSaid)
+		return err
+	})
+}
+
+// Release lets another runner have an attempt at once. lost says that it could not be made here, which counts.
+func (c *Client) Release(ctx context.Context, pass string, lost bool) error {
+	path := ReleasePath
+	if lost {
+		path += "?" + ReleaseLost + "=1"
+	}
+	_, err := c.read(ctx, beatWithin, http.MethodPost, path, pass, nil, maxSaid)
+	return err
+}

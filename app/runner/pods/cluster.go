@@ -1,0 +1,176 @@
+package pods
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/serializer"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+)
+
+// Bounds of requests to the API server.
+const (
+	askWithin = 10 * time.Second
+	askPause  = time.Second
+	askTries  = 3 // where nothing tells whether a Pod was made
+	askRate   = 20
+	askBurst  = 40
+)
+
+// scheme has the kinds of core/v1, and no others.
+var scheme = newScheme()
+
+func newScheme() *runtime.Scheme {
+	s := runtime.NewScheme()
+	if err := corev1.AddToScheme(s); err != nil {
+		panic(err) // two of Kubernetes' own types have one name
+	}
+	return s
+}
+
+// Cluster is a namespace of a cluster. It is safe for concurrent use.
+type Cluster struct {
+	rest      rest.Interface
+	namespace string
+}
+
+// Connect reads how the cluster is reached: from a kubeconfig, or, where that is empty, from the Pod that this runs in.
+func Connect(kubeconfig, namespace string, log *slog.Logger) (*Cluster, error) {
+	var config *rest.Config
+	var err error
+	if kubeconfig != "" {
+		config, err = clientcmd.BuildConfigFromFlags("", kubeconfig)
+	} else if config, err = rest.InClusterConfig(); errors.Is(err, rest.ErrNotInCluster) {
+		return nil, errors.New("this does not run in a Pod that may speak with its cluster; run it in one with a service " +
+			"account, or give --kubeconfig FILE")
+	}
+	if err != nil {
+		return nil, fmt.Errorf("how the cluster is reached: %w", err)
+	}
+	config.GroupVersion = &corev1.SchemeGroupVersion
+	config.APIPath = "/api"
+	config.NegotiatedSerializer = serializer.NewCodecFactory(scheme).WithoutConversion()
+	config.UserAgent = "sia-runner"
+	config.QPS, config.Burst = askRate, askBurst
+	config.WarningHandler = warnings{log}
+	client, err := rest.RESTClientFor(config)
+	if err != nil {
+		return nil, fmt.Errorf("how the cluster is reached: %w", err)
+	}
+	return &Cluster{rest: client, namespace: namespace}, nil
+}
+
+// warnings logs what an API server warns of.
+type warnings struct{ log *slog.Logger }
+
+// HandleWarningHeader implements [rest.WarningHandler].
+func (w warnings) HandleWarningHeader(_ int, _, text string) {
+	w.log.Warn("the cluster warns", "of", text)
+}
+
+// create makes an object, or only has it looked at. The API server refuses fields that it does not know, such as of
+// newer Kubernetes: one that it left out could be what keeps an attempt in.
+func (c *Cluster) create(ctx context.Context, resource string, object runtime.Object, dry bool) rest.Result {
+	ctx, cancel := context.WithTimeout(ctx, askWithin)
+	defer cancel()
+	q := c.rest.Post().Namespace(c.namespace).Resource(resource).Param("fieldValidation", metav1.FieldValidationStrict)
+	if dry {
+		q = q.Param("dryRun", metav1.DryRunAll)
+	}
+	return q.MaxRetries(0).Body(object).Do(ctx)
+}
+
+// tryMaking has the cluster say whether it would take a Pod and its Secret.
+func (c *Cluster) tryMaking(ctx context.Context, pod *corev1.Pod) error {
+	if err := c.create(ctx, "pods", pod, true).Error(); err != nil {
+		return err
+	}
+	pod.UID = "00000000-0000-0000-0000-000000000000"
+	return c.create(ctx, "secrets", secretOf(pod, "x"), true).Error()
+}
+
+// createPod makes a Pod. Where an answer was lost it may be there already, and a second request is then refused because
+// of that, or because it filled a quota. One of its name is ours: nobody else knows the pass that is in the name.
+func (c *Cluster) createPod(ctx context.Context, pod *corev1.Pod) (*corev1.Pod, error) {
+	made, asked := &corev1.Pod{}, 0
+	err := insist(ctx, func() error {
+		asked++
+		return c.create(ctx, "pods", pod, false).Into(made)
+	})
+	if err == nil || asked == 1 && !apierrors.IsAlreadyExists(err) {
+		return made, err
+	}
+	there := &corev1.Pod{}
+	got := insist(ctx, func() error {
+		ctx, cancel := context.WithTimeout(ctx, askWithin)
+		defer cancel()
+		return c.rest.Get().Namespace(c.namespace).Resource("pods").Name(pod.Name).MaxRetries(0).Do(ctx).Into(there)
+	})
+	if got != nil {
+		return nil, err
+	}
+	if there.Labels[instanceLabel] != pod.Labels[instanceLabel] ||
+		there.Annotations[attemptAnnotation] != pod.Annotations[attemptAnnotation] {
+		return nil, fmt.Errorf("there is a Pod %s already, which this runner did not make", pod.Name)
+	}
+	return there, nil
+}
+
+// createSecret makes a Secret, which may be there already.
+func (c *Cluster) createSecret(ctx context.Context, secret *corev1.Secret) error {
+	err := insist(ctx, func() error { return c.create(ctx, "secrets", secret, false).Error() })
+	if apierrors.IsAlreadyExists(err) {
+		return nil
+	}
+	return err
+}
+
+// list has the Pods of a runner, by their names.
+func (c *Cluster) list(ctx context.Context, id string) (map[string]*corev1.Pod, error) {
+	ctx, cancel := context.WithTimeout(ctx, askWithin)
+	defer cancel()
+	var list corev1.PodList
+	err := c.rest.Get().Namespace(c.namespace).Resource("pods").MaxRetries(0).
+		Param("labelSelector", instanceLabel+"="+id+","+componentLabel+"=attempt").Do(ctx).Into(&list)
+	if err != nil {
+		return nil, err
+	}
+	found := map[string]*corev1.Pod{}
+	for i := range list.Items {
+		found[list.Items[i].Name] = &list.Items[i]
+	}
+	return found, nil
+}
+
+// deletePod deletes a Pod, which may be gone already.
+func (c *Cluster) deletePod(ctx context.Context, name string) error {
+	ctx, cancel := context.WithTimeout(ctx, askWithin)
+	defer cancel()
+	err := c.rest.Delete().Namespace(c.namespace).Resource("pods").Name(name).MaxRetries(0).Do(ctx).Error()
+	if apierrors.IsNotFound(err) {
+		return nil
+	}
+	return err
+}
+
+// insist does something again where no answer came.
+func insist(ctx context.Context, do func() error) error {
+	for n := 1; ; n++ {
+		err := do()
+		var answered apierrors.APIStatus
+		if err == nil || errors.As(err, &answered) || n == askTries {
+			return err
+		}
+		if !sleep(ctx, askPause) {
+			return err
+		}
+	}
+}

@@ -1,0 +1,71 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/sia-bot/sia/app/runner"
+	"github.com/sia-bot/sia/app/runner/pods"
+	"github.com/sia-bot/sia/cmd/internal/cli"
+)
+
+// runnerPodsCmd is a runner that makes Pods.
+type runnerPodsCmd struct {
+	runnerTaker  `embed:""`
+	Namespace    string        `help:"Namespace of the Pods; one with nothing else in it is best." env:"SIA_RUNNER_NAMESPACE" placeholder:"NAME" required:""`
+	Image        string        `help:"Image of the Pods: SIA's, or one that is made from it with the toolchains that repositories need." env:"SIA_RUNNER_IMAGE" placeholder:"IMAGE" required:""`
+	RuntimeClass string        `help:"RuntimeClass of the Pods, such as gvisor or kata." env:"SIA_RUNNER_RUNTIME_CLASS" placeholder:"NAME"`
+	PodTemplate  string        `help:"File with a Pod in YAML, into which the rest is set: for resources, nodes, tolerations and the sandbox." env:"SIA_RUNNER_POD_TEMPLATE" type:"path" placeholder:"FILE"`
+	Pending      time.Duration `help:"How long a Pod may take until it runs, before its attempt is given back." default:"5m" env:"SIA_RUNNER_PENDING" placeholder:"TIME"`
+	Kubeconfig   string        `help:"File that says how the cluster is reached; default: as the Pod does that this runs in." env:"SIA_RUNNER_KUBECONFIG" type:"path" placeholder:"FILE"`
+}
+
+// longestPending bounds how long a Pod may wait: the server takes its runner for lost some time after that.
+const longestPending = 15 * time.Minute
+
+// Validate refuses, as wrong usage, what no Pod can be made with.
+func (c runnerPodsCmd) Validate() error {
+	if c.Pending <= 0 || c.Pending > longestPending {
+		return fmt.Errorf("--pending %s: give a time of at most %s", c.Pending, longestPending)
+	}
+	return c.runnerTaker.Validate()
+}
+
+// spec is what the Pods are made of.
+func (c runnerPodsCmd) spec() (pods.Spec, error) {
+	s := pods.Spec{Server: c.Server, PlainHTTP: c.PlainHTTP, Image: c.Image, RuntimeClass: c.RuntimeClass}
+	if c.PodTemplate == "" {
+		return s, nil
+	}
+	b, err := os.ReadFile(c.PodTemplate)
+	if err != nil {
+		return s, fmt.Errorf("the template of Pods: %w; check --pod-template", err)
+	}
+	if s.Template, err = pods.ReadTemplate(b); err != nil {
+		return s, fmt.Errorf("--pod-template %s: %w", c.PodTemplate, err)
+	}
+	return s, nil
+}
+
+// Run has attempts made until it is told to end.
+func (c *runnerPodsCmd) Run(e *cli.Env) error {
+	token, err := c.token()
+	if err != nil {
+		return err
+	}
+	client, err := runner.NewClient(c.Server, c.PlainHTTP)
+	if err != nil {
+		return err
+	}
+	spec, err := c.spec()
+	if err != nil {
+		return err
+	}
+	cluster, err := pods.Connect(c.Kubeconfig, c.Namespace, e.Logger)
+	if err != nil {
+		return err
+	}
+	return pods.Run(e.Ctx, pods.Config{Client: client, Token: token, Cluster: cluster, Spec: spec, Attempts: c.Attempts,
+		Pending: c.Pending, About: versionLine(), Logger: e.Logger})
+}
