@@ -227,7 +227,7 @@ func TestAnAttemptShowsItsDiff(t *testing.T) {
 	for attempt, want := range map[int]string{1: `<span class="add">&#43;Hello world`,
 		2: `<span class="add">&#43;Hello, world!`} {
 		page := show(attempt)
-		size := `<span>1 file <span class="plus">+1</span> <span class="minus">−0</span></span></summary>`
+		size := `: 1 file <span class="small"><span class="plus">+1</span> <span class="minus">−0</span></span></summary>`
 		if !strings.Contains(page, want) || !strings.Contains(page, size) {
 			t.Errorf("attempt %d lacks %q:\n%s", attempt, want, page)
 		}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/sia-bot/sia/app/store"
 	"github.com/sia-bot/sia/sia"
+	"github.com/sia-bot/sia/sia/text"
 )
 
 // account is what a task cost, by what for. Its lines sum to All.
@@ -40,7 +41,13 @@ func accountOf(t sia.Task, events []store.EventRecord) account {
 			left -= cost
 		}
 	}
-	for _, at := range t.Attempts {
+	many := max(0, len(t.Attempts)-shownRounds)
+	earlier := sia.Credits(0)
+	for _, at := range t.Attempts[:many] {
+		earlier += at.Cost
+	}
+	add(text.Count(many, "earlier attempt"), 0, earlier)
+	for _, at := range t.Attempts[many:] {
 		add(fmt.Sprintf("Attempt %d", at.Number), at.Number, at.Cost)
 	}
 	var diagnosed, reviewed, weighed, final, studied sia.Credits

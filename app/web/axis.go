@@ -11,7 +11,7 @@ import (
 )
 
 // shownAttempts is how many attempts fit an axis: the last ones.
-const shownAttempts = 40
+const shownAttempts = 12
 
 // span is a stretch of time.
 type span struct{ from, to time.Time }

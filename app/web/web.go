@@ -109,6 +109,8 @@ func (s *site) funcs() template.FuncMap {
 		"day":        func(t time.Time) string { return t.UTC().Format("2 Jan") },
 		"rfc":        func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
 		"approach":   render.Approach,
+		"said":       said,
+		"whole":      func(s string) string { return seenAll(s, shownWords) },
 		"technique":  render.TechniqueName,
 		"choice":     render.ChoiceWords,
 		"percent":    percent,
@@ -151,12 +153,19 @@ type frame struct {
 	Said   string // the answer to what the viewer did last
 	Here   string // the page's own address
 	since  string // the state that the page shows; see [store.Store.Pulse]
+	server bool   // the viewer administers all of this server
 }
 
 // Rules reports whether the viewer administers all of some installation.
 func (f frame) Rules() bool {
 	return f.Viewer.Operator ||
 		slices.ContainsFunc(f.Viewer.Installations, func(in viewer.Installation) bool { return in.Whole })
+}
+
+// Renews reports whether the page loads itself again where scripts don't run: never where somebody may be writing.
+func (f frame) Renews() bool {
+	form, has := f.Body.(interface{ writes() bool })
+	return f.Live && !(has && form.writes())
 }
 
 // Pulse is where the page is told of changes.
@@ -192,6 +201,10 @@ func (s *site) page(name string, build func(*http.Request) (frame, error)) http.
 			return
 		}
 		f.since = since
+		if f.server, err = s.rulesServer(r.WithContext(ctx)); err != nil {
+			s.refuse(w, r, name, err)
+			return
+		}
 		s.show(w, r, http.StatusOK, name, f)
 	}
 }
