@@ -2,7 +2,6 @@ package web
 
 import (
 	"net/http"
-	"slices"
 
 	"github.com/sia-bot/sia/app/store"
 	"github.com/sia-bot/sia/app/web/viewer"
@@ -22,11 +21,6 @@ type questionLine struct {
 // escalationsPage is what waits for a person's answer.
 type escalationsPage struct {
 	Questions []questionLine `json:"questions"`
-}
-
-// writes reports whether the page has a form to write in.
-func (p escalationsPage) writes() bool {
-	return slices.ContainsFunc(p.Questions, func(q questionLine) bool { return q.May })
 }
 
 func (s *site) escalations(r *http.Request) (frame, error) {

@@ -1,6 +1,10 @@
 package web
 
-import "net/http"
+import (
+	"net/http"
+
+	"github.com/sia-bot/sia/app/web/look"
+)
 
 // A route is an address of a page, or of something that a form on one sends.
 type route struct {
@@ -15,7 +19,7 @@ type route struct {
 // has seen all that strangers can ask for.
 func (s *site) routes() []route {
 	return []route{
-		{pattern: "GET /style.css", serve: asset("style.css")},
+		{pattern: "GET /style.css", serve: look.Style},
 		{pattern: "GET /live.js", serve: asset("live.js")},
 		{pattern: "GET /live", serve: s.live.serve},
 

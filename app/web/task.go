@@ -51,9 +51,6 @@ type round struct {
 	Said  []moment          // by people, from its begin to that of the next
 }
 
-// writes reports whether the page has a form to write in.
-func (p taskPage) writes() bool { return p.Question != nil }
-
 func (s *site) task(r *http.Request) (frame, error) {
 	t, err := s.theTask(r, viewer.Reads)
 	if err != nil {

@@ -25,7 +25,7 @@ import (
 	"github.com/sia-bot/sia/sia/text"
 )
 
-//go:embed templates/*.html style.css live.js
+//go:embed templates/*.html live.js
 var assets embed.FS
 
 // Deps is what pages are made of. Everything is needed.
@@ -160,12 +160,6 @@ type frame struct {
 func (f frame) Rules() bool {
 	return f.Viewer.Operator ||
 		slices.ContainsFunc(f.Viewer.Installations, func(in viewer.Installation) bool { return in.Whole })
-}
-
-// Renews reports whether the page loads itself again where scripts don't run: never where somebody may be writing.
-func (f frame) Renews() bool {
-	form, has := f.Body.(interface{ writes() bool })
-	return f.Live && !(has && form.writes())
 }
 
 // Pulse is where the page is told of changes.
