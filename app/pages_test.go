@@ -62,7 +62,7 @@ func TestPagesSayWhatWouldBeDone(t *testing.T) {
 	w = httptest.NewRecorder()
 	s.App.Pages().ServeHTTP(w, r)
 	for _, want := range []string{"Who would take a new task", `<option value="docs" selected>`,
-		`<th scope="row">coder</th>`, "it is the only one that may work here"} {
+		`<th scope="row" class="name">coder</th>`, "It is the only one that may work here. The first takes it"} {
 		if !strings.Contains(w.Body.String(), want) {
 			t.Errorf("%d: the page of coders lacks %q:\n%s", w.Code, want, w.Body)
 		}

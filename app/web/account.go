@@ -30,6 +30,14 @@ func exact(c sia.Credits) string {
 	return strconv.FormatFloat(float64(c)/float64(sia.Credit), 'f', -1, 64)
 }
 
+// credits is an amount with its unit.
+func credits(c sia.Credits) string {
+	if c == sia.Credit {
+		return "1 credit"
+	}
+	return c.String() + " credits"
+}
+
 // accountOf adds up a task's costs: those of its attempts, and of the models that judged them, as the log has them.
 func accountOf(t sia.Task, events []store.EventRecord) account {
 	a := account{All: t.Credits.Spent + t.Credits.Overrun, Budget: t.Credits.Budget, Over: t.Credits.Overrun,
