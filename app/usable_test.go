@@ -76,6 +76,9 @@ func TestEverybodyCanUseWhatTheDemoShows(t *testing.T) {
 		resp, err := http.Get(address)
 		must(err)
 		must(resp.Body.Close())
+		if resp.StatusCode != http.StatusOK {
+			t.Errorf("a link of the simulator leads to %s: %s", address, resp.Status)
+		}
 		if !strings.HasPrefix(resp.Header.Get("Content-Type"), "text/html") {
 			continue
 		}

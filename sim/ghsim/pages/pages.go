@@ -72,6 +72,7 @@ func New(
 	get("/{owner}/{repo}/issues/new", st.newIssue)
 	get("/{owner}/{repo}/issues/{number}", st.issuePage)
 	get("/{owner}/{repo}/pull/{number}", st.issuePage)
+	get("/{owner}/{repo}/pull/{number}/checks", st.issuePage)
 	get("/{owner}/{repo}/pull/{number}/files", st.pullDiff)
 	get("/{owner}/{repo}/commit/{sha}", st.commitDiff)
 	get("/{owner}/{repo}/compare/{range...}", st.compareDiff)
@@ -141,19 +142,19 @@ func (st *site) show(w http.ResponseWriter, r *http.Request, build func(*http.Re
 	}
 	if err != nil {
 		f.Users = nil // nothing is to be done there
-		name, f.Body = "problem", problemPage{err.Error()}
+		name, f.Body = "problem", problemPage{"Not found", err.Error()}
 	}
 	st.write(w, r, code, name, f)
 }
 
 // problemPage says why a page is not there, or why what a form asked for was not done.
-type problemPage struct{ Why string }
+type problemPage struct{ What, Why string }
 
-func (problemPage) title() string { return "Not done" }
+func (p problemPage) title() string { return p.What }
 
 // refuse answers a form that could not be done.
 func (st *site) refuse(w http.ResponseWriter, r *http.Request, code int, why string) {
-	st.write(w, r, code, "problem", frame{Body: problemPage{why}})
+	st.write(w, r, code, "problem", frame{Body: problemPage{"Not done", why}})
 }
 
 // write answers with a page.
