@@ -90,7 +90,9 @@ func (j Judge) shoot(t *testing.T, file string) {
 	t.Helper()
 	fold := func(open string) error {
 		_, err := chromedp.Run(j.browser, chromedp.Evaluate[string](
-			`document.querySelectorAll("details").forEach((d) => { d.open = `+open+` }); ''`))
+			`document.querySelectorAll("details").forEach((d) => { d.open = `+open+` });
+				new Promise((painted) => requestAnimationFrame(() => setTimeout(() => painted(""))))`,
+			chromedp.EvalAwaitPromise))
 		return err
 	}
 	err := fold(`d.dataset.was === "true"`)
