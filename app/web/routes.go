@@ -3,7 +3,7 @@ package web
 import (
 	"net/http"
 
-	"github.com/sia-bot/sia/app/web/look"
+	"github.com/sia-bot/sia/app/look"
 )
 
 // A route is an address of a page, or of something that a form on one sends.

@@ -10,7 +10,7 @@
 // what to do if they don't.
 //
 // Who may open these pages is app/web/signin's to say; their forms carry the viewer's token. The package may import
-// app/web/viewer, app/web/look, app/github, app/store and sia. Start reading at [Registration].
+// app/web/viewer, app/look, app/github, app/store and sia. Start reading at [Registration].
 //
 // https://docs.github.com/en/apps/sharing-github-apps/registering-a-github-app-from-a-manifest
 package setup
@@ -22,7 +22,7 @@ import (
 	"html/template"
 	"net/http"
 
-	"github.com/sia-bot/sia/app/web/look"
+	"github.com/sia-bot/sia/app/look"
 )
 
 // Path is where set-up is.

@@ -6,7 +6,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/sia-bot/sia/app/web/look"
+	"github.com/sia-bot/sia/app/look"
 	"github.com/sia-bot/sia/app/web/viewer"
 )
 

@@ -13,7 +13,7 @@
 // Behind every door a request that changes something needs the viewer's token (the form field [Field], or the header
 // [Header]), and must not come from another site.
 //
-// The package may import app/web/viewer, app/web/look, app/clientaddr, app/github and sia. Start reading at [New].
+// The package may import app/web/viewer, app/look, app/clientaddr, app/github and sia. Start reading at [New].
 //
 // https://docs.github.com/en/apps/creating-github-apps/authenticating-with-a-github-app/generating-a-user-access-token-for-a-github-app
 package signin
@@ -34,7 +34,7 @@ import (
 
 	"github.com/sia-bot/sia/app/clientaddr"
 	"github.com/sia-bot/sia/app/github"
-	"github.com/sia-bot/sia/app/web/look"
+	"github.com/sia-bot/sia/app/look"
 	"github.com/sia-bot/sia/app/web/viewer"
 )
 
