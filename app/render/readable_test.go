@@ -97,7 +97,8 @@ func grade(all []string) float64 {
 
 // TestSeenAtOnce: what is folded is not counted, and what stands after a fold is.
 func TestSeenAtOnce(t *testing.T) {
-	got := seenAtOnce("one\n<details><summary>two</summary>three <details>four</details> five</details>\nsix [seven](https://x)")
+	got := seenAtOnce("one\n<details><summary>two</summary>three <details>four</details> five</details>\n" +
+		"six [seven](https://x)")
 	if want := "one\n\nsix [seven]"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}

@@ -20,8 +20,9 @@ func TestAskedShowsWhatItIsAbout(t *testing.T) {
 		asked sia.Escalation
 		want  []string
 	}{
-		"a plan": {sia.Escalation{Blocker: "A plan (`agent.plan: approve`).", Stale: true, Plan: &sia.Plan{Summary: "Add a **Mailer**.",
-			Steps: []plan.Part{{Do: "Write <b>it</b>", DoneWhen: "go test passes"}}}},
+		"a plan": {sia.Escalation{Blocker: "A plan (`agent.plan: approve`).", Stale: true,
+			Plan: &sia.Plan{Summary: "Add a **Mailer**.",
+				Steps: []plan.Part{{Do: "Write <b>it</b>", DoneWhen: "go test passes"}}}},
 			[]string{"<code>agent.plan: approve</code>", "Add a <strong>Mailer</strong>.", "Write &lt;b&gt;it&lt;/b&gt;",
 				"Done when go test passes", "was edited after"}},
 		"an edited text": {sia.Escalation{Edition: &sia.Edition{Title: "Mail <i>", Body: "hid\u200bden <img src=x>"}},

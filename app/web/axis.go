@@ -44,6 +44,15 @@ type axisRow struct {
 	Bar        template.HTML
 }
 
+// Label is an end of the axis: with seconds, where both would read the same without.
+func (a timeAxis) Label(t time.Time) string {
+	layout := "2 Jan 15:04"
+	if a.To.Sub(a.From) < 2*time.Minute {
+		layout = "15:04:05"
+	}
+	return t.UTC().Format(layout)
+}
+
 func axis(t sia.Task, all []moment, now time.Time) (a timeAxis) {
 	if len(t.Attempts) == 0 {
 		return a

@@ -72,7 +72,8 @@ func extremes(t *testing.T) *store.Store {
 		{Number: 1, Kind: agent.TurnModel, At: start.Add(300 * time.Hour), Text: strings.Repeat(endless+"\n\n```\n"+endless+
 			"\n```\n", 3), Calls: []agent.Call{
 			{Name: "run", Arguments: `{"command":"` + endless + `"}`, Result: strings.Repeat(endless, 5), Took: 90 * time.Hour},
-			{Name: "write", Arguments: `{"path":"` + endless + "/" + endless + `","content":"` + strings.Repeat(endless, 5) + `"}`},
+			{Name: "write", Arguments: `{"path":"` + endless + "/" + endless + `","content":"` +
+				strings.Repeat(endless, 5) + `"}`},
 			{Name: "read", Arguments: `{"path":"` + endless + "/" + endless + `"}`, Result: strings.Repeat(endless, 5)}}},
 	} {
 		b, err := json.Marshal(turn)
@@ -85,13 +86,14 @@ func extremes(t *testing.T) *store.Store {
 			start)
 		ok(t, s.PutLessons(ctx, repo.ID, l))
 		id := sia.NewTaskID(repo.ID, 1)
-		ok(t, s.RecordCoderOutcome(ctx, store.CoderOutcome{Task: id, Attempt: n + 1, Repo: repo.ID, Org: repo.Owner, Kind: "fix",
-			Coder: fmt.Sprint(endless, n%20), Cost: 1e7, Resolved: n%2 == 0, At: start}))
+		ok(t, s.RecordCoderOutcome(ctx, store.CoderOutcome{Task: id, Attempt: n + 1, Repo: repo.ID, Org: repo.Owner,
+			Kind: "fix", Coder: fmt.Sprint(endless, n%20), Cost: 1e7, Resolved: n%2 == 0, At: start}))
 		_, err := s.RecordOutcome(ctx, store.Outcome{Task: id, Intervention: n + 1, Repo: repo, Pattern: "wrong-tool",
 			Technique: sia.TechniqueID(fmt.Sprint("t-", n%20, endless)), Resolved: n%2 == 0, At: start})
 		ok(t, err)
-		ok(t, s.LogDecision(ctx, sia.Decision{ID: fmt.Sprint(n), Task: id, Repo: repo.ID, Attempt: n, Type: sia.DecideTechnique,
-			Policy: endless, Choice: endless, Propensity: 1, Reason: strings.Repeat(words, 4), At: start}))
+		ok(t, s.LogDecision(ctx, sia.Decision{ID: fmt.Sprint(n), Task: id, Repo: repo.ID, Attempt: n,
+			Type: sia.DecideTechnique, Policy: endless, Choice: endless, Propensity: 1, Reason: strings.Repeat(words, 4),
+			At: start}))
 	}
 	return s
 }

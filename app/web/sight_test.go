@@ -136,7 +136,8 @@ func TestWhoRulesTheServerSeesRunners(t *testing.T) {
 func TestCodersShowModels(t *testing.T) {
 	h := pages(t, world(t), &doer{})
 	_, body := ask(t, h, admin(), "GET /coders", "")
-	for _, want := range []string{"gpt-5.4-mini", "responses", `<span class="label good">caching</span>`, "gemma3 does not support tools"} {
+	for _, want := range []string{"gpt-5.4-mini", "responses", `<span class="label good">caching</span>`,
+		"gemma3 does not support tools"} {
 		if !strings.Contains(body, want) {
 			t.Errorf("/coders lacks %q:\n%s", want, body)
 		}

@@ -124,7 +124,6 @@ func (s *site) funcs() template.FuncMap {
 		"check":      checkBadge,
 		"count":      text.Count,
 		"sum":        func(a, b int) int { return a + b },
-		"short":      func(t time.Time) string { return t.UTC().Format("2 Jan 15:04") },
 		"attemptOf":  attemptOf,
 		"coder":      coderOf,
 		"took":       func(a sia.Attempt) string { return attemptTook(a, s.Now()) },

@@ -411,7 +411,7 @@ func TestRegisteringByHand(t *testing.T) {
 	p.must(err)
 	b := p.browser()
 	b.open(p.pages.URL + "/setup/manual")
-	for _, want := range []string{"<th scope=\"row\">pull_requests</th><td>write</td>", "https://your-host/signin/callback",
+	for _, want := range []string{`<th scope="row">pull_requests</th><td>write</td>`, "https://your-host/signin/callback",
 		"Webhook secret"} {
 		if !strings.Contains(b.body, want) {
 			t.Errorf("lacks %s: %s", want, b.body)
