@@ -95,6 +95,37 @@ func TestDashboard(t *testing.T) {
 	}
 }
 
+// A bot's tick is no command, whatever the bot may do in the repository, and gets no answer; one that access.bots names
+// is heard, as its comment would be.
+func TestDashboardTickedByABot(t *testing.T) {
+	t.Parallel()
+	s, task, number := board(t)
+	_, err := s.Sim.CreateApp("ticker")
+	check(t, err)
+	check(t, s.Sim.SetPermission(apptest.Repo, "ticker[bot]", "admin"))
+	before := said(t, s, number)
+	tickBoxes(t, s, number, "ticker[bot]", fmt.Sprintf("stop %d", task), "pause all")
+	if state := s.Task(task).State; state != sia.Escalated {
+		t.Errorf("a bot's tick was obeyed: the task is %s", state)
+	}
+	if halts, err := s.App.Store.Halts(t.Context()); err != nil || len(halts) > 0 {
+		t.Errorf("a bot paused the repository: %+v, %v", halts, err)
+	}
+	if body := boardText(t, s, number); strings.Contains(body, "[x]") {
+		t.Errorf("a bot's tick stays:\n%s", body)
+	}
+	if now := said(t, s, number); now != before {
+		t.Errorf("a bot was answered:\n%s", now)
+	}
+	push(t, s, "main", map[string]string{".sia/config.yml": "dashboard: true\nchecks: {settle: 10s}\n" +
+		"access: {command_permission: maintain, bots: [\"ticker[bot]\"]}\n"})
+	s.Settle()
+	tickBoxes(t, s, number, "ticker[bot]", fmt.Sprintf("stop %d", task))
+	if state := s.Task(task).State; state != sia.Stopped {
+		t.Errorf("a bot that the settings name was not heard: the task is %s", state)
+	}
+}
+
 // A dashboard that a person closed is left alone until it is reopened; one that is deleted is made again.
 func TestDashboardClosed(t *testing.T) {
 	t.Parallel()

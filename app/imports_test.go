@@ -28,7 +28,7 @@ const module = "github.com/sia-bot/sia"
 //	cmd → app → {webhook, work, settings, learn, trial, improve, memory, sweep, dashboard, notify, welcome, web, metrics,
 //	trace, probe, runner}
 //	    → {store, github, render, agent/testrun} → {agent/*, gitops, policies, atomicfile, clientaddr,
-//	lease} → sia/*
+//	lease, look} → sia/*
 //	→ sia → ground
 var layers = [][]string{
 	{"sia/lazyregexp"},
@@ -36,7 +36,7 @@ var layers = [][]string{
 	{"sia"},
 	{"sia/...", "agent/tool/symbol"},
 	{"agent/locate"},
-	{"agent/...", "gitops/...", "policies/...", "app/atomicfile", "app/clientaddr", "app/lease"},
+	{"agent/...", "gitops/...", "policies/...", "app/atomicfile", "app/clientaddr", "app/lease", "app/look"},
 	{"app/store/...", "app/github/...", "app/render/...", "agent/testrun/..."},
 	{"app/webhook/...", "app/work/...", "app/settings/...", "app/learn/...", "app/trial/...",
 		"app/improve/...", "app/memory/...", "app/sweep/...", "app/dashboard", "app/notify", "app/welcome",
@@ -55,7 +55,7 @@ var grounded = []string{"policies", "agent/llm"}
 // alone import nothing of ours but what lies in their own folder.
 var alone = []string{"gitops", "policies", "agent/llm", "agent/sandbox", "agent/gateway", "sim/ghsim", "sim/scripted",
 	"sim/flavour", "sim/kubesim", "app/atomicfile",
-	"app/clientaddr", "app/lease"}
+	"app/clientaddr", "app/lease", "app/look"}
 
 // exceptions are imports that the layers would forbid, each with its reason.
 var exceptions = map[[2]string]string{

@@ -62,7 +62,7 @@ func TestPagesSayWhatWouldBeDone(t *testing.T) {
 	w = httptest.NewRecorder()
 	s.App.Pages().ServeHTTP(w, r)
 	for _, want := range []string{"Who would take a new task", `<option value="docs" selected>`,
-		`<th scope="row">coder</th>`, "it is the only one that may work here"} {
+		`<th scope="row" class="name">coder</th>`, "It is the only one that may work here. The first takes it"} {
 		if !strings.Contains(w.Body.String(), want) {
 			t.Errorf("%d: the page of coders lacks %q:\n%s", w.Code, want, w.Body)
 		}
@@ -227,7 +227,7 @@ func TestAnAttemptShowsItsDiff(t *testing.T) {
 	for attempt, want := range map[int]string{1: `<span class="add">&#43;Hello world`,
 		2: `<span class="add">&#43;Hello, world!`} {
 		page := show(attempt)
-		size := `<span>1 file <span class="plus">+1</span> <span class="minus">−0</span></span></summary>`
+		size := `: 1 file <span class="small"><span class="plus">+1</span> <span class="minus">−0</span></span></summary>`
 		if !strings.Contains(page, want) || !strings.Contains(page, size) {
 			t.Errorf("attempt %d lacks %q:\n%s", attempt, want, page)
 		}

@@ -12,7 +12,7 @@ import (
 )
 
 var (
-	foldedPart  = regexp.MustCompile(`(?s)<details>.*?</details>`)
+	foldEdge    = regexp.MustCompile(`</?details>`)
 	codeBlock   = regexp.MustCompile("(?s)\n(```+|~~~+).*?\n(```+|~~~+)\n")
 	htmlPart    = regexp.MustCompile(`(?s)<!--.*?-->|<[^>]*>`)
 	codeSpan    = regexp.MustCompile("`+[^`]*`+")
@@ -22,13 +22,31 @@ var (
 	vowels      = regexp.MustCompile(`[aeiouy]+`)
 )
 
-// seenAtOnce is what of a comment people see before they unfold anything, without logs: the words that SIA chose, and
-// short foreign text.
+// seenAtOnce is what of a comment people see before they unfold anything, logs included: folds in folds are folded, and
+// what stands between two folds is not.
 func seenAtOnce(comment string) string {
-	s := foldedPart.ReplaceAllString(comment, "")
-	s = codeBlock.ReplaceAllString("\n"+s+"\n", "\n")
-	return linkTarget.ReplaceAllString(htmlPart.ReplaceAllString(s, ""), "]")
+	var s strings.Builder
+	for depth := 0; comment != ""; {
+		at := foldEdge.FindStringIndex(comment)
+		if at == nil {
+			at = []int{len(comment), len(comment)}
+		}
+		if depth == 0 {
+			s.WriteString(comment[:at[0]])
+		}
+		switch edge := comment[at[0]:at[1]]; {
+		case strings.HasPrefix(edge, "</"):
+			depth--
+		case edge != "":
+			depth++
+		}
+		comment = comment[at[1]:]
+	}
+	return linkTarget.ReplaceAllString(htmlPart.ReplaceAllString(s.String(), ""), "]")
 }
+
+// prose is a text without logs: the words that SIA chose, and short foreign text.
+func prose(seen string) string { return codeBlock.ReplaceAllString("\n"+seen+"\n", "\n") }
 
 var reviewSection = regexp.MustCompile(`(?m)^=== .* ===$`)
 
@@ -77,6 +95,15 @@ func grade(all []string) float64 {
 	return .39*float64(words)/float64(len(all)) + 11.8*float64(syllables)/float64(words) - 15.59
 }
 
+// TestSeenAtOnce: what is folded is not counted, and what stands after a fold is.
+func TestSeenAtOnce(t *testing.T) {
+	got := seenAtOnce("one\n<details><summary>two</summary>three <details>four</details> five</details>\n" +
+		"six [seven](https://x)")
+	if want := "one\n\nsix [seven]"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
 // What people see at once is short and plain: every golden comment keeps to its number of words and to grade 9.
 // -v prints the figures.
 func TestCommentsAreShortAndPlain(t *testing.T) {
@@ -102,9 +129,10 @@ func TestCommentsAreShortAndPlain(t *testing.T) {
 			}
 			for _, comment := range comments(string(b)) {
 				seen := seenAtOnce(comment)
-				all = append(all, sentences(seen)...)
+				said := sentences(prose(seen))
+				all = append(all, said...)
 				count[filepath.Base(name)] = max(count[filepath.Base(name)], len(aWord.FindAllString(seen, -1)))
-				g := grade(sentences(seen))
+				g := grade(said)
 				if g > most {
 					hardest, most = filepath.Base(name), g
 				}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/sia-bot/sia/app/store"
 	"github.com/sia-bot/sia/sia"
+	"github.com/sia-bot/sia/sia/text"
 )
 
 // account is what a task cost, by what for. Its lines sum to All.
@@ -29,6 +30,14 @@ func exact(c sia.Credits) string {
 	return strconv.FormatFloat(float64(c)/float64(sia.Credit), 'f', -1, 64)
 }
 
+// credits is an amount with its unit.
+func credits(c sia.Credits) string {
+	if c == sia.Credit {
+		return "1 credit"
+	}
+	return c.String() + " credits"
+}
+
 // accountOf adds up a task's costs: those of its attempts, and of the models that judged them, as the log has them.
 func accountOf(t sia.Task, events []store.EventRecord) account {
 	a := account{All: t.Credits.Spent + t.Credits.Overrun, Budget: t.Credits.Budget, Over: t.Credits.Overrun,
@@ -40,7 +49,13 @@ func accountOf(t sia.Task, events []store.EventRecord) account {
 			left -= cost
 		}
 	}
-	for _, at := range t.Attempts {
+	many := max(0, len(t.Attempts)-shownRounds)
+	earlier := sia.Credits(0)
+	for _, at := range t.Attempts[:many] {
+		earlier += at.Cost
+	}
+	add(text.Count(many, "earlier attempt"), 0, earlier)
+	for _, at := range t.Attempts[many:] {
 		add(fmt.Sprintf("Attempt %d", at.Number), at.Number, at.Cost)
 	}
 	var diagnosed, reviewed, weighed, final, studied sia.Credits

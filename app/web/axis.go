@@ -11,7 +11,7 @@ import (
 )
 
 // shownAttempts is how many attempts fit an axis: the last ones.
-const shownAttempts = 40
+const shownAttempts = 12
 
 // span is a stretch of time.
 type span struct{ from, to time.Time }
@@ -42,6 +42,15 @@ type timeAxis struct {
 type axisRow struct {
 	Name, Said string
 	Bar        template.HTML
+}
+
+// Label is an end of the axis: with seconds, where both would read the same without.
+func (a timeAxis) Label(t time.Time) string {
+	layout := "2 Jan 15:04"
+	if a.To.Sub(a.From) < 2*time.Minute {
+		layout = "15:04:05"
+	}
+	return t.UTC().Format(layout)
 }
 
 func axis(t sia.Task, all []moment, now time.Time) (a timeAxis) {

@@ -23,7 +23,8 @@ func everyPage() map[string]string {
 		"coders": "/coders?repo=9", "patterns": "/patterns", "policies": "/policies",
 		"change": "/policies/bookings-change", "lessons": "/lessons?repo=9",
 		"lesson": "/lessons/9/" + string(lessonOf(bookings)), "settings": "/settings?repo=9",
-		"installations": "/installations", "installation": "/installations/1", "nowhere": "/nowhere"}
+		"installations": "/installations", "installation": "/installations/1", "runners": "/runners",
+		"nothing": "/tasks?text=nothing", "refused": "/tasks?page=0", "nowhere": "/nowhere"}
 }
 
 // Every page, on a phone and on a desk, light and dark, whoever looks, is one that people can use who
@@ -35,7 +36,7 @@ func everyPage() map[string]string {
 func TestEverybodyCanUsePages(t *testing.T) {
 	h := pages(t, world(t), &doer{})
 	judge := webtest.NewJudge(webtest.Chromium(t), t, "../..")
-	for name, who := range map[string]viewer.Viewer{"admin": admin(), "member": member(), "stranger": stranger(),
+	for name, who := range map[string]viewer.Viewer{"operator": operator(), "admin": admin(), "member": member(),
 		"nobody": nobody()} {
 		srv := httptest.NewServer(as(who, h))
 		t.Cleanup(srv.Close)

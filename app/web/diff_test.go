@@ -51,7 +51,7 @@ func TestDiffs(t *testing.T) {
 		return body
 	}
 	for _, want := range []string{
-		`<summary>What it changed <span>3 files <span class="plus">+4</span> <span class="minus">−2</span>`,
+		`<summary>What it changed: 3 files <span class="small"><span class="plus">+4</span> <span class="minus">−2</span>`,
 		"It is binary.", "Written by tools: 1 more file",
 		"<span class=\"add\">&#43;\tqueue &lt;- m\n</span>", "<span class=\"del\">-\n</span>",
 		"<span> }\n</span>", "@@ −3,4 &#43;3,4 @@", "/compare/"} {

@@ -1,5 +1,7 @@
 package web
 
+import "net/http"
+
 // Patterns lists every address that is served, as the mux knows it.
 func Patterns() (all []string) {
 	s := &site{live: &live{}}
@@ -7,4 +9,14 @@ func Patterns() (all []string) {
 		all = append(all, r.pattern)
 	}
 	return all
+}
+
+// PatternOf is the pattern that a request goes to.
+func PatternOf(r *http.Request) string {
+	mux := http.NewServeMux()
+	for _, p := range Patterns() {
+		mux.HandleFunc(p, func(http.ResponseWriter, *http.Request) {})
+	}
+	_, pattern := mux.Handler(r)
+	return pattern
 }

@@ -2,7 +2,9 @@ package web
 
 import (
 	"fmt"
+	"html/template"
 	"net/http"
+	"regexp"
 	"slices"
 	"strconv"
 
@@ -43,15 +45,35 @@ type installationLine struct {
 	ID        int64  `json:"id"`
 	Account   string `json:"account"`
 	Suspended bool   `json:"suspended"`
+	Paused    bool   `json:"paused"` // everything in it is
+}
+
+// Badge is the mark of an installation.
+func (l installationLine) Badge() badge {
+	switch {
+	case l.Suspended:
+		return badMark.named("Suspended")
+	case l.Paused:
+		return badge{"wait", "pause", "Paused"}
+	}
+	return goodMark.named("At work")
 }
 
 func (s *site) installations(r *http.Request) (frame, error) {
 	all, err := s.From.Installations(r.Context())
+	if err != nil {
+		return frame{}, err
+	}
+	halts, err := s.From.Halts(r.Context())
 	p := installationsPage{Installations: []installationLine{}}
 	for _, in := range all {
-		if viewer.From(r.Context()).Rules(in.ID) {
-			p.Installations = append(p.Installations, installationLine{in.ID, in.Account, in.Suspended})
+		if !viewer.From(r.Context()).Rules(in.ID) {
+			continue
 		}
+		paused := slices.ContainsFunc(halts, func(h store.Halt) bool {
+			return h.Scope == sia.InstallationHalt(in.ID) || h.Scope == sia.ServerHalt
+		})
+		p.Installations = append(p.Installations, installationLine{in.ID, in.Account, in.Suspended, paused})
 	}
 	return frame{Title: "Installations", Body: p}, err
 }
@@ -137,6 +159,25 @@ type settingsPage struct {
 	Read     bool          `json:"read"`           // it was looked for a file; else the defaults are only presumed
 	Settings []settingLine `json:"settings"`
 }
+
+// Set are the settings that the file changes, and Left those that are as they ship.
+func (p settingsPage) Set() []settingLine  { return p.those(true) }
+func (p settingsPage) Left() []settingLine { return p.those(false) }
+
+func (p settingsPage) those(changed bool) (some []settingLine) {
+	for _, l := range p.Settings {
+		if l.Changed == changed {
+			some = append(some, l)
+		}
+	}
+	return some
+}
+
+// docLink is a link in a setting's documentation, which leads from one file of it to another.
+var docLink = regexp.MustCompile(`\[([^\]]*)\]\([^)]*\)`)
+
+// Says is what the setting is for.
+func (l settingLine) Says() template.HTML { return said(docLink.ReplaceAllString(l.Doc, "$1")) }
 
 func (s *site) settings(r *http.Request) (frame, error) {
 	c, err := s.choice(r)

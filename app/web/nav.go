@@ -10,6 +10,7 @@ type place struct {
 	Name, Path string
 	Tabs       []place
 	rulers     bool // only who administers an installation has it
+	server     bool // only who administers all of them has it
 }
 
 // places are the entries of the navigation. Five are the most that people look through.
@@ -22,7 +23,7 @@ func places() []place {
 			{Name: "Techniques", Path: "/techniques"}, {Name: "Coders", Path: "/coders"},
 			{Name: "Failures", Path: "/patterns"}, {Name: "Policies", Path: "/policies"}}},
 		{Name: "Settings", Path: "/settings", Tabs: []place{{Name: "Repositories", Path: "/settings"},
-			{Name: "Installations", Path: "/installations", rulers: true}}},
+			{Name: "Installations", Path: "/installations", rulers: true}, {Name: "Runners", Path: "/runners", server: true}}},
 	}
 }
 
@@ -63,7 +64,7 @@ func (f frame) path() string {
 
 func (f frame) links(all []place) (out []link) {
 	for _, p := range all {
-		if p.rulers && !f.Rules() {
+		if p.rulers && !f.Rules() || p.server && !f.server {
 			continue
 		}
 		l := link{Name: p.Name, Path: p.Path}

@@ -48,6 +48,9 @@ type Reader interface {
 	SeenRepositories(ctx context.Context, v store.Visibility) ([]store.Repository, error)
 	SetupsOf(ctx context.Context, installation int64) ([]store.Setup, error)
 	Halts(ctx context.Context) ([]store.Halt, error)
+
+	Runners(ctx context.Context) ([]store.Runner, error)
+	RunnerStandings(ctx context.Context) ([]store.RunnerStanding, error)
 }
 
 // Doer does what people ask for on pages, as a comment of theirs would have it done: under the

@@ -1,6 +1,10 @@
 package web
 
-import "net/http"
+import (
+	"net/http"
+
+	"github.com/sia-bot/sia/app/look"
+)
 
 // A route is an address of a page, or of something that a form on one sends.
 type route struct {
@@ -15,7 +19,7 @@ type route struct {
 // has seen all that strangers can ask for.
 func (s *site) routes() []route {
 	return []route{
-		{pattern: "GET /style.css", serve: asset("style.css")},
+		{pattern: "GET /style.css", serve: look.Style},
 		{pattern: "GET /live.js", serve: asset("live.js")},
 		{pattern: "GET /live", serve: s.live.serve},
 
@@ -35,6 +39,7 @@ func (s *site) routes() []route {
 		{pattern: "GET /settings", page: "settings", build: s.settings},
 		{pattern: "GET /installations", page: "installations", build: s.installations},
 		{pattern: "GET /installations/{id}", page: "installation", build: s.installation},
+		{pattern: "GET /runners", page: "runners", build: s.runners},
 
 		{pattern: "GET /{rest...}", build: s.nowhere},
 

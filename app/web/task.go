@@ -28,12 +28,24 @@ type taskPage struct {
 	Axis      timeAxis        `json:"-"`
 	Account   account         `json:"-"`
 	Said      []moment        `json:"-"` // by people, before the first attempt
+	Loud      []sia.Check     `json:"-"` // checks that people look at first
+	Green     []sia.Check     `json:"-"` // those of many that are folded
+	Earlier   []round         `json:"-"` // those of many that are folded
 	Rounds    []round         `json:"-"`
 }
+
+// What stands on a task's page unfolded: so many attempts, the last ones; and all of so many checks, of more those that
+// are not green.
+const (
+	shownRounds = 10
+	shownChecks = 8
+)
 
 // round is an attempt with what SIA made of it.
 type round struct {
 	sia.Attempt
+	Task  sia.TaskID
+	Name  string            // which attempt, of how many
 	URL   string            // of its diff on GitHub; empty: it pushed nothing
 	After *sia.Intervention // nil: SIA did not step in after it
 	Said  []moment          // by people, from its begin to that of the next
@@ -66,7 +78,7 @@ func (s *site) task(r *http.Request) (frame, error) {
 	p.Axis = axis(t, p.Timeline, s.Now())
 	p.Account = accountOf(t, events)
 	for _, a := range t.Attempts {
-		r := round{Attempt: a, URL: p.Diffs[a.Number]}
+		r := round{Attempt: a, Task: t.ID, Name: attemptOf(t, a.Number), URL: p.Diffs[a.Number]}
 		for i := range t.Interventions {
 			if t.Interventions[i].After == a.Number {
 				r.After = &t.Interventions[i]
@@ -85,6 +97,14 @@ func (s *site) task(r *http.Request) (frame, error) {
 			}
 		}
 		*to = append(*to, m)
+	}
+	many := max(0, len(p.Rounds)-shownRounds)
+	p.Earlier, p.Rounds = p.Rounds[:many], p.Rounds[many:]
+	p.Loud, p.Green = t.Checks, nil
+	if len(t.Checks) > shownChecks {
+		green := func(c sia.Check) bool { return c.Colour == sia.Green }
+		p.Loud = slices.DeleteFunc(slices.Clone(t.Checks), green)
+		p.Green = slices.DeleteFunc(slices.Clone(t.Checks), func(c sia.Check) bool { return !green(c) })
 	}
 	if p.Decisions, err = s.From.Decisions(r.Context(), t.ID); err != nil {
 		return frame{}, err

@@ -25,7 +25,7 @@ import (
 	"github.com/sia-bot/sia/sia/text"
 )
 
-//go:embed templates/*.html style.css live.js
+//go:embed templates/*.html live.js
 var assets embed.FS
 
 // Deps is what pages are made of. Everything is needed.
@@ -109,11 +109,14 @@ func (s *site) funcs() template.FuncMap {
 		"day":        func(t time.Time) string { return t.UTC().Format("2 Jan") },
 		"rfc":        func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
 		"approach":   render.Approach,
+		"said":       said,
+		"whole":      func(s string) string { return seenAll(s, shownWords) },
 		"technique":  render.TechniqueName,
 		"choice":     render.ChoiceWords,
 		"percent":    percent,
 		"plain":      func(a any) string { return strings.ReplaceAll(fmt.Sprint(a), "-", " ") },
 		"capital":    capital,
+		"sentence":   sentence,
 		"wordsOnly":  wordsOnly,
 		"mark":       mark,
 		"state":      stateBadge,
@@ -121,12 +124,12 @@ func (s *site) funcs() template.FuncMap {
 		"check":      checkBadge,
 		"count":      text.Count,
 		"sum":        func(a, b int) int { return a + b },
-		"short":      func(t time.Time) string { return t.UTC().Format("2 Jan 15:04") },
 		"attemptOf":  attemptOf,
 		"coder":      coderOf,
 		"took":       func(a sia.Attempt) string { return attemptTook(a, s.Now()) },
 		"meter":      meter,
 		"exact":      exact,
+		"credits":    credits,
 		"creditSpan": creditSpan,
 		"ago":        func(t time.Time) string { return ago(t, s.Now()) },
 		"bar":        func(of, in int) template.HTML { return shareOf(of, in).Bar() },
@@ -151,6 +154,7 @@ type frame struct {
 	Said   string // the answer to what the viewer did last
 	Here   string // the page's own address
 	since  string // the state that the page shows; see [store.Store.Pulse]
+	server bool   // the viewer administers all of this server
 }
 
 // Rules reports whether the viewer administers all of some installation.
@@ -192,6 +196,10 @@ func (s *site) page(name string, build func(*http.Request) (frame, error)) http.
 			return
 		}
 		f.since = since
+		if f.server, err = s.rulesServer(r.WithContext(ctx)); err != nil {
+			s.refuse(w, r, name, err)
+			return
+		}
 		s.show(w, r, http.StatusOK, name, f)
 	}
 }

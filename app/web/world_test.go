@@ -43,6 +43,14 @@ func admin() viewer.Viewer {
 		Installations: []viewer.Installation{{ID: 1, Account: "acme", Whole: true}}}
 }
 
+// both administers all that there is.
+func both() viewer.Viewer {
+	v := admin()
+	v.Repos[20] = viewer.Administers
+	v.Installations = append(v.Installations, stranger().Installations...)
+	return v
+}
+
 // stranger is somebody of globex.
 func stranger() viewer.Viewer {
 	return viewer.Viewer{Actor: sia.Actor{Login: "mallory", ID: 66}, Token: "t",
@@ -61,6 +69,18 @@ func world(t testing.TB) *store.Store {
 	populate(t, s, 1, bookings)
 	populate(t, s, 1, payroll)
 	populate(t, s, 2, vault)
+	for _, name := range []string{"barn", "mill"} {
+		ok(t, s.AddRunner(t.Context(), name, name))
+	}
+	ok(t, s.SawRunner(t.Context(), "mill", "sia v1.0.0, with a sandbox"))
+	for _, id := range []sia.TaskID{sia.NewTaskID(bookings.ID, 6), sia.NewTaskID(vault.ID, 6)} {
+		ok(t, s.OfferAttempt(t.Context(), store.RunnerAttempt{Key: string(id) + "/1/attempt", Task: id, Owner: "o",
+			Work: []byte("{}")}))
+	}
+	_, taken, err := s.ClaimAttempt(t.Context(), "mill", "pass", time.Hour)
+	if ok(t, err); !taken {
+		t.Fatal("the runner got nothing")
+	}
 	return s
 }
 

@@ -84,7 +84,7 @@ func (p progressPage) done() bool { return p.Problem == "" && p.Arrives && len(p
 // Handler serves the page, and the button that has a delivery sent again.
 func (p *Progress) Handler() http.Handler {
 	mux := http.NewServeMux()
-	mux.HandleFunc("GET "+Path+"/style.css", style)
+	shared(mux)
 	mux.HandleFunc("GET "+Path, p.show)
 	mux.HandleFunc("GET "+Path+"/{rest...}", func(w http.ResponseWriter, r *http.Request) { see(w, r, Path) })
 	mux.HandleFunc("POST "+Path+"/redeliver", p.redeliver)

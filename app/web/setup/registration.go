@@ -68,7 +68,7 @@ func (g *Registration) Shown() <-chan struct{} { return g.shown }
 // loopback name they asked for.
 func (g *Registration) Handler(base string) http.Handler {
 	mux := http.NewServeMux()
-	mux.HandleFunc("GET "+Path+"/style.css", style)
+	shared(mux)
 	mux.HandleFunc("GET "+Path, g.begin)
 	mux.HandleFunc("POST "+Path, func(w http.ResponseWriter, r *http.Request) { g.confirm(w, r, base) })
 	mux.HandleFunc("GET "+Path+"/done", g.done)

@@ -10,7 +10,7 @@
 // what to do if they don't.
 //
 // Who may open these pages is app/web/signin's to say; their forms carry the viewer's token. The package may import
-// app/web/viewer, app/github, app/store and sia. Start reading at [Registration].
+// app/web/viewer, app/look, app/github, app/store and sia. Start reading at [Registration].
 //
 // https://docs.github.com/en/apps/sharing-github-apps/registering-a-github-app-from-a-manifest
 package setup
@@ -21,12 +21,14 @@ import (
 	"fmt"
 	"html/template"
 	"net/http"
+
+	"github.com/sia-bot/sia/app/look"
 )
 
 // Path is where set-up is.
 const Path = "/setup"
 
-//go:embed templates/*.html style.css
+//go:embed templates/*.html again.js
 var assets embed.FS
 
 // site makes the pages.
@@ -60,8 +62,12 @@ func (s site) show(w http.ResponseWriter, status int, name, posts string, f fram
 	}
 	h := w.Header()
 	h.Set("Content-Type", "text/html; charset=utf-8")
-	h.Set("Content-Security-Policy", "default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'self' "+posts+
-		"; frame-ancestors 'none'")
+	scripts := ""
+	if f.Renew > 0 {
+		scripts = "script-src 'self'; connect-src 'self'; "
+	}
+	h.Set("Content-Security-Policy", "default-src 'none'; style-src 'self'; "+scripts+"base-uri 'none'; "+
+		"form-action 'self' "+posts+"; frame-ancestors 'none'")
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Referrer-Policy", "strict-origin") // GitHub's form wants to know the site; nobody the address
 	h.Set("Cache-Control", "no-store")
@@ -69,8 +75,17 @@ func (s site) show(w http.ResponseWriter, status int, name, posts string, f fram
 	_, _ = w.Write(b.Bytes())
 }
 
-// style serves the pages' style sheet. Browsers keep it, for the last page is seen when nobody may serve it any more.
-func style(w http.ResponseWriter, r *http.Request) {
-	w.Header().Set("Cache-Control", "max-age=600")
-	http.ServeFileFS(w, r, assets, "style.css")
+// shared has a mux serve the pages' style sheet and script. Browsers keep them, for the last page is seen when nobody
+// may serve them any more.
+func shared(mux *http.ServeMux) {
+	kept := func(serve http.HandlerFunc) http.HandlerFunc {
+		return func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("Cache-Control", "max-age=600")
+			serve(w, r)
+		}
+	}
+	mux.HandleFunc("GET "+Path+"/style.css", kept(look.Style))
+	mux.HandleFunc("GET "+Path+"/again.js", kept(func(w http.ResponseWriter, r *http.Request) {
+		http.ServeFileFS(w, r, assets, "again.js")
+	}))
 }

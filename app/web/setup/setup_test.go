@@ -174,8 +174,8 @@ func TestRegisteringCopiesNoSecret(t *testing.T) {
 	b.open(p.pages.URL)
 	b.submit("owner", "org", "org", "acme", "name", "Acme SIA", "public_url", public+"/")
 	for _, want := range []string{"the organisation <b>acme</b>",
-		"<td>contents</td><td>write</td><td>read the code and the settings",
-		"<td>issues</td><td>the label that starts a task", public + "/webhook"} {
+		`<th scope="row">contents</th><td>write</td><td>read the code and the settings`,
+		`<th scope="row">issues</th><td>the label that starts a task`, public + "/webhook"} {
 		if !strings.Contains(b.body, want) {
 			t.Fatalf("lacks %q: %d %s", want, b.code, b.body)
 		}
@@ -411,7 +411,7 @@ func TestRegisteringByHand(t *testing.T) {
 	p.must(err)
 	b := p.browser()
 	b.open(p.pages.URL + "/setup/manual")
-	for _, want := range []string{"<td>pull_requests</td><td>write</td>", "https://your-host/signin/callback",
+	for _, want := range []string{`<th scope="row">pull_requests</th><td>write</td>`, "https://your-host/signin/callback",
 		"Webhook secret"} {
 		if !strings.Contains(b.body, want) {
 			t.Errorf("lacks %s: %s", want, b.body)

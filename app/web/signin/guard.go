@@ -23,7 +23,7 @@ func (g guard) allows(w http.ResponseWriter, r *http.Request, token string) bool
 		return true
 	}
 	if err := g.same.Check(r); err != nil {
-		http.Error(w, "This form came from another site, so nothing was done.", http.StatusForbidden)
+		show(w, http.StatusForbidden, page{Title: "Nothing was done", Text: []string{"This form came from another site."}})
 		return false
 	}
 	r.Body = http.MaxBytesReader(w, r.Body, maxForm)
@@ -32,8 +32,8 @@ func (g guard) allows(w http.ResponseWriter, r *http.Request, token string) bool
 		got = r.PostFormValue(Field)
 	}
 	if !same(token, got) {
-		http.Error(w, "This form is from an earlier sign-in, or not SIA's, so nothing was done: go back, load the page "+
-			"again, and send it again.", http.StatusForbidden)
+		show(w, http.StatusForbidden, page{Title: "Nothing was done", Text: []string{
+			"This form is from an earlier sign-in, or not SIA's.", "Go back, load the page again, and send it again."}})
 		return false
 	}
 	return true

@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/sia-bot/sia/app/look"
 	"github.com/sia-bot/sia/app/web/viewer"
 )
 
@@ -57,11 +58,14 @@ func Invited(i *Invitation, next http.Handler) http.Handler {
 		guest := err == nil && i.knows(c.Value)
 		reads := r.Method == http.MethodGet || r.Method == http.MethodHead
 		switch linked := r.URL.Path == i.path && r.URL.Query().Has(tokenField); {
+		case reads && r.URL.Path == i.path+stylePath:
+			look.Style(w, r)
+			return
 		case linked && reads && guest:
 			see(w, r, i.path) // away from the address that holds the token
 			return
 		case linked && reads && i.fits(r.URL.Query().Get(tokenField)):
-			show(w, http.StatusOK, page{Title: "Set SIA up in this browser",
+			show(w, http.StatusOK, page{Title: "Set SIA up in this browser", Style: i.path + stylePath,
 				Text: []string{"This link lets one browser in, once, for two hours. Is it this one?"},
 				Form: form{Action: i.path + enterPath, Field: tokenField, Value: r.URL.Query().Get(tokenField),
 					Text: "Go on in this browser"}})
@@ -72,8 +76,9 @@ func Invited(i *Invitation, next http.Handler) http.Handler {
 			}
 		}
 		if !guest {
-			http.Error(w, "There is nothing here for you. If you set SIA up: open the link on its terminal; it lets one "+
-				"browser in. Starting SIA again prints another.", http.StatusForbidden)
+			show(w, http.StatusForbidden, page{Title: "There is nothing here for you", Style: i.path + stylePath,
+				Text: []string{"If you set SIA up, open the link on its terminal: it lets one browser in.",
+					"Starting SIA again prints another."}})
 			return
 		}
 		token := i.tokens.of(c.Value)

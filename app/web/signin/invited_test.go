@@ -54,6 +54,9 @@ func TestTheLinkLetsOneBrowserIn(t *testing.T) {
 			t.Errorf("%s: %d", path, code)
 		}
 	}
+	if code, _, _ := second("/setup/style.css", nil); code != http.StatusOK {
+		t.Errorf("the page that the link opens has no style sheet: %d", code)
+	}
 	// What only looks at the link, as a chat's preview does, uses nothing up, however often it looks.
 	for range 10 {
 		if code, _, _ := second(link, nil); code != http.StatusOK {

@@ -2,6 +2,7 @@ package signin
 
 import (
 	"bytes"
+	"cmp"
 	"embed"
 	"html/template"
 	"net/http"
@@ -21,6 +22,7 @@ type page struct {
 	Text           []string // paragraphs
 	Link, LinkText string   // what to do; "": nothing
 	Form           form     // to send; without an action: none
+	Style          string   // where the style sheet is; "": where the pages have it
 }
 
 // form is a button, which sends one value.
@@ -31,6 +33,7 @@ type form struct {
 
 // show answers with a page.
 func show(w http.ResponseWriter, status int, p page) {
+	p.Style = cmp.Or(p.Style, stylePath)
 	var b bytes.Buffer
 	if err := pageTemplate.Execute(&b, p); err != nil {
 		http.Error(w, p.Title, status)

@@ -13,7 +13,7 @@
 // Behind every door a request that changes something needs the viewer's token (the form field [Field], or the header
 // [Header]), and must not come from another site.
 //
-// The package may import app/web/viewer, app/clientaddr, app/github and sia. Start reading at [New].
+// The package may import app/web/viewer, app/look, app/clientaddr, app/github and sia. Start reading at [New].
 //
 // https://docs.github.com/en/apps/creating-github-apps/authenticating-with-a-github-app/generating-a-user-access-token-for-a-github-app
 package signin
@@ -34,6 +34,7 @@ import (
 
 	"github.com/sia-bot/sia/app/clientaddr"
 	"github.com/sia-bot/sia/app/github"
+	"github.com/sia-bot/sia/app/look"
 	"github.com/sia-bot/sia/app/web/viewer"
 )
 
@@ -125,7 +126,7 @@ func New(c Config, next http.Handler) (http.Handler, error) {
 func (d *door) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch r.URL.Path {
 	case stylePath:
-		d.next.ServeHTTP(w, r)
+		look.Style(w, r)
 	case askPath:
 		d.get(w, r, d.ask)
 	case beginPath:
@@ -238,7 +239,8 @@ func (d *door) callback(w http.ResponseWriter, r *http.Request) {
 				"if it is a proxy's in front of SIA, name it with --trusted-proxies, and each visitor is counted alone")
 		}
 		w.Header().Set("Retry-After", "60")
-		http.Error(w, "Too many sign-ins from your address: wait a minute.", http.StatusTooManyRequests)
+		again.Text = []string{"Too many people signed in from your address. Wait a minute."}
+		show(w, http.StatusTooManyRequests, again)
 		return
 	}
 	ctx, cancel := context.WithTimeout(context.WithValue(r.Context(), oauth2.HTTPClient, d.network), askFor)
@@ -298,7 +300,8 @@ func (d *door) out(w http.ResponseWriter, r *http.Request, s session) {
 
 func (d *door) fail(w http.ResponseWriter, r *http.Request, op string, err error) {
 	d.log.ErrorContext(r.Context(), op, "error", err)
-	http.Error(w, "Something went wrong here; the server's log says what.", http.StatusInternalServerError)
+	show(w, http.StatusInternalServerError, page{Title: "Something went wrong here",
+		Text: []string{"The server's log says what."}})
 }
 
 // see sends a browser elsewhere. What is at an address here is one person's, so nothing on the way keeps it.

@@ -13,7 +13,7 @@ import (
 )
 
 // limit is how long a test may use its browser.
-const limit = 4 * time.Minute
+const limit = 10 * time.Minute
 
 // Chromium starts a headless browser, which ends with the test. The context is that of a first
 // window; chromedp.NewContext with chromedp.WithNewBrowserContext makes windows with cookies of

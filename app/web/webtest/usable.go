@@ -35,13 +35,18 @@ func NewJudge(browser context.Context, t *testing.T, root string) Judge {
 // Open loads a page and unfolds all that is folded on it.
 func (j Judge) Open(t *testing.T, address string) {
 	t.Helper()
-	const unfold = `; document.querySelectorAll("details").forEach((d) => { d.dataset.was = d.open; d.open = true }); ''`
-	err := chromedp.Do(j.browser, chromedp.Navigate(address))
-	if err == nil {
-		_, err = chromedp.Run(j.browser, chromedp.Evaluate[string](j.axe+unfold))
-	}
-	if err != nil {
+	if err := chromedp.Do(j.browser, chromedp.Navigate(address)); err != nil {
 		t.Fatalf("open %s: %v", address, err)
+	}
+	j.Stay(t)
+}
+
+// Stay is Open for the page that the window has come to, such as by a form.
+func (j Judge) Stay(t *testing.T) {
+	t.Helper()
+	const unfold = `; document.querySelectorAll("details").forEach((d) => { d.dataset.was = d.open; d.open = true }); ''`
+	if _, err := chromedp.Run(j.browser, chromedp.Evaluate[string](j.axe+unfold)); err != nil {
+		t.Fatalf("unfold a page: %v", err)
 	}
 }
 
@@ -85,7 +90,9 @@ func (j Judge) shoot(t *testing.T, file string) {
 	t.Helper()
 	fold := func(open string) error {
 		_, err := chromedp.Run(j.browser, chromedp.Evaluate[string](
-			`document.querySelectorAll("details").forEach((d) => { d.open = `+open+` }); ''`))
+			`document.querySelectorAll("details").forEach((d) => { d.open = `+open+` });
+				new Promise((painted) => requestAnimationFrame(() => setTimeout(() => painted(""))))`,
+			chromedp.EvalAwaitPromise))
 		return err
 	}
 	err := fold(`d.dataset.was === "true"`)

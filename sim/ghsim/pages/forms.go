@@ -13,7 +13,7 @@ import (
 func (st *site) act(w http.ResponseWriter, r *http.Request) {
 	r.Body = http.MaxBytesReader(w, r.Body, 1<<20)
 	if err := r.ParseForm(); err != nil {
-		http.Error(w, "form: "+err.Error(), http.StatusBadRequest)
+		st.refuse(w, r, http.StatusBadRequest, "form: "+err.Error())
 		return
 	}
 	repo, as := r.PathValue("owner")+"/"+r.PathValue("repo"), r.PostForm.Get("as")
@@ -23,7 +23,7 @@ func (st *site) act(w http.ResponseWriter, r *http.Request) {
 		if errors.Is(err, errNoPage) {
 			code = http.StatusNotFound
 		}
-		http.Error(w, err.Error(), code)
+		st.refuse(w, r, code, err.Error())
 		return
 	}
 	http.SetCookie(w, &http.Cookie{Name: "as", Value: as, Path: "/", HttpOnly: true, SameSite: http.SameSiteStrictMode})

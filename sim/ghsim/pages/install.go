@@ -34,7 +34,7 @@ func (st *site) install(r *http.Request) (string, any, error) {
 // installed answers the install page; without repositories it is all of them.
 func (st *site) installed(w http.ResponseWriter, r *http.Request) {
 	if err := r.ParseForm(); err != nil {
-		http.Error(w, err.Error(), http.StatusBadRequest)
+		st.refuse(w, r, http.StatusBadRequest, err.Error())
 		return
 	}
 	st.world.Lock()
@@ -46,7 +46,7 @@ func (st *site) installed(w http.ResponseWriter, r *http.Request) {
 	st.world.Unlock()
 	inst, err := st.people.Install(id, r.PostForm.Get("account"), r.PostForm["repo"]...)
 	if err != nil {
-		http.Error(w, err.Error(), http.StatusUnprocessableEntity)
+		st.refuse(w, r, http.StatusUnprocessableEntity, err.Error())
 		return
 	}
 	if setup == "" {

@@ -55,7 +55,7 @@ func New(
 	base := template.Must(template.New("base.html").Funcs(funcs).ParseFS(assets, "templates/base.html",
 		"templates/parts.html"))
 	for _, name := range []string{"index", "repo", "list", "issue", "check", "file", "tree", "diff", "actions", "new",
-		"signin", "register", "install"} {
+		"signin", "register", "install", "problem"} {
 		st.pages[name] = template.Must(template.Must(base.Clone()).ParseFS(assets, "templates/"+name+".html"))
 	}
 	mux := http.NewServeMux()
@@ -72,6 +72,7 @@ func New(
 	get("/{owner}/{repo}/issues/new", st.newIssue)
 	get("/{owner}/{repo}/issues/{number}", st.issuePage)
 	get("/{owner}/{repo}/pull/{number}", st.issuePage)
+	get("/{owner}/{repo}/pull/{number}/checks", st.issuePage)
 	get("/{owner}/{repo}/pull/{number}/files", st.pullDiff)
 	get("/{owner}/{repo}/commit/{sha}", st.commitDiff)
 	get("/{owner}/{repo}/compare/{range...}", st.compareDiff)
@@ -92,6 +93,9 @@ func New(
 	mux.HandleFunc("POST /settings/apps/create", st.registered)
 	get("/apps/{slug}/installations/new", st.install)
 	mux.HandleFunc("POST /apps/{slug}/installations/new", st.installed)
+	get("/{rest...}", func(r *http.Request) (string, any, error) {
+		return "", nil, fmt.Errorf("%s: %w", r.URL.Path, errNoPage)
+	})
 	same := http.NewCrossOriginProtection()
 	// These come from the application's page and only ask back.
 	same.AddInsecureBypassPattern("POST /settings/apps/new")
@@ -129,20 +133,38 @@ func (st *site) show(w http.ResponseWriter, r *http.Request, build func(*http.Re
 		f.Users = st.actors(repo)
 	}
 	st.world.Unlock()
-	if err != nil {
-		code := http.StatusNotFound
-		if !errors.Is(err, errNoPage) {
-			code = http.StatusInternalServerError
-		}
-		http.Error(w, err.Error(), code)
-		return
+	code := http.StatusOK
+	switch {
+	case errors.Is(err, errNoPage):
+		code = http.StatusNotFound
+	case err != nil:
+		code = http.StatusInternalServerError
 	}
+	if err != nil {
+		f.Users = nil // nothing is to be done there
+		name, f.Body = "problem", problemPage{"Not found", err.Error()}
+	}
+	st.write(w, r, code, name, f)
+}
+
+// problemPage says why a page is not there, or why what a form asked for was not done.
+type problemPage struct{ What, Why string }
+
+func (p problemPage) title() string { return p.What }
+
+// refuse answers a form that could not be done.
+func (st *site) refuse(w http.ResponseWriter, r *http.Request, code int, why string) {
+	st.write(w, r, code, "problem", frame{Body: problemPage{"Not done", why}})
+}
+
+// write answers with a page.
+func (st *site) write(w http.ResponseWriter, r *http.Request, code int, name string, f frame) {
 	if c, err := r.Cookie("as"); err == nil && slices.Contains(f.Users, c.Value) {
 		f.As = c.Value
 	} else if len(f.Users) > 0 {
 		f.As = f.Users[0]
 	}
-	if t, is := body.(interface{ title() string }); is {
+	if t, is := f.Body.(interface{ title() string }); is {
 		f.Title = t.title()
 	}
 	var b bytes.Buffer
@@ -161,6 +183,7 @@ func (st *site) show(w http.ResponseWriter, r *http.Request, build func(*http.Re
 			"frame-ancestors 'none'")
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Cache-Control", "no-store")
+	w.WriteHeader(code)
 	w.Write(b.Bytes())
 }
 

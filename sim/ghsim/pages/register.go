@@ -79,19 +79,19 @@ func parseManifest(raw string) (*manifest, error) {
 func (st *site) registered(w http.ResponseWriter, r *http.Request) {
 	m, err := parseManifest(r.PostFormValue("manifest"))
 	if err != nil {
-		http.Error(w, err.Error(), http.StatusUnprocessableEntity)
+		st.refuse(w, r, http.StatusUnprocessableEntity, err.Error())
 		return
 	}
 	key, err := st.desk.NewKey()
 	if err != nil {
-		http.Error(w, err.Error(), http.StatusInternalServerError)
+		st.refuse(w, r, http.StatusInternalServerError, err.Error())
 		return
 	}
 	st.world.Lock()
 	defer st.world.Unlock()
 	slug := strings.ToLower(strings.Join(strings.Fields(m.Name), "-"))
 	if st.world.AppBySlug(slug) != nil {
-		http.Error(w, "the name "+m.Name+" is taken", http.StatusUnprocessableEntity)
+		st.refuse(w, r, http.StatusUnprocessableEntity, "the name "+m.Name+" is taken")
 		return
 	}
 	perms := map[string]string{"metadata": "read"}

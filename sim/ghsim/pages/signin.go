@@ -65,7 +65,7 @@ func (st *site) signedIn(w http.ResponseWriter, r *http.Request) {
 	a, back, err := st.signInTarget(r.PostFormValue("client_id"), r.PostFormValue("redirect_uri"))
 	u := st.world.User(r.PostFormValue("login"))
 	if err != nil || u == nil {
-		http.Error(w, "sign-in: unknown application, address or person", http.StatusNotFound)
+		st.refuse(w, r, http.StatusNotFound, "sign-in: unknown application, address or person")
 		return
 	}
 	code := st.desk.NewCode(access.Grant{App: a, User: u, Redirect: back, Challenge: r.PostFormValue("code_challenge")})

@@ -1,0 +1,114 @@
+package web
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/sia-bot/sia/app/store"
+	"github.com/sia-bot/sia/app/web/viewer"
+	"github.com/sia-bot/sia/sia"
+)
+
+// A runner that makes nothing asks for an attempt every half minute; one that was not seen for so long is away.
+const awayAfter = time.Minute
+
+// shownWaits is how many attempts that wait for a runner are listed, those that wait longest.
+const shownWaits = 20
+
+// runnersPage is the machines that make attempts, and the attempts that wait for one.
+type runnersPage struct {
+	Runners    []runnerLine `json:"runners"` // by name
+	Waiting    []madeLine   `json:"waiting"` // the longest first
+	WaitingAll int          `json:"waiting_all"`
+}
+
+// runnerLine is a runner.
+type runnerLine struct {
+	Name  string     `json:"name"`
+	About string     `json:"about,omitempty"` // its version, and whether it has a sandbox
+	Seen  *time.Time `json:"seen,omitempty"`  // nil: never
+	Makes []madeLine `json:"makes"`
+	Badge badge      `json:"-"`
+}
+
+// madeLine is an attempt that a runner makes, or that waits for one.
+type madeLine struct {
+	Task    sia.TaskID `json:"task"`
+	Attempt int        `json:"attempt"`
+	Title   string     `json:"title,omitempty"` // of the task
+	Since   time.Time  `json:"since"`           // when runners were offered it
+}
+
+// rulesServer reports whether the viewer administers every installation of this server. What is the server's, such as
+// its runners, is theirs.
+func (s *site) rulesServer(r *http.Request) (bool, error) {
+	v := viewer.From(r.Context())
+	if v.Operator || !(frame{Viewer: v}).Rules() {
+		return v.Operator, nil
+	}
+	all, err := s.From.Installations(r.Context())
+	others := func(in store.Installation) bool { return !v.Rules(in.ID) }
+	return err == nil && len(all) > 0 && !slices.ContainsFunc(all, others), err
+}
+
+func (s *site) runners(r *http.Request) (frame, error) {
+	if rules, err := s.rulesServer(r); err != nil || !rules {
+		return frame{}, errors.Join(err, fmt.Errorf("the runners are not the viewer's: %w", store.ErrNotFound))
+	}
+	all, err := s.From.Runners(r.Context())
+	if err != nil {
+		return frame{}, err
+	}
+	standings, err := s.From.RunnerStandings(r.Context())
+	if err != nil {
+		return frame{}, err
+	}
+	p := runnersPage{Runners: make([]runnerLine, len(all)), Waiting: []madeLine{}}
+	for i, of := range all {
+		l := runnerLine{Name: of.Name, About: of.About, Makes: []madeLine{}}
+		if !of.Seen.IsZero() {
+			l.Seen = &of.Seen
+		}
+		for _, a := range standings {
+			if slices.Contains(of.Attempts, a.Key) {
+				l.Makes = append(l.Makes, s.made(r, a))
+			}
+		}
+		switch {
+		case len(l.Makes) > 0:
+			l.Badge = badge{"busy", "spin", "Works"}
+		case l.Seen == nil:
+			l.Badge = badge{"off", "dot", "Never seen"}
+		case s.Now().Sub(of.Seen) > awayAfter:
+			l.Badge = badge{"off", "slash", "Away"}
+		default:
+			l.Badge = goodMark.named("Ready")
+		}
+		p.Runners[i] = l
+	}
+	for _, a := range standings {
+		if a.State != store.RunnerOffered {
+			continue
+		}
+		if p.WaitingAll++; p.WaitingAll <= shownWaits {
+			p.Waiting = append(p.Waiting, s.made(r, a))
+		}
+	}
+	return frame{Title: "Runners", Live: true, Body: p}, nil
+}
+
+// made is an attempt as runners are offered it. Its key begins with the task and the attempt's number.
+func (s *site) made(r *http.Request, a store.RunnerStanding) madeLine {
+	l := madeLine{Task: a.Task, Since: a.Since}
+	number, _, _ := strings.Cut(strings.TrimPrefix(a.Key, string(a.Task)+"/"), "/")
+	l.Attempt, _ = strconv.Atoi(number)
+	if t, err := s.From.Task(r.Context(), a.Task); err == nil {
+		l.Title = t.Title
+	}
+	return l
+}

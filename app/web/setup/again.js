@@ -1,0 +1,21 @@
+// Shows what changed, until nothing more is waited for: the main part of the page is loaded again after so many seconds
+// as the page says. Where SIA is starting it does not answer, and is asked again.
+"use strict";
+(() => {
+  const wait = () => { const seconds = document.body.dataset.again; if (seconds) setTimeout(look, 1000 * seconds); };
+  const look = async () => {
+    try {
+      const got = await fetch(location.href, { headers: { Accept: "text/html" } });
+      const page = new DOMParser().parseFromString(await got.text(), "text/html");
+      const main = page.querySelector("main");
+      if (got.ok && main) {
+        document.title = page.title;
+        document.body.dataset.again = page.body.dataset.again || "";
+        const old = document.querySelector("main");
+        if (old.textContent !== main.textContent) old.replaceWith(document.adoptNode(main));
+      }
+    } catch { /* it is starting */ }
+    wait();
+  };
+  wait();
+})();
