@@ -41,6 +41,8 @@ func tailOf(log string) string {
 
 // check runs the test command on a commit, in the sandbox.
 func (r *localRun) check(ctx context.Context, sha string) (out checkResult) {
+	r.checking.Store(true)
+	defer r.checking.Store(false)
 	// The sandbox gives a tree to another user, so each check has one of its own.
 	dir, err := os.MkdirTemp(r.dir, "check-")
 	if err != nil {
@@ -60,7 +62,7 @@ func (r *localRun) check(ctx context.Context, sha string) (out checkResult) {
 		return checkResult{err: fmt.Errorf("run %s: %w", r.job.test, err)}
 	}
 	out = checkResult{passed: res.OK(), log: string(res.Output), setup: failed, took: res.Duration}
-	if failed != "" && !out.passed {
+	if failed != "" && !out.passed && !r.baseOK { // else it fails without any change, too, and the tests do without it
 		out.log = "Setup failed:\n" + failed + "\n" + out.log
 	}
 	if !out.passed {
