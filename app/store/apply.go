@@ -34,12 +34,18 @@ func (s *TaskStore) Apply(ctx context.Context, id sia.TaskID, e sia.Event) (sia.
 }
 
 func (s *TaskStore) logApplied(ctx context.Context, id sia.TaskID, e sia.Event, res sia.Result) {
-	level := slog.LevelInfo
-	if res.Ignored != "" {
-		level = slog.LevelDebug
+	about := []any{"task", id, "event", e.ID, "kind", e.Fact.Kind(), "state", res.Task.State, "effects", len(res.Effects)}
+	if res.Why != "" {
+		about = append(about, "why", res.Why)
 	}
-	s.log.Log(ctx, level, "event applied", "task", id, "event", e.ID, "kind", e.Fact.Kind(),
-		"state", res.Task.State, "why", res.Why, "ignored", res.Ignored, "effects", len(res.Effects))
+	if res.Ignored != "" {
+		about = append(about, "ignored", res.Ignored)
+	}
+	level := slog.LevelDebug
+	if res.Ignored == "" && res.Task.Since.Equal(e.At) { // it moved the task to another state
+		level = slog.LevelInfo
+	}
+	s.log.Log(ctx, level, "event applied", about...)
 }
 
 // applyTx is Apply inside a transaction. One effect that the caller goes on with

@@ -30,13 +30,19 @@ type checkResult struct {
 	err    error // it could not be run
 }
 
+// Lines of a log's end: for people, and for a model.
+const (
+	shownLines = 8
+	toldLines  = 60
+)
+
 // tail is the end of the log, for people.
-func (c checkResult) tail() string { return tailOf(c.log) }
+func (c checkResult) tail() string { return tailOf(c.log, shownLines) }
 
 // tailOf is the end of a log, indented.
-func tailOf(log string) string {
+func tailOf(log string, most int) string {
 	lines := strings.Split(strings.TrimSpace(testrun.Tail(log)), "\n")
-	return "    " + strings.Join(lines[max(0, len(lines)-8):], "\n    ")
+	return "    " + strings.Join(lines[max(0, len(lines)-most):], "\n    ")
 }
 
 // check runs the test command on a commit, in the sandbox.

@@ -167,7 +167,7 @@ var waitWords = []struct {
 // waitsFor is what the run waits for.
 func (r *localRun) waitsFor(t sia.Task) string {
 	if r.checking.Load() {
-		return strings.Join(append(slices.Clone(r.job.setup), r.job.test), " and ") + " run"
+		return strings.Join(append(slices.Clone(r.job.setup), r.job.test), ", then ")
 	}
 	pending := slices.Collect(maps.Values(t.Pending))
 	if slices.Contains(pending, sia.DoAttempt) {
@@ -224,14 +224,15 @@ func (r *localRun) play() (out runResult, err error) {
 		r.progress("The check passes before any change, in %s.", base.took.Round(100*time.Millisecond))
 		if base.setup != "" {
 			r.progress("Setup fails, and the check passes without it; to leave setup out, give --setup true:\n%s",
-				cli.Plain(tailOf(base.setup)))
+				cli.Plain(tailOf(base.setup, shownLines)))
 		}
 	} else {
 		r.progress("The check fails before any change, too, so the result has to repair that as well:\n%s", base.tail())
 	}
 	body := r.job.body
 	if !r.baseOK {
-		body = strings.TrimSpace(fmt.Sprintf("%s\n\nBefore any change, `%s` fails:\n\n%s", body, r.job.test, base.tail()))
+		body = strings.TrimSpace(fmt.Sprintf("%s\n\nBefore any change, `%s` fails:\n\n%s", body, r.job.test,
+			tailOf(base.log, toldLines)))
 	}
 	if r.issue, err = r.sim.OpenIssue(r.repo, demoUser, r.job.title, body); err != nil {
 		return out, err
@@ -280,7 +281,7 @@ func (r *localRun) noSetup(base checkResult) error {
 	}
 	return fmt.Errorf("setup fails before any change, and the tests with it, so nothing was begun:\n%s\n"+
 		"Give other commands with --setup, or the hosts that they need with --setup-hosts (now %s)",
-		cli.Plain(tailOf(base.setup)), hosts)
+		cli.Plain(tailOf(base.setup, shownLines)), hosts)
 }
 
 // reachModel refuses to begin with a model that is away or does not take the key. The server's loop would wait for it

@@ -154,6 +154,9 @@ func (r *localRun) show(out runResult) {
 		r.progress("%s: %s", r.Style.Red("Not passed"), sentence(cli.Plain(out.Reason)))
 		r.progress("%s, %s credits (%.2f USD).", text.Count(len(out.Attempts), "attempt"), out.Credits, out.USD)
 	}
+	if out.State == sia.Escalated {
+		r.progress("Put the answer into the text of the issue, and run again.")
+	}
 	for _, a := range out.Attempts {
 		by := ""
 		if a.Technique != "" {
