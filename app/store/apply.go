@@ -34,18 +34,12 @@ func (s *TaskStore) Apply(ctx context.Context, id sia.TaskID, e sia.Event) (sia.
 }
 
 func (s *TaskStore) logApplied(ctx context.Context, id sia.TaskID, e sia.Event, res sia.Result) {
-	about := []any{"task", id, "event", e.ID, "kind", e.Fact.Kind(), "state", res.Task.State, "effects", len(res.Effects)}
-	if res.Why != "" {
-		about = append(about, "why", res.Why)
-	}
-	if res.Ignored != "" {
-		about = append(about, "ignored", res.Ignored)
-	}
 	level := slog.LevelDebug
 	if res.Ignored == "" && res.Task.Since.Equal(e.At) { // it moved the task to another state
 		level = slog.LevelInfo
 	}
-	s.log.Log(ctx, level, "event applied", about...)
+	s.log.Log(ctx, level, "event applied", "task", id, "event", e.ID, "kind", e.Fact.Kind(),
+		"state", res.Task.State, "why", res.Why, "ignored", res.Ignored, "effects", len(res.Effects))
 }
 
 // applyTx is Apply inside a transaction. One effect that the caller goes on with

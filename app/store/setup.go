@@ -189,11 +189,7 @@ func (w *setupWorker) Work(ctx context.Context, job *river.Job[setupArgs]) error
 	saving, cancel := context.WithTimeout(context.WithoutCancel(ctx), saveTimeout)
 	defer cancel()
 	if err == nil {
-		about := []any{"repo", repo.String(), "state", result.State}
-		if result.Welcome != "" {
-			about = append(about, "welcome", result.Welcome)
-		}
-		s.log.InfoContext(ctx, "repository set up", about...)
+		s.log.InfoContext(ctx, "repository set up", "repo", repo.String(), "state", result.State, "welcome", result.Welcome)
 		return s.exec(saving, "note a setup", `UPDATE setups SET state = ?, error = '', welcome = ?, updated_at = ?
 			WHERE repo_id = ?`, result.State, result.Welcome, micros(s.now()), repo.ID)
 	}

@@ -177,7 +177,7 @@ func TestPriorsFromMany(t *testing.T) {
 	t.Setenv("GOPRIVATE", "")
 	t.Setenv("GONOPROXY", "")
 	refuses(t, "a module at an exact version", "priors", "import", "--dir", dir, "example.com/priors@latest")
-	refuses(t, "there is no file or folder", "priors", "import", "--dir", dir, "example.com/priors@v1.0.1")
+	refuses(t, "v1.0.1.info: no such file", "priors", "import", "--dir", dir, "example.com/priors@v1.0.1")
 	does(t, "priors", "import", "--dir", dir, "example.com/priors@v1.0.0")
 	var shown shownImport
 	if err := json.Unmarshal([]byte(does(t, "priors", "show", "--dir", dir, "--output", "json")), &shown); err != nil {

@@ -47,7 +47,8 @@ type localRun struct {
 	turns     toldTurns
 	calls     int // of tools, by the model in all attempts
 	talk      int    // turns of the model's that called none
-	asked     string // the last question that was asked
+	asked     string    // the last question that was asked
+	answered  time.Time // when it was answered
 	quiet     quiet
 	trouble   trouble
 	baseOK    bool // the test command passes without any change
@@ -494,8 +495,11 @@ func (r *localRun) ask(t sia.Task) (done bool, err error) {
 		}
 	}
 	key := fmt.Sprint(t.State, about, t.Credits.Budget, len(t.Attempts))
-	if key == r.asked {
+	switch {
+	case key == r.asked && time.Since(r.answered) < answerWithin:
 		return false, nil // the answer is on its way
+	case key == r.asked:
+		r.progress("The task still waits, so the question is asked again.")
 	}
 	r.progress("%s\n%s", r.Style.Bold("SIA asks:"), cli.Plain(about))
 	for _, o := range options {
@@ -506,13 +510,19 @@ func (r *localRun) ask(t sia.Task) (done bool, err error) {
 	if err != nil || answer == "" {
 		return true, nil //nolint:nilerr // standard input has ended: nobody answers
 	}
-	r.asked = key
+	r.asked, r.answered = key, time.Now()
 	if i := slices.IndexFunc(options, func(o sia.Option) bool { return strings.EqualFold(o.Letter, answer) }); i >= 0 {
 		answer = options[i].Letter
+	}
+	if t.State == sia.Escalated && !strings.HasPrefix(answer, "/") { // on the task's own issue, words alone are a remark
+		answer = "/sia answer " + answer
 	}
 	_, err = r.sim.Comment(r.repo, number, demoUser, answer)
 	return false, err
 }
+
+// answerWithin is how long an answer may take to move the task. After that it was none.
+const answerWithin = 15 * time.Second
 
 // read reads a line, or ends with the run.
 func (r *localRun) read() (string, error) {

@@ -99,7 +99,7 @@ func (p Program) Run(ctx context.Context, args []string, stdout, stderr io.Write
 	if err != nil {
 		return p.wrong(stderr, misread(err), p.mistaken(err))
 	}
-	opts := &slog.HandlerOptions{Level: p.Global.LogLevel}
+	opts := &slog.HandlerOptions{Level: p.Global.LogLevel, ReplaceAttr: withoutEmpty}
 	var handler slog.Handler = slog.NewTextHandler(stderr, opts)
 	if p.Global.LogJSON {
 		handler = slog.NewJSONHandler(stderr, opts)
@@ -123,6 +123,14 @@ func (p Program) Run(ctx context.Context, args []string, stdout, stderr io.Write
 		return ExitFailed
 	}
 	return ExitDone
+}
+
+// withoutEmpty leaves texts out of the log that say nothing.
+func withoutEmpty(_ []string, a slog.Attr) slog.Attr {
+	if a.Value.Kind() == slog.KindString && a.Value.String() == "" {
+		return slog.Attr{}
+	}
+	return a
 }
 
 // wrong reports wrong usage of a command.

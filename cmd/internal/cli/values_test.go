@@ -38,6 +38,7 @@ func (c *tried) Run(e *cli.Env) error {
 		_, err := os.ReadFile(c.File)
 		return err
 	}
+	e.Logger.Info("tried", "word", "w", "empty", "", "count", 0)
 	_, err := fmt.Fprintln(e.Out, c.Word, c.Even, c.URL, c.Count, c.Price, c.Within, c.Name)
 	return err
 }
@@ -90,6 +91,9 @@ func TestWrongValues(t *testing.T) {
 	}
 	if code, _, said = tryOut(t, "-"); code != cli.ExitDone {
 		t.Errorf("- is no argument: %s", said)
+	}
+	if !strings.HasSuffix(said, "level=INFO msg=tried word=w count=0\n") {
+		t.Errorf("the log has: %s", said)
 	}
 }
 
