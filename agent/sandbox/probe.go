@@ -34,7 +34,7 @@ const (
 		"with --security-opt seccomp=unconfined --security-opt apparmor=unconfined; see docs/sandbox.md"
 	fixProc = "for /proc in the sandbox, run the container with --security-opt systempaths=unconfined; see " +
 		"docs/sandbox.md"
-	fixTemp   = "give programs a folder for temporary files that can be written and has room: TMPDIR names it, else it is /tmp"
+	fixTemp   = "give programs a folder for temporary files, with room: TMPDIR names it, else it is /tmp"
 	fixLinux  = "run SIA on Linux to let it build and test before it pushes"
 	fixBroken = "don't run SIA with a sandbox here; tell us what this system is"
 )

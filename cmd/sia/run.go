@@ -90,6 +90,7 @@ type localJob struct {
 	settings    []byte   // for a repository without any; nil: it has its own
 	models      app.ModelsConfig
 	submodules  []string // paths
+	uncommitted bool     // files differ from the commit that is checked out
 }
 
 // Run works on one issue.
@@ -218,6 +219,9 @@ func (c *runCmd) findCommit(ctx context.Context, j *localJob) error {
 	from := cmp.Or(c.Base, "HEAD")
 	if j.base, err = line("rev-parse", "--verify", "--quiet", "--end-of-options", from+"^{commit}"); err != nil {
 		return fmt.Errorf("%s is no commit of %s: commit something first, or name a branch with --base", from, top)
+	}
+	if changed, err := line("status", "--porcelain", "--untracked-files=no"); err == nil {
+		j.uncommitted = changed != ""
 	}
 	if j.baseName, err = line("symbolic-ref", "--short", "--quiet", "HEAD"); err != nil || c.Base != "" {
 		j.baseName = "main"

@@ -45,8 +45,8 @@ type localRun struct {
 	diagnosed int    // diagnoses that were told
 	attempt   int    // the last one that was told of
 	turns     toldTurns
-	calls     int // of tools, by the model in all attempts
-	talk      int    // turns of the model's that called none
+	calls     int       // of tools, by the model in all attempts
+	talk      int       // turns of the model's that called none
 	asked     string    // the last question that was asked
 	answered  time.Time // when it was answered
 	quiet     quiet
@@ -208,6 +208,9 @@ func (r *localRun) play() (out runResult, err error) {
 		return out, err
 	}
 	r.forecast()
+	if r.job.uncommitted {
+		r.progress("Changes that are not committed are left alone, and are no part of this.")
+	}
 	if len(r.job.submodules) > 0 {
 		r.progress("Submodules are not copied, so tests that need them fail: %s", strings.Join(r.job.submodules, ", "))
 	}

@@ -112,6 +112,7 @@ func TestWordsOfFiles(t *testing.T) {
 		{fmt.Errorf("the key: %w; check it", file(fs.ErrNotExist)), "the key: there is no file or folder /f; check it"},
 		{errors.Join(file(syscall.EISDIR), file(syscall.ENOTDIR)),
 			"/f is a folder; name a file\n/f can't be used, since it or a part of it is a file and no folder"},
+		{file(errors.New("not a directory")), "/f can't be used, since it or a part of it is a file and no folder"},
 		{file(fs.ErrPermission), "there is no permission to use /f; check its owner"},
 		{file(syscall.ENOSPC), "the disk is full, so /f can't be written; make room"},
 		{file(syscall.EROFS), "/f can't be written, since its disk is read-only"},

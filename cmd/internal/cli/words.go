@@ -45,7 +45,7 @@ func pathWords(p *fs.PathError) string {
 		return "there is no file or folder " + p.Path
 	case errors.Is(p, syscall.EISDIR):
 		return p.Path + " is a folder; name a file"
-	case errors.Is(p, syscall.ENOTDIR):
+	case errors.Is(p, syscall.ENOTDIR), p.Err.Error() == syscall.ENOTDIR.Error(): // os.Root has an error of its own
 		return p.Path + " can't be used, since it or a part of it is a file and no folder"
 	case errors.Is(p, fs.ErrPermission):
 		return "there is no permission to use " + p.Path + "; check its owner"
