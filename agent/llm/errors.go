@@ -1,6 +1,7 @@
 package llm
 
 import (
+	"cmp"
 	"fmt"
 	"net/http"
 	"strings"
@@ -76,7 +77,19 @@ func (e *Error) Reason() string {
 			return e.Message
 		}
 	}
-	return string(e.Kind)
+	words := cmp.Or(reasons[e.Kind], strings.ReplaceAll(string(e.Kind), "_", " "))
+	if e.Status != 0 {
+		words += fmt.Sprintf(", HTTP %d", e.Status)
+	}
+	return words
+}
+
+// reasons are kinds of error in words.
+var reasons = map[ErrorKind]string{
+	KindAuth: "its key is refused", KindQuota: "its account is out of money", KindRateLimit: "it is asked too often",
+	KindOverloaded: "its endpoint has trouble", KindModeration: "its provider refuses the subject",
+	KindUnknownModel: "its endpoint does not know it", KindDialect: "its endpoint speaks another dialect",
+	KindBadRequest: "its endpoint refuses the request",
 }
 
 // Advice tells a person what to do about the error.
@@ -114,8 +127,10 @@ func (e *Error) Advice() string {
 		return check + " The endpoint says: " + said + "."
 	case KindTimeout:
 		return "Check that the model's endpoint is up and fast enough, or raise the model's timeout."
-	case KindNetwork, KindOverloaded:
-		return "Check that the model's endpoint is up and can be reached from this server."
+	case KindOverloaded:
+		return "Wait, or give another endpoint" + e.words() + "."
+	case KindNetwork:
+		return "Check that the model's endpoint is up and can be reached from this machine."
 	}
 	return "Check that the configured address is an endpoint of one of the protocols that SIA speaks: chat completions, " +
 		"Responses or Messages."

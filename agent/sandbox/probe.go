@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net"
 	"os"
 	"os/exec"
@@ -33,6 +34,7 @@ const (
 		"with --security-opt seccomp=unconfined --security-opt apparmor=unconfined; see docs/sandbox.md"
 	fixProc = "for /proc in the sandbox, run the container with --security-opt systempaths=unconfined; see " +
 		"docs/sandbox.md"
+	fixTemp   = "give programs a folder for temporary files, with room: TMPDIR names it, else it is /tmp"
 	fixLinux  = "run SIA on Linux to let it build and test before it pushes"
 	fixBroken = "don't run SIA with a sandbox here; tell us what this system is"
 )
@@ -103,6 +105,9 @@ func Probe(ctx context.Context, o Options) Capability {
 		if failed == nil {
 			failed = err
 		}
+	}
+	if file := (*fs.PathError)(nil); errors.As(failed, &file) && file.Op != "fork/exec" {
+		return none(failed.Error(), fixTemp)
 	}
 	return none(failed.Error(), fixUserns)
 }

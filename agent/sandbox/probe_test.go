@@ -63,6 +63,14 @@ func TestProbeSaysWhatIsMissing(t *testing.T) {
 	}
 }
 
+// Where temporary files can't be written, it is not the host's rules about namespaces that have to change.
+func TestProbeWithoutTemporaryFolder(t *testing.T) {
+	t.Setenv("TMPDIR", filepath.Join(t.TempDir(), "gone"))
+	if found := sandbox.Probe(t.Context(), sandbox.Options{}); found.OK() || !strings.Contains(found.Fix, "TMPDIR") {
+		t.Errorf("%s; %s", found, found.Fix)
+	}
+}
+
 // A sandbox that is not what it should be must be found out, not used.
 func TestProbeFindsAHole(t *testing.T) {
 	box(t, sandbox.Options{})

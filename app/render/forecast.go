@@ -34,8 +34,8 @@ func ForecastFrom(f sia.Forecast) string {
 	if f.Here {
 		where = "repository"
 	}
-	return fmt.Sprintf("the median of the last %s of this %s, of which %d passed; %.0f of 100 further ones lie in each "+
-		"interval", text.Count(f.Tasks, kind+"task"), where, f.Passed, 100*f.Within)
+	return fmt.Sprintf("the median of the last %s of this %s, of which %d passed; about %.0f %% of tasks end in each "+
+		"range", text.Count(f.Tasks, kind+"task"), where, f.Passed, 100*f.Within)
 }
 
 func seconds(n int64) time.Duration { return time.Duration(n) * time.Second }

@@ -34,9 +34,9 @@ func (s *TaskStore) Apply(ctx context.Context, id sia.TaskID, e sia.Event) (sia.
 }
 
 func (s *TaskStore) logApplied(ctx context.Context, id sia.TaskID, e sia.Event, res sia.Result) {
-	level := slog.LevelInfo
-	if res.Ignored != "" {
-		level = slog.LevelDebug
+	level := slog.LevelDebug
+	if res.Ignored == "" && res.Task.Since.Equal(e.At) { // it moved the task to another state
+		level = slog.LevelInfo
 	}
 	s.log.Log(ctx, level, "event applied", "task", id, "event", e.ID, "kind", e.Fact.Kind(),
 		"state", res.Task.State, "why", res.Why, "ignored", res.Ignored, "effects", len(res.Effects))

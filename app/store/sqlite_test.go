@@ -6,6 +6,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
@@ -31,6 +32,40 @@ func opened(t *testing.T) *Store {
 		t.Fatal(err)
 	}
 	return s
+}
+
+// What moves a task to another state is logged at level info, everything else below it.
+func TestWhatMovesATaskIsLogged(t *testing.T) {
+	var log strings.Builder
+	s, err := Open(t.Context(), Config{URL: filepath.Join(t.TempDir(), "sia.db"),
+		Logger: slog.New(slog.NewTextHandler(&log, nil))})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	if _, _, err := s.Migrate(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	id, now := sia.NewTaskID(7, 1), time.Date(2026, 3, 1, 12, 0, 0, 123456789, time.UTC)
+	res, err := s.Apply(t.Context(), id, sia.Event{ID: "start", At: now, Fact: sia.Start{Installation: 3,
+		Repo: sia.Repo{ID: 7, Owner: "acme", Name: "shop"}, Issue: 1, Title: "T", DefaultBranch: "main"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, f := range res.Effects {
+		if _, err := s.Apply(t.Context(), id, sia.Event{ID: f.Key, At: now.Add(time.Duration(1+i) * time.Second),
+			Effect: f.Key, Fact: sia.Done{}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := log.String(); strings.Count(got, "event applied") != 1 || !strings.Contains(got, "state=queued") ||
+		len(res.Effects) < 2 {
+		t.Errorf("%d effects, and the log has:\n%s", len(res.Effects), got)
+	}
 }
 
 func TestSQLitePath(t *testing.T) {

@@ -14,7 +14,7 @@ import (
 
 type auditCmd struct {
 	openedDatabase `embed:""`
-	Repo           string   `help:"Only what was done in this repository, as owner/name or GitHub's id." placeholder:"OWNER/NAME"`
+	Repo           string   `help:"Only what was done in this repository, as owner/name or GitHub's id." placeholder:"OWNER/NAME" type:"repository"`
 	Person         string   `help:"Only what this login did; operator is whoever runs the server, sia is SIA itself." placeholder:"LOGIN"`
 	Since          pastTime `help:"Only what was done since: a time such as 36h or 7d ago, or a date such as 2026-05-04. Default: 30d." default:"30d" placeholder:"TIME"`
 	Limit          int      `help:"At most so many, the latest." default:"100"`

@@ -74,10 +74,10 @@ func program(c *commandLine) cli.Program {
 		Description: "SIA resolves labelled issues with a coding agent, and when the checks say no, it finds out why. " +
 			"Only checks declare success.",
 		Commands: c, Global: &c.Global,
-		Options: []kong.Option{
+		Options: append(valueTypes(), []kong.Option{
 			kong.Vars{"dir": defaultDir(), "version": versionLine(), "states": stateNames()}, kong.Configuration(yamlFile),
 			kong.ExplicitGroups(commandGroups),
-		},
+		}...),
 	}
 }
 
@@ -86,10 +86,11 @@ func newParser(c *commandLine, stdout, stderr io.Writer) (*kong.Kong, error) {
 	return program(c).Parser(stdout, stderr)
 }
 
-// commandGroups are the groups in which --help lists commands, in its order.
+// commandGroups are the groups in which --help lists commands and flags, in its order.
 var commandGroups = []kong.Group{
 	{Key: "use", Title: "Use:"},
 	{Key: "operate", Title: "Operate:"},
 	{Key: "learn", Title: "Learn:"},
 	{Key: "shell", Title: "Shell:"},
+	{Key: "model", Title: "The model:"}, // flags of sia run
 }

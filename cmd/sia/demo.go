@@ -18,8 +18,9 @@ var demoFiles embed.FS
 type demoCmd struct {
 	Keep         bool          `help:"Stay up afterwards, so that you can look around and label more issues."`
 	Repo         string        `help:"Instead of the story: work on --issue in this clone, or in a clone of this address, with your model, as sia run does." placeholder:"PATH|URL"`
-	Issue        string        `help:"With --repo: Markdown file with the issue; its first line is the title." type:"existingfile" placeholder:"FILE"`
-	ModelURL     string        `help:"OpenAI-compatible endpoint to use instead of the scripted model." env:"SIA_MODEL_URL" placeholder:"URL"`
+	Issue        string        `help:"With --repo: what to do, a Markdown file with the title in its first line, or the words themselves. Default: make the tests pass." placeholder:"FILE|TEXT"`
+	Test         string        `help:"With --repo: command that says whether the work is right; default: the one that the repository names." placeholder:"COMMAND"`
+	ModelURL     string        `help:"OpenAI-compatible endpoint to use instead of the scripted model." env:"SIA_MODEL_URL" placeholder:"URL" type:"web"`
 	ModelKey     string        `help:"Its key." env:"SIA_MODEL_KEY" placeholder:"KEY"`
 	Model        string        `help:"Its model." env:"SIA_MODEL" placeholder:"NAME"`
 	ModelTimeout time.Duration `help:"How long one answer of it may take." env:"SIA_MODEL_TIMEOUT" default:"2m"`
@@ -34,13 +35,21 @@ const (
 	demoApp  = "sia-demo"
 )
 
+// Validate refuses, as wrong usage, times in which nothing can be done.
+func (c *demoCmd) Validate() error {
+	if c.Timeout <= 0 || c.ModelTimeout <= 0 {
+		return errors.New("--timeout and --model-timeout have to be positive")
+	}
+	return nil
+}
+
 // Run plays the demo.
 func (c *demoCmd) Run(e *cli.Env) (err error) {
-	if c.Issue != "" && c.Repo == "" {
-		return errors.New("--issue goes with --repo: the story brings its own issues")
+	if c.Issue+c.Test != "" && c.Repo == "" {
+		return cli.Usage("--issue and --test go with --repo: the story brings its own issues")
 	}
 	if c.Repo != "" && c.ModelURL == "" {
-		return errors.New("--repo needs a real model, for the scripted one knows only its own story: set --model-url and " +
+		return cli.Usage("--repo needs a real model, for the scripted one knows only its own story: give --model-url and " +
 			"--model")
 	}
 	if c.Repo != "" {
@@ -82,7 +91,7 @@ func (c *demoCmd) own(e *cli.Env) error {
 	if err != nil {
 		return err
 	}
-	run := runCmd{Repo: path, Issue: c.Issue, Free: true, Verbose: c.Verbose,
+	run := runCmd{Repo: path, Issue: c.Issue, Test: c.Test, Free: true, Verbose: c.Verbose, diff: true,
 		modelFlags: modelFlags{ModelURL: c.ModelURL, ModelKey: c.ModelKey, Model: c.Model, ModelTimeout: c.ModelTimeout}}
 	if run.Issue == "" {
 		run.Issue = "Make the tests pass\n\nThe repository's tests fail. Find out why and repair it."

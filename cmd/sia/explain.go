@@ -14,7 +14,7 @@ import (
 
 type taskExplainCmd struct {
 	openedDatabase `embed:""`
-	Task           string `arg:"" help:"Task id, or owner/name#issue."`
+	Task           string `arg:"" help:"Task id, or owner/name#issue." type:"task"`
 	All            bool   `help:"Ignored events too."`
 }
 

@@ -21,7 +21,7 @@ type forgetPersonCmd struct {
 	DryRun         bool   `help:"Change nothing, and say what would be changed."`
 	Compact        bool   `help:"Rewrite the database's file afterwards, so that its freed space holds no older copies. Servers wait meanwhile; stop them where it is large."`
 	Yes            bool   `help:"Do not ask first."`
-	Login          string `arg:"" help:"The person's login on GitHub." placeholder:"LOGIN"`
+	Login          string `arg:"" help:"The person's login on GitHub." placeholder:"LOGIN" type:"login"`
 }
 
 // Help is what `sia forget-person --help` says beneath the first line.
@@ -33,14 +33,6 @@ func (*forgetPersonCmd) Help() string {
 
 // aLogin is a login of GitHub, of a managed user or of an app.
 var aLogin = lazyregexp.New(`^[A-Za-z0-9][A-Za-z0-9_-]{0,99}(\[bot\])?$`)
-
-// Validate refuses, as wrong usage, what is no login.
-func (c *forgetPersonCmd) Validate() error {
-	if c.Login != "" && !aLogin.MatchString(strings.TrimPrefix(c.Login, "@")) {
-		return fmt.Errorf("%q is no login; write it as GitHub shows it, such as mia", c.Login)
-	}
-	return nil
-}
 
 // forgottenPerson is what was changed, and what was not, as programs read it. Fields are only added.
 type forgottenPerson struct {

@@ -81,12 +81,7 @@ func (f improveFlags) order(e *cli.Env) (improve.Order, error) {
 
 // beginningOf is the beginning of a file of words.
 func beginningOf(name string) (string, error) {
-	f, err := os.Open(name)
-	if err != nil {
-		return "", err
-	}
-	defer f.Close()
-	b, err := io.ReadAll(io.LimitReader(f, maxContext+1))
+	b, err := beginningOfFile(name, maxContext+1)
 	return text.Fit(string(b), maxContext, text.Head), err
 }
 

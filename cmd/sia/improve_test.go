@@ -282,7 +282,7 @@ func TestImproveRefuses(t *testing.T) {
 		{x.args("calc.py", "--logs", bad), "missing.log"},
 		{x.args("calc.py", "--context-file", bad), "missing.log"},
 		{x.args("calc.py", "--colour"), "unknown flag --colour"},
-		{[]string{"improve", "--output=json"}, `expected`},
+		{[]string{"improve", "--output=json"}, `missing arguments: <file>`},
 		{[]string{"--log-level", "debug", "improve", "--output", "json", "--model", "m", x.dir + "/calc.py"},
 			"no model is configured"},
 		{[]string{"improve", "--output", "json", "--help"}, "see standard error"},

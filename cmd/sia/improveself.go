@@ -18,7 +18,7 @@ type improveSelfCmd struct {
 	serverFlags     `embed:""`
 	improveFlags    `embed:""`
 	Repo            string        `help:"A checkout of SIA's source: its prompts, techniques and policies are improved, on a branch." type:"existingdir" xor:"where" required:"" placeholder:"PATH"`
-	For             string        `help:"A repository of the app's: its techniques and policies are improved, by a pull request." xor:"where" required:"" placeholder:"OWNER/NAME"`
+	For             string        `help:"A repository of the app's: its techniques and policies are improved, by a pull request." xor:"where" required:"" placeholder:"OWNER/NAME" type:"repository"`
 	SelfTest        string        `help:"With --repo: command that must pass afterwards, run in the sandbox on a copy." default:"go test ./sia/diagnose/ ./sia/technique/ ./policies/ && go test ./agent/ -run 'Prompt|Strangers|Technique'" placeholder:"CMD"`
 	SelfTestTimeout time.Duration `help:"How long it may take." default:"20m"`
 }

@@ -32,7 +32,7 @@ type lessonsCmd struct {
 // ofRepo is a server's database and a repository in it.
 type ofRepo struct {
 	openedDatabase `embed:""`
-	Repo           string `help:"Repository, as owner/name or by GitHub's id; default: the only one that has lessons." placeholder:"OWNER/NAME"`
+	Repo           string `help:"Repository, as owner/name or by GitHub's id; default: the only one that has lessons." placeholder:"OWNER/NAME" type:"repository"`
 }
 
 // with runs f on the database and the repository's id.

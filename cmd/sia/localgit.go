@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"os/exec"
 	"regexp"
 	"strconv"
@@ -19,7 +20,9 @@ import (
 type localGit struct{ dir string }
 
 func (g localGit) command(ctx context.Context, args ...string) *exec.Cmd {
-	return exec.CommandContext(ctx, "git", append([]string{"-C", g.dir}, args...)...)
+	cmd := exec.CommandContext(ctx, "git", append([]string{"-C", g.dir}, args...)...)
+	cmd.Env = append(os.Environ(), "LC_ALL=C") // what it says is read
+	return cmd
 }
 
 func (g localGit) run(ctx context.Context, args ...string) ([]byte, error) {
@@ -51,8 +54,14 @@ func (g localGit) commits(ctx context.Context, base, head string) ([][2]string, 
 
 // commit is the id of a commit that a person named.
 func (g localGit) commit(ctx context.Context, name string) (string, error) {
-	out, err := g.run(ctx, "rev-parse", "--verify", "--end-of-options", name+"^{commit}")
-	return string(bytes.TrimSpace(out)), err
+	if _, err := g.run(ctx, "rev-parse", "--git-dir"); err != nil {
+		return "", fmt.Errorf("%s is no clone of a Git repository; name one with --repo", g.dir)
+	}
+	out, err := g.run(ctx, "rev-parse", "--verify", "--quiet", "--end-of-options", name+"^{commit}")
+	if err != nil {
+		return "", fmt.Errorf("%s is no commit of %s; git log lists those that there are", name, g.dir)
+	}
+	return string(bytes.TrimSpace(out)), nil
 }
 
 // changes reads what differs between two commits.

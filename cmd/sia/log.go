@@ -3,10 +3,13 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"strings"
+	"syscall"
 
 	"github.com/sia-bot/sia/cmd/internal/cli"
 	"github.com/sia-bot/sia/sia/failure"
@@ -36,6 +39,14 @@ type logReport struct {
 	Cut         string          `json:"cut,omitempty"` // why the log was not read to its end
 }
 
+// Validate refuses, as wrong usage, an excerpt without lines.
+func (c *logCmd) Validate() error {
+	if c.Lines < 1 || c.Context < 0 {
+		return errors.New("--lines takes a number from 1, and --context one from 0")
+	}
+	return nil
+}
+
 // Run reads each log. A log that can't be read is reported and the others are
 // read nevertheless.
 func (c *logCmd) Run(e *cli.Env) error {
@@ -46,7 +57,7 @@ func (c *logCmd) Run(e *cli.Env) error {
 		}
 		rep, err := c.read(e.Ctx, name)
 		if err != nil {
-			fmt.Fprintf(e.Err, "sia: %s: %v\n", name, err)
+			fmt.Fprintf(e.Err, "sia: %s\n", cli.Words(err))
 			failed = cli.ErrShown
 			continue
 		}
@@ -157,7 +168,14 @@ func openLog(name string) (io.ReadCloser, error) {
 	if name == "-" {
 		return os.Stdin, nil
 	}
-	return os.Open(name)
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	if st, err := f.Stat(); err == nil && st.IsDir() {
+		return nil, errors.Join(&fs.PathError{Op: "read", Path: name, Err: syscall.EISDIR}, f.Close())
+	}
+	return f, nil
 }
 
 func testNames(ts []failure.Test) []string {

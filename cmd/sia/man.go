@@ -38,7 +38,7 @@ func (c *manCmd) Run(e *cli.Env, parser *kong.Kong) error {
 	for i, word := range c.Command {
 		next := slices.IndexFunc(n.Children, func(child *kong.Node) bool { return !child.Hidden && child.Name == word })
 		if next < 0 {
-			return fmt.Errorf("there is no command %q; `sia --help` lists them", strings.Join(c.Command[:i+1], " "))
+			return cli.Usage("there is no command %q; `sia --help` lists them", strings.Join(c.Command[:i+1], " "))
 		}
 		n = n.Children[next]
 	}

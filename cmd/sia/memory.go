@@ -75,7 +75,7 @@ func (s serverFlags) offline(e *cli.Env) (*memory.Branches, func() error, error)
 
 type reindexCmd struct {
 	serverFlags `embed:""`
-	Repo        string `help:"Only this repository, as owner/name." placeholder:"OWNER/NAME"`
+	Repo        string `help:"Only this repository, as owner/name." placeholder:"OWNER/NAME" type:"repository"`
 	cli.Format  `embed:""`
 }
 

@@ -15,7 +15,7 @@ import (
 type modelFlags struct {
 	ConfigFile kong.ConfigFlag `name:"config" help:"YAML file with these settings; keys are the flags' names. It may name several models besides." env:"SIA_CONFIG" placeholder:"FILE"`
 
-	ModelURL      string        `help:"OpenAI-compatible endpoint, such as https://api.openai.com/v1." env:"SIA_MODEL_URL" placeholder:"URL"`
+	ModelURL      string        `help:"OpenAI-compatible endpoint, such as https://api.openai.com/v1." env:"SIA_MODEL_URL" placeholder:"URL" type:"web"`
 	ModelKey      string        `help:"Its key; better in the environment than as a flag." env:"SIA_MODEL_KEY" placeholder:"KEY"`
 	Model         string        `help:"Model that works on attempts." env:"SIA_MODEL" placeholder:"NAME"`
 	SIAModel      string        `name:"sia-model" help:"Model that diagnoses; default: --model." env:"SIA_SIA_MODEL" placeholder:"NAME"`

@@ -15,7 +15,7 @@ import (
 // haltTarget is what is paused as a whole.
 type haltTarget struct {
 	All          bool   `help:"Everything that this server works on." xor:"target" required:""`
-	Repo         string `help:"One repository." placeholder:"OWNER/NAME" xor:"target" required:""`
+	Repo         string `help:"One repository." placeholder:"OWNER/NAME" xor:"target" required:"" type:"repository"`
 	Installation int64  `help:"Everything of one installation, by GitHub's id." placeholder:"ID" xor:"target" required:""`
 }
 

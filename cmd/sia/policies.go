@@ -32,7 +32,7 @@ type policiesCmd struct {
 // ofPolicies is where policies are looked for: those that ship, and a server's.
 type ofPolicies struct {
 	openedDatabase `embed:""`
-	Repo           string `help:"Also the policies of this repository and its owner, as the server last read them: owner/name or GitHub's id." placeholder:"OWNER/NAME"`
+	Repo           string `help:"Also the policies of this repository and its owner, as the server last read them: owner/name or GitHub's id." placeholder:"OWNER/NAME" type:"repository"`
 }
 
 // set is the policies that may hold. Without a repository it needs no database.

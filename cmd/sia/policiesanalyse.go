@@ -15,7 +15,7 @@ import (
 
 type policiesAnalyseCmd struct {
 	openedDatabase `embed:""`
-	Repo           string `help:"Only this repository: owner/name or GitHub's id." placeholder:"OWNER/NAME"`
+	Repo           string `help:"Only this repository: owner/name or GitHub's id." placeholder:"OWNER/NAME" type:"repository"`
 }
 
 // mostAnalysed is how many of the last decisions of each type are read.

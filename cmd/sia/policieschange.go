@@ -122,7 +122,7 @@ func (c *policiesEvolveCmd) Run(e *cli.Env) error {
 
 type policiesProposeCmd struct {
 	ofChanges `embed:""`
-	Repo      string `help:"The repository in which the policy holds: owner/name or GitHub's id." required:"" placeholder:"OWNER/NAME"`
+	Repo      string `help:"The repository in which the policy holds: owner/name or GitHub's id." required:"" placeholder:"OWNER/NAME" type:"repository"`
 	Policy    string `arg:"" help:"The policy's name."`
 	Change    string `arg:"" help:"The field and its new value, such as parameters.threshold=0.5; \x60sia policies show\x60 has the fields."`
 	Reason    string `help:"Why, for the people who maintain the repository." required:""`
@@ -193,7 +193,7 @@ func (c *policiesRollbackCmd) Run(e *cli.Env) error {
 
 type policiesFreezeCmd struct {
 	ofChanges `embed:""`
-	Repo      string `help:"The repository in which the policy holds: owner/name or GitHub's id." required:"" placeholder:"OWNER/NAME"`
+	Repo      string `help:"The repository in which the policy holds: owner/name or GitHub's id." required:"" placeholder:"OWNER/NAME" type:"repository"`
 	Policy    string `arg:"" help:"The policy's name."`
 	Days      int    `help:"For so many days." default:"14"`
 	Lift      bool   `help:"End the freeze."`

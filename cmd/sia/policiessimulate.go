@@ -19,7 +19,7 @@ import (
 type policiesSimulateCmd struct {
 	openedDatabase `embed:""`
 	File           string `arg:"" help:"The policy file." type:"path"`
-	Repo           string `help:"Only decisions of this repository: owner/name or GitHub's id." placeholder:"OWNER/NAME"`
+	Repo           string `help:"Only decisions of this repository: owner/name or GitHub's id." placeholder:"OWNER/NAME" type:"repository"`
 	Limit          int    `help:"At most so many of the last decisions." default:"1000"`
 }
 

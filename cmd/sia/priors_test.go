@@ -227,7 +227,7 @@ func oneExport(t *testing.T, dir, file, said string) {
 	if _, err := os.Stat(file + ".2"); err == nil {
 		t.Error("a file was written nevertheless")
 	}
-	refuses(t, "no such file or directory", "priors", "export", "--dir", dir, "--out", filepath.Join(dir, "none", "x"))
+	refuses(t, "there is no file or folder", "priors", "export", "--dir", dir, "--out", filepath.Join(dir, "none", "x"))
 	does(t, "priors", "export", "--dir", dir, "--again", "--out", file+".again")
 	if again, err := os.ReadFile(file + ".again"); err != nil || !bytes.Equal(again, signed) {
 		t.Errorf("written again it is another report: %v", err)

@@ -8,11 +8,13 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/goccy/go-yaml"
 
@@ -21,24 +23,27 @@ import (
 	"github.com/sia-bot/sia/sia"
 	"github.com/sia-bot/sia/sia/config"
 	"github.com/sia-bot/sia/sia/project"
+	"github.com/sia-bot/sia/sia/text"
 )
 
 type runCmd struct {
-	Repo       string        `help:"Clone to work on. What is not committed is not part of it." default:"." type:"path" placeholder:"PATH"`
+	Repo       string        `help:"Clone to work on. What is not committed is not part of it. Default: this folder." default:"." type:"path" placeholder:"PATH"`
 	Issue      string        `help:"What to do: a Markdown file with the title in its first line, - for standard input, or the words themselves." required:"" placeholder:"FILE|TEXT"`
 	Base       string        `help:"Branch or commit to begin at; default: what is checked out." placeholder:"REF"`
 	Branch     string        `help:"Name of the new branch with the result; default: sia/ and the title's words." placeholder:"NAME"`
 	Test       string        `help:"Command that says whether the work is right; default: agent.test of .sia/config.yml, or the one that the repository's files name." placeholder:"COMMAND"`
 	Setup      []string      `help:"Commands that prepare a fresh checkout; default: agent.setup, or what the repository's files name." sep:"none" placeholder:"COMMAND"`
 	SetupHosts []string      `help:"Hosts that setup may fetch packages from; default: those of the package managers that were found." placeholder:"NAME"`
-	TestWithin time.Duration `help:"How long the test command may take." default:"15m" placeholder:"DURATION"`
-	Credits    int           `help:"Budget, in credits of 0.01 USD; .sia/config.yml of the repository outranks it." default:"100" placeholder:"N"`
-	Approaches int           `help:"How many different approaches are tried; .sia/config.yml outranks it." default:"5" placeholder:"N"`
+	TestWithin time.Duration `help:"How long the test command may take; default: 15m." default:"15m" placeholder:"DURATION"`
+	Credits    int           `help:"Budget, in credits of 0.01 USD; .sia/config.yml of the repository outranks it. Default: 100." default:"100" placeholder:"N"`
+	Approaches int           `help:"How many different approaches are tried; .sia/config.yml outranks it. Default: 5." default:"5" placeholder:"N"`
 	Memory     bool          `help:"Commit what was learned to the branch too, under .sia/."`
 	Free       bool          `help:"The models cost nothing, so no budget ends an attempt." env:"SIA_FREE"`
 	Verbose    bool          `short:"v" help:"Show SIA's own log on standard error."`
 
-	modelFlags `embed:"" group:"folded:serve"`
+	diff bool // the result ends with the diff
+
+	modelFlags `embed:"" group:"model"`
 	cli.Format `embed:""`
 }
 
@@ -85,32 +90,45 @@ type localJob struct {
 	settings    []byte   // for a repository without any; nil: it has its own
 	models      app.ModelsConfig
 	submodules  []string // paths
+	uncommitted bool     // files differ from the commit that is checked out
 }
 
 // Run works on one issue.
 func (c *runCmd) Run(e *cli.Env) error {
-	job, err := c.job(e)
-	if err != nil {
-		return err
-	}
-	r, err := c.start(e, job)
-	if err != nil {
-		return err
-	}
-	out, err := r.play()
-	err = errors.Join(err, r.close())
-	if err != nil {
-		return err
-	}
+	out, err := c.run(e)
 	if c.Output == "json" {
-		err = e.JSON(out)
-	} else {
-		r.show(out)
+		if err != nil {
+			out.Passed, out.Reason = false, cli.Words(err)
+		}
+		err = errors.Join(err, e.JSON(out))
 	}
 	if err == nil && !out.Passed {
 		return cli.ErrShown
 	}
 	return err
+}
+
+// run works on the issue, and prints the result for people.
+func (c *runCmd) run(e *cli.Env) (runResult, error) {
+	none := runResult{Attempts: []runAttempt{}, Credits: "0"}
+	job, err := c.job(e)
+	if err != nil {
+		return none, err
+	}
+	none.Base, none.Test = job.base, job.test
+	r, err := c.start(e, job)
+	if err != nil {
+		return none, err
+	}
+	out, err := r.play()
+	if err = errors.Join(err, r.close()); err != nil {
+		none.BaseFails = out.BaseFails
+		return none, err
+	}
+	if c.Output != "json" {
+		r.show(out)
+	}
+	return out, nil
 }
 
 // job finds out what there is to do, and refuses what can't be done before anything is started.
@@ -119,7 +137,7 @@ func (c *runCmd) job(e *cli.Env) (j localJob, err error) {
 		return j, err
 	}
 	if j.models.Coder.URL == "" || j.models.Coder.Model == "" {
-		return j, errors.New("no model is named: give --model-url and --model, and --model-key where it needs one, or " +
+		return j, cli.Usage("no model is named: give --model-url and --model, and --model-key where it needs one, or " +
 			"SIA_MODEL_URL, SIA_MODEL and SIA_MODEL_KEY")
 	}
 	j.models.Coder.Name = cmp.Or(j.models.Coder.Name, j.models.Coder.Model) // what people know it by
@@ -132,25 +150,56 @@ func (c *runCmd) job(e *cli.Env) (j localJob, err error) {
 	return j, c.findCommands(e.Ctx, &j)
 }
 
+// What GitHub takes of an issue, in characters; a file is read up to maxIssueFile bytes.
+const (
+	maxIssueTitle = 256
+	maxIssueBody  = 65_536
+	maxIssueFile  = 4 * maxIssueBody
+)
+
+// namesFile matches what is meant as a file, whether it is there or not, and not as the words of an issue.
+var namesFile = regexp.MustCompile(`^\S*(/\S*|\.(md|markdown|txt))$`)
+
 // readIssue reads an issue from a file, from standard input or from the words themselves.
 func readIssue(from string) (title, body string, err error) {
-	text := []byte(from)
-	if st, statErr := os.Stat(from); from == "-" {
-		text, err = io.ReadAll(io.LimitReader(os.Stdin, 1<<20))
-	} else if statErr == nil && !st.IsDir() {
-		text, err = os.ReadFile(from)
-	} else if !strings.ContainsAny(from, " \n") && strings.HasSuffix(from, ".md") {
-		return "", "", fmt.Errorf("--issue %s: there is no such file", from)
+	words, name := []byte(from), "--issue"
+	if _, statErr := os.Stat(from); from == "-" {
+		name = "the issue on standard input"
+		words, err = io.ReadAll(io.LimitReader(os.Stdin, maxIssueFile+1))
+	} else if statErr == nil || namesFile.MatchString(from) {
+		name = "--issue " + from
+		words, err = beginningOfFile(from, maxIssueFile+1)
 	}
 	if err != nil {
-		return "", "", fmt.Errorf("read the issue: %w", err)
+		return "", "", fmt.Errorf("--issue: %w", err)
 	}
-	title, body, _ = strings.Cut(strings.TrimSpace(string(text)), "\n")
-	title = strings.TrimSpace(strings.TrimLeft(title, "# "))
+	if len(words) <= maxIssueFile && !utf8.Valid(words) {
+		return "", "", fmt.Errorf("%s is not UTF-8 text", name)
+	}
+	whole := strings.TrimSpace(string(words))
+	title, body, _ = strings.Cut(whole, "\n")
+	title, body = strings.TrimSpace(strings.TrimLeft(title, "# ")), strings.TrimSpace(body)
+	if len(words) > maxIssueFile || utf8.RuneCountInString(whole) > maxIssueBody {
+		return "", "", fmt.Errorf("%s is too long: an issue has %d characters at most; say what to do, and name the files "+
+			"that have the rest", name, maxIssueBody)
+	}
 	if title == "" {
-		return "", "", errors.New("--issue is empty: its first line says what to do")
+		return "", "", fmt.Errorf("%s is empty: its first line says what to do", name)
 	}
-	return title, strings.TrimSpace(body), nil
+	if utf8.RuneCountInString(title) > maxIssueTitle {
+		title, body = text.Clip(title, maxIssueTitle), whole
+	}
+	return title, body, nil
+}
+
+// beginningOfFile is up to most bytes of a file.
+func beginningOfFile(name string, most int64) ([]byte, error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return io.ReadAll(io.LimitReader(f, most))
 }
 
 var notInBranches = regexp.MustCompile(`[^a-z0-9]+`)
@@ -164,13 +213,15 @@ func (c *runCmd) findCommit(ctx context.Context, j *localJob) error {
 	j.git = localGit{c.Repo}
 	top, err := line("rev-parse", "--show-toplevel")
 	if err != nil {
-		return fmt.Errorf("--repo %s is no clone of a Git repository with files to work on: clone one, or run git init "+
-			"there and commit what there is", c.Repo)
+		return c.notACloneError(err)
 	}
 	j.git, j.name = localGit{top}, notInBranches.ReplaceAllString(strings.ToLower(filepath.Base(top)), "-")
 	from := cmp.Or(c.Base, "HEAD")
 	if j.base, err = line("rev-parse", "--verify", "--quiet", "--end-of-options", from+"^{commit}"); err != nil {
 		return fmt.Errorf("%s is no commit of %s: commit something first, or name a branch with --base", from, top)
+	}
+	if changed, err := line("status", "--porcelain", "--untracked-files=no"); err == nil {
+		j.uncommitted = changed != ""
 	}
 	if j.baseName, err = line("symbolic-ref", "--short", "--quiet", "HEAD"); err != nil || c.Base != "" {
 		j.baseName = "main"
@@ -188,13 +239,29 @@ func (c *runCmd) findCommit(ctx context.Context, j *localJob) error {
 		}
 	}
 	if _, err := line("check-ref-format", "--branch", j.branch); err != nil {
-		return fmt.Errorf("--branch %s: Git takes no such name", j.branch)
+		return cli.Usage("--branch %s: Git takes no such name", j.branch)
 	}
 	if taken(j.branch) {
 		return fmt.Errorf("--branch %s: the branch exists; to go on from it, give it as --base and leave out --branch",
 			j.branch)
 	}
 	return nil
+}
+
+// notACloneError says what is wrong with --repo, where git finds no work tree there.
+func (c *runCmd) notACloneError(err error) error {
+	words := err.Error()
+	switch {
+	case errors.Is(err, exec.ErrNotFound):
+		return errors.New("git is not installed, or not in PATH: install it (Debian, Ubuntu: apt-get install git)")
+	case strings.Contains(words, "must be run in a work tree"):
+		return fmt.Errorf("--repo %s is a bare repository, which has no files to work on: clone it, and name the clone",
+			c.Repo)
+	case strings.Contains(words, "not a git repository"), strings.Contains(words, "cannot change to"):
+		return fmt.Errorf("--repo %s is no clone of a Git repository with files to work on: clone one, or run git init "+
+			"there and commit what there is", c.Repo)
+	}
+	return fmt.Errorf("--repo %s can't be read: %w", c.Repo, err)
 }
 
 // findCommands finds how the repository is prepared and tested: as told, as its settings say, or as its files do.
@@ -204,7 +271,7 @@ func (c *runCmd) findCommands(ctx context.Context, j *localJob) error {
 	if absent == nil {
 		set, err := config.Parse(config.Path, own)
 		if err != nil {
-			return err
+			return fmt.Errorf("%w\nThat is the file of the commit %.9s; commit it again when it is right", err, j.base)
 		}
 		j.label = set.Label
 		j.test, j.why, j.setup, j.required = set.Agent.Test, config.Path, set.Agent.Setup, set.Checks.Required

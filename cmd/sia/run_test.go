@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"net/http"
 	"net/http/httptest"
@@ -62,6 +63,33 @@ func TestRunStopped(t *testing.T) {
 	text, err := localGit{dir}.run(t.Context(), "show", "sia/write-a-file:a.txt")
 	if string(text) != "half\n" || err != nil {
 		t.Errorf("the branch has %q, %v", text, err)
+	}
+}
+
+// A model's endpoint that refuses for longer than an answer may take ends the run with the reason, for people and for
+// programs. Nothing is lost.
+//
+//test:thorough
+func TestRunWithABusyModel(t *testing.T) {
+	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
+	for status, want := range map[int]string{
+		http.StatusTooManyRequests:     "the model m could not be asked (it is asked too often, HTTP 429)",
+		http.StatusInternalServerError: "the model m could not be asked (its endpoint has trouble, HTTP 500)",
+	} {
+		srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Retry-After", "3600")
+			http.Error(w, `{"error": {"message": "not now"}}`, status)
+		}))
+		t.Cleanup(srv.Close)
+		args := []string{"run", "--repo", testedClone(t), "--issue", "Write a file", "--free", "--model-url", srv.URL + "/v1",
+			"--model", "m", "--model-timeout", "1s", "--output", "json"}
+		var out, errs strings.Builder
+		code := runCommand(t.Context(), args, &out, &errs)
+		var said runResult
+		if err := json.Unmarshal([]byte(out.String()), &said); err != nil || code != cli.ExitFailed ||
+			!strings.Contains(said.Reason, want) || !strings.Contains(errs.String(), want) {
+			t.Errorf("exit %d, %v, want %q:\n%s\n%s", code, err, want, &out, &errs)
+		}
 	}
 }
 

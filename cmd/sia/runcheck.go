@@ -30,17 +30,25 @@ type checkResult struct {
 	err    error // it could not be run
 }
 
+// Lines of a log's end: for people, and for a model.
+const (
+	shownLines = 8
+	toldLines  = 60
+)
+
 // tail is the end of the log, for people.
-func (c checkResult) tail() string { return tailOf(c.log) }
+func (c checkResult) tail() string { return tailOf(c.log, shownLines) }
 
 // tailOf is the end of a log, indented.
-func tailOf(log string) string {
+func tailOf(log string, most int) string {
 	lines := strings.Split(strings.TrimSpace(testrun.Tail(log)), "\n")
-	return "    " + strings.Join(lines[max(0, len(lines)-8):], "\n    ")
+	return "    " + strings.Join(lines[max(0, len(lines)-most):], "\n    ")
 }
 
 // check runs the test command on a commit, in the sandbox.
 func (r *localRun) check(ctx context.Context, sha string) (out checkResult) {
+	r.checking.Store(true)
+	defer r.checking.Store(false)
 	// The sandbox gives a tree to another user, so each check has one of its own.
 	dir, err := os.MkdirTemp(r.dir, "check-")
 	if err != nil {
@@ -60,7 +68,7 @@ func (r *localRun) check(ctx context.Context, sha string) (out checkResult) {
 		return checkResult{err: fmt.Errorf("run %s: %w", r.job.test, err)}
 	}
 	out = checkResult{passed: res.OK(), log: string(res.Output), setup: failed, took: res.Duration}
-	if failed != "" && !out.passed {
+	if failed != "" && !out.passed && !r.baseOK { // else it fails without any change, too, and the tests do without it
 		out.log = "Setup failed:\n" + failed + "\n" + out.log
 	}
 	if !out.passed {

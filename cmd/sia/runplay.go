@@ -2,16 +2,19 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/sia-bot/sia/agent"
@@ -40,13 +43,24 @@ type localRun struct {
 	began     time.Time
 	told      string // the last line of progress
 	diagnosed int    // diagnoses that were told
-	turns     [2]int // of the attempt that runs: its number, and how many of its turns were told
-	calls     int    // of tools, by the model in all attempts
-	talk      int    // turns of the model's that called none
-	asked     string // the last question that was asked
+	attempt   int    // the last one that was told of
+	turns     toldTurns
+	calls     int       // of tools, by the model in all attempts
+	talk      int       // turns of the model's that called none
+	asked     string    // the last question that was asked
+	answered  time.Time // when it was answered
 	quiet     quiet
+	trouble   trouble
 	baseOK    bool // the test command passes without any change
 	telling   sync.Mutex
+	checking  atomic.Bool // the test command runs
+}
+
+// toldTurns is what was told of the turns of the attempt that runs.
+type toldTurns struct {
+	last  map[int]int // number of the last turn of each of the attempt's runs
+	run   int         // whose turns were told last
+	waits string      // what the newest turn waits for; "": the model
 }
 
 // start copies the commit, starts everything, and opens the issue.
@@ -129,13 +143,43 @@ func (r *localRun) say(format string, args ...any) {
 	toldTo(to, "%s\n", fmt.Sprintf(format, args...))
 }
 
-// tellQuiet says now and then that nothing is new, so that a slow model is not taken for a hung program.
-func (r *localRun) tellQuiet() {
+// tellQuiet says now and then what is waited for, so that a slow model is not taken for a hung program.
+func (r *localRun) tellQuiet(t sia.Task) {
 	r.telling.Lock()
 	defer r.telling.Unlock()
 	if passed := r.quiet.due(time.Now()); passed > 0 {
-		r.say("  … nothing new for %s; Ctrl-C stops and keeps what was done", passed.Round(time.Second))
+		r.say("  … %s: %s; Ctrl-C stops and keeps what was done", passed.Round(time.Second), r.waitsFor(t))
 	}
+}
+
+// waitWords say what a run waits for while an effect is carried out.
+var waitWords = []struct {
+	kind sia.EffectKind
+	said string
+}{
+	{sia.DoEvidence, "SIA runs the tests that the change can reach, without and with it"},
+	{sia.DoDiagnose, "SIA looks for the reason of the failure"},
+	{sia.DoReview, "the model reviews the diagnosis"},
+	{sia.DoFinalReview, "the model reads the change against the issue"},
+	{sia.DoAggregate, "SIA tests the parts together"},
+	{sia.DoBegin, "SIA prepares the attempt"},
+}
+
+// waitsFor is what the run waits for.
+func (r *localRun) waitsFor(t sia.Task) string {
+	if r.checking.Load() {
+		return strings.Join(append(slices.Clone(r.job.setup), r.job.test), ", then ")
+	}
+	pending := slices.Collect(maps.Values(t.Pending))
+	if slices.Contains(pending, sia.DoAttempt) {
+		return cmp.Or(r.turns.waits, "the model has not answered yet")
+	}
+	for _, w := range waitWords {
+		if slices.Contains(pending, w.kind) {
+			return w.said
+		}
+	}
+	return "nothing new"
 }
 
 // quiet is for how long nothing was told.
@@ -164,10 +208,13 @@ func (r *localRun) play() (out runResult, err error) {
 		return out, err
 	}
 	r.forecast()
+	if r.job.uncommitted {
+		r.progress("Changes that are not committed are left alone, and are no part of this.")
+	}
 	if len(r.job.submodules) > 0 {
 		r.progress("Submodules are not copied, so tests that need them fail: %s", strings.Join(r.job.submodules, ", "))
 	}
-	base := r.check(r.Ctx, r.job.base)
+	base := r.checkBase()
 	if r.Ctx.Err() != nil {
 		return r.end(sia.Task{})
 	}
@@ -179,12 +226,17 @@ func (r *localRun) play() (out runResult, err error) {
 	}
 	if r.baseOK = base.passed; r.baseOK {
 		r.progress("The check passes before any change, in %s.", base.took.Round(100*time.Millisecond))
+		if base.setup != "" {
+			r.progress("Setup fails, and the check passes without it; to leave setup out, give --setup true:\n%s",
+				cli.Plain(tailOf(base.setup, shownLines)))
+		}
 	} else {
 		r.progress("The check fails before any change, too, so the result has to repair that as well:\n%s", base.tail())
 	}
 	body := r.job.body
 	if !r.baseOK {
-		body = strings.TrimSpace(fmt.Sprintf("%s\n\nBefore any change, `%s` fails:\n\n%s", body, r.job.test, base.tail()))
+		body = strings.TrimSpace(fmt.Sprintf("%s\n\nBefore any change, `%s` fails:\n\n%s", body, r.job.test,
+			tailOf(base.log, toldLines)))
 	}
 	if r.issue, err = r.sim.OpenIssue(r.repo, demoUser, r.job.title, body); err != nil {
 		return out, err
@@ -209,6 +261,22 @@ func (r *localRun) play() (out runResult, err error) {
 	return r.end(task)
 }
 
+// checkBase runs the check before any change, and says now and then that it runs.
+func (r *localRun) checkBase() checkResult {
+	ended := make(chan checkResult, 1)
+	go func() { ended <- r.check(r.Ctx, r.job.base) }()
+	tick := time.NewTicker(pace)
+	defer tick.Stop()
+	for {
+		select {
+		case out := <-ended:
+			return out
+		case <-tick.C:
+			r.tellQuiet(sia.Task{})
+		}
+	}
+}
+
 // noSetup says that there is no use in attempts where setup and the tests fail before any change.
 func (r *localRun) noSetup(base checkResult) error {
 	hosts := "no host"
@@ -217,7 +285,7 @@ func (r *localRun) noSetup(base checkResult) error {
 	}
 	return fmt.Errorf("setup fails before any change, and the tests with it, so nothing was begun:\n%s\n"+
 		"Give other commands with --setup, or the hosts that they need with --setup-hosts (now %s)",
-		cli.Plain(tailOf(base.setup)), hosts)
+		cli.Plain(tailOf(base.setup, shownLines)), hosts)
 }
 
 // reachModel refuses to begin with a model that is away or does not take the key. The server's loop would wait for it
@@ -263,7 +331,12 @@ func (r *localRun) follow(broken <-chan error) (t sia.Task, err error) {
 		if err := r.tell(t); err != nil && r.Ctx.Err() == nil {
 			return t, err
 		}
-		r.tellQuiet()
+		if lost, err := r.inTrouble(t); err != nil && r.Ctx.Err() == nil {
+			return t, err
+		} else if lost {
+			return r.stop(t)
+		}
+		r.tellQuiet(t)
 		switch {
 		case t.State == sia.Passed || t.State == sia.Stopped:
 			return t, nil
@@ -278,16 +351,48 @@ func (r *localRun) follow(broken <-chan error) (t sia.Task, err error) {
 	}
 }
 
+// trouble is what keeps a run from going on, such as a model that has too much to do.
+type trouble struct {
+	words string // empty: none
+	since time.Time
+}
+
+// inTrouble tells what fails and is tried again, and reports that this went on for longer than a model may take for an
+// answer: the server's loop would go on for hours, as it should, with nobody at its terminal.
+func (r *localRun) inTrouble(t sia.Task) (lost bool, err error) {
+	effects, err := r.app.Store.Effects(r.Ctx, t.ID)
+	if err != nil {
+		return false, err
+	}
+	words := ""
+	for _, f := range effects {
+		if f.State == store.EffectPending && f.Error != "" {
+			words = f.Error
+		}
+	}
+	switch {
+	case words == "":
+		r.trouble = trouble{}
+	case r.trouble.words == "":
+		r.trouble.since = time.Now()
+		fallthrough
+	case words != r.trouble.words:
+		r.trouble.words = words
+		r.progress("  %s It is tried again.", sentence(text.OneLine(cli.Plain(words))))
+	}
+	return words != "" && time.Since(r.trouble.since) > cmp.Or(r.job.models.Coder.Timeout, llm.DefaultTimeout), nil
+}
+
 // tell prints what is new about the task, in the order in which it was.
 func (r *localRun) tell(t sia.Task) error {
-	for _, a := range t.Attempts[max(0, r.turns[0]-1):] {
-		if r.turns[0] != a.Number {
+	for _, a := range t.Attempts[max(0, r.attempt-1):] {
+		if r.attempt != a.Number {
 			r.tellDiagnoses(t, a.Number-1)
-			r.turns = [2]int{a.Number, 0}
+			r.attempt, r.turns = a.Number, toldTurns{last: map[int]int{}}
 			r.told = fmt.Sprintf("Attempt %d: %s", a.Number, sia.Working)
 			r.progress("%s", r.told)
 		}
-		if err := r.tellTurns(t, a.Number); err != nil {
+		if err := r.tellTurns(t, &a); err != nil {
 			return err
 		}
 	}
@@ -317,23 +422,29 @@ func (r *localRun) tellDiagnoses(t sia.Task, attempt int) {
 	}
 }
 
-// tellTurns prints what the model did in an attempt since the last time.
-func (r *localRun) tellTurns(t sia.Task, attempt int) error {
-	rows, err := r.app.Store.Turns(r.Ctx, t.ID, attempt)
+// tellTurns prints what the model did in an attempt since the last time, run by run.
+func (r *localRun) tellTurns(t sia.Task, a *sia.Attempt) error {
+	rows, err := r.app.Store.Turns(r.Ctx, t.ID, a.Number)
 	if err != nil {
 		return err
 	}
-	for i := r.turns[1]; i < len(rows); i++ {
+	r.turns.waits = ""
+	for _, row := range rows {
 		var turn agent.Turn
-		if err := json.Unmarshal(rows[i], &turn); err != nil {
-			return fmt.Errorf("read a turn of attempt %d: %w", attempt, err)
+		if err := json.Unmarshal(row, &turn); err != nil {
+			return fmt.Errorf("read a turn of attempt %d: %w", a.Number, err)
 		}
-		if i == len(rows)-1 && len(turn.Calls) > 0 && turn.Calls[len(turn.Calls)-1].Result == "" {
-			return nil // its calls are being carried out: it comes again, with their results
-		}
-		r.turns[1] = i + 1
-		if turn.Kind != agent.TurnModel {
+		switch {
+		case turn.Kind != agent.TurnModel || turn.Number <= r.turns.last[turn.Run]:
 			continue
+		case a.Outcome == "" && len(turn.Calls) > 0 && turn.Calls[len(turn.Calls)-1].Result == "":
+			r.turns.waits = fmt.Sprintf("turn %d is carried out (%s)", turn.Number, toldCalls(turn))
+			continue // it comes again, with the results of its calls
+		}
+		r.turns.last[turn.Run] = turn.Number
+		if turn.Run != r.turns.run {
+			r.turns.run = turn.Run
+			r.progress("  %s", text.Clip(cli.Plain(toldRun(a, turn.Run)), 160))
 		}
 		if r.calls += len(turn.Calls); len(turn.Calls) == 0 {
 			r.talk++
@@ -343,14 +454,31 @@ func (r *localRun) tellTurns(t sia.Task, attempt int) error {
 	return nil
 }
 
-// toldTurn is a turn of the model's in one line.
-func toldTurn(turn agent.Turn) string {
+// toldRun is what a run of an attempt in parts is for.
+func toldRun(a *sia.Attempt, run int) string {
+	part, n := a.PartOf(run)
+	switch {
+	case part == nil:
+		return "the plan"
+	case part.Do == "":
+		return fmt.Sprintf("part %d of %d", n, len(a.Parts))
+	}
+	return fmt.Sprintf("part %d of %d: %s", n, len(a.Parts), text.OneLine(part.Do))
+}
+
+// toldCalls are the tools that a turn called, with the files that they changed.
+func toldCalls(turn agent.Turn) string {
 	var did []string
 	for _, c := range turn.Calls {
 		did = append(did, strings.Join(append([]string{c.Name}, c.Changed...), " "))
 	}
-	said := fmt.Sprintf("  turn %d: %s", turn.Number, strings.Join(did, ", "))
-	if len(did) == 0 {
+	return strings.Join(did, ", ")
+}
+
+// toldTurn is a turn of the model's in one line.
+func toldTurn(turn agent.Turn) string {
+	said := fmt.Sprintf("  turn %d: %s", turn.Number, toldCalls(turn))
+	if len(turn.Calls) == 0 {
 		said = fmt.Sprintf("  turn %d called no tool, and says: %s", turn.Number, text.OneLine(turn.Text))
 	}
 	if tests := turn.Tests(); tests != "" {
@@ -370,8 +498,11 @@ func (r *localRun) ask(t sia.Task) (done bool, err error) {
 		}
 	}
 	key := fmt.Sprint(t.State, about, t.Credits.Budget, len(t.Attempts))
-	if key == r.asked {
+	switch {
+	case key == r.asked && time.Since(r.answered) < answerWithin:
 		return false, nil // the answer is on its way
+	case key == r.asked:
+		r.progress("The task still waits, so the question is asked again.")
 	}
 	r.progress("%s\n%s", r.Style.Bold("SIA asks:"), cli.Plain(about))
 	for _, o := range options {
@@ -382,13 +513,19 @@ func (r *localRun) ask(t sia.Task) (done bool, err error) {
 	if err != nil || answer == "" {
 		return true, nil //nolint:nilerr // standard input has ended: nobody answers
 	}
-	r.asked = key
+	r.asked, r.answered = key, time.Now()
 	if i := slices.IndexFunc(options, func(o sia.Option) bool { return strings.EqualFold(o.Letter, answer) }); i >= 0 {
 		answer = options[i].Letter
+	}
+	if t.State == sia.Escalated && !strings.HasPrefix(answer, "/") { // on the task's own issue, words alone are a remark
+		answer = "/sia answer " + answer
 	}
 	_, err = r.sim.Comment(r.repo, number, demoUser, answer)
 	return false, err
 }
+
+// answerWithin is how long an answer may take to move the task. After that it was none.
+const answerWithin = 15 * time.Second
 
 // read reads a line, or ends with the run.
 func (r *localRun) read() (string, error) {

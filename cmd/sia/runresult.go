@@ -2,9 +2,9 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"time"
@@ -52,7 +52,11 @@ func (r *localRun) end(t sia.Task) (out runResult, err error) {
 		out.Attempts = append(out.Attempts, runAttempt{Number: a.Number, Outcome: string(a.Outcome), Reason: a.Reason,
 			Technique: string(a.Technique), Credits: a.Cost.String()})
 	}
-	if !out.Passed {
+	switch {
+	case out.Passed:
+	case t.State == sia.OnHold && t.Pause != nil && !r.terminal: // nobody is there who could resume it
+		out.Reason = t.Pause.Reason
+	default:
 		out.Reason = render.Waiting(t)
 	}
 	if e := t.Escalation; t.State == sia.Escalated {
@@ -61,6 +65,9 @@ func (r *localRun) end(t sia.Task) (out runResult, err error) {
 	if r.talk > 0 && r.calls == 0 && !out.Passed {
 		out.Reason = "the model called no tool in any of its " + text.Count(r.talk, "answer") +
 			": take one that can call tools"
+	}
+	if r.trouble.words != "" && !out.Passed {
+		out.Reason = r.trouble.words
 	}
 	if r.Ctx.Err() != nil && !out.Passed {
 		out.Reason = "it was stopped"
@@ -117,7 +124,7 @@ func (r *localRun) remember(ctx context.Context, head string) (string, error) {
 	}{{[]string{"read-tree", head}, nil}, {[]string{"update-index", "-z", "--index-info"}, entries},
 		{[]string{"write-tree"}, nil}} {
 		cmd := git.command(ctx, step.args...)
-		cmd.Env, cmd.Stdin = append(os.Environ(), index), bytes.NewReader(step.stdin)
+		cmd.Env, cmd.Stdin = append(cmd.Env, index), bytes.NewReader(step.stdin)
 		if tree, err = cmd.Output(); err != nil {
 			return head, fmt.Errorf("git %s: %w", step.args[0], err)
 		}
@@ -132,6 +139,9 @@ func (r *localRun) remember(ctx context.Context, head string) (string, error) {
 	return after, err
 }
 
+// mostDiff is how much of a diff is printed for people, in bytes.
+const mostDiff = 20_000
+
 // show prints the result for people.
 func (r *localRun) show(out runResult) {
 	fmt.Fprintln(r.Out)
@@ -144,13 +154,16 @@ func (r *localRun) show(out runResult) {
 		r.progress("%s: %s", r.Style.Red("Not passed"), sentence(cli.Plain(out.Reason)))
 		r.progress("%s, %s credits (%.2f USD).", text.Count(len(out.Attempts), "attempt"), out.Credits, out.USD)
 	}
+	if out.State == sia.Escalated {
+		r.progress("Put the answer into the text of the issue, and run again.")
+	}
 	for _, a := range out.Attempts {
 		by := ""
 		if a.Technique != "" {
 			by = ", by " + a.Technique
 		}
-		line := fmt.Sprintf("  attempt %d%s: %s", a.Number, by, a.Outcome)
-		if a.Reason != "" {
+		line := fmt.Sprintf("  attempt %d%s: %s", a.Number, by, cmp.Or(a.Outcome, "not finished"))
+		if a.Reason != "" && !strings.Contains(out.Reason, strings.TrimRight(a.Reason, ".")) {
 			line += ": " + text.Clip(cli.Plain(a.Reason), 160)
 		}
 		r.progress("%s", line)
@@ -162,7 +175,10 @@ func (r *localRun) show(out runResult) {
 	stat, _ := r.job.git.run(context.WithoutCancel(r.Ctx), "diff", "--stat", "--no-color", "--end-of-options", out.Base,
 		out.Head)
 	r.progress("\nThe change is on the branch %s:\n%s", r.Style.Bold(out.Branch), strings.TrimRight(string(stat), "\n"))
-	r.progress("Look at it with `git diff %.9s %s`.", out.Base, out.Branch)
+	if r.cmd.diff {
+		r.progress("\n%s", cli.Plain(strings.TrimRight(text.Fit(out.Diff, mostDiff, text.Head), "\n")))
+	}
+	r.progress("Look at it with `git diff %.9s %s`; with --binary that is a patch for `git apply`.", out.Base, out.Branch)
 	if !out.Passed {
 		r.progress("To go on from there: sia run --base %s, with the same --issue.", out.Branch)
 	}

@@ -24,17 +24,17 @@ import (
 // flag wins over the environment, and that over the file. The file may name models
 // besides, and their order for each role (models.go).
 type serverFlags struct {
-	Listen         string   `help:"Address for webhooks, and for the pages where people sign in with GitHub." default:":8080" env:"SIA_LISTEN" group:"folded:serve"`
-	Private        string   `help:"Address for the pages, /healthz and /readyz; keep it off the internet. The pages are shown to this machine only." default:"127.0.0.1:9090" env:"SIA_PRIVATE" group:"folded:serve"`
-	PublicURL      string   `name:"public-url" help:"Address at which people reach --listen, through whatever ends TLS in front of it; they sign in there with GitHub, and comments and check runs link there. Default: no links and no sign-in." env:"SIA_PUBLIC_URL" placeholder:"URL" group:"folded:serve"`
+	Listen         string   `help:"Address for webhooks, and for the pages where people sign in with GitHub." default:":8080" env:"SIA_LISTEN" group:"folded:serve" type:"listen"`
+	Private        string   `help:"Address for the pages, /healthz and /readyz; keep it off the internet. The pages are shown to this machine only." default:"127.0.0.1:9090" env:"SIA_PRIVATE" group:"folded:serve" type:"listen"`
+	PublicURL      string   `name:"public-url" help:"Address at which people reach --listen, through whatever ends TLS in front of it; they sign in there with GitHub, and comments and check runs link there. Default: no links and no sign-in." env:"SIA_PUBLIC_URL" placeholder:"URL" group:"folded:serve" type:"web"`
 	TrustedProxies []string `help:"Addresses of the proxies in front of --listen, or ranges of them, such as 172.16.0.0/12; X-Forwarded-For is believed of them alone. Default: those on this machine; none for no proxy." default:"127.0.0.0/8,::1" env:"SIA_TRUSTED_PROXIES" placeholder:"ADDRESS" group:"folded:serve"`
 	Role           []string `help:"What this server does of the work that it shares with others of one PostgreSQL database: intake writes webhooks down, work works on them, web shows the pages; all, or several with commas between them." default:"all" env:"SIA_ROLE" placeholder:"ROLE" group:"folded:serve"`
 	Dir            string   `help:"Folder for the database and the git mirrors." default:"${dir}" env:"SIA_DIR" type:"path" last:""`
-	DB             string   `help:"Database URL: sqlite:FILE, or postgres://USER:PASSWORD@HOST:PORT/NAME; default: sia.db in the folder." env:"SIA_DB" placeholder:"URL" last:""`
+	DB             string   `help:"Database URL: sqlite:FILE, or postgres://USER:PASSWORD@HOST:PORT/NAME; default: sia.db in the folder." env:"SIA_DB" placeholder:"URL" last:"" type:"database"`
 	DBDirect       string   `name:"db-direct" help:"Where PostgreSQL itself is, when --db leads to PgBouncer: notifications of new jobs are heard there. Default: at --db." env:"SIA_DB_DIRECT" placeholder:"URL" last:""`
 
-	GitHubURL     string `name:"github-url" help:"GitHub's address, or a GitHub Enterprise Server's; default: that of the stored app, or https://github.com." env:"SIA_GITHUB_URL" placeholder:"URL" group:"folded:serve"`
-	GitHubAPI     string `name:"github-api" help:"Its REST address, when it is not the usual one." env:"SIA_GITHUB_API" placeholder:"URL" group:"folded:serve"`
+	GitHubURL     string `name:"github-url" help:"GitHub's address, or a GitHub Enterprise Server's; default: that of the stored app, or https://github.com." env:"SIA_GITHUB_URL" placeholder:"URL" group:"folded:serve" type:"web"`
+	GitHubAPI     string `name:"github-api" help:"Its REST address, when it is not the usual one." env:"SIA_GITHUB_API" placeholder:"URL" group:"folded:serve" type:"web"`
 	AppID         int64  `help:"Id of the GitHub App." env:"SIA_APP_ID" placeholder:"ID" group:"folded:serve"`
 	AppKeyFile    string `help:"PEM file with the app's private key." env:"SIA_APP_KEY_FILE" type:"path" placeholder:"FILE" group:"folded:serve"`
 	WebhookSecret string `help:"The app's webhook secret; better in the environment than as a flag." env:"SIA_WEBHOOK_SECRET" placeholder:"SECRET" group:"folded:serve"`
@@ -55,7 +55,7 @@ type serverFlags struct {
 	Attempts       int      `help:"Attempts at the same time." default:"2" env:"SIA_ATTEMPTS" group:"folded:serve"`
 	AttemptsOn     string   `name:"attempts-on" help:"Who makes attempts: here, this server; or runners, the machines that sia runner add has given a token. They ask at --listen, below /runner/." enum:"here,runners" default:"here" env:"SIA_ATTEMPTS_ON" group:"folded:serve"`
 	retentionFlags `embed:""`
-	Traces         string            `help:"Address of an OpenTelemetry receiver that speaks OTLP over HTTP, such as http://localhost:4318: a trace for each task. Default: no traces." env:"SIA_TRACES,OTEL_EXPORTER_OTLP_ENDPOINT" placeholder:"URL" group:"folded:serve"`
+	Traces         string            `help:"Address of an OpenTelemetry receiver that speaks OTLP over HTTP, such as http://localhost:4318: a trace for each task. Default: no traces." env:"SIA_TRACES,OTEL_EXPORTER_OTLP_ENDPOINT" placeholder:"URL" group:"folded:serve" type:"web"`
 	TraceHeaders   map[string]string `help:"Headers for --traces, as NAME=VALUE; better in the environment than as a flag." env:"SIA_TRACE_HEADERS,OTEL_EXPORTER_OTLP_HEADERS" mapsep:"," placeholder:"NAME=VALUE" group:"folded:serve"`
 	WriteSpacing   time.Duration     `help:"Average time between writes to one repository." default:"1s" env:"SIA_WRITE_SPACING" group:"folded:serve"`
 }
@@ -68,16 +68,9 @@ func (s serverFlags) Validate() error {
 	case s.WriteSpacing <= 0:
 		return fmt.Errorf("--write-spacing %s: the time has to be positive; leave it out for the second that GitHub asks for",
 			s.WriteSpacing)
-	case s.DB != "" && !strings.ContainsAny(s.DB, `:/\.`):
-		return fmt.Errorf("--db %s: that is no database; give a file, such as sqlite:/var/lib/sia/sia.db, or "+
-			"a URL postgres://…",
-			s.DB)
 	}
 	if _, err := app.ParseRoles(s.Role); err != nil {
 		return fmt.Errorf("--role: %w", err)
-	}
-	if _, err := store.File(s.database()); err != nil {
-		return fmt.Errorf("--db: %w", err)
 	}
 	if s.DBDirect != "" && !store.IsPostgres(s.DBDirect) {
 		return errors.New("--db-direct: that is no address of a PostgreSQL server; give one such as " +

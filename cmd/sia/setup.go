@@ -19,10 +19,10 @@ import (
 type setupCmd struct {
 	ConfigFile kong.ConfigFlag `name:"config" help:"YAML file with the server's settings." env:"SIA_CONFIG" placeholder:"FILE"`
 	Dir        string          `help:"The server's folder, in which the keys are stored." default:"${dir}" env:"SIA_DIR" type:"path"`
-	GitHubURL  string          `name:"github-url" help:"GitHub's address, or a GitHub Enterprise Server's; default: https://github.com." env:"SIA_GITHUB_URL" placeholder:"URL"`
-	GitHubAPI  string          `name:"github-api" help:"Its REST address, when it is not the usual one." env:"SIA_GITHUB_API" placeholder:"URL"`
-	PublicURL  string          `name:"public-url" help:"Address at which GitHub and people reach the server, such as https://sia.example.com." env:"SIA_PUBLIC_URL" placeholder:"URL"`
-	Org        string          `help:"Organisation that will own the app; default: your own account." placeholder:"NAME"`
+	GitHubURL  string          `name:"github-url" help:"GitHub's address, or a GitHub Enterprise Server's; default: https://github.com." env:"SIA_GITHUB_URL" placeholder:"URL" type:"web"`
+	GitHubAPI  string          `name:"github-api" help:"Its REST address, when it is not the usual one." env:"SIA_GITHUB_API" placeholder:"URL" type:"web"`
+	PublicURL  string          `name:"public-url" help:"Address at which GitHub and people reach the server, such as https://sia.example.com." env:"SIA_PUBLIC_URL" placeholder:"URL" type:"web"`
+	Org        string          `help:"Organisation that will own the app; default: your own account." placeholder:"NAME" type:"login"`
 	Name       string          `help:"Name of the app, which no other app on GitHub may have." placeholder:"NAME"`
 	Port       int             `help:"Port of this machine for the page; 0: any that is free." default:"0"`
 	Replace    bool            `help:"Register another app although one is stored; that one is kept beside it."`
@@ -38,6 +38,14 @@ type setupAnswer struct {
 	File      string `json:"file"`    // where the keys are stored
 	Install   string `json:"install"` // where the app is installed
 	PublicURL string `json:"public_url"`
+}
+
+// Validate refuses, as wrong usage, what is no port.
+func (c *setupCmd) Validate() error {
+	if c.Port < 0 || c.Port > 65535 {
+		return fmt.Errorf("--port %d: a port is a number from 1 to 65535; 0 is any that is free", c.Port)
+	}
+	return nil
 }
 
 // Run serves the page on this machine until the app is stored, and says what comes next.

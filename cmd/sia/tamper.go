@@ -59,6 +59,11 @@ type tamperFinding struct {
 // Run looks at the difference, or at each commit's.
 func (c *tamperCmd) Run(e *cli.Env) error {
 	git := localGit{dir: c.Repo}
+	for _, name := range []string{c.Base, c.Head} {
+		if _, err := git.commit(e.Ctx, name); err != nil {
+			return err
+		}
+	}
 	pairs := [][2]string{{c.Base, c.Head}}
 	if c.Each {
 		var err error

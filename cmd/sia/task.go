@@ -82,7 +82,7 @@ func findTask(e *cli.Env, s *store.Store, name string) (sia.Task, error) {
 
 type taskShowCmd struct {
 	openedDatabase `embed:""`
-	Task           string `arg:"" help:"Task id, or owner/name#issue."`
+	Task           string `arg:"" help:"Task id, or owner/name#issue." type:"task"`
 }
 
 // Run shows one task.

@@ -18,7 +18,7 @@ const anyState = "any"
 
 type taskListCmd struct {
 	openedDatabase `embed:""`
-	Repo           string   `help:"Only tasks of this repository, as owner/name or GitHub's id." placeholder:"OWNER/NAME"`
+	Repo           string   `help:"Only tasks of this repository, as owner/name or GitHub's id." placeholder:"OWNER/NAME" type:"repository"`
 	State          string   `help:"Only tasks in this state, such as paused." enum:"any,${states}" default:"any" placeholder:"STATE"`
 	Since          pastTime `help:"Only tasks that changed since: a time such as 36h or 7d ago, or a date such as 2026-05-04." placeholder:"TIME"`
 	Limit          int      `help:"At most so many." default:"50"`

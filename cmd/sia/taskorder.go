@@ -14,7 +14,7 @@ import (
 // taskOrder is a command to one task, given beside the server or while it is down.
 type taskOrder struct {
 	openedDatabase `embed:""`
-	Task           string `arg:"" help:"Task id, or owner/name#issue."`
+	Task           string `arg:"" help:"Task id, or owner/name#issue." type:"task"`
 }
 
 // obeyedOrder is the result of an order, as programs read it. Fields are only added.

@@ -14,7 +14,7 @@ import (
 
 type techniquesCmd struct {
 	openedDatabase `embed:""`
-	Repo           string `help:"Only of this repository, as owner/name or GitHub's id." placeholder:"OWNER/NAME"`
+	Repo           string `help:"Only of this repository, as owner/name or GitHub's id." placeholder:"OWNER/NAME" type:"repository"`
 }
 
 // trialRow is a technique that a repository has or had on trial.

@@ -189,8 +189,8 @@ func Fields() []Field {
 		{Path: "learning.enabled", Form: Bool, Doc: "Whether lessons are learned and used. When off, nothing is learned, " +
 			"looked up or used, and what was learned stays as it is.",
 			at: func(s *sia.Settings) any { return &s.Learning.Enabled }},
-		{Path: "learning.lessons_in_prompt", Form: Int, Min: 0, Max: 20, Doc: "How many lessons from earlier tasks an " +
-			"attempt is told at most.",
+		{Path: "learning.lessons_in_prompt", Form: Int, Min: 0, Max: 20, Doc: "The most lessons from earlier tasks that " +
+			"an attempt's prompt may hold.",
 			at: func(s *sia.Settings) any { return &s.Learning.LessonsInPrompt }},
 		{Path: "learning.min_confidence", Form: Number, Min: 0, Max: 1, Doc: "The confidence that a lesson needs to be " +
 			"told; one that has not been tried yet has 0.5.",

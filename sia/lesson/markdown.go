@@ -231,7 +231,7 @@ const (
 	keyContext    = "When"
 	keyCorrection = "Corrects"
 	keyAction     = "What was done"
-	keyOutcome    = "What came of it"
+	keyOutcome    = "Result"
 	keyState      = "State"
 	keyTags       = "Tags"
 	keyTools      = "Tools"

@@ -1,6 +1,7 @@
 package lesson
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -281,22 +282,22 @@ func (p *markdownParser) fields(from, to int, id ID) (l Lesson, notes []string, 
 	}
 	had := map[string]bool{}
 	for i := from + 1; i < to; {
-		m := fieldMark.FindStringSubmatch(p.lines[i])
-		if m == nil || fieldSetters[m[1]] == nil && m[1] != keyConfidence || had[m[1]] {
+		key, value, ok := fieldOn(p.lines[i])
+		if !ok || had[key] {
 			end, _ := skipOpaque(p.lines, i)
 			end = min(end, to)
 			notes = append(notes, p.lines[i:end]...)
 			i = end
 			continue
 		}
-		had[m[1]] = true
-		line, value := i+1, m[2]
+		had[key] = true
+		line := i + 1
 		for i++; i < to && continuesBullet(p.lines, i); i++ {
 			value += " " + p.lines[i]
 		}
-		if set := fieldSetters[m[1]]; set != nil {
+		if set := fieldSetters[key]; set != nil {
 			if err := set(&l, plainLine(unescapeMarkdown(value))); err != nil && problem == nil {
-				problem = &Problem{line, fmt.Errorf("%s: %w", m[1], err)}
+				problem = &Problem{line, fmt.Errorf("%s: %w", key, err)}
 			}
 		}
 	}
@@ -305,6 +306,19 @@ func (p *markdownParser) fields(from, to int, id ID) (l Lesson, notes []string, 
 			"forgotten, delete its whole section")}
 	}
 	return l, notes, problem
+}
+
+// formerKeys are names that fields had in files of earlier versions, which are still read.
+var formerKeys = map[string]string{"What came of it": keyOutcome}
+
+// fieldOn is the field that begins on a line.
+func fieldOn(line string) (key, value string, ok bool) {
+	m := fieldMark.FindStringSubmatch(line)
+	if m == nil {
+		return "", "", false
+	}
+	key = cmp.Or(formerKeys[m[1]], m[1])
+	return key, m[2], fieldSetters[key] != nil || key == keyConfidence
 }
 
 // fieldSetters read the values of the fields.

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"slices"
+	"strings"
 
 	"github.com/alecthomas/kong"
 
@@ -27,6 +29,15 @@ var ErrShown = errors.New("failed")
 type ExitCode int
 
 func (c ExitCode) Error() string { return fmt.Sprintf("exit status %d", int(c)) }
+
+// usageError is what [Usage] makes.
+type usageError string
+
+func (e usageError) Error() string { return string(e) }
+
+// Usage is, as a command's error, wrong usage that showed when the command ran, such as a flag without another one
+// that it needs.
+func Usage(format string, args ...any) error { return usageError(fmt.Sprintf(format, args...)) }
 
 // Global are the flags that every command has.
 type Global struct {
@@ -54,12 +65,12 @@ type exitPanic int
 
 // Parser reads command lines. Where kong would end the process, it panics; [Program.Run] expects that.
 func (p Program) Parser(stdout, stderr io.Writer) (*kong.Kong, error) {
-	return kong.New(p.Commands, append([]kong.Option{
+	return kong.New(p.Commands, slices.Concat(values(), []kong.Option{
 		kong.Name(p.Name), kong.Description(p.Description),
 		kong.Writers(stdout, stderr), kong.Exit(func(n int) { panic(exitPanic(n)) }),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, FlagsLast: true, NoExpandSubcommands: true}),
 		kong.Help(printHelp),
-	}, p.Options...)...)
+	}, p.Options)...)
 }
 
 // Run parses arguments, runs the command and returns the exit code.
@@ -86,10 +97,9 @@ func (p Program) Run(ctx context.Context, args []string, stdout, stderr io.Write
 	}
 	kctx, err := parser.Parse(args)
 	if err != nil {
-		fmt.Fprintf(stderr, "%s: %v\nTry `%s --help`.\n", p.Name, err, p.mistaken(err))
-		return ExitUsage
+		return p.wrong(stderr, misread(err), p.mistaken(err))
 	}
-	opts := &slog.HandlerOptions{Level: p.Global.LogLevel}
+	opts := &slog.HandlerOptions{Level: p.Global.LogLevel, ReplaceAttr: withoutEmpty}
 	var handler slog.Handler = slog.NewTextHandler(stderr, opts)
 	if p.Global.LogJSON {
 		handler = slog.NewJSONHandler(stderr, opts)
@@ -100,16 +110,45 @@ func (p Program) Run(ctx context.Context, args []string, stdout, stderr io.Write
 		if code := ExitCode(0); errors.As(err, &code) {
 			return int(code)
 		}
+		if wrong := usageError(""); errors.As(err, &wrong) {
+			return p.wrong(stderr, secret.Mask(Words(err)), p.Name+" "+kctx.Selected().Path())
+		}
 		if ctx.Err() != nil { // what came of being told to end is no failure
 			fmt.Fprintln(stderr, "Stopped.")
 			return ExitStopped
 		}
 		if !errors.Is(err, ErrShown) {
-			fmt.Fprintf(stderr, "%s: %s\n", p.Name, secret.Mask(err.Error()))
+			fmt.Fprintf(stderr, "%s: %s\n", p.Name, secret.Mask(Words(err)))
 		}
 		return ExitFailed
 	}
 	return ExitDone
+}
+
+// withoutEmpty leaves texts out of the log that say nothing.
+func withoutEmpty(_ []string, a slog.Attr) slog.Attr {
+	if a.Value.Kind() == slog.KindString && a.Value.String() == "" {
+		return slog.Attr{}
+	}
+	return a
+}
+
+// wrong reports wrong usage of a command.
+func (p Program) wrong(stderr io.Writer, said, command string) int {
+	fmt.Fprintf(stderr, "%s: %s\nTry `%s --help`.\n", p.Name, said, command)
+	return ExitUsage
+}
+
+// missingArguments begins kong's words for arguments that are missing: `expected "<base> <head>"`.
+const missingArguments = `expected "<`
+
+// misread is why a command line can't be read.
+func misread(err error) string {
+	said := Words(err)
+	if names, ok := strings.CutPrefix(said, missingArguments); ok {
+		return "missing arguments: <" + strings.TrimSuffix(names, `"`)
+	}
+	return said
 }
 
 // mistaken is the command that a wrong command line was about, as far as that is known.

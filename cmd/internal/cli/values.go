@@ -1,0 +1,84 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"net/url"
+	"reflect"
+	"time"
+
+	"github.com/alecthomas/kong"
+)
+
+// WebAddress is the type of a flag that holds an http or https address: `type:"web"`.
+const WebAddress = "web"
+
+// values are the mappers of kong's that say in plain words what is wrong with a value.
+func values() []kong.Option {
+	std := kong.NewRegistry().RegisterDefaults()
+	var all []kong.Option
+	kinds := func(want string, of ...any) {
+		for _, v := range of {
+			t := reflect.TypeOf(v)
+			all = append(all, kong.KindMapper(t.Kind(), valueMapper{std.ForType(t), want}))
+		}
+	}
+	kinds("", "")
+	kinds("no whole number", 0, int8(0), int16(0), int32(0), int64(0))
+	kinds("no whole number from 0", uint(0), uint8(0), uint16(0), uint32(0), uint64(0))
+	kinds("no number", float32(0), float64(0))
+	for _, name := range []string{"path", "existingfile", "existingdir"} {
+		all = append(all, kong.NamedMapper(name, valueMapper{inner: std.ForNamedValue(name, reflect.ValueOf(""))}))
+	}
+	duration := reflect.TypeFor[time.Duration]()
+	return append(all,
+		kong.TypeMapper(duration, valueMapper{std.ForType(duration), "no duration; write it such as 90s, 15m or 2h"}),
+		Checked(WebAddress, func(s string) error {
+			u, err := url.Parse(s)
+			if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
+				return fmt.Errorf("%q is no http or https address", s)
+			}
+			return nil
+		}))
+}
+
+// valueMapper reads a value as another mapper does.
+type valueMapper struct {
+	inner kong.Mapper
+	want  string // what a value is that can't be read, such as "no number"; empty: the mapper says it
+}
+
+// Decode reads the value of a flag or an argument.
+func (m valueMapper) Decode(ctx *kong.DecodeContext, target reflect.Value) error {
+	t := ctx.Scan.Peek()
+	switch {
+	case t.IsEOL():
+		return errors.New("its value is missing")
+	case !t.IsValue():
+		return fmt.Errorf("%q looks like a flag; if it is the value, write it behind an equals sign", t)
+	}
+	err := m.inner.Decode(ctx, target)
+	if err != nil && m.want != "" {
+		return fmt.Errorf("%q is %s", t, m.want)
+	}
+	return err
+}
+
+// Checked names a type of texts, for the tag type, that a command line refuses where check gives an error. An empty
+// text is not checked: it stands for the default.
+func Checked(name string, check func(string) error) kong.Option {
+	std := valueMapper{inner: kong.NewRegistry().RegisterDefaults().ForType(reflect.TypeFor[string]())}
+	return kong.NamedMapper(name, kong.MapperFunc(func(ctx *kong.DecodeContext, target reflect.Value) error {
+		var s string
+		if err := std.Decode(ctx, reflect.ValueOf(&s).Elem()); err != nil {
+			return err
+		}
+		if s != "" {
+			if err := check(s); err != nil {
+				return err
+			}
+		}
+		target.SetString(s)
+		return nil
+	}))
+}
