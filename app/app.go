@@ -174,6 +174,9 @@ func (a *App) setToWork(ctx context.Context, g *deps, o Options) (err error) {
 	a.periodic = append(p.sweeper.Table(c.Schedule, c.Keep),
 		notify.New(g.store, channels, c.Notify.Summary, c.links(), g.secrets, g.log, g.now).Table()...)
 	o.Engine.Attempts = c.Attempts
+	if c.OnRunners {
+		o.Engine.AttemptWait = runner.MostWait
+	}
 	if o.Engine.Server, err = serverName(filepath.Join(c.Dir, "git")); err != nil {
 		return err
 	}

@@ -104,8 +104,13 @@ func (r *remote) follow(ctx context.Context) (agent.Result, error) {
 			return r.abandon(live, w, agent.Result{End: sia.EndCancelled,
 				Reason: "it was cancelled, and its runner did not answer"})
 		case <-done:
-			if done = nil; !errors.Is(context.Cause(ctx), store.ErrCancelled) {
-				return agent.Result{End: sia.EndCancelled}, context.Cause(ctx) // whoever goes on with it offers it again
+			done = nil
+			switch cause := context.Cause(ctx); {
+			case errors.Is(cause, context.DeadlineExceeded) && r.running.IsZero():
+				return agent.Result{End: sia.EndError}, &sia.Error{Op: "attempt " + r.effect.Key, Err: cause,
+					Message: "no runner has it; `sia runner list` shows when each was last seen, and what hinders it"}
+			case !errors.Is(cause, store.ErrCancelled):
+				return agent.Result{End: sia.EndCancelled}, cause // whoever goes on with it offers it again
 			}
 			if err := r.offers.StopAttempt(live, r.effect.Key, r.owner); err != nil {
 				return agent.Result{End: sia.EndCancelled}, err

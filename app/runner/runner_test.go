@@ -394,6 +394,24 @@ func TestAttemptIsHandedOn(t *testing.T) {
 	}
 }
 
+// An attempt that no runner takes says so.
+func TestAttemptWithoutRunner(t *testing.T) {
+	w := newWorld(t, "http://127.0.0.1:1")
+	ctx, cancel := context.WithCancelCause(t.Context())
+	done := w.run(ctx, agent.Input{})
+	for offered := false; !offered; {
+		all, err := w.db.RunnerStandings(t.Context())
+		must(t, err)
+		offered = len(all) == 1
+	}
+	cancel(fmt.Errorf("took longer: %w", context.DeadlineExceeded)) // as the engine says it
+	got := <-done
+	if !errors.Is(got.err, context.DeadlineExceeded) || !strings.Contains(got.err.Error(), "no runner has it") ||
+		sia.IsPermanent(got.err) {
+		t.Errorf("%+v, %v", got.res, got.err)
+	}
+}
+
 // The model is asked with the attempt's pass, which never reaches it, and what that costs is counted here: a runner
 // that says less is not believed, and one that would spend more is refused.
 func TestModelOfARunner(t *testing.T) {

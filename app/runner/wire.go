@@ -67,6 +67,10 @@ const (
 	Beat  = 5 * time.Second
 )
 
+// MostWait is how long an attempt may wait for runners and be with them, beyond its own time, before that counts as a
+// failed try.
+const MostWait = 24 * time.Hour
+
 // LongPoll is how long a runner waits for an attempt with one request.
 const LongPoll = 25 * time.Second
 

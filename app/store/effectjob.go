@@ -133,6 +133,9 @@ func (w *effectWorker) run(ctx context.Context, f sia.Effect) (sia.Fact, error) 
 	if f.Kind.Long() || f.Kind.RunsTests() {
 		timeout = w.e.c.AttemptTimeout(t)
 	}
+	if f.Kind.Long() {
+		timeout += w.e.c.AttemptWait
+	}
 	ctx, cancel := context.WithTimeoutCause(ctx, timeout,
 		fmt.Errorf("took longer than %s: %w", timeout, context.DeadlineExceeded))
 	defer cancel()

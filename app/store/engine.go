@@ -56,6 +56,7 @@ type EngineConfig struct {
 	// AttemptTimeout is how long an attempt of a task may run before its context
 	// ends: its settings' timeout, and some grace. The default grace is 5 minutes.
 	AttemptTimeout  func(t sia.Task) time.Duration
+	AttemptWait     time.Duration // what an attempt may wait besides, for another machine that makes it; 0
 	EffectTimeout   time.Duration // of every other effect; 2 minutes
 	DeliveryTimeout time.Duration // 1 minute
 

@@ -190,6 +190,24 @@ func testEffectTimesOut(t *testing.T, s *fixture) {
 	}
 }
 
+// What an attempt may wait for whoever makes it is not taken from its own time.
+func testAttemptWaits(t *testing.T, s *fixture) {
+	begin(t, s, 42)
+	w := newScript(t, s)
+	var within time.Duration
+	w.on[sia.DoAttempt] = func(ctx context.Context, task sia.Task, f sia.Effect) (sia.Fact, error) {
+		until, _ := ctx.Deadline()
+		within = time.Until(until)
+		return w.well(ctx, task, f)
+	}
+	c := quick()
+	c.AttemptWait = 24 * time.Hour
+	must(t, engine(t, s, w.handlers(), c).Idle(patient(t)))
+	if within < c.AttemptWait {
+		t.Errorf("the attempt has %s", within)
+	}
+}
+
 func testRetryAfter(t *testing.T, s *fixture) {
 	id := begin(t, s, 42)
 	w := newScript(t, s)

@@ -98,6 +98,7 @@ func runSuite(t *testing.T, url func(t testing.TB) string) {
 		{"EffectFailsForGood", testEffectFailsForGood},
 		{"EffectFailsOnLastTry", testEffectFailsOnLastTry},
 		{"EffectTimesOut", testEffectTimesOut},
+		{"AttemptWaits", testAttemptWaits},
 		{"RetryAfterIsHonoured", testRetryAfter},
 		{"CrashAtEachBoundary", testCrash},
 		{"CrashAgainAndAgain", testCrashAgain},

@@ -16,16 +16,16 @@ type modelFlags struct {
 	ConfigFile kong.ConfigFlag `name:"config" help:"YAML file with these settings; keys are the flags' names. It may name several models besides." env:"SIA_CONFIG" placeholder:"FILE"`
 
 	ModelURL      string        `help:"OpenAI-compatible endpoint, such as https://api.openai.com/v1." env:"SIA_MODEL_URL" placeholder:"URL" type:"web"`
-	ModelKey      string        `help:"Its key; better in the environment than as a flag." env:"SIA_MODEL_KEY" placeholder:"KEY"`
+	ModelKey      string        `help:"Its key. Better in the environment than as a flag." env:"SIA_MODEL_KEY" placeholder:"KEY"`
 	Model         string        `help:"Model that works on attempts." env:"SIA_MODEL" placeholder:"NAME"`
-	SIAModel      string        `name:"sia-model" help:"Model that diagnoses; default: --model." env:"SIA_SIA_MODEL" placeholder:"NAME"`
-	ReviewerModel string        `help:"Model that reviews diagnoses and final changes; default: --sia-model." env:"SIA_REVIEWER_MODEL" placeholder:"NAME"`
-	ModelProtocol string        `help:"Dialect that the endpoint is spoken to in: auto, chat, responses or messages; default: found out." env:"SIA_MODEL_PROTOCOL" enum:",auto,chat,responses,messages" default:"" placeholder:"NAME"`
-	ModelReason   string        `name:"model-reasoning" help:"How much the models reason, such as high; default: as they do by themselves." env:"SIA_MODEL_REASONING" placeholder:"LEVEL"`
-	ModelTimeout  time.Duration `help:"How long one answer of a model may take; default: 10m." env:"SIA_MODEL_TIMEOUT" placeholder:"DURATION"`
+	SIAModel      string        `name:"sia-model" help:"Model that diagnoses. Default: --model." env:"SIA_SIA_MODEL" placeholder:"NAME"`
+	ReviewerModel string        `help:"Model that reviews diagnoses and final changes. Default: --sia-model." env:"SIA_REVIEWER_MODEL" placeholder:"NAME"`
+	ModelProtocol string        `help:"Dialect of the endpoint: auto, chat, responses or messages. Default: SIA finds out." env:"SIA_MODEL_PROTOCOL" enum:",auto,chat,responses,messages" default:"" placeholder:"NAME"`
+	ModelReason   string        `name:"model-reasoning" help:"How much the models reason, such as high. Default: their own." env:"SIA_MODEL_REASONING" placeholder:"LEVEL"`
+	ModelTimeout  time.Duration `help:"How long one answer of a model may take. Default: 10m." env:"SIA_MODEL_TIMEOUT" placeholder:"DURATION"`
 	PriceInput    float64       `help:"USD per million input tokens." env:"SIA_PRICE_INPUT" placeholder:"USD"`
-	PriceCached   float64       `help:"USD per million cached input tokens; default: as input." env:"SIA_PRICE_CACHED" placeholder:"USD"`
-	PriceWrite    float64       `name:"price-cache-write" help:"USD per million input tokens that are written to a cache; default: as input." env:"SIA_PRICE_CACHE_WRITE" placeholder:"USD"`
+	PriceCached   float64       `help:"USD per million cached input tokens. Default: as input." env:"SIA_PRICE_CACHED" placeholder:"USD"`
+	PriceWrite    float64       `name:"price-cache-write" help:"USD per million input tokens that are written to a cache. Default: as input." env:"SIA_PRICE_CACHE_WRITE" placeholder:"USD"`
 	PriceOutput   float64       `help:"USD per million output tokens." env:"SIA_PRICE_OUTPUT" placeholder:"USD"`
 }
 

@@ -57,7 +57,8 @@ func TestRunStopped(t *testing.T) {
 	code := runCommand(ctx, []string{"run", "--repo", dir, "--issue", "Write a file", "--free", "--model-url", srv.URL,
 		"--model", "m"}, out, errs)
 	if code != cli.ExitStopped || errs.String() != "Stopped.\n" ||
-		!strings.Contains(out.String(), "To go on from there: sia run --base sia/write-a-file") {
+		!strings.Contains(out.String(), "To go on from there: sia run --base sia/write-a-file") ||
+		strings.Contains(out.String(), "cancelled\n    ") {
 		t.Errorf("exit %d, %q:\n%s", code, errs, out)
 	}
 	text, err := localGit{dir}.run(t.Context(), "show", "sia/write-a-file:a.txt")

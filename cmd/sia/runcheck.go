@@ -123,8 +123,8 @@ func (r *localRun) report(ctx context.Context, sha string) error {
 		}
 	}
 	res := r.check(ctx, sha)
-	if res.err != nil {
-		return res.err
+	if res.err != nil || ctx.Err() != nil { // a check that was cut off says nothing
+		return errors.Join(res.err, ctx.Err())
 	}
 	check := ghsim.AppCheck{App: localApp, Status: "completed", Conclusion: "failure", Title: r.job.test + " failed",
 		Summary: text.Fit(res.log, maxCheckLog, text.Tail)}
