@@ -8,8 +8,8 @@ import (
 	"github.com/sia-bot/sia/lab/scale"
 )
 
-// Two servers of one database and a runner take noise and tasks, and nothing is lost or done twice. That holds when each
-// is killed, too: `sialab bench scale` plays it.
+// Two servers of one database and a runner take noise and tasks, and nothing is lost or done twice.
+// `sialab bench scale` plays it with each of them killed.
 //
 //test:thorough
 func TestScale(t *testing.T) {

@@ -55,17 +55,19 @@ func (c *scaleCmd) Run(e *cli.Env) error {
 		most = max(most, m)
 	}
 	played := fmt.Sprintf("%d servers, %d runners, PostgreSQL and the load on this machine", c.Servers, c.Runners)
+	away := "the time in which something was away included"
 	figures := []cli.Figure{
 		cli.Measured("deliveries accepted", float64(r.Noise), "", "", played),
-		cli.Measured("of these a second, all in all", float64(r.Noise)/r.Took.Seconds(), "1/s", "", "until the last had an effect"),
+		cli.Measured("of these a second, until all ended", float64(r.Noise)/r.Took.Seconds(), "1/s", "", ""),
 		cli.Measured("deliveries refused, and sent again", float64(r.Refused), "", "", strings.Join(r.Blows, ", ")),
 		cli.Measured("deliveries lost", float64(r.Lost), "", "0", ""),
 		cli.Measured("deliveries that no server could act on", float64(r.Failed), "", "0", r.Failure),
 		cli.Measured("acknowledged, p50", cli.Quantile(r.Answered, .5), "ms", "", ""),
-		cli.Measured("acknowledged, p99", cli.Quantile(r.Answered, .99), "ms", "", "the time in which something was away included"),
+		cli.Measured("acknowledged, p99", cli.Quantile(r.Answered, .99), "ms", "", away),
 		cli.Measured("age when acted on, p50", seconds(r.Ages.P50), "s", "", ""),
 		cli.Measured("age when acted on, p99, all", seconds(r.Ages.P99), "s", "", ""),
-		cli.Measured("age when acted on, p99, calm", seconds(r.Ages.Calm99), "s", "≤ 2", "nothing was away, nor a minute before"),
+		cli.Measured("age when acted on, p99, calm", seconds(r.Ages.Calm99), "s", "≤ 2",
+			"nothing was away, nor a minute before"),
 		cli.Measured("age when acted on, most", seconds(r.Ages.Max), "s", "", ""),
 		cli.Measured("tasks passed", float64(r.Passed), "", fmt.Sprint(c.Tasks), "nothing done twice"),
 		cli.Measured("label → passed, p50", seconds(scale.Quantile(r.Taken, .5)), "s", "", ""),

@@ -2,6 +2,7 @@ package scale
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"slices"
@@ -46,7 +47,7 @@ func (s *stage) settle(ctx context.Context) error {
 			s.Log.InfoContext(ctx, "waiting", "for", waits, "error", err)
 		}
 		if wait(ctx, look) != nil {
-			return fmt.Errorf("%w: %s: %v", context.Cause(ctx), waits, err)
+			return errors.Join(context.Cause(ctx), fmt.Errorf("there are %s", waits), err)
 		}
 	}
 }
@@ -57,8 +58,9 @@ func (s *stage) waits(ctx context.Context) (string, error) {
 	var open string
 	err := s.db.QueryRowContext(ctx, `SELECT (SELECT count(*) FROM deliveries WHERE state = 'pending'),
 		(SELECT count(*) FROM effects WHERE state = 'pending' AND due_at < $1), count(*),
-		count(*) FILTER (WHERE state = 'passed'), coalesce(string_agg(id || ' ' || state, ', ') FILTER (WHERE state <> 'passed'),
-		'') FROM tasks`, time.Now().Add(soon).UnixMicro()).Scan(&deliveries, &effects, &tasks, &passed, &open)
+		count(*) FILTER (WHERE state = 'passed'),
+		coalesce(string_agg(id || ' ' || state, ', ') FILTER (WHERE state <> 'passed'), '') FROM tasks`,
+		time.Now().Add(soon).UnixMicro()).Scan(&deliveries, &effects, &tasks, &passed, &open)
 	if err != nil || deliveries+effects == 0 && passed == s.Tasks {
 		return "", err
 	}

@@ -3,7 +3,8 @@
 //
 // Concepts:
 //
-//   - [Play]: a PostgreSQL server, the simulator of GitHub, a scripted model, and processes of sia: servers and runners.
+//   - [Play]: a PostgreSQL server, the simulator of GitHub, a scripted model, and processes of sia, which are servers
+//     and runners.
 //   - noise: signed deliveries of repositories in which SIA has nothing to do. They are most of what an app receives.
 //   - task: a labelled issue. Its first attempt fails the check and its second passes.
 //   - front: the one address that GitHub and runners know. It passes requests on to the servers that are there, as a

@@ -12,8 +12,6 @@ import (
 	"sync"
 	"time"
 
-	_ "github.com/jackc/pgx/v5/stdlib" // the driver pgx
-
 	"github.com/sia-bot/sia/app/store/storetest"
 	"github.com/sia-bot/sia/sim/ghsim"
 	"github.com/sia-bot/sia/sim/scripted"
@@ -143,7 +141,7 @@ func (s *stage) build(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	if s.db, err = sql.Open("pgx", url); err != nil {
+	if s.db, err = s.database.Open("scale"); err != nil {
 		return err
 	}
 	if err := s.world(); err != nil {

@@ -257,8 +257,11 @@ func (s *Server) create(t testing.TB, how string) string {
 	return s.URL(name)
 }
 
+// Open opens a database beside the store.
+func (s *Server) Open(database string) (*sql.DB, error) { return sql.Open("pgx", s.URL(database)) }
+
 func (s *Server) exec(query string) error {
-	db, err := sql.Open("pgx", s.URL("postgres"))
+	db, err := s.Open("postgres")
 	if err != nil {
 		return err
 	}

@@ -16,7 +16,7 @@ func selected(query string, a answer) (answer, error) {
 	}
 	doc, err := parser.ParseQuery(&ast.Source{Input: query})
 	if err != nil {
-		return graphqlError("GRAPHQL_PARSE_ERROR", err.Error()), nil //nolint:nilerr // that is the answer
+		return graphqlError("GRAPHQL_PARSE_ERROR", err.Error()), nil
 	}
 	if len(doc.Operations) != 1 {
 		return graphqlError("GRAPHQL_PARSE_ERROR", "the simulator takes one operation"), nil

@@ -153,7 +153,9 @@ func (a *graphqlAnswer) object(at string, def *ast.Definition, asked ast.Selecti
 
 // fields collects what is selected of a type: what an object of it must have, and what it may have, since it may be of
 // the type of a fragment.
-func (a *graphqlAnswer) fields(def *ast.Definition, asked ast.SelectionSet, sure bool, must, may map[string]*ast.Field) {
+func (a *graphqlAnswer) fields(
+	def *ast.Definition, asked ast.SelectionSet, sure bool, must, may map[string]*ast.Field,
+) {
 	for _, s := range asked {
 		switch s := s.(type) {
 		case *ast.Field:
@@ -222,7 +224,7 @@ func (a *graphqlAnswer) value(at string, want *ast.Type, asked ast.SelectionSet,
 
 // scalar checks the types of the specification; GitHub's own, such as DateTime and URI, are written as texts.
 func (a *graphqlAnswer) scalar(at, want string, got any) {
-	ok := false
+	var ok bool
 	switch want {
 	case "Int":
 		n, is := got.(float64)
