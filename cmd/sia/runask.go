@@ -1,0 +1,76 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/sia-bot/sia/app/render"
+	"github.com/sia-bot/sia/cmd/internal/cli"
+	"github.com/sia-bot/sia/sia"
+)
+
+// ask asks the person at the terminal what the task waits for, and passes the answer on. done: there is none.
+func (r *localRun) ask(t sia.Task) (done bool, err error) {
+	about, number := render.Waiting(t), r.issue
+	var options []sia.Option
+	if e := t.Escalation; t.State == sia.Escalated {
+		about, options = fmt.Sprintf("%s\n%s", e.Blocker, e.Question), e.Options
+		if !e.Kind.OnIssue() {
+			number = e.Issue
+		}
+	}
+	key := fmt.Sprint(t.State, about, t.Credits.Budget, len(t.Attempts))
+	switch {
+	case key == r.asked && time.Since(r.answered) < answerWithin:
+		return false, nil // the answer is on its way
+	case key == r.asked:
+		r.progress("The task still waits, so the question is asked again.")
+	}
+	r.progress("%s\n%s", r.Style.Bold("SIA asks:"), cli.Plain(about))
+	for _, o := range options {
+		r.progress("  %s) %s", o.Letter, cli.Plain(o.Text))
+	}
+	toldTo(r.Err, "%s ", "Answer with a letter, words, or a command such as /sia stop:")
+	answer, err := r.read()
+	if err != nil || answer == "" {
+		return true, nil //nolint:nilerr // standard input has ended: nobody answers
+	}
+	r.asked, r.answered = key, time.Now()
+	if i := slices.IndexFunc(options, func(o sia.Option) bool { return strings.EqualFold(o.Letter, answer) }); i >= 0 {
+		answer = options[i].Letter
+	}
+	if t.State == sia.Escalated && !strings.HasPrefix(answer, "/") { // on the task's own issue, words alone are a remark
+		answer = "/sia answer " + answer
+	}
+	_, err = r.sim.Comment(r.repo, number, demoUser, answer)
+	return false, err
+}
+
+// answerWithin is how long an answer may take to move the task. After that it was none.
+const answerWithin = 15 * time.Second
+
+// read reads a line, or ends with the run.
+func (r *localRun) read() (string, error) {
+	type line struct {
+		text string
+		err  error
+	}
+	got := make(chan line, 1)
+	go func() {
+		text, err := r.in.ReadString('\n')
+		if errors.Is(err, io.EOF) && text != "" {
+			err = nil
+		}
+		got <- line{strings.TrimSpace(text), err}
+	}()
+	select {
+	case l := <-got:
+		return l.text, l.err
+	case <-r.Ctx.Done():
+		return "", r.Ctx.Err()
+	}
+}

@@ -1,0 +1,233 @@
+package main
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/sia-bot/sia/agent"
+	"github.com/sia-bot/sia/agent/llm"
+	"github.com/sia-bot/sia/app/store"
+	"github.com/sia-bot/sia/cmd/internal/cli"
+	"github.com/sia-bot/sia/sia"
+	"github.com/sia-bot/sia/sia/text"
+)
+
+// toldTurns is what was told of the turns of the attempt that runs.
+type toldTurns struct {
+	last  map[int]int // number of the last turn of each of the attempt's runs
+	run   int         // whose turns were told last
+	waits string      // what the newest turn waits for; "": the model
+}
+
+// progress prints a line for people; with --output json on standard error.
+func (r *localRun) progress(format string, args ...any) {
+	r.telling.Lock()
+	defer r.telling.Unlock()
+	r.quiet = quiet{since: time.Now()}
+	r.say(format, args...)
+}
+
+// say prints a line; the lock is held.
+func (r *localRun) say(format string, args ...any) {
+	to := r.Out
+	if r.cmd.Output == "json" {
+		to = r.Err
+	}
+	toldTo(to, "%s\n", fmt.Sprintf(format, args...))
+}
+
+// tellQuiet says now and then what is waited for, so that a slow model is not taken for a hung program.
+func (r *localRun) tellQuiet(t sia.Task) {
+	r.telling.Lock()
+	defer r.telling.Unlock()
+	if passed := r.quiet.due(time.Now()); passed > 0 {
+		r.say("  … %s: %s; Ctrl-C stops and keeps what was done", passed.Round(time.Second), r.waitsFor(t))
+	}
+}
+
+// waitWords say what a run waits for while an effect is carried out.
+var waitWords = []struct {
+	kind sia.EffectKind
+	said string
+}{
+	{sia.DoEvidence, "SIA runs the tests that the change can reach, without and with it"},
+	{sia.DoDiagnose, "SIA looks for the reason of the failure"},
+	{sia.DoReview, "the model reviews the diagnosis"},
+	{sia.DoFinalReview, "the model reads the change against the issue"},
+	{sia.DoAggregate, "SIA tests the parts together"},
+	{sia.DoBegin, "SIA prepares the attempt"},
+}
+
+// waitsFor is what the run waits for.
+func (r *localRun) waitsFor(t sia.Task) string {
+	if r.checking.Load() {
+		return strings.Join(append(slices.Clone(r.job.setup), r.job.test), ", then ")
+	}
+	pending := slices.Collect(maps.Values(t.Pending))
+	if slices.Contains(pending, sia.DoAttempt) {
+		return cmp.Or(r.turns.waits, "the model has not answered yet")
+	}
+	for _, w := range waitWords {
+		if slices.Contains(pending, w.kind) {
+			return w.said
+		}
+	}
+	return "nothing new"
+}
+
+// quiet is for how long nothing was told.
+type quiet struct {
+	since time.Time
+	said  time.Duration // the last time that due said so
+}
+
+// due is for how long nothing was told, when that is worth a line: after a minute, two, four, and so on. 0: not now.
+func (q *quiet) due(now time.Time) time.Duration {
+	passed := now.Sub(q.since)
+	if passed < max(time.Minute, 2*q.said) {
+		return 0
+	}
+	q.said = passed
+	return passed
+}
+
+// trouble is what keeps a run from going on, such as a model that has too much to do.
+type trouble struct {
+	words string // empty: none
+	since time.Time
+}
+
+// inTrouble tells what fails and is tried again, and reports that this went on for longer than a model may take for an
+// answer: the server's loop would go on for hours, as it should, with nobody at its terminal.
+func (r *localRun) inTrouble(t sia.Task) (lost bool, err error) {
+	effects, err := r.app.Store.Effects(r.Ctx, t.ID)
+	if err != nil {
+		return false, err
+	}
+	words := ""
+	for _, f := range effects {
+		if f.State == store.EffectPending && f.Error != "" {
+			words = f.Error
+		}
+	}
+	switch {
+	case words == "":
+		r.trouble = trouble{}
+	case r.trouble.words == "":
+		r.trouble.since = time.Now()
+		fallthrough
+	case words != r.trouble.words:
+		r.trouble.words = words
+		r.progress("  %s It is tried again.", sentence(text.OneLine(cli.Plain(words))))
+	}
+	return words != "" && time.Since(r.trouble.since) > cmp.Or(r.job.models.Coder.Timeout, llm.DefaultTimeout), nil
+}
+
+// tell prints what is new about the task, in the order in which it was.
+func (r *localRun) tell(t sia.Task) error {
+	for _, a := range t.Attempts[max(0, r.attempt-1):] {
+		if r.attempt != a.Number {
+			r.tellDiagnoses(t, a.Number-1)
+			r.attempt, r.turns = a.Number, toldTurns{last: map[int]int{}}
+			r.told = fmt.Sprintf("Attempt %d: %s", a.Number, sia.Working)
+			r.progress("%s", r.told)
+		}
+		if err := r.tellTurns(t, &a); err != nil {
+			return err
+		}
+	}
+	r.tellDiagnoses(t, len(t.Attempts))
+	a := t.Attempt()
+	if a == nil {
+		return nil
+	}
+	line := fmt.Sprintf("Attempt %d: %s", a.Number, t.State)
+	if line == r.told {
+		return nil
+	}
+	r.told = line
+	if t.Credits.Spent > 0 {
+		line += fmt.Sprintf(" (%s of %s credits, %s)", t.Credits.Spent, t.Credits.Budget,
+			time.Since(r.began).Round(time.Second))
+	}
+	r.progress("%s", line)
+	return nil
+}
+
+// tellDiagnoses prints the diagnoses of attempts up to one.
+func (r *localRun) tellDiagnoses(t sia.Task, attempt int) {
+	for ; r.diagnosed < len(t.Interventions) && t.Interventions[r.diagnosed].After <= attempt; r.diagnosed++ {
+		d := t.Interventions[r.diagnosed].Diagnosis
+		r.progress("%s %s → %s", r.Style.Amber("Diagnosis:"), cli.Plain(d.Summary), d.Technique)
+	}
+}
+
+// tellTurns prints what the model did in an attempt since the last time, run by run.
+func (r *localRun) tellTurns(t sia.Task, a *sia.Attempt) error {
+	rows, err := r.app.Store.Turns(r.Ctx, t.ID, a.Number)
+	if err != nil {
+		return err
+	}
+	r.turns.waits = ""
+	for _, row := range rows {
+		var turn agent.Turn
+		if err := json.Unmarshal(row, &turn); err != nil {
+			return fmt.Errorf("read a turn of attempt %d: %w", a.Number, err)
+		}
+		switch {
+		case turn.Kind != agent.TurnModel || turn.Number <= r.turns.last[turn.Run]:
+			continue
+		case a.Outcome == "" && len(turn.Calls) > 0 && turn.Calls[len(turn.Calls)-1].Result == "":
+			r.turns.waits = fmt.Sprintf("turn %d is carried out (%s)", turn.Number, toldCalls(turn))
+			continue // it comes again, with the results of its calls
+		}
+		r.turns.last[turn.Run] = turn.Number
+		if turn.Run != r.turns.run {
+			r.turns.run = turn.Run
+			r.progress("  %s", text.Clip(cli.Plain(toldRun(a, turn.Run)), 160))
+		}
+		if r.calls += len(turn.Calls); len(turn.Calls) == 0 {
+			r.talk++
+		}
+		r.progress("%s", text.Clip(cli.Plain(toldTurn(turn)), 160))
+	}
+	return nil
+}
+
+// toldRun is what a run of an attempt in parts is for.
+func toldRun(a *sia.Attempt, run int) string {
+	part, n := a.PartOf(run)
+	switch {
+	case part == nil:
+		return "the plan"
+	case part.Do == "":
+		return fmt.Sprintf("part %d of %d", n, len(a.Parts))
+	}
+	return fmt.Sprintf("part %d of %d: %s", n, len(a.Parts), text.OneLine(part.Do))
+}
+
+// toldCalls are the tools that a turn called, with the files that they changed.
+func toldCalls(turn agent.Turn) string {
+	var did []string
+	for _, c := range turn.Calls {
+		did = append(did, strings.Join(append([]string{c.Name}, c.Changed...), " "))
+	}
+	return strings.Join(did, ", ")
+}
+
+// toldTurn is a turn of the model's in one line.
+func toldTurn(turn agent.Turn) string {
+	said := fmt.Sprintf("  turn %d: %s", turn.Number, toldCalls(turn))
+	if len(turn.Calls) == 0 {
+		said = fmt.Sprintf("  turn %d called no tool, and says: %s", turn.Number, text.OneLine(turn.Text))
+	}
+	if tests := turn.Tests(); tests != "" {
+		said += "; tests: " + tests
+	}
+	return said
+}
