@@ -44,7 +44,7 @@ var layers = [][]string{
 	{"app"},
 	{"lab/..."},
 	{"lab/located"},
-	{"cmd/internal/cli"},
+	{"cmd/internal/cli", "cmd/internal/scale"},
 	{"cmd/..."},
 }
 
