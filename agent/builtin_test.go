@@ -386,9 +386,9 @@ func TestFaultsOfTheModel(t *testing.T) {
 			false, 0, ""},
 		{"reset passes", &scripted.Fault{Reset: true, Times: 1}, true, false, 0, ""},
 		{"malformed passes", &scripted.Fault{Status: 200, Body: "{", Times: 1}, true, false, 0, ""},
-		{"down", &scripted.Fault{Status: 500}, false, false, 0, "overloaded"},
+		{"down", &scripted.Fault{Status: 500}, false, false, 0, "its endpoint has trouble, HTTP 500"},
 		{"rate limit stays", &scripted.Fault{Status: 429, Header: map[string]string{"Retry-After": "600"}}, false, false,
-			10 * time.Minute, "rate_limit"},
+			10 * time.Minute, "it is asked too often, HTTP 429"},
 		{"wrong key", &scripted.Fault{Status: 401}, false, true, 0, "Check the API key"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -19,6 +20,7 @@ import (
 	"time"
 
 	"github.com/sia-bot/sia/cmd/internal/cli"
+	"github.com/sia-bot/sia/sim/apptest"
 	"github.com/sia-bot/sia/sim/flavour"
 )
 
@@ -141,7 +143,11 @@ func TestServeTriesModelsOut(t *testing.T) {
 	shown := func(t *testing.T, model http.Handler, want ...string) {
 		t.Helper()
 		pages, _, log := startServe(t, model, "--model-timeout", "2s")
-		for body := ""; ; {
+		ctx, cancel := context.WithTimeout(t.Context(), apptest.Limit)
+		defer cancel()
+		tick := time.NewTicker(50 * time.Millisecond)
+		defer tick.Stop()
+		for body := ""; ; <-tick.C {
 			left := ""
 			for _, w := range want {
 				if !strings.Contains(html.UnescapeString(body), w) {
@@ -151,7 +157,7 @@ func TestServeTriesModelsOut(t *testing.T) {
 			if left == "" && strings.Contains(log.String(), "a model was tried out") {
 				break
 			}
-			if t.Context().Err() != nil {
+			if ctx.Err() != nil {
 				t.Fatalf("/coders lacks %q:\n%s\nlog:\n%s", left, body, log)
 			}
 			_, body = get(t, pages+"/coders")
@@ -173,7 +179,8 @@ func TestServeTriesModelsOut(t *testing.T) {
 			t.Fatal(err)
 		}
 		u.Path = ""
-		shown(t, httputil.NewSingleHostReverseProxy(u), " yes</td><td>responses</td>", "reasoning given back, caching")
+		shown(t, httputil.NewSingleHostReverseProxy(u), " yes</td><td>responses</td>",
+			`good">reasoning given back</span>`, `good">caching</span>`)
 	})
 }
 
