@@ -85,6 +85,7 @@ func testZombie(t *testing.T, s *fixture, reports func() (sia.Fact, error)) {
 	id := begin(t, s, 42)
 	first := engine(t, s, w.handlers(), frozenEngine(50*time.Millisecond))
 	<-z.began
+	before := record(t, s, id, sia.DoPush) // on a busy machine a lease may have run out before the handler was called
 	c, beats := otherEngine()
 	second := engine(t, s, w.handlers(), c)
 	key := record(t, s, id, sia.DoPush).Key
@@ -96,7 +97,8 @@ func testZombie(t *testing.T, s *fixture, reports func() (sia.Fact, error)) {
 	}
 	close(z.wake)
 	stop(t, first)
-	if r := record(t, s, id, sia.DoPush); r.State != store.EffectPending || r.Tries != 1 || r.Error != "" {
+	if r := record(t, s, id, sia.DoPush); r.State != store.EffectPending || r.Tries != before.Tries+1 ||
+		r.Error != before.Error {
 		t.Errorf("the sleeper reported: %+v", r)
 	}
 	close(end)
@@ -104,7 +106,7 @@ func testZombie(t *testing.T, s *fixture, reports func() (sia.Fact, error)) {
 	if got, want := outcome(t, s, id, key), (sia.Pushed{SHA: "c0ffee1", Warning: "by the second"}); got != sia.Fact(want) {
 		t.Errorf("the outcome is %+v, want %+v", got, want)
 	}
-	if r := record(t, s, id, sia.DoPush); r.State != store.EffectDone || r.Tries != 1 || w.count(key) != 2 {
+	if r := record(t, s, id, sia.DoPush); r.State != store.EffectDone || r.Tries != before.Tries+1 || w.count(key) != 2 {
 		t.Errorf("called %d times: %+v", w.count(key), r)
 	}
 	replayed(t, s, id)
