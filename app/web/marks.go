@@ -133,12 +133,7 @@ func capital(s string) string {
 }
 
 // sentence is a reason as a sentence: with a capital letter, and a full stop.
-func sentence(s string) string {
-	if s = capital(strings.TrimSpace(s)); s != "" && !strings.ContainsAny(s[len(s)-1:], ".!?") {
-		s += "."
-	}
-	return s
-}
+func sentence(s string) string { return capital(text.Sentence(s)) }
 
 // wordsOnly is a headline without the sign before it: a mark stands there.
 func wordsOnly(headline string) string {

@@ -60,7 +60,7 @@ func (r *localRun) end(t sia.Task) (out runResult, err error) {
 		out.Reason = render.Waiting(t)
 	}
 	if e := t.Escalation; t.State == sia.Escalated {
-		out.Reason = strings.TrimSpace(sentence(e.Blocker) + " " + e.Question)
+		out.Reason = strings.TrimSpace(text.Sentence(e.Blocker) + " " + e.Question)
 	}
 	if r.talk > 0 && r.calls == 0 && !out.Passed {
 		out.Reason = "the model called no tool in any of its " + text.Count(r.talk, "answer") +
@@ -95,14 +95,6 @@ func (r *localRun) end(t sia.Task) (out runResult, err error) {
 		out.Head, err = r.remember(ctx, out.Head)
 	}
 	return out, err
-}
-
-// sentence ends words with a period, unless they have an end of their own.
-func sentence(words string) string {
-	if words = strings.TrimSpace(words); words == "" || strings.ContainsAny(words[len(words)-1:], ".!?") {
-		return words
-	}
-	return words + "."
 }
 
 // remember commits what was learned on top of the result, under .sia/, and returns the new head.
@@ -151,7 +143,7 @@ func (r *localRun) show(out runResult) {
 			(time.Duration(out.Seconds * float64(time.Second))).Round(time.Second), text.Count(len(out.Attempts), "attempt"),
 			out.Credits, out.USD)
 	default:
-		r.progress("%s: %s", r.Style.Red("Not passed"), sentence(cli.Plain(out.Reason)))
+		r.progress("%s: %s", r.Style.Red("Not passed"), text.Sentence(cli.Plain(out.Reason)))
 		r.progress("%s, %s credits (%.2f USD).", text.Count(len(out.Attempts), "attempt"), out.Credits, out.USD)
 	}
 	if out.State == sia.Escalated {

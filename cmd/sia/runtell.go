@@ -123,7 +123,7 @@ func (r *localRun) inTrouble(t sia.Task) (lost bool, err error) {
 		fallthrough
 	case words != r.trouble.words:
 		r.trouble.words = words
-		r.progress("  %s It is tried again.", sentence(text.OneLine(cli.Plain(words))))
+		r.progress("  %s It is tried again.", text.Sentence(text.OneLine(cli.Plain(words))))
 	}
 	return words != "" && time.Since(r.trouble.since) > cmp.Or(r.job.models.Coder.Timeout, llm.DefaultTimeout), nil
 }

@@ -39,6 +39,14 @@ func Clip(s string, runes int) string {
 	return s
 }
 
+// Sentence is s without space around it and with a full stop, where it does not end like a sentence already; "" stays "".
+func Sentence(s string) string {
+	if s = strings.TrimSpace(s); s == "" || strings.ContainsAny(s[len(s)-1:], ".!?") {
+		return s
+	}
+	return s + "."
+}
+
 // OneLine is s with every run of white space as one space, and none around it.
 // Bytes that are no UTF-8 become U+FFFD.
 func OneLine(s string) string {
