@@ -3,6 +3,7 @@ package ghsim_test
 import (
 	"encoding/json"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -141,6 +142,25 @@ func TestLook(t *testing.T) {
 	run := at(history[0], "statusCheckRollup", "contexts", "nodes", 0, "checkSuite")
 	if at(run, "app", "slug") != "github-actions" || at(run, "workflowRun", "event") != "push" {
 		t.Errorf("suite of main's check: %v", run)
+	}
+}
+
+// An answer holds what was selected, joined where one field was selected twice, and nothing else.
+func TestGraphQLAnswersWhatWasSelected(t *testing.T) {
+	s := newSim(t, nil)
+	r, err := s.Repo(repoName)
+	must(t, err)
+	must(t, s.CreateStatus(repoName, r.Head, "dana", "ci/outside", "success", ""))
+	_, text := s.do("POST", "/api/graphql", s.token(nil), fmt.Sprintf(`{"variables":{"owner":"acme","name":"shop",`+
+		`"commit":%q},"query":"query($owner: String!, $name: String!, $commit: String!) {`+
+		` repository(owner: $owner, name: $name) { object(expression: $commit) { ... on Commit {`+
+		` status { contexts { context } } } ...more } } }`+
+		` fragment more on Commit { checkSuites(first: 1) { pageInfo { hasNextPage } } status { contexts { state } } }"}`,
+		r.Head))
+	want := `{"data":{"repository":{"object":{"checkSuites":{"pageInfo":{"hasNextPage":false}},` +
+		`"status":{"contexts":[{"context":"ci/outside","state":"SUCCESS"}]}}}}}`
+	if got := strings.TrimSpace(text); got != want {
+		t.Errorf("answer %s, want %s", got, want)
 	}
 }
 

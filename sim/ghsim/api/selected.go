@@ -57,6 +57,27 @@ func choose(doc *ast.QueryDocument, asked ast.SelectionSet, value any) any {
 	return value
 }
 
+// merge joins what two selections of one field choose of the same value.
+// https://spec.graphql.org/October2021/#MergeSelectionSets()
+func merge(a, b any) any {
+	switch b := b.(type) {
+	case map[string]any:
+		if a, ok := a.(map[string]any); ok {
+			for name, value := range b {
+				a[name] = merge(a[name], value)
+			}
+			return a
+		}
+	case []any:
+		if a, ok := a.([]any); ok {
+			for i := range b {
+				b[i] = merge(a[i], b[i])
+			}
+		}
+	}
+	return b
+}
+
 func chooseFields(doc *ast.QueryDocument, asked ast.SelectionSet, from, to map[string]any) {
 	fragment := func(condition string, of ast.SelectionSet) {
 		if name, told := from["__typename"].(string); !told || condition == "" || name == condition {
@@ -67,7 +88,7 @@ func chooseFields(doc *ast.QueryDocument, asked ast.SelectionSet, from, to map[s
 		switch s := s.(type) {
 		case *ast.Field:
 			if value, there := from[s.Alias]; there {
-				to[s.Alias] = choose(doc, s.SelectionSet, value)
+				to[s.Alias] = merge(to[s.Alias], choose(doc, s.SelectionSet, value))
 			}
 		case *ast.InlineFragment:
 			fragment(s.TypeCondition, s.SelectionSet)
