@@ -44,6 +44,7 @@ var layers = [][]string{
 	{"app"},
 	{"lab/..."},
 	{"lab/located"},
+	{"cmd/internal/benchtask"},
 	{"cmd/internal/cli", "cmd/internal/scale"},
 	{"cmd/..."},
 }

@@ -1,41 +1,23 @@
 package main
 
 import (
-	"bytes"
 	"context"
-	"crypto/hmac"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"fmt"
-	"io"
 	"net/http"
 	"strings"
 	"sync"
 	"time"
 
-	"github.com/rogpeppe/go-internal/txtar"
-
+	"github.com/sia-bot/sia/cmd/internal/benchtask"
 	"github.com/sia-bot/sia/cmd/internal/cli"
 	"github.com/sia-bot/sia/sim/ghsim"
 )
 
 // benchStage is the stage with the cheap repository.
 func benchStage(ctx context.Context) (*demoStage, error) {
-	archive, err := demoFiles.ReadFile("demo/bench-repo.txtar")
-	if err != nil {
-		return nil, err
-	}
-	files := map[string]string{}
-	for _, f := range txtar.Parse(archive).Files {
-		files[f.Name] = string(f.Data)
-	}
-	script, err := demoFiles.ReadFile("demo/bench-model.txtar")
-	if err != nil {
-		return nil, err
-	}
 	return newStage(ctx, stageConfig{
-		spec: ghsim.RepoSpec{Files: files}, name: "bench", script: script, logger: silentLogger(),
+		spec: ghsim.RepoSpec{Files: benchtask.Files()}, name: "bench", script: benchtask.Model, logger: silentLogger(),
 	})
 }
 
@@ -60,36 +42,17 @@ func newDeliveryLoad(url, secret string) (*deliveryLoad, error) {
 	if err != nil {
 		return nil, err
 	}
-	mac := hmac.New(sha256.New, []byte(secret))
-	mac.Write(body)
 	return &deliveryLoad{
-		url: url, body: body, sign: "sha256=" + hex.EncodeToString(mac.Sum(nil)),
+		url: url, body: body, sign: benchtask.Sign(secret, body),
 		client: &http.Client{Timeout: 30 * time.Second, Transport: &http.Transport{MaxIdleConnsPerHost: 64}},
 	}, nil
 }
 
 // send sends one delivery and returns how long its acknowledgement took.
 func (d *deliveryLoad) send(ctx context.Context, guid string) (time.Duration, error) {
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, d.url, bytes.NewReader(d.body))
-	if err != nil {
-		return 0, err
-	}
-	req.Header.Set("X-GitHub-Event", "check_run")
-	req.Header.Set("X-GitHub-Delivery", guid)
-	req.Header.Set("X-Hub-Signature-256", d.sign)
 	began := time.Now()
-	resp, err := d.client.Do(req)
-	if err != nil {
-		return 0, err
-	}
-	defer resp.Body.Close()
-	if _, err := io.Copy(io.Discard, resp.Body); err != nil {
-		return 0, err
-	}
-	if resp.StatusCode != http.StatusAccepted {
-		return 0, fmt.Errorf("a delivery was answered %s", resp.Status)
-	}
-	return time.Since(began), nil
+	err := benchtask.Send(ctx, d.client, d.url, "check_run", guid, d.sign, d.body)
+	return time.Since(began), err
 }
 
 // sendAll sends n deliveries through so many connections, each when pace lets it.

@@ -18,18 +18,18 @@ func TestScale(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := scale.Play(t.Context(), scale.Config{Sia: sia, Deliveries: 200, Rate: 50, Repositories: 20, Installations: 2,
-		Tasks: 3, Servers: 2, Runners: 1, Attempts: 2, Log: slog.New(slog.DiscardHandler)})
+	r, err := scale.Play(t.Context(), scale.Config{Program: sia, Deliveries: 200, Rate: 50, Repositories: 20,
+		Installations: 2, Tasks: 3, Servers: 2, Runners: 1, Attempts: 2, Log: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r.Noise != 200 || r.Lost+r.Failed != 0 || r.Passed != 3 || len(r.Wrong) != 0 {
-		t.Errorf("%d deliveries taken, %d lost, %d failed (%s), %d tasks passed, wrong: %v", r.Noise, r.Lost, r.Failed,
+	if r.Accepted != 200 || r.Lost+r.Failed != 0 || r.Passed != 3 || len(r.Wrong) != 0 {
+		t.Errorf("%d deliveries taken, %d lost, %d failed (%s), %d tasks passed, wrong: %v", r.Accepted, r.Lost, r.Failed,
 			r.Failure, r.Passed, r.Wrong)
 	}
 	// What has nothing to do with SIA costs no request: the tasks alone ask GitHub.
-	if r.Minute == 0 || r.Limited != 0 || r.Calls > 3*60+50 {
-		t.Errorf("%d requests, %d refused for a limit, at most %d created in a minute: %v", r.Calls, r.Limited, r.Minute,
-			r.Asked)
+	if r.PerMinute == 0 || r.RateLimited != 0 || r.Requests > 3*60+50 {
+		t.Errorf("%d requests, %d refused for a limit, at most %d created in a minute: %v", r.Requests, r.RateLimited,
+			r.PerMinute, r.Routes)
 	}
 }

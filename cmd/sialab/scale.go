@@ -22,8 +22,8 @@ type scaleCmd struct {
 	Servers       int           `help:"Servers on one PostgreSQL database." default:"2"`
 	Runners       int           `help:"Runners that make the attempts; 0: servers make them." default:"2"`
 	Attempts      int           `help:"Attempts at the same time, of each runner or server." default:"4"`
-	Thinks        time.Duration `help:"How long the scripted model takes for an answer." default:"100ms"`
-	Blows         bool          `help:"Kill each server, each runner, PostgreSQL and all servers, once each, and start them again." default:"true" negatable:""`
+	ModelDelay    time.Duration `help:"How long the scripted model takes for an answer." default:"100ms"`
+	Kill          bool          `help:"Kill each server, each runner, PostgreSQL and all servers, once each, and start them again." default:"true" negatable:""`
 	cli.Format    `embed:""`
 }
 
@@ -43,42 +43,43 @@ func (c *scaleCmd) Validate() error {
 
 // Run plays it and prints what was counted. It is an error where something was lost or done twice.
 func (c *scaleCmd) Run(e *cli.Env) error {
-	r, err := scale.Play(e.Ctx, scale.Config{Sia: c.Sia, Deliveries: c.Deliveries, Rate: c.Rate,
+	r, err := scale.Play(e.Ctx, scale.Config{Program: c.Sia, Deliveries: c.Deliveries, Rate: c.Rate,
 		Repositories: c.Repositories, Installations: c.Installations, Tasks: c.Tasks, Servers: c.Servers,
-		Runners: c.Runners, Attempts: c.Attempts, Thinks: c.Thinks, Blows: c.Blows, Log: e.Logger})
+		Runners: c.Runners, Attempts: c.Attempts, ModelDelay: c.ModelDelay, Kill: c.Kill, Log: e.Logger})
 	if err != nil {
 		return err
 	}
-	seconds := func(d time.Duration) float64 { return d.Seconds() }
-	var most int64
-	for _, m := range r.Memory {
-		most = max(most, m)
+	most := func(a, b string) int { return r.Routes[b] - r.Routes[a] }
+	for _, route := range slices.SortedFunc(maps.Keys(r.Routes), most) {
+		e.Logger.DebugContext(e.Ctx, "asked of GitHub", "route", route, "times", r.Routes[route])
 	}
-	played := fmt.Sprintf("%d servers, %d runners, PostgreSQL and the load on this machine", c.Servers, c.Runners)
-	away := "the time in which something was away included"
+	count := func(what string, n int, target, note string) cli.Figure {
+		return cli.Measured(what, float64(n), "", target, note)
+	}
+	answer := func(q float64) float64 { return cli.Quantile(r.Answers, q) }
+	age := func(q float64) float64 { return cli.Quantile(r.Ages, q) / 1000 }
+	task := func(q float64) float64 { return cli.Quantile(r.TaskTimes, q) / 1000 }
 	figures := []cli.Figure{
-		cli.Measured("deliveries accepted", float64(r.Noise), "", "", played),
-		cli.Measured("of these a second, until all ended", float64(r.Noise)/r.Took.Seconds(), "1/s", "", ""),
-		cli.Measured("deliveries refused, and sent again", float64(r.Refused), "", "", strings.Join(r.Blows, ", ")),
-		cli.Measured("deliveries lost", float64(r.Lost), "", "0", ""),
-		cli.Measured("deliveries that no server could act on", float64(r.Failed), "", "0", r.Failure),
-		cli.Measured("acknowledged, p50", cli.Quantile(r.Answered, .5), "ms", "", ""),
-		cli.Measured("acknowledged, p99", cli.Quantile(r.Answered, .99), "ms", "", away),
-		cli.Measured("age when acted on, p50", seconds(r.Ages.P50), "s", "", ""),
-		cli.Measured("age when acted on, p99, all", seconds(r.Ages.P99), "s", "", ""),
-		cli.Measured("age when acted on, p99, calm", seconds(r.Ages.Calm99), "s", "≤ 2",
+		count("deliveries accepted", r.Accepted, "", fmt.Sprintf("%d servers, %d runners, PostgreSQL and the load on this "+
+			"machine", c.Servers, c.Runners)),
+		cli.Measured("of these a second, until all ended", float64(r.Accepted)/r.Took.Seconds(), "1/s", "", ""),
+		count("deliveries refused, and sent again", r.Refused, "", strings.Join(r.Killed, ", ")),
+		count("deliveries lost", r.Lost, "0", ""),
+		count("deliveries that no server could act on", r.Failed, "0", r.Failure),
+		cli.Measured("acknowledged, p50", answer(.5), "ms", "", ""),
+		cli.Measured("acknowledged, p99", answer(.99), "ms", "", "all"),
+		cli.Measured("age when acted on, p50", age(.5), "s", "", ""),
+		cli.Measured("age when acted on, p99", age(.99), "s", "", "all"),
+		cli.Measured("age when acted on, p99, calm", cli.Quantile(r.CalmAges, .99)/1000, "s", "≤ 2",
 			"nothing was away, nor a minute before"),
-		cli.Measured("age when acted on, most", seconds(r.Ages.Max), "s", "", ""),
-		cli.Measured("tasks passed", float64(r.Passed), "", fmt.Sprint(c.Tasks), "nothing done twice"),
-		cli.Measured("label → passed, p50", seconds(scale.Quantile(r.Taken, .5)), "s", "", ""),
-		cli.Measured("label → passed, p99", seconds(scale.Quantile(r.Taken, .99)), "s", "", ""),
-		cli.Measured("most created on GitHub in a minute", float64(r.Minute), "", "≤ 80", "of one installation"),
-		cli.Measured("most created on GitHub in an hour", float64(r.Hour), "", "≤ 500", "of one installation"),
-		cli.Measured("GitHub's refusals for a limit", float64(r.Limited), "", "0", fmt.Sprintf("of %d requests", r.Calls)),
-		cli.Measured("most memory of a server", float64(most)/(1<<20), "MiB", "", ""),
-	}
-	for _, what := range slices.SortedFunc(maps.Keys(r.Asked), func(a, b string) int { return r.Asked[b] - r.Asked[a] }) {
-		e.Logger.DebugContext(e.Ctx, "asked of GitHub", "what", what, "times", r.Asked[what])
+		cli.Measured("age when acted on, most", age(1), "s", "", ""),
+		count("tasks passed", r.Passed, fmt.Sprint(c.Tasks), "nothing done twice"),
+		cli.Measured("label → passed, p50", task(.5), "s", "", ""),
+		cli.Measured("label → passed, p99", task(.99), "s", "", ""),
+		count("most created on GitHub in a minute", r.PerMinute, "≤ 80", "of one installation"),
+		count("most created on GitHub in an hour", r.PerHour, "≤ 500", "of one installation"),
+		count("GitHub's answers 403 and 429", r.RateLimited, "0", fmt.Sprintf("of %d requests", r.Requests)),
+		cli.Measured("most memory of a server", float64(r.Memory)/(1<<20), "MiB", "", ""),
 	}
 	if err := e.Figures(c.Output, figures); err != nil {
 		return err

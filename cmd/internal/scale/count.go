@@ -30,8 +30,7 @@ const (
 	patience = 15 * time.Minute // for what is under way when all was sent
 	look     = time.Second      // between two looks
 	soon     = time.Minute      // what is due later is a seldom look at what has passed
-	// looks until it is told what is waited for
-	tellEvery = 30
+	logEvery = 30               // looks
 )
 
 // settle waits until all tasks have passed and nothing waits.
@@ -43,7 +42,7 @@ func (s *stage) settle(ctx context.Context) error {
 		if err == nil && waits == "" {
 			return s.sim.WaitIdle(ctx)
 		}
-		if n%tellEvery == 0 {
+		if n%logEvery == 0 {
 			s.Log.InfoContext(ctx, "waiting", "for", waits, "error", err)
 		}
 		if wait(ctx, look) != nil {
@@ -75,7 +74,7 @@ func (s *stage) count(ctx context.Context, r *Result) error {
 		noiseID+"%").Scan(&done); err != nil {
 		return err
 	}
-	r.Lost = r.Noise - done
+	r.Lost = r.Accepted - done
 	if err := s.db.QueryRowContext(ctx, `SELECT count(*), coalesce(min(event || ': ' || error), '') FROM deliveries
 		WHERE state = 'failed'`).Scan(&r.Failed, &r.Failure); err != nil {
 		return err
@@ -92,46 +91,37 @@ func (s *stage) count(ctx context.Context, r *Result) error {
 			r.Wrong = append(r.Wrong, fmt.Sprintf("%s#%d: %s", one.repo, one.number, wrong))
 		default:
 			r.Passed++
-			r.Taken = append(r.Taken, took)
+			r.TaskTimes = append(r.TaskTimes, took)
 		}
 	}
-	r.Minute, r.Hour = s.writes.most(time.Minute), s.writes.most(time.Hour)
-	r.Calls, r.Limited, r.Asked = s.writes.calls, s.writes.limited, s.writes.what
+	r.PerMinute, r.PerHour = s.requests.most(time.Minute), s.requests.most(time.Hour)
+	r.Requests, r.RateLimited, r.Routes = s.requests.all, s.requests.limited, s.requests.routes
 	for _, p := range s.servers {
 		p.weigh()
-		r.Memory = append(r.Memory, p.memory)
+		r.Memory = max(r.Memory, p.memory)
 	}
 	return nil
 }
 
+// ages reads how old deliveries were when they had been acted on.
 func (s *stage) ages(ctx context.Context, r *Result) error {
 	rows, err := s.db.QueryContext(ctx, `SELECT received, age FROM scale_ages`)
 	if err != nil {
 		return err
 	}
 	defer rows.Close()
-	var all, calm []time.Duration
 	for rows.Next() {
 		var received, age int64
 		if err := rows.Scan(&received, &age); err != nil {
 			return err
 		}
-		all = append(all, time.Duration(age)*time.Microsecond)
-		if s.rough.calm(time.UnixMicro(received)) {
-			calm = append(calm, all[len(all)-1])
+		took := time.Duration(age) * time.Microsecond
+		r.Ages = append(r.Ages, took)
+		if s.away.calm(time.UnixMicro(received)) {
+			r.CalmAges = append(r.CalmAges, took)
 		}
 	}
-	r.Ages = Ages{P50: Quantile(all, .5), P99: Quantile(all, .99), Max: Quantile(all, 1), Calm99: Quantile(calm, .99)}
 	return rows.Err()
-}
-
-// Quantile is the q-quantile of durations, 0 without any. It sorts them.
-func Quantile(all []time.Duration, q float64) time.Duration {
-	if len(all) == 0 {
-		return 0
-	}
-	slices.Sort(all)
-	return all[min(len(all)-1, int(q*float64(len(all))))]
 }
 
 // ended says how a task ended: how long it took, or what is wrong with it.
@@ -175,11 +165,12 @@ func (s *stage) ended(ctx context.Context, one issue) (took time.Duration, wrong
 	if commits := pulls[0].Commits; len(commits) != attempts {
 		return 0, fmt.Sprintf("%d attempts made the commits %v", attempts, commits), nil
 	}
-	said := map[string]int{}
-	for _, c := range append(view.Comments, pulls[0].Comments...) {
-		if said[c.Body]++; said[c.Body] > 1 {
+	said := map[string]bool{}
+	for _, c := range slices.Concat(view.Comments, pulls[0].Comments) {
+		if said[c.Body] {
 			return 0, "a comment was made twice: " + c.Body, nil
 		}
+		said[c.Body] = true
 	}
 	return s.passedAt(one).Sub(one.labelled), "", nil
 }
@@ -194,35 +185,37 @@ func (s *stage) passedAt(one issue) time.Time {
 	return one.labelled
 }
 
-// writes counts, for each installation, the requests that create something.
-type writes struct {
-	mu      sync.Mutex
-	of      map[int64][]time.Time
-	calls   int
-	what    map[string]int // by method, route and status
-	limited int
+// requests counts those to GitHub's API. It is safe for concurrent use.
+type requests struct {
+	mu       sync.Mutex
+	all      int
+	routes   map[string]int // by method, route and status
+	limited  int
+	creating map[int64][]time.Time // when each installation created something
 }
 
-func newWrites() *writes { return &writes{of: map[int64][]time.Time{}, what: map[string]int{}} }
+func newRequests() *requests {
+	return &requests{routes: map[string]int{}, creating: map[int64][]time.Time{}}
+}
 
-func (w *writes) note(c ghsim.Call) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.calls++
-	w.what[c.Method+" "+c.Pattern+" "+strconv.Itoa(c.Status)]++
-	if c.Status == http.StatusTooManyRequests {
-		w.limited++
+func (q *requests) note(c ghsim.Call) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.all++
+	q.routes[c.Method+" "+c.Pattern+" "+strconv.Itoa(c.Status)]++
+	if c.Status == http.StatusForbidden || c.Status == http.StatusTooManyRequests {
+		q.limited++
 	}
 	if ghsim.Count([]ghsim.Call{c}).Creating > 0 {
-		w.of[c.Installation] = append(w.of[c.Installation], c.At)
+		q.creating[c.Installation] = append(q.creating[c.Installation], c.At)
 	}
 }
 
 // most is the most that one installation created within a time.
-func (w *writes) most(within time.Duration) (most int) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	for _, at := range w.of {
+func (q *requests) most(within time.Duration) (most int) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	for _, at := range q.creating {
 		first := 0
 		for i := range at {
 			for at[i].Sub(at[first]) >= within {

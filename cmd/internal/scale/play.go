@@ -5,21 +5,22 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"os"
 	"path/filepath"
-	"sync"
+	"slices"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 
 	"github.com/sia-bot/sia/app/store/storetest"
 	"github.com/sia-bot/sia/sim/ghsim"
 	"github.com/sia-bot/sia/sim/scripted"
 )
 
-// Config says what is played.
+// Config says what is played. All counts but Runners are at least 1.
 type Config struct {
-	Sia           string // the program
+	Program       string // sia
 	Deliveries    int    // of noise
 	Rate          int    // of noise a second
 	Repositories  int    // that noise is of, over all installations
@@ -27,67 +28,58 @@ type Config struct {
 	Tasks         int           // labelled issues, spread over the installations and over the time of the noise
 	Servers       int           // each with its own folder
 	Runners       int           // 0: servers make attempts
-	Attempts      int           // at the same time, of each server and runner
-	Thinks        time.Duration // of the model, before each answer
-	Blows         bool
+	Attempts      int           // at the same time, of each runner or server
+	ModelDelay    time.Duration // before each answer of the model
+	Kill          bool          // each process, the database and all servers, once
 	Log           *slog.Logger
 }
 
 // Result is what was counted.
 type Result struct {
-	Config Config `json:"-"`
-
 	Took     time.Duration
-	Noise    int             // deliveries that were answered 2xx; all of them
-	Refused  int             // answers that were none or no 2xx; the same delivery was sent again
-	Answered []time.Duration // of the answers 2xx
-	Blows    []string        // what was taken away, in order
+	Accepted int             // deliveries of noise that were answered 202; all of them
+	Refused  int             // other answers, or none; the same delivery was sent again
+	Answers  []time.Duration // times until the answers 202
+	Killed   []string        // what was, in order
 
-	Lost    int    // deliveries that were answered 2xx, and are not there or not done
-	Failed  int    // that no server could act on
-	Failure string // of one of these
-	Ages    Ages
-	Passed  int             // tasks
-	Wrong   []string        // tasks that did not pass, or did something twice
-	Taken   []time.Duration // from label to pass
-	Minute  int             // the most that one installation created on GitHub in a minute
-	Hour    int             // and in an hour
-	Calls   int             // of GitHub's API
-	Asked   map[string]int  // of these, by method, route and status
-	Limited int             // answers of GitHub's that refused for a rate limit
-	Memory  []int64         // the most that each server's process had, in bytes
-}
+	Lost      int             // noise that was answered 202, and is not there or not acted on
+	Failed    int             // deliveries that no server could act on
+	Failure   string          // of one of these
+	Ages      []time.Duration // of all deliveries that were acted on
+	CalmAges  []time.Duration // of those that came when nothing was away, nor a minute before
+	Passed    int             // tasks
+	Wrong     []string        // tasks that did not pass, or did something twice
+	TaskTimes []time.Duration // from label to pass
 
-// Ages says how old deliveries were when a server had acted on them.
-type Ages struct {
-	P50, P99, Max time.Duration
-	Calm99        time.Duration // of those that came when nothing was taken away, nor a minute after
+	PerMinute   int            // the most that one installation created on GitHub in a minute
+	PerHour     int            // and in an hour
+	Requests    int            // to GitHub's API
+	Routes      map[string]int // of these, by method, route and status
+	RateLimited int            // of these, answered 403 or 429, as GitHub does beyond a limit
+	Memory      int64          // the most that a server's process had, in bytes
 }
 
 // stage is all that is on one machine.
 type stage struct {
 	Config
-	dir      string
-	database *storetest.Server
-	db       *sql.DB
-	sim      *ghsim.Server
-	app      ghsim.App
-	model    *scripted.Server
-	front    *front
-	servers  []*process
-	runners  []*process
-	writes   *writes
-	rough    spans
-
+	dir       string
+	database  *storetest.Server
+	db        *sql.DB
+	sim       *ghsim.Server
+	app       ghsim.App
 	installed []int64 // the installation of each organization
-
-	mu     sync.Mutex
-	issues []issue
+	model     *scripted.Server
+	balancer  *balancer
+	servers   []*process
+	runners   []*process
+	requests  *requests
+	away      interruptions
+	issues    []issue
 }
 
-// Play plays it all, and waits until all tasks have ended and every delivery is done.
+// Play plays it all, and waits until all tasks have passed and every delivery is acted on.
 func Play(ctx context.Context, c Config) (r Result, err error) {
-	s := &stage{Config: c, writes: newWrites()}
+	s := &stage{Config: c, requests: newRequests()}
 	if s.dir, err = os.MkdirTemp("", "sia-scale-"); err != nil {
 		return r, err
 	}
@@ -96,33 +88,21 @@ func Play(ctx context.Context, c Config) (r Result, err error) {
 		return r, err
 	}
 	began := time.Now()
-	load := newLoad(s.front.url()+"/webhook", s.installed, c)
-	if err := together(ctx, load.send, s.ask, s.blows); err != nil {
-		return r, errors.Join(err, s.said())
+	noise := newNoise(s.balancer.URL+"/webhook", s.installed, c)
+	all, together := errgroup.WithContext(ctx)
+	for _, do := range []func(context.Context) error{noise.send, s.ask, s.interrupt} {
+		all.Go(func() error { return do(together) })
+	}
+	if err := all.Wait(); err != nil {
+		return r, errors.Join(err, s.lastLogs())
 	}
 	c.Log.InfoContext(ctx, "all was sent; waiting for what is under way")
 	if err := s.settle(ctx); err != nil {
-		return r, errors.Join(err, s.said())
+		return r, errors.Join(err, s.lastLogs())
 	}
-	r = Result{Config: c, Took: time.Since(began), Noise: load.accepted, Refused: load.refused, Answered: load.took,
-		Blows: s.rough.names()}
+	r = Result{Took: time.Since(began), Accepted: noise.accepted, Refused: noise.refused, Answers: noise.answers,
+		Killed: s.away.names()}
 	return r, s.count(ctx, &r)
-}
-
-// together runs what goes on at the same time, and returns the first error; the others are told to end then.
-func together(ctx context.Context, all ...func(context.Context) error) error {
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	var wg sync.WaitGroup
-	for _, do := range all {
-		wg.Go(func() {
-			if err := do(ctx); err != nil {
-				cancel(err)
-			}
-		})
-	}
-	wg.Wait()
-	return context.Cause(ctx)
 }
 
 // build starts everything.
@@ -147,9 +127,7 @@ func (s *stage) build(ctx context.Context) (err error) {
 	if err := s.world(); err != nil {
 		return err
 	}
-	if s.front, err = newFront(); err != nil {
-		return err
-	}
+	s.balancer = newBalancer()
 	if err := s.serve(ctx, url); err != nil {
 		return err
 	}
@@ -159,17 +137,26 @@ func (s *stage) build(ctx context.Context) (err error) {
 	return s.install()
 }
 
+// processes are the servers and then the runners.
+func (s *stage) processes() []*process { return slices.Concat(s.servers, s.runners) }
+
 // close ends everything and deletes it.
 func (s *stage) close() error {
-	var errs []error
-	for _, p := range append(s.runners, s.servers...) {
+	for _, p := range s.processes() {
 		p.kill()
 	}
-	for _, c := range []io.Closer{closer(s.front != nil, s.front), closer(s.sim != nil, s.sim),
-		closer(s.model != nil, s.model), closer(s.db != nil, s.db)} {
-		if c != nil {
-			errs = append(errs, c.Close())
-		}
+	var errs []error
+	if s.balancer != nil {
+		s.balancer.close()
+	}
+	if s.sim != nil {
+		errs = append(errs, s.sim.Close())
+	}
+	if s.model != nil {
+		errs = append(errs, s.model.Close())
+	}
+	if s.db != nil {
+		errs = append(errs, s.db.Close())
 	}
 	if s.database != nil {
 		s.database.Stop()
@@ -177,18 +164,11 @@ func (s *stage) close() error {
 	return errors.Join(append(errs, os.RemoveAll(s.dir))...)
 }
 
-func closer(there bool, c io.Closer) io.Closer {
-	if !there {
-		return nil
-	}
-	return c
-}
-
-// said is the end of what each process logged, as an error.
-func (s *stage) said() error {
+// lastLogs is the end of what each process logged, as an error.
+func (s *stage) lastLogs() error {
 	var errs []error
-	for _, p := range append(s.servers, s.runners...) {
-		errs = append(errs, fmt.Errorf("%s said last:\n%s", p.name, p.tail()))
+	for _, p := range s.processes() {
+		errs = append(errs, fmt.Errorf("the end of the log of %s:\n%s", p.name, p.tail()))
 	}
 	return errors.Join(errs...)
 }

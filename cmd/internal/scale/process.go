@@ -20,11 +20,11 @@ const tailLines = 40
 
 // process is a process of sia that can be killed and started again.
 type process struct {
-	name  string
-	sia   string
-	env   []string
-	args  []string
-	ready string // is in the line of its log that says so
+	name    string
+	program string
+	env     []string
+	args    []string
+	ready   string // is in the line of its log that says so
 
 	cmd   *exec.Cmd
 	ended chan struct{}
@@ -36,7 +36,7 @@ type process struct {
 
 // start starts it and waits until it is ready.
 func (p *process) start(ctx context.Context) error {
-	p.cmd = exec.Command(p.sia, p.args...) //nolint:noctx // it is killed by hand, and may be killed before ctx ends
+	p.cmd = exec.Command(p.program, p.args...) //nolint:noctx // it is killed by hand, and may be killed before ctx ends
 	p.cmd.Env = p.environ()
 	out, err := p.cmd.StderrPipe()
 	if err != nil {
@@ -64,7 +64,7 @@ func (p *process) start(ctx context.Context) error {
 
 // run runs another command with the process's configuration, and returns what it prints.
 func (p *process) run(ctx context.Context, args ...string) (string, error) {
-	cmd := exec.CommandContext(ctx, p.sia, args...)
+	cmd := exec.CommandContext(ctx, p.program, args...)
 	cmd.Env = p.environ()
 	var said strings.Builder
 	cmd.Stderr = &said
@@ -79,18 +79,22 @@ func (p *process) environ() []string {
 	return append([]string{"PATH=" + os.Getenv("PATH"), "TMPDIR=" + os.TempDir()}, p.env...)
 }
 
+// read keeps the end of the log, and notes when it says that the process is ready.
 func (p *process) read(out io.Reader, ready, ended chan struct{}) {
 	defer close(ended)
-	said := false
-	for in := bufio.NewScanner(out); in.Scan(); {
+	tellReady := sync.OnceFunc(func() { close(ready) })
+	for in := bufio.NewReader(out); ; {
+		line, err := in.ReadString('\n')
+		if err != nil {
+			return // it has ended
+		}
 		p.mu.Lock()
-		if p.last = append(p.last, in.Text()); len(p.last) > tailLines {
+		if p.last = append(p.last, line); len(p.last) > tailLines {
 			p.last = p.last[1:]
 		}
 		p.mu.Unlock()
-		if !said && strings.Contains(in.Text(), p.ready) {
-			said = true
-			close(ready)
+		if strings.Contains(line, p.ready) {
+			tellReady()
 		}
 	}
 }
@@ -98,10 +102,10 @@ func (p *process) read(out io.Reader, ready, ended chan struct{}) {
 func (p *process) tail() string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return strings.Join(p.last, "\n")
+	return strings.Join(p.last, "")
 }
 
-// kill ends it as a machine that loses power does.
+// kill ends it by SIGKILL.
 func (p *process) kill() {
 	if p.cmd == nil || p.cmd.Process == nil {
 		return

@@ -2,7 +2,6 @@ package scale
 
 import (
 	"context"
-	_ "embed"
 	"fmt"
 	"math/rand/v2"
 	"net"
@@ -11,28 +10,15 @@ import (
 	"strings"
 	"time"
 
+	"github.com/sia-bot/sia/cmd/internal/benchtask"
 	"github.com/sia-bot/sia/sim/ghsim"
 	"github.com/sia-bot/sia/sim/scripted"
 )
-
-// modelTxtar is what the models say: the coder is wrong first, and right when it was told.
-//
-//go:embed model.txtar
-var modelTxtar []byte
 
 const (
 	modelKey = "the model's key"
 	maxRepos = 200 // in which tasks are; each may have several
 )
-
-// repoFiles are the files of a repository with tasks.
-var repoFiles = map[string]string{
-	"check.sh":   "grep -q 42 answer.txt || { echo \"check.sh: answer.txt:1: wrong: $(cat answer.txt)\"; exit 1; }\n",
-	"answer.txt": "0\n",
-	".github/workflows/ci.yml": "name: CI\non: [pull_request]\njobs:\n  answer:\n    runs-on: ubuntu-latest\n" +
-		"    steps:\n      - uses: actions/checkout@v4\n      - run: sh ./check.sh\n",
-	".sia/config.yml": "checks: {settle: 0s, wait: 1m}\n",
-}
 
 // issue is a task's.
 type issue struct {
@@ -57,26 +43,26 @@ func (s *stage) world() (err error) {
 	if _, err = s.sim.Start(""); err != nil {
 		return err
 	}
-	s.sim.AfterRequest(s.writes.note)
+	s.sim.AfterRequest(s.requests.note)
 	for i := range s.Installations {
 		s.sim.CreateOrg(orgName(i))
 	}
 	for n := range min(s.Tasks, maxRepos) {
 		owner, name := s.repo(n)
-		if _, err := s.sim.CreateRepo(owner, name, ghsim.RepoSpec{Files: repoFiles}); err != nil {
+		if _, err := s.sim.CreateRepo(owner, name, ghsim.RepoSpec{Files: benchtask.Files()}); err != nil {
 			return err
 		}
 	}
 	if s.app, err = s.sim.CreateApp("sia"); err != nil {
 		return err
 	}
-	script, err := scripted.Parse(modelTxtar)
+	script, err := scripted.Parse(benchtask.Model)
 	if err != nil {
 		return err
 	}
 	for _, rule := range script.Rules {
 		for i := range rule.Turns {
-			rule.Turns[i].Delay = s.Thinks
+			rule.Turns[i].Delay = s.ModelDelay
 		}
 	}
 	s.model, err = scripted.Start(script, scripted.Options{Key: modelKey})
@@ -103,14 +89,14 @@ func (s *stage) serve(ctx context.Context, database string) error {
 			return err
 		}
 		dir := filepath.Join(s.dir, fmt.Sprint("server-", i))
-		s.servers = append(s.servers, &process{name: fmt.Sprint("server ", i), sia: s.Sia, ready: "serving",
+		s.servers = append(s.servers, &process{name: fmt.Sprint("server ", i), program: s.Program, ready: "serving",
 			env: []string{"HOME=" + dir, "SIA_DIR=" + dir, "SIA_GITHUB_URL=" + s.sim.URL(), "SIA_GITHUB_API=" + s.sim.APIURL(),
 				fmt.Sprint("SIA_APP_ID=", s.app.ID), "SIA_APP_KEY_FILE=" + key, "SIA_WEBHOOK_SECRET=" + secret,
 				"SIA_MODEL_URL=" + s.model.URL, "SIA_MODEL_KEY=" + modelKey, "SIA_MODEL=coder", "SIA_SIA_MODEL=sia",
 				"SIA_REVIEWER_MODEL=reviewer", "SIA_FREE=true", "SIA_WELCOME=false", "SIA_DB=" + database},
 			args: []string{"serve", "--listen", listen, "--private", private, "--attempts-on", on,
 				"--attempts", fmt.Sprint(max(1, s.Attempts*max(1, s.Runners)))}})
-		s.front.to = append(s.front.to, listen)
+		s.balancer.to = append(s.balancer.to, listen)
 		if err := s.servers[i].start(ctx); err != nil { // one after another: the first migrates
 			return err
 		}
@@ -122,9 +108,9 @@ func (s *stage) serve(ctx context.Context, database string) error {
 		if err != nil {
 			return err
 		}
-		s.runners = append(s.runners, &process{name: name, sia: s.Sia, ready: "waiting for attempts",
+		s.runners = append(s.runners, &process{name: name, program: s.Program, ready: "waiting for attempts",
 			env:  []string{"HOME=" + dir, "SIA_RUNNER_TOKEN=" + strings.TrimSpace(token)},
-			args: []string{"runner", "--server", s.front.url(), "--dir", dir, "--attempts", fmt.Sprint(s.Attempts)}})
+			args: []string{"runner", "--server", s.balancer.URL, "--dir", dir, "--attempts", fmt.Sprint(s.Attempts)}})
 		if err := s.runners[i].start(ctx); err != nil {
 			return err
 		}
@@ -134,7 +120,7 @@ func (s *stage) serve(ctx context.Context, database string) error {
 
 // install points the app's webhook at the servers and installs the app.
 func (s *stage) install() error {
-	if err := s.sim.SetWebhook(s.app.ID, s.front.url()+"/webhook", secret); err != nil {
+	if err := s.sim.SetWebhook(s.app.ID, s.balancer.URL+"/webhook", secret); err != nil {
 		return err
 	}
 	repos := map[string][]string{}
@@ -170,16 +156,14 @@ func (s *stage) ask(ctx context.Context) error {
 		if err := s.sim.SetPermission(repo, login, "write"); err != nil {
 			return err
 		}
-		number, err := s.sim.OpenIssue(repo, login, fmt.Sprintf("Find answer %d", n), "- Write the answer to answer.txt.")
+		number, err := s.sim.OpenIssue(repo, login, fmt.Sprintf("Find answer %d", n), "The answer to everything, please.")
 		if err != nil {
 			return err
 		}
 		if err := s.sim.Label(repo, number, login, "sia"); err != nil {
 			return err
 		}
-		s.mu.Lock()
 		s.issues = append(s.issues, issue{repo, number, time.Now()})
-		s.mu.Unlock()
 	}
 	return nil
 }

@@ -1,17 +1,14 @@
 package scale
 
 import (
-	"bytes"
 	"context"
-	"crypto/hmac"
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
-	"io"
 	"net/http"
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/sia-bot/sia/cmd/internal/benchtask"
 )
 
 const (
@@ -36,8 +33,8 @@ var kinds = []struct{ event, body string }{
 		`"user":{"login":"dev","id":3,"type":"User"}}`},
 }
 
-// load sends noise.
-type load struct {
+// noise sends deliveries in which SIA has nothing to do.
+type noise struct {
 	Config
 	to        string
 	installed []int64 // the installation of each organization
@@ -46,16 +43,16 @@ type load struct {
 	mu       sync.Mutex
 	accepted int
 	refused  int
-	took     []time.Duration
+	answers  []time.Duration
 }
 
-func newLoad(to string, installed []int64, c Config) *load {
-	return &load{Config: c, to: to, installed: installed,
+func newNoise(to string, installed []int64, c Config) *noise {
+	return &noise{Config: c, to: to, installed: installed,
 		client: &http.Client{Timeout: 30 * time.Second, Transport: &http.Transport{MaxIdleConnsPerHost: senders}}}
 }
 
 // delivery is the n-th.
-func (l *load) delivery(n int) (event string, body []byte) {
+func (l *noise) delivery(n int) (event string, body []byte) {
 	kind, repo := kinds[n%len(kinds)], n%l.Repositories
 	org := repo % l.Installations
 	return kind.event, fmt.Appendf(nil, `{"installation":{"id":%d},"sender":{"login":"dev","id":3,"type":"User"},`+
@@ -65,7 +62,7 @@ func (l *load) delivery(n int) (event string, body []byte) {
 }
 
 // send sends all of it, at the rate, each delivery until it is accepted.
-func (l *load) send(ctx context.Context) error {
+func (l *noise) send(ctx context.Context) error {
 	next := make(chan int)
 	var wg sync.WaitGroup
 	for range senders {
@@ -92,15 +89,16 @@ func (l *load) send(ctx context.Context) error {
 }
 
 // until sends one until it is accepted.
-func (l *load) until(ctx context.Context, n int) {
+func (l *noise) until(ctx context.Context, n int) {
 	event, body := l.delivery(n)
+	signature := benchtask.Sign(secret, body)
 	for {
 		began := time.Now()
-		ok := l.once(ctx, n, event, body)
+		ok := benchtask.Send(ctx, l.client, l.to, event, fmt.Sprint(noiseID, n), signature, body) == nil
 		l.mu.Lock()
 		if ok {
 			l.accepted++
-			l.took = append(l.took, time.Since(began))
+			l.answers = append(l.answers, time.Since(began))
 		} else {
 			l.refused++
 		}
@@ -109,26 +107,6 @@ func (l *load) until(ctx context.Context, n int) {
 			return
 		}
 	}
-}
-
-func (l *load) once(ctx context.Context, n int, event string, body []byte) bool {
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, l.to, bytes.NewReader(body))
-	if err != nil {
-		return false
-	}
-	mac := hmac.New(sha256.New, []byte(secret))
-	mac.Write(body)
-	req.Header.Set("Content-Type", "application/json")
-	req.Header.Set("X-GitHub-Event", event)
-	req.Header.Set("X-GitHub-Delivery", fmt.Sprint(noiseID, n))
-	req.Header.Set("X-Hub-Signature-256", "sha256="+hex.EncodeToString(mac.Sum(nil)))
-	resp, err := l.client.Do(req)
-	if err != nil {
-		return false
-	}
-	defer resp.Body.Close()
-	_, err = io.Copy(io.Discard, resp.Body)
-	return err == nil && resp.StatusCode/100 == 2
 }
 
 // wait waits for a time, or for the context's end, and returns its error.
