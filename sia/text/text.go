@@ -39,7 +39,8 @@ func Clip(s string, runes int) string {
 	return s
 }
 
-// Sentence is s without space around it and with a full stop, where it does not end like a sentence already; "" stays "".
+// Sentence is s without space around it, and with a full stop where it does not end like a sentence already. "" stays
+// "".
 func Sentence(s string) string {
 	if s = strings.TrimSpace(s); s == "" || strings.ContainsAny(s[len(s)-1:], ".!?") {
 		return s

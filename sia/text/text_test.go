@@ -65,7 +65,8 @@ func TestWhatHoldsForAllTexts(t *testing.T) {
 }
 
 func TestSentence(t *testing.T) {
-	for s, want := range map[string]string{"": "", " \n": "", "no": "no.", "no.": "no.", " why? ": "why?", "stop!": "stop!"} {
+	for s, want := range map[string]string{"": "", " \n": "", "no": "no.", "no.": "no.", " why? ": "why?",
+		"stop!": "stop!"} {
 		if got := text.Sentence(s); got != want {
 			t.Errorf("Sentence(%q) = %q, want %q", s, got, want)
 		}

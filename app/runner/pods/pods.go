@@ -108,8 +108,8 @@ func Run(ctx context.Context, c Config) error {
 	return err
 }
 
-// check finds the Pods of this runner, and what the cluster would say to another one: what is wrong for good is told
-// before an attempt is taken. It waits for a cluster that does not answer.
+// check finds the Pods of this runner, and asks the cluster whether it would take another one, so that a wrong
+// configuration is an error before an attempt is taken. It waits for a cluster that does not answer.
 func (p *pods) check(ctx context.Context) error {
 	for {
 		found, err := p.Cluster.list(ctx, p.id)

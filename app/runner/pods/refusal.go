@@ -20,9 +20,9 @@ func statusOf(err error) (metav1.Status, bool) {
 	return s.Status(), true
 }
 
-// isFull reports whether a quota has no room. That has no reason of its own: it is told from other things that are
-// forbidden by its words (k8s.io/apiserver/pkg/admission/plugin/resourcequota). A quota that demands a limit which the
-// Pod lacks says "failed quota", and no time removes that.
+// isFull reports whether a quota has no room. Its answer has the same reason as everything else that is forbidden, so
+// the message has to tell (k8s.io/apiserver/pkg/admission/plugin/resourcequota). "failed quota" is another case: the
+// quota demands a limit that the Pod lacks, and waiting does not help.
 func isFull(err error) bool {
 	s, ok := statusOf(err)
 	return ok && s.Code == http.StatusForbidden &&
