@@ -27,7 +27,7 @@ func TestReadPush(t *testing.T) {
 		want       *push
 	}{
 		{"of code", `{"ref":"refs/heads/main","commits":[{"modified":["a.go", "docs/.sia/a"]}],` + head + `}`, nil},
-		{"with more commits than GitHub lists", `{"ref":"refs/heads/main","commits":[` + strings.Repeat(`{},`, 2047) + `{}],` +
+		{"of more than GitHub lists", `{"ref":"refs/heads/main","commits":[` + strings.Repeat(`{},`, 2047) + `{}],` +
 			head + `}`, want(func(*push) {})},
 		{"of memory", `{"ref":"refs/heads/notes","commits":[{"modified":[".sia/lessons.md"]}],` + head + `}`,
 			want(func(p *push) { p.branch, p.standard = "notes", false })},
