@@ -78,3 +78,46 @@ func TestRedeliveryIsAskedForAFewTimes(t *testing.T) {
 		t.Errorf("asked %d times", n)
 	}
 }
+
+// TestRedeliveryKnowsWhatArrived: GitHub lists what failed also when a later try arrived. The database says that it
+// did, also to a process that was started anew.
+func TestRedeliveryKnowsWhatArrived(t *testing.T) {
+	t.Parallel()
+	s := apptest.Start(t, apptest.Config{Files: map[string]string{"README.md": "x\n"}})
+	s.Sim.DropDeliveries(func(ghsim.Delivery) bool { return true })
+	if _, err := s.Sim.OpenIssue(apptest.Repo, apptest.Owner, "an issue", ""); err != nil {
+		t.Fatal(err)
+	}
+	s.Quiet()
+	s.Sim.DropDeliveries(nil)
+	for range 4 {
+		s.Periodic("redeliver")
+		s.Quiet()
+		s.Restart()
+	}
+	if n := askedAgain(s); n != 1 {
+		t.Errorf("asked %d times", n)
+	}
+}
+
+// TestRedeliveryCatchesUp: more than one round asks for is asked for in the next ones.
+func TestRedeliveryCatchesUp(t *testing.T) {
+	t.Parallel()
+	s := apptest.Start(t, apptest.Config{Files: map[string]string{"README.md": "x\n"}})
+	s.Sim.DropDeliveries(func(ghsim.Delivery) bool { return true })
+	const lost = 230
+	for n := range lost {
+		if _, err := s.Sim.OpenIssue(apptest.Repo, apptest.Owner, fmt.Sprint("issue ", n), ""); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s.Quiet()
+	s.Sim.DropDeliveries(nil)
+	for _, want := range []int{100, 200, lost, lost} {
+		s.Periodic("redeliver")
+		s.Quiet()
+		if n := askedAgain(s); n != want {
+			t.Errorf("asked %d times, want %d", n, want)
+		}
+	}
+}

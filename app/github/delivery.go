@@ -2,21 +2,24 @@ package github
 
 import (
 	"context"
+	"net/http"
+	"net/url"
+	"strconv"
 	"strings"
 	"time"
 
 	gh "github.com/google/go-github/v66/github"
 )
 
-// Delivery is one webhook delivery that GitHub made, or tried to make.
+// Delivery is one webhook that GitHub tried to deliver, and could not.
 type Delivery struct {
-	ID           int64  // of the last try
+	ID           int64  // of the last try that failed
 	GUID         string // of the event: the same for its redeliveries
 	Event        string
 	Installation int64
-	At           time.Time // of the last try
+	At           time.Time // of the last try that failed
 	First        time.Time // of the first
-	Tries        int
+	Tries        int       // that failed
 }
 
 // DeliveriesKept is how long GitHub keeps deliveries to send them again: a week on
@@ -30,23 +33,27 @@ func (a *App) DeliveriesKept() time.Duration {
 	return 3 * 24 * time.Hour
 }
 
-// FailedDeliveries returns the webhooks first sent since a time that did not
-// arrive: no try of them was answered 2xx. Each is there once, as its last try,
-// newest first.
+// maxFailed bounds the pages of deliveries that failed: 100,000 of them.
+const maxFailed = 1000
+
+// FailedDeliveries returns the webhooks first sent since a time of which a try failed, each once, newest first. A later
+// try may have arrived: what did is not in the list. whole is false when there are more, older ones.
 // https://docs.github.com/en/rest/apps/webhooks#list-deliveries-for-an-app-webhook
-func (a *App) FailedDeliveries(ctx context.Context, since time.Time) ([]Delivery, error) {
-	tries, err := a.deliveries(ctx, since)
+func (a *App) FailedDeliveries(ctx context.Context, since time.Time) (failed []Delivery, whole bool, err error) {
+	tries, whole, err := a.failedTries(ctx, since)
 	if err != nil {
-		return nil, a.failure(err, "list webhook deliveries")
+		return nil, false, a.failure(err, "list webhook deliveries")
 	}
 	type history struct {
 		delivery   Delivery
-		arrived    bool
 		redelivery bool // the first try that is known is one: GitHub has dropped the first
 	}
 	var order []*history
 	of := map[string]*history{}
 	for _, d := range tries {
+		if code := d.GetStatusCode(); code >= 200 && code <= 399 {
+			continue // GitHub Enterprise Server before 3.17 does not know the filter
+		}
 		h := of[d.GetGUID()]
 		if h == nil {
 			h = &history{delivery: Delivery{ID: d.GetID(), GUID: d.GetGUID(), Event: d.GetEvent(),
@@ -54,41 +61,46 @@ func (a *App) FailedDeliveries(ctx context.Context, since time.Time) ([]Delivery
 			of[d.GetGUID()] = h
 			order = append(order, h)
 		}
-		code := d.GetStatusCode()
-		h.arrived = h.arrived || code >= 200 && code <= 299
 		h.delivery.First, h.redelivery = d.GetDeliveredAt().Time, d.GetRedelivery()
 		h.delivery.Tries++
 	}
-	var failed []Delivery
 	for _, h := range order {
-		if !h.arrived && !h.redelivery {
+		if !h.redelivery {
 			failed = append(failed, h.delivery)
 		}
 	}
-	return failed, nil
+	return failed, whole, nil
 }
 
-// deliveries are all tries since a time, newest first.
-func (a *App) deliveries(ctx context.Context, since time.Time) ([]*gh.HookDelivery, error) {
-	var out []*gh.HookDelivery
-	opts := &gh.ListCursorOptions{PerPage: perPage}
-	for range maxPages {
-		got, resp, err := a.gh.Apps.ListHookDeliveries(ctx, opts)
+// failedTries are all tries since a time that failed, newest first.
+func (a *App) failedTries(ctx context.Context, since time.Time) (out []*gh.HookDelivery, whole bool, err error) {
+	cursor := ""
+	for range maxFailed {
+		q := url.Values{"per_page": {strconv.Itoa(perPage)}, "status": {"failure"}}
+		if cursor != "" {
+			q.Set("cursor", cursor)
+		}
+		req, err := a.gh.NewRequest(http.MethodGet, "app/hook/deliveries?"+q.Encode(), nil)
 		if err != nil {
-			return nil, err
+			return nil, false, err
+		}
+		var got []*gh.HookDelivery
+		resp, err := a.gh.Do(ctx, req, &got)
+		if err != nil {
+			return nil, false, err
 		}
 		for _, d := range got {
 			if d.GetDeliveredAt().Before(since) {
-				return out, nil
+				return out, true, nil
 			}
 			out = append(out, d)
 		}
-		if len(got) == 0 || resp.Cursor == "" || resp.Cursor == opts.Cursor {
-			break
+		if len(got) == 0 || resp.Cursor == "" || resp.Cursor == cursor {
+			return out, true, nil
 		}
-		opts.Cursor = resp.Cursor
+		cursor = resp.Cursor
 	}
-	return out, nil
+	return out, false, nil
 }
 
 // Redeliver asks GitHub to send a delivery again.

@@ -33,6 +33,13 @@ func deliveries() Section {
 				"%q", link)
 		},
 	}, {
+		ID: "deliveries/failed",
+		Text: "The list of deliveries can be asked for those alone that were answered 400 or more. One that arrived at " +
+			"a later try is among them: what arrived, SIA's database says. GitHub Enterprise Server before 3.17 lists all.",
+		Source: "rest/apps/webhooks",
+		HeldBy: "`TestFailedDeliveries`, `TestRedeliveryKnowsWhatArrived`",
+		NotFor: "needs a server that GitHub reaches and that fails",
+	}, {
 		ID:     "deliveries/kept",
 		Text:   "Deliveries are kept for three days; on GitHub Enterprise Server for seven.",
 		Source: "webhooks/testing-and-troubleshooting-webhooks/redelivering-webhooks",

@@ -5,6 +5,8 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/riverqueue/river"
@@ -126,6 +128,26 @@ func (s *DeliveryStore) LatestDelivery(ctx context.Context) (Delivery, error) {
 	}
 	d.Received = fromMicros(at)
 	return d, s.explain("load the latest delivery", err)
+}
+
+// Arrived are those of the deliveries that were saved and are still there.
+func (s *DeliveryStore) Arrived(ctx context.Context, guids []string) (map[string]bool, error) {
+	arrived := map[string]bool{}
+	for some := range slices.Chunk(guids, 500) {
+		marks, args := strings.TrimSuffix(strings.Repeat("?,", len(some)), ","), make([]any, len(some))
+		for i, guid := range some {
+			args[i] = guid
+		}
+		found, err := collect(ctx, s.r, scanText,
+			`SELECT guid FROM deliveries WHERE guid IN (`+marks+`)`, args...)
+		if err != nil {
+			return nil, s.explain("look which deliveries arrived", err)
+		}
+		for _, guid := range found {
+			arrived[guid] = true
+		}
+	}
+	return arrived, nil
 }
 
 // PruneDeliveries deletes the deliveries that were dealt with and were received

@@ -310,6 +310,12 @@ func collect[T any](
 	return out, rows.Err()
 }
 
+// scanText reads a row of one column that holds text.
+func scanText(rows *sql.Rows) (text string, err error) {
+	err = rows.Scan(&text)
+	return text, err
+}
+
 // scanJSON reads a row of one column that holds JSON.
 func scanJSON[T any](rows *sql.Rows) (v T, err error) {
 	var text string

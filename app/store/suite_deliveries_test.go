@@ -52,6 +52,20 @@ func testLatestDelivery(t *testing.T, s *fixture) {
 	}
 }
 
+func testArrived(t *testing.T, s *fixture) {
+	save(t, s, delivery("a", []byte("{}")))
+	save(t, s, delivery("z", []byte("{}")))
+	asked := []string{"a"}
+	for n := range 1000 {
+		asked = append(asked, fmt.Sprint("lost", n))
+	}
+	got, err := s.Arrived(patient(t), append(asked, "z"))
+	must(t, err)
+	if diff := cmp.Diff(map[string]bool{"a": true, "z": true}, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
 func testDeliverySavedOnce(t *testing.T, s *fixture) {
 	if !save(t, s, delivery("a", []byte("{}"))) {
 		t.Error("the first delivery is not fresh")

@@ -22,6 +22,7 @@ func runSuite(t *testing.T, url func(t testing.TB) string) {
 		{"Move", testMove},
 
 		{"LatestDelivery", testLatestDelivery},
+		{"ArrivedDeliveries", testArrived},
 		{"DeliveryIsSavedOnce", testDeliverySavedOnce},
 		{"DeliveriesAtOnce", testDeliveriesAtOnce},
 		{"DeliveryIsWorkedOn", testDeliveryWorkedOn},

@@ -11,6 +11,7 @@ import (
 // Store is what the sweeper and its looks need of the database. [store.Store] is one.
 type Store interface {
 	Apply(ctx context.Context, id sia.TaskID, e sia.Event) (sia.Result, error)
+	Arrived(ctx context.Context, guids []string) (map[string]bool, error)
 	PruneCommits(ctx context.Context, before time.Time) error
 	PruneRunnerAttempts(ctx context.Context) error
 	PruneDeliveries(ctx context.Context, before time.Time) (n int64, err error)

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/sia-bot/sia/app/github"
 	"github.com/sia-bot/sia/sia"
 )
 
@@ -20,7 +21,7 @@ const redeliverMargin = 30 * time.Minute
 
 // redeliverMost is how many deliveries one round asks for: after an outage they come spread over the rounds, and what
 // came first comes first, since GitHub drops that first.
-const redeliverMost = 200
+const redeliverMost = 100
 
 // redeliveries is what is known about deliveries that failed. The zero value knows
 // nothing: then all that GitHub keeps is looked through.
@@ -46,8 +47,11 @@ func (s *Sweeper) redeliver(ctx context.Context) error {
 	defer r.mu.Unlock()
 	now := s.now()
 	r.begin(now.Add(-s.github.DeliveriesKept()))
-	failed, err := s.github.FailedDeliveries(ctx, r.since)
+	failed, whole, err := s.github.FailedDeliveries(ctx, r.since)
 	if err != nil {
+		return err
+	}
+	if failed, err = s.missing(ctx, failed); err != nil {
 		return err
 	}
 	var all []error
@@ -77,8 +81,22 @@ func (s *Sweeper) redeliver(ctx context.Context) error {
 		}
 		r.asked[d.GUID] = asked{n, d.First}
 	}
-	r.since = next
+	if whole {
+		r.since = next
+	}
 	return errors.Join(all...)
+}
+
+// missing are those of the deliveries that are for SIA and never arrived.
+func (s *Sweeper) missing(ctx context.Context, failed []github.Delivery) (out []github.Delivery, err error) {
+	var guids []string
+	for _, d := range failed {
+		if s.intake.Handles(d.Event) {
+			guids, out = append(guids, d.GUID), append(out, d)
+		}
+	}
+	arrived, err := s.store.Arrived(ctx, guids)
+	return slices.DeleteFunc(out, func(d github.Delivery) bool { return arrived[d.GUID] }), err
 }
 
 // begin forgets what GitHub does not keep any more.

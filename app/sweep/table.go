@@ -30,7 +30,7 @@ type Schedule struct {
 // DefaultSchedule suits GitHub's limits: a look costs two to five conditional
 // requests for each task whose turn it is.
 func DefaultSchedule() Schedule {
-	return Schedule{Look: "@every 1m", Redeliver: "@every 5m", Repair: "@every 30m", Feedback: "@every 15m",
+	return Schedule{Look: "@every 1m", Redeliver: "@every 1m", Repair: "@every 30m", Feedback: "@every 15m",
 		Approvals: "@every 1m", Prune: "@daily", Heartbeat: "@hourly", Trials: "@hourly", Evolve: "@daily", Watch: "@hourly",
 		Dashboard: "@every 5m"}
 }

@@ -32,6 +32,9 @@ var handled = map[string]func(any, reading) ([]sia.Intent, *administration){
 // Handled reports whether deliveries of a GitHub event are read.
 func Handled(event string) bool { return handled[event] != nil }
 
+// Handles is [Handled], for who is given an intake.
+func (*Intake) Handles(event string) bool { return Handled(event) }
+
 // reading is what every reader needs beside the payload.
 type reading struct {
 	guid string

@@ -36,6 +36,12 @@ func shapeDelivery(d *delivery.Delivery) object {
 // next page begins.
 func listDeliveries(c *call) (answer, error) {
 	ds := c.queue.Attempted(c.app.ID)
+	switch status := c.query.Get("status"); status {
+	case "success", "failure":
+		ds = slices.DeleteFunc(ds, func(d *delivery.Delivery) bool {
+			return d.StatusCode < 200 || d.StatusCode > 599 || d.StatusCode >= 400 != (status == "failure")
+		})
+	}
 	if cur := c.query.Get("cursor"); cur != "" {
 		n := slices.IndexFunc(ds, func(d *delivery.Delivery) bool { return strconv.FormatInt(d.ID, 10) == cur })
 		if n < 0 {
