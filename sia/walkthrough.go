@@ -7,6 +7,9 @@ import (
 	"github.com/sia-bot/sia/sia/text"
 )
 
+// TestsBeforePush reports whether the tests that an attempt's changes reach are run before they are pushed.
+func (t Task) TestsBeforePush() bool { return t.Settings.Checks.Evidence > 0 && t.Merging == nil }
+
 // StartsAt is the commit that the next attempt starts from: the base, what must be kept, or the branch's head.
 func (t Task) StartsAt() SHA {
 	switch {

@@ -233,9 +233,14 @@ func (c *Client) Work(ctx context.Context, pass string) (w Work, err error) {
 	return w, err
 }
 
-// Base is the commit that an attempt begins on, as a pack. The caller closes it.
-func (c *Client) Base(ctx context.Context, pass string) (io.ReadCloser, error) {
-	resp, err := c.ask(ctx, http.MethodGet, BasePath, pass, nil)
+// Base is the commit that an attempt begins on, as a pack, or the one that its tests are compared with. The caller
+// closes it.
+func (c *Client) Base(ctx context.Context, pass string, ofTests bool) (io.ReadCloser, error) {
+	path := BasePath
+	if ofTests {
+		path += "?" + BaseOfTests
+	}
+	resp, err := c.ask(ctx, http.MethodGet, path, pass, nil)
 	if err != nil {
 		return nil, err
 	}

@@ -114,8 +114,12 @@ func (d *Dispatcher) Agent(t sia.Task, f sia.Effect, start, coder string, byMode
 	for _, m := range one.Models {
 		c.Models = append(c.Models, m.toRunner())
 	}
-	return &remote{Dispatcher: d, task: t, effect: f, coder: one.Name, work: Work{Key: f.Key, Repository: d.Key(t),
-		Start: start, Coder: c, Hosts: d.Hosts}}
+	w := Work{Key: f.Key, Repository: d.Key(t), Start: start, Coder: c, Hosts: d.Hosts}
+	if f.Run == 0 && t.TestsBeforePush() { // parts and racers have a check of their own
+		w.Tests = &Tests{Base: string(t.BaseSHA), Services: t.Settings.Agent.Services,
+			Within: t.Settings.Checks.Evidence.D()}
+	}
+	return &remote{Dispatcher: d, task: t, effect: f, coder: one.Name, work: w}
 }
 
 // news wakes those in this process who wait for something in the database. Others see it when they look next.

@@ -219,7 +219,7 @@ func (h *Door) work(w http.ResponseWriter, r *http.Request, pass string) {
 	answer(w, json.RawMessage(work))
 }
 
-// base sends the commit that an attempt begins on.
+// base sends the commit that an attempt begins on, or the one that its tests are compared with.
 func (h *Door) base(w http.ResponseWriter, r *http.Request, pass string) {
 	ctx := r.Context()
 	a, err := h.Store.HeldAttempt(ctx, pass)
@@ -232,12 +232,25 @@ func (h *Door) base(w http.ResponseWriter, r *http.Request, pass string) {
 		h.failed(w, r, err)
 		return
 	}
+	commit := a.Start
+	if r.URL.Query().Has(BaseOfTests) {
+		var given struct{ Tests Tests }
+		work, err := h.Store.AttemptWork(ctx, pass)
+		if err == nil {
+			err = json.Unmarshal(work, &given)
+		}
+		if err != nil {
+			h.gone(w, r, err)
+			return
+		}
+		commit = given.Tests.Base
+	}
 	w.Header().Set("Content-Type", "application/octet-stream")
 	out := &patientWriter{w: w, control: http.NewResponseController(w)}
-	if err := h.Mirror(t).WriteCommit(ctx, a.Start, out); err != nil {
+	if err := h.Mirror(t).WriteCommit(ctx, commit, out); err != nil {
 		h.Logger.WarnContext(ctx, "a commit could not be sent to a runner", "key", a.Key, "error", err)
 		if !out.began {
-			refuse(w, http.StatusBadGateway, "the server can't send the commit that the attempt begins on")
+			refuse(w, http.StatusBadGateway, "the server can't send the commit that was asked for")
 			return
 		}
 		panic(http.ErrAbortHandler) // so that the runner sees that it is not whole

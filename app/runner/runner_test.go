@@ -247,6 +247,39 @@ func TestAttemptByARunner(t *testing.T) {
 	w.expect(http.StatusGone, o.Pass, runner.BeatPath, nil)
 }
 
+// A runner is given the commit that its tests are compared with, which is not the one that the attempt begins on.
+func TestBaseOfTests(t *testing.T) {
+	w := newWorld(t, "http://127.0.0.1:1")
+	w.task.BaseSHA = sia.SHA(w.base)
+	start, _ := w.far(func(dir string) {
+		must(t, os.WriteFile(filepath.Join(dir, "hello.txt"), []byte("Hello, world!\n"), 0o600))
+	})
+	by := w.dispatch.Agent(w.task, sia.Effect{Key: "7-1/1/attempt", Task: w.task.ID, Attempt: 1}, start, "coder", false)
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	go func() {
+		_, err := by.Run(ctx, agent.Input{Dir: w.space.Dir(), Rebuild: true}, &w.turns)
+		done <- err
+	}()
+	o := w.take()
+	client, err := runner.NewClient(w.door.URL, false)
+	must(t, err)
+	cache, err := gitops.OpenCache(t.TempDir(), gitops.CacheOptions{Logger: slog.New(slog.DiscardHandler)})
+	must(t, err)
+	far := cache.Repo(gitops.Remote{Key: "far", URL: "https://runner.invalid/base"})
+	for commit, ofTests := range map[string]bool{start: false, o.Work.Tests.Base: true} {
+		pack, err := client.Base(t.Context(), o.Pass, ofTests)
+		must(t, err)
+		must(t, far.TakeCommit(t.Context(), commit, pack, 1<<20))
+		must(t, pack.Close())
+	}
+	if o.Work.Tests.Base != w.base || o.Work.Tests.Within <= 0 || !far.HasCommit(w.base) || !far.HasCommit(start) {
+		t.Errorf("given %+v, of %s and %s", o.Work.Tests, start, w.base)
+	}
+	cancel()
+	<-done
+}
+
 // What a runner sends back that no work tree may have is refused, and the attempt says so. What was saved stays, and
 // the work tree is as it was.
 func TestHostileRunner(t *testing.T) {

@@ -49,6 +49,10 @@ const (
 	ModelPath   = "model/"
 )
 
+// BaseOfTests is the field of the query with which [BasePath] sends the base that tests are compared with, and not the
+// commit that the attempt begins on.
+const BaseOfTests = "tests"
+
 // ReleaseLost is the field of a release's query that says that the attempt could not be made.
 const ReleaseLost = "lost"
 
@@ -87,7 +91,16 @@ type Work struct {
 	Start      string      `json:"start"`      // the commit that it begins on
 	Coder      Coder       `json:"coder"`
 	Hosts      []string    `json:"hosts,omitempty"` // that setup commands may fetch from
+	Tests      *Tests      `json:"tests,omitempty"` // to be run when the attempt says that it is done; nil: none
 	Input      agent.Input `json:"input"`
+}
+
+// Tests says which tests an attempt's changes are tried with: those that they can reach. What fails that did not on
+// the base, the attempt is told.
+type Tests struct {
+	Base     string        `json:"base"` // commit
+	Services []string      `json:"services,omitempty"`
+	Within   time.Duration `json:"within"`
 }
 
 // Within is how long a runner may have an attempt: the time that it may take, and what may pass before and after it,

@@ -31,11 +31,11 @@ func (w *attemptWorker) evidence(ctx context.Context, t sia.Task, f sia.Effect) 
 
 // looksAtTests reports whether the tests that a change reaches are run before it is pushed.
 func (w *attemptWorker) looksAtTests(t sia.Task) bool {
-	return t.Settings.Checks.Evidence > 0 && t.Merging == nil && w.Evidence.Runs()
+	return t.TestsBeforePush() && w.Evidence.Runs()
 }
 
-// affected runs the tests that a work tree's changes can reach, in a commit that stays in the mirror. It is nil where
-// the repository wants none to be run, and for parts and racers, which have a check of their own.
+// affected runs the tests that a work tree's changes can reach. It is nil where the repository wants none to be run,
+// and for parts and racers, which have a check of their own.
 func (w *attemptWorker) affected(
 	t sia.Task, r agentRun, space *gitops.Workspace,
 ) func(context.Context) (agent.TestsRun, error) {
@@ -43,16 +43,7 @@ func (w *attemptWorker) affected(
 		return nil
 	}
 	return func(ctx context.Context) (agent.TestsRun, error) {
-		by := gitops.Signature{Name: "SIA", Email: "sia@localhost", When: t.Attempt().StartedAt}
-		head, err := space.Commit(ctx, gitops.CommitSpec{Message: "Tests before the push", Author: by, Committer: by})
-		if errors.Is(err, gitops.ErrEmpty) {
-			return agent.TestsRun{}, nil
-		}
-		if err != nil {
-			return agent.TestsRun{}, err
-		}
-		got, err := w.Evidence.Affected(ctx, w.wanted(t, head))
-		return agent.TestsRun{Ran: got.Ran, Failed: got.Failed, Log: got.Log}, err
+		return w.Evidence.OfTree(ctx, space, t.Attempt().StartedAt, w.wanted(t, ""))
 	}
 }
 
@@ -99,13 +90,9 @@ func (w *attemptWorker) reproduced(ctx context.Context, t sia.Task, r agentRun, 
 
 // wanted is the change of a commit against the task's base.
 func (w *common) wanted(t sia.Task, head string) evidence.Wanted {
-	mirror := w.mirror(t)
 	return evidence.Wanted{
 		Repository: t.Repo.String(), Base: string(t.BaseSHA), Head: head, Within: t.Settings.Checks.Evidence.D(),
-		Services: t.Settings.Agent.Services,
-		Open: func(ctx context.Context) (*gitops.History, error) {
-			return mirror.OpenCommits(ctx, string(t.BaseSHA), head)
-		},
+		Services: t.Settings.Agent.Services, Open: w.mirror(t).OpenCommits,
 	}
 }
 

@@ -141,7 +141,7 @@ func (c *tamperCmd) report(e *cli.Env, git localGit, looker *evidence.Looker, p 
 // run runs the tests that a difference can reach.
 func (c *tamperCmd) run(e *cli.Env, git localGit, looker *evidence.Looker, rep *tamperReport) error {
 	w := evidence.Wanted{Repository: c.Repo,
-		Open: func(context.Context) (*gitops.History, error) { return gitops.OpenHistory(c.Repo) }}
+		Open: func(context.Context, ...string) (*gitops.History, error) { return gitops.OpenHistory(c.Repo) }}
 	var err error
 	if w.Base, err = git.commit(e.Ctx, rep.Base); err != nil {
 		return err

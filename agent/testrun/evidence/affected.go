@@ -2,11 +2,15 @@ package evidence
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
+	"time"
 
+	"github.com/sia-bot/sia/agent"
 	"github.com/sia-bot/sia/agent/testrun"
+	"github.com/sia-bot/sia/gitops"
 	"github.com/sia-bot/sia/sia"
 )
 
@@ -19,6 +23,24 @@ type Affected struct {
 
 // affectedLog bounds [Affected.Log], in bytes.
 const affectedLog = 6000
+
+// OfTree is [Looker.Affected] for what was changed in a work tree since w.Base, as agents want it. The work tree is
+// committed, with a time of the caller's, and the commit stays in the mirror.
+func (l *Looker) OfTree(
+	ctx context.Context, space *gitops.Workspace, at time.Time, w Wanted,
+) (agent.TestsRun, error) {
+	by := gitops.Signature{Name: "SIA", Email: "sia@localhost", When: at}
+	head, err := space.Commit(ctx, gitops.CommitSpec{Message: "Tests before the push", Author: by, Committer: by})
+	if errors.Is(err, gitops.ErrEmpty) {
+		return agent.TestsRun{}, nil
+	}
+	if err != nil {
+		return agent.TestsRun{}, err
+	}
+	w.Head = head
+	got, err := l.Affected(ctx, w)
+	return agent.TestsRun{Ran: got.Ran, Failed: got.Failed, Log: got.Log}, err
+}
 
 // Affected runs the tests that a change can reach at its head, the nearest first, and on the base only what fails
 // there. What could not be run is left out. An error says nothing about the change, as of [Look].

@@ -64,7 +64,7 @@ func TestMore(t *testing.T) {
 	head := c.commit(a, "head/")
 	l := evidence.NewLooker(newBox(t), filepath.Dir(caches), nil, time.Now) // its folder is that of all tests here
 	got, err := l.Affected(t.Context(), evidence.Wanted{Repository: filepath.Base(caches), Base: base, Head: head,
-		Open: func(context.Context) (*gitops.History, error) { return gitops.OpenHistory(c.dir) }})
+		Open: func(context.Context, ...string) (*gitops.History, error) { return gitops.OpenHistory(c.dir) }})
 	if err != nil {
 		t.Fatal(err)
 	}

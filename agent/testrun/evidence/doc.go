@@ -21,5 +21,5 @@
 // takes code that is written to deceive, which reads as such. Nor is what code does to the files of another group of
 // the same batch, or to the build caches, which all looks at a repository share and the code under test can write to.
 //
-// The package imports gitops, agent/testrun and sia. Start reading at evidence.go.
+// The package imports gitops, agent, agent/testrun and sia. Start reading at evidence.go.
 package evidence

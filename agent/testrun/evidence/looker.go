@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/url"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -42,8 +43,9 @@ type Wanted struct {
 	Base, Head string // commits
 	// images of services that its tests need beside those that its workflow files name
 	Services []string
+	Hosts    []string // that may be reached while what tests depend on is fetched, beside the looker's
 	Within   time.Duration
-	Open     func(ctx context.Context) (*gitops.History, error) // gives both commits; it is closed here
+	Open     func(ctx context.Context, commits ...string) (*gitops.History, error) // it is closed here
 }
 
 // Look looks at a change.
@@ -68,12 +70,12 @@ func (l *Looker) with(ctx context.Context, w Wanted, look func(Spec) error) erro
 		return err
 	}
 	defer done()
-	h, err := w.Open(ctx)
+	h, err := w.Open(ctx, w.Base, w.Head)
 	if err != nil {
 		return fmt.Errorf("look at tests: %w", err)
 	}
 	defer h.Close()
-	r := testrun.NewRunner(l.box, h, dir, l.hosts, 0)
+	r := testrun.NewRunner(l.box, h, dir, slices.Concat(l.hosts, w.Hosts), 0)
 	r.Want, r.Common = w.Services, filepath.Join(l.dir, "common")
 	s := Spec{History: h, Runner: r, Dir: dir, Base: w.Base, Head: w.Head, Within: w.Within, Now: l.now}
 	if err := look(s); err != nil {

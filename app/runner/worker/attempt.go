@@ -12,6 +12,7 @@ import (
 
 	"github.com/sia-bot/sia/agent"
 	"github.com/sia-bot/sia/agent/llm"
+	"github.com/sia-bot/sia/agent/testrun/evidence"
 	"github.com/sia-bot/sia/app/runner"
 	"github.com/sia-bot/sia/gitops"
 	"github.com/sia-bot/sia/sia"
@@ -45,7 +46,7 @@ func (a *attempt) run(ctx context.Context) error {
 
 	// The address is nowhere: nothing is fetched or pushed there.
 	repo := a.git.Repo(gitops.Remote{Key: a.client.Host() + " " + work.Repository, URL: "https://runner.invalid/base"})
-	if err := a.fetch(live, repo); err != nil {
+	if err := a.fetch(live, repo, work.Start, false); err != nil {
 		return errors.Join(context.Cause(live), err)
 	}
 	space, err := repo.Workspace(live, "", work.Start)
@@ -62,7 +63,7 @@ func (a *attempt) run(ctx context.Context) error {
 		return err
 	}
 	in := work.Input
-	in.Dir = space.Dir()
+	in.Dir, in.Affected = space.Dir(), a.affected(repo, space)
 	res, err := by.Run(ctx, in, a)
 	if cause := context.Cause(ctx); cause != nil && !errors.Is(cause, errStopped) {
 		return cause // this runner ends, or has the attempt no longer
@@ -104,20 +105,37 @@ func (a *attempt) beat(ctx context.Context, stop, dead context.CancelCauseFunc) 
 	}
 }
 
-// fetch has the commit that the attempt begins on in the mirror.
-func (a *attempt) fetch(ctx context.Context, repo *gitops.Repo) error {
-	start := a.offer.Work.Start
-	if repo.HasCommit(start) {
+// fetch has a commit in the mirror: the one that the attempt begins on, or the one that its tests are compared with.
+func (a *attempt) fetch(ctx context.Context, repo *gitops.Repo, commit string, ofTests bool) error {
+	if repo.HasCommit(commit) {
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, baseWithin)
 	defer cancel()
-	pack, err := a.client.Base(ctx, a.offer.Pass)
+	pack, err := a.client.Base(ctx, a.offer.Pass, ofTests)
 	if err != nil {
 		return err
 	}
 	defer pack.Close()
-	return repo.TakeCommit(ctx, start, pack, runner.MaxBase)
+	return repo.TakeCommit(ctx, commit, pack, runner.MaxBase)
+}
+
+// affected runs the tests that the work tree's changes can reach; nil: none are to be run, or can be.
+func (a *attempt) affected(
+	repo *gitops.Repo, space *gitops.Workspace,
+) func(context.Context) (agent.TestsRun, error) {
+	tests := a.offer.Work.Tests
+	if tests == nil || !a.tests.Runs() {
+		return nil
+	}
+	return func(ctx context.Context) (agent.TestsRun, error) {
+		if err := a.fetch(ctx, repo, tests.Base, true); err != nil {
+			return agent.TestsRun{}, err
+		}
+		return a.tests.OfTree(ctx, space, time.Unix(0, 0).UTC(), evidence.Wanted{
+			Repository: a.offer.Work.Repository, Base: tests.Base, Services: tests.Services,
+			Hosts: a.offer.Work.Hosts, Within: tests.Within, Open: repo.OpenCommits})
+	}
 }
 
 // agent is the one that makes the attempt, as the server would have it.

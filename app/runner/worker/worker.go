@@ -20,6 +20,7 @@ import (
 	"time"
 
 	"github.com/sia-bot/sia/agent/sandbox"
+	"github.com/sia-bot/sia/agent/testrun/evidence"
 	"github.com/sia-bot/sia/app/runner"
 	"github.com/sia-bot/sia/gitops"
 )
@@ -48,6 +49,7 @@ type worker struct {
 	Config
 	client *runner.Client
 	git    *gitops.Cache
+	tests  *evidence.Looker
 }
 
 func newWorker(c Config) (*worker, error) {
@@ -62,7 +64,8 @@ func newWorker(c Config) (*worker, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &worker{Config: c, client: client, git: git}, nil
+	tests := evidence.NewLooker(c.Sandbox, filepath.Join(c.Dir, "sandbox", "tests"), nil, time.Now)
+	return &worker{Config: c, client: client, git: git, tests: tests}, nil
 }
 
 // Run asks for attempts and makes them until ctx ends. Those under way are given back then. It ends with
