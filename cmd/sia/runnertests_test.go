@@ -22,7 +22,8 @@ func TestRunnerRunsTests(t *testing.T) {
 	finish := scripted.Answer{Calls: []scripted.Call{{Name: "finish", Args: map[string]any{"summary": "Greeted."}}}}
 	w := newRunnerWorld(t, scripted.Script{Rules: []scripted.Rule{{
 		Name: "coder", Model: "coder", User: "Greet the customers", Turns: []scripted.Answer{
-			{Calls: []scripted.Call{write("hello.txt", "Hello, world!\n"), write("greeting.py", strings.Replace(greeting, "Hello", "Hi", 1))}},
+			{Calls: []scripted.Call{write("hello.txt", "Hello, world!\n"),
+				write("greeting.py", strings.Replace(greeting, "Hello", "Hi", 1))}},
 			finish,
 			{Calls: []scripted.Call{write("greeting.py", greeting)}},
 			finish,
