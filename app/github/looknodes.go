@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/sia-bot/sia/sia"
+	"github.com/sia-bot/sia/sia/gate"
 )
 
 // graphqlConnection is a page of nodes.
@@ -150,13 +151,13 @@ func (a *lookAnswer) earlier(shas []string) []Look {
 	return out
 }
 
-func (n *statusNode) statuses() []Status {
+func (n *statusNode) statuses() []gate.Status {
 	if n == nil {
 		return nil
 	}
-	var out []Status
+	var out []gate.Status
 	for _, s := range n.Contexts {
-		out = append(out, Status{Context: s.Context, AppID: statusApp(s.AvatarURL), State: statusState(s.State),
+		out = append(out, gate.Status{Context: s.Context, AppID: statusApp(s.AvatarURL), State: statusState(s.State),
 			Description: s.Description, URL: s.TargetURL, UpdatedAt: s.CreatedAt})
 	}
 	return out
@@ -191,9 +192,9 @@ func (l *Look) addSuite(s suiteNode, sha string) {
 		if w.File != nil {
 			path, repository = cmp.Or(w.File.Path, path), w.File.RepositoryName
 		}
-		l.Workflows = append(l.Workflows, Workflow{ID: w.DatabaseID, SuiteID: s.DatabaseID, Path: path,
+		l.Workflows = append(l.Workflows, gate.Workflow{ID: w.DatabaseID, SuiteID: s.DatabaseID, Path: path,
 			Repository: repository, Name: w.Workflow.Name, Event: w.Event, Status: plainEnum(s.Status),
-			Conclusion: conclusion(s.Conclusion), URL: w.URL, CreatedAt: w.CreatedAt})
+			Conclusion: conclusion(s.Conclusion), URL: w.URL, StartedAt: w.CreatedAt})
 	}
 	for _, c := range s.CheckRuns.Nodes {
 		out := CheckRun{ID: c.DatabaseID, Name: c.Name, AppID: appID, AppSlug: slug, HeadSHA: sha,
