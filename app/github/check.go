@@ -14,13 +14,11 @@ import (
 
 // CheckRun is one run of a check on a commit.
 type CheckRun struct {
-	ID         int64
-	Name       string
-	AppID      int64
-	AppSlug    string // github-actions for GitHub Actions
-	HeadSHA    string
-	ExternalID string
-	Status     string // queued, in_progress, completed, waiting, requested or pending
+	ID      int64
+	Name    string
+	AppID   int64
+	AppSlug string // github-actions for GitHub Actions
+	Status  string // queued, in_progress, completed, waiting, requested or pending
 	// when completed: success, failure, neutral, cancelled, skipped, timed_out, action_required,
 	// stale, startup_failure
 	Conclusion       string
@@ -52,7 +50,7 @@ var actionsJob = lazyregexp.New(`/actions/runs/([0-9]{1,18})(?:/jobs?/([0-9]{1,1
 func checkRunFrom(c *gh.CheckRun) CheckRun {
 	out := CheckRun{
 		ID: c.GetID(), Name: c.GetName(), AppID: c.GetApp().GetID(), AppSlug: c.GetApp().GetSlug(),
-		HeadSHA: c.GetHeadSHA(), ExternalID: c.GetExternalID(), Status: c.GetStatus(), Conclusion: c.GetConclusion(),
+		Status: c.GetStatus(), Conclusion: c.GetConclusion(),
 		URL: c.GetHTMLURL(), DetailsURL: c.GetDetailsURL(),
 		StartedAt: c.GetStartedAt().Time, CompletedAt: c.GetCompletedAt().Time, SuiteID: c.GetCheckSuite().GetID(),
 		OutputTitle: c.GetOutput().GetTitle(), OutputSummary: c.GetOutput().GetSummary(), OutputText: c.GetOutput().GetText(),

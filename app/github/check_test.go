@@ -49,7 +49,7 @@ func TestChecksReadsEveryPage(t *testing.T) {
 		t.Fatalf("%d runs, %d statuses", len(set.Runs), len(set.Statuses))
 	}
 	want := CheckRun{
-		ID: 77, Name: "test", AppID: 15368, AppSlug: "github-actions", HeadSHA: "abc", ExternalID: "e", Status: "completed",
+		ID: 77, Name: "test", AppID: 15368, AppSlug: "github-actions", Status: "completed",
 		Conclusion: "failure",
 		URL:        "http://x/77", DetailsURL: "https://github.com/acme/shop/actions/runs/9/job/77",
 		StartedAt: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), CompletedAt: time.Date(2026, 1, 2, 3, 5, 5, 0, time.UTC),

@@ -10,13 +10,11 @@ import (
 
 // Delivery is one webhook delivery that GitHub made, or tried to make.
 type Delivery struct {
-	ID           int64  // of the last try
-	GUID         string // of the event: the same for its redeliveries
-	Event        string
-	Installation int64
-	At           time.Time // of the last try
-	First        time.Time // of the first
-	Tries        int
+	ID    int64  // of the last try
+	GUID  string // of the event: the same for its redeliveries
+	Event string
+	First time.Time // of the first
+	Tries int
 }
 
 // DeliveriesKept is how long GitHub keeps deliveries to send them again: a week on
@@ -49,8 +47,7 @@ func (a *App) FailedDeliveries(ctx context.Context, since time.Time) ([]Delivery
 	for _, d := range tries {
 		h := of[d.GetGUID()]
 		if h == nil {
-			h = &history{delivery: Delivery{ID: d.GetID(), GUID: d.GetGUID(), Event: d.GetEvent(),
-				Installation: d.GetInstallationID(), At: d.GetDeliveredAt().Time}}
+			h = &history{delivery: Delivery{ID: d.GetID(), GUID: d.GetGUID(), Event: d.GetEvent()}}
 			of[d.GetGUID()] = h
 			order = append(order, h)
 		}

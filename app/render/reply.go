@@ -15,7 +15,6 @@ import (
 // Move is one decision on a task, as its event log has it.
 type Move struct {
 	At       time.Time
-	By       sia.Actor // zero: SIA's own machinery
 	Event    sia.Kind
 	From, To sia.State
 	Why      string // one sentence: what was decided and why
