@@ -189,7 +189,7 @@ func NoTechnique(asked sia.TechniqueID, ids []sia.TechniqueID, coders []string) 
 	if len(shown) == 0 {
 		s += " Every technique was used in this task already."
 	} else {
-		s += " Those that this task has not used: " + list(shown) + "."
+		s += " Those that this task has not used: " + text.List(shown) + "."
 	}
 	if len(coders) > 0 {
 		s += " The coders: " + codes(coders, 20) + "."
