@@ -79,13 +79,13 @@ func NewBuiltin(cfg BuiltinConfig) (*BuiltinAgent, error) {
 	}
 	names := map[string]bool{}
 	for _, t := range b.tools {
-		if names[t.Name()] {
-			return nil, fmt.Errorf("make the builtin agent: two tools are called %s", t.Name())
+		if names[t.Name] {
+			return nil, fmt.Errorf("make the builtin agent: two tools are called %s", t.Name)
 		}
-		names[t.Name()] = true
+		names[t.Name] = true
 	}
 	if !names[tool.NameFinish] {
-		b.tools = append(b.tools, tool.FinishTool{})
+		b.tools = append(b.tools, tool.FinishTool())
 	}
 	return b, nil
 }
@@ -133,7 +133,7 @@ func (b *BuiltinAgent) Run(ctx context.Context, in Input, rec Recorder) (Result,
 func offerTools(all []tool.Tool, brief sia.Brief, canAsk, failed bool) (offered []tool.Tool, notes []string) {
 	known := map[string]bool{}
 	for _, t := range all {
-		known[t.Name()] = true
+		known[t.Name] = true
 	}
 	for _, name := range slices.Concat(brief.Tools, brief.WithoutTools) {
 		if !known[name] {
@@ -141,11 +141,11 @@ func offerTools(all []tool.Tool, brief sia.Brief, canAsk, failed bool) (offered 
 		}
 	}
 	if !failed {
-		all = slices.DeleteFunc(slices.Clone(all), func(t tool.Tool) bool { return t.Name() == tool.NameFailure })
+		all = slices.DeleteFunc(slices.Clone(all), func(t tool.Tool) bool { return t.Name == tool.NameFailure })
 	}
 	choose := func(wanted func(string) bool) (list []tool.Tool) {
 		for _, t := range all {
-			n := t.Name()
+			n := t.Name
 			if n == tool.NameFinish || wanted(n) && (n != tool.NameAsk || canAsk) {
 				list = append(list, t)
 			}
@@ -168,7 +168,7 @@ func offerTools(all []tool.Tool, brief sia.Brief, canAsk, failed bool) (offered 
 func toolNames(tools []tool.Tool) []string {
 	list := make([]string, len(tools))
 	for i, t := range tools {
-		list[i] = t.Name()
+		list[i] = t.Name
 	}
 	return list
 }
@@ -176,7 +176,7 @@ func toolNames(tools []tool.Tool) []string {
 // toolSpecs describes tools to the model, with the tokens that they take up.
 func toolSpecs(tools []tool.Tool) (list []llm.ToolSpec, tokens int) {
 	for _, t := range tools {
-		s := llm.ToolSpec{Name: t.Name(), Description: strings.TrimSpace(t.Description()), Parameters: t.Schema()}
+		s := llm.ToolSpec{Name: t.Name, Description: strings.TrimSpace(t.Description), Parameters: t.Schema}
 		list = append(list, s)
 		tokens += s.Tokens()
 	}

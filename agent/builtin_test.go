@@ -470,7 +470,7 @@ func TestDiscardedTreeEndsTheAttempt(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a, err := agent.NewBuiltin(agent.BuiltinConfig{Model: client, Tools: []tool.Tool{loses{}}})
+	a, err := agent.NewBuiltin(agent.BuiltinConfig{Model: client, Tools: []tool.Tool{loses}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -485,14 +485,10 @@ func TestDiscardedTreeEndsTheAttempt(t *testing.T) {
 }
 
 // loses is a tool that loses the work tree.
-type loses struct{}
-
-func (loses) Name() string            { return "lose" }
-func (loses) Description() string     { return "loses it" }
-func (loses) Schema() json.RawMessage { return json.RawMessage(`{"type":"object"}`) }
-func (loses) Call(context.Context, tool.Env, json.RawMessage) (tool.Result, error) {
-	return tool.Result{}, fmt.Errorf("run: %w", sandbox.ErrDiscarded)
-}
+var loses = tool.Tool{Name: "lose", Description: "loses it", Schema: json.RawMessage(`{"type":"object"}`),
+	Call: func(context.Context, tool.Env, json.RawMessage) (tool.Result, error) {
+		return tool.Result{}, fmt.Errorf("run: %w", sandbox.ErrDiscarded)
+	}}
 
 func TestSecretsStayOutOfTheTranscript(t *testing.T) {
 	const token = "ghp_0123456789abcdefghijABCDEFGHIJ456789"
@@ -517,7 +513,7 @@ func TestNewBuiltinRefuses(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := agent.NewBuiltin(agent.BuiltinConfig{Model: m,
-		Tools: []tool.Tool{tool.ReadTool{}, tool.ReadTool{}}}); err == nil {
+		Tools: []tool.Tool{tool.ReadTool(), tool.ReadTool()}}); err == nil {
 		t.Error("two tools of one name were accepted")
 	}
 	b := newBench(t, turns(done))

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/sia-bot/sia/agent/llm"
@@ -58,11 +59,11 @@ func (r *builtinRun) callTools(ctx context.Context, resp llm.Response) []Call {
 // callTool carries out one call and reports whether it could be understood. cut says
 // that the answer was cut in the midst of it.
 func (r *builtinRun) callTool(ctx context.Context, call *Call, cut bool) (understood bool) {
-	t := r.toolNamed(call.Name)
+	t, offered := r.toolNamed(call.Name)
 	var res tool.Result
 	var err error
 	switch {
-	case t == nil:
+	case !offered:
 		err = fmt.Errorf("there is no tool %q in this attempt; there are %s", text.Clip(call.Name, 60),
 			strings.Join(toolNames(r.offered), ", "))
 		if r.in.Planning {
@@ -130,13 +131,13 @@ func (r *builtinRun) concluded(res tool.Result) bool {
 	return true
 }
 
-func (r *builtinRun) toolNamed(name string) tool.Tool {
-	for _, t := range r.offered {
-		if t.Name() == name {
-			return t
-		}
+// toolNamed is one of those that are offered; ok is false where none is called so.
+func (r *builtinRun) toolNamed(name string) (t tool.Tool, ok bool) {
+	i := slices.IndexFunc(r.offered, func(t tool.Tool) bool { return t.Name == name })
+	if i < 0 {
+		return t, false
 	}
-	return nil
+	return r.offered[i], true
 }
 
 // endStuck interrupts the attempt.
@@ -188,8 +189,8 @@ func (r *builtinRun) finishWithTest() {
 		return
 	}
 	for i, t := range r.offered {
-		if t.Name() == tool.NameFinish {
-			r.offered[i] = tool.FinishTool{Test: true}
+		if t.Name == tool.NameFinish {
+			r.offered[i] = tool.FinishTestTool()
 		}
 	}
 }

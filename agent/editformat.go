@@ -62,7 +62,7 @@ func EditFormatOf(model string) EditFormat {
 func (f EditFormat) editing(tools []tool.Tool) []tool.Tool {
 	others := map[EditFormat][]string{EditReplace: {tool.NamePatch}, EditPatch: {tool.NameEdit},
 		EditWhole: {tool.NameEdit, tool.NamePatch}}[f]
-	return slices.DeleteFunc(tools, func(t tool.Tool) bool { return slices.Contains(others, t.Name()) })
+	return slices.DeleteFunc(tools, func(t tool.Tool) bool { return slices.Contains(others, t.Name) })
 }
 
 // countEdit counts a call that was to change files.

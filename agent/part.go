@@ -121,7 +121,7 @@ func divisionSections(d *Division) []promptSection {
 // endTool is how a run of a plan ends in place of a proposal to a person.
 func (d *Division) endTool() tool.Tool {
 	if d == nil {
-		return tool.ProposeTool{}
+		return tool.ProposeTool()
 	}
-	return tool.DivideTool{Most: min(d.Most, plan.MaxParts)}
+	return tool.DivideTool(min(d.Most, plan.MaxParts))
 }

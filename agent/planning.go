@@ -49,7 +49,7 @@ func planTools(all []tool.Tool, canAsk, failed bool, by *Division) (offered []to
 		reading = append(reading, tool.NameAsk)
 	}
 	for _, t := range all {
-		if slices.Contains(reading, t.Name()) {
+		if slices.Contains(reading, t.Name) {
 			offered = append(offered, t)
 		}
 	}

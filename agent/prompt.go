@@ -180,7 +180,7 @@ func fileSections(ctx context.Context, in Input, env tool.Env) (sections []promp
 		return r.Text, err
 	}
 	if len(in.Brief.OnlyFiles) == 0 {
-		list, err := look(tool.ListTool{}, map[string]any{"depth": 2})
+		list, err := look(tool.ListTool(), map[string]any{"depth": 2})
 		if err != nil {
 			return nil, []string{"the listing of the repository was left out: " + err.Error()}
 		}
@@ -193,7 +193,7 @@ func fileSections(ctx context.Context, in Input, env tool.Env) (sections []promp
 			notes = append(notes, fmt.Sprintf("only the first %d files of the brief are in the context", mostFiles))
 			break
 		}
-		text, err := look(tool.ReadTool{}, map[string]any{"path": p})
+		text, err := look(tool.ReadTool(), map[string]any{"path": p})
 		if err != nil {
 			notes = append(notes, "a file of the brief is not in the context: "+err.Error())
 			continue

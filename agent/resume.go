@@ -120,7 +120,7 @@ func (r *builtinRun) rebuildTree(ctx context.Context, answers []Turn) (trouble [
 // repeatCall makes a saved call once more.
 func (r *builtinRun) repeatCall(ctx context.Context, c Call) error {
 	for _, t := range r.tools {
-		if t.Name() == c.Name {
+		if t.Name == c.Name {
 			_, err := t.Call(ctx, r.env, json.RawMessage(c.Arguments))
 			return err
 		}
@@ -138,10 +138,10 @@ func (r *builtinRun) restoreTurn(ctx context.Context, t Turn) {
 		r.conv.addMessage(llm.Message{Role: llm.RoleTool, ToolCallID: c.ID, Content: c.read()})
 		r.countLessons(c)
 		r.env.Changed = r.env.Changed || len(c.Changed) > 0
-		used := r.toolNamed(c.Name)
-		understood = understood || used != nil && (c.Arguments == "" || json.Valid([]byte(c.Arguments)))
+		used, offered := r.toolNamed(c.Name)
+		understood = understood || offered && (c.Arguments == "" || json.Valid([]byte(c.Arguments)))
 		switch {
-		case used == nil || r.res.End != "":
+		case !offered || r.res.End != "":
 		case !c.IsError && (c.Name == tool.NameFinish || c.Name == tool.NameAsk || c.Name == tool.NamePropose):
 			r.restoreEnd(ctx, used, c)
 		default:

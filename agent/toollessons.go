@@ -8,7 +8,7 @@ const lessonsAboutTool = "What was learned from other tasks here about this tool
 // meetLessons adds to a tool's first call the brief's lessons about the tool, those that are withheld by their
 // ids alone. A lesson about two tools is met with the one that is called first.
 func (r *builtinRun) meetLessons(c *Call) {
-	if r.toolNamed(c.Name) == nil {
+	if _, offered := r.toolNamed(c.Name); !offered {
 		return // nothing was called
 	}
 	var texts []string

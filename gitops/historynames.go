@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"time"
 
 	"github.com/go-git/go-git/v5/plumbing"
 )
@@ -13,8 +12,7 @@ import (
 // HistoryNames is a commit with one parent, and the names of the files that it changed.
 type HistoryNames struct {
 	SHA   string
-	Time  time.Time // when it was committed
-	Paths []string  // in order; a file that was renamed has both names
+	Paths []string // in order; a file that was renamed has both names
 }
 
 // maxKeptTrees bounds the trees that a walk remembers: each but the last is compared twice.
@@ -59,7 +57,7 @@ func (h *History) Names(ctx context.Context, from string, most, mostFiles int) (
 			return nil, fmt.Errorf("read what %s changed: %w", c.Hash, err)
 		}
 		if n := len(paths); n > 0 && n <= mostFiles {
-			out = append(out, HistoryNames{SHA: c.Hash.String(), Time: c.Committer.When, Paths: paths})
+			out = append(out, HistoryNames{SHA: c.Hash.String(), Paths: paths})
 		}
 	}
 	return out, nil

@@ -41,7 +41,7 @@ func Parse(name string, source []byte) (Policy, error) {
 
 // parse reads a policy file on top of the policy of base that fits every context; base may be nil.
 func parse(name string, source []byte, base *Set) (Policy, error) {
-	r := &reader{name: name}
+	r := &reader{}
 	p := r.read(source, base)
 	if len(r.problems) > 0 {
 		return Policy{}, &invalid.File{Name: name, Problems: r.problems}
@@ -51,7 +51,6 @@ func parse(name string, source []byte, base *Set) (Policy, error) {
 
 // reader reads one policy file and gathers what is wrong with it.
 type reader struct {
-	name     string
 	file     *ast.File
 	problems []invalid.Problem
 }

@@ -15,7 +15,6 @@ type lesson struct {
 	form    string     // that is learned, or
 	learn   func(t *trial, words string) bool
 	weaker  string // what the model works without then; "": nothing
-	source  string
 }
 
 // The dialects in which most lessons can be learned.
@@ -25,25 +24,29 @@ var (
 	inMessages  = []Protocol{ProtocolMessages}
 )
 
-// lessons are looked through in this order; the first that teaches something new holds.
+// lessons are looked through in this order; the first that teaches something new holds. Above each is where the words
+// can be read.
 var lessons = []lesson{
-	{in: inChat, pattern: `v1/responses|responses api|not a chat model`, learn: changesTo(ProtocolResponses),
-		source: "https://github.com/openai/openai-openapi/issues/541"},
-	{in: []Protocol{ProtocolChat, ProtocolResponses}, pattern: `v1/messages`, learn: changesTo(ProtocolMessages),
-		source: "https://docs.anthropic.com/en/api/openai-sdk"},
-	{in: []Protocol{ProtocolResponses, ProtocolMessages}, pattern: `chat/completions`, learn: changesTo(ProtocolChat),
-		source: "https://github.com/openai/openai-openapi/issues/541"},
+	// https://github.com/openai/openai-openapi/issues/541
+	{in: inChat, pattern: `v1/responses|responses api|not a chat model`, learn: changesTo(ProtocolResponses)},
+	// https://docs.anthropic.com/en/api/openai-sdk
+	{in: []Protocol{ProtocolChat, ProtocolResponses}, pattern: `v1/messages`, learn: changesTo(ProtocolMessages)},
+	// https://github.com/openai/openai-openapi/issues/541
+	{in: []Protocol{ProtocolResponses, ProtocolMessages}, pattern: `chat/completions`, learn: changesTo(ProtocolChat)},
 
+	// https://github.com/anomalyco/opencode/issues/1680
 	{pattern: `must be a-z, a-z, 0-9, with a length of 9|tool.?call.?id.{0,40}(?:length|pattern|invalid|match)`,
-		form: formNineIDs, source: "https://github.com/anomalyco/opencode/issues/1680"},
-	{in: inChat, pattern: `reasoning_content.{0,80}(?:must be passed back|missing|required)`, form: formReasoning,
-		source: "https://github.com/earendil-works/pi/issues/3636"},
-	{in: inChat, pattern: `missing a .?thought_signature`, form: formSignature,
-		source: "https://github.com/openai/openai-python/issues/2758"},
-	{in: inChat, pattern: `function_response.{0,4}name|name.{0,40}(?:tool message|role .?tool)`, form: formToolNames,
-		source: "https://github.com/langflow-ai/langflow/issues/9437"},
+		form: formNineIDs},
+	// https://github.com/earendil-works/pi/issues/3636
+	{in: inChat, pattern: `reasoning_content.{0,80}(?:must be passed back|missing|required)`, form: formReasoning},
+	// https://github.com/openai/openai-python/issues/2758
+	{in: inChat, pattern: `missing a .?thought_signature`, form: formSignature},
+	// https://github.com/langflow-ai/langflow/issues/9437
+	{in: inChat, pattern: `function_response.{0,4}name|name.{0,40}(?:tool message|role .?tool)`, form: formToolNames},
+	// https://github.com/QuantumNous/new-api/issues/5982
 	{in: inChat, pattern: `expected a string, but got an array`, form: "without cache_control",
-		weaker: notMarked, source: "https://github.com/QuantumNous/new-api/issues/5982"},
+		weaker: notMarked},
+	// https://github.com/pydantic/pydantic-ai/issues/5206
 	{in: inChat, pattern: `content type: <nil>|content.{0,4} to be a string|` +
 		`content.{0,40}(?:must be a string|got null|none is not|null)|at least one content element|` +
 		`content is empty|should be a valid string`,
@@ -51,85 +54,89 @@ var lessons = []lesson{
 			return t.adopt(formEmptyContent, "") || t.adopt(formSomeContent, "") ||
 				t.adopt("without cache_control", notMarked)
 		},
-		source: "https://github.com/pydantic/pydantic-ai/issues/5206"},
+	},
+	// https://github.com/aaif-goose/goose/issues/5998
 	{pattern: `unexpected role .?user.? after role .?tool|roles must alternate|` +
-		`tool result blocks cannot be provided in the same turn`, form: formMergedTurns,
-		source: "https://github.com/aaif-goose/goose/issues/5998"},
-	{in: inChat, pattern: `item pairs from a mapping`, form: formObjects,
-		source: "https://github.com/mudler/LocalAI/pull/10256"},
-	{in: inChat, pattern: `single tool.calls at once`, form: formOneCall,
-		source: "https://github.com/unslothai/unsloth/pull/7426"},
+		`tool result blocks cannot be provided in the same turn`, form: formMergedTurns},
+	// https://github.com/mudler/LocalAI/pull/10256
+	{in: inChat, pattern: `item pairs from a mapping`, form: formObjects},
+	// https://github.com/unslothai/unsloth/pull/7426
+	{in: inChat, pattern: `single tool.calls at once`, form: formOneCall},
+	// https://github.com/huggingface/chat-ui/issues/1386
 	{in: inChat, pattern: `system role not supported|invalid message role: system|unexpected role .?system|` +
 		`role.{0,4} does not support .?system|only user,? (?:and )?assistant roles`,
-		form: formSystemAsUser, source: "https://github.com/huggingface/chat-ui/issues/1386"},
-	{pattern: refusedKeyword.String(), learn: (*trial).learnKeywords,
-		source: "https://github.com/openswarm-ai/openswarm/issues/24"},
+		form: formSystemAsUser},
+	// https://github.com/openswarm-ai/openswarm/issues/24
+	{pattern: refusedKeyword.String(), learn: (*trial).learnKeywords},
 
+	// https://github.com/pydantic/pydantic-ai/issues/2075
 	{in: inMessages, pattern: `expected .?thinking.? or .?redacted_thinking|content\[\]\.thinking`,
-		learn:  func(t *trial, _ string) bool { was := t.noThinking; t.noThinking = true; return !was },
-		source: "https://github.com/pydantic/pydantic-ai/issues/2075"},
+		learn: func(t *trial, _ string) bool { was := t.noThinking; t.noThinking = true; return !was }},
+	// https://github.com/openai/openai-agents-js/issues/546
 	{pattern: `invalid .?signature|signature.{0,40}invalid|encrypted.content.{0,80}(?:verif|decrypt|pars)|` +
 		`without its required|items are not persisted|item_id.{0,20}mismatch|` +
 		`corrupted thought signature|blocks .{0,40}cannot be modified`,
-		learn:  func(t *trial, _ string) bool { was := t.noOpaque; t.noOpaque = true; return !was },
-		source: "https://github.com/openai/openai-agents-js/issues/546"},
+		learn: func(t *trial, _ string) bool { was := t.noOpaque; t.noOpaque = true; return !was }},
 
-	{in: inChat, pattern: `stream_options|include_usage`, form: "without stream_options",
-		source: "https://github.com/avante-corp/avante.nvim/issues/2347"},
-	{pattern: `max_(?:completion_|output_)?tokens`, learn: (*trial).learnMost,
-		source: "https://github.com/BerriAI/litellm/issues/4433"},
-	{in: inChat, pattern: `max_completion_tokens`, form: formMaxTokens,
-		source: "https://github.com/editor-code-assistant/eca/issues/231"},
-	{in: inResponses, pattern: `max_output_tokens`, form: "without max_output_tokens",
-		source: "https://github.com/RayBytes/ChatMock/issues/103"},
+	// https://github.com/avante-corp/avante.nvim/issues/2347
+	{in: inChat, pattern: `stream_options|include_usage`, form: "without stream_options"},
+	// https://github.com/BerriAI/litellm/issues/4433
+	{pattern: `max_(?:completion_|output_)?tokens`, learn: (*trial).learnMost},
+	// https://github.com/editor-code-assistant/eca/issues/231
+	{in: inChat, pattern: `max_completion_tokens`, form: formMaxTokens},
+	// https://github.com/RayBytes/ChatMock/issues/103
+	{in: inResponses, pattern: `max_output_tokens`, form: "without max_output_tokens"},
+	// https://github.com/openstory-so/openstory/issues/1317
 	{in: inChat, pattern: `can handle the requested parameters`, learn: func(t *trial, words string) bool {
 		return t.adopt(formMaxTokens, "") || t.learnSchema(words) || t.learnEffort(words)
-	}, source: "https://github.com/openstory-so/openstory/issues/1317"},
+	}},
+	// https://api-docs.deepseek.com/guides/json_mode
 	{pattern: `response_format|json_schema|json_object|structured output|json mode|schema|` +
 		`output_config|output_format|text\.format`,
-		learn: (*trial).learnSchema, source: "https://api-docs.deepseek.com/guides/json_mode"},
+		learn: (*trial).learnSchema},
+	// https://github.com/OpenHands/software-agent-sdk/pull/1208
 	{in: inResponses, pattern: `encrypted.content|\binclude\b.{0,60}(?:unknown|support|permitted|recogni|valid)|` +
 		`(?:unknown|unrecogni\w+|extra|not supported).{0,60}\binclude\b`, form: "without include",
-		weaker: "reasoning is not given back: the endpoint does not hand it out",
-		source: "https://github.com/OpenHands/software-agent-sdk/pull/1208"},
-	{in: inResponses, pattern: `prompt_cache_key`, form: "without prompt_cache_key",
-		source: "https://developers.openai.com/api/docs/guides/prompt-caching"},
-	{in: inResponses, pattern: `\bphase\b`, form: "without phase", weaker: "the phases of answers are not given back",
-		source: "https://github.com/pydantic/pydantic-ai/pull/5229"},
-	{in: inResponses, pattern: `\bstrict\b`, form: "without strict",
-		source: "https://docs.vllm.ai/en/latest/serving/openai_compatible_server.html"},
-	{in: inResponses, pattern: `\bstore\b`, form: "without store",
-		source: "https://docs.vllm.ai/en/latest/serving/openai_compatible_server.html"},
-	{in: inMessages, pattern: `adaptive`, form: "without adaptive",
-		source: "https://docs.anthropic.com/en/docs/build-with-claude/adaptive-thinking"},
+		weaker: "reasoning is not given back: the endpoint does not hand it out"},
+	// https://developers.openai.com/api/docs/guides/prompt-caching
+	{in: inResponses, pattern: `prompt_cache_key`, form: "without prompt_cache_key"},
+	// https://github.com/pydantic/pydantic-ai/pull/5229
+	{in: inResponses, pattern: `\bphase\b`, form: "without phase", weaker: "the phases of answers are not given back"},
+	// https://docs.vllm.ai/en/latest/serving/openai_compatible_server.html
+	{in: inResponses, pattern: `\bstrict\b`, form: "without strict"},
+	// https://docs.vllm.ai/en/latest/serving/openai_compatible_server.html
+	{in: inResponses, pattern: `\bstore\b`, form: "without store"},
+	// https://docs.anthropic.com/en/docs/build-with-claude/adaptive-thinking
+	{in: inMessages, pattern: `adaptive`, form: "without adaptive"},
+	// https://docs.anthropic.com/en/docs/build-with-claude/effort
 	{in: inMessages, pattern: `output_config|\beffort\b`, form: "without effort",
-		weaker: "the effort is the model's default",
-		source: "https://docs.anthropic.com/en/docs/build-with-claude/effort"},
-	{in: inMessages, pattern: `thinking`, form: "without thinking", weaker: "it does not think before it answers",
-		source: "https://docs.anthropic.com/en/docs/build-with-claude/extended-thinking"},
-	{pattern: `cache_control`, form: "without cache_control", weaker: notMarked,
-		source: "https://github.com/BerriAI/litellm/issues/7790"},
-	{in: inChat, pattern: `reasoning_content`, form: "without reasoning_content", weaker: notGivenBack,
-		source: "https://github.com/charmbracelet/crush/issues/1590"},
-	{in: inChat, pattern: `reasoning_details`, form: "without reasoning_details", weaker: notGivenBack,
-		source: "https://openrouter.ai/docs/use-cases/reasoning-tokens"},
-	{in: inChat, pattern: `thinking_blocks`, form: "without thinking_blocks", weaker: notGivenBack,
-		source: "https://docs.litellm.ai/docs/reasoning_content"},
+		weaker: "the effort is the model's default"},
+	// https://docs.anthropic.com/en/docs/build-with-claude/extended-thinking
+	{in: inMessages, pattern: `thinking`, form: "without thinking", weaker: "it does not think before it answers"},
+	// https://github.com/BerriAI/litellm/issues/7790
+	{pattern: `cache_control`, form: "without cache_control", weaker: notMarked},
+	// https://github.com/charmbracelet/crush/issues/1590
+	{in: inChat, pattern: `reasoning_content`, form: "without reasoning_content", weaker: notGivenBack},
+	// https://openrouter.ai/docs/use-cases/reasoning-tokens
+	{in: inChat, pattern: `reasoning_details`, form: "without reasoning_details", weaker: notGivenBack},
+	// https://docs.litellm.ai/docs/reasoning_content
+	{in: inChat, pattern: `thinking_blocks`, form: "without thinking_blocks", weaker: notGivenBack},
+	// https://ai.google.dev/gemini-api/docs/thought-signatures
 	{in: inChat, pattern: `extra_content`, form: "without extra_content",
-		weaker: "thought signatures are not given back",
-		source: "https://ai.google.dev/gemini-api/docs/thought-signatures"},
-	{in: inChat, pattern: `provider_specific_fields`, form: "without provider_specific_fields",
-		source: "https://docs.litellm.ai/docs/reasoning_content"},
-	{in: inChat, pattern: `reasoning.?(?:effort|value)|\bthink(?:ing)?\b`, learn: (*trial).learnEffort,
-		source: "https://github.com/livekit/agents/issues/5084"},
-	{in: inResponses, pattern: `reasoning`, learn: (*trial).learnEffort,
-		source: "https://github.com/earendil-works/pi/issues/8381"},
+		weaker: "thought signatures are not given back"},
+	// https://docs.litellm.ai/docs/reasoning_content
+	{in: inChat, pattern: `provider_specific_fields`, form: "without provider_specific_fields"},
+	// https://github.com/livekit/agents/issues/5084
+	{in: inChat, pattern: `reasoning.?(?:effort|value)|\bthink(?:ing)?\b`, learn: (*trial).learnEffort},
+	// https://github.com/earendil-works/pi/issues/8381
+	{in: inResponses, pattern: `reasoning`, learn: (*trial).learnEffort},
+	// https://console.groq.com/docs/reasoning
 	{in: inChat, pattern: `property .?reasoning.? is unsupported|\breasoning\b.{0,60}(?:extra|not permitted|unsupported)`,
-		form: "without reasoning", weaker: notGivenBack, source: "https://console.groq.com/docs/reasoning"},
+		form: "without reasoning", weaker: notGivenBack},
+	// https://docs.litellm.ai/docs/completion/stream
 	{pattern: `stream\w*.{0,60}(?:not (?:be )?(?:support|allow|available|enabled|permitted)|` +
 		`unsupported|disabled|must be false)|` +
-		`(?:not support\w*|unsupported|cannot|verified to) .{0,40}stream`, form: formNoStream,
-		source: "https://docs.litellm.ai/docs/completion/stream"},
+		`(?:not support\w*|unsupported|cannot|verified to) .{0,40}stream`, form: formNoStream},
 }
 
 const (

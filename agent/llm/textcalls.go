@@ -12,40 +12,23 @@ type textForm struct {
 	// what stands around a call; the last call may lack its end
 	begin, end string
 	read       func(body string, schemas map[string]json.RawMessage) []textCall // what stands between
-	example    string
-	source     string
 }
 
 // textCall is a call that was written as text.
 type textCall struct{ name, args string }
 
-// textForms are the forms, each with a call of read that reads a.go.
+// textForms are the forms; textcalls_test.go has a call in each of them, and where that can be seen.
 var textForms = []textForm{
-	{"<tool_call>", "</tool_call>", readTagged, `<tool_call>{"name": "read", "arguments": {"path": "a.go"}}</tool_call>`,
-		"https://github.com/ggml-org/llama.cpp/issues/20198"},
-	{"<function=", "</function>", readFunction, "<function=read>\n<parameter=path>\na.go\n</parameter>\n</function>",
-		"https://github.com/QwenLM/Qwen3-Coder"},
-	{"<invoke name=", "</invoke>", readInvoke,
-		"<｜DSML｜invoke name=\"read\">\n" +
-			"<｜DSML｜parameter name=\"path\" string=\"true\">a.go</｜DSML｜parameter>\n</｜DSML｜invoke>",
-		"https://github.com/TokenRhythm/opensquilla/issues/985"},
-	{"<|tool_call_begin|>", "<|tool_call_end|>", readNamed,
-		`<|tool_call_begin|>functions.read:0<|tool_call_argument_begin|>{"path": "a.go"}<|tool_call_end|>`,
-		"https://github.com/NousResearch/hermes-agent/issues/24534"},
-	{"<｜tool▁call▁begin｜>", "<｜tool▁call▁end｜>", readNamed,
-		"<｜tool▁call▁begin｜>function<｜tool▁sep｜>read\n```json\n{\"path\": \"a.go\"}\n```<｜tool▁call▁end｜>",
-		"https://github.com/vllm-project/vllm/issues/26897"},
-	{" to=functions.", "<|call|>", readNamed,
-		`<|channel|>commentary to=functions.read <|constrain|>json<|message|>{"path": "a.go"}<|call|>`,
-		"https://github.com/lablup/mlxcel/issues/654"},
-	{"[TOOL_CALLS]", "[/TOOL_CALLS]", readNamed, `[TOOL_CALLS]read[ARGS]{"path": "a.go"}`,
-		"https://github.com/lmstudio-ai/lmstudio-bug-tracker/issues/797"},
-	{"<|tool_call|>", "<|/tool_call|>", readNamed, `<|tool_call|>[{"name": "read", "arguments": {"path": "a.go"}}]`,
-		"https://docs.vllm.ai/en/latest/features/tool_calling.html"},
-	{"<TOOLCALL>", "</TOOLCALL>", readNamed, `<TOOLCALL>[{"name": "read", "arguments": {"path": "a.go"}}]</TOOLCALL>`,
-		"https://github.com/ollama/ollama/pull/6849"},
-	{"<|tool_call>", "<tool_call|>", readCall, `<|tool_call>call:read{path:<|"|>a.go<|"|>}<tool_call|>`,
-		"https://github.com/NousResearch/hermes-agent/pull/7449"},
+	{"<tool_call>", "</tool_call>", readTagged},
+	{"<function=", "</function>", readFunction},
+	{"<invoke name=", "</invoke>", readInvoke},
+	{"<|tool_call_begin|>", "<|tool_call_end|>", readNamed},
+	{"<｜tool▁call▁begin｜>", "<｜tool▁call▁end｜>", readNamed},
+	{" to=functions.", "<|call|>", readNamed},
+	{"[TOOL_CALLS]", "[/TOOL_CALLS]", readNamed},
+	{"<|tool_call|>", "<|/tool_call|>", readNamed},
+	{"<TOOLCALL>", "</TOOLCALL>", readNamed},
+	{"<|tool_call>", "<tool_call|>", readCall},
 }
 
 // aroundCalls is what else such text holds.

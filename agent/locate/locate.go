@@ -79,7 +79,6 @@ type Vote struct {
 // Evidence is what the sources say of one query.
 type Evidence struct {
 	Votes map[Source][]Vote
-	Tests []string            // files of the failing tests
 	reach map[string][]string // tests that reach a file, by its path
 }
 
@@ -193,7 +192,7 @@ func Gather(ctx context.Context, tree Tree, past []Commit, q Query) (Evidence, e
 	if err := g.scan(ctx); err != nil {
 		return Evidence{}, err
 	}
-	e := Evidence{Tests: g.testFiles(), Votes: map[Source][]Vote{
+	e := Evidence{Votes: map[Source][]Vote{
 		FromOutput:  g.outputVotes(),
 		FromCalls:   g.callVotes(),
 		FromPast:    g.pastVotes(),

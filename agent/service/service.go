@@ -194,24 +194,24 @@ func consider(w gate.Service, folders []string, can bool) (c candidate, why stri
 	c = candidate{name: w.Name, image: w.Image, kind: k}
 	if !known {
 		return c, fmt.Sprintf("%s is not started here: SIA does not know this image. Tests that need it can't run here.",
-			upper(c.shown()))
+			text.Capital(c.shown()))
 	}
 	if c.program = k.program(folders, tag); c.program == "" {
 		return c, fmt.Sprintf("%s isn't installed where SIA runs: tests that need %s can't run here.", k.title, c.shown())
 	}
 	if !can {
-		return c, fmt.Sprintf("%s is not started here: this sandbox starts no servers.", upper(c.shown()))
+		return c, fmt.Sprintf("%s is not started here: this sandbox starts no servers.", text.Capital(c.shown()))
 	}
 	if e := extensions[name]; e != "" && !hasExtension(c.program, e) {
 		return c, fmt.Sprintf("PostgreSQL's extension %s isn't installed where SIA runs: tests that need %s can't run here.",
 			e, c.shown())
 	}
 	if c.mapped, why = hostPorts(w.Ports, k.port); why != "" {
-		return c, fmt.Sprintf("%s is not started here: %s.", upper(c.shown()), why)
+		return c, fmt.Sprintf("%s is not started here: %s.", text.Capital(c.shown()), why)
 	}
 	for variable, value := range w.Env {
 		if why = unusable(value); why != "" {
-			return c, fmt.Sprintf("%s is not started here: its variable %s %s.", upper(c.shown()), show(variable), why)
+			return c, fmt.Sprintf("%s is not started here: its variable %s %s.", text.Capital(c.shown()), show(variable), why)
 		}
 	}
 	c.env = k.env(func(names ...string) string {
@@ -327,5 +327,3 @@ func show(s string) string {
 	}, text.OneLine(s))
 	return cmp.Or(text.Clip(s, shownName), "without a name")
 }
-
-func upper(s string) string { return strings.ToUpper(s[:1]) + s[1:] }

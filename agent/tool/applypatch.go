@@ -25,31 +25,19 @@ const (
 var patchDescription string
 
 // PatchTool applies a unified diff, all of it or nothing.
-type PatchTool struct{}
+func PatchTool() Tool {
+	return Tool{Name: NamePatch, Description: patchDescription, Call: taking(patchArgs{}, callPatch),
+		Schema: json.RawMessage(`{"type":"object","properties":{
+"patch":{"type":"string"}},
+"required":["patch"]}`)}
+}
 
 type patchArgs struct {
 	Patch string `json:"patch"`
 }
 
-// Name is "patch".
-func (PatchTool) Name() string { return NamePatch }
-
-// Description is applypatch.md.
-func (PatchTool) Description() string { return patchDescription }
-
-// Schema describes the arguments.
-func (PatchTool) Schema() json.RawMessage {
-	return json.RawMessage(`{"type":"object","properties":{
-"patch":{"type":"string"}},
-"required":["patch"]}`)
-}
-
-// Call applies the patch: first in memory, then to the files.
-func (PatchTool) Call(_ context.Context, env Env, args json.RawMessage) (Result, error) {
-	var a patchArgs
-	if err := decodeArgs(args, &a); err != nil {
-		return Result{}, err
-	}
+// callPatch applies the patch: first in memory, then to the files.
+func callPatch(_ context.Context, env Env, a patchArgs) (Result, error) {
 	diff, err := unwrapPatch(a.Patch)
 	if err != nil {
 		return Result{}, err

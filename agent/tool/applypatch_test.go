@@ -46,7 +46,7 @@ func TestPatchCases(t *testing.T) {
 			}
 			env := tree(t, before)
 			args, _ := json.Marshal(map[string]string{"patch": patch})
-			r, err := call(t, env, tool.PatchTool{}, string(args))
+			r, err := call(t, env, tool.PatchTool(), string(args))
 			said := r.Text
 			if err != nil {
 				said = "error: " + err.Error() + "\n"
@@ -116,7 +116,7 @@ func TestPatchRefusesHostilePaths(t *testing.T) {
 				p),
 		} {
 			args, _ := json.Marshal(map[string]string{"patch": patch})
-			r, err := call(t, env, tool.PatchTool{}, string(args))
+			r, err := call(t, env, tool.PatchTool(), string(args))
 			if err == nil && !slices.Equal(r.Changed, []string{"a.txt"}) {
 				for _, c := range r.Changed {
 					if !filepath.IsLocal(c) || strings.Contains(strings.ToLower(c), ".git") || strings.HasPrefix(c, "out/") {
@@ -152,7 +152,7 @@ func FuzzPatch(f *testing.F) {
 		before := map[string]string{"a": "1\n2\n3\n", "d/b": "x\n", "crlf": "1\r\n2\r\n"}
 		env := tree(t, before)
 		args, _ := json.Marshal(map[string]string{"patch": patch})
-		_, err := call(t, env, tool.PatchTool{}, string(args))
+		_, err := call(t, env, tool.PatchTool(), string(args))
 		if after := files(t, env.Root.Name()); err != nil && !cmp.Equal(before, after) {
 			t.Errorf("an error, and a change: %v\n%s", err, cmp.Diff(before, after))
 		}

@@ -19,7 +19,15 @@ const maxOption = 300
 var askDescription string
 
 // AskTool puts one question to a person and ends the attempt.
-type AskTool struct{}
+func AskTool() Tool {
+	return Tool{Name: NameAsk, Description: askDescription, Call: taking(askArgs{}, callAsk),
+		Schema: json.RawMessage(`{"type":"object","properties":{
+"question":{"type":"string","description":"one question, answerable by choosing"},
+"why":{"type":"string","description":"what in the task is ambiguous, and what depends on it"},
+"options":{"type":"array","minItems":2,"maxItems":4,"items":{"type":"string"},
+"description":"possible answers, the fastest to carry out first"}},
+"required":["question","why","options"]}`)}
+}
 
 type askArgs struct {
 	Question string   `json:"question"`
@@ -27,28 +35,8 @@ type askArgs struct {
 	Options  []string `json:"options"`
 }
 
-// Name is "ask".
-func (AskTool) Name() string { return NameAsk }
-
-// Description is ask.md.
-func (AskTool) Description() string { return askDescription }
-
-// Schema describes the arguments.
-func (AskTool) Schema() json.RawMessage {
-	return json.RawMessage(`{"type":"object","properties":{
-"question":{"type":"string","description":"one question, answerable by choosing"},
-"why":{"type":"string","description":"what in the task is ambiguous, and what depends on it"},
-"options":{"type":"array","minItems":2,"maxItems":4,"items":{"type":"string"},
-"description":"possible answers, the fastest to carry out first"}},
-"required":["question","why","options"]}`)
-}
-
-// Call ends the attempt with the question, unless work has begun.
-func (AskTool) Call(_ context.Context, env Env, args json.RawMessage) (Result, error) {
-	var a askArgs
-	if err := decodeArgs(args, &a); err != nil {
-		return Result{}, err
-	}
+// callAsk ends the attempt with the question, unless work has begun.
+func callAsk(_ context.Context, env Env, a askArgs) (Result, error) {
 	switch {
 	case !env.CanAsk:
 		return Result{}, errors.New("no question can be asked in this attempt; choose what fits the repository best, and " +

@@ -11,31 +11,19 @@ import (
 var deleteDescription string
 
 // DeleteTool removes one file, or an empty directory.
-type DeleteTool struct{}
+func DeleteTool() Tool {
+	return Tool{Name: NameDelete, Description: deleteDescription, Call: taking(deleteArgs{}, callDelete),
+		Schema: json.RawMessage(`{"type":"object","properties":{
+"path":{"type":"string","description":"file or empty directory"}},
+"required":["path"]}`)}
+}
 
 type deleteArgs struct {
 	Path string `json:"path"`
 }
 
-// Name is "delete".
-func (DeleteTool) Name() string { return NameDelete }
-
-// Description is delete.md.
-func (DeleteTool) Description() string { return deleteDescription }
-
-// Schema describes the arguments.
-func (DeleteTool) Schema() json.RawMessage {
-	return json.RawMessage(`{"type":"object","properties":{
-"path":{"type":"string","description":"file or empty directory"}},
-"required":["path"]}`)
-}
-
-// Call removes the file.
-func (DeleteTool) Call(_ context.Context, env Env, args json.RawMessage) (Result, error) {
-	var a deleteArgs
-	if err := decodeArgs(args, &a); err != nil {
-		return Result{}, err
-	}
+// callDelete removes the file.
+func callDelete(_ context.Context, env Env, a deleteArgs) (Result, error) {
 	p, err := localPath(a.Path)
 	if err != nil {
 		return Result{}, err

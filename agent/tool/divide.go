@@ -15,26 +15,12 @@ import (
 //go:embed divide.md
 var divideDescription string
 
-// DivideTool says in which parts a task is done, and ends the run. It takes the place of
+// DivideTool says in which parts a task is done, at most so many, and ends the run. It takes the place of
 // [ProposeTool] where no person is asked.
-type DivideTool struct {
-	Most int // parts
-}
-
-type divideArgs struct {
-	Summary string      `json:"summary"`
-	Parts   []plan.Part `json:"parts"`
-}
-
-// Name is "propose".
-func (DivideTool) Name() string { return NamePropose }
-
-// Description is divide.md.
-func (DivideTool) Description() string { return divideDescription }
-
-// Schema describes the arguments.
-func (t DivideTool) Schema() json.RawMessage {
-	return json.RawMessage(fmt.Sprintf(`{"type":"object","properties":{
+func DivideTool(most int) Tool {
+	return Tool{Name: NamePropose, Description: divideDescription,
+		Call: taking(divideArgs{}, func(_ context.Context, _ Env, a divideArgs) (Result, error) { return a.divide(most) }),
+		Schema: json.RawMessage(fmt.Sprintf(`{"type":"object","properties":{
 "summary":{"type":"string","description":"how the task is taken apart, and why like this"},
 "parts":{"type":"array","minItems":2,"maxItems":%d,"items":{"type":"object","properties":{
 "do":{"type":"string","description":"what to do, with the files and functions that it touches"},
@@ -42,21 +28,22 @@ func (t DivideTool) Schema() json.RawMessage {
 "check":{"type":"string","description":"shell command that ends with 0 exactly when it is done"},
 "paths":{"type":"array","items":{"type":"string"},"description":"files that it will change"},
 "needs":{"type":"array","items":{"type":"integer","minimum":1},`+
-		`"description":"numbers of the earlier parts that it rests on"}},
+			`"description":"numbers of the earlier parts that it rests on"}},
 "required":["do","done_when","check"]}}},
-"required":["summary","parts"]}`, t.Most))
+"required":["summary","parts"]}`, most))}
 }
 
-// Call ends the run with the parts. A long summary is cut.
-func (t DivideTool) Call(_ context.Context, _ Env, args json.RawMessage) (Result, error) {
-	var a divideArgs
-	if err := decodeArgs(args, &a); err != nil {
-		return Result{}, err
-	}
+type divideArgs struct {
+	Summary string      `json:"summary"`
+	Parts   []plan.Part `json:"parts"`
+}
+
+// divide ends the run with the parts. A long summary is cut.
+func (a divideArgs) divide(most int) (Result, error) {
 	if strings.TrimSpace(a.Summary) == "" {
 		return Result{}, errors.New("summary is empty; say in a few sentences how the task is taken apart")
 	}
-	if wrong := plan.Problems(a.Parts, t.Most, true); len(wrong) > 0 {
+	if wrong := plan.Problems(a.Parts, most, true); len(wrong) > 0 {
 		return Result{}, errors.New(strings.Join(wrong, "; "))
 	}
 	return Result{Text: "the parts are noted; the run ends here\n",

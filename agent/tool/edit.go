@@ -13,7 +13,16 @@ import (
 var editDescription string
 
 // EditTool replaces one piece of text in a file.
-type EditTool struct{}
+func EditTool() Tool {
+	return Tool{Name: NameEdit, Description: editDescription, Call: taking(editArgs{}, callEdit),
+		Schema: json.RawMessage(`{"type":"object","properties":{
+"path":{"type":"string"},
+"old":{"type":"string",
+"description":"text to replace, without line numbers"},
+"new":{"type":"string","description":"text in its place; empty deletes"},
+"all":{"type":"boolean","description":"replace every occurrence; default false"}},
+"required":["path","old","new"]}`)}
+}
 
 type editArgs struct {
 	Path string `json:"path"`
@@ -22,29 +31,8 @@ type editArgs struct {
 	All  bool   `json:"all"`
 }
 
-// Name is "edit".
-func (EditTool) Name() string { return NameEdit }
-
-// Description is edit.md.
-func (EditTool) Description() string { return editDescription }
-
-// Schema describes the arguments.
-func (EditTool) Schema() json.RawMessage {
-	return json.RawMessage(`{"type":"object","properties":{
-"path":{"type":"string"},
-"old":{"type":"string",
-"description":"text to replace, without line numbers"},
-"new":{"type":"string","description":"text in its place; empty deletes"},
-"all":{"type":"boolean","description":"replace every occurrence; default false"}},
-"required":["path","old","new"]}`)
-}
-
-// Call replaces the text.
-func (EditTool) Call(_ context.Context, env Env, args json.RawMessage) (Result, error) {
-	var a editArgs
-	if err := decodeArgs(args, &a); err != nil {
-		return Result{}, err
-	}
+// callEdit replaces the text.
+func callEdit(_ context.Context, env Env, a editArgs) (Result, error) {
 	switch a.Old {
 	case "":
 		return Result{}, errors.New("old is empty; to create a file use write, to insert text name a neighbouring line " +

@@ -19,32 +19,20 @@ type FailedCheck struct {
 }
 
 // FailureTool shows what failing checks of the last attempt printed.
-type FailureTool struct{}
+func FailureTool() Tool {
+	return Tool{Name: NameFailure, Description: failureDescription, Call: taking(failureArgs{Start: 1}, callFailure),
+		Schema: json.RawMessage(`{"type":"object","properties":{
+"check":{"type":"string","description":"name of the check"},
+"start":{"type":"integer","minimum":1,"description":"first line; default 1"}}}`)}
+}
 
 type failureArgs struct {
 	Check string `json:"check"`
 	Start int    `json:"start"`
 }
 
-// Name is "failure".
-func (FailureTool) Name() string { return NameFailure }
-
-// Description is failure.md.
-func (FailureTool) Description() string { return failureDescription }
-
-// Schema describes the arguments.
-func (FailureTool) Schema() json.RawMessage {
-	return json.RawMessage(`{"type":"object","properties":{
-"check":{"type":"string","description":"name of the check"},
-"start":{"type":"integer","minimum":1,"description":"first line; default 1"}}}`)
-}
-
-// Call shows one page of a check, or lists the checks.
-func (FailureTool) Call(_ context.Context, env Env, args json.RawMessage) (Result, error) {
-	a := failureArgs{Start: 1}
-	if err := decodeArgs(args, &a); err != nil {
-		return Result{}, err
-	}
+// callFailure shows one page of a check, or lists the checks.
+func callFailure(_ context.Context, env Env, a failureArgs) (Result, error) {
 	var names []string
 	for _, f := range env.Failures {
 		names = append(names, quotePath(f.Name))

@@ -15,8 +15,30 @@ import (
 var finishDescription string
 
 // FinishTool ends the attempt.
-type FinishTool struct {
-	Test bool // the agent has to name the command that runs the test that it wrote
+func FinishTool() Tool {
+	return finishing(false, `{"type":"object","properties":{
+"summary":{"type":"string",
+"description":"what was changed and why, what was not done, and what a reviewer should look at; then a line `+
+		`for each changed file: its path in back quotes, a colon, and why it was changed"},
+"ledger":{"type":"array","maxItems":8,"description":"for whoever goes on if the checks are red",
+"items":{"type":"object",
+"properties":{"kind":{"enum":["hypothesis","works","dead_end"]},"says":{"type":"string","description":"one sentence"},
+"for":`+traceSchema+`,"against":`+traceSchema+`},"required":["kind","says"]}}},
+"required":["summary","ledger"]}`)
+}
+
+// FinishTestTool ends the attempt of who was to write a test: the command that runs it has to be named.
+func FinishTestTool() Tool {
+	return finishing(true, `{"type":"object","properties":{
+"summary":{"type":"string","description":"what the test shows, and why it fails"},
+"check":{"type":"string",
+"description":"shell command that runs this test alone: it fails now, and ends with 0 once the fault is mended"}},
+"required":["summary","check"]}`)
+}
+
+func finishing(test bool, schema string) Tool {
+	return Tool{Name: NameFinish, Description: finishDescription, Schema: json.RawMessage(schema),
+		Call: taking(finishArgs{}, func(_ context.Context, _ Env, a finishArgs) (Result, error) { return a.finish(test) })}
 }
 
 type finishArgs struct {
@@ -25,50 +47,20 @@ type finishArgs struct {
 	Ledger  json.RawMessage `json:"ledger"`
 }
 
-// Name is "finish".
-func (FinishTool) Name() string { return NameFinish }
-
-// Description is finish.md.
-func (FinishTool) Description() string { return finishDescription }
-
-// Schema describes the arguments.
-func (t FinishTool) Schema() json.RawMessage {
-	if t.Test {
-		return json.RawMessage(`{"type":"object","properties":{
-"summary":{"type":"string","description":"what the test shows, and why it fails"},
-"check":{"type":"string",
-"description":"shell command that runs this test alone: it fails now, and ends with 0 once the fault is mended"}},
-"required":["summary","check"]}`)
-	}
-	return json.RawMessage(`{"type":"object","properties":{
-"summary":{"type":"string",
-"description":"what was changed and why, what was not done, and what a reviewer should look at; then a line ` +
-		`for each changed file: its path in back quotes, a colon, and why it was changed"},
-"ledger":{"type":"array","maxItems":8,"description":"for whoever goes on if the checks are red",
-"items":{"type":"object",
-"properties":{"kind":{"enum":["hypothesis","works","dead_end"]},"says":{"type":"string","description":"one sentence"},
-"for":` + traceSchema + `,"against":` + traceSchema + `},"required":["kind","says"]}}},
-"required":["summary","ledger"]}`)
-}
-
 // traceSchema is that of traces for an entry of the ledger, or against it.
 const traceSchema = `{"type":"array","items":{"type":"object","properties":{"ran":{"type":"string"},` +
 	`"saw":{"type":"string"},"changed":{"type":"string"}}}}`
 
-// Call ends the attempt. A long summary is cut, and a ledger that can't be read is left out.
-func (t FinishTool) Call(_ context.Context, _ Env, args json.RawMessage) (Result, error) {
-	var a finishArgs
-	if err := decodeArgs(args, &a); err != nil {
-		return Result{}, err
-	}
+// finish ends the attempt. A long summary is cut, and a ledger that can't be read is left out.
+func (a finishArgs) finish(test bool) (Result, error) {
 	if strings.TrimSpace(a.Summary) == "" {
 		return Result{}, errors.New("summary is empty; say in a few sentences what was changed and why")
 	}
 	a.Check = strings.TrimSpace(a.Check)
 	switch {
-	case !t.Test && a.Check != "":
+	case !test && a.Check != "":
 		return Result{}, errors.New("finish takes a summary and a ledger, and nothing else")
-	case t.Test && (a.Check == "" || len(a.Check) > maxProposal):
+	case test && (a.Check == "" || len(a.Check) > maxProposal):
 		return Result{}, fmt.Errorf("check has to be a command of 1 to %d bytes that runs the test alone", maxProposal)
 	}
 	said := &FinishStatement{Summary: cutResult(a.Summary, MaxSummary), Check: a.Check}

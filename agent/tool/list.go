@@ -16,7 +16,13 @@ const pageEntries = 300
 var listDescription string
 
 // ListTool shows what is in a directory.
-type ListTool struct{}
+func ListTool() Tool {
+	return Tool{Name: NameList, Description: listDescription, Call: taking(listArgs{Depth: 1}, callList),
+		Schema: json.RawMessage(`{"type":"object","properties":{
+"path":{"type":"string","description":"relative to the repository's root; default ."},
+"depth":{"type":"integer","minimum":1,"maximum":6,"description":"levels to show; default 1"},
+"skip":{"type":"integer","minimum":0,"description":"for the next page"}}}`)}
+}
 
 type listArgs struct {
 	Path  string `json:"path"`
@@ -24,26 +30,8 @@ type listArgs struct {
 	Skip  int    `json:"skip"`
 }
 
-// Name is "list".
-func (ListTool) Name() string { return NameList }
-
-// Description is list.md.
-func (ListTool) Description() string { return listDescription }
-
-// Schema describes the arguments.
-func (ListTool) Schema() json.RawMessage {
-	return json.RawMessage(`{"type":"object","properties":{
-"path":{"type":"string","description":"relative to the repository's root; default ."},
-"depth":{"type":"integer","minimum":1,"maximum":6,"description":"levels to show; default 1"},
-"skip":{"type":"integer","minimum":0,"description":"for the next page"}}}`)
-}
-
-// Call lists one page.
-func (ListTool) Call(ctx context.Context, env Env, args json.RawMessage) (Result, error) {
-	a := listArgs{Depth: 1}
-	if err := decodeArgs(args, &a); err != nil {
-		return Result{}, err
-	}
+// callList lists one page.
+func callList(ctx context.Context, env Env, a listArgs) (Result, error) {
 	if a.Depth < 1 || a.Depth > 6 || a.Skip < 0 {
 		return Result{}, fmt.Errorf("depth must be 1 to 6 and skip must not be negative")
 	}

@@ -25,29 +25,17 @@ const (
 var locateDescription string
 
 // LocateTool ranks the files where a change is likely to belong.
-type LocateTool struct{}
+func LocateTool() Tool {
+	return Tool{Name: NameLocate, Description: locateDescription, Call: taking(locateArgs{}, callLocate),
+		Schema: json.RawMessage(`{"type":"object","properties":{"query":{"type":"string"}},"required":["query"]}`)}
+}
 
 type locateArgs struct {
 	Query string `json:"query"`
 }
 
-// Name is "locate".
-func (LocateTool) Name() string { return NameLocate }
-
-// Description is locate.md.
-func (LocateTool) Description() string { return locateDescription }
-
-// Schema describes the arguments.
-func (LocateTool) Schema() json.RawMessage {
-	return json.RawMessage(`{"type":"object","properties":{"query":{"type":"string"}},"required":["query"]}`)
-}
-
-// Call ranks files.
-func (LocateTool) Call(ctx context.Context, env Env, args json.RawMessage) (Result, error) {
-	var a locateArgs
-	if err := decodeArgs(args, &a); err != nil {
-		return Result{}, err
-	}
+// callLocate ranks files.
+func callLocate(ctx context.Context, env Env, a locateArgs) (Result, error) {
 	if strings.TrimSpace(a.Query) == "" || len(a.Query) > maxQuery {
 		return Result{}, fmt.Errorf("query must have 1 to %d bytes: words, identifiers, names of tests, or failing output",
 			maxQuery)

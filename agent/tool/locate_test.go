@@ -27,7 +27,7 @@ func TestLocate(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		r, err := tool.LocateTool{}.Call(t.Context(), env, args)
+		r, err := tool.LocateTool().Call(t.Context(), env, args)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -43,7 +43,7 @@ func TestLocate(t *testing.T) {
 	if got := located("zzz"); got != "[nothing points to any file; use search]\n" {
 		t.Error(got)
 	}
-	if _, err := (tool.LocateTool{}).Call(t.Context(), env, json.RawMessage(`{"query":" "}`)); err == nil ||
+	if _, err := tool.LocateTool().Call(t.Context(), env, json.RawMessage(`{"query":" "}`)); err == nil ||
 		!strings.Contains(err.Error(), "query must have 1 to") {
 		t.Error(err)
 	}

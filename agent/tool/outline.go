@@ -23,7 +23,13 @@ const (
 var outlineDescription string
 
 // OutlineTool shows what is defined in files.
-type OutlineTool struct{}
+func OutlineTool() Tool {
+	return Tool{Name: NameOutline, Description: outlineDescription, Call: taking(outlineArgs{}, callOutline),
+		Schema: json.RawMessage(`{"type":"object","properties":{
+"path":{"type":"string","description":"file or directory; default ."},
+"match":{"type":"string","description":"RE2 expression; only names that match"},
+"skip":{"type":"integer","minimum":0,"description":"for the next page"}}}`)}
+}
 
 type outlineArgs struct {
 	Path  string `json:"path"`
@@ -31,26 +37,8 @@ type outlineArgs struct {
 	Skip  int    `json:"skip"`
 }
 
-// Name is "outline".
-func (OutlineTool) Name() string { return NameOutline }
-
-// Description is outline.md.
-func (OutlineTool) Description() string { return outlineDescription }
-
-// Schema describes the arguments.
-func (OutlineTool) Schema() json.RawMessage {
-	return json.RawMessage(`{"type":"object","properties":{
-"path":{"type":"string","description":"file or directory; default ."},
-"match":{"type":"string","description":"RE2 expression; only names that match"},
-"skip":{"type":"integer","minimum":0,"description":"for the next page"}}}`)
-}
-
-// Call shows one page.
-func (OutlineTool) Call(ctx context.Context, env Env, args json.RawMessage) (Result, error) {
-	var a outlineArgs
-	if err := decodeArgs(args, &a); err != nil {
-		return Result{}, err
-	}
+// callOutline shows one page.
+func callOutline(ctx context.Context, env Env, a outlineArgs) (Result, error) {
 	switch {
 	case a.Skip < 0:
 		return Result{}, errors.New("skip must not be negative")

@@ -26,7 +26,7 @@ func TestOutline(t *testing.T) {
 		`{"match":"^nothing$"}`:   "[no definition found]\n",
 		`{"path":"lib","skip":0}`: "lib/b.py\n     1: class B\n     2:   def run(self)\n",
 	} {
-		if r := ok(t, env, tool.OutlineTool{}, args); r.Text != want {
+		if r := ok(t, env, tool.OutlineTool(), args); r.Text != want {
 			t.Errorf("%s:\n%s\nwant\n%s", args, r.Text, want)
 		}
 	}
@@ -34,7 +34,7 @@ func TestOutline(t *testing.T) {
 		`{"path":"README.md"}`: "does not know the language", `{"path":"../x"}`: "..", `{"path":"no"}`: "no such file",
 		`{"match":"("}`: "match:", `{"skip":-1}`: "skip",
 	} {
-		refused(t, env, tool.OutlineTool{}, args, want)
+		refused(t, env, tool.OutlineTool(), args, want)
 	}
 	var many strings.Builder
 	many.WriteString("package a\n")
@@ -44,7 +44,7 @@ func TestOutline(t *testing.T) {
 	env = tree(t, map[string]string{"many.go": many.String()})
 	seen := 0
 	for skip := 0; ; {
-		r := ok(t, env, tool.OutlineTool{}, fmt.Sprintf(`{"skip":%d}`, skip))
+		r := ok(t, env, tool.OutlineTool(), fmt.Sprintf(`{"skip":%d}`, skip))
 		n := strings.Count(r.Text, ": func F")
 		seen += n
 		if !strings.Contains(r.Text, "[more; go on with skip") {

@@ -25,33 +25,21 @@ type planStep struct {
 }
 
 // PlanTool records what the agent intends and how far it is. It changes nothing.
-type PlanTool struct{}
+func PlanTool() Tool {
+	return Tool{Name: NamePlan, Description: planDescription, Call: taking(planArgs{}, callPlan),
+		Schema: json.RawMessage(`{"type":"object","properties":{
+"steps":{"type":"array","minItems":1,"maxItems":30,"items":{"type":"object","properties":{
+"do":{"type":"string"},"status":{"type":"string","enum":["pending","doing","done"]}},
+"required":["do","status"]}}},
+"required":["steps"]}`)}
+}
 
 type planArgs struct {
 	Steps []planStep `json:"steps"`
 }
 
-// Name is "plan".
-func (PlanTool) Name() string { return NamePlan }
-
-// Description is plan.md.
-func (PlanTool) Description() string { return planDescription }
-
-// Schema describes the arguments.
-func (PlanTool) Schema() json.RawMessage {
-	return json.RawMessage(`{"type":"object","properties":{
-"steps":{"type":"array","minItems":1,"maxItems":30,"items":{"type":"object","properties":{
-"do":{"type":"string"},"status":{"type":"string","enum":["pending","doing","done"]}},
-"required":["do","status"]}}},
-"required":["steps"]}`)
-}
-
-// Call records the plan.
-func (PlanTool) Call(_ context.Context, _ Env, args json.RawMessage) (Result, error) {
-	var a planArgs
-	if err := decodeArgs(args, &a); err != nil {
-		return Result{}, err
-	}
+// callPlan records the plan.
+func callPlan(_ context.Context, _ Env, a planArgs) (Result, error) {
 	if len(a.Steps) == 0 || len(a.Steps) > maxSteps {
 		return Result{}, fmt.Errorf("steps must be a list of 1 to %d", maxSteps)
 	}

@@ -23,22 +23,9 @@ var proposeDescription string
 
 // ProposeTool puts a plan to a person and ends the attempt. It is for attempts that
 // make a plan, and for no others: [DefaultTools] leaves it out.
-type ProposeTool struct{}
-
-type proposeArgs struct {
-	Summary string      `json:"summary"`
-	Steps   []plan.Part `json:"steps"`
-}
-
-// Name is "propose".
-func (ProposeTool) Name() string { return NamePropose }
-
-// Description is propose.md.
-func (ProposeTool) Description() string { return proposeDescription }
-
-// Schema describes the arguments.
-func (ProposeTool) Schema() json.RawMessage {
-	return json.RawMessage(`{"type":"object","properties":{
+func ProposeTool() Tool {
+	return Tool{Name: NamePropose, Description: proposeDescription, Call: taking(proposeArgs{}, callPropose),
+		Schema: json.RawMessage(`{"type":"object","properties":{
 "summary":{"type":"string",
 "description":"what will be done and why like this, what will not be done, and what is uncertain"},
 "steps":{"type":"array","minItems":1,"maxItems":12,"items":{"type":"object","properties":{
@@ -46,15 +33,16 @@ func (ProposeTool) Schema() json.RawMessage {
 "done_when":{"type":"string",
 "description":"how one can tell that it is done: a test, a command, something that can be seen"}},
 "required":["do","done_when"]}}},
-"required":["summary","steps"]}`)
+"required":["summary","steps"]}`)}
 }
 
-// Call ends the attempt with the plan. A long summary is cut.
-func (ProposeTool) Call(_ context.Context, _ Env, args json.RawMessage) (Result, error) {
-	var a proposeArgs
-	if err := decodeArgs(args, &a); err != nil {
-		return Result{}, err
-	}
+type proposeArgs struct {
+	Summary string      `json:"summary"`
+	Steps   []plan.Part `json:"steps"`
+}
+
+// callPropose ends the attempt with the plan. A long summary is cut.
+func callPropose(_ context.Context, _ Env, a proposeArgs) (Result, error) {
 	if strings.TrimSpace(a.Summary) == "" {
 		return Result{}, errors.New("summary is empty; say in a few sentences what will be done and why like this")
 	}

@@ -21,7 +21,14 @@ const (
 var readDescription string
 
 // ReadTool shows lines of a file.
-type ReadTool struct{}
+func ReadTool() Tool {
+	return Tool{Name: NameRead, Description: readDescription, Call: taking(readArgs{Start: 1, Lines: pageLines}, callRead),
+		Schema: json.RawMessage(`{"type":"object","properties":{
+"path":{"type":"string","description":"relative to the repository's root"},
+"start":{"type":"integer","minimum":1,"description":"first line; default 1"},
+"lines":{"type":"integer","minimum":1,"maximum":400}},
+"required":["path"]}`)}
+}
 
 type readArgs struct {
 	Path  string `json:"path"`
@@ -29,27 +36,8 @@ type readArgs struct {
 	Lines int    `json:"lines"`
 }
 
-// Name is "read".
-func (ReadTool) Name() string { return NameRead }
-
-// Description is read.md.
-func (ReadTool) Description() string { return readDescription }
-
-// Schema describes the arguments.
-func (ReadTool) Schema() json.RawMessage {
-	return json.RawMessage(`{"type":"object","properties":{
-"path":{"type":"string","description":"relative to the repository's root"},
-"start":{"type":"integer","minimum":1,"description":"first line; default 1"},
-"lines":{"type":"integer","minimum":1,"maximum":400}},
-"required":["path"]}`)
-}
-
-// Call reads one page.
-func (ReadTool) Call(ctx context.Context, env Env, args json.RawMessage) (Result, error) {
-	a := readArgs{Start: 1, Lines: pageLines}
-	if err := decodeArgs(args, &a); err != nil {
-		return Result{}, err
-	}
+// callRead reads one page.
+func callRead(ctx context.Context, env Env, a readArgs) (Result, error) {
 	if a.Start < 1 || a.Lines < 1 || a.Lines > pageLines {
 		return Result{}, fmt.Errorf("start must be at least 1, and lines 1 to %d", pageLines)
 	}

@@ -30,33 +30,21 @@ const (
 var runDescription string
 
 // RunTool runs a shell command.
-type RunTool struct{}
+func RunTool() Tool {
+	return Tool{Name: NameRun, Description: runDescription, Call: taking(runArgs{Seconds: runSeconds}, callRun),
+		Schema: json.RawMessage(`{"type":"object","properties":{
+"command":{"type":"string","description":"shell command line"},
+"seconds":{"type":"integer","minimum":1,"maximum":1800,"description":"after which it is stopped; default 120"}},
+"required":["command"]}`)}
+}
 
 type runArgs struct {
 	Command string `json:"command"`
 	Seconds int    `json:"seconds"`
 }
 
-// Name is "run".
-func (RunTool) Name() string { return NameRun }
-
-// Description is run.md.
-func (RunTool) Description() string { return runDescription }
-
-// Schema describes the arguments.
-func (RunTool) Schema() json.RawMessage {
-	return json.RawMessage(`{"type":"object","properties":{
-"command":{"type":"string","description":"shell command line"},
-"seconds":{"type":"integer","minimum":1,"maximum":1800,"description":"after which it is stopped; default 120"}},
-"required":["command"]}`)
-}
-
-// Call runs the command.
-func (RunTool) Call(ctx context.Context, env Env, args json.RawMessage) (Result, error) {
-	a := runArgs{Seconds: runSeconds}
-	if err := decodeArgs(args, &a); err != nil {
-		return Result{}, err
-	}
+// callRun runs the command.
+func callRun(ctx context.Context, env Env, a runArgs) (Result, error) {
 	switch {
 	case strings.TrimSpace(a.Command) == "":
 		return Result{}, errors.New("command is empty; it is a shell command line")

@@ -58,7 +58,7 @@ func TestRun(t *testing.T) {
 			"stopped: it was not done within 1s. What it had printed until then:\nstart\n", nil},
 		{`{"command":"tail /dev/zero"}`, "stopped: it needed more than 256 MiB of memory\n[it printed nothing]\n", nil},
 	} {
-		r := ok(t, env, tool.RunTool{}, c.args)
+		r := ok(t, env, tool.RunTool(), c.args)
 		if d := cmp.Diff(c.changed, r.Changed); d != "" {
 			t.Errorf("%s changed: %s", c.args, d)
 		}
@@ -66,7 +66,7 @@ func TestRun(t *testing.T) {
 			t.Errorf("%s: %s", c.args, cmp.Diff(c.want, r.Text))
 		}
 	}
-	r := ok(t, env, tool.RunTool{}, `{"command":"seq 100000"}`)
+	r := ok(t, env, tool.RunTool(), `{"command":"seq 100000"}`)
 	if !strings.HasPrefix(r.Text, "exit status 0\n1\n2\n") || !strings.HasSuffix(r.Text, "\n99999\n100000\n") ||
 		!strings.Contains(r.Text, "left out") {
 		t.Errorf("much output: %.200s … %s", r.Text, r.Text[len(r.Text)-100:])
@@ -78,17 +78,17 @@ func TestRun(t *testing.T) {
 		`{"command":"a\u0000b"}`:                           "NUL",
 		`{"command":"` + strings.Repeat("x", 20000) + `"}`: "write a script",
 	} {
-		refused(t, env, tool.RunTool{}, args, want)
+		refused(t, env, tool.RunTool(), args, want)
 	}
-	refused(t, tree(t, nil), tool.RunTool{}, `{"command":"true"}`, "there is no sandbox")
-	refused(t, tree(t, map[string]string{"go.mod": "module x\n"}), tool.TestTool{}, `{}`, "there is no sandbox")
+	refused(t, tree(t, nil), tool.RunTool(), `{"command":"true"}`, "there is no sandbox")
+	refused(t, tree(t, map[string]string{"go.mod": "module x\n"}), tool.TestTool(), `{}`, "there is no sandbox")
 }
 
 func TestRunWhenCancelled(t *testing.T) {
 	env := contained(t, nil)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := (tool.RunTool{}).Call(ctx, env, []byte(`{"command":"sleep 60"}`)); err == nil {
+	if _, err := tool.RunTool().Call(ctx, env, []byte(`{"command":"sleep 60"}`)); err == nil {
 		t.Error("a cancelled command counts as run")
 	}
 }
@@ -97,7 +97,7 @@ func TestTest(t *testing.T) {
 	const fails = "const test = require('node:test'), assert = require('assert');\ntest('adds up', () => " +
 		"assert.strictEqual(1 + 1, 3));\ntest('holds', () => {});\n"
 	env := contained(t, map[string]string{"package.json": `{"scripts":{"test":"node --test"}}`, "a.test.js": fails})
-	r := ok(t, env, tool.TestTool{}, `{}`)
+	r := ok(t, env, tool.TestTool(), `{}`)
 	for _, want := range []string{"The tests fail: npm test --silent, exit status 1\n", "adds up", "Why (test failure)",
 		"Expected values to be strictly equal", "The end of the output:"} {
 		if !strings.Contains(r.Text, want) {
@@ -110,16 +110,16 @@ func TestTest(t *testing.T) {
 		}
 	}
 	write("a.test.js", strings.Replace(fails, "3)", "2)", 1))
-	if r := ok(t, env, tool.TestTool{}, `{}`); !strings.HasPrefix(r.Text, "The tests pass: npm test --silent\n") ||
+	if r := ok(t, env, tool.TestTool(), `{}`); !strings.HasPrefix(r.Text, "The tests pass: npm test --silent\n") ||
 		!strings.Contains(r.Text, "pass 2") {
 		t.Errorf("%s", r.Text)
 	}
 	env.Test = "echo fine; cat a.test.js | wc -l"
-	if r := ok(t, env, tool.TestTool{}, `{}`); r.Text != "The tests pass: echo fine; cat a.test.js | wc -l\nfine\n3\n" {
+	if r := ok(t, env, tool.TestTool(), `{}`); r.Text != "The tests pass: echo fine; cat a.test.js | wc -l\nfine\n3\n" {
 		t.Errorf("%s", r.Text)
 	}
 	env.Test = "sleep 60"
-	if r := ok(t, env, tool.TestTool{}, `{"seconds":1}`); !strings.HasPrefix(r.Text,
+	if r := ok(t, env, tool.TestTool(), `{"seconds":1}`); !strings.HasPrefix(r.Text,
 		"The tests fail: sleep 60, stopped: it was not done within 1s") {
 		t.Errorf("%s", r.Text)
 	}
@@ -147,7 +147,7 @@ func TestTestCommandIsGuessed(t *testing.T) {
 	} {
 		env, got := tree(t, files), ""
 		env.Runner = echo{&got}
-		if _, err := call(t, env, tool.TestTool{}, `{}`); err != nil {
+		if _, err := call(t, env, tool.TestTool(), `{}`); err != nil {
 			got = "none: " + err.Error()[:min(len(err.Error()), 34)]
 		}
 		if got != want {

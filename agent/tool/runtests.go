@@ -18,30 +18,18 @@ import (
 var testDescription string
 
 // TestTool runs the repository's tests.
-type TestTool struct{}
+func TestTool() Tool {
+	return Tool{Name: NameTest, Description: testDescription, Call: taking(testArgs{Seconds: testSeconds}, callTest),
+		Schema: json.RawMessage(`{"type":"object","properties":{
+"seconds":{"type":"integer","minimum":1,"maximum":1800,"description":"after which they are stopped; default 600"}}}`)}
+}
 
 type testArgs struct {
 	Seconds int `json:"seconds"`
 }
 
-// Name is "test".
-func (TestTool) Name() string { return NameTest }
-
-// Description is runtests.md.
-func (TestTool) Description() string { return testDescription }
-
-// Schema describes the arguments.
-func (TestTool) Schema() json.RawMessage {
-	return json.RawMessage(`{"type":"object","properties":{
-"seconds":{"type":"integer","minimum":1,"maximum":1800,"description":"after which they are stopped; default 600"}}}`)
-}
-
-// Call runs the tests and reads what failed.
-func (TestTool) Call(ctx context.Context, env Env, args json.RawMessage) (Result, error) {
-	a := testArgs{Seconds: testSeconds}
-	if err := decodeArgs(args, &a); err != nil {
-		return Result{}, err
-	}
+// callTest runs the tests and reads what failed.
+func callTest(ctx context.Context, env Env, a testArgs) (Result, error) {
 	command := TestCommand(env)
 	if command == "" {
 		return Result{}, errors.New("no way to test this repository was found (go.mod, package.json, Cargo.toml, pom.xml, " +

@@ -30,7 +30,18 @@ const (
 var searchDescription string
 
 // SearchTool finds lines that match a regular expression.
-type SearchTool struct{}
+func SearchTool() Tool {
+	return Tool{Name: NameSearch, Description: searchDescription, Call: taking(searchArgs{}, callSearch),
+		Schema: json.RawMessage(`{"type":"object","properties":{
+"pattern":{"type":"string",
+"description":"RE2 expression; (?i) at its beginning ignores case"},
+"path":{"type":"string","description":"file or directory to search; default ."},
+"glob":{"type":"string","description":"such as *.go or src/**/*.ts"},
+"context":{"type":"integer","minimum":0,"maximum":10,
+"description":"lines before and after"},
+"skip":{"type":"integer","minimum":0,"description":"for the next page"}},
+"required":["pattern"]}`)}
+}
 
 type searchArgs struct {
 	Pattern string `json:"pattern"`
@@ -40,31 +51,8 @@ type searchArgs struct {
 	Skip    int    `json:"skip"`
 }
 
-// Name is "search".
-func (SearchTool) Name() string { return NameSearch }
-
-// Description is search.md.
-func (SearchTool) Description() string { return searchDescription }
-
-// Schema describes the arguments.
-func (SearchTool) Schema() json.RawMessage {
-	return json.RawMessage(`{"type":"object","properties":{
-"pattern":{"type":"string",
-"description":"RE2 expression; (?i) at its beginning ignores case"},
-"path":{"type":"string","description":"file or directory to search; default ."},
-"glob":{"type":"string","description":"such as *.go or src/**/*.ts"},
-"context":{"type":"integer","minimum":0,"maximum":10,
-"description":"lines before and after"},
-"skip":{"type":"integer","minimum":0,"description":"for the next page"}},
-"required":["pattern"]}`)
-}
-
-// Call searches until one page is full.
-func (SearchTool) Call(ctx context.Context, env Env, args json.RawMessage) (Result, error) {
-	var a searchArgs
-	if err := decodeArgs(args, &a); err != nil {
-		return Result{}, err
-	}
+// callSearch searches until one page is full.
+func callSearch(ctx context.Context, env Env, a searchArgs) (Result, error) {
 	switch {
 	case a.Pattern == "" || len(a.Pattern) > maxPattern:
 		return Result{}, fmt.Errorf("pattern must have 1 to %d bytes", maxPattern)

@@ -46,13 +46,26 @@ const (
 
 // Tool is something that the agent can do. Tools have no state and are safe for
 // concurrent use. Calls within one Env are made one at a time.
-type Tool interface {
-	Name() string
-	Description() string     // Markdown, for the model
-	Schema() json.RawMessage // JSON Schema of the arguments, of type object
+type Tool struct {
+	Name        string
+	Description string          // Markdown, for the model
+	Schema      json.RawMessage // JSON Schema of the arguments, of type object
 	// Call does it. An error is meant for the model: it says what was wrong and
 	// what to do instead, and names no path outside the work tree.
-	Call(ctx context.Context, env Env, args json.RawMessage) (Result, error)
+	Call func(ctx context.Context, env Env, args json.RawMessage) (Result, error)
+}
+
+// taking is the Call of a tool that does f with its arguments; those that are left out are as in defaults.
+func taking[A any](
+	defaults A, f func(context.Context, Env, A) (Result, error),
+) func(context.Context, Env, json.RawMessage) (Result, error) {
+	return func(ctx context.Context, env Env, args json.RawMessage) (Result, error) {
+		a := defaults
+		if err := decodeArgs(args, &a); err != nil {
+			return Result{}, err
+		}
+		return f(ctx, env, a)
+	}
 }
 
 // Env is what a call may touch.
@@ -94,12 +107,12 @@ type FinishStatement struct {
 // DefaultTools returns the tools that need nothing but the work tree, in the order in
 // which they are offered.
 func DefaultTools() []Tool {
-	return []Tool{ListTool{}, ReadTool{}, OutlineTool{}, SearchTool{}, LocateTool{}, FailureTool{}, EditTool{},
-		PatchTool{}, WriteTool{}, DeleteTool{}, PlanTool{}, AskTool{}, FinishTool{}}
+	return []Tool{ListTool(), ReadTool(), OutlineTool(), SearchTool(), LocateTool(), FailureTool(), EditTool(),
+		PatchTool(), WriteTool(), DeleteTool(), PlanTool(), AskTool(), FinishTool()}
 }
 
 // SandboxTools returns the tools that need a Runner too.
-func SandboxTools() []Tool { return []Tool{RunTool{}, TestTool{}} }
+func SandboxTools() []Tool { return []Tool{RunTool(), TestTool()} }
 
 // pathError is the error of an operation on a path of the work tree. It does not say
 // where the work tree lies on this machine: of a path error only the cause is kept.

@@ -44,10 +44,10 @@ func call(t testing.TB, env tool.Env, tl tool.Tool, args string) (tool.Result, e
 	t.Helper()
 	r, err := tl.Call(context.Background(), env, json.RawMessage(args))
 	if len(r.Text) > tool.MaxResult {
-		t.Errorf("%s: result of %d bytes", tl.Name(), len(r.Text))
+		t.Errorf("%s: result of %d bytes", tl.Name, len(r.Text))
 	}
 	if err != nil && strings.Contains(err.Error(), env.Root.Name()) {
-		t.Errorf("%s: the error tells where the work tree is: %v", tl.Name(), err)
+		t.Errorf("%s: the error tells where the work tree is: %v", tl.Name, err)
 	}
 	return r, err
 }
@@ -56,7 +56,7 @@ func ok(t testing.TB, env tool.Env, tl tool.Tool, args string) tool.Result {
 	t.Helper()
 	r, err := call(t, env, tl, args)
 	if err != nil {
-		t.Fatalf("%s %s: %v", tl.Name(), args, err)
+		t.Fatalf("%s %s: %v", tl.Name, args, err)
 	}
 	return r
 }
@@ -65,7 +65,7 @@ func refused(t testing.TB, env tool.Env, tl tool.Tool, args, want string) {
 	t.Helper()
 	_, err := call(t, env, tl, args)
 	if err == nil || !strings.Contains(err.Error(), want) {
-		t.Errorf("%s %s: error %v, want %q", tl.Name(), args, err, want)
+		t.Errorf("%s %s: error %v, want %q", tl.Name, args, err, want)
 	}
 }
 
@@ -79,26 +79,26 @@ func content(t testing.TB, env tool.Env, p string) string {
 }
 
 func TestSchemasAreValidAndSaidInWords(t *testing.T) {
-	for _, tl := range append(tool.DefaultTools(), tool.ProposeTool{}) {
-		doc, err := jsonschema.UnmarshalJSON(strings.NewReader(string(tl.Schema())))
+	for _, tl := range append(tool.DefaultTools(), tool.ProposeTool()) {
+		doc, err := jsonschema.UnmarshalJSON(strings.NewReader(string(tl.Schema)))
 		if err != nil {
-			t.Fatalf("%s: %v", tl.Name(), err)
+			t.Fatalf("%s: %v", tl.Name, err)
 		}
 		c := jsonschema.NewCompiler()
 		if err := c.AddResource("s.json", doc); err != nil {
-			t.Fatalf("%s: %v", tl.Name(), err)
+			t.Fatalf("%s: %v", tl.Name, err)
 		}
 		if _, err := c.Compile("s.json"); err != nil {
-			t.Errorf("%s: %v", tl.Name(), err)
+			t.Errorf("%s: %v", tl.Name, err)
 		}
-		if len(tl.Description()) < 20 {
-			t.Errorf("%s has no description", tl.Name())
+		if len(tl.Description) < 20 {
+			t.Errorf("%s has no description", tl.Name)
 		}
 		// An unknown argument is refused with the names of all: those of the schema.
 		_, err = call(t, tree(t, nil), tl, `{"no_such":1}`)
 		for name := range doc.(map[string]any)["properties"].(map[string]any) {
 			if err == nil || !strings.Contains(err.Error(), name) {
-				t.Errorf("%s: the error does not name %s: %v", tl.Name(), name, err)
+				t.Errorf("%s: the error does not name %s: %v", tl.Name, name, err)
 			}
 		}
 	}
@@ -116,7 +116,7 @@ func TestArgumentsAreStrict(t *testing.T) {
 		`{"path":"a","line":1}`:    `no argument "line"`,
 		``:                         "empty",
 	} {
-		refused(t, env, tool.ReadTool{}, args, want)
+		refused(t, env, tool.ReadTool(), args, want)
 	}
 }
 
@@ -154,21 +154,21 @@ func TestHostilePathsAreRefused(t *testing.T) {
 			tool tool.Tool
 			args string
 		}{
-			{tool.ReadTool{}, fmt.Sprintf(`{"path":%s}`, q)},
-			{tool.WriteTool{}, fmt.Sprintf(`{"path":%s,"content":"x"}`, q)},
-			{tool.EditTool{}, fmt.Sprintf(`{"path":%s,"old":"secret","new":"x"}`, q)},
-			{tool.DeleteTool{}, fmt.Sprintf(`{"path":%s}`, q)},
-			{tool.ListTool{}, fmt.Sprintf(`{"path":%s}`, q)},
-			{tool.SearchTool{}, fmt.Sprintf(`{"pattern":"e","path":%s}`, q)},
+			{tool.ReadTool(), fmt.Sprintf(`{"path":%s}`, q)},
+			{tool.WriteTool(), fmt.Sprintf(`{"path":%s,"content":"x"}`, q)},
+			{tool.EditTool(), fmt.Sprintf(`{"path":%s,"old":"secret","new":"x"}`, q)},
+			{tool.DeleteTool(), fmt.Sprintf(`{"path":%s}`, q)},
+			{tool.ListTool(), fmt.Sprintf(`{"path":%s}`, q)},
+			{tool.SearchTool(), fmt.Sprintf(`{"pattern":"e","path":%s}`, q)},
 		} {
-			if p == "" && (c.tool.Name() == tool.NameList || c.tool.Name() == tool.NameSearch) {
+			if p == "" && (c.tool.Name == tool.NameList || c.tool.Name == tool.NameSearch) {
 				continue // the root is their default
 			}
-			if p == "pipe" && c.tool.Name() == tool.NameDelete {
+			if p == "pipe" && c.tool.Name == tool.NameDelete {
 				continue // taking a pipe away harms nobody
 			}
 			if r, err := call(t, env, c.tool, c.args); err == nil {
-				t.Errorf("%s %s was carried out: %q", c.tool.Name(), c.args, r.Text)
+				t.Errorf("%s %s was carried out: %q", c.tool.Name, c.args, r.Text)
 			}
 		}
 	}
@@ -176,12 +176,12 @@ func TestHostilePathsAreRefused(t *testing.T) {
 		t.Errorf("outside: %q, %v", b, err)
 	}
 	for _, args := range []string{`{"path":".","depth":6}`, `{}`} {
-		text := ok(t, env, tool.ListTool{}, args).Text
+		text := ok(t, env, tool.ListTool(), args).Text
 		if strings.Contains(text, "config") || strings.Contains(text, "secret") {
 			t.Errorf("list shows too much:\n%s", text)
 		}
 	}
-	if text := ok(t, env, tool.SearchTool{}, `{"pattern":"core|secret"}`).Text; text != "[no match]\n" {
+	if text := ok(t, env, tool.SearchTool(), `{"pattern":"core|secret"}`).Text; text != "[no match]\n" {
 		t.Errorf("search finds too much:\n%s", text)
 	}
 }
@@ -191,40 +191,40 @@ func TestWriteEditDelete(t *testing.T) {
 		"zw.txt": "a\u200bb\n"})
 	os.Chmod(filepath.Join(env.Root.Name(), "run.sh"), 0o755)
 
-	r := ok(t, env, tool.WriteTool{}, `{"path":"new/deep/x.go","content":"package x\n"}`)
+	r := ok(t, env, tool.WriteTool(), `{"path":"new/deep/x.go","content":"package x\n"}`)
 	if d := cmp.Diff([]string{"new/deep/x.go"}, r.Changed); d != "" || content(t, env, "new/deep/x.go") != "package x\n" {
 		t.Error(d, r.Text)
 	}
-	refused(t, env, tool.WriteTool{}, `{"path":"new"}`, "content is missing")
-	refused(t, env, tool.WriteTool{}, `{"path":"new","content":""}`, "directory")
-	refused(t, env, tool.WriteTool{}, `{"path":"run.sh/x","content":""}`, "run.sh/x")
-	refused(t, env, tool.WriteTool{}, `{"path":"big","content":"`+strings.Repeat("x", tool.MaxFile+1)+`"}`, "larger")
+	refused(t, env, tool.WriteTool(), `{"path":"new"}`, "content is missing")
+	refused(t, env, tool.WriteTool(), `{"path":"new","content":""}`, "directory")
+	refused(t, env, tool.WriteTool(), `{"path":"run.sh/x","content":""}`, "run.sh/x")
+	refused(t, env, tool.WriteTool(), `{"path":"big","content":"`+strings.Repeat("x", tool.MaxFile+1)+`"}`, "larger")
 
-	ok(t, env, tool.EditTool{}, `{"path":"run.sh","old":"echo two","new":"echo 2"}`)
-	refused(t, env, tool.EditTool{}, `{"path":"run.sh","old":"echo one","new":"x"}`, "2 times, at lines 2, 4")
-	ok(t, env, tool.EditTool{}, `{"path":"run.sh","old":"echo one","new":"echo 1","all":true}`)
+	ok(t, env, tool.EditTool(), `{"path":"run.sh","old":"echo two","new":"echo 2"}`)
+	refused(t, env, tool.EditTool(), `{"path":"run.sh","old":"echo one","new":"x"}`, "2 times, at lines 2, 4")
+	ok(t, env, tool.EditTool(), `{"path":"run.sh","old":"echo one","new":"echo 1","all":true}`)
 	if got := content(t, env, "run.sh"); got != "#!/bin/sh\necho 1\necho 2\necho 1\n" {
 		t.Errorf("run.sh: %q", got)
 	}
 	if st, _ := os.Stat(filepath.Join(env.Root.Name(), "run.sh")); st.Mode().Perm() != 0o755 {
 		t.Errorf("mode %v", st.Mode())
 	}
-	ok(t, env, tool.EditTool{}, `{"path":"dos.txt","old":"one\ntwo\n","new":"1\n2\n"}`)
+	ok(t, env, tool.EditTool(), `{"path":"dos.txt","old":"one\ntwo\n","new":"1\n2\n"}`)
 	if got := content(t, env, "dos.txt"); got != "1\r\n2\r\n" {
 		t.Errorf("line ends: %q", got)
 	}
-	ok(t, env, tool.EditTool{}, `{"path":"zw.txt","old":"a⟦U+200B⟧b","new":"ab"}`)
+	ok(t, env, tool.EditTool(), `{"path":"zw.txt","old":"a⟦U+200B⟧b","new":"ab"}`)
 	if got := content(t, env, "zw.txt"); got != "ab\n" {
 		t.Errorf("hidden: %q", got)
 	}
-	refused(t, env, tool.EditTool{}, `{"path":"run.sh","old":"","new":"x"}`, "use write")
-	refused(t, env, tool.EditTool{}, `{"path":"run.sh","old":"x","new":"x"}`, "the same")
-	refused(t, env, tool.EditTool{}, `{"path":"nope.txt","old":"x","new":"y"}`, "no such file")
+	refused(t, env, tool.EditTool(), `{"path":"run.sh","old":"","new":"x"}`, "use write")
+	refused(t, env, tool.EditTool(), `{"path":"run.sh","old":"x","new":"x"}`, "the same")
+	refused(t, env, tool.EditTool(), `{"path":"nope.txt","old":"x","new":"y"}`, "no such file")
 
-	ok(t, env, tool.DeleteTool{}, `{"path":"dos.txt"}`)
-	refused(t, env, tool.DeleteTool{}, `{"path":"dos.txt"}`, "no such file")
-	refused(t, env, tool.DeleteTool{}, `{"path":"new"}`, "not empty")
-	refused(t, env, tool.DeleteTool{}, `{"path":"."}`, "root")
+	ok(t, env, tool.DeleteTool(), `{"path":"dos.txt"}`)
+	refused(t, env, tool.DeleteTool(), `{"path":"dos.txt"}`, "no such file")
+	refused(t, env, tool.DeleteTool(), `{"path":"new"}`, "not empty")
+	refused(t, env, tool.DeleteTool(), `{"path":"."}`, "root")
 	left, _ := filepath.Glob(filepath.Join(env.Root.Name(), ".sia-write*"))
 	if len(left) != 0 {
 		t.Errorf("left behind: %v", left)
@@ -237,7 +237,7 @@ func TestHardLinksKeepTheirContent(t *testing.T) {
 	if err := os.Link(filepath.Join(env.Root.Name(), "a"), other); err != nil {
 		t.Fatal(err)
 	}
-	ok(t, env, tool.WriteTool{}, `{"path":"a","content":"new\n"}`)
+	ok(t, env, tool.WriteTool(), `{"path":"a","content":"new\n"}`)
 	if b, _ := os.ReadFile(other); string(b) != "old\n" {
 		t.Errorf("the other name now has %q", b)
 	}
@@ -245,12 +245,12 @@ func TestHardLinksKeepTheirContent(t *testing.T) {
 
 func TestEditShowsTheNearestText(t *testing.T) {
 	env := tree(t, map[string]string{"a.go": "package a\n\nfunc Add(a, b int) int {\n\treturn a + b\n}\n"})
-	refused(t, env, tool.EditTool{}, `{"path":"a.go","old":"func Add(a, b int) int {\n    return a + b\n}","new":"x"}`,
+	refused(t, env, tool.EditTool(), `{"path":"a.go","old":"func Add(a, b int) int {\n    return a + b\n}","new":"x"}`,
 		"lines 3–5:\n     3\tfunc Add")
-	refused(t, env, tool.EditTool{}, `{"path":"a.go","old":"    return a + b","new":"x"}`, "only in white space")
-	refused(t, env, tool.EditTool{}, `{"path":"a.go","old":"func Add(x, y int) int {","new":"x"}`, "nearest are "+
+	refused(t, env, tool.EditTool(), `{"path":"a.go","old":"    return a + b","new":"x"}`, "only in white space")
+	refused(t, env, tool.EditTool(), `{"path":"a.go","old":"func Add(x, y int) int {","new":"x"}`, "nearest are "+
 		"lines 3–3")
-	refused(t, env, tool.EditTool{}, `{"path":"a.go","old":"quite something else","new":"x"}`, "read the file again")
+	refused(t, env, tool.EditTool(), `{"path":"a.go","old":"quite something else","new":"x"}`, "read the file again")
 }
 
 func TestReadPages(t *testing.T) {
@@ -261,31 +261,31 @@ func TestReadPages(t *testing.T) {
 	env := tree(t, map[string]string{"long": b.String(), "wide": strings.Repeat("x", 1<<20), "none": "", "bin": "a\x00b",
 		"last": "a\nb",
 		"odd":  "a\u202eb\x1b[0m\xff\n"})
-	text := ok(t, env, tool.ReadTool{}, `{"path":"long"}`).Text
+	text := ok(t, env, tool.ReadTool(), `{"path":"long"}`).Text
 	if !strings.HasPrefix(text, "     1\tline 1\n") ||
 		!strings.HasSuffix(text, "   400\tline 400\n[more lines; go on with start 401]\n") {
 		t.Errorf("first page:\n%.200s…", text)
 	}
-	if text := ok(t, env, tool.ReadTool{},
+	if text := ok(t, env, tool.ReadTool(),
 		`{"path":"long","start":999}`).Text; text != "   999\tline 999\n  1000\tline 1000\n" {
 		t.Errorf("last page: %q", text)
 	}
-	if text := ok(t, env, tool.ReadTool{}, `{"path":"last"}`).Text; text != "     1\ta\n     2\tb\n" {
+	if text := ok(t, env, tool.ReadTool(), `{"path":"last"}`).Text; text != "     1\ta\n     2\tb\n" {
 		t.Errorf("no newline at the end: %q", text)
 	}
-	if text := ok(t, env, tool.ReadTool{}, `{"path":"wide"}`).Text; len(text) > 2100 || !strings.Contains(text, "[…]") {
+	if text := ok(t, env, tool.ReadTool(), `{"path":"wide"}`).Text; len(text) > 2100 || !strings.Contains(text, "[…]") {
 		t.Errorf("%d bytes", len(text))
 	}
-	text = ok(t, env, tool.ReadTool{}, `{"path":"odd"}`).Text
+	text = ok(t, env, tool.ReadTool(), `{"path":"odd"}`).Text
 	if !strings.Contains(text, "a⟦U+202E⟧b⟦U+001B⟧[0m\uFFFD") {
 		t.Errorf("hidden: %q", text)
 	}
-	if text := ok(t, env, tool.ReadTool{}, `{"path":"none"}`).Text; !strings.Contains(text, "empty") {
+	if text := ok(t, env, tool.ReadTool(), `{"path":"none"}`).Text; !strings.Contains(text, "empty") {
 		t.Errorf("empty: %q", text)
 	}
-	refused(t, env, tool.ReadTool{}, `{"path":"long","start":1001}`, "has 1000 lines")
-	refused(t, env, tool.ReadTool{}, `{"path":"bin"}`, "binary")
-	refused(t, env, tool.ReadTool{}, `{"path":"."}`, "directory")
+	refused(t, env, tool.ReadTool(), `{"path":"long","start":1001}`, "has 1000 lines")
+	refused(t, env, tool.ReadTool(), `{"path":"bin"}`, "binary")
+	refused(t, env, tool.ReadTool(), `{"path":"."}`, "directory")
 }
 
 func TestListAndSearch(t *testing.T) {
@@ -297,7 +297,7 @@ func TestListAndSearch(t *testing.T) {
 	})
 	want := ".gitignore (14 bytes)\na.go (22 bytes)\nb/\nb/.gitignore (7 bytes)\nb/b.go (22 bytes)\nbin (5 bytes)\n" +
 		"build/ (ignored by git; not shown)\nc/\nc/d/\n"
-	if d := cmp.Diff(want, ok(t, env, tool.ListTool{}, `{"depth":2}`).Text); d != "" {
+	if d := cmp.Diff(want, ok(t, env, tool.ListTool(), `{"depth":2}`).Text); d != "" {
 		t.Errorf("list (-want +got):\n%s", d)
 	}
 	for args, want := range map[string]string{
@@ -310,14 +310,14 @@ func TestListAndSearch(t *testing.T) {
 		`{"pattern":"TODO","skip":1}`:            "c/d/e.txt:1: TODO three\n",
 		`{"pattern":"TODO","skip":5}`:            "[no more matches]\n",
 	} {
-		if d := cmp.Diff(want, ok(t, env, tool.SearchTool{}, args).Text); d != "" {
+		if d := cmp.Diff(want, ok(t, env, tool.SearchTool(), args).Text); d != "" {
 			t.Errorf("search %s (-want +got):\n%s", args, d)
 		}
 	}
-	refused(t, env, tool.SearchTool{}, `{"pattern":"("}`, "put \\ before")
-	refused(t, env, tool.SearchTool{}, `{"pattern":"x","glob":"["}`, "glob")
-	refused(t, env, tool.SearchTool{}, `{"pattern":""}`, "pattern")
-	refused(t, env, tool.ListTool{}, `{"path":"a.go"}`, "use read")
+	refused(t, env, tool.SearchTool(), `{"pattern":"("}`, "put \\ before")
+	refused(t, env, tool.SearchTool(), `{"pattern":"x","glob":"["}`, "glob")
+	refused(t, env, tool.SearchTool(), `{"pattern":""}`, "pattern")
+	refused(t, env, tool.ListTool(), `{"path":"a.go"}`, "use read")
 }
 
 func TestSearchShowsLinesAround(t *testing.T) {
@@ -329,16 +329,16 @@ func TestSearchShowsLinesAround(t *testing.T) {
 		`{"pattern":"4","context":2}`: "a.txt-2- 2 x\na.txt-3- 3\na.txt:4: 4\na.txt-5- 5 x\na.txt-6- 6 x\n",
 		`{"pattern":"^$"}`:            "[no match]\n",
 	} {
-		if d := cmp.Diff(want, ok(t, env, tool.SearchTool{}, args).Text); d != "" {
+		if d := cmp.Diff(want, ok(t, env, tool.SearchTool(), args).Text); d != "" {
 			t.Errorf("search %s (-want +got):\n%s", args, d)
 		}
 	}
-	refused(t, env, tool.SearchTool{}, `{"pattern":"x","context":11}`, "0 to 10")
+	refused(t, env, tool.SearchTool(), `{"pattern":"x","context":11}`, "0 to 10")
 
 	long := tree(t, map[string]string{"long.txt": strings.Repeat(strings.Repeat("y", 400)+"\n", 2000)})
 	seen := 0
 	for skip := 0; ; {
-		text := ok(t, long, tool.SearchTool{}, fmt.Sprintf(`{"pattern":"y","context":10,"skip":%d}`, skip)).Text
+		text := ok(t, long, tool.SearchTool(), fmt.Sprintf(`{"pattern":"y","context":10,"skip":%d}`, skip)).Text
 		n := strings.Count(text, "long.txt:")
 		if n == 0 || len(text) > tool.MaxResult || strings.Contains(text, "cut here") {
 			t.Fatalf("after %d matches a page of %d bytes with %d", skip, len(text), n)
@@ -355,7 +355,7 @@ func TestSearchShowsLinesAround(t *testing.T) {
 
 func TestFailure(t *testing.T) {
 	env := tree(t, nil)
-	refused(t, env, tool.FailureTool{}, `{}`, "no check failed")
+	refused(t, env, tool.FailureTool(), `{}`, "no check failed")
 	var log strings.Builder
 	for i := range 900 {
 		fmt.Fprintf(&log, "line %d of the log\u202e\r\n", i+1)
@@ -363,7 +363,7 @@ func TestFailure(t *testing.T) {
 	env.Failures = []tool.FailedCheck{{Name: "test (1.25)", Class: "test", Text: log.String()}}
 	seen, start := 0, 1
 	for {
-		text := ok(t, env, tool.FailureTool{}, fmt.Sprintf(`{"start":%d}`, start)).Text
+		text := ok(t, env, tool.FailureTool(), fmt.Sprintf(`{"start":%d}`, start)).Text
 		if strings.Contains(text, "\u202e") || len(text) > tool.MaxResult {
 			t.Fatalf("page of %d bytes: %q", len(text), text[:100])
 		}
@@ -379,16 +379,16 @@ func TestFailure(t *testing.T) {
 	if seen != 900 {
 		t.Errorf("%d of 900 lines seen", seen)
 	}
-	refused(t, env, tool.FailureTool{}, `{"start":901}`, "beyond its end")
+	refused(t, env, tool.FailureTool(), `{"start":901}`, "beyond its end")
 	env.Failures = append(env.Failures, tool.FailedCheck{Name: "lint", Class: "infra_structure"})
-	if got := ok(t, env, tool.FailureTool{},
+	if got := ok(t, env, tool.FailureTool(),
 		`{}`).Text; got != "test (1.25): test, 900 lines\nlint: infra structure, 0 lines\n[name one of them in check]\n" {
 		t.Errorf("list: %q", got)
 	}
-	if got := ok(t, env, tool.FailureTool{}, `{"check":"lint"}`).Text; !strings.Contains(got, "nothing that tells why") {
+	if got := ok(t, env, tool.FailureTool(), `{"check":"lint"}`).Text; !strings.Contains(got, "nothing that tells why") {
 		t.Errorf("lint: %q", got)
 	}
-	refused(t, env, tool.FailureTool{}, `{"check":"build"}`, `"test (1.25)", "lint"`)
+	refused(t, env, tool.FailureTool(), `{"check":"build"}`, `"test (1.25)", "lint"`)
 }
 
 func TestPagesOfListAndSearchAddUp(t *testing.T) {
@@ -401,7 +401,7 @@ func TestPagesOfListAndSearchAddUp(t *testing.T) {
 		tool tool.Tool
 		args string
 		page int
-	}{{tool.ListTool{}, `{"skip":%d}`, 300}, {tool.SearchTool{}, `{"pattern":"needle","skip":%d}`, 100}} {
+	}{{tool.ListTool(), `{"skip":%d}`, 300}, {tool.SearchTool(), `{"pattern":"needle","skip":%d}`, 100}} {
 		seen := map[string]bool{}
 		for skip := 0; skip < 700; skip += c.page {
 			for line := range strings.Lines(ok(t, env, c.tool, fmt.Sprintf(c.args, skip)).Text) {
@@ -411,74 +411,74 @@ func TestPagesOfListAndSearchAddUp(t *testing.T) {
 			}
 		}
 		if len(seen) != 700 {
-			t.Errorf("%s: %d of 700 seen", c.tool.Name(), len(seen))
+			t.Errorf("%s: %d of 700 seen", c.tool.Name, len(seen))
 		}
 	}
 }
 
 func TestPlanAskFinish(t *testing.T) {
 	env := tree(t, nil)
-	r := ok(t, env, tool.PlanTool{}, `{"steps":[{"do":"look","status":"done"},{"do":"write","status":"doing"}]}`)
+	r := ok(t, env, tool.PlanTool(), `{"steps":[{"do":"look","status":"done"},{"do":"write","status":"doing"}]}`)
 	if r.Text != "plan noted: 1 of 2 steps done\n" {
 		t.Errorf("%+v", r)
 	}
-	refused(t, env, tool.PlanTool{}, `{"steps":[]}`, "1 to 30")
-	refused(t, env, tool.PlanTool{}, `{"steps":[{"do":"x","status":"started"}]}`, "pending, doing or done")
+	refused(t, env, tool.PlanTool(), `{"steps":[]}`, "1 to 30")
+	refused(t, env, tool.PlanTool(), `{"steps":[{"do":"x","status":"started"}]}`, "pending, doing or done")
 
 	const q = `{"question":"Which?","why":"It says not.","options":["One"," two  words "]}`
-	if r := ok(t, env, tool.AskTool{}, q); r.Ask == nil || cmp.Diff([]string{"One", "two words"}, r.Ask.Options) != "" {
+	if r := ok(t, env, tool.AskTool(), q); r.Ask == nil || cmp.Diff([]string{"One", "two words"}, r.Ask.Options) != "" {
 		t.Errorf("%+v", r)
 	}
-	refused(t, env, tool.AskTool{}, `{"question":"Which?","why":"x","options":["One"]}`, "2 to 4")
-	refused(t, env, tool.AskTool{}, `{"question":"Which?","why":"x","options":["One","one"]}`, "differ")
+	refused(t, env, tool.AskTool(), `{"question":"Which?","why":"x","options":["One"]}`, "2 to 4")
+	refused(t, env, tool.AskTool(), `{"question":"Which?","why":"x","options":["One","one"]}`, "differ")
 	env.Changed = true
-	refused(t, env, tool.AskTool{}, q, "before the first change")
+	refused(t, env, tool.AskTool(), q, "before the first change")
 	env.Changed, env.CanAsk = false, false
-	refused(t, env, tool.AskTool{}, q, "no question can be asked")
+	refused(t, env, tool.AskTool(), q, "no question can be asked")
 
-	if r := ok(t, env, tool.FinishTool{}, `{"summary":"Done."}`); r.Finish == nil || r.Finish.Summary != "Done." {
+	if r := ok(t, env, tool.FinishTool(), `{"summary":"Done."}`); r.Finish == nil || r.Finish.Summary != "Done." {
 		t.Errorf("%+v", r)
 	}
-	refused(t, env, tool.FinishTool{}, `{"summary":" "}`, "summary is empty")
+	refused(t, env, tool.FinishTool(), `{"summary":" "}`, "summary is empty")
 }
 
 func TestPropose(t *testing.T) {
 	env := tree(t, nil)
 	want := &sia.Plan{Summary: "Greet.", Steps: []plan.Part{{Do: "write it", DoneWhen: "it is there"}}}
-	r := ok(t, env, tool.ProposeTool{}, `{"summary":" Greet. ","steps":[{"do":"write it","done_when":"it is there"}]}`)
+	r := ok(t, env, tool.ProposeTool(), `{"summary":" Greet. ","steps":[{"do":"write it","done_when":"it is there"}]}`)
 	if d := cmp.Diff(want, r.Proposal); d != "" {
 		t.Error(d)
 	}
-	refused(t, env, tool.ProposeTool{}, `{"summary":" ","steps":[{"do":"x","done_when":"y"}]}`, "summary is empty")
-	refused(t, env, tool.ProposeTool{}, `{"summary":"x","steps":[]}`, "1 to 12")
-	refused(t, env, tool.ProposeTool{}, `{"summary":"x","steps":[{"do":"x","done_when":""}]}`, "step 1")
+	refused(t, env, tool.ProposeTool(), `{"summary":" ","steps":[{"do":"x","done_when":"y"}]}`, "summary is empty")
+	refused(t, env, tool.ProposeTool(), `{"summary":"x","steps":[]}`, "1 to 12")
+	refused(t, env, tool.ProposeTool(), `{"summary":"x","steps":[{"do":"x","done_when":""}]}`, "step 1")
 	many := strings.Repeat(`{"do":"x","done_when":"y"},`, 12)
-	refused(t, env, tool.ProposeTool{}, `{"summary":"x","steps":[`+many+`{"do":"x","done_when":"y"}]}`, "1 to 12, not 13")
+	refused(t, env, tool.ProposeTool(), `{"summary":"x","steps":[`+many+`{"do":"x","done_when":"y"}]}`, "1 to 12, not 13")
 }
 
 func TestCancelledWalkStops(t *testing.T) {
 	env := tree(t, map[string]string{"a": "x\n"})
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := (tool.SearchTool{}).Call(ctx, env, json.RawMessage(`{"pattern":"x"}`)); err == nil {
+	if _, err := tool.SearchTool().Call(ctx, env, json.RawMessage(`{"pattern":"x"}`)); err == nil {
 		t.Error("a cancelled search was carried out")
 	}
 }
 
 func FuzzArguments(f *testing.F) {
 	env, outside := hostileTree(f)
-	for i, tl := range append(tool.DefaultTools(), tool.ProposeTool{}) {
+	for i, tl := range append(tool.DefaultTools(), tool.ProposeTool()) {
 		f.Add(uint8(i), []byte(`{"path":"a.txt","old":"a","new":"b","content":"x","pattern":"a","summary":"s"}`))
 		f.Add(uint8(i), []byte(`{"path":"a.txt"}`))
 		f.Add(uint8(i), []byte(`{"path":"in/../.git/config","content":"x"}`))
-		f.Add(uint8(i), []byte(tl.Schema()))
+		f.Add(uint8(i), []byte(tl.Schema))
 	}
 	for _, p := range hostile {
 		q, _ := json.Marshal(map[string]string{"path": p, "content": "x"})
 		f.Add(uint8(4), q)
 	}
 	f.Fuzz(func(t *testing.T, which uint8, args []byte) {
-		tools := append(tool.DefaultTools(), tool.ProposeTool{})
+		tools := append(tool.DefaultTools(), tool.ProposeTool())
 		r, err := call(t, env, tools[int(which)%len(tools)], string(args))
 		if err == nil && !utf8.ValidString(r.Text) {
 			t.Errorf("result is not UTF-8: %q", r.Text)

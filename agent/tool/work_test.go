@@ -30,7 +30,7 @@ func soon(t *testing.T, env tool.Env, c tool.Tool, args string) (string, error) 
 	case a := <-done:
 		return a.r.Text, a.err
 	case <-time.After(15 * time.Second):
-		t.Fatalf("%s %.200s takes too long", c.Name(), args)
+		t.Fatalf("%s %.200s takes too long", c.Name, args)
 		return "", nil
 	}
 }
@@ -53,7 +53,7 @@ func TestGlobsThatMultiply(t *testing.T) {
 		strings.Repeat("**/", 200) + "z", strings.Repeat("{a,a*}", 100) + "z",
 		strings.Repeat("{", 500) + strings.Repeat("}", 500),
 		strings.Repeat("{a,", 15) + "a" + strings.Repeat("}", 15) + "z", "{" + strings.Repeat("a*,", 300) + "}z"} {
-		if text, err := soon(t, env, tool.SearchTool{}, fmt.Sprintf(`{"pattern":"x","glob":%q}`, glob)); err == nil &&
+		if text, err := soon(t, env, tool.SearchTool(), fmt.Sprintf(`{"pattern":"x","glob":%q}`, glob)); err == nil &&
 			!strings.Contains(text, "no match") {
 			t.Errorf("%.40s: %s", glob, text)
 		}
@@ -76,13 +76,13 @@ func TestGlobsOfASearch(t *testing.T) {
 	}
 	for glob, want := range map[string]int{"": 4, "*.go": 3, "a.*": 2, "src/*": 1, "src/**": 2, "**/*.go": 3, "/**": 0} {
 		args := fmt.Appendf(nil, `{"pattern":"x","glob":%q}`, glob)
-		r, err := tool.SearchTool{}.Call(t.Context(), tool.Env{Root: root}, args)
+		r, err := tool.SearchTool().Call(t.Context(), tool.Env{Root: root}, args)
 		if got := strings.Count(r.Text, ": x\n"); err != nil || got != want {
 			t.Errorf("%s: %d paths, want %d: %v\n%s", glob, got, want, err, r.Text)
 		}
 	}
 	bad := []byte(`{"pattern":"x","glob":"[a"}`)
-	if _, err := (tool.SearchTool{}).Call(t.Context(), tool.Env{Root: root}, bad); err == nil {
+	if _, err := tool.SearchTool().Call(t.Context(), tool.Env{Root: root}, bad); err == nil {
 		t.Error("what is no glob was taken")
 	}
 }
@@ -122,25 +122,25 @@ func TestTreesThatMultiply(t *testing.T) {
 		t.Fatal(err)
 	}
 	env := tool.Env{Root: root}
-	text, err := soon(t, env, tool.SearchTool{}, `{"pattern":"word"}`)
+	text, err := soon(t, env, tool.SearchTool(), `{"pattern":"word"}`)
 	if err != nil || !strings.Contains(text, "f:1: word") {
 		t.Errorf("%v, %.300s", err, text)
 	}
-	if _, err := soon(t, env, tool.ReadTool{}, fmt.Sprintf(`{"path":%q}`, strings.Repeat("d/", 150)+"f")); err == nil ||
+	if _, err := soon(t, env, tool.ReadTool(), fmt.Sprintf(`{"path":%q}`, strings.Repeat("d/", 150)+"f")); err == nil ||
 		!strings.Contains(err.Error(), "100 deep") {
 		t.Errorf("read: %v", err)
 	}
 	deep := strings.Repeat("e/", 1500) + "f"
-	if _, err := soon(t, env, tool.WriteTool{}, fmt.Sprintf(`{"path":%q,"content":"x"}`, deep)); err == nil ||
+	if _, err := soon(t, env, tool.WriteTool(), fmt.Sprintf(`{"path":%q,"content":"x"}`, deep)); err == nil ||
 		!strings.Contains(err.Error(), "100 deep") {
 		t.Errorf("write: %v", err)
 	}
 	ctx, cancel := context.WithCancelCause(t.Context())
 	over := errors.New("over")
 	cancel(over)
-	for _, c := range []tool.Tool{tool.SearchTool{}, tool.ListTool{}, tool.OutlineTool{}} {
-		if _, err := c.Call(ctx, env, []byte(`{"pattern":"x"}`)); c.Name() == tool.NameSearch && !errors.Is(err, over) {
-			t.Errorf("%s: %v", c.Name(), err)
+	for _, c := range []tool.Tool{tool.SearchTool(), tool.ListTool(), tool.OutlineTool()} {
+		if _, err := c.Call(ctx, env, []byte(`{"pattern":"x"}`)); c.Name == tool.NameSearch && !errors.Is(err, over) {
+			t.Errorf("%s: %v", c.Name, err)
 		}
 	}
 }
@@ -166,7 +166,7 @@ func TestPatchesThatMultiply(t *testing.T) {
 			"in 10 places or more"},
 		"many": {head + strings.Repeat("@@ -600000,1 +9,1 @@\n \n+x\n", 20_000), "in 1000 places, and this changes 20000"},
 	} {
-		text, err := soon(t, env, tool.PatchTool{}, fmt.Sprintf(`{"patch":%q}`, c.patch))
+		text, err := soon(t, env, tool.PatchTool(), fmt.Sprintf(`{"patch":%q}`, c.patch))
 		if err == nil || !strings.Contains(err.Error(), c.says) {
 			t.Errorf("%s: %.200s, %.200v", name, text, err)
 		}

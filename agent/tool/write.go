@@ -14,33 +14,21 @@ import (
 var writeDescription string
 
 // WriteTool creates a file, or replaces all of it.
-type WriteTool struct{}
+func WriteTool() Tool {
+	return Tool{Name: NameWrite, Description: writeDescription, Call: taking(writeArgs{}, callWrite),
+		Schema: json.RawMessage(`{"type":"object","properties":{
+"path":{"type":"string"},
+"content":{"type":"string","description":"the whole text"}},
+"required":["path","content"]}`)}
+}
 
 type writeArgs struct {
 	Path    string  `json:"path"`
 	Content *string `json:"content"`
 }
 
-// Name is "write".
-func (WriteTool) Name() string { return NameWrite }
-
-// Description is write.md.
-func (WriteTool) Description() string { return writeDescription }
-
-// Schema describes the arguments.
-func (WriteTool) Schema() json.RawMessage {
-	return json.RawMessage(`{"type":"object","properties":{
-"path":{"type":"string"},
-"content":{"type":"string","description":"the whole text"}},
-"required":["path","content"]}`)
-}
-
-// Call writes the file.
-func (WriteTool) Call(_ context.Context, env Env, args json.RawMessage) (Result, error) {
-	var a writeArgs
-	if err := decodeArgs(args, &a); err != nil {
-		return Result{}, err
-	}
+// callWrite writes the file.
+func callWrite(_ context.Context, env Env, a writeArgs) (Result, error) {
 	switch {
 	case a.Content == nil:
 		return Result{}, errors.New("content is missing; it is the whole text of the file, and may be empty")

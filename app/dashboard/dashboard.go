@@ -118,7 +118,6 @@ func (d *Dashboards) one(ctx context.Context, installation int64, repo sia.Repo,
 
 // view gathers what a dashboard shows.
 func (d *Dashboards) view(ctx context.Context, installation int64, repo sia.Repo) (v render.Board, err error) {
-	v.Repo = repo
 	if v.Tasks, err = d.store.Tasks(ctx, store.Filter{Repo: repo.ID, Open: true, Limit: shownTasks}); err != nil {
 		return v, err
 	}

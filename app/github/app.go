@@ -35,11 +35,15 @@ type Config struct {
 	Writes       WriteCounter  // of all that write for the app's installations
 	WriteSpacing time.Duration // average time between two writes to one repository; 0 is one second
 	WriteBurst   int           // writes that may go out at once after a quiet time; 0 is 5
-	Timeout      time.Duration // of one request with its waits and retries; 0 is 20 s
-	LogTimeout   time.Duration // of downloading one job's log; 0 is two minutes
-	MaxWait      time.Duration // a rate limit's wait up to this is slept; a longer one is an error; 0 is 10 s
-	CacheBytes   int           // answers kept for conditional requests, per installation; 0 is 4 MiB
 }
+
+// How long the app waits, and what it keeps.
+const (
+	requestTimeout = 20 * time.Second // of one request with its waits and retries
+	logTimeout     = 2 * time.Minute  // of downloading one job's log
+	maxWait        = 10 * time.Second // a rate limit's wait up to this is slept; a longer one is an error
+	cacheBytes     = 4 << 20          // answers kept for conditional requests, per installation
+)
 
 // App is the GitHub App. Create one with [New].
 type App struct {
@@ -123,10 +127,6 @@ func (c *Config) fillIn() {
 	}
 	setDefault(&c.WriteSpacing, time.Second)
 	setDefault(&c.WriteBurst, 5)
-	setDefault(&c.Timeout, 20*time.Second)
-	setDefault(&c.LogTimeout, 2*time.Minute)
-	setDefault(&c.MaxWait, 10*time.Second)
-	setDefault(&c.CacheBytes, 4<<20)
 }
 
 func setDefault[T ~int | ~int64](v *T, d T) {
@@ -157,13 +157,13 @@ func (a *App) bottom(installation int64, l *rateLimits, p pacer) http.RoundTripp
 
 // network is the network, asked again while it fails.
 func (a *App) network(installation int64) http.RoundTripper {
-	return &retrier{next: a.cfg.Transport, sleep: a.cfg.Sleep, maxWait: a.cfg.MaxWait, allow: a.counted(installation)}
+	return &retrier{next: a.cfg.Transport, sleep: a.cfg.Sleep, allow: a.counted(installation)}
 }
 
 // client is a go-github client over a stack of round trippers. All clients are
 // made here, so that none is without an [outerTransport].
 func (a *App) client(next http.RoundTripper) *gh.Client {
-	c := gh.NewClient(&http.Client{Transport: newOuterTransport(&redirector{next}, a.cfg.Secrets, a.cfg.Timeout)})
+	c := gh.NewClient(&http.Client{Transport: newOuterTransport(&redirector{next}, a.cfg.Secrets, requestTimeout)})
 	c.BaseURL = a.api
 	c.UserAgent = "sia"
 	return c
@@ -183,7 +183,7 @@ func (a *App) installation(id int64) *installation {
 
 func (a *App) newInstallation(id int64, l *rateLimits) *installation {
 	in := &installation{
-		id: id, cache: newAnswerCache(a.cfg.CacheBytes), limits: l, conns: map[sia.Repo]*repoConn{},
+		id: id, cache: newAnswerCache(cacheBytes), limits: l, conns: map[sia.Repo]*repoConn{},
 		forms: newExpiringMap[string, tokenForm](a.cfg.Now, formFor, 1),
 	}
 	bottom := a.bottom(id, l, unpaced{})

@@ -56,7 +56,7 @@ func (r *Repo) ArtifactZip(ctx context.Context, a Artifact, limit int64) ([]byte
 	if err != nil {
 		return nil, r.fail(err, "%s", op)
 	}
-	ctx, cancel := context.WithTimeout(ctx, r.app.cfg.LogTimeout)
+	ctx, cancel := context.WithTimeout(ctx, logTimeout)
 	defer cancel()
 	// The address holds a signature that opens the artifact to anybody; r.fail keeps it to itself.
 	file, err := r.fetch(ctx, at)

@@ -8,18 +8,17 @@ import (
 
 	gh "github.com/google/go-github/v66/github"
 
+	"github.com/sia-bot/sia/sia/gate"
 	"github.com/sia-bot/sia/sia/lazyregexp"
 )
 
 // CheckRun is one run of a check on a commit.
 type CheckRun struct {
-	ID         int64
-	Name       string
-	AppID      int64
-	AppSlug    string // github-actions for GitHub Actions
-	HeadSHA    string
-	ExternalID string
-	Status     string // queued, in_progress, completed, waiting, requested or pending
+	ID      int64
+	Name    string
+	AppID   int64
+	AppSlug string // github-actions for GitHub Actions
+	Status  string // queued, in_progress, completed, waiting, requested or pending
 	// when completed: success, failure, neutral, cancelled, skipped, timed_out, action_required,
 	// stale, startup_failure
 	Conclusion       string
@@ -36,20 +35,10 @@ type CheckRun struct {
 	JobID            int64 // of that job; 0 elsewhere
 }
 
-// Status is the newest commit status of one context.
-type Status struct {
-	Context     string
-	AppID       int64  // of the app that set it; 0: a person did, or GitHub does not tell
-	State       string // pending, success, error or failure
-	Description string
-	URL         string
-	UpdatedAt   time.Time
-}
-
 // CheckSet is everything that judges a commit.
 type CheckSet struct {
-	Runs     []CheckRun // every run of every check, re-runs and their predecessors alike
-	Statuses []Status   // the newest of each context
+	Runs     []CheckRun    // every run of every check, re-runs and their predecessors alike
+	Statuses []gate.Status // the newest of each context
 }
 
 // ActionsApp is the slug of GitHub Actions itself.
@@ -61,7 +50,7 @@ var actionsJob = lazyregexp.New(`/actions/runs/([0-9]{1,18})(?:/jobs?/([0-9]{1,1
 func checkRunFrom(c *gh.CheckRun) CheckRun {
 	out := CheckRun{
 		ID: c.GetID(), Name: c.GetName(), AppID: c.GetApp().GetID(), AppSlug: c.GetApp().GetSlug(),
-		HeadSHA: c.GetHeadSHA(), ExternalID: c.GetExternalID(), Status: c.GetStatus(), Conclusion: c.GetConclusion(),
+		Status: c.GetStatus(), Conclusion: c.GetConclusion(),
 		URL: c.GetHTMLURL(), DetailsURL: c.GetDetailsURL(),
 		StartedAt: c.GetStartedAt().Time, CompletedAt: c.GetCompletedAt().Time, SuiteID: c.GetCheckSuite().GetID(),
 		OutputTitle: c.GetOutput().GetTitle(), OutputSummary: c.GetOutput().GetSummary(), OutputText: c.GetOutput().GetText(),
@@ -113,7 +102,7 @@ func (r *Repo) Checks(ctx context.Context, sha string) (CheckSet, error) {
 }
 
 // statuses reads the newest status of each context of a commit.
-func (r *Repo) statuses(ctx context.Context, sha string) (all []Status, err error) {
+func (r *Repo) statuses(ctx context.Context, sha string) (all []gate.Status, err error) {
 	for s, err := range eachPage(func(o gh.ListOptions) ([]*gh.RepoStatus, *gh.Response, error) {
 		got, resp, err := r.gh.Repositories.GetCombinedStatus(ctx, r.repo.Owner, r.repo.Name, url.PathEscape(sha), &o)
 		if err != nil {
@@ -124,7 +113,7 @@ func (r *Repo) statuses(ctx context.Context, sha string) (all []Status, err erro
 		if err != nil {
 			return nil, r.fail(err, "read the statuses of %s in %s", shortSHA(sha), r.repo)
 		}
-		all = append(all, Status{
+		all = append(all, gate.Status{
 			Context: s.GetContext(), AppID: statusApp(s.GetAvatarURL()), State: s.GetState(), Description: s.GetDescription(),
 			URL: s.GetTargetURL(), UpdatedAt: s.GetUpdatedAt().Time,
 		})

@@ -15,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/sia-bot/sia/sia"
+	"github.com/sia-bot/sia/sia/gate"
 )
 
 func TestChecksReadsEveryPage(t *testing.T) {
@@ -48,7 +49,7 @@ func TestChecksReadsEveryPage(t *testing.T) {
 		t.Fatalf("%d runs, %d statuses", len(set.Runs), len(set.Statuses))
 	}
 	want := CheckRun{
-		ID: 77, Name: "test", AppID: 15368, AppSlug: "github-actions", HeadSHA: "abc", ExternalID: "e", Status: "completed",
+		ID: 77, Name: "test", AppID: 15368, AppSlug: "github-actions", Status: "completed",
 		Conclusion: "failure",
 		URL:        "http://x/77", DetailsURL: "https://github.com/acme/shop/actions/runs/9/job/77",
 		StartedAt: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), CompletedAt: time.Date(2026, 1, 2, 3, 5, 5, 0, time.UTC),
@@ -84,23 +85,23 @@ func TestRequired(t *testing.T) {
 	)
 	for _, c := range []struct {
 		name, rules, branch, protection string // "404 body" or a body
-		want                            []Requirement
+		want                            []gate.Required
 		known                           bool
 	}{
 		{"rules and protection", rules,
 			`{"protected":true,"protection":{"enabled":true,"required_status_checks":{"contexts":["test","build"],
 				"checks":[{"context":"build","app_id":-1},{"context":"e2e","app_id":7}]}}}`, "",
-			[]Requirement{{Workflow: scan, Repository: "acme/ci"}, {Name: "build"}, {Name: "e2e", AppID: 7},
+			[]gate.Required{{Workflow: scan, Repository: "acme/ci"}, {Name: "build"}, {Name: "e2e", App: 7},
 				{Name: "lint"}, {Name: "test"},
-				{Name: "test", AppID: 1}}, true},
+				{Name: "test", App: 1}}, true},
 		{"nothing", `[]`, `{"protected":false}`, "", nil, true},
 		{"protected by rules alone", rules, `{"protected":true,"protection":{"enabled":false}}`, "",
-			[]Requirement{{Workflow: scan, Repository: "acme/ci"}, {Name: "lint"}, {Name: "test", AppID: 1}}, true},
-		{"protection asked for", `[]`, `{"protected":true}`, `{"contexts":["test"]}`, []Requirement{{Name: "test"}}, true},
+			[]gate.Required{{Workflow: scan, Repository: "acme/ci"}, {Name: "lint"}, {Name: "test", App: 1}}, true},
+		{"protection asked for", `[]`, `{"protected":true}`, `{"contexts":["test"]}`, []gate.Required{{Name: "test"}}, true},
 		{"protected, but not by checks", `[]`, `{"protected":true}`, `404 {"message":"Required status checks not enabled"}`,
 			nil, true},
 		{"protection hidden", rules, `{"protected":true}`, "403 " + denied,
-			[]Requirement{{Workflow: scan, Repository: "acme/ci"}, {Name: "lint"}, {Name: "test", AppID: 1}}, false},
+			[]gate.Required{{Workflow: scan, Repository: "acme/ci"}, {Name: "lint"}, {Name: "test", App: 1}}, false},
 		{"rules hidden", "404 " + none, `{"protected":false}`, "", nil, false},
 		{"all hidden", "403 " + denied, "404 " + none, "404 " + none, nil, false},
 	} {

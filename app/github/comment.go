@@ -13,14 +13,12 @@ import (
 
 // Comment is a comment on an issue or in the conversation of a pull request.
 type Comment struct {
-	ID        int64
-	URL       string
-	Issue     int    // number of the issue or pull request
-	Body      string // with its marker
-	Author    string
-	AuthorID  int64
-	CreatedAt time.Time
-	UpdatedAt time.Time
+	ID       int64
+	URL      string
+	Issue    int    // number of the issue or pull request
+	Body     string // with its marker
+	Author   string
+	AuthorID int64
 }
 
 func commentFrom(c *gh.IssueComment) Comment {
@@ -28,7 +26,6 @@ func commentFrom(c *gh.IssueComment) Comment {
 		ID: c.GetID(), URL: c.GetHTMLURL(), Body: c.GetBody(),
 		Issue:  numberOf(c.GetIssueURL()),
 		Author: c.GetUser().GetLogin(), AuthorID: c.GetUser().GetID(),
-		CreatedAt: c.GetCreatedAt().Time, UpdatedAt: c.GetUpdatedAt().Time,
 	}
 }
 

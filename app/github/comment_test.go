@@ -154,7 +154,7 @@ func TestCommentsSince(t *testing.T) {
 	}
 	since := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	got := must[[]Comment](t)(w.repo().CommentsSince(context.Background(), 12, since))
-	if len(got) != 120 || got[119].Body != "119" || got[0].CreatedAt.Year() != 2026 || got[6].AuthorID != 5 {
+	if len(got) != 120 || got[119].Body != "119" || got[6].AuthorID != 5 {
 		t.Errorf("got %d", len(got))
 	}
 	for _, s := range w.got("GET /repos/acme/shop/issues/12/comments") {

@@ -13,13 +13,11 @@ import (
 
 // Delivery is one webhook that GitHub tried to deliver, and could not.
 type Delivery struct {
-	ID           int64  // of the last try that failed
-	GUID         string // of the event: the same for its redeliveries
-	Event        string
-	Installation int64
-	At           time.Time // of the last try that failed
-	First        time.Time // of the first
-	Tries        int       // that failed
+	ID    int64  // of the last try that failed
+	GUID  string // of the event: the same for its redeliveries
+	Event string
+	First time.Time // of the first
+	Tries int       // that failed
 }
 
 // DeliveriesKept is how long GitHub keeps deliveries to send them again: a week on
@@ -56,8 +54,7 @@ func (a *App) FailedDeliveries(ctx context.Context, since time.Time) (failed []D
 		}
 		h := of[d.GetGUID()]
 		if h == nil {
-			h = &history{delivery: Delivery{ID: d.GetID(), GUID: d.GetGUID(), Event: d.GetEvent(),
-				Installation: d.GetInstallationID(), At: d.GetDeliveredAt().Time}}
+			h = &history{delivery: Delivery{ID: d.GetID(), GUID: d.GetGUID(), Event: d.GetEvent()}}
 			of[d.GetGUID()] = h
 			order = append(order, h)
 		}

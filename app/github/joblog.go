@@ -54,7 +54,7 @@ func (r *Repo) JobLog(ctx context.Context, run CheckRun, limit int64) (*Log, err
 		return nil, r.fail(err, "%s", op)
 	}
 	// The address holds a signature that opens the log to anybody.
-	ctx, cancel := context.WithTimeout(ctx, r.app.cfg.LogTimeout)
+	ctx, cancel := context.WithTimeout(ctx, logTimeout)
 	log, err := r.download(ctx, at, limit)
 	if err != nil {
 		cancel()

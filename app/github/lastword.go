@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"slices"
 	"strings"
+
+	"github.com/sia-bot/sia/sia/gate"
 )
 
 // The last word asks how a pull request is, and what its base branch requires: the rules, and of classic
@@ -128,7 +130,7 @@ func (r *Repo) requirements(ctx context.Context, ref ruledRef) (out Requirements
 		}
 		wants := ruleWants{strict: p.Strict}
 		for _, c := range p.Checks {
-			wants.checks = append(wants.checks, Requirement{Name: c.Context, AppID: max(0, c.App)})
+			wants.checks = append(wants.checks, gate.Required{Name: c.Context, App: max(0, c.App)})
 		}
 		for _, w := range p.Workflows {
 			wants.workflows = append(wants.workflows, workflowOf{w.Path, w.Repository})

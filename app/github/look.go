@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/sia-bot/sia/sia"
+	"github.com/sia-bot/sia/sia/gate"
 )
 
 // noLookFor is how long GitHub is not asked again for everything at once after it refused; noLookNow, after it
@@ -41,7 +42,7 @@ type PullState struct {
 type Look struct {
 	Pull           PullState
 	Checks         CheckSet
-	Workflows      []Workflow // runs of workflows on the commit, where WorkflowsKnown; their newest attempt is 0
+	Workflows      []gate.Workflow // runs of workflows on the commit, where WorkflowsKnown; their newest attempt is 0
 	WorkflowsKnown bool
 	Merge          Mergeability // zero: without a pull request, or where its head is another commit
 	Base           *Look        // of the commit that LookAt.Base names; nil: it was not read
@@ -113,8 +114,8 @@ func pullState(p Pull) PullState {
 // another.
 // https://docs.github.com/en/pull-requests/collaborating-with-pull-requests/collaborating-on-repositories-with-code-quality-features/troubleshooting-required-status-checks
 func (s *CheckSet) overrule(merged CheckSet) {
-	s.Statuses = slices.DeleteFunc(s.Statuses, func(h Status) bool {
-		return slices.ContainsFunc(merged.Statuses, func(m Status) bool { return m.Context == h.Context })
+	s.Statuses = slices.DeleteFunc(s.Statuses, func(h gate.Status) bool {
+		return slices.ContainsFunc(merged.Statuses, func(m gate.Status) bool { return m.Context == h.Context })
 	})
 	s.Runs = slices.DeleteFunc(s.Runs, func(h CheckRun) bool {
 		return h.RunID == 0 && slices.ContainsFunc(merged.Runs, func(m CheckRun) bool {

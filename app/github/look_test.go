@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/sia-bot/sia/app/github"
+	"github.com/sia-bot/sia/sia/gate"
 	"github.com/sia-bot/sia/sim/ghsim"
 )
 
@@ -85,7 +86,7 @@ func TestLook(t *testing.T) {
 	fresh := s.app.Repo(s.in, s.repo.Name())
 	rest, err := fresh.Look(ctx, github.LookAt{SHA: head, Pull: pull})
 	check(t, err)
-	byContext := func(a, b github.Status) int { return cmp.Compare(a.Context, b.Context) }
+	byContext := func(a, b gate.Status) int { return cmp.Compare(a.Context, b.Context) }
 	slices.SortFunc(rest.Checks.Statuses, byContext)
 	slices.SortFunc(atOnce.Checks.Statuses, byContext)
 	if s := rest.Checks.Statuses; len(s) != 2 || s[0].State != "failure" || s[1].State != "pending" {
@@ -102,11 +103,11 @@ func TestLook(t *testing.T) {
 	byID := func(a, b github.CheckRun) int { return cmp.Compare(a.ID, b.ID) }
 	slices.SortFunc(rest.Checks.Runs, byID)
 	slices.SortFunc(atOnce.Checks.Runs, byID)
-	workflowsByID := func(a, b github.Workflow) int { return cmp.Compare(a.ID, b.ID) }
+	workflowsByID := func(a, b gate.Workflow) int { return cmp.Compare(a.ID, b.ID) }
 	slices.SortFunc(rest.Workflows, workflowsByID)
 	slices.SortFunc(atOnce.Workflows, workflowsByID)
 	// GraphQL does not number attempts; REST tells neither where the base branch is nor who wrote the head.
-	if d := gocmp.Diff(rest, atOnce, cmpopts.IgnoreFields(github.Workflow{}, "Attempt"),
+	if d := gocmp.Diff(rest, atOnce, cmpopts.IgnoreFields(gate.Workflow{}, "Attempt"),
 		cmpopts.IgnoreFields(github.Mergeability{}, "Base"), cmpopts.IgnoreFields(github.PullState{}, "HeadBy")); d != "" {
 		t.Errorf("REST against GraphQL:\n%s", d)
 	}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/sia-bot/sia/sia"
+	"github.com/sia-bot/sia/sia/gate"
 )
 
 // graphqlConnection is a page of nodes.
@@ -50,7 +51,6 @@ type runNode struct {
 	CompletedAt time.Time `json:"completedAt"`
 	DetailsURL  string    `json:"detailsUrl"`
 	URL         string    `json:"url"`
-	ExternalID  string    `json:"externalId"`
 	Title       string    `json:"title"`
 	Summary     string    `json:"summary"`
 	Text        string    `json:"text"`
@@ -135,13 +135,13 @@ type lookAnswer struct {
 	} `json:"repository"`
 }
 
-// earlier are what judges the given commits; nil where one is not whole.
-func (a *lookAnswer) earlier(shas []string) []Look {
+// earlier are what judges the first commits of those that were asked for; nil where one is not whole.
+func (a *lookAnswer) earlier(n int) []Look {
 	r := a.Repository
 	all := [MaxEarlier]*commitNode{r.Earlier0, r.Earlier1, r.Earlier2, r.Earlier3, r.Earlier4}
 	var out []Look
-	for i, sha := range shas {
-		look, whole := all[i].look(sha)
+	for _, node := range all[:n] {
+		look, whole := node.look()
 		if !whole {
 			return nil
 		}
@@ -150,20 +150,20 @@ func (a *lookAnswer) earlier(shas []string) []Look {
 	return out
 }
 
-func (n *statusNode) statuses() []Status {
+func (n *statusNode) statuses() []gate.Status {
 	if n == nil {
 		return nil
 	}
-	var out []Status
+	var out []gate.Status
 	for _, s := range n.Contexts {
-		out = append(out, Status{Context: s.Context, AppID: statusApp(s.AvatarURL), State: statusState(s.State),
+		out = append(out, gate.Status{Context: s.Context, AppID: statusApp(s.AvatarURL), State: statusState(s.State),
 			Description: s.Description, URL: s.TargetURL, UpdatedAt: s.CreatedAt})
 	}
 	return out
 }
 
 // look is what judges a commit; whole is false where that is not all.
-func (n *commitNode) look(sha string) (look Look, whole bool) {
+func (n *commitNode) look() (look Look, whole bool) {
 	if n == nil || n.CheckSuites == nil || n.CheckSuites.PageInfo.HasNextPage {
 		return Look{}, false
 	}
@@ -172,7 +172,7 @@ func (n *commitNode) look(sha string) (look Look, whole bool) {
 		if s.CheckRuns.PageInfo.HasNextPage {
 			return Look{}, false
 		}
-		look.addSuite(s, sha)
+		look.addSuite(s)
 	}
 	look.Checks.Statuses = n.Status.statuses()
 	return look, true
@@ -180,7 +180,7 @@ func (n *commitNode) look(sha string) (look Look, whole bool) {
 
 // addSuite adds what a check suite holds. One of GitHub Actions is a run of a workflow,
 // whose newest attempt GraphQL does not number.
-func (l *Look) addSuite(s suiteNode, sha string) {
+func (l *Look) addSuite(s suiteNode) {
 	var appID int64
 	slug := ""
 	if s.App != nil {
@@ -191,13 +191,12 @@ func (l *Look) addSuite(s suiteNode, sha string) {
 		if w.File != nil {
 			path, repository = cmp.Or(w.File.Path, path), w.File.RepositoryName
 		}
-		l.Workflows = append(l.Workflows, Workflow{ID: w.DatabaseID, SuiteID: s.DatabaseID, Path: path,
+		l.Workflows = append(l.Workflows, gate.Workflow{ID: w.DatabaseID, SuiteID: s.DatabaseID, Path: path,
 			Repository: repository, Name: w.Workflow.Name, Event: w.Event, Status: plainEnum(s.Status),
-			Conclusion: conclusion(s.Conclusion), URL: w.URL, CreatedAt: w.CreatedAt})
+			Conclusion: conclusion(s.Conclusion), URL: w.URL, StartedAt: w.CreatedAt})
 	}
 	for _, c := range s.CheckRuns.Nodes {
-		out := CheckRun{ID: c.DatabaseID, Name: c.Name, AppID: appID, AppSlug: slug, HeadSHA: sha,
-			ExternalID: c.ExternalID, Status: plainEnum(c.Status), Conclusion: conclusion(c.Conclusion), URL: c.URL,
+		out := CheckRun{ID: c.DatabaseID, Name: c.Name, AppID: appID, AppSlug: slug, Status: plainEnum(c.Status), Conclusion: conclusion(c.Conclusion), URL: c.URL,
 			DetailsURL: c.DetailsURL, StartedAt: c.StartedAt, CompletedAt: c.CompletedAt, SuiteID: s.DatabaseID,
 			OutputTitle: c.Title, OutputSummary: c.Summary, OutputText: c.Text, AnnotationsCount: c.Annotations.TotalCount}
 		if out.takeJob(); out.RunID != 0 && s.WorkflowRun == nil {

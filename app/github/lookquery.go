@@ -24,7 +24,7 @@ const judgesFragment = `fragment judges on Commit {
 			checkRuns(first: 100, filterBy: {checkType: ALL}) {
 				pageInfo { hasNextPage }
 				nodes {
-					databaseId name status conclusion startedAt completedAt detailsUrl url externalId
+					databaseId name status conclusion startedAt completedAt detailsUrl url
 					title summary text annotations { totalCount }
 				}
 			}
@@ -81,16 +81,16 @@ func (r *Repo) lookAtOnce(ctx context.Context, at LookAt) (look Look, whole bool
 	case err != nil:
 		return Look{}, false, r.fail(err, "read what judges %s in %s", shortSHA(at.SHA), r.repo)
 	}
-	if look, whole = got.Repository.Object.look(at.SHA); !whole {
+	if look, whole = got.Repository.Object.look(); !whole {
 		return Look{}, false, nil
 	}
-	if base, whole := got.Repository.Base.look(at.Base); whole {
+	if base, whole := got.Repository.Base.look(); whole {
 		look.Base = &base
 	}
 	if p := got.Repository.PullRequest; p != nil && p.Body != nil {
 		r.bodies.put(at.Pull, *p.Body) // a task that passes is told of there next
 	}
-	look.Earlier = got.earlier(at.Earlier[:min(len(at.Earlier), MaxEarlier)])
+	look.Earlier = got.earlier(min(len(at.Earlier), MaxEarlier))
 	if at.Pull != 0 && !look.takePull(got.Repository.PullRequest, at.SHA) {
 		return Look{}, false, nil
 	}
@@ -150,7 +150,7 @@ func (l *Look) takePull(p *pullNode, sha string) bool {
 	if p.PotentialMergeCommit == nil {
 		return true
 	}
-	merged, whole := p.PotentialMergeCommit.look(sha)
+	merged, whole := p.PotentialMergeCommit.look()
 	l.Checks.overrule(merged.Checks)
 	l.Workflows = append(l.Workflows, merged.Workflows...)
 	l.WorkflowsKnown = l.WorkflowsKnown && merged.WorkflowsKnown

@@ -21,8 +21,7 @@ type Opening struct {
 	// only collaborators may open pull requests
 	CollaboratorsOnly bool
 	// kinds of rules that can refuse a push to SIA's branches, as GitHub's API spells them, sorted
-	Rules      []string
-	RulesKnown bool
+	Rules []string
 }
 
 // refusing are the kinds of rules that can refuse to make a branch or to push to it. Who may bypass a
@@ -76,7 +75,6 @@ func (a *App) Openings(ctx context.Context, installation int64, most int) (all [
 			if err != nil && !hiddenFromApp(err) {
 				return nil, 0, a.failure(err, "read the rules for branches of %s", o.Repo)
 			}
-			o.RulesKnown = err == nil
 			for _, rule := range rules {
 				if refusing[rule.Type] {
 					o.Rules = append(o.Rules, rule.Type)

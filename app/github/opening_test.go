@@ -25,13 +25,13 @@ func TestOpenings(t *testing.T) {
 			t.Errorf("%d more; %s", more, d)
 		}
 	}
-	look(github.Opening{RulesKnown: true})
+	look(github.Opening{})
 	check(t, s.sim.SwitchOff(full, true, true, true))
 	for _, kind := range []string{"creation", "required_linear_history", "deletion", "creation"} {
 		check(t, s.sim.AddRule(full, "sia/issue-1", model.Rule{Type: kind}))
 	}
 	check(t, s.sim.RequireSignatures(full, "main", false))
-	look(github.Opening{NoIssues: true, NoPulls: true, CollaboratorsOnly: true, RulesKnown: true,
+	look(github.Opening{NoIssues: true, NoPulls: true, CollaboratorsOnly: true,
 		Rules: []string{"creation", "required_linear_history"}})
 	check(t, s.sim.SwitchOff(full, false, false, false))
 	check(t, s.sim.HideRules(full, http.StatusForbidden))

@@ -14,27 +14,24 @@ type Pull struct {
 	Number  int
 	NodeID  string // for [Repo.MarkReady]
 	URL     string
-	Title   string
 	Body    string
 	Draft   bool
 	State   string // open or closed
 	Merged  bool
-	HeadRef string
 	HeadSHA string
 	BaseRef string
 	BaseSHA string
-	Author  string
 	Fork    bool // the head is in another repository
 }
 
 func (r *Repo) pullFrom(p *gh.PullRequest) Pull {
 	head := p.GetHead()
 	return Pull{
-		Number: p.GetNumber(), NodeID: p.GetNodeID(), URL: p.GetHTMLURL(), Title: p.GetTitle(), Body: p.GetBody(),
+		Number: p.GetNumber(), NodeID: p.GetNodeID(), URL: p.GetHTMLURL(), Body: p.GetBody(),
 		Draft: p.GetDraft(), State: p.GetState(), Merged: p.GetMerged() || p.MergedAt != nil,
-		HeadRef: head.GetRef(), HeadSHA: head.GetSHA(), BaseRef: p.GetBase().GetRef(),
-		BaseSHA: p.GetBase().GetSHA(), Author: p.GetUser().GetLogin(),
-		Fork: head != nil && p.GetBase() != nil && head.GetRepo().GetID() != p.GetBase().GetRepo().GetID(),
+		HeadSHA: head.GetSHA(), BaseRef: p.GetBase().GetRef(),
+		BaseSHA: p.GetBase().GetSHA(),
+		Fork:    head != nil && p.GetBase() != nil && head.GetRepo().GetID() != p.GetBase().GetRepo().GetID(),
 	}
 }
 

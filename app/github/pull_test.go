@@ -187,7 +187,7 @@ func TestMarkReady(t *testing.T) {
 func TestEnterpriseServer(t *testing.T) {
 	w := start(t, "/api/v3/")
 	w.json("GET /api/v3/repos/acme/shop/pulls/5", 200, pull5)
-	if p := must[Pull](t)(w.repo().Pull(context.Background(), 5)); p.Title != "T" {
+	if p := must[Pull](t)(w.repo().Pull(context.Background(), 5)); p.HeadSHA != "abc" {
 		t.Errorf("got %+v", p)
 	}
 	if got, want := w.repo().CloneURL(), w.srv.URL+"/acme/shop.git"; got != want {

@@ -183,7 +183,7 @@ func (l *rateLimiter) wait(ctx context.Context, resource string) error {
 	if d <= 0 {
 		return nil
 	}
-	if deadline, ok := ctx.Deadline(); d > l.app.cfg.MaxWait || (ok && d > time.Until(deadline)) {
+	if deadline, ok := ctx.Deadline(); d > maxWait || (ok && d > time.Until(deadline)) {
 		return l.tooLong(resource, until)
 	}
 	l.app.log.InfoContext(ctx, "waiting for GitHub's rate limit",

@@ -163,7 +163,7 @@ func (r *Repo) tokenOf(ctx context.Context, from func(context.Context) (string, 
 	if r.err != nil {
 		return "", r.err
 	}
-	ctx, cancel := context.WithTimeout(ctx, r.app.cfg.Timeout)
+	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()
 	token, err := from(ctx)
 	return token, r.fail(err, "get a token for %s", r.repo)

@@ -12,27 +12,18 @@ import (
 	"time"
 
 	gh "github.com/google/go-github/v66/github"
+
+	"github.com/sia-bot/sia/sia/gate"
 )
 
 // requiredFor is how long it is remembered what a branch requires: long enough
 // for the looks at one commit, short enough for a rule that somebody adds.
 const requiredFor = time.Minute
 
-// Requirement is one thing that must be green before something is merged into a
-// branch: a check, or every run of a workflow.
-type Requirement struct {
-	Name     string // of a check; empty where Workflow is set
-	AppID    int64  // only this app's check counts; 0: any app's
-	Workflow string // path of a workflow's file
-	// owner/name of the repository that the file is in; empty: this one. One that the app can't see is told by its
-	// number, as "#1234".
-	Repository string
-}
-
 // Requirements are what a branch requires of what is merged into it.
 type Requirements struct {
-	All   []Requirement // sorted
-	Known bool          // false: GitHub does not let the app see all of it
+	All   []gate.Required // sorted
+	Known bool            // false: GitHub does not let the app see all of it
 	// it has to be up to date with the branch; false where only administrators are told
 	Strict bool
 	// kinds of rules beside checks that stop a merge until something is done, as GitHub's API spells them, sorted
@@ -82,9 +73,9 @@ func (r *Repo) RequiredNow(ctx context.Context, branch string) (Requirements, er
 
 // sort brings requirements into their order, each once.
 func (q *Requirements) sort() {
-	slices.SortFunc(q.All, func(a, b Requirement) int {
+	slices.SortFunc(q.All, func(a, b gate.Required) int {
 		return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.Workflow, b.Workflow),
-			cmp.Compare(a.Repository, b.Repository), cmp.Compare(a.AppID, b.AppID))
+			cmp.Compare(a.Repository, b.Repository), cmp.Compare(a.App, b.App))
 	})
 	slices.Sort(q.Others)
 	q.All, q.Others = slices.Compact(q.All), slices.Compact(q.Others)
@@ -129,7 +120,7 @@ func (r *Repo) requiredByRules(ctx context.Context, branch string) (Requirements
 
 // ruleWants is what a rule requires of checks.
 type ruleWants struct {
-	checks    []Requirement
+	checks    []gate.Required
 	strict    bool
 	workflows []workflowOf
 }
@@ -161,7 +152,7 @@ func (b branchRule) wants() (out ruleWants, err error) {
 	}
 	out.strict = p.Strict
 	for _, c := range p.Checks {
-		out.checks = append(out.checks, Requirement{Name: c.Context, AppID: max(0, c.App)})
+		out.checks = append(out.checks, gate.Required{Name: c.Context, App: max(0, c.App)})
 	}
 	for _, w := range p.Workflows {
 		out.workflows = append(out.workflows, workflowOf{w.Path, w.Repository})
@@ -181,7 +172,7 @@ func (r *Repo) takeRule(ctx context.Context, out *Requirements, kind string, wan
 		if err != nil {
 			return err
 		}
-		out.All = append(out.All, Requirement{Workflow: w.path, Repository: name})
+		out.All = append(out.All, gate.Required{Workflow: w.path, Repository: name})
 	}
 	return nil
 }
@@ -219,13 +210,13 @@ type statusChecks struct {
 }
 
 func (s statusChecks) requirements() Requirements {
-	var all []Requirement
+	var all []gate.Required
 	for _, c := range s.Checks {
-		all = append(all, Requirement{Name: c.Context, AppID: max(0, c.App)})
+		all = append(all, gate.Required{Name: c.Context, App: max(0, c.App)})
 	}
 	for _, name := range s.Contexts {
-		if !slices.ContainsFunc(all, func(r Requirement) bool { return r.Name == name }) {
-			all = append(all, Requirement{Name: name})
+		if !slices.ContainsFunc(all, func(r gate.Required) bool { return r.Name == name }) {
+			all = append(all, gate.Required{Name: name})
 		}
 	}
 	return Requirements{All: all, Known: true, Strict: s.Strict}

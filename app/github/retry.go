@@ -18,10 +18,9 @@ const maxTries = 3
 // is not sent again: its caller looks first and so can. A write is not sent when
 // the lease that its context carries ran out: another process may do the work.
 type retrier struct {
-	next    http.RoundTripper
-	sleep   func(context.Context, time.Duration) error
-	maxWait time.Duration
-	allow   func(req *http.Request) error // asked before each try
+	next  http.RoundTripper
+	sleep func(context.Context, time.Duration) error
+	allow func(req *http.Request) error // asked before each try
 }
 
 func (r *retrier) RoundTrip(req *http.Request) (*http.Response, error) {
@@ -46,7 +45,7 @@ func (r *retrier) RoundTrip(req *http.Request) (*http.Response, error) {
 		if resp != nil {
 			discard(resp)
 		}
-		if err := r.sleep(ctx, min(backoff(try), r.maxWait)); err != nil {
+		if err := r.sleep(ctx, min(backoff(try), maxWait)); err != nil {
 			return nil, err
 		}
 		req = again

@@ -8,14 +8,6 @@ import (
 	gh "github.com/google/go-github/v66/github"
 )
 
-// Review is a submitted review of a pull request.
-type Review struct {
-	ID   int64
-	URL  string
-	Body string // with its marker
-	SHA  string // the commit that it is about
-}
-
 // NewReview is a review to be submitted. It neither approves nor asks for changes: it comments.
 type NewReview struct {
 	Head  string // the commit that it is about
@@ -39,20 +31,20 @@ const (
 	newSide = "RIGHT"
 )
 
-// EnsureReview makes a pull request carry one review of the app under a marker: the one that
+// EnsureReview makes a pull request carry one review of the app under a marker, and returns its address: the one that
 // stands there already, whatever it says, or else the new one. known is [Unwritten] where
 // nobody can have written it yet, which saves looking for it, or else 0.
 //
 // GitHub refuses a review as a whole when the diff does not show one of its lines, which
 // may depend on how it came by the diff; then it is submitted once more without them.
 // https://docs.github.com/en/rest/pulls/reviews#create-a-review-for-a-pull-request
-func (r *Repo) EnsureReview(ctx context.Context, pull int, marker string, n NewReview, known int64) (Review, error) {
+func (r *Repo) EnsureReview(ctx context.Context, pull int, marker string, n NewReview, known int64) (address string, err error) {
 	if err := checkMarker(marker); err != nil {
-		return Review{}, err
+		return "", err
 	}
 	if known != Unwritten {
-		if v, ok, err := r.findReview(ctx, pull, marker); err != nil || ok {
-			return v, err
+		if there, err := r.findReview(ctx, pull, marker); err != nil || there != "" {
+			return there, err
 		}
 	}
 	got, err := r.submit(ctx, pull, withMarker(marker, n.Body), n)
@@ -61,9 +53,9 @@ func (r *Repo) EnsureReview(ctx context.Context, pull int, marker string, n NewR
 		got, err = r.submit(ctx, pull, withMarker(marker, n.Whole), n)
 	}
 	if err := whole(err, got.GetID()); err != nil {
-		return Review{}, r.fail(err, "review pull request %s#%d", r.repo, pull)
+		return "", r.fail(err, "review pull request %s#%d", r.repo, pull)
 	}
-	return reviewFrom(got), nil
+	return got.GetHTMLURL(), nil
 }
 
 // isRefusedContent reports whether GitHub refused what a request holds, and not because it
@@ -87,26 +79,22 @@ func (r *Repo) submit(ctx context.Context, pull int, body string, n NewReview) (
 	return got, err
 }
 
-// findReview looks for the app's review under a marker, the oldest if there are several.
-func (r *Repo) findReview(ctx context.Context, pull int, marker string) (Review, bool, error) {
+// findReview is the address of the app's review under a marker, the oldest if there are several; "" for none.
+func (r *Repo) findReview(ctx context.Context, pull int, marker string) (string, error) {
 	self, err := r.app.Self(ctx)
 	if err != nil {
-		return Review{}, false, err
+		return "", err
 	}
 	reviews := eachPage(func(o gh.ListOptions) ([]*gh.PullRequestReview, *gh.Response, error) {
 		return r.gh.PullRequests.ListReviews(ctx, r.repo.Owner, r.repo.Name, pull, &o)
 	})
 	for v, err := range reviews {
 		if err != nil {
-			return Review{}, false, r.fail(err, "read reviews of %s#%d", r.repo, pull)
+			return "", r.fail(err, "read reviews of %s#%d", r.repo, pull)
 		}
 		if v.GetUser().GetLogin() == self.Login && hasMarker(v.GetBody(), marker) {
-			return reviewFrom(v), true, nil
+			return v.GetHTMLURL(), nil
 		}
 	}
-	return Review{}, false, nil
-}
-
-func reviewFrom(v *gh.PullRequestReview) Review {
-	return Review{ID: v.GetID(), URL: v.GetHTMLURL(), Body: v.GetBody(), SHA: v.GetCommitID()}
+	return "", nil
 }

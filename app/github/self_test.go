@@ -172,10 +172,9 @@ func TestFailedDeliveries(t *testing.T) {
 	if err != nil || !whole {
 		t.Errorf("whole: %v, %v", whole, err)
 	}
-	want := []Delivery{{ID: 8, GUID: "lost", Event: "issues", Installation: 1, At: at.Add(-1).Truncate(time.Second),
-		First: at.Add(-3).Truncate(time.Second), Tries: 2},
-		{ID: 7, GUID: "healed", Event: "issues", Installation: 1, At: at.Add(-2).Truncate(time.Second),
-			First: at.Add(-2).Truncate(time.Second), Tries: 1}}
+	want := []Delivery{
+		{ID: 8, GUID: "lost", Event: "issues", First: at.Add(-3).Truncate(time.Second), Tries: 2},
+		{ID: 7, GUID: "healed", Event: "issues", First: at.Add(-2).Truncate(time.Second), Tries: 1}}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Error(d)
 	}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/sia-bot/sia/app/github"
 	"github.com/sia-bot/sia/sia"
+	"github.com/sia-bot/sia/sia/gate"
 	"github.com/sia-bot/sia/sia/secret"
 	"github.com/sia-bot/sia/sim/ghsim"
 	"github.com/sia-bot/sia/sim/ghsim/model"
@@ -196,7 +197,7 @@ func TestRequiredOnTheSimulator(t *testing.T) {
 	check(t, s.sim.SetRuleset(full, "main", "lint", "test"))
 	check(t, s.sim.RequireUpToDate(full, "main"))
 	got, err := s.repo.Required(context.Background(), "main")
-	want := github.Requirements{All: []github.Requirement{{Name: "build"}, {Name: "lint"}, {Name: "test"}}, Known: true,
+	want := github.Requirements{All: []gate.Required{{Name: "build"}, {Name: "lint"}, {Name: "test"}}, Known: true,
 		Strict: true}
 	if d := cmp.Diff(want, got); d != "" || err != nil {
 		t.Errorf("%s, %v", d, err)
@@ -211,7 +212,7 @@ func TestRequiredNowOnTheSimulator(t *testing.T) {
 	check(t, err)
 	check(t, s.sim.SetRuleset(full, "main", "lint"))
 	got, err := s.repo.RequiredNow(ctx, "main")
-	want := github.Requirements{All: []github.Requirement{{Name: "lint"}}, Known: true}
+	want := github.Requirements{All: []gate.Required{{Name: "lint"}}, Known: true}
 	if d := cmp.Diff(want, got); d != "" || err != nil {
 		t.Errorf("%s, %v", d, err)
 	}
@@ -244,7 +245,7 @@ func TestLastWordOnTheSimulator(t *testing.T) {
 		"of one app": {func(s *site) error {
 			return s.sim.AddRule(full, "main", rule(model.RuleChecks, map[string]any{"context": "test",
 				"integration_id": 7}))
-		}, false, func(_ github.PullState, q github.Requirements) bool { return len(q.All) == 3 && q.All[2].AppID == 7 }},
+		}, false, func(_ github.PullState, q github.Requirements) bool { return len(q.All) == 3 && q.All[2].App == 7 }},
 		"of another repository": {func(s *site) error {
 			return s.sim.AddRule(full, "main", rule(model.RuleWorkflows, map[string]any{"path": "a.yml",
 				"repository_id": 12345}))

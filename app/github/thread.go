@@ -26,7 +26,6 @@ type ReviewComment struct {
 	Body     string
 	Author   string
 	AuthorID int64
-	At       time.Time
 }
 
 // PullReview is somebody's submitted review.
@@ -59,7 +58,7 @@ func (r *Repo) ReviewComments(ctx context.Context, pull int, since time.Time) ([
 func reviewCommentFrom(c *gh.PullRequestComment) ReviewComment {
 	out := ReviewComment{ID: c.GetID(), Review: c.GetPullRequestReviewID(), ReplyTo: c.GetInReplyTo(), Path: c.GetPath(),
 		First: c.GetStartLine(), Last: c.GetLine(), Old: c.GetSide() == oldSide, Hunk: c.GetDiffHunk(), Body: c.GetBody(),
-		Author: c.GetUser().GetLogin(), AuthorID: c.GetUser().GetID(), At: c.GetCreatedAt().Time}
+		Author: c.GetUser().GetLogin(), AuthorID: c.GetUser().GetID()}
 	if out.First == 0 {
 		out.First = out.Last
 	}

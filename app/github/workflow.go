@@ -3,30 +3,16 @@ package github
 import (
 	"context"
 	"strings"
-	"time"
 
 	gh "github.com/google/go-github/v66/github"
-)
 
-// Workflow is one run of a workflow of GitHub Actions on a commit.
-type Workflow struct {
-	ID         int64
-	SuiteID    int64
-	Path       string // of the file
-	Repository string // owner/name of the repository that the file is in; empty: this one
-	Name       string
-	Event      string // that triggered it
-	Attempt    int    // the newest
-	Status     string
-	Conclusion string
-	URL        string // for people
-	CreatedAt  time.Time
-}
+	"github.com/sia-bot/sia/sia/gate"
+)
 
 // Workflows reads the runs of workflows on a commit. known is false where the app may
 // not see them.
 // https://docs.github.com/en/rest/actions/workflow-runs#list-workflow-runs-for-a-repository
-func (r *Repo) Workflows(ctx context.Context, sha string) (all []Workflow, known bool, err error) {
+func (r *Repo) Workflows(ctx context.Context, sha string) (all []gate.Workflow, known bool, err error) {
 	for w, err := range eachPage(func(o gh.ListOptions) ([]*gh.WorkflowRun, *gh.Response, error) {
 		got, resp, err := r.gh.Actions.ListRepositoryWorkflowRuns(ctx, r.repo.Owner, r.repo.Name,
 			&gh.ListWorkflowRunsOptions{HeadSHA: sha, ListOptions: o})
@@ -45,11 +31,11 @@ func (r *Repo) Workflows(ctx context.Context, sha string) (all []Workflow, known
 			continue // not every server filters
 		}
 		path, repository := workflowFile(w.GetPath())
-		all = append(all, Workflow{
+		all = append(all, gate.Workflow{
 			ID: w.GetID(), SuiteID: w.GetCheckSuiteID(), Path: path, Repository: repository, Name: w.GetName(),
 			Event:   w.GetEvent(),
 			Attempt: w.GetRunAttempt(), Status: w.GetStatus(), Conclusion: w.GetConclusion(), URL: w.GetHTMLURL(),
-			CreatedAt: w.GetCreatedAt().Time,
+			StartedAt: w.GetCreatedAt().Time,
 		})
 	}
 	return all, true, nil

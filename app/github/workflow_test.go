@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/sia-bot/sia/sia/gate"
 )
 
 func TestWorkflows(t *testing.T) {
@@ -19,9 +21,9 @@ func TestWorkflows(t *testing.T) {
 	if err != nil || !known {
 		t.Fatal(known, err)
 	}
-	want := []Workflow{{ID: 9, SuiteID: 4, Path: ".github/workflows/ci.yml", Name: "CI", Event: "push", Attempt: 2,
+	want := []gate.Workflow{{ID: 9, SuiteID: 4, Path: ".github/workflows/ci.yml", Name: "CI", Event: "push", Attempt: 2,
 		Status: "completed", Conclusion: "success", URL: "http://x/9",
-		CreatedAt: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)}}
+		StartedAt: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)}}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Error(d)
 	}

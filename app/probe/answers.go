@@ -8,24 +8,21 @@ import (
 )
 
 // answers are facts about how GitHub answers at all.
-func answers() Section {
+func answers() []Fact {
 	const needsLag = "needs servers of GitHub's that lag behind one another"
-	return Section{Title: "Answers", Facts: []Fact{{
+	return []Fact{{
 		ID: "answers/commit-not-known-yet",
 		Text: "For moments after a push, some of its servers don't know the commit: `422` with `PullRequest " +
 			"head invalid` or `No commit found for SHA`. It is asked again through the job engine, a few " +
 			"times, and then GitHub's words are told.",
-		HeldBy: "`TestEveryAnswerIsWaitedForOrExplained`; `TestLagThatStaysIsSaid`; story `replication-lag`",
 		NotFor: needsLag,
 	}, {
 		ID:     "answers/not-there-yet",
 		Text:   "What was just made may be `404`. Within 30 s that is temporary.",
-		HeldBy: "`TestWhatWasJustMadeIsNotGone`",
 		NotFor: needsLag,
 	}, {
 		ID:     "answers/former-head",
 		Text:   "After a push, a pull request may show the head of before. That is no push of a person's.",
-		HeldBy: "`TestAFormerHeadIsNoPushForAWhile`",
 		NotFor: needsLag,
 	}, {
 		ID: "answers/refusals",
@@ -33,14 +30,12 @@ func answers() Section {
 			"(`Retry-After` as seconds or as a date, or only words), abuse, SAML, missing permission, " +
 			"archived, suspended, blocked, IP allow list. No wait is longer than about an hour.",
 		Source: "rest/using-the-rest-api/rate-limits-for-the-rest-api",
-		HeldBy: "`TestEveryAnswerIsWaitedForOrExplained`, `TestRateLimits`",
 		NotFor: "needs limits that are used up, an archived repository, and an organisation that shuts the app out",
 	}, {
 		ID: "answers/no-access",
 		Text: "`404` on a private repository means no access; `410` that issues are off or one was deleted; " +
 			"`451` that it is closed for legal reasons.",
 		Source: "rest/using-the-rest-api/troubleshooting-the-rest-api",
-		HeldBy: "`TestEveryAnswerIsWaitedForOrExplained`",
 		Probe: func(t *Try) {
 			a := t.do(t.network, http.MethodGet, t.raw.API+"repos/"+t.raw.Repo.Owner+"/"+mark+"-"+t.options.Name, nil, nil)
 			t.Want(a, http.StatusNotFound)
@@ -50,19 +45,16 @@ func answers() Section {
 		ID:     "answers/renames",
 		Text:   "Renames answer `301`, `302`, `307` or `308`: the method stays, and the host must.",
 		Source: "rest/using-the-rest-api/best-practices-for-using-the-rest-api",
-		HeldBy: "`TestRenamesKeepTheMethod`, `TestRedirectsEndSomewhere`",
 		NotFor: "needs a repository that may be renamed",
 	}, {
 		ID: "answers/nothing",
 		Text: "An empty answer of success, `null`, or an object with number or id 0 is no object. Half an " +
 			"answer is not kept for conditional requests.",
-		HeldBy: "`TestEmptyAnswersToWritesAreErrors`, `TestEmptyListsAreErrors`, `TestBrokenAnswersAreNotKept`",
 		NotFor: "needs an answer that gets lost on its way",
 	}, {
 		ID:     "answers/no-content",
 		Text:   "What deletes answers `204`, with nothing.",
 		Source: "rest/git/refs",
-		HeldBy: "`TestEmptyAnswersToWritesAreErrors`",
 		Needs:  "contents:write",
 		Probe: func(t *Try) {
 			a := t.Want(t.Send(http.MethodDelete, "/git/refs/heads/"+t.branch(t.start()), nil), http.StatusNoContent)
@@ -73,7 +65,6 @@ func answers() Section {
 		Text: "Dates come in other forms than RFC 3339, such as `2018-04-25 20:42:10`. One does not lose the " +
 			"object that it is in. REST's own are RFC 3339 in UTC.",
 		Source: "rest/using-the-rest-api/timezones-and-the-rest-api",
-		HeldBy: "`TestOddDatesAreRead`, `TestOddDatesLoseNoDelivery`",
 		Needs:  "issues:write",
 		Probe: func(t *Try) {
 			issue := t.Want(t.Get("/issues/%d", t.issueOnce()), http.StatusOK)
@@ -88,7 +79,6 @@ func answers() Section {
 		Text: "The filter `creator` may find nothing of an app's. What SIA made is known by its marker. The " +
 			"filter `creator=<app>[bot]` finds what the app opened.",
 		Source: "rest/issues/issues",
-		HeldBy: "`TestOurIssueIsFoundWithoutTheFilter`",
 		Needs:  "issues:write",
 		Probe: func(t *Try) {
 			number := t.issueOnce()
@@ -105,7 +95,6 @@ func answers() Section {
 		ID:     "answers/pages",
 		Text:   "A list has pages: the header `Link` says where the next one is, and the last one has none.",
 		Source: "rest/using-the-rest-api/using-pagination-in-the-rest-api",
-		HeldBy: "`TestChecksReadsEveryPage`",
 		Needs:  "issues:write",
 		Probe: func(t *Try) {
 			on := path("/issues/%d/comments", t.issue())
@@ -125,12 +114,11 @@ func answers() Section {
 		Text: "The version of REST that a request names in `X-GitHub-Api-Version` is the one that answers. " +
 			"SIA's is `2022-11-28`, which is served at least until March 2028.",
 		Source: "rest/about-the-rest-api/api-versions",
-		HeldBy: "every test against the simulator, whose answers are checked against that version's description",
 		Probe: func(t *Try) {
 			a := t.Want(t.Get(""), http.StatusOK)
 			t.Equal("the version that answers", a.Header.Get("X-GitHub-Api-Version-Selected"), apiVersion)
 		},
-	}}}
+	}}
 }
 
 var restDate = regexp.MustCompile(`^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$`)

@@ -118,15 +118,13 @@ func Run(ctx context.Context, raw github.Raw, o Options) Report {
 		shared: map[string]sharing{}}
 	report := Report{Repository: raw.Repo.String(), API: raw.API, Run: b.name(), Began: o.Now().UTC(), Left: []string{}}
 	b.sweepOld(ctx)
-	for _, s := range Sections() {
-		for _, f := range s.Facts {
-			if o.Only != nil && !o.Only.MatchString(f.ID) {
-				continue
-			}
-			r := b.try(ctx, f)
-			report.Results = append(report.Results, r)
-			o.Seen(r)
+	for _, f := range Facts() {
+		if o.Only != nil && !o.Only.MatchString(f.ID) {
+			continue
 		}
+		r := b.try(ctx, f)
+		report.Results = append(report.Results, r)
+		o.Seen(r)
 	}
 	report.Enterprise = b.enterprise(ctx)
 	report.Left = append(report.Left, b.clean(ctx)...)

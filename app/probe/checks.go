@@ -7,14 +7,13 @@ import (
 )
 
 // checks are facts about check runs, check suites and commit statuses.
-func checks() Section {
+func checks() []Fact {
 	const needs = "checks:write contents:write"
-	return Section{Title: "Checks", Facts: []Fact{{
+	return []Fact{{
 		ID: "checks/new-run",
 		Text: "A check run made through the API has no attempts: a new one of the same name is another run, in " +
 			"the same suite. An app has one suite a commit, but for Actions, which has one a workflow run.",
 		Source: "rest/checks/runs",
-		HeldBy: "`TestChecksReadsEveryPage`",
 		Needs:  needs,
 		Probe: func(t *Try) {
 			one, two := t.twoRuns()
@@ -25,7 +24,6 @@ func checks() Section {
 		ID:     "checks/latest",
 		Text:   "`filter=latest`, the default, lists the newest of one name and suite; `filter=all` lists all.",
 		Source: "rest/checks/runs",
-		HeldBy: "`TestChecksReadsEveryPage`",
 		Needs:  needs,
 		Probe: func(t *Try) {
 			one, two := t.twoRuns()
@@ -45,7 +43,6 @@ func checks() Section {
 		ID:     "checks/conclusion",
 		Text:   "A conclusion completes a check run; one that is opened again has none.",
 		Source: "rest/checks/runs",
-		HeldBy: "`TestATasksLifeOnTheSimulator`",
 		Needs:  needs,
 		Probe: func(t *Try) {
 			run := t.checkRun(t.commitOnce(), mark+"-opened", "failure")
@@ -59,7 +56,6 @@ func checks() Section {
 		Text: "A check run's annotations add up: after a lost answer, how many there are is read back. A " +
 			"request has 50 at most.",
 		Source: "rest/checks/runs",
-		HeldBy: "`TestAnnotationsAreNotSentTwice`",
 		Needs:  needs,
 		Probe: func(t *Try) {
 			run := path("/check-runs/%d", t.checkRun(t.commitOnce(), mark+"-annotated", "neutral").Int("id"))
@@ -75,7 +71,6 @@ func checks() Section {
 		ID:     "checks/output",
 		Text:   "Summary and text of a check run have 65,535 characters at most.",
 		Source: "rest/checks/runs",
-		HeldBy: "`TestLongPartsAreShortenedWithANote`",
 		Needs:  needs,
 		Probe: func(t *Try) {
 			send := func(n int) Answer {
@@ -90,7 +85,6 @@ func checks() Section {
 		Text: "A check run of an app that is requested again is not changed: its suite is queued, and the app " +
 			"is told.",
 		Source: "rest/checks/runs",
-		HeldBy: "`TestOwnCheckIsShownAnew`",
 		Needs:  needs,
 		Probe: func(t *Try) {
 			sha := t.file(t.start())
@@ -107,7 +101,6 @@ func checks() Section {
 		ID:     "checks/statuses",
 		Text:   "Of the statuses of one context the newest counts.",
 		Source: "rest/commits/statuses",
-		HeldBy: "`TestLook`",
 		Needs:  "statuses:write contents:write",
 		Probe: func(t *Try) {
 			sha := t.file(t.start())
@@ -124,15 +117,13 @@ func checks() Section {
 		Text: "A check run made with `GITHUB_TOKEN` hangs in the commit's first suite of Actions, and is no " +
 			"job of its workflow run.",
 		Source: "https://github.com/bencherdev/bencher/issues/536",
-		HeldBy: "`TestWorkflowRuns`; `TestChecksOfApps` (`sim/ghsim`)",
 		NotFor: "needs a workflow that may write checks",
 	}, {
 		ID:     "checks/many-suites",
 		Text:   "Suites come at most 100 a page, and the check runs of a commit at most 1,000 suites deep.",
 		Source: "rest/checks/runs",
-		HeldBy: "`TestChecksReadsEveryPage`",
 		NotFor: "needs more than a hundred apps or workflow runs",
-	}}}
+	}}
 }
 
 // twoRuns are two check runs of one name on one commit: the first is red, the second green.

@@ -6,19 +6,17 @@ import (
 )
 
 // deliveries are facts about webhooks.
-func deliveries() Section {
-	return Section{Title: "Deliveries", Facts: []Fact{{
+func deliveries() []Fact {
+	return []Fact{{
 		ID: "deliveries/no-second-try",
 		Text: "GitHub does not send again by itself what failed. SIA asks three times at most for each " +
 			"delivery, and goes on past a refusal.",
 		Source: "webhooks/using-webhooks/handling-failed-webhook-deliveries",
-		HeldBy: "`TestRedeliveryGoesOnPastARefusal`, `TestRedeliveryIsAskedForAFewTimes`; story `lost-start`",
 		NotFor: "needs a server that GitHub reaches and that fails, and hours",
 	}, {
 		ID:     "deliveries/pages",
 		Text:   "The list of deliveries has pages by a cursor, which the header `Link` holds.",
 		Source: "rest/apps/webhooks",
-		HeldBy: "`TestRedeliveryGoesOnPastARefusal`",
 		Probe: func(t *Try) {
 			a := t.AsApp(http.MethodGet, "app/hook/deliveries?per_page=1", nil)
 			if a.Status == http.StatusNotFound {
@@ -37,13 +35,11 @@ func deliveries() Section {
 		Text: "The list of deliveries can be asked for those alone that were answered 400 or more. One that arrived at " +
 			"a later try is among them: what arrived, SIA's database says. GitHub Enterprise Server before 3.17 lists all.",
 		Source: "rest/apps/webhooks",
-		HeldBy: "`TestFailedDeliveries`, `TestRedeliveryKnowsWhatArrived`",
 		NotFor: "needs a server that GitHub reaches and that fails",
 	}, {
 		ID:     "deliveries/kept",
 		Text:   "Deliveries are kept for three days; on GitHub Enterprise Server for seven.",
 		Source: "webhooks/testing-and-troubleshooting-webhooks/redelivering-webhooks",
-		HeldBy: "`TestAddressesOfEachGitHub`",
 		NotFor: "needs days of waiting",
 	}, {
 		ID: "deliveries/size",
@@ -51,21 +47,17 @@ func deliveries() Section {
 			"bodies that have arrived are held at a time, then the address that takes most gives way, with `503` and " +
 			"`Retry-After`.",
 		Source: "webhooks/webhook-events-and-payloads",
-		HeldBy: "`TestNothingIsReadOfWhatIsRefused`, `TestBodiesInFlightAreBounded`, " +
-			"`TestTheAddressThatTakesMostGivesWay`",
 		NotFor: "needs a server that GitHub reaches",
 	}, {
 		ID:     "deliveries/forms",
 		Text:   "The webhook may be set to `application/x-www-form-urlencoded`; the signature is over the form.",
 		Source: "webhooks/using-webhooks/creating-webhooks",
-		HeldBy: "`TestFormsAreRead`",
 		NotFor: "needs another setting of the app's webhook",
 	}, {
 		ID: "deliveries/rerequested",
 		Text: "“Re-run” and “Re-run all” of an app's checks leave its check suite queued until the app writes " +
 			"to it. SIA shows its check run anew, and does what `/sia retry` does.",
 		Source: "rest/checks/suites",
-		HeldBy: "`TestOwnCheckIsShownAnew`; story `rerun-all`",
 		Needs:  "checks:write contents:write",
 		Probe: func(t *Try) {
 			sha := t.file(t.start())
@@ -81,5 +73,5 @@ func deliveries() Section {
 			again := t.Want(t.Get("/check-runs/%d", run.Int("id")), http.StatusOK)
 			t.Equal("the conclusion of its check run", again.Str("conclusion"), "failure")
 		},
-	}}}
+	}}
 }

@@ -2,8 +2,9 @@
 //
 // Concepts:
 //
-//   - [Fact]: something that GitHub does, with its source, the tests that hold SIA to it, and a probe: a function
-//     that tries it. What can't be provoked says why, instead of a probe. Facts are in sections, one file each.
+//   - [Fact]: something that GitHub does, with its source, and a probe: a function that tries it. What can't be
+//     provoked says why, instead of a probe. Facts are in sections, one file each. testdata/held.txt names the tests
+//     that hold SIA to each.
 //   - [Try]: one run of one probe. Its first difference ends it: what comes after does nothing.
 //   - [Bench]: a repository to try things in, and all that was made there. Its names begin with a mark of its own,
 //     and it takes back what it made, also when a probe fails or the run is cancelled.

@@ -2,6 +2,7 @@ package probe
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/sia-bot/sia/app/github"
@@ -12,23 +13,15 @@ type Fact struct {
 	ID     string // section/name; it stays when the text changes
 	Text   string // Markdown
 	Source string // a page of docs.github.com, or the whole address of something else; empty: seen, and not written down
-	HeldBy string // Markdown: the tests and stories that hold SIA to it
 	Needs  string // permissions that the probe needs: "checks:write contents:write"
 	Probe  func(*Try)
 	NotFor string // why there is no probe: what it would need
 }
 
-// Section is a part of the page of facts.
-type Section struct {
-	Title string
-	Facts []Fact
-	Prose string // Markdown below the facts
-}
-
-// Sections are all facts, in the order in which people read them.
-func Sections() []Section {
-	return []Section{answers(), deliveries(), tokens(), pushes(), pulls(), reviews(), checks(), workflows(), rules(),
-		issues(), graphQL(), addresses(), limits()}
+// Facts are all of them, in the order in which people read them.
+func Facts() []Fact {
+	return slices.Concat(answers(), deliveries(), tokens(), pushes(), pulls(), reviews(), checks(), workflows(), rules(),
+		issues(), graphQL(), addresses(), limits())
 }
 
 // Verdict is the result of a fact.

@@ -121,11 +121,9 @@ func faults() []planted {
 
 // allOf are the facts of a section that are tried.
 func allOf(prefix string) (ids []string) {
-	for _, s := range probe.Sections() {
-		for _, f := range s.Facts {
-			if f.Probe != nil && strings.HasPrefix(f.ID, prefix) {
-				ids = append(ids, f.ID)
-			}
+	for _, f := range probe.Facts() {
+		if f.Probe != nil && strings.HasPrefix(f.ID, prefix) {
+			ids = append(ids, f.ID)
 		}
 	}
 	return ids

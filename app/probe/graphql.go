@@ -6,14 +6,13 @@ import (
 )
 
 // graphQL are facts about GraphQL.
-func graphQL() Section {
+func graphQL() []Fact {
 	const needs = "pull_requests:write contents:write checks:write statuses:read actions:read"
-	return Section{Title: "GraphQL", Facts: []Fact{{
+	return []Fact{{
 		ID: "graphql/one-request",
 		Text: "One request tells the check suites of a commit with their runs and workflows, its statuses, and " +
 			"its pull request: what REST tells in four or more.",
 		Source: "graphql/reference/objects",
-		HeldBy: "`TestLook`",
 		Needs:  needs,
 		Probe: func(t *Try) {
 			p := t.pull(t.base(), nil)
@@ -34,7 +33,6 @@ func graphQL() Section {
 		Text: "An answer may hold errors beside data, or a part of the lists. Then REST is asked, and for ten " +
 			"minutes GraphQL is not.",
 		Source: "graphql/guides/forming-calls-with-graphql",
-		HeldBy: "`TestLookInPart`",
 		Needs:  needs,
 		Probe: func(t *Try) {
 			p := t.pullOnce()
@@ -46,7 +44,6 @@ func graphQL() Section {
 		ID:     "graphql/capitals",
 		Text:   "It does not number the attempts of a workflow run, and spells values in capitals.",
 		Source: "graphql/reference/objects#workflowrun",
-		HeldBy: "`TestLook`",
 		Needs:  needs,
 		Probe: func(t *Try) {
 			p := t.pullOnce()
@@ -55,7 +52,7 @@ func graphQL() Section {
 				return strings.Contains(runsOf(t.look(p)), mark+"-capitals completed neutral")
 			})
 		},
-	}}}
+	}}
 }
 
 // lookQuery is what SIA asks in one request, but for what it does not need to know here.

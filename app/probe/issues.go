@@ -6,13 +6,12 @@ import (
 )
 
 // issues are facts about issues and comments.
-func issues() Section {
-	return Section{Title: "Issues", Facts: []Fact{{
+func issues() []Fact {
+	return []Fact{{
 		ID: "issues/markers",
 		Text: "A comment's body comes back as it was written, with what Markdown does not show. So SIA knows " +
 			"its own by a marker.",
 		Source: "rest/issues/comments",
-		HeldBy: "`TestMarkersMustBeMarkers`",
 		Needs:  "issues:write",
 		Probe: func(t *Try) {
 			const body = "<!-- sia:v1 task=1-1 kind=status key=1 -->\n**Text**, `code` and a last line\n\n- [ ] one"
@@ -23,7 +22,6 @@ func issues() Section {
 		ID:     "issues/length",
 		Text:   "A body has 65,536 characters at most; a longer one is refused with `422`.",
 		Source: "https://github.com/danger/danger/issues/424",
-		HeldBy: "`TestLongPartsAreShortenedWithANote`",
 		Needs:  "issues:write",
 		Probe: func(t *Try) {
 			on := path("/issues/%d/comments", t.issueOnce())
@@ -34,7 +32,6 @@ func issues() Section {
 		ID:     "issues/reactions",
 		Text:   "A reaction is there once: `201`, and `200` when it was there.",
 		Source: "rest/reactions/reactions",
-		HeldBy: "`TestATasksLifeOnTheSimulator`",
 		Needs:  "issues:write",
 		Probe: func(t *Try) {
 			on := path("/issues/%d/reactions", t.issue())
@@ -45,7 +42,6 @@ func issues() Section {
 		ID:     "issues/labels",
 		Text:   "A label's name is taken whatever the case: `422` with `already_exists`.",
 		Source: "rest/issues/labels",
-		HeldBy: "`TestATasksLifeOnTheSimulator`",
 		Needs:  "issues:write",
 		Probe: func(t *Try) {
 			name := t.label()
@@ -57,7 +53,6 @@ func issues() Section {
 		ID:     "issues/pulls-are-issues",
 		Text:   "Pull requests are listed among issues, with a key `pull_request`.",
 		Source: "rest/issues/issues",
-		HeldBy: "`TestOurIssueIsFoundWithoutTheFilter`",
 		Needs:  "issues:read pull_requests:write contents:write",
 		Probe: func(t *Try) {
 			p := t.pullOnce()
@@ -68,7 +63,6 @@ func issues() Section {
 		ID:     "issues/closed",
 		Text:   "An issue is closed with a reason, and can be opened again.",
 		Source: "rest/issues/issues",
-		HeldBy: "`TestATasksLifeOnTheSimulator`",
 		Needs:  "issues:write",
 		Probe: func(t *Try) {
 			at := path("/issues/%d", t.issue())
@@ -83,7 +77,6 @@ func issues() Section {
 		Text: "An issue tells how many open issues block it, and a list tells which: a blocked one is asked about " +
 			"instead of started.",
 		Source: "rest/issues/issue-dependencies",
-		HeldBy: "`TestWhatBlocksAnIssue`; story `blocked-issue`",
 		Needs:  "issues:write",
 		Probe: func(t *Try) {
 			number, blocker := t.issue(), t.issue()
@@ -101,7 +94,6 @@ func issues() Section {
 		ID:     "issues/sub-issues",
 		Text:   "An issue tells how many sub-issues it has, and how many of them are done.",
 		Source: "rest/issues/sub-issues",
-		HeldBy: "`TestWhatBlocksAnIssue`; story `parent-issue`",
 		Needs:  "issues:write",
 		Probe: func(t *Try) {
 			number, sub := t.issue(), t.issue()
@@ -112,7 +104,7 @@ func issues() Section {
 				return a.Int("sub_issues_summary.total") == 1 && a.Str("sub_issues_summary.completed") == "0"
 			})
 		},
-	}}}
+	}}
 }
 
 // dependsOn expects that an issue was made to depend on another.

@@ -8,43 +8,34 @@ import (
 )
 
 // addresses are facts about where a GitHub is.
-func addresses() Section {
-	const table = `| what people see | REST | GraphQL |
-|---|---|---|
-| ` + "`https://github.com` | `https://api.github.com/` | `https://api.github.com/graphql`" + ` |
-| ` + "`https://TENANT.ghe.com` | `https://api.TENANT.ghe.com/` | `https://api.TENANT.ghe.com/graphql`" + ` |
-| ` + "`https://HOST` (GitHub Enterprise Server) | `https://HOST/api/v3/` | `https://HOST/api/graphql`" + ` |
-`
-	return Section{Title: "Addresses", Prose: table, Facts: []Fact{{
+func addresses() []Fact {
+	return []Fact{{
 		ID:     "addresses/derived",
 		Text:   "REST, GraphQL and git are where the table below says, and answers name the same addresses.",
 		Source: "rest/using-the-rest-api/getting-started-with-the-rest-api",
-		HeldBy: "`TestAddressesOfEachGitHub`",
 		Probe: func(t *Try) {
 			a := t.Want(t.Get(""), http.StatusOK)
 			for what, want := range map[string]string{"url": t.raw.API, "html_url": t.raw.Web} {
 				t.That(strings.HasPrefix(a.Str(what), want), what+" beneath "+want, "%s", a.Str(what))
 			}
 		},
-	}}}
+	}}
 }
 
 // limits are facts about how much may be asked.
-func limits() Section {
-	return Section{Title: "Limits", Facts: []Fact{{
+func limits() []Fact {
+	return []Fact{{
 		ID: "limits/rates",
 		Text: "80 requests a minute that create content, 500 an hour; 5,000 an hour in all. A task of two " +
 			"attempts takes 30 at most, everything counted, 10 of them that create content. `sia bench` " +
 			"counts in the same way.",
 		Source: "rest/using-the-rest-api/rate-limits-for-the-rest-api",
-		HeldBy: "`TestCallsOfATask`",
 		NotFor: "needs more requests in a minute than anybody should send",
 	}, {
 		ID: "limits/told",
 		Text: "Answers say in headers how much of the limit is used. On GitHub Enterprise Server it may be " +
 			"off; then they say nothing.",
 		Source: "rest/using-the-rest-api/rate-limits-for-the-rest-api",
-		HeldBy: "`TestRateLimits`",
 		Probe: func(t *Try) {
 			a := t.Want(t.Get(""), http.StatusOK)
 			if !limited(a) {
@@ -61,13 +52,11 @@ func limits() Section {
 		ID:     "limits/spacing",
 		Text:   "Writes to a repository one at a time, a second apart.",
 		Source: "rest/using-the-rest-api/best-practices-for-using-the-rest-api",
-		HeldBy: "`TestWritesAreSpacedAndOneAtATime`",
 		NotFor: "is what GitHub asks for, not what it does",
 	}, {
 		ID:     "limits/unchanged-is-free",
 		Text:   "What has not changed costs nothing.",
 		Source: "rest/using-the-rest-api/best-practices-for-using-the-rest-api",
-		HeldBy: "`TestAnswersAreRevalidatedNeverTrusted`",
 		Probe: func(t *Try) {
 			tag := t.Want(t.Get(""), http.StatusOK).Header.Get("ETag")
 			t.That(tag != "", "an ETag", "none")
@@ -85,7 +74,7 @@ func limits() Section {
 				return free
 			})
 		},
-	}}}
+	}}
 }
 
 // limited reports whether an answer tells of a rate limit.

@@ -37,28 +37,31 @@ func TestPageIsUpToDate(t *testing.T) {
 // that there are.
 func TestFactsAreWhole(t *testing.T) {
 	tests, stories := heldBy(t)
-	seen := map[string]bool{}
-	for _, s := range probe.Sections() {
-		for _, f := range s.Facts {
-			if seen[f.ID] || !regexp.MustCompile(`^[a-z]+/[a-z-]+$`).MatchString(f.ID) {
-				t.Errorf("the id %q is taken, or no section/name", f.ID)
-			}
-			seen[f.ID] = true
-			if f.Text == "" || f.HeldBy == "" || strings.Contains(f.Text+f.HeldBy+f.NotFor, "|") {
-				t.Errorf("%s lacks a text or what holds it, or has a bar, which a table can't hold", f.ID)
-			}
-			if (f.Probe == nil) == (f.NotFor == "") {
-				t.Errorf("%s needs either a probe or a reason", f.ID)
-			}
-			for _, name := range regexp.MustCompile("`([^`]+)`").FindAllStringSubmatch(f.HeldBy, -1) {
-				switch {
-				case strings.HasPrefix(name[1], "Test") && tests[name[1]], stories[name[1]],
-					strings.HasPrefix(name[1], "app/"), strings.HasPrefix(name[1], "sim/"):
-				default:
-					t.Errorf("%s is held by %s, which there is not", f.ID, name[1])
-				}
+	held, seen := probe.HeldBy(), map[string]bool{}
+	for _, f := range probe.Facts() {
+		if seen[f.ID] || !regexp.MustCompile(`^[a-z]+/[a-z-]+$`).MatchString(f.ID) {
+			t.Errorf("the id %q is taken, or no section/name", f.ID)
+		}
+		seen[f.ID] = true
+		by := held[f.ID]
+		delete(held, f.ID)
+		if f.Text == "" || by == "" || strings.Contains(f.Text+by+f.NotFor, "|") {
+			t.Errorf("%s lacks a text or what holds it, or has a bar, which a table can't hold", f.ID)
+		}
+		if (f.Probe == nil) == (f.NotFor == "") {
+			t.Errorf("%s needs either a probe or a reason", f.ID)
+		}
+		for _, name := range regexp.MustCompile("`([^`]+)`").FindAllStringSubmatch(by, -1) {
+			switch {
+			case strings.HasPrefix(name[1], "Test") && tests[name[1]], stories[name[1]],
+				strings.HasPrefix(name[1], "app/"), strings.HasPrefix(name[1], "sim/"):
+			default:
+				t.Errorf("%s is held by %s, which there is not", f.ID, name[1])
 			}
 		}
+	}
+	for id := range held {
+		t.Errorf("testdata/held.txt names %s, which is no fact", id)
 	}
 }
 

@@ -1,6 +1,8 @@
 package probe
 
 import (
+	"cmp"
+	_ "embed"
 	"fmt"
 	"strings"
 )
@@ -22,16 +24,43 @@ Each fact with a name is tried: do this, expect that. ` + "`make test`" + ` trie
 func Page() string {
 	var b strings.Builder
 	b.WriteString(pageIntro)
-	for _, s := range Sections() {
-		fmt.Fprintf(&b, "\n## %s\n\n| fact | GitHub says | held by | tried as |\n|---|---|---|---|\n", s.Title)
-		for _, f := range s.Facts {
-			fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", f.Text, sourceCell(f.Source), f.HeldBy, triedCell(f))
+	held, was := HeldBy(), ""
+	for _, f := range Facts() {
+		section, _, _ := strings.Cut(f.ID, "/")
+		if section != was {
+			b.WriteString(belowSection[was])
+			fmt.Fprintf(&b, "\n## %s\n\n| fact | GitHub says | held by | tried as |\n|---|---|---|---|\n",
+				cmp.Or(sectionTitles[section], strings.ToUpper(section[:1])+section[1:]))
+			was = section
 		}
-		if s.Prose != "" {
-			b.WriteString("\n" + s.Prose)
-		}
+		fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", f.Text, sourceCell(f.Source), held[f.ID], triedCell(f))
 	}
 	return b.String()
+}
+
+// sectionTitles are those that are not their section's name.
+var sectionTitles = map[string]string{"graphql": "GraphQL", "pulls": "Pull requests"}
+
+// belowSection is what stands below a section's facts.
+var belowSection = map[string]string{"addresses": `
+| what people see | REST | GraphQL |
+|---|---|---|
+| ` + "`https://github.com` | `https://api.github.com/` | `https://api.github.com/graphql`" + ` |
+| ` + "`https://TENANT.ghe.com` | `https://api.TENANT.ghe.com/` | `https://api.TENANT.ghe.com/graphql`" + ` |
+| ` + "`https://HOST` (GitHub Enterprise Server) | `https://HOST/api/v3/` | `https://HOST/api/graphql`" + ` |
+`}
+
+//go:embed testdata/held.txt
+var heldText string
+
+// HeldBy are the tests and stories that hold SIA to each fact, by the fact's id, in Markdown.
+func HeldBy() map[string]string {
+	held := map[string]string{}
+	for line := range strings.Lines(heldText) {
+		id, by, _ := strings.Cut(strings.TrimSpace(line), ": ")
+		held[id] = by
+	}
+	return held
 }
 
 func sourceCell(source string) string {

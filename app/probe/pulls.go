@@ -6,14 +6,13 @@ import (
 )
 
 // pulls are facts about pull requests.
-func pulls() Section {
+func pulls() []Fact {
 	const needs = "pull_requests:write contents:write"
-	return Section{Title: "Pull requests", Facts: []Fact{{
+	return []Fact{{
 		ID: "pulls/mergeable",
 		Text: "Whether a pull request can be merged is worked out in the background: who asks first is told " +
 			"nothing, and nothing passes on that: a status may stand on the test merge.",
 		Source: "rest/pulls/pulls",
-		HeldBy: "`TestLookAtABaseThatMoved`; story `merge-unknown`",
 		Needs:  needs,
 		Probe: func(t *Try) {
 			p := t.pullOnce()
@@ -28,13 +27,11 @@ func pulls() Section {
 		Text: "No workflow runs for a pull request that conflicts with its base. So the conflict is resolved " +
 			"first, whatever the checks say.",
 		Source: "actions/reference/workflows-and-actions/events-that-trigger-workflows",
-		HeldBy: "stories `base-conflict`, `base-conflict-left`",
 		NotFor: "needs minutes of waiting for what does not happen",
 	}, {
 		ID:     "pulls/head",
 		Text:   "The head of a pull request follows a push to its branch.",
 		Source: "rest/pulls/pulls",
-		HeldBy: "`TestLook`; story `person-pushes`",
 		Needs:  needs,
 		Probe: func(t *Try) {
 			p := t.pull(t.base(), nil)
@@ -49,7 +46,6 @@ func pulls() Section {
 		Text: "A pull request is closed when its branch is deleted, unmerged, and can't be opened again " +
 			"without it.",
 		Source: "https://claudeatlas.com/skills/wan-huiyan/stacked-pr-base-branch-deletion-auto-closes-dependent/",
-		HeldBy: "story `pull-closed`",
 		Needs:  needs,
 		Probe: func(t *Try) {
 			p := t.pull(t.base(), nil)
@@ -65,7 +61,6 @@ func pulls() Section {
 		ID:     "pulls/retarget",
 		Text:   "The base of a pull request can be changed while it is open. Its head stays.",
 		Source: "rest/pulls/pulls",
-		HeldBy: "`TestRetarget` (`sim/ghsim`)",
 		Needs:  needs,
 		Probe: func(t *Try) {
 			p, base := t.pull(t.base(), nil), t.branch(t.start())
@@ -79,7 +74,6 @@ func pulls() Section {
 		Text: "There is one open pull request of a branch into another: the second is refused with `422` and " +
 			"`A pull request already exists`. One without commits is refused, too.",
 		Source: "rest/pulls/pulls",
-		HeldBy: "`TestATasksLifeOnTheSimulator`; story `empty-diff`",
 		Needs:  needs,
 		Probe: func(t *Try) {
 			p := t.pullOnce()
@@ -96,7 +90,6 @@ func pulls() Section {
 		ID:     "pulls/drafts",
 		Text:   "A pull request becomes ready for review, and a draft again, through GraphQL alone.",
 		Source: "graphql/reference/mutations#markpullrequestreadyforreview",
-		HeldBy: "`TestATasksLifeOnTheSimulator`",
 		Needs:  needs,
 		Probe: func(t *Try) {
 			p := t.draft()
@@ -112,7 +105,6 @@ func pulls() Section {
 		ID:     "pulls/ready-permissions",
 		Text:   "Ready for review needs `pull_requests: write` and `contents: write`.",
 		Source: "https://github.com/cli/cli/discussions/6924",
-		HeldBy: "`TestATasksLifeOnTheSimulator`",
 		Needs:  needs,
 		Probe: func(t *Try) {
 			p := t.draft()
@@ -125,7 +117,6 @@ func pulls() Section {
 		Text: "A pull request into the default branch of which the body says “Closes #1” is linked to that " +
 			"issue, also as a draft. GraphQL alone tells.",
 		Source: "issues/tracking-your-work-with-issues/using-issues/linking-a-pull-request-to-an-issue",
-		HeldBy: "story `already-open-pull`",
 		Needs:  needs + " issues:write",
 		Probe: func(t *Try) {
 			issue := t.issue()
@@ -139,7 +130,6 @@ func pulls() Section {
 		ID:     "pulls/merge-of-another-head",
 		Text:   "A merge that names another head than the present one is refused with `409`.",
 		Source: "rest/pulls/pulls",
-		HeldBy: "`TestSimulatedMerge`",
 		Needs:  needs,
 		Probe: func(t *Try) {
 			p := t.pullOnce()
@@ -154,8 +144,7 @@ func pulls() Section {
 		Text: "A status on the test merge counts in the place of the head's of that context.",
 		Source: "pull-requests/collaborating-with-pull-requests/" +
 			"collaborating-on-repositories-with-code-quality-features/troubleshooting-required-status-checks",
-		HeldBy: "`TestLook`; story `merge-status`",
-		Needs:  needs + " statuses:write",
+		Needs: needs + " statuses:write",
 		Probe: func(t *Try) {
 			p, merge := t.pull(t.base(), nil), ""
 			t.Until("a pull request without conflicts gets a test merge", func() bool {
@@ -177,7 +166,6 @@ func pulls() Section {
 		Text: "To GraphQL a bot is no user: the author of its commit has a name that ends in `[bot]`, and no " +
 			"account.",
 		Source: "graphql/reference/objects#gitactor",
-		HeldBy: "`TestLook`",
 		Needs:  needs,
 		Probe: func(t *Try) {
 			const author = "data.repository.pullRequest.commits.nodes.0.commit.author"
@@ -185,7 +173,7 @@ func pulls() Section {
 			t.That(strings.HasSuffix(a.Str(author+".name"), "[bot]"), "a name that ends in [bot]", "%q", a.Str(author+".name"))
 			t.That(a.Has(author+".user") && a.At(author+".user") == nil, "no account", "%s", a.Str(author+".user"))
 		},
-	}}}
+	}}
 }
 
 // draft opens a draft.

@@ -7,14 +7,13 @@ import (
 )
 
 // pushes are facts about commits and refs.
-func pushes() Section {
-	return Section{Title: "Pushes", Facts: []Fact{{
+func pushes() []Fact {
+	return []Fact{{
 		ID: "pushes/workflow-files",
 		Text: "A push that changes workflow files without the permission is refused whole. It is not tried: " +
 			"the attempt has failed, and the next is told. Where the installation was granted `workflows: " +
 			"write`, the push has it.",
 		Source: "rest/authentication/permissions-required-for-github-apps",
-		HeldBy: "stories `workflow-refused`, `workflow-deleted`",
 		Needs:  "contents:write",
 		Probe: func(t *Try) {
 			a := t.With(t.narrowed(map[string]string{"contents": "write"}), http.MethodPost, "/git/trees",
@@ -26,7 +25,6 @@ func pushes() Section {
 		ID:     "pushes/noreply",
 		Text:   "A noreply address carries the host of the GitHub it is on, and a commit by it is its account's.",
 		Source: "account-and-profile/reference/email-addresses-reference",
-		HeldBy: "`TestNoreply`",
 		Needs:  "contents:write",
 		Probe: func(t *Try) {
 			made := t.commit(commitSpec{parent: t.start(), files: onFile(t.start()),
@@ -43,8 +41,7 @@ func pushes() Section {
 			"with an author is not signed.",
 		Source: "authentication/managing-commit-signature-verification/" +
 			"about-commit-signature-verification#signature-verification-for-bots",
-		HeldBy: "`TestSignedWhateverIsLost`; story `signed-commits`; `TestSignatures` (`sim/ghsim`)",
-		Needs:  "contents:write",
+		Needs: "contents:write",
 		Probe: func(t *Try) {
 			spec := commitSpec{parent: t.start(), files: onFile(t.start())}
 			t.Equal("an app's own commit is verified", t.commit(spec).At("verification.verified"), true)
@@ -55,7 +52,6 @@ func pushes() Section {
 		ID:     "pushes/outside-heads",
 		Text:   "A ref may lie outside of `refs/heads`: it is no branch, and nothing runs for it.",
 		Source: "rest/git/refs",
-		HeldBy: "`TestOwnRefs`; `TestRefsThroughTheAPI` (`sim/ghsim`)",
 		Needs:  "contents:write",
 		Probe: func(t *Try) {
 			ref := t.unique("ref")
@@ -68,7 +64,6 @@ func pushes() Section {
 		ID:     "pushes/fast-forward",
 		Text:   "A branch moves only forward unless the push is forced: `422` with `Update is not a fast forward`.",
 		Source: "rest/git/refs",
-		HeldBy: "story `force-push`",
 		Needs:  "contents:write",
 		Probe: func(t *Try) {
 			one, other := t.file(t.start()), t.file(t.start())
@@ -80,7 +75,6 @@ func pushes() Section {
 		ID:     "pushes/taken-name",
 		Text:   "A ref that exists is not made again, and one that does not exist is not deleted: `422`.",
 		Source: "rest/git/refs",
-		HeldBy: "`TestATasksLifeOnTheSimulator`",
 		Needs:  "contents:write",
 		Probe: func(t *Try) {
 			branch := t.branch(t.start())
@@ -92,7 +86,6 @@ func pushes() Section {
 		ID:     "pushes/fetched-by-id",
 		Text:   "Git fetches a commit that was made through the API by its id, also where no ref leads to it.",
 		Source: "https://git-scm.com/docs/gitprotocol-v2",
-		HeldBy: "`TestOwnRefs`",
 		Needs:  "contents:write",
 		Probe: func(t *Try) {
 			sha := t.file(t.start())
@@ -104,7 +97,7 @@ func pushes() Section {
 			t.Want(a, http.StatusOK)
 			t.That(bytes.Contains(a.Body, []byte("packfile\n")), "a pack with the commit", "%.80q", a.Body)
 		},
-	}}}
+	}}
 }
 
 // packets are lines of git's protocol, each with its length before it.

@@ -6,15 +6,14 @@ import (
 )
 
 // reviews are facts about reviews and comments on lines.
-func reviews() Section {
+func reviews() []Fact {
 	const needs = "pull_requests:write contents:write"
-	return Section{Title: "Reviews", Facts: []Fact{{
+	return []Fact{{
 		ID: "reviews/comment-on-a-line",
 		Text: "Each comment on a line belongs to a review, also an answer: GitHub makes a review of it that " +
 			"only comments. The deliveries of a review and of its comments come in any order, so what it " +
 			"says is read when the attempt begins.",
 		Source: "rest/pulls/comments",
-		HeldBy: "`TestReviewThreads`; story `review-in-thread`",
 		Needs:  needs,
 		Probe: func(t *Try) {
 			p := t.pullOnce()
@@ -35,7 +34,6 @@ func reviews() Section {
 		Text: "Where a comment's lines were changed since, it has no `line` any more; the hunk it was written " +
 			"on stays.",
 		Source: "rest/pulls/comments",
-		HeldBy: "`TestReviewComments`",
 		Needs:  needs,
 		Probe: func(t *Try) {
 			p := t.pull(t.base(), nil)
@@ -53,7 +51,6 @@ func reviews() Section {
 		Text: "A review is refused as a whole when one of its comments is on a line that the diff does not " +
 			"show. Then it is submitted once more with all of it in its body.",
 		Source: "rest/pulls/reviews",
-		HeldBy: "`TestEnsureReview`, `TestEnsureReviewWithoutItsLines`, `TestCreateReview` (`sim/ghsim`)",
 		Needs:  needs,
 		Probe: func(t *Try) {
 			p := t.pullOnce()
@@ -68,7 +65,6 @@ func reviews() Section {
 		Text: "A review that approves or asks for changes may count for a branch's rules; one that comments " +
 			"never does. SIA's comment. Nobody approves their own pull request: `422`.",
 		Source: "rest/pulls/reviews",
-		HeldBy: "`TestEnsureReview`; story `final-review-creep`",
 		Needs:  needs,
 		Probe: func(t *Try) {
 			p := t.pullOnce()
@@ -79,7 +75,7 @@ func reviews() Section {
 			a = t.Post(path("/pulls/%d/reviews", p.Number), map[string]any{"event": "COMMENT", "body": t.unique("review")})
 			t.Equal("the state of a review that comments", t.Want(a, http.StatusOK).Str("state"), "COMMENTED")
 		},
-	}}}
+	}}
 }
 
 // onLine is a comment on a line of the file that the bench's commits add.

@@ -8,14 +8,13 @@ import (
 )
 
 // rules are facts about what a branch wants.
-func rules() Section {
+func rules() []Fact {
 	const needs = "administration:write pull_requests:write contents:write"
-	return Section{Title: "Rules", Facts: []Fact{{
+	return []Fact{{
 		ID: "rules/told-to-everybody",
 		Text: "Whether a protected branch wants others up to date is told to administrators alone, and of a " +
 			"pull request that is no draft. Rulesets tell everybody.",
 		Source: "rest/repos/rules",
-		HeldBy: "`TestRequiredOnTheSimulator`, `TestLookAtABaseThatMoved`; story `base-moved`",
 		Needs:  "contents:read",
 		Probe: func(t *Try) {
 			token := t.narrowed(map[string]string{"contents": "read"})
@@ -29,7 +28,6 @@ func rules() Section {
 		Text: "A rule tells its type, its ruleset and, of each check that it requires, the context, and the " +
 			"app's id where it has to be that app's.",
 		Source: "rest/repos/rules",
-		HeldBy: "`TestRequired`",
 		Needs:  needs,
 		Probe: func(t *Try) {
 			p := t.guarded()
@@ -45,16 +43,14 @@ func rules() Section {
 		Text: "A required check may never report. GitHub shows it as expected for ever, and the merge as blocked.",
 		Source: "pull-requests/collaborating-with-pull-requests/" +
 			"collaborating-on-repositories-with-code-quality-features/troubleshooting-required-status-checks",
-		HeldBy: "story `required-never-reports`",
-		Needs:  needs,
-		Probe:  func(t *Try) { t.mergeState(t.guarded(), "BLOCKED") },
+		Needs: needs,
+		Probe: func(t *Try) { t.mergeState(t.guarded(), "BLOCKED") },
 	}, {
 		ID:   "rules/skipped-counts",
 		Text: "A check run that was skipped satisfies what requires it. SIA asks for more.",
 		Source: "pull-requests/collaborating-with-pull-requests/" +
 			"collaborating-on-repositories-with-code-quality-features/troubleshooting-required-status-checks",
-		HeldBy: "story `draft-guard`",
-		Needs:  needs + " checks:write",
+		Needs: needs + " checks:write",
 		Probe: func(t *Try) {
 			p := t.guard(false)
 			t.mergeState(p, "BLOCKED")
@@ -65,7 +61,6 @@ func rules() Section {
 		ID:     "rules/unstable",
 		Text:   "A check that is red and not required leaves the merge open: `UNSTABLE`.",
 		Source: "graphql/reference/enums#mergestatestatus",
-		HeldBy: "`TestMergeState` (`sim/ghsim`)",
 		Needs:  "pull_requests:write contents:write checks:write",
 		Probe: func(t *Try) {
 			p := t.pull(t.base(), nil)
@@ -76,7 +71,6 @@ func rules() Section {
 		ID:     "rules/behind",
 		Text:   "Where a rule wants branches up to date, one that is not is `BEHIND`, once nothing else blocks it.",
 		Source: "graphql/reference/enums#mergestatestatus",
-		HeldBy: "`TestLookAtABaseThatMoved`; story `base-moved`",
 		Needs:  needs + " checks:write",
 		Probe: func(t *Try) {
 			base := t.branch(t.start())
@@ -91,7 +85,6 @@ func rules() Section {
 		ID:     "rules/draft",
 		Text:   "A draft is `DRAFT` and tells nothing of what else is in its way.",
 		Source: "graphql/reference/enums#mergestatestatus",
-		HeldBy: "`TestLookAtABaseThatMoved`",
 		Needs:  "pull_requests:write contents:write",
 		Probe: func(t *Try) {
 			p := t.draft()
@@ -104,7 +97,6 @@ func rules() Section {
 		ID:     "rules/pages",
 		Text:   "The rules of a branch come in pages. SIA reads them to the last.",
 		Source: "rest/repos/rules",
-		HeldBy: "`TestRulesPageByPage` (`sim/ghsim`)",
 		Needs:  needs,
 		Probe: func(t *Try) {
 			p := t.guard(false)
@@ -118,7 +110,6 @@ func rules() Section {
 		ID:     "rules/no-such-branch",
 		Text:   "The rules of a branch that does not exist yet are told, too.",
 		Source: "rest/repos/rules",
-		HeldBy: "`TestOpenings`",
 		Probe: func(t *Try) {
 			a := t.rulesOf(t.raw.Token, t.unique("none"))
 			t.That(a.Status == 0 || a.List("") != nil, "a list", "%s", a)
@@ -128,7 +119,6 @@ func rules() Section {
 		Text: "GraphQL tells everybody what a branch asks of commits: what its protection wants (`refUpdateRule`), its " +
 			"rules, and whether sign-offs are wanted.",
 		Source: "graphql/reference/objects#refupdaterule",
-		HeldBy: "`TestCommitRules`",
 		Needs:  needs,
 		Probe: func(t *Try) {
 			const repository = "data.repository."
@@ -144,16 +134,14 @@ func rules() Section {
 		Text: "A rule that requires a workflow carries `repository_id`, `path` and `ref`; it runs for " +
 			"`pull_request` and `merge_group`.",
 		Source: "rest/repos/rules",
-		HeldBy: "`TestRules`; `TestRequiredWorkflowOfAnotherRepository` (`sim/ghsim`)",
 		NotFor: "needs an organisation with a paid plan",
 	}, {
 		ID:   "rules/queue",
 		Text: "SIA never merges. A check that runs on `merge_group` alone can't be awaited on the branch.",
 		Source: "repositories/configuring-branches-and-merges-in-your-repository/configuring-pull-request-merges/" +
 			"managing-a-merge-queue",
-		HeldBy: "`TestMergeQueue` (`sim/ghsim`)",
 		NotFor: "needs an organisation's repository with a merge queue",
-	}}}
+	}}
 }
 
 // guard is a check that the bench's rules require and that nothing reports by itself.

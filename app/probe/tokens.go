@@ -10,15 +10,14 @@ import (
 )
 
 // tokens are facts about what an app signs in with.
-func tokens() Section {
-	return Section{Title: "Tokens", Facts: []Fact{{
+func tokens() []Fact {
+	return []Fact{{
 		ID: "tokens/form",
 		Text: "An installation's token begins with `ghs_`. Since spring 2026 it is `ghs_APPID_JWT`, about 520 " +
 			"characters; before, and where `X-GitHub-Stateless-S2S-Token: disabled` asks for it, 40. SIA " +
 			"masks both by their form.",
 		Source: "https://github.blog/changelog/" +
 			"2026-04-24-notice-about-upcoming-new-format-for-github-app-installation-tokens/",
-		HeldBy: "`TestMaskMasksEveryShape`; `TestFormsOfTokens` (`sim/ghsim`)",
 		Probe: func(t *Try) {
 			t.That(strings.HasPrefix(t.raw.Token, "ghs_"), "a token that begins with ghs_", "another beginning")
 			masked := secret.Mask("before " + t.raw.Token + " after")
@@ -30,7 +29,6 @@ func tokens() Section {
 		Text: "It is good for an hour.",
 		Source: "apps/creating-github-apps/authenticating-with-a-github-app/" +
 			"generating-an-installation-access-token-for-a-github-app",
-		HeldBy: "`TestTokensAreNarrowedAndShared`",
 		Probe: func(t *Try) {
 			a := t.makeToken(map[string]string{"metadata": "read"})
 			until, err := time.Parse(time.RFC3339, a.Str("expires_at"))
@@ -47,7 +45,6 @@ func tokens() Section {
 		Text: "A token may be narrowed to some repositories and permissions, and does nothing else: `403` with " +
 			"`Resource not accessible by integration`.",
 		Source: "rest/apps/apps",
-		HeldBy: "`TestTokensAreNarrowedAndShared`, `TestInstallationTokensAreScoped`",
 		Probe: func(t *Try) {
 			a := t.With(t.narrowed(map[string]string{"metadata": "read"}), http.MethodPost, "/issues",
 				map[string]any{"title": t.unique("issue")})
@@ -61,7 +58,6 @@ func tokens() Section {
 		Text: "A token with a permission that the installation was not granted is refused with `422`. SIA asks " +
 			"again for less.",
 		Source: "rest/apps/apps",
-		HeldBy: "`TestMissingPermissionOnTheSimulator`",
 		Probe: func(t *Try) {
 			for _, p := range []string{"secrets", "packages", "environments", "pages", "deployments"} {
 				if t.raw.Granted[p] == "" {
@@ -76,7 +72,6 @@ func tokens() Section {
 		Text: "Git over HTTPS takes a narrowed token, as the password of `x-access-token`. Some got `404` for " +
 			"a private repository with one of the new form; then SIA asks for the old one.",
 		Source: "https://github.com/orgs/community/discussions/211387",
-		HeldBy: "`TestGitTakesNoNarrowedToken`, `TestGitTakesNoNarrowedPermissions`, `TestRepositoryThatIsGone`",
 		Needs:  "contents:read",
 		Probe: func(t *Try) {
 			if !t.raw.Private {
@@ -95,7 +90,6 @@ func tokens() Section {
 		Text: "The header `X-GitHub-Stateless-S2S-Token: disabled` on the request for a token gives one of the old form, " +
 			"without dots.",
 		Source: "https://github.blog/changelog/2026-05-15-github-app-installation-tokens-per-request-override-header/",
-		HeldBy: "`TestGitTakesNoNarrowedToken`",
 		Probe: func(t *Try) {
 			a := t.do(t.raw.AsApp, http.MethodPost, t.raw.API+path("app/installations/%d/access_tokens", t.raw.Installation),
 				http.Header{"X-GitHub-Stateless-S2S-Token": {"disabled"}}, map[string]any{
@@ -104,7 +98,7 @@ func tokens() Section {
 			t.That(token != "" && !strings.Contains(token, "."), "a token without dots", "one of %d characters with dots",
 				len(token))
 		},
-	}}}
+	}}
 }
 
 // makeToken asks for a token for this repository, narrowed to permissions.

@@ -8,13 +8,12 @@ import (
 )
 
 // workflows are facts about GitHub Actions.
-func workflows() Section {
+func workflows() []Fact {
 	const needs = "contents:write workflows:write actions:write checks:read"
-	return Section{Title: "Workflows", Facts: []Fact{{
+	return []Fact{{
 		ID:     "workflows/app-pushes",
 		Text:   "A push of an app starts workflows. One with `GITHUB_TOKEN` starts none.",
 		Source: "actions/concepts/security/github_token#when-github_token-triggers-workflow-runs",
-		HeldBy: "story `pass`; `TestPushesOfBots` (`sim/ghsim`)",
 		Needs:  needs,
 		Probe: func(t *Try) {
 			t.That(len(t.runs().byFile) >= 4, "a run of each workflow that the push starts", "%d", len(t.runs().byFile))
@@ -24,7 +23,6 @@ func workflows() Section {
 		Text: "A job that needs one that failed is skipped, which counts as success for a required check. SIA " +
 			"does not count it so.",
 		Source: "https://github.com/G-Research/ParquetSharp/issues/367",
-		HeldBy: "`TestSkippedBeside`",
 		Needs:  needs,
 		Probe: func(t *Try) {
 			run := t.runs().byFile["needs"]
@@ -40,7 +38,6 @@ func workflows() Section {
 		ID:     "workflows/empty-matrix",
 		Text:   "A workflow run has a conclusion of its own: an empty matrix makes no job, and fails the run.",
 		Source: "https://github.com/canonical/operator-workflows/issues/918",
-		HeldBy: "`TestWorkflowRuns`; `TestEmptyMatrix` (`sim/ghsim`)",
 		Needs:  needs,
 		Probe: func(t *Try) {
 			run := t.runs().byFile["empty"]
@@ -53,7 +50,6 @@ func workflows() Section {
 		Text: "A workflow file with a mistake makes a run that fails, `failure` or `startup_failure`, without " +
 			"a job and without a check run.",
 		Source: "https://github.com/MinBZK/regelrecht/pull/1284",
-		HeldBy: "`TestWorkflowRuns`; `TestRunsWithoutJobs` (`sim/ghsim`)",
 		Needs:  needs,
 		Probe: func(t *Try) {
 			run := t.runs().byFile["broken"]
@@ -68,8 +64,7 @@ func workflows() Section {
 			"requires the name is ambiguous; the worst counts.",
 		Source: "pull-requests/collaborating-with-pull-requests/" +
 			"collaborating-on-repositories-with-code-quality-features/troubleshooting-required-status-checks",
-		HeldBy: "stories `twins-workflows`, `twins-events`",
-		Needs:  needs,
+		Needs: needs,
 		Probe: func(t *Try) {
 			a := t.Want(t.Get("/commits/%s/check-runs?check_name=same", t.runs().head), http.StatusOK)
 			t.Equal("check runs of one name", len(a.List("check_runs")), 2)
@@ -78,7 +73,6 @@ func workflows() Section {
 		ID:     "workflows/job-is-check-run",
 		Text:   "A job's id is its check run's, and the check run's details lead to `/actions/runs/RUN/job/JOB`.",
 		Source: "rest/actions/workflow-jobs",
-		HeldBy: "`TestLogsOnTheSimulator`",
 		Needs:  needs,
 		Probe: func(t *Try) {
 			run := t.runs().byFile["needs"]
@@ -91,7 +85,6 @@ func workflows() Section {
 		ID:     "workflows/logs",
 		Text:   "A job's log is a redirect to a storage, good for a minute. That host must be reachable, too.",
 		Source: "rest/actions/workflow-jobs",
-		HeldBy: "`TestLogsOnTheSimulator`",
 		Needs:  needs,
 		Probe: func(t *Try) {
 			job := t.failedJob()
@@ -106,7 +99,6 @@ func workflows() Section {
 		ID:     "workflows/skip-ci",
 		Text:   "A commit with `[skip ci]` in its message starts no workflows, so nothing reports on it.",
 		Source: "actions/how-tos/manage-workflow-runs/skip-workflow-runs",
-		HeldBy: "`TestMissed`; `TestSkipWords` (`sim/ghsim`)",
 		Needs:  needs,
 		Probe: func(t *Try) {
 			a := t.Want(t.Get("/actions/runs?head_sha=%s", t.runs().skipped), http.StatusOK)
@@ -116,7 +108,6 @@ func workflows() Section {
 		ID:     "workflows/again",
 		Text:   "What failed can be run again: it is the next attempt of the same run, with check runs of its own.",
 		Source: "rest/actions/workflow-runs",
-		HeldBy: "story `flaky-rerun`",
 		Needs:  needs,
 		Probe: func(t *Try) {
 			run, job := t.runs().byFile["needs"], t.failedJob()
@@ -132,15 +123,13 @@ func workflows() Section {
 		Text: "An organisation may want workflows approved: `action_required` is a person's to give. Forks " +
 			"aside, that is seldom.",
 		Source: "actions/how-tos/manage-workflow-runs/approve-runs-from-forks",
-		HeldBy: "story `approval-pending`",
 		NotFor: "needs an organisation with that setting",
 	}, {
 		ID:     "workflows/billing",
 		Text:   "Billing and quota end a job before it starts, with an annotation and no log: weather, for a person.",
 		Source: "billing/concepts/product-billing/github-actions",
-		HeldBy: "story `billing`",
 		NotFor: "needs an account without minutes",
-	}}}
+	}}
 }
 
 // workflowRun is one run of a workflow of the bench.

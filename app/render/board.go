@@ -13,7 +13,6 @@ import (
 
 // Board is what the dashboard issue of a repository shows.
 type Board struct {
-	Repo    sia.Repo
 	Tasks   []sia.Task  // that have not ended
 	Spent   sia.Credits // in this month
 	Next    *sia.Span   // forecast of the next 30 days, in thousandths of a credit; nil: too few weeks to say

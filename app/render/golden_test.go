@@ -235,7 +235,7 @@ func TestEscalations(t *testing.T) {
 func TestReplies(t *testing.T) {
 	task := escalated()
 	moves := []render.Move{
-		{At: clock(0), By: sia.Actor{Login: "mia"}, Event: sia.KStart, To: sia.Queued,
+		{At: clock(0), Event: sia.KStart, To: sia.Queued,
 			Why: "@mia asked for this issue to be resolved"},
 		{At: clock(1), Event: sia.KBegun, From: sia.Queued, To: sia.Working,
 			Why: "attempt 1 begins at 0b39ccb with 80 credits set aside"},

@@ -270,7 +270,7 @@ func newApproach(d sia.Diagnosis) string {
 		s = w.does
 	}
 	if changes := mechanism(d.Brief); len(changes) > 0 {
-		return s + " Besides new instructions, the next attempt " + list(changes) + "."
+		return s + " Besides new instructions, the next attempt " + text.List(changes) + "."
 	}
 	return s + " It gets new instructions; tools, context and starting point stay as they were."
 }
@@ -383,7 +383,7 @@ func sixAnswers(a sia.SixAnswers) string {
 		for i, id := range ids {
 			names[i] = TechniqueName(id)
 		}
-		return list(names)
+		return text.List(names)
 	}
 	prose := func(s string) string {
 		if s = Line(s, 2000); s == "" {

@@ -85,7 +85,7 @@ func PartNumbers(numbers []int) string {
 	if len(all) == 1 {
 		return "part " + all[0]
 	}
-	return "parts " + list(all)
+	return "parts " + text.List(all)
 }
 
 // firstSentence is a text up to its first full stop, without that.

@@ -15,7 +15,6 @@ import (
 // Move is one decision on a task, as its event log has it.
 type Move struct {
 	At       time.Time
-	By       sia.Actor // zero: SIA's own machinery
 	Event    sia.Kind
 	From, To sia.State
 	Why      string // one sentence: what was decided and why
@@ -190,7 +189,7 @@ func NoTechnique(asked sia.TechniqueID, ids []sia.TechniqueID, coders []string) 
 	if len(shown) == 0 {
 		s += " Every technique was used in this task already."
 	} else {
-		s += " Those that this task has not used: " + list(shown) + "."
+		s += " Those that this task has not used: " + text.List(shown) + "."
 	}
 	if len(coders) > 0 {
 		s += " The coders: " + codes(coders, 20) + "."

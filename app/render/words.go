@@ -148,16 +148,7 @@ func sentenceCase(s string) string {
 	if s == "" || len(first) == 7 && strings.Trim(first, "0123456789abcdef") == "" {
 		return s
 	}
-	r := []rune(s)
-	return strings.ToUpper(string(r[:1])) + string(r[1:])
-}
-
-// list joins words as in "a, b and c".
-func list(words []string) string {
-	if len(words) < 2 {
-		return strings.Join(words, "")
-	}
-	return strings.Join(words[:len(words)-1], ", ") + " and " + words[len(words)-1]
+	return text.Capital(s)
 }
 
 // person names somebody by login; who did what SIA found by looking is not known.
@@ -178,5 +169,5 @@ func codes(names []string, limit int) string {
 		}
 		out = append(out, Code(n, 80))
 	}
-	return list(out)
+	return text.List(out)
 }

@@ -17,8 +17,7 @@ type RunnerStore struct{ *DB }
 // Runner is a machine that makes attempts.
 type Runner struct {
 	Name     string
-	About    string // what it says of itself
-	Added    time.Time
+	About    string    // what it says of itself
 	Seen     time.Time // zero: never
 	Attempts []string  // keys of those that it makes
 }
@@ -55,12 +54,12 @@ func (s *RunnerStore) RemoveRunner(ctx context.Context, name string) error {
 	})
 }
 
-const runnerColumns = `name, about, added_at, seen_at`
+const runnerColumns = `name, about, seen_at`
 
 func scanRunner(scan func(...any) error) (r Runner, err error) {
-	var added, seen int64
-	err = scan(&r.Name, &r.About, &added, &seen)
-	r.Added, r.Seen = fromMicros(added), fromMicros(seen)
+	var seen int64
+	err = scan(&r.Name, &r.About, &seen)
+	r.Seen = fromMicros(seen)
 	return r, err
 }
 

@@ -35,7 +35,6 @@ type RunnerAttempt struct {
 	// what its model calls may cost, what they cost and those under way may cost, and how many there may be
 	Credits, Spent sia.Credits
 	MostCalls      int
-	Offered        time.Time
 }
 
 // OfferAttempt offers an attempt, in the place of an earlier offer of its effect: who makes that has nothing to report

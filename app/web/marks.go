@@ -83,7 +83,7 @@ func stateBadge(t sia.Task) badge {
 			return badge{"wait", "ask", "Needs a look"}
 		}
 	}
-	return badge{"busy", "spin", capital(string(t.State))}
+	return badge{"busy", "spin", text.Capital(string(t.State))}
 }
 
 // attemptBadge is how an attempt ended.
@@ -105,7 +105,7 @@ func attemptBadge(a sia.Attempt) badge {
 		}
 		return badge{"busy", "spin", "Being checked"}
 	}
-	return badge{"off", "dot", capital(string(a.Outcome))}
+	return badge{"off", "dot", text.Capital(string(a.Outcome))}
 }
 
 // checkBadge is what a check said.
@@ -123,17 +123,8 @@ func checkBadge(c sia.Check) badge {
 	return badge{"off", "slash", string(c.Colour)}
 }
 
-// capital begins a word with a capital letter.
-func capital(s string) string {
-	r := []rune(s)
-	if len(r) > 0 {
-		r[0] = unicode.ToUpper(r[0])
-	}
-	return string(r)
-}
-
 // sentence is a reason as a sentence: with a capital letter, and a full stop.
-func sentence(s string) string { return capital(text.Sentence(s)) }
+func sentence(s string) string { return text.Capital(text.Sentence(s)) }
 
 // wordsOnly is a headline without the sign before it: a mark stands there.
 func wordsOnly(headline string) string {

@@ -222,7 +222,7 @@ func callOf(c agent.Call, left *int) callView {
 	case c.Name == tool.NameDelete:
 		v.Form, v.Does = "look", "Deleted"
 	case a.Summary != "" || a.Question != "":
-		v.Form, v.Does, v.Words = "words", capital(c.Name), said(a.Summary+a.Question)
+		v.Form, v.Does, v.Words = "words", text.Capital(c.Name), said(a.Summary+a.Question)
 	case len(a.Steps) > 0 && a.Steps[0].Do != "":
 		v.Form, v.Does = "words", "Plan"
 		v.Words = said(steps(a))

@@ -115,7 +115,7 @@ func (s *site) funcs() template.FuncMap {
 		"choice":     render.ChoiceWords,
 		"percent":    percent,
 		"plain":      func(a any) string { return strings.ReplaceAll(fmt.Sprint(a), "-", " ") },
-		"capital":    capital,
+		"capital":    text.Capital,
 		"sentence":   sentence,
 		"wordsOnly":  wordsOnly,
 		"mark":       mark,

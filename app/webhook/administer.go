@@ -2,7 +2,6 @@ package webhook
 
 import (
 	"context"
-	"strings"
 
 	"github.com/sia-bot/sia/app/store"
 	"github.com/sia-bot/sia/sia"
@@ -83,11 +82,4 @@ func (in *Intake) each(ctx context.Context, f store.Filter, fact sia.Fact) error
 		}
 	}
 	return nil
-}
-
-func upperFirst(s string) string {
-	if s == "" {
-		return s
-	}
-	return strings.ToUpper(s[:1]) + s[1:]
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/sia-bot/sia/app/render"
 	"github.com/sia-bot/sia/sia"
 	"github.com/sia-bot/sia/sia/command"
+	"github.com/sia-bot/sia/sia/text"
 )
 
 // readIssueComment reads "issue_comment": commands, answers in an escalation
@@ -117,7 +118,7 @@ func FromComment(in sia.Intent, c Comment, slug string) []sia.Intent {
 	switch f := p.Fact.(type) {
 	case nil:
 		in.Permission = false
-		in.Event.Fact = sia.Query{Topic: "say", Text: upperFirst(p.Problem) + "."}
+		in.Event.Fact = sia.Query{Topic: "say", Text: text.Capital(p.Problem) + "."}
 	case sia.Start:
 		if c.IsPull && f.Text != "" {
 			in.Event.Fact = sia.ChangesAsked{Thread: c.Thread, Text: f.Text}

@@ -9,6 +9,7 @@ import (
 	"github.com/sia-bot/sia/app/store"
 	"github.com/sia-bot/sia/sia"
 	"github.com/sia-bot/sia/sia/lesson"
+	"github.com/sia-bot/sia/sia/text"
 )
 
 // What people do on SIA's pages goes the way that their comments go: the same commands, the same
@@ -71,7 +72,7 @@ func (in *Intake) applied(ctx context.Context, t sia.Task, e sia.Event) (string,
 	case res.Ignored != "":
 		return "Nothing was done: " + res.Ignored + ".", nil
 	}
-	return upperFirst(res.Why) + ".", nil
+	return text.Capital(res.Why) + ".", nil
 }
 
 // servers puts the reason of who runs the server in the place of a person's.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/sia-bot/sia/app/github"
 	"github.com/sia-bot/sia/sia"
+	"github.com/sia-bot/sia/sia/text"
 )
 
 // already finds what speaks against working on the issue: issues that are to be resolved
@@ -92,8 +93,8 @@ func blockedBy(repo sia.Repo, open []github.Blocker) *sia.Already {
 		names = append(names, fmt.Sprintf("%d more", more))
 	}
 	what := "issue " + names[0] + ", which is open, blocks this issue"
-	if n := len(names) - 1; n > 0 {
-		what = "issues " + strings.Join(names[:n], ", ") + " and " + names[n] + ", which are open, block this issue"
+	if len(names) > 1 {
+		what = "issues " + text.List(names) + ", which are open, block this issue"
 	}
 	return &sia.Already{URL: open[0].URL, What: what}
 }

@@ -35,12 +35,12 @@ func (w *learnWorker) finalReview(ctx context.Context, t sia.Task, f sia.Effect)
 	}
 	// The same head is never reviewed twice: the key is the head's, not the effect's.
 	m := render.Marker{Task: t.ID, Kind: string(f.Kind), Key: string(t.ID) + "/" + string(f.SHA)}
-	made, err := w.repo(t).EnsureReview(ctx, t.Pull.Number, m.String(), review, w.knownSince(m.String(), f.At))
+	address, err := w.repo(t).EnsureReview(ctx, t.Pull.Number, m.String(), review, w.knownSince(m.String(), f.At))
 	refused, err := refusal(err)
 	if err != nil {
 		return nil, err
 	}
-	if out.Review.URL = made.URL; refused != "" {
+	if out.Review.URL = address; refused != "" {
 		out.Review.Why = "GitHub does not take it: " + refused
 	}
 	return out, nil

@@ -83,8 +83,8 @@ func earlierHeads(t sia.Task) []string {
 // where somebody pushes soon, none has judged those.
 func (e *headEvidence) takeEarlier(looks []github.Look) {
 	for _, look := range looks {
-		e.earlier = append(e.earlier, gate.Judge(gate.Input{Runs: runs(look.Checks, e.self), Statuses: statuses(look.Checks),
-			Workflows: workflows(look.Workflows), WorkflowsKnown: look.WorkflowsKnown}).Reported...)
+		e.earlier = append(e.earlier, gate.Judge(gate.Input{Runs: runs(look.Checks, e.self), Statuses: look.Checks.Statuses,
+			Workflows: look.Workflows, WorkflowsKnown: look.WorkflowsKnown}).Reported...)
 	}
 	e.in.Earlier = slices.Concat(e.in.Earlier, e.earlier)
 	e.earlierKnown = true
@@ -191,7 +191,7 @@ func (w *checkWorker) failures(
 			continue
 		}
 		// There is nothing to read, as of a workflow that could not start.
-		said, err := w.statusFailure(ctx, github.Status{Context: c.Name, URL: c.URL, Description: c.Name + " " + c.Why})
+		said, err := w.statusFailure(ctx, gate.Status{Context: c.Name, URL: c.URL, Description: c.Name + " " + c.Why})
 		if err != nil {
 			return nil, err
 		}
@@ -201,7 +201,7 @@ func (w *checkWorker) failures(
 }
 
 // statusFailure is what a legacy status says.
-func (w *checkWorker) statusFailure(ctx context.Context, s github.Status) (sia.CheckFailure, error) {
+func (w *checkWorker) statusFailure(ctx context.Context, s gate.Status) (sia.CheckFailure, error) {
 	rep, err := failure.Read(ctx, strings.NewReader(s.Description), failure.Options{Name: s.Context})
 	if err != nil {
 		return sia.CheckFailure{}, fmt.Errorf("read the status %s: %w", s.Context, err)

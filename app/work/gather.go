@@ -93,8 +93,8 @@ func (w *checkWorker) headChecks(ctx context.Context, t sia.Task) (*headEvidence
 	if err != nil {
 		return nil, err
 	}
-	in.Runs, in.Statuses = runs(look.Checks, self.Slug), statuses(look.Checks)
-	in.Workflows, in.WorkflowsKnown = workflows(look.Workflows), look.WorkflowsKnown
+	in.Runs, in.Statuses = runs(look.Checks, self.Slug), look.Checks.Statuses
+	in.Workflows, in.WorkflowsKnown = look.Workflows, look.WorkflowsKnown
 	in.Repo, in.Earlier, in.History = t.Repo.String(), t.Reported, history(look.History, self.Slug)
 	in.MergeUnknown = look.Merge.Unknown && t.Gate.Unmerged < maxUnmerged
 	e := &headEvidence{in: in, self: self.Slug, head: look.Checks, merge: look.Merge}
@@ -116,7 +116,7 @@ const maxUnmerged = 10
 
 // takeRules notes what the base branch requires.
 func (e *headEvidence) takeRules(t sia.Task, required github.Requirements) {
-	e.in.Required, e.in.RequiredKnown = requiredChecks(required), required.Known
+	e.in.Required, e.in.RequiredKnown = required.All, required.Known
 	e.merge.Behind = e.merge.Behind || required.Strict && e.merge.Base != "" && e.merge.Base != string(t.BaseSHA)
 	e.rules = mergeRules(t, required.Others)
 }
@@ -161,8 +161,8 @@ func history(h github.History, self string) gate.History {
 // takeBase notes what judges the base commit.
 func (e *headEvidence) takeBase(look github.Look) {
 	e.base = look.Checks
-	e.in.Base, e.in.BaseStatuses, e.in.BaseKnown = runs(e.base, e.self), statuses(e.base), true
-	e.in.BaseWorkflows, e.in.BaseWorkflowsKnown = workflows(look.Workflows), look.WorkflowsKnown
+	e.in.Base, e.in.BaseStatuses, e.in.BaseKnown = runs(e.base, e.self), e.base.Statuses, true
+	e.in.BaseWorkflows, e.in.BaseWorkflowsKnown = look.Workflows, look.WorkflowsKnown
 }
 
 // taskInput is what the task itself tells about its head.
@@ -209,7 +209,7 @@ func (w *checkWorker) supply(ctx context.Context, t sia.Task, e *headEvidence, n
 		if err != nil {
 			return err
 		}
-		e.in.Workflows, e.in.WorkflowsKnown, e.in.WorkflowsHidden = workflows(all), true, !known
+		e.in.Workflows, e.in.WorkflowsKnown, e.in.WorkflowsHidden = all, true, !known
 	}
 	for _, id := range needs.Attempts {
 		attempts, err := w.repo(t).Attempts(ctx, id)
@@ -231,7 +231,7 @@ func (w *checkWorker) supply(ctx context.Context, t sia.Task, e *headEvidence, n
 		if err != nil {
 			return err
 		}
-		e.in.BaseWorkflows, e.in.BaseWorkflowsKnown = workflows(all), true
+		e.in.BaseWorkflows, e.in.BaseWorkflowsKnown = all, true
 	}
 	for _, id := range needs.Logs {
 		run := runOf(e.head, id)
@@ -322,18 +322,6 @@ func noteAttempts(all []gate.Run, workflowRun int64, attempts map[int64]int) {
 	}
 }
 
-func workflows(all []github.Workflow) []gate.Workflow {
-	out := make([]gate.Workflow, 0, len(all))
-	for _, r := range all {
-		out = append(out, gate.Workflow{
-			ID: r.ID, SuiteID: r.SuiteID, Path: r.Path, Repository: r.Repository, Name: r.Name, Event: r.Event,
-			Attempt: r.Attempt, Status: r.Status,
-			Conclusion: r.Conclusion, URL: r.URL, StartedAt: r.CreatedAt,
-		})
-	}
-	return out
-}
-
 func runs(set github.CheckSet, slug string) []gate.Run {
 	out := make([]gate.Run, 0, len(set.Runs))
 	for _, r := range set.Runs {
@@ -342,23 +330,6 @@ func runs(set github.CheckSet, slug string) []gate.Run {
 			WorkflowRun: r.RunID, Status: r.Status, Conclusion: r.Conclusion, URL: r.URL, StartedAt: r.StartedAt,
 			CompletedAt: r.CompletedAt,
 		})
-	}
-	return out
-}
-
-func statuses(set github.CheckSet) []gate.Status {
-	out := make([]gate.Status, 0, len(set.Statuses))
-	for _, s := range set.Statuses {
-		out = append(out, gate.Status{Context: s.Context, AppID: s.AppID, State: s.State, URL: s.URL, UpdatedAt: s.UpdatedAt})
-	}
-	return out
-}
-
-// requiredChecks are the checks that the base branch requires.
-func requiredChecks(r github.Requirements) []gate.Required {
-	var out []gate.Required
-	for _, x := range r.All {
-		out = append(out, gate.Required{Name: x.Name, App: x.AppID, Workflow: x.Workflow, Repository: x.Repository})
 	}
 	return out
 }

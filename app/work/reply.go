@@ -88,7 +88,7 @@ func (w *surfaceWorker) moves(ctx context.Context, id sia.TaskID) ([]render.Move
 	moves := make([]render.Move, 0, len(rows))
 	for _, r := range rows {
 		if r.Ignored == "" {
-			moves = append(moves, render.Move{At: r.Event.At, By: r.Event.By, Event: r.Event.Fact.Kind(), From: r.From, To: r.To,
+			moves = append(moves, render.Move{At: r.Event.At, Event: r.Event.Fact.Kind(), From: r.From, To: r.To,
 				Why: r.Why})
 		}
 	}

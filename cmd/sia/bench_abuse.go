@@ -326,7 +326,7 @@ func searchMany(ctx context.Context, dir string) error {
 	defer root.Close()
 	for _, glob := range []string{strings.Repeat("{a,aa}", 30) + "z", ""} {
 		args := fmt.Appendf(nil, `{"pattern":"y","glob":%q}`, glob)
-		if _, err := (tool.SearchTool{}).Call(ctx, tool.Env{Root: root}, args); err != nil {
+		if _, err := tool.SearchTool().Call(ctx, tool.Env{Root: root}, args); err != nil {
 			return err
 		}
 	}

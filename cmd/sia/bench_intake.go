@@ -9,8 +9,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/sia-bot/sia/cmd/internal/benchtask"
 	"github.com/sia-bot/sia/cmd/internal/cli"
+	"github.com/sia-bot/sia/lab/benchtask"
 	"github.com/sia-bot/sia/sim/ghsim"
 )
 

@@ -17,7 +17,7 @@ func TestDoctorLooksAtRepositories(t *testing.T) {
 		says []string
 		bad  bool
 	}{
-		"nothing": {github.Opening{RulesKnown: true}, nil, false},
+		"nothing": {github.Opening{}, nil, false},
 		"archived": {github.Opening{Archived: true, NoPulls: true},
 			[]string{"! pull requests", "is archived", "unarchive"}, false},
 		"disabled":    {github.Opening{Disabled: true}, []string{"✗", "GitHub has disabled it"}, true},

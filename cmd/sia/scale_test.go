@@ -5,7 +5,7 @@ import (
 	"os/exec"
 	"testing"
 
-	"github.com/sia-bot/sia/cmd/internal/scale"
+	"github.com/sia-bot/sia/lab/scale"
 )
 
 // Two servers of one database and a runner take noise and tasks, and nothing is lost or done twice.

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/sia-bot/sia/cmd/internal/cli"
-	"github.com/sia-bot/sia/cmd/internal/scale"
+	"github.com/sia-bot/sia/lab/scale"
 )
 
 type scaleCmd struct {

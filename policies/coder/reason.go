@@ -5,6 +5,8 @@ import (
 	"math"
 	"slices"
 	"strings"
+
+	"github.com/sia-bot/sia/sia/text"
 )
 
 // explain says in words why the choice was made.
@@ -56,7 +58,7 @@ func work(names []string) string {
 	if len(names) == 1 {
 		return names[0] + " works"
 	}
-	return strings.Join(names[:len(names)-1], ", ") + " and " + names[len(names)-1] + " work"
+	return text.List(names) + " work"
 }
 
 // cost is what those who work are expected to cost.

@@ -19,9 +19,9 @@ type Model interface {
 
 // Defaults of a Diagnoser and a Reviewer.
 const (
-	defaultTimeout   = 8 * time.Minute // of one model call, the client's own retries included
-	defaultMaxTokens = 24_000          // of a diagnosis' prompt
-	minTokens        = 3_000           // below it, a prompt has no room for evidence
+	defaultTimeout  = 8 * time.Minute // of one model call, the client's own retries included
+	diagnosisTokens = 24_000          // of a diagnosis' prompt
+	minTokens       = 3_000           // below it, a prompt has no room for evidence
 )
 
 // Diagnoser diagnoses failed attempts.
@@ -55,8 +55,7 @@ type Input struct {
 	Read  func(path string) ([]byte, error) // nil: no file is shown as an example
 	Tools []string                          // the names of the coding agent's tools
 
-	MaxTokens int    // of the prompt; 0: 24,000
-	NoModel   string // why no model may be asked, such as a used-up budget; then rules diagnose and say so
+	NoModel string // why no model may be asked, such as a used-up budget; then rules diagnose and say so
 }
 
 // Result is the outcome of a diagnosis.

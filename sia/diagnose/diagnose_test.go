@@ -476,19 +476,19 @@ func TestBudget(t *testing.T) {
 	task := failed()
 	task.Body = strings.Repeat("Some words about the task. ", 4000)
 	old := task.Attempts[0]
-	old.Failures = []sia.CheckFailure{{Check: "old", Signature: "s0", Excerpt: strings.Repeat("old log line\n", 5000)}}
+	old.Failures = []sia.CheckFailure{{Check: "old", Signature: "s0", Excerpt: strings.Repeat("old log line\n", 20_000)}}
 	newest := task.Attempts[0]
 	newest.Number = 2
 	task.Attempts = []sia.Attempt{old, newest}
 	in := diagnose.Input{
-		Task: task, MaxTokens: 6000, Diff: strings.Repeat("+ code()\n", 9000),
-		Transcript: strings.Repeat("turn: something\n", 9000) + "the last turn",
+		Task: task, Diff: strings.Repeat("+ code()\n", 36_000),
+		Transcript: strings.Repeat("turn: something\n", 36_000) + "the last turn",
 	}
 	m, s := model(t, scripted.Answer{JSON: good()})
 	run(t, m, in)
 	q := s.Requests()[0]
-	if n := llm.CountTokens(q.System() + q.User()); n > in.MaxTokens {
-		t.Errorf("%d tokens, budget %d", n, in.MaxTokens)
+	if n := llm.CountTokens(q.System() + q.User()); n > 24_000 {
+		t.Errorf("%d tokens, budget %d", n, 24_000)
 	}
 	for _, words := range []string{"MAIL_API_KEY is not set", "the last turn", "bytes after this were cut]",
 		"bytes before this were cut]"} {

@@ -23,7 +23,7 @@ func byRules(in Input, findings []finding) answer {
 		}
 	}
 	a := answer{Pattern: f.pattern, Confidence: f.confidence * trustedConfidence(in)}
-	a.Diagnosis = upperFirst(f.evidence) + "."
+	a.Diagnosis = text.Capital(f.evidence) + "."
 	at := failurePoint(in)
 	switch {
 	case at == "" || strings.Contains(a.Diagnosis, strings.TrimPrefix(at, "it ")) || f.check != "":
@@ -36,7 +36,7 @@ func byRules(in Input, findings []finding) answer {
 	a.Answers.FailedAt = failurePoint(in)
 	a.Answers.Pattern = fmt.Sprintf("%s: %s", f.pattern, f.evidence)
 	a.Prompt = fallbackPrompt(in, f)
-	a.Hypothesis = upperFirst(expectedOutcome(in))
+	a.Hypothesis = text.Capital(expectedOutcome(in))
 	if f.line != "" {
 		a.Hypothesis = fmt.Sprintf("The line `%s` does not come back, and %s", text.Clip(f.line, 200), expectedOutcome(in))
 	}
@@ -257,11 +257,4 @@ func failedTests(a sia.Attempt) string {
 		}
 	}
 	return strings.Join(tests, ", ")
-}
-
-func upperFirst(s string) string {
-	if s == "" {
-		return s
-	}
-	return strings.ToUpper(s[:1]) + s[1:]
 }

@@ -22,7 +22,6 @@ type FinalPackage struct {
 	Cut         bool          // it is not all of it
 	Read        Reader        // at the head
 
-	MaxTokens int // of the prompt; 0: 24,000
 }
 
 const (
@@ -85,7 +84,7 @@ func (r *Reviewer) askFinal(
 	if err != nil {
 		return review, "the prompt could not be made: " + text.Clip(err.Error(), 300)
 	}
-	evidence, cut := finalEvidence(p, max(cmp.Or(max(p.MaxTokens, 0), finalTokens)*bytesPerToken-len(system),
+	evidence, cut := finalEvidence(p, max(finalTokens*bytesPerToken-len(system),
 		minTokens*bytesPerToken/2))
 	read := false // once, and perhaps asked for more
 	messages := []llm.Message{{Role: llm.RoleSystem, Content: system}, {Role: llm.RoleUser, Content: evidence}}

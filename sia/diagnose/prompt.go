@@ -51,11 +51,7 @@ func prompt(in Input, findings []finding) ([]llm.Message, error) {
 	if err != nil {
 		return nil, err
 	}
-	budget := in.MaxTokens
-	if budget <= 0 {
-		budget = defaultMaxTokens
-	}
-	room := max(max(budget, minTokens)*bytesPerToken-len(system), minTokens*bytesPerToken/2)
+	room := max(diagnosisTokens*bytesPerToken-len(system), minTokens*bytesPerToken/2)
 	return []llm.Message{
 		{Role: llm.RoleSystem, Content: system},
 		{Role: llm.RoleUser, Content: evidence(in, findings, room)},

@@ -35,8 +35,6 @@ type ReviewPackage struct {
 	// reads what the reviewer asks for when it can't tell, at the failed attempt's commit or else
 	// the base; nil: it can't ask
 	Read Reader
-
-	MaxTokens int // of the prompt; 0: 12,000
 }
 
 const (
@@ -103,11 +101,7 @@ func (r *Reviewer) ask(ctx context.Context, p ReviewPackage, v *reviewAnswer, us
 	if err != nil {
 		return "the prompt could not be made: " + text.Clip(err.Error(), 300)
 	}
-	budget := p.MaxTokens
-	if budget <= 0 {
-		budget = reviewTokens
-	}
-	room := max(budget*bytesPerToken-len(system), minTokens*bytesPerToken/2)
+	room := max(reviewTokens*bytesPerToken-len(system), minTokens*bytesPerToken/2)
 	messages := []llm.Message{
 		{Role: llm.RoleSystem, Content: system},
 		{Role: llm.RoleUser, Content: reviewEvidence(p, room)},

@@ -22,7 +22,6 @@ type SolvedTask struct {
 	Library *technique.Library // nil: the techniques that ship with SIA
 	NoModel string             // why no model may be asked; then only the paths are named
 
-	MaxTokens int // of the prompt; 0: 12,000
 }
 
 // FixLesson is what a person's push teaches.
@@ -100,11 +99,7 @@ func (d *Diagnoser) askWhatChanged(ctx context.Context, in SolvedTask, usage *ll
 	if err != nil {
 		return l, "the schema could not be made: " + text.Clip(err.Error(), 300)
 	}
-	budget := in.MaxTokens
-	if budget <= 0 {
-		budget = studyTokens
-	}
-	room := max(budget*bytesPerToken-len(system), minTokens*bytesPerToken/2)
+	room := max(studyTokens*bytesPerToken-len(system), minTokens*bytesPerToken/2)
 	messages := []llm.Message{{Role: llm.RoleSystem, Content: system},
 		{Role: llm.RoleUser, Content: solvedEvidence(in, room)}}
 	why = converse(ctx, d.Model, d.Timeout, messages, schema, usage, func(raw []byte) (err error) {

@@ -35,11 +35,13 @@ const NoAttempt = -1
 // Status is one legacy commit status as GitHub reports it
 // (https://docs.github.com/rest/commits/statuses). A status can't be run again.
 type Status struct {
-	Context   string
-	AppID     int64  // of the app that made it; 0: a person, or not known
-	State     string // success, pending, failure or error
-	URL       string
-	UpdatedAt time.Time
+	Context string
+	AppID   int64  // of the app that made it; 0: a person, or not known
+	State   string // success, pending, failure or error
+	// what it says, for people
+	Description string
+	URL         string
+	UpdatedAt   time.Time
 }
 
 // Workflow is one run of a workflow of GitHub Actions on the commit
@@ -51,7 +53,7 @@ type Workflow struct {
 	Repository string // owner/name of the repository that the file is in; empty: not known, or the commit's own
 	Name       string // for people
 	Event      string // that triggered it, such as push
-	Attempt    int    // the newest; 0: it is not known
+	Attempt    int    // the newest; 0: it is not known, as GraphQL does not tell it
 	Status     string // as of a Run, or action_required
 	Conclusion string
 	URL        string

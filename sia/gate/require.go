@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/sia-bot/sia/sia"
+	"github.com/sia-bot/sia/sia/text"
 )
 
 // require marks the required checks and notes what is required and absent.
@@ -149,10 +150,7 @@ func names(all []string) string {
 	if len(all) > maxNames {
 		all = append(slices.Clone(all[:maxNames]), counted(len(all)-maxNames, "other", "others"))
 	}
-	if n := len(all); n > 1 {
-		return strings.Join(all[:n-1], ", ") + " and " + all[n-1]
-	}
-	return strings.Join(all, "")
+	return text.List(all)
 }
 
 // missing judges what is required and did not report.

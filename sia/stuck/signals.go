@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/sia-bot/sia/sia"
+	"github.com/sia-bot/sia/sia/text"
 )
 
 // Unchanged is the similarity to an earlier diff from which on an attempt's
@@ -169,8 +170,7 @@ func namedAttempts(as []sia.Attempt) string {
 	if len(numbers) == 1 {
 		return "attempt " + numbers[0]
 	}
-	last := len(numbers) - 1
-	return "attempts " + strings.Join(numbers[:last], ", ") + " and " + numbers[last]
+	return "attempts " + text.List(numbers)
 }
 
 func criteriaPassed(n int) string {

@@ -13,7 +13,6 @@ type lang struct {
 	line   string             // what begins a comment that ends with the line
 	block  bool               // there are comments between /* and */
 	quotes string             // strings that may go on over lines: `, " or ', or t for tripled ones
-	indent bool               // blocks end by indentation, or with a word
 
 	test *lazyregexp.Regexp // a test's declaration; the first group that matched is its name
 }
@@ -45,7 +44,7 @@ var golang = lang{
 
 var python = lang{
 	exts: ".py .pyi", names: lazyregexp.New(`^(test_.*|.*_tests?|tests?|conftest)\.pyi?$`),
-	line: "#", quotes: "t", indent: true,
+	line: "#", quotes: "t",
 	test: lazyregexp.New(`^\s*(?:async\s+)?def\s+(test\w*)\s*\(|^\s*class\s+(Test\w*|\w+Tests?)\s*[(:]`),
 }
 
@@ -70,7 +69,7 @@ var java = lang{
 }
 
 var ruby = lang{
-	exts: ".rb", names: lazyregexp.New(`^(test_.*|.*_(test|spec)|(spec|test|rails)_helper)\.rb$`), line: "#", indent: true,
+	exts: ".rb", names: lazyregexp.New(`^(test_.*|.*_(test|spec)|(spec|test|rails)_helper)\.rb$`), line: "#",
 	test: lazyregexp.New(`^\s*(?:RSpec\.)?[xf]?(?:it|specify|example|scenario|its|describe|context|` +
 		`feature)\b(?:\s*\(?\s*(?:'([^']*)'|"([^"]*)")|(?:\s+(\S.*?))?\s*(?:\bdo\b|\{).*$)|^\s*(?:pending|skip|` +
 		`focus)\s*\(?\s*['"]([^'"]*)['"].*\bdo\b|^\s*def\s+(test_\w+[?!]?)|^\s*(?:test|should)\s*\(?\s*['"]([^'"]*)['"]`),

@@ -1,6 +1,6 @@
 // Package text makes long texts short and texts of several lines one line, for
 // wherever a text is only to be recognised: a title, a list, an error, a log. It
-// also counts things for people, tells how far two words are apart, and reads how long a server asks to wait.
+// also counts and lists things for people, tells how far two words are apart, and reads how long a server asks to wait.
 //
 // It knows nothing of where a text comes from or goes to: what strangers wrote is
 // made harmless, and secrets are masked, by who shows it. Its functions are pure and
@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 )
 
 // mark stands where something was cut off.
@@ -60,4 +61,22 @@ func Count(n int, noun string) string {
 		return "1 " + noun
 	}
 	return fmt.Sprintf("%d %ss", n, noun)
+}
+
+// List is words as in "a, b and c".
+func List(words []string) string {
+	if len(words) < 2 {
+		return strings.Join(words, "")
+	}
+	last := len(words) - 1
+	return strings.Join(words[:last], ", ") + " and " + words[last]
+}
+
+// Capital is s with a capital letter at its beginning.
+func Capital(s string) string {
+	r, n := utf8.DecodeRuneInString(s)
+	if n == 0 || r == utf8.RuneError {
+		return s
+	}
+	return string(unicode.ToUpper(r)) + s[n:]
 }

@@ -72,3 +72,21 @@ func TestSentence(t *testing.T) {
 		}
 	}
 }
+
+func TestList(t *testing.T) {
+	for want, words := range map[string][]string{
+		"": nil, "a": {"a"}, "a and b": {"a", "b"}, "a, b and c": {"a", "b", "c"},
+	} {
+		if got := text.List(words); got != want {
+			t.Errorf("%q is listed as %q, want %q", words, got, want)
+		}
+	}
+}
+
+func TestCapital(t *testing.T) {
+	for s, want := range map[string]string{"": "", "it": "It", "über": "Über", "1 a": "1 a", "\xffa": "\xffa"} {
+		if got := text.Capital(s); got != want {
+			t.Errorf("%q: got %q, want %q", s, got, want)
+		}
+	}
+}

@@ -7,11 +7,11 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
-	"strings"
 	"sync"
 	"time"
 
 	"github.com/sia-bot/sia/app/web/viewer"
+	"github.com/sia-bot/sia/sia/text"
 )
 
 // RegistrationConfig says what set-up begins with. All but the optional fields is required.
@@ -240,7 +240,6 @@ func (g *Registration) store(app Registered) error {
 }
 
 func (g *Registration) fail(w http.ResponseWriter, status int, err error) {
-	text := err.Error()
 	g.site.show(w, status, "failed", "",
-		frame{Title: "The app is not set up", Error: strings.ToUpper(text[:1]) + text[1:]})
+		frame{Title: "The app is not set up", Error: text.Capital(err.Error())})
 }

@@ -14,6 +14,6 @@
 //   - age: from the moment in which a server wrote a delivery down until one has acted on it. The database notes it
 //     (a trigger that Play adds), by the clocks of servers.
 //
-// The package may import cmd/internal/benchtask, the simulator, app/render and app/store/storetest. Start reading at
+// The package may import lab/benchtask, the simulator, app/render and app/store/storetest. Start reading at
 // play.go.
 package scale

@@ -8,7 +8,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/sia-bot/sia/cmd/internal/benchtask"
+	"github.com/sia-bot/sia/lab/benchtask"
 )
 
 const (

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/sia-bot/sia/cmd/internal/benchtask"
+	"github.com/sia-bot/sia/lab/benchtask"
 	"github.com/sia-bot/sia/sim/ghsim"
 	"github.com/sia-bot/sia/sim/scripted"
 )
