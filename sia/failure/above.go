@@ -109,7 +109,7 @@ func (r *logReader) wholeParagraph(n int) (start, end int) {
 func (r *logReader) paragraphAbove(n int) (start, end int) {
 	end = n - 1
 	for n-end < 5 {
-		if text, ok := r.ring.at(end); !ok || len(text) > 0 {
+		if text, ok := r.ring.at(end); !ok || len(text) > 0 && !ruler.Match(text) {
 			break
 		}
 		end--

@@ -1,5 +1,7 @@
 package failure
 
+import "strings"
+
 // Bounds of what is remembered of a block.
 const (
 	maxBlock  = 400 // lines of a block
@@ -32,6 +34,8 @@ type block struct {
 	annotated bool    // an annotation of the check says the same
 	known     int     // lines that a green log of the job has, too
 	score     float64 // of its most telling line
+	traced    int     // stack frames among its lines
+	tracedBy  int     // stack frames in the log up to its end
 
 	first []textLine // the first lines
 	tail  []textLine // the last ones
@@ -58,6 +62,9 @@ type peakLine struct {
 // add takes a line that belongs to the block.
 func (b *block) add(t textLine) {
 	b.end = t.n
+	if isStackFrame([]byte(strings.TrimLeft(t.text, " \t"))) {
+		b.traced++
+	}
 	b.score = max(b.score, t.score)
 	b.peak(t)
 	if len(b.first) < keepHead {

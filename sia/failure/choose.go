@@ -10,9 +10,9 @@ import (
 const (
 	maxChosen = 200 // lines
 	maxPlaces = 6
-	enough    = 0.6 // places are shown until their beliefs make so much together …
-	likely    = 0.8 // … and one line of each further one until they make so much
-	unsure    = 0.5 // with less belief in the first place the command that failed is named, too
+	enough    = 0.55 // places are shown until their beliefs make so much together …
+	likely    = 0.9  // … and one line of each further one until they make so much
+	unsure    = 0.5  // with less belief in the first place the command that failed is named, too
 )
 
 // place is where the log may explain the failure: blocks of one kind.
@@ -41,19 +41,23 @@ func (r *logReader) choose() choice {
 	slices.SortStableFunc(r.kept, func(a, b *block) int { return cmp.Compare(a.start, b.start) })
 	var c choice
 	found, lines := 0.0, 0
+	shown := map[int]bool{} // steps with a place
 	for _, p := range r.candidates() {
 		p.best = p.blocks[0]
 		c.ranked = append(c.ranked, p.best)
-		if len(c.places) == maxPlaces || found >= likely {
+		// Each step that failed says something, and so does each job of a log of several.
+		alone := p.best.failed && !shown[p.best.step]
+		if len(c.places) == maxPlaces || found >= likely && !alone {
 			continue
 		}
-		if found >= enough {
+		if found >= enough && !alone {
 			p.blocks = []*block{p.best.headline()}
 		}
 		found += p.belief
 		if p.blocks = fitting(p.blocks, &lines); len(p.blocks) == 0 {
 			continue
 		}
+		shown[p.best.step] = true
 		slices.SortStableFunc(p.blocks, func(a, b *block) int { return cmp.Compare(a.start, b.start) })
 		c.places = append(c.places, p)
 	}

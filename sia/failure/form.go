@@ -17,14 +17,16 @@ func formOf(b []byte) formHash {
 	for i := 0; i < len(b) && i < formBytes; i++ {
 		c := b[i]
 		switch {
-		case isLower(c), isUpper(c), c >= 0x80:
+		case isLower(c), isUpper(c):
 			c = 'a'
+		case c >= 0x80:
+			c = 'u' // a sign, or another script
 		case c >= '0' && c <= '9':
 			c = '#'
 		case c == '\t':
 			c = ' '
 		}
-		if c == last && (c == 'a' || c == '#' || c == ' ') {
+		if c == last && (c == 'a' || c == 'u' || c == '#' || c == ' ') {
 			continue
 		}
 		if c == 'a' {

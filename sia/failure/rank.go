@@ -49,16 +49,17 @@ func (r *logReader) ranks() map[*block]float64 {
 // if leaving it out made logs of other repositories read worse. Those of tidying up, of a green log and of
 // annotations were set by hand, for no labelled log has either.
 const (
-	byWeight      = 0.055 // for each point of its rule's weight
-	ofTest        = 1.03  // a test runner's own format tells of a failed test
-	byDistance    = -0.16 // for each doubling of the lines to the end of its step
-	wordsDistance = -0.14 // the same once more, of words that are in many logs that passed, too
-	bySize        = 0.62  // for each doubling of its lines
-	noWords       = -1.50 // it counts for where it stands, and no line speaks of an error
-	inFailedStep  = 1.83
-	saysResult    = -1.31 // it says that something above has failed, not why
-	paragraphUp   = -1.32 // for each paragraph between it and the end of the step
-	laterOfKind   = -1.21 // for each doubling of those of its kind above it
+	byWeight      = 0.066 // for each point of its rule's weight
+	ofTest        = 1.15  // a test runner's own format tells of a failed test
+	byDistance    = -0.15 // for each doubling of the lines to the end of its step
+	wordsDistance = -0.20 // the same once more, of words that are in many logs that passed, too
+	bySize        = 0.55  // for each doubling of its lines that are no stack frames
+	noWords       = -1.71 // it counts for where it stands, and no line speaks of an error
+	inFailedStep  = 2.12
+	inLaterStep   = -1.01 // that step is not the first that failed: what failed first may have made others fail
+	saysResult    = -1.26 // it says that something above has failed, not why
+	paragraphUp   = -1.24 // for each paragraph between it and the end of the step
+	laterOfKind   = -0.88 // for each doubling of those of its kind above it
 	inTidyingUp   = -3.0
 	inGreenToo    = -4.0 // most of it is in a green log of the job
 	onNote        = 3.0  // an annotation says the same
@@ -67,7 +68,8 @@ const (
 // rank is how well a block explains the failure, but for others of its kind above it.
 func (r *logReader) rank(b *block) float64 {
 	far := log2(r.afterBlock(b))
-	s := byWeight*b.rule.weight + byDistance*far + bySize*math.Log2(float64(b.size())) + paragraphUp*float64(b.nth)
+	s := byWeight*b.rule.weight + byDistance*far + bySize*math.Log2(float64(max(1, b.size()-b.traced))) +
+		paragraphUp*float64(b.nth)
 	words := b.rule == &generalRule || b.rule.soft
 	if words {
 		s += wordsDistance * far
@@ -77,7 +79,8 @@ func (r *logReader) rank(b *block) float64 {
 		weight float64
 	}{
 		{!words && !b.rule.result && b.class() == TestFailure, ofTest}, {isParagraph[b.rule] && b.score <= 0, noWords},
-		{b.failed, inFailedStep}, {b.result, saysResult}, {b.step == noStep, inTidyingUp},
+		{b.failed, inFailedStep}, {b.failed && len(r.ended) > 0 && b.step != r.ended[0].step, inLaterStep},
+		{b.result, saysResult}, {b.step == noStep, inTidyingUp},
 		{b.known > 0 && b.known*2 >= b.size(), inGreenToo}, {b.annotated, onNote},
 	} {
 		if t.is {

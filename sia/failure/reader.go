@@ -13,7 +13,7 @@ const (
 const maxListItems = 20
 
 // minGeneral is the weight that a line needs to open a block that no rule covers.
-const minGeneral = 8
+const minGeneral = 7
 
 // absorbMargin is by how much a rule must outweigh an open block's rule to begin a block of its own
 // inside it.
@@ -38,8 +38,8 @@ type logReader struct {
 	open    *block
 	kept    []*block
 	ring    recentLines
-	form    formHash // of the line that was taken last
-	total   int      // lines read
+	total   int // lines read
+	traced  int // of them stack frames
 
 	tests []Test
 	seen  map[string]bool   // names in tests
@@ -62,6 +62,9 @@ func (r *logReader) take(raw []byte, n int) {
 	if r.repeats(l) {
 		return
 	}
+	if isStackFrame(bytes.TrimLeft(l.text, " \t")) {
+		r.traced++
+	}
 	h := r.set.look(l.text)
 	r.fetches = h.fetches
 	worth := r.lineWorth(l, h)
@@ -79,8 +82,6 @@ func (r *logReader) take(raw []byte, n int) {
 	if r.noted(l.text) {
 		worth += 30
 	}
-	form := formOf(l.text)
-	r.form = form
 	m, lift, test := r.matched(l, h, known, count)
 	if known {
 		m, lift = nil, nil
@@ -100,7 +101,7 @@ func (r *logReader) take(raw []byte, n int) {
 	if known {
 		r.ring.put(n, nil, 0, 0, false)
 	} else {
-		r.ring.put(n, l.text, worth, form, h.result)
+		r.ring.put(n, l.text, worth, formOf(l.text), h.result)
 	}
 	if l.frame == ciError {
 		r.close()
@@ -213,7 +214,7 @@ func (r *logReader) placement(b *block, l *line, m *rule, worth float64, result 
 
 // begin opens a block at a line, with what belongs to it above.
 func (r *logReader) begin(m *rule, l *line, worth float64, known, result bool) {
-	b := &block{rule: m, start: l.n, head: l.n, indent: max(0, l.indent), test: -1, step: r.step, form: r.form}
+	b := &block{rule: m, start: l.n, head: l.n, indent: max(0, l.indent), test: -1, step: r.step, form: formOf(l.text)}
 	if r.tidying {
 		b.step = noStep
 	}
@@ -267,6 +268,7 @@ func (r *logReader) close() {
 
 // keep remembers a block.
 func (r *logReader) keep(b *block) {
+	b.tracedBy = r.traced
 	r.locateTest(b)
 	b.annotated = r.annotated(b)
 	r.kept = append(r.kept, b)

@@ -159,14 +159,12 @@ func tagLength(b []byte) int {
 	return 0
 }
 
-// isRuler reports whether a line is drawn and says nothing.
-func isRuler(b []byte) bool {
-	return len(b) >= 8 && len(bytes.Trim(b, "-=_*~+# ")) == 0
-}
+// ruler recognises a line that is drawn and says nothing.
+var ruler = re(`^\PL*([-=_*~+#]{8}|[\x{2190}-\x{2bff}]{8})\PL*$`)
 
 // passes reports whether a line says that something passed, or judges a whole run, or is a ruler.
 func passes(b []byte) bool {
-	if wholeRun.Match(b) || isRuler(b) {
+	if wholeRun.Match(b) || ruler.Match(b) {
 		return true
 	}
 	t := b[tagLength(b):]

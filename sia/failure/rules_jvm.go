@@ -7,10 +7,6 @@ func jvmRules() []rule {
 		{name: "surefire, a failed test", keys: keys("<<< failure!", "<<< error!"),
 			match: re(`^(\[ERROR\] )?\s*(?P<test>[^\s(]\S*?(\(\S+\))?( .{1,80}?)?)\s+(-- )?Time elapsed: .*<<< (FAILURE|` +
 				`ERROR)!`), extent: stackTrace, weight: 89, class: TestFailure, item: true},
-		{name: "maven, a compiler error", keys: keys(".java:[", ".kt:[", ".scala:[", ".groovy:[", ".kt: ("),
-			match:  re(`^\[(ERROR|error)\] .*?(?P<file>[^\s:]+\.(java|kt|scala|groovy)): ?[\[(](?P<line>\d+),`),
-			extent: whileMatching, stop: re(`^(\[ERROR\] )?\s+\S|^\[ERROR\] .*\.(java|kt|scala|groovy): ?[\[(]\d+,`), weight: 85,
-			class: CompileError},
 		{name: "maven, a failed goal", keys: keys("failed to execute goal"),
 			match:  re(`^\[ERROR\] Failed to execute goal`),
 			extent: whileMatching, stop: re(`^\[ERROR\]`), weight: 62, class: Unknown, tells: true, takes: true},

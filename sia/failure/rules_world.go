@@ -21,10 +21,6 @@ func worldRules() []rule {
 				`(is|are) (out of date|not up[- ]to[- ]date)\b.*(run|build|generat|commit|please)|commit the changes)`),
 			extent: indentedParagraph, weight: 72, class: GitCheckout, above: 3},
 
-		// Packages.
-		{name: "npm, an error", keys: keys("npm err!", "npm error"),
-			match: re(`^\s*npm (ERR!|error) `), extent: npmLines, weight: 40, class: Unknown, result: true},
-
 		// Permissions.
 		{name: "a refused permission",
 			keys: keys("permission denied", "permissions denied", "access denied", "403 forbidden", "401 unauthorized",
@@ -106,15 +102,6 @@ func worldRules() []rule {
 			extent: singleLine, weight: 60, class: ConfigError},
 	}
 	return softened(rs)
-}
-
-// npmLines goes on over npm's own lines.
-func npmLines(b *block, l *line) placement {
-	t := l.text[l.indentBytes():]
-	if hasPrefix(t, "npm ERR!") || hasPrefix(t, "npm error") {
-		return insideBlock
-	}
-	return outsideBlock
 }
 
 // softened are rules of words that tell nothing in a warning: all but a tool's own verdict and the

@@ -25,16 +25,32 @@ func stripStamp(b []byte, l *line) []byte {
 		}
 	}
 	if len(b) > 1 && b[0] == '[' {
-		if s, ok := isoTime(b[1:]); ok && len(s) > 0 && s[0] == ']' {
-			return bytes.TrimPrefix(s[1:], []byte(" "))
+		from := 1 // of the time, after a word such as "task " or none
+		for from < len(b) && (isLower(b[from]) || b[from] == ' ') {
+			from++
+		}
+		if s, ok := isoTime(b[from:]); ok && len(s) > 0 && s[0] == ']' {
+			return withoutLevel(bytes.TrimPrefix(s[1:], []byte(" ")))
 		}
 		if len(b) > 10 && isClockTime(b[1:]) && b[9] == ']' {
 			return bytes.TrimPrefix(b[10:], []byte(" "))
 		}
 		return b
 	}
-	if len(b) > 8 && isClockTime(b) && b[8] == ' ' {
-		return bytes.TrimLeft(b[9:], " ")
+	return withoutLevel(b)
+}
+
+// withoutLevel removes a clock and the level after it where the level says nothing bad, such as in
+// "11:00:27     INFO - ": what a failure is written with depends on the program that relays it.
+func withoutLevel(b []byte) []byte {
+	if len(b) <= 8 || !isClockTime(b) || b[8] != ' ' {
+		return b
+	}
+	b = bytes.TrimLeft(b[9:], " ")
+	for _, level := range []string{"INFO", "DEBUG", "WARNING"} {
+		if rest, ok := bytes.CutPrefix(b, []byte(level+" - ")); ok {
+			return bytes.TrimPrefix(rest, []byte(" "))
+		}
 	}
 	return b
 }

@@ -62,7 +62,7 @@ var exitStatuses = []struct {
 // follow follows what the CI system says. It reports whether the line can't
 // tell of a failure: because it is the system's own, or the echo of a command.
 func (r *logReader) follow(l *line) bool {
-	if l.group != r.group {
+	if l.group != r.group && l.group != 0 { // a line without one goes on with the one above
 		r.group = l.group
 		r.nextStep()
 	}
@@ -70,7 +70,7 @@ func (r *logReader) follow(l *line) bool {
 	case stepStart:
 		r.nextStep()
 		if l.actions {
-			r.settings = l.n
+			r.settings, r.tidying = l.n, false // the log may go on with another job
 			if len(r.begun) < maxBegun {
 				r.begun = append(r.begun, l.n)
 			}
@@ -160,7 +160,7 @@ func (r *logReader) nextStep() {
 func (r *logReader) markFailed(l *line) {
 	for _, b := range r.kept {
 		if b.step == r.step && !b.failed {
-			b.failed, b.far = true, l.n-b.end
+			b.failed, b.far = true, max(0, l.n-b.end-(r.traced-b.tracedBy))
 		}
 	}
 	if len(r.ended) == maxEndings {

@@ -206,7 +206,7 @@ func (r *logReader) classOf(c choice, name string) Class {
 	}
 	for _, b := range c.ranked {
 		told := c.tells(b) || b.end >= c.best.start-maxOver && b.end < c.best.start
-		if b != c.best && told && (isWeather[b.rule.class] || b.rule == &generalRule) && r.afterBlock(b) <= maxAfter {
+		if b != c.best && told && !mendable[b.rule.class] && r.afterBlock(b) <= maxAfter {
 			said = append(said, b.lines()...)
 		}
 	}
@@ -232,12 +232,13 @@ var lastingCues = []classCue{
 	{lazyregexp.New(`(?i)(not found|\b(30[12]|40[134]|410)\b)`), ExternalDependency},
 }
 
-// afterBlock is how many lines the step goes on after a block, or the log, where no step has failed.
+// afterBlock is how many lines the step goes on after a block, or the log, where no step has failed. Stack
+// frames don't count.
 func (r *logReader) afterBlock(b *block) int {
 	if b.failed {
 		return b.far
 	}
-	return r.total - b.end
+	return max(0, r.total-b.end-(r.traced-b.tracedBy))
 }
 
 // testsFailed reports whether a failed test was reported in the step of a block.

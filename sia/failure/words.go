@@ -91,8 +91,10 @@ func (w *scoredWord) worthIn(b []byte, end int) float64 {
 		return w.worth
 	}
 	start := end - len(w.text)
-	joined := start > 0 && joinsWord(b[start-1])
-	if end < len(b) {
+	// In capitals it may be a word of a status: TEST-UNEXPECTED-FAIL.
+	capitals := isUpper(b[start]) && isUpper(b[end-1])
+	joined := start > 0 && joinsWord(b[start-1]) && !(capitals && b[start-1] == '-')
+	if end < len(b) && !(capitals && b[end] == '-') {
 		joined = joined || joinsWord(b[end]) && b[end] != '.' && b[end] != 's' || b[end] == '('
 	}
 	if joined {
