@@ -34,7 +34,8 @@ func TestTextForms(t *testing.T) {
 			continue
 		}
 		call, args := a.calls[0], struct{ Path string }{}
-		if err := json.Unmarshal([]byte(call.args.String()), &args); err != nil || call.name != "read" || args.Path != "a.go" {
+		err := json.Unmarshal([]byte(call.args.String()), &args)
+		if err != nil || call.name != "read" || args.Path != "a.go" {
 			t.Errorf("%s: %q is %s(%s)", source, said, call.name, call.args.String())
 		}
 	}

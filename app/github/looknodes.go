@@ -196,7 +196,8 @@ func (l *Look) addSuite(s suiteNode) {
 			Conclusion: conclusion(s.Conclusion), URL: w.URL, StartedAt: w.CreatedAt})
 	}
 	for _, c := range s.CheckRuns.Nodes {
-		out := CheckRun{ID: c.DatabaseID, Name: c.Name, AppID: appID, AppSlug: slug, Status: plainEnum(c.Status), Conclusion: conclusion(c.Conclusion), URL: c.URL,
+		out := CheckRun{ID: c.DatabaseID, Name: c.Name, AppID: appID, AppSlug: slug, Status: plainEnum(c.Status),
+			Conclusion: conclusion(c.Conclusion), URL: c.URL,
 			DetailsURL: c.DetailsURL, StartedAt: c.StartedAt, CompletedAt: c.CompletedAt, SuiteID: s.DatabaseID,
 			OutputTitle: c.Title, OutputSummary: c.Summary, OutputText: c.Text, AnnotationsCount: c.Annotations.TotalCount}
 		if out.takeJob(); out.RunID != 0 && s.WorkflowRun == nil {

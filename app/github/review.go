@@ -38,7 +38,9 @@ const (
 // GitHub refuses a review as a whole when the diff does not show one of its lines, which
 // may depend on how it came by the diff; then it is submitted once more without them.
 // https://docs.github.com/en/rest/pulls/reviews#create-a-review-for-a-pull-request
-func (r *Repo) EnsureReview(ctx context.Context, pull int, marker string, n NewReview, known int64) (address string, err error) {
+func (r *Repo) EnsureReview(
+	ctx context.Context, pull int, marker string, n NewReview, known int64,
+) (address string, err error) {
 	if err := checkMarker(marker); err != nil {
 		return "", err
 	}
