@@ -1,6 +1,7 @@
 # `make` lists the targets. Tools and test data are installed on first use, into
-# ./bin and ./node_modules. Outside this folder only .ci/deps installs something:
-# the Debian packages that tests need, when it is root.
+# ./bin and ./node_modules. Outside this folder .ci/deps installs something, the
+# Debian packages that tests need, when it is root; and tests, as Go and SIA do, keep
+# what they compile in the user's cache folder.
 
 SHELL       := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
@@ -55,7 +56,7 @@ test: deps $(GOTESTSUM) ## run every test, most of them with the race detector; 
 
 .PHONY: explore
 explore: deps ## run every property test with cases that were not drawn before
-	SIA_SEEDS=new go test -vet=off -count=1 -timeout 30m -run TestWorlds ./app
+	SIA_SEEDS=new go test -vet=off -count=1 -timeout 30m -run TestWorlds ./app -worlds.count 2000
 	SIA_SEEDS=new go test -vet=off -count=1 -timeout 30m $$(grep -rl --include='*_test.go' 'pgregory.net/rapid"' . | xargs -n1 dirname | sort -u)
 
 .PHONY: race

@@ -33,7 +33,7 @@ const (
 	seedFolder     = "seed"          // of a result: what setup built; copied for each attempt
 	depsAt         = sandbox.CacheDir + "/deps"
 	builtFolder    = "built" // of a result: that and what Commands built on the base; copied in its place
-	buildAt        = sandbox.CacheDir + "/build"
+	buildAt        = sandbox.BuildDir
 	setupsFolder   = "setups"
 	buildsFolder   = "builds"
 )
@@ -82,6 +82,7 @@ type attemptRunner struct {
 	tree    string
 	home    string // folder of this attempt, removed at the end
 	build   string // in home; writable: build caches
+	stdlib  string // the compiled standard library that build began with a copy of; "": with none
 	deps    string // what setup fetched; "": nothing
 	kept    string // folder of the result for the tree's lock files, whether it is there or not; "": nothing is kept
 

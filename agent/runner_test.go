@@ -214,3 +214,52 @@ func TestSetupThatFailsIsTold(t *testing.T) {
 		t.Errorf("%s", b.rec.notes())
 	}
 }
+
+// TestStdlibCannotBePoisoned: an attempt begins with a copy of the compiled standard library, in which is nothing that
+// another wrote.
+func TestStdlibCannotBePoisoned(t *testing.T) {
+	bin := filepath.Join(t.TempDir(), "go", "bin") // what stands in for Go compiles by noting that
+	if err := os.MkdirAll(bin, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	err := os.WriteFile(filepath.Join(bin, "go"), []byte("#!/bin/sh\n[ $1 = list ] && echo fmt && exit\n"+
+		"mkdir -p $GOCACHE/0f && echo good > $GOCACHE/0f/fmt-d\n"), 0o755) //nolint:gosec // it is run
+	if err != nil {
+		t.Fatal(err)
+	}
+	for dir := filepath.Dir(filepath.Dir(bin)); dir != os.TempDir() && dir != "/"; dir = filepath.Dir(dir) {
+		if err := os.Chmod(dir, 0o755); err != nil { //nolint:gosec // the sandbox's user sees it
+			t.Fatal(err)
+		}
+	}
+	box := sandboxtest.New(t, sandbox.Options{Env: []string{"PATH=" + bin + ":/usr/bin:/bin"},
+		Stdlib: filepath.Join(t.TempDir(), "stdlib")})
+	cache := t.TempDir()
+	look := "cat $GOCACHE/0f/*; echo bad > $GOCACHE/0f/fmt-d; echo own > $GOCACHE/0f/own-d"
+	try := func(repo string, setup ...string) string {
+		b := contained(t, turns(command(look), done), cache, func(c *agent.BuiltinConfig) { c.Sandbox = box })
+		b.in.Repo, b.in.Setup, b.in.OnBase = repo, setup, true
+		b.write("go.mod", "module example.com/m\n")
+		b.run()
+		return b.results("run")[0]
+	}
+	const good = "exit status 0\ngood\n"
+	for range 2 {
+		for _, repo := range []string{"acme/one", "acme/two"} {
+			if got := try(repo); got != good {
+				t.Errorf("an attempt of %s begins with %q", repo, got)
+			}
+		}
+	}
+	// Nor does what setup makes of it reach a later attempt of the same repository, which has the rest.
+	for _, want := range []string{"bad\nown\n", "good\nown\n"} {
+		got := try("acme/one", "[ -e $GOCACHE/0f/own-d ] || { echo bad > $GOCACHE/0f/fmt-d; echo own > $GOCACHE/0f/own-d; }")
+		if got != "exit status 0\n"+want {
+			t.Errorf("after setup it begins with %q, want %q", got, want)
+		}
+	}
+	kept, err := filepath.Glob(filepath.Join(cache, "setups", "*", "seed", "go", "0f", "*"))
+	if err != nil || len(kept) != 1 || filepath.Base(kept[0]) != "own-d" {
+		t.Errorf("kept beside the standard library: %v, %v", kept, err)
+	}
+}

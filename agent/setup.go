@@ -46,6 +46,9 @@ func (s *runnerFactory) openRunner(
 		return nil, "", "", err
 	}
 	ready, err := runner.findKept(in)
+	if err == nil {
+		err = runner.addStdlib(ctx)
+	}
 	if err == nil && ready && len(in.Setup) == 0 {
 		err = runner.seed(ctx)
 	}
@@ -122,13 +125,35 @@ func (w *attemptRunner) findKept(in Input) (ready bool, err error) {
 	return err == nil, nil
 }
 
+// addStdlib gives the runner the compiled standard library of Go, where the tree has a module. It is a copy: nothing
+// that an attempt writes reaches another.
+func (w *attemptRunner) addStdlib(ctx context.Context) error {
+	modules, _ := filepath.Glob(filepath.Join(w.tree, "go.mod")) // the patterns are valid
+	below, _ := filepath.Glob(filepath.Join(w.tree, "*", "go.mod"))
+	if len(modules)+len(below) == 0 {
+		return nil
+	}
+	from, err := w.factory.sandbox.Stdlib(ctx, "go")
+	switch {
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
+	case err != nil:
+		w.factory.log.WarnContext(ctx, "attempts compile the standard library", "error", err)
+		return nil // it takes longer, no more
+	case from == "":
+		return nil
+	}
+	w.stdlib = from
+	return w.copyTree(ctx, from, w.build)
+}
+
 // seed gives the runner what was built before. No result is changed while it is there, so this needs no lock.
 func (w *attemptRunner) seed(ctx context.Context) error {
 	from := filepath.Join(w.kept, builtFolder)
 	if _, err := os.Stat(from); err != nil {
 		from = filepath.Join(w.kept, seedFolder)
 	}
-	return copyTree(ctx, from, w.build)
+	return w.copyTree(ctx, from, w.build)
 }
 
 // keepBuilt adds to the result what commands on the base built, the first time.
@@ -147,7 +172,7 @@ func (w *attemptRunner) keepBuilt(ctx context.Context) error {
 	if _, err := os.Stat(built); err == nil {
 		return nil
 	}
-	if err := copyTree(ctx, w.build, fresh); err != nil {
+	if err := w.copyTree(ctx, w.build, fresh); err != nil {
 		return err
 	}
 	if err := os.Rename(fresh, built); err != nil {
@@ -192,7 +217,7 @@ func commandEnding(r sandbox.Result) string {
 // keepSetup makes what setup fetched and built the result for its key. When another
 // attempt was faster, its result stays.
 func (w *attemptRunner) keepSetup(ctx context.Context, fresh string) error {
-	if err := copyTree(ctx, w.build, filepath.Join(fresh, seedFolder)); err != nil {
+	if err := w.copyTree(ctx, w.build, filepath.Join(fresh, seedFolder)); err != nil {
 		return err
 	}
 	if err := os.MkdirAll(filepath.Dir(w.kept), 0o700); err != nil {
@@ -217,8 +242,8 @@ var errSeed = errors.New("too large")
 
 // copyTree copies folders and regular files, and nothing else, from a tree that
 // strangers wrote. More than maxSeed bytes are not copied: building again is
-// slower, and right.
-func copyTree(ctx context.Context, from, to string) error {
+// slower, and right. Files of the standard library come from nowhere else.
+func (w *attemptRunner) copyTree(ctx context.Context, from, to string) error {
 	src, err := os.OpenRoot(from)
 	if err != nil {
 		return fmt.Errorf("copy build results: %w", err)
@@ -240,7 +265,12 @@ func copyTree(ctx context.Context, from, to string) error {
 		case err != nil || p == ".":
 			return err
 		case d.IsDir():
-			return dst.Mkdir(p, 0o700)
+			if err := dst.Mkdir(p, 0o700); !errors.Is(err, fs.ErrExist) {
+				return err
+			}
+			return nil
+		case from != w.stdlib && w.ofStdlib(p):
+			return nil
 		case !d.Type().IsRegular():
 			return nil
 		}
@@ -257,6 +287,15 @@ func copyTree(ctx context.Context, from, to string) error {
 		return fmt.Errorf("copy build results: %w", err)
 	}
 	return nil
+}
+
+// ofStdlib reports whether the compiled standard library has a file of the build caches.
+func (w *attemptRunner) ofStdlib(p string) bool {
+	if w.stdlib == "" {
+		return false
+	}
+	_, err := os.Lstat(filepath.Join(w.stdlib, filepath.FromSlash(p)))
+	return err == nil
 }
 
 func copyFile(src, dst *os.Root, p string, info fs.FileInfo) error {

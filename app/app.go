@@ -9,6 +9,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -140,7 +141,7 @@ func (a *App) setToWork(ctx context.Context, g *deps, o Options) (err error) {
 	c := a.config
 	var box *sandbox.Sandbox
 	if c.Roles.Has(RoleWork) {
-		if box, err = NewSandbox(ctx, o); err != nil {
+		if box, err = NewSandbox(ctx, cmp.Or(c.Stdlib, filepath.Join(sandboxCache(c), "stdlib")), o); err != nil {
 			return err
 		}
 	}

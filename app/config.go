@@ -34,7 +34,9 @@ type Config struct {
 	Roles Roles // of this server; others of the same database have the rest
 
 	Dir string // where the database and the git mirrors live
-	DB  string // database URL; "" is sia.db in Dir
+	// where compiled standard libraries are kept for the sandbox; "": in Dir
+	Stdlib string
+	DB     string // database URL; "" is sia.db in Dir
 	// where PostgreSQL itself is, when DB leads to PgBouncer; "" is DB
 	DBDirect string
 

@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"fmt"
 	"path/filepath"
 	"slices"
 
@@ -155,9 +156,14 @@ func newCoders(g *deps, c Config, box *sandbox.Sandbox) (out work.Coders, err er
 	return out, nil
 }
 
-// NewSandbox finds out whether commands can be run here, and says so; nil: they can't.
-func NewSandbox(ctx context.Context, o Options) (*sandbox.Sandbox, error) {
-	so := sandbox.Options{Self: o.Forward, Logger: o.Logger}
+// NewSandbox finds out whether commands can be run here, and says so; nil: they can't. Compiled standard libraries are
+// kept in the folder stdlib.
+func NewSandbox(ctx context.Context, stdlib string, o Options) (*sandbox.Sandbox, error) {
+	stdlib, err := filepath.Abs(stdlib)
+	if err != nil {
+		return nil, fmt.Errorf("find the folder for compiled standard libraries: %w", err)
+	}
+	so := sandbox.Options{Self: o.Forward, Stdlib: stdlib, Logger: o.Logger}
 	found := sandbox.Probe(ctx, so)
 	if !found.OK() {
 		o.Logger.WarnContext(ctx, "no sandbox: attempts can't build or test before they push", "why", found.String(), "fix",

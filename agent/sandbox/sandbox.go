@@ -28,6 +28,7 @@ type Options struct {
 	Limits Limits       // for commands that don't set their own; zero fields: [DefaultLimits]
 	Env    []string     // of this process, to find toolchains with; nil: os.Environ
 	Self   []string     // command that runs this program as [Forward]; nil: no allow-list of hosts, and no Landlock
+	Stdlib string       // folder for compiled standard libraries, see [Sandbox.Stdlib]; "": none are kept
 	Logger *slog.Logger // nil: nothing is logged
 
 	setpriv string // path of util-linux's setpriv, which root needs; looked up in PATH
@@ -96,8 +97,9 @@ func (c Capability) String() string {
 type Sandbox struct {
 	options    Options
 	capability Capability
-	shell      []string // shell that runs Command.Shell
-	root       bool     // this process is root, so commands run as another user
+	shell      []string      // shell that runs Command.Shell
+	root       bool          // this process is root, so commands run as another user
+	stdlib     chan struct{} // has the turn of compiling a standard library
 }
 
 // New returns the sandbox that Probe found. It refuses when there is none.
@@ -109,7 +111,7 @@ func New(o Options, c Capability) (*Sandbox, error) {
 	if o.Bwrap == "" {
 		return nil, errors.New("make sandbox: bubblewrap is not installed")
 	}
-	s := &Sandbox{options: o, capability: c, root: os.Geteuid() == 0}
+	s := &Sandbox{options: o, capability: c, root: os.Geteuid() == 0, stdlib: make(chan struct{}, 1)}
 	s.shell = []string{"/bin/sh", "-c"}
 	if _, err := os.Stat("/bin/bash"); err == nil {
 		s.shell = []string{"/bin/bash", "-c"}

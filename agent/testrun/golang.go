@@ -113,7 +113,7 @@ rm -f /tmp/sia-%[3]d$suffix
 		Hosts: []string{"proxy.golang.org", "sum.golang.org"},
 		Env: []string{"GOFLAGS=" + flags, "GOMODCACHE=" + depsAt + "/mod", "GOCACHE=" + buildAt + "/go",
 			"GOTOOLCHAIN=local"},
-		Common: "go build $(go list std | grep -v internal)", // what can be imported, with what that needs
+		Stdlib: l.Program(),
 	}, true
 }
 

@@ -67,9 +67,8 @@ type Suite struct {
 	// Installed are the shell commands in place of Prepare where the registries can't be reached, without a network. They
 	// make what is installed on the machine do; "": nothing can.
 	Installed string
-	// Common are shell commands that fill empty build caches with what all repositories have in common. They meet no file
-	// of one; "": nothing is in common.
-	Common string
+	// Stdlib is the program with whose compiled standard library empty build caches begin; "": they begin empty.
+	Stdlib string
 	Env    []string          // NAME=value; the folder is mounted at depsAt, and buildAt is a cache that stays
 	Links  map[string]string // that are laid into the tree, and where they lead
 }

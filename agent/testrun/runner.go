@@ -26,8 +26,8 @@ import (
 
 // Where a suite finds its folders in the sandbox.
 const (
-	depsAt  = sandbox.CacheDir + "/deps"  // what was fetched, read-only while tests run
-	buildAt = sandbox.CacheDir + "/build" // build caches, which stay
+	depsAt  = sandbox.CacheDir + "/deps" // what was fetched, read-only while tests run
+	buildAt = sandbox.BuildDir           // build caches, which stay
 )
 
 // MaxTestFile bounds a file that is read to know how to run tests, in bytes.
@@ -56,8 +56,6 @@ type Runner struct {
 	// Want are images of services that tests need beside those that the workflow files name. It is set before the first
 	// run.
 	Want []string
-	// Common is a folder for what is built once for all repositories; "": nothing is. It is set before the first run.
-	Common string
 	// Near has tests run with dependencies that were fetched for nearly the same ones. It is set before the first run.
 	Near bool
 
@@ -110,7 +108,7 @@ func (r *Runner) Reader(t Files, made map[string][]byte) ReadFile {
 func (r *Runner) Run(ctx context.Context, l Language, s Suite, dir string) (Report, error) {
 	r.caches.RLock()
 	defer r.caches.RUnlock()
-	done, err := r.begin(ctx, l, s)
+	done, err := r.begin(ctx, s)
 	if err != nil {
 		return Report{}, err
 	}
@@ -169,7 +167,7 @@ func (r *Runner) joinServices(c *sandbox.Command, dir string) error {
 
 // begin waits while another run fills build caches that were empty: at the same time both would build what all have in
 // common. done ends this one's turn, if it has it.
-func (r *Runner) begin(ctx context.Context, l Language, s Suite) (done func(), err error) {
+func (r *Runner) begin(ctx context.Context, s Suite) (done func(), err error) {
 	select {
 	case r.first <- struct{}{}:
 	case <-ctx.Done():
@@ -180,11 +178,26 @@ func (r *Runner) begin(ctx context.Context, l Language, s Suite) (done func(), e
 		done()
 		return func() {}, nil
 	}
-	if err := r.fillFromCommon(ctx, l, s); err != nil {
+	if err := r.addStdlib(ctx, s); err != nil {
 		done()
 		return nil, err
 	}
 	return done, nil
+}
+
+// addStdlib copies the compiled standard library into empty build caches.
+func (r *Runner) addStdlib(ctx context.Context, s Suite) error {
+	if s.Stdlib == "" {
+		return nil
+	}
+	from, err := r.box.Stdlib(ctx, s.Stdlib)
+	if err != nil || from == "" {
+		return err
+	}
+	if err := os.CopyFS(r.build(), os.DirFS(from)); err != nil && ctx.Err() == nil {
+		return sandbox.RemoveAll(r.build()) // half of it is nothing to begin with
+	}
+	return context.Cause(ctx)
 }
 
 // build is the folder of the build caches.

@@ -162,6 +162,21 @@ func settle(t *testing.T, s *fixture, e *store.Engine, id sia.TaskID, want sia.S
 	}
 }
 
+// exhaust works until nothing is left to do, moving the clock on to what is scheduled for later.
+func exhaust(t *testing.T, s *fixture, e *store.Engine) {
+	t.Helper()
+	ctx := patient(t)
+	for {
+		must(t, e.Idle(ctx))
+		due, err := e.NextDue(ctx)
+		must(t, err)
+		if due.IsZero() {
+			return
+		}
+		s.clock.reach(due)
+	}
+}
+
 // record finds the one effect of a kind, or the last.
 func record(t *testing.T, s *fixture, id sia.TaskID, kind sia.EffectKind) store.EffectRecord {
 	t.Helper()

@@ -17,6 +17,7 @@ import (
 //
 //test:thorough
 func TestBackupIsRestored(t *testing.T) {
+	t.Parallel()
 	for _, moved := range []bool{false, true} {
 		name := "the world stood still"
 		if moved {

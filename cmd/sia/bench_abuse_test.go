@@ -15,6 +15,7 @@ import (
 //
 //test:thorough
 func TestAbuseFindsAFault(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		plant func(*demoStage) error
 		held  bool

@@ -64,6 +64,7 @@ func TestCompleteLine(t *testing.T) {
 //
 //test:thorough
 func TestCompletionInShells(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "notes.yml"), nil, 0o600); err != nil {
 		t.Fatal(err)

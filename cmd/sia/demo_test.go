@@ -18,6 +18,7 @@ import (
 //
 //test:thorough
 func TestDemoNeedsItsLesson(t *testing.T) {
+	t.Parallel()
 	c := &demoCmd{}
 	e := &cli.Env{Ctx: t.Context(), Out: io.Discard, Err: io.Discard}
 	spec, err := bookings()

@@ -43,6 +43,7 @@ func diagnosed(t *testing.T, c doctorModelsCmd) (said map[string]any, ok bool) {
 // Doctor ends as all right exactly where the model is usable, and says of each what works and
 // what to do.
 func TestDoctorModelsOfEachFlavour(t *testing.T) {
+	t.Parallel()
 	for _, f := range flavour.All() {
 		if f.Fails == "overloaded" || f.Fails == "malformed" {
 			continue // it waits for them to pass; package llm tests them with a clock of its own

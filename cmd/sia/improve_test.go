@@ -167,6 +167,7 @@ func TestImprovePromotes(t *testing.T) {
 
 //test:thorough
 func TestImproveReverts(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		name   string
 		rules  []scripted.Rule

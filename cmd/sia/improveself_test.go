@@ -62,6 +62,7 @@ func git(t *testing.T, dir string, args ...string) string {
 }
 
 func TestImproveSelfInACheckout(t *testing.T) {
+	t.Parallel()
 	x := improvementIn(t, ownSource, analysed("agent/prompts/system.md", "Say how to work"), written("Work carefully.\n"),
 		criticised(.9))
 	git(t, x.dir, "add", ".")

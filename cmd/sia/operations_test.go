@@ -120,6 +120,7 @@ func TestComposeStack(t *testing.T) {
 //
 //test:thorough
 func TestReplicasShareDatabaseAndFolder(t *testing.T) {
+	t.Parallel()
 	shared := []string{"--db", storetest.Postgres(t), "--dir", t.TempDir()}
 	answers := http.HandlerFunc(func(http.ResponseWriter, *http.Request) {})
 	first, _, _ := startServe(t, answers, shared...)

@@ -211,12 +211,22 @@ func findReplayTask(all []keptTask, id string) (keptTask, error) {
 
 // replaySandbox is the sandbox that tests run in.
 func replaySandbox(ctx context.Context, log *slog.Logger) (*sandbox.Sandbox, error) {
-	o := sandbox.Options{Self: forwardCommand(), Logger: log}
+	o := sandbox.Options{Self: forwardCommand(), Stdlib: stdlibFolder(), Logger: log}
 	found := sandbox.Probe(ctx, o)
 	if !found.OK() {
 		return nil, fmt.Errorf("tests of a repository are run in the sandbox only: %s; %s", found, found.Fix)
 	}
 	return sandbox.New(o, found)
+}
+
+// stdlibFolder is where this person's runs keep compiled standard libraries; "": nowhere, where there is no folder for
+// caches.
+func stdlibFolder() string {
+	dir, err := os.UserCacheDir()
+	if err != nil {
+		return ""
+	}
+	return filepath.Join(dir, "sia", "stdlib")
 }
 
 // toldTo writes progress, secrets masked.

@@ -88,7 +88,8 @@ func (c runnerMachine) config(e *cli.Env, s runnerServer) (worker.Config, error)
 	if err != nil {
 		return worker.Config{}, err
 	}
-	box, err := app.NewSandbox(e.Ctx, app.Options{Logger: e.Logger, Forward: forwardCommand()})
+	box, err := app.NewSandbox(e.Ctx, filepath.Join(dir, "sandbox", "stdlib"),
+		app.Options{Logger: e.Logger, Forward: forwardCommand()})
 	if err != nil {
 		return worker.Config{}, err
 	}

@@ -157,7 +157,8 @@ func newStage(ctx context.Context, set stageConfig) (_ *demoStage, err error) {
 		return nil, err
 	}
 	configured := app.Config{
-		Listen: "127.0.0.1:0", Private: set.private, Dir: filepath.Join(dir, "sia"), Models: models, Free: !set.priced,
+		Listen: "127.0.0.1:0", Private: set.private, Dir: filepath.Join(dir, "sia"), Stdlib: stdlibFolder(),
+		Models: models, Free: !set.priced,
 		Schedule:     sweep.DefaultSchedule(),
 		Keep:         sweep.DefaultRetention(),
 		WriteSpacing: 10 * time.Millisecond, SetupHosts: set.setupHosts,

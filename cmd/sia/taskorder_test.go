@@ -15,6 +15,7 @@ import (
 //
 //test:thorough
 func TestOrdersReachAServer(t *testing.T) {
+	t.Parallel()
 	s := passStory(t)
 	s.Hold(apptest.Point{When: "before", Kind: sia.DoAttempt, Attempt: 1})
 	issue, err := s.Sim.OpenIssue(apptest.Repo, apptest.Owner, "Greet the customers", "Put a greeting into `hello.txt`.",

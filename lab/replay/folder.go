@@ -74,9 +74,6 @@ func (f *Folder) Path() string { return f.dir }
 
 func (f *Folder) cache() string { return filepath.Join(f.dir, "cache") }
 
-// common is the folder, beside those of the repositories, for what is built once for all of them.
-func (f *Folder) common() string { return filepath.Join(filepath.Dir(f.dir), "common") }
-
 // Tasks are the tasks, in the order of their ids. broken are files that can't be read, with the reason; they
 // are left as they are.
 func (f *Folder) Tasks() (tasks []Task, broken []string, err error) {

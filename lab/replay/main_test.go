@@ -24,7 +24,7 @@ func TestMain(m *testing.M) {
 	os.Exit(run(m))
 }
 
-// data is the folder of all repositories of these tests: the standard library is built once for them.
+// data is the folder of all repositories of these tests.
 var data string
 
 func run(m *testing.M) int {
@@ -48,7 +48,7 @@ func newBox(t testing.TB) *sandbox.Sandbox {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return sandboxtest.New(t, sandbox.Options{Self: []string{self, "forward"}})
+	return sandboxtest.New(t, sandbox.Options{Self: []string{self, "forward"}, Stdlib: sandboxtest.Stdlib(t)})
 }
 
 // clone is a repository that a test makes with git.

@@ -14,6 +14,6 @@ func newRunner(
 ) *testrun.Runner {
 	r := testrun.NewRunner(box, h, f.cache(), hosts, within)
 	// Both ends of a candidate have the same dependencies, and fetching them anew takes longer than all tests.
-	r.Common, r.Near = f.common(), true
+	r.Near = true
 	return r
 }

@@ -20,6 +20,7 @@ import (
 
 	"github.com/sia-bot/sia/agent/llm"
 	"github.com/sia-bot/sia/agent/sandbox"
+	"github.com/sia-bot/sia/agent/sandbox/sandboxtest"
 	"github.com/sia-bot/sia/app"
 	"github.com/sia-bot/sia/app/memory"
 	"github.com/sia-bot/sia/app/notify"
@@ -116,6 +117,7 @@ func Start(t testing.TB, c Config) *Stage {
 	registered, err := s.Sim.CreateApp(Slug)
 	s.must(err)
 	s.config = Configure(s.Sim, registered, s.Model.URL, filepath.Join(s.dir, "sia"))
+	s.config.Stdlib = sandboxtest.Stdlib(t)
 	s.config.PublicURL, s.config.Notify = c.Pages, c.Notify
 	if c.SignIn {
 		s.signIn(registered)

@@ -8,6 +8,7 @@ package sandboxtest
 import (
 	"os"
 	"os/exec"
+	"path/filepath"
 	"sync"
 	"testing"
 
@@ -25,6 +26,17 @@ var installed = sync.OnceValue(func() string {
 	}
 	return ""
 })
+
+// Stdlib is the folder of this machine's compiled standard libraries, which outlives the tests as Go's build cache
+// does: with it as [sandbox.Options.Stdlib] a test does not compile what others have.
+func Stdlib(t testing.TB) string {
+	t.Helper()
+	dir, err := os.UserCacheDir()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return filepath.Join(dir, "sia", "stdlib")
+}
 
 // New is a sandbox that works, or the end of the test.
 func New(t testing.TB, o sandbox.Options) *sandbox.Sandbox {

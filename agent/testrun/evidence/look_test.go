@@ -1,6 +1,7 @@
 package evidence_test
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -50,10 +51,12 @@ func run(m *testing.M) int {
 // boxOptions are those of the sandbox of all tests here.
 func boxOptions() (sandbox.Options, error) {
 	self, err := os.Executable()
+	compiled, noFolder := os.UserCacheDir()
 	// Debian's Python, which has Debian's pytest, comes before others.
 	env := append(slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, "PATH=") }),
 		"PATH=/usr/bin:"+os.Getenv("PATH"))
-	return sandbox.Options{Self: []string{self, "forward"}, Env: env}, err
+	return sandbox.Options{Self: []string{self, "forward"}, Env: env, Stdlib: filepath.Join(compiled, "sia", "stdlib")},
+		errors.Join(err, noFolder)
 }
 
 func newBox(t testing.TB) *sandbox.Sandbox {

@@ -76,7 +76,7 @@ func (l *Looker) with(ctx context.Context, w Wanted, look func(Spec) error) erro
 	}
 	defer h.Close()
 	r := testrun.NewRunner(l.box, h, dir, slices.Concat(l.hosts, w.Hosts), 0)
-	r.Want, r.Common = w.Services, filepath.Join(l.dir, "common")
+	r.Want = w.Services
 	s := Spec{History: h, Runner: r, Dir: dir, Base: w.Base, Head: w.Head, Within: w.Within, Now: l.now}
 	if err := look(s); err != nil {
 		return err

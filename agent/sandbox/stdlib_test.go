@@ -1,0 +1,86 @@
+//go:build linux
+
+package sandbox_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/sia-bot/sia/agent/sandbox"
+)
+
+// compiler stands in for Go: it compiles the standard library by noting that, and its size is its version.
+func compiler(t *testing.T, version string) (env []string) {
+	t.Helper()
+	bin := filepath.Join(t.TempDir(), "go", "bin")
+	if err := os.MkdirAll(bin, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	script := "#!/bin/sh\n[ \"$1\" = list ] && echo fmt && exit\n" +
+		"[ -z \"$(ls /workspace)\" ] || exit 1\nmkdir -p $GOCACHE && echo compiled >> $GOCACHE/fmt # " + version + "\n"
+	if err := os.WriteFile(filepath.Join(bin, "go"), []byte(script), 0o755); err != nil { //nolint:gosec // it is run
+		t.Fatal(err)
+	}
+	for dir := filepath.Dir(filepath.Dir(bin)); dir != os.TempDir() && dir != "/"; dir = filepath.Dir(dir) {
+		if err := os.Chmod(dir, 0o755); err != nil { //nolint:gosec // the sandbox's user sees it
+			t.Fatal(err)
+		}
+	}
+	return []string{"PATH=" + bin + ":/usr/bin:/bin"}
+}
+
+// TestStdlibIsCompiledOnce: the standard library is compiled once for each version of the program, by whoever wants it
+// first, where no file of a repository is.
+func TestStdlibIsCompiledOnce(t *testing.T) {
+	kept := filepath.Join(t.TempDir(), "kept")
+	env := compiler(t, "1")
+	s := box(t, sandbox.Options{Env: env, Stdlib: kept})
+	var group sync.WaitGroup
+	for range 3 {
+		group.Go(func() {
+			dir, err := s.Stdlib(t.Context(), "go")
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			if b, err := os.ReadFile(filepath.Join(dir, "go", "fmt")); err != nil || string(b) != "compiled\n" {
+				t.Errorf("%q, %v", b, err)
+			}
+		})
+	}
+	group.Wait()
+	first, err := s.Stdlib(t.Context(), "go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, err := box(t, sandbox.Options{Env: env, Stdlib: kept}).Stdlib(t.Context(), "go") // as another process
+	if err != nil || again != first {
+		t.Errorf("%q, %v; want %q", again, err, first)
+	}
+	newer, err := box(t, sandbox.Options{Env: compiler(t, "1.1"), Stdlib: kept}).Stdlib(t.Context(), "go")
+	if err != nil || newer == first || newer == "" {
+		t.Errorf("of another version: %q, %v", newer, err)
+	}
+	if entries, err := os.ReadDir(kept); err != nil || len(entries) != 2 {
+		t.Errorf("kept: %v, %v", entries, err)
+	}
+}
+
+// TestStdlibIsNotThere: where it can't be compiled, or nowhere is a folder, there is none.
+func TestStdlibIsNotThere(t *testing.T) {
+	broken := strings.Replace(compiler(t, "1")[0], "go/bin", "none", 1)
+	for name, o := range map[string]sandbox.Options{
+		"no program": {Env: []string{broken}, Stdlib: t.TempDir()},
+		"no folder":  {Env: compiler(t, "1")},
+	} {
+		if dir, err := box(t, o).Stdlib(t.Context(), "go"); err != nil || dir != "" {
+			t.Errorf("%s: %q, %v", name, dir, err)
+		}
+	}
+	if dir, err := box(t, sandbox.Options{Stdlib: t.TempDir()}).Stdlib(t.Context(), "cobol"); err != nil || dir != "" {
+		t.Errorf("unknown: %q, %v", dir, err)
+	}
+}
