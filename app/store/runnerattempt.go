@@ -4,6 +4,8 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/sia-bot/sia/sia"
@@ -132,6 +134,13 @@ type RunnerStanding struct {
 	State  RunnerState
 	Runner string
 	Since  time.Time // when it was offered
+}
+
+// Attempt is the number of the attempt: its key has that after the task.
+func (a RunnerStanding) Attempt() int {
+	number, _, _ := strings.Cut(strings.TrimPrefix(a.Key, string(a.Task)+"/"), "/")
+	n, _ := strconv.Atoi(number)
+	return n
 }
 
 // RunnerStandings lists the attempts that are offered to runners, or made by one, the oldest first.

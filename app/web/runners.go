@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
-	"strconv"
-	"strings"
 	"time"
 
 	"github.com/sia-bot/sia/app/store"
@@ -102,11 +100,9 @@ func (s *site) runners(r *http.Request) (frame, error) {
 	return frame{Title: "Runners", Live: true, Body: p}, nil
 }
 
-// made is an attempt as runners are offered it. Its key begins with the task and the attempt's number.
+// made is an attempt as runners are offered it.
 func (s *site) made(r *http.Request, a store.RunnerStanding) madeLine {
-	l := madeLine{Task: a.Task, Since: a.Since}
-	number, _, _ := strings.Cut(strings.TrimPrefix(a.Key, string(a.Task)+"/"), "/")
-	l.Attempt, _ = strconv.Atoi(number)
+	l := madeLine{Task: a.Task, Attempt: a.Attempt(), Since: a.Since}
 	if t, err := s.From.Task(r.Context(), a.Task); err == nil {
 		l.Title = t.Title
 	}

@@ -305,7 +305,7 @@ func TestRunner(t *testing.T) {
 	}
 	p := w.runner("mill")
 	w.until("the model is in the midst of its third answer", func() bool { return len(w.asked()) == 3 })
-	if got := w.sia("runner", "list"); !strings.Contains(got, "/1/attempt") {
+	if got := w.sia("runner", "list"); !strings.Contains(got, apptest.Repo+"#1, attempt 1") {
 		t.Errorf("sia runner list does not say what it makes:\n%s", got)
 	}
 	for _, address := range connections(t, p.cmd.Process.Pid) {

@@ -1,10 +1,12 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -65,6 +67,10 @@ func (c *runnerListCmd) Run(e *cli.Env) error {
 		if err != nil {
 			return err
 		}
+		standings, err := s.RunnerStandings(e.Ctx)
+		if err != nil {
+			return err
+		}
 		listed := []listedRunner{}
 		for _, r := range all {
 			l := listedRunner{Name: r.Name, About: r.About, Attempts: append([]string{}, r.Attempts...)}
@@ -86,13 +92,28 @@ func (c *runnerListCmd) Run(e *cli.Env) error {
 			if l.Seen != nil {
 				seen = l.Seen.UTC().Format("2006-01-02 15:04:05 UTC")
 			}
-			if len(l.Attempts) > 0 {
-				makes = strings.Join(l.Attempts, ", ")
+			if made := attemptsOf(e.Ctx, s, standings, l.Attempts); len(made) > 0 {
+				makes = strings.Join(made, "; ")
 			}
 			table.Rowf("%s\t%s\t%s\t%s", l.Name, seen, makes, cli.Plain(l.About))
 		}
 		return table.Flush()
 	})
+}
+
+// attemptsOf are the attempts of keys, as people call them.
+func attemptsOf(ctx context.Context, s *store.Store, all []store.RunnerStanding, keys []string) (made []string) {
+	for _, a := range all {
+		if !slices.Contains(keys, a.Key) {
+			continue
+		}
+		name := string(a.Task)
+		if t, err := s.Task(ctx, a.Task); err == nil {
+			name = fmt.Sprintf("%s#%d", t.Repo, t.Issue)
+		}
+		made = append(made, fmt.Sprintf("%s, attempt %d", name, a.Attempt()))
+	}
+	return made
 }
 
 type runnerRemoveCmd struct {

@@ -27,7 +27,7 @@ func DeliveryFix(d github.Tried) string {
 	case 404, 405:
 		return "something answers there that is not SIA's webhook: check address and path, which ends in /webhook"
 	case 0, 502, 503, 504:
-		return "GitHub does not reach SIA: check the address, the firewall and the certificate, and that `sia serve` runs " +
+		return "GitHub does not reach SIA: check the address, the firewall and the certificate, and that SIA runs " +
 			"behind it"
 	case 413:
 		return "something in front of SIA limits how large a request may be: allow 25 MB"

@@ -188,7 +188,7 @@ func (g *Registration) room() error {
 		return fmt.Errorf("the app's keys could not be stored: %w; give SIA a folder that it may write to with --dir", err)
 	}
 	if _, err := os.Lstat(g.file()); err == nil && !g.conf.Replace {
-		return fmt.Errorf("%w, in %s: `sia setup --replace` registers another and keeps this one beside it",
+		return fmt.Errorf("%w, in %s: set up with --replace to register another and keep this one beside it",
 			ErrExists, g.file())
 	}
 	return nil
