@@ -17,6 +17,7 @@ type Delivery struct {
 	GUID  string // of the event: the same for its redeliveries
 	Event string
 	First time.Time // of the first
+	Last  time.Time // of the last that failed
 	Tries int       // that failed
 }
 
@@ -54,7 +55,8 @@ func (a *App) FailedDeliveries(ctx context.Context, since time.Time) (failed []D
 		}
 		h := of[d.GetGUID()]
 		if h == nil {
-			h = &history{delivery: Delivery{ID: d.GetID(), GUID: d.GetGUID(), Event: d.GetEvent()}}
+			h = &history{delivery: Delivery{ID: d.GetID(), GUID: d.GetGUID(), Event: d.GetEvent(),
+				Last: d.GetDeliveredAt().Time}}
 			of[d.GetGUID()] = h
 			order = append(order, h)
 		}

@@ -173,8 +173,10 @@ func TestFailedDeliveries(t *testing.T) {
 		t.Errorf("whole: %v, %v", whole, err)
 	}
 	want := []Delivery{
-		{ID: 8, GUID: "lost", Event: "issues", First: at.Add(-3).Truncate(time.Second), Tries: 2},
-		{ID: 7, GUID: "healed", Event: "issues", First: at.Add(-2).Truncate(time.Second), Tries: 1}}
+		{ID: 8, GUID: "lost", Event: "issues", First: at.Add(-3).Truncate(time.Second),
+			Last: at.Add(-1).Truncate(time.Second), Tries: 2},
+		{ID: 7, GUID: "healed", Event: "issues", First: at.Add(-2).Truncate(time.Second),
+			Last: at.Add(-2).Truncate(time.Second), Tries: 1}}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Error(d)
 	}

@@ -95,8 +95,8 @@ type Work struct {
 	Input      agent.Input `json:"input"`
 }
 
-// Tests says which tests an attempt's changes are tried with: those that they can reach. What fails that did not on
-// the base, the attempt is told.
+// Tests says how the tests are run that an attempt's changes can reach. The attempt is told which of them fail with its
+// changes and pass on the base.
 type Tests struct {
 	Base     string        `json:"base"` // commit
 	Services []string      `json:"services,omitempty"`

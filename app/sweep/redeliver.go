@@ -11,9 +11,9 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// redeliverTries is how often GitHub is asked to send one delivery again. What did
-// not arrive by then is found by looking.
-const redeliverTries = 3
+// redeliverAfter is how long after its last try GitHub is asked to send a delivery once more: at once, later in case what
+// is between GitHub and SIA is away for longer, and then no more. What did not arrive by then is found by looking.
+var redeliverAfter = [...]time.Duration{0, 10 * time.Minute, 2 * time.Hour}
 
 // redeliverMargin is how far before this look the next one begins: a delivery is
 // listed once it was tried, and its time is by GitHub's clock.
@@ -27,25 +27,62 @@ const redeliverMost = 100
 // nothing: then all that GitHub keeps is looked through.
 type redeliveries struct {
 	mu    sync.Mutex
-	since time.Time        // nothing before needs anything more
-	asked map[string]asked // by GUID
+	since time.Time         // nothing before needs anything more
+	asked map[string]asked  // by GUID
+	due   []github.Delivery // of the last list, that are still to be asked for, the oldest first
 }
 
 // asked is how often a delivery was asked for, refusals included, which leave no
 // trace on GitHub.
 type asked struct {
-	times int
-	first time.Time // when it was first tried
+	times       int
+	first, last time.Time // when it was first tried, and last asked for
 }
 
 // redeliver has GitHub send again what it could not deliver; it does not do so by
-// itself. One that is refused does not keep the others.
+// itself. One that is refused does not keep the others. The next list is read when all
+// of the last was asked for: after a long outage it has many pages.
 // https://docs.github.com/en/webhooks/using-webhooks/handling-failed-webhook-deliveries
 func (s *Sweeper) redeliver(ctx context.Context) error {
 	r := &s.redeliveries
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	now := s.now()
+	if len(r.due) == 0 {
+		if err := s.listFailed(ctx, now); err != nil {
+			return err
+		}
+	}
+	round, err := s.missing(ctx, r.due[:min(redeliverMost, len(r.due))])
+	if err != nil {
+		return err
+	}
+	later := r.due[min(redeliverMost, len(r.due)):]
+	var all []error
+	for i, d := range round {
+		n := r.tries(d)
+		err := s.github.Redeliver(ctx, d.ID)
+		switch n++; {
+		case err == nil:
+			s.log.InfoContext(ctx, "asked for redelivery", "guid", d.GUID, "event", d.Event, "time", n)
+		case sia.RetryAfter(err) > 0: // it holds for the others as well
+			r.due = slices.Concat(round[i:], later)
+			return errors.Join(append(all, err)...)
+		case sia.IsPermanent(err):
+			n = len(redeliverAfter)
+		}
+		if err != nil {
+			all = append(all, err)
+		}
+		r.asked[d.GUID] = asked{n, d.First, now}
+	}
+	r.due = later
+	return errors.Join(all...)
+}
+
+// listFailed finds what it is time to ask for.
+func (s *Sweeper) listFailed(ctx context.Context, now time.Time) error {
+	r := &s.redeliveries
 	r.begin(now.Add(-s.github.DeliveriesKept()))
 	failed, whole, err := s.github.FailedDeliveries(ctx, r.since)
 	if err != nil {
@@ -54,38 +91,30 @@ func (s *Sweeper) redeliver(ctx context.Context) error {
 	if failed, err = s.missing(ctx, failed); err != nil {
 		return err
 	}
-	var all []error
-	next, round := now.Add(-redeliverMargin), 0
+	since := now.Add(-redeliverMargin)
 	for _, d := range slices.Backward(failed) {
-		n := max(d.Tries-1, r.asked[d.GUID].times)
-		if n >= redeliverTries {
+		n, last := r.tries(d), d.Last
+		if n >= len(redeliverAfter) {
 			continue
 		}
-		if d.First.Before(next) {
-			next = d.First
+		if d.First.Before(since) {
+			since = d.First
 		}
-		if round++; round > redeliverMost {
-			break
+		if a := r.asked[d.GUID].last; a.After(last) {
+			last = a
 		}
-		err := s.github.Redeliver(ctx, d.ID)
-		switch n++; {
-		case err == nil:
-			s.log.InfoContext(ctx, "asked for redelivery", "guid", d.GUID, "event", d.Event, "time", n)
-		case sia.RetryAfter(err) > 0: // it holds for the others as well
-			return errors.Join(append(all, err)...)
-		case sia.IsPermanent(err):
-			n = redeliverTries
+		if !now.Before(last.Add(redeliverAfter[n])) {
+			r.due = append(r.due, d)
 		}
-		if err != nil {
-			all = append(all, err)
-		}
-		r.asked[d.GUID] = asked{n, d.First}
 	}
 	if whole {
-		r.since = next
+		r.since = since
 	}
-	return errors.Join(all...)
+	return nil
 }
+
+// tries is how often a delivery was asked for, by this process or an earlier one.
+func (r *redeliveries) tries(d github.Delivery) int { return max(d.Tries-1, r.asked[d.GUID].times) }
 
 // missing are those of the deliveries that are for SIA and never arrived.
 func (s *Sweeper) missing(ctx context.Context, failed []github.Delivery) (out []github.Delivery, err error) {
