@@ -11,8 +11,8 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// redeliverAfter is how long after its last try GitHub is asked to send a delivery once more: at once, later in case what
-// is between GitHub and SIA is away for longer, and then no more. What did not arrive by then is found by looking.
+// redeliverAfter is how long after its last try GitHub is asked to send a delivery once more: at once, later in case
+// what is between GitHub and SIA is away for longer, and then no more. What did not arrive by then is found by looking.
 var redeliverAfter = [...]time.Duration{0, 10 * time.Minute, 2 * time.Hour}
 
 // redeliverMargin is how far before this look the next one begins: a delivery is
