@@ -41,7 +41,7 @@ import (
 // Options are what tests and the demo inject; the zero value is production.
 type Options struct {
 	Logger *slog.Logger     // nil: slog.Default
-	Now    func() time.Time // nil: time.Now
+	Now    func() time.Time // nil: the database's clock
 	Engine store.EngineConfig
 	// to GitHub's API; nil: the network
 	Transport http.RoundTripper

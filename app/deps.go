@@ -37,18 +37,16 @@ type deps struct {
 
 // openStore opens the database alone, and brings its schema up to date. The caller closes the store.
 func openStore(ctx context.Context, c Config, o Options) (_ *deps, err error) {
-	g := &deps{secrets: c.secrets(), log: o.Logger, now: o.Now}
+	g := &deps{secrets: c.secrets(), log: o.Logger}
 	if g.log == nil {
 		g.log = slog.Default()
 	}
-	if g.now == nil {
-		g.now = time.Now
-	}
 	g.log = slog.New(g.secrets.Handler(g.log.Handler()))
 	if g.store, err = store.Open(ctx, store.Config{URL: c.DB, DirectURL: c.DBDirect, Logger: g.log,
-		Now: g.now}); err != nil {
+		Now: o.Now}); err != nil {
 		return nil, err
 	}
+	g.now = g.store.Now
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, g.store.Close())
@@ -143,18 +141,15 @@ func openOfflineEvolver(ctx context.Context, c Config, o Options, why error) (
 	if err := c.validateRest(false); err != nil {
 		return nil, nil, nil, err
 	}
-	log, now := cmp.Or(o.Logger, slog.Default()), o.Now
-	if now == nil {
-		now = time.Now
-	}
-	if s, err = store.Open(ctx, store.Config{URL: c.DB, Logger: log, Now: now}); err != nil {
+	log := cmp.Or(o.Logger, slog.Default())
+	if s, err = store.Open(ctx, store.Config{URL: c.DB, Logger: log, Now: o.Now}); err != nil {
 		return nil, nil, nil, err
 	}
 	_, _, err = s.Migrate(ctx)
 	var evolver *trial.Evolver
 	if err == nil {
 		evolver, err = trial.New(trial.Deps{Store: s, Tasks: s, Settings: keptSettings{s}, Forge: trial.NoForge{Why: why},
-			Log: learn.NewHistory(s), Logger: log, Now: now})
+			Log: learn.NewHistory(s), Logger: log, Now: s.Now})
 	}
 	if err != nil {
 		return nil, nil, nil, errors.Join(err, s.Close())

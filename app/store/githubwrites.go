@@ -32,10 +32,7 @@ func (s *WriteStore) TakeWrite(ctx context.Context, installation int64) (until t
 		if err := s.hold(ctx, tx, fmt.Sprintf("writes to GitHub for installation %d", installation)); err != nil {
 			return err
 		}
-		now, err := s.slotNow(ctx, tx)
-		if err != nil {
-			return err
-		}
+		now := s.slotNow()
 		if until, err = writesHeld(ctx, tx, installation, now); err != nil || !until.IsZero() {
 			return err
 		}
@@ -52,24 +49,12 @@ func (s *WriteStore) TakeWrite(ctx context.Context, installation int64) (until t
 
 // WritesHeld is until when nothing may be created on GitHub for an installation; zero: it may.
 func (s *WriteStore) WritesHeld(ctx context.Context, installation int64) (time.Time, error) {
-	now, err := s.slotNow(ctx, s.r)
-	if err != nil {
-		return time.Time{}, s.explain("read the clock", err)
-	}
-	until, err := writesHeld(ctx, s.r, installation, now)
+	until, err := writesHeld(ctx, s.r, installation, s.slotNow())
 	return until, s.explain("read what was written to GitHub", err)
 }
 
-// slotNow is the present slot by the clock that all servers share; by that of a test, where it has one.
-func (s *WriteStore) slotNow(ctx context.Context, q querier) (int64, error) {
-	now := s.now().UnixMicro()
-	if s.shared() && s.clock == nil {
-		if err := q.QueryRowContext(ctx, `SELECT `+s.leaseClock()).Scan(&now); err != nil {
-			return 0, err
-		}
-	}
-	return now / writeSlot.Microseconds(), nil
-}
+// slotNow is the present slot.
+func (s *WriteStore) slotNow() int64 { return s.now().UnixMicro() / writeSlot.Microseconds() }
 
 // writesHeld is until when an installation has used up a limit.
 func writesHeld(ctx context.Context, q querier, installation, now int64) (until time.Time, err error) {

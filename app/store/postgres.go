@@ -47,6 +47,7 @@ func IsPostgres(raw string) bool {
 type postgresDialect struct {
 	*DB
 	config, direct *pgx.ConnConfig
+	clock          sharedClock
 }
 
 // newPostgres reads the addresses. Nothing is opened.
@@ -166,12 +167,30 @@ func (s *postgresDialect) open(ctx context.Context) error {
 		return &sia.Error{Op: "open the database " + s.named(), Permanent: true, Message: "the server takes no writes: it " +
 			"is a standby, or default_transaction_read_only is set; name the primary"}
 	}
+	if s.now == nil {
+		s.now = s.clock.now
+		return s.readClock(ctx)
+	}
 	return nil
 }
 
 func (*postgresDialect) close() error { return nil }
 
-func (*postgresDialect) background(context.Context) {}
+// background reads the server's clock again and again: clocks are set, and drift.
+func (s *postgresDialect) background(ctx context.Context) {
+	t := time.NewTicker(clockEvery)
+	defer t.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-t.C:
+		}
+		reading, cancel := context.WithTimeout(ctx, postgresTimeout)
+		_ = s.readClock(reading) // the server is away, which others say; the clock goes on
+		cancel()
+	}
+}
 
 func (s *postgresDialect) begin(ctx context.Context) (*sql.Tx, func(), error) {
 	conn, err := s.w.Conn(ctx)

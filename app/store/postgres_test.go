@@ -90,6 +90,32 @@ func TestPostgresTrouble(t *testing.T) {
 	})
 }
 
+// TestServersShareAClock: a store goes by the database's clock where the machine's differs, so that servers on several
+// machines agree on what is due.
+func TestServersShareAClock(t *testing.T) {
+	const ahead = 5 * time.Minute // the database's clock, for a role that finds another function by its name
+	server := storetest.NewServer(t)
+	plain := server.Database(t)
+	if _, err := storetest.Raw(t, plain).Exec(`CREATE SCHEMA ahead;
+		CREATE FUNCTION ahead.clock_timestamp() RETURNS timestamptz LANGUAGE sql AS
+			$$ SELECT pg_catalog.clock_timestamp() + interval '5 minutes' $$`); err != nil {
+		t.Fatal(err)
+	}
+	u, err := url.Parse(plain)
+	if err != nil {
+		t.Fatal(err)
+	}
+	q := u.Query()
+	q.Set("search_path", "public,ahead,pg_catalog")
+	u.RawQuery = q.Encode()
+	for url, want := range map[string]time.Duration{plain: 0, u.String(): ahead} {
+		s := storetest.Open(t, store.Config{URL: url})
+		if off := s.Now().Sub(time.Now()); (off - want).Abs() > ahead/5 {
+			t.Errorf("the store's clock is %s ahead of the machine's, want %s", off, want)
+		}
+	}
+}
+
 func wantWords(t *testing.T, err error, part string) {
 	t.Helper()
 	var e *sia.Error

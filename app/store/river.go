@@ -57,9 +57,7 @@ func (s *DB) riverConfig() *river.Config {
 		Logger:              warningsOnly(s.log),
 		Hooks:               []rivertype.Hook{&runAtHook{}},
 	}
-	if s.clock != nil {
-		c.Test.Time = s.clock
-	}
+	c.Test.Time = &riverClock{s.now}
 	return c
 }
 

@@ -31,8 +31,8 @@ type Config struct {
 	DirectURL string
 	// Logger is told of every event that is applied; nil: nothing is logged.
 	Logger *slog.Logger
-	// Now is the clock, also the engine's. Nil: time.Now. It must be safe for
-	// concurrent use.
+	// Now is the clock, also the engine's. It must be safe for concurrent use. Nil: the machine's; where the database is
+	// PostgreSQL's, set by its server's.
 	Now func() time.Time
 }
 
@@ -120,7 +120,6 @@ type DB struct {
 	filled  filled
 
 	codec codec
-	clock *riverClock            // nil: River reads the machine's clock
 	jobs  *river.Client[*sql.Tx] // inserts jobs, works none
 
 	work   sync.WaitGroup // what runs until Close
@@ -171,16 +170,14 @@ func openDB(ctx context.Context, c Config) (*DB, error) {
 	if s.log == nil {
 		s.log = slog.New(slog.DiscardHandler)
 	}
-	if s.now == nil {
-		s.now = time.Now
-	} else {
-		s.clock = &riverClock{now: c.Now}
-	}
 	if s.codec, err = newCodec(); err != nil {
 		return nil, err
 	}
 	if err := s.open(ctx); err != nil {
 		return nil, errors.Join(s.explain("open the database "+s.named(), err), s.closePools())
+	}
+	if s.now == nil {
+		s.now = time.Now
 	}
 	s.jobs, err = river.NewClient(s.driver(), s.riverConfig())
 	if err != nil {
@@ -188,6 +185,9 @@ func openDB(ctx context.Context, c Config) (*DB, error) {
 	}
 	return s, nil
 }
+
+// Now is the time by the store's clock, which all processes on a database share.
+func (s *DB) Now() time.Time { return s.now() }
 
 // Close ends the store. Stop the engine first.
 func (s *Store) Close() error {

@@ -31,6 +31,7 @@ func (s *TaskStore) TaskByRef(ctx context.Context, repo int64, ref string) ([]si
 type Filter struct {
 	State        sia.State
 	Repo         int64 // GitHub's repository id
+	Issue        int
 	Installation int64
 	Open         bool      // only those that are not final
 	Since        time.Time // changed at or after it
@@ -43,11 +44,11 @@ func (s *TaskStore) Tasks(ctx context.Context, f Filter) ([]sia.Task, error) {
 		f.Limit = 100
 	}
 	tasks, err := collect(ctx, s.r, scanJSON[sia.Task], `SELECT task FROM tasks
-		WHERE (? = '' OR state = ?) AND (? = 0 OR repo_id = ?) AND (? = 0 OR installation_id = ?)
+		WHERE (? = '' OR state = ?) AND (? = 0 OR repo_id = ?) AND (? = 0 OR issue = ?) AND (? = 0 OR installation_id = ?)
 			AND (? = 0 OR state NOT IN (?, ?)) AND updated_at >= ?
 		ORDER BY updated_at DESC, id LIMIT ?`,
-		f.State, f.State, f.Repo, f.Repo, f.Installation, f.Installation, f.Open, sia.Passed, sia.Stopped, micros(f.Since),
-		f.Limit)
+		f.State, f.State, f.Repo, f.Repo, f.Issue, f.Issue, f.Installation, f.Installation, f.Open, sia.Passed, sia.Stopped,
+		micros(f.Since), f.Limit)
 	return tasks, s.explain("list tasks", err)
 }
 

@@ -89,7 +89,7 @@ func knownRepository(e *cli.Env, s *store.Store, name string) (store.Repository,
 
 // lessonTeacher remembers and forgets as comments on GitHub make the server do.
 func lessonTeacher(e *cli.Env, s *store.Store) *learn.Lessons {
-	return learn.NewLessons(s, &secret.Masker{}, e.Logger, time.Now)
+	return learn.NewLessons(s, &secret.Masker{}, e.Logger, s.Now)
 }
 
 // localUser is who runs the command: a user of this machine; "" when it does not say.
@@ -109,7 +109,7 @@ type lessonsLearnCmd struct {
 // Run has a text remembered.
 func (c *lessonsLearnCmd) Run(e *cli.Env) error {
 	return c.with(e, func(s *store.Store, repo int64) error {
-		now := time.Now()
+		now := s.Now()
 		l := lesson.NewTaught(repo, fmt.Sprint("cli/", now.UnixNano()), strings.Join(c.Text, " "),
 			sia.Actor{Login: localUser()}, sia.Task{}, now)
 		kept, against, err := lessonTeacher(e, s).Learn(e.Ctx, l)
@@ -140,7 +140,7 @@ type lessonsForgetCmd struct {
 func (c *lessonsForgetCmd) Run(e *cli.Env) error {
 	return c.with(e, func(s *store.Store, repo int64) error {
 		text := strings.Join(c.Lesson, " ")
-		found, done, err := lessonTeacher(e, s).Forget(e.Ctx, repo, fmt.Sprint("cli/", time.Now().UnixNano()), text)
+		found, done, err := lessonTeacher(e, s).Forget(e.Ctx, repo, fmt.Sprint("cli/", s.Now().UnixNano()), text)
 		switch {
 		case err != nil:
 			return err

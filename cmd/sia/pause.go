@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"time"
 
 	"github.com/sia-bot/sia/app/store"
 	"github.com/sia-bot/sia/cmd/internal/cli"
@@ -73,7 +72,7 @@ func (c *pauseCmd) Run(e *cli.Env) error {
 		if c.Reason != "" {
 			reason += ": " + c.Reason
 		}
-		n, err := s.Halt(e.Ctx, store.Halt{Scope: scope, Reason: reason, At: time.Now()})
+		n, err := s.Halt(e.Ctx, store.Halt{Scope: scope, Reason: reason, At: s.Now()})
 		if err != nil {
 			return err
 		}

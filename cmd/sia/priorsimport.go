@@ -51,12 +51,12 @@ func (c *priorsImportCmd) Run(e *cli.Env) error {
 		if err != nil {
 			return err
 		}
-		id, err := s.ImportPriors(e.Ctx, store.PriorImport{Source: c.From, Key: by, Signed: signed, At: time.Now()})
+		id, err := s.ImportPriors(e.Ctx, store.PriorImport{Source: c.From, Key: by, Signed: signed, At: s.Now()})
 		if err != nil {
 			return err
 		}
 		if c.Output == "json" {
-			return e.JSON(shownImportOf(store.PriorImport{ID: id, Source: c.From, Key: by, At: time.Now()}, p))
+			return e.JSON(shownImportOf(store.PriorImport{ID: id, Source: c.From, Key: by, At: s.Now()}, p))
 		}
 		_, err = fmt.Fprintf(e.Out, "imported, as %d: %d cells of %d installations, made on %s\n"+
 			"One task in ten is decided without it; sia priors show measures its benefit.\n", id, p.Len(),

@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"time"
 
 	"github.com/sia-bot/sia/app/store"
 	"github.com/sia-bot/sia/cmd/internal/cli"
@@ -21,7 +20,7 @@ func (c *resumeCmd) Run(e *cli.Env) error {
 		if err != nil {
 			return err
 		}
-		n, known, err := s.Lift(e.Ctx, scope, "", time.Now())
+		n, known, err := s.Lift(e.Ctx, scope, "", s.Now())
 		if err != nil {
 			return err
 		}

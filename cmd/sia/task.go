@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
+	"strconv"
 	"strings"
 	"time"
 
@@ -67,13 +69,16 @@ func findTask(e *cli.Env, s *store.Store, name string) (sia.Task, error) {
 	if !errors.Is(err, store.ErrNotFound) {
 		return t, err
 	}
-	all, err := s.Tasks(e.Ctx, store.Filter{Limit: 10000})
-	if err != nil {
-		return t, err
-	}
-	for _, t := range all {
-		if strings.EqualFold(name, fmt.Sprintf("%s#%d", t.Repo, t.Issue)) {
-			return t, nil
+	repo, number, _ := strings.Cut(name, "#")
+	if issue, err := strconv.Atoi(number); err == nil && issue > 0 {
+		all, err := s.Tasks(e.Ctx, store.Filter{Issue: issue, Limit: math.MaxInt32})
+		if err != nil {
+			return t, err
+		}
+		for _, t := range all {
+			if strings.EqualFold(repo, t.Repo.String()) {
+				return t, nil
+			}
 		}
 	}
 	return t, fmt.Errorf("there is no task %q; `sia task list` shows them all, and a task is named by its id or as "+

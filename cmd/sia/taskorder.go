@@ -34,7 +34,7 @@ func (o taskOrder) give(e *cli.Env, fact sia.Fact) error {
 		if err != nil {
 			return err
 		}
-		res, err := order(e.Ctx, s, t, fact, time.Now())
+		res, err := order(e.Ctx, s, t, fact, s.Now())
 		if err != nil {
 			return err
 		}

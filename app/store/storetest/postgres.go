@@ -84,7 +84,7 @@ const patience = 2 * time.Minute
 // when the server stops for good: with the process at the latest.
 func StartServer(dir string, settings ...string) (*Server, error) {
 	s := &Server{dir: dir, settings: settings}
-	if err := errors.Join(os.Chmod(dir, 0o711), chownToServer(dir)); err != nil {
+	if err := errors.Join(os.Chmod(dir, 0o711), ChownToServer(dir)); err != nil {
 		return nil, err
 	}
 	initdb, err := s.command("initdb", "-D", s.data(), "-U", "sia", "-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync")
@@ -125,7 +125,7 @@ func (s *Server) command(name string, args ...string) (*exec.Cmd, error) {
 	}
 	cmd := exec.CommandContext(context.Background(), found[len(found)-1], args...)
 	cmd.Dir = s.dir
-	asServer(cmd)
+	AsServer(cmd)
 	return cmd, nil
 }
 
@@ -145,7 +145,7 @@ func (s *Server) Start() error {
 	cmd := exec.CommandContext(context.Background(), "/bin/sh", append([]string{"-c", script, "sh"}, postgres.Args...)...)
 	cmd.Args[4] = postgres.Path
 	cmd.Dir = s.dir
-	asServer(cmd)
+	AsServer(cmd)
 	alive, err := cmd.StdinPipe()
 	if err != nil {
 		return err

@@ -1,0 +1,48 @@
+package store
+
+import (
+	"context"
+	"sync/atomic"
+	"time"
+)
+
+const (
+	// clockEvery is how often the database's clock is read.
+	clockEvery = 10 * time.Second
+	// A difference of clocks that is smaller is left alone: what is due is not that exact, and an answer takes a while, too.
+	clockTolerance = time.Second
+)
+
+// sharedClock is the machine's clock, set by the database's. Clocks of machines differ, and servers have to agree on what
+// is due and on what was written within a minute. It is safe for concurrent use.
+type sharedClock struct {
+	behind atomic.Int64 // the machine's clock, in nanoseconds
+}
+
+func (c *sharedClock) now() time.Time { return time.Now().Add(time.Duration(c.behind.Load())) }
+
+// set sets the clock by one that showed a time between two readings of the machine's. It reports whether it was wrong,
+// and by how much the machine's is behind.
+func (c *sharedClock) set(shown, before, after time.Time) (behind time.Duration, changed bool) {
+	took := after.Sub(before)
+	behind = shown.Sub(before.Add(took / 2))
+	if off := behind - time.Duration(c.behind.Load()); off.Abs() < max(clockTolerance, took) {
+		return 0, false
+	}
+	c.behind.Store(int64(behind))
+	return behind, true
+}
+
+// readClock sets the clock by the server's.
+func (s *postgresDialect) readClock(ctx context.Context) error {
+	before := time.Now()
+	var shown int64
+	if err := s.r.QueryRowContext(ctx, `SELECT `+s.leaseClock()).Scan(&shown); err != nil {
+		return err
+	}
+	if behind, changed := s.clock.set(fromMicros(shown), before, time.Now()); changed {
+		s.log.WarnContext(ctx, "this machine's clock differs from the database's, by which SIA goes; set both by NTP",
+			"behind", behind.Round(time.Millisecond))
+	}
+	return nil
+}
