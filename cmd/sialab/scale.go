@@ -24,6 +24,8 @@ type scaleCmd struct {
 	Attempts      int           `help:"Attempts at the same time, of each runner or server." default:"4"`
 	ModelDelay    time.Duration `help:"How long the scripted model takes for an answer." default:"100ms"`
 	Kill          bool          `help:"Kill each server, each runner, PostgreSQL and all servers, once each, and start them again." default:"true" negatable:""`
+	Pooler        string        `help:"The program pgbouncer, which then stands before the database, pooling by transaction, and is killed, too." placeholder:"PGBOUNCER"`
+	Clocks        time.Duration `help:"How far the clocks of servers and runners are ahead and behind, by turns: sia is built anew for that."`
 	cli.Format    `embed:""`
 }
 
@@ -45,7 +47,8 @@ func (c *scaleCmd) Validate() error {
 func (c *scaleCmd) Run(e *cli.Env) error {
 	r, err := scale.Play(e.Ctx, scale.Config{Program: c.Sia, Deliveries: c.Deliveries, Rate: c.Rate,
 		Repositories: c.Repositories, Installations: c.Installations, Tasks: c.Tasks, Servers: c.Servers,
-		Runners: c.Runners, Attempts: c.Attempts, ModelDelay: c.ModelDelay, Kill: c.Kill, Log: e.Logger})
+		Runners: c.Runners, Attempts: c.Attempts, ModelDelay: c.ModelDelay, Kill: c.Kill, Pooler: c.Pooler,
+		Clocks: c.Clocks, Log: e.Logger})
 	if err != nil {
 		return err
 	}

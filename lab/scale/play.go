@@ -31,6 +31,8 @@ type Config struct {
 	Attempts      int           // at the same time, of each runner or server
 	ModelDelay    time.Duration // before each answer of the model
 	Kill          bool          // each process, the database and all servers, once
+	Pooler        string        // PgBouncer, which stands before the database; "": none
+	Clocks        time.Duration // that the clocks of processes are ahead and behind, by turns; whole seconds
 	Log           *slog.Logger
 }
 
@@ -70,6 +72,7 @@ type stage struct {
 	installed []int64 // the installation of each organization
 	model     *scripted.Server
 	balancer  *balancer
+	poolers   []*process
 	servers   []*process
 	runners   []*process
 	requests  *requests
@@ -127,6 +130,14 @@ func (s *stage) build(ctx context.Context) (err error) {
 	if err := s.world(); err != nil {
 		return err
 	}
+	if url, err = s.pooler(ctx, url); err != nil {
+		return err
+	}
+	if s.Clocks != 0 {
+		if s.Program, err = s.withClock(ctx); err != nil {
+			return err
+		}
+	}
 	s.balancer = newBalancer()
 	if err := s.serve(ctx, url); err != nil {
 		return err
@@ -137,8 +148,8 @@ func (s *stage) build(ctx context.Context) (err error) {
 	return s.install()
 }
 
-// processes are the servers and then the runners.
-func (s *stage) processes() []*process { return slices.Concat(s.servers, s.runners) }
+// processes are the servers, then the runners and what stands before the database.
+func (s *stage) processes() []*process { return slices.Concat(s.servers, s.runners, s.poolers) }
 
 // close ends everything and deletes it.
 func (s *stage) close() error {

@@ -24,7 +24,8 @@ type process struct {
 	program string
 	env     []string
 	args    []string
-	ready   string // is in the line of its log that says so
+	ready   string          // is in the line of its log that says so
+	as      func(*exec.Cmd) // nil, or has it run as another user
 
 	cmd   *exec.Cmd
 	ended chan struct{}
@@ -38,6 +39,9 @@ type process struct {
 func (p *process) start(ctx context.Context) error {
 	p.cmd = exec.Command(p.program, p.args...) //nolint:noctx // it is killed by hand, and may be killed before ctx ends
 	p.cmd.Env = p.environ()
+	if p.as != nil {
+		p.as(p.cmd)
+	}
 	out, err := p.cmd.StderrPipe()
 	if err != nil {
 		return err

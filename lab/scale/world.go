@@ -93,7 +93,7 @@ func (s *stage) serve(ctx context.Context, database string) error {
 			env: []string{"HOME=" + dir, "SIA_DIR=" + dir, "SIA_GITHUB_URL=" + s.sim.URL(), "SIA_GITHUB_API=" + s.sim.APIURL(),
 				fmt.Sprint("SIA_APP_ID=", s.app.ID), "SIA_APP_KEY_FILE=" + key, "SIA_WEBHOOK_SECRET=" + secret,
 				"SIA_MODEL_URL=" + s.model.URL, "SIA_MODEL_KEY=" + modelKey, "SIA_MODEL=coder", "SIA_SIA_MODEL=sia",
-				"SIA_REVIEWER_MODEL=reviewer", "SIA_FREE=true", "SIA_WELCOME=false", "SIA_DB=" + database},
+				"SIA_REVIEWER_MODEL=reviewer", "SIA_FREE=true", "SIA_WELCOME=false", "SIA_DB=" + database, s.clockOf(i)},
 			args: []string{"serve", "--listen", listen, "--private", private, "--attempts-on", on,
 				"--attempts", fmt.Sprint(max(1, s.Attempts*max(1, s.Runners)))}})
 		s.balancer.to = append(s.balancer.to, listen)
@@ -109,7 +109,7 @@ func (s *stage) serve(ctx context.Context, database string) error {
 			return err
 		}
 		s.runners = append(s.runners, &process{name: name, program: s.Program, ready: "waiting for attempts",
-			env:  []string{"HOME=" + dir, "SIA_RUNNER_TOKEN=" + strings.TrimSpace(token)},
+			env:  []string{"HOME=" + dir, "SIA_RUNNER_TOKEN=" + strings.TrimSpace(token), s.clockOf(i + 1)},
 			args: []string{"runner", "--server", s.balancer.URL, "--dir", dir, "--attempts", fmt.Sprint(s.Attempts)}})
 		if err := s.runners[i].start(ctx); err != nil {
 			return err
