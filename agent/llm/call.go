@@ -9,11 +9,12 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/sia-bot/sia/sia/lazyregexp"
 )
 
 // errSilent ends a try when its answer does not begin, or does not go on.
@@ -347,10 +348,10 @@ func (c *Client) errorOf(ctx context.Context, s seenAnswer, err error) *Error {
 
 // waitTold is how endpoints say in words how long to wait: "try again in 20s", "in 1.5
 // seconds", "in 6m0s", "after 30 seconds".
-var waitTold = regexp.MustCompile(`(?i)(?:again|retry) (?:in|after) ((?:\d+(?:\.\d+)?\s?(?:ms|h|m|s)\w*\s?)+)`)
+var waitTold = lazyregexp.New(`(?i)(?:again|retry) (?:in|after) ((?:\d+(?:\.\d+)?\s?(?:ms|h|m|s)\w*\s?)+)`)
 
 // waitPiece is one of its parts.
-var waitPiece = regexp.MustCompile(`(\d+(?:\.\d+)?)\s?(ms|h|m|s)`)
+var waitPiece = lazyregexp.New(`(\d+(?:\.\d+)?)\s?(ms|h|m|s)`)
 
 // waitIn is how long the words ask to wait; 0 when they do not say.
 func waitIn(words string) (wait time.Duration) {

@@ -9,9 +9,10 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"net/url"
-	"regexp"
 	"strings"
 	"time"
+
+	"github.com/sia-bot/sia/sia/lazyregexp"
 )
 
 // Defaults of [Config].
@@ -82,7 +83,7 @@ type Client struct {
 
 // apiVersion is the query that Azure's addresses end in
 // (https://learn.microsoft.com/azure/ai-foundry/openai/reference).
-var apiVersion = regexp.MustCompile(`^\?api-version=[\w.-]{1,40}$`)
+var apiVersion = lazyregexp.New(`^\?api-version=[\w.-]{1,40}$`)
 
 // New checks cfg and returns a client. It makes no call.
 func New(cfg Config) (*Client, error) {

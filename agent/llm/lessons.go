@@ -2,10 +2,11 @@ package llm
 
 import (
 	"net/http"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/sia-bot/sia/sia/lazyregexp"
 )
 
 // lesson is one thing that an endpoint's words teach.
@@ -145,10 +146,10 @@ const (
 )
 
 // lessonPatterns are the patterns of lessons, in their order.
-var lessonPatterns = func() []*regexp.Regexp {
-	list := make([]*regexp.Regexp, len(lessons))
+var lessonPatterns = func() []*lazyregexp.Regexp {
+	list := make([]*lazyregexp.Regexp, len(lessons))
 	for i, l := range lessons {
-		list[i] = regexp.MustCompile(l.pattern)
+		list[i] = lazyregexp.New(l.pattern)
 	}
 	return list
 }()
@@ -237,12 +238,12 @@ func changesTo(p Protocol) func(*trial, string) bool {
 }
 
 // statedBound is how endpoints say how long an answer may be at most.
-var statedBound = regexp.MustCompile(
+var statedBound = lazyregexp.New(
 	`(?:at most|up to|maximum\D{0,60}|less than or equal to|lower than|<=?|≤|> |limit\D{0,20}|` +
 		`between 1 and|\[1,|exceeds?) ?\W?(\d{3,})`)
 
 // tooLong is how they say that what was asked for is too long.
-var tooLong = regexp.MustCompile(`too (?:large|big|high|long|many)|less than|at most|exceed|maximum|<=`)
+var tooLong = lazyregexp.New(`too (?:large|big|high|long|many)|less than|at most|exceed|maximum|<=`)
 
 // learnMost learns how long an answer may be, where the endpoint says that what was asked
 // for is too long. Some don't say how long it may be
@@ -270,7 +271,7 @@ const minMostOutput = 256
 
 // statedWindow is how endpoints say how long a conversation may be: vLLM and OpenRouter,
 // llama.cpp, Anthropic, Mistral, xAI, Gemini, Copilot, Kimi, Qwen, TGI, GitHub Models.
-var statedWindow = regexp.MustCompile(
+var statedWindow = lazyregexp.New(
 	`(?:context (?:length|size|window|limit)(?: is| of|:| \()?(?: only)? ?(?:\d+ \+ \d+ > )?|` +
 		`n_ctx\D{1,4}|tokens > |for model with |allowed input length of |prompt length is |tokens allowed \(|` +
 		`limit of |token limit: |input length should be \[1,? ?|must be <= |max size: )(\d{4,})`)
@@ -293,7 +294,7 @@ func (t *trial) learnWindow(words string) bool {
 
 // refusedKeyword is how endpoints name a keyword of a schema that they don't know: Gemini,
 // and who takes tools for it (https://github.com/adolfousier/opencrabs/issues/99).
-var refusedKeyword = regexp.MustCompile(
+var refusedKeyword = lazyregexp.New(
 	`unknown name [^\w$]{0,3}([\w$]+)\W{1,3}at \W?[^ ]*(?:tools|function_declarations)|` +
 		`(additional_?properties)`)
 

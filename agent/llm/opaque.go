@@ -4,8 +4,9 @@ import (
 	"cmp"
 	"crypto/sha256"
 	"encoding/json"
-	"regexp"
 	"strings"
+
+	"github.com/sia-bot/sia/sia/lazyregexp"
 )
 
 // Opaque is what an answer holds for the model that made it and for nobody else:
@@ -97,7 +98,7 @@ func isWireID(id string) bool {
 }
 
 // notInNames is what names of tools may not have.
-var notInNames = regexp.MustCompile(`[^a-zA-Z0-9_-]+`)
+var notInNames = lazyregexp.New(`[^a-zA-Z0-9_-]+`)
 
 // wireName is the name of a called tool that every endpoint takes back, also where the model
 // made up a name that none would have (https://github.com/docker/docker-agent/pull/3974).

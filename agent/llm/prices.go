@@ -1,8 +1,9 @@
 package llm
 
 import (
-	"regexp"
 	"strings"
+
+	"github.com/sia-bot/sia/sia/lazyregexp"
 )
 
 // PricesDate is when the shipped prices were last looked up.
@@ -54,7 +55,7 @@ var knownPrices = map[string]Price{
 }
 
 // versionOf is the date or the version that ends a model's name.
-var versionOf = regexp.MustCompile(`(?:[-@:](?:\d{8}|\d{4}-\d{2}-\d{2}|latest|v\d+(?:-\d+)?))+$`)
+var versionOf = lazyregexp.New(`(?:[-@:](?:\d{8}|\d{4}-\d{2}-\d{2}|latest|v\d+(?:-\d+)?))+$`)
 
 // KnownPrice is the list price of a model by its name, whatever vendor or version stands
 // around it; ok is false when it is not known.

@@ -3,10 +3,11 @@ package llm
 import (
 	"encoding/json"
 	"fmt"
-	"regexp"
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/sia-bot/sia/sia/lazyregexp"
 )
 
 // said is what an endpoint says of an error, in whichever form: an object of the protocol,
@@ -111,7 +112,7 @@ func (s *said) takeStatus(x map[string]any) {
 }
 
 // aTitle is that of a page.
-var aTitle = regexp.MustCompile(`(?is)<title[^>]*>(.*?)</title>`)
+var aTitle = lazyregexp.New(`(?is)<title[^>]*>(.*?)</title>`)
 
 // plainWords is what an answer that is no JSON says: its text, or a page's title.
 func plainWords(body []byte) string {

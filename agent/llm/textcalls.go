@@ -2,8 +2,9 @@ package llm
 
 import (
 	"encoding/json"
-	"regexp"
 	"strings"
+
+	"github.com/sia-bot/sia/sia/lazyregexp"
 )
 
 // textForm is a form in which open models write a call as text, and in which servers
@@ -32,7 +33,7 @@ var textForms = []textForm{
 }
 
 // aroundCalls is what else such text holds.
-var aroundCalls = regexp.MustCompile(
+var aroundCalls = lazyregexp.New(
 	`(?s)<\|channel\|>analysis<\|message\|>.*?<\|end\|>|` +
 		`<\|(?:tool_calls_section_(?:begin|end)|end|start)\|>(?:assistant)?|` +
 		`<\|channel\|>commentary|<｜tool▁calls▁(?:begin|end)｜>|</?(?:minimax:tool_call|tool_calls|function_calls|tool_call)>`)
@@ -199,7 +200,7 @@ func readCall(body string, schemas map[string]json.RawMessage) []textCall {
 }
 
 // namedCall is a name and what stands between it and its arguments.
-var namedCall = regexp.MustCompile(`^\s*(?:function\s*<｜tool▁sep｜>)?((?:functions\.)?[\w.-]+(?::\d+)?)[^{]{0,80}`)
+var namedCall = lazyregexp.New(`^\s*(?:function\s*<｜tool▁sep｜>)?((?:functions\.)?[\w.-]+(?::\d+)?)[^{]{0,80}`)
 
 // readNamed reads a name that an object follows, or objects of both.
 func readNamed(body string, _ map[string]json.RawMessage) []textCall {
@@ -216,15 +217,15 @@ func readNamed(body string, _ map[string]json.RawMessage) []textCall {
 
 // How arguments are written one by one: the key, and the value.
 var (
-	qwenArgument   = regexp.MustCompile(`(?s)<parameter=([^>]*)>(.*?)</parameter>`)
-	invokeArgument = regexp.MustCompile(`(?s)<parameter name="([^"]*)"[^>]*>(.*?)</parameter>`)
-	gemmaArgument  = regexp.MustCompile(`(?s)(\w+)\s*:\s*(<\|"\|>.*?<\|"\|>|"(?:[^"\\]|\\.)*"|[^,]*)`)
-	glmArgument    = regexp.MustCompile(`(?s)<arg_key>(.*?)</arg_key>\s*<arg_value>(.*?)</arg_value>`)
+	qwenArgument   = lazyregexp.New(`(?s)<parameter=([^>]*)>(.*?)</parameter>`)
+	invokeArgument = lazyregexp.New(`(?s)<parameter name="([^"]*)"[^>]*>(.*?)</parameter>`)
+	gemmaArgument  = lazyregexp.New(`(?s)(\w+)\s*:\s*(<\|"\|>.*?<\|"\|>|"(?:[^"\\]|\\.)*"|[^,]*)`)
+	glmArgument    = lazyregexp.New(`(?s)<arg_key>(.*?)</arg_key>\s*<arg_value>(.*?)</arg_value>`)
 )
 
 // argumentsOf makes an object of arguments that are written one by one. Where the schema
 // wants no text, a value that is JSON counts as that.
-func argumentsOf(body string, form *regexp.Regexp, schema json.RawMessage) string {
+func argumentsOf(body string, form *lazyregexp.Regexp, schema json.RawMessage) string {
 	var want struct {
 		Properties map[string]struct {
 			Type any `json:"type"`

@@ -2,8 +2,9 @@ package llm
 
 import (
 	"net/http"
-	"regexp"
 	"strings"
+
+	"github.com/sia-bot/sia/sia/lazyregexp"
 )
 
 // maxMessage bounds the endpoint's words in an error, in bytes.
@@ -99,10 +100,10 @@ var wordings = []wording{
 }
 
 // wordingPatterns are the patterns of wordings, in their order.
-var wordingPatterns = func() []*regexp.Regexp {
-	list := make([]*regexp.Regexp, len(wordings))
+var wordingPatterns = func() []*lazyregexp.Regexp {
+	list := make([]*lazyregexp.Regexp, len(wordings))
 	for i, w := range wordings {
-		list[i] = regexp.MustCompile(w.pattern)
+		list[i] = lazyregexp.New(w.pattern)
 	}
 	return list
 }()
@@ -162,7 +163,7 @@ func fitsStatus(k ErrorKind, status int) bool {
 
 // keyShape is what API keys look like. Endpoints quote them half masked too, as OpenAI
 // does in "Incorrect API key provided: sk-abc***xyz".
-var keyShape = regexp.MustCompile(`\b(?:sk|pk|rk|key|gsk|xai)-[A-Za-z0-9_*.\-]{6,}|Bearer\s+\S+`)
+var keyShape = lazyregexp.New(`\b(?:sk|pk|rk|key|gsk|xai)-[A-Za-z0-9_*.\-]{6,}|Bearer\s+\S+`)
 
 // scrubText removes keys and control characters from an endpoint's words, and bounds them.
 func (c *Client) scrubText(s string) string {

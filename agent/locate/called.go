@@ -8,9 +8,10 @@ import (
 	"go/parser"
 	"go/token"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/sia-bot/sia/sia/lazyregexp"
 )
 
 // Bounds of what is read of tests.
@@ -93,7 +94,7 @@ func (g *gathering) findTests(ctx context.Context) {
 	})
 }
 
-var parameters = regexp.MustCompile(`\[.*\]$`)
+var parameters = lazyregexp.New(`\[.*\]$`)
 
 // lastPart is the part of a runner's name of a test that stands in its definition: of Go the function, else the last.
 func lastPart(name string) string {
@@ -115,7 +116,7 @@ func lastPart(name string) string {
 	return name
 }
 
-var goTestName = regexp.MustCompile(`^(?:Test|Example|Fuzz|Benchmark)\w*$`)
+var goTestName = lazyregexp.New(`^(?:Test|Example|Fuzz|Benchmark)\w*$`)
 
 // definesTest reports whether a file seems to define a test of that name.
 func definesTest(text []byte, name string) bool {
@@ -231,7 +232,7 @@ func (g *gathering) readGoTest(text []byte, names []string) {
 	}
 }
 
-var versionPart = regexp.MustCompile(`^v\d+$`)
+var versionPart = lazyregexp.New(`^v\d+$`)
 
 // folderOf is the folder of the tree that a Go import path means: the longest end of it that is one.
 func (g *gathering) folderOf(importPath string) (string, bool) {
@@ -255,11 +256,11 @@ func (g *gathering) folderOf(importPath string) (string, bool) {
 
 var (
 	// jsImport is what an import, a re-export, a require or a mock of JavaScript names.
-	jsImport = regexp.MustCompile(`(?:from|import|require\(|mock\(|import\()\s*["'](\.{1,2}(?:/[^"'\n]*)?)["']`)
+	jsImport = lazyregexp.New(`(?:from|import|require\(|mock\(|import\()\s*["'](\.{1,2}(?:/[^"'\n]*)?)["']`)
 	// pyImport is an import of Python.
-	pyImport = regexp.MustCompile(`(?m)^\s*(?:from\s+([.\w]+)\s+import\s+([^#\n]+)|import\s+([.\w]+))`)
+	pyImport = lazyregexp.New(`(?m)^\s*(?:from\s+([.\w]+)\s+import\s+([^#\n]+)|import\s+([.\w]+))`)
 	// calledName is any identifier.
-	calledName = regexp.MustCompile(`[A-Za-z_$][\w$]*`)
+	calledName = lazyregexp.New(`[A-Za-z_$][\w$]*`)
 )
 
 // readOtherTest reads what tests of another language call.
@@ -351,7 +352,7 @@ func afterGroups(text, full string) string {
 }
 
 // groupEnd stands between the names of groups and tests, as runners of JavaScript and Python write it.
-var groupEnd = regexp.MustCompile(` > | › | » |::`)
+var groupEnd = lazyregexp.New(` > | › | » |::`)
 
 // bodyOf is the text of a test: from the line that names it on, as long as lines are indented deeper.
 func bodyOf(text, name string) string {

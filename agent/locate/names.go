@@ -2,18 +2,19 @@ package locate
 
 import (
 	"path"
-	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/sia-bot/sia/sia/lazyregexp"
 )
 
 // testAffixes are what the name of a test file has before or after the name of what it tests.
-var testAffixes = []*regexp.Regexp{
-	regexp.MustCompile(`^(.+?)[._-](?:unit|integration|e2e|internal|external|export|bench(?:mark)?|fuzz|example)` +
+var testAffixes = []*lazyregexp.Regexp{
+	lazyregexp.New(`^(.+?)[._-](?:unit|integration|e2e|internal|external|export|bench(?:mark)?|fuzz|example)` +
 		`[._-](?:tests?|specs?)$`),
-	regexp.MustCompile(`^(.+?)[._-](?:tests?|specs?|bench|test-d)$`),
-	regexp.MustCompile(`^(?:tests?|specs?)[._-](.+)$`),
-	regexp.MustCompile(`^(.+?)(?:Tests?|Spec|IT|TestCase)$`),
+	lazyregexp.New(`^(.+?)[._-](?:tests?|specs?|bench|test-d)$`),
+	lazyregexp.New(`^(?:tests?|specs?)[._-](.+)$`),
+	lazyregexp.New(`^(.+?)(?:Tests?|Spec|IT|TestCase)$`),
 }
 
 // subjects are the names, without an end, that the subject of a test file may have, the likeliest first.

@@ -3,13 +3,13 @@ package locate
 import (
 	"context"
 	"path"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/sia-bot/sia/agent/tool/symbol"
 	"github.com/sia-bot/sia/sia/failure"
+	"github.com/sia-bot/sia/sia/lazyregexp"
 )
 
 // Bounds of failing output.
@@ -28,11 +28,11 @@ type frame struct {
 
 var (
 	// placeInLog is how compilers, test runners and most languages' stack traces name a line.
-	placeInLog = regexp.MustCompile(`([\w./\\@+-]*[\w-]\.[A-Za-z]{1,6}):(\d{1,7})\b`)
+	placeInLog = lazyregexp.New(`([\w./\\@+-]*[\w-]\.[A-Za-z]{1,6}):(\d{1,7})\b`)
 	// pythonFrame is a line of a traceback of Python.
-	pythonFrame = regexp.MustCompile(`File "([^"\n]{1,400})", line (\d{1,7})`)
+	pythonFrame = lazyregexp.New(`File "([^"\n]{1,400})", line (\d{1,7})`)
 	// lacks is how Go's compiler says what a type lacks, with the type.
-	lacks = regexp.MustCompile(`type \*?(?:\w+\.)?(\w+)\)? has no field or method`)
+	lacks = lazyregexp.New(`type \*?(?:\w+\.)?(\w+)\)? has no field or method`)
 )
 
 // framesIn lists the places that a log names, those nearest to the fault first. Traces of Python are read from their
@@ -113,7 +113,7 @@ func (g *gathering) readOutput(ctx context.Context) {
 }
 
 // testInText is how a text names a test by the name of its definition.
-var testInText = regexp.MustCompile(`\b(?:Test[A-Z]\w{2,}|test_\w{3,})\b`)
+var testInText = lazyregexp.New(`\b(?:Test[A-Z]\w{2,}|test_\w{3,})\b`)
 
 // testsInText are the tests, and the files of tests, that the text names.
 func (g *gathering) testsInText() (out []Test) {

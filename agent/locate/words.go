@@ -1,9 +1,10 @@
 package locate
 
 import (
-	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/sia-bot/sia/sia/lazyregexp"
 )
 
 // maxText bounds the text of a query, in bytes.
@@ -30,11 +31,11 @@ func wordSet(text string) map[string]bool {
 }
 
 var (
-	identifier  = regexp.MustCompile(`[A-Za-z_$][\w$]*`)
-	namedPath   = regexp.MustCompile(`[\w./@+-]*[\w-]\.[A-Za-z]{1,6}\b`)
-	looksNamed  = regexp.MustCompile(`[a-z0-9][A-Z]|_[A-Za-z]|^[A-Z][a-z0-9]+[A-Z]|\d[A-Z]`)
-	inBackticks = regexp.MustCompile("`([^`\n]{1,200})`")
-	withParens  = regexp.MustCompile(`([A-Za-z_$][\w$]*)\(`)
+	identifier  = lazyregexp.New(`[A-Za-z_$][\w$]*`)
+	namedPath   = lazyregexp.New(`[\w./@+-]*[\w-]\.[A-Za-z]{1,6}\b`)
+	looksNamed  = lazyregexp.New(`[a-z0-9][A-Z]|_[A-Za-z]|^[A-Z][a-z0-9]+[A-Z]|\d[A-Z]`)
+	inBackticks = lazyregexp.New("`([^`\n]{1,200})`")
+	withParens  = lazyregexp.New(`([A-Za-z_$][\w$]*)\(`)
 )
 
 // readText takes the text of the query apart: places of stack traces, paths, identifiers, words.

@@ -5,10 +5,11 @@ import (
 	"fmt"
 	"maps"
 	"path"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/sia-bot/sia/sia/lazyregexp"
 )
 
 // Golang runs tests of Go packages. Each package's tests are built once, and the binary is run.
@@ -37,10 +38,10 @@ func (Golang) IsManifest(p string) bool {
 func (l Golang) IsCode(p string) bool { return strings.HasSuffix(p, ".go") && !l.IsTest(p) }
 
 // GoTest finds what `go test` runs at the top of a file: https://pkg.go.dev/testing
-var GoTest = regexp.MustCompile(`(?m)^func ((?:Test|Example|Fuzz)\w*)\(`)
+var GoTest = lazyregexp.New(`(?m)^func ((?:Test|Example|Fuzz)\w*)\(`)
 
 // goSuiteMethod is a test that a suite of testify or gocheck calls.
-var goSuiteMethod = regexp.MustCompile(`(?m)^func \(\w*\s*\*?\w+\) Test\w*\(`)
+var goSuiteMethod = lazyregexp.New(`(?m)^func \(\w*\s*\*?\w+\) Test\w*\(`)
 
 // maxPattern bounds the pattern that chooses tests, in bytes: an argument can't be much longer.
 const maxPattern = 64 << 10
@@ -133,10 +134,10 @@ fi
 
 // goVerdict is a line by which a test ends. Package testing marks its own lines with a
 // byte that tests don't print (cmd/test2json).
-var goVerdict = regexp.MustCompile(`^\x16?\s*--- (PASS|FAIL|SKIP): (\S+) \(`)
+var goVerdict = lazyregexp.New(`^\x16?\s*--- (PASS|FAIL|SKIP): (\S+) \(`)
 
 // goBegin is a line by which a test begins, is set aside, or goes on.
-var goBegin = regexp.MustCompile(`^\x16?=== (RUN|PAUSE|CONT)\s+(\S+)$`)
+var goBegin = lazyregexp.New(`^\x16?=== (RUN|PAUSE|CONT)\s+(\S+)$`)
 
 // Results reads the output of a test binary. A test that was under way when the binary ended, as one
 // that exits, deadlocks or runs out of time, has failed.
@@ -166,14 +167,14 @@ func (Golang) Results(out []byte) Results {
 }
 
 // goLastWord is what a test binary prints when all of its tests have ended.
-var goLastWord = regexp.MustCompile(`(?m)^\x16(?:PASS|FAIL)\r?$`)
+var goLastWord = lazyregexp.New(`(?m)^\x16(?:PASS|FAIL)\r?$`)
 
 // LastWord looks for the line that package testing prints last. A test that is under way then was left by the
 // process.
 func (Golang) LastWord(out []byte) bool { return goLastWord.Match(out) }
 
 // goError is a compiler's message: a file of the package and a line.
-var goError = regexp.MustCompile(`(?m)^(?:\./)?((?:\.\./)*[^\s:]+_test\.go):(\d+)`)
+var goError = lazyregexp.New(`(?m)^(?:\./)?((?:\.\./)*[^\s:]+_test\.go):(\d+)`)
 
 func (l Golang) Broken(log, group string) []string {
 	return slices.Sorted(maps.Keys(l.Faults(log, group)))
@@ -195,7 +196,7 @@ func (Golang) Faults(log, group string) map[string][]int {
 }
 
 // goLacks is what the go command says where a module would have to be fetched.
-var goLacks = regexp.MustCompile(`module lookup disabled by GOPROXY=off|cannot find module providing package|` +
+var goLacks = lazyregexp.New(`module lookup disabled by GOPROXY=off|cannot find module providing package|` +
 	`missing go\.sum entry|no required module provides package|updates to go\.mod needed|` +
 	`cannot query module due to|could not create module cache|dial tcp|read-only file system`)
 

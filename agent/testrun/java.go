@@ -3,9 +3,10 @@ package testrun
 import (
 	"fmt"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/sia-bot/sia/sia/lazyregexp"
 )
 
 // Java runs tests of Maven projects. Each module's changed test classes are run together.
@@ -14,7 +15,7 @@ type Java struct{}
 func (Java) Name() string    { return "java" }
 func (Java) Program() string { return "mvn" }
 
-var javaTests = regexp.MustCompile(`(^|/)src/(test|it)/`)
+var javaTests = lazyregexp.New(`(^|/)src/(test|it)/`)
 
 func (Java) IsTest(p string) bool { return javaTests.MatchString(p) }
 
@@ -31,7 +32,7 @@ func (l Java) IsCode(p string) bool {
 
 // javaTestName are the classes that Surefire takes for tests.
 // https://maven.apache.org/surefire/maven-surefire-plugin/examples/inclusion-exclusion.html
-var javaTestName = regexp.MustCompile(`^(Test.*|.*Tests?|.*TestCase)\.(java|kt)$`)
+var javaTestName = lazyregexp.New(`^(Test.*|.*Tests?|.*TestCase)\.(java|kt)$`)
 
 func (Java) Suite(tree Files, tests []string, _ ReadFile) (Suite, bool) {
 	classes := map[string][]string{}
@@ -81,7 +82,7 @@ func (Java) Results(out []byte) Results { return JUnit(out) }
 func (Java) LastWord(out []byte) bool { return junitClosed(out) }
 
 // javaError is a compiler's message, with the place as the sandbox sees it.
-var javaError = regexp.MustCompile(`(?m)^\[ERROR\] /workspace/([^:\s]+\.(?:java|kt)):`)
+var javaError = lazyregexp.New(`(?m)^\[ERROR\] /workspace/([^:\s]+\.(?:java|kt)):`)
 
 func (Java) Broken(log, _ string) (out []string) {
 	for _, m := range javaError.FindAllStringSubmatch(log, -1) {
@@ -92,6 +93,6 @@ func (Java) Broken(log, _ string) (out []string) {
 	return out
 }
 
-var javaLacks = regexp.MustCompile(`offline mode|has not been downloaded from it before|Cannot access .* in offline`)
+var javaLacks = lazyregexp.New(`offline mode|has not been downloaded from it before|Cannot access .* in offline`)
 
 func (Java) Lacks(log string) bool { return javaLacks.MatchString(log) }

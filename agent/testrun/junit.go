@@ -3,8 +3,9 @@ package testrun
 import (
 	"bytes"
 	"encoding/xml"
-	"regexp"
 	"strings"
+
+	"github.com/sia-bot/sia/sia/lazyregexp"
 )
 
 // JUnit reads JUnit's XML, as many runners write it: https://github.com/testmoapp/junitxml. Several
@@ -23,7 +24,7 @@ func JUnit(out []byte) Results {
 }
 
 // junitEnd is the end of a report.
-var junitEnd = regexp.MustCompile(`</testsuites?>\s*$|<testsuites?\b[^>]*/>\s*$`)
+var junitEnd = lazyregexp.New(`</testsuites?>\s*$|<testsuites?\b[^>]*/>\s*$`)
 
 // junitClosed reports whether the output has a report, and ends with one that is whole.
 func junitClosed(out []byte) bool { return junitEnd.Match(out) }

@@ -9,6 +9,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/sia-bot/sia/sia/lazyregexp"
 )
 
 // Node runs tests of JavaScript and TypeScript, with the runner that the project's package.json says: node's
@@ -18,7 +20,7 @@ type Node struct{}
 func (Node) Name() string    { return "node" }
 func (Node) Program() string { return "node" }
 
-var nodeTestName = regexp.MustCompile(`([._-]|^)(test|spec)s?\.[cm]?[jt]sx?$`)
+var nodeTestName = lazyregexp.New(`([._-]|^)(test|spec)s?\.[cm]?[jt]sx?$`)
 
 func (Node) IsTest(p string) bool {
 	return nodeTestName.MatchString(path.Base(p)) || HasFolder(p, "test", "tests", "__tests__", "spec", "__snapshots__")
@@ -31,7 +33,7 @@ func (Node) Runs(p string) bool {
 }
 
 // nodeHelper is what lies in folders of tests and is none.
-var nodeHelper = regexp.MustCompile(`(^|/)(fixtures?|helpers?|support|utils?|mocks?|types|__\w*snapshots__|__mocks__|` +
+var nodeHelper = lazyregexp.New(`(^|/)(fixtures?|helpers?|support|utils?|mocks?|types|__\w*snapshots__|__mocks__|` +
 	`node_modules)(/|\.[^/]*$)|\.d\.[cm]?ts$`)
 
 func (Node) IsManifest(p string) bool {
@@ -42,7 +44,7 @@ func (Node) IsManifest(p string) bool {
 	return false
 }
 
-var nodeSource = regexp.MustCompile(`\.[cm]?[jt]sx?$`)
+var nodeSource = lazyregexp.New(`\.[cm]?[jt]sx?$`)
 
 func (l Node) IsCode(p string) bool { return nodeSource.MatchString(p) && !l.IsTest(p) }
 
@@ -58,11 +60,11 @@ var nodeRunners = []struct{ name, command, said string }{
 
 // nodeOption is an option by which tests are loaded, as a script gives it to a runner. What chooses tests or reports is
 // none.
-var nodeOption = regexp.MustCompile(`(?:^|\s)((?:-r|--require|--import|--loader|--experimental-loader|-u|--ui|` +
+var nodeOption = lazyregexp.New(`(?:^|\s)((?:-r|--require|--import|--loader|--experimental-loader|-u|--ui|` +
 	`--extension|-c|--config|--file)(?:\s+|=)[\w@./:-]+|--(?:experimental|no-experimental)-[\w-]+)(?:\s|$)`)
 
 // nodeCommand ends what a script says to one program.
-var nodeCommand = regexp.MustCompile(`[&|;]+`)
+var nodeCommand = lazyregexp.New(`[&|;]+`)
 
 // packageFile is what of package.json matters here.
 type packageFile struct {
@@ -75,7 +77,7 @@ type packageFile struct {
 	Overrides            json.RawMessage   `json:"overrides"`
 }
 
-var nodeTestCall = regexp.MustCompile(`\bnode\s(?:[^&|;]*\s)?--test\b`)
+var nodeTestCall = lazyregexp.New(`\bnode\s(?:[^&|;]*\s)?--test\b`)
 
 // runsNode reports whether a script runs node's own runner, such as one that "test" calls.
 func (f packageFile) runsNode() bool {
@@ -236,6 +238,6 @@ func (Node) Lacks(string) bool { return false }
 const unloaded = "(the file itself)"
 
 // testFiles are those of tests that a runner takes, by name.
-func testFiles(tests []string, name *regexp.Regexp) []string {
+func testFiles(tests []string, name *lazyregexp.Regexp) []string {
 	return slices.DeleteFunc(slices.Clone(tests), func(p string) bool { return !name.MatchString(path.Base(p)) })
 }

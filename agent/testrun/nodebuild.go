@@ -6,9 +6,10 @@ import (
 	"fmt"
 	"maps"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/sia-bot/sia/sia/lazyregexp"
 )
 
 // state names what a package depends on. A new version of the package itself changes nothing in it.
@@ -25,7 +26,7 @@ func (f packageFile) state(read ReadFile) string {
 }
 
 // nodeMajor is a version, or a range that begins with one, up to where others are no longer compatible.
-var nodeMajor = regexp.MustCompile(`^[~^>=v ]*(0\.\d+|[1-9]\d*)(?:[.\w+-]*)$`)
+var nodeMajor = lazyregexp.New(`^[~^>=v ]*(0\.\d+|[1-9]\d*)(?:[.\w+-]*)$`)
 
 // majors names what a package depends on by names and major versions.
 func (f packageFile) majors() string {
@@ -77,12 +78,12 @@ fi
 `
 
 // nodeScriptCall is a command that runs another script of package.json.
-var nodeScriptCall = regexp.MustCompile(`^(?:npm|yarn|pnpm)\s+(?:run(?:-script)?\s+)?(?:-s\s+|--silent\s+)?([\w:.-]+)$`)
+var nodeScriptCall = lazyregexp.New(`^(?:npm|yarn|pnpm)\s+(?:run(?:-script)?\s+)?(?:-s\s+|--silent\s+)?([\w:.-]+)$`)
 
 // nodeBuilds are names of scripts that build, and nodeSpares what a build has besides that no test reads.
 var (
-	nodeBuilds = regexp.MustCompile(`^(?:pre)?(?:build|compile|bundle|transpile|prepare|prepack|tsc|rollup)\b`)
-	nodeSpares = regexp.MustCompile(`\b(?:lint|eslint|prettier|format|docs?|man|types?|typings?|dts|clean|reset|size|` +
+	nodeBuilds = lazyregexp.New(`^(?:pre)?(?:build|compile|bundle|transpile|prepare|prepack|tsc|rollup)\b`)
+	nodeSpares = lazyregexp.New(`\b(?:lint|eslint|prettier|format|docs?|man|types?|typings?|dts|clean|reset|size|` +
 		`minify|watch|test|check|rimraf|publish|husky)\b`)
 )
 
@@ -133,7 +134,7 @@ func (f packageFile) leaves(name string, to []string, depth int) []string {
 }
 
 // nodeLoads is a file that a test loads by its place.
-var nodeLoads = regexp.MustCompile(`(?:from|import|require)\s*\(?\s*["'](\.{1,2}(?:/[^"'\n]*)?)["']`)
+var nodeLoads = lazyregexp.New(`(?:from|import|require)\s*\(?\s*["'](\.{1,2}(?:/[^"'\n]*)?)["']`)
 
 // loadsBuilt reports whether a test loads a file from a folder that the tree does not have.
 func (f packageFile) loadsBuilt(tree Files, tests []string, read ReadFile) bool {

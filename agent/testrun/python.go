@@ -5,9 +5,10 @@ import (
 	_ "embed"
 	"fmt"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/sia-bot/sia/sia/lazyregexp"
 )
 
 // Python runs tests with pytest where the project speaks of it or a test does not speak of unittest, and else with
@@ -18,7 +19,7 @@ type Python struct{}
 func (Python) Name() string    { return "python" }
 func (Python) Program() string { return "python3" }
 
-var pythonTestName = regexp.MustCompile(`^(test_.*|.*_tests?|tests?)\.py$`)
+var pythonTestName = lazyregexp.New(`^(test_.*|.*_tests?|tests?)\.py$`)
 
 func (Python) IsTest(p string) bool {
 	return pythonTestName.MatchString(path.Base(p)) || path.Base(p) == "conftest.py" ||
@@ -28,7 +29,7 @@ func (Python) IsTest(p string) bool {
 // Runs reports whether a file has the name of a test.
 func (Python) Runs(p string) bool { return pythonTestName.MatchString(path.Base(p)) }
 
-var pythonManifest = regexp.MustCompile(`^(pyproject\.toml|setup\.(py|cfg)|tox\.ini|pytest\.ini|` +
+var pythonManifest = lazyregexp.New(`^(pyproject\.toml|setup\.(py|cfg)|tox\.ini|pytest\.ini|` +
 	`requirements.*\.(txt|in)|poetry\.lock|uv\.lock|Pipfile(\.lock)?)$`)
 
 func (Python) IsManifest(p string) bool {
@@ -174,8 +175,8 @@ func (Python) fetch(tree Files, manifests []string, pytest bool) string {
 // A test as `python -m unittest -v` prints it. With a docstring the verdict is on the next line; where parts of a
 // test failed there is none, and the next test stands on its line. What failed is named again at the end.
 var (
-	unittestName    = regexp.MustCompile(`(?:^|^(FAIL|ERROR): | \.\.\. )(\w+) \(([\w.<>]+)\)`)
-	unittestVerdict = regexp.MustCompile(` \.\.\. (ok|FAIL|ERROR|expected failure|unexpected success|skipped.*)$`)
+	unittestName    = lazyregexp.New(`(?:^|^(FAIL|ERROR): | \.\.\. )(\w+) \(([\w.<>]+)\)`)
+	unittestVerdict = lazyregexp.New(` \.\.\. (ok|FAIL|ERROR|expected failure|unexpected success|skipped.*)$`)
 )
 
 func (Python) Results(out []byte) Results {
@@ -211,7 +212,7 @@ func (Python) Results(out []byte) Results {
 }
 
 // pythonLastWord is what unittest and pytest print last.
-var pythonLastWord = regexp.MustCompile(`(?m)^Ran \d+ tests? in |` +
+var pythonLastWord = lazyregexp.New(`(?m)^Ran \d+ tests? in |` +
 	`^(?:=+ )?(?:\d+ [a-z]+(?:, )?)+ in [\d.]+s|^(?:=+ )?no tests ran in `)
 
 // LastWord looks for the line with the number of tests.

@@ -3,9 +3,10 @@ package testrun
 import (
 	"fmt"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/sia-bot/sia/sia/lazyregexp"
 )
 
 // Rust runs integration tests of Cargo packages: the files in a package's folder tests. Tests inside of the
@@ -94,7 +95,7 @@ fi
 `
 
 // rustVerdict is a test as libtest prints it: https://doc.rust-lang.org/rustc/tests
-var rustVerdict = regexp.MustCompile(`(?m)^test (\S.*?)(?: - should panic)? \.\.\. (ok|FAILED|ignored)`)
+var rustVerdict = lazyregexp.New(`(?m)^test (\S.*?)(?: - should panic)? \.\.\. (ok|FAILED|ignored)`)
 
 func (Rust) Results(out []byte) Results {
 	found := Results{}
@@ -105,13 +106,13 @@ func (Rust) Results(out []byte) Results {
 }
 
 // rustLastWord is what libtest prints last.
-var rustLastWord = regexp.MustCompile(`(?m)^test result: `)
+var rustLastWord = lazyregexp.New(`(?m)^test result: `)
 
 // LastWord looks for the summary.
 func (Rust) LastWord(out []byte) bool { return rustLastWord.Match(out) }
 
 // rustError is where a compiler's message points.
-var rustError = regexp.MustCompile(`(?m)^ *--> ([^:\s]+\.rs):\d+`)
+var rustError = lazyregexp.New(`(?m)^ *--> ([^:\s]+\.rs):\d+`)
 
 func (Rust) Broken(log, _ string) (out []string) {
 	for _, m := range rustError.FindAllStringSubmatch(log, -1) {
@@ -122,7 +123,7 @@ func (Rust) Broken(log, _ string) (out []string) {
 	return out
 }
 
-var rustLacks = regexp.MustCompile(`you're using offline mode|--offline was specified|` +
+var rustLacks = lazyregexp.New(`you're using offline mode|--offline was specified|` +
 	`attempting to make an HTTP request|` +
 	`[Cc]ouldn't resolve host|failed to download|no matching package named|unable to update|perhaps a crate was updated`)
 

@@ -73,7 +73,7 @@ func program(c *commandLine) cli.Program {
 		Name: "sia",
 		Description: "SIA resolves labelled issues with a coding agent, and when the checks say no, it finds out why. " +
 			"Only checks declare success.",
-		Commands: c, Global: &c.Global,
+		Commands: c, Global: &c.Global, WholeFor: []string{"completion", "man", "help", "complete"},
 		Options: append(valueTypes(), []kong.Option{
 			kong.Vars{"dir": defaultDir(), "version": versionLine(), "states": stateNames()}, kong.Configuration(yamlFile),
 			kong.ExplicitGroups(commandGroups),

@@ -38,15 +38,18 @@ func Compile() int {
 	return len(made)
 }
 
-func (r *Regexp) String() string                         { return r.get().String() }
-func (r *Regexp) Match(b []byte) bool                    { return r.get().Match(b) }
-func (r *Regexp) MatchString(s string) bool              { return r.get().MatchString(s) }
-func (r *Regexp) Find(b []byte) []byte                   { return r.get().Find(b) }
-func (r *Regexp) FindIndex(b []byte) []int               { return r.get().FindIndex(b) }
-func (r *Regexp) FindSubmatch(b []byte) [][]byte         { return r.get().FindSubmatch(b) }
-func (r *Regexp) FindSubmatchIndex(b []byte) []int       { return r.get().FindSubmatchIndex(b) }
-func (r *Regexp) FindAll(b []byte, n int) [][]byte       { return r.get().FindAll(b, n) }
-func (r *Regexp) FindAllIndex(b []byte, n int) [][]int   { return r.get().FindAllIndex(b, n) }
+func (r *Regexp) String() string                       { return r.get().String() }
+func (r *Regexp) Match(b []byte) bool                  { return r.get().Match(b) }
+func (r *Regexp) MatchString(s string) bool            { return r.get().MatchString(s) }
+func (r *Regexp) Find(b []byte) []byte                 { return r.get().Find(b) }
+func (r *Regexp) FindIndex(b []byte) []int             { return r.get().FindIndex(b) }
+func (r *Regexp) FindSubmatch(b []byte) [][]byte       { return r.get().FindSubmatch(b) }
+func (r *Regexp) FindSubmatchIndex(b []byte) []int     { return r.get().FindSubmatchIndex(b) }
+func (r *Regexp) FindAll(b []byte, n int) [][]byte     { return r.get().FindAll(b, n) }
+func (r *Regexp) FindAllIndex(b []byte, n int) [][]int { return r.get().FindAllIndex(b, n) }
+func (r *Regexp) FindAllSubmatch(b []byte, n int) [][][]byte {
+	return r.get().FindAllSubmatch(b, n)
+}
 func (r *Regexp) FindString(s string) string             { return r.get().FindString(s) }
 func (r *Regexp) FindStringIndex(s string) []int         { return r.get().FindStringIndex(s) }
 func (r *Regexp) FindStringSubmatch(s string) []string   { return r.get().FindStringSubmatch(s) }

@@ -1,16 +1,17 @@
 package symbol
 
 import (
-	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/sia-bot/sia/sia/lazyregexp"
 )
 
 // language is how definitions look in one language, line by line.
 type language struct {
 	// patterns match a definition; the group "name" is its name. The first that
 	// matches counts.
-	patterns []*regexp.Regexp
+	patterns []*lazyregexp.Regexp
 	not      []string // names that are keywords after all
 	comments []string // how a line of comment begins
 	body     string   // what the definition ends before: "{" or ":" …
@@ -19,7 +20,7 @@ type language struct {
 func newLanguage(body string, comments, not []string, patterns ...string) *language {
 	l := &language{body: body, comments: comments, not: not}
 	for _, p := range patterns {
-		l.patterns = append(l.patterns, regexp.MustCompile(p))
+		l.patterns = append(l.patterns, lazyregexp.New(p))
 	}
 	return l
 }

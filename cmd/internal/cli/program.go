@@ -1,11 +1,13 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"log/slog"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -58,6 +60,7 @@ type Program struct {
 	Commands          any     // pointer to a struct as kong reads it, which has Global in it
 	Global            *Global // that one
 	Options           []kong.Option
+	WholeFor          []string // commands that speak of others
 }
 
 // exitPanic carries an exit code out of kong, which wants to end the process.
@@ -84,6 +87,7 @@ func (p Program) Run(ctx context.Context, args []string, stdout, stderr io.Write
 			panic(e)
 		}
 	}()
+	p = p.chosen(args)
 	parser, err := p.Parser(stdout, stderr)
 	if err != nil {
 		fmt.Fprintf(stderr, "%s: %v\n", p.Name, err)
@@ -123,6 +127,41 @@ func (p Program) Run(ctx context.Context, args []string, stdout, stderr io.Write
 		return ExitFailed
 	}
 	return ExitDone
+}
+
+// chosen is the program with the command alone that a command line begins with. To read what all commands take is most
+// of the time that a short one needs. A command that speaks of others, and a line that begins otherwise, has all.
+func (p Program) chosen(args []string) Program {
+	if len(args) == 0 || slices.Contains(p.WholeFor, args[0]) {
+		return p
+	}
+	whole := reflect.ValueOf(p.Commands).Elem()
+	var fields []reflect.StructField
+	var from []int
+	found := false
+	for i := range whole.NumField() {
+		f := whole.Type().Field(i)
+		if _, command := f.Tag.Lookup("cmd"); command {
+			if cmp.Or(f.Tag.Get("name"), strings.ToLower(f.Name)) != args[0] {
+				continue
+			}
+			found = true
+		}
+		f.Anonymous = false // promoted methods are not made anew
+		fields, from = append(fields, f), append(from, i)
+	}
+	if !found {
+		return p
+	}
+	one := reflect.New(reflect.StructOf(fields))
+	for to, i := range from {
+		one.Elem().Field(to).Set(whole.Field(i))
+		if g, ok := one.Elem().Field(to).Addr().Interface().(*Global); ok {
+			p.Global = g
+		}
+	}
+	p.Commands = one.Interface()
+	return p
 }
 
 // withoutEmpty leaves texts out of the log that say nothing.
