@@ -209,6 +209,22 @@ func TestImproveReverts(t *testing.T) {
 	}
 }
 
+// TestImproveSaysOnce: the report for people says once why nothing was improved.
+func TestImproveSaysOnce(t *testing.T) {
+	x := improvementIn(t, map[string]string{"calc.py": wrongSum},
+		answers(toAnalyse, scripted.Answer{Fault: &scripted.Fault{Status: 401}}))
+	cmd := exec.CommandContext(t.Context(), "sia", "improve", "file", filepath.Join(x.dir, "calc.py"), "--model-url",
+		x.model.URL, "--model", "m")
+	out, err := cmd.Output()
+	if code := cmd.ProcessState.ExitCode(); code != 1 {
+		t.Fatalf("exit %d: %v", code, err)
+	}
+	_, why, ok := strings.Cut(string(out), "FAILURE: ")
+	if why = strings.TrimSpace(why); !ok || strings.Count(string(out), why) != 1 {
+		t.Errorf("it says:\n%s", out)
+	}
+}
+
 // The second cycle is told what became of the first, and a third run what became of both.
 func TestImproveRemembers(t *testing.T) {
 	second := analysed("calc.py", "Add, and say so")

@@ -172,12 +172,14 @@ func (a *improveAnswer) write(w io.Writer) error {
 	return err
 }
 
-// show prints the report.
+// show prints the report. A reason that is the message as well is said once, at the end.
 func (a *improveAnswer) show(e *cli.Env) {
 	var b strings.Builder
 	for _, c := range a.Data.Cycles {
 		fmt.Fprintf(&b, "%s  %s\n", e.Style.Bold(fmt.Sprintf("cycle %d: %s", c.Number, c.Outcome)), c.Goal)
-		fmt.Fprintf(&b, "  %s\n", c.Reason)
+		if c.Reason != a.Message {
+			fmt.Fprintf(&b, "  %s\n", c.Reason)
+		}
 		for _, d := range a.Data.Diffs {
 			if d.Cycle == c.Number {
 				b.WriteString(d.Diff)
@@ -188,7 +190,9 @@ func (a *improveAnswer) show(e *cli.Env) {
 		}
 	}
 	for _, n := range slices.Concat(a.Data.Notes, a.Data.Promotion.Notes) {
-		fmt.Fprintf(&b, "%s %s\n", e.Style.Amber("note:"), n)
+		if n != a.Message {
+			fmt.Fprintf(&b, "%s %s\n", e.Style.Amber("note:"), n)
+		}
 	}
 	if f := a.Data.Promotion.Fallback; f != "" && a.Data.Promotion.Promoted {
 		fmt.Fprintf(&b, "the version before lies in %s\n", f)
