@@ -79,7 +79,7 @@ func (n *normalizer) text(s string) string {
 }
 
 var durations = []*regexp.Regexp{
-	regexp.MustCompile(`\b\d+(\.\d+)? (seconds?|minutes?|hours?)\b`),
+	regexp.MustCompile(`\b\d+(\.\d+)? (seconds?|minutes?|hours?|days?)\b`),
 	regexp.MustCompile(`\b(\d+h)?(\d+m)?\d+(\.\d+)?(ms|s|m)\b`),
 	regexp.MustCompile(`"duration_minutes": [0-9.]+`),
 }

@@ -85,12 +85,16 @@ func (q *Queue) All() []Delivery {
 	return ds
 }
 
-// Attempted are an app's deliveries that were attempted, newest first; the lock
+// kept is how long a delivery can be read and sent again.
+// https://docs.github.com/en/webhooks/testing-and-troubleshooting-webhooks/redelivering-webhooks
+const kept = 3 * 24 * time.Hour
+
+// Attempted are an app's deliveries that were attempted and are kept, newest first; the lock
 // is held.
 func (q *Queue) Attempted(appID int64) []*Delivery {
 	var ds []*Delivery
 	for _, d := range slices.Backward(q.sent) {
-		if d.hook.AppID == appID && d.Done {
+		if d.hook.AppID == appID && d.Done && q.reg.Now().Sub(d.At) <= kept {
 			ds = append(ds, d)
 		}
 	}
