@@ -44,8 +44,8 @@ func described(top, n *kong.Node) (all []string) {
 	walk = func(n *kong.Node) {
 		all = append(all, fmt.Sprint(n.FullPath(), n.Help, n.Aliases, n.Hidden, n.Group))
 		for _, f := range n.Flags {
-			all = append(all, fmt.Sprintf("%s %c %s %v %v %v", describedValue(f.Value), f.Short, f.PlaceHolder, f.Group, f.Hidden,
-				f.Negated))
+			all = append(all, describedValue(f.Value)+
+				fmt.Sprint(f.Short, f.PlaceHolder, f.Group, f.Hidden, f.Negated))
 		}
 		for _, p := range n.Positional {
 			all = append(all, describedValue(p))
@@ -59,5 +59,6 @@ func described(top, n *kong.Node) (all []string) {
 }
 
 func describedValue(v *kong.Value) string {
-	return fmt.Sprint(v.Name, v.Help, v.Default, v.HasDefault, v.Enum, v.Required, v.Passthrough, v.Tag.Envs, v.Target.Type())
+	return fmt.Sprint(v.Name, v.Help, v.Default, v.HasDefault, v.Enum, v.Required, v.Passthrough, v.Tag.Envs,
+		v.Target.Type())
 }

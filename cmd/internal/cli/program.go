@@ -70,8 +70,8 @@ func (p Program) Parser(stdout, stderr io.Writer) (*kong.Kong, error) {
 	return p.parser(p.Commands, stdout, stderr)
 }
 
-// ParserOf reads command lines of one command, such as "task", and its flags as [Program.Parser] does; nil where that is
-// no command, or one that has to know the others. To describe all commands takes a tenth of a second.
+// ParserOf reads command lines of one command, such as "task", as [Program.Parser] does; nil where that is no command,
+// or one that has to know the others. To describe all commands takes a tenth of a second.
 func (p Program) ParserOf(name string, stdout, stderr io.Writer) (*kong.Kong, error) {
 	all := reflect.ValueOf(p.Commands).Elem()
 	for i := range all.NumField() {

@@ -180,8 +180,8 @@ func (g *Store) Create(id int64, spec Spec, by Signature) (string, error) {
 
 func (g *Store) configure(dir, branch string) error {
 	config := "[http]\n\treceivepack = true\n[uploadpack]\n\tallowFilter = true\n\tallowAnySHA1InWant = true\n" +
-		"[receive]\n\tdenyDeleteCurrent = refuse\n\tautogc = false\n[gc]\n\tauto = 0\n[core]\n\tbare = true\n\trepositoryformatversion = 0\n" +
-		"\tfilemode = true\n"
+		"[receive]\n\tdenyDeleteCurrent = refuse\n\tautogc = false\n[gc]\n\tauto = 0\n" +
+		"[core]\n\tbare = true\n\trepositoryformatversion = 0\n\tfilemode = true\n"
 	if err := os.WriteFile(filepath.Join(dir, "config"), []byte(config), 0o644); err != nil {
 		return err
 	}
