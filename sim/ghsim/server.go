@@ -88,7 +88,7 @@ type Server struct {
 }
 
 // New makes a simulator with no users, apps or repositories. It needs the git
-// command, 2.38 or later, with http-backend.
+// command, 2.38 or later.
 func New(cfg Config) (*Server, error) {
 	cfg = cfg.withDefaults()
 	s := &Server{host: cfg.Host, log: cfg.Logger, mon: monitor.New(), faults: &fault.Rules{}}

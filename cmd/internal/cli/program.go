@@ -87,7 +87,7 @@ func (p Program) Run(ctx context.Context, args []string, stdout, stderr io.Write
 			panic(e)
 		}
 	}()
-	p = p.chosen(args)
+	p = p.Alone(args)
 	parser, err := p.Parser(stdout, stderr)
 	if err != nil {
 		fmt.Fprintf(stderr, "%s: %v\n", p.Name, err)
@@ -129,9 +129,9 @@ func (p Program) Run(ctx context.Context, args []string, stdout, stderr io.Write
 	return ExitDone
 }
 
-// chosen is the program with the command alone that a command line begins with. To read what all commands take is most
+// Alone is the program with the command alone that a command line begins with. To read what all commands take is most
 // of the time that a short one needs. A command that speaks of others, and a line that begins otherwise, has all.
-func (p Program) chosen(args []string) Program {
+func (p Program) Alone(args []string) Program {
 	if len(args) == 0 || slices.Contains(p.WholeFor, args[0]) {
 		return p
 	}

@@ -33,6 +33,7 @@ type template struct {
 	expr     *regexp.Regexp
 	names    []string
 	literals int // segments without parameters; more are more specific
+	slashes  int // in each path that fits; -1: any number
 }
 
 var loadDescription = sync.OnceValues(func() (*description, error) {
@@ -92,14 +93,16 @@ var quotedParameter = regexp.MustCompile(`\\\{(\w+)\\\}`)
 var wide = []string{"ref", "branch", "basehead"}
 
 func newTemplate(path string) template {
-	t := template{path: path}
+	t := template{path: path, slashes: strings.Count(path, "/")}
 	expr := quotedParameter.ReplaceAllStringFunc(regexp.QuoteMeta(path), func(s string) string {
 		name := strings.Trim(s, `\{}`)
 		t.names = append(t.names, name)
 		switch {
 		case name == "path":
+			t.slashes = -1
 			return "(.*)" // the root of a repository is an empty path
 		case slices.Contains(wide, name):
+			t.slashes = -1
 			return "(.+)"
 		}
 		return "([^/]+)"
@@ -116,7 +119,11 @@ func newTemplate(path string) template {
 // find is the operation of a method and path, with its path parameters; nil when
 // GitHub has none.
 func (d *description) find(method, path string) (*routers.Route, map[string]string, error) {
+	slashes := strings.Count(path, "/")
 	for _, t := range d.templates {
+		if t.slashes >= 0 && t.slashes != slashes { // there are a thousand
+			continue
+		}
 		m := t.expr.FindStringSubmatch(path)
 		if m == nil {
 			continue

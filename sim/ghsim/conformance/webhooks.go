@@ -100,15 +100,15 @@ func (v *Validator) Webhook(event string, payload []byte) {
 		v.violation("%v", err)
 		return
 	}
-	var p struct {
-		Action string `json:"action"`
-	}
-	if err := json.Unmarshal(payload, &p); err != nil {
+	value, err := jsonschema.UnmarshalJSON(bytes.NewReader(payload))
+	if err != nil {
 		v.violation("webhook %s: %v", event, err)
 		return
 	}
-	name, what := event+"$"+p.Action, event+"."+p.Action
-	if p.Action == "" {
+	object, _ := value.(map[string]any)
+	action, _ := object["action"].(string)
+	name, what := event+"$"+action, event+"."+action
+	if action == "" {
 		name, what = event+"$event", event
 	}
 	v.count(what)
@@ -119,11 +119,6 @@ func (v *Validator) Webhook(event string, payload []byte) {
 	schema, err := s.schema(name)
 	if err != nil {
 		v.violation("webhook %s: its schema: %v", what, err)
-		return
-	}
-	value, err := jsonschema.UnmarshalJSON(bytes.NewReader(payload))
-	if err != nil {
-		v.violation("webhook %s: %v", what, err)
 		return
 	}
 	if err := schema.Validate(value); err != nil {

@@ -25,6 +25,9 @@ const commitFormat = "--format=%H%x00%T%x00%P%x00%an%x00%ae%x00%at%x00%cn%x00%ce
 
 // CommitsIn lists the commits of a range, oldest first.
 func (g *Store) CommitsIn(dir string, revs ...string) ([]Commit, error) {
+	if cs, ok := g.commitsHere(dir, revs); ok && !g.asks {
+		return cs, nil
+	}
 	args := append([]string{"log", "--topo-order", "--reverse", "--no-show-signature", "--max-count=1000", commitFormat},
 		revs...)
 	out, err := g.run(dir, nil, nil, append(args, "--")...)
@@ -54,10 +57,7 @@ func unix(s string) time.Time {
 
 // Facts are those of one commit; unknown commits give facts with only the SHA.
 func (g *Store) Facts(dir, sha string) Commit {
-	g.mu.Lock()
-	c, ok := g.commits[dir+sha]
-	g.mu.Unlock()
-	if ok {
+	if c, ok := g.commitHere(dir, sha); ok {
 		return c
 	}
 	cs, err := g.CommitsIn(dir, "-1", sha)
@@ -67,10 +67,8 @@ func (g *Store) Facts(dir, sha string) Commit {
 	return cs[0]
 }
 
-// Known reports whether a commit was read before.
+// Known reports whether a commit is in a repository, as far as that is known without git.
 func (g *Store) Known(dir, sha string) bool {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	_, ok := g.commits[dir+sha]
+	_, ok := g.commitHere(dir, sha)
 	return ok
 }

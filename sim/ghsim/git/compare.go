@@ -105,12 +105,14 @@ func (g *Store) diff(dir, from, to string) ([]FileChange, error) {
 	if files, ok := g.diffHere(dir, from, to); ok && !g.asks {
 		return files, nil
 	}
-	raw, err := g.about(dir, []string{from, to}, "diff-tree", "-r", "-z", "-M", "--raw", "--no-abbrev", from, to)
+	out, err := g.about(dir, []string{from, to}, "diff-tree", "-r", "-z", "-M", "--patch-with-raw", "--no-abbrev",
+		"--no-color", "--src-prefix=a/", "--dst-prefix=b/", from, to)
 	if err != nil {
 		return nil, err
 	}
+	raw, text, _ := strings.Cut(string(out), "\x00\x00") // a patch follows an empty entry
 	var files []FileChange
-	f := strings.Split(string(raw), "\x00")
+	f := strings.Split(raw, "\x00")
 	for i := 0; i+1 < len(f); {
 		meta := strings.Fields(f[i])
 		if len(meta) != 5 {
@@ -129,16 +131,8 @@ func (g *Store) diff(dir, from, to string) ([]FileChange, error) {
 		}
 		files = append(files, ch)
 	}
-	if len(files) == 0 {
-		return nil, nil
-	}
-	text, err := g.about(dir, []string{from, to}, "diff-tree", "-r", "-M", "-p", "--no-color", "--src-prefix=a/",
-		"--dst-prefix=b/", from, to)
-	if err != nil {
-		return nil, err
-	}
 	// The patch lists the same files in the same order.
-	parts := strings.Split("\n"+string(text), "\ndiff --git ")[1:]
+	parts := strings.Split("\n"+text, "\ndiff --git ")[1:]
 	for i := range files {
 		if i < len(parts) {
 			files[i].takePatch(parts[i])

@@ -12,11 +12,9 @@ const maxWalk = 1000
 // ancestors are a commit and all before it, each after one that it is a parent of; false where not all of them are
 // known.
 func (g *Store) ancestors(dir, sha string) (all []string, known bool) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
 	seen := map[string]bool{sha: true}
 	for queue := []string{sha}; len(queue) > 0; queue = queue[1:] {
-		c, ok := g.commits[dir+queue[0]]
+		c, ok := g.commitHere(dir, queue[0])
 		if !ok || len(all) == maxWalk {
 			return nil, false
 		}
@@ -51,12 +49,11 @@ func (g *Store) mergeBase(dir, a, b string) (base string, before, after []string
 			before = append(before, c)
 		}
 	}
-	best := slices.DeleteFunc(slices.Clone(common), func(c string) bool {
-		return slices.ContainsFunc(common, func(o string) bool {
-			all, _ := g.ancestors(dir, o)
-			return o != c && slices.Contains(all, c)
-		})
-	})
+	best := slices.Clone(common)
+	for _, c := range common { // what is before a common ancestor is one, too, and a worse one
+		older := g.Facts(dir, c).Parents
+		best = slices.DeleteFunc(best, func(o string) bool { return slices.Contains(older, o) })
+	}
 	if len(best) != 1 {
 		return "", nil, nil, false
 	}
@@ -76,6 +73,24 @@ func (g *Store) compareHere(dir, base, head string) (c Comparison, ok bool) {
 	files, err := g.diff(dir, mb, head)
 	c.Files = files
 	return c, err == nil
+}
+
+// commitsHere is CommitsIn without git, of a commit and what is before it, but for what is before others ("^SHA");
+// false where it takes git.
+func (g *Store) commitsHere(dir string, revs []string) ([]Commit, bool) {
+	all, ok := g.ancestors(dir, revs[0])
+	for _, rev := range revs[1:] {
+		sha, without := strings.CutPrefix(rev, "^")
+		older, known := g.ancestors(dir, sha)
+		if ok = ok && without && known; !ok {
+			break
+		}
+		all = slices.DeleteFunc(all, func(c string) bool { return slices.Contains(older, c) })
+	}
+	if !ok {
+		return nil, false
+	}
+	return g.inOrder(dir, all)
 }
 
 // inOrder are commits that were found from the newest on, oldest first; false where their order is git's to say.
@@ -102,7 +117,7 @@ func (g *Store) diffHere(dir, from, to string) (files []FileChange, ok bool) {
 		was, both := before[path]
 		switch {
 		case !both:
-			patch, ok := g.wholePatch(n.sha, "+")
+			patch, ok := g.wholePatch(dir, n.sha, "+")
 			if !ok || n.mode != modeFile && n.mode != modeExec {
 				return nil, false
 			}
@@ -115,7 +130,7 @@ func (g *Store) diffHere(dir, from, to string) (files []FileChange, ok bool) {
 	}
 	for path, n := range before {
 		if _, both := after[path]; !both {
-			patch, ok := g.wholePatch(n.sha, "-")
+			patch, ok := g.wholePatch(dir, n.sha, "-")
 			if !ok {
 				return nil, false
 			}
@@ -135,9 +150,7 @@ func (g *Store) diffHere(dir, from, to string) (files []FileChange, ok bool) {
 func (g *Store) filesAt(dir, sha string) (map[string]node, bool) {
 	tree := sha
 	if sha != emptyTree {
-		g.mu.Lock()
-		c, ok := g.commits[dir+sha]
-		g.mu.Unlock()
+		c, ok := g.commitHere(dir, sha)
 		if !ok {
 			return nil, false
 		}
@@ -148,10 +161,8 @@ func (g *Store) filesAt(dir, sha string) (map[string]node, bool) {
 }
 
 // wholePatch is the hunk of a file that comes or goes whole; false where it is not kept, or no text.
-func (g *Store) wholePatch(blob, sign string) (string, bool) {
-	g.mu.Lock()
-	text, ok := g.known.blobs[blob]
-	g.mu.Unlock()
+func (g *Store) wholePatch(dir, blob, sign string) (string, bool) {
+	text, ok := g.blobHere(dir, blob)
 	if !ok || bytes.IndexByte(text, 0) >= 0 || bytes.IndexByte(text, '\r') >= 0 {
 		return "", false
 	}

@@ -16,6 +16,8 @@ func TestSameAsGit(t *testing.T) {
 	}
 }
 
+var paths = []string{"a", "b/c", "b/d", "b.d", "b/e/f", "g.sh", ".github/w.yml"}
+
 func sameAsGit(t *testing.T, r *rand.Rand) {
 	var stores []*Store
 	for range 2 {
@@ -31,7 +33,6 @@ func sameAsGit(t *testing.T, r *rand.Rand) {
 		return g.Create(1, Spec{Files: map[string]string{"a": "1\n", "b/c": "2\n", "b.d": "3"}}, by)
 	})
 	one := func(all ...string) string { return all[r.IntN(len(all))] }
-	path := func() string { return one("a", "b/c", "b/d", "b.d", "b/e/f", "g.sh", ".github/w.yml") }
 	refs, err := stores[0].Refs(stores[0].Path(1))
 	if err != nil {
 		t.Fatal(err)
@@ -40,9 +41,12 @@ func sameAsGit(t *testing.T, r *rand.Rand) {
 	for n := range 1 + r.IntN(8) {
 		by.At = by.At.Add(time.Second)
 		parents := []string{one(shas...)}
+		if other := one(shas...); r.IntN(4) == 0 && other != parents[0] {
+			parents = append(parents, other)
+		}
 		files := map[string]string{}
 		for range 1 + r.IntN(2) {
-			files[path()] = one("1\n", "2\n", "x", "", "one\ntwo\nthree\n", Deleted)
+			files[one(paths...)] = one("1\n", "2\n", "x", "", "one\ntwo\nthree\n", Deleted)
 		}
 		made := both(t, "commit", stores, func(g *Store) (any, error) {
 			return g.CommitFiles(g.Path(1), parents, files, fmt.Sprint("commit ", n), by)
@@ -60,18 +64,34 @@ func sameAsGit(t *testing.T, r *rand.Rand) {
 			return nil, g.SetRef(g.Path(1), ref, made.(string), now[ref])
 		})
 	}
+	same(t, r, stores, shas)
+	// What git wrote is read without it, too.
+	read, err := New(t.Context(), stores[1].root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	same(t, r, []*Store{read, stores[1]}, shas)
+	if c, ok := read.commitHere(read.Path(1), shas[len(shas)-1]); !ok {
+		t.Errorf("git was asked for the last commit: %+v", c)
+	}
+}
+
+// same compares what two stores say of a repository with some commits.
+func same(t *testing.T, r *rand.Rand, stores []*Store, shas []string) {
+	one := func(all ...string) string { return all[r.IntN(len(all))] }
 	both(t, "refs", stores, func(g *Store) (any, error) { return g.Refs(g.Path(1)) })
 	for range 3 {
 		a, b := one(shas...), one(shas...)
 		both(t, "compare", stores, func(g *Store) (any, error) { return g.Compare(g.Path(1), a, b), nil })
 		both(t, "commits", stores, func(g *Store) (any, error) { return g.CommitsIn(g.Path(1), a, "^"+b) })
+		both(t, "facts", stores, func(g *Store) (any, error) { return g.Facts(g.Path(1), a), nil })
 		both(t, "between", stores, func(g *Store) (any, error) { return g.Between(g.Path(1), a, b), nil })
 		both(t, "ancestor", stores, func(g *Store) (any, error) { return g.IsAncestor(g.Path(1), a, b), nil })
 		both(t, "merge", stores, func(g *Store) (any, error) {
 			tree, clean := g.MergeTree(g.Path(1), a, b)
 			return fmt.Sprint(tree, clean), nil
 		})
-		folder, file := one("", "b", "b/e", "none"), path()
+		folder, file := one("", "b", "b/e", "none"), one(paths...)
 		both(t, "list "+folder, stores, func(g *Store) (any, error) {
 			flat, err := g.List(g.Path(1), a, folder, false)
 			if err != nil {

@@ -1,19 +1,17 @@
 package git
 
 import (
+	"compress/gzip"
+	"context"
 	"fmt"
-	"io"
 	"net/http"
-	"net/http/cgi"
-	"net/url"
-	"os"
-	"path/filepath"
+	"os/exec"
 	"regexp"
 	"strings"
 )
 
 var requestPath = regexp.MustCompile(`^/([\w.-]+)/([\w.-]+?)(?:\.git)?` +
-	`(/info/refs|/git-upload-pack|/git-receive-pack|/HEAD|/objects/.*)$`)
+	`(/info/refs|/git-upload-pack|/git-receive-pack)$`)
 
 // Request is one request of git's smart HTTP protocol.
 type Request struct {
@@ -43,24 +41,55 @@ type Access struct {
 	NoWorkflows bool     // workflow files can't be changed
 }
 
-// Serve answers a request through git http-backend.
+// Serve answers a request as git http-backend does, which would be one process more each time.
+// https://git-scm.com/docs/http-protocol
 func (g *Store) Serve(w http.ResponseWriter, r *http.Request, req Request, a Access) {
-	r, done, err := withLength(r)
-	if err != nil {
-		http.Error(w, err.Error(), http.StatusBadRequest)
+	service, kind, args := strings.TrimPrefix(req.rest, "/"), "result", []string{"--stateless-rpc", "."}
+	body, typed := r.Body, r.Header.Get("Content-Type") == "application/x-"+service+"-request"
+	if req.rest == "/info/refs" {
+		service, kind, args = r.URL.Query().Get("service"), "advertisement", append(args, "--http-backend-info-refs")
+		body, typed = http.NoBody, true
+	}
+	switch {
+	case service != "git-upload-pack" && service != "git-receive-pack":
+		http.Error(w, "Please upgrade your git client.", http.StatusForbidden)
 		return
+	case r.Method != map[bool]string{true: http.MethodGet, false: http.MethodPost}[kind == "advertisement"]:
+		http.Error(w, http.StatusText(http.StatusMethodNotAllowed), http.StatusMethodNotAllowed)
+		return
+	case !typed:
+		http.Error(w, http.StatusText(http.StatusUnsupportedMediaType), http.StatusUnsupportedMediaType)
+		return
+	case r.Header.Get("Content-Encoding") == "gzip":
+		z, err := gzip.NewReader(body)
+		if err != nil {
+			http.Error(w, err.Error(), http.StatusBadRequest)
+			return
+		}
+		body = z
 	}
-	defer done()
-	inside := r.Clone(r.Context())
-	inside.URL = &url.URL{Path: "/" + filepath.Base(a.Dir) + req.rest, RawQuery: r.URL.RawQuery}
-	inside.Header.Del("Authorization")
-	env := append(g.env(), "GIT_PROJECT_ROOT="+g.root, "GIT_HTTP_EXPORT_ALL=1", "REMOTE_USER="+a.User,
-		"GIT_PROTOCOL="+r.Header.Get("Git-Protocol"), "GHSIM_PROTECTED="+strings.Join(a.Protected, " "))
-	if a.NoWorkflows {
+	w.Header().Set("Content-Type", "application/x-"+service+"-"+kind)
+	w.Header().Set("Cache-Control", "no-cache, max-age=0, must-revalidate")
+	protocol := r.Header.Get("Git-Protocol")
+	if kind == "advertisement" && !strings.Contains(protocol, "version=2") {
+		line := "# service=" + service + "\n"
+		fmt.Fprintf(w, "%04x%s0000", len(line)+len("0000"), line)
+	}
+	args = append([]string{strings.TrimPrefix(service, "git-")}, args...)
+	env := []string{"GIT_PROTOCOL=" + protocol, "GIT_COMMITTER_NAME=" + a.User, "GIT_COMMITTER_EMAIL=" + a.User + "@http",
+		"GHSIM_PROTECTED=" + strings.Join(a.Protected, " ")}
+	switch {
+	case a.NoWorkflows:
 		env = append(env, "GHSIM_NO_WORKFLOWS=1")
+	case len(a.Protected) == 0: // there is nothing to refuse
+		args = append([]string{"-c", "core.hooksPath=/dev/null"}, args...)
 	}
-	backend := &cgi.Handler{Path: filepath.Join(g.exec, "git-http-backend"), Dir: a.Dir, Env: env, Stderr: io.Discard}
-	backend.ServeHTTP(w, inside)
+	// A push goes on where the client has gone.
+	ctx, cancel := context.WithTimeout(g.ctx, gitTimeout)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, "git", args...)
+	cmd.Dir, cmd.Env, cmd.Stdin, cmd.Stdout = a.Dir, append(g.env(), env...), body, w
+	_ = cmd.Run() // the answer has begun: git's words are in it
 }
 
 // preReceive refuses what GitHub refuses: pushes of apps to protected branches,
@@ -80,8 +109,9 @@ while read old new ref; do
     case $old in *[!0]*) range="$old $new" ;; *)
       range="$(git merge-base HEAD $new 2>/dev/null || git hash-object -t tree /dev/null) $new" ;;
     esac
-    file=$(git diff-tree -r --name-only $range -- .github/workflows 2>/dev/null | head -n 1)
-    if [ -n "$file" ]; then
+    files=$(git diff-tree -r --name-only $range -- .github/workflows 2>/dev/null)
+    if [ -n "$files" ]; then
+      file=$(echo "$files" | head -n 1)
       echo "refusing to allow a GitHub App to create or update workflow \` + "`$file\\`" +
 	` without \` + "`workflows\\`" + ` permission" >&2
       status=1
@@ -90,27 +120,3 @@ while read old new ref; do
 done
 exit $status
 `
-
-// withLength gives a chunked request a length, which CGI wants.
-func withLength(r *http.Request) (*http.Request, func(), error) {
-	if r.ContentLength >= 0 {
-		return r, func() {}, nil
-	}
-	f, err := os.CreateTemp("", "ghsim-push-")
-	if err != nil {
-		return nil, nil, fmt.Errorf("keeping a push: %w", err)
-	}
-	done := func() { f.Close(); os.Remove(f.Name()) }
-	n, err := io.Copy(f, r.Body)
-	if err == nil {
-		_, err = f.Seek(0, io.SeekStart)
-	}
-	if err != nil {
-		done()
-		return nil, nil, fmt.Errorf("reading a push: %w", err)
-	}
-	r2 := r.Clone(r.Context())
-	r2.Body, r2.ContentLength, r2.TransferEncoding = f, n, nil
-	r2.Header.Del("Transfer-Encoding")
-	return r2, done, nil
-}

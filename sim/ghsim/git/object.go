@@ -63,8 +63,7 @@ func (g *Store) writeObject(dir, kind string, content []byte) (string, error) {
 	if err := deflate(&b, []byte(head), content); err != nil {
 		return "", err
 	}
-	path := filepath.Join(dir, "objects", sha[:2], sha[2:])
-	if err := writeAtomically(path, b.Bytes(), 0o444); err != nil {
+	if err := writeAtomically(loosePath(dir, sha), b.Bytes(), 0o444); err != nil {
 		return "", fmt.Errorf("git object %s: %w", sha, err)
 	}
 	g.mu.Lock()
@@ -74,6 +73,18 @@ func (g *Store) writeObject(dir, kind string, content []byte) (string, error) {
 	}
 	g.mu.Unlock()
 	return sha, nil
+}
+
+// there reports whether an object is in a repository, as far as that is known without git.
+func (g *Store) there(dir, sha string) bool {
+	g.mu.Lock()
+	there := g.known.there[dir+sha]
+	g.mu.Unlock()
+	if there {
+		return true
+	}
+	_, err := os.Stat(loosePath(dir, sha))
+	return err == nil
 }
 
 // deflaters are kept: one takes more than a megabyte, and objects are small.
@@ -129,15 +140,18 @@ func (g *Store) tree(dir, sha string) ([]node, error) {
 	if known {
 		return nodes, nil
 	}
-	out, err := g.run(dir, nil, nil, "ls-tree", "-z", sha)
-	if err != nil {
-		return nil, err
-	}
-	for l := range strings.SplitSeq(string(out), "\x00") {
-		meta, name, ok := strings.Cut(l, "\t")
-		f := strings.Fields(meta)
-		if ok && len(f) == 3 {
-			nodes = append(nodes, node{strings.TrimPrefix(f[0], "0"), name, f[2]})
+	nodes, known = g.looseTree(dir, sha)
+	if !known {
+		out, err := g.run(dir, nil, nil, "ls-tree", "-z", sha)
+		if err != nil {
+			return nil, err
+		}
+		for l := range strings.SplitSeq(string(out), "\x00") {
+			meta, name, ok := strings.Cut(l, "\t")
+			f := strings.Fields(meta)
+			if ok && len(f) == 3 {
+				nodes = append(nodes, node{strings.TrimPrefix(f[0], "0"), name, f[2]})
+			}
 		}
 	}
 	g.mu.Lock()
@@ -245,13 +259,10 @@ func (g *Store) plainCommit(dir, tree string, parents []string, message string, 
 		strings.Contains(message, "\x00") || message != strings.TrimSpace(message) || message == "" {
 		return "", false, nil
 	}
-	g.mu.Lock()
-	there := g.known.there[dir+tree]
+	there := g.there(dir, tree)
 	for i, p := range parents {
-		_, known := g.commits[dir+p]
-		there = there && known && !slices.Contains(parents[:i], p)
+		there = there && g.Known(dir, p) && !slices.Contains(parents[:i], p)
 	}
-	g.mu.Unlock()
 	if !there {
 		return "", false, nil
 	}
@@ -268,7 +279,7 @@ func (g *Store) plainCommit(dir, tree string, parents []string, message string, 
 	}
 	by.At = time.Unix(at, 0).UTC()
 	g.mu.Lock()
-	g.commits[dir+sha] = Commit{SHA: sha, Tree: tree, Parents: slices.Clone(parents), Author: by, Committer: by,
+	g.commits[dir+sha] = Commit{SHA: sha, Tree: tree, Parents: append([]string{}, parents...), Author: by, Committer: by,
 		Message: message}
 	g.mu.Unlock()
 	return sha, true, nil

@@ -1,8 +1,8 @@
 // Package git keeps bare git repositories on disk: it writes commits, trees and
-// refs into them, reads what changed, and serves them over smart HTTP through git
-// http-backend. It runs the git command, 2.38 or later, with nobody's
-// configuration, but for what it made itself and so knows (object.go). It knows
-// repositories by their directory, and nothing of issues, checks or who may do what.
+// refs into them, reads what changed, and serves them over smart HTTP. It runs the
+// git command, 2.38 or later, with nobody's configuration, but for what it made
+// itself (object.go) or can read itself (loose.go). It knows repositories by their
+// directory, and nothing of issues, checks or who may do what.
 //
 // Start reading at [Store].
 package git
@@ -28,7 +28,6 @@ import (
 type Store struct {
 	ctx     context.Context
 	root    string
-	exec    string // git --exec-path
 	mu      sync.Mutex
 	commits map[string]Commit
 	diffs   map[string]Comparison
@@ -58,11 +57,9 @@ func New(ctx context.Context, root string) (*Store, error) {
 	if err := os.MkdirAll(root, 0o755); err != nil {
 		return nil, fmt.Errorf("simulator directory: %w", err)
 	}
-	out, err := g.run("", nil, nil, "--exec-path")
-	if err != nil {
+	if _, err := exec.LookPath("git"); err != nil {
 		return nil, fmt.Errorf("looking for git, which the simulator needs: %w", err)
 	}
-	g.exec = strings.TrimSpace(string(out))
 	return g, nil
 }
 
@@ -183,8 +180,8 @@ func (g *Store) Create(id int64, spec Spec, by Signature) (string, error) {
 
 func (g *Store) configure(dir, branch string) error {
 	config := "[http]\n\treceivepack = true\n[uploadpack]\n\tallowFilter = true\n\tallowAnySHA1InWant = true\n" +
-		"[receive]\n\tdenyDeleteCurrent = refuse\n[gc]\n\tauto = 0\n[core]\n\tbare = true\n\trepositoryformatversion = 0\n" +
-		"\tfilemode = true\n"
+		"[receive]\n\tdenyDeleteCurrent = refuse\n\tautogc = false\n[gc]\n\tauto = 0\n" +
+		"[core]\n\tbare = true\n\trepositoryformatversion = 0\n\tfilemode = true\n"
 	if err := os.WriteFile(filepath.Join(dir, "config"), []byte(config), 0o644); err != nil {
 		return err
 	}

@@ -53,9 +53,7 @@ func folderOf(path string) string {
 
 // listHere is List without git; false where something of it is not known.
 func (g *Store) listHere(dir, sha, path string, recursive bool) (es []Entry, ok bool) {
-	g.mu.Lock()
-	c, known := g.commits[dir+sha]
-	g.mu.Unlock()
+	c, known := g.commitHere(dir, sha)
 	if !known {
 		return nil, false
 	}
@@ -92,10 +90,8 @@ func (g *Store) entries(dir, tree, prefix string, recursive bool) (es []Entry, o
 			es = append(es, inside...)
 			continue
 		}
-		g.mu.Lock()
-		text, kept := g.known.blobs[n.sha]
-		g.mu.Unlock()
-		if !kept {
+		text, ok := g.blobHere(dir, n.sha)
+		if !ok {
 			return nil, false
 		}
 		es = append(es, Entry{Mode: n.mode, Kind: "blob", SHA: n.sha, Size: int64(len(text)), Path: prefix + n.name})
@@ -153,12 +149,10 @@ func (g *Store) BlobAt(dir, sha, path string) ([]byte, error) {
 
 // Blob is the content of a blob.
 func (g *Store) Blob(dir, sha string) ([]byte, error) {
-	g.mu.Lock()
-	text, ok := g.known.blobs[sha]
-	ok = ok && g.known.there[dir+sha]
-	g.mu.Unlock()
-	if ok && !g.asks {
-		return bytes.Clone(text), nil
+	if !g.asks && g.there(dir, sha) {
+		if text, ok := g.blobHere(dir, sha); ok {
+			return bytes.Clone(text), nil
+		}
 	}
 	out, err := g.about(dir, []string{sha}, "cat-file", "blob", sha)
 	return bytes.Clone(out), err

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -74,9 +75,7 @@ func (g *Store) WriteTree(dir, base string, files map[string]string) (string, er
 func (g *Store) treeHere(dir, base string, files map[string]string) (sha string, ok bool, err error) {
 	tree := base
 	if base != "" {
-		g.mu.Lock()
-		c, known := g.commits[dir+base]
-		g.mu.Unlock()
+		c, known := g.commitHere(dir, base)
 		if !known {
 			return "", false, nil
 		}
@@ -162,23 +161,48 @@ func (g *Store) IsAncestor(dir, a, b string) bool {
 	return err == nil
 }
 
-// Checkout clones a repository into a new directory, at a commit: with nothing
-// but that commit, or when whole is set with all branches and their history.
+// Checkout makes a clone of a repository in a directory, at a commit: with no history but that commit, or when whole is
+// set with all branches and their history.
 func (g *Store) Checkout(ctx context.Context, repo, dir, sha string, whole bool) error {
 	fetch := []string{"fetch", "--quiet", "--no-tags", "--depth=1", "file://" + repo, sha}
 	if whole {
 		fetch = []string{"fetch", "--quiet", "file://" + repo, sha, "refs/heads/*:refs/remotes/origin/*"}
 	}
-	for _, args := range [][]string{{"init", "--quiet", dir}, fetch, {"checkout", "--quiet", "--detach", sha}} {
+	commands := [][]string{{"init", "--quiet"}, fetch}
+	err := os.MkdirAll(dir, 0o755)
+	if _, again := os.Stat(filepath.Join(dir, ".git")); err == nil && again != nil && !whole {
+		commands, err = nil, shallow(repo, filepath.Join(dir, ".git"), sha)
+	}
+	if err != nil {
+		return fmt.Errorf("checking out %s: %w", sha, err)
+	}
+	for _, args := range append(commands, []string{"checkout", "--quiet", "--detach", sha}) {
 		cmd := exec.CommandContext(ctx, "git", args...)
-		cmd.Env = g.env()
-		if args[0] != "init" {
-			cmd.Dir = dir
-		}
+		cmd.Dir, cmd.Env = dir, g.env()
 		var out bytes.Buffer
 		cmd.Stdout, cmd.Stderr = &out, &out
 		if err := cmd.Run(); err != nil {
 			return fmt.Errorf("git %s: %w: %s", args[0], err, strings.TrimSpace(out.String()))
+		}
+	}
+	return nil
+}
+
+// shallow makes what init and fetch --depth=1 make, but with the repository's own objects: to fetch them takes git some
+// ten processes.
+func shallow(repo, dir, sha string) error {
+	for _, folder := range []string{"objects/info", "refs/heads"} {
+		if err := os.MkdirAll(filepath.Join(dir, folder), 0o755); err != nil {
+			return err
+		}
+	}
+	for path, text := range map[string]string{
+		"objects/info/alternates": filepath.Join(repo, "objects") + "\n", "shallow": sha + "\n",
+		"HEAD":   "ref: refs/heads/main\n",
+		"config": "[core]\n\trepositoryformatversion = 0\n\tfilemode = true\n\tbare = false\n",
+	} {
+		if err := os.WriteFile(filepath.Join(dir, path), []byte(text), 0o644); err != nil {
+			return err
 		}
 	}
 	return nil

@@ -1,0 +1,64 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"testing"
+
+	"github.com/alecthomas/kong"
+	"github.com/google/go-cmp/cmp"
+)
+
+// A command that is read alone, which takes a tenth of the time, has the flags and arguments that it has among all.
+func TestOneCommandIsReadAsAmongAll(t *testing.T) {
+	var c commandLine
+	all, err := newParser(&c, io.Discard, io.Discard)
+	if err != nil {
+		t.Fatal(err)
+	}
+	alone := 0
+	for _, want := range all.Model.Children {
+		one, err := program(&c).Alone([]string{want.Name}).Parser(io.Discard, io.Discard)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(one.Model.Children) > 1 {
+			continue
+		}
+		alone++
+		if diff := cmp.Diff(described(all.Model.Node, want), described(one.Model.Node, one.Model.Children[0])); diff != "" {
+			t.Errorf("sia %s (-among all +alone):\n%s", want.Name, diff)
+		}
+	}
+	if alone < 20 {
+		t.Errorf("%d commands are read alone, want most", alone)
+	}
+}
+
+// described is what a command and those below it, and the flags before it, are and take.
+func described(top, n *kong.Node) (all []string) {
+	for _, f := range top.Flags {
+		all = append(all, describedValue(f.Value))
+	}
+	var walk func(n *kong.Node)
+	walk = func(n *kong.Node) {
+		all = append(all, fmt.Sprint(n.FullPath(), n.Help, n.Aliases, n.Hidden, n.Group))
+		for _, f := range n.Flags {
+			all = append(all, describedValue(f.Value)+
+				fmt.Sprint(f.Short, f.PlaceHolder, f.Group, f.Hidden, f.Negated))
+		}
+		for _, p := range n.Positional {
+			all = append(all, describedValue(p))
+		}
+		for _, below := range n.Children {
+			walk(below)
+		}
+	}
+	walk(n)
+	return all
+}
+
+func describedValue(v *kong.Value) string {
+	return fmt.Sprint(v.Name, v.Help, v.Default, v.HasDefault, v.Enum, v.Required, v.Passthrough, v.Tag.Envs,
+		v.Target.Type())
+}
