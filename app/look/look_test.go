@@ -42,3 +42,21 @@ func TestEveryRuleIsUsed(t *testing.T) {
 		}
 	}
 }
+
+var darkScheme = regexp.MustCompile(`@media \(prefers-color-scheme: dark\) \{\s*` +
+	`:root \{(\s*--[\w-]+: (#[0-9a-f]{3,8}|rgb\([\d %/]+\));)+\s*\}\s*\}`)
+
+// A colour scheme changes colours alone, so what is no matter of colours need not be judged in both.
+func TestSchemesDifferInColours(t *testing.T) {
+	css, err := files.ReadFile("style.css")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !darkScheme.Match(css) {
+		t.Error("the dark scheme is not a list of colours")
+	}
+	rest := darkScheme.ReplaceAllString(string(css), "")
+	if strings.Contains(rest, "prefers-color-scheme") || strings.Contains(rest, "light-dark(") {
+		t.Error("something beside the list of colours depends on the scheme")
+	}
+}
