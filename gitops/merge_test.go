@@ -106,6 +106,8 @@ const (
 )
 
 // Merges as they are said to be, of which the clean ones are those of git.
+//
+//test:plain
 func TestMerge(t *testing.T) {
 	f := newFixture(t)
 	text := lines("one two three four five six seven eight nine ten")

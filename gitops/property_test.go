@@ -60,6 +60,8 @@ func common(a, b []string) int {
 }
 
 // Two large files with nothing in common take a moment, not minutes.
+//
+//test:plain
 func TestDiffLinesBounded(t *testing.T) {
 	var old, new []string
 	for i := range 50_000 {

@@ -110,6 +110,8 @@ func hashOf(kind plumbing.ObjectType, b []byte) plumbing.Hash {
 
 // A machine that is not to be trusted sends what no work tree may have. It is refused with a reason, nothing of it is
 // written, and neither the mirror nor the workspace is any the worse for it.
+//
+//test:plain
 func TestHostileChange(t *testing.T) {
 	f := newFixture(t)
 	ctx := t.Context()

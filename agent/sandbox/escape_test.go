@@ -23,6 +23,8 @@ const asUser = "SIA_SANDBOX_TEST_AS_USER"
 
 // TestEscape is a repository that tries to break out, in each way of containing
 // it that this host has: with /proc and without, as root and as an ordinary user.
+//
+//test:plain
 func TestEscape(t *testing.T) {
 	h := newHost(t)
 	for i, kind := range []sandbox.Kind{sandbox.KindFull, sandbox.KindNoProc} {

@@ -17,6 +17,8 @@ import (
 )
 
 // TestKilledParent: with the process that started a command, killed at any moment, all of the command dies.
+//
+//test:plain
 func TestKilledParent(t *testing.T) {
 	for _, kind := range []sandbox.Kind{sandbox.KindFull, sandbox.KindNoProc} {
 		t.Run(string(kind), func(t *testing.T) {

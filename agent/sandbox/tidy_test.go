@@ -44,6 +44,8 @@ func deepest(t testing.TB, dir string, most int) (depth int) {
 
 // TestEscapeOfTheDeadlineByDepth: however deep folders are nested, the time a command has
 // is all that they can take, and nobody after it meets them.
+//
+//test:plain
 func TestEscapeOfTheDeadlineByDepth(t *testing.T) {
 	s := box(t, sandbox.Options{})
 	for _, c := range []struct{ name, sh string }{

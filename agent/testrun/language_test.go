@@ -12,6 +12,8 @@ import (
 )
 
 // TestResults reads what runners printed; testdata has it as it was recorded.
+//
+//test:plain
 func TestResults(t *testing.T) {
 	for _, c := range []struct {
 		file string
@@ -98,6 +100,8 @@ func TestLastWord(t *testing.T) {
 }
 
 // TestReportReader: marks that a test guesses are its output, and an endless line is not kept.
+//
+//test:plain
 func TestReportReader(t *testing.T) {
 	r := newReportReader(Golang{}, "token")
 	for _, part := range []string{"\ntoken build .\nbuilding\nto", "ken end 0\n",

@@ -13,6 +13,7 @@ var (
 	cssComment = regexp.MustCompile(`(?s)/\*.*?\*/`)
 	selector   = regexp.MustCompile(`([^{}]+)\{`)
 	cssClass   = regexp.MustCompile(`\.([a-z][\w-]*)`)
+	word       = regexp.MustCompile(`[\w-]+`)
 )
 
 // Every class that the style sheet speaks of is in a page, or in what makes one.
@@ -34,11 +35,33 @@ func TestEveryRuleIsUsed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	words := map[string]bool{}
+	for _, w := range word.FindAllString(pages.String(), -1) {
+		words[w] = true
+	}
 	for _, rule := range selector.FindAllStringSubmatch(cssComment.ReplaceAllString(string(css), ""), -1) {
 		for _, c := range cssClass.FindAllStringSubmatch(rule[1], -1) {
-			if !regexp.MustCompile(`(^|[^\w-])` + c[1] + `($|[^\w-])`).MatchString(pages.String()) {
+			if !words[c[1]] {
 				t.Errorf("no page has the class %s", c[1])
 			}
 		}
+	}
+}
+
+var darkScheme = regexp.MustCompile(`@media \(prefers-color-scheme: dark\) \{\s*` +
+	`:root \{(\s*--[\w-]+: (#[0-9a-f]{3,8}|rgb\([\d %/]+\));)+\s*\}\s*\}`)
+
+// A colour scheme changes colours alone, so what is no matter of colours need not be judged in both.
+func TestSchemesDifferInColours(t *testing.T) {
+	css, err := files.ReadFile("style.css")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !darkScheme.Match(css) {
+		t.Error("the dark scheme is not a list of colours")
+	}
+	rest := darkScheme.ReplaceAllString(string(css), "")
+	if strings.Contains(rest, "prefers-color-scheme") || strings.Contains(rest, "light-dark(") {
+		t.Error("something beside the list of colours depends on the scheme")
 	}
 }

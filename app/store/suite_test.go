@@ -14,12 +14,8 @@ import (
 // runSuite holds a database to what package store promises. url returns that of one of the test's own, empty and
 // migrated.
 func runSuite(t *testing.T, url func(t testing.TB) string) {
-	for _, c := range []struct {
-		name string
-		test func(t *testing.T, s *fixture)
-	}{
+	runTests(t, url, []storeTest{
 		{"Migrate", testMigrate},
-		{"Move", testMove},
 
 		{"LatestDelivery", testLatestDelivery},
 		{"ArrivedDeliveries", testArrived},
@@ -35,7 +31,6 @@ func runSuite(t *testing.T, url func(t testing.TB) string) {
 		{"ApplyToNoTask", testApplyToNoTask},
 		{"ApplyRefusesNonsense", testApplyNonsense},
 		{"ApplyAtOnce", testApplyAtOnce},
-		{"RandomEventsReplay", testRandomEvents},
 		{"Refs", testRefs},
 		{"Filters", testFilters},
 		{"Found", testFound},
@@ -72,7 +67,6 @@ func runSuite(t *testing.T, url func(t testing.TB) string) {
 		{"ForgettingIsFinal", testForgettingFinal},
 		{"LessonsLearnedSince", testLearnedSince},
 		{"WordsChangePlaces", testWordsChangePlaces},
-		{"SearchesStayTrue", testSearchesStayTrue},
 		{"LessonsAreShared", testLessonsShared},
 		{"SharingTakenBack", testSharingTakenBack},
 		{"SharingStaysApart", testSharingApart},
@@ -132,7 +126,25 @@ func runSuite(t *testing.T, url func(t testing.TB) string) {
 		{"CancelPutOff", testCancelPutOff},
 		{"CancelThenFails", testCancelThenFails},
 		{"CancelFinished", testCancelFinished},
-	} {
+	})
+}
+
+// runLong is the part of the suite that does much work one step after the other.
+func runLong(t *testing.T, url func(t testing.TB) string) {
+	runTests(t, url, []storeTest{
+		{"Move", testMove},
+		{"RandomEventsReplay", testRandomEvents},
+		{"SearchesStayTrue", testSearchesStayTrue},
+	})
+}
+
+type storeTest struct {
+	name string
+	test func(t *testing.T, s *fixture)
+}
+
+func runTests(t *testing.T, url func(t testing.TB) string, tests []storeTest) {
+	for _, c := range tests {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			clock := &clock{}

@@ -49,6 +49,7 @@ func TestSessionReads(t *testing.T) {
 
 // What models and strangers write into a session is text, whatever its form; nothing makes the page large.
 //
+//test:plain
 //test:thorough
 func TestHostileSessions(t *testing.T) {
 	evil := hostile + "\u202eevil\x1b[31m\u200b token ghp_" + strings.Repeat("a1B2", 9)

@@ -48,6 +48,8 @@ const mark = "86413"
 
 // TestHostileTests looks at changes whose tests do not want to end. What is said of the other tests stays, and nothing
 // goes on behind.
+//
+//test:plain
 func TestHostileTests(t *testing.T) {
 	for _, c := range []struct{ name, does, left string }{
 		{"endless", "while True: pass", "test_more.py: its tests did not come to an end at the head"},
