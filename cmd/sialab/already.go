@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -22,6 +23,7 @@ import (
 type alreadyCmd struct {
 	Clone      string `arg:"" help:"Clone with its history, bare or not." type:"existingdir"`
 	Tasks      string `arg:"" help:"Folder tasks in which sia replay mine --dir kept tasks of it. Those of Go with whole test files count." type:"existingdir"`
+	Stdlib     string `help:"Folder with Go's standard library compiled, kept from run to run, such as ~/.cache/sia/stdlib." placeholder:"DIR"`
 	cli.Format `embed:""`
 }
 
@@ -39,16 +41,16 @@ type alreadyReport struct {
 
 // Run checks claims with the failing tests of each task, as a coder's are checked.
 func (c *alreadyCmd) Run(e *cli.Env) error {
-	o := sandbox.Options{Self: forwardCommand(), Logger: e.Logger}
-	box, err := sandbox.New(o, sandbox.Probe(e.Ctx, o))
-	if err != nil {
-		return fmt.Errorf("tests are run in the sandbox only: %w", err)
-	}
 	dir, err := os.MkdirTemp("", "already-*")
 	if err != nil {
 		return err
 	}
 	defer os.RemoveAll(dir)
+	o := sandbox.Options{Self: forwardCommand(), Stdlib: cmp.Or(c.Stdlib, filepath.Join(dir, "stdlib")), Logger: e.Logger}
+	box, err := sandbox.New(o, sandbox.Probe(e.Ctx, o))
+	if err != nil {
+		return fmt.Errorf("tests are run in the sandbox only: %w", err)
+	}
 	checker, err := agent.NewChecker(agent.CheckerConfig{Sandbox: box, Cache: filepath.Join(dir, "cache"),
 		Hosts: []string{"proxy.golang.org:443", "sum.golang.org:443"}, Now: time.Now, Logger: e.Logger})
 	if err != nil {
@@ -151,6 +153,10 @@ type tree struct {
 	paths  []string
 }
 
+// buildOthers builds what tests of a module need of other modules. It is kept for the next tree of the same modules.
+const buildOthers = `go build $(go list -e -deps -test ` +
+	`-f '{{if and .Module (not .ForTest)}}{{if not .Module.Main}}{{.ImportPath}}{{end}}{{end}}' ./...)`
+
 // holds lays trees over each other and reports whether the evidence of each command holds there; why not, of the first.
 func (c *alreadyCmd) holds(
 	ctx context.Context, checker *agent.Checker, dir string, commands []string, trees []tree,
@@ -168,9 +174,8 @@ func (c *alreadyCmd) holds(
 			}
 		}
 	}
-	// What setup builds is kept for the next tree of the same modules.
 	got, err := checker.Check(ctx, agent.Input{Dir: dir, Repo: "replay", Issue: 1, OnBase: true,
-		Setup: []string{"go mod download", "go test -vet=off -run '^$' ./... || true"}}, commands, nil)
+		Setup: []string{"go mod download", buildOthers}}, commands, nil)
 	if err != nil {
 		return nil, "", err
 	}
