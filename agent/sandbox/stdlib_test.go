@@ -46,7 +46,8 @@ func TestStdlibIsCompiledOnce(t *testing.T) {
 				t.Error(err)
 				return
 			}
-			if b, err := os.ReadFile(filepath.Join(dir, "go", "fmt")); err != nil || string(b) != "build fmt testing/internal/testdeps\n" {
+			b, err := os.ReadFile(filepath.Join(dir, "go", "fmt"))
+			if err != nil || string(b) != "build fmt testing/internal/testdeps\n" {
 				t.Errorf("%q, %v", b, err)
 			}
 		})
