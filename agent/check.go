@@ -53,8 +53,7 @@ func (c wantedCheck) look(ctx context.Context, runner *attemptRunner, env tool.E
 		return out
 	}
 	if res.OK() {
-		printed := string(res.Output)
-		out.Ran = testsRan.MatchString(printed) && !nothingRan.MatchString(printed)
+		out.Ran = testsRan.MatchString(string(res.Output))
 		if out.Holds = !c.fails; c.fails {
 			out.Excerpt = "the test passes on the code as it is"
 		}
@@ -83,19 +82,24 @@ func (c wantedCheck) look(ctx context.Context, runner *attemptRunner, env tool.E
 		out.Holds = !slices.ContainsFunc(out.Tests, func(t string) bool { return !slices.Contains(b.Tests, t) })
 	}
 	if c.fails {
-		out.Holds = shows(rep.Class, len(out.Tests)) && !nothingRan.MatchString(text)
+		out.Holds = shows(rep.Class, len(out.Tests)) && !notBegun.MatchString(text) &&
+			(len(out.Tests) > 0 || !nothingRan.MatchString(text))
 	}
 	return out
 }
 
-// nothingRan is what usual runners print when no test was run.
-var nothingRan = lazyregexp.New(`(?i)\[(setup|build) failed\]|no tests? (files|found|ran|to run|were found)|` +
-	`collected 0 items|collected \d+ items? / \d+ errors?|\b0 tests?\b|command not found`)
+// notBegun is what usual runners print of tests that could not be built or loaded.
+var notBegun = lazyregexp.New(`(?i)\[(setup|build) failed\]|collected \d+ items? / \d+ errors?|command not found`)
 
-// testsRan is what usual runners print of tests that ran and passed: go test, pytest, unittest, node --test, Jest,
-// Vitest, Mocha, cargo and Maven.
-var testsRan = lazyregexp.New(`(?im)^ok\s+\S+\s+(\(cached\)|[0-9.]+s)|^\s*--- PASS: |^ok [1-9]\d* |` +
-	`\b[1-9]\d* (tests? )?pass(ed|ing)\b|^[#ℹ] pass [1-9]|^Ran [1-9]\d* tests?\b|^Tests run: [1-9]`)
+// nothingRan is what usual runners print when no test was run. They print it of one package of several, too.
+var nothingRan = lazyregexp.New(`(?i)no tests? (files|found|ran|to run|were found)|collected 0 items|\b0 tests?\b`)
+
+// testsRan is what usual runners print of tests that ran and passed: go test (not with "[no tests to run]"), pytest,
+// unittest, node --test, Jest, Vitest, Mocha, Bun, cargo and Maven; RSpec, Minitest, PHPUnit, ExUnit and Swift.
+var testsRan = lazyregexp.New(`(?im)^ok\s+\S+\s+(\(cached\)|[0-9.]+s)` +
+	`(\s+coverage: (\[no statements\]|[^\[\n]*))?[ \t\r]*$|^\s*--- PASS: |^ok [1-9]\d* |` +
+	`\b[1-9]\d* (tests? )?pass(ed|ing)?\b|^[#ℹ] pass [1-9]|^Ran [1-9]\d* tests?\b|\bTests run: [1-9]|` +
+	`\b[1-9]\d* (tests?|runs?|examples?), (with )?\d+ (assertions?|failures?)\b`)
 
 // shows reports whether a failure is that of a test that ran, rather than of one that
 // could not be built or begun.

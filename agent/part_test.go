@@ -141,6 +141,10 @@ func TestPartThatReproduces(t *testing.T) {
 			"the test passes"},
 		{"it does not build", []scripted.Answer{writeFile("sum_test.sh", "echo 'FAIL x [build failed]'; exit 2"), finish(run),
 			finish(run)}, false, ""},
+		{"beside a package without tests", []scripted.Answer{
+			writeFile("sum_test.sh", "echo '?   	x/b	[no test files]'\n"+fails), finish(run)}, true, ""},
+		{"no test of that name", []scripted.Answer{writeFile("sum_test.sh", "echo 'No tests found'; exit 1"), finish(run),
+			finish(run)}, false, ""},
 		{"no command", []scripted.Answer{writeFile("sum_test.sh", fails), finish(args{"summary": "x"}), finish(run)},
 			true, ""},
 	} {
@@ -165,7 +169,7 @@ func TestPartWithoutASandbox(t *testing.T) {
 	}
 }
 
-// A checker runs the parts' commands and the repository's tests on a tree of its own.
+// A checker runs the parts' commands and the repository's tests on a tree of its own, and sees whether tests ran.
 func TestChecker(t *testing.T) {
 	b := newBench(t, turns(done))
 	b.write("here.txt", "x")
@@ -177,6 +181,37 @@ func TestChecker(t *testing.T) {
 	got, err := c.Check(t.Context(), in, []string{"cat gone.txt", "", "cat here.txt"}, nil)
 	if err != nil || len(got) != 2 || got[0].Holds || !got[1].Holds || got[1].Command != "cat here.txt" || !c.Checks() {
 		t.Errorf("%+v, %v", got, err)
+	}
+	for printed, ran := range map[string]bool{
+		"ok  \tx/a\t0.003s": true,
+		"ok  \tx/a\t(cached)\tcoverage: 50.0% of statements":                                                    true,
+		"ok  \tx/a\t0.003s\tcoverage: [no statements]":                                                          true,
+		"?   \tx/b\t[no test files]\nok  \tx/a\t0.003s":                                                         true,
+		"ok  \tx/b\t0.002s [no tests to run]\nok  \tx/a\t0.003s":                                                true,
+		"ok  \tx/b\t0.002s [no tests to run]\n?   \tx/a\t[no test files]":                                       false,
+		"ok  \tx/b\t0.002s\tcoverage: 0.0% of statements [no tests to run]":                                     false,
+		"ok  \tx/b\t0.002s\tcoverage: [no statements] [no tests to run]":                                        false,
+		"test result: ok. 2 passed; 0 failed\n\n   Doc-tests x\n\nrunning 0 tests\n\ntest result: ok. 0 passed": true,
+		"running 0 tests\n\ntest result: ok. 0 passed; 0 failed; 0 ignored; 0 measured; 3 filtered out":         false,
+		"[INFO] Tests run: 3, Failures: 0, Errors: 0, Skipped: 0":                                               true,
+		"[INFO] Tests run: 0, Failures: 0, Errors: 0, Skipped: 0":                                               false,
+		"==== 1 passed, 5 deselected in 0.02s ====":                                                             true,
+		"==== 5 deselected in 0.02s ====":                                                                       false,
+		"Tests:       2 skipped, 1 passed, 3 total":                                                             true,
+		"Tests:       3 skipped, 3 total":                                                                       false,
+		" 3 pass\n 0 fail":                                                                                      true,
+		"3 examples, 0 failures":                                                                                true,
+		"0 examples, 0 failures":                                                                                false,
+		"3 runs, 5 assertions, 0 failures, 0 errors, 0 skips":                                                   true,
+		"OK (1 test, 1 assertion)":                                                                              true,
+		"Executed 3 tests, with 0 failures (0 unexpected)":                                                      true,
+		"all is well": false,
+	} {
+		b.write("here.txt", printed+"\n")
+		got, err := c.Check(t.Context(), in, []string{"cat here.txt"}, nil)
+		if err != nil || !got[0].Holds || got[0].Ran != ran {
+			t.Errorf("%q: %+v, %v", printed, got, err)
+		}
 	}
 	none, err := agent.NewChecker(agent.CheckerConfig{})
 	if err != nil {

@@ -29,7 +29,8 @@ type stdlib struct {
 
 // stdlibs are those that can be compiled beforehand, by the language's program.
 var stdlibs = map[string]stdlib{
-	"go": {"go build $(go list std | grep -v internal)", // what can be imported, with what that needs
+	// what can be imported, with what that needs, and what every test binary holds besides
+	"go": {"go build $(go list std | grep -v internal) testing/internal/testdeps",
 		[]string{"GOCACHE=" + BuildDir + "/go", "GOFLAGS=-buildvcs=false", "GOTOOLCHAIN=local"}},
 }
 

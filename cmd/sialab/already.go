@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -22,6 +23,7 @@ import (
 type alreadyCmd struct {
 	Clone      string `arg:"" help:"Clone with its history, bare or not." type:"existingdir"`
 	Tasks      string `arg:"" help:"Folder tasks in which sia replay mine --dir kept tasks of it. Those of Go with whole test files count." type:"existingdir"`
+	Stdlib     string `help:"Folder with Go's standard library compiled, kept from run to run, such as ~/.cache/sia/stdlib." placeholder:"DIR"`
 	cli.Format `embed:""`
 }
 
@@ -39,16 +41,16 @@ type alreadyReport struct {
 
 // Run checks claims with the failing tests of each task, as a coder's are checked.
 func (c *alreadyCmd) Run(e *cli.Env) error {
-	o := sandbox.Options{Self: forwardCommand(), Logger: e.Logger}
-	box, err := sandbox.New(o, sandbox.Probe(e.Ctx, o))
-	if err != nil {
-		return fmt.Errorf("tests are run in the sandbox only: %w", err)
-	}
 	dir, err := os.MkdirTemp("", "already-*")
 	if err != nil {
 		return err
 	}
 	defer os.RemoveAll(dir)
+	o := sandbox.Options{Self: forwardCommand(), Stdlib: cmp.Or(c.Stdlib, filepath.Join(dir, "stdlib")), Logger: e.Logger}
+	box, err := sandbox.New(o, sandbox.Probe(e.Ctx, o))
+	if err != nil {
+		return fmt.Errorf("tests are run in the sandbox only: %w", err)
+	}
 	checker, err := agent.NewChecker(agent.CheckerConfig{Sandbox: box, Cache: filepath.Join(dir, "cache"),
 		Hosts: []string{"proxy.golang.org:443", "sum.golang.org:443"}, Now: time.Now, Logger: e.Logger})
 	if err != nil {
@@ -72,38 +74,10 @@ func (c *alreadyCmd) Run(e *cli.Env) error {
 			continue
 		}
 		at := filepath.Join(dir, t.ID)
-		holds := func(name string, tests []string, trees ...tree) (bool, string, error) {
-			return c.holds(e.Ctx, checker, filepath.Join(at, name), goTests(tests), trees)
-		}
-		parent := []tree{{t.Parent, nil}, {t.Commit, t.Tests}}
-		head, why, err := holds("head", t.Failing, tree{t.Commit, nil})
-		before, _, err2 := holds("parent", t.Failing, parent...)
-		besides, err3 := false, error(nil)
-		if len(t.Passing) > 0 {
-			besides, _, err3 = holds("besides", t.Passing, parent...)
-			r.Others++
-		}
-		half, err4 := c.half(e.Ctx, t)
-		partly := false
-		if len(half) > 0 && err4 == nil {
-			partly, _, err4 = holds("partly", t.Failing, append(parent, tree{t.Commit, half})...)
-			r.Halves++
-		}
-		if err := errors.Join(err, err2, err3, err4, os.RemoveAll(at)); err != nil {
+		if err := errors.Join(c.task(e, checker, at, t, &r), os.RemoveAll(at)); err != nil {
 			return fmt.Errorf("task %s: %w", t.ID, err)
 		}
-		r.Tasks++
-		for _, x := range []struct {
-			n  *int
-			is bool
-		}{{&r.Head, head}, {&r.Parent, before}, {&r.Besides, besides}, {&r.Partly, partly}} {
-			if x.is {
-				*x.n++
-			}
-		}
-		if !head {
-			r.Wrong = append(r.Wrong, t.ID+": "+why)
-		}
+		e.Logger.Info("task checked", "task", t.ID, "so_far", r)
 	}
 	if c.Output == "json" {
 		return e.JSON(r)
@@ -111,6 +85,54 @@ func (c *alreadyCmd) Run(e *cli.Env) error {
 	fmt.Fprintf(e.Out, "%d tasks\nthe evidence holds at the commit: %d\nat its parent: %d\n"+
 		"at its parent, of other tests: %d of %d\nwith half of its files: %d of %d\n%s\n", r.Tasks, r.Head, r.Parent,
 		r.Besides, r.Others, r.Partly, r.Halves, strings.Join(r.Wrong, "\n"))
+	return nil
+}
+
+// task checks the claims of one task, each in a tree below the folder at, and counts them.
+func (c *alreadyCmd) task(e *cli.Env, checker *agent.Checker, at string, t replay.Task, r *alreadyReport) error {
+	failing, broken := []string{goTests(t.Failing)}, map[string]bool{}
+	for _, test := range t.Failing {
+		broken[goTest(test)] = true
+	}
+	others := slices.DeleteFunc(slices.Clone(t.Passing), func(test string) bool { return broken[goTest(test)] })
+	parent := []tree{{t.Parent, nil}, {t.Commit, t.Tests}}
+	half, err := c.half(e.Ctx, t)
+	if err != nil {
+		return err
+	}
+	head, why, err := c.holds(e.Ctx, checker, filepath.Join(at, "head"), failing, []tree{{t.Commit, nil}})
+	if err != nil {
+		return err
+	}
+	named := failing
+	if len(others) > 0 {
+		named = append(failing, goTests(others))
+		r.Others++
+	}
+	before, _, err := c.holds(e.Ctx, checker, filepath.Join(at, "parent"), named, parent)
+	if err != nil {
+		return err
+	}
+	partly := []bool{false}
+	if len(half) > 0 {
+		r.Halves++
+		trees := append(parent, tree{t.Commit, half})
+		if partly, _, err = c.holds(e.Ctx, checker, filepath.Join(at, "partly"), failing, trees); err != nil {
+			return err
+		}
+	}
+	r.Tasks++
+	for _, x := range []struct {
+		n  *int
+		is bool
+	}{{&r.Head, head[0]}, {&r.Parent, before[0]}, {&r.Besides, len(before) > 1 && before[1]}, {&r.Partly, partly[0]}} {
+		if x.is {
+			*x.n++
+		}
+	}
+	if !head[0] {
+		r.Wrong = append(r.Wrong, t.ID+": "+why)
+	}
 	return nil
 }
 
@@ -131,12 +153,16 @@ type tree struct {
 	paths  []string
 }
 
-// holds lays trees over each other and reports whether a command's evidence holds there; why not.
+// buildOthers builds what tests of a module need of other modules. It is kept for the next tree of the same modules.
+const buildOthers = `go build $(go list -e -deps -test ` +
+	`-f '{{if and .Module (not .ForTest)}}{{if not .Module.Main}}{{.ImportPath}}{{end}}{{end}}' ./...)`
+
+// holds lays trees over each other and reports whether the evidence of each command holds there; why not, of the first.
 func (c *alreadyCmd) holds(
-	ctx context.Context, checker *agent.Checker, dir, command string, trees []tree,
-) (ok bool, why string, err error) {
+	ctx context.Context, checker *agent.Checker, dir string, commands []string, trees []tree,
+) (ok []bool, why string, err error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return false, "", err
+		return nil, "", err
 	}
 	for _, t := range trees {
 		archive := dir + ".tar"
@@ -144,17 +170,26 @@ func (c *alreadyCmd) holds(
 		for _, run := range []*exec.Cmd{exec.CommandContext(ctx, "git", args...),
 			exec.CommandContext(ctx, "tar", "-xf", archive, "-C", dir)} {
 			if out, err := run.CombinedOutput(); err != nil {
-				return false, "", fmt.Errorf("%s: %w: %s", run, err, out)
+				return nil, "", fmt.Errorf("%s: %w: %s", run, err, out)
 			}
 		}
 	}
-	// What setup builds is kept for the next tree of the same modules: most of the standard library.
 	got, err := checker.Check(ctx, agent.Input{Dir: dir, Repo: "replay", Issue: 1, OnBase: true,
-		Setup: []string{"go mod download", "go build net/http testing"}}, []string{command}, nil)
+		Setup: []string{"go mod download", buildOthers}}, commands, nil)
 	if err != nil {
-		return false, "", err
+		return nil, "", err
 	}
-	return got[0].Holds && got[0].Ran, got[0].Missing + got[0].Excerpt, nil
+	for _, g := range got {
+		ok = append(ok, g.Holds && g.Ran)
+	}
+	return ok, got[0].Missing + got[0].Excerpt, nil
+}
+
+// goTest is the test function that a test belongs to, with its package.
+func goTest(test string) string {
+	group, name, _ := strings.Cut(test, "::")
+	name, _, _ = strings.Cut(name, "/")
+	return group + "::" + name
 }
 
 // goTests is the command that a coder would name for tests, package by package.
@@ -162,8 +197,7 @@ func goTests(tests []string) string {
 	names := map[string][]string{}
 	var groups []string
 	for _, test := range tests {
-		group, name, _ := strings.Cut(test, "::")
-		name, _, _ = strings.Cut(name, "/")
+		group, name, _ := strings.Cut(goTest(test), "::")
 		if _, ok := names[group]; !ok {
 			groups = append(groups, group)
 		}
