@@ -9,12 +9,12 @@ import (
 const (
 	// clockEvery is how often the database's clock is read.
 	clockEvery = 10 * time.Second
-	// A difference of clocks that is smaller is left alone: what is due is not that exact, and an answer takes a while, too.
+	// A difference of clocks that is smaller is left alone: what is due is not that exact, and an answer takes a while.
 	clockTolerance = time.Second
 )
 
-// sharedClock is the machine's clock, set by the database's. Clocks of machines differ, and servers have to agree on what
-// is due and on what was written within a minute. It is safe for concurrent use.
+// sharedClock is the machine's clock, set by the database's. Clocks of machines differ, and servers have to agree on
+// what is due and on what was written within a minute. It is safe for concurrent use.
 type sharedClock struct {
 	behind atomic.Int64 // the machine's clock, in nanoseconds
 }

@@ -12,11 +12,12 @@ import (
 	"time"
 )
 
-// clockVariable is read by a program that [stage.withClock] built: the seconds that its clock is ahead of the machine's.
+// clockVariable is read by a program that [stage.withClock] built: the seconds that its clock is ahead of the
+// machine's.
 const clockVariable = "SIALAB_CLOCK"
 
-// A process can't be given another clock by the system, since programs in Go read the clock without a system call. So the
-// function that they read it with is built to add to it.
+// A process can't be given another clock by the system, since programs in Go read the clock without a system call. So
+// the function that they read it with is built to add to it.
 const (
 	nowReads = "func Now() Time {\n\tsec, nsec, mono := runtimeNow()\n"
 	nowAdds  = "var sialabClock, _ = func() (int, error) { v, _ := syscall.Getenv(%q); return atoi(v) }()\n\n" +
@@ -37,7 +38,8 @@ func (s *stage) withClock(ctx context.Context) (program string, err error) {
 	text := strings.Replace(string(source), nowReads, fmt.Sprintf(nowAdds, clockVariable), 1)
 	text = strings.Replace(text, "import (\n", "import (\n\t\"syscall\"\n", 1)
 	if !strings.Contains(text, clockVariable) {
-		return "", errors.New("this version of Go reads the clock in another way: change lab/scale/clock.go, or leave out --clocks")
+		return "", errors.New("this version of Go reads the clock in another way: change lab/scale/clock.go, or leave out " +
+			"--clocks")
 	}
 	dir := filepath.Join(s.dir, "clock")
 	overlay, err := json.Marshal(map[string]map[string]string{"Replace": {file: filepath.Join(dir, "time.go")}})
@@ -49,7 +51,8 @@ func (s *stage) withClock(ctx context.Context) (program string, err error) {
 		return "", err
 	}
 	program = filepath.Join(dir, "sia")
-	build := exec.CommandContext(ctx, "go", "build", "-overlay", filepath.Join(dir, "overlay.json"), "-o", program, "./cmd/sia")
+	build := exec.CommandContext(ctx, "go", "build", "-overlay", filepath.Join(dir, "overlay.json"), "-o", program,
+		"./cmd/sia")
 	if out, err := build.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("build sia with a clock that can be wrong: %w\n%s", err, out)
 	}

@@ -34,7 +34,8 @@ func (s *stage) pooler(ctx context.Context, database string) (string, error) {
 	); err != nil {
 		return "", err
 	}
-	p := &process{name: "PgBouncer", program: s.Pooler, args: []string{config}, ready: "process up", as: storetest.AsServer}
+	p := &process{name: "PgBouncer", program: s.Pooler, args: []string{config}, ready: "process up",
+		as: storetest.AsServer}
 	s.poolers = append(s.poolers, p)
 	u.RawQuery = url.Values{"host": {dir}, "port": {"6432"}, "default_query_exec_mode": {"exec"}}.Encode()
 	return u.String(), p.start(ctx)
