@@ -71,6 +71,12 @@ func findTask(e *cli.Env, s *store.Store, name string) (sia.Task, error) {
 	}
 	repo, number, _ := strings.Cut(name, "#")
 	if issue, err := strconv.Atoi(number); err == nil && issue > 0 {
+		if known, err := knownRepository(e, s, repo); err == nil {
+			if t, err := s.Task(e.Ctx, sia.NewTaskID(known.ID, issue)); !errors.Is(err, store.ErrNotFound) {
+				return t, err
+			}
+		}
+		// SIA may be gone from the repository, or its name was another then.
 		all, err := s.Tasks(e.Ctx, store.Filter{Issue: issue, Limit: math.MaxInt32})
 		if err != nil {
 			return t, err

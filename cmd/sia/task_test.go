@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"path/filepath"
@@ -30,6 +31,11 @@ func tasksIn(t testing.TB, tasks int) (file string) {
 			t.Fatal(err)
 		}
 	}
+	installed := store.Installation{ID: 3, Account: "acme"}
+	if err := errors.Join(s.UpsertInstallation(t.Context(), installed), s.UpsertRepository(t.Context(),
+		store.Repository{Repo: sia.Repo{ID: 7, Owner: "acme", Name: "shop"}, Installation: installed.ID})); err != nil {
+		t.Fatal(err)
+	}
 	raw := storetest.Raw(t, "sqlite:"+file)
 	for _, statement := range []string{
 		`CREATE TEMP TABLE numbers AS
@@ -54,6 +60,12 @@ func TestTaskByItsIssue(t *testing.T) {
 	if code := runArgs(t.Context(), []string{"task", "show", "Acme/Shop#2", "--db", db}, &out, &said); code != 0 ||
 		!strings.Contains(out.String(), "acme/shop#2") {
 		t.Errorf("exit %d\n%s%s", code, &out, &said)
+	}
+	if err := storetest.Open(t, store.Config{URL: db}).RemoveInstallation(t.Context(), 3); err != nil {
+		t.Fatal(err)
+	}
+	if code := runArgs(t.Context(), []string{"task", "show", "acme/shop#2", "--db", db}, io.Discard, &said); code != 0 {
+		t.Errorf("after SIA is gone from there: exit %d\n%s", code, &said)
 	}
 	for _, name := range []string{"acme/shop#31", "acme/else#2"} {
 		if code := runArgs(t.Context(), []string{"task", "show", name, "--db", db}, io.Discard, io.Discard); code != 1 {
