@@ -108,7 +108,7 @@ const (
 // Merges as they are said to be, of which the clean ones are those of git.
 //
 //test:plain
-func TestMerge(t *testing.T) {
+func TestMergeAsGit(t *testing.T) {
 	f := newFixture(t)
 	text := lines("one two three four five six seven eight nine ten")
 	top := strings.Replace(text, "one", "ONE", 1)

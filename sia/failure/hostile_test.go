@@ -54,7 +54,7 @@ var hostile = map[string]string{
 // Whatever a log is made of, what is remembered of it is bounded.
 //
 //test:thorough
-func TestHostile(t *testing.T) {
+func TestHostileLogs(t *testing.T) {
 	const size, limit = 192 << 10, 3 << 20
 	for name, piece := range hostile {
 		t.Run(name, func(t *testing.T) {

@@ -46,11 +46,11 @@ class More(unittest.TestCase):
 // mark is in the command line of processes that must not stay.
 const mark = "86413"
 
-// TestHostileTests looks at changes whose tests do not want to end. What is said of the other tests stays, and nothing
+// TestTestsWithoutEnd looks at changes whose tests do not want to end. What is said of the other tests stays, and nothing
 // goes on behind.
 //
 //test:plain
-func TestHostileTests(t *testing.T) {
+func TestTestsWithoutEnd(t *testing.T) {
 	for _, c := range []struct{ name, does, left string }{
 		{"endless", "while True: pass", "test_more.py: its tests did not come to an end at the head"},
 		{"endless output", "while True: print('x' * 1000)", "test_more.py: its tests did not come to an end at the head"},
