@@ -46,8 +46,8 @@ class More(unittest.TestCase):
 // mark is in the command line of processes that must not stay.
 const mark = "86413"
 
-// TestTestsWithoutEnd looks at changes whose tests do not want to end. What is said of the other tests stays, and nothing
-// goes on behind.
+// TestTestsWithoutEnd looks at changes whose tests do not want to end. What is said of the other tests stays, and
+// nothing goes on behind.
 //
 //test:plain
 func TestTestsWithoutEnd(t *testing.T) {
