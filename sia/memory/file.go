@@ -15,8 +15,8 @@ import (
 )
 
 // SchemaVersion is the version of the files that this package writes. Files of
-// a later version are not read, and not written over.
-const SchemaVersion = 1
+// a later version are not read, and not written over. Those of version 1 are read ([upgraded]).
+const SchemaVersion = 2
 
 // File is what is remembered of one task, as its JSON file spells it.
 type File struct {
@@ -52,7 +52,8 @@ type Attempt struct {
 	FailurePoint     string             `json:"failure_point"`
 	DurationMinutes  float64            `json:"duration_minutes"` // to a tenth
 	CreditsConsumed  float64            `json:"credits_consumed"` // to a thousandth
-	Intervention     *Intervention      `json:"sia_intervention"` // what SIA did after it; null when it did nothing
+	Intervention     *Intervention      `json:"sia_intervention"` // what SIA changed for it; null when it did nothing
+	DiagnosisAfter   *Diagnosis         `json:"diagnosis_after"`  // what SIA concluded when it had failed; null before
 
 	HeadSHA       string   `json:"head_sha,omitempty"`
 	Signature     string   `json:"signature,omitempty"` // of its failures, sorted, separated by spaces
@@ -68,17 +69,24 @@ type Attempt struct {
 	Parts     []Part         `json:"parts,omitempty"`
 }
 
-// Intervention is what SIA concluded from an attempt and changed for the next.
+// Intervention is what SIA changed for an attempt.
 type Intervention struct {
 	TechniqueApplied   sia.TechniqueID `json:"technique_applied"`
 	PromptModification string          `json:"prompt_modification"`
-	Pattern            sia.Pattern     `json:"pattern,omitempty"`
-	Diagnosis          string          `json:"diagnosis,omitempty"`
-	Hypothesis         string          `json:"hypothesis,omitempty"`
-	Confidence         float64         `json:"confidence"` // 0–1
-	ReviewVerdict      sia.Verdict     `json:"review_verdict,omitempty"`
-	Resolved           *bool           `json:"resolved,omitempty"` // absent until the next attempt is judged
-	Ratings            []Rating        `json:"ratings,omitempty"`  // of the comment that announced it
+	Resolved           *bool           `json:"resolved,omitempty"` // absent until the attempt is judged
+}
+
+// Diagnosis is what SIA concluded from an attempt that failed.
+type Diagnosis struct {
+	Pattern       sia.Pattern     `json:"pattern,omitempty"`
+	Diagnosis     string          `json:"diagnosis,omitempty"`
+	Hypothesis    string          `json:"hypothesis,omitempty"`
+	Confidence    float64         `json:"confidence"` // 0–1
+	ReviewVerdict sia.Verdict     `json:"review_verdict,omitempty"`
+	Technique     sia.TechniqueID `json:"technique"`         // that the next attempt is to be made with
+	Ratings       []Rating        `json:"ratings,omitempty"` // of the comment that announced it
+	// what the next attempt is to be told; absent once there is one
+	PromptModification string `json:"prompt_modification,omitempty"`
 }
 
 // Rating is a person's 👍 or 👎.
@@ -133,10 +141,13 @@ func FromTask(t sia.Task, links Links) File {
 		m.Transcript = fileLine(links.Transcripts[a.Number])
 		m.DecisionIDs = fileLines(links.Decisions[a.Number])
 		for _, i := range allInterventions(t) {
-			if i.After == a.Number {
-				m.Intervention = interventionEntry(i)
-				m.Intervention.Ratings = ratingsOf(t, i.Number)
+			switch i.After {
+			case a.Number:
+				m.DiagnosisAfter = diagnosisEntry(t, i)
 				m.Signals = signalLines(i.Signals)
+			case a.Number - 1:
+				m.Intervention = &Intervention{TechniqueApplied: i.Diagnosis.Technique,
+					PromptModification: fileText(i.Diagnosis.Prompt), Resolved: i.Resolved}
 			}
 		}
 		f.Attempts = append(f.Attempts, m)
@@ -201,14 +212,17 @@ func failurePoint(a sia.Attempt) string {
 	return fileText(a.Reason)
 }
 
-func interventionEntry(i sia.Intervention) *Intervention {
+func diagnosisEntry(t sia.Task, i sia.Intervention) *Diagnosis {
 	d := i.Diagnosis
-	return &Intervention{
-		TechniqueApplied: d.Technique, PromptModification: fileText(d.Prompt), Pattern: d.Pattern,
-		Diagnosis:  fileText(d.Summary),
-		Hypothesis: fileText(d.Hypothesis), Confidence: roundShare(d.Confidence), ReviewVerdict: i.Review.Verdict,
-		Resolved: i.Resolved,
+	m := &Diagnosis{
+		Pattern: d.Pattern, Diagnosis: fileText(d.Summary), Hypothesis: fileText(d.Hypothesis),
+		Confidence: roundShare(d.Confidence), ReviewVerdict: i.Review.Verdict, Technique: d.Technique,
+		Ratings: ratingsOf(t, i.Number),
 	}
+	if !slices.ContainsFunc(t.Attempts, func(a sia.Attempt) bool { return a.Number == i.After+1 }) {
+		m.PromptModification = fileText(d.Prompt)
+	}
+	return m
 }
 
 // ratingsOf are people's ratings of an intervention, or of the task as a whole for intervention 0.

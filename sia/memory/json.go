@@ -32,7 +32,10 @@ func JSON(t sia.Task, links Links, previous []byte) ([]byte, error) {
 		if _, err := ParseJSON(path, previous); err != nil {
 			return nil, err
 		}
-		if ours, err = mergeFile(ours, previous); err != nil {
+		if previous, err = upgraded(previous); err == nil {
+			ours, err = mergeFile(ours, previous)
+		}
+		if err != nil {
 			return nil, &BrokenFile{Path: path, Err: err}
 		}
 	}
@@ -70,7 +73,11 @@ func ParseJSON(path string, file []byte) (File, error) {
 		return broken(line, err)
 	}
 	var f File
-	if err := json.Unmarshal(file, &f); err != nil {
+	newest, err := upgraded(file)
+	if err != nil {
+		return broken(0, err)
+	}
+	if err := json.Unmarshal(newest, &f); err != nil {
 		var wrong *json.UnmarshalTypeError
 		if errors.As(err, &wrong) {
 			return broken(lineAt(file, wrong.Offset), err)
@@ -90,7 +97,10 @@ func mergeFile(ours, previous []byte) ([]byte, error) {
 	return mergeObject(ours, previous, reflect.TypeFor[File](), map[string]mergeFunc{
 		"attempts": mergeList(reflect.TypeFor[Attempt](), "attempt_number", true, map[string]mergeFunc{
 			"sia_intervention": func(o, p []byte) ([]byte, error) {
-				return mergeObject(o, p, reflect.TypeFor[Intervention](), map[string]mergeFunc{"ratings": mergeRatings})
+				return mergeObject(o, p, reflect.TypeFor[Intervention](), nil)
+			},
+			"diagnosis_after": func(o, p []byte) ([]byte, error) {
+				return mergeObject(o, p, reflect.TypeFor[Diagnosis](), map[string]mergeFunc{"ratings": mergeRatings})
 			},
 			"transcript":   keepIfMissing,
 			"decision_ids": keepIfMissing,

@@ -20,7 +20,7 @@ const (
 	secLearnings = "Learnings"
 	secPrompts   = "Prompts tried"
 	secPlan      = "make a plan" // an attempt's task, where it is not the issue itself
-	subSIA       = "What SIA changed"
+	subFound     = "What SIA found"
 )
 
 // Markdown writes a task's Markdown file over its previous content, which is nil when there is
@@ -67,6 +67,13 @@ func (f File) Markdown() []byte {
 			outcome = "not judged yet"
 		}
 		w.section(fmt.Sprintf("### Attempt %d: %s", a.AttemptNumber, outcome))
+		if i := a.Intervention; i != nil {
+			w.field("Technique", string(i.TechniqueApplied))
+			if i.Resolved != nil {
+				w.field("Resolved", strconv.FormatBool(*i.Resolved))
+			}
+			w.block("Instructions", i.PromptModification)
+		}
 		w.field("Agent", a.AgentVersion)
 		w.field("Coder", a.Coder)
 		w.field("Why this coder", a.Assigned)
@@ -87,19 +94,16 @@ func (f File) Markdown() []byte {
 		w.list("Decisions", a.DecisionIDs)
 		w.list("Ledger", a.Ledger)
 		w.block("Failure point", a.FailurePoint)
-		if i := a.Intervention; i != nil {
-			w.section("#### " + subSIA)
-			w.field("Technique", string(i.TechniqueApplied))
-			w.field("Pattern", string(i.Pattern))
-			w.field("Diagnosis", i.Diagnosis)
-			w.field("Hypothesis", i.Hypothesis)
-			w.field("Confidence", formatNumber(i.Confidence))
-			w.field("Review", string(i.ReviewVerdict))
-			if i.Resolved != nil {
-				w.field("Resolved", strconv.FormatBool(*i.Resolved))
-			}
-			w.ratings(i.Ratings)
-			w.block("New instructions", i.PromptModification)
+		if d := a.DiagnosisAfter; d != nil {
+			w.section("#### " + subFound)
+			w.field("Pattern", string(d.Pattern))
+			w.field("Diagnosis", d.Diagnosis)
+			w.field("Hypothesis", d.Hypothesis)
+			w.field("Confidence", formatNumber(d.Confidence))
+			w.field("Review", string(d.ReviewVerdict))
+			w.field("Next technique", string(d.Technique))
+			w.ratings(d.Ratings)
+			w.block("Next instructions", d.PromptModification)
 		}
 	}
 

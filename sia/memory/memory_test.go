@@ -1,6 +1,7 @@
 package memory_test
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"flag"
@@ -162,6 +163,54 @@ func TestPaths(t *testing.T) {
 	}
 }
 
+// TestVersion1: a file of the version before says the same when it is read, and nothing of it stays where it stood when
+// it is written over. What a person added there stays with the diagnosis.
+func TestVersion1(t *testing.T) {
+	old, err := os.ReadFile("testdata/version1.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := memory.JSON(story(), links(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := memory.JSON(story(), links(), old)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := cmp.Diff(string(want), string(got)); d != "" {
+		t.Errorf("written over (-want +got):\n%s", d)
+	}
+	newest, err := memory.ParseJSON("1.json", want)
+	if err != nil {
+		t.Fatal(err)
+	}
+	read, err := memory.ParseJSON("1.json", old)
+	if err != nil {
+		t.Fatal(err)
+	}
+	newest.Record = nil // there was none yet
+	if d := cmp.Diff(newest, read); d != "" {
+		t.Errorf("read (-want +got):\n%s", d)
+	}
+	noted := bytes.Replace(old, []byte(`"technique_applied"`), []byte(`"note": "mine", "technique_applied"`), 1)
+	if got, err = memory.JSON(story(), links(), noted); err != nil {
+		t.Fatal(err)
+	}
+	var f struct {
+		Attempts []struct {
+			Found, Changed map[string]any
+		}
+	}
+	named := strings.NewReplacer("diagnosis_after", "found", "sia_intervention", "changed").Replace(string(got))
+	if err := json.Unmarshal([]byte(named), &f); err != nil {
+		t.Fatal(err)
+	}
+	if f.Attempts[0].Found["note"] != "mine" || f.Attempts[1].Changed["note"] != nil {
+		t.Errorf("the note is in\n%s", got)
+	}
+}
+
 func TestUnknownSurvives(t *testing.T) {
 	first, err := memory.JSON(story(), links(), nil)
 	if err != nil {
@@ -177,9 +226,9 @@ func TestUnknownSurvives(t *testing.T) {
 	a := attempts[0].(map[string]any)
 	a["note"] = "look here"
 	a["outcome"] = "error" // ours wins
-	a["sia_intervention"].(map[string]any)["liked_by"] = []any{"ana"}
+	a["diagnosis_after"].(map[string]any)["liked_by"] = []any{"ana"}
 	tree["ratings"].([]any)[0].(map[string]any)["why"] = "it saved a day"
-	bob := a["sia_intervention"].(map[string]any)["ratings"].([]any)[1].(map[string]any)
+	bob := a["diagnosis_after"].(map[string]any)["ratings"].([]any)[1].(map[string]any)
 	bob["why"], bob["good"] = "too long", true // ours wins
 	tree["attempts"] = append(attempts,
 		map[string]any{"attempt_number": 7.0, "agent_version": "other", "system_prompt_hash": "x", "failure_point": "",
@@ -248,13 +297,13 @@ func TestBrokenFileIsKept(t *testing.T) {
 		{"a comma is missing", edit(`"repo": "acme/bookings",`, `"repo": "acme/bookings"`), "invalid character", 5},
 		{"a word for a number", edit(`"issue": 1,`, `"issue": "one",`), "/issue", 5},
 		{"an unknown outcome", edit(`"outcome": "fail"`, `"outcome": "meh"`), "/attempts/0/outcome", 15},
-		{"newer", edit(`"schema_version": 1`, `"schema_version": 2`), "update SIA", 2},
+		{"newer", edit(`"schema_version": 2`, `"schema_version": 3`), "update SIA", 2},
 		{"a field is gone", edit(`"task_id": "99-1",`, ``), "task_id", 1},
 		{"not a time", edit(`"2026-03-01T08:00:00Z"`, `"yesterday"`), "yesterday", 0},
 		{"a conflict", "<<<<<<< HEAD\n" + string(good), "invalid character", 1},
-		{"an unknown aftermath", edit(`"aftermath": "edited"`, `"aftermath": "sold"`), "/aftermath", 92},
+		{"an unknown aftermath", edit(`"aftermath": "edited"`, `"aftermath": "sold"`), "/aftermath", 96},
 		{"a rating by nobody", edit("\"ratings\": [\n    {\n      \"by\"", "\"ratings\": [\n    {\n      \"of\""),
-			"/ratings/0", 94},
+			"/ratings/0", 98},
 		{"a list", "[]", "want object", 1},
 		{"not text", "\xff", "UTF-8", 0},
 	} {
@@ -278,7 +327,7 @@ func TestBrokenFileIsKept(t *testing.T) {
 		{"a conflict", "- **Issue:** 1", "<<<<<<< HEAD\n- **Issue:** 1", "merge conflict"},
 		{"an open fence", string(md)[strings.Index(string(md), "  // see"):], "", "not closed"},
 		{"not text", "## Learnings", "## \xff", "UTF-8"},
-		{"a newer schema", "- **Schema:** 1", "- **Schema:** 9", "update SIA"},
+		{"a newer schema", "- **Schema:** 2", "- **Schema:** 9", "update SIA"},
 	} {
 		t.Run("md "+tt.name, func(t *testing.T) {
 			file := strings.Replace(string(md), tt.old, tt.new, 1)
@@ -300,7 +349,8 @@ func TestInterventionBeingPrepared(t *testing.T) {
 	task.Interventions, task.Next, task.State, task.Attempts = nil, &next, sia.Reviewing, task.Attempts[:1]
 	next.Resolved = nil
 	f := memory.FromTask(task, memory.Links{})
-	if f.Attempts[0].Intervention == nil || f.Attempts[0].Intervention.TechniqueApplied != sia.AbstractionLevelShift {
+	d := f.Attempts[0].DiagnosisAfter
+	if d == nil || d.Technique != sia.AbstractionLevelShift || d.PromptModification == "" {
 		t.Error("memory is committed before the comment, so it must hold the intervention that is being prepared")
 	}
 	if len(f.Learnings) != 0 {
@@ -456,8 +506,8 @@ func headings(f memory.File) []string {
 			outcome = "not judged yet"
 		}
 		want = append(want, fmt.Sprintf("### Attempt %d: %s", a.AttemptNumber, outcome))
-		if a.Intervention != nil {
-			want = append(want, "#### What SIA changed")
+		if a.DiagnosisAfter != nil {
+			want = append(want, "#### What SIA found")
 		}
 	}
 	want = append(want, "## Learnings")
