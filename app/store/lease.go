@@ -232,23 +232,21 @@ func (e *Engine) beat(ctx context.Context) {
 	}
 }
 
-// leftRunning makes jobs available again that have no lease and ran for longer than they may: deliveries, setups and
-// periodic work of a process that ended, or that never heard that it got them. Where one engine works alone, its start
-// sees to that. Each of them can be worked on twice.
+// leftRunning makes jobs available again that have no lease and whose engine was not heard of for a lease's length:
+// deliveries, setups and periodic work of a process that ended. This engine is heard of by it. Where one engine works
+// alone, its start sees to that. Each of them can be worked on twice.
 func (e *Engine) leftRunning(ctx context.Context) error {
 	if !e.c.Shared {
 		return nil
 	}
-	for args, most := range map[river.JobArgs]time.Duration{
-		deliveryArgs{}: e.c.DeliveryTimeout, setupArgs{}: e.c.EffectTimeout, periodicArgs{}: periodicTimeout,
-	} {
-		before := e.s.now().Add(-most - 2*saveTimeout)
-		if err := e.s.exec(ctx, "look for jobs that were left", `UPDATE river_job SET state = 'available'
-			WHERE state = 'running' AND kind = ? AND attempted_at < ?`, args.Kind(), e.s.stamp(before)); err != nil {
-			return err
-		}
+	now := e.s.now()
+	if err := e.s.exec(ctx, "be heard of", `UPDATE river_job SET attempted_at = ?
+		WHERE state = 'running' AND kind <> ? AND `+e.s.worksOn()+` = ?`, e.s.stamp(now), effectArgs{}.Kind(),
+		e.holder); err != nil {
+		return err
 	}
-	return nil
+	return e.s.exec(ctx, "look for jobs that were left", `UPDATE river_job SET state = 'available'
+		WHERE state = 'running' AND kind <> ? AND attempted_at < ?`, effectArgs{}.Kind(), e.s.stamp(now.Add(-e.c.Lease)))
 }
 
 // renew renews the leases of what this engine carries out. A handler whose lease somebody else has is ended. When the

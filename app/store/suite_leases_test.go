@@ -3,12 +3,14 @@ package store_test
 import (
 	"context"
 	"errors"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/sia-bot/sia/app/lease"
 	"github.com/sia-bot/sia/app/store"
+	"github.com/sia-bot/sia/app/store/storetest"
 	"github.com/sia-bot/sia/sia"
 )
 
@@ -139,4 +141,49 @@ func testOutcomeOfLostLease(t *testing.T, s *fixture) {
 	if r := record(t, s, id, sia.DoPush); r.State != store.EffectDone || r.Tries != 0 || w.count(r.Key) != 1 {
 		t.Errorf("called %d times: %+v", w.count(r.Key), r)
 	}
+}
+
+// testLeftDelivery: a delivery stays with an engine that is heard of, however long it takes. When that is held up,
+// another one works on it.
+func testLeftDelivery(t *testing.T, s *fixture) {
+	began, begun, end := make(chan bool), make(chan bool), make(chan bool)
+	handlers := func(work func(context.Context, store.Delivery) error) store.Handlers {
+		h := newScript(t, s).handlers()
+		h.Delivery = work
+		return h
+	}
+	c, beats := otherEngine()
+	engine(t, s, handlers(func(context.Context, store.Delivery) error {
+		began <- true
+		<-end
+		return nil
+	}), c)
+	_, err := s.SaveDelivery(patient(t), store.Delivery{GUID: "d", Event: "push", Received: s.clock.now()})
+	must(t, err)
+	<-began
+	c, others := otherEngine()
+	engine(t, &fixture{Store: s.beside(t), url: s.url, clock: s.clock},
+		handlers(func(context.Context, store.Delivery) error {
+			begun <- true
+			return nil
+		}), c)
+	finish := sync.OnceFunc(func() { close(end) })
+	t.Cleanup(finish)
+	s.clock.reach(s.clock.now().Add(2 * time.Minute))
+	for _, all := range []chan time.Time{beats, beats, others, others} { // the second is taken when the first has ended
+		select {
+		case all <- time.Now():
+		case <-begun:
+			t.Fatal("it is done twice")
+		case <-patient(t).Done():
+			t.Fatal("an engine has no beat")
+		}
+	}
+	if got := column(t, storetest.Raw(t, s.url), `SELECT state FROM river_job WHERE kind = 'delivery'`); len(got) != 1 ||
+		got[0] != "running" {
+		t.Errorf("the delivery's job is %v", got)
+	}
+	s.clock.reach(s.clock.now().Add(2 * time.Minute))
+	takenOver(t, others, begun)
+	finish()
 }

@@ -126,6 +126,7 @@ func runSuite(t *testing.T, url func(t testing.TB) string) {
 		{"CancelPutOff", testCancelPutOff},
 		{"CancelThenFails", testCancelThenFails},
 		{"CancelFinished", testCancelFinished},
+		{"LeftDelivery", testLeftDelivery},
 	})
 }
 
