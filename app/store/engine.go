@@ -289,7 +289,7 @@ func (e *Engine) unfinished(ctx context.Context, held []string) (running int, ne
 	if err != nil {
 		return 0, next, err
 	}
-	running, next, err = e.s.unfinished(ctx, append(limited, held...))
+	running, next, err = e.s.unfinished(ctx, held, limited)
 	if len(limited) > 0 && (next.IsZero() || until.Before(next)) {
 		next = until
 	}
