@@ -2,84 +2,118 @@ package main
 
 import (
 	"bytes"
-	"errors"
-	"fmt"
-	"io"
-	"path/filepath"
+	"encoding/json"
 	"strings"
 	"testing"
-	"time"
 
-	"github.com/sia-bot/sia/app/store"
-	"github.com/sia-bot/sia/app/store/storetest"
+	"github.com/sia-bot/sia/cmd/internal/cli"
 	"github.com/sia-bot/sia/sia"
+	"github.com/sia-bot/sia/sia/plan"
 )
 
-// tasksIn makes a database with tasks of one repository, each with 50 events, and returns its file.
-func tasksIn(t testing.TB, tasks int) (file string) {
-	t.Helper()
-	file = filepath.Join(t.TempDir(), "sia.db")
-	s := storetest.Open(t, store.Config{URL: file})
-	id := sia.NewTaskID(7, 1)
-	if _, err := s.Apply(t.Context(), id, sia.Event{ID: "start", At: time.Now(), Fact: sia.Start{Installation: 3,
-		Repo: sia.Repo{ID: 7, Owner: "acme", Name: "shop"}, Issue: 1, Title: "Mend it", DefaultBranch: "main"}}); err != nil {
-		t.Fatal(err)
-	}
-	for i := range 49 {
-		if _, err := s.Apply(t.Context(), id, sia.Event{ID: fmt.Sprint("edit-", i), At: time.Now(),
-			Fact: sia.Edited{Title: fmt.Sprint("Mend it, edition ", i)}}); err != nil {
-			t.Fatal(err)
-		}
-	}
-	installed := store.Installation{ID: 3, Account: "acme"}
-	if err := errors.Join(s.UpsertInstallation(t.Context(), installed), s.UpsertRepository(t.Context(),
-		store.Repository{Repo: sia.Repo{ID: 7, Owner: "acme", Name: "shop"}, Installation: installed.ID})); err != nil {
-		t.Fatal(err)
-	}
-	raw := storetest.Raw(t, "sqlite:"+file)
-	for _, statement := range []string{
-		`CREATE TEMP TABLE numbers AS
-			WITH RECURSIVE n (i) AS (SELECT 2 UNION ALL SELECT i + 1 FROM n WHERE i < ?) SELECT i FROM n`,
-		`INSERT INTO tasks SELECT '7-' || i, installation_id, repo_id, i, state, title, version,
-			json_set(task, '$.id', '7-' || i, '$.issue', i), created_at, updated_at + i FROM tasks, numbers WHERE 1 OR ?`,
-		`INSERT INTO task_events SELECT '7-' || i, seq, event_id, kind, at + i, by_id, by_login, event, from_state, to_state,
-			why, ignored FROM task_events, numbers WHERE 1 OR ?`,
+// A task that has begun names the file whose settings hold for it.
+func TestShowTaskNamesTheSettings(t *testing.T) {
+	for from, want := range map[string]string{
+		"acme/.github@1a2b3c4d5e6f:.sia/config.yml": "settings    acme/.github@1a2b3c4d5e6f:.sia/config.yml\n",
+		"": "settings    defaults: there is no .sia/config.yml\n",
 	} {
-		raw.SetMaxOpenConns(1) // of the temporary table
-		if _, err := raw.Exec(statement, tasks); err != nil {
-			t.Fatal(err)
+		var out bytes.Buffer
+		e := &cli.Env{Out: &out}
+		showTask(e, sia.Task{Title: "Greet", SettingsFrom: from})
+		if strings.Contains(out.String(), "settings") {
+			t.Errorf("before it began:\n%s", out.String())
+		}
+		out.Reset()
+		showTask(e, sia.Task{Title: "Greet", SettingsFrom: from, Attempts: []sia.Attempt{{Number: 1}}})
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("want %q in:\n%s", want, out.String())
 		}
 	}
-	return file
 }
 
-// TestTaskByItsIssue: a task is found by its issue's name however many came after it.
-func TestTaskByItsIssue(t *testing.T) {
-	db := tasksIn(t, 30)
-	var out, said bytes.Buffer
-	if code := runArgs(t.Context(), []string{"task", "show", "Acme/Shop#2", "--db", db}, &out, &said); code != 0 ||
-		!strings.Contains(out.String(), "acme/shop#2") {
-		t.Errorf("exit %d\n%s%s", code, &out, &said)
+// What an attempt was taken apart into is told part by part.
+func TestShowTaskTellsParts(t *testing.T) {
+	var out bytes.Buffer
+	holds := &sia.CheckRun{Command: "go build ./mail", Holds: true}
+	showTask(&cli.Env{Out: &out}, sia.Task{Title: "Greet", Attempts: []sia.Attempt{
+		{Number: 1, Coder: "fast", Structure: plan.Linear, Shape: "the issue asks for two things", Parts: []sia.Part{
+			{State: sia.PartDone, Checked: holds, Cost: 250, Part: plan.Part{Do: "Add a mailer.", DoneWhen: "it builds"}},
+			{State: sia.PartGivenUp, Coder: "strong", Assigned: "fast failed", Tries: 2,
+				Reason: "the limit of 60 turns was reached",
+				Part:   plan.Part{Do: "Call it.", DoneWhen: "TestMail passes", Needs: []int{1}}}}},
+		{Number: 2, Coder: "strong", Ledger: &sia.AttemptLedger{Entries: []sia.LedgerEntry{
+			{Kind: sia.LedgerHypothesis, Says: "The \x1bclock.", Unverified: true}}}, Structure: plan.Race, Parts: []sia.Part{
+			{Kind: sia.PartRacer, Coder: "fast", State: sia.PartDone,
+				Checked: &sia.CheckRun{Command: "x", Tests: []string{"A"}}},
+			{Kind: sia.PartRacer, Coder: "strong", State: sia.PartDone, Checked: holds, Pushed: true}}}}})
+	for _, want := range []string{
+		"  2 parts, one after the other\n    why: the issue asks for two things\n",
+		"  1. done  Add a mailer\n     0.25 credits, fast\n     done when it builds\n" +
+			"     ✅ SIA saw it hold in the sandbox: `go build ./mail`\n",
+		"  2. given up  Call it\n     0 credits, strong\n     why strong: fast failed\n" +
+			"     done when TestMail passes\n     ✗ the limit of 60 turns was reached\n",
+		"  1. done  fast\n     0 credits\n     1 test fails in the sandbox; ranked lower\n",
+		"  2. done  strong\n     0 credits\n     the tests pass in the sandbox; checked\n",
+		"  · Hypothesis, unverified: The \ufffdclock.\n",
+	} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("want %q in:\n%s", want, out.String())
+		}
 	}
-	if err := storetest.Open(t, store.Config{URL: db}).RemoveInstallation(t.Context(), 3); err != nil {
+}
+
+// What a fresh reviewer said is told of the head that it read, and of no other.
+func TestShowTaskTellsTheFinalReview(t *testing.T) {
+	var out bytes.Buffer
+	task := sia.Task{Title: "Greet", Head: "f00d",
+		Final: &sia.FinalReview{SHA: "f00d", Done: true, URL: "https://github.com/r",
+			Demands: []sia.Demand{{Quote: "Greet", State: sia.DemandUnmet, Why: "nobody is greeted"}}}}
+	showTask(&cli.Env{Out: &out}, task)
+	want := "\n  final review: 0 of 1 requirements done https://github.com/r\n"
+	if !strings.Contains(out.String(), want) {
+		t.Errorf("want %q in:\n%s", want, out.String())
+	}
+	out.Reset()
+	task.Head = "f00d2"
+	showTask(&cli.Env{Out: &out}, task)
+	if strings.Contains(out.String(), "final review") {
+		t.Errorf("the review of another head is told:\n%s", out.String())
+	}
+}
+
+// What people were asked is told with what they answered, and an open question with its options.
+func TestShowTaskTellsQuestions(t *testing.T) {
+	var out bytes.Buffer
+	showTask(&cli.Env{Out: &out}, sia.Task{Title: "Sign in", State: sia.Escalated,
+		Answers: []sia.Answer{
+			{Escalation: 1, Question: "Which provider?", Letter: "A", Text: "Google", By: sia.Actor{Login: "mia"}},
+			{Escalation: 2, Text: "Both of them.", By: sia.Actor{Login: "bob"}}},
+		Escalation: &sia.Escalation{Number: 3, Question: "Which page?", URL: "https://github.com/q",
+			Options: []sia.Option{{Letter: "A", Text: "Home"}, {Letter: "B", Text: "A page of its own"}}}})
+	for _, want := range []string{
+		"  asked       Which provider?\n  answer      A) Google (@mia, ",
+		"  asked       (the question was not kept)\n  answer      Both of them. (@bob, ",
+		"  asked       Which page?\n    A) Home\n    B) A page of its own\n  answer      none yet: `/sia answer …` at " +
+			"https://github.com/q\n",
+	} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("want %q in:\n%s", want, out.String())
+		}
+	}
+}
+
+// As JSON, a task says what it waits for in the words that people read.
+func TestTaskJSONSaysWhatItWaitsFor(t *testing.T) {
+	var out bytes.Buffer
+	task := sia.Task{ID: "7-1", State: sia.OnHold, Pause: &sia.Pause{Kind: sia.PausedByTrouble, Reason: "no luck"}}
+	if err := (&cli.Env{Out: &out}).JSON(shown(task)); err != nil {
 		t.Fatal(err)
 	}
-	if code := runArgs(t.Context(), []string{"task", "show", "acme/shop#2", "--db", db}, io.Discard, &said); code != 0 {
-		t.Errorf("after SIA is gone from there: exit %d\n%s", code, &said)
+	var got map[string]any
+	if err := json.Unmarshal(out.Bytes(), &got); err != nil {
+		t.Fatal(err)
 	}
-	for _, name := range []string{"acme/shop#31", "acme/else#2"} {
-		if code := runArgs(t.Context(), []string{"task", "show", name, "--db", db}, io.Discard, io.Discard); code != 1 {
-			t.Errorf("%s: exit %d, want 1", name, code)
-		}
-	}
-}
-
-// BenchmarkTaskShow: sia task show, of 20,000 tasks with a million events.
-func BenchmarkTaskShow(b *testing.B) {
-	args := []string{"task", "show", "acme/shop#2", "--db", tasksIn(b, 20_000)}
-	for b.Loop() {
-		if code := runArgs(b.Context(), args, io.Discard, io.Discard); code != 0 {
-			b.Fatal(code)
-		}
+	if got["id"] != "7-1" || got["waiting"] != "no luck. `/sia resume` tries again." {
+		t.Errorf("got %v", got)
 	}
 }
