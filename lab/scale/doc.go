@@ -12,7 +12,7 @@
 //   - interruption: one process is killed (SIGKILL), or all servers, or the database; it is started again a little
 //     later.
 //   - age: from the moment in which a server wrote a delivery down until one has acted on it. The database notes it
-//     (a trigger that Play adds), by the clocks of servers.
+//     (a trigger that Play adds), by its own clock, by which servers go.
 //
 // The package may import lab/benchtask, the simulator, app/render and app/store/storetest. Start reading at
 // play.go.

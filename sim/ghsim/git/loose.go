@@ -13,8 +13,8 @@ import (
 	"sync"
 )
 
-// What was pushed lies in the repository as loose objects, unless it came to a hundred and more. Reading one takes no
-// process. Packed objects are git's to read.
+// Git keeps a push of fewer than a hundred objects as loose ones. A loose object is read here, without a process, and a
+// packed one by git.
 
 // maxLoose bounds an object that is read here, in bytes.
 const maxLoose = 8 << 20
