@@ -122,8 +122,12 @@ func TestLeaseIsRenewed(t *testing.T) {
 	if err := l.e.Idle(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if len(l.e.held) != 0 || l.outcomes(t) != 1 {
-		t.Errorf("%d leases are left, %d outcomes", len(l.e.held), l.outcomes(t))
+	<-held.ended // the effect is done a moment sooner
+	l.e.mu.Lock()
+	left := len(l.e.held)
+	l.e.mu.Unlock()
+	if left != 0 || l.outcomes(t) != 1 {
+		t.Errorf("%d leases are left, %d outcomes", left, l.outcomes(t))
 	}
 }
 

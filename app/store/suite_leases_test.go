@@ -143,8 +143,8 @@ func testOutcomeOfLostLease(t *testing.T, s *fixture) {
 	}
 }
 
-// testLeftDelivery: a delivery stays with an engine that is heard of, however long it takes. When that is held up,
-// another one works on it.
+// testLeftDelivery: a delivery stays with an engine that is heard of, however long it takes. When that is held up, it
+// is given out again.
 func testLeftDelivery(t *testing.T, s *fixture) {
 	began, begun, end := make(chan bool), make(chan bool), make(chan bool)
 	handlers := func(work func(context.Context, store.Delivery) error) store.Handlers {
@@ -153,7 +153,12 @@ func testLeftDelivery(t *testing.T, s *fixture) {
 		return h
 	}
 	c, beats := otherEngine()
+	var given atomic.Bool
 	engine(t, s, handlers(func(context.Context, store.Delivery) error {
+		if !given.CompareAndSwap(false, true) { // this engine looks for jobs too
+			begun <- true
+			return nil
+		}
 		began <- true
 		<-end
 		return nil
