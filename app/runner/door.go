@@ -1,7 +1,6 @@
 package runner
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"io"
@@ -169,15 +168,16 @@ func (h *Door) next(w http.ResponseWriter, r *http.Request) {
 
 // hand waits for an attempt and hands it to a runner.
 func (h *Door) hand(w http.ResponseWriter, r *http.Request, runner, pass string) {
-	ctx, cancel := context.WithTimeout(r.Context(), LongPoll)
-	defer cancel()
+	ctx := r.Context() // without the end of the poll: a query that is cut short costs its connection
+	end := time.NewTimer(LongPoll)
+	defer end.Stop()
 	tick := time.NewTicker(h.Poll)
 	defer tick.Stop()
 	for {
 		news := h.news.next()
 		a, found, err := h.Store.ClaimAttempt(ctx, runner, Hash(pass), h.Lease)
 		switch {
-		case err != nil && ctx.Err() == nil:
+		case err != nil:
 			h.failed(w, r, err)
 			return
 		case found:
@@ -193,6 +193,8 @@ func (h *Door) hand(w http.ResponseWriter, r *http.Request, runner, pass string)
 		case <-news:
 		case <-tick.C:
 		case <-ctx.Done():
+			return
+		case <-end.C:
 			w.WriteHeader(http.StatusNoContent)
 			return
 		case <-h.Ending:

@@ -12,13 +12,20 @@ import (
 	"github.com/riverqueue/river/riverdriver"
 )
 
-// listenAgain is when a connection that listens is made anew. Until then workers look once a second.
-const listenAgain = 5 * time.Second
+const (
+	// listenAgain is when a connection that listens is made anew. Until then workers look once a second.
+	listenAgain = 5 * time.Second
+	pooledAgain = time.Minute // the same where a pooler stood before the server
+)
 
 // listen makes a listener for River's client.
 func (s *postgresDialect) listen(*riverdriver.GetListenenerParams) riverdriver.Listener {
 	return &postgresListener{config: s.direct, log: s.log, topics: map[string]bool{}, again: make(chan struct{}, 1)}
 }
+
+// errPooled: a connection ends at a pooler. LISTEN there would not tell this process anything, and the server would go
+// on notifying the pooler's connection, which logs each of these.
+var errPooled = errors.New("a pooler stands before PostgreSQL")
 
 // postgresListener hears PostgreSQL's notifications, over a connection of its own. It never fails: while there is no
 // connection it hears nothing. One goroutine waits; the other methods may be called meanwhile.
@@ -29,6 +36,7 @@ type postgresListener struct {
 	prefix string        // of topics, to tell schemas apart
 	stale  bool          // conn does not listen to the topics as they are
 	again  chan struct{} // of length 1: the topics changed
+	pooled bool          // it was said that a pooler stands before the server
 
 	mu     sync.Mutex
 	topics map[string]bool
@@ -38,14 +46,7 @@ type postgresListener struct {
 func (*postgresListener) Connect(context.Context) error { return nil }
 
 // Close implements riverdriver.Listener.
-func (l *postgresListener) Close(ctx context.Context) error {
-	if l.conn == nil {
-		return nil
-	}
-	conn := l.conn
-	l.conn = nil
-	return conn.Close(ctx)
-}
+func (l *postgresListener) Close(ctx context.Context) error { return l.drop(ctx) }
 
 // Listen implements riverdriver.Listener.
 func (l *postgresListener) Listen(_ context.Context, topic string) error { return l.set(topic, true) }
@@ -86,6 +87,17 @@ func (l *postgresListener) WaitForNotification(ctx context.Context) (*riverdrive
 			return nil, ctx.Err()
 		case err == nil:
 			continue
+		case errors.Is(err, errPooled):
+			if !l.pooled {
+				l.pooled = true
+				l.log.InfoContext(ctx, "a pooler such as PgBouncer stands before PostgreSQL: other processes' jobs are found by "+
+					"looking once a second. Name PostgreSQL itself with --db-direct to be notified")
+			}
+			select {
+			case <-time.After(pooledAgain):
+			case <-ctx.Done():
+			}
+			continue
 		}
 		l.log.WarnContext(ctx, "PostgreSQL's notifications can't be heard: other processes' jobs are found by looking once "+
 			"a second", "again_in", listenAgain, "err", err)
@@ -102,7 +114,7 @@ func (l *postgresListener) wait(ctx context.Context) (*riverdriver.Notification,
 	waiting, cancel := context.WithCancel(ctx)
 	defer cancel()
 	if err := l.connect(ctx); err != nil {
-		return nil, err
+		return nil, errors.Join(err, l.drop(ctx))
 	}
 	var changes sync.WaitGroup
 	changes.Go(func() {
@@ -122,9 +134,17 @@ func (l *postgresListener) wait(ctx context.Context) (*riverdriver.Notification,
 	if l.stale && !l.conn.IsClosed() {
 		return nil, nil
 	}
+	return nil, errors.Join(err, l.drop(ctx))
+}
+
+// drop ends the connection, if there is one.
+func (l *postgresListener) drop(ctx context.Context) error {
+	if l.conn == nil {
+		return nil
+	}
 	conn := l.conn
 	l.conn = nil
-	return nil, errors.Join(err, conn.Close(context.WithoutCancel(ctx)))
+	return conn.Close(context.WithoutCancel(ctx))
 }
 
 // connect makes a connection unless there is one, and has it listen.
@@ -141,8 +161,12 @@ func (l *postgresListener) connect(ctx context.Context) error {
 		}
 		l.conn, l.stale = conn, true
 		var schema string
-		if err := conn.QueryRow(ctx, `SELECT current_schema()`).Scan(&schema); err != nil {
+		var pid uint32
+		if err := conn.QueryRow(ctx, `SELECT current_schema(), pg_backend_pid()`).Scan(&schema, &pid); err != nil {
 			return err
+		}
+		if pid != conn.PgConn().PID() { // poolers make up their own, to tell their clients apart
+			return errPooled
 		}
 		l.prefix = schema + "." // as River's drivers have it
 	}

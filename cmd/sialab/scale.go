@@ -67,6 +67,7 @@ func (c *scaleCmd) Run(e *cli.Env) error {
 			"machine", c.Servers, c.Runners)),
 		cli.Measured("of these a second, until all ended", float64(r.Accepted)/r.Took.Seconds(), "1/s", "", ""),
 		count("deliveries refused, and sent again", r.Refused, "", strings.Join(r.Killed, ", ")),
+		count("processes that ended by themselves", len(r.Ended), "0", strings.Join(r.Ended, "; ")),
 		count("deliveries lost", r.Lost, "0", ""),
 		count("deliveries that no server could act on", r.Failed, "0", r.Failure),
 		cli.Measured("acknowledged, p50", answer(.5), "ms", "", ""),

@@ -97,8 +97,10 @@ func (s *stage) count(ctx context.Context, r *Result) error {
 	r.PerMinute, r.PerHour = s.requests.most(time.Minute), s.requests.most(time.Hour)
 	r.Requests, r.RateLimited, r.Routes = s.requests.all, s.requests.limited, s.requests.routes
 	for _, p := range s.servers {
-		p.weigh()
-		r.Memory = max(r.Memory, p.memory)
+		r.Memory = max(r.Memory, p.most())
+	}
+	for _, p := range s.processes() {
+		r.Ended = append(r.Ended, p.ownEnds()...)
 	}
 	return nil
 }

@@ -43,6 +43,7 @@ type Result struct {
 	Refused  int             // other answers, or none; the same delivery was sent again
 	Answers  []time.Duration // times until the answers 202
 	Killed   []string        // what was, in order
+	Ended    []string        // processes that ended by themselves and were started again, and what they said last
 
 	Lost      int             // noise that was answered 202, and is not there or not acted on
 	Failed    int             // deliveries that no server could act on

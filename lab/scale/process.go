@@ -18,7 +18,8 @@ const startWithin = 2 * time.Minute
 // tailLines is how many of the last lines of a process's log are kept.
 const tailLines = 40
 
-// process is a process of sia that can be killed and started again.
+// process is a process of sia, or of what stands before the database, that can be killed and started again. When it
+// ends by itself it is started again, as a service manager does.
 type process struct {
 	name    string
 	program string
@@ -27,16 +28,24 @@ type process struct {
 	ready   string          // is in the line of its log that says so
 	as      func(*exec.Cmd) // nil, or has it run as another user
 
-	cmd   *exec.Cmd
-	ended chan struct{}
+	turn   sync.Mutex // to start and to kill; it guards what follows
+	cmd    *exec.Cmd  // nil: it was killed
+	ended  chan struct{}
+	memory int64    // the most that one of its lives had, in bytes
+	ends   []string // the last line of each life that ended by itself
 
-	mu     sync.Mutex
-	last   []string
-	memory int64 // the most that one of its lives had, in bytes
+	mu   sync.Mutex
+	last []string
 }
 
 // start starts it and waits until it is ready.
 func (p *process) start(ctx context.Context) error {
+	p.turn.Lock()
+	defer p.turn.Unlock()
+	return p.launch(ctx)
+}
+
+func (p *process) launch(ctx context.Context) error {
 	p.cmd = exec.Command(p.program, p.args...) //nolint:noctx // it is killed by hand, and may be killed before ctx ends
 	p.cmd.Env = p.environ()
 	if p.as != nil {
@@ -52,6 +61,7 @@ func (p *process) start(ctx context.Context) error {
 	ready := make(chan struct{})
 	p.ended = make(chan struct{})
 	go p.read(out, ready, p.ended)
+	go p.watch(ctx, p.cmd, p.ended)
 	timer := time.NewTimer(startWithin)
 	defer timer.Stop()
 	select {
@@ -64,6 +74,23 @@ func (p *process) start(ctx context.Context) error {
 	case <-ctx.Done():
 		return ctx.Err()
 	}
+}
+
+// watch starts the process again when a life of it ends by itself.
+func (p *process) watch(ctx context.Context, life *exec.Cmd, ended chan struct{}) {
+	<-ended
+	if wait(ctx, time.Second) != nil {
+		return
+	}
+	p.turn.Lock()
+	defer p.turn.Unlock()
+	if p.cmd != life {
+		return
+	}
+	_ = life.Wait() // its log says why
+	said := strings.TrimSpace(p.tail())
+	p.ends = append(p.ends, p.name+": "+said[strings.LastIndexByte(said, '\n')+1:])
+	_ = p.launch(ctx) // if it fails it ends, and is started again
 }
 
 // run runs another command with the process's configuration, and returns what it prints.
@@ -111,6 +138,8 @@ func (p *process) tail() string {
 
 // kill ends it by SIGKILL.
 func (p *process) kill() {
+	p.turn.Lock()
+	defer p.turn.Unlock()
 	if p.cmd == nil || p.cmd.Process == nil {
 		return
 	}
@@ -119,6 +148,21 @@ func (p *process) kill() {
 	<-p.ended
 	_ = p.cmd.Wait()
 	p.cmd = nil
+}
+
+// most is the most memory that the process had in any of its lives, in bytes.
+func (p *process) most() int64 {
+	p.turn.Lock()
+	defer p.turn.Unlock()
+	p.weigh()
+	return p.memory
+}
+
+// ownEnds are the lives that ended by themselves, and what each said last.
+func (p *process) ownEnds() []string {
+	p.turn.Lock()
+	defer p.turn.Unlock()
+	return p.ends
 }
 
 // weigh notes the most memory that the process had, where the system tells.

@@ -1,0 +1,172 @@
+package store_test
+
+import (
+	"bytes"
+	"context"
+	"database/sql"
+	"io"
+	"log/slog"
+	"net"
+	"net/url"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/jackc/pgx/v5/pgproto3"
+
+	"github.com/sia-bot/sia/app/store"
+	"github.com/sia-bot/sia/app/store/storetest"
+	"github.com/sia-bot/sia/sia"
+)
+
+// between stands between PostgreSQL and its clients.
+type between struct {
+	server string // its socket
+	pid    uint32 // that clients are told; 0: the server's
+	cuts   atomic.Int32
+}
+
+// listen answers at a database's URL, which it returns.
+func (b *between) listen(t *testing.T, database string) string {
+	t.Helper()
+	u, err := url.Parse(database)
+	must(t, err)
+	q, dir := u.Query(), t.TempDir()
+	b.server = filepath.Join(q.Get("host"), ".s.PGSQL.5432")
+	l, err := net.Listen("unix", filepath.Join(dir, ".s.PGSQL.5432"))
+	must(t, err)
+	t.Cleanup(func() { l.Close() })
+	go func() {
+		for {
+			client, err := l.Accept()
+			if err != nil {
+				return
+			}
+			go b.serve(client)
+		}
+	}()
+	q.Set("host", dir)
+	u.RawQuery = q.Encode()
+	return u.String()
+}
+
+// serve passes on what a client and the server say. The first clients, as many as cuts says, are told nothing after the
+// connection is made.
+func (b *between) serve(client net.Conn) {
+	defer client.Close()
+	server, err := net.Dial("unix", b.server)
+	if err != nil {
+		return
+	}
+	defer server.Close()
+	go func() {
+		_, _ = io.Copy(server, client)
+		server.Close()
+	}()
+	answers := pgproto3.NewFrontend(server, nil)
+	for ready := false; !ready; {
+		m, err := answers.Receive()
+		if err != nil {
+			return
+		}
+		if key, ok := m.(*pgproto3.BackendKeyData); ok && b.pid != 0 {
+			key.ProcessID = b.pid
+		}
+		_, ready = m.(*pgproto3.ReadyForQuery)
+		if raw, err := m.(pgproto3.BackendMessage).Encode(nil); err != nil {
+			return
+		} else if _, err := client.Write(raw); err != nil {
+			return
+		}
+	}
+	if b.cuts.Add(-1) >= 0 {
+		return
+	}
+	_, _ = io.Copy(client, server)
+}
+
+// said is a log that waits for a message.
+type said struct {
+	part string
+	ch   chan bool
+}
+
+func (s said) Write(p []byte) (int, error) {
+	if bytes.Contains(p, []byte(s.part)) {
+		select {
+		case s.ch <- true:
+		default:
+		}
+	}
+	return len(p), nil
+}
+
+func nothing() store.Handlers {
+	return store.Handlers{
+		Delivery: func(context.Context, store.Delivery) error { return nil },
+		Effect:   func(context.Context, sia.Task, sia.Effect) (sia.Fact, error) { return sia.Done{}, nil },
+	}
+}
+
+// listening counts the connections of a database that listen.
+func listening(t *testing.T, db *sql.DB) int {
+	t.Helper()
+	n := 0
+	for _, query := range column(t, db,
+		`SELECT query FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()`) {
+		if strings.HasPrefix(query, "LISTEN") {
+			n++
+		}
+	}
+	return n
+}
+
+// TestNobodyListensAtPooler: where a pooler stands before PostgreSQL, LISTEN would have the server notify a connection
+// of the pooler for ever. SIA says what to do, and listens at the server itself when it is named.
+func TestNobodyListensAtPooler(t *testing.T) {
+	database := storetest.Postgres(t)
+	db := storetest.Raw(t, database)
+	pooler := (&between{pid: 7}).listen(t, database)
+	heard := said{"--db-direct", make(chan bool, 1)}
+	s := storetest.Open(t, store.Config{URL: pooler, Logger: slog.New(slog.NewTextHandler(heard, nil))})
+	e, err := s.Start(patient(t), nothing(), quick())
+	must(t, err)
+	select {
+	case <-heard.ch:
+	case <-patient(t).Done():
+		t.Error("nothing was said of the pooler")
+	}
+	if n := listening(t, db); n != 0 {
+		t.Errorf("%d connections listen", n)
+	}
+	stop(t, e)
+
+	s = storetest.Open(t, store.Config{URL: pooler, DirectURL: database})
+	e, err = s.Start(patient(t), nothing(), quick())
+	must(t, err)
+	untilListening(t, db)
+	stop(t, e)
+}
+
+// TestListensAgain: a connection that breaks before it listens is made anew.
+func TestListensAgain(t *testing.T) {
+	database := storetest.Postgres(t)
+	db := storetest.Raw(t, database)
+	b := &between{}
+	b.cuts.Store(1)
+	s := storetest.Open(t, store.Config{URL: database, DirectURL: b.listen(t, database)})
+	e, err := s.Start(patient(t), nothing(), quick())
+	must(t, err)
+	untilListening(t, db)
+	stop(t, e)
+}
+
+func untilListening(t *testing.T, db *sql.DB) {
+	t.Helper()
+	for ctx := patient(t); listening(t, db) == 0; {
+		if ctx.Err() != nil {
+			t.Fatal("no connection listens")
+		}
+	}
+}
