@@ -68,21 +68,54 @@ func TestRedeliveryIsAskedForAFewTimes(t *testing.T) {
 	if _, err := s.Sim.OpenIssue(apptest.Repo, apptest.Owner, "an issue", ""); err != nil {
 		t.Fatal(err)
 	}
-	// An outage of two hours is not the end of a delivery, so the tries are not made one right after the other.
-	for n, want := range []int{1, 1, 2, 2, 3, 3} {
+	// An outage of a day is not the end of a delivery, so the tries are not made one right after the other.
+	for n, wait := range []time.Duration{time.Minute, 10 * time.Minute, 2 * time.Hour, 6 * time.Hour, 12 * time.Hour,
+		24 * time.Hour, 20 * time.Hour, 0} {
+		want := []int{1, 1, 2, 3, 4, 5, 6, 6}[n]
 		s.Periodic("redeliver")
 		s.Quiet()
 		if got := askedAgain(s); got != want {
 			t.Errorf("look %d: asked %d times, want %d", n, got, want)
 		}
-		if n == 1 {
+		if n == 1 || n == 4 {
 			s.Restart()
 		}
-		s.Wait([]time.Duration{time.Minute, 10 * time.Minute, time.Minute, 2 * time.Hour, 3 * time.Hour, 0}[n])
+		s.Wait(wait)
 	}
-	if n := askedAgain(s); n != 3 {
-		t.Errorf("asked %d times", n)
+}
+
+// TestRedeliveryOnceReached: after an outage, what failed meanwhile is asked for soon after GitHub reaches SIA again, and
+// not hours later.
+func TestRedeliveryOnceReached(t *testing.T) {
+	t.Parallel()
+	s := apptest.Start(t, apptest.Config{Files: map[string]string{"README.md": "x\n"}})
+	open := func() {
+		if _, err := s.Sim.OpenIssue(apptest.Repo, apptest.Owner, "an issue", ""); err != nil {
+			t.Fatal(err)
+		}
+		s.Quiet()
 	}
+	look := func(when string, want int) {
+		s.Periodic("redeliver")
+		s.Quiet()
+		if got := askedAgain(s); got != want {
+			t.Errorf("%s: asked %d times, want %d", when, got, want)
+		}
+	}
+	s.Sim.DropDeliveries(func(ghsim.Delivery) bool { return true })
+	open()
+	look("at once", 1)
+	s.Wait(10 * time.Minute)
+	look("after ten minutes", 2)
+	s.Wait(2 * time.Hour)
+	look("after two hours", 3)
+	s.Wait(time.Hour)
+	look("an hour later", 3)
+	s.Sim.DropDeliveries(nil)
+	open() // it arrives
+	look("when GitHub reaches SIA again", 4)
+	s.Wait(time.Hour)
+	look("when all has arrived", 4)
 }
 
 // TestRedeliveryKnowsWhatArrived: GitHub lists what failed also when a later try arrived. The database says that it

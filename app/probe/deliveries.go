@@ -9,8 +9,8 @@ import (
 func deliveries() []Fact {
 	return []Fact{{
 		ID: "deliveries/no-second-try",
-		Text: "GitHub does not send again by itself what failed. SIA asks three times at most for each " +
-			"delivery, and goes on past a refusal.",
+		Text: "GitHub does not send again by itself what failed. SIA asks six times at most for each " +
+			"delivery, soon when another one has arrived and else within two days, and goes on past a refusal.",
 		Source: "webhooks/using-webhooks/handling-failed-webhook-deliveries",
 		NotFor: "needs a server that GitHub reaches and that fails, and hours",
 	}, {

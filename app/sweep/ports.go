@@ -12,6 +12,7 @@ import (
 type Store interface {
 	Apply(ctx context.Context, id sia.TaskID, e sia.Event) (sia.Result, error)
 	Arrived(ctx context.Context, guids []string) (map[string]bool, error)
+	LatestDelivery(ctx context.Context) (store.Delivery, error)
 	PruneCommits(ctx context.Context, before time.Time) error
 	PruneRunnerAttempts(ctx context.Context) error
 	PruneDeliveries(ctx context.Context, before time.Time) (n int64, err error)

@@ -8,137 +8,138 @@ import (
 	"time"
 
 	"github.com/sia-bot/sia/app/github"
+	"github.com/sia-bot/sia/app/store"
 	"github.com/sia-bot/sia/sia"
 )
 
-// redeliverAfter is how long after its last try GitHub is asked to send a delivery once more: at once, later in case
-// what is between GitHub and SIA is away for longer, and then no more. What did not arrive by then is found by looking.
-var redeliverAfter = [...]time.Duration{0, 10 * time.Minute, 2 * time.Hour}
+// redeliverAfter is how long after its last try GitHub is asked to send a delivery once more, and then no more.
+var redeliverAfter = [...]time.Duration{
+	0, redeliverSoon, 2 * time.Hour, 6 * time.Hour, 12 * time.Hour, 24 * time.Hour,
+}
 
-// redeliverMargin is how far before this look the next one begins: a delivery is
-// listed once it was tried, and its time is by GitHub's clock.
+// redeliverSoon is the same where another delivery has arrived since then: GitHub reaches SIA again.
+const redeliverSoon = 10 * time.Minute
+
+// redeliverMargin is how far before this look the next one begins: a delivery is listed once it was tried, and its time
+// is by GitHub's clock.
 const redeliverMargin = 30 * time.Minute
 
 // redeliverMost is how many deliveries one round asks for: after an outage they come spread over the rounds, and what
 // came first comes first, since GitHub drops that first.
 const redeliverMost = 100
 
-// redeliveries is what is known about deliveries that failed. The zero value knows
-// nothing: then all that GitHub keeps is looked through.
+// redeliveries are the deliveries that failed and are not known to have arrived. The zero value knows none: then all
+// that GitHub keeps is looked through.
 type redeliveries struct {
-	mu    sync.Mutex
-	since time.Time         // nothing before needs anything more
-	asked map[string]asked  // by GUID
-	due   []github.Delivery // of the last list, that are still to be asked for, the oldest first
+	mu     sync.Mutex
+	since  time.Time                   // what failed before is known
+	more   bool                        // GitHub lists more than one look reads: the next begins when nothing is due
+	failed map[string]*github.Delivery // by GUID; Tries counts the refusals as well, of which GitHub keeps no trace
 }
 
-// asked is how often a delivery was asked for, refusals included, which leave no
-// trace on GitHub.
-type asked struct {
-	times       int
-	first, last time.Time // when it was first tried, and last asked for
-}
-
-// redeliver has GitHub send again what it could not deliver; it does not do so by
-// itself. One that is refused does not keep the others. The next list is read when all
-// of the last was asked for: after a long outage it has many pages.
+// redeliver has GitHub send again what it could not deliver; it does not do so by itself. One that is refused does not
+// keep the others.
 // https://docs.github.com/en/webhooks/using-webhooks/handling-failed-webhook-deliveries
 func (s *Sweeper) redeliver(ctx context.Context) error {
 	r := &s.redeliveries
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	now := s.now()
-	if len(r.due) == 0 {
+	if !r.more {
 		if err := s.listFailed(ctx, now); err != nil {
 			return err
 		}
 	}
-	round, err := s.missing(ctx, r.due[:min(redeliverMost, len(r.due))])
+	latest, err := s.store.LatestDelivery(ctx)
+	if err != nil && !errors.Is(err, store.ErrNotFound) {
+		return err
+	}
+	round, err := s.round(ctx, now, latest.Received)
 	if err != nil {
 		return err
 	}
-	later := r.due[min(redeliverMost, len(r.due)):]
+	r.more = r.more && len(round) > 0
 	var all []error
-	for i, d := range round {
-		n := r.tries(d)
+	for _, d := range round {
 		err := s.github.Redeliver(ctx, d.ID)
-		switch n++; {
+		switch {
 		case err == nil:
-			s.log.InfoContext(ctx, "asked for redelivery", "guid", d.GUID, "event", d.Event, "time", n)
+			s.log.InfoContext(ctx, "asked for redelivery", "guid", d.GUID, "event", d.Event, "time", d.Tries)
 		case sia.RetryAfter(err) > 0: // it holds for the others as well
-			r.due = slices.Concat(round[i:], later)
 			return errors.Join(append(all, err)...)
-		case sia.IsPermanent(err):
-			n = len(redeliverAfter)
-		}
-		if err != nil {
+		default:
 			all = append(all, err)
 		}
-		r.asked[d.GUID] = asked{n, d.First, now}
+		d.Tries, d.Last = d.Tries+1, now
+		if sia.IsPermanent(err) {
+			d.Tries = len(redeliverAfter) + 1
+		}
 	}
-	r.due = later
 	return errors.Join(all...)
 }
 
-// listFailed finds what it is time to ask for.
+// listFailed notes what failed since the last look, and forgets what GitHub does not keep any more.
 func (s *Sweeper) listFailed(ctx context.Context, now time.Time) error {
 	r := &s.redeliveries
-	r.begin(now.Add(-s.github.DeliveriesKept()))
+	oldest := now.Add(-s.github.DeliveriesKept())
+	if r.since.Before(oldest) {
+		r.since, r.failed = oldest, map[string]*github.Delivery{}
+	}
 	failed, whole, err := s.github.FailedDeliveries(ctx, r.since)
 	if err != nil {
 		return err
 	}
-	if failed, err = s.missing(ctx, failed); err != nil {
-		return err
-	}
-	since := now.Add(-redeliverMargin)
-	for _, d := range slices.Backward(failed) {
-		n, last := r.tries(d), d.Last
-		if n >= len(redeliverAfter) {
-			continue
-		}
-		if d.First.Before(since) {
-			since = d.First
-		}
-		if a := r.asked[d.GUID].last; a.After(last) {
-			last = a
-		}
-		if !now.Before(last.Add(redeliverAfter[n])) {
-			r.due = append(r.due, d)
+	for _, d := range failed {
+		if r.failed[d.GUID] == nil && s.intake.Handles(d.Event) {
+			r.failed[d.GUID] = &d
 		}
 	}
-	if whole {
-		r.since = since
+	for guid, d := range r.failed {
+		if d.First.Before(oldest) {
+			delete(r.failed, guid)
+		}
+	}
+	if r.more = !whole; whole {
+		r.since = now.Add(-redeliverMargin)
 	}
 	return nil
 }
 
-// tries is how often a delivery was asked for, by this process or an earlier one.
-func (r *redeliveries) tries(d github.Delivery) int { return max(d.Tries-1, r.asked[d.GUID].times) }
-
-// missing are those of the deliveries that are for SIA and never arrived.
-func (s *Sweeper) missing(ctx context.Context, failed []github.Delivery) (out []github.Delivery, err error) {
-	var guids []string
-	for _, d := range failed {
-		if s.intake.Handles(d.Event) {
-			guids, out = append(guids, d.GUID), append(out, d)
+// round are the deliveries that it is time to ask for and that never arrived, the oldest first.
+func (s *Sweeper) round(ctx context.Context, now, heard time.Time) ([]*github.Delivery, error) {
+	r := &s.redeliveries
+	var due []*github.Delivery
+	for _, d := range r.failed {
+		if d.Tries > len(redeliverAfter) {
+			continue
+		}
+		after := redeliverAfter[d.Tries-1]
+		if heard.After(d.Last) {
+			after = min(after, redeliverSoon)
+		}
+		if !now.Before(d.Last.Add(after)) {
+			due = append(due, d)
 		}
 	}
-	arrived, err := s.store.Arrived(ctx, guids)
-	return slices.DeleteFunc(out, func(d github.Delivery) bool { return arrived[d.GUID] }), err
-}
-
-// begin forgets what GitHub does not keep any more.
-func (r *redeliveries) begin(oldest time.Time) {
-	if r.since.Before(oldest) {
-		r.since = oldest
-	}
-	if r.asked == nil {
-		r.asked = map[string]asked{}
-	}
-	for guid, a := range r.asked {
-		if a.first.Before(oldest) {
-			delete(r.asked, guid)
+	slices.SortFunc(due, func(a, b *github.Delivery) int { return a.First.Compare(b.First) })
+	for len(due) > 0 {
+		round := due[:min(redeliverMost, len(due))]
+		var guids []string
+		for _, d := range round {
+			guids = append(guids, d.GUID)
 		}
+		arrived, err := s.store.Arrived(ctx, guids)
+		if err != nil {
+			return nil, err
+		}
+		for guid := range arrived {
+			delete(r.failed, guid)
+		}
+		round = slices.DeleteFunc(round, func(d *github.Delivery) bool { return arrived[d.GUID] })
+		if len(round) > 0 {
+			return round, nil
+		}
+		due = due[min(redeliverMost, len(due)):]
 	}
+	return nil, nil
 }
