@@ -19,6 +19,7 @@ type scaleCmd struct {
 	Repositories  int           `help:"Repositories that these are of." default:"10000"`
 	Installations int           `help:"Installations that all repositories are of." default:"50"`
 	Tasks         int           `help:"Labelled issues in the same time; the first attempt at most of them fails." default:"100"`
+	Loud          int           `help:"Labelled issues of one more installation, all at the beginning: what the others notice of it."`
 	Servers       int           `help:"Servers on one PostgreSQL database." default:"2"`
 	Runners       int           `help:"Runners that make the attempts; 0: servers make them." default:"2"`
 	Attempts      int           `help:"Attempts at the same time, of each runner or server." default:"4"`
@@ -37,8 +38,8 @@ func (c *scaleCmd) Validate() error {
 			return fmt.Errorf("--%s %d: at least one", name, n)
 		}
 	}
-	if c.Runners < 0 {
-		return fmt.Errorf("--runners %d: none or more", c.Runners)
+	if c.Runners < 0 || c.Loud < 0 {
+		return fmt.Errorf("--runners %d, --loud %d: none or more", c.Runners, c.Loud)
 	}
 	return nil
 }
@@ -46,7 +47,7 @@ func (c *scaleCmd) Validate() error {
 // Run plays it and prints what was counted. It is an error where something was lost or done twice.
 func (c *scaleCmd) Run(e *cli.Env) error {
 	r, err := scale.Play(e.Ctx, scale.Config{Program: c.Sia, Deliveries: c.Deliveries, Rate: c.Rate,
-		Repositories: c.Repositories, Installations: c.Installations, Tasks: c.Tasks, Servers: c.Servers,
+		Repositories: c.Repositories, Installations: c.Installations, Tasks: c.Tasks, Loud: c.Loud, Servers: c.Servers,
 		Runners: c.Runners, Attempts: c.Attempts, ModelDelay: c.ModelDelay, Kill: c.Kill, Pooler: c.Pooler,
 		Clocks: c.Clocks, Log: e.Logger})
 	if err != nil {
@@ -77,13 +78,17 @@ func (c *scaleCmd) Run(e *cli.Env) error {
 		cli.Measured("age when acted on, p99, calm", cli.Quantile(r.CalmAges, .99)/1000, "s", "≤ 2",
 			"nothing was away, nor a minute before"),
 		cli.Measured("age when acted on, most", age(1), "s", "", ""),
-		count("tasks passed", r.Passed, fmt.Sprint(c.Tasks), "nothing done twice"),
+		count("tasks passed", r.Passed, fmt.Sprint(c.Tasks+c.Loud), "nothing done twice"),
 		cli.Measured("label → passed, p50", task(.5), "s", "", ""),
 		cli.Measured("label → passed, p99", task(.99), "s", "", ""),
 		count("most created on GitHub in a minute", r.PerMinute, "≤ 80", "of one installation"),
 		count("most created on GitHub in an hour", r.PerHour, "≤ 500", "of one installation"),
 		count("GitHub's answers 403 and 429", r.RateLimited, "0", fmt.Sprintf("of %d requests", r.Requests)),
 		cli.Measured("most memory of a server", float64(r.Memory)/(1<<20), "MiB", "", ""),
+	}
+	if c.Loud > 0 {
+		figures = append(figures, cli.Measured("label → passed, of the loud installation, p50",
+			cli.Quantile(r.LoudTimes, .5)/1000, "s", "", ""))
 	}
 	if err := e.Figures(c.Output, figures); err != nil {
 		return err

@@ -60,11 +60,12 @@ func (s *stage) waits(ctx context.Context) (string, error) {
 		count(*) FILTER (WHERE state = 'passed'),
 		coalesce(string_agg(id || ' ' || state, ', ') FILTER (WHERE state <> 'passed'), '') FROM tasks`,
 		time.Now().Add(soon).UnixMicro()).Scan(&deliveries, &effects, &tasks, &passed, &open)
-	if err != nil || deliveries+effects == 0 && passed == s.Tasks {
+	all := s.Tasks + s.Loud
+	if err != nil || deliveries+effects == 0 && passed == all {
 		return "", err
 	}
 	return fmt.Sprintf("%d deliveries; %d effects; %d tasks that have not begun; tasks %s", deliveries, effects,
-		s.Tasks-tasks, open), nil
+		all-tasks, open), nil
 }
 
 // count fills in what is seen at the end.
@@ -89,6 +90,9 @@ func (s *stage) count(ctx context.Context, r *Result) error {
 			return err
 		case wrong != "":
 			r.Wrong = append(r.Wrong, fmt.Sprintf("%s#%d: %s", one.repo, one.number, wrong))
+		case one.loud:
+			r.Passed++
+			r.LoudTimes = append(r.LoudTimes, took)
 		default:
 			r.Passed++
 			r.TaskTimes = append(r.TaskTimes, took)

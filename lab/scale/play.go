@@ -26,6 +26,7 @@ type Config struct {
 	Repositories  int    // that noise is of, over all installations
 	Installations int
 	Tasks         int           // labelled issues, spread over the installations and over the time of the noise
+	Loud          int           // labelled issues of one more installation, all at the beginning
 	Servers       int           // each with its own folder
 	Runners       int           // 0: servers make attempts
 	Attempts      int           // at the same time, of each runner or server
@@ -53,6 +54,7 @@ type Result struct {
 	Passed    int             // tasks
 	Wrong     []string        // tasks that did not pass, or did something twice
 	TaskTimes []time.Duration // from label to pass
+	LoudTimes []time.Duration // the same of the loud installation
 
 	PerMinute   int            // the most that one installation created on GitHub in a minute
 	PerHour     int            // and in an hour

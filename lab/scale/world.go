@@ -20,11 +20,15 @@ const (
 	maxRepos = 200 // in which tasks are; each may have several
 )
 
+// loudOrg is the organization of which many issues are labelled at once.
+const loudOrg = "loud"
+
 // issue is a task's.
 type issue struct {
 	repo     string
 	number   int
 	labelled time.Time
+	loud     bool
 }
 
 func orgName(i int) string { return fmt.Sprintf("org-%d", i) }
@@ -34,6 +38,9 @@ func (c Config) repo(n int) (owner, name string) {
 	n %= min(c.Tasks, maxRepos)
 	return orgName(n % c.Installations), fmt.Sprintf("busy-%d", n)
 }
+
+// loudRepo is the repository of the n-th issue of the loud installation.
+func (c Config) loudRepo(n int) string { return fmt.Sprintf("loud-%d", n%maxRepos) }
 
 // world makes GitHub, its repositories, and the model.
 func (s *stage) world() (err error) {
@@ -50,6 +57,14 @@ func (s *stage) world() (err error) {
 	for n := range min(s.Tasks, maxRepos) {
 		owner, name := s.repo(n)
 		if _, err := s.sim.CreateRepo(owner, name, ghsim.RepoSpec{Files: benchtask.Files()}); err != nil {
+			return err
+		}
+	}
+	if s.Loud > 0 {
+		s.sim.CreateOrg(loudOrg)
+	}
+	for n := range min(s.Loud, maxRepos) {
+		if _, err := s.sim.CreateRepo(loudOrg, s.loudRepo(n), ghsim.RepoSpec{Files: benchtask.Files()}); err != nil {
 			return err
 		}
 	}
@@ -135,7 +150,15 @@ func (s *stage) install() error {
 		}
 		s.installed = append(s.installed, id)
 	}
-	return nil
+	if s.Loud == 0 {
+		return nil
+	}
+	var loud []string
+	for n := range min(s.Loud, maxRepos) {
+		loud = append(loud, s.loudRepo(n))
+	}
+	_, err := s.sim.Install(s.app.ID, loudOrg, loud...)
+	return err
 }
 
 // span is how long noise is sent.
@@ -143,28 +166,40 @@ func (c Config) span() time.Duration {
 	return time.Duration(c.Deliveries) * time.Second / time.Duration(c.Rate)
 }
 
-// ask labels issues, spread over the time of the noise, each by a person of its own: one may start three a minute.
+// ask labels the issues of the loud installation, and then the others, spread over the time of the noise, each by a person of its own: one may start three a minute.
 func (s *stage) ask(ctx context.Context) error {
+	for n := range s.Loud {
+		if err := s.label(loudOrg+"/"+s.loudRepo(n), fmt.Sprint("loud-", n), n, true); err != nil {
+			return err
+		}
+	}
 	began := time.Now()
 	for n := range s.Tasks {
 		if err := wait(ctx, time.Until(began.Add(s.span()*time.Duration(n)/time.Duration(s.Tasks)))); err != nil {
 			return err
 		}
 		owner, name := s.repo(n)
-		repo, login := owner+"/"+name, fmt.Sprint("dev-", n)
-		s.sim.CreateUser(login)
-		if err := s.sim.SetPermission(repo, login, "write"); err != nil {
+		if err := s.label(owner+"/"+name, fmt.Sprint("dev-", n), n, false); err != nil {
 			return err
 		}
-		number, err := s.sim.OpenIssue(repo, login, fmt.Sprintf("Find answer %d", n), "The answer to everything, please.")
-		if err != nil {
-			return err
-		}
-		if err := s.sim.Label(repo, number, login, "sia"); err != nil {
-			return err
-		}
-		s.issues = append(s.issues, issue{repo, number, time.Now()})
 	}
+	return nil
+}
+
+// label has a new person open the n-th issue and label it.
+func (s *stage) label(repo, login string, n int, loud bool) error {
+	s.sim.CreateUser(login)
+	if err := s.sim.SetPermission(repo, login, "write"); err != nil {
+		return err
+	}
+	number, err := s.sim.OpenIssue(repo, login, fmt.Sprintf("Find answer %d", n), "The answer to everything, please.")
+	if err != nil {
+		return err
+	}
+	if err := s.sim.Label(repo, number, login, "sia"); err != nil {
+		return err
+	}
+	s.issues = append(s.issues, issue{repo, number, time.Now(), loud})
 	return nil
 }
 
