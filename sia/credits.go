@@ -38,8 +38,9 @@ func CreditsOf(usd float64) Credits {
 	return Credits(math.Ceil(usd*100*float64(Credit) - 1e-6))
 }
 
-// Ledger is a task's account. Spent + Reserved never exceeds Budget; what a
-// model call cost beyond its reservation is real money and stands in Overrun.
+// Ledger is a task's account. Budget is budget.task, with what people added and what earlier runs spent: Budget - Spent
+// may still be spent, and Left of that is not set aside for what is under way. Spent + Reserved never exceeds Budget;
+// what a model call cost beyond its reservation is real money and stands in Overrun.
 type Ledger struct {
 	Budget   Credits `json:"budget"`
 	Spent    Credits `json:"spent"`
