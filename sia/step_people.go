@@ -362,8 +362,13 @@ func (s *step) answer() {
 }
 
 func (s *step) acceptTests() {
-	if s.t.Head == "" || slices.Contains(s.t.Accepted, s.t.Head) {
-		s.ignore("there is no change to tests or protected paths that waits to be accepted")
+	f := s.e.Fact.(AcceptTests)
+	switch {
+	case !s.t.Gate.AwaitsPerson || slices.Contains(s.t.Accepted, s.t.Head): // nobody was shown what this head changes
+		s.ignore(nothingToAccept)
+		return
+	case f.SHA != "" && f.SHA != s.t.Head:
+		s.ignore("%s has taken the place of %s; look at what it changes first", s.t.Head.Short(), f.SHA.Short())
 		return
 	}
 	s.t.Accepted = append(s.t.Accepted, s.t.Head)
