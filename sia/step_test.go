@@ -84,6 +84,9 @@ func holds(t *rapid.T, before, after Task, e Event) {
 	switch q, p := after.Escalation, after.Pause; {
 	case after.State == Escalated && (q == nil || q.Answered || q.Question == ""):
 		t.Fatalf("it waits for an answer to %+v", q)
+	case after.State == Escalated && q.URL == "" && after.AwaitMemory == "" && after.pendingOf(DoEscalate) == "",
+		after.State == Escalated && q.Closed:
+		t.Fatalf("nobody is shown the question %+v", q)
 	case (after.State == OnHold) != (p != nil), p != nil && (p.Kind == "" || p.Reason == ""):
 		t.Fatalf("%s with the pause %+v", after.State, p)
 	case p != nil && (p.Scope != "") != (p.Kind == PausedByHalt):
