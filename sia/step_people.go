@@ -356,7 +356,7 @@ func (s *step) answer() {
 	s.t.Brief.Answers = append(s.t.Brief.Answers, s.t.Escalation.Question+" — "+text)
 	s.t.Brief.Technique = "" // its outcome is the answer's merit
 	if kind == AskIssue {
-		s.t.Approaches = len(s.t.Prompts) + 1 // a fresh budget of one approach per answer
+		s.t.Approaches = max(s.t.Approaches, len(s.t.Prompts)+1) // one more where none was left
 	}
 	s.again()
 }

@@ -66,6 +66,9 @@ func holds(t *rapid.T, before, after Task, e Event) {
 			t.Fatalf("%s raised the budget by %s", e.Fact.Kind(), more)
 		}
 	}
+	if _, answers := e.Fact.(AnswerGiven); answers && after.Approaches < before.Approaches {
+		t.Fatalf("an answer leaves %d approaches of %d", after.Approaches, before.Approaches)
+	}
 	if n := len(after.Prompts); n > after.Approaches {
 		t.Fatalf("%d distinct prompts of %d", n, after.Approaches)
 	}
