@@ -18,6 +18,9 @@ func TestBoxesInAComment(t *testing.T) {
 		want sia.Fact // nil: it means nothing
 	}{
 		{sia.Escalation{Kind: sia.AskQuestion, Issue: 3}, sia.AnswerGiven{Letter: "A"}},
+		{sia.Escalation{Kind: sia.AskQuestion, Issue: 3, URL: "https://g/o/r/issues/3#issuecomment-8"},
+			sia.AnswerGiven{Letter: "A"}},
+		{sia.Escalation{Kind: sia.AskQuestion, Issue: 3, URL: "https://g/o/r/issues/3#issuecomment-9"}, nil},
 		{sia.Escalation{Kind: sia.AskQuestion, Issue: 3, Answered: true}, nil},
 		{sia.Escalation{Kind: sia.AskPlan, Issue: 3}, nil},
 		{sia.Escalation{Kind: sia.AskIssue, Issue: 9}, nil},
