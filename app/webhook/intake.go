@@ -176,6 +176,11 @@ func fit(t sia.Task, e sia.Event) (sia.Event, bool) {
 				e.Fact = a
 			}
 		}
+	case sia.PullClosed, sia.Retargeted:
+		// The branch may have other pull requests. Found by looking, it is the task's own.
+		if on := e.Origin.OnIssue; on != 0 && t.Pull.Number != 0 && on != t.Pull.Number {
+			return e, false
+		}
 	case sia.Stop:
 		// Only the task's own issue ends it.
 		if e.Origin.OnIssue != 0 && !e.Origin.Command && e.Origin.OnIssue != t.Issue {
