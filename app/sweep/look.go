@@ -75,7 +75,7 @@ func (l *Looker) look(ctx context.Context, t sia.Task, issue, pull github.Issue)
 	switch {
 	case issue.State == "closed":
 		stop = "the issue was closed"
-	case t.Label != "" && !slices.Contains(issue.Labels, t.Label):
+	case t.Label != "" && !issue.HasLabel(t.Label):
 		stop = fmt.Sprintf("the label `%s` was taken off", t.Label)
 	}
 	if stop != "" && !t.State.Final() {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/sia-bot/sia/app/render"
@@ -131,7 +132,7 @@ func (t *taking) filter(ctx context.Context) (ended bool, err error) {
 	if t.set, err = t.Settings.Settings(ctx, t.intent.Installation, t.intent.Repo); err != nil {
 		return false, err
 	}
-	otherLabel := t.intent.Label != "" && t.intent.Label != t.set.Label
+	otherLabel := t.intent.Label != "" && !strings.EqualFold(t.intent.Label, t.set.Label)
 	otherBot := t.intent.Bot && !slices.Contains(t.set.Access.Bots, t.intent.Event.By.Login)
 	return otherLabel || otherBot, nil
 }
