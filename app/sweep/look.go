@@ -39,8 +39,8 @@ func NewLooker(s Store, gh *github.App, in Intake, now func() time.Time) *Looker
 	return &Looker{store: s, github: gh, intake: in, now: now}
 }
 
-// lookMargin is how far back a look reads comments before the task's last
-// change; what was taken before counts no second time.
+// lookMargin is how far back a look reads before the run began, and for how long after a push GitHub may
+// show the head of before.
 const lookMargin = 2 * time.Minute
 
 // Issue reads the task's issue and the comments on it and on its pull
@@ -85,10 +85,6 @@ func (l *Looker) look(ctx context.Context, t sia.Task, issue, pull github.Issue)
 		}
 		return issue, nil
 	}
-	since := t.Since.Add(-lookMargin)
-	if since.Before(t.StartedAt) {
-		since = t.StartedAt
-	}
 	silent, err := l.silent(ctx, t, issue, pull)
 	if err != nil || silent {
 		return issue, err
@@ -108,7 +104,8 @@ func (l *Looker) look(ctx context.Context, t sia.Task, issue, pull github.Issue)
 		places = append(places, box)
 	}
 	for _, p := range places {
-		comments, err := repo.CommentsSince(ctx, p.Number, since)
+		// All of the run's: a delivery may have been lost while the task was in another state.
+		comments, err := repo.CommentsSince(ctx, p.Number, t.StartedAt)
 		if err != nil {
 			return issue, err
 		}
