@@ -98,7 +98,7 @@ func (l *Looker) look(ctx context.Context, t sia.Task, issue, pull github.Issue)
 		if err != nil {
 			return issue, err
 		}
-		if err := l.boxes(ctx, t, box); err != nil {
+		if err := l.boxes(ctx, t, sia.Origin{OnIssue: box.Number}, box.Body); err != nil {
 			return issue, err
 		}
 		places = append(places, box)
@@ -109,7 +109,12 @@ func (l *Looker) look(ctx context.Context, t sia.Task, issue, pull github.Issue)
 		if err != nil {
 			return issue, err
 		}
-		if err := l.intake.Comments(ctx, t, p, comments); err != nil {
+		for _, c := range comments {
+			if e := t.Escalation; e != nil && !e.Answered && p.Number == t.Issue && c.ID == sia.CommentNumber(e.URL) {
+				err = errors.Join(err, l.boxes(ctx, t, sia.Origin{OnIssue: t.Issue, Comment: c.ID}, c.Body))
+			}
+		}
+		if err = errors.Join(err, l.intake.Comments(ctx, t, p, comments)); err != nil {
 			return issue, err
 		}
 	}
@@ -144,16 +149,14 @@ func announced(t sia.Task) (n int) {
 	return n
 }
 
-// boxes hands a question's body to the intake, in case a box was ticked. Who
-// ticked it can't be told from the issue, but only people with write access can
+// boxes hands the text of a question to the intake, in case a box was ticked. Who
+// ticked it can't be told from there, but only people with write access can
 // edit what the app wrote.
-func (l *Looker) boxes(ctx context.Context, t sia.Task, box github.Issue) error {
+func (l *Looker) boxes(ctx context.Context, t sia.Task, at sia.Origin, body string) error {
 	return l.intake.Take(ctx, sia.Intent{
-		Installation: t.Installation, Repo: t.Repo, Refs: []string{sia.IssueRef(box.Number)},
-		Event: sia.Event{
-			ID: fmt.Sprintf("look/%s/boxes/v%d", t.ID, t.Version), At: l.now(),
-			Origin: sia.Origin{OnIssue: box.Number}, Fact: sia.Edited{Title: box.Title, Body: box.Body},
-		},
+		Installation: t.Installation, Repo: t.Repo, Refs: []string{sia.IssueRef(at.OnIssue)},
+		Event: sia.Event{ID: fmt.Sprintf("look/%s/boxes/v%d", t.ID, t.Version), At: l.now(), Origin: at,
+			Fact: sia.Edited{Body: body}},
 	})
 }
 
