@@ -177,6 +177,8 @@ func (s *step) resume() {
 	switch {
 	case p.From == Checking:
 		s.watch()
+	case p.From == Escalated && s.t.Escalation.AboutChecks():
+		s.look(s.e.At.Add(s.t.Settings.Checks.Settle.D())) // what they said meanwhile was not heard
 	case (p.From == Queued || p.From == Announced) && !s.pending(DoBegin) && !s.pending(DoDecide):
 		s.begin()
 	case p.From == Working:

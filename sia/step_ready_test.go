@@ -211,3 +211,20 @@ func TestPushWhileAQuestionIsPut(t *testing.T) {
 		}
 	})
 }
+
+// What the checks said while a task was paused that asks about them is looked at on resume.
+func TestChecksReportWhilePaused(t *testing.T) {
+	p := checked(t, false)
+	p.judges(Judged{Verdict: VerdictBlocked, Blocked: []Obstacle{{Check: "e2e", Reason: "did not appear", Absent: true}}})
+	p.done(DoMemory, MemoryCommitted{SHA: "m"})
+	p.done(DoEscalate, EscalationOpened{Issue: 40, URL: "e"})
+	p.says(PauseAsked{Reason: "all of it", Scope: ServerHalt})
+	p.step(Event{ID: "seen", Fact: CheckSeen{SHA: p.task.Head}})
+	p.says(Resume{Scope: ServerHalt})
+	p.comesTo(Escalated)
+	if !p.waitsFor(DoGate) {
+		t.Fatal("nobody looks at what the checks say by now")
+	}
+	p.judges(Judged{Verdict: VerdictGreen})
+	p.comesTo(Passed)
+}
