@@ -68,6 +68,17 @@ func TestOwnSettingsComeFirst(t *testing.T) {
 	}
 }
 
+// GitHub does not tell labels apart by their case: a repository that has "sia" gets no "SIA".
+func TestLabelInAnotherCase(t *testing.T) {
+	t.Parallel()
+	s := apptest.Start(t, apptest.Config{})
+	s.Settle()
+	push(t, s, "main", map[string]string{".sia/config.yml": "label: SIA\n"})
+	if _, started := labelled(t, s, "sia"); !started {
+		t.Error("the label that the settings name starts nothing")
+	}
+}
+
 // A label that a repository's file named before the app was installed there starts a
 // task, and taking it off stops it.
 func TestLabelFromBeforeTheInstallation(t *testing.T) {

@@ -78,7 +78,9 @@ type (
 		Text   string `json:"text,omitempty"`
 	}
 	// AcceptTests: /sia accept-tests or the button.
-	AcceptTests struct{}
+	AcceptTests struct {
+		SHA SHA `json:"sha,omitempty"` // the commit that the button stands on; empty: what waits is meant
+	}
 	// Edited: the issue's title or body changed.
 	Edited struct {
 		Title string `json:"title"`

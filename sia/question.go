@@ -2,6 +2,7 @@ package sia
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 )
 
@@ -137,4 +138,14 @@ func excuses(checks []Check) string {
 		said = append(said, c.Name+" ("+why+")")
 	}
 	return strings.Join(said, ", ")
+}
+
+// CommentNumber is the number of a comment on an issue in its address; 0 where that is another's.
+func CommentNumber(url string) int64 {
+	_, digits, _ := strings.Cut(url, "#issuecomment-")
+	n, err := strconv.ParseInt(digits, 10, 64)
+	if err != nil {
+		return 0
+	}
+	return n
 }

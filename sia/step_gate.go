@@ -230,6 +230,11 @@ func (s *step) outcome(o AttemptOutcome) {
 // red handles a red verdict that is the attempt's doing.
 func (s *step) red(f Judged) {
 	if s.t.HeadBy != (Actor{}) && s.t.Escalation != nil && !s.t.Escalation.Answered {
+		if e := s.t.Escalation; e.URL == "" && !s.pending(DoEscalate) {
+			s.open(*e)
+			s.because("the checks of %s's push are red; the question that it came before is asked now", s.t.HeadBy.Mention())
+			return
+		}
 		s.enter(Escalated)
 		s.because("the checks of %s's push are red; the question stands", s.t.HeadBy.Mention())
 		return

@@ -177,6 +177,8 @@ func (s *step) resume() {
 	switch {
 	case p.From == Checking:
 		s.watch()
+	case p.From == Escalated && s.t.Escalation.AboutChecks():
+		s.look(s.e.At.Add(s.t.Settings.Checks.Settle.D())) // what they said meanwhile was not heard
 	case (p.From == Queued || p.From == Announced) && !s.pending(DoBegin) && !s.pending(DoDecide):
 		s.begin()
 	case p.From == Working:
@@ -356,14 +358,19 @@ func (s *step) answer() {
 	s.t.Brief.Answers = append(s.t.Brief.Answers, s.t.Escalation.Question+" — "+text)
 	s.t.Brief.Technique = "" // its outcome is the answer's merit
 	if kind == AskIssue {
-		s.t.Approaches = len(s.t.Prompts) + 1 // a fresh budget of one approach per answer
+		s.t.Approaches = max(s.t.Approaches, len(s.t.Prompts)+1) // one more where none was left
 	}
 	s.again()
 }
 
 func (s *step) acceptTests() {
-	if s.t.Head == "" || slices.Contains(s.t.Accepted, s.t.Head) {
-		s.ignore("there is no change to tests or protected paths that waits to be accepted")
+	f := s.e.Fact.(AcceptTests)
+	switch {
+	case !s.t.Gate.AwaitsPerson || slices.Contains(s.t.Accepted, s.t.Head): // nobody was shown what this head changes
+		s.ignore(nothingToAccept)
+		return
+	case f.SHA != "" && f.SHA != s.t.Head:
+		s.ignore("%s has taken the place of %s; look at what it changes first", s.t.Head.Short(), f.SHA.Short())
 		return
 	}
 	s.t.Accepted = append(s.t.Accepted, s.t.Head)

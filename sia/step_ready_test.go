@@ -174,3 +174,57 @@ func TestBlocked(t *testing.T) {
 		t.Errorf("the question stands: %+v", p.task.Escalation)
 	}
 }
+
+// A person's push while a question is being put is judged first. Where its checks are red, the question is one that
+// people can see.
+func TestPushWhileAQuestionIsPut(t *testing.T) {
+	blocked := Judged{Verdict: VerdictBlocked, Blocked: []Obstacle{{Check: "e2e", Reason: "asks a person to act"}}}
+	t.Run("before it is put", func(t *testing.T) {
+		p := checked(t, false)
+		p.judges(blocked)
+		p.says(BranchMoved{SHA: "beef"})
+		p.done(DoMemory, MemoryCommitted{SHA: "m"})
+		p.judges(Judged{Verdict: VerdictRed})
+		p.comesTo(Escalated)
+		p.done(DoMemory, MemoryCommitted{SHA: "m"})
+		p.done(DoEscalate, EscalationOpened{Issue: 40, URL: "e"})
+		if p.waitsFor(DoClose) {
+			t.Error("the question is closed")
+		}
+	})
+	t.Run("as it is put", func(t *testing.T) {
+		p := checked(t, false)
+		p.judges(blocked)
+		p.done(DoMemory, MemoryCommitted{SHA: "m"})
+		p.says(BranchMoved{SHA: "beef"})
+		p.done(DoEscalate, EscalationOpened{Issue: 40, URL: "e"})
+		p.judges(Judged{Verdict: VerdictRed})
+		p.comesTo(Escalated)
+		if e := p.task.Escalation; e.Issue != 40 || e.Closed {
+			t.Errorf("the question is %+v", e)
+		}
+		p.says(BranchMoved{SHA: "beef2"})
+		p.judges(Judged{Verdict: VerdictGreen})
+		p.comesTo(Passed)
+		if !p.waitsFor(DoClose) {
+			t.Error("the question is left open")
+		}
+	})
+}
+
+// What the checks said while a task was paused that asks about them is looked at on resume.
+func TestChecksReportWhilePaused(t *testing.T) {
+	p := checked(t, false)
+	p.judges(Judged{Verdict: VerdictBlocked, Blocked: []Obstacle{{Check: "e2e", Reason: "did not appear", Absent: true}}})
+	p.done(DoMemory, MemoryCommitted{SHA: "m"})
+	p.done(DoEscalate, EscalationOpened{Issue: 40, URL: "e"})
+	p.says(PauseAsked{Reason: "all of it", Scope: ServerHalt})
+	p.step(Event{ID: "seen", Fact: CheckSeen{SHA: p.task.Head}})
+	p.says(Resume{Scope: ServerHalt})
+	p.comesTo(Escalated)
+	if !p.waitsFor(DoGate) {
+		t.Fatal("nobody looks at what the checks say by now")
+	}
+	p.judges(Judged{Verdict: VerdictGreen})
+	p.comesTo(Passed)
+}

@@ -200,10 +200,14 @@ func (s *step) escalationOpened() {
 }
 
 // escalationLate notes a question that was put after the task had moved on, and
-// has its issue closed.
+// has its issue closed; but while the checks of a person's push are read it stands.
 func (s *step) escalationLate() {
 	f := s.e.Fact.(EscalationOpened)
 	s.t.Escalation.Issue, s.t.Escalation.URL = f.Issue, f.URL
+	if s.t.State == Checking && !s.t.Escalation.Answered {
+		s.because("the question stands in #%d; the checks of %s's push come first", f.Issue, s.t.HeadBy.Mention())
+		return
+	}
 	s.closeEscalation()
 	s.because("#%d was opened after the question had been settled; it is closed again", f.Issue)
 }

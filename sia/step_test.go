@@ -66,6 +66,9 @@ func holds(t *rapid.T, before, after Task, e Event) {
 			t.Fatalf("%s raised the budget by %s", e.Fact.Kind(), more)
 		}
 	}
+	if _, answers := e.Fact.(AnswerGiven); answers && after.Approaches < before.Approaches {
+		t.Fatalf("an answer leaves %d approaches of %d", after.Approaches, before.Approaches)
+	}
 	if n := len(after.Prompts); n > after.Approaches {
 		t.Fatalf("%d distinct prompts of %d", n, after.Approaches)
 	}
@@ -84,6 +87,9 @@ func holds(t *rapid.T, before, after Task, e Event) {
 	switch q, p := after.Escalation, after.Pause; {
 	case after.State == Escalated && (q == nil || q.Answered || q.Question == ""):
 		t.Fatalf("it waits for an answer to %+v", q)
+	case after.State == Escalated && q.URL == "" && after.AwaitMemory == "" && after.pendingOf(DoEscalate) == "",
+		after.State == Escalated && q.Closed:
+		t.Fatalf("nobody is shown the question %+v", q)
 	case (after.State == OnHold) != (p != nil), p != nil && (p.Kind == "" || p.Reason == ""):
 		t.Fatalf("%s with the pause %+v", after.State, p)
 	case p != nil && (p.Scope != "") != (p.Kind == PausedByHalt):

@@ -66,3 +66,22 @@ func TestWeighingFails(t *testing.T) {
 		t.Errorf("under way are %v", p.task.Pending)
 	}
 }
+
+// Only changes that were put before a person are accepted, and a button accepts those of the commit that it stands on:
+// a head that was pushed meanwhile was seen by nobody.
+func TestAcceptsWhatWasShown(t *testing.T) {
+	p := checked(t, false)
+	p.judges(tampered())
+	shown := p.task.Head
+	p.says(BranchMoved{SHA: "beef"})
+	if r := p.says(AcceptTests{}); r.Ignored == "" || len(p.task.Accepted) > 0 {
+		t.Fatalf("accepted %v before anybody was shown what %s changes", p.task.Accepted, p.task.Head)
+	}
+	p.judges(tampered())
+	if r := p.says(AcceptTests{SHA: shown}); r.Ignored == "" || len(p.task.Accepted) > 0 {
+		t.Fatalf("accepted %v by the button on %s", p.task.Accepted, shown)
+	}
+	p.says(AcceptTests{SHA: "beef"})
+	p.judges(Judged{Verdict: VerdictGreen})
+	p.comesTo(Passed)
+}

@@ -46,6 +46,8 @@ const (
 	isBusy    = "SIA is working on it already; `/sia status` shows where it stands"
 	noWaiting = "no question is open; `/sia status` shows where the task stands"
 	noPlan    = "no plan waits for a yes; `/sia status` shows where the task stands"
+
+	nothingToAccept = "there is no change to tests or protected paths that waits to be accepted"
 )
 
 // table is the complete transition table: for each kind of fact, each state.
@@ -76,7 +78,7 @@ func init() {
 			ignore("the task is paused; `/sia resume` goes on where it stopped", OnHold).
 			ignore(hasEnded, Passed, Stopped).rest(noPlan),
 		KAcceptTests: row{}.on((*step).acceptTests, Checking).
-			rest("there is no change to tests or protected paths that waits to be accepted"),
+			rest(nothingToAccept),
 		KEdited: row{}.on((*step).edited, append([]State{Escalated, OnHold}, unfinished...)...).rest(hasEnded),
 		KQuery:  row{}.on((*step).query, States...),
 		KRated:  row{}.on((*step).rated, States...),

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -32,6 +33,11 @@ type Issue struct {
 	Blockers  int // open issues that block it
 	SubIssues int // of it
 	OpenSubs  int // of those, open
+}
+
+// HasLabel reports whether a label is on the issue. GitHub does not tell labels apart by their case.
+func (i Issue) HasLabel(name string) bool {
+	return slices.ContainsFunc(i.Labels, func(l string) bool { return strings.EqualFold(l, name) })
 }
 
 // wireIssue is an issue with what go-github does not know.

@@ -250,7 +250,7 @@ func (x *reindexing) again(ctx context.Context, t sia.Task) error {
 	if err != nil {
 		return err
 	}
-	if issue.State != "open" || !slices.Contains(issue.Labels, t.Label) {
+	if issue.State != "open" || !issue.HasLabel(t.Label) {
 		return nil
 	}
 	_, err = x.branches.store.Apply(ctx, t.ID, sia.Event{

@@ -147,8 +147,11 @@ func howToAnswer(t sia.Task, e sia.Escalation) string {
 	case sia.AskQuestion:
 		s += "The work then starts, with your answer as a constraint. Asking costs no approach."
 	default:
-		s += "The task then goes on with your answer as a constraint and one more approach; this issue is closed with the " +
-			"result when the task ends."
+		s += "The task then goes on with your answer as a constraint"
+		if t.ApproachesLeft() == 0 {
+			s += " and one more approach"
+		}
+		s += "; this issue is closed with the result when the task ends."
 	}
 	return s + fmt.Sprintf(" An answer counts from people with %s access. `/sia stop` ends the task instead.",
 		permission(t))

@@ -21,7 +21,7 @@ func (s *Sweeper) approvals(ctx context.Context) error {
 		return err
 	}
 	tasks = slices.DeleteFunc(tasks, func(t sia.Task) bool {
-		return t.Escalation.Kind != sia.AskPlan || commentID(t.Escalation.URL) == 0
+		return t.Escalation.Kind != sia.AskPlan || sia.CommentNumber(t.Escalation.URL) == 0
 	})
 	if len(tasks) == 0 {
 		return nil
@@ -42,7 +42,7 @@ func (s *Sweeper) approvals(ctx context.Context) error {
 // approval takes the 👍 beneath a task's plan whose author has not changed their
 // mind since. self is SIA's own login.
 func (s *Sweeper) approval(ctx context.Context, t sia.Task, self string) error {
-	comment := commentID(t.Escalation.URL)
+	comment := sia.CommentNumber(t.Escalation.URL)
 	found, err := s.github.Repo(t.Installation, t.Repo).Reactions(ctx, comment)
 	if err != nil {
 		return err

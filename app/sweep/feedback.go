@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -43,7 +42,7 @@ func (s *Sweeper) reactions(ctx context.Context, t sia.Task) error {
 	}
 	comments := []int64{status}
 	for _, iv := range t.Interventions {
-		comments = append(comments, commentID(iv.CommentURL))
+		comments = append(comments, sia.CommentNumber(iv.CommentURL))
 	}
 	for intervention, id := range comments {
 		if id == 0 {
@@ -85,14 +84,4 @@ func lastWords(all []github.Reaction) []github.Reaction {
 		last = append(last, r)
 	}
 	return last
-}
-
-// commentID is the number of a comment in its address; 0 when it has none.
-func commentID(url string) int64 {
-	_, digits, _ := strings.Cut(url, "#issuecomment-")
-	id, err := strconv.ParseInt(digits, 10, 64)
-	if err != nil {
-		return 0
-	}
-	return id
 }

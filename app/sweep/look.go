@@ -39,8 +39,8 @@ func NewLooker(s Store, gh *github.App, in Intake, now func() time.Time) *Looker
 	return &Looker{store: s, github: gh, intake: in, now: now}
 }
 
-// lookMargin is how far back a look reads comments before the task's last
-// change; what was taken before counts no second time.
+// lookMargin is how far back a look reads before the run began, and for how long after a push GitHub may
+// show the head of before.
 const lookMargin = 2 * time.Minute
 
 // Issue reads the task's issue and the comments on it and on its pull
@@ -75,7 +75,7 @@ func (l *Looker) look(ctx context.Context, t sia.Task, issue, pull github.Issue)
 	switch {
 	case issue.State == "closed":
 		stop = "the issue was closed"
-	case t.Label != "" && !slices.Contains(issue.Labels, t.Label):
+	case t.Label != "" && !issue.HasLabel(t.Label):
 		stop = fmt.Sprintf("the label `%s` was taken off", t.Label)
 	}
 	if stop != "" && !t.State.Final() {
@@ -84,10 +84,6 @@ func (l *Looker) look(ctx context.Context, t sia.Task, issue, pull github.Issue)
 			return issue, err
 		}
 		return issue, nil
-	}
-	since := t.Since.Add(-lookMargin)
-	if since.Before(t.StartedAt) {
-		since = t.StartedAt
 	}
 	silent, err := l.silent(ctx, t, issue, pull)
 	if err != nil || silent {
@@ -102,17 +98,23 @@ func (l *Looker) look(ctx context.Context, t sia.Task, issue, pull github.Issue)
 		if err != nil {
 			return issue, err
 		}
-		if err := l.boxes(ctx, t, box); err != nil {
+		if err := l.boxes(ctx, t, sia.Origin{OnIssue: box.Number}, box.Body); err != nil {
 			return issue, err
 		}
 		places = append(places, box)
 	}
 	for _, p := range places {
-		comments, err := repo.CommentsSince(ctx, p.Number, since)
+		// All of the run's: a delivery may have been lost while the task was in another state.
+		comments, err := repo.CommentsSince(ctx, p.Number, t.StartedAt)
 		if err != nil {
 			return issue, err
 		}
-		if err := l.intake.Comments(ctx, t, p, comments); err != nil {
+		for _, c := range comments {
+			if e := t.Escalation; e != nil && !e.Answered && p.Number == t.Issue && c.ID == sia.CommentNumber(e.URL) {
+				err = errors.Join(err, l.boxes(ctx, t, sia.Origin{OnIssue: t.Issue, Comment: c.ID}, c.Body))
+			}
+		}
+		if err = errors.Join(err, l.intake.Comments(ctx, t, p, comments)); err != nil {
 			return issue, err
 		}
 	}
@@ -147,16 +149,14 @@ func announced(t sia.Task) (n int) {
 	return n
 }
 
-// boxes hands a question's body to the intake, in case a box was ticked. Who
-// ticked it can't be told from the issue, but only people with write access can
+// boxes hands the text of a question to the intake, in case a box was ticked. Who
+// ticked it can't be told from there, but only people with write access can
 // edit what the app wrote.
-func (l *Looker) boxes(ctx context.Context, t sia.Task, box github.Issue) error {
+func (l *Looker) boxes(ctx context.Context, t sia.Task, at sia.Origin, body string) error {
 	return l.intake.Take(ctx, sia.Intent{
-		Installation: t.Installation, Repo: t.Repo, Refs: []string{sia.IssueRef(box.Number)},
-		Event: sia.Event{
-			ID: fmt.Sprintf("look/%s/boxes/v%d", t.ID, t.Version), At: l.now(),
-			Origin: sia.Origin{OnIssue: box.Number}, Fact: sia.Edited{Title: box.Title, Body: box.Body},
-		},
+		Installation: t.Installation, Repo: t.Repo, Refs: []string{sia.IssueRef(at.OnIssue)},
+		Event: sia.Event{ID: fmt.Sprintf("look/%s/boxes/v%d", t.ID, t.Version), At: l.now(), Origin: at,
+			Fact: sia.Edited{Body: body}},
 	})
 }
 

@@ -46,7 +46,7 @@ func readCheckRun(payload any, r reading) ([]sia.Intent, *administration) {
 		case "retry":
 			in.Event.Fact = sia.Retry{}
 		case "accept-tests":
-			in.Event.Fact = sia.AcceptTests{}
+			in.Event.Fact = sia.AcceptTests{SHA: sia.SHA(run.GetHeadSHA())}
 		default:
 			return nil, nil
 		}

@@ -27,7 +27,11 @@ func (in *Intake) Comments(ctx context.Context, t sia.Task, on github.Issue, com
 			IssueTitle: on.Title, IssueBody: on.Body, DefaultBranch: t.BaseBranch,
 		}
 		for _, i := range FromComment(intent, found, self.Slug) {
-			if err := in.Take(ctx, i); err != nil {
+			known, err := in.Store.Applied(ctx, t.ID, i.Event.ID)
+			if err == nil && !known { // else GitHub is asked about its author for nothing
+				err = in.Take(ctx, i)
+			}
+			if err != nil {
 				return err
 			}
 		}

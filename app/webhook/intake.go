@@ -154,7 +154,7 @@ func fit(t sia.Task, e sia.Event) (sia.Event, bool) {
 			return e, true
 		}
 		inComment := open && t.Escalation.Kind.OnIssue() && t.Escalation.Kind != sia.AskPlan
-		boxes := inEscalation || inComment && e.Origin.Comment != 0
+		boxes := inEscalation || inComment && e.Origin.Comment != 0 && inQuestion(t, e.Origin.Comment)
 		if !boxes {
 			return e, false
 		}
@@ -176,6 +176,11 @@ func fit(t sia.Task, e sia.Event) (sia.Event, bool) {
 				e.Fact = a
 			}
 		}
+	case sia.PullClosed, sia.Retargeted:
+		// The branch may have other pull requests. Found by looking, it is the task's own.
+		if on := e.Origin.OnIssue; on != 0 && t.Pull.Number != 0 && on != t.Pull.Number {
+			return e, false
+		}
 	case sia.Stop:
 		// Only the task's own issue ends it.
 		if e.Origin.OnIssue != 0 && !e.Origin.Command && e.Origin.OnIssue != t.Issue {
@@ -183,6 +188,13 @@ func fit(t sia.Task, e sia.Event) (sia.Event, bool) {
 		}
 	}
 	return e, true
+}
+
+// inQuestion reports whether a comment of SIA's may be the one that holds the open question: comments with earlier
+// questions keep their boxes.
+func inQuestion(t sia.Task, comment int64) bool {
+	n := sia.CommentNumber(t.Escalation.URL)
+	return n == 0 || n == comment
 }
 
 // needed is which permission in the repository it takes to cause a fact.

@@ -18,6 +18,9 @@ func TestBoxesInAComment(t *testing.T) {
 		want sia.Fact // nil: it means nothing
 	}{
 		{sia.Escalation{Kind: sia.AskQuestion, Issue: 3}, sia.AnswerGiven{Letter: "A"}},
+		{sia.Escalation{Kind: sia.AskQuestion, Issue: 3, URL: "https://g/o/r/issues/3#issuecomment-8"},
+			sia.AnswerGiven{Letter: "A"}},
+		{sia.Escalation{Kind: sia.AskQuestion, Issue: 3, URL: "https://g/o/r/issues/3#issuecomment-9"}, nil},
 		{sia.Escalation{Kind: sia.AskQuestion, Issue: 3, Answered: true}, nil},
 		{sia.Escalation{Kind: sia.AskPlan, Issue: 3}, nil},
 		{sia.Escalation{Kind: sia.AskIssue, Issue: 9}, nil},
@@ -44,6 +47,19 @@ func TestWordsToAPlan(t *testing.T) {
 			Fact: sia.AnswerGiven{Text: text}})
 		if d := cmp.Diff(want, got.Fact); !ok || d != "" {
 			t.Errorf("%q: %s", text, d)
+		}
+	}
+}
+
+// Another pull request of the task's branch, such as a backport's, is not the task's: that it is closed or gets another
+// base is nothing to the task.
+func TestAnotherPullOfTheBranch(t *testing.T) {
+	task := sia.Task{Issue: 3, Pull: sia.Pull{Number: 12}}
+	for _, fact := range []sia.Fact{sia.PullClosed{}, sia.PullClosed{Merged: true}, sia.Retargeted{Base: "v1"}} {
+		for pull, want := range map[int]bool{12: true, 13: false, 0: true} {
+			if _, ok := fit(task, sia.Event{Origin: sia.Origin{OnIssue: pull}, Fact: fact}); ok != want {
+				t.Errorf("%+v of #%d counts: %v", fact, pull, ok)
+			}
 		}
 	}
 }

@@ -151,7 +151,8 @@ func TestRead(t *testing.T) {
 		{"a button", "check_run",
 			`{"action":"requested_action","requested_action":{"identifier":"accept-tests"},` +
 				`"check_run":{"head_sha":"abc","app":{"slug":"sia"}},` + head + `}`,
-			[]string{`accept_tests {} by ada bot=false permission=true command=false refs=[commit:abc] id=delivery/g`}},
+			[]string{`accept_tests {"sha":"abc"} by ada bot=false permission=true command=false refs=[commit:abc] ` +
+				`id=delivery/g`}},
 		{"a button that is none of ours", "check_run",
 			`{"action":"requested_action","requested_action":{"identifier":"x"},` +
 				`"check_run":{"head_sha":"abc","app":{"slug":"sia"}},` + head + `}`, nil},

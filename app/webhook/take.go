@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/sia-bot/sia/app/render"
@@ -131,7 +132,7 @@ func (t *taking) filter(ctx context.Context) (ended bool, err error) {
 	if t.set, err = t.Settings.Settings(ctx, t.intent.Installation, t.intent.Repo); err != nil {
 		return false, err
 	}
-	otherLabel := t.intent.Label != "" && t.intent.Label != t.set.Label
+	otherLabel := t.intent.Label != "" && !strings.EqualFold(t.intent.Label, t.set.Label)
 	otherBot := t.intent.Bot && !slices.Contains(t.set.Access.Bots, t.intent.Event.By.Login)
 	return otherLabel || otherBot, nil
 }
@@ -203,7 +204,7 @@ func (t *taking) obeyHalt(ctx context.Context) (ended bool, err error) {
 }
 
 // begin makes the task that the intent starts the one that it concerns, and has it wait where its person has started
-// several just now.
+// several just now. Said on the issue of a question, it is said to the task that asks.
 func (t *taking) begin(ctx context.Context) (ended bool, err error) {
 	start, starts := t.intent.Event.Fact.(sia.Start)
 	if !starts {
@@ -214,6 +215,13 @@ func (t *taking) begin(ctx context.Context) (ended bool, err error) {
 		return false, err
 	}
 	start.Wait = int(wait / time.Second)
+	if len(t.targets) > 0 && t.intent.Event.Origin.Command {
+		known := t.targets[0].stands
+		start.Issue = known.Issue
+		if start.Issue != t.intent.Event.Origin.OnIssue {
+			start.Title, start.Body = known.Title, known.Body
+		}
+	}
 	t.intent.Event.Fact = start
 	t.targets = []target{{task: sia.NewTaskID(t.intent.Repo.ID, start.Issue), event: t.intent.Event}}
 	return false, nil
