@@ -121,6 +121,18 @@ func TestThoughtsAsTheyCame(t *testing.T) {
 	}
 }
 
+// The details of reasoning are a stranger's JSON: what tells them apart may be of any kind.
+func TestDetailsOfAnyKind(t *testing.T) {
+	for _, which := range []string{`"type":"t","index":[1]`, `"type":{"a":1},"index":{"b":2}`} {
+		r := &chatReader{}
+		err := readAnswer(bufio.NewReader(strings.NewReader(fmt.Sprintf(`{"choices":[{"message":{"content":"hi",`+
+			`"reasoning_details":[{%[1]s,"text":"so "},{%[1]s,"text":"then"},{"type":"u","index":1}]}}]}`, which))), r)
+		if err != nil || len(r.opaque) != 1 || !strings.Contains(r.opaque[0].Raw, `"so then"`) {
+			t.Errorf("%s: %v, %+v", which, err, r.opaque)
+		}
+	}
+}
+
 // Answers that are too much are refused, and reading them stops there.
 func TestBounds(t *testing.T) {
 	chunk := func(calls string) string {
