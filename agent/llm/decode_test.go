@@ -133,6 +133,21 @@ func TestDetailsOfAnyKind(t *testing.T) {
 	}
 }
 
+// The arguments of a call that comes whole are what stands between their quotes, quotes at their ends included.
+func TestArgumentsThatComeWhole(t *testing.T) {
+	for wire, want := range map[string]string{
+		`"{\"p\":1}"`: `{"p":1}`, `{"p":1}`: `{"p":1}`, `"\"{\\\"p\\\":1}\""`: `"{\"p\":1}"`, `"{\"p\":\""`: `{"p":"`,
+		`""`: "", `null`: "",
+	} {
+		r := &responsesReader{}
+		err := readAnswer(bufio.NewReader(strings.NewReader(`{"status":"completed","output":[{"type":"function_call",`+
+			`"call_id":"c","name":"read","arguments":`+wire+`}]}`)), r)
+		if err != nil || len(r.calls) != 1 || r.calls[0].args.String() != want {
+			t.Errorf("%s: %v, %q, want %q", wire, err, r.calls[0].args.String(), want)
+		}
+	}
+}
+
 // Answers that are too much are refused, and reading them stops there.
 func TestBounds(t *testing.T) {
 	chunk := func(calls string) string {
