@@ -80,6 +80,8 @@ type runnerFactory struct {
 	hosts    []string
 	now      func() time.Time
 	log      *slog.Logger
+
+	setupWithin time.Duration // for all setup commands of an attempt
 }
 
 // newRunnerFactory makes a factory that keeps in cache what setup fetches; "" keeps
@@ -87,7 +89,7 @@ type runnerFactory struct {
 func newRunnerFactory(
 	box *sandbox.Sandbox, cache string, hosts []string, now func() time.Time, log *slog.Logger,
 ) (*runnerFactory, error) {
-	s := &runnerFactory{sandbox: box, hosts: hosts, now: now, log: log}
+	s := &runnerFactory{sandbox: box, hosts: hosts, now: now, log: log, setupWithin: setupWithin}
 	if cache != "" {
 		dir, err := filepath.Abs(cache)
 		if err != nil {
