@@ -148,7 +148,8 @@ func (r *localRun) report(ctx context.Context, sha string) error {
 
 // keep has the clone's new branch follow what SIA pushed, so that nothing is lost if the process ends.
 func (r *localRun) keep(ctx context.Context, sha string) error {
-	_, err := r.job.git.run(ctx, "fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--", r.bare,
+	_, err := r.job.git.run(ctx, "fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--no-recurse-submodules", "--",
+		r.bare,
 		"+"+sha+":refs/heads/"+r.job.branch)
 	if err != nil && ctx.Err() == nil {
 		return fmt.Errorf("keep what was done as the branch %s: %w", r.job.branch, err)
