@@ -55,7 +55,9 @@ func (r *localRun) check(ctx context.Context, sha string) (out checkResult) {
 		return checkResult{err: err}
 	}
 	defer func() { out.err = errors.Join(out.err, sandbox.RemoveAll(dir)) }()
-	for _, args := range [][]string{{"clone", "--quiet", "--no-checkout", "--shared", "--", r.bare, dir},
+	// Contents of Git LFS are not copied: as in attempts, its files are those of the commit.
+	for _, args := range [][]string{{"clone", "--quiet", "--no-checkout", "--shared", "--config", "filter.lfs.smudge=",
+		"--config", "filter.lfs.process=", "--config", "filter.lfs.required=false", "--", r.bare, dir},
 		{"checkout", "--quiet", "--detach", sha}} {
 		if _, err := (localGit{dir}).run(ctx, args...); err != nil {
 			return checkResult{err: fmt.Errorf("check out %.9s: %w", sha, err)}
