@@ -9,6 +9,7 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+	"time"
 	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
@@ -144,6 +145,17 @@ func TestArgumentsThatComeWhole(t *testing.T) {
 			`"call_id":"c","name":"read","arguments":`+wire+`}]}`)), r)
 		if err != nil || len(r.calls) != 1 || r.calls[0].args.String() != want {
 			t.Errorf("%s: %v, %q, want %q", wire, err, r.calls[0].args.String(), want)
+		}
+	}
+}
+
+// Who gives a model more time gives it more time to begin, too.
+func TestTimeToBegin(t *testing.T) {
+	for timeout, want := range map[time.Duration]time.Duration{0: DefaultFirst, time.Minute: time.Minute,
+		5 * time.Minute: DefaultFirst, 30 * time.Minute: 9 * time.Minute} {
+		c, err := New(Config{Model: "m", Timeout: timeout})
+		if err != nil || c.cfg.First != want {
+			t.Errorf("of %s to answer it has %s to begin, want %s (%v)", timeout, c.cfg.First, want, err)
 		}
 	}
 }
