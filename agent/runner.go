@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -16,6 +17,7 @@ import (
 
 	"github.com/sia-bot/sia/agent/sandbox"
 	"github.com/sia-bot/sia/agent/service"
+	"github.com/sia-bot/sia/sia/lazyregexp"
 	"github.com/sia-bot/sia/sia/secret"
 )
 
@@ -42,10 +44,31 @@ const (
 // stay the same, what setup fetched can be used again.
 var lockFiles = []string{
 	"go.sum", "go.work.sum", "package-lock.json", "npm-shrinkwrap.json", "yarn.lock", "pnpm-lock.yaml", "bun.lock",
-	"Cargo.lock",
-	"requirements.txt", "requirements-dev.txt", "poetry.lock", "uv.lock", "Pipfile.lock", "pdm.lock", "Gemfile.lock",
+	"Cargo.lock", "poetry.lock", "uv.lock", "Pipfile.lock", "pdm.lock", "Gemfile.lock",
 	"composer.lock",
 	"gradle.lockfile", "pom.xml", "go.mod", "package.json", "pyproject.toml",
+}
+
+// requirements are pip's files, which have no one name.
+var requirements = lazyregexp.New(`(?:^|/)requirements(?:[^/]*|/[^/]+)\.(?:txt|in)$`)
+
+// findLockFiles are the lock files of a tree, wherever they lie, in order. What package managers installed is not
+// looked at.
+func findLockFiles(root *os.Root) (found []string, err error) {
+	err = fs.WalkDir(root.FS(), ".", func(p string, d fs.DirEntry, err error) error {
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			return nil
+		case err != nil:
+			return err
+		case d.IsDir() && (d.Name() == ".git" || d.Name() == "node_modules"):
+			return fs.SkipDir
+		case d.Type().IsRegular() && (slices.Contains(lockFiles, d.Name()) || requirements.MatchString(p)):
+			found = append(found, p)
+		}
+		return nil
+	})
+	return found, err
 }
 
 // runnerFactory makes the runners of attempts. What setup commands fetch is kept for
@@ -57,6 +80,8 @@ type runnerFactory struct {
 	hosts    []string
 	now      func() time.Time
 	log      *slog.Logger
+
+	setupWithin time.Duration // for all setup commands of an attempt
 }
 
 // newRunnerFactory makes a factory that keeps in cache what setup fetches; "" keeps
@@ -64,7 +89,7 @@ type runnerFactory struct {
 func newRunnerFactory(
 	box *sandbox.Sandbox, cache string, hosts []string, now func() time.Time, log *slog.Logger,
 ) (*runnerFactory, error) {
-	s := &runnerFactory{sandbox: box, hosts: hosts, now: now, log: log}
+	s := &runnerFactory{sandbox: box, hosts: hosts, now: now, log: log, setupWithin: setupWithin}
 	if cache != "" {
 		dir, err := filepath.Abs(cache)
 		if err != nil {
@@ -198,7 +223,7 @@ func (w *attemptRunner) toolEnv() []string {
 }
 
 // setupKey identifies a result of setup. It is made of the repository, the commands and
-// every lock file at the work tree's root.
+// every lock file of the work tree.
 func (w *attemptRunner) setupKey(repo string, setup []string) (string, error) {
 	root, err := os.OpenRoot(w.tree)
 	if err != nil {
@@ -207,7 +232,11 @@ func (w *attemptRunner) setupKey(repo string, setup []string) (string, error) {
 	defer root.Close()
 	h := sha256.New()
 	fmt.Fprintf(h, "of base trees: %q %q\n", repo, setup)
-	for _, name := range lockFiles {
+	names, err := findLockFiles(root)
+	if err != nil {
+		return "", fmt.Errorf("read lock files: %w", err)
+	}
+	for _, name := range names {
 		st, err := root.Lstat(name)
 		if err != nil || !st.Mode().IsRegular() {
 			continue
@@ -216,7 +245,7 @@ func (w *attemptRunner) setupKey(repo string, setup []string) (string, error) {
 		if err != nil {
 			return "", fmt.Errorf("read lock files: %w", err)
 		}
-		fmt.Fprintf(h, "%s %d\n", name, st.Size())
+		fmt.Fprintf(h, "%q %d\n", name, st.Size())
 		_, err = io.Copy(h, io.LimitReader(f, maxLockFile))
 		if err = errors.Join(err, f.Close()); err != nil {
 			return "", fmt.Errorf("read lock files: %w", err)

@@ -162,6 +162,28 @@ func TestSetupIsKeptAndCannotBePoisoned(t *testing.T) {
 	}
 }
 
+// Lock files count wherever they lie: setup of a folder below fetches what its own say. What package managers installed
+// says nothing.
+func TestSetupHeedsLockFilesBelow(t *testing.T) {
+	for _, file := range []string{"web/package-lock.json", "services/api/go.sum", "requirements/dev.txt",
+		"tools/requirements-lint.in"} {
+		cache := t.TempDir()
+		for _, try := range []struct{ lock, want string }{
+			{"1", "setup without network, kept"}, {"1", "setup with what was fetched before"},
+			{"2", "setup without network, kept"},
+		} {
+			b := contained(t, turns(done), cache)
+			b.in.Setup, b.in.OnBase = []string{"true"}, true
+			b.write(file, try.lock)
+			b.write("web/node_modules/dep/package.json", t.TempDir())
+			b.run()
+			if got := b.rec.notes(); got != try.want {
+				t.Errorf("%s is %s: %s, want %s", file, try.lock, got, try.want)
+			}
+		}
+	}
+}
+
 // What a task's branch changed runs in its setup, and reaches no other attempt: neither
 // before the base branch's own setup was kept nor after.
 func TestSetupOfABranchReachesNobody(t *testing.T) {

@@ -59,14 +59,19 @@ func (s *runnerFactory) openRunner(
 	if len(in.Setup) == 0 {
 		return runner, "", "", nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, setupWithin)
+	bounded, cancel := context.WithTimeout(ctx, s.setupWithin)
 	defer cancel()
-	told, note, err = runner.setUp(ctx, in, ready)
-	if errors.Is(err, sandbox.ErrDiscarded) {
+	told, note, err = runner.setUp(bounded, in, ready)
+	switch {
+	case errors.Is(err, sandbox.ErrDiscarded):
 		runner.close()
 		return nil, "", "", err
-	}
-	if err != nil && ctx.Err() == nil {
+	case err == nil, ctx.Err() != nil:
+	case bounded.Err() != nil:
+		note = fmt.Sprintf("setup was stopped: it took more than %s", s.setupWithin)
+		told = fmt.Sprintf("The setup commands took more than %s and were stopped. What they install may be missing.",
+			s.setupWithin)
+	default:
 		s.log.WarnContext(ctx, "setup could not run", "repo", in.Repo, "issue", in.Issue, "error", err)
 		note, told = "setup could not run: "+err.Error(), "The setup commands could not run on this machine. What they "+
 			"install is missing."
@@ -193,7 +198,7 @@ func setupSuffix(told string) string {
 // runSetup runs the commands until one fails, and tells of that one.
 func (w *attemptRunner) runSetup(ctx context.Context, setup []string, fetch bool) (told string, err error) {
 	for _, command := range setup {
-		res, err := w.run(ctx, command, setupWithin, nil, fetch)
+		res, err := w.run(ctx, command, w.factory.setupWithin, nil, fetch)
 		if err != nil || ctx.Err() != nil {
 			return "", errors.Join(err, ctx.Err())
 		}

@@ -13,6 +13,7 @@ import (
 	"net/http"
 	"net/http/httptrace"
 	"net/url"
+	"path"
 	"slices"
 	"strings"
 	"sync"
@@ -245,13 +246,22 @@ func betas(h http.Header) string {
 	return strings.Join(kept, ",")
 }
 
+// address is where the endpoint has a protocol. Anthropic's is always below a version, which its own libraries add.
+func (g *Gateway) address(p protocol) string {
+	base := g.upstream
+	if n, is := strings.CutPrefix(path.Base(base.Path), "v"); p.path == messagesPath &&
+		(!is || n == "" || strings.Trim(n, "0123456789") != "") {
+		base = base.JoinPath("v1")
+	}
+	return base.JoinPath(p.path).String()
+}
+
 // ask forwards a request, once: the program that asks has its own way of trying again.
 // sent says that the endpoint may have it, whether it answered or not.
 func (g *Gateway) ask(r *http.Request, p protocol, body []byte) (resp *http.Response, sent bool, err error) {
 	var wrote atomic.Bool
 	ctx := httptrace.WithClientTrace(r.Context(), &httptrace.ClientTrace{WroteHeaders: func() { wrote.Store(true) }})
-	out, err := http.NewRequestWithContext(ctx, http.MethodPost, g.upstream.JoinPath(p.path).String(),
-		bytes.NewReader(body))
+	out, err := http.NewRequestWithContext(ctx, http.MethodPost, g.address(p), bytes.NewReader(body))
 	if err != nil {
 		return nil, false, err
 	}

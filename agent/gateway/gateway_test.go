@@ -184,6 +184,24 @@ func TestWhatIsForwarded(t *testing.T) {
 	}
 }
 
+// Anthropic's protocol is always below a version. Its libraries add it, and so do bases that end in none
+// (https://api-docs.deepseek.com/guides/anthropic_api).
+func TestBaseWithoutAVersion(t *testing.T) {
+	upstream, got := endpoint(t, plain)
+	for base, want := range map[string]string{"/base/v1/": "/base/v1/messages", "/base": "/base/v1/messages",
+		"": "/v1/messages", "/v12": "/v12/messages", "/vendor": "/vendor/v1/messages"} {
+		_, url := open(t, strings.TrimSuffix(upstream, "/base/v1/")+base, &purse{})
+		if status, text := ask(t, http.MethodPost, url+"/v1/messages", `{"model":"m"}`); status != 200 || got.path != want {
+			t.Errorf("%q: %d %s, asked at %s, want %s", base, status, text, got.path, want)
+		}
+	}
+	_, url := open(t, strings.TrimSuffix(upstream, "/v1/"), &purse{})
+	if status, text := ask(t, http.MethodPost, url+"/v1/chat/completions", `{"model":"m"}`); status != 200 ||
+		got.path != "/base/chat/completions" {
+		t.Errorf("chat completions: %d %s, asked at %s", status, text, got.path)
+	}
+}
+
 func TestRefused(t *testing.T) {
 	upstream, got := endpoint(t, plain)
 	for _, c := range []struct {

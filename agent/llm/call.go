@@ -110,21 +110,27 @@ func (c *Client) callOnce(ctx context.Context, t *trial) (Response, *Error) {
 
 	d := dialects[t.dialect]
 	req, l := t.shaped()
+	whole := l.wants(formNoStream)
+	if whole { // it is silent until all of it is made
+		silence.Stop()
+	}
 	b, err := d.encode(c, req, l, most)
 	if err != nil {
 		return Response{}, &Error{Client: c.cfg.Name, Kind: KindBadRequest, Message: "the request can't be encoded",
 			Err: err}
 	}
-	resp, err := c.post(ctx, t.dialect, b, !l.wants(formNoStream))
+	resp, err := c.post(ctx, t.dialect, b, !whole)
 	if err != nil {
 		return Response{}, c.errorOf(ctx, s, err)
 	}
 	defer resp.Body.Close()
 	r := d.reader()
 	in := bufio.NewReaderSize(touchReader{resp.Body, func() {
-		if s.begun = true; r.got().flowing {
+		switch s.begun = true; {
+		case whole:
+		case r.got().flowing:
 			silence.Reset(c.cfg.Idle)
-		} else {
+		default:
 			silence.Reset(c.cfg.First)
 		}
 	}}, 64<<10)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"reflect"
 	"strings"
 )
 
@@ -161,7 +162,8 @@ func mergedDetails(pieces []json.RawMessage) (list []map[string]any) {
 			continue
 		}
 		index, indexed := d["index"]
-		if n := len(list); n == 0 || !indexed || list[n-1]["index"] != index || list[n-1]["type"] != d["type"] {
+		if n := len(list); n == 0 || !indexed || !reflect.DeepEqual(list[n-1]["index"], index) ||
+			!reflect.DeepEqual(list[n-1]["type"], d["type"]) {
 			if n > 0 {
 				closeLast()
 			}

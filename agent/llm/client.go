@@ -43,9 +43,11 @@ type Config struct {
 	Window    int           // tokens of context, output included; 0: DefaultWindow
 	MaxOutput int           // tokens; 0: DefaultMaxOutput
 	Timeout   time.Duration // of one try, in all; 0: DefaultTimeout
-	First     time.Duration // longest silence before the model's words, in which it may think; 0: DefaultFirst
-	Idle      time.Duration // longest silence in the midst of its words or of a call; 0: DefaultIdle
-	Retries   int           // tries after the first; 0: DefaultRetries; negative: none
+	// longest silence before the model's words, in which it may think; 0: DefaultFirst, or three tenths of a Timeout
+	// that is longer than usual
+	First   time.Duration
+	Idle    time.Duration // longest silence in the midst of its words or of a call; 0: DefaultIdle
+	Retries int           // tries after the first; 0: DefaultRetries; negative: none
 
 	HTTPClient *http.Client // its Transport and Jar are used; nil: http.DefaultTransport
 	Logger     *slog.Logger // nil: nothing is logged
@@ -118,7 +120,7 @@ func New(cfg Config) (*Client, error) {
 	cfg.Window = cmp.Or(cfg.Window, DefaultWindow)
 	cfg.MaxOutput = min(cmp.Or(cfg.MaxOutput, DefaultMaxOutput), cfg.Window/2)
 	cfg.Timeout = cmp.Or(cfg.Timeout, DefaultTimeout)
-	cfg.First = min(cmp.Or(cfg.First, DefaultFirst), cfg.Timeout)
+	cfg.First = min(cmp.Or(cfg.First, max(DefaultFirst, cfg.Timeout*3/10)), cfg.Timeout)
 	cfg.Idle = min(cmp.Or(cfg.Idle, DefaultIdle), cfg.Timeout)
 	cfg.Retries = max(0, cmp.Or(cfg.Retries, DefaultRetries))
 	if cfg.Logger == nil {

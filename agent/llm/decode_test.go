@@ -9,6 +9,7 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+	"time"
 	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
@@ -117,6 +118,44 @@ func TestThoughtsAsTheyCame(t *testing.T) {
 		a := c.r.got()
 		if err != nil || a.text.Len() > 0 || len(a.opaque) != 1 || a.opaque[0].Raw != c.want {
 			t.Errorf("%s: %v, text %q, opaque %+v", name, err, a.text.String(), a.opaque)
+		}
+	}
+}
+
+// The details of reasoning are a stranger's JSON: what tells them apart may be of any kind.
+func TestDetailsOfAnyKind(t *testing.T) {
+	for _, which := range []string{`"type":"t","index":[1]`, `"type":{"a":1},"index":{"b":2}`} {
+		r := &chatReader{}
+		err := readAnswer(bufio.NewReader(strings.NewReader(fmt.Sprintf(`{"choices":[{"message":{"content":"hi",`+
+			`"reasoning_details":[{%[1]s,"text":"so "},{%[1]s,"text":"then"},{"type":"u","index":1}]}}]}`, which))), r)
+		if err != nil || len(r.opaque) != 1 || !strings.Contains(r.opaque[0].Raw, `"so then"`) {
+			t.Errorf("%s: %v, %+v", which, err, r.opaque)
+		}
+	}
+}
+
+// The arguments of a call that comes whole are what stands between their quotes, quotes at their ends included.
+func TestArgumentsThatComeWhole(t *testing.T) {
+	for wire, want := range map[string]string{
+		`"{\"p\":1}"`: `{"p":1}`, `{"p":1}`: `{"p":1}`, `"\"{\\\"p\\\":1}\""`: `"{\"p\":1}"`, `"{\"p\":\""`: `{"p":"`,
+		`""`: "", `null`: "",
+	} {
+		r := &responsesReader{}
+		err := readAnswer(bufio.NewReader(strings.NewReader(`{"status":"completed","output":[{"type":"function_call",`+
+			`"call_id":"c","name":"read","arguments":`+wire+`}]}`)), r)
+		if err != nil || len(r.calls) != 1 || r.calls[0].args.String() != want {
+			t.Errorf("%s: %v, %q, want %q", wire, err, r.calls[0].args.String(), want)
+		}
+	}
+}
+
+// Who gives a model more time gives it more time to begin, too.
+func TestTimeToBegin(t *testing.T) {
+	for timeout, want := range map[time.Duration]time.Duration{0: DefaultFirst, time.Minute: time.Minute,
+		5 * time.Minute: DefaultFirst, 30 * time.Minute: 9 * time.Minute} {
+		c, err := New(Config{Model: "m", Timeout: timeout})
+		if err != nil || c.cfg.First != want {
+			t.Errorf("of %s to answer it has %s to begin, want %s (%v)", timeout, c.cfg.First, want, err)
 		}
 	}
 }

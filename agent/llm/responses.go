@@ -1,7 +1,6 @@
 package llm
 
 import (
-	"bytes"
 	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
@@ -413,9 +412,11 @@ func (r *responsesReader) wholeCall(s *scanner, o outputItem, index int) error {
 		if string(key) != "arguments" {
 			return
 		}
-		args := s.raw()
-		if args[0] != '{' {
-			args = appendUnquoted(r.buf[:0], bytes.Trim(args, `"`))
+		args := r.buf[:0]
+		if s.peek() == '{' {
+			args = s.raw()
+		} else {
+			args = s.text(args)
 			r.buf = args
 		}
 		if len(args) > 0 && call.args.Len() != len(args) {

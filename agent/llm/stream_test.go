@@ -119,6 +119,29 @@ func TestThinkingInSilence(t *testing.T) {
 	}
 }
 
+// An answer that comes in one piece is silent until all of it is made.
+func TestWholeAnswersTakeTheirTime(t *testing.T) {
+	other := httptest.NewServer(http.NotFoundHandler())
+	t.Cleanup(other.Close)
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		io.Copy(io.Discard, r.Body)
+		for range 10 { // takes far longer than First
+			if resp, err := http.Get(other.URL); err == nil {
+				resp.Body.Close()
+			}
+		}
+		io.WriteString(w, `{"choices":[{"message":{"content":"hi"},"finish_reason":"stop"}]}`)
+	}))
+	t.Cleanup(srv.Close)
+	c, _ := dial(t, srv.URL, func(c *llm.Config) {
+		c.First = time.Nanosecond
+		c.Memory = llm.NewMemory(map[string]llm.Learned{srv.URL + " " + c.Model: {Forms: []string{"no stream"}}}, nil)
+	})
+	if resp, err := c.Complete(t.Context(), ask("x")); err != nil || resp.Message.Content != "hi" {
+		t.Errorf("%q, %v", resp.Message.Content, err)
+	}
+}
+
 func TestCancelCutsTheStream(t *testing.T) {
 	stop := errors.New("somebody said stop")
 	ctx, cancel := context.WithCancelCause(t.Context())

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/xml"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/sia-bot/sia/sia/lazyregexp"
 )
@@ -13,6 +14,7 @@ import (
 // cut short counts as far as it goes.
 func JUnit(out []byte) Results {
 	found := Results{}
+	out = withoutControls(out)
 	for {
 		i := bytes.Index(out, []byte("<testsuite"))
 		if i < 0 {
@@ -21,6 +23,20 @@ func JUnit(out []byte) Results {
 		n := junitReport(out[i:], found)
 		out = out[i+max(n, 1):]
 	}
+}
+
+// junitControl is a control character by its number, but for tabs and line breaks.
+var junitControl = lazyregexp.New(`&#(?:0*(?:[0-8]|1[124-9]|2\d|3[01])|x0*(?:[0-8bceBCEfF]|1[0-9a-fA-F]));`)
+
+// withoutControls has U+FFFD in place of what XML has no characters for, such as what colours a terminal. Some
+// reporters write it as tests say it, and Go's decoder stops there.
+func withoutControls(out []byte) []byte {
+	return bytes.Map(func(r rune) rune {
+		if r < ' ' && r != '\t' && r != '\n' && r != '\r' || r == 0xFFFE || r == 0xFFFF {
+			return utf8.RuneError
+		}
+		return r
+	}, junitControl.ReplaceAll(out, []byte("\uFFFD")))
 }
 
 // junitEnd is the end of a report.

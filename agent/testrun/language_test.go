@@ -69,6 +69,21 @@ panic: test timed out after 1s
 	}
 }
 
+// TestJUnitWithControls: reporters, such as node's and Mocha's, write what a test says as it is, or by the numbers of
+// its characters. What XML has no characters for hides no test.
+//
+//test:plain
+func TestJUnitWithControls(t *testing.T) {
+	for _, said := range []string{"\x1b[31mred\x1b[39m", "&#x1B;[31mred", "&#27;red", "&#x0;", "\x00", "a\xffb",
+		"\uffff"} {
+		got := JUnit([]byte(`<testsuites><testcase name="a" failure="` + said + `"><failure message="` + said + `">` + said +
+			`</failure></testcase><testcase name="b` + said + `"/><testcase name="c&#10;&#x9;d"/></testsuites>`))
+		if got["a"] != Failed || got["c\n\td"] != Passed || len(got) != 3 {
+			t.Errorf("%q: %v", said, got)
+		}
+	}
+}
+
 // TestLastWord: what a runner prints last is told from output that ends before.
 func TestLastWord(t *testing.T) {
 	read := func(name string) string {

@@ -145,14 +145,14 @@ func insist(ctx context.Context, do func() error) error {
 		if r := (*refusal)(nil); errors.As(err, &r) {
 			wait = max(wait, r.after)
 		}
-		if !sleep(ctx, wait) {
+		if !Sleep(ctx, wait) {
 			return errors.Join(context.Cause(ctx), err)
 		}
 	}
 }
 
-// sleep reports whether ctx lives on afterwards.
-func sleep(ctx context.Context, d time.Duration) bool {
+// Sleep waits, and reports whether ctx lives on afterwards.
+func Sleep(ctx context.Context, d time.Duration) bool {
 	t := time.NewTimer(d)
 	defer t.Stop()
 	select {
@@ -183,7 +183,7 @@ func (c *Client) Take(ctx context.Context, token string, about func() string, lo
 				wait = max(wait, r.after)
 			}
 			pause = min(2*pause, retryAtMost)
-			sleep(ctx, wait)
+			Sleep(ctx, wait)
 		case o != nil:
 			return o, nil
 		default:

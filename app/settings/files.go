@@ -30,6 +30,7 @@ type Files struct {
 	store  Store
 	github *github.App
 	git    *gitops.Cache
+	atOnce bool // no check is made late
 	log    *slog.Logger
 
 	// One report at a time: each looks whether its check run is there before it makes one, and a
@@ -37,9 +38,9 @@ type Files struct {
 	reporting sync.Mutex
 }
 
-// New returns the settings files of all repositories that the app can see.
-func New(s Store, gh *github.App, git *gitops.Cache, log *slog.Logger) *Files {
-	return &Files{store: s, github: gh, git: git, log: log}
+// New returns the settings files of all repositories that the app can see. atOnce says that no check is made late.
+func New(s Store, gh *github.App, git *gitops.Cache, atOnce bool, log *slog.Logger) *Files {
+	return &Files{store: s, github: gh, git: git, atOnce: atOnce, log: log}
 }
 
 // Settings gives the settings last known to be in force in a repository. A file

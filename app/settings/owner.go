@@ -38,6 +38,9 @@ func (f *Files) inForce(ctx context.Context, installation int64, repo sia.Repo, 
 			break
 		}
 	}
+	if f.atOnce {
+		out.Settings.Checks.Settle = 0
+	}
 	return out, nil
 }
 

@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -21,8 +22,21 @@ type localGit struct{ dir string }
 
 func (g localGit) command(ctx context.Context, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, "git", append([]string{"-C", g.dir}, args...)...)
-	cmd.Env = append(os.Environ(), "LC_ALL=C") // what it says is read
+	cmd.Env = append(slices.DeleteFunc(os.Environ(), namesRepository), "LC_ALL=C") // what it says is read
 	return cmd
+}
+
+// namesRepository reports whether a variable has git work in another repository than that of its folder. Hooks have
+// such variables, and so have aliases in a linked work tree.
+// https://git-scm.com/docs/git#_environment_variables
+func namesRepository(variable string) bool {
+	name, _, _ := strings.Cut(variable, "=")
+	switch name {
+	case "GIT_DIR", "GIT_WORK_TREE", "GIT_COMMON_DIR", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY",
+		"GIT_ALTERNATE_OBJECT_DIRECTORIES", "GIT_NAMESPACE":
+		return true
+	}
+	return false
 }
 
 func (g localGit) run(ctx context.Context, args ...string) ([]byte, error) {

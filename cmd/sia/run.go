@@ -314,7 +314,6 @@ func (c *runCmd) findCommands(ctx context.Context, j *localJob) error {
 			"agent":  map[string]any{"test": j.test, "setup": slices.Concat([]string{}, j.setup)},
 			"budget": map[string]any{"task": c.Credits},
 			"sia":    map[string]any{"max_approaches": c.Approaches},
-			"checks": map[string]any{"settle": "0s"},
 		})
 	}
 	return err

@@ -55,7 +55,9 @@ func (r *localRun) check(ctx context.Context, sha string) (out checkResult) {
 		return checkResult{err: err}
 	}
 	defer func() { out.err = errors.Join(out.err, sandbox.RemoveAll(dir)) }()
-	for _, args := range [][]string{{"clone", "--quiet", "--no-checkout", "--shared", "--", r.bare, dir},
+	// Contents of Git LFS are not copied: as in attempts, its files are those of the commit.
+	for _, args := range [][]string{{"clone", "--quiet", "--no-checkout", "--shared", "--config", "filter.lfs.smudge=",
+		"--config", "filter.lfs.process=", "--config", "filter.lfs.required=false", "--", r.bare, dir},
 		{"checkout", "--quiet", "--detach", sha}} {
 		if _, err := (localGit{dir}).run(ctx, args...); err != nil {
 			return checkResult{err: fmt.Errorf("check out %.9s: %w", sha, err)}
@@ -148,7 +150,8 @@ func (r *localRun) report(ctx context.Context, sha string) error {
 
 // keep has the clone's new branch follow what SIA pushed, so that nothing is lost if the process ends.
 func (r *localRun) keep(ctx context.Context, sha string) error {
-	_, err := r.job.git.run(ctx, "fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--", r.bare,
+	_, err := r.job.git.run(ctx, "fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--no-recurse-submodules", "--",
+		r.bare,
 		"+"+sha+":refs/heads/"+r.job.branch)
 	if err != nil && ctx.Err() == nil {
 		return fmt.Errorf("keep what was done as the branch %s: %w", r.job.branch, err)

@@ -88,16 +88,16 @@ func (c *runCmd) start(e *cli.Env, j localJob) (_ *localRun, err error) {
 	return r, nil
 }
 
-// copyCommit makes a bare repository with the base commit as its only branch.
+// copyCommit makes a bare repository with the base commit as its only branch, whatever a person's git does with a push.
 func copyCommit(ctx context.Context, j localJob, to string) error {
 	bare := localGit{to}
 	for _, args := range [][]string{{"init", "--quiet", "--bare", "--initial-branch=" + j.baseName},
-		{"config", "receive.shallowUpdate", "true"}} {
+		{"config", "receive.shallowUpdate", "true"}, {"config", "receive.advertisePushOptions", "true"}} {
 		if _, err := bare.run(ctx, args...); err != nil {
 			return err
 		}
 	}
-	_, err := j.git.run(ctx, "push", "--quiet", "--no-verify", "--no-recurse-submodules", "--", to,
+	_, err := j.git.run(ctx, "push", "--quiet", "--no-verify", "--no-signed", "--no-recurse-submodules", "--", to,
 		j.base+":refs/heads/"+j.baseName)
 	return err
 }

@@ -104,8 +104,8 @@ func (r *localRun) remember(ctx context.Context, head string) (string, error) {
 		return head, err
 	}
 	git := localGit{r.job.git.dir}
-	if _, err := git.run(ctx, "fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--", r.bare,
-		"refs/heads/"+memoryBranch); err != nil {
+	if _, err := git.run(ctx, "fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--no-recurse-submodules", "--",
+		r.bare, "refs/heads/"+memoryBranch); err != nil {
 		return head, err
 	}
 	index := "GIT_INDEX_FILE=" + filepath.Join(r.dir, "index")

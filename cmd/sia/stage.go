@@ -48,7 +48,7 @@ type stageConfig struct {
 	logger *slog.Logger
 
 	settings    []byte // that hold where the repository has none of its own; nil: the defaults
-	noWorkflows bool   // the repository's workflows are not run
+	noWorkflows bool   // the repository's workflows are not run, so no check is made late
 	closed      bool   // nobody but the app is answered
 	priced      bool   // a model without a price is refused
 	setupHosts  []string
@@ -161,7 +161,7 @@ func newStage(ctx context.Context, set stageConfig) (_ *demoStage, err error) {
 		Models: models, Free: !set.priced,
 		Schedule:     sweep.DefaultSchedule(),
 		Keep:         sweep.DefaultRetention(),
-		WriteSpacing: 10 * time.Millisecond, SetupHosts: set.setupHosts,
+		WriteSpacing: 10 * time.Millisecond, ChecksAtOnce: set.noWorkflows, SetupHosts: set.setupHosts,
 		GitHub: app.GitHubConfig{URL: s.sim.URL(), API: s.sim.APIURL(), AppID: registered.ID,
 			PrivateKey: registered.PrivateKeyPEM, WebhookSecret: secret,
 			ClientID: registered.ClientID, ClientSecret: registered.ClientSecret},

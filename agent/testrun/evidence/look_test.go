@@ -105,6 +105,67 @@ func TestLook(t *testing.T) {
 	}
 }
 
+// What tests came to without what they depend on is not kept: the next look may get it, or has to say that it can't.
+func TestNotFetched(t *testing.T) {
+	for name, files := range map[string]string{
+		"node": `
+-- base/package.json --
+{"scripts": {"test": "node --test"}, "dependencies": {"shop": "no version"}}
+-- base/half.js --
+exports.half = (a) => a >> 1
+-- base/half.test.js --
+require('shop'); require('./half')
+-- head/half.js --
+exports.half = (a) => Math.floor(a / 2)
+`,
+		"go": `
+-- base/go.mod --
+module example.com/half
+
+go 1.21
+
+require shop.invalid/shop v1.0.0
+-- base/half.go --
+package half
+
+func Half(a int) int { return a / 2 }
+-- base/half_test.go --
+package half
+
+import (
+	"testing"
+
+	_ "shop.invalid/shop"
+)
+
+func TestHalf(t *testing.T) { Half(2) }
+-- head/half.go --
+package half
+
+func Half(a int) int { return a >> 1 }
+`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			a, c, box := txtar.Parse([]byte(files)), newClone(t), newBox(t)
+			base, head := c.commit(a, "base/"), c.commit(a, "head/")
+			results := func() []string {
+				all, err := filepath.Glob(filepath.Join(caches, "evidence", "results", "*.json"))
+				if err != nil {
+					t.Fatal(err)
+				}
+				return all
+			}
+			before := results()
+			if e := c.look(box, base, head); e.NotRun == "" || len(e.Left) == 0 {
+				t.Fatalf("it ran: %+v", e)
+			}
+			if d := cmp.Diff(before, results()); d != "" {
+				t.Errorf("kept (-before +after):\n%s", d)
+			}
+		})
+	}
+}
+
 // shown is evidence as the cases write it.
 func shown(e sia.TestEvidence) string {
 	var b strings.Builder

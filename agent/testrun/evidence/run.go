@@ -174,6 +174,9 @@ func (p *pass) run(ctx context.Context, n treeName, groups []group, how variant)
 		p.left("%s: the tests were ended: %s", groups[0].name, rep.Ended)
 		return out, nil
 	}
+	if p.unfetched || rep.Lacks(p.lang) { // the next look may get what could not be had now
+		return out, nil
+	}
 	return out, p.kept.save(key, out)
 }
 

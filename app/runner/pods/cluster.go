@@ -14,6 +14,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/serializer"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
+
+	"github.com/sia-bot/sia/app/runner"
 )
 
 // Bounds of requests to the API server.
@@ -169,7 +171,7 @@ func insist(ctx context.Context, do func() error) error {
 		if err == nil || errors.As(err, &answered) || n == askTries {
 			return err
 		}
-		if !sleep(ctx, askPause) {
+		if !runner.Sleep(ctx, askPause) {
 			return err
 		}
 	}

@@ -132,21 +132,9 @@ func (p *pods) check(ctx context.Context) error {
 			return configuration(err)
 		}
 		p.later(ctx, "the cluster does not answer", err)
-		if !sleep(ctx, time.Until(p.until)) {
+		if !runner.Sleep(ctx, time.Until(p.until)) {
 			return nil
 		}
-	}
-}
-
-// sleep reports whether ctx lives on afterwards.
-func sleep(ctx context.Context, d time.Duration) bool {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return true
-	case <-ctx.Done():
-		return false
 	}
 }
 
