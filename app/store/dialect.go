@@ -47,8 +47,6 @@ type dialect interface {
 
 	// stamp is a time as River stores it.
 	stamp(t time.Time) any
-	// worksOn is the name of the engine that a running job was begun by, in SQL.
-	worksOn() string
 	// leaseClock is the clock by which leases run out, which all engines share: microseconds since 1970 UTC, in SQL.
 	leaseClock() string
 

@@ -117,6 +117,7 @@ type Engine struct {
 	holder string // names the engine in its leases
 	mu     sync.Mutex
 	held   map[string]*heldLease // of the effects under way, by their keys
+	others map[int64]bool        // the jobs under way that are no effects
 
 	shares map[string]*shares // of the queues with lanes
 
@@ -143,7 +144,7 @@ func (s *Store) Start(ctx context.Context, h Handlers, c EngineConfig) (*Engine,
 		}
 	}
 	e := &Engine{s: s, h: h, c: c.withDefaults(), unlock: sync.OnceValue(unlock), holder: newHolder(),
-		held: map[string]*heldLease{}}
+		held: map[string]*heldLease{}, others: map[int64]bool{}}
 	e.shares = map[string]*shares{queueEffects: newShares(e.c.Effects), queueAttempts: newShares(e.c.Attempts),
 		queueTests: newShares(e.c.Attempts)}
 	e.stopping, e.stop = context.WithCancel(context.WithoutCancel(ctx))
@@ -167,6 +168,7 @@ func (e *Engine) start(ctx context.Context) error {
 	rc.ID = e.holder
 	rc.Workers = river.NewWorkers()
 	rc.SoftStopTimeout = e.c.Grace
+	rc.Middleware = append(rc.Middleware, river.WorkerMiddlewareFunc(e.note))
 	rc.Queues = map[string]river.QueueConfig{
 		queueDeliveries: {MaxWorkers: e.c.Deliveries},
 		queueEffects:    {MaxWorkers: e.c.Effects + effectsForOthers},

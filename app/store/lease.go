@@ -7,9 +7,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/riverqueue/river"
+	"github.com/riverqueue/river/rivertype"
 
 	"github.com/sia-bot/sia/app/lease"
 )
@@ -232,17 +235,40 @@ func (e *Engine) beat(ctx context.Context) {
 	}
 }
 
-// leftRunning makes jobs available again that have no lease and whose engine was not heard of for a lease's length:
-// deliveries, setups and periodic work of a process that ended. This engine is heard of by it. Where one engine works
-// alone, its start sees to that. Each of them can be worked on twice.
+// note notes that a job is under way, for leftRunning.
+func (e *Engine) note(ctx context.Context, job *rivertype.JobRow, work func(context.Context) error) error {
+	if job.Kind == (effectArgs{}).Kind() {
+		return work(ctx)
+	}
+	e.mu.Lock()
+	e.others[job.ID] = true
+	e.mu.Unlock()
+	defer func() {
+		e.mu.Lock()
+		defer e.mu.Unlock()
+		delete(e.others, job.ID)
+	}()
+	return work(ctx)
+}
+
+// leftRunning makes jobs available again that have no lease, deliveries, setups and periodic work, and that no engine
+// has worked on for a lease's length. A process has ended, or it was given a job and never heard of it: the connection
+// broke. What this engine works on is heard of by it. Where one engine works alone, its start sees to that. Each of
+// these jobs can be worked on twice.
 func (e *Engine) leftRunning(ctx context.Context) error {
 	if !e.c.Shared {
 		return nil
 	}
 	now := e.s.now()
-	if err := e.s.exec(ctx, "be heard of", `UPDATE river_job SET attempted_at = ?
-		WHERE state = 'running' AND kind <> ? AND `+e.s.worksOn()+` = ?`, e.s.stamp(now), effectArgs{}.Kind(),
-		e.holder); err != nil {
+	e.mu.Lock()
+	mine, err := json.Marshal(slices.Collect(maps.Keys(e.others)))
+	none := len(e.others) == 0
+	e.mu.Unlock()
+	if err == nil && !none {
+		err = e.s.exec(ctx, "be heard of", `UPDATE river_job SET attempted_at = ?
+			WHERE state = 'running' AND id IN `+e.s.listed(numbers), e.s.stamp(now), string(mine))
+	}
+	if err != nil {
 		return err
 	}
 	return e.s.exec(ctx, "look for jobs that were left", `UPDATE river_job SET state = 'available'

@@ -354,8 +354,6 @@ func (*postgresDialect) rowKey(table string) string {
 
 func (*postgresDialect) stamp(t time.Time) any { return t }
 
-func (*postgresDialect) worksOn() string { return `attempted_by[cardinality(attempted_by)]` }
-
 // leaseClock is the server's clock: those of the machines that engines run on differ.
 func (*postgresDialect) leaseClock() string {
 	return `CAST(1000000 * extract(epoch FROM clock_timestamp()) AS bigint)`

@@ -229,8 +229,6 @@ const riverTime = "2006-01-02 15:04:05.000"
 
 func (*sqliteDialect) stamp(t time.Time) any { return t.UTC().Format(riverTime) }
 
-func (*sqliteDialect) worksOn() string { return `attempted_by ->> '$[#-1]'` }
-
 // leaseClock is the machine's clock.
 func (*sqliteDialect) leaseClock() string { return `CAST(1000000 * unixepoch('subsec') AS integer)` }
 

@@ -143,6 +143,45 @@ func testOutcomeOfLostLease(t *testing.T, s *fixture) {
 	}
 }
 
+// testUnheardDelivery: a job that the database gave to an engine, which never heard of it because the connection broke,
+// is given out again, though the engine lives.
+func testUnheardDelivery(t *testing.T, s *fixture) {
+	raw := storetest.Raw(t, s.url)
+	exec := func(statement string) {
+		_, err := raw.ExecContext(patient(t), statement)
+		must(t, err)
+	}
+	save := func(guid string) {
+		_, err := s.SaveDelivery(patient(t), store.Delivery{GUID: guid, Event: "push", Received: s.clock.now()})
+		must(t, err)
+	}
+	save("unheard")
+	exec(`UPDATE river_job SET state = 'pending'`) // no engine takes it
+	c, beats := otherEngine()
+	began, begun, end := make(chan bool), make(chan bool), make(chan bool)
+	h := newScript(t, s).handlers()
+	h.Delivery = func(_ context.Context, d store.Delivery) error {
+		if d.GUID == "unheard" {
+			begun <- true
+			return nil
+		}
+		began <- true
+		<-end
+		return nil
+	}
+	engine(t, s, h, c)
+	finish := sync.OnceFunc(func() { close(end) })
+	t.Cleanup(finish)
+	save("heard")
+	<-began
+	exec(`UPDATE river_job SET state = 'running',
+		attempted_at = (SELECT attempted_at FROM river_job WHERE state = 'running'),
+		attempted_by = (SELECT attempted_by FROM river_job WHERE state = 'running') WHERE state = 'pending'`)
+	s.clock.reach(s.clock.now().Add(2 * time.Minute))
+	takenOver(t, beats, begun)
+	finish()
+}
+
 // testLeftDelivery: a delivery stays with an engine that is heard of, however long it takes. When that is held up, it
 // is given out again.
 func testLeftDelivery(t *testing.T, s *fixture) {

@@ -127,6 +127,7 @@ func runSuite(t *testing.T, url func(t testing.TB) string) {
 		{"CancelThenFails", testCancelThenFails},
 		{"CancelFinished", testCancelFinished},
 		{"LeftDelivery", testLeftDelivery},
+		{"UnheardDelivery", testUnheardDelivery},
 	})
 }
 

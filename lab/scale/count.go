@@ -164,12 +164,14 @@ func (s *stage) ended(ctx context.Context, one issue) (took time.Duration, wrong
 		return 0, "", err
 	}
 	var attempts int // a lesson of an earlier task can make one of two
-	if err := s.db.QueryRowContext(ctx, `SELECT count(*) FROM attempts JOIN tasks ON tasks.id = task_id
-		WHERE tasks.repo_id = $1 AND issue = $2`, made.ID, one.number).Scan(&attempts); err != nil {
+	var told string
+	if err := s.db.QueryRowContext(ctx, `SELECT count(*), coalesce(string_agg(attempt, ', ' ORDER BY number), '')
+		FROM attempts JOIN tasks ON tasks.id = task_id WHERE tasks.repo_id = $1 AND issue = $2`, made.ID, one.number).
+		Scan(&attempts, &told); err != nil {
 		return 0, "", err
 	}
 	if commits := pulls[0].Commits; len(commits) != attempts {
-		return 0, fmt.Sprintf("%d attempts made the commits %v", attempts, commits), nil
+		return 0, fmt.Sprintf("%d attempts made the commits %v: %s", attempts, commits, told), nil
 	}
 	said := map[string]bool{}
 	for _, c := range slices.Concat(view.Comments, pulls[0].Comments) {
