@@ -41,6 +41,7 @@ func (r *logReader) noteAbove(l *line, ru *rule) *block {
 	}
 	switch {
 	case start > end:
+	case before == nil && r.ring.passed(end):
 	case before == nil:
 		b := &block{rule: ru, start: start, head: start, test: -1, step: r.step, failed: ru == &endRule}
 		for n := start; n <= end; n++ {

@@ -30,6 +30,8 @@ type block struct {
 	failed    bool    // that step has failed
 	far       int     // lines from its end to the end of that step
 	nth       int     // paragraphs between it and the end of the step
+	marked    bool    // the CI system marks its lines as errors
+	states    bool    // its head is a sign of failure beside a sentence, and names no item
 	result    bool    // it says that something above has failed, not why
 	annotated bool    // an annotation of the check says the same
 	known     int     // lines that a green log of the job has, too
@@ -135,8 +137,11 @@ func (b *block) limit() int {
 
 // class is the class that the block's rules name.
 func (b *block) class() Class {
-	if b.lift != nil {
+	switch {
+	case b.lift != nil:
 		return b.lift.class
+	case b.states:
+		return Unknown
 	}
 	return b.rule.class
 }

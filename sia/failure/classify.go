@@ -33,11 +33,12 @@ var detailCues = []classCue{
 		`cannot open shared object|Library not loaded|Can't locate \S+ in @INC|Cannot find module|Can't resolve|` +
 		`LoadError|ClassNotFoundException|NoClassDefFoundError|` +
 		`[Cc]ould not (resolve|find) (\S+ )?(dependenc|artifact|gem|package)|[Cc]ould not resolve`), Dependency},
-	{lazyregexp.New(`(OutOfMemory|MemoryError|Cannot allocate memory|heap out of memory|OOMKilled)`), OutOfMemory},
+	{lazyregexp.New(`\b(OutOfMemory|MemoryError|Cannot allocate memory|heap out of memory|OOMKilled)`), OutOfMemory},
 	{lazyregexp.New(`(?i)(TimeoutError|timeoutexpired|timed out|timeout of \d+)`), Timeout},
 	{lazyregexp.New(`(?i)(segmentation fault|SIGSEGV|SIGABRT|core dumped)`), Crash},
 	{lazyregexp.New(`(?i:failing tests|tests in error|tests? failed|failed tests|test failures?|` +
-		`there (was|were) \d+ failure|assert(ion)?(error| failed)|regression)|\b(FAIL|FAILED):? `), TestFailure},
+		`there (was|were) \d+ failure|assert(ion)?(error| failed)|regression)|\bFAIL:? |\bFAILED: |^\W*FAILED `),
+		TestFailure},
 	{lazyregexp.New(`(?i)(checkstyle|spotless|ktlint|detekt|formatting violations|lint|code style|pmd|spotbugs|` +
 		`findbugs|codenarc|prettier|license header|checkformat|rubocop|javadoc|(project|build)health)`), LintFormat},
 	{lazyregexp.New(`(?i)(compilation (failure|error|failed)|compile(java|kotlin|scala|testjava)\S*'|` +
@@ -47,7 +48,8 @@ var detailCues = []classCue{
 	{lazyregexp.New(`(?i)(unknown (option|command|flag)|invalid (configuration|option)|no such task|missing script|` +
 		`command not found|not found in path|exit(ed with)?( code)? 127|not installed|` +
 		`no rule to make target|no rakefile|misconfigur|could not find .*config|configuration)`), ConfigError},
-	{lazyregexp.New(`(?i)(404|not found|does not exist|unavailable)`), ExternalDependency},
+	{lazyregexp.New(`(?i)(\b404\b|unavailable|(artifact|image|registry)\b.*(not found|does not exist))`),
+		ExternalDependency},
 }
 
 // containerClasses are classes that say where something failed and not what did.
@@ -68,13 +70,13 @@ func classifyChoice(c choice, name string) (class Class, told bool) {
 	}
 	class = c.best.class()
 	said := c.best.lines()
+	if built := c.built(); built != "" {
+		return built, true
+	}
 	switch class {
 	case Dependency, ExternalDependency, GitCheckout:
 		return refineClass(class, said, causeCues), true
 	case TestFailure:
-		if built := c.built(); built != "" {
-			return built, true
-		}
 		return outage(c.places[0].blocks), true
 	}
 	if !containerClasses[class] {
@@ -83,20 +85,43 @@ func classifyChoice(c choice, name string) (class Class, told bool) {
 	if in := c.best.inner; in != nil && !containerClasses[in.class] {
 		return in.class, true
 	}
-	for _, b := range c.ranked {
-		if !containerClasses[b.rule.class] {
-			return b.rule.class, true
-		}
-		for _, cues := range [][]classCue{causeCues, detailCues} {
-			if d := refineClass(class, b.lines(), cues); d != class {
-				return d, false
+	for _, said := range [][]*block{c.bests(), c.verdicts()} {
+		for _, b := range said {
+			if d := b.class(); !containerClasses[d] {
+				return d, true
 			}
+			for _, cues := range [][]classCue{causeCues, detailCues} {
+				if d := refineClass(class, b.lines(), cues); d != class {
+					return d, false
+				}
+			}
+		}
+		if slices.ContainsFunc(said, func(b *block) bool { return b.class() == RuntimeError }) {
+			return RuntimeError, false
 		}
 	}
 	if class == Unknown {
 		class = refineClass(class, []textLine{{text: name}}, nameCues)
 	}
 	return class, false
+}
+
+// bests are the best blocks of the places.
+func (c choice) bests() (all []*block) {
+	for _, p := range c.places {
+		all = append(all, p.best)
+	}
+	return all
+}
+
+// verdicts are what is not shown and says that the step has failed: it tells what kind of thing has.
+func (c choice) verdicts() (all []*block) {
+	for _, b := range c.ranked {
+		if b.result && b.step == c.best.step && !c.tells(b) {
+			all = append(all, b)
+		}
+	}
+	return all
 }
 
 // buildClasses are the classes of what a compiler says.

@@ -24,11 +24,11 @@ type lineCleaner struct{ buf []byte }
 func (c *lineCleaner) clean(raw []byte, n int) line {
 	l := line{n: n}
 	raw = bytes.TrimSuffix(raw, []byte("\r"))
-	raw = stripStamp(raw, &l)
+	raw = withoutRelay(stripStamp(raw, &l))
 	if bytes.IndexByte(raw, 0x1b) >= 0 || bytes.IndexByte(raw, '\r') >= 0 || bytes.Contains(raw, caretEscape) {
 		c.plain(raw, &l)
 		raw = c.buf
-		raw = stripStamp(raw, &l)
+		raw = withoutRelay(stripStamp(raw, &l))
 	}
 	l.text = raw
 	for n := len(raw); n > 0 && (isTrailing(raw[n-1])); n-- {

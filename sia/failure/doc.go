@@ -5,7 +5,7 @@
 // Concepts, in the order in which a log meets them:
 //
 //   - A source is the log's text: unpacked, in UTF-8, and cut where it is damaged or too large
-//     (unpack.go). A JUnit report is read as such (junit.go, clipxml.go).
+//     (unpack.go, codepage.go). A JUnit report is read as such (junit.go, clipxml.go).
 //   - A line is cleaned of timestamps, colours and overwritten progress, and what the CI system
 //     says with it is its frame: a step begins, a step has failed (clean.go, stamp.go, frame.go).
 //   - A word has a weight of its own, and keywords say which rules may match; one pass of
@@ -25,9 +25,9 @@
 //   - Blocks of one kind make a place. The ranks say how likely each place is the right one. The excerpt is the
 //     likeliest place, others until one of them is probably right, and one line of each further one until that
 //     is likely: a log that is hard to read has more places (choose.go, spans.go, report.go).
-//   - The class comes from the likeliest block whose rule or words name one (classify.go), and is transient only
-//     where a transient failure ended the step (weather.go). The signature comes from
-//     what it says with everything masked that varies from run to run (mask.go, signature.go).
+//   - The class comes from the likeliest place shown whose rule or words name one, else from the verdict on the
+//     step (classify.go), and is transient only where a transient failure ended the step (weather.go). The
+//     signature comes from what it says with everything masked that varies from run to run (mask.go, signature.go).
 //
 // Logs are strangers' text. Reading is streaming, in memory that does not grow
 // with the log (a few MiB), and in time linear in its length; regular expressions

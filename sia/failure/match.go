@@ -32,7 +32,7 @@ func (r *logReader) matched(l *line, h keywordHits, known bool, count int) (m, l
 			if ru.needs != noHeading && (r.heads[ru.needs] == 0 || l.n-r.heads[ru.needs] > maxStanding) {
 				continue
 			}
-			if ru.soft && h.warns || ru.match != nil && !ru.match.Match(text) {
+			if (ru.soft || ru.errs) && h.warns || ru.match != nil && !ru.match.Match(text) {
 				continue
 			}
 			if ru.item && (count > 0 || wholeRun.Match(text)) {
@@ -43,7 +43,7 @@ func (r *logReader) matched(l *line, h keywordHits, known bool, count int) (m, l
 				continue
 			}
 			if ru.class == TestFailure && !known {
-				test = r.noteTest(ru.match, text)
+				test = r.noteTest(ru, text)
 			}
 			if !ru.soft {
 				return ru, lift, test
@@ -60,7 +60,8 @@ func (r *logReader) matched(l *line, h keywordHits, known bool, count int) (m, l
 
 // noteTest notes the failed test that a line names and returns its index, or -1
 // when the line names none or too many are known.
-func (r *logReader) noteTest(match *lazyregexp.Regexp, text []byte) int {
+func (r *logReader) noteTest(ru *rule, text []byte) int {
+	match := ru.match
 	i := match.SubexpIndex(groupTest)
 	if i < 0 || len(r.tests) == maxTests {
 		return -1
@@ -70,7 +71,7 @@ func (r *logReader) noteTest(match *lazyregexp.Regexp, text []byte) int {
 	if strings.Contains(t.Name, "::") {
 		t.Name, _, _ = strings.Cut(t.Name, " - ") // a summary says why behind the name
 	}
-	if t.Name == "" || r.seen[t.Name] {
+	if t.Name == "" || r.seen[t.Name] || ru.item && statement.MatchString(t.Name) {
 		return -1
 	}
 	if known := r.completeName(t.Name); known >= 0 {

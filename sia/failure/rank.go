@@ -78,7 +78,8 @@ func (r *logReader) rank(b *block) float64 {
 		is     bool
 		weight float64
 	}{
-		{!words && !b.rule.result && b.class() == TestFailure, ofTest}, {isParagraph[b.rule] && b.score <= 0, noWords},
+		{!words && !b.rule.result && (b.class() == TestFailure || b.states), ofTest},
+		{isParagraph[b.rule] && b.score <= 0, noWords},
 		{b.failed, inFailedStep}, {b.failed && len(r.ended) > 0 && b.step != r.ended[0].step, inLaterStep},
 		{b.result, saysResult}, {b.step == noStep, inTidyingUp},
 		{b.known > 0 && b.known*2 >= b.size(), inGreenToo}, {b.annotated, onNote},

@@ -134,11 +134,20 @@ func (r *logReader) skipBlank(n int) {
 	r.output += n
 }
 
+// pytestMark begins the lines of pytest that say what was wrong, among those of the test's code.
+const pytestMark = "E   "
+
 // lineWorth is how telling a line is by itself.
 func (r *logReader) lineWorth(l *line, h keywordHits) float64 {
 	w := h.worth
+	if w > 0 && quotesCode(bytes.TrimLeft(l.text, " \t")) {
+		w = 0
+	}
 	if l.red {
 		w += 6
+	}
+	if hasPrefix(l.text, pytestMark) {
+		w += 10
 	}
 	if l.frame == ciError {
 		w += 20
@@ -155,6 +164,9 @@ func (r *logReader) lineWorth(l *line, h keywordHits) float64 {
 
 // placeLine puts the line into the open block, or opens one.
 func (r *logReader) placeLine(l *line, m *rule, worth float64, known, result bool) {
+	if l.frame == ciError {
+		r.reopen(l)
+	}
 	if b := r.open; b != nil {
 		switch r.placement(b, l, m, worth, result) {
 		case lastInside:
@@ -185,6 +197,14 @@ func (r *logReader) placeLine(l *line, m *rule, worth float64, known, result boo
 	}
 }
 
+// reopen opens the block of the line above again, if the CI system marks both as errors: it marks each line of
+// a message by itself.
+func (r *logReader) reopen(l *line) {
+	if n := len(r.kept); n > 0 && r.open == nil && r.kept[n-1].marked && r.kept[n-1].end == l.n-1 {
+		r.open, r.kept = r.kept[n-1], r.kept[:n-1]
+	}
+}
+
 // placement is how a line that rule m matches stands to the open block.
 func (r *logReader) placement(b *block, l *line, m *rule, worth float64, result bool) placement {
 	p := outsideBlock
@@ -193,6 +213,11 @@ func (r *logReader) placement(b *block, l *line, m *rule, worth float64, result 
 	}
 	b.blankBefore = l.blank()
 	switch {
+	case b.marked && l.frame == ciError && b.size() < b.limit():
+		if m != nil && (b.inner == nil || b.inner.weight < m.weight) {
+			b.inner = m
+		}
+		return insideBlock
 	case m == nil:
 		if p == outsideBlock && b.rule == &generalRule && worth >= minGeneral {
 			return insideBlock
@@ -215,6 +240,8 @@ func (r *logReader) placement(b *block, l *line, m *rule, worth float64, result 
 // begin opens a block at a line, with what belongs to it above.
 func (r *logReader) begin(m *rule, l *line, worth float64, known, result bool) {
 	b := &block{rule: m, start: l.n, head: l.n, indent: max(0, l.indent), test: -1, step: r.step, form: formOf(l.text)}
+	b.marked = l.frame == ciError
+	b.states = m.item && statement.Match(itemName(m, l.text))
 	if r.tidying {
 		b.step = noStep
 	}

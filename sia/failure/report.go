@@ -123,8 +123,19 @@ func hasGap(from, to int, blank map[int]bool) bool {
 	return false
 }
 
+// point is the most telling line of a block below its head; 0 when none tells anything.
+func (b *block) point() (n int) {
+	most := 0.0
+	for _, l := range b.lines() {
+		if l.n > b.head && l.score > most && !isStackFrame([]byte(strings.TrimSpace(l.text))) {
+			n, most = l.n, l.score
+		}
+	}
+	return n
+}
+
 // rankedLines are the lines of blocks, the most telling first. Blank lines are left out;
-// blank holds their numbers. The best block's lines count most, then each one's head and its neighbours;
+// blank holds their numbers. The best block's lines count most, then each one's head with its most telling line;
 // stack frames least.
 func rankedLines(bs []*block, best *block) (lines []textLine, blank map[int]bool) {
 	blank = map[int]bool{}
@@ -133,6 +144,7 @@ func rankedLines(bs []*block, best *block) (lines []textLine, blank map[int]bool
 		text string
 	}
 	seen := map[said]bool{}
+	others := 0.0
 	for _, b := range bs {
 		bonus := 0.0
 		switch {
@@ -140,7 +152,10 @@ func rankedLines(bs []*block, best *block) (lines []textLine, blank map[int]bool
 			bonus = 30
 		case b.rule == &exitRule:
 			bonus = -40
+		default:
+			others++
 		}
+		point := b.point()
 		for i, l := range b.lines() {
 			if strings.TrimSpace(l.text) == "" {
 				blank[l.n] = true
@@ -151,10 +166,16 @@ func rankedLines(bs []*block, best *block) (lines []textLine, blank map[int]bool
 			}
 			seen[said{l.n, l.text}] = true
 			l.score = max(-10, min(l.score, 20)) + bonus - min(float64(i), 12)
-			if l.n == b.head {
+			switch {
+			case b == best && l.n == b.head:
 				l.score += 40
-			}
-			if isStackFrame([]byte(strings.TrimSpace(l.text))) {
+			case b == best && l.n == point:
+				l.score += 30
+			case l.n == b.head && b.rule != &exitRule:
+				l.score = 40 - 2*others
+			case l.n == point && b.rule != &exitRule:
+				l.score = 39 - 2*others
+			case isStackFrame([]byte(strings.TrimSpace(l.text))):
 				l.score -= 15
 			}
 			l.order = len(lines)

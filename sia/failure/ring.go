@@ -72,6 +72,12 @@ func (r *recentLines) related(n, below int) bool {
 // relays reports whether line n says that something above it has failed.
 func (r *recentLines) relays(n int) bool { return r[n%ringLines].result }
 
+// passed reports whether line n says that something has passed.
+func (r *recentLines) passed(n int) bool {
+	text, _ := r.at(n)
+	return passes(text)
+}
+
 // alike reports whether two lines have one form.
 func (r *recentLines) alike(n, m int) bool {
 	f := r[n%ringLines].form

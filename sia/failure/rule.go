@@ -22,6 +22,7 @@ type rule struct {
 	needs  listHeading // only under such a heading
 	result bool        // it says that something above has failed, not why
 	soft   bool        // words that mean nothing in a warning, or far above the end
+	errs   bool        // means nothing in a warning
 	item   bool        // names one thing that failed: not a line that counts failures or judges a whole run
 	joins  bool        // what it matches again, right under its block, goes on with the block
 	lifts  bool        // inside another block it begins no block, but lends that one its weight and class

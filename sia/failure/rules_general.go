@@ -32,6 +32,8 @@ func generalRules() []rule {
 				`(Failure$|FAILED:|(FATAL )?ERROR: |(fatal )?error: in "(?P<test>[^"]+)"|` +
 				`error: -?\[?[\w.]+[ .]\w+\]? : )`),
 			extent: toldUnder, weight: 88, class: TestFailure, joins: true},
+		{name: "a failed assertion", keys: keys("assertion failed"), match: re(`(?i)assertion failed`), extent: stackTrace,
+			weight: 76, class: TestFailure},
 		{name: "a list of failures", keys: keys(" failing", "failures:", "failed tests:", "failed examples:", "there w"),
 			match: re(`^\s*(\d+ failing|(Failures|Failed tests|There (was|were) \d+ (failure|error|risky test|warning)s?|` +
 				`FAILURES|\d+ failures?):\s*)$`),
@@ -59,6 +61,9 @@ func generalRules() []rule {
 			extent: singleLine, weight: 84, class: CompileError},
 		{name: "a compiler, a warning with its number", keys: keys(": warning "),
 			match: re(`: warning [A-Z]{2,6}\d+: `), extent: locatedFindings, weight: 14, class: CompileError},
+		{name: "a warning and its place", keys: keys("warning"),
+			match:  re(`^\s*\[?(?P<file>[\w@+./\\-]*\w\.[A-Za-z]\w{0,9})[:(] ?(?P<line>\d+)\S* .*\b[Ww]arning\b`),
+			extent: locatedFindings, weight: 14, class: Unknown},
 		{name: "a build's configuration, an error", keys: keys("cmake error", "configure: error"),
 			match: re(`^\s*(CMake Error|configure: error)`), extent: indentedLines, weight: 77, class: ConfigError},
 
@@ -77,15 +82,31 @@ func generalRules() []rule {
 		{name: "out of memory", soft: true,
 			keys: keys("outofmemory", "out of memory", "cannot allocate memory", "oom", "memory exhausted", "bad_alloc",
 				"exit code 137", "killed"),
-			match: re(`(OutOfMemory|(?i:out of memory|cannot allocate memory|memory exhausted)|\bOOM(Killed|-killed| killer)|` +
-				`std::bad_alloc|exit(ed with)? code 137|(^|: |\s{2,})Killed(: 9)?(\s|$))`),
+			match: re(`(\bOutOfMemory|(?i:out of memory|cannot allocate memory|memory exhausted)|` +
+				`\bOOM(Killed|-killed| killer)|std::bad_alloc|exit(ed with)? code 137|(^|: |\s{2,})Killed(: 9)?(\s|$))`),
 			extent: stackTrace, weight: 78, class: OutOfMemory},
 	}
 }
 
-// wholeRun recognises the verdict on a whole run, which is no failed item.
-var wholeRun = re(`(?i)\b(build|tests?|job|suite|run|result|status|compilation|finished|summary)s?\W+` +
-	`(has |have |is )?\*{0,3}\s*fail(ed|ure)?\W*$|^(> Task )?:\S+ FAILED|\bsummary\W*$`)
+// wholeRun recognises the verdict on a whole run, and Jest's heading over what a test printed: neither is a
+// failed item.
+var wholeRun = re(`(?i)\b(build|tests?|job|suite|run|result|stat(e|us)|compilation|finished|summary)s?\W+` +
+	`(has |have |is )?\*{0,3}\s*fail(ed|ure)?\W*$|^(> Task )?:\S+ FAILED|\bsummary\W*$|^\s*● Console$`)
+
+// statement recognises what stands beside a sign of failure and says that something went wrong: no item's name.
+var statement = re(`(?i)^(error|fatal|fail(ed|ure)?|could ?n[o']t|can('t|not)|unable to|missing|invalid|no) |` +
+	`^(error|fatal):|\b(failed|not found|errors)\W*$`)
+
+// itemName is what a rule for items names on a line.
+func itemName(m *rule, text []byte) []byte {
+	if len(text) > maxMatch {
+		text = text[:maxMatch]
+	}
+	if found := m.match.FindSubmatch(text); found != nil {
+		return found[m.match.SubexpIndex(groupTest)]
+	}
+	return nil
+}
 
 // maxFlat is how many lines that are no deeper than the first one a failed item may tell.
 const maxFlat = 12
@@ -171,7 +192,7 @@ func passes(b []byte) bool {
 	for len(t) > 0 && (t[0] == ' ' || t[0] == '\t' || t[0] == '-' || t[0] == '*') {
 		t = t[1:]
 	}
-	for _, p := range []string{"ok", "OK", "PASS", "✓", "✔", "√", "[+]", "[PASS", "Passed", "passed", "SKIP",
+	for _, p := range []string{"ok", "OK", "PASS", "✓", "✔", "✅", "√", "[+]", "[PASS", "Passed", "passed", "SKIP",
 		"skip", "[ ", "[-"} {
 		if hasPrefix(t, p) {
 			return true

@@ -19,7 +19,7 @@ func lintRules() []rule {
 				"not formatted", "needs formatting", "code style issues", "needs to be formatted", "would be formatted",
 				"format violations", "not properly formatted", "formatting problems", "incorrectly sorted"),
 			extent: indentedParagraph, weight: 72, class: LintFormat},
-		{name: "a linter, a finding by line", keys: keys(":"),
+		{name: "a linter, a finding by line", keys: keys(":"), errs: true,
 			match:  re(`^\s*\[?(?P<file>\.{0,2}/?([\w@+-]+[./\\]+)*[\w@+-]*\.[A-Za-z]\w{0,9}): ?(?P<line>\d+)(:\d+)?:?\s?\S.*$`),
 			extent: locatedFindings, weight: 44, class: LintFormat},
 	}

@@ -18,7 +18,7 @@ func runtimeRules() []rule {
 			keys: keys("sanitizer: ", "segmentation fault", "sigsegv", "core dumped", "sigabrt", "sigbus", "sigill",
 				"illegal instruction",
 				"access violation", "fatal python error", "stack smashing", "bus error", "signal 11", "signal 6", "double free",
-				"a fatal error has been detected", "exit code 139", "exit code 134", "assertion failed", "assertion `"),
+				"a fatal error has been detected", "exit code 139", "exit code 134", "assertion `"),
 			extent: stackTrace, weight: 76, class: Crash, soft: true},
 		{name: "a timeout of the job",
 			keys: keys("no output has been received", "exceeded the maximum", "execution time limit", "has timed out",

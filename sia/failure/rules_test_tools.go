@@ -46,6 +46,8 @@ func testRules() []rule {
 			extent: toBlankLine, weight: 70, class: TestFailure},
 
 		// Rust.
+		{name: "Rust, a panic of a program", keys: keys("thread 'main'"),
+			match: re(`^\s*thread 'main' .*panicked at`), extent: toBlankLine, weight: 78, class: RuntimeError},
 		{name: "Rust, a panic", keys: keys("panicked at"),
 			match: re(`^\s*thread '(?P<test>.*)' .*panicked at`), extent: toBlankLine, weight: 78, class: TestFailure},
 

@@ -40,6 +40,27 @@ func stripStamp(b []byte, l *line) []byte {
 	return withoutLevel(b)
 }
 
+// withoutRelay removes what a program that relays another's output puts before each line: the time in brackets, and
+// after it the other's name: "[2026-07-29 23:48:08] [build-stdout] ". There may be several such programs.
+func withoutRelay(b []byte) []byte {
+	const date = len("[2026-07-29 ")
+	for len(b) > date+10 && b[0] == '[' && b[5] == '-' && b[8] == '-' && allDigits(b[1:5]) && isClockTime(b[date:]) {
+		end := bytes.Index(b[date:], []byte("] "))
+		if end < 0 || end > len("23:48:08.1234567 +00:00") {
+			break
+		}
+		b = b[date+end+2:]
+		name := 1
+		for name < len(b) && (isLower(b[name]) || b[name] == '-') {
+			name++
+		}
+		if name > 1 && b[0] == '[' && name+1 < len(b) && b[name] == ']' && b[name+1] == ' ' {
+			b = b[name+2:]
+		}
+	}
+	return b
+}
+
 // withoutLevel removes a clock and the level after it where the level says nothing bad, such as in
 // "11:00:27     INFO - ": what a failure is written with depends on the program that relays it.
 func withoutLevel(b []byte) []byte {

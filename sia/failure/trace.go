@@ -83,3 +83,19 @@ func pythonTrace(b *block, l *line) placement {
 		return outsideBlock
 	}
 }
+
+// quotesCode reports whether a line, without the white space before it, is a stack frame of JavaScript or Java, or code
+// that is shown with its line's number: "> 12 |   fail(err)". What it speaks of is what code is called, and not what
+// happened.
+func quotesCode(t []byte) bool {
+	if hasPrefix(t, "at ") {
+		return t[len(t)-1] == ')'
+	}
+	t = bytes.TrimLeft(bytes.TrimPrefix(t, []byte(">")), " ")
+	digits := 0
+	for digits < len(t) && t[digits] >= '0' && t[digits] <= '9' {
+		digits++
+	}
+	t = bytes.TrimLeft(t[digits:], " ")
+	return digits > 0 && (hasPrefix(t, "|") || hasPrefix(t, boxSide))
+}

@@ -98,11 +98,15 @@ func (g *gunzip) Read(p []byte) (n int, err error) {
 	return n, err
 }
 
+// maxRun bounds the characters beyond ASCII that are looked at together.
+const maxRun = 1024
+
 // utf16Reader turns UTF-16 into UTF-8, without its byte order mark.
 type utf16Reader struct {
 	r     *bufio.Reader
 	order binary.ByteOrder
 	out   []byte // text that was not returned yet
+	run   []rune // characters beyond ASCII that come after it
 	high  rune   // the first half of a surrogate pair, or 0
 }
 
@@ -111,6 +115,7 @@ func (u *utf16Reader) Read(p []byte) (int, error) {
 		var unit [2]byte
 		for range len(p)/utf8.UTFMax + 1 {
 			if _, err := io.ReadFull(u.r, unit[:]); err != nil {
+				u.endRun()
 				if len(u.out) > 0 {
 					break
 				}
@@ -135,8 +140,22 @@ func (u *utf16Reader) take(c rune) {
 		u.high = c
 	case high != 0:
 		u.high = 0
-		u.out = utf8.AppendRune(u.out, utf16.DecodeRune(high, c))
+		u.run = append(u.run, utf16.DecodeRune(high, c))
+	case c >= utf8.RuneSelf:
+		u.run = append(u.run, c)
 	default:
-		u.out = utf8.AppendRune(u.out, c)
+		u.endRun()
+		u.out = append(u.out, byte(c))
+	}
+	if len(u.run) == maxRun {
+		u.endRun()
+	}
+}
+
+// endRun ends a run of characters beyond ASCII.
+func (u *utf16Reader) endRun() {
+	if len(u.run) > 0 {
+		u.out = append(u.out, unmistaken(u.run)...)
+		u.run = u.run[:0]
 	}
 }

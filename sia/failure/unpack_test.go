@@ -123,3 +123,25 @@ func TestReadIsCancelled(t *testing.T) {
 		t.Errorf("got %v, want that it was cancelled", err)
 	}
 }
+
+// TestCodePage reads what PowerShell makes of a program's output: its UTF-8 taken for text in the console's code page.
+func TestCodePage(t *testing.T) {
+	const log = "❌ Error: “Größe” überschritten\n✓ naïve\n"
+	const page437 = "Γ¥î Error: ΓÇ£Gr├╢├ƒeΓÇ¥ ├╝berschritten\nΓ£ô na├»ve\n"
+	const page850 = "ÔØî Error: ÔÇ£Gr├Â├ƒeÔÇØ ├╝berschritten\nÔ£ô na├»ve\n"
+	for name, c := range map[string]struct{ log, want string }{
+		"code page 437": {page437, log},
+		"code page 850": {page850, log},
+		"right already": {log, log},
+		"real accents":  {"Größe überschritten: ½ ÄÖÜ\n", "Größe überschritten: ½ ÄÖÜ\n"},
+		"a long run":    {strings.Repeat("─", 5000) + "\n", strings.Repeat("─", 5000) + "\n"},
+	} {
+		got, err := io.ReadAll(newSource(t.Context(), strings.NewReader(inUTF16(c.log, binary.LittleEndian))))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(c.want, string(got)); diff != "" {
+			t.Errorf("%s: -want +got\n%s", name, diff)
+		}
+	}
+}

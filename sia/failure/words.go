@@ -56,7 +56,8 @@ func scoredWords() []scoredWord {
 	add(false, noRole, map[string]float64{
 		"0 errors": -18, "no errors": -16, "0 failed": -14, "0 failures": -16, "failures: 0": -10, "errors: 0": -10,
 		"failed: 0": -12, "0 error(s)": -16, "0 warning": -4, "ignoring": -5, "ignored": -4, "allow_failure": -10,
-		"--fail": -8, "-werror": -12, "on-error": -8, "onerror": -8, "trace ": -2, "[ok]": -10, " info ": -4, "[info]": -5,
+		"skipping": -5, "--fail": -8, "-werror": -12, "on-error": -8, "onerror": -8, "trace ": -2, "[ok]": -10,
+		" info ": -4, "[info]": -5,
 		"nothing to": -4, "not necessary": -4, "|| ": -4, "2>&1": -6, "if [": -8,
 	})
 	// Words that make the line a warning.
