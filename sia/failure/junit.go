@@ -1,6 +1,7 @@
 package failure
 
 import (
+	"bufio"
 	"bytes"
 	"encoding/xml"
 	"errors"
@@ -44,7 +45,7 @@ type junitFailure struct {
 // broken XML is not read.
 func readJUnit(r io.Reader, opts Options) (Report, error) {
 	rd := newLogReader()
-	clipped := &clippedXML{r: r}
+	clipped := &clippedXML{r: xmlChars{bufio.NewReader(r)}}
 	d := xml.NewDecoder(clipped)
 	d.Strict = false
 	d.CharsetReader = func(_ string, in io.Reader) (io.Reader, error) { return in, nil }

@@ -25,13 +25,14 @@ func TestLargeJUnit(t *testing.T) {
 		printed string
 		lines   int
 	}{
-		"one text":       {"and so on ", 0},
-		"lines":          {"and so on it goes, line by line\n", whole / 32},
-		"CDATA":          {"<![CDATA[ <b> ]] ]> \n]]>", 0},
-		"one long CDATA": {"<![CDATA[" + strings.Repeat("x<y>]]\n", 9<<10) + "]]>", 0},
-		"comments":       {"<!-- - <failure> ->> -->", 0},
-		"test cases":     {"</system-out></testcase><testcase name='a'><system-out>x", 0},
-		"attributes":     {"<a b='" + strings.Repeat("c", 5000) + "'/>", 0},
+		"one text":           {"and so on ", 0},
+		"lines":              {"and so on it goes, line by line\n", whole / 32},
+		"CDATA":              {"<![CDATA[ <b> ]] ]> \n]]>", 0},
+		"one long CDATA":     {"<![CDATA[" + strings.Repeat("x<y>]]\n", 9<<10) + "]]>", 0},
+		"comments":           {"<!-- - <failure> ->> -->", 0},
+		"test cases":         {"</system-out></testcase><testcase name='a'><system-out>x", 0},
+		"control characters": {"\x1b[31m &#x1B;[0m &#27; &#9;", 0},
+		"attributes":         {"<a b='" + strings.Repeat("c", 5000) + "'/>", 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			size := part
