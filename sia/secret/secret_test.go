@@ -96,6 +96,17 @@ func TestMaskKeepsWhatIsAround(t *testing.T) {
 	}
 }
 
+// A token of a sign-in service says whose it is and what for, in thousands of characters.
+func TestLongJSONWebTokens(t *testing.T) {
+	for _, claims := range []int{100, 600, 5000} {
+		token := "eyJhbGciOiJSUzI1NiIsInR5cCI6IkpXVCJ9.eyJ" + strings.Repeat("c3ViIjoi", claims/8) + "." +
+			strings.Repeat("bmF0dXJl", 40)
+		if got, want := secret.Mask("it got "+token+" back"), "it got [secret: jwt] back"; got != want {
+			t.Errorf("with %d characters of claims it became %.80q, want %q", claims, got, want)
+		}
+	}
+}
+
 func TestOrdinaryTextHoldsNoSecret(t *testing.T) {
 	a, err := txtar.ParseFile(filepath.Join("testdata", "ordinary.txtar"))
 	if err != nil {
