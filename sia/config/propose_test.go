@@ -62,7 +62,8 @@ func TestProposalOfNothing(t *testing.T) {
 
 // Whoever named a file writes no setting.
 func TestProposalOfHostileNames(t *testing.T) {
-	for _, name := range []string{"test_a\nlabel: theirs #.py", "test_a\rlabel: theirs #.py", "test_a\u2028label: theirs #.py"} {
+	for _, end := range []string{"\n", "\r", "\u2028"} {
+		name := "test_a" + end + "label: theirs #.py"
 		p := project.Look([]string{name}, func(string) ([]byte, bool) { return []byte("import unittest"), true })
 		file, _ := config.Proposal{Project: p, Allowed: anyHost}.File()
 		want := sia.DefaultSettings()

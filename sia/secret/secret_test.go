@@ -76,7 +76,7 @@ func TestMaskKeepsWhatIsAround(t *testing.T) {
 			"password]@github.com/a/b.git",
 		"postgres://me:hunter2@db:5432/x":                               "postgres://me:[secret: password]@db:5432/x",
 		"postgres://me:hun@ter2@db:5432/x":                              "postgres://me:[secret: password]@db:5432/x",
-		"postgres://me:h@nter2@db, ask ada@example.com":                 "postgres://me:[secret: password]@db, ask ada@example.com",
+		"postgres://me:h@nter2@db, ask ada@x.org":                       "postgres://me:[secret: password]@db, ask ada@x.org",
 		"Authorization: Bearer abcdefgh12345":                           "Authorization: Bearer [secret: authorization]",
 		"aws_secret_access_key = " + strings.Repeat("aB3/", 10):         "aws_secret_access_key = [secret: aws-secret]",
 		"-----BEGIN PRIVATE KEY-----\n" + body + "\nnot of the key":     "[secret: private-key]\n\nnot of the key",
