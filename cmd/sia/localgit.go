@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -21,8 +22,19 @@ type localGit struct{ dir string }
 
 func (g localGit) command(ctx context.Context, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, "git", append([]string{"-C", g.dir}, args...)...)
-	cmd.Env = append(os.Environ(), "LC_ALL=C") // what it says is read
+	cmd.Env = append(slices.DeleteFunc(os.Environ(), otherRepository), "LC_ALL=C") // what it says is read
 	return cmd
+}
+
+// otherRepository reports whether a variable, such as those that git sets for its hooks, leads git away from -C.
+func otherRepository(variable string) bool {
+	name, _, _ := strings.Cut(variable, "=")
+	switch name {
+	case "GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_COMMON_DIR", "GIT_OBJECT_DIRECTORY", "GIT_PREFIX",
+		"GIT_NAMESPACE":
+		return true
+	}
+	return false
 }
 
 func (g localGit) run(ctx context.Context, args ...string) ([]byte, error) {
@@ -64,10 +76,10 @@ func (g localGit) commit(ctx context.Context, name string) (string, error) {
 	return string(bytes.TrimSpace(out)), nil
 }
 
-// changes reads what differs between two commits.
+// changes reads what differs between two commits, whatever somebody has configured for their eyes.
 func (g localGit) changes(ctx context.Context, base, head string) ([]tamper.Change, error) {
-	out, err := g.run(ctx, "diff", "--raw", "-p", "-z", "-M", "-U3", "--no-abbrev", "--no-color", "--no-ext-diff",
-		"--no-textconv", "--submodule=short", "--src-prefix=a/", "--dst-prefix=b/", "--end-of-options", base, head)
+	out, err := g.run(ctx, "-c", "diff.suppressBlankEmpty=false", "diff", "--no-relative", "--raw", "-p", "-z", "-M", "-U3", "--no-abbrev",
+		"--no-color", "--no-ext-diff", "--no-textconv", "--submodule=short", "--src-prefix=a/", "--dst-prefix=b/", "--end-of-options", base, head)
 	if err != nil {
 		return nil, err
 	}
