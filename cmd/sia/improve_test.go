@@ -48,6 +48,19 @@ func TestImproveReportOnATerminal(t *testing.T) {
 	}
 }
 
+func TestLastWords(t *testing.T) {
+	for said, want := range map[string]string{
+		"sia: --cycles takes a number from 1\nTry `sia improve file --help`.\n": "--cycles takes a number from 1",
+		"sia: there is no command x\nTry `sia --help`.\n":                       "there is no command x",
+		"reading\nsia: it is gone\n":                                            "it is gone",
+		"":                                                                      "it ended without a word",
+	} {
+		if got := lastWords(said); got != want {
+			t.Errorf("%q: %q, want %q", said, got, want)
+		}
+	}
+}
+
 func answers(system string, turns ...scripted.Answer) scripted.Rule {
 	return scripted.Rule{Name: system, System: system, Turns: turns}
 }

@@ -284,7 +284,7 @@ func answerInJSON(ctx context.Context, args []string, stdout, stderr io.Writer) 
 
 // lastWords is what a command said last, without who said it.
 func lastWords(said string) string {
-	said = strings.TrimSuffix(strings.TrimSpace(said), "\nTry `sia --help`.")
+	said, _, _ = strings.Cut(strings.TrimSpace(said), "\nTry `sia ")
 	if i := strings.LastIndex(said, "sia: "); i >= 0 {
 		said = said[i+len("sia: "):]
 	}
