@@ -101,7 +101,7 @@ func (l *look) goImports(id string) (out []string) {
 		return nil
 	}
 	for _, i := range file.Imports {
-		if p, err := strconv.Unquote(i.Path.Value); err == nil && strings.Contains(p, ".") {
+		if p, err := strconv.Unquote(i.Path.Value); err == nil {
 			out = append(out, p)
 		}
 	}

@@ -51,7 +51,7 @@ const (
 	maxImports = 32 << 20 // bytes of what Go files import, after which it is read anew
 )
 
-func (k *kept) importsFile() string { return filepath.Join(k.dir, "imports") }
+func (k *kept) importsFile() string { return filepath.Join(k.dir, "go-imports") }
 
 // importsOf are the imports of a file's content, which read reads.
 func (k *kept) importsOf(id string, read func() []string) []string {
