@@ -78,8 +78,9 @@ func (g localGit) commit(ctx context.Context, name string) (string, error) {
 
 // changes reads what differs between two commits, whatever somebody has configured for their eyes.
 func (g localGit) changes(ctx context.Context, base, head string) ([]tamper.Change, error) {
-	out, err := g.run(ctx, "-c", "diff.suppressBlankEmpty=false", "diff", "--no-relative", "--raw", "-p", "-z", "-M", "-U3", "--no-abbrev",
-		"--no-color", "--no-ext-diff", "--no-textconv", "--submodule=short", "--src-prefix=a/", "--dst-prefix=b/", "--end-of-options", base, head)
+	out, err := g.run(ctx, "-c", "diff.suppressBlankEmpty=false", "diff", "--no-relative", "--raw", "-p", "-z",
+		"-M", "-U3", "--no-abbrev", "--no-color", "--no-ext-diff",
+		"--no-textconv", "--submodule=short", "--src-prefix=a/", "--dst-prefix=b/", "--end-of-options", base, head)
 	if err != nil {
 		return nil, err
 	}
