@@ -56,7 +56,7 @@ var kindWords = []struct {
 
 var (
 	codeSpan = lazyregexp.New("`[^`\n]{2,80}`")
-	fence    = lazyregexp.New("(?ms)^ {0,3}```.*?^ {0,3}```[ \t]*$")
+	fence    = lazyregexp.New("(?ms)^ {0,3}```.*?^ {0,3}```[ \t\r]*$")
 	filePath = lazyregexp.New(`\b[\w.-]+/[\w./-]+\.\w{1,5}\b|` +
 		`\b\w[\w-]*\.(?:go|py|js|ts|tsx|jsx|rs|java|rb|c|h|cpp|cs|php|kt|swift|yml|yaml|json|toml|sql|md)\b`)
 	symbol     = lazyregexp.New(`\b[A-Za-z_][\w.]*\(\)|\b[a-z]+[A-Z]\w+\b|\b[a-z]+_[a-z]\w*\b`)
@@ -88,10 +88,11 @@ func Read(title, body string, labels []string) Features {
 	if len(body) > maxRead {
 		body = strings.ToValidUTF8(body[:maxRead], "")
 	}
-	prose := title + "\n" + fence.ReplaceAllString(body, " ")
+	outside := fence.ReplaceAllString(body, " ")
+	prose := title + "\n" + outside
 	f := Features{Kind: kindOf(title, prose, labels), Words: len(strings.Fields(prose))}
 	f.CodeRefs = codeRefs(prose)
-	f.Demands, f.Order = len(demand.FindAllString(body, -1)), len(order.FindAllString(prose, -1))
+	f.Demands, f.Order = len(demand.FindAllString(outside, -1)), len(order.FindAllString(prose, -1))
 	asked := f.Demands + len(obligation.FindAllString(prose, -1))
 	f.Complexity = saturate(0.12*float64(asked) + 0.08*float64(f.CodeRefs) + 0.002*float64(f.Words))
 	touches := architecture.FindAllString(prose, -1)

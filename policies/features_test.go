@@ -1,6 +1,7 @@
 package policies_test
 
 import (
+	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -46,6 +47,20 @@ func TestFeatures(t *testing.T) {
 	}
 	if !policies.Read("Change the database schema", "", nil).Architecture || firm.Architecture {
 		t.Error("architecture is touched by a schema, and not by a port that is dropped")
+	}
+}
+
+// What stands in a fence is an example, and neither prose nor a demand, also with the line ends that GitHub's own form
+// writes.
+func TestFencesAreExamples(t *testing.T) {
+	const body = "It crashes on this file:\n\n```yaml\n- must: add\n- should: support\n- new: feature\n```\n\n" +
+		"- keep the order\n"
+	want := policies.Read("Crash on a list", body, nil)
+	if want.Demands != 1 || want.Words != 13 || want.Kind != policies.KindBug {
+		t.Errorf("%d demands, %d words, %s; want 1, 13, bug", want.Demands, want.Words, want.Kind)
+	}
+	if got := policies.Read("Crash on a list", strings.ReplaceAll(body, "\n", "\r\n"), nil); got != want {
+		t.Errorf("with CRLF %+v, want %+v", got, want)
 	}
 }
 

@@ -1,6 +1,7 @@
 package policies
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"maps"
@@ -42,7 +43,7 @@ func Parse(name string, source []byte) (Policy, error) {
 // parse reads a policy file on top of the policy of base that fits every context; base may be nil.
 func parse(name string, source []byte, base *Set) (Policy, error) {
 	r := &reader{}
-	p := r.read(source, base)
+	p := r.read(bytes.TrimPrefix(source, []byte("\ufeff")), base) // the byte-order mark that some editors put first
 	if len(r.problems) > 0 {
 		return Policy{}, &invalid.File{Name: name, Problems: r.problems}
 	}
@@ -71,6 +72,10 @@ func (r *reader) read(source []byte, base *Set) Policy {
 	var err error
 	if r.file, err = syntax(source, 0); err != nil {
 		r.refused(err, "", nil)
+		return p
+	}
+	if second := r.second(); second != nil {
+		r.problem(second.GetToken(), "", "", "a second YAML document; a file is one policy")
 		return p
 	}
 	p.Decision = Type(r.word("decision"))
@@ -234,6 +239,20 @@ func (r *reader) top() []*ast.MappingValueNode {
 		}
 	}
 	return nil
+}
+
+// second is the body of a second document of the file; nil when it has none.
+func (r *reader) second() ast.Node {
+	var bodies []ast.Node
+	for _, d := range r.file.Docs {
+		if d.Body != nil && d.Body.Type() != ast.NullType && d.Body.Type() != ast.CommentType {
+			bodies = append(bodies, d.Body)
+		}
+	}
+	if len(bodies) < 2 {
+		return nil
+	}
+	return bodies[1]
 }
 
 // word is the value of a key of the file's own mapping, as it is written.

@@ -134,6 +134,7 @@ func TestBrokenPolicyFiles(t *testing.T) {
 		{"deep", "decision: " + strings.Repeat("[", 5000), "nested too deeply"},
 		{"large", "reasoning: " + strings.Repeat("a", 70<<10), "at most 65536"},
 		{"no text", "decision: \xff", "not UTF-8"},
+		{"two policies", of("escalate", "---\n") + of("recover", ""), "a second YAML document; a file is one policy"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			_, err := policies.Parse("own.yml", []byte(tt.source))
@@ -142,6 +143,19 @@ func TestBrokenPolicyFiles(t *testing.T) {
 				t.Errorf("got %v, want an invalid file with %q", err, tt.want)
 			}
 		})
+	}
+}
+
+// Editors on Windows begin a file with a byte-order mark, and end lines in their own way.
+func TestPolicyFilesOfWindows(t *testing.T) {
+	p, err := policies.Parse("own.yml", []byte("\ufeffdecision: escalate\r\nname: a\r\nversion: 1\r\n"+
+		"parameters: {threshold: 0.2}\r\n"))
+	if err != nil || p.Escalate().Parameters.Threshold != .2 {
+		t.Fatalf("threshold %v, %v", p.Escalate().Parameters.Threshold, err)
+	}
+	if p, err = policies.Mutate(p, policies.Mutation{Path: "parameters.threshold", Value: "0.4"}); err != nil ||
+		p.Escalate().Parameters.Threshold != .4 {
+		t.Errorf("changed: threshold %v, %v", p.Escalate().Parameters.Threshold, err)
 	}
 }
 

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"strings"
 	"testing"
 
 	"github.com/alecthomas/kong"
@@ -32,6 +33,36 @@ func TestOneCommandIsReadAsAmongAll(t *testing.T) {
 	}
 	if alone < 20 {
 		t.Errorf("%d commands are read alone, want most", alone)
+	}
+}
+
+// A server's file can be given to every command that takes one, though it sets flags of others. What is no command's is
+// refused by all of them.
+func TestEveryCommandReadsAServersFile(t *testing.T) {
+	var c commandLine
+	all, err := newParser(&c, io.Discard, io.Discard)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, of := range all.Model.Children {
+		one, err := program(&c).Alone([]string{of.Name}).Parser(io.Discard, io.Discard)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for file, want := range map[string]string{
+			"listen: :8081\nmodel: x\nattempts: 3\nmodels: {}\n": "<nil>",
+			"\ufefflisten: :8081\r\nmodel: x\r\n":                "<nil>",
+			"listne: :8081\n": "configuration file: there is no setting \"listne\"; the settings are the flags that " +
+				"`sia serve --help` lists, models and roles",
+		} {
+			settings, err := yamlFile(strings.NewReader(file))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := fmt.Sprint(settings.Validate(one.Model)); got != want {
+				t.Errorf("sia %s: %q: %s, want %s", of.Name, file, got, want)
+			}
+		}
 	}
 }
 

@@ -13,7 +13,9 @@ import (
 	"testing"
 
 	improving "github.com/sia-bot/sia/app/improve"
+	"github.com/sia-bot/sia/cmd/internal/cli"
 	"github.com/sia-bot/sia/sia/improve"
+	"github.com/sia-bot/sia/sia/secret"
 	"github.com/sia-bot/sia/sim/scripted"
 )
 
@@ -24,6 +26,40 @@ const (
 	toEdit      = "So answer with edits"
 	toCriticise = "^You judge a change"
 )
+
+// A report keeps its colours, and nothing else that steers a terminal.
+func TestImproveReportOnATerminal(t *testing.T) {
+	t.Setenv("NO_COLOR", "")
+	t.Setenv("TERM", "xterm")
+	tty, err := os.Open("/dev/zero") // a character device, as a terminal is
+	if err != nil {
+		t.Skip(err)
+	}
+	defer tty.Close()
+	style := cli.StyleFor(tty)
+	if style.Bold("x") == "x" {
+		t.Fatal("no style")
+	}
+	var out strings.Builder
+	a := improveAnswer{Status: statusFailure, Message: "it is no \x1b[2Jbetter", mask: new(secret.Masker)}
+	a.show(&cli.Env{Ctx: t.Context(), Out: &out, Err: &out, Style: style})
+	if want := style.Red(statusFailure) + ": it is no \ufffd[2Jbetter\n"; out.String() != want {
+		t.Errorf("%q, want %q", out.String(), want)
+	}
+}
+
+func TestLastWords(t *testing.T) {
+	for said, want := range map[string]string{
+		"sia: --cycles takes a number from 1\nTry `sia improve file --help`.\n": "--cycles takes a number from 1",
+		"sia: there is no command x\nTry `sia --help`.\n":                       "there is no command x",
+		"reading\nsia: it is gone\n":                                            "it is gone",
+		"":                                                                      "it ended without a word",
+	} {
+		if got := lastWords(said); got != want {
+			t.Errorf("%q: %q, want %q", said, got, want)
+		}
+	}
+}
 
 func answers(system string, turns ...scripted.Answer) scripted.Rule {
 	return scripted.Rule{Name: system, System: system, Turns: turns}

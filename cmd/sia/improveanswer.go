@@ -174,28 +174,30 @@ func (a *improveAnswer) write(w io.Writer) error {
 
 // show prints the report. A reason that is the message as well is said once, at the end.
 func (a *improveAnswer) show(e *cli.Env) {
+	plain := func(s string) string { return cli.Plain(a.mask.Mask(s)) }
 	var b strings.Builder
 	for _, c := range a.Data.Cycles {
-		fmt.Fprintf(&b, "%s  %s\n", e.Style.Bold(fmt.Sprintf("cycle %d: %s", c.Number, c.Outcome)), c.Goal)
+		fmt.Fprintf(&b, "%s  %s\n", e.Style.Bold(fmt.Sprintf("cycle %d: %s", c.Number, c.Outcome)),
+			plain(c.Goal))
 		if c.Reason != a.Message {
-			fmt.Fprintf(&b, "  %s\n", c.Reason)
+			fmt.Fprintf(&b, "  %s\n", plain(c.Reason))
 		}
 		for _, d := range a.Data.Diffs {
 			if d.Cycle == c.Number {
-				b.WriteString(d.Diff)
+				b.WriteString(plain(d.Diff))
 			}
 		}
 		if critique := c.Evaluation.Critique; critique != nil {
-			fmt.Fprintf(&b, "  critique %.2f: %s\n", critique.Score, strings.Join(critique.Reasons, " "))
+			fmt.Fprintf(&b, "  critique %.2f: %s\n", critique.Score, plain(strings.Join(critique.Reasons, " ")))
 		}
 	}
 	for _, n := range slices.Concat(a.Data.Notes, a.Data.Promotion.Notes) {
 		if n != a.Message {
-			fmt.Fprintf(&b, "%s %s\n", e.Style.Amber("note:"), n)
+			fmt.Fprintf(&b, "%s %s\n", e.Style.Amber("note:"), plain(n))
 		}
 	}
 	if f := a.Data.Promotion.Fallback; f != "" && a.Data.Promotion.Promoted {
-		fmt.Fprintf(&b, "the version before lies in %s\n", f)
+		fmt.Fprintf(&b, "the version before lies in %s\n", plain(f))
 	}
 	if u := a.Data.Usage; u.Input > 0 {
 		fmt.Fprintf(&b, "%d tokens read, %d written, %.4f USD\n", u.Input, u.Output, u.USD)
@@ -204,8 +206,8 @@ func (a *improveAnswer) show(e *cli.Env) {
 	if a.Status == statusFailure {
 		status = e.Style.Red(a.Status)
 	}
-	fmt.Fprintf(&b, "%s: %s\n", status, a.Message)
-	_ = e.Masked(a.mask.Mask(b.String())) // nobody is left to be told
+	fmt.Fprintf(&b, "%s: %s\n", status, plain(a.Message))
+	_, _ = io.WriteString(e.Out, b.String()) // nobody is left to be told
 }
 
 // oldImproveFlags puts the names that flags have now for those that `sia improve` had before.
@@ -282,7 +284,7 @@ func answerInJSON(ctx context.Context, args []string, stdout, stderr io.Writer) 
 
 // lastWords is what a command said last, without who said it.
 func lastWords(said string) string {
-	said = strings.TrimSuffix(strings.TrimSpace(said), "\nTry `sia --help`.")
+	said, _, _ = strings.Cut(strings.TrimSpace(said), "\nTry `sia ")
 	if i := strings.LastIndex(said, "sia: "); i >= 0 {
 		said = said[i+len("sia: "):]
 	}

@@ -45,17 +45,11 @@ func openCheckout(ctx context.Context, dir string) (c sourceCheckout, err error)
 		return c, err
 	}
 	for _, pattern := range embedded {
-		found, err := filepath.Glob(filepath.Join(c.root, filepath.FromSlash(pattern)))
+		found, err := fs.Glob(os.DirFS(c.root), pattern) // the folder's own name is no pattern
 		if err != nil {
 			return c, err
 		}
-		for _, name := range found {
-			rel, err := filepath.Rel(c.root, name)
-			if err != nil {
-				return c, err
-			}
-			c.files = append(c.files, filepath.ToSlash(rel))
-		}
+		c.files = append(c.files, found...)
 	}
 	if !bytes.HasPrefix(mod, []byte(sourceModule)) || len(c.files) == 0 {
 		return c, fmt.Errorf("--repo %s is no checkout of SIA's source; clone https://github.com/sia-bot/sia and name that",

@@ -61,6 +61,27 @@ func git(t *testing.T, dir string, args ...string) string {
 	return string(out)
 }
 
+func TestCheckoutInAFolderThatLooksLikeAPattern(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "a[b]")
+	for name, content := range ownSource {
+		file := filepath.Join(dir, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(file, []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	git(t, dir, "init", "-q")
+	git(t, dir, "add", ".")
+	git(t, dir, "commit", "-q", "-m", "SIA")
+	c, err := openCheckout(t.Context(), dir)
+	if err != nil || len(c.files) != 2 {
+		t.Errorf("%q, %v; want the two prompts", c.files, err)
+	}
+}
+
 func TestImproveSelfInACheckout(t *testing.T) {
 	t.Parallel()
 	x := improvementIn(t, ownSource, analysed("agent/prompts/system.md", "Say how to work"), written("Work carefully.\n"),

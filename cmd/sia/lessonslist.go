@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"bytes"
 	"cmp"
 	"encoding/json"
 	"errors"
@@ -97,9 +98,9 @@ func (c *lessonsExportCmd) Run(e *cli.Env) error {
 		}
 		out := e.Out
 		if c.File != "" {
-			f, err := os.OpenFile(c.File, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
-			if err != nil {
-				return fmt.Errorf("export lessons: %w", err)
+			f, openErr := os.OpenFile(c.File, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
+			if openErr != nil {
+				return fmt.Errorf("export lessons: %w", openErr)
 			}
 			defer func() { err = errors.Join(err, f.Close()) }()
 			out = f
@@ -140,17 +141,18 @@ func (c *lessonsImportCmd) Run(e *cli.Env) error {
 			seen[l.ID] = true
 		}
 		var fresh []lesson.Lesson
-		all := 0
+		all, line := 0, 0
 		lines := bufio.NewScanner(in)
 		lines.Buffer(nil, maxImportLine)
 		for lines.Scan() {
-			if len(lines.Bytes()) == 0 {
+			line++
+			if len(bytes.TrimSpace(lines.Bytes())) == 0 {
 				continue
 			}
 			all++
 			l, err := readLesson(lines.Bytes(), repo)
 			if err != nil {
-				return fmt.Errorf("import lessons: line %d: %w; nothing was imported", all, err)
+				return fmt.Errorf("import lessons: line %d: %w; nothing was imported", line, err)
 			}
 			if !seen[l.ID] {
 				seen[l.ID] = true

@@ -33,7 +33,7 @@ func namesRepository(variable string) bool {
 	name, _, _ := strings.Cut(variable, "=")
 	switch name {
 	case "GIT_DIR", "GIT_WORK_TREE", "GIT_COMMON_DIR", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY",
-		"GIT_ALTERNATE_OBJECT_DIRECTORIES", "GIT_NAMESPACE":
+		"GIT_ALTERNATE_OBJECT_DIRECTORIES", "GIT_PREFIX", "GIT_NAMESPACE":
 		return true
 	}
 	return false
@@ -78,9 +78,10 @@ func (g localGit) commit(ctx context.Context, name string) (string, error) {
 	return string(bytes.TrimSpace(out)), nil
 }
 
-// changes reads what differs between two commits.
+// changes reads what differs between two commits, whatever somebody has configured for their eyes.
 func (g localGit) changes(ctx context.Context, base, head string) ([]tamper.Change, error) {
-	out, err := g.run(ctx, "diff", "--raw", "-p", "-z", "-M", "-U3", "--no-abbrev", "--no-color", "--no-ext-diff",
+	out, err := g.run(ctx, "-c", "diff.suppressBlankEmpty=false", "diff", "--no-relative", "--raw", "-p", "-z",
+		"-M", "-U3", "--no-abbrev", "--no-color", "--no-ext-diff",
 		"--no-textconv", "--submodule=short", "--src-prefix=a/", "--dst-prefix=b/", "--end-of-options", base, head)
 	if err != nil {
 		return nil, err

@@ -145,10 +145,10 @@ func (c *logCmd) show(e *cli.Env, name string, rep failure.Report) error {
 	return err
 }
 
-// excerpt reads the excerpt's lines again, with context. Standard input can't be
-// read twice: there the text stands alone.
+// excerpt reads the excerpt's lines again, with context. Standard input and pipes can't
+// be read twice: there the text stands alone.
 func (c *logCmd) excerpt(ctx context.Context, name string, rep failure.Report) ([]failure.Line, error) {
-	if name == "-" {
+	if st, err := os.Stat(name); name == "-" || err == nil && !st.Mode().IsRegular() {
 		var lines []failure.Line
 		for _, t := range strings.Split(rep.Text, "\n") {
 			lines = append(lines, failure.Line{Text: t, Excerpt: true})

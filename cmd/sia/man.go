@@ -1,7 +1,6 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -52,7 +51,7 @@ func (c *manCmd) Run(e *cli.Env, parser *kong.Kong) error {
 // writeAll writes a page for the program and for each of its commands.
 func (c *manCmd) writeAll(e *cli.Env, root *kong.Node) error {
 	if len(c.Command) > 0 {
-		return errors.New("--folder takes the pages of all commands; leave the command out")
+		return cli.Usage("--folder takes the pages of all commands; leave the command out")
 	}
 	if err := os.MkdirAll(c.Folder, 0o755); err != nil { //nolint:gosec // manual pages are for everybody
 		return err

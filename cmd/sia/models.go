@@ -102,7 +102,7 @@ func readModels(name string) (_ app.ModelsConfig, ok bool, _ error) {
 	if err != nil {
 		return app.ModelsConfig{}, false, fmt.Errorf("configuration file: %w", err)
 	}
-	parsed, err := parser.ParseBytes(b, 0)
+	parsed, err := parser.ParseBytes(withoutBOM(b), 0)
 	if err != nil {
 		return app.ModelsConfig{}, false, &invalid.File{Name: name, Problems: []invalid.Problem{problemOf(err, "")}}
 	}

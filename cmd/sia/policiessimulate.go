@@ -49,12 +49,12 @@ type otherwise struct {
 
 // Run puts a policy to the log.
 func (c *policiesSimulateCmd) Run(e *cli.Env) error {
+	if c.Limit < 1 {
+		return cli.Usage("--limit %d: want at least 1 decision", c.Limit)
+	}
 	p, err := policyFile(c.File)
 	if err != nil {
 		return err
-	}
-	if c.Limit < 1 {
-		return fmt.Errorf("--limit %d: want at least 1 decision", c.Limit)
 	}
 	return c.with(e, func(s *store.Store) error {
 		var repo int64

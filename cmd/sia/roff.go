@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/alecthomas/kong"
@@ -64,7 +65,8 @@ func manFlag(b *strings.Builder, f *kong.Flag) {
 	}
 	b.WriteString("\n" + roff(f.Help) + "\n")
 	if f.Enum != "" {
-		fmt.Fprintf(b, "One of %s.\n", roff(strings.Join(f.EnumSlice(), ", ")))
+		given := slices.DeleteFunc(f.EnumSlice(), func(s string) bool { return s == "" }) // "" is to leave it out
+		fmt.Fprintf(b, "One of %s.\n", roff(strings.Join(given, ", ")))
 	}
 	if len(f.Envs) > 0 {
 		fmt.Fprintf(b, "In the environment: \\fB%s\\fR.\n", roff(strings.Join(f.Envs, ", ")))

@@ -1,12 +1,15 @@
 package main
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -143,19 +146,24 @@ func (s serverFlags) flagged() (app.Config, error) {
 
 // yamlFile reads a configuration file: a flat mapping of flags' names to values.
 func yamlFile(r io.Reader) (kong.Resolver, error) {
+	b, err := io.ReadAll(r)
+	if err != nil {
+		return nil, fmt.Errorf("configuration file: %w", err)
+	}
 	var f fileFlags
-	if err := yaml.NewDecoder(r).Decode(&f); err != nil && !errors.Is(err, io.EOF) {
+	err = yaml.NewDecoder(bytes.NewReader(withoutBOM(b))).Decode(&f)
+	if err != nil && !errors.Is(err, io.EOF) {
 		return nil, fmt.Errorf("configuration file: %w", err)
 	}
 	return f, nil
 }
 
-// fileFlags are flags that a file sets.
-type fileFlags map[string]any
+// withoutBOM is a file without the byte-order mark that some editors begin it with.
+func withoutBOM(file []byte) []byte { return bytes.TrimPrefix(file, []byte("\ufeff")) }
 
-// Validate refuses keys that are no flag of any command.
-func (f fileFlags) Validate(a *kong.Application) error {
-	known := map[string]bool{}
+// unknown is a key that is no flag of these commands; "" for none.
+func (f fileFlags) unknown(a *kong.Application) string {
+	known := map[string]bool{keyModels: true, keyRoles: true, keyCoders: true}
 	for _, command := range a.Leaves(false) {
 		for _, group := range command.AllFlags(false) {
 			for _, flag := range group {
@@ -163,12 +171,30 @@ func (f fileFlags) Validate(a *kong.Application) error {
 			}
 		}
 	}
-	known[keyModels], known[keyRoles], known[keyCoders] = true, true, true
-	for key := range f {
+	for _, key := range slices.Sorted(maps.Keys(f)) {
 		if !known[key] {
-			return fmt.Errorf("configuration file: there is no setting %q; the settings are the flags that `sia serve "+
-				"--help` lists, models and roles", key)
+			return key
 		}
+	}
+	return ""
+}
+
+// fileFlags are flags that a file sets.
+type fileFlags map[string]any
+
+// Validate refuses keys that are no flag of any command. The parser may be that of one command (see
+// [cli.Program.Alone]), and the file for others besides.
+func (f fileFlags) Validate(a *kong.Application) error {
+	if f.unknown(a) == "" {
+		return nil
+	}
+	all, err := newParser(&commandLine{}, io.Discard, io.Discard)
+	if err != nil {
+		return err
+	}
+	if key := f.unknown(all.Model); key != "" {
+		return fmt.Errorf("configuration file: there is no setting %q; the settings are the flags that `sia serve "+
+			"--help` lists, models and roles", key)
 	}
 	return nil
 }

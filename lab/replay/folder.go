@@ -138,11 +138,12 @@ const maxKept = 4 << 20
 
 // each reads the JSON files of a subfolder.
 func (f *Folder) each(sub string, read func([]byte) error) (broken []string, err error) {
-	names, err := filepath.Glob(filepath.Join(f.dir, sub, "*.json"))
+	names, err := fs.Glob(os.DirFS(f.dir), sub+"/*.json") // the folder's own name is no pattern
 	if err != nil {
 		return nil, fmt.Errorf("read %s: %w", sub, err)
 	}
 	for _, name := range names {
+		name = filepath.Join(f.dir, filepath.FromSlash(name))
 		b, err := readBounded(name)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue // somebody removed it meanwhile

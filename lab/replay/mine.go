@@ -108,6 +108,8 @@ func Mine(ctx context.Context, s MineSpec) (Mined, error) {
 	case errors.Is(err, errBudget) && ctx.Err() == nil:
 		out.Stopped = "the time for it is used up; mining goes on from here the next time"
 		err = nil
+	case err == nil && m.bounded:
+		out.Stopped = "as many commits were judged as were allowed; mining goes on from here the next time"
 	case err != nil:
 		err = fmt.Errorf("mine tasks: %w", err)
 	}
@@ -128,6 +130,7 @@ type miner struct {
 	passed  map[string]int
 	begun   int // candidates that were handed out
 	seconds []float64
+	bounded bool // as many candidates as are allowed were handed out, and there are more
 }
 
 // run hands candidates to workers, each with trees of its own.
@@ -177,6 +180,7 @@ func (m *miner) find(ctx context.Context, next chan<- filtered) error {
 			return true, nil
 		}
 		if m.Candidates > 0 && m.begun >= m.Candidates {
+			m.bounded = true
 			return false, errEnough
 		}
 		sifted, why, err := sift(ctx, m.runner, found)

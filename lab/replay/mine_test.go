@@ -129,8 +129,8 @@ func TestMine(t *testing.T) {
 
 	one := spec
 	one.Candidates = 2
-	if m := mine(t, one); m.Judged != 2 {
-		t.Errorf("judged %d of the 2 candidates that were allowed", m.Judged)
+	if m := mine(t, one); m.Judged != 2 || m.Stopped == "" {
+		t.Errorf("judged %d of the 2 candidates that were allowed, stopped %q", m.Judged, m.Stopped)
 	}
 	m := mine(t, spec)
 	if m.Judged != len(want)-3 || m.Stopped != "" {

@@ -155,6 +155,20 @@ func TestPlay(t *testing.T) {
 	}
 }
 
+// A folder is a name, whatever it is called, and no pattern.
+func TestFolderThatLooksLikeAPattern(t *testing.T) {
+	f, err := replay.OpenFolder(filepath.Join(t.TempDir(), "a[b]"), "acme/shop")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(f.Path(), "tasks", "torn.json"), []byte("{"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, broken, err := f.Tasks(); err != nil || len(broken) != 1 {
+		t.Errorf("broken %q, %v; want one file", broken, err)
+	}
+}
+
 // TestFolder keeps what was written through torn files.
 func TestFolder(t *testing.T) {
 	f := newFolder(t)

@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/sia-bot/sia/sia/project"
+	"github.com/sia-bot/sia/sia/text"
 )
 
 // Proposal is what a repository's first settings are proposed from.
@@ -30,7 +31,7 @@ const proposalHead = `# How SIA works on this repository. Only what differs from
 
 // File is a settings file that says what was found, and only what differs from the defaults, each with the
 // reason in a comment. It is always good, in the sense of [Parse]. differs is false when it has no setting, but
-// comments alone.
+// comments alone. Reasons may have names of files, which are strangers' and can hold anything: each stays on its line.
 func (p Proposal) File() (file []byte, differs bool) {
 	var b strings.Builder
 	b.WriteString(proposalHead)
@@ -40,14 +41,14 @@ func (p Proposal) File() (file []byte, differs bool) {
 	if len(on) > 0 {
 		agent.WriteString("  setup: # prepares a fresh checkout, before each attempt\n")
 		for _, c := range on {
-			fmt.Fprintf(&agent, "    - %s # %s%s\n", strconv.Quote(c.Line), c.Why, fetches(c))
+			fmt.Fprintf(&agent, "    - %s # %s%s\n", strconv.Quote(c.Line), text.OneLine(c.Why), fetches(c))
 		}
 	}
 	if test := p.Project.Test; test.Line != "" {
-		fmt.Fprintf(&agent, "  test: %s # %s\n", strconv.Quote(test.Line), test.Why)
+		fmt.Fprintf(&agent, "  test: %s # %s\n", strconv.Quote(test.Line), text.OneLine(test.Why))
 	}
 	for _, c := range p.Project.Others {
-		fmt.Fprintf(&agent, "  # Found too: %s (%s)\n", c.Line, c.Why)
+		fmt.Fprintf(&agent, "  # Found too: %s (%s)\n", c.Line, text.OneLine(c.Why))
 	}
 	if len(on) > 0 || p.Project.Test.Line != "" {
 		b.WriteString("agent:\n" + agent.String())
@@ -56,7 +57,7 @@ func (p Proposal) File() (file []byte, differs bool) {
 	if len(off) > 0 {
 		b.WriteString("# Left out of agent.setup, because this server lets setup fetch nothing from there (--setup-hosts):\n")
 		for _, c := range off {
-			fmt.Fprintf(&b, "#   - %s # %s%s\n", strconv.Quote(c.Line), c.Why, fetches(c))
+			fmt.Fprintf(&b, "#   - %s # %s%s\n", strconv.Quote(c.Line), text.OneLine(c.Why), fetches(c))
 		}
 	}
 	if names := p.required(); len(names) > 0 {
@@ -102,7 +103,7 @@ func good(name string) bool {
 func found(p project.Project) string {
 	var all []string
 	for _, l := range p.Languages {
-		all = append(all, l.Name+" ("+l.Why+")")
+		all = append(all, l.Name+" ("+text.OneLine(l.Why)+")")
 	}
 	if len(all) == 0 {
 		return "no language that SIA knows by its files"

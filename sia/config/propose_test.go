@@ -60,6 +60,20 @@ func TestProposalOfNothing(t *testing.T) {
 	}
 }
 
+// Whoever named a file writes no setting.
+func TestProposalOfHostileNames(t *testing.T) {
+	for _, end := range []string{"\n", "\r", "\u2028"} {
+		name := "test_a" + end + "label: theirs #.py"
+		p := project.Look([]string{name}, func(string) ([]byte, bool) { return []byte("import unittest"), true })
+		file, _ := config.Proposal{Project: p, Allowed: anyHost}.File()
+		want := sia.DefaultSettings()
+		want.Agent.Test = "python3 -m unittest discover"
+		if got, err := config.Parse(config.Path, file); err != nil || !cmp.Equal(got, want) {
+			t.Errorf("%q: %v\n%s", name, err, file)
+		}
+	}
+}
+
 // Whatever checks are called, the file is good and names those that a settings file can name.
 func TestProposalIsAlwaysGood(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {

@@ -264,7 +264,8 @@ func TestForeignSectionsSurvive(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	notes := "## Notes\n\nAna looked at this.\n\n### A detail\n\n```\n## Learnings\n```\n\n## More\n\n- x\n"
+	notes := "## Notes\n\nAna looked at this.\n\n### A detail\n\n```\n## Learnings\n```\n\n```make``` helps.\n\n" +
+		"## More\n\n- x\n"
 	edited := strings.Replace(string(first), "## Learnings\n", notes+"\n## Learnings\n", 1)
 	second, err := memory.Markdown(story(), links(), []byte(edited))
 	if err != nil {

@@ -79,7 +79,8 @@ func headingOf(line string) (level int, title string) {
 func fenceOf(line string) string {
 	line = strings.TrimLeft(line, " ")
 	for _, c := range []string{"`", "~"} {
-		if n := len(line) - len(strings.TrimLeft(line, c)); n >= 3 {
+		n := len(line) - len(strings.TrimLeft(line, c))
+		if n >= 3 && (c == "~" || !strings.Contains(line[n:], c)) { // more backticks: code within a line
 			return line[:n]
 		}
 	}

@@ -3,6 +3,7 @@ package project
 import (
 	"regexp"
 	"slices"
+	"strings"
 )
 
 // MaxFile is the most bytes of a file that say anything about a project; a larger one is passed over.
@@ -92,7 +93,8 @@ func (t top) first(names ...string) string {
 	return ""
 }
 
-// file is the text of a file at the top; false when there is none that can be read.
+// file is the text of a file at the top, without the byte-order mark that some editors put first; false when there is
+// none that can be read.
 func (t top) file(name string) (string, bool) {
 	if !t.has(name) {
 		return "", false
@@ -101,7 +103,7 @@ func (t top) file(name string) (string, bool) {
 	if !ok || len(b) > MaxFile {
 		return "", false
 	}
-	return string(b), true
+	return strings.TrimPrefix(string(b), "\ufeff"), true
 }
 
 var makeTest = regexp.MustCompile(`(?m)^(test|check)\s*:([^=]|$)`)

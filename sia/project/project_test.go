@@ -78,6 +78,8 @@ func TestLook(t *testing.T) {
 			map[string]string{"package.json": script, "yarn.lock": ""}},
 		{"newer yarn", "JavaScript/yarn; yarn install --immutable; yarn test; ; registry.yarnpkg.com, " + npm,
 			map[string]string{"package.json": `{"packageManager":"yarn@4.1.0","scripts":{"test":"jest"}}`}},
+		{"package.json of Windows", "JavaScript/npm; npm ci; npm test --silent; ; " + npm,
+			map[string]string{"package.json": "\ufeff" + script, "package-lock.json": "{}"}},
 		{"broken package.json", "JavaScript; ; make test; ; ",
 			map[string]string{"package.json": `{"scripts":`, "package-lock.json": "{}", "Makefile": "test:\n"}},
 		{"package.json of another shape", "JavaScript; ; ; ; ", map[string]string{"package.json": `{"scripts":["test"]}`}},

@@ -51,12 +51,21 @@ func userPassword(text string, start, end int) (value, match byteSpan, ok bool) 
 	if colon == len(text) || text[colon] != ':' {
 		return value, match, false
 	}
-	at := skipBytes(text, colon+1, 250, part)
+	at := skipBytes(text, colon+1, maxPassword, part)
+	for more := at; more < len(text) && text[more] == '@'; { // the last one ends it: programs take others for a part of it
+		at = more
+		more = skipBytes(text, at+1, maxPassword-(at-colon), func(c byte) bool {
+			return part(c) && strings.IndexByte("?#,;&", c) < 0
+		})
+	}
 	if at == len(text) || text[at] != '@' || at-colon < 3 || strings.IndexByte("${(%*", text[colon+1]) >= 0 {
 		return value, match, false // none, or a variable in its place
 	}
 	return byteSpan{colon + 1, at}, byteSpan{end, at}, true
 }
+
+// maxPassword bounds a password in an address, in bytes.
+const maxPassword = 250
 
 // skipBytes gives the index after at most most bytes from i that are in a set.
 func skipBytes(text string, i, most int, in func(byte) bool) int {

@@ -75,6 +75,8 @@ func TestMaskKeepsWhatIsAround(t *testing.T) {
 		"https://x-access-token:v1.abcdef@github.com/a/b.git": "https://x-access-token:[secret: " +
 			"password]@github.com/a/b.git",
 		"postgres://me:hunter2@db:5432/x":                               "postgres://me:[secret: password]@db:5432/x",
+		"postgres://me:hun@ter2@db:5432/x":                              "postgres://me:[secret: password]@db:5432/x",
+		"postgres://me:h@nter2@db, ask ada@x.org":                       "postgres://me:[secret: password]@db, ask ada@x.org",
 		"Authorization: Bearer abcdefgh12345":                           "Authorization: Bearer [secret: authorization]",
 		"aws_secret_access_key = " + strings.Repeat("aB3/", 10):         "aws_secret_access_key = [secret: aws-secret]",
 		"-----BEGIN PRIVATE KEY-----\n" + body + "\nnot of the key":     "[secret: private-key]\n\nnot of the key",
@@ -90,6 +92,17 @@ func TestMaskKeepsWhatIsAround(t *testing.T) {
 	} {
 		if got := secret.Mask(in); got != want {
 			t.Errorf("%q became %q, want %q", in, got, want)
+		}
+	}
+}
+
+// A token of a sign-in service says whose it is and what for, in thousands of characters.
+func TestLongJSONWebTokens(t *testing.T) {
+	for _, claims := range []int{100, 600, 5000} {
+		token := "eyJhbGciOiJSUzI1NiIsInR5cCI6IkpXVCJ9.eyJ" + strings.Repeat("c3ViIjoi", claims/8) + "." +
+			strings.Repeat("bmF0dXJl", 40)
+		if got, want := secret.Mask("it got "+token+" back"), "it got [secret: jwt] back"; got != want {
+			t.Errorf("with %d characters of claims it became %.80q, want %q", claims, got, want)
 		}
 	}
 }

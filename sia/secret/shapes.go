@@ -48,7 +48,7 @@ func ownRules() []*shapeRule {
 		{id: "vault-service-token", keywords: []string{"hvs."}, expr: lazyregexp.New(`\bhvs\.[A-Za-z0-9_\-]{20,}`)},
 		{id: "vault-service-token", keywords: []string{"s."}, expr: lazyregexp.New(`\bs\.([A-Za-z0-9]{24})\b`),
 			refuse: hasNoDigit, entropy: 4, before: 1, after: 26},
-		{id: "jwt", keywords: []string{"eyj"},
+		{id: "jwt", keywords: []string{"eyj"}, before: usualBefore, after: jwtAfter,
 			expr: lazyregexp.New(`\beyJ[A-Za-z0-9_\-]{8,}\.eyJ[A-Za-z0-9_\-]{8,}\.[A-Za-z0-9_\-]*`)},
 	}
 	for _, r := range rules {
@@ -74,6 +74,10 @@ func ownRules() []*shapeRule {
 // characters since 2026. A window that ends at a dot or a hyphen of it would not be followed.
 // https://github.blog/changelog/2026-05-15-github-app-installation-tokens-per-request-override-header/
 const appTokenAfter = 4096
+
+// jwtAfter is how far a part of a JSON web token reaches. Those of services that name a person's groups have some
+// kilobytes of claims; servers take headers of 16 KiB at most.
+const jwtAfter = 16 << 10
 
 // githubTail follows the prefix of GitHub's tokens. It has the dots and hyphens of JSON web tokens,
 // but no full stop at the end.

@@ -154,6 +154,7 @@ func TestParseFaults(t *testing.T) {
 	}{
 		{"no front matter", "body only\n", "want front matter", 1},
 		{"not closed", "---\nid: x\n", "want front matter", 1},
+		{"empty", "---\n# To do\n---\nbody\n", "lower-case words", 1},
 		{"unknown key", with("when: w", "when: w\nwhem: x"), "unknown field", 5},
 		{"bad id", with("a-b", "A B"), "lower-case words", 2},
 		{"no name", with("name: A\n", ""), "name: want", 1},

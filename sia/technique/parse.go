@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -165,7 +166,11 @@ func decodeFrontMatter(head []byte, into *frontMatter) (err error) {
 	if bytes.ContainsAny(head, "&*") && yamlAnchor.Match(head) {
 		return errors.New("YAML anchors and aliases are not read here")
 	}
-	return yaml.NewDecoder(bytes.NewReader(head), yaml.Strict()).Decode(into)
+	err = yaml.NewDecoder(bytes.NewReader(head), yaml.Strict()).Decode(into)
+	if errors.Is(err, io.EOF) { // nothing stands there
+		return nil
+	}
+	return err
 }
 
 var yamlAnchor = lazyregexp.New(`(?m)(^|[\s\[{,:-])[&*][A-Za-z0-9_]`)

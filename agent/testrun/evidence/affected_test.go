@@ -19,7 +19,7 @@ import (
 func TestAffected(t *testing.T) {
 	a := txtar.Parse([]byte(`
 -- base/go.mod --
-module example.com/shop
+module shop
 
 go 1.21
 -- base/price/price.go --
@@ -38,6 +38,20 @@ func TestSum(t *testing.T) {
 }
 
 func TestOld(t *testing.T) { t.Fatal("fails since long") }
+-- base/order/order_test.go --
+package order
+
+import (
+	"testing"
+
+	"shop/price"
+)
+
+func TestOrder(t *testing.T) {
+	if price.Sum(1, 1) != 2 {
+		t.Fatal("order")
+	}
+}
 -- base/far/far_test.go --
 package far
 
@@ -68,10 +82,10 @@ func TestMore(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if d := cmp.Diff([]string{"price::TestMore", "price::TestSum"}, got.Failed); d != "" {
+	if d := cmp.Diff([]string{"order::TestOrder", "price::TestMore", "price::TestSum"}, got.Failed); d != "" {
 		t.Errorf("what fails: -want +got\n%s", d)
 	}
-	if got.Ran != 3 || !strings.Contains(got.Log, "price_test.go:7") {
+	if got.Ran != 4 || !strings.Contains(got.Log, "price_test.go:7") {
 		t.Errorf("%d ran, and it says %q", got.Ran, got.Log)
 	}
 	none, err := evidence.NewLooker(nil, "", nil, time.Now).Affected(t.Context(), evidence.Wanted{})
