@@ -1,13 +1,29 @@
 package app_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/sia-bot/sia/policies"
+	"github.com/sia-bot/sia/sia"
 	"github.com/sia-bot/sia/sia/technique"
 )
+
+// A technique of a repository's own that is too long to be read is left out like a broken one, and tasks go on.
+func TestATechniqueThatIsTooLong(t *testing.T) {
+	t.Parallel()
+	s := shop(t, "repository-technique")
+	push(t, s, "main", map[string]string{".sia/techniques/long.md": strings.Repeat("Try harder.\n", 6000)})
+	task, started := labelled(t, s, "sia")
+	if !started || task.State != sia.Passed || len(task.Interventions) != 1 {
+		t.Fatalf("started: %v, %s after %d interventions: %s", started, task.State, len(task.Interventions), task.Warning)
+	}
+	if said := task.Interventions[0].Warning; !strings.Contains(said, "long.md") {
+		t.Errorf("the comment warns: %s", said)
+	}
+}
 
 // The policy that chooses techniques knows only names. Its table is the ranks in
 // the front matter of the techniques that ship: one can't be changed without the other.

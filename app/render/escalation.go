@@ -15,7 +15,7 @@ func EscalationTitle(t sia.Task, e sia.Escalation) string {
 	if question == "" {
 		question = oneLine(t.Title)
 	}
-	return Neutralise(cut(fmt.Sprintf("SIA needs an answer for issue %d: %s", t.Issue, question), maxTitle))
+	return title(fmt.Sprintf("SIA needs an answer for issue %d: %s", t.Issue, question))
 }
 
 // EscalationBody is the text of the issue that asks a person one question. It begins

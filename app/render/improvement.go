@@ -18,7 +18,7 @@ func ImprovementTitle(cycles []improve.Cycle) string {
 			goal = c.Goal
 		}
 	}
-	return Neutralise(cut("SIA improves itself: "+strings.TrimSuffix(oneLine(goal), "."), maxTitle))
+	return title("SIA improves itself: " + strings.TrimSuffix(oneLine(goal), "."))
 }
 
 // ImprovementBody is the text of that pull request, and of its commit: what was changed, and all

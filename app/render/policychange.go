@@ -46,7 +46,7 @@ func PolicyMarker(experiment string) string {
 
 // PolicyTitle is the title of the pull request that changes a policy, and the message of its commit.
 func PolicyTitle(c PolicyChange) string {
-	return Neutralise(cut(fmt.Sprintf("Policy %s: %s", c.Name, oneLine(c.Change)), maxTitle))
+	return title(fmt.Sprintf("Policy %s: %s", c.Name, c.Change))
 }
 
 // PolicyBody is the text of that pull request.
@@ -162,7 +162,7 @@ func policyGuards(c PolicyChange) string {
 
 // PolicyRevertTitle is the title of the pull request that takes a change back.
 func PolicyRevertTitle(c PolicyChange) string {
-	return Neutralise(cut(fmt.Sprintf("Take back: policy %s, %s", c.Name, oneLine(c.Change)), maxTitle))
+	return title(fmt.Sprintf("Take back: policy %s, %s", c.Name, c.Change))
 }
 
 // PolicyRevertBody is its text.

@@ -8,12 +8,19 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-const maxTitle = 200 // characters; GitHub takes 256
+// How many characters of a title are people's or models', and how many GitHub takes.
+const (
+	maxTitle    = 200
+	githubTitle = 256
+)
+
+// title is a title on GitHub. What keeps foreign words in it from meaning something adds to them.
+func title(words string) string { return cut(Neutralise(cut(oneLine(words), maxTitle)), githubTitle) }
 
 // PullTitle is the title of the task's pull request.
 func PullTitle(t sia.Task) string {
-	if title := Neutralise(cut(oneLine(t.Title), maxTitle)); title != "" {
-		return title
+	if s := title(t.Title); s != "" {
+		return s
 	}
 	return fmt.Sprintf("Resolve issue %d", t.Issue)
 }

@@ -35,7 +35,7 @@ func fixLine(t sia.Task) string {
 // TechniqueTitle is the title of the pull request that proposes a technique, and
 // the message of its commit.
 func TechniqueTitle(name string) string {
-	return Neutralise(cut("Technique for SIA: "+oneLine(name), maxTitle))
+	return title("Technique for SIA: " + name)
 }
 
 // TechniqueBody is the text of that pull request: where the technique comes from

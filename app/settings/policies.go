@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"log/slog"
 	"maps"
 	"path"
 	"slices"
@@ -59,7 +60,7 @@ func (f *Files) Policies(ctx context.Context, installation int64, repo sia.Repo)
 // Kept are the policies that may hold in a repository, as a server's database has them: like
 // [Files.Policies], without GitHub.
 func Kept(ctx context.Context, s Store, installation int64, repo sia.Repo) (*policies.Set, error) {
-	return (&Files{store: s}).Policies(ctx, installation, repo)
+	return (&Files{store: s, log: slog.New(slog.DiscardHandler)}).Policies(ctx, installation, repo)
 }
 
 // ReadPolicies takes up a repository's own policies as a commit of its base branch has

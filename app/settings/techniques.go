@@ -2,8 +2,12 @@ package settings
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"io/fs"
 	"strings"
 
+	"github.com/sia-bot/sia/gitops"
 	"github.com/sia-bot/sia/sia"
 	"github.com/sia-bot/sia/sia/technique"
 )
@@ -29,20 +33,27 @@ func (f *Files) Techniques(ctx context.Context, t sia.Task) (_ *technique.Librar
 		return nil, "", err
 	}
 	own := map[string][]byte{}
+	var faults []string
 	for _, file := range files {
 		if !strings.HasPrefix(file.Path, technique.Dir+"/") || !strings.HasSuffix(file.Path, ".md") {
 			continue
 		}
-		if own[file.Path], err = repo.ReadFile(ctx, sha, file.Path, techniqueLimit); err != nil {
+		b, err := repo.ReadFile(ctx, sha, file.Path, techniqueLimit)
+		switch {
+		case errors.Is(err, gitops.ErrTooLarge):
+			faults = append(faults, fmt.Sprintf("%s has more than %d KiB", file.Path, techniqueLimit>>10))
+		case errors.Is(err, fs.ErrNotExist): // a submodule
+		case err != nil:
 			return nil, "", err
+		default:
+			own[file.Path] = b
 		}
 	}
 	library, broken := technique.LoadLibrary(own)
-	if len(broken) > 0 {
-		faults := make([]string, len(broken))
-		for i, err := range broken {
-			faults[i] = err.Error()
-		}
+	for _, err := range broken {
+		faults = append(faults, err.Error())
+	}
+	if len(faults) > 0 {
 		warning = "Left out, because it can't be read: " + strings.Join(faults, "; ")
 	}
 	return library, warning, nil

@@ -53,7 +53,8 @@ func (s *PersonStore) Acts(ctx context.Context, f ActFilter) ([]Act, error) {
 			FROM effects f JOIN tasks t ON t.id = f.task_id WHERE f.state <> 'pending' AND f.kind IN (`+writesGitHub+`)
 		UNION ALL SELECT at, login, 'said', repo_id, '', '#' || issue || ': ' ||
 			CASE answer WHEN '' THEN 'no answer' ELSE answer END FROM heard WHERE login <> ''
-		UNION ALL SELECT at, CASE by_login WHEN '' THEN 'operator' ELSE by_login END, 'halt', CASE
+		UNION ALL SELECT at, CASE WHEN by_login <> '' THEN by_login WHEN scope LIKE 'suspended %' THEN 'sia'
+			ELSE 'operator' END, 'halt', CASE
 			WHEN scope LIKE 'repository %' THEN CAST(substr(scope, 12) AS bigint) ELSE 0 END, '', scope || ': ' || reason
 			FROM halts
 		UNION ALL SELECT created_at, proposed_by, 'propose policy', CASE alone WHEN 1 THEN place_id ELSE 0 END, '',

@@ -46,7 +46,7 @@ func (s *TaskStore) FindTasks(ctx context.Context, v Visibility, f Find) ([]sia.
 		also("id IN (SELECT task_id FROM attempts WHERE technique = ?)", f.Technique)
 	}
 	if f.Text != "" {
-		also("replace(lower(title), lower(?), '') <> lower(title)", f.Text)
+		also("replace(lower(title), ?, '') <> lower(title)", asciiLower(f.Text)) // as both databases do it with a column
 	}
 	if !f.From.IsZero() {
 		also("updated_at >= ?", micros(f.From))
@@ -147,6 +147,14 @@ func (s *InstallationStore) SeenRepositories(ctx context.Context, v Visibility) 
 	all, err := collect(ctx, s.r, func(rows *sql.Rows) (Repository, error) { return scanRepository(rows.Scan) },
 		`SELECT `+repositoryColumns+` FROM repositories WHERE `+s.sees("id")+` ORDER BY owner, name`, v.args()...)
 	return all, s.explain("list repositories", err)
+}
+
+// SetupPulse is a text that differs whenever it has changed how far the repositories of an installation are set up.
+func (s *SetupStore) SetupPulse(ctx context.Context, installation int64) (string, error) {
+	var repos, pending, at int64
+	err := s.r.QueryRowContext(ctx, `SELECT count(*), count(CASE WHEN state = 'pending' THEN 1 END),
+		coalesce(max(updated_at), 0) FROM setups WHERE installation_id = ?`, installation).Scan(&repos, &pending, &at)
+	return fmt.Sprintf("%d.%d.%d", repos, pending, at), s.explain("look what changed", err)
 }
 
 // Pulse is a text that differs whenever something in sight has changed: of one task with its

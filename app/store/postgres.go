@@ -325,8 +325,9 @@ func (s *postgresDialect) tables(ctx context.Context) ([]textColumn, error) {
 	return collect(ctx, s.r, scanTextColumn, `SELECT c.table_name, c.column_name, c.data_type
 		FROM information_schema.columns c WHERE c.table_schema = current_schema() AND c.data_type IN ('text', 'bytea')
 			AND c.table_name NOT LIKE 'river_%' AND c.table_name NOT LIKE 'goose_%'
-			AND c.table_name IN (SELECT k.table_name FROM information_schema.columns k
-				WHERE k.table_schema = current_schema() AND k.is_identity = 'YES')
+			AND (c.table_name IN (SELECT k.table_name FROM information_schema.columns k
+					WHERE k.table_schema = current_schema() AND k.is_identity = 'YES')
+				OR c.table_name IN ('memory_heads', 'setups', 'policy_reads')) -- numbered by their repository: rowKey
 			AND NOT EXISTS (SELECT 1 FROM information_schema.table_constraints p
 				JOIN information_schema.key_column_usage u
 					ON u.constraint_name = p.constraint_name AND u.table_schema = p.table_schema

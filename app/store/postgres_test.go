@@ -185,3 +185,28 @@ func TestServerVanishes(t *testing.T) {
 		}
 	}
 }
+
+// A title is found by its words whatever the language of the server, which has another idea of capital letters than
+// titles are compared by.
+func TestTitlesAreFoundInAnyLanguage(t *testing.T) {
+	server := storetest.Shared(t)
+	if _, err := server.Create(`sia_french LOCALE_PROVIDER icu ICU_LOCALE 'fr-FR' TEMPLATE template0`); err != nil {
+		t.Fatal(err)
+	}
+	s := storetest.Open(t, store.Config{URL: server.URL("sia_french")})
+	if _, _, err := s.Migrate(patient(t)); err != nil {
+		t.Fatal(err)
+	}
+	id, e := start(1, at(0))
+	f := e.Fact.(sia.Start)
+	f.Title = "École: the FORM is empty"
+	e.Fact = f
+	_, err := s.Apply(patient(t), id, e)
+	must(t, err)
+	for _, text := range []string{"École", "the form"} {
+		found, err := s.FindTasks(patient(t), store.SeesAll(), store.Find{Text: text, Limit: 9})
+		if must(t, err); len(found) != 1 {
+			t.Errorf("%q finds %d tasks, want 1", text, len(found))
+		}
+	}
+}

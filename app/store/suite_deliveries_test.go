@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/sia-bot/sia/app/store"
+	"github.com/sia-bot/sia/app/store/storetest"
 	"github.com/sia-bot/sia/sia"
 )
 
@@ -184,5 +185,29 @@ func testDeliveriesPruned(t *testing.T, s *fixture) {
 	must(t, engine(t, s, h, quick()).Idle(ctx))
 	if n, err = s.PruneDeliveries(ctx, at(60*24)); err != nil || n != 1 {
 		t.Errorf("pruned %d, %v; want 1", n, err)
+	}
+}
+
+// A day's deliveries are deleted some at a time, so that whoever writes meanwhile waits for no day: what was deleted
+// stays so when the rest can't be.
+func testManyDeliveriesPruned(t *testing.T, s *fixture) {
+	ctx := patient(t)
+	raw := storetest.Raw(t, s.url)
+	for i := range 1200 {
+		_, err := raw.ExecContext(ctx, fmt.Sprintf(`INSERT INTO deliveries
+			(guid, event, action, installation_id, repo, body, received_at, state)
+			VALUES ('d%d', 'push', '', 1, 'a/b', '', %d, 'done')`, i, i+1))
+		must(t, err)
+	}
+	// The last one can't be deleted, as when the disk is full by then.
+	_, err := raw.ExecContext(ctx, `CREATE TABLE keeps (guid text REFERENCES deliveries (guid))`)
+	must(t, err)
+	_, err = raw.ExecContext(ctx, `INSERT INTO keeps VALUES ('d1199')`)
+	must(t, err)
+	n, err := s.PruneDeliveries(ctx, at(60*24))
+	var left int
+	must(t, raw.QueryRowContext(ctx, `SELECT count(*) FROM deliveries`).Scan(&left))
+	if err == nil || n != 1000 || left != 200 {
+		t.Errorf("pruned %d, %d are left: %v", n, left, err)
 	}
 }

@@ -58,6 +58,7 @@ func knowZelda(t *testing.T, s *fixture) sia.TaskID {
 	must(t, s.SaveText(ctx, id, 1, "diff", "+// 77001+Zelda-Q@users.noreply.github.com; func zelda-q() is code"))
 	must(t, s.LogDecision(ctx, sia.Decision{ID: "d", Task: id, Repo: demo.ID, Type: sia.DecideRerun, Choice: "once",
 		Reason: "@Zelda-Q asked", Context: json.RawMessage(`{"author":"zelda-q"}`), At: at(2)}))
+	must(t, s.SaveMemoryHead(ctx, demo.ID, store.MemoryHead{SHA: "a", Warning: "@Zelda-Q broke .sia/tasks/2.json"}))
 	_, err = s.Halt(ctx, store.Halt{Scope: sia.RepositoryHalt(99), By: "Zelda-Q", Reason: "@Zelda-Q said so", At: at(9)})
 	must(t, err)
 	return id
@@ -79,7 +80,7 @@ func testForget(t *testing.T, s *fixture) {
 		t.Errorf("rehearsed %v, done %v", dry.Rows, done.Rows)
 	}
 	for _, table := range []string{"task_events", "tasks", "deliveries", "heard", "lessons", "transcripts", "texts",
-		"decisions", "halts"} {
+		"decisions", "halts", "memory_heads"} {
 		if done.Rows[table] == 0 {
 			t.Errorf("nothing changed in %s: %v", table, done.Rows)
 		}
@@ -165,6 +166,8 @@ func testForgetGhost(t *testing.T, s *fixture) {
 func testActs(t *testing.T, s *fixture) {
 	ctx := patient(t)
 	knowZelda(t, s)
+	_, err := s.Halt(ctx, store.Halt{Scope: sia.SuspensionHalt(3), Reason: "GitHub suspended it", At: at(8)})
+	must(t, err)
 	for _, c := range []struct {
 		f    store.ActFilter
 		want string
@@ -191,6 +194,9 @@ func testActs(t *testing.T, s *fixture) {
 	}
 	all, err := s.Acts(ctx, store.ActFilter{Login: "sia"})
 	must(t, err)
+	if !slices.ContainsFunc(all, func(a store.Act) bool { return a.What == "halt" }) {
+		t.Error("that GitHub suspended an installation is not among what nobody did here")
+	}
 	decided := func(a store.Act) bool { return a.What == "decide rerun" && a.Detail == "once: @Zelda-Q asked" }
 	if !slices.ContainsFunc(all, decided) ||
 		!slices.ContainsFunc(all, func(a store.Act) bool { return strings.HasPrefix(a.What, "effect ") }) {

@@ -24,6 +24,7 @@ func runSuite(t *testing.T, url func(t testing.TB) string) {
 		{"DeliveryIsWorkedOn", testDeliveryWorkedOn},
 		{"DeliveryIsRetriedThenGivenUp", testDeliveryGivenUp},
 		{"DeliveriesArePruned", testDeliveriesPruned},
+		{"ManyDeliveriesArePruned", testManyDeliveriesPruned},
 
 		{"ApplyStartsATask", testApplyStarts},
 		{"ApplyTwiceIsOnce", testApplyTwice},

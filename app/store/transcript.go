@@ -116,25 +116,34 @@ const (
 	SurfacePull   = "pull"  // the text of the pull request, with its number
 )
 
-// pruneBatch is how many turns one transaction deletes.
-const pruneBatch = 500
-
 // PruneTranscripts deletes the turns of tasks that have ended and did not change since a time. Those of open tasks
 // stay. What it deleted stays deleted when it ends in an error.
 func (s *TranscriptStore) PruneTranscripts(ctx context.Context, before time.Time) (n int64, err error) {
+	return s.inBatches(ctx, "prune transcripts", `DELETE FROM transcripts WHERE rowid IN (SELECT r.rowid FROM tasks t
+		JOIN transcripts r ON r.task_id = t.id WHERE t.state IN (?, ?) AND t.updated_at < ? LIMIT ?)`,
+		sia.Passed, sia.Stopped, micros(before))
+}
+
+// pruneBatch is how many rows one transaction deletes.
+const pruneBatch = 500
+
+// inBatches runs a statement, whose last parameter is how many rows it deletes at most, until it finds no more. What it
+// deleted stays deleted when it ends in an error.
+func (s *DB) inBatches(ctx context.Context, op, query string, args ...any) (n int64, err error) {
 	for {
 		var some int64
-		err := s.write(ctx, "prune transcripts", func(tx *sql.Tx) error {
-			res, err := tx.ExecContext(ctx, `DELETE FROM transcripts WHERE rowid IN (SELECT r.rowid FROM tasks t
-				JOIN transcripts r ON r.task_id = t.id WHERE t.state IN (?, ?) AND t.updated_at < ? LIMIT ?)`,
-				sia.Passed, sia.Stopped, micros(before), pruneBatch)
+		err := s.write(ctx, op, func(tx *sql.Tx) error {
+			res, err := tx.ExecContext(ctx, query, append(args, pruneBatch)...)
 			if err == nil {
 				some, err = res.RowsAffected()
 			}
 			return err
 		})
-		if n += some; err != nil || some < pruneBatch {
+		if err != nil {
 			return n, err
+		}
+		if n += some; some < pruneBatch {
+			return n, nil
 		}
 	}
 }

@@ -37,6 +37,8 @@ func TestWhatPeopleDoIsHeard(t *testing.T) {
 			back:  "/escalations"},
 		{who: operator(), to: "/tasks/9-4", send: form("do", "stop", "back", "//evil.test").Encode(), heard: " 9-4 /sia stop",
 			back: "/tasks/9-4"},
+		{who: member(), to: "/tasks/9-4", send: form("do", "answer", "letter", "B", "question", "1").Encode(),
+			heard: "ada 9-4 /sia answer B"},
 		{who: member(), to: "/tasks/9-4", send: form("do", "answer").Encode(), refused: http.StatusBadRequest},
 		{who: member(), to: "/tasks/9-4", send: form("do", "answer", "letter", "Z").Encode(), refused: http.StatusBadRequest},
 		{who: member(), to: "/tasks/9-4", send: form("do", "start").Encode(), refused: http.StatusBadRequest},
@@ -73,6 +75,31 @@ func TestWhatPeopleDoIsHeard(t *testing.T) {
 	}
 }
 
+// What a page that was left open says is not heard of what came since: an answer is to the question that stood there,
+// and changes of tests are accepted of the commit that was looked at.
+func TestWhatAnOldPageSaysIsOfThen(t *testing.T) {
+	do := &doer{}
+	h := pages(t, world(t), do)
+	_, page := ask(t, h, member(), "GET /tasks/9-4", "")
+	for _, field := range []string{`name="question" value="1"`, `name="head" value="`} {
+		if !strings.Contains(page, field) {
+			t.Errorf("the page lacks %s", field)
+		}
+	}
+	for what, sent := range map[string]string{
+		"an answer to another question": form("do", "answer", "letter", "B", "question", "7").Encode(),
+		"acceptance of another commit":  form("do", "accept-tests", "head", strings.Repeat("f", 40)).Encode(),
+	} {
+		code, location := ask(t, h, member(), "POST /tasks/9-4", sent)
+		if code != http.StatusSeeOther || len(do.said) != 0 {
+			t.Fatalf("%s: %d, heard %q", what, code, do.said)
+		}
+		if _, body := ask(t, h, member(), "GET "+location, ""); !strings.Contains(body, "Nothing was done") {
+			t.Errorf("%s: the page does not say that nothing was done", what)
+		}
+	}
+}
+
 // A form that another site had a browser send does nothing.
 func TestFormsComeFromThesePages(t *testing.T) {
 	do := &doer{}
@@ -101,6 +128,14 @@ func TestFormsComeFromThesePages(t *testing.T) {
 	}
 	if len(do.said) != 1 {
 		t.Errorf("heard: %q", do.said)
+	}
+	// What no person writes is not read: what is heard goes into a comment, which has an end.
+	resp, err = browser.PostForm(srv.URL+"/tasks/9-4", form("do", "answer", "words", strings.Repeat("x", 100_000), "csrf",
+		token))
+	must(t, err)
+	must(t, resp.Body.Close())
+	if resp.StatusCode != http.StatusRequestEntityTooLarge || len(do.said) != 1 {
+		t.Errorf("an endless answer: %d, heard %d times", resp.StatusCode, len(do.said))
 	}
 }
 

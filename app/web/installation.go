@@ -79,10 +79,10 @@ func (s *site) installations(r *http.Request) (frame, error) {
 }
 
 // theInstallation is the installation that an address names, if the viewer rules all of it.
-func (s *site) theInstallation(r *http.Request) (in store.Installation, err error) {
-	id, err := strconv.ParseInt(r.PathValue("id"), 10, 64)
+func (s *site) theInstallation(r *http.Request, named string) (in store.Installation, err error) {
+	id, err := strconv.ParseInt(named, 10, 64)
 	if err != nil || !viewer.From(r.Context()).Rules(id) {
-		return in, fmt.Errorf("installation %q is not the viewer's: %w", r.PathValue("id"), store.ErrNotFound)
+		return in, fmt.Errorf("installation %q is not the viewer's: %w", named, store.ErrNotFound)
 	}
 	all, err := s.From.Installations(r.Context())
 	if err != nil {
@@ -96,7 +96,7 @@ func (s *site) theInstallation(r *http.Request) (in store.Installation, err erro
 }
 
 func (s *site) installation(r *http.Request) (frame, error) {
-	in, err := s.theInstallation(r)
+	in, err := s.theInstallation(r, r.PathValue("id"))
 	if err != nil {
 		return frame{}, err
 	}
@@ -121,12 +121,12 @@ func (s *site) installation(r *http.Request) (frame, error) {
 			}
 		}
 	}
-	return frame{Title: "Installation in " + in.Account, Live: pending, Body: p}, err
+	return frame{Title: "Installation in " + in.Account, Live: pending, Of: r.URL.Path, Body: p}, err
 }
 
 // switchInstallation pauses all of an installation, or lets it go on.
 func (s *site) switchInstallation(r *http.Request) (n note, err error) {
-	in, err := s.theInstallation(r)
+	in, err := s.theInstallation(r, r.PathValue("id"))
 	if err != nil {
 		return n, err
 	}

@@ -28,7 +28,7 @@ const (
 
 // live tells open pages that something changed (server-sent events). Safe for concurrent use.
 type live struct {
-	from   Reader
+	pulse  func(r *http.Request, id sia.TaskID, page string) (string, error)
 	ending <-chan struct{}
 	log    *slog.Logger
 
@@ -37,8 +37,10 @@ type live struct {
 	all  int
 }
 
-func newLive(from Reader, ending <-chan struct{}, log *slog.Logger) *live {
-	return &live{from: from, ending: ending, log: log, open: map[string]int{}}
+func newLive(
+	pulse func(*http.Request, sia.TaskID, string) (string, error), ending <-chan struct{}, log *slog.Logger,
+) *live {
+	return &live{pulse: pulse, ending: ending, log: log, open: map[string]int{}}
 }
 
 // enter takes a place for a viewer; false: there is none.
@@ -62,15 +64,14 @@ func (l *live) leave(who string) {
 	}
 }
 
-// serve says "changed" whenever something in the viewer's sight did: a task, or without one any.
-// An event's id is the state that it tells of.
+// serve says "changed" whenever something in the viewer's sight did: a task, what a page shows, or without either any
+// task. An event's id is the state that it tells of.
 func (l *live) serve(w http.ResponseWriter, r *http.Request) {
-	v, id := viewer.From(r.Context()), sia.TaskID(r.URL.Query().Get("task"))
-	sight := visibilityOf(v)
-	pulse, err := l.from.Pulse(r.Context(), sight, id)
+	v, id, page := viewer.From(r.Context()), sia.TaskID(r.URL.Query().Get("task")), r.URL.Query().Get("page")
+	pulse, err := l.pulse(r, id, page)
 	switch {
 	case errors.Is(err, store.ErrNotFound):
-		http.Error(w, "There is no such task.", http.StatusNotFound)
+		http.Error(w, "There is no such page, or it is not yours to see.", http.StatusNotFound)
 		return
 	case err != nil:
 		http.Error(w, "The database does not answer. Try again.", http.StatusServiceUnavailable)
@@ -99,15 +100,15 @@ func (l *live) serve(w http.ResponseWriter, r *http.Request) {
 	if !to.send("retry: %d\nid: %s\n\n", retryAfterMS, last) {
 		return
 	}
-	l.watch(r, to, sight, id, last)
+	l.watch(r, to, id, page, last)
 }
 
 // watch looks for changes until the line has lasted long enough, or ends.
-func (l *live) watch(r *http.Request, to stream, sight store.Visibility, id sia.TaskID, last string) {
+func (l *live) watch(r *http.Request, to stream, id sia.TaskID, page, last string) {
 	tick := time.NewTicker(lookEvery)
 	defer tick.Stop()
 	for look := range int(lineLasts / lookEvery) {
-		pulse, err := l.from.Pulse(r.Context(), sight, id)
+		pulse, err := l.pulse(r, id, page)
 		switch {
 		case err != nil:
 			if r.Context().Err() == nil {

@@ -4,9 +4,11 @@ import (
 	"bufio"
 	"context"
 	"fmt"
+	"html"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"strconv"
 	"strings"
 	"testing"
@@ -80,6 +82,40 @@ func TestChangesAreTold(t *testing.T) {
 	}
 	if next := same(": at work"); strings.Contains(next, "changed") {
 		t.Error(next)
+	}
+}
+
+// A page that shows no tasks is told of changes of what it shows.
+func TestChangesOfOtherThingsAreTold(t *testing.T) {
+	s := world(t)
+	h := pages(t, s, &doer{})
+	srv := httptest.NewServer(as(both(), h))
+	t.Cleanup(srv.Close)
+	for path, change := range map[string]func(){
+		"/installations/1": func() {
+			repo := sia.Repo{ID: 11, Owner: "acme", Name: "orders"}
+			must(t, s.UpsertRepository(t.Context(), store.Repository{Repo: repo, Installation: 1}))
+			must(t, s.PlanSetups(t.Context(), 1, []sia.Repo{repo}, 1, false))
+		},
+		"/runners": func() { must(t, s.AddRunner(t.Context(), "shed", "shed")) },
+	} {
+		_, page := ask(t, h, both(), "GET "+path, "")
+		_, rest, _ := strings.Cut(page, `data-live="`)
+		from, _, _ := strings.Cut(rest, `"`)
+		_, until := line(t.Context(), t, srv, html.UnescapeString(from), "")
+		until(": at work")
+		change()
+		until("event: changed")
+	}
+}
+
+// Who may not see a page is told of no change of it.
+func TestChangesOfOthersAreNotTold(t *testing.T) {
+	h := pages(t, world(t), &doer{})
+	for path, who := range map[string]viewer.Viewer{"/installations/1": stranger(), "/runners": member()} {
+		if code, _ := ask(t, h, who, "GET /live?page="+url.QueryEscape(path), ""); code != http.StatusNotFound {
+			t.Errorf("%s: %d", path, code)
+		}
 	}
 }
 

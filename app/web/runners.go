@@ -3,6 +3,7 @@ package web
 import (
 	"errors"
 	"fmt"
+	"hash/fnv"
 	"net/http"
 	"slices"
 	"time"
@@ -82,7 +83,7 @@ func (s *site) runners(r *http.Request) (frame, error) {
 			l.Badge = badge{"busy", "spin", "Works"}
 		case l.Seen == nil:
 			l.Badge = badge{"off", "dot", "Never seen"}
-		case s.Now().Sub(of.Seen) > awayAfter:
+		case s.away(of):
 			l.Badge = badge{"off", "slash", "Away"}
 		default:
 			l.Badge = goodMark.named("Ready")
@@ -97,7 +98,30 @@ func (s *site) runners(r *http.Request) (frame, error) {
 			p.Waiting = append(p.Waiting, s.made(r, a))
 		}
 	}
-	return frame{Title: "Runners", Live: true, Body: p}, nil
+	return frame{Title: "Runners", Live: true, Of: r.URL.Path, Body: p}, nil
+}
+
+// away reports whether a runner was seen before, and not lately.
+func (s *site) away(of store.Runner) bool {
+	return !of.Seen.IsZero() && s.Now().Sub(of.Seen) > awayAfter
+}
+
+// runnersPulse differs whenever the page of the runners does, but for when each was seen last.
+func (s *site) runnersPulse(r *http.Request) (string, error) {
+	if rules, err := s.rulesServer(r); err != nil || !rules {
+		return "", errors.Join(err, fmt.Errorf("the runners are not the viewer's: %w", store.ErrNotFound))
+	}
+	all, err := s.From.Runners(r.Context())
+	if err != nil {
+		return "", err
+	}
+	standings, err := s.From.RunnerStandings(r.Context())
+	h := fnv.New64a()
+	for _, of := range all {
+		fmt.Fprintln(h, of.Name, of.About, of.Seen.IsZero(), s.away(of), of.Attempts)
+	}
+	fmt.Fprintln(h, standings)
+	return fmt.Sprintf("%x", h.Sum64()), err
 }
 
 // made is an attempt as runners are offered it.

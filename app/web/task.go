@@ -3,7 +3,9 @@ package web
 import (
 	"fmt"
 	"net/http"
+	"net/url"
 	"slices"
+	"strconv"
 
 	"github.com/sia-bot/sia/app/render"
 	"github.com/sia-bot/sia/app/web/viewer"
@@ -148,12 +150,29 @@ func (s *site) sayToTask(r *http.Request) (note, error) {
 	if err != nil {
 		return note{}, err
 	}
+	own := "/tasks/" + string(t.ID)
+	if past := past(t, r.PostForm); past != "" {
+		return note{text: past, back: back(r, own)}, nil
+	}
 	line, err := spoken(r.PostForm.Get("do"), r.PostForm.Get("letter"), r.PostForm.Get("words"))
 	if err != nil {
 		return note{}, err
 	}
 	answer, err := s.Do.Say(r.Context(), viewer.From(r.Context()).By(), t.ID, line)
-	return note{text: answer, back: back(r, "/tasks/"+string(t.ID))}, err
+	return note{text: answer, back: back(r, own)}, err
+}
+
+// past says that a form is about something that another has taken the place of since the page was made: the question
+// that was answered on it, or the commit whose changes of tests were looked at. Empty: it is not.
+func past(t sia.Task, form url.Values) string {
+	question, head := form.Get("question"), form.Get("head")
+	switch e := openQuestion(t); {
+	case form.Get("do") == "answer" && question != "" && e != nil && question != strconv.Itoa(e.Number):
+		return "Nothing was done: SIA has another question by now. It stands here."
+	case form.Get("do") == "accept-tests" && head != "" && head != string(t.Head):
+		return "Nothing was done: there is another commit by now. Look at its changes first."
+	}
+	return ""
 }
 
 // back is the page that a form stood on, where it is not that of what it was about.

@@ -43,11 +43,11 @@ type Deps struct {
 	Ending   <-chan struct{} // closed when the server ends, so that no open page keeps it
 }
 
-// readWithin bounds what a page reads, actWithin what a form does: it may ask GitHub.
+// readWithin bounds what a page reads, actWithin what a form does: it may ask GitHub. How long a form may be, the door
+// says (package signin).
 const (
 	readWithin = 10 * time.Second
 	actWithin  = 30 * time.Second
-	formLimit  = 64 << 10 // bytes of a form
 )
 
 // site makes the pages. It is safe for concurrent use.
@@ -70,7 +70,8 @@ func New(d Deps) (http.Handler, error) {
 		}
 	}
 	s := &site{Deps: d, pages: map[string]*template.Template{}, notes: newNotes(),
-		live: newLive(d.From, d.Ending, d.Logger), targets: figures{kept: map[string]counted{}}}
+		targets: figures{kept: map[string]counted{}}}
+	s.live = newLive(s.pulseOf, d.Ending, d.Logger)
 	base, err := template.New("base.html").Funcs(s.funcs()).ParseFS(assets, "templates/base.html", "templates/parts.html")
 	if err != nil {
 		return nil, fmt.Errorf("make the pages: %w", err)
@@ -147,7 +148,8 @@ func percent(share float64) string { return fmt.Sprintf("%.0f %%", 100*share) }
 type frame struct {
 	Title string
 	Live  bool       // what it shows is under way
-	About sia.TaskID // the task whose changes it follows; empty: all tasks
+	About sia.TaskID // the task whose changes it follows; empty: all tasks, unless Of says otherwise
+	Of    string     // the page's path, where it shows no tasks, see [site.pulseOf]
 	Body  any        // also what its JSON twin is
 
 	Viewer viewer.Viewer
@@ -169,14 +171,33 @@ func (f frame) Pulse() string {
 	if f.About != "" {
 		q.Set("task", string(f.About))
 	}
+	if f.Of != "" {
+		q.Set("page", f.Of)
+	}
 	return "/live?" + q.Encode()
 }
 
-// pulse is the state that a page is about to show: of its task, or of all.
+// pulse is the state that a page is about to show.
 func (s *site) pulse(r *http.Request) (string, error) {
 	id := sia.TaskID("")
 	if strings.HasPrefix(r.URL.Path, "/tasks/") {
 		id = sia.TaskID(r.PathValue("id"))
+	}
+	return s.pulseOf(r, id, r.URL.Path)
+}
+
+// pulseOf is a text that differs whenever what a page shows has changed: its task; how far repositories are set up; the
+// runners; else any task in the viewer's sight.
+func (s *site) pulseOf(r *http.Request, id sia.TaskID, page string) (string, error) {
+	if of, ok := strings.CutPrefix(page, "/installations/"); ok {
+		in, err := s.theInstallation(r, of)
+		if err != nil {
+			return "", err
+		}
+		return s.From.SetupPulse(r.Context(), in.ID)
+	}
+	if page == "/runners" {
+		return s.runnersPulse(r)
 	}
 	return s.From.Pulse(r.Context(), visibilityOf(viewer.From(r.Context())), id)
 }
@@ -286,7 +307,6 @@ func (s *site) action(act func(*http.Request) (note, error)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		ctx, cancel := context.WithTimeout(r.Context(), actWithin)
 		defer cancel()
-		r.Body = http.MaxBytesReader(w, r.Body, formLimit)
 		if err := r.ParseForm(); err != nil {
 			s.refuse(w, r, "form", badRequest("The form could not be read; go back and send it again."))
 			return

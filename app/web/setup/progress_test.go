@@ -87,11 +87,11 @@ func TestWebhooksThatDontArriveAreExplained(t *testing.T) {
 		served time.Duration
 		want   string
 	}{
-		"another secret":    {http.StatusUnauthorized, time.Hour, "the secret is not the same on both sides"},
-		"not reached":       {http.StatusBadGateway, time.Hour, "check the address, the firewall and the certificate"},
-		"another path":      {http.StatusNotFound, time.Hour, "something answers there that is not SIA's webhook"},
-		"somebody else":     {http.StatusOK, time.Hour, "Something else answers at "},
-		"before it had one": {http.StatusServiceUnavailable, -time.Hour, "came before SIA had its keys"},
+		"another secret":  {http.StatusUnauthorized, time.Hour, "the secret is not the same on both sides"},
+		"not reached":     {http.StatusBadGateway, time.Hour, "check the address, the firewall and the certificate"},
+		"another path":    {http.StatusNotFound, time.Hour, "something answers there that is not SIA's webhook"},
+		"somebody else":   {http.StatusOK, time.Hour, "Something else answers at "},
+		"before it began": {http.StatusServiceUnavailable, -time.Hour, "came before this server was started"},
 	} {
 		b := serving(t, c.answer).page(c.served)
 		b.wants(name, c.want, "Install it on repositories", `http-equiv="refresh"`)

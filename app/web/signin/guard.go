@@ -9,8 +9,8 @@ const (
 	Header = "X-CSRF-Token"
 )
 
-// maxForm bounds a form, in bytes: the largest is a private key's.
-const maxForm = 1 << 20
+// maxForm bounds a form, in bytes: the largest are a lesson's and a private key's.
+const maxForm = 64 << 10
 
 // guard keeps other sites from having a browser change something here: by what the browser says of where a request
 // comes from, and by a token that only these pages were told.
@@ -27,9 +27,14 @@ func (g guard) allows(w http.ResponseWriter, r *http.Request, token string) bool
 		return false
 	}
 	r.Body = http.MaxBytesReader(w, r.Body, maxForm)
+	if err := r.ParseForm(); err != nil {
+		show(w, http.StatusRequestEntityTooLarge, page{Title: "Nothing was done", Text: []string{
+			"This form is too long, or it can't be read.", "Go back, make it shorter, and send it again."}})
+		return false
+	}
 	got := r.Header.Get(Header)
 	if got == "" {
-		got = r.PostFormValue(Field)
+		got = r.PostForm.Get(Field)
 	}
 	if !same(token, got) {
 		show(w, http.StatusForbidden, page{Title: "Nothing was done", Text: []string{

@@ -1,0 +1,41 @@
+package settings_test
+
+import (
+	"context"
+	"testing"
+
+	"github.com/sia-bot/sia/app/settings"
+	"github.com/sia-bot/sia/app/store"
+	"github.com/sia-bot/sia/app/store/storetest"
+	"github.com/sia-bot/sia/policies"
+	"github.com/sia-bot/sia/sia"
+)
+
+// A policy that another version of SIA kept, and that this one can't read, is left out.
+func TestKeptPolicyOfAnotherVersion(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	s := storetest.Open(t, store.Config{})
+	repo := sia.Repo{ID: 7, Owner: "acme", Name: "shop"}
+	for _, err := range []error{
+		s.UpsertInstallation(ctx, store.Installation{ID: 1, Account: "acme", AccountType: "Organization"}),
+		s.UpsertRepository(ctx, store.Repository{Repo: repo, Installation: 1, DefaultBranch: "main"}),
+		s.SavePolicies(ctx, repo.ID, store.PolicyRead{SHA: "abc"}, []store.PolicyFile{
+			{Path: ".sia/policies/technique.yml", Version: "technique@1", Source: "of: another version"}}),
+	} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	set, err := settings.Kept(ctx, s, 1, repo)
+	if err != nil {
+		t.Fatal(err)
+	}
+	shipped, err := policies.ShippedSet()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := len(set.All()), len(shipped.All()); got != want {
+		t.Errorf("%d policies hold, want the %d that ship", got, want)
+	}
+}
