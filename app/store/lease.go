@@ -39,7 +39,7 @@ func leaseNow() time.Time { return time.Now() }
 type heldLease struct {
 	e      *Engine
 	key    string
-	job    string          // the effect whose job carries this one out
+	job    string          // the effect that the job was made for
 	ctx    context.Context // the handler's
 	cancel context.CancelCauseFunc
 	ended  chan struct{} // closed when the run has ended
@@ -232,9 +232,9 @@ func (e *Engine) beat(ctx context.Context) {
 	}
 }
 
-// leftRunning makes jobs available again that have no lease and whose engine was not heard of for a lease's length:
-// deliveries, setups and periodic work of a process that ended. This engine is heard of by it. Where one engine works
-// alone, its start sees to that. Each of them can be worked on twice.
+// leftRunning makes jobs available again that have no lease when their engine was not heard of for a lease's length:
+// deliveries, setups and periodic work of a process that ended. It also marks this engine as alive. Where one engine
+// works alone, its start sees to that. Each of these jobs can be worked on twice.
 func (e *Engine) leftRunning(ctx context.Context) error {
 	if !e.c.Shared {
 		return nil
@@ -249,7 +249,7 @@ func (e *Engine) leftRunning(ctx context.Context) error {
 		WHERE state = 'running' AND kind <> ? AND attempted_at < ?`, effectArgs{}.Kind(), e.s.stamp(now.Add(-e.c.Lease)))
 }
 
-// renew renews the leases of what this engine carries out. A handler whose lease somebody else has is ended. When the
+// renew renews the leases of what this engine carries out. It ends a handler when somebody else has its lease. When the
 // database can't be written nothing is renewed, and each handler is ended by its timer.
 func (e *Engine) renew(ctx context.Context) {
 	began := time.Now()
