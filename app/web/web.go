@@ -147,7 +147,7 @@ func percent(share float64) string { return fmt.Sprintf("%.0f %%", 100*share) }
 type frame struct {
 	Title string
 	Live  bool       // what it shows is under way
-	About sia.TaskID // the task whose changes it follows; empty: all tasks
+	About sia.TaskID // the task that it follows; empty: all tasks
 	Body  any        // also what its JSON twin is
 
 	Viewer viewer.Viewer
