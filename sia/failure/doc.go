@@ -25,8 +25,8 @@
 //   - Blocks of one kind make a place. The ranks say how likely each place is the right one. The excerpt is the
 //     likeliest place, others until one of them is probably right, and one line of each further one until that
 //     is likely: a log that is hard to read has more places (choose.go, spans.go, report.go).
-//   - The class comes from the likeliest block whose rule or words name one (classify.go), and is transient only
-//     where a transient failure ended the step (weather.go). The signature comes from
+//   - The class comes from the likeliest block with a rule or words that name one (classify.go), and is transient
+//     only where a transient failure ended the step (weather.go). The signature comes from
 //     what it says with everything masked that varies from run to run (mask.go, signature.go).
 //
 // Logs are strangers' text. Reading is streaming, in memory that does not grow

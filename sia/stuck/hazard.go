@@ -47,7 +47,7 @@ const (
 	fullStreak  = 3  // calls alike in a row, beside the first, that count as 1
 )
 
-// Case is how risky an attempt looked at its worst, and what became of it.
+// Case is how risky an attempt looked at its worst, and how it ended.
 type Case struct {
 	Risk    sia.Risk
 	Nowhere bool // it ran into a limit, or ended without a change
@@ -106,7 +106,7 @@ func CaseOf(a sia.Attempt) (c Case, ok bool) {
 }
 
 // Spared reports whether an attempt may go on although it should be interrupted. A share of them
-// may, so that SIA learns what becomes of such attempts. The same attempt is always treated alike.
+// may, so that SIA learns how such attempts end. The same attempt is always treated alike.
 func Spared(task sia.TaskID, attempt int, share float64) bool {
 	h := fnv.New64a()
 	fmt.Fprintf(h, "%s/%d/interrupt", task, attempt)
