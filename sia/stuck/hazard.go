@@ -60,8 +60,8 @@ type Pace struct {
 }
 
 // Learn replays cases, oldest first, and gives the weights that they lead to from those before anything
-// was learned. Each case is one step of stochastic gradient descent on the logistic loss. What would have become
-// of an interrupted attempt is not known. So a spared case stands for the interrupted ones too and
+// was learned. Each case is one step of stochastic gradient descent on the logistic loss. How an interrupted
+// attempt would have ended is not known. So a spared case stands for the interrupted ones too and
 // weighs 1/share, where share is the share that is spared. The same cases give the same weights.
 func Learn(from Hazard, pace Pace, share float64, cases []Case) Hazard {
 	h := from
