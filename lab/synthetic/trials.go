@@ -16,8 +16,8 @@ const (
 	planted    = "planted"
 )
 
-// plants are techniques with a known true worth, each by its log odds for a task. A planted technique
-// is as good for every pattern as the one at that place there, or resolves next to nothing.
+// plants are techniques with a known true worth, each by its log odds for a task. For every pattern, a
+// planted technique is as good as the world's best, third or fifth best, or resolves next to nothing.
 var plants = []struct {
 	key, world string
 	odds       func(best []float64) float64 // best are those of the world's techniques, best first
