@@ -178,7 +178,7 @@ func (w *attemptWorker) runTests(
 	return true, err
 }
 
-// savedTurns are the turns of an attempt after its process ended before its result
+// savedTurns are the turns of an attempt when its process ended before its result
 // was saved; none when no model had answered. The attempt then stands on the
 // commit on which it began, wherever the branch is now.
 func (w *attemptWorker) savedTurns(ctx context.Context, t *sia.Task, run int) ([]agent.Turn, error) {
