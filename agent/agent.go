@@ -178,8 +178,8 @@ type Turn struct {
 	Note   string      `json:"note,omitempty"`           // what else the loop did, such as a warning
 }
 
-// Masked is the turn with its texts masked; a call whose arguments that changed says
-// so. The turn itself is not changed.
+// Masked is the turn with its texts masked. A call says so when its arguments changed.
+// The turn itself is not changed.
 func (t Turn) Masked(mask sia.Mask) Turn {
 	was := t.Calls
 	t = sia.Masked(t, mask)

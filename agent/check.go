@@ -28,7 +28,7 @@ const (
 type wantedCheck struct {
 	command string // empty: the repository's tests
 	fails   bool   // a test is to fail, as one does that shows a fault
-	// what the repository's tests came to before anything was changed; nil: not known. What failed
+	// the result of the repository's tests before anything was changed; nil: not known. What failed
 	// then may fail still.
 	baseline *sia.CheckRun
 }

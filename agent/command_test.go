@@ -20,7 +20,7 @@ import (
 // realKey is the model's key, which no command may ever see.
 const realKey = "real-model-key-2b7d"
 
-// cli is a bench whose agent is a command.
+// cli is a bench with a command as its agent.
 type cli struct {
 	*bench
 	agent agent.Agent

@@ -163,7 +163,7 @@ func (r *commandRun) start(ctx context.Context, to modelAccess, brief string, ga
 	for {
 		select {
 		case a := <-r.answers:
-			// What was printed until now came of the answer before.
+			// What was printed until now follows from the answer before.
 			if err := r.recordAnswer(ctx, last, false); err != nil && failed == nil {
 				failed = err
 				r.stop(err)
@@ -224,8 +224,8 @@ func (r *commandRun) passAnswer(a paidAnswer) {
 // endAtLimit ends the attempt at a limit of its budget.
 func (r *commandRun) endAtLimit(end sia.AttemptEnd, why string) { r.stop(limitError{end, why}) }
 
-// recordAnswer records what was printed since the last turn. a is the answer that it
-// came of; nil: of none. ended says that nothing more will be printed.
+// recordAnswer records what was printed since the last turn. a is the answer that led to
+// it; nil: none did. ended says that nothing more will be printed.
 func (r *commandRun) recordAnswer(ctx context.Context, a *paidAnswer, ended bool) error {
 	text, calls := r.out.takeTurn(ended)
 	if a == nil && text == "" && len(calls) == 0 {

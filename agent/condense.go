@@ -9,7 +9,7 @@ import (
 	"github.com/sia-bot/sia/sia/text"
 )
 
-// Bounds of the note that an answer comes to, in characters.
+// Bounds of the note that sums up an answer, in characters.
 const (
 	mostNote    = 500
 	mostNoteArg = 120

@@ -16,7 +16,7 @@ import (
 	"github.com/sia-bot/sia/sim/scripted"
 )
 
-// talker is an endpoint whose model says a lot in each answer, so that leaving
+// talker is an endpoint with a model that says a lot in each answer, so that leaving
 // results out can't keep the conversation within its window. It keeps what it was sent.
 func talker(t *testing.T, answers int) (url string, got *[]scripted.Request) {
 	t.Helper()

@@ -19,7 +19,7 @@ import (
 	"github.com/sia-bot/sia/sim/scripted"
 )
 
-// TestHostileTests is a repository whose tests are bombs, through whole attempts:
+// TestHostileTests is a repository with tests that are bombs, through whole attempts:
 // the agent is told in words how they ended, the attempt goes on to its end, and
 // nothing of them is left. agent/sandbox has the same for a single command, and
 // gitops for what a repository asks git to run.
@@ -79,7 +79,7 @@ func TestHostileTests(t *testing.T) {
 	}
 }
 
-// alive lists the processes of this host whose command line holds a text.
+// alive lists the processes of this host with a text in their command line.
 func alive(t *testing.T, text string) (found []string) {
 	t.Helper()
 	lines, err := filepath.Glob("/proc/[0-9]*/cmdline")

@@ -18,9 +18,9 @@ const leastSaw = 8
 const mostTraced = 80
 
 // CheckLedger is the ledger of a run: the coder's entries as far as the turns and the paths that its diff changes bear
-// them out, and what it ran. An entry of whose traces none is found is dropped; where the turns show no calls, as those
-// of a command that prints text, it is kept and marked. How a command ended is taken from the transcript: one that
-// failed is no trace of something that works. It is nil where nothing is left.
+// them out, and what it ran. An entry is dropped when none of its traces is found. Where the turns show no calls, as
+// those of a command that prints text, it is kept and marked. How a command ended is taken from the transcript: one
+// that failed is no trace of something that works. It is nil where nothing is left.
 func CheckLedger(entries []sia.LedgerEntry, turns []Turn, changed []string) *sia.AttemptLedger {
 	seen := newSeen(turns, changed)
 	l := sia.AttemptLedger{Ran: seen.ran}
@@ -127,7 +127,7 @@ func (c Call) commandRan() (command, ended string, failed bool) {
 			verdict += ", " + ending
 		}
 		return command, verdict, c.IsError || !strings.HasPrefix(verdict, "The tests pass")
-	case name == "shell": // Codex's, whose arguments are the command
+	case name == "shell": // Codex's: its arguments are the command
 		command = c.Arguments
 	case c.Name == tool.NameRun, name == "bash":
 		var a struct{ Command string }

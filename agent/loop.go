@@ -10,7 +10,7 @@ import (
 // Bounds of a conversation that leads nowhere. Those on calls and their results are
 // package stuck's.
 const (
-	maxMalformed = 5  // answers in a row whose calls could not be understood
+	maxMalformed = 5  // answers in a row with calls that could not be understood
 	maxIdleTurns = 24 // turns without a change that was not made before
 	keepCalls    = 64 // calls that are remembered; package stuck looks at fewer
 )

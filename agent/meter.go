@@ -29,8 +29,8 @@ type callMeter struct {
 	calling int
 }
 
-// Reserve holds what the call may cost at most, and counts a turn: whatever becomes of the
-// call, it was made. When nothing is left, and no call under way could give something
+// Reserve holds what the call may cost at most, and counts a turn: whatever the call's
+// result, it was made. When nothing is left, and no call under way could give something
 // back, the attempt is at its limit.
 func (m *callMeter) Reserve(prompt, want int) (gateway.Call, error) {
 	m.mu.Lock()

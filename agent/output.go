@@ -120,7 +120,7 @@ func (h *outputParser) addCall(s outputCall) {
 }
 
 // takeTurn takes what was gathered since the last time, as a turn's text and calls. A call
-// whose result is still to come is left for the next turn, unless this is the last one:
+// without its result is left for the next turn, unless this is the last one:
 // an agent may ask its model again before what it printed has arrived here.
 func (h *outputParser) takeTurn(last bool) (text string, calls []Call) {
 	h.mu.Lock()

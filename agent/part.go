@@ -24,7 +24,7 @@ type Part struct {
 	Left   *sia.CheckRun  // what did not hold when the part was tried before; nil: it was not, or that is not known
 	Why    string         // how the part ended when it was tried before; empty: it was not
 	Open   []sia.Conflict // files that hold both sides of a conflict between other parts
-	// what the repository's tests come to before the attempt changes anything; nil: not known
+	// the result of the repository's tests before the attempt changes anything; nil: not known
 	Baseline *sia.CheckRun
 }
 

@@ -13,8 +13,8 @@ import (
 	"github.com/sia-bot/sia/sia/text"
 )
 
-// planTurns bounds the turns of an attempt that makes a plan: reading comes to an
-// end sooner than work does.
+// planTurns bounds the turns of an attempt that makes a plan: reading takes fewer
+// turns than work does.
 const planTurns = 40
 
 // planClosing is said when the end of an attempt that makes a plan is near.

@@ -12,7 +12,7 @@ import (
 	"github.com/sia-bot/sia/sia/stuck"
 )
 
-// replayedTools are the tools whose saved calls are made again in a new work tree.
+// replayedTools are the tools with saved calls that are made again in a new work tree.
 // Commands are not run again: the agent is told what they had changed.
 var replayedTools = []string{tool.NameEdit, tool.NameWrite, tool.NamePatch, tool.NameDelete}
 

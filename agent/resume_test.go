@@ -84,7 +84,7 @@ func (b *bench) die(number int, midst bool) []agent.Turn {
 	return left
 }
 
-// Wherever the process ends, the attempt that goes on comes to the same: no
+// Wherever the process ends, the attempt that goes on has the same result: no
 // answer is asked for twice, none is paid for twice, the model is told the same.
 func TestResume(t *testing.T) {
 	whole := journeyBench(t)
@@ -199,8 +199,8 @@ func TestRebuildSaysWhatItCantDo(t *testing.T) {
 	}
 }
 
-// A call whose arguments were masked when they were saved is not carried out as
-// it was saved.
+// A call with arguments that were masked on saving is not carried out as it was
+// saved.
 func TestMaskedCallIsNotCarriedOut(t *testing.T) {
 	secret := "ghp_" + strings.Repeat("a1B2", 9)
 	b := newBench(t, turns(calls(scripted.Call{Name: "write", Args: args{"path": "key.txt", "content": secret}}), done))

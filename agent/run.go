@@ -158,7 +158,7 @@ func (r *builtinRun) takeTurn(ctx context.Context) error {
 	return errors.Join(r.closeTurn(ctx, turn), r.lostTree)
 }
 
-// closeTurn ends a turn whose calls were carried out.
+// closeTurn ends a turn after its calls were carried out.
 func (r *builtinRun) closeTurn(ctx context.Context, t Turn) error {
 	r.conv.noteLast(noteOf(t.Number, t.Text, t.Calls))
 	if r.res.End == "" {

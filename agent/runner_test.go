@@ -69,7 +69,7 @@ func TestRunIsOfferedWithASandboxOnly(t *testing.T) {
 	}
 }
 
-// A repository whose tests attack the host: the agent is told that they fail, and
+// A repository with tests that attack the host: the agent is told that they fail, and
 // the attempt goes on to its end.
 func TestHostileRepository(t *testing.T) {
 	const secret = "host-secret-5e1c"

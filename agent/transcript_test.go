@@ -126,7 +126,7 @@ func FuzzMarkdown(f *testing.F) {
 	})
 }
 
-// FuzzToolCalls runs an attempt whose model calls tools with whatever it likes:
+// FuzzToolCalls runs an attempt with a model that calls tools with whatever it likes:
 // it always ends, without an error, and every call is answered.
 func FuzzToolCalls(f *testing.F) {
 	f.Add("read", `{"path":"main.go"}`)

@@ -66,8 +66,8 @@ type victim struct {
 const shortLease = 4 * time.Second
 
 // kills says at which effect boundaries the process kills itself. A boundary that
-// was come to before, by this process or an earlier one, does not count again: the
-// effect that was cut short is done once more after each restart.
+// this process or an earlier one reached before does not count again: the effect
+// that was cut short is done once more after each restart.
 type kills struct {
 	Seen  string // the file that lists the boundaries, one a line
 	Every int    // of each so many new boundaries it dies at one; 0: at none
@@ -75,7 +75,7 @@ type kills struct {
 	At    string // besides, the end of the one boundary at which it dies; empty: none
 }
 
-// boundaries is the list of those that were come to.
+// boundaries is the list of the boundaries that were reached.
 type boundaries struct {
 	kills
 	mu   sync.Mutex
@@ -83,7 +83,7 @@ type boundaries struct {
 	seen map[string]bool
 }
 
-// open reads what earlier processes came to.
+// open reads which boundaries earlier processes reached.
 func (k kills) open() (*boundaries, error) {
 	file, err := os.OpenFile(k.Seen, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o600)
 	if err != nil {
@@ -194,12 +194,12 @@ type crashStory struct {
 	name  string
 	files map[string]string // of the repository, beside crashFiles
 	model scripted.Script
-	must  []string // what the undisturbed run comes to
+	must  []string // the result of the undisturbed run
 	least int      // boundaries of the undisturbed run
 }
 
-// crashStories are a task whose first attempt fails, and one whose parts are worked on at the
-// same time and conflict.
+// crashStories are a task with a first attempt that fails, one with parts that are worked on at the
+// same time and conflict, and one with a follow-up that is taken back.
 func crashStories() []crashStory {
 	return []crashStory{
 		{name: "another approach", model: crashModel(), least: 42,
@@ -349,8 +349,8 @@ func (c crashStory) run(t *testing.T, key []byte, db string, every, from int) (
 	return describe(t, sim, v), strings.Split(strings.TrimSpace(string(list)), "\n"), died
 }
 
-// What parts had come to lies in the mirror alone until it is pushed. Without the mirror they are
-// done again, and the task goes on.
+// The work of finished parts is in the mirror alone until it is pushed. Without the mirror the parts
+// are done again, and the task goes on.
 func TestPartsSurviveALostMirror(t *testing.T) {
 	c := crashStories()[1]
 	for _, at := range []string{"/1/attempt-run-4", "/1/attempt-run-5"} { // the third part, and the one that resolves
@@ -484,7 +484,7 @@ var volatile = []struct {
 	{regexp.MustCompile("`[0-9a-f]{7}`"), "`<sha>`"},
 	{regexp.MustCompile(`\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d)?( UTC|Z)?`), "<time>"},
 	{regexp.MustCompile(`\d\d:\d\d:\d\d`), "<time>"},
-	// a run beside the one at whose boundary the process died goes on from its turns, and says so
+	// a run beside the one that the process died in goes on from its turns, and says so
 	{regexp.MustCompile(`\n\*Note: resumed after the process ended: [^\n]*\n`), ""},
 	// a busy machine needs more than one
 	{regexp.MustCompile(`(took|\),) (less than a minute|\d+ minutes?)`), "$1 <minutes>"},

@@ -9,8 +9,8 @@ import (
 	"github.com/sia-bot/sia/sim/apptest"
 )
 
-// TestLagThatStaysIsSaid: what GitHub never comes to know is asked for a few times,
-// and then a person reads what GitHub says.
+// TestLagThatStaysIsSaid: SIA asks a few times for what GitHub keeps not knowing, and then
+// a person reads what GitHub says.
 func TestLagThatStaysIsSaid(t *testing.T) {
 	t.Parallel()
 	for _, story := range apptest.Stories(t, "testdata/stories") {

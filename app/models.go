@@ -95,7 +95,7 @@ func (c ModelsConfig) priced() ModelsConfig {
 }
 
 // firstAttempt is what an attempt is taken to use before any was seen. At the prices of Claude
-// Sonnet 4.5 it comes to 0.58 USD, which is what that model's 52 calls a task cost on average on
+// Sonnet 4.5 it costs 0.58 USD, close to what that model's 52 calls a task cost on average on
 // SWE-bench Verified with mini-swe-agent (0.56). It is outlearned within a few attempts.
 var firstAttempt = llm.Usage{Input: 700_000, CachedInput: 620_000, Output: 10_000}
 

@@ -12,8 +12,8 @@ import (
 	"github.com/sia-bot/sia/sim/apptest"
 )
 
-// A task that comes to where a person is needed is told of in a chat, with links to the issue and to SIA's page,
-// once, also when SIA is started again.
+// When a task needs a person, a chat is told of it once, with links to the issue and to SIA's page, also when SIA is
+// started again.
 func TestChatIsTold(t *testing.T) {
 	t.Parallel()
 	var mu sync.Mutex

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// refusedEvery is the least time between two words about webhooks whose signature is wrong:
+// refusedEvery is the least time between two log lines about webhooks with a wrong signature:
 // anybody can send them, as many as they like.
 const refusedEvery = time.Minute
 

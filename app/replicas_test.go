@@ -127,7 +127,7 @@ func TestRoles(t *testing.T) {
 	}
 }
 
-// stalledServer is one whose attempt is under way: the model does not answer.
+// stalledServer is a server with an attempt under way: the model does not answer.
 func stalledServer(t *testing.T) (one victim, running *process, db *store.Store, model *scripted.Server) {
 	t.Helper()
 	sim, model, v := crashWorld(t, nil, resumeModel(&scripted.Fault{Stall: true, After: 1}), nil)

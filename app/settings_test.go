@@ -19,7 +19,7 @@ import (
 const ownersStory, ownersLabel = "settings-of-owner", "resolve"
 
 // labelled opens an issue with a label, lets everything happen, and returns the task
-// that came of it.
+// that was started, if any.
 func labelled(t *testing.T, s *apptest.Stage, label string) (task sia.Task, started bool) {
 	t.Helper()
 	n, err := s.Sim.OpenIssue(apptest.Repo, apptest.Owner, "Greet the customers", "Put a greeting into `hello.txt`.",
@@ -212,8 +212,8 @@ func TestOwnersSettingsUnusable(t *testing.T) {
 	}
 }
 
-// A database that is lost forgets nothing of whose settings hold, not even where only
-// one repository is rebuilt.
+// When the database is lost, SIA still knows that the owner's settings hold, even where
+// only one repository is rebuilt.
 func TestReindexKnowsTheOwnersSettings(t *testing.T) {
 	t.Parallel()
 	s := shop(t, ownersStory)

@@ -358,7 +358,7 @@ func (p *person) looks(pattern string, of place, want int, other place) {
 	}
 	code := p.open(path)
 	p.told("a look at "+path, answer{code, p.page()}, want, other)
-	if code != http.StatusOK { // a refusal has no form, whose token the next request needs
+	if code != http.StatusOK { // a refusal has no form, and the next request needs a form's token
 		p.open("/tasks")
 	}
 }

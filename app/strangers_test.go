@@ -11,7 +11,7 @@ import (
 	"github.com/sia-bot/sia/sim/scripted"
 )
 
-// threads is a task whose first attempt has passed. bob, who may write, asks for a change in a thread
+// threads is a task with a first attempt that has passed. bob, who may write, asks for a change in a thread
 // on each of two files; the attempt that follows is held before it reads them. reply adds to one of
 // the threads, 0 or 1.
 func threads(t *testing.T) (s *apptest.Stage, pull int, reply func(thread int, who, body string)) {

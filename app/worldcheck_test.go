@@ -218,7 +218,7 @@ func reaches(t *testing.T, count map[string]int) {
 	for _, kind := range moveKinds {
 		want["move "+kind] = 4
 	}
-	want["move merge"] = 1 // few worlds come to a pull request that can be merged
+	want["move merge"] = 1 // few worlds get as far as a pull request that can be merged
 	for what, least := range want {
 		if least = least * min(count["worlds"], 2000) / 2000; count[what] < least {
 			t.Errorf("the worlds reach %q %d times, and %d are wanted", what, count[what], least)

@@ -32,8 +32,8 @@ func bigRepository(b *testing.B) (*gitServer, string, string) {
 	return s, bare, commitAll(b, work, "big")
 }
 
-// BenchmarkSecondWorkspace makes the workspace of a second attempt, whose base
-// is in the mirror, beside what the git command line needs for a clone that
+// BenchmarkSecondWorkspace makes the workspace of a second attempt with its base
+// in the mirror, beside what the git command line needs for a clone that
 // borrows the mirror's objects.
 func BenchmarkSecondWorkspace(b *testing.B) {
 	s, bare, sha := bigRepository(b)

@@ -30,7 +30,7 @@ func putObject(t *testing.T, dir, in string, args ...string) string {
 	return strings.TrimSpace(string(out))
 }
 
-// multiplied is a commit whose tree has ten of the same in each folder, so many deep.
+// multiplied is a commit with a tree that has ten of the same in each folder, so many deep.
 func multiplied(t *testing.T, dir, content string, deep int) string {
 	t.Helper()
 	mode, id := "100644 blob", putObject(t, dir, content, "hash-object", "-w", "--stdin")

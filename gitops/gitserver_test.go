@@ -155,7 +155,7 @@ func write(t testing.TB, dir string, files map[string]string) {
 	}
 }
 
-// openCache opens a cache whose waits take no time.
+// openCache opens a cache with waits that take no time.
 func openCache(t testing.TB, dir string, opts CacheOptions) *Cache {
 	t.Helper()
 	c, err := OpenCache(dir, opts)

@@ -56,7 +56,7 @@ func (r *Repo) Push(ctx context.Context, branch, sha, expect string) error {
 	})
 }
 
-// pushFailed says what became of a push without a good answer. It looks where the
+// pushFailed is the result of a push without a good answer. It looks where the
 // branch is: a lost answer may have been a yes, and a no may mean that somebody else
 // was faster.
 func (r *Repo) pushFailed(ctx context.Context, branch, sha, expect string, rep pushReport, err error) error {

@@ -118,7 +118,7 @@ type Risk struct {
 	Chance      float64 `json:"chance"` // that it gets nowhere, 0–1
 	Limit       float64 `json:"limit"`  // above which stopping costs less than going on, 0–1
 	Interrupted bool    `json:"interrupted,omitempty"`
-	// above the limit, and left to go on so that it can be learned what becomes of it
+	// above the limit, and left to go on so that SIA learns how such an attempt ends
 	Spared bool `json:"spared,omitempty"`
 }
 

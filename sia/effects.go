@@ -35,7 +35,7 @@ const (
 	DoSync        EffectKind = "sync"  // make status comment, labels and check run show the task's present state
 	DoReact       EffectKind = "react" // put a reaction on an issue or comment
 	DoReply       EffectKind = "reply" // answer a person's comment
-	// tell people what became of what they asked for on the pull request, in the threads where they did
+	// tell people how what they asked for on the pull request was dealt with, in the threads where they did
 	DoRespond EffectKind = "respond"
 	DoStudy   EffectKind = "study" // learn what a person did differently, and propose it as a technique
 )

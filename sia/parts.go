@@ -156,7 +156,7 @@ func (a *Attempt) FailedCoders() (names []string) {
 	return names
 }
 
-// better orders racers: passing tests first, then fewer failing tests, then whose change makes the test pass that shows
+// better orders racers: passing tests first, then fewer failing tests, then changes that make the test pass that shows
 // the fault, then the tests that the change reaches, then the smaller change.
 func better(a, b Part) int {
 	x, y := a.rank(), b.rank()

@@ -14,7 +14,7 @@ type Rating struct {
 // Aftermath is what people did with a pull request that had passed.
 type Aftermath string
 
-// What became of it; empty while it is open.
+// What people did with it; empty while it is open.
 const (
 	MergedUnchanged Aftermath = "merged"
 	MergedEdited    Aftermath = "edited" // merged after a person had changed it

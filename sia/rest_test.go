@@ -28,7 +28,7 @@ func TestFailuresComeToRest(t *testing.T) {
 	}
 }
 
-// What becomes of the attempt that a stop interrupts is known later, and the memory
+// The result of the attempt that a stop interrupts is known later, and the memory
 // of the task waits for it; where GitHub is gone, nothing is written at all.
 func TestMemoryOfAStoppedAttempt(t *testing.T) {
 	for _, c := range []struct {

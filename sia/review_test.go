@@ -9,7 +9,7 @@ import (
 )
 
 // TestReviewed plays the reviewer's verdicts one after another, with a fresh
-// diagnosis wherever one refuses, and looks at what became of the task.
+// diagnosis wherever one refuses, and looks at the task afterwards.
 func TestReviewed(t *testing.T) {
 	major := Review{Verdict: Major, Points: []string{"name the file"}}
 	for _, c := range []struct {

@@ -24,7 +24,7 @@ func said(sha SHA) FinalReviewed {
 		Demands: []Demand{{Quote: "Greet", State: DemandUnmet, Why: "nothing greets"}}}}
 }
 
-// Whatever comes of the review, the pull request is marked ready and the task passes: the
+// Whatever the review says, the pull request is marked ready and the task passes: the
 // gate alone decides.
 func TestFinalReviewDecidesNothing(t *testing.T) {
 	for name, c := range map[string]struct {

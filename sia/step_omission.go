@@ -139,7 +139,7 @@ func (s *step) isFollowUp() bool {
 	return o != nil && a != nil && o.Attempt == a.Number && a.Outcome == ""
 }
 
-// followUpEnded has the follow-up's commit judged. Whatever else it comes to, nothing is pushed: what stands on the
+// followUpEnded has the follow-up's commit judged. When it ends in any other way, nothing is pushed: what stands on the
 // branch is green.
 func (s *step) followUpEnded() {
 	f := s.record()

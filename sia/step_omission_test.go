@@ -16,7 +16,7 @@ func found(t *testing.T) *planning {
 	return p
 }
 
-// counted is a review whose demands have a consequence.
+// counted is a review with demands that have a consequence.
 func counted(sha SHA) FinalReviewed {
 	f := said(sha)
 	f.Counts = true

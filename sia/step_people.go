@@ -85,7 +85,7 @@ func (s *step) end(reason string, gone bool) {
 		s.respond("", reason)
 	}
 	s.t.Wishes = nil
-	if !s.working() { // else once it is known what became of it
+	if !s.working() { // else once its result is known
 		s.remember()
 	}
 	if !gone {

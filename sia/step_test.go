@@ -59,7 +59,7 @@ func holds(t *rapid.T, before, after Task, e Event) {
 		t.Fatalf("credits %+v after %s", c, e.Fact.Kind())
 	}
 	// What the settings of the base branch say counts once, as the first attempt begins; from then on a person does, also
-	// one whose wish is taken up when what is under way is green.
+	// one with a wish that is taken up when what is under way is green.
 	if more := after.Credits.Budget - before.Credits.Budget; more > 0 && e.By == (Actor{}) && !before.wishing() {
 		begun, ok := e.Fact.(Begun)
 		if !ok || len(before.Attempts) > 0 || more > Credits(begun.Settings.Budget.Task)*Credit {
@@ -125,7 +125,7 @@ func holds(t *rapid.T, before, after Task, e Event) {
 	}
 }
 
-// holdsOmission: a run makes one follow-up attempt for what a green head lacks; whatever becomes of it blames nobody
+// holdsOmission: a run makes one follow-up attempt for what a green head lacks; whatever its result, it blames nobody
 // and asks nobody, and the green head is what the task stands for in the end.
 func holdsOmission(t *rapid.T, before, after Task, e Event) {
 	o, was := after.Omission, before.Omission
@@ -220,7 +220,7 @@ func holdsPlan(t *rapid.T, before, after Task, e Event) {
 	}
 }
 
-// holdsParts: no more runs than were decided, each of a part whose needs are met; what is
+// holdsParts: no more runs than were decided, each of a part that has its needs met; what is
 // done stays done; one push at a time, and none while a part is worked on; nothing passes
 // without all of its parts.
 func holdsParts(t *rapid.T, before, after Task) {

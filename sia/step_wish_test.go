@@ -162,7 +162,7 @@ func TestReviewTakenBack(t *testing.T) {
 	}
 }
 
-// Who asked is told when nothing came of it, but not after they merged or closed the pull request.
+// Who asked is told when nothing was done about it, but not after they merged or closed the pull request.
 func TestReviewNotDealtWith(t *testing.T) {
 	for _, c := range []struct {
 		f    Fact

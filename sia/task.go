@@ -204,7 +204,7 @@ type Moved struct {
 	By  Actor `json:"by,omitzero"`
 }
 
-// Afterwards is what became of a pull request's checks after the task had passed. The pass stays with the commit that
+// Afterwards is the state of a pull request's checks after the task had passed. The pass stays with the commit that
 // it was given to.
 type Afterwards struct {
 	SHA SHA       `json:"sha"` // the pull request's head then
@@ -372,7 +372,7 @@ const MaxReported = 100
 // Obstacle is a required check that says nothing before a person acts.
 type Obstacle struct {
 	Check  string `json:"check"`
-	Reason string `json:"reason"`           // what became of it, as the rest of a sentence about the check
+	Reason string `json:"reason"`           // its state, as the rest of a sentence about the check
 	URL    string `json:"url,omitempty"`    // where it can be seen
 	Absent bool   `json:"absent,omitempty"` // it never reported
 	Missed bool   `json:"missed,omitempty"` // and nothing requires it: it is only expected

@@ -21,7 +21,7 @@ func (t Task) StartsAt() SHA {
 	return t.Head
 }
 
-// InHead are the attempts whose work is in the task's head, the oldest first: the one that made it, and those that it
+// InHead are the attempts with work in the task's head, the oldest first: the one that made it, and those that it
 // went on from. Where a person's commit lies between two, the earlier one counts. What an attempt says is to be checked
 // against the change all the same.
 func (t Task) InHead() []Attempt {

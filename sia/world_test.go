@@ -251,7 +251,7 @@ func (w *world) runEnded(f Effect) Fact {
 	return out
 }
 
-// aggregated makes up what the parts come to together.
+// aggregated makes up the result of putting the parts together.
 func (w *world) aggregated() Fact {
 	t := w.t
 	tops := w.task.Attempt().Tops()

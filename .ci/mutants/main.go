@@ -89,7 +89,7 @@ func run(ctx context.Context, dir string, out io.Writer, list, verbose bool, pat
 	return 0, nil
 }
 
-// verdict is what became of a mutant.
+// verdict is the result of a mutant.
 type verdict string
 
 const (

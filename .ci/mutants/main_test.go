@@ -85,7 +85,7 @@ func TestEachClaimHasAMutant(t *testing.T) {
 	}
 }
 
-// What becomes of the mutants of a small module.
+// The verdicts of the mutants of a small module.
 //
 //test:thorough
 func TestVerdicts(t *testing.T) {

@@ -29,7 +29,7 @@ type tests struct {
 // depth is how deep the tests are in others: 0 for those that are functions.
 func (t tests) depth() int { return strings.Count(t.Names[0], "/") }
 
-// edit is what becomes of some lines of a file.
+// edit replaces some lines of a file.
 type edit struct{ File, From, To string }
 
 func (m mutant) String() string {

@@ -59,7 +59,7 @@ func (r *result) event(action, test, text string, output map[string]string) {
 	}
 }
 
-// judge says what became of a mutant by these tests, and why where that is not plain.
+// judge is a mutant's verdict by these tests, and why where that is not plain.
 func (r *result) judge(t tests, within time.Duration) (v verdict, why string) {
 	switch {
 	case !r.built:

@@ -16,7 +16,7 @@
 //     in place of an image or a file, a part of a message of a kind that is not known.
 //     Every bound on the answer's length is lowered to what is reserved.
 //   - Usage is read from the answer as it passes (usage.go). It counts when the answer
-//     came to its end. Otherwise nobody can tell what the call took, and it costs what
+//     is complete. Otherwise nobody can tell what the call took, and it costs what
 //     was reserved: an answer that was cut, one without usage, one that the program did
 //     not wait for. A call that the endpoint refused costs nothing.
 //   - [Room] bounds the memory that requests take, of one gateway and of all together

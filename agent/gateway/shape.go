@@ -124,7 +124,7 @@ var (
 	errKind   = errors.New("is not passed on") // of a value of a kind that is not named
 )
 
-// kinds is an object whose type decides its shape; "" is the one without a type. A type
+// kinds is an object with a type that decides its shape; "" is the one without a type. A type
 // may end in *, for the date of its version.
 func kinds(of map[string]shape) shape {
 	return func(v json.RawMessage) (json.RawMessage, error) {

@@ -139,7 +139,7 @@ func (c *counter) count(w *wireUsage) {
 	}
 }
 
-// usage is what the call took. whole says that the answer came to its end. When nobody
+// usage is what the call took. whole says that the answer is complete. When nobody
 // told the usage of the whole, it is what was reserved.
 func (c *counter) usage(call Call, whole bool) Usage {
 	switch {

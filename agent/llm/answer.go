@@ -47,7 +47,7 @@ type answer struct {
 	gateway       string    // what the answer says that passes it on, such as a provider's name
 }
 
-// partialCall is a tool call whose arguments come in pieces.
+// partialCall is a tool call with arguments that arrive in pieces.
 type partialCall struct {
 	of       *answer
 	id, name string

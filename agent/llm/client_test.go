@@ -23,7 +23,7 @@ import (
 
 const key = "sk-test-0123456789abcdef0123"
 
-// clock is an injected clock whose sleeps only move it.
+// clock is an injected clock. Its sleeps only move it.
 type clock struct {
 	at    time.Time
 	slept []time.Duration

@@ -18,7 +18,7 @@ var (
 	obfuscation    = []byte(`"obfuscation":"`)
 )
 
-// remember keeps the form of an event whose piece of call's arguments is data[from:end].
+// remember keeps the form of an event. data[from:end] is the piece of call's arguments in it.
 func (f *eventForm) remember(data []byte, call *partialCall, from, end int) {
 	if f.call = call; from > end || end > len(data) {
 		f.call = nil

@@ -11,8 +11,8 @@ const PricesDate = "2026-06-01"
 
 // knownPrices are list prices in USD per million tokens, by the names of models, for who
 // configures none. They are for estimates and budgets: what an account really pays is on
-// its bill, and configuration overrides them. A model whose price sources do not agree
-// on is left out.
+// its bill, and configuration overrides them. A model is left out when sources don't agree
+// on its price.
 //
 // Sources: https://www.anthropic.com/pricing (cache reads are a tenth of the input, writes
 // five quarters), https://developers.openai.com/api/docs/pricing (as tabulated in

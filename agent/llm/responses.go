@@ -131,7 +131,7 @@ type responsesReader struct {
 	answer
 	byOutput map[int]*partialCall    // calls by the index of their item
 	byItem   map[string]*partialCall // and by its id
-	texts    map[int]bool            // items whose words are coming in pieces
+	texts    map[int]bool            // items with words that arrive in pieces
 	done     map[string]int          // how many items of each kind came whole
 	buf      []byte
 }

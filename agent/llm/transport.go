@@ -52,7 +52,7 @@ type seenAnswer struct {
 
 type seenKey struct{}
 
-// withSeen returns a context whose requests fill s.
+// withSeen returns a context for requests that fill s.
 func withSeen(ctx context.Context, s *seenAnswer) context.Context {
 	return context.WithValue(ctx, seenKey{}, s)
 }

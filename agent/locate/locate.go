@@ -104,8 +104,8 @@ func Shipped() Weights {
 		FromTests: 1, FromNames: 1, FromWords: 2}}
 }
 
-// Rank says where the fault may lie: at most [MaxPlaces] files, none where nothing points to any. It ends with ctx,
-// whose cause is the error, and with the tree's error when its files can't be listed.
+// Rank says where the fault may lie: at most [MaxPlaces] files, none where nothing points to any. It ends when ctx
+// ends, with the cause of that as its error, and with the tree's error when its files can't be listed.
 func Rank(ctx context.Context, tree Tree, past []Commit, q Query) ([]Place, error) {
 	e, err := Gather(ctx, tree, past, q)
 	if err != nil {

@@ -219,7 +219,8 @@ func (g *gathering) callVotes() []Vote {
 	return ordered(votes)
 }
 
-// wordVotes rank the files by words, by BM25. why says whose words they are. A word of the path counts several times.
+// wordVotes rank the files by words, by BM25. why says where the words are from. A word of the path counts several
+// times.
 func (g *gathering) wordVotes(terms map[string]float64, why string) []Vote {
 	n := float64(len(g.found.docs))
 	if n == 0 || len(terms) == 0 {

@@ -108,7 +108,7 @@ func sh(t testing.TB, s *sandbox.Sandbox, dir, command string) sandbox.Result {
 	return run(t, s, sandbox.Command{Dir: dir, Shell: command, Limits: sandbox.Limits{Time: time.Minute}})
 }
 
-// alive lists the processes of this host whose command line holds a text.
+// alive lists the processes of this host with a text in their command line.
 func alive(t testing.TB, text string) (found []string) {
 	t.Helper()
 	lines, err := filepath.Glob("/proc/[0-9]*/cmdline")

@@ -31,7 +31,7 @@ type Server struct {
 	Script string   `json:"script"`
 	Env    []string `json:"env"`    // NAME=value
 	Socket string   `json:"socket"` // as the command sees it
-	Log    string   `json:"log"`    // a file as the command sees it, whose end says why the server did not start
+	Log    string   `json:"log"`    // a file as the command sees it; its end says why the server did not start
 	// Within bounds the time from its start until it takes connections; 0: two minutes.
 	Within time.Duration `json:"within"`
 }

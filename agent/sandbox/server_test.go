@@ -13,7 +13,7 @@ import (
 	"github.com/sia-bot/sia/agent/sandbox"
 )
 
-// server is one whose script does what a test wants.
+// server is a server with a script that does what a test wants.
 func server(name, script string, ports ...int) sandbox.Server {
 	return sandbox.Server{Name: name, Ports: ports, Script: script, Socket: "/tmp/" + name + ".sock", Log: "/tmp/" + name,
 		Env: []string{"NAME=" + name}}

@@ -168,7 +168,7 @@ func (s *Set) add(i int, c candidate) {
 		show(c.image), strings.Join(ports, " and localhost:")))
 }
 
-// candidate is a service whose program there is.
+// candidate is a service with a program that is installed.
 type candidate struct {
 	name, image string
 	kind        kind

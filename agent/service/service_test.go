@@ -38,7 +38,7 @@ func newBox(t *testing.T) *sandbox.Sandbox {
 	return sandboxtest.New(t, sandbox.Options{Self: []string{self, "forward"}})
 }
 
-// bench is a work tree whose workflow names services, and the folder of their data.
+// bench is a work tree with a workflow that names services, and the folder of their data.
 type bench struct {
 	*testing.T
 	box        *sandbox.Sandbox
@@ -104,8 +104,9 @@ db:
 
 const psql = `export PGPASSWORD="it's \$(secret)"; psql -XAtv ON_ERROR_STOP=1 -U shop -d 'orders "1"' `
 
-// TestPostgreSQL: the tests of a repository whose workflow names PostgreSQL meet the user, password and database
-// that it gives, at the port that it maps and by the service's name; what a command wrote is there for the next one.
+// TestPostgreSQL: the workflow of a repository names PostgreSQL. The repository's tests meet the user, password and
+// database that it gives, at the port that it maps and by the service's name; what a command wrote is there for the
+// next one.
 func TestPostgreSQL(t *testing.T) {
 	b := newBench(t, shop)
 	set := service.Find(b.box, b.tree, nil)

@@ -42,7 +42,7 @@ type Language interface {
 
 // What a suite's script heeds in its environment.
 const (
-	Once     = "ONCE=1"     // a group that passes, or does not come to an end, is run once, and else twice
+	Once     = "ONCE=1"     // a group that passes, or does not end, is run once, and else twice
 	Unmarked = "UNMARKED=1" // where the language knows how, nothing tells the code that it is tested
 )
 
@@ -67,13 +67,13 @@ type Suite struct {
 	// Installed are the shell commands in place of Prepare where the registries can't be reached, without a network. They
 	// make what is installed on the machine do; "": nothing can.
 	Installed string
-	// Stdlib is the program with whose compiled standard library empty build caches begin; "": they begin empty.
+	// Stdlib is a program: empty build caches begin with its compiled standard library; "": they begin empty.
 	Stdlib string
 	Env    []string          // NAME=value; the folder is mounted at depsAt, and buildAt is a cache that stays
 	Links  map[string]string // that are laid into the tree, and where they lead
 }
 
-// Languages are those that tests can be run of, in the order in which they are asked whose a commit is.
+// Languages are those with tests that can be run, in the order in which they are asked whether a commit is theirs.
 func Languages() []Language { return []Language{Golang{}, Rust{}, Java{}, Python{}, Node{}} }
 
 // LanguageNamed is the language of that name; nil: there is none.

@@ -4,8 +4,8 @@
 // name; then the folder is brought to the disk, too. Whoever opens the name, whenever that is, finds
 // all of the old content or all of the new. When a call has returned without an error, the new content
 // outlives a loss of power, as far as the disk keeps what it says that it has written. When the process
-// or the machine stops before that, the name has the old content or the new, and a file whose name
-// begins with “.sia-new-” may be left behind.
+// or the machine stops before that, the name has the old content or the new, and a file with a name
+// that begins with “.sia-new-” may be left behind.
 //
 // The permissions of a new file are those that are asked for, less what the umask takes, as with
 // [os.WriteFile]; those of a file that is replaced don't count. A symbolic link in the place of a file

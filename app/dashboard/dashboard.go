@@ -31,7 +31,7 @@ type Settings interface {
 }
 
 const (
-	lookEvery   = time.Hour // at an issue whose text is not to change: somebody may have deleted or edited it
+	lookEvery   = time.Hour // at an issue with a text that is not to change: somebody may have deleted or edited it
 	shownTasks  = 200
 	shownLately = 5  // lessons
 	costWeeks   = 12 // that a forecast goes by

@@ -265,7 +265,7 @@ func isAccepted(err error) bool {
 	return errors.As(err, &ae)
 }
 
-// redactedError is an error whose text tells no secret.
+// redactedError is an error with a text that tells no secret.
 type redactedError struct{ err error }
 
 func (r *redactedError) Error() string { return scrub(r.err.Error()) }

@@ -12,8 +12,8 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// TestWritesNeedTheLease: a worker whose lease ran out reads, and writes nothing: neither by REST nor by GraphQL, nor
-// when it runs out between two tries.
+// TestWritesNeedTheLease: a worker reads, and writes nothing, once its lease ran out: neither by REST nor by GraphQL,
+// nor when it runs out between two tries.
 func TestWritesNeedTheLease(t *testing.T) {
 	w := start(t, "/")
 	w.json("GET /repos/acme/shop/issues/12", 200, issue12)

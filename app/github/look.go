@@ -53,7 +53,7 @@ type Look struct {
 // LookAt says what to look at.
 type LookAt struct {
 	SHA    string
-	Pull   int    // number of the pull request whose head that should be; 0: none
+	Pull   int    // number of the pull request that should have this head; 0: none
 	Base   string // the commit that it stands on, where that is wanted as well
 	Branch string // the branch that it is to be merged into, where what reports near it is wanted; empty: it is not
 	// heads that the pull request had before, where what reported on them is wanted: at most MaxEarlier

@@ -178,8 +178,8 @@ func (n *commitNode) look() (look Look, whole bool) {
 	return look, true
 }
 
-// addSuite adds what a check suite holds. One of GitHub Actions is a run of a workflow,
-// whose newest attempt GraphQL does not number.
+// addSuite adds what a check suite holds. One of GitHub Actions is a run of a workflow.
+// GraphQL does not number its newest attempt.
 func (l *Look) addSuite(s suiteNode) {
 	var appID int64
 	slug := ""

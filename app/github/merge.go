@@ -10,7 +10,7 @@ import (
 	"github.com/sia-bot/sia/sia/text"
 )
 
-// Merge merges a pull request whose head is at a commit, in a way that the repository allows: a
+// Merge merges a pull request with its head at a commit, in a way that the repository allows: a
 // merge commit, else squashed, else rebased. merged is false where GitHub says that it can't be
 // merged now (405: checks or reviews are missing, it conflicts; 409: the head is another by now;
 // 403: the app may not), and why has its words.

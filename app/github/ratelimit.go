@@ -243,7 +243,7 @@ func (l *rateLimiter) learn(resource string, resp *http.Response) (until time.Ti
 }
 
 // saysLimit reports whether a refusal is about a rate limit in its words: a
-// secondary one, or a primary one whose headers are missing. It reads the body and
+// secondary one, or a primary one without its headers. It reads the body and
 // puts it back.
 func saysLimit(resp *http.Response) bool {
 	body, err := io.ReadAll(io.LimitReader(resp.Body, 64<<10))

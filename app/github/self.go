@@ -73,7 +73,7 @@ func (a *App) Author(ctx context.Context, at time.Time) (gitops.Signature, error
 }
 
 // Noreply is the address under which GitHub attributes commits to an account.
-// An account whose id is not known, 0, has the older form without it. Each GitHub
+// An account with an unknown id, 0, has the older form without it. Each GitHub
 // has addresses of its own; where its host is a number, which is no name for mail,
 // they are github.com's.
 // https://docs.github.com/en/account-and-profile/reference/email-addresses-reference#your-noreply-email-address

@@ -8,8 +8,8 @@ import (
 	"sync"
 )
 
-// shape says what an answer has to hold. Whatever lacks it is an error, wherever it is read: a branch whose protection
-// is not told is not unprotected, and an issue without labels is not one whose label was taken off.
+// shape says what an answer has to hold. Whatever lacks it is an error, wherever it is read: a branch without its
+// protection in the answer is not unprotected, and an issue without labels in the answer has not lost its label.
 type shape struct {
 	kind   shapeKind
 	fields map[string]field // of the object, or of each element of the list
@@ -42,10 +42,10 @@ const (
 )
 
 // shapes are the answers of success, by request: "*" stands for one part of the path, "**" for the rest. The fields are
-// those that are always there by GitHub's description and whose absence would be taken for an answer:
+// those that are always there by GitHub's description, if their absence would be taken for an answer:
 //
 //	{name}      an object in which name is filled     {name?}      in which name is there
-//	{a{b} c[]}  that holds an object, and a list      {a?{b}}      whose object may be missing
+//	{a{b} c[]}  that holds an object, and a list      {a?{b}}      in which the object may be missing
 //	[name]      a list of objects                     {name}|[b]   one or the other
 //
 // https://github.com/github/rest-api-description

@@ -233,7 +233,7 @@ func (s shape) without(example any, then func(way string)) {
 	}
 }
 
-// Lists whose pages can't be followed are not whole, and nobody is followed elsewhere.
+// Lists with pages that can't be followed are not whole, and nobody is followed elsewhere.
 func TestPagesThatCannotBeFollowed(t *testing.T) {
 	for name, link := range map[string]string{
 		"the same page":   `<%s?page=1>; rel="next"`,

@@ -95,7 +95,7 @@ type Answer struct {
 
 // AnswerThreads answers in threads of a pull request, each once: where an answer of the app's under
 // the marker stands already, nothing is written. known is [Unwritten] where nobody can have
-// written any yet, which saves looking for them, or else 0. A thread whose first comment is gone is
+// written any yet, which saves looking for them, or else 0. A thread without its first comment is
 // left alone. An answer that GitHub refuses keeps no other from being written; the first such refusal
 // is the error.
 // https://docs.github.com/en/rest/pulls/comments#create-a-reply-for-a-review-comment

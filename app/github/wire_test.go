@@ -112,7 +112,7 @@ func (s *syncBuffer) String() string {
 	return s.b.String()
 }
 
-// start starts a server whose REST API is below prefix, and an app that uses it.
+// start starts a server with its REST API below prefix, and an app that uses it.
 func start(t *testing.T, prefix string, change ...func(*Config)) *wire {
 	t.Helper()
 	w := &wire{ServeMux: http.NewServeMux(), t: t, clock: newClock(), good: map[string]bool{}, logs: &syncBuffer{}}

@@ -8,7 +8,7 @@ import (
 	"syscall"
 )
 
-// ownership is whose a file is, and by how many names it is known.
+// ownership is a file's owner and group, and how many names it has.
 type ownership struct {
 	known    bool
 	uid, gid int

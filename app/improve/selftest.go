@@ -57,7 +57,7 @@ func (s SelfTest) Test(ctx context.Context, _ string) (improve.TestRun, error) {
 	return improve.TestRun{Command: s.Command, OK: res.OK(), Ending: ending, Output: visible.Text(string(res.Output))}, nil
 }
 
-// inCopy is a command that works on the copy and knows whose part it is.
+// inCopy is a command that works on the copy and knows the iteration that it is part of.
 func inCopy(dir, iteration string) sandbox.Command {
 	return sandbox.Command{Dir: dir, Env: []string{Environment + "=" + iteration}, ReadOnly: []string{placeFolder}}
 }

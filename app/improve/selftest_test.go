@@ -43,8 +43,8 @@ func TestLanguages(t *testing.T) {
 			t.Errorf("a parser left %s", name)
 		}
 	}
-	// A language whose program is not here, or too old, is said not to be checked. Which those are
-	// depends on the machine.
+	// A language is reported as not checked when its program is missing or too old. Which languages
+	// these are depends on the machine.
 	for name, content := range map[string]string{"a.rb": "def f\n", "a.ts": "let a: = 1\n"} {
 		write(t, filepath.Join(dir, name), content)
 		got, err := place.Languages{Sandbox: box, Copy: dir, Iteration: "x"}.Check(t.Context(), name)

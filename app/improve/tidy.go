@@ -45,7 +45,7 @@ func (p *Place) Tidy() (found []string, err error) {
 	return found, nil
 }
 
-// finish ends an iteration whose process was killed.
+// finish ends an iteration of a process that was killed.
 func (p *Place) finish(i *Iteration) (said string, err error) {
 	r := i.record
 	said = fmt.Sprintf("An earlier run, %s, was killed in its cycle %d; %s is as it was.", i.Name, r.Cycles+1, r.What)

@@ -142,7 +142,7 @@ func class(a *sia.Attempt) string {
 	return ""
 }
 
-// pattern is what the last diagnosis came to.
+// pattern is the pattern of the last diagnosis.
 func pattern(t sia.Task) string {
 	if t.Next != nil && t.Next.Diagnosis.Pattern != "" {
 		return string(t.Next.Diagnosis.Pattern)
@@ -307,7 +307,7 @@ func value(t sia.Task, coders int) float64 {
 }
 
 // catchUp tells the learner the outcomes that were recorded since it was last told, by this
-// process or another: like [Chooser.catchUp]. A coder whose model changed begins with a
+// process or another: like [Chooser.catchUp]. A coder with a changed model begins with a
 // quarter of what was learned of it.
 func (d *Decider) catchUp(ctx context.Context) error {
 	if err := d.others.catchUp(ctx, d.store); err != nil {

@@ -64,13 +64,11 @@ func Mined(d sia.Decision, c policies.Context) (m mine.Decision, known bool) {
 // Duels counts the decisions of the log about which two policies differ and chance had the say: won
 // are those that speak for the candidate, lost those that speak for the present one.
 //
-// Of two choices a decision of the log made only one, so only the result of that is known. But where
-// either could have been made by chance, and of those that chance made more often as many are left out as
-// it takes to make both equally likely, which of the two was made is the toss of a fair coin. If the
-// candidate is no better, a resolved task whose choice was the candidate's is as likely as one whose
-// choice was the present policy's, and the same holds of failed tasks the other way round. So won and
-// lost are a fair coin's, which is what [evolve.Gate] asks for. A task counts once, by its first
-// such decision.
+// A decision made only one of two choices, so only the result of that one is known. But where chance could
+// have made either, which one was made is the toss of a fair coin, once enough of the likelier choice's decisions
+// are left out to make both equally likely. If the candidate is no better, a resolved task is as likely to have
+// the candidate's choice as the present policy's, and the same holds for a failed task. So won and lost are
+// a fair coin's, which is what [evolve.Gate] asks for. A task counts once, by its first such decision.
 func (h History) Duels(
 	ctx context.Context, installation int64, present, candidate policies.Policy,
 ) (won, lost int, err error) {

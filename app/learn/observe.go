@@ -13,7 +13,7 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// What a decision about a technique came to.
+// The outcomes of a decision about a technique.
 const (
 	cameResolved = "resolved"     // the attempt's checks were green
 	cameFailed   = "not resolved" // they were red, or it ran out of its own time
@@ -131,7 +131,7 @@ func (ch *Chooser) Observe(ctx context.Context, t sia.Task) error {
 	return ch.catchUp(ctx)
 }
 
-// awaited reports whether it is still open what comes of a decision.
+// awaited reports whether a decision's outcome is still open.
 func awaited(t sia.Task, d sia.Decision) bool {
 	made := func(iv sia.Intervention) bool { return iv.Diagnosis.DecisionID == d.ID }
 	return slices.ContainsFunc(t.Interventions, made) || t.Next != nil && made(*t.Next) || t.Pending[d.ID] != ""

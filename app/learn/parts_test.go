@@ -178,7 +178,7 @@ func TestWhoWorked(t *testing.T) {
 	}
 }
 
-// What every racer came to is kept once, with who had failed before the checks saw it.
+// Every racer's outcome is kept once, with who had failed before the checks saw it.
 func TestRacersAreRecorded(t *testing.T) {
 	s := database(t)
 	task := sia.Task{ID: sia.NewTaskID(shop.ID, 1), Repo: shop,

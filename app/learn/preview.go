@@ -9,8 +9,8 @@ import (
 	"github.com/sia-bot/sia/sia/technique"
 )
 
-// Preview is what would be tried first in a new task of a repository whose failure has a pattern, with
-// nothing said by a model: the candidates by a policy, the best first, with what is known of each, and
+// Preview is what would be tried first in a new task of a repository, after a failure with this pattern and
+// with nothing said by a model: the candidates by a policy, the best first, with what is known of each, and
 // why in words. Nothing is decided and nothing logged, and chance plays no part.
 func (ch *Chooser) Preview(
 	ctx context.Context, r sia.Repo, p sia.Pattern, library *technique.Library, by bandit.Policy,

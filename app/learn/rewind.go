@@ -216,7 +216,7 @@ func (r *Rewind) assign(p policies.Policy, d sia.Decision) (a Replayed, ok bool,
 }
 
 // interrupt judges an attempt's risk, as long as no weight had been learned: the log has
-// the signs and the chance that they came to, and not the weights. An attempt above its
+// the signs and the chance computed from them, and not the weights. An attempt above its
 // limit was interrupted or spared by chance, and would be again.
 func (r *Rewind) interrupt(p policies.Interrupt, d sia.Decision) (a Replayed, why string, err error) {
 	var risk sia.Risk

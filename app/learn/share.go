@@ -163,7 +163,7 @@ func (ls *Lessons) unshareable(ctx context.Context, id lesson.ID) error {
 	return why
 }
 
-// Unshare takes an approval back, and says what became of the copies.
+// Unshare takes an approval back, and says what was done with the copies.
 func (ls *Lessons) Unshare(ctx context.Context, id lesson.ID) (was store.SharedLesson, out store.Unshared, err error) {
 	all, err := ls.store.SharedLessons(ctx)
 	if err != nil {

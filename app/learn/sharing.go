@@ -32,8 +32,8 @@ func NewSharing(
 type Share struct {
 	Repositories int // that agree
 	Silent       int // that don't, of which nothing is counted
-	Techniques   int // tasks whose first technique is counted in the report
-	Coders       int // tasks whose first coder is
+	Techniques   int // tasks that have their first technique counted in the report
+	Coders       int // tasks that have their first coder counted
 	Report       priors.Report
 	counted      []store.SharedTask
 }

@@ -12,8 +12,8 @@ import (
 )
 
 // Trials says what of a library a task's next choice may use, and notes which techniques are new. How
-// each has fared is what the recorded outcomes say, so every process and every replay says the same.
-// What a person asked for in the task stays in the library, whatever came of its trial.
+// each has fared is computed from the recorded outcomes, so every process and every replay says the same.
+// What a person asked for in the task stays in the library, whatever its trial showed.
 func (ch *Chooser) Trials(ctx context.Context, t sia.Task, library *technique.Library) (technique.Trials, error) {
 	ids := library.OnTrial()
 	if len(ids) == 0 {

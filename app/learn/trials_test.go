@@ -116,7 +116,7 @@ func TestTrialsInTurn(t *testing.T) {
 }
 
 // TestTrialIsReplayed: the log of a decision with techniques on trial has the exact probability, and
-// who makes it again by the log comes to the same.
+// making the decision again by the log gives the same.
 func TestTrialIsReplayed(t *testing.T) {
 	s := database(t)
 	w := replica(t, s)

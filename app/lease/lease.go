@@ -5,7 +5,7 @@
 // travels in the context, so that whoever sends a request or a push can ask with [Check] right before. A context
 // without a lease, such as that of a command or a page, may write.
 //
-// The store gives out leases and is the judge of them: it takes no outcome of a worker whose token is not the newest.
+// The store gives out leases and is the judge of them: it takes an outcome only from the worker with the newest token.
 // This package is for what lies outside of the store's transactions, where only a clock can tell.
 package lease
 

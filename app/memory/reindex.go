@@ -25,7 +25,7 @@ type Reindexed struct {
 	Branch    string   `json:"branch"` // the memory branch
 	Head      string   `json:"head"`   // and its head; empty: there is no such branch
 	Tasks     int      `json:"tasks"`
-	Again     int      `json:"started_again"` // of them, those that had not ended and whose label is still on
+	Again     int      `json:"started_again"` // of them, those that had not ended and still have their label
 	Lessons   int      `json:"lessons"`
 	Outcomes  int      `json:"outcomes"`
 	Decisions int      `json:"decisions"`
@@ -98,7 +98,7 @@ func (b *Branches) discover(ctx context.Context, only string) ([]store.Repositor
 		}
 		for _, r := range repos {
 			wanted := only == "" || strings.EqualFold(only, r.String())
-			if !wanted && r.Name != sia.OwnersRepo { // whose settings may hold in the one that is
+			if !wanted && r.Name != sia.OwnersRepo { // its settings may hold in the wanted one
 				continue
 			}
 			known := store.Repository{Repo: r.Repo, Installation: in.ID, DefaultBranch: r.DefaultBranch, Private: r.Private}

@@ -21,7 +21,7 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// opened is an empty database whose clock stands where at does.
+// opened is an empty database with a clock that stands where at does.
 func opened(t *testing.T, at *time.Time) *store.Store {
 	t.Helper()
 	s := storetest.Open(t, store.Config{Now: func() time.Time { return *at }})

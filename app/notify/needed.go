@@ -92,8 +92,8 @@ func (n *Notifier) tellOne(ctx context.Context, c *watched, key string, m render
 	return n.from.SaveNotices(ctx, c.Name(), n.now(), false, key)
 }
 
-// untold are the tasks of which a channel was not told. One whose message was refused comes last, so
-// that it does not stand in the way of others.
+// untold are the tasks that a channel was not told of. Those with refused messages come last, so
+// that they do not stand in the way of others.
 func (n *Notifier) untold(ctx context.Context, c *watched, waiting []sia.Task) (untold []sia.Task, err error) {
 	var keys []string
 	for _, t := range waiting {

@@ -131,7 +131,7 @@ func Run(ctx context.Context, raw github.Raw, o Options) Report {
 	return report
 }
 
-// try is what comes of one fact.
+// try is the result of one fact.
 func (b *Bench) try(ctx context.Context, f Fact) Result {
 	r := Result{ID: f.ID, Fact: f.Text, Source: address(f.Source), Verdict: Holds}
 	t := &Try{Bench: b, ctx: ctx, result: &r}

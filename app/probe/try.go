@@ -25,7 +25,7 @@ type Try struct {
 	err    error
 }
 
-// errEnded ends a try whose result is known.
+// errEnded ends a try once its result is known.
 var errEnded = errors.New("the result is known")
 
 // ok reports whether the try goes on.

@@ -19,7 +19,7 @@ func EscalationTitle(t sia.Task, e sia.Escalation) string {
 }
 
 // EscalationBody is the text of the issue that asks a person one question. It begins
-// with the question; how it came to it is folded. The tick boxes are the only ones in
+// with the question; how SIA got to it is folded. The tick boxes are the only ones in
 // it: text from elsewhere can't draw any.
 func EscalationBody(t sia.Task, e sia.Escalation, l Links) string {
 	var p page

@@ -24,7 +24,7 @@ var shapes = []*lazyregexp.Regexp{
 	lazyregexp.New(`(?i)(GH-)([0-9])`),  // the same, spelled otherwise
 	lazyregexp.New(`(\[)([ \txX]\])`),   // tick boxes
 	lazyregexp.New(`(!)(\[)`),           // images, which tell a server that somebody looks
-	lazyregexp.New(`(\])([(\[:])`),      // links whose words and address differ, and link definitions
+	lazyregexp.New(`(\])([(\[:])`),      // links with different words and address, and link definitions
 	// what keeps workflows from running, in a commit that a title or a text becomes part of
 	// (https://docs.github.com/en/actions/how-tos/manage-workflow-runs/skip-workflow-runs)
 	lazyregexp.New(`(?i)(\[\s*)((?:skip|no|ci|actions)[ _-]?(?:ci|skip|actions)?\s*\])`),

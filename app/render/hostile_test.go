@@ -232,7 +232,7 @@ func fillFinal(t *rapid.T, task *sia.Task) {
 	}
 }
 
-// hostileLesson is one whose every word is the task's.
+// hostileLesson is a lesson made only of the task's words.
 func hostileLesson(task sia.Task) lesson.Lesson {
 	return lesson.Lesson{ID: lesson.NewID(1, "x"), Context: task.Title, Text: task.Body, Correction: task.Ended}
 }

@@ -88,7 +88,7 @@ func together() sia.Task {
 	return judged(t, sia.AttemptPass)
 }
 
-// judged is a task whose attempt was pushed and judged.
+// judged is a task with an attempt that was pushed and judged.
 func judged(t sia.Task, outcome sia.AttemptOutcome) sia.Task {
 	done := checking()
 	a, d := &t.Attempts[0], done.Attempts[0]
@@ -194,7 +194,7 @@ func many() sia.Task {
 	return t
 }
 
-// takenApart are the tasks whose attempts have parts, by name.
+// takenApart are the tasks with parts in their attempts, by name.
 func takenApart() map[string]sia.Task {
 	unplanned := linear()
 	unplanned.Attempts[0].Parts = nil
@@ -258,7 +258,7 @@ func TestPartMessages(t *testing.T) {
 	}
 }
 
-// TestNoPartIsHarmful renders attempts whose parts are hostile in every word, in every state.
+// TestNoPartIsHarmful renders attempts with parts that are hostile in every word, in every state.
 func TestNoPartIsHarmful(t *testing.T) {
 	skips := regexp.MustCompile(`(?i)\[(skip|no|ci|actions)`)
 	rapid.Check(t, func(t *rapid.T) {

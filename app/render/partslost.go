@@ -34,7 +34,7 @@ func lostLine(a sia.Attempt, number, room int) string {
 	return s + few(PartWords(p), max(1, room-2))
 }
 
-// lostText says the same in full, and what became of the other parts.
+// lostText says the same in full, and how the other parts ended.
 func lostText(a sia.Attempt, number int) string {
 	p := a.Parts[number-1]
 	var b strings.Builder

@@ -65,7 +65,7 @@ func testShown(a sia.Attempt, p sia.Part) bool {
 		p.Kind == sia.PartOfPlan
 }
 
-// pullRace says whose change it is, and what became of the others'.
+// pullRace says who made the change, and the results of all racers.
 func pullRace(a sia.Attempt) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s did this, each the whole of it and without the others. The tests in the sandbox ranked the "+

@@ -8,7 +8,7 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// RacerNote says what became of a racer's change: what the tests in the sandbox said of it,
+// RacerNote is the result of a racer's change: what the tests in the sandbox said of it,
 // and whether it was checked.
 func RacerNote(a sia.Attempt, p sia.Part) string {
 	switch p.State {

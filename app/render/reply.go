@@ -219,7 +219,7 @@ const StartOnPull = "`/sia start` belongs on an issue. On SIA's pull request, `/
 const NotAllowed = "SIA is installed here, but whoever runs it has it work in other repositories only. They can add " +
 	"this one to `--repos`; then label the issue again."
 
-// NotPermitted is the one polite reply to somebody whose commands don't count.
+// NotPermitted is the one polite reply to somebody without permission for a command.
 func NotPermitted(login, need string) string {
 	return fmt.Sprintf("Thank you, %s. SIA takes this command only from people with %s access, so "+
 		"nothing was done. "+
@@ -227,7 +227,7 @@ func NotPermitted(login, need string) string {
 		Line(need, 20))
 }
 
-// LabelNotPermitted is the one polite reply to somebody whose label starts nothing.
+// LabelNotPermitted is the one polite reply to somebody who put a label on without permission to start SIA.
 func LabelNotPermitted(login, label, need string) string {
 	return fmt.Sprintf("Thank you, %s. The label %s starts SIA when somebody with %s access puts it on, so nothing was "+
 		"started. Somebody who has it can take the label off and put it on again.\n", Code(login, 40), Code(label, 50),

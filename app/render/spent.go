@@ -13,7 +13,7 @@ func Spent(t sia.Task) string {
 	l := t.Credits
 	all := l.Spent + l.Overrun
 	s := fmt.Sprintf("**Spent:** %s of %s credits", all, l.Budget)
-	if all > 0 { // a server whose models have no price counts none
+	if all > 0 { // a server with models that have no price counts none
 		s += " (" + usd(all) + ")"
 	}
 	s += ";"

@@ -227,7 +227,7 @@ func planning() sia.Task {
 	return t
 }
 
-// planned is a task whose plan waits for a yes.
+// planned is a task with a plan that waits for a yes.
 func planned() sia.Task {
 	t := planning()
 	p := wholePlan()

@@ -7,7 +7,7 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// ThreadAnswer is what became of one thread of a review.
+// ThreadAnswer says how one thread of a review was dealt with.
 type ThreadAnswer struct {
 	Head    sia.SHA // the green commit that deals with it; empty: none does
 	Why     string  // none does

@@ -44,8 +44,8 @@ func (f *Files) inForce(ctx context.Context, installation int64, repo sia.Repo, 
 	return out, nil
 }
 
-// places are the repositories whose files may hold in a repository, the first
-// first: itself, and the owner's where the app is installed on it. An installation
+// places are the repositories that may have the settings file for a repository, in
+// order: itself, and the owner's where the app is installed on it. An installation
 // is one owner's, so the name is enough.
 func (f *Files) places(ctx context.Context, installation int64, repo sia.Repo) ([]sia.Repo, error) {
 	if known, err := f.covers(ctx, installation, repo); err != nil || !known {

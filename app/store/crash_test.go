@@ -20,7 +20,7 @@ import (
 
 // TestKilledAtEachBoundary copies the database as it stands before and after
 // each effect — what a killed process leaves on the disk — and goes on from
-// every copy: each comes to the same end, and each outcome is applied once.
+// every copy: each has the same end, and each outcome is applied once.
 //
 //test:plain
 func TestKilledAtEachBoundary(t *testing.T) {

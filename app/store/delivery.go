@@ -94,7 +94,7 @@ func (s *DeliveryStore) saveDeliveries(ctx context.Context, tx *sql.Tx, all []De
 	return err
 }
 
-// deliveryRow is a delivery with what became of it.
+// deliveryRow is a delivery with its state.
 type deliveryRow struct {
 	Delivery
 	state string

@@ -35,7 +35,7 @@ func (p person) find(text string, yield func(start, end int)) {
 		return
 	}
 	low := strings.ToLower(text)
-	if len(low) != len(text) { // letters whose cases differ in length: logins are ASCII
+	if len(low) != len(text) { // it has letters that differ in length by case: logins are ASCII
 		low = asciiLower(text)
 	}
 	for _, login := range p.logins {

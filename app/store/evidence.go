@@ -51,8 +51,8 @@ type PatternTally struct {
 	BestDid  int             `json:"best_resolved"`
 }
 
-// PatternTallies counts patterns of failure in sight, those met most lately first. What they are
-// counted by are interventions whose outcome is known.
+// PatternTallies counts patterns of failure in sight, those met most lately first. It counts the
+// interventions with a known outcome.
 func (s *DecisionStore) PatternTallies(
 	ctx context.Context, v Visibility, repo int64, lately time.Time,
 ) ([]PatternTally, error) {

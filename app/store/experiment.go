@@ -39,7 +39,7 @@ func (p ExperimentPhase) Open() bool {
 	return true
 }
 
-// Experiment is one change of a policy, with all that became of it.
+// Experiment is one change of a policy, from its proposal to its end.
 type Experiment struct {
 	ID           string          `json:"id"` // names the lot
 	Installation int64           `json:"installation"`

@@ -22,7 +22,7 @@ type deliveryInbox struct {
 	close  func() // closes closed, once
 }
 
-// queuedDelivery is a delivery, and where its caller waits for what became of it.
+// queuedDelivery is a delivery, and where its caller waits for the result of saving it.
 type queuedDelivery struct {
 	d     Delivery
 	saved chan saveResult // of length 1, so that a caller that left blocks nobody

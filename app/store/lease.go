@@ -42,7 +42,7 @@ func leaseNow() time.Time { return time.Now() }
 type heldLease struct {
 	e      *Engine
 	key    string
-	job    string          // the effect whose job carries this one out
+	job    string          // the effect that the job was made for
 	ctx    context.Context // the handler's
 	cancel context.CancelCauseFunc
 	ended  chan struct{} // closed when the run has ended
@@ -275,7 +275,7 @@ func (e *Engine) leftRunning(ctx context.Context) error {
 		WHERE state = 'running' AND kind <> ? AND attempted_at < ?`, effectArgs{}.Kind(), e.s.stamp(now.Add(-e.c.Lease)))
 }
 
-// renew renews the leases of what this engine carries out. A handler whose lease somebody else has is ended. When the
+// renew renews the leases of what this engine carries out. It ends a handler when somebody else has its lease. When the
 // database can't be written nothing is renewed, and each handler is ended by its timer.
 func (e *Engine) renew(ctx context.Context) {
 	began := time.Now()

@@ -208,8 +208,8 @@ func TestRunThatIsEnding(t *testing.T) {
 	}
 }
 
-// TestJobGivenOutTwice: an attempt whose job is given out again while it runs, as River's rescue would, goes on alone,
-// and the second job finds it done.
+// TestJobGivenOutTwice: when the job of a running attempt is given out again, as River's rescue would, the attempt goes
+// on alone, and the second job finds it done.
 func TestJobGivenOutTwice(t *testing.T) {
 	l := newLeased(t, EngineConfig{Lease: time.Hour})
 	l.exec(t, `UPDATE river_job SET state = 'available' WHERE id = (SELECT job_id FROM effects WHERE key = ?)`, l.key)

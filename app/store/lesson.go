@@ -115,9 +115,9 @@ func (s *LessonStore) ToolLessons(ctx context.Context, repo int64) ([]lesson.Les
 	return all, s.explain(fmt.Sprintf("load the lessons about tools of repository %d", repo), err)
 }
 
-// LearnedSince counts the lessons that were added since a time from what became
-// of attempts; what people taught, what came from other repositories and what was
-// merged is not among them.
+// LearnedSince counts the lessons that were added since a time from outcomes
+// of attempts. It leaves out lessons that people taught, that are from other
+// repositories, or that were merged.
 func (s *LessonStore) LearnedSince(ctx context.Context, repo int64, since time.Time) (n int, err error) {
 	err = s.r.QueryRowContext(ctx,
 		`SELECT count(*) FROM lessons WHERE repo_id = ? AND created_at >= ? AND source NOT IN (?, ?) AND state <> ?`,

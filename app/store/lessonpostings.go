@@ -15,8 +15,8 @@ import (
 // is stored unreadable.
 const partSize = 1 << 16
 
-// postingKey names a row of lesson_terms: the lessons whose seq lies in
-// [part × partSize, (part+1) × partSize) and that have a term.
+// postingKey names a row of lesson_terms: the lessons that have a term, with a seq
+// in [part × partSize, (part+1) × partSize).
 type postingKey struct {
 	term string
 	part int64

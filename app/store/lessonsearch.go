@@ -168,7 +168,7 @@ func (s *LessonStore) rank(
 	return found, nil
 }
 
-// heaviest are the lessons whose terms weigh most together, at most so many; of
+// heaviest are the lessons with the heaviest terms, summed up, at most so many; of
 // those that weigh the same, the newest.
 func (s *LessonStore) heaviest(ctx context.Context, terms map[string]float64, most int) ([]int64, error) {
 	list, err := json.Marshal(slices.Sorted(maps.Keys(terms)))

@@ -101,7 +101,7 @@ func (s *LessonStore) TakeSharedLessons(
 	return copies, err
 }
 
-// Unshared is what became of the copies of a lesson that is shared no longer.
+// Unshared counts the copies of a lesson that is no longer shared, by what was done with them.
 type Unshared struct {
 	Removed  int `json:"removed"`  // nothing spoke for or against them yet
 	Archived int `json:"archived"` // at least as much spoke against them as for them

@@ -33,7 +33,7 @@ type MovedTable struct {
 	Name    string `json:"name"`
 	Rows    int    `json:"rows"`
 	SHA256  string `json:"sha256"`            // of all rows, in the order of their keys
-	Cleaned int    `json:"cleaned,omitempty"` // rows whose texts had bytes that PostgreSQL takes in no text
+	Cleaned int    `json:"cleaned,omitempty"` // rows that had text with bytes that PostgreSQL doesn't allow
 }
 
 // moveTable is a table as both databases have it.

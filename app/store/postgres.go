@@ -237,8 +237,8 @@ func gone(err error) bool {
 		errors.Is(err, driver.ErrBadConn) || errors.Is(err, sql.ErrConnDone) || pgconn.SafeToRetry(err)
 }
 
-// hold: https://www.postgresql.org/docs/current/explicit-locking.html#ADVISORY-LOCKS. Two things whose hashes are the
-// same wait for each other in vain, no more.
+// hold: https://www.postgresql.org/docs/current/explicit-locking.html#ADVISORY-LOCKS. Two things with the same hash
+// wait for each other without need; it does no other harm.
 func (*postgresDialect) hold(ctx context.Context, tx *sql.Tx, what string) error {
 	_, err := tx.ExecContext(ctx, `SELECT pg_advisory_xact_lock(hashtextextended(?, 0))`, what)
 	return err
@@ -307,7 +307,7 @@ func (*postgresDialect) claim(context.Context) (unlock func() error, err error) 
 	return nil, errors.New("no process has a PostgreSQL database to itself")
 }
 
-// revive: leases tell whose process died.
+// revive does nothing: leases show which process died.
 func (*postgresDialect) revive(context.Context) (jobs int64, err error) { return 0, nil }
 
 func (*postgresDialect) listed(kind listKind) string {
@@ -336,7 +336,7 @@ func (s *postgresDialect) tables(ctx context.Context) ([]textColumn, error) {
 		ORDER BY c.table_name, c.ordinal_position`)
 }
 
-// rowKey: tables whose key is a number are numbered by it (migrations/postgres).
+// rowKey: tables with a number as their key are numbered by it (migrations/postgres).
 func (*postgresDialect) rowKey(table string) string {
 	switch table {
 	case "decisions", "experiment_events":

@@ -8,7 +8,7 @@ import (
 )
 
 // PriorImport is what was learned from other installations. It is a fact with a date: decisions name
-// the import by whose id they were made.
+// the import that they used, by its id.
 type PriorImport struct {
 	ID     int64  // given by ImportPriors
 	Source string // the file or module version that it came from, for people

@@ -38,8 +38,8 @@ const (
 	// time, or that another process left, is begun at most; looking costs a server that has nothing to do.
 	fetchPoll = time.Second
 
-	// Finished jobs are of no further use: rows of deliveries and effects tell
-	// what became of them. Keeping none is not possible: 0 means 24 hours.
+	// Finished jobs are of no further use: rows of deliveries and effects have the
+	// result. Keeping none is not possible: 0 means 24 hours.
 	keepJobs = 10 * time.Minute
 )
 
@@ -98,8 +98,9 @@ func (s *DB) jobsForEffects(ctx context.Context, tx *sql.Tx) (int64, error) {
 	return int64(len(lost)), nil
 }
 
-// effectsWithoutWorker lists the pending effects whose lease is free or ran out and that no job will take: none
-// waits, and the one that runs has lost its lease, or was begun before a time, by River's clock, and took none.
+// effectsWithoutWorker lists the pending effects that have no lease, or one that ran out, and that no job will take:
+// none of their jobs waits, and one that runs has lost its lease, or took none and began before begunBefore, by
+// River's clock.
 func (s *DB) effectsWithoutWorker(ctx context.Context, tx *sql.Tx, begunBefore time.Time) ([]sia.Effect, error) {
 	return collect(ctx, tx, scanJSON[sia.Effect], `SELECT effect FROM effects e
 		WHERE state = 'pending' AND lease_until <= `+s.leaseClock()+` AND NOT EXISTS (SELECT 1 FROM river_job j

@@ -11,12 +11,12 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// An attempt is offered to runners by the handler that carries its effect out, its owner. Whoever takes it gets a pass,
-// a token that no other has: only with the newest pass, and while its lease lasts, is the attempt reported on. So a
-// runner that was held up finds that it has nothing to say any more, and so does an owner whose effect another server
-// carries out. See docs/adr/0033-runners.md.
+// An attempt is offered to runners by its owner, the handler that carries its effect out. Whoever takes it gets a pass,
+// a token that no other has. An attempt is reported on only with the newest pass, and while its lease lasts. So a
+// runner that was held up finds that it can report nothing any more. So does an owner when another server carries
+// the effect out. See docs/adr/0033-runners.md.
 
-// RunnerState says where an attempt is that is offered to runners.
+// RunnerState is the state of an attempt that is offered to runners.
 type RunnerState string
 
 // The states.
@@ -98,7 +98,7 @@ func (s *RunnerStore) TakeReport(ctx context.Context, key, owner string, number 
 		report = CASE WHEN reported = ? THEN NULL ELSE report END, taken = ?`, key, owner, number, number)
 }
 
-// ReofferAttempt offers an attempt again whose runner was lost, with what the next one is given.
+// ReofferAttempt offers an attempt again after its runner was lost, with what the next one is given.
 func (s *RunnerStore) ReofferAttempt(ctx context.Context, key, owner string, work []byte) error {
 	return s.own(ctx, "offer again attempt", `UPDATE runner_attempts SET state = ?, work = ?, pass = '', runner = '',
 		until = 0, reported = 0, taken = 0, report = NULL, at = ?`, key, owner, RunnerOffered, work, micros(s.now()))

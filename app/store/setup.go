@@ -54,10 +54,10 @@ type Setup struct {
 	Error string // of the last failed try, for people
 	// how many repositories were added at once, this one among them; 0: it is not known to be new
 	Together int
-	Welcome  string // what came of proposing settings, for people; empty: that was not looked at yet
+	Welcome  string // the result of proposing settings, for people; empty: that was not looked at yet
 }
 
-// SetupResult is what a setup came to.
+// SetupResult is the result of a setup.
 type SetupResult struct {
 	State   SetupState
 	Welcome string // as in [Setup]

@@ -271,8 +271,8 @@ func TestClosedStoreRefuses(t *testing.T) {
 	}
 }
 
-// TestLostJobsAreMadeAgain: an effect whose job is gone is carried out all the
-// same, after the next start.
+// TestLostJobsAreMadeAgain: an effect without a job is carried out all the same,
+// after the next start.
 func TestLostJobsAreMadeAgain(t *testing.T) {
 	ctx := context.Background()
 	s := opened(t)

@@ -207,15 +207,15 @@ func (s *DB) closePools() error {
 	return errors.Join(append(errs, s.close())...)
 }
 
-// A transaction that got into another's way, or whose server went away, is tried again: soon, and so often that a
-// server that changes over to its standby loses nothing that somebody waits for.
+// A transaction is tried again when it got into another's way, or when its server went away. The first retry is soon,
+// and there are so many that a server can change over to its standby and lose nothing that somebody waits for.
 const (
 	writeTries = 20
 	writePause = 5 * time.Millisecond // after the first try; twice as long each time, up to a second
 )
 
 // write runs f in one transaction of the application's pool. An error of f or of the database undoes all of it. A
-// handler whose lease ran out writes nothing.
+// handler without a valid lease writes nothing.
 //
 // On PostgreSQL transactions run beside each other, and f runs again when its transaction got into another's way: it
 // must set anew whatever it sets outside of itself. What it reads and then writes by, another transaction may change in

@@ -101,7 +101,7 @@ const (
 	EffectFailed  EffectState = "failed"  // it was given up; sia.EffectFailed was applied
 )
 
-// EffectRecord is an effect with what became of it.
+// EffectRecord is an effect with its state.
 type EffectRecord struct {
 	sia.Effect
 	State     EffectState

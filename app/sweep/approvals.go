@@ -39,7 +39,7 @@ func (s *Sweeper) approvals(ctx context.Context) error {
 	return errors.Join(all...)
 }
 
-// approval takes the 👍 beneath a task's plan whose author has not changed their
+// approval takes the 👍 beneath a task's plan, unless its author has changed their
 // mind since. self is SIA's own login.
 func (s *Sweeper) approval(ctx context.Context, t sia.Task, self string) error {
 	comment := sia.CommentNumber(t.Escalation.URL)

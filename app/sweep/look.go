@@ -163,7 +163,7 @@ func (l *Looker) boxes(ctx context.Context, t sia.Task, at sia.Origin, body stri
 // maxLook bounds how many tasks are watched by looks; the most recently changed come first.
 const maxLook = 500
 
-// All looks at the tasks that have not ended and whose turn it is. One task's trouble does not
+// All looks at the tasks that have not ended and are due. One task's trouble does not
 // keep the others from being looked at.
 func (l *Looker) All(ctx context.Context) error {
 	tasks, err := l.store.Tasks(ctx, store.Filter{Open: true, Limit: maxLook})

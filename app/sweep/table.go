@@ -14,21 +14,21 @@ import (
 
 // Schedule says when the periodic work runs, as robfig/cron/v3 reads it.
 type Schedule struct {
-	Look      string // at the tasks whose turn it is, in case a delivery was lost
+	Look      string // at the tasks that are due, in case a delivery was lost
 	Redeliver string // what GitHub could not deliver
 	Repair    string // what people see, against what it should be
 	Feedback  string // 👍 and 👎 on SIA's comments, of which GitHub sends no webhook
 	Approvals string // 👍 on plans that wait for one
 	Prune     string // stored deliveries and transcripts
 	Heartbeat string // the lessons of repositories that are not at work
-	Trials    string // what came of changed policies that are tried
+	Trials    string // the results of changed policies that are tried
 	Evolve    string // the same, and whether there is room for another change
 	Dashboard string // the dashboard issues of repositories that have one
 	Watch     string // at which passed pull requests it is time to look
 }
 
 // DefaultSchedule suits GitHub's limits: a look costs two to five conditional
-// requests for each task whose turn it is.
+// requests for each task that is due.
 func DefaultSchedule() Schedule {
 	return Schedule{Look: "@every 1m", Redeliver: "@every 1m", Repair: "@every 30m", Feedback: "@every 15m",
 		Approvals: "@every 1m", Prune: "@daily", Heartbeat: "@hourly", Trials: "@hourly", Evolve: "@daily", Watch: "@hourly",
@@ -52,7 +52,7 @@ type Shown interface {
 
 // Lessons are what was learned in all repositories.
 type Lessons interface {
-	// Tidy puts the lessons in order of every repository that is not at work and whose turn it is.
+	// Tidy puts the lessons in order of every repository that is not at work and is due.
 	Tidy(ctx context.Context) error
 }
 

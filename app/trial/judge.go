@@ -16,7 +16,7 @@ const (
 	// freeze is how long a policy is left alone after a change of it was taken back, and how long
 	// after one was taken up.
 	freeze = 14 * 24 * time.Hour
-	// an experiment that has not come to anything by then ends: the difference is too small to matter
+	// an experiment without a result by then ends: the difference is too small to matter
 	longest     = 180 * 24 * time.Hour
 	mostTasks   = 4000
 	waitsAtMost = 60 * 24 * time.Hour // for a person's approval

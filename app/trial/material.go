@@ -21,7 +21,7 @@ const (
 // issues are counts and kinds.
 type Material struct {
 	Policy   policies.Policy
-	Options  []mine.OptionWorth // what each choice came to
+	Options  []mine.OptionWorth // the results of each choice
 	Findings []string           // contexts in which a choice does well or badly, as sentences
 	Resolved []string           // decisions after which the attempt passed: context and choice
 	Failed   []string

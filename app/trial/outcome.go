@@ -67,7 +67,7 @@ func (e *Evolver) settled(ctx context.Context, x store.Experiment) ([]store.Expe
 	return rows, e.Store.SettleExperimentTasks(ctx, x.ID, fresh)
 }
 
-// tasksOf are what came of rows.
+// tasksOf are the tasks of rows, with their outcomes.
 func tasksOf(rows []store.ExperimentTask) []evolve.Task {
 	out := make([]evolve.Task, len(rows))
 	for i, row := range rows {

@@ -268,7 +268,7 @@ func changeText(was, now policies.Policy) string {
 	return strings.Join(all, "; ")
 }
 
-// gate judges a change by tasks whose outcome is known, and saves it.
+// gate judges a change by tasks with a known outcome, and saves it.
 func (e *Evolver) gate(
 	ctx context.Context, x store.Experiment, present, candidate policies.Policy,
 ) (store.Experiment, error) {

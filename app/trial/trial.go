@@ -75,8 +75,8 @@ func (e *Evolver) drawn(
 	return changed, nil
 }
 
-// watched is the policy by which a task is decided about after a change was promoted, which is p: a
-// few are still left to the version before it, to tell whose a fall is.
+// watched is the policy that decides about a task after a change was promoted. That is p, but a
+// few tasks are still left to the version before it, to tell what a fall is due to.
 func (e *Evolver) watched(
 	ctx context.Context, t sia.Task, x store.Experiment, p policies.Policy,
 ) (policies.Policy, error) {

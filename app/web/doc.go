@@ -1,5 +1,5 @@
 // Package web is SIA's own pages, for people who look rather than read: what it is doing and what
-// waits for them, every task and attempt as it happens, what techniques and coders came to, patterns
+// waits for them, every task and attempt as it happens, results of techniques and coders, patterns
 // of failure, changes of policies, lessons, questions, settings and installations.
 //
 // Who looks stands in the request's context (package viewer), and every page asks that before it

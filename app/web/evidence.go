@@ -25,7 +25,7 @@ type tallyLine struct {
 	Each  sia.Credits `json:"credits_each,omitempty"` // of a try
 }
 
-// evidencePage is what came of techniques, or of coders.
+// evidencePage shows the results of techniques, or of coders.
 type evidencePage struct {
 	repoChoice
 	Rows    []tallyLine    `json:"tallies"`

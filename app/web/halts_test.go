@@ -8,8 +8,8 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// What is paused as a whole is said on the first page and on each task that it holds, to those whose repositories it is
-// about.
+// What is paused as a whole is said on the first page and on each task that it holds, to those who see the repositories
+// that it is about.
 func TestPagesSayWhatIsPaused(t *testing.T) {
 	s := world(t)
 	h := pages(t, s, &doer{})

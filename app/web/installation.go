@@ -21,7 +21,7 @@ type setupLine struct {
 	State store.SetupState `json:"state"`
 	Tries int              `json:"failed_tries,omitempty"`
 	Error string           `json:"error,omitempty"`
-	// what came of proposing settings to it; empty: it was not new
+	// the result of proposing settings to it; empty: it was not new
 	Welcome string `json:"welcome,omitempty"`
 }
 

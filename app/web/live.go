@@ -14,8 +14,8 @@ import (
 	"github.com/sia-bot/sia/sia/text"
 )
 
-// Bounds of live pages. A browser whose line ends comes back by itself, and is told at once if it
-// missed something.
+// Bounds of live pages. A browser reconnects by itself when its connection ends, and is told at once
+// if it missed something.
 const (
 	linesInAll   = 256 // open at once
 	linesOfOne   = 8   // of one viewer

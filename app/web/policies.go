@@ -155,8 +155,8 @@ func (s *site) results(r *http.Request, c repoChoice, typ policies.Type) (line t
 	return line, nil
 }
 
-// changesOf are the changes that a viewer may know of, the newest first: whose policy stands, or is
-// to stand, in a repository that they see.
+// changesOf are the changes that a viewer may know of, the newest first: those of policies that stand,
+// or are to stand, in a repository that they see.
 func (s *site) changesOf(r *http.Request) ([]store.Experiment, error) {
 	all, err := s.From.Experiments(r.Context(), 0, false)
 	v := viewer.From(r.Context())

@@ -17,7 +17,7 @@ type moment struct {
 	State   sia.State `json:"state"`           // of the task afterwards
 	Why     string    `json:"why,omitempty"`
 	Ignored string    `json:"ignored,omitempty"` // why it changed nothing
-	Noise   bool      `json:"noise,omitempty"`   // nothing that people see came of it, and no person did it
+	Noise   bool      `json:"noise,omitempty"`   // it changed nothing that people see, and no person did it
 }
 
 // Who is who caused it, where the reason doesn't say so.

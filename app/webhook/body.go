@@ -20,7 +20,7 @@ var (
 )
 
 const (
-	// comeAgain is when a sender for whose body there is no room may try again. GitHub
+	// comeAgain is when a sender may try again after there was no room for its body. GitHub
 	// does not by itself; the periodic look has it sent again.
 	comeAgain = "30"
 	// firstFor is how long a body may take to begin, and readFor, in all: GitHub gives up

@@ -20,7 +20,7 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// slowBody is a body of zeros whose last byte comes when the test lets it.
+// slowBody is a body of zeros. Its last byte arrives when the test lets it.
 type slowBody struct {
 	left  int
 	read  *atomic.Int64

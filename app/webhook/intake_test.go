@@ -8,8 +8,8 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// A ticked box answers the question whose comment it stands in. A plan has no
-// boxes: one that is ticked then belongs to an older question, and is no yes.
+// A ticked box answers the question in its comment. A plan has no boxes: one that
+// is ticked then belongs to an older question, and is no yes.
 func TestBoxesInAComment(t *testing.T) {
 	tick := sia.Event{Origin: sia.Origin{OnIssue: 3, Comment: 8},
 		Fact: sia.Edited{Body: "- [x] **A** — All of them\n- [ ] **B** — One"}}

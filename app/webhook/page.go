@@ -121,7 +121,7 @@ func (in *Intake) Teach(
 }
 
 // EditLesson makes a lesson what somebody's draft on a page says, under the permission that
-// teaching needs. Who may not is refused in words, as whose draft can't be taken.
+// teaching needs. Who may not is refused in words. So is a draft that can't be taken.
 func (in *Intake) EditLesson(
 	ctx context.Context, by sia.Actor, repo store.Repository, id lesson.ID, d lesson.Draft,
 ) (lesson.Lesson, error) {

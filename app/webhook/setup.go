@@ -8,8 +8,8 @@ import (
 	"github.com/sia-bot/sia/app/store"
 )
 
-// Welcomer proposes settings to a repository that is new, and says in words for people what came
-// of it, which counts without an error only. Doing it twice is harmless; an error is one that may pass.
+// Welcomer proposes settings to a repository that is new, and returns the result in words for people,
+// which counts without an error only. Doing it twice is harmless; an error is one that may pass.
 type Welcomer interface {
 	Welcome(ctx context.Context, r store.Setup) (came string, err error)
 }

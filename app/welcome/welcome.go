@@ -55,9 +55,9 @@ type Nobody struct{}
 // Welcome does nothing, about which there is nothing to say.
 func (Nobody) Welcome(context.Context, store.Setup) (string, error) { return "", nil }
 
-// Welcome proposes settings to a repository that is new, unless something speaks against it, and says what came of
-// it. The default branch in r is the present one. An error is one that may pass; what trying again can't help,
-// such as a permission that is missing, is its result.
+// Welcome proposes settings to a repository that is new, unless something speaks against it, and returns the result.
+// The default branch in r is the present one. An error is one that may pass; what trying again can't help,
+// such as a permission that is missing, is a result.
 func (w *Welcomer) Welcome(ctx context.Context, r store.Setup) (came string, err error) {
 	came, err = w.welcome(ctx, r)
 	var (

@@ -12,7 +12,7 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// longestFile is the longest file whose lines are counted, in bytes.
+// longestFile is the longest file in which lines are counted, in bytes.
 const longestFile = 1 << 20
 
 // placed finds out in which files of the head the lines are that its failures name. A name that several files may mean
@@ -54,9 +54,9 @@ func (w *surfaceWorker) placed(ctx context.Context, t sia.Task) render.Placed {
 	return in
 }
 
-// meant is the file that a name in a log means, of those whose last part is its: the one that the name ends with, as a
-// path of the machine where the check ran does, or else the one that ends with the name. Of several it is the one that
-// was changed.
+// meant is the file that a name in a log means, of the files with the same last part: the one that the name ends with,
+// as a path of the machine where the check ran does, or else the one that ends with the name. Of several it is the one
+// that was changed.
 func meant(name string, files, changed []string) string {
 	longest := ""
 	var fits []string

@@ -188,7 +188,7 @@ func (w *startWorker) thread(
 }
 
 // said is what a comment says about the change: without what makes it a command, and nothing of
-// commands that ask for something else. Of SIA's own it is what became of an earlier round.
+// commands that ask for something else. Of SIA's own it is the result of an earlier round.
 func said(body string, own bool, slug string) string {
 	if own {
 		m, ok := render.ParseMarker(body)

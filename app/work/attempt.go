@@ -25,7 +25,7 @@ const (
 	textResult    = "result" // the AttemptEnded fact, so that a crash after the work does not do it again
 	textDiff      = "diff"
 	textFinal     = "final-review" // what was last said of a head that it made
-	textDiagnosis = "diagnosis"    // what the last diagnosis after it came to
+	textDiagnosis = "diagnosis"    // the result of the last diagnosis after it
 	textFailure   = "failure: "    // and a check's name: what its log tells of its failure, at length
 	textStart     = "start"        // the branch's head when the attempt started, which its commit may replace
 )
@@ -178,7 +178,7 @@ func (w *attemptWorker) runTests(
 	return true, err
 }
 
-// savedTurns are the turns of an attempt whose process ended before its result
+// savedTurns are the turns of an attempt when its process ended before its result
 // was saved; none when no model had answered. The attempt then stands on the
 // commit on which it began, wherever the branch is now.
 func (w *attemptWorker) savedTurns(ctx context.Context, t *sia.Task, run int) ([]agent.Turn, error) {
@@ -229,8 +229,8 @@ func answerable(a sia.Ask, t sia.Task) *sia.Ask {
 	return &clean
 }
 
-// savedResult is how an attempt ended whose outcome could not be applied any
-// more before the process died.
+// savedResult is how an attempt ended, when the process died before the outcome
+// could be applied.
 func (w *attemptWorker) savedResult(
 	ctx context.Context, t sia.Task, f sia.Effect,
 ) (fact sia.AttemptEnded, ok bool, err error) {
@@ -452,7 +452,7 @@ func (w *attemptWorker) inspect(ctx context.Context, t sia.Task, r agentRun, sha
 	return w.Store.SaveText(ctx, t.ID, t.Attempt().Number, ofRun(textDiff, r.effect.Run), w.Secrets.Mask(diff.Patch))
 }
 
-// count fills in what a diff comes to.
+// count fills in the figures of a diff.
 func (w *attemptWorker) count(diff gitops.Diff, fact *sia.AttemptEnded) {
 	fact.Diff = sia.DiffStat{Files: len(diff.Files), Added: diff.Added, Deleted: diff.Deleted}
 	for _, f := range diff.Files[:min(len(diff.Files), 50)] {

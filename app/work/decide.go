@@ -200,7 +200,7 @@ func (w *decisionWorker) settleRerun(ctx context.Context, id string, v sia.GateV
 }
 
 // decideInterrupt logs that an attempt was interrupted, or left to go on so that
-// it is learned what becomes of it, before that has any consequence.
+// SIA learns how it ends, before that has any consequence.
 func (w *decisionWorker) decideInterrupt(
 	ctx context.Context, t sia.Task, f sia.Effect, end sia.AttemptEnded, policy string,
 ) error {

@@ -59,8 +59,8 @@ func logged(t *testing.T, w *decisionWorker, id sia.TaskID) (lines []string) {
 	return lines
 }
 
-// A doubt is logged once, however often the gate looks, and settled by what the
-// re-run came to.
+// A doubt is logged once, however often the gate looks, and settled by the result
+// of the re-run.
 func TestRerunIsLoggedAndSettled(t *testing.T) {
 	for verdict, want := range map[sia.GateVerdict]string{
 		sia.VerdictGreen: `rerun re-run of ["re-run","blame the attempt"] with 1.0: "green" 0.80`,

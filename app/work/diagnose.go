@@ -16,8 +16,8 @@ import (
 
 const exampleLimit = 32 << 10 // of a file that a diagnosis takes an example from
 
-// conclusion is what a diagnosis came to, kept so that a crash does not have the
-// model asked again, which might say something else than what was decided by.
+// conclusion is the result of a diagnosis. It is kept so that the model is not asked
+// again after a crash: it might say something else than what was decided by.
 type conclusion struct {
 	Key      string        `json:"key"` // of the effect
 	Fact     sia.Diagnosed `json:"fact"`
@@ -51,7 +51,7 @@ func (w *learnWorker) diagnose(ctx context.Context, t sia.Task, f sia.Effect) (s
 	return c.Fact, nil
 }
 
-// concluded is what the last diagnosis of the attempt came to; the zero
+// concluded is the result of the last diagnosis of the attempt; the zero
 // conclusion when there was none.
 func (w *learnWorker) concluded(ctx context.Context, t sia.Task, f sia.Effect) (c conclusion, err error) {
 	text, err := w.Store.Text(ctx, t.ID, f.Attempt, textDiagnosis)
@@ -133,7 +133,7 @@ func (w *learnWorker) conclude(ctx context.Context, t sia.Task, f sia.Effect) (c
 // seenTasks is how many of a repository's latest tasks are looked through for a pattern.
 const seenTasks = 500
 
-// seen is how often earlier diagnoses in the repository, this task's included, came to a pattern. Of
+// seen is how often earlier diagnoses in the repository, this task's included, found a pattern. Of
 // tasks that are no longer known, those count that have a recorded result.
 func (w *learnWorker) seen(ctx context.Context, t sia.Task, p sia.Pattern) (int, error) {
 	tasks, err := w.Store.Tasks(ctx, store.Filter{Repo: t.Repo.ID, Limit: seenTasks})

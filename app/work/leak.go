@@ -141,7 +141,7 @@ func contentLeaks(
 	return nil
 }
 
-// refuse makes an attempt whose commit has secrets one that failed. Nothing of it
+// refuse makes an attempt that has secrets in its commit one that failed. Nothing of it
 // is pushed, and nothing is kept: the commit would be as public on any branch.
 func refuse(fact *sia.AttemptEnded, leaks []string) {
 	named := leaks[:min(len(leaks), mostLeaks)]

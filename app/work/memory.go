@@ -10,7 +10,7 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// memory learns from what the task came to so far, and has it committed to the memory branch.
+// memory learns from the task's results so far, and has them committed to the memory branch.
 func (w *learnWorker) memory(ctx context.Context, t sia.Task, _ sia.Effect) (sia.Fact, error) {
 	if err := w.observe(ctx, t); err != nil {
 		return nil, err
@@ -78,7 +78,7 @@ func (w *learnWorker) threads(ctx context.Context, t sia.Task) (all []github.Com
 	return all, nil
 }
 
-// textQuiet is kept of a task on whose issue nobody had said anything when its first
+// textQuiet is kept of a task when nobody had said anything on its issue as its first
 // attempt began.
 const textQuiet = "quiet"
 

@@ -18,7 +18,7 @@ import (
 	"github.com/sia-bot/sia/sia/tamper"
 )
 
-// textBaseline is what the repository's tests come to where an attempt begins.
+// textBaseline is the result of the repository's tests where an attempt begins.
 const textBaseline = "baseline"
 
 // ofRun is the kind of a text of one run of an attempt.
@@ -141,7 +141,7 @@ func (w *attemptWorker) forRun(ctx context.Context, t sia.Task, r agentRun, in *
 	return err
 }
 
-// baseline is what the repository's tests come to where the attempt begins; nil where that is
+// baseline is the result of the repository's tests where the attempt begins; nil where that is
 // not known. The first run that begins there finds it out.
 func (w *attemptWorker) baseline(ctx context.Context, t sia.Task, r agentRun) (*sia.CheckRun, error) {
 	c, err := w.savedBaseline(ctx, t)
@@ -191,14 +191,14 @@ func onlyTests(fact *sia.AttemptEnded) {
 	}
 }
 
-// mergedParts is what parts come to when they are put mergedParts.
+// mergedParts is the result of merging parts.
 type mergedParts struct {
 	sha       string
 	conflicts []gitops.Conflict // none: they agree
 	parents   []string          // of the commit that resolves them; empty: there is nothing to resolve
 }
 
-// mergeParts merges what some parts came to, of which none rests on another, in their order.
+// mergeParts merges the results of some parts, of which none rests on another, in their order.
 // The same parts make the same commits, however often it is done.
 func (w *attemptWorker) mergeParts(
 	ctx context.Context, t sia.Task, start string, parts []int,
@@ -245,7 +245,7 @@ func (w *attemptWorker) mergeParts(
 	return out, nil
 }
 
-// lostParts reports whether an error says that what a part came to is nowhere: a mirror that
+// lostParts reports whether an error says that a part's commit is nowhere: a mirror that
 // was deleted takes along what was not pushed.
 func lostParts(t sia.Task, err error) bool {
 	a := t.Attempt()
@@ -254,7 +254,7 @@ func lostParts(t sia.Task, err error) bool {
 	})
 }
 
-// comesTo is the commit that a part came to, or began with where it changed nothing.
+// comesTo is the commit that a part made, or the one that it began with where it changed nothing.
 func (w *attemptWorker) comesTo(ctx context.Context, t sia.Task, start string, number int) (string, error) {
 	p := t.Attempt().Parts[number-1]
 	if p.Commit != "" {
@@ -339,7 +339,7 @@ func (w *attemptWorker) check(
 		Services: set.Services, Test: set.Test, OnBase: sha == string(t.BaseSHA)}, commands, baseline)
 }
 
-// diffOf is the run whose diff is the attempt's: of a race, that of the racer whose change is
+// diffOf is the run that made the attempt's diff: of a race, that of the racer with its change
 // on the branch.
 func diffOf(a sia.Attempt) (run int) {
 	for _, p := range a.Parts {

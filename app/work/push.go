@@ -25,7 +25,7 @@ func (w *branchWorker) push(ctx context.Context, t sia.Task, f sia.Effect) (sia.
 		from = string(t.BaseSHA)
 	}
 	expect := start
-	if head := t.Attempts[f.Attempt-1].Head; f.Part > 0 && head != "" { // another racer's, whose place this takes
+	if head := t.Attempts[f.Attempt-1].Head; f.Part > 0 && head != "" { // this takes another racer's place
 		expect = string(head)
 	}
 	on, err := w.pushCommit(ctx, t, from, string(f.SHA), expect)

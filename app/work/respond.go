@@ -17,7 +17,7 @@ import (
 // nearLines is how far from the lines of a thread a change still is at them.
 const nearLines = 3
 
-// respond tells people what became of what they asked for: in each thread that an attempt was given,
+// respond tells people how what they asked for was dealt with: in each thread that an attempt was given,
 // and where they said more than that, in one comment on the pull request. What changed is read from
 // the commits; why something did not, from the agent's words.
 func (w *surfaceWorker) respond(ctx context.Context, t sia.Task, f sia.Effect) (sia.Fact, error) {

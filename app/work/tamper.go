@@ -11,7 +11,7 @@ import (
 	"github.com/sia-bot/sia/sia/tamper"
 )
 
-// oldLimit bounds a file whose text on the base is read to see a change in its
+// oldLimit bounds a file that is read on the base to see a change in its
 // place; of a larger one only what stands around the change is seen.
 const oldLimit = 1 << 20
 

@@ -18,7 +18,7 @@ import (
 	"github.com/sia-bot/sia/sim/ghsim"
 )
 
-// quiet is a workflow whose tests write a report and say nothing.
+// quiet is a workflow with tests that write a report and say nothing.
 const quiet = `on: push
 jobs:
   test:
@@ -35,7 +35,7 @@ const failedReport = `<testsuite name="shop"><testcase name="empty"/>
 <testcase name="tax" classname="Cart" file="cart_test.rb" line="31">` +
 	`<failure>expected 119, got 100</failure></testcase></testsuite>`
 
-// shop is a repository on the simulator whose check has failed.
+// shop is a repository on the simulator with a check that has failed.
 type shop struct {
 	sim  *ghsim.Server
 	repo *github.Repo

@@ -80,7 +80,7 @@ func conflicts(m gitops.Merged) []sia.Conflict {
 	return out
 }
 
-// beginning is the commit whose files an attempt starts from, and the parents of the
+// beginning is the commit that an attempt takes its files from, and the parents of the
 // commit that it makes.
 type beginning struct {
 	commit  string

@@ -10,8 +10,8 @@ import (
 	"github.com/sia-bot/sia/cmd/internal/cli"
 )
 
-// An attack that gets through fails the whole command, which names it: here somebody gave the stranger, whose
-// commands count nothing, write access.
+// An attack that gets through fails the whole command, which names it. Here somebody gave write access to the
+// stranger; without it the stranger's commands don't count.
 //
 //test:thorough
 func TestAbuseFindsAFault(t *testing.T) {

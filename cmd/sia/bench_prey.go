@@ -179,7 +179,7 @@ func (p *prey) decided(ctx context.Context, title string) (issue int, label stri
 	return issue, e.Detail, nil
 }
 
-// asks is an error unless a person is asked about what becomes of an issue.
+// asks is an error unless a person is asked what to do with an issue.
 func (p *prey) asks(ctx context.Context, title string) (issue int, err error) {
 	issue, label, err := p.decided(ctx, title)
 	if err == nil && label != render.LabelNeedsHuman {

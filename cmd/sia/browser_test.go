@@ -71,7 +71,7 @@ func (w *window) open(address string) {
 	w.does("open "+address, chromedp.Navigate(address))
 }
 
-// shows waits until the page shows some words, which it may come to by renewing itself.
+// shows waits until the page shows some words. The page may renew itself meanwhile.
 func (w *window) shows(words string) {
 	w.t.Helper()
 	w.does("wait for "+words, chromedp.WaitReady(chromedp.Search(fmt.Sprintf(`//main[contains(., %q)]`, words))))

@@ -57,7 +57,7 @@ func completeLine(root *kong.Node, words []string) completion {
 type place struct {
 	root, node *kong.Node
 	args       int        // positional arguments so far
-	awaits     *kong.Flag // the flag whose value comes next; nil: none
+	awaits     *kong.Flag // the flag that takes the next word as its value; nil: none
 	flagsOver  bool       // after --
 }
 

@@ -100,7 +100,7 @@ var unanswering = map[string]struct {
 	}, "no complete answer within 2s"},
 }
 
-// testedClone is a clone whose tests pass.
+// testedClone is a clone with tests that pass.
 func testedClone(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()

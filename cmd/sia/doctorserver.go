@@ -164,7 +164,7 @@ func (c *doctorServerCmd) look(ctx context.Context, e *cli.Env) []doctorFinding 
 	return all
 }
 
-// welcomesShown is of how many repositories doctor says what came of proposing settings to them.
+// welcomesShown is the number of repositories for which doctor reports the result of proposing settings.
 const welcomesShown = 10
 
 // checkSetups says how far repositories are set up, and where that failed; and of those that were new, whether

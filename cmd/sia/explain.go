@@ -102,7 +102,7 @@ func explainDecision(e *cli.Env, d sia.Decision) {
 func explainOptions(e *cli.Env, d sia.Decision) {
 	var options []bandit.Option
 	if d.Type != sia.DecideTechnique || json.Unmarshal(d.Options, &options) != nil {
-		return // of another kind of decision, whose reason has to do
+		return // another kind of decision: its reason has to do
 	}
 	var asked bandit.Diagnosis // within what else it was decided by
 	if err := json.Unmarshal(d.Context, &asked); err != nil {

@@ -15,7 +15,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// fronted puts a TLS server in front of $SIA_GITHUB_URL, whose certificate nobody knows but ca.pem, and a
+// fronted puts a TLS server in front of $SIA_GITHUB_URL, with a certificate that only ca.pem knows, and a
 // proxy in front of that: $PROXY leads to https://example.com and nowhere else. Then $SIA_GITHUB_URL is
 // the TLS server's.
 func fronted(ts *testscript.TestScript, _ bool, _ []string) {

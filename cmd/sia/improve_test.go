@@ -261,7 +261,7 @@ func TestImproveSaysOnce(t *testing.T) {
 	}
 }
 
-// The second cycle is told what became of the first, and a third run what became of both.
+// The second cycle is told the result of the first, and a third run the results of both.
 func TestImproveRemembers(t *testing.T) {
 	second := analysed("calc.py", "Add, and say so")
 	second.User = "was reverted: the critique scores it 0.20"

@@ -29,7 +29,7 @@ const (
 // techniques and policies are embedded in it. It runs with this process's environment, as the
 // program that it replaces would; only texts of it were changed.
 type builtCopy struct {
-	root      string // the checkout, whose history the tasks are from
+	root      string // the checkout; the tasks are from its history
 	iteration string
 	say       io.Writer
 }

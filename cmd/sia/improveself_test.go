@@ -136,7 +136,7 @@ func TestImproveSelfInACheckout(t *testing.T) {
 	}
 }
 
-// A checkout whose program knows no replay, or has no tasks, is improved all the same, and says so.
+// A checkout with a program that knows no replay, or without tasks, is improved all the same, and says so.
 func TestImproveSelfNotReplayed(t *testing.T) {
 	files := map[string]string{}
 	for name, content := range ownSource {

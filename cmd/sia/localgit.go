@@ -143,7 +143,7 @@ func readPatches(changes []tamper.Change, patch string) {
 	}
 }
 
-// maxOld bounds a file whose text on the base is read; the same as for attempts.
+// maxOld is the size of the largest file that is read on the base; the same as for attempts.
 const maxOld = 1 << 20
 
 // readOld reads the texts on the base that help to understand the changes.

@@ -28,9 +28,8 @@ type decisionLog struct {
 	now time.Time
 }
 
-// decisions makes a database in a folder with acme/bookings, whose owner and which itself have a
-// policy, a task of it, and many decisions whose outcomes are known. With the argument promoted it has a change of a
-// policy, too.
+// decisions makes a database in a folder with acme/bookings. The repository and its owner each have a policy. There are
+// a task of it and many decisions with known outcomes. With the argument promoted there is a change of a policy, too.
 func decisions(ts *testscript.TestScript, _ bool, args []string) {
 	ctx := context.Background()
 	l := &decisionLog{ts: ts, now: time.Date(2026, 5, 4, 14, 0, 0, 0, time.UTC)}

@@ -31,7 +31,7 @@ func (c *priorsAggregateCmd) Validate() error {
 	return nil
 }
 
-// aggregated is what came of reports, as JSON.
+// aggregated describes the aggregate of reports, as JSON.
 type aggregated struct {
 	File          string `json:"file"`
 	Installations int    `json:"installations"`
@@ -40,7 +40,7 @@ type aggregated struct {
 	Key           string `json:"key"` // public, that signed it
 }
 
-// Run reads all reports, and writes what they come to. One that is wrong ends it: who runs a collection
+// Run reads all reports, and writes their aggregate. One that is wrong ends it: who runs a collection
 // leaves it out, or asks.
 func (c *priorsAggregateCmd) Run(e *cli.Env) error {
 	var members []string

@@ -16,7 +16,7 @@ import (
 // Files in the server's folder.
 const (
 	keyFile     = "priors.key"      // the key that signs what leaves
-	trustedFile = "priors-keys.txt" // public keys whose priors are believed, one a line
+	trustedFile = "priors-keys.txt" // public keys that sign priors which are believed, one a line
 )
 
 // signingKey reads a key, or makes it when there is none: only whoever runs the server can read it.

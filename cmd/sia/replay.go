@@ -192,7 +192,7 @@ func (s *replaySource) tasks(e *cli.Env) (all []keptTask, err error) {
 	return all, nil
 }
 
-// findReplayTask is the task whose id begins so.
+// findReplayTask is the task with an id or a commit that begins with id.
 func findReplayTask(all []keptTask, id string) (keptTask, error) {
 	var found []keptTask
 	for _, t := range all {

@@ -37,7 +37,7 @@ func story(ts *testscript.TestScript, _ bool, args []string) {
 //
 //test:thorough
 func TestRunStopped(t *testing.T) {
-	t.Setenv("XDG_CONFIG_HOME", t.TempDir()) // where it remembers what runs came to
+	t.Setenv("XDG_CONFIG_HOME", t.TempDir()) // where it remembers the results of runs
 	write := scripted.Answer{Calls: []scripted.Call{{Name: "write", Args: map[string]any{"path": "a.txt",
 		"content": "half\n"}}}}
 	srv, err := scripted.Start(scripted.Script{Rules: []scripted.Rule{{Name: "slow",

@@ -16,7 +16,7 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// pastRun is a line of runs.jsonl, in SIA's folder: what a run came to, without its words. Forecasts go by the
+// pastRun is a line of runs.jsonl, in SIA's folder: the result of a run, without its words. Forecasts go by the
 // last 300.
 type pastRun struct {
 	Repo    int64       `json:"repo"` // of the folder's name

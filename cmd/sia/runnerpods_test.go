@@ -47,7 +47,7 @@ func chartRules(t *testing.T) (rules []rbacv1.PolicyRule) {
 	return rules
 }
 
-// podWorld is a runnerWorld with a cluster, whose Pods are processes of sia.
+// podWorld is a runnerWorld with a cluster. The cluster's Pods are processes of sia.
 type podWorld struct {
 	*runnerWorld
 	cluster    *kubesim.Cluster

@@ -20,7 +20,7 @@ import (
 // toldTurns is what was told of the turns of the attempt that runs.
 type toldTurns struct {
 	last  map[int]int // number of the last turn of each of the attempt's runs
-	run   int         // whose turns were told last
+	run   int         // the run that turns were told of last
 	waits string      // what the newest turn waits for; "": the model
 }
 

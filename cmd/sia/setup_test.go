@@ -98,7 +98,7 @@ func (s *surfer) submit(pairs ...string) {
 	s.send(http.MethodPost, to.String(), values)
 }
 
-// shopGitHub is a GitHub with ada's repository, whose check wants a greeting.
+// shopGitHub is a GitHub with ada's repository, which has a check that wants a greeting.
 func shopGitHub(t *testing.T) *ghsim.Server {
 	t.Helper()
 	sim, err := ghsim.New(ghsim.Config{Dir: filepath.Join(t.TempDir(), "github")})
@@ -301,7 +301,7 @@ func (s *settingUp) install(base string) {
 	s.shows("✓ Webhooks arrive.")
 }
 
-// firstPull opens a labelled issue, and sees what comes of it.
+// firstPull opens a labelled issue, and sees a pull request for it.
 func (s *settingUp) firstPull() {
 	s.t.Helper()
 	s.open(s.sim.URL() + "/ada/shop/issues/new")
@@ -319,7 +319,7 @@ func (s *settingUp) firstPull() {
 	s.shows("Greet")
 }
 
-// signsIn is ada, who comes to SIA's pages with GitHub.
+// signsIn is ada, who signs in to SIA's pages with GitHub.
 func (s *settingUp) signsIn(public string) {
 	s.t.Helper()
 	s.open(public + "/tasks")

@@ -31,7 +31,7 @@ func TestCheckSetups(t *testing.T) {
 	}
 }
 
-// Of repositories that were new it says what came of proposing settings, of ten at most.
+// Of repositories that were new it shows the result of proposing settings, of ten at most.
 func TestCheckWelcomes(t *testing.T) {
 	var all []store.Setup
 	for i := range 13 {

@@ -65,7 +65,7 @@ const (
 var gitPath = regexp.MustCompile(`^/[^/]+/[^/]+\.git/(info/refs|git-upload-pack|git-receive-pack)$`)
 
 // wrap shuts the simulator's pages, where anybody may act as anybody, to the others on this machine. What is left, the
-// API and Git, wants the app's token, whose key nobody else has.
+// API and Git, wants the app's token. Nobody else has the key for one.
 func (c stageConfig) wrap(h http.Handler) http.Handler {
 	if !c.closed {
 		return h
@@ -89,7 +89,7 @@ const (
 // can't be seen from here.
 const leftStage = 24 * time.Hour
 
-// sweepStages removes what killed processes left: old folders whose process is gone.
+// sweepStages removes what killed processes left: old folders of processes that have ended.
 func sweepStages(now time.Time, log *slog.Logger) {
 	marks, _ := filepath.Glob(filepath.Join(os.TempDir(), stageFolder+"*", stagePID)) // the pattern is valid
 	for _, mark := range marks {

@@ -11,7 +11,7 @@ import (
 	"github.com/sia-bot/sia/sia/plan"
 )
 
-// A task that has begun names the file whose settings hold for it.
+// A task that has begun names the file with the settings that hold for it.
 func TestShowTaskNamesTheSettings(t *testing.T) {
 	for from, want := range map[string]string{
 		"acme/.github@1a2b3c4d5e6f:.sia/config.yml": "settings    acme/.github@1a2b3c4d5e6f:.sia/config.yml\n",

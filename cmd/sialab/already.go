@@ -27,7 +27,7 @@ type alreadyCmd struct {
 	cli.Format `embed:""`
 }
 
-// alreadyReport counts claims whose evidence holds, each of so many.
+// alreadyReport counts claims with evidence that holds, each of so many.
 type alreadyReport struct {
 	Tasks   int      `json:"tasks"`
 	Head    int      `json:"at_the_commit"`          // the failing tests are named, and the change is there

@@ -29,11 +29,11 @@ type chooser interface {
 	observe(c Case, failures []string, took step, resolved bool)
 }
 
-// Play plays fixed orders of the ways on, chance, and SIA's learner of techniques, from nothing, on the cases whose
-// first attempt failed. The learner is asked and told as the product does it: its patterns are the classes of
+// Play plays fixed orders of the ways on, chance, and SIA's learner of techniques, from nothing, on the cases with a
+// failed first attempt. The learner is asked and told as the product does it: its patterns are the classes of
 // failures, its repositories the source's, and its table knows nothing. A figure is the share of these cases that is
-// resolved within five attempts; the last ones are what the learner gains over chance, and over the fixed order that
-// turned out best. The same source gives the same figures.
+// resolved within five attempts; the last ones are what the learner gains over chance, and over the best of the fixed
+// orders. The same source gives the same figures.
 func Play(ctx context.Context, s Source) ([]Figure, error) {
 	var ways []string
 	for _, way := range []string{Again, Changed, Tools, Other} {

@@ -2,10 +2,10 @@
 //
 // Concepts:
 //
-//   - A [Task] is a commit that changed code and tests. Asked is, given its tests laid over its parent, which file of
-//     code it changed. [Repository.Mine] finds tasks without running anything: the tests that the commit
-//     changed stand for those that fail. [Repository.Verified] has those that lab/replay verified, whose
-//     failing tests are known.
+//   - A [Task] is a commit that changed code and tests. The question is, given its tests on top of its parent, which
+//     files of code it changed. [Repository.Mine] finds tasks without running anything: the tests that the commit
+//     changed stand for those that fail. [Repository.Verified] has those that lab/replay verified; their failing
+//     tests are known.
 //   - A [Repository] is a clone with its history. What a task's ranker knows of the past ends at its parent.
 //   - [Measure] ranks every task by each source alone and by all of them, with and without the commit's message, and
 //     [LeaveOneOut] chooses weights on all repositories but one and measures them on that one.

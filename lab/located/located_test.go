@@ -35,7 +35,7 @@ func commit(t *testing.T, dir, message string, files map[string]string) {
 }
 
 // A commit that changed a test and code is a task: the tests that changed, the code that the parent has, and nothing of
-// the commit itself is known of the past. A commit whose code is all new is none.
+// the commit itself is known of the past. A commit with only new code is none.
 func TestMineAndMeasure(t *testing.T) {
 	dir := t.TempDir()
 	head := "package a\n\nimport \"testing\"\n\n"

@@ -25,7 +25,7 @@ const (
 	maxBlob     = 2 << 20
 )
 
-// Task is a commit whose tests are known, and whose code is to be found.
+// Task is a commit with known tests. The code that it changed is to be found.
 type Task struct {
 	Repo, Commit, Parent string
 	Language             string        // as testrun calls it
@@ -75,8 +75,8 @@ func repositoryName(h *gitops.History) string {
 	return name
 }
 
-// Mine finds at most most tasks, newest first, without running anything. Commits whose tests did not change by a
-// declaration, and those whose code is all new, are none.
+// Mine finds at most most tasks, newest first, without running anything. It leaves out commits that changed no
+// declaration of a test, and commits with only new code.
 func (r *Repository) Mine(ctx context.Context, most int) ([]Task, error) {
 	var out []Task
 	for i, c := range r.names {

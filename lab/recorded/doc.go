@@ -1,6 +1,6 @@
 // Package recorded measures the choice of coder on what other people recorded: a
 // table of tasks, models, outcomes and costs, in which every model tried every task once,
-// alone. Playing a task means looking up in the table what each choice came to, with at most
+// alone. Playing a task means looking up each choice's outcome in the table, with at most
 // five attempts. It is no world of ours, but it has limits: nobody was told why the
 // coder before had failed, and costs are those of then.
 //

@@ -16,7 +16,7 @@ type Row struct {
 	Attempts float64 `json:"attempts"`
 }
 
-// sums are what came of plays of one task.
+// sums are the summed results of plays of one task.
 type sums struct{ n, net, cost, resolved, attempts float64 }
 
 func (s *sums) add(o sums) {

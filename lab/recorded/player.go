@@ -154,7 +154,7 @@ func (o *ours) next(t *Task, failed []int) int {
 		Candidates: make([]coder.Candidate, 0, len(o.models))}
 	for m, name := range o.models {
 		if !t.Runs[m].Known || slices.Contains(failed, m) {
-			continue // what a second attempt of the same would come to is not in the table
+			continue // the table has no second attempt of the same coder
 		}
 		c := coder.Candidate{Coder: name}
 		if o.prices != nil {
@@ -185,7 +185,7 @@ func (o *ours) names(models []int) []string {
 	return out
 }
 
-// train tells the learner all that came of some tasks.
+// train tells the learner all outcomes of some tasks.
 func (o *ours) train(tasks []*Task) {
 	var all []coder.Outcome
 	for _, t := range tasks {

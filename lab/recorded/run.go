@@ -67,7 +67,7 @@ func Run(ctx context.Context, p Plan) ([]Section, error) {
 
 // split is some tasks to train on and others to play.
 type split struct {
-	Table       // whose models all tasks have
+	Table       // with the models of all tasks
 	train, play []*Task
 }
 
@@ -107,7 +107,7 @@ func shuffled(t Table, seed, stream uint64) []*Task {
 	return tasks
 }
 
-// stage collects what came of plays: setting → value → player → task.
+// stage collects the results of plays: setting → value → player → task.
 type stage struct {
 	settings []string
 	players  []string

@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 )
 
-// Checked is what became of tasks that were verified again.
+// Checked is the result of verifying tasks again.
 type Checked struct {
 	Held  []string          // ids
 	Gone  map[string]string // id → what is no longer so

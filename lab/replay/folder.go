@@ -32,7 +32,7 @@ type Candidate struct {
 // mostEndings is how often a candidate may be ended by a limit until that is final: the machine may have been busy.
 const mostEndings = 3
 
-// again reports whether another look may come to something else: the machine was at fault.
+// again reports whether another look may have another result: the machine was at fault.
 func (c Candidate) again() bool {
 	switch c.Verdict {
 	case Unprepared, Absent:

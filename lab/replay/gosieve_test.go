@@ -128,7 +128,7 @@ func TestSieveTrims(t *testing.T) {
 	}
 }
 
-// TestSieveOfLargeConstants: constants whose text is short and whose value would fill any memory are not computed.
+// TestSieveOfLargeConstants: constants with a short text and a value that would fill any memory are not computed.
 func TestSieveOfLargeConstants(t *testing.T) {
 	var b strings.Builder
 	b.WriteString("package a\n\nimport \"testing\"\n\nconst s0 = \"0123456789abcdef\"\n")

@@ -11,7 +11,7 @@ import (
 )
 
 // TestLanguages mines a repair in each language, with what is installed, vendored or built before the tests, and a
-// commit whose tests can't be loaded without it. Nothing can be fetched.
+// commit with tests that can't be loaded without it. Nothing can be fetched.
 func TestLanguages(t *testing.T) {
 	box := sandboxtest.New(t, sandbox.Options{})
 	for _, c := range []struct {

@@ -50,7 +50,7 @@ type Progress struct {
 	Tasks  int    // that the folder has now
 }
 
-// Mined is what came of mining.
+// Mined is the result of mining.
 type Mined struct {
 	Judged  int             // of this call
 	Counts  map[Verdict]int // of all that the folder knows

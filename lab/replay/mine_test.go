@@ -27,7 +27,7 @@ t.Run("zero", func(t *testing.T) { if Sub(1, 1) != 0 { t.Error() } })
 t.Run("again", func(t *testing.T) { if Sub(2, 1) != 1 { t.Error() } })
 t.Run("again", func(t *testing.T) { if Sub(3, 1) != 2 { t.Error() } })`
 
-// history is a repository with a commit of each kind, and what each should come to, by the commit.
+// history is a repository with a commit of each kind, and the verdict that each should get, by the commit.
 func history(t testing.TB) (c *clone, want map[string]replay.Verdict) {
 	c, want = newClone(t), map[string]replay.Verdict{}
 	commit := func(v replay.Verdict, message string, files map[string]string) {

@@ -213,7 +213,7 @@ func (p *Player) judge(ctx context.Context, t Task, e ends, work *testrun.WorkTr
 	return nil
 }
 
-// resolvedBy reports whether a task is resolved by what its tests came to, and why.
+// resolvedBy reports whether a task is resolved, judged by the report of its tests, and why.
 func (t Task) resolvedBy(rep testrun.Report) (bool, string) {
 	not := func(tests []string) []string {
 		return slices.DeleteFunc(slices.Clone(tests), func(test string) bool { return rep.All(test, testrun.Passed) })

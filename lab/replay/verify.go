@@ -37,7 +37,7 @@ const (
 	mostAttempts = 8 // how often a candidate is built
 )
 
-// judged is what came of looking at a candidate.
+// judged is the result of judging a candidate.
 type judged struct {
 	verdict Verdict
 	why     string // for people; of what was not verified
@@ -103,7 +103,7 @@ func (p *pair) judgeTrees(ctx context.Context, c filtered) (judged, error) {
 	}
 }
 
-// compare judges by what both ends came to.
+// compare judges by the reports of both ends.
 func compare(s split, before, after testrun.Report) judged {
 	out := judged{verdict: Verified, split: s, failing: turned(before, after)}
 	switch {

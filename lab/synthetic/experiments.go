@@ -15,7 +15,7 @@ const experimentTasks = 4000
 // experimentRates are success rates of the policy that is in force.
 var experimentRates = []float64{0.3, 0.5, 0.7}
 
-// tried is what one experiment came to.
+// tried is the result of one experiment.
 type tried struct {
 	verdict evolve.Verdict
 	after   int // outcomes of both arms

@@ -12,7 +12,7 @@ const (
 	gateTasks     = 60 // played again for each, of which one policy solves each
 )
 
-// gated is what one row of proposals came to that are no better.
+// gated is the result of one series of proposals that are no better.
 type gated struct {
 	first, any bool // passed
 	greedy     bool // the first one had won more tasks than it had lost in the end

@@ -21,7 +21,7 @@ type record struct {
 
 var records = []record{{50, .6}, {200, .5}, {200, .7}, {1000, .6}}
 
-// guarded is what a guardrail came to when nothing was wrong.
+// guarded is the result of a guardrail when nothing was wrong.
 type guarded struct {
 	after int  // tasks to the roll-back, 0 for none
 	right bool // its limit is not above the true rate
@@ -55,11 +55,11 @@ func (m measure) guardrails(ctx context.Context) (out []Figure, err error) {
 	return append(out, blamed...), err
 }
 
-// blamedMost are the tasks since a promotion in which it is looked whose a fall is.
+// blamedMost is the number of tasks since a promotion in which the cause of a fall is looked for.
 const blamedMost = 1000
 
-// blame measures guardrails together with the tasks that are held back: how soon a change is taken
-// back that does harm, and how often one is that does none.
+// blame measures guardrails together with the tasks that are held back: how soon a harmful change is
+// taken back, and how often a harmless one.
 func (m measure) blame(ctx context.Context) (out []Figure, err error) {
 	for _, rec := range []record{{200, .5}, {200, .7}} {
 		for _, fall := range []struct {

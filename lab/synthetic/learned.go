@@ -70,8 +70,8 @@ func (v variant) player(w *World, seed uint64) (player, error) {
 	return p, nil
 }
 
-// onlyRules is a policy whose table knows the fixed rules' first choices alone. It ranks the others
-// alike, for what no table ranks would be on trial.
+// onlyRules is a policy with a table that knows the fixed rules' first choices alone. It ranks the
+// others alike, because a technique that the table doesn't rank would be on trial.
 func onlyRules(p bandit.Policy) bandit.Policy {
 	p.Rules.Shares = bandit.Shares{First: ruleShare, Second: otherShare, Later: otherShare, Other: otherShare}
 	p.Rules.Ranks = make(map[string]map[string]int, MaxPatterns)

@@ -17,7 +17,7 @@ const (
 	contrastedName = "good"
 )
 
-// mined is what mining came to in one world.
+// mined is the result of mining in one world.
 type mined struct {
 	nothing bool    // something was found though nothing makes a difference
 	found   bool    // what was planted

@@ -4,8 +4,8 @@ import "math"
 
 // player is a policy at work in one world. It plays tasks one after the other.
 type player interface {
-	// choose picks a technique whose bit in used is not set. The task's outcomes
-	// are in it: a player that learns may look at that of its choice.
+	// choose picks a technique that has no bit in used. The task's outcomes are in
+	// t: a player that learns may look at the outcome of its choice.
 	choose(t *Task, tried []int, used uint) int
 }
 

@@ -34,7 +34,7 @@ var rankedLogs = []rankedLog{
 	{"even-1000", "1,000 decisions, all left to chance", 1000, 1},
 }
 
-// ranked is what ranking came to in one world.
+// ranked is the result of ranking in one world.
 type ranked struct {
 	refused       []bool // by candidate
 	unseen        []bool // by candidate that was estimated: chance did what it does otherwise once at most

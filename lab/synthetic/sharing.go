@@ -163,7 +163,7 @@ func (w *World) tasksOf(installation int, seed, stream uint64, n int) []Task {
 // languageOf is the language of a repository. Those of an installation differ.
 func languageOf(repo int) string { return priors.Languages()[repo%len(priors.Languages())] }
 
-// first is what the first technique in a task came to.
+// first is the result of the first technique in a task.
 type first struct {
 	technique int
 	resolved  bool

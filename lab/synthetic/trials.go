@@ -16,8 +16,8 @@ const (
 	planted    = "planted"
 )
 
-// plants are techniques whose true worth is known, each by its log odds for a task: what is planted
-// is as good for every pattern as the technique at that place there, or resolves next to nothing.
+// plants are techniques with a known true worth, each by its log odds for a task. For every pattern, a
+// planted technique is as good as the world's best, third or fifth best, or resolves next to nothing.
 var plants = []struct {
 	key, world string
 	odds       func(best []float64) float64 // best are those of the world's techniques, best first
@@ -36,7 +36,7 @@ type trialled struct {
 	costOfTrial   float64 // the same, up to the verdict
 }
 
-// trials measures what becomes of techniques on trial whose worth is known, and what trying them costs.
+// trials measures how techniques of known worth fare on trial, and what trying them costs.
 func (m measure) trials(ctx context.Context) (out []Figure, err error) {
 	worlds := max(1, m.worlds/5)
 	all, err := inWorlds(ctx, worlds, m.trialsIn)

@@ -3,8 +3,8 @@
 //
 // Ten repositories have tasks that are resolved with a rate of their own. What a policy decides
 // means nothing here: each version of each policy has a hidden effect on the rate, in points. An
-// author proposes changes whose effects are drawn: some are good, most are none, some do harm, and some
-// that were good turn bad after a while. People approve everything and merge what they are asked to.
+// author proposes changes with random effects: some are good, most have none, some do harm, and some
+// good ones turn bad after a while. People approve everything and merge what they are asked to.
 // Every task has the same luck with and without the changes, so that the two can be compared.
 //
 // Nothing but cmd and tests imports it. Start reading at [Play].

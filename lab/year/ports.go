@@ -114,7 +114,7 @@ func (w *world) draw(present, candidate string) {
 	w.truth[candidate], w.effect[candidate] = effect, w.effect[present]+effect
 }
 
-// forge is an owner's repository whose people approve and merge what they are asked to.
+// forge is an owner's repository. Its people approve and merge what they are asked to.
 type forge struct {
 	w       *world
 	next    int

@@ -33,7 +33,7 @@ func Default(seed uint64) Spec {
 		Decisions: policies.Types()}
 }
 
-// Result is what a year came to.
+// Result is the result of a year.
 type Result struct {
 	Tasks    int     `json:"tasks"`
 	With     float64 `json:"with"`  // share that was resolved, 0–1
@@ -42,14 +42,14 @@ type Result struct {
 	LastFix  float64 `json:"last_quarter_fixed"`
 	Proposed int     `json:"proposed"`
 	Ended    Ended   `json:"ended"`
-	// of the changes in force at the end, those whose true effect is below zero
+	// of the changes in force at the end, those with a true effect below zero
 	HarmLeft int `json:"harm_in_force_at_the_end"`
 	// promoted changes that did harm or turned bad, and the tasks that each decided about while it did
 	Harmed []int `json:"tasks_under_each_harmful_promotion"`
 	Steps  int   `json:"steps"` // that are explained
 }
 
-// Ended counts changes by what became of them and by what they truly were.
+// Ended counts changes by how they ended and by their true effect.
 type Ended struct {
 	PromotedGood    int `json:"promoted_good"`
 	PromotedNull    int `json:"promoted_null"`
@@ -207,7 +207,7 @@ func (w *world) harmful(id string) bool {
 	return w.truth[id] < 0 || bad && w.now.After(at)
 }
 
-// count says what became of the changes.
+// count counts how the changes ended.
 func (w *world) count(ctx context.Context, s *store.Store, r *Result) error {
 	xs, err := s.Experiments(ctx, installation, false)
 	if err != nil {

@@ -156,8 +156,8 @@ func TestUsualConfidence(t *testing.T) {
 	want(t, ask(l, r), "b", "a", "c")
 }
 
-// A model whose confidence has nothing to do with what happens is soon not
-// listened to; one that is right is listened to more.
+// A model that states confidence without regard to what happens is soon ignored.
+// One that is right gets more weight.
 func TestConfidenceIsWorthWhatItProves(t *testing.T) {
 	for _, tt := range []struct {
 		name  string

@@ -37,7 +37,7 @@ func TestBlame(t *testing.T) {
 	}
 }
 
-// A likelihood is the product of what each task was expected to come to by those before it.
+// A likelihood is the product of the probabilities of all outcomes, each predicted from the tasks before it.
 func TestBlameIsTheFormula(t *testing.T) {
 	arm := rapid.Custom(func(t *rapid.T) evolve.Arm {
 		tried := rapid.IntRange(0, 200).Draw(t, "tried")

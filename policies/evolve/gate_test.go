@@ -36,7 +36,7 @@ func TestGate(t *testing.T) {
 		want            evolve.Verdict
 	}{
 		{1, 13, 2, 38.9, 32.9, evolve.Pass},
-		{1, 7, 0, 31.9, 32.9, evolve.NotReplayed}, // seven tasks can't pass, whatever becomes of them
+		{1, 7, 0, 31.9, 32.9, evolve.NotReplayed}, // seven tasks can't pass, whatever their results
 		{1, 8, 0, 56.8, 32.9, evolve.Pass},
 		{1, 7, 1, 6.94, 32.9, evolve.Reject},
 		{2, 13, 2, 38.9, 131.6, evolve.Reject},

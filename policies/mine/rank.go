@@ -113,7 +113,7 @@ func newModel(ds []Decision) model {
 	return m
 }
 
-// expects is what was to be expected of an option in the i-th decision, without what came
+// expects is what was to be expected of an option in the i-th decision, without the outcome
 // of that one.
 func (m model) expects(i int, choice string) float64 {
 	d := m.ds[i]

@@ -98,7 +98,7 @@ func TestPeriodsAddUp(t *testing.T) {
 	}
 }
 
-// A liar moves a cell by a tenth of what it comes to, whatever it says.
+// A liar moves a cell by at most a tenth of its value, whatever it says.
 func TestOneLiar(t *testing.T) {
 	c := Cells()[0]
 	for _, lie := range []Tally{{maxCount, 0}, {0, maxCount}, {maxCount, -maxCount}, {-maxCount, maxCount},

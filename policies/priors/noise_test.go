@@ -10,10 +10,10 @@ import (
 	"testing"
 )
 
-// What bytes come to, worked out by hand. The first is U, of which the lowest bit counts. Trials compare
+// The noise that bytes give, worked out by hand. The first number is U; its lowest bit counts. Trials compare
 // a number below k·b with a, and each number takes a byte, but for a number below 1, which takes none.
 // U = 1 is kept by the trials of 1 in 2, 1 in 4, …; U = 0 always, though it takes a byte to see that. Each step of V
-// is a run of trials of 1 in 1, 1 in 2, 1 in 3, … whose first failure is the k-th, with k odd. Then the sign.
+// is a run of trials of 1 in 1, 1 in 2, 1 in 3, … that first fails at the k-th, with k odd. Then the sign.
 func TestBytesBecomeNoise(t *testing.T) {
 	for _, tt := range []struct {
 		name  string
@@ -80,9 +80,9 @@ func chiSquare(t *testing.T, random io.Reader, draws int) float64 {
 	return sum
 }
 
-// With 40 degrees of freedom 95.6 is exceeded once in 200,000 times: a million draws whose smallest
-// class expects 8 show a defect of a sampler, and no chance. The sum is small where it must be, too:
-// a sampler of another scale comes to thousands.
+// With 40 degrees of freedom 95.6 is exceeded once in 200,000 times. In a million draws the smallest class expects 8,
+// so a larger sum shows a defect of a sampler, and no chance. The sum is small where it must be, too: a sampler of
+// another scale gives thousands.
 func TestNoiseHasItsDistribution(t *testing.T) {
 	seed := [32]byte{7}
 	if got := chiSquare(t, mathrand.NewChaCha8(seed), 1_000_000); got > 95.6 {

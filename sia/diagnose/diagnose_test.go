@@ -46,7 +46,7 @@ func (s says) Complete(context.Context, llm.Request) (llm.Response, error) {
 	return llm.Response{Message: llm.Message{Role: llm.RoleAssistant, Content: string(s)}, Usage: llm.Usage{Input: 1}}, nil
 }
 
-// failed is a task whose first attempt failed as in the demo's first story.
+// failed is a task with a first attempt that failed as in the demo's first story.
 func failed() sia.Task {
 	t := sia.Task{
 		ID: "9-1", Issue: 1, Title: "Send a confirmation email when a booking is made",

@@ -49,7 +49,7 @@ func remark(about, why, path string, line int, code string) map[string]any {
 	return map[string]any{"about": about, "why": why, "path": path, "line": line, "code": code}
 }
 
-// What comes of an answer is what can be found again, and nothing else.
+// Of an answer, what can be found again is kept, and nothing else.
 func TestFinalHoldsWhatIsFound(t *testing.T) {
 	const byName, each = "Greet every customer by name.", "Log each greeting."
 	metAt := sia.Place{Path: "greet.go", Line: 11, Diff: true}

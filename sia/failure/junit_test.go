@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// junitReport is a report whose first test case prints much, and whose last fails.
+// junitReport is a report. Its first test case prints much, and its last fails.
 func junitReport(printed io.Reader) io.Reader {
 	return io.MultiReader(
 		strings.NewReader("<?xml version=\"1.0\"?>\n<testsuites><testsuite name=\"shop\">\n"+

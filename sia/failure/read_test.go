@@ -124,7 +124,7 @@ at cart_test.rb:31</failure>
 }
 
 // A log of GitHub Actions as gh prints it names job and step on each line. The
-// step that failed is the one whose error counts.
+// error of the step that failed counts.
 func TestStepsOfGh(t *testing.T) {
 	log := `build	Set up	2031-02-03T10:00:00.0000000Z error: could not restore the cache
 build	Test	2031-02-03T10:00:01.0000000Z error: the till is open

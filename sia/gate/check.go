@@ -8,7 +8,7 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// outcome is what a check comes to.
+// outcome is how the gate counts a check.
 type outcome int
 
 const (

@@ -92,7 +92,7 @@ func (j *judgement) noCode() {
 	}
 }
 
-// count sorts the required checks by what each comes to.
+// count sorts the required checks by their outcomes.
 func (j *judgement) count() (greens, excuses int) {
 	skips := 0
 	for _, c := range j.checks {

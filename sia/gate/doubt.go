@@ -12,7 +12,7 @@ import (
 
 // Count is how often a check went red and green on one and the same commit, of
 // the commits on which it went green. A commit on which a check stayed red says
-// nothing: nobody knows whose fault it was.
+// nothing: nobody knows who is at fault.
 type Count struct {
 	Commits int // on which the check went green
 	Flips   int // of those, on which it went red, too

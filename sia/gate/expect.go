@@ -161,7 +161,7 @@ func (c commit) isOf(run Run, r sia.Reported) bool {
 		}))
 }
 
-// standsFor reports whether a run of another name says what became of a check: GitHub adds
+// standsFor reports whether a run of another name has the result of a check: GitHub adds
 // the values of a matrix, and the jobs of a reusable workflow, to a job's name, and leaves
 // them out where the job was skipped.
 func standsFor(run Run, name string) bool {

@@ -80,7 +80,7 @@ type Went struct {
 }
 
 // Went says which checks went green on the commit, sorted by name, for
-// [FlakeRate] to learn from. None before the checks come to green or red.
+// [FlakeRate] to learn from. None before the verdict of the checks is green or red.
 func (in Input) Went() []Went {
 	j := in.byChecks()
 	if !j.settled() {
@@ -177,7 +177,7 @@ func (in Input) byChecks() *judgement {
 	return judge(in)
 }
 
-// settled reports whether the checks come to green or red.
+// settled reports whether the verdict of the checks is green or red.
 func (j *judgement) settled() bool {
 	return j.result.Verdict == sia.VerdictGreen || j.result.Verdict == sia.VerdictRed
 }
@@ -262,7 +262,7 @@ func (in Input) GreenOnBase(run int64) (id int64, ok bool) {
 // exhaust lets count what stands where nothing more can be asked for. A check
 // that would be run again is red. One that is flaky asks a person: that it passed on the
 // commit says that its fall is not the attempt's doing, and GitHub shows it red all the same.
-// One that never came to an end asks, too.
+// One that never ended asks, too.
 func (j *judgement) exhaust() {
 	if j.Afterwards {
 		for i := range j.checks {

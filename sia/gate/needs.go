@@ -104,10 +104,10 @@ type TestCount struct {
 	Gone       string // tests that only the base's reports have, for people
 }
 
-// maxPairs bounds whose tests are counted: each takes two logs.
+// maxPairs bounds the pairs of runs with tests that are counted: each takes two logs.
 const maxPairs = 5
 
-// pairs are the green jobs whose tests can be compared with those of the base: where one
+// pairs are the green jobs with tests that can be compared with those of the base: one
 // check there is the same, and passed.
 func (j *judgement) pairs() []Pair {
 	var out []Pair

@@ -7,7 +7,7 @@ import (
 	"github.com/sia-bot/sia/agent/llm"
 )
 
-// Outcome is what became of a cycle's change.
+// Outcome is the outcome of a cycle.
 type Outcome string
 
 // The outcomes.

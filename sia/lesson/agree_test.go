@@ -158,7 +158,7 @@ func TestAgainst(t *testing.T) {
 }
 
 // A repository keeps what it learned itself in the place of what it is given, with
-// what either came to; what it forgot stays forgotten.
+// the evidence of each; what it forgot stays forgotten.
 func TestGiven(t *testing.T) {
 	own, given := say("a", Workaround, putBehind), say("b", Workaround, putBehind).CopyTo(7, start)
 	own.Context, own.Words = patternVocabulary["missing-credentials"].when+

@@ -3,7 +3,7 @@
 // Concepts:
 //
 //   - [Lesson]: one thing learned, with where it came from and how it has fared. Its confidence is
-//     the mean of Beta(1+Good, 1+Bad), which counts the outcome that taught it and what became of
+//     the mean of Beta(1+Good, 1+Bad), which counts the outcome that taught it and the outcomes of
 //     attempts that got it, and fades with idle time ([Lesson.Counts]).
 //   - [Evidence]: what one attempt, reaction or merge says about one lesson. [OutcomeEvidence] reads
 //     it off a task that moved, [FeedbackEvidence] off what people made of it.

@@ -16,7 +16,7 @@ const (
 	editedWeight   = 0.25
 )
 
-// FeedbackEvidence is the evidence of people's 👍 and 👎 and of what became of the pull request. It
+// FeedbackEvidence is the evidence of people's 👍 and 👎 and of how the pull request ended. It
 // is about the lessons that the task's attempts got, and about those of known, the
 // repository's lessons, that were learned from the task. The same task gives the same evidence, so
 // it counts once. A person's change of mind counts as both.

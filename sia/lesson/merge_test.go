@@ -12,7 +12,7 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// say is a lesson of what attempts came to.
+// say is a lesson from outcomes of attempts.
 func say(name string, kind Kind, text string) Lesson {
 	return Lesson{ID: NewID(7, name), Repo: 7, Kind: kind, State: Active, Text: text, Occurrences: 1,
 		CountedAt: start, CreatedAt: start, LastSeen: start, From: Provenance{Source: FromOutcome}}

@@ -65,7 +65,7 @@ type Attempt struct {
 	Ledger []string `json:"ledger,omitempty"`
 
 	Structure plan.Structure `json:"structure,omitempty"` // how the work hung together; absent: one run did all of it
-	Shape     string         `json:"shape,omitempty"`     // why so, or what became of that
+	Shape     string         `json:"shape,omitempty"`     // why so, or how that ended
 	Parts     []Part         `json:"parts,omitempty"`
 }
 

@@ -53,7 +53,7 @@ func TestMaskMasksEveryShape(t *testing.T) {
 			rapid.Check(t, func(t *rapid.T) {
 				value := gen.Draw(t, "secret")
 				place := rapid.SampledFrom(around).Draw(t, "around")
-				switch name { // whose form alone says nothing
+				switch name { // their form alone says nothing
 				case "slack-webhook":
 					place = strings.ReplaceAll(place, "%", "https://hooks.slack.com/services/%")
 				case "telegram-bot-api-token":

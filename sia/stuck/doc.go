@@ -8,8 +8,8 @@
 //     calls taking turns. They hold whatever it costs.
 //   - A hazard ([Hazard]): a small logistic model of a few signs ([Look]), learned on line from the
 //     attempts that ended ([Learn]). It interrupts where going on costs more than stopping. It
-//     spares a share of the attempts that it would interrupt ([Spared]), to learn what becomes of
-//     them.
+//     spares a share of the attempts that it would interrupt ([Spared]), to learn how they
+//     end.
 //
 // No signal is a language model's opinion, and each carries its evidence for
 // people. The rules are docs/rules.md#signals and docs/rules.md#going-nowhere. The

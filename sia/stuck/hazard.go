@@ -47,7 +47,7 @@ const (
 	fullStreak  = 3  // calls alike in a row, beside the first, that count as 1
 )
 
-// Case is how risky an attempt looked at its worst, and what became of it.
+// Case is how risky an attempt looked at its worst, and how it ended.
 type Case struct {
 	Risk    sia.Risk
 	Nowhere bool // it ran into a limit, or ended without a change
@@ -60,8 +60,8 @@ type Pace struct {
 }
 
 // Learn replays cases, oldest first, and gives the weights that they lead to from those before anything
-// was learned. Each case is one step of stochastic gradient descent on the logistic loss. What would have become
-// of an interrupted attempt is not known. So a spared case stands for the interrupted ones too and
+// was learned. Each case is one step of stochastic gradient descent on the logistic loss. How an interrupted
+// attempt would have ended is not known. So a spared case stands for the interrupted ones too and
 // weighs 1/share, where share is the share that is spared. The same cases give the same weights.
 func Learn(from Hazard, pace Pace, share float64, cases []Case) Hazard {
 	h := from
@@ -106,7 +106,7 @@ func CaseOf(a sia.Attempt) (c Case, ok bool) {
 }
 
 // Spared reports whether an attempt may go on although it should be interrupted. A share of them
-// may, so that SIA learns what becomes of such attempts. The same attempt is always treated alike.
+// may, so that SIA learns how such attempts end. The same attempt is always treated alike.
 func Spared(task sia.TaskID, attempt int, share float64) bool {
 	h := fnv.New64a()
 	fmt.Fprintf(h, "%s/%d/interrupt", task, attempt)

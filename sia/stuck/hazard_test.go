@@ -58,7 +58,7 @@ func TestLimit(t *testing.T) {
 }
 
 // In a world where the same error means nothing and idling means everything, the
-// weights come to say so; where nothing was seen, they are those that shipped.
+// weights learn that; where nothing was seen, they are those that shipped.
 func TestLearn(t *testing.T) {
 	if got := Learn(shipped(1), pace, 0.1, nil); got != shipped(1) {
 		t.Errorf("from nothing: %+v", got)

@@ -22,8 +22,8 @@ var update = flag.Bool("update", false, "write the golden results anew")
 //	<case>/protected    globs that the settings name, one a line
 //	<case>/want         what is found: golden
 //
-// A section old/<path> whose first line is "=> <path>" has no file of its own:
-// the rest is renamed from there. In a case whose name begins with "ok-" nothing
+// A section old/<path> with "=> <path>" as its first line has no file of its own:
+// the rest is renamed from there. In a case with a name that begins with "ok-" nothing
 // may be found, in one that begins with "bad-" something must be, and in one that
 // begins with "review-" what asks the reviewer alone.
 func TestCases(t *testing.T) {

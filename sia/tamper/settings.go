@@ -83,7 +83,7 @@ func settings(changes []Change) []Finding {
 	return out
 }
 
-// whole reports what became of the file, and changes of workflows of which no line says that a check goes away.
+// whole reports what was done to the file as a whole, and changes of workflows that no line's finding reports.
 func (d *setting) whole() {
 	gone := d.Status == "deleted" || d.Status == "renamed" && d.runner && !roleOf(d.Path).runner
 	switch {

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// horizon is how much time may pass on the stage before things must have come to
-// rest; a task that waits for a person has nothing that is due.
+// horizon is how much time may pass on the stage until nothing is left to do. A
+// task that waits for a person has nothing due.
 const horizon = 2 * time.Hour
 
 var (
@@ -117,8 +117,8 @@ func (s *Stage) settle(ctx context.Context, until time.Time) error {
 	}
 }
 
-// Hold has the worker held when it comes to a point. Say so before what sets it
-// in motion, and Until afterwards.
+// Hold stops the worker when it reaches a point. Call it before what makes the
+// worker run, and Until afterwards.
 func (s *Stage) Hold(p Point) { s.holds.at(p) }
 
 // Until lets things happen until the worker is held where Hold said. Everything

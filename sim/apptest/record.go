@@ -39,7 +39,7 @@ func (s *Stage) Record() []txtar.File {
 	add("owner-checks", s.recordChecks(OwnersRepo, s.heads(OwnersRepo, "")))
 	for _, name := range s.memory() {
 		if strings.HasPrefix(name, ".sia/metrics/") || strings.HasPrefix(name, ".sia/lessons.") {
-			continue // what the repository's tasks together come to has tests of its own
+			continue // what is kept of the repository's tasks together has tests of its own
 		}
 		text, err := s.Sim.File(Repo, MemoryBranch, name)
 		s.must(err)
@@ -384,9 +384,9 @@ func saysNothing(e sia.TestEvidence) bool {
 	return len(firm)+len(broken) == 0
 }
 
-// inOrder are the events of a task with those in the order of what they say of which several
-// came of runs that were made at the same time; and a pull request is made a draft before what was
-// done at the same time.
+// inOrder puts a task's events in an order that doesn't depend on timing. Events of parts that ran at
+// the same time are sorted by part, and a pull request is made a draft before what was done at the
+// same time.
 func inOrder(events []store.EventRecord) []store.EventRecord {
 	events = slices.Clone(events)
 	for i := 1; i < len(events); i++ {

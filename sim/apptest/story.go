@@ -15,8 +15,8 @@ import (
 	"github.com/sia-bot/sia/sim/scripted"
 )
 
-// Story is one txtar archive: what is on the stage, what people do, and what
-// came of it. Its sections are
+// Story is one txtar archive: what is on the stage, what people do, and the
+// result. Its sections are
 //
 //	script            what people and GitHub do and when, one step a line; see [Steps]
 //	issue             the issue: the title, an empty line, the text
@@ -26,7 +26,7 @@ import (
 //	push/<name>/<path> a file that the step "push" pushes
 //	<model>/<name>, file/<path>
 //	                  the scripted model, as package scripted reads it
-//	want/<name>       what came of it: the golden result
+//	want/<name>       the golden result
 //
 // What a story leaves out it takes from the archive default.txtar beside it. A
 // file with the content "(none)" is left out of the repository. The words
@@ -236,8 +236,8 @@ func (s Story) PlayWith(t *testing.T, update bool, tune func(*Config)) {
 	}
 }
 
-// compare compares the golden sections. A story that is like another need not
-// have come to the same end by the same decisions.
+// compare compares the golden sections. A story that is like another may reach
+// the same result by other decisions.
 func (s Story) compare(t *testing.T, got []txtar.File, why string) {
 	t.Helper()
 	want := s.under("want")

@@ -58,7 +58,7 @@ func (s *Stage) Posts() []Post {
 	return all
 }
 
-// posted says which events tell of a new text, and whose.
+// posted maps each event that tells of a new text to the field of its payload that has the text.
 var posted = map[string]string{
 	"issue_comment.created": "comment", "issue_comment.edited": "comment",
 	"issues.opened": "issue", "issues.edited": "issue",

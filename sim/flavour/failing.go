@@ -11,7 +11,7 @@ func fails(name, source string, status int, body, kind string) Flavour {
 		Refuse: func(*Server, Ask) (int, string) { return status, body }}
 }
 
-// ends is a server whose answer always is this.
+// ends is a server that always answers with this body.
 func ends(name, source, kind, body string) Flavour {
 	return Flavour{Name: name, Source: source, Client: Client{Fails: kind, Free: true},
 		Whole: func(_ *Server, w http.ResponseWriter, _ Bill) bool {
@@ -23,7 +23,7 @@ func ends(name, source, kind, body string) Flavour {
 		}}
 }
 
-// sometimes is a server whose every third answer is this.
+// sometimes is a server that gives this body as every third answer.
 func sometimes(body string) func(*Server, http.ResponseWriter, Bill) bool {
 	n := 0
 	return func(_ *Server, w http.ResponseWriter, _ Bill) bool {

@@ -80,7 +80,7 @@ type Client struct {
 
 	Speaks string // the dialect that is found out; "": any
 	Weaker string // part of what is said to be weaker
-	Fails  string // the kind of error with which it ends; "": it comes to its end
+	Fails  string // the kind of error with which it ends; "": it ends without one
 	Free   bool   // the client can't know what was billed
 }
 

@@ -30,7 +30,7 @@ func each(args, form string) string {
 	return b.String()
 }
 
-// textual are models whose calls no server took out of their words.
+// textual are models on servers that leave tool calls in the text of the answer.
 var textual = []Flavour{
 	{Name: "Qwen: a call is text", Source: "https://github.com/ggml-org/llama.cpp/issues/20198",
 		Message: asText(func(name, args string) string {

@@ -8,7 +8,7 @@ import (
 	"github.com/sia-bot/sia/sim/ghsim"
 )
 
-// A repository whose workflow fails for every push, and what is seen of it.
+// A repository with a workflow that fails for every push, and what can be observed of it.
 func Example() {
 	hub, err := ghsim.New(ghsim.Config{})
 	if err != nil {

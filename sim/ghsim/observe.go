@@ -92,7 +92,7 @@ func (s *Server) WaitEntry(ctx context.Context, after int, match func(Entry) boo
 // completion. Git over HTTP and pages are not among them.
 func (s *Server) Calls() []Call { return s.api.Calls() }
 
-// Tally is what API requests come to.
+// Tally counts API requests by kind.
 type Tally = api.Tally
 
 // Count counts API requests, every one of them.

@@ -126,7 +126,7 @@ func TestEmptyMatrix(t *testing.T) {
 	}
 }
 
-// A run whose matrix was empty is run again with what there is then.
+// A run that had an empty matrix is rerun with the matrix as it is then.
 func TestRerunOfAnEmptyMatrix(t *testing.T) {
 	s := newSim(t, nil)
 	sha := s.pushed("on: push\njobs:\n  lint: {steps: [{run: 'true'}]}\n" +

@@ -49,8 +49,8 @@ func (c *clock) Advance(d time.Duration) {
 	c.now = c.now.Add(d)
 }
 
-// sim is a simulator with one app installed on acme/shop, whose webhooks it
-// records. Everything that passes is checked against GitHub's descriptions.
+// sim is a simulator with one app installed on acme/shop. It records the app's
+// webhooks. All traffic is checked against GitHub's descriptions.
 type sim struct {
 	*ghsim.Server
 	t     *testing.T

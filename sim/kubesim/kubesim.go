@@ -42,10 +42,10 @@ type Container struct {
 	Token bool // it has a token of the cluster
 }
 
-// Spoil is what becomes of a request.
+// Spoil is how a request is spoiled. Other values are HTTP statuses that are answered instead.
 type Spoil int
 
-// What may become of it besides an HTTP status that is answered in the place of what was asked for.
+// The values that are no HTTP status.
 const (
 	Whole      Spoil = 0
 	Unanswered Spoil = 1 // it is carried out, and the connection is cut before the answer

@@ -10,7 +10,7 @@ import (
 type protocol struct {
 	read       func(body []byte) (Request, error)
 	whole      func(w http.ResponseWriter, q Request, a Answer)
-	stream     func(w http.ResponseWriter, q Request, a Answer) // nil: as a chat, whose streams can break (stream.go)
+	stream     func(w http.ResponseWriter, q Request, a Answer) // nil: as a chat; only such streams can break (stream.go)
 	authorized func(r *http.Request, key string) bool
 }
 

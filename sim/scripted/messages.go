@@ -158,7 +158,7 @@ func streamMessage(w http.ResponseWriter, q Request, a Answer) {
 	event("message_stop", map[string]any{})
 }
 
-// events sends server-sent events whose name is also their type.
+// events sends server-sent events; an event's name is also its type.
 func events(w http.ResponseWriter) func(name string, v map[string]any) {
 	w.Header().Set("Content-Type", "text/event-stream")
 	return func(name string, v map[string]any) {

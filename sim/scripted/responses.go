@@ -18,7 +18,7 @@ type item struct {
 	CallID    string `json:"call_id"`
 	Name      string `json:"name"`
 	Arguments string `json:"arguments"`
-	Input     string `json:"input"`  // of a call whose argument is plain text
+	Input     string `json:"input"`  // of a call with a plain text argument
 	Output    blocks `json:"output"` // of a result
 }
 

@@ -63,7 +63,7 @@ type Fault struct {
 	Times  int               // how many requests it strikes before the answer is given; 0: all
 }
 
-// rule is a Rule whose patterns are compiled.
+// rule is a Rule with compiled patterns.
 type rule struct {
 	Rule
 	system, user, last, not *regexp.Regexp

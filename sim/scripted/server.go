@@ -148,8 +148,8 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request, p protocol) {
 	}
 }
 
-// Say is what the model says to a request that came to a path, for servers that stand in front
-// of it. Faults and delays are left out.
+// Say is the model's answer to a request for this path, for servers that stand in front of the
+// model. Faults and delays are left out.
 func (s *Server) Say(path string, body []byte) (Message, error) {
 	protocols := map[string]protocol{"/v1/chat/completions": chat, "/v1/responses": responses, "/v1/messages": messages}
 	p, ok := protocols[path]

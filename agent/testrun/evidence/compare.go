@@ -19,7 +19,7 @@ type findings struct {
 	replaced map[string]replacement // by group, until it is settled
 }
 
-// replacement is of tests that are gone and whose base version fails, in a group that has as many new ones.
+// replacement is of tests that are gone, with base versions that fail, in a group that has as many new ones.
 type replacement struct {
 	gone  []string // group::test
 	fresh []string // tests that the base does not have

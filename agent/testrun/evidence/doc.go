@@ -7,7 +7,7 @@
 //     is not there. Where new tests stand in for others, they are run in a fourth: the base with the head's tests.
 //   - Which tests a change can reach is told from the files that it touches (reach.go, goreach.go). What is left
 //     out is said.
-//   - Tests are run in batches of groups. What a batch came to is kept in the cache folder under the contents that
+//   - Tests are run in batches of groups. A batch's results are kept in the cache folder under the contents that
 //     it was run on (keep.go): a kill loses one batch, and the next head finds the base's.
 //   - Results are compared by name (compare.go). Where something is found, the base's tests are run twice more: what
 //     does not come out alike is no evidence.

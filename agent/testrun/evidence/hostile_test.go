@@ -46,7 +46,7 @@ class More(unittest.TestCase):
 // mark is in the command line of processes that must not stay.
 const mark = "86413"
 
-// TestTestsWithoutEnd looks at changes whose tests do not want to end. What is said of the other tests stays, and
+// TestTestsWithoutEnd looks at changes with tests that do not want to end. What is said of the other tests stays, and
 // nothing goes on behind.
 //
 //test:plain

@@ -17,7 +17,7 @@ import (
 	"github.com/sia-bot/sia/app/atomicfile"
 )
 
-// groupRun is what one group came to in one tree.
+// groupRun is the result of one group in one tree.
 type groupRun struct {
 	Built bool            `json:"built"`
 	Log   string          `json:"log,omitempty"` // of a build that failed, its end

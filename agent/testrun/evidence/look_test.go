@@ -105,7 +105,8 @@ func TestLook(t *testing.T) {
 	}
 }
 
-// What tests came to without what they depend on is not kept: the next look may get it, or has to say that it can't.
+// Results of tests that ran without their dependencies are not kept: the next look may get them, or has to say that it
+// can't.
 func TestNotFetched(t *testing.T) {
 	for name, files := range map[string]string{
 		"node": `

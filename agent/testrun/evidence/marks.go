@@ -11,7 +11,7 @@ import (
 // Code that asks whether it is being tested, by what it would ask for.
 var (
 	asksCI = regexp.MustCompile(`(?i:env)[^\n]{0,40}\b(?:CI|GITHUB_\w+|CONTINUOUS_INTEGRATION|RUNNER_\w+)\b`)
-	// of Go, pytest and Cargo, whose tests can be run without
+	// of Go, pytest and Cargo: their tests can be run without
 	asksRunner = regexp.MustCompile(`testing\.Testing\(|\bos\.Args\b|flag\.Lookup\(|os\.Executable\(|PYTEST_\w+|` +
 		`\bdebug_assertions\b|\bcurrent_exe\(|\benv::args|"CARGO`)
 )

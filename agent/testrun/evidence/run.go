@@ -108,7 +108,7 @@ type variant string
 
 const (
 	plain   variant = ""        // as ever: the sandbox sets CI
-	again   variant = "again"   // twice, whatever comes of it
+	again   variant = "again"   // twice, whatever the result
 	outside variant = "outside" // without the runner's marks
 	inJob   variant = "job"     // as in a job of GitHub Actions
 	atHome  variant = "home"    // as on somebody's machine

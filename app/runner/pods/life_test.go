@@ -16,7 +16,7 @@ import (
 	"github.com/sia-bot/sia/sim/kubesim"
 )
 
-// A Pod that does not come to run is removed after a time, or at once where time does not help, and its attempt given
+// A Pod that does not start to run is removed after a time, or at once where time does not help, and its attempt given
 // back: it is made when the cluster can. Until then the runner keeps the attempt.
 func TestPodsThatDoNotRun(t *testing.T) {
 	for says, spoil := range map[string]func(*kubesim.Circumstances){

@@ -35,7 +35,7 @@ const (
 	instanceLabel  = "app.kubernetes.io/instance" // the runner
 )
 
-// What a Pod gets whose template does not say otherwise.
+// What a Pod gets unless its template says otherwise.
 const (
 	user         = 65532 // the image's
 	graceSeconds = 60    // to give the attempt back

@@ -95,7 +95,7 @@ func whyFailed(status corev1.PodStatus, own corev1.ContainerState) error {
 	return fmt.Errorf("its Pod failed: %s", strings.Join(parts, "; "))
 }
 
-// words joins a reason of Kubernetes' with its message, whose last line says most.
+// words joins a reason of Kubernetes' with the last line of its message, which says most.
 func words(reason, message string) string {
 	lines := strings.Split(strings.TrimSpace(message), "\n")
 	if last := strings.TrimSpace(lines[len(lines)-1]); last != "" {

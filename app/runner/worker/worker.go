@@ -92,7 +92,7 @@ func Run(ctx context.Context, c Config) error {
 	return failed
 }
 
-// serve makes attempts one after the other. Whatever becomes of one, it goes on.
+// serve makes attempts one after the other. It goes on whatever the result of one.
 func (w *worker) serve(ctx context.Context) error {
 	about := func() string { return w.About }
 	for ctx.Err() == nil {

@@ -64,11 +64,11 @@ func NewServer(t testing.TB) *Server {
 	return s
 }
 
-// Server is a real PostgreSQL server on a Unix socket, whose data lasts no longer than the test binary. Without
-// settings that say otherwise it forces nothing onto the disk: it may lose data with the machine, and not when it is
-// killed.
+// Server is a real PostgreSQL server on a Unix socket. Its data is deleted when the test binary ends, at the latest.
+// Unless settings say otherwise it forces nothing onto the disk: it may lose data with the machine, and not when it
+// is killed.
 type Server struct {
-	dir      string   // owned by whom it runs as
+	dir      string   // owned by the user that it runs as
 	settings []string // such as fsync=on; they come after what tests start it with
 
 	stop     func()

@@ -16,7 +16,7 @@ const (
 	leaveFor  = 10 * time.Second
 )
 
-// maxKnown bounds the sign-ins whose rights are remembered, and those that are remembered as ended.
+// maxKnown bounds the sign-ins that are remembered with their rights, and those that are remembered as ended.
 const maxKnown = 2000
 
 // known remembers what people may see, by sign-in. It is safe for concurrent use.

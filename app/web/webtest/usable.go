@@ -18,7 +18,7 @@ type Judge struct {
 	axe     string // the script of axe-core
 }
 
-// NewJudge looks at pages in a window of a browser. root is the repository's, whose npm packages hold axe-core. The
+// NewJudge looks at pages in a window of a browser. root is the repository's; its npm packages hold axe-core. The
 // policy of pages is set aside in that window, for it forbids the script that looks at them.
 func NewJudge(browser context.Context, t *testing.T, root string) Judge {
 	t.Helper()
@@ -41,7 +41,7 @@ func (j Judge) Open(t *testing.T, address string) {
 	j.Stay(t)
 }
 
-// Stay is Open for the page that the window has come to, such as by a form.
+// Stay is Open for the page that the window shows already, such as after a form.
 func (j Judge) Stay(t *testing.T) {
 	t.Helper()
 	const unfold = `; document.querySelectorAll("details").forEach((d) => { d.dataset.was = d.open; d.open = true }); ''`

@@ -117,7 +117,7 @@ func (p Program) Run(ctx context.Context, args []string, stdout, stderr io.Write
 		if wrong := usageError(""); errors.As(err, &wrong) {
 			return p.wrong(stderr, secret.Mask(Words(err)), p.Name+" "+kctx.Selected().Path())
 		}
-		if ctx.Err() != nil { // what came of being told to end is no failure
+		if ctx.Err() != nil { // an error that follows from being told to end is no failure
 			fmt.Fprintln(stderr, "Stopped.")
 			return ExitStopped
 		}

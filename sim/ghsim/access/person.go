@@ -23,7 +23,7 @@ type Grant struct {
 	expires   time.Time
 }
 
-// Proves reports whether a verifier is the one whose challenge the sign-in began with.
+// Proves reports whether a verifier matches the challenge that the sign-in began with.
 // https://datatracker.ietf.org/doc/html/rfc7636#section-4.6
 func (g Grant) Proves(verifier string) bool {
 	sum := sha256.Sum256([]byte(verifier))

@@ -14,13 +14,13 @@ type Call struct {
 	Pattern      string // route pattern, "/repos/{owner}/{repo}/issues"; empty for an unknown route
 	Path         string // as requested, with the query
 	Status       int
-	Installation int64 // whose token it carried; 0 for none
+	Installation int64 // that its token is for; 0 for none
 	Reads        bool  // it changes nothing: GET, or a GraphQL query
 	Conditional  bool  // answered 304 and not counted against the rate limit
 	Fault        bool  // answered by a fault, not by the simulator
 }
 
-// Tally is what requests come to.
+// Tally counts requests by kind.
 type Tally struct {
 	All      int // every request, tokens, refusals and answers 304 included
 	Free     int // of all: answers 304, which the primary rate limit does not count

@@ -67,7 +67,7 @@ type Handler struct {
 	calls  []Call
 	after  []func(Call)
 
-	merging map[string]bool // whose merge is worked out, by pull request, head and base
+	merging map[string]bool // merges that are worked out, by repository, pull request, head and base
 }
 
 // New is the API over a world.

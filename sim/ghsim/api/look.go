@@ -63,8 +63,8 @@ func (c *call) nearBranch(repository object, vars map[string]any) {
 	}
 }
 
-// noPull is a look at a pull request that there is not: everything else is answered beside
-// the error, whose path names the field that could not be.
+// noPull answers a query for a pull request that doesn't exist. The error's path names the field that
+// could not be resolved; everything else is answered beside it.
 // https://spec.graphql.org/October2021/#sec-Handling-Field-Errors
 func (c *call) noPull(repository object, number int) answer {
 	repository["pullRequest"] = nil

@@ -95,7 +95,7 @@ func (c *call) rollupOf(sha string) any {
 	return object{"contexts": connection(nodes)}
 }
 
-// suiteStub is whose a suite is, and the workflow run that it is of.
+// suiteStub is a check suite's app and workflow run.
 func (c *call) suiteStub(st *model.Suite) object {
 	o := object{"app": object{"slug": st.App.Slug}, "workflowRun": nil}
 	if run := c.repo.RunOf(st); run != nil {

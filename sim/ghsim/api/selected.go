@@ -7,8 +7,8 @@ import (
 	"github.com/vektah/gqlparser/v2/parser"
 )
 
-// selected leaves of an answer of GraphQL what its query selects, as GitHub does: what an application reads, it has to
-// ask for. An object whose type is told by __typename has the fields of other types' fragments left out.
+// selected leaves only those fields in a GraphQL answer that its query selects, as GitHub does: an application has to
+// ask for what it reads. An object with a __typename loses the fields of fragments on other types.
 func selected(query string, a answer) (answer, error) {
 	body, ok := a.value.(object)
 	if !ok || body["data"] == nil {

@@ -89,7 +89,7 @@ func dataFile(name string) (string, error) {
 
 var quotedParameter = regexp.MustCompile(`\\\{(\w+)\\\}`)
 
-// wide are parameters whose values may hold slashes.
+// wide are parameters with values that may hold slashes.
 var wide = []string{"ref", "branch", "basehead"}
 
 func newTemplate(path string) template {

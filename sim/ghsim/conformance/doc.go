@@ -2,8 +2,8 @@
 // REST requests and answers against the OpenAPI description (npm package
 // @octokit/openapi), GraphQL against the schema (@octokit/graphql-schema), and
 // webhook payloads against the schemas of @octokit/webhooks-schemas. All are test
-// data, put under node_modules by "make deps"; a test whose machine lacks them fails
-// and says so.
+// data, put under node_modules by "make deps"; a test fails and says so where they
+// are missing.
 //
 // Put [Validator.Middleware] around the simulator (ghsim.Config.Wrap) and
 // [Validator.Webhooks] around the application's webhook endpoint; violations

@@ -57,7 +57,7 @@ var loadSchemas = sync.OnceValues(func() (*schemas, error) {
 })
 
 // addConclusions adds to lists of conclusions those that GitHub sends and its schemas
-// leave out: the suite of a workflow whose jobs were all skipped is skipped.
+// leave out. For example, a workflow's suite is skipped when all its jobs were skipped.
 func addConclusions(v any) {
 	switch v := v.(type) {
 	case map[string]any:

@@ -146,7 +146,7 @@ func (g *Store) diffHere(dir, from, to string) (files []FileChange, ok bool) {
 	return files, true
 }
 
-// filesAt are the files of a commit whose tree is known.
+// filesAt are the files of a commit or of the empty tree; false when the commit or its tree is not known here.
 func (g *Store) filesAt(dir, sha string) (map[string]node, bool) {
 	tree := sha
 	if sha != emptyTree {

@@ -126,7 +126,7 @@ const Deleted = "\x00deleted"
 // Spec says what a new repository holds.
 type Spec struct {
 	Files         map[string]string // path → content; names ending in .sh are executable
-	From          string            // instead of Files: a local git repository whose branches are copied
+	From          string            // instead of Files: a local git repository; its branches are copied
 	DefaultBranch string            // default main, or what From has checked out
 	Message       string            // of the first commit; default "Initial commit"
 }

@@ -24,7 +24,7 @@ type Actor struct {
 	Token Token
 }
 
-// Token is whose token somebody acts with, as far as workflows mind.
+// Token is the kind of token that somebody acts with, as far as it matters to workflows.
 type Token int
 
 // The tokens. What is done with a workflow's own GITHUB_TOKEN starts no workflows, but for

@@ -26,7 +26,7 @@ type App struct {
 	ClientSecret string   // for signing people in
 	Callbacks    []string // addresses that sign-in may go back to; none: any
 	SetupURL     string   // where installing goes back to
-	PendingHook  string   // of a manifest whose keys were not fetched yet
+	PendingHook  string   // address of its webhook, until its keys are fetched
 }
 
 // KeyPEM is the private key as GitHub hands it out, PKCS #1.

@@ -61,8 +61,8 @@ func TestSkipped(t *testing.T) {
 	})
 }
 
-// A completed run whose conclusion is not success, neutral or skipped, and which no red job
-// explains, is red or asks.
+// A completed run is red or asks, unless its conclusion is success, neutral or skipped, or a red
+// job explains it.
 func TestWorkflowRuns(t *testing.T) {
 	try(t, []verdict{
 		{says: "an empty matrix makes no job and fails the run", state: func(w *world) {

@@ -16,7 +16,7 @@ func (s *Shaper) CommitLite(c git.Commit) Object {
 		"committer": Object{"name": c.Committer.Name, "email": c.Committer.Email}}
 }
 
-// AccountOf is the account whose address a commit carries, or nil.
+// AccountOf is the account that a commit's e-mail address belongs to, or nil.
 func (s *Shaper) AccountOf(i git.Signature) *model.User {
 	local, host, _ := strings.Cut(i.Email, "@")
 	if host != "users.noreply.github.com" {

@@ -78,8 +78,8 @@ func (s *Shaper) Pull(r *model.Repository, i *model.Issue) Object {
 	return o
 }
 
-// pullStubs are the open pull requests whose head a commit is, as checks list
-// them.
+// pullStubs are the open pull requests with this commit as their head, as checks
+// list them.
 func (s *Shaper) pullStubs(r *model.Repository, sha string) []Object {
 	end := func(ref, sha string) Object {
 		return Object{"ref": ref, "sha": sha,

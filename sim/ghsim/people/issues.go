@@ -41,8 +41,8 @@ func (p *People) EditIssueTitle(repo string, number int, login, title string) er
 }
 
 // TickBox ticks a task list box in an issue's text. which is the box's index,
-// "0" for the first, or the beginning of its text, such as "B" for a box whose
-// text is "**B** …" or "B) …": marks and spaces before it don't count.
+// "0" for the first, or the beginning of its text: "B" is the box with the text
+// "**B** …" or "B) …". Marks and spaces before the text don't count.
 func (p *People) TickBox(repo string, number int, login, which string) error {
 	return p.onIssue(repo, number, login, "write", func(r *model.Repository, i *model.Issue, a model.Actor) error {
 		body, err := tick(i.Body, which)

@@ -39,7 +39,7 @@ type Repo struct {
 // RepoSpec says what a new repository holds.
 type RepoSpec struct {
 	Files         map[string]string // path → content; names ending in .sh are executable
-	From          string            // instead of Files: a local git repository whose branches are copied
+	From          string            // instead of Files: a local git repository; its branches are copied
 	DefaultBranch string            // default main, or what From has checked out
 	Public        bool              // repositories are private unless told
 	Message       string            // of the first commit; default "Initial commit"

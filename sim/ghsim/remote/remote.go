@@ -63,7 +63,7 @@ func (h *Handler) Serve(w http.ResponseWriter, r *http.Request, req git.Request)
 	kept.sendTo(w)
 }
 
-// visit is an admitted request: where it goes, whose it is, and what it may do.
+// visit is an admitted request: its repository, who made it, and what it may do.
 type visit struct {
 	repo   *model.Repository
 	actor  model.Actor

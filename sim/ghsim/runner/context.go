@@ -62,7 +62,7 @@ func withEnvironment(github map[string]any, env map[string]string) map[string]an
 	return out
 }
 
-// Need is what a job that another needs came to.
+// Need is the result of a job that another needs.
 type Need struct {
 	Result  string // success, failure, cancelled or skipped
 	Outputs map[string]string

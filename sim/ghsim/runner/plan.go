@@ -59,7 +59,7 @@ type Job struct {
 	whole  bool // its matrix has not been evaluated
 }
 
-// After is the job with what those that it needs came to.
+// After is the job with the results of the jobs that it needs.
 func (j Job) After(needs map[string]Need) Job {
 	j.needs = needs
 	return j

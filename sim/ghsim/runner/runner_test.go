@@ -227,7 +227,7 @@ func TestTriggers(t *testing.T) {
 	}
 }
 
-// Steps know what became of those before them, and a job those that it needs.
+// Steps know the outcomes of the steps before them, and a job those of the jobs that it needs.
 func TestOutcomes(t *testing.T) {
 	w, err := Parse([]byte(`
 on: push

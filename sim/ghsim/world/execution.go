@@ -138,8 +138,8 @@ func (e *execution) start(j *model.Job) (plan runner.Job, env map[string]string,
 	return plan, e.environment(j), true
 }
 
-// wanted gives what a job does once those that it needs have ended. One that an earlier attempt completed is left
-// alone, and one that does not come to its steps is completed; the lock is held.
+// wanted returns a job's plan once the jobs that it needs have ended, and whether its steps run. A job that an earlier
+// attempt completed is left alone, and one without steps to run is completed; the lock is held.
 func (e *execution) wanted(j *model.Job) (plan runner.Job, wanted bool) {
 	if j.Check.Status == "completed" {
 		return plan, false

@@ -22,7 +22,7 @@ func (w *World) takeInHand(e *execution) {
 	e.advance()
 }
 
-// advance completes the jobs of a run in hand that don't come to their steps, makes those that waited for others,
+// advance completes the jobs of a run in hand that don't run their steps, makes those that waited for others,
 // and completes the run when none is left.
 func (e *execution) advance() {
 	for again := true; again; {

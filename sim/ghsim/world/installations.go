@@ -48,7 +48,7 @@ func (w *World) newApp(slug, name string, owner *model.User, permissions map[str
 	return a
 }
 
-// actionsApp is the app whose check runs are the jobs of workflows. Nobody can
+// actionsApp is the app that the check runs of workflow jobs belong to. Nobody can
 // sign in as it.
 func (w *World) actionsApp() *model.App {
 	a := w.newApp("github-actions", "GitHub Actions", w.EnsureUser("github", "Organization"),

@@ -77,7 +77,7 @@ func (e *execution) ended(keys []string) bool {
 	return !slices.ContainsFunc(keys, waits)
 }
 
-// needs is what the jobs of some keys came to; of a matrix the worst.
+// needs are the results of the jobs with these keys; of a matrix, the worst.
 func (e *execution) needs(keys []string) map[string]runner.Need {
 	order := []string{"skipped", "success", "cancelled", "failure"}
 	out := map[string]runner.Need{}

@@ -80,7 +80,7 @@ func (w *World) RefsMoved(r *model.Repository, a model.Actor) error {
 	return nil
 }
 
-// refMoved announces one push: the push event, pull requests whose head moved,
+// refMoved announces one push: the push event, pull requests with a moved head,
 // check suites, workflow runs.
 func (w *World) refMoved(r *model.Repository, a model.Actor, ref, old, new string) {
 	branch, isBranch := strings.CutPrefix(ref, "refs/heads/")
@@ -102,7 +102,7 @@ func (w *World) refMoved(r *model.Repository, a model.Actor, ref, old, new strin
 	if !isBranch {
 		return
 	}
-	var moved []func() // what starts the workflows of the pull requests whose head it is
+	var moved []func() // start the workflows of pull requests from this branch
 	for _, i := range slices.Clone(r.Issues) {
 		if i.Pull != nil && i.State == "open" && i.Pull.Head == branch {
 			payload := w.headMoved(r, a, i, old, new)

@@ -51,7 +51,7 @@ type World struct {
 	slots       chan struct{} // one per workflow run that may execute
 	noWorkflows bool
 	byHand      bool
-	hands       map[*model.Run]*execution // runs whose jobs begin and end by hand
+	hands       map[*model.Run]*execution // runs with jobs that begin and end by hand
 	actions     *model.App                // github-actions, the owner of workflow check runs
 }
 
