@@ -54,6 +54,8 @@ type (
 		Reason string `json:"reason"`
 		// nothing can be shown any more: the app was uninstalled or the repository removed
 		Gone bool `json:"gone,omitempty"`
+		// the issue was deleted or transferred: everything else is still there
+		IssueGone bool `json:"issue_gone,omitempty"`
 	}
 	// PauseAsked: /sia pause or a switch.
 	PauseAsked struct {

@@ -65,6 +65,7 @@ func (s *step) reopen() {
 func (s *step) stop() {
 	f := s.e.Fact.(Stop)
 	s.end(f.Reason, f.Gone)
+	s.t.IssueGone = f.IssueGone
 }
 
 // end stops the task for a reason.
