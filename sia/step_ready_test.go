@@ -212,6 +212,22 @@ func TestPushWhileAQuestionIsPut(t *testing.T) {
 	})
 }
 
+// A person's push while a question is open, which the base is in the way of, leads to an attempt, which
+// settles the question.
+func TestConflictWhileAQuestionIsOpen(t *testing.T) {
+	p := checked(t, false)
+	p.judges(Judged{Verdict: VerdictBlocked, Blocked: []Obstacle{{Check: "e2e", Reason: "asks a person to act"}}})
+	p.done(DoMemory, MemoryCommitted{SHA: "m"})
+	p.done(DoEscalate, EscalationOpened{Issue: 40, URL: "e"})
+	p.says(BranchMoved{SHA: "beef"})
+	p.judges(Judged{Verdict: VerdictRed, Conflicts: true})
+	p.done(DoUpdate, Updated{From: "beef", Onto: "ba5e", Conflicts: []Conflict{{Path: "hello.txt"}}})
+	p.comesTo(Queued)
+	if e := p.task.Escalation; !e.Answered || !e.Closed || !p.waitsFor(DoClose) {
+		t.Errorf("the question is left open: %+v", e)
+	}
+}
+
 // What the checks said while a task was paused that asks about them is looked at on resume.
 func TestChecksReportWhilePaused(t *testing.T) {
 	p := checked(t, false)
