@@ -340,6 +340,8 @@ type (
 	}
 	// EscalationOpened: the question has been asked where people see it.
 	EscalationOpened struct {
+		Question int `json:"question,omitempty"` // its number; 0: an older version's, which is the newest
+
 		Issue int    `json:"issue"`
 		URL   string `json:"url" mask:"-"`
 	}
