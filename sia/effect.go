@@ -19,7 +19,7 @@ type Effect struct {
 	// decide: which it is about; push: the commit's; 0: the attempt
 	Part    int    `json:"part,omitempty"`
 	SHA     SHA    `json:"sha,omitempty"`      // push: what to push; gate, rerun: the head
-	Seq     int    `json:"seq,omitempty"`      // gate: which look
+	Seq     int    `json:"seq,omitempty"`      // gate: which look; escalate: which question
 	Comment int64  `json:"comment,omitempty"`  // react, reply: the comment; 0 is the issue itself
 	Thread  int64  `json:"thread,omitempty"`   // react, reply: a comment on a line instead; 0: none
 	OnIssue int    `json:"on_issue,omitempty"` // react, reply: the issue or pull request

@@ -54,6 +54,8 @@ type (
 		Reason string `json:"reason"`
 		// nothing can be shown any more: the app was uninstalled or the repository removed
 		Gone bool `json:"gone,omitempty"`
+		// the issue was deleted or transferred: everything else is still there
+		IssueGone bool `json:"issue_gone,omitempty"`
 	}
 	// PauseAsked: /sia pause or a switch.
 	PauseAsked struct {
@@ -338,6 +340,8 @@ type (
 	}
 	// EscalationOpened: the question has been asked where people see it.
 	EscalationOpened struct {
+		Question int `json:"question,omitempty"` // its number; 0: an older version's, which is the newest
+
 		Issue int    `json:"issue"`
 		URL   string `json:"url" mask:"-"`
 	}

@@ -70,3 +70,20 @@ func (t *Task) pendingOf(kinds ...EffectKind) string {
 	}
 	return ""
 }
+
+// An issue that is gone takes nothing of the rest with it: its pull request is told that the task ended, the memory is
+// written, and the question that is open is closed.
+func TestIssueGone(t *testing.T) {
+	p := checked(t, false)
+	p.judges(Judged{Verdict: VerdictBlocked, Blocked: []Obstacle{{Check: "e2e", Reason: "did not appear", Absent: true}}})
+	p.done(DoMemory, MemoryCommitted{SHA: "m"})
+	p.done(DoEscalate, EscalationOpened{Issue: 40, URL: "e"})
+	p.done(DoSync, SyncDone{Version: p.task.Version})
+	p.step(Event{ID: "deleted", By: person, Fact: Stop{Reason: "@ada deleted the issue", IssueGone: true}})
+	p.comesTo(Stopped)
+	for _, kind := range []EffectKind{DoSync, DoClose, DoMemory} {
+		if !p.waitsFor(kind) {
+			t.Errorf("no %s follows: %v", kind, p.task.Pending)
+		}
+	}
+}

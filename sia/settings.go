@@ -3,6 +3,7 @@ package sia
 import (
 	"encoding/json"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -153,6 +154,11 @@ type AccessSettings struct {
 	// triage, write, maintain or admin: in a public repository everybody may read
 	CommandPermission string   `json:"command_permission" yaml:"command_permission" mask:"-"`
 	Bots              []string `json:"bots,omitempty" yaml:"bots" mask:"-"` // bot logins that are not ignored
+}
+
+// Obeys reports whether a bot of that login is obeyed. GitHub's logins don't differ by case.
+func (a AccessSettings) Obeys(bot string) bool {
+	return slices.ContainsFunc(a.Bots, func(b string) bool { return strings.EqualFold(b, bot) })
 }
 
 // Covers reports whether one of GitHub's roles in a repository lets somebody do what takes another.

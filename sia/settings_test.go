@@ -62,3 +62,11 @@ func TestOldSettings(t *testing.T) {
 		t.Error("what can't be read is read")
 	}
 }
+
+// GitHub's logins don't differ by case.
+func TestBotsByAnyCase(t *testing.T) {
+	access := AccessSettings{Bots: []string{"Renovate[bot]"}}
+	if !access.Obeys("renovate[bot]") || access.Obeys("renovate") {
+		t.Error("renovate[bot] is not obeyed, or another is")
+	}
+}

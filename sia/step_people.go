@@ -34,8 +34,18 @@ func (s *step) words(text string) {
 
 // queue waits for the next attempt to be allowed to begin.
 func (s *step) queue() {
+	s.overtake()
 	s.enter(Queued)
 	s.begin()
+}
+
+// overtake settles a question that nobody answered: the next attempt does not wait for it.
+func (s *step) overtake() {
+	if e := s.t.Escalation; e != nil && !e.Answered {
+		e.Answered = true
+		s.t.AwaitMemory = ""
+		s.closeEscalation()
+	}
 }
 
 // queueAfter is queue for an attempt that does not begin at once.
@@ -44,6 +54,7 @@ func (s *step) queueAfter(wait time.Duration) {
 		s.queue()
 		return
 	}
+	s.overtake()
 	s.enter(Queued)
 	s.reopen()
 	s.t.BeginsAt = s.e.At.Add(wait)
@@ -65,6 +76,7 @@ func (s *step) reopen() {
 func (s *step) stop() {
 	f := s.e.Fact.(Stop)
 	s.end(f.Reason, f.Gone)
+	s.t.IssueGone = f.IssueGone
 }
 
 // end stops the task for a reason.

@@ -1,6 +1,7 @@
 package sia
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -210,6 +211,44 @@ func TestPushWhileAQuestionIsPut(t *testing.T) {
 			t.Error("the question is left open")
 		}
 	})
+}
+
+// A person's push while a question is open, which the base is in the way of, leads to an attempt, which
+// settles the question.
+func TestConflictWhileAQuestionIsOpen(t *testing.T) {
+	p := checked(t, false)
+	p.judges(Judged{Verdict: VerdictBlocked, Blocked: []Obstacle{{Check: "e2e", Reason: "asks a person to act"}}})
+	p.done(DoMemory, MemoryCommitted{SHA: "m"})
+	p.done(DoEscalate, EscalationOpened{Issue: 40, URL: "e"})
+	p.says(BranchMoved{SHA: "beef"})
+	p.judges(Judged{Verdict: VerdictRed, Conflicts: true})
+	p.done(DoUpdate, Updated{From: "beef", Onto: "ba5e", Conflicts: []Conflict{{Path: "hello.txt"}}})
+	p.comesTo(Queued)
+	if e := p.task.Escalation; !e.Answered || !e.Closed || !p.waitsFor(DoClose) {
+		t.Errorf("the question is left open: %+v", e)
+	}
+}
+
+// A question that was put after a newer one had been opened is closed, and is not taken for the newer one.
+func TestQuestionPutLate(t *testing.T) {
+	p := checked(t, false)
+	p.judges(Judged{Verdict: VerdictBlocked, Blocked: []Obstacle{{Check: "e2e", Reason: "asks a person to act"}}})
+	p.done(DoMemory, MemoryCommitted{SHA: "m"})
+	first := p.task.pendingOf(DoEscalate)
+	p.says(AnswerGiven{Letter: "A"})
+	p.judges(Judged{Verdict: VerdictBlocked, Blocked: []Obstacle{{Check: "e2e", Reason: "asks a person to act"}}})
+	p.done(DoMemory, MemoryCommitted{SHA: "m"})
+	p.done(DoEscalate, EscalationOpened{Question: 2, Issue: 41, URL: "e2"})
+	if i := slices.IndexFunc(p.todo, func(f Effect) bool { return f.Key == first }); p.todo[i].Seq != 1 {
+		t.Errorf("the effect does not say which question it puts: %+v", p.todo[i])
+	}
+	p.step(Event{ID: first, Effect: first, Fact: EscalationOpened{Question: 1, Issue: 40, URL: "e1"}})
+	if e := p.task.Escalation; e.Number != 2 || e.Issue != 41 || e.URL != "e2" || e.Closed {
+		t.Errorf("the newer question is %+v", e)
+	}
+	if !slices.ContainsFunc(p.todo, func(f Effect) bool { return f.Kind == DoClose && f.OnIssue == 40 }) {
+		t.Error("#40 is left open")
+	}
 }
 
 // What the checks said while a task was paused that asks about them is looked at on resume.

@@ -123,7 +123,8 @@ func (s *step) memoryCommitted() {
 		s.because("what was learned is committed as %s; the comment comes next, then the attempt", f.SHA.Short())
 		return
 	}
-	s.emit(DoEscalate, s.number(), fmt.Sprintf("q%d", s.t.Escalation.Number))
+	n := s.t.Escalation.Number
+	s.emitEffect(DoEscalate, s.number(), fmt.Sprintf("q%d", n), Effect{Seq: n})
 	s.because("memory is committed as %s; the question is put to a person", f.SHA.Short())
 }
 
@@ -195,14 +196,32 @@ func (s *step) open(e Escalation) {
 
 func (s *step) escalationOpened() {
 	f := s.e.Fact.(EscalationOpened)
+	if s.overtaken(f) {
+		return
+	}
 	s.t.Escalation.Issue, s.t.Escalation.URL = f.Issue, f.URL
 	s.because("the question stands in #%d", f.Issue)
+}
+
+// overtaken has the issue closed of a question that was put after a newer one had been opened.
+func (s *step) overtaken(f EscalationOpened) bool {
+	if f.Question == 0 || f.Question == s.t.Escalation.Number {
+		return false
+	}
+	if f.Issue != s.t.Issue {
+		s.emitEffect(DoClose, s.number(), fmt.Sprintf("q%d-%s", f.Question, s.v()), Effect{OnIssue: f.Issue})
+	}
+	s.because("#%d was opened after another question had been asked; it is closed again", f.Issue)
+	return true
 }
 
 // escalationLate notes a question that was put after the task had moved on, and
 // has its issue closed; but while the checks of a person's push are read it stands.
 func (s *step) escalationLate() {
 	f := s.e.Fact.(EscalationOpened)
+	if s.overtaken(f) {
+		return
+	}
 	s.t.Escalation.Issue, s.t.Escalation.URL = f.Issue, f.URL
 	if s.t.State == Checking && !s.t.Escalation.Answered {
 		s.because("the question stands in #%d; the checks of %s's push come first", f.Issue, s.t.HeadBy.Mention())
@@ -300,6 +319,9 @@ func (s *step) redo(kind EffectKind, state State) {
 			if state == Working {
 				f.Part = s.t.Attempt().Asking
 			}
+		}
+		if kind == DoEscalate {
+			f.Seq = s.t.Escalation.Number
 		}
 		s.t.Pause.Held = append(s.t.Pause.Held, f)
 		if kind == DoMemory {

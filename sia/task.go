@@ -102,7 +102,10 @@ type Task struct {
 	Since time.Time `json:"since"`           // when State was entered
 	Ended string    `json:"ended,omitempty"` // why a stopped task was stopped, for people
 	// it ended because GitHub can\'t be written to any more
-	Gone     bool     `json:"gone,omitempty"`
+	Gone bool `json:"gone,omitempty"`
+	// it ended because the issue was deleted or transferred; the rest can be written to
+	IssueGone bool `json:"issue_gone,omitempty"`
+
 	Settings Settings `json:"settings"` // in force since the last Begun
 	// the file that they are from, for people; empty: the defaults
 	SettingsFrom string `json:"settings_from,omitempty" mask:"-"`

@@ -36,9 +36,9 @@ func readIssues(payload any, r reading) ([]sia.Intent, *administration) {
 	case "closed":
 		in.Event.Fact = sia.Stop{Reason: by + " closed the issue"}
 	case "deleted":
-		in.Event.Fact = sia.Stop{Reason: by + " deleted the issue", Gone: true}
+		in.Event.Fact = sia.Stop{Reason: by + " deleted the issue", IssueGone: true}
 	case "transferred":
-		in.Event.Fact = sia.Stop{Reason: by + " transferred the issue to another repository", Gone: true}
+		in.Event.Fact = sia.Stop{Reason: by + " transferred the issue to another repository", IssueGone: true}
 	case "edited":
 		in.Permission = true
 		in.Event.Fact = sia.Edited{Title: e.GetIssue().GetTitle(), Body: e.GetIssue().GetBody()}

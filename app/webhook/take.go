@@ -133,7 +133,7 @@ func (t *taking) filter(ctx context.Context) (ended bool, err error) {
 		return false, err
 	}
 	otherLabel := t.intent.Label != "" && !strings.EqualFold(t.intent.Label, t.set.Label)
-	otherBot := t.intent.Bot && !slices.Contains(t.set.Access.Bots, t.intent.Event.By.Login)
+	otherBot := t.intent.Bot && !t.set.Access.Obeys(t.intent.Event.By.Login)
 	return otherLabel || otherBot, nil
 }
 

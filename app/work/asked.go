@@ -128,7 +128,7 @@ func (w *startWorker) saying(t sia.Task, set sia.Settings) func(ctx context.Cont
 			return ok, nil
 		}
 		if strings.HasSuffix(login, "[bot]") {
-			known[login] = slices.Contains(set.Access.Bots, login)
+			known[login] = set.Access.Obeys(login)
 			return known[login], nil
 		}
 		if !wishes[login] {

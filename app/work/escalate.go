@@ -12,6 +12,9 @@ import (
 // task's issue, everything else as an issue of its own.
 func (w *surfaceWorker) escalate(ctx context.Context, t sia.Task, f sia.Effect) (sia.Fact, error) {
 	repo, e := w.repo(t), *t.Escalation
+	if f.Seq != 0 && f.Seq != e.Number {
+		return sia.Done{}, nil // a newer question is put by an effect of its own
+	}
 	comment := ""
 	switch e.Kind {
 	case sia.AskQuestion:
@@ -28,7 +31,7 @@ func (w *surfaceWorker) escalate(ctx context.Context, t sia.Task, f sia.Effect) 
 		if err != nil {
 			return nil, err
 		}
-		return sia.EscalationOpened{Issue: t.Issue, URL: c.URL}, nil
+		return sia.EscalationOpened{Question: e.Number, Issue: t.Issue, URL: c.URL}, nil
 	}
 	issue, err := repo.CreateIssue(ctx, github.NewIssue{
 		Title: render.EscalationTitle(t, e), Body: render.EscalationBody(t, e, w.Links), Marker: markerLine(f),
@@ -37,7 +40,7 @@ func (w *surfaceWorker) escalate(ctx context.Context, t sia.Task, f sia.Effect) 
 	if err != nil {
 		return nil, err
 	}
-	return sia.EscalationOpened{Issue: issue.Number, URL: issue.URL}, nil
+	return sia.EscalationOpened{Question: e.Number, Issue: issue.Number, URL: issue.URL}, nil
 }
 
 // assignees is whoever asked for the task.

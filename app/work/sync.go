@@ -17,12 +17,21 @@ import (
 
 // sync makes GitHub show the task's present state: one status comment, one label, one check run per
 // head, and the pull request's text. What was last written is remembered, so that nothing is
-// written that stands already.
+// written that stands already. One that can't be written keeps none of the others from it.
 func (w *surfaceWorker) sync(ctx context.Context, t sia.Task, _ sia.Effect) (sia.Fact, error) {
-	for _, write := range []func(context.Context, sia.Task) error{w.syncStatus, w.syncLabels, w.syncCheck, w.syncPull} {
-		if err := write(ctx, t); err != nil {
-			return nil, err
+	writes := []func(context.Context, sia.Task) error{w.syncStatus, w.syncLabels, w.syncCheck, w.syncPull}
+	if t.IssueGone {
+		writes = writes[2:] // the others are on the issue
+	}
+	var failed error
+	for _, write := range writes {
+		// Where one may succeed later the whole is tried again, whatever can't be done for good.
+		if err := write(ctx, t); err != nil && (failed == nil || sia.IsPermanent(failed)) {
+			failed = err
 		}
+	}
+	if failed != nil {
+		return nil, failed
 	}
 	return sia.SyncDone{Version: t.Version}, nil
 }
