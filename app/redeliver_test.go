@@ -84,8 +84,8 @@ func TestRedeliveryIsAskedForAFewTimes(t *testing.T) {
 	}
 }
 
-// TestRedeliveryOnceReached: after an outage, what failed meanwhile is asked for soon after GitHub reaches SIA again, and
-// not hours later.
+// TestRedeliveryOnceReached: after an outage, what failed meanwhile is asked for soon after GitHub reaches SIA again,
+// and not hours later.
 func TestRedeliveryOnceReached(t *testing.T) {
 	t.Parallel()
 	s := apptest.Start(t, apptest.Config{Files: map[string]string{"README.md": "x\n"}})

@@ -12,7 +12,8 @@ import (
 // GitHub takes titles of up to 256 characters, also where what keeps somebody's words from meaning something adds to
 // them.
 func TestTitlesFit(t *testing.T) {
-	for _, words := range []string{strings.Repeat("@a", 128), strings.Repeat("#1 ", 100), strings.Repeat("<b>", 90), "short"} {
+	for _, words := range []string{strings.Repeat("@a", 128), strings.Repeat("#1 ", 100), strings.Repeat("<b>", 90),
+		"short"} {
 		task := sia.Task{Issue: 12, Title: words}
 		for what, title := range map[string]string{
 			"pull request": render.PullTitle(task),

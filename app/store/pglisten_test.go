@@ -74,7 +74,7 @@ func (b *between) serve(client net.Conn) {
 			key.ProcessID = b.pid
 		}
 		_, ready = m.(*pgproto3.ReadyForQuery)
-		if raw, err := m.(pgproto3.BackendMessage).Encode(nil); err != nil {
+		if raw, err := m.Encode(nil); err != nil {
 			return
 		} else if _, err := client.Write(raw); err != nil {
 			return

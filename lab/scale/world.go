@@ -166,7 +166,8 @@ func (c Config) span() time.Duration {
 	return time.Duration(c.Deliveries) * time.Second / time.Duration(c.Rate)
 }
 
-// ask labels the issues of the loud installation, and then the others, spread over the time of the noise, each by a person of its own: one may start three a minute.
+// ask labels the issues of the loud installation, and then the others, spread over the time of the noise, each by a
+// person of its own: one may start three a minute.
 func (s *stage) ask(ctx context.Context) error {
 	for n := range s.Loud {
 		if err := s.label(loudOrg+"/"+s.loudRepo(n), fmt.Sprint("loud-", n), n, true); err != nil {
