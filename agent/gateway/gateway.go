@@ -42,11 +42,15 @@ type Call struct {
 	Held   int64 // the meter's own: what it set aside
 }
 
+// ErrAskAgain is that nobody could tell whether a call may be made. The program that asks tries again, and the attempt
+// goes on.
+var ErrAskAgain = errors.New("ask again")
+
 // Meter pays. Its methods are called concurrently.
 type Meter interface {
 	// Reserve asks whether a call may be made, and how long its answer may be. prompt
 	// estimates the prompt in tokens. want is how many tokens the program asked for, 0
-	// when it did not say. An error refuses the call, in words for people.
+	// when it did not say. An error refuses the call, in words for people; one that wraps ErrAskAgain for now.
 	Reserve(prompt, want int) (Call, error)
 	// Settle ends a reservation with what the call took. That is nothing when the
 	// endpoint refused it or was never reached, and all that was reserved when nobody
@@ -167,7 +171,12 @@ func (g *Gateway) call(w http.ResponseWriter, r *http.Request, p protocol) {
 		return
 	}
 	call, err := g.Meter.Reserve(len(body)/bytesPerToken, q.want)
-	if err != nil {
+	switch {
+	case errors.Is(err, ErrAskAgain):
+		w.Header().Set("Retry-After", "1")
+		refuse(w, http.StatusServiceUnavailable, err.Error())
+		return
+	case err != nil:
 		refuse(w, http.StatusPaymentRequired, err.Error())
 		return
 	}

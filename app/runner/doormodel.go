@@ -63,7 +63,7 @@ func (m *meter) Reserve(prompt, want int) (gateway.Call, error) {
 	if ok {
 		var err error
 		if ok, err = m.door.Store.ReserveCall(m.ctx, m.pass, sia.Credits(call.Held)); err != nil {
-			return call, errors.New("the server's database did not answer")
+			return call, fmt.Errorf("the server's database did not answer: %w", gateway.ErrAskAgain)
 		}
 	}
 	if ok {

@@ -41,6 +41,7 @@ func must(t *testing.T, err error) {
 type world struct {
 	t        *testing.T
 	db       *store.Store
+	url      string // of the database
 	repo     *gitops.Repo
 	space    *gitops.Workspace
 	base     string
@@ -70,7 +71,8 @@ func (r *transcript) Turn(ctx context.Context, t agent.Turn) error {
 // newWorld has a repository with one commit, and a model at an address.
 func newWorld(t *testing.T, model string) *world {
 	t.Helper()
-	w := &world{t: t, db: storetest.Open(t, store.Config{}), token: runner.NewToken()}
+	url := storetest.SQLite(t)
+	w := &world{t: t, db: storetest.Open(t, store.Config{URL: url}), url: url, token: runner.NewToken()}
 	task := sia.NewTaskID(7, 1)
 	_, err := w.db.Apply(t.Context(), task, sia.Event{ID: "start", At: time.Now(), Fact: sia.Start{Installation: 3,
 		Repo: sia.Repo{ID: 7, Owner: "ada", Name: "shop"}, Issue: 1, Title: "Greet", DefaultBranch: "main"}})
@@ -466,6 +468,13 @@ func TestModelOfARunner(t *testing.T) {
 	w.expect(http.StatusGone, "sia-attempt-"+strings.Repeat("A", 52), path, ask)
 	w.expect(http.StatusUnauthorized, w.token, path, ask)
 	w.expect(http.StatusOK, o.Pass, path, ask)
+	raw := storetest.Raw(t, w.url)
+	_, err := raw.ExecContext(t.Context(), `CREATE TRIGGER away BEFORE UPDATE OF calls ON runner_attempts
+		BEGIN SELECT RAISE(ABORT, 'the disk is away'); END`)
+	must(t, err)
+	w.expect(http.StatusServiceUnavailable, o.Pass, path, ask) // that is no lack of credits
+	_, err = raw.ExecContext(t.Context(), `DROP TRIGGER away`)
+	must(t, err)
 	long := []byte(`{"model":"m","messages":[{"role":"user","content":"` + strings.Repeat("x", 400_000) + `"}]}`)
 	w.expect(http.StatusPaymentRequired, o.Pass, path, long)
 	w.expect(http.StatusNoContent, o.Pass, runner.ResultPath, runner.JoinResult(encoded(t, runner.Outcome{
