@@ -280,7 +280,7 @@ func (s *settingUp) register(base string) {
 	}
 	s.presses("Create the app")
 	s.shows("Install it on repositories") // after the page that says it is stored, which goes on by itself
-	s.shows("came before SIA had its keys")
+	s.shows("came before this server was started")
 	if page := s.seen.String(); strings.Contains(page, "✗") {
 		s.t.Errorf("what goes as it should is shown as wrong:\n%s", page)
 	}
