@@ -105,15 +105,15 @@ func (c *Client) callOnce(ctx context.Context, t *trial) (Response, *Error) {
 	defer stop(nil)
 	ctx, cancel := context.WithTimeout(ctx, c.cfg.Timeout)
 	defer cancel()
-	silence := time.AfterFunc(c.cfg.First, func() { stop(errSilent) })
-	defer silence.Stop()
-
 	d := dialects[t.dialect]
 	req, l := t.shaped()
-	whole := l.wants(formNoStream)
+	whole, first := l.wants(formNoStream), c.cfg.First
 	if whole { // it is silent until all of it is made
-		silence.Stop()
+		first = c.cfg.Timeout
 	}
+	silence := time.AfterFunc(first, func() { stop(errSilent) })
+	defer silence.Stop()
+
 	b, err := d.encode(c, req, l, most)
 	if err != nil {
 		return Response{}, &Error{Client: c.cfg.Name, Kind: KindBadRequest, Message: "the request can't be encoded",
