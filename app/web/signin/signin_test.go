@@ -210,7 +210,7 @@ func TestOtherSitesChangeNothing(t *testing.T) {
 		t.Errorf("a token in the address: %d", got.status)
 	}
 	got := dana.ask("POST", "/act", url.Values{"csrf": {""}, "x": {strings.Repeat("x", 11<<20)}})
-	if got.status != http.StatusForbidden {
+	if got.status != http.StatusRequestEntityTooLarge {
 		t.Errorf("a large form: %d", got.status)
 	}
 	if p.done != 0 {
