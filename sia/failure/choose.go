@@ -9,9 +9,9 @@ import (
 // Bounds of what is chosen.
 const (
 	maxChosen = 200 // lines
-	maxPlaces = 6
+	maxPlaces = 8
 	enough    = 0.55 // places are shown until their beliefs make so much together …
-	likely    = 0.9  // … and one line of each further one until they make so much
+	likely    = 0.97 // … and one line of each further one until they make so much
 	unsure    = 0.5  // with less belief in the first place the command that failed is named, too
 )
 

@@ -18,6 +18,54 @@ var causeCues = []classCue{
 		`could not read username|bad credentials|dubious ownership|publickey)`), Permission},
 }
 
+// neededCues are forms of words for what a build needs and does not get: a noun and what is wrong with it, in either
+// order. Tools without a rule of their own say it so, too.
+var neededCues = []classCue{
+	{lazyregexp.New(`(?i)\b(lock ?files?|packages?|dependenc(y|ies)|requirements?|crates?|gems?|pods?|formula|librar(y|ies)` +
+		`|providers?)([^.\w]|$).{0,80}\b(not (be )?(found|located|resolved|available|installed|met|satisfied|up[- ]to[- ]date|` +
+		`in sync|in place|compatible)|no installation candidate|unmet|incompatible|conflicting|out of (sync|date)|` +
+		`needs? to be updated|absent|inconsistent|frozen|modified by this install)\b`), Dependency},
+	{lazyregexp.New(`(?i)\b(no|cannot find|can't find|could ?n[o']t (find|locate|resolve|install|load|download)|` +
+		`unable to (find|locate|resolve|install)|failed to (resolve|install|find|query)|missing|incompatible|conflicting|` +
+		`unmet|unresolved|unchecked)\b.{0,40}\b(packages?|dependenc(y|ies)|requirements?|crates?|gems?|pods?|formula|` +
+		`librar(y|ies)|lock ?files?|wheels?)([^.\w]|$)`), Dependency},
+	{lazyregexp.New(`(?i)\bversion solving|dependency resolution|no module named|unable to find \w+ version|` +
+		`\bversion '?[\d.x]+'? .{0,40}not found|\b(requires|needs) (rustc|a different \w+)\b|` +
+		`\bnpm (ERR!|error) code E(404|RESOLVE|TARGET|USAGE|BADENGINE)\b|frozen[- ]lockfile|--locked|` +
+		`(package-lock\.json|npm-shrinkwrap\.json|(yarn|poetry|uv|Cargo|Gemfile|composer|Podfile|mix)\.lock|pnpm-lock\.yaml)\b|` +
+		`go\.(sum|mod) needed|\bpkg-config\b|(?-i:Could NOT find \w)|does not contain package|\bengine "\w+" is|building wheel`), Dependency},
+}
+
+// linkedCues are what compilers and linkers say of a package or library that is not there.
+var linkedCues = []classCue{
+	{lazyregexp.New(`\berror NU\d{4}\b|\bcannot find -l|\blibrary not found for -l|\bcannot open input file '\S+\.lib'`), Dependency},
+}
+
+// deniedCues are forms of words for who may not do something, or did not say who they are.
+var deniedCues = []classCue{
+	{lazyregexp.New(`(?i)\b(credentials?|password|api[- _]?key|secret( key)?|host key|` +
+		`(access|auth|api|github|npm|deploy|bearer|oauth)[- _]token|\w+_TOKEN|input required: token)\b.{0,60}\b(denied|` +
+		`required|missing|invalid|not (found|supplied|be loaded|set)|failed|expired|incorrect|found)\b`), Permission},
+	{lazyregexp.New(`(?i)\b(missing|invalid|no|bad|expired|incorrect|wrong|required|non-existent)\b.{0,40}\b(credentials?|` +
+		`password|api[- _]?key|secrets?( key)?|authentication|(access|auth|api|github|npm|deploy|bearer|oauth)[- _]token|` +
+		`\w+_TOKEN)\b`), Permission},
+	{lazyregexp.New(`(?i)\bENEEDAUTH\b|\b(requested )?access .{0,30}\bdenied\b|\bnot (logged|signed) in\b|` +
+		`\bun(authenticated|authorized)\b|\bnot authorized\b|\bhost key verification`), Permission},
+}
+
+// settingCues are forms of words for a setting, a file of settings or a flag that is wrong or not there.
+var settingCues = []classCue{
+	{lazyregexp.New(`(?i)(\b(environment variable|options?|flag|setting|config(uration)? ?(file)?|file or directory|working ` +
+		`directory|dockerfile|makefile|script|workflow|test files?)\b|\w\.(toml|json|ya?ml|mod|cfg|ini)\b).{0,80}\b(not (be )?` +
+		`(set|found|defined|provided|recogni[sz]ed|supported|enabled|exist)|no such file|does ?n[o']t exist)\b`), ConfigError},
+	{lazyregexp.New(`(?i)\b(missing|unknown|unexpected|unrecogni[sz]ed|unsupported|invalid|no|could ?n[o']t (find|read|lock)|` +
+		`can('t|not) (open|read|find)|failed to (read|open)|deprecated)\b.{0,40}(\benvironment variables?\b|\boptions?\b|` +
+		`arguments?:? '?-|\bflags?\b|\bconfig|\btest files found|\btarget release|\bclass file|\bdockerfile|\bversion of ` +
+		`.?actions/|\w\.(toml|json|ya?ml|mod|cfg|ini)\b)`), ConfigError},
+	{lazyregexp.New(`(?i)\bnot (defined|set|enabled|configured): |\b(is|are) not (set|enabled|configured)\b|` +
+		`\bhas \w+ enabled and configured\b`), ConfigError},
+}
+
 // outageCues are cues that a test failed because it had no network or no disk. Tests of network
 // errors hardly use these words themselves.
 var outageCues = []classCue{
@@ -37,13 +85,15 @@ var detailCues = []classCue{
 	{lazyregexp.New(`(?i)(TimeoutError|timeoutexpired|timed out|timeout of \d+)`), Timeout},
 	{lazyregexp.New(`(?i)(segmentation fault|SIGSEGV|SIGABRT|core dumped)`), Crash},
 	{lazyregexp.New(`(?i:failing tests|tests in error|tests? failed|failed tests|test failures?|` +
-		`there (was|were) \d+ failure|assert(ion)?(error| failed)|regression)|\bFAIL:? |\bFAILED: |^\W*FAILED `),
+		`there (was|were) \d+ failure|assert(ion)?(error| failed)|regression|` +
+		`coverage\b.{0,60}\b(threshold|not (met|reached)|below))|\bFAIL:? |\bFAILED: |^\W*FAILED `),
 		TestFailure},
 	{lazyregexp.New(`(?i)(checkstyle|spotless|ktlint|detekt|formatting violations|lint|code style|pmd|spotbugs|` +
 		`findbugs|codenarc|prettier|license header|checkformat|rubocop|javadoc|(project|build)health)`), LintFormat},
 	{lazyregexp.New(`(?i)(compilation (failure|error|failed)|compile(java|kotlin|scala|testjava)\S*'|` +
 		`cannot find symbol|compileerror|undefined reference|does not compile)`), CompileError},
-	{lazyregexp.New(`(pathspec .* did not match|not our ref|bad object|unable to find current revision)`), GitCheckout},
+	{lazyregexp.New(`(pathspec .* did not match|not our ref|bad object|unable to find current revision|cannot pull with|` +
+		`failed to push some refs|would be overwritten by|unrelated histories)`), GitCheckout},
 	{lazyregexp.New(`(PermissionError|AccessDenied|Permission denied|EACCES)`), Permission},
 	{lazyregexp.New(`(?i)(unknown (option|command|flag)|invalid (configuration|option)|no such task|missing script|` +
 		`command not found|not found in path|exit(ed with)?( code)? 127|not installed|` +
@@ -51,6 +101,9 @@ var detailCues = []classCue{
 	{lazyregexp.New(`(?i)(\b404\b|unavailable|(artifact|image|registry)\b.*(not found|does not exist))`),
 		ExternalDependency},
 }
+
+// detailsOf are the cues for what a general block is about, the surest first.
+var detailsOf = [][]classCue{causeCues, detailCues[:9], deniedCues, neededCues, detailCues[9:], settingCues}
 
 // containerClasses are classes that say where something failed and not what did.
 var containerClasses = map[Class]bool{Unknown: true, RuntimeError: true}
@@ -76,6 +129,10 @@ func classifyChoice(c choice, name string) (class Class, told bool) {
 	switch class {
 	case Dependency, ExternalDependency, GitCheckout:
 		return refineClass(class, said, causeCues), true
+	case ConfigError:
+		return refineClass(class, said, neededCues), true
+	case CompileError:
+		return refineClass(class, said, linkedCues), true
 	case TestFailure:
 		return outage(c.places[0].blocks), true
 	}
@@ -90,7 +147,7 @@ func classifyChoice(c choice, name string) (class Class, told bool) {
 			if d := b.class(); !containerClasses[d] {
 				return d, true
 			}
-			for _, cues := range [][]classCue{causeCues, detailCues} {
+			for _, cues := range detailsOf {
 				if d := refineClass(class, b.lines(), cues); d != class {
 					return d, false
 				}

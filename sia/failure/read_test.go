@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -43,6 +44,24 @@ func TestNothingFound(t *testing.T) {
 	}
 	if rep, err := Read(t.Context(), nil, Options{}); err != nil || rep.Class != Unknown {
 		t.Errorf("no log: %+v, %v", rep, err)
+	}
+}
+
+// TestClasses: a line in which a tool says why it failed names the class.
+func TestClasses(t *testing.T) {
+	said, err := os.ReadFile("testdata/classes.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for l := range strings.Lines(string(said)) {
+		class, line, ok := strings.Cut(strings.TrimRight(l, "\n"), "|")
+		if !ok {
+			continue
+		}
+		log := "Run build\nfetching things\nsetting up 12 items\n" + line + "\n##[error]Process completed with exit code 1.\n"
+		if rep := read(t, log, Options{}); string(rep.Class) != class {
+			t.Errorf("%s, want %s: %s", rep.Class, class, line)
+		}
 	}
 }
 
