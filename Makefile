@@ -86,6 +86,13 @@ bench: build ## measure this machine, the sandbox, the learner and policies, the
 	go run ./cmd/sialab policies
 	go test -run '^$$' -bench '$(BENCH)' -benchmem ./...
 
+.PHONY: bench-probot
+bench-probot: build lab/scale/probot/node_modules/.package-lock.json ## measure SIA's intake beside Probot's, on both databases
+	go run ./cmd/sialab bench intake
+
+lab/scale/probot/node_modules/.package-lock.json: lab/scale/probot/package-lock.json
+	npm ci --prefix lab/scale/probot --no-audit --no-fund
+
 .PHONY: fuzz
 fuzz: ## fuzz everything that reads strangers' input, FUZZTIME each
 	@for package in $$(go list ./...); do \
@@ -129,7 +136,7 @@ agent/testdata/agents/node_modules/.package-lock.json: agent/testdata/agents/pac
 
 .PHONY: clean
 clean: ## remove what was built and installed here
-	rm -rf bin node_modules agent/testdata/agents/node_modules
+	rm -rf bin node_modules agent/testdata/agents/node_modules lab/scale/probot/node_modules
 
 $(GOLANGCI_LINT):
 	GOBIN=$(CURDIR)/bin go install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(GOLANGCI_LINT_VERSION)

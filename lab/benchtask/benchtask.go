@@ -41,8 +41,8 @@ func Sign(secret string, body []byte) string {
 	return "sha256=" + hex.EncodeToString(mac.Sum(nil))
 }
 
-// Send sends a delivery with the signature of its body. It is an error where the answer is not 202, as a server's is
-// that has written the delivery down.
+// Send sends a delivery with the signature of its body. It is an error where the answer is not 2xx, which GitHub takes
+// for received.
 func Send(ctx context.Context, client *http.Client, url, event, guid, signature string, body []byte) error {
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, url, bytes.NewReader(body))
 	if err != nil {
@@ -60,7 +60,7 @@ func Send(ctx context.Context, client *http.Client, url, event, guid, signature 
 	if _, err := io.Copy(io.Discard, resp.Body); err != nil {
 		return err
 	}
-	if resp.StatusCode != http.StatusAccepted {
+	if resp.StatusCode/100 != 2 {
 		return fmt.Errorf("a delivery was answered %s", resp.Status)
 	}
 	return nil

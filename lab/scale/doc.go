@@ -5,6 +5,7 @@
 //
 //   - [Play]: a PostgreSQL server, the simulator of GitHub, a scripted model, and processes of sia, which are servers
 //     and runners.
+//   - [Intake]: the same deliveries to a Probot app and to sia on each database, which take turns.
 //   - noise: signed deliveries of repositories in which SIA has nothing to do. They are most of what an app receives.
 //   - task: a labelled issue. Its first attempt fails the check and its second passes, if no lesson helps the first.
 //   - balancer: the one address that GitHub and runners know. It passes requests on to a server that takes

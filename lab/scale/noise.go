@@ -38,6 +38,7 @@ type noise struct {
 	Config
 	to        string
 	installed []int64 // the installation of each organization
+	first     int     // the number of the first
 	client    *http.Client
 
 	mu       sync.Mutex
@@ -61,7 +62,7 @@ func (l *noise) delivery(n int) (event string, body []byte) {
 		fmt.Sprintf(kind.body, n, fmt.Sprintf("%040x", n), strings.Repeat("x", filler)))
 }
 
-// send sends all of it, at the rate, each delivery until it is accepted.
+// send sends all of it, at the rate or as fast as it is answered, each delivery until it is accepted.
 func (l *noise) send(ctx context.Context) error {
 	next := make(chan int)
 	var wg sync.WaitGroup
@@ -76,11 +77,13 @@ func (l *noise) send(ctx context.Context) error {
 	defer close(next)
 	began := time.Now()
 	for n := range l.Deliveries {
-		if err := wait(ctx, time.Until(began.Add(time.Duration(n)*time.Second/time.Duration(l.Rate)))); err != nil {
-			return err
+		if l.Rate > 0 {
+			if err := wait(ctx, time.Until(began.Add(time.Duration(n)*time.Second/time.Duration(l.Rate)))); err != nil {
+				return err
+			}
 		}
 		select {
-		case next <- n:
+		case next <- l.first + n:
 		case <-ctx.Done():
 			return ctx.Err()
 		}

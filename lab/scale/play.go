@@ -112,18 +112,8 @@ func Play(ctx context.Context, c Config) (r Result, err error) {
 }
 
 // build starts everything.
-func (s *stage) build(ctx context.Context) (err error) {
-	pg := filepath.Join(s.dir, "pg")
-	if err := os.Mkdir(pg, 0o755); err != nil {
-		return err
-	}
-	if err := os.Chmod(s.dir, 0o711); err != nil { // PostgreSQL's user goes through it
-		return err
-	}
-	if s.database, err = storetest.StartServer(pg, "fsync=on", "full_page_writes=on"); err != nil {
-		return err
-	}
-	url, err := s.database.Create("scale")
+func (s *stage) build(ctx context.Context) error {
+	url, err := s.postgres()
 	if err != nil {
 		return err
 	}
@@ -149,6 +139,21 @@ func (s *stage) build(ctx context.Context) (err error) {
 		return fmt.Errorf("note ages: %w", err)
 	}
 	return s.install()
+}
+
+// postgres starts PostgreSQL and returns the URL of a new database.
+func (s *stage) postgres() (url string, err error) {
+	pg := filepath.Join(s.dir, "pg")
+	if err := os.Mkdir(pg, 0o755); err != nil {
+		return "", err
+	}
+	if err := os.Chmod(s.dir, 0o711); err != nil { // PostgreSQL's user goes through it
+		return "", err
+	}
+	if s.database, err = storetest.StartServer(pg, "fsync=on", "full_page_writes=on"); err != nil {
+		return "", err
+	}
+	return s.database.Create("scale")
 }
 
 // processes are the servers, then the runners and what stands before the database.

@@ -86,31 +86,16 @@ func (s *stage) world() (err error) {
 
 // serve starts the servers and runners.
 func (s *stage) serve(ctx context.Context, database string) error {
-	key := filepath.Join(s.dir, "app.pem")
-	if err := os.WriteFile(key, s.app.PrivateKeyPEM, 0o600); err != nil {
-		return err
-	}
 	on := "here"
 	if s.Runners > 0 {
 		on = "runners"
 	}
 	for i := range s.Servers {
-		listen, err := freeAddress()
+		p, listen, _, err := s.server(i, database, on)
 		if err != nil {
 			return err
 		}
-		private, err := freeAddress()
-		if err != nil {
-			return err
-		}
-		dir := filepath.Join(s.dir, fmt.Sprint("server-", i))
-		s.servers = append(s.servers, &process{name: fmt.Sprint("server ", i), program: s.Program, ready: "serving",
-			env: []string{"HOME=" + dir, "SIA_DIR=" + dir, "SIA_GITHUB_URL=" + s.sim.URL(), "SIA_GITHUB_API=" + s.sim.APIURL(),
-				fmt.Sprint("SIA_APP_ID=", s.app.ID), "SIA_APP_KEY_FILE=" + key, "SIA_WEBHOOK_SECRET=" + secret,
-				"SIA_MODEL_URL=" + s.model.URL, "SIA_MODEL_KEY=" + modelKey, "SIA_MODEL=coder", "SIA_SIA_MODEL=sia",
-				"SIA_REVIEWER_MODEL=reviewer", "SIA_FREE=true", "SIA_WELCOME=false", "SIA_DB=" + database, s.clockOf(i)},
-			args: []string{"serve", "--listen", listen, "--private", private, "--attempts-on", on,
-				"--attempts", fmt.Sprint(max(1, s.Attempts*max(1, s.Runners)))}})
+		s.servers = append(s.servers, p)
 		s.balancer.to = append(s.balancer.to, listen)
 		if err := s.servers[i].start(ctx); err != nil { // one after another: the first migrates
 			return err
@@ -131,6 +116,28 @@ func (s *stage) serve(ctx context.Context, database string) error {
 		}
 	}
 	return nil
+}
+
+// server is the i-th server, and the addresses that it will listen on.
+func (s *stage) server(i int, database, attemptsOn string) (p *process, listen, private string, err error) {
+	if listen, err = freeAddress(); err != nil {
+		return nil, "", "", err
+	}
+	if private, err = freeAddress(); err != nil {
+		return nil, "", "", err
+	}
+	key := filepath.Join(s.dir, "app.pem")
+	if err := os.WriteFile(key, s.app.PrivateKeyPEM, 0o600); err != nil {
+		return nil, "", "", err
+	}
+	dir := filepath.Join(s.dir, fmt.Sprint("server-", i))
+	return &process{name: fmt.Sprint("server ", i), program: s.Program, ready: "serving",
+		env: []string{"HOME=" + dir, "SIA_DIR=" + dir, "SIA_GITHUB_URL=" + s.sim.URL(), "SIA_GITHUB_API=" + s.sim.APIURL(),
+			fmt.Sprint("SIA_APP_ID=", s.app.ID), "SIA_APP_KEY_FILE=" + key, "SIA_WEBHOOK_SECRET=" + secret,
+			"SIA_MODEL_URL=" + s.model.URL, "SIA_MODEL_KEY=" + modelKey, "SIA_MODEL=coder", "SIA_SIA_MODEL=sia",
+			"SIA_REVIEWER_MODEL=reviewer", "SIA_FREE=true", "SIA_WELCOME=false", "SIA_DB=" + database, s.clockOf(i)},
+		args: []string{"serve", "--listen", listen, "--private", private, "--attempts-on", attemptsOn,
+			"--attempts", fmt.Sprint(max(1, s.Attempts*max(1, s.Runners)))}}, listen, private, nil
 }
 
 // install points the app's webhook at the servers and installs the app.
