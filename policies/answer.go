@@ -58,12 +58,14 @@ const mostChance = .2
 
 // LeaveToChance is the answer with the next best choice in a share of decisions, so that their outcomes say which of
 // the two is better. draw is uniform in [0, 1). Chance asks no person, gives nothing up and waits for nothing: such
-// choices are passed over, and where the best is one, or was not taken for its score, chance plays no part.
+// choices are passed over. Where the best is one, or was not taken for its score, chance plays no part. To ask a person
+// early is the exception: chance may try one more approach first.
 func (a Answer) LeaveToChance(share, draw float64) Answer {
 	harmless := func(o Option) bool {
 		return !slices.Contains([]string{ChoicePerson, ChoiceAbandon, ChoiceRerun, ChoiceAsk}, o.Choice)
 	}
-	if share <= 0 || len(a.Options) == 0 || a.Choice != a.Options[0].Choice || !harmless(a.Options[0]) {
+	if share <= 0 || len(a.Options) == 0 || a.Choice != a.Options[0].Choice ||
+		!harmless(a.Options[0]) && a.Choice != ChoiceAsk {
 		return a
 	}
 	next := 1 + slices.IndexFunc(a.Options[1:], harmless)

@@ -44,6 +44,28 @@ func TestLeaveToChance(t *testing.T) {
 			t.Errorf("%s: %s", c.name, a.Reason)
 		}
 	}
+	ask := parsed(t, "decision: escalate\nname: e\nversion: 1\nparameters: {chance: 0.1}\n"+
+		"rules: {triggers: [{labels: [security]}]}\n").Escalate()
+	hard := policies.Context{Failures: 4, Task: policies.Features{Ambiguity: 1, Architecture: true}}
+	forced := hard
+	forced.Labels = []string{"security"}
+	for _, c := range []struct {
+		name       string
+		in         policies.Context
+		draw       float64
+		want       string
+		propensity float64
+	}{
+		{"asked", hard, .1, policies.ChoiceAsk, .9},
+		{"one more approach first", hard, .09, policies.ChoiceGoOn, .1},
+		{"a trigger", forced, 0, policies.ChoiceAsk, 1},
+		{"nobody is asked by chance", policies.Context{Failures: 4}, 0, policies.ChoiceGoOn, 1},
+	} {
+		a := ask.Decide(c.in).LeaveToChance(ask.Parameters.Chance, c.draw)
+		if a.Choice != c.want || a.Propensity != c.propensity {
+			t.Errorf("%s: %s with %g, want %s with %g", c.name, a.Choice, a.Propensity, c.want, c.propensity)
+		}
+	}
 	if best.Options[0].Propensity != 0 {
 		t.Error("the answer that it was made of has changed")
 	}

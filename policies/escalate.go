@@ -32,6 +32,9 @@ type EscalateParameters struct {
 
 	Prior       float64 `yaml:"prior"`        // the share of tasks expected to pass, before any was seen
 	PriorWeight float64 `yaml:"prior_weight"` // in tasks
+
+	// share of the decisions to ask that are left to chance, as of [Answer.LeaveToChance]
+	Chance float64 `yaml:"chance"`
 }
 
 // EscalateRules name the contexts in which a person is asked whatever the value is, and how
@@ -59,6 +62,7 @@ func (e *Escalate) Check() []invalid.Problem {
 	}
 	r.Within("parameters.threshold", p.Threshold, 0, 5)
 	r.Within("parameters.prior_weight", p.PriorWeight, 0.1, 1e6)
+	r.Within("parameters.chance", p.Chance, 0, mostChance)
 	r.Within("rules.min_failures", float64(e.Rules.MinFailures), 1, 20)
 	for _, s := range e.Rules.Triggers {
 		if s.specific() == 0 {
@@ -90,18 +94,15 @@ func (e Escalate) Decide(c Context) Answer {
 		a.Reason = fmt.Sprintf("nobody is asked before %s",
 			plural(e.Rules.MinFailures, "attempt has", "attempts have")+" failed")
 	case trigger >= 0:
-		a.Choice = ChoiceAsk
+		a.Choice, a.Options = ChoiceAsk, []Option{ask} // nothing else could be chosen, by chance neither
 		a.Reason = "the policy asks a person here whatever is to be expected"
 	case ask.Score > p.Threshold:
-		a.Choice = ChoiceAsk
+		a.Choice, a.Options = ChoiceAsk, []Option{ask, goOn}
 		a.Reason = fmt.Sprintf("a person helps more than another approach: a predicted value of %.2f, above %.2f (%s)",
 			ask.Score, p.Threshold, termsText(ask.Terms))
 	default:
 		a.Reason = fmt.Sprintf("a person's predicted value is %.2f, not above %.2f (%s)", ask.Score, p.Threshold,
 			termsText(ask.Terms))
-	}
-	if a.Choice == ChoiceAsk {
-		slices.Reverse(a.Options)
 	}
 	return a
 }

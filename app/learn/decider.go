@@ -184,7 +184,7 @@ func (d *Decider) Decide(
 		a = p.Recover().Decide(c).LeaveToChance(p.Recover().Parameters.Chance, drawn("chance "+f.Key))
 		options = a.Options
 	case sia.DecideEscalate:
-		a = p.Escalate().Decide(c)
+		a = p.Escalate().Decide(c).LeaveToChance(p.Escalate().Parameters.Chance, drawn("chance "+f.Key))
 		options = a.Options
 	case sia.DecideAssign:
 		if err := d.catchUp(ctx); err != nil {
