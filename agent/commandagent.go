@@ -31,6 +31,7 @@ type CommandAgentsConfig struct {
 	Key      string // its key; commands never see it
 	Model    string
 	Price    llm.Price
+	Timeout  time.Duration // of one answer; 0: as in [gateway.Config]
 
 	Sandbox *sandbox.Sandbox // runs them; nil: none runs
 	Path    []string         // folders with agents that are installed on this server, shown to commands read-only
@@ -212,6 +213,6 @@ func lookupEnv(environ []string, name string) (string, bool) {
 func (a *CommandAgent) gateway(m gateway.Meter) (*gateway.Gateway, modelAccess, error) {
 	to := modelAccess{url: sandbox.ServiceURL, token: "sia-attempt-" + rand.Text(), model: a.Model}
 	g, err := gateway.New(gateway.Config{Upstream: a.Upstream, Key: a.Key, Model: a.Model, Token: to.token, Meter: m,
-		Room: a.room, Logger: a.Logger})
+		Room: a.room, Begin: a.Timeout, Logger: a.Logger})
 	return g, to, err
 }

@@ -256,15 +256,16 @@ func (w *attemptRunner) setupKey(repo string, setup []string) (string, error) {
 
 // pruneSetups removes the results of setup that were not used for longest.
 func (s *runnerFactory) pruneSetups() {
-	marks, _ := filepath.Glob(filepath.Join(s.cacheDir, setupsFolder, "*", readyFile)) // the pattern is valid
+	setups := filepath.Join(s.cacheDir, setupsFolder)
+	marks, _ := fs.Glob(os.DirFS(setups), "*/"+readyFile) // the folder's own name is no pattern
 	type used struct {
 		dir string
 		at  time.Time
 	}
 	var all []used
 	for _, m := range marks {
-		if st, err := os.Stat(m); err == nil {
-			all = append(all, used{filepath.Dir(m), st.ModTime()})
+		if st, err := os.Stat(filepath.Join(setups, m)); err == nil {
+			all = append(all, used{filepath.Join(setups, filepath.Dir(m)), st.ModTime()})
 		}
 	}
 	slices.SortFunc(all, func(a, b used) int { return b.at.Compare(a.at) })

@@ -133,8 +133,9 @@ func (w *attemptRunner) findKept(in Input) (ready bool, err error) {
 // addStdlib gives the runner the compiled standard library of Go, where the tree has a module. It is a copy: nothing
 // that an attempt writes reaches another.
 func (w *attemptRunner) addStdlib(ctx context.Context) error {
-	modules, _ := filepath.Glob(filepath.Join(w.tree, "go.mod")) // the patterns are valid
-	below, _ := filepath.Glob(filepath.Join(w.tree, "*", "go.mod"))
+	tree := os.DirFS(w.tree)              // the folder's own name is no pattern
+	modules, _ := fs.Glob(tree, "go.mod") // the patterns are valid
+	below, _ := fs.Glob(tree, "*/go.mod")
 	if len(modules)+len(below) == 0 {
 		return nil
 	}

@@ -137,8 +137,9 @@ func (r *Repo) newGeneration(old mirror) (mirror, error) {
 
 // carryOver copies the commits made here, as far as they are readable.
 func (r *Repo) carryOver(old, to mirror) {
-	keeps, _ := filepath.Glob(filepath.Join(old.packsDir(), "*.keep"))
-	for _, keep := range keeps {
+	keeps, _ := fs.Glob(os.DirFS(old.packsDir()), "*.keep") // the folder's own name is no pattern
+	for _, name := range keeps {
+		keep := filepath.Join(old.packsDir(), name)
 		sha, err := os.ReadFile(keep)
 		st, serr := os.Stat(keep)
 		if err != nil || serr != nil || r.cache.now().Sub(st.ModTime()) > keepMade || !shaPattern.Match(sha) {
@@ -166,8 +167,9 @@ func (r *Repo) retireOld(old, now mirror) {
 		t := r.cache.now()
 		_ = os.Chtimes(old.dir, t, t)
 	}
-	dirs, _ := filepath.Glob(filepath.Join(r.dir, "g-*"))
-	for _, d := range dirs {
+	dirs, _ := fs.Glob(os.DirFS(r.dir), "g-*")
+	for _, name := range dirs {
+		d := filepath.Join(r.dir, name)
 		if st, err := os.Stat(d); err == nil && d != now.dir && d != old.dir &&
 			r.cache.now().Sub(st.ModTime()) > retireAfter {
 			_ = removeTree(d) // tried again the next time

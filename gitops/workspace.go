@@ -239,8 +239,9 @@ func (w *Workspace) Remove() error {
 
 // forgetWorkspaces drops what is known of workspaces without a directory.
 func (c *Cache) forgetWorkspaces() {
-	known, _ := filepath.Glob(filepath.Join(c.dir, statesDir, "*", "workspace.json"))
-	for _, file := range known {
+	known, _ := fs.Glob(os.DirFS(c.dir), statesDir+"/*/workspace.json") // the folder's own name is no pattern
+	for _, name := range known {
+		file := filepath.Join(c.dir, name)
 		var s workspaceState
 		b, err := os.ReadFile(file)
 		if err != nil || json.Unmarshal(b, &s) != nil {

@@ -153,7 +153,7 @@ func (s *step) attemptEnded() {
 				s.fail(f.Signals)
 				return
 			}
-			if s.answersAlone() {
+			if s.answersAlone() || s.leavesToChecks() {
 				return
 			}
 			a.Reason = "it changed nothing"
@@ -172,6 +172,19 @@ func (s *step) attemptEnded() {
 	default: // time, turns, credits, cancelled, error
 		s.checkpoint(f)
 	}
+}
+
+// leavesToChecks ends an attempt that found nothing to change in what somebody else pushed and no check has judged yet:
+// the checks decide on that push.
+func (s *step) leavesToChecks() bool {
+	if s.t.HeadBy == (Actor{}) || s.t.Kept != s.t.Head || len(s.t.Checks) > 0 || s.t.Brief.FromBase {
+		return false
+	}
+	s.enter(PushedOut)
+	s.emit(DoPull, s.number(), s.v())
+	s.because("attempt %d found nothing to change in what %s pushed; the checks of %s decide", s.number(),
+		s.t.HeadBy.Mention(), s.t.Head.Short())
+	return true
 }
 
 // checkpoint keeps the work in progress and goes on from there.
@@ -350,7 +363,7 @@ func (s *step) pushRefused() {
 	}
 	a.Outcome, a.Reason = AttemptError, f.Reason
 	if f.Head != "" {
-		s.t.Head, s.t.Kept, s.t.Checks = f.Head, f.Head, nil
+		s.t.Head, s.t.HeadBy, s.t.Kept, s.t.Checks = f.Head, Actor{Unknown: true}, f.Head, nil
 	}
 	held := "the branch moved under every one of the last attempts"
 	next := "somebody pushed to the branch while attempt %d worked; the next starts from their commit"

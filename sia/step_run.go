@@ -127,7 +127,12 @@ func (s *step) branchMoved() {
 
 // follow makes what somebody else pushed the task's head.
 func (s *step) follow(sha SHA, by Actor) {
-	if sha == s.t.Head {
+	switch {
+	case sha == s.t.Head && s.t.HeadBy.Unknown && by.Login != "":
+		s.t.HeadBy = by
+		s.because("%s was pushed by %s", sha.Short(), by.Mention())
+		return
+	case sha == s.t.Head:
 		s.ignore("the branch is where it was")
 		return
 	}

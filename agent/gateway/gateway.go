@@ -23,11 +23,11 @@ import (
 
 // Bounds of a call.
 const (
-	maxRequest    = 16 << 20        // bytes
-	maxAnswer     = 64 << 20        // bytes
-	beginWithin   = 5 * time.Minute // until an answer begins
-	takeWithin    = time.Minute     // until the program takes a piece of an answer
-	bytesPerToken = 3               // fewer than there really are, so that estimates are not too low
+	maxRequest    = 16 << 20         // bytes
+	maxAnswer     = 64 << 20         // bytes
+	beginWithin   = 10 * time.Minute // until an answer begins, where Config.Begin does not say
+	takeWithin    = time.Minute      // until the program takes a piece of an answer
+	bytesPerToken = 3                // fewer than there really are, so that estimates are not too low
 )
 
 // Usage is what a call took, in tokens. Cached, which was read from the endpoint's cache,
@@ -66,8 +66,10 @@ type Config struct {
 	Token    string       // what the program has in place of the key
 	Meter    Meter        // required
 	Room     *Room        // that it shares with other gateways; nil: one of its own
-	Client   *http.Client // nil: one with timeouts
-	Logger   *slog.Logger // nil: nothing is logged
+	Client   *http.Client // nil: [NewClient]
+	// longest wait until an answer begins; an answer that is not streamed begins when it is whole; 0: ten minutes
+	Begin  time.Duration
+	Logger *slog.Logger // nil: nothing is logged
 }
 
 // Gateway forwards calls of one attempt. It is an http.Handler.
@@ -96,6 +98,7 @@ func New(c Config) (*Gateway, error) {
 	if c.Room == nil {
 		c.Room = &Room{}
 	}
+	c.Begin = cmp.Or(c.Begin, beginWithin)
 	if c.Logger == nil {
 		c.Logger = slog.New(slog.DiscardHandler)
 	}
@@ -104,9 +107,7 @@ func New(c Config) (*Gateway, error) {
 
 // NewClient is what gateways ask endpoints with. Several may share one, and its connections.
 func NewClient() *http.Client {
-	t := http.DefaultTransport.(*http.Transport).Clone()
-	t.ResponseHeaderTimeout = beginWithin
-	return &http.Client{Transport: t,
+	return &http.Client{Transport: http.DefaultTransport.(*http.Transport).Clone(),
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 }
 
@@ -269,7 +270,10 @@ func (g *Gateway) address(p protocol) string {
 // sent says that the endpoint may have it, whether it answered or not.
 func (g *Gateway) ask(r *http.Request, p protocol, body []byte) (resp *http.Response, sent bool, err error) {
 	var wrote atomic.Bool
-	ctx := httptrace.WithClientTrace(r.Context(), &httptrace.ClientTrace{WroteHeaders: func() { wrote.Store(true) }})
+	ctx, giveUp := context.WithCancel(r.Context())
+	silent := time.AfterFunc(g.Begin, giveUp)
+	defer silent.Stop() // from then on the answer may take as long as the program waits for it
+	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{WroteHeaders: func() { wrote.Store(true) }})
 	out, err := http.NewRequestWithContext(ctx, http.MethodPost, g.address(p), bytes.NewReader(body))
 	if err != nil {
 		return nil, false, err

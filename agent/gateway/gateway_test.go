@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
@@ -290,6 +291,24 @@ func TestEndpointThatFails(t *testing.T) {
 		if !cmp.Equal(p.settled, []gateway.Usage{{}}) {
 			t.Errorf("%s: settled %+v", name, p.settled)
 		}
+	}
+}
+
+// An endpoint that does not begin to answer is given up after the time for that.
+func TestEndpointThatIsSilent(t *testing.T) {
+	over := make(chan struct{})
+	upstream, _ := endpoint(t, func(http.ResponseWriter) { <-over })
+	g, err := gateway.New(gateway.Config{Upstream: upstream, Model: "m", Token: token, Meter: &purse{},
+		Begin: time.Millisecond})
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := httptest.NewServer(g)
+	t.Cleanup(server.Close)
+	status, text := ask(t, http.MethodPost, server.URL+"/v1/chat/completions", `{"model":"m"}`)
+	close(over)
+	if status != http.StatusBadGateway || !strings.Contains(text, "can't be reached") {
+		t.Errorf("%d %s", status, text)
 	}
 }
 

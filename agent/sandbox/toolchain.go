@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -110,11 +111,11 @@ func chosenVersion(dir, settings string, name *regexp.Regexp) string {
 			return filepath.Join(dir, string(m[1]))
 		}
 	}
-	all, _ := filepath.Glob(filepath.Join(dir, "*", "bin")) // the pattern is valid
+	all, _ := fs.Glob(os.DirFS(dir), "*/bin") // the folder's own name is no pattern
 	if len(all) == 0 {
 		return ""
 	}
-	return filepath.Dir(all[len(all)-1])
+	return filepath.Join(dir, filepath.Dir(all[len(all)-1]))
 }
 
 func isDir(p string) bool {

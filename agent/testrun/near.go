@@ -20,12 +20,14 @@ func (r *Runner) seedNear(s Suite) error {
 	if !r.Near || kind == "" || exists(to) {
 		return nil
 	}
-	all, err := filepath.Glob(filepath.Join(r.dir, "deps", kind+"*"))
+	deps := filepath.Join(r.dir, "deps")
+	all, err := fs.Glob(os.DirFS(deps), kind+"*") // the folder's own name is no pattern
 	if err != nil {
 		return fmt.Errorf("look for dependencies of nearly the same: %w", err)
 	}
 	from, newest := "", time.Time{}
-	for _, dir := range all {
+	for _, name := range all {
+		dir := filepath.Join(deps, name)
 		if st, err := os.Stat(filepath.Join(dir, s.Whole)); err == nil && st.ModTime().After(newest) {
 			from, newest = dir, st.ModTime()
 		}

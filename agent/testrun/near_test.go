@@ -9,7 +9,7 @@ import (
 // TestNearIsBegunWithTheNewest: a folder for dependencies begins as the newest whole one of nearly the same, and what
 // is written there later does not reach that.
 func TestNearIsBegunWithTheNewest(t *testing.T) {
-	r := &Runner{dir: t.TempDir(), Near: true}
+	r := &Runner{dir: filepath.Join(t.TempDir(), "[a-b]"), Near: true} // a folder like a pattern
 	deps := filepath.Join(r.dir, "deps")
 	write := func(name, text string) {
 		t.Helper()

@@ -35,7 +35,7 @@ func (h *Door) model(w http.ResponseWriter, r *http.Request, pass string) {
 	}
 	m := models[n]
 	g, err := gateway.New(gateway.Config{Upstream: m.URL, Key: m.Key, Model: m.Model, Token: bearer(r), Room: h.room,
-		Client: h.client, Logger: h.Logger,
+		Client: h.client, Begin: m.Timeout, Logger: h.Logger,
 		Meter: &meter{ctx: context.WithoutCancel(r.Context()), door: h, pass: pass, attempt: a, model: m, began: h.Now()}})
 	if err != nil {
 		h.failed(w, r, err)

@@ -15,7 +15,7 @@ func (w *surfaceWorker) announce(ctx context.Context, t sia.Task, f sia.Effect) 
 		on = t.Pull.Number
 	}
 	c, _, err := w.repo(t).UpsertComment(ctx, on, markerLine(f), render.Intervention(t, *t.Next, w.Links),
-		w.known(f))
+		w.known(t, f))
 	if err != nil {
 		return nil, err
 	}

@@ -82,7 +82,7 @@ func (w *startWorker) begin(ctx context.Context, t sia.Task, f sia.Effect) (sia.
 	if err != nil {
 		return nil, err
 	}
-	if t.Head != "" && (!t.Brief.FromBase || t.Kept != "") {
+	if t.BaseSHA != "" && t.Head != "" && (!t.Brief.FromBase || t.Kept != "") {
 		sha = string(t.BaseSHA) // the branch stands on it: what it changes is measured against it
 	}
 	t.Title, t.Body = issue.Title, issue.Body

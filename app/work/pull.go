@@ -14,7 +14,7 @@ func (w *surfaceWorker) pull(ctx context.Context, t sia.Task, f sia.Effect) (sia
 		return sia.PullOpened{Number: p.Number, NodeID: p.NodeID, URL: p.URL, Draft: p.Draft}, nil
 	}
 	p, err := w.repo(t).EnsurePull(ctx, github.NewPull{
-		Head: t.Branch, Base: t.BaseBranch, Title: render.PullTitle(t), Draft: true, Fresh: w.known(f) == github.Unwritten,
+		Head: t.Branch, Base: t.BaseBranch, Title: render.PullTitle(t), Draft: true, Fresh: w.known(t, f) == github.Unwritten,
 		Body: render.PullBody(t, w.change(ctx, t), w.Links),
 	})
 	if err != nil {

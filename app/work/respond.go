@@ -46,7 +46,7 @@ func (w *surfaceWorker) respond(ctx context.Context, t sia.Task, f sia.Effect) (
 		m := render.Marker{Task: t.ID, Kind: string(f.Kind), Key: fmt.Sprintf("%s/%d", f.Key, thread.ID)}
 		answers = append(answers, github.Answer{Thread: thread.ID, Marker: m.String(), Body: render.Thread(t, came, w.Links)})
 	}
-	known := w.known(f)
+	known := w.known(t, f)
 	var err error
 	if len(answers) > 0 {
 		err = w.repo(t).AnswerThreads(ctx, t.Pull.Number, answers, known)

@@ -387,9 +387,10 @@ func (w *common) repo(t sia.Task) *github.Repo { return w.GitHub.Repo(t.Installa
 // mirror is the task's repository in git.
 func (w *common) mirror(t sia.Task) *gitops.Repo { return w.Git.Repo(w.repo(t).Remote()) }
 
-// known is in the place of the id of what an effect writes: that nobody can have
-// written it yet, or that it is to be looked for.
-func (w *common) known(f sia.Effect) int64 { return w.knownSince(f.Key, f.At) }
+// known is in the place of the id of what an effect writes: that nobody can have written it yet, or that it is to be
+// looked for. The task has to have begun in this process: a database that was restored from a backup knows less than
+// GitHub, and leads to the same effects again.
+func (w *common) known(t sia.Task, f sia.Effect) int64 { return w.knownSince(f.Key, t.CreatedAt) }
 
 // knownSince is as known, of what has a key of its own and came up at a time.
 func (w *common) knownSince(key string, came time.Time) int64 {

@@ -35,7 +35,7 @@ func withRating(l lesson.Lesson) ratedLesson {
 type lessonsListCmd struct {
 	ofRepo `embed:""`
 	All    bool        `help:"Archived, forgotten and merged ones too."`
-	Kind   lesson.Kind `name:"type" help:"Only of this type: workaround, success, mistake, discovery, tool or model." placeholder:"TYPE"`
+	Kind   lesson.Kind `name:"type" help:"Only of this type: workaround, success, mistake, discovery, tool or model." enum:",workaround,success,mistake,discovery,tool,model" default:"" placeholder:"TYPE"`
 }
 
 // Run lists lessons.

@@ -45,10 +45,10 @@ func (c *memoryShowCmd) Run(e *cli.Env) (err error) {
 		return err
 	}
 	if c.Output == "json" {
-		markdown = json
+		_, err = e.Out.Write(json)
+		return err
 	}
-	_, err = e.Out.Write(markdown)
-	return err
+	return e.Masked(string(markdown))
 }
 
 // parseRemembered takes owner/name#issue apart; the issue may be left out.

@@ -155,6 +155,7 @@ const (
 	maxIssueTitle = 256
 	maxIssueBody  = 65_536
 	maxIssueFile  = 4 * maxIssueBody
+	maxRepoName   = 100
 )
 
 // namesFile matches what is meant as a file, whether it is there or not, and not as the words of an issue.
@@ -176,7 +177,7 @@ func readIssue(from string) (title, body string, err error) {
 	if len(words) <= maxIssueFile && !utf8.Valid(words) {
 		return "", "", fmt.Errorf("%s is not UTF-8 text", name)
 	}
-	whole := strings.TrimSpace(string(words))
+	whole := strings.TrimSpace(strings.TrimPrefix(string(words), "\ufeff")) // editors of Windows write a byte order mark
 	title, body, _ = strings.Cut(whole, "\n")
 	title, body = strings.TrimSpace(strings.TrimLeft(title, "# ")), strings.TrimSpace(body)
 	if len(words) > maxIssueFile || utf8.RuneCountInString(whole) > maxIssueBody {
@@ -215,7 +216,8 @@ func (c *runCmd) findCommit(ctx context.Context, j *localJob) error {
 	if err != nil {
 		return c.notACloneError(err)
 	}
-	j.git, j.name = localGit{top}, notInBranches.ReplaceAllString(strings.ToLower(filepath.Base(top)), "-")
+	name := notInBranches.ReplaceAllString(strings.ToLower(filepath.Base(top)), "-")
+	j.git, j.name = localGit{top}, name[:min(len(name), maxRepoName)]
 	from := cmp.Or(c.Base, "HEAD")
 	if j.base, err = line("rev-parse", "--verify", "--quiet", "--end-of-options", from+"^{commit}"); err != nil {
 		return fmt.Errorf("%s is no commit of %s: commit something first, or name a branch with --base", from, top)

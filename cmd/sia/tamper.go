@@ -180,7 +180,7 @@ func (c *tamperCmd) show(e *cli.Env, rep tamperReport) error {
 		fmt.Fprintln(e.Out, e.Style.Bold(rep.Head))
 	}
 	for _, l := range lines {
-		if _, err := fmt.Fprintf(e.Out, "%-8s  %s\n", l[0], l[1]); err != nil {
+		if _, err := fmt.Fprintf(e.Out, "%-8s  %s\n", l[0], cli.Plain(l[1])); err != nil {
 			return err
 		}
 	}

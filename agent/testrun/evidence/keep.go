@@ -117,19 +117,19 @@ func (k *kept) save(key string, runs map[string]groupRun) error {
 
 // prune removes the oldest results.
 func (k *kept) prune() error {
-	names, err := filepath.Glob(filepath.Join(k.dir, "*.json"))
+	names, err := fs.Glob(os.DirFS(k.dir), "*.json") // the folder's own name is no pattern
 	if err != nil || len(names) <= maxKept {
 		return err
 	}
 	age := map[string]time.Time{}
 	for _, n := range names {
-		if st, err := os.Stat(n); err == nil {
+		if st, err := os.Stat(filepath.Join(k.dir, n)); err == nil {
 			age[n] = st.ModTime()
 		}
 	}
 	slices.SortFunc(names, func(a, b string) int { return cmp.Or(age[a].Compare(age[b]), cmp.Compare(a, b)) })
 	for _, n := range names[:len(names)-maxKept] {
-		if err := os.Remove(n); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if err := os.Remove(filepath.Join(k.dir, n)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return fmt.Errorf("remove old results: %w", err)
 		}
 	}

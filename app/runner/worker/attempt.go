@@ -155,8 +155,8 @@ func (a *attempt) agent(work runner.Work) (agent.Agent, error) {
 	}
 	first := work.Coder.Models[0]
 	commands, err := agent.NewCommandAgents(agent.CommandAgentsConfig{
-		Upstream: configs[0].BaseURL, Key: a.offer.Pass, Model: first.Model, Price: first.Price, Sandbox: a.Sandbox,
-		Path: a.AgentPath, Env: a.AgentEnv, Cache: cache, Hosts: work.Hosts, Logger: a.log})
+		Upstream: configs[0].BaseURL, Key: a.offer.Pass, Model: first.Model, Price: first.Price, Timeout: first.Timeout,
+		Sandbox: a.Sandbox, Path: a.AgentPath, Env: a.AgentEnv, Cache: cache, Hosts: work.Hosts, Logger: a.log})
 	if err != nil {
 		return nil, err
 	}
