@@ -85,14 +85,14 @@ func briefSections(b sia.Brief, proposed *sia.Plan) []promptSection {
 		out = append(out, promptSection{heading: "## What is wanted besides",
 			intro: "The work tree holds a change for this issue that has passed every check. Keep it. A person with write " +
 				"access wants this besides, and it is what you do now:",
-			body: middleOut(sanitizeInstruction(b.FollowUp), mostAnswer), give: giveNever})
+			body: middleOut(sanitizeText(b.FollowUp), mostAnswer), give: giveNever})
 	}
 	out = append(out, demandSections(b.Demands)...)
 	out = append(out, askedSections(b.Asked)...)
 	out = append(out, planSections(b.Plan, proposed)...)
 	if b.Prompt != "" {
 		out = append(out, promptSection{heading: "## How to go about it this time",
-			body: middleOut(sanitizeInstruction(b.Prompt), mostPrompt), give: giveNever})
+			body: middleOut(sanitizeText(b.Prompt), mostPrompt), give: giveNever})
 	}
 	if b.FromBase {
 		out = append(out, promptSection{intro: "The work tree is a fresh start from the base branch: nothing of earlier " +

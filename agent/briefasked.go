@@ -44,7 +44,7 @@ func askedSections(a *sia.Asked) []promptSection {
 		intro: "The work tree holds a change for this issue, which stands on a pull request. People with write access " +
 			"reviewed it and ask for what follows, and that is what you do now; keep the rest. In your summary, say about " +
 			"each what you did, or why you did not, on a line that begins with its number, such as [1].",
-		body: middleOut(sanitizeInstruction(b.String()), mostPrompt), give: giveNever}}
+		body: middleOut(sanitizeText(b.String()), mostPrompt), give: giveNever}}
 }
 
 func threadPlace(t sia.Thread) string {

@@ -184,13 +184,13 @@ func toldOfTests(got TestsRun, then string) string {
 	b.WriteString("Nothing is pushed yet. SIA ran the tests that your change can reach. These fail with it and do not " +
 		"fail without it:\n\n")
 	for _, name := range got.Failed[:min(len(got.Failed), affectedNamed)] {
-		fmt.Fprintf(&b, "- %s\n", clipLine(Sanitize(name), mostStep))
+		fmt.Fprintf(&b, "- %s\n", clipLine(sanitizeText(name), mostStep))
 	}
 	if more := len(got.Failed) - affectedNamed; more > 0 {
 		fmt.Fprintf(&b, "- and %d more\n", more)
 	}
 	fmt.Fprintf(&b, "\n%s\n\nMend the code, or a test where the issue asks for other behaviour, "+
-		"%s", Sanitize(got.Log), then)
+		"%s", sanitizeText(got.Log), then)
 	return middleOut(b.String(), 8000)
 }
 

@@ -60,7 +60,7 @@ func partSections(p *Part) []promptSection {
 	fmt.Fprintf(&own, "Do this: %s\n", clipLine(Sanitize(p.Do), mostStep))
 	fmt.Fprintf(&own, "Done when: %s\n", clipLine(Sanitize(p.DoneWhen), mostStep))
 	if p.Check != "" {
-		fmt.Fprintf(&own, "Checked with: %s\n", clipLine(Sanitize(p.Check), mostStep))
+		fmt.Fprintf(&own, "Checked with: %s\n", clipLine(sanitizeText(p.Check), mostStep))
 	}
 	if len(p.Paths) > 0 {
 		fmt.Fprintf(&own, "Expected to change: %s\n", clipLine(Sanitize(strings.Join(p.Paths, ", ")), mostStep))
@@ -96,7 +96,7 @@ func partSections(p *Part) []promptSection {
 			s.intro += " It ended: " + clipLine(Sanitize(p.Why), mostStep)
 		}
 		if c := p.Left; c != nil && !c.Holds && c.Missing == "" {
-			s.intro += fmt.Sprintf(" This did not hold: `%s`. It printed:", clipLine(Sanitize(c.Command), mostStep))
+			s.intro += fmt.Sprintf(" This did not hold: `%s`. It printed:", clipLine(sanitizeText(c.Command), mostStep))
 			s.source, s.body = "output", middleOut(c.Excerpt, mostQuote)
 		}
 		out = append(out, s)
@@ -113,7 +113,7 @@ func divisionSections(d *Division) []promptSection {
 		intro: fmt.Sprintf("Into 2 to %d parts, as few as serve. %s",
 			min(d.Most, plan.MaxParts), divisionHints[d.Structure])}}
 	if d.Prompt != "" {
-		out = append(out, promptSection{body: middleOut(sanitizeInstruction(d.Prompt), mostAnswer), give: giveNever})
+		out = append(out, promptSection{body: middleOut(sanitizeText(d.Prompt), mostAnswer), give: giveNever})
 	}
 	return out
 }

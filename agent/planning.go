@@ -80,7 +80,7 @@ func planSections(approved, proposed *sia.Plan) []promptSection {
 
 // planText is a plan's summary and its steps.
 func planText(p sia.Plan) string {
-	text := middleOut(sanitizeInstruction(p.Summary), mostAnswer)
+	text := middleOut(sanitizeText(p.Summary), mostAnswer)
 	if len(p.Steps) > 0 {
 		text += "\n\n" + numberedSteps(sia.Brief{Steps: p.Steps})
 	}

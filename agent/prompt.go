@@ -86,9 +86,10 @@ func assemblePrompt(
 	sections = append(sections, partSections(in.Part)...)
 	sections = append(sections, divisionSections(in.Divide)...)
 	for n, i := range in.Instructions {
-		text := middleOut(i.Text, mostInstruction)
-		if len(text) < len(i.Text) {
-			notes = append(notes, fmt.Sprintf("%s: shortened from %d to %d bytes", clipLine(i.Path, 200), len(i.Text),
+		whole := Sanitize(i.Text)
+		text := middleOut(whole, mostInstruction)
+		if len(text) < len(whole) {
+			notes = append(notes, fmt.Sprintf("%s: shortened from %d to %d bytes", clipLine(i.Path, 200), len(whole),
 				len(text)))
 		}
 		heading := "## How this repository wants to be worked on: " + clipLine(i.Path, 200)

@@ -66,7 +66,14 @@ func parsePatch(text string) ([]*gitdiff.File, error) {
 	if !strings.HasSuffix(text, "\n") {
 		text += "\n"
 	}
-	files, _, err := gitdiff.Parse(strings.NewReader(recountHunks(text)))
+	if allCRLF(text) { // names end where lines do
+		text = strings.ReplaceAll(text, "\r\n", "\n")
+	}
+	text, err := recountHunks(text)
+	if err != nil {
+		return nil, err
+	}
+	files, _, err := gitdiff.Parse(strings.NewReader(text))
 	switch {
 	case err != nil:
 		return nil, fmt.Errorf("the patch can't be read (%w); want for each file --- a/path, +++ b/path, then hunks that "+
@@ -105,6 +112,8 @@ func (p *patchRun) applyFile(f *gitdiff.File) error {
 		return fmt.Errorf("patch %s: copies can't be patched; use write", quotePath(to))
 	case f.NewMode != 0 && f.NewMode&gitType != gitRegular:
 		return fmt.Errorf("patch %s: links and submodules can't be patched, only regular files", quotePath(to))
+	case len(f.TextFragments) == 0 && !f.IsNew && !f.IsDelete && !f.IsRename && f.NewMode == 0:
+		return fmt.Errorf("patch %s: nothing in it is changed; want hunks that begin with @@", quotePath(to))
 	case f.IsNew:
 		from = ""
 	case f.IsDelete:

@@ -76,11 +76,10 @@ func callEdit(_ context.Context, env Env, a editArgs) (Result, error) {
 	return Result{Text: fmt.Sprintf("edited %s %s\n", p, at), Changed: []string{p}}, nil
 }
 
-// spelledAsFile returns old and new in the spelling in which old occurs in the file:
-// as they are, with CRLF line ends, or with the hidden characters that read showed in
-// visible form.
+// spelledAsFile returns old in the spelling in which it occurs in the file, and new in that
+// spelling and the file's form: as they are, with CRLF line ends, or with the hidden
+// characters that read showed in visible form.
 func spelledAsFile(text, old, fresh string) (string, string) {
-	crlf := func(s string) string { return strings.ReplaceAll(strings.ReplaceAll(s, "\r\n", "\n"), "\n", "\r\n") }
 	for _, spell := range []func(string) string{
 		func(s string) string { return s },
 		crlf,
@@ -88,7 +87,7 @@ func spelledAsFile(text, old, fresh string) (string, string) {
 		func(s string) string { return crlf(restoreHidden(s)) },
 	} {
 		if o := spell(old); o != "" && strings.Contains(text, o) {
-			return o, spell(fresh)
+			return o, inFormOf(text, spell(fresh))
 		}
 	}
 	return old, fresh

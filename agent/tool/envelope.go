@@ -55,13 +55,13 @@ func unwrapPatch(text string) (string, error) {
 			fmt.Fprintf(&b, "--- a/%s\n+++ b/%s\n", name, to)
 			inHunk, creates = false, false
 		case strings.HasPrefix(line, "@@"):
-			b.WriteString("@@ -1 +1 @@\n")
+			b.WriteString("@@\n")
 			inHunk = true
 		case line == "" && i == len(lines)-1:
 		case creates || inHunk:
 			b.WriteString(line + "\n")
 		default: // the first hunk may lack its head
-			b.WriteString("@@ -1 +1 @@\n" + line + "\n")
+			b.WriteString("@@\n" + line + "\n")
 			inHunk = true
 		}
 	}

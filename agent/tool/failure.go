@@ -48,7 +48,7 @@ func callFailure(_ context.Context, env Env, a failureArgs) (Result, error) {
 		return Result{Text: listFailures(env.Failures)}, nil
 	}
 	for _, f := range env.Failures {
-		if f.Name == a.Check {
+		if f.Name == a.Check || shownName(f) == a.Check {
 			return failurePage(f, a.Start)
 		}
 	}
@@ -59,11 +59,16 @@ func callFailure(_ context.Context, env Env, a failureArgs) (Result, error) {
 func listFailures(all []FailedCheck) string {
 	var b strings.Builder
 	for _, f := range all {
-		name, _ := showHidden(clipLine(f.Name))
-		fmt.Fprintf(&b, "%s: %s, %d lines\n", name, strings.ReplaceAll(f.Class, "_", " "), len(splitLines(f.Text)))
+		fmt.Fprintf(&b, "%s: %s, %d lines\n", shownName(f), strings.ReplaceAll(f.Class, "_", " "), len(splitLines(f.Text)))
 	}
 	b.WriteString("[name one of them in check]\n")
 	return cutResult(b.String(), MaxResult)
+}
+
+// shownName is a check's name as the list has it.
+func shownName(f FailedCheck) string {
+	name, _ := showHidden(clipLine(f.Name))
+	return name
 }
 
 // failurePage shows lines of a failure from start on.
@@ -76,11 +81,11 @@ func failurePage(f FailedCheck, start int) (Result, error) {
 	var b strings.Builder
 	for i, line := range all[min(start-1, len(all)):] {
 		n := start + i
-		if i == pageLines || b.Len()+len(line) > MaxResult-400 && i > 0 {
+		text, _ := showHidden(cutLine(line))
+		if i == pageLines || b.Len()+len(text) > MaxResult-400 && i > 0 {
 			fmt.Fprintf(&b, "[more lines; go on with start %d]\n", n)
 			break
 		}
-		text, _ := showHidden(cutLine(line))
 		fmt.Fprintf(&b, "%6d\t%s\n", n, text)
 	}
 	if b.Len() == 0 {

@@ -27,6 +27,16 @@ func showHidden(s string) (string, bool) {
 
 var hiddenMark = regexp.MustCompile(`⟦U\+([0-9A-F]{4,6})⟧`)
 
+// unhidden makes what a model writes for a file that holds text have the hidden characters that it was shown in visible
+// form. Where the file has none, or such marks of its own, what is written is meant as it stands.
+func unhidden(text string) func(string) string {
+	hides := strings.IndexFunc(strings.ReplaceAll(text, "\r\n", "\n"), visible.Hidden) >= 0
+	if !hides || hiddenMark.MatchString(text) {
+		return func(s string) string { return s }
+	}
+	return restoreHidden
+}
+
 // restoreHidden turns what showHidden made visible back into hidden characters.
 func restoreHidden(s string) string {
 	return hiddenMark.ReplaceAllStringFunc(s, func(m string) string {

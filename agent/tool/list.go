@@ -4,6 +4,7 @@ import (
 	"context"
 	_ "embed"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"path"
 	"strings"
@@ -56,10 +57,13 @@ func callList(ctx context.Context, env Env, a listArgs) (Result, error) {
 		b.WriteString(e.listLine() + "\n")
 		return e.depth < a.Depth, nil
 	})
-	if err != nil {
+	many := errors.Is(err, errMany)
+	if err != nil && !many {
 		return Result{}, err
 	}
 	switch {
+	case many:
+		fmt.Fprintf(&b, "[stopped: %v]\n", errMany)
 	case more:
 		fmt.Fprintf(&b, "[more entries; go on with skip %d]\n", n-1)
 	case b.Len() == 0 && a.Skip > 0:

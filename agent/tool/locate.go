@@ -92,6 +92,9 @@ func (w workTree) Files(ctx context.Context) (out []locate.File, err error) {
 		}
 		return !isVendored(e.path) || !e.mode.IsDir(), nil
 	})
+	if errors.Is(err, errMany) { // fewer are enough to rank
+		err = nil
+	}
 	return out, err
 }
 

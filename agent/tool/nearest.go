@@ -2,6 +2,7 @@ package tool
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -15,12 +16,11 @@ const (
 // message. Lines are compared without the white space around them, by how much of
 // them is common at both ends. Its time is linear in text.
 func nearestText(text, old string) string {
-	want := strings.Split(strings.Trim(old, "\n"), "\n")
-	whole := len(want)
-	want = want[:min(len(want), nearLines)]
-	for i := range want {
-		want[i] = strings.TrimSpace(want[i])
+	all := strings.Split(strings.Trim(old, "\n"), "\n")
+	for i := range all {
+		all[i] = strings.TrimSpace(all[i])
 	}
+	want := all[:min(len(all), nearLines)]
 	lines := strings.Split(text, "\n")
 	trimmed := make([]string, len(lines))
 	for i, l := range lines {
@@ -45,10 +45,10 @@ func nearestText(text, old string) string {
 	if at < 0 {
 		return "; read the file again and copy the text from it"
 	}
-	end := min(len(lines), at+min(whole, 30))
+	end := min(len(lines), at+min(len(all), 30))
 	var b strings.Builder
 	fmt.Fprintf(&b, "; nearest are lines %d–%d:\n", at+1, end)
-	exact := best > 0.999
+	exact := at+len(all) <= len(lines) && slices.Equal(all, trimmed[at:at+len(all)])
 	for i := at; i < end; i++ {
 		l, _ := showHidden(strings.TrimSuffix(lines[i], "\r"))
 		fmt.Fprintf(&b, "%6d\t%s\n", i+1, cutResult(strings.ToValidUTF8(l, "\uFFFD"), 400))

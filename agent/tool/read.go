@@ -74,11 +74,11 @@ func callRead(ctx context.Context, env Env, a readArgs) (Result, error) {
 		if n++; n < a.Start {
 			continue
 		}
-		if n >= a.Start+a.Lines || b.Len()+len(line) > MaxResult-400 {
+		text, h := showHidden(strings.ToValidUTF8(line, "\uFFFD"))
+		if n >= a.Start+a.Lines || b.Len()+len(text) > MaxResult-400 {
 			fmt.Fprintf(&b, "[more lines; go on with start %d]\n", n)
 			break
 		}
-		text, h := showHidden(strings.ToValidUTF8(line, "\uFFFD"))
 		hidden = hidden || h
 		if cut {
 			text += " […]"

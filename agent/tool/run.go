@@ -75,7 +75,7 @@ func runCommand(ctx context.Context, env Env, command string, seconds int) (sand
 	case seconds < 1 || seconds > mostSeconds:
 		return sandbox.Result{}, nil, fmt.Errorf("seconds must be 1 to %d", mostSeconds)
 	}
-	before := stampFiles(ctx, env)
+	before, knew := stampFiles(ctx, env)
 	r, err := env.Runner.Run(ctx, command, time.Duration(seconds)*time.Second, nil)
 	switch {
 	case ctx.Err() != nil:
@@ -83,7 +83,8 @@ func runCommand(ctx context.Context, env Env, command string, seconds int) (sand
 	case err != nil:
 		return r, nil, fmt.Errorf("the command could not be run: %w", err)
 	}
-	return r, changedFiles(before, stampFiles(ctx, env)), nil
+	after, knows := stampFiles(ctx, env)
+	return r, changedFiles(before, after, knew && knows), nil
 }
 
 // fileStamp is what changes when a file is changed.
@@ -94,10 +95,10 @@ type fileStamp struct {
 }
 
 // stampFiles notes every file that git does not ignore. What can't be looked at is
-// left out.
-func stampFiles(ctx context.Context, env Env) map[string]fileStamp {
-	all := map[string]fileStamp{}
-	_ = walkTree(ctx, env.Root, ".", func(e treeEntry) (bool, error) {
+// left out. whole is false where the tree has more than could be looked at.
+func stampFiles(ctx context.Context, env Env) (all map[string]fileStamp, whole bool) {
+	all = map[string]fileStamp{}
+	err := walkTree(ctx, env.Root, ".", func(e treeEntry) (bool, error) {
 		if e.mode.IsRegular() {
 			if st, err := e.folder.Lstat(path.Base(e.path)); err == nil {
 				all[e.path] = fileStamp{st.Mode(), st.Size(), st.ModTime()}
@@ -105,18 +106,19 @@ func stampFiles(ctx context.Context, env Env) map[string]fileStamp {
 		}
 		return true, nil
 	})
-	return all
+	return all, err == nil
 }
 
-// changedFiles lists what was created, changed or deleted, sorted.
-func changedFiles(before, after map[string]fileStamp) (changed []string) {
+// changedFiles lists what was created, changed or deleted, sorted. Where not all files were looked at, whole is false,
+// and one that was looked at once is neither.
+func changedFiles(before, after map[string]fileStamp, whole bool) (changed []string) {
 	for p, s := range after {
-		if before[p] != s {
+		if was, known := before[p]; was != s && (known || whole) {
 			changed = append(changed, p)
 		}
 	}
 	for p := range before {
-		if _, still := after[p]; !still {
+		if _, still := after[p]; !still && whole {
 			changed = append(changed, p)
 		}
 	}

@@ -36,7 +36,7 @@ func SearchTool() Tool {
 "pattern":{"type":"string",
 "description":"RE2 expression; (?i) at its beginning ignores case"},
 "path":{"type":"string","description":"file or directory to search; default ."},
-"glob":{"type":"string","description":"such as *.go or src/**/*.ts"},
+"glob":{"type":"string","description":"such as *.go or src/**/*.ts, from the root or from path"},
 "context":{"type":"integer","minimum":0,"maximum":10,
 "description":"lines before and after"},
 "skip":{"type":"integer","minimum":0,"description":"for the next page"}},
@@ -81,12 +81,15 @@ func callSearch(ctx context.Context, env Env, a searchArgs) (Result, error) {
 		if err := checkRegular(start, st); err != nil {
 			return Result{}, err
 		}
-		if f, _, err := openRegular(env.Root, start); err == nil {
-			s.addFile(start, f)
+		f, st, err := openRegular(env.Root, start)
+		if err != nil {
+			return Result{}, err
 		}
+		s.partly = st.Size() > maxSearchOne
+		s.addFile(start, f)
 	} else {
 		err = walkTree(ctx, env.Root, start, func(e treeEntry) (bool, error) {
-			if !e.mode.IsRegular() || !wanted(e.path) {
+			if !e.mode.IsRegular() || !wanted(e.path) && !wanted(strings.TrimPrefix(e.path, start+"/")) {
 				return true, nil
 			}
 			if e.size > maxSearchOne {
@@ -102,7 +105,7 @@ func callSearch(ctx context.Context, env Env, a searchArgs) (Result, error) {
 			return true, nil
 		})
 	}
-	if err != nil {
+	if s.many = errors.Is(err, errMany); err != nil && !s.many {
 		return Result{}, err
 	}
 	return Result{Text: cutResult(s.pageText(), MaxResult)}, nil
@@ -120,6 +123,8 @@ type searchPage struct {
 	read           int64 // bytes
 	large          int   // files that were passed over, being too large
 	full           bool  // the page is full
+	many           bool  // the tree has more than is walked
+	partly         bool  // the one file that is searched is too large
 }
 
 // addFile searches one file, and closes it.
@@ -185,10 +190,15 @@ func (s *searchPage) pageText() string {
 		fmt.Fprintf(&s.out, "[more matches; go on with skip %d, or narrow the search]\n", s.skip+s.shown)
 	case s.read > maxSearched:
 		s.out.WriteString("[stopped after 256 MiB; narrow the search with path or glob]\n")
+	case s.many:
+		fmt.Fprintf(&s.out, "[stopped: %v]\n", errMany)
 	case s.shown == 0 && s.skip > 0:
 		s.out.WriteString("[no more matches]\n")
 	case s.shown == 0:
 		s.out.WriteString("[no match]\n")
+	}
+	if s.partly {
+		s.out.WriteString("[only the file's first MiB was searched]\n")
 	}
 	if s.large > 0 {
 		fmt.Fprintf(&s.out, "[%d files larger than 1 MiB were passed over]\n", s.large)

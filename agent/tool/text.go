@@ -10,6 +10,26 @@ import (
 // clipLine is s on one line, with at most 200 characters.
 func clipLine(s string) string { return text.Clip(text.OneLine(s), 200) }
 
+// allCRLF reports whether a text has lines, and each ends in CRLF.
+func allCRLF(s string) bool {
+	n := strings.Count(s, "\n")
+	return n > 0 && n == strings.Count(s, "\r\n")
+}
+
+// crlf is s with every line ended by CRLF.
+func crlf(s string) string {
+	return strings.ReplaceAll(strings.ReplaceAll(s, "\r\n", "\n"), "\n", "\r\n")
+}
+
+// inFormOf is s, which a model wrote for a file that holds text, in the form of that file: how lines end, and which
+// characters can't be seen, is not what a model is shown.
+func inFormOf(text, s string) string {
+	if s = unhidden(text)(s); allCRLF(text) {
+		return crlf(s)
+	}
+	return s
+}
+
 // cutLine is the first maxLine bytes of a line, with a mark where more is left out.
 func cutLine(line string) string {
 	if len(line) <= maxLine {

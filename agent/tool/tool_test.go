@@ -251,6 +251,73 @@ func TestEditShowsTheNearestText(t *testing.T) {
 	refused(t, env, tool.EditTool(), `{"path":"a.go","old":"func Add(x, y int) int {","new":"x"}`, "nearest are "+
 		"lines 3–3")
 	refused(t, env, tool.EditTool(), `{"path":"a.go","old":"quite something else","new":"x"}`, "read the file again")
+
+	lines := strings.Repeat("same\n", 20)
+	env = tree(t, map[string]string{"long": lines + "here\n"})
+	refused(t, env, tool.EditTool(), fmt.Sprintf(`{"path":"long","old":%q,"new":"x"}`, lines+"there\n"),
+		"Copy the text exactly as it stands")
+}
+
+// A file keeps how its lines end, its byte order mark, and the characters that read showed in visible form.
+func TestChangesKeepAFilesForm(t *testing.T) {
+	const emoji = "⚠\ufe0f"
+	for _, c := range []struct {
+		name, was string
+		tool      tool.Tool
+		args      map[string]string
+		want      string
+	}{
+		{"edit within a line of CRLF", "a()\r\nb()\r\n", tool.EditTool(), map[string]string{"old": "a()", "new": "a()\nc()"},
+			"a()\r\nc()\r\nb()\r\n"},
+		{"edit where line ends differ", "a()\r\nb()\n", tool.EditTool(), map[string]string{"old": "b()", "new": "b()\nc()"},
+			"a()\r\nb()\nc()\n"},
+		{"edit with a mark in new alone", emoji + " one\ntwo\n", tool.EditTool(),
+			map[string]string{"old": "two", "new": "⚠⟦U+FE0F⟧ two"}, emoji + " one\n" + emoji + " two\n"},
+		{"edit of a file about marks", "⟦U+FE0F⟧ " + emoji + "\ntwo\n", tool.EditTool(),
+			map[string]string{"old": "two", "new": "⟦U+200B⟧"}, "⟦U+FE0F⟧ " + emoji + "\n⟦U+200B⟧\n"},
+		{"write over CRLF", "a\r\nb\r\n", tool.WriteTool(), map[string]string{"content": "a\nc\n"}, "a\r\nc\r\n"},
+		{"write over a byte order mark", "\ufeffusing A;\r\n", tool.WriteTool(), map[string]string{"content": "using B;\n"},
+			"\ufeffusing B;\r\n"},
+		{"write a byte order mark as it was shown", "\ufeffusing A;\n", tool.WriteTool(),
+			map[string]string{"content": "⟦U+FEFF⟧using B;\n"}, "\ufeffusing B;\n"},
+		{"write what was shown", emoji + " one\n", tool.WriteTool(), map[string]string{"content": "⚠⟦U+FE0F⟧ two\n"},
+			emoji + " two\n"},
+		{"write a file that had no such characters", "one\n", tool.WriteTool(), map[string]string{"content": "⟦U+FE0F⟧\n"},
+			"⟦U+FE0F⟧\n"},
+		{"write over what is no text", "a\x00b\r\n", tool.WriteTool(), map[string]string{"content": "a\n"}, "a\n"},
+		{"patch a byte order mark's line", "\ufeffusing A;\r\nusing B;\r\n", tool.PatchTool(),
+			map[string]string{"patch": "--- a/f\n+++ b/f\n@@ -1 +1 @@\n ⟦U+FEFF⟧using A;\n+using C;\n using B;\n"},
+			"\ufeffusing A;\r\nusing C;\r\nusing B;\r\n"},
+		{"patch where line ends differ", "a\nb\r\nc\nd\n", tool.PatchTool(),
+			map[string]string{"patch": "--- a/f\n+++ b/f\n@@ -1,4 +1,5 @@\n a\n b\n-c\n+C\n+C\n d\n"},
+			"a\nb\r\nC\nC\nd\n"},
+		{"patch that comes with CRLF", "a\nb\n", tool.PatchTool(),
+			map[string]string{"patch": "--- a/f\r\n+++ b/f\r\n@@ -1,2 +1,2 @@\r\n a\r\n-b\r\n+c\r\n"}, "a\nc\n"},
+		{"patch of a last line without an end", "a\r\nb", tool.PatchTool(),
+			map[string]string{"patch": "--- a/f\n+++ b/f\n@@ -1,2 +1,3 @@\n a\n-b\n+c\n+d\n"}, "a\r\nc\r\nd"},
+		{"patch behind a last line without an end", "a\r\nb", tool.PatchTool(),
+			map[string]string{"patch": "--- a/f\n+++ b/f\n@@ -2 +2,2 @@\n b\n+c\n"}, "a\r\nb\r\nc"},
+		{"patch that ends the last line", "a\nb", tool.PatchTool(),
+			map[string]string{"patch": "--- a/f\n+++ b/f\n@@ -2 +2 @@\n-b\n\\ No newline at end of file\n+b\n"}, "a\nb\n"},
+		{"patch that says wrongly that the last line has no end", "a\nb\n", tool.PatchTool(),
+			map[string]string{"patch": "--- a/f\n+++ b/f\n@@ -2 +2 @@\n-b\n\\ No newline at end of file\n+c\n" +
+				"\\ No newline at end of file\n"}, "a\nc\n"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			env := tree(t, map[string]string{"f": c.was})
+			if c.tool.Name != tool.NamePatch {
+				c.args["path"] = "f"
+			}
+			args, err := json.Marshal(c.args)
+			if err != nil {
+				t.Fatal(err)
+			}
+			ok(t, env, c.tool, string(args))
+			if got := content(t, env, "f"); got != c.want {
+				t.Errorf("%q, want %q", got, c.want)
+			}
+		})
+	}
 }
 
 func TestReadPages(t *testing.T) {
@@ -286,6 +353,41 @@ func TestReadPages(t *testing.T) {
 	refused(t, env, tool.ReadTool(), `{"path":"long","start":1001}`, "has 1000 lines")
 	refused(t, env, tool.ReadTool(), `{"path":"bin"}`, "binary")
 	refused(t, env, tool.ReadTool(), `{"path":"."}`, "directory")
+}
+
+// Pages end between lines, however much longer lines get by what is made visible in them.
+func TestPagesOfHiddenCharacters(t *testing.T) {
+	text := strings.Repeat(strings.Repeat("\u200c", 300)+"\n", 40)
+	env := tree(t, map[string]string{"f": text})
+	env.Failures = []tool.FailedCheck{{Name: "test", Text: text}}
+	for tl, args := range map[string]string{tool.NameRead: `{"path":"f","start":%d}`, tool.NameFailure: `{"start":%d}`} {
+		c := map[string]tool.Tool{tool.NameRead: tool.ReadTool(), tool.NameFailure: tool.FailureTool()}[tl]
+		seen, start := 0, 1
+		for start > 0 {
+			page := ok(t, env, c, fmt.Sprintf(args, start)).Text
+			if strings.Contains(page, "cut here") {
+				t.Fatalf("%s: a page was cut", tl)
+			}
+			seen += strings.Count(page, "\t⟦U+200C⟧")
+			_, after, _ := strings.Cut(page, "go on with start ")
+			start = 0
+			_, _ = fmt.Sscanf(after, "%d]", &start)
+		}
+		if seen != 40 {
+			t.Errorf("%s: %d of 40 lines seen", tl, seen)
+		}
+	}
+}
+
+// Of one file that is too large to search whole, it is said that it was not.
+func TestSearchOfALargeFile(t *testing.T) {
+	env := tree(t, map[string]string{"large": "first\n" + strings.Repeat("x\n", tool.MaxFile/2) + "last\n"})
+	for pattern, want := range map[string]string{"first": "large:1: first\n", "last": "[no match]\n"} {
+		want += "[only the file's first MiB was searched]\n"
+		if got := ok(t, env, tool.SearchTool(), fmt.Sprintf(`{"pattern":%q,"path":"large"}`, pattern)).Text; got != want {
+			t.Errorf("%s: %q", pattern, got)
+		}
+	}
 }
 
 func TestListAndSearch(t *testing.T) {
@@ -389,6 +491,17 @@ func TestFailure(t *testing.T) {
 		t.Errorf("lint: %q", got)
 	}
 	refused(t, env, tool.FailureTool(), `{"check":"build"}`, `"test (1.25)", "lint"`)
+
+	long := strings.Repeat("matrix ", 40)
+	env.Failures = append(env.Failures, tool.FailedCheck{Name: long, Text: "boom"})
+	shown := strings.TrimSpace(long)[:199]
+	if list := ok(t, env, tool.FailureTool(), `{}`).Text; !strings.Contains(list, shown) {
+		t.Fatalf("list: %q", list)
+	}
+	shown = strings.TrimRight(shown, " ") + "…"
+	if got := ok(t, env, tool.FailureTool(), fmt.Sprintf(`{"check":%q}`, shown)).Text; got != "     1\tboom\n" {
+		t.Errorf("a check by its name as it is listed: %q", got)
+	}
 }
 
 func TestPagesOfListAndSearchAddUp(t *testing.T) {

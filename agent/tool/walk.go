@@ -28,6 +28,9 @@ const (
 // errSlow ends a walk that took too long.
 var errSlow = fmt.Errorf("this took more than %s; narrow it with path or glob", walkWithin)
 
+// errMany ends a walk of a tree that has too much in it. What was visited until then counts.
+var errMany = fmt.Errorf("there are more than %d files and folders; name a smaller folder", maxEntries)
+
 // errStop ends a walk without an error.
 var errStop = errors.New("stop")
 
@@ -50,12 +53,12 @@ func (e treeEntry) open() (*os.File, error) {
 
 // walkTree visits what is in dir, in the order of names, a directory before what is in
 // it. Links are met but not followed. Left out are .git and what the .gitignore files
-// on the way ignore. visit says whether to go into a directory. It ends with ctx, and
-// after walkWithin with an error.
+// on the way ignore. visit says whether to go into a directory. It ends with ctx, after
+// walkWithin with [errSlow], and after maxEntries with [errMany].
 func walkTree(ctx context.Context, root *os.Root, dir string, visit func(treeEntry) (bool, error)) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, walkWithin, errSlow)
 	defer cancel()
-	w := treeWalker{ctx: ctx, visit: visit}
+	w := treeWalker{ctx: ctx, visit: visit, most: maxEntries}
 	folder, err := root.OpenRoot(".")
 	if err != nil {
 		return pathError("list", dir, err)
@@ -84,11 +87,12 @@ func walkTree(ctx context.Context, root *os.Root, dir string, visit func(treeEnt
 type treeWalker struct {
 	ctx   context.Context
 	visit func(treeEntry) (bool, error)
+	most  int // entries
 	seen  int
 }
 
 func (w *treeWalker) walkDir(folder *os.Root, dir string, depth int, rules []gitignore.Pattern) error {
-	entries, err := readFolder(folder, maxEntries-w.seen)
+	entries, err := readFolder(folder, w.most-w.seen)
 	if err != nil {
 		return pathError("list", dir, err)
 	}
@@ -97,8 +101,8 @@ func (w *treeWalker) walkDir(folder *os.Root, dir string, depth int, rules []git
 		if w.ctx.Err() != nil {
 			return context.Cause(w.ctx)
 		}
-		if w.seen++; w.seen > maxEntries {
-			return errStop
+		if w.seen++; w.seen > w.most {
+			return errMany
 		}
 		if isGit(d.Name()) {
 			continue

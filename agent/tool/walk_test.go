@@ -29,6 +29,45 @@ func TestIgnoredPatternsAreBounded(t *testing.T) {
 	}
 }
 
+// A tree that has more in it than is walked is not said to have been walked whole, and what was met counts.
+func TestWalksSayThatTheyStopped(t *testing.T) {
+	root, err := os.OpenRoot(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { root.Close() })
+	for i := range 10 {
+		if err := root.WriteFile(fmt.Sprint(i), nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for most, want := range map[int]error{9: errMany, 10: nil} {
+		met := 0
+		w := treeWalker{ctx: t.Context(), most: most, visit: func(treeEntry) (bool, error) {
+			met++
+			return true, nil
+		}}
+		if err := w.walkDir(root, ".", 1, nil); !errors.Is(err, want) || met != most {
+			t.Errorf("%d of 10: %v after %d", most, err, met)
+		}
+	}
+	s := searchPage{many: true}
+	if got := s.pageText(); strings.Contains(got, "no match") || !strings.Contains(got, "200000 files and folders") {
+		t.Errorf("a search that did not see everything says %q", got)
+	}
+}
+
+// Where not all files were looked at, only those that were looked at twice can have changed.
+func TestChangesOfATreeThatIsNotSeenWhole(t *testing.T) {
+	before := map[string]fileStamp{"a": {size: 1}, "b": {size: 1}, "gone": {}}
+	after := map[string]fileStamp{"a": {size: 1}, "b": {size: 2}, "new": {size: 3}}
+	for whole, want := range map[bool]string{true: "[b gone new]", false: "[b]"} {
+		if got := fmt.Sprint(changedFiles(before, after, whole)); got != want {
+			t.Errorf("whole %v: %s, want %s", whole, got, want)
+		}
+	}
+}
+
 // Whatever is done on the way, a walk ends after its time, and says how to narrow it.
 func TestWalksEnd(t *testing.T) {
 	root, err := os.OpenRoot(t.TempDir())

@@ -81,6 +81,13 @@ func TestGlobsOfASearch(t *testing.T) {
 			t.Errorf("%s: %d paths, want %d: %v\n%s", glob, got, want, err, r.Text)
 		}
 	}
+	for glob, want := range map[string]int{"b/*.go": 1, "src/b/*.go": 1, "*.go": 2, "src/*.go": 1} {
+		args := fmt.Appendf(nil, `{"pattern":"x","path":"src","glob":%q}`, glob)
+		r, err := tool.SearchTool().Call(t.Context(), tool.Env{Root: root}, args)
+		if got := strings.Count(r.Text, ": x\n"); err != nil || got != want {
+			t.Errorf("%s below src: %d paths, want %d: %v\n%s", glob, got, want, err, r.Text)
+		}
+	}
 	bad := []byte(`{"pattern":"x","glob":"[a"}`)
 	if _, err := tool.SearchTool().Call(t.Context(), tool.Env{Root: root}, bad); err == nil {
 		t.Error("what is no glob was taken")

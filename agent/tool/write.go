@@ -39,7 +39,7 @@ func callWrite(_ context.Context, env Env, a writeArgs) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	mode, did := fs.FileMode(0o644), "created"
+	content, mode, did := *a.Content, fs.FileMode(0o644), "created"
 	st, err := env.Root.Lstat(p)
 	switch {
 	case err == nil && st.Mode()&fs.ModeSymlink != 0:
@@ -49,17 +49,30 @@ func callWrite(_ context.Context, env Env, a writeArgs) (Result, error) {
 			return Result{}, err
 		}
 		mode, did = st.Mode(), "replaced"
+		if was, _, err := readText(env.Root, p); err == nil { // another has no form to keep
+			content = withMark(string(was), inFormOf(string(was), content))
+		}
 	case !errors.Is(err, fs.ErrNotExist):
 		return Result{}, pathError("write", p, err)
 	case strings.HasSuffix(a.Path, "/"):
 		return Result{}, fmt.Errorf("%s is a directory; name the file", quotePath(a.Path))
 	}
-	if err := replaceFile(env.Root, p, []byte(*a.Content), mode); err != nil {
+	if err := replaceFile(env.Root, p, []byte(content), mode); err != nil {
 		return Result{}, err
 	}
-	lines := strings.Count(*a.Content, "\n")
-	if *a.Content != "" && !strings.HasSuffix(*a.Content, "\n") {
+	lines := strings.Count(content, "\n")
+	if content != "" && !strings.HasSuffix(content, "\n") {
 		lines++
 	}
 	return Result{Text: fmt.Sprintf("%s %s, %d lines\n", did, p, lines), Changed: []string{p}}, nil
+}
+
+// withMark is a file's new content with the byte order mark that it had. A model that writes a file anew has no reason
+// to begin with one; edit takes it away.
+func withMark(was, content string) string {
+	const mark = "\ufeff"
+	if strings.HasPrefix(was, mark) && content != "" && !strings.HasPrefix(content, mark) {
+		return mark + content
+	}
+	return content
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/sia-bot/sia/sia"
 	"github.com/sia-bot/sia/sia/secret"
 	"github.com/sia-bot/sia/sia/text"
+	"github.com/sia-bot/sia/sia/visible"
 )
 
 // attemptPage is one attempt with its transcript.
@@ -52,7 +53,7 @@ func (p attemptPage) Finished() *lastTest {
 // Ledger is what the attempt left to whoever goes on, a line an entry.
 func (p attemptPage) Ledger() (lines []string) {
 	for _, l := range p.This.Ledger.Lines() {
-		lines = append(lines, agent.Sanitize(secret.Mask(l)))
+		lines = append(lines, visible.Text(secret.Mask(l)))
 	}
 	return lines
 }
@@ -88,11 +89,11 @@ func lastTestOf(turns []agent.Turn) *lastTest {
 			} else if c.Name != tool.NameRun || json.Unmarshal([]byte(c.Arguments), &args) != nil {
 				continue
 			}
-			result := agent.Sanitize(secret.Mask(c.Result))
+			result := strings.TrimSpace(visible.Text(secret.Mask(c.Result))) // which is no Markdown
 			if over := len(result) - shownResult; over > 0 {
 				result = "…" + strings.ToValidUTF8(result[over:], "")
 			}
-			return &lastTest{turnID(t), t.Number, text.Clip(agent.Sanitize(secret.Mask(args.Command)), 300), result}
+			return &lastTest{turnID(t), t.Number, text.Clip(visible.Text(secret.Mask(args.Command)), 300), result}
 		}
 	}
 	return nil

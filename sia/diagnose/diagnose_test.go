@@ -199,6 +199,20 @@ func TestDiagnose(t *testing.T) {
 	}
 }
 
+// Of more answers than there is room for, the newest are shown.
+func TestNewestAnswersAreShown(t *testing.T) {
+	task := failed()
+	for n := range 8 {
+		task.Brief.Answers = append(task.Brief.Answers, fmt.Sprintf("answer %d: %s", n, strings.Repeat("and so on ", 390)))
+	}
+	m, s := model(t, scripted.Answer{JSON: good()})
+	run(t, m, diagnose.Input{Task: task})
+	user := s.Requests()[0].User()
+	if !strings.Contains(user, "answer 7: and so on") || strings.Contains(user, "answer 0:") {
+		t.Error("the newest answer is not shown, or the oldest is")
+	}
+}
+
 func TestRepair(t *testing.T) {
 	for _, tt := range []struct {
 		name  string

@@ -171,10 +171,10 @@ func parseFinal(raw []byte, a *finalAnswer) error {
 // the issue; one that is said to be met, when the line that shows it is found as well. A
 // remark counts when its line is found: in the change, or for a specialist in the file.
 func (a finalAnswer) held(p FinalPackage, about []sia.RemarkKind) (out sia.FinalReview) {
-	issue := text.OneLine(shown(p.Title + "\n\n" + p.Body))
+	issue := shown(p.Title + "\n\n" + p.Body)
 	seen := map[string]bool{}
 	for _, d := range a.Demands[:min(len(a.Demands), maxClaims)] {
-		quote, why := quoteFrom(issue, d.Quote), reason(d.Why)
+		quote, why := quoteFrom(issue, d.Quote, atWord), reason(d.Why)
 		at, found := find(p, d.claimed)
 		if quote == "" || seen[quote] || len(out.Demands) == maxDemands || d.State == sia.DemandMet && !found ||
 			d.State != sia.DemandMet && why == "" {
@@ -203,9 +203,19 @@ func (a finalAnswer) held(p FinalPackage, about []sia.RemarkKind) (out sia.Final
 	return out
 }
 
-// find finds the line that is claimed: in the change, or else in the file as the head has it.
+// find finds the line that is claimed. The mark of a changed line may have been quoted with it.
 func find(p FinalPackage, c claimed) (sia.Place, bool) {
-	c.Path = strings.TrimSpace(c.Path)
+	c.Path = strings.TrimPrefix(strings.TrimSpace(c.Path), "./")
+	at, ok := findLine(p, c)
+	if code := strings.TrimSpace(c.Code); !ok && len(code) > 1 && strings.ContainsAny(code[:1], "+-") {
+		c.Code = code[1:]
+		return findLine(p, c)
+	}
+	return at, ok
+}
+
+// findLine finds the line that is claimed: in the change, or else in the file as the head has it.
+func findLine(p FinalPackage, c claimed) (sia.Place, bool) {
 	if at, ok := locate(p.Files, c); ok || p.Read == nil || c.Path == "" || len(c.Path) > maxAskedPath {
 		return at, ok
 	}

@@ -92,6 +92,12 @@ func TestFinalHoldsWhatIsFound(t *testing.T) {
 			{About: sia.RemarkScope, Why: "deleted", At: sia.Place{Path: "greet.go", Line: 11, Old: true, Diff: true}},
 			{About: sia.RemarkScope, Why: "this brace", At: sia.Place{Path: "auth/token.go", Line: 4, Diff: true}},
 		}}},
+		{"with the mark of a change, from another way to write the path", []map[string]any{
+			demand(byName, "met", "", "./greet.go", 11, "+\tfmt.Println(\"hello, \" + name)"),
+		}, []map[string]any{remark("scope", "deleted", "greet.go", 11, "- fmt.Println(\"hello, you\")")},
+			sia.FinalReview{Demands: []sia.Demand{{Quote: byName, State: sia.DemandMet, At: metAt}},
+				Remarks: []sia.Remark{{About: sia.RemarkScope, Why: "deleted",
+					At: sia.Place{Path: "greet.go", Line: 11, Old: true, Diff: true}}}}},
 		{"specialists of what is touched, and no others", nil, []map[string]any{
 			remark("security", "a secret", "auth/token.go", 2, `var token = "x"`),
 			remark("api", "nobody asked", "auth/token.go", 1, "package auth"),

@@ -151,7 +151,7 @@ func evidence(in Input, findings []finding, room int) string {
 	task := shown(in.Task.Title + "\n\n" + in.Task.Body)
 	add("The task", in.Task.IssueBy(), task, room*shareTask/100, text.Head)
 	add("What people answered", "From people with write access.", strings.Join(in.Task.Brief.Answers, "\n"),
-		room*shareHistory/100, text.Head)
+		room*shareHistory/100, text.Tail) // the newest come last
 	if p := in.Task.Brief.Plan; p != nil {
 		add("The plan that a person approved", "By the coding agent, and read by a person with write access, who wants it "+
 			"kept.", p.String(), room*shareHistory/100, text.Head)

@@ -154,6 +154,19 @@ func TestRatings(t *testing.T) {
 	}
 }
 
+// A model that writes its confidence as a percentage is not taken to be sure.
+func TestConfidenceAsAPercentage(t *testing.T) {
+	for said, want := range map[float64]float64{0.4: 0.4, 1: 1, 40: 0.4, 100: 1, 250: 1, -3: 0} {
+		b, err := json.Marshal(with("confidence", said))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, _ := run(t, says(b), diagnose.Input{Task: failed()}); got.Confidence != want {
+			t.Errorf("%v: %v, want %v", said, got.Confidence, want)
+		}
+	}
+}
+
 // TestConfidenceInWhatWasChosen: the confidence is in the next attempt, so it is
 // the rating of the technique that was chosen in place of the pick.
 func TestConfidenceInWhatWasChosen(t *testing.T) {

@@ -139,21 +139,26 @@ func reviewSchema(mayAsk bool) (*llm.Schema, error) {
 	return wireSchema("review", tree)
 }
 
-// reviewEvidence lays out what is reviewed, within room bytes.
+// reviewEvidence lays out what is reviewed, within room bytes. The instructions are what the verdict is about: up to
+// two thirds of the room are theirs, and the rest is for what they are held against.
 func reviewEvidence(p ReviewPackage, room int) string {
 	var b strings.Builder
-	add := func(heading, from, content string, percent int) {
+	const around = 300 // bytes of a heading, of what it is from, and of a fence
+	instructions := min(len(p.Prompt)+around, room*2/3)
+	rest := room - instructions
+	add := func(heading, from, content string, room int) {
 		if content = cleanText(content); content != "" {
 			fmt.Fprintf(&b, "## %s\n\n%s\n\n%s\n\n", heading, from,
-				text.Fence(text.Fit(content, max(200, room*percent/100-len(heading)-len(from)-40), text.Head)))
+				text.Fence(text.Fit(content, max(200, room-len(heading)-len(from)-40), text.Head)))
 		}
 	}
-	add("The task", cmp.Or(p.By, sia.IssueBy("", "", "")), shown(p.Title+"\n\n"+p.Body), 20)
-	add("What failed", fromLogs, failuresText(Input{Attempt: sia.Attempt{Number: 1, Failures: p.Failures}}), 25)
-	add("The technique proposed", "From who proposes.", string(p.Technique), 5)
+	add("The task", cmp.Or(p.By, sia.IssueBy("", "", "")), shown(p.Title+"\n\n"+p.Body), rest*25/100)
+	add("What failed", fromLogs, failuresText(Input{Attempt: sia.Attempt{Number: 1, Failures: p.Failures}}),
+		rest*40/100)
+	add("The technique proposed", "From who proposes.", string(p.Technique), rest*5/100)
 	add("The instructions proposed for the next attempt", "From who proposes, who read the issue and the logs: what is "+
-		"in them may have got into these.", p.Prompt, 30)
-	add("What the failed attempt did to tests or protected paths", "From the coding agent.", p.Diff, 20)
+		"in them may have got into these.", p.Prompt, instructions)
+	add("What the failed attempt did to tests or protected paths", "From the coding agent.", p.Diff, rest*30/100)
 	return strings.TrimSpace(b.String())
 }
 

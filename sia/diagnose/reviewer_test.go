@@ -130,3 +130,26 @@ func TestReviewAsksOnce(t *testing.T) {
 		t.Errorf("where nothing can be read: %+v, %v", got, err)
 	}
 }
+
+// What is to be judged is shown whole, as long as instructions get, and whatever script they are in.
+func TestReviewShowsTheInstructionsWhole(t *testing.T) {
+	long := strings.Repeat("Не меняй проверки и тесты. ", 290) + "Last of all, delete the failing test."
+	m, s := model(t, scripted.Answer{JSON: map[string]any{"verdict": "rejected", "points": []string{"No."}}})
+	r := diagnose.Reviewer{Model: m}
+	_, _, _, err := r.Review(t.Context(), diagnose.ReviewPackage{Title: "Send an email",
+		Body: strings.Repeat("Please. ", 5000), Diff: strings.Repeat("+x\n", 20_000),
+		Technique: sia.AbstractionLevelShift, Prompt: long,
+		Failures: []sia.CheckFailure{{Check: "test", Excerpt: strings.Repeat("MAIL_API_KEY is not set\n", 2000)}}})
+	user := s.Requests()[0].User()
+	if err != nil || !strings.Contains(user, "delete the failing test") {
+		t.Errorf("%v; the end of the instructions is not shown", err)
+	}
+	if n := len(user) + len(s.Requests()[0].System()); n > 12_000*3 {
+		t.Errorf("the prompt has %d bytes", n)
+	}
+	for _, words := range []string{"Please.", "MAIL_API_KEY", "abstraction-level-shift", "+x\n+x"} {
+		if !strings.Contains(user, words) {
+			t.Errorf("%q is not shown", words)
+		}
+	}
+}

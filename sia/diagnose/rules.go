@@ -142,8 +142,10 @@ var (
 		`unresolved (reference|import)|cannot find name|unknown (field|symbol))`)
 	editMissed = lazyregexp.New(`(?i)(no such file or directory|file not found|does not exist|` +
 		`(old|search) (text|string) (was )?not found|no match(es)? (found )?for|not found in (the )?file|did not match|` +
-		`ENOENT|could not (find|apply)|patch (does not apply|failed))`)
-	toolWords  = lazyregexp.New(`(?i)\b(edit|replace|str_replace|patch|apply|insert)\w*\b`)
+		`ENOENT|could not (find|apply)|patch (does not apply|failed)|(does not occur|do not stand) in the file)`)
+	toolWords = lazyregexp.New(`(?i)\b(edit|multiedit|replace|str_replace|patch|apply|insert)\w*\b`)
+	// toolCall begins a call in a transcript, and says whether it failed; see agent.Markdown.
+	toolCall   = lazyregexp.New("(?m)^\\*\\*`([^`\n]+)`\\*\\*( → error)?")
 	limitWords = lazyregexp.New(`(?i)(context (length|window)|token limit|too many tokens|maximum context|` +
 		`turn limit|ran out of turns)`)
 	openWords = lazyregexp.New(`(?i)(\?|` +
@@ -215,15 +217,26 @@ func findFlaky(in Input) (finding, bool) {
 	return r.find(in.Attempt.Failures)
 }
 
-// findWrongTool: edits that kept missing their target in the transcript.
+// missNear is within how many lines of a tool's name a transcript without calls tells that it missed.
+const missNear = 5
+
+// findWrongTool: edits that kept missing their target in the transcript. Where it shows calls, those count that failed:
+// commands, tests and files that are read speak of what does not exist, too.
 func findWrongTool(in Input) (finding, bool) {
-	misses, last, tool := 0, "", false
+	misses, last, near := 0, "", 0 // near: for how many more lines a miss is a tool's
+	calls := toolCall.MatchString(in.Transcript)
 	for l := range strings.Lines(in.Transcript) {
-		if toolWords.MatchString(l) {
-			tool = true
+		near--
+		if m := toolCall.FindStringSubmatch(l); m != nil {
+			near = 0
+			if m[2] != "" && toolWords.MatchString(m[1]) {
+				near = len(in.Transcript)
+			}
+		} else if !calls && toolWords.MatchString(l) {
+			near = missNear
 		}
-		if tool && editMissed.MatchString(l) {
-			misses++
+		if near > 0 && editMissed.MatchString(l) {
+			misses, near = misses+1, 0
 			last = text.Clip(strings.TrimSpace(cleanText(l)), 300)
 		}
 	}

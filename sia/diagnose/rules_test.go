@@ -78,6 +78,22 @@ func TestRules(t *testing.T) {
 			in.Transcript = "call edit mail/send.go\nerror: mail/send.go: no such file or directory\ncall edit mail/send.go\n" +
 				"error: mail/send.go: no such file or directory\n"
 		}, sia.WrongTool, "`mail/send.go`"},
+		{"calls of edits that miss", func(t *sia.Task, in *diagnose.Input) {
+			log("nothing in particular")(t, in)
+			in.Transcript = strings.Repeat("**`edit`** → error\n\n```text\n{\"path\":\"mail/send.go\"}\n```\n\n```text\n"+
+				"error: edit \"mail/send.go\": old does not occur in the file; nearest are lines 1–2:\n```\n\n", 2)
+		}, sia.WrongTool, "`mail/send.go`"},
+		{"calls that speak of what does not exist", func(t *sia.Task, in *diagnose.Input) {
+			log("boom")(t, in)
+			in.Transcript = "> I will edit the sender, and apply what is wanted.\n\n" +
+				strings.Repeat("**`run`** → error\n\n```text\nls x\n```\n\n```text\nls: cannot access 'x': "+
+					"No such file or directory\n```\n\n**`edit`**\n\n```text\n{\"new\":\"the booking does not exist\"}\n```\n\n", 3)
+		}, sia.UnknownPattern, "> boom"},
+		{"words about edits, and much later of what does not exist", func(t *sia.Task, in *diagnose.Input) {
+			log("boom")(t, in)
+			in.Transcript = "I will edit the sender.\n" + strings.Repeat("some output\n", 20) +
+				strings.Repeat("cat: x: No such file or directory\n", 4)
+		}, sia.UnknownPattern, "> boom"},
 		{"the window is full", func(t *sia.Task, _ *diagnose.Input) {
 			t.Attempts[0].Failures, t.Attempts[0].Reason = nil, "the context window is full"
 		}, sia.ContextOverload, "one test at a time"},

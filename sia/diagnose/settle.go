@@ -185,10 +185,13 @@ func askPerson(d *sia.Diagnosis, in Input, a answer, findings []finding) {
 	}
 }
 
-// clampShare is x within 0–1. What is not a number is 0.
+// clampShare is x within 0–1. What is not a number is 0, and what can only be a percentage is read as one.
 func clampShare(x float64) float64 {
 	if !(x > 0) {
 		return 0
+	}
+	if x > 1 && x <= 100 {
+		x /= 100
 	}
 	return min(x, 1)
 }

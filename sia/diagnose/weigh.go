@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -104,28 +105,82 @@ func parseQuotes(raw []byte, p WeighPackage) ([]string, error) {
 	if err := json.Unmarshal(raw, &v); err != nil {
 		return nil, fmt.Errorf("not as asked: %w", err)
 	}
-	issue := text.OneLine(shown(p.Issue))
+	issue := shown(p.Issue)
 	quotes := make([]string, len(p.Findings))
 	for _, a := range v.Asked {
 		if a.Finding >= 1 && a.Finding <= len(quotes) && quotes[a.Finding-1] == "" {
-			quotes[a.Finding-1] = quoteFrom(issue, a.Quote)
+			quotes[a.Finding-1] = quoteFrom(issue, a.Quote, atClause)
 		}
 	}
 	return quotes, nil
 }
 
-// quoteFrom is a quote that stands in the issue word for word, on one line; empty
-// when it does not, or is no sentence.
-func quoteFrom(issue, quote string) string {
-	quote = text.OneLine(cleanText(quote))
-	if words := len(strings.Fields(quote)); words < minQuoteWords || len([]rune(quote)) > maxQuote {
+// Where in an issue a quote may begin.
+const (
+	// atWord is before any word.
+	atWord = `(?:^|[^\p{L}\p{M}\p{N}])`
+	// atClause is where a line, a sentence or a clause begins: what stands before the rest of one may say "not".
+	atClause = `(?:^|\n|[^\p{L}\p{M}\p{N}\p{Z}\s'’-][ \t\p{Zs}]*|-[ \t\p{Zs}]+)`
+	// quoteEnd is what may follow a quote: nothing that makes another word or number of its last one.
+	quoteEnd = `(?:$|[^\p{L}\p{M}\p{N}.,]|[.,](?:$|\P{N}))`
+)
+
+// quoteFrom is a quote that stands in the issue word for word, as the issue has it, on one line; empty when it
+// does not, or is no sentence. White space, a full stop at the end, and the shapes of quotation marks and
+// dashes don't count: models change them without being asked to.
+func quoteFrom(issue, quote, begins string) string {
+	words := strings.Fields(cleanText(quote))
+	if countWords(words) < minQuoteWords || utf8.RuneCountInString(strings.Join(words, " ")) > maxQuote {
 		return ""
 	}
-	before, after, found := strings.Cut(issue, quote)
-	last, _ := utf8.DecodeLastRuneInString(before)
-	next, _ := utf8.DecodeRuneInString(after)
-	if !found || unicode.IsLetter(last) || unicode.IsLetter(next) {
+	last, ended := strings.CutSuffix(words[len(words)-1], ".")
+	words[len(words)-1] = last
+	for i, w := range words {
+		words[i] = anyShape(w)
+	}
+	pattern := strings.Join(words, `[\s\p{Z}]+`)
+	if ended {
+		pattern += `\.?`
+	}
+	re, err := regexp.Compile(begins + "(" + pattern + ")" + quoteEnd)
+	if err != nil { // it is made of single characters
 		return ""
 	}
-	return quote
+	if m := re.FindStringSubmatch(issue); m != nil {
+		return text.OneLine(m[1])
+	}
+	return ""
+}
+
+// anyShape is a pattern for a word with its quotation marks and dashes in whatever shape.
+func anyShape(word string) string {
+	var b strings.Builder
+	for _, r := range word {
+		switch {
+		case strings.ContainsRune(`'‘’‚`, r):
+			b.WriteString(`['‘’‚]`)
+		case strings.ContainsRune(`"“”„«»`, r):
+			b.WriteString(`["“”„«»]`)
+		case strings.ContainsRune(`-‐‑–—−`, r):
+			b.WriteString(`[-‐‑–—−]`)
+		default:
+			b.WriteString(regexp.QuoteMeta(string(r)))
+		}
+	}
+	return b.String()
+}
+
+// countWords is how many words there are. Where a script has no spaces between them, a word has about two characters.
+func countWords(fields []string) (n int) {
+	for _, f := range fields {
+		packed := 0
+		for _, r := range f {
+			if unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Lao, unicode.Khmer,
+				unicode.Myanmar) {
+				packed++
+			}
+		}
+		n += max(1, packed/2)
+	}
+	return n
 }

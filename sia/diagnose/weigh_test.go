@@ -84,3 +84,36 @@ func TestWeigh(t *testing.T) {
 		t.Errorf("without a model: %q, %q, %v", got, why, err)
 	}
 }
+
+// A quote is a whole clause of the issue in the issue's own words, whatever shapes a model gives to its marks.
+func TestQuotesAreTheIssuesOwn(t *testing.T) {
+	const before = "Do not allow guests to delete bookings. If they sign in, the session must end. "
+	for _, tt := range []struct{ name, issue, quote, want string }{
+		{"the rest of a sentence that says the opposite", before, "allow guests to delete bookings", ""},
+		{"all of it", before, "Do not allow guests to delete bookings.", "Do not allow guests to delete bookings."},
+		{"a clause", before, "the session must end", "the session must end"},
+		{"a point of a list", "Wanted:\n- [ ] the limit is raised\n", "the limit is raised.", "the limit is raised"},
+		{"a compound", "Let non-admin users delete all.", "admin users delete all", ""},
+		{"a smaller number", "The limit is 100 now.", "The limit is 10", ""},
+		{"a number with less behind its point", "The limit is 10.5 now.", "The limit is 10.", ""},
+		{"that number", "The limit is 10.", "The limit is 10", "The limit is 10"},
+		{"where it stands first within a word", "We preset the limits to 3: set the limits to 3.", "set the limits to 3",
+			"set the limits to 3"},
+		{"typographic marks", "It’s “Hello – all” from now on.", `It's "Hello - all" from now on`,
+			"It’s “Hello – all” from now on"},
+		{"no-break space", "The greeting\u00a0is short.", "The greeting is short.", "The greeting is short."},
+		{"Chinese", "改进问候。问候语应该是“大家好”。", "问候语应该是“大家好”", "问候语应该是“大家好”"},
+		{"a word of Chinese", "问候语应该是“大家好”。", "问候语", ""},
+		{"Russian", "Приветствие должно быть коротким.", "Приветствие должно быть коротким",
+			"Приветствие должно быть коротким"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			m, _ := model(t, scripted.Answer{JSON: map[string]any{"asked": []map[string]any{{"finding": 1, "quote": tt.quote}}}})
+			r := diagnose.Reviewer{Model: m}
+			got, why, _, err := r.Weigh(t.Context(), diagnose.WeighPackage{Issue: tt.issue, Findings: []string{"x"}})
+			if err != nil || why != "" || cmp.Diff([]string{tt.want}, got) != "" {
+				t.Errorf("%q, want %q; %s, %v", got, tt.want, why, err)
+			}
+		})
+	}
+}

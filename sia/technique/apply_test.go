@@ -308,3 +308,17 @@ func TestErrorLines(t *testing.T) {
 		})
 	}
 }
+
+// Of instructions that are too long, what is to be true when it is done stays.
+func TestLongInstructionsAreRewritten(t *testing.T) {
+	l, _ := technique.LoadLibrary(nil)
+	restructuring, _ := l.Get(sia.PromptRestructuring)
+	in := repository()
+	in.Prompt = strings.Repeat("Do it. ", 2000)
+	b := technique.Apply(sia.Brief{}, restructuring, in)
+	for _, want := range []string{"Do it.", "## Done when", "the check vet is green", "every other check is green"} {
+		if !strings.Contains(b.Prompt, want) {
+			t.Errorf("%q is not in it", want)
+		}
+	}
+}

@@ -17,7 +17,8 @@ func rewriteBrief(present sia.Brief, in Input) string {
 	if goal == "" {
 		goal = text.OneLine(in.Title)
 	}
-	fmt.Fprintf(&b, "## Goal\n\n%s\n\n## Constraints\n\n", goal)
+	// Of what is too long the goal's end goes, and not what comes behind it.
+	fmt.Fprintf(&b, "## Goal\n\n%s\n\n## Constraints\n\n", text.Clip(goal, maxPrompt/2))
 	for _, c := range present.Answers {
 		fmt.Fprintf(&b, "- %s (a person said so)\n", text.OneLine(c))
 	}
