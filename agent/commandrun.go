@@ -38,6 +38,7 @@ type commandRun struct {
 	answers chan paidAnswer       // from the gateway, one by one
 	stop    context.CancelCauseFunc
 	ended   <-chan struct{} // closed when nothing takes answers any more
+	late    []paidAnswer    // that came after that; as ended, under the meter's lock
 
 	turns int // recorded
 	res   Result
@@ -57,6 +58,9 @@ func (r *commandRun) attempt(ctx context.Context) (Result, error) {
 	defer cancel()
 	defer func() { r.runner.close() }()
 	err := r.run(ctx)
+	if late := r.recordLate(ctx); err == nil {
+		err = late
+	}
 	r.res.Turns, r.res.Cost, r.res.Usage = r.meter.total()
 	if err != nil {
 		r.res.End, r.res.Reason = sia.EndError, err.Error()
@@ -169,12 +173,16 @@ func (r *commandRun) start(ctx context.Context, to modelAccess, brief string, ga
 				r.stop(err)
 			}
 			last = &a
+			if err := r.noteAnswer(ctx, a); err != nil && failed == nil {
+				failed = err
+				r.stop(err)
+			}
 		case res := <-done:
 			close(over)
 			if err := r.undoConfigs(ctx); err != nil && failed == nil {
 				failed = err
 			}
-			if err := r.recordAnswer(ctx, last, true); err != nil && failed == nil {
+			if err := errors.Join(r.recordAnswer(ctx, last, true), r.recordLate(ctx)); err != nil && failed == nil {
 				failed = err
 			}
 			if err := cmp.Or(failed, res.err); err != nil && ctx.Err() == nil || failed != nil {
@@ -213,12 +221,26 @@ func (r *commandRun) sandboxCommand(to modelAccess, brief string, gate *gateway.
 	return c
 }
 
-// passAnswer passes on an answer of the model. It waits until the turn before is recorded.
+// passAnswer passes on an answer of the model. It waits until the turn before is recorded. The meter's lock is held.
 func (r *commandRun) passAnswer(a paidAnswer) {
 	select {
 	case r.answers <- a:
 	case <-r.ended:
+		r.late = append(r.late, a)
 	}
+}
+
+// recordLate records the answers that came when the command had ended. They were paid for: an attempt that goes on from
+// the transcript has to know.
+func (r *commandRun) recordLate(ctx context.Context) error {
+	var late []paidAnswer
+	r.meter.between(func() { late, r.late = r.late, nil })
+	for _, a := range late {
+		if err := r.recordAnswer(ctx, &a, true); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // endAtLimit ends the attempt at a limit of its budget.
@@ -238,6 +260,12 @@ func (r *commandRun) recordAnswer(ctx context.Context, a *paidAnswer, ended bool
 	r.turns++
 	t.Number = r.turns
 	return r.recordTurn(ctx, t)
+}
+
+// noteAnswer saves at once that an answer was paid for. What the command makes of it is saved in its place when it is
+// known.
+func (r *commandRun) noteAnswer(ctx context.Context, a paidAnswer) error {
+	return r.saveTurn(ctx, Turn{Number: r.turns + 1, Kind: TurnModel, Usage: a.usage, Cost: a.cost})
 }
 
 // setEnd says how the attempt ended.

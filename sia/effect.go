@@ -2,6 +2,7 @@ package sia
 
 import (
 	"fmt"
+	"strings"
 	"time"
 )
 
@@ -29,6 +30,16 @@ type Effect struct {
 	CheckIDs  []int64 `json:"check_ids,omitempty"`           // rerun
 	TargetKey string  `json:"target_key,omitempty" mask:"-"` // cancel: the attempt effect's key
 	Aside     bool    `json:"aside,omitempty"`               // react, reply: the task does not wait for it
+}
+
+// again stands in a key between that of an effect and what tells those apart that do the same again.
+const again = "-again-"
+
+// First is the key of the first effect that did what f does. One that failed is written down again under another key,
+// and what the first wrote to GitHub before it failed bears the first one's.
+func (f Effect) First() string {
+	key, _, _ := strings.Cut(f.Key, again)
+	return key
 }
 
 // effectKey builds the key of an effect.

@@ -108,3 +108,26 @@ func TestFreshStartKeepsWhatPassed(t *testing.T) {
 		t.Errorf("the brief %+v, kept %q", b, r.Task.Kept)
 	}
 }
+
+// A new run is given what the settings are when it begins, and nothing of what a person wished for in the run before.
+func TestANewRunsSettings(t *testing.T) {
+	task := passedTask()
+	task.State, task.Ended, task.Wanted, task.WantedCoder = Stopped, "said so", FreshStart, "other"
+	task = Step(task, Event{ID: "a", By: person, Fact: startFact("")}).Task
+	if task.Wanted != "" || task.WantedCoder != "" {
+		t.Errorf("a wish of the run before is left: %q, %q", task.Wanted, task.WantedCoder)
+	}
+	set := DefaultSettings()
+	set.SIA.MaxApproaches, set.Budget.Task = 2, 30
+	for range 2 { // as where it has to wait, and begins again
+		task.State, task.Pending = Queued, map[string]EffectKind{"go": DoBegin}
+		task = Step(task, Event{ID: "go", Effect: "go",
+			Fact: Begun{Settings: set, BaseBranch: "main", BaseSHA: "base", Title: "Do it"}}).Task
+		if got, want := task.Approaches, task.EarlierTried+2; got != want {
+			t.Errorf("%d approaches, want %d", got, want)
+		}
+		if got := task.Credits.Left(); got != 30*Credit {
+			t.Errorf("%s credits are left of 30", got)
+		}
+	}
+}

@@ -11,11 +11,12 @@ import (
 // begun has it decided who makes the next attempt, unless credits are gone.
 func (s *step) begun() {
 	f := s.e.Fact.(Begun)
-	first := s.number() == 0
 	s.t.Warning, s.t.BeginsAt = f.Warning, time.Time{}
-	if first {
+	if s.number() == 0 {
 		s.t.Forecast = f.Forecast
-		s.t.Approaches = f.Settings.SIA.MaxApproaches
+	}
+	if s.number() == s.t.Earlier { // the run is given what the settings are by now
+		s.t.Approaches = s.t.EarlierTried + f.Settings.SIA.MaxApproaches
 		s.t.Credits.Budget += Credits(f.Settings.Budget.Task-s.t.Settings.Budget.Task) * Credit
 	}
 	s.t.Settings, s.t.SettingsFrom = f.Settings, f.SettingsFrom

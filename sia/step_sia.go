@@ -307,13 +307,13 @@ func (s *step) redo(kind EffectKind, state State) {
 		s.t.Attempt().Outcome = AttemptError
 		s.t.Pause.From = Queued
 		s.begin()
-	case DoWeigh: // the head is watched again on resume, and what it changed is weighed again
+	case DoWeigh, DoUpdate: // the head is watched again on resume, and what follows from that is done again
 	case DoGate:
 		if state != Checking {
 			s.watch()
 		}
 	default:
-		f := Effect{Key: effectKey(s.t.ID, s.number(), kind, s.v()), Task: s.t.ID, Kind: kind, Attempt: s.number()}
+		f := Effect{Key: Effect{Key: s.e.Effect}.First() + again + s.v(), Task: s.t.ID, Kind: kind, Attempt: s.number()}
 		if kind == DoDecide {
 			f.Question = s.asking(state)
 			if state == Working {

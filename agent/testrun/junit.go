@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/sia-bot/sia/sia/lazyregexp"
+	"github.com/sia-bot/sia/sia/text"
 )
 
 // JUnit reads JUnit's XML, as many runners write it: https://github.com/testmoapp/junitxml. Several
@@ -45,6 +46,12 @@ var junitEnd = lazyregexp.New(`</testsuites?>\s*$|<testsuites?\b[^>]*/>\s*$`)
 // junitClosed reports whether the output has a report, and ends with one that is whole.
 func junitClosed(out []byte) bool { return junitEnd.Match(out) }
 
+// Bounds of the suites that a test is named by: each of a report's tests repeats them.
+const (
+	maxSuites    = 20  // the outermost
+	maxSuiteName = 200 // characters of each
+)
+
 // junitReport reads one report, and returns how many bytes it took.
 func junitReport(out []byte, found Results) int {
 	d := xml.NewDecoder(bytes.NewReader(out))
@@ -62,13 +69,13 @@ func junitReport(out []byte, found Results) int {
 		case xml.StartElement:
 			switch e.Name.Local {
 			case "testsuite", "testsuites":
-				suites = append(suites, attribute(e, "name"))
+				suites = append(suites, text.Clip(attribute(e, "name"), maxSuiteName))
 			case "testcase":
 				test, came = attribute(e, "name"), Passed
 				if class := attribute(e, "classname"); class != "" && class != "test" {
 					test = class + "." + test
 				} else if len(suites) > 1 { // node nests suites in place of classes
-					test = strings.Join(append(named(suites), test), " > ")
+					test = strings.Join(append(named(suites[:min(len(suites), maxSuites)]), test), " > ")
 				}
 			case "failure", "error":
 				came = Failed

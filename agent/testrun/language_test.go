@@ -254,3 +254,22 @@ func TestPythonPath(t *testing.T) {
 		t.Errorf("%v %v, want %s", ok, s.Env, want)
 	}
 }
+
+// TestJUnitOfManySuites: a test is named by its suites, and a report can't make its names as long as itself.
+func TestJUnitOfManySuites(t *testing.T) {
+	const deep = 300
+	var b strings.Builder
+	for range deep {
+		b.WriteString(`<testsuite name="` + strings.Repeat("a", 1000) + `">`)
+	}
+	b.WriteString(`<testcase name="x"/><testcase name="y"><failure/></testcase>` + strings.Repeat("</testsuite>", deep))
+	got := JUnit([]byte(b.String()))
+	if len(got) != 2 {
+		t.Errorf("%d tests", len(got))
+	}
+	for name, came := range got {
+		if len(name) > maxSuites*(maxSuiteName+10) || (came == Failed) != strings.HasSuffix(name, "> y") {
+			t.Errorf("a name of %d bytes, %v", len(name), came)
+		}
+	}
+}

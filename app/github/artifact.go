@@ -20,20 +20,22 @@ type Artifact struct {
 	Size int64 // of its zip, in bytes
 }
 
-// Artifacts lists the newest artifacts of a workflow run that have not expired, at most 100. There
-// are none where the app may not see them.
+// Artifacts lists the artifacts of a workflow run that have not expired. There are none where the app may not see them.
 // https://docs.github.com/en/rest/actions/artifacts#list-workflow-run-artifacts
-func (r *Repo) Artifacts(ctx context.Context, workflowRun int64) ([]Artifact, error) {
-	got, resp, err := r.gh.Actions.ListWorkflowRunArtifacts(ctx, r.repo.Owner, r.repo.Name, workflowRun,
-		&gh.ListOptions{PerPage: 100})
-	if hiddenFromApp(err) || resp != nil && resp.StatusCode == http.StatusNotFound {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, r.fail(err, "list the artifacts of workflow run %d in %s", workflowRun, r.repo)
-	}
-	var out []Artifact
-	for _, a := range got.Artifacts {
+func (r *Repo) Artifacts(ctx context.Context, workflowRun int64) (out []Artifact, err error) {
+	for a, err := range eachPage(func(o gh.ListOptions) ([]*gh.Artifact, *gh.Response, error) {
+		got, resp, err := r.gh.Actions.ListWorkflowRunArtifacts(ctx, r.repo.Owner, r.repo.Name, workflowRun, &o)
+		if err != nil {
+			return nil, resp, err
+		}
+		return got.Artifacts, resp, nil
+	}) {
+		if hiddenFromApp(err) {
+			return nil, nil
+		}
+		if err != nil {
+			return nil, r.fail(err, "list the artifacts of workflow run %d in %s", workflowRun, r.repo)
+		}
 		if !a.GetExpired() {
 			out = append(out, Artifact{ID: a.GetID(), Name: a.GetName(), Size: a.GetSizeInBytes()})
 		}

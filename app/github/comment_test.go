@@ -197,6 +197,10 @@ func TestReactions(t *testing.T) {
 	if d := cmp.Diff([]Reaction{{ID: 1, Content: "+1", Author: "ann", AuthorID: 5}}, got); d != "" {
 		t.Error(d)
 	}
+	w.json("GET /repos/acme/shop/issues/comments/6/reactions", 404, `{"message":"Not Found"}`)
+	if got := must[[]Reaction](t)(w.repo().Reactions(context.Background(), 6)); got != nil {
+		t.Errorf("to a comment that was deleted: %+v", got)
+	}
 }
 
 // bodyOf reads the body field that a request sets.

@@ -82,7 +82,8 @@ func asks(w *wire) map[string]func(context.Context) error {
 			_, err := r.CreateCommit(ctx, NewCommit{Tree: "t", Message: "m"})
 			return err
 		},
-		"close an issue":  func(ctx context.Context) error { return r.CloseIssue(ctx, 1, "completed") },
+		"issue or gone":   func(ctx context.Context) error { _, _, err := r.IssueOrGone(ctx, 1); return err },
+		"close an issue":  func(ctx context.Context) error { return r.CloseIssue(ctx, Issue{Number: 1}, "completed") },
 		"comments of all": func(ctx context.Context) error { _, err := r.CommentsEverywhere(ctx, since); return err },
 		"review comments": func(ctx context.Context) error { _, err := r.ReviewComments(ctx, 1, since); return err },
 		"reviews":         func(ctx context.Context) error { _, err := r.Reviews(ctx, 1); return err },

@@ -85,6 +85,24 @@ func (r *Repo) Issue(ctx context.Context, number int) (Issue, error) {
 	return got.issue(), nil
 }
 
+// IssueOrGone is Issue, but where the issue was deleted, or transferred to another repository: then gone says so.
+// GitHub answers 404 as well to an app that may not see issues, so that it is asked for any of them.
+// https://docs.github.com/en/rest/issues/issues#get-an-issue
+func (r *Repo) IssueOrGone(ctx context.Context, number int) (issue Issue, gone bool, err error) {
+	issue, err = r.Issue(ctx, number)
+	switch {
+	case err == nil && issue.Number != number: // a redirect to where it was transferred
+		return Issue{}, true, nil
+	case statusOf(err) == http.StatusGone && !refusalSays(err, "disabled"):
+		return Issue{}, true, nil
+	case statusOf(err) == http.StatusNotFound:
+		if _, failed := r.ChangedIssues(ctx, r.app.cfg.Now()); failed == nil {
+			return Issue{}, true, nil
+		}
+	}
+	return issue, false, err
+}
+
 // ChangedIssues returns the issues and pull requests that changed since a time, by
 // number, the hundred that changed last: one request for several of them. What is
 // not among them is to be read by itself.
@@ -149,20 +167,24 @@ const unfilteredPages = 3
 
 // findIssue looks for an issue that the app opened with a marker, newest first. The
 // filter by creator may find nothing of an app's where GitHub has a domain of its
-// own; where it does, the newest of all are looked through.
+// own; where it does, the newest of all are looked through. What is older than a list goes is not found.
 func (r *Repo) findIssue(ctx context.Context, marker string) (Issue, bool, error) {
 	self, err := r.app.Self(ctx)
 	if err != nil {
 		return Issue{}, false, err
 	}
 	for _, creator := range []string{self.Login, ""} {
-		seen := 0
+		seen, pages := 0, maxPages
+		if creator == "" {
+			pages = unfilteredPages
+		}
 		for i, err := range eachPage(func(o gh.ListOptions) ([]*gh.Issue, *gh.Response, error) {
-			if creator == "" && o.Page > unfilteredPages {
-				return []*gh.Issue{}, nil, nil
-			}
-			return r.gh.Issues.ListByRepo(ctx, r.repo.Owner, r.repo.Name,
+			got, resp, err := r.gh.Issues.ListByRepo(ctx, r.repo.Owner, r.repo.Name,
 				&gh.IssueListByRepoOptions{State: "all", Creator: creator, ListOptions: o})
+			if o.Page == pages {
+				resp = nil // no other follows
+			}
+			return got, resp, err
 		}) {
 			if err != nil {
 				return Issue{}, false, r.fail(err, "look for SIA's issues in %s", r.repo)
@@ -179,19 +201,15 @@ func (r *Repo) findIssue(ctx context.Context, marker string) (Issue, bool, error
 	return Issue{}, false, nil
 }
 
-// CloseIssue closes an issue for a reason: completed or not_planned. An issue
+// CloseIssue closes an issue, as it was just read, for a reason: completed or not_planned. An issue
 // that is closed stays as it is.
-func (r *Repo) CloseIssue(ctx context.Context, number int, reason string) error {
-	now, err := r.Issue(ctx, number)
-	if err != nil {
-		return err
-	}
+func (r *Repo) CloseIssue(ctx context.Context, now Issue, reason string) error {
 	if now.State == "closed" {
 		return nil
 	}
-	_, _, err = r.gh.Issues.Edit(ctx, r.repo.Owner, r.repo.Name, number,
+	_, _, err := r.gh.Issues.Edit(ctx, r.repo.Owner, r.repo.Name, now.Number,
 		&gh.IssueRequest{State: gh.String("closed"), StateReason: &reason})
-	return r.fail(err, "close issue %s#%d", r.repo, number)
+	return r.fail(err, "close issue %s#%d", r.repo, now.Number)
 }
 
 // checkMarker refuses what can't be found again: markers are one HTML comment

@@ -2,6 +2,7 @@ package github
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"net/http"
 	"strings"
@@ -58,16 +59,66 @@ func TestCloseIssue(t *testing.T) {
 		answerJSON(rw, 200, state)
 	})
 	ctx := context.Background()
-	if got := must[Issue](t)(w.repo().Issue(ctx, 12)); !got.IsPull {
-		t.Errorf("got %+v", got)
-	}
 	for range 2 {
-		if err := w.repo().CloseIssue(ctx, 12, "completed"); err != nil {
+		got := must[Issue](t)(w.repo().Issue(ctx, 12))
+		if !got.IsPull {
+			t.Errorf("got %+v", got)
+		}
+		if err := w.repo().CloseIssue(ctx, got, "completed"); err != nil {
 			t.Fatal(err)
 		}
 	}
 	if n := len(w.got("PATCH")); n != 1 || state["state_reason"] != "completed" || state["state"] != "closed" {
 		t.Errorf("%d writes, %v", n, state)
+	}
+}
+
+// A repository with more of SIA's issues and pull requests than a list goes can still be asked something.
+func TestCreateIssueBesideManyOthers(t *testing.T) {
+	w := start(t, "/")
+	all := make([]any, maxPages*perPage+1)
+	for i := range all {
+		all[i] = map[string]any{"number": i + 1, "state": "open", "labels": []any{}, "body": "",
+			"user": map[string]any{"login": "sia[bot]"}}
+	}
+	w.HandleFunc("GET /repos/acme/shop/issues",
+		func(rw http.ResponseWriter, req *http.Request) { paged(rw, req, all, "") })
+	w.json("POST /repos/acme/shop/issues", 201, `{"number":90,"state":"open","user":{"login":"sia[bot]"},"labels":[]}`)
+	got := must[Issue](t)(w.repo().CreateIssue(context.Background(), NewIssue{Marker: mark, Title: "SIA needs an answer"}))
+	if got.Number != 90 {
+		t.Errorf("%+v", got)
+	}
+}
+
+// An issue that is not there any more is told from one that can't be read now, or not by the app.
+func TestIssueOrGone(t *testing.T) {
+	there := func(n int) string {
+		return fmt.Sprintf(`{"number":%d,"title":"T","state":"open","labels":[],"user":{"login":"ann"}}`, n)
+	}
+	for name, c := range map[string]struct {
+		code, list   int
+		body         string
+		gone, failed bool
+	}{
+		"it is there":             {code: 200, body: there(12)},
+		"it was transferred":      {code: 200, body: there(3), gone: true},
+		"it was deleted":          {code: 410, body: `{"message":"This issue was deleted"}`, gone: true},
+		"it was never there":      {code: 404, list: 200, body: `{"message":"Not Found"}`, gone: true},
+		"the repository is gone":  {code: 404, list: 404, body: `{"message":"Not Found"}`, failed: true},
+		"issues can't be seen":    {code: 404, list: 403, body: `{"message":"Not Found"}`, failed: true},
+		"issues are disabled":     {code: 410, body: `{"message":"Issues has been disabled"}`, failed: true},
+		"GitHub fails":            {code: 502, body: `{"message":"Bad gateway"}`, failed: true},
+		"the app may not read it": {code: 403, body: `{"message":"Resource not accessible"}`, failed: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := start(t, "/")
+			w.json("GET /repos/acme/shop/issues/12", c.code, c.body)
+			w.json("GET /repos/acme/shop/issues", c.list, `[]`)
+			got, gone, err := w.repo().IssueOrGone(context.Background(), 12)
+			if gone != c.gone || (err != nil) != c.failed || !gone && err == nil && got.Title != "T" {
+				t.Errorf("%+v, gone %v, %v", got, gone, err)
+			}
+		})
 	}
 }
 

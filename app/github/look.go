@@ -142,7 +142,7 @@ func (r *Repo) pullState(
 	}
 	m = Mergeability{Conflicts: got.Mergeable != nil && !*got.Mergeable, Behind: got.GetMergeableState() == "behind",
 		Unknown: got.Mergeable == nil}
-	if !m.Unknown && got.GetMergeCommitSHA() != "" { // else it is of a base or head before
+	if got.GetMergeable() && got.GetMergeCommitSHA() != "" { // else it is of a base or head before
 		merged, err = r.Checks(ctx, got.GetMergeCommitSHA())
 	}
 	return state, m, merged, err

@@ -147,7 +147,7 @@ func (l *Look) takePull(p *pullNode, sha string) bool {
 	if p.BaseRef != nil {
 		l.Merge.Base = p.BaseRef.Target.OID
 	}
-	if p.PotentialMergeCommit == nil {
+	if p.PotentialMergeCommit == nil || p.Mergeable != "MERGEABLE" { // else it is of a base or head before
 		return true
 	}
 	merged, whole := p.PotentialMergeCommit.look()

@@ -2,6 +2,7 @@ package github
 
 import (
 	"context"
+	"net/http"
 
 	gh "github.com/google/go-github/v66/github"
 
@@ -32,12 +33,15 @@ func (r *Repo) React(ctx context.Context, on sia.Origin, content string) error {
 	return r.fail(err, "react on %s#%d", r.repo, on.OnIssue)
 }
 
-// Reactions returns the reactions to a comment, oldest first.
+// Reactions returns the reactions to a comment, oldest first: none to one that was deleted.
 func (r *Repo) Reactions(ctx context.Context, comment int64) ([]Reaction, error) {
 	var out []Reaction
 	for x, err := range eachPage(func(o gh.ListOptions) ([]*gh.Reaction, *gh.Response, error) {
 		return r.gh.Reactions.ListIssueCommentReactions(ctx, r.repo.Owner, r.repo.Name, comment, &o)
 	}) {
+		if statusOf(err) == http.StatusNotFound {
+			return nil, nil
+		}
 		if err != nil {
 			return nil, r.fail(err, "read reactions to comment %d of %s", comment, r.repo)
 		}

@@ -41,12 +41,9 @@ func (r *Repo) RerunChecks(ctx context.Context, runs []CheckRun) error {
 
 func (r *Repo) rerun(ctx context.Context, run CheckRun) error {
 	var err error
-	switch {
-	case run.RunID != 0:
+	if run.RunID != 0 {
 		_, err = r.gh.Actions.RerunFailedJobsByID(ctx, r.repo.Owner, r.repo.Name, run.RunID)
-	case run.JobID != 0:
-		_, err = r.gh.Actions.RerunJobByID(ctx, r.repo.Owner, r.repo.Name, run.JobID)
-	default:
+	} else {
 		_, err = r.gh.Checks.ReRequestCheckRun(ctx, r.repo.Owner, r.repo.Name, run.ID)
 	}
 	if isAccepted(err) {

@@ -185,7 +185,7 @@ func TestATasksLifeOnTheSimulator(t *testing.T) {
 		Labels: []string{"sia"}, Assignees: []string{"ann"}}
 	q, err := s.repo.CreateIssue(ctx, asked)
 	check(t, err)
-	check(t, s.repo.CloseIssue(ctx, q.Number, "completed"))
+	check(t, s.repo.CloseIssue(ctx, q, "completed"))
 	if found, err := s.repo.CreateIssue(ctx, asked); err != nil || found.Number != q.Number || found.State != "closed" {
 		t.Errorf("found %+v, %v", found, err)
 	}

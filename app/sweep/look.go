@@ -47,24 +47,36 @@ const lookMargin = 2 * time.Minute
 // request, and hands what a lost delivery would have said to the intake.
 func (l *Looker) Issue(ctx context.Context, t sia.Task) (github.Issue, error) {
 	repo := l.github.Repo(t.Installation, t.Repo)
-	if t.Pull.Number == 0 {
-		issue, err := repo.Issue(ctx, t.Issue)
-		if err != nil {
-			return issue, err
+	var changed map[int]github.Issue
+	var err error
+	if t.Pull.Number != 0 {
+		if changed, err = repo.ChangedIssues(ctx, t.StartedAt.Add(-lookMargin)); err != nil {
+			return github.Issue{}, err
 		}
-		return l.look(ctx, t, issue, github.Issue{})
-	}
-	changed, err := repo.ChangedIssues(ctx, t.StartedAt.Add(-lookMargin))
-	if err != nil {
-		return github.Issue{}, err
 	}
 	issue, ok := changed[t.Issue]
 	if !ok {
-		if issue, err = repo.Issue(ctx, t.Issue); err != nil {
+		var gone bool
+		if issue, gone, err = l.issue(ctx, t); err != nil || gone {
 			return issue, err
 		}
 	}
 	return l.look(ctx, t, issue, changed[t.Pull.Number])
+}
+
+// issue reads the task's issue. Where it is gone, the task is stopped as by the delivery that said so.
+func (l *Looker) issue(ctx context.Context, t sia.Task) (issue github.Issue, gone bool, err error) {
+	issue, gone, err = l.github.Repo(t.Installation, t.Repo).IssueOrGone(ctx, t.Issue)
+	if gone {
+		err = l.stop(ctx, t, sia.Stop{Reason: "the issue was deleted, or transferred to another repository", IssueGone: true})
+	}
+	return issue, gone, err
+}
+
+// stop stops a task.
+func (l *Looker) stop(ctx context.Context, t sia.Task, why sia.Stop) error {
+	_, err := l.store.Apply(ctx, t.ID, sia.Event{ID: fmt.Sprintf("look/%s/v%d", t.ID, t.Version), At: l.now(), Fact: why})
+	return err
 }
 
 // look hands to the intake what is found on a task's issue, and on its pull request,
@@ -79,11 +91,7 @@ func (l *Looker) look(ctx context.Context, t sia.Task, issue, pull github.Issue)
 		stop = fmt.Sprintf("the label `%s` was taken off", t.Label)
 	}
 	if stop != "" && !t.State.Final() {
-		e := sia.Event{ID: fmt.Sprintf("look/%s/v%d", t.ID, t.Version), At: l.now(), Fact: sia.Stop{Reason: stop}}
-		if _, err := l.store.Apply(ctx, t.ID, e); err != nil {
-			return issue, err
-		}
-		return issue, nil
+		return issue, l.stop(ctx, t, sia.Stop{Reason: stop})
 	}
 	silent, err := l.silent(ctx, t, issue, pull)
 	if err != nil || silent {
@@ -94,14 +102,14 @@ func (l *Looker) look(ctx context.Context, t sia.Task, issue, pull github.Issue)
 		places = append(places, github.Issue{Number: t.Pull.Number, IsPull: true})
 	}
 	if e := t.Escalation; e != nil && e.Issue != 0 && e.Issue != t.Issue && !e.Answered {
-		box, err := repo.Issue(ctx, e.Issue)
+		box, gone, err := repo.IssueOrGone(ctx, e.Issue)
+		if err == nil && !gone { // else the question is answered on the task's issue
+			places = append(places, box)
+			err = l.boxes(ctx, t, sia.Origin{OnIssue: box.Number}, box.Body)
+		}
 		if err != nil {
 			return issue, err
 		}
-		if err := l.boxes(ctx, t, sia.Origin{OnIssue: box.Number}, box.Body); err != nil {
-			return issue, err
-		}
-		places = append(places, box)
 	}
 	for _, p := range places {
 		// All of the run's: a delivery may have been lost while the task was in another state.
@@ -183,8 +191,8 @@ func (l *Looker) All(ctx context.Context) error {
 // branch.
 func (l *Looker) Task(ctx context.Context, t sia.Task) error {
 	// Read one by one, what has not changed costs nothing of the rate limit.
-	issue, err := l.github.Repo(t.Installation, t.Repo).Issue(ctx, t.Issue)
-	if err != nil {
+	issue, gone, err := l.issue(ctx, t)
+	if err != nil || gone {
 		return err
 	}
 	if _, err := l.look(ctx, t, issue, github.Issue{}); err != nil {

@@ -7,9 +7,13 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// close closes an escalation issue with the task's result.
+// close closes an escalation issue with the task's result, if it is still there.
 func (w *surfaceWorker) close(ctx context.Context, t sia.Task, f sia.Effect) (sia.Fact, error) {
 	repo := w.repo(t)
+	issue, gone, err := repo.IssueOrGone(ctx, f.OnIssue)
+	if err != nil || gone {
+		return sia.Done{}, err
+	}
 	if _, _, err := repo.UpsertComment(ctx, f.OnIssue, markerLine(f), render.EscalationClosing(t), 0); err != nil {
 		return nil, err
 	}
@@ -17,5 +21,5 @@ func (w *surfaceWorker) close(ctx context.Context, t sia.Task, f sia.Effect) (si
 	if t.State == sia.Stopped {
 		reason = "not_planned"
 	}
-	return sia.Done{}, repo.CloseIssue(ctx, f.OnIssue, reason)
+	return sia.Done{}, repo.CloseIssue(ctx, issue, reason)
 }

@@ -87,7 +87,8 @@ func runOf(set github.CheckSet, id int64) github.CheckRun {
 const mostGone = 3
 
 // compareReports compares the tests that ran by the JUnit reports of two workflow runs: those of the same names. Base
-// is 0 where there is nothing to compare. A report that the head's run did not upload names no test.
+// is 0 where there is nothing to compare, as where the base's could not be read to their end. A report that the head's
+// run did not upload, or that can't be read, names no test.
 func (w *checkWorker) compareReports(
 	ctx context.Context, repo *github.Repo, head, base github.CheckRun,
 ) (gate.TestCount, error) {
@@ -99,12 +100,13 @@ func (w *checkWorker) compareReports(
 	var names []string
 	was, is := map[string]bool{}, map[string]bool{}
 	for _, a := range reportsAmong(of, base.Name) {
-		before := len(was)
-		if err := w.ranIn(ctx, repo, a, was); err != nil {
+		ran, whole, err := w.ranIn(ctx, repo, a)
+		if err != nil {
 			return out, err
 		}
-		if len(was) > before {
+		if whole && len(ran) > 0 {
 			names = append(names, a.Name)
+			maps.Copy(was, ran)
 		}
 	}
 	if len(was) == 0 {
@@ -116,9 +118,11 @@ func (w *checkWorker) compareReports(
 	}
 	for _, a := range all {
 		if slices.Contains(names, a.Name) {
-			if err := w.ranIn(ctx, repo, a, is); err != nil {
+			ran, _, err := w.ranIn(ctx, repo, a)
+			if err != nil {
 				return out, err
 			}
+			maps.Copy(is, ran)
 		}
 	}
 	out.Report, out.Head, out.Base = strings.Join(names, ", "), len(is), len(was)
@@ -128,9 +132,16 @@ func (w *checkWorker) compareReports(
 	return out, nil
 }
 
-// ranIn adds the tests that ran by the reports in an artifact. What can't be read of it is logged and left out.
-func (w *checkWorker) ranIn(ctx context.Context, repo *github.Repo, a github.Artifact, ran map[string]bool) error {
+// ranIn are the tests that ran by the reports in an artifact. What can't be read of it is logged and left out, and
+// whole is false; what GitHub may yet give is an error.
+func (w *checkWorker) ranIn(
+	ctx context.Context, repo *github.Repo, a github.Artifact,
+) (ran map[string]bool, whole bool, err error) {
+	ran = map[string]bool{}
 	packed, err := repo.ArtifactZip(ctx, a, artifactLimit)
+	if err != nil && !sia.IsPermanent(err) {
+		return nil, false, err
+	}
 	if err == nil {
 		err = eachReport(packed, func(f *zip.File, room int64) (int64, error) {
 			file, err := f.Open()
@@ -152,10 +163,10 @@ func (w *checkWorker) ranIn(ctx context.Context, repo *github.Repo, a github.Art
 	}
 	if err != nil && ctx.Err() == nil {
 		w.Logger.InfoContext(ctx, "a test report is left unread", "artifact", a.Name, "error", err)
-		return nil
+		return ran, false, nil
 	}
-	return ctx.Err()
+	return ran, true, ctx.Err()
 }
 
-// maxRanTests bounds the tests of a workflow run that are compared by name.
+// maxRanTests bounds the tests of an artifact that are compared by name.
 const maxRanTests = 100_000

@@ -129,8 +129,11 @@ func (w *decisionWorker) language(ctx context.Context, t sia.Task) (string, erro
 	if t.BaseSHA == "" {
 		return "", nil
 	}
-	if known, ok := w.languages.Load(t.BaseSHA); ok {
-		return known.(string), nil
+	w.mu.Lock()
+	l, known := w.languages[t.BaseSHA]
+	w.mu.Unlock()
+	if known {
+		return l, nil
 	}
 	repo := w.mirror(t)
 	if err := repo.FetchCommit(ctx, t.BaseBranch, string(t.BaseSHA)); err != nil {
@@ -140,10 +143,18 @@ func (w *decisionWorker) language(ctx context.Context, t sia.Task) (string, erro
 	if err != nil {
 		return "", err
 	}
-	l := policies.Language(paths(files))
-	w.languages.Store(t.BaseSHA, l)
+	l = policies.Language(paths(files))
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.languages == nil || len(w.languages) >= maxLanguages {
+		w.languages = map[sia.SHA]string{}
+	}
+	w.languages[t.BaseSHA] = l
 	return l, nil
 }
+
+// maxLanguages bounds of how many commits it is remembered.
+const maxLanguages = 1000
 
 // What can be chosen.
 const (

@@ -4,10 +4,33 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/sia-bot/sia/app/github"
+	"github.com/sia-bot/sia/gitops"
 	"github.com/sia-bot/sia/sia"
 )
+
+// TestAnotherBaseComesFirst: where the base of the pull request is another, and the one before is gone, that is taken
+// up, also while somebody is asked about a check that the settings there may name.
+func TestAnotherBaseComesFirst(t *testing.T) {
+	s := openShop(t, "junit", writesReport)
+	pull, err := s.sim.OpenPull("acme/shop", "ann", "work", "main", "A change", "", false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := &checkWorker{common: s.begin(time.Now())}
+	if w.Git, err = gitops.OpenCache(t.TempDir(), gitops.CacheOptions{Logger: w.Logger}); err != nil {
+		t.Fatal(err)
+	}
+	task := s.task(t)
+	task.Pull, task.BaseBranch = sia.Pull{Number: pull}, "merged-since"
+	task.Escalation = &sia.Escalation{Number: 1, Kind: sia.AskBlocked}
+	e, err := w.headChecks(t.Context(), task)
+	if err != nil || e.found == nil || e.found.Base != "main" {
+		t.Errorf("%+v, %v", e, err)
+	}
+}
 
 // TestEarlierHeads: what reported on the heads before is missed, on those of the last attempts, too, when people have
 // pushed more since than a task remembers.

@@ -73,9 +73,6 @@ func (w *checkWorker) supplyAll(
 // headChecks reads the checks of the head, and which of them are required.
 func (w *checkWorker) headChecks(ctx context.Context, t sia.Task) (*headEvidence, error) {
 	in := taskInput(t, w.Now())
-	if err := w.mended(ctx, t, &in); err != nil {
-		return nil, err
-	}
 	self, err := w.GitHub.Self(ctx)
 	if err != nil {
 		return nil, err
@@ -88,6 +85,9 @@ func (w *checkWorker) headChecks(ctx context.Context, t sia.Task) (*headEvidence
 	found, lags := w.compare(t, look.Pull, look.Merge.Base)
 	if found != nil || lags {
 		return &headEvidence{in: in, self: self.Slug, found: found, lags: lags}, nil
+	}
+	if err := w.mended(ctx, t, &in); err != nil {
+		return nil, err
 	}
 	required, err := w.repo(t).Required(ctx, t.BaseBranch)
 	if err != nil {

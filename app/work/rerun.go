@@ -8,16 +8,46 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// rerun asks for check runs to be run again. Runs that are not completed any
-// more were asked for already.
+// rerun asks for check runs to be run again. Runs that are not completed any more were asked for already, and so may
+// others have been before a process ended.
 func (w *checkWorker) rerun(ctx context.Context, t sia.Task, f sia.Effect) (sia.Fact, error) {
 	repo := w.repo(t)
 	set, err := repo.Checks(ctx, string(f.SHA))
 	if err != nil {
 		return nil, err
 	}
-	again := slices.DeleteFunc(set.Runs, func(r github.CheckRun) bool {
-		return !slices.Contains(f.CheckIDs, r.ID) || r.Status != "completed"
-	})
+	first := w.known(f) == github.Unwritten
+	var again []github.CheckRun
+	for _, r := range set.Runs {
+		if !slices.Contains(f.CheckIDs, r.ID) || r.Status != "completed" {
+			continue
+		}
+		done := false
+		if !first {
+			if done, err = ranAgain(ctx, repo, r, set.Runs); err != nil {
+				return nil, err
+			}
+		}
+		if !done {
+			again = append(again, r)
+		}
+	}
 	return sia.Done{}, repo.RerunChecks(ctx, again)
+}
+
+// ranAgain reports whether a check run was followed by another: its workflow run has a later attempt, or its app made a
+// check run of the same name.
+func ranAgain(ctx context.Context, repo *github.Repo, r github.CheckRun, all []github.CheckRun) (bool, error) {
+	if r.RunID == 0 {
+		return slices.ContainsFunc(all, func(o github.CheckRun) bool {
+			return o.RunID == 0 && o.AppID == r.AppID && o.Name == r.Name && o.ID > r.ID
+		}), nil
+	}
+	attempts, err := repo.Attempts(ctx, r.RunID)
+	for _, n := range attempts {
+		if attempts[r.ID] != 0 && n > attempts[r.ID] {
+			return true, err
+		}
+	}
+	return false, err
 }

@@ -2,15 +2,28 @@ package work
 
 import (
 	"context"
+	"encoding/json"
+	"errors"
 	"fmt"
 
 	"github.com/sia-bot/sia/app/github"
 	"github.com/sia-bot/sia/app/render"
+	"github.com/sia-bot/sia/app/store"
 	"github.com/sia-bot/sia/gitops"
 	"github.com/sia-bot/sia/sia"
 	"github.com/sia-bot/sia/sia/diagnose"
 	"github.com/sia-bot/sia/sia/technique"
 )
+
+// textStudy is kept of a task: what a person's fix has taught.
+const textStudy = "study"
+
+// taught is what a person's fix has taught. It is kept before anything is proposed: asked once more after a crash, the
+// model might say something else, and that would be another proposal.
+type taught struct {
+	Fact      sia.FixStudied       `json:"fact"`
+	Technique *technique.Technique `json:"technique,omitempty"` // to be proposed; nil: none
+}
 
 // study works out what a person did where SIA could not. What no known technique
 // resembles is proposed as one: a pull request with its file, for people to read.
@@ -18,20 +31,60 @@ func (w *learnWorker) study(ctx context.Context, t sia.Task, f sia.Effect) (sia.
 	if t.Fix != nil && t.Fix.Head == f.SHA {
 		return sia.FixStudied{Fix: *t.Fix}, nil
 	}
-	repo := w.mirror(t)
-	if err := repo.FetchCommit(ctx, t.BaseBranch, string(t.BaseSHA)); err != nil {
+	out, err := w.taught(ctx, t, f)
+	if err != nil {
 		return nil, err
 	}
+	if p := out.Technique; p != nil {
+		if out.Fact.Fix.PullURL, err = w.propose(ctx, t, out.Fact.Fix, *p); err != nil {
+			return nil, err
+		}
+		out.Fact.Fix.Technique = p.ID
+	}
+	return out.Fact, nil
+}
+
+// taught is what the fix has taught: the model is asked once.
+func (w *learnWorker) taught(ctx context.Context, t sia.Task, f sia.Effect) (out taught, err error) {
+	text, err := w.Store.Text(ctx, t.ID, f.Attempt, textStudy)
+	switch {
+	case errors.Is(err, store.ErrNotFound):
+	case err != nil:
+		return out, err
+	default:
+		if err := json.Unmarshal([]byte(text), &out); err != nil {
+			return out, fmt.Errorf("read what %s has taught: %w", f.SHA.Short(), err)
+		}
+		if out.Fact.Fix.Head == f.SHA {
+			return out, nil
+		}
+	}
+	if out, err = w.askWhatItTeaches(ctx, t, f); err != nil {
+		return out, err
+	}
+	b, err := json.Marshal(out)
+	if err != nil {
+		return out, fmt.Errorf("encode what %s has taught: %w", f.SHA.Short(), err)
+	}
+	return out, w.Store.SaveText(ctx, t.ID, f.Attempt, textStudy, string(b))
+}
+
+// askWhatItTeaches has a model say what a person's change teaches.
+func (w *learnWorker) askWhatItTeaches(ctx context.Context, t sia.Task, f sia.Effect) (out taught, err error) {
+	repo := w.mirror(t)
+	if err := repo.FetchCommit(ctx, t.BaseBranch, string(t.BaseSHA)); err != nil {
+		return out, err
+	}
 	if err := repo.FetchCommit(ctx, t.Branch, string(f.SHA)); err != nil {
-		return nil, err
+		return out, err
 	}
 	from, diff, err := w.personsChange(ctx, t, f.SHA)
 	if err != nil {
-		return nil, err
+		return out, err
 	}
 	library, warning, err := w.Settings.Techniques(ctx, t)
 	if err != nil {
-		return nil, err
+		return out, err
 	}
 	in := diagnose.SolvedTask{Task: t, Diff: diff.Patch, Library: library}
 	for _, file := range diff.Files[:min(len(diff.Files), 50)] {
@@ -42,18 +95,12 @@ func (w *learnWorker) study(ctx context.Context, t sia.Task, f sia.Effect) (sia.
 	}
 	learned, usage, err := w.Diagnoser.Study(ctx, in)
 	if err != nil {
-		return nil, err
+		return out, err
 	}
 	learned = sia.Masked(learned, w.Secrets.Mask) // before any of it is committed
-	fix := sia.Fix{By: t.HeadBy, From: from, Head: f.SHA, Paths: in.Paths, Summary: learned.Summary,
-		Resembles: learned.Resembles}
-	if p := learned.Technique; p != nil {
-		if fix.PullURL, err = w.propose(ctx, t, fix, *p); err != nil {
-			return nil, err
-		}
-		fix.Technique = p.ID
-	}
-	return sia.FixStudied{Fix: fix, Cost: sia.CreditsOf(usage.USD), Warning: warning}, nil
+	return taught{Technique: learned.Technique, Fact: sia.FixStudied{Cost: sia.CreditsOf(usage.USD), Warning: warning,
+		Fix: sia.Fix{By: t.HeadBy, From: from, Head: f.SHA, Paths: in.Paths, Summary: learned.Summary,
+			Resembles: learned.Resembles}}}, nil
 }
 
 // personsChange compares the head that passed with SIA's last commit, or with the

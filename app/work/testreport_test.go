@@ -38,6 +38,9 @@ const failedReport = `<testsuite name="shop"><testcase name="empty"/>
 // shop is a repository on the simulator with a check that has failed.
 type shop struct {
 	sim  *ghsim.Server
+	app  *github.App
+	in   int64 // of the installation
+	head string
 	repo *github.Repo
 	run  github.CheckRun
 }
@@ -91,7 +94,7 @@ func openShop(t *testing.T, artifact, script string) *shop {
 	if err != nil || len(set.Runs) != 1 || set.Runs[0].Conclusion != "failure" {
 		t.Fatalf("%+v, %v", set, err)
 	}
-	return &shop{sim: sim, repo: repo, run: set.Runs[0]}
+	return &shop{sim: sim, app: app, in: in, head: head, repo: repo, run: set.Runs[0]}
 }
 
 // read reads the failed check and says how often artifacts were asked for.
@@ -176,7 +179,7 @@ func TestTestReportIsBeyondReading(t *testing.T) {
 		"no zip":                      {there(), []byte("PK\x03\x04 and no more")},
 		"half a zip":                  {there(), zipOf(t, "a.xml", strings.NewReader(failedReport))[:60]},
 		"a zip bomb":                  {there(), zipOf(t, "a.xml", &padded{left: reportLimit + 1<<20})},
-		"many files":                  {there(), manyFiles(t, 2*maxReportFiles)},
+		"many files":                  {there(), manyFiles(t, 2*maxReportFiles, "<testsuite/>")},
 		"a large zip":                 {there(), make([]byte, artifactLimit+1)},
 	} {
 		s.sim.ClearFaults()
@@ -211,7 +214,7 @@ func zipOf(t *testing.T, name string, content io.Reader) []byte {
 	return b.Bytes()
 }
 
-func manyFiles(t *testing.T, n int) []byte {
+func manyFiles(t *testing.T, n int, content string) []byte {
 	t.Helper()
 	var b bytes.Buffer
 	z := zip.NewWriter(&b)
@@ -220,7 +223,7 @@ func manyFiles(t *testing.T, n int) []byte {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, _ = io.WriteString(w, "<testsuite/>")
+		_, _ = io.WriteString(w, content)
 	}
 	if err := z.Close(); err != nil {
 		t.Fatal(err)

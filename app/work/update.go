@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/sia-bot/sia/app/render"
+	"github.com/sia-bot/sia/app/store"
 	"github.com/sia-bot/sia/gitops"
 	"github.com/sia-bot/sia/sia"
 )
@@ -21,7 +23,7 @@ func (w *branchWorker) update(ctx context.Context, t sia.Task, f sia.Effect) (si
 	if f.SHA != t.Head {
 		return out, nil // the branch is another's by now
 	}
-	onto, err := w.mirror(t).Fetch(ctx, t.BaseBranch)
+	onto, err := w.onto(ctx, t, f)
 	if errors.Is(err, gitops.ErrNoBranch) {
 		out.Refused = "the base branch does not exist any more"
 		return out, nil
@@ -51,6 +53,26 @@ func (w *branchWorker) update(ctx context.Context, t sia.Task, f sia.Effect) (si
 	}
 	out.SHA, out.Warning = sia.SHA(on.sha), on.warning
 	return out, nil
+}
+
+// textOnto is kept of an attempt: the key of the last update of what it did, and the commit that this merges.
+const textOnto = "onto"
+
+// onto is the commit of the base branch that an update merges. Carried out again after a crash, the update merges the
+// same one, wherever the base is by now, and finds its own merge on the branch.
+func (w *branchWorker) onto(ctx context.Context, t sia.Task, f sia.Effect) (string, error) {
+	kept, err := w.Store.Text(ctx, t.ID, f.Attempt, textOnto)
+	if err != nil && !errors.Is(err, store.ErrNotFound) {
+		return "", err
+	}
+	key, sha, _ := strings.Cut(kept, " ")
+	if key == f.Key && w.mirror(t).FetchCommit(ctx, t.BaseBranch, sha) == nil { // else the base was set back
+		return sha, nil
+	}
+	if sha, err = w.mirror(t).Fetch(ctx, t.BaseBranch); err != nil {
+		return "", err
+	}
+	return sha, w.Store.SaveText(ctx, t.ID, f.Attempt, textOnto, f.Key+" "+sha)
 }
 
 // mergeBase merges a commit of the base branch into one of the task's branch, unpushed.

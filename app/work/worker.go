@@ -236,10 +236,12 @@ type checkWorker struct {
 // decisionWorker puts questions to the policies in force.
 type decisionWorker struct {
 	*common
-	Coders    Coders
-	Settings  Settings
-	Decider   Decider
-	languages sync.Map // commit → language that most of its files are written in
+	Coders   Coders
+	Settings Settings
+	Decider  Decider
+
+	mu        sync.Mutex
+	languages map[sia.SHA]string // that most files of a commit are written in; at most maxLanguages
 }
 
 // learnWorker finds out why an attempt failed, has changes read, and keeps what was learned.
@@ -390,7 +392,12 @@ func (w *common) mirror(t sia.Task) *gitops.Repo { return w.Git.Repo(w.repo(t).R
 // known is in the place of the id of what an effect writes: that nobody can have written it yet, or that it is to be
 // looked for. The task has to have begun in this process: a database that was restored from a backup knows less than
 // GitHub, and leads to the same effects again.
-func (w *common) known(t sia.Task, f sia.Effect) int64 { return w.knownSince(f.Key, t.CreatedAt) }
+func (w *common) known(t sia.Task, f sia.Effect) int64 {
+	if f.Key != f.First() {
+		return 0
+	}
+	return w.knownSince(f.Key, t.CreatedAt)
+}
 
 // knownSince is as known, of what has a key of its own and came up at a time.
 func (w *common) knownSince(key string, came time.Time) int64 {
@@ -402,5 +409,5 @@ func (w *common) knownSince(key string, came time.Time) int64 {
 
 // markerLine is the first line of everything SIA will look for again.
 func markerLine(f sia.Effect) string {
-	return render.Marker{Task: f.Task, Kind: string(f.Kind), Key: f.Key}.String()
+	return render.Marker{Task: f.Task, Kind: string(f.Kind), Key: f.First()}.String()
 }

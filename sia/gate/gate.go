@@ -122,6 +122,7 @@ type judgement struct {
 
 func judge(in Input) *judgement {
 	j := &judgement{Input: in, checks: in.head().checks()}
+	j.forgetFuture()
 	j.compareCounts()
 	j.require()
 	j.expect()
@@ -142,6 +143,19 @@ func judge(in Input) *judgement {
 		j.conclude()
 	}
 	return j
+}
+
+// maxAhead is how far the clock of GitHub, or of whoever reports a check, may be ahead of this one.
+const maxAhead = 24 * time.Hour
+
+// forgetFuture leaves out when a check is said to have changed where that lies ahead: whoever makes a check run through
+// the API says so itself, and nothing would ever be quiet after a date in another century.
+func (j *judgement) forgetFuture() {
+	for i := range j.checks {
+		if c := &j.checks[i]; c.last.After(j.Now.Add(maxAhead)) {
+			c.last = time.Time{}
+		}
+	}
 }
 
 // compareCounts takes it for tampering when a check runs fewer tests than it did on the

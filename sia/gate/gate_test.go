@@ -50,6 +50,7 @@ func TestJudge(t *testing.T) {
 		tampered  = sia.VerdictTampered
 		blocked   = sia.VerdictBlocked
 		own       = func(r Run) Run { r.Own = true; return r }
+		dated     = func(r Run) Run { r.StartedAt = noon.AddDate(900, 0, 0); r.CompletedAt = r.StartedAt; return r }
 		ofApp     = func(r Run, app string) Run { r.App = app; return r }
 		requiring = func(in Input, names ...string) Input {
 			for _, n := range names {
@@ -117,6 +118,16 @@ func TestJudge(t *testing.T) {
 
 		{"no check yet", since(input(), time.Minute), pending, "No check has appeared"},
 		{"no check at all", input(), none, "no signal"},
+		{"its own check is required, which waits for the verdict",
+			requiring(input(own(run(1, "SIA", "")), run(2, "test", "success")), "SIA"), green, "every check that ran counts"},
+		{"its own check is required beside another",
+			requiring(input(own(run(1, "SIA", "")), run(2, "test", "success"), run(3, "lint", "failure")), "SIA", "test"),
+			green, "1 required check is green"},
+		{"another app's check of that name is required", with(requiring(input(own(run(1, "SIA", "")),
+			run(2, "test", "success")), "SIA"), func(in *Input) { in.Required[0].App = 7 }), blocked, "SIA did not appear"},
+		{"a check that ended in another century", input(dated(run(1, "test", "success"))), green, "1 required check"},
+		{"a check that began in another century", since(input(run(1, "test", "success"), dated(unfinished(2, "slow"))),
+			7*time.Hour), blocked, "slow has not finished"},
 		{"no check but its own", input(own(run(1, "SIA", "success"))), none, "no signal"},
 		{"its own red check is ignored", input(own(run(1, "SIA", "failure")), run(2, "test", "success")), green, ""},
 		{"no check at all, though one is required", requiring(input(), "test"), none, "Required, but absent: test"},

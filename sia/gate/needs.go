@@ -89,7 +89,11 @@ func (in Input) Needs() Needs {
 	if !in.BaseKnown {
 		return Needs{Base: true}
 	}
-	return Needs{Counts: j.pairs()}
+	pairs := j.pairs()
+	if len(pairs) > 0 && !in.BaseWorkflowsKnown { // which of them are one check's
+		return Needs{BaseWorkflows: true}
+	}
+	return Needs{Counts: pairs}
 }
 
 // Pair is a run of the commit, and the one of the same check that passed on its base.

@@ -97,7 +97,13 @@ func TestNeeds(t *testing.T) {
 		{"green is asked whether it was bought", input(run(1, "test", "success")), []Needs{{Tampering: true}}},
 		{"tests are counted before it passes", with(input(job(1, 7, 1, "test", "success"), job(2, 7, 1, "new", "success")),
 			func(in *Input) { in.Final, in.Base = true, []Run{job(9, 3, 1, "test", "success")} }),
-			[]Needs{{Tampering: true}, {Base: true}, {Counts: []Pair{{Head: 1, Base: 9}}}}},
+			[]Needs{{Tampering: true}, {Base: true}, {BaseWorkflows: true}, {Counts: []Pair{{Head: 1, Base: 9}}}}},
+		{"tests are not counted with those of another workflow", with(input(job(1, 7, 1, "test", "success")).with(
+			workflow(7, "New", "push", "success")), func(in *Input) {
+			in.Final, in.Base = true, []Run{job(9, 3, 1, "test", "success")}
+			in.BaseWorkflows = []Workflow{workflow(3, "CI", "push", "success")}
+		}), []Needs{{Files: []string{".github/workflows/New.yml"}}, {Tampering: true}, {Base: true},
+			{BaseWorkflows: true}}},
 		{"tests are counted where one check is the same", with(input(job(1, 7, 1, "test", "success")), func(in *Input) {
 			in.Final, in.Base = true, []Run{job(8, 3, 1, "test", "success"), job(9, 4, 1, "test", "success")}
 		}), []Needs{{Tampering: true}, {Base: true}}},

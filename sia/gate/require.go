@@ -19,7 +19,7 @@ func (j *judgement) require() {
 		return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.Workflow, b.Workflow),
 			cmp.Compare(a.Repository, b.Repository), cmp.Compare(a.App, b.App))
 	})
-	wanted = slices.Compact(wanted)
+	wanted = slices.DeleteFunc(slices.Compact(wanted), j.isOwnCheck)
 	if j.WorkflowsHidden {
 		j.explain("The runs of workflows could not be read; SIA needs the permission `actions: read` to tell them apart.")
 	}
@@ -47,6 +47,14 @@ func (j *judgement) require() {
 		c.required = c.required || j.all
 	}
 	j.requireSiblings()
+}
+
+// isOwnCheck reports whether what is required is SIA's own check run, and nothing else of that name: it waits for the
+// verdict, so that the verdict can't wait for it.
+func (j *judgement) isOwnCheck(r Required) bool {
+	own := func(run Run) bool { return run.Own && run.Name == r.Name && (r.App == 0 || r.App == run.AppID) }
+	return r.Workflow == "" && slices.ContainsFunc(j.Runs, own) &&
+		!slices.ContainsFunc(j.checks, func(c check) bool { return j.binds(r, c) })
 }
 
 // binds reports whether a check is required by r. A name binds every check that bears it. A

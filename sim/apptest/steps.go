@@ -22,7 +22,8 @@ import (
 //	comment <who> <where> <text>
 //	edit <who> <text>                 replaces the issue's text
 //	tick <who> <letter>               ticks a box of the question
-//	close|reopen <who> <where>|<n>    n: the issue of that number
+//	close|reopen|delete <who> <where>|<n>
+//	                                  n: the issue of that number
 //	blocked-by|sub-issue <who> <n>    the issue opened last is blocked by issue n, or has it as a part
 //	review <who> <state> <name>       reviews the pull request as section review/<name> says: a text, then
 //	                                  for each line "@ <path>:<line>" or "@ <path>:<first>-<last>" the text
@@ -281,6 +282,8 @@ func (p *player) person(verb string, arg func(int) string, words func(int) strin
 		err = p.Sim.CloseIssue(Repo, on, who)
 	case "reopen":
 		err = p.Sim.ReopenIssue(Repo, on, who)
+	case "delete":
+		err = p.Sim.DeleteIssue(Repo, on, who)
 	case "review":
 		err = p.review(who, on, arg(1), p.story.parts["review/"+arg(2)])
 	case "thread":
@@ -332,7 +335,7 @@ func (p *player) where(verb, name string) (int, error) {
 	case verb == "merge" || verb == "review" || verb == "thread" || verb == "dismiss" || verb == "resolve" ||
 		verb == "reopen-thread" || name == "pull":
 		return p.pull()
-	case verb == "close" || verb == "reopen":
+	case verb == "close" || verb == "reopen" || verb == "delete":
 		if n, err := strconv.Atoi(name); err == nil {
 			return n, nil
 		}

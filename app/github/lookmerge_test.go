@@ -1,0 +1,59 @@
+package github
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"testing"
+
+	"github.com/sia-bot/sia/sia/gate"
+)
+
+// Where a pull request conflicts with its base, GitHub names the test merge of a head or base before: what reports
+// there takes the place of nothing.
+func TestAnOldTestMerge(t *testing.T) {
+	const head = "abc"
+	for merges, want := range map[bool]string{true: "success", false: "failure"} {
+		p := decode[pullNode](t, `{"state":"OPEN","headRefOid":"abc","mergeable":"MERGEABLE","potentialMergeCommit":{
+			"checkSuites":{},"status":{"contexts":[{"context":"ci","state":"SUCCESS"}]}}}`)
+		if !merges {
+			p.Mergeable = "CONFLICTING"
+		}
+		atOnce := Look{Checks: CheckSet{Statuses: []gate.Status{{Context: "ci", State: "failure"}}}}
+		if whole := atOnce.takePull(&p, head); !whole || atOnce.Merge.Conflicts == merges {
+			t.Errorf("%v, %+v", whole, atOnce.Merge)
+		}
+
+		w := start(t, "/")
+		w.json("POST /graphql", 404, `{"message":"Not Found"}`)
+		w.json("GET /repos/acme/shop/pulls/5", 200, fmt.Sprintf(`{"number":5,"state":"open","merged":false,"mergeable":%v,
+			"merge_commit_sha":"old","head":{"ref":"work","sha":"abc"},"base":{"ref":"main"}}`, merges))
+		for sha, state := range map[string]string{head: "failure", "old": "success"} {
+			w.json("GET /repos/acme/shop/commits/"+sha+"/check-runs", 200, `{"total_count":0,"check_runs":[]}`)
+			w.json("GET /repos/acme/shop/commits/"+sha+"/status", 200,
+				fmt.Sprintf(`{"total_count":1,"statuses":[{"context":"ci","state":%q}]}`, state))
+		}
+		rest := must[Look](t)(w.repo().Look(context.Background(), LookAt{SHA: head, Pull: 5}))
+		for way, look := range map[string]Look{"GraphQL": atOnce, "REST": rest} {
+			if s := look.Checks.Statuses; len(s) != 1 || s[0].State != want {
+				t.Errorf("%s, merges %v: %+v", way, merges, s)
+			}
+		}
+	}
+}
+
+// Artifacts are read to the last page: a matrix uploads more than a page holds.
+func TestArtifactsReadsEveryPage(t *testing.T) {
+	w := start(t, "/")
+	var all []any
+	for i := range 130 {
+		all = append(all, map[string]any{"id": i + 1, "name": fmt.Sprint("junit-", i), "size_in_bytes": 1,
+			"expired": i%2 == 0})
+	}
+	w.HandleFunc("GET /repos/acme/shop/actions/runs/7/artifacts", func(rw http.ResponseWriter, req *http.Request) {
+		paged(rw, req, all, "artifacts")
+	})
+	if got := must[[]Artifact](t)(w.repo().Artifacts(context.Background(), 7)); len(got) != 65 {
+		t.Errorf("%d artifacts that have not expired", len(got))
+	}
+}

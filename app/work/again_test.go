@@ -1,0 +1,107 @@
+package work
+
+import (
+	"log/slog"
+	"testing"
+	"time"
+
+	"github.com/sia-bot/sia/app/render"
+	"github.com/sia-bot/sia/sia"
+	"github.com/sia-bot/sia/sia/secret"
+)
+
+// begin makes what effects on the shop work with, as of a process that begins at a time.
+func (s *shop) begin(at time.Time) *common {
+	return &common{GitHub: s.app, Links: render.Links{Host: "https://github.test"}, Secrets: &secret.Masker{},
+		Logger: slog.New(slog.DiscardHandler), Now: time.Now, firsts: newOwnEffects(at)}
+}
+
+// task is one that asks a person.
+func (s *shop) task(t *testing.T) sia.Task {
+	t.Helper()
+	issue, err := s.sim.OpenIssue("acme/shop", "ann", "Greet", "Greet the customers.")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return sia.Task{ID: "9-1", Installation: s.in, Repo: s.repo.Name(), Issue: issue, Title: "Greet",
+		Head: sia.SHA(s.head), Attempts: []sia.Attempt{{Number: 1, Outcome: sia.AttemptFail}},
+		Next: &sia.Intervention{Number: 1, After: 1, Diagnosis: sia.Diagnosis{Technique: sia.Decomposition}},
+		Escalation: &sia.Escalation{Number: 2, Kind: sia.AskQuestion, Question: "Who is greeted?",
+			Options: []sia.Option{{Letter: "A", Text: "The world"}}}}
+}
+
+// What failed after it had been written is not written once more when it is done again, in whatever process.
+func TestDoneAgainIsWrittenOnce(t *testing.T) {
+	s := openShop(t, "junit", writesReport)
+	task := s.task(t)
+	now := time.Now()
+	for _, f := range []sia.Effect{
+		{Key: "9-1/1/announce-v7", At: now}, {Key: "9-1/1/announce-v7-again-v9", At: now.Add(time.Minute)},
+		{Key: "9-1/1/announce-v7-again-v12", At: now.Add(time.Hour)},
+	} {
+		f.Task, f.Kind, f.Attempt = task.ID, sia.DoAnnounce, 1
+		w := &surfaceWorker{common: s.begin(now.Add(-time.Minute))}
+		if _, err := w.announce(t.Context(), task, f); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n := s.comments(t, task.Issue); n != 1 {
+		t.Errorf("the comment stands %d times", n)
+	}
+}
+
+// A question that is put late is left to the effect of the newer one.
+func TestAnOldQuestionIsNotPut(t *testing.T) {
+	s := openShop(t, "junit", writesReport)
+	task := s.task(t)
+	w := &surfaceWorker{common: s.begin(time.Now())}
+	for seq, want := range map[int]int{1: 0, 2: 1} {
+		f := sia.Effect{Key: "9-1/1/escalate-q" + string(rune('0'+seq)), Task: task.ID, Kind: sia.DoEscalate, Seq: seq}
+		fact, err := w.escalate(t.Context(), task, f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if e, put := fact.(sia.EscalationOpened); put != (want == 1) || put && e.Question != 2 {
+			t.Errorf("question %d: %+v", seq, fact)
+		}
+	}
+	if n := s.comments(t, task.Issue); n != 1 {
+		t.Errorf("%d questions stand", n)
+	}
+}
+
+// Checks that were asked to run again before a process ended are not asked once more.
+func TestRerunIsAskedOnce(t *testing.T) {
+	s := openShop(t, "junit", writesReport)
+	task := s.task(t)
+	now := time.Now()
+	f := sia.Effect{Key: "9-1/1/rerun-1", Task: task.ID, Kind: sia.DoRerun, SHA: task.Head, CheckIDs: []int64{s.run.ID},
+		At: now}
+	for range 2 {
+		w := &checkWorker{common: s.begin(now.Add(-time.Minute))}
+		w.firsts.since = now.Add(time.Minute) // the effect is older than the process
+		if _, err := w.rerun(t.Context(), task, f); err != nil {
+			t.Fatal(err)
+		}
+		if err := s.sim.WaitIdle(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	set, err := s.repo.Checks(t.Context(), s.head)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(set.Runs) != 2 {
+		t.Errorf("it ran %d times", len(set.Runs))
+	}
+}
+
+// comments is how many comments an issue has.
+func (s *shop) comments(t *testing.T, issue int) int {
+	t.Helper()
+	all, err := s.repo.CommentsSince(t.Context(), issue, time.Time{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return len(all)
+}
