@@ -124,7 +124,8 @@ func TestSpentIsSummedOnce(t *testing.T) {
 	spend := func(at time.Time, kind string, amount sia.Credits) {
 		t.Helper()
 		if _, err := db.ExecContext(t.Context(), `INSERT INTO credits
-			(task_id, seq, repo_id, installation_id, at, kind, amount) VALUES (?, 1, 7, 0, ?, ?, ?)`, id, at.UnixMicro(), kind, amount); err != nil {
+			(task_id, seq, repo_id, installation_id, at, kind, amount) VALUES (?, 1, 7, 0, ?, ?, ?)`,
+			id, at.UnixMicro(), kind, amount); err != nil {
 			t.Fatal(err)
 		}
 	}
