@@ -104,7 +104,7 @@ func New(ctx context.Context, c Config, o Options) (_ *App, err error) {
 	}
 	o.Logger = g.log
 	if tracer, err = trace.New(trace.Config{Endpoint: c.Traces, Headers: c.TraceHeaders, Version: o.Version,
-		Mask: g.secrets.Mask, Logger: g.log, Now: g.now}); err != nil {
+		Mask: g.secrets.Mask, Logger: g.log, Now: g.now, Kept: g.store}); err != nil {
 		return nil, errors.Join(err, g.store.Close())
 	}
 	a := &App{tracer: tracer, Store: g.store, GitHub: g.github, Evolver: g.evolver, config: c, log: g.log,

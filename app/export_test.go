@@ -12,10 +12,10 @@ import (
 // Parts are what the engine of an [App] sets to work, for tests that do what it does, each thing when they want.
 // No command can be run: attempts are theirs to make.
 type Parts struct {
-	Store  *store.Store
-	Intake *webhook.Intake
-	Worker *work.Worker
-	Looker *sweep.Looker
+	Store   *store.Store
+	Intake  *webhook.Intake
+	Worker  *work.Worker
+	Sweeper *sweep.Sweeper
 }
 
 // OpenParts opens them as New does. The caller closes the store.
@@ -32,6 +32,5 @@ func OpenParts(ctx context.Context, c Config, o Options) (_ *Parts, err error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Parts{Store: g.store, Intake: p.intake, Worker: p.worker, Looker: sweep.NewLooker(g.store, g.github, p.intake,
-		g.now)}, nil
+	return &Parts{Store: g.store, Intake: p.intake, Worker: p.worker, Sweeper: p.sweeper}, nil
 }

@@ -141,11 +141,11 @@ func (w *world) afterwards() {
 	}
 	for range 2 {
 		w.advance(30 * time.Hour) // a look at each takes a day and a quarter at most
-		err := w.watch()
+		err := w.periodic()
 		for tries := 0; err != nil && tries < 5; tries++ { // as package sweep goes on looking
 			w.note("watch: %v", err)
 			w.advance(time.Hour)
-			err = w.watch()
+			err = w.periodic()
 		}
 		for range 20 {
 			if w.collect(); !w.next() {

@@ -266,26 +266,7 @@ func (w *world) help(r *rand.Rand) (string, error) {
 
 // periodic looks at the task as the sweep does.
 func (w *world) periodic() error {
-	if w.task.State.Final() {
-		return w.watch()
-	}
-	err := w.parts.Looker.Task(w.ctx, w.task)
-	w.look()
-	return err
-}
-
-// watch looks at a task that has passed as the sweep does.
-func (w *world) watch() error {
-	t := w.task
-	if t.State != sia.Passed || t.Pull.Number == 0 || t.Pull.Merged || t.Gone {
-		return nil
-	}
-	now, err := w.parts.Worker.Standing(w.ctx, t)
-	if err != nil || t.Stands(now) {
-		return err
-	}
-	_, err = w.parts.Store.Apply(w.ctx, t.ID, sia.Event{ID: fmt.Sprintf("watch/%s/v%d", t.ID, t.Version),
-		At: w.clock.Now(), Fact: sia.CheckSeen{SHA: t.Head, Bad: true}})
+	err := w.parts.Sweeper.Look(w.ctx, w.task)
 	w.look()
 	return err
 }

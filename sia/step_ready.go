@@ -98,6 +98,11 @@ func (s *step) signalSeen() {
 	s.because("checks of %s changed; the gate looks at %s", f.SHA.Short(), g.Due.UTC().Format(time.TimeOnly))
 }
 
+// Silent reports whether the checks don't say enough, so that a person is asked.
+func (f Judged) Silent() bool {
+	return f.Found == nil && !f.Conflicts && (f.Verdict == VerdictNone || f.Verdict == VerdictBlocked)
+}
+
 // judgedWhileAsked takes a question about checks back when they have an answer of
 // their own.
 func (s *step) judgedWhileAsked() {
@@ -114,7 +119,7 @@ func (s *step) judgedWhileAsked() {
 	settle := s.t.Settings.Checks.Settle.D()
 	quiet := g.Hint.Add(settle)
 	switch {
-	case !f.Conflicts && (f.Verdict == VerdictNone || f.Verdict == VerdictBlocked):
+	case f.Silent():
 		s.takeLook(f)
 		s.because("the checks still don't say enough; the question stands")
 	case !f.Conflicts && f.Verdict == VerdictPending:

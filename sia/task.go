@@ -522,6 +522,11 @@ func (t *Task) Waits() bool {
 	return t.State == Escalated || t.State == OnHold || t.State == Checking && t.Gate.AwaitsPerson
 }
 
+// AsksAboutChecks reports whether a person is asked what to do where the checks don't say enough.
+func (t *Task) AsksAboutChecks() bool {
+	return t.State == Escalated && !t.Escalation.Answered && t.Escalation.AboutChecks()
+}
+
 // Attempt returns the present attempt, or nil before the first.
 func (t *Task) Attempt() *Attempt {
 	if len(t.Attempts) == 0 {

@@ -125,9 +125,9 @@ func TestIssueOrGone(t *testing.T) {
 func TestEnsureLabels(t *testing.T) {
 	w := start(t, "/")
 	w.json("GET /repos/acme/shop/labels", 200,
-		`[{"name":"SIA","color":"0E8A16","description":"d"},{"name":"sia:passed","color":"ffffff","description":""},
+		`[{"name":"SIA","color":"0E8A16","description":"d"},{"name":"SIA:passed","color":"ffffff","description":""},
 			{"name":"bug"}]`)
-	w.json("PATCH /repos/acme/shop/labels/{name}", 200, `{"name":"sia:passed"}`)
+	w.json("PATCH /repos/acme/shop/labels/{name}", 200, `{"name":"SIA:passed"}`)
 	w.HandleFunc("POST /repos/acme/shop/labels", func(rw http.ResponseWriter, _ *http.Request) {
 		// a replica was faster
 		answer(rw, 422, `{"message":"Validation Failed","errors":[{"resource":"Label","code":"already_exists",
@@ -139,7 +139,9 @@ func TestEnsureLabels(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := w.got("PATCH"); len(got) != 1 || got[0].path != "/repos/acme/shop/labels/sia:passed" {
+	// Names differ by more than case, and what renames is new_name: a name has no place in an edit.
+	if got := w.got("PATCH"); len(got) != 1 || got[0].path != "/repos/acme/shop/labels/SIA:passed" ||
+		strings.TrimSpace(got[0].body) != `{"color":"0e8a16","description":"passed"}` {
 		t.Errorf("edited %v", got)
 	}
 	if got := w.got("POST /repos"); len(got) != 1 || !strings.Contains(got[0].body, `"sia:working"`) {

@@ -18,8 +18,8 @@ type Label struct {
 	Description string // at most 100 characters are kept
 }
 
-// EnsureLabels makes labels exist with their colour and description. Labels of
-// other names are left alone.
+// EnsureLabels makes labels exist with their colour and description. Labels of other names are left alone. Names that
+// differ in case alone are one label to GitHub and to SIA: it keeps the case in which people wrote it.
 // https://docs.github.com/en/rest/issues/labels
 func (r *Repo) EnsureLabels(ctx context.Context, want []Label) error {
 	have := map[string]*gh.Label{}
@@ -33,17 +33,19 @@ func (r *Repo) EnsureLabels(ctx context.Context, want []Label) error {
 	}
 	for _, w := range want {
 		w.Description = text.Clip(w.Description, 100)
-		body := &gh.Label{Name: &w.Name, Color: &w.Color, Description: &w.Description}
+		body := gh.Label{Color: &w.Color, Description: &w.Description}
 		now := have[strings.ToLower(w.Name)]
 		var err error
 		switch {
 		case now == nil:
-			_, _, err = r.gh.Issues.CreateLabel(ctx, r.repo.Owner, r.repo.Name, body)
+			made := body
+			made.Name = &w.Name
+			_, _, err = r.gh.Issues.CreateLabel(ctx, r.repo.Owner, r.repo.Name, &made)
 			if statusOf(err) == http.StatusUnprocessableEntity && refusalSays(err, "already_exists") {
 				err = nil
 			}
 		case !strings.EqualFold(now.GetColor(), w.Color) || now.GetDescription() != w.Description:
-			_, _, err = r.gh.Issues.EditLabel(ctx, r.repo.Owner, r.repo.Name, url.PathEscape(now.GetName()), body)
+			_, _, err = r.gh.Issues.EditLabel(ctx, r.repo.Owner, r.repo.Name, url.PathEscape(now.GetName()), &body)
 		}
 		if err != nil {
 			return r.fail(err, "make label %s in %s", w.Name, r.repo)

@@ -47,7 +47,7 @@ type Reader interface {
 	DeliveryBacklog(ctx context.Context) (store.Backlog, error)
 	EffectBacklog(ctx context.Context) (store.Backlog, error)
 	CountStates(ctx context.Context, v store.Visibility) (map[sia.State]int, error)
-	CreditsSpentByAll(ctx context.Context) (sia.Credits, error)
+	CreditsSpentByAll(ctx context.Context, from, until time.Time) (sia.Credits, error)
 	Halts(ctx context.Context) ([]store.Halt, error)
 	RunnerStandings(ctx context.Context) ([]store.RunnerStanding, error)
 	Tasks(ctx context.Context, f store.Filter) ([]sia.Task, error)
@@ -65,6 +65,8 @@ type server struct {
 	seen    reading
 	targets memory.Figures
 	counted time.Time // when targets were; zero: never
+	settled sia.Credits
+	until   time.Time // what was spent before it is settled
 }
 
 // reading is what was read at one time.
@@ -170,7 +172,7 @@ func (s *server) read() (reading, memory.Figures) {
 	r.deliveries, errs[0] = s.from.DeliveryBacklog(ctx)
 	r.effects, errs[1] = s.from.EffectBacklog(ctx)
 	r.tasks, errs[2] = s.from.CountStates(ctx, store.SeesAll())
-	r.spent, errs[3] = s.from.CreditsSpentByAll(ctx)
+	r.spent, errs[3] = s.spent(ctx, now)
 	var halted []store.Halt
 	halted, errs[4] = s.from.Halts(ctx)
 	r.halts = len(halted)
@@ -192,4 +194,17 @@ func (s *server) read() (reading, memory.Figures) {
 	}
 	s.seen = r
 	return r, s.targets
+}
+
+// spent sums what all tasks cost. What they cost before yesterday is summed once: nothing is added to it any more.
+func (s *server) spent(ctx context.Context, now time.Time) (sia.Credits, error) {
+	if day := now.UTC().Truncate(24*time.Hour).AddDate(0, 0, -1); day.After(s.until) {
+		more, err := s.from.CreditsSpentByAll(ctx, s.until, day)
+		if err != nil {
+			return 0, err
+		}
+		s.settled, s.until = s.settled+more, day
+	}
+	since, err := s.from.CreditsSpentByAll(ctx, s.until, time.Time{})
+	return s.settled + since, err
 }

@@ -28,7 +28,7 @@ func opened(t *testing.T, at *time.Time) *store.Store {
 	return s
 }
 
-func handler(t *testing.T, calls *metrics.Calls, s *store.Store, at *time.Time) http.Handler {
+func handler(t *testing.T, calls *metrics.Calls, s metrics.Reader, at *time.Time) http.Handler {
 	t.Helper()
 	h, err := metrics.New(calls, s, func() []github.RateLimit {
 		return []github.RateLimit{{Installation: 5, Resource: "core", Limit: 5000, Left: 12, Resets: at.Add(time.Minute)}}
@@ -96,6 +96,56 @@ func TestBacklog(t *testing.T) {
 	text := shown(t, h)
 	if l := lacking(text, "sia_database_up 0"); len(l) > 0 || strings.Contains(text, "sia_tasks{") {
 		t.Errorf("without a database:\n%s", text)
+	}
+}
+
+// ledger notes since when it is asked what was spent.
+type ledger struct {
+	*store.Store
+	since *[]time.Time
+}
+
+func (l ledger) CreditsSpentByAll(ctx context.Context, from, until time.Time) (sia.Credits, error) {
+	*l.since = append(*l.since, from)
+	return l.Store.CreditsSpentByAll(ctx, from, until)
+}
+
+// What was spent since ever is told, and the ledger is summed as a whole once: then the last two days of it are.
+func TestSpentIsSummedOnce(t *testing.T) {
+	at := time.Date(2026, 5, 4, 12, 0, 0, 0, time.UTC)
+	url := storetest.SQLite(t)
+	s := storetest.Open(t, store.Config{URL: url, Now: func() time.Time { return at }})
+	id := sia.NewTaskID(7, 12)
+	if _, err := s.Apply(t.Context(), id, sia.Event{ID: "start", At: at.AddDate(0, 0, -90), Fact: sia.Start{
+		Repo: sia.Repo{ID: 7, Owner: "acme", Name: "bookings"}, Issue: 12, Title: "t", DefaultBranch: "main"}}); err != nil {
+		t.Fatal(err)
+	}
+	db := storetest.Raw(t, url)
+	spend := func(at time.Time, kind string, amount sia.Credits) {
+		t.Helper()
+		if _, err := db.ExecContext(t.Context(), `INSERT INTO credits
+			(task_id, seq, repo_id, installation_id, at, kind, amount) VALUES (?, 1, 7, 0, ?, ?, ?)`,
+			id, at.UnixMicro(), kind, amount); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var since []time.Time
+	h := handler(t, metrics.NewCalls(), ledger{s, &since}, &at)
+	spend(at.AddDate(0, 0, -80), "spend", sia.Credit)
+	spend(at.Add(-time.Hour), "overrun", sia.Credit/2)
+	spend(at.Add(-time.Hour), "reserve", sia.Credit)
+	for i, want := range []string{"1.5", "1.75", "2", "2.25"} {
+		since = nil
+		if l := lacking(shown(t, h), "sia_credits_spent_total "+want); len(l) > 0 {
+			t.Errorf("scrape %d lacks %q", i, l)
+		}
+		for _, from := range since {
+			if i > 0 && at.Sub(from) > 72*time.Hour {
+				t.Errorf("scrape %d sums all since %s", i, from)
+			}
+		}
+		spend(at, "spend", sia.Credit/4)
+		at = at.Add(23 * time.Hour)
 	}
 }
 

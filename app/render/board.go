@@ -36,8 +36,12 @@ func IsBoard(body string) bool {
 	return ok && m.Kind == BoardKind
 }
 
-// maxBoard bounds the tasks of each list.
-const maxBoard = 50
+// maxBoard bounds the tasks of each list, and boardRoom how many bytes both may take together: the rest of the page is
+// far shorter than what is left.
+const (
+	maxBoard  = 50
+	boardRoom = MaxBody - 8_000
+)
 
 // BoardBody is the text of the dashboard issue: what waits for people, what is under way, costs, and boxes that give
 // commands.
@@ -50,10 +54,10 @@ func BoardBody(v Board, l Links) string {
 		p.add("⏸️ **Everything here is paused:** " + Line(v.Halted, 300))
 	}
 	waits := func(t sia.Task) bool { return t.Waits() }
-	p.add("### Waits for you\n\n" + boardTasks(slices.DeleteFunc(slices.Clone(v.Tasks), func(t sia.Task) bool {
-		return !waits(t)
-	}), l))
-	p.add("### Under way\n\n" + boardTasks(slices.DeleteFunc(slices.Clone(v.Tasks), waits), l))
+	waiting := boardTasks(slices.DeleteFunc(slices.Clone(v.Tasks), func(t sia.Task) bool { return !waits(t) }), l,
+		boardRoom*2/3)
+	p.add("### Waits for you\n\n" + waiting)
+	p.add("### Under way\n\n" + boardTasks(slices.DeleteFunc(slices.Clone(v.Tasks), waits), l, boardRoom-len(waiting)))
 	cost := fmt.Sprintf("### Costs\n\n%s credits spent this month. ", v.Spent)
 	if v.Next != nil {
 		cost += fmt.Sprintf("The next 30 days may cost %d (%d–%d).", v.Next.Mid/int64(sia.Credit),
@@ -83,33 +87,39 @@ func BoardBody(v Board, l Links) string {
 	return p.String()
 }
 
-// boardTasks lists tasks, each with its boxes.
-func boardTasks(tasks []sia.Task, l Links) string {
+// boardTasks lists tasks, each with its boxes: as many as there is room for, in bytes. It says how many more there are.
+func boardTasks(tasks []sia.Task, l Links, room int) string {
 	if len(tasks) == 0 {
 		return "Nothing."
 	}
 	slices.SortFunc(tasks, func(a, b sia.Task) int { return a.Issue - b.Issue })
 	var b strings.Builder
 	for i, t := range tasks {
-		if i == maxBoard {
-			fmt.Fprintf(&b, "\nAnd %s more.\n", text.Count(len(tasks)-i, "task"))
+		row := boardTask(t, l)
+		if i == maxBoard || b.Len()+len(row) > room {
+			fmt.Fprintf(&b, "And %s.\n", text.Count(len(tasks)-i, "more task"))
 			break
 		}
-		said := strings.TrimLeft(Headline(t), "⏳🛠️📝🔎🧭✋⏸✅⏹ ")
-		if t.Waits() {
-			said = Waiting(t)
-		}
-		if e := t.Escalation; t.State == sia.Escalated && e != nil && e.Question != "" {
-			said = e.Question
-		}
-		fmt.Fprintf(&b, "**%s %s**  \n%s\n", link(fmt.Sprintf("#%d", t.Issue), l.Issue(t.Repo, t.Issue)), Line(t.Title, 100),
-			Line(said, 300))
-		for _, command := range boardCommands(t) {
-			b.WriteString(boardBox(command, t.Issue, boardWords[command]))
-		}
-		b.WriteString("\n")
+		b.WriteString(row)
 	}
 	return b.String()
+}
+
+// boardTask is one task of a list.
+func boardTask(t sia.Task, l Links) string {
+	said := strings.TrimLeft(Headline(t), "⏳🛠️📝🔎🧭✋⏸✅⏹ ")
+	if t.Waits() {
+		said = Waiting(t)
+	}
+	if e := t.Escalation; t.State == sia.Escalated && e != nil && e.Question != "" {
+		said = e.Question
+	}
+	row := fmt.Sprintf("**%s %s**  \n%s\n", link(fmt.Sprintf("#%d", t.Issue), l.Issue(t.Repo, t.Issue)),
+		Line(t.Title, 100), Line(said, 300))
+	for _, command := range boardCommands(t) {
+		row += boardBox(command, t.Issue, boardWords[command])
+	}
+	return row + "\n"
 }
 
 // boardWords are the commands that a box can stand for, in words.

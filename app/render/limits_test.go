@@ -2,6 +2,7 @@ package render_test
 
 import (
 	"errors"
+	"fmt"
 	"reflect"
 	"strings"
 	"testing"
@@ -305,5 +306,33 @@ func TestConfigCheckRun(t *testing.T) {
 	}
 	if v := render.ConfigCheckRun(nil); v.Conclusion != "success" {
 		t.Errorf("%+v", v)
+	}
+}
+
+// TestBoardSaysHowManyMore: where titles and questions take more room than GitHub has, the dashboard shows whole tasks
+// and says how many more there are, in both lists, and what stands below them is still there.
+func TestBoardSaysHowManyMore(t *testing.T) {
+	var v render.Board
+	for i := range 120 {
+		task := working()
+		if i%2 == 0 {
+			task = escalated()
+			task.Escalation.Question = strings.Repeat("予約", 200)
+		}
+		task.Issue, task.Title = i+1, strings.Repeat("予約確認", 60)
+		v.Tasks = append(v.Tasks, task)
+	}
+	body := render.BoardBody(v, links)
+	if len(body) > render.MaxBody || strings.Contains(body, "Shortened") || !strings.Contains(body, "pause all") {
+		t.Errorf("%d bytes, and it ends with %q", len(body), body[len(body)-200:])
+	}
+	_, lists, _ := strings.Cut(body, "### Waits for you")
+	waiting, rest, _ := strings.Cut(lists, "### Under way")
+	underWay, _, _ := strings.Cut(rest, "### Costs")
+	for name, list := range map[string]string{"waiting": waiting, "under way": underWay} {
+		rows, boxes := strings.Count(list, "**[#"), strings.Count(list, "- [ ] ")
+		if want := fmt.Sprintf("And %d more tasks.", 60-rows); rows == 0 || boxes != 2*rows || !strings.Contains(list, want) {
+			t.Errorf("%s: %d tasks with %d boxes, and not %q", name, rows, boxes, want)
+		}
 	}
 }

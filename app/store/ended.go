@@ -13,13 +13,15 @@ type EndedTask struct {
 	Labels      []string
 }
 
+const endedTasksQuery = `SELECT task FROM tasks t
+	WHERE installation_id = ? AND state IN ('passed', 'stopped')
+		AND NOT EXISTS (SELECT 1 FROM task_events e WHERE e.task_id = t.id AND e.kind = 'restored')
+	ORDER BY updated_at DESC, id LIMIT ?`
+
 // EndedTasks are the latest tasks of an installation that passed or stopped after an attempt, at most limit. Those that
 // were rebuilt from memory are left out: when they ended is not known.
 func (s *TaskStore) EndedTasks(ctx context.Context, installation int64, limit int) ([]EndedTask, error) {
-	all, err := collect(ctx, s.r, scanJSON[sia.Task], `SELECT task FROM tasks t
-		WHERE installation_id = ? AND state IN ('passed', 'stopped')
-			AND NOT EXISTS (SELECT 1 FROM task_events e WHERE e.task_id = t.id AND e.kind = 'restored')
-		ORDER BY updated_at DESC, id LIMIT ?`, installation, limit)
+	all, err := collect(ctx, s.r, scanJSON[sia.Task], endedTasksQuery, installation, limit)
 	var out []EndedTask
 	for _, t := range all {
 		if len(t.Attempts) == 0 {

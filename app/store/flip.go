@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/sia-bot/sia/sia"
 )
@@ -44,11 +45,23 @@ type FlipCount struct {
 func (s *OutcomeStore) FlipCounts(ctx context.Context, repo int64) (own []FlipCount, all FlipCount, err error) {
 	own, err = collect(ctx, s.r, func(rows *sql.Rows) (c FlipCount, err error) {
 		return c, rows.Scan(&c.Check, &c.Commits, &c.Flips)
-	}, `SELECT name, count(*), sum(flipped) FROM flips WHERE repo_id = ? GROUP BY name ORDER BY name`, repo)
+	}, flipsQuery, repo)
 	if err == nil {
-		err = s.r.QueryRowContext(ctx, `SELECT count(*), coalesce(sum(flipped), 0) FROM flips`).Scan(&all.Commits, &all.Flips)
+		err = s.r.QueryRowContext(ctx, allFlipsQuery).Scan(&all.Commits, &all.Flips)
 	}
 	return own, all, s.explain("count how often checks flipped", err)
+}
+
+const (
+	flipsQuery    = `SELECT name, count(*), sum(flipped) FROM flips WHERE repo_id = ? GROUP BY name ORDER BY name`
+	allFlipsQuery = `SELECT count(*), coalesce(sum(flipped), 0) FROM flips`
+)
+
+// PruneFlips deletes how checks went on commits before a time.
+func (s *OutcomeStore) PruneFlips(ctx context.Context, before time.Time) error {
+	_, err := s.inBatches(ctx, "prune how checks went", `DELETE FROM flips WHERE (repo_id, name, sha) IN
+		(SELECT repo_id, name, sha FROM flips WHERE at < ? LIMIT ?)`, micros(before))
+	return err
 }
 
 // CountJudged counts the attempts in a repository that checks have judged, and

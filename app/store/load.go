@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"math"
 	"time"
 
 	"github.com/sia-bot/sia/sia"
@@ -37,9 +38,15 @@ func (s *DB) backlog(ctx context.Context, query string, args ...any) (b Backlog,
 	return b, err
 }
 
-// CreditsSpentByAll is what all tasks cost, since ever.
-func (s *CreditStore) CreditsSpentByAll(ctx context.Context) (c sia.Credits, err error) {
-	err = s.r.QueryRowContext(ctx, `SELECT coalesce(sum(amount), 0) FROM credits
-		WHERE kind IN ('spend', 'overrun')`).Scan(&c)
+// CreditsSpentByAll is what all tasks cost from a time on and before another; a zero time bounds nothing.
+func (s *CreditStore) CreditsSpentByAll(ctx context.Context, from, until time.Time) (c sia.Credits, err error) {
+	to := int64(math.MaxInt64)
+	if !until.IsZero() {
+		to = micros(until)
+	}
+	err = s.r.QueryRowContext(ctx, spentByAllQuery, micros(from), to).Scan(&c)
 	return c, s.explain("sum the credits spent", err)
 }
+
+const spentByAllQuery = `SELECT coalesce(sum(amount), 0) FROM credits
+	WHERE kind IN ('spend', 'overrun') AND at >= ? AND at < ?`

@@ -2,6 +2,7 @@ package store_test
 
 import (
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -27,5 +28,12 @@ func testFlips(t *testing.T, s *fixture) {
 	}
 	if (all != store.FlipCount{Commits: 4, Flips: 3}) {
 		t.Errorf("all together: %+v", all)
+	}
+
+	s.clock.reach(s.clock.now().Add(time.Hour))
+	must(t, s.SaveFlips(ctx, demo.ID, "d", store.Flip{Check: "test"}))
+	must(t, s.PruneFlips(ctx, s.clock.now().Add(-time.Minute)))
+	if own, _, err := s.FlipCounts(ctx, demo.ID); err != nil || len(own) != 1 || own[0].Commits != 1 {
+		t.Errorf("after those that are old were pruned: %+v, %v", own, err)
 	}
 }

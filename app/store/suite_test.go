@@ -34,6 +34,8 @@ func runSuite(t *testing.T, url func(t testing.TB) string) {
 		{"ApplyAtOnce", testApplyAtOnce},
 		{"Refs", testRefs},
 		{"Filters", testFilters},
+		{"Looks", testLooks},
+		{"Plans", testPlans},
 		{"Found", testFound},
 		{"Weeks", testWeeks},
 		{"Pulse", testPulse},

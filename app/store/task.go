@@ -2,10 +2,12 @@ package store
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"database/sql"
 	"encoding/json"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/sia-bot/sia/sia"
@@ -40,16 +42,26 @@ type Filter struct {
 
 // Tasks lists tasks, the most recently changed first.
 func (s *TaskStore) Tasks(ctx context.Context, f Filter) ([]sia.Task, error) {
-	if f.Limit <= 0 {
-		f.Limit = 100
-	}
-	tasks, err := collect(ctx, s.r, scanJSON[sia.Task], `SELECT task FROM tasks
-		WHERE (? = '' OR state = ?) AND (? = 0 OR repo_id = ?) AND (? = 0 OR issue = ?) AND (? = 0 OR installation_id = ?)
-			AND (? = 0 OR state NOT IN (?, ?)) AND updated_at >= ?
-		ORDER BY updated_at DESC, id LIMIT ?`,
-		f.State, f.State, f.Repo, f.Repo, f.Issue, f.Issue, f.Installation, f.Installation, f.Open, sia.Passed, sia.Stopped,
-		micros(f.Since), f.Limit)
+	query, args := tasksQuery(f)
+	tasks, err := collect(ctx, s.r, scanJSON[sia.Task], query, args...)
 	return tasks, s.explain("list tasks", err)
+}
+
+// tasksQuery asks for what is chosen by alone, so that the index that fits it is used.
+func tasksQuery(f Filter) (query string, args []any) {
+	where, args := []string{"updated_at >= ?"}, []any{micros(f.Since)}
+	also := func(asked bool, condition string, values ...any) {
+		if asked {
+			where, args = append(where, condition), append(args, values...)
+		}
+	}
+	also(f.State != "", "state = ?", f.State)
+	also(f.Repo != 0, "repo_id = ?", f.Repo)
+	also(f.Issue != 0, "issue = ?", f.Issue)
+	also(f.Installation != 0, "installation_id = ?", f.Installation)
+	also(f.Open, "state NOT IN (?, ?)", sia.Passed, sia.Stopped)
+	return `SELECT task FROM tasks WHERE ` + strings.Join(where, " AND ") + ` ORDER BY updated_at DESC, id LIMIT ?`,
+		append(args, cmp.Or(max(f.Limit, 0), 100))
 }
 
 // EventRecord is one line of a task's log.

@@ -114,6 +114,7 @@ const (
 	SurfaceLabels = "labels"
 	SurfaceCheck  = "check" // with the head's SHA
 	SurfacePull   = "pull"  // the text of the pull request, with its number
+	SurfaceTrace  = "trace" // the span of the whole task, in exported traces
 )
 
 // PruneTranscripts deletes the turns of tasks that have ended and did not change since a time. Those of open tasks

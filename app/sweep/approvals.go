@@ -16,7 +16,7 @@ import (
 // the person has a say; it names the plan that it stands beneath, so that it is no
 // yes to a newer one. An unchanged list costs a conditional request.
 func (s *Sweeper) approvals(ctx context.Context) error {
-	tasks, err := s.store.Tasks(ctx, store.Filter{State: sia.Escalated, Limit: maxLook})
+	tasks, err := s.store.Tasks(ctx, store.Filter{State: sia.Escalated, Limit: maxReactions})
 	if err != nil {
 		return err
 	}

@@ -17,11 +17,14 @@ import (
 // task's comments are looked for.
 const feedbackWindow = 14 * 24 * time.Hour
 
+// maxReactions bounds at how many tasks' comments one round looks for reactions; the most recently changed come first.
+const maxReactions = 500
+
 // feedback looks for 👍 and 👎 on the comments that SIA wrote: GitHub sends no
 // webhook for a reaction. What is found goes through the intake, which asks
 // whether the person has a say. An unchanged list costs a conditional request.
 func (s *Sweeper) feedback(ctx context.Context) error {
-	tasks, err := s.store.Tasks(ctx, store.Filter{Since: s.now().Add(-feedbackWindow), Limit: maxLook})
+	tasks, err := s.store.Tasks(ctx, store.Filter{Since: s.now().Add(-feedbackWindow), Limit: maxReactions})
 	if err != nil {
 		return err
 	}

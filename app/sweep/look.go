@@ -31,7 +31,6 @@ type Looker struct {
 	github *github.App
 	intake Intake
 	now    func() time.Time
-	turns  turns
 }
 
 // NewLooker returns a looker that hands what it finds to the intake.
@@ -166,25 +165,6 @@ func (l *Looker) boxes(ctx context.Context, t sia.Task, at sia.Origin, body stri
 		Event: sia.Event{ID: fmt.Sprintf("look/%s/boxes/v%d", t.ID, t.Version), At: l.now(), Origin: at,
 			Fact: sia.Edited{Body: body}},
 	})
-}
-
-// maxLook bounds how many tasks are watched by looks; the most recently changed come first.
-const maxLook = 500
-
-// All looks at the tasks that have not ended and are due. One task's trouble does not
-// keep the others from being looked at.
-func (l *Looker) All(ctx context.Context) error {
-	tasks, err := l.store.Tasks(ctx, store.Filter{Open: true, Limit: maxLook})
-	if err != nil {
-		return err
-	}
-	var all []error
-	for _, t := range l.turns.take(tasks, l.now()) {
-		if err := l.Task(ctx, t); err != nil {
-			all = append(all, fmt.Errorf("look at task %s: %w", t.ID, err))
-		}
-	}
-	return errors.Join(all...)
 }
 
 // Task compares one task with GitHub: issue, comments, boxes, pull request and

@@ -3,7 +3,6 @@ package sweep
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"time"
 
@@ -14,9 +13,9 @@ import (
 
 // Schedule says when the periodic work runs, as robfig/cron/v3 reads it.
 type Schedule struct {
-	Look      string // at the tasks that are due, in case a delivery was lost
+	Look      string // at the tasks of which it is the turn, in case a delivery was lost
 	Redeliver string // what GitHub could not deliver
-	Repair    string // what people see, against what it should be
+	Repair    string // what people see of the tasks of which it is the turn, against what it should be
 	Feedback  string // 👍 and 👎 on SIA's comments, of which GitHub sends no webhook
 	Approvals string // 👍 on plans that wait for one
 	Prune     string // stored deliveries and transcripts
@@ -24,15 +23,15 @@ type Schedule struct {
 	Trials    string // the results of changed policies that are tried
 	Evolve    string // the same, and whether there is room for another change
 	Dashboard string // the dashboard issues of repositories that have one
-	Watch     string // at which passed pull requests it is time to look
+	Watch     string // at the passed pull requests of which it is the turn
 }
 
 // DefaultSchedule suits GitHub's limits: a look costs two to five conditional
 // requests for each task that is due.
 func DefaultSchedule() Schedule {
-	return Schedule{Look: "@every 1m", Redeliver: "@every 1m", Repair: "@every 30m", Feedback: "@every 15m",
-		Approvals: "@every 1m", Prune: "@daily", Heartbeat: "@hourly", Trials: "@hourly", Evolve: "@daily", Watch: "@hourly",
-		Dashboard: "@every 5m"}
+	return Schedule{Look: "@every 1m", Redeliver: "@every 1m", Repair: "@every 1m", Feedback: "@every 15m",
+		Approvals: "@every 1m", Prune: "@daily", Heartbeat: "@hourly", Trials: "@hourly", Evolve: "@daily",
+		Watch: "@every 5m", Dashboard: "@every 5m"}
 }
 
 // Retention is how long what is not needed to work is kept; zero: for ever.
@@ -40,6 +39,9 @@ type Retention struct {
 	Deliveries  time.Duration // since they were received, once they were worked on
 	Transcripts time.Duration // since their task, which has ended, last changed
 }
+
+// flipsFor is for how long it counts how a check went on a commit: a check that flickered then may be mended since.
+const flipsFor = 90 * 24 * time.Hour
 
 // DefaultRetention keeps deliveries for longer than the three or seven days for which GitHub offers to send them again.
 func DefaultRetention() Retention { return Retention{Deliveries: 8 * 24 * time.Hour} }
@@ -86,7 +88,9 @@ type Sweeper struct {
 
 	now func() time.Time
 
-	watched turns // of tasks that have passed
+	looked   turns // at tasks that have not ended
+	repaired turns
+	watched  turns // of tasks that have passed
 
 	redeliveries redeliveries
 }
@@ -99,15 +103,17 @@ func New(l *Looker, shown Shown, watcher Watcher, lessons Lessons, evolver Evolv
 	return &Sweeper{
 		store: l.store, github: l.github, intake: l.intake, looker: l, shown: shown, watcher: watcher, lessons: lessons,
 		evolver: evolver, dashboards: boards, log: log, now: l.now,
+		looked: turns{every: looksEvery}, repaired: turns{every: repairsEvery, changed: true},
+		watched: turns{every: looksEvery, changed: true},
 	}
 }
 
 // Table is the cron table.
 func (s *Sweeper) Table(c Schedule, keep Retention) []store.Periodic {
 	return []store.Periodic{
-		{Name: "look", Spec: c.Look, Run: s.looker.All},
+		{Name: "look", Spec: c.Look, Run: s.look},
 		{Name: "redeliver", Spec: c.Redeliver, Run: s.redeliver},
-		{Name: "repair", Spec: c.Repair, Run: s.repairAll},
+		{Name: "repair", Spec: c.Repair, Run: s.repair},
 		{Name: "feedback", Spec: c.Feedback, Run: s.feedback},
 		{Name: "approvals", Spec: c.Approvals, Run: s.approvals},
 		{Name: "prune", Spec: c.Prune, Run: func(ctx context.Context) error { return s.prune(ctx, keep) }},
@@ -122,7 +128,8 @@ func (s *Sweeper) Table(c Schedule, keep Retention) []store.Periodic {
 // prune deletes what was kept for long enough.
 func (s *Sweeper) prune(ctx context.Context, keep Retention) error {
 	// A push may still be under way when a task is stopped.
-	all := []error{s.store.PruneCommits(ctx, s.now().Add(-24*time.Hour)), s.store.PruneRunnerAttempts(ctx)}
+	all := []error{s.store.PruneCommits(ctx, s.now().Add(-24*time.Hour)), s.store.PruneRunnerAttempts(ctx),
+		s.store.PruneFlips(ctx, s.now().Add(-flipsFor))}
 	if keep.Deliveries > 0 {
 		_, err := s.store.PruneDeliveries(ctx, s.now().Add(-keep.Deliveries))
 		all = append(all, err)
@@ -133,22 +140,6 @@ func (s *Sweeper) prune(ctx context.Context, keep Retention) error {
 			s.log.InfoContext(ctx, "transcripts of ended tasks were deleted", "turns", n)
 		}
 		all = append(all, err)
-	}
-	return errors.Join(all...)
-}
-
-// repairAll writes status comment and labels again where people or chance
-// changed them; what is right already is left alone.
-func (s *Sweeper) repairAll(ctx context.Context) error {
-	tasks, err := s.store.Tasks(ctx, store.Filter{Open: true, Limit: maxLook})
-	if err != nil {
-		return err
-	}
-	var all []error
-	for _, t := range tasks {
-		if err := s.shown.Repair(ctx, t); err != nil {
-			all = append(all, fmt.Errorf("repair task %s: %w", t.ID, err))
-		}
 	}
 	return errors.Join(all...)
 }

@@ -1,91 +1,103 @@
 package sweep
 
 import (
+	"cmp"
 	"hash/fnv"
 	"slices"
 	"sync"
 	"time"
 
+	"github.com/sia-bot/sia/app/store"
 	"github.com/sia-bot/sia/sia"
 )
 
 // How long a task is left alone between two looks that nobody asked for, give or take a quarter. Webhooks tell of most
 // of what happens at once.
 const (
-	hotEvery  = 4 * time.Minute  // it works, or its checks run
-	warmEvery = 15 * time.Minute // it waits for a person
-	coldEvery = 24 * time.Hour   // it has passed: nobody waits for what is seen there
+	hotEvery  = 4 * time.Minute
+	warmEvery = 15 * time.Minute
+	coldEvery = 24 * time.Hour // nobody waits for what is seen there
 )
 
-// mostTurns bounds how many tasks one round of looks covers; the others' turn comes in the next. After an outage every
-// task is looked at once, and GitHub is not asked about all of them in one minute.
+// repairEvery is the same of repairs.
+const repairEvery = 30 * time.Minute
+
+// mostTurns bounds how many tasks one round covers; the others' turn comes in the next. After an outage every task is
+// looked at once, and GitHub is not asked about all of them in one minute.
 const mostTurns = 100
 
-func looksEvery(t sia.Task) time.Duration {
-	switch {
-	case t.State == sia.Passed:
+func looksEvery(t sia.Temperature) time.Duration {
+	switch t {
+	case sia.Cold:
 		return coldEvery
-	case t.Waits():
+	case sia.Warm:
 		return warmEvery
 	}
 	return hotEvery
 }
 
-// turns remembers when each task is to be looked at next. The zero value remembers nothing: then open tasks are looked
-// at in the next rounds, and those that have passed as long after it as otherwise.
+func repairsEvery(sia.Temperature) time.Duration { return repairEvery }
+
+// turns remembers when it is each task's turn next.
 type turns struct {
+	every func(sia.Temperature) time.Duration
+	// a task that is not known had its turn when it last changed; else its turn is now
+	changed bool
+
 	mu   sync.Mutex
 	next map[sia.TaskID]turn
 }
 
-// turn is when a task is looked at, and in which state it was when that was decided.
+// turn is when a task has its turn, and how long it was to be left alone when that was decided.
 type turn struct {
 	at    time.Time
 	every time.Duration
 }
 
-// take returns the tasks to look at now, those first that have waited for longest, and gives them their next turn.
-// Tasks that are not among all are forgotten. One that has become hotter since its last look is not left alone for as
-// long.
-func (w *turns) take(all []sia.Task, now time.Time) []sia.Task {
+// take returns the tasks that have their turn now, and gives them their next. Those come first that have waited for
+// longest, by the measure of how often each has its turn: where there are more than can be served, the ones that work
+// are still served more often than the ones that wait. Tasks that are not among all are forgotten. One that has become
+// hotter is not left alone for as long.
+func (w *turns) take(all []store.Look, now time.Time) []sia.TaskID {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	next := map[sia.TaskID]turn{}
-	var due []sia.Task
+	next := make(map[sia.TaskID]turn, len(all))
+	var due []sia.TaskID
 	for _, t := range all {
-		every := looksEvery(t)
-		is, known := w.next[t.ID]
+		every := w.every(t.Temperature)
+		is, known := w.next[t.Task]
 		switch {
-		case !known && every == coldEvery:
-			is = turn{t.Since.Add(jittered(t.ID, every)), every}
+		case !known && w.changed:
+			is = turn{t.Changed.Add(jittered(t.Task, every)), every}
 		case !known:
 			is = turn{now, every}
 		case every < is.every:
-			if soon := now.Add(jittered(t.ID, every)); soon.Before(is.at) {
+			if soon := now.Add(jittered(t.Task, every)); soon.Before(is.at) {
 				is.at = soon
 			}
 		}
 		is.every = every
-		next[t.ID] = is
+		next[t.Task] = is
 		if !now.Before(is.at) {
-			due = append(due, t)
+			due = append(due, t.Task)
 		}
 	}
-	slices.SortStableFunc(due, func(a, b sia.Task) int { return next[a.ID].at.Compare(next[b.ID].at) })
+	late := func(id sia.TaskID) float64 { return float64(now.Sub(next[id].at)) / float64(next[id].every) }
+	slices.SortStableFunc(due, func(a, b sia.TaskID) int { return cmp.Compare(late(b), late(a)) })
 	due = due[:min(len(due), mostTurns)]
-	for _, t := range due {
-		every := next[t.ID].every
-		next[t.ID] = turn{now.Add(jittered(t.ID, every)), every}
+	for _, id := range due {
+		every := next[id].every
+		next[id] = turn{now.Add(jittered(id, every)), every}
 	}
 	w.next = next
 	return due
 }
 
-// again has a task looked at again at a time.
-func (w *turns) again(t sia.Task, at time.Time) {
+// again gives a task its next turn at a time.
+func (w *turns) again(id sia.TaskID, at time.Time) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.next[t.ID] = turn{at, w.next[t.ID].every}
+	w.next[id] = turn{at, w.next[id].every}
 }
 
 // jittered is a duration, less or more by up to a quarter: the same for a task each time, and another for each.

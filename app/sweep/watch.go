@@ -2,47 +2,49 @@ package sweep
 
 import (
 	"context"
-	"errors"
 	"fmt"
+	"maps"
 	"slices"
-	"time"
 
-	"github.com/sia-bot/sia/app/store"
 	"github.com/sia-bot/sia/sia"
 )
 
-// watchRetry is how long after a look that failed the next one follows.
-const watchRetry = time.Hour
-
-// Watcher reads how a passed pull request stands.
+// Watcher reads how the checks of a pull request stand.
 type Watcher interface {
+	// Standing says it of one that has passed.
 	Standing(ctx context.Context, t sia.Task) (sia.Watched, error)
+	// Speak reports whether checks that a person was asked about say by themselves now how the task goes on.
+	Speak(ctx context.Context, t sia.Task) (bool, error)
 }
 
-// watch looks at the pull requests that have passed and are neither merged nor closed, each about once a day. What a
-// look finds changed goes the way of a webhook, and is read once more there.
-func (s *Sweeper) watch(ctx context.Context) error {
-	tasks, err := s.store.Tasks(ctx, store.Filter{State: sia.Passed, Limit: maxLook})
-	if err != nil {
-		return err
-	}
-	tasks = slices.DeleteFunc(tasks, func(t sia.Task) bool { return t.Pull.Number == 0 || t.Pull.Merged || t.Gone })
-	var all []error
-	for _, t := range s.watched.take(tasks, s.now()) {
-		if err := s.watchOne(ctx, t); err != nil {
-			s.watched.again(t, s.now().Add(watchRetry))
-			all = append(all, fmt.Errorf("look at the pull request of task %s, which has passed: %w", t.ID, err))
+// Look compares a task with GitHub. What it finds changed goes the way of a webhook.
+func (s *Sweeper) Look(ctx context.Context, t sia.Task) error {
+	switch t.Temperature() {
+	case "":
+		return nil
+	case sia.Cold:
+		now, err := s.watcher.Standing(ctx, t)
+		if err != nil || t.Stands(now) {
+			return err
 		}
+		return s.seen(ctx, t, fmt.Sprintf("watch/%s/v%d", t.ID, t.Version), true)
 	}
-	return errors.Join(all...)
-}
-
-func (s *Sweeper) watchOne(ctx context.Context, t sia.Task) error {
-	now, err := s.watcher.Standing(ctx, t)
-	if err != nil || t.Stands(now) {
+	if err := s.looker.Task(ctx, t); err != nil || !t.AsksAboutChecks() {
 		return err
 	}
-	_, err = s.store.Apply(ctx, t.ID, sia.Event{ID: fmt.Sprintf("watch/%s/v%d", t.ID, t.Version), At: s.now(),
-		Fact: sia.CheckSeen{SHA: t.Head, Bad: true}})
+	if gating := slices.Contains(slices.Collect(maps.Values(t.Pending)), sia.DoGate); gating {
+		return nil // the gate goes on looking while checks run
+	}
+	speak, err := s.watcher.Speak(ctx, t)
+	if err != nil || !speak {
+		return err
+	}
+	return s.seen(ctx, t, fmt.Sprintf("look/%s/checks/v%d", t.ID, t.Version), false)
+}
+
+// seen says that the checks of a task's head have changed, as a webhook does. They are read once more before anything
+// is concluded.
+func (s *Sweeper) seen(ctx context.Context, t sia.Task, event string, bad bool) error {
+	_, err := s.store.Apply(ctx, t.ID, sia.Event{ID: event, At: s.now(), Fact: sia.CheckSeen{SHA: t.Head, Bad: bad}})
 	return err
 }

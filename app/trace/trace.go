@@ -2,11 +2,11 @@
 // effect, and below that one for each call of a model, with the attributes of the GenAI conventions.
 //
 // A task lives for days, in several processes. So its trace and the span at its root are named after the task, and each
-// process adds the spans of what it does. The root is exported when the task has ended; a task that is taken up again
-// exports it once more.
+// process adds the spans of what it does. The root is exported when the task has ended, once, whatever people are shown
+// afterwards; a task that is taken up again exports it once more.
 //
 // Nothing is exported unless an endpoint is set. A span holds names, numbers and masked errors: no code, no prompt and
-// no answer. The package sees effects and calls of models alone.
+// no answer. The package sees effects and calls of models alone. It may import app/store, agent/llm and sia.
 //
 // Source: https://opentelemetry.io/docs/specs/semconv/gen-ai/gen-ai-spans/.
 package trace
@@ -27,6 +27,7 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	"github.com/sia-bot/sia/agent/llm"
+	"github.com/sia-bot/sia/app/store"
 	"github.com/sia-bot/sia/sia"
 )
 
@@ -38,12 +39,21 @@ type Config struct {
 	Mask     sia.Mask          // required: takes secrets out of the texts of errors
 	Logger   *slog.Logger      // required: it is told when exports fail
 	Now      func() time.Time  // required
+	Kept     Kept              // required
+}
+
+// Kept remembers which end of a task was exported: the present process may not be the one that did it. [store.Store] is
+// one.
+type Kept interface {
+	Surface(ctx context.Context, id sia.TaskID, kind string) (githubID int64, hash string, err error)
+	SaveSurface(ctx context.Context, id sia.TaskID, kind string, githubID int64, hash string) error
 }
 
 // Tracer makes and exports spans. Its methods are safe for concurrent use, and do nothing on nil.
 type Tracer struct {
 	mask     sia.Mask
 	now      func() time.Time
+	kept     Kept
 	provider *sdk.TracerProvider
 	spans    trace.Tracer
 }
@@ -63,7 +73,7 @@ func New(c Config) (*Tracer, error) {
 	}))
 	provider := sdk.NewTracerProvider(sdk.WithBatcher(to), sdk.WithIDGenerator(ids{}), sdk.WithResource(
 		resource.NewSchemaless(attribute.String("service.name", "sia"), attribute.String("service.version", c.Version))))
-	return &Tracer{c.Mask, c.Now, provider, provider.Tracer("github.com/sia-bot/sia")}, nil
+	return &Tracer{c.Mask, c.Now, c.Kept, provider, provider.Tracer("github.com/sia-bot/sia")}, nil
 }
 
 // Close exports what is left, until ctx ends.
@@ -86,8 +96,10 @@ func (t *Tracer) Effect(next Handler) Handler {
 		id := idsOf(task.ID)
 		of := []attribute.KeyValue{attribute.String("sia.task", string(task.ID)),
 			attribute.String("vcs.repository.name", task.Repo.String()), attribute.Int("sia.issue", task.Issue)}
-		if task.State.Final() && f.Kind == sia.DoSync { // the last of a task: people are shown how it ended
-			t.root(ctx, task, id, of)
+		if task.State.Final() && f.Kind == sia.DoSync { // people are shown how it ended
+			if err := t.rootOnce(ctx, task, id, of); err != nil {
+				otel.Handle(err)
+			}
 		}
 		ctx, span := t.spans.Start(trace.ContextWithRemoteSpanContext(ctx, id), string(f.Kind),
 			trace.WithTimestamp(t.now()), trace.WithAttributes(of...),
@@ -104,6 +116,20 @@ func (t *Tracer) Effect(next Handler) Handler {
 		}
 		return fact, err
 	}
+}
+
+// rootOnce exports the span of a whole task, unless it was exported since the task ended.
+func (t *Tracer) rootOnce(ctx context.Context, task sia.Task, id trace.SpanContext, of []attribute.KeyValue) error {
+	ended := task.Since.UTC().Format(time.RFC3339Nano)
+	_, last, err := t.kept.Surface(ctx, task.ID, store.SurfaceTrace)
+	if err != nil || last == ended {
+		return err
+	}
+	if err := t.kept.SaveSurface(ctx, task.ID, store.SurfaceTrace, 0, ended); err != nil {
+		return err
+	}
+	t.root(ctx, task, id, of)
+	return nil
 }
 
 // root exports the span of a whole task.

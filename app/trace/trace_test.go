@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"github.com/sia-bot/sia/agent/llm"
+	"github.com/sia-bot/sia/app/store"
+	"github.com/sia-bot/sia/app/store/storetest"
 	"github.com/sia-bot/sia/app/trace"
 	"github.com/sia-bot/sia/sia"
 )
@@ -89,18 +91,29 @@ func (r *receiver) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 
 var at = time.Date(2031, 2, 3, 12, 0, 0, 0, time.UTC)
 
-func start(t *testing.T, r http.Handler) *trace.Tracer {
+func start(t *testing.T, r http.Handler, kept trace.Kept) *trace.Tracer {
 	t.Helper()
 	server := httptest.NewServer(r)
 	t.Cleanup(server.Close)
 	tracer, err := trace.New(trace.Config{Endpoint: server.URL + "/", Headers: map[string]string{"X-Key": "k"},
 		Version: "1",
 		Mask:    func(s string) string { return strings.ReplaceAll(s, "hunter2", "***") },
-		Logger:  slog.New(slog.DiscardHandler), Now: func() time.Time { return at }})
+		Logger:  slog.New(slog.DiscardHandler), Now: func() time.Time { return at }, Kept: kept})
 	if err != nil {
 		t.Fatal(err)
 	}
 	return tracer
+}
+
+// kept is a database that knows a task.
+func kept(t *testing.T, of sia.Task) *store.Store {
+	t.Helper()
+	s := storetest.Open(t, store.Config{})
+	if _, err := s.Apply(t.Context(), of.ID, sia.Event{ID: "start", At: of.CreatedAt, By: sia.Actor{Login: "ada", ID: 1},
+		Fact: sia.Start{Installation: 3, Repo: of.Repo, Issue: of.Issue, Title: "t", DefaultBranch: "main"}}); err != nil {
+		t.Fatal(err)
+	}
+	return s
 }
 
 func done(context.Context, sia.Task, sia.Effect) (sia.Fact, error) { return sia.Done{}, nil }
@@ -109,9 +122,10 @@ func done(context.Context, sia.Task, sia.Effect) (sia.Fact, error) { return sia.
 // effects that make them.
 func TestATaskIsOneTrace(t *testing.T) {
 	to := &receiver{refuse: 1}
-	task := sia.Task{ID: "7-1", Repo: sia.Repo{Owner: "ada", Name: "shop"}, Issue: 1, CreatedAt: at.Add(-time.Hour)}
+	task := sia.Task{ID: "7-1", Repo: sia.Repo{ID: 7, Owner: "ada", Name: "shop"}, Issue: 1, CreatedAt: at.Add(-time.Hour)}
+	db := kept(t, task)
 	for range 2 { // processes
-		tracer := start(t, to)
+		tracer := start(t, to, db)
 		attempt := tracer.Effect(func(ctx context.Context, _ sia.Task, _ sia.Effect) (sia.Fact, error) {
 			tracer.Call(ctx, llm.Call{Client: "coder", Model: "gpt-5", Provider: "openai", Host: "api.openai.com",
 				Usage: llm.Usage{Input: 120, Output: 7}, Took: 2 * time.Second, Finish: "stop"})
@@ -121,7 +135,7 @@ func TestATaskIsOneTrace(t *testing.T) {
 			t.Fatal("the effect's error is lost")
 		}
 		ended := task
-		ended.State = sia.Passed
+		ended.State, ended.Since = sia.Passed, at
 		if _, err := tracer.Effect(done)(t.Context(), ended, sia.Effect{Kind: sia.DoSync}); err != nil {
 			t.Fatal(err)
 		}
@@ -140,14 +154,14 @@ func TestATaskIsOneTrace(t *testing.T) {
 			t.Errorf("%s is of another trace", s.Name)
 		}
 	}
-	if len(to.spans) != 8 || len(byName["task"]) != 2 || len(byName["attempt"]) != 2 || len(byName["chat gpt-5"]) != 2 {
+	if len(to.spans) != 7 || len(byName["task"]) != 1 || len(byName["attempt"]) != 2 || len(byName["chat gpt-5"]) != 2 {
 		t.Fatalf("spans: %+v", to.spans)
 	}
-	root, tried, call := byName["task"][1], byName["attempt"][1], byName["chat gpt-5"][1]
+	root, tried, call := byName["task"][0], byName["attempt"][1], byName["chat gpt-5"][1]
 	if root.ParentSpanID != "" || tried.ParentSpanID != root.SpanID || call.ParentSpanID != tried.SpanID {
 		t.Errorf("the spans don't stand below one another: %+v, %+v, %+v", root, tried, call)
 	}
-	if root.SpanID != byName["task"][0].SpanID || root.of("sia.state") != "passed" {
+	if root.of("sia.state") != "passed" {
 		t.Errorf("root %+v", root)
 	}
 	if tried.Status.Code != 2 || tried.Status.Message != "the key *** is refused" || tried.of("sia.task") != "7-1" ||
@@ -160,9 +174,36 @@ func TestATaskIsOneTrace(t *testing.T) {
 	}
 }
 
+// Each end of a task exports its root once, whatever people are shown after it.
+func TestARootForEachEnd(t *testing.T) {
+	to := &receiver{}
+	task := sia.Task{ID: "7-1", Repo: sia.Repo{ID: 7, Owner: "ada", Name: "shop"}, Issue: 1, CreatedAt: at.Add(-time.Hour)}
+	tracer := start(t, to, kept(t, task))
+	for end, state := range []sia.State{sia.Stopped, sia.Passed} {
+		task.State, task.Since = state, at.Add(time.Duration(end)*time.Hour)
+		for range 3 { // it is shown again, after a command
+			if _, err := tracer.Effect(done)(t.Context(), task, sia.Effect{Kind: sia.DoSync}); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if err := tracer.Close(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	var roots []string
+	for _, s := range to.spans {
+		if s.Name == "task" {
+			roots = append(roots, s.of("sia.state"))
+		}
+	}
+	if strings.Join(roots, " ") != "stopped passed" {
+		t.Errorf("roots: %v", roots)
+	}
+}
+
 // Nothing waits for a receiver that is away, and nothing is exported where none is named.
 func TestNobodyReceives(t *testing.T) {
-	tracer := start(t, http.NotFoundHandler())
+	tracer := start(t, http.NotFoundHandler(), nil)
 	if _, err := tracer.Effect(done)(t.Context(), sia.Task{ID: "7-1"}, sia.Effect{Kind: sia.DoGate}); err != nil {
 		t.Error(err)
 	}
@@ -172,7 +213,7 @@ func TestNobodyReceives(t *testing.T) {
 	there := &receiver{}
 	elsewhere := httptest.NewServer(there)
 	defer elsewhere.Close()
-	tracer = start(t, http.RedirectHandler(elsewhere.URL+"/v1/traces", http.StatusTemporaryRedirect))
+	tracer = start(t, http.RedirectHandler(elsewhere.URL+"/v1/traces", http.StatusTemporaryRedirect), nil)
 	if _, err := tracer.Effect(done)(t.Context(), sia.Task{ID: "7-1"}, sia.Effect{Kind: sia.DoGate}); err != nil {
 		t.Error(err)
 	}

@@ -75,6 +75,32 @@ func TestWhatPeopleDoIsHeard(t *testing.T) {
 	}
 }
 
+// What a form is answered stands on the page whichever of several servers makes it, for whoever sent the form alone,
+// and as the server that heard it said it.
+func TestAnswersPassFromServerToServer(t *testing.T) {
+	from := world(t)
+	one, other := pages(t, from, &doer{}), pages(t, from, &doer{})
+	ada, eve, nobody := member(), member(), member()
+	ada.Token, eve.Token, nobody.Token = "ada's token", "eve's token", ""
+	const said = `<p class="said" role="status">`
+	shown := func(h http.Handler, who viewer.Viewer, address string) bool {
+		_, body := ask(t, h, who, "GET "+address, "")
+		return strings.Contains(body, said)
+	}
+	code, address := ask(t, one, ada, "POST /tasks/9-4", form("do", "pause").Encode())
+	if code != http.StatusSeeOther || !shown(one, ada, address) || !shown(other, ada, address) {
+		t.Errorf("%d to %s: the answer is not on the page", code, address)
+	}
+	_, of, _ := strings.Cut(address, "?note=")
+	changed := []byte(of)
+	changed[len(changed)/2] ^= 1
+	_, unsigned := ask(t, one, nobody, "POST /tasks/9-4", form("do", "pause").Encode())
+	if shown(other, eve, address) || shown(other, ada, "/tasks/9-4?note="+string(changed)) ||
+		shown(one, nobody, unsigned) {
+		t.Error("words stand on a page that were not said to whoever looks")
+	}
+}
+
 // What a page that was left open says is not heard of what came since: an answer is to the question that stood there,
 // and changes of tests are accepted of the commit that was looked at.
 func TestWhatAnOldPageSaysIsOfThen(t *testing.T) {

@@ -1,8 +1,15 @@
 package web
 
 import (
-	"crypto/rand"
-	"sync"
+	"crypto/aes"
+	"crypto/cipher"
+	"crypto/hkdf"
+	"crypto/sha256"
+	"encoding/base64"
+	"fmt"
+
+	"github.com/sia-bot/sia/app/web/viewer"
+	"github.com/sia-bot/sia/sia/text"
 )
 
 // note is the answer to what somebody did on a page, and the page that they go back to.
@@ -18,34 +25,51 @@ type again struct {
 	frame  frame
 }
 
-// keptNotes is how many answers are kept until they are read again.
-const keptNotes = 256
+// An address carries the answer between a form and the page after it, which another server may make. The answer is
+// sealed with the viewer's token, which the viewer's pages and the servers alone know: no link of anybody else can put
+// words into a page, and no log of addresses has them.
 
-// notes keeps answers between a form and the page after it. An address holds only a name of an
-// answer that nobody can guess, so that no link can put words into a page. Safe for concurrent use.
-type notes struct {
-	mu    sync.Mutex
-	texts map[string]string
-	order []string // of the keys, oldest first
-}
+// maxNote bounds an answer, in characters: addresses longer than 8 kB don't pass every proxy.
+const maxNote = 1000
 
-func newNotes() *notes { return &notes{texts: map[string]string{}} }
-
-func (n *notes) keep(text string) (key string) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	if len(n.order) == keptNotes {
-		delete(n.texts, n.order[0])
-		n.order = n.order[1:]
+// sealNote is an answer as an address carries it.
+func sealNote(v viewer.Viewer, answer string) (string, error) {
+	seal, err := noteSeal(v)
+	if err != nil {
+		return "", err
 	}
-	key = rand.Text()
-	n.texts[key], n.order = text, append(n.order, key)
-	return key
+	sealed := seal.Seal(nil, nil, []byte(text.Clip(answer, maxNote)), nil)
+	return base64.RawURLEncoding.EncodeToString(sealed), nil
 }
 
-// read is the answer of a name; "" when there is none any more.
-func (n *notes) read(key string) string {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	return n.texts[key]
+// openNote is the answer that an address carries; "" when it carries none that was sealed for the viewer.
+func openNote(v viewer.Viewer, sealed string) string {
+	if v.Token == "" || sealed == "" {
+		return ""
+	}
+	seal, err := noteSeal(v)
+	if err != nil {
+		return ""
+	}
+	b, err := base64.RawURLEncoding.DecodeString(sealed)
+	if err != nil {
+		return ""
+	}
+	answer, err := seal.Open(nil, nil, b, nil)
+	if err != nil {
+		return ""
+	}
+	return string(answer)
+}
+
+func noteSeal(v viewer.Viewer) (cipher.AEAD, error) {
+	key, err := hkdf.Key(sha256.New, []byte(v.Token), nil, "SIA: answers to forms, 1", 32)
+	if err != nil {
+		return nil, fmt.Errorf("derive the key of answers to forms: %w", err)
+	}
+	block, err := aes.NewCipher(key)
+	if err != nil {
+		return nil, fmt.Errorf("seal an answer to a form: %w", err)
+	}
+	return cipher.NewGCMWithRandomNonce(block)
 }

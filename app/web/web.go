@@ -54,7 +54,6 @@ const (
 type site struct {
 	Deps
 	pages   map[string]*template.Template
-	notes   *notes
 	live    *live
 	targets figures
 }
@@ -69,7 +68,7 @@ func New(d Deps) (http.Handler, error) {
 			return nil, fmt.Errorf("make the pages: %s is missing", name)
 		}
 	}
-	s := &site{Deps: d, pages: map[string]*template.Template{}, notes: newNotes(),
+	s := &site{Deps: d, pages: map[string]*template.Template{},
 		targets: figures{kept: map[string]counted{}}}
 	s.live = newLive(s.pulseOf, d.Ending, d.Logger)
 	base, err := template.New("base.html").Funcs(s.funcs()).ParseFS(assets, "templates/base.html", "templates/parts.html")
@@ -234,7 +233,7 @@ func (s *site) show(w http.ResponseWriter, r *http.Request, status int, name str
 		err = json.NewEncoder(&b).Encode(f.Body)
 	} else {
 		f.Viewer, f.Here = viewer.From(r.Context()), here(r)
-		f.Said = s.notes.read(r.URL.Query().Get("note"))
+		f.Said = openNote(f.Viewer, r.URL.Query().Get("note"))
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
 		err = s.pages[name].Execute(&b, f)
 	}
@@ -316,11 +315,15 @@ func (s *site) action(act func(*http.Request) (note, error)) http.HandlerFunc {
 			s.show(w, r, n.again.status, n.again.page, n.again.frame)
 			return
 		}
+		var answer string
+		if err == nil {
+			answer, err = sealNote(viewer.From(ctx), n.text)
+		}
 		if err != nil {
 			s.refuse(w, r, "form", err)
 			return
 		}
-		http.Redirect(w, r, n.back+"?note="+s.notes.keep(n.text), http.StatusSeeOther)
+		http.Redirect(w, r, n.back+"?note="+answer, http.StatusSeeOther)
 	}
 }
 

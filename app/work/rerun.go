@@ -16,7 +16,7 @@ func (w *checkWorker) rerun(ctx context.Context, t sia.Task, f sia.Effect) (sia.
 	if err != nil {
 		return nil, err
 	}
-	first := w.known(f) == github.Unwritten
+	first := w.known(t, f) == github.Unwritten
 	var again []github.CheckRun
 	for _, r := range set.Runs {
 		if !slices.Contains(f.CheckIDs, r.ID) || r.Status != "completed" {

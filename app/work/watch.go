@@ -34,3 +34,13 @@ func (w *checkWorker) standing(ctx context.Context, t sia.Task) (sia.Watched, er
 	}
 	return out, nil
 }
+
+// speak is as [Worker.Speak].
+func (w *checkWorker) speak(ctx context.Context, t sia.Task) (bool, error) {
+	e, err := w.gather(ctx, t)
+	if err != nil || e.lags {
+		return false, err
+	}
+	now := sia.Judged{Found: e.found, Conflicts: e.merge.Conflicts, Verdict: gate.Judge(e.in).Verdict}
+	return !now.Silent(), nil
+}

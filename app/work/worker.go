@@ -319,6 +319,10 @@ func (w *Worker) Standing(ctx context.Context, t sia.Task) (sia.Watched, error) 
 	return w.checks.standing(ctx, t)
 }
 
+// Speak reports whether the checks of a task's head, about which a person is asked, say by themselves now how it goes
+// on.
+func (w *Worker) Speak(ctx context.Context, t sia.Task) (bool, error) { return w.checks.speak(ctx, t) }
+
 // handler carries out effects of one kind.
 type handler func(context.Context, sia.Task, sia.Effect) (sia.Fact, error)
 

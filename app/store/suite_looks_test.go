@@ -1,0 +1,148 @@
+package store_test
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/sia-bot/sia/app/store"
+	"github.com/sia-bot/sia/app/store/storetest"
+	"github.com/sia-bot/sia/sia"
+)
+
+// All tasks are listed of which something may change on GitHub, and no other: neither one that was stopped nor one of
+// which the pull request is merged or closed. A database of before knows as much when it was migrated.
+func testLooks(t *testing.T, s *fixture) {
+	ctx := patient(t)
+	begin(t, s, 1)
+	begin(t, s, 2)
+	_, err := s.Apply(ctx, sia.NewTaskID(demo.ID, 2), sia.Event{ID: "pause", At: at(1), By: anna, Fact: sia.PauseAsked{}})
+	must(t, err)
+	_, err = s.Apply(ctx, sia.NewTaskID(demo.ID, 2), sia.Event{ID: "odd", At: at(2), By: anna,
+		Fact: sia.Edited{Title: "zero \x00 byte"}})
+	must(t, err)
+	begin(t, s, 3)
+	stopped(t, s, sia.NewTaskID(demo.ID, 3), at(4))
+	for issue, pull := range []sia.Pull{4: {Number: 104, URL: "https://github.test/octo/demo/pull/104"},
+		5: {Number: 105, Merged: true}, 6: {}, 7: {Number: 107, Refused: "{it} has \"merged\":true"}} {
+		if issue < 4 {
+			continue
+		}
+		id := sia.NewTaskID(demo.ID, issue)
+		_, err := s.Apply(ctx, id, sia.Event{ID: "restored", At: at(5), Fact: sia.Restored{
+			Task: sia.Task{ID: id, Repo: demo, Issue: issue, State: sia.Passed, Pull: pull, IssueGone: true}}})
+		must(t, err)
+	}
+	want := "7-1 hot, 7-2 warm, 7-4 cold, 7-7 cold"
+	listed := func() string {
+		looks, err := s.Looks(ctx, sia.Hot, sia.Warm, sia.Cold)
+		must(t, err)
+		all := make([]string, len(looks))
+		for i, l := range looks {
+			all[i] = fmt.Sprintf("%s %s", l.Task, l.Temperature)
+			if task, err := s.Task(ctx, l.Task); err != nil || l.Changed.IsZero() || task.Temperature() != l.Temperature {
+				t.Errorf("%+v of %s, %v", l, task.State, err)
+			}
+		}
+		return strings.Join(all, ", ")
+	}
+	if d := cmp.Diff(want, listed()); d != "" {
+		t.Error(d)
+	}
+	if cold, err := s.Looks(ctx, sia.Cold); err != nil || len(cold) != 2 {
+		t.Errorf("passed: %+v, %v", cold, err)
+	}
+	db := storetest.Raw(t, s.url)
+	_, err = db.ExecContext(ctx, `UPDATE tasks SET temperature = ''`)
+	must(t, err)
+	if none := listed(); none != "" {
+		t.Errorf("before the migration: %s", none)
+	}
+	migration, err := os.ReadFile("migrations/" + s.kind(t) + "/00028_growth.sql")
+	must(t, err)
+	_, update, _ := strings.Cut(string(migration), "\nUPDATE tasks")
+	update, _, _ = strings.Cut(update, ";")
+	_, err = db.ExecContext(ctx, "UPDATE tasks"+update)
+	must(t, err)
+	if d := cmp.Diff(want, listed()); d != "" {
+		t.Errorf("after the migration: %s", d)
+	}
+}
+
+// kind is the database's: sqlite or postgres.
+func (s *fixture) kind(t *testing.T) string {
+	t.Helper()
+	file, err := store.File(s.url)
+	must(t, err)
+	if file == "" {
+		return "postgres"
+	}
+	return "sqlite"
+}
+
+// What is asked of tables that grow is answered from an index.
+func testPlans(t *testing.T, s *fixture) {
+	inRepo, repoArgs := store.TasksQuery(store.Filter{Repo: 7, Open: true, Limit: 200})
+	inState, stateArgs := store.TasksQuery(store.Filter{State: sia.Escalated})
+	db := storetest.Raw(t, s.url)
+	for name, c := range map[string]struct {
+		query, index string
+		args         []any
+	}{
+		"ended tasks":        {store.EndedTasksQuery, "tasks_ended", []any{3, 300}},
+		"looks":              {store.LooksQuery(2), "tasks_temperature", []any{"hot", "warm"}},
+		"flips of a repo":    {store.FlipsQuery, "flips_counts", []any{7}},
+		"all flips":          {store.AllFlipsQuery, "flips_counts", nil},
+		"spent by all":       {store.SpentByAllQuery, "credits_spent", []any{1, 2}},
+		"tasks of a repo":    {inRepo, "tasks_repo", repoArgs},
+		"tasks in a state":   {inState, "tasks_state", stateArgs},
+		"flips to be pruned": {`SELECT repo_id FROM flips WHERE at < ? LIMIT ?`, "flips_at", []any{1, 2}},
+	} {
+		if plan := s.plan(t, db, c.query, c.args); !strings.Contains(plan, c.index) {
+			t.Errorf("%s: not from %s:\n%s", name, c.index, plan)
+		}
+	}
+}
+
+// plan is how the database answers a query. The planner of PostgreSQL reads a table that is nearly empty as a whole
+// unless it is told not to.
+func (s *fixture) plan(t *testing.T, db *sql.DB, query string, args []any) string {
+	t.Helper()
+	for _, a := range args {
+		query = strings.Replace(query, "?", fmt.Sprintf("'%v'", a), 1)
+	}
+	ctx := context.Background()
+	tx, err := db.BeginTx(ctx, nil)
+	must(t, err)
+	defer tx.Rollback()
+	explain := "EXPLAIN QUERY PLAN "
+	if s.kind(t) == "postgres" {
+		_, err := tx.ExecContext(ctx, `SET LOCAL enable_seqscan = off`)
+		must(t, err)
+		explain = "EXPLAIN "
+	}
+	rows, err := tx.QueryContext(ctx, explain+query)
+	must(t, err)
+	defer rows.Close()
+	columns, err := rows.Columns()
+	must(t, err)
+	var lines []string
+	for rows.Next() {
+		line := make([]sql.NullString, len(columns))
+		into := make([]any, len(columns))
+		for i := range line {
+			into[i] = &line[i]
+		}
+		must(t, rows.Scan(into...))
+		lines = append(lines, line[len(line)-1].String)
+	}
+	must(t, rows.Err())
+	slices.Sort(lines)
+	return strings.Join(lines, "\n")
+}
