@@ -107,7 +107,7 @@ func twice(t *testing.T, sim *ghsim.Server) string {
 	check(t, err)
 	text, err := sim.File(apptest.Repo, pull.Head, "hello.txt")
 	check(t, err)
-	if pulls != 1 || len(issues) != 2 || string(text) != "Hello, world!\n" {
+	if pulls != 1 || len(issues) != 2 || text != "Hello, world!\n" {
 		return fmt.Sprintf("%d issues, %d pull requests, %d commits, hello.txt is %q", len(issues), pulls, len(pull.Commits),
 			text)
 	}

@@ -21,47 +21,53 @@ var causeCues = []classCue{
 // neededCues are forms of words for what a build needs and does not get: a noun and what is wrong with it, in either
 // order. Tools without a rule of their own say it so, too.
 var neededCues = []classCue{
-	{lazyregexp.New(`(?i)\b(lock ?files?|packages?|dependenc(y|ies)|requirements?|crates?|gems?|pods?|formula|librar(y|ies)` +
-		`|providers?)([^.\w]|$).{0,80}\b(not (be )?(found|located|resolved|available|installed|met|satisfied|up[- ]to[- ]date|` +
-		`in sync|in place|compatible)|no installation candidate|unmet|incompatible|conflicting|out of (sync|date)|` +
-		`needs? to be updated|absent|inconsistent|frozen|modified by this install)\b`), Dependency},
+	{lazyregexp.New(`(?i)\b(lock ?files?|packages?|dependenc(y|ies)|requirements?|crates?|gems?|pods?|formula|` +
+		`librar(y|ies)|providers?)([^.\w]|$).{0,80}\b(not (be )?(found|located|resolved|available|installed|met|` +
+		`satisfied|up[- ]to[- ]date|in sync|in place|compatible)|no installation candidate|unmet|incompatible|` +
+		`conflicting|out of (sync|date)|needs? to be updated|absent|inconsistent|frozen|modified by this install)\b`),
+		Dependency},
 	{lazyregexp.New(`(?i)\b(no|cannot find|can't find|could ?n[o']t (find|locate|resolve|install|load|download)|` +
-		`unable to (find|locate|resolve|install)|failed to (resolve|install|find|query)|missing|incompatible|conflicting|` +
-		`unmet|unresolved|unchecked)\b.{0,40}\b(packages?|dependenc(y|ies)|requirements?|crates?|gems?|pods?|formula|` +
-		`librar(y|ies)|lock ?files?|wheels?)([^.\w]|$)`), Dependency},
+		`unable to (find|locate|resolve|install)|failed to (resolve|install|find|query)|missing|incompatible|` +
+		`conflicting|unmet|unresolved|unchecked)\b.{0,40}\b(packages?|dependenc(y|ies)|requirements?|crates?|gems?|` +
+		`pods?|formula|librar(y|ies)|lock ?files?|wheels?)([^.\w]|$)`), Dependency},
 	{lazyregexp.New(`(?i)\bversion solving|dependency resolution|no module named|unable to find \w+ version|` +
 		`\bversion '?[\d.x]+'? .{0,40}not found|\b(requires|needs) (rustc|a different \w+)\b|` +
 		`\bnpm (ERR!|error) code E(404|RESOLVE|TARGET|USAGE|BADENGINE)\b|frozen[- ]lockfile|--locked|` +
-		`(package-lock\.json|npm-shrinkwrap\.json|(yarn|poetry|uv|Cargo|Gemfile|composer|Podfile|mix)\.lock|pnpm-lock\.yaml)\b|` +
-		`go\.(sum|mod) needed|\bpkg-config\b|(?-i:Could NOT find \w)|does not contain package|\bengine "\w+" is|building wheel`), Dependency},
+		`(package-lock\.json|npm-shrinkwrap\.json|pnpm-lock\.yaml|` +
+		`(yarn|poetry|uv|Cargo|Gemfile|composer|Podfile|mix)\.lock)\b|go\.(sum|mod) needed|\bpkg-config\b|` +
+		`(?-i:Could NOT find \w)|does not contain package|\bengine "\w+" is|building wheel`), Dependency},
 }
 
 // linkedCues are what compilers and linkers say of a package or library that is not there.
 var linkedCues = []classCue{
-	{lazyregexp.New(`\berror NU\d{4}\b|\bcannot find -l|\blibrary not found for -l|\bcannot open input file '\S+\.lib'`), Dependency},
+	{lazyregexp.New(`\berror NU\d{4}\b|\bcannot find -l|\blibrary not found for -l|` +
+		`\bcannot open input file '\S+\.lib'`), Dependency},
 }
 
 // deniedCues are forms of words for who may not do something, or did not say who they are.
 var deniedCues = []classCue{
 	{lazyregexp.New(`(?i)\b(credentials?|password|api[- _]?key|secret( key)?|host key|` +
-		`(access|auth|api|github|npm|deploy|bearer|oauth)[- _]token|\w+_TOKEN|input required: token)\b.{0,60}\b(denied|` +
-		`required|missing|invalid|not (found|supplied|be loaded|set)|failed|expired|incorrect|found)\b`), Permission},
-	{lazyregexp.New(`(?i)\b(missing|invalid|no|bad|expired|incorrect|wrong|required|non-existent)\b.{0,40}\b(credentials?|` +
-		`password|api[- _]?key|secrets?( key)?|authentication|(access|auth|api|github|npm|deploy|bearer|oauth)[- _]token|` +
-		`\w+_TOKEN)\b`), Permission},
+		`(access|auth|api|github|npm|deploy|bearer|oauth)[- _]token|\w+_TOKEN|input required: token)\b.{0,60}\b(` +
+		`denied|required|missing|invalid|not (found|supplied|be loaded|set)|failed|expired|incorrect|found)\b`),
+		Permission},
+	{lazyregexp.New(`(?i)\b(missing|invalid|no|bad|expired|incorrect|wrong|required|non-existent)\b.{0,40}\b(` +
+		`credentials?|password|api[- _]?key|secrets?( key)?|authentication|` +
+		`(access|auth|api|github|npm|deploy|bearer|oauth)[- _]token|\w+_TOKEN)\b`), Permission},
 	{lazyregexp.New(`(?i)\bENEEDAUTH\b|\b(requested )?access .{0,30}\bdenied\b|\bnot (logged|signed) in\b|` +
 		`\bun(authenticated|authorized)\b|\bnot authorized\b|\bhost key verification`), Permission},
 }
 
 // settingCues are forms of words for a setting, a file of settings or a flag that is wrong or not there.
 var settingCues = []classCue{
-	{lazyregexp.New(`(?i)(\b(environment variable|options?|flag|setting|config(uration)? ?(file)?|file or directory|working ` +
-		`directory|dockerfile|makefile|script|workflow|test files?)\b|\w\.(toml|json|ya?ml|mod|cfg|ini)\b).{0,80}\b(not (be )?` +
-		`(set|found|defined|provided|recogni[sz]ed|supported|enabled|exist)|no such file|does ?n[o']t exist)\b`), ConfigError},
-	{lazyregexp.New(`(?i)\b(missing|unknown|unexpected|unrecogni[sz]ed|unsupported|invalid|no|could ?n[o']t (find|read|lock)|` +
-		`can('t|not) (open|read|find)|failed to (read|open)|deprecated)\b.{0,40}(\benvironment variables?\b|\boptions?\b|` +
-		`arguments?:? '?-|\bflags?\b|\bconfig|\btest files found|\btarget release|\bclass file|\bdockerfile|\bversion of ` +
-		`.?actions/|\w\.(toml|json|ya?ml|mod|cfg|ini)\b)`), ConfigError},
+	{lazyregexp.New(`(?i)(\b(environment variable|options?|flag|setting|config(uration)? ?(file)?|file or directory|` +
+		`working directory|dockerfile|makefile|script|workflow|test files?)\b|\w\.(toml|json|ya?ml|mod|cfg|ini)\b)` +
+		`.{0,80}\b(not (be )?(set|found|defined|provided|recogni[sz]ed|supported|enabled|exist)|no such file|` +
+		`does ?n[o']t exist)\b`), ConfigError},
+	{lazyregexp.New(`(?i)\b(missing|unknown|unexpected|unrecogni[sz]ed|unsupported|invalid|no|` +
+		`could ?n[o']t (find|read|lock)|can('t|not) (open|read|find)|failed to (read|open)|deprecated)\b.{0,40}(` +
+		`\benvironment variables?\b|\boptions?\b|arguments?:? '?-|\bflags?\b|\bconfig|\btest files found|` +
+		`\btarget release|\bclass file|\bdockerfile|\bversion of .?actions/|` +
+		`\w\.(toml|json|ya?ml|mod|cfg|ini)\b)`), ConfigError},
 	{lazyregexp.New(`(?i)\bnot (defined|set|enabled|configured): |\b(is|are) not (set|enabled|configured)\b|` +
 		`\bhas \w+ enabled and configured\b`), ConfigError},
 }
