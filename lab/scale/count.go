@@ -166,8 +166,8 @@ func (s *stage) ended(ctx context.Context, one issue) (took time.Duration, wrong
 	}
 	var attempts int // a lesson of an earlier task can make one of two; a fresh start leaves nothing of those before
 	var told string
-	if err := s.db.QueryRowContext(ctx, `WITH made AS (SELECT number, attempt FROM attempts JOIN tasks ON tasks.id = task_id
-			WHERE tasks.repo_id = $1 AND issue = $2),
+	if err := s.db.QueryRowContext(ctx, `WITH made AS (SELECT number, attempt FROM attempts
+			JOIN tasks ON tasks.id = task_id WHERE tasks.repo_id = $1 AND issue = $2),
 		fresh AS (SELECT max(number) AS number FROM made WHERE attempt::jsonb ->> 'technique' = $3)
 		SELECT count(*), coalesce(string_agg(attempt, ', ' ORDER BY made.number), '') FROM made, fresh
 		WHERE fresh.number IS NULL OR made.number >= fresh.number`, made.ID, one.number, string(sia.FreshStart)).
