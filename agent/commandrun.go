@@ -164,25 +164,32 @@ func (r *commandRun) start(ctx context.Context, to modelAccess, brief string, ga
 	}()
 	var last *paidAnswer
 	var failed error
+	take := func(a paidAnswer) {
+		// What was printed until now follows from the answer before.
+		err := r.recordAnswer(ctx, last, false)
+		last = &a
+		if err := cmp.Or(err, r.noteAnswer(ctx, a)); err != nil && failed == nil {
+			failed = err
+			r.stop(err)
+		}
+	}
 	for {
 		select {
 		case a := <-r.answers:
-			// What was printed until now follows from the answer before.
-			if err := r.recordAnswer(ctx, last, false); err != nil && failed == nil {
-				failed = err
-				r.stop(err)
-			}
-			last = &a
-			if err := r.noteAnswer(ctx, a); err != nil && failed == nil {
-				failed = err
-				r.stop(err)
-			}
+			take(a)
 		case res := <-done:
 			close(over)
+			for _, a := range r.takeLate() { // chance decides which of the two cases comes first
+				if last == nil {
+					last = &a // all that was printed follows from it
+				} else {
+					take(a)
+				}
+			}
 			if err := r.undoConfigs(ctx); err != nil && failed == nil {
 				failed = err
 			}
-			if err := errors.Join(r.recordAnswer(ctx, last, true), r.recordLate(ctx)); err != nil && failed == nil {
+			if err := r.recordAnswer(ctx, last, true); err != nil && failed == nil {
 				failed = err
 			}
 			if err := cmp.Or(failed, res.err); err != nil && ctx.Err() == nil || failed != nil {
@@ -233,14 +240,18 @@ func (r *commandRun) passAnswer(a paidAnswer) {
 // recordLate records the answers that came when the command had ended. They were paid for: an attempt that goes on from
 // the transcript has to know.
 func (r *commandRun) recordLate(ctx context.Context) error {
-	var late []paidAnswer
-	r.meter.between(func() { late, r.late = r.late, nil })
-	for _, a := range late {
+	for _, a := range r.takeLate() {
 		if err := r.recordAnswer(ctx, &a, true); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// takeLate returns the answers that came when the command had ended.
+func (r *commandRun) takeLate() (late []paidAnswer) {
+	r.meter.between(func() { late, r.late = r.late, nil })
+	return late
 }
 
 // endAtLimit ends the attempt at a limit of its budget.
