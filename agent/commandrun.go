@@ -38,7 +38,6 @@ type commandRun struct {
 	answers chan paidAnswer       // from the gateway, one by one
 	stop    context.CancelCauseFunc
 	ended   <-chan struct{} // closed when nothing takes answers any more
-	late    []paidAnswer    // that came after that; as ended, under the meter's lock
 
 	turns int // recorded
 	res   Result
@@ -58,9 +57,6 @@ func (r *commandRun) attempt(ctx context.Context) (Result, error) {
 	defer cancel()
 	defer func() { r.runner.close() }()
 	err := r.run(ctx)
-	if late := r.recordLate(ctx); err == nil {
-		err = late
-	}
 	r.res.Turns, r.res.Cost, r.res.Usage = r.meter.total()
 	if err != nil {
 		r.res.End, r.res.Reason = sia.EndError, err.Error()
@@ -164,28 +160,17 @@ func (r *commandRun) start(ctx context.Context, to modelAccess, brief string, ga
 	}()
 	var last *paidAnswer
 	var failed error
-	take := func(a paidAnswer) {
-		// What was printed until now follows from the answer before.
-		err := r.recordAnswer(ctx, last, false)
-		last = &a
-		if err := cmp.Or(err, r.noteAnswer(ctx, a)); err != nil && failed == nil {
-			failed = err
-			r.stop(err)
-		}
-	}
 	for {
 		select {
 		case a := <-r.answers:
-			take(a)
+			// What was printed until now follows from the answer before.
+			if err := r.recordAnswer(ctx, last, false); err != nil && failed == nil {
+				failed = err
+				r.stop(err)
+			}
+			last = &a
 		case res := <-done:
 			close(over)
-			for _, a := range r.takeLate() { // chance decides which of the two cases comes first
-				if last == nil {
-					last = &a // all that was printed follows from it
-				} else {
-					take(a)
-				}
-			}
 			if err := r.undoConfigs(ctx); err != nil && failed == nil {
 				failed = err
 			}
@@ -228,30 +213,12 @@ func (r *commandRun) sandboxCommand(to modelAccess, brief string, gate *gateway.
 	return c
 }
 
-// passAnswer passes on an answer of the model. It waits until the turn before is recorded. The meter's lock is held.
+// passAnswer passes on an answer of the model. It waits until the turn before is recorded.
 func (r *commandRun) passAnswer(a paidAnswer) {
 	select {
 	case r.answers <- a:
 	case <-r.ended:
-		r.late = append(r.late, a)
 	}
-}
-
-// recordLate records the answers that came when the command had ended. They were paid for: an attempt that goes on from
-// the transcript has to know.
-func (r *commandRun) recordLate(ctx context.Context) error {
-	for _, a := range r.takeLate() {
-		if err := r.recordAnswer(ctx, &a, true); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// takeLate returns the answers that came when the command had ended.
-func (r *commandRun) takeLate() (late []paidAnswer) {
-	r.meter.between(func() { late, r.late = r.late, nil })
-	return late
 }
 
 // endAtLimit ends the attempt at a limit of its budget.
@@ -271,12 +238,6 @@ func (r *commandRun) recordAnswer(ctx context.Context, a *paidAnswer, ended bool
 	r.turns++
 	t.Number = r.turns
 	return r.recordTurn(ctx, t)
-}
-
-// noteAnswer saves at once that an answer was paid for. What the command makes of it is saved in its place when it is
-// known.
-func (r *commandRun) noteAnswer(ctx context.Context, a paidAnswer) error {
-	return r.saveTurn(ctx, Turn{Number: r.turns + 1, Kind: TurnModel, Usage: a.usage, Cost: a.cost})
 }
 
 // setEnd says how the attempt ended.
