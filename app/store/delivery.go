@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"math/bits"
 	"slices"
 	"strings"
 	"time"
@@ -37,6 +38,18 @@ func (deliveryArgs) InsertOpts() river.InsertOpts {
 	return river.InsertOpts{Queue: queueDeliveries, MaxAttempts: jobAttempts}
 }
 
+// deliveriesArgs is the job that works on deliveries that were saved together: one job costs River as much as another,
+// however many deliveries it is for.
+type deliveriesArgs struct {
+	GUIDs []string `json:"guids"`
+}
+
+// Kind names the job for River.
+func (deliveriesArgs) Kind() string { return "deliveries" }
+
+// InsertOpts puts the job into its queue.
+func (deliveriesArgs) InsertOpts() river.InsertOpts { return deliveryArgs{}.InsertOpts() }
+
 // SaveDelivery writes a delivery and the job that will work on it, in one
 // transaction; when it returns nil both are safe from a crash of the process. A
 // GUID that is known already is left alone and fresh is false, unless working on
@@ -53,44 +66,73 @@ func (s *DeliveryStore) SaveDelivery(ctx context.Context, d Delivery) (fresh boo
 		return false, fmt.Errorf("save delivery %s: %w", d.GUID, err)
 	}
 	d.Body = body
-	fresh, err = s.inbox.save(ctx, d)
-	if err != nil {
+	saving := &savedDelivery{Delivery: d}
+	if err := s.inbox.do(ctx, saving); err != nil {
 		return false, s.explain("save delivery "+d.GUID, err)
 	}
-	return fresh, nil
+	return saving.fresh, nil
 }
 
-// saveDeliveries writes packed deliveries and their jobs. fresh[i] tells
-// whether all[i] was new.
-func (s *DeliveryStore) saveDeliveries(ctx context.Context, tx *sql.Tx, all []Delivery, fresh []bool) error {
-	insert, err := tx.PrepareContext(ctx, `INSERT INTO deliveries
-		(guid, event, action, installation_id, repo, body, received_at) VALUES (?, ?, ?, ?, ?, ?, ?)
+// savedDelivery is a packed delivery, and whether it was new.
+type savedDelivery struct {
+	Delivery
+	fresh bool
+}
+
+// saveDeliveries writes deliveries and the job for those that are new.
+func (s *DeliveryStore) saveDeliveries(ctx context.Context, all []*savedDelivery) error {
+	return s.write(ctx, "save deliveries", func(tx *sql.Tx) error {
+		first := make(map[string]*savedDelivery, len(all))
+		var unlike []*savedDelivery // no two have the same GUID
+		for _, d := range all {
+			if d.fresh = false; first[d.GUID] == nil {
+				first[d.GUID] = d
+				unlike = append(unlike, d)
+			}
+		}
+		var fresh []string
+		for len(unlike) > 0 {
+			// By powers of two, so that there are few statements to prepare.
+			n := 1 << (bits.Len(uint(len(unlike))) - 1)
+			guids, err := insertDeliveries(ctx, tx, unlike[:n])
+			if err != nil {
+				return err
+			}
+			fresh = append(fresh, guids...)
+			unlike = unlike[n:]
+		}
+		for _, guid := range fresh {
+			first[guid].fresh = true
+		}
+		return s.insertDeliveryJob(ctx, tx, fresh)
+	})
+}
+
+// insertDeliveries writes rows, and returns the GUIDs of those that were new, or had failed for good.
+func insertDeliveries(ctx context.Context, tx *sql.Tx, all []*savedDelivery) (fresh []string, err error) {
+	var args []any
+	for _, d := range all {
+		args = append(args, d.GUID, d.Event, d.Action, d.Installation, d.Repo, d.Body, micros(d.Received))
+	}
+	rows := strings.TrimSuffix(strings.Repeat("(?, ?, ?, ?, ?, ?, ?), ", len(all)), ", ")
+	return collect(ctx, tx, scanText, `INSERT INTO deliveries
+		(guid, event, action, installation_id, repo, body, received_at) VALUES `+rows+`
 		ON CONFLICT (guid) DO UPDATE SET state = 'pending', tries = 0, error = '',
 			body = excluded.body, received_at = excluded.received_at
-		WHERE deliveries.state = 'failed'`)
-	if err != nil {
-		return err
-	}
-	defer insert.Close()
-	var jobs []river.InsertManyParams
-	for i, d := range all {
-		res, err := insert.ExecContext(ctx, d.GUID, d.Event, d.Action, d.Installation, d.Repo, d.Body, micros(d.Received))
-		if err != nil {
-			return err
-		}
-		n, err := res.RowsAffected()
-		if err != nil {
-			return err
-		}
-		if fresh[i] = n > 0; fresh[i] {
-			jobs = append(jobs, river.InsertManyParams{Args: deliveryArgs{GUID: d.GUID}})
-		}
-	}
-	if len(jobs) == 0 {
+		WHERE deliveries.state = 'failed' RETURNING guid`, args...)
+}
+
+// insertDeliveryJob writes the job for deliveries.
+func (s *DB) insertDeliveryJob(ctx context.Context, tx *sql.Tx, guids []string) error {
+	var args river.JobArgs = deliveriesArgs{guids}
+	switch len(guids) {
+	case 0:
 		return nil
+	case 1:
+		args = deliveryArgs{guids[0]}
 	}
 	s.filled.add(tx, queueDeliveries)
-	_, err = s.jobs.InsertManyFastTx(ctx, tx, jobs)
+	_, err := s.jobs.InsertManyFastTx(ctx, tx, []river.InsertManyParams{{Args: args}})
 	return err
 }
 

@@ -3,9 +3,11 @@ package store
 import (
 	"context"
 	"database/sql"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"runtime/debug"
+	"sync"
 	"time"
 
 	"github.com/riverqueue/river"
@@ -13,7 +15,7 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// deliveryWorker has deliveries worked on.
+// deliveryWorker has a delivery worked on.
 type deliveryWorker struct {
 	river.WorkerDefaults[deliveryArgs]
 	e *Engine
@@ -26,85 +28,221 @@ func (w *deliveryWorker) NextRetry(*river.Job[deliveryArgs]) time.Time {
 
 // Work implements river.Worker.
 func (w *deliveryWorker) Work(ctx context.Context, job *river.Job[deliveryArgs]) error {
-	d, err := w.e.s.delivery(ctx, job.Args.GUID)
-	switch {
-	case errors.Is(err, ErrNotFound), err == nil && d.state != "pending":
-		return nil
-	case err != nil:
-		return w.later(ctx, job, err, w.e.c.Backoff(1))
+	select {
+	case w.e.deliveries <- struct{}{}:
+	case <-ctx.Done():
+		return fmt.Errorf("delivery %s was interrupted: %w", job.Args.GUID, context.Canceled)
 	}
-	tries := d.tries + job.Attempt
-	if tries > w.e.c.Tries { // see effectWorker.Work
-		return w.finish(ctx, job, "failed", errors.New("the process ended each time it was worked on"))
+	later, err := w.e.deliver(ctx, job.Args.GUID, job.Attempt)
+	if err != nil || later == nil {
+		return err
 	}
-	if err = w.call(ctx, d.Delivery); err == nil {
-		return w.finish(ctx, job, "done", nil)
+	err = w.e.tryLater(ctx, *later, func(ctx context.Context, tx *sql.Tx) error { return complete(ctx, tx, job) })
+	if err != nil {
+		return river.JobSnooze(later.delay)
 	}
-	switch {
-	case ctx.Err() != nil:
-		return fmt.Errorf("delivery %s was interrupted: %w", d.GUID, context.Canceled)
-	case sia.WaitsTurn(err):
-		job.Attempt--
-		return w.later(ctx, job, err, sia.RetryAfter(err))
-	case sia.IsPermanent(err), tries >= w.e.c.Tries:
-		return w.finish(ctx, job, "failed", err)
-	default:
-		return w.later(ctx, job, err, max(w.e.c.Backoff(tries), sia.RetryAfter(err)))
-	}
+	return nil
 }
 
-func (w *deliveryWorker) call(ctx context.Context, d Delivery) (err error) {
-	ctx, cancel := context.WithTimeout(ctx, w.e.c.DeliveryTimeout)
+// deliveriesWorker has deliveries worked on that were saved together.
+type deliveriesWorker struct {
+	river.WorkerDefaults[deliveriesArgs]
+	e *Engine
+}
+
+// NextRetry is for what is not counted as a try: a crash.
+func (w *deliveriesWorker) NextRetry(*river.Job[deliveriesArgs]) time.Time {
+	return w.e.s.now().Add(w.e.c.Backoff(1))
+}
+
+// Work implements river.Worker. What is not dealt with when it ends, because the engine stops or something fails, goes
+// on in jobs of its own. So it does after a crash: the delivery that caused it must not take the others with it.
+func (w *deliveriesWorker) Work(ctx context.Context, job *river.Job[deliveriesArgs]) error {
+	if job.Attempt > 1 {
+		return w.part(ctx, job, job.Args.GUIDs)
+	}
+	var all sync.WaitGroup
+	var mu sync.Mutex
+	var left []string
+	leave := func(guids ...string) {
+		mu.Lock()
+		defer mu.Unlock()
+		left = append(left, guids...)
+	}
+	for i, guid := range job.Args.GUIDs {
+		select {
+		case w.e.deliveries <- struct{}{}:
+			all.Go(func() {
+				later, err := w.e.deliver(ctx, guid, 1)
+				if err == nil && later != nil {
+					err = w.e.tryLater(ctx, *later, func(context.Context, *sql.Tx) error { return nil })
+				}
+				if err != nil {
+					leave(guid)
+				}
+			})
+			continue
+		case <-ctx.Done():
+		case <-w.e.stopping.Done():
+		}
+		leave(job.Args.GUIDs[i:]...)
+		break
+	}
+	all.Wait()
+	if len(left) == 0 {
+		return nil
+	}
+	return w.part(ctx, job, left)
+}
+
+// part gives each of some deliveries that wait a job of its own, and ends the job.
+func (w *deliveriesWorker) part(ctx context.Context, job *river.Job[deliveriesArgs], guids []string) error {
+	s := w.e.s
+	saving, cancel := context.WithTimeout(context.WithoutCancel(ctx), saveTimeout)
+	defer cancel()
+	list, err := json.Marshal(guids)
+	if err != nil {
+		return err
+	}
+	return s.write(saving, "part deliveries", func(tx *sql.Tx) error {
+		pending, err := collect(saving, tx, scanText, `SELECT guid FROM deliveries
+			WHERE state = 'pending' AND tries = 0 AND guid IN `+s.listed(texts)+` ORDER BY id`, string(list))
+		if err != nil {
+			return err
+		}
+		for _, guid := range pending {
+			if err := s.insertDeliveryJob(saving, tx, []string{guid}); err != nil {
+				return err
+			}
+		}
+		return complete(saving, tx, job)
+	})
+}
+
+// triedLater is a delivery that is tried again.
+type triedLater struct {
+	guid  string
+	tries int // that this one counts as
+	cause error
+	delay time.Duration
+}
+
+// deliver works on a delivery in a place of the engine's that the caller has taken, and frees it. attempt is the job's,
+// from 1: beyond the first, the process died. The error says that the engine stops.
+func (e *Engine) deliver(ctx context.Context, guid string, attempt int) (later *triedLater, err error) {
+	free := sync.OnceFunc(func() { <-e.deliveries })
+	defer free()
+	again := func(tries int, cause error, delay time.Duration) (*triedLater, error) {
+		return &triedLater{guid, tries, cause, delay}, nil
+	}
+	d, err := e.s.delivery(ctx, guid)
+	switch {
+	case errors.Is(err, ErrNotFound), err == nil && d.state != "pending":
+		return nil, nil
+	case err != nil:
+		return again(attempt, err, e.c.Backoff(1))
+	}
+	tries := d.tries + attempt
+	closed := closedDelivery{guid: guid, state: "done"}
+	if tries > e.c.Tries { // see effectWorker.Work
+		err = errors.New("the process ended each time it was worked on")
+	} else {
+		err = e.callDelivery(ctx, d.Delivery)
+	}
+	switch {
+	case err == nil:
+	case tries > e.c.Tries:
+		closed.state = "failed"
+	case ctx.Err() != nil:
+		return nil, fmt.Errorf("delivery %s was interrupted: %w", d.GUID, context.Canceled)
+	case sia.WaitsTurn(err):
+		return again(attempt-1, err, sia.RetryAfter(err))
+	case sia.IsPermanent(err), tries == e.c.Tries:
+		closed.state = "failed"
+	default:
+		return again(attempt, err, max(e.c.Backoff(tries), sia.RetryAfter(err)))
+	}
+	if closed.state == "failed" {
+		closed.words = forPeople(err)
+		e.s.log.ErrorContext(ctx, "delivery given up", "delivery", guid, "err", err)
+	}
+	free()
+	saving, cancel := context.WithTimeout(context.WithoutCancel(ctx), saveTimeout)
+	defer cancel()
+	if err := e.s.closings.do(saving, closed); err != nil {
+		return again(attempt, err, e.c.Backoff(1))
+	}
+	return nil, nil
+}
+
+func (e *Engine) callDelivery(ctx context.Context, d Delivery) (err error) {
+	ctx, cancel := context.WithTimeout(ctx, e.c.DeliveryTimeout)
 	defer cancel()
 	defer func() {
 		if p := recover(); p != nil {
-			w.e.s.log.ErrorContext(ctx, "handler panicked", "delivery", d.GUID, "event", d.Event, "panic", p, "stack",
+			e.s.log.ErrorContext(ctx, "handler panicked", "delivery", d.GUID, "event", d.Event, "panic", p, "stack",
 				string(debug.Stack()))
 			err = fmt.Errorf("work on delivery %s: panic: %v", d.GUID, p)
 		}
 	}()
-	return w.e.h.Delivery(ctx, d)
+	return e.h.Delivery(ctx, d)
 }
 
-// finish closes the delivery. River completes the job afterwards, many at a time:
-// a job that a crash leaves behind finds its delivery closed.
-func (w *deliveryWorker) finish(ctx context.Context, job *river.Job[deliveryArgs], state string, cause error) error {
-	saving, cancel := context.WithTimeout(context.WithoutCancel(ctx), saveTimeout)
-	defer cancel()
-	words := ""
-	if cause != nil {
-		words = forPeople(cause)
-		w.e.s.log.ErrorContext(ctx, "delivery given up", "delivery", job.Args.GUID, "err", cause)
+// closedDelivery is how a delivery ended: done, or failed for a reason in words.
+type closedDelivery struct{ guid, state, words string }
+
+// closeDeliveries closes deliveries. River completes their jobs afterwards, many at a time: a job that a crash leaves
+// behind finds its deliveries closed.
+func (s *DeliveryStore) closeDeliveries(ctx context.Context, all []closedDelivery) error {
+	var done []string
+	var failed []closedDelivery
+	for _, d := range all {
+		if d.state == "done" {
+			done = append(done, d.guid)
+		} else {
+			failed = append(failed, d)
+		}
 	}
-	err := w.e.s.exec(saving, "close delivery "+job.Args.GUID,
-		`UPDATE deliveries SET state = ?, error = ? WHERE guid = ?`, state, words, job.Args.GUID)
+	list, err := json.Marshal(done)
 	if err != nil {
-		return w.later(ctx, job, err, w.e.c.Backoff(1))
+		return err
 	}
-	return nil
+	return s.write(ctx, "close deliveries", func(tx *sql.Tx) error {
+		if len(done) > 0 {
+			if _, err := tx.ExecContext(ctx, `UPDATE deliveries SET state = 'done', error = ''
+				WHERE guid IN `+s.listed(texts), string(list)); err != nil {
+				return err
+			}
+		}
+		for _, d := range failed {
+			if _, err := tx.ExecContext(ctx, `UPDATE deliveries SET state = ?, error = ? WHERE guid = ?`, d.state, d.words,
+				d.guid); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
 }
 
-func (w *deliveryWorker) later(
-	ctx context.Context, job *river.Job[deliveryArgs], cause error, delay time.Duration,
-) error {
-	s := w.e.s
-	s.log.WarnContext(ctx, "delivery is tried again", "delivery", job.Args.GUID, "in", delay, "err", cause)
+// tryLater writes a try down and makes the job for the next one, in the transaction in which end ends the job.
+func (e *Engine) tryLater(ctx context.Context, l triedLater, end func(context.Context, *sql.Tx) error) error {
+	s := e.s
+	s.log.WarnContext(ctx, "delivery is tried again", "delivery", l.guid, "in", l.delay, "err", l.cause)
 	saving, cancel := context.WithTimeout(context.WithoutCancel(ctx), saveTimeout)
 	defer cancel()
 	err := s.write(saving, "count a failed try", func(tx *sql.Tx) error {
-		if err := complete(saving, tx, job); err != nil {
+		if err := end(saving, tx); err != nil {
 			return err
 		}
 		if _, err := tx.ExecContext(saving, `UPDATE deliveries SET tries = tries + ?, error = ? WHERE guid = ?`,
-			job.Attempt, forPeople(cause), job.Args.GUID); err != nil {
+			l.tries, forPeople(l.cause), l.guid); err != nil {
 			return err
 		}
-		_, err := s.insert(saving, tx, job.Args, queueDeliveries, s.now().Add(delay))
+		_, err := s.insert(saving, tx, deliveryArgs{l.guid}, queueDeliveries, s.now().Add(l.delay))
 		return err
 	})
 	if err != nil {
-		s.log.ErrorContext(ctx, "failed try not counted", "delivery", job.Args.GUID, "err", err)
-		return river.JobSnooze(delay)
+		s.log.ErrorContext(ctx, "failed try not counted", "delivery", l.guid, "err", err)
 	}
-	return nil
+	return err
 }

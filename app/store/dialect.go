@@ -27,6 +27,8 @@ type dialect interface {
 
 	// begin begins a transaction that writes, and done ends what it holds besides.
 	begin(ctx context.Context) (tx *sql.Tx, done func(), err error)
+	// committers is how many transactions that save deliveries are worth running beside each other.
+	committers() int
 	// again reports whether a transaction that ended in an error may go well when it is run again.
 	again(err error) bool
 	// hold has a transaction wait until no other one holds the same thing; it is held until the transaction ends.

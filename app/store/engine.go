@@ -121,6 +121,8 @@ type Engine struct {
 
 	shares map[string]*shares // of the queues with lanes
 
+	deliveries chan struct{} // the places in which deliveries are worked on
+
 	stopping context.Context // ends when Stop is called
 	stop     context.CancelFunc
 	beating  sync.WaitGroup
@@ -145,6 +147,7 @@ func (s *Store) Start(ctx context.Context, h Handlers, c EngineConfig) (*Engine,
 	}
 	e := &Engine{s: s, h: h, c: c.withDefaults(), unlock: sync.OnceValue(unlock), holder: newHolder(),
 		held: map[string]*heldLease{}, others: map[int64]bool{}}
+	e.deliveries = make(chan struct{}, e.c.Deliveries)
 	e.shares = map[string]*shares{queueEffects: newShares(e.c.Effects), queueAttempts: newShares(e.c.Attempts),
 		queueTests: newShares(e.c.Attempts)}
 	e.stopping, e.stop = context.WithCancel(context.WithoutCancel(ctx))
@@ -184,6 +187,7 @@ func (e *Engine) start(ctx context.Context) error {
 	for _, err := range []error{
 		river.AddWorkerSafely(rc.Workers, &effectWorker{e: e}),
 		river.AddWorkerSafely(rc.Workers, &deliveryWorker{e: e}),
+		river.AddWorkerSafely(rc.Workers, &deliveriesWorker{e: e}),
 		river.AddWorkerSafely(rc.Workers, &periodicWorker{e: e}),
 		river.AddWorkerSafely(rc.Workers, &setupWorker{e: e}),
 	} {

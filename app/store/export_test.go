@@ -1,5 +1,7 @@
 package store
 
+import "context"
+
 // What is asked of tables that grow, for tests of how it is answered.
 const (
 	EndedTasksQuery = endedTasksQuery
@@ -13,3 +15,21 @@ var LooksQuery = looksQuery
 
 // TasksQuery is what [TaskStore.Tasks] asks.
 var TasksQuery = tasksQuery
+
+// SaveTogether saves deliveries in one transaction, as those are that arrive at once. fresh are the new ones' GUIDs.
+func (s *Store) SaveTogether(ctx context.Context, all ...Delivery) (fresh []string, err error) {
+	var saving []*savedDelivery
+	for _, d := range all {
+		if d.Body, err = s.codec.pack(d.Body); err != nil {
+			return nil, err
+		}
+		saving = append(saving, &savedDelivery{Delivery: d})
+	}
+	err = s.saveDeliveries(ctx, saving)
+	for _, d := range saving {
+		if d.fresh {
+			fresh = append(fresh, d.GUID)
+		}
+	}
+	return fresh, err
+}

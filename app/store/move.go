@@ -14,8 +14,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/riverqueue/river"
-
 	"github.com/sia-bot/sia/sia"
 )
 
@@ -270,14 +268,12 @@ func (v *moving) jobs() error {
 	if err != nil {
 		return err
 	}
-	var jobs []river.InsertManyParams
-	for _, guid := range pending {
-		jobs = append(jobs, river.InsertManyParams{Args: deliveryArgs{GUID: guid}})
-	}
-	if len(jobs) > 0 {
-		if _, err := v.to.jobs.InsertManyFastTx(v.ctx, v.target, jobs); err != nil {
+	deliveries := 0
+	for guids := range slices.Chunk(pending, groupSize) {
+		if err := v.to.insertDeliveryJob(v.ctx, v.target, guids); err != nil {
 			return err
 		}
+		deliveries++
 	}
 	type setup struct{ repo, slot int64 }
 	setups, err := collect(v.ctx, v.target, func(rows *sql.Rows) (s setup, err error) {
@@ -292,7 +288,7 @@ func (v *moving) jobs() error {
 			return err
 		}
 	}
-	v.done.Jobs = int(effects) + len(jobs) + len(setups)
+	v.done.Jobs = int(effects) + deliveries + len(setups)
 	return nil
 }
 

@@ -118,6 +118,8 @@ func (s *sqliteDialect) close() error {
 	return s.ckpt.Close()
 }
 
+func (*sqliteDialect) committers() int { return 1 }
+
 // begin begins a transaction that holds the write lock. SQLite's own waiting sleeps in growing steps, 10 ms at the
 // fourth; this looks again sooner.
 func (s *sqliteDialect) begin(ctx context.Context) (_ *sql.Tx, done func(), err error) {

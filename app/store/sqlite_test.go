@@ -245,15 +245,16 @@ func TestOneBadDelivery(t *testing.T) {
 		BEGIN SELECT raise(ABORT, 'refused'); END`); err != nil {
 		t.Fatal(err)
 	}
-	var batch []queuedDelivery
+	var group []queuedItem[*savedDelivery]
 	for _, guid := range []string{"a", "bad", "b"} {
-		batch = append(batch, queuedDelivery{Delivery{GUID: guid, Body: []byte{asIs}}, make(chan saveResult, 1)})
+		group = append(group, queuedItem[*savedDelivery]{&savedDelivery{Delivery: Delivery{GUID: guid, Body: []byte{asIs}}},
+			make(chan error, 1)})
 	}
-	s.inbox.commit(context.Background(), batch)
-	for _, l := range batch {
-		r := <-l.saved
-		if bad := l.d.GUID == "bad"; bad != (r.err != nil) || bad == r.fresh {
-			t.Errorf("%s: %+v", l.d.GUID, r)
+	s.inbox.commit(context.Background(), group)
+	for _, q := range group {
+		err := <-q.written
+		if bad := q.item.GUID == "bad"; bad != (err != nil) || bad == q.item.fresh {
+			t.Errorf("%s: %v, %t", q.item.GUID, err, q.item.fresh)
 		}
 	}
 }

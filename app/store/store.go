@@ -71,7 +71,8 @@ type (
 	// DeliveryStore has the webhooks and the comments that were heard.
 	DeliveryStore struct {
 		*DB
-		inbox *deliveryInbox // gathers deliveries into transactions
+		inbox    *groupCommit[*savedDelivery]
+		closings *groupCommit[closedDelivery]
 	}
 	// DecisionStore has the decisions with their outcomes and tallies.
 	DecisionStore struct{ *DB }
@@ -141,10 +142,14 @@ func Open(ctx context.Context, c Config) (*Store, error) {
 		InstallationStore: InstallationStore{db}, SetupStore: SetupStore{db}, HaltStore: HaltStore{db},
 		NoticeStore: NoticeStore{db}, PersonStore: PersonStore{db}, RunnerStore: RunnerStore{db}, WriteStore: WriteStore{db},
 	}
-	s.inbox = newDeliveryInbox(&s.DeliveryStore)
+	s.inbox = newGroupCommit(s.saveDeliveries)
+	s.closings = newGroupCommit(s.closeDeliveries)
 	var running context.Context
 	running, s.cancel = context.WithCancel(context.WithoutCancel(ctx))
-	s.work.Go(func() { s.inbox.run(running) })
+	for range s.committers() {
+		s.work.Go(func() { s.inbox.run(running) })
+	}
+	s.work.Go(func() { s.closings.run(running) })
 	s.work.Go(func() { s.background(running) })
 	return s, nil
 }
@@ -193,6 +198,7 @@ func (s *DB) Now() time.Time { return s.now() }
 func (s *Store) Close() error {
 	s.cancel()
 	s.inbox.close()
+	s.closings.close()
 	s.work.Wait()
 	return s.closePools()
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -169,6 +170,141 @@ func testDeliveryGivenUp(t *testing.T, s *fixture) {
 	must(t, e.Idle(patient(t)))
 	if hopeless.Load() != 5 {
 		t.Errorf("tried %d times after it was sent again, want 5", hopeless.Load())
+	}
+}
+
+// Deliveries that were saved together have one job. Each counts for itself.
+func testDeliveriesTogether(t *testing.T, s *fixture) {
+	ctx := patient(t)
+	must(t, saveTogether(t, s, []string{"known"}, "known"))
+	all := []store.Delivery{delivery("known", nil), delivery("twice", nil), delivery("twice", nil),
+		delivery("weak", nil), delivery("hopeless", nil), delivery("panics", nil)}
+	want := []string{"twice", "weak", "hopeless", "panics"}
+	for n := range 70 {
+		guid := fmt.Sprint("d", n)
+		all, want = append(all, delivery(guid, []byte(guid))), append(want, guid)
+	}
+	fresh, err := s.SaveTogether(ctx, all...)
+	must(t, err)
+	if diff := cmp.Diff(want, fresh); diff != "" {
+		t.Error(diff)
+	}
+	raw := storetest.Raw(t, s.url)
+	if jobs := column(t, raw, `SELECT kind FROM river_job ORDER BY id`); !slices.Equal(jobs,
+		[]string{"delivery", "deliveries"}) {
+		t.Errorf("the jobs are %v", jobs)
+	}
+	tried, atOnce := map[string]int{}, 0
+	var mu sync.Mutex
+	h := newScript(t, s).handlers()
+	var under atomic.Int64
+	h.Delivery = func(_ context.Context, d store.Delivery) error {
+		n := under.Add(1)
+		defer under.Add(-1)
+		mu.Lock()
+		defer mu.Unlock()
+		tried[d.GUID]++
+		atOnce = max(atOnce, int(n))
+		switch {
+		case d.GUID == "weak" && tried[d.GUID] < 3:
+			return errors.New("GitHub is down")
+		case d.GUID == "hopeless":
+			return &sia.Error{Permanent: true, Message: "no"}
+		case d.GUID == "panics":
+			panic("not yet")
+		}
+		return nil
+	}
+	c := quick()
+	c.Deliveries = 3
+	must(t, engine(t, s, h, c).Idle(ctx))
+	counts := map[string]int{"known": 1, "weak": 3, "panics": 4}
+	for _, guid := range fresh {
+		if got := tried[guid]; got != max(1, counts[guid]) {
+			t.Errorf("%s was tried %d times", guid, got)
+		}
+	}
+	if atOnce > 3 {
+		t.Errorf("%d were worked on at once, want at most 3", atOnce)
+	}
+	failed := column(t, raw, `SELECT guid FROM deliveries WHERE state = 'failed' ORDER BY guid`)
+	pending := column(t, raw, `SELECT guid FROM deliveries WHERE state = 'pending'`)
+	if !slices.Equal(failed, []string{"hopeless", "panics"}) || len(pending) > 0 {
+		t.Errorf("failed: %v, pending: %v", failed, pending)
+	}
+}
+
+func saveTogether(t *testing.T, s *fixture, want []string, guids ...string) error {
+	t.Helper()
+	var all []store.Delivery
+	for _, guid := range guids {
+		all = append(all, delivery(guid, nil))
+	}
+	fresh, err := s.SaveTogether(patient(t), all...)
+	if err == nil && !slices.Equal(fresh, want) {
+		err = fmt.Errorf("fresh are %v, want %v", fresh, want)
+	}
+	return err
+}
+
+// Of deliveries that were saved together, an engine that stops leaves those that it has not begun to the next one.
+func testDeliveriesTogetherStopped(t *testing.T, s *fixture) {
+	must(t, saveTogether(t, s, []string{"a", "b", "c"}, "a", "b", "c"))
+	seen := make(chan string, 4)
+	h := newScript(t, s).handlers()
+	h.Delivery = func(ctx context.Context, d store.Delivery) error {
+		seen <- d.GUID
+		<-ctx.Done() // the engine stops
+		return nil
+	}
+	c := quick()
+	c.Deliveries = 1
+	e, err := s.Start(patient(t), h, c)
+	must(t, err)
+	first := <-seen
+	now, cancel := context.WithCancel(patient(t))
+	cancel()
+	_ = e.Stop(now)
+	if len(seen) > 0 {
+		t.Errorf("%s was begun by an engine that stops", <-seen)
+	}
+	h.Delivery = func(_ context.Context, d store.Delivery) error { seen <- d.GUID; return nil }
+	must(t, engine(t, s, h, quick()).Idle(patient(t)))
+	close(seen)
+	all := []string{first}
+	for guid := range seen {
+		all = append(all, guid)
+	}
+	slices.Sort(all)
+	if !slices.Equal(all, []string{"a", "b", "c"}) {
+		t.Errorf("worked on: %v", all)
+	}
+}
+
+// After a crash, deliveries that were saved together go on in jobs of their own: the one that caused it is given up, and
+// takes no other with it.
+func testDeliveriesTogetherCrashed(t *testing.T, s *fixture) {
+	must(t, saveTogether(t, s, []string{"a", "b", "c"}, "a", "b", "c"))
+	raw := storetest.Raw(t, s.url)
+	for _, change := range []string{`UPDATE river_job SET attempt = 1`,
+		`UPDATE deliveries SET state = 'done' WHERE guid = 'a'`} {
+		_, err := raw.ExecContext(patient(t), change)
+		must(t, err)
+	}
+	var mu sync.Mutex
+	var seen []string
+	h := newScript(t, s).handlers()
+	h.Delivery = func(_ context.Context, d store.Delivery) error {
+		mu.Lock()
+		defer mu.Unlock()
+		seen = append(seen, d.GUID)
+		return nil
+	}
+	must(t, engine(t, s, h, quick()).Idle(patient(t)))
+	slices.Sort(seen)
+	jobs := column(t, raw, `SELECT kind FROM river_job ORDER BY id`)
+	if !slices.Equal(seen, []string{"b", "c"}) || !slices.Equal(jobs, []string{"deliveries", "delivery", "delivery"}) {
+		t.Errorf("worked on: %v, in %v", seen, jobs)
 	}
 }
 

@@ -23,6 +23,9 @@ func runSuite(t *testing.T, url func(t testing.TB) string) {
 		{"DeliveriesAtOnce", testDeliveriesAtOnce},
 		{"DeliveryIsWorkedOn", testDeliveryWorkedOn},
 		{"DeliveryIsRetriedThenGivenUp", testDeliveryGivenUp},
+		{"DeliveriesTogether", testDeliveriesTogether},
+		{"DeliveriesTogetherStopped", testDeliveriesTogetherStopped},
+		{"DeliveriesTogetherCrashed", testDeliveriesTogetherCrashed},
 		{"DeliveriesArePruned", testDeliveriesPruned},
 		{"ManyDeliveriesArePruned", testManyDeliveriesPruned},
 

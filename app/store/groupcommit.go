@@ -1,0 +1,104 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"sync"
+)
+
+const (
+	groupQueue = 1024 // callers that may wait
+	groupSize  = 256  // items in one transaction, at most
+)
+
+// groupCommit writes items in transactions that many callers share: what arrives while one is being committed is
+// gathered into the next. Nobody waits for company. It is safe for concurrent use.
+type groupCommit[T any] struct {
+	write  func(ctx context.Context, items []T) error // in one transaction
+	queue  chan queuedItem[T]
+	closed chan struct{}
+	close  func() // closes closed, once
+}
+
+// queuedItem is an item, and where its caller waits for the result.
+type queuedItem[T any] struct {
+	item    T
+	written chan error // of length 1, so that a caller that left blocks nobody
+}
+
+var errClosed = errors.New("the store is closed")
+
+func newGroupCommit[T any](write func(ctx context.Context, items []T) error) *groupCommit[T] {
+	g := &groupCommit[T]{write: write, queue: make(chan queuedItem[T], groupQueue), closed: make(chan struct{})}
+	g.close = sync.OnceFunc(func() { close(g.closed) })
+	return g
+}
+
+// do returns when the item is written, or can't be. When ctx ends first it may have been written all the same, or be
+// written later.
+func (g *groupCommit[T]) do(ctx context.Context, item T) error {
+	select {
+	case <-g.closed:
+		return errClosed
+	default:
+	}
+	q := queuedItem[T]{item, make(chan error, 1)}
+	select {
+	case g.queue <- q:
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	case <-g.closed:
+		return errClosed
+	}
+	select {
+	case err := <-q.written:
+		return err
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	case <-g.closed:
+		return errClosed
+	}
+}
+
+// run commits what arrives until ctx ends.
+func (g *groupCommit[T]) run(ctx context.Context) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case first := <-g.queue:
+			g.commit(ctx, g.gather(first))
+		}
+	}
+}
+
+// gather takes what waits already, and waits for nothing.
+func (g *groupCommit[T]) gather(first queuedItem[T]) []queuedItem[T] {
+	group := []queuedItem[T]{first}
+	for len(group) < groupSize {
+		select {
+		case q := <-g.queue:
+			group = append(group, q)
+		default:
+			return group
+		}
+	}
+	return group
+}
+
+// commit writes a group in one transaction. When that fails each item is tried in one of its own, so that a bad one
+// spoils no other.
+func (g *groupCommit[T]) commit(ctx context.Context, group []queuedItem[T]) {
+	items := make([]T, len(group))
+	for i, q := range group {
+		items[i] = q.item
+	}
+	err := g.write(ctx, items)
+	for i, q := range group {
+		if err != nil && len(group) > 1 {
+			g.commit(ctx, group[i:i+1])
+			continue
+		}
+		q.written <- err
+	}
+}
