@@ -78,7 +78,9 @@ func junitReport(out []byte, found Results) int {
 					test = strings.Join(append(named(suites[:min(len(suites), maxSuites)]), test), " > ")
 				}
 			case "failure", "error":
-				came = Failed
+				if came != Skipped { // node tells why a test fails that is to be done
+					came = Failed
+				}
 			case "skipped":
 				came = Skipped
 			}

@@ -49,6 +49,24 @@ func TestResults(t *testing.T) {
 	}
 }
 
+// TestUnittestTrace: what a failed test's trace holds is no verdict.
+func TestUnittestTrace(t *testing.T) {
+	out := `test_says (test_a.Says.test_says) ... hello
+FAIL
+
+======================================================================
+FAIL: test_says (test_a.Says.test_says)
+----------------------------------------------------------------------
+AssertionError: 'no' != 'ok
+ok
+'
+Ran 1 test in 0.001s
+`
+	if diff := cmp.Diff(Results{"test_a.Says.test_says": Failed}, (Python{}).Results([]byte(out))); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
 // TestGoResults: a test's own output is not taken for a verdict, and what was under way when the binary
 // ended has failed.
 func TestGoResults(t *testing.T) {

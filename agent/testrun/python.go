@@ -172,11 +172,12 @@ func (Python) fetch(tree Files, manifests []string, pytest bool) string {
 		"/site " + strings.Join(what, " ")
 }
 
-// A test as `python -m unittest -v` prints it. With a docstring the verdict is on the next line; where parts of a
-// test failed there is none, and the next test stands on its line. What failed is named again at the end.
+// A test as `python -m unittest -v` prints it. With a docstring the verdict is on the next line, and after what the test
+// wrote on one of its own; where parts of a test failed there is none, and the next test stands on its line. What failed
+// is named again at the end.
 var (
 	unittestName    = lazyregexp.New(`(?:^|^(FAIL|ERROR): | \.\.\. )(\w+) \(([\w.<>]+)\)`)
-	unittestVerdict = lazyregexp.New(` \.\.\. (ok|FAIL|ERROR|expected failure|unexpected success|skipped.*)$`)
+	unittestVerdict = lazyregexp.New(`(?:^| \.\.\. )(ok|FAIL|ERROR|expected failure|unexpected success|skipped .*)$`)
 )
 
 func (Python) Results(out []byte) Results {
@@ -193,7 +194,7 @@ func (Python) Results(out []byte) Results {
 				name += "." + string(m[2])
 			}
 			if len(m[1]) > 0 {
-				found[name] = Failed
+				found[name], name = Failed, "" // what follows is its trace
 			}
 		}
 		if m := unittestVerdict.FindSubmatch(line); m != nil && name != "" {
