@@ -1,6 +1,8 @@
 package testrun
 
 import (
+	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -149,6 +151,59 @@ func TestReportReader(t *testing.T) {
 	}
 	if rep := r.finish(); !rep.All(".::TestA", Failed) || len(rep.Builds) > 0 {
 		t.Errorf("report %+v", rep)
+	}
+}
+
+// TestReportIsBounded: a run that prints more than is kept, or names more tests than are counted, has not come to an end
+// as far as is known. What it names takes up no more memory than that.
+//
+//test:plain
+func TestReportIsBounded(t *testing.T) {
+	const many = 10 * maxTests
+	nested := strings.Repeat(`<testsuite name="`+strings.Repeat("a", maxSuiteName)+`">`, maxSuites)
+	var xml, verdicts strings.Builder
+	for i := range many {
+		fmt.Fprintf(&xml, "<testcase name=\"%d\"/>\n", i)
+		fmt.Fprintf(&verdicts, "\x16--- PASS: Test%d (0.00s)\n", i)
+	}
+	last := "\x16--- PASS: TestA (0.00s)\n\x16PASS\n"
+	for name, c := range map[string]struct {
+		lang    Language
+		printed string
+		status  int
+	}{
+		"few":        {Golang{}, last, 0},
+		"long":       {Golang{}, strings.Repeat(strings.Repeat("x", 999)+"\n", 10*maxSection/1000) + last, -1},
+		"many of Go": {Golang{}, verdicts.String() + last, -1},
+		"many":       {Java{}, nested + xml.String() + strings.Repeat("</testsuite>", maxSuites), -1},
+	} {
+		r := newReportReader(c.lang, "token")
+		if _, err := io.WriteString(r, "\ntoken run .\n"+c.printed+"\ntoken end 0\n"); err != nil {
+			t.Fatal(err)
+		}
+		rep := r.finish()
+		if rep.Ends["."].Status != c.status || (len(rep.Runs[0]) == 1) != (c.status == 0) {
+			t.Errorf("%s: ended with %+v, %d tests", name, rep.Ends["."], len(rep.Runs[0]))
+		}
+	}
+	if found := JUnit([]byte(nested + xml.String())); len(found) > maxTests+1 {
+		t.Errorf("%d tests are held", len(found))
+	}
+	deep := "<testsuite>" + strings.Repeat("<a>", 10*maxNested) + `<testcase name="x"/>`
+	if found := JUnit([]byte(deep)); len(found) > 0 {
+		t.Errorf("elements within elements without end: %v", found)
+	}
+}
+
+// TestJestDuplicates: of two tests of one name, the one that failed counts.
+func TestJestDuplicates(t *testing.T) {
+	for _, both := range []string{`"failed"`, `"passed"},{"fullName":"a","status":"failed"`,
+		`"failed"},{"fullName":"a","status":"pending"`} {
+		got := (Node{}).Results([]byte(`{"numTotalTests":2,"testResults":[{"status":"failed","assertionResults":[` +
+			`{"fullName":"a","status":` + both + `}]}]}`))
+		if diff := cmp.Diff(Results{"a": Failed}, got); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", both, diff)
+		}
 	}
 }
 

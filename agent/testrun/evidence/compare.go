@@ -64,11 +64,12 @@ func (p *pass) compare() (out findings) {
 		case !base.Built:
 			p.left("%s: its tests do not build on the base commit here: %s", g, base.Log)
 		case !base.Ran:
-			p.left("%s: its tests did not come to an end on the base commit", g)
+			p.left("%s: its tests did not come to an end on the base commit, or printed too much", g)
 		case atAll && !head.Built:
 			p.left("%s: its tests do not build at the head here: %s", g, head.Log)
-		case atAll && !head.Ran, overlaid && over.Built && !over.Ran, !overlaid && p.wantsOver(g):
-			p.left("%s: its tests did not come to an end at the head", g)
+		case atAll && !head.Ran, !atAll && p.wasMissed(atHead, g), overlaid && over.Built && !over.Ran,
+			!overlaid && p.wantsOver(g):
+			p.left("%s: its tests did not come to an end at the head, or printed too much", g)
 		default:
 			p.looked[g] = true
 			p.out.Tests += len(outermost(p.lang, base.Tests))
@@ -81,6 +82,11 @@ func (p *pass) compare() (out findings) {
 		}
 	}
 	return out
+}
+
+// wasMissed reports whether a group without a result in a tree may just not have been run there.
+func (p *pass) wasMissed(n treeName, g string) bool {
+	return slices.Contains(p.unrun[n], g) || !p.namesGroups() && len(p.unrun[n]) > 0
 }
 
 // wantsOver reports whether the base's tests of a group are to be laid over the head.

@@ -96,6 +96,37 @@ class More(unittest.TestCase):
 	}
 }
 
+// TestEndedBatch: where the sandbox ends one file's tests, those after it in the batch have not run. That is said, and not
+// held against the change.
+//
+//test:plain
+func TestEndedBatch(t *testing.T) {
+	o, err := boxOptions()
+	if err != nil {
+		t.Fatal(err)
+	}
+	o.Limits = sandbox.Limits{Printed: 8 << 20}
+	box := sandboxtest.New(t, o)
+	r := newClone(t)
+	base := r.commit(txtar.Parse([]byte(hostileBase)), "base/")
+	head := r.commit(txtar.Parse([]byte(`
+-- head/calc.py --
+import os
+
+def half(a):
+    for _ in range(1 << 10): os.write(1, b'x' * (1 << 20))
+    return a // 2
+`)), "head/")
+	e := lookWithin(t, box, r.dir, base, head, time.Minute)
+	if len(e.Early)+len(e.Hushed)+len(e.Gone)+len(e.Dropped)+len(e.Broken) > 0 {
+		t.Errorf("%+v", e)
+	}
+	if left := strings.Join(e.Left, "\n"); !strings.Contains(left, "it printed more than 8 MiB") ||
+		!strings.Contains(left, "test_more.py: its tests did not come to an end at the head") {
+		t.Errorf("left out: %q", e.Left)
+	}
+}
+
 // lookWithin looks at a change, where one run of one group ends after within.
 func lookWithin(t *testing.T, box *sandbox.Sandbox, dir, base, head string, within time.Duration) sia.TestEvidence {
 	t.Helper()
