@@ -212,12 +212,12 @@ func (Python) Results(out []byte) Results {
 	return found
 }
 
-// pythonLastWord is what unittest and pytest print last.
-var pythonLastWord = lazyregexp.New(`(?m)^Ran \d+ tests? in |` +
-	`^(?:=+ )?(?:\d+ [a-z]+(?:, )?)+ in [\d.]+s|^(?:=+ )?no tests ran in `)
+// unittestLastWord is what unittest prints last.
+var unittestLastWord = lazyregexp.New(`(?m)^Ran \d+ tests? in `)
 
-// LastWord looks for the line with the number of tests.
-func (Python) LastWord(out []byte) bool { return pythonLastWord.Match(out) }
+// LastWord looks for unittest's number of tests, or for the end of pytest's report: what pytest says of numbers is
+// worded by plugins, too.
+func (Python) LastWord(out []byte) bool { return junitClosed(out) || unittestLastWord.Match(out) }
 
 func (Python) Broken(string, string) []string { return nil }
 
