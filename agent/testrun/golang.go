@@ -86,7 +86,7 @@ func (l Golang) Suite(tree Files, tests []string, read ReadFile) (Suite, bool) {
 		if all := strings.Join(names[dir], "|"); names[dir] != nil && len(all) < maxPattern {
 			which = "^(" + all + ")$"
 		}
-		in, group := quoteShell("./"+dir), quoteShell(dir)
+		in, group := quoteShell("./"+dir)+goModules(tree, dir), quoteShell(dir)
 		fmt.Fprintf(&run, `(
 cd %[1]s || exit
 mark build %[2]s
@@ -104,18 +104,24 @@ rm -f /tmp/sia-%[3]d$suffix
 `, in, group, i, testTimeout, quoteShell(which))
 		fmt.Fprintf(&fetch, "(cd %s && go list -e -deps -test . >/dev/null) || exit\n", in)
 	}
-	flags := "-buildvcs=false -modcacherw"
-	_, workspace := tree["go.work"]
-	_, vendored := tree["vendor/modules.txt"]
-	if !workspace && !vendored {
-		flags += " -mod=mod"
-	}
 	return Suite{Script: goMarks + run.String(), Prepare: fetch.String(), Deps: "go",
 		Hosts: []string{"proxy.golang.org", "sum.golang.org"},
-		Env: []string{"GOFLAGS=" + flags, "GOMODCACHE=" + depsAt + "/mod", "GOCACHE=" + buildAt + "/go",
+		Env: []string{"GOFLAGS=-buildvcs=false -modcacherw", "GOMODCACHE=" + depsAt + "/mod", "GOCACHE=" + buildAt + "/go",
 			"GOTOOLCHAIN=local"},
 		Stdlib: l.Program(),
 	}, true
+}
+
+// goModules are the shell commands, if any, that let go.mod and go.sum be brought up to date for a package, which is so
+// neither in a workspace nor where modules are vendored.
+func goModules(tree Files, dir string) string {
+	file := path.Join(dir, "x.go")
+	_, workspace := Nearest(tree, file, "go.work")
+	module, _ := Nearest(tree, file, "go.mod")
+	if _, vendored := tree[path.Join(module, "vendor/modules.txt")]; workspace || vendored {
+		return ""
+	}
+	return ` && export GOFLAGS="$GOFLAGS -mod=mod"`
 }
 
 // goMarks sets where a test binary lies. Without marks, code that asks whether it is being tested is not told so:
