@@ -67,8 +67,9 @@ func (p *pass) compare() (out findings) {
 			p.left("%s: its tests did not come to an end on the base commit, or printed too much", g)
 		case atAll && !head.Built:
 			p.left("%s: its tests do not build at the head here: %s", g, head.Log)
-		case atAll && !head.Ran, !atAll && p.wasMissed(atHead, g), overlaid && over.Built && !over.Ran,
-			!overlaid && p.wantsOver(g):
+		case !atAll && p.wasMissed(atHead, g):
+			p.left("%s: its tests were not run at the head", g)
+		case atAll && !head.Ran, overlaid && over.Built && !over.Ran, !overlaid && p.wantsOver(g):
 			p.left("%s: its tests did not come to an end at the head, or printed too much", g)
 		default:
 			p.looked[g] = true

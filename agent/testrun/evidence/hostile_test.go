@@ -122,7 +122,7 @@ def half(a):
 		t.Errorf("%+v", e)
 	}
 	if left := strings.Join(e.Left, "\n"); !strings.Contains(left, "it printed more than 8 MiB") ||
-		!strings.Contains(left, "test_more.py: its tests did not come to an end at the head") {
+		!strings.Contains(left, "test_more.py: its tests were not run at the head") {
 		t.Errorf("left out: %q", e.Left)
 	}
 }
