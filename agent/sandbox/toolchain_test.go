@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// A folder that holds somebody's home, keys and all, is shown to no command for the sake of a program in it, by whatever
-// name it goes.
+// A folder that holds somebody's home, keys and all, is shown to no command for the sake of a program in it, by
+// whatever name it goes.
 func TestToolchainInAHome(t *testing.T) {
 	top, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {

@@ -154,8 +154,8 @@ func TestReportReader(t *testing.T) {
 	}
 }
 
-// TestReportIsBounded: a run that prints more than is kept, or names more tests than are counted, has not come to an end
-// as far as is known. What it names takes up no more memory than that.
+// TestReportIsBounded: a run that prints more than is kept, or names more tests than are counted, has not come to an
+// end as far as is known. What it names takes up no more memory than that.
 //
 //test:plain
 func TestReportIsBounded(t *testing.T) {

@@ -172,9 +172,9 @@ func (Python) fetch(tree Files, manifests []string, pytest bool) string {
 		"/site " + strings.Join(what, " ")
 }
 
-// A test as `python -m unittest -v` prints it. With a docstring the verdict is on the next line, and after what the test
-// wrote on one of its own; where parts of a test failed there is none, and the next test stands on its line. What failed
-// is named again at the end.
+// A test as `python -m unittest -v` prints it. With a docstring the verdict is on the next line, and after what the
+// test wrote on one of its own; where parts of a test failed there is none, and the next test stands on its line. What
+// failed is named again at the end.
 var (
 	unittestName    = lazyregexp.New(`(?:^|^(FAIL|ERROR): | \.\.\. )(\w+) \(([\w.<>]+)\)`)
 	unittestVerdict = lazyregexp.New(`(?:^| \.\.\. )(ok|FAIL|ERROR|expected failure|unexpected success|skipped .*)$`)

@@ -217,7 +217,7 @@ func (r *Runner) depsOf(s Suite) string {
 
 func (r *Runner) command(s Suite, dir, script string) (sandbox.Command, error) {
 	deps, build, now := r.deps(r.depsOf(s)), r.build(), time.Now()
-	// Commands that may only read it run as somebody else; nobody else gets as far as there. Its time says that it is used.
+	// Commands that may only read it run as somebody else; nobody else gets as far as there. Its time is that of its use.
 	if err := errors.Join(os.MkdirAll(deps, 0o755), os.Chtimes(deps, now, now), os.MkdirAll(build, 0o700)); err != nil {
 		return sandbox.Command{}, fmt.Errorf("make caches: %w", err)
 	}
@@ -249,7 +249,9 @@ func (r *Runner) Prepared(ctx context.Context, l Language, s Suite, t Files) boo
 }
 
 // fetched reports whether a mark holds: what it is about may have been removed since.
-func (r *Runner) fetched(s Suite, mark string) bool { return exists(mark) && exists(r.deps(r.depsOf(s))) }
+func (r *Runner) fetched(s Suite, mark string) bool {
+	return exists(mark) && exists(r.deps(r.depsOf(s)))
+}
 
 // installedOnly ends the name of a mark that says that there is what the machine has, and nothing else.
 const installedOnly = "-installed"

@@ -39,8 +39,8 @@ func asOrdinaryUser(t *testing.T) string {
 	return dir
 }
 
-// TestWorkTreeOfClosedFolders: tests may take every right on folders of the tree away. The next tree is laid out all the
-// same, by whoever runs SIA.
+// TestWorkTreeOfClosedFolders: tests may take every right on folders of the tree away. The next tree is laid out all
+// the same, by whoever runs SIA.
 func TestWorkTreeOfClosedFolders(t *testing.T) {
 	w := &WorkTree{Dir: filepath.Join(asOrdinaryUser(t), "tree")}
 	made := map[string][]byte{}

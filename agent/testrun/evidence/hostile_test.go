@@ -96,8 +96,8 @@ class More(unittest.TestCase):
 	}
 }
 
-// TestEndedBatch: where the sandbox ends one file's tests, those after it in the batch have not run. That is said, and not
-// held against the change.
+// TestEndedBatch: where the sandbox ends one file's tests, those after it in the batch have not run. That is said, and
+// not held against the change.
 //
 //test:plain
 func TestEndedBatch(t *testing.T) {

@@ -35,7 +35,7 @@ type pass struct {
 func newPass(l *look, lang testrun.Language, found reached) *pass {
 	return &pass{look: l, lang: lang, reached: found, looked: map[string]bool{}, hashes: map[treeName]string{},
 		services: map[treeName]service.Set{}, unrun: map[treeName][]string{},
-		results:  map[treeName]map[string]groupRun{atBase: {}, atHead: {}, atOver: {}}}
+		results: map[treeName]map[string]groupRun{atBase: {}, atHead: {}, atOver: {}}}
 }
 
 // Bounds of batches.
