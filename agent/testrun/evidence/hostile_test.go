@@ -127,6 +127,33 @@ def half(a):
 	}
 }
 
+// TestNameWithALineBreak: what a file is called can't make it a second run of another file's tests, of which the results
+// would then differ and count for nothing.
+func TestNameWithALineBreak(t *testing.T) {
+	const test = `const {test} = require('node:test')
+const assert = require('node:assert')
+const {half, add} = require('../calc')
+test('halves', () => assert.equal(half(4), 2))
+test('adds', () => assert.equal(add(1, 2), %d))
+`
+	r := newClone(t)
+	file := func(name, text string) txtar.File { return txtar.File{Name: name, Data: []byte(text)} }
+	base := r.commit(&txtar.Archive{Files: []txtar.File{
+		file("package.json", `{"scripts": {"test": "node --test"}}`),
+		file("calc.js", "exports.half = a => a / 2\nexports.add = (a, b) => a + b\n"),
+		file("test/calc.test.js", fmt.Sprintf(test, 3)),
+	}}, "")
+	head := r.commit(&txtar.Archive{Files: []txtar.File{
+		file("calc.js", "exports.half = a => a / 2\nexports.add = (a, b) => a - b\n"),
+		file("test/calc.test.js", fmt.Sprintf(test, -1)),
+		file("test/calc.test.js\n/x.test.js", "require('node:test').test('other', () => {})\n"),
+	}}, "")
+	e := r.look(newBox(t), base, head)
+	if want := "tests: 2\nfiles: test/calc.test.js\nbroken: test/calc.test.js::adds\n"; shown(e) != want {
+		t.Errorf("%s%q", shown(e), e.Left)
+	}
+}
+
 // lookWithin looks at a change, where one run of one group ends after within.
 func lookWithin(t *testing.T, box *sandbox.Sandbox, dir, base, head string, within time.Duration) sia.TestEvidence {
 	t.Helper()
