@@ -256,7 +256,7 @@ func (p *pass) speaksFor(g string, f fileChange) bool {
 	if !p.looked[g] || !known {
 		return p.looked[g]
 	}
-	if len(base.Tests) == 0 || len(base.Flaky) > 0 {
+	if len(base.Tests) == 0 || len(base.Flaky)+len(p.results[atHead][g].Flaky)+len(p.results[atOver][g].Flaky) > 0 {
 		return false
 	}
 	defined := p.defined(f)
