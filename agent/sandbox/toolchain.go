@@ -97,10 +97,19 @@ func prefixOf(file, home string) string {
 		return "/usr"
 	}
 	prefix := filepath.Dir(filepath.Dir(real))
-	if filepath.Base(filepath.Dir(real)) != "bin" || prefix == "/" || prefix == home || filepath.Dir(prefix) == home {
+	if filepath.Base(filepath.Dir(real)) != "bin" || prefix == "/" || !inSystem(prefix) && holdsHome(prefix, home) {
 		return ""
 	}
 	return prefix
+}
+
+// holdsHome reports whether a folder, of which no link leads elsewhere, holds a person's own: the home, what is around
+// it, or a folder right in it.
+func holdsHome(dir, home string) bool {
+	if real, err := filepath.EvalSymlinks(home); err == nil {
+		home = real
+	}
+	return home != "" && (strings.HasPrefix(home+"/", dir+"/") || filepath.Dir(dir) == home)
 }
 
 // chosenVersion is the folder in dir that a settings file names, or else the last one.

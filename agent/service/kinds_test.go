@@ -139,6 +139,21 @@ func TestNotInstalled(t *testing.T) {
 	}
 }
 
+// TestRefusedForTheSameReason: of several variables that no program gets, the same is named each time.
+func TestRefusedForTheSameReason(t *testing.T) {
+	env := map[string]string{}
+	for i := range 20 {
+		env[fmt.Sprintf("LINES_%02d", i)] = "a\nb"
+	}
+	folder := installed(t, "redis-server")
+	for range 20 {
+		_, why := consider(gate.Service{Name: "s", Image: "redis", Env: env}, []string{folder}, true)
+		if !strings.Contains(why, "LINES_00 holds a line break") {
+			t.Fatalf("%q", why)
+		}
+	}
+}
+
 // TestHostPorts: where a job's steps find a service.
 func TestHostPorts(t *testing.T) {
 	for ports, want := range map[string]string{

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path"
 	"path/filepath"
@@ -209,8 +210,8 @@ func consider(w gate.Service, folders []string, can bool) (c candidate, why stri
 	if c.mapped, why = hostPorts(w.Ports, k.port); why != "" {
 		return c, fmt.Sprintf("%s is not started here: %s.", text.Capital(c.shown()), why)
 	}
-	for variable, value := range w.Env {
-		if why = unusable(value); why != "" {
+	for _, variable := range slices.Sorted(maps.Keys(w.Env)) { // what is said must not be chance: results are kept by it
+		if why = unusable(w.Env[variable]); why != "" {
 			return c, fmt.Sprintf("%s is not started here: its variable %s %s.", text.Capital(c.shown()), show(variable), why)
 		}
 	}

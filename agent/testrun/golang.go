@@ -37,11 +37,11 @@ func (Golang) IsManifest(p string) bool {
 
 func (l Golang) IsCode(p string) bool { return strings.HasSuffix(p, ".go") && !l.IsTest(p) }
 
-// GoTest finds what `go test` runs at the top of a file: https://pkg.go.dev/testing
-var GoTest = lazyregexp.New(`(?m)^func ((?:Test|Example|Fuzz)\w*)\(`)
+// goTest finds what `go test` runs at the top of a file: https://pkg.go.dev/testing
+var goTest = lazyregexp.New(`(?m)^func ((?:Test|Example|Fuzz)[\pL\p{Nd}_]*)\(`)
 
 // goSuiteMethod is a test that a suite of testify or gocheck calls.
-var goSuiteMethod = lazyregexp.New(`(?m)^func \(\w*\s*\*?\w+\) Test\w*\(`)
+var goSuiteMethod = lazyregexp.New(`(?m)^func \([^()]*\) Test[\pL\p{Nd}_]*\(`)
 
 // maxPattern bounds the pattern that chooses tests, in bytes: an argument can't be much longer.
 const maxPattern = 64 << 10
@@ -67,7 +67,7 @@ func (l Golang) Suite(tree Files, tests []string, read ReadFile) (Suite, bool) {
 		if !slices.Contains(packages, dir) {
 			packages, names[dir] = append(packages, dir), []string{}
 		}
-		defined := GoTest.FindAllSubmatch(text, -1)
+		defined := goTest.FindAllSubmatch(text, -1)
 		if len(defined) == 0 || goSuiteMethod.Match(text) {
 			names[dir] = nil
 		}
@@ -86,7 +86,7 @@ func (l Golang) Suite(tree Files, tests []string, read ReadFile) (Suite, bool) {
 		if all := strings.Join(names[dir], "|"); names[dir] != nil && len(all) < maxPattern {
 			which = "^(" + all + ")$"
 		}
-		in, group := quoteShell("./"+dir), quoteShell(dir)
+		in, group := quoteShell("./"+dir)+goModules(tree, dir), quoteShell(dir)
 		fmt.Fprintf(&run, `(
 cd %[1]s || exit
 mark build %[2]s
@@ -104,18 +104,24 @@ rm -f /tmp/sia-%[3]d$suffix
 `, in, group, i, testTimeout, quoteShell(which))
 		fmt.Fprintf(&fetch, "(cd %s && go list -e -deps -test . >/dev/null) || exit\n", in)
 	}
-	flags := "-buildvcs=false -modcacherw"
-	_, workspace := tree["go.work"]
-	_, vendored := tree["vendor/modules.txt"]
-	if !workspace && !vendored {
-		flags += " -mod=mod"
-	}
 	return Suite{Script: goMarks + run.String(), Prepare: fetch.String(), Deps: "go",
 		Hosts: []string{"proxy.golang.org", "sum.golang.org"},
-		Env: []string{"GOFLAGS=" + flags, "GOMODCACHE=" + depsAt + "/mod", "GOCACHE=" + buildAt + "/go",
+		Env: []string{"GOFLAGS=-buildvcs=false -modcacherw", "GOMODCACHE=" + depsAt + "/mod", "GOCACHE=" + buildAt + "/go",
 			"GOTOOLCHAIN=local"},
 		Stdlib: l.Program(),
 	}, true
+}
+
+// goModules are the shell commands, if any, that let go.mod and go.sum be brought up to date for a package, which is so
+// neither in a workspace nor where modules are vendored.
+func goModules(tree Files, dir string) string {
+	file := path.Join(dir, "x.go")
+	_, workspace := Nearest(tree, file, "go.work")
+	module, _ := Nearest(tree, file, "go.mod")
+	if _, vendored := tree[path.Join(module, "vendor/modules.txt")]; workspace || vendored {
+		return ""
+	}
+	return ` && export GOFLAGS="$GOFLAGS -mod=mod"`
 }
 
 // goMarks sets where a test binary lies. Without marks, code that asks whether it is being tested is not told so:
@@ -133,11 +139,11 @@ fi
 `
 
 // goVerdict is a line by which a test ends. Package testing marks its own lines with a
-// byte that tests don't print (cmd/test2json).
-var goVerdict = lazyregexp.New(`^\x16?\s*--- (PASS|FAIL|SKIP): (\S+) \(`)
+// byte that tests don't print (cmd/test2json). Tests of tools do print such lines without it.
+var goVerdict = lazyregexp.New(`^\x16\s*--- (PASS|FAIL|SKIP): (\S+) \(`)
 
 // goBegin is a line by which a test begins, is set aside, or goes on.
-var goBegin = lazyregexp.New(`^\x16?=== (RUN|PAUSE|CONT)\s+(\S+)$`)
+var goBegin = lazyregexp.New(`^\x16=== (RUN|PAUSE|CONT)\s+(\S+)$`)
 
 // Results reads the output of a test binary. A test that was under way when the binary ended, as one
 // that exits, deadlocks or runs out of time, has failed.

@@ -12,13 +12,13 @@ import (
 
 // JUnit reads JUnit's XML, as many runners write it: https://github.com/testmoapp/junitxml. Several
 // reports may stand one after the other. A test is named by its class, where it has one, and its name. What is
-// cut short counts as far as it goes.
+// cut short counts as far as it goes. After maxTests tests one more is read, and no others.
 func JUnit(out []byte) Results {
 	found := Results{}
 	out = withoutControls(out)
 	for {
 		i := bytes.Index(out, []byte("<testsuite"))
-		if i < 0 {
+		if i < 0 || len(found) > maxTests {
 			return found
 		}
 		n := junitReport(out[i:], found)
@@ -48,8 +48,9 @@ func junitClosed(out []byte) bool { return junitEnd.Match(out) }
 
 // Bounds of the suites that a test is named by: each of a report's tests repeats them.
 const (
-	maxSuites    = 20  // the outermost
-	maxSuiteName = 200 // characters of each
+	maxSuites    = 20   // the outermost
+	maxSuiteName = 200  // characters of each
+	maxNested    = 1000 // elements within one another; a report that has more ends there
 )
 
 // junitReport reads one report, and returns how many bytes it took.
@@ -60,13 +61,15 @@ func junitReport(out []byte, found Results) int {
 	var suites []string // names of the suites that are open
 	var test string
 	var came Outcome
+	depth := 0
 	for {
 		token, err := d.Token()
-		if err != nil {
+		if err != nil || depth > maxNested || len(found) > maxTests {
 			return int(d.InputOffset())
 		}
 		switch e := token.(type) {
 		case xml.StartElement:
+			depth++
 			switch e.Name.Local {
 			case "testsuite", "testsuites":
 				suites = append(suites, text.Clip(attribute(e, "name"), maxSuiteName))
@@ -78,16 +81,17 @@ func junitReport(out []byte, found Results) int {
 					test = strings.Join(append(named(suites[:min(len(suites), maxSuites)]), test), " > ")
 				}
 			case "failure", "error":
-				came = Failed
+				if came != Skipped { // node tells why a test fails that is to be done
+					came = Failed
+				}
 			case "skipped":
 				came = Skipped
 			}
 		case xml.EndElement:
+			depth--
 			switch e.Name.Local {
 			case "testcase":
-				if came == Failed || found[test] != Failed { // one that ran several times fails once and for all
-					found[test] = came
-				}
+				found.add(test, came)
 				test = ""
 			case "testsuite", "testsuites":
 				if suites = suites[:max(len(suites)-1, 0)]; len(suites) == 0 {

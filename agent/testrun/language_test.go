@@ -1,6 +1,8 @@
 package testrun
 
 import (
+	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -46,6 +48,24 @@ func TestResults(t *testing.T) {
 	}
 	if diff := cmp.Diff([]string{"tests/sums.rs"}, (Rust{}).Broken(string(broken), "")); diff != "" {
 		t.Errorf("files that stop cargo (-want +got):\n%s", diff)
+	}
+}
+
+// TestUnittestTrace: what a failed test's trace holds is no verdict.
+func TestUnittestTrace(t *testing.T) {
+	out := `test_says (test_a.Says.test_says) ... hello
+FAIL
+
+======================================================================
+FAIL: test_says (test_a.Says.test_says)
+----------------------------------------------------------------------
+AssertionError: 'no' != 'ok
+ok
+'
+Ran 1 test in 0.001s
+`
+	if diff := cmp.Diff(Results{"test_a.Says.test_says": Failed}, (Python{}).Results([]byte(out))); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
 
@@ -99,7 +119,7 @@ func TestLastWord(t *testing.T) {
 	}{
 		{Golang{}, "\x16=== RUN   TestA\n\x16--- PASS: TestA (0.00s)\n\x16=== NAME  \n\x16PASS\n", "\x16PASS\n"},
 		{Python{}, read("unittest-3.11.txt"), "Ran 5 tests in"},
-		{Python{}, "..\n3 passed, 1 skipped in 0.12s\n<testsuites></testsuites>", "3 passed"},
+		{Python{}, "..\n3 passed in 0.12s\n<testsuites></testsuites>", "</testsuites>"},
 		{Node{}, read("node.xml"), "</testsuites>"},
 		{Node{}, `{"numFailedTests":0,"numTotalTests":1,"testResults":[]}`, `,"testResults"`},
 		{Rust{}, read("cargo.txt"), "test result:"},
@@ -131,6 +151,59 @@ func TestReportReader(t *testing.T) {
 	}
 	if rep := r.finish(); !rep.All(".::TestA", Failed) || len(rep.Builds) > 0 {
 		t.Errorf("report %+v", rep)
+	}
+}
+
+// TestReportIsBounded: a run that prints more than is kept, or names more tests than are counted, has not come to an
+// end as far as is known. What it names takes up no more memory than that.
+//
+//test:plain
+func TestReportIsBounded(t *testing.T) {
+	const many = 10 * maxTests
+	nested := strings.Repeat(`<testsuite name="`+strings.Repeat("a", maxSuiteName)+`">`, maxSuites)
+	var xml, verdicts strings.Builder
+	for i := range many {
+		fmt.Fprintf(&xml, "<testcase name=\"%d\"/>\n", i)
+		fmt.Fprintf(&verdicts, "\x16--- PASS: Test%d (0.00s)\n", i)
+	}
+	last := "\x16--- PASS: TestA (0.00s)\n\x16PASS\n"
+	for name, c := range map[string]struct {
+		lang    Language
+		printed string
+		status  int
+	}{
+		"few":        {Golang{}, last, 0},
+		"long":       {Golang{}, strings.Repeat(strings.Repeat("x", 999)+"\n", 10*maxSection/1000) + last, -1},
+		"many of Go": {Golang{}, verdicts.String() + last, -1},
+		"many":       {Java{}, nested + xml.String() + strings.Repeat("</testsuite>", maxSuites), -1},
+	} {
+		r := newReportReader(c.lang, "token")
+		if _, err := io.WriteString(r, "\ntoken run .\n"+c.printed+"\ntoken end 0\n"); err != nil {
+			t.Fatal(err)
+		}
+		rep := r.finish()
+		if rep.Ends["."].Status != c.status || (len(rep.Runs[0]) == 1) != (c.status == 0) {
+			t.Errorf("%s: ended with %+v, %d tests", name, rep.Ends["."], len(rep.Runs[0]))
+		}
+	}
+	if found := JUnit([]byte(nested + xml.String())); len(found) > maxTests+1 {
+		t.Errorf("%d tests are held", len(found))
+	}
+	deep := "<testsuite>" + strings.Repeat("<a>", 10*maxNested) + `<testcase name="x"/>`
+	if found := JUnit([]byte(deep)); len(found) > 0 {
+		t.Errorf("elements within elements without end: %v", found)
+	}
+}
+
+// TestJestDuplicates: of two tests of one name, the one that failed counts.
+func TestJestDuplicates(t *testing.T) {
+	for _, both := range []string{`"failed"`, `"passed"},{"fullName":"a","status":"failed"`,
+		`"failed"},{"fullName":"a","status":"pending"`} {
+		got := (Node{}).Results([]byte(`{"numTotalTests":2,"testResults":[{"status":"failed","assertionResults":[` +
+			`{"fullName":"a","status":` + both + `}]}]}`))
+		if diff := cmp.Diff(Results{"a": Failed}, got); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", both, diff)
+		}
 	}
 }
 

@@ -16,11 +16,11 @@ import (
 // differs is fetched. Files of packages are linked, for those are replaced as a whole; others are copied.
 func (r *Runner) seedNear(s Suite) error {
 	kind := strings.TrimRight(s.Near, "0123456789abcdef")
-	to := filepath.Join(r.dir, "deps", s.Near)
+	to := r.deps(s.Near)
 	if !r.Near || kind == "" || exists(to) {
 		return nil
 	}
-	deps := filepath.Join(r.dir, "deps")
+	deps := r.deps("")
 	all, err := fs.Glob(os.DirFS(deps), kind+"*") // the folder's own name is no pattern
 	if err != nil {
 		return fmt.Errorf("look for dependencies of nearly the same: %w", err)

@@ -190,16 +190,11 @@ func (Node) Results(out []byte) Results {
 				found[unloaded] = Failed
 			}
 			for _, a := range file.AssertionResults {
-				switch a.Status {
-				case "passed":
-					if found[a.FullName] != Failed {
-						found[a.FullName] = Passed
-					}
-				case "failed":
-					found[a.FullName] = Failed
-				default:
-					found[a.FullName] = Skipped
+				came, known := map[string]Outcome{"passed": Passed, "failed": Failed}[a.Status]
+				if !known {
+					came = Skipped
 				}
+				found.add(a.FullName, came)
 			}
 		}
 		return found

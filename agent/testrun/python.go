@@ -172,11 +172,12 @@ func (Python) fetch(tree Files, manifests []string, pytest bool) string {
 		"/site " + strings.Join(what, " ")
 }
 
-// A test as `python -m unittest -v` prints it. With a docstring the verdict is on the next line; where parts of a
-// test failed there is none, and the next test stands on its line. What failed is named again at the end.
+// A test as `python -m unittest -v` prints it. With a docstring the verdict is on the next line, and after what the
+// test wrote on one of its own; where parts of a test failed there is none, and the next test stands on its line. What
+// failed is named again at the end.
 var (
 	unittestName    = lazyregexp.New(`(?:^|^(FAIL|ERROR): | \.\.\. )(\w+) \(([\w.<>]+)\)`)
-	unittestVerdict = lazyregexp.New(` \.\.\. (ok|FAIL|ERROR|expected failure|unexpected success|skipped.*)$`)
+	unittestVerdict = lazyregexp.New(`(?:^| \.\.\. )(ok|FAIL|ERROR|expected failure|unexpected success|skipped .*)$`)
 )
 
 func (Python) Results(out []byte) Results {
@@ -193,7 +194,7 @@ func (Python) Results(out []byte) Results {
 				name += "." + string(m[2])
 			}
 			if len(m[1]) > 0 {
-				found[name] = Failed
+				found[name], name = Failed, "" // what follows is its trace
 			}
 		}
 		if m := unittestVerdict.FindSubmatch(line); m != nil && name != "" {
@@ -211,12 +212,12 @@ func (Python) Results(out []byte) Results {
 	return found
 }
 
-// pythonLastWord is what unittest and pytest print last.
-var pythonLastWord = lazyregexp.New(`(?m)^Ran \d+ tests? in |` +
-	`^(?:=+ )?(?:\d+ [a-z]+(?:, )?)+ in [\d.]+s|^(?:=+ )?no tests ran in `)
+// unittestLastWord is what unittest prints last.
+var unittestLastWord = lazyregexp.New(`(?m)^Ran \d+ tests? in `)
 
-// LastWord looks for the line with the number of tests.
-func (Python) LastWord(out []byte) bool { return pythonLastWord.Match(out) }
+// LastWord looks for unittest's number of tests, or for the end of pytest's report: what pytest says of numbers is
+// worded by plugins, too.
+func (Python) LastWord(out []byte) bool { return junitClosed(out) || unittestLastWord.Match(out) }
 
 func (Python) Broken(string, string) []string { return nil }
 

@@ -22,6 +22,13 @@ const (
 // Results are the tests of one run of one group, by the runner's names.
 type Results map[string]Outcome
 
+// add adds a test. One that ran several times fails once and for all.
+func (r Results) add(test string, came Outcome) {
+	if r[test] != Failed {
+		r[test] = came
+	}
+}
+
 // Runs is how often tests are run at each end. What does not come out alike is thrown away.
 const Runs = 2
 
@@ -75,11 +82,12 @@ func (r Report) AnyFailed(other Report) bool {
 	return false
 }
 
-// maxSection bounds the output of one build or run that is kept, in bytes.
-const maxSection = 16 << 20
-
-// maxTests bounds the tests of one run; what comes after is not seen.
-const maxTests = 20_000
+// Bounds of one run of one group. One above them counts as not come to an end: what it would still have said is not
+// known.
+const (
+	maxSection = 16 << 20 // bytes of output; of a build, too
+	maxTests   = 20_000
+)
 
 // reportReader takes what a suite's script prints apart. It is the Output of a command.
 type reportReader struct {
@@ -92,6 +100,7 @@ type reportReader struct {
 	kind    string // of the section that is open: "build", "run" or ""
 	group   string
 	section bytes.Buffer
+	cut     bool // the section had more than is kept
 }
 
 func newReportReader(l Language, token string) *reportReader {
@@ -155,8 +164,10 @@ func (r *reportReader) readLine(line []byte) {
 }
 
 func (r *reportReader) keep(b []byte) {
-	if room := maxSection - r.section.Len(); r.kind != "" && room > 0 {
-		r.section.Write(b[:min(room, len(b))])
+	if r.kind != "" {
+		room := min(maxSection-r.section.Len(), len(b))
+		r.section.Write(b[:room])
+		r.cut = r.cut || room < len(b)
 	}
 }
 
@@ -169,21 +180,27 @@ func (r *reportReader) close(status int) {
 		}
 	case "run":
 		n := r.times[r.group]
+		if r.times[r.group]++; n >= Runs {
+			break
+		}
+		found := r.lang.Results(r.section.Bytes())
+		if len(found) > maxTests {
+			found, r.cut = nil, true
+		}
+		if r.cut {
+			status = -1
+		}
 		if n == 0 {
 			r.out.Ends[r.group] = End{Status: status, LastWord: r.lang.LastWord(r.section.Bytes())}
 		}
-		if r.times[r.group]++; n < Runs {
-			for name, o := range r.lang.Results(r.section.Bytes()) {
-				if len(r.out.Runs[n]) < maxTests {
-					r.out.Runs[n][r.group+"::"+name] = o
-				}
-			}
-			if n == Runs-1 {
-				r.out.Groups = append(r.out.Groups, r.group)
-			}
+		for name, o := range found {
+			r.out.Runs[n][r.group+"::"+name] = o
+		}
+		if n == Runs-1 {
+			r.out.Groups = append(r.out.Groups, r.group)
 		}
 	}
-	r.kind = ""
+	r.kind, r.cut = "", false
 	r.section.Reset()
 }
 

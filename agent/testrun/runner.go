@@ -40,6 +40,7 @@ const (
 	suiteWithin   = 5 * time.Minute  // build and all runs at one end, where nobody says otherwise
 	prepareWithin = 10 * time.Minute // fetching
 	maxCache      = 4 << 30          // bytes of build caches, after which they are begun anew
+	maxDeps       = 8                // states of manifests of which what they depend on is kept: those used last
 	logTail       = 4 << 10          // bytes of output that say why something did not work
 )
 
@@ -203,6 +204,9 @@ func (r *Runner) addStdlib(ctx context.Context, s Suite) error {
 // build is the folder of the build caches.
 func (r *Runner) build() string { return filepath.Join(r.dir, "build") }
 
+// deps is a folder of what suites depend on.
+func (r *Runner) deps(name string) string { return filepath.Join(r.dir, "deps", name) }
+
 // depsOf is the name of the folder for what a suite depends on.
 func (r *Runner) depsOf(s Suite) string {
 	if r.Near {
@@ -212,9 +216,9 @@ func (r *Runner) depsOf(s Suite) string {
 }
 
 func (r *Runner) command(s Suite, dir, script string) (sandbox.Command, error) {
-	deps, build := filepath.Join(r.dir, "deps", r.depsOf(s)), r.build()
-	// Commands that may only read it run as somebody else; nobody else gets as far as there.
-	if err := errors.Join(os.MkdirAll(deps, 0o755), os.MkdirAll(build, 0o700)); err != nil {
+	deps, build, now := r.deps(r.depsOf(s)), r.build(), time.Now()
+	// Commands that may only read it run as somebody else; nobody else gets as far as there. Its time is that of its use.
+	if err := errors.Join(os.MkdirAll(deps, 0o755), os.Chtimes(deps, now, now), os.MkdirAll(build, 0o700)); err != nil {
 		return sandbox.Command{}, fmt.Errorf("make caches: %w", err)
 	}
 	// A script may be longer than an argument can be.
@@ -241,7 +245,12 @@ func slotName(dir string) string { return filepath.Base(filepath.Dir(dir)) + "-"
 // Prepared reports whether what a suite depends on was fetched, as far as its registries can be reached.
 func (r *Runner) Prepared(ctx context.Context, l Language, s Suite, t Files) bool {
 	mark := r.fetchedMark(l, s, t)
-	return exists(mark) || exists(mark+installedOnly) && r.Unreached(ctx, s) != ""
+	return r.fetched(s, mark) || r.fetched(s, mark+installedOnly) && r.Unreached(ctx, s) != ""
+}
+
+// fetched reports whether a mark holds: what it is about may have been removed since.
+func (r *Runner) fetched(s Suite, mark string) bool {
+	return exists(mark) && exists(r.deps(r.depsOf(s)))
 }
 
 // installedOnly ends the name of a mark that says that there is what the machine has, and nothing else.
@@ -277,7 +286,7 @@ func exists(file string) bool { _, err := os.Stat(file); return err == nil }
 // the machine has to do. why says what went wrong.
 func (r *Runner) Fetch(ctx context.Context, l Language, s Suite, t Tree) (why string, err error) {
 	mark := r.fetchedMark(l, s, t.Files)
-	if s.Prepare == "" || exists(mark) {
+	if s.Prepare == "" || r.fetched(s, mark) {
 		return "", nil
 	}
 	script := s.Prepare
@@ -285,7 +294,7 @@ func (r *Runner) Fetch(ctx context.Context, l Language, s Suite, t Tree) (why st
 	if unreached != "" {
 		if script, mark = s.Installed, mark+installedOnly; script == "" {
 			return unreached, nil
-		} else if exists(mark) {
+		} else if r.fetched(s, mark) {
 			return "", nil
 		}
 	}
@@ -388,6 +397,29 @@ func (r *Runner) TrimCache(ctx context.Context) error {
 	defer r.caches.Unlock()
 	if err := sandbox.RemoveAll(build); err != nil {
 		return fmt.Errorf("trim build caches: %w", err)
+	}
+	return nil
+}
+
+// TrimDeps removes what was fetched for states of the manifests that were not run for the longest time. Nothing may run
+// meanwhile.
+func (r *Runner) TrimDeps() error {
+	entries, err := os.ReadDir(r.deps(""))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("look for old dependencies: %w", err)
+	}
+	used := map[string]time.Time{} // of one state of the manifests; other folders serve all
+	for _, e := range entries {
+		info, err := e.Info()
+		if err == nil && strings.Contains(e.Name(), "-") {
+			used[e.Name()] = info.ModTime()
+		}
+	}
+	names := slices.SortedFunc(maps.Keys(used), func(a, b string) int { return used[b].Compare(used[a]) })
+	for _, name := range names[min(len(names), maxDeps):] {
+		if err := sandbox.RemoveAll(r.deps(name)); err != nil {
+			return fmt.Errorf("remove old dependencies: %w", err)
+		}
 	}
 	return nil
 }

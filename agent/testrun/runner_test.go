@@ -3,9 +3,11 @@ package testrun
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 )
 
 // TestCachesAreFilledOnce: while one run fills empty build caches the others wait, as long as they are wanted.
@@ -31,5 +33,38 @@ func TestCachesAreFilledOnce(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer done()
+	}
+}
+
+// TestOldDependenciesGo: what was fetched for manifests that are not used any more does not fill the disk, and what of
+// it is wanted once more counts as not fetched.
+func TestOldDependenciesGo(t *testing.T) {
+	r := &Runner{dir: t.TempDir(), first: make(chan struct{}, 1)}
+	suite := func(i int) Suite { return Suite{Deps: fmt.Sprintf("node-%d", i), Prepare: "npm ci", Eager: true} }
+	now := time.Now()
+	for i := range maxDeps + 2 {
+		c, err := r.command(suite(i), t.TempDir(), "")
+		mark := r.fetchedMark(Node{}, suite(i), nil)
+		used := now.Add(time.Duration(i-100) * time.Hour)
+		if err := errors.Join(err, os.MkdirAll(filepath.Dir(mark), 0o700), os.WriteFile(mark, nil, 0o600),
+			os.Chtimes(c.Mounts[0].From, used, used)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, again := range []Suite{suite(0), {Deps: "go"}} { // the oldest is used, and Go's serves all
+		if _, err := r.command(again, t.TempDir(), ""); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := r.TrimDeps(); err != nil {
+		t.Fatal(err)
+	}
+	for i := range maxDeps + 2 {
+		if got, want := r.Prepared(t.Context(), Node{}, suite(i), nil), i != 1 && i != 2; got != want {
+			t.Errorf("%d: fetched %v, want %v", i, got, want)
+		}
+	}
+	if !exists(r.deps("go")) {
+		t.Error("Go's modules are gone")
 	}
 }

@@ -147,8 +147,10 @@ func (w *WorkTree) tidy(ctx context.Context, root *os.Root, want Files) (there m
 			return context.Cause(ctx)
 		case err != nil:
 			return err
-		case d.IsDir() && folders[p]:
+		case p == ".":
 			return nil
+		case d.IsDir() && folders[p]:
+			return root.Chmod(p, 0o755) // tests may have closed it
 		case d.IsDir():
 			if err := sandbox.RemoveAll(filepath.Join(w.Dir, filepath.FromSlash(p))); err != nil {
 				return err

@@ -64,11 +64,13 @@ func (p *pass) compare() (out findings) {
 		case !base.Built:
 			p.left("%s: its tests do not build on the base commit here: %s", g, base.Log)
 		case !base.Ran:
-			p.left("%s: its tests did not come to an end on the base commit", g)
+			p.left("%s: its tests did not come to an end on the base commit, or printed too much", g)
 		case atAll && !head.Built:
 			p.left("%s: its tests do not build at the head here: %s", g, head.Log)
+		case !atAll && p.wasMissed(atHead, g):
+			p.left("%s: its tests were not run at the head", g)
 		case atAll && !head.Ran, overlaid && over.Built && !over.Ran, !overlaid && p.wantsOver(g):
-			p.left("%s: its tests did not come to an end at the head", g)
+			p.left("%s: its tests did not come to an end at the head, or printed too much", g)
 		default:
 			p.looked[g] = true
 			p.out.Tests += len(outermost(p.lang, base.Tests))
@@ -81,6 +83,11 @@ func (p *pass) compare() (out findings) {
 		}
 	}
 	return out
+}
+
+// wasMissed reports whether a group without a result in a tree may just not have been run there.
+func (p *pass) wasMissed(n treeName, g string) bool {
+	return slices.Contains(p.unrun[n], g) || !p.namesGroups() && len(p.unrun[n]) > 0
 }
 
 // wantsOver reports whether the base's tests of a group are to be laid over the head.
@@ -208,13 +215,10 @@ func hushed(r groupRun) bool {
 	return false
 }
 
-// made are parts of names that the runner or a table of tests made of a place among others.
-var made = regexp.MustCompile(`#\d+(/|$)`)
-
 // unvaried is a test's name without the values that it is run with, as pytest and JUnit write them: other values make
 // another name.
 func unvaried(test string) string {
-	if name, _, varies := strings.Cut(test, "["); varies && name != "" {
+	if name, _, varies := strings.Cut(test, "["); varies && name != "" && strings.HasSuffix(test, "]") {
 		return name
 	}
 	return test
@@ -224,34 +228,82 @@ func unvaried(test string) string {
 func outermost(lang testrun.Language, tests testrun.Results) (out []string) {
 	_, nests := lang.(testrun.Golang)
 	for _, t := range slices.Sorted(maps.Keys(tests)) {
-		if tests[t] == testrun.Passed && !made.MatchString(t) && (!nests || !strings.Contains(t, "/")) {
+		if tests[t] == testrun.Passed && (!nests || !strings.Contains(t, "/")) {
 			out = append(out, t)
 		}
 	}
 	return out
 }
 
-// filesRun are the changed test files of groups that were compared.
+// filesRun are the changed test files that the runs speak for: they were compared, and all that they hold ran and
+// passed on the base. What fails or is skipped there, or is not built, may run elsewhere: of that only the text tells.
 func (p *pass) filesRun() (out []string) {
 	for _, f := range p.change.files {
 		if !p.reached.isTest(f.Path) {
 			continue
 		}
 		covering := p.covering(f.Path)
-		if len(covering) > 0 && !slices.ContainsFunc(covering, func(g string) bool { return !p.looked[g] }) {
+		if len(covering) > 0 && !slices.ContainsFunc(covering, func(g string) bool { return !p.speaksFor(g, f) }) {
 			out = append(out, f.Path)
 		}
 	}
 	return out
 }
 
+// speaksFor reports whether a group was compared and shows all of what a file held on the base.
+func (p *pass) speaksFor(g string, f fileChange) bool {
+	base, known := p.results[atBase][g]
+	if !p.looked[g] || !known {
+		return p.looked[g]
+	}
+	if len(base.Tests) == 0 || len(base.Flaky)+len(p.results[atHead][g].Flaky)+len(p.results[atOver][g].Flaky) > 0 {
+		return false
+	}
+	defined := p.defined(f)
+	for _, name := range defined {
+		if base.Tests[name] != testrun.Passed {
+			return false
+		}
+	}
+	for test, came := range base.Tests {
+		outer, _, _ := strings.Cut(test, "/")
+		if came != testrun.Passed && (len(defined) == 0 || slices.Contains(defined, outer)) {
+			return false
+		}
+	}
+	return true
+}
+
+// goDefined finds what is a test for sure: examples without output are none, and TestMain is another thing.
+var goDefined = regexp.MustCompile(
+	`(?m)^func ((?:Test|Fuzz)(?:[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{Nd}_][\pL\p{Nd}_]*)?)\([\pL\p{Nd}_]+ \*testing\.[TF]\)`)
+
+// defined are the tests that a Go file defined on the base. Without any, all of its package's may be its own. Files of
+// other languages are groups of their own, or parts of one.
+func (p *pass) defined(f fileChange) (out []string) {
+	if _, isGo := p.lang.(testrun.Golang); !isGo || !p.lang.Runs(f.Path) || f.Was.ID == "" {
+		return nil
+	}
+	text, err := p.History.Blob(f.Was.ID, testrun.MaxTestFile)
+	if err != nil {
+		return nil
+	}
+	for _, m := range goDefined.FindAllSubmatch(text, -1) {
+		out = append(out, string(m[1]))
+	}
+	return out
+}
+
 // covering are the groups that show what a test file says: its own, its folder's, or else all.
 func (p *pass) covering(file string) (out []string) {
+	_, isGo := p.lang.(testrun.Golang)
+	ofFolder := isGo && p.lang.Runs(file)
 	var all []string
 	for _, n := range []treeName{atBase, atHead} {
 		for g := range p.results[n] {
 			all = append(all, g)
-			if g == file || path.Ext(g) == "" && below(file, g) && g != "." || g == path.Dir(file) {
+			if g == file || g == path.Dir(file) ||
+				!ofFolder && path.Ext(g) == "" && below(file, g) && g != "." {
 				out = append(out, g)
 			}
 		}

@@ -96,6 +96,64 @@ class More(unittest.TestCase):
 	}
 }
 
+// TestEndedBatch: where the sandbox ends one file's tests, those after it in the batch have not run. That is said, and
+// not held against the change.
+//
+//test:plain
+func TestEndedBatch(t *testing.T) {
+	o, err := boxOptions()
+	if err != nil {
+		t.Fatal(err)
+	}
+	o.Limits = sandbox.Limits{Printed: 8 << 20}
+	box := sandboxtest.New(t, o)
+	r := newClone(t)
+	base := r.commit(txtar.Parse([]byte(hostileBase)), "base/")
+	head := r.commit(txtar.Parse([]byte(`
+-- head/calc.py --
+import os
+
+def half(a):
+    for _ in range(1 << 10): os.write(1, b'x' * (1 << 20))
+    return a // 2
+`)), "head/")
+	e := lookWithin(t, box, r.dir, base, head, time.Minute)
+	if len(e.Early)+len(e.Hushed)+len(e.Gone)+len(e.Dropped)+len(e.Broken) > 0 {
+		t.Errorf("%+v", e)
+	}
+	if left := strings.Join(e.Left, "\n"); !strings.Contains(left, "it printed more than 8 MiB") ||
+		!strings.Contains(left, "test_more.py: its tests were not run at the head") {
+		t.Errorf("left out: %q", e.Left)
+	}
+}
+
+// TestNameWithALineBreak: what a file is called can't make it a second run of another file's tests, of which the results
+// would then differ and count for nothing.
+func TestNameWithALineBreak(t *testing.T) {
+	const test = `const {test} = require('node:test')
+const assert = require('node:assert')
+const {half, add} = require('../calc')
+test('halves', () => assert.equal(half(4), 2))
+test('adds', () => assert.equal(add(1, 2), %d))
+`
+	r := newClone(t)
+	file := func(name, text string) txtar.File { return txtar.File{Name: name, Data: []byte(text)} }
+	base := r.commit(&txtar.Archive{Files: []txtar.File{
+		file("package.json", `{"scripts": {"test": "node --test"}}`),
+		file("calc.js", "exports.half = a => a / 2\nexports.add = (a, b) => a + b\n"),
+		file("test/calc.test.js", fmt.Sprintf(test, 3)),
+	}}, "")
+	head := r.commit(&txtar.Archive{Files: []txtar.File{
+		file("calc.js", "exports.half = a => a / 2\nexports.add = (a, b) => a - b\n"),
+		file("test/calc.test.js", fmt.Sprintf(test, -1)),
+		file("test/calc.test.js\n/x.test.js", "require('node:test').test('other', () => {})\n"),
+	}}, "")
+	e := r.look(newBox(t), base, head)
+	if want := "tests: 2\nfiles: test/calc.test.js\nbroken: test/calc.test.js::adds\n"; shown(e) != want {
+		t.Errorf("%s%q", shown(e), e.Left)
+	}
+}
+
 // lookWithin looks at a change, where one run of one group ends after within.
 func lookWithin(t *testing.T, box *sandbox.Sandbox, dir, base, head string, within time.Duration) sia.TestEvidence {
 	t.Helper()

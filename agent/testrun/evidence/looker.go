@@ -2,6 +2,7 @@ package evidence
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/url"
 	"path/filepath"
@@ -81,7 +82,7 @@ func (l *Looker) with(ctx context.Context, w Wanted, look func(Spec) error) erro
 	if err := look(s); err != nil {
 		return err
 	}
-	return r.TrimCache(ctx)
+	return errors.Join(r.TrimDeps(), r.TrimCache(ctx))
 }
 
 // begin waits for a repository's turn. done ends it.

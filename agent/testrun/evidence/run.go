@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/sia-bot/sia/agent/service"
 	"github.com/sia-bot/sia/agent/testrun"
@@ -22,6 +23,7 @@ type pass struct {
 	ran      bool // something was run in the base and in the head
 
 	results map[treeName]map[string]groupRun // by the runner's groups
+	unrun   map[treeName][]string            // groups of batches that may not have been run to their end
 	looked  map[string]bool                  // groups that were compared
 	hashes  map[treeName]string
 
@@ -33,8 +35,8 @@ type pass struct {
 
 func newPass(l *look, lang testrun.Language, found reached) *pass {
 	return &pass{look: l, lang: lang, reached: found, looked: map[string]bool{}, hashes: map[treeName]string{},
-		services: map[treeName]service.Set{},
-		results:  map[treeName]map[string]groupRun{atBase: {}, atHead: {}, atOver: {}}}
+		services: map[treeName]service.Set{}, unrun: map[treeName][]string{},
+		results: map[treeName]map[string]groupRun{atBase: {}, atHead: {}, atOver: {}}}
 }
 
 // Bounds of batches.
@@ -138,7 +140,10 @@ func (p *pass) run(ctx context.Context, n treeName, groups []group, how variant)
 	var files []string
 	for _, g := range groups {
 		for _, f := range g.files {
-			if _, there := tree[f]; there {
+			switch _, there := tree[f]; {
+			case there && strings.ContainsFunc(f, unicode.IsControl): // a suite's marks end with the line
+				p.left("%q: files with such a name are not run", f)
+			case there:
 				files = append(files, f)
 			}
 		}
@@ -149,6 +154,7 @@ func (p *pass) run(ctx context.Context, n treeName, groups []group, how variant)
 	suite, ok := p.lang.Suite(tree, files, p.Runner.Reader(tree, nil))
 	if !ok {
 		p.left("%s: no way to run its tests is known", groups[0].name)
+		p.missed(n, groups)
 		return nil, nil
 	}
 	p.log = ""
@@ -172,12 +178,23 @@ func (p *pass) run(ctx context.Context, n treeName, groups []group, how variant)
 	out := groupRuns(rep)
 	if rep.Ended != "" {
 		p.left("%s: the tests were ended: %s", groups[0].name, rep.Ended)
+		p.missed(n, groups)
 		return out, nil
+	}
+	if rep.Lacks(p.lang) {
+		p.missed(n, groups)
 	}
 	if p.unfetched || rep.Lacks(p.lang) { // the next look may get what could not be had now
 		return out, nil
 	}
 	return out, p.kept.save(key, out)
+}
+
+// missed notes that groups of a tree without a result were not run: it does not tell that they are gone.
+func (p *pass) missed(n treeName, groups []group) {
+	for _, g := range groups {
+		p.unrun[n] = append(p.unrun[n], g.name)
+	}
 }
 
 // runSuite runs a suite with what it depends on. Where that can't be had, it runs with what the machine has: a test
