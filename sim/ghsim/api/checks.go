@@ -195,8 +195,8 @@ func listAnnotations(c *call) (answer, error) {
 	})
 }
 
-// postRerequest is POST /repos/{owner}/{repo}/check-runs/{check_run_id}/rerequest. GitHub forbids it to every app but the
-// one that the check run belongs to. GitHub Actions is another app, too: its jobs are run again through their run.
+// postRerequest is POST /repos/{owner}/{repo}/check-runs/{check_run_id}/rerequest. GitHub forbids it to every app but
+// the one that the check run belongs to. GitHub Actions is another app, too: its jobs are run again through their run.
 // https://docs.github.com/en/rest/checks/runs#rerequest-a-check-run--status-codes
 func postRerequest(c *call) (answer, error) {
 	run, err := c.check()

@@ -160,7 +160,7 @@ func (h *Handler) answer(rep *reply, r *http.Request, path string, body []byte, 
 	default:
 		entry.Pattern, c.params = rt.pattern, params
 		if c.window().used >= h.limits.max && rt.pattern != "/rate_limit" {
-			err = exhausted()
+			a, err = c.exhausted()
 		} else if err = c.authorize(rt); err == nil {
 			if err = c.lags(); err == nil {
 				a, err = rt.handle(c)

@@ -39,7 +39,7 @@ func getSuite(c *call) (answer, error) {
 	return ok(c.shape.SuiteFull(c.repo, st)), nil
 }
 
-// rerequestSuite is POST /repos/{owner}/{repo}/check-suites/{check_suite_id}/rerequest. Those of other apps answered 403.
+// rerequestSuite is POST /repos/{owner}/{repo}/check-suites/{check_suite_id}/rerequest. Of another app it answers 403.
 // https://github.com/desktop/desktop/pull/13093
 func rerequestSuite(c *call) (answer, error) {
 	st, err := c.suite()
