@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"log/slog"
 	"net/http"
+	"strings"
 
 	"github.com/sia-bot/sia/sim/ghsim/access"
 	"github.com/sia-bot/sia/sim/ghsim/fault"
@@ -43,6 +44,10 @@ func (h *Handler) Serve(w http.ResponseWriter, r *http.Request, req git.Request)
 		http.Error(w, http.StatusText(code), code)
 		return
 	}
+	if now := visit.name; !strings.EqualFold(now, req.Repo) {
+		http.Redirect(w, r, strings.Replace(r.URL.RequestURI(), req.Repo, now, 1), http.StatusMovedPermanently)
+		return
+	}
 	if !req.Push {
 		h.git.Serve(w, r, req, visit.access)
 		return
@@ -66,6 +71,7 @@ func (h *Handler) Serve(w http.ResponseWriter, r *http.Request, req git.Request)
 // visit is an admitted request: its repository, who made it, and what it may do.
 type visit struct {
 	repo   *model.Repository
+	name   string // the repository's, which may be another than was asked for
 	actor  model.Actor
 	access git.Access
 }
@@ -89,7 +95,7 @@ func (h *Handler) admit(r *http.Request, req git.Request) (visit, int) {
 		if repo == nil || repo.Private || req.Write {
 			return visit{}, http.StatusUnauthorized
 		}
-		return visit{repo: repo, actor: model.As(repo.Owner),
+		return visit{repo: repo, name: repo.FullName(), actor: model.As(repo.Owner),
 			access: git.Access{Dir: repo.Dir, User: repo.Owner.Login}}, 0
 	}
 	t, err := h.desk.Token(raw)
@@ -107,7 +113,7 @@ func (h *Handler) admit(r *http.Request, req git.Request) (visit, int) {
 		return visit{}, http.StatusForbidden
 	}
 	bot := t.Inst.App.Bot
-	return visit{repo: repo, actor: model.Actor{User: bot, App: t.Inst.App, Inst: t.Inst},
+	return visit{repo: repo, name: repo.FullName(), actor: model.Actor{User: bot, App: t.Inst.App, Inst: t.Inst},
 		access: git.Access{Dir: repo.Dir, User: bot.Login, Protected: repo.Guarded(),
 			NoWorkflows: !t.May("workflows", "write")}}, 0
 }
