@@ -79,6 +79,9 @@ func (c *call) authorize(rt *route) error {
 		if err := c.scopeRepo(c.token.Has); err != nil {
 			return err
 		}
+		if c.repo.Archived && c.r.Method != http.MethodGet {
+			return refusal.Forbidden(model.ReadOnly)
+		}
 	}
 	if rt.auth == "" {
 		return nil

@@ -11,9 +11,9 @@ import (
 )
 
 var (
-	checkStatuses    = []string{"queued", "in_progress", "completed", "waiting", "requested", "pending"}
-	checkConclusions = []string{"action_required", "cancelled", "failure", "neutral", "success", "skipped", "stale",
-		"timed_out"}
+	checkStatuses = []string{"queued", "in_progress", "completed", "waiting", "requested", "pending"}
+	// stale is GitHub's alone to give
+	checkConclusions = []string{"action_required", "cancelled", "failure", "neutral", "success", "skipped", "timed_out"}
 )
 
 // maxAnnotations is how many annotations one request may carry.

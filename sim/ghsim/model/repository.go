@@ -46,6 +46,12 @@ type Repository struct {
 	Receiving     chan struct{} // capacity 1: one receive-pack at a time
 }
 
+// ReadOnly is how GitHub refuses to change a repository that was archived.
+// https://docs.github.com/en/repositories/archiving-a-github-repository/archiving-repositories
+// https://github.com/mozilla/fxa/pull/293
+// https://github.com/renovatebot/renovate/blob/main/lib/modules/platform/github/index.ts
+const ReadOnly = "Repository was archived so is read-only."
+
 // Actions is what keeps the workflows of a repository from running.
 type Actions struct {
 	Approval bool   // runs wait until somebody approves them

@@ -133,7 +133,7 @@ func (p *People) RenameUser(login, to string) error {
 	return nil
 }
 
-// Archive makes a repository read-only, as far as the API says of it.
+// Archive makes a repository read-only.
 func (p *People) Archive(repo string) error {
 	p.world.Lock()
 	defer p.world.Unlock()

@@ -4,6 +4,7 @@ package remote
 
 import (
 	"bytes"
+	"cmp"
 	"log/slog"
 	"net/http"
 	"strings"
@@ -41,7 +42,7 @@ func (h *Handler) Serve(w http.ResponseWriter, r *http.Request, req git.Request)
 		if code == http.StatusUnauthorized {
 			w.Header().Set("WWW-Authenticate", `Basic realm="GitHub"`)
 		}
-		http.Error(w, http.StatusText(code), code)
+		http.Error(w, cmp.Or(visit.refusal, http.StatusText(code)), code)
 		return
 	}
 	if now := visit.name; !strings.EqualFold(now, req.Repo) {
@@ -74,6 +75,8 @@ type visit struct {
 	name   string // the repository's, which may be another than was asked for
 	actor  model.Actor
 	access git.Access
+
+	refusal string // words beside the status that refuses it
 }
 
 // received lets a push have its consequences.
@@ -111,6 +114,8 @@ func (h *Handler) admit(r *http.Request, req git.Request) (visit, int) {
 		return visit{}, http.StatusNotFound
 	case !t.May("contents", level):
 		return visit{}, http.StatusForbidden
+	case req.Write && repo.Archived: // https://github.com/nextcloud/docker-ci/pull/859
+		return visit{refusal: "This repository was archived so it is read-only."}, http.StatusForbidden
 	}
 	bot := t.Inst.App.Bot
 	return visit{repo: repo, name: repo.FullName(), actor: model.Actor{User: bot, App: t.Inst.App, Inst: t.Inst},
