@@ -274,9 +274,9 @@ func (in Input) GreenOnBase(run int64) (id int64, ok bool) {
 }
 
 // exhaust lets count what stands where nothing more can be asked for. A check that would be run again, and that
-// SIA can't have run again, asks a person. One that was run again too often is red. One that is flaky asks a person: that it passed on the
-// commit says that its fall is not the attempt's doing, and GitHub shows it red all the same.
-// One that never ended asks, too.
+// SIA can't have run again, asks a person. One that was run again too often is red. One that is flaky asks a
+// person: that it passed on the commit says that its fall is not the attempt's doing, and GitHub shows it red all
+// the same. One that never ended asks, too.
 func (j *judgement) exhaust() {
 	if j.Afterwards {
 		for i := range j.checks {
