@@ -144,22 +144,22 @@ func TestRerunChecks(t *testing.T) {
 	w.json("POST /repos/acme/shop/actions/runs/9/rerun-failed-jobs", 201, `{}`)
 	w.json("POST /repos/acme/shop/actions/runs/10/rerun-failed-jobs", 403,
 		`{"message":"This workflow is already running"}`)
-	w.json("POST /repos/acme/shop/check-runs/6/rerequest", 201, `{}`)
-	w.json("POST /repos/acme/shop/check-runs/7/rerequest", 404, `{"message":"Not Found"}`)
+	w.json("POST /repos/acme/shop/actions/runs/11/rerun-failed-jobs", 404, `{"message":"Not Found"}`)
 	ctx := context.Background()
 	err := w.repo().RerunChecks(ctx, []CheckRun{
-		{ID: 1, Name: "a", RunID: 9, JobID: 1}, {ID: 2, Name: "b", RunID: 9, JobID: 2}, {ID: 6, Name: "d"},
+		{ID: 1, Name: "a", RunID: 9, JobID: 1}, {ID: 2, Name: "b", RunID: 9, JobID: 2},
+		{ID: 6, Name: "of another app, which GitHub forbids"},
 	})
-	if n := len(w.got("POST /repos")); err != nil || n != 2 {
+	if n := len(w.got("POST /repos")); err != nil || n != 1 {
 		t.Errorf("%d requests, %v", n, err)
 	}
 	err = w.repo().RerunChecks(ctx,
-		[]CheckRun{{ID: 7, Name: "gone"}, {ID: 8, Name: "busy", RunID: 10}, {ID: 6, Name: "d"}})
+		[]CheckRun{{ID: 7, Name: "gone", RunID: 11}, {ID: 8, Name: "busy", RunID: 10}, {ID: 1, Name: "a", RunID: 9}})
 	if sia.IsPermanent(err) || sia.RetryAfter(err) != rerunLater || !strings.Contains(err.Error(), "run gone again") ||
 		!strings.Contains(err.Error(), "run busy again") {
 		t.Errorf("got %v", err)
 	}
-	if n := len(w.got("POST /repos")); n != 5 {
+	if n := len(w.got("POST /repos")); n != 4 {
 		t.Errorf("%d requests, want it to go on after a failure", n)
 	}
 	if err := w.repo().RerunChecks(ctx, nil); err != nil {

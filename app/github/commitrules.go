@@ -120,9 +120,14 @@ func refusedQuery(err error) bool {
 	return errors.As(err, &refusal) && !refusal.failing() || status >= 400 && status < 500
 }
 
-// failedQuery reports whether GitHub failed to answer a query, which passes.
+// failedQuery reports whether GitHub failed to answer a query, or takes no more of them for now, which passes: REST has
+// a limit of its own.
 func failedQuery(err error) bool {
 	var failure *graphqlError
+	var limit *rateLimitError
+	if errors.As(err, &limit) {
+		return limit.resource == graphqlResource
+	}
 	return errors.As(err, &failure) && failure.failing() || statusOf(err) >= 500 || errors.Is(err, errNothing)
 }
 

@@ -19,6 +19,7 @@ import (
 // Issue is an issue or a pull request, seen as an issue.
 type Issue struct {
 	Number    int
+	Repo      string // owner/name of the repository that it is in
 	Title     string
 	Body      string
 	State     string // open or closed
@@ -63,7 +64,7 @@ func (w *wireIssue) issue() Issue {
 
 func issueFrom(i *gh.Issue) Issue {
 	out := Issue{
-		Number: i.GetNumber(), Title: i.GetTitle(), Body: i.GetBody(), State: i.GetState(),
+		Number: i.GetNumber(), Repo: repoOf(i.GetRepositoryURL()), Title: i.GetTitle(), Body: i.GetBody(), State: i.GetState(),
 		Author: i.GetUser().GetLogin(), AuthorID: i.GetUser().GetID(), URL: i.GetHTMLURL(),
 		IsPull: i.IsPullRequest(), Comments: i.GetComments(), UpdatedAt: i.GetUpdatedAt().Time,
 		CreatedAt: i.GetCreatedAt().Time,
@@ -72,6 +73,12 @@ func issueFrom(i *gh.Issue) Issue {
 		out.Labels = append(out.Labels, l.GetName())
 	}
 	return out
+}
+
+// repoOf is owner/name at the end of a repository's address; empty where there is none.
+func repoOf(address string) string {
+	parts := strings.Split(address, "/")
+	return strings.Join(parts[max(0, len(parts)-2):], "/")
 }
 
 // Issue reads an issue or pull request.
@@ -93,6 +100,9 @@ func (r *Repo) IssueOrGone(ctx context.Context, number int) (issue Issue, gone b
 	switch {
 	case err == nil && issue.Number != number: // a redirect to where it was transferred
 		return Issue{}, true, nil
+	case err == nil && issue.Repo != "" && !strings.EqualFold(issue.Repo, r.repo.String()):
+		now, err := r.Repository(ctx) // it has another name, or the issue the same number elsewhere
+		return issue, err == nil && !strings.EqualFold(issue.Repo, now.String()), err
 	case statusOf(err) == http.StatusGone && !refusalSays(err, "disabled"):
 		return Issue{}, true, nil
 	case statusOf(err) == http.StatusNotFound:

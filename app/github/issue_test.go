@@ -92,28 +92,34 @@ func TestCreateIssueBesideManyOthers(t *testing.T) {
 
 // An issue that is not there any more is told from one that can't be read now, or not by the app.
 func TestIssueOrGone(t *testing.T) {
-	there := func(n int) string {
-		return fmt.Sprintf(`{"number":%d,"title":"T","state":"open","labels":[],"user":{"login":"ann"}}`, n)
+	in := func(repo string, n int) string {
+		return fmt.Sprintf(`{"number":%d,"title":"T","state":"open","labels":[],"user":{"login":"ann"},
+			"repository_url":"https://api.github.com/repos/%s"}`, n, repo)
 	}
+	there := func(n int) string { return in("acme/shop", n) }
 	for name, c := range map[string]struct {
 		code, list   int
 		body         string
 		gone, failed bool
 	}{
-		"it is there":             {code: 200, body: there(12)},
-		"it was transferred":      {code: 200, body: there(3), gone: true},
-		"it was deleted":          {code: 410, body: `{"message":"This issue was deleted"}`, gone: true},
-		"it was never there":      {code: 404, list: 200, body: `{"message":"Not Found"}`, gone: true},
-		"the repository is gone":  {code: 404, list: 404, body: `{"message":"Not Found"}`, failed: true},
-		"issues can't be seen":    {code: 404, list: 403, body: `{"message":"Not Found"}`, failed: true},
-		"issues are disabled":     {code: 410, body: `{"message":"Issues has been disabled"}`, failed: true},
-		"GitHub fails":            {code: 502, body: `{"message":"Bad gateway"}`, failed: true},
-		"the app may not read it": {code: 403, body: `{"message":"Resource not accessible"}`, failed: true},
+		"it is there":              {code: 200, body: there(12)},
+		"it was transferred":       {code: 200, body: there(3), gone: true},
+		"and got the same number":  {code: 200, body: in("acme/other", 12), gone: true},
+		"the repository's renamed": {code: 200, body: in("acme/store", 12)},
+		"it was deleted":           {code: 410, body: `{"message":"This issue was deleted"}`, gone: true},
+		"it was never there":       {code: 404, list: 200, body: `{"message":"Not Found"}`, gone: true},
+		"the repository is gone":   {code: 404, list: 404, body: `{"message":"Not Found"}`, failed: true},
+		"issues can't be seen":     {code: 404, list: 403, body: `{"message":"Not Found"}`, failed: true},
+		"issues are disabled":      {code: 410, body: `{"message":"Issues has been disabled"}`, failed: true},
+		"GitHub fails":             {code: 502, body: `{"message":"Bad gateway"}`, failed: true},
+		"the app may not read it":  {code: 403, body: `{"message":"Resource not accessible"}`, failed: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := start(t, "/")
 			w.json("GET /repos/acme/shop/issues/12", c.code, c.body)
 			w.json("GET /repos/acme/shop/issues", c.list, `[]`)
+			w.json("GET /repos/acme/shop", 200,
+				`{"id":9,"name":"store","default_branch":"main","owner":{"login":"acme"}}`)
 			got, gone, err := w.repo().IssueOrGone(context.Background(), 12)
 			if gone != c.gone || (err != nil) != c.failed || !gone && err == nil && got.Title != "T" {
 				t.Errorf("%+v, gone %v, %v", got, gone, err)

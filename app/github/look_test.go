@@ -7,11 +7,13 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	gocmp "github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/sia-bot/sia/app/github"
+	"github.com/sia-bot/sia/sia"
 	"github.com/sia-bot/sia/sia/gate"
 	"github.com/sia-bot/sia/sim/ghsim"
 )
@@ -110,6 +112,31 @@ func TestLook(t *testing.T) {
 	if d := gocmp.Diff(rest, atOnce, cmpopts.IgnoreFields(gate.Workflow{}, "Attempt"),
 		cmpopts.IgnoreFields(github.Mergeability{}, "Base"), cmpopts.IgnoreFields(github.PullState{}, "HeadBy")); d != "" {
 		t.Errorf("REST against GraphQL:\n%s", d)
+	}
+}
+
+// GraphQL has a limit of its own, and says in an answer of 200 that it is used up. What it alone can do waits until
+// then; what REST tells, too, is read there.
+// https://docs.github.com/en/graphql/overview/rate-limits-and-query-limits-for-the-graphql-api#exceeding-the-rate-limit
+func TestLimitOfGraphQL(t *testing.T) {
+	t.Parallel()
+	s := open(t, ghsim.Config{})
+	ctx := context.Background()
+	head, pull := judged(t, s)
+	now, err := s.repo.Pull(ctx, pull)
+	check(t, err)
+	s.sim.ExhaustRateLimit(s.in, "graphql", time.Now().Add(30*time.Minute))
+	if err := s.repo.MarkReady(ctx, now.NodeID); sia.IsPermanent(err) || sia.RetryAfter(err) < 29*time.Minute ||
+		!strings.Contains(err.Error(), "goes on by itself") {
+		t.Errorf("got %v, to be tried again after %s", err, sia.RetryAfter(err))
+	}
+	look, err := s.repo.Look(ctx, github.LookAt{SHA: head, Pull: pull})
+	check(t, err)
+	if len(look.Checks.Runs) < 4 || look.Pull.Head != head {
+		t.Errorf("over REST: %+v", look)
+	}
+	if _, err := s.repo.CommitRules(ctx, "main"); err != nil {
+		t.Error(err)
 	}
 }
 

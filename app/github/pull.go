@@ -3,6 +3,7 @@ package github
 import (
 	"context"
 	"net/http"
+	"strings"
 
 	gh "github.com/google/go-github/v66/github"
 
@@ -76,33 +77,38 @@ func (r *Repo) EnsurePull(ctx context.Context, n NewPull) (Pull, error) {
 
 // findPull looks for the open pull request of a head and base branch.
 func (r *Repo) findPull(ctx context.Context, head, base string) (Pull, bool, error) {
-	got, _, err := r.gh.PullRequests.List(ctx, r.repo.Owner, r.repo.Name, &gh.PullRequestListOptions{
-		State: "open", Head: r.repo.Owner + ":" + head, Base: base, ListOptions: gh.ListOptions{PerPage: perPage},
-	})
-	if err != nil {
-		return Pull{}, false, r.fail(err, "look for the pull request of %s in %s", head, r.repo)
-	}
-	for _, p := range got {
-		if p.GetHead().GetRef() == head && (base == "" || p.GetBase().GetRef() == base) {
-			return r.pullFrom(p), true, nil
-		}
-	}
-	return Pull{}, false, nil
+	return r.pullOf(ctx, gh.PullRequestListOptions{State: "open", Head: head, Base: base})
 }
 
 // EverPull finds a pull request that there is or was of a branch of this repository, open or not: one that
 // somebody closed counts, too.
-// https://docs.github.com/en/rest/pulls/pulls#list-pull-requests
 func (r *Repo) EverPull(ctx context.Context, head string) (Pull, bool, error) {
-	got, _, err := r.gh.PullRequests.List(ctx, r.repo.Owner, r.repo.Name, &gh.PullRequestListOptions{
-		State: "all", Head: r.repo.Owner + ":" + head, ListOptions: gh.ListOptions{PerPage: perPage},
-	})
-	if err != nil {
-		return Pull{}, false, r.fail(err, "look for a pull request of %s in %s", head, r.repo)
-	}
-	for _, p := range got {
-		if p.GetHead().GetRef() == head {
-			return r.pullFrom(p), true, nil
+	return r.pullOf(ctx, gh.PullRequestListOptions{State: "all", Head: head})
+}
+
+// pullOf is the newest pull request of a branch of this repository. GitHub asks for the branch's owner, and does not
+// know the name that an owner had before, although it sends on whoever asks for the repository by it.
+// https://docs.github.com/en/rest/pulls/pulls#list-pull-requests
+func (r *Repo) pullOf(ctx context.Context, opts gh.PullRequestListOptions) (Pull, bool, error) {
+	head := opts.Head
+	opts.PerPage = perPage
+	for owner, asked := r.repo.Owner, ""; owner != asked; {
+		opts.Head, asked = owner+":"+head, owner
+		got, resp, err := r.gh.PullRequests.List(ctx, r.repo.Owner, r.repo.Name, &opts)
+		if err != nil {
+			return Pull{}, false, r.fail(err, "look for the pull request of %s in %s", head, r.repo)
+		}
+		for _, p := range got {
+			if p.GetHead().GetRef() == head && (opts.Base == "" || p.GetBase().GetRef() == opts.Base) {
+				return r.pullFrom(p), true, nil
+			}
+		}
+		if strings.Contains(resp.Request.URL.Path, "/repositories/") { // by the number, to which former names lead
+			now, err := r.Repository(ctx)
+			if err != nil {
+				return Pull{}, false, err
+			}
+			owner = now.Owner
 		}
 	}
 	return Pull{}, false, nil

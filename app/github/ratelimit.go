@@ -3,6 +3,7 @@ package github
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
@@ -11,6 +12,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/sia-bot/sia/sia/lazyregexp"
 	"github.com/sia-bot/sia/sia/text"
 )
 
@@ -26,6 +28,8 @@ const (
 	longestWait = time.Hour + time.Minute
 	// everyResource is the key under which a secondary limit holds all requests.
 	everyResource = ""
+	// graphqlResource is what GraphQL requests are counted as.
+	graphqlResource = "graphql"
 )
 
 // rateLimits is what one installation knows about its rate limits. GitHub counts
@@ -199,7 +203,7 @@ func (l *rateLimiter) tooLong(resource string, until time.Time) error {
 // refuses the request because of one. The headers are taken off: the client
 // above would keep an account of its own by them, and by the wall clock.
 func (l *rateLimiter) learn(resource string, resp *http.Response) (until time.Time, limited bool) {
-	h := resp.Header
+	asked, h := resource, resp.Header
 	remaining, reset := h.Get("X-Ratelimit-Remaining"), h.Get("X-Ratelimit-Reset")
 	if r := h.Get("X-Ratelimit-Resource"); r != "" {
 		resource = r
@@ -209,6 +213,11 @@ func (l *rateLimiter) learn(resource string, resp *http.Response) (until time.Ti
 	h.Del("X-Ratelimit-Reset")
 	now := l.app.cfg.Now()
 
+	if asked == graphqlResource && resp.StatusCode == http.StatusOK {
+		if until, limited = l.learnOfGraphQL(resp, reset); limited {
+			return until, true
+		}
+	}
 	refused := resp.StatusCode == http.StatusForbidden || resp.StatusCode == http.StatusTooManyRequests
 	if after, ok := retryAfter(h.Get("Retry-After"), now); ok && refused {
 		until = now.Add(after)
@@ -242,16 +251,58 @@ func (l *rateLimiter) learn(resource string, resp *http.Response) (until time.Ti
 	return time.Time{}, false
 }
 
+// learnOfGraphQL is learn for an answer of 200 that holds a refusal: GraphQL says so of both limits. The primary one
+// holds GraphQL alone, for REST has its own, whatever is said to be left of it.
+// https://docs.github.com/en/graphql/overview/rate-limits-and-query-limits-for-the-graphql-api#exceeding-the-rate-limit
+// https://github.com/octokit/plugin-throttling.js/pull/636
+func (l *rateLimiter) learnOfGraphQL(resp *http.Response, reset string) (until time.Time, limited bool) {
+	var answer struct {
+		Errors []struct {
+			Type    string `json:"type"`
+			Message string `json:"message"`
+		} `json:"errors"`
+	}
+	if body, whole := beginning(resp); !whole || json.Unmarshal(body, &answer) != nil {
+		return until, false
+	}
+	now := l.app.cfg.Now()
+	for _, e := range answer.Errors {
+		primary := strings.HasPrefix(e.Type, "RATE_LIMIT") && !strings.Contains(e.Message, "secondary") // or RATE_LIMITED
+		if !primary && !limitWords.MatchString(e.Message) {
+			continue
+		}
+		resource, wait := everyResource, secondaryWait
+		at, told := headerSeconds(reset)
+		if after, ok := retryAfter(resp.Header.Get("Retry-After"), now); ok {
+			wait = after
+		} else if primary && told {
+			wait = min(max(time.Unix(int64(at/time.Second), 0).Sub(now), time.Second), longestWait)
+		}
+		if primary {
+			resource = graphqlResource
+		}
+		until = now.Add(wait)
+		l.limits.hold(resource, until)
+		return until, true
+	}
+	return until, false
+}
+
+// limitWords are what a refusal for a rate limit says.
+var limitWords = lazyregexp.New(`(?i)secondary rate limit|abuse detection|rate limit (?:already )?exceeded`)
+
 // saysLimit reports whether a refusal is about a rate limit in its words: a
-// secondary one, or a primary one without its headers. It reads the body and
-// puts it back.
+// secondary one, or a primary one without its headers.
 func saysLimit(resp *http.Response) bool {
-	body, err := io.ReadAll(io.LimitReader(resp.Body, 64<<10))
-	resp.Body.Close()
-	resp.Body = io.NopCloser(bytes.NewReader(body))
-	said := strings.ToLower(string(body))
-	return err == nil && (strings.Contains(said, "secondary rate limit") ||
-		strings.Contains(said, "rate limit exceeded") || strings.Contains(said, "abuse detection"))
+	body, _ := beginning(resp)
+	return limitWords.Match(body)
+}
+
+// beginning is a body as far as a refusal goes, which is put back; whole is false where it goes on.
+func beginning(resp *http.Response) (body []byte, whole bool) {
+	body, err := io.ReadAll(io.LimitReader(resp.Body, maxRefusal))
+	resp.Body = closingReader{io.MultiReader(bytes.NewReader(body), resp.Body), resp.Body.Close}
+	return body, err == nil && len(body) < maxRefusal
 }
 
 // retryAfter reads a Retry-After header: from a second up to [longestWait].
@@ -272,7 +323,7 @@ func headerSeconds(s string) (time.Duration, bool) {
 // resourceOf is the rate limit that a request counts against.
 func resourceOf(req *http.Request) string {
 	if strings.HasSuffix(req.URL.Path, "/graphql") {
-		return "graphql"
+		return graphqlResource
 	}
 	return "core"
 }

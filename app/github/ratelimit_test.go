@@ -125,6 +125,27 @@ func TestLastCallOfTheHourHoldsTheNext(t *testing.T) {
 	}
 }
 
+// A secondary limit may be said in an answer of 200 to a GraphQL request. It holds for everything.
+// https://docs.github.com/en/graphql/overview/rate-limits-and-query-limits-for-the-graphql-api#exceeding-the-rate-limit
+func TestSecondaryLimitOfGraphQL(t *testing.T) {
+	for said, want := range map[string]time.Duration{"90": 90 * time.Second, "": time.Minute} {
+		w := start(t, "/")
+		w.HandleFunc("POST /graphql", func(rw http.ResponseWriter, _ *http.Request) {
+			if said != "" {
+				rw.Header().Set("Retry-After", said)
+			}
+			answer(rw, 200, `{"errors":[{"message":"You have exceeded a secondary rate limit. Please wait a few minutes."}]}`)
+		})
+		err := w.repo().MarkReady(t.Context(), "PR_1")
+		if sia.IsPermanent(err) || sia.RetryAfter(err) != want || !strings.Contains(err.Error(), "goes on by itself") {
+			t.Errorf("after %q: %v, to be tried again after %s", said, err, sia.RetryAfter(err))
+		}
+		if _, err := w.repo().Issue(t.Context(), 12); sia.RetryAfter(err) != want || len(w.got("GET /repos")) > 0 {
+			t.Errorf("REST is asked all the same: %v", err)
+		}
+	}
+}
+
 func TestWritesAreSpacedAndOneAtATime(t *testing.T) {
 	w := start(t, "/", func(c *Config) { c.WriteBurst = 2 })
 	var under, most atomic.Int32

@@ -77,7 +77,7 @@ func (e *graphqlError) permanent() bool {
 // failing reports whether it is no refusal: GitHub failed.
 func (e *graphqlError) failing() bool {
 	return slices.ContainsFunc(e.kinds, func(k string) bool {
-		return k == "INTERNAL" || k == "SERVICE_UNAVAILABLE" || k == "RATE_LIMITED"
+		return k == "INTERNAL" || k == "SERVICE_UNAVAILABLE"
 	}) || slices.ContainsFunc(e.messages, func(m string) bool {
 		return strings.Contains(strings.ToLower(m), "something went wrong")
 	})

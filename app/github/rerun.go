@@ -14,21 +14,19 @@ import (
 // rerunLater is when to try again to re-run a workflow that is still running.
 const rerunLater = 30 * time.Second
 
-// RerunChecks asks for checks to be run again: the failed jobs of a workflow run
-// together, other apps' checks by asking their app. It goes on when one can't be
-// re-run and reports all that can't.
+// RerunChecks asks for jobs of GitHub Actions to be run again, the failed ones of a
+// workflow run together. It goes on when one can't be re-run and reports all that
+// can't. GitHub lets no app have the check runs of another run again.
 // https://docs.github.com/en/rest/actions/workflow-runs#re-run-failed-jobs-from-a-workflow-run
-// https://docs.github.com/en/rest/checks/runs#rerequest-a-check-run
+// https://docs.github.com/en/rest/checks/runs#rerequest-a-check-run--status-codes
 func (r *Repo) RerunChecks(ctx context.Context, runs []CheckRun) error {
 	var failed []error
 	asked := map[int64]bool{}
 	for _, run := range runs {
-		if run.RunID != 0 {
-			if asked[run.RunID] {
-				continue
-			}
-			asked[run.RunID] = true
+		if run.RunID == 0 || asked[run.RunID] {
+			continue
 		}
+		asked[run.RunID] = true
 		if err := r.rerun(ctx, run); err != nil {
 			failed = append(failed, err)
 		}
@@ -40,12 +38,7 @@ func (r *Repo) RerunChecks(ctx context.Context, runs []CheckRun) error {
 }
 
 func (r *Repo) rerun(ctx context.Context, run CheckRun) error {
-	var err error
-	if run.RunID != 0 {
-		_, err = r.gh.Actions.RerunFailedJobsByID(ctx, r.repo.Owner, r.repo.Name, run.RunID)
-	} else {
-		_, err = r.gh.Checks.ReRequestCheckRun(ctx, r.repo.Owner, r.repo.Name, run.ID)
-	}
+	_, err := r.gh.Actions.RerunFailedJobsByID(ctx, r.repo.Owner, r.repo.Name, run.RunID)
 	if isAccepted(err) {
 		return nil
 	}

@@ -409,7 +409,7 @@ func TestTroubleOnTheSimulator(t *testing.T) {
 	if v, err := s.sim.Issue(full, n); err != nil || len(v.Comments) != 1 {
 		t.Errorf("comments %+v, %v", v.Comments, err)
 	}
-	s.sim.ExhaustRateLimit(s.in, time.Now().Add(time.Hour))
+	s.sim.ExhaustRateLimit(s.in, "core", time.Now().Add(time.Hour))
 	if _, err := s.repo.Issue(ctx, n); sia.IsPermanent(err) || sia.RetryAfter(err) < 50*time.Minute {
 		t.Errorf("got %v", err)
 	}

@@ -42,8 +42,9 @@ func answers() []Fact {
 			t.Equal("what a repository out of reach is said to be", a.Str("message"), "Not Found")
 		},
 	}, {
-		ID:     "answers/renames",
-		Text:   "Renames answer `301`, `302`, `307` or `308`: the method stays, and the host must.",
+		ID: "answers/renames",
+		Text: "Renames answer `301`, `302`, `307` or `308`: the method stays, and the host must. The owner in the filter " +
+			"`head` of pull requests has to be the present one.",
 		Source: "rest/using-the-rest-api/best-practices-for-using-the-rest-api",
 		NotFor: "needs a repository that may be renamed",
 	}, {

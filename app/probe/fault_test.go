@@ -85,6 +85,7 @@ func faults() []planted {
 		{fact: "workflows/job-is-check-run", on: run, do: set("details_url", "https://ci.example.com/1")},
 		{fact: "workflows/logs", on: `^GET /actions/jobs/\d+/logs`, do: status(302, 404)},
 		{fact: "workflows/skip-ci", on: `^GET /actions/runs\?head_sha=\w+ `, do: set("total_count", 1)},
+		{fact: "workflows/not-rerequested", on: `^POST /check-runs/\d+/rerequest`, do: status(403, 201)},
 		{fact: "workflows/again", on: `^POST /actions/runs/\d+/rerun-failed-jobs`, do: status(0, 403)},
 		{fact: "rules/told-to-everybody", on: `^GET /branches/main/protection`, do: status(403, 200)},
 		{fact: "rules/required-check", on: `^GET /rules/branches/`, do: set("0.ruleset_id", 0)},

@@ -32,6 +32,12 @@ func limits() []Fact {
 		Source: "rest/using-the-rest-api/rate-limits-for-the-rest-api",
 		NotFor: "needs more requests in a minute than anybody should send",
 	}, {
+		ID: "limits/graphql",
+		Text: "GraphQL has a limit of its own, and says that it is used up in an answer of `200`: an error of the type " +
+			"`RATE_LIMIT`, or the words of the secondary limit. What REST tells, too, is read there until then.",
+		Source: "graphql/overview/rate-limits-and-query-limits-for-the-graphql-api",
+		NotFor: "needs limits that are used up",
+	}, {
 		ID: "limits/told",
 		Text: "Answers say in headers how much of the limit is used. On GitHub Enterprise Server it may be " +
 			"off; then they say nothing.",

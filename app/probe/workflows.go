@@ -105,6 +105,15 @@ func workflows() []Fact {
 			t.Equal("runs for a commit that says so", a.Int("total_count"), 0)
 		},
 	}, {
+		ID: "workflows/not-rerequested",
+		Text: "A check run is requested again by its own app alone, or by people: of another app, GitHub Actions among " +
+			"them, `403`. SIA has jobs run again through their run, and asks a person for the checks of other apps.",
+		Source: "rest/checks/runs",
+		Needs:  needs + " checks:write",
+		Probe: func(t *Try) {
+			t.Want(t.Post(path("/check-runs/%s/rerequest", t.failedJob()), nil), http.StatusForbidden)
+		},
+	}, {
 		ID:     "workflows/again",
 		Text:   "What failed can be run again: it is the next attempt of the same run, with check runs of its own.",
 		Source: "rest/actions/workflow-runs",

@@ -8,8 +8,8 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// rerun asks for check runs to be run again. Runs that are not completed any more were asked for already, and so may
-// others have been before a process ended.
+// rerun asks for jobs to be run again; check runs of other apps can't be. Runs that are not completed any more were
+// asked for already, and so may others have been before a process ended.
 func (w *checkWorker) rerun(ctx context.Context, t sia.Task, f sia.Effect) (sia.Fact, error) {
 	repo := w.repo(t)
 	set, err := repo.Checks(ctx, string(f.SHA))
@@ -19,12 +19,12 @@ func (w *checkWorker) rerun(ctx context.Context, t sia.Task, f sia.Effect) (sia.
 	first := w.known(t, f) == github.Unwritten
 	var again []github.CheckRun
 	for _, r := range set.Runs {
-		if !slices.Contains(f.CheckIDs, r.ID) || r.Status != "completed" {
+		if !slices.Contains(f.CheckIDs, r.ID) || r.Status != "completed" || r.RunID == 0 {
 			continue
 		}
 		done := false
 		if !first {
-			if done, err = ranAgain(ctx, repo, r, set.Runs); err != nil {
+			if done, err = ranAgain(ctx, repo, r); err != nil {
 				return nil, err
 			}
 		}
@@ -35,14 +35,8 @@ func (w *checkWorker) rerun(ctx context.Context, t sia.Task, f sia.Effect) (sia.
 	return sia.Done{}, repo.RerunChecks(ctx, again)
 }
 
-// ranAgain reports whether a check run was followed by another: its workflow run has a later attempt, or its app made a
-// check run of the same name.
-func ranAgain(ctx context.Context, repo *github.Repo, r github.CheckRun, all []github.CheckRun) (bool, error) {
-	if r.RunID == 0 {
-		return slices.ContainsFunc(all, func(o github.CheckRun) bool {
-			return o.RunID == 0 && o.AppID == r.AppID && o.Name == r.Name && o.ID > r.ID
-		}), nil
-	}
+// ranAgain reports whether a job was followed by another: its workflow run has a later attempt.
+func ranAgain(ctx context.Context, repo *github.Repo, r github.CheckRun) (bool, error) {
 	attempts, err := repo.Attempts(ctx, r.RunID)
 	for _, n := range attempts {
 		if attempts[r.ID] != 0 && n > attempts[r.ID] {

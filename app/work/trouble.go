@@ -2,6 +2,7 @@ package work
 
 import (
 	"errors"
+	"strings"
 
 	"github.com/sia-bot/sia/gitops"
 	"github.com/sia-bot/sia/sia"
@@ -22,6 +23,9 @@ func forPeople(f sia.Effect, err error) error {
 	switch {
 	case err == nil || errors.As(err, &known):
 		return err
+	case errors.As(err, &auth) && strings.Contains(strings.ToLower(auth.Detail), "archived"):
+		return &sia.Error{Op: op, Permanent: true, Err: err, Message: "the repository is archived and so read-only; " +
+			"unarchive it to go on"}
 	case errors.As(err, &auth):
 		return &sia.Error{Op: op, Permanent: true, Err: err, Message: "GitHub refused git access: check that the app has " +
 			"the permission \"contents: write\" and that its installation covers this repository"}

@@ -166,6 +166,11 @@ func (j *judgement) runExcused(c check) bool {
 	})
 }
 
+// runnable reports whether SIA can have a check run again: jobs of GitHub Actions. GitHub forbids it for the check runs
+// of other apps, and those that a workflow makes through the API are of another app, too.
+// https://docs.github.com/en/rest/checks/runs#rerequest-a-check-run--status-codes
+func (c check) runnable() bool { return c.workflowRun() != 0 }
+
 // unended reports whether a check's workflow run goes on: GitHub runs none of its jobs again before it has ended.
 // https://docs.github.com/en/rest/actions/workflow-runs#re-run-failed-jobs-from-a-workflow-run
 func (c check) unended() bool {

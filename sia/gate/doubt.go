@@ -62,7 +62,7 @@ func (j *judgement) doubtable() bool {
 		return false
 	}
 	return !slices.ContainsFunc(j.reds(), func(c check) bool {
-		return c.run.ID == 0 || plain[c.run.Class] && j.Settings.Rerun != sia.RerunAlways
+		return c.run.WorkflowRun == 0 || plain[c.run.Class] && j.Settings.Rerun != sia.RerunAlways
 	})
 }
 

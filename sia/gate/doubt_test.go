@@ -20,7 +20,7 @@ import (
 // of the check one, so that a re-run costs a tenth of another attempt.
 func TestDoubt(t *testing.T) {
 	base := func(change func(*Input)) Input {
-		in := input(run(1, "test", "failure"), run(2, "build", "success"))
+		in := input(job(1, 7, 1, "test", "failure"), job(2, 7, 1, "build", "success"))
 		in.Settings.MinuteCost = 1
 		in.DoubtKnown = true
 		in.Doubt = Doubt{Good: 0.5, Rates: map[string]float64{"test": 0.2}, Other: 0.02, Attempt: 9}
@@ -42,7 +42,10 @@ func TestDoubt(t *testing.T) {
 			&sia.Doubt{Checks: []string{"test"}, Good: 0.5, Flake: 0.02, Chance: 0.01 / 0.51, Cost: 0.1},
 			"2 % chance that test failed by accident; a re-run costs 10 % of another attempt: it is not run again"},
 		{"two at once are seldom chance",
-			base(func(in *Input) { in.Runs = append(in.Runs, run(3, "e2e", "failure")); in.Doubt.Rates["e2e"] = 0.2 }),
+			base(func(in *Input) {
+				in.Runs = append(in.Runs, job(3, 7, 1, "e2e", "failure"))
+				in.Doubt.Rates["e2e"] = 0.2
+			}),
 			&sia.Doubt{Checks: []string{"e2e", "test"}, Good: 0.5, Flake: 0.04, Chance: 0.02 / 0.52, Cost: 2. / 11},
 			"3.8 % chance that e2e, test failed by accident"},
 		{"a long check is dear",
@@ -61,6 +64,8 @@ func TestDoubt(t *testing.T) {
 		{"a compiler is not moody", base(func(in *Input) { in.Runs[0].Class = "compile_error" }), nil, "test failed"},
 		{"a status can't be run again", base(func(in *Input) { in.Statuses = []Status{status("ci/x", "failure")} }), nil,
 			"ci/x failed"},
+		{"another app's check can't be run again",
+			base(func(in *Input) { in.Runs = append(in.Runs, run(3, "e2e", "failure")) }), nil, "e2e failed"},
 		{"a required check never came",
 			base(func(in *Input) { in.Required = []Required{{Name: "test"}, {Name: "e2e"}} }), nil,
 			"did not appear"},

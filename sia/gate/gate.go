@@ -273,10 +273,10 @@ func (in Input) GreenOnBase(run int64) (id int64, ok bool) {
 	return 0, false
 }
 
-// exhaust lets count what stands where nothing more can be asked for. A check
-// that would be run again is red. One that is flaky asks a person: that it passed on the
-// commit says that its fall is not the attempt's doing, and GitHub shows it red all the same.
-// One that never ended asks, too.
+// exhaust lets count what stands where nothing more can be asked for. A check that would be run again, and that
+// SIA can't have run again, asks a person. One that was run again too often is red. One that is flaky asks a
+// person: that it passed on the commit says that its fall is not the attempt's doing, and GitHub shows it red all
+// the same. One that never ended asks, too.
 func (j *judgement) exhaust() {
 	if j.Afterwards {
 		for i := range j.checks {
@@ -287,12 +287,16 @@ func (j *judgement) exhaust() {
 		}
 		return
 	}
-	if j.Reruns < sia.MaxReruns {
-		return
-	}
 	for i := range j.checks {
 		c := &j.checks[i]
 		if !c.required || c.outcome != again {
+			continue
+		}
+		if !c.runnable() {
+			c.outcome = blocked
+			c.why += ", and GitHub lets only its own app and people run it again"
+		}
+		if c.outcome != again || j.Reruns < sia.MaxReruns {
 			continue
 		}
 		c.outcome, c.exhausted = red, true

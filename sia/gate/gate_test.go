@@ -156,10 +156,16 @@ func TestJudge(t *testing.T) {
 		{"two apps' checks of one name", input(ofApp(run(1, "test", "failure"), "other-ci"), run(2, "test", "success")), red,
 			"test (other-ci) failed"},
 
-		{"cancelled", input(run(1, "test", "cancelled")), rerun, "was cancelled"},
-		{"stale", input(run(1, "test", "stale")), rerun, "stale"},
-		{"weather", input(run(1, "test", "failure").class("network")), rerun, "outside the code: network"},
-		{"bad weather", with(input(run(1, "test", "failure").class("rate_limit")),
+		{"cancelled", input(job(1, 7, 1, "test", "cancelled")), rerun, "was cancelled"},
+		{"another app's was cancelled", input(run(1, "test", "cancelled")), blocked,
+			"test was cancelled, and GitHub lets only its own app and people run it again"},
+		{"stale", input(job(1, 7, 1, "test", "stale")), rerun, "stale"},
+		{"weather", input(job(1, 7, 1, "test", "failure").class("network")), rerun, "outside the code: network"},
+		{"another app met bad weather", input(run(1, "test", "failure").class("network")), blocked,
+			"outside the code: network"},
+		{"a workflow says so through the API", input(ofApp(run(1, "test", "cancelled"), "github-actions")), blocked,
+			"only its own app"},
+		{"bad weather", with(input(job(1, 7, 1, "test", "failure").class("rate_limit")),
 			func(in *Input) { in.Reruns = sia.MaxReruns }), red, "rate_limit"},
 		{"another class is no weather", input(run(1, "test", "failure").class("compile_error")), red, "failed"},
 		{"weather beside a failure", input(run(1, "a", "failure").class("network"), run(2, "b", "failure")), red, "b failed"},
@@ -214,7 +220,7 @@ func TestSettle(t *testing.T) {
 
 func TestChecksAndRuns(t *testing.T) {
 	in := input(run(1, "test", "failure"), run(2, "build", "success"), run(3, "old", "failure"), run(4, "lint", "failure"),
-		run(5, "net", "failure").class("network"))
+		job(5, 7, 1, "net", "failure").class("network"))
 	in.Required = []Required{{Name: "test"}, {Name: "build"}, {Name: "old"}, {Name: "net"}}
 	in.Base = []Run{run(9, "old", "failure")}
 	in.Runs[0].URL = "https://example.com/1"
@@ -222,7 +228,7 @@ func TestChecksAndRuns(t *testing.T) {
 	want := []sia.Check{
 		{Name: "build", Colour: sia.Green, Required: true, From: "app ci", Code: true},
 		{Name: "net", Colour: sia.Running, Required: true, Why: "failed for a reason outside the code: network",
-			From: "app ci", Code: true},
+			From: "app github-actions", Code: true},
 		{Name: "old", Colour: sia.Excused, Required: true, Why: "red on the base commit too", From: "app ci", Code: true},
 		{Name: "test", Colour: sia.Red, Required: true, URL: "https://example.com/1", Why: "failed",
 			From: "app ci", Code: true},

@@ -85,7 +85,7 @@ func supply(in, world Input, n Needs) Input {
 }
 
 func TestNeeds(t *testing.T) {
-	failed := run(1, "test", "failure")
+	failed := job(1, 7, 1, "test", "failure")
 	with := func(in Input, f func(*Input)) Input { f(&in); return in }
 	for _, c := range []struct {
 		name  string
@@ -115,12 +115,14 @@ func TestNeeds(t *testing.T) {
 		{"a job that is excused is read, and so is what excuses it", with(input(job(1, 7, 1, "test", "failure"),
 			run(2, "build", "success")), func(in *Input) { in.Base = []Run{job(9, 8, 1, "test", "failure")} }),
 			[]Needs{{Base: true}, {BaseWorkflows: true}, {Earlier: []int64{1}, OnBase: []int64{9}}, {Tampering: true}}},
-		{"an app's check that is excused is not read", with(input(failed, run(2, "build", "success")),
+		{"an app's check that is excused is not read", with(input(run(1, "test", "failure"), run(2, "build", "success")),
 			func(in *Input) { in.Base = []Run{run(9, "test", "failure")} }),
 			[]Needs{{Base: true}, {BaseWorkflows: true}, {Tampering: true}}},
-		{"what is not required is not read", with(input(failed, run(2, "build", "failure")),
+		{"what is not required is not read", with(input(failed, job(2, 7, 1, "build", "failure")),
 			func(in *Input) { in.Required = []Required{{Name: "build"}} }),
 			[]Needs{{Base: true}, {Logs: []int64{2}}, {Tampering: true, Doubt: true}}},
+		{"another app's check is not doubted", input(run(1, "test", "failure")),
+			[]Needs{{Base: true}, {Logs: []int64{1}}, {Tampering: true}}},
 		{"a compiler is not doubted", input(failed.class("compile_error")),
 			[]Needs{{Base: true}, {Logs: []int64{1}}, {Tampering: true}}},
 		{"a person's push is not doubted", with(input(failed), func(in *Input) { in.ByPerson = true }),
@@ -146,10 +148,10 @@ func TestNeeds(t *testing.T) {
 		{"a flip is read", input(job(1, 7, 1, "test", "failure"), job(2, 7, 2, "test", "success")),
 			[]Needs{{Attempts: []int64{7}}, {Earlier: []int64{1}}, {Tampering: true}}},
 		{"a flip beside a failure is read last",
-			input(job(1, 7, 1, "test", "failure"), job(2, 7, 2, "test", "success"), run(3, "lint", "failure")),
+			input(job(1, 7, 1, "test", "failure"), job(2, 7, 2, "test", "success"), job(3, 7, 1, "lint", "failure")),
 			[]Needs{{Attempts: []int64{7}}, {Base: true}, {Logs: []int64{3}}, {Earlier: []int64{1}},
 				{Tampering: true, Doubt: true}}},
-		{"cancelled is run again, whatever it says", input(run(1, "test", "cancelled")), nil},
+		{"cancelled is run again, whatever it says", input(job(1, 7, 1, "test", "cancelled")), nil},
 		{"cancelled for the last time", with(input(run(1, "test", "cancelled"), run(2, "unit", "failure")),
 			func(in *Input) { in.Reruns = sia.MaxReruns }),
 			[]Needs{{Base: true}, {Logs: []int64{2, 1}}, {Tampering: true}}},

@@ -67,6 +67,8 @@ import (
 //	retarget <who> <branch>           has the pull request be merged into another branch
 //	queue <who>                       puts the pull request into the merge queue
 //	unqueue <who> [merged]            takes it out
+//	rename <name>                     gives the repository another name
+//	archive                           makes the repository read-only
 //	transfer <who>                    moves the issue to the owner's .github repository
 //	graphql fails <n>                 the next n GraphQL requests are answered with 502
 //	git narrowed|whole                git answers 404 to tokens that are narrowed to one repository, or to none

@@ -66,6 +66,10 @@ func (p *player) github(verb string, arg func(int) string, rest string) (done bo
 		err = p.onPull(verb, arg(0), arg(1))
 	case "transfer":
 		_, err = p.Sim.TransferIssue(Repo, p.issue, arg(0), OwnersRepo)
+	case "rename":
+		err = p.Sim.RenameRepo(Repo, arg(0))
+	case "archive":
+		err = p.Sim.Archive(Repo)
 	case "graphql":
 		err = p.graphql(arg(0), arg(1))
 	case "git":

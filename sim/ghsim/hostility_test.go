@@ -138,7 +138,7 @@ func request(t *testing.T, method, url, token, body string) *http.Request {
 func TestPrimaryRateLimit(t *testing.T) {
 	s := newSim(t, nil)
 	c := s.bot()
-	s.ExhaustRateLimit(s.inst, s.clock.Now().Add(10*time.Minute))
+	s.ExhaustRateLimit(s.inst, "core", s.clock.Now().Add(10*time.Minute))
 	_, _, err := c.Repositories.Get(ctx, "acme", "shop")
 	var limit *github.RateLimitError
 	if !errors.As(err, &limit) || !limit.Rate.Reset.Equal(github.Timestamp{Time: s.clock.Now().Add(10 * time.Minute)}) {

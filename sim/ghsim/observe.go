@@ -121,10 +121,10 @@ func (s *Server) ClearFaults() {
 // the API for a number of answers about it, as GitHub's replication does; 0 ends it.
 func (s *Server) Lag(answers int) { s.api.Lag(answers) }
 
-// ExhaustRateLimit makes an installation's primary rate limit used up until the
-// simulator's clock reaches reset.
-func (s *Server) ExhaustRateLimit(installation int64, reset time.Time) {
-	s.api.ExhaustRateLimit(installation, reset)
+// ExhaustRateLimit makes an installation's primary rate limit of a resource, core
+// or graphql, used up until the simulator's clock reaches reset.
+func (s *Server) ExhaustRateLimit(installation int64, resource string, reset time.Time) {
+	s.api.ExhaustRateLimit(installation, resource, reset)
 }
 
 // SetRateLimit sets how many requests an hour each installation and app may

@@ -2,6 +2,7 @@ package api
 
 import (
 	"net/http"
+	"strconv"
 	"strings"
 
 	"github.com/sia-bot/sia/sim/ghsim/access"
@@ -78,6 +79,9 @@ func (c *call) authorize(rt *route) error {
 		if err := c.scopeRepo(c.token.Has); err != nil {
 			return err
 		}
+		if c.repo.Archived && c.r.Method != http.MethodGet {
+			return refusal.Forbidden(model.ReadOnly)
+		}
 	}
 	if rt.auth == "" {
 		return nil
@@ -92,5 +96,34 @@ func (c *call) scopeRepo(in func(*model.Repository) bool) error {
 		return refusal.NotFound()
 	}
 	c.repo = r
+	if asked := c.params["owner"] + "/" + c.params["repo"]; !strings.EqualFold(asked, r.FullName()) {
+		return c.moved(asked)
+	}
 	return nil
+}
+
+// moved sends a request for a repository by a former name on to where it is by its id.
+// https://docs.github.com/en/rest/using-the-rest-api/best-practices-for-using-the-rest-api#follow-redirects
+func (c *call) moved(asked string) error {
+	_, rest, _ := strings.Cut(c.r.URL.RequestURI(), "/repos/"+asked)
+	code := http.StatusMovedPermanently
+	if c.r.Method != http.MethodGet && c.r.Method != http.MethodHead {
+		code = http.StatusTemporaryRedirect
+	}
+	return &refusal.Error{Code: code, Message: "Moved Permanently",
+		Location: c.shape.API("/repositories/%d", c.repo.ID) + rest}
+}
+
+// byID is the path of a request beneath /repositories/{id} by the repository's name; others stay.
+func (h *Handler) byID(path string) string {
+	id, rest, below := strings.Cut(strings.TrimPrefix(path, "/repositories/"), "/")
+	if !below || !strings.HasPrefix(path, "/repositories/") {
+		return path
+	}
+	for _, r := range h.world.Repositories() {
+		if strconv.FormatInt(r.ID, 10) == id {
+			return "/repos/" + r.FullName() + "/" + rest
+		}
+	}
+	return path
 }

@@ -113,7 +113,7 @@ func (c *call) encode(rep *reply, a answer, rt *route) {
 	h.Set("X-RateLimit-Remaining", strconv.Itoa(max(0, c.limits.max-win.used)))
 	h.Set("X-RateLimit-Used", strconv.Itoa(win.used))
 	h.Set("X-RateLimit-Reset", strconv.FormatInt(win.reset.Unix(), 10))
-	h.Set("X-RateLimit-Resource", "core")
+	h.Set("X-RateLimit-Resource", c.resource())
 	rep.code = code
 	rep.body.Write(body)
 }

@@ -11,9 +11,9 @@ import (
 )
 
 var (
-	checkStatuses    = []string{"queued", "in_progress", "completed", "waiting", "requested", "pending"}
-	checkConclusions = []string{"action_required", "cancelled", "failure", "neutral", "success", "skipped", "stale",
-		"timed_out"}
+	checkStatuses = []string{"queued", "in_progress", "completed", "waiting", "requested", "pending"}
+	// stale is GitHub's alone to give
+	checkConclusions = []string{"action_required", "cancelled", "failure", "neutral", "success", "skipped", "timed_out"}
 )
 
 // maxAnnotations is how many annotations one request may carry.
@@ -195,10 +195,16 @@ func listAnnotations(c *call) (answer, error) {
 	})
 }
 
+// postRerequest is POST /repos/{owner}/{repo}/check-runs/{check_run_id}/rerequest. GitHub forbids it to every app but
+// the one that the check run belongs to. GitHub Actions is another app, too: its jobs are run again through their run.
+// https://docs.github.com/en/rest/checks/runs#rerequest-a-check-run--status-codes
 func postRerequest(c *call) (answer, error) {
 	run, err := c.check()
 	if err != nil {
 		return answer{}, err
+	}
+	if run.Suite.App != c.actor().App {
+		return answer{}, refusal.Forbidden("This check run is not rerequestable")
 	}
 	if err := c.world.RerequestCheck(c.repo, c.actor(), run); err != nil {
 		return answer{}, err

@@ -149,7 +149,7 @@ func (h *Handler) answer(rep *reply, r *http.Request, path string, body []byte, 
 	defer h.world.Unlock()
 	c := &call{Handler: h, r: r, query: r.URL.Query(), body: body}
 	var a answer
-	rt, params, known := match(h.routes, r.Method, path)
+	rt, params, known := match(h.routes, r.Method, h.byID(path))
 	err := c.authenticate()
 	switch {
 	case err != nil:
@@ -160,7 +160,7 @@ func (h *Handler) answer(rep *reply, r *http.Request, path string, body []byte, 
 	default:
 		entry.Pattern, c.params = rt.pattern, params
 		if c.window().used >= h.limits.max && rt.pattern != "/rate_limit" {
-			err = exhausted()
+			a, err = c.exhausted()
 		} else if err = c.authorize(rt); err == nil {
 			if err = c.lags(); err == nil {
 				a, err = rt.handle(c)

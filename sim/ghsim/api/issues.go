@@ -25,11 +25,15 @@ func (c *call) issue(level string) (*model.Issue, error) {
 }
 
 // gone is the answer about an issue that is not there: one that was transferred is at
-// another address.
+// another address, and one that was deleted is gone for who may read the repository.
 // https://docs.github.com/en/rest/issues/issues#get-an-issue
 func (c *call) gone(number int) error {
-	if to := c.repo.Moved[number]; to != "" {
+	to, was := c.repo.Moved[number]
+	switch {
+	case to != "":
 		return &refusal.Error{Code: http.StatusMovedPermanently, Message: "Moved Permanently", Location: to}
+	case was:
+		return &refusal.Error{Code: http.StatusGone, Message: "This issue was deleted"}
 	}
 	return refusal.NotFound()
 }

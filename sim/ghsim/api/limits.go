@@ -3,6 +3,7 @@ package api
 import (
 	"fmt"
 	"net/http"
+	"strings"
 	"time"
 
 	"github.com/sia-bot/sia/sim/ghsim/refusal"
@@ -11,8 +12,9 @@ import (
 // defaultLimit is how many requests an hour GitHub takes of an installation.
 const defaultLimit = 5000
 
-// limits are the primary rate limits, a window for each caller.
+// limits are the primary rate limits, a window for each caller and resource: GraphQL has a limit of its own.
 // https://docs.github.com/en/rest/using-the-rest-api/rate-limits-for-the-rest-api
+// https://docs.github.com/en/graphql/overview/rate-limits-and-query-limits-for-the-graphql-api
 type limits struct {
 	max     int // an hour, of each caller
 	windows map[string]*window
@@ -46,22 +48,37 @@ func (c *call) window() *window {
 	case c.app != nil:
 		caller = fmt.Sprintf("app %d", c.app.ID)
 	}
-	return c.limits.window(caller, c.world.Now())
+	return c.limits.window(caller+" "+c.resource(), c.world.Now())
 }
 
-func exhausted() error {
-	return &refusal.Error{Code: http.StatusForbidden,
+// resource is what the call's requests are counted as.
+func (c *call) resource() string {
+	if strings.HasSuffix(c.r.URL.Path, "/graphql") {
+		return "graphql"
+	}
+	return "core"
+}
+
+// exhausted refuses a call beyond the limit. GraphQL says so in an answer of 200.
+// https://docs.github.com/en/graphql/overview/rate-limits-and-query-limits-for-the-graphql-api#exceeding-the-rate-limit
+// https://github.com/yanyongyu/githubkit/issues/271
+func (c *call) exhausted() (answer, error) {
+	if c.resource() == "graphql" && c.token != nil {
+		return ok(object{"errors": []object{{"type": "RATE_LIMIT", "code": "graphql_rate_limit",
+			"message": fmt.Sprintf("API rate limit already exceeded for installation ID %d.", c.token.Inst.ID)}}}), nil
+	}
+	return answer{}, &refusal.Error{Code: http.StatusForbidden,
 		Message: "API rate limit exceeded for installation. If you reach out to GitHub Support for help, please include " +
 			"the request ID.",
 		Doc: "https://docs.github.com/rest/overview/rate-limits-for-the-rest-api"}
 }
 
-// ExhaustRateLimit makes an installation's primary rate limit used up until the
-// simulator's clock reaches reset.
-func (h *Handler) ExhaustRateLimit(installation int64, reset time.Time) {
+// ExhaustRateLimit makes an installation's primary rate limit of a resource, core
+// or graphql, used up until the simulator's clock reaches reset.
+func (h *Handler) ExhaustRateLimit(installation int64, resource string, reset time.Time) {
 	h.world.Lock()
 	defer h.world.Unlock()
-	h.limits.windows[installationCaller(installation)] = &window{used: h.limits.max, reset: reset}
+	h.limits.windows[installationCaller(installation)+" "+resource] = &window{used: h.limits.max, reset: reset}
 }
 
 // SetRateLimit sets how many requests an hour each installation and app may

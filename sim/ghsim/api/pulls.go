@@ -134,33 +134,3 @@ func listPullCommits(c *call) (answer, error) {
 	cmp := c.git.Compare(c.repo.Dir, i.Pull.BaseSHA, i.Pull.HeadSHA)
 	return page(c, cmp.Commits, "", func(f git.Commit) object { return c.shape.Commit(c.repo, f) })
 }
-
-func getReviewers(c *call) (answer, error) {
-	i, err := c.pull()
-	if err != nil {
-		return answer{}, err
-	}
-	return ok(object{"users": c.shape.Users(i.Pull.Reviewers), "teams": []object{}}), nil
-}
-
-func requestReviewers(c *call) (answer, error) {
-	i, err := c.pull()
-	if err != nil {
-		return answer{}, err
-	}
-	var in struct {
-		Reviewers []string `json:"reviewers"`
-	}
-	if err := c.decode(&in); err != nil {
-		return answer{}, err
-	}
-	for _, l := range in.Reviewers {
-		u := c.world.User(l)
-		if u == nil || !model.AtLeast(c.repo.Role(l), "read") {
-			return answer{}, refusal.Unprocessable("Reviews may only be requested from collaborators. One or more of the " +
-				"users or teams you specified is not a collaborator of the " + c.repo.FullName() + " repository.")
-		}
-		c.world.RequestReview(c.repo, i, c.actor(), u)
-	}
-	return created(c.shape.PullLite(c.repo, i)), nil
-}

@@ -10,7 +10,6 @@ func TestRouterTakesSlashesInRefs(t *testing.T) {
 	for path, want := range map[string]string{
 		"/repos/a/b/commits/sia/issue-1-x/check-runs": "/repos/{owner}/{repo}/commits/{ref...}/check-runs",
 		"/repos/a/b/commits/sia%2Fissue-1/status":     "/repos/{owner}/{repo}/commits/{ref...}/status",
-		"/repos/a/b/compare/main...sia/x":             "/repos/{owner}/{repo}/compare/{base...}...{head...}",
 		"/repos/a/b/branches/a/b/protection":          "/repos/{owner}/{repo}/branches/{branch...}/protection",
 		"/repos/a/b/issues/comments/7":                "/repos/{owner}/{repo}/issues/comments/{comment}",
 		"/repos/a/b/contents/.sia/config.yml":         "/repos/{owner}/{repo}/contents/{path...}",

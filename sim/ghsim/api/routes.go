@@ -85,8 +85,6 @@ func routeTable() []route {
 	on("GET", repo+"/pulls/{number}/comments", "pull_requests:read", listReviewComments)
 	on("POST", repo+"/pulls/{number}/comments", "pull_requests:write", createReviewComment)
 	on("POST", repo+"/pulls/{number}/comments/{review_comment}/replies", "pull_requests:write", replyToThread)
-	on("GET", repo+"/pulls/{number}/requested_reviewers", "pull_requests:read", getReviewers)
-	on("POST", repo+"/pulls/{number}/requested_reviewers", "pull_requests:write", requestReviewers)
 
 	on("POST", repo+"/check-runs", "checks:write", createCheck)
 	on("GET", repo+"/check-runs/{id}", "checks:read", getCheck)
@@ -131,6 +129,5 @@ func routeTable() []route {
 	on("DELETE", repo+"/git/refs/{ref...}", "contents:write", deleteRef)
 	on("GET", repo+"/contents/{path...}", "contents:read", contents)
 	on("GET", repo+"/contents/", "contents:read", contents)
-	on("GET", repo+"/compare/{base...}...{head...}", "contents:read", compare)
 	return rs
 }

@@ -39,10 +39,15 @@ func getSuite(c *call) (answer, error) {
 	return ok(c.shape.SuiteFull(c.repo, st)), nil
 }
 
+// rerequestSuite is POST /repos/{owner}/{repo}/check-suites/{check_suite_id}/rerequest. Of another app it answers 403.
+// https://github.com/desktop/desktop/pull/13093
 func rerequestSuite(c *call) (answer, error) {
 	st, err := c.suite()
 	if err != nil {
 		return answer{}, err
+	}
+	if st.App != c.actor().App {
+		return answer{}, refusal.Forbidden("This check suite is not rerequestable")
 	}
 	if err := c.world.RerequestSuite(c.repo, c.actor(), st); err != nil {
 		return answer{}, err

@@ -21,14 +21,15 @@ type Hub struct {
 	url    string
 	users  map[string]*User       // by lower-case login
 	repos  map[string]*Repository // by lower-case owner/name
+	former map[string]*Repository // by the names that they had
 	apps   map[int64]*App
 	insts  map[int64]*Installation
 }
 
 // NewHub is a hub with nothing in it.
 func NewHub(clock func() time.Time) *Hub {
-	h := &Hub{clock: clock, users: map[string]*User{}, repos: map[string]*Repository{}, apps: map[int64]*App{},
-		insts: map[int64]*Installation{}}
+	h := &Hub{clock: clock, users: map[string]*User{}, repos: map[string]*Repository{}, former: map[string]*Repository{},
+		apps: map[int64]*App{}, insts: map[int64]*Installation{}}
 	h.lastID.Store(1000)
 	return h
 }
@@ -58,14 +59,56 @@ func (h *Hub) Users() []*User { return sorted(h.users) }
 // AddUser adds an account.
 func (h *Hub) AddUser(u *User) { h.users[strings.ToLower(u.Login)] = u }
 
-// Repository is the repository of a full name, owner/name, or nil.
-func (h *Hub) Repository(fullName string) *Repository { return h.repos[strings.ToLower(fullName)] }
+// Repository is the repository of a full name, owner/name, which it has or had, or nil.
+func (h *Hub) Repository(fullName string) *Repository {
+	key := strings.ToLower(fullName)
+	if r := h.repos[key]; r != nil {
+		return r
+	}
+	return h.former[key]
+}
+
+// Rename gives a repository another name. What it was called leads to it until another repository is called so.
+// https://docs.github.com/en/repositories/creating-and-managing-repositories/renaming-a-repository
+func (h *Hub) Rename(r *Repository, name string) {
+	h.forget(r)
+	r.Name = name
+	h.AddRepository(r)
+}
+
+// RenameUser gives an account another login, and its repositories another owner's name.
+// https://docs.github.com/en/account-and-profile/concepts/username-changes
+func (h *Hub) RenameUser(u *User, login string) {
+	var own []*Repository
+	for _, r := range h.Repositories() {
+		if r.Owner == u {
+			own = append(own, r)
+			h.forget(r)
+		}
+	}
+	delete(h.users, strings.ToLower(u.Login))
+	u.Login = login
+	h.AddUser(u)
+	for _, r := range own {
+		h.AddRepository(r)
+	}
+}
+
+// forget makes a repository's name a former one.
+func (h *Hub) forget(r *Repository) {
+	h.RemoveRepository(r)
+	h.former[strings.ToLower(r.FullName())] = r
+}
 
 // Repositories are all repositories, by name.
 func (h *Hub) Repositories() []*Repository { return sorted(h.repos) }
 
 // AddRepository adds a repository.
-func (h *Hub) AddRepository(r *Repository) { h.repos[strings.ToLower(r.FullName())] = r }
+func (h *Hub) AddRepository(r *Repository) {
+	key := strings.ToLower(r.FullName())
+	h.repos[key] = r
+	delete(h.former, key)
+}
 
 // RemoveRepository forgets a repository.
 func (h *Hub) RemoveRepository(r *Repository) { delete(h.repos, strings.ToLower(r.FullName())) }

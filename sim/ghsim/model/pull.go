@@ -15,7 +15,6 @@ type Pull struct {
 	MergedBy         *User
 	MergeSHA         string
 	Reviews          []*Review
-	Reviewers        []*User
 	Threads          []*ReviewComment
 }
 

@@ -36,7 +36,7 @@ type Repository struct {
 	RulesHidden   int                 // the status with which the API refuses to tell the rules; 0: it tells them
 	Strict        map[string]bool     // branch → what is merged into it has to be up to date with it
 	TestMerges    map[string]string   // base and head → the commit that merges them
-	Moved         map[int]string      // number → where an issue that was transferred is in the API
+	Moved         map[int]string      // number → where an issue that was transferred is in the API; empty: it was deleted
 	Signed        map[string]bool     // commits that GitHub signed
 	SignedOnly    map[string]bool     // branch → classic protection wants signed commits
 	SignOff       bool                // commits made on the web have to be signed off
@@ -45,6 +45,12 @@ type Repository struct {
 	Ruleset       int64
 	Receiving     chan struct{} // capacity 1: one receive-pack at a time
 }
+
+// ReadOnly is how GitHub refuses to change a repository that was archived.
+// https://docs.github.com/en/repositories/archiving-a-github-repository/archiving-repositories
+// https://github.com/mozilla/fxa/pull/293
+// https://github.com/renovatebot/renovate/blob/main/lib/modules/platform/github/index.ts
+const ReadOnly = "Repository was archived so is read-only."
 
 // Actions is what keeps the workflows of a repository from running.
 type Actions struct {

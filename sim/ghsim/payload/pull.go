@@ -42,7 +42,7 @@ func (s *Shaper) PullLite(r *model.Repository, i *model.Issue) Object {
 		"title": i.Title, "user": s.User(i.By), "body": OrNull(i.Body),
 		"created_at": Stamp(i.Made), "updated_at": Stamp(i.Updated), "closed_at": Stamp(i.Closed),
 		"merged_at": Stamp(p.MergedAt), "merge_commit_sha": OrNull(p.MergeSHA), "assignee": s.userOrNull(i.Assignee()),
-		"assignees": s.Users(i.Assignees), "requested_reviewers": s.Users(p.Reviewers), "requested_teams": []Object{},
+		"assignees": s.Users(i.Assignees), "requested_reviewers": []Object{}, "requested_teams": []Object{},
 		"labels": s.Labels(r, i.Labels), "milestone": nil, "draft": p.Draft, "commits_url": u + "/commits",
 		"review_comments_url": u + "/comments", "review_comment_url": review, "comments_url": issue + "/comments",
 		"statuses_url": statuses,

@@ -110,7 +110,30 @@ func (p *People) SetPermission(repo, login, role string) error {
 	return nil
 }
 
-// Archive makes a repository read-only, as far as the API says of it.
+// RenameRepo gives a repository another name. Who asks for the former one is sent on.
+func (p *People) RenameRepo(repo, name string) error {
+	p.world.Lock()
+	defer p.world.Unlock()
+	r, err := p.repository(repo)
+	if err == nil {
+		p.world.Rename(r, name)
+	}
+	return err
+}
+
+// RenameUser gives a person or an organisation another login. Their repositories go along.
+func (p *People) RenameUser(login, to string) error {
+	p.world.Lock()
+	defer p.world.Unlock()
+	u := p.world.User(login)
+	if u == nil {
+		return fmt.Errorf("no user %s", login)
+	}
+	p.world.RenameUser(u, to)
+	return nil
+}
+
+// Archive makes a repository read-only.
 func (p *People) Archive(repo string) error {
 	p.world.Lock()
 	defer p.world.Unlock()

@@ -4,8 +4,10 @@ package remote
 
 import (
 	"bytes"
+	"cmp"
 	"log/slog"
 	"net/http"
+	"strings"
 
 	"github.com/sia-bot/sia/sim/ghsim/access"
 	"github.com/sia-bot/sia/sim/ghsim/fault"
@@ -40,7 +42,11 @@ func (h *Handler) Serve(w http.ResponseWriter, r *http.Request, req git.Request)
 		if code == http.StatusUnauthorized {
 			w.Header().Set("WWW-Authenticate", `Basic realm="GitHub"`)
 		}
-		http.Error(w, http.StatusText(code), code)
+		http.Error(w, cmp.Or(visit.refusal, http.StatusText(code)), code)
+		return
+	}
+	if now := visit.name; !strings.EqualFold(now, req.Repo) {
+		http.Redirect(w, r, strings.Replace(r.URL.RequestURI(), req.Repo, now, 1), http.StatusMovedPermanently)
 		return
 	}
 	if !req.Push {
@@ -66,8 +72,11 @@ func (h *Handler) Serve(w http.ResponseWriter, r *http.Request, req git.Request)
 // visit is an admitted request: its repository, who made it, and what it may do.
 type visit struct {
 	repo   *model.Repository
+	name   string // the repository's, which may be another than was asked for
 	actor  model.Actor
 	access git.Access
+
+	refusal string // words beside the status that refuses it
 }
 
 // received lets a push have its consequences.
@@ -89,7 +98,7 @@ func (h *Handler) admit(r *http.Request, req git.Request) (visit, int) {
 		if repo == nil || repo.Private || req.Write {
 			return visit{}, http.StatusUnauthorized
 		}
-		return visit{repo: repo, actor: model.As(repo.Owner),
+		return visit{repo: repo, name: repo.FullName(), actor: model.As(repo.Owner),
 			access: git.Access{Dir: repo.Dir, User: repo.Owner.Login}}, 0
 	}
 	t, err := h.desk.Token(raw)
@@ -105,9 +114,11 @@ func (h *Handler) admit(r *http.Request, req git.Request) (visit, int) {
 		return visit{}, http.StatusNotFound
 	case !t.May("contents", level):
 		return visit{}, http.StatusForbidden
+	case req.Write && repo.Archived: // https://github.com/nextcloud/docker-ci/pull/859
+		return visit{refusal: "This repository was archived so it is read-only."}, http.StatusForbidden
 	}
 	bot := t.Inst.App.Bot
-	return visit{repo: repo, actor: model.Actor{User: bot, App: t.Inst.App, Inst: t.Inst},
+	return visit{repo: repo, name: repo.FullName(), actor: model.Actor{User: bot, App: t.Inst.App, Inst: t.Inst},
 		access: git.Access{Dir: repo.Dir, User: bot.Login, Protected: repo.Guarded(),
 			NoWorkflows: !t.May("workflows", "write")}}, 0
 }

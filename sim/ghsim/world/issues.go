@@ -95,5 +95,6 @@ func (w *World) Unassign(r *model.Repository, i *model.Issue, a model.Actor, u *
 func (w *World) DeleteIssue(r *model.Repository, i *model.Issue, a model.Actor) {
 	w.emit(r, a, "issues", "deleted", object{"issue": w.shape.Issue(r, i)})
 	r.Issues = slices.DeleteFunc(r.Issues, func(x *model.Issue) bool { return x == i })
+	r.Moved[i.Number] = ""
 	w.note(r, a, journal.Entry{Kind: "issues.deleted", Number: i.Number})
 }

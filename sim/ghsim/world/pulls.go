@@ -92,14 +92,6 @@ func (w *World) Retarget(r *model.Repository, i *model.Issue, a model.Actor, bas
 	w.startPullWorkflows(r, a, i, body)
 }
 
-// RequestReview asks somebody for a review, unless that was done.
-func (w *World) RequestReview(r *model.Repository, i *model.Issue, a model.Actor, u *model.User) {
-	if !slices.Contains(i.Pull.Reviewers, u) {
-		i.Pull.Reviewers = append(i.Pull.Reviewers, u)
-		w.issueEvent(r, i, a, "review_requested", u.Login, object{"requested_reviewer": w.shape.User(u)})
-	}
-}
-
 // MergePull merges a pull request with a merge commit and returns its SHA.
 func (w *World) MergePull(r *model.Repository, i *model.Issue, a model.Actor) (string, error) {
 	p := i.Pull
