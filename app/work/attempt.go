@@ -27,6 +27,8 @@ const (
 	textDiff      = "diff"
 	textFinal     = "final-review" // what was last said of a head that it made
 	textDiagnosis = "diagnosis"    // the result of the last diagnosis after it
+	textReview    = "review"       // what was said of that diagnosis
+	textWeighed   = "weighed"      // what was last said of expectations that a head changed
 	textFailure   = "failure: "    // and a check's name: what its log tells of its failure, at length
 	textStart     = "start"        // the branch's head when the attempt started, which its commit may replace
 )
