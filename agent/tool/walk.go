@@ -90,7 +90,7 @@ type treeWalker struct {
 	ctx     context.Context
 	visit   func(treeEntry) (bool, error)
 	tracked func() trackedFiles // asked only where something is named by a .gitignore
-	most    int                    // entries
+	most    int                 // entries
 	seen    int
 }
 
