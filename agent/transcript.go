@@ -157,7 +157,9 @@ func wordsBlock(text string) string {
 }
 
 // inlineText is text within a line.
-func inlineText(text string) string { return escapeMarkup(clipLine(sanitizeText(secret.Mask(text)), 500)) }
+func inlineText(text string) string {
+	return escapeMarkup(clipLine(sanitizeText(secret.Mask(text)), 500))
+}
 
 // escapeMarkup keeps HTML, mentions, links and images in a stranger's text from taking effect.
 func escapeMarkup(text string) string {
