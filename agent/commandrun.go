@@ -273,20 +273,8 @@ func (r *commandRun) setEnd(ctx context.Context, res sandbox.Result, gate *gatew
 			r.res.Reason += "; " + why
 		}
 		if printed != "" {
-			r.res.Reason += ". It printed at the end: " + lastBytes(printed, maxEnding)
+			r.res.Reason += ". It printed at the end: " + text.Fit(printed, maxEnding, text.Tail)
 		}
 		r.res.Summary = ""
 	}
-}
-
-// lastBytes is the last n bytes of s, from the beginning of a line where there is one.
-func lastBytes(s string, n int) string {
-	if len(s) <= n {
-		return s
-	}
-	s = s[len(s)-n:]
-	if i := strings.IndexByte(s, '\n'); i >= 0 && i < len(s)-1 {
-		s = s[i+1:]
-	}
-	return strings.ToValidUTF8(s, "")
 }

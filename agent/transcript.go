@@ -101,14 +101,14 @@ func (t Turn) markdown() string {
 		b.WriteString("## What the agent was told\n\n<details><summary>The prompt</summary>\n\n" +
 			fencedBlock(t.Text, shownText) + "\n</details>\n")
 	case TurnEnd:
-		b.WriteString("## End\n\n" + quotedBlock(t.Text))
+		b.WriteString("## End\n\n" + wordsBlock(t.Text))
 	default:
 		fmt.Fprintf(&b, "## Turn %d\n", t.Number)
 		if !t.At.IsZero() {
 			fmt.Fprintf(&b, "\n%s · %s credits\n", t.At.UTC().Format("15:04:05"), t.Cost)
 		}
 		if strings.TrimSpace(t.Text) != "" {
-			b.WriteString("\n" + quotedBlock(t.Text))
+			b.WriteString("\n" + wordsBlock(t.Text))
 		}
 		for _, c := range t.Calls {
 			b.WriteString("\n" + c.markdown())
@@ -148,18 +148,23 @@ func fencedBlock(text string, most int) string {
 	return fence + "text\n" + text + "\n" + fence + "\n"
 }
 
-// quotedBlock is text as a block quote.
-func quotedBlock(text string) string {
-	text = middleOut(Sanitize(secret.Mask(text)), shownText)
-	return "> " + strings.ReplaceAll(escapeMarkup(text), "\n", "\n> ") + "\n"
+// wordsBlock is what an agent said, as it said it, in a block quote. As Markdown, some of it would not be seen, or be
+// seen as something else: in comments, definitions and titles of links, what stands behind a fence or beyond a table's
+// last column.
+func wordsBlock(text string) string {
+	block := strings.TrimSuffix(fencedBlock(sanitizeText(secret.Mask(text)), shownText), "\n")
+	return "> " + strings.ReplaceAll(block, "\n", "\n> ") + "\n"
 }
 
 // inlineText is text within a line.
-func inlineText(text string) string { return escapeMarkup(clipLine(Sanitize(secret.Mask(text)), 500)) }
+func inlineText(text string) string {
+	return escapeMarkup(clipLine(sanitizeText(secret.Mask(text)), 500))
+}
 
-// escapeMarkup keeps HTML and mentions in a stranger's text from taking effect.
+// escapeMarkup keeps HTML, mentions, links and images in a stranger's text from taking effect.
 func escapeMarkup(text string) string {
-	return strings.NewReplacer("&", "&amp;", "<", "&lt;", "@", "@\u200b").Replace(text)
+	return strings.NewReplacer("&", "&amp;", "<", "&lt;", "@", "@\u200b", "](", "]\u200b(", "][", "]\u200b[", "]:", "]\u200b:",
+		"![", "!\u200b[").Replace(text)
 }
 
 // Tests is how the last run of the tests in a turn ended, as the test tool says; empty: there was none.

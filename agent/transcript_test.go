@@ -115,6 +115,22 @@ func TestPromptGolden(t *testing.T) {
 	golden(t, "prompt.md", b.prompt()+"\n")
 }
 
+// All that an agent said stands in a transcript as it was said: nothing of it hides the rest, and nothing of it is taken
+// for what SIA writes.
+func TestTranscriptHidesNothing(t *testing.T) {
+	said := "I kept <?php as it is. [1]: https://a.test \"a title\"\n\n```hidden after a fence\n\n## Turn 2\n\n" +
+		"| a |\n|---|\n| b | beyond the table |\n\n<!-- the rest\nis never closed"
+	got := agent.Markdown([]agent.Turn{{Number: 1, Kind: agent.TurnModel, At: epoch, Text: said,
+		Note: "told: see [the log](https://b.test) <!-- and more"}}, agent.Header{})
+	quoted := strings.ReplaceAll("````text\n"+said+"\n````", "\n", "\n> ")
+	if block := "\n> " + quoted + "\n"; !strings.Contains(got, block) {
+		t.Errorf("what was said does not stand in a block:\n%s", got)
+	}
+	if note := "*Note: told: see [the log]\u200b(https://b.test) &lt;!-- and more*"; !strings.Contains(got, note) {
+		t.Errorf("the note is not whole:\n%s", got)
+	}
+}
+
 func FuzzMarkdown(f *testing.F) {
 	f.Add("text", "args", "```` result")
 	f.Fuzz(func(t *testing.T, text, args, result string) {

@@ -12,6 +12,7 @@ import (
 	"os"
 	"os/exec"
 	"os/signal"
+	"path"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -72,7 +73,7 @@ type kills struct {
 	Seen  string // the file that lists the boundaries, one a line
 	Every int    // of each so many new boundaries it dies at one; 0: at none
 	From  int    // which one: less than Every, the first is 0
-	At    string // besides, the end of the one boundary at which it dies; empty: none
+	At    string // besides, a pattern of [path.Match] for a boundary at which it dies; empty: none
 }
 
 // boundaries is the list of the boundaries that were reached.
@@ -97,6 +98,12 @@ func (k kills) open() (*boundaries, error) {
 	return b, lines.Err()
 }
 
+// dies reports whether a boundary is one that the process is to die at.
+func (k kills) dies(name string) bool {
+	is, err := path.Match(k.At, name)
+	return err == nil && is
+}
+
 // cross notes a boundary, and kills the process where that is due. What was written
 // outlives the process: only a machine that dies takes it along.
 func (b *boundaries) cross(_ context.Context, when string, f sia.Effect) {
@@ -112,7 +119,7 @@ func (b *boundaries) cross(_ context.Context, when string, f sia.Effect) {
 		fmt.Println("error:", err)
 		os.Exit(1)
 	}
-	if b.Every > 0 && n%b.Every == b.From || b.At != "" && strings.HasSuffix(name, b.At) {
+	if b.Every > 0 && n%b.Every == b.From || b.dies(name) {
 		_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
 		select {} // until the signal has come
 	}
@@ -400,7 +407,7 @@ func launch(t *testing.T, v victim) *process {
 		_ = cmd.Wait()
 		// It may have died at a boundary before it served: the first effects of
 		// a restart come at once.
-		if v.Kills.Every == 0 {
+		if v.Kills.Every == 0 && v.Kills.At == "" {
 			t.Fatalf("the application does not start: %s", p.out.Text())
 		}
 	}

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/sia-bot/sia/app/render"
+	"github.com/sia-bot/sia/app/store"
+	"github.com/sia-bot/sia/app/store/storetest"
 	"github.com/sia-bot/sia/sia"
 	"github.com/sia-bot/sia/sim/apptest"
 	"github.com/sia-bot/sia/sim/ghsim"
@@ -70,7 +72,7 @@ func TestApprovalWhileGitHubIsDown(t *testing.T) {
 			return nil
 		})
 		if err := stage.App.Periodic(t.Context(), "approvals"); err == nil ||
-			!strings.Contains(err.Error(), "look for a 👍 on the plan of task") {
+			!strings.Contains(err.Error(), "look for a 👍 on its plan") {
 			t.Errorf("%s is down: %v", path, err)
 		}
 		stage.Sim.ClearFaults()
@@ -81,6 +83,43 @@ func TestApprovalWhileGitHubIsDown(t *testing.T) {
 	stage.Periodic("approvals")
 	if task := stage.Task(1); task.Brief.Plan == nil || task.Brief.Plan.By.Login != "noor" {
 		t.Errorf("%s, the plan %+v", task.State, task.Brief.Plan)
+	}
+}
+
+// A 👍 on a plan, and one on a comment of SIA's, are found also where more than 500 tasks changed since the plan's.
+func TestReactionsAmongManyTasks(t *testing.T) {
+	t.Parallel()
+	stage := planned(t, "Greet.", "Write it.")
+	task := stage.Task(1)
+	raw := storetest.Raw(t, stage.Database())
+	raw.SetMaxOpenConns(1) // of the temporary table
+	for _, statement := range []string{
+		`CREATE TEMP TABLE numbers AS
+			WITH RECURSIVE n (i) AS (SELECT 2 UNION ALL SELECT i + 1 FROM n WHERE i < 1100) SELECT i FROM n`,
+		`INSERT INTO tasks (id, installation_id, repo_id, issue, state, title, version, task, created_at, updated_at)
+			SELECT repo_id || '-' || i, installation_id, repo_id, i, state, title, version,
+				json_set(task, '$.id', repo_id || '-' || i, '$.escalation.kind', 'question'), created_at, updated_at + i
+			FROM tasks, numbers`,
+	} {
+		if _, err := raw.Exec(statement); err != nil {
+			t.Fatal(err)
+		}
+	}
+	status, _, err := stage.App.Store.Surface(t.Context(), task.ID, store.SurfaceStatus)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, comment := range []int64{sia.CommentNumber(task.Escalation.URL), status} {
+		if err := stage.Sim.React(apptest.Repo, 1, comment, apptest.Owner, "+1"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for range 3 {
+		stage.Periodic("feedback")
+		stage.Periodic("approvals")
+	}
+	if task = stage.Task(1); task.Brief.Plan == nil || len(task.Ratings) != 1 {
+		t.Errorf("%s, the plan %+v, ratings %v", task.State, task.Brief.Plan, task.Ratings)
 	}
 }
 

@@ -140,6 +140,10 @@ type (
 		Base string `json:"base" mask:"-"`
 		SHA  SHA    `json:"sha,omitempty"` // that branch's head; empty where it is not known
 	}
+	// DraftChanged: somebody else than SIA made the pull request a draft, or marked it ready for review.
+	DraftChanged struct {
+		Draft bool `json:"draft"`
+	}
 	// PullReopened: a pull request of the task's branch was opened again.
 	PullReopened struct {
 		Number int    `json:"number"`
@@ -441,6 +445,7 @@ const (
 	KPullClosed       Kind = "pull_closed"
 	KPullReopened     Kind = "pull_reopened"
 	KRetargeted       Kind = "retargeted"
+	KDraftChanged     Kind = "draft_changed"
 	KBegun            Kind = "begun"
 	KDecided          Kind = "decided"
 	KAggregated       Kind = "aggregated"
@@ -488,6 +493,7 @@ func (Restored) Kind() Kind         { return KRestored }
 func (PullClosed) Kind() Kind       { return KPullClosed }
 func (PullReopened) Kind() Kind     { return KPullReopened }
 func (Retargeted) Kind() Kind       { return KRetargeted }
+func (DraftChanged) Kind() Kind     { return KDraftChanged }
 func (Begun) Kind() Kind            { return KBegun }
 func (AttemptEnded) Kind() Kind     { return KAttemptEnded }
 func (Pushed) Kind() Kind           { return KPushed }
@@ -514,7 +520,7 @@ func (Evidenced) Kind() Kind        { return KEvidenced }
 var facts = []Fact{
 	Start{}, Stop{}, PauseAsked{}, Resume{}, Retry{}, Use{}, AnswerGiven{}, Approve{}, AcceptTests{}, Edited{}, Query{},
 	Rated{}, ChangesAsked{}, ChangesWithdrawn{}, ThreadSettled{},
-	CheckSeen{}, Progressed{}, BranchMoved{}, Restored{}, PullClosed{}, PullReopened{}, Retargeted{}, Begun{}, Decided{},
+	CheckSeen{}, Progressed{}, BranchMoved{}, Restored{}, PullClosed{}, PullReopened{}, Retargeted{}, DraftChanged{}, Begun{}, Decided{},
 	Aggregated{},
 	AttemptEnded{}, Pushed{}, PushRefused{},
 	PullOpened{},

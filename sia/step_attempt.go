@@ -433,7 +433,8 @@ func (s *step) pullKept() {
 func (s *step) showIn(f PullOpened) {
 	p := Pull{Number: f.Number, NodeID: f.NodeID, URL: f.URL, Draft: f.Draft, Merged: s.t.Pull.Merged}
 	if s.t.Pull.Number == f.Number {
-		p.Draft, p.Readied, p.Refused = s.t.Pull.Draft, s.t.Pull.Readied, s.t.Pull.Refused
+		p.Draft, p.Readied, p.LeftDraft = s.t.Pull.Draft, s.t.Pull.Readied, s.t.Pull.LeftDraft
+		p.Refused = s.t.Pull.Refused
 	}
 	s.t.Pull = p
 }

@@ -25,7 +25,7 @@ func (s *step) green() {
 // can be. It is done once for each attempt: work makes it a draft again.
 func (s *step) readyFirst(why string) bool {
 	p := s.t.Pull
-	if p.Number == 0 || !p.Draft || p.Refused != "" {
+	if p.Number == 0 || !p.Draft || p.StaysDraft() {
 		return false
 	}
 	if !s.pending(DoReady) {
@@ -72,6 +72,28 @@ func (s *step) drafted() {
 	s.because("the pull request is a draft again while the work goes on")
 }
 
+// draftChanged follows somebody who made the pull request a draft, or marked it ready. SIA does not undo either: it
+// leaves it a draft until somebody marks it ready, and makes one ready by somebody else no draft for its work.
+func (s *step) draftChanged() {
+	f, p := s.e.Fact.(DraftChanged), &s.t.Pull
+	switch {
+	case p.Number == 0:
+		s.ignore("there is no pull request yet, as far as SIA knows")
+		return
+	case f.Draft:
+		p.Draft, p.Readied, p.LeftDraft = true, false, true
+		s.because("%s made the pull request a draft; it stays one until somebody marks it ready", s.who())
+	default:
+		*p = Pull{Number: p.Number, NodeID: p.NodeID, URL: p.URL, Merged: p.Merged}
+		s.because("%s marked the pull request ready for review", s.who())
+	}
+	// Other checks may run on it now.
+	if s.t.State == Escalated && s.t.Escalation.AboutChecks() {
+		s.lookWhileAsked()
+	}
+	s.lookOnceMore()
+}
+
 // lookOnceMore has the gate look after settle time, where it watches.
 func (s *step) lookOnceMore() {
 	if s.t.State == Checking {
@@ -89,13 +111,19 @@ func (s *step) signalSeen() {
 		s.ignore("no verdict is waited for")
 		return
 	}
+	s.lookWhileAsked()
+	s.because("checks of %s changed; the gate looks at %s", f.SHA.Short(), g.Due.UTC().Format(time.TimeOnly))
+}
+
+// lookWhileAsked has the gate look after settle time, while a person is asked.
+func (s *step) lookWhileAsked() {
+	g := &s.t.Gate
 	if s.e.At.After(g.Hint) {
 		g.Hint = s.e.At
 	}
 	if want := g.Hint.Add(s.t.Settings.Checks.Settle.D()); !s.pending(DoGate) || g.Due.After(want) {
 		s.look(want)
 	}
-	s.because("checks of %s changed; the gate looks at %s", f.SHA.Short(), g.Due.UTC().Format(time.TimeOnly))
 }
 
 // Silent reports whether the checks don't say enough, so that a person is asked.

@@ -55,6 +55,32 @@ func TestGreenDraft(t *testing.T) {
 	}
 }
 
+// A pull request that somebody made a draft stays one, and passes by the look that there is, until somebody marks it
+// ready. One that somebody marked ready is made no draft for more work.
+func TestSomebodysDraft(t *testing.T) {
+	p := checked(t, true)
+	p.says(DraftChanged{Draft: true})
+	p.judges(Judged{Verdict: VerdictGreen})
+	p.comesTo(Passed)
+	if p.waitsFor(DoReady) || !p.task.Pull.StaysDraft() {
+		t.Errorf("it is marked ready, or thought to be: %+v", p.task.Pull)
+	}
+	p.says(DraftChanged{})
+	if p.task.Pull.Draft || p.task.Pull.StaysDraft() {
+		t.Errorf("it is ready, and thought a draft: %+v", p.task.Pull)
+	}
+
+	p = checked(t, true)
+	p.says(DraftChanged{})
+	p.judges(Judged{Verdict: VerdictGreen})
+	p.comesTo(Passed)
+	p.says(Start{Installation: 1, Repo: Repo{ID: 9}, Issue: 3, Title: "Greet", DefaultBranch: "main", Text: "and more"})
+	p.begins("")
+	if p.waitsFor(DoReady) || p.waitsFor(DoDraft) {
+		t.Errorf("what somebody marked ready is changed: %+v", p.task.Pending)
+	}
+}
+
 // What runs only when it is ready may be red; it is a draft again while work goes on.
 func TestRedWhenReady(t *testing.T) {
 	p := checked(t, true)

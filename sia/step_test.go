@@ -51,8 +51,8 @@ func holds(t *rapid.T, before, after Task, e Event) {
 			!(r.Of(before.Head) && r.Done) {
 			t.Fatalf("passed before a fresh reviewer was asked: %+v", r)
 		}
-		if before.Pull.Draft && before.Pull.Number != 0 && before.Pull.Refused == "" {
-			t.Fatalf("passed while the pull request was a draft: %+v", before.Pull)
+		if p := before.Pull; p.Draft && p.Number != 0 && !p.StaysDraft() {
+			t.Fatalf("passed while the pull request was a draft: %+v", p)
 		}
 	}
 	if c := after.Credits; c.Spent+c.Reserved > c.Budget || c.Spent < 0 || c.Reserved < 0 {

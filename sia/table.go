@@ -103,6 +103,9 @@ func init() {
 		KRetargeted: row{}.on((*step).retargeted, append([]State{Escalated, OnHold, Passed}, unfinished...)...).
 			ignore("the task is stopped already", Stopped),
 
+		KDraftChanged: row{}.on((*step).draftChanged, append([]State{Escalated, OnHold, Passed}, unfinished...)...).
+			ignore("the task is stopped already", Stopped),
+
 		KPullReopened: row{}.on((*step).pullReopened, Passed, Stopped).
 			rest("the pull request is open, as far as SIA knows"),
 

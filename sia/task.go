@@ -224,9 +224,14 @@ type Pull struct {
 	Draft  bool   `json:"draft,omitempty"` // as far as is known
 	// SIA marked it ready for review, so it is made a draft again when work goes on
 	Readied bool `json:"readied,omitempty"`
+	// somebody else than SIA made it a draft: it is one until somebody marks it ready
+	LeftDraft bool `json:"left_draft,omitempty"`
 	// why it can't be marked ready, for people; it is tried again for the next attempt
 	Refused string `json:"refused,omitempty"`
 }
+
+// StaysDraft reports whether SIA leaves it a draft: it may not mark it ready, or somebody made it one.
+func (p Pull) StaysDraft() bool { return p.Draft && (p.Refused != "" || p.LeftDraft) }
 
 // AttemptOutcome says how an attempt ended.
 type AttemptOutcome string

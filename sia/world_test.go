@@ -338,7 +338,8 @@ func (w *world) bother() (Event, Task) {
 		AnswerGiven{Letter: "B"}, Approve{}, Approve{Question: 1}, AcceptTests{}, Edited{Title: "Do that"},
 		Query{Topic: "status"}, Rated{Good: true}, Rated{Intervention: 1}, CheckSeen{SHA: w.task.Head},
 		CheckSeen{SHA: "other"}, BranchMoved{SHA: SHA("f00d" + fmt.Sprint(w.serial))}, PullClosed{}, PullClosed{Merged: true},
-		PullReopened{Number: 12, NodeID: "n", URL: "u"}, ChangesAsked{Review: int64(w.serial)},
+		PullReopened{Number: 12, NodeID: "n", URL: "u"}, DraftChanged{Draft: true}, DraftChanged{},
+		ChangesAsked{Review: int64(w.serial)},
 		ChangesAsked{Thread: int64(w.serial)}, ChangesAsked{Text: "do it so " + fmt.Sprint(w.serial)}, ChangesWithdrawn{},
 		ThreadSettled{Thread: 1}, ThreadSettled{Thread: 1, Again: true},
 	})

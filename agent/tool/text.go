@@ -2,7 +2,6 @@ package tool
 
 import (
 	"strings"
-	"unicode/utf8"
 
 	"github.com/sia-bot/sia/sia/text"
 )
@@ -38,35 +37,15 @@ func cutLine(line string) string {
 	return strings.ToValidUTF8(line[:maxLine], "") + " […]"
 }
 
-// cutResult cuts text to at most n bytes, between characters, and says that it did.
-func cutResult(text string, n int) string {
-	if len(text) <= n {
-		return text
-	}
-	const mark = "\n[cut here: the result is too long]"
-	end := max(0, n-len(mark))
-	for end > 0 && !utf8.RuneStart(text[end]) {
-		end--
-	}
-	return text[:end] + mark
-}
+// cutResult cuts s to at most n bytes, and says that it did.
+func cutResult(s string, n int) string { return text.Fit(s, n, text.Head) }
 
-// cutMiddle cuts text to at most n bytes by leaving out lines from its middle. Its
-// beginning tells what happened, and its end how it ended.
-func cutMiddle(text string, n int) string {
-	if len(text) <= n {
-		return text
+// cutMiddle cuts s to at most n bytes by leaving out its middle. Its beginning tells what happened, and its end how it
+// ended.
+func cutMiddle(s string, n int) string {
+	if len(s) <= n {
+		return s
 	}
-	const mark = "[lines left out]\n"
-	half := (n - len(mark)) / 2
-	head, tail := text[:half], text[len(text)-half:]
-	if i := strings.LastIndexByte(head, '\n'); i > half/2 {
-		head = head[:i+1]
-	} else {
-		head = strings.ToValidUTF8(head, "") + "\n"
-	}
-	if i := strings.IndexByte(tail, '\n'); i >= 0 && i < half/2 {
-		tail = tail[i+1:]
-	}
-	return cutResult(head+mark+strings.ToValidUTF8(tail, ""), n)
+	const room = 60 // for what is said of the middle
+	return text.Ends(s, (n-room)/2, (n-room)/2)
 }

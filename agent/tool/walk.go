@@ -11,6 +11,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/go-git/go-git/v5/plumbing/format/gitignore"
@@ -41,7 +42,7 @@ type treeEntry struct {
 	mode    fs.FileMode
 	size    int64
 	folder  *os.Root // that it lies in, for as long as it is visited
-	ignored bool     // a directory that a .gitignore names; files that one names are not visited
+	ignored bool     // a directory that git ignores; files that it ignores are not visited
 }
 
 // open opens the entry, a regular file, for reading. The name is looked up in the folder
@@ -52,13 +53,14 @@ func (e treeEntry) open() (*os.File, error) {
 }
 
 // walkTree visits what is in dir, in the order of names, a directory before what is in
-// it. Links are met but not followed. Left out are .git and what the .gitignore files
-// on the way ignore. visit says whether to go into a directory. It ends with ctx, after
+// it. Links are met but not followed. Left out are .git and what git ignores: what the
+// .gitignore files on the way name, unless it is tracked. visit says whether to go into a directory. It ends with ctx, after
 // walkWithin with [errSlow], and after maxEntries with [errMany].
 func walkTree(ctx context.Context, root *os.Root, dir string, visit func(treeEntry) (bool, error)) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, walkWithin, errSlow)
 	defer cancel()
-	w := treeWalker{ctx: ctx, visit: visit, most: maxEntries}
+	w := treeWalker{ctx: ctx, visit: visit, most: maxEntries,
+		tracked: sync.OnceValue(func() trackedFiles { return readTracked(root) })}
 	folder, err := root.OpenRoot(".")
 	if err != nil {
 		return pathError("list", dir, err)
@@ -85,10 +87,11 @@ func walkTree(ctx context.Context, root *os.Root, dir string, visit func(treeEnt
 }
 
 type treeWalker struct {
-	ctx   context.Context
-	visit func(treeEntry) (bool, error)
-	most  int // entries
-	seen  int
+	ctx     context.Context
+	visit   func(treeEntry) (bool, error)
+	tracked func() trackedFiles // asked only where something is named by a .gitignore
+	most    int                 // entries
+	seen    int
 }
 
 func (w *treeWalker) walkDir(folder *os.Root, dir string, depth int, rules []gitignore.Pattern) error {
@@ -108,7 +111,7 @@ func (w *treeWalker) walkDir(folder *os.Root, dir string, depth int, rules []git
 			continue
 		}
 		e := treeEntry{path: path.Join(dir, d.Name()), depth: depth, mode: d.Type(), folder: folder}
-		e.ignored = matcher.Match(strings.Split(e.path, "/"), d.IsDir())
+		e.ignored = matcher.Match(strings.Split(e.path, "/"), d.IsDir()) && !w.tracked().has(e.path, d.IsDir())
 		if e.ignored && !d.IsDir() {
 			continue
 		}

@@ -1,9 +1,12 @@
 package tool
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -90,4 +93,61 @@ func TestWalksEnd(t *testing.T) {
 			t.Errorf("after %s: %v", took, err)
 		}
 	})
+}
+
+// What git tracks is seen whatever a .gitignore says of it, and what is beside it is not.
+func TestTrackedFilesAreSeen(t *testing.T) {
+	dir := t.TempDir()
+	for p, text := range map[string]string{
+		".gitignore": "build/\n*.gen.go\n/top\n", "build/deep/kept.txt": "needle\n", "build/made.txt": "needle\n",
+		"build/other/made.txt": "needle\n", "kept.gen.go": "package needle\n", "made.gen.go": "package needle\n",
+		"top/a.txt": "needle\n", "topmost": "needle\n",
+	} {
+		full := filepath.Join(dir, p)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(full), 0o755), os.WriteFile(full, []byte(text), 0o600)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	git := func(args ...string) {
+		t.Helper()
+		cmd := exec.CommandContext(t.Context(), "git", args...)
+		cmd.Dir = dir
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("git %s: %v\n%s", strings.Join(args, " "), err, out)
+		}
+	}
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { root.Close() })
+	seen := func() string {
+		t.Helper()
+		files, err := workTree{Env{Root: root}}.Files(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		var all []string
+		for _, f := range files {
+			all = append(all, f.Path)
+		}
+		return strings.Join(all, " ")
+	}
+	git("init", "-q")
+	if got, want := seen(), ".gitignore topmost"; got != want {
+		t.Errorf("tracked is nothing, and seen is %s, not %s", got, want)
+	}
+	git("add", "-f", ".gitignore", "build/deep/kept.txt", "kept.gen.go", "topmost")
+	if got, want := seen(), ".gitignore build/deep/kept.txt kept.gen.go topmost"; got != want {
+		t.Errorf("seen is %s, not %s", got, want)
+	}
+	list, err := ListTool().Call(t.Context(), Env{Root: root}, json.RawMessage(`{"depth": 5}`))
+	if err != nil || !strings.Contains(list.Text, "build/deep/kept.txt (") ||
+		!strings.Contains(list.Text, "build/other/ (ignored by git; not shown)") || strings.Contains(list.Text, "made") {
+		t.Errorf("listed, %v:\n%s", err, list.Text)
+	}
+	found, err := SearchTool().Call(t.Context(), Env{Root: root}, json.RawMessage(`{"pattern": "needle"}`))
+	if err != nil || strings.Count(found.Text, "kept") != 2 || strings.Contains(found.Text, "made") {
+		t.Errorf("found, %v:\n%s", err, found.Text)
+	}
 }

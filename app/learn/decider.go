@@ -36,8 +36,8 @@ type Decider struct {
 	others imported
 
 	mu     sync.Mutex
-	last   int64             // id of the newest outcome that was read
-	agents map[string]string // coder → agent and model that its outcomes are of
+	last   int64               // id of the newest outcome that was read
+	agents map[string][]string // coder → agents and models that its outcomes are of
 }
 
 // NewDecider returns a decider that has not learned anything yet: it reads the recorded
@@ -46,7 +46,7 @@ type Decider struct {
 func NewDecider(
 	s DeciderStore, l *coder.Learner, trials Trials, checkable bool, now func() time.Time,
 ) *Decider {
-	return &Decider{store: s, learner: l, trials: trials, checkable: checkable, now: now, agents: map[string]string{}}
+	return &Decider{store: s, learner: l, trials: trials, checkable: checkable, now: now, agents: map[string][]string{}}
 }
 
 // asked is what a decision was made by, as the log keeps it.
@@ -307,8 +307,8 @@ func value(t sia.Task, coders int) float64 {
 }
 
 // catchUp tells the learner the outcomes that were recorded since it was last told, by this
-// process or another: like [Chooser.catchUp]. A coder with a changed model begins with a
-// quarter of what was learned of it.
+// process or another: like [Chooser.catchUp]. A coder with a model that it never had begins
+// with a quarter of what was learned of it.
 func (d *Decider) catchUp(ctx context.Context) error {
 	if err := d.others.catchUp(ctx, d.store); err != nil {
 		return err
@@ -328,14 +328,17 @@ func (d *Decider) catchUp(ctx context.Context) error {
 	return nil
 }
 
-// learnCoder tells a learner the next outcome; agents are what earlier ones were of.
-func learnCoder(l *coder.Learner, agents map[string]string, o store.CoderOutcome) error {
-	if was := agents[o.Coder]; was != "" && was != o.Agent {
-		if err := l.Discount(o.Coder, changed); err != nil {
-			return err
+// learnCoder tells a learner the next outcome; agents are what earlier ones were of. An agent or a model that a coder
+// had before is no change: where some repositories name a command, outcomes of it and of the builtin agent take turns.
+func learnCoder(l *coder.Learner, agents map[string][]string, o store.CoderOutcome) error {
+	if known := agents[o.Coder]; o.Agent != "" && !slices.Contains(known, o.Agent) {
+		if len(known) > 0 {
+			if err := l.Discount(o.Coder, changed); err != nil {
+				return err
+			}
 		}
+		agents[o.Coder] = append(known, o.Agent)
 	}
-	agents[o.Coder] = o.Agent
 	l.Observe(coder.Outcome{
 		Task: string(o.Task), Org: o.Org, Repo: strconv.FormatInt(o.Repo, 10), Kind: o.Kind, Coder: o.Coder,
 		Cost: credits(o.Cost), Resolved: o.Resolved, Failed: o.Failed, Changed: o.Changed,

@@ -28,7 +28,7 @@ type Rewind struct {
 
 	coders  []store.CoderOutcome
 	coder   *coder.Learner
-	agents  map[string]string
+	agents  map[string][]string
 	studied int // of coders
 }
 
@@ -98,7 +98,7 @@ func (r *Rewind) forgetCoders() error {
 		return err
 	}
 	r.coder, err = coder.New(p.Parameters)
-	r.agents, r.studied = map[string]string{}, 0
+	r.agents, r.studied = map[string][]string{}, 0
 	return err
 }
 

@@ -216,7 +216,7 @@ func EscalationClosing(t sia.Task) string {
 	switch t.State {
 	case sia.Passed:
 		s := fmt.Sprintf("✅ Solved: every required check of #%d is green", t.Issue)
-		if t.Pull.Number != 0 && t.Pull.Refused == "" {
+		if t.Pull.Number != 0 && !t.Pull.StaysDraft() && t.Pull.Refused == "" {
 			s = fmt.Sprintf("✅ Solved: every required check is green, and #%d is ready for review", t.Pull.Number)
 		}
 		if t.HeadBy != (sia.Actor{}) {

@@ -50,6 +50,10 @@ func PullBody(t sia.Task, files []ChangedFile, l Links) string {
 func pullState(t sia.Task) string {
 	switch t.State {
 	case sia.Passed:
+		if t.Pull.LeftDraft {
+			return "Every required check is green on " + Code(t.Head.Short(), 0) + ". Somebody made this a draft, and it stays " +
+				"one until somebody presses **Ready for review**."
+		}
 		if t.Pull.Refused != "" {
 			return "Every required check is green on " + Code(t.Head.Short(), 0) + ". SIA may not mark this ready: press " +
 				"**Ready for review**."
@@ -73,6 +77,10 @@ func pullState(t sia.Task) string {
 				"that checks run which pass over drafts."
 		}
 		return "A draft, and SIA waits for a person: the status comment on the issue says for what."
+	}
+	if t.Pull.LeftDraft {
+		return "SIA is still working on it. Somebody made this a draft, and it stays one until somebody presses **Ready for " +
+			"review**."
 	}
 	return "A draft: SIA is still working on it, and marks it ready for review when every required check is green."
 }

@@ -297,6 +297,10 @@ func nowText(t sia.Task) string {
 		if t.Pull.Merged {
 			return "A person merged it. What SIA learned on the way is kept in its memory."
 		}
+		if t.Pull.LeftDraft {
+			return fmt.Sprintf("#%d is green, and a draft because somebody made it one: press **Ready for review** there when "+
+				"it is. SIA never merges: whether the change is wanted is for you to say.", t.Pull.Number)
+		}
 		if t.Pull.Refused != "" {
 			return fmt.Sprintf("#%d is green and still a draft, because SIA may not change that: a person has to press **Ready "+
 				"for review** there. SIA never merges: whether the change is wanted is for you to say.", t.Pull.Number)

@@ -8,6 +8,8 @@ const (
 	FlipsQuery      = flipsQuery
 	AllFlipsQuery   = allFlipsQuery
 	SpentByAllQuery = spentByAllQuery
+	UntemperedQuery = untemperedQuery
+	ChangedQuery    = changedQuery
 )
 
 // LooksQuery is what [TaskStore.Looks] asks for n temperatures.

@@ -64,7 +64,7 @@ func testLooks(t *testing.T, s *fixture) {
 	if none := listed(); none != "" {
 		t.Errorf("before the migration: %s", none)
 	}
-	migration, err := os.ReadFile("migrations/" + s.kind(t) + "/00028_growth.sql")
+	migration, err := os.ReadFile("migrations/" + s.kind(t) + "/00029_temperatureof.sql")
 	must(t, err)
 	_, update, _ := strings.Cut(string(migration), "\nUPDATE tasks")
 	update, _, _ = strings.Cut(update, ";")
@@ -72,6 +72,41 @@ func testLooks(t *testing.T, s *fixture) {
 	must(t, err)
 	if d := cmp.Diff(want, listed()); d != "" {
 		t.Errorf("after the migration: %s", d)
+	}
+}
+
+// What a server of before version 28 writes, which knows of no temperature, is looked at as well, and no longer what it
+// wrote an end of. Every task that changed is listed as well, once.
+func testLooksOfOlderServers(t *testing.T, s *fixture) {
+	ctx := patient(t)
+	begin(t, s, 1)
+	begin(t, s, 2)
+	db := storetest.Raw(t, s.url)
+	exec := func(query string) {
+		t.Helper()
+		_, err := db.ExecContext(ctx, query)
+		must(t, err)
+	}
+	exec(`INSERT INTO tasks (id, installation_id, repo_id, issue, state, title, version, task, created_at, updated_at)
+		SELECT '7-3', installation_id, repo_id, 3, state, title, version, replace(task, '"id":"7-1"', '"id":"7-3"'),
+			created_at, updated_at FROM tasks WHERE id = '7-1'`)
+	exec(`UPDATE tasks SET state = 'stopped', version = version + 1,
+		task = replace(task, '"state":"queued"', '"state":"stopped"') WHERE id = '7-2'`)
+	for range 2 {
+		looks, err := s.Looks(ctx, sia.Hot, sia.Warm, sia.Cold)
+		must(t, err)
+		var all []string
+		for _, l := range looks {
+			all = append(all, fmt.Sprintf("%s %s", l.Task, l.Temperature))
+		}
+		if d := cmp.Diff([]string{"7-1 hot", "7-3 hot"}, all); d != "" {
+			t.Error(d)
+		}
+	}
+	changed, err := s.Changed(ctx, at(0))
+	must(t, err)
+	if later, err := s.Changed(ctx, at(0).AddDate(1, 0, 0)); err != nil || len(changed) != 3 || len(later) != 0 {
+		t.Errorf("changed: %v, %v, %v", changed, later, err)
 	}
 }
 
@@ -97,6 +132,8 @@ func testPlans(t *testing.T, s *fixture) {
 	}{
 		"ended tasks":        {store.EndedTasksQuery, "tasks_ended", []any{3, 300}},
 		"looks":              {store.LooksQuery(2), "tasks_temperature", []any{"hot", "warm"}},
+		"older servers'":     {store.UntemperedQuery, "tasks_untempered", []any{500}},
+		"changed":            {store.ChangedQuery, "tasks_updated", []any{1}},
 		"flips of a repo":    {store.FlipsQuery, "flips_counts", []any{7}},
 		"all flips":          {store.AllFlipsQuery, "flips_counts", nil},
 		"spent by all":       {store.SpentByAllQuery, "credits_spent", []any{1, 2}},

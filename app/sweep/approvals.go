@@ -2,12 +2,9 @@ package sweep
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
-	"github.com/sia-bot/sia/app/store"
 	"github.com/sia-bot/sia/sia"
 )
 
@@ -16,39 +13,31 @@ import (
 // the person has a say; it names the plan that it stands beneath, so that it is no
 // yes to a newer one. An unchanged list costs a conditional request.
 func (s *Sweeper) approvals(ctx context.Context) error {
-	tasks, err := s.store.Tasks(ctx, store.Filter{State: sia.Escalated, Limit: maxReactions})
-	if err != nil {
-		return err
-	}
-	tasks = slices.DeleteFunc(tasks, func(t sia.Task) bool {
-		return t.Escalation.Kind != sia.AskPlan || sia.CommentNumber(t.Escalation.URL) == 0
-	})
-	if len(tasks) == 0 {
+	return s.inTurn(ctx, &s.approved, func(ctx context.Context, t sia.Task) error {
+		if e := t.Escalation; t.State != sia.Escalated || e.Kind != sia.AskPlan || sia.CommentNumber(e.URL) == 0 {
+			return nil
+		}
+		if err := s.approval(ctx, t); err != nil {
+			return fmt.Errorf("look for a 👍 on its plan: %w", err)
+		}
 		return nil
-	}
+	}, sia.Warm)
+}
+
+// approval takes the 👍 beneath a task's plan, unless its author has changed their
+// mind since.
+func (s *Sweeper) approval(ctx context.Context, t sia.Task) error {
 	self, err := s.github.Self(ctx)
 	if err != nil {
 		return err
 	}
-	var all []error
-	for _, t := range tasks {
-		if err := s.approval(ctx, t, self.Login); err != nil {
-			all = append(all, fmt.Errorf("look for a 👍 on the plan of task %s: %w", t.ID, err))
-		}
-	}
-	return errors.Join(all...)
-}
-
-// approval takes the 👍 beneath a task's plan, unless its author has changed their
-// mind since. self is SIA's own login.
-func (s *Sweeper) approval(ctx context.Context, t sia.Task, self string) error {
 	comment := sia.CommentNumber(t.Escalation.URL)
 	found, err := s.github.Repo(t.Installation, t.Repo).Reactions(ctx, comment)
 	if err != nil {
 		return err
 	}
 	for _, r := range lastWords(found) {
-		if r.Content != "+1" || r.Author == self {
+		if r.Content != "+1" || r.Author == self.Login {
 			continue
 		}
 		if err := s.intake.Take(ctx, sia.Intent{

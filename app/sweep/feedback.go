@@ -2,7 +2,6 @@ package sweep
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -17,24 +16,20 @@ import (
 // task's comments are looked for.
 const feedbackWindow = 14 * 24 * time.Hour
 
-// maxReactions bounds at how many tasks' comments one round looks for reactions; the most recently changed come first.
-const maxReactions = 500
-
 // feedback looks for 👍 and 👎 on the comments that SIA wrote: GitHub sends no
 // webhook for a reaction. What is found goes through the intake, which asks
 // whether the person has a say. An unchanged list costs a conditional request.
 func (s *Sweeper) feedback(ctx context.Context) error {
-	tasks, err := s.store.Tasks(ctx, store.Filter{Since: s.now().Add(-feedbackWindow), Limit: maxReactions})
+	changed, err := s.store.Changed(ctx, s.now().Add(-feedbackWindow))
 	if err != nil {
 		return err
 	}
-	var all []error
-	for _, t := range tasks {
+	return s.serve(ctx, &s.rated, changed, func(ctx context.Context, t sia.Task) error {
 		if err := s.reactions(ctx, t); err != nil {
-			all = append(all, fmt.Errorf("read the reactions to task %s: %w", t.ID, err))
+			return fmt.Errorf("read the reactions to it: %w", err)
 		}
-	}
-	return errors.Join(all...)
+		return nil
+	})
 }
 
 // reactions reads those to the status comment and to every intervention.

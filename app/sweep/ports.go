@@ -12,6 +12,7 @@ import (
 type Store interface {
 	Apply(ctx context.Context, id sia.TaskID, e sia.Event) (sia.Result, error)
 	Arrived(ctx context.Context, guids []string) (map[string]bool, error)
+	Changed(ctx context.Context, since time.Time) ([]store.Look, error)
 	LatestDelivery(ctx context.Context) (store.Delivery, error)
 	Looks(ctx context.Context, of ...sia.Temperature) ([]store.Look, error)
 	PruneCommits(ctx context.Context, before time.Time) error
@@ -21,5 +22,4 @@ type Store interface {
 	PruneTranscripts(ctx context.Context, before time.Time) (n int64, err error)
 	Surface(ctx context.Context, id sia.TaskID, kind string) (githubID int64, hash string, err error)
 	Task(ctx context.Context, id sia.TaskID) (sia.Task, error)
-	Tasks(ctx context.Context, f store.Filter) ([]sia.Task, error)
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/sia-bot/sia/app/store"
 	"github.com/sia-bot/sia/sia"
 )
 
@@ -35,8 +36,7 @@ func (s *Sweeper) watch(ctx context.Context) error {
 	}, sia.Cold)
 }
 
-// inTurn does something about the tasks of some temperatures of which it is the turn. One task's trouble does not keep
-// the others from theirs.
+// inTurn does something about the tasks of some temperatures of which it is the turn.
 func (s *Sweeper) inTurn(
 	ctx context.Context, w *turns, do func(context.Context, sia.Task) error, of ...sia.Temperature,
 ) error {
@@ -44,10 +44,23 @@ func (s *Sweeper) inTurn(
 	if err != nil {
 		return err
 	}
+	return s.serve(ctx, w, looks, func(ctx context.Context, t sia.Task) error {
+		if !slices.Contains(of, t.Temperature()) {
+			return nil // it is another round's by now
+		}
+		return do(ctx, t)
+	})
+}
+
+// serve does something about those of some tasks of which it is the turn. One task's trouble does not keep the others
+// from theirs.
+func (s *Sweeper) serve(
+	ctx context.Context, w *turns, looks []store.Look, do func(context.Context, sia.Task) error,
+) error {
 	var all []error
 	for _, id := range w.take(looks, s.now()) {
 		t, err := s.store.Task(ctx, id)
-		if err == nil && slices.Contains(of, t.Temperature()) { // else it is another round's by now
+		if err == nil {
 			err = do(ctx, t)
 		}
 		if err != nil {

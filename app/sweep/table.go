@@ -91,6 +91,8 @@ type Sweeper struct {
 	looked   turns // at tasks that have not ended
 	repaired turns
 	watched  turns // of tasks that have passed
+	approved turns // of tasks that wait for a person, perhaps for a 👍 on a plan
+	rated    turns // of tasks with comments that people may rate
 
 	redeliveries redeliveries
 }
@@ -103,8 +105,11 @@ func New(l *Looker, shown Shown, watcher Watcher, lessons Lessons, evolver Evolv
 	return &Sweeper{
 		store: l.store, github: l.github, intake: l.intake, looker: l, shown: shown, watcher: watcher, lessons: lessons,
 		evolver: evolver, dashboards: boards, log: log, now: l.now,
-		looked: turns{every: looksEvery}, repaired: turns{every: repairsEvery, changed: true},
-		watched: turns{every: looksEvery, changed: true},
+		looked:   turns{every: looksEvery, most: mostTurns},
+		repaired: turns{every: repairsEvery, most: mostTurns, changed: true},
+		watched:  turns{every: looksEvery, most: mostTurns, changed: true},
+		approved: turns{every: everyRound, most: mostReactions},
+		rated:    turns{every: everyRound, most: mostReactions},
 	}
 }
 

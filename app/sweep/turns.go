@@ -38,9 +38,16 @@ func looksEvery(t sia.Temperature) time.Duration {
 
 func repairsEvery(sia.Temperature) time.Duration { return repairEvery }
 
+// mostReactions bounds at how many tasks' comments one round looks for reactions, with a conditional request for each.
+const mostReactions = 500
+
+// everyRound lets each task have its turn in every round that has room for all.
+func everyRound(sia.Temperature) time.Duration { return 1 }
+
 // turns remembers when it is each task's turn next.
 type turns struct {
 	every func(sia.Temperature) time.Duration
+	most  int // in one round
 	// a task that is not known had its turn when it last changed; else its turn is now
 	changed bool
 
@@ -84,7 +91,7 @@ func (w *turns) take(all []store.Look, now time.Time) []sia.TaskID {
 	}
 	late := func(id sia.TaskID) float64 { return float64(now.Sub(next[id].at)) / float64(next[id].every) }
 	slices.SortStableFunc(due, func(a, b sia.TaskID) int { return cmp.Compare(late(b), late(a)) })
-	due = due[:min(len(due), mostTurns)]
+	due = due[:min(len(due), w.most)]
 	for _, id := range due {
 		every := next[id].every
 		next[id] = turn{now.Add(jittered(id, every)), every}

@@ -14,7 +14,7 @@ import (
 func TestWatchedAgain(t *testing.T) {
 	passed := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	task := store.Look{Task: "7-1", Temperature: sia.Cold, Changed: passed}
-	w := turns{every: looksEvery, changed: true}
+	w := turns{every: looksEvery, most: mostTurns, changed: true}
 	looks := func(from, to time.Duration) (at []time.Duration) {
 		for d := from; d < to; d += time.Hour {
 			if len(w.take([]store.Look{task}, passed.Add(d))) > 0 {
@@ -50,7 +50,7 @@ func mixed(n int) (all []store.Look) {
 func TestTurnsAfterAnOutage(t *testing.T) {
 	start := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	all := mixed(450)
-	w := turns{every: looksEvery}
+	w := turns{every: looksEvery, most: mostTurns}
 	temperature := map[sia.TaskID]sia.Temperature{}
 	for _, l := range all {
 		temperature[l.Task] = l.Temperature
@@ -86,7 +86,7 @@ func TestTurnsAfterAnOutage(t *testing.T) {
 func TestTurnsOfThousands(t *testing.T) {
 	start := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	all := mixed(5000)
-	w := turns{every: looksEvery}
+	w := turns{every: looksEvery, most: mostTurns}
 	looks := map[sia.TaskID]int{}
 	const hours = 8
 	for minute := range hours * 60 {
@@ -112,7 +112,7 @@ func TestTurnsOfThousands(t *testing.T) {
 func TestTurnsOfWhatGoesOn(t *testing.T) {
 	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	task := store.Look{Task: "7-1", Temperature: sia.Warm}
-	w := turns{every: looksEvery}
+	w := turns{every: looksEvery, most: mostTurns}
 	w.take([]store.Look{task}, now)
 	task.Temperature = sia.Hot
 	w.take([]store.Look{task}, now)
@@ -143,7 +143,7 @@ func TestEveryTaskHasItsTurn(t *testing.T) {
 	for _, c := range []struct {
 		of sia.Temperature
 		w  *turns
-	}{{sia.Hot, &turns{every: looksEvery}}, {sia.Cold, &turns{every: looksEvery, changed: true}}} {
+	}{{sia.Hot, &turns{every: looksEvery, most: mostTurns}}, {sia.Cold, &turns{every: looksEvery, most: mostTurns, changed: true}}} {
 		now = now.Add(2 * coldEvery)
 		seen := map[sia.TaskID]bool{}
 		for range tasks/2/mostTurns + 1 {

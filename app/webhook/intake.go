@@ -176,7 +176,7 @@ func fit(t sia.Task, e sia.Event) (sia.Event, bool) {
 				e.Fact = a
 			}
 		}
-	case sia.PullClosed, sia.Retargeted:
+	case sia.PullClosed, sia.Retargeted, sia.DraftChanged:
 		// The branch may have other pull requests. Found by looking, it is the task's own.
 		if on := e.Origin.OnIssue; on != 0 && t.Pull.Number != 0 && on != t.Pull.Number {
 			return e, false

@@ -55,7 +55,8 @@ func TestWordsToAPlan(t *testing.T) {
 // base is nothing to the task.
 func TestAnotherPullOfTheBranch(t *testing.T) {
 	task := sia.Task{Issue: 3, Pull: sia.Pull{Number: 12}}
-	for _, fact := range []sia.Fact{sia.PullClosed{}, sia.PullClosed{Merged: true}, sia.Retargeted{Base: "v1"}} {
+	for _, fact := range []sia.Fact{sia.PullClosed{}, sia.PullClosed{Merged: true}, sia.Retargeted{Base: "v1"},
+		sia.DraftChanged{}} {
 		for pull, want := range map[int]bool{12: true, 13: false, 0: true} {
 			if _, ok := fit(task, sia.Event{Origin: sia.Origin{OnIssue: pull}, Fact: fact}); ok != want {
 				t.Errorf("%+v of #%d counts: %v", fact, pull, ok)

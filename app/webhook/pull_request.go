@@ -7,7 +7,7 @@ import (
 )
 
 // readPullRequest reads "pull_request": a push to the task's branch by somebody else, the end of the pull request, that
-// it is opened again or gets another base, and what may set checks going. Pull
+// it is opened again or gets another base, that it becomes a draft or ready, and what may set checks going. Pull
 // requests from forks never match a task's branch: their head lies in another repository.
 func readPullRequest(payload any, r reading) ([]sia.Intent, *administration) {
 	e, ok := payload.(*gh.PullRequestEvent)
@@ -38,8 +38,12 @@ func readPullRequest(payload any, r reading) ([]sia.Intent, *administration) {
 		in.Event.Fact = sia.PullClosed{Merged: p.GetMerged(), Head: sia.SHA(p.GetHead().GetSHA())}
 	case "reopened":
 		in.Event.Fact = sia.PullReopened{Number: p.GetNumber(), NodeID: p.GetNodeID(), URL: p.GetHTMLURL()}
-	case "ready_for_review", "converted_to_draft": // checks that don't run on drafts do now, or will not
-		return []sia.Intent{hint(in, sia.SHA(p.GetHead().GetSHA()))}, nil
+	case "ready_for_review", "converted_to_draft":
+		if e.GetSender().GetLogin() == r.slug+"[bot]" { // checks that don't run on drafts do now, or will not
+			return []sia.Intent{hint(in, sia.SHA(p.GetHead().GetSHA()))}, nil
+		}
+		in.Bot = false
+		in.Event.Fact = sia.DraftChanged{Draft: e.GetAction() == "converted_to_draft"}
 	default:
 		return nil, nil
 	}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
 	"slices"
 	"strings"
 	"time"
@@ -26,6 +27,8 @@ const (
 	textDiff      = "diff"
 	textFinal     = "final-review" // what was last said of a head that it made
 	textDiagnosis = "diagnosis"    // the result of the last diagnosis after it
+	textReview    = "review"       // what was said of that diagnosis
+	textWeighed   = "weighed"      // what was last said of expectations that a head changed
 	textFailure   = "failure: "    // and a check's name: what its log tells of its failure, at length
 	textStart     = "start"        // the branch's head when the attempt started, which its commit may replace
 )
@@ -469,6 +472,7 @@ const progressEvery = time.Minute
 type recorder struct {
 	store   Store
 	secrets *secret.Masker
+	log     *slog.Logger
 	now     func() time.Time
 	task    sia.TaskID
 	attempt int
@@ -479,7 +483,8 @@ type recorder struct {
 }
 
 func (w *attemptWorker) recorder(task sia.TaskID, attempt, run int) *recorder {
-	return &recorder{store: w.Store, secrets: w.Secrets, now: w.Now, task: task, attempt: attempt, run: run, told: w.Now()}
+	return &recorder{store: w.Store, secrets: w.Secrets, log: w.Logger, now: w.Now, task: task, attempt: attempt, run: run,
+		told: w.Now()}
 }
 
 // Turn saves one turn.
@@ -495,7 +500,10 @@ func (r *recorder) Turn(ctx context.Context, turn agent.Turn) error {
 		e := sia.Event{ID: fmt.Sprintf("progress/%d/%d", r.attempt, turn.Number), At: now,
 			Fact: sia.Progressed{Attempt: r.attempt, Turn: turn.Number, Tests: r.tests}}
 		if _, err := r.store.Apply(ctx, r.task, sia.Masked(e, r.secrets.Mask)); err != nil {
-			return fmt.Errorf("tell how far attempt %d has come: %w", r.attempt, err)
+			// The next turn tells it: an attempt is not given up for what is only told.
+			r.log.WarnContext(ctx, "how far the attempt has come is not told", "task", r.task, "attempt", r.attempt,
+				"error", err)
+			return nil
 		}
 		r.told, r.tests = now, ""
 	}

@@ -2,9 +2,7 @@ package work
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
-	"fmt"
 
 	"github.com/sia-bot/sia/agent"
 	"github.com/sia-bot/sia/app/store"
@@ -16,10 +14,8 @@ import (
 
 const exampleLimit = 32 << 10 // of a file that a diagnosis takes an example from
 
-// conclusion is the result of a diagnosis. It is kept so that the model is not asked
-// again after a crash: it might say something else than what was decided by.
+// conclusion is the result of a diagnosis.
 type conclusion struct {
-	Key      string        `json:"key"` // of the effect
 	Fact     sia.Diagnosed `json:"fact"`
 	Decision *sia.Decision `json:"decision,omitempty"` // which technique; nil when a person is asked
 }
@@ -27,21 +23,9 @@ type conclusion struct {
 // diagnose works out why the attempt failed and what to try instead. What it
 // decides is logged before it takes effect.
 func (w *learnWorker) diagnose(ctx context.Context, t sia.Task, f sia.Effect) (sia.Fact, error) {
-	c, err := w.concluded(ctx, t, f)
+	c, err := askOnce(ctx, w.common, f, textDiagnosis, f.Key, func() (conclusion, error) { return w.conclude(ctx, t, f) })
 	if err != nil {
 		return nil, err
-	}
-	if c.Key != f.Key {
-		if c, err = w.conclude(ctx, t, f); err != nil {
-			return nil, err
-		}
-		b, err := json.Marshal(c)
-		if err != nil {
-			return nil, fmt.Errorf("encode the diagnosis of %s: %w", f.Key, err)
-		}
-		if err := w.Store.SaveText(ctx, t.ID, f.Attempt, textDiagnosis, string(b)); err != nil {
-			return nil, err
-		}
 	}
 	if c.Decision != nil {
 		if err := w.Store.LogDecision(ctx, *c.Decision); err != nil {
@@ -49,19 +33,6 @@ func (w *learnWorker) diagnose(ctx context.Context, t sia.Task, f sia.Effect) (s
 		}
 	}
 	return c.Fact, nil
-}
-
-// concluded is the result of the last diagnosis of the attempt; the zero
-// conclusion when there was none.
-func (w *learnWorker) concluded(ctx context.Context, t sia.Task, f sia.Effect) (c conclusion, err error) {
-	text, err := w.Store.Text(ctx, t.ID, f.Attempt, textDiagnosis)
-	if errors.Is(err, store.ErrNotFound) {
-		return conclusion{}, nil
-	}
-	if err == nil {
-		err = json.Unmarshal([]byte(text), &c)
-	}
-	return c, err
 }
 
 // conclude has the attempt diagnosed, with what was learned up to now.
@@ -126,7 +97,7 @@ func (w *learnWorker) conclude(ctx context.Context, t sia.Task, f sia.Effect) (c
 	if r.Diagnosis.Seen, err = w.seen(ctx, t, r.Diagnosis.Pattern); err != nil {
 		return conclusion{}, err
 	}
-	return conclusion{f.Key, sia.Diagnosed{Diagnosis: r.Diagnosis, Cost: sia.CreditsOf(r.Usage.USD), Warning: warning},
+	return conclusion{sia.Diagnosed{Diagnosis: r.Diagnosis, Cost: sia.CreditsOf(r.Usage.USD), Warning: warning},
 		r.Decision}, nil
 }
 

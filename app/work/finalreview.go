@@ -2,14 +2,11 @@ package work
 
 import (
 	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"strings"
 
 	"github.com/sia-bot/sia/app/github"
 	"github.com/sia-bot/sia/app/render"
-	"github.com/sia-bot/sia/app/store"
 	"github.com/sia-bot/sia/gitops"
 	"github.com/sia-bot/sia/sia"
 	"github.com/sia-bot/sia/sia/diagnose"
@@ -23,7 +20,9 @@ func (w *learnWorker) finalReview(ctx context.Context, t sia.Task, f sia.Effect)
 	if f.SHA != t.Head {
 		return sia.Done{}, nil // about an earlier head
 	}
-	out, err := w.saidFinally(ctx, t, f)
+	out, err := askOnce(ctx, w.common, f, textFinal, string(f.SHA), func() (sia.FinalReviewed, error) {
+		return w.askFinally(ctx, t, f)
+	})
 	out.Counts = true
 	if err != nil || t.Pull.Number == 0 || out.Review.Silent() && !followedUp(t, out.Review) {
 		return out, err
@@ -52,21 +51,8 @@ func followedUp(t sia.Task, r sia.FinalReview) bool {
 	return r.Why == "" && len(r.Demands) > 0 && t.Omission != nil && t.Omission.Review.URL != ""
 }
 
-// saidFinally is what the reviewer says of a head: it is asked once.
-func (w *learnWorker) saidFinally(ctx context.Context, t sia.Task, f sia.Effect) (out sia.FinalReviewed, err error) {
-	text, err := w.Store.Text(ctx, t.ID, f.Attempt, textFinal)
-	switch {
-	case errors.Is(err, store.ErrNotFound):
-	case err != nil:
-		return out, err
-	default:
-		if err := json.Unmarshal([]byte(text), &out); err != nil {
-			return out, fmt.Errorf("read what was said of %s: %w", f.SHA.Short(), err)
-		}
-		if out.Review.Of(f.SHA) {
-			return out, nil
-		}
-	}
+// askFinally has the reviewer say what there is to say of a head.
+func (w *learnWorker) askFinally(ctx context.Context, t sia.Task, f sia.Effect) (out sia.FinalReviewed, err error) {
 	diff, err := w.mirror(t).Diff(ctx, string(t.BaseSHA), string(f.SHA))
 	if err != nil {
 		return out, fmt.Errorf("look at the final change: %w", err)
@@ -79,12 +65,7 @@ func (w *learnWorker) saidFinally(ctx context.Context, t sia.Task, f sia.Effect)
 		return out, err
 	}
 	review.SHA = f.SHA
-	out = sia.Masked(sia.FinalReviewed{Review: review, Cost: sia.CreditsOf(usage.USD)}, w.Secrets.Mask)
-	b, err := json.Marshal(out)
-	if err != nil {
-		return out, fmt.Errorf("encode what was said of %s: %w", f.SHA.Short(), err)
-	}
-	return out, w.Store.SaveText(ctx, t.ID, f.Attempt, textFinal, string(b))
+	return sia.Masked(sia.FinalReviewed{Review: review, Cost: sia.CreditsOf(usage.USD)}, w.Secrets.Mask), nil
 }
 
 // changedFiles are the files of a difference as a reviewer reads them, with secrets masked. A

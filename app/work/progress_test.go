@@ -1,6 +1,7 @@
 package work
 
 import (
+	"log/slog"
 	"strings"
 	"testing"
 	"time"
@@ -17,29 +18,12 @@ func TestProgressIsTold(t *testing.T) {
 	ctx := t.Context()
 	now := time.Date(2026, 5, 4, 14, 0, 0, 0, time.UTC)
 	s := storetest.Open(t, store.Config{Now: func() time.Time { return now }})
-	id := sia.NewTaskID(9, 12)
-	apply := func(f sia.Fact) {
-		t.Helper()
-		task, err := s.Task(ctx, id)
-		e := sia.Event{ID: string(f.Kind()), At: now, By: sia.Actor{Login: "ada", ID: 7}, Fact: f}
-		for key, kind := range task.Pending {
-			if err == nil && (kind == sia.DoBegin && f.Kind() == sia.KBegun ||
-				kind == sia.DoDecide && f.Kind() == sia.KDecided) {
-				e.ID, e.Effect, e.By = key, key, sia.Actor{}
-			}
-		}
-		if r, err := s.Apply(ctx, id, e); err != nil || r.Ignored != "" {
-			t.Fatalf("%s: %v %s", f.Kind(), err, r.Ignored)
-		}
-	}
-	apply(sia.Start{Installation: 1, Repo: sia.Repo{ID: 9, Owner: "acme", Name: "bookings"}, Issue: 12, Title: "Greet",
-		DefaultBranch: "main"})
-	apply(sia.Begun{Settings: sia.DefaultSettings(), BaseBranch: "main", BaseSHA: "base", Title: "Greet"})
-	apply(sia.Decided{Type: sia.DecideAssign, Choice: "coder", Agent: "builtin/x", Reason: "it is the only one"})
+	id := working(t, s, now)
 
 	mask := &secret.Masker{}
 	mask.Know("model-key", "s3cr3t-of-the-server")
-	w := &attemptWorker{common: &common{Store: s, Secrets: mask, Now: func() time.Time { return now }}}
+	w := &attemptWorker{common: &common{Store: s, Secrets: mask, Logger: slog.New(slog.DiscardHandler),
+		Now: func() time.Time { return now }}}
 	r := w.recorder(id, 1, 0)
 	told := func() *sia.Progress {
 		t.Helper()
@@ -69,4 +53,75 @@ func TestProgressIsTold(t *testing.T) {
 	if p := told(); mask.Mask(p.Tests) != p.Tests {
 		t.Errorf("a secret is told: %s", p.Tests)
 	}
+}
+
+// An attempt goes on when it can't be told how far it has come; what was not told, a later turn tells.
+func TestProgressThatIsNotTold(t *testing.T) {
+	ctx := t.Context()
+	now := time.Date(2026, 5, 4, 14, 0, 0, 0, time.UTC)
+	url := storetest.SQLite(t)
+	s := storetest.Open(t, store.Config{URL: url, Now: func() time.Time { return now }})
+	id := working(t, s, now)
+	var log strings.Builder
+	w := &attemptWorker{common: &common{Store: s, Secrets: &secret.Masker{}, Now: func() time.Time { return now },
+		Logger: slog.New(slog.NewTextHandler(&log, nil))}}
+	r := w.recorder(id, 1, 0)
+	db := storetest.Raw(t, url)
+	exec := func(query string) {
+		t.Helper()
+		if _, err := db.ExecContext(ctx, query); err != nil {
+			t.Fatal(err)
+		}
+	}
+	turn := func(n int, calls ...agent.Call) {
+		t.Helper()
+		now = now.Add(progressEvery)
+		if err := r.Turn(ctx, agent.Turn{Number: n, At: now, Kind: agent.TurnModel, Calls: calls}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	exec(`CREATE TRIGGER full BEFORE INSERT ON task_events BEGIN SELECT RAISE(ABORT, 'the disk is full'); END`)
+	turn(1, agent.Call{Name: "test", Result: "The tests pass"})
+	turn(2)
+	if !strings.Contains(log.String(), "the disk is full") {
+		t.Errorf("the log says nothing of it:\n%s", log.String())
+	}
+	exec(`DROP TRIGGER full`)
+	turn(3)
+	task, err := s.Task(ctx, id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p := task.Attempt().Progress; p == nil || p.Turn != 3 || p.Tests != "The tests pass" {
+		t.Errorf("it is told: %+v", p)
+	}
+	if turns, err := s.Turns(ctx, id, 1); err != nil || len(turns) != 3 {
+		t.Errorf("%d turns are saved, %v", len(turns), err)
+	}
+}
+
+// working is a task with its first attempt at work.
+func working(t *testing.T, s *store.Store, now time.Time) sia.TaskID {
+	t.Helper()
+	ctx := t.Context()
+	id := sia.NewTaskID(9, 12)
+	apply := func(f sia.Fact) {
+		t.Helper()
+		task, err := s.Task(ctx, id)
+		e := sia.Event{ID: string(f.Kind()), At: now, By: sia.Actor{Login: "ada", ID: 7}, Fact: f}
+		for key, kind := range task.Pending {
+			if err == nil && (kind == sia.DoBegin && f.Kind() == sia.KBegun ||
+				kind == sia.DoDecide && f.Kind() == sia.KDecided) {
+				e.ID, e.Effect, e.By = key, key, sia.Actor{}
+			}
+		}
+		if r, err := s.Apply(ctx, id, e); err != nil || r.Ignored != "" {
+			t.Fatalf("%s: %v %s", f.Kind(), err, r.Ignored)
+		}
+	}
+	apply(sia.Start{Installation: 1, Repo: sia.Repo{ID: 9, Owner: "acme", Name: "bookings"}, Issue: 12, Title: "Greet",
+		DefaultBranch: "main"})
+	apply(sia.Begun{Settings: sia.DefaultSettings(), BaseBranch: "main", BaseSHA: "base", Title: "Greet"})
+	apply(sia.Decided{Type: sia.DecideAssign, Choice: "coder", Agent: "builtin/x", Reason: "it is the only one"})
+	return id
 }

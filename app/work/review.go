@@ -14,20 +14,20 @@ import (
 
 // review has the diagnosis reviewed by a fresh model call that sees only the
 // diagnosis package: no transcript, no history, nobody's reasoning.
-func (w *learnWorker) review(ctx context.Context, t sia.Task, _ sia.Effect) (sia.Fact, error) {
-	diff, err := w.validationDiff(ctx, t, t.Attempt().Head)
-	if err != nil {
-		return nil, err
-	}
-	r, prompt, usage, err := w.Reviewer.Review(ctx, diagnose.ReviewPackage{
-		Title: t.Title, Body: t.Body, By: t.IssueBy(), Failures: t.Attempt().Failures, Diff: diff,
-		Technique: t.Next.Diagnosis.Technique, Prompt: t.Next.Diagnosis.Prompt,
-		Read: w.reader(ctx, t, t.Attempt().Head),
+func (w *learnWorker) review(ctx context.Context, t sia.Task, f sia.Effect) (sia.Fact, error) {
+	return askOnce(ctx, w.common, f, textReview, f.Key, func() (out sia.Reviewed, err error) {
+		diff, err := w.validationDiff(ctx, t, t.Attempt().Head)
+		if err != nil {
+			return out, err
+		}
+		r, prompt, usage, err := w.Reviewer.Review(ctx, diagnose.ReviewPackage{
+			Title: t.Title, Body: t.Body, By: t.IssueBy(), Failures: t.Attempt().Failures, Diff: diff,
+			Technique: t.Next.Diagnosis.Technique, Prompt: t.Next.Diagnosis.Prompt,
+			Read: w.reader(ctx, t, t.Attempt().Head),
+		})
+		out = sia.Reviewed{Review: r, Prompt: prompt, Cost: sia.CreditsOf(usage.USD)}
+		return sia.Masked(out, w.Secrets.Mask), err
 	})
-	if err != nil {
-		return nil, err
-	}
-	return sia.Reviewed{Review: r, Prompt: prompt, Cost: sia.CreditsOf(usage.USD)}, nil
 }
 
 // readerLimit bounds a file that a reviewer asks for, in bytes.

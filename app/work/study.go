@@ -2,13 +2,10 @@ package work
 
 import (
 	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
 
 	"github.com/sia-bot/sia/app/github"
 	"github.com/sia-bot/sia/app/render"
-	"github.com/sia-bot/sia/app/store"
 	"github.com/sia-bot/sia/gitops"
 	"github.com/sia-bot/sia/sia"
 	"github.com/sia-bot/sia/sia/diagnose"
@@ -18,8 +15,7 @@ import (
 // textStudy is kept of a task: what a person's fix has taught.
 const textStudy = "study"
 
-// taught is what a person's fix has taught. It is kept before anything is proposed: asked once more after a crash, the
-// model might say something else, and that would be another proposal.
+// taught is what a person's fix has taught.
 type taught struct {
 	Fact      sia.FixStudied       `json:"fact"`
 	Technique *technique.Technique `json:"technique,omitempty"` // to be proposed; nil: none
@@ -31,7 +27,9 @@ func (w *learnWorker) study(ctx context.Context, t sia.Task, f sia.Effect) (sia.
 	if t.Fix != nil && t.Fix.Head == f.SHA {
 		return sia.FixStudied{Fix: *t.Fix}, nil
 	}
-	out, err := w.taught(ctx, t, f)
+	out, err := askOnce(ctx, w.common, f, textStudy, string(f.SHA), func() (taught, error) {
+		return w.askWhatItTeaches(ctx, t, f)
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -42,31 +40,6 @@ func (w *learnWorker) study(ctx context.Context, t sia.Task, f sia.Effect) (sia.
 		out.Fact.Fix.Technique = p.ID
 	}
 	return out.Fact, nil
-}
-
-// taught is what the fix has taught: the model is asked once.
-func (w *learnWorker) taught(ctx context.Context, t sia.Task, f sia.Effect) (out taught, err error) {
-	text, err := w.Store.Text(ctx, t.ID, f.Attempt, textStudy)
-	switch {
-	case errors.Is(err, store.ErrNotFound):
-	case err != nil:
-		return out, err
-	default:
-		if err := json.Unmarshal([]byte(text), &out); err != nil {
-			return out, fmt.Errorf("read what %s has taught: %w", f.SHA.Short(), err)
-		}
-		if out.Fact.Fix.Head == f.SHA {
-			return out, nil
-		}
-	}
-	if out, err = w.askWhatItTeaches(ctx, t, f); err != nil {
-		return out, err
-	}
-	b, err := json.Marshal(out)
-	if err != nil {
-		return out, fmt.Errorf("encode what %s has taught: %w", f.SHA.Short(), err)
-	}
-	return out, w.Store.SaveText(ctx, t.ID, f.Attempt, textStudy, string(b))
 }
 
 // askWhatItTeaches has a model say what a person's change teaches.

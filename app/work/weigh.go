@@ -10,20 +10,20 @@ import (
 // weigh asks a fresh model call for the sentence of the issue that asks for each
 // expectation that the head changed. A quote counts when it stands in the text that
 // somebody asked for who may.
-func (w *learnWorker) weigh(ctx context.Context, t sia.Task, _ sia.Effect) (sia.Fact, error) {
+func (w *learnWorker) weigh(ctx context.Context, t sia.Task, f sia.Effect) (sia.Fact, error) {
 	asked := t.Gate.Weighing
 	if asked == nil || asked.SHA != t.Head {
 		return sia.Done{}, nil // about an earlier head
 	}
-	diff, err := w.validationDiff(ctx, t, t.Head)
-	if err != nil {
-		return nil, err
-	}
-	quotes, why, usage, err := w.Reviewer.Weigh(ctx, diagnose.WeighPackage{
-		Issue: t.Title + "\n\n" + t.Body, By: t.IssueBy(), Findings: asked.Findings, Diff: diff,
+	return askOnce(ctx, w.common, f, textWeighed, f.Key, func() (out sia.Weighed, err error) {
+		diff, err := w.validationDiff(ctx, t, t.Head)
+		if err != nil {
+			return out, err
+		}
+		quotes, why, usage, err := w.Reviewer.Weigh(ctx, diagnose.WeighPackage{
+			Issue: t.Title + "\n\n" + t.Body, By: t.IssueBy(), Findings: asked.Findings, Diff: diff,
+		})
+		out = sia.Weighed{SHA: asked.SHA, Quotes: quotes, Why: why, Cost: sia.CreditsOf(usage.USD)}
+		return sia.Masked(out, w.Secrets.Mask), err
 	})
-	if err != nil {
-		return nil, err
-	}
-	return sia.Weighed{SHA: asked.SHA, Quotes: quotes, Why: why, Cost: sia.CreditsOf(usage.USD)}, nil
 }

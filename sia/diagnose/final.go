@@ -174,7 +174,8 @@ func (a finalAnswer) held(p FinalPackage, about []sia.RemarkKind) (out sia.Final
 	issue := shown(p.Title + "\n\n" + p.Body)
 	seen := map[string]bool{}
 	for _, d := range a.Demands[:min(len(a.Demands), maxClaims)] {
-		quote, why := quoteFrom(issue, d.Quote, atWord), reason(d.Why)
+		quote, _ := quoteFrom(issue, d.Quote, atWord)
+		why := reason(d.Why)
 		at, found := find(p, d.claimed)
 		if quote == "" || seen[quote] || len(out.Demands) == maxDemands || d.State == sia.DemandMet && !found ||
 			d.State != sia.DemandMet && why == "" {

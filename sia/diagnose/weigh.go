@@ -12,6 +12,7 @@ import (
 
 	"github.com/sia-bot/sia/agent/llm"
 	"github.com/sia-bot/sia/sia"
+	"github.com/sia-bot/sia/sia/lazyregexp"
 	"github.com/sia-bot/sia/sia/text"
 )
 
@@ -109,7 +110,9 @@ func parseQuotes(raw []byte, p WeighPackage) ([]string, error) {
 	quotes := make([]string, len(p.Findings))
 	for _, a := range v.Asked {
 		if a.Finding >= 1 && a.Finding <= len(quotes) && quotes[a.Finding-1] == "" {
-			quotes[a.Finding-1] = quoteFrom(issue, a.Quote, atClause)
+			if q, rest := quoteFrom(issue, a.Quote, atClause); !restricts.MatchString(rest) {
+				quotes[a.Finding-1] = q
+			}
 		}
 	}
 	return quotes, nil
@@ -125,13 +128,21 @@ const (
 	quoteEnd = `(?:$|[^\p{L}\p{M}\p{N}.,]|[.,](?:$|\P{N}))`
 )
 
+// restricts finds what takes back, or limits, what stands before it in a sentence: who leaves that out of a quote quotes
+// something else. Where it is said in another way or language, a person still sees the quote.
+var restricts = lazyregexp.New(`(?i)\b(?:unless|except(?:ing)?|excluding|other than|apart from|as long as|provided|` +
+	`if and only if|only (?:if|when|for|in|on)|but (?:not|only|never))\b`)
+
+// sentenceEnd is where a sentence ends.
+var sentenceEnd = lazyregexp.New(`[.!?](?:[\s"'”’)]|$)|\n\s*(?:\n|[-*+] |\d+[.)] )`)
+
 // quoteFrom is a quote that stands in the issue word for word, as the issue has it, on one line; empty when it
 // does not, or is no sentence. White space, a full stop at the end, and the shapes of quotation marks and
-// dashes don't count: models change them without being asked to.
-func quoteFrom(issue, quote, begins string) string {
+// dashes don't count: models change them without being asked to. rest is what follows in the same sentence.
+func quoteFrom(issue, quote, begins string) (found, rest string) {
 	words := strings.Fields(cleanText(quote))
 	if countWords(words) < minQuoteWords || utf8.RuneCountInString(strings.Join(words, " ")) > maxQuote {
-		return ""
+		return "", ""
 	}
 	last, ended := strings.CutSuffix(words[len(words)-1], ".")
 	words[len(words)-1] = last
@@ -144,12 +155,19 @@ func quoteFrom(issue, quote, begins string) string {
 	}
 	re, err := regexp.Compile(begins + "(" + pattern + ")" + quoteEnd)
 	if err != nil { // it is made of single characters
-		return ""
+		return "", ""
 	}
-	if m := re.FindStringSubmatch(issue); m != nil {
-		return text.OneLine(m[1])
+	m := re.FindStringSubmatchIndex(issue)
+	if m == nil {
+		return "", ""
 	}
-	return ""
+	if found, rest = issue[m[2]:m[3]], issue[m[3]:]; strings.HasSuffix(found, ".") {
+		return text.OneLine(found), ""
+	}
+	if end := sentenceEnd.FindStringIndex(rest); end != nil {
+		rest = rest[:end[0]]
+	}
+	return text.OneLine(found), rest
 }
 
 // anyShape is a pattern for a word with its quotation marks and dashes in whatever shape.

@@ -88,6 +88,7 @@ func TestWeigh(t *testing.T) {
 // A quote is a whole clause of the issue in the issue's own words, whatever shapes a model gives to its marks.
 func TestQuotesAreTheIssuesOwn(t *testing.T) {
 	const before = "Do not allow guests to delete bookings. If they sign in, the session must end. "
+	const admins = "Return 404 for missing files unless the caller is an admin."
 	for _, tt := range []struct{ name, issue, quote, want string }{
 		{"the rest of a sentence that says the opposite", before, "allow guests to delete bookings", ""},
 		{"all of it", before, "Do not allow guests to delete bookings.", "Do not allow guests to delete bookings."},
@@ -101,6 +102,18 @@ func TestQuotesAreTheIssuesOwn(t *testing.T) {
 			"set the limits to 3"},
 		{"typographic marks", "It’s “Hello – all” from now on.", `It's "Hello - all" from now on`,
 			"It’s “Hello – all” from now on"},
+		{"without its exception", admins, "Return 404 for missing files", ""},
+		{"without one further on", "The CLI should exit with 1 on warnings, in CI as elsewhere, except when it is\nlenient.",
+			"The CLI should exit with 1 on warnings", ""},
+		{"without its condition", "Trailing slashes should be kept, but only if the route was declared with one.",
+			"Trailing slashes should be kept", ""},
+		{"with its exception", admins, admins, admins},
+		{"an exception in the next sentence", "Dates are printed as ISO 8601. Nothing changes unless `--utc` is given.",
+			"Dates are printed as ISO 8601", "Dates are printed as ISO 8601"},
+		{"an exception in the next point", "- Dates are printed as ISO 8601\n- Times, unless they are zero",
+			"Dates are printed as ISO 8601", "Dates are printed as ISO 8601"},
+		{"a sentence that goes on", "Dates are printed as ISO 8601 from now on, as RFC 3339 has it.",
+			"Dates are printed as ISO 8601", "Dates are printed as ISO 8601"},
 		{"no-break space", "The greeting\u00a0is short.", "The greeting is short.", "The greeting is short."},
 		{"Chinese", "改进问候。问候语应该是“大家好”。", "问候语应该是“大家好”", "问候语应该是“大家好”"},
 		{"a word of Chinese", "问候语应该是“大家好”。", "问候语", ""},

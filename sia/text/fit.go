@@ -37,14 +37,7 @@ func Fit(s string, n int, keep End) string {
 		kept := HeadOf(s, n)
 		return kept + fmt.Sprintf("\n[… %d bytes after this were cut]", len(s)-len(kept))
 	}
-	start := len(s) - n
-	for start < len(s) && !utf8.RuneStart(s[start]) {
-		start++
-	}
-	kept := s[start:]
-	if i := strings.IndexByte(kept, '\n'); i >= 0 && i < len(kept)/4 {
-		kept = kept[i+1:]
-	}
+	kept := tailOf(s, n)
 	return fmt.Sprintf("[… %d bytes before this were cut]\n", len(s)-len(kept)) + kept
 }
 
@@ -63,4 +56,30 @@ func HeadOf(s string, n int) string {
 		kept = kept[:i]
 	}
 	return kept
+}
+
+// tailOf is the end of s, at most n bytes, as of [HeadOf]. A line's border is behind its newline.
+func tailOf(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	start := len(s) - max(0, n)
+	for start < len(s) && !utf8.RuneStart(s[start]) {
+		start++
+	}
+	kept := s[start:]
+	if i := strings.IndexByte(kept, '\n'); i >= 0 && i < len(kept)/4 {
+		kept = kept[i+1:]
+	}
+	return kept
+}
+
+// Ends is the first head and the last tail bytes of s, cut as [Fit] cuts, with a line between them that says how much
+// was left out. That line is no longer than 60 bytes. What is not longer than both together stays.
+func Ends(s string, head, tail int) string {
+	if len(s) <= head+tail {
+		return s
+	}
+	first, last := HeadOf(s, head), tailOf(s, tail)
+	return first + fmt.Sprintf("\n[… %d bytes left out …]\n", len(s)-len(first)-len(last)) + last
 }

@@ -54,3 +54,28 @@ func TestHeadOf(t *testing.T) {
 		}
 	})
 }
+
+func TestEnds(t *testing.T) {
+	for _, c := range []struct {
+		s          string
+		head, tail int
+		want       string
+	}{
+		{"all of it", 5, 4, "all of it"}, {"größer als", 3, 3, "gr\n[… 7 bytes left out …]\nals"},
+		{"Größe", 1, 1, "G\n[… 5 bytes left out …]\ne"}, {"xxüxx", 2, 3, "xx\n[… 2 bytes left out …]\nxx"},
+		{"the first\nand then\nthe last line", 11, 14, "the first\n[… 10 bytes left out …]\nthe last line"},
+		{"cut", 0, 0, "\n[… 3 bytes left out …]\n"},
+	} {
+		if got := text.Ends(c.s, c.head, c.tail); got != c.want {
+			t.Errorf("Ends(%q, %d, %d) = %q, want %q", c.s, c.head, c.tail, got, c.want)
+		}
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		size := rapid.IntRange(0, 40)
+		s, head, tail := rapid.String().Draw(t, "s"), size.Draw(t, "head"), size.Draw(t, "tail")
+		got := text.Ends(s, head, tail)
+		if len(got) > max(len(s), head+tail+60) || utf8.ValidString(s) && !utf8.ValidString(got) {
+			t.Errorf("Ends(%q, %d, %d) = %q", s, head, tail, got)
+		}
+	})
+}

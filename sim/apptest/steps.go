@@ -33,6 +33,7 @@ import (
 //	                                  resolves the first thread on a file of the pull request, or opens it again
 //	dismiss <who>                     dismisses the reviews that request changes
 //	merge <who>
+//	draft|ready <who>                 makes the pull request a draft, or marks it ready for review
 //	push <who> <branch> <name> [message]
 //	                                  pushes the files push/<name>/…; the branch "head" is the task's
 //	pull <who> <branch> <text>        opens a pull request of a branch, with that text
@@ -294,6 +295,8 @@ func (p *player) person(verb string, arg func(int) string, words func(int) strin
 		err = p.resolve(who, on, arg(1), verb == "reopen-thread")
 	case "dismiss":
 		err = p.Sim.DismissReviews(Repo, on, who)
+	case "draft", "ready":
+		err = p.Sim.SetDraft(Repo, on, who, verb == "draft")
 	case "merge":
 		_, err = p.Sim.MergePull(Repo, on, who)
 	case "push":
@@ -334,7 +337,7 @@ func (p *player) where(verb, name string) (int, error) {
 	switch {
 	case verb == "tick" || name == "question":
 		return p.question()
-	case verb == "merge" || verb == "review" || verb == "thread" || verb == "dismiss" || verb == "resolve" ||
+	case verb == "merge" || verb == "draft" || verb == "ready" || verb == "review" || verb == "thread" || verb == "dismiss" || verb == "resolve" ||
 		verb == "reopen-thread" || name == "pull":
 		return p.pull()
 	case verb == "close" || verb == "reopen" || verb == "delete":

@@ -61,6 +61,14 @@ func (p *People) OpenPull(repo, login, head, base, title, body string, draft boo
 	return i.Number, nil
 }
 
+// SetDraft makes a pull request a draft, or marks it ready for review.
+func (p *People) SetDraft(repo string, number int, login string, draft bool) error {
+	return p.onPull(repo, number, login, func(r *model.Repository, i *model.Issue, a model.Actor) error {
+		p.world.SetDraft(r, i, a, draft)
+		return nil
+	})
+}
+
 // MergePull merges a pull request with a merge commit and returns its SHA.
 func (p *People) MergePull(repo string, number int, login string) (sha string, err error) {
 	err = p.onPull(repo, number, login, func(r *model.Repository, i *model.Issue, a model.Actor) error {

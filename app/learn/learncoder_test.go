@@ -1,0 +1,51 @@
+package learn
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/sia-bot/sia/app/store"
+	"github.com/sia-bot/sia/policies"
+	"github.com/sia-bot/sia/policies/coder"
+	"github.com/sia-bot/sia/sia"
+)
+
+// A model that a coder never had begins with a quarter of what was learned of it. One that it goes back to, or that
+// takes turns with another, as the agents of repositories do that name a command and of those that do not, costs nothing.
+func TestAModelThatComesBack(t *testing.T) {
+	tried := func(names ...string) float64 {
+		t.Helper()
+		by, err := policies.ShippedAssign()
+		if err != nil {
+			t.Fatal(err)
+		}
+		l, err := coder.New(by.Parameters)
+		if err != nil {
+			t.Fatal(err)
+		}
+		agents := map[string][]string{}
+		for i := range 80 {
+			o := store.CoderOutcome{Task: sia.TaskID(fmt.Sprint(i)), Org: "o", Repo: 7, Coder: "a", Resolved: true,
+				Agent: names[min(i/(80/len(names)), len(names)-1)]}
+			if err := learnCoder(l, agents, o); err != nil {
+				t.Fatal(err)
+			}
+		}
+		d := l.Decide(coder.Request{Task: "new", Org: "o", Repo: "7", Candidates: []coder.Candidate{{Coder: "a"}}})
+		return d.Options[0].Here.Tried
+	}
+	once := tried("old", "new")
+	if once >= 80 || tried("old", "old") != 80 || tried("", "old") != 80 {
+		t.Errorf("of 80 outcomes count %v with a new model, %v with the same", once, tried("old", "old"))
+	}
+	turns := make([]string, 80)
+	for i := range turns {
+		turns[i] = []string{"builtin/m", "command/m"}[i%2]
+	}
+	if got := tried(turns...); got < 79 {
+		t.Errorf("of 80 outcomes of two agents that take turns count %v", got)
+	}
+	if got := tried("old", "new", "old", "old"); got <= 20+20+20-1 {
+		t.Errorf("of 80 outcomes, 60 of them since the model came back or changed, count %v", got)
+	}
+}
