@@ -192,7 +192,8 @@ func (s *postgresDialect) background(ctx context.Context) {
 	}
 }
 
-// committers: while one waits until its commit is on the disk, others insert. PostgreSQL flushes several commits at once.
+// committers: while one waits until its commit is on the disk, others insert, and PostgreSQL flushes several commits at
+// once.
 func (*postgresDialect) committers() int { return postgresWriters / 2 }
 
 func (s *postgresDialect) begin(ctx context.Context) (*sql.Tx, func(), error) {

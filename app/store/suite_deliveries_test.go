@@ -281,8 +281,8 @@ func testDeliveriesTogetherStopped(t *testing.T, s *fixture) {
 	}
 }
 
-// After a crash, deliveries that were saved together go on in jobs of their own: the one that caused it is given up, and
-// takes no other with it.
+// After a crash, deliveries that were saved together go on in jobs of their own: the one that caused it is given up,
+// and takes no other with it.
 func testDeliveriesTogetherCrashed(t *testing.T, s *fixture) {
 	must(t, saveTogether(t, s, []string{"a", "b", "c"}, "a", "b", "c"))
 	raw := storetest.Raw(t, s.url)
