@@ -163,8 +163,8 @@ func inlineText(text string) string {
 
 // escapeMarkup keeps HTML, mentions, links and images in a stranger's text from taking effect.
 func escapeMarkup(text string) string {
-	return strings.NewReplacer("&", "&amp;", "<", "&lt;", "@", "@\u200b", "](", "]\u200b(", "][", "]\u200b[", "]:", "]\u200b:",
-		"![", "!\u200b[").Replace(text)
+	return strings.NewReplacer("&", "&amp;", "<", "&lt;", "@", "@\u200b", "](", "]\u200b(", "][", "]\u200b[",
+		"]:", "]\u200b:", "![", "!\u200b[").Replace(text)
 }
 
 // Tests is how the last run of the tests in a turn ended, as the test tool says; empty: there was none.

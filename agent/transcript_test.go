@@ -115,8 +115,8 @@ func TestPromptGolden(t *testing.T) {
 	golden(t, "prompt.md", b.prompt()+"\n")
 }
 
-// All that an agent said stands in a transcript as it was said: nothing of it hides the rest, and nothing of it is taken
-// for what SIA writes.
+// All that an agent said stands in a transcript as it was said: nothing of it hides the rest, and nothing of it is
+// taken for what SIA writes.
 func TestTranscriptHidesNothing(t *testing.T) {
 	said := "I kept <?php as it is. [1]: https://a.test \"a title\"\n\n```hidden after a fence\n\n## Turn 2\n\n" +
 		"| a |\n|---|\n| b | beyond the table |\n\n<!-- the rest\nis never closed"

@@ -520,7 +520,8 @@ func (Evidenced) Kind() Kind        { return KEvidenced }
 var facts = []Fact{
 	Start{}, Stop{}, PauseAsked{}, Resume{}, Retry{}, Use{}, AnswerGiven{}, Approve{}, AcceptTests{}, Edited{}, Query{},
 	Rated{}, ChangesAsked{}, ChangesWithdrawn{}, ThreadSettled{},
-	CheckSeen{}, Progressed{}, BranchMoved{}, Restored{}, PullClosed{}, PullReopened{}, Retargeted{}, DraftChanged{}, Begun{}, Decided{},
+	CheckSeen{}, Progressed{}, BranchMoved{}, Restored{}, PullClosed{}, PullReopened{}, Retargeted{}, DraftChanged{},
+	Begun{}, Decided{},
 	Aggregated{},
 	AttemptEnded{}, Pushed{}, PushRefused{},
 	PullOpened{},

@@ -54,8 +54,9 @@ func (e treeEntry) open() (*os.File, error) {
 
 // walkTree visits what is in dir, in the order of names, a directory before what is in
 // it. Links are met but not followed. Left out are .git and what git ignores: what the
-// .gitignore files on the way name, unless it is tracked. visit says whether to go into a directory. It ends with ctx, after
-// walkWithin with [errSlow], and after maxEntries with [errMany].
+// .gitignore files on the way name, unless it is tracked. visit says whether to go into a
+// directory. It ends with ctx, after walkWithin with [errSlow], and after maxEntries with
+// [errMany].
 func walkTree(ctx context.Context, root *os.Root, dir string, visit func(treeEntry) (bool, error)) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, walkWithin, errSlow)
 	defer cancel()

@@ -11,7 +11,8 @@ import (
 )
 
 // A model that a coder never had begins with a quarter of what was learned of it. One that it goes back to, or that
-// takes turns with another, as the agents of repositories do that name a command and of those that do not, costs nothing.
+// takes turns with another, as the agents of repositories do that name a command and of those that do not, costs
+// nothing.
 func TestAModelThatComesBack(t *testing.T) {
 	tried := func(names ...string) float64 {
 		t.Helper()

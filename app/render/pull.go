@@ -51,8 +51,8 @@ func pullState(t sia.Task) string {
 	switch t.State {
 	case sia.Passed:
 		if t.Pull.LeftDraft {
-			return "Every required check is green on " + Code(t.Head.Short(), 0) + ". Somebody made this a draft, and it stays " +
-				"one until somebody presses **Ready for review**."
+			return "Every required check is green on " + Code(t.Head.Short(), 0) + ". Somebody made this a draft, and it " +
+				"stays one until somebody presses **Ready for review**."
 		}
 		if t.Pull.Refused != "" {
 			return "Every required check is green on " + Code(t.Head.Short(), 0) + ". SIA may not mark this ready: press " +
@@ -79,8 +79,8 @@ func pullState(t sia.Task) string {
 		return "A draft, and SIA waits for a person: the status comment on the issue says for what."
 	}
 	if t.Pull.LeftDraft {
-		return "SIA is still working on it. Somebody made this a draft, and it stays one until somebody presses **Ready for " +
-			"review**."
+		return "SIA is still working on it. Somebody made this a draft, and it stays one until somebody presses **Ready " +
+			"for review**."
 	}
 	return "A draft: SIA is still working on it, and marks it ready for review when every required check is green."
 }

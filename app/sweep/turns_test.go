@@ -143,7 +143,10 @@ func TestEveryTaskHasItsTurn(t *testing.T) {
 	for _, c := range []struct {
 		of sia.Temperature
 		w  *turns
-	}{{sia.Hot, &turns{every: looksEvery, most: mostTurns}}, {sia.Cold, &turns{every: looksEvery, most: mostTurns, changed: true}}} {
+	}{
+		{sia.Hot, &turns{every: looksEvery, most: mostTurns}},
+		{sia.Cold, &turns{every: looksEvery, most: mostTurns, changed: true}},
+	} {
 		now = now.Add(2 * coldEvery)
 		seen := map[sia.TaskID]bool{}
 		for range tasks/2/mostTurns + 1 {

@@ -128,8 +128,8 @@ const (
 	quoteEnd = `(?:$|[^\p{L}\p{M}\p{N}.,]|[.,](?:$|\P{N}))`
 )
 
-// restricts finds what takes back, or limits, what stands before it in a sentence: who leaves that out of a quote quotes
-// something else. Where it is said in another way or language, a person still sees the quote.
+// restricts finds what takes back, or limits, what stands before it in a sentence: who leaves that out of a quote
+// quotes something else. Where it is said in another way or language, a person still sees the quote.
 var restricts = lazyregexp.New(`(?i)\b(?:unless|except(?:ing)?|excluding|other than|apart from|as long as|provided|` +
 	`if and only if|only (?:if|when|for|in|on)|but (?:not|only|never))\b`)
 

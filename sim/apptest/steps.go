@@ -337,8 +337,8 @@ func (p *player) where(verb, name string) (int, error) {
 	switch {
 	case verb == "tick" || name == "question":
 		return p.question()
-	case verb == "merge" || verb == "draft" || verb == "ready" || verb == "review" || verb == "thread" || verb == "dismiss" || verb == "resolve" ||
-		verb == "reopen-thread" || name == "pull":
+	case slices.Contains([]string{"merge", "draft", "ready", "review", "thread", "dismiss", "resolve", "reopen-thread"},
+		verb), name == "pull":
 		return p.pull()
 	case verb == "close" || verb == "reopen" || verb == "delete":
 		if n, err := strconv.Atoi(name); err == nil {
