@@ -127,8 +127,8 @@ def half(a):
 	}
 }
 
-// TestNameWithALineBreak: what a file is called can't make it a second run of another file's tests, of which the results
-// would then differ and count for nothing.
+// TestNameWithALineBreak: what a file is called can't make it a second run of another file's tests, of which the
+// results would then differ and count for nothing.
 func TestNameWithALineBreak(t *testing.T) {
 	const test = `const {test} = require('node:test')
 const assert = require('node:assert')
