@@ -137,7 +137,7 @@ func TestTickBox(t *testing.T) {
 	must(t, s.TickBox(repoName, n, "dana", "2"))
 	v, err := s.Issue(repoName, n)
 	must(t, err)
-	if want := "- [ ] **A** one\n- [x] **B** two\n* [x] other\n"; v.Body != want {
+	if want := "- [ ] **A** one\r\n- [x] **B** two\r\n* [x] other\r\n"; v.Body != want {
 		t.Errorf("body %q, want %q", v.Body, want)
 	}
 	if err := s.TickBox(repoName, n, "dana", "Z"); err == nil {

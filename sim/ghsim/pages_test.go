@@ -142,7 +142,7 @@ func TestFormsActAsAPerson(t *testing.T) {
 	post("issues/1/close", 422, "as", "mallory")
 	v, err := s.Issue(repoName, 1)
 	must(t, err)
-	if v.Body != "- [ ] A\n- [x] B\n" || len(v.Comments) != 1 || v.Author != "dana" || v.Labels[0] != "bug" ||
+	if v.Body != "- [ ] A\r\n- [x] B\r\n" || len(v.Comments) != 1 || v.Author != "dana" || v.Labels[0] != "bug" ||
 		len(v.Reactions) != 1 {
 		t.Errorf("issue %+v", v)
 	}

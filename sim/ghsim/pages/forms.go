@@ -40,7 +40,7 @@ func (st *site) perform(repo, as, verb string, field func(string) string) (strin
 		if l := field("label"); l != "" {
 			labels = append(labels, l)
 		}
-		n, err := st.people.OpenIssue(repo, as, field("title"), plainLines(field("body")), labels...)
+		n, err := st.people.OpenIssue(repo, as, field("title"), field("body"), labels...)
 		return fmt.Sprintf("/issues/%d", n), err
 	}
 	part := strings.Split(verb, "/")
@@ -63,7 +63,7 @@ func (st *site) perform(repo, as, verb string, field func(string) string) (strin
 		if strings.TrimSpace(field("body")) == "" {
 			return "", errors.New("a comment needs text")
 		}
-		_, err := st.people.Comment(repo, n, as, plainLines(field("body")))
+		_, err := st.people.Comment(repo, n, as, field("body"))
 		return back, err
 	case "label":
 		return back, st.people.Label(repo, n, as, field("label"))
@@ -83,6 +83,3 @@ func (st *site) perform(repo, as, verb string, field func(string) string) (strin
 	}
 	return "", fmt.Errorf("%s: %w", verb, errNoPage)
 }
-
-// plainLines gives a form's text plain line ends.
-func plainLines(s string) string { return strings.ReplaceAll(s, "\r\n", "\n") }

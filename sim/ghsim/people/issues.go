@@ -8,6 +8,14 @@ import (
 	"github.com/sia-bot/sia/sim/ghsim/model"
 )
 
+// formText is a text as a browser sends it from a form, and GitHub keeps it: each line ends in CRLF, those that an app
+// had written into it with LF as well.
+// https://html.spec.whatwg.org/multipage/form-control-infrastructure.html#constructing-the-form-data-set
+// https://github.com/actions/runner/issues/1462
+func formText(s string) string {
+	return strings.ReplaceAll(strings.ReplaceAll(s, "\r\n", "\n"), "\n", "\r\n")
+}
+
 // OpenIssue opens an issue as a person who can read the repository, and returns
 // its number. Labels are created when the repository lacks them.
 func (p *People) OpenIssue(repo, login, title, body string, labels ...string) (int, error) {
@@ -17,7 +25,7 @@ func (p *People) OpenIssue(repo, login, title, body string, labels ...string) (i
 	if err != nil {
 		return 0, err
 	}
-	i := p.world.OpenIssue(r, a, title, body)
+	i := p.world.OpenIssue(r, a, title, formText(body))
 	for _, name := range labels {
 		p.world.AddLabel(r, i, a, p.world.EnsureLabel(r, name))
 	}
@@ -27,6 +35,7 @@ func (p *People) OpenIssue(repo, login, title, body string, labels ...string) (i
 // EditIssueBody replaces the text of an issue or pull request.
 func (p *People) EditIssueBody(repo string, number int, login, body string) error {
 	return p.onIssue(repo, number, login, "write", func(r *model.Repository, i *model.Issue, a model.Actor) error {
+		body = formText(body)
 		p.world.EditIssue(r, i, a, nil, &body)
 		return nil
 	})
@@ -49,6 +58,7 @@ func (p *People) TickBox(repo string, number int, login, which string) error {
 		if err != nil {
 			return fmt.Errorf("ticking a box of %s#%d: %w", repo, number, err)
 		}
+		body = formText(body)
 		p.world.EditIssue(r, i, a, nil, &body)
 		return nil
 	})
@@ -71,7 +81,7 @@ func (p *People) TickCommentBox(repo string, comment int64, login, which string)
 	if err != nil {
 		return fmt.Errorf("ticking a box of a comment on %s#%d: %w", repo, c.Issue.Number, err)
 	}
-	p.world.EditComment(r, c, a, body)
+	p.world.EditComment(r, c, a, formText(body))
 	return nil
 }
 
@@ -137,7 +147,7 @@ func (p *People) Assign(repo string, number int, login, assignee string) error {
 // Comment comments on an issue or pull request and returns the comment's id.
 func (p *People) Comment(repo string, number int, login, body string) (id int64, err error) {
 	err = p.onIssue(repo, number, login, "read", func(r *model.Repository, i *model.Issue, a model.Actor) error {
-		id = p.world.AddComment(r, i, a, body).ID
+		id = p.world.AddComment(r, i, a, formText(body)).ID
 		return nil
 	})
 	return id, err
@@ -155,7 +165,7 @@ func (p *People) EditComment(repo string, id int64, login, body string) error {
 	if c == nil {
 		return fmt.Errorf("%s has no comment %d", repo, id)
 	}
-	p.world.EditComment(r, c, a, body)
+	p.world.EditComment(r, c, a, formText(body))
 	return nil
 }
 

@@ -14,7 +14,7 @@ func (p *People) Review(repo string, number int, login, state, body string, line
 		if i.Pull == nil {
 			return fmt.Errorf("%s#%d is not a pull request", repo, number)
 		}
-		p.world.SubmitReview(r, i, a, world.ReviewSpec{State: state, Body: body, Lines: lines})
+		p.world.SubmitReview(r, i, a, world.ReviewSpec{State: state, Body: formText(body), Lines: lines})
 		return nil
 	})
 }
@@ -54,7 +54,8 @@ func (p *People) OpenPull(repo, login, head, base, title, body string, draft boo
 	if err != nil {
 		return 0, err
 	}
-	i, err := p.world.OpenPull(r, a, world.PullSpec{Title: title, Body: body, Head: head, Base: base, Draft: draft})
+	i, err := p.world.OpenPull(r, a,
+		world.PullSpec{Title: title, Body: formText(body), Head: head, Base: base, Draft: draft})
 	if err != nil {
 		return 0, err
 	}
@@ -101,7 +102,7 @@ func (p *People) ReviewComment(
 		if i.Pull == nil {
 			return fmt.Errorf("%s#%d is not a pull request", repo, number)
 		}
-		id = p.world.CommentLine(r, i, a, path, line, body).ID
+		id = p.world.CommentLine(r, i, a, path, line, formText(body)).ID
 		return nil
 	})
 	return id, err
@@ -116,7 +117,7 @@ func (p *People) ReplyToReview(
 		if first == nil {
 			return fmt.Errorf("%s#%d has no comment %d on a line", repo, number, comment)
 		}
-		id = p.world.ReplyToReview(r, i, a, first, body).ID
+		id = p.world.ReplyToReview(r, i, a, first, formText(body)).ID
 		return nil
 	})
 	return id, err

@@ -8,7 +8,7 @@ import (
 )
 
 // boxLine is a line of a task list: mark, text.
-var boxLine = regexp.MustCompile(`(?m)^(\s*(?:[-*+]|\d+[.)])\s+\[)( |x|X)(\]\s+)(.*)$`)
+var boxLine = regexp.MustCompile(`(?m)^(\s*(?:[-*+]|\d+[.)])\s+\[)( |x|X)(\]\s+)(.*?)\r?$`)
 
 // Box is one box of a task list; its index is its place in the text.
 type Box struct {
