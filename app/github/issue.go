@@ -64,7 +64,8 @@ func (w *wireIssue) issue() Issue {
 
 func issueFrom(i *gh.Issue) Issue {
 	out := Issue{
-		Number: i.GetNumber(), Repo: repoOf(i.GetRepositoryURL()), Title: i.GetTitle(), Body: i.GetBody(), State: i.GetState(),
+		Number: i.GetNumber(), Repo: repoOf(i.GetRepositoryURL()),
+		Title: i.GetTitle(), Body: i.GetBody(), State: i.GetState(),
 		Author: i.GetUser().GetLogin(), AuthorID: i.GetUser().GetID(), URL: i.GetHTMLURL(),
 		IsPull: i.IsPullRequest(), Comments: i.GetComments(), UpdatedAt: i.GetUpdatedAt().Time,
 		CreatedAt: i.GetCreatedAt().Time,
