@@ -29,13 +29,20 @@ func asOrdinaryUser(t *testing.T) string {
 			t.Fatal(err)
 		}
 	}
-	runtime.LockOSThread() // its rights on files are the thread's, which ends with the test
-	if _, err := unix.SetfsuidRetUid(ordinaryUser); err != nil {
-		t.Fatal(err)
+	runtime.LockOSThread() // its rights on files are the thread's
+	act := func(as int) {
+		if _, err := unix.SetfsgidRetGid(as); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := unix.SetfsuidRetUid(as); err != nil {
+			t.Fatal(err)
+		}
 	}
-	if _, err := unix.SetfsgidRetGid(ordinaryUser); err != nil {
-		t.Fatal(err)
-	}
+	t.Cleanup(func() {
+		act(0) // the folder may lie in one of root's
+		runtime.UnlockOSThread()
+	})
+	act(ordinaryUser)
 	return dir
 }
 
