@@ -158,7 +158,7 @@ func TestWhatIsDoubted(t *testing.T) {
 	w, task := decider(t)
 	asks := func(task sia.Task) bool {
 		in := taskInput(task, w.Now())
-		in.Runs = []gate.Run{{ID: 1, Name: "test", Status: "completed", Conclusion: "failure", Read: true}}
+		in.Runs = []gate.Run{{ID: 1, WorkflowRun: 9, Name: "test", Status: "completed", Conclusion: "failure", Read: true}}
 		in.BaseKnown, in.WorkflowsKnown = true, true
 		return in.Needs().Doubt
 	}
