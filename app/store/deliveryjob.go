@@ -16,20 +16,12 @@ import (
 )
 
 // deliveryWorker has a delivery worked on.
-type deliveryWorker struct {
-	river.WorkerDefaults[deliveryArgs]
-	e *Engine
-}
-
-// NextRetry is for what is not counted as a try: a crash.
-func (w *deliveryWorker) NextRetry(*river.Job[deliveryArgs]) time.Time {
-	return w.e.s.now().Add(w.e.c.Backoff(1))
-}
+type deliveryWorker struct{ worker[deliveryArgs] }
 
 // Work implements river.Worker.
 func (w *deliveryWorker) Work(ctx context.Context, job *river.Job[deliveryArgs]) error {
 	select {
-	case w.e.deliveries <- struct{}{}:
+	case w.e.deliverySlots <- struct{}{}:
 	case <-ctx.Done():
 		return fmt.Errorf("delivery %s was interrupted: %w", job.Args.GUID, context.Canceled)
 	}
@@ -45,15 +37,7 @@ func (w *deliveryWorker) Work(ctx context.Context, job *river.Job[deliveryArgs])
 }
 
 // deliveriesWorker has deliveries worked on that were saved together.
-type deliveriesWorker struct {
-	river.WorkerDefaults[deliveriesArgs]
-	e *Engine
-}
-
-// NextRetry is for what is not counted as a try: a crash.
-func (w *deliveriesWorker) NextRetry(*river.Job[deliveriesArgs]) time.Time {
-	return w.e.s.now().Add(w.e.c.Backoff(1))
-}
+type deliveriesWorker struct{ worker[deliveriesArgs] }
 
 // Work implements river.Worker. What is not dealt with when it ends, because the engine stops or something fails, goes
 // on in jobs of its own. So it does after a crash: the delivery that caused it must not take the others with it.
@@ -71,7 +55,7 @@ func (w *deliveriesWorker) Work(ctx context.Context, job *river.Job[deliveriesAr
 	}
 	for i, guid := range job.Args.GUIDs {
 		select {
-		case w.e.deliveries <- struct{}{}:
+		case w.e.deliverySlots <- struct{}{}:
 			all.Go(func() {
 				later, err := w.e.deliver(ctx, guid, 1)
 				if err == nil && later != nil {
@@ -127,10 +111,11 @@ type triedLater struct {
 	delay time.Duration
 }
 
-// deliver works on a delivery in a place of the engine's that the caller has taken, and frees it. attempt is the job's,
-// from 1: beyond the first, the process died. The error says that the engine stops.
+// deliver works on a delivery in a slot that the caller has taken, and frees the slot. attempt is the job's, from 1:
+// beyond the first, the process died. later is nil where the delivery is dealt with. The error says that the engine
+// stops.
 func (e *Engine) deliver(ctx context.Context, guid string, attempt int) (later *triedLater, err error) {
-	free := sync.OnceFunc(func() { <-e.deliveries })
+	free := sync.OnceFunc(func() { <-e.deliverySlots })
 	defer free()
 	again := func(tries int, cause error, delay time.Duration) (*triedLater, error) {
 		return &triedLater{guid, tries, cause, delay}, nil
@@ -143,28 +128,21 @@ func (e *Engine) deliver(ctx context.Context, guid string, attempt int) (later *
 		return again(attempt, err, e.c.Backoff(1))
 	}
 	tries := d.tries + attempt
-	closed := closedDelivery{guid: guid, state: "done"}
 	if tries > e.c.Tries { // see effectWorker.Work
-		err = errors.New("the process ended each time it was worked on")
-	} else {
-		err = e.callDelivery(ctx, d.Delivery)
+		err = &sia.Error{Permanent: true, Message: "the process ended each time it was worked on"}
+	} else if err = e.callDelivery(ctx, d.Delivery); err != nil && ctx.Err() != nil {
+		return nil, fmt.Errorf("delivery %s was interrupted: %w", guid, context.Canceled)
 	}
+	closed := closedDelivery{guid: guid, state: "done"}
 	switch {
 	case err == nil:
-	case tries > e.c.Tries:
-		closed.state = "failed"
-	case ctx.Err() != nil:
-		return nil, fmt.Errorf("delivery %s was interrupted: %w", d.GUID, context.Canceled)
 	case sia.WaitsTurn(err):
 		return again(attempt-1, err, sia.RetryAfter(err))
-	case sia.IsPermanent(err), tries == e.c.Tries:
-		closed.state = "failed"
+	case sia.IsPermanent(err), tries >= e.c.Tries:
+		closed.state, closed.words = "failed", forPeople(err)
+		e.s.log.ErrorContext(ctx, "delivery given up", "delivery", guid, "err", err)
 	default:
 		return again(attempt, err, max(e.c.Backoff(tries), sia.RetryAfter(err)))
-	}
-	if closed.state == "failed" {
-		closed.words = forPeople(err)
-		e.s.log.ErrorContext(ctx, "delivery given up", "delivery", guid, "err", err)
 	}
 	free()
 	saving, cancel := context.WithTimeout(context.WithoutCancel(ctx), saveTimeout)
@@ -175,6 +153,7 @@ func (e *Engine) deliver(ctx context.Context, guid string, attempt int) (later *
 	return nil, nil
 }
 
+// callDelivery calls the handler, within its time. A panic is an error.
 func (e *Engine) callDelivery(ctx context.Context, d Delivery) (err error) {
 	ctx, cancel := context.WithTimeout(ctx, e.c.DeliveryTimeout)
 	defer cancel()

@@ -33,15 +33,7 @@ type effectArgs struct {
 func (effectArgs) Kind() string { return "effect" }
 
 // effectWorker carries out effects and applies their outcomes.
-type effectWorker struct {
-	river.WorkerDefaults[effectArgs]
-	e *Engine
-}
-
-// NextRetry is for what is not counted as a try: a crash.
-func (w *effectWorker) NextRetry(*river.Job[effectArgs]) time.Time {
-	return w.e.s.now().Add(w.e.c.Backoff(1))
-}
+type effectWorker struct{ worker[effectArgs] }
 
 // Work implements river.Worker. The job is that of one effect and of those that join it, one after the other.
 func (w *effectWorker) Work(ctx context.Context, job *river.Job[effectArgs]) error {

@@ -96,6 +96,15 @@ func (c EngineConfig) withDefaults() EngineConfig {
 	return c
 }
 
+// worker is what workers have in common whose tries are counted in the row that a job is for.
+type worker[T river.JobArgs] struct {
+	river.WorkerDefaults[T]
+	e *Engine
+}
+
+// NextRetry implements river.Worker. It is for what is not counted as a try: a crash.
+func (w *worker[T]) NextRetry(*river.Job[T]) time.Time { return w.e.s.now().Add(w.e.c.Backoff(1)) }
+
 func orDefault[T int | time.Duration](v, def T) T {
 	if v <= 0 {
 		return def
@@ -121,7 +130,7 @@ type Engine struct {
 
 	shares map[string]*shares // of the queues with lanes
 
-	deliveries chan struct{} // the places in which deliveries are worked on
+	deliverySlots chan struct{} // taken by the deliveries that are worked on, whichever jobs they are of
 
 	stopping context.Context // ends when Stop is called
 	stop     context.CancelFunc
@@ -147,7 +156,7 @@ func (s *Store) Start(ctx context.Context, h Handlers, c EngineConfig) (*Engine,
 	}
 	e := &Engine{s: s, h: h, c: c.withDefaults(), unlock: sync.OnceValue(unlock), holder: newHolder(),
 		held: map[string]*heldLease{}, others: map[int64]bool{}}
-	e.deliveries = make(chan struct{}, e.c.Deliveries)
+	e.deliverySlots = make(chan struct{}, e.c.Deliveries)
 	e.shares = map[string]*shares{queueEffects: newShares(e.c.Effects), queueAttempts: newShares(e.c.Attempts),
 		queueTests: newShares(e.c.Attempts)}
 	e.stopping, e.stop = context.WithCancel(context.WithoutCancel(ctx))
@@ -185,9 +194,9 @@ func (e *Engine) start(ctx context.Context) error {
 		return err
 	}
 	for _, err := range []error{
-		river.AddWorkerSafely(rc.Workers, &effectWorker{e: e}),
-		river.AddWorkerSafely(rc.Workers, &deliveryWorker{e: e}),
-		river.AddWorkerSafely(rc.Workers, &deliveriesWorker{e: e}),
+		river.AddWorkerSafely(rc.Workers, &effectWorker{worker[effectArgs]{e: e}}),
+		river.AddWorkerSafely(rc.Workers, &deliveryWorker{worker[deliveryArgs]{e: e}}),
+		river.AddWorkerSafely(rc.Workers, &deliveriesWorker{worker[deliveriesArgs]{e: e}}),
 		river.AddWorkerSafely(rc.Workers, &periodicWorker{e: e}),
 		river.AddWorkerSafely(rc.Workers, &setupWorker{e: e}),
 	} {
