@@ -37,7 +37,7 @@ func TestAnswersArePaidOnce(t *testing.T) {
 	for _, at := range []string{"diagnose", "review", "weigh", "final-review"} {
 		v.Kills.At = "after 1005-1/*/" + at + "*"
 		if !start().wait(t) {
-			t.Fatalf("it came to no %s", at)
+			t.Fatalf("the process was not killed after %s", at)
 		}
 		start = func() *process { return launch(t, v) }
 	}

@@ -93,7 +93,7 @@ func TestProgressThatIsNotTold(t *testing.T) {
 		t.Fatal(err)
 	}
 	if p := task.Attempt().Progress; p == nil || p.Turn != 3 || p.Tests != "The tests pass" {
-		t.Errorf("it is told: %+v", p)
+		t.Errorf("the progress is %+v", p)
 	}
 	if turns, err := s.Turns(ctx, id, 1); err != nil || len(turns) != 3 {
 		t.Errorf("%d turns are saved, %v", len(turns), err)

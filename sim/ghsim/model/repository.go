@@ -36,7 +36,7 @@ type Repository struct {
 	RulesHidden   int                 // the status with which the API refuses to tell the rules; 0: it tells them
 	Strict        map[string]bool     // branch → what is merged into it has to be up to date with it
 	TestMerges    map[string]string   // base and head → the commit that merges them
-	Moved         map[int]string      // number → where an issue that was transferred is in the API; empty: it was deleted
+	Moved         map[int]string      // number → where a transferred issue is in the API; empty: it was deleted
 	Signed        map[string]bool     // commits that GitHub signed
 	SignedOnly    map[string]bool     // branch → classic protection wants signed commits
 	SignOff       bool                // commits made on the web have to be signed off
