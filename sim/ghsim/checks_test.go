@@ -109,11 +109,6 @@ func TestStatuses(t *testing.T) {
 	if sum.GetState() != "failure" || sum.GetTotalCount() != 2 {
 		t.Errorf("combined: %v", sum)
 	}
-	all, _, err := c.Repositories.ListStatuses(ctx, "acme", "shop", r.Head, nil)
-	must(t, err)
-	if len(all) != 3 || all[0].GetContext() != "mine" {
-		t.Errorf("statuses %v", all)
-	}
 	if n := len(s.settle()); n != 5 {
 		t.Errorf("%d events, want ping, installation and three statuses", n)
 	}

@@ -90,9 +90,6 @@ func (d *TokenIssuer) Token(raw string) (*Token, error) {
 	return t, nil
 }
 
-// Revoke ends a token.
-func (d *TokenIssuer) Revoke(raw string) { delete(d.tokens, raw) }
-
 // Credentials are the raw token of a request's Authorization header.
 func Credentials(r *http.Request) string {
 	if _, pass, ok := r.BasicAuth(); ok {

@@ -31,27 +31,14 @@ func listRuns(c *call) (answer, error) {
 }
 
 func (c *call) run() (*model.Run, error) {
-	for _, run := range c.repo.Runs {
-		if run.ID == c.id("id") {
-			return run, nil
-		}
-	}
-	return nil, refusal.NotFound()
+	return one(c.repo.Runs, func(run *model.Run) bool { return run.ID == c.id("id") })
 }
 
-func getRun(c *call) (answer, error) {
-	run, err := c.run()
-	if err != nil {
-		return answer{}, err
-	}
+func getRun(c *call, run *model.Run) (answer, error) {
 	return ok(c.shape.Run(c.repo, run, run.Actor)), nil
 }
 
-func listJobs(c *call) (answer, error) {
-	run, err := c.run()
-	if err != nil {
-		return answer{}, err
-	}
+func listJobs(c *call, run *model.Run) (answer, error) {
 	js := run.Latest()
 	if c.query.Get("filter") == "all" {
 		js = run.Jobs
@@ -66,20 +53,12 @@ func (c *call) job() (*model.Job, error) {
 	return nil, refusal.NotFound()
 }
 
-func getJob(c *call) (answer, error) {
-	j, err := c.job()
-	if err != nil {
-		return answer{}, err
-	}
+func getJob(c *call, j *model.Job) (answer, error) {
 	return ok(c.shape.Job(c.repo, j)), nil
 }
 
 // jobLogs redirects to the log, which is there once the job is completed.
-func jobLogs(c *call) (answer, error) {
-	j, err := c.job()
-	if err != nil {
-		return answer{}, err
-	}
+func jobLogs(c *call, j *model.Job) (answer, error) {
 	if j.Check.Status != "completed" || len(j.Log) == 0 { // a job without steps has none
 		return answer{}, refusal.NotFound()
 	}
@@ -87,33 +66,11 @@ func jobLogs(c *call) (answer, error) {
 	return answer{code: http.StatusFound, header: map[string]string{"Location": address}}, nil
 }
 
-func rerunAll(c *call) (answer, error) {
-	return postRerun(c, func(*model.Job) bool { return true })
+func rerunAll(c *call, run *model.Run) (answer, error) {
+	return created(object{}), c.world.Rerun(c.repo, run, c.actor(), func(*model.Job) bool { return true })
 }
 
-func rerunFailed(c *call) (answer, error) {
-	return postRerun(c, func(j *model.Job) bool { return j.Check.Conclusion != "success" })
-}
-
-func postRerun(c *call, which func(*model.Job) bool) (answer, error) {
-	run, err := c.run()
-	if err != nil {
-		return answer{}, err
-	}
-	if err := c.world.Rerun(c.repo, run, c.actor(), which); err != nil {
-		return answer{}, err
-	}
-	return created(object{}), nil
-}
-
-func rerunJob(c *call) (answer, error) {
-	j, err := c.job()
-	if err != nil {
-		return answer{}, err
-	}
-	same := func(x *model.Job) bool { return x.Plan.Name == j.Plan.Name }
-	if err := c.world.Rerun(c.repo, j.Run, c.actor(), same); err != nil {
-		return answer{}, err
-	}
-	return created(object{}), nil
+func rerunFailed(c *call, run *model.Run) (answer, error) {
+	failed := func(j *model.Job) bool { return j.Check.Conclusion != "success" }
+	return created(object{}), c.world.Rerun(c.repo, run, c.actor(), failed)
 }

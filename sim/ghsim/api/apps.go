@@ -4,7 +4,6 @@ import (
 	"maps"
 	"net/http"
 	"slices"
-	"strings"
 
 	"github.com/sia-bot/sia/sim/ghsim/access"
 	"github.com/sia-bot/sia/sim/ghsim/model"
@@ -34,28 +33,13 @@ func (c *call) installation() (*model.Installation, error) {
 	return nil, refusal.NotFound()
 }
 
-func getInstallation(c *call) (answer, error) {
-	i, err := c.installation()
-	if err != nil {
-		return answer{}, err
-	}
+func getInstallation(c *call, i *model.Installation) (answer, error) {
 	return ok(c.shape.Installation(i)), nil
 }
 
 func getRepoInstallation(c *call) (answer, error) {
 	for _, i := range c.installations() {
 		if i.Has(c.repo) {
-			return ok(c.shape.Installation(i)), nil
-		}
-	}
-	return answer{}, refusal.NotFound()
-}
-
-// getOwnerInstallation is GET /users/{name}/installation and its like for
-// organizations.
-func getOwnerInstallation(c *call) (answer, error) {
-	for _, i := range c.installations() {
-		if strings.EqualFold(i.Account.Login, c.params["name"]) {
 			return ok(c.shape.Installation(i)), nil
 		}
 	}
@@ -78,36 +62,28 @@ func convertManifest(c *call) (answer, error) {
 	return created(o), nil
 }
 
+type signOut struct {
+	AccessToken string `json:"access_token"`
+}
+
 // deleteAppToken is DELETE /applications/{client_id}/token: an app signs a person out.
 // https://docs.github.com/en/rest/apps/oauth-applications#delete-an-app-token
-func deleteAppToken(c *call) (answer, error) {
-	var in struct {
-		AccessToken string `json:"access_token"`
-	}
-	if err := c.decode(&in); err != nil {
-		return answer{}, err
-	}
+func deleteAppToken(c *call, in signOut) (answer, error) {
 	if !c.desk.SignOut(c.client, in.AccessToken) {
 		return answer{}, refusal.NotFound()
 	}
 	return answer{code: http.StatusNoContent}, nil
 }
 
-func createToken(c *call) (answer, error) {
-	i, err := c.installation()
-	if err != nil {
-		return answer{}, err
-	}
+type tokenInput struct {
+	Repositories  []string          `json:"repositories"`
+	RepositoryIDs []int64           `json:"repository_ids"`
+	Permissions   map[string]string `json:"permissions"`
+}
+
+func createToken(c *call, i *model.Installation, in tokenInput) (answer, error) {
 	if !i.Suspended.IsZero() {
 		return answer{}, refusal.Forbidden("This installation has been suspended")
-	}
-	var in struct {
-		Repositories  []string          `json:"repositories"`
-		RepositoryIDs []int64           `json:"repository_ids"`
-		Permissions   map[string]string `json:"permissions"`
-	}
-	if err := c.decode(&in); err != nil {
-		return answer{}, err
 	}
 	t := access.Token{Inst: i, Permissions: maps.Clone(i.Permissions),
 		Stateless: c.r.Header.Get(access.FormHeader) != "disabled"}
@@ -143,11 +119,6 @@ func createToken(c *call) (answer, error) {
 		out["repositories"], out["repository_selection"] = list, "selected"
 	}
 	return created(out), nil
-}
-
-func revokeToken(c *call) (answer, error) {
-	c.desk.Revoke(access.Credentials(c.r))
-	return answer{code: http.StatusNoContent}, nil
 }
 
 func listInstallationRepos(c *call) (answer, error) {

@@ -7,11 +7,7 @@ import (
 	"github.com/sia-bot/sia/sim/ghsim/refusal"
 )
 
-func listArtifacts(c *call) (answer, error) {
-	run, err := c.run()
-	if err != nil {
-		return answer{}, err
-	}
+func listArtifacts(c *call, run *model.Run) (answer, error) {
 	var as []*model.Artifact
 	for _, a := range run.Artifacts {
 		if name := c.query.Get("name"); name == "" || name == a.Name {

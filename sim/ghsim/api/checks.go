@@ -125,11 +125,7 @@ func (in *checkInput) apply(c *model.CheckRun, now time.Time) {
 	}
 }
 
-func createCheck(c *call) (answer, error) {
-	var in checkInput
-	if err := c.decode(&in); err != nil {
-		return answer{}, err
-	}
+func createCheck(c *call, in checkInput) (answer, error) {
 	sha, known := c.world.CommitOf(c.repo, in.HeadSHA)
 	switch {
 	case in.Name == nil || *in.Name == "":
@@ -147,24 +143,13 @@ func createCheck(c *call) (answer, error) {
 }
 
 func (c *call) check() (*model.CheckRun, error) {
-	if k := c.repo.Check(c.id("id")); k != nil {
-		return k, nil
-	}
-	return nil, refusal.NotFound()
+	return found(c.repo.Check(c.id("id")))
 }
 
-func patchCheck(c *call) (answer, error) {
-	run, err := c.check()
-	if err != nil {
-		return answer{}, err
-	}
+func patchCheck(c *call, run *model.CheckRun, in checkInput) (answer, error) {
 	if run.Suite.App != c.actor().App {
 		return answer{}, refusal.Forbidden(fmt.Sprintf("Invalid app_id `%d` - check run can only be modified by "+
 			"the GitHub App that created it.", c.actor().App.ID))
-	}
-	var in checkInput
-	if err := c.decode(&in); err != nil {
-		return answer{}, err
 	}
 	if err := in.check(); err != nil {
 		return answer{}, err
@@ -173,19 +158,11 @@ func patchCheck(c *call) (answer, error) {
 	return ok(c.shape.Check(c.repo, run)), nil
 }
 
-func getCheck(c *call) (answer, error) {
-	run, err := c.check()
-	if err != nil {
-		return answer{}, err
-	}
+func getCheck(c *call, run *model.CheckRun) (answer, error) {
 	return ok(c.shape.Check(c.repo, run)), nil
 }
 
-func listAnnotations(c *call) (answer, error) {
-	run, err := c.check()
-	if err != nil {
-		return answer{}, err
-	}
+func listAnnotations(c *call, run *model.CheckRun) (answer, error) {
 	return page(c, run.Annotations, "", func(a model.Annotation) object {
 		o := object{"path": a.Path, "start_line": a.StartLine, "end_line": a.EndLine, "start_column": a.StartColumn,
 			"end_column":       a.EndColumn,
@@ -198,11 +175,7 @@ func listAnnotations(c *call) (answer, error) {
 // postRerequest is POST /repos/{owner}/{repo}/check-runs/{check_run_id}/rerequest. GitHub forbids it to every app but
 // the one that the check run belongs to. GitHub Actions is another app, too: its jobs are run again through their run.
 // https://docs.github.com/en/rest/checks/runs#rerequest-a-check-run--status-codes
-func postRerequest(c *call) (answer, error) {
-	run, err := c.check()
-	if err != nil {
-		return answer{}, err
-	}
+func postRerequest(c *call, run *model.CheckRun) (answer, error) {
 	if run.Suite.App != c.actor().App {
 		return answer{}, refusal.Forbidden("This check run is not rerequestable")
 	}
@@ -213,11 +186,7 @@ func postRerequest(c *call) (answer, error) {
 }
 
 // listChecks is GET /repos/{owner}/{repo}/commits/{ref}/check-runs.
-func listChecks(c *call) (answer, error) {
-	sha, found := c.world.CommitOf(c.repo, c.params["ref"])
-	if !found {
-		return answer{}, refusal.Unprocessable("No commit found for SHA: " + c.params["ref"])
-	}
+func listChecks(c *call, sha string) (answer, error) {
 	return pageChecks(c, func(k *model.CheckRun) bool { return k.SHA == sha })
 }
 

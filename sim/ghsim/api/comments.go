@@ -1,7 +1,6 @@
 package api
 
 import (
-	"net/http"
 	"slices"
 	"strings"
 	"time"
@@ -10,19 +9,15 @@ import (
 	"github.com/sia-bot/sia/sim/ghsim/refusal"
 )
 
-func (c *call) comment(level string) (*model.Comment, error) {
+func (c *call) comment() (*model.Comment, error) {
 	m := c.repo.Comment(c.id("comment"))
 	if m == nil {
 		return nil, refusal.NotFound()
 	}
-	return m, c.needIssue(m.Issue, level)
+	return m, c.needIssue(m.Issue)
 }
 
-func listComments(c *call) (answer, error) {
-	i, err := c.issue("read")
-	if err != nil {
-		return answer{}, err
-	}
+func listComments(c *call, i *model.Issue) (answer, error) {
 	return pageComments(c, i.Comments)
 }
 
@@ -64,11 +59,7 @@ func (c *call) commentText() (string, error) {
 	return *in.Body, checkBody("IssueComment", in.Body)
 }
 
-func createComment(c *call) (answer, error) {
-	i, err := c.issue("write")
-	if err != nil {
-		return answer{}, err
-	}
+func createComment(c *call, i *model.Issue) (answer, error) {
 	body, err := c.commentText()
 	if err != nil {
 		return answer{}, err
@@ -76,32 +67,15 @@ func createComment(c *call) (answer, error) {
 	return created(c.shape.CommentFull(c.repo, c.world.AddComment(c.repo, i, c.actor(), body))), nil
 }
 
-func getComment(c *call) (answer, error) {
-	m, err := c.comment("read")
-	if err != nil {
-		return answer{}, err
-	}
+func getComment(c *call, m *model.Comment) (answer, error) {
 	return ok(c.shape.CommentFull(c.repo, m)), nil
 }
 
-func patchComment(c *call) (answer, error) {
-	m, err := c.comment("write")
-	if err != nil {
-		return answer{}, err
-	}
+func patchComment(c *call, m *model.Comment) (answer, error) {
 	body, err := c.commentText()
 	if err != nil {
 		return answer{}, err
 	}
 	c.world.EditComment(c.repo, m, c.actor(), body)
 	return ok(c.shape.CommentFull(c.repo, m)), nil
-}
-
-func deleteComment(c *call) (answer, error) {
-	m, err := c.comment("write")
-	if err != nil {
-		return answer{}, err
-	}
-	c.world.DeleteComment(c.repo, m, c.actor())
-	return answer{code: http.StatusNoContent}, nil
 }

@@ -1,23 +1,23 @@
 package api
 
 import (
-	"net/http"
+	"cmp"
 	"slices"
-	"strings"
 
 	"github.com/sia-bot/sia/sim/ghsim/git"
 	"github.com/sia-bot/sia/sim/ghsim/refusal"
 )
 
-func getCommit(c *call) (answer, error) {
-	sha, found := c.world.CommitOf(c.repo, c.params["ref"])
-	if !found {
-		return answer{}, refusal.Unprocessable("No commit found for SHA: " + c.params["ref"])
+// commit is the commit that the path names.
+func (c *call) commit() (string, error) {
+	sha, known := c.world.CommitOf(c.repo, c.params["ref"])
+	if !known {
+		return "", refusal.Unprocessable("No commit found for SHA: " + c.params["ref"])
 	}
-	if strings.Contains(c.r.Header.Get("Accept"), "application/vnd.github.sha") ||
-		strings.Contains(c.r.Header.Get("Accept"), ".v3.sha") {
-		return answer{code: http.StatusOK, value: plain(sha)}, nil
-	}
+	return sha, nil
+}
+
+func getCommit(c *call, sha string) (answer, error) {
 	facts := c.git.Facts(c.repo.Dir, sha)
 	files, err := c.git.Changes(c.repo.Dir, facts)
 	if err != nil {
@@ -31,10 +31,7 @@ func getCommit(c *call) (answer, error) {
 }
 
 func listCommits(c *call) (answer, error) {
-	ref := c.query.Get("sha")
-	if ref == "" {
-		ref = c.repo.DefaultBranch
-	}
+	ref := cmp.Or(c.query.Get("sha"), c.repo.DefaultBranch)
 	sha, found := c.world.CommitOf(c.repo, ref)
 	if !found {
 		return answer{}, refusal.NotFound()

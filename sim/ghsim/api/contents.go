@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"encoding/base64"
 	"net/http"
 	"strings"
@@ -11,10 +12,7 @@ import (
 // contents is GET /repos/{owner}/{repo}/contents/{path}?ref=: a file, or the list
 // of a directory.
 func contents(c *call) (answer, error) {
-	ref := c.query.Get("ref")
-	if ref == "" {
-		ref = c.repo.DefaultBranch
-	}
+	ref := cmp.Or(c.query.Get("ref"), c.repo.DefaultBranch)
 	sha, found := c.world.CommitOf(c.repo, ref)
 	if !found {
 		return answer{}, &refusal.Error{Code: http.StatusNotFound, Message: "No commit found for the ref " + ref}

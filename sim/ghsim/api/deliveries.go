@@ -1,7 +1,6 @@
 package api
 
 import (
-	"encoding/json"
 	"net/http"
 	"slices"
 	"strconv"
@@ -69,40 +68,11 @@ func listDeliveries(c *call) (answer, error) {
 }
 
 func (c *call) delivery() (*delivery.Delivery, error) {
-	for _, d := range c.queue.Attempted(c.app.ID) {
-		if d.ID == c.id("id") {
-			return d, nil
-		}
-	}
-	return nil, refusal.NotFound()
-}
-
-func getDelivery(c *call) (answer, error) {
-	d, err := c.delivery()
-	if err != nil {
-		return answer{}, err
-	}
-	o := shapeDelivery(d)
-	o["url"] = d.URL()
-	o["request"] = object{"headers": flat(d.RequestHeader()), "payload": json.RawMessage(d.Payload)}
-	o["response"] = object{"headers": flat(d.ResponseHeader), "payload": d.Answer}
-	return ok(o), nil
-}
-
-func flat(h http.Header) object {
-	o := object{}
-	for k := range h {
-		o[k] = h.Get(k)
-	}
-	return o
+	return one(c.queue.Attempted(c.app.ID), func(d *delivery.Delivery) bool { return d.ID == c.id("id") })
 }
 
 // redeliver sends a delivery again, with the same GUID.
-func redeliver(c *call) (answer, error) {
-	d, err := c.delivery()
-	if err != nil {
-		return answer{}, err
-	}
+func redeliver(c *call, d *delivery.Delivery) (answer, error) {
 	c.queue.Redeliver(d)
 	return answer{code: http.StatusAccepted, value: object{}}, nil
 }

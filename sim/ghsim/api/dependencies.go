@@ -4,11 +4,7 @@ import "github.com/sia-bot/sia/sim/ghsim/model"
 
 // listBlockedBy is GET /repos/{owner}/{repo}/issues/{number}/dependencies/blocked_by.
 // https://docs.github.com/en/rest/issues/issue-dependencies#list-dependencies-an-issue-is-blocked-by
-func listBlockedBy(c *call) (answer, error) {
-	i, err := c.issue("read")
-	if err != nil {
-		return answer{}, err
-	}
+func listBlockedBy(c *call, i *model.Issue) (answer, error) {
 	return page(c, i.BlockedBy, "", func(i *model.Issue) object {
 		o := c.shape.IssueFull(c.repo, i)
 		o["repository"] = c.shape.Repository(c.repo)
@@ -18,10 +14,6 @@ func listBlockedBy(c *call) (answer, error) {
 
 // listSubIssues is GET /repos/{owner}/{repo}/issues/{number}/sub_issues.
 // https://docs.github.com/en/rest/issues/sub-issues#list-sub-issues
-func listSubIssues(c *call) (answer, error) {
-	i, err := c.issue("read")
-	if err != nil {
-		return answer{}, err
-	}
+func listSubIssues(c *call, i *model.Issue) (answer, error) {
 	return page(c, i.SubIssues, "", func(i *model.Issue) object { return c.shape.IssueFull(c.repo, i) })
 }

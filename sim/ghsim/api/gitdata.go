@@ -15,22 +15,20 @@ type person struct {
 	Date  *time.Time `json:"date"`
 }
 
+type commitInput struct {
+	Message   string   `json:"message"`
+	Tree      string   `json:"tree"`
+	Parents   []string `json:"parents"`
+	Author    *person  `json:"author"`
+	Committer *person  `json:"committer"`
+	Signature string   `json:"signature"`
+}
+
 // createCommit is POST /repos/{owner}/{repo}/git/commits. One that an app makes without
 // naming an author or a committer is the app's, and GitHub signs it.
 // https://docs.github.com/en/rest/git/commits#create-a-commit
 // https://docs.github.com/en/authentication/managing-commit-signature-verification/about-commit-signature-verification#signature-verification-for-bots
-func createCommit(c *call) (answer, error) {
-	var in struct {
-		Message   string   `json:"message"`
-		Tree      string   `json:"tree"`
-		Parents   []string `json:"parents"`
-		Author    *person  `json:"author"`
-		Committer *person  `json:"committer"`
-		Signature string   `json:"signature"`
-	}
-	if err := c.decode(&in); err != nil {
-		return answer{}, err
-	}
+func createCommit(c *call, in commitInput) (answer, error) {
 	for _, p := range in.Parents {
 		if at, found := c.world.CommitOf(c.repo, p); !found || at != p {
 			return answer{}, refusal.Unprocessable("Parent SHA does not exist or is not a commit object")
@@ -66,11 +64,7 @@ type refInput struct {
 
 // createRef is POST /repos/{owner}/{repo}/git/refs.
 // https://docs.github.com/en/rest/git/refs#create-a-reference
-func createRef(c *call) (answer, error) {
-	var in refInput
-	if err := c.decode(&in); err != nil {
-		return answer{}, err
-	}
+func createRef(c *call, in refInput) (answer, error) {
 	if c.repo.Refs[in.Ref] != "" {
 		return answer{}, refusal.Unprocessable("Reference already exists")
 	}
@@ -79,11 +73,7 @@ func createRef(c *call) (answer, error) {
 
 // patchRef is PATCH /repos/{owner}/{repo}/git/refs/{ref}.
 // https://docs.github.com/en/rest/git/refs#update-a-reference
-func patchRef(c *call) (answer, error) {
-	var in refInput
-	if err := c.decode(&in); err != nil {
-		return answer{}, err
-	}
+func patchRef(c *call, in refInput) (answer, error) {
 	in.Ref = "refs/" + c.params["ref"]
 	old := c.repo.Refs[in.Ref]
 	switch {

@@ -23,11 +23,7 @@ var (
 // graphql answers two mutations that REST lacks, what closes an issue, and what judges a
 // commit, and refuses everything else as GitHub refuses a field that it does not know. Of what it tells, answers hold
 // what was selected.
-func graphql(c *call) (answer, error) {
-	var in graphqlRequest
-	if err := c.decode(&in); err != nil {
-		return answer{}, err
-	}
+func graphql(c *call, in graphqlRequest) (answer, error) {
 	all, err := c.answerGraphQL(in)
 	if err != nil {
 		return all, err

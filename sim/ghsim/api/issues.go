@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"encoding/json"
 	"net/http"
 	"slices"
@@ -13,15 +14,15 @@ import (
 
 // issue is the issue or pull request that the request is about. Pull requests
 // are reached with the issues or the pull_requests permission.
-func (c *call) issue(level string) (*model.Issue, error) {
+func (c *call) issue() (*model.Issue, error) {
 	i := c.repo.Issue(int(c.id("number")))
 	if i == nil {
-		if err := c.need("issues", level); err != nil {
+		if err := c.need("issues", c.level()); err != nil {
 			return nil, err
 		}
 		return nil, c.gone(int(c.id("number")))
 	}
-	return i, c.needIssue(i, level)
+	return i, c.needIssue(i)
 }
 
 // gone is the answer about an issue that is not there: one that was transferred is at
@@ -38,27 +39,20 @@ func (c *call) gone(number int) error {
 	return refusal.NotFound()
 }
 
-func (c *call) needIssue(i *model.Issue, level string) error {
-	if i.Pull != nil && c.token.May("pull_requests", level) {
+func (c *call) needIssue(i *model.Issue) error {
+	if i.Pull != nil && c.token.May("pull_requests", c.level()) {
 		return nil
 	}
-	return c.need("issues", level)
+	return c.need("issues", c.level())
 }
 
-func getIssue(c *call) (answer, error) {
-	i, err := c.issue("read")
-	if err != nil {
-		return answer{}, err
-	}
+func getIssue(c *call, i *model.Issue) (answer, error) {
 	return ok(c.shape.IssueFull(c.repo, i)), nil
 }
 
 // listIssues is GET /repos/{owner}/{repo}/issues, newest first unless told.
 func listIssues(c *call) (answer, error) {
-	state := c.query.Get("state")
-	if state == "" {
-		state = "open"
-	}
+	state := cmp.Or(c.query.Get("state"), "open")
 	since, _ := time.Parse(time.RFC3339, c.query.Get("since"))
 	var is []*model.Issue
 	for _, i := range c.repo.Issues {
@@ -104,11 +98,7 @@ type issueInput struct {
 	Assignees   *[]string       `json:"assignees"`
 }
 
-func createIssue(c *call) (answer, error) {
-	var in issueInput
-	if err := c.decode(&in); err != nil {
-		return answer{}, err
-	}
+func createIssue(c *call, in issueInput) (answer, error) {
 	if in.Title == nil || strings.TrimSpace(*in.Title) == "" {
 		return answer{}, refusal.Invalid("Issue", "title", "missing_field", "")
 	}
@@ -137,15 +127,7 @@ func createIssue(c *call) (answer, error) {
 	return created(c.shape.IssueFull(c.repo, i)), nil
 }
 
-func patchIssue(c *call) (answer, error) {
-	i, err := c.issue("write")
-	if err != nil {
-		return answer{}, err
-	}
-	var in issueInput
-	if err := c.decode(&in); err != nil {
-		return answer{}, err
-	}
+func patchIssue(c *call, i *model.Issue, in issueInput) (answer, error) {
 	if err := checkBody("Issue", in.Body); err != nil {
 		return answer{}, err
 	}

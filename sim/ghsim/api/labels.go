@@ -51,17 +51,10 @@ func listLabels(c *call) (answer, error) {
 }
 
 func (c *call) label() (*model.Label, error) {
-	if l := c.repo.Label(c.params["name"]); l != nil {
-		return l, nil
-	}
-	return nil, refusal.NotFound()
+	return found(c.repo.Label(c.params["name"]))
 }
 
-func getLabel(c *call) (answer, error) {
-	l, err := c.label()
-	if err != nil {
-		return answer{}, err
-	}
+func getLabel(c *call, l *model.Label) (answer, error) {
 	return ok(c.shape.Label(c.repo, l)), nil
 }
 
@@ -96,11 +89,7 @@ func (in labelInput) apply(l *model.Label) {
 	}
 }
 
-func createLabel(c *call) (answer, error) {
-	var in labelInput
-	if err := c.decode(&in); err != nil {
-		return answer{}, err
-	}
+func createLabel(c *call, in labelInput) (answer, error) {
 	switch {
 	case in.Name == nil || strings.TrimSpace(*in.Name) == "":
 		return answer{}, refusal.Invalid("Label", "name", "missing_field", "")
@@ -117,15 +106,7 @@ func createLabel(c *call) (answer, error) {
 	return created(c.shape.Label(c.repo, c.world.CreateLabel(c.repo, c.actor(), l))), nil
 }
 
-func patchLabel(c *call) (answer, error) {
-	l, err := c.label()
-	if err != nil {
-		return answer{}, err
-	}
-	var in labelInput
-	if err := c.decode(&in); err != nil {
-		return answer{}, err
-	}
+func patchLabel(c *call, l *model.Label, in labelInput) (answer, error) {
 	if err := in.check(); err != nil {
 		return answer{}, err
 	}
@@ -135,27 +116,14 @@ func patchLabel(c *call) (answer, error) {
 	return ok(c.shape.Label(c.repo, l)), nil
 }
 
-func listIssueLabels(c *call) (answer, error) {
-	i, err := c.issue("read")
-	if err != nil {
-		return answer{}, err
-	}
+func listIssueLabels(c *call, i *model.Issue) (answer, error) {
 	return page(c, i.Labels, "", func(l *model.Label) object { return c.shape.Label(c.repo, l) })
 }
 
-// changeIssueLabels is POST (add) and PUT (set) of an issue's labels.
-func changeIssueLabels(c *call) (answer, error) {
-	i, err := c.issue("write")
-	if err != nil {
-		return answer{}, err
-	}
+func addIssueLabels(c *call, i *model.Issue) (answer, error) {
 	names, err := labelNames(c.body)
 	if err != nil {
 		return answer{}, err
-	}
-	if c.r.Method == http.MethodPut {
-		c.world.SetLabels(c.repo, i, c.actor(), names)
-		return ok(c.shape.Labels(c.repo, i.Labels)), nil
 	}
 	for _, n := range names {
 		c.world.AddLabel(c.repo, i, c.actor(), c.world.EnsureLabel(c.repo, n))
@@ -163,11 +131,7 @@ func changeIssueLabels(c *call) (answer, error) {
 	return ok(c.shape.Labels(c.repo, i.Labels)), nil
 }
 
-func removeIssueLabel(c *call) (answer, error) {
-	i, err := c.issue("write")
-	if err != nil {
-		return answer{}, err
-	}
+func removeIssueLabel(c *call, i *model.Issue) (answer, error) {
 	if !c.world.RemoveLabel(c.repo, i, c.actor(), c.params["name"]) {
 		return answer{}, &refusal.Error{Code: http.StatusNotFound, Message: "Label does not exist"}
 	}
@@ -175,11 +139,7 @@ func removeIssueLabel(c *call) (answer, error) {
 }
 
 // deleteLabel is DELETE /repos/{owner}/{repo}/labels/{name}: it goes from every issue, too.
-func deleteLabel(c *call) (answer, error) {
-	l, err := c.label()
-	if err != nil {
-		return answer{}, err
-	}
+func deleteLabel(c *call, l *model.Label) (answer, error) {
 	c.world.DeleteLabel(c.repo, c.actor(), l)
 	return answer{code: http.StatusNoContent}, nil
 }

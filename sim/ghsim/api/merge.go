@@ -3,26 +3,21 @@ package api
 import (
 	"net/http"
 
+	"github.com/sia-bot/sia/sim/ghsim/model"
 	"github.com/sia-bot/sia/sim/ghsim/refusal"
 	"github.com/sia-bot/sia/sim/ghsim/rules"
 )
+
+type mergeInput struct {
+	SHA    string `json:"sha"`
+	Method string `json:"merge_method"`
+}
 
 // mergePull is PUT /repos/{owner}/{repo}/pulls/{number}/merge. GitHub asks for permission to write
 // contents, and refuses with 405 what can't be merged now and with 409 another head than the
 // caller's.
 // https://docs.github.com/en/rest/pulls/pulls#merge-a-pull-request
-func mergePull(c *call) (answer, error) {
-	i, err := c.pull()
-	if err != nil {
-		return answer{}, err
-	}
-	var in struct {
-		SHA    string `json:"sha"`
-		Method string `json:"merge_method"`
-	}
-	if err := c.decode(&in); err != nil {
-		return answer{}, err
-	}
+func mergePull(c *call, i *model.Issue, in mergeInput) (answer, error) {
 	cannot := func(why string) error { return &refusal.Error{Code: http.StatusMethodNotAllowed, Message: why} }
 	switch {
 	case in.Method != "" && in.Method != "merge" && in.Method != "squash" && in.Method != "rebase":

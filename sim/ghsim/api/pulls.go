@@ -1,10 +1,10 @@
 package api
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
-	"github.com/sia-bot/sia/sim/ghsim/git"
 	"github.com/sia-bot/sia/sim/ghsim/model"
 	"github.com/sia-bot/sia/sim/ghsim/payload"
 	"github.com/sia-bot/sia/sim/ghsim/refusal"
@@ -20,10 +20,7 @@ func (c *call) pull() (*model.Issue, error) {
 
 // listPulls is GET /repos/{owner}/{repo}/pulls, newest first unless told.
 func listPulls(c *call) (answer, error) {
-	state := c.query.Get("state")
-	if state == "" {
-		state = "open"
-	}
+	state := cmp.Or(c.query.Get("state"), "open")
 	var is []*model.Issue
 	for _, i := range c.repo.Issues {
 		if i.Pull == nil || state != "all" && i.State != state {
@@ -43,17 +40,15 @@ func listPulls(c *call) (answer, error) {
 	return page(c, is, "", func(i *model.Issue) object { return c.shape.PullLite(c.repo, i) })
 }
 
-func createPull(c *call) (answer, error) {
-	var in struct {
-		Title string `json:"title"`
-		Body  string `json:"body"`
-		Head  string `json:"head"`
-		Base  string `json:"base"`
-		Draft bool   `json:"draft"`
-	}
-	if err := c.decode(&in); err != nil {
-		return answer{}, err
-	}
+type pullInput struct {
+	Title string `json:"title"`
+	Body  string `json:"body"`
+	Head  string `json:"head"`
+	Base  string `json:"base"`
+	Draft bool   `json:"draft"`
+}
+
+func createPull(c *call, in pullInput) (answer, error) {
 	if err := checkBody("PullRequest", &in.Body); err != nil {
 		return answer{}, err
 	}
@@ -74,26 +69,16 @@ func (c *call) inFull(i *model.Issue) payload.Object {
 	return o
 }
 
-func getPull(c *call) (answer, error) {
-	i, err := c.pull()
-	if err != nil {
-		return answer{}, err
-	}
+func getPull(c *call, i *model.Issue) (answer, error) {
 	return ok(c.inFull(i)), nil
 }
 
-func patchPull(c *call) (answer, error) {
-	i, err := c.pull()
-	if err != nil {
-		return answer{}, err
-	}
-	var in struct {
-		issueInput
-		Base *string `json:"base"`
-	}
-	if err := c.decode(&in); err != nil {
-		return answer{}, err
-	}
+type pullChange struct {
+	issueInput
+	Base *string `json:"base"`
+}
+
+func patchPull(c *call, i *model.Issue, in pullChange) (answer, error) {
 	if err := checkBody("PullRequest", in.Body); err != nil {
 		return answer{}, err
 	}
@@ -115,22 +100,4 @@ func patchPull(c *call) (answer, error) {
 		c.world.SetState(c.repo, i, c.actor(), *in.State, "")
 	}
 	return ok(c.inFull(i)), nil
-}
-
-func listPullFiles(c *call) (answer, error) {
-	i, err := c.pull()
-	if err != nil {
-		return answer{}, err
-	}
-	cmp := c.git.Compare(c.repo.Dir, i.Pull.BaseSHA, i.Pull.HeadSHA)
-	return page(c, cmp.Files, "", func(f git.FileChange) object { return c.shape.File(c.repo, i.Pull.HeadSHA, f) })
-}
-
-func listPullCommits(c *call) (answer, error) {
-	i, err := c.pull()
-	if err != nil {
-		return answer{}, err
-	}
-	cmp := c.git.Compare(c.repo.Dir, i.Pull.BaseSHA, i.Pull.HeadSHA)
-	return page(c, cmp.Commits, "", func(f git.Commit) object { return c.shape.Commit(c.repo, f) })
 }

@@ -8,22 +8,22 @@ import (
 )
 
 // reactions finds what the request's reactions belong to.
-func (c *call) reactions(level string) (*model.Issue, int64, *[]*model.Reaction, error) {
-	if c.params["review_comment"] != "" {
+func (c *call) reactions() (*model.Issue, int64, *[]*model.Reaction, error) {
+	switch {
+	case c.params["review_comment"] != "":
 		m, err := c.reviewComment()
 		if err != nil {
 			return nil, 0, nil, err
 		}
 		return m.Issue, m.ID, &m.Reactions, nil
-	}
-	if c.params["comment"] != "" {
-		m, err := c.comment(level)
+	case c.params["comment"] != "":
+		m, err := c.comment()
 		if err != nil {
 			return nil, 0, nil, err
 		}
 		return m.Issue, m.ID, &m.Reactions, nil
 	}
-	i, err := c.issue(level)
+	i, err := c.issue()
 	if err != nil {
 		return nil, 0, nil, err
 	}
@@ -31,7 +31,7 @@ func (c *call) reactions(level string) (*model.Issue, int64, *[]*model.Reaction,
 }
 
 func listReactions(c *call) (answer, error) {
-	_, _, list, err := c.reactions("read")
+	_, _, list, err := c.reactions()
 	if err != nil {
 		return answer{}, err
 	}
@@ -43,7 +43,7 @@ func listReactions(c *call) (answer, error) {
 }
 
 func createReaction(c *call) (answer, error) {
-	i, id, list, err := c.reactions("write")
+	i, id, list, err := c.reactions()
 	if err != nil {
 		return answer{}, err
 	}

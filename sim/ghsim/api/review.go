@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"net/http"
 	"slices"
 
@@ -35,15 +36,7 @@ func reviewStates() map[string]string {
 // createReview is POST …/pulls/{number}/reviews: a review that is submitted at once. One that
 // is kept pending is not simulated.
 // https://docs.github.com/en/rest/pulls/reviews#create-a-review-for-a-pull-request
-func createReview(c *call) (answer, error) {
-	i, err := c.pull()
-	if err != nil {
-		return answer{}, err
-	}
-	var in newReview
-	if err := c.decode(&in); err != nil {
-		return answer{}, err
-	}
+func createReview(c *call, i *model.Issue, in newReview) (answer, error) {
 	state, known := reviewStates()[in.Event]
 	switch {
 	case !known:
@@ -57,17 +50,16 @@ func createReview(c *call) (answer, error) {
 	if err := checkBody("PullRequestReview", &in.Body); err != nil {
 		return answer{}, err
 	}
-	spec := world.ReviewSpec{State: state, Body: in.Body, SHA: in.CommitID}
-	if spec.SHA == "" {
-		spec.SHA = i.Pull.HeadSHA
-	}
+	spec := world.ReviewSpec{State: state, Body: in.Body, SHA: cmp.Or(in.CommitID, i.Pull.HeadSHA)}
 	diff := c.git.Compare(c.repo.Dir, i.Pull.BaseSHA, i.Pull.HeadSHA)
 	if !slices.ContainsFunc(diff.Commits, func(x git.Commit) bool { return x.SHA == spec.SHA }) {
 		return answer{}, refusal.Unresolved("commit_id is not part of the pull request")
 	}
-	if spec.Lines, err = c.reviewLines(i, spec.SHA, in.Comments); err != nil {
+	lines, err := c.reviewLines(i, spec.SHA, in.Comments)
+	if err != nil {
 		return answer{}, err
 	}
+	spec.Lines = lines
 	o := c.shape.Review(c.repo, i, c.world.SubmitReview(c.repo, i, c.actor(), spec))
 	o["state"] = map[string]string{"approved": "APPROVED", "changes_requested": "CHANGES_REQUESTED",
 		"commented": "COMMENTED"}[state]

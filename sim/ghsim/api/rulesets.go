@@ -8,25 +8,23 @@ import (
 	"github.com/sia-bot/sia/sim/ghsim/refusal"
 )
 
+type rulesetInput struct {
+	Name        string `json:"name"`
+	Enforcement string `json:"enforcement"`
+	Conditions  struct {
+		RefName struct {
+			Include []string `json:"include"`
+		} `json:"ref_name"`
+	} `json:"conditions"`
+	Rules []struct {
+		Type       string         `json:"type"`
+		Parameters map[string]any `json:"parameters"`
+	} `json:"rules"`
+}
+
 // createRuleset is POST /repos/{owner}/{repo}/rulesets, for active rulesets of branches that are named in full.
 // https://docs.github.com/en/rest/repos/rules#create-a-repository-ruleset
-func createRuleset(c *call) (answer, error) {
-	var in struct {
-		Name        string `json:"name"`
-		Enforcement string `json:"enforcement"`
-		Conditions  struct {
-			RefName struct {
-				Include []string `json:"include"`
-			} `json:"ref_name"`
-		} `json:"conditions"`
-		Rules []struct {
-			Type       string         `json:"type"`
-			Parameters map[string]any `json:"parameters"`
-		} `json:"rules"`
-	}
-	if err := c.decode(&in); err != nil {
-		return answer{}, err
-	}
+func createRuleset(c *call, in rulesetInput) (answer, error) {
 	if in.Name == "" || in.Enforcement != "active" {
 		return answer{}, refusal.Unprocessable("Invalid request: a name, and the enforcement active")
 	}

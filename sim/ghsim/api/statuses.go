@@ -7,16 +7,14 @@ import (
 	"github.com/sia-bot/sia/sim/ghsim/refusal"
 )
 
-func createStatus(c *call) (answer, error) {
-	var in struct {
-		State       string  `json:"state"`
-		TargetURL   *string `json:"target_url"`
-		Description *string `json:"description"`
-		Context     string  `json:"context"`
-	}
-	if err := c.decode(&in); err != nil {
-		return answer{}, err
-	}
+type statusInput struct {
+	State       string  `json:"state"`
+	TargetURL   *string `json:"target_url"`
+	Description *string `json:"description"`
+	Context     string  `json:"context"`
+}
+
+func createStatus(c *call, in statusInput) (answer, error) {
 	sha, known := c.world.CommitOf(c.repo, c.params["sha"])
 	switch {
 	case !known:
@@ -39,14 +37,6 @@ func createStatus(c *call) (answer, error) {
 	}
 	c.world.AddStatus(c.repo, c.actor(), st)
 	return created(c.shape.StatusFull(c.repo, st)), nil
-}
-
-func listStatuses(c *call) (answer, error) {
-	sha, found := c.world.CommitOf(c.repo, c.params["ref"])
-	if !found {
-		return answer{}, refusal.NotFound()
-	}
-	return page(c, c.repo.StatusesOf(sha), "", func(st *model.Status) object { return c.shape.StatusFull(c.repo, st) })
 }
 
 // combinedStatus is the newest status of each context, and their sum: failure

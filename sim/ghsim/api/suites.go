@@ -7,11 +7,7 @@ import (
 	"github.com/sia-bot/sia/sim/ghsim/refusal"
 )
 
-func listSuites(c *call) (answer, error) {
-	sha, found := c.world.CommitOf(c.repo, c.params["ref"])
-	if !found {
-		return answer{}, refusal.Unprocessable("No commit found for SHA: " + c.params["ref"])
-	}
+func listSuites(c *call, sha string) (answer, error) {
 	var sts []*model.Suite
 	for _, st := range c.repo.Suites {
 		id := c.query.Get("app_id")
@@ -23,29 +19,16 @@ func listSuites(c *call) (answer, error) {
 }
 
 func (c *call) suite() (*model.Suite, error) {
-	for _, st := range c.repo.Suites {
-		if st.ID == c.id("id") {
-			return st, nil
-		}
-	}
-	return nil, refusal.NotFound()
+	return one(c.repo.Suites, func(st *model.Suite) bool { return st.ID == c.id("id") })
 }
 
-func getSuite(c *call) (answer, error) {
-	st, err := c.suite()
-	if err != nil {
-		return answer{}, err
-	}
+func getSuite(c *call, st *model.Suite) (answer, error) {
 	return ok(c.shape.SuiteFull(c.repo, st)), nil
 }
 
 // rerequestSuite is POST /repos/{owner}/{repo}/check-suites/{check_suite_id}/rerequest. Of another app it answers 403.
 // https://github.com/desktop/desktop/pull/13093
-func rerequestSuite(c *call) (answer, error) {
-	st, err := c.suite()
-	if err != nil {
-		return answer{}, err
-	}
+func rerequestSuite(c *call, st *model.Suite) (answer, error) {
 	if st.App != c.actor().App {
 		return answer{}, refusal.Forbidden("This check suite is not rerequestable")
 	}

@@ -7,22 +7,20 @@ import (
 	"github.com/sia-bot/sia/sim/ghsim/refusal"
 )
 
+type treeInput struct {
+	Base string `json:"base_tree"`
+	Tree []struct {
+		Path    string  `json:"path"`
+		Mode    string  `json:"mode"`
+		Content *string `json:"content"`
+	} `json:"tree"`
+}
+
 // createTree is POST /repos/{owner}/{repo}/git/trees, for entries that bring their content along and for
 // entries with a null SHA, which delete. Workflow files want a permission of their own.
 // https://docs.github.com/en/rest/git/trees#create-a-tree
 // https://github.com/googleapis/release-please-action/issues/704
-func createTree(c *call) (answer, error) {
-	var in struct {
-		Base string `json:"base_tree"`
-		Tree []struct {
-			Path    string  `json:"path"`
-			Mode    string  `json:"mode"`
-			Content *string `json:"content"`
-		} `json:"tree"`
-	}
-	if err := c.decode(&in); err != nil {
-		return answer{}, err
-	}
+func createTree(c *call, in treeInput) (answer, error) {
 	if len(in.Tree) == 0 {
 		return answer{}, refusal.Unprocessable("Invalid tree info")
 	}

@@ -11,14 +11,10 @@ import (
 // SetCallbackURL is where sign-in may send people back to, exactly. Without one, any
 // address is taken.
 func (p *People) SetCallbackURL(appID int64, address string) error {
-	p.world.Lock()
-	defer p.world.Unlock()
-	a := p.world.App(appID)
-	if a == nil {
-		return fmt.Errorf("no app %d", appID)
-	}
-	a.Callbacks = []string{address}
-	return nil
+	return p.onApp(appID, func(a *model.App) error {
+		a.Callbacks = []string{address}
+		return nil
+	})
 }
 
 // WithdrawSignIns ends all that a person has signed in to with an app, as they do in
@@ -56,27 +52,19 @@ func (p *People) CreateApp(slug string) (App, error) {
 // SetWebhook points an app's webhook at url and sends it a ping; an empty url
 // removes it.
 func (p *People) SetWebhook(appID int64, url, secret string) error {
-	p.world.Lock()
-	defer p.world.Unlock()
-	a := p.world.App(appID)
-	if a == nil {
-		return fmt.Errorf("no app %d", appID)
-	}
-	p.world.SetHook(a, url, secret)
-	return nil
+	return p.onApp(appID, func(a *model.App) error {
+		p.world.SetHook(a, url, secret)
+		return nil
+	})
 }
 
 // SetAppPermissions replaces what an app and its installations may do, such as
 // {"issues": "write", "contents": "read"}; metadata: read is always granted.
 func (p *People) SetAppPermissions(appID int64, permissions map[string]string) error {
-	p.world.Lock()
-	defer p.world.Unlock()
-	a := p.world.App(appID)
-	if a == nil {
-		return fmt.Errorf("no app %d", appID)
-	}
-	p.world.SetPermissions(a, permissions)
-	return nil
+	return p.onApp(appID, func(a *model.App) error {
+		p.world.SetPermissions(a, permissions)
+		return nil
+	})
 }
 
 // Install installs an app for an owner on the named repositories ("name" or
@@ -121,55 +109,55 @@ func (p *People) owned(u *model.User, names []string) ([]*model.Repository, erro
 	return rs, nil
 }
 
-func (p *People) installation(id int64) (*model.Installation, error) {
-	i := p.world.Installation(id)
-	if i == nil {
-		return nil, fmt.Errorf("no installation %d", id)
+// onApp does something with an app.
+func (p *People) onApp(id int64, do func(*model.App) error) error {
+	p.world.Lock()
+	defer p.world.Unlock()
+	if a := p.world.App(id); a != nil {
+		return do(a)
 	}
-	return i, nil
+	return fmt.Errorf("no app %d", id)
+}
+
+// onInstallation does something with an installation.
+func (p *People) onInstallation(id int64, do func(*model.Installation) error) error {
+	p.world.Lock()
+	defer p.world.Unlock()
+	if i := p.world.Installation(id); i != nil {
+		return do(i)
+	}
+	return fmt.Errorf("no installation %d", id)
 }
 
 // RemoveFromInstallation takes repositories ("owner/name") out of an installation.
 func (p *People) RemoveFromInstallation(id int64, repos ...string) error {
-	p.world.Lock()
-	defer p.world.Unlock()
-	i, err := p.installation(id)
-	if err != nil {
-		return err
-	}
-	var gone []*model.Repository
-	for _, name := range repos {
-		r, err := p.repository(name)
-		if err != nil {
-			return err
+	return p.onInstallation(id, func(i *model.Installation) error {
+		var gone []*model.Repository
+		for _, name := range repos {
+			r, err := p.repository(name)
+			if err != nil {
+				return err
+			}
+			gone = append(gone, r)
 		}
-		gone = append(gone, r)
-	}
-	p.world.RemoveRepositories(i, gone)
-	return nil
+		p.world.RemoveRepositories(i, gone)
+		return nil
+	})
 }
 
 // Uninstall removes an installation and all its tokens.
 func (p *People) Uninstall(id int64) error {
-	p.world.Lock()
-	defer p.world.Unlock()
-	i, err := p.installation(id)
-	if err != nil {
-		return err
-	}
-	p.world.Uninstall(i)
-	return nil
+	return p.onInstallation(id, func(i *model.Installation) error {
+		p.world.Uninstall(i)
+		return nil
+	})
 }
 
 // Suspend suspends or resumes an installation; while suspended its tokens are
 // answered 403.
 func (p *People) Suspend(id int64, suspended bool) error {
-	p.world.Lock()
-	defer p.world.Unlock()
-	i, err := p.installation(id)
-	if err != nil {
-		return err
-	}
-	p.world.Suspend(i, suspended)
-	return nil
+	return p.onInstallation(id, func(i *model.Installation) error {
+		p.world.Suspend(i, suspended)
+		return nil
+	})
 }

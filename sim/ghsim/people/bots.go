@@ -65,19 +65,15 @@ func (p *People) CreateCheck(repo, sha string, check Check) (int64, error) {
 
 // UpdateCheck changes the status and the conclusion of a check run that an app made.
 func (p *People) UpdateCheck(repo string, id int64, check Check) error {
-	p.world.Lock()
-	defer p.world.Unlock()
-	r, err := p.repository(repo)
-	if err != nil {
-		return err
-	}
-	k := r.Check(id)
-	if k == nil || k.Job != nil {
-		return fmt.Errorf("%s has no check run %d that an app made", repo, id)
-	}
-	a := k.Suite.App
-	p.world.ChangeCheck(r, model.Actor{User: a.Bot, App: a}, k, func(k *model.CheckRun) { p.fill(k, check) })
-	return nil
+	return p.inRepo(repo, func(r *model.Repository) error {
+		k := r.Check(id)
+		if k == nil || k.Job != nil {
+			return fmt.Errorf("%s has no check run %d that an app made", repo, id)
+		}
+		a := k.Suite.App
+		p.world.ChangeCheck(r, model.Actor{User: a.Bot, App: a}, k, func(k *model.CheckRun) { p.fill(k, check) })
+		return nil
+	})
 }
 
 func (p *People) fill(k *model.CheckRun, check Check) {

@@ -10,55 +10,39 @@ import (
 // RunWorkflows runs the workflows of a branch's head as a push by a person would,
 // unless they ran for that commit; a new repository's have not.
 func (p *People) RunWorkflows(repo, branch, login string) error {
-	p.world.Lock()
-	defer p.world.Unlock()
-	r, a, err := p.person(repo, login, "write")
-	if err != nil {
-		return err
-	}
-	return p.world.RunWorkflows(r, a, branch)
+	return p.as(repo, login, "write", func(r *model.Repository, a model.Actor) error {
+		return p.world.RunWorkflows(r, a, branch)
+	})
 }
 
 // SetActions says what keeps the workflows of a repository from running from now on,
 // as its settings, its bills and its runners do.
 func (p *People) SetActions(repo string, to model.Actions) error {
-	p.world.Lock()
-	defer p.world.Unlock()
-	r, err := p.repository(repo)
-	if err != nil {
-		return err
-	}
-	p.world.SetActions(r, to)
-	return nil
+	return p.inRepo(repo, func(r *model.Repository) error {
+		p.world.SetActions(r, to)
+		return nil
+	})
 }
 
 // ApproveWorkflows lets the workflow runs begin that wait for somebody's approval.
 func (p *People) ApproveWorkflows(repo, login string) error {
-	p.world.Lock()
-	defer p.world.Unlock()
-	r, a, err := p.person(repo, login, "write")
-	if err != nil {
-		return err
-	}
-	p.world.ApproveWorkflows(r, a)
-	return nil
+	return p.as(repo, login, "write", func(r *model.Repository, a model.Actor) error {
+		p.world.ApproveWorkflows(r, a)
+		return nil
+	})
 }
 
 // CreateStatus sets a commit status (error, failure, pending or success) as
 // an outside CI service with write access would.
 func (p *People) CreateStatus(repo, sha, login, context, state, description string) error {
-	p.world.Lock()
-	defer p.world.Unlock()
-	r, a, err := p.person(repo, login, "write")
-	if err != nil {
-		return err
-	}
-	full, ok := p.world.CommitOf(r, sha)
-	if !ok {
-		return fmt.Errorf("%s has no commit %s", repo, sha)
-	}
-	p.world.AddStatus(r, a, &model.Status{SHA: full, Context: context, State: state, Description: description})
-	return nil
+	return p.as(repo, login, "write", func(r *model.Repository, a model.Actor) error {
+		full, ok := p.world.CommitOf(r, sha)
+		if !ok {
+			return fmt.Errorf("%s has no commit %s", repo, sha)
+		}
+		p.world.AddStatus(r, a, &model.Status{SHA: full, Context: context, State: state, Description: description})
+		return nil
+	})
 }
 
 // TestMerge is the commit that shows how an open pull request would be merged.
@@ -82,38 +66,30 @@ func (p *People) TestMerge(repo string, number int) (sha string, err error) {
 
 // PressCheckButton presses a button of a check run ([actions] of the REST API).
 func (p *People) PressCheckButton(repo string, checkRun int64, login, identifier string) error {
-	p.world.Lock()
-	defer p.world.Unlock()
-	r, a, err := p.person(repo, login, "write")
-	if err != nil {
-		return err
-	}
-	c := r.Check(checkRun)
-	if c == nil {
-		return fmt.Errorf("%s has no check run %d", repo, checkRun)
-	}
-	if !slices.ContainsFunc(c.Actions, func(o map[string]any) bool { return o["identifier"] == identifier }) {
-		return fmt.Errorf("check run %d of %s has no button %q", checkRun, repo, identifier)
-	}
-	p.world.PressButton(r, a, c, identifier)
-	return nil
+	return p.as(repo, login, "write", func(r *model.Repository, a model.Actor) error {
+		c := r.Check(checkRun)
+		if c == nil {
+			return fmt.Errorf("%s has no check run %d", repo, checkRun)
+		}
+		if !slices.ContainsFunc(c.Actions, func(o map[string]any) bool { return o["identifier"] == identifier }) {
+			return fmt.Errorf("check run %d of %s has no button %q", checkRun, repo, identifier)
+		}
+		p.world.PressButton(r, a, c, identifier)
+		return nil
+	})
 }
 
 // RerequestSuite asks for an app's checks of a commit to be run again, as the
 // "Re-run all checks" button does for each app.
 func (p *People) RerequestSuite(repo, sha, app, login string) error {
-	p.world.Lock()
-	defer p.world.Unlock()
-	r, a, err := p.person(repo, login, "write")
-	if err != nil {
-		return err
-	}
-	for _, st := range r.Suites {
-		if st.SHA == sha && st.App.Slug == app {
-			return p.world.RerequestSuite(r, a, st)
+	return p.as(repo, login, "write", func(r *model.Repository, a model.Actor) error {
+		for _, st := range r.Suites {
+			if st.SHA == sha && st.App.Slug == app {
+				return p.world.RerequestSuite(r, a, st)
+			}
 		}
-	}
-	return fmt.Errorf("%s has no check suite of %s on %s", repo, app, sha)
+		return fmt.Errorf("%s has no check suite of %s on %s", repo, app, sha)
+	})
 }
 
 // SuiteState is the status and the conclusion of an app's check suite of a commit.
@@ -135,15 +111,11 @@ func (p *People) SuiteState(repo, sha, app string) (status, conclusion string, e
 // RerequestCheckRun asks for a check run to be run again, as the "Re-run"
 // button does.
 func (p *People) RerequestCheckRun(repo string, checkRun int64, login string) error {
-	p.world.Lock()
-	defer p.world.Unlock()
-	r, a, err := p.person(repo, login, "write")
-	if err != nil {
-		return err
-	}
-	c := r.Check(checkRun)
-	if c == nil {
-		return fmt.Errorf("%s has no check run %d", repo, checkRun)
-	}
-	return p.world.RerequestCheck(r, a, c)
+	return p.as(repo, login, "write", func(r *model.Repository, a model.Actor) error {
+		c := r.Check(checkRun)
+		if c == nil {
+			return fmt.Errorf("%s has no check run %d", repo, checkRun)
+		}
+		return p.world.RerequestCheck(r, a, c)
+	})
 }

@@ -41,14 +41,6 @@ func (p *People) EditIssueBody(repo string, number int, login, body string) erro
 	})
 }
 
-// EditIssueTitle replaces the title of an issue or pull request.
-func (p *People) EditIssueTitle(repo string, number int, login, title string) error {
-	return p.onIssue(repo, number, login, "write", func(r *model.Repository, i *model.Issue, a model.Actor) error {
-		p.world.EditIssue(r, i, a, &title, nil)
-		return nil
-	})
-}
-
 // TickBox ticks a task list box in an issue's text. which is the box's index,
 // "0" for the first, or the beginning of its text: "B" is the box with the text
 // "**B** …" or "B) …". Marks and spaces before the text don't count.
@@ -67,22 +59,18 @@ func (p *People) TickBox(repo string, number int, login, which string) error {
 // TickCommentBox ticks a task list box in a comment, as [People.TickBox] does in an
 // issue's text.
 func (p *People) TickCommentBox(repo string, comment int64, login, which string) error {
-	p.world.Lock()
-	defer p.world.Unlock()
-	r, a, err := p.person(repo, login, "write")
-	if err != nil {
-		return err
-	}
-	c := r.Comment(comment)
-	if c == nil {
-		return fmt.Errorf("%s has no comment %d", repo, comment)
-	}
-	body, err := tick(c.Body, which)
-	if err != nil {
-		return fmt.Errorf("ticking a box of a comment on %s#%d: %w", repo, c.Issue.Number, err)
-	}
-	p.world.EditComment(r, c, a, formText(body))
-	return nil
+	return p.as(repo, login, "write", func(r *model.Repository, a model.Actor) error {
+		c := r.Comment(comment)
+		if c == nil {
+			return fmt.Errorf("%s has no comment %d", repo, comment)
+		}
+		body, err := tick(c.Body, which)
+		if err != nil {
+			return fmt.Errorf("ticking a box of a comment on %s#%d: %w", repo, c.Issue.Number, err)
+		}
+		p.world.EditComment(r, c, a, formText(body))
+		return nil
+	})
 }
 
 // CloseIssue closes an issue or a pull request.
@@ -155,18 +143,14 @@ func (p *People) Comment(repo string, number int, login, body string) (id int64,
 
 // EditComment replaces the text of a comment.
 func (p *People) EditComment(repo string, id int64, login, body string) error {
-	p.world.Lock()
-	defer p.world.Unlock()
-	r, a, err := p.person(repo, login, "read")
-	if err != nil {
-		return err
-	}
-	c := r.Comment(id)
-	if c == nil {
-		return fmt.Errorf("%s has no comment %d", repo, id)
-	}
-	p.world.EditComment(r, c, a, formText(body))
-	return nil
+	return p.as(repo, login, "read", func(r *model.Repository, a model.Actor) error {
+		c := r.Comment(id)
+		if c == nil {
+			return fmt.Errorf("%s has no comment %d", repo, id)
+		}
+		p.world.EditComment(r, c, a, formText(body))
+		return nil
+	})
 }
 
 // React adds a reaction (+1, -1, laugh, confused, heart, hooray, rocket, eyes)

@@ -21,18 +21,14 @@ type JobView struct {
 
 // Jobs are the jobs of a repository that can begin or end now, those of older runs first.
 func (p *People) Jobs(repo string) ([]JobView, error) {
-	p.world.Lock()
-	defer p.world.Unlock()
-	r, err := p.repository(repo)
-	if err != nil {
-		return nil, err
-	}
-	var all []JobView
-	for _, j := range p.world.InHand(r) {
-		all = append(all, JobView{ID: j.ID, Name: j.Check.Name, Workflow: j.Run.Path, Event: j.Run.Event.Name,
-			SHA: j.Run.SHA, Run: j.Run.ID, Attempt: j.Run.Attempt, Begun: j.Check.Status == "in_progress"})
-	}
-	return all, nil
+	return read(p, repo, func(r *model.Repository) ([]JobView, error) {
+		var all []JobView
+		for _, j := range p.world.InHand(r) {
+			all = append(all, JobView{ID: j.ID, Name: j.Check.Name, Workflow: j.Run.Path, Event: j.Run.Event.Name,
+				SHA: j.Run.SHA, Run: j.Run.ID, Attempt: j.Run.Attempt, Begun: j.Check.Status == "in_progress"})
+		}
+		return all, nil
+	})
 }
 
 // BeginJob has a runner begin with a job.
@@ -59,32 +55,24 @@ func (p *People) EndJob(repo string, id int64, conclusion, log string) error {
 
 // CancelRun cancels a workflow run.
 func (p *People) CancelRun(repo string, run int64, login string) error {
-	p.world.Lock()
-	defer p.world.Unlock()
-	r, _, err := p.person(repo, login, "write")
-	if err != nil {
-		return err
-	}
-	for _, o := range r.Runs {
-		if o.ID == run {
-			p.world.CancelRun(r, o)
-			return nil
+	return p.as(repo, login, "write", func(r *model.Repository, _ model.Actor) error {
+		for _, o := range r.Runs {
+			if o.ID == run {
+				p.world.CancelRun(r, o)
+				return nil
+			}
 		}
-	}
-	return fmt.Errorf("%s has no workflow run %d", repo, run)
+		return fmt.Errorf("%s has no workflow run %d", repo, run)
+	})
 }
 
 func (p *People) onJob(repo string, id int64, do func(*model.Repository, *model.Job) error) error {
-	p.world.Lock()
-	defer p.world.Unlock()
-	r, err := p.repository(repo)
-	if err != nil {
-		return err
-	}
-	if k := r.Check(id); k != nil && k.Job != nil {
-		return do(r, k.Job)
-	}
-	return fmt.Errorf("%s has no job %d", repo, id)
+	return p.inRepo(repo, func(r *model.Repository) error {
+		if k := r.Check(id); k != nil && k.Job != nil {
+			return do(r, k.Job)
+		}
+		return fmt.Errorf("%s has no job %d", repo, id)
+	})
 }
 
 // RunView is a run of a workflow.
@@ -99,18 +87,14 @@ type RunView struct {
 
 // Runs are the workflow runs that report on a commit, oldest first.
 func (p *People) Runs(repo, sha string) ([]RunView, error) {
-	p.world.Lock()
-	defer p.world.Unlock()
-	r, err := p.repository(repo)
-	if err != nil {
-		return nil, err
-	}
-	var all []RunView
-	for _, o := range r.Runs {
-		if o.SHA == sha {
-			all = append(all, RunView{ID: o.ID, Workflow: o.Path, Event: o.Event.Name, Attempt: o.Attempt, Status: o.Status,
-				Conclusion: o.Conclusion})
+	return read(p, repo, func(r *model.Repository) ([]RunView, error) {
+		var all []RunView
+		for _, o := range r.Runs {
+			if o.SHA == sha {
+				all = append(all, RunView{ID: o.ID, Workflow: o.Path, Event: o.Event.Name, Attempt: o.Attempt, Status: o.Status,
+					Conclusion: o.Conclusion})
+			}
 		}
-	}
-	return all, nil
+		return all, nil
+	})
 }

@@ -59,24 +59,48 @@ func (p *People) person(repo, login, role string) (*model.Repository, model.Acto
 	return r, model.Actor{User: u}, nil
 }
 
+// inRepo does something in a repository.
+func (p *People) inRepo(repo string, do func(*model.Repository) error) error {
+	_, err := read(p, repo, func(r *model.Repository) (struct{}, error) { return struct{}{}, do(r) })
+	return err
+}
+
+// read reads something of a repository.
+func read[T any](p *People, repo string, of func(*model.Repository) (T, error)) (x T, err error) {
+	p.world.Lock()
+	defer p.world.Unlock()
+	r, err := p.repository(repo)
+	if err != nil {
+		return x, err
+	}
+	return of(r)
+}
+
+// as does something in a repository as a person with at least a role in it.
+func (p *People) as(repo, login, role string, do func(*model.Repository, model.Actor) error) error {
+	return p.inRepo(repo, func(*model.Repository) error {
+		r, a, err := p.person(repo, login, role)
+		if err != nil {
+			return err
+		}
+		return do(r, a)
+	})
+}
+
 // onIssue does something to an issue or pull request as a person.
 func (p *People) onIssue(
 	repo string, number int, login, role string, do func(*model.Repository, *model.Issue, model.Actor) error,
 ) error {
-	p.world.Lock()
-	defer p.world.Unlock()
-	r, a, err := p.person(repo, login, "read")
-	if err != nil {
-		return err
-	}
-	i := r.Issue(number)
-	if i == nil {
-		return fmt.Errorf("%s has no issue %d", repo, number)
-	}
-	if have := r.Role(login); !model.AtLeast(have, role) && i.By != a.User {
-		return lacks(login, have, repo, role)
-	}
-	return do(r, i, a)
+	return p.as(repo, login, "read", func(r *model.Repository, a model.Actor) error {
+		i := r.Issue(number)
+		if i == nil {
+			return fmt.Errorf("%s has no issue %d", repo, number)
+		}
+		if have := r.Role(login); !model.AtLeast(have, role) && i.By != a.User {
+			return lacks(login, have, repo, role)
+		}
+		return do(r, i, a)
+	})
 }
 
 func lacks(login, have, repo, want string) error {

@@ -10,10 +10,7 @@ import (
 
 // Review submits a review: approved, changes_requested or commented, with comments on lines.
 func (p *People) Review(repo string, number int, login, state, body string, lines ...world.ReviewLine) error {
-	return p.onIssue(repo, number, login, "read", func(r *model.Repository, i *model.Issue, a model.Actor) error {
-		if i.Pull == nil {
-			return fmt.Errorf("%s#%d is not a pull request", repo, number)
-		}
+	return p.onPullAs(repo, number, login, "read", func(r *model.Repository, i *model.Issue, a model.Actor) error {
 		p.world.SubmitReview(r, i, a, world.ReviewSpec{State: state, Body: formText(body), Lines: lines})
 		return nil
 	})
@@ -33,10 +30,7 @@ func (p *People) ResolveThread(repo string, number int, login string, comment in
 
 // DismissReviews dismisses the reviews of a pull request that request changes.
 func (p *People) DismissReviews(repo string, number int, login string) error {
-	return p.onIssue(repo, number, login, "write", func(r *model.Repository, i *model.Issue, a model.Actor) error {
-		if i.Pull == nil {
-			return fmt.Errorf("%s#%d is not a pull request", repo, number)
-		}
+	return p.onPullAs(repo, number, login, "write", func(r *model.Repository, i *model.Issue, a model.Actor) error {
 		for _, v := range i.Pull.Reviews {
 			if v.State == "changes_requested" {
 				p.world.DismissReview(r, i, a, v)
@@ -98,10 +92,7 @@ func (p *People) Retarget(repo string, number int, login, base string) error {
 func (p *People) ReviewComment(
 	repo string, number int, login, path string, line int, body string,
 ) (id int64, err error) {
-	err = p.onIssue(repo, number, login, "read", func(r *model.Repository, i *model.Issue, a model.Actor) error {
-		if i.Pull == nil {
-			return fmt.Errorf("%s#%d is not a pull request", repo, number)
-		}
+	err = p.onPullAs(repo, number, login, "read", func(r *model.Repository, i *model.Issue, a model.Actor) error {
 		id = p.world.CommentLine(r, i, a, path, line, formText(body)).ID
 		return nil
 	})

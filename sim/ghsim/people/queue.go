@@ -27,7 +27,14 @@ func (p *People) Dequeue(repo string, number int, login string, merged bool) err
 func (p *People) onPull(
 	repo string, number int, login string, do func(*model.Repository, *model.Issue, model.Actor) error,
 ) error {
-	return p.onIssue(repo, number, login, "write", func(r *model.Repository, i *model.Issue, a model.Actor) error {
+	return p.onPullAs(repo, number, login, "write", do)
+}
+
+// onPullAs does something to a pull request as a person with at least a role.
+func (p *People) onPullAs(
+	repo string, number int, login, role string, do func(*model.Repository, *model.Issue, model.Actor) error,
+) error {
+	return p.onIssue(repo, number, login, role, func(r *model.Repository, i *model.Issue, a model.Actor) error {
 		if i.Pull == nil {
 			return fmt.Errorf("%s#%d is not a pull request", repo, number)
 		}

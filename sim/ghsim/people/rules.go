@@ -75,11 +75,8 @@ func (p *People) SetHooks(repo string, on bool) error {
 
 // onRepo changes a repository's settings.
 func (p *People) onRepo(repo string, change func(*model.Repository)) error {
-	p.world.Lock()
-	defer p.world.Unlock()
-	r, err := p.repository(repo)
-	if err == nil {
+	return p.inRepo(repo, func(r *model.Repository) error {
 		change(r)
-	}
-	return err
+		return nil
+	})
 }

@@ -85,13 +85,9 @@ func (p *People) publicRepo(r *model.Repository) Repo {
 
 // Repo is a repository as it is now.
 func (p *People) Repo(fullName string) (Repo, error) {
-	p.world.Lock()
-	defer p.world.Unlock()
-	r, err := p.repository(fullName)
-	if err != nil {
-		return Repo{}, err
-	}
-	return p.publicRepo(r), nil
+	return read(p, fullName, func(r *model.Repository) (Repo, error) {
+		return p.publicRepo(r), nil
+	})
 }
 
 // SetPermission gives a user a role in a repository: none, read, triage, write,
@@ -112,13 +108,7 @@ func (p *People) SetPermission(repo, login, role string) error {
 
 // RenameRepo gives a repository another name. Who asks for the former one is sent on.
 func (p *People) RenameRepo(repo, name string) error {
-	p.world.Lock()
-	defer p.world.Unlock()
-	r, err := p.repository(repo)
-	if err == nil {
-		p.world.Rename(r, name)
-	}
-	return err
+	return p.onRepo(repo, func(r *model.Repository) { p.world.Rename(r, name) })
 }
 
 // RenameUser gives a person or an organisation another login. Their repositories go along.
@@ -135,23 +125,5 @@ func (p *People) RenameUser(login, to string) error {
 
 // Archive makes a repository read-only.
 func (p *People) Archive(repo string) error {
-	p.world.Lock()
-	defer p.world.Unlock()
-	r, err := p.repository(repo)
-	if err == nil {
-		r.Archived = true
-	}
-	return err
-}
-
-// DeleteRepo deletes a repository; installations lose it.
-func (p *People) DeleteRepo(repo string) error {
-	p.world.Lock()
-	defer p.world.Unlock()
-	r, err := p.repository(repo)
-	if err != nil {
-		return err
-	}
-	p.world.DeleteRepository(r)
-	return nil
+	return p.onRepo(repo, func(r *model.Repository) { r.Archived = true })
 }

@@ -97,17 +97,13 @@ func (p *People) Issue(repo string, number int) (IssueView, error) {
 
 // Issues are snapshots of every issue and pull request of a repository, by number.
 func (p *People) Issues(repo string) ([]IssueView, error) {
-	p.world.Lock()
-	defer p.world.Unlock()
-	r, err := p.repository(repo)
-	if err != nil {
-		return nil, err
-	}
-	var vs []IssueView
-	for _, i := range r.Issues {
-		vs = append(vs, viewIssue(i))
-	}
-	return vs, nil
+	return read(p, repo, func(r *model.Repository) ([]IssueView, error) {
+		var vs []IssueView
+		for _, i := range r.Issues {
+			vs = append(vs, viewIssue(i))
+		}
+		return vs, nil
+	})
 }
 
 // Pull is a snapshot of a pull request.
@@ -144,65 +140,49 @@ func (p *People) Pull(repo string, number int) (PullView, error) {
 // CheckRuns are the check runs of a commit in order of creation, superseded
 // ones included.
 func (p *People) CheckRuns(repo, sha string) ([]CheckView, error) {
-	p.world.Lock()
-	defer p.world.Unlock()
-	r, err := p.repository(repo)
-	if err != nil {
-		return nil, err
-	}
-	var vs []CheckView
-	for _, c := range r.Checks {
-		if c.SHA == sha {
-			vs = append(vs, viewCheck(c))
+	return read(p, repo, func(r *model.Repository) ([]CheckView, error) {
+		var vs []CheckView
+		for _, c := range r.Checks {
+			if c.SHA == sha {
+				vs = append(vs, viewCheck(c))
+			}
 		}
-	}
-	return vs, nil
+		return vs, nil
+	})
 }
 
 // Branches maps a repository's branch names to their heads.
 func (p *People) Branches(repo string) (map[string]string, error) {
-	p.world.Lock()
-	defer p.world.Unlock()
-	r, err := p.repository(repo)
-	if err != nil {
-		return nil, err
-	}
-	m := map[string]string{}
-	for _, b := range r.Branches() {
-		m[b] = r.Head(b)
-	}
-	return m, nil
+	return read(p, repo, func(r *model.Repository) (map[string]string, error) {
+		m := map[string]string{}
+		for _, b := range r.Branches() {
+			m[b] = r.Head(b)
+		}
+		return m, nil
+	})
 }
 
 // File is a file's content at a branch, tag or commit.
 func (p *People) File(repo, ref, path string) (string, error) {
-	p.world.Lock()
-	defer p.world.Unlock()
-	r, err := p.repository(repo)
-	if err != nil {
-		return "", err
-	}
-	sha, ok := p.world.CommitOf(r, ref)
-	if !ok {
-		return "", fmt.Errorf("%s has no %s", repo, ref)
-	}
-	b, err := p.git.BlobAt(r.Dir, sha, path)
-	return string(b), err
+	return read(p, repo, func(r *model.Repository) (string, error) {
+		sha, ok := p.world.CommitOf(r, ref)
+		if !ok {
+			return "", fmt.Errorf("%s has no %s", repo, ref)
+		}
+		b, err := p.git.BlobAt(r.Dir, sha, path)
+		return string(b), err
+	})
 }
 
 // Files are the paths of all files at a branch, tag or commit, sorted.
 func (p *People) Files(repo, ref string) ([]string, error) {
-	p.world.Lock()
-	defer p.world.Unlock()
-	r, err := p.repository(repo)
-	if err != nil {
-		return nil, err
-	}
-	sha, ok := p.world.CommitOf(r, ref)
-	if !ok {
-		return nil, fmt.Errorf("%s has no %s", repo, ref)
-	}
-	return p.git.Paths(r.Dir, sha)
+	return read(p, repo, func(r *model.Repository) ([]string, error) {
+		sha, ok := p.world.CommitOf(r, ref)
+		if !ok {
+			return nil, fmt.Errorf("%s has no %s", repo, ref)
+		}
+		return p.git.Paths(r.Dir, sha)
+	})
 }
 
 func (p *People) find(repo string, number int) (*model.Repository, *model.Issue, error) {

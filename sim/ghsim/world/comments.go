@@ -1,7 +1,6 @@
 package world
 
 import (
-	"slices"
 	"strconv"
 
 	"github.com/sia-bot/sia/sim/ghsim/journal"
@@ -26,12 +25,6 @@ func (w *World) EditComment(r *model.Repository, c *model.Comment, a model.Actor
 	c.Body, c.Updated, c.Issue.Updated = body, w.Now(), w.Now()
 	c.Edits++
 	w.commentEvent(r, a, c, "edited", object{"changes": object{"body": object{"from": from}}})
-}
-
-// DeleteComment deletes a comment.
-func (w *World) DeleteComment(r *model.Repository, c *model.Comment, a model.Actor) {
-	c.Issue.Comments = slices.DeleteFunc(c.Issue.Comments, func(x *model.Comment) bool { return x == c })
-	w.commentEvent(r, a, c, "deleted", nil)
 }
 
 func (w *World) commentEvent(r *model.Repository, a model.Actor, c *model.Comment, action string, extra object) {

@@ -129,12 +129,8 @@ func (w *World) RemoveRepositories(i *model.Installation, repos []*model.Reposit
 		w.note(r, model.As(i.Account), journal.Entry{Kind: "installation_repositories.removed", Ref: i.App.Slug})
 	}
 	i.AllRepos, i.Updated = false, w.Now()
-	w.dropRepositories(i, model.As(i.Account), repos)
-}
-
-func (w *World) dropRepositories(i *model.Installation, a model.Actor, repos []*model.Repository) {
 	i.Repos = slices.DeleteFunc(i.Repos, func(r *model.Repository) bool { return slices.Contains(repos, r) })
-	w.emitInstallationAs(i, a, "installation_repositories", "removed", object{
+	w.emitInstallation(i, "installation_repositories", "removed", object{
 		"repository_selection": i.Selection(), "repositories_added": []object{},
 		"repositories_removed": payload.RepositoryStubs(repos), "requester": nil,
 	})

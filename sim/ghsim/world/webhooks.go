@@ -67,12 +67,8 @@ func (n *announcer) emitTo(i *model.Installation, r *model.Repository, event str
 // emitInstallation sends an event about an installation to its app, as something
 // that the account did.
 func (n *announcer) emitInstallation(i *model.Installation, event, action string, body object) {
-	n.emitInstallationAs(i, model.As(i.Account), event, action, body)
-}
-
-func (n *announcer) emitInstallationAs(i *model.Installation, a model.Actor, event, action string, body object) {
 	body = maps.Clone(body)
-	body["action"], body["sender"] = action, n.shape.User(a.User)
+	body["action"], body["sender"] = action, n.shape.User(i.Account)
 	inst := n.shape.Installation(i)
 	delete(inst, "client_id")
 	body["installation"] = inst

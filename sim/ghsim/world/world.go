@@ -121,17 +121,6 @@ func (w *World) CreateRepository(owner, name string, private bool, spec git.Spec
 	return r, nil
 }
 
-// DeleteRepository deletes a repository; installations lose it.
-func (w *World) DeleteRepository(r *model.Repository) {
-	w.RemoveRepository(r)
-	w.note(r, model.As(r.Owner), journal.Entry{Kind: "repository.deleted"})
-	for _, i := range w.Installations() {
-		if i.Has(r) {
-			w.dropRepositories(i, model.As(r.Owner), []*model.Repository{r})
-		}
-	}
-}
-
 func validName(s string) bool {
 	for _, c := range s {
 		if !(c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '.' || c == '-' || c == '_') {
