@@ -112,10 +112,9 @@ func createToken(c *call, i *model.Installation, in tokenInput) (answer, error) 
 	out := object{"token": raw, "expires_at": payload.Stamp(made.Expires), "permissions": t.Permissions,
 		"repository_selection": i.Selection()}
 	if t.Repos != nil {
-		list := []object{}
-		for _, r := range t.Repos {
-			list = append(list, c.shape.RepositoryFull(r, permissions(r, made)))
-		}
+		list := payload.List(t.Repos, func(r *model.Repository) object {
+			return c.shape.RepositoryFull(r, permissions(r, made))
+		})
 		out["repositories"], out["repository_selection"] = list, "selected"
 	}
 	return created(out), nil

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/sia-bot/sia/sim/ghsim/model"
+	"github.com/sia-bot/sia/sim/ghsim/payload"
 	"github.com/sia-bot/sia/sim/ghsim/refusal"
 )
 
@@ -42,11 +43,7 @@ func getBranch(c *call) (answer, error) {
 }
 
 func shapeContexts(contexts []string) []object {
-	out := []object{}
-	for _, c := range contexts {
-		out = append(out, object{"context": c, "app_id": nil})
-	}
-	return out
+	return payload.List(contexts, func(name string) object { return object{"context": name, "app_id": nil} })
 }
 
 // policy is a branch's required status checks.

@@ -13,17 +13,8 @@ import (
 // closing answers what closes an issue, and what a branch asks of commits: the open pull requests that say so, when
 // it was reopened, and the history of a commit since a time. It goes by the variables owner, name, number, commit and
 // since, and answers all of it, whatever was selected.
-func closing(c *call, vars map[string]any) (answer, error) {
-	full := fmt.Sprintf("%v/%v", vars["owner"], vars["name"])
-	r := c.world.Repository(full)
-	if r == nil || !c.token.Has(r) {
-		return graphqlError("NOT_FOUND", "Could not resolve to a Repository with the name '"+full+"'."), nil
-	}
-	for _, p := range []string{"issues", "pull_requests", "contents"} {
-		if !c.token.May(p, "read") {
-			return graphqlError("FORBIDDEN", "Resource not accessible by integration"), nil
-		}
-	}
+func closing(c *call, _ string, vars map[string]any) (answer, error) {
+	r := c.repo
 	number, _ := vars["number"].(float64)
 	issue := r.Issue(int(number))
 	if issue == nil || issue.Pull != nil {

@@ -11,16 +11,11 @@ import (
 // branch's protection wants as far as everybody may see it, and its rules; and with number how a pull request is,
 // with branch and base_name what reported near that branch. It goes by the variables owner, name and ref besides.
 // https://docs.github.com/en/graphql/reference/objects#refupdaterule
-func commitRules(c *call, vars map[string]any) (answer, error) {
-	full := fmt.Sprintf("%v/%v", vars["owner"], vars["name"])
-	r := c.world.Repository(full)
-	if r == nil || !c.token.Has(r) {
-		return graphqlError("NOT_FOUND", "Could not resolve to a Repository with the name '"+full+"'."), nil
-	}
+func commitRules(c *call, full string, vars map[string]any) (answer, error) {
+	r := c.repo
 	if r.RulesHidden != 0 {
 		return graphqlError("FORBIDDEN", "Resource not accessible by integration"), nil
 	}
-	c.repo = r
 	repository := ruledRef(r, vars)
 	c.nearBranch(repository, vars)
 	if number, _ := vars["number"].(float64); number > 0 {

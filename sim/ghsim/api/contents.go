@@ -6,6 +6,8 @@ import (
 	"net/http"
 	"strings"
 
+	"github.com/sia-bot/sia/sim/ghsim/git"
+	"github.com/sia-bot/sia/sim/ghsim/payload"
 	"github.com/sia-bot/sia/sim/ghsim/refusal"
 )
 
@@ -45,11 +47,7 @@ func directory(c *call, sha, ref, p string) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	out := []object{}
-	for _, e := range es {
-		out = append(out, c.shape.Entry(c.repo, ref, e))
-	}
-	return ok(out), nil
+	return ok(payload.List(es, func(e git.Entry) object { return c.shape.Entry(c.repo, ref, e) })), nil
 }
 
 // wrapped is base64 in lines of 60, as GitHub sends it.

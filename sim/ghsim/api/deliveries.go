@@ -59,11 +59,7 @@ func listDeliveries(c *call) (answer, error) {
 		q.Set("cursor", strconv.FormatInt(ds[per-1].ID, 10))
 		a.header = map[string]string{"Link": "<" + c.world.URL() + c.r.URL.Path + "?" + q.Encode() + `>; rel="next"`}
 	}
-	out := []object{}
-	for _, d := range ds {
-		out = append(out, shapeDelivery(d))
-	}
-	a.value = out
+	a.value = payload.List(ds, shapeDelivery)
 	return a, nil
 }
 

@@ -37,11 +37,11 @@ func (c *call) answerGraphQL(in graphqlRequest) (answer, error) {
 	}
 	switch {
 	case strings.Contains(in.Query, "closedByPullRequestsReferences"):
-		return closing(c, in.Variables)
+		return c.ofNamed(in.Variables, closing, "issues", "pull_requests", "contents")
 	case strings.Contains(in.Query, "refUpdateRule"):
-		return commitRules(c, in.Variables)
+		return c.ofNamed(in.Variables, commitRules)
 	case strings.Contains(in.Query, "checkSuites"):
-		return headOf(c, in.Variables)
+		return c.ofNamed(in.Variables, headOf, "checks", "statuses", "contents", "pull_requests", "actions")
 	}
 	m := draftMutation.FindStringSubmatch(in.Query)
 	if m == nil {
@@ -67,6 +67,23 @@ func (c *call) answerGraphQL(in graphqlRequest) (answer, error) {
 		}
 	}
 	return graphqlError("NOT_FOUND", fmt.Sprintf("Could not resolve to a node with the global id of '%s'", id)), nil
+}
+
+// ofNamed answers about the repository that the variables owner and name name, of which permissions may be read.
+func (c *call) ofNamed(
+	vars map[string]any, tell func(*call, string, map[string]any) (answer, error), permissions ...string,
+) (answer, error) {
+	full := fmt.Sprintf("%v/%v", vars["owner"], vars["name"])
+	c.repo = c.world.Repository(full)
+	if c.repo == nil || !c.token.Has(c.repo) {
+		return graphqlError("NOT_FOUND", "Could not resolve to a Repository with the name '"+full+"'."), nil
+	}
+	for _, p := range permissions {
+		if !c.token.May(p, "read") {
+			return graphqlError("FORBIDDEN", "Resource not accessible by integration"), nil
+		}
+	}
+	return tell(c, full, vars)
 }
 
 // pullID finds the pull request's id in the mutation's input: written out, or

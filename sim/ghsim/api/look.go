@@ -13,17 +13,7 @@ import (
 // request is, and what reported before. It goes by the variables owner, name, commit, base,
 // earlier0, earlier1 and so on, number, branch and base_name, and answers all of it, whatever was selected, with at
 // most 100 suites and 100 runs of each. What a variable asks for is there only with it.
-func headOf(c *call, vars map[string]any) (answer, error) {
-	full := fmt.Sprintf("%v/%v", vars["owner"], vars["name"])
-	c.repo = c.world.Repository(full)
-	if c.repo == nil || !c.token.Has(c.repo) {
-		return graphqlError("NOT_FOUND", "Could not resolve to a Repository with the name '"+full+"'."), nil
-	}
-	for _, p := range []string{"checks", "statuses", "contents", "pull_requests", "actions"} {
-		if !c.token.May(p, "read") {
-			return graphqlError("FORBIDDEN", "Resource not accessible by integration"), nil
-		}
-	}
+func headOf(c *call, full string, vars map[string]any) (answer, error) {
 	if err := c.lags(); err != nil { // reads what was made meanwhile
 		return answer{}, err
 	}

@@ -5,6 +5,8 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
+
+	"github.com/sia-bot/sia/sim/ghsim/payload"
 )
 
 // page answers one page of a list, with Link headers.
@@ -21,10 +23,7 @@ func page[T any](c *call, items []T, wrap string, build func(T) object) (answer,
 	}
 	last := max(1, (len(items)+per-1)/per)
 	from := min((number-1)*per, len(items))
-	out := []object{}
-	for _, it := range items[from:min(from+per, len(items))] {
-		out = append(out, build(it))
-	}
+	out := payload.List(items[from:min(from+per, len(items))], build)
 	a := ok(out)
 	if wrap != "" {
 		a.value = object{"total_count": len(items), wrap: out}

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/sia-bot/sia/sim/ghsim/git"
+	"github.com/sia-bot/sia/sim/ghsim/payload"
 	"github.com/sia-bot/sia/sim/ghsim/refusal"
 )
 
@@ -41,11 +42,10 @@ func createTree(c *call, in treeInput) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	tree := []object{}
-	for _, e := range entries {
-		tree = append(tree, object{"path": e.Path, "mode": e.Mode, "type": e.Kind, "sha": e.SHA, "size": e.Size,
-			"url": c.shape.API("/repos/%s/git/%ss/%s", c.repo.FullName(), e.Kind, e.SHA)})
-	}
+	tree := payload.List(entries, func(e git.Entry) object {
+		return object{"path": e.Path, "mode": e.Mode, "type": e.Kind, "sha": e.SHA, "size": e.Size,
+			"url": c.shape.API("/repos/%s/git/%ss/%s", c.repo.FullName(), e.Kind, e.SHA)}
+	})
 	return created(object{"sha": sha, "url": c.shape.API("/repos/%s/git/trees/%s", c.repo.FullName(), sha),
 		"tree": tree, "truncated": false}), nil
 }

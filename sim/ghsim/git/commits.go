@@ -43,9 +43,7 @@ func (g *Store) CommitsIn(dir string, revs ...string) ([]Commit, error) {
 		c := Commit{SHA: f[0], Tree: f[1], Parents: strings.Fields(f[2]), Message: strings.TrimRight(f[9], "\n"),
 			Author: Signature{f[3], f[4], unix(f[5])}, Committer: Signature{f[6], f[7], unix(f[8])}}
 		cs = append(cs, c)
-		g.mu.Lock()
-		g.commits[dir+c.SHA] = c
-		g.mu.Unlock()
+		g.commits.put(dir+c.SHA, c)
 	}
 	return cs, nil
 }

@@ -36,17 +36,13 @@ func (c Comparison) Totals() (additions, deletions int) {
 // Compare compares two commits; one that is missing gives an empty comparison.
 func (g *Store) Compare(dir, base, head string) Comparison {
 	key := dir + base + ".." + head
-	g.mu.Lock()
-	c, ok := g.diffs[key]
-	g.mu.Unlock()
+	c, ok := g.diffs.get(key)
 	if ok {
 		return c
 	}
 	if !g.asks {
 		if c, ok = g.compareHere(dir, base, head); ok {
-			g.mu.Lock()
-			g.diffs[key] = c
-			g.mu.Unlock()
+			g.diffs.put(key, c)
 			return c
 		}
 	}
@@ -73,9 +69,7 @@ func (g *Store) Compare(dir, base, head string) Comparison {
 	if c.Files, err = g.diff(dir, mb, head); err != nil {
 		return c
 	}
-	g.mu.Lock()
-	g.diffs[key] = c
-	g.mu.Unlock()
+	g.diffs.put(key, c)
 	return c
 }
 

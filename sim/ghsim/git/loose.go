@@ -55,9 +55,7 @@ func (g *Store) loose(dir, sha string) (kind string, content []byte, ok bool) {
 	if _, err := io.ReadFull(r, content); err != nil {
 		return "", nil, false
 	}
-	g.mu.Lock()
-	g.known.there[dir+sha] = true
-	g.mu.Unlock()
+	g.known.there.put(dir+sha, true)
 	return kind, content, true
 }
 
@@ -81,9 +79,7 @@ func (g *Store) looseTree(dir, sha string) (nodes []node, ok bool) {
 
 // blobHere is the content of a file that is in memory or loose. The caller does not change it.
 func (g *Store) blobHere(dir, sha string) ([]byte, bool) {
-	g.mu.Lock()
-	text, kept := g.known.blobs[sha]
-	g.mu.Unlock()
+	text, kept := g.known.blobs.get(sha)
 	if kept {
 		return text, true
 	}
@@ -92,18 +88,14 @@ func (g *Store) blobHere(dir, sha string) ([]byte, bool) {
 		return nil, false
 	}
 	if len(text) <= maxKept {
-		g.mu.Lock()
-		g.known.blobs[sha] = text
-		g.mu.Unlock()
+		g.known.blobs.put(sha, text)
 	}
 	return text, true
 }
 
 // commitHere is a commit that is in memory, or loose and as plain as those that the simulator writes.
 func (g *Store) commitHere(dir, sha string) (Commit, bool) {
-	g.mu.Lock()
-	c, known := g.commits[dir+sha]
-	g.mu.Unlock()
+	c, known := g.commits.get(dir + sha)
 	if known {
 		return c, true
 	}
@@ -115,9 +107,7 @@ func (g *Store) commitHere(dir, sha string) (Commit, bool) {
 		return Commit{}, false
 	}
 	c.SHA = sha
-	g.mu.Lock()
-	g.commits[dir+sha] = c
-	g.mu.Unlock()
+	g.commits.put(dir+sha, c)
 	return c, true
 }
 

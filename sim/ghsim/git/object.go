@@ -24,13 +24,31 @@ import (
 
 // objects are what was written or read of trees and files. They don't change.
 type objects struct {
-	trees map[string][]node // by SHA
-	blobs map[string][]byte
-	there map[string]bool // directory and SHA of what is in a repository
+	trees kept[[]node] // by SHA
+	blobs kept[[]byte]
+	there kept[bool] // directory and SHA of what is in a repository
 }
 
-func newObjects() objects {
-	return objects{trees: map[string][]node{}, blobs: map[string][]byte{}, there: map[string]bool{}}
+// kept is what is kept by a name. It is safe for concurrent use.
+type kept[T any] struct {
+	mu sync.Mutex
+	of map[string]T
+}
+
+func (k *kept[T]) get(name string) (T, bool) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	x, ok := k.of[name]
+	return x, ok
+}
+
+func (k *kept[T]) put(name string, x T) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.of == nil {
+		k.of = map[string]T{}
+	}
+	k.of[name] = x
 }
 
 // node is one entry of a tree as git writes it.
@@ -53,10 +71,7 @@ func (g *Store) writeObject(dir, kind string, content []byte) (string, error) {
 	h.Write([]byte(head))
 	h.Write(content)
 	sha := hex.EncodeToString(h.Sum(nil))
-	g.mu.Lock()
-	there := g.known.there[dir+sha]
-	g.mu.Unlock()
-	if there {
+	if there, _ := g.known.there.get(dir + sha); there {
 		return sha, nil
 	}
 	var b bytes.Buffer
@@ -66,21 +81,16 @@ func (g *Store) writeObject(dir, kind string, content []byte) (string, error) {
 	if err := writeAtomically(loosePath(dir, sha), b.Bytes(), 0o444); err != nil {
 		return "", fmt.Errorf("git object %s: %w", sha, err)
 	}
-	g.mu.Lock()
-	g.known.there[dir+sha] = true
+	g.known.there.put(dir+sha, true)
 	if kind == "blob" && len(content) <= maxKept {
-		g.known.blobs[sha] = bytes.Clone(content)
+		g.known.blobs.put(sha, bytes.Clone(content))
 	}
-	g.mu.Unlock()
 	return sha, nil
 }
 
 // there reports whether an object is in a repository, as far as that is known without git.
 func (g *Store) there(dir, sha string) bool {
-	g.mu.Lock()
-	there := g.known.there[dir+sha]
-	g.mu.Unlock()
-	if there {
+	if there, _ := g.known.there.get(dir + sha); there {
 		return true
 	}
 	_, err := os.Stat(loosePath(dir, sha))
@@ -134,9 +144,7 @@ func (g *Store) tree(dir, sha string) ([]node, error) {
 	if sha == emptyTree {
 		return nil, nil
 	}
-	g.mu.Lock()
-	nodes, known := g.known.trees[sha]
-	g.mu.Unlock()
+	nodes, known := g.known.trees.get(sha)
 	if known {
 		return nodes, nil
 	}
@@ -154,9 +162,7 @@ func (g *Store) tree(dir, sha string) ([]node, error) {
 			}
 		}
 	}
-	g.mu.Lock()
-	g.known.trees[sha] = nodes
-	g.mu.Unlock()
+	g.known.trees.put(sha, nodes)
 	return nodes, nil
 }
 
@@ -180,9 +186,7 @@ func (g *Store) writeNodes(dir string, nodes []node) (string, error) {
 	}
 	sha, err := g.writeObject(dir, "tree", b.Bytes())
 	if err == nil {
-		g.mu.Lock()
-		g.known.trees[sha] = slices.Clone(nodes)
-		g.mu.Unlock()
+		g.known.trees.put(sha, slices.Clone(nodes))
 	}
 	return sha, err
 }
@@ -278,9 +282,7 @@ func (g *Store) plainCommit(dir, tree string, parents []string, message string, 
 		return "", false, err
 	}
 	by.At = time.Unix(at, 0).UTC()
-	g.mu.Lock()
-	g.commits[dir+sha] = Commit{SHA: sha, Tree: tree, Parents: append([]string{}, parents...), Author: by, Committer: by,
-		Message: message}
-	g.mu.Unlock()
+	g.commits.put(dir+sha, Commit{SHA: sha, Tree: tree, Parents: append([]string{}, parents...), Author: by,
+		Committer: by, Message: message})
 	return sha, true, nil
 }

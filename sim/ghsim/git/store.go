@@ -18,7 +18,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 )
 
@@ -28,13 +27,12 @@ import (
 type Store struct {
 	ctx     context.Context
 	root    string
-	mu      sync.Mutex
-	commits map[string]Commit
-	diffs   map[string]Comparison
-	merged  map[string]string // base and head → tree of their merge; "" when they conflict
+	commits kept[Commit]
+	diffs   kept[Comparison]
+	merged  kept[string] // base and head → tree of their merge; "" when they conflict
 	known   objects
-	asks    bool              // git is asked for everything, for tests that compare
-	printed map[string][]byte // what git printed of what doesn't change, by directory and arguments
+	asks    bool         // git is asked for everything, for tests that compare
+	printed kept[[]byte] // what git printed of what doesn't change, by directory and arguments
 }
 
 // gitTimeout bounds one git command.
@@ -52,8 +50,7 @@ const NoSHA = "0000000000000000000000000000000000000000"
 // New is a store of the repositories beneath root, which is made when it is not
 // there. Its git commands end with ctx.
 func New(ctx context.Context, root string) (*Store, error) {
-	g := &Store{ctx: ctx, root: root, commits: map[string]Commit{}, diffs: map[string]Comparison{},
-		merged: map[string]string{}, known: newObjects(), printed: map[string][]byte{}}
+	g := &Store{ctx: ctx, root: root}
 	if err := os.MkdirAll(root, 0o755); err != nil {
 		return nil, fmt.Errorf("simulator directory: %w", err)
 	}
@@ -98,17 +95,13 @@ func (g *Store) about(dir string, objects []string, args ...string) ([]byte, err
 		return g.run(dir, nil, nil, args...)
 	}
 	key := dir + "\x00" + strings.Join(args, "\x00")
-	g.mu.Lock()
-	out, ok := g.printed[key]
-	g.mu.Unlock()
+	out, ok := g.printed.get(key)
 	if ok {
 		return out, nil
 	}
 	out, err := g.run(dir, nil, nil, args...)
 	if err == nil {
-		g.mu.Lock()
-		g.printed[key] = out
-		g.mu.Unlock()
+		g.printed.put(key, out)
 	}
 	return out, err
 }

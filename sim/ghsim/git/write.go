@@ -129,15 +129,11 @@ func (g *Store) CommitTree(dir, tree string, parents []string, message string, b
 // MergeTree is the tree of merging head into base; ok is false when they conflict.
 func (g *Store) MergeTree(dir, base, head string) (tree string, ok bool) {
 	key := dir + base + head
-	g.mu.Lock()
-	tree, seen := g.merged[key]
-	g.mu.Unlock()
+	tree, seen := g.merged.get(key)
 	if !seen && !g.asks {
 		tree, seen = g.mergeHere(dir, base, head)
 		if seen {
-			g.mu.Lock()
-			g.merged[key] = tree
-			g.mu.Unlock()
+			g.merged.put(key, tree)
 		}
 	}
 	if !seen {
@@ -145,9 +141,7 @@ func (g *Store) MergeTree(dir, base, head string) (tree string, ok bool) {
 		if err == nil {
 			tree, _, _ = strings.Cut(out, "\n")
 		}
-		g.mu.Lock()
-		g.merged[key] = tree
-		g.mu.Unlock()
+		g.merged.put(key, tree)
 	}
 	return tree, tree != ""
 }

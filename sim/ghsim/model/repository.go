@@ -90,14 +90,17 @@ func (r *Repository) Comment(id int64) *Comment {
 	return nil
 }
 
-// Check is the check run of an id, or nil.
-func (r *Repository) Check(id int64) *CheckRun {
-	for _, c := range r.Checks {
-		if c.ID == id {
-			return c
-		}
+// first is the first of a list that is asked for; nil when there is none.
+func first[T any](all []*T, is func(*T) bool) *T {
+	if n := slices.IndexFunc(all, is); n >= 0 {
+		return all[n]
 	}
 	return nil
+}
+
+// Check is the check run of an id, or nil.
+func (r *Repository) Check(id int64) *CheckRun {
+	return first(r.Checks, func(c *CheckRun) bool { return c.ID == id })
 }
 
 // FullName is owner/name.
@@ -105,22 +108,12 @@ func (r *Repository) FullName() string { return r.Owner.Login + "/" + r.Name }
 
 // Issue is the issue or pull request of a number, or nil.
 func (r *Repository) Issue(n int) *Issue {
-	for _, i := range r.Issues {
-		if i.Number == n {
-			return i
-		}
-	}
-	return nil
+	return first(r.Issues, func(i *Issue) bool { return i.Number == n })
 }
 
 // Label is the label of a name, or nil.
 func (r *Repository) Label(name string) *Label {
-	for _, l := range r.Labels {
-		if strings.EqualFold(l.Name, name) {
-			return l
-		}
-	}
-	return nil
+	return first(r.Labels, func(l *Label) bool { return strings.EqualFold(l.Name, name) })
 }
 
 // Head is the commit of a branch; empty when there is no such branch.
@@ -183,12 +176,7 @@ func (r *Repository) LatestChecks(st *Suite) []*CheckRun {
 
 // RunOf is the workflow run that a suite is of, or nil.
 func (r *Repository) RunOf(st *Suite) *Run {
-	for _, run := range r.Runs {
-		if run.Suite == st {
-			return run
-		}
-	}
-	return nil
+	return first(r.Runs, func(run *Run) bool { return run.Suite == st })
 }
 
 // Association is how an author belongs to a repository.

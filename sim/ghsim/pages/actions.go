@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strconv"
 	"time"
+
+	"github.com/sia-bot/sia/sim/ghsim/model"
 )
 
 type actionsPage struct{ Runs []runCard }
@@ -20,11 +22,7 @@ type runCard struct {
 	Jobs                []checkCard
 }
 
-func (st *site) actionsPage(r *http.Request) (string, any, error) {
-	repo, err := st.repo(r)
-	if err != nil {
-		return "", nil, err
-	}
+func (st *site) actionsPage(repo *model.Repository, r *http.Request) (string, any, error) {
 	var p actionsPage
 	for _, run := range slices.Backward(repo.Runs) {
 		if id := r.PathValue("run"); id != "" && id != strconv.FormatInt(run.ID, 10) {

@@ -31,11 +31,7 @@ type stepCard struct{ Name, State string }
 // logLine is one line of a log; Class marks sections and errors.
 type logLine struct{ Class, Text string }
 
-func (st *site) checkPage(r *http.Request) (string, any, error) {
-	repo, err := st.repo(r)
-	if err != nil {
-		return "", nil, err
-	}
+func (st *site) checkPage(repo *model.Repository, r *http.Request) (string, any, error) {
 	k := repo.Check(int64(number(r.PathValue("check"))))
 	if k == nil {
 		return "", nil, fmt.Errorf("check run %s: %w", r.PathValue("check"), errNoPage)

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/sia-bot/sia/sim/ghsim/git"
+	"github.com/sia-bot/sia/sim/ghsim/model"
 )
 
 type diffPage struct {
@@ -29,11 +30,7 @@ type fileCard struct {
 	Lines              []logLine
 }
 
-func (st *site) pullDiff(r *http.Request) (string, any, error) {
-	repo, err := st.repo(r)
-	if err != nil {
-		return "", nil, err
-	}
+func (st *site) pullDiff(repo *model.Repository, r *http.Request) (string, any, error) {
 	i := repo.Issue(number(r.PathValue("number")))
 	if i == nil || i.Pull == nil {
 		return "", nil, fmt.Errorf("pull request %s: %w", r.PathValue("number"), errNoPage)
@@ -42,11 +39,7 @@ func (st *site) pullDiff(r *http.Request) (string, any, error) {
 		st.git.Compare(repo.Dir, i.Pull.BaseSHA, i.Pull.HeadSHA)), nil
 }
 
-func (st *site) compareDiff(r *http.Request) (string, any, error) {
-	repo, err := st.repo(r)
-	if err != nil {
-		return "", nil, err
-	}
+func (st *site) compareDiff(repo *model.Repository, r *http.Request) (string, any, error) {
 	a, b, _ := strings.Cut(r.PathValue("range"), "...")
 	base, okBase := st.world.CommitOf(repo, a)
 	head, okHead := st.world.CommitOf(repo, b)
@@ -56,11 +49,7 @@ func (st *site) compareDiff(r *http.Request) (string, any, error) {
 	return "diff", diffOf(a+"…"+b, "", st.git.Compare(repo.Dir, base, head)), nil
 }
 
-func (st *site) commitDiff(r *http.Request) (string, any, error) {
-	repo, err := st.repo(r)
-	if err != nil {
-		return "", nil, err
-	}
+func (st *site) commitDiff(repo *model.Repository, r *http.Request) (string, any, error) {
 	sha, found := st.world.CommitOf(repo, r.PathValue("sha"))
 	if !found {
 		return "", nil, fmt.Errorf("commit %s: %w", r.PathValue("sha"), errNoPage)

@@ -33,11 +33,7 @@ type filePage struct {
 
 func (p filePage) title() string { return p.Path + " at " + p.Ref }
 
-func (st *site) filePage(r *http.Request) (string, any, error) {
-	repo, err := st.repo(r)
-	if err != nil {
-		return "", nil, err
-	}
+func (st *site) filePage(repo *model.Repository, r *http.Request) (string, any, error) {
 	ref, sha, name, err := st.splitRef(repo, r.PathValue("path"))
 	if err != nil {
 		return "", nil, err
@@ -65,11 +61,7 @@ type treePage struct {
 
 func (p treePage) title() string { return p.Path + " at " + p.Ref }
 
-func (st *site) treePage(r *http.Request) (string, any, error) {
-	repo, err := st.repo(r)
-	if err != nil {
-		return "", nil, err
-	}
+func (st *site) treePage(repo *model.Repository, r *http.Request) (string, any, error) {
 	ref, sha, dir, err := st.splitRef(repo, r.PathValue("path"))
 	if err != nil {
 		return "", nil, err

@@ -49,11 +49,7 @@ type checkCard struct {
 	Name, App, State, Title string
 }
 
-func (st *site) issuePage(r *http.Request) (string, any, error) {
-	repo, err := st.repo(r)
-	if err != nil {
-		return "", nil, err
-	}
+func (st *site) issuePage(repo *model.Repository, r *http.Request) (string, any, error) {
 	i := repo.Issue(number(r.PathValue("number")))
 	if i == nil {
 		return "", nil, fmt.Errorf("issue %s: %w", r.PathValue("number"), errNoPage)

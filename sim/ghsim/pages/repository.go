@@ -34,19 +34,17 @@ type repoPage struct {
 
 func (p repoPage) title() string { return p.name }
 
-func (st *site) repoPage(r *http.Request) (string, any, error) {
-	repo, err := st.repo(r)
-	if err != nil {
-		return "", nil, err
-	}
+func (st *site) repoPage(repo *model.Repository, r *http.Request) (string, any, error) {
 	p := repoPage{name: repo.FullName(), Ref: repo.DefaultBranch}
 	head := repo.Head(repo.DefaultBranch)
 	if head == "" {
 		return "repo", p, nil
 	}
-	if p.Files, err = st.git.List(repo.Dir, head, "", false); err != nil {
+	files, err := st.git.List(repo.Dir, head, "", false)
+	if err != nil {
 		return "", nil, err
 	}
+	p.Files = files
 	if b, err := st.git.BlobAt(repo.Dir, head, "README.md"); err == nil {
 		p.Readme = string(b)
 	}
@@ -77,11 +75,7 @@ type issueCard struct {
 
 type labelCard struct{ Name, Color string }
 
-func (st *site) issueList(r *http.Request) (string, any, error) {
-	repo, err := st.repo(r)
-	if err != nil {
-		return "", nil, err
-	}
+func (st *site) issueList(repo *model.Repository, r *http.Request) (string, any, error) {
 	p := listPage{Kind: path.Base(r.URL.Path), Closed: r.URL.Query().Get("state") == "closed"}
 	for _, i := range slices.Backward(repo.Issues) {
 		if (i.Pull != nil) == (p.Kind == "pulls") && (i.State == "closed") == p.Closed {
@@ -110,11 +104,7 @@ type newPage struct{ Labels []string }
 
 func (newPage) title() string { return "New issue" }
 
-func (st *site) newIssue(r *http.Request) (string, any, error) {
-	repo, err := st.repo(r)
-	if err != nil {
-		return "", nil, err
-	}
+func (st *site) newIssue(repo *model.Repository, r *http.Request) (string, any, error) {
 	var p newPage
 	for _, l := range repo.Labels {
 		p.Labels = append(p.Labels, l.Name)

@@ -88,9 +88,14 @@ func (s *Shaper) userOrNull(u *model.User) any {
 
 // Users are accounts.
 func (s *Shaper) Users(us []*model.User) []Object {
+	return List(us, s.User)
+}
+
+// List is a list as payloads carry it: never null.
+func List[T any](all []T, of func(T) Object) []Object {
 	out := []Object{}
-	for _, u := range us {
-		out = append(out, s.User(u))
+	for _, x := range all {
+		out = append(out, of(x))
 	}
 	return out
 }
@@ -116,10 +121,8 @@ func RolePermissions(role string) Object {
 
 // RepositoryStubs are repositories as installation events list them.
 func RepositoryStubs(rs []*model.Repository) []Object {
-	out := []Object{}
-	for _, r := range rs {
-		out = append(out, Object{"id": r.ID, "node_id": NodeID("R", r.ID), "name": r.Name, "full_name": r.FullName(),
-			"private": r.Private})
-	}
-	return out
+	return List(rs, func(r *model.Repository) Object {
+		return Object{"id": r.ID, "node_id": NodeID("R", r.ID), "name": r.Name, "full_name": r.FullName(),
+			"private": r.Private}
+	})
 }

@@ -32,11 +32,10 @@ func (s *Shaper) AccountOf(i git.Signature) *model.User {
 // Commit is a commit without its files.
 func (s *Shaper) Commit(r *model.Repository, c git.Commit) Object {
 	u := s.API("/repos/%s/commits/%s", r.FullName(), c.SHA)
-	parents := []Object{}
-	for _, p := range c.Parents {
-		parents = append(parents, Object{"sha": p, "url": s.API("/repos/%s/commits/%s", r.FullName(), p),
-			"html_url": s.HTML("/%s/commit/%s", r.FullName(), p)})
-	}
+	parents := List(c.Parents, func(p string) Object {
+		return Object{"sha": p, "url": s.API("/repos/%s/commits/%s", r.FullName(), p),
+			"html_url": s.HTML("/%s/commit/%s", r.FullName(), p)}
+	})
 	who := func(i git.Signature) Object { return Object{"name": i.Name, "email": i.Email, "date": Stamp(i.At)} }
 	return Object{
 		"sha": c.SHA, "node_id": NodeID("C", int64(len(c.SHA))) + c.SHA[:min(8, len(c.SHA))], "url": u,
@@ -93,11 +92,7 @@ func (s *Shaper) File(r *model.Repository, sha string, f git.FileChange) Object 
 
 // Files are changed files.
 func (s *Shaper) Files(r *model.Repository, sha string, files []git.FileChange) []Object {
-	out := []Object{}
-	for _, f := range files {
-		out = append(out, s.File(r, sha, f))
-	}
-	return out
+	return List(files, func(f git.FileChange) Object { return s.File(r, sha, f) })
 }
 
 // maxPushCommits is how many commits a push event lists.

@@ -85,11 +85,7 @@ func (s *Shaper) Label(r *model.Repository, l *model.Label) Object {
 
 // Labels are labels.
 func (s *Shaper) Labels(r *model.Repository, ls []*model.Label) []Object {
-	out := []Object{}
-	for _, l := range ls {
-		out = append(out, s.Label(r, l))
-	}
-	return out
+	return List(ls, func(l *model.Label) Object { return s.Label(r, l) })
 }
 
 // Reaction is a reaction.
