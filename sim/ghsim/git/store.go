@@ -9,6 +9,7 @@ package git
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -144,11 +145,9 @@ func (g *Store) Create(id int64, spec Spec, by Signature) (string, error) {
 			return "", err
 		}
 	}
-	if branch == "" {
-		branch = "main"
-	}
+	branch = cmp.Or(branch, "main")
 	if spec.From == "" {
-		for _, folder := range []string{"objects/info", "objects/pack", "refs/heads", "refs/tags"} {
+		for _, folder := range []string{"objects", "refs/heads"} { // by which git knows a repository
 			if err := os.MkdirAll(filepath.Join(dir, folder), 0o755); err != nil {
 				return "", err
 			}
@@ -160,11 +159,7 @@ func (g *Store) Create(id int64, spec Spec, by Signature) (string, error) {
 	if spec.From != "" || spec.Files == nil {
 		return branch, nil
 	}
-	message := spec.Message
-	if message == "" {
-		message = "Initial commit"
-	}
-	sha, err := g.CommitFiles(dir, nil, spec.Files, message, by)
+	sha, err := g.CommitFiles(dir, nil, spec.Files, cmp.Or(spec.Message, "Initial commit"), by)
 	if err != nil {
 		return "", err
 	}
