@@ -86,7 +86,7 @@ func TestTreeBombs(t *testing.T) {
 func TestCheckoutIsCancelled(t *testing.T) {
 	f := newFixture(t)
 	sha := multiplied(t, f.work, "x", 4)
-	must0(t, f.repo.FetchCommit(t.Context(), sha, sha))
+	must0(t, f.repo.FetchCommit(t.Context(), sha))
 	ctx, cancel := context.WithCancelCause(t.Context())
 	over := errors.New("over")
 	cancel(over)

@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
-	"os"
 	"slices"
 
 	"github.com/go-git/go-git/v5/plumbing"
@@ -113,25 +111,11 @@ func (r *Repo) takeKept(ctx context.Context, want plumbing.Hash) (taken bool, er
 		return false, err
 	}
 	defer unlock()
-	x, err := r.unpackKept(want, pack)
-	if err != nil { // the server may have it
+	x, err := r.unpack(bytes.NewReader(pack), want, packLimits{}) // its hashes say that it is whole
+	if err != nil {                                               // the server may have it
 		r.cache.log.WarnContext(ctx, "kept commit can't be used", "mirror", r.remote.Key, "commit", want, "error", err)
 		return false, nil
 	}
 	defer x.remove()
 	return true, r.installPack(ctx, x, "made", want, nil)
-}
-
-// unpackKept writes a kept pack beside the mirrors. Its hashes say that it is whole.
-func (r *Repo) unpackKept(want plumbing.Hash, pack []byte) (x indexedPack, err error) {
-	f, err := os.CreateTemp(r.cache.tmp(), "kept-*.pack")
-	if err != nil {
-		return x, fmt.Errorf("write pack: %w", err)
-	}
-	defer os.Remove(f.Name())
-	defer f.Close()
-	if _, err := f.Write(pack); err != nil {
-		return x, fmt.Errorf("write pack: %w", err)
-	}
-	return r.indexWith(f, want)
 }
