@@ -75,9 +75,6 @@ func TestTreeBombs(t *testing.T) {
 			if _, err := f.repo.Files(t.Context(), sha, ""); !errors.Is(err, ErrTree) {
 				t.Errorf("Files: %v", err)
 			}
-			if err := f.repo.EachChange(t.Context(), f.main, sha, nil); !errors.Is(err, ErrTree) {
-				t.Errorf("EachChange: %v", err)
-			}
 		})
 	}
 }

@@ -104,6 +104,8 @@ type scannedEntry struct {
 	ref  plumbing.Hash // of a REF_DELTA, its base
 }
 
+var errClaim = errors.New("object has more bytes than it claims")
+
 // scanPack reads a pack from start to end through go-git's scanner, hashing
 // what is no delta, and verifies the checksum.
 func scanPack(f *os.File, most packLimits) (scannedPack, error) {
@@ -143,7 +145,7 @@ func scanPack(f *os.File, most packLimits) (scannedPack, error) {
 		default:
 			return p, fmt.Errorf("object of unknown type %d", h.Type)
 		}
-		n, crc, err := s.NextObject(&exactWriter{out, h.Length})
+		n, crc, err := s.NextObject(&limitedWriter{out, h.Length, errClaim})
 		if err != nil {
 			return p, noEOF(err)
 		}

@@ -204,7 +204,7 @@ func TestPacksOfStrangersAreBounded(t *testing.T) {
 	if err := l.admit(plumbing.OFSDeltaObject, 1); !errors.Is(err, errDelta) {
 		t.Errorf("a delta: %v", err)
 	}
-	if _, err := (&exactWriter{&bytes.Buffer{}, 3}).Write([]byte("four")); err == nil {
+	if _, err := (&limitedWriter{&bytes.Buffer{}, 3, errClaim}).Write([]byte("four")); err == nil {
 		t.Error("more than was claimed is written")
 	}
 }

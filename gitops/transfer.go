@@ -158,16 +158,17 @@ func (l *packLimits) admit(kind plumbing.ObjectType, size int64) error {
 	return nil
 }
 
-// exactWriter takes no more bytes than were claimed.
-type exactWriter struct {
+// limitedWriter takes no more than so many bytes.
+type limitedWriter struct {
 	out  io.Writer
 	left int64
+	over error // for what is more
 }
 
-// Write writes what was claimed.
-func (w *exactWriter) Write(b []byte) (int, error) {
+// Write writes what is within the limit.
+func (w *limitedWriter) Write(b []byte) (int, error) {
 	if w.left -= int64(len(b)); w.left < 0 {
-		return 0, errors.New("object has more bytes than it claims")
+		return 0, w.over
 	}
 	return w.out.Write(b)
 }

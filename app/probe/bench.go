@@ -3,10 +3,10 @@ package probe
 import (
 	"context"
 	"crypto/rand"
-	"encoding/hex"
 	"fmt"
 	"net/http"
 	"regexp"
+	"strings"
 	"time"
 
 	"github.com/sia-bot/sia/app/github"
@@ -38,7 +38,7 @@ func (o Options) withDefaults() Options {
 		o.Sleep = sleep
 	}
 	if o.Name == "" {
-		o.Name = o.Now().UTC().Format(nameTime) + "-" + random()
+		o.Name = o.Now().UTC().Format(nameTime) + "-" + strings.ToLower(rand.Text()[:8])
 	}
 	if o.Seen == nil {
 		o.Seen = func(Result) {}
@@ -48,12 +48,6 @@ func (o Options) withDefaults() Options {
 
 // nameTime is how the names of runs say when they began.
 const nameTime = "20060102t1504"
-
-func random() string {
-	var b [4]byte
-	rand.Read(b[:])
-	return hex.EncodeToString(b[:])
-}
 
 func sleep(ctx context.Context, d time.Duration) error {
 	timer := time.NewTimer(d)

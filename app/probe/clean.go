@@ -29,16 +29,17 @@ const (
 func (b *Bench) clean(ctx context.Context) (left []string) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanFor)
 	defer cancel()
-	for _, u := range slices.Backward(b.undos) {
+	takeBack := func(u undo) {
 		if err := b.takeBack(ctx, u); err != nil {
 			left = append(left, fmt.Sprintf("%s: %v", u.what, err))
 		}
 	}
+	for _, u := range slices.Backward(b.undos) {
+		takeBack(u)
+	}
 	b.undos = nil
 	for _, u := range b.leftovers(ctx, func(name string) bool { return strings.HasPrefix(name, b.name()) }) {
-		if err := b.takeBack(ctx, u); err != nil {
-			left = append(left, fmt.Sprintf("%s: %v", u.what, err))
-		}
+		takeBack(u)
 	}
 	return left
 }

@@ -87,21 +87,10 @@ func at(v any, path string) any {
 
 // Has reports whether there is something at a path, null included.
 func (a Answer) Has(path string) bool {
-	parent, name, found := cutLast(path)
-	if !found {
-		parent = ""
-	}
-	o, is := at(a.value, parent).(map[string]any)
-	_, has := o[name]
+	dot := strings.LastIndexByte(path, '.')
+	o, is := at(a.value, path[:max(0, dot)]).(map[string]any)
+	_, has := o[path[dot+1:]]
 	return is && has
-}
-
-func cutLast(path string) (before, after string, found bool) {
-	i := strings.LastIndexByte(path, '.')
-	if i < 0 {
-		return "", path, false
-	}
-	return path[:i], path[i+1:], true
 }
 
 // Str is the value at a path as text: "" for none and null.
