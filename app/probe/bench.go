@@ -25,6 +25,7 @@ type Options struct {
 	Sleep   func(context.Context, time.Duration) error // nil waits by the wall clock
 	Name    string                                     // of the run; "": the date and something random
 	Seen    func(Result)                               // is told each result as it comes; may be nil
+	Record  bool                                       // what was asked and answered is kept in the results
 }
 
 func (o Options) withDefaults() Options {
@@ -165,7 +166,7 @@ func (b *Bench) pace(ctx context.Context) error {
 
 // enterprise is the version that a GitHub Enterprise Server says it is.
 func (b *Bench) enterprise(ctx context.Context) string {
-	a, _, err := b.exchange(ctx, b.network, http.MethodGet, b.raw.API+"meta", nil, nil)
+	a, err := b.exchange(ctx, b.network, http.MethodGet, b.raw.API+"meta", nil, nil)
 	if err != nil {
 		return ""
 	}

@@ -48,7 +48,7 @@ func (b *Bench) takeBack(ctx context.Context, u undo) error {
 	if err := b.pace(ctx); err != nil {
 		return err
 	}
-	a, _, err := b.exchange(ctx, b.network, u.method, b.beneath(u.path), nil, u.body)
+	a, err := b.exchange(ctx, b.network, u.method, b.beneath(u.path), nil, u.body)
 	if err != nil {
 		return err
 	}
@@ -100,7 +100,7 @@ func (b *Bench) leftovers(ctx context.Context, fits func(name string) bool) (all
 }
 
 func (b *Bench) list(ctx context.Context, path string) Answer {
-	a, _, err := b.exchange(ctx, b.network, http.MethodGet, b.beneath(path), nil, nil)
+	a, err := b.exchange(ctx, b.network, http.MethodGet, b.beneath(path), nil, nil)
 	if err != nil {
 		return Answer{} // nothing is known to be left
 	}

@@ -37,12 +37,14 @@ type Answer struct {
 	Header http.Header
 	Body   []byte
 	asked  string // method and path
+	sent   []byte // the request's body
 	value  any    // the body, where it is JSON
 }
 
 // exchange is an answer as it is recorded.
-func (a Answer) exchange(masker *secret.Masker, method, path string, request []byte) Exchange {
-	x := Exchange{Method: method, Path: path, Request: recorded(masker, request), Status: a.Status,
+func (a Answer) exchange(masker *secret.Masker) Exchange {
+	method, path, _ := strings.Cut(a.asked, " ")
+	x := Exchange{Method: method, Path: path, Request: recorded(masker, a.sent), Status: a.Status,
 		Answer: recorded(masker, a.Body), Header: map[string]string{}}
 	for _, name := range recordedHeaders {
 		if v := a.Header.Get(name); v != "" {
