@@ -38,7 +38,7 @@ func bigRepository(b *testing.B) (*gitServer, string, string) {
 func BenchmarkSecondWorkspace(b *testing.B) {
 	s, bare, sha := bigRepository(b)
 	r := openCache(b, b.TempDir(), CacheOptions{}).Repo(s.remote("big.git"))
-	if err := r.FetchCommit(b.Context(), "main", sha); err != nil {
+	if err := r.FetchCommit(b.Context(), sha); err != nil {
 		b.Fatal(err)
 	}
 	b.Run("sia", func(b *testing.B) {
@@ -90,7 +90,7 @@ func BenchmarkFetch(b *testing.B) {
 	b.Run("sia", func(b *testing.B) {
 		for b.Loop() {
 			r := openCache(b, b.TempDir(), CacheOptions{}).Repo(s.remote("big.git"))
-			if err := r.FetchCommit(b.Context(), "main", sha); err != nil {
+			if err := r.FetchCommit(b.Context(), sha); err != nil {
 				b.Fatal(err)
 			}
 		}

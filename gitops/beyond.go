@@ -1,6 +1,7 @@
 package gitops
 
 import (
+	"bytes"
 	"io"
 	"slices"
 
@@ -137,6 +138,6 @@ func (o *packedObjects) packable(id plumbing.Hash, kind plumbing.ObjectType) new
 		if err != nil {
 			return nil, 0, err
 		}
-		return inMemory(id, kind, b).open()
+		return io.NopCloser(bytes.NewReader(b)), int64(len(b)), nil
 	}}
 }

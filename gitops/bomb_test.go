@@ -75,9 +75,6 @@ func TestTreeBombs(t *testing.T) {
 			if _, err := f.repo.Files(t.Context(), sha, ""); !errors.Is(err, ErrTree) {
 				t.Errorf("Files: %v", err)
 			}
-			if err := f.repo.EachChange(t.Context(), f.main, sha, nil); !errors.Is(err, ErrTree) {
-				t.Errorf("EachChange: %v", err)
-			}
 		})
 	}
 }
@@ -86,7 +83,7 @@ func TestTreeBombs(t *testing.T) {
 func TestCheckoutIsCancelled(t *testing.T) {
 	f := newFixture(t)
 	sha := multiplied(t, f.work, "x", 4)
-	must0(t, f.repo.FetchCommit(t.Context(), sha, sha))
+	must0(t, f.repo.FetchCommit(t.Context(), sha))
 	ctx, cancel := context.WithCancelCause(t.Context())
 	over := errors.New("over")
 	cancel(over)

@@ -2,7 +2,6 @@ package gitops
 
 import (
 	"context"
-	"fmt"
 	"io"
 
 	"github.com/go-git/go-git/v5/plumbing"
@@ -28,23 +27,16 @@ func (r *Repo) EachChange(
 	ctx context.Context, from, to string,
 	visit func(c Change, before func(path string, limit int64) ([]byte, error)) error,
 ) error {
-	if err := r.FetchCommit(ctx, "", from); err != nil {
-		return fmt.Errorf("look through changes: %w", err)
-	}
-	return r.viewCommit(ctx, "look through changes", to, func(o *packedObjects, h plumbing.Hash) error {
-		c, err := o.readCommit(h)
+	return r.viewCommits(ctx, "look through changes", []string{from, to}, func(o *packedObjects, at []plumbing.Hash) error {
+		trees, err := o.treesOf(at)
 		if err != nil {
 			return err
 		}
-		b, err := o.readCommit(plumbing.NewHash(from))
+		changes, err := o.compareTrees(ctx, trees[0], trees[1])
 		if err != nil {
 			return err
 		}
-		changes, err := o.compareTrees(ctx, b.TreeHash, c.TreeHash)
-		if err != nil {
-			return err
-		}
-		before := func(path string, limit int64) ([]byte, error) { return o.readFile(b.TreeHash, path, limit) }
+		before := func(path string, limit int64) ([]byte, error) { return o.readFile(trees[0], path, limit) }
 		seen := map[plumbing.Hash]bool{}
 		for _, x := range changes {
 			if ctx.Err() != nil {

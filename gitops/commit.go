@@ -22,8 +22,8 @@ type newObject struct {
 	open func() (io.ReadCloser, int64, error)
 }
 
-func inMemory(id plumbing.Hash, kind plumbing.ObjectType, b []byte) newObject {
-	return newObject{id, kind, func() (io.ReadCloser, int64, error) {
+func inMemory(kind plumbing.ObjectType, b []byte) newObject {
+	return newObject{objectID(kind, b), kind, func() (io.ReadCloser, int64, error) {
 		return io.NopCloser(bytes.NewReader(b)), int64(len(b)), nil
 	}}
 }
@@ -160,7 +160,7 @@ func (r *Repo) makeCommit(
 	trees := map[plumbing.Hash][]byte{}
 	tree, err := o.editTree(from, e, func(id plumbing.Hash, b []byte) {
 		trees[id] = b
-		made[id] = inMemory(id, plumbing.TreeObject, b)
+		made[id] = inMemory(plumbing.TreeObject, b)
 	})
 	if err != nil {
 		return "", err
@@ -168,10 +168,11 @@ func (r *Repo) makeCommit(
 	if len(s.Parents) == 0 && (tree == from || from.IsZero() && !e.sets()) {
 		return "", ErrEmpty
 	}
-	b, id, err := s.encode(tree, parents)
+	commit, err := s.encode(tree, parents)
 	if err != nil {
 		return "", err
 	}
+	id := commit.id
 	if o.from.isMarked("made", id) {
 		return id.String(), nil
 	}
@@ -179,7 +180,7 @@ func (r *Repo) makeCommit(
 	if err != nil {
 		return "", err
 	}
-	objs := []newObject{inMemory(id, plumbing.CommitObject, b)}
+	objs := []newObject{commit}
 	err = newObjectsBeyond(others, func(h plumbing.Hash) ([]treeEntry, error) {
 		if b, ok := trees[h]; ok {
 			return parseTree(b)

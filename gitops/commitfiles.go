@@ -106,14 +106,11 @@ func (r *Repo) viewEmpty(ctx context.Context, read func(*packedObjects, plumbing
 
 // editFiles makes the commit that Update asks for.
 func (r *Repo) editFiles(ctx context.Context, o *packedObjects, parent plumbing.Hash, s FilesSpec) (string, error) {
-	var tree plumbing.Hash
-	if !parent.IsZero() {
-		c, err := o.readCommit(parent)
-		if err != nil {
-			return "", err
-		}
-		tree = c.TreeHash
+	trees, err := o.treesOf([]plumbing.Hash{parent})
+	if err != nil {
+		return "", err
 	}
+	tree := trees[0]
 	files, err := s.Update(func(name string) ([]byte, error) {
 		b, err := o.readFile(tree, name, maxUpdateFile)
 		if err != nil {
@@ -124,38 +121,37 @@ func (r *Repo) editFiles(ctx context.Context, o *packedObjects, parent plumbing.
 	if err != nil {
 		return "", fmt.Errorf("update files: %w", err)
 	}
+	now := newTreeFolders(o, tree)
 	e := treeEdits{}
 	var blobs []newObject
 	for name, content := range files {
 		if err := checkPath(name); err != nil {
 			return "", err
 		}
-		if content == nil {
-			e[name] = treeEntry{}
-			continue
-		}
-		old, _, err := o.lookUp(tree, name)
+		old, err := now.entry(name)
 		if err != nil {
 			return "", err
+		}
+		switch {
+		case old.isDir():
+			return "", fmt.Errorf("change %s: it is a folder", cleanText(name, 200))
+		case content == nil:
+			e[name] = treeEntry{}
+			continue
 		}
 		mode := filemode.Regular
 		if old.mode == filemode.Executable {
 			mode = filemode.Executable
 		}
-		sum := newHasher(plumbing.BlobObject, int64(len(content)))
-		sum.Write(content)
-		id := sum.sum()
-		e[name] = treeEntry{mode: mode, id: id}
-		blobs = append(blobs, inMemory(id, plumbing.BlobObject, content))
+		blob := inMemory(plumbing.BlobObject, content)
+		e[name] = treeEntry{mode: mode, id: blob.id}
+		blobs = append(blobs, blob)
 	}
 	for name, entry := range e {
-		if old, found, err := o.lookUp(tree, name); err != nil || found && old.isDir() {
-			return "", errors.Join(err, fmt.Errorf("change %s: it is a folder", cleanText(name, 200)))
-		}
 		if entry.mode == filemode.Empty {
 			continue
 		}
-		if file, err := o.blockedBy(tree, name, e); err != nil || file != "" {
+		if file, err := now.blockedBy(name, e); err != nil || file != "" {
 			return "", errors.Join(err, fmt.Errorf("write %s: %s is a file, not a folder", cleanText(name, 200),
 				cleanText(file, 200)))
 		}

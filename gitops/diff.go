@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"slices"
 	"strings"
 
@@ -78,19 +79,11 @@ func (r *Repo) Diff(ctx context.Context, from, to string) (d Diff, err error) {
 		shas = append(shas, from)
 	}
 	err = r.viewCommits(ctx, "diff", shas, func(o *packedObjects, at []plumbing.Hash) error {
-		trees, err := o.treesOf(at)
-		if err != nil {
-			return err
-		}
 		var base plumbing.Hash
 		if from != "" {
-			base = trees[1]
+			base = at[1]
 		}
-		changes, err := o.compareTrees(ctx, base, trees[0])
-		if err != nil {
-			return err
-		}
-		d, err = makeDiff(ctx, changes, o.openBlob, o.openBlob)
+		d, _, err = o.diffCommits(ctx, base, at[0], math.MaxInt)
 		return err
 	})
 	return d, err
@@ -116,7 +109,7 @@ func (r *Repo) DiffHere(ctx context.Context, from, to string, files int) (d Diff
 	}
 	objs, err := openObjects(m.dir)
 	if err == nil {
-		d, more, err = objs.diffHere(ctx, commits, files)
+		d, more, err = objs.diffCommits(ctx, commits[0], commits[1], files)
 		objs.close()
 	}
 	switch {
@@ -128,10 +121,11 @@ func (r *Repo) DiffHere(ctx context.Context, from, to string, files int) (d Diff
 	return d, more, nil
 }
 
-func (o *packedObjects) diffHere(
-	ctx context.Context, commits []plumbing.Hash, files int,
+// diffCommits compares the first files that differ between two commits; a zero from is nothing.
+func (o *packedObjects) diffCommits(
+	ctx context.Context, from, to plumbing.Hash, files int,
 ) (d Diff, more int, err error) {
-	trees, err := o.treesOf(commits)
+	trees, err := o.treesOf([]plumbing.Hash{from, to})
 	if err != nil {
 		return d, 0, err
 	}

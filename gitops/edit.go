@@ -1,7 +1,6 @@
 package gitops
 
 import (
-	"path"
 	"strings"
 
 	"github.com/go-git/go-git/v5/plumbing"
@@ -95,27 +94,7 @@ func (e treeEdits) sets() bool {
 
 func putTree(entries []treeEntry, add func(plumbing.Hash, []byte)) plumbing.Hash {
 	b := encodeTree(entries)
-	sum := newHasher(plumbing.TreeObject, int64(len(b)))
-	sum.Write(b)
-	id := sum.sum()
+	id := objectID(plumbing.TreeObject, b)
 	add(id, b)
 	return id
-}
-
-// blockedBy returns the file that stands where a path needs a folder; "" is none.
-func (o *packedObjects) blockedBy(tree plumbing.Hash, p string, changes treeEdits) (string, error) {
-	for dir := path.Dir(p); dir != "."; dir = path.Dir(dir) {
-		e, found, err := o.lookUp(tree, dir)
-		if err != nil {
-			return "", err
-		}
-		edit, edited := changes[dir]
-		if edited {
-			e, found = edit, edit.mode != filemode.Empty
-		}
-		if found && !e.isDir() {
-			return dir, nil
-		}
-	}
-	return "", nil
 }

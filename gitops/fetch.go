@@ -4,15 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"strings"
 
 	"github.com/go-git/go-git/v5/plumbing"
 )
-
-// deepDepth is how far a branch is fetched to find a commit on a server that
-// does not give out commits by their hash.
-const deepDepth = 256
 
 // Head asks the server where a branch is: its commit, or "" when there is no
 // such branch. It changes nothing.
@@ -41,16 +38,15 @@ func (r *Repo) Fetch(ctx context.Context, branch string) (string, error) {
 	if sha == "" {
 		return "", fmt.Errorf("fetch %s from %s: %w", branch, r.shownURL(), ErrNoBranch)
 	}
-	if err := r.FetchCommit(ctx, branch, sha); err != nil {
+	if err := r.FetchCommit(ctx, sha); err != nil {
 		return "", err
 	}
 	return sha, nil
 }
 
-// FetchCommit makes sure that a commit and its files are in the mirror. The
-// branch is where to look for it on servers that don't give out commits by
-// hash; it may be empty. A commit that the server lacks is a [*NotFoundError].
-func (r *Repo) FetchCommit(ctx context.Context, branch, sha string) error {
+// FetchCommit makes sure that a commit and its files are in the mirror. A commit that the server lacks is a
+// [*NotFoundError].
+func (r *Repo) FetchCommit(ctx context.Context, sha string) error {
 	if r.bad != nil {
 		return fmt.Errorf("fetch commit: %w", r.bad)
 	}
@@ -58,19 +54,19 @@ func (r *Repo) FetchCommit(ctx context.Context, branch, sha string) error {
 	if err != nil {
 		return err
 	}
-	return r.ensureCommit(ctx, branch, h)
+	return r.ensureCommit(ctx, h)
 }
 
 // ensureCommit makes sure that a commit is complete in the mirror. It was fetched, or
 // it was made here and stands on commits that are complete.
-func (r *Repo) ensureCommit(ctx context.Context, branch string, want plumbing.Hash) error {
+func (r *Repo) ensureCommit(ctx context.Context, want plumbing.Hash) error {
 	for try := 1; ; try++ {
 		m, err := r.mirror(ctx)
 		if err != nil {
 			return err
 		}
 		for again := true; err == nil && again; {
-			m, again, err = r.bringMissing(ctx, branch, want)
+			m, again, err = r.bringMissing(ctx, want)
 		}
 		if try == 2 || !errors.Is(err, errBroken) {
 			return err
@@ -83,7 +79,7 @@ func (r *Repo) ensureCommit(ctx context.Context, branch string, want plumbing.Ha
 
 // bringMissing brings the commits that want lacks to be complete. What was kept of others may stand on more that is
 // missing: then again is set.
-func (r *Repo) bringMissing(ctx context.Context, branch string, want plumbing.Hash) (m mirror, again bool, err error) {
+func (r *Repo) bringMissing(ctx context.Context, want plumbing.Hash) (m mirror, again bool, err error) {
 	if m, err = r.mirror(ctx); err != nil {
 		return m, false, err
 	}
@@ -91,7 +87,7 @@ func (r *Repo) bringMissing(ctx context.Context, branch string, want plumbing.Ha
 	for i := 0; err == nil && i < len(lacks); i++ {
 		var taken bool
 		if taken, err = r.takeKept(ctx, lacks[i]); err == nil && !taken {
-			err = r.fetchOne(ctx, branch, lacks[i])
+			err = r.fetchOne(ctx, lacks[i])
 		}
 		again = again || taken
 	}
@@ -140,8 +136,8 @@ func (m mirror) missingCommits(want plumbing.Hash) ([]plumbing.Hash, error) {
 	return lacks, nil
 }
 
-// fetchOne fetches one commit without its history.
-func (r *Repo) fetchOne(ctx context.Context, branch string, want plumbing.Hash) error {
+// fetchOne fetches one commit without its history. Servers of protocol version 2 give out any commit by its hash.
+func (r *Repo) fetchOne(ctx context.Context, want plumbing.Hash) error {
 	unlock, err := r.lockFetch(ctx)
 	if err != nil {
 		return err
@@ -154,39 +150,41 @@ func (r *Repo) fetchOne(ctx context.Context, branch string, want plumbing.Hash) 
 	if m.isMarked("fetched", want) {
 		return nil // another fetch brought it while this one waited
 	}
-	if entries, err := os.ReadDir(m.packsDir()); err == nil && countPacks(entries) >= maxPacks {
-		if err := r.renewMirror(ctx, m); err != nil {
-			return err
-		}
-		if m, err = r.mirror(ctx); err != nil {
-			return err
-		}
+	if m, err = r.roomyMirror(ctx); err != nil {
+		return err
 	}
 	op := "fetch " + want.String()
 	for try := 1; ; try++ {
-		err = r.transferCommits(ctx, op, m, want, want, 1)
+		err = r.transferCommits(ctx, op, m, want, 1)
 		var said *remoteError
 		if err == nil || !errors.As(err, &said) || !strings.Contains(said.msg, "not our ref") {
 			return err
 		}
 		// A replica of the server may not have seen the commit yet.
 		if try == maxTries || r.cache.pause(ctx, maxWait/10) != nil {
-			break
+			return &NotFoundError{Op: op, URL: r.shownURL(), What: "commit " + want.String()}
 		}
 	}
-	if branch != "" {
-		if tip, herr := r.Head(ctx, branch); herr == nil && tip != "" {
-			derr := r.transferCommits(ctx, op, m, plumbing.NewHash(tip), want, deepDepth)
-			if derr == nil || !errors.Is(derr, errNoObject) {
-				return derr
-			}
-		}
-	}
-	return &NotFoundError{Op: op, URL: r.shownURL(), What: "commit " + want.String()}
 }
 
-// transferCommits fetches tip with its nearest ancestors, and marks want, one of them.
-func (r *Repo) transferCommits(ctx context.Context, op string, m mirror, tip, want plumbing.Hash, depth int) error {
+// roomyMirror is the present generation, after one of many packs was restarted.
+func (r *Repo) roomyMirror(ctx context.Context) (mirror, error) {
+	m, err := r.mirror(ctx)
+	if err != nil {
+		return m, err
+	}
+	packs, err := fs.Glob(os.DirFS(m.packsDir()), "*.idx")
+	if err != nil || len(packs) < maxPacks {
+		return m, err
+	}
+	if err := r.renewMirror(ctx, m); err != nil {
+		return m, err
+	}
+	return r.mirror(ctx)
+}
+
+// transferCommits fetches a commit with its nearest ancestors, depth commits in all, and marks it.
+func (r *Repo) transferCommits(ctx context.Context, op string, m mirror, want plumbing.Hash, depth int) error {
 	haves, err := m.fetchedCommits()
 	if err != nil {
 		return err
@@ -203,37 +201,17 @@ func (r *Repo) transferCommits(ctx context.Context, op string, m mirror, tip, wa
 	if depth > 1 {
 		haves = nil // else the server may leave out a commit in between, and we lack its files
 	}
-	d, err := r.download(ctx, op, fetchRequest{want: tip, depth: depth, haves: haves, shallow: shallow})
+	d, err := r.download(ctx, op, fetchRequest{want: want, depth: depth, haves: haves, shallow: shallow})
 	if err != nil {
 		return err
 	}
 	defer d.close()
-	x, err := indexPack(d.pack, strings.TrimSuffix(d.pack.Name(), ".pack")+"-whole", objs)
+	x, err := indexPack(d.pack, strings.TrimSuffix(d.pack.Name(), ".pack")+"-whole", objs, packLimits{})
 	if err != nil {
 		return fmt.Errorf("%s: %w", op, err)
 	}
 	defer x.remove()
-	if want != tip {
-		p, err := openPack(x.base, &baseCache{})
-		if err != nil {
-			return err
-		}
-		_, found := p.findObject(want)
-		p.f.Close()
-		if !found {
-			return fmt.Errorf("%s: %w", op, errNoObject)
-		}
-	}
 	return r.installPack(ctx, x, "fetched", want, d.shallow)
-}
-
-func countPacks(entries []os.DirEntry) (n int) {
-	for _, e := range entries {
-		if strings.HasSuffix(e.Name(), ".idx") {
-			n++
-		}
-	}
-	return n
 }
 
 // viewCommit runs read on the mirror with the commit in it. When the mirror turns out
@@ -286,7 +264,7 @@ func (r *Repo) ensureCommits(ctx context.Context, commits []plumbing.Hash) (mirr
 			return mirror{}, err
 		}
 		for _, h := range commits {
-			if err := r.ensureCommit(ctx, "", h); err != nil {
+			if err := r.ensureCommit(ctx, h); err != nil {
 				return mirror{}, err
 			}
 		}

@@ -54,7 +54,7 @@ func (r *Repo) historyMirror(ctx context.Context, op string, tip plumbing.Hash, 
 			return m, err
 		}
 	}
-	return m, r.transferCommits(ctx, op, m, tip, tip, max(depth, 2))
+	return m, r.transferCommits(ctx, op, m, tip, max(depth, 2))
 }
 
 // maxHistories is how often a history is fetched, each time whole, before its mirror is restarted.

@@ -112,7 +112,7 @@ func (r *Repo) downloadNames(ctx context.Context, op string, tip plumbing.Hash) 
 		return nil, err
 	}
 	defer none.close()
-	x, err := indexPack(d.pack, filepath.Join(dir, "whole"), none)
+	x, err := indexPack(d.pack, filepath.Join(dir, "whole"), none, packLimits{})
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", op, err)
 	}

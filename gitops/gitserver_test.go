@@ -34,15 +34,18 @@ type gitServer struct {
 	first     func(w http.ResponseWriter, r *http.Request) bool // likewise, asked before the token is looked at
 }
 
+// gitPrograms is the folder of git's own programs.
+var gitPrograms = sync.OnceValues(func() (string, error) {
+	path, err := exec.Command("git", "--exec-path").Output()
+	return strings.TrimSpace(string(path)), err
+})
+
 func newGitServer(t testing.TB) *gitServer {
 	t.Helper()
-	path, err := exec.Command("git", "--exec-path").Output()
-	if err != nil {
-		t.Fatalf("git is needed for these tests: %v", err)
-	}
+	path := must[string](t)(gitPrograms())
 	s := &gitServer{t: t, root: t.TempDir(), token: testToken}
 	backend := &cgi.Handler{
-		Path: filepath.Join(strings.TrimSpace(string(path)), "git-http-backend"), Root: "/", Dir: s.root,
+		Path: filepath.Join(path, "git-http-backend"), Root: "/", Dir: s.root,
 		Env: []string{"GIT_PROJECT_ROOT=" + s.root, "GIT_HTTP_EXPORT_ALL=1", "REMOTE_USER=x", "GIT_CONFIG_NOSYSTEM=1",
 			"HOME=" + s.root},
 		Stderr: io.Discard,
@@ -176,11 +179,21 @@ type fixture struct {
 	logs       *bytes.Buffer
 }
 
-func newFixture(t testing.TB) *fixture {
+// template is a folder with the fixture's repository and clone, made once: each fixture is a copy.
+var template struct {
+	once sync.Once
+	dir  string
+	main string
+}
+
+func makeTemplate(t testing.TB) {
 	t.Helper()
-	f := &fixture{gitServer: newGitServer(t), logs: &bytes.Buffer{}}
-	f.bare, f.work = f.create("app.git")
-	write(t, f.work, map[string]string{
+	template.dir = must[string](t)(os.MkdirTemp("", "gitops-*"))
+	bare, work := filepath.Join(template.dir, "app.git"), filepath.Join(template.dir, "work")
+	git(t, template.dir, "init", "-q", "--bare", "-b", "main", bare)
+	git(t, bare, "config", "http.receivepack", "true")
+	git(t, template.dir, "clone", "-q", bare, work)
+	write(t, work, map[string]string{
 		"README.md":       "# App\n\nHello.\n",
 		".gitignore":      "*.log\nbuild/\n",
 		"src/main.go":     "package main\n\nfunc main() {\n\tprintln(1)\n}\n",
@@ -190,13 +203,21 @@ func newFixture(t testing.TB) *fixture {
 		"empty":           "",
 		"wörld/ü b.txt":   "umlaut\n",
 	})
-	if err := os.Chmod(filepath.Join(f.work, "run.sh"), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Symlink("src/main.go", filepath.Join(f.work, "link")); err != nil {
-		t.Fatal(err)
-	}
-	f.main = commitAll(t, f.work, "first")
+	must0(t, os.Chmod(filepath.Join(work, "run.sh"), 0o755))
+	must0(t, os.Symlink("src/main.go", filepath.Join(work, "link")))
+	template.main = commitAll(t, work, "first")
+}
+
+func newFixture(t testing.TB) *fixture {
+	t.Helper()
+	template.once.Do(func() { makeTemplate(t) })
+	f := &fixture{gitServer: newGitServer(t), logs: &bytes.Buffer{}, main: template.main}
+	f.bare, f.work = filepath.Join(f.root, "app.git"), filepath.Join(t.TempDir(), "work")
+	must0(t, os.CopyFS(f.bare, os.DirFS(filepath.Join(template.dir, "app.git"))))
+	must0(t, os.CopyFS(f.work, os.DirFS(filepath.Join(template.dir, "work"))))
+	config := filepath.Join(f.work, ".git", "config")
+	must0(t, os.WriteFile(config, bytes.ReplaceAll(must[[]byte](t)(os.ReadFile(config)),
+		[]byte(filepath.Join(template.dir, "app.git")), []byte(f.bare)), 0o600))
 	f.cache = openCache(t, t.TempDir(),
 		CacheOptions{Logger: slog.New(slog.NewTextHandler(f.logs, &slog.HandlerOptions{Level: slog.LevelDebug}))})
 	f.repo = f.cache.Repo(f.remote("app.git"))

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/go-git/go-git/v5/plumbing"
+	"github.com/go-git/go-git/v5/plumbing/filemode"
 	"github.com/go-git/go-git/v5/plumbing/object"
 	"github.com/go-git/go-git/v5/plumbing/storer"
 	"github.com/go-git/go-git/v5/storage/filesystem"
@@ -223,7 +224,7 @@ func (h *History) Files(ctx context.Context, sha string) (map[string]HistoryFile
 		return nil, err
 	}
 	files := map[string]HistoryFile{}
-	err = h.compareTrees(ctx, plumbing.ZeroHash, tree, func(c HistoryChange) error {
+	err = h.compareTrees(ctx, h.readTree, plumbing.ZeroHash, tree, func(c HistoryChange) error {
 		if len(files) >= maxTreeFiles {
 			return errMany
 		}
@@ -249,7 +250,7 @@ func (h *History) Changes(ctx context.Context, was, now string, most int) ([]His
 	}
 	var out []HistoryChange
 	errEnough := errors.New("enough")
-	err = h.compareTrees(ctx, from, to, func(c HistoryChange) error {
+	err = h.compareTrees(ctx, h.readTree, from, to, func(c HistoryChange) error {
 		if out = append(out, c); len(out) > most {
 			return errEnough
 		}
@@ -260,6 +261,43 @@ func (h *History) Changes(ctx context.Context, was, now string, most int) ([]His
 	}
 	slices.SortFunc(out, func(a, b HistoryChange) int { return strings.Compare(a.Path, b.Path) })
 	return out, nil
+}
+
+// compareTrees visits the files that differ between two trees.
+func (h *History) compareTrees(
+	ctx context.Context, read func(plumbing.Hash) ([]treeEntry, error), was, now plumbing.Hash,
+	visit func(HistoryChange) error,
+) error {
+	return compareTrees(ctx, read, was, now, func(c treeChange) error {
+		change := HistoryChange{Path: c.path, Was: historyFile(c.old), Now: historyFile(c.new)}
+		if change.Was == change.Now { // submodules
+			return nil
+		}
+		return visit(change)
+	})
+}
+
+// historyFile is an entry as a file; the zero value when it is none.
+func historyFile(e treeEntry) HistoryFile {
+	switch e.mode {
+	case filemode.Regular, filemode.Executable, filemode.Symlink, filemode.Deprecated:
+		return HistoryFile{ID: e.id.String(), Executable: e.mode == filemode.Executable, Link: e.mode == filemode.Symlink}
+	}
+	return HistoryFile{}
+}
+
+// maxTreeObject bounds one folder's tree object, in bytes.
+const maxTreeObject = 64 << 20
+
+func (h *History) readTree(id plumbing.Hash) ([]treeEntry, error) {
+	if id.IsZero() {
+		return nil, nil
+	}
+	b, err := h.readObject(plumbing.TreeObject, id, maxTreeObject)
+	if err != nil {
+		return nil, err
+	}
+	return parseTree(b)
 }
 
 // Blob reads the content of a file, which is [ErrTooLarge] when it has more than most bytes.

@@ -28,12 +28,26 @@ func (h *History) Names(ctx context.Context, from string, most, mostFiles int) (
 	}
 	var out []HistoryNames
 	var paths []string // of the commit that is looked at
-	w := treesWalk{history: h, kept: map[plumbing.Hash][]treeEntry{}, visit: func(c HistoryChange) error {
+	kept := map[plumbing.Hash][]treeEntry{}
+	read := func(id plumbing.Hash) (list []treeEntry, err error) {
+		list, ok := kept[id]
+		if ok {
+			return list, nil
+		}
+		if list, err = h.readTree(id); err == nil {
+			if len(kept) >= maxKeptTrees {
+				clear(kept)
+			}
+			kept[id] = list
+		}
+		return list, err
+	}
+	visit := func(c HistoryChange) error {
 		if paths = append(paths, c.Path); len(paths) > mostFiles {
 			return errMany
 		}
 		return nil
-	}}
+	}
 	for range most {
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)
@@ -53,7 +67,7 @@ func (h *History) Names(ctx context.Context, from string, most, mostFiles int) (
 			return nil, err
 		}
 		paths = nil
-		if err := w.compare(ctx, was, c.TreeHash, "", 0); err != nil && !errors.Is(err, errMany) {
+		if err := h.compareTrees(ctx, read, was, c.TreeHash, visit); err != nil && !errors.Is(err, errMany) {
 			return nil, fmt.Errorf("read what %s changed: %w", c.Hash, err)
 		}
 		if n := len(paths); n > 0 && n <= mostFiles {

@@ -123,7 +123,11 @@ func TestMergeOfHostileTrees(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			hostile := hostileCommit(t, f.bare, f.main, c.tree)
 			ours := hostileCommit(t, f.bare, f.main, []treeEntry{{"x", filemode.Symlink, file}, {"y", filemode.Regular, file}})
-			for i, at := range [][3]string{{f.main, ours, hostile}, {f.main, hostile, ours}, {hostile, ours, f.main}} {
+			merges := [][3]string{{f.main, ours, hostile}, {f.main, hostile, ours}, {hostile, ours, f.main}}
+			if name == "without end" { // each takes as long as is allowed
+				merges = merges[:1]
+			}
+			for i, at := range merges {
 				m, err := f.repo.Merge(ctx, at[0], at[1], at[2], testSpec("m"), MergeLabels{})
 				if c.fails {
 					if err == nil {

@@ -4,11 +4,10 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
-	"os"
 	"slices"
 
 	"github.com/go-git/go-git/v5/plumbing"
+	"github.com/go-git/go-git/v5/plumbing/object"
 )
 
 // PackedCommit is a commit made here, for a mirror elsewhere.
@@ -23,10 +22,10 @@ type PackedCommit struct {
 func (r *Repo) PackMade(ctx context.Context, sha string, most int, known ...string) (out []PackedCommit, err error) {
 	err = r.viewCommit(ctx, "pack commits", sha, func(o *packedObjects, h plumbing.Hash) error {
 		out = nil
-		return o.eachMade(h, known, func(c packedCommit) error {
+		return o.eachMade(h, known, func(c *object.Commit) error {
 			pack, err := o.packOf(c, most)
 			if err == nil {
-				out = append(out, PackedCommit{SHA: c.id.String(), Pack: pack})
+				out = append(out, PackedCommit{SHA: c.Hash.String(), Pack: pack})
 			}
 			return err
 		})
@@ -34,16 +33,9 @@ func (r *Repo) PackMade(ctx context.Context, sha string, most int, known ...stri
 	return out, err
 }
 
-// packedCommit is a commit that was made here.
-type packedCommit struct {
-	id, tree plumbing.Hash
-	parents  []plumbing.Hash
-	message  string
-}
-
 // eachMade calls visit for a commit and those made here that it stands on, back to the commits known, each after its
 // parents.
-func (o *packedObjects) eachMade(h plumbing.Hash, known []string, visit func(packedCommit) error) error {
+func (o *packedObjects) eachMade(h plumbing.Hash, known []string, visit func(*object.Commit) error) error {
 	seen := map[plumbing.Hash]bool{}
 	var walk func(h plumbing.Hash) error
 	walk = func(h plumbing.Hash) error {
@@ -60,43 +52,29 @@ func (o *packedObjects) eachMade(h plumbing.Hash, known []string, visit func(pac
 				return err
 			}
 		}
-		return visit(packedCommit{id: h, tree: c.TreeHash, parents: c.ParentHashes, message: c.Message})
+		return visit(c)
 	}
 	return walk(h)
 }
 
 // packOf is a commit with all that its parents lack; nil when that is larger than most.
-func (o *packedObjects) packOf(c packedCommit, most int) ([]byte, error) {
-	parents, err := o.treesOf(c.parents)
+func (o *packedObjects) packOf(c *object.Commit, most int) ([]byte, error) {
+	parents, err := o.treesOf(c.ParentHashes)
 	if err != nil {
 		return nil, err
 	}
-	objs := []newObject{o.packable(c.id, plumbing.CommitObject)}
-	if err := newObjectsBeyond(parents, o.readTree).of(c.tree, func(id plumbing.Hash, kind plumbing.ObjectType) {
+	objs := []newObject{o.packable(c.Hash, plumbing.CommitObject)}
+	if err := newObjectsBeyond(parents, o.readTree).of(c.TreeHash, func(id plumbing.Hash, kind plumbing.ObjectType) {
 		objs = append(objs, o.packable(id, kind))
 	}); err != nil {
 		return nil, err
 	}
-	out := bounded{most: most}
-	if _, _, err := writePack(&out, objs); errors.Is(err, ErrTooLarge) {
+	var out bytes.Buffer
+	_, _, err = writePack(&limitedWriter{&out, int64(most), ErrTooLarge}, objs)
+	if errors.Is(err, ErrTooLarge) {
 		return nil, nil
-	} else if err != nil {
-		return nil, err
 	}
-	return out.Bytes(), nil
-}
-
-// bounded takes no more than most bytes.
-type bounded struct {
-	bytes.Buffer
-	most int
-}
-
-func (b *bounded) Write(p []byte) (int, error) {
-	if b.Len()+len(p) > b.most {
-		return 0, ErrTooLarge
-	}
-	return b.Buffer.Write(p)
+	return out.Bytes(), err
 }
 
 // takeKept puts a commit into the mirror that was made elsewhere and kept. It reports whether there was one.
@@ -113,25 +91,11 @@ func (r *Repo) takeKept(ctx context.Context, want plumbing.Hash) (taken bool, er
 		return false, err
 	}
 	defer unlock()
-	x, err := r.unpackKept(want, pack)
-	if err != nil { // the server may have it
+	x, err := r.unpack(bytes.NewReader(pack), want, packLimits{}) // its hashes say that it is whole
+	if err != nil {                                               // the server may have it
 		r.cache.log.WarnContext(ctx, "kept commit can't be used", "mirror", r.remote.Key, "commit", want, "error", err)
 		return false, nil
 	}
 	defer x.remove()
 	return true, r.installPack(ctx, x, "made", want, nil)
-}
-
-// unpackKept writes a kept pack beside the mirrors. Its hashes say that it is whole.
-func (r *Repo) unpackKept(want plumbing.Hash, pack []byte) (x indexedPack, err error) {
-	f, err := os.CreateTemp(r.cache.tmp(), "kept-*.pack")
-	if err != nil {
-		return x, fmt.Errorf("write pack: %w", err)
-	}
-	defer os.Remove(f.Name())
-	defer f.Close()
-	if _, err := f.Write(pack); err != nil {
-		return x, fmt.Errorf("write pack: %w", err)
-	}
-	return r.indexWith(f, want)
 }

@@ -54,7 +54,7 @@ func TestKeptCommits(t *testing.T) {
 	// A damaged one is none: what the server has is fetched.
 	damaged := slices.Clone(kept[second])
 	damaged[len(damaged)/2] ^= 1
-	if err := elsewhere(map[string][]byte{second: damaged}).FetchCommit(ctx, "", second); err != nil {
+	if err := elsewhere(map[string][]byte{second: damaged}).FetchCommit(ctx, second); err != nil {
 		t.Errorf("with a damaged pack: %v", err)
 	}
 }

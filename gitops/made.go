@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/go-git/go-git/v5/plumbing"
+	"github.com/go-git/go-git/v5/plumbing/object"
 )
 
 // Made is a commit that was made here, without who made it and when.
@@ -19,9 +20,9 @@ type Made struct {
 func (r *Repo) MadeCommits(ctx context.Context, sha string, known ...string) (out []Made, err error) {
 	err = r.viewCommit(ctx, "list commits", sha, func(o *packedObjects, h plumbing.Hash) error {
 		out = nil
-		return o.eachMade(h, known, func(c packedCommit) error {
-			m := Made{SHA: c.id.String(), Tree: c.tree.String(), Message: c.message}
-			for _, p := range c.parents {
+		return o.eachMade(h, known, func(c *object.Commit) error {
+			m := Made{SHA: c.Hash.String(), Tree: c.TreeHash.String(), Message: c.Message}
+			for _, p := range c.ParentHashes {
 				m.Parents = append(m.Parents, p.String())
 			}
 			out = append(out, m)

@@ -2,7 +2,6 @@ package gitops
 
 import (
 	"context"
-	"fmt"
 	"maps"
 	"slices"
 
@@ -21,54 +20,25 @@ type Conflict struct {
 	Kind ConflictKind
 }
 
-// ConflictKind says in what the sides don't agree, and what the merged commit has there.
-type ConflictKind int
+// ConflictKind says to a person in what the sides don't agree; here is ours and there is theirs.
+type ConflictKind string
 
 // The kinds of conflicts. In the first two, the file holds both sides between conflict markers. Of
 // a deleted file, what the other side made of it is kept. Else it is as ours has it.
 const (
-	ConflictContent       ConflictKind = iota + 1 // both changed the same lines, or neighbouring ones
-	ConflictAdded                                 // both added the file, with other content
-	ConflictDeletedByUs                           // ours deleted what theirs changed
-	ConflictDeletedByThem                         // theirs deleted what ours changed
-	ConflictBinary                                // both changed a file that is no text
-	ConflictTooLarge                              // both changed a file too large to be merged, or there are too many
-	ConflictMode                                  // each gave it other permissions
-	ConflictType                                  // a file, a symlink or a submodule: each another
-	ConflictSymlink                               // each points it elsewhere
-	ConflictSubmodule                             // each is at another commit of it
-	ConflictFileFolder                            // a file of one side is where the other has a folder
+	ConflictContent       ConflictKind = "both sides changed the same lines" // or neighbouring ones
+	ConflictAdded         ConflictKind = "both sides added the file, with different content"
+	ConflictDeletedByUs   ConflictKind = "deleted here, changed there"
+	ConflictDeletedByThem ConflictKind = "deleted there, changed here"
+	ConflictBinary        ConflictKind = "both sides changed the file, and it is binary"
+	// also where the merged files are too large together
+	ConflictTooLarge   ConflictKind = "both sides changed the file, and it is too large to be merged"
+	ConflictMode       ConflictKind = "both sides changed the file's mode"
+	ConflictType       ConflictKind = "the two sides made different things of it: a file, a symlink or a submodule"
+	ConflictSymlink    ConflictKind = "both sides changed where the symlink points"
+	ConflictSubmodule  ConflictKind = "both sides changed the submodule's commit"
+	ConflictFileFolder ConflictKind = "a file on one side, a folder on the other"
 )
-
-// String says it to a person; here is ours and there is theirs.
-func (k ConflictKind) String() string {
-	switch k {
-	case ConflictContent:
-		return "both sides changed the same lines"
-	case ConflictAdded:
-		return "both sides added the file, with different content"
-	case ConflictDeletedByUs:
-		return "deleted here, changed there"
-	case ConflictDeletedByThem:
-		return "deleted there, changed here"
-	case ConflictBinary:
-		return "both sides changed the file, and it is binary"
-	case ConflictTooLarge:
-		return "both sides changed the file, and it is too large to be merged"
-	case ConflictMode:
-		return "both sides changed the file's mode"
-	case ConflictType:
-		return "the two sides made different things of it: a file, a symlink or a submodule"
-	case ConflictSymlink:
-		return "both sides changed where the symlink points"
-	case ConflictSubmodule:
-		return "both sides changed the submodule's commit"
-	case ConflictFileFolder:
-		return "a file on one side, a folder on the other"
-	default:
-		return fmt.Sprintf("conflict %d", int(k))
-	}
-}
 
 // Merge merges theirs into ours: what changed between base and theirs is applied to ours.
 // Three trees are compared and no history is walked, so base may be any commit that both

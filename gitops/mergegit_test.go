@@ -2,10 +2,8 @@ package gitops
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"maps"
-	"os/exec"
 	"path"
 	"strings"
 	"testing"
@@ -43,49 +41,51 @@ func TestMergeEqualsGit(t *testing.T) {
 	})
 	count := 0
 	rapid.Check(t, func(rt *rapid.T) {
-		if count++; count > 40 {
-			return // each one starts git
+		if count++; count > 8 {
+			return // each one starts git, for five merges
 		}
-		base := tree.Draw(rt, "base")
-		side := func(name string) fileTree { // mostly as base
-			out, other := maps.Clone(base), tree.Draw(rt, name)
-			for _, top := range []string{"a", "d", "f"} {
-				if rapid.IntRange(0, 2).Draw(rt, name) > 0 {
-					continue
-				}
-				below := func(p, _ string) bool { return p == top || strings.HasPrefix(p, top+"/") }
-				maps.DeleteFunc(out, below)
-				for p, content := range other {
-					if below(p, "") {
-						out[p] = content
+		var merges [][3]fileTree
+		for range 5 {
+			base := tree.Draw(rt, "base")
+			side := func(name string) fileTree { // mostly as base
+				out, other := maps.Clone(base), tree.Draw(rt, name)
+				for _, top := range []string{"a", "d", "f"} {
+					if rapid.IntRange(0, 2).Draw(rt, name) > 0 {
+						continue
+					}
+					below := func(p, _ string) bool { return p == top || strings.HasPrefix(p, top+"/") }
+					maps.DeleteFunc(out, below)
+					for p, content := range other {
+						if below(p, "") {
+							out[p] = content
+						}
 					}
 				}
+				return out
 			}
-			return out
+			merges = append(merges, [3]fileTree{base, side("ours"), side("theirs")})
 		}
-		at := importTrees(rt, bare, [3]fileTree{base, side("ours"), side("theirs")})[0]
-		out, err := gitTry(bare, "-c", "merge.directoryRenames=false", "merge-tree", "--write-tree", at[1], at[2])
-		var exit *exec.ExitError
-		if err != nil && (!errors.As(err, &exit) || exit.ExitCode() != 1) {
-			rt.Fatalf("git merge-tree: %v\n%s", err, out)
-		}
+		commits := importTrees(rt, bare, merges...)
+		inGit := mergedByGit(rt, bare, commits)
 		o, err := openObjects(bare)
 		if err != nil {
 			rt.Fatal(err)
 		}
 		defer o.close()
-		trees, err := o.treesOf([]plumbing.Hash{plumbing.NewHash(at[0]), plumbing.NewHash(at[1]), plumbing.NewHash(at[2])})
-		if err != nil {
-			rt.Fatal(err)
-		}
-		m, err := mergeTrees(context.Background(), o, trees[0], trees[1], trees[2], MergeLabels{})
-		if err != nil {
-			rt.Fatal(err)
-		}
-		merged, err2 := o.editTree(trees[1], m.edits, func(plumbing.Hash, []byte) {})
-		clean := len(m.conflicts) == 0
-		if err2 != nil || clean != (err == nil && exit == nil) || clean && merged.String() != strings.TrimSpace(out) {
-			rt.Fatalf("tree %s, %v, conflicts %v; in git %v:\n%s", merged, err2, m.conflicts, exit, out)
+		for i, at := range commits {
+			trees, err := o.treesOf([]plumbing.Hash{plumbing.NewHash(at[0]), plumbing.NewHash(at[1]), plumbing.NewHash(at[2])})
+			if err != nil {
+				rt.Fatal(err)
+			}
+			m, err := mergeTrees(context.Background(), o, trees[0], trees[1], trees[2], MergeLabels{})
+			if err != nil {
+				rt.Fatal(err)
+			}
+			merged, err := o.editTree(trees[1], m.edits, func(plumbing.Hash, []byte) {})
+			clean := len(m.conflicts) == 0
+			if err != nil || clean != (inGit[i] != "") || clean && merged.String() != inGit[i] {
+				rt.Fatalf("tree %s, %v, conflicts %v; in git %q", merged, err, m.conflicts, inGit[i])
+			}
 		}
 	})
 }
@@ -116,69 +116,75 @@ func TestMergeTreesProperty(t *testing.T) {
 	})
 	count := 0
 	rapid.Check(t, func(rt *rapid.T) {
-		if count++; count > 40 {
-			return // each one starts git
+		if count++; count > 8 {
+			return // each one starts git, for five merges
 		}
-		at := importTrees(rt, bare, [3]fileTree{tree.Draw(rt, "base"), tree.Draw(rt, "ours"), tree.Draw(rt, "theirs")})[0]
+		var merges [][3]fileTree
+		for range 5 {
+			merges = append(merges, [3]fileTree{tree.Draw(rt, "base"), tree.Draw(rt, "ours"), tree.Draw(rt, "theirs")})
+		}
+		commits := importTrees(rt, bare, merges...)
 		o, err := openObjects(bare)
 		if err != nil {
 			rt.Fatal(err)
 		}
 		defer o.close()
-		trees, err := o.treesOf([]plumbing.Hash{plumbing.NewHash(at[0]), plumbing.NewHash(at[1]), plumbing.NewHash(at[2])})
-		if err != nil {
-			rt.Fatal(err)
-		}
-		merge := func(base, ours, theirs plumbing.Hash) (plumbing.Hash, bool) {
-			m, err := mergeTrees(context.Background(), o, base, ours, theirs, MergeLabels{})
+		for _, at := range commits {
+			trees, err := o.treesOf([]plumbing.Hash{plumbing.NewHash(at[0]), plumbing.NewHash(at[1]), plumbing.NewHash(at[2])})
 			if err != nil {
 				rt.Fatal(err)
 			}
-			made := map[plumbing.Hash][]byte{}
-			merged, err := o.editTree(ours, m.edits, func(h plumbing.Hash, b []byte) { made[h] = b })
-			if err != nil {
-				rt.Fatal(err)
-			}
-			paths := map[string]bool{}
-			var walk func(dir string, tree plumbing.Hash)
-			walk = func(dir string, tree plumbing.Hash) {
-				entries, err := parseTree(made[tree])
-				if made[tree] == nil {
-					entries, err = o.readTree(tree)
-				}
+			merge := func(base, ours, theirs plumbing.Hash) (plumbing.Hash, bool) {
+				m, err := mergeTrees(context.Background(), o, base, ours, theirs, MergeLabels{})
 				if err != nil {
 					rt.Fatal(err)
 				}
-				for _, e := range entries {
-					p := path.Join(dir, e.name)
-					if paths[p] {
-						rt.Fatalf("%s is there twice", p)
+				made := map[plumbing.Hash][]byte{}
+				merged, err := o.editTree(ours, m.edits, func(h plumbing.Hash, b []byte) { made[h] = b })
+				if err != nil {
+					rt.Fatal(err)
+				}
+				paths := map[string]bool{}
+				var walk func(dir string, tree plumbing.Hash)
+				walk = func(dir string, tree plumbing.Hash) {
+					entries, err := parseTree(made[tree])
+					if made[tree] == nil {
+						entries, err = o.readTree(tree)
 					}
-					paths[p] = true
-					if e.isDir() {
-						walk(p, e.id)
+					if err != nil {
+						rt.Fatal(err)
+					}
+					for _, e := range entries {
+						p := path.Join(dir, e.name)
+						if paths[p] {
+							rt.Fatalf("%s is there twice", p)
+						}
+						paths[p] = true
+						if e.isDir() {
+							walk(p, e.id)
+						}
 					}
 				}
+				walk("", merged)
+				for p, kind := range m.conflicts {
+					if !paths[p] {
+						rt.Fatalf("%s where nothing is: %v", p, kind)
+					}
+				}
+				return merged, len(m.conflicts) == 0
 			}
-			walk("", merged)
-			for p, kind := range m.conflicts {
-				if !paths[p] {
-					rt.Fatalf("%s where nothing is: %v", p, kind)
+			base, ours, theirs := trees[0], trees[1], trees[2]
+			for _, c := range [][4]plumbing.Hash{{base, ours, base, ours}, {base, base, theirs, theirs},
+				{base, ours, ours, ours}} {
+				if got, clean := merge(c[0], c[1], c[2]); !clean || got != c[3] {
+					rt.Fatalf("merge of %v: %v, clean %v", c, got, clean)
 				}
 			}
-			return merged, len(m.conflicts) == 0
-		}
-		base, ours, theirs := trees[0], trees[1], trees[2]
-		for _, c := range [][4]plumbing.Hash{{base, ours, base, ours}, {base, base, theirs, theirs},
-			{base, ours, ours, ours}} {
-			if got, clean := merge(c[0], c[1], c[2]); !clean || got != c[3] {
-				rt.Fatalf("merge of %v: %v, clean %v", c, got, clean)
+			one, clean := merge(base, ours, theirs)
+			two, alsoClean := merge(base, theirs, ours)
+			if clean != alsoClean || clean && one != two {
+				rt.Fatalf("the sides are not treated alike: %s, clean %v; %s, clean %v", one, clean, two, alsoClean)
 			}
-		}
-		one, clean := merge(base, ours, theirs)
-		two, alsoClean := merge(base, theirs, ours)
-		if clean != alsoClean || clean && one != two {
-			rt.Fatalf("the sides are not treated alike: %s, clean %v; %s, clean %v", one, clean, two, alsoClean)
 		}
 	})
 }

@@ -241,7 +241,7 @@ func TestMergeInOvergrownMirror(t *testing.T) {
 		t.Fatal("the mirror was not renewed")
 	}
 	// The same merge is fetched, so that the mirror has all objects of the next one already.
-	must0(t, f.repo.FetchCommit(ctx, "", want.SHA))
+	must0(t, f.repo.FetchCommit(ctx, want.SHA))
 	made := must[Merged](t)(f.repo.Merge(ctx, base, ours, theirs, testSpec("another message"), MergeLabels{}))
 	git(t, f.bare, "branch", "-D", "elsewhere")
 	git(t, f.bare, "gc", "-q", "--prune=now")
@@ -263,11 +263,11 @@ func TestMergedTextBounded(t *testing.T) {
 		return must[[]treeEntry](t)(o.readTree(trees[0]))[0]
 	}
 	ours := entry(at[1])
-	for held, want := range map[int]ConflictKind{0: 0, maxMergedText - 100: 0, maxMergedText: ConflictTooLarge,
+	for held, want := range map[int]ConflictKind{0: "", maxMergedText - 100: "", maxMergedText: ConflictTooLarge,
 		10 * maxMergedText: ConflictTooLarge} {
 		m := &treeMerge{ctx: t.Context(), objects: o, text: held}
 		merged, kind, err := m.mergeFile(entry(at[0]), ours, entry(at[2]))
-		if err != nil || kind != want || merged.sameAs(ours) != (want != 0) {
+		if err != nil || kind != want || merged.sameAs(ours) != (want != "") {
 			t.Errorf("with %d bytes held: %v, %v, %v", held, merged, kind, err)
 		}
 	}
@@ -293,16 +293,5 @@ func TestMergeEnds(t *testing.T) {
 	}
 	if _, err := hasMarkers(ctx, strings.NewReader("x\n")); !errors.Is(err, sorry) {
 		t.Errorf("markers: %v", err)
-	}
-}
-
-// Each kind of conflict has words of its own.
-func TestConflictKindString(t *testing.T) {
-	said := map[string]ConflictKind{}
-	for k := ConflictContent; k <= ConflictFileFolder; k++ {
-		if other, ok := said[k.String()]; ok || strings.HasPrefix(k.String(), "conflict") {
-			t.Errorf("kind %d: %s, as kind %d", int(k), k, int(other))
-		}
-		said[k.String()] = k
 	}
 }

@@ -117,7 +117,7 @@ func (m *treeMerge) mergeEntry(p string, base, ours, theirs treeEntry) error {
 	if m.ctx.Err() != nil {
 		return context.Cause(m.ctx)
 	}
-	merged, kind := ours, ConflictKind(0)
+	merged, kind := ours, ConflictKind("")
 	switch {
 	case ours.sameAs(theirs), theirs.sameAs(base):
 	case ours.sameAs(base):
@@ -138,7 +138,7 @@ func (m *treeMerge) mergeEntry(p string, base, ours, theirs treeEntry) error {
 			return fmt.Errorf("merge %s: %w", cleanText(p, 200), err)
 		}
 	}
-	if kind != 0 {
+	if kind != "" {
 		m.conflicts[p] = kind
 	}
 	has, err := m.ours.entry(p)
@@ -153,8 +153,6 @@ func (m *treeMerge) mergeEntry(p string, base, ours, theirs treeEntry) error {
 	}
 	return nil
 }
-
-func (e treeEntry) sameAs(x treeEntry) bool { return e.mode == x.mode && e.id == x.id }
 
 // mergeFile merges a regular file that both sides changed: its mode and its content, each for itself.
 func (m *treeMerge) mergeFile(base, ours, theirs treeEntry) (merged treeEntry, kind ConflictKind, err error) {
@@ -183,7 +181,7 @@ func (m *treeMerge) mergeFile(base, ours, theirs treeEntry) (merged treeEntry, k
 		b, binary, large, err := readText(e, m.objects.openBlob)
 		switch {
 		case err != nil:
-			return treeEntry{}, 0, err
+			return treeEntry{}, "", err
 		case binary:
 			return merged, ConflictBinary, nil
 		case large || m.text+len(b) > maxMergedText:
@@ -199,11 +197,10 @@ func (m *treeMerge) mergeFile(base, ours, theirs treeEntry) (merged treeEntry, k
 	default:
 		kind = ConflictContent
 	}
-	sum := newHasher(plumbing.BlobObject, int64(len(text)))
-	sum.Write(text)
-	merged.id = sum.sum()
+	blob := inMemory(plumbing.BlobObject, text)
+	merged.id = blob.id
 	m.text += len(text)
-	m.blobs = append(m.blobs, inMemory(merged.id, plumbing.BlobObject, text))
+	m.blobs = append(m.blobs, blob)
 	return merged, kind, nil
 }
 
@@ -221,7 +218,7 @@ func (m *treeMerge) clearWay() error {
 		}
 	}
 	for _, p := range paths {
-		file, err := m.fileAbove(p)
+		file, err := m.ours.blockedBy(p, m.edits)
 		if err != nil {
 			return err
 		}
@@ -260,62 +257,6 @@ func (m *treeMerge) keepsFolder(p string) (bool, error) {
 	return false, err
 }
 
-// fileAbove is the file that is where a path needs a folder, after the edits; "" is none.
-func (m *treeMerge) fileAbove(p string) (string, error) {
-	for dir := path.Dir(p); dir != "."; dir = path.Dir(dir) {
-		e, edited := m.edits[dir]
-		if !edited {
-			var err error
-			if e, err = m.ours.entry(dir); err != nil {
-				return "", err
-			}
-		}
-		if e.mode != filemode.Empty && !e.isDir() {
-			return dir, nil
-		}
-	}
-	return "", nil
-}
-
-// treeFolders looks up paths of a tree, reading each folder once.
-type treeFolders struct {
-	objects *packedObjects
-	folders map[string]map[string]treeEntry
-	root    plumbing.Hash
-}
-
-func newTreeFolders(o *packedObjects, root plumbing.Hash) *treeFolders {
-	return &treeFolders{objects: o, root: root, folders: map[string]map[string]treeEntry{}}
-}
-
-// entry is what is at a path; the zero entry is nothing.
-func (t *treeFolders) entry(p string) (treeEntry, error) {
-	if p == "." {
-		return treeEntry{mode: filemode.Dir, id: t.root}, nil
-	}
-	dir, name := path.Split(p)
-	dir = path.Clean(dir)
-	entries, known := t.folders[dir]
-	if !known {
-		d, err := t.entry(dir)
-		if err != nil {
-			return treeEntry{}, err
-		}
-		entries = map[string]treeEntry{}
-		if d.isDir() {
-			list, err := t.objects.readTree(d.id)
-			if err != nil {
-				return treeEntry{}, err
-			}
-			for _, e := range list {
-				entries[e.name] = e
-			}
-		}
-		t.folders[dir] = entries
-	}
-	return entries[name], nil
-}
-
 // follows reports whether a file was renamed on one side and the change of it on this one, given by
 // its changes, can go with it. It can when exactly one renamed the file.
 func (t *treeFolders) follows(f comparison, changes map[string]treeChange) (c treeChange, ok bool, err error) {
@@ -329,7 +270,7 @@ func (t *treeFolders) follows(f comparison, changes map[string]treeChange) (c tr
 }
 
 // isEmptyFile tells empty files, which are all alike: that one came says nothing of another that went.
-func isEmptyFile(e treeEntry) bool { return e.id == newHasher(plumbing.BlobObject, 0).sum() }
+func isEmptyFile(e treeEntry) bool { return e.id == objectID(plumbing.BlobObject, nil) }
 
 // isFree reports whether a file can move to a path: nothing is there, and no other file is where
 // it needs a folder.

@@ -3,6 +3,7 @@ package gitops
 import (
 	"errors"
 	"fmt"
+	"io"
 	"regexp"
 	"strings"
 
@@ -69,11 +70,11 @@ func (s CommitSpec) message() (string, error) {
 	return b.String(), nil
 }
 
-// encodeCommit makes the commit object.
-func (s CommitSpec) encode(tree plumbing.Hash, parents []plumbing.Hash) ([]byte, plumbing.Hash, error) {
+// encode makes the commit object.
+func (s CommitSpec) encode(tree plumbing.Hash, parents []plumbing.Hash) (o newObject, err error) {
 	message, err := s.message()
 	if err != nil {
-		return nil, plumbing.ZeroHash, err
+		return o, err
 	}
 	committer := s.Committer
 	if committer == (Signature{}) {
@@ -81,26 +82,21 @@ func (s CommitSpec) encode(tree plumbing.Hash, parents []plumbing.Hash) ([]byte,
 	}
 	for _, who := range []Signature{s.Author, committer} {
 		if who.Name == "" || who.Email == "" || who.When.IsZero() {
-			return nil, plumbing.ZeroHash, errors.New("commit needs the name, email and time of its author and committer")
+			return o, errors.New("commit needs the name, email and time of its author and committer")
 		}
 	}
 	c := object.Commit{TreeHash: tree, ParentHashes: parents, Message: message, Author: s.Author.object(),
 		Committer: committer.object()}
 	m := &plumbing.MemoryObject{}
 	if err := c.Encode(m); err != nil {
-		return nil, plumbing.ZeroHash, fmt.Errorf("encode commit: %w", err)
+		return o, fmt.Errorf("encode commit: %w", err)
 	}
 	r, err := m.Reader()
 	if err != nil {
-		return nil, plumbing.ZeroHash, err
+		return o, err
 	}
-	b := make([]byte, m.Size())
-	if _, err := r.Read(b); err != nil {
-		return nil, plumbing.ZeroHash, err
-	}
-	sum := newHasher(plumbing.CommitObject, int64(len(b)))
-	sum.Write(b)
-	return b, sum.sum(), nil
+	b, err := io.ReadAll(r)
+	return inMemory(plumbing.CommitObject, b), err
 }
 
 // object is the signature as go-git writes it, without the characters with which

@@ -6,9 +6,10 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
-	"sort"
+	"slices"
 	"strings"
 	"time"
 
@@ -238,14 +239,9 @@ func (m mirror) addShallow(more []plumbing.Hash) error {
 	if err != nil {
 		return err
 	}
-	known := map[plumbing.Hash]bool{}
-	for _, h := range have {
-		known[h] = true
-	}
 	n := len(have)
 	for _, h := range more {
-		if !known[h] {
-			known[h] = true
+		if !slices.Contains(have, h) {
 			have = append(have, h)
 		}
 	}
@@ -268,22 +264,14 @@ func (m mirror) fetchedCommits() ([]plumbing.Hash, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", errBroken, err)
 	}
-	type tip struct {
-		h  plumbing.Hash
-		at time.Time
-	}
-	var tips []tip
+	made := map[plumbing.Hash]time.Time{}
 	for _, e := range entries {
 		h, err := parseSHA(e.Name())
 		st, serr := e.Info()
 		if err == nil && serr == nil {
-			tips = append(tips, tip{h, st.ModTime()})
+			made[h] = st.ModTime()
 		}
 	}
-	sort.Slice(tips, func(i, j int) bool { return tips[i].at.After(tips[j].at) })
-	out := make([]plumbing.Hash, len(tips))
-	for i, t := range tips {
-		out[i] = t.h
-	}
+	out := slices.SortedFunc(maps.Keys(made), func(a, b plumbing.Hash) int { return made[b].Compare(made[a]) })
 	return out, nil
 }

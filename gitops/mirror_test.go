@@ -113,7 +113,7 @@ func TestOvergrownMirror(t *testing.T) {
 	mine := f.change(f.main, "mine")
 	m := must[mirror](t)(f.repo.mirror(ctx))
 	for i := range maxPacks {
-		objs := []newObject{inMemory(blobID(fmt.Sprint(i)), 3, []byte(fmt.Sprint(i)))}
+		objs := []newObject{inMemory(3, []byte(fmt.Sprint(i)))}
 		x := must[indexedPack](t)(f.repo.packNew(objs))
 		must0(t, f.repo.installPack(ctx, x, "fetched", blobID("x"), nil))
 	}
@@ -132,11 +132,7 @@ func TestOvergrownMirror(t *testing.T) {
 	must0(t, f.repo.Push(ctx, "b", mine, ""))
 }
 
-func blobID(s string) (id [20]byte) {
-	h := newHasher(3, int64(len(s)))
-	h.Write([]byte(s))
-	return h.sum()
-}
+func blobID(s string) [20]byte { return objectID(3, []byte(s)) }
 
 // TestMain runs the test binary as a process that is going to be killed.
 func TestMain(m *testing.M) {
@@ -151,7 +147,9 @@ func TestMain(m *testing.M) {
 		fmt.Fprintln(os.Stderr, w, err)
 		os.Exit(1)
 	}
-	os.Exit(m.Run())
+	code := m.Run()
+	_ = os.RemoveAll(template.dir)
+	os.Exit(code)
 }
 
 // A process killed in the middle of a fetch leaves no lock and no half mirror.

@@ -87,9 +87,7 @@ func (o *packedObjects) readAnyObject(h plumbing.Hash) (plumbing.ObjectType, []b
 	if err != nil {
 		return 0, nil, err
 	}
-	sum := newHasher(kind, int64(len(content)))
-	sum.Write(content)
-	if sum.sum() != h {
+	if objectID(kind, content) != h {
 		return 0, nil, fmt.Errorf("%w: object %s is not what its hash says", errBroken, h)
 	}
 	return kind, content, nil
@@ -178,6 +176,13 @@ func (h idHasher) sum() (id plumbing.Hash) {
 	return id
 }
 
+// objectID is the id of an object in memory.
+func objectID(kind plumbing.ObjectType, content []byte) plumbing.Hash {
+	sum := newHasher(kind, int64(len(content)))
+	sum.Write(content)
+	return sum.sum()
+}
+
 // readCommit reads and decodes a commit.
 func (o *packedObjects) readCommit(h plumbing.Hash) (*object.Commit, error) {
 	b, err := o.readObject(h, plumbing.CommitObject)
@@ -197,10 +202,13 @@ func (o *packedObjects) readCommit(h plumbing.Hash) (*object.Commit, error) {
 	return c, nil
 }
 
-// treesOf returns the trees of commits.
+// treesOf returns the trees of commits; of the zero hash, none.
 func (o *packedObjects) treesOf(commits []plumbing.Hash) ([]plumbing.Hash, error) {
 	trees := make([]plumbing.Hash, len(commits))
 	for i, h := range commits {
+		if h.IsZero() {
+			continue
+		}
 		c, err := o.readCommit(h)
 		if err != nil {
 			return nil, err

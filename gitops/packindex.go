@@ -29,14 +29,14 @@ func (x indexedPack) remove() {
 // indexPack checks a pack that came from outside and writes its index. A thin
 // pack has deltas with bases that only we hold; it is completed from have.
 // The pack's file may be replaced; base is where the result lies.
-func indexPack(f *os.File, base string, have *packedObjects) (x indexedPack, err error) {
+func indexPack(f *os.File, base string, have *packedObjects, limits packLimits) (x indexedPack, err error) {
 	defer func() {
 		if err != nil {
 			x.remove()
 		}
 	}()
 	x.base = base
-	scan, err := scanPack(f, packLimits{})
+	scan, err := scanPack(f, limits)
 	if err != nil {
 		return x, fmt.Errorf("received pack: %w", err)
 	}
@@ -104,6 +104,8 @@ type scannedEntry struct {
 	ref  plumbing.Hash // of a REF_DELTA, its base
 }
 
+var errClaim = errors.New("object has more bytes than it claims")
+
 // scanPack reads a pack from start to end through go-git's scanner, hashing
 // what is no delta, and verifies the checksum.
 func scanPack(f *os.File, most packLimits) (scannedPack, error) {
@@ -143,7 +145,7 @@ func scanPack(f *os.File, most packLimits) (scannedPack, error) {
 		default:
 			return p, fmt.Errorf("object of unknown type %d", h.Type)
 		}
-		n, crc, err := s.NextObject(&exactWriter{out, h.Length})
+		n, crc, err := s.NextObject(&limitedWriter{out, h.Length, errClaim})
 		if err != nil {
 			return p, noEOF(err)
 		}
@@ -256,9 +258,7 @@ func resolveAll(p *packFile, scan scannedPack, add func(plumbing.Hash, uint64, u
 				if content, err = packfile.PatchDelta(s.content, delta); err != nil {
 					return err
 				}
-				sum := newHasher(s.kind, int64(len(content)))
-				sum.Write(content)
-				id = sum.sum()
+				id = objectID(s.kind, content)
 			}
 			add(id, uint64(e.off), e.crc)
 			done++

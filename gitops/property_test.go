@@ -189,7 +189,7 @@ func FuzzPkt(f *testing.F) {
 func FuzzPack(f *testing.F) {
 	var good bytes.Buffer
 	if _, _, err := writePack(&good,
-		[]newObject{inMemory(blobID("hello"), plumbing.BlobObject, []byte("hello"))}); err != nil {
+		[]newObject{inMemory(plumbing.BlobObject, []byte("hello"))}); err != nil {
 		f.Fatal(err)
 	}
 	f.Add(good.Bytes())
@@ -202,7 +202,7 @@ func FuzzPack(f *testing.F) {
 		}
 		defer in.Close()
 		in.Write(b)
-		x, err := indexPack(in, filepath.Join(dir, "out"), &packedObjects{})
+		x, err := indexPack(in, filepath.Join(dir, "out"), &packedObjects{}, packLimits{})
 		if err != nil {
 			return
 		}
@@ -243,7 +243,7 @@ func FuzzIndexFile(f *testing.F) {
 		if err := os.Mkdir(r.cache.tmp(), 0o700); err != nil {
 			t.Fatal(err)
 		}
-		x, err := r.packNew([]newObject{inMemory(blobID("hello"), plumbing.BlobObject, []byte("hello"))})
+		x, err := r.packNew([]newObject{inMemory(plumbing.BlobObject, []byte("hello"))})
 		if err != nil {
 			t.Fatal(err)
 		}

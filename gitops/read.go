@@ -46,11 +46,11 @@ func (o *packedObjects) readFile(tree plumbing.Hash, name string, limit int64) (
 	if !fs.ValidPath(name) {
 		return nil, fmt.Errorf("path %q: %w", cleanText(name, 200), fs.ErrInvalid)
 	}
-	e, found, err := o.lookUp(tree, name)
+	e, err := newTreeFolders(o, tree).entry(name)
 	if err != nil {
 		return nil, err
 	}
-	if !found || e.isDir() || e.mode == filemode.Submodule {
+	if e.mode == filemode.Empty || e.isDir() || e.mode == filemode.Submodule {
 		return nil, fs.ErrNotExist
 	}
 	in, size, err := o.openBlob(e.id)
@@ -74,8 +74,8 @@ func (r *Repo) Files(ctx context.Context, sha, prefix string) (files []File, err
 			return err
 		}
 		prefix := strings.TrimSuffix(prefix, "/")
-		e, found, err := o.lookUp(c.TreeHash, prefix)
-		if err != nil || !found {
+		e, err := newTreeFolders(o, c.TreeHash).entry(prefix)
+		if err != nil || e.mode == filemode.Empty {
 			return err
 		}
 		add := func(p string, e treeEntry) error {

@@ -115,26 +115,18 @@ func (r pushReport) reason() string {
 func (r *Repo) sendUpdate(
 	ctx context.Context, op string, base *url.URL, cmd refUpdate, pack io.Reader, size int64,
 ) (rep pushReport, err error) {
-	if !cmd.caps["report-status"] {
+	if !cmd.caps["report-status"] || !cmd.caps["side-band-64k"] {
 		return rep, &ServerError{Op: op, URL: r.shownURL(), Status: 200,
 			Detail: "the server does not report what becomes of a push"}
 	}
-	caps := "report-status agent=sia"
-	banded := cmd.caps["side-band-64k"]
-	if banded {
-		caps += " side-band-64k"
-	}
 	var head pktBuffer
-	head.linef("%s %s %s\x00%s", cmd.old, cmd.new, cmd.ref, caps)
+	head.linef("%s %s %s\x00report-status side-band-64k agent=sia", cmd.old, cmd.new, cmd.ref)
 	head.flush()
 	q := gitRequest{
 		op: op, service: "git-receive-pack", timeout: r.cache.timeout,
 		body: io.MultiReader(bytes.NewReader(head.Bytes()), pack), size: int64(head.Len()) + size,
 	}
 	err = r.readAnswer(ctx, base, q, func(p *pktReader) error {
-		if !banded {
-			return rep.read(p, cmd.ref)
-		}
 		band := &sidebandReader{pkts: p}
 		err := rep.read(newPktReader(band), cmd.ref)
 		_, _ = io.Copy(io.Discard, band) // hooks may speak after the report

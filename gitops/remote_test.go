@@ -78,40 +78,12 @@ func TestFetchIncrement(t *testing.T) {
 func TestFetchCommitUnknown(t *testing.T) {
 	f := newFixture(t)
 	var missing *NotFoundError
-	err := f.repo.FetchCommit(t.Context(), "main", strings.Repeat("ab", 20))
+	err := f.repo.FetchCommit(t.Context(), strings.Repeat("ab", 20))
 	if !errors.As(err, &missing) || !strings.Contains(missing.What, "commit") {
 		t.Errorf("unknown commit: %v", err)
 	}
-	if err := f.repo.FetchCommit(t.Context(), "main", "main"); err == nil {
+	if err := f.repo.FetchCommit(t.Context(), "main"); err == nil {
 		t.Error("a name is no commit id")
-	}
-}
-
-// A server that gives out only heads of branches is asked for the branch, deeper.
-func TestFetchCommitThroughBranch(t *testing.T) {
-	f := newFixture(t)
-	for i := range 3 {
-		write(t, f.work, map[string]string{"n": fmt.Sprint(i)})
-		commitAll(t, f.work, "more")
-	}
-	f.on(func(w http.ResponseWriter, r *http.Request) bool {
-		if r.Method == http.MethodGet {
-			return false
-		}
-		b, _ := io.ReadAll(r.Body)
-		r.Body = io.NopCloser(strings.NewReader(string(b)))
-		if !strings.Contains(string(b), "want "+f.main) {
-			return false
-		}
-		w.Header().Set("Content-Type", "application/x-git-upload-pack-result")
-		fmt.Fprintf(w, "%04xERR upload-pack: not our ref", 4+len("ERR upload-pack: not our ref"))
-		return true
-	})
-	if err := f.repo.FetchCommit(t.Context(), "main", f.main); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := f.repo.ReadFile(t.Context(), f.main, "README.md", 100); err != nil {
-		t.Error(err)
 	}
 }
 
@@ -295,7 +267,7 @@ func TestTransferBreaksOff(t *testing.T) {
 		}
 		return true
 	})
-	if err := f.repo.FetchCommit(t.Context(), "main", f.main); err != nil {
+	if err := f.repo.FetchCommit(t.Context(), f.main); err != nil {
 		t.Fatal(err)
 	}
 	if n := broken.Load(); n != 2 {

@@ -34,20 +34,28 @@ func (h *History) snapshot(ctx context.Context, git, sha string) (string, error)
 	if err != nil {
 		return "", err
 	}
+	var index []indexEntry
+	if err := compareTrees(ctx, h.readTree, plumbing.ZeroHash, tree, func(c treeChange) error {
+		if c.new.mode == filemode.Deprecated {
+			c.new.mode = filemode.Regular
+		}
+		index = append(index, indexEntry{path: c.path, mode: c.new.mode, id: c.new.id})
+		return nil
+	}); err != nil {
+		return "", err
+	}
 	of := Signature{Name: "sia", Email: "sia@localhost", When: time.Unix(0, 0).UTC()}
-	text, id, err := CommitSpec{Message: "The repository as it is", Author: of}.encode(tree, nil)
+	commit, err := CommitSpec{Message: "The repository as it is", Author: of}.encode(tree, nil)
 	if err != nil {
 		return "", err
 	}
-	objs := []newObject{inMemory(id, plumbing.CommitObject, text)}
-	seen := map[plumbing.Hash]bool{}
-	var index []indexEntry
-	if err := h.gather(ctx, tree, "", 0, func(o newObject) {
-		if !seen[o.id] {
-			seen[o.id] = true
-			objs = append(objs, o)
-		}
-	}, func(e indexEntry) { index = append(index, e) }); err != nil {
+	objs := []newObject{commit}
+	if err := newObjectsBeyond(nil, h.readTree).of(tree, func(id plumbing.Hash, kind plumbing.ObjectType) {
+		objs = append(objs, newObject{id, kind, func() (io.ReadCloser, int64, error) {
+			b, err := h.readObject(kind, id, maxSnapshotBlob)
+			return io.NopCloser(bytes.NewReader(b)), int64(len(b)), err
+		}})
+	}); err != nil {
 		return "", err
 	}
 	packs := filepath.Join(git, "objects", "pack")
@@ -67,58 +75,14 @@ func (h *History) snapshot(ctx context.Context, git, sha string) (string, error)
 		return "", err
 	}
 	for name, content := range map[string]string{"index": string(encodeIndex(index)),
-		"refs/heads/main": id.String() + "\n",
+		"refs/heads/main": commit.id.String() + "\n",
 		"config":          "[core]\n\trepositoryformatversion = 0\n\tbare = false\n",
 	} {
 		if err := os.WriteFile(filepath.Join(git, filepath.FromSlash(name)), []byte(content), 0o644); err != nil {
 			return "", err
 		}
 	}
-	return id.String(), os.WriteFile(filepath.Join(git, "HEAD"), []byte("ref: refs/heads/main\n"), 0o644)
-}
-
-// gather tells of the objects of a tree, and of its files.
-func (h *History) gather(
-	ctx context.Context, tree plumbing.Hash, dir string, depth int, object func(newObject), file func(indexEntry),
-) error {
-	switch {
-	case ctx.Err() != nil:
-		return context.Cause(ctx)
-	case depth > maxDepth:
-		return errDeep
-	}
-	b, err := h.readObject(plumbing.TreeObject, tree, maxTreeObject)
-	if err != nil {
-		return err
-	}
-	object(inMemory(tree, plumbing.TreeObject, b))
-	entries, err := parseTree(b)
-	if err != nil {
-		return err
-	}
-	for _, e := range entries {
-		at := e.name
-		if dir != "" {
-			at = dir + "/" + e.name
-		}
-		switch {
-		case e.isDir():
-			if err := h.gather(ctx, e.id, at, depth+1, object, file); err != nil {
-				return err
-			}
-			continue
-		case e.mode == filemode.Deprecated:
-			e.mode = filemode.Regular
-		}
-		file(indexEntry{path: at, mode: e.mode, id: e.id})
-		if e.mode != filemode.Submodule {
-			object(newObject{e.id, plumbing.BlobObject, func() (io.ReadCloser, int64, error) {
-				b, err := h.readObject(plumbing.BlobObject, e.id, maxSnapshotBlob)
-				return io.NopCloser(bytes.NewReader(b)), int64(len(b)), err
-			}})
-		}
-	}
-	return nil
+	return commit.id.String(), os.WriteFile(filepath.Join(git, "HEAD"), []byte("ref: refs/heads/main\n"), 0o644)
 }
 
 // maxSnapshotBlob bounds a file of a snapshot, in bytes.

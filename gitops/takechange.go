@@ -37,9 +37,15 @@ func (w *Workspace) TakeChange(ctx context.Context, sha string, pack []byte) err
 	if err != nil {
 		return fmt.Errorf("take a change: %w: %w", ErrTree, err)
 	}
-	x, err := w.repo.unpackStranger(want, pack)
-	if err != nil {
+	x, err := w.repo.unpack(bytes.NewReader(pack), want,
+		packLimits{whole: true, objects: maxTakenObjects, bytes: maxTakenBytes})
+	var disk *fs.PathError
+	switch {
+	case err == nil:
+	case errors.Is(err, ErrTooLarge), errors.As(err, &disk):
 		return fmt.Errorf("take a change: %w", err)
+	default:
+		return fmt.Errorf("take a change: %w: %s", ErrTree, err.Error())
 	}
 	defer x.remove()
 	return w.repo.viewCommit(ctx, "take a change", w.Base(), func(o *packedObjects, base plumbing.Hash) error {
@@ -63,29 +69,6 @@ func notBroken(err error) error {
 		return fmt.Errorf("%w: %s", ErrTree, err.Error())
 	}
 	return err
-}
-
-// unpackStranger writes a stranger's pack beside the mirrors.
-func (r *Repo) unpackStranger(want plumbing.Hash, pack []byte) (x indexedPack, err error) {
-	f, err := os.CreateTemp(r.cache.tmp(), "change-*.pack")
-	if err != nil {
-		return x, err
-	}
-	defer os.Remove(f.Name())
-	defer f.Close()
-	if _, err := f.Write(pack); err != nil {
-		return x, err
-	}
-	if _, err := scanPack(f, packLimits{whole: true, objects: maxTakenObjects, bytes: maxTakenBytes}); err != nil {
-		if errors.Is(err, ErrTooLarge) {
-			return x, err
-		}
-		return x, fmt.Errorf("%w: %w", ErrTree, err)
-	}
-	if x, err = r.indexWith(f, want); err != nil {
-		return x, fmt.Errorf("%w: %s", ErrTree, err.Error())
-	}
-	return x, nil
 }
 
 // strangersChanges lists what a commit changes, each change looked at.

@@ -76,9 +76,9 @@ func hostilePack(t *testing.T, base string, trees [][]treeEntry, blobs map[strin
 	var objs []newObject
 	ids := map[string]plumbing.Hash{}
 	for name, text := range blobs {
-		id := hashOf(plumbing.BlobObject, []byte(text))
-		ids[name] = id
-		objs = append(objs, inMemory(id, plumbing.BlobObject, []byte(text)))
+		blob := inMemory(plumbing.BlobObject, []byte(text))
+		ids[name] = blob.id
+		objs = append(objs, blob)
 	}
 	var top plumbing.Hash
 	for _, entries := range trees { // from the lowest; a folder without an id holds the one before
@@ -89,23 +89,17 @@ func hostilePack(t *testing.T, base string, trees [][]treeEntry, blobs map[strin
 				entries[i].id = id
 			}
 		}
-		b := encodeTree(entries)
-		top = hashOf(plumbing.TreeObject, b)
-		objs = append(objs, inMemory(top, plumbing.TreeObject, b))
+		tree := inMemory(plumbing.TreeObject, encodeTree(entries))
+		top = tree.id
+		objs = append(objs, tree)
 	}
-	text, id, err := testSpec("hostile").encode(top, []plumbing.Hash{plumbing.NewHash(base)})
+	commit, err := testSpec("hostile").encode(top, []plumbing.Hash{plumbing.NewHash(base)})
 	must0(t, err)
 	var out bytes.Buffer
-	if _, _, err := writePack(&out, append(objs, inMemory(id, plumbing.CommitObject, text))); err != nil {
+	if _, _, err := writePack(&out, append(objs, commit)); err != nil {
 		t.Fatal(err)
 	}
-	return id.String(), out.Bytes()
-}
-
-func hashOf(kind plumbing.ObjectType, b []byte) plumbing.Hash {
-	h := newHasher(kind, int64(len(b)))
-	h.Write(b)
-	return h.sum()
+	return commit.id.String(), out.Bytes()
 }
 
 // A machine that is not to be trusted sends what no work tree may have. It is refused with a reason, nothing of it is
@@ -121,7 +115,7 @@ func TestHostileChange(t *testing.T) {
 	link := func(name string) treeEntry { return treeEntry{name: name, mode: filemode.Symlink} }
 	folder := func(name string) treeEntry { return treeEntry{name: name, mode: filemode.Dir} }
 	many := make([]treeEntry, 100_000)
-	same := hashOf(plumbing.BlobObject, []byte("x"))
+	same := objectID(plumbing.BlobObject, []byte("x"))
 	for i := range many {
 		many[i] = treeEntry{fmt.Sprintf("f%06d", i), filemode.Regular, same}
 	}
@@ -210,7 +204,7 @@ func TestPacksOfStrangersAreBounded(t *testing.T) {
 	if err := l.admit(plumbing.OFSDeltaObject, 1); !errors.Is(err, errDelta) {
 		t.Errorf("a delta: %v", err)
 	}
-	if _, err := (&exactWriter{&bytes.Buffer{}, 3}).Write([]byte("four")); err == nil {
+	if _, err := (&limitedWriter{&bytes.Buffer{}, 3, errClaim}).Write([]byte("four")); err == nil {
 		t.Error("more than was claimed is written")
 	}
 }

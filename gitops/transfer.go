@@ -75,34 +75,18 @@ func (r *Repo) takeCommit(ctx context.Context, sha string, in io.Reader, most in
 	if err != nil {
 		return err
 	}
-	m, err := r.mirror(ctx)
-	if err != nil {
+	if _, err := r.mirror(ctx); err != nil { // it makes the folder of the lock
 		return err
-	}
-	if entries, err := os.ReadDir(m.packsDir()); err == nil && countPacks(entries) >= maxPacks {
-		if err := r.renewMirror(ctx, m); err != nil {
-			return err
-		}
 	}
 	unlock, err := r.lockFetch(ctx)
 	if err != nil {
 		return err
 	}
 	defer unlock()
-	f, err := os.CreateTemp(r.cache.tmp(), "taken-*.pack")
-	if err != nil {
+	if _, err := r.roomyMirror(ctx); err != nil {
 		return err
 	}
-	defer os.Remove(f.Name())
-	defer f.Close()
-	n, err := io.Copy(f, io.LimitReader(cancelled{ctx, in}, most+1))
-	switch {
-	case err != nil:
-		return err
-	case n > most:
-		return fmt.Errorf("%w: more than %d bytes", ErrTooLarge, most)
-	}
-	x, err := r.indexWith(f, want)
+	x, err := r.unpack(cancelled{ctx, in}, want, packLimits{size: most})
 	if err != nil {
 		return err
 	}
@@ -110,26 +94,49 @@ func (r *Repo) takeCommit(ctx context.Context, sha string, in io.Reader, most in
 	return r.installPack(ctx, x, "fetched", want, []plumbing.Hash{want})
 }
 
-// indexWith indexes a pack that has to hold a commit.
-func (r *Repo) indexWith(f *os.File, want plumbing.Hash) (x indexedPack, err error) {
-	if x, err = indexPack(f, strings.TrimSuffix(f.Name(), ".pack")+"-whole", nil); err != nil {
+// unpack puts a pack down beside the mirrors and indexes it. It has to hold a commit, and to be within limits.
+func (r *Repo) unpack(in io.Reader, want plumbing.Hash, limits packLimits) (x indexedPack, err error) {
+	f, err := os.CreateTemp(r.cache.tmp(), "taken-*.pack")
+	if err != nil {
+		return x, fmt.Errorf("write pack: %w", err)
+	}
+	defer os.Remove(f.Name())
+	defer f.Close()
+	if limits.size > 0 {
+		in = io.LimitReader(in, limits.size+1)
+	}
+	n, err := io.Copy(f, in)
+	switch {
+	case err != nil:
+		return x, fmt.Errorf("write pack: %w", err)
+	case limits.size > 0 && n > limits.size:
+		return x, fmt.Errorf("%w: more than %d bytes", ErrTooLarge, limits.size)
+	}
+	if x, err = indexPack(f, strings.TrimSuffix(f.Name(), ".pack")+"-whole", nil, limits); err != nil {
 		return x, err
 	}
-	p, err := openPack(x.base, &baseCache{})
-	if err == nil {
-		defer p.f.Close()
-		if _, found := p.findObject(want); !found {
-			err = errNoObject
-		}
-	}
-	if err != nil {
+	if err = x.holds(want); err != nil {
 		x.remove()
 	}
 	return x, err
 }
 
+// holds is [errNoObject] where the pack lacks an object.
+func (x indexedPack) holds(want plumbing.Hash) error {
+	p, err := openPack(x.base, &baseCache{})
+	if err != nil {
+		return err
+	}
+	defer p.f.Close()
+	if _, found := p.findObject(want); !found {
+		return errNoObject
+	}
+	return nil
+}
+
 // packLimits bound a pack that a stranger made; the zero value bounds nothing.
 type packLimits struct {
+	size    int64 // of the pack, in bytes; 0: any
 	whole   bool  // no object is a delta
 	objects int   // 0: any number
 	bytes   int64 // of all objects, inflated; 0: any number
@@ -151,16 +158,17 @@ func (l *packLimits) admit(kind plumbing.ObjectType, size int64) error {
 	return nil
 }
 
-// exactWriter takes no more bytes than were claimed.
-type exactWriter struct {
+// limitedWriter takes no more than so many bytes.
+type limitedWriter struct {
 	out  io.Writer
 	left int64
+	over error // for what is more
 }
 
-// Write writes what was claimed.
-func (w *exactWriter) Write(b []byte) (int, error) {
+// Write writes what is within the limit.
+func (w *limitedWriter) Write(b []byte) (int, error) {
 	if w.left -= int64(len(b)); w.left < 0 {
-		return 0, errors.New("object has more bytes than it claims")
+		return 0, w.over
 	}
 	return w.out.Write(b)
 }

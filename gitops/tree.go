@@ -2,10 +2,11 @@ package gitops
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"path"
-	"sort"
+	"slices"
 	"strings"
 
 	"github.com/go-git/go-git/v5/plumbing"
@@ -20,6 +21,8 @@ type treeEntry struct {
 }
 
 func (e treeEntry) isDir() bool { return e.mode == filemode.Dir }
+
+func (e treeEntry) sameAs(x treeEntry) bool { return e.mode == x.mode && e.id == x.id }
 
 // Bounds of a tree. A few objects can stand for any number of files.
 const (
@@ -96,7 +99,7 @@ func encodeTree(entries []treeEntry) []byte {
 		}
 		return e.name
 	}
-	sort.Slice(entries, func(i, j int) bool { return key(entries[i]) < key(entries[j]) })
+	slices.SortFunc(entries, func(a, b treeEntry) int { return cmp.Compare(key(a), key(b)) })
 	var b bytes.Buffer
 	for _, e := range entries {
 		fmt.Fprintf(&b, "%o %s\x00", uint32(e.mode), e.name)
@@ -154,32 +157,59 @@ func (o *packedObjects) walkDepth(
 	return nil
 }
 
-// lookUp finds a path in a tree; found is false when it is not there. The empty
-// path is the tree itself.
-func (o *packedObjects) lookUp(tree plumbing.Hash, name string) (e treeEntry, found bool, err error) {
-	e = treeEntry{mode: filemode.Dir, id: tree}
+// treeFolders looks up paths of a tree, reading each folder once.
+type treeFolders struct {
+	objects *packedObjects
+	root    plumbing.Hash
+	folders map[plumbing.Hash]map[string]treeEntry // by name
+}
+
+func newTreeFolders(o *packedObjects, root plumbing.Hash) *treeFolders {
+	return &treeFolders{objects: o, root: root, folders: map[plumbing.Hash]map[string]treeEntry{}}
+}
+
+// entry is what is at a path; the zero entry is nothing. The empty path is the tree itself.
+func (t *treeFolders) entry(name string) (treeEntry, error) {
+	e := treeEntry{mode: filemode.Dir, id: t.root}
 	if name == "" || name == "." {
-		return e, true, nil
+		return e, nil
 	}
 	for part := range strings.SplitSeq(name, "/") {
 		if !e.isDir() {
-			return treeEntry{}, false, nil
+			return treeEntry{}, nil
 		}
-		entries, err := o.readTree(e.id)
-		if err != nil {
-			return treeEntry{}, false, err
+		folder, known := t.folders[e.id]
+		if !known {
+			entries, err := t.objects.readTree(e.id)
+			if err != nil {
+				return treeEntry{}, err
+			}
+			folder = make(map[string]treeEntry, len(entries))
+			for _, n := range entries {
+				folder[n.name] = n
+			}
+			t.folders[e.id] = folder
 		}
-		found := false
-		for _, n := range entries {
-			if n.name == part {
-				e, found = n, true
+		e = folder[part]
+	}
+	return e, nil
+}
+
+// blockedBy is the file that stands where a path needs a folder, after edits; "" is none.
+func (t *treeFolders) blockedBy(name string, edits treeEdits) (string, error) {
+	for dir := path.Dir(name); dir != "."; dir = path.Dir(dir) {
+		e, edited := edits[dir]
+		if !edited {
+			var err error
+			if e, err = t.entry(dir); err != nil {
+				return "", err
 			}
 		}
-		if !found {
-			return treeEntry{}, false, nil
+		if e.mode != filemode.Empty && !e.isDir() {
+			return dir, nil
 		}
 	}
-	return e, true, nil
+	return "", nil
 }
 
 // treeChange is a path that differs between two trees. A side that lacks it is the
@@ -197,66 +227,83 @@ const (
 	folderCost = 10
 )
 
-// compareTrees lists what differs between two trees, in order of path; equal parts
-// are not opened. Zero hashes are empty trees.
-func (o *packedObjects) compareTrees(ctx context.Context, from, to plumbing.Hash) ([]treeChange, error) {
-	c := treeComparison{ctx: ctx, objects: o}
-	err := c.compareDir(from, to, "", 0)
-	sort.Slice(c.out, func(i, j int) bool { return c.out[i].path < c.out[j].path })
-	return c.out, err
+// compareTrees lists what differs between two trees of a mirror, in order of path.
+func (o *packedObjects) compareTrees(ctx context.Context, from, to plumbing.Hash) (out []treeChange, err error) {
+	err = compareTrees(ctx, o.readTree, from, to, func(c treeChange) error {
+		out = append(out, c)
+		return nil
+	})
+	slices.SortFunc(out, func(a, b treeChange) int { return cmp.Compare(a.path, b.path) })
+	return out, err
+}
+
+// compareTrees calls visit for what differs between two trees, folder by folder; equal parts are not opened. Zero
+// hashes are empty trees. What read returns is put in the order of names.
+func compareTrees(
+	ctx context.Context, read func(plumbing.Hash) ([]treeEntry, error), from, to plumbing.Hash,
+	visit func(treeChange) error,
+) error {
+	c := treeComparison{ctx: ctx, read: read, visit: visit}
+	return c.compare(from, to, "", 0)
 }
 
 // treeComparison is a comparison under way.
 type treeComparison struct {
-	ctx     context.Context
-	objects *packedObjects
-	seen    int // entries, and folders at their cost
-	out     []treeChange
+	ctx   context.Context
+	read  func(plumbing.Hash) ([]treeEntry, error)
+	visit func(treeChange) error
+	seen  int // entries, and folders at their cost
 }
 
-func (c *treeComparison) compareDir(from, to plumbing.Hash, dir string, depth int) error {
-	if from == to {
+func (c *treeComparison) compare(from, to plumbing.Hash, dir string, depth int) error {
+	switch {
+	case from == to:
 		return nil
-	}
-	if c.ctx.Err() != nil {
+	case c.ctx.Err() != nil:
 		return context.Cause(c.ctx)
-	}
-	if depth > maxDepth {
+	case depth > maxDepth:
 		return errDeep
 	}
-	a, err := c.objects.readTree(from)
+	old, err := c.read(from)
 	if err != nil {
 		return err
 	}
-	b, err := c.objects.readTree(to)
+	now, err := c.read(to)
 	if err != nil {
 		return err
 	}
-	if c.seen += len(a) + len(b) + folderCost; c.seen > maxCompared {
+	if c.seen += len(old) + len(now) + folderCost; c.seen > maxCompared {
 		return fmt.Errorf("%w: more than %d files and folders to compare", ErrTree, maxCompared)
 	}
-	old := make(map[string]treeEntry, len(a))
-	for _, e := range a {
-		old[e.name] = e
+	for _, list := range [][]treeEntry{old, now} {
+		slices.SortFunc(list, func(a, b treeEntry) int { return cmp.Compare(a.name, b.name) })
 	}
-	for _, y := range b {
-		if err := c.compareEntry(old[y.name], y, path.Join(dir, y.name), depth); err != nil {
-			return err
+	for len(old)+len(now) > 0 {
+		var x, y treeEntry
+		var order int
+		switch {
+		case len(now) == 0:
+			order = -1
+		case len(old) == 0:
+			order = 1
+		default:
+			order = cmp.Compare(old[0].name, now[0].name)
 		}
-		delete(old, y.name)
-	}
-	for _, x := range a {
-		if _, gone := old[x.name]; gone {
-			if err := c.compareEntry(x, treeEntry{}, path.Join(dir, x.name), depth); err != nil {
-				return err
-			}
+		if order <= 0 {
+			x, old = old[0], old[1:]
+		}
+		if order >= 0 {
+			y, now = now[0], now[1:]
+		}
+		if err := c.compareEntry(x, y, path.Join(dir, cmp.Or(x.name, y.name)), depth); err != nil {
+			return err
 		}
 	}
 	return nil
 }
 
 func (c *treeComparison) compareEntry(x, y treeEntry, p string, depth int) error {
-	if x.id == y.id && x.mode == y.mode {
+	if x.sameAs(y) {
 		return nil
 	}
 	var xTree, yTree plumbing.Hash
@@ -267,7 +314,9 @@ func (c *treeComparison) compareEntry(x, y treeEntry, p string, depth int) error
 		yTree, y = y.id, treeEntry{}
 	}
 	if x != y {
-		c.out = append(c.out, treeChange{p, x, y})
+		if err := c.visit(treeChange{p, x, y}); err != nil {
+			return err
+		}
 	}
-	return c.compareDir(xTree, yTree, p, depth+1)
+	return c.compare(xTree, yTree, p, depth+1)
 }

@@ -15,7 +15,7 @@ func (f *fixture) fillMirror(n int) mirror {
 	m := must[mirror](f.t)(f.repo.mirror(f.t.Context()))
 	for i := len(must[[]string](f.t)(filepath.Glob(filepath.Join(m.packsDir(), "*.pack")))); i < n; i++ {
 		content := []byte(fmt.Sprint("filling ", i))
-		objs := []newObject{inMemory(blobID(string(content)), 3, content)}
+		objs := []newObject{inMemory(3, content)}
 		x := must[indexedPack](f.t)(f.repo.packNew(objs))
 		must0(f.t, f.repo.installPack(f.t.Context(), x, "fetched", blobID("x"), nil))
 	}
@@ -31,7 +31,7 @@ func TestCommitIsWhole(t *testing.T) {
 	git(t, f.work, "checkout", "-q", "-b", "other")
 	write(t, f.work, files)
 	other := commitAll(t, f.work, "other")
-	must0(t, f.repo.FetchCommit(ctx, "", other))
+	must0(t, f.repo.FetchCommit(ctx, other))
 	w := f.workspace()
 	write(t, w.Dir(), files)
 	fromWorkspace := must[string](t)(w.Commit(ctx, testSpec("mine")))

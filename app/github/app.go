@@ -23,7 +23,6 @@ type Config struct {
 	PrivateKey []byte // PEM, PKCS #1 or PKCS #8, as GitHub hands it out
 
 	BaseURL string // of the REST API; "" is https://api.github.com/; GitHub Enterprise Server: https://host/api/v3/
-	WebURL  string // where repositories are cloned from; "" derives it from BaseURL
 
 	Transport http.RoundTripper // to the network; nil is a pooled transport of our own
 	Logger    *slog.Logger      // nil discards
@@ -95,7 +94,7 @@ func New(cfg Config) (*App, error) {
 		return nil, &sia.Error{Op: op, Message: "what counts the writes is missing; without it GitHub's limits could be " +
 			"exceeded", Permanent: true}
 	}
-	api, web, err := endpoints(cfg.BaseURL, cfg.WebURL)
+	api, web, err := endpoints(cfg.BaseURL)
 	if err != nil {
 		return nil, &sia.Error{Op: op, Message: "GitHub's address is not usable; leave it empty for github.com, or give " +
 			"https://HOST/api/v3/", Permanent: true, Err: err}

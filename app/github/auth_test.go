@@ -191,16 +191,14 @@ func TestKeys(t *testing.T) {
 }
 
 func TestEndpoints(t *testing.T) {
-	for _, c := range []struct{ base, web, clone, graphql string }{
-		{"", "", "https://github.com/acme/shop.git", "https://api.github.com/graphql"},
-		{"https://git.corp/api/v3/", "", "https://git.corp/acme/shop.git", "https://git.corp/api/graphql"},
-		{"https://git.corp/api/v3", "", "https://git.corp/acme/shop.git", "https://git.corp/api/graphql"},
-		{"https://api.acme.ghe.com", "", "https://acme.ghe.com/acme/shop.git", "https://api.acme.ghe.com/graphql"},
-		{"http://127.0.0.1:99/", "", "http://127.0.0.1:99/acme/shop.git", "http://127.0.0.1:99/graphql"},
-		{"http://127.0.0.1:99/", "http://127.0.0.1:99/git", "http://127.0.0.1:99/git/acme/shop.git",
-			"http://127.0.0.1:99/graphql"},
+	for _, c := range []struct{ base, clone, graphql string }{
+		{"", "https://github.com/acme/shop.git", "https://api.github.com/graphql"},
+		{"https://git.corp/api/v3/", "https://git.corp/acme/shop.git", "https://git.corp/api/graphql"},
+		{"https://git.corp/api/v3", "https://git.corp/acme/shop.git", "https://git.corp/api/graphql"},
+		{"https://api.acme.ghe.com", "https://acme.ghe.com/acme/shop.git", "https://api.acme.ghe.com/graphql"},
+		{"http://127.0.0.1:99/", "http://127.0.0.1:99/acme/shop.git", "http://127.0.0.1:99/graphql"},
 	} {
-		a, err := New(Config{AppID: 1, PrivateKey: testPEM(), BaseURL: c.base, WebURL: c.web,
+		a, err := New(Config{AppID: 1, PrivateKey: testPEM(), BaseURL: c.base,
 			Secrets: &secret.Masker{}, Writes: Uncounted{}})
 		if err != nil {
 			t.Fatal(err)

@@ -104,8 +104,8 @@ func (r *Repo) Closing(ctx context.Context, at ClosingAt) (Closing, error) {
 
 // askClosing asks, with the branch's rules for commits or without.
 func (r *Repo) askClosing(ctx context.Context, at ClosingAt, rules bool) (closingAnswer, error) {
-	q := graphqlQuery{variables: []string{"$owner: String!", "$name: String!"},
-		values: map[string]any{"owner": r.repo.Owner, "name": r.repo.Name, "commit": at.Commit}}
+	q := r.query()
+	q.values["commit"] = at.Commit
 	q.add("$number: Int!", closingSelection, "number", at.Issue)
 	q.add("$commit: String!, $since: GitTimestamp!", sinceSelection, "since", at.Since.UTC().Format(time.RFC3339))
 	if rules {

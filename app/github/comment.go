@@ -72,13 +72,9 @@ func (r *Repo) UpsertComment(
 		if sameText(now.Body, want) {
 			return now, false, nil
 		}
-		got, _, err := r.gh.Issues.EditComment(ctx, r.repo.Owner, r.repo.Name, now.ID, &gh.IssueComment{Body: &want})
-		if err = whole(err, got.GetID()); err == nil {
-			return commentFrom(got), true, nil
-		}
-		if statusOf(err) != http.StatusNotFound { // 404: deleted since
-			return Comment{}, false, r.fail(err, "edit comment on %s#%d", r.repo, issue)
-		}
+		if now, ok, err = r.EditComment(ctx, now.ID, marker, body); err != nil || ok {
+			return now, ok, err
+		} // else it was deleted since
 	}
 	got, _, err := r.gh.Issues.CreateComment(ctx, r.repo.Owner, r.repo.Name, issue, &gh.IssueComment{Body: &want})
 	if err := whole(err, got.GetID()); err != nil {

@@ -39,9 +39,7 @@ type commitRulesAnswer struct {
 				Type       string `json:"type"`
 				Parameters struct {
 					messagePattern
-					Checks []struct {
-						Context string `json:"context"`
-					} `json:"requiredStatusChecks"`
+					Checks requiredContexts `json:"requiredStatusChecks"`
 				} `json:"parameters"`
 			} `json:"nodes"`
 		} `json:"rules"`
@@ -52,6 +50,11 @@ type commitRulesAnswer struct {
 type messagePattern struct {
 	Negate  bool   `json:"negate"`
 	Pattern string `json:"pattern"`
+}
+
+// requiredContexts are the checks that a rule requires.
+type requiredContexts []struct {
+	Context string `json:"context"`
 }
 
 // signOff reports whether the messages that the rule takes are signed off.
@@ -75,17 +78,18 @@ func (a commitRulesAnswer) rules() sia.CommitRules {
 		}
 	}
 	for _, rule := range a.Ref.Rules.Nodes {
-		switch strings.ToLower(rule.Type) {
-		case "required_signatures":
-			out.Signed = true
-		case "commit_message_pattern":
-			out.SignOff = out.SignOff || rule.Parameters.signOff()
-		}
-		for _, c := range rule.Parameters.Checks {
-			out.SignOff = out.SignOff || c.Context == dcoCheck
-		}
+		addCommitRule(&out, strings.ToLower(rule.Type), rule.Parameters.messagePattern, rule.Parameters.Checks)
 	}
 	return out
+}
+
+// addCommitRule adds what one rule asks of commits.
+func addCommitRule(out *sia.CommitRules, kind string, p messagePattern, checks requiredContexts) {
+	out.Signed = out.Signed || kind == "required_signatures"
+	out.SignOff = out.SignOff || kind == "commit_message_pattern" && p.signOff()
+	for _, c := range checks {
+		out.SignOff = out.SignOff || c.Context == dcoCheck
+	}
 }
 
 // CommitRules returns what a branch asks of commits that are merged into it. [Repo.Closing] reads it
@@ -97,8 +101,7 @@ func (r *Repo) CommitRules(ctx context.Context, branch string) (sia.CommitRules,
 	var got struct {
 		Repository commitRulesAnswer `json:"repository"`
 	}
-	q := graphqlQuery{variables: []string{"$owner: String!", "$name: String!"},
-		values: map[string]any{"owner": r.repo.Owner, "name": r.repo.Name}}
+	q := r.query()
 	q.add("$ref: String!", commitRulesSelection, "ref", "refs/heads/"+branch)
 	err := r.graphql(reading(ctx), q.String(), q.values, &got)
 	out := got.Repository.rules()
@@ -141,9 +144,7 @@ func (r *Repo) commitRulesOverREST(ctx context.Context, branch string) (out sia.
 		}
 		var p struct {
 			messagePattern
-			Checks []struct {
-				Context string `json:"context"`
-			} `json:"required_status_checks"`
+			Checks requiredContexts `json:"required_status_checks"`
 		}
 		if err == nil && len(rule.Parameters) > 0 {
 			err = json.Unmarshal(rule.Parameters, &p)
@@ -151,11 +152,7 @@ func (r *Repo) commitRulesOverREST(ctx context.Context, branch string) (out sia.
 		if err != nil {
 			return out, err
 		}
-		out.Signed = out.Signed || rule.Type == "required_signatures"
-		out.SignOff = out.SignOff || rule.Type == "commit_message_pattern" && p.signOff()
-		for _, c := range p.Checks {
-			out.SignOff = out.SignOff || c.Context == dcoCheck
-		}
+		addCommitRule(&out, rule.Type, p.messagePattern, p.Checks)
 	}
 	return out, nil
 }

@@ -16,6 +16,7 @@ import (
 // TestCommitRules: what a branch asks of commits, as one request tells it, and as REST does where
 // GraphQL does not answer.
 func TestCommitRules(t *testing.T) {
+	all := open(t, ghsim.Config{NoWorkflows: true})
 	message := func(pattern string, negate bool) model.Rule {
 		return model.Rule{Type: model.RuleMessage, Parameters: map[string]any{"operator": "contains", "pattern": pattern,
 			"negate": negate}}
@@ -26,26 +27,27 @@ func TestCommitRules(t *testing.T) {
 		inREST sia.CommitRules
 	}{
 		"nothing": {set: func(*site) error { return nil }},
-		"signatures": {set: func(s *site) error { return s.sim.RequireSignatures(full, "main", false) },
+		"signatures": {set: func(s *site) error { return s.sim.RequireSignatures(s.full, "main", false) },
 			want: sia.CommitRules{Signed: true}, inREST: sia.CommitRules{Signed: true}},
-		"signatures by classic protection": {set: func(s *site) error { return s.sim.RequireSignatures(full, "main", true) },
+		"signatures by classic protection": {set: func(s *site) error { return s.sim.RequireSignatures(s.full, "main", true) },
 			want: sia.CommitRules{Signed: true}},
-		"of another branch": {set: func(s *site) error { return s.sim.RequireSignatures(full, "next", false) }},
-		"sign-off on the web": {set: func(s *site) error { return s.sim.RequireSignOff(full) },
+		"of another branch": {set: func(s *site) error { return s.sim.RequireSignatures(s.full, "next", false) }},
+		"sign-off on the web": {set: func(s *site) error { return s.sim.RequireSignOff(s.full) },
 			want: sia.CommitRules{SignOff: true}},
-		"a pattern": {set: func(s *site) error { return s.sim.AddRule(full, "main", message("Signed-off-by: ", false)) },
+		"a pattern": {set: func(s *site) error { return s.sim.AddRule(s.full, "main", message("Signed-off-by: ", false)) },
 			want: sia.CommitRules{SignOff: true}, inREST: sia.CommitRules{SignOff: true}},
 		"a pattern that forbids it": {set: func(s *site) error {
-			return s.sim.AddRule(full, "main", message("Signed-off-by: ", true))
+			return s.sim.AddRule(s.full, "main", message("Signed-off-by: ", true))
 		}},
-		"another pattern": {set: func(s *site) error { return s.sim.AddRule(full, "main", message("JIRA-", false)) }},
-		"a check": {set: func(s *site) error { return s.sim.SetRuleset(full, "main", "test", "DCO") },
+		"another pattern": {set: func(s *site) error { return s.sim.AddRule(s.full, "main", message("JIRA-", false)) }},
+		"a check": {set: func(s *site) error { return s.sim.SetRuleset(s.full, "main", "test", "DCO") },
 			want: sia.CommitRules{SignOff: true}, inREST: sia.CommitRules{SignOff: true}},
-		"a check of classic protection": {set: func(s *site) error { return s.sim.SetBranchProtection(full, "main", "DCO") },
+		"a check of classic protection": {set: func(s *site) error { return s.sim.SetBranchProtection(s.full, "main", "DCO") },
 			want: sia.CommitRules{SignOff: true}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := open(t, ghsim.Config{NoWorkflows: true})
+			s := all.beside(t, "org-"+strings.ReplaceAll(name, " ", "-"))
+			before := countCalls(s, "/graphql")
 			ctx := context.Background()
 			check(t, c.set(s))
 			for range 2 {
@@ -53,10 +55,12 @@ func TestCommitRules(t *testing.T) {
 					t.Errorf("got %+v, %v, want %+v", got, err, c.want)
 				}
 			}
-			if n := countCalls(s, "/graphql"); n != 1 {
+			if n := countCalls(s, "/graphql") - before; n != 1 {
 				t.Errorf("%d requests, want the answer to be remembered", n)
 			}
-			s.ahead += 2 * time.Hour
+			all.ahead = 2 * time.Hour
+			defer func() { all.ahead = 0 }()
+			defer s.sim.ClearFaults()
 			s.sim.FailRequests(func(r *http.Request) *ghsim.Fault {
 				if strings.HasSuffix(r.URL.Path, "/graphql") {
 					return &ghsim.Fault{Status: http.StatusBadGateway}

@@ -41,7 +41,7 @@ func asks(w *wire) map[string]func(context.Context) error {
 		"blockers":       func(ctx context.Context) error { _, err := r.OpenBlockers(ctx, 1); return err },
 		"comments":       func(ctx context.Context) error { _, err := r.CommentsSince(ctx, 1, since); return err },
 		"pull":           func(ctx context.Context) error { _, err := r.Pull(ctx, 1); return err },
-		"pull now":       func(ctx context.Context) error { _, err := r.PullNow(ctx, 1); return err },
+		"pull now":       func(ctx context.Context) error { _, _, err := r.pullNow(ctx, 1); return err },
 		"last word":      func(ctx context.Context) error { _, err := r.LastWord(ctx, 1, "main"); return err },
 		"checks":         func(ctx context.Context) error { _, err := r.Checks(ctx, "abc"); return err },
 		"look":           func(ctx context.Context) error { _, err := r.Look(ctx, LookAt{SHA: "abc", Pull: 1}); return err },

@@ -34,16 +34,12 @@ func APIAddress(web string) string {
 // api.tenant.ghe.com, and the same host elsewhere.
 //
 // https://docs.github.com/en/enterprise-server/rest/using-the-rest-api/getting-started-with-the-rest-api
-func endpoints(base, web string) (api, clone *url.URL, err error) {
+func endpoints(base string) (api, clone *url.URL, err error) {
 	if base == "" {
 		base = "https://api.github.com/"
 	}
 	if api, err = httpURL(base); err != nil {
 		return nil, nil, err
-	}
-	if web != "" {
-		clone, err = httpURL(web)
-		return api, clone, err
 	}
 	api.Host = strings.ToLower(api.Host)
 	clone = &url.URL{Scheme: api.Scheme, Host: api.Host, Path: "/"}

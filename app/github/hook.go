@@ -74,13 +74,9 @@ func (a *App) Subscriptions(ctx context.Context) (Subscriptions, error) {
 		return Subscriptions{}, a.failure(err, "read the app itself")
 	}
 	s := Subscriptions{App: self.Events, Installations: map[int64][]string{}}
-	for in, err := range eachPage(func(o gh.ListOptions) ([]*gh.Installation, *gh.Response, error) {
-		return a.gh.Apps.ListInstallations(ctx, &o)
-	}) {
-		if err != nil {
-			return Subscriptions{}, a.failure(err, "list installations")
-		}
-		s.Installations[in.GetID()] = in.Events
+	installations, err := a.Installations(ctx)
+	for _, in := range installations {
+		s.Installations[in.ID] = in.Events
 	}
-	return s, nil
+	return s, err
 }

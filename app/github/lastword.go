@@ -63,7 +63,7 @@ func (r *Repo) LastWord(ctx context.Context, number int, branch string) (LastWor
 			return w, err
 		}
 	}
-	w.Pull, err = r.PullNow(ctx, number)
+	_, w.Pull, err = r.pullNow(ctx, number)
 	return w, err
 }
 

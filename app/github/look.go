@@ -6,6 +6,8 @@ import (
 	"slices"
 	"time"
 
+	gh "github.com/google/go-github/v66/github"
+
 	"github.com/sia-bot/sia/sia"
 	"github.com/sia-bot/sia/sia/gate"
 )
@@ -91,22 +93,19 @@ func (r *Repo) lookOverREST(ctx context.Context, at LookAt) (look Look, err erro
 	return look, err
 }
 
-// PullNow reads a pull request by itself, for the last word before something is said of its head.
+// pullNow reads a pull request as it is, for a look or for the last word before something is said of its head.
 // https://docs.github.com/en/rest/pulls/pulls#get-a-pull-request
-func (r *Repo) PullNow(ctx context.Context, number int) (PullState, error) {
+func (r *Repo) pullNow(ctx context.Context, number int) (*gh.PullRequest, PullState, error) {
 	got, _, err := r.gh.PullRequests.Get(ctx, r.repo.Owner, r.repo.Name, number)
 	if statusOf(err) == http.StatusNotFound {
-		return PullState{Known: true, Gone: true}, nil
+		return nil, PullState{Known: true, Gone: true}, nil
 	}
 	if err := whole(err, got.GetNumber()); err != nil {
-		return PullState{}, r.fail(err, "read pull request %s#%d", r.repo, number)
+		return nil, PullState{}, r.fail(err, "read pull request %s#%d", r.repo, number)
 	}
-	return pullState(r.pullFrom(got)), nil
-}
-
-func pullState(p Pull) PullState {
-	return PullState{Known: true, Closed: p.State == "closed", Merged: p.Merged, Head: p.HeadSHA, Base: p.BaseRef,
-		HeadBy: sia.Actor{Unknown: true}}
+	p := r.pullFrom(got)
+	return got, PullState{Known: true, Closed: p.State == "closed", Merged: p.Merged, Head: p.HeadSHA, Base: p.BaseRef,
+		HeadBy: sia.Actor{Unknown: true}}, nil
 }
 
 // overrule puts what reports on a pull request's test merge in the place of what reports on its head by the same name,
@@ -126,19 +125,12 @@ func (s *CheckSet) overrule(merged CheckSet) {
 }
 
 // pullState reads a pull request, how it can be merged where its head is a commit, and what reports on its test merge.
-// https://docs.github.com/en/rest/pulls/pulls#get-a-pull-request
 func (r *Repo) pullState(
 	ctx context.Context, sha string, number int,
 ) (state PullState, m Mergeability, merged CheckSet, err error) {
-	got, _, err := r.gh.PullRequests.Get(ctx, r.repo.Owner, r.repo.Name, number)
-	if statusOf(err) == http.StatusNotFound {
-		return PullState{Known: true, Gone: true}, m, merged, nil
-	}
-	if err := whole(err, got.GetNumber()); err != nil {
-		return state, m, merged, r.fail(err, "read pull request %s#%d", r.repo, number)
-	}
-	if state = pullState(r.pullFrom(got)); state.Head != sha || state.Closed {
-		return state, m, merged, nil
+	got, state, err := r.pullNow(ctx, number)
+	if err != nil || state.Gone || state.Head != sha || state.Closed {
+		return state, m, merged, err
 	}
 	m = Mergeability{Conflicts: got.Mergeable != nil && !*got.Mergeable, Behind: got.GetMergeableState() == "behind",
 		Unknown: got.Mergeable == nil}

@@ -95,6 +95,7 @@ type Installation struct {
 	Account     string // login of the organisation or user
 	Suspended   bool
 	Permissions Permissions // granted
+	Events      []string    // that it is sent
 }
 
 // Installations returns every installation of the app.
@@ -109,7 +110,7 @@ func (a *App) Installations(ctx context.Context) ([]Installation, error) {
 		}
 		out = append(out, Installation{
 			ID: in.GetID(), Account: in.GetAccount().GetLogin(),
-			Suspended: in.SuspendedAt != nil, Permissions: permissionsFrom(in.GetPermissions()),
+			Suspended: in.SuspendedAt != nil, Permissions: permissionsFrom(in.GetPermissions()), Events: in.Events,
 		})
 	}
 	return out, nil

@@ -30,10 +30,24 @@ type site struct {
 	in    int64
 	simID int64 // of the app
 	head  string
+	full  string        // the repository's name
 	ahead time.Duration // how far the adapter's clock is
 }
 
 const full = "acme/shop"
+
+// beside makes another repository on the simulator, for a case that leaves something behind.
+func (s *site) beside(t *testing.T, org string) *site {
+	t.Helper()
+	s.sim.CreateOrg(org)
+	made, err := s.sim.CreateRepo(org, "shop", ghsim.RepoSpec{Files: map[string]string{"README.md": "shop\n"}})
+	check(t, err)
+	check(t, s.sim.SetPermission(org+"/shop", "ann", "maintain"))
+	in, err := s.sim.Install(s.simID, org, "shop")
+	check(t, err)
+	return &site{sim: s.sim, app: s.app, simID: s.simID, in: in, head: made.Head, full: org + "/shop",
+		repo: s.app.Repo(in, sia.Repo{ID: made.ID, Owner: org, Name: "shop"})}
+}
 
 func open(t *testing.T, cfg ghsim.Config) *site {
 	t.Helper()
@@ -224,6 +238,7 @@ func TestRequiredNowOnTheSimulator(t *testing.T) {
 // The last word is one request where the rules are as they were, and what has changed is known whatever it costs.
 func TestLastWordOnTheSimulator(t *testing.T) {
 	ctx := context.Background()
+	all := open(t, ghsim.Config{NoWorkflows: true})
 	rule := func(kind string, of map[string]any) ghsim.Rule {
 		return ghsim.Rule{Type: kind, Parameters: map[string]any{kind: []any{of}}}
 	}
@@ -235,38 +250,38 @@ func TestLastWordOnTheSimulator(t *testing.T) {
 		"nothing has changed": {func(*site) error { return nil }, true,
 			func(p github.PullState, q github.Requirements) bool { return !p.Closed && len(q.All) == 2 && q.Known }},
 		"somebody pushed": {func(s *site) error {
-			_, err := s.sim.PushFiles(full, "fix", "ann", "more", map[string]string{"c.txt": "c\n"})
+			_, err := s.sim.PushFiles(s.full, "fix", "ann", "more", map[string]string{"c.txt": "c\n"})
 			return err
 		}, true, func(p github.PullState, _ github.Requirements) bool { return p.HeadBy.Login == "ann" }},
-		"it was closed": {func(s *site) error { return s.sim.ClosePull(full, 1, "ann") }, true,
+		"it was closed": {func(s *site) error { return s.sim.ClosePull(s.full, 1, "ann") }, true,
 			func(p github.PullState, _ github.Requirements) bool { return p.Closed && !p.Merged }},
-		"a check more": {func(s *site) error { return s.sim.AddRule(full, "main", model.ChecksRule("lint")) }, false,
+		"a check more": {func(s *site) error { return s.sim.AddRule(s.full, "main", model.ChecksRule("lint")) }, false,
 			func(_ github.PullState, q github.Requirements) bool { return len(q.All) == 3 }},
 		"of one app": {func(s *site) error {
-			return s.sim.AddRule(full, "main", rule(model.RuleChecks, map[string]any{"context": "test",
+			return s.sim.AddRule(s.full, "main", rule(model.RuleChecks, map[string]any{"context": "test",
 				"integration_id": 7}))
 		}, false, func(_ github.PullState, q github.Requirements) bool { return len(q.All) == 3 && q.All[2].App == 7 }},
 		"of another repository": {func(s *site) error {
-			return s.sim.AddRule(full, "main", rule(model.RuleWorkflows, map[string]any{"path": "a.yml",
+			return s.sim.AddRule(s.full, "main", rule(model.RuleWorkflows, map[string]any{"path": "a.yml",
 				"repository_id": 12345}))
 		}, false, func(_ github.PullState, q github.Requirements) bool { return len(q.All) == 3 }},
-		"protected": {func(s *site) error { return s.sim.SetBranchProtection(full, "main", "lint") }, false,
+		"protected": {func(s *site) error { return s.sim.SetBranchProtection(s.full, "main", "lint") }, false,
 			func(_ github.PullState, q github.Requirements) bool { return len(q.All) == 3 }},
-		"no rules any more": {func(s *site) error { return s.sim.SetRules(full, "main") }, false,
+		"no rules any more": {func(s *site) error { return s.sim.SetRules(s.full, "main") }, false,
 			func(_ github.PullState, q github.Requirements) bool { return len(q.All) == 0 && q.Known }},
-		"hidden": {func(s *site) error { return s.sim.HideRules(full, 403) }, false,
+		"hidden": {func(s *site) error { return s.sim.HideRules(s.full, 403) }, false,
 			func(_ github.PullState, q github.Requirements) bool { return !q.Known }},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := open(t, ghsim.Config{NoWorkflows: true})
-			made, err := s.sim.CreateRepo("acme", "shared", ghsim.RepoSpec{Files: map[string]string{"README.md": "shared\n"}})
+			s := all.beside(t, "org-"+strings.ReplaceAll(name, " ", "-"))
+			made, err := s.sim.CreateRepo(strings.TrimSuffix(s.full, "/shop"), "shared", ghsim.RepoSpec{Files: map[string]string{"README.md": "shared\n"}})
 			check(t, err)
-			check(t, s.sim.SetRuleset(full, "main", "test"))
-			check(t, s.sim.AddRule(full, "main", rule(model.RuleWorkflows, map[string]any{"path": "a.yml",
+			check(t, s.sim.SetRuleset(s.full, "main", "test"))
+			check(t, s.sim.AddRule(s.full, "main", rule(model.RuleWorkflows, map[string]any{"path": "a.yml",
 				"repository_id": made.ID})))
-			_, err = s.sim.PushFiles(full, "fix", "ann", "fix", map[string]string{"b.txt": "b\n"})
+			_, err = s.sim.PushFiles(s.full, "fix", "ann", "fix", map[string]string{"b.txt": "b\n"})
 			check(t, err)
-			n, err := s.sim.OpenPull(full, "ann", "fix", "main", "fix", "", false)
+			n, err := s.sim.OpenPull(s.full, "ann", "fix", "main", "fix", "", false)
 			check(t, err)
 			if n != 1 {
 				t.Fatalf("pull request %d", n)

@@ -23,9 +23,9 @@ import (
 	"github.com/sia-bot/sia/sia/secret"
 )
 
-// testKey is made once: making one takes a while.
+// testKey is made once, and short: making one and signing with it takes a while.
 var testKey = sync.OnceValue(func() *rsa.PrivateKey {
-	k, err := rsa.GenerateKey(rand.Reader, 2048)
+	k, err := rsa.GenerateKey(rand.Reader, 1024)
 	if err != nil {
 		panic(err)
 	}

@@ -3,10 +3,10 @@ package probe
 import (
 	"context"
 	"crypto/rand"
-	"encoding/hex"
 	"fmt"
 	"net/http"
 	"regexp"
+	"strings"
 	"time"
 
 	"github.com/sia-bot/sia/app/github"
@@ -25,6 +25,7 @@ type Options struct {
 	Sleep   func(context.Context, time.Duration) error // nil waits by the wall clock
 	Name    string                                     // of the run; "": the date and something random
 	Seen    func(Result)                               // is told each result as it comes; may be nil
+	Record  bool                                       // what was asked and answered is kept in the results
 }
 
 func (o Options) withDefaults() Options {
@@ -38,7 +39,7 @@ func (o Options) withDefaults() Options {
 		o.Sleep = sleep
 	}
 	if o.Name == "" {
-		o.Name = o.Now().UTC().Format(nameTime) + "-" + random()
+		o.Name = o.Now().UTC().Format(nameTime) + "-" + strings.ToLower(rand.Text()[:8])
 	}
 	if o.Seen == nil {
 		o.Seen = func(Result) {}
@@ -48,12 +49,6 @@ func (o Options) withDefaults() Options {
 
 // nameTime is how the names of runs say when they began.
 const nameTime = "20060102t1504"
-
-func random() string {
-	var b [4]byte
-	rand.Read(b[:])
-	return hex.EncodeToString(b[:])
-}
 
 func sleep(ctx context.Context, d time.Duration) error {
 	timer := time.NewTimer(d)
@@ -171,7 +166,7 @@ func (b *Bench) pace(ctx context.Context) error {
 
 // enterprise is the version that a GitHub Enterprise Server says it is.
 func (b *Bench) enterprise(ctx context.Context) string {
-	a, _, err := b.exchange(ctx, b.network, http.MethodGet, b.raw.API+"meta", nil, nil)
+	a, err := b.exchange(ctx, b.network, http.MethodGet, b.raw.API+"meta", nil, nil)
 	if err != nil {
 		return ""
 	}

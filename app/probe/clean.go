@@ -29,16 +29,17 @@ const (
 func (b *Bench) clean(ctx context.Context) (left []string) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanFor)
 	defer cancel()
-	for _, u := range slices.Backward(b.undos) {
+	takeBack := func(u undo) {
 		if err := b.takeBack(ctx, u); err != nil {
 			left = append(left, fmt.Sprintf("%s: %v", u.what, err))
 		}
 	}
+	for _, u := range slices.Backward(b.undos) {
+		takeBack(u)
+	}
 	b.undos = nil
 	for _, u := range b.leftovers(ctx, func(name string) bool { return strings.HasPrefix(name, b.name()) }) {
-		if err := b.takeBack(ctx, u); err != nil {
-			left = append(left, fmt.Sprintf("%s: %v", u.what, err))
-		}
+		takeBack(u)
 	}
 	return left
 }
@@ -47,7 +48,7 @@ func (b *Bench) takeBack(ctx context.Context, u undo) error {
 	if err := b.pace(ctx); err != nil {
 		return err
 	}
-	a, _, err := b.exchange(ctx, b.network, u.method, b.beneath(u.path), nil, u.body)
+	a, err := b.exchange(ctx, b.network, u.method, b.beneath(u.path), nil, u.body)
 	if err != nil {
 		return err
 	}
@@ -99,7 +100,7 @@ func (b *Bench) leftovers(ctx context.Context, fits func(name string) bool) (all
 }
 
 func (b *Bench) list(ctx context.Context, path string) Answer {
-	a, _, err := b.exchange(ctx, b.network, http.MethodGet, b.beneath(path), nil, nil)
+	a, err := b.exchange(ctx, b.network, http.MethodGet, b.beneath(path), nil, nil)
 	if err != nil {
 		return Answer{} // nothing is known to be left
 	}

@@ -37,12 +37,14 @@ type Answer struct {
 	Header http.Header
 	Body   []byte
 	asked  string // method and path
+	sent   []byte // the request's body
 	value  any    // the body, where it is JSON
 }
 
 // exchange is an answer as it is recorded.
-func (a Answer) exchange(masker *secret.Masker, method, path string, request []byte) Exchange {
-	x := Exchange{Method: method, Path: path, Request: recorded(masker, request), Status: a.Status,
+func (a Answer) exchange(masker *secret.Masker) Exchange {
+	method, path, _ := strings.Cut(a.asked, " ")
+	x := Exchange{Method: method, Path: path, Request: recorded(masker, a.sent), Status: a.Status,
 		Answer: recorded(masker, a.Body), Header: map[string]string{}}
 	for _, name := range recordedHeaders {
 		if v := a.Header.Get(name); v != "" {
@@ -87,21 +89,10 @@ func at(v any, path string) any {
 
 // Has reports whether there is something at a path, null included.
 func (a Answer) Has(path string) bool {
-	parent, name, found := cutLast(path)
-	if !found {
-		parent = ""
-	}
-	o, is := at(a.value, parent).(map[string]any)
-	_, has := o[name]
+	dot := strings.LastIndexByte(path, '.')
+	o, is := at(a.value, path[:max(0, dot)]).(map[string]any)
+	_, has := o[path[dot+1:]]
 	return is && has
-}
-
-func cutLast(path string) (before, after string, found bool) {
-	i := strings.LastIndexByte(path, '.')
-	if i < 0 {
-		return "", path, false
-	}
-	return path[:i], path[i+1:], true
 }
 
 // Str is the value at a path as text: "" for none and null.

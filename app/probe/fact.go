@@ -61,3 +61,14 @@ func lacking(needs string, granted github.Permissions) string {
 	}
 	return strings.Join(missing, ", ")
 }
+
+// docs is where paths of sources are beneath.
+const docs = "https://docs.github.com/en/"
+
+// address is the whole address of a source.
+func address(source string) string {
+	if source == "" || strings.HasPrefix(source, "https://") {
+		return source
+	}
+	return docs + source
+}

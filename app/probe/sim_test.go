@@ -218,7 +218,7 @@ func TestRecordIsMaskedAndBounded(t *testing.T) {
 	s := open(t, nil)
 	raw := s.sign(t)
 	o := s.options()
-	o.Only = regexp.MustCompile(`^(tokens/(hour|git)|issues/length)$`)
+	o.Only, o.Record = regexp.MustCompile(`^(tokens/(hour|git)|issues/length)$`), true
 	report := probe.Run(t.Context(), raw, o)
 	b, err := json.Marshal(report)
 	if err != nil {

@@ -170,39 +170,41 @@ func (t *Try) do(via http.RoundTripper, method, address string, header http.Head
 	}
 	ctx, cancel := context.WithTimeout(ctx, requestFor)
 	defer cancel()
-	a, x, err := t.exchange(ctx, via, method, address, header, body)
+	a, err := t.exchange(ctx, via, method, address, header, body)
 	if err != nil {
 		t.fail(err)
 		return Answer{}
 	}
-	t.result.Exchanges = append(t.result.Exchanges, x)
+	if t.options.Record {
+		t.result.Exchanges = append(t.result.Exchanges, a.exchange(t.masker))
+	}
 	return a
 }
 
 // exchange sends a request, and once more what met a rate limit or a server that failed.
 func (b *Bench) exchange(ctx context.Context, via http.RoundTripper, method, address string, header http.Header,
 	body any,
-) (Answer, Exchange, error) {
+) (Answer, error) {
 	sent, raw := body.([]byte) // what is no JSON
 	if body != nil && !raw {
 		var err error
 		if sent, err = json.Marshal(body); err != nil {
-			return Answer{}, Exchange{}, err
+			return Answer{}, err
 		}
 	}
 	path := "/" + strings.TrimPrefix(address, b.raw.API)
 	for attempt := 1; ; attempt++ {
 		a, err := b.send(ctx, via, method, address, header, sent)
 		if err != nil {
-			return Answer{}, Exchange{}, fmt.Errorf("%s %s: %w", method, path, err)
+			return Answer{}, fmt.Errorf("%s %s: %w", method, path, err)
 		}
-		a.asked = method + " " + path
+		a.asked, a.sent = method+" "+path, sent
 		wait, again := a.again(method)
 		if !again || attempt == 3 {
-			return a, a.exchange(b.masker, method, path, sent), nil
+			return a, nil
 		}
 		if err := b.options.Sleep(ctx, wait); err != nil {
-			return Answer{}, Exchange{}, err
+			return Answer{}, err
 		}
 	}
 }

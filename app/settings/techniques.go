@@ -23,7 +23,7 @@ func (f *Files) Techniques(ctx context.Context, t sia.Task) (_ *technique.Librar
 	if sha == "" {
 		sha, err = repo.Fetch(ctx, t.BaseBranch)
 	} else {
-		err = repo.FetchCommit(ctx, t.BaseBranch, sha)
+		err = repo.FetchCommit(ctx, sha)
 	}
 	if err != nil {
 		return nil, "", err

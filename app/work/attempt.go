@@ -252,11 +252,8 @@ func (w *attemptWorker) savedResult(
 
 // startCommit is where the attempt starts: the base, what must be kept, or the branch's head.
 func (w *attemptWorker) startCommit(ctx context.Context, t sia.Task) (string, error) {
-	start, branch := startOf(t), t.Branch
-	if start == string(t.BaseSHA) {
-		branch = t.BaseBranch
-	}
-	return start, w.mirror(t).FetchCommit(ctx, branch, start)
+	start := startOf(t)
+	return start, w.mirror(t).FetchCommit(ctx, start)
 }
 
 // input gathers what the agent is given.

@@ -136,7 +136,7 @@ func (w *decisionWorker) language(ctx context.Context, t sia.Task) (string, erro
 		return l, nil
 	}
 	repo := w.mirror(t)
-	if err := repo.FetchCommit(ctx, t.BaseBranch, string(t.BaseSHA)); err != nil {
+	if err := repo.FetchCommit(ctx, string(t.BaseSHA)); err != nil {
 		return "", err
 	}
 	files, err := repo.Files(ctx, string(t.BaseSHA), "")

@@ -49,7 +49,7 @@ func (w *learnWorker) conclude(ctx context.Context, t sia.Task, f sia.Effect) (c
 		return conclusion{}, err
 	}
 	repo := w.mirror(t)
-	if err := repo.FetchCommit(ctx, t.BaseBranch, string(t.BaseSHA)); err != nil {
+	if err := repo.FetchCommit(ctx, string(t.BaseSHA)); err != nil {
 		return conclusion{}, err
 	}
 	files, err := repo.Files(ctx, string(t.BaseSHA), "")

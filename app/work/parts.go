@@ -134,7 +134,7 @@ func (w *attemptWorker) forRun(ctx context.Context, t sia.Task, r agentRun, in *
 		in.Part.Left, in.Part.Why = nil, ""
 	}
 	for _, path := range r.begin.open {
-		in.Part.Open = append(in.Part.Open, sia.Conflict{Path: path, What: gitops.ConflictContent.String()})
+		in.Part.Open = append(in.Part.Open, sia.Conflict{Path: path, What: string(gitops.ConflictContent)})
 	}
 	var err error
 	in.Part.Baseline, err = w.baseline(ctx, t, r)

@@ -114,7 +114,7 @@ func (w *branchWorker) lookForSigned(
 	if head == "" {
 		return placed{}, moved
 	}
-	if err := mirror.FetchCommit(ctx, t.Branch, head); err != nil {
+	if err := mirror.FetchCommit(ctx, head); err != nil {
 		return placed{}, err
 	}
 	same, err := mirror.SameWork(ctx, head, sha)

@@ -45,10 +45,10 @@ func (w *learnWorker) study(ctx context.Context, t sia.Task, f sia.Effect) (sia.
 // askWhatItTeaches has a model say what a person's change teaches.
 func (w *learnWorker) askWhatItTeaches(ctx context.Context, t sia.Task, f sia.Effect) (out taught, err error) {
 	repo := w.mirror(t)
-	if err := repo.FetchCommit(ctx, t.BaseBranch, string(t.BaseSHA)); err != nil {
+	if err := repo.FetchCommit(ctx, string(t.BaseSHA)); err != nil {
 		return out, err
 	}
-	if err := repo.FetchCommit(ctx, t.Branch, string(f.SHA)); err != nil {
+	if err := repo.FetchCommit(ctx, string(f.SHA)); err != nil {
 		return out, err
 	}
 	from, diff, err := w.personsChange(ctx, t, f.SHA)

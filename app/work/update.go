@@ -66,7 +66,7 @@ func (w *branchWorker) onto(ctx context.Context, t sia.Task, f sia.Effect) (stri
 		return "", err
 	}
 	key, sha, _ := strings.Cut(kept, " ")
-	if key == f.Key && w.mirror(t).FetchCommit(ctx, t.BaseBranch, sha) == nil { // else the base was set back
+	if key == f.Key && w.mirror(t).FetchCommit(ctx, sha) == nil { // else the base was set back
 		return sha, nil
 	}
 	if sha, err = w.mirror(t).Fetch(ctx, t.BaseBranch); err != nil {
@@ -97,7 +97,7 @@ func (w *branchWorker) mergeBase(
 func conflicts(m gitops.Merged) []sia.Conflict {
 	var out []sia.Conflict
 	for _, c := range m.Conflicts[:min(len(m.Conflicts), mostConflicts)] {
-		out = append(out, sia.Conflict{Path: c.Path, What: c.Kind.String()})
+		out = append(out, sia.Conflict{Path: c.Path, What: string(c.Kind)})
 	}
 	return out
 }

@@ -53,7 +53,7 @@ func (c *doctorGitHubCmd) Run(e *cli.Env) error {
 	if err != nil {
 		return err
 	}
-	o := probe.Options{Only: only, Secrets: masker, Spacing: config.WriteSpacing}
+	o := probe.Options{Only: only, Secrets: masker, Spacing: config.WriteSpacing, Record: c.Record != ""}
 	if c.Output == "text" {
 		fmt.Fprintf(e.Out, "Trying in %s at %s what SIA relies on. It takes some minutes.\n", raw.Repo, raw.API)
 		o.Seen = func(r probe.Result) { printFact(e, r) }
