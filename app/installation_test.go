@@ -39,7 +39,7 @@ func TestInstallationOnManyRepositories(t *testing.T) {
 	})
 	s.InstallOn(names...)
 	states := func() map[store.SetupState]int {
-		all, err := s.App.Store.Setups(context.Background())
+		all, err := s.App.Store.Setups(context.Background(), 0)
 		check(t, err)
 		n := map[store.SetupState]int{}
 		for _, v := range all {

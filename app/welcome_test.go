@@ -38,7 +38,7 @@ func welcomes(t *testing.T, s *apptest.Stage, repo string) (pulls []ghsim.PullVi
 // came is what the store keeps of a repository's welcome.
 func came(t *testing.T, s *apptest.Stage, name string) string {
 	t.Helper()
-	all, err := s.App.Store.Setups(context.Background())
+	all, err := s.App.Store.Setups(context.Background(), 0)
 	check(t, err)
 	for _, v := range all {
 		if v.Name == name {

@@ -48,7 +48,7 @@ type Channel interface {
 // Reader is what is looked at and noted. [store.Store] is one.
 type Reader interface {
 	Tasks(ctx context.Context, f store.Filter) ([]sia.Task, error)
-	CreditsSpentBetween(ctx context.Context, from, until time.Time) (map[int64]sia.Credits, error)
+	Costs(ctx context.Context, v store.Visibility, times ...time.Time) ([]store.Cost, error)
 
 	Noticed(ctx context.Context, channel string, keys []string) (map[string]bool, error)
 	NoticesSince(ctx context.Context, channel string, since time.Time) (single int, grouped bool, err error)

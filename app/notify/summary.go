@@ -74,7 +74,7 @@ func (n *Notifier) happened(ctx context.Context, from, until time.Time) ([]rende
 	if err != nil {
 		return nil, err
 	}
-	spent, err := n.from.CreditsSpentBetween(ctx, from, until)
+	spent, err := n.from.Costs(ctx, store.SeesAll(), from, until)
 	if err != nil {
 		return nil, err
 	}
@@ -100,10 +100,10 @@ func (n *Notifier) happened(ctx context.Context, from, until time.Time) ([]rende
 		}
 		found[t.Repo.ID] = d
 	}
-	for id, credits := range spent { // by tasks that are found: what cost something changed
-		d := found[id]
-		d.Credits = credits
-		found[id] = d
+	for _, c := range spent { // by tasks that are found: what cost something changed
+		d := found[c.Repo]
+		d.Credits = c.Spent
+		found[c.Repo] = d
 	}
 	var out []render.RepoDigest
 	for _, d := range found {

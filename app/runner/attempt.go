@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/sia-bot/sia/agent"
@@ -55,7 +56,7 @@ func (r *remote) Run(ctx context.Context, in agent.Input, rec agent.Recorder) (a
 	for _, t := range in.Saved {
 		offer.Spent += t.Cost
 	}
-	if err := r.offers.OfferAttempt(ctx, offer); err != nil {
+	if err := r.Store.OfferAttempt(ctx, offer); err != nil {
 		return agent.Result{End: sia.EndError}, err
 	}
 	r.news.tell()
@@ -88,7 +89,7 @@ func (r *remote) follow(ctx context.Context) (agent.Result, error) {
 	done, stopped := ctx.Done(), (<-chan time.Time)(nil)
 	for {
 		news := r.news.next()
-		w, err := r.offers.WatchAttempt(live, r.effect.Key, r.owner)
+		w, err := r.Store.WatchAttempt(live, r.effect.Key, r.owner)
 		if errors.Is(err, store.ErrNotFound) {
 			return agent.Result{End: sia.EndError}, store.ErrLeaseLost // another server has the attempt
 		}
@@ -112,7 +113,7 @@ func (r *remote) follow(ctx context.Context) (agent.Result, error) {
 			case !errors.Is(cause, store.ErrCancelled):
 				return agent.Result{End: sia.EndCancelled}, cause // whoever goes on with it offers it again
 			}
-			if err := r.offers.StopAttempt(live, r.effect.Key, r.owner); err != nil {
+			if err := r.Store.StopAttempt(live, r.effect.Key, r.owner); err != nil {
 				return agent.Result{End: sia.EndCancelled}, err
 			}
 			timer := time.NewTimer(stopWithin)
@@ -163,7 +164,7 @@ func (r *remote) lost(ctx context.Context, w store.RunnerWatch) (res agent.Resul
 			"were lost: the last was %s; its log may say why", w.Claims, w.Runner)})
 		return res, true, err
 	}
-	rows, err := r.offers.TurnsOf(ctx, r.task.ID, r.effect.Attempt, r.effect.Run)
+	rows, err := r.Store.TurnsOf(ctx, r.task.ID, r.effect.Attempt, r.effect.Run)
 	if err != nil {
 		return res, false, err
 	}
@@ -171,27 +172,17 @@ func (r *remote) lost(ctx context.Context, w store.RunnerWatch) (res agent.Resul
 	if err != nil {
 		return res, false, err
 	}
-	if !answered(saved) {
-		saved = nil
+	if !slices.ContainsFunc(saved, func(t agent.Turn) bool { return t.Kind == agent.TurnModel }) {
+		saved = nil // no model answered: the attempt begins
 	}
 	work, err := r.encode(saved)
 	if err != nil {
 		return res, false, err
 	}
 	r.running = time.Time{}
-	err = r.offers.ReofferAttempt(ctx, r.effect.Key, r.owner, work)
+	err = r.Store.ReofferAttempt(ctx, r.effect.Key, r.owner, work)
 	r.news.tell()
 	return res, false, err
-}
-
-// answered reports whether a model answered in turns: else the attempt begins.
-func answered(turns []agent.Turn) bool {
-	for _, t := range turns {
-		if t.Kind == agent.TurnModel {
-			return true
-		}
-	}
-	return false
 }
 
 // record puts a turn that a runner reported into the transcript.
@@ -210,7 +201,7 @@ func (r *remote) record(ctx context.Context, w store.RunnerWatch) error {
 	if err := r.rec.Turn(ctx, t); err != nil {
 		return err
 	}
-	err = r.offers.TakeReport(ctx, r.effect.Key, r.owner, w.Number)
+	err = r.Store.TakeReport(ctx, r.effect.Key, r.owner, w.Number)
 	r.news.tell()
 	return err
 }
@@ -220,5 +211,5 @@ func (r *remote) abandon(ctx context.Context, w store.RunnerWatch, res agent.Res
 	ctx, cancel := context.WithTimeout(ctx, closeWithin)
 	defer cancel()
 	res.Turns, res.Cost = r.turns, w.Spent
-	return res, r.offers.CloseAttempt(ctx, r.effect.Key, r.owner)
+	return res, r.Store.CloseAttempt(ctx, r.effect.Key, r.owner)
 }

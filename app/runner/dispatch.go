@@ -2,8 +2,8 @@ package runner
 
 import (
 	"context"
-	"encoding/json"
 	"log/slog"
+	"slices"
 	"sync"
 	"time"
 
@@ -13,18 +13,6 @@ import (
 	"github.com/sia-bot/sia/gitops"
 	"github.com/sia-bot/sia/sia"
 )
-
-// Offers is what a [Dispatcher] needs of the database. [store.Store] is one.
-type Offers interface {
-	OfferAttempt(ctx context.Context, a store.RunnerAttempt) error
-	WatchAttempt(ctx context.Context, key, owner string) (store.RunnerWatch, error)
-	TakeReport(ctx context.Context, key, owner string, number int) error
-	ReofferAttempt(ctx context.Context, key, owner string, work []byte) error
-	StopAttempt(ctx context.Context, key, owner string) error
-	CloseAttempt(ctx context.Context, key, owner string) error
-	AttemptResult(ctx context.Context, key, owner string) (result, pack []byte, err error)
-	TurnsOf(ctx context.Context, id sia.TaskID, attempt, run int) ([]json.RawMessage, error)
-}
 
 // Upstream is a model with its address and key, as the server asks it.
 type Upstream struct {
@@ -74,8 +62,7 @@ type Config struct {
 // Dispatcher has attempts made by runners. It is safe for concurrent use.
 type Dispatcher struct {
 	Config
-	offers Offers
-	news   *news
+	news *news
 }
 
 // NewDispatcher returns one.
@@ -86,17 +73,13 @@ func NewDispatcher(c Config) *Dispatcher {
 	if c.Lease == 0 {
 		c.Lease = Lease
 	}
-	return &Dispatcher{Config: c, offers: c.Store, news: newNews()}
+	return &Dispatcher{Config: c, news: newNews()}
 }
 
 // agentNamed is the one of a name, or the first: a coder that is no longer configured makes no attempt.
 func (c Config) agentNamed(name string) Agent {
-	for _, a := range c.Agents {
-		if a.Name == name {
-			return a
-		}
-	}
-	return c.Agents[0]
+	named := slices.IndexFunc(c.Agents, func(a Agent) bool { return a.Name == name })
+	return c.Agents[max(0, named)]
 }
 
 // Agent makes an attempt on a runner: the one of an effect, which begins on a commit. byModel has the coder's model

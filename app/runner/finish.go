@@ -54,7 +54,7 @@ func readOutcome(b []byte) (o Outcome, err error) {
 
 // finish takes the result of an attempt: the runner's words, what the door counted, and the files.
 func (r *remote) finish(ctx context.Context, w store.RunnerWatch) (res agent.Result, err error) {
-	result, pack, err := r.offers.AttemptResult(ctx, r.effect.Key, r.owner)
+	result, pack, err := r.Store.AttemptResult(ctx, r.effect.Key, r.owner)
 	if err != nil {
 		return agent.Result{End: sia.EndError, Turns: r.turns, Cost: w.Spent}, err
 	}

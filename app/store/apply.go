@@ -103,17 +103,9 @@ func taskLock(id sia.TaskID) string { return "task " + string(id) }
 
 // task loads a task; an error wraps ErrNotFound when there is none.
 func task(ctx context.Context, q querier, id sia.TaskID) (sia.Task, error) {
-	var text string
-	err := q.QueryRowContext(ctx, `SELECT task FROM tasks WHERE id = ?`, id).Scan(&text)
-	if errors.Is(err, sql.ErrNoRows) {
-		return sia.Task{}, fmt.Errorf("task %s: %w", id, ErrNotFound)
-	}
+	t, err := scanJSON[sia.Task](q.QueryRowContext(ctx, `SELECT task FROM tasks WHERE id = ?`, id))
 	if err != nil {
-		return sia.Task{}, err
-	}
-	var t sia.Task
-	if err := json.Unmarshal([]byte(text), &t); err != nil {
-		return sia.Task{}, fmt.Errorf("decode task %s: %w", id, err)
+		return sia.Task{}, fmt.Errorf("task %s: %w", id, orNotFound(err))
 	}
 	return t, nil
 }

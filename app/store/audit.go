@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"database/sql"
 	"fmt"
 	"time"
 
@@ -37,10 +36,8 @@ func (s *PersonStore) Acts(ctx context.Context, f ActFilter) ([]Act, error) {
 	if f.Limit <= 0 {
 		f.Limit = 100
 	}
-	acts, err := collect(ctx, s.r, func(rows *sql.Rows) (a Act, err error) {
-		var at int64
-		err = rows.Scan(&at, &a.Who, &a.What, &a.Repo, &a.Task, &a.Detail)
-		a.At = fromMicros(at)
+	return list(ctx, s.DB, fmt.Sprintf("list the last %d acts", f.Limit), func(from row) (a Act, err error) {
+		err = from.Scan(intoTime{&a.At}, &a.Who, &a.What, &a.Repo, &a.Task, &a.Detail)
 		return a, err
 	}, `SELECT at, who, what, repo, task, detail FROM (
 		SELECT e.at, CASE e.by_login WHEN '' THEN 'operator' ELSE e.by_login END AS who, e.kind AS what, t.repo_id AS repo,
@@ -66,5 +63,4 @@ func (s *PersonStore) Acts(ctx context.Context, f ActFilter) ([]Act, error) {
 		UNION ALL SELECT at, approved_by, 'share lesson', 0, '', id FROM shared_lessons
 	) AS acts WHERE at >= ? AND (? = 0 OR repo = ?) AND (? = '' OR lower(who) = lower(?))
 	ORDER BY at DESC, task, what LIMIT ?`, micros(f.Since), f.Repo, f.Repo, f.Login, f.Login, f.Limit)
-	return acts, s.explain(fmt.Sprintf("list the last %d acts", f.Limit), err)
 }

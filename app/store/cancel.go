@@ -25,11 +25,8 @@ func (s *TaskStore) CancelEffect(ctx context.Context, key string) error {
 		err := tx.QueryRowContext(ctx, `UPDATE effects
 			SET cancelled = CASE WHEN state = 'pending' THEN 1 ELSE cancelled END
 			WHERE key = ? RETURNING state, job_id`, key).Scan(&state, &job)
-		if errors.Is(err, sql.ErrNoRows) {
-			return ErrNotFound
-		}
 		if err != nil || state != EffectPending {
-			return err
+			return orNotFound(err)
 		}
 		row, err := s.jobs.JobCancelTx(ctx, tx, job)
 		switch {

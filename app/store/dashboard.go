@@ -35,12 +35,7 @@ func (s *TaskStore) FindTasks(ctx context.Context, v Visibility, f Find) ([]sia.
 		also("repo_id = ?", f.Repo)
 	}
 	if len(f.States) > 0 {
-		marks := strings.TrimSuffix(strings.Repeat("?, ", len(f.States)), ", ")
-		values := make([]any, len(f.States))
-		for i, state := range f.States {
-			values[i] = state
-		}
-		also("state IN ("+marks+")", values...)
+		also("state IN "+s.listed(texts), array[sia.State](f.States))
 	}
 	if f.Technique != "" {
 		also("id IN (SELECT task_id FROM attempts WHERE technique = ?)", f.Technique)
@@ -55,11 +50,10 @@ func (s *TaskStore) FindTasks(ctx context.Context, v Visibility, f Find) ([]sia.
 		also("updated_at < ?", micros(f.To))
 	}
 	// The rows are chosen from an index; only those of the page are read.
-	tasks, err := collect(ctx, s.r, scanJSON[sia.Task], `SELECT t.task FROM (SELECT id, updated_at FROM tasks
+	return list(ctx, s.DB, "find tasks", scanJSON[sia.Task], `SELECT t.task FROM (SELECT id, updated_at FROM tasks
 		WHERE `+strings.Join(where, " AND ")+` ORDER BY updated_at DESC, id LIMIT ? OFFSET ?) AS found
 		JOIN tasks t ON t.id = found.id ORDER BY found.updated_at DESC, found.id`,
 		append(args, max(1, f.Limit), max(0, f.Skip))...)
-	return tasks, s.explain("find tasks", err)
 }
 
 // CountStates counts tasks by their state.
@@ -68,7 +62,10 @@ func (s *TaskStore) CountStates(ctx context.Context, v Visibility) (map[sia.Stat
 		state sia.State
 		n     int
 	}
-	counts, err := collect(ctx, s.r, func(rows *sql.Rows) (c count, err error) { return c, rows.Scan(&c.state, &c.n) },
+	counts, err := collect(ctx, s.r, func(from row) (c count, err error) {
+		err = from.Scan(&c.state, &c.n)
+		return c, err
+	},
 		`SELECT state, count(*) FROM tasks WHERE `+s.sees("repo_id")+` GROUP BY state`,
 		v.args()...)
 	out := map[sia.State]int{}
@@ -134,19 +131,18 @@ func (s *CreditStore) Costs(ctx context.Context, v Visibility, times ...time.Tim
 		args = append(args, micros(end))
 	}
 	args = append(append(args, micros(times[0]), micros(times[len(times)-1])), v.args()...)
-	costs, err := collect(ctx, s.r, func(rows *sql.Rows) (c Cost, err error) {
-		return c, rows.Scan(&c.Repo, &c.Period, &c.Spent)
+	return list(ctx, s.DB, "sum the costs of repositories", func(from row) (c Cost, err error) {
+		err = from.Scan(&c.Repo, &c.Period, &c.Spent)
+		return c, err
 	}, `SELECT repo_id, CASE`+period.String()+` END AS period, sum(amount) FROM credits
 		WHERE kind IN ('spend', 'overrun') AND at >= ? AND at < ? AND `+s.sees("repo_id")+`
 		GROUP BY 1, 2 ORDER BY 1, 2`, args...)
-	return costs, s.explain("sum the costs of repositories", err)
 }
 
 // SeenRepositories lists the repositories of a sight, by name.
 func (s *InstallationStore) SeenRepositories(ctx context.Context, v Visibility) ([]Repository, error) {
-	all, err := collect(ctx, s.r, func(rows *sql.Rows) (Repository, error) { return scanRepository(rows.Scan) },
+	return list(ctx, s.DB, "list repositories", scanRepository,
 		`SELECT `+repositoryColumns+` FROM repositories WHERE `+s.sees("id")+` ORDER BY owner, name`, v.args()...)
-	return all, s.explain("list repositories", err)
 }
 
 // SetupPulse is a text that differs whenever it has changed how far the repositories of an installation are set up.

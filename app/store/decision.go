@@ -34,26 +34,21 @@ func (s *DecisionStore) SettleDecision(ctx context.Context, id, outcome string, 
 const decisionColumns = `id, task_id, repo_id, attempt, type, policy, context, options, choice, propensity, reason, at,
 	outcome, credit`
 
-func scanDecision(scan func(...any) error) (d sia.Decision, err error) {
-	var context, options string
-	var at int64
-	err = scan(&d.ID, &d.Task, &d.Repo, &d.Attempt, &d.Type, &d.Policy, &context, &options, &d.Choice, &d.Propensity,
-		&d.Reason, &at, &d.Outcome, &d.Credit)
-	d.Context, d.Options, d.At = json.RawMessage(context), json.RawMessage(options), fromMicros(at)
+func scanDecision(from row) (d sia.Decision, err error) {
+	err = from.Scan(&d.ID, &d.Task, &d.Repo, &d.Attempt, &d.Type, &d.Policy, (*[]byte)(&d.Context), (*[]byte)(&d.Options),
+		&d.Choice, &d.Propensity, &d.Reason, intoTime{&d.At}, &d.Outcome, &d.Credit)
 	return d, err
 }
 
 // Decision loads a decision; the error wraps [ErrNotFound] when there is none.
 func (s *DecisionStore) Decision(ctx context.Context, id string) (sia.Decision, error) {
-	d, err := scanDecision(s.r.QueryRowContext(ctx, `SELECT `+decisionColumns+` FROM decisions WHERE id = ?`, id).Scan)
-	return d, s.explain("load decision "+id, orNotFound(err))
+	return load(ctx, s.DB, "load decision "+id, scanDecision, `SELECT `+decisionColumns+` FROM decisions WHERE id = ?`, id)
 }
 
 // Decisions lists what was decided for a task, oldest first.
 func (s *DecisionStore) Decisions(ctx context.Context, id sia.TaskID) ([]sia.Decision, error) {
-	ds, err := collect(ctx, s.r, func(rows *sql.Rows) (sia.Decision, error) { return scanDecision(rows.Scan) },
+	return list(ctx, s.DB, "load the decisions of task "+string(id), scanDecision,
 		`SELECT `+decisionColumns+` FROM decisions WHERE task_id = ? ORDER BY n`, id)
-	return ds, s.explain("load the decisions of task "+string(id), err)
 }
 
 // Outcome is the result of an intervention: its attempt passed or it did not.
@@ -90,17 +85,13 @@ func (s *OutcomeStore) RecordOutcome(ctx context.Context, o Outcome) (isNew bool
 		if err := s.hold(ctx, tx, "outcomes"); err != nil {
 			return err
 		}
-		res, err := tx.ExecContext(ctx, `INSERT INTO outcomes
+		n, err := affected(ctx, tx, `INSERT INTO outcomes
 			(id, task_id, intervention, repo_id, org, repo, pattern, technique, resolved, attempt, z, confidence, setup,
 				decision, at, imported_resolved, imported_tried)
 			VALUES ((SELECT coalesce(max(id), 0) + 1 FROM outcomes), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 			ON CONFLICT (task_id, intervention) DO NOTHING`,
 			o.Task, o.Intervention, o.Repo.ID, o.Repo.Owner, o.Repo.Name, o.Pattern, o.Technique, o.Resolved, o.Attempt, o.Z,
 			string(confidence), o.Setup, o.Decision, micros(o.At), o.Imported.Resolved, o.Imported.Tried)
-		if err != nil {
-			return err
-		}
-		n, err := res.RowsAffected()
 		isNew = n == 1
 		return err
 	})
@@ -110,31 +101,25 @@ func (s *OutcomeStore) RecordOutcome(ctx context.Context, o Outcome) (isNew bool
 const outcomeColumns = `id, task_id, intervention, repo_id, org, repo, pattern, technique, resolved, attempt, z,
 	confidence, setup, decision, at, imported_resolved, imported_tried`
 
-func scanOutcome(rows *sql.Rows) (o Outcome, err error) {
-	var confidence string
-	var at int64
-	if err := rows.Scan(&o.ID, &o.Task, &o.Intervention, &o.Repo.ID, &o.Repo.Owner, &o.Repo.Name, &o.Pattern, &o.Technique,
-		&o.Resolved, &o.Attempt, &o.Z, &confidence, &o.Setup, &o.Decision, &at, &o.Imported.Resolved,
-		&o.Imported.Tried); err != nil {
-		return o, err
-	}
-	o.At = fromMicros(at)
-	return o, json.Unmarshal([]byte(confidence), &o.Confidence)
+func scanOutcome(from row) (o Outcome, err error) {
+	err = from.Scan(&o.ID, &o.Task, &o.Intervention, &o.Repo.ID, &o.Repo.Owner, &o.Repo.Name, &o.Pattern, &o.Technique,
+		&o.Resolved, &o.Attempt, &o.Z, intoJSON{&o.Confidence}, &o.Setup, &o.Decision, intoTime{&o.At},
+		&o.Imported.Resolved, &o.Imported.Tried)
+	return o, err
 }
 
 // OutcomesSince lists the outcomes of all repositories that were recorded after
 // the one of this id, in their order; 0 is before the first. No outcome appears
 // later with an id below one that was listed.
 func (s *OutcomeStore) OutcomesSince(ctx context.Context, id int64) ([]Outcome, error) {
-	os, err := collect(ctx, s.r, scanOutcome, `SELECT `+outcomeColumns+` FROM outcomes WHERE id > ? ORDER BY id`, id)
-	return os, s.explain(fmt.Sprintf("load the outcomes since %d", id), err)
+	return list(ctx, s.DB, fmt.Sprintf("load the outcomes since %d", id), scanOutcome,
+		`SELECT `+outcomeColumns+` FROM outcomes WHERE id > ? ORDER BY id`, id)
 }
 
 // PatternOutcomes lists the outcomes of a repository for a pattern, in their order.
 func (s *OutcomeStore) PatternOutcomes(ctx context.Context, repo int64, p sia.Pattern) ([]Outcome, error) {
-	os, err := collect(ctx, s.r, scanOutcome,
+	return list(ctx, s.DB, fmt.Sprintf("load the outcomes of repository %d", repo), scanOutcome,
 		`SELECT `+outcomeColumns+` FROM outcomes WHERE repo_id = ? AND pattern = ? ORDER BY id`, repo, p)
-	return os, s.explain(fmt.Sprintf("load the outcomes of repository %d", repo), err)
 }
 
 // jsonOrNull is JSON as it is stored.

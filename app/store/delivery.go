@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"math/bits"
-	"slices"
 	"strings"
 	"time"
 
@@ -115,7 +114,7 @@ func insertDeliveries(ctx context.Context, tx *sql.Tx, all []*savedDelivery) (fr
 		args = append(args, d.GUID, d.Event, d.Action, d.Installation, d.Repo, d.Body, micros(d.Received))
 	}
 	rows := strings.TrimSuffix(strings.Repeat("(?, ?, ?, ?, ?, ?, ?), ", len(all)), ", ")
-	return collect(ctx, tx, scanText, `INSERT INTO deliveries
+	return collect(ctx, tx, scanValue[string], `INSERT INTO deliveries
 		(guid, event, action, installation_id, repo, body, received_at) VALUES `+rows+`
 		ON CONFLICT (guid) DO UPDATE SET state = 'pending', tries = 0, error = '',
 			body = excluded.body, received_at = excluded.received_at
@@ -145,51 +144,29 @@ type deliveryRow struct {
 
 func (s *DeliveryStore) delivery(ctx context.Context, guid string) (deliveryRow, error) {
 	d := deliveryRow{Delivery: Delivery{GUID: guid}}
-	var at int64
 	err := s.r.QueryRowContext(ctx, `SELECT event, action, installation_id, repo, body, received_at, state, tries
-		FROM deliveries WHERE guid = ?`, guid).
-		Scan(&d.Event, &d.Action, &d.Installation, &d.Repo, &d.Body, &at, &d.state, &d.tries)
-	if errors.Is(err, sql.ErrNoRows) {
-		return d, fmt.Errorf("delivery %s: %w", guid, ErrNotFound)
-	}
-	if err == nil {
-		d.Received = fromMicros(at)
-		d.Body, err = s.codec.unpack(d.Body)
-	}
-	return d, s.explain("load delivery "+guid, err)
+		FROM deliveries WHERE guid = ?`, guid).Scan(&d.Event, &d.Action, &d.Installation, &d.Repo,
+		unpacked{s.codec, &d.Body}, intoTime{&d.Received}, &d.state, &d.tries)
+	return d, s.explain("load delivery "+guid, orNotFound(err))
 }
 
 // LatestDelivery is the delivery that was saved last, without its body; ErrNotFound when none was.
 func (s *DeliveryStore) LatestDelivery(ctx context.Context) (Delivery, error) {
-	var d Delivery
-	var at int64
-	err := s.r.QueryRowContext(ctx, `SELECT guid, event, action, installation_id, repo, received_at FROM deliveries
-		ORDER BY id DESC LIMIT 1`).Scan(&d.GUID, &d.Event, &d.Action, &d.Installation, &d.Repo, &at)
-	if errors.Is(err, sql.ErrNoRows) {
-		return d, fmt.Errorf("latest delivery: %w", ErrNotFound)
-	}
-	d.Received = fromMicros(at)
-	return d, s.explain("load the latest delivery", err)
+	return load(ctx, s.DB, "load the latest delivery", func(from row) (d Delivery, err error) {
+		err = from.Scan(&d.GUID, &d.Event, &d.Action, &d.Installation, &d.Repo, intoTime{&d.Received})
+		return d, err
+	}, `SELECT guid, event, action, installation_id, repo, received_at FROM deliveries ORDER BY id DESC LIMIT 1`)
 }
 
 // Arrived are those of the deliveries that were saved and are still there.
 func (s *DeliveryStore) Arrived(ctx context.Context, guids []string) (map[string]bool, error) {
-	arrived := map[string]bool{}
-	for some := range slices.Chunk(guids, 500) {
-		marks, args := strings.TrimSuffix(strings.Repeat("?,", len(some)), ","), make([]any, len(some))
-		for i, guid := range some {
-			args[i] = guid
-		}
-		found, err := collect(ctx, s.r, scanText,
-			`SELECT guid FROM deliveries WHERE guid IN (`+marks+`)`, args...)
-		if err != nil {
-			return nil, s.explain("look which deliveries arrived", err)
-		}
-		for _, guid := range found {
-			arrived[guid] = true
-		}
+	found, err := list(ctx, s.DB, "look which deliveries arrived", scanValue[string],
+		`SELECT guid FROM deliveries WHERE guid IN `+s.listed(texts), array[string](guids))
+	arrived := make(map[string]bool, len(found))
+	for _, guid := range found {
+		arrived[guid] = true
 	}
-	return arrived, nil
+	return arrived, err
 }
 
 // PruneDeliveries deletes the deliveries that were dealt with and were received

@@ -3,7 +3,6 @@ package store
 import (
 	"context"
 	"database/sql"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"runtime/debug"
@@ -84,13 +83,9 @@ func (w *deliveriesWorker) part(ctx context.Context, job *river.Job[deliveriesAr
 	s := w.e.s
 	saving, cancel := context.WithTimeout(context.WithoutCancel(ctx), saveTimeout)
 	defer cancel()
-	list, err := json.Marshal(guids)
-	if err != nil {
-		return err
-	}
 	return s.write(saving, "part deliveries", func(tx *sql.Tx) error {
-		pending, err := collect(saving, tx, scanText, `SELECT guid FROM deliveries
-			WHERE state = 'pending' AND tries = 0 AND guid IN `+s.listed(texts)+` ORDER BY id`, string(list))
+		pending, err := collect(saving, tx, scanValue[string], `SELECT guid FROM deliveries
+			WHERE state = 'pending' AND tries = 0 AND guid IN `+s.listed(texts)+` ORDER BY id`, array[string](guids))
 		if err != nil {
 			return err
 		}
@@ -173,7 +168,7 @@ type closedDelivery struct{ guid, state, words string }
 // closeDeliveries closes deliveries. River completes their jobs afterwards, many at a time: a job that a crash leaves
 // behind finds its deliveries closed.
 func (s *DeliveryStore) closeDeliveries(ctx context.Context, all []closedDelivery) error {
-	var done []string
+	var done array[string]
 	var failed []closedDelivery
 	for _, d := range all {
 		if d.state == "done" {
@@ -182,14 +177,10 @@ func (s *DeliveryStore) closeDeliveries(ctx context.Context, all []closedDeliver
 			failed = append(failed, d)
 		}
 	}
-	list, err := json.Marshal(done)
-	if err != nil {
-		return err
-	}
 	return s.write(ctx, "close deliveries", func(tx *sql.Tx) error {
 		if len(done) > 0 {
 			if _, err := tx.ExecContext(ctx, `UPDATE deliveries SET state = 'done', error = ''
-				WHERE guid IN `+s.listed(texts), string(list)); err != nil {
+				WHERE guid IN `+s.listed(texts), done); err != nil {
 				return err
 			}
 		}

@@ -88,8 +88,9 @@ const (
 	numbers
 )
 
-func scanTextColumn(rows *sql.Rows) (c textColumn, err error) {
-	return c, rows.Scan(&c.table, &c.name, &c.kind)
+func scanTextColumn(from row) (c textColumn, err error) {
+	err = from.Scan(&c.table, &c.name, &c.kind)
+	return c, err
 }
 
 // nullTime scans a time that may be missing.

@@ -72,14 +72,13 @@ func (w *effectWorker) begin(ctx context.Context, job *river.Job[effectArgs]) (*
 // leftJoined takes the lease of an effect of a task that joined another, when the job of that one was put off in
 // between; nil: there is none, or another run has it.
 func (w *effectWorker) leftJoined(ctx context.Context, id sia.TaskID, job string) (*heldLease, error) {
-	var key string
-	err := w.e.s.r.QueryRowContext(ctx, `SELECT key FROM effects
-		WHERE task_id = ? AND state = 'pending' AND job_id = 0 LIMIT 1`, id).Scan(&key)
-	if errors.Is(err, sql.ErrNoRows) {
+	key, err := load(ctx, w.e.s.DB, "look for what was left of task "+string(id), scanValue[string], `SELECT key
+		FROM effects WHERE task_id = ? AND state = 'pending' AND job_id = 0 LIMIT 1`, id)
+	if errors.Is(err, ErrNotFound) {
 		return nil, nil
 	}
 	if err != nil {
-		return nil, w.e.s.explain("look for what was left of task "+string(id), err)
+		return nil, err
 	}
 	held, _, _, err := w.e.take(ctx, key, job)
 	return held, err
@@ -236,14 +235,10 @@ func (w *effectWorker) save(
 			joined.end()
 		}
 		res, joined = nil, nil
-		closed, err := tx.ExecContext(saving, `UPDATE effects
+		n, err := affected(saving, tx, `UPDATE effects
 			SET state = ?, error = CASE WHEN ? = '' THEN error ELSE ? END, ended_at = ?
 			WHERE key = ? AND state = 'pending' AND lease_token = ?`, state, words, words, micros(ev.At), f.Key, held.token)
-		if err != nil {
-			return err
-		}
 		var next *sia.Effect
-		n, err := closed.RowsAffected()
 		if err == nil && n > 0 { // else another run took the effect over: its outcome counts, not this one
 			var r sia.Result
 			r, err = s.applyTx(saving, tx, f.Task, ev, &next)
@@ -292,12 +287,9 @@ func (w *effectWorker) later(
 		if err := complete(ctx, tx, job); err != nil {
 			return err
 		}
-		put, err := tx.ExecContext(ctx, `UPDATE effects SET tries = tries + ?, error = ?, lease_until = 0
+		n, err := affected(ctx, tx, `UPDATE effects SET tries = tries + ?, error = ?, lease_until = 0
 			WHERE key = ? AND state = 'pending' AND lease_token = ?`, failed+crashed, forPeople(cause), key, held.token)
-		if err != nil {
-			return err
-		}
-		if mine, err = put.RowsAffected(); err != nil || mine == 0 {
+		if mine = n; err != nil || mine == 0 {
 			return err
 		}
 		return s.insertJob(ctx, tx, key, queue, s.now().Add(delay))

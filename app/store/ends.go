@@ -79,19 +79,16 @@ func (s *OutcomeStore) RecordCoderOutcome(ctx context.Context, o CoderOutcome) e
 	})
 }
 
+func scanCoderOutcome(from row) (o CoderOutcome, err error) {
+	err = from.Scan(&o.ID, &o.Task, &o.Attempt, &o.Repo, &o.Org, &o.Kind, &o.Coder, &o.Agent, &o.Cost, &o.Resolved,
+		&o.Changed, intoJSON{&o.Failed}, intoTime{&o.At})
+	return o, err
+}
+
 // CoderOutcomesSince lists the outcomes of all repositories that were recorded after the
 // one of this id, in their order; 0 is before the first.
 func (s *OutcomeStore) CoderOutcomesSince(ctx context.Context, id int64) ([]CoderOutcome, error) {
-	os, err := collect(ctx, s.r, func(rows *sql.Rows) (o CoderOutcome, err error) {
-		var failed string
-		var at int64
-		if err := rows.Scan(&o.ID, &o.Task, &o.Attempt, &o.Repo, &o.Org, &o.Kind, &o.Coder, &o.Agent, &o.Cost,
-			&o.Resolved, &o.Changed, &failed, &at); err != nil {
-			return o, err
-		}
-		o.At = fromMicros(at)
-		return o, json.Unmarshal([]byte(failed), &o.Failed)
-	}, `SELECT id, task_id, attempt, repo_id, org, kind, coder, agent, cost, resolved, changed, failed, at
+	return list(ctx, s.DB, fmt.Sprintf("load the outcomes of coders since %d", id), scanCoderOutcome,
+		`SELECT id, task_id, attempt, repo_id, org, kind, coder, agent, cost, resolved, changed, failed, at
 		FROM coder_outcomes WHERE id > ? ORDER BY id`, id)
-	return os, s.explain(fmt.Sprintf("load the outcomes of coders since %d", id), err)
 }

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"crypto/rand"
 	"database/sql"
 	"errors"
 	"fmt"
@@ -123,7 +124,7 @@ type Engine struct {
 
 	newer sync.Once // says that the schema is newer than this program
 
-	holder string // names the engine in its leases
+	holder string // names the engine in its leases, among all that ever work on the database
 	mu     sync.Mutex
 	held   map[string]*heldLease // of the effects under way, by their keys
 	others map[int64]bool        // the jobs under way that are no effects
@@ -154,7 +155,7 @@ func (s *Store) Start(ctx context.Context, h Handlers, c EngineConfig) (*Engine,
 			return nil, err
 		}
 	}
-	e := &Engine{s: s, h: h, c: c.withDefaults(), unlock: sync.OnceValue(unlock), holder: newHolder(),
+	e := &Engine{s: s, h: h, c: c.withDefaults(), unlock: sync.OnceValue(unlock), holder: rand.Text(),
 		held: map[string]*heldLease{}, others: map[int64]bool{}}
 	e.deliverySlots = make(chan struct{}, e.c.Deliveries)
 	e.shares = map[string]*shares{queueEffects: newShares(e.c.Effects), queueAttempts: newShares(e.c.Attempts),

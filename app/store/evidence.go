@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"database/sql"
 	"time"
 
 	"github.com/sia-bot/sia/sia"
@@ -16,8 +15,9 @@ type Tally struct {
 	Cost     sia.Credits `json:"cost,omitempty"` // of all tries; 0 where costs are not told apart
 }
 
-func scanTally(rows *sql.Rows) (t Tally, err error) {
-	return t, rows.Scan(&t.Name, &t.Tried, &t.Resolved, &t.Cost)
+func scanTally(from row) (t Tally, err error) {
+	err = from.Scan(&t.Name, &t.Tried, &t.Resolved, &t.Cost)
+	return t, err
 }
 
 // mostTallies bounds the lists below: people's techniques and models' patterns have no end.
@@ -26,18 +26,18 @@ const mostTallies = 100
 // TechniqueTallies is the result of each technique, in one repository or, with 0, in all that are
 // in sight; the one that was tried most first.
 func (s *DecisionStore) TechniqueTallies(ctx context.Context, v Visibility, repo int64) ([]Tally, error) {
-	all, err := collect(ctx, s.r, scanTally, `SELECT technique, count(*) AS tried, sum(resolved), 0 FROM outcomes
+	return list(ctx, s.DB, "count the outcomes of techniques", scanTally, `
+		SELECT technique, count(*) AS tried, sum(resolved), 0 FROM outcomes
 		WHERE (? = 0 OR repo_id = ?) AND `+s.sees("repo_id")+` GROUP BY technique ORDER BY tried DESC, technique LIMIT ?`,
 		append(append([]any{repo, repo}, v.args()...), mostTallies)...)
-	return all, s.explain("count the outcomes of techniques", err)
 }
 
 // CoderTallies is the same of coders.
 func (s *DecisionStore) CoderTallies(ctx context.Context, v Visibility, repo int64) ([]Tally, error) {
-	all, err := collect(ctx, s.r, scanTally, `SELECT coder, count(*) AS tried, sum(resolved), sum(cost) FROM coder_outcomes
+	return list(ctx, s.DB, "count the outcomes of coders", scanTally, `
+		SELECT coder, count(*) AS tried, sum(resolved), sum(cost) FROM coder_outcomes
 		WHERE (? = 0 OR repo_id = ?) AND `+s.sees("repo_id")+` GROUP BY coder ORDER BY tried DESC, coder LIMIT ?`,
 		append(append([]any{repo, repo}, v.args()...), mostTallies)...)
-	return all, s.explain("count the outcomes of coders", err)
 }
 
 // PatternTally is how often a pattern of failure was met, and the result of what was done about it.
@@ -56,8 +56,9 @@ type PatternTally struct {
 func (s *DecisionStore) PatternTallies(
 	ctx context.Context, v Visibility, repo int64, lately time.Time,
 ) ([]PatternTally, error) {
-	all, err := collect(ctx, s.r, func(rows *sql.Rows) (p PatternTally, err error) {
-		return p, rows.Scan(&p.Pattern, &p.Lately, &p.Before, &p.Resolved, &p.Best, &p.BestOf, &p.BestDid)
+	return list(ctx, s.DB, "count patterns of failure", func(from row) (p PatternTally, err error) {
+		err = from.Scan(&p.Pattern, &p.Lately, &p.Before, &p.Resolved, &p.Best, &p.BestOf, &p.BestDid)
+		return p, err
 	}, `WITH each AS (SELECT pattern, technique, count(*) AS tried, sum(resolved) AS resolved,
 				count(CASE WHEN at >= ? THEN 1 END) AS lately FROM outcomes
 			WHERE (? = 0 OR repo_id = ?) AND `+s.sees("repo_id")+` GROUP BY pattern, technique),
@@ -69,22 +70,13 @@ func (s *DecisionStore) PatternTallies(
 			max(CASE WHEN place = 1 THEN resolved ELSE 0 END)
 		FROM ranked GROUP BY pattern ORDER BY now DESC, sum(tried) DESC, pattern LIMIT ?`,
 		append(append([]any{micros(lately), repo, repo}, v.args()...), mostTallies)...)
-	return all, s.explain("count patterns of failure", err)
 }
 
 // LastDecisions lists the last decisions of a type in sight, the newest first.
 func (s *DecisionStore) LastDecisions(
 	ctx context.Context, v Visibility, repo int64, typ sia.DecisionType, limit int,
 ) ([]sia.Decision, error) {
-	ds, err := collect(ctx, s.r, func(rows *sql.Rows) (sia.Decision, error) { return scanDecision(rows.Scan) },
+	return list(ctx, s.DB, "load the last decisions of type "+string(typ), scanDecision,
 		`SELECT `+decisionColumns+` FROM decisions WHERE type = ? AND (? = 0 OR repo_id = ?) AND `+s.sees("repo_id")+`
 		ORDER BY at DESC, n DESC LIMIT ?`, append(append([]any{typ, repo, repo}, v.args()...), limit)...)
-	return ds, s.explain("load the last decisions of type "+string(typ), err)
-}
-
-// SetupsOf lists how far the repositories of an installation are set up, by name.
-func (s *SetupStore) SetupsOf(ctx context.Context, installation int64) ([]Setup, error) {
-	all, err := collect(ctx, s.r, scanSetup, setupQuery+` WHERE s.installation_id = ? ORDER BY r.owner, r.name`,
-		installation)
-	return all, s.explain("list how far repositories are set up", err)
 }

@@ -111,25 +111,22 @@ const experimentColumns = `id, installation, place_id, place_owner, place_name, 
 	present, candidate, change, path, value, reason, proposed_by, number, phase, why, gate, pull, pull_url, head, comment,
 	approved_by, created_at, started_at, promoted_at, watched_at, ended_at`
 
-func scanExperiment(rows *sql.Rows) (x Experiment, err error) {
-	var created, started, promoted, watched, ended int64
-	err = rows.Scan(&x.ID, &x.Installation, &x.Place.ID, &x.Place.Owner, &x.Place.Name, &x.Alone, &x.Layer, &x.Decision,
+func scanExperiment(from row) (x Experiment, err error) {
+	err = from.Scan(&x.ID, &x.Installation, &x.Place.ID, &x.Place.Owner, &x.Place.Name, &x.Alone, &x.Layer, &x.Decision,
 		&x.Name, &x.File, &x.Present, &x.Candidate, &x.Change, &x.Path, &x.Value, &x.Reason, &x.By, &x.Number, &x.Phase,
-		&x.Why, &x.Gate, &x.Pull, &x.PullURL, &x.Head, &x.Comment, &x.ApprovedBy, &created, &started, &promoted, &watched,
-		&ended)
-	x.CreatedAt, x.StartedAt = fromMicros(created), fromMicros(started)
-	x.PromotedAt, x.WatchedAt, x.EndedAt = fromMicros(promoted), fromMicros(watched), fromMicros(ended)
+		&x.Why, &x.Gate, &x.Pull, &x.PullURL, &x.Head, &x.Comment, &x.ApprovedBy, intoTime{&x.CreatedAt},
+		intoTime{&x.StartedAt}, intoTime{&x.PromotedAt}, intoTime{&x.WatchedAt}, intoTime{&x.EndedAt})
 	return x, err
 }
 
 // Experiments lists the changes of an installation's policies, oldest first; 0: of all
 // installations. open leaves out those that have ended.
 func (s *ExperimentStore) Experiments(ctx context.Context, installation int64, open bool) ([]Experiment, error) {
-	xs, err := collect(ctx, s.r, scanExperiment, `SELECT `+experimentColumns+` FROM experiments
+	return list(ctx, s.DB, "load experiments", scanExperiment, `SELECT `+experimentColumns+`
+		FROM experiments
 		WHERE (installation = ? OR ? = 0) AND (? = 0 OR phase IN (?, ?, ?, ?, ?, ?)) ORDER BY created_at, id`,
 		installation, installation, open, ExperimentDrafted, ExperimentProposed, ExperimentRunning, ExperimentBetter,
 		ExperimentPromoted, ExperimentReverting)
-	return xs, s.explain("load experiments", err)
 }
 
 // OpenExperiments lists the changes of an installation's policies of one type of decision that
@@ -137,21 +134,18 @@ func (s *ExperimentStore) Experiments(ctx context.Context, installation int64, o
 func (s *ExperimentStore) OpenExperiments(
 	ctx context.Context, installation int64, decision string,
 ) ([]Experiment, error) {
-	xs, err := collect(ctx, s.r, scanExperiment, `SELECT `+experimentColumns+` FROM experiments
+	return list(ctx, s.DB, "load the experiments about "+decision, scanExperiment, `SELECT `+experimentColumns+`
+		FROM experiments
 		WHERE installation = ? AND decision = ? AND phase IN (?, ?, ?) ORDER BY created_at, id`,
 		installation, decision, ExperimentRunning, ExperimentBetter, ExperimentPromoted)
-	return xs, s.explain("load the experiments about "+decision, err)
 }
 
 // ExperimentEvents lists what happened to an experiment, oldest first.
 func (s *ExperimentStore) ExperimentEvents(ctx context.Context, id string) ([]ExperimentEvent, error) {
-	es, err := collect(ctx, s.r, func(rows *sql.Rows) (e ExperimentEvent, err error) {
-		var at int64
-		err = rows.Scan(&e.Experiment, &at, &e.Phase, &e.What)
-		e.At = fromMicros(at)
+	return list(ctx, s.DB, "load what happened to experiment "+id, func(from row) (e ExperimentEvent, err error) {
+		err = from.Scan(&e.Experiment, intoTime{&e.At}, &e.Phase, &e.What)
 		return e, err
 	}, `SELECT experiment, at, phase, what FROM experiment_events WHERE experiment = ? ORDER BY n`, id)
-	return es, s.explain("load what happened to experiment "+id, err)
 }
 
 // ExperimentTask is a task that takes part in an experiment.
@@ -201,14 +195,12 @@ func (s *ExperimentStore) Enrolled(ctx context.Context, experiment string, task 
 
 // ExperimentTasks lists the tasks of an experiment in the order in which they were assigned.
 func (s *ExperimentStore) ExperimentTasks(ctx context.Context, experiment string) ([]ExperimentTask, error) {
-	ts, err := collect(ctx, s.r, func(rows *sql.Rows) (t ExperimentTask, err error) {
-		var at int64
-		err = rows.Scan(&t.ID, &t.Candidate, &t.After, &at, &t.Came, &t.Credits, &t.Seconds, &t.Escalated, &t.Tampered)
-		t.At = fromMicros(at)
+	return list(ctx, s.DB, "load the tasks of experiment "+experiment, func(from row) (t ExperimentTask, err error) {
+		err = from.Scan(&t.ID, &t.Candidate, &t.After, intoTime{&t.At}, &t.Came, &t.Credits, &t.Seconds, &t.Escalated,
+			&t.Tampered)
 		return t, err
 	}, `SELECT task_id, candidate, after, at, came, credits, seconds, escalated, tampered FROM experiment_tasks
 		WHERE experiment = ? ORDER BY n`, experiment)
-	return ts, s.explain("load the tasks of experiment "+experiment, err)
 }
 
 // SettleExperimentTasks notes the results of tasks that take part. The first word on each stands.

@@ -21,7 +21,7 @@ func crowd(noisy int, seed int64) (took float64) {
 	var next int64
 	var all []float64
 	arrival := 0.0
-	for at := 0.0; len(all) < 1500; {
+	for at := 0.0; len(all) < 500; {
 		lanes := []lane{}
 		for i := range noisy {
 			lanes = append(lanes, lane{queue: laneName(queueEffects, int64(i+10), int64(i+10), false),

@@ -43,8 +43,9 @@ type FlipCount struct {
 // FlipCounts counts the flips of each check of a repository, by name, and of all
 // checks of all repositories together.
 func (s *OutcomeStore) FlipCounts(ctx context.Context, repo int64) (own []FlipCount, all FlipCount, err error) {
-	own, err = collect(ctx, s.r, func(rows *sql.Rows) (c FlipCount, err error) {
-		return c, rows.Scan(&c.Check, &c.Commits, &c.Flips)
+	own, err = collect(ctx, s.r, func(from row) (c FlipCount, err error) {
+		err = from.Scan(&c.Check, &c.Commits, &c.Flips)
+		return c, err
 	}, flipsQuery, repo)
 	if err == nil {
 		err = s.r.QueryRowContext(ctx, allFlipsQuery).Scan(&all.Commits, &all.Flips)
@@ -76,9 +77,9 @@ func (s *OutcomeStore) CountJudged(ctx context.Context, repo int64) (passed, jud
 // EndedAttempts are the last attempts of all repositories that ended on their
 // own or by a limit, oldest first.
 func (s *TaskStore) EndedAttempts(ctx context.Context, limit int) ([]sia.Attempt, error) {
-	all, err := collect(ctx, s.r, scanJSON[sia.Attempt], `SELECT attempt FROM attempts
+	all, err := list(ctx, s.DB, "load the last attempts", scanJSON[sia.Attempt], `SELECT attempt FROM attempts
 		WHERE outcome IN (?, ?, ?) ORDER BY ended_at DESC, task_id, number LIMIT ?`,
 		sia.AttemptPass, sia.AttemptFail, sia.AttemptCheckpoint, limit)
 	slices.Reverse(all)
-	return all, s.explain("load the last attempts", err)
+	return all, err
 }

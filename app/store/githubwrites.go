@@ -3,7 +3,6 @@ package store
 import (
 	"context"
 	"database/sql"
-	"encoding/json"
 	"fmt"
 	"time"
 
@@ -103,17 +102,16 @@ func (s *DB) effectsLimited(ctx context.Context, installations []int64) ([]strin
 	if len(installations) == 0 {
 		return nil, nil
 	}
-	list, err := json.Marshal(installations)
-	if err != nil {
-		return nil, err
-	}
 	type effect struct {
 		key  string
 		kind sia.EffectKind
 	}
-	all, err := collect(ctx, s.r, func(rows *sql.Rows) (f effect, err error) { return f, rows.Scan(&f.key, &f.kind) },
+	all, err := collect(ctx, s.r, func(from row) (f effect, err error) {
+		err = from.Scan(&f.key, &f.kind)
+		return f, err
+	},
 		`SELECT e.key, e.kind FROM effects e JOIN tasks t ON t.id = e.task_id
-		WHERE e.state = 'pending' AND t.installation_id IN `+s.listed(numbers), string(list))
+		WHERE e.state = 'pending' AND t.installation_id IN `+s.listed(numbers), array[int64](installations))
 	var keys []string
 	for _, f := range all {
 		if f.kind.Creates() {

@@ -41,11 +41,7 @@ func (s *HaltStore) Lift(ctx context.Context, scope sia.HaltScope, by string, at
 	tasks int, known bool, err error,
 ) {
 	err = s.write(ctx, "lift the halt of "+string(scope), func(tx *sql.Tx) error {
-		res, err := tx.ExecContext(ctx, `DELETE FROM halts WHERE scope = ?`, scope)
-		if err != nil {
-			return err
-		}
-		n, err := res.RowsAffected()
+		n, err := affected(ctx, tx, `DELETE FROM halts WHERE scope = ?`, scope)
 		known = n > 0
 		return err
 	})
@@ -117,11 +113,8 @@ func (s *HaltStore) HaltOver(ctx context.Context, installation, repo int64) (Hal
 
 // Halts lists what is paused as a whole, the newest last.
 func (s *HaltStore) Halts(ctx context.Context) ([]Halt, error) {
-	all, err := collect(ctx, s.r, func(rows *sql.Rows) (h Halt, err error) {
-		var at int64
-		err = rows.Scan(&h.Scope, &h.By, &h.Reason, &at)
-		h.At = fromMicros(at)
+	return list(ctx, s.DB, "list what is paused", func(from row) (h Halt, err error) {
+		err = from.Scan(&h.Scope, &h.By, &h.Reason, intoTime{&h.At})
 		return h, err
 	}, `SELECT scope, by_login, reason, at FROM halts ORDER BY at, scope`)
-	return all, s.explain("list what is paused", err)
 }

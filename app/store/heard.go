@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"database/sql"
 	"fmt"
 	"time"
 )
@@ -28,10 +27,8 @@ func (s *DeliveryStore) SaveHeard(ctx context.Context, h Heard) error {
 // heard yet.
 func (s *DeliveryStore) Heard(ctx context.Context, repo int64, event string) (h Heard, err error) {
 	h = Heard{Repo: repo, Event: event}
-	var at int64
 	err = s.r.QueryRowContext(ctx, `SELECT issue, login, answer, at FROM heard WHERE repo_id = ? AND event_id = ?`,
-		repo, event).Scan(&h.Issue, &h.Login, &h.Answer, &at)
-	h.At = fromMicros(at)
+		repo, event).Scan(&h.Issue, &h.Login, &h.Answer, intoTime{&h.At})
 	return h, s.explain(fmt.Sprintf("look whether %s was heard", event), orNotFound(err))
 }
 
@@ -40,13 +37,10 @@ func (s *DeliveryStore) Heard(ctx context.Context, repo int64, event string) (h 
 func (s *DeliveryStore) HeardSince(
 	ctx context.Context, repo int64, issue int, login string, since time.Time,
 ) ([]Heard, error) {
-	all, err := collect(ctx, s.r, func(rows *sql.Rows) (Heard, error) {
+	return list(ctx, s.DB, "list what was heard", func(from row) (Heard, error) {
 		h := Heard{Repo: repo}
-		var at int64
-		err := rows.Scan(&h.Event, &h.Issue, &h.Login, &h.Answer, &at)
-		h.At = fromMicros(at)
+		err := from.Scan(&h.Event, &h.Issue, &h.Login, &h.Answer, intoTime{&h.At})
 		return h, err
 	}, `SELECT event_id, issue, login, answer, at FROM heard
 		WHERE at >= ? AND repo_id = ? AND (issue = ? OR login = ?) ORDER BY at, event_id`, micros(since), repo, issue, login)
-	return all, s.explain("list what was heard", err)
 }

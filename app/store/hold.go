@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"database/sql"
 	"fmt"
 	"time"
 
@@ -35,14 +34,13 @@ func (s *PolicyStore) HoldPolicy(ctx context.Context, h PolicyHold) error {
 
 // PolicyHolds lists the holds of an installation, by decision and name.
 func (s *PolicyStore) PolicyHolds(ctx context.Context, installation int64) ([]PolicyHold, error) {
-	hs, err := collect(ctx, s.r, func(rows *sql.Rows) (h PolicyHold, err error) {
-		var until, at int64
-		err = rows.Scan(&h.Installation, &h.Place, &h.Decision, &h.Name, &h.Bad, &h.Instead, &until, &h.Why, &h.By, &at)
-		h.Until, h.At = fromMicros(until), fromMicros(at)
+	op := fmt.Sprintf("load the held policies of installation %d", installation)
+	return list(ctx, s.DB, op, func(from row) (h PolicyHold, err error) {
+		err = from.Scan(&h.Installation, &h.Place, &h.Decision, &h.Name, &h.Bad, &h.Instead, intoTime{&h.Until}, &h.Why,
+			&h.By, intoTime{&h.At})
 		return h, err
 	}, `SELECT installation, place_id, decision, name, bad, instead, until, why, by_login, at FROM policy_holds
 		WHERE installation = ? ORDER BY decision, name, place_id`, installation)
-	return hs, s.explain(fmt.Sprintf("load the held policies of installation %d", installation), err)
 }
 
 // PolicyRecord is the results of tasks that a version of a policy decided about.
@@ -57,15 +55,11 @@ func (s *PolicyStore) PolicyRecord(
 	ctx context.Context, installation int64, policy string, after time.Time,
 ) (PolicyRecord, error) {
 	var r PolicyRecord
-	var since sql.NullInt64
 	err := s.r.QueryRowContext(ctx, `SELECT count(*), count(CASE WHEN e.passed = 1 AND e.helped = 0 THEN 1 END),
 			(SELECT at FROM policy_versions WHERE id = ?)
 		FROM task_ends e WHERE e.task_id IN (SELECT d.task_id FROM decisions d JOIN repositories r ON r.id = d.repo_id
 			WHERE d.policy = ? AND d.at > ? AND r.installation_id = ?)`, policy, policy, micros(after), installation).
-		Scan(&r.Ended, &r.Passed, &since)
-	if since.Valid {
-		r.Since = fromMicros(since.Int64)
-	}
+		Scan(&r.Ended, &r.Passed, intoTime{&r.Since})
 	return r, s.explain("count the tasks of policy "+policy, err)
 }
 
@@ -73,9 +67,9 @@ func (s *PolicyStore) PolicyRecord(
 func (s *DecisionStore) DecisionsIn(
 	ctx context.Context, installation int64, typ sia.DecisionType, limit int,
 ) ([]sia.Decision, error) {
-	ds, err := collect(ctx, s.r, func(rows *sql.Rows) (sia.Decision, error) { return scanDecision(rows.Scan) },
+	return list(ctx, s.DB, fmt.Sprintf("load the decisions of type %s of installation %d", typ, installation),
+		scanDecision,
 		`SELECT `+decisionColumns+` FROM (SELECT d.* FROM decisions d JOIN repositories r ON r.id = d.repo_id
 			WHERE d.type = ? AND r.installation_id = ? ORDER BY d.n DESC LIMIT ?) AS latest ORDER BY n`,
 		typ, installation, limit)
-	return ds, s.explain(fmt.Sprintf("load the decisions of type %s of installation %d", typ, installation), err)
 }

@@ -4,8 +4,8 @@ import (
 	"context"
 	"database/sql"
 	"encoding/json"
-	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/sia-bot/sia/sia"
 )
@@ -53,10 +53,10 @@ func (s *InstallationStore) RemoveInstallation(ctx context.Context, id int64) er
 
 // Installations lists the installations by account.
 func (s *InstallationStore) Installations(ctx context.Context) ([]Installation, error) {
-	all, err := collect(ctx, s.r, func(rows *sql.Rows) (v Installation, err error) {
-		return v, rows.Scan(&v.ID, &v.Account, &v.AccountID, &v.AccountType, &v.Suspended)
+	return list(ctx, s.DB, "list installations", func(from row) (v Installation, err error) {
+		err = from.Scan(&v.ID, &v.Account, &v.AccountID, &v.AccountType, &v.Suspended)
+		return v, err
 	}, `SELECT id, account, account_id, account_type, suspended FROM installations ORDER BY account, id`)
-	return all, s.explain("list installations", err)
 }
 
 // UpsertRepository saves a repository of a known installation, in the place of
@@ -74,10 +74,9 @@ func (s *InstallationStore) UpsertRepository(ctx context.Context, v Repository) 
 // AddRepositories saves repositories of a known installation that a delivery names in
 // short: of one that is known already, the rest stays.
 func (s *InstallationStore) AddRepositories(ctx context.Context, installation int64, repos []sia.Repo) error {
-	for len(repos) > 0 {
-		n := min(planned, len(repos))
+	for some := range slices.Chunk(repos, planned) {
 		err := s.write(ctx, "save repositories", func(tx *sql.Tx) error {
-			for _, r := range repos[:n] {
+			for _, r := range some {
 				if _, err := tx.ExecContext(ctx, `INSERT INTO repositories
 					(id, installation_id, owner, name, default_branch, private, updated_at) VALUES (?, ?, ?, ?, '', 0, ?)
 					ON CONFLICT (id) DO UPDATE SET installation_id = excluded.installation_id, owner = excluded.owner,
@@ -91,7 +90,6 @@ func (s *InstallationStore) AddRepositories(ctx context.Context, installation in
 		if err != nil {
 			return err
 		}
-		repos = repos[n:]
 	}
 	return nil
 }
@@ -103,34 +101,33 @@ func (s *InstallationStore) RemoveRepository(ctx context.Context, id int64) erro
 
 const repositoryColumns = `id, installation_id, owner, name, default_branch, private`
 
-func scanRepository(scan func(...any) error) (v Repository, err error) {
-	return v, scan(&v.ID, &v.Installation, &v.Owner, &v.Name, &v.DefaultBranch, &v.Private)
+func scanRepository(from row) (v Repository, err error) {
+	err = from.Scan(&v.ID, &v.Installation, &v.Owner, &v.Name, &v.DefaultBranch, &v.Private)
+	return v, err
 }
 
 // Repository loads a repository by GitHub's id; the error wraps [ErrNotFound]
 // when it is not known.
 func (s *InstallationStore) Repository(ctx context.Context, id int64) (Repository, error) {
-	v, err := scanRepository(s.r.QueryRowContext(ctx, `SELECT `+repositoryColumns+` FROM repositories WHERE id = ?`,
-		id).Scan)
-	return v, s.explain(fmt.Sprintf("load repository %d", id), orNotFound(err))
+	return load(ctx, s.DB, fmt.Sprintf("load repository %d", id), scanRepository,
+		`SELECT `+repositoryColumns+` FROM repositories WHERE id = ?`, id)
 }
 
 // RepositoryNamed loads the repository of an installation that has a name now; the
 // error wraps [ErrNotFound] when none is known. Where a name went from one to
 // another, it is the one that was saved last.
 func (s *InstallationStore) RepositoryNamed(ctx context.Context, installation int64, name string) (Repository, error) {
-	v, err := scanRepository(s.r.QueryRowContext(ctx, `SELECT `+repositoryColumns+` FROM repositories
-		WHERE installation_id = ? AND name = ? ORDER BY updated_at DESC, id DESC LIMIT 1`, installation, name).Scan)
-	return v, s.explain(fmt.Sprintf("load repository %s of installation %d", name, installation), orNotFound(err))
+	return load(ctx, s.DB, fmt.Sprintf("load repository %s of installation %d", name, installation), scanRepository,
+		`SELECT `+repositoryColumns+` FROM repositories
+		WHERE installation_id = ? AND name = ? ORDER BY updated_at DESC, id DESC LIMIT 1`, installation, name)
 }
 
 // Repositories lists the repositories of an installation, or of all with 0, by
 // name.
 func (s *InstallationStore) Repositories(ctx context.Context, installation int64) ([]Repository, error) {
-	all, err := collect(ctx, s.r, func(rows *sql.Rows) (Repository, error) { return scanRepository(rows.Scan) },
+	return list(ctx, s.DB, "list repositories", scanRepository,
 		`SELECT `+repositoryColumns+` FROM repositories WHERE ? = 0 OR installation_id = ? ORDER BY owner, name`,
 		installation, installation)
-	return all, s.explain("list repositories", err)
 }
 
 // OwnSettings are what is known of the settings file of a repository itself.
@@ -154,29 +151,7 @@ func (s *InstallationStore) SaveSettings(ctx context.Context, repo int64, own Ow
 // Settings are what [InstallationStore.SaveSettings] kept; the error wraps [ErrNotFound]
 // when nothing was.
 func (s *InstallationStore) Settings(ctx context.Context, repo int64) (own OwnSettings, err error) {
-	op := fmt.Sprintf("load the settings of repository %d", repo)
-	var text sql.NullString
-	err = s.r.QueryRowContext(ctx, `SELECT settings, settings_sha FROM repositories WHERE id = ?`, repo).Scan(&text,
-		&own.SHA)
-	switch {
-	case errors.Is(err, sql.ErrNoRows), err == nil && !text.Valid:
-		return OwnSettings{}, fmt.Errorf("%s: %w", op, ErrNotFound)
-	case err == nil:
-		err = json.Unmarshal([]byte(text.String), &own.Settings)
-	}
-	return own, s.explain(op, err)
-}
-
-// change runs an UPDATE of one row that must exist.
-func (s *DB) change(ctx context.Context, op, query string, args ...any) error {
-	return s.write(ctx, op, func(tx *sql.Tx) error {
-		res, err := tx.ExecContext(ctx, query, args...)
-		if err != nil {
-			return err
-		}
-		if n, err := res.RowsAffected(); err != nil || n > 0 {
-			return err
-		}
-		return ErrNotFound
-	})
+	err = s.r.QueryRowContext(ctx, `SELECT settings, settings_sha FROM repositories
+		WHERE id = ? AND settings IS NOT NULL`, repo).Scan(intoJSON{&own.Settings}, &own.SHA)
+	return own, s.explain(fmt.Sprintf("load the settings of repository %d", repo), orNotFound(err))
 }

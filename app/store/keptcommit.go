@@ -2,8 +2,6 @@ package store
 
 import (
 	"context"
-	"database/sql"
-	"errors"
 	"fmt"
 	"time"
 
@@ -20,10 +18,7 @@ func (s *TranscriptStore) KeepCommit(ctx context.Context, t sia.Task, sha string
 // KeptCommit is what [TranscriptStore.KeepCommit] kept of a repository; nil: there is no such commit.
 func (s *TranscriptStore) KeptCommit(ctx context.Context, repo int64, sha string) (pack []byte, err error) {
 	err = s.r.QueryRowContext(ctx, `SELECT pack FROM commits WHERE repo_id = ? AND sha = ?`, repo, sha).Scan(&pack)
-	if errors.Is(err, sql.ErrNoRows) {
-		return nil, nil
-	}
-	return pack, s.explain("load commit "+sha, err)
+	return pack, s.explain("load commit "+sha, orZero(err))
 }
 
 // PruneCommits deletes the commits of tasks that have ended and did not change since a time: what counts of them is

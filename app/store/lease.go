@@ -2,9 +2,7 @@ package store
 
 import (
 	"context"
-	"crypto/rand"
 	"database/sql"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -58,9 +56,6 @@ type heldLease struct {
 	timer *time.Timer // ends ctx when the lease does
 }
 
-// newHolder names an engine among all that ever work on the database.
-func newHolder() string { return rand.Text() }
-
 // newLease is a lease that is not taken yet.
 func (e *Engine) newLease(ctx context.Context, key, job string) *heldLease {
 	h := &heldLease{e: e, key: key, job: job, lease: lease.Until(time.Time{}), ended: make(chan struct{})}
@@ -112,19 +107,16 @@ func (e *Engine) isLeaving(h *heldLease) bool {
 func (h *heldLease) takeTx(ctx context.Context, tx *sql.Tx) error {
 	h.token = 0
 	now := h.e.s.leaseClock()
-	row := tx.QueryRowContext(ctx, `UPDATE effects
+	taken := tx.QueryRowContext(ctx, `UPDATE effects
 		SET lease_token = lease_token + 1, lease_holder = ?, lease_until = `+now+` + ?
 		WHERE key = ? AND state = 'pending' AND (lease_until <= `+now+` OR lease_holder = ?)
-		RETURNING lease_token, `+effectColumns, h.e.holder, h.e.c.Lease.Microseconds(), h.key, h.e.holder)
+		RETURNING `+effectColumns+`, lease_token`, h.e.holder, h.e.c.Lease.Microseconds(), h.key, h.e.holder)
 	var err error
-	h.f, err = scanEffect(func(to ...any) error { return row.Scan(append([]any{&h.token}, to...)...) })
-	if !errors.Is(err, sql.ErrNoRows) {
+	if h.f, err = scanEffectWith(taken, &h.token); !errors.Is(err, sql.ErrNoRows) {
 		return err
 	}
-	var until int64
-	row = tx.QueryRowContext(ctx, `SELECT lease_until, `+effectColumns+` FROM effects WHERE key = ?`, h.key)
-	h.f, err = scanEffect(func(to ...any) error { return row.Scan(append([]any{&until}, to...)...) })
-	h.until = fromMicros(until)
+	h.f, err = scanEffectWith(tx.QueryRowContext(ctx, `SELECT `+effectColumns+`, lease_until FROM effects WHERE key = ?`,
+		h.key), intoTime{&h.until})
 	return orNotFound(err)
 }
 
@@ -261,15 +253,13 @@ func (e *Engine) leftRunning(ctx context.Context) error {
 	}
 	now := e.s.now()
 	e.mu.Lock()
-	mine, err := json.Marshal(slices.Collect(maps.Keys(e.others)))
-	none := len(e.others) == 0
+	mine := array[int64](slices.Collect(maps.Keys(e.others)))
 	e.mu.Unlock()
-	if err == nil && !none {
-		err = e.s.exec(ctx, "be heard of", `UPDATE river_job SET attempted_at = ?
-			WHERE state = 'running' AND id IN `+e.s.listed(numbers), e.s.stamp(now), string(mine))
-	}
-	if err != nil {
-		return err
+	if len(mine) > 0 {
+		if err := e.s.exec(ctx, "be heard of", `UPDATE river_job SET attempted_at = ?
+			WHERE state = 'running' AND id IN `+e.s.listed(numbers), e.s.stamp(now), mine); err != nil {
+			return err
+		}
 	}
 	return e.s.exec(ctx, "look for jobs that were left", `UPDATE river_job SET state = 'available'
 		WHERE state = 'running' AND kind <> ? AND attempted_at < ?`, effectArgs{}.Kind(), e.s.stamp(now.Add(-e.c.Lease)))
@@ -280,7 +270,7 @@ func (e *Engine) leftRunning(ctx context.Context) error {
 func (e *Engine) renew(ctx context.Context) {
 	began := time.Now()
 	mine := map[string]*heldLease{} // by key
-	keys := []string{}
+	var keys []string
 	e.mu.Lock()
 	for key, h := range e.held { // that were taken
 		if h.timer != nil {
@@ -292,30 +282,27 @@ func (e *Engine) renew(ctx context.Context) {
 	if len(keys) == 0 {
 		return
 	}
-	list, err := json.Marshal(keys)
-	if err == nil {
-		var renewed []effectToken
-		err = e.s.write(ctx, "renew leases", func(tx *sql.Tx) (err error) {
-			renewed, err = collect(ctx, tx, scanToken, `UPDATE effects SET lease_until = `+e.s.leaseClock()+` + ?
-				WHERE key IN `+e.s.listed(texts)+` AND state = 'pending' AND lease_holder = ? AND lease_until > 0
-				RETURNING key, lease_token, cancelled`, e.c.Lease.Microseconds(), string(list), e.holder)
-			return err
-		})
-		for _, r := range renewed {
-			if h := mine[r.key]; err == nil && h.token == r.token {
-				if r.cancelled { // and no notification of it was heard
-					h.cancel(ErrCancelled)
-				}
-				h.extend(began.Add(e.c.Lease))
-				delete(mine, r.key)
-			}
-		}
-	}
+	var renewed []effectToken
+	err := e.s.write(ctx, "renew leases", func(tx *sql.Tx) (err error) {
+		renewed, err = collect(ctx, tx, scanToken, `UPDATE effects SET lease_until = `+e.s.leaseClock()+` + ?
+			WHERE key IN `+e.s.listed(texts)+` AND state = 'pending' AND lease_holder = ? AND lease_until > 0
+			RETURNING key, lease_token, cancelled`, e.c.Lease.Microseconds(), array[string](keys), e.holder)
+		return err
+	})
 	if err != nil {
 		if ctx.Err() == nil {
 			e.s.log.ErrorContext(ctx, "leases not renewed", "effects", keys, "err", err)
 		}
 		return
+	}
+	for _, r := range renewed {
+		if h := mine[r.key]; h.token == r.token {
+			if r.cancelled { // and no notification of it was heard
+				h.cancel(ErrCancelled)
+			}
+			h.extend(began.Add(e.c.Lease))
+			delete(mine, r.key)
+		}
 	}
 	for _, h := range mine { // that were not renewed: they are another's, or have just ended
 		h.cancel(ErrLeaseLost)
@@ -329,8 +316,9 @@ type effectToken struct {
 	cancelled bool
 }
 
-func scanToken(rows *sql.Rows) (t effectToken, err error) {
-	return t, rows.Scan(&t.key, &t.token, &t.cancelled)
+func scanToken(from row) (t effectToken, err error) {
+	err = from.Scan(&t.key, &t.token, &t.cancelled)
+	return t, err
 }
 
 // takeOver gives a new job to each pending effect that nobody works on and no job waits for: its lease ran out, its

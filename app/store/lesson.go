@@ -4,7 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -102,17 +101,15 @@ func (s *LessonStore) Lesson(ctx context.Context, repo int64, id lesson.ID) (les
 // Lessons lists a repository's lessons of every state, in the order in which
 // they were learned.
 func (s *LessonStore) Lessons(ctx context.Context, repo int64) ([]lesson.Lesson, error) {
-	all, err := collect(ctx, s.r, scanJSON[lesson.Lesson],
+	return list(ctx, s.DB, fmt.Sprintf("load the lessons of repository %d", repo), scanJSON[lesson.Lesson],
 		`SELECT lesson FROM lessons WHERE repo_id = ? ORDER BY seq`, repo)
-	return all, s.explain(fmt.Sprintf("load the lessons of repository %d", repo), err)
 }
 
 // ToolLessons lists the lessons about tools that a repository's attempts may be told, the latest 200.
 func (s *LessonStore) ToolLessons(ctx context.Context, repo int64) ([]lesson.Lesson, error) {
-	all, err := collect(ctx, s.r, scanJSON[lesson.Lesson],
+	return list(ctx, s.DB, fmt.Sprintf("load the lessons about tools of repository %d", repo), scanJSON[lesson.Lesson],
 		`SELECT lesson FROM lessons WHERE repo_id = ? AND kind = ? AND state IN (?, ?) ORDER BY seq DESC LIMIT 200`,
 		repo, lesson.Tool, lesson.Active, lesson.Promoted)
-	return all, s.explain(fmt.Sprintf("load the lessons about tools of repository %d", repo), err)
 }
 
 // LearnedSince counts the lessons that were added since a time from outcomes
@@ -127,17 +124,14 @@ func (s *LessonStore) LearnedSince(ctx context.Context, repo int64, since time.T
 
 // LessonRepositories lists the repositories that have lessons.
 func (s *LessonStore) LessonRepositories(ctx context.Context) ([]int64, error) {
-	ids, err := collect(ctx, s.r, func(rows *sql.Rows) (id int64, err error) {
-		return id, rows.Scan(&id)
-	}, `SELECT DISTINCT repo_id FROM lessons ORDER BY repo_id`)
-	return ids, s.explain("list the repositories that have lessons", err)
+	return list(ctx, s.DB, "list the repositories that have lessons", scanValue[int64],
+		`SELECT DISTINCT repo_id FROM lessons ORDER BY repo_id`)
 }
 
 // LessonEvidence lists the evidence about one lesson, or with an empty id about
 // all of a repository, oldest first.
 func (s *LessonStore) LessonEvidence(ctx context.Context, repo int64, id lesson.ID) ([]lesson.Evidence, error) {
-	all, err := collect(ctx, s.r, scanJSON[lesson.Evidence], evidenceOf, repo, id, id)
-	return all, s.explain("load the evidence about lessons", err)
+	return list(ctx, s.DB, "load the evidence about lessons", scanJSON[lesson.Evidence], evidenceOf, repo, id, id)
 }
 
 const evidenceOf = `SELECT evidence FROM lesson_evidence
@@ -150,16 +144,9 @@ type keptLesson struct {
 }
 
 func loadLesson(ctx context.Context, q querier, repo int64, id lesson.ID) (k keptLesson, err error) {
-	var text string
-	err = q.QueryRowContext(ctx, `SELECT seq, lesson FROM lessons WHERE repo_id = ? AND id = ?`, repo, id).Scan(&k.seq,
-		&text)
-	if errors.Is(err, sql.ErrNoRows) {
-		return keptLesson{}, nil
-	}
-	if err == nil {
-		err = json.Unmarshal([]byte(text), &k.Lesson)
-	}
-	return k, err
+	err = q.QueryRowContext(ctx, `SELECT seq, lesson FROM lessons WHERE repo_id = ? AND id = ?`, repo, id).
+		Scan(&k.seq, intoJSON{&k.Lesson})
+	return k, orZero(err)
 }
 
 // lessonBatch writes lessons in one transaction.
@@ -225,6 +212,16 @@ func (b *lessonBatch) takeBack(key string) error {
 	return b.save(l, l.TakeBack(old, since))
 }
 
+// saveEvidence writes evidence down unless there is some under its key. It returns how much it wrote.
+func (b *lessonBatch) saveEvidence(e lesson.Evidence) (n int64, err error) {
+	text, err := json.Marshal(e)
+	if err != nil {
+		return 0, fmt.Errorf("encode evidence %s: %w", e.Key, err)
+	}
+	return affected(b.ctx, b.tx, `INSERT INTO lesson_evidence (repo_id, key, lesson_id, at, arm, evidence)
+		VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`, b.repo, e.Key, e.Lesson, micros(e.At), e.Arm, string(text))
+}
+
 // count takes one piece of evidence.
 func (b *lessonBatch) count(e lesson.Evidence) error {
 	l, err := b.load(e.Lesson)
@@ -240,16 +237,7 @@ func (b *lessonBatch) count(e lesson.Evidence) error {
 		return nil
 	}
 	e.Lesson = l.ID
-	text, err := json.Marshal(e)
-	if err != nil {
-		return fmt.Errorf("encode evidence %s: %w", e.Key, err)
-	}
-	res, err := b.tx.ExecContext(b.ctx, `INSERT INTO lesson_evidence (repo_id, key, lesson_id, at, arm, evidence)
-		VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`, b.repo, e.Key, l.ID, micros(e.At), e.Arm, string(text))
-	if err != nil {
-		return err
-	}
-	if n, err := res.RowsAffected(); err != nil || n == 0 {
+	if n, err := b.saveEvidence(e); err != nil || n == 0 {
 		return err
 	}
 	after, _ := e.Count(l.Lesson).Settle(e.At)

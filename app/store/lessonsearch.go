@@ -138,13 +138,9 @@ func (s *LessonStore) rank(
 		lesson.SearchHit
 		text string // the lesson as JSON
 	}
-	list, err := json.Marshal(seqs)
-	if err != nil {
-		return nil, err
-	}
-	all, err := collect(ctx, s.r, func(rows *sql.Rows) (r ranked, err error) {
+	all, err := collect(ctx, s.r, func(from row) (r ranked, err error) {
 		var terms string
-		if err := rows.Scan(&r.ID, &terms, &r.text); err != nil {
+		if err := from.Scan(&r.ID, &terms, &r.text); err != nil {
 			return r, err
 		}
 		if terms == "" {
@@ -153,7 +149,7 @@ func (s *LessonStore) rank(
 		}
 		r.Rank, r.Shared = weights.Rank(strings.Fields(terms))
 		return r, err
-	}, `SELECT id, terms, lesson FROM lessons WHERE seq IN `+s.listed(numbers), string(list))
+	}, `SELECT id, terms, lesson FROM lessons WHERE seq IN `+s.listed(numbers), array[int64](seqs))
 	if err != nil {
 		return nil, err
 	}
@@ -171,12 +167,9 @@ func (s *LessonStore) rank(
 // heaviest are the lessons with the heaviest terms, summed up, at most so many; of
 // those that weigh the same, the newest.
 func (s *LessonStore) heaviest(ctx context.Context, terms map[string]float64, most int) ([]int64, error) {
-	list, err := json.Marshal(slices.Sorted(maps.Keys(terms)))
-	if err != nil {
-		return nil, err
-	}
 	rows, err := s.r.QueryContext(ctx,
-		`SELECT term, part, seqs FROM lesson_terms WHERE term IN `+s.listed(texts), string(list))
+		`SELECT term, part, seqs FROM lesson_terms WHERE term IN `+s.listed(texts),
+		array[string](slices.Sorted(maps.Keys(terms))))
 	if err != nil {
 		return nil, err
 	}
@@ -269,34 +262,24 @@ func (s *LessonStore) haveWords(
 			word[lessonTerm(repo, index, w)] = w
 		}
 	}
-	terms := make([]string, 0, len(word))
-	for t := range word {
-		terms = append(terms, t)
+	type count struct {
+		term string
+		n    int
 	}
-	list, err := json.Marshal(terms)
-	if err != nil {
-		return nil, 0, err
-	}
-	rows, err := s.r.QueryContext(ctx,
-		`SELECT term, sum(n) FROM lesson_terms WHERE term IN `+s.listed(texts)+` GROUP BY term`, string(list))
-	if err != nil {
-		return nil, 0, err
-	}
-	defer rows.Close()
+	counts, err := collect(ctx, s.r, func(from row) (c count, err error) {
+		err = from.Scan(&c.term, &c.n)
+		return c, err
+	}, `SELECT term, sum(n) FROM lesson_terms WHERE term IN `+s.listed(texts)+` GROUP BY term`,
+		array[string](slices.Collect(maps.Keys(word))))
 	have = map[string]int{}
-	for rows.Next() {
-		var term string
-		var n int
-		if err := rows.Scan(&term, &n); err != nil {
-			return nil, 0, err
-		}
-		if w := word[term]; w != "" {
-			have[w] += n
+	for _, c := range counts {
+		if w := word[c.term]; w != "" {
+			have[w] += c.n
 		} else {
-			all += n
+			all += c.n
 		}
 	}
-	return have, all, rows.Err()
+	return have, all, err
 }
 
 // rarest are the words that tell most, of those that any lesson has: at most

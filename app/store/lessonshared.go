@@ -4,7 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"time"
 
@@ -34,11 +33,8 @@ func (s *LessonStore) ShareLesson(ctx context.Context, v SharedLesson) error {
 	return s.write(ctx, op, func(tx *sql.Tx) error {
 		var id int64
 		err := tx.QueryRowContext(ctx, `SELECT id FROM installations WHERE id = ?`, v.Installation).Scan(&id)
-		if errors.Is(err, sql.ErrNoRows) {
-			return ErrNotFound
-		}
 		if err != nil {
-			return err
+			return orNotFound(err)
 		}
 		_, err = tx.ExecContext(ctx, `INSERT INTO shared_lessons (installation_id, id, lesson, approved_by, at)
 			VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`, v.Installation, v.Lesson.ID, string(text), v.By, micros(v.At))
@@ -48,16 +44,10 @@ func (s *LessonStore) ShareLesson(ctx context.Context, v SharedLesson) error {
 
 // SharedLessons lists the approvals of all installations, oldest first.
 func (s *LessonStore) SharedLessons(ctx context.Context) ([]SharedLesson, error) {
-	all, err := collect(ctx, s.r, func(rows *sql.Rows) (v SharedLesson, err error) {
-		var text string
-		var at int64
-		if err := rows.Scan(&v.Installation, &text, &v.By, &at); err != nil {
-			return v, err
-		}
-		v.At = fromMicros(at)
-		return v, json.Unmarshal([]byte(text), &v.Lesson)
+	return list(ctx, s.DB, "load the shared lessons", func(from row) (v SharedLesson, err error) {
+		err = from.Scan(&v.Installation, intoJSON{&v.Lesson}, &v.By, intoTime{&v.At})
+		return v, err
 	}, `SELECT installation_id, lesson, approved_by, at FROM shared_lessons ORDER BY at, installation_id, id`)
-	return all, s.explain("load the shared lessons", err)
 }
 
 // missingShared selects what is shared with a repository and is no lesson of it, in
@@ -115,16 +105,11 @@ type Unshared struct {
 func (s *LessonStore) UnshareLesson(ctx context.Context, installation int64, id lesson.ID) (out Unshared, err error) {
 	err = s.write(ctx, fmt.Sprintf("take back lesson %s", id), func(tx *sql.Tx) error {
 		out = Unshared{}
-		res, err := tx.ExecContext(ctx, `DELETE FROM shared_lessons WHERE installation_id = ? AND id = ?`, installation, id)
-		if err != nil {
+		if err := changeTx(ctx, tx, `DELETE FROM shared_lessons WHERE installation_id = ? AND id = ?`, installation,
+			id); err != nil {
 			return err
 		}
-		if n, err := res.RowsAffected(); err != nil {
-			return err
-		} else if n == 0 {
-			return ErrNotFound
-		}
-		repos, err := collect(ctx, tx, func(rows *sql.Rows) (repo int64, err error) { return repo, rows.Scan(&repo) },
+		repos, err := collect(ctx, tx, scanValue[int64],
 			`SELECT l.repo_id FROM lessons l JOIN repositories r ON r.id = l.repo_id
 			WHERE r.installation_id = ? AND l.id = ? AND l.source = ? ORDER BY l.repo_id`, installation, id,
 			lesson.FromOrganisation)

@@ -32,9 +32,7 @@ func (s *TaskStore) EffectBacklog(ctx context.Context) (Backlog, error) {
 }
 
 func (s *DB) backlog(ctx context.Context, query string, args ...any) (b Backlog, err error) {
-	var oldest int64
-	err = s.r.QueryRowContext(ctx, query, args...).Scan(&b.Waiting, &oldest, &b.Failed)
-	b.Oldest = fromMicros(oldest)
+	err = s.r.QueryRowContext(ctx, query, args...).Scan(&b.Waiting, intoTime{&b.Oldest}, &b.Failed)
 	return b, err
 }
 

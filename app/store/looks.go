@@ -27,25 +27,19 @@ func (s *TaskStore) Looks(ctx context.Context, of ...sia.Temperature) ([]Look, e
 	for i, t := range of {
 		args[i] = t
 	}
-	looks, err := collect(ctx, s.r, func(rows *sql.Rows) (l Look, err error) {
-		var at int64
-		err = rows.Scan(&l.Task, &l.Temperature, &at)
-		l.Changed = fromMicros(at)
+	return list(ctx, s.DB, "list what is to be looked at", func(from row) (l Look, err error) {
+		err = from.Scan(&l.Task, &l.Temperature, intoTime{&l.Changed})
 		return l, err
 	}, looksQuery(len(of)), args...)
-	return looks, s.explain("list what is to be looked at", err)
 }
 
 // Changed lists all tasks that changed since a time, without their temperature. It reads an index alone, and none of
 // the tasks.
 func (s *TaskStore) Changed(ctx context.Context, since time.Time) ([]Look, error) {
-	looks, err := collect(ctx, s.r, func(rows *sql.Rows) (l Look, err error) {
-		var at int64
-		err = rows.Scan(&l.Task, &at)
-		l.Changed = fromMicros(at)
+	return list(ctx, s.DB, "list the tasks that changed", func(from row) (l Look, err error) {
+		err = from.Scan(&l.Task, intoTime{&l.Changed})
 		return l, err
 	}, changedQuery, micros(since))
-	return looks, s.explain("list the tasks that changed", err)
 }
 
 const changedQuery = `SELECT id, updated_at FROM tasks WHERE updated_at >= ? ORDER BY updated_at DESC, id`
@@ -58,14 +52,14 @@ func looksQuery(n int) string {
 // temper notes the temperature of tasks that an older server wrote last, at most temperBatch of them.
 func (s *TaskStore) temper(ctx context.Context) error {
 	const op = "note how soon tasks may change that an older server wrote"
-	type row struct {
+	type untempered struct {
 		id          sia.TaskID
 		version     int64
 		temperature sia.Temperature
 	}
-	found, err := collect(ctx, s.r, func(rows *sql.Rows) (r row, err error) {
+	found, err := collect(ctx, s.r, func(from row) (r untempered, err error) {
 		var text string
-		if err := rows.Scan(&r.id, &r.version, &text); err != nil {
+		if err := from.Scan(&r.id, &r.version, &text); err != nil {
 			return r, err
 		}
 		var t sia.Task

@@ -3,8 +3,6 @@ package store
 import (
 	"context"
 	"database/sql"
-	"encoding/json"
-	"errors"
 	"fmt"
 
 	"github.com/sia-bot/sia/sia"
@@ -20,12 +18,9 @@ type MemoryHead struct {
 // MemoryHead is how far a repository's memory branch was read; the zero value
 // when it never was.
 func (s *MemoryStore) MemoryHead(ctx context.Context, repo int64) (h MemoryHead, err error) {
-	err = s.r.QueryRowContext(ctx, `SELECT sha, warning FROM memory_heads WHERE repo_id = ?`, repo).Scan(&h.SHA,
-		&h.Warning)
-	if errors.Is(err, sql.ErrNoRows) {
-		err = nil
-	}
-	return h, s.explain(fmt.Sprintf("load the memory head of repository %d", repo), err)
+	err = s.r.QueryRowContext(ctx, `SELECT sha, warning FROM memory_heads WHERE repo_id = ?`, repo).
+		Scan(&h.SHA, &h.Warning)
+	return h, s.explain(fmt.Sprintf("load the memory head of repository %d", repo), orZero(err))
 }
 
 // SaveMemoryHead remembers it, in the place of what was remembered.
@@ -39,8 +34,8 @@ func (s *MemoryStore) SaveMemoryHead(ctx context.Context, repo int64, h MemoryHe
 // OutcomesOf lists the outcomes of a task's interventions in the order in which
 // they were learned from.
 func (s *OutcomeStore) OutcomesOf(ctx context.Context, id sia.TaskID) ([]Outcome, error) {
-	os, err := collect(ctx, s.r, scanOutcome, `SELECT `+outcomeColumns+` FROM outcomes WHERE task_id = ? ORDER BY id`, id)
-	return os, s.explain("load the outcomes of task "+string(id), err)
+	return list(ctx, s.DB, "load the outcomes of task "+string(id), scanOutcome,
+		`SELECT `+outcomeColumns+` FROM outcomes WHERE task_id = ? ORDER BY id`, id)
 }
 
 // RestoreLessons puts lessons that are not known back as they were, counts
@@ -77,13 +72,7 @@ func (s *LessonStore) RestoreLessons(
 			if !isNew[e.Lesson] {
 				continue
 			}
-			text, err := json.Marshal(e)
-			if err != nil {
-				return fmt.Errorf("encode evidence %s: %w", e.Key, err)
-			}
-			if _, err := tx.ExecContext(ctx, `INSERT INTO lesson_evidence (repo_id, key, lesson_id, at, arm, evidence)
-				VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
-				repo, e.Key, e.Lesson, micros(e.At), e.Arm, string(text)); err != nil {
+			if _, err := b.saveEvidence(e); err != nil {
 				return err
 			}
 		}

@@ -33,12 +33,8 @@ func (s *DB) Migrate(ctx context.Context) (from, to int64, err error) {
 	if err != nil {
 		return 0, 0, err
 	}
-	from, to, err = p.GetVersions(ctx)
-	if err != nil {
-		return 0, 0, s.explain("read the schema's version", err)
-	}
-	if from > to {
-		return from, from, tooNew(from, to)
+	if from, to, err = s.versions(ctx, p); err != nil {
+		return from, from, err
 	}
 	m, err := rivermigrate.New(s.driver(), &rivermigrate.Config{Logger: warningsOnly(s.log)})
 	if err != nil {
@@ -70,14 +66,8 @@ func (s *DB) Newer(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	have, want, err := p.GetVersions(ctx)
-	if err != nil {
-		return s.explain("read the schema's version", err)
-	}
-	if have > want {
-		return tooNew(have, want)
-	}
-	return nil
+	_, _, err = s.versions(ctx, p)
+	return err
 }
 
 // current is an error unless the schema is what this program needs.
@@ -86,24 +76,25 @@ func (s *DB) current(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	have, want, err := p.GetVersions(ctx)
-	switch {
-	case err != nil:
-		return s.explain("read the schema's version", err)
-	case have > want:
-		return tooNew(have, want)
-	case have < want:
-		return &sia.Error{Op: "start the engine", Permanent: true,
-			Message: fmt.Sprintf("the database's schema is at version %d and this program needs %d; run sia migrate", have,
-				want)}
+	have, want, err := s.versions(ctx, p)
+	if err != nil || have == want {
+		return err
 	}
-	return nil
+	return &sia.Error{Op: "start the engine", Permanent: true,
+		Message: fmt.Sprintf("the database's schema is at version %d and this program needs %d; run sia migrate", have, want)}
 }
 
-func tooNew(have, want int64) error {
-	return &sia.Error{Op: "migrate the schema", Permanent: true,
-		Message: fmt.Sprintf("the database was written by a newer SIA (schema %d, this program knows %d); run that "+
-			"version, or restore a backup", have, want)}
+// versions are the schema's version and the one that this program needs. That it is newer is an error.
+func (s *DB) versions(ctx context.Context, p *goose.Provider) (have, want int64, err error) {
+	if have, want, err = p.GetVersions(ctx); err != nil {
+		return 0, 0, s.explain("read the schema's version", err)
+	}
+	if have > want {
+		err = &sia.Error{Op: "migrate the schema", Permanent: true,
+			Message: fmt.Sprintf("the database was written by a newer SIA (schema %d, this program knows %d); run that "+
+				"version, or restore a backup", have, want)}
+	}
+	return have, want, err
 }
 
 func (s *DB) provider() (*goose.Provider, error) {

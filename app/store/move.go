@@ -40,6 +40,16 @@ type moveTable struct {
 	columns, keys []string // keys: of the primary key
 }
 
+// rowidOrKeys is what orders the rows of a table: their number, or their keys where rows have none.
+func (t moveTable) rowidOrKeys() string {
+	switch t.name {
+	case "lesson_terms", "experiment_tasks", "shared_tasks", "notices", "summaries", "commits", "runners",
+		"runner_attempts", "github_writes":
+		return strings.Join(t.keys, ", ")
+	}
+	return "rowid"
+}
+
 // parents are the tables that others refer to, each after those that it refers to itself.
 var parents = []string{"installations", "repositories", "tasks", "experiments", "shared_reports"}
 
@@ -262,9 +272,8 @@ func (v *moving) jobs() error {
 	if err != nil {
 		return err
 	}
-	pending, err := collect(v.ctx, v.target, func(rows *sql.Rows) (guid string, err error) {
-		return guid, rows.Scan(&guid)
-	}, `SELECT guid FROM deliveries WHERE state = 'pending' ORDER BY id`)
+	pending, err := collect(v.ctx, v.target, scanValue[string],
+		`SELECT guid FROM deliveries WHERE state = 'pending' ORDER BY id`)
 	if err != nil {
 		return err
 	}
@@ -276,8 +285,9 @@ func (v *moving) jobs() error {
 		deliveries++
 	}
 	type setup struct{ repo, slot int64 }
-	setups, err := collect(v.ctx, v.target, func(rows *sql.Rows) (s setup, err error) {
-		return s, rows.Scan(&s.repo, &s.slot)
+	setups, err := collect(v.ctx, v.target, func(from row) (s setup, err error) {
+		err = from.Scan(&s.repo, &s.slot)
+		return s, err
 	}, `SELECT repo_id, slot FROM setups WHERE state = 'pending' ORDER BY slot`)
 	if err != nil {
 		return err
@@ -298,8 +308,9 @@ func (s *DB) moveTables(ctx context.Context, q querier) ([]moveTable, error) {
 		table, name string
 		key         int // its place in the primary key, from 1; 0: none
 	}
-	all, err := collect(ctx, q, func(rows *sql.Rows) (c column, err error) {
-		return c, rows.Scan(&c.table, &c.name, &c.key)
+	all, err := collect(ctx, q, func(from row) (c column, err error) {
+		err = from.Scan(&c.table, &c.name, &c.key)
+		return c, err
 	}, s.columnsQuery())
 	if err != nil {
 		return nil, err

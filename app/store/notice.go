@@ -3,8 +3,6 @@ package store
 import (
 	"context"
 	"database/sql"
-	"encoding/json"
-	"errors"
 	"time"
 )
 
@@ -31,19 +29,13 @@ func (s *NoticeStore) SaveNotices(
 
 // Noticed says of which of the keys people were told on a channel.
 func (s *NoticeStore) Noticed(ctx context.Context, channel string, keys []string) (map[string]bool, error) {
-	const op = "look what people were told"
-	list, err := json.Marshal(keys)
-	if err != nil {
-		return nil, s.explain(op, err)
-	}
-	told, err := collect(ctx, s.r, func(rows *sql.Rows) (key string, err error) {
-		return key, rows.Scan(&key)
-	}, `SELECT key FROM notices WHERE channel = ? AND key IN `+s.listed(texts), channel, string(list))
+	told, err := list(ctx, s.DB, "look what people were told", scanValue[string],
+		`SELECT key FROM notices WHERE channel = ? AND key IN `+s.listed(texts), channel, array[string](keys))
 	out := make(map[string]bool, len(told))
 	for _, key := range told {
 		out[key] = true
 	}
-	return out, s.explain(op, err)
+	return out, err
 }
 
 // NoticesSince counts the messages about one thing each that a channel was sent since a time, and says
@@ -64,11 +56,7 @@ func (s *NoticeStore) SaveSummary(ctx context.Context, channel string, until tim
 }
 
 // SummaryUntil is until when a channel was told how things went; zero: it never was.
-func (s *NoticeStore) SummaryUntil(ctx context.Context, channel string) (time.Time, error) {
-	var until int64
-	err := s.r.QueryRowContext(ctx, `SELECT until FROM summaries WHERE channel = ?`, channel).Scan(&until)
-	if errors.Is(err, sql.ErrNoRows) {
-		return time.Time{}, nil
-	}
-	return fromMicros(until), s.explain("look for the last summary", err)
+func (s *NoticeStore) SummaryUntil(ctx context.Context, channel string) (until time.Time, err error) {
+	err = s.r.QueryRowContext(ctx, `SELECT until FROM summaries WHERE channel = ?`, channel).Scan(intoTime{&until})
+	return until, s.explain("look for the last summary", orZero(err))
 }

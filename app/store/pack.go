@@ -1,6 +1,7 @@
 package store
 
 import (
+	"database/sql"
 	"errors"
 	"fmt"
 
@@ -46,6 +47,22 @@ func (c codec) pack(b []byte) ([]byte, error) {
 		}
 	}
 	return append([]byte{asIs}, b...), nil
+}
+
+// unpacked has Scan read what pack made.
+type unpacked struct {
+	codec codec
+	to    *[]byte
+}
+
+// Scan implements sql.Scanner.
+func (u unpacked) Scan(v any) (err error) {
+	var packed sql.Null[[]byte] // a copy: v is the driver's
+	if err := packed.Scan(v); err != nil {
+		return err
+	}
+	*u.to, err = u.codec.unpack(packed.V)
+	return err
 }
 
 // unpack reads what pack made.

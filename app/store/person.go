@@ -77,7 +77,10 @@ func (f *forgetting) identify(login string) error {
 	if strings.EqualFold(login, ghostLogin) {
 		return &sia.Error{Op: "forget", Permanent: true, Message: ghostLogin + " stands for people who were forgotten"}
 	}
-	scan := func(rows *sql.Rows) (a sia.Actor, err error) { return a, rows.Scan(&a.ID, &a.Login) }
+	scan := func(from row) (a sia.Actor, err error) {
+		err = from.Scan(&a.ID, &a.Login)
+		return a, err
+	}
 	found, err := collect(f.ctx, f.r, scan, `SELECT DISTINCT by_id, by_login FROM task_events
 		WHERE lower(by_login) = lower(?) AND by_id <> 0 ORDER BY by_id`, login)
 	if err != nil {
@@ -151,7 +154,7 @@ func (c *counts) changed(table string) {
 
 // deliveries empties the bodies that name the person. The rows stay, so that none is worked on twice.
 func (f *forgetting) deliveries() error {
-	type row struct {
+	type delivery struct {
 		id    int64
 		body  []byte
 		state string
@@ -161,25 +164,22 @@ func (f *forgetting) deliveries() error {
 		return err
 	}
 	return f.batches("deliveries", personBatch, func(tx *sql.Tx, from, to int64) (n counts, err error) {
-		all, err := collect(f.ctx, tx, func(rows *sql.Rows) (r row, err error) {
-			return r, rows.Scan(&r.id, &r.body, &r.state)
+		all, err := collect(f.ctx, tx, func(from row) (d delivery, err error) {
+			err = from.Scan(&d.id, unpacked{f.codec, &d.body}, &d.state)
+			return d, err
 		}, `SELECT id, body, state FROM deliveries WHERE id > ? AND id <= ?`+f.locked(), from, to)
 		if err != nil {
 			return n, err
 		}
-		for _, r := range all {
-			body, err := f.codec.unpack(r.body)
-			if err != nil {
-				return n, fmt.Errorf("delivery %d: %w", r.id, err)
-			}
-			if !f.who.named(string(body)) {
+		for _, d := range all {
+			if !f.who.named(string(d.body)) {
 				continue
 			}
-			if r.state == "pending" {
+			if d.state == "pending" {
 				n.waiting++
 				continue
 			}
-			if _, err := tx.ExecContext(f.ctx, `UPDATE deliveries SET body = ? WHERE id = ?`, empty, r.id); err != nil {
+			if _, err := tx.ExecContext(f.ctx, `UPDATE deliveries SET body = ? WHERE id = ?`, empty, d.id); err != nil {
 				return n, err
 			}
 			n.changed("deliveries")
@@ -194,10 +194,7 @@ func (f *forgetting) tasks() error {
 		var id sia.TaskID
 		if err := tx.QueryRowContext(f.ctx, `SELECT id FROM tasks WHERE `+f.rowKey("tasks")+` = ?`,
 			to).Scan(&id); err != nil {
-			if errors.Is(err, sql.ErrNoRows) {
-				err = nil
-			}
-			return n, err
+			return n, orZero(err)
 		}
 		if err := f.task(tx, id, &n); err != nil {
 			return n, fmt.Errorf("task %s: %w", id, err)
@@ -214,15 +211,16 @@ func (f *forgetting) task(tx *sql.Tx, id sia.TaskID, n *counts) error {
 	if err != nil {
 		return err
 	}
-	type row struct {
+	type event struct {
 		seq          int
 		event        string
 		byID         int64
 		by           string
 		why, ignored string
 	}
-	log, err := collect(f.ctx, tx, func(rows *sql.Rows) (r row, err error) {
-		return r, rows.Scan(&r.seq, &r.event, &r.byID, &r.by, &r.why, &r.ignored)
+	log, err := collect(f.ctx, tx, func(from row) (r event, err error) {
+		err = from.Scan(&r.seq, &r.event, &r.byID, &r.by, &r.why, &r.ignored)
+		return r, err
 	}, `SELECT seq, event, by_id, by_login, why, ignored FROM task_events WHERE task_id = ? ORDER BY seq`, id)
 	if err != nil {
 		return err
@@ -291,13 +289,13 @@ func (f *forgetting) saveTask(tx *sql.Tx, t sia.Task, n *counts) error {
 
 // lessons rewrites lessons, and the words by which they are found.
 func (f *forgetting) lessons() error {
-	type row struct {
+	type kept struct {
 		repo int64
 		id   lesson.ID
 		text string
 	}
 	return f.batches("lessons", personBatch, func(tx *sql.Tx, from, to int64) (n counts, err error) {
-		repos, err := collect(f.ctx, tx, func(rows *sql.Rows) (repo int64, err error) { return repo, rows.Scan(&repo) },
+		repos, err := collect(f.ctx, tx, scanValue[int64],
 			`SELECT DISTINCT repo_id FROM lessons WHERE seq > ? AND seq <= ? ORDER BY repo_id`, from, to)
 		if err != nil {
 			return n, err
@@ -308,8 +306,9 @@ func (f *forgetting) lessons() error {
 				return n, err
 			}
 		}
-		all, err := collect(f.ctx, tx, func(rows *sql.Rows) (r row, err error) {
-			return r, rows.Scan(&r.repo, &r.id, &r.text)
+		all, err := collect(f.ctx, tx, func(from row) (r kept, err error) {
+			err = from.Scan(&r.repo, &r.id, &r.text)
+			return r, err
 		}, `SELECT repo_id, id, lesson FROM lessons WHERE seq > ? AND seq <= ?`, from, to)
 		if err != nil {
 			return n, err
@@ -383,18 +382,18 @@ func (f *forgetting) others() error {
 func (f *forgetting) rows(
 	tx *sql.Tx, table string, columns []string, packed map[string]bool, from, to int64, n *counts,
 ) error {
-	type row struct {
+	type found struct {
 		id     int64
 		values []sql.NullString
 	}
 	key := f.rowKey(table)
-	all, err := collect(f.ctx, tx, func(rows *sql.Rows) (row, error) {
-		r := row{values: make([]sql.NullString, len(columns))}
+	all, err := collect(f.ctx, tx, func(from row) (found, error) {
+		r := found{values: make([]sql.NullString, len(columns))}
 		into := []any{&r.id}
 		for i := range r.values {
 			into = append(into, &r.values[i])
 		}
-		return r, rows.Scan(into...)
+		return r, from.Scan(into...)
 	}, `SELECT `+key+`, `+strings.Join(columns, ", ")+` FROM `+table+` WHERE `+key+` > ? AND `+key+` <= ?`+
 		f.locked(), from, to)
 	if err != nil {

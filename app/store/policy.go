@@ -3,7 +3,6 @@ package store
 import (
 	"context"
 	"database/sql"
-	"errors"
 	"fmt"
 
 	"github.com/sia-bot/sia/sia"
@@ -47,16 +46,14 @@ func (s *PolicyStore) Policies(ctx context.Context, repo int64) (files []PolicyF
 	op := fmt.Sprintf("load the policies of repository %d", repo)
 	err = s.r.QueryRowContext(ctx, `SELECT sha, broken FROM policy_reads WHERE repo_id = ?`, repo).
 		Scan(&read.SHA, &read.Broken)
-	if errors.Is(err, sql.ErrNoRows) {
-		return nil, read, nil
-	}
-	if err != nil {
+	if orZero(err) != nil {
 		return nil, read, s.explain(op, err)
 	}
-	files, err = collect(ctx, s.r, func(rows *sql.Rows) (f PolicyFile, err error) {
-		return f, rows.Scan(&f.Path, &f.Version, &f.Source)
+	files, err = list(ctx, s.DB, op, func(from row) (f PolicyFile, err error) {
+		err = from.Scan(&f.Path, &f.Version, &f.Source)
+		return f, err
 	}, `SELECT path, version, source FROM repo_policies WHERE repo_id = ? ORDER BY path`, repo)
-	return files, read, s.explain(op, err)
+	return files, read, err
 }
 
 // KeepPolicyVersion keeps the source of a policy for ever. The first one of an id stands.
@@ -68,8 +65,7 @@ func (s *PolicyStore) KeepPolicyVersion(ctx context.Context, id, decision, sourc
 // PolicyVersion is the source of a policy by its id; the error wraps [ErrNotFound] when no
 // decision was ever made by it.
 func (s *PolicyStore) PolicyVersion(ctx context.Context, id string) (source string, err error) {
-	err = s.r.QueryRowContext(ctx, `SELECT source FROM policy_versions WHERE id = ?`, id).Scan(&source)
-	return source, s.explain("load the policy "+id, orNotFound(err))
+	return load(ctx, s.DB, "load the policy "+id, scanValue[string], `SELECT source FROM policy_versions WHERE id = ?`, id)
 }
 
 // DecisionsOf lists the last decisions of a type in a repository, oldest first; 0: in all
@@ -77,8 +73,7 @@ func (s *PolicyStore) PolicyVersion(ctx context.Context, id string) (source stri
 func (s *DecisionStore) DecisionsOf(
 	ctx context.Context, typ sia.DecisionType, repo int64, limit int,
 ) ([]sia.Decision, error) {
-	ds, err := collect(ctx, s.r, func(rows *sql.Rows) (sia.Decision, error) { return scanDecision(rows.Scan) },
+	return list(ctx, s.DB, fmt.Sprintf("load the decisions of type %s", typ), scanDecision,
 		`SELECT `+decisionColumns+` FROM (SELECT * FROM decisions WHERE type = ? AND (repo_id = ? OR ? = 0)
 			ORDER BY n DESC LIMIT ?) AS latest ORDER BY n`, typ, repo, repo, limit)
-	return ds, s.explain(fmt.Sprintf("load the decisions of type %s", typ), err)
 }

@@ -264,18 +264,14 @@ func (s *postgresDialect) message(err error) string {
 	var unreached *pgconn.ConnectError
 	db := s.named()
 	if !errors.As(err, &e) {
-		var unencrypted bool
-		switch {
-		case errors.As(err, &unreached):
-			unencrypted = strings.Contains(err.Error(), "TLS")
-		case !gone(err):
-			return ""
-		}
-		if unencrypted {
+		switch unconnected := errors.As(err, &unreached); {
+		case unconnected && strings.Contains(err.Error(), "TLS"):
 			return "the database " + db + " can't be reached with TLS; check the server's certificate, or sslmode in --db"
+		case unconnected || gone(err):
+			return "the database " + db + " can't be reached; check that PostgreSQL runs there, and host and port in --db. " +
+				"SIA goes on when it is back"
 		}
-		return "the database " + db + " can't be reached; check that PostgreSQL runs there, and host and port in --db. SIA " +
-			"goes on when it is back"
+		return ""
 	}
 	switch {
 	case e.Code == "28P01" || e.Code == "28000":
@@ -397,18 +393,16 @@ func (s *postgresDialect) writtenOrder(t moveTable) string {
 	if key := s.rowKey(t.name); key != "rowid" {
 		return key
 	}
-	switch t.name {
-	case "lesson_terms", "experiment_tasks", "shared_tasks", "notices", "summaries", "commits", "runners",
-		"runner_attempts", "github_writes":
-		return strings.Join(t.keys, ", ")
-	}
-	return "rowid"
+	return t.rowidOrKeys()
 }
 
 // copied has the sequences go on after the numbers that rows have.
 func (*postgresDialect) copied(ctx context.Context, tx *sql.Tx) error {
 	type column struct{ table, name string }
-	all, err := collect(ctx, tx, func(rows *sql.Rows) (c column, err error) { return c, rows.Scan(&c.table, &c.name) },
+	all, err := collect(ctx, tx, func(from row) (c column, err error) {
+		err = from.Scan(&c.table, &c.name)
+		return c, err
+	},
 		`SELECT table_name, column_name FROM information_schema.columns
 		WHERE table_schema = current_schema() AND is_identity = 'YES' AND table_name NOT LIKE 'river_%'
 			AND table_name NOT LIKE 'goose_%'`)

@@ -153,7 +153,7 @@ func (x fairExecutor) lanes(ctx context.Context, queue string) ([]lane, error) {
 		}
 	}
 	after, end := sh.after(), pastPrefix(queue)
-	names, err := collect(ctx, s.r, func(rows *sql.Rows) (name string, err error) { return name, rows.Scan(&name) },
+	names, err := collect(ctx, s.r, scanValue[string],
 		`WITH RECURSIVE lanes (queue) AS (
 			SELECT min(queue) FROM river_job WHERE state = 'available' AND queue >= ? AND queue > ? AND queue < ?
 			UNION ALL SELECT (SELECT min(j.queue) FROM river_job j

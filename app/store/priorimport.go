@@ -3,7 +3,6 @@ package store
 import (
 	"context"
 	"database/sql"
-	"errors"
 	"time"
 )
 
@@ -46,21 +45,12 @@ func (s *PriorStore) RemovePriors(ctx context.Context) error {
 // PriorsInForce is the id of the import that is in force; 0: none is.
 func (s *PriorStore) PriorsInForce(ctx context.Context) (id int64, err error) {
 	err = s.r.QueryRowContext(ctx, `SELECT id FROM prior_imports WHERE removed_at = 0`).Scan(&id)
-	if errors.Is(err, sql.ErrNoRows) {
-		return 0, nil
-	}
-	return id, s.explain("look for imported priors", err)
+	return id, s.explain("look for imported priors", orZero(err))
 }
 
 // ImportedPriors loads an import, in force or not; the error wraps [ErrNotFound] when there is none of the id.
 func (s *PriorStore) ImportedPriors(ctx context.Context, id int64) (v PriorImport, err error) {
-	var packed []byte
-	var at int64
 	err = s.r.QueryRowContext(ctx, `SELECT id, source, key, priors, at FROM prior_imports WHERE id = ?`, id).
-		Scan(&v.ID, &v.Source, &v.Key, &packed, &at)
-	if err == nil {
-		v.Signed, err = s.codec.unpack(packed)
-	}
-	v.At = fromMicros(at)
+		Scan(&v.ID, &v.Source, &v.Key, unpacked{s.codec, &v.Signed}, intoTime{&v.At})
 	return v, s.explain("load the imported priors", orNotFound(err))
 }

@@ -3,9 +3,7 @@ package store
 import (
 	"context"
 	"database/sql"
-	"encoding/json"
 	"errors"
-	"fmt"
 	"log/slog"
 	"math/rand/v2"
 	"time"
@@ -114,11 +112,6 @@ func (s *DB) effectsWithoutWorker(ctx context.Context, tx *sql.Tx, begunBefore t
 // held effects don't count, and of those that are limited only the ones that run. River notes the end of jobs in
 // batches, up to a quarter of a second later: what they are for tells sooner.
 func (s *DB) unfinished(ctx context.Context, held, limited []string) (running int, next time.Time, err error) {
-	keys, err := json.Marshal(append([]string{}, held...))
-	waiting, err2 := json.Marshal(append([]string{}, limited...))
-	if err := errors.Join(err, err2); err != nil {
-		return 0, next, fmt.Errorf("count unfinished jobs: %w", err)
-	}
 	at := s.due()
 	err = s.r.QueryRowContext(ctx, `SELECT count(CASE WHEN state = 'running' THEN 1 END),
 			min(CASE WHEN state <> 'running' AND NOT (kind = 'effect' AND args ->> 'key' IN `+s.listed(texts)+`)
@@ -128,8 +121,8 @@ func (s *DB) unfinished(ctx context.Context, held, limited []string) (running in
 		AND NOT (kind = 'delivery' AND EXISTS (SELECT 1 FROM deliveries
 			WHERE guid = args ->> 'guid' AND state <> 'pending'))
 		AND NOT (kind = 'setup' AND EXISTS (SELECT 1 FROM setups
-			WHERE repo_id = CAST(args ->> 'repo' AS bigint) AND state <> 'pending'))`, string(waiting),
-		string(keys)).Scan(&running, at)
+			WHERE repo_id = CAST(args ->> 'repo' AS bigint) AND state <> 'pending'))`, array[string](limited),
+		array[string](held)).Scan(&running, at)
 	return running, at.time(), s.explain("count unfinished jobs", err)
 }
 

@@ -24,31 +24,22 @@ type Runner struct {
 
 // AddRunner adds a runner by the hash of its token.
 func (s *RunnerStore) AddRunner(ctx context.Context, name, hash string) error {
-	return s.write(ctx, "add runner "+name, func(tx *sql.Tx) error {
-		res, err := tx.ExecContext(ctx, `INSERT INTO runners (name, hash, added_at) VALUES (?, ?, ?)
-			ON CONFLICT (name) DO NOTHING`, name, hash, micros(s.now()))
-		if err != nil {
-			return err
-		}
-		if n, err := res.RowsAffected(); err != nil || n > 0 {
-			return err
-		}
+	err := s.change(ctx, "add runner "+name, `INSERT INTO runners (name, hash, added_at) VALUES (?, ?, ?)
+		ON CONFLICT (name) DO NOTHING`, name, hash, micros(s.now()))
+	if errors.Is(err, ErrNotFound) {
 		return &sia.Error{Op: "add runner", Permanent: true, Message: fmt.Sprintf("there is a runner %q already; "+
 			"remove it first, or choose another name", name)}
-	})
+	}
+	return err
 }
 
 // RemoveRunner removes a runner and takes what it makes from it. It is [ErrNotFound] where there is none.
 func (s *RunnerStore) RemoveRunner(ctx context.Context, name string) error {
 	return s.write(ctx, "remove runner "+name, func(tx *sql.Tx) error {
-		res, err := tx.ExecContext(ctx, `DELETE FROM runners WHERE name = ?`, name)
-		if err != nil {
+		if err := changeTx(ctx, tx, `DELETE FROM runners WHERE name = ?`, name); err != nil {
 			return err
 		}
-		if n, err := res.RowsAffected(); err != nil || n == 0 {
-			return errors.Join(err, ErrNotFound)
-		}
-		_, err = tx.ExecContext(ctx, `UPDATE runner_attempts SET until = 0 WHERE runner = ? AND state = ?`, name,
+		_, err := tx.ExecContext(ctx, `UPDATE runner_attempts SET until = 0 WHERE runner = ? AND state = ?`, name,
 			RunnerRunning)
 		return err
 	})
@@ -56,21 +47,22 @@ func (s *RunnerStore) RemoveRunner(ctx context.Context, name string) error {
 
 const runnerColumns = `name, about, seen_at`
 
-func scanRunner(scan func(...any) error) (r Runner, err error) {
-	var seen int64
-	err = scan(&r.Name, &r.About, &seen)
-	r.Seen = fromMicros(seen)
+func scanRunner(from row) (r Runner, err error) {
+	err = from.Scan(&r.Name, &r.About, intoTime{&r.Seen})
 	return r, err
 }
 
 // Runners lists the runners by name.
 func (s *RunnerStore) Runners(ctx context.Context) ([]Runner, error) {
-	all, err := collect(ctx, s.r, func(rows *sql.Rows) (Runner, error) { return scanRunner(rows.Scan) },
+	all, err := collect(ctx, s.r, scanRunner,
 		`SELECT `+runnerColumns+` FROM runners ORDER BY name`)
 	if err != nil {
 		return nil, s.explain("list runners", err)
 	}
-	held, err := collect(ctx, s.r, func(rows *sql.Rows) (h [2]string, err error) { return h, rows.Scan(&h[0], &h[1]) },
+	held, err := collect(ctx, s.r, func(from row) (h [2]string, err error) {
+		err = from.Scan(&h[0], &h[1])
+		return h, err
+	},
 		`SELECT runner, key FROM runner_attempts WHERE state = ? AND until > `+s.leaseClock()+` ORDER BY key`, RunnerRunning)
 	for i := range all {
 		for _, h := range held {
@@ -84,9 +76,7 @@ func (s *RunnerStore) Runners(ctx context.Context) ([]Runner, error) {
 
 // RunnerOf is the runner that has the token of a hash, or [ErrNotFound].
 func (s *RunnerStore) RunnerOf(ctx context.Context, hash string) (Runner, error) {
-	row := s.r.QueryRowContext(ctx, `SELECT `+runnerColumns+` FROM runners WHERE hash = ?`, hash)
-	r, err := scanRunner(row.Scan)
-	return r, s.explain("find a runner", orNotFound(err))
+	return load(ctx, s.DB, "find a runner", scanRunner, `SELECT `+runnerColumns+` FROM runners WHERE hash = ?`, hash)
 }
 
 // SawRunner notes when a runner last asked, and what it says of itself.

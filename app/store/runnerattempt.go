@@ -2,8 +2,6 @@ package store
 
 import (
 	"context"
-	"database/sql"
-	"errors"
 	"strconv"
 	"strings"
 	"time"
@@ -80,16 +78,7 @@ func (s *RunnerStore) WatchAttempt(ctx context.Context, key, owner string) (w Ru
 
 // own changes the row of an attempt that an owner has; it is [ErrNotFound] when another has it.
 func (s *RunnerStore) own(ctx context.Context, op, set, key, owner string, args ...any) error {
-	return s.write(ctx, op+" "+key, func(tx *sql.Tx) error {
-		res, err := tx.ExecContext(ctx, set+` WHERE key = ? AND owner = ?`, append(args, key, owner)...)
-		if err != nil {
-			return err
-		}
-		if n, err := res.RowsAffected(); err != nil || n == 0 {
-			return errors.Join(err, ErrNotFound)
-		}
-		return nil
-	})
+	return s.change(ctx, op+" "+key, set+` WHERE key = ? AND owner = ?`, append(args, key, owner)...)
 }
 
 // TakeReport notes that a turn is in the transcript.
@@ -145,11 +134,8 @@ func (a RunnerStanding) Attempt() int {
 
 // RunnerStandings lists the attempts that are offered to runners, or made by one, the oldest first.
 func (s *RunnerStore) RunnerStandings(ctx context.Context) ([]RunnerStanding, error) {
-	all, err := collect(ctx, s.r, func(rows *sql.Rows) (a RunnerStanding, err error) {
-		var at int64
-		err = rows.Scan(&a.Key, &a.Task, &a.State, &a.Runner, &at)
-		a.Since = fromMicros(at)
+	return list(ctx, s.DB, "list the attempts of runners", func(from row) (a RunnerStanding, err error) {
+		err = from.Scan(&a.Key, &a.Task, &a.State, &a.Runner, intoTime{&a.Since})
 		return a, err
 	}, `SELECT key, task_id, state, runner, at FROM runner_attempts ORDER BY at, key`)
-	return all, s.explain("list the attempts of runners", err)
 }

@@ -3,7 +3,6 @@ package store
 import (
 	"context"
 	"database/sql"
-	"errors"
 	"time"
 
 	"github.com/sia-bot/sia/sia"
@@ -33,10 +32,8 @@ func (s *RunnerStore) ClaimAttempt(ctx context.Context, runner, pass string, lea
 			RETURNING key, task_id, start, coder, work`,
 			RunnerRunning, runner, pass, lease.Microseconds(), RunnerOffered, RunnerOffered, runner)
 		err := row.Scan(&a.Key, &a.Task, &a.Start, &a.Coder, &a.Work)
-		if found = err == nil; errors.Is(err, sql.ErrNoRows) { // another was faster
-			err = nil
-		}
-		return err
+		found = err == nil
+		return orZero(err) // another was faster
 	})
 	return a, found, err
 }
@@ -65,8 +62,8 @@ func (s *RunnerStore) RenewAttempt(ctx context.Context, pass string, lease time.
 
 // AttemptWork is what the runner of a pass is given, or [ErrNotFound] when the pass counts no longer.
 func (s *RunnerStore) AttemptWork(ctx context.Context, pass string) (work []byte, err error) {
-	err = s.r.QueryRowContext(ctx, `SELECT work FROM runner_attempts WHERE`+s.held(), pass).Scan(&work)
-	return work, s.explain("load the work of an attempt", orNotFound(err))
+	return load(ctx, s.DB, "load the work of an attempt", scanValue[[]byte],
+		`SELECT work FROM runner_attempts WHERE`+s.held(), pass)
 }
 
 // ReleaseAttempt ends the lease of a pass. lost counts its runner among those that were lost with the attempt: it could
@@ -81,16 +78,7 @@ func (s *RunnerStore) ReleaseAttempt(ctx context.Context, pass string, lost bool
 
 // withPass changes the row of an attempt that a pass counts for; it is [ErrNotFound] when it counts no longer.
 func (s *RunnerStore) withPass(ctx context.Context, op, set, pass string, args ...any) error {
-	return s.write(ctx, op, func(tx *sql.Tx) error {
-		res, err := tx.ExecContext(ctx, `UPDATE runner_attempts SET `+set+` WHERE`+s.held(), append(args, pass)...)
-		if err != nil {
-			return err
-		}
-		if n, err := res.RowsAffected(); err != nil || n == 0 {
-			return errors.Join(err, ErrNotFound)
-		}
-		return nil
-	})
+	return s.change(ctx, op, `UPDATE runner_attempts SET `+set+` WHERE`+s.held(), append(args, pass)...)
 }
 
 // ReportTurn hands a turn to the owner of an attempt, once the one before it was taken. To report it again changes
@@ -115,8 +103,7 @@ func (s *RunnerStore) ReportTurn(ctx context.Context, pass string, number int, t
 
 // TakenTurns is the number of the last turn of a pass that is in the transcript.
 func (s *RunnerStore) TakenTurns(ctx context.Context, pass string) (number int, err error) {
-	err = s.r.QueryRowContext(ctx, `SELECT taken FROM runner_attempts WHERE`+s.held(), pass).Scan(&number)
-	return number, s.explain("look for a turn", orNotFound(err))
+	return load(ctx, s.DB, "look for a turn", scanValue[int], `SELECT taken FROM runner_attempts WHERE`+s.held(), pass)
 }
 
 // FinishAttempt hands the result of an attempt to its owner, with the pack of the commit that was made; nil: none was.
@@ -128,12 +115,8 @@ func (s *RunnerStore) FinishAttempt(ctx context.Context, pass string, result, pa
 // do not cover it.
 func (s *RunnerStore) ReserveCall(ctx context.Context, pass string, most sia.Credits) (ok bool, err error) {
 	err = s.write(ctx, "set credits aside", func(tx *sql.Tx) error {
-		res, err := tx.ExecContext(ctx, `UPDATE runner_attempts SET spent = spent + ?, calls = calls + 1, refused = ''
+		n, err := affected(ctx, tx, `UPDATE runner_attempts SET spent = spent + ?, calls = calls + 1, refused = ''
 			WHERE`+s.held()+` AND calls < most_calls AND (? = 0 OR spent + ? <= credits)`, most, pass, most, most)
-		if err != nil {
-			return err
-		}
-		n, err := res.RowsAffected()
 		ok = n > 0
 		return err
 	})

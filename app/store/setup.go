@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/riverqueue/river"
@@ -81,13 +82,12 @@ const planned = 100
 func (s *SetupStore) PlanSetups(
 	ctx context.Context, installation int64, repos []sia.Repo, together int, again bool,
 ) error {
-	for len(repos) > 0 {
-		n := min(planned, len(repos))
+	for some := range slices.Chunk(repos, planned) {
 		err := s.write(ctx, "plan the setup of repositories", func(tx *sql.Tx) error {
 			if err := s.hold(ctx, tx, setupLock(installation)); err != nil {
 				return err
 			}
-			for _, r := range repos[:n] {
+			for _, r := range some {
 				if err := s.planSetup(ctx, tx, installation, r.ID, together, again); err != nil {
 					return err
 				}
@@ -97,7 +97,6 @@ func (s *SetupStore) PlanSetups(
 		if err != nil {
 			return err
 		}
-		repos = repos[n:]
 	}
 	return nil
 }
@@ -109,7 +108,7 @@ func (s *SetupStore) planSetup(
 	err := tx.QueryRowContext(ctx, `SELECT state FROM setups WHERE repo_id = ? AND installation_id = ?`, repo,
 		installation).Scan(&state)
 	switch {
-	case err != nil && !errors.Is(err, sql.ErrNoRows):
+	case orZero(err) != nil:
 		return err
 	case state == SetupPending, state == SetupDone && !again:
 		return nil
@@ -144,28 +143,21 @@ func (s *SetupStore) nextSetup(ctx context.Context, tx *sql.Tx, installation int
 const setupQuery = `SELECT r.id, r.installation_id, r.owner, r.name, r.default_branch, r.private, s.state, s.tries,
 	s.error, s.together, s.welcome FROM setups s JOIN repositories r ON r.id = s.repo_id`
 
-func scanSetup(rows *sql.Rows) (v Setup, err error) {
-	return v, rows.Scan(&v.ID, &v.Repository.Installation, &v.Owner, &v.Name, &v.DefaultBranch, &v.Private, &v.State,
+func scanSetup(from row) (v Setup, err error) {
+	err = from.Scan(&v.ID, &v.Repository.Installation, &v.Owner, &v.Name, &v.DefaultBranch, &v.Private, &v.State,
 		&v.Tries, &v.Error, &v.Together, &v.Welcome)
+	return v, err
 }
 
-// Setups lists how far the repositories are, by name.
-func (s *SetupStore) Setups(ctx context.Context) ([]Setup, error) {
-	all, err := collect(ctx, s.r, scanSetup, setupQuery+` ORDER BY r.owner, r.name`)
-	return all, s.explain("list how far repositories are set up", err)
+// Setups lists how far the repositories of an installation are, by name; 0: of all installations.
+func (s *SetupStore) Setups(ctx context.Context, installation int64) ([]Setup, error) {
+	return list(ctx, s.DB, "list how far repositories are set up", scanSetup,
+		setupQuery+` WHERE ? = 0 OR s.installation_id = ? ORDER BY r.owner, r.name`, installation, installation)
 }
 
 // setup is how far a repository is; [ErrNotFound] when it is not known, or none is planned.
-func (s *SetupStore) setup(ctx context.Context, repo int64) (v Setup, err error) {
-	if v.Repository, err = (&InstallationStore{s.DB}).Repository(ctx, repo); err != nil {
-		return v, err
-	}
-	err = s.r.QueryRowContext(ctx, `SELECT state, tries, error, together, welcome FROM setups WHERE repo_id = ?`, repo).
-		Scan(&v.State, &v.Tries, &v.Error, &v.Together, &v.Welcome)
-	if errors.Is(err, sql.ErrNoRows) {
-		return v, ErrNotFound
-	}
-	return v, s.explain("read how far a repository is set up", err)
+func (s *SetupStore) setup(ctx context.Context, repo int64) (Setup, error) {
+	return load(ctx, s.DB, "read how far a repository is set up", scanSetup, setupQuery+` WHERE s.repo_id = ?`, repo)
 }
 
 // setupWorker has repositories set up.

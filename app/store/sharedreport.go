@@ -52,13 +52,13 @@ func (s *PriorStore) SaveSharedReport(ctx context.Context, r SharedReport, count
 			return err
 		}
 		for _, c := range counted {
-			res, err := tx.ExecContext(ctx, `INSERT INTO shared_tasks (task_id, technique, period) VALUES (?, ?, ?)
+			n, err := affected(ctx, tx, `INSERT INTO shared_tasks (task_id, technique, period) VALUES (?, ?, ?)
 				ON CONFLICT DO NOTHING`, c.Task, c.Technique, r.Period)
+			if err == nil && n != 1 {
+				err = fmt.Errorf("task %s: %w", c.Task, ErrShared)
+			}
 			if err != nil {
 				return err
-			}
-			if n, err := res.RowsAffected(); err != nil || n != 1 {
-				return errors.Join(err, fmt.Errorf("task %s: %w", c.Task, ErrShared))
 			}
 		}
 		return nil
@@ -67,30 +67,23 @@ func (s *PriorStore) SaveSharedReport(ctx context.Context, r SharedReport, count
 
 // LastSharedReport is the report for the last period; the error wraps [ErrNotFound] when there is none.
 func (s *PriorStore) LastSharedReport(ctx context.Context) (r SharedReport, err error) {
-	var packed []byte
-	var at int64
 	err = s.r.QueryRowContext(ctx, `SELECT period, key, report, at FROM shared_reports ORDER BY period DESC LIMIT 1`).
-		Scan(&r.Period, &r.Key, &packed, &at)
-	if err == nil {
-		r.Signed, err = s.codec.unpack(packed)
-	}
-	r.At = fromMicros(at)
+		Scan(&r.Period, &r.Key, unpacked{s.codec, &r.Signed}, intoTime{&r.At})
 	return r, s.explain("load the last report", orNotFound(err))
 }
 
 // SharedTasks are what is counted in the reports of all periods.
 func (s *PriorStore) SharedTasks(ctx context.Context) ([]SharedTask, error) {
-	all, err := collect(ctx, s.r, func(rows *sql.Rows) (t SharedTask, err error) {
-		return t, rows.Scan(&t.Task, &t.Technique)
+	return list(ctx, s.DB, "load what was shared", func(from row) (t SharedTask, err error) {
+		err = from.Scan(&t.Task, &t.Technique)
+		return t, err
 	}, `SELECT task_id, technique FROM shared_tasks ORDER BY task_id, technique`)
-	return all, s.explain("load what was shared", err)
 }
 
 // RestoredTasks are those that were rebuilt from a memory branch: what was shared of them before is not known.
 func (s *TaskStore) RestoredTasks(ctx context.Context) ([]sia.TaskID, error) {
-	all, err := collect(ctx, s.r, func(rows *sql.Rows) (id sia.TaskID, err error) { return id, rows.Scan(&id) },
+	return list(ctx, s.DB, "load the tasks that were rebuilt", scanValue[sia.TaskID],
 		`SELECT DISTINCT task_id FROM task_events WHERE kind = ? AND ignored = '' ORDER BY task_id`, sia.KRestored)
-	return all, s.explain("load the tasks that were rebuilt", err)
 }
 
 // TaskLanguages are the languages that tasks were decided under, the first of each task, by task. Tasks
@@ -100,9 +93,9 @@ func (s *DecisionStore) TaskLanguages(ctx context.Context) (map[sia.TaskID]strin
 		task     sia.TaskID
 		language string
 	}
-	all, err := collect(ctx, s.r, func(rows *sql.Rows) (v spoken, err error) {
+	all, err := collect(ctx, s.r, func(from row) (v spoken, err error) {
 		var text string
-		if err := rows.Scan(&v.task, &text); err != nil {
+		if err := from.Scan(&v.task, &text); err != nil {
 			return v, err
 		}
 		var context struct{ Language string }

@@ -2,8 +2,6 @@ package store
 
 import (
 	"context"
-	"database/sql"
-	"encoding/json"
 	"slices"
 	"time"
 
@@ -29,34 +27,12 @@ func (s *CreditStore) spent(ctx context.Context, where string, id int64, since t
 	return c, s.explain("sum the credits spent", err)
 }
 
-// CreditsSpentBetween is what the tasks of each repository cost from a time on and before another, by
-// GitHub's repository id; one that cost nothing is left out.
-func (s *CreditStore) CreditsSpentBetween(ctx context.Context, from, until time.Time) (map[int64]sia.Credits, error) {
-	type cost struct {
-		repo   int64
-		amount sia.Credits
-	}
-	all, err := collect(ctx, s.r, func(rows *sql.Rows) (c cost, err error) {
-		return c, rows.Scan(&c.repo, &c.amount)
-	}, `SELECT repo_id, sum(amount) FROM credits WHERE kind IN ('spend', 'overrun') AND at >= ? AND at < ?
-		GROUP BY repo_id HAVING sum(amount) > 0`, micros(from), micros(until))
-	out := make(map[int64]sia.Credits, len(all))
-	for _, c := range all {
-		out[c.repo] = c.amount
-	}
-	return out, s.explain("sum the credits spent by repository", err)
-}
-
 // LastStarts are when the last tasks that a person started began or will, the latest
 // first and at most n, of those that were asked for since a time. A person goes by
 // GitHub's user id, or by login when the id is 0. Starts that were ignored count too.
 func (s *TaskStore) LastStarts(ctx context.Context, sender sia.Actor, since time.Time, n int) ([]time.Time, error) {
-	begins, err := collect(ctx, s.r, func(rows *sql.Rows) (at time.Time, err error) {
-		var text string
-		var e sia.Event
-		if err = rows.Scan(&text); err == nil {
-			err = json.Unmarshal([]byte(text), &e)
-		}
+	begins, err := collect(ctx, s.r, func(from row) (time.Time, error) {
+		e, err := scanJSON[sia.Event](from)
 		start, _ := e.Fact.(sia.Start)
 		return e.At.Add(time.Duration(start.Wait) * time.Second).Truncate(time.Microsecond), err
 	}, `SELECT event FROM task_events WHERE kind = ? AND at >= ? AND 

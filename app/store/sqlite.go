@@ -255,15 +255,7 @@ func (*sqliteDialect) columnsQuery() string {
 		ORDER BY m.name, c.cid`
 }
 
-// writtenOrder: tables without a rowid are in the order of their keys.
-func (*sqliteDialect) writtenOrder(t moveTable) string {
-	switch t.name {
-	case "lesson_terms", "experiment_tasks", "shared_tasks", "notices", "summaries", "commits", "runners",
-		"runner_attempts", "github_writes":
-		return strings.Join(t.keys, ", ")
-	}
-	return "rowid"
-}
+func (*sqliteDialect) writtenOrder(t moveTable) string { return t.rowidOrKeys() }
 
 // copied: SQLite numbers by what is there.
 func (*sqliteDialect) copied(context.Context, *sql.Tx) error { return nil }

@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -19,7 +20,21 @@ import (
 
 func opened(t *testing.T) *Store {
 	t.Helper()
-	s, err := Open(context.Background(), Config{URL: filepath.Join(t.TempDir(), "a folder", "100%?#.db")})
+	return openedAt(t, Config{URL: filepath.Join(t.TempDir(), "a folder", "100%?#.db")})
+}
+
+// openedAt opens a database that is not there yet. To migrate takes longer than most of what tests do with one, so a
+// migrated one is copied.
+func openedAt(t *testing.T, c Config) *Store {
+	t.Helper()
+	b, err := migrated()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(os.MkdirAll(filepath.Dir(c.URL), 0o700), os.WriteFile(c.URL, b, 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	s, err := Open(context.Background(), c)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -28,28 +43,32 @@ func opened(t *testing.T) *Store {
 			t.Error(err)
 		}
 	})
-	if _, _, err := s.Migrate(context.Background()); err != nil {
-		t.Fatal(err)
-	}
 	return s
 }
+
+// migrated is the file of a migrated database.
+var migrated = sync.OnceValues(func() (_ []byte, err error) {
+	dir, err := os.MkdirTemp("", "sia-migrated-")
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	file := filepath.Join(dir, "sia.db")
+	s, err := Open(context.Background(), Config{URL: file})
+	if err != nil {
+		return nil, err
+	}
+	_, _, err = s.Migrate(context.Background())
+	if err := errors.Join(err, s.Close()); err != nil {
+		return nil, err
+	}
+	return os.ReadFile(file)
+})
 
 // What moves a task to another state is logged at level info, everything else below it.
 func TestWhatMovesATaskIsLogged(t *testing.T) {
 	var log strings.Builder
-	s, err := Open(t.Context(), Config{URL: filepath.Join(t.TempDir(), "sia.db"),
-		Logger: slog.New(slog.NewTextHandler(&log, nil))})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := s.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	if _, _, err := s.Migrate(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	s := openedAt(t, Config{URL: filepath.Join(t.TempDir(), "sia.db"), Logger: slog.New(slog.NewTextHandler(&log, nil))})
 	id, now := sia.NewTaskID(7, 1), time.Date(2026, 3, 1, 12, 0, 0, 123456789, time.UTC)
 	res, err := s.Apply(t.Context(), id, sia.Event{ID: "start", At: now, Fact: sia.Start{Installation: 3,
 		Repo: sia.Repo{ID: 7, Owner: "acme", Name: "shop"}, Issue: 1, Title: "T", DefaultBranch: "main"}})
@@ -93,7 +112,11 @@ func TestSQLitePath(t *testing.T) {
 }
 
 func TestDatabaseIsPrivate(t *testing.T) {
-	s := opened(t)
+	s, err := Open(t.Context(), Config{URL: filepath.Join(t.TempDir(), "sia.db")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
 	info, err := os.Stat(s.Files()[0])
 	if err != nil {
 		t.Fatal(err)

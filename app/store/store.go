@@ -3,7 +3,6 @@ package store
 import (
 	"context"
 	"database/sql"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -280,77 +279,4 @@ func (s *DB) explain(op string, err error) error {
 		return &sia.Error{Op: op, Message: message, Err: err}
 	}
 	return fmt.Errorf("%s: %w", op, err)
-}
-
-// exec runs one statement in a transaction of its own.
-func (s *DB) exec(ctx context.Context, op, query string, args ...any) error {
-	return s.write(ctx, op, func(tx *sql.Tx) error {
-		_, err := tx.ExecContext(ctx, query, args...)
-		return err
-	})
-}
-
-// querier is what *sql.DB and *sql.Tx have in common for reading.
-type querier interface {
-	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
-	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
-}
-
-// collect reads every row of a query with scan.
-func collect[T any](
-	ctx context.Context, q querier, scan func(*sql.Rows) (T, error), query string, args ...any,
-) ([]T, error) {
-	rows, err := q.QueryContext(ctx, query, args...)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var out []T
-	for rows.Next() {
-		v, err := scan(rows)
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, v)
-	}
-	return out, rows.Err()
-}
-
-// scanText reads a row of one column that holds text.
-func scanText(rows *sql.Rows) (text string, err error) {
-	err = rows.Scan(&text)
-	return text, err
-}
-
-// scanJSON reads a row of one column that holds JSON.
-func scanJSON[T any](rows *sql.Rows) (v T, err error) {
-	var text string
-	if err := rows.Scan(&text); err != nil {
-		return v, err
-	}
-	return v, json.Unmarshal([]byte(text), &v)
-}
-
-// orNotFound is err, or ErrNotFound when err says that there is no such row.
-func orNotFound(err error) error {
-	if errors.Is(err, sql.ErrNoRows) {
-		return ErrNotFound
-	}
-	return err
-}
-
-// micros is how times are stored: microseconds since 1970 UTC; 0 is no time.
-func micros(t time.Time) int64 {
-	if t.IsZero() {
-		return 0
-	}
-	return t.UnixMicro()
-}
-
-// fromMicros reads what micros made.
-func fromMicros(us int64) time.Time {
-	if us == 0 {
-		return time.Time{}
-	}
-	return time.UnixMicro(us).UTC()
 }

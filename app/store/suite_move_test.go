@@ -143,7 +143,7 @@ func (s *fixture) dump(t *testing.T) (lines []string) {
 	add(l, err)
 	h, err := s.Halts(ctx)
 	add(h, err)
-	u, err := s.Setups(ctx)
+	u, err := s.Setups(ctx, 0)
 	add(u, err)
 	b, err := s.DeliveryBacklog(ctx)
 	add(b, err)

@@ -133,11 +133,11 @@ func testTranscriptsPruned(t *testing.T, s *fixture) {
 	ctx := patient(t)
 	open, ended := begin(t, s, 1), begin(t, s, 2)
 	stopTask(t, s, ended)
-	for _, id := range []sia.TaskID{open, ended} {
-		for n := range 501 {
-			must(t, s.AppendTurn(ctx, id, 1, 0, n+1, []byte(`{}`)))
-		}
-	}
+	must(t, s.AppendTurn(ctx, open, 1, 0, 1, []byte(`{}`)))
+	_, err := storetest.Raw(t, s.url).ExecContext(ctx, `
+		WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 501)
+		INSERT INTO transcripts (task_id, attempt, run, number, turn) SELECT '`+string(ended)+`', 1, 0, i, '' FROM n`)
+	must(t, err)
 	for _, c := range []struct {
 		before int
 		want   int64
@@ -147,7 +147,7 @@ func testTranscriptsPruned(t *testing.T, s *fixture) {
 		}
 	}
 	left, err := s.Turns(ctx, open, 1)
-	if must(t, err); len(left) != 501 {
+	if must(t, err); len(left) != 1 {
 		t.Errorf("%d turns of the open task are left", len(left))
 	}
 	if left, err = s.Turns(ctx, ended, 1); err != nil || len(left) != 0 {

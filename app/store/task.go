@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"database/sql"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -22,11 +21,9 @@ func (s *TaskStore) Task(ctx context.Context, id sia.TaskID) (sia.Task, error) {
 // TaskByRef finds the tasks that a name of a repository belongs to, newest
 // first: see [sia.IssueRef], [sia.BranchRef] and [sia.CommitRef].
 func (s *TaskStore) TaskByRef(ctx context.Context, repo int64, ref string) ([]sia.TaskID, error) {
-	ids, err := collect(ctx, s.r, func(rows *sql.Rows) (id sia.TaskID, err error) {
-		return id, rows.Scan(&id)
-	}, `SELECT r.task_id FROM task_refs r JOIN tasks t ON t.id = r.task_id
+	return list(ctx, s.DB, "find the task of "+ref, scanValue[sia.TaskID], `SELECT r.task_id
+		FROM task_refs r JOIN tasks t ON t.id = r.task_id
 		WHERE r.repo_id = ? AND r.ref = ? ORDER BY t.created_at DESC, t.id`, repo, ref)
-	return ids, s.explain("find the task of "+ref, err)
 }
 
 // Filter chooses tasks; a zero field chooses all.
@@ -43,8 +40,7 @@ type Filter struct {
 // Tasks lists tasks, the most recently changed first.
 func (s *TaskStore) Tasks(ctx context.Context, f Filter) ([]sia.Task, error) {
 	query, args := tasksQuery(f)
-	tasks, err := collect(ctx, s.r, scanJSON[sia.Task], query, args...)
-	return tasks, s.explain("list tasks", err)
+	return list(ctx, s.DB, "list tasks", scanJSON[sia.Task], query, args...)
 }
 
 // tasksQuery asks for what is chosen by alone, so that the index that fits it is used.
@@ -76,14 +72,10 @@ type EventRecord struct {
 
 // Events is a task's log, oldest first; empty for a task that does not exist.
 func (s *TaskStore) Events(ctx context.Context, id sia.TaskID) ([]EventRecord, error) {
-	events, err := collect(ctx, s.r, func(rows *sql.Rows) (r EventRecord, err error) {
-		var text string
-		if err := rows.Scan(&r.Seq, &text, &r.From, &r.To, &r.Why, &r.Ignored); err != nil {
-			return r, err
-		}
-		return r, json.Unmarshal([]byte(text), &r.Event)
+	return list(ctx, s.DB, fmt.Sprintf("load the events of task %s", id), func(from row) (r EventRecord, err error) {
+		err = from.Scan(&r.Seq, intoJSON{&r.Event}, &r.From, &r.To, &r.Why, &r.Ignored)
+		return r, err
 	}, `SELECT seq, event, from_state, to_state, why, ignored FROM task_events WHERE task_id = ? ORDER BY seq`, id)
-	return events, s.explain(fmt.Sprintf("load the events of task %s", id), err)
 }
 
 // Applied reports whether an event was applied to a task, or changed nothing of it within the time that deliveries
@@ -125,27 +117,26 @@ type EffectRecord struct {
 
 const effectColumns = `effect, state, tries, error, cancelled, ended_at`
 
-func scanEffect(scan func(...any) error) (r EffectRecord, err error) {
-	var text string
-	var ended int64
-	if err := scan(&text, &r.State, &r.Tries, &r.Error, &r.Cancelled, &ended); err != nil {
-		return r, err
-	}
-	r.Ended = fromMicros(ended)
-	return r, json.Unmarshal([]byte(text), &r.Effect)
+func scanEffect(from row) (r EffectRecord, err error) {
+	return scanEffectWith(from)
+}
+
+// scanEffectWith reads more columns, which come after the effect's.
+func scanEffectWith(from row, more ...any) (r EffectRecord, err error) {
+	err = from.Scan(append([]any{intoJSON{&r.Effect}, &r.State, &r.Tries, &r.Error, &r.Cancelled, intoTime{&r.Ended}},
+		more...)...)
+	return r, err
 }
 
 // Effects lists a task's effects in the order in which they were written down.
 func (s *TaskStore) Effects(ctx context.Context, id sia.TaskID) ([]EffectRecord, error) {
-	effects, err := collect(ctx, s.r, func(rows *sql.Rows) (EffectRecord, error) { return scanEffect(rows.Scan) },
+	return list(ctx, s.DB, fmt.Sprintf("load the effects of task %s", id), scanEffect,
 		`SELECT `+effectColumns+` FROM effects WHERE task_id = ? ORDER BY created_at, rowid`, id)
-	return effects, s.explain(fmt.Sprintf("load the effects of task %s", id), err)
 }
 
 // Effect loads one effect; the error wraps [ErrNotFound] when there is none.
 func (s *TaskStore) Effect(ctx context.Context, key string) (EffectRecord, error) {
-	r, err := scanEffect(s.r.QueryRowContext(ctx, `SELECT `+effectColumns+` FROM effects WHERE key = ?`, key).Scan)
-	return r, s.explain("load effect "+key, orNotFound(err))
+	return load(ctx, s.DB, "load effect "+key, scanEffect, `SELECT `+effectColumns+` FROM effects WHERE key = ?`, key)
 }
 
 // Replay makes a task anew from its log and reports as an error when it differs

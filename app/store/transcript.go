@@ -4,7 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"time"
 
@@ -46,14 +45,11 @@ func (s *TranscriptStore) TurnsOf(ctx context.Context, id sia.TaskID, attempt, r
 func (s *TranscriptStore) turns(
 	ctx context.Context, id sia.TaskID, attempt int, query string, args ...any,
 ) ([]json.RawMessage, error) {
-	turns, err := collect(ctx, s.r, func(rows *sql.Rows) (json.RawMessage, error) {
-		var body []byte
-		if err := rows.Scan(&body); err != nil {
-			return nil, err
-		}
-		return s.codec.unpack(body)
+	op := fmt.Sprintf("load the transcript of attempt %d of task %s", attempt, id)
+	return list(ctx, s.DB, op, func(from row) (turn json.RawMessage, err error) {
+		err = from.Scan(unpacked{s.codec, (*[]byte)(&turn)})
+		return turn, err
 	}, query, args...)
-	return turns, s.explain(fmt.Sprintf("load the transcript of attempt %d of task %s", attempt, id), err)
 }
 
 // SaveText keeps a long text of an attempt under a kind, such as "diff" or
@@ -74,14 +70,8 @@ func (s *TranscriptStore) Text(ctx context.Context, id sia.TaskID, attempt int, 
 	op := fmt.Sprintf("load the %s of attempt %d of task %s", kind, attempt, id)
 	var body []byte
 	err := s.r.QueryRowContext(ctx, `SELECT body FROM texts WHERE task_id = ? AND attempt = ? AND kind = ?`, id, attempt,
-		kind).Scan(&body)
-	if errors.Is(err, sql.ErrNoRows) {
-		return "", fmt.Errorf("%s: %w", op, ErrNotFound)
-	}
-	if err == nil {
-		body, err = s.codec.unpack(body)
-	}
-	return string(body), s.explain(op, err)
+		kind).Scan(unpacked{s.codec, &body})
+	return string(body), s.explain(op, orNotFound(err))
 }
 
 // Surface is GitHub's id of something that SIA writes again and again for a
@@ -92,10 +82,7 @@ func (s *TranscriptStore) Surface(
 ) (githubID int64, hash string, err error) {
 	err = s.r.QueryRowContext(ctx, `SELECT github_id, hash FROM surfaces WHERE task_id = ? AND kind = ?`, id,
 		kind).Scan(&githubID, &hash)
-	if errors.Is(err, sql.ErrNoRows) {
-		return 0, "", nil
-	}
-	return githubID, hash, s.explain(fmt.Sprintf("load the %s of task %s", kind, id), err)
+	return githubID, hash, s.explain(fmt.Sprintf("load the %s of task %s", kind, id), orZero(err))
 }
 
 // SaveSurface remembers a surface, in the place of what was remembered.
@@ -133,11 +120,8 @@ const pruneBatch = 500
 func (s *DB) inBatches(ctx context.Context, op, query string, args ...any) (n int64, err error) {
 	for {
 		var some int64
-		err := s.write(ctx, op, func(tx *sql.Tx) error {
-			res, err := tx.ExecContext(ctx, query, append(args, pruneBatch)...)
-			if err == nil {
-				some, err = res.RowsAffected()
-			}
+		err := s.write(ctx, op, func(tx *sql.Tx) (err error) {
+			some, err = affected(ctx, tx, query, append(args, pruneBatch)...)
 			return err
 		})
 		if err != nil {

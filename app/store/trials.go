@@ -18,9 +18,9 @@ func (s *TrialStore) Beat(ctx context.Context, repo int64, at time.Time) error {
 // LastBeat is when a repository's lessons were last put in order; the error wraps [ErrNotFound]
 // when they never were.
 func (s *TrialStore) LastBeat(ctx context.Context, repo int64) (time.Time, error) {
-	var at int64
-	err := s.r.QueryRowContext(ctx, `SELECT at FROM lesson_heartbeats WHERE repo_id = ?`, repo).Scan(&at)
-	return fromMicros(at), s.explain("look when lessons were put in order", orNotFound(err))
+	var at time.Time
+	err := s.r.QueryRowContext(ctx, `SELECT at FROM lesson_heartbeats WHERE repo_id = ?`, repo).Scan(intoTime{&at})
+	return at, s.explain("look when lessons were put in order", orNotFound(err))
 }
 
 // NoteTrials notes techniques that a repository has on trial, each by when it was first met: a
@@ -46,8 +46,6 @@ func (s *TrialStore) NoteTrials(
 // Trials lists the techniques that a repository has or had on trial, the one that was met first
 // first, and by name where several were met together.
 func (s *TrialStore) Trials(ctx context.Context, repo int64) ([]sia.TechniqueID, error) {
-	all, err := collect(ctx, s.r, func(rows *sql.Rows) (id sia.TechniqueID, err error) {
-		return id, rows.Scan(&id)
-	}, `SELECT technique FROM technique_trials WHERE repo_id = ? ORDER BY at, technique`, repo)
-	return all, s.explain("list the techniques on trial", err)
+	return list(ctx, s.DB, "list the techniques on trial", scanValue[sia.TechniqueID],
+		`SELECT technique FROM technique_trials WHERE repo_id = ? ORDER BY at, technique`, repo)
 }

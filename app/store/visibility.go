@@ -1,29 +1,16 @@
 package store
 
-import (
-	"encoding/json"
-	"fmt"
-	"slices"
-)
-
 // Visibility is the set of repositories that a viewer may see. The zero Visibility sees none.
 type Visibility struct {
 	all   bool
-	repos string // JSON array of ids
+	repos array[int64] // GitHub's ids
 }
 
 // SeesAll is the visibility of whoever runs the server.
-func SeesAll() Visibility { return Visibility{all: true, repos: "[]"} }
+func SeesAll() Visibility { return Visibility{all: true} }
 
 // SeesOnly is the visibility of a viewer of these repositories, by GitHub's ids.
-func SeesOnly(repos ...int64) Visibility {
-	slices.Sort(repos)
-	b, err := json.Marshal(append([]int64{}, repos...))
-	if err != nil {
-		panic(fmt.Sprintf("numbers don't marshal: %v", err)) // they do
-	}
-	return Visibility{repos: string(b)}
-}
+func SeesOnly(repos ...int64) Visibility { return Visibility{repos: repos} }
 
 // sees is a condition on a column that holds a repository's id; its arguments are those of
 // [Visibility.args].
@@ -31,9 +18,4 @@ func (s *DB) sees(column string) string {
 	return `(? = 1 OR ` + column + ` IN ` + s.listed(numbers) + `)`
 }
 
-func (v Visibility) args() []any {
-	if v.repos == "" {
-		return []any{v.all, "[]"}
-	}
-	return []any{v.all, v.repos}
-}
+func (v Visibility) args() []any { return []any{v.all, v.repos} }

@@ -3,7 +3,6 @@ package sweep
 import (
 	"context"
 	"fmt"
-	"strings"
 
 	"github.com/sia-bot/sia/sia"
 )
@@ -40,14 +39,8 @@ func (s *Sweeper) approval(ctx context.Context, t sia.Task) error {
 		if r.Content != "+1" || r.Author == self.Login {
 			continue
 		}
-		if err := s.intake.Take(ctx, sia.Intent{
-			Installation: t.Installation, Repo: t.Repo, Refs: []string{sia.BranchRef(t.Branch)}, Permission: true,
-			Bot: strings.HasSuffix(r.Author, "[bot]"),
-			Event: sia.Event{
-				ID: fmt.Sprintf("reaction/%d", r.ID), At: s.now(), By: sia.Actor{Login: r.Author, ID: r.AuthorID},
-				Origin: sia.Origin{OnIssue: t.Issue, Comment: comment}, Fact: sia.Approve{Question: t.Escalation.Number},
-			},
-		}); err != nil {
+		if err := s.take(ctx, t, r, sia.Origin{OnIssue: t.Issue, Comment: comment},
+			sia.Approve{Question: t.Escalation.Number}); err != nil {
 			return err
 		}
 	}

@@ -56,14 +56,7 @@ func (s *Sweeper) reactions(ctx context.Context, t sia.Task) error {
 			if slices.Contains(t.Ratings, rating) {
 				continue
 			}
-			if err := s.intake.Take(ctx, sia.Intent{
-				Installation: t.Installation, Repo: t.Repo, Refs: []string{sia.BranchRef(t.Branch)}, Permission: true,
-				Bot: strings.HasSuffix(r.Author, "[bot]"),
-				Event: sia.Event{
-					ID: fmt.Sprintf("reaction/%d", r.ID), At: s.now(), By: rating.By,
-					Fact: sia.Rated{Intervention: rating.Intervention, Good: rating.Good},
-				},
-			}); err != nil {
+			if err := s.take(ctx, t, r, sia.Origin{}, sia.Rated{Intervention: intervention, Good: rating.Good}); err != nil {
 				return err
 			}
 		}
@@ -82,4 +75,14 @@ func lastWords(all []github.Reaction) []github.Reaction {
 		last = append(last, r)
 	}
 	return last
+}
+
+// take hands to the intake what a reaction to a comment of SIA's on a task says.
+func (s *Sweeper) take(ctx context.Context, t sia.Task, r github.Reaction, at sia.Origin, fact sia.Fact) error {
+	return s.intake.Take(ctx, sia.Intent{
+		Installation: t.Installation, Repo: t.Repo, Refs: []string{sia.BranchRef(t.Branch)}, Permission: true,
+		Bot: strings.HasSuffix(r.Author, "[bot]"),
+		Event: sia.Event{ID: fmt.Sprintf("reaction/%d", r.ID), At: s.now(),
+			By: sia.Actor{Login: r.Author, ID: r.AuthorID}, Origin: at, Fact: fact},
+	})
 }

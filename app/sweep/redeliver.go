@@ -122,24 +122,17 @@ func (s *Sweeper) round(ctx context.Context, now, heard time.Time) ([]*github.De
 		}
 	}
 	slices.SortFunc(due, func(a, b *github.Delivery) int { return a.First.Compare(b.First) })
-	for len(due) > 0 {
-		round := due[:min(redeliverMost, len(due))]
-		var guids []string
-		for _, d := range round {
-			guids = append(guids, d.GUID)
-		}
-		arrived, err := s.store.Arrived(ctx, guids)
-		if err != nil {
-			return nil, err
-		}
-		for guid := range arrived {
-			delete(r.failed, guid)
-		}
-		round = slices.DeleteFunc(round, func(d *github.Delivery) bool { return arrived[d.GUID] })
-		if len(round) > 0 {
-			return round, nil
-		}
-		due = due[min(redeliverMost, len(due)):]
+	guids := make([]string, len(due))
+	for i, d := range due {
+		guids[i] = d.GUID
 	}
-	return nil, nil
+	arrived, err := s.store.Arrived(ctx, guids)
+	if err != nil {
+		return nil, err
+	}
+	for guid := range arrived {
+		delete(r.failed, guid)
+	}
+	due = slices.DeleteFunc(due, func(d *github.Delivery) bool { return arrived[d.GUID] })
+	return due[:min(redeliverMost, len(due))], nil
 }

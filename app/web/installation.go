@@ -101,7 +101,7 @@ func (s *site) installation(r *http.Request) (frame, error) {
 		return frame{}, err
 	}
 	p := installationPage{ID: in.ID, Account: in.Account, Suspended: in.Suspended, Repos: []setupLine{}}
-	setups, err := s.From.SetupsOf(r.Context(), in.ID)
+	setups, err := s.From.Setups(r.Context(), in.ID)
 	if err != nil {
 		return frame{}, err
 	}

@@ -46,7 +46,7 @@ type Reader interface {
 	Installations(ctx context.Context) ([]store.Installation, error)
 	Repository(ctx context.Context, id int64) (store.Repository, error)
 	SeenRepositories(ctx context.Context, v store.Visibility) ([]store.Repository, error)
-	SetupsOf(ctx context.Context, installation int64) ([]store.Setup, error)
+	Setups(ctx context.Context, installation int64) ([]store.Setup, error)
 	SetupPulse(ctx context.Context, installation int64) (string, error)
 	Halts(ctx context.Context) ([]store.Halt, error)
 

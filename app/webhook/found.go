@@ -18,15 +18,11 @@ func (in *Intake) Comments(ctx context.Context, t sia.Task, on github.Issue, com
 		return err
 	}
 	for _, c := range comments {
-		intent := sia.Intent{
-			Installation: t.Installation, Repo: t.Repo, Bot: strings.HasSuffix(c.Author, "[bot]"),
-			Event: sia.Event{At: in.Now(), By: sia.Actor{Login: c.Author, ID: c.AuthorID}},
-		}
 		found := Comment{
 			ID: c.ID, Issue: on.Number, Body: c.Body, ByApp: c.Author == self.Login, IsPull: on.IsPull,
 			IssueTitle: on.Title, IssueBody: on.Body, DefaultBranch: t.BaseBranch,
 		}
-		for _, i := range FromComment(intent, found, self.Slug) {
+		for _, i := range FromComment(in.found(t, c.Author, c.AuthorID), found, self.Slug) {
 			known, err := in.Store.Applied(ctx, t.ID, i.Event.ID)
 			if err == nil && !known { // else GitHub is asked about its author for nothing
 				err = in.Take(ctx, i)
@@ -48,18 +44,14 @@ func (in *Intake) Reviews(
 	if err != nil {
 		return err
 	}
-	found := func(login string, id int64) sia.Intent {
-		return sia.Intent{Installation: t.Installation, Repo: t.Repo, Bot: strings.HasSuffix(login, "[bot]"),
-			Event: sia.Event{At: in.Now(), By: sia.Actor{Login: login, ID: id}}}
-	}
 	var all []sia.Intent
 	for _, v := range reviews {
-		all = append(all, FromReview(found(v.Author, v.AuthorID), Review{ID: v.ID, Pull: t.Pull.Number, Branch: t.Branch,
-			State: v.State, Body: v.Body}, self.Slug)...)
+		all = append(all, FromReview(in.found(t, v.Author, v.AuthorID), Review{ID: v.ID, Pull: t.Pull.Number,
+			Branch: t.Branch, State: v.State, Body: v.Body}, self.Slug)...)
 	}
 	for _, c := range comments {
 		if _, speaks := command.Parse(c.Body, self.Slug); speaks && c.Author != self.Login {
-			all = append(all, FromComment(found(c.Author, c.AuthorID), Comment{Thread: c.ID, Issue: t.Pull.Number,
+			all = append(all, FromComment(in.found(t, c.Author, c.AuthorID), Comment{Thread: c.ID, Issue: t.Pull.Number,
 				Body: c.Body, IsPull: true}, self.Slug)...)
 		}
 	}
@@ -69,4 +61,10 @@ func (in *Intake) Reviews(
 		}
 	}
 	return nil
+}
+
+// found is the intent of somebody about a task, that was found by looking.
+func (in *Intake) found(t sia.Task, login string, id int64) sia.Intent {
+	return sia.Intent{Installation: t.Installation, Repo: t.Repo, Bot: strings.HasSuffix(login, "[bot]"),
+		Event: sia.Event{At: in.Now(), By: sia.Actor{Login: login, ID: id}}}
 }

@@ -142,7 +142,7 @@ func (c *doctorServerCmd) look(ctx context.Context, e *cli.Env) []doctorFinding 
 			err = newer
 		case v > 0:
 			// An older schema has neither; the server brings it up to date.
-			setups, _ = s.Setups(ctx)
+			setups, _ = s.Setups(ctx, 0)
 			halts, _ = s.Halts(ctx)
 		}
 		err = errors.Join(err, s.Close())

@@ -108,10 +108,7 @@ func (w *worker) serve(ctx context.Context) error {
 			return nil
 		}
 		if failed != nil { // so that another has it
-			select {
-			case <-ctx.Done():
-			case <-time.After(pauseAfter):
-			}
+			runner.Sleep(ctx, pauseAfter)
 		}
 	}
 	return nil

@@ -1,0 +1,166 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"database/sql/driver"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+)
+
+// querier is what *sql.DB and *sql.Tx have in common for reading.
+type querier interface {
+	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
+	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
+}
+
+// row is what *sql.Row and *sql.Rows have in common.
+type row interface {
+	Scan(into ...any) error
+}
+
+// collect reads every row of a query with scan.
+func collect[T any](
+	ctx context.Context, q querier, scan func(row) (T, error), query string, args ...any,
+) ([]T, error) {
+	rows, err := q.QueryContext(ctx, query, args...)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var out []T
+	for rows.Next() {
+		v, err := scan(rows)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, v)
+	}
+	return out, rows.Err()
+}
+
+// list is collect outside of a transaction; op names the operation in errors.
+func list[T any](
+	ctx context.Context, s *DB, op string, scan func(row) (T, error), query string, args ...any,
+) ([]T, error) {
+	all, err := collect(ctx, s.r, scan, query, args...)
+	return all, s.explain(op, err)
+}
+
+// load reads the row of a query outside of a transaction; the error wraps [ErrNotFound] when there is none.
+func load[T any](
+	ctx context.Context, s *DB, op string, scan func(row) (T, error), query string, args ...any,
+) (T, error) {
+	v, err := scan(s.r.QueryRowContext(ctx, query, args...))
+	return v, s.explain(op, orNotFound(err))
+}
+
+// scanValue reads a row of one column.
+func scanValue[T any](from row) (v T, err error) {
+	err = from.Scan(&v)
+	return v, err
+}
+
+// scanJSON reads a row of one column that holds JSON.
+func scanJSON[T any](from row) (v T, err error) {
+	err = from.Scan(intoJSON{&v})
+	return v, err
+}
+
+// intoJSON has Scan decode JSON into what it points to.
+type intoJSON struct{ to any }
+
+// Scan implements sql.Scanner.
+func (j intoJSON) Scan(v any) error {
+	switch v := v.(type) {
+	case string:
+		return json.Unmarshal([]byte(v), j.to)
+	case []byte:
+		return json.Unmarshal(v, j.to)
+	}
+	return fmt.Errorf("%T is no JSON", v)
+}
+
+// intoTime has Scan read what micros made.
+type intoTime struct{ to *time.Time }
+
+// Scan implements sql.Scanner.
+func (t intoTime) Scan(v any) error {
+	var us sql.NullInt64
+	err := us.Scan(v)
+	*t.to = fromMicros(us.Int64)
+	return err
+}
+
+// array is a parameter for [dialect.listed].
+type array[T any] []T
+
+// Value implements driver.Valuer.
+func (a array[T]) Value() (driver.Value, error) {
+	b, err := json.Marshal(append([]T{}, a...))
+	return string(b), err
+}
+
+// affected runs a statement and counts the rows that it changed.
+func affected(ctx context.Context, tx *sql.Tx, query string, args ...any) (int64, error) {
+	res, err := tx.ExecContext(ctx, query, args...)
+	if err != nil {
+		return 0, err
+	}
+	return res.RowsAffected()
+}
+
+// exec runs one statement in a transaction of its own.
+func (s *DB) exec(ctx context.Context, op, query string, args ...any) error {
+	return s.write(ctx, op, func(tx *sql.Tx) error {
+		_, err := tx.ExecContext(ctx, query, args...)
+		return err
+	})
+}
+
+// change is exec of a statement that has to find a row; the error wraps [ErrNotFound] when it does not.
+func (s *DB) change(ctx context.Context, op, query string, args ...any) error {
+	return s.write(ctx, op, func(tx *sql.Tx) error { return changeTx(ctx, tx, query, args...) })
+}
+
+func changeTx(ctx context.Context, tx *sql.Tx, query string, args ...any) error {
+	n, err := affected(ctx, tx, query, args...)
+	if err == nil && n == 0 {
+		return ErrNotFound
+	}
+	return err
+}
+
+// orNotFound is err, or ErrNotFound when err says that there is no such row.
+func orNotFound(err error) error {
+	if errors.Is(err, sql.ErrNoRows) {
+		return ErrNotFound
+	}
+	return err
+}
+
+// orZero is err, or nil when err says that there is no such row: what was scanned into keeps its zero value.
+func orZero(err error) error {
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil
+	}
+	return err
+}
+
+// micros is how times are stored: microseconds since 1970 UTC; 0 is no time.
+func micros(t time.Time) int64 {
+	if t.IsZero() {
+		return 0
+	}
+	return t.UnixMicro()
+}
+
+// fromMicros reads what micros made.
+func fromMicros(us int64) time.Time {
+	if us == 0 {
+		return time.Time{}
+	}
+	return time.UnixMicro(us).UTC()
+}
