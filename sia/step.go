@@ -28,8 +28,8 @@ type Result struct {
 // one that does not exist yet; only Start and Restored make one.
 func Step(t Task, e Event) Result {
 	r := Replay(t, e)
-	if t.ID == "" || e.Effect != "" {
-		return r // it makes a task, or is no longer waited for
+	if t.ID == "" || e.Effect != "" || r.Task.Version == t.Version {
+		return r // it makes a task, is no longer waited for, or did not count
 	}
 	return unlessNothing(t, e, r)
 }

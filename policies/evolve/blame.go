@@ -86,6 +86,8 @@ func (a Arm) likelihood(known Arm) float64 {
 }
 
 // logBeta is the logarithm of B(1+well, 1+badly).
-func (a Arm) logBeta() float64 { return mathext.Lbeta(float64(1+a.Resolved), float64(1+a.Tried-a.Resolved)) }
+func (a Arm) logBeta() float64 {
+	return mathext.Lbeta(float64(1+a.Resolved), float64(1+a.Tried-a.Resolved))
+}
 
 func (a Arm) and(b Arm) Arm { return Arm{a.Resolved + b.Resolved, a.Tried + b.Tried} }
