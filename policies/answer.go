@@ -53,9 +53,6 @@ func score(choice string, terms ...Term) Option {
 	return o
 }
 
-// mostChance bounds the share of decisions that a policy may leave to chance.
-const mostChance = .2
-
 // LeaveToChance is the answer with the next best choice in a share of decisions, so that their outcomes say which of
 // the two is better. draw is uniform in [0, 1). Chance asks no person, gives nothing up and waits for nothing: such
 // choices are passed over. Where the best is one, or was not taken for its score, chance plays no part. To ask a person

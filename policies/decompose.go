@@ -33,37 +33,33 @@ type Decompose struct {
 
 // DecomposeParameters weigh how large a task is, and how well each structure fits it.
 type DecomposeParameters struct {
-	Complexity float64 `yaml:"complexity_weight"` // × how many things the issue asks for and names
-	Size       float64 `yaml:"size_weight"`       // × how long it is
-	CodeRefs   float64 `yaml:"code_refs_weight"`  // × whether it names files or symbols
-	Steps      float64 `yaml:"steps_weight"`      // × whether the instructions have steps already
-	Threshold  float64 `yaml:"threshold"`         // a task is taken apart above it
-	Words      float64 `yaml:"words"`             // of an issue with a length that counts as 0.63
+	Complexity float64 `yaml:"complexity_weight" range:"0,5"` // × how many things the issue asks for and names
+	Size       float64 `yaml:"size_weight" range:"0,5"`       // × how long it is
+	CodeRefs   float64 `yaml:"code_refs_weight" range:"0,5"`  // × whether it names files or symbols
+	Steps      float64 `yaml:"steps_weight" range:"0,20"`     // × whether the instructions have steps already
+	Threshold  float64 `yaml:"threshold" range:"0,20"`        // a task is taken apart above it
+	Words      float64 `yaml:"words" range:"1,1e5"`           // of an issue with a length that counts as 0.63
 
-	Reproduce    float64 `yaml:"reproduce"`    // fits a bug
-	Linear       float64 `yaml:"linear"`       // fits every task
-	Order        float64 `yaml:"order"`        // × words that tell an order: it fits better
-	Parallel     float64 `yaml:"parallel"`     // fits many demands without an order
-	Hierarchical float64 `yaml:"hierarchical"` // fits many demands that touch the architecture
+	Reproduce    float64 `yaml:"reproduce" range:"0,5"`    // fits a bug
+	Linear       float64 `yaml:"linear" range:"0,5"`       // fits every task
+	Order        float64 `yaml:"order" range:"0,5"`        // × words that tell an order: it fits better
+	Parallel     float64 `yaml:"parallel" range:"0,5"`     // fits many demands without an order
+	Hierarchical float64 `yaml:"hierarchical" range:"0,5"` // fits many demands that touch the architecture
 
-	ManyDemands float64 `yaml:"many_demands"` // demands that count in full
-	ManyOrder   float64 `yaml:"many_order"`   // words of order that count in full
+	ManyDemands float64 `yaml:"many_demands" range:"1,100"` // demands that count in full
+	ManyOrder   float64 `yaml:"many_order" range:"1,100"`   // words of order that count in full
 
 	// techniques with steps that are done one by one; other steps go to the one run
 	Enforce []string `yaml:"enforce"`
 
-	MaxParts    int `yaml:"max_parts"`   // of a plan
-	Parallelism int `yaml:"parallelism"` // parts that are worked on at once
+	MaxParts    int `yaml:"max_parts" range:"2,12"`  // of a plan
+	Parallelism int `yaml:"parallelism" range:"1,8"` // parts that are worked on at once
 
-	Chance float64 `yaml:"chance"` // share of decisions left to chance, as of [Answer.LeaveToChance]
+	Chance float64 `yaml:"chance" range:"0,0.2"` // share of decisions left to chance, as of [Answer.LeaveToChance]
 }
 
-// Bounds of what a policy may ask for.
-const (
-	mostParts  = 12      // of a plan
-	mostAtOnce = 8       // parts, or coders, that work at once
-	maxPrompt  = 4 << 10 // bytes
-)
+// maxPrompt bounds the prompt of a policy, in bytes.
+const maxPrompt = 4 << 10
 
 // Sections implements body.
 func (d *Decompose) Sections() map[string]any {
@@ -73,22 +69,7 @@ func (d *Decompose) Sections() map[string]any {
 // Check implements body.
 func (d *Decompose) Check() []invalid.Problem {
 	var r invalid.Ranges
-	p := d.Parameters
-	for _, f := range []struct {
-		name        string
-		v           float64
-		least, most float64
-	}{
-		{"complexity_weight", p.Complexity, 0, 5}, {"size_weight", p.Size, 0, 5}, {"code_refs_weight", p.CodeRefs, 0, 5},
-		{"steps_weight", p.Steps, 0, 20}, {"threshold", p.Threshold, 0, 20}, {"words", p.Words, 1, 1e5},
-		{"reproduce", p.Reproduce, 0, 5}, {"linear", p.Linear, 0, 5}, {"order", p.Order, 0, 5},
-		{"parallel", p.Parallel, 0, 5}, {"hierarchical", p.Hierarchical, 0, 5},
-		{"many_demands", p.ManyDemands, 1, 100}, {"many_order", p.ManyOrder, 1, 100},
-		{"chance", p.Chance, 0, mostChance},
-		{"max_parts", float64(p.MaxParts), 2, mostParts}, {"parallelism", float64(p.Parallelism), 1, mostAtOnce},
-	} {
-		r.Within("parameters."+f.name, f.v, f.least, f.most)
-	}
+	r.Numbers("parameters", d.Parameters)
 	if len(d.Prompt) > maxPrompt {
 		r.Note("prompt", "it has %d bytes; a prompt takes at most %d", len(d.Prompt), maxPrompt)
 	}

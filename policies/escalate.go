@@ -21,27 +21,27 @@ type Escalate struct {
 	Rules      EscalateRules      `yaml:"rules"`
 }
 
-// EscalateParameters are the weights of a person's predicted value, each 0–1.
+// EscalateParameters are the weights of a person's predicted value.
 type EscalateParameters struct {
-	Ambiguity    float64 `yaml:"ambiguity"`    // × how ambiguous the issue is
-	Failures     float64 `yaml:"failures"`     // × the attempts that failed, of five
-	Architecture float64 `yaml:"architecture"` // × whether it touches the architecture
-	History      float64 `yaml:"history"`      // × the share of such tasks that fail without a person
-	Help         float64 `yaml:"help"`         // × by how much more tasks pass where a person answered
-	Threshold    float64 `yaml:"threshold"`    // ask above it
+	Ambiguity    float64 `yaml:"ambiguity" range:"0,1"`    // × how ambiguous the issue is
+	Failures     float64 `yaml:"failures" range:"0,1"`     // × the attempts that failed, of five
+	Architecture float64 `yaml:"architecture" range:"0,1"` // × whether it touches the architecture
+	History      float64 `yaml:"history" range:"0,1"`      // × the share of such tasks that fail without a person
+	Help         float64 `yaml:"help" range:"0,1"`         // × by how much more tasks pass where a person answered
+	Threshold    float64 `yaml:"threshold" range:"0,5"`    // ask above it
 
-	Prior       float64 `yaml:"prior"`        // the share of tasks expected to pass, before any was seen
-	PriorWeight float64 `yaml:"prior_weight"` // in tasks
+	Prior       float64 `yaml:"prior" range:"0,1"`            // the share of tasks expected to pass, before any was seen
+	PriorWeight float64 `yaml:"prior_weight" range:"0.1,1e6"` // in tasks
 
 	// share of the decisions to ask that are left to chance, as of [Answer.LeaveToChance]
-	Chance float64 `yaml:"chance"`
+	Chance float64 `yaml:"chance" range:"0,0.2"`
 }
 
 // EscalateRules name the contexts in which a person is asked whatever the value is, and how
 // many attempts have to fail before one is asked at all.
 type EscalateRules struct {
 	Triggers    []Selector `yaml:"triggers"`
-	MinFailures int        `yaml:"min_failures"`
+	MinFailures int        `yaml:"min_failures" range:"1,20"`
 }
 
 // Sections implements body.
@@ -52,18 +52,8 @@ func (e *Escalate) Sections() map[string]any {
 // Check implements body.
 func (e *Escalate) Check() []invalid.Problem {
 	var r invalid.Ranges
-	p := e.Parameters
-	for _, f := range []struct {
-		name string
-		v    float64
-	}{{"ambiguity", p.Ambiguity}, {"failures", p.Failures}, {"architecture", p.Architecture}, {"history", p.History},
-		{"help", p.Help}, {"prior", p.Prior}} {
-		r.Within("parameters."+f.name, f.v, 0, 1)
-	}
-	r.Within("parameters.threshold", p.Threshold, 0, 5)
-	r.Within("parameters.prior_weight", p.PriorWeight, 0.1, 1e6)
-	r.Within("parameters.chance", p.Chance, 0, mostChance)
-	r.Within("rules.min_failures", float64(e.Rules.MinFailures), 1, 20)
+	r.Numbers("parameters", e.Parameters)
+	r.Numbers("rules", e.Rules)
 	for _, s := range e.Rules.Triggers {
 		if s.specific() == 0 {
 			r.Note("rules.triggers", "a trigger without a condition would hold always")

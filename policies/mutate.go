@@ -172,20 +172,17 @@ func at(f *ast.File, path []string) (node ast.Node, found bool) {
 
 // extent is where a value stands that is a word, or a list or table in brackets.
 func extent(source []byte, node ast.Node) (start, end int, ok bool) {
-	first, last := node.GetToken(), node.GetToken()
+	first, last, flow := node.GetToken(), node.GetToken(), true
 	switch n := node.(type) {
 	case *ast.SequenceNode:
-		if !n.IsFlowStyle {
-			return 0, 0, false
-		}
-		first, last = n.Start, n.End
+		first, last, flow = n.Start, n.End, n.IsFlowStyle
 	case *ast.MappingNode:
-		if !n.IsFlowStyle {
-			return 0, 0, false
-		}
-		first, last = n.Start, n.End
+		first, last, flow = n.Start, n.End, n.IsFlowStyle
 	case *ast.IntegerNode, *ast.FloatNode, *ast.BoolNode, *ast.StringNode:
 	default:
+		return 0, 0, false
+	}
+	if !flow {
 		return 0, 0, false
 	}
 	start, ok = offset(source, first)

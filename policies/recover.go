@@ -36,10 +36,10 @@ type Recover struct {
 
 // RecoverParameters are the scores of actions before any rule.
 type RecoverParameters struct {
-	Base        map[string]float64 `yaml:"base"`         // action → score, -5–5; what is left out has 0
-	PartBase    map[string]float64 `yaml:"part_base"`    // the same, where a part failed
-	PartRetries int                `yaml:"part_retries"` // runs of a part that may fail and be retried
-	Chance      float64            `yaml:"chance"`       // share of decisions left to chance, as of [Answer.LeaveToChance]
+	Base        map[string]float64 `yaml:"base"`                      // action → score, -5–5; what is left out has 0
+	PartBase    map[string]float64 `yaml:"part_base"`                 // the same, where a part failed
+	PartRetries int                `yaml:"part_retries" range:"0,10"` // runs of a part that may fail and be retried
+	Chance      float64            `yaml:"chance" range:"0,0.2"`      // share of decisions left to chance
 }
 
 // RecoverRule changes scores in some contexts. Every rule that fits counts. Rules are
@@ -47,9 +47,9 @@ type RecoverParameters struct {
 // attempt that was judged, it does not say of a part that is not done.
 type RecoverRule struct {
 	When    Selector           `yaml:"when"`
-	Bonus   map[string]float64 `yaml:"bonus"`   // action → what is added, -5–5
-	Retries int                `yaml:"retries"` // retries, or re-runs, in a row that are possible; the largest counts
-	Wait    time.Duration      `yaml:"wait"`    // before the first of them, doubling; the longest counts
+	Bonus   map[string]float64 `yaml:"bonus"`                // action → what is added, -5–5
+	Retries int                `yaml:"retries" range:"0,10"` // or re-runs, in a row that are possible; the largest counts
+	Wait    time.Duration      `yaml:"wait"`                 // before the first of them, doubling; the longest counts
 }
 
 // maxWait bounds the wait before a retry or a re-run.
@@ -73,11 +73,10 @@ func (p *Recover) Check() []invalid.Problem {
 	}
 	actions("parameters.base", p.Parameters.Base)
 	actions("parameters.part_base", p.Parameters.PartBase)
-	r.Within("parameters.part_retries", float64(p.Parameters.PartRetries), 0, 10)
-	r.Within("parameters.chance", p.Parameters.Chance, 0, mostChance)
+	r.Numbers("parameters", p.Parameters)
 	for _, rule := range p.Rules {
 		actions("rules.bonus", rule.Bonus)
-		r.Within("rules.retries", float64(rule.Retries), 0, 10)
+		r.Numbers("rules", rule)
 		if rule.Wait < 0 || rule.Wait > maxWait {
 			r.Note("rules.wait", "want a duration from 0s to %s", maxWait)
 		}

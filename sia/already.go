@@ -3,6 +3,7 @@ package sia
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -118,10 +119,8 @@ func ClosingCommit(commits []Commit, repo Repo, issue int) (Commit, bool) {
 // revoked reports whether a later commit took this one back, by its name or by its pull
 // request's.
 func revoked(c Commit, takenBack []string, pulls map[string]bool) bool {
-	for _, sha := range takenBack {
-		if strings.HasPrefix(string(c.SHA), sha) {
-			return true
-		}
+	if slices.ContainsFunc(takenBack, func(sha string) bool { return strings.HasPrefix(string(c.SHA), sha) }) {
+		return true
 	}
 	subject, _, _ := strings.Cut(c.Message, "\n")
 	m := ofPull.FindStringSubmatch(strings.TrimSpace(subject))

@@ -2,6 +2,7 @@ package sia
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -44,7 +45,7 @@ func (p *planning) step(e Event) Result {
 
 // says has a person do something, by a command.
 func (p *planning) says(f Fact) Result {
-	return p.step(Event{ID: "person" + itoa(p.n), By: person,
+	return p.step(Event{ID: "person" + strconv.Itoa(p.n), By: person,
 		Origin: Origin{OnIssue: 3, Comment: int64(p.n), Command: true}, Fact: f})
 }
 

@@ -1,13 +1,16 @@
 package sia
 
-import "testing"
+import (
+	"strconv"
+	"testing"
+)
 
 // How far an attempt has come is shown while it runs; what is late or older says nothing.
 func TestProgress(t *testing.T) {
 	p := newPlanning(t)
 	p.task.Attempt().Planning = false
 	tell := func(turn int, tests string) Result {
-		return p.step(Event{ID: "progress/1/" + itoa(turn), Fact: Progressed{Attempt: 1, Turn: turn, Tests: tests}})
+		return p.step(Event{ID: "progress/1/" + strconv.Itoa(turn), Fact: Progressed{Attempt: 1, Turn: turn, Tests: tests}})
 	}
 	seen := len(p.task.Seen)
 	tell(7, "The tests fail: go test ./...")

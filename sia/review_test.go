@@ -3,6 +3,7 @@ package sia
 import (
 	"maps"
 	"slices"
+	"strconv"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -45,7 +46,7 @@ func TestReviewed(t *testing.T) {
 				Attempts: []Attempt{{Number: 1, Outcome: AttemptFail}}}
 			techniques := []TechniqueID{Decomposition, ToolChange, ContextPruning}
 			propose := func(n int) Diagnosis {
-				p := "p" + itoa(n)
+				p := "p" + strconv.Itoa(n)
 				return Diagnosis{Technique: techniques[n], Prompt: p, Brief: Brief{Technique: techniques[n], Prompt: p}}
 			}
 			task.Next = &Intervention{After: 1, Diagnosis: propose(0)}

@@ -28,8 +28,8 @@ type Result struct {
 // one that does not exist yet; only Start and Restored make one.
 func Step(t Task, e Event) Result {
 	r := Replay(t, e)
-	if t.ID == "" || e.Effect != "" {
-		return r // it makes a task, or is no longer waited for
+	if t.ID == "" || e.Effect != "" || r.Task.Version == t.Version {
+		return r // it makes a task, is no longer waited for, or did not count
 	}
 	return unlessNothing(t, e, r)
 }
@@ -230,8 +230,10 @@ func (s *step) memory() {
 func (s *step) v() string { return fmt.Sprintf("v%d", s.t.Version) }
 
 // pending reports whether an effect of the kind is under way.
-func (s *step) pending(kind EffectKind) bool {
-	for _, k := range s.t.Pending {
+func (s *step) pending(kind EffectKind) bool { return s.t.pending(kind) }
+
+func (t *Task) pending(kind EffectKind) bool {
+	for _, k := range t.Pending {
 		if k == kind {
 			return true
 		}
@@ -318,48 +320,21 @@ func (t Task) clone() Task {
 	t.Former = slices.Clone(t.Former)
 	t.Pending = maps.Clone(t.Pending)
 	t.Brief.Answers = slices.Clone(t.Brief.Answers)
-	if t.Edited != nil {
-		e := *t.Edited
-		t.Edited = &e
-	}
-	if t.Moved != nil {
-		m := *t.Moved
-		t.Moved = &m
-	}
-	if t.Merging != nil {
-		m := *t.Merging
-		t.Merging = &m
-	}
-	if t.Gate.Weighing != nil {
-		w := *t.Gate.Weighing
-		t.Gate.Weighing = &w
-	}
-	if t.Final != nil {
-		r := *t.Final
-		t.Final = &r
-	}
-	if t.Omission != nil {
-		o := *t.Omission
-		t.Omission = &o
-	}
-	if t.Opening != nil {
-		o := *t.Opening
-		t.Opening = &o
-	}
-	if t.Next != nil {
-		n := *t.Next
-		t.Next = &n
-	}
-	if t.Escalation != nil {
-		e := *t.Escalation
-		t.Escalation = &e
-	}
-	if t.Pause != nil {
-		p := *t.Pause
-		p.Held = slices.Clone(p.Held)
-		t.Pause = &p
+	t.Edited, t.Moved, t.Merging = copied(t.Edited), copied(t.Moved), copied(t.Merging)
+	t.Gate.Weighing, t.Final, t.Omission = copied(t.Gate.Weighing), copied(t.Final), copied(t.Omission)
+	t.Opening, t.Next, t.Escalation = copied(t.Opening), copied(t.Next), copied(t.Escalation)
+	if t.Pause = copied(t.Pause); t.Pause != nil {
+		t.Pause.Held = slices.Clone(t.Pause.Held)
 	}
 	return t
+}
+
+// copied points to a copy of what p points to; nil for nil.
+func copied[T any](p *T) *T {
+	if p == nil {
+		return nil
+	}
+	return new(*p)
 }
 
 // who names the person of the event, as far as that is known.

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/sia-bot/sia/sia/plan"
+	"github.com/sia-bot/sia/sia/text"
 )
 
 // aggregated goes on with the merged parts.
@@ -49,7 +50,7 @@ func (s *step) aggregated() {
 	default:
 		s.push(f.Commit)
 		s.because("the %d parts of attempt %d changed %s together; that is pushed so that the checks can say whether it is "+
-			"right", len(a.Parts), a.Number, files(f.Diff.Files))
+			"right", len(a.Parts), a.Number, text.Count(f.Diff.Files, "file"))
 	}
 }
 
@@ -68,7 +69,8 @@ func (s *step) resolve(f Aggregated) {
 		DoneWhen: "no file holds both sides any more", Paths: paths, Needs: f.Over,
 	}})
 	s.workOn()
-	s.because("parts of attempt %d conflict in %s: resolving that is a part of its own", a.Number, files(len(paths)))
+	s.because("parts of attempt %d conflict in %s: resolving that is a part of its own", a.Number,
+		text.Count(len(paths), "file"))
 }
 
 // partsLost ends an attempt of which a part was given up as failed. What the others did is

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/sia-bot/sia/sia/plan"
+	"github.com/sia-bot/sia/sia/text"
 )
 
 // begun has it decided who makes the next attempt, unless credits are gone.
@@ -163,7 +164,7 @@ func (s *step) attemptEnded() {
 		}
 		s.push(f.Commit)
 		s.because("attempt %d changed %s; its commit is pushed so that the checks can say whether it is right", a.Number,
-			files(f.Diff.Files))
+			text.Count(f.Diff.Files, "file"))
 	case EndStuck:
 		s.fail(f.Signals)
 	case EndAsked:
@@ -400,10 +401,9 @@ func (s *step) ask(a Ask) {
 
 // forgetPrompt takes back a prompt that only the present attempt used.
 func (s *step) forgetPrompt(hash string) {
-	for _, a := range s.t.Attempts[:s.number()-1] {
-		if a.PromptHash == hash && a.Worked() {
-			return
-		}
+	before := func(a Attempt) bool { return a.PromptHash == hash && a.Worked() }
+	if slices.ContainsFunc(s.t.Attempts[:s.number()-1], before) {
+		return
 	}
 	s.t.Prompts = slices.DeleteFunc(s.t.Prompts, func(p Prompt) bool { return p.Hash == hash })
 }
@@ -445,13 +445,6 @@ func (p Pull) kind() string {
 		return "draft pull request"
 	}
 	return "pull request"
-}
-
-func files(n int) string {
-	if n == 1 {
-		return "1 file"
-	}
-	return fmt.Sprintf("%d files", n)
 }
 
 // progressed notes how far the attempt has come, for people who look.

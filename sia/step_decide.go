@@ -2,6 +2,7 @@ package sia
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -214,10 +215,7 @@ func (s *step) assigned(f Decided) {
 		return
 	}
 	plans, left := s.plans(), s.t.Credits.Left()
-	known := false
-	for _, p := range s.t.Prompts {
-		known = known || p.Hash == o.Hash
-	}
+	known := slices.ContainsFunc(s.t.Prompts, func(p Prompt) bool { return p.Hash == o.Hash })
 	if !plans && !known {
 		s.t.Prompts = append(s.t.Prompts, Prompt{Version: len(s.t.Prompts) + 1, Hash: o.Hash, Technique: s.t.Brief.Technique})
 	}

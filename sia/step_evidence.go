@@ -34,11 +34,4 @@ func (s *step) evidenced() {
 }
 
 // RunsTests reports whether the tests of the present head are being run.
-func (t *Task) RunsTests() bool {
-	for _, k := range t.Pending {
-		if k == DoEvidence {
-			return true
-		}
-	}
-	return false
-}
+func (t *Task) RunsTests() bool { return t.pending(DoEvidence) }

@@ -1,6 +1,8 @@
 package sia
 
-import "slices"
+import (
+	"slices"
+)
 
 // found takes up a pull request that is not what the task knows, before anything is concluded about its checks. What
 // somebody else did is followed as if a webhook had reported it.
@@ -23,13 +25,8 @@ func (s *step) found(f Found) {
 // Moved reports whether a pull request's head tells that somebody else than SIA pushed. For a while after an attempt's
 // push it may be the head of before: GitHub's servers hear of a push one after the other.
 func (t *Task) MovedTo(head SHA, lagged bool) bool {
-	if head == "" || head == t.Head {
-		return false
-	}
-	for _, kind := range t.Pending {
-		if kind == DoUpdate || kind == DoTakeBack {
-			return false // what stands there may be SIA's own
-		}
+	if head == "" || head == t.Head || t.pending(DoUpdate) || t.pending(DoTakeBack) {
+		return false // what stands there is known, or may be SIA's own
 	}
 	former := slices.ContainsFunc(t.Attempts, func(a Attempt) bool { return a.Head == head })
 	return !former || !lagged

@@ -151,7 +151,7 @@ func (s *step) followUpEnded() {
 	if f.End == EndFinished && f.Commit != "" {
 		s.push(f.Commit)
 		s.because("attempt %d changed %s for what was not done; its commit is pushed so that the checks can say whether it "+
-			"is right", a.Number, files(f.Diff.Files))
+			"is right", a.Number, text.Count(f.Diff.Files, "file"))
 		return
 	}
 	why := f.Reason

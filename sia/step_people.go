@@ -17,7 +17,7 @@ func (s *step) create(f Start) {
 		Approaches: set.SIA.MaxApproaches,
 		Credits:    Ledger{Budget: Credits(set.Budget.Task) * Credit},
 	}
-	s.t.Branch = "sia/issue-" + itoa(f.Issue) + "-" + slug(f.Title)
+	s.t.Branch = fmt.Sprintf("sia/issue-%d-%s", f.Issue, slug(f.Title))
 	s.words(f.Text)
 	s.t.Anyway = f.Anyway
 	s.react("eyes")

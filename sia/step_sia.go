@@ -351,5 +351,3 @@ func (s *step) syncDone() {
 }
 
 func (s *step) done() { s.because("done") }
-
-func itoa(n int) string { return fmt.Sprintf("%d", n) }

@@ -2,6 +2,7 @@ package sia
 
 import (
 	"slices"
+	"strconv"
 	"testing"
 	"time"
 )
@@ -83,7 +84,7 @@ func TestReviewsWithoutEnd(t *testing.T) {
 	p.judges(Judged{Verdict: VerdictGreen})
 	first := time.Date(2026, 2, 1, 0, 0, 0, 0, time.UTC)
 	for i := range 10 {
-		p.asksAt(first.Add(time.Duration(i)*30*time.Second), itoa(i), ChangesAsked{Review: int64(i + 1)})
+		p.asksAt(first.Add(time.Duration(i)*30*time.Second), strconv.Itoa(i), ChangesAsked{Review: int64(i + 1)})
 		if d := p.task.BeginsAt.Sub(first); d > 5*time.Minute {
 			t.Fatalf("after %d reviews it begins %s after the first", i+1, d)
 		}

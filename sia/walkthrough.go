@@ -1,6 +1,7 @@
 package sia
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/sia-bot/sia/sia/lazyregexp"
@@ -40,12 +41,7 @@ func (t Task) InHead() []Attempt {
 
 // pushedBySIA reports whether an attempt made a commit.
 func (t Task) pushedBySIA(sha SHA) bool {
-	for _, a := range t.Attempts {
-		if a.Head == sha {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(t.Attempts, func(a Attempt) bool { return a.Head == sha })
 }
 
 // FileReason is why a coder changed a file, in its own words.

@@ -18,21 +18,18 @@ type Policy struct {
 }
 
 // Parameters are the numbers of a technique policy. Weights of priors are in
-// outcomes: a prior of weight 12 counts like twelve outcomes.
+// outcomes: a prior of weight 12 counts like twelve outcomes. Weights of confidence stay within [maxWeight].
 type Parameters struct {
-	Explore        float64 `yaml:"explore"`         // 0–0.5: share of decisions left to chance
-	ExploreAmong   int     `yaml:"explore_among"`   // ≥ 1: chance picks among at least so many of the best
-	Trial          float64 `yaml:"trial"`           // 0–0.1: share of decisions, after a first, for trials
-	WeightPrior    float64 `yaml:"weight_prior"`    // > 0
-	WeightGlobal   float64 `yaml:"weight_global"`   // > 0
-	WeightOrg      float64 `yaml:"weight_org"`      // > 0
-	WeightOpinions float64 `yaml:"weight_opinions"` // > 0, in diagnoses
-	Confidence     float64 `yaml:"confidence"`      // ≥ 0: first weight of the confidence in today's diagnosis
-	Opinion        float64 `yaml:"opinion"`         // ≥ 0: first weight of the average confidence
+	Explore        float64 `yaml:"explore" range:"0,0.5"`       // share of decisions left to chance
+	ExploreAmong   int     `yaml:"explore_among" range:"1,100"` // chance picks among at least so many of the best
+	Trial          float64 `yaml:"trial" range:"0,0.1"`         // share of decisions, after a first, for trials
+	WeightPrior    float64 `yaml:"weight_prior" range:"0.1,1e6"`
+	WeightGlobal   float64 `yaml:"weight_global" range:"0.1,1e6"`
+	WeightOrg      float64 `yaml:"weight_org" range:"0.1,1e6"`
+	WeightOpinions float64 `yaml:"weight_opinions" range:"0.1,1e6"` // in diagnoses
+	Confidence     float64 `yaml:"confidence" range:"0,4"`          // first weight of the confidence in today's diagnosis
+	Opinion        float64 `yaml:"opinion" range:"0,4"`             // first weight of the average confidence
 }
-
-// maxTrial bounds the share of decisions that a policy may give to techniques on trial.
-const maxTrial = 0.1
 
 // Rules are the expert table.
 type Rules struct {
@@ -40,12 +37,12 @@ type Rules struct {
 	Ranks  map[string]map[string]int `yaml:"ranks"` // pattern → technique → rank; 1 is the rule of first choice
 }
 
-// Shares are the expected shares of resolutions by rank, each in (0, 1).
+// Shares are the expected shares of resolutions by rank, within [minShare] and [maxShare].
 type Shares struct {
-	First  float64 `yaml:"first"`
-	Second float64 `yaml:"second"`
-	Later  float64 `yaml:"later"` // ranks from 3
-	Other  float64 `yaml:"other"` // techniques without a rank
+	First  float64 `yaml:"first" range:"0.003,0.99"`
+	Second float64 `yaml:"second" range:"0.003,0.99"`
+	Later  float64 `yaml:"later" range:"0.003,0.99"` // ranks from 3
+	Other  float64 `yaml:"other" range:"0.003,0.99"` // techniques without a rank
 }
 
 // Sections are the keys of a policy file that the policy is read from, each with where it
@@ -56,21 +53,9 @@ func (p *Policy) Sections() map[string]any {
 
 // Check lists what is out of its range, each by its path in the file.
 func (p Policy) Check() []invalid.Problem {
-	q, s := p.Parameters, p.Rules.Shares
-	r := invalid.Ranges{}
-	r.Within("parameters.explore_among", float64(q.ExploreAmong), 1, 100)
-	r.Within("parameters.explore", q.Explore, 0, 0.5)
-	r.Within("parameters.trial", q.Trial, 0, maxTrial)
-	r.Within("parameters.weight_prior", q.WeightPrior, 0.1, 1e6)
-	r.Within("parameters.weight_global", q.WeightGlobal, 0.1, 1e6)
-	r.Within("parameters.weight_org", q.WeightOrg, 0.1, 1e6)
-	r.Within("parameters.weight_opinions", q.WeightOpinions, 0.1, 1e6)
-	r.Within("parameters.confidence", q.Confidence, 0, maxWeight)
-	r.Within("parameters.opinion", q.Opinion, 0, maxWeight)
-	r.Within("rules.shares.first", s.First, minShare, maxShare)
-	r.Within("rules.shares.second", s.Second, minShare, maxShare)
-	r.Within("rules.shares.later", s.Later, minShare, maxShare)
-	r.Within("rules.shares.other", s.Other, minShare, maxShare)
+	var r invalid.Ranges
+	r.Numbers("parameters", p.Parameters)
+	r.Numbers("rules.shares", p.Rules.Shares)
 	for pattern, ranks := range p.Rules.Ranks {
 		for technique, rank := range ranks {
 			r.Within("rules.ranks."+pattern+"."+technique, float64(rank), 1, math.MaxInt32)

@@ -127,7 +127,7 @@ func TestPropensitiesAreFrequencies(t *testing.T) {
 	p := shipped(t)
 	p.Explore, p.ExploreLoss = 0.4, 1
 	l := newLearner(t, p)
-	const n = 20000
+	const n = 5000
 	got, want := map[string]float64{}, map[string]float64{}
 	for i := range n {
 		d := l.Decide(coder.Request{Task: fmt.Sprint("o/r#", i), Tries: 5, Left: math.Inf(1), Value: 400, Terse: true,
@@ -389,25 +389,16 @@ func TestDiscount(t *testing.T) {
 	if err := l.Discount("a", 0.25); err != nil {
 		t.Fatal(err)
 	}
-	if err := l.Succeed("b", "next", 0.5); err != nil {
-		t.Fatal(err)
-	}
 	for i := range 50 { // revisions of earlier tasks must not bring back what was discounted
 		l.Observe(coder.Outcome{Task: fmt.Sprint("later ", i), Org: "o", Repo: "r", Coder: "c", Resolved: true})
 	}
 	d := l.Decide(r)
-	a, b, next := chanceOf(t, d, "a"), chanceOf(t, d, "b"), chanceOf(t, d, "next")
+	a, b := chanceOf(t, d, "a"), chanceOf(t, d, "b")
 	if want := (coder.Tally{Resolved: 10, Tried: 20}); a.Here != want {
 		t.Errorf("counts are %v, want a quarter, %v", a.Here, want)
 	}
-	if want := (coder.Tally{Resolved: 20, Tried: 40}); next.Here != want {
-		t.Errorf("who succeeds begins with %v, want half, %v", next.Here, want)
-	}
 	if was := chanceOf(t, before, "b"); was.Here != b.Here {
-		t.Errorf("who is succeeded went from %v to %v", was.Here, b.Here)
-	}
-	if math.Abs(next.Chance-.5) > .1 {
-		t.Errorf("who succeeds has a chance of %v", next.Chance)
+		t.Errorf("another coder went from %v to %v", was.Here, b.Here)
 	}
 	if err := l.Discount("b", 0); err != nil {
 		t.Fatal(err)

@@ -162,31 +162,20 @@ func (l *Learner) common(s *snapshot, ps [levels]place) vector {
 // errDiscount is what a wrong factor is answered with.
 var errDiscount = errors.New("a discount is a factor from 0 to 1")
 
-// Discount multiplies what is known of a coder by a factor in 0–1, everywhere.
+// Discount multiplies what is known of a coder by a factor in 0–1, everywhere, such as .25 for a model that changed.
 func (l *Learner) Discount(coder string, factor float64) error {
-	return l.Succeed(coder, coder, factor)
-}
-
-// Succeed lets a coder begin with what is known of another one, multiplied by a
-// factor in 0–1 such as .25: for a model that changed. What was known of the new one is
-// forgotten. The old one stays as it is, unless it is the same.
-func (l *Learner) Succeed(old, coder string, factor float64) error {
 	if !(factor >= 0 && factor <= 1) {
-		return fmt.Errorf("let %s succeed %s by %v: %w", coder, old, factor, errDiscount)
+		return fmt.Errorf("discount %s by %v: %w", coder, factor, errDiscount)
 	}
 	l.write.Lock()
 	defer l.write.Unlock()
 	e := l.now.Load().edit()
 	for p, s := range e.scopes {
-		from, to := s.coders[old], s.coders[coder]
-		if from == nil && to == nil {
-			continue
+		if known := s.coders[coder]; known != nil {
+			var c cell
+			c.add(known, factor)
+			*e.cell(p, coder) = c
 		}
-		var c cell
-		if from != nil {
-			c.add(from, factor)
-		}
-		*e.cell(p, coder) = c
 	}
 	l.seen.freeze(coder)
 	l.assess(e, coder)

@@ -5,6 +5,8 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math"
+
+	"gonum.org/v1/gonum/mathext"
 )
 
 // How many tasks the version before a promoted change still decides about: three in ten of the first
@@ -84,6 +86,8 @@ func (a Arm) likelihood(known Arm) float64 {
 }
 
 // logBeta is the logarithm of B(1+well, 1+badly).
-func (a Arm) logBeta() float64 { return -math.Log(float64(a.Tried+1)) - logChoose(a.Tried, a.Resolved) }
+func (a Arm) logBeta() float64 {
+	return mathext.Lbeta(float64(1+a.Resolved), float64(1+a.Tried-a.Resolved))
+}
 
 func (a Arm) and(b Arm) Arm { return Arm{a.Resolved + b.Resolved, a.Tried + b.Tried} }

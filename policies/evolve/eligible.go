@@ -1,5 +1,7 @@
 package evolve
 
+import "gonum.org/v1/gonum/mathext"
+
 // When a policy may be changed.
 const (
 	enoughOutcomes = 50
@@ -14,6 +16,5 @@ func Room(resolved, tried int) bool {
 	if tried < enoughOutcomes || resolved < 0 || resolved > tried {
 		return false
 	}
-	// P(rate < x) is the chance of more than `resolved` successes in tried+1 trials of chance x.
-	return atLeast(tried+1, resolved+1, goodEnough) >= sureOfThat
+	return mathext.RegIncBeta(float64(1+resolved), float64(1+tried-resolved), goodEnough) >= sureOfThat
 }

@@ -1,6 +1,10 @@
 package evolve
 
-import "fmt"
+import (
+	"fmt"
+
+	"gonum.org/v1/gonum/mathext"
+)
 
 // The guardrail's numbers.
 const (
@@ -44,7 +48,8 @@ func NewGuardrail(well, tried int) (*Guardrail, error) {
 	if well < 0 || tried < well {
 		return nil, fmt.Errorf("%d of %d tasks went well: want 0 or more, of at least as many", well, tried)
 	}
-	g := &Guardrail{limit: betaQuantile(lowQuantile, well, tried-well), e: 1, verdict: GoOn}
+	limit := mathext.InvRegIncBeta(float64(1+well), float64(1+tried-well), lowQuantile)
+	g := &Guardrail{limit: limit, e: 1, verdict: GoOn}
 	for i, drop := range drops {
 		rate := max(g.limit-drop, g.limit*leastRate)
 		g.good[i], g.bad[i], g.product[i] = rate/g.limit, (1-rate)/(1-g.limit), 1

@@ -6,6 +6,8 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/stat/combin"
+
 	"github.com/sia-bot/sia/policies"
 )
 
@@ -246,7 +248,4 @@ func fisher(a, b Tally) float64 {
 }
 
 // choose is the logarithm of the binomial coefficient n over k.
-func choose(n, k int) float64 {
-	lg := func(x int) float64 { l, _ := math.Lgamma(float64(x + 1)); return l }
-	return lg(n) - lg(k) - lg(n-k)
-}
+func choose(n, k int) float64 { return combin.LogGeneralizedBinomial(float64(n), float64(k)) }

@@ -101,9 +101,9 @@ func TestPeriodsAddUp(t *testing.T) {
 // A liar moves a cell by at most a tenth of its value, whatever it says.
 func TestOneLiar(t *testing.T) {
 	c := Cells()[0]
+	rs := collection(t, 30, Counts{c: {Resolved: 30, Failed: 70}})
 	for _, lie := range []Tally{{maxCount, 0}, {0, maxCount}, {maxCount, -maxCount}, {-maxCount, maxCount},
 		{-maxCount, -maxCount}, {maxCount, -maxCount + 5}} {
-		rs := collection(t, 30, Counts{c: {Resolved: 30, Failed: 70}})
 		rs[0].Counts[c] = lie
 		p, err := Aggregate(rs, time.Now())
 		if err != nil {

@@ -2,6 +2,7 @@ package priors
 
 import (
 	"fmt"
+	"maps"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -89,7 +90,9 @@ func TestSensitivity(t *testing.T) {
 		with, less := shared(history, "", periods), shared(history, without, periods)
 		distance := int64(0)
 		for p := range with {
-			for _, c := range Cells() {
+			cells := maps.Clone(with[p])
+			maps.Copy(cells, less[p])
+			for c := range cells {
 				a, b := with[p][c], less[p][c]
 				distance += abs(a.Resolved-b.Resolved) + abs(a.Failed-b.Failed)
 			}

@@ -16,7 +16,7 @@ import (
 
 // value reads a node into a field of the settings.
 func (r *fileReader) value(f Field, n ast.Node) {
-	switch p := f.at(&r.settings).(type) {
+	switch p := f.in(&r.settings).Addr().Interface().(type) {
 	case *bool:
 		if b, ok := n.(*ast.BoolNode); ok {
 			*p = b.Value

@@ -3,7 +3,6 @@ package diagnose
 import (
 	"encoding/json"
 	"errors"
-	"fmt"
 	"strings"
 
 	"github.com/sia-bot/sia/sia"
@@ -88,12 +87,9 @@ func (a answer) asksPerson() bool {
 
 // parseAnswer reads a model's answer. An error says, to the model, what to mend.
 func parseAnswer(raw []byte, in Input) (answer, error) {
-	if err := checkAnswer(lenientDiagnosis, raw); err != nil {
-		return answer{}, err
-	}
 	var a answer
-	if err := json.Unmarshal(raw, &a); err != nil {
-		return answer{}, fmt.Errorf("not as asked: %w", err)
+	if err := readAnswer(lenientDiagnosis, raw, &a); err != nil {
+		return answer{}, err
 	}
 	a.Diagnosis = text.Clip(cleanText(a.Diagnosis), maxSummary)
 	a.Hypothesis = text.Clip(cleanText(a.Hypothesis), maxSummary)

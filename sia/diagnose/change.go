@@ -120,17 +120,12 @@ func locate(files []ChangedFile, c claimed) (at sia.Place, ok bool) {
 
 // locateIn finds the line that is claimed in the text of a file.
 func locateIn(content []byte, c claimed) (at sia.Place, ok bool) {
-	code := firstLine(c.Code)
-	if code == "" {
-		return sia.Place{}, false
+	whole := ChangedFile{Path: c.Path, Hunks: []Hunk{{NewStart: 1}}}
+	for l := range strings.SplitSeq(string(content), "\n") {
+		whole.Hunks[0].Lines = append(whole.Hunks[0].Lines, " "+l)
 	}
-	best := 0
-	for i, l := range strings.Split(string(content), "\n") {
-		if away := distance(code, l, i+1, c.Line); away >= 0 && (!ok || away < best) {
-			best, ok = away, true
-			at = sia.Place{Path: c.Path, Line: i + 1}
-		}
-	}
+	at, ok = locate([]ChangedFile{whole}, c)
+	at.Diff = false
 	return at, ok
 }
 

@@ -1,6 +1,7 @@
 package diagnose
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
@@ -9,7 +10,6 @@ import (
 	"github.com/sia-bot/sia/agent/llm"
 	"github.com/sia-bot/sia/sia"
 	"github.com/sia-bot/sia/sia/technique"
-	"github.com/sia-bot/sia/sia/text"
 )
 
 // Model is a chat model. [llm.Client] is one.
@@ -95,7 +95,7 @@ func (d *Diagnoser) Diagnose(ctx context.Context, in Input) (r Result, err error
 		return r, fmt.Errorf("%s: %w", op, err)
 	}
 	if why != "" {
-		d.log().WarnContext(ctx, "diagnosing by rules", "task", in.Task.ID, "attempt", in.Attempt.Number, "reason", why)
+		logger(d.Log).WarnContext(ctx, "diagnosing by rules", "task", in.Task.ID, "attempt", in.Attempt.Number, "reason", why)
 		ans = byRules(in, findings)
 	}
 	if r.Diagnosis, r.Decision, err = settle(in, ans, findings, why); err != nil {
@@ -107,41 +107,18 @@ func (d *Diagnoser) Diagnose(ctx context.Context, in Input) (r Result, err error
 // ask has the model answer, and once more when the answer can't be used. why is
 // empty when it could.
 func (d *Diagnoser) ask(ctx context.Context, in Input, findings []finding) (ans answer, usage llm.Usage, why string) {
-	messages, err := prompt(in, findings)
-	if err != nil {
-		return answer{}, usage, "the prompt could not be made: " + text.Clip(err.Error(), 300)
-	}
-	schema, err := diagnosisSchema(in)
-	if err != nil {
-		return answer{}, usage, "the schema could not be made: " + text.Clip(err.Error(), 300)
-	}
-	why = converse(ctx, d.Model, d.Timeout, messages, schema, &usage, func(raw []byte) (err error) {
-		ans, err = parseAnswer(raw, in)
-		return err
+	c := conversation{model: d.Model, timeout: d.Timeout, usage: &usage}
+	why = c.open("diagnose", promptValues(in), diagnosisTokens, func(room int) string {
+		return evidence(in, findings, room)
 	})
+	if why == "" {
+		schema := func() (*llm.Schema, error) { return diagnosisSchema(in) }
+		why = c.ask(ctx, schema, func(raw []byte) (err error) {
+			ans, err = parseAnswer(raw, in)
+			return err
+		})
+	}
 	return ans, usage, why
 }
 
-// converse has a model give a JSON answer that accept takes, and adds up what that used. It
-// returns why there is no such answer, in words for people; empty when there is one.
-func converse(
-	ctx context.Context, m Model, timeout time.Duration, messages []llm.Message, schema *llm.Schema, usage *llm.Usage,
-	accept func([]byte) error,
-) string {
-	if timeout <= 0 {
-		timeout = defaultTimeout
-	}
-	used, err := llm.Converse(ctx, m, llm.Question{Messages: messages, Schema: schema, Within: timeout}, accept)
-	*usage = usage.Add(used)
-	if err != nil {
-		return err.Error()
-	}
-	return ""
-}
-
-func (d *Diagnoser) log() *slog.Logger {
-	if d.Log == nil {
-		return slog.New(slog.DiscardHandler)
-	}
-	return d.Log
-}
+func logger(l *slog.Logger) *slog.Logger { return cmp.Or(l, slog.New(slog.DiscardHandler)) }

@@ -490,13 +490,13 @@ func TestBudget(t *testing.T) {
 	task := failed()
 	task.Body = strings.Repeat("Some words about the task. ", 4000)
 	old := task.Attempts[0]
-	old.Failures = []sia.CheckFailure{{Check: "old", Signature: "s0", Excerpt: strings.Repeat("old log line\n", 20_000)}}
+	old.Failures = []sia.CheckFailure{{Check: "old", Signature: "s0", Excerpt: strings.Repeat("old log line\n", 10_000)}}
 	newest := task.Attempts[0]
 	newest.Number = 2
 	task.Attempts = []sia.Attempt{old, newest}
 	in := diagnose.Input{
-		Task: task, Diff: strings.Repeat("+ code()\n", 36_000),
-		Transcript: strings.Repeat("turn: something\n", 36_000) + "the last turn",
+		Task: task, Diff: strings.Repeat("+ code()\n", 16_000),
+		Transcript: strings.Repeat("turn: something\n", 20_000) + "the last turn",
 	}
 	m, s := model(t, scripted.Answer{JSON: good()})
 	run(t, m, in)

@@ -3,7 +3,6 @@ package diagnose
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -65,7 +64,7 @@ func (r *Reviewer) Final(ctx context.Context, p FinalPackage) (review sia.FinalR
 		return sia.FinalReview{}, usage, fmt.Errorf("review the final change: %w", err)
 	}
 	if why != "" {
-		r.log().WarnContext(ctx, "final change not reviewed", "reason", why)
+		logger(r.Log).WarnContext(ctx, "final change not reviewed", "reason", why)
 		return sia.FinalReview{Why: why}, usage, nil
 	}
 	return review, usage, nil
@@ -77,29 +76,29 @@ func (r *Reviewer) askFinal(
 	ctx, cancel := context.WithTimeout(ctx, finalTimeout)
 	defer cancel()
 	about := touched(p.Files)
-	system, err := renderPrompt("final.md.tmpl", map[string]any{
+	values := map[string]any{
 		"Security": slices.Contains(about, sia.RemarkSecurity), "Tests": slices.Contains(about, sia.RemarkTests),
 		"API": slices.Contains(about, sia.RemarkAPI),
-	})
-	if err != nil {
-		return review, "the prompt could not be made: " + text.Clip(err.Error(), 300)
 	}
-	evidence, cut := finalEvidence(p, max(finalTokens*bytesPerToken-len(system),
-		minTokens*bytesPerToken/2))
+	cut := false
+	c := conversation{model: r.Model, timeout: r.Timeout, usage: usage}
+	why = c.open("final", values, finalTokens, func(room int) (evidence string) {
+		evidence, cut = finalEvidence(p, room)
+		return evidence
+	})
+	if why != "" {
+		return review, why
+	}
 	read := false // once, and perhaps asked for more
-	messages := []llm.Message{{Role: llm.RoleSystem, Content: system}, {Role: llm.RoleUser, Content: evidence}}
 	for mayAsk := p.Read != nil; ; mayAsk = false {
-		schema, err := finalSchema(about, mayAsk)
-		if err != nil {
-			return review, "the schema could not be made: " + text.Clip(err.Error(), 300)
-		}
 		var (
 			answer []byte
 			a      finalAnswer
 		)
-		why = converse(ctx, r.Model, r.Timeout, messages, schema, usage, func(raw []byte) error {
+		schema := func() (*llm.Schema, error) { return finalSchema(about, mayAsk) }
+		why = c.ask(ctx, schema, func(raw []byte) error {
 			answer, a = raw, finalAnswer{}
-			return parseFinal(raw, &a)
+			return readAnswer(lenientFinal, raw, &a)
 		})
 		if why != "" && read { // what it said before it asked still holds
 			return review, ""
@@ -113,7 +112,7 @@ func (r *Reviewer) askFinal(
 		if !mayAsk || len(asked) == 0 || review.Count(sia.DemandUnclear) == 0 {
 			return review, ""
 		}
-		messages = withContext(messages, answer, asked, p.Read)
+		c.messages = withContext(c.messages, answer, asked, p.Read)
 	}
 }
 
@@ -154,17 +153,6 @@ func finalEvidence(p FinalPackage, room int) (evidence string, cut bool) {
 	}
 	cut = add("The change", from, change, room*75/100) || p.Cut
 	return strings.TrimSpace(b.String()), cut
-}
-
-// parseFinal reads an answer. An error says, to the model, what to mend.
-func parseFinal(raw []byte, a *finalAnswer) error {
-	if err := checkAnswer(lenientFinal, raw); err != nil {
-		return err
-	}
-	if err := json.Unmarshal(raw, a); err != nil {
-		return fmt.Errorf("not as asked: %w", err)
-	}
-	return nil
 }
 
 // held is what of an answer holds against issue and change. A demand counts when it stands in

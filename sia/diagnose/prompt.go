@@ -6,9 +6,7 @@ import (
 	"io/fs"
 	"slices"
 	"strings"
-	"text/template"
 
-	"github.com/sia-bot/sia/agent/llm"
 	"github.com/sia-bot/sia/sia"
 	"github.com/sia-bot/sia/sia/technique"
 	"github.com/sia-bot/sia/sia/text"
@@ -39,35 +37,15 @@ type techniqueLine struct {
 	Note          string
 }
 
-// prompt makes the messages of a diagnosis.
-func prompt(in Input, findings []finding) ([]llm.Message, error) {
-	system, err := renderPrompt("diagnose.md.tmpl", map[string]any{
+// promptValues is what the prompt of a diagnosis is made of.
+func promptValues(in Input) map[string]any {
+	return map[string]any{
 		"Patterns":   patternList(),
 		"Techniques": techniqueLines(in),
 		"Rated":      len(rateable(in)) > 0,
 		"Final":      in.Final,
 		"Wanted":     wanted(in),
-	})
-	if err != nil {
-		return nil, err
 	}
-	room := max(diagnosisTokens*bytesPerToken-len(system), minTokens*bytesPerToken/2)
-	return []llm.Message{
-		{Role: llm.RoleSystem, Content: system},
-		{Role: llm.RoleUser, Content: evidence(in, findings, room)},
-	}, nil
-}
-
-func renderPrompt(name string, values any) (string, error) {
-	t, err := template.ParseFS(promptFiles, "prompts/"+name)
-	if err != nil {
-		return "", err
-	}
-	var b strings.Builder
-	if err := t.Execute(&b, values); err != nil {
-		return "", err
-	}
-	return b.String(), nil
 }
 
 func patternList() string {

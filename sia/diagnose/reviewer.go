@@ -3,7 +3,6 @@ package diagnose
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -72,7 +71,7 @@ func (r *Reviewer) Review(
 		return sia.Review{}, "", usage, fmt.Errorf("review technique %s: %w", p.Technique, err)
 	}
 	if why != "" {
-		r.log().WarnContext(ctx, "intervention not reviewed", "technique", p.Technique, "reason", why)
+		logger(r.Log).WarnContext(ctx, "intervention not reviewed", "technique", p.Technique, "reason", why)
 		return sia.Review{Verdict: sia.ReviewFailed, Points: []string{why}}, "", usage, nil
 	}
 	review = sia.Review{Verdict: v.Verdict, Points: v.Points}
@@ -97,22 +96,16 @@ func amendedPrompt(instructions string, points []string) string {
 // asked once more.
 func (r *Reviewer) ask(ctx context.Context, p ReviewPackage, v *reviewAnswer, usage *llm.Usage) (why string) {
 	mayAsk := p.Read != nil
-	system, err := renderPrompt("review.md.tmpl", map[string]any{"MayAsk": mayAsk})
-	if err != nil {
-		return "the prompt could not be made: " + text.Clip(err.Error(), 300)
+	c := conversation{model: r.Model, timeout: r.Timeout, usage: usage}
+	why = c.open("review", map[string]any{"MayAsk": mayAsk}, reviewTokens,
+		func(room int) string { return reviewEvidence(p, room) })
+	if why != "" {
+		return why
 	}
-	room := max(reviewTokens*bytesPerToken-len(system), minTokens*bytesPerToken/2)
-	messages := []llm.Message{
-		{Role: llm.RoleSystem, Content: system},
-		{Role: llm.RoleUser, Content: reviewEvidence(p, room)},
-	}
+	schema := func() (*llm.Schema, error) { return reviewSchema(mayAsk) }
 	var answer []byte
 	for {
-		schema, err := reviewSchema(mayAsk)
-		if err != nil {
-			return "the schema could not be made: " + text.Clip(err.Error(), 300)
-		}
-		why = converse(ctx, r.Model, r.Timeout, messages, schema, usage, func(raw []byte) (err error) {
+		why = c.ask(ctx, schema, func(raw []byte) (err error) {
 			answer = raw
 			*v, err = parseVerdict(raw, mayAsk)
 			return err
@@ -120,7 +113,7 @@ func (r *Reviewer) ask(ctx context.Context, p ReviewPackage, v *reviewAnswer, us
 		if why != "" || v.Verdict != unclear {
 			return why
 		}
-		messages, mayAsk = withContext(messages, answer, v.Context, p.Read), false
+		c.messages, mayAsk = withContext(c.messages, answer, v.Context, p.Read), false
 	}
 }
 
@@ -164,12 +157,9 @@ func reviewEvidence(p ReviewPackage, room int) string {
 
 // parseVerdict reads a reviewer's answer. An error says, to the model, what to mend.
 func parseVerdict(raw []byte, mayAsk bool) (reviewAnswer, error) {
-	if err := checkAnswer(lenientReview, raw); err != nil {
-		return reviewAnswer{}, err
-	}
 	var v reviewAnswer
-	if err := json.Unmarshal(raw, &v); err != nil {
-		return reviewAnswer{}, fmt.Errorf("not as asked: %w", err)
+	if err := readAnswer(lenientReview, raw, &v); err != nil {
+		return reviewAnswer{}, err
 	}
 	var points []string
 	for _, p := range v.Points {
@@ -188,11 +178,4 @@ func parseVerdict(raw []byte, mayAsk bool) (reviewAnswer, error) {
 		return reviewAnswer{}, errors.New("points is empty: a verdict of major or rejected needs its objections")
 	}
 	return v, nil
-}
-
-func (r *Reviewer) log() *slog.Logger {
-	if r.Log == nil {
-		return slog.New(slog.DiscardHandler)
-	}
-	return r.Log
 }

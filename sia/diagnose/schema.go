@@ -137,9 +137,9 @@ func compileSchema(name string) (*jsonschema.Schema, error) {
 	return schema, nil
 }
 
-// checkAnswer validates an answer against an embedded schema in its lenient form. Fields that code
-// can supply may be missing.
-func checkAnswer(lenient func() (*jsonschema.Schema, error), raw []byte) error {
+// readAnswer reads an answer that an embedded schema holds for in its lenient form: fields that code can supply may be
+// missing. An error says, to the model, what to mend.
+func readAnswer(lenient func() (*jsonschema.Schema, error), raw []byte, into any) error {
 	schema, err := lenient()
 	if err != nil {
 		return err
@@ -149,8 +149,14 @@ func checkAnswer(lenient func() (*jsonschema.Schema, error), raw []byte) error {
 		return fmt.Errorf("not JSON: %w", err)
 	}
 	err = schema.Validate(doc)
-	var invalid *jsonschema.ValidationError
-	if !errors.As(err, &invalid) {
+	if err == nil {
+		if err = json.Unmarshal(raw, into); err != nil {
+			return fmt.Errorf("not as asked: %w", err)
+		}
+		return nil
+	}
+	invalid, ok := errors.AsType[*jsonschema.ValidationError](err)
+	if !ok {
 		return err
 	}
 	var faults []string

@@ -67,7 +67,7 @@ func (d *Diagnoser) Study(ctx context.Context, in SolvedTask) (l FixLesson, usag
 		return FixLesson{}, usage, fmt.Errorf("study the fix of task %s: %w", in.Task.ID, err)
 	}
 	if why != "" {
-		d.log().WarnContext(ctx, "fix studied by rules", "task", in.Task.ID, "reason", why)
+		logger(d.Log).WarnContext(ctx, "fix studied by rules", "task", in.Task.ID, "reason", why)
 		l = FixLesson{Summary: changedPaths(in.Paths), Fallback: why}
 	}
 	return l, usage, nil
@@ -89,23 +89,17 @@ func changedPaths(paths []string) string {
 }
 
 func (d *Diagnoser) askWhatChanged(ctx context.Context, in SolvedTask, usage *llm.Usage) (l FixLesson, why string) {
+	c := conversation{model: d.Model, timeout: d.Timeout, usage: usage}
 	all := Input{Library: in.Library}
-	system, err := renderPrompt("study.md.tmpl",
-		map[string]any{"Techniques": techniqueLines(all), "Patterns": patternList(), "Changes": technique.Changes})
-	if err != nil {
-		return l, "the prompt could not be made: " + text.Clip(err.Error(), 300)
+	values := map[string]any{"Techniques": techniqueLines(all), "Patterns": patternList(), "Changes": technique.Changes}
+	why = c.open("study", values, studyTokens, func(room int) string { return solvedEvidence(in, room) })
+	if why == "" {
+		schema := func() (*llm.Schema, error) { return studySchema(in.Library) }
+		why = c.ask(ctx, schema, func(raw []byte) (err error) {
+			l, err = parseStudied(raw, in.Library)
+			return err
+		})
 	}
-	schema, err := studySchema(in.Library)
-	if err != nil {
-		return l, "the schema could not be made: " + text.Clip(err.Error(), 300)
-	}
-	room := max(studyTokens*bytesPerToken-len(system), minTokens*bytesPerToken/2)
-	messages := []llm.Message{{Role: llm.RoleSystem, Content: system},
-		{Role: llm.RoleUser, Content: solvedEvidence(in, room)}}
-	why = converse(ctx, d.Model, d.Timeout, messages, schema, usage, func(raw []byte) (err error) {
-		l, err = parseStudied(raw, in.Library)
-		return err
-	})
 	return l, why
 }
 

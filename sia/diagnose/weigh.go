@@ -3,7 +3,6 @@ package diagnose
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
 	"regexp"
 	"strings"
@@ -45,34 +44,30 @@ func (r *Reviewer) Weigh(
 		return nil, "", usage, fmt.Errorf("weigh changed expectations: %w", err)
 	}
 	if why != "" {
-		r.log().WarnContext(ctx, "changed expectations not weighed", "reason", why)
+		logger(r.Log).WarnContext(ctx, "changed expectations not weighed", "reason", why)
 		return nil, why, usage, nil
 	}
 	return quotes, "", usage, nil
 }
 
 func (r *Reviewer) askQuotes(ctx context.Context, p WeighPackage, usage *llm.Usage) (quotes []string, why string) {
-	system, err := renderPrompt("weigh.md.tmpl", nil)
-	if err != nil {
-		return nil, "the prompt could not be made: " + text.Clip(err.Error(), 300)
+	c := conversation{model: r.Model, timeout: r.Timeout, usage: usage}
+	why = c.open("weigh", nil, reviewTokens, func(room int) string { return weighEvidence(p, room) })
+	if why == "" {
+		why = c.ask(ctx, weighSchema, func(raw []byte) (err error) {
+			quotes, err = parseQuotes(raw, p)
+			return err
+		})
 	}
+	return quotes, why
+}
+
+func weighSchema() (*llm.Schema, error) {
 	tree, err := loadSchema("weigh")
 	if err != nil {
-		return nil, "the schema could not be made: " + text.Clip(err.Error(), 300)
+		return nil, err
 	}
-	schema, err := wireSchema("weigh", tree)
-	if err != nil {
-		return nil, "the schema could not be made: " + text.Clip(err.Error(), 300)
-	}
-	messages := []llm.Message{
-		{Role: llm.RoleSystem, Content: system},
-		{Role: llm.RoleUser, Content: weighEvidence(p, max(reviewTokens*bytesPerToken-len(system), 0))},
-	}
-	why = converse(ctx, r.Model, r.Timeout, messages, schema, usage, func(raw []byte) (err error) {
-		quotes, err = parseQuotes(raw, p)
-		return err
-	})
-	return quotes, why
+	return wireSchema("weigh", tree)
 }
 
 // weighEvidence lays out the issue and what was changed, within room bytes.
@@ -94,17 +89,14 @@ func weighEvidence(p WeighPackage, room int) string {
 
 // parseQuotes reads an answer. A quote that does not stand in the issue is none.
 func parseQuotes(raw []byte, p WeighPackage) ([]string, error) {
-	if err := checkAnswer(lenientWeighing, raw); err != nil {
-		return nil, err
-	}
 	var v struct {
 		Asked []struct {
 			Finding int    `json:"finding"`
 			Quote   string `json:"quote"`
 		} `json:"asked"`
 	}
-	if err := json.Unmarshal(raw, &v); err != nil {
-		return nil, fmt.Errorf("not as asked: %w", err)
+	if err := readAnswer(lenientWeighing, raw, &v); err != nil {
+		return nil, err
 	}
 	issue := shown(p.Issue)
 	quotes := make([]string, len(p.Findings))

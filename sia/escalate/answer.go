@@ -47,12 +47,12 @@ func ParseBoxes(body string) []string {
 			comment, l = false, after
 		}
 		if fence != "" {
-			if t := strings.TrimSpace(l); len(t) >= len(fence) && strings.Trim(t, fence[:1]) == "" {
+			if text.ClosesFence(l, fence) {
 				fence = ""
 			}
 			continue
 		}
-		if fence = opensFence(l); fence != "" {
+		if fence = text.OpensFence(l); fence != "" && !strings.HasPrefix(l, "    ") {
 			continue
 		}
 		for {
@@ -76,22 +76,6 @@ func ParseBoxes(body string) []string {
 		}
 	}
 	return ticked
-}
-
-// opensFence is the run of backticks or tildes that opens a code fence (CommonMark §4.5); "" when
-// the line opens none.
-func opensFence(l string) string {
-	t := strings.TrimLeft(l, " ")
-	if len(l)-len(t) > 3 {
-		return ""
-	}
-	for _, c := range []string{"`", "~"} {
-		run := t[:len(t)-len(strings.TrimLeft(t, c))]
-		if len(run) >= 3 && (c == "~" || !strings.Contains(t[len(run):], "`")) {
-			return run
-		}
-	}
-	return ""
 }
 
 var (

@@ -1,6 +1,7 @@
 package escalate
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -18,13 +19,7 @@ const optionLetters = "ABCD"
 // options from the pattern of failure. The task may be the zero Task.
 func FromDiagnosis(d sia.Diagnosis, t sia.Task) sia.Escalation {
 	e := sia.Escalation{Kind: sia.AskIssue, Blocker: d.Blocker, Question: d.Question, Options: d.Options}
-	if strings.TrimSpace(e.Question) == "" {
-		e.Question = fallbackQuestion(d.Pattern)
-	}
-	if len(cleanOptions(e.Options)) < 2 {
-		e.Options = fallbackOptions(d.Pattern)
-	}
-	return makeValid(e, t)
+	return makeValid(e, d.Pattern, t)
 }
 
 // FromAsk makes the question of an agent that asks before it works.
@@ -36,13 +31,7 @@ func FromAsk(a sia.Ask, t sia.Task) sia.Escalation {
 	if strings.TrimSpace(e.Blocker) == "" {
 		e.Blocker = "The task can be read in more than one way."
 	}
-	if strings.TrimSpace(e.Question) == "" {
-		e.Question = fallbackQuestion(sia.UnclearSpecification)
-	}
-	if len(cleanOptions(e.Options)) < 2 {
-		e.Options = fallbackOptions(sia.UnclearSpecification)
-	}
-	return makeValid(e, t)
+	return makeValid(e, sia.UnclearSpecification, t)
 }
 
 // CleanPlan makes the plan of an agent one that can be shown: bounded, and without
@@ -58,22 +47,16 @@ func CleanPlan(p sia.Plan) sia.Plan {
 	return clean
 }
 
-// makeValid makes an escalation one that can be asked.
-func makeValid(e sia.Escalation, t sia.Task) sia.Escalation {
-	if e.Kind == "" {
-		e.Kind = sia.AskIssue
-	}
+// makeValid makes an escalation one that can be asked. What it lacks is that of a pattern of failure.
+func makeValid(e sia.Escalation, p sia.Pattern, t sia.Task) sia.Escalation {
+	question, options := patternQuestion(p)
 	e.Blocker = text.Clip(strings.TrimSpace(e.Blocker), maxBlocker)
 	if e.Blocker == "" {
 		e.Blocker = lastFailure(t)
 	}
-	e.Question = text.Clip(text.OneLine(e.Question), maxOption)
-	if e.Question == "" {
-		e.Question = fallbackQuestion(sia.UnknownPattern)
-	}
-	e.Options = cleanOptions(e.Options)
-	if len(e.Options) < 2 {
-		e.Options = cleanOptions(fallbackOptions(sia.UnknownPattern))
+	e.Question = cmp.Or(text.Clip(text.OneLine(e.Question), maxOption), question)
+	if e.Options = cleanOptions(e.Options); len(e.Options) < 2 {
+		e.Options = cleanOptions(options)
 	}
 	return e
 }
@@ -132,53 +115,38 @@ func lastFailure(t sia.Task) string {
 	return "SIA could not find a way to make the checks pass."
 }
 
-func fallbackQuestion(p sia.Pattern) string {
+// patternQuestion is what to ask a person about a pattern of failure where nothing else tells.
+func patternQuestion(p sia.Pattern) (question string, options []sia.Option) {
 	switch p {
 	case sia.MissingCredentials:
-		return "Which way should this go, given that the credentials are not there?"
-	case sia.ExternalDependencyBlocker, sia.Environment:
-		return "How should this be done without the thing that can't be reached?"
-	case sia.UnclearSpecification, sia.UnclearInstructions:
-		return "Which reading of the issue is meant?"
-	case sia.OverConstrained:
-		return "Which requirement may give way?"
-	case sia.FlakyCheck:
-		return "What should be done about the check that fails now and then?"
-	}
-	return "How should SIA go on with this task?"
-}
-
-func fallbackOptions(p sia.Pattern) []sia.Option {
-	switch p {
-	case sia.MissingCredentials:
-		return []sia.Option{
+		return "Which way should this go, given that the credentials are not there?", []sia.Option{
 			{Text: "Do it without them: a local stand-in now, the real service later", Fastest: true},
 			{Text: "The credentials are set up for the checks now; try again"},
 			{Text: "Leave this part out and do the rest of the issue"},
 		}
 	case sia.ExternalDependencyBlocker, sia.Environment:
-		return []sia.Option{
+		return "How should this be done without the thing that can't be reached?", []sia.Option{
 			{Text: "Do it against a local stand-in", Fastest: true},
 			{Text: "It can be reached now; try again"},
 			{Text: "Leave this part out and do the rest of the issue"},
 		}
 	case sia.UnclearSpecification, sia.UnclearInstructions:
-		return []sia.Option{
+		return "Which reading of the issue is meant?", []sia.Option{
 			{Text: "The smallest reading: only what the issue's title says", Fastest: true},
 			{Text: "The issue's text has been made clearer now; read it again"},
 		}
 	case sia.OverConstrained:
-		return []sia.Option{
+		return "Which requirement may give way?", []sia.Option{
 			{Text: "The newest requirement gives way; keep the rest", Fastest: true},
 			{Text: "The existing behaviour gives way; the issue wins"},
 		}
 	case sia.FlakyCheck:
-		return []sia.Option{
+		return "What should be done about the check that fails now and then?", []sia.Option{
 			{Text: "It has been run again or mended; look again", Fastest: true},
 			{Text: "Mend the check as part of this task"},
 		}
 	}
-	return []sia.Option{
+	return "How should SIA go on with this task?", []sia.Option{
 		{Text: "Start over from the base branch, keeping the change as small as possible", Fastest: true},
 		{Text: "Leave out what can't be done and do the rest of the issue"},
 	}

@@ -148,20 +148,12 @@ func (c commit) ambiguous() []int64 {
 	var ids []int64
 	for _, r := range c.runs { // in the order of the runs
 		k := r.criterion()
-		if rs := byCriterion[k]; !r.Own && r.WorkflowRun != 0 && len(rs) > 1 && r.Attempt == 0 {
-			ids = appendNew(ids, r.WorkflowRun)
+		if rs := byCriterion[k]; !r.Own && r.WorkflowRun != 0 && len(rs) > 1 && r.Attempt == 0 &&
+			!slices.Contains(ids, r.WorkflowRun) {
+			ids = append(ids, r.WorkflowRun)
 		}
 	}
 	return ids
-}
-
-func appendNew(ids []int64, id int64) []int64 {
-	for _, have := range ids {
-		if have == id {
-			return ids
-		}
-	}
-	return append(ids, id)
 }
 
 // grouped sorts runs by criterion; SIA's own are left out.

@@ -127,19 +127,9 @@ func label(alike []check) {
 	}
 }
 
-func byWorkflow(c check) string {
-	if c.workflow == nil {
-		return ""
-	}
-	return c.workflow.Name
-}
+func byWorkflow(c check) string { return cmp.Or(c.workflow, &Workflow{}).Name }
 
-func byEvent(c check) string {
-	if c.workflow == nil {
-		return ""
-	}
-	return c.workflow.Event
-}
+func byEvent(c check) string { return cmp.Or(c.workflow, &Workflow{}).Event }
 
 func byBoth(c check) string {
 	if c.workflow == nil {

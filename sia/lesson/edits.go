@@ -133,24 +133,18 @@ func (e Edit) Apply(known map[ID]Lesson, by sia.Actor, now time.Time) []Lesson {
 
 // applyTo makes the person's changes to a lesson that may have changed since the file was written.
 func (e Edit) applyTo(l Lesson) Lesson {
-	for _, f := range []struct {
-		was, is string
-		to      *string
-	}{
-		{e.was.Text, e.Lesson.Text, &l.Text}, {e.was.Context, e.Lesson.Context, &l.Context},
-		{e.was.Correction, e.Lesson.Correction, &l.Correction},
-		{e.was.Action, e.Lesson.Action, &l.Action}, {e.was.Outcome, e.Lesson.Outcome, &l.Outcome},
-	} {
-		if f.was != f.is {
-			*f.to = f.is
+	take := func(to *string, was, is string) {
+		if was != is {
+			*to = is
 		}
 	}
-	if e.Lesson.Kind != e.was.Kind {
-		l.Kind = e.Lesson.Kind
-	}
-	if e.Lesson.State != e.was.State {
-		l.State = e.Lesson.State
-	}
+	take(&l.Text, e.was.Text, e.Lesson.Text)
+	take(&l.Context, e.was.Context, e.Lesson.Context)
+	take(&l.Correction, e.was.Correction, e.Lesson.Correction)
+	take(&l.Action, e.was.Action, e.Lesson.Action)
+	take(&l.Outcome, e.was.Outcome, e.Lesson.Outcome)
+	take((*string)(&l.Kind), string(e.was.Kind), string(e.Lesson.Kind))
+	take((*string)(&l.State), string(e.was.State), string(e.Lesson.State))
 	if !slices.Equal(e.Lesson.Tags, e.was.Tags) {
 		l.Tags = e.Lesson.Tags
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/sia-bot/sia/sia"
 	"github.com/sia-bot/sia/sia/lazyregexp"
+	"github.com/sia-bot/sia/sia/text"
 )
 
 // maxSheet is how large a lessons.md may be that is read, in bytes.
@@ -128,13 +129,9 @@ func skipOpaque(lines []string, i int) (next int, ok bool) {
 		}
 		return 0, false
 	}
-	for _, c := range []string{"`", "~"} {
-		n := len(l) - len(strings.TrimLeft(l, c))
-		if n < 3 || c == "`" && strings.Contains(l[n:], c) {
-			continue
-		}
+	if fence := text.OpensFence(l); fence != "" {
 		for j := i + 1; j < len(lines); j++ {
-			if t := strings.TrimSpace(lines[j]); len(t) >= n && strings.Trim(t, c) == "" {
+			if text.ClosesFence(lines[j], fence) {
 				return j + 1, true
 			}
 		}

@@ -1,6 +1,7 @@
 package memory
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -108,7 +109,8 @@ func answerText(t sia.Task, a sia.Answer) string {
 // insightText says in one sentence what was wrong, what helped, and where the failure showed.
 func insightText(t sia.Task, i sia.Intervention) string {
 	d := i.Diagnosis
-	s := fmt.Sprintf("%s → %s", patternCause(d.Pattern), techniqueRemedy(d.Technique, d.Pattern))
+	cause := cmp.Or(patternCauses[d.Pattern], "the attempt failed")
+	s := fmt.Sprintf("%s → %s", cause, techniqueRemedy(d.Technique, d.Pattern))
 	for _, a := range t.Attempts {
 		if a.Number == i.After && len(a.Failures) > 0 {
 			s += fmt.Sprintf(" (check %s failed", fileLine(a.Failures[0].Check))
@@ -145,69 +147,43 @@ func tellingLine(excerpt string) string {
 	return first
 }
 
-// patternCause names a pattern as a cause.
-func patternCause(p sia.Pattern) string {
-	switch p {
-	case sia.MissingCredentials:
-		return "credentials missing"
-	case sia.ExternalDependencyBlocker:
-		return "a service outside was needed and could not be reached"
-	case sia.InterdependentComponents:
-		return "parts of the change broke each other"
-	case sia.WrongTool:
-		return "the wrong tool was used"
-	case sia.UnclearInstructions:
-		return "the instructions were unclear"
-	case sia.ContextOverload:
-		return "too much was in view"
-	case sia.MissingExample:
-		return "the shape wanted was not known"
-	case sia.OverConstrained:
-		return "the task was over-constrained"
-	case sia.WrongOrder:
-		return "the steps came in the wrong order"
-	case sia.WrongAbstractionLevel:
-		return "the work was at the wrong level"
-	case sia.RepeatedError:
-		return "the same error came back"
-	case sia.AccumulatedCruft:
-		return "earlier tries were in the way"
-	case sia.UnclearSpecification:
-		return "the task did not say what was wanted"
-	case sia.Environment:
-		return "the environment lacked something"
-	case sia.FlakyCheck:
-		return "a check was flaky"
-	}
-	return "the attempt failed"
+// patternCauses name patterns as causes.
+var patternCauses = map[sia.Pattern]string{
+	sia.MissingCredentials:        "credentials missing",
+	sia.ExternalDependencyBlocker: "a service outside was needed and could not be reached",
+	sia.InterdependentComponents:  "parts of the change broke each other",
+	sia.WrongTool:                 "the wrong tool was used",
+	sia.UnclearInstructions:       "the instructions were unclear",
+	sia.ContextOverload:           "too much was in view",
+	sia.MissingExample:            "the shape wanted was not known",
+	sia.OverConstrained:           "the task was over-constrained",
+	sia.WrongOrder:                "the steps came in the wrong order",
+	sia.WrongAbstractionLevel:     "the work was at the wrong level",
+	sia.RepeatedError:             "the same error came back",
+	sia.AccumulatedCruft:          "earlier tries were in the way",
+	sia.UnclearSpecification:      "the task did not say what was wanted",
+	sia.Environment:               "the environment lacked something",
+	sia.FlakyCheck:                "a check was flaky",
 }
 
-// techniqueRemedy names a technique as what to do.
+// techniqueRemedies name techniques as what to do.
+var techniqueRemedies = map[sia.TechniqueID]string{
+	sia.Decomposition:         "do one part at a time, each with its own test",
+	sia.ToolChange:            "use other tools",
+	sia.PromptRestructuring:   "state goal, constraints and done-when",
+	sia.ContextPruning:        "start from a named few files",
+	sia.ExampleInjection:      "follow an example from this repository",
+	sia.ConstraintRelaxation:  "lift one constraint, then put it back",
+	sia.DependencyReordering:  "build first what the rest depends on",
+	sia.ErrorPattern:          "quote the error and mend its cause",
+	sia.FreshStart:            "start again at the base commit",
+	sia.AbstractionLevelShift: "change the level of abstraction",
+}
+
+// techniqueRemedy names a technique as what to do about a pattern.
 func techniqueRemedy(id sia.TechniqueID, p sia.Pattern) string {
-	switch id {
-	case sia.Decomposition:
-		return "do one part at a time, each with its own test"
-	case sia.ToolChange:
-		return "use other tools"
-	case sia.PromptRestructuring:
-		return "state goal, constraints and done-when"
-	case sia.ContextPruning:
-		return "start from a named few files"
-	case sia.ExampleInjection:
-		return "follow an example from this repository"
-	case sia.ConstraintRelaxation:
-		return "lift one constraint, then put it back"
-	case sia.DependencyReordering:
-		return "build first what the rest depends on"
-	case sia.AbstractionLevelShift:
-		if p == sia.MissingCredentials || p == sia.ExternalDependencyBlocker {
-			return "abstract behind an interface and use a local double"
-		}
-		return "change the level of abstraction"
-	case sia.ErrorPattern:
-		return "quote the error and mend its cause"
-	case sia.FreshStart:
-		return "start again at the base commit"
+	if id == sia.AbstractionLevelShift && (p == sia.MissingCredentials || p == sia.ExternalDependencyBlocker) {
+		return "abstract behind an interface and use a local double"
 	}
-	return "technique " + string(id)
+	return cmp.Or(techniqueRemedies[id], "technique "+string(id))
 }

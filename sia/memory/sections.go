@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/sia-bot/sia/sia/lazyregexp"
+	"github.com/sia-bot/sia/sia/text"
 )
 
 var (
@@ -51,7 +52,7 @@ func foreignSections(path string, file []byte) (string, error) {
 					SchemaVersion))
 			}
 		}
-		if fence := fenceOf(lines[i]); fence != "" {
+		if fence := text.OpensFence(lines[i]); fence != "" {
 			end, closed := fenceEnd(lines, i, fence)
 			if !closed && ours {
 				return broken(i+1, errors.New("a fenced text is not closed"))
@@ -75,23 +76,11 @@ func headingOf(line string) (level int, title string) {
 	return marks, strings.TrimSpace(line[marks:])
 }
 
-// fenceOf is the run of backticks or tildes that opens a code fence on a line; "" for none.
-func fenceOf(line string) string {
-	line = strings.TrimLeft(line, " ")
-	for _, c := range []string{"`", "~"} {
-		n := len(line) - len(strings.TrimLeft(line, c))
-		if n >= 3 && (c == "~" || !strings.Contains(line[n:], c)) { // more backticks: code within a line
-			return line[:n]
-		}
-	}
-	return ""
-}
-
 // fenceEnd returns the index behind the code fence that opens on line i. A fence that is not closed
 // ends with the file.
 func fenceEnd(lines []string, i int, fence string) (next int, closed bool) {
 	for j := i + 1; j < len(lines); j++ {
-		if t := strings.TrimSpace(lines[j]); len(t) >= len(fence) && strings.Trim(t, fence[:1]) == "" {
+		if text.ClosesFence(lines[j], fence) {
 			return j + 1, true
 		}
 	}

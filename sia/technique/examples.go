@@ -26,14 +26,8 @@ const (
 var (
 	notExample = lazyregexp.New(`(^|/)(vendor|node_modules|third_party|dist|build|target|\.git|__pycache__|testdata|` +
 		`fixtures)/|\.min\.|_generated|\.pb\.|\.lock$|(^|/)(go\.sum|package-lock\.json|LICENSE[^/]*|CHANGELOG[^/]*)$`)
-	sourceExt = map[string]bool{
-		".go": true, ".py": true, ".js": true, ".jsx": true, ".ts": true, ".tsx": true, ".java": true, ".kt": true,
-		".rb": true, ".rs": true, ".c": true,
-		".h": true, ".cc": true, ".cpp": true, ".hpp": true, ".cs": true, ".php": true, ".swift": true, ".scala": true,
-		".ex": true, ".exs": true, ".sh": true,
-		".sql": true, ".html": true, ".css": true, ".tmpl": true, ".yml": true, ".yaml": true, ".json": true, ".toml": true,
-		".md": true,
-	}
+	sourceExt = strings.Fields(`.go .py .js .jsx .ts .tsx .java .kt .rb .rs .c .h .cc .cpp .hpp .cs .php .swift .scala .ex .exs .sh
+		.sql .html .css .tmpl .yml .yaml .json .toml .md`)
 	interfaceDecl = lazyregexp.New(`(?m)^\s*(type\s+\w+\s+interface\b|(export\s+|public\s+)?interface\s+\w+|` +
 		`class\s+\w+\((abc\.)?(ABC|Protocol)|(pub\s+)?trait\s+\w+|protocol\s+\w+|abstract\s+class\s+\w+)`)
 )
@@ -121,7 +115,7 @@ func nearestFiles(in Input) []scoredFile {
 	var all []scoredFile
 	for _, p := range in.Files {
 		ext := path.Ext(p)
-		if notExample.MatchString(p) || !sourceExt[ext] || slices.Contains(in.Touched, p) {
+		if notExample.MatchString(p) || !slices.Contains(sourceExt, ext) || slices.Contains(in.Touched, p) {
 			continue
 		}
 		c := scoredFile{path: p, why: "the same kind of file"}
@@ -259,14 +253,8 @@ func locateFile(p string, in Input) (string, bool) {
 }
 
 // stopWords are in every issue and say nothing about a file.
-var stopWords = map[string]bool{
-	"the": true, "and": true, "for": true, "with": true, "when": true, "that": true, "this": true, "from": true,
-	"should": true, "must": true, "are": true,
-	"not": true, "add": true, "fix": true, "make": true, "use": true, "test": true, "tests": true, "file": true,
-	"src": true, "internal": true, "main": true,
-	"index": true, "lib": true, "pkg": true, "into": true, "has": true, "have": true, "will": true, "can": true,
-	"all": true, "com": true, "github": true,
-}
+var stopWords = strings.Fields(`the and for with when that this from should must are not add fix make use test tests file src internal main index lib
+	pkg into has have will can all com github`)
 
 // wordsOf are the words of a text or path in lower case, taken apart at case
 // changes and punctuation, with a plural's s taken off.
@@ -276,7 +264,7 @@ func wordsOf(s string) map[string]bool {
 	flush := func() {
 		w := strings.ToLower(b.String())
 		b.Reset()
-		if len(w) >= 3 && !stopWords[w] {
+		if len(w) >= 3 && !slices.Contains(stopWords, w) {
 			words[strings.TrimSuffix(w, "s")] = true
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"maps"
 	"path"
 	"slices"
+	"sync"
 
 	"github.com/sia-bot/sia/sia"
 )
@@ -33,31 +34,32 @@ type Library struct {
 // maxOwn is how many techniques of its own a repository may have.
 const maxOwn = 100
 
-// LoadLibrary reads the shipped techniques and a repository's own, keyed by path. A
+// shipped are the techniques that ship, in their order. They are a part of the program, and a test reads them.
+var shipped = sync.OnceValue(func() (all []Technique) {
+	for _, id := range shippedOrder {
+		name := "library/" + string(id) + ".md"
+		file, err := shippedFiles.ReadFile(name)
+		if err != nil {
+			panic("technique: " + err.Error())
+		}
+		t, err := ParseFile(name, file)
+		if err != nil {
+			panic(err.Error())
+		}
+		t.Shipped = true
+		all = append(all, t)
+	}
+	return all
+})
+
+// LoadLibrary makes a library of the shipped techniques and a repository's own, keyed by path. A
 // repository's file with the id of a shipped technique replaces it: what people
 // wrote outranks what we did. Files that don't end in ".md", and READMEs, are
 // passed over. The library is always usable; the errors, each a *[FileError],
 // name the files that were left out.
 func LoadLibrary(repository map[string][]byte) (*Library, []error) {
-	l := &Library{byID: map[sia.TechniqueID]int{}}
+	l := newLibrary(shipped())
 	var errs []error
-	for _, id := range shippedOrder {
-		name := "library/" + string(id) + ".md"
-		file, err := shippedFiles.ReadFile(name)
-		if err != nil {
-			errs = append(errs, &FileError{Path: name, Err: err})
-			continue
-		}
-		t, err := ParseFile(name, file)
-		if err != nil {
-			errs = append(errs, err)
-			continue
-		}
-		t.Shipped = true
-		l.byID[t.ID] = len(l.ordered)
-		l.ordered = append(l.ordered, t)
-	}
-
 	var own []Technique
 	for _, name := range slices.Sorted(maps.Keys(repository)) {
 		if path.Ext(name) != ".md" || path.Base(name) == "README.md" {
@@ -91,16 +93,17 @@ func LoadLibrary(repository map[string][]byte) (*Library, []error) {
 	return l, errs
 }
 
+func newLibrary(all []Technique) *Library {
+	l := &Library{ordered: slices.Clone(all), byID: map[sia.TechniqueID]int{}}
+	for i, t := range l.ordered {
+		l.byID[t.ID] = i
+	}
+	return l
+}
+
 // Without is the library without some techniques.
 func (l *Library) Without(ids ...sia.TechniqueID) *Library {
-	out := &Library{byID: map[sia.TechniqueID]int{}}
-	for _, t := range l.ordered {
-		if !slices.Contains(ids, t.ID) {
-			out.byID[t.ID] = len(out.ordered)
-			out.ordered = append(out.ordered, t)
-		}
-	}
-	return out
+	return newLibrary(slices.DeleteFunc(l.All(), func(t Technique) bool { return slices.Contains(ids, t.ID) }))
 }
 
 // OnTrial lists the techniques that have to prove themselves, by id. One that stands for a shipped
