@@ -40,7 +40,7 @@ func TestBriefNamesPlaces(t *testing.T) {
 		Excerpt: "--- FAIL: TestWhole (0.00s)", Tests: []string{"TestWhole"}}}}}
 	b.run()
 	if got := b.prompt(); !strings.Contains(got, "1. http/status.go: ") ||
-		!strings.Contains(got, "defines Status, which a failing test calls") {
+		!strings.Contains(got, "has the failing test's words status") {
 		t.Error(got)
 	}
 	b = newBench(t, turns(done))
