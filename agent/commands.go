@@ -16,8 +16,8 @@ import (
 // different trees.
 type Commands struct{ runners *runnerFactory } // nil: nothing can be run
 
-// NewCommands keeps in the folder cache what setup fetches; "" keeps nothing. Setup may fetch from hosts; without any it
-// has no network. Without a sandbox nothing is run.
+// NewCommands keeps in the folder cache what setup fetches; "" keeps nothing. Setup may fetch from hosts; without any
+// it has no network. Without a sandbox nothing is run.
 func NewCommands(
 	box *sandbox.Sandbox, cache string, hosts []string, now func() time.Time, log *slog.Logger,
 ) (*Commands, error) {

@@ -16,8 +16,9 @@
 //     They use k = 60, for lists that are equally good; here a first rank tells much more than a third, and 5 is better
 //     (docs/adr/0024-where-a-change-belongs.md).
 //
-// The flow: the tests that fail are found in the tree first, since their words are looked for. Then one pass reads every source file, counts the words that are asked for, and notes which files hold the names that are asked
-// for; only those are parsed for what they define.
+// The flow: the tests that fail are found in the tree first, since their words are looked for. Then one pass reads
+// every source file, counts the words that are asked for, and notes which files hold the names that are asked for; only
+// those are parsed for what they define.
 //
 // Everything is bounded: files, bytes, names, commits. The same input gives the same answer. Nothing is written, no
 // network is used. Strangers' files are only read; no input makes it panic or slow.

@@ -21,8 +21,8 @@ const (
 	stdlibKeep   = 30 * 24 * time.Hour // after it was last used
 )
 
-// buildGo compiles into the caches at [BuildDir] what can be imported of Go's standard library, with what that needs, and
-// what every test binary holds besides.
+// buildGo compiles into the caches at [BuildDir] what can be imported of Go's standard library, with what that needs,
+// and what every test binary holds besides.
 const buildGo = "go build $(go list std | grep -v internal) testing/internal/testdeps"
 
 var buildGoEnv = []string{"GOCACHE=" + BuildDir + "/go", "GOFLAGS=-buildvcs=false", "GOTOOLCHAIN=local"}
@@ -55,7 +55,7 @@ func (s *Sandbox) Stdlib(ctx context.Context) (dir string, err error) {
 // goState changes with the program go.
 func (s *Sandbox) goState() string {
 	h := sha256.New()
-	fmt.Fprintf(h, "%q %q\n", buildGo, buildGoEnv)
+	fmt.Fprintf(h, "{%q %q}\n", buildGo, buildGoEnv)
 	for _, dir := range filepath.SplitList(s.Path()) {
 		if st, err := os.Stat(filepath.Join(dir, "go")); err == nil {
 			fmt.Fprintf(h, "%q %d %d\n", dir, st.Size(), st.ModTime().UnixNano())

@@ -17,7 +17,7 @@ var (
 	rustError = lazyregexp.New(`(?m)^ *--> ([^:\s]+\.rs):\d+`)
 )
 
-// broken are the files of tests that a build names as what stops it, as paths of the tree. Without any it can't be told.
+// broken are the files of tests that a build names as what stops it, as paths of the tree; none: it can't be told.
 // Python and Node load files one by one, and what can't be loaded is a result.
 func broken(l testrun.Language, log, group string) []string {
 	switch l.(type) {

@@ -10,7 +10,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/sia-bot/sia/agent/testrun"
 	"github.com/sia-bot/sia/gitops"
 )
 
