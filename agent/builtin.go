@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -55,9 +56,8 @@ func NewBuiltin(cfg BuiltinConfig) (*BuiltinAgent, error) {
 	if cfg.Model == nil {
 		return nil, errors.New("make the builtin agent: no model is configured for it")
 	}
-	b := &BuiltinAgent{model: cfg.Model, format: formatOf(cfg.Edit, cfg.Model), tools: slices.Clone(cfg.Tools),
-		now: cfg.Now,
-		log: cfg.Logger}
+	b := &BuiltinAgent{model: cfg.Model, format: cmp.Or(cfg.Edit, EditFormatOf(cfg.Model.Model())),
+		tools: slices.Clone(cfg.Tools), now: cfg.Now, log: cfg.Logger}
 	if b.tools == nil {
 		b.tools = b.format.editing(tool.DefaultTools())
 		if cfg.Sandbox != nil {
@@ -70,12 +70,9 @@ func NewBuiltin(cfg BuiltinConfig) (*BuiltinAgent, error) {
 	if b.log == nil {
 		b.log = slog.New(slog.DiscardHandler)
 	}
-	if cfg.Sandbox != nil {
-		runners, err := newRunnerFactory(cfg.Sandbox, cfg.Cache, cfg.Hosts, b.now, b.log)
-		if err != nil {
-			return nil, fmt.Errorf("make the builtin agent: %w", err)
-		}
-		b.runners = runners
+	var err error
+	if b.runners, err = newRunnerFactory(cfg.Sandbox, cfg.Cache, cfg.Hosts, b.now, b.log); err != nil {
+		return nil, fmt.Errorf("make the builtin agent: %w", err)
 	}
 	names := map[string]bool{}
 	for _, t := range b.tools {

@@ -3,13 +3,11 @@ package agent
 import (
 	"context"
 	"fmt"
-	"log/slog"
 	"os"
 	"slices"
 	"strings"
 	"time"
 
-	"github.com/sia-bot/sia/agent/sandbox"
 	"github.com/sia-bot/sia/agent/tool"
 	"github.com/sia-bot/sia/sia"
 	"github.com/sia-bot/sia/sia/failure"
@@ -194,38 +192,10 @@ func toldOfTests(got TestsRun, then string) string {
 	return middleOut(b.String(), 8000)
 }
 
-// CheckerConfig is what a checker is made of.
-type CheckerConfig struct {
-	Sandbox *sandbox.Sandbox // nil: nothing is run
-	Cache   string           // as of [BuiltinConfig]
-	Hosts   []string         // as of [BuiltinConfig]
-	Now     func() time.Time
-	Logger  *slog.Logger
-}
-
-// Checker runs commands in the sandbox, to see whether something is done. It is safe for
-// concurrent use.
-type Checker struct{ runners *runnerFactory }
-
-// NewChecker returns a checker.
-func NewChecker(c CheckerConfig) (*Checker, error) {
-	if c.Sandbox == nil {
-		return &Checker{}, nil
-	}
-	runners, err := newRunnerFactory(c.Sandbox, c.Cache, c.Hosts, c.Now, c.Logger)
-	if err != nil {
-		return nil, fmt.Errorf("make a checker: %w", err)
-	}
-	return &Checker{runners}, nil
-}
-
-// Checks reports whether anything can be run.
-func (c *Checker) Checks() bool { return c.runners != nil }
-
 // Check runs commands on a work tree, one after the other, until ctx ends; "" is the
 // repository's tests, of which a baseline says what failed before. Of in, Dir, Repo, Issue,
 // OnBase, Services, Setup and Test count.
-func (c *Checker) Check(
+func (c *Commands) Check(
 	ctx context.Context, in Input, commands []string, baseline *sia.CheckRun,
 ) ([]sia.CheckRun, error) {
 	root, err := os.OpenRoot(in.Dir)

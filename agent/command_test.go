@@ -125,7 +125,7 @@ func TestCommandThatEndsBadly(t *testing.T) {
 		"a status": {command: "seq 3; echo broken >&2; exit 3", end: sia.EndError,
 			reason: "the command failed: exit status 3. It printed at the end: 1\n2\n3\nbroken"},
 		"no such program": {command: "no-such-agent", end: sia.EndError, reason: "exit status 127"},
-		"endless output":  {command: "yes", end: sia.EndError, reason: "it printed more than 64 MiB"},
+		"endless output":  {command: "yes $(printf %9999d)", end: sia.EndError, reason: "it printed more than 64 MiB"},
 		"too long": {command: "sleep 717273", limits: agent.Limits{Time: time.Second, Credits: sia.Credit},
 			end: sia.EndTime, reason: "the time limit of 1s was reached"},
 		"too dear": {command: "for i in 1 2 3 4 5 6 7 8 9; do node ask.js /chat/completions; done; sleep 717273",

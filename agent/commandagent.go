@@ -71,12 +71,9 @@ func NewCommandAgents(cfg CommandAgentsConfig) (*CommandAgents, error) {
 		c.Path = slices.Clone(c.Path)
 		c.Path[i] = abs
 	}
-	if cfg.Sandbox != nil {
-		runners, err := newRunnerFactory(cfg.Sandbox, cfg.Cache, cfg.Hosts, cfg.Now, cfg.Logger)
-		if err != nil {
-			return nil, fmt.Errorf("make agents of commands: %w", err)
-		}
-		c.runners = runners
+	var err error
+	if c.runners, err = newRunnerFactory(cfg.Sandbox, cfg.Cache, cfg.Hosts, cfg.Now, cfg.Logger); err != nil {
+		return nil, fmt.Errorf("make agents of commands: %w", err)
 	}
 	return c, nil
 }
@@ -96,8 +93,7 @@ func (c *CommandAgents) Agent(s sia.AgentSettings) (_ Agent, ok bool) {
 func (c *CommandAgents) Find(p Preset) string {
 	folders := []string{"/usr/local/bin", "/usr/bin", "/bin"}
 	for _, dir := range append(c.bins(), folders...) {
-		file := filepath.Join(dir, p.Program)
-		if st, err := os.Stat(file); err == nil && st.Mode().IsRegular() && st.Mode()&0o111 != 0 {
+		if file := filepath.Join(dir, p.Program); sandbox.IsProgram(file) {
 			return file
 		}
 	}

@@ -14,16 +14,22 @@ import (
 // Commands runs a repository's own commands in a work tree as attempts do: in the sandbox, with setup first, and
 // with what setup fetched and what the command built on the base for the same lock files. Safe for concurrent use on
 // different trees.
-type Commands struct{ runners *runnerFactory }
+type Commands struct{ runners *runnerFactory } // nil: nothing can be run
 
-// NewCommands keeps in the folder cache what setup fetches. Setup may fetch from hosts; without any it has no network.
-func NewCommands(box *sandbox.Sandbox, cache string, hosts []string, log *slog.Logger) (*Commands, error) {
-	runners, err := newRunnerFactory(box, cache, hosts, time.Now, log)
+// NewCommands keeps in the folder cache what setup fetches; "" keeps nothing. Setup may fetch from hosts; without any
+// it has no network. Without a sandbox nothing is run.
+func NewCommands(
+	box *sandbox.Sandbox, cache string, hosts []string, now func() time.Time, log *slog.Logger,
+) (*Commands, error) {
+	runners, err := newRunnerFactory(box, cache, hosts, now, log)
 	if err != nil {
 		return nil, fmt.Errorf("make commands: %w", err)
 	}
 	return &Commands{runners}, nil
 }
+
+// Runs reports whether anything can be run.
+func (c *Commands) Runs() bool { return c.runners != nil }
 
 // Run prepares the work tree in.Dir with in.Setup and runs one command in it, at most for a time and without a
 // network. out gets what the command prints as it comes; nil: nothing does. failed is what the first setup command

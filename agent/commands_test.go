@@ -19,7 +19,8 @@ import (
 func TestCommandsKeepWhatTheyBuiltOnTheBase(t *testing.T) {
 	for name, setup := range map[string][]string{"without setup": nil, "with setup": {"mkdir -p $GOCACHE"}} {
 		t.Run(name, func(t *testing.T) {
-			c, err := agent.NewCommands(sandboxtest.New(t, sandbox.Options{}), t.TempDir(), nil, slog.New(slog.DiscardHandler))
+			c, err := agent.NewCommands(sandboxtest.New(t, sandbox.Options{}), t.TempDir(), nil, time.Now,
+				slog.New(slog.DiscardHandler))
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -1,7 +1,6 @@
 package agent
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -22,12 +21,10 @@ const (
 	EditWhole   EditFormat = "whole"   // the file is written anew
 )
 
-// EditFormats are the values that a configuration may have.
-func EditFormats() []EditFormat { return []EditFormat{EditReplace, EditPatch, EditWhole} }
-
 // ParseEditFormat reads a format; "" leaves it to the model's family.
 func ParseEditFormat(s string) (EditFormat, error) {
-	if f := EditFormat(s); s == "" || slices.Contains(EditFormats(), f) {
+	switch f := EditFormat(s); f {
+	case "", EditReplace, EditPatch, EditWhole:
 		return f, nil
 	}
 	return "", fmt.Errorf("there is no edit format %q: write replace, patch or whole", s)
@@ -82,9 +79,4 @@ func (r *builtinRun) countEdit(c Call) {
 // TokensOf are the tokens of what models used.
 func TokensOf(u llm.Usage) sia.Tokens {
 	return sia.Tokens{Input: u.Input, Cached: u.CachedInput, Written: u.CacheWrite, Output: u.Output}
-}
-
-// formatOf is the configured format, or that of the model's family.
-func formatOf(configured EditFormat, m Model) EditFormat {
-	return cmp.Or(configured, EditFormatOf(m.Model()))
 }

@@ -6,7 +6,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/sia-bot/sia/sia"
 	"github.com/sia-bot/sia/sia/secret"
 )
 
@@ -37,7 +36,7 @@ func (j *turnJournal) saveTurn(ctx context.Context, t Turn) error {
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordWithin)
 	defer cancel()
-	if err := j.rec.Turn(ctx, maskedTurn(t)); err != nil {
+	if err := j.rec.Turn(ctx, t.Masked(secret.Mask)); err != nil {
 		return fmt.Errorf("save transcript: %w", err)
 	}
 	return nil
@@ -52,22 +51,6 @@ func endText(r Result) string {
 		}
 	}
 	return text
-}
-
-// maskedTurn is t with secrets masked.
-func maskedTurn(t Turn) Turn {
-	t.Text, t.Note, t.Opaque = secret.Mask(t.Text), secret.Mask(t.Note), sia.Masked(t.Opaque, secret.Mask)
-	calls := make([]Call, len(t.Calls))
-	for i, c := range t.Calls {
-		masked := secret.Mask(c.Arguments)
-		c.Masked = c.Masked || masked != c.Arguments
-		c.Arguments, c.Result, c.Lessons = masked, secret.Mask(c.Result), secret.Mask(c.Lessons)
-		calls[i] = c
-	}
-	if len(calls) > 0 {
-		t.Calls = calls
-	}
-	return t
 }
 
 // addNote adds a note to the next turn; an empty one is none.

@@ -85,10 +85,13 @@ type runnerFactory struct {
 }
 
 // newRunnerFactory makes a factory that keeps in cache what setup fetches; "" keeps
-// nothing.
+// nothing. Without a sandbox there is none.
 func newRunnerFactory(
 	box *sandbox.Sandbox, cache string, hosts []string, now func() time.Time, log *slog.Logger,
 ) (*runnerFactory, error) {
+	if box == nil {
+		return nil, nil
+	}
 	s := &runnerFactory{sandbox: box, hosts: hosts, now: now, log: log, setupWithin: setupWithin}
 	if cache != "" {
 		dir, err := filepath.Abs(cache)

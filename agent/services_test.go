@@ -61,7 +61,7 @@ func TestCommandsHaveServices(t *testing.T) {
 	dir := t.TempDir()
 	writeWorkflow(t, dir)
 	c, err := agent.NewCommands(sandboxtest.New(t, sandbox.Options{Self: forwarding(t)}), t.TempDir(), nil,
-		slog.New(slog.DiscardHandler))
+		time.Now, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}

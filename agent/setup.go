@@ -139,7 +139,7 @@ func (w *attemptRunner) addStdlib(ctx context.Context) error {
 	if len(modules)+len(below) == 0 {
 		return nil
 	}
-	from, err := w.factory.sandbox.Stdlib(ctx, "go")
+	from, err := w.factory.sandbox.Stdlib(ctx)
 	switch {
 	case ctx.Err() != nil:
 		return context.Cause(ctx)

@@ -89,8 +89,7 @@ func newWorker(
 	if err != nil {
 		return nil, by, err
 	}
-	checker, err := agent.NewChecker(agent.CheckerConfig{Sandbox: box, Cache: sandboxCache(c), Hosts: c.SetupHosts,
-		Now: g.now, Logger: g.log})
+	checker, err := agent.NewCommands(box, sandboxCache(c), c.SetupHosts, g.now, g.log)
 	if err != nil {
 		return nil, by, err
 	}
@@ -102,7 +101,7 @@ func newWorker(
 	if err != nil {
 		return nil, by, err
 	}
-	by = assigner{learn.NewDecider(g.store, who, g.evolver, checker.Checks(), g.now), coders}
+	by = assigner{learn.NewDecider(g.store, who, g.evolver, checker.Runs(), g.now), coders}
 	w, err := work.New(work.Deps{
 		Store: g.store, GitHub: g.github, Git: g.git, Coders: coders,
 		Diagnoser: &diagnose.Diagnoser{Model: chains["sia"], Log: g.log},

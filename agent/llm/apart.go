@@ -10,20 +10,20 @@ type conversationsApart struct {
 	known map[string]apartness
 }
 
+// apartness is what holds for one conversation and teaches nothing about others.
 type apartness struct{ noThinking, noOpaque bool }
 
 // maxApart bounds how many conversations are remembered; beyond it all are forgotten.
 const maxApart = 256
 
-func (c *conversationsApart) of(key string) (noThinking, noOpaque bool) {
+func (c *conversationsApart) of(key string) apartness {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	a := c.known[key]
-	return a.noThinking, a.noOpaque
+	return c.known[key]
 }
 
-func (c *conversationsApart) keep(key string, noThinking, noOpaque bool) {
-	if !noThinking && !noOpaque {
+func (c *conversationsApart) keep(key string, a apartness) {
+	if a == (apartness{}) {
 		return
 	}
 	c.mu.Lock()
@@ -31,5 +31,5 @@ func (c *conversationsApart) keep(key string, noThinking, noOpaque bool) {
 	if c.known == nil || len(c.known) >= maxApart {
 		c.known = map[string]apartness{}
 	}
-	c.known[key] = apartness{noThinking, noOpaque}
+	c.known[key] = a
 }

@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/sia-bot/sia/sia/lazyregexp"
@@ -31,17 +32,17 @@ const maxLessons = 12
 func (c *Client) callAdapting(ctx context.Context, req Request) (Response, *Error) {
 	var lost Usage
 	before := c.cfg.Memory.of(c.Key())
-	t := &trial{req: req, tokens: req.Tokens(), window: c.cfg.Window, effort: c.cfg.Reasoning, l: before.clone(),
-		auto: c.cfg.Protocol == ProtocolAuto, dialect: c.protocolOf(before)}
+	t := &trial{req: req, tokens: sync.OnceValue(req.Tokens), window: c.cfg.Window, effort: c.cfg.Reasoning,
+		l: before.clone(), auto: c.cfg.Protocol == ProtocolAuto, dialect: c.protocolOf(before)}
 	conversation := conversationKey(req)
-	t.noThinking, t.noOpaque = c.apart.of(conversation)
+	t.apartness = c.apart.of(conversation)
 	var first *Error // before dialects were guessed
 	for n := 0; ; n++ {
 		resp, err := c.callOnce(ctx, t)
 		lost = lost.Add(resp.Lost)
 		resp.Lost = lost
 		if err == nil {
-			c.apart.keep(conversation, t.noThinking, t.noOpaque)
+			c.apart.keep(conversation, t.apartness)
 			c.cfg.Memory.learn(c.Key(), before, t.l)
 			return resp, nil
 		}
@@ -101,7 +102,7 @@ func (c *Client) protocolOf(l Learned) Protocol {
 func (c *Client) callOnce(ctx context.Context, t *trial) (Response, *Error) {
 	most := t.mostOutput(c.cfg.MaxOutput)
 	var s seenAnswer
-	ctx, stop := context.WithCancelCause(withSeen(ctx, &s))
+	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	ctx, cancel := context.WithTimeout(ctx, c.cfg.Timeout)
 	defer cancel()
@@ -119,7 +120,7 @@ func (c *Client) callOnce(ctx context.Context, t *trial) (Response, *Error) {
 		return Response{}, &Error{Client: c.cfg.Name, Kind: KindBadRequest, Message: "the request can't be encoded",
 			Err: err}
 	}
-	resp, err := c.post(ctx, t.dialect, b, !whole)
+	resp, err := c.post(ctx, t.dialect, b, !whole, &s)
 	if err != nil {
 		return Response{}, c.errorOf(ctx, s, err)
 	}
@@ -156,7 +157,7 @@ func (t *trial) mostOutput(configured int) int {
 		most = min(most, t.l.MostOutput)
 	}
 	if t.l.Window > 0 { // what the estimate leaves, with a quarter to spare
-		most = max(min(most, t.l.Window/4, t.l.Window-t.tokens-t.tokens/4), minMostOutput)
+		most = max(min(most, t.l.Window/4, t.l.Window-t.tokens()*5/4), minMostOutput)
 	}
 	t.asked = most
 	return most
@@ -179,8 +180,10 @@ func (t *trial) shaped() (Request, Learned) {
 	return req, l
 }
 
-// post sends a request. An error tells what the endpoint said.
-func (c *Client) post(ctx context.Context, p Protocol, body []byte, stream bool) (*http.Response, error) {
+// post sends a request, and notes in s what the head of the answer says. An error tells what the endpoint said.
+func (c *Client) post(
+	ctx context.Context, p Protocol, body []byte, stream bool, s *seenAnswer,
+) (*http.Response, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, c.address(p)+c.query, bytes.NewReader(body))
 	if err != nil {
 		return nil, err
@@ -192,6 +195,9 @@ func (c *Client) post(ctx context.Context, p Protocol, body []byte, stream bool)
 	}
 	c.authorize(req, p)
 	resp, err := c.http.Do(req)
+	if resp != nil { // there is one beside an error where a redirect is not followed
+		s.see(resp, c.cfg.Now())
+	}
 	if err != nil {
 		return nil, err
 	}

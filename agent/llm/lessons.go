@@ -157,17 +157,16 @@ var lessonPatterns = func() []*lazyregexp.Regexp {
 // trial is a request on its way to a form that the endpoint accepts.
 type trial struct {
 	req     Request
-	asked   int // tokens that the answer may have
-	tokens  int // that the prompt has, as estimated
-	window  int // tokens, as configured
+	asked   int        // tokens that the answer may have
+	tokens  func() int // that the prompt has, as estimated; counting them takes long, and is seldom needed
+	window  int        // tokens, as configured
 	effort  string
 	dialect Protocol
 	auto    bool       // another dialect may be tried
 	tried   []Protocol // that were given up for another
 	guessed bool       // the dialect is a guess, because nothing is at the address of the one before
 	l       Learned
-	// what holds for this conversation and teaches nothing about others
-	noThinking, noOpaque bool
+	apartness
 }
 
 // learn takes from an error what it teaches about the form of the request. It reports
@@ -289,7 +288,7 @@ func (t *trial) learnWindow(words string) bool {
 	}
 	t.l.Window = n
 	t.l.Weaker = append(t.l.Weaker, "its window has "+m[1]+" tokens, as the endpoint says: set context to that")
-	return t.tokens+t.tokens/4+minMostOutput < n
+	return t.tokens()*5/4+minMostOutput < n
 }
 
 // refusedKeyword is how endpoints name a keyword of a schema that they don't know: Gemini,

@@ -1,5 +1,7 @@
 package llm
 
+import "cmp"
+
 // Price is what a model costs, in USD per million tokens. The zero Price is free.
 type Price struct {
 	Input       float64
@@ -9,20 +11,10 @@ type Price struct {
 }
 
 // cached is the price of a token that was read from a cache.
-func (p Price) cached() float64 {
-	if p.CachedInput == 0 {
-		return p.Input
-	}
-	return p.CachedInput
-}
+func (p Price) cached() float64 { return cmp.Or(p.CachedInput, p.Input) }
 
 // written is the price of a token that was written to a cache.
-func (p Price) written() float64 {
-	if p.CacheWrite == 0 {
-		return p.Input
-	}
-	return p.CacheWrite
-}
+func (p Price) written() float64 { return cmp.Or(p.CacheWrite, p.Input) }
 
 // Highest is the greater of two prices in each respect.
 func (p Price) Highest(q Price) Price {
@@ -31,9 +23,7 @@ func (p Price) Highest(q Price) Price {
 }
 
 // negative reports whether any of the prices is below 0.
-func (p Price) negative() bool {
-	return p.Input < 0 || p.CachedInput < 0 || p.CacheWrite < 0 || p.Output < 0
-}
+func (p Price) negative() bool { return min(p.Input, p.CachedInput, p.CacheWrite, p.Output) < 0 }
 
 // Cost is what u costs, in USD.
 func (p Price) Cost(u Usage) float64 {

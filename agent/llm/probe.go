@@ -126,14 +126,13 @@ func (c *Client) Probe(ctx context.Context) (p Probed) {
 
 // forgetful reports whether the endpoint did not take the model's reasoning back.
 func (c *Client) forgetful(req Request) bool {
-	_, noOpaque := c.apart.of(conversationKey(req))
 	l := c.Learned()
 	for _, name := range []string{"reasoning_content", "reasoning", "reasoning_details", "thinking", "include"} {
 		if !l.takes(name) {
 			return true
 		}
 	}
-	return noOpaque
+	return c.apart.of(conversationKey(req)).noOpaque
 }
 
 // leastCut is the smallest prompt, in tokens, that is taken for one that was cut where a longer

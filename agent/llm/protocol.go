@@ -23,17 +23,11 @@ const (
 	ProtocolMessages Protocol = "messages"
 )
 
-// Protocols are the values that a configuration may have.
-func Protocols() []Protocol {
-	return []Protocol{ProtocolAuto, ProtocolChat, ProtocolResponses, ProtocolMessages}
-}
-
 // ParseProtocol reads a dialect; "" is auto.
 func ParseProtocol(s string) (Protocol, error) {
-	for _, p := range Protocols() {
-		if cmp.Or(Protocol(s), ProtocolAuto) == p {
-			return p, nil
-		}
+	switch p := cmp.Or(Protocol(s), ProtocolAuto); p {
+	case ProtocolAuto, ProtocolChat, ProtocolResponses, ProtocolMessages:
+		return p, nil
 	}
 	return "", fmt.Errorf("there is no protocol %q: write auto, chat, responses or messages", s)
 }

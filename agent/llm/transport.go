@@ -1,7 +1,6 @@
 package llm
 
 import (
-	"context"
 	"errors"
 	"net/http"
 	"strconv"
@@ -50,17 +49,12 @@ type seenAnswer struct {
 	gateway    bool // what answers is a gateway that passes cache marks on
 }
 
-type seenKey struct{}
-
-// withSeen returns a context for requests that fill s.
-func withSeen(ctx context.Context, s *seenAnswer) context.Context {
-	return context.WithValue(ctx, seenKey{}, s)
-}
-
-// watchedTransport records status and Retry-After.
-type watchedTransport struct {
-	base http.RoundTripper
-	now  func() time.Time
+// see notes what the head of an answer says.
+func (s *seenAnswer) see(resp *http.Response, now time.Time) {
+	s.status = resp.StatusCode
+	s.streamed = strings.HasPrefix(resp.Header.Get("Content-Type"), "text/event-stream")
+	s.retryAfter = retryAfter(resp.Header, now)
+	s.gateway = resp.Header.Get("X-Litellm-Version") != "" // https://docs.litellm.ai/docs/proxy/response_headers
 }
 
 func (c *Client) httpClient() *http.Client {
@@ -68,27 +62,8 @@ func (c *Client) httpClient() *http.Client {
 	if c.cfg.HTTPClient != nil {
 		*hc = *c.cfg.HTTPClient
 	}
-	if hc.Transport == nil {
-		hc.Transport = http.DefaultTransport
-	}
-	hc.Transport = watchedTransport{base: hc.Transport, now: c.cfg.Now}
 	hc.Timeout, hc.CheckRedirect = 0, checkRedirect // each try has a timeout of its own, see Config.Timeout
 	return hc
-}
-
-// RoundTrip makes one request.
-func (t watchedTransport) RoundTrip(req *http.Request) (*http.Response, error) {
-	resp, err := t.base.RoundTrip(req)
-	if err != nil {
-		return nil, err
-	}
-	if s, ok := req.Context().Value(seenKey{}).(*seenAnswer); ok {
-		s.status = resp.StatusCode
-		s.streamed = strings.HasPrefix(resp.Header.Get("Content-Type"), "text/event-stream")
-		s.retryAfter = retryAfter(resp.Header, t.now())
-		s.gateway = resp.Header.Get("X-Litellm-Version") != "" // https://docs.litellm.ai/docs/proxy/response_headers
-	}
-	return resp, nil
 }
 
 // retryAfter reads how long an endpoint asks to wait: Retry-After, or retry-after-ms, which OpenAI and

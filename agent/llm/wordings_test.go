@@ -53,7 +53,7 @@ func TestStatedWindow(t *testing.T) {
 		"prompt token count of 140000 exceeds the limit of 128000":                                       128000,
 		"This model's maximum context length is 8192 tokens. However, you requested 9000 output tokens.": 8192,
 	} {
-		l := trial{window: 10_000_000, tokens: 100}
+		l := trial{window: 10_000_000, tokens: func() int { return 100 }}
 		if l.learnWindow(strings.ToLower(words)); l.l.Window != want {
 			t.Errorf("%q: %d, want %d", words, l.l.Window, want)
 		}

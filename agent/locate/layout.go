@@ -20,13 +20,12 @@ const (
 
 // layout is what the names of a tree's files tell.
 type layout struct {
-	sizes   map[string]int64
-	all     []string            // in order
-	code    []string            // source files that are no tests, in order
-	tested  []string            // source files of tests, in order
-	byBase  map[string][]string // files by the last part of their path
-	stems   map[string][]string // code by its name without an end, in one spelling
-	folders map[string]bool     // that hold code
+	sizes  map[string]int64
+	all    []string            // in order
+	code   []string            // source files that are no tests, in order
+	tested []string            // source files of tests, in order
+	byBase map[string][]string // files by the last part of their path
+	stems  map[string][]string // code by its name without an end, in one spelling
 }
 
 // readLayout sorts the files of a tree.

@@ -56,7 +56,6 @@ type Source string
 // The sources.
 const (
 	FromOutput  Source = "output"     // files that failing output names
-	FromCalls   Source = "calls"      // files that define what failing tests call
 	FromPast    Source = "co-change"  // files that changed together with the tests
 	FromSibling Source = "sibling"    // files that tests are named after
 	FromWords   Source = "words"      // files with the words
@@ -66,7 +65,7 @@ const (
 
 // Sources are all of them, in a fixed order.
 func Sources() []Source {
-	return []Source{FromOutput, FromCalls, FromPast, FromSibling, FromTests, FromNames, FromWords}
+	return []Source{FromOutput, FromPast, FromSibling, FromTests, FromNames, FromWords}
 }
 
 // Vote is one source's word for a file. Votes are in order, best first. Equal scores are equal votes.
@@ -100,8 +99,8 @@ type Weights struct {
 
 // Shipped are the weights in force. docs/adr/0024-where-a-change-belongs.md has the measurements behind them.
 func Shipped() Weights {
-	return Weights{K: 5, Of: map[Source]float64{FromOutput: 2, FromCalls: 0.15, FromPast: 1, FromSibling: 0.75,
-		FromTests: 1, FromNames: 1, FromWords: 2}}
+	return Weights{K: 5, Of: map[Source]float64{FromOutput: 2, FromPast: 1, FromSibling: 0.75, FromTests: 1,
+		FromNames: 1, FromWords: 2}}
 }
 
 // Rank says where the fault may lie: at most [MaxPlaces] files, none where nothing points to any. It ends when ctx
@@ -187,14 +186,13 @@ func Gather(ctx context.Context, tree Tree, past []Commit, q Query) (Evidence, e
 	g := gathering{layout: l, tree: tree, past: past, query: q}
 	g.readOutput(ctx)
 	g.findTests(ctx)
-	g.readCalled(ctx)
+	g.readTests(ctx)
 	g.readText()
 	if err := g.scan(ctx); err != nil {
 		return Evidence{}, err
 	}
 	e := Evidence{Votes: map[Source][]Vote{
 		FromOutput:  g.outputVotes(),
-		FromCalls:   g.callVotes(),
 		FromPast:    g.pastVotes(),
 		FromSibling: g.siblingVotes(),
 		FromNames:   g.nameVotes(),
@@ -212,17 +210,13 @@ type gathering struct {
 	past  []Commit
 	query Query
 
-	frames   []frame             // of code, in the order in which they matter
-	tests    []foundTest         // failing ones
-	called   map[string]call     // names that they call
-	imported []string            // code that their files import
-	local    map[string]bool     // folders where they lie, and of what they import
-	callers  map[string][]string // failing tests that call what a file defines, by the file
-	named    map[string]bool     // identifiers of the text
-	paths    []string            // that the text names
-	terms    map[string]float64  // words of the text, each with how much it counts
-	bodies   strings.Builder     // of the failing tests
-	found    scanned
+	frames []frame            // of code, in the order in which they matter
+	tests  []foundTest        // failing ones
+	named  map[string]bool    // identifiers of the text
+	paths  []string           // that the text names
+	terms  map[string]float64 // words of the text, each with how much it counts
+	bodies strings.Builder    // of the failing tests
+	found  scanned
 }
 
 // ordered are votes, best first, at most mostVotes. Equal scores are in the order of paths.

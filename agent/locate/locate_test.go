@@ -76,11 +76,11 @@ func TestRank(t *testing.T) {
 			"example.com/app/print.Page(...)\n\t/home/runner/work/app/app/print/page.go:3 +0x1d\n" +
 			"example.com/app/lex.Scan()\n\t/home/runner/work/app/app/lex/lex.go:4\n"}}, nil, "print/page.go",
 			"in the failing output, line 3", ""},
-		{"the failing test calls it", locate.Query{Tests: []locate.Test{{Name: "TestWhole/empty"}}}, nil, "print/indent.go",
-			"defines Indent, which a failing test calls", "test/whole_test.go"},
+		{"it has the failing test's words", locate.Query{Tests: []locate.Test{{Name: "TestWhole/empty"}}}, nil,
+			"print/indent.go", "has the failing test's words indent, print", ""},
 		{"the output names the failing test", locate.Query{Output: []string{"--- FAIL: TestWhole (0.00s)\n    " +
 			"whole_test.go:9: no\nFAIL\nFAIL\texample.com/app/test\t0.1s\n"}}, nil, "print/indent.go",
-			"defines Indent, which a failing test calls", "test/whole_test.go"},
+			"has the failing test's words indent, print", ""},
 		{"the test is named after it", locate.Query{Tests: []locate.Test{{File: "lex/lex_test.go"}}}, nil, "lex/lex.go",
 			"lex_test.go is named after it", "lex/lex_test.go"},
 		{"it changed together with the test", locate.Query{Tests: []locate.Test{{File: "lex/lex_test.go"}}}, together,
@@ -108,7 +108,7 @@ func TestRank(t *testing.T) {
 	}
 }
 
-// Other languages: what tests import, by their own rules, and how tests are named after what they test.
+// Other languages: where a test ends, by their own rules, and how tests are named after what they test.
 func TestOtherLanguages(t *testing.T) {
 	m := memory{
 		"src/app/fields.py":    "class Number:\n    def load(self, v):\n        return v\n",

@@ -31,8 +31,6 @@ var (
 	placeInLog = lazyregexp.New(`([\w./\\@+-]*[\w-]\.[A-Za-z]{1,6}):(\d{1,7})\b`)
 	// pythonFrame is a line of a traceback of Python.
 	pythonFrame = lazyregexp.New(`File "([^"\n]{1,400})", line (\d{1,7})`)
-	// lacks is how Go's compiler says what a type lacks, with the type.
-	lacks = lazyregexp.New(`type \*?(?:\w+\.)?(\w+)\)? has no field or method`)
 )
 
 // framesIn lists the places that a log names, those nearest to the fault first. Traces of Python are read from their
@@ -76,7 +74,6 @@ func (l *layout) framesIn(log string) []frame {
 
 // readOutput finds the places and the failing tests that the output names. Output that can't be read names none.
 func (g *gathering) readOutput(ctx context.Context) {
-	g.called = map[string]call{}
 	listed := map[Test]bool{}
 	tests := slices.Concat(g.query.Tests, g.testsInText())
 	for _, t := range tests {
@@ -86,9 +83,6 @@ func (g *gathering) readOutput(ctx context.Context) {
 		log = log[:min(len(log), mostOutput)]
 		frames := g.framesIn(log)
 		g.frames = append(g.frames, frames...)
-		for _, m := range lacks.FindAllStringSubmatch(log, 20) {
-			g.called[m[1]] = call{weight: 1, lacks: true}
-		}
 		rep, err := failure.Read(ctx, strings.NewReader(log), failure.Options{})
 		if err != nil {
 			continue

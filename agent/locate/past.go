@@ -54,8 +54,8 @@ func (g *gathering) pastVotes() []Vote {
 	return ordered(votes)
 }
 
-// reaching finds the tests that reach the files that have votes: failing ones that call it first, then those that are
-// named after it, then those that changed together with it.
+// reaching finds the tests that reach the files that have votes: those that are named after it first, then those that
+// changed together with it.
 func (g *gathering) reaching(e Evidence) map[string][]string {
 	voted := map[string]map[string]float64{}
 	for _, s := range Sources() {
@@ -90,11 +90,9 @@ func (g *gathering) reaching(e Evidence) map[string][]string {
 	for p, near := range voted {
 		tests := slices.Sorted(maps.Keys(near))
 		slices.SortStableFunc(tests, func(a, b string) int { return compareDown(near[a], near[b]) })
-		for _, callers := range [][]string{g.callers[p], tests} {
-			for _, t := range callers {
-				if len(out[p]) < mostTests && !slices.Contains(out[p], t) && isRunnable(t) {
-					out[p] = append(out[p], t)
-				}
+		for _, t := range tests {
+			if len(out[p]) < mostTests && isRunnable(t) {
+				out[p] = append(out[p], t)
 			}
 		}
 	}

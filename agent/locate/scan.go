@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"maps"
 	"math"
-	"path"
 	"runtime"
 	"slices"
 	"strings"
@@ -24,7 +23,6 @@ const (
 	pathCounts = 4 // how many words of the text a word of the path counts for
 	mostTerms  = 300
 	mostParsed = 800 // files that are read for what they define
-	farAway    = 0.3 // how much a definition counts that lies neither beside the tests nor in what they import
 )
 
 // scanned is what one pass over the source files found.
@@ -52,12 +50,8 @@ func (g *gathering) scan(ctx context.Context) error {
 			terms[t] = len(terms)
 		}
 	}
-	var list []string
-	for _, n := range slices.Concat(slices.Sorted(maps.Keys(g.called)), slices.Sorted(maps.Keys(g.named))) {
-		if _, ok := names[n]; !ok {
-			names[n] = len(list)
-			list = append(list, n)
-		}
+	for i, n := range slices.Sorted(maps.Keys(g.named)) {
+		names[n] = i
 	}
 	g.found = scanned{defs: map[string][]string{}, terms: terms}
 	if len(terms)+len(names) == 0 {
@@ -84,7 +78,7 @@ func (g *gathering) scan(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	wanted := g.worthParsing(docs, list)
+	wanted := worthParsing(docs, len(names))
 	err = each(ctx, len(wanted), func(j int) {
 		i := wanted[j]
 		docs[i].names = map[string]bool{}
@@ -124,99 +118,27 @@ func each(ctx context.Context, n int, do func(i int)) error {
 }
 
 // worthParsing are the numbers of the documents that are read for what they define. A name that many files hold does
-// not tell one from another: it is looked for only beside the tests. Where there are many files, those that hold the
-// most names come first.
-func (g *gathering) worthParsing(docs []document, list []string) []int {
-	holders := make([]int, len(list))
+// not tell one from another. Where there are many files, those that hold the most names come first.
+func worthParsing(docs []document, names int) (wanted []int) {
+	holders, rare := make([]int, names), make([]int, len(docs))
 	for _, d := range docs {
 		for n := range d.holds {
 			holders[n]++
 		}
 	}
 	common := max(100, len(docs)/10)
-	type candidate struct {
-		i     int
-		local bool
-		rare  int
-	}
-	var out []candidate
 	for i, d := range docs {
-		c := candidate{i: i, local: g.isLocal(d.path)}
 		for n := range d.holds {
 			if holders[n] <= common {
-				c.rare++
+				rare[i]++
 			}
 		}
-		if c.rare > 0 || c.local && len(d.holds) > 0 {
-			out = append(out, c)
+		if rare[i] > 0 {
+			wanted = append(wanted, i)
 		}
 	}
-	slices.SortStableFunc(out, func(a, b candidate) int {
-		if a.local != b.local {
-			if a.local {
-				return -1
-			}
-			return 1
-		}
-		return cmp.Compare(b.rare, a.rare)
-	})
-	wanted := make([]int, 0, min(len(out), mostParsed))
-	for _, c := range out[:min(len(out), mostParsed)] {
-		wanted = append(wanted, c.i)
-	}
-	return wanted
-}
-
-// isLocal reports whether a file lies beside the failing tests, or where what they import does.
-func (g *gathering) isLocal(p string) bool {
-	return g.local[path.Dir(p)] || slices.Contains(g.imported, p)
-}
-
-// callVotes are for the files that define what the failing tests call. A name that several files define counts for each
-// the less, and so does one that is far from where the tests look.
-func (g *gathering) callVotes() []Vote {
-	g.callers = map[string][]string{}
-	score, best, reason := map[string]float64{}, map[string]float64{}, map[string]string{}
-	for _, name := range slices.Sorted(maps.Keys(g.called)) {
-		c := g.called[name]
-		shares, sum := map[string]float64{}, 0.0
-		for _, p := range g.found.defs[name] {
-			near := farAway
-			if c.folder != "" && path.Dir(p) == c.folder || c.folder == "" && g.isLocal(p) || c.lacks {
-				near = 1
-			}
-			shares[p] = near
-			sum += near
-		}
-		for p, near := range shares {
-			s := c.weight * near * near / sum
-			score[p] += s
-			if s > best[p] {
-				best[p], reason[p] = s, name
-			}
-		}
-	}
-	for _, p := range g.imported {
-		if _, ok := score[p]; !ok {
-			reason[p] = ""
-		}
-		score[p] += 1 / float64(len(g.imported))
-	}
-	var votes []Vote
-	for p, s := range score {
-		why := "a failing test imports it"
-		if n := reason[p]; n != "" {
-			why = "defines " + n + ", which a failing test calls"
-		}
-		if n := reason[p]; n != "" && g.called[n].lacks {
-			why = "defines " + n + ", which lacks what a failing test calls"
-		}
-		votes = append(votes, Vote{Path: p, Score: s, Why: why})
-		if files := g.testFiles(); len(files) > 0 && s >= 0.2 {
-			g.callers[p] = files[:min(len(files), 1)]
-		}
-	}
-	return ordered(votes)
+	slices.SortStableFunc(wanted, func(a, b int) int { return cmp.Compare(rare[b], rare[a]) })
+	return wanted[:min(len(wanted), mostParsed)]
 }
 
 // wordVotes rank the files by words, by BM25. why says where the words are from. A word of the path counts several

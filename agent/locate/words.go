@@ -21,6 +21,18 @@ var stopWords = wordSet("a an the and or but not no if then else when while for 
 	"changed update updates updated remove removes removed support supports allow allows work works working http https " +
 	"www com github org example see one two first last like want need instead")
 
+// commonNames are called by tests of any project, and defined by some as well. Nothing changes them.
+var commonNames = func() map[string]bool {
+	set := map[string]bool{}
+	for _, n := range strings.Fields("test it describe expect assert should beforeEach afterEach beforeAll afterAll " +
+		"self def return import from const let var function async await new this true false null undefined None True False " +
+		"with as for if else in is not and or lambda raise raises pytest mock toBe toEqual class assertEqual string " +
+		"int bool error byte nil len t b f err fmt Errorf Fatalf Fatal Error Run Helper got want testing require Equal") {
+		set[n] = true
+	}
+	return set
+}()
+
 // wordSet are the words of a text as they are compared.
 func wordSet(text string) map[string]bool {
 	set := map[string]bool{}

@@ -42,6 +42,11 @@ type boundedListener struct {
 	slots chan struct{}
 }
 
+// bounded is a listener with at most so many connections at a time.
+func bounded(l net.Listener, most int) net.Listener {
+	return &boundedListener{Listener: l, slots: make(chan struct{}, most)}
+}
+
 // Accept waits for a connection that there is a slot for.
 func (l *boundedListener) Accept() (net.Conn, error) {
 	for {
@@ -119,7 +124,7 @@ func (s *Sandbox) openEgress(ctx context.Context, c Command) (_ *egress, err err
 			MaxHeaderBytes: maxServiceHead,
 			BaseContext:    func(net.Listener) context.Context { return ctx },
 			ErrorLog:       slog.NewLogLogger(s.options.Logger.Handler(), slog.LevelDebug)}
-		l = &boundedListener{Listener: l, slots: make(chan struct{}, maxServiceConns)}
+		l = bounded(l, maxServiceConns)
 		go w.service.Serve(l) //nolint:errcheck // it always ends with ErrServerClosed
 	}
 	if s.root {

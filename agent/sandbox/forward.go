@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"net"
 	"os"
 	"os/exec"
@@ -61,7 +60,7 @@ func Forward(argv []string) int {
 		var l net.Listener
 		if l, err = (&net.ListenConfig{}).Listen(context.Background(), "tcp", out.address); err == nil {
 			// It is closed with the sandbox. More connections would be closed outside.
-			go forwardAll(&boundedListener{Listener: l, slots: make(chan struct{}, 2*maxServiceConns)}, out.socket)
+			go forwardAll(bounded(l, 2*maxServiceConns), out.socket)
 			leads = true
 		}
 	}
@@ -135,16 +134,5 @@ func forwardConn(conn net.Conn, socket string) {
 		return
 	}
 	defer out.Close()
-	done := make(chan struct{}, 2)
-	pass := func(to, from net.Conn) {
-		_, _ = io.Copy(to, from) // either side may end it
-		if c, ok := to.(interface{ CloseWrite() error }); ok {
-			_ = c.CloseWrite()
-		}
-		done <- struct{}{}
-	}
-	go pass(out, conn)
-	go pass(conn, out)
-	<-done
-	<-done
+	copyBothWays(conn, out, 0)
 }

@@ -37,12 +37,11 @@ type hostProxy struct {
 	listen  net.Listener
 	stop    context.CancelFunc
 	done    sync.WaitGroup
-	slots   chan struct{}
 }
 
 // startProxy starts a proxy on a listener, which it closes in the end.
 func startProxy(ctx context.Context, l net.Listener, hosts AllowedHosts, log *slog.Logger) *hostProxy {
-	p := &hostProxy{allowed: hosts, log: log, listen: l, slots: make(chan struct{}, maxTunnels)}
+	p := &hostProxy{allowed: hosts, log: log, listen: bounded(l, maxTunnels)}
 	ctx, p.stop = context.WithCancel(ctx)
 	p.done.Go(func() { p.serve(ctx) })
 	return p
@@ -60,15 +59,7 @@ func (p *hostProxy) serve(ctx context.Context) {
 		if err != nil {
 			return
 		}
-		select {
-		case p.slots <- struct{}{}:
-			p.done.Go(func() {
-				defer func() { <-p.slots }()
-				p.tunnel(ctx, conn)
-			})
-		default:
-			conn.Close()
-		}
+		p.done.Go(func() { p.tunnel(ctx, conn) })
 	}
 }
 
@@ -126,7 +117,7 @@ func (p *hostProxy) tunnel(ctx context.Context, conn net.Conn) {
 	if _, err := io.Copy(out, io.MultiReader(bytes.NewReader(hello), rest)); err != nil {
 		return
 	}
-	copyBothWays(conn, out)
+	copyBothWays(conn, out, idleAtMost)
 }
 
 // extensionECH is the extension with which a client hides the name that it asks for (RFC
@@ -178,9 +169,9 @@ func (readingConn) SetDeadline(time.Time) error { return nil }
 // SetWriteDeadline leaves the connection's.
 func (readingConn) SetWriteDeadline(time.Time) error { return nil }
 
-// copyBothWays copies both ways until both are done, or until nothing comes for
-// idleAtMost.
-func copyBothWays(a, b net.Conn) {
+// copyBothWays copies both ways until both are done, or until nothing comes for so long;
+// idle 0: however long that is.
+func copyBothWays(a, b net.Conn, idle time.Duration) {
 	var both sync.WaitGroup
 	pass := func(to, from net.Conn) {
 		defer func() {
@@ -190,9 +181,11 @@ func copyBothWays(a, b net.Conn) {
 		}()
 		buf := make([]byte, 32<<10)
 		for {
-			until := time.Now().Add(idleAtMost)
-			_ = a.SetDeadline(until)
-			_ = b.SetDeadline(until)
+			if idle > 0 {
+				until := time.Now().Add(idle)
+				_ = a.SetDeadline(until)
+				_ = b.SetDeadline(until)
+			}
 			n, err := from.Read(buf)
 			if n > 0 {
 				if _, werr := to.Write(buf[:n]); werr != nil {

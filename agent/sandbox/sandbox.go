@@ -126,5 +126,8 @@ func (s *Sandbox) Capability() Capability {
 	return c
 }
 
+// Has reports whether commands find a program.
+func (s *Sandbox) Has(program string) bool { return findExecutable(s.Path(), program) != "" }
+
 // CanFetch reports whether commands can be given hosts to fetch from.
 func (s *Sandbox) CanFetch() bool { return len(s.options.Self) > 0 }

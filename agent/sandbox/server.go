@@ -175,7 +175,7 @@ func (p serverPlan) listenFor(by starter) error {
 }
 
 func (r *runningServer) serve(l net.Listener) {
-	l = &boundedListener{Listener: l, slots: make(chan struct{}, maxServerConns)}
+	l = bounded(l, maxServerConns)
 	for {
 		conn, err := l.Accept()
 		if err != nil {

@@ -21,27 +21,18 @@ const (
 	stdlibKeep   = 30 * 24 * time.Hour // after it was last used
 )
 
-// stdlib is how a language's standard library is compiled into the caches at [BuildDir].
-type stdlib struct {
-	build string // shell commands
-	env   []string
-}
+// buildGo compiles into the caches at [BuildDir] what can be imported of Go's standard library, with what that needs,
+// and what every test binary holds besides.
+const buildGo = "go build $(go list std | grep -v internal) testing/internal/testdeps"
 
-// stdlibs are those that can be compiled beforehand, by the language's program.
-var stdlibs = map[string]stdlib{
-	// what can be imported, with what that needs, and what every test binary holds besides
-	"go": {"go build $(go list std | grep -v internal) testing/internal/testdeps",
-		[]string{"GOCACHE=" + BuildDir + "/go", "GOFLAGS=-buildvcs=false", "GOTOOLCHAIN=local"}},
-}
+var buildGoEnv = []string{"GOCACHE=" + BuildDir + "/go", "GOFLAGS=-buildvcs=false", "GOTOOLCHAIN=local"}
 
-// Stdlib is a folder with the compiled standard library of a language, by the name of its program, laid out as build
-// caches that are mounted at [BuildDir]; "": there is none. It is compiled once for each version of the program, where
-// no file of a repository is. Callers copy it, since commands write to build caches. An error means that ctx is over,
-// or that the folder can't be written. A program that can't compile it gives no error: repositories then compile what
-// they need.
-func (s *Sandbox) Stdlib(ctx context.Context, program string) (dir string, err error) {
-	lib, known := stdlibs[program]
-	if s.options.Stdlib == "" || !known {
+// Stdlib is a folder with Go's compiled standard library, laid out as build caches that are mounted at [BuildDir]; "":
+// there is none. It is compiled once for each version of Go, where no file of a repository is. Callers copy it, since
+// commands write to build caches. An error means that ctx is over, or that the folder can't be written. A Go that can't
+// compile it gives no error: repositories then compile what they need.
+func (s *Sandbox) Stdlib(ctx context.Context) (dir string, err error) {
+	if s.options.Stdlib == "" {
 		return "", nil
 	}
 	select { // another attempt may be compiling it
@@ -50,30 +41,30 @@ func (s *Sandbox) Stdlib(ctx context.Context, program string) (dir string, err e
 	case <-ctx.Done():
 		return "", context.Cause(ctx)
 	}
-	dir = filepath.Join(s.options.Stdlib, program+"-"+s.stdlibState(program, lib))
+	dir = filepath.Join(s.options.Stdlib, "go-"+s.goState())
 	now := time.Now()
 	if err := os.Chtimes(dir, now, now); err == nil {
 		return dir, nil
 	}
-	if dir, err = s.buildStdlib(ctx, lib, dir); err != nil {
-		return "", fmt.Errorf("compile the standard library of %s once: %w", program, err)
+	if dir, err = s.buildStdlib(ctx, dir); err != nil {
+		return "", fmt.Errorf("compile Go's standard library once: %w", err)
 	}
 	return dir, nil
 }
 
-// stdlibState changes with the program.
-func (s *Sandbox) stdlibState(program string, lib stdlib) string {
+// goState changes with the program go.
+func (s *Sandbox) goState() string {
 	h := sha256.New()
-	fmt.Fprintf(h, "%q\n", lib)
+	fmt.Fprintf(h, "{%q %q}\n", buildGo, buildGoEnv)
 	for _, dir := range filepath.SplitList(s.Path()) {
-		if st, err := os.Stat(filepath.Join(dir, program)); err == nil {
+		if st, err := os.Stat(filepath.Join(dir, "go")); err == nil {
 			fmt.Fprintf(h, "%q %d %d\n", dir, st.Size(), st.ModTime().UnixNano())
 		}
 	}
 	return hex.EncodeToString(h.Sum(nil)[:8])
 }
 
-func (s *Sandbox) buildStdlib(ctx context.Context, lib stdlib, at string) (_ string, err error) {
+func (s *Sandbox) buildStdlib(ctx context.Context, at string) (_ string, err error) {
 	if err := os.MkdirAll(filepath.Dir(at), 0o700); err != nil {
 		return "", err
 	}
@@ -87,7 +78,7 @@ func (s *Sandbox) buildStdlib(ctx context.Context, lib stdlib, at string) (_ str
 	if err := errors.Join(os.Mkdir(built, 0o700), os.Mkdir(work, 0o700)); err != nil {
 		return "", err
 	}
-	res, err := s.Run(ctx, Command{Dir: work, Shell: lib.build, Env: lib.env,
+	res, err := s.Run(ctx, Command{Dir: work, Shell: buildGo, Env: buildGoEnv,
 		Mounts: []Mount{{From: built, To: BuildDir, Writable: true}}, Limits: Limits{Time: stdlibWithin}})
 	switch {
 	case err != nil:

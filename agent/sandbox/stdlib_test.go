@@ -41,7 +41,7 @@ func TestStdlibIsCompiledOnce(t *testing.T) {
 	var group sync.WaitGroup
 	for range 3 {
 		group.Go(func() {
-			dir, err := s.Stdlib(t.Context(), "go")
+			dir, err := s.Stdlib(t.Context())
 			if err != nil {
 				t.Error(err)
 				return
@@ -53,15 +53,15 @@ func TestStdlibIsCompiledOnce(t *testing.T) {
 		})
 	}
 	group.Wait()
-	first, err := s.Stdlib(t.Context(), "go")
+	first, err := s.Stdlib(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	again, err := box(t, sandbox.Options{Env: env, Stdlib: kept}).Stdlib(t.Context(), "go") // as another process
+	again, err := box(t, sandbox.Options{Env: env, Stdlib: kept}).Stdlib(t.Context()) // as another process
 	if err != nil || again != first {
 		t.Errorf("%q, %v; want %q", again, err, first)
 	}
-	newer, err := box(t, sandbox.Options{Env: compiler(t, "1.1"), Stdlib: kept}).Stdlib(t.Context(), "go")
+	newer, err := box(t, sandbox.Options{Env: compiler(t, "1.1"), Stdlib: kept}).Stdlib(t.Context())
 	if err != nil || newer == first || newer == "" {
 		t.Errorf("of another version: %q, %v", newer, err)
 	}
@@ -77,11 +77,8 @@ func TestStdlibIsNotThere(t *testing.T) {
 		"no program": {Env: []string{broken}, Stdlib: t.TempDir()},
 		"no folder":  {Env: compiler(t, "1")},
 	} {
-		if dir, err := box(t, o).Stdlib(t.Context(), "go"); err != nil || dir != "" {
+		if dir, err := box(t, o).Stdlib(t.Context()); err != nil || dir != "" {
 			t.Errorf("%s: %q, %v", name, dir, err)
 		}
-	}
-	if dir, err := box(t, sandbox.Options{Stdlib: t.TempDir()}).Stdlib(t.Context(), "cobol"); err != nil || dir != "" {
-		t.Errorf("unknown: %q, %v", dir, err)
 	}
 }

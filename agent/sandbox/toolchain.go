@@ -66,12 +66,17 @@ func findToolchains(env []string) (found []Toolchain) {
 // findExecutable finds an executable in a PATH.
 func findExecutable(list, name string) string {
 	for _, dir := range filepath.SplitList(list) {
-		file := filepath.Join(dir, name)
-		if st, err := os.Stat(file); err == nil && filepath.IsAbs(file) && st.Mode().IsRegular() && st.Mode()&0o111 != 0 {
+		if file := filepath.Join(dir, name); filepath.IsAbs(file) && IsProgram(file) {
 			return file
 		}
 	}
 	return ""
+}
+
+// IsProgram reports whether there is a file that can be run.
+func IsProgram(file string) bool {
+	st, err := os.Stat(file)
+	return err == nil && st.Mode().IsRegular() && st.Mode()&0o111 != 0
 }
 
 // prefixOf is the folder that holds all of the program's toolchain and nothing

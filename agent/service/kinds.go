@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/sia-bot/sia/agent/sandbox"
 )
 
 //go:embed scripts/postgres.sh
@@ -74,7 +76,7 @@ func (k kind) program(folders []string, tag string) string {
 		var found []string
 		for _, pattern := range folders {
 			all, _ := filepath.Glob(filepath.Join(pattern, name)) // the patterns are ours or a PATH's
-			found = append(found, slices.DeleteFunc(all, func(p string) bool { return !isProgram(p) })...)
+			found = append(found, slices.DeleteFunc(all, func(p string) bool { return !sandbox.IsProgram(p) })...)
 		}
 		if len(found) == 0 {
 			continue

@@ -288,11 +288,6 @@ func hasExtension(program, name string) bool {
 	return false
 }
 
-func isProgram(p string) bool {
-	st, err := os.Stat(p)
-	return err == nil && st.Mode().IsRegular() && st.Mode()&0o111 != 0
-}
-
 // Any reports whether there is a service to start.
 func (s Set) Any() bool { return len(s.servers) > 0 }
 

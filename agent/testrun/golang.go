@@ -3,10 +3,8 @@ package testrun
 import (
 	"bytes"
 	"fmt"
-	"maps"
 	"path"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/sia-bot/sia/sia/lazyregexp"
@@ -108,7 +106,7 @@ rm -f /tmp/sia-%[3]d$suffix
 		Hosts: []string{"proxy.golang.org", "sum.golang.org"},
 		Env: []string{"GOFLAGS=-buildvcs=false -modcacherw", "GOMODCACHE=" + depsAt + "/mod", "GOCACHE=" + buildAt + "/go",
 			"GOTOOLCHAIN=local"},
-		Stdlib: l.Program(),
+		Stdlib: true,
 	}, true
 }
 
@@ -178,28 +176,6 @@ var goLastWord = lazyregexp.New(`(?m)^\x16(?:PASS|FAIL)\r?$`)
 // LastWord looks for the line that package testing prints last. A test that is under way then was left by the
 // process.
 func (Golang) LastWord(out []byte) bool { return goLastWord.Match(out) }
-
-// goError is a compiler's message: a file of the package and a line.
-var goError = lazyregexp.New(`(?m)^(?:\./)?((?:\.\./)*[^\s:]+_test\.go):(\d+)`)
-
-func (l Golang) Broken(log, group string) []string {
-	return slices.Sorted(maps.Keys(l.Faults(log, group)))
-}
-
-func (Golang) Faults(log, group string) map[string][]int {
-	out := map[string][]int{}
-	for _, m := range goError.FindAllStringSubmatch(log, -1) {
-		p := path.Join(group, m[1])
-		if line, err := strconv.Atoi(m[2]); err == nil {
-			out[p] = append(out[p], line)
-		}
-	}
-	for p, lines := range out {
-		slices.Sort(lines)
-		out[p] = slices.Compact(lines)
-	}
-	return out
-}
 
 // goLacks is what the go command says where a module would have to be fetched.
 var goLacks = lazyregexp.New(`module lookup disabled by GOPROXY=off|cannot find module providing package|` +

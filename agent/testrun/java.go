@@ -81,18 +81,6 @@ func (Java) Results(out []byte) Results { return JUnit(out) }
 // LastWord looks for the end of Surefire's report.
 func (Java) LastWord(out []byte) bool { return junitClosed(out) }
 
-// javaError is a compiler's message, with the place as the sandbox sees it.
-var javaError = lazyregexp.New(`(?m)^\[ERROR\] /workspace/([^:\s]+\.(?:java|kt)):`)
-
-func (Java) Broken(log, _ string) (out []string) {
-	for _, m := range javaError.FindAllStringSubmatch(log, -1) {
-		if !slices.Contains(out, m[1]) {
-			out = append(out, m[1])
-		}
-	}
-	return out
-}
-
 var javaLacks = lazyregexp.New(`offline mode|has not been downloaded from it before|Cannot access .* in offline`)
 
 func (Java) Lacks(log string) bool { return javaLacks.MatchString(log) }

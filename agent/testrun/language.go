@@ -33,9 +33,6 @@ type Language interface {
 	// LastWord reports whether the output of one run ends with what the runner prints when it has run all that it
 	// was to run. A process that ends before leaves none. Code under test can forge it as it can any output.
 	LastWord(output []byte) bool
-	// Broken are the files of tests that a build names as what stops it, as paths of the tree. Without
-	// any it can't be told.
-	Broken(log string, group string) []string
 	// Lacks reports whether a log says that something it depends on was not fetched yet.
 	Lacks(log string) bool
 }
@@ -67,24 +64,13 @@ type Suite struct {
 	// Installed are the shell commands in place of Prepare where the registries can't be reached, without a network. They
 	// make what is installed on the machine do; "": nothing can.
 	Installed string
-	// Stdlib is a program: empty build caches begin with its compiled standard library; "": they begin empty.
-	Stdlib string
-	Env    []string          // NAME=value; the folder is mounted at depsAt, and buildAt is a cache that stays
-	Links  map[string]string // that are laid into the tree, and where they lead
+	Stdlib    bool              // empty build caches begin with Go's compiled standard library
+	Env       []string          // NAME=value; the folder is mounted at depsAt, and buildAt is a cache that stays
+	Links     map[string]string // that are laid into the tree, and where they lead
 }
 
 // Languages are those with tests that can be run, in the order in which they are asked whether a commit is theirs.
 func Languages() []Language { return []Language{Golang{}, Rust{}, Java{}, Python{}, Node{}} }
-
-// LanguageNamed is the language of that name; nil: there is none.
-func LanguageNamed(name string) Language {
-	for _, l := range Languages() {
-		if l.Name() == name {
-			return l
-		}
-	}
-	return nil
-}
 
 // HasFolder reports whether one of the folders of a path has one of these names.
 func HasFolder(p string, names ...string) bool {

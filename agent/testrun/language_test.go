@@ -42,13 +42,6 @@ func TestResults(t *testing.T) {
 			c.lang.Results(out[:n])
 		}
 	}
-	broken, err := os.ReadFile(filepath.Join("testdata", "cargo-broken.txt"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff([]string{"tests/sums.rs"}, (Rust{}).Broken(string(broken), "")); diff != "" {
-		t.Errorf("files that stop cargo (-want +got):\n%s", diff)
-	}
 }
 
 // TestUnittestTrace: what a failed test's trace holds is no verdict.

@@ -224,9 +224,6 @@ func jestOutput(out []byte) ([]byte, bool) {
 	return out[i:], true
 }
 
-// Broken: files are loaded one by one, and what can't be loaded is a result.
-func (Node) Broken(string, string) []string { return nil }
-
 func (Node) Lacks(string) bool { return false }
 
 // unloaded is the name under which a file fails that can't be loaded at all.

@@ -219,7 +219,5 @@ var unittestLastWord = lazyregexp.New(`(?m)^Ran \d+ tests? in `)
 // worded by plugins, too.
 func (Python) LastWord(out []byte) bool { return junitClosed(out) || unittestLastWord.Match(out) }
 
-func (Python) Broken(string, string) []string { return nil }
-
 // Lacks reports whether there is no pytest, which is looked for before anything is run.
 func (Python) Lacks(log string) bool { return strings.Contains(log, "No module named pytest") }

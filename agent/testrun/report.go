@@ -59,29 +59,6 @@ func (r Report) All(test string, want Outcome) bool {
 	return !slices.ContainsFunc(r.Runs[:], func(one Results) bool { return one[test] != want })
 }
 
-// AnyFlaky reports whether a test of a group that ran twice did not come out alike.
-func (r Report) AnyFlaky() bool {
-	for _, one := range r.Runs {
-		for test := range one {
-			group, _, _ := strings.Cut(test, "::")
-			if slices.Contains(r.Groups, group) && r.Runs[0][test] != r.Runs[1][test] {
-				return true
-			}
-		}
-	}
-	return false
-}
-
-// AnyFailed reports whether a test failed in every run that the other end knows, too.
-func (r Report) AnyFailed(other Report) bool {
-	for test := range r.Runs[0] {
-		if _, known := other.Runs[0][test]; known && r.All(test, Failed) {
-			return true
-		}
-	}
-	return false
-}
-
 // Bounds of one run of one group. One above them counts as not come to an end: what it would still have said is not
 // known.
 const (

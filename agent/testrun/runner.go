@@ -77,12 +77,7 @@ func NewRunner(
 }
 
 // Has reports whether commands in the sandbox find a program.
-func (r *Runner) Has(program string) bool {
-	return slices.ContainsFunc(filepath.SplitList(r.box.Path()), func(dir string) bool {
-		st, err := os.Stat(filepath.Join(dir, program))
-		return err == nil && st.Mode().IsRegular() && st.Mode()&0o111 != 0
-	})
-}
+func (r *Runner) Has(program string) bool { return r.box.Has(program) }
 
 // Tree is a commit's files, possibly with others laid over, and the folder that holds them.
 type Tree struct {
@@ -188,10 +183,10 @@ func (r *Runner) begin(ctx context.Context, s Suite) (done func(), err error) {
 
 // addStdlib copies the compiled standard library into empty build caches.
 func (r *Runner) addStdlib(ctx context.Context, s Suite) error {
-	if s.Stdlib == "" {
+	if !s.Stdlib {
 		return nil
 	}
-	from, err := r.box.Stdlib(ctx, s.Stdlib)
+	from, err := r.box.Stdlib(ctx)
 	if err != nil || from == "" {
 		return err
 	}

@@ -111,18 +111,6 @@ var rustLastWord = lazyregexp.New(`(?m)^test result: `)
 // LastWord looks for the summary.
 func (Rust) LastWord(out []byte) bool { return rustLastWord.Match(out) }
 
-// rustError is where a compiler's message points.
-var rustError = lazyregexp.New(`(?m)^ *--> ([^:\s]+\.rs):\d+`)
-
-func (Rust) Broken(log, _ string) (out []string) {
-	for _, m := range rustError.FindAllStringSubmatch(log, -1) {
-		if p := path.Clean(m[1]); !slices.Contains(out, p) {
-			out = append(out, p)
-		}
-	}
-	return out
-}
-
 var rustLacks = lazyregexp.New(`you're using offline mode|--offline was specified|` +
 	`attempting to make an HTTP request|` +
 	`[Cc]ouldn't resolve host|failed to download|no matching package named|unable to update|perhaps a crate was updated`)

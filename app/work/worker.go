@@ -139,7 +139,7 @@ type Deps struct {
 	Coders    Coders
 	Diagnoser *diagnose.Diagnoser
 	Reviewer  *diagnose.Reviewer
-	Checker   *agent.Checker
+	Checker   *agent.Commands
 	Evidence  *evidence.Looker
 	Settings  Settings
 	Looker    Looker
@@ -212,7 +212,7 @@ type startWorker struct {
 // attemptWorker lets coders work, and joins what they made into a commit.
 type attemptWorker struct {
 	*common
-	Checker   *agent.Checker
+	Checker   *agent.Commands
 	Evidence  *evidence.Looker
 	Canceller Canceller
 	Elsewhere Elsewhere

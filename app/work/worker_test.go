@@ -23,7 +23,7 @@ func TestNewWantsEverything(t *testing.T) {
 	whole := Deps{
 		Store: &store.Store{}, GitHub: &github.App{}, Git: &gitops.Cache{},
 		Coders:    Coders{All: []Coder{{}}, Tools: []string{"read"}},
-		Diagnoser: &diagnose.Diagnoser{}, Reviewer: &diagnose.Reviewer{}, Checker: &agent.Checker{},
+		Diagnoser: &diagnose.Diagnoser{}, Reviewer: &diagnose.Reviewer{}, Checker: &agent.Commands{},
 		Evidence: &evidence.Looker{},
 		// what a constructor only has to be given
 		Settings: struct{ Settings }{}, Looker: struct{ Looker }{}, Chooser: struct{ Chooser }{},

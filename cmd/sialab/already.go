@@ -51,8 +51,8 @@ func (c *alreadyCmd) Run(e *cli.Env) error {
 	if err != nil {
 		return fmt.Errorf("tests are run in the sandbox only: %w", err)
 	}
-	checker, err := agent.NewChecker(agent.CheckerConfig{Sandbox: box, Cache: filepath.Join(dir, "cache"),
-		Hosts: []string{"proxy.golang.org:443", "sum.golang.org:443"}, Now: time.Now, Logger: e.Logger})
+	checker, err := agent.NewCommands(box, filepath.Join(dir, "cache"),
+		[]string{"proxy.golang.org:443", "sum.golang.org:443"}, time.Now, e.Logger)
 	if err != nil {
 		return err
 	}
@@ -89,7 +89,7 @@ func (c *alreadyCmd) Run(e *cli.Env) error {
 }
 
 // task checks the claims of one task, each in a tree below the folder at, and counts them.
-func (c *alreadyCmd) task(e *cli.Env, checker *agent.Checker, at string, t replay.Task, r *alreadyReport) error {
+func (c *alreadyCmd) task(e *cli.Env, checker *agent.Commands, at string, t replay.Task, r *alreadyReport) error {
 	failing, broken := []string{goTests(t.Failing)}, map[string]bool{}
 	for _, test := range t.Failing {
 		broken[goTest(test)] = true
@@ -159,7 +159,7 @@ const buildOthers = `go build $(go list -e -deps -test ` +
 
 // holds lays trees over each other and reports whether the evidence of each command holds there; why not, of the first.
 func (c *alreadyCmd) holds(
-	ctx context.Context, checker *agent.Checker, dir string, commands []string, trees []tree,
+	ctx context.Context, checker *agent.Commands, dir string, commands []string, trees []tree,
 ) (ok []bool, why string, err error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, "", err

@@ -213,12 +213,10 @@ func leaveOneOut(
 func blindGrid() (out []locate.Weights) {
 	for _, k := range []float64{5, 10, 60} {
 		for _, output := range []float64{1, 2} {
-			for _, calls := range []float64{0, 0.15, 0.5} {
-				for _, sibling := range []float64{0.25, 0.5, 0.75, 1} {
-					for _, tests := range []float64{0, 0.5, 1, 1.5} {
-						out = append(out, locate.Weights{K: k, Of: map[locate.Source]float64{locate.FromOutput: output,
-							locate.FromCalls: calls, locate.FromPast: 1, locate.FromSibling: sibling, locate.FromTests: tests}})
-					}
+			for _, sibling := range []float64{0.25, 0.5, 0.75, 1} {
+				for _, tests := range []float64{0, 0.5, 1, 1.5} {
+					out = append(out, locate.Weights{K: k, Of: map[locate.Source]float64{locate.FromOutput: output,
+						locate.FromPast: 1, locate.FromSibling: sibling, locate.FromTests: tests}})
 				}
 			}
 		}

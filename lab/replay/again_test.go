@@ -75,7 +75,7 @@ func TestUnfetched(t *testing.T) {
 
 // TestBuiltOnce: a repository's build caches begin with a copy of the compiled standard library.
 func TestBuiltOnce(t *testing.T) {
-	from, err := newBox(t).Stdlib(t.Context(), "go")
+	from, err := newBox(t).Stdlib(t.Context())
 	if err != nil || from == "" {
 		t.Fatalf("%q, %v", from, err)
 	}

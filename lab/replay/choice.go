@@ -11,8 +11,8 @@ import (
 // trimmer is a language in which single declarations can be left out of a test file. What is left out is told by
 // names, so that a task can say them.
 type trimmer interface {
-	// Faults are the lines of test files that a build complains about, by path.
-	Faults(log, group string) map[string][]int
+	// faults are the lines of test files that a build complains about, by path.
+	faults(log, group string) map[string][]int
 	// cutAt adds what these lines lie in to what is left out of a file already, and what nothing uses then.
 	// ok is false where that leaves no test, or does not help.
 	cutAt(src []byte, cut []string, lines []int) (names []string, ok bool)
@@ -59,7 +59,7 @@ func (ch *choice) narrow(c candidate, s split, before testrun.Report, wholeOnly 
 	progress := false
 	for _, group := range slices.Sorted(maps.Keys(before.Builds)) {
 		log := before.Builds[group]
-		named := slices.DeleteFunc(c.lang.Broken(log, group), func(f string) bool { return !slices.Contains(s.tests, f) })
+		named := slices.DeleteFunc(broken(c.lang, log, group), func(f string) bool { return !slices.Contains(s.tests, f) })
 		for _, f := range named {
 			if !wholeOnly && ch.cutFurther(c.lang, f, log, group, commit, parent) {
 				progress = true
@@ -98,7 +98,7 @@ func (ch *choice) cutFurther(l testrun.Language, f, log, group string, commit, p
 	if err != nil {
 		return false
 	}
-	names, ok := t.cutAt(src, ch.cuts[f].names, t.Faults(log, group)[f])
+	names, ok := t.cutAt(src, ch.cuts[f].names, t.faults(log, group)[f])
 	if !ok || len(names) <= len(ch.cuts[f].names) {
 		return false
 	}

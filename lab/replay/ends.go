@@ -38,7 +38,7 @@ type ends struct {
 
 // endsOf reads what a task runs from the history.
 func endsOf(ctx context.Context, b *testrun.Runner, t Task) (ends, error) {
-	l := testrun.LanguageNamed(t.Language)
+	l := languageNamed(t.Language)
 	if l == nil {
 		return ends{}, fmt.Errorf("task %s: this program can't run tests of %q", t.ID, t.Language)
 	}
@@ -92,4 +92,14 @@ func endsOf(ctx context.Context, b *testrun.Runner, t Task) (ends, error) {
 		return ends{}, fmt.Errorf("task %s: no way to run its tests is known", t.ID)
 	}
 	return ends{lang: l, suite: run, split: s}, nil
+}
+
+// languageNamed is the language of that name; nil: there is none.
+func languageNamed(name string) testrun.Language {
+	for _, l := range testrun.Languages() {
+		if l.Name() == name {
+			return l
+		}
+	}
+	return nil
 }

@@ -23,6 +23,8 @@ type sieve interface {
 // goSieve sieves commits of Go, and leaves declarations out of its test files.
 type goSieve struct{ testrun.Golang }
 
+func (goSieve) faults(log, group string) map[string][]int { return goFaults(log, group) }
+
 // sieveOf is the sieve of a language.
 func sieveOf(l testrun.Language) sieve {
 	if g, ok := l.(testrun.Golang); ok {

@@ -10,7 +10,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/sia-bot/sia/agent/testrun"
 	"github.com/sia-bot/sia/gitops"
 )
 
@@ -111,7 +110,7 @@ func ReadTask(b []byte) (Task, error) {
 	case t.Version < 1 || !isID(t.ID) || !isSHA(t.Commit) || !strings.HasPrefix(t.Commit, t.ID) || !isSHA(t.Parent) ||
 		len(t.Failing) == 0 || len(t.Tests) == 0:
 		return t, fmt.Errorf("read replay task %q: version, id, commit, parent, tests and failing have to be there", t.ID)
-	case testrun.LanguageNamed(t.Language) == nil:
+	case languageNamed(t.Language) == nil:
 		return t, fmt.Errorf("read replay task %s: this program can't run tests of %q", t.ID, t.Language)
 	}
 	return t, nil

@@ -8,6 +8,7 @@ import (
 	"maps"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"golang.org/x/sync/errgroup"
 
@@ -103,6 +104,29 @@ func (p *pair) judgeTrees(ctx context.Context, c filtered) (judged, error) {
 	}
 }
 
+// anyFlaky reports whether a test of a group that ran twice did not come out alike.
+func anyFlaky(r testrun.Report) bool {
+	for _, one := range r.Runs {
+		for test := range one {
+			group, _, _ := strings.Cut(test, "::")
+			if slices.Contains(r.Groups, group) && r.Runs[0][test] != r.Runs[1][test] {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// anyFailed reports whether a test failed in every run that the other end knows, too.
+func anyFailed(r, other testrun.Report) bool {
+	for test := range r.Runs[0] {
+		if _, known := other.Runs[0][test]; known && r.All(test, testrun.Failed) {
+			return true
+		}
+	}
+	return false
+}
+
 // compare judges by the reports of both ends.
 func compare(s split, before, after testrun.Report) judged {
 	out := judged{verdict: Verified, split: s, failing: turned(before, after)}
@@ -113,13 +137,13 @@ func compare(s split, before, after testrun.Report) judged {
 		out.verdict, out.why = Ended, cmp.Or(before.Ended, after.Ended)
 	case len(after.Builds) > 0:
 		out.verdict, out.why = BreaksAfter, firstLog(after)
-	case before.AnyFlaky() || after.AnyFlaky():
+	case anyFlaky(before) || anyFlaky(after):
 		out.verdict = Flaky
-	case before.AnyFailed(after):
+	case anyFailed(before, after):
 		out.verdict, out.why = FailsAfter, testrun.Tail(after.Log)
 	case len(before.Builds) > 0:
 		out.verdict, out.why = NoBuild, firstLog(before)
-	case before.AnyFailed(before): // of what the commit has under no such name: a file that can't be loaded
+	case anyFailed(before, before): // of what the commit has under no such name: a file that can't be loaded
 		out.verdict, out.why = NoBuild, testrun.Tail(before.Log)
 	case len(after.Runs[0]) == 0: // the runner itself failed
 		out.verdict, out.why = FailsAfter, testrun.Tail(after.Log)

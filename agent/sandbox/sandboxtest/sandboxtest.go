@@ -6,6 +6,7 @@
 package sandboxtest
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -38,11 +39,29 @@ func Stdlib(t testing.TB) string {
 	return filepath.Join(dir, "sia", "stdlib")
 }
 
+// probed is what this host can do, by what was looked for: it does not change while tests run.
+var probed = struct {
+	sync.Mutex
+	by map[string]sandbox.Capability
+}{by: map[string]sandbox.Capability{}}
+
+func probe(t testing.TB, o sandbox.Options) sandbox.Capability {
+	key := fmt.Sprintf("%q %q %q %q", o.Bwrap, o.Kind, o.Self, append(os.Environ(), o.Env...))
+	probed.Lock()
+	defer probed.Unlock()
+	found, known := probed.by[key]
+	if !known {
+		found = sandbox.Probe(t.Context(), o)
+		probed.by[key] = found
+	}
+	return found
+}
+
 // New is a sandbox that works, or the end of the test.
 func New(t testing.TB, o sandbox.Options) *sandbox.Sandbox {
 	t.Helper()
 	why := installed()
-	found := sandbox.Probe(t.Context(), o)
+	found := probe(t, o)
 	if !found.OK() {
 		t.Fatalf("%s; this test needs a sandbox: %s\n%s", found, found.Fix, why)
 	}

@@ -14,14 +14,7 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// Affected are the results of the tests that a change can reach, as they are at its head.
-type Affected struct {
-	Ran    int      // tests that ran
-	Failed []string // "group::name", or a group that can't be built: they fail twice at the head, and not on the base
-	Log    string   // the end of the first failing batch's output, without secrets; at most 6,000 bytes
-}
-
-// affectedLog bounds [Affected.Log], in bytes.
+// affectedLog bounds [agent.TestsRun.Log], in bytes.
 const affectedLog = 6000
 
 // OfTree is [Looker.Affected] for what was changed in a work tree since w.Base, as agents want it. The work tree is
@@ -38,13 +31,13 @@ func (l *Looker) OfTree(
 		return agent.TestsRun{}, err
 	}
 	w.Head = head
-	got, err := l.Affected(ctx, w)
-	return agent.TestsRun{Ran: got.Ran, Failed: got.Failed, Log: got.Log}, err
+	return l.Affected(ctx, w)
 }
 
 // Affected runs the tests that a change can reach at its head, the nearest first, and on the base only what fails
-// there. What could not be run is left out. An error says nothing about the change, as of [Look].
-func (l *Looker) Affected(ctx context.Context, w Wanted) (out Affected, err error) {
+// there. Failed are those that fail twice at the head and not on the base, as "group::name", and groups that can't be
+// built. What could not be run is left out. An error says nothing about the change, as of [Look].
+func (l *Looker) Affected(ctx context.Context, w Wanted) (out agent.TestsRun, err error) {
 	if !l.Runs() {
 		return out, nil
 	}
@@ -66,7 +59,7 @@ func (l *Looker) Affected(ctx context.Context, w Wanted) (out Affected, err erro
 }
 
 // affected runs what the change reaches in one language.
-func (l *look) affected(ctx context.Context, lang testrun.Language, out *Affected) error {
+func (l *look) affected(ctx context.Context, lang testrun.Language, out *agent.TestsRun) error {
 	found, err := l.reach(ctx, lang)
 	if err != nil || len(found.groups) == 0 || !l.Runner.Has(lang.Program()) {
 		return err

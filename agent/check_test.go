@@ -1,0 +1,36 @@
+package agent
+
+import "testing"
+
+// What usual runners print of tests that ran and passed, and of runs without any.
+func TestTestsRan(t *testing.T) {
+	for printed, ran := range map[string]bool{
+		"ok  \tx/a\t0.003s": true,
+		"ok  \tx/a\t(cached)\tcoverage: 50.0% of statements":                                                    true,
+		"ok  \tx/a\t0.003s\tcoverage: [no statements]":                                                          true,
+		"?   \tx/b\t[no test files]\nok  \tx/a\t0.003s":                                                         true,
+		"ok  \tx/b\t0.002s [no tests to run]\nok  \tx/a\t0.003s":                                                true,
+		"ok  \tx/b\t0.002s [no tests to run]\n?   \tx/a\t[no test files]":                                       false,
+		"ok  \tx/b\t0.002s\tcoverage: 0.0% of statements [no tests to run]":                                     false,
+		"ok  \tx/b\t0.002s\tcoverage: [no statements] [no tests to run]":                                        false,
+		"test result: ok. 2 passed; 0 failed\n\n   Doc-tests x\n\nrunning 0 tests\n\ntest result: ok. 0 passed": true,
+		"running 0 tests\n\ntest result: ok. 0 passed; 0 failed; 0 ignored; 0 measured; 3 filtered out":         false,
+		"[INFO] Tests run: 3, Failures: 0, Errors: 0, Skipped: 0":                                               true,
+		"[INFO] Tests run: 0, Failures: 0, Errors: 0, Skipped: 0":                                               false,
+		"==== 1 passed, 5 deselected in 0.02s ====":                                                             true,
+		"==== 5 deselected in 0.02s ====":                                                                       false,
+		"Tests:       2 skipped, 1 passed, 3 total":                                                             true,
+		"Tests:       3 skipped, 3 total":                                                                       false,
+		" 3 pass\n 0 fail":                                                                                      true,
+		"3 examples, 0 failures":                                                                                true,
+		"0 examples, 0 failures":                                                                                false,
+		"3 runs, 5 assertions, 0 failures, 0 errors, 0 skips":                                                   true,
+		"OK (1 test, 1 assertion)":                                                                              true,
+		"Executed 3 tests, with 0 failures (0 unexpected)":                                                      true,
+		"all is well": false,
+	} {
+		if got := testsRan.MatchString(printed + "\n"); got != ran {
+			t.Errorf("%q: %v", printed, got)
+		}
+	}
+}
