@@ -358,14 +358,13 @@ func TestImproveInsideAnIteration(t *testing.T) {
 		!strings.Contains(a.Message, improving.Environment+" is set") {
 		t.Errorf("with the variable: %d %s", code, a.Message)
 	}
-	for _, c := range []string{"test -n \"$" + improving.Environment + "\"", "test -f .sia/improve/ITERATION",
-		"! echo x > .sia/improve/ITERATION", "! rm -rf .sia"} {
-		t.Setenv(improving.Environment, "")
-		x = improvementIn(t, map[string]string{"calc.py": wrongSum}, analysed("calc.py", "Add"), written(rightSum),
-			criticised(.9))
-		if a, code := x.run(t, x.args("calc.py", "--self-test", c)...); code != 0 {
-			t.Errorf("a self-test in the iteration: %s: %s %+v", c, a.Message, a.Data.SelfTestBefore)
-		}
+	t.Setenv(improving.Environment, "")
+	x = improvementIn(t, map[string]string{"calc.py": wrongSum}, analysed("calc.py", "Add"), written(rightSum),
+		criticised(.9))
+	signs := "test -n \"$" + improving.Environment + "\" && test -f .sia/improve/ITERATION && " +
+		"! echo x > .sia/improve/ITERATION && ! rm -rf .sia"
+	if a, code := x.run(t, x.args("calc.py", "--self-test", signs)...); code != 0 {
+		t.Errorf("a self-test in the iteration: %s %+v", a.Message, a.Data.SelfTestBefore)
 	}
 }
 

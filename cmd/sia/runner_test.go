@@ -286,8 +286,8 @@ func (w *runnerWorld) passed(task sia.Task) {
 	}
 }
 
-// An issue passes with the attempt made by a runner, which has no key and speaks with nobody but the server. It ends when
-// its token is taken from it.
+// An issue passes with the attempt made by a runner, which has no key and speaks with nobody but the server. It ends
+// when its token is taken from it.
 //
 //test:thorough
 func TestRunner(t *testing.T) {
@@ -430,8 +430,8 @@ func TestRunnerLost(t *testing.T) {
 	}
 }
 
-// refusesTokens sees a runner end whose token is taken from it, and one with a token that nobody gave it. Both say what to
-// do, and no such token opens anything.
+// refusesTokens sees a runner end whose token is taken from it, and one with a token that nobody gave it. Both say what
+// to do, and no such token opens anything.
 func (w *runnerWorld) refusesTokens(name string, p *siaProcess) {
 	w.t.Helper()
 	w.sia("runner", "remove", name)

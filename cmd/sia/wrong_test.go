@@ -8,8 +8,8 @@ import (
 	"github.com/sia-bot/sia/cmd/internal/cli"
 )
 
-// A command line that can't be meant exits 2 before anything is begun, and says what is wrong in words. The script wrong
-// has what shows in files and repositories.
+// A command line that can't be meant exits 2 before anything is begun, and says what is wrong in words. The script
+// wrong has what shows in files and repositories.
 func TestWrongUsage(t *testing.T) {
 	const pods = "runner pods --server https://sia.example.com --namespace attempts "
 	for args, want := range map[string]string{
