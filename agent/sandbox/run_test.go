@@ -161,6 +161,9 @@ print(42, asyncio.run(main()).decode().strip(), len(sqlite3.connect(tempfile.mkt
 		{"git", "git init -q /tmp/g && cd /tmp/g && touch a && git add a && git commit -qm x && git gc -q && " +
 			"git log --format=%s", "x\n"},
 	} {
+		if os.Getenv(asUser) != "" && !sh(t, s, dir, "command -v "+c.needs).OK() {
+			continue // root has it for itself alone, and tries it
+		}
 		t.Run(c.needs, func(t *testing.T) {
 			r := run(t, s, sandbox.Command{Dir: dir, Shell: c.sh, Env: []string{"GOCACHE=/tmp/go", "GOFLAGS=-buildvcs=false"},
 				Limits: sandbox.Limits{Time: 3 * time.Minute}})
