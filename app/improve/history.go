@@ -66,24 +66,28 @@ func (p *Place) Append(e Entry) (err error) {
 
 // History is the entries of the last 4 MiB, oldest first. What is no entry, such as a line that was
 // cut, is passed over.
-func (p *Place) History() ([]Entry, error) {
+func (p *Place) History() (all []Entry, err error) {
+	defer func() {
+		if err != nil {
+			err = fmt.Errorf("read the history of improvements: %w", err)
+		}
+	}()
 	f, err := os.Open(filepath.Join(p.dir, historyName))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
 	if err != nil {
-		return nil, fmt.Errorf("read the history of improvements: %w", err)
+		return nil, err
 	}
 	defer f.Close()
 	size, err := f.Seek(0, io.SeekEnd)
 	if err != nil {
-		return nil, fmt.Errorf("read the history of improvements: %w", err)
+		return nil, err
 	}
 	b, err := io.ReadAll(io.NewSectionReader(f, max(0, size-maxHistory), maxHistory))
 	if err != nil {
-		return nil, fmt.Errorf("read the history of improvements: %w", err)
+		return nil, err
 	}
-	var all []Entry
 	for line := range bytes.Lines(b) {
 		var e Entry
 		if json.Unmarshal(line, &e) == nil && e.Run != "" {

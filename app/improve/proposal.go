@@ -110,16 +110,17 @@ func (p *Proposals) mirror(h Home) *gitops.Repo {
 // Propose opens a pull request with what a run kept. A file that somebody changed since it was
 // found is not overwritten.
 func (p *Proposals) Propose(ctx context.Context, h Home, run string, changes []improve.Change, cycles []improve.Cycle) (
-	Promotion, error,
+	out Promotion, err error,
 ) {
-	out := Promotion{Branch: "sia/improve-" + strings.ToLower(run)}
-	fail := func(err error) (Promotion, error) {
-		out.Why = err.Error()
-		return out, err
-	}
+	out.Branch = "sia/improve-" + strings.ToLower(run)
+	defer func() {
+		if err != nil {
+			out.Why = err.Error()
+		}
+	}()
 	bot, err := p.github.Author(ctx, p.now())
 	if err != nil {
-		return fail(err)
+		return out, err
 	}
 	title := p.mask(render.ImprovementTitle(cycles))
 	sha, _, err := p.mirror(h).CommitFiles(ctx, gitops.FilesSpec{
@@ -136,14 +137,14 @@ func (p *Proposals) Propose(ctx context.Context, h Home, run string, changes []i
 		},
 	})
 	if err != nil {
-		return fail(err)
+		return out, err
 	}
 	out.Commit = sha
 	pull, err := p.github.Repo(h.installation, h.Repo).EnsurePull(ctx, github.NewPull{
 		Head: out.Branch, Base: h.branch, Title: title, Body: p.mask(render.ImprovementBody(cycles, h.shipped(changes))),
 	})
 	if err != nil {
-		return fail(err)
+		return out, err
 	}
 	out.Promoted, out.Pull = true, pull.URL
 	return out, nil

@@ -85,8 +85,7 @@ func sumOf(path string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	h := sha256.Sum256(b)
-	return hex.EncodeToString(h[:]), nil
+	return sum(improve.File{Text: string(b)}), nil
 }
 
 // layFile writes a file and the folders above it.

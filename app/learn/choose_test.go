@@ -81,13 +81,14 @@ func decisions(t *testing.T, w *Chooser) (all []sia.Decision) {
 	if err := w.catchUp(context.Background()); err != nil {
 		t.Fatal(err)
 	}
+	known, policy := library(t), shipped(t)
 	for issue := range 8 {
 		task := sia.Task{ID: sia.NewTaskID(7, issue), Repo: shop, Approaches: 5, Attempts: []sia.Attempt{{Number: 1}}}
 		for _, p := range sia.Patterns {
-			cs := w.Candidates(technique.Trials{Library: library(t)}, task, "go", p, shipped(t))
+			cs := w.Candidates(technique.Trials{Library: known}, task, "go", p, policy)
 			chosen, err := w.Choose(task, "go", sia.Effect{Key: fmt.Sprint(issue, p), Attempt: 1},
 				diagnose.Choice{Pattern: p, Candidates: cs, Pick: cs[len(cs)-1].Technique, Confidence: 0.7, Ratings: ratings(issue),
-					Model: true}, shipped(t), technique.Trials{})
+					Model: true}, policy, technique.Trials{})
 			if err != nil {
 				t.Fatal(err)
 			}

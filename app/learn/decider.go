@@ -177,14 +177,9 @@ func (d *Decider) Decide(
 	var a policies.Answer
 	var options any
 	switch f.Question {
-	case sia.DecideDecompose:
-		a = p.Decompose().Decide(c).LeaveToChance(p.Decompose().Parameters.Chance, drawn("chance "+f.Key))
-		options = a.Options
-	case sia.DecideRecover:
-		a = p.Recover().Decide(c).LeaveToChance(p.Recover().Parameters.Chance, drawn("chance "+f.Key))
-		options = a.Options
-	case sia.DecideEscalate:
-		a = p.Escalate().Decide(c).LeaveToChance(p.Escalate().Parameters.Chance, drawn("chance "+f.Key))
+	case sia.DecideDecompose, sia.DecideRecover, sia.DecideEscalate:
+		answer, chance := byRules(p, c)
+		a = answer.LeaveToChance(chance, drawn("chance "+f.Key))
 		options = a.Options
 	case sia.DecideAssign:
 		if err := d.catchUp(ctx); err != nil {
@@ -205,6 +200,20 @@ func (d *Decider) Decide(
 		out.Options, err = json.Marshal(options)
 	}
 	return out, p, err
+}
+
+// byRules is what a policy of rules answers, and the share of such answers that it leaves to chance.
+func byRules(p policies.Policy, c policies.Context) (a policies.Answer, chance float64) {
+	switch p.Decision {
+	case policies.TypeDecompose:
+		d := p.Decompose()
+		return d.Decide(c), d.Parameters.Chance
+	case policies.TypeRecover:
+		r := p.Recover()
+		return r.Decide(c), r.Parameters.Chance
+	}
+	e := p.Escalate()
+	return e.Decide(c), e.Parameters.Chance
 }
 
 // unlimited are more credits than any attempt costs; JSON has no infinity.

@@ -114,14 +114,7 @@ func (r *Rewind) Decide(p policies.Policy, d sia.Decision) (a Replayed, why stri
 		if !ok {
 			return a, whyContext, nil
 		}
-		chosen := p.Escalate().Decide
-		switch p.Decision {
-		case policies.TypeDecompose:
-			chosen = p.Decompose().Decide
-		case policies.TypeRecover:
-			chosen = p.Recover().Decide
-		}
-		by := chosen(c)
+		by, _ := byRules(p, c)
 		return Replayed{Choice: by.Choice, Options: []Chance{{by.Choice, 1}}, Reason: by.Reason}, "", nil
 	case policies.TypeInterrupt:
 		return r.interrupt(p.Interrupt(), d)

@@ -133,6 +133,10 @@ func TestTrialIsReplayed(t *testing.T) {
 	}
 	library := withTrials(t, "alpha", "beta", "gamma")
 	chosen := map[string]int{}
+	rewind, err := NewRewind(t.Context(), s)
+	if err != nil {
+		t.Fatal(err)
+	}
 	for issue := range 200 {
 		task := sia.Task{ID: sia.NewTaskID(7, issue), Repo: shop, Approaches: 5,
 			Attempts:      []sia.Attempt{{Number: 1}, {Number: 2}},
@@ -150,10 +154,6 @@ func TestTrialIsReplayed(t *testing.T) {
 		}
 		d := *made.Decision
 		chosen[d.Choice]++
-		rewind, err := NewRewind(t.Context(), s)
-		if err != nil {
-			t.Fatal(err)
-		}
 		again, why, err := rewind.Decide(policy, d)
 		if err != nil || why != "" || again.Choice != d.Choice {
 			t.Fatalf("chose %s, and again %s (%s, %v)", d.Choice, again.Choice, why, err)

@@ -21,6 +21,7 @@ import (
 	"github.com/sia-bot/sia/app/render"
 	"github.com/sia-bot/sia/sia"
 	"github.com/sia-bot/sia/sia/lesson"
+	"github.com/sia-bot/sia/sim/apptest"
 )
 
 // github renders as GitHub does, raw HTML included, so that what slips through
@@ -237,16 +238,34 @@ func hostileLesson(task sia.Task) lesson.Lesson {
 	return lesson.Lesson{ID: lesson.NewID(1, "x"), Context: task.Title, Text: task.Body, Correction: task.Ended}
 }
 
-// TestNoTaskIsHarmful renders tasks of which every word is hostile.
+// TestNoTaskIsHarmful renders tasks of which every word is hostile: whatever people, models and logs wrote, and however
+// much of it, few words are visible.
 func TestNoTaskIsHarmful(t *testing.T) {
+	kinds := map[string]string{"status": "status", "intervention": string(sia.DoAnnounce),
+		"escalation": string(sia.DoEscalate), "ask": string(sia.DoEscalate), "plan": string(sia.DoEscalate),
+		"already": string(sia.DoEscalate), "edited": string(sia.DoEscalate),
+		"review": string(sia.DoFinalReview), "review alone": string(sia.DoFinalReview), "on line 0": apptest.OnLine,
+		"on line 1": apptest.OnLine, "on line 2": apptest.OnLine, "on line 3": apptest.OnLine}
+	pieces := append([]string{"a b c d e f g h i j k l m n o p", "one. two. three. four", "x/y.go:3: error: z",
+		"[a](b) c d"}, nasty...)
 	boxes := regexp.MustCompile(`(?m)^\s*[-*+] \[[ xX]\]`)
 	rapid.Check(t, func(t *rapid.T) {
 		var task sia.Task
-		fill(reflect.ValueOf(&task).Elem(), func() string { return hostile().Draw(t, "text") })
+		between := rapid.SampledFrom([]string{"", " "}).Draw(t, "between")
+		fill(reflect.ValueOf(&task).Elem(), func() string {
+			return strings.Join(rapid.SliceOfN(rapid.SampledFrom(pieces), 0, 15).Draw(t, "text"), between)
+		})
 		task.State = rapid.SampledFrom(sia.States).Draw(t, "state")
 		task.Escalation.Kind = rapid.SampledFrom([]sia.EscalationKind{sia.AskIssue, sia.AskQuestion, sia.AskNoChecks,
 			sia.AskPlan, sia.AskAlready}).Draw(t, "kind")
-		task.Attempts[1].Planning = rapid.Bool().Draw(t, "planning")
+		task.Attempts[1].Planning, task.Gate.AwaitsPerson = rapid.Bool().Draw(t, "planning"), rapid.Bool().Draw(t, "person")
+		task.Interventions[0].Review.Verdict = rapid.SampledFrom([]sia.Verdict{sia.Approved, sia.Minor, sia.Major,
+			sia.Rejected, sia.ReviewOff, sia.ReviewFailed}).Draw(t, "verdict")
+		for i := range 2 {
+			task.Checks = append(task.Checks, task.Checks[i])
+			task.Escalation.Options = append(task.Escalation.Options, task.Escalation.Options[i])
+			task.Escalation.Plan.Steps = append(task.Escalation.Plan.Steps, task.Escalation.Plan.Steps...)
+		}
 		fillFinal(t, &task)
 		for i := range task.Escalation.Options {
 			task.Escalation.Options[i].Letter = string(rune('A' + i))
@@ -257,6 +276,9 @@ func TestNoTaskIsHarmful(t *testing.T) {
 			}
 			if !utf8.ValidString(body) || len(body) > render.MaxBody {
 				t.Fatalf("%s: %d bytes, valid %v", name, len(body), utf8.ValidString(body))
+			}
+			if limit, ok := apptest.WordLimits[kinds[name]]; ok && apptest.VisibleWords(body) > limit {
+				t.Fatalf("%s: %d words are visible, and %d are enough:\n%s", name, apptest.VisibleWords(body), limit, body)
 			}
 			asks := slices.Contains([]string{"escalation", "ask", "already", "edited"}, name)
 			if got := len(boxes.FindAllString(body, -1)); asks && got != len(task.Escalation.Options) {

@@ -3,7 +3,6 @@ package render_test
 import (
 	"errors"
 	"fmt"
-	"reflect"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -16,7 +15,6 @@ import (
 	"github.com/sia-bot/sia/sia/config"
 	"github.com/sia-bot/sia/sia/invalid"
 	"github.com/sia-bot/sia/sia/plan"
-	"github.com/sia-bot/sia/sim/apptest"
 )
 
 func TestMarkerRoundTrip(t *testing.T) {
@@ -120,44 +118,6 @@ func TestShortenedLogStaysCode(t *testing.T) {
 		!strings.Contains(page, "<h3>The new instructions in full</h3>") {
 		t.Errorf("the log swallowed what follows it:\n%s", got[len(got)-3000:])
 	}
-}
-
-// TestFewWordsAreVisible: whatever people, models and logs wrote, and however much of it.
-func TestFewWordsAreVisible(t *testing.T) {
-	kinds := map[string]string{"status": "status", "intervention": string(sia.DoAnnounce),
-		"escalation": string(sia.DoEscalate), "ask": string(sia.DoEscalate), "plan": string(sia.DoEscalate),
-		"already": string(sia.DoEscalate), "edited": string(sia.DoEscalate),
-		"review": string(sia.DoFinalReview), "review alone": string(sia.DoFinalReview), "on line 0": apptest.OnLine,
-		"on line 1": apptest.OnLine, "on line 2": apptest.OnLine, "on line 3": apptest.OnLine}
-	pieces := append([]string{"a b c d e f g h i j k l m n o p", "one. two. three. four", "x/y.go:3: error: z",
-		"[a](b) c d"},
-		nasty...)
-	rapid.Check(t, func(t *rapid.T) {
-		var task sia.Task
-		fill(reflect.ValueOf(&task).Elem(), func() string {
-			return strings.Join(rapid.SliceOfN(rapid.SampledFrom(pieces), 0, 15).Draw(t, "text"), " ")
-		})
-		task.State = rapid.SampledFrom(sia.States).Draw(t, "state")
-		task.Escalation.Kind = rapid.SampledFrom([]sia.EscalationKind{sia.AskIssue, sia.AskQuestion, sia.AskNoChecks,
-			sia.AskPlan, sia.AskAlready}).Draw(t, "kind")
-		task.Attempts[1].Planning, task.Gate.AwaitsPerson = rapid.Bool().Draw(t, "planning"), rapid.Bool().Draw(t, "person")
-		task.Interventions[0].Review.Verdict = rapid.SampledFrom([]sia.Verdict{sia.Approved, sia.Minor, sia.Major,
-			sia.Rejected, sia.ReviewOff, sia.ReviewFailed}).Draw(t, "verdict")
-		for i := range 2 {
-			task.Checks = append(task.Checks, task.Checks[i])
-			task.Escalation.Options = append(task.Escalation.Options, task.Escalation.Options[i])
-			task.Escalation.Plan.Steps = append(task.Escalation.Plan.Steps, task.Escalation.Plan.Steps...)
-		}
-		for i := range task.Escalation.Options {
-			task.Escalation.Options[i].Letter = string(rune('A' + i))
-		}
-		fillFinal(t, &task)
-		for name, body := range texts(task) {
-			if limit, ok := apptest.WordLimits[kinds[name]]; ok && apptest.VisibleWords(body) > limit {
-				t.Fatalf("%s: %d words are visible, and %d are enough:\n%s", name, apptest.VisibleWords(body), limit, body)
-			}
-		}
-	})
 }
 
 // TestNothingIsLost: what is cut in the visible part of a comment stands in full further down.

@@ -41,11 +41,8 @@ func (e *Evolver) open(ctx context.Context, x store.Experiment) (store.Experimen
 
 // await begins the experiment when nobody has to approve it, or somebody has.
 func (e *Evolver) await(ctx context.Context, x store.Experiment) (store.Experiment, error) {
-	pull, err := e.Forge.Look(ctx, x)
-	if err != nil {
-		return x, err
-	}
-	if x, done, err := e.byHand(ctx, x, pull, store.ExperimentRejected); done || err != nil {
+	x, pull, done, err := e.look(ctx, x, store.ExperimentRejected)
+	if done || err != nil {
 		return x, err
 	}
 	set, err := e.Settings.Settings(ctx, x.Installation, x.Place)
@@ -69,19 +66,21 @@ func (e *Evolver) await(ctx context.Context, x store.Experiment) (store.Experime
 	return e.say(ctx, x)
 }
 
-// byHand follows what people did with the pull request.
-func (e *Evolver) byHand(
-	ctx context.Context, x store.Experiment, now PullState, closed store.ExperimentPhase,
-) (_ store.Experiment, done bool, err error) {
+// look looks at the pull request; done: people merged or closed it, and that was followed.
+func (e *Evolver) look(
+	ctx context.Context, x store.Experiment, closed store.ExperimentPhase,
+) (_ store.Experiment, now PullState, done bool, err error) {
+	now, err = e.Forge.Look(ctx, x)
 	switch {
+	case err != nil:
 	case now.Merged:
+		done = true
 		x, err = e.promoted(ctx, x, "a person merged the pull request")
-		return x, true, err
 	case !now.Open:
+		done = true
 		x, err = e.enter(ctx, x, closed, "a person closed the pull request")
-		return x, true, err
 	}
-	return x, false, nil
+	return x, now, done, err
 }
 
 // promoted notes that the file has the change.
@@ -112,11 +111,8 @@ func samePolicy(a, b store.Experiment) bool {
 
 // judge looks at the result of the tasks of an experiment.
 func (e *Evolver) judge(ctx context.Context, x store.Experiment) (store.Experiment, error) {
-	pull, err := e.Forge.Look(ctx, x)
-	if err != nil {
-		return x, err
-	}
-	if x, done, err := e.byHand(ctx, x, pull, store.ExperimentStopped); done || err != nil {
+	x, _, done, err := e.look(ctx, x, store.ExperimentStopped)
+	if done || err != nil {
 		return x, err
 	}
 	rows, err := e.settled(ctx, x)
@@ -159,11 +155,8 @@ func (e *Evolver) end(
 
 // merge merges the pull request of a change that won.
 func (e *Evolver) merge(ctx context.Context, x store.Experiment) (store.Experiment, error) {
-	pull, err := e.Forge.Look(ctx, x)
-	if err != nil {
-		return x, err
-	}
-	if x, done, err := e.byHand(ctx, x, pull, store.ExperimentStopped); done || err != nil {
+	x, _, done, err := e.look(ctx, x, store.ExperimentStopped)
+	if done || err != nil {
 		return x, err
 	}
 	merged, why, err := e.Forge.Merge(ctx, x)

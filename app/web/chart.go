@@ -33,20 +33,14 @@ func (p *picture) html() template.HTML {
 	return template.HTML(p.String() + "</svg>") //nolint:gosec // numbers, and words of ours
 }
 
-// stacked is amounts after one another, by class. Without any it is empty.
-func stacked(parts ...any) template.HTML {
-	all := 0
-	for i := 1; i < len(parts); i += 2 {
-		all += parts[i].(int)
-	}
+// outcomeBar is the tasks that passed, and after them those that were stopped. Without any it is empty.
+func outcomeBar(passed, stopped int) template.HTML {
 	p := strip("bar", 10)
 	p.bar(0, 0, 1000, 10, "track")
-	x := 0.0
-	for i := 0; i < len(parts); i += 2 {
-		w := 1000 * float64(parts[i+1].(int)) / float64(max(1, all))
-		p.bar(x, 0, w, 10, parts[i].(string))
-		x += w
-	}
+	all := float64(max(1, passed+stopped))
+	good := 1000 * float64(passed) / all
+	p.bar(0, 0, good, 10, "good")
+	p.bar(good, 0, 1000*float64(stopped)/all, 10, "off")
 	return p.html()
 }
 

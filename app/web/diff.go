@@ -4,10 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
+	"github.com/sia-bot/sia/app/render"
 	"github.com/sia-bot/sia/gitops"
 	"github.com/sia-bot/sia/sia"
 	"github.com/sia-bot/sia/sia/secret"
@@ -150,27 +150,11 @@ func seen(line string, most int) string {
 	return text.Clip(b.String(), most)
 }
 
-// Files that tools write, by their paths or by what they say of themselves.
-var (
-	noisePath = regexp.MustCompile(`(^|/)(go\.sum|go\.work\.sum|package-lock\.json|npm-shrinkwrap\.json|` +
-		`pnpm-lock\.yaml|[^/]+\.lock|[^/]+\.lockb?|packages\.lock\.json)$|` +
-		`(^|/)(vendor|node_modules|__snapshots__|dist)/|` +
-		`\.min\.(js|css)$|\.(map|snap|pb\.go)$|_generated\.|_pb2\.py$`)
-	noiseMark = regexp.MustCompile(`Code generated .* DO NOT EDIT|@generated`)
-)
-
 // isNoise reports whether a tool wrote a file.
 func isNoise(f gitops.FileDiff) bool {
-	if noisePath.MatchString(f.Path) {
-		return true
+	var first []string
+	if len(f.Hunks) > 0 && f.Hunks[0].NewStart <= 1 {
+		first = f.Hunks[0].Lines
 	}
-	if len(f.Hunks) == 0 || f.Hunks[0].NewStart > 1 {
-		return false
-	}
-	for _, l := range f.Hunks[0].Lines[:min(len(f.Hunks[0].Lines), 10)] {
-		if noiseMark.MatchString(text.HeadOf(l, shownLine)) {
-			return true
-		}
-	}
-	return false
+	return render.Generated(f.Path, first)
 }

@@ -180,12 +180,9 @@ var docLink = regexp.MustCompile(`\[([^\]]*)\]\([^)]*\)`)
 func (l settingLine) Says() template.HTML { return said(docLink.ReplaceAllString(l.Doc, "$1")) }
 
 func (s *site) settings(r *http.Request) (frame, error) {
-	c, err := s.choice(r)
+	c, err := s.choiceOfOne(r)
 	if err != nil {
 		return frame{}, err
-	}
-	if c.Repo == 0 && len(c.Repos) > 0 {
-		c.Repo = c.Repos[0].ID
 	}
 	p := settingsPage{repoChoice: c, Settings: []settingLine{}}
 	if c.Repo == 0 {

@@ -32,12 +32,9 @@ type lessonsPage struct {
 }
 
 func (s *site) lessons(r *http.Request) (frame, error) {
-	c, err := s.choice(r)
+	c, err := s.choiceOfOne(r)
 	if err != nil {
 		return frame{}, err
-	}
-	if c.Repo == 0 && len(c.Repos) > 0 {
-		c.Repo = c.Repos[0].ID
 	}
 	p := lessonsPage{repoChoice: c, All: r.URL.Query().Get("all") != "", Lessons: []lessonLine{}}
 	if c.Repo == 0 {

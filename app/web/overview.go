@@ -91,7 +91,7 @@ func (s *site) overview(r *http.Request) (frame, error) {
 	p.Targets = targetsOf(counted, p.Weeks)
 	p.Red, p.Saved = counted.Red, counted.Saved
 	p.Chart = weekChart(p.Weeks)
-	p.Outcomes = stacked("good", p.Week.Passed, "off", p.Week.Stopped)
+	p.Outcomes = outcomeBar(p.Week.Passed, p.Week.Stopped)
 	return frame{Title: "Overview", Live: true, Body: p}, nil
 }
 

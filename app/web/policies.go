@@ -177,14 +177,11 @@ func (s *site) stands(r *http.Request, x store.Experiment) (changeLine, error) {
 
 // policies shows the policies in force, their results, and their changes.
 func (s *site) policies(r *http.Request) (frame, error) {
-	c, err := s.choice(r)
+	c, err := s.choiceOfOne(r)
 	if err != nil {
 		return frame{}, err
 	}
 	p := policiesPage{repoChoice: c, InForce: []policyLine{}, Types: []typeLine{}, Changes: []changeLine{}}
-	if p.Repo == 0 && len(p.Repos) > 0 {
-		p.Repo = p.Repos[0].ID
-	}
 	if p.Repo != 0 {
 		if p.InForce, err = s.inForce(r, p.Repo); err != nil {
 			return frame{}, err

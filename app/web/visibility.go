@@ -72,6 +72,15 @@ func (s *site) choice(r *http.Request) (c repoChoice, err error) {
 	return c, err
 }
 
+// choiceOfOne is as choice, of a page that shows one repository: the first, unless another is asked for.
+func (s *site) choiceOfOne(r *http.Request) (c repoChoice, err error) {
+	c, err = s.choice(r)
+	if c.Repo == 0 && len(c.Repos) > 0 {
+		c.Repo = c.Repos[0].ID
+	}
+	return c, err
+}
+
 // name is what people call a repository; its id where it is not known any more.
 func (c repoChoice) name(id int64) string {
 	if i := slices.IndexFunc(c.Repos, func(r store.Repository) bool { return r.ID == id }); i >= 0 {

@@ -22,23 +22,36 @@ func askOnce[T any](
 	ctx context.Context, w *common, f sia.Effect, kind, of string, ask func() (T, error),
 ) (T, error) {
 	var kept keptAnswer[T]
-	text, err := w.Store.Text(ctx, f.Task, f.Attempt, kind)
-	if err == nil {
-		err = json.Unmarshal([]byte(text), &kept)
-	}
-	switch {
-	case err != nil && !errors.Is(err, store.ErrNotFound):
-		return kept.Said, fmt.Errorf("read the kept %s of %s: %w", kind, f.Key, err)
-	case err == nil && kept.Of == of:
-		return kept.Said, nil
+	if there, err := w.readJSON(ctx, f.Task, f.Attempt, kind, &kept); err != nil || there && kept.Of == of {
+		return kept.Said, err
 	}
 	said, err := ask()
 	if err != nil {
 		return said, err
 	}
-	b, err := json.Marshal(keptAnswer[T]{of, said})
-	if err != nil {
-		return said, fmt.Errorf("encode the %s of %s: %w", kind, f.Key, err)
+	return said, w.saveJSON(ctx, f.Task, f.Attempt, kind, keptAnswer[T]{of, said})
+}
+
+// readJSON reads what saveJSON has kept of an attempt; false: nothing was kept.
+func (w *common) readJSON(ctx context.Context, id sia.TaskID, attempt int, kind string, v any) (there bool, err error) {
+	text, err := w.Store.Text(ctx, id, attempt, kind)
+	if errors.Is(err, store.ErrNotFound) {
+		return false, nil
 	}
-	return said, w.Store.SaveText(ctx, f.Task, f.Attempt, kind, string(b))
+	if err == nil {
+		err = json.Unmarshal([]byte(text), v)
+	}
+	if err != nil {
+		return false, fmt.Errorf("read the %s of attempt %d of task %s: %w", kind, attempt, id, err)
+	}
+	return true, nil
+}
+
+// saveJSON keeps something of an attempt.
+func (w *common) saveJSON(ctx context.Context, id sia.TaskID, attempt int, kind string, v any) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return fmt.Errorf("encode the %s of attempt %d of task %s: %w", kind, attempt, id, err)
+	}
+	return w.Store.SaveText(ctx, id, attempt, kind, string(b))
 }

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"log/slog"
 	"slices"
 	"strings"
 	"time"
@@ -17,7 +16,6 @@ import (
 	"github.com/sia-bot/sia/policies"
 	"github.com/sia-bot/sia/sia"
 	"github.com/sia-bot/sia/sia/escalate"
-	"github.com/sia-bot/sia/sia/secret"
 	"github.com/sia-bot/sia/sia/stuck"
 )
 
@@ -49,8 +47,8 @@ func (w *attemptWorker) attempt(ctx context.Context, t sia.Task, f sia.Effect) (
 		return fact, err
 	}
 	r, err := w.runOf(ctx, &t, f)
-	past := w.fetchPast(ctx, t) // beside the making of the workspace
-	defer past.close()
+	past, end := w.fetchPast(ctx, t) // beside the making of the workspace
+	defer end()
 	var space *gitops.Workspace
 	if err == nil {
 		space, err = w.workspace(ctx, t, f, r.begin.commit, len(r.saved) > 0)
@@ -79,7 +77,7 @@ func (w *attemptWorker) attempt(ctx context.Context, t sia.Task, f sia.Effect) (
 	if err != nil {
 		return nil, err
 	}
-	input.Past = past.wait(ctx)
+	input.Past = waitForPast(ctx, past)
 	input.Saved, input.Rebuild = r.saved, !space.Reused()
 	input.OnBase = begin.commit == string(t.BaseSHA) && !space.Reused()
 	if err := w.forRun(ctx, t, r, &input); err != nil {
@@ -149,11 +147,8 @@ func (w *attemptWorker) attempt(ctx context.Context, t sia.Task, f sia.Effect) (
 	if err := w.decisions.decideInterrupt(keep, t, f, fact, interrupt.ID()); err != nil {
 		return nil, err
 	}
-	b, err := json.Marshal(sia.Masked(fact, w.Secrets.Mask))
-	if err != nil {
-		return nil, fmt.Errorf("encode the result of %s: %w", f.Key, err)
-	}
-	if err := w.Store.SaveText(keep, t.ID, f.Attempt, ofRun(textResult, f.Run), string(b)); err != nil {
+	masked := sia.Masked(fact, w.Secrets.Mask)
+	if err := w.saveJSON(keep, t.ID, f.Attempt, ofRun(textResult, f.Run), masked); err != nil {
 		return nil, err
 	}
 	over = true
@@ -237,22 +232,13 @@ func answerable(a sia.Ask, t sia.Task) *sia.Ask {
 func (w *attemptWorker) savedResult(
 	ctx context.Context, t sia.Task, f sia.Effect,
 ) (fact sia.AttemptEnded, ok bool, err error) {
-	saved, err := w.Store.Text(ctx, t.ID, f.Attempt, ofRun(textResult, f.Run))
-	if errors.Is(err, store.ErrNotFound) {
-		return fact, false, nil
-	}
-	if err != nil {
-		return fact, false, err
-	}
-	if err := json.Unmarshal([]byte(saved), &fact); err != nil {
-		return fact, false, fmt.Errorf("saved result of %s: %w", f.Key, err)
-	}
-	return fact, true, nil
+	ok, err = w.readJSON(ctx, t.ID, f.Attempt, ofRun(textResult, f.Run), &fact)
+	return fact, ok, err
 }
 
 // startCommit is where the attempt starts: the base, what must be kept, or the branch's head.
 func (w *attemptWorker) startCommit(ctx context.Context, t sia.Task) (string, error) {
-	start := startOf(t)
+	start := string(t.StartsAt())
 	return start, w.mirror(t).FetchCommit(ctx, start)
 }
 
@@ -342,12 +328,17 @@ func (w *attemptWorker) settleTree(
 		return err
 	}
 	fact.Commit, fact.Diff, fact.Hunks = "", sia.DiffStat{}, nil
-	fact.Reason = strings.TrimPrefix(fact.Reason+"; ", "; ") + "nothing was pushed, since the work tree can't be " +
-		"committed: " + why
+	unpushed(fact, strings.TrimPrefix(fact.Reason+"; ", "; ")+"nothing was pushed, since the work tree can't be "+
+		"committed: "+why)
+	return nil
+}
+
+// unpushed makes an attempt one that failed because nothing of it can be pushed.
+func unpushed(fact *sia.AttemptEnded, why string) {
+	fact.Reason = why
 	if fact.End != sia.EndCancelled && fact.End != sia.EndError {
 		fact.End = sia.EndFinished
 	}
-	return nil
 }
 
 // abandoned says what an attempt that was interrupted had changed; it is not
@@ -408,7 +399,7 @@ func (w *attemptWorker) commit(
 
 // inspect says what a commit changes, and refuses it where that may not leave.
 func (w *attemptWorker) inspect(ctx context.Context, t sia.Task, r agentRun, sha string, fact *sia.AttemptEnded) error {
-	from := startOf(t)
+	from := string(t.StartsAt())
 	if t.Merging != nil {
 		t.BaseSHA, from = t.Merging.Onto, string(t.Merging.Onto) // it stands on that by now
 	}
@@ -438,11 +429,11 @@ func (w *attemptWorker) inspect(ctx context.Context, t sia.Task, r agentRun, sha
 	}
 	switch {
 	case len(open) > 0:
-		refuseConflicts(fact, open)
+		unpushed(fact, render.ConflictsLeft(open))
 	case len(leaks) > 0:
-		refuse(fact, leaks)
+		unpushed(fact, leaksFound(leaks))
 	case len(forbidden) > 0:
-		refuseWorkflows(fact, forbidden)
+		unpushed(fact, render.WorkflowsRefused(forbidden))
 	default:
 		fact.Commit = sia.SHA(sha)
 		if err := w.keepCommits(ctx, t, from, sha); err != nil {
@@ -467,10 +458,7 @@ const progressEvery = time.Minute
 
 // recorder saves the transcript as it happens, and tells how far it has come.
 type recorder struct {
-	store   Store
-	secrets *secret.Masker
-	log     *slog.Logger
-	now     func() time.Time
+	*common
 	task    sia.TaskID
 	attempt int
 	run     int // 0: the only one
@@ -480,8 +468,7 @@ type recorder struct {
 }
 
 func (w *attemptWorker) recorder(task sia.TaskID, attempt, run int) *recorder {
-	return &recorder{store: w.Store, secrets: w.Secrets, log: w.Logger, now: w.Now, task: task, attempt: attempt, run: run,
-		told: w.Now()}
+	return &recorder{common: w.common, task: task, attempt: attempt, run: run, told: w.Now()}
 }
 
 // Turn saves one turn.
@@ -493,12 +480,12 @@ func (r *recorder) Turn(ctx context.Context, turn agent.Turn) error {
 		r.tests = tests
 	}
 	// Of several runs at once each part is shown by itself.
-	if now := r.now(); r.run == 0 && turn.Kind == agent.TurnModel && now.Sub(r.told) >= progressEvery {
+	if now := r.Now(); r.run == 0 && turn.Kind == agent.TurnModel && now.Sub(r.told) >= progressEvery {
 		e := sia.Event{ID: fmt.Sprintf("progress/%d/%d", r.attempt, turn.Number), At: now,
 			Fact: sia.Progressed{Attempt: r.attempt, Turn: turn.Number, Tests: r.tests}}
-		if _, err := r.store.Apply(ctx, r.task, sia.Masked(e, r.secrets.Mask)); err != nil {
+		if _, err := r.Store.Apply(ctx, r.task, sia.Masked(e, r.Secrets.Mask)); err != nil {
 			// The next turn tells it: an attempt is not given up for what is only told.
-			r.log.WarnContext(ctx, "how far the attempt has come is not told", "task", r.task, "attempt", r.attempt,
+			r.Logger.WarnContext(ctx, "how far the attempt has come is not told", "task", r.task, "attempt", r.attempt,
 				"error", err)
 			return nil
 		}
@@ -509,11 +496,11 @@ func (r *recorder) Turn(ctx context.Context, turn agent.Turn) error {
 
 func (r *recorder) save(ctx context.Context, turn agent.Turn) error {
 	turn.Run = r.run
-	b, err := json.Marshal(turn.Masked(r.secrets.Mask))
+	b, err := json.Marshal(turn.Masked(r.Secrets.Mask))
 	if err != nil {
 		return fmt.Errorf("encode turn %d: %w", turn.Number, err)
 	}
-	return r.store.AppendTurn(ctx, r.task, r.attempt, r.run, turn.Number, b)
+	return r.Store.AppendTurn(ctx, r.task, r.attempt, r.run, turn.Number, b)
 }
 
 // transcript reads the turns of all runs of an attempt back.

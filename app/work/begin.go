@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/sia-bot/sia/gitops"
@@ -49,23 +50,15 @@ func (w *startWorker) begin(ctx context.Context, t sia.Task, f sia.Effect) (sia.
 	if err != nil {
 		return nil, err
 	}
-	warning := set.Warning
 	unread, err := w.Memory.Read(ctx, t.Installation, t.Repo, set.Memory.Branch, sia.Actor{})
 	if err != nil {
 		return nil, err
 	}
-	if warning != "" && unread != "" {
-		warning += "\n\n"
-	}
-	warning += unread
 	broken, err := w.Settings.ReadPolicies(ctx, t.Installation, t.Repo, sha)
 	if err != nil {
 		return nil, err
 	}
-	if warning != "" && broken != "" {
-		warning += "\n\n"
-	}
-	warning += broken
+	warnings := slices.DeleteFunc([]string{set.Warning, unread, broken}, func(s string) bool { return s == "" })
 	hold, err := w.dayBudgets(ctx, t, set.Settings)
 	if err != nil {
 		return nil, err
@@ -106,8 +99,9 @@ func (w *startWorker) begin(ctx context.Context, t sia.Task, f sia.Effect) (sia.
 		return nil, err
 	}
 	return sia.Begun{
-		Settings: set.Settings, SettingsFrom: set.From, Warning: warning, BaseBranch: t.BaseBranch, BaseSHA: sia.SHA(sha),
-		Title: issue.Title, Body: issue.Body, Author: issue.Author, Access: access, Labels: issue.Labels, Hold: hold,
+		Settings: set.Settings, SettingsFrom: set.From, Warning: strings.Join(warnings, "\n\n"),
+		BaseBranch: t.BaseBranch, BaseSHA: sia.SHA(sha), Title: issue.Title, Body: issue.Body, Author: issue.Author,
+		Access: access, Labels: issue.Labels, Hold: hold,
 		Lessons: lesson.Refs(told), Withheld: lesson.IDs(withheld), ToolLessons: tools, Already: done, Asked: asked,
 		Commits: commits, Forecast: forecast,
 	}, nil

@@ -16,7 +16,7 @@ import (
 // decide puts a task's question to the policies in force. A decision that was logged stands:
 // carried out again, the effect gives the same answer.
 func (w *decisionWorker) decide(ctx context.Context, t sia.Task, f sia.Effect) (sia.Fact, error) {
-	coders := w.mayWork(t)
+	coders := w.Coders.MayWork(t.Settings)
 	d, err := w.Store.Decision(ctx, f.Key)
 	if errors.Is(err, store.ErrNotFound) {
 		d, err = w.decideNow(ctx, t, f, coders)
@@ -52,27 +52,21 @@ func (w *decisionWorker) decide(ctx context.Context, t sia.Task, f sia.Effect) (
 
 // agentName is the agent and model of one of some coders; "" where there is no such coder.
 func agentName(t sia.Task, coders []Coder, name string) string {
-	for _, c := range coders {
-		if c.Name == name {
-			return c.Agent(t.Settings.Agent).Name()
-		}
+	if i := named(coders, name); i >= 0 {
+		return coders[i].Agent(t.Settings.Agent).Name()
 	}
 	return ""
 }
 
-// mayWork are the coders that may make a task's attempts. Where the repository names a
-// command, it is the one that works, with any of the models.
-func (w *decisionWorker) mayWork(t sia.Task) []Coder { return w.Coders.MayWork(t.Settings) }
+// named is where in a list the coder of a name is; -1: nowhere.
+func named(coders []Coder, name string) int {
+	return slices.IndexFunc(coders, func(c Coder) bool { return c.Name == name })
+}
 
 // coder is the one of a name; the first where that one is not configured any more.
 func (w *decisionWorker) coder(t sia.Task, name string) Coder {
-	may := w.mayWork(t)
-	for _, c := range may {
-		if c.Name == name {
-			return c
-		}
-	}
-	return may[0]
+	may := w.Coders.MayWork(t.Settings)
+	return may[max(0, named(may, name))]
 }
 
 // tools are the names of the tools that an attempt has, as far as they are known.
@@ -118,7 +112,7 @@ func (w *decisionWorker) inForce(ctx context.Context, t sia.Task, typ policies.T
 	if err != nil {
 		return p, err
 	}
-	if p, err = w.Decider.InForce(ctx, set, t, typ, language, len(w.mayWork(t))); err != nil {
+	if p, err = w.Decider.InForce(ctx, set, t, typ, language, len(w.Coders.MayWork(t.Settings))); err != nil {
 		return p, err
 	}
 	return p, w.Store.KeepPolicyVersion(ctx, p.ID(), string(p.Decision), p.Source)

@@ -33,20 +33,16 @@ func (w *surfaceWorker) escalate(ctx context.Context, t sia.Task, f sia.Effect) 
 		}
 		return sia.EscalationOpened{Question: e.Number, Issue: t.Issue, URL: c.URL}, nil
 	}
+	var assignees []string
+	if t.AskedBy.Login != "" {
+		assignees = []string{t.AskedBy.Login}
+	}
 	issue, err := repo.CreateIssue(ctx, github.NewIssue{
 		Title: render.EscalationTitle(t, e), Body: render.EscalationBody(t, e, w.Links), Marker: markerLine(f),
-		Labels: []string{render.LabelNeedsHuman}, Assignees: assignees(t),
+		Labels: []string{render.LabelNeedsHuman}, Assignees: assignees,
 	})
 	if err != nil {
 		return nil, err
 	}
 	return sia.EscalationOpened{Question: e.Number, Issue: issue.Number, URL: issue.URL}, nil
-}
-
-// assignees is whoever asked for the task.
-func assignees(t sia.Task) []string {
-	if t.AskedBy.Login == "" {
-		return nil
-	}
-	return []string{t.AskedBy.Login}
 }

@@ -143,8 +143,15 @@ func (w *checkWorker) reportVerdict(
 			return nil, err
 		}
 		out.Blamed = slices.Sorted(maps.Keys(v.Red))
+		var criteria, passing []string
+		for _, c := range v.Checks {
+			criteria = append(criteria, c.Name)
+			if c.Colour == sia.Green {
+				passing = append(passing, c.Name)
+			}
+		}
 		out.Signals = stuck.Signals(t, stuck.Judged{
-			Failures: out.Failures, Criteria: named(v.Checks), Passing: green(v.Checks),
+			Failures: out.Failures, Criteria: criteria, Passing: passing,
 			Before: gate.Green(e.in.Base, e.in.BaseStatuses, e.in.BaseWorkflows), Hunks: t.Attempt().Hunks,
 		})
 	}
@@ -209,22 +216,4 @@ func (w *checkWorker) statusFailure(ctx context.Context, s gate.Status) (sia.Che
 	out := failure.CheckFailure(s.Context, s.URL, rep)
 	out.Excerpt, out.Line = w.Secrets.Mask(s.Description), 0
 	return out, nil
-}
-
-func named(checks []sia.Check) []string {
-	var names []string
-	for _, c := range checks {
-		names = append(names, c.Name)
-	}
-	return names
-}
-
-func green(checks []sia.Check) []string {
-	var names []string
-	for _, c := range checks {
-		if c.Colour == sia.Green {
-			names = append(names, c.Name)
-		}
-	}
-	return names
 }

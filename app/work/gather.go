@@ -233,28 +233,29 @@ func (w *checkWorker) supply(ctx context.Context, t sia.Task, e *headEvidence, n
 		}
 		e.in.BaseWorkflows, e.in.BaseWorkflowsKnown = all, true
 	}
+	read := func(id int64, set github.CheckSet, runs []gate.Run, green *github.CheckRun) (checkLog, error) {
+		log, err := w.readLog(ctx, w.repo(t), runOf(set, id), green)
+		if err == nil {
+			classify(runs, id, log)
+		}
+		return log, err
+	}
 	for _, id := range needs.Logs {
-		run := runOf(e.head, id)
-		log, err := w.readLog(ctx, w.repo(t), run, e.greenOnBase(id))
+		log, err := read(id, e.head, e.in.Runs, e.greenOnBase(id))
 		if err != nil {
 			return err
 		}
-		classify(e.in.Runs, id, log)
 		e.logs = append(e.logs, log)
 	}
 	for _, id := range needs.Earlier {
-		log, err := w.readLog(ctx, w.repo(t), runOf(e.head, id), nil)
-		if err != nil {
+		if _, err := read(id, e.head, e.in.Runs, nil); err != nil {
 			return err
 		}
-		classify(e.in.Runs, id, log)
 	}
 	for _, id := range needs.OnBase {
-		log, err := w.readLog(ctx, w.repo(t), runOf(e.base, id), nil)
-		if err != nil {
+		if _, err := read(id, e.base, e.in.Base, nil); err != nil {
 			return err
 		}
-		classify(e.in.Base, id, log)
 	}
 	if len(needs.Files) > 0 {
 		if e.in.Files, err = w.branch.workflowsAt(ctx, t, needs.Files); err != nil {

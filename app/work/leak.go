@@ -141,14 +141,10 @@ func contentLeaks(
 	return nil
 }
 
-// refuse makes an attempt that has secrets in its commit one that failed. Nothing of it
-// is pushed, and nothing is kept: the commit would be as public on any branch.
-func refuse(fact *sia.AttemptEnded, leaks []string) {
-	named := leaks[:min(len(leaks), mostLeaks)]
-	fact.Reason = fmt.Sprintf("nothing was pushed, since the change adds a secret: %s. Read it from the environment; "+
-		"in a test, make one up at run time",
-		strings.Join(named, ", "))
-	if fact.End != sia.EndCancelled && fact.End != sia.EndError {
-		fact.End = sia.EndFinished
-	}
+// leaksFound says why an attempt with secrets in its commit is not pushed. Nothing of it is kept: the commit would be as
+// public on any branch.
+func leaksFound(leaks []string) string {
+	return "nothing was pushed, since the change adds a secret: " +
+		strings.Join(leaks[:min(len(leaks), mostLeaks)], ", ") +
+		". Read it from the environment; in a test, make one up at run time"
 }

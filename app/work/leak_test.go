@@ -74,8 +74,8 @@ func wide(text string) string {
 func TestEncodedLeaksInALargeFile(t *testing.T) {
 	token := "ghp_" + strings.Repeat("aB3d", 9)
 	for _, at := range []int{0, scanPiece/2 - 20, scanPiece*3/4 - 20, scanPiece - 50, scanPiece, scanPiece + 1,
-		scanPiece + 30, scanPiece + 31, scanPiece + scanTail - 50, scanPiece + scanLead + scanTail - 21, 3*scanPiece + 2} {
-		text := strings.Repeat("x", at) + " " + token + " " + strings.Repeat("y", 2*scanPiece)
+		scanPiece + 30, scanPiece + 31, scanPiece + scanTail - 50, scanPiece + scanLead + scanTail - 21, 2*scanPiece + 2} {
+		text := strings.Repeat("x", at) + " " + token + " " + strings.Repeat("y", scanPiece/4)
 		want := []string{"1 github-pat"}
 		for name, encoded := range map[string]string{"UTF-16": wide(text),
 			"base64": "x: " + base64.StdEncoding.EncodeToString([]byte(text))} {
@@ -95,11 +95,11 @@ func TestLeaksInALargeFile(t *testing.T) {
 	line := strings.Repeat("x", 99) + "\n"
 	for _, at := range []int{0, scanPiece - 200, scanPiece - 100, scanPiece, scanPiece + 100, scanPiece + scanTail - 100,
 		scanPiece + scanTail, scanPiece + scanLead - 20, scanPiece + scanLead + scanTail - 20, 2 * scanPiece,
-		5 * scanPiece / 2, 60 << 20} {
+		5 * scanPiece / 2, 10 * scanPiece} {
 		n := at / len(line)
 		before := line[:at%len(line)]
 		parts := []io.Reader{&repeated{line: line, n: n}, strings.NewReader(before + "a = " + token + "\n" + key),
-			&repeated{line: line, n: 30_000}}
+			&repeated{line: line, n: 12_000}}
 		want := []string{fmt.Sprintf("%d github-pat", n+1), fmt.Sprintf("%d private-key", n+2)}
 		if d := cmp.Diff(want, found(t, "", io.MultiReader(parts...))); d != "" {
 			t.Errorf("at %d (-want +got):\n%s", at, d)

@@ -3,14 +3,11 @@ package work
 import (
 	"cmp"
 	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"slices"
 
 	"github.com/sia-bot/sia/agent"
 	"github.com/sia-bot/sia/app/render"
-	"github.com/sia-bot/sia/app/store"
 	"github.com/sia-bot/sia/gitops"
 	"github.com/sia-bot/sia/policies"
 	"github.com/sia-bot/sia/sia"
@@ -153,24 +150,12 @@ func (w *attemptWorker) baseline(ctx context.Context, t sia.Task, r agentRun) (*
 		return nil, err
 	}
 	got[0] = sia.Masked(got[0], w.Secrets.Mask)
-	b, err := json.Marshal(got[0])
-	if err != nil {
-		return nil, fmt.Errorf("encode the baseline of attempt %d of task %s: %w", t.Attempt().Number, t.ID, err)
-	}
-	return &got[0], w.Store.SaveText(ctx, t.ID, t.Attempt().Number, textBaseline, string(b))
+	return &got[0], w.saveJSON(ctx, t.ID, t.Attempt().Number, textBaseline, got[0])
 }
 
 // savedBaseline is the baseline as far as it was found out; nil: it was not.
 func (w *attemptWorker) savedBaseline(ctx context.Context, t sia.Task) (c *sia.CheckRun, err error) {
-	saved, err := w.Store.Text(ctx, t.ID, t.Attempt().Number, textBaseline)
-	if errors.Is(err, store.ErrNotFound) {
-		return nil, nil //nolint:nilnil // that it is not known is an answer
-	}
-	if err == nil {
-		if err = json.Unmarshal([]byte(saved), &c); err != nil {
-			err = fmt.Errorf("read the baseline of attempt %d of task %s: %w", t.Attempt().Number, t.ID, err)
-		}
-	}
+	_, err = w.readJSON(ctx, t.ID, t.Attempt().Number, textBaseline, &c)
 	return c, err
 }
 

@@ -2,6 +2,7 @@ package work
 
 import (
 	"context"
+	"sync"
 	"time"
 
 	"github.com/sia-bot/sia/agent/locate"
@@ -11,20 +12,13 @@ import (
 // pastWithin bounds how long an attempt waits, once its workspace stands, for what its repository's history tells.
 const pastWithin = 2 * time.Second
 
-// pastFetch is the fetch of what commits changed, under way beside an attempt.
-type pastFetch struct {
-	got  chan []locate.Commit
-	end  context.CancelFunc
-	done chan struct{}
-}
-
-// fetchPast begins to fetch which files the commits behind the task's base changed. The caller calls close. It is only
-// a help: an attempt does without where it fails or takes long, and what comes late is there for the next.
-func (w *attemptWorker) fetchPast(ctx context.Context, t sia.Task) *pastFetch {
-	ctx, end := context.WithCancel(ctx)
-	f := &pastFetch{got: make(chan []locate.Commit, 1), end: end, done: make(chan struct{})}
-	go func() {
-		defer close(f.done)
+// fetchPast begins to fetch which files the commits behind the task's base changed; end ends that, and waits for it. It
+// is only a help: an attempt does without where it fails or takes long, and what comes late is there for the next.
+func (w *attemptWorker) fetchPast(ctx context.Context, t sia.Task) (past <-chan []locate.Commit, end func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	got := make(chan []locate.Commit, 1)
+	var fetch sync.WaitGroup
+	fetch.Go(func() {
 		names, err := w.mirror(t).FetchNames(ctx, string(t.BaseSHA))
 		if err != nil && ctx.Err() == nil {
 			w.Logger.InfoContext(ctx, "which files changed together is not known", "task", t.ID, "error", err)
@@ -33,26 +27,20 @@ func (w *attemptWorker) fetchPast(ctx context.Context, t sia.Task) *pastFetch {
 		for i, n := range names {
 			past[i].Paths = n.Paths
 		}
-		f.got <- past
-	}()
-	return f
+		got <- past
+	})
+	return got, func() { cancel(); fetch.Wait() }
 }
 
-// wait returns what was fetched; nothing when it is not there within pastWithin.
-func (f *pastFetch) wait(ctx context.Context) []locate.Commit {
+// waitForPast returns what was fetched; nothing when it is not there within pastWithin.
+func waitForPast(ctx context.Context, got <-chan []locate.Commit) []locate.Commit {
 	late := time.NewTimer(pastWithin)
 	defer late.Stop()
 	select {
-	case past := <-f.got:
+	case past := <-got:
 		return past
 	case <-late.C:
 	case <-ctx.Done():
 	}
 	return nil
-}
-
-// close ends the fetch and waits for its end.
-func (f *pastFetch) close() {
-	f.end()
-	<-f.done
 }

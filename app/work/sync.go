@@ -52,8 +52,7 @@ func (w *surfaceWorker) repair(ctx context.Context, t sia.Task) error {
 func (w *surfaceWorker) surface(
 	ctx context.Context, t sia.Task, kind, content string, write func(known int64) (int64, error),
 ) error {
-	sum := sha256.Sum256([]byte(content))
-	hash := hex.EncodeToString(sum[:8])
+	hash := hashOf([]byte(content))
 	id, last, err := w.Store.Surface(ctx, t.ID, kind)
 	if err != nil || last == hash {
 		return err
@@ -62,6 +61,12 @@ func (w *surfaceWorker) surface(
 		return err
 	}
 	return w.Store.SaveSurface(ctx, t.ID, kind, id, hash)
+}
+
+// hashOf stands for what was written.
+func hashOf(content []byte) string {
+	sum := sha256.Sum256(content)
+	return hex.EncodeToString(sum[:8])
 }
 
 func (w *surfaceWorker) syncStatus(ctx context.Context, t sia.Task) error {
@@ -212,8 +217,7 @@ func (w *surfaceWorker) annotated(
 	if err != nil {
 		return false, "", fmt.Errorf("encode annotations: %w", err)
 	}
-	hash := sha256.Sum256(b)
-	sum = hex.EncodeToString(hash[:8])
+	sum = hashOf(b)
 	_, last, err := w.Store.Surface(ctx, t.ID, annotationsOf(spec))
 	return last == sum, sum, err
 }

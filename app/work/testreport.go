@@ -147,32 +147,21 @@ func readReportFile(ctx context.Context, f *zip.File, room int64) (failure.Repor
 		return failure.Report{}, 0, fmt.Errorf("unpack %s: %w", f.Name, err)
 	}
 	defer file.Close()
-	in := &countedReader{r: io.LimitReader(file, room+1)}
+	in := &io.LimitedReader{R: file, N: room + 1}
 	rep, err := failure.Read(ctx, in, failure.Options{})
+	n := room + 1 - in.N
 	switch {
 	case err != nil:
-		return failure.Report{}, in.n, fmt.Errorf("unpack %s: %w", f.Name, err)
-	case in.n > room:
-		return failure.Report{}, in.n, errTooLarge
+		return failure.Report{}, n, fmt.Errorf("unpack %s: %w", f.Name, err)
+	case n > room:
+		return failure.Report{}, n, errTooLarge
 	case !slices.ContainsFunc(rep.Why, fromJUnit):
-		return failure.Report{}, in.n, nil
+		return failure.Report{}, n, nil
 	}
-	return rep, in.n, nil
+	return rep, n, nil
 }
 
 var errTooLarge = errors.New("the reports unpack to more than 64 MiB; the rest was not read")
 
 // fromJUnit reports whether a reason is that of a JUnit report, and not of other XML read as a log.
 func fromJUnit(why string) bool { return strings.Contains(why, "JUnit XML") }
-
-// countedReader counts what is read.
-type countedReader struct {
-	r io.Reader
-	n int64
-}
-
-func (c *countedReader) Read(p []byte) (int, error) {
-	n, err := c.r.Read(p)
-	c.n += int64(n)
-	return n, err
-}

@@ -76,25 +76,34 @@ func openShop(t *testing.T, artifact, script string) *shop {
 	if err != nil {
 		t.Fatal(err)
 	}
-	app, err := github.New(github.Config{AppID: registered.ID, PrivateKey: registered.PrivateKeyPEM, BaseURL: sim.APIURL(),
-		Secrets: &secret.Masker{}, WriteBurst: 100, Writes: github.Uncounted{}})
+	s := &shop{sim: sim, in: in}
+	s.app, err = github.New(github.Config{AppID: registered.ID, PrivateKey: registered.PrivateKeyPEM,
+		BaseURL: sim.APIURL(), Secrets: &secret.Masker{}, WriteBurst: 100, Writes: github.Uncounted{}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	head, err := sim.PushFiles("acme/shop", "work", "ann", "work",
+	s.repo = s.app.Repo(in, sia.Repo{ID: made.ID, Owner: "acme", Name: "shop"})
+	s.push(t, "work", artifact, script)
+	return s
+}
+
+// push makes a branch with another check, which fails.
+func (s *shop) push(t *testing.T, branch, artifact, script string) {
+	t.Helper()
+	var err error
+	s.head, err = s.sim.PushFiles("acme/shop", branch, "ann", branch,
 		map[string]string{".github/workflows/ci.yml": fmt.Sprintf(quiet, artifact), "check.sh": script})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := sim.WaitIdle(t.Context()); err != nil {
+	if err := s.sim.WaitIdle(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	repo := app.Repo(in, sia.Repo{ID: made.ID, Owner: "acme", Name: "shop"})
-	set, err := repo.Checks(t.Context(), head)
+	set, err := s.repo.Checks(t.Context(), s.head)
 	if err != nil || len(set.Runs) != 1 || set.Runs[0].Conclusion != "failure" {
 		t.Fatalf("%+v, %v", set, err)
 	}
-	return &shop{sim: sim, app: app, in: in, head: head, repo: repo, run: set.Runs[0]}
+	s.run = set.Runs[0]
 }
 
 // read reads the failed check and says how often artifacts were asked for.
@@ -132,6 +141,7 @@ func TestTestReportIsRead(t *testing.T) {
 // A log that says what failed costs no request more, and neither does a run of which nothing looks like a
 // report more than one.
 func TestTestReportIsNotNeeded(t *testing.T) {
+	s := openShop(t, "junit-results", writesReport)
 	for name, c := range map[string]struct {
 		artifact, script string
 		asked            int
@@ -144,7 +154,9 @@ func TestTestReportIsNotNeeded(t *testing.T) {
 		"other XML":         {"test-results", "mkdir out; echo '<a>error: no</a>' >out/r.xml; exit 1", 2},
 		"XML that is a log": {"reports", "mkdir out; echo 'FAIL: boom' >out/r.xml; exit 1", 2},
 	} {
-		log, asked := openShop(t, c.artifact, c.script).read(t)
+		s.sim.ClearFaults()
+		s.push(t, strings.ReplaceAll(name, " ", "-"), c.artifact, c.script)
+		log, asked := s.read(t)
 		if asked != c.asked || strings.Contains(log.failure.Excerpt, "expected 119") ||
 			strings.Contains(log.failure.Excerpt, "boom") {
 			t.Errorf("%s: %d requests, %+v", name, asked, log.failure)

@@ -126,12 +126,3 @@ func (w *branchWorker) beginning(ctx context.Context, t sia.Task, start string) 
 	}
 	return b, nil
 }
-
-// refuseConflicts makes an attempt one that failed because it left both sides of a
-// conflict in files.
-func refuseConflicts(fact *sia.AttemptEnded, paths []string) {
-	fact.Reason = render.ConflictsLeft(paths)
-	if fact.End != sia.EndCancelled && fact.End != sia.EndError {
-		fact.End = sia.EndFinished
-	}
-}

@@ -2,7 +2,6 @@ package work
 
 import (
 	"context"
-	"strings"
 
 	"github.com/sia-bot/sia/app/render"
 	"github.com/sia-bot/sia/gitops"
@@ -23,22 +22,15 @@ func (w *surfaceWorker) change(ctx context.Context, t sia.Task) []render.Changed
 	files := make([]render.ChangedFile, len(diff.Files))
 	for i, f := range diff.Files {
 		files[i] = render.ChangedFile{Path: f.Path, OldPath: f.OldPath, Status: string(f.Status), Added: f.Added,
-			Deleted: f.Deleted, Generated: saysGenerated(f)}
+			Deleted: f.Deleted, Generated: render.Generated(f.Path, firstLines(f))}
 	}
 	return files
 }
 
-// saysGenerated reports whether the first lines of a file, as far as a change shows them, say that a program wrote it.
-// https://go.dev/s/generatedcode; others say "@generated".
-func saysGenerated(f gitops.FileDiff) bool {
+// firstLines are those of a file, as far as a change shows them.
+func firstLines(f gitops.FileDiff) []string {
 	if len(f.Hunks) == 0 || f.Hunks[0].NewStart > 1 {
-		return false
+		return nil
 	}
-	for _, line := range f.Hunks[0].Lines[:min(len(f.Hunks[0].Lines), 20)] {
-		if strings.Contains(line, "@generated") || strings.Contains(line, "Code generated ") &&
-			strings.Contains(line, "DO NOT EDIT") {
-			return true
-		}
-	}
-	return false
+	return f.Hunks[0].Lines
 }

@@ -19,9 +19,6 @@ import (
 // https://docs.github.com/en/rest/authentication/permissions-required-for-github-apps
 const workflowsFolder = ".github/workflows/"
 
-// startOf is the commit that an attempt of the task starts from.
-func startOf(t sia.Task) string { return string(t.StartsAt()) }
-
 // workflowFiles are the workflow files that differ between two commits, and those of
 // them that are there afterwards. Whether one may go is left to GitHub.
 func (w *branchWorker) workflowFiles(
@@ -80,15 +77,6 @@ func (w *branchWorker) forbiddenWorkflows(ctx context.Context, t sia.Task, from,
 		return nil, nil
 	}
 	return written, nil
-}
-
-// refuseWorkflows makes an attempt one that failed because nothing of it can be
-// pushed.
-func refuseWorkflows(fact *sia.AttemptEnded, paths []string) {
-	fact.Reason = render.WorkflowsRefused(paths)
-	if fact.End != sia.EndCancelled && fact.End != sia.EndError {
-		fact.End = sia.EndFinished
-	}
 }
 
 // refusedWorkflow reads GitHub's refusal of a push because of a workflow file. Trying

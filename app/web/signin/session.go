@@ -3,7 +3,6 @@ package signin
 import (
 	"crypto/aes"
 	"crypto/cipher"
-	"crypto/rand"
 	"crypto/subtle"
 	"encoding/base64"
 	"encoding/json"
@@ -69,9 +68,7 @@ func (j cookieStore) put(w http.ResponseWriter, cookie string, v any, life time.
 	if err != nil {
 		return fmt.Errorf("seal a cookie: %w", err)
 	}
-	nonce := make([]byte, j.seal.NonceSize())
-	rand.Read(nonce)
-	sealed := j.seal.Seal(nonce, nonce, plain, []byte(cookie))
+	sealed := j.seal.Seal(nil, nil, plain, []byte(cookie))
 	j.set(w, cookie, base64.RawURLEncoding.EncodeToString(sealed), int(life.Seconds()))
 	return nil
 }
@@ -91,11 +88,10 @@ func (j cookieStore) open(r *http.Request, cookie string, v any) bool {
 		return false
 	}
 	sealed, err := base64.RawURLEncoding.DecodeString(c.Value)
-	if err != nil || len(sealed) < j.seal.NonceSize() {
+	if err != nil {
 		return false
 	}
-	n := j.seal.NonceSize()
-	plain, err := j.seal.Open(nil, sealed[:n], sealed[n:], []byte(cookie))
+	plain, err := j.seal.Open(nil, nil, sealed, []byte(cookie))
 	return err == nil && json.Unmarshal(plain, v) == nil
 }
 
@@ -111,13 +107,13 @@ func (j cookieStore) beginning(r *http.Request) (b beginning, ok bool) {
 	return b, ok && j.now().Before(b.Until)
 }
 
-// newSeal seals with a key of 32 bytes.
+// newSeal seals with a key of 32 bytes, each value with a nonce of its own.
 func newSeal(key []byte) (cipher.AEAD, error) {
 	block, err := aes.NewCipher(key)
 	if err != nil {
 		return nil, err
 	}
-	return cipher.NewGCM(block)
+	return cipher.NewGCMWithRandomNonce(block)
 }
 
 // same compares in a time that does not depend on where they differ. Nothing is like nothing.

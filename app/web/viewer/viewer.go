@@ -49,16 +49,6 @@ func (v Viewer) By() sia.Actor {
 // May reports whether the viewer has a role, or a greater one, in a repository.
 func (v Viewer) May(repo int64, role Role) bool { return v.Operator || v.Repos[repo] >= role }
 
-// Sees reports whether an installation is the viewer's to look at, as a whole or in part.
-func (v Viewer) Sees(installation int64) bool {
-	for _, in := range v.Installations {
-		if in.ID == installation {
-			return true
-		}
-	}
-	return v.Operator
-}
-
 // Rules reports whether the viewer administers all of an installation.
 func (v Viewer) Rules(installation int64) bool {
 	for _, in := range v.Installations {
