@@ -12,8 +12,8 @@ import (
 // Ranges gathers the numbers that are out of their ranges. The zero value is ready.
 type Ranges struct{ problems []Problem }
 
-// Numbers notes every number of a struct that is out of the range that its field's tag names, such as range:"0,0.5" with
-// both ends possible. Each field is called as in YAML, below a path.
+// Numbers notes every number of a struct that is out of the range that its field's tag names, such as range:"0,0.5"
+// with both ends possible. Each field is called as in YAML, below a path.
 func (r *Ranges) Numbers(path string, of any) {
 	for field, v := range reflect.ValueOf(of).Fields() {
 		if v.Kind() == reflect.Int {

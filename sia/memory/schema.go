@@ -31,8 +31,8 @@ var compiledSchema = sync.OnceValues(func() (*jsonschema.Schema, error) {
 	return c.Compile("memory.json")
 })
 
-// validateFile checks a JSON file against the schema. line is where it is no JSON; other faults say themselves where they
-// are.
+// validateFile checks a JSON file against the schema. line is where it is no JSON; other faults say themselves where
+// they are.
 func validateFile(file []byte) (line int, err error) {
 	schema, err := compiledSchema()
 	if err != nil {

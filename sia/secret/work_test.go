@@ -38,8 +38,8 @@ func TestManyBeginningsOfKeys(t *testing.T) {
 	}
 }
 
-// No rule's beginning, repeated, is more work than its length. Of rules that differ in nothing but the issuer's name and
-// the length of its token, one stands for all.
+// No rule's beginning, repeated, is more work than its length. Of rules that differ in nothing but the issuer's name
+// and the length of its token, one stands for all.
 //
 //test:plain
 func TestManyBeginningsOfEveryRule(t *testing.T) {

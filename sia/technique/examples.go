@@ -26,8 +26,8 @@ const (
 var (
 	notExample = lazyregexp.New(`(^|/)(vendor|node_modules|third_party|dist|build|target|\.git|__pycache__|testdata|` +
 		`fixtures)/|\.min\.|_generated|\.pb\.|\.lock$|(^|/)(go\.sum|package-lock\.json|LICENSE[^/]*|CHANGELOG[^/]*)$`)
-	sourceExt = strings.Fields(`.go .py .js .jsx .ts .tsx .java .kt .rb .rs .c .h .cc .cpp .hpp .cs .php .swift .scala .ex .exs .sh
-		.sql .html .css .tmpl .yml .yaml .json .toml .md`)
+	sourceExt = strings.Fields(`.go .py .js .jsx .ts .tsx .java .kt .rb .rs .c .h .cc .cpp .hpp .cs .php .swift .scala
+		.ex .exs .sh .sql .html .css .tmpl .yml .yaml .json .toml .md`)
 	interfaceDecl = lazyregexp.New(`(?m)^\s*(type\s+\w+\s+interface\b|(export\s+|public\s+)?interface\s+\w+|` +
 		`class\s+\w+\((abc\.)?(ABC|Protocol)|(pub\s+)?trait\s+\w+|protocol\s+\w+|abstract\s+class\s+\w+)`)
 )
@@ -253,8 +253,8 @@ func locateFile(p string, in Input) (string, bool) {
 }
 
 // stopWords are in every issue and say nothing about a file.
-var stopWords = strings.Fields(`the and for with when that this from should must are not add fix make use test tests file src internal main index lib
-	pkg into has have will can all com github`)
+var stopWords = strings.Fields(`the and for with when that this from should must are not add fix make use test tests
+	file src internal main index lib pkg into has have will can all com github`)
 
 // wordsOf are the words of a text or path in lower case, taken apart at case
 // changes and punctuation, with a plural's s taken off.

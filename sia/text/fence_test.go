@@ -15,7 +15,9 @@ func TestFences(t *testing.T) {
 			t.Errorf("%q opens %q, want %q", line, got, want)
 		}
 	}
-	for line, want := range map[string]bool{"```": true, "  `````  ": true, "``": false, "~~~": false, "```x": false, "": false} {
+	for line, want := range map[string]bool{
+		"```": true, "  `````  ": true, "``": false, "~~~": false, "```x": false, "": false,
+	} {
 		if got := text.ClosesFence(line, "```"); got != want {
 			t.Errorf("%q closes it: %v, want %v", line, got, want)
 		}
