@@ -17,21 +17,13 @@ type auditCmd struct {
 	Repo           string   `help:"Only what was done in this repository, as owner/name or GitHub's id." placeholder:"OWNER/NAME" type:"repository"`
 	Person         string   `help:"Only what this login did; operator is whoever runs the server, sia is SIA itself." placeholder:"LOGIN"`
 	Since          pastTime `help:"Only what was done since: a time such as 36h or 7d ago, or a date such as 2026-05-04. Default: 30d." default:"30d" placeholder:"TIME"`
-	Limit          int      `help:"At most so many, the latest." default:"100"`
+	Limit          int      `help:"At most so many, the latest." default:"100" min:"1" max:"1000000"`
 }
 
 // Help is what `sia audit --help` says beneath the first line.
 func (*auditCmd) Help() string {
 	return "Lists what people asked for, answered, paused and approved, what SIA decided, and what it wrote to GitHub, " +
 		"with what followed. --output json prints an object a line. Sign-ins to the pages are not stored."
-}
-
-// Validate refuses, as wrong usage, a limit that lists nothing.
-func (c auditCmd) Validate() error {
-	if c.Limit < 1 || c.Limit > 1_000_000 {
-		return fmt.Errorf("--limit %d: give a number from 1 to 1000000", c.Limit)
-	}
-	return nil
 }
 
 // auditLine is a line of --output json. Fields are only added.
@@ -43,15 +35,12 @@ type auditLine struct {
 // Run lists who did what.
 func (c *auditCmd) Run(e *cli.Env) error {
 	return c.with(e, func(s *store.Store) error {
-		f := store.ActFilter{Login: strings.TrimPrefix(c.Person, "@"), Since: c.Since.before(time.Now()), Limit: c.Limit}
-		if c.Repo != "" {
-			r, err := knownRepository(e, s, c.Repo)
-			if err != nil {
-				return err
-			}
-			f.Repo = r.ID
+		repo, err := repositoryID(e, s, c.Repo)
+		if err != nil {
+			return err
 		}
-		acts, err := s.Acts(e.Ctx, f)
+		acts, err := s.Acts(e.Ctx, store.ActFilter{Login: strings.TrimPrefix(c.Person, "@"), Repo: repo,
+			Since: c.Since.before(time.Now()), Limit: c.Limit})
 		if err != nil {
 			return err
 		}
@@ -76,8 +65,7 @@ func (c *auditCmd) Run(e *cli.Env) error {
 			return nil
 		}
 		if len(acts) == 0 {
-			_, err := fmt.Fprintln(e.Out, "nothing was done; name an earlier time with --since, or leave the filters out")
-			return err
+			return e.Sayf("nothing was done; name an earlier time with --since, or leave the filters out\n")
 		}
 		w := cli.NewTable(e.Out, "TIME", "WHO", "WHAT", "WHERE", "WHAT FOLLOWED")
 		for _, a := range acts {

@@ -49,9 +49,8 @@ func (c *backupCmd) Run(e *cli.Env) error {
 				fmt.Fprintln(e.Out, "  "+text.OneLine(file))
 			}
 		}
-		_, err = fmt.Fprintln(e.Out, "It needs the variables SIA_* that the server is started with, too. The folders git "+
-			"and sandbox are made again.")
-		return err
+		return e.Sayf("It needs the variables SIA_* that the server is started with, too. The folders git " +
+			"and sandbox are made again.\n")
 	})
 }
 

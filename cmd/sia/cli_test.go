@@ -37,15 +37,10 @@ func TestOneCommandIsReadAsAmongAll(t *testing.T) {
 }
 
 // A server's file can be given to every command that takes one, though it sets flags of others. What is no command's is
-// refused by all of them.
+// refused by all of them. How they are read does not differ; to read all of sia's flags for each takes long.
 func TestEveryCommandReadsAServersFile(t *testing.T) {
-	var c commandLine
-	all, err := newParser(&c, io.Discard, io.Discard)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, of := range all.Model.Children {
-		one, err := program(&c).Alone([]string{of.Name}).Parser(io.Discard, io.Discard)
+	for _, command := range []string{"serve", "run", "policies"} {
+		one, err := program(&commandLine{}).Alone([]string{command}).Parser(io.Discard, io.Discard)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -60,7 +55,7 @@ func TestEveryCommandReadsAServersFile(t *testing.T) {
 				t.Fatal(err)
 			}
 			if got := fmt.Sprint(settings.Validate(one.Model)); got != want {
-				t.Errorf("sia %s: %q: %s, want %s", of.Name, file, got, want)
+				t.Errorf("sia %s: %q: %s, want %s", command, file, got, want)
 			}
 		}
 	}

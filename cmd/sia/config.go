@@ -2,7 +2,6 @@ package main
 
 import (
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 
@@ -43,8 +42,7 @@ func (c *configCheckCmd) Run(e *cli.Env) error {
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintln(e.Out, c.File+": good")
-	return err
+	return e.Sayf("%s: good\n", c.File)
 }
 
 type configExplainCmd struct {
@@ -75,11 +73,7 @@ func (c *configExplainCmd) Run(e *cli.Env) error {
 	if err != nil {
 		return err
 	}
-	if c.Output == "json" {
-		return e.JSON(effective.Settings)
-	}
-	_, err = fmt.Fprint(e.Out, effective.Explain())
-	return err
+	return c.Sayf(e, effective.Settings, "%s", effective.Explain())
 }
 
 type configSchemaCmd struct {

@@ -74,8 +74,7 @@ func (c *configInitCmd) Run(e *cli.Env) error {
 			strings.Join(hosts, ","))
 	}
 	if c.Write {
-		_, err = fmt.Fprintf(e.Out, "Wrote %s. Read it, commit it, and push it to the default branch.\n", config.Path)
-		return err
+		return e.Sayf("Wrote %s. Read it, commit it, and push it to the default branch.\n", config.Path)
 	}
 	_, err = e.Out.Write(file)
 	return err

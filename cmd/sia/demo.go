@@ -23,8 +23,8 @@ type demoCmd struct {
 	ModelURL     string        `help:"OpenAI-compatible endpoint to use instead of the scripted model." env:"SIA_MODEL_URL" placeholder:"URL" type:"web"`
 	ModelKey     string        `help:"Its key." env:"SIA_MODEL_KEY" placeholder:"KEY"`
 	Model        string        `help:"Its model." env:"SIA_MODEL" placeholder:"NAME"`
-	ModelTimeout time.Duration `help:"How long one answer of it may take." env:"SIA_MODEL_TIMEOUT" default:"2m"`
-	Timeout      time.Duration `help:"Give up on a step after this long." default:"10m"`
+	ModelTimeout time.Duration `help:"How long one answer of it may take." env:"SIA_MODEL_TIMEOUT" default:"2m" min:"1ms"`
+	Timeout      time.Duration `help:"Give up on a step after this long." default:"10m" min:"1ms"`
 	Verbose      bool          `short:"v" help:"Show SIA's own log on standard error."`
 }
 
@@ -34,14 +34,6 @@ const (
 	demoRepo = "bookings"
 	demoApp  = "sia-demo"
 )
-
-// Validate refuses, as wrong usage, times in which nothing can be done.
-func (c *demoCmd) Validate() error {
-	if c.Timeout <= 0 || c.ModelTimeout <= 0 {
-		return errors.New("--timeout and --model-timeout have to be positive")
-	}
-	return nil
-}
 
 // Run plays the demo.
 func (c *demoCmd) Run(e *cli.Env) (err error) {
@@ -101,15 +93,18 @@ func (c *demoCmd) own(e *cli.Env) error {
 
 // bookings is the repository of the story.
 func bookings() (ghsim.RepoSpec, error) {
-	b, err := demoFiles.ReadFile("demo/bookings.txtar")
-	if err != nil {
-		return ghsim.RepoSpec{}, err
-	}
+	files, err := demoRepository("bookings")
+	return ghsim.RepoSpec{Files: files, Message: "A service for restaurant bookings"}, err
+}
+
+// demoRepository is the files of a repository in the folder demo.
+func demoRepository(name string) (map[string]string, error) {
+	b, err := demoFiles.ReadFile("demo/" + name + ".txtar")
 	files := map[string]string{}
 	for _, f := range txtar.Parse(b).Files {
 		files[f.Name] = string(f.Data)
 	}
-	return ghsim.RepoSpec{Files: files, Message: "A service for restaurant bookings"}, nil
+	return files, err
 }
 
 // open sets the stage.

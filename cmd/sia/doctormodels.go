@@ -36,19 +36,14 @@ func (c *doctorModelsCmd) Run(e *cli.Env) error {
 		usable = usable && p.Usable
 		all = append(all, p)
 	}
-	if c.Output == "json" {
-		err = e.JSON(all)
-	} else {
-		printProbed(e, all)
+	if err := c.Print(e, all, func() error { return printProbed(e, all) }); err != nil || usable {
+		return err
 	}
-	if err == nil && !usable {
-		return cli.ErrShown
-	}
-	return err
+	return cli.ErrShown
 }
 
 // printProbed shows what was found, a paragraph a model.
-func printProbed(e *cli.Env, all []llm.Probed) {
+func printProbed(e *cli.Env, all []llm.Probed) error {
 	for _, p := range all {
 		mark := e.Style.Green("✓")
 		if !p.Usable {
@@ -63,4 +58,5 @@ func printProbed(e *cli.Env, all []llm.Probed) {
 			fmt.Fprintf(e.Out, "  → %s\n", p.Advice)
 		}
 	}
+	return nil
 }

@@ -17,32 +17,40 @@ func TestExamples(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	var examples [][2]string
 	for _, n := range visibleNodes(parser.Model.Node) {
 		if n.Leaf() && len(cli.Examples(n)) == 0 {
 			t.Errorf("sia %s has no example: give its field the tag example", n.Path())
 		}
 		if n.Leaf() {
 			for _, example := range cli.Examples(n) {
-				exampleParses(t, parser, n.Path(), example)
+				examples = append(examples, [2]string{n.Path(), example})
 			}
 		}
 	}
+	examplesParse(t, parser, examples)
 }
 
-func exampleParses(t *testing.T, parser *kong.Kong, command, example string) {
+// examplesParse holds pairs of a command and a line to what a shell and the parser make of the line.
+func examplesParse(t *testing.T, parser *kong.Kong, examples [][2]string) {
 	t.Helper()
-	out, err := exec.CommandContext(t.Context(), "sh", "-c", "printf '%s\\0' "+example).Output()
-	if err != nil {
-		t.Fatalf("%s: %v", example, err)
+	var script strings.Builder
+	for _, x := range examples {
+		script.WriteString("printf '%s\\0' " + x[1] + "; printf '\\1'\n")
 	}
-	words := strings.Split(strings.TrimSuffix(string(out), "\x00"), "\x00")
-	parsed, err := parser.Parse(words[1:])
+	out, err := exec.CommandContext(t.Context(), "sh", "-c", script.String()).Output()
 	if err != nil {
-		t.Errorf("%s: %v", example, err)
-		return
+		t.Fatal(err)
 	}
-	if got := parsed.Selected().Path(); words[0] != "sia" || got != command {
-		t.Errorf("%s: is a line of %q, not of %q", example, got, command)
+	for i, line := range strings.Split(strings.TrimSuffix(string(out), "\x01"), "\x01") {
+		command, example := examples[i][0], examples[i][1]
+		words := strings.Split(strings.TrimSuffix(line, "\x00"), "\x00")
+		parsed, err := parser.Parse(words[1:])
+		if err != nil {
+			t.Errorf("%s: %v", example, err)
+		} else if got := parsed.Selected().Path(); words[0] != "sia" || got != command {
+			t.Errorf("%s: is a line of %q, not of %q", example, got, command)
+		}
 	}
 }
 

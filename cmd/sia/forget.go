@@ -73,10 +73,7 @@ func (c *forgetPersonCmd) Run(e *cli.Env) error {
 		}
 		out := forgottenPerson{DryRun: c.DryRun, Logins: f.Logins, IDs: nonNil(f.IDs), Rows: f.Rows, Waiting: f.Waiting,
 			Words: f.Words, Compacted: c.Compact && !c.DryRun, Memory: remembered(f)}
-		if c.Output == "json" {
-			return e.JSON(out)
-		}
-		return out.show(e)
+		return c.Print(e, out, func() error { return out.show(e) })
 	})
 }
 

@@ -17,16 +17,8 @@ import (
 type healthCmd struct {
 	URL        string        `arg:"" optional:"" help:"The server's private address, such as http://127.0.0.1:9090." default:"http://127.0.0.1:9090" type:"web"`
 	Ready      bool          `help:"Ask whether it can work: whether the database, GitHub and the models answer. Without it: whether it is up."`
-	Timeout    time.Duration `help:"How long to wait for the answer." default:"5s"`
+	Timeout    time.Duration `help:"How long to wait for the answer." default:"5s" min:"1ms"`
 	cli.Format `embed:""`
-}
-
-// Validate refuses, as wrong usage, a time in which nothing can answer.
-func (c healthCmd) Validate() error {
-	if c.Timeout <= 0 {
-		return fmt.Errorf("--timeout %s: the time has to be positive", c.Timeout)
-	}
-	return nil
 }
 
 // serverHealth is what a server answered, as programs read it.
@@ -69,11 +61,7 @@ func (c *healthCmd) Run(e *cli.Env) error {
 	}
 	h := serverHealth{OK: resp.StatusCode == http.StatusOK, Status: resp.StatusCode,
 		Says: text.Clip(string(bytes.TrimSpace(body)), mostHealth)}
-	if c.Output == "json" {
-		err = e.JSON(h)
-	} else {
-		err = e.Masked(h.Says + "\n")
-	}
+	err = c.Print(e, h, func() error { return e.Masked(h.Says + "\n") })
 	if err == nil && !h.OK {
 		err = cli.ErrShown
 	}

@@ -10,11 +10,9 @@ import (
 	"github.com/sia-bot/sia/cmd/internal/cli"
 )
 
-// A server is asked for its health by its own program: whether it is up, and whether it can work.
-func TestHealth(t *testing.T) {
-	pages, _, _ := startServe(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		http.Error(w, `{"error": {"message": "no such key", "code": "invalid_api_key"}}`, http.StatusUnauthorized)
-	}))
+// asksHealth asks a server for its health by its own program: whether it is up, and whether it can work.
+func asksHealth(t *testing.T, pages string) {
+	t.Helper()
 	t.Setenv("HTTP_PROXY", "http://127.0.0.1:1") // not asked: the server is meant
 	for _, c := range []struct {
 		args []string
@@ -34,9 +32,9 @@ func TestHealth(t *testing.T) {
 	}
 }
 
-// Prometheus is told on the private address, and on no other.
-func TestServeTellsPrometheus(t *testing.T) {
-	pages, webhooks, _ := startServe(t, http.NotFoundHandler())
+// tellsPrometheus sees that Prometheus is told on the private address, and on no other.
+func tellsPrometheus(t *testing.T, pages, webhooks string) {
+	t.Helper()
 	status, body := get(t, pages+"/metrics")
 	if status != http.StatusOK || !strings.Contains(body, "\nsia_database_up 1\n") {
 		t.Errorf("%d %s", status, body)

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"time"
 
 	"github.com/sia-bot/sia/app"
 	improving "github.com/sia-bot/sia/app/improve"
@@ -26,22 +25,9 @@ type improveFlags struct {
 	Context           string   `help:"What is wanted, in your words." placeholder:"TEXT"`
 	ContextFile       string   `help:"File with more of it." type:"path" placeholder:"FILE"`
 	Logs              []string `help:"Logs that show what goes wrong, plain or gzip; may be given several times." type:"path" placeholder:"FILE"`
-	Cycles            int      `help:"Cycles at most, 1 to 20." default:"1"`
-	CritiqueThreshold float64  `help:"What the independent critique has to score it, 0 to 1." default:"0.6"`
+	Cycles            int      `help:"Cycles at most, 1 to 20." default:"1" min:"1" max:"20"`
+	CritiqueThreshold float64  `help:"What the independent critique has to score it, 0 to 1." default:"0.6" min:"0" max:"1"`
 	Output            string   `help:"text, or json (always exactly one object)." enum:"text,json" default:"text"`
-}
-
-// check refuses, as wrong usage, what makes no sense.
-func (f improveFlags) check(within time.Duration) error {
-	switch {
-	case f.Cycles < 1 || f.Cycles > improve.MaxCycles:
-		return fmt.Errorf("--cycles %d: it takes 1 to %d", f.Cycles, improve.MaxCycles)
-	case !(f.CritiqueThreshold >= 0 && f.CritiqueThreshold <= 1):
-		return fmt.Errorf("--critique-threshold %v: it is a number from 0 to 1", f.CritiqueThreshold)
-	case within < time.Second || within > time.Hour:
-		return fmt.Errorf("--self-test-timeout %s: it takes 1s to 1h", within)
-	}
-	return nil
 }
 
 // Bounds of what is told beside the file.

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -130,16 +129,12 @@ func (x *improvement) args(name string, more ...string) []string {
 		"--model", "m", "--price-input", "3", "--price-output", "15"}, more...)
 }
 
-// run runs a command line as a program of its own and reads the one object that it prints.
+// run runs a command line and reads the one object that it prints.
 func (x *improvement) run(t *testing.T, args ...string) (a improveAnswer, code int) {
 	t.Helper()
-	cmd := exec.CommandContext(t.Context(), "sia", args...)
-	cmd.Stderr = &x.stderr
-	out, err := cmd.Output()
-	if exit := (*exec.ExitError)(nil); err != nil && !errors.As(err, &exit) {
-		t.Fatal(err)
-	}
-	return oneObject(t, out), cmd.ProcessState.ExitCode()
+	var out bytes.Buffer
+	code = runCommand(t.Context(), args, &out, &x.stderr)
+	return oneObject(t, out.Bytes()), code
 }
 
 // oneObject reads an answer that has to be exactly one object, with every field it promises.
@@ -249,15 +244,14 @@ func TestImproveReverts(t *testing.T) {
 func TestImproveSaysOnce(t *testing.T) {
 	x := improvementIn(t, map[string]string{"calc.py": wrongSum},
 		answers(toAnalyse, scripted.Answer{Fault: &scripted.Fault{Status: 401}}))
-	cmd := exec.CommandContext(t.Context(), "sia", "improve", "file", filepath.Join(x.dir, "calc.py"), "--model-url",
-		x.model.URL, "--model", "m")
-	out, err := cmd.Output()
-	if code := cmd.ProcessState.ExitCode(); code != 1 {
-		t.Fatalf("exit %d: %v", code, err)
+	var out strings.Builder
+	if code := runCommand(t.Context(), []string{"improve", "file", filepath.Join(x.dir, "calc.py"), "--model-url",
+		x.model.URL, "--model", "m"}, &out, &x.stderr); code != 1 {
+		t.Fatalf("exit %d: %s", code, &x.stderr)
 	}
-	_, why, ok := strings.Cut(string(out), "FAILURE: ")
-	if why = strings.TrimSpace(why); !ok || strings.Count(string(out), why) != 1 {
-		t.Errorf("it says:\n%s", out)
+	_, why, ok := strings.Cut(out.String(), "FAILURE: ")
+	if why = strings.TrimSpace(why); !ok || strings.Count(out.String(), why) != 1 {
+		t.Errorf("it says:\n%s", &out)
 	}
 }
 
@@ -303,8 +297,8 @@ func TestImproveUnreadable(t *testing.T) {
 	if err := os.Symlink("nowhere", filepath.Join(x.dir, "dangling")); err != nil {
 		t.Fatal(err)
 	}
-	if out, err := exec.CommandContext(t.Context(), "mkfifo", filepath.Join(x.dir, "pipe")).CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, out)
+	if err := syscall.Mkfifo(filepath.Join(x.dir, "pipe"), 0o600); err != nil {
+		t.Fatal(err)
 	}
 	for name, says := range map[string]string{
 		"": "it is a folder", "binary": "NUL byte", "latin1": "no UTF-8", "large": "too large", "loop": "too many links",
@@ -327,11 +321,11 @@ func TestImproveRefuses(t *testing.T) {
 		args []string
 		says string
 	}{
-		{x.args("calc.py", "--cycles", "0"), "--cycles 0"},
-		{x.args("calc.py", "--cycles", "21"), "--cycles 21"},
-		{x.args("calc.py", "--critique-threshold", "NaN"), "--critique-threshold NaN"},
-		{x.args("calc.py", "--critique-threshold", "1.5"), "--critique-threshold 1.5"},
-		{x.args("calc.py", "--self-test-timeout", "0s"), "--self-test-timeout 0s"},
+		{x.args("calc.py", "--cycles", "0"), `--cycles: "0" is out of range; give 1 to 20`},
+		{x.args("calc.py", "--cycles", "21"), `--cycles: "21"`},
+		{x.args("calc.py", "--critique-threshold", "NaN"), `--critique-threshold: "NaN"`},
+		{x.args("calc.py", "--critique-threshold", "1.5"), `--critique-threshold: "1.5"`},
+		{x.args("calc.py", "--self-test-timeout", "0s"), `--self-test-timeout: "0s"`},
 		{x.args("calc.py", "--logs", bad), "missing.log"},
 		{x.args("calc.py", "--context-file", bad), "missing.log"},
 		{x.args("calc.py", "--colour"), "unknown flag --colour"},
@@ -364,14 +358,13 @@ func TestImproveInsideAnIteration(t *testing.T) {
 		!strings.Contains(a.Message, improving.Environment+" is set") {
 		t.Errorf("with the variable: %d %s", code, a.Message)
 	}
-	for _, c := range []string{"test -n \"$" + improving.Environment + "\"", "test -f .sia/improve/ITERATION",
-		"! echo x > .sia/improve/ITERATION", "! rm -rf .sia"} {
-		t.Setenv(improving.Environment, "")
-		x = improvementIn(t, map[string]string{"calc.py": wrongSum}, analysed("calc.py", "Add"), written(rightSum),
-			criticised(.9))
-		if a, code := x.run(t, x.args("calc.py", "--self-test", c)...); code != 0 {
-			t.Errorf("a self-test in the iteration: %s: %s %+v", c, a.Message, a.Data.SelfTestBefore)
-		}
+	t.Setenv(improving.Environment, "")
+	x = improvementIn(t, map[string]string{"calc.py": wrongSum}, analysed("calc.py", "Add"), written(rightSum),
+		criticised(.9))
+	signs := "test -n \"$" + improving.Environment + "\" && test -f .sia/improve/ITERATION && " +
+		"! echo x > .sia/improve/ITERATION && ! rm -rf .sia"
+	if a, code := x.run(t, x.args("calc.py", "--self-test", signs)...); code != 0 {
+		t.Errorf("a self-test in the iteration: %s %+v", a.Message, a.Data.SelfTestBefore)
 	}
 }
 
@@ -379,20 +372,12 @@ func TestImproveInsideAnIteration(t *testing.T) {
 func TestImproveWithoutASandbox(t *testing.T) {
 	x := improvementIn(t, map[string]string{"calc.py": wrongSum}, analysed("calc.py", "Add"), written(rightSum),
 		criticised(.9))
-	program, err := exec.LookPath("sia")
-	if err != nil {
-		t.Fatal(err)
-	}
 	t.Setenv("PATH", t.TempDir())
-	run := func(args ...string) improveAnswer {
-		out, _ := exec.CommandContext(t.Context(), program, args...).Output() // its code is in the answer's status
-		return oneObject(t, out)
-	}
-	if a := run(x.args("calc.py", "--self-test", "true")...); a.Status != statusFailure ||
+	if a, _ := x.run(t, x.args("calc.py", "--self-test", "true")...); a.Status != statusFailure ||
 		!strings.Contains(a.Message, "install bubblewrap") {
 		t.Errorf("%+v", a)
 	}
-	a := run(x.args("calc.py")...)
+	a, _ := x.run(t, x.args("calc.py")...)
 	if a.Status != statusSuccess || a.Data.Evaluations[0].Parse.Verdict != improve.NotChecked ||
 		x.get(t, "calc.py") != rightSum {
 		t.Errorf("%+v", a)

@@ -61,12 +61,35 @@ type cycleEvaluation struct {
 	improve.Evaluation
 }
 
-// began notes the iteration.
-func (a *improveAnswer) began(i *improving.Iteration) {
+// prepare reads what flags ask for and by which models, unless this process is part of an iteration.
+func (a *improveAnswer) prepare(
+	e *cli.Env, m modelFlags, f improveFlags, places ...string,
+) (models improvers, order improve.Order, err error) {
+	if err = notInside(places...); err != nil {
+		return models, order, err
+	}
+	if models, err = m.improvers(e); err != nil {
+		return models, order, err
+	}
+	a.mask = models.secrets
+	order, err = f.order(e)
+	return models, order, err
+}
+
+// iterate runs f in an iteration.
+func (a *improveAnswer) iterate(
+	e *cli.Env, p *improving.Place, about string, f func(*improving.Iteration) error,
+) (err error) {
+	i, err := p.Begin(e.Ctx, about)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, i.End()) }()
 	a.Data.Run = i.Dir
 	for _, left := range i.Left {
 		a.Data.Notes = append(a.Data.Notes, "not copied: "+left)
 	}
+	return f(i)
 }
 
 // run carries an order out on an iteration and notes its result, also when it fails.

@@ -8,7 +8,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	improving "github.com/sia-bot/sia/app/improve"
@@ -82,49 +81,30 @@ func (c sourceCheckout) commit(
 		return p, err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	index := "GIT_INDEX_FILE=" + filepath.Join(dir, "index")
-	if _, err := c.plumb(ctx, index, "", "read-tree", c.head); err != nil {
-		return p, err
+	env := []string{"GIT_INDEX_FILE=" + filepath.Join(dir, "index"), "GIT_AUTHOR_NAME=SIA",
+		"GIT_AUTHOR_EMAIL=sia@localhost", "GIT_COMMITTER_NAME=SIA", "GIT_COMMITTER_EMAIL=sia@localhost"}
+	git := func(stdin string, args ...string) (said string) { // nothing after the first that fails
+		if err == nil {
+			var out []byte
+			out, err = c.git.plumb(ctx, env, stdin, args...)
+			said = strings.TrimSpace(string(out))
+		}
+		return said
 	}
+	git("", "read-tree", c.head)
 	for _, change := range changes {
-		blob, err := c.plumb(ctx, index, change.After.Text, "hash-object", "-w", "--stdin")
-		if err != nil {
-			return p, err
-		}
-		if _, err := c.plumb(ctx, index, "", "update-index", "--cacheinfo", "100644,"+blob+","+change.Name); err != nil {
-			return p, err
-		}
+		blob := git(change.After.Text, "hash-object", "-w", "--stdin")
+		git("", "update-index", "--cacheinfo", "100644,"+blob+","+change.Name)
 	}
-	tree, err := c.plumb(ctx, index, "", "write-tree")
-	if err != nil {
-		return p, err
-	}
+	tree := git("", "write-tree")
 	message := mask(render.ImprovementTitle(cycles) + "\n\n" + render.ImprovementBody(cycles, nil))
-	if p.Commit, err = c.plumb(ctx, index, message, "commit-tree", tree, "-p", c.head); err != nil {
-		return p, err
-	}
+	p.Commit = git(message, "commit-tree", tree, "-p", c.head)
 	const none = "0000000000000000000000000000000000000000" // the branch must not be there yet
-	_, err = c.plumb(ctx, index, "", "update-ref", "-m", "sia improve self", "refs/heads/"+branch, p.Commit, none)
+	git("", "update-ref", "-m", "sia improve self", "refs/heads/"+branch, p.Commit, none)
 	if err != nil {
 		return p, err
 	}
 	p.Promoted, p.RestartRequired = true, true
 	p.Notes = []string{"to work by it: merge " + branch + ", build SIA and start it again"}
 	return p, nil
-}
-
-// plumb runs a git command that changes no work tree, as SIA, and returns what it prints.
-func (c sourceCheckout) plumb(ctx context.Context, index, stdin string, args ...string) (string, error) {
-	cmd := c.git.command(ctx, args...)
-	cmd.Env = append(slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, "GIT_") }), index,
-		"GIT_AUTHOR_NAME=SIA", "GIT_AUTHOR_EMAIL=sia@localhost", "GIT_COMMITTER_NAME=SIA",
-		"GIT_COMMITTER_EMAIL=sia@localhost")
-	cmd.Stdin = strings.NewReader(stdin)
-	var stderr bytes.Buffer
-	cmd.Stderr = &stderr
-	out, err := cmd.Output()
-	if err != nil {
-		return "", fmt.Errorf("git %s: %w: %s", args[0], err, bytes.TrimSpace(stderr.Bytes()))
-	}
-	return strings.TrimSpace(string(out)), nil
 }

@@ -18,7 +18,7 @@ type improveFileCmd struct {
 	improveFlags    `embed:""`
 	Path            string        `arg:"" name:"file" help:"The file; it may be one that is not there yet." type:"path"`
 	SelfTest        string        `help:"Command that must pass afterwards, run in the sandbox on a copy of the project." placeholder:"CMD"`
-	SelfTestTimeout time.Duration `help:"How long it may take." default:"60s"`
+	SelfTestTimeout time.Duration `help:"How long it may take." default:"60s" min:"1s" max:"1h"`
 }
 
 // Help is what `sia improve --help` says beneath the first line.
@@ -27,11 +27,6 @@ func (*improveFileCmd) Help() string {
 		"parse, does the self-test pass, what does an independent critique score it. What stands that replaces the file, " +
 		"all at once; the version before is kept in .sia/improve.\n\n" +
 		"Exits 0 when the file was improved and 1 when not. A file called self or file is named ./self or ./file."
-}
-
-// Validate refuses wrong usage.
-func (c *improveFileCmd) Validate() error {
-	return errors.Join(c.modelFlags.check(), c.improveFlags.check(c.SelfTestTimeout))
 }
 
 // Run improves the file.
@@ -51,12 +46,7 @@ func (c *improveFileCmd) improve(e *cli.Env, a *improveAnswer) (err error) {
 		return err
 	}
 	a.Data.File = s.Name
-	models, err := c.improvers(e)
-	if err != nil {
-		return err
-	}
-	a.mask = models.secrets
-	order, err := c.order(e)
+	models, order, err := a.prepare(e, c.modelFlags, c.improveFlags)
 	if err != nil {
 		return err
 	}
@@ -70,24 +60,20 @@ func (c *improveFileCmd) improve(e *cli.Env, a *improveAnswer) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, p.Close()) }()
-	i, err := p.Begin(e.Ctx, s.Name)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, i.End()) }()
-	a.began(i)
-	engine := improve.Config{Author: models.author, Critic: models.critic, Files: i.Files(),
-		Checker: improving.Languages{Sandbox: box, Copy: i.Copy, Iteration: i.Name}}
-	if c.SelfTest != "" {
-		if engine.Tests, err = selfTest(p, i, box, c.SelfTest, c.SelfTestTimeout); err != nil {
+	return a.iterate(e, p, s.Name, func(i *improving.Iteration) error {
+		engine := improve.Config{Author: models.author, Critic: models.critic, Files: i.Files(),
+			Checker: improving.Languages{Sandbox: box, Copy: i.Copy, Iteration: i.Name}}
+		if c.SelfTest != "" {
+			if engine.Tests, err = selfTest(p, i, box, c.SelfTest, c.SelfTestTimeout); err != nil {
+				return err
+			}
+		}
+		if err := a.run(e, p, i, engine, order); err != nil || len(a.changes) == 0 {
 			return err
 		}
-	}
-	if err := a.run(e, p, i, engine, order); err != nil || len(a.changes) == 0 {
+		a.Data.Promotion, err = i.Promote(s, a.changes[0].After)
 		return err
-	}
-	a.Data.Promotion, err = i.Promote(s, a.changes[0].After)
-	return err
+	})
 }
 
 // sandbox is this machine's; nil where there is none and no self-test needs it.

@@ -20,7 +20,7 @@ type improveSelfCmd struct {
 	Repo            string        `help:"A checkout of SIA's source: its prompts, techniques and policies are improved, on a branch." type:"existingdir" xor:"where" required:"" placeholder:"PATH"`
 	For             string        `help:"A repository of the app's: its techniques and policies are improved, by a pull request." xor:"where" required:"" placeholder:"OWNER/NAME" type:"repository"`
 	SelfTest        string        `help:"With --repo: command that must pass afterwards, run in the sandbox on a copy." default:"go test ./sia/diagnose/ ./sia/technique/ ./policies/ && go test ./agent/ -run 'Prompt|Strangers|Technique'" placeholder:"CMD"`
-	SelfTestTimeout time.Duration `help:"How long it may take." default:"20m"`
+	SelfTestTimeout time.Duration `help:"How long it may take." default:"20m" min:"1s" max:"1h"`
 }
 
 // Help is what `sia improve self --help` says beneath the first line.
@@ -30,11 +30,6 @@ func (*improveSelfCmd) Help() string {
 		"checkout (`sia replay mine`) are played before and after. With --for, what is kept is a pull request in that " +
 		"repository.\n\n" +
 		"Exits 0 when something was proposed and 1 when not."
-}
-
-// Validate refuses wrong usage.
-func (c *improveSelfCmd) Validate() error {
-	return errors.Join(c.serverFlags.Validate(), c.improveFlags.check(c.SelfTestTimeout))
 }
 
 // Run improves SIA.
@@ -50,15 +45,7 @@ func (c *improveSelfCmd) Run(e *cli.Env) error {
 
 // improveFor improves the techniques and policies of a repository.
 func (c *improveSelfCmd) improveFor(e *cli.Env, a *improveAnswer) (err error) {
-	if err := notInside(); err != nil {
-		return err
-	}
-	models, err := c.improvers(e)
-	if err != nil {
-		return err
-	}
-	a.mask = models.secrets
-	order, err := c.order(e)
+	models, order, err := a.prepare(e, c.modelFlags, c.improveFlags)
 	if err != nil {
 		return err
 	}
@@ -83,32 +70,20 @@ func (c *improveSelfCmd) improveFor(e *cli.Env, a *improveAnswer) (err error) {
 	if order.Files, err = improving.Lay(root, home.Files); err != nil {
 		return err
 	}
-	i, err := p.Begin(e.Ctx, "the techniques and policies of "+home.Repo.String())
-	if err != nil {
+	return a.iterate(e, p, "the techniques and policies of "+home.Repo.String(), func(i *improving.Iteration) error {
+		engine := improve.Config{Author: models.author, Critic: models.critic, Files: i.Files(),
+			Checker: improving.Languages{Copy: i.Copy, Iteration: i.Name}, Tests: improving.Definitions{Files: i.Files()}}
+		if err := a.run(e, p, i, engine, order); err != nil || len(a.changes) == 0 {
+			return err
+		}
+		a.Data.Promotion, err = proposals.Propose(e.Ctx, home, i.Name, a.changes, a.Data.Cycles)
 		return err
-	}
-	defer func() { err = errors.Join(err, i.End()) }()
-	a.began(i)
-	engine := improve.Config{Author: models.author, Critic: models.critic, Files: i.Files(),
-		Checker: improving.Languages{Copy: i.Copy, Iteration: i.Name}, Tests: improving.Definitions{Files: i.Files()}}
-	if err := a.run(e, p, i, engine, order); err != nil || len(a.changes) == 0 {
-		return err
-	}
-	a.Data.Promotion, err = proposals.Propose(e.Ctx, home, i.Name, a.changes, a.Data.Cycles)
-	return err
+	})
 }
 
 // improveCheckout improves the prompts, techniques and policies of a checkout of SIA's source.
 func (c *improveSelfCmd) improveCheckout(e *cli.Env, a *improveAnswer) (err error) {
-	if err := notInside(c.Repo); err != nil {
-		return err
-	}
-	models, err := c.improvers(e)
-	if err != nil {
-		return err
-	}
-	a.mask = models.secrets
-	order, err := c.order(e)
+	models, order, err := a.prepare(e, c.modelFlags, c.improveFlags, c.Repo)
 	if err != nil {
 		return err
 	}
@@ -126,25 +101,21 @@ func (c *improveSelfCmd) improveCheckout(e *cli.Env, a *improveAnswer) (err erro
 		return err
 	}
 	defer func() { err = errors.Join(err, p.Close()) }()
-	i, err := p.Begin(e.Ctx, "SIA's prompts, techniques and policies")
-	if err != nil {
+	return a.iterate(e, p, "SIA's prompts, techniques and policies", func(i *improving.Iteration) error {
+		engine := improve.Config{Author: models.author, Critic: models.critic, Files: i.Files(),
+			Checker: improving.Languages{Sandbox: box, Copy: i.Copy, Iteration: i.Name},
+			Replay: &improve.Replay{Replayer: builtCopy{root: checkout.root, iteration: i.Name, say: e.Err}, Dir: i.Copy,
+				Judge: judgeReplay}}
+		if engine.Tests, err = selfTest(p, i, box, c.SelfTest, c.SelfTestTimeout); err != nil {
+			return err
+		}
+		if err := a.run(e, p, i, engine, order); err != nil || len(a.changes) == 0 {
+			return err
+		}
+		branch := "sia/improve-" + strings.ToLower(i.Name)
+		a.Data.Promotion, err = checkout.commit(e.Ctx, branch, a.changes, a.Data.Cycles, a.mask.Mask)
 		return err
-	}
-	defer func() { err = errors.Join(err, i.End()) }()
-	a.began(i)
-	engine := improve.Config{Author: models.author, Critic: models.critic, Files: i.Files(),
-		Checker: improving.Languages{Sandbox: box, Copy: i.Copy, Iteration: i.Name},
-		Replay: &improve.Replay{Replayer: builtCopy{root: checkout.root, iteration: i.Name, say: e.Err}, Dir: i.Copy,
-			Judge: judgeReplay}}
-	if engine.Tests, err = selfTest(p, i, box, c.SelfTest, c.SelfTestTimeout); err != nil {
-		return err
-	}
-	if err := a.run(e, p, i, engine, order); err != nil || len(a.changes) == 0 {
-		return err
-	}
-	branch := "sia/improve-" + strings.ToLower(i.Name)
-	a.Data.Promotion, err = checkout.commit(e.Ctx, branch, a.changes, a.Data.Cycles, a.mask.Mask)
-	return err
+	})
 }
 
 // judgeReplay puts replayed tasks to the gate that judges changed policies, as the k-th proposal.

@@ -63,8 +63,11 @@ func (o ofRepo) id(e *cli.Env, s *store.Store) (int64, error) {
 	return ids[0], nil
 }
 
-// repositoryID is GitHub's id of a repository that is named owner/name or by that id.
+// repositoryID is GitHub's id of a repository that is named owner/name or by that id; 0 where none is named.
 func repositoryID(e *cli.Env, s *store.Store, name string) (int64, error) {
+	if name == "" {
+		return 0, nil
+	}
 	if id, err := strconv.ParseInt(name, 10, 64); err == nil && id > 0 {
 		return id, nil
 	}
@@ -153,11 +156,7 @@ func (c *lessonsForgetCmd) Run(e *cli.Env) error {
 			}
 			return fmt.Errorf("several lessons are like %q; name one by its id:%s", text, b.String())
 		}
-		if c.Output == "json" {
-			return e.JSON(found[0])
-		}
-		_, err = fmt.Fprintf(e.Out, "forgotten for good: %s\n", found[0].Told())
-		return err
+		return c.Sayf(e, found[0], "forgotten for good: %s\n", found[0].Told())
 	})
 }
 
@@ -182,10 +181,7 @@ func (c *lessonsShowCmd) Run(e *cli.Env) error {
 		}
 		shown := withRating(l)
 		shown.Evidence = evidence
-		if c.Output == "json" {
-			return e.JSON(shown)
-		}
-		return showLesson(e, shown)
+		return c.Print(e, shown, func() error { return showLesson(e, shown) })
 	})
 }
 

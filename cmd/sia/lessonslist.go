@@ -63,8 +63,7 @@ func (c *lessonsListCmd) Run(e *cli.Env) error {
 			return e.JSON(shown)
 		}
 		if len(shown) == 0 {
-			_, err := fmt.Fprintln(e.Out, "no lessons: they come from what becomes of attempts, and from `/sia learn`")
-			return err
+			return e.Sayf("no lessons: they come from what becomes of attempts, and from `/sia learn`\n")
 		}
 		w := cli.NewTable(e.Out, "LESSON", "TYPE", "STATE", "CONFIDENCE", "FOR", "AGAINST", "SEEN", "LAST SEEN", "WHAT")
 		for _, l := range shown {
@@ -165,11 +164,8 @@ func (c *lessonsImportCmd) Run(e *cli.Env) error {
 		if err := s.PutLessons(e.Ctx, repo, fresh...); err != nil {
 			return err
 		}
-		if c.Output == "json" {
-			return e.JSON(map[string]int{"imported": len(fresh), "known": all - len(fresh)})
-		}
-		_, err = fmt.Fprintf(e.Out, "%s imported, known already: %d\n", text.Count(len(fresh), "lesson"), all-len(fresh))
-		return err
+		return c.Sayf(e, map[string]int{"imported": len(fresh), "known": all - len(fresh)},
+			"%s imported, known already: %d\n", text.Count(len(fresh), "lesson"), all-len(fresh))
 	})
 }
 

@@ -18,7 +18,7 @@ import (
 type lessonsProveCmd struct {
 	playFlags `embed:""`
 	Coder     string `help:"Which of the configured coders; default: the first." placeholder:"NAME"`
-	Tasks     int    `help:"Play so many tasks, those first that fit the lesson best: 2 to 100. Fewer than 5 can settle nothing." default:"5" placeholder:"N"`
+	Tasks     int    `help:"Play so many tasks, those first that fit the lesson best: 2 to 100. Fewer than 5 can settle nothing." default:"5" placeholder:"N" min:"2" max:"100"`
 	Lesson    string `arg:"" help:"Its id."`
 }
 
@@ -29,14 +29,6 @@ func (*lessonsProveCmd) Help() string {
 		"counts as evidence about the lesson, as much as a person's word, where the whole interval of the difference is on "+
 		"one side; it takes the place of what an earlier proof of the lesson counted. A proof that was ended takes up the "+
 		"attempts that were made when it is begun again within a week.", lesson.ProofRuns)
-}
-
-// Validate refuses what makes no sense, as wrong usage.
-func (c *lessonsProveCmd) Validate() error {
-	if c.Tasks < fewestTasks || c.Tasks > lesson.MaxProofTasks {
-		return fmt.Errorf("--tasks %d: give %d to %d", c.Tasks, fewestTasks, lesson.MaxProofTasks)
-	}
-	return c.playFlags.Validate()
 }
 
 const (

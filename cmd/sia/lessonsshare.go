@@ -75,8 +75,7 @@ func (c *lessonsAgreedCmd) Run(e *cli.Env) error {
 			return e.JSON(shown)
 		}
 		if len(shown) == 0 {
-			_, err := fmt.Fprintln(e.Out, "no two repositories of one owner have learned the same yet")
-			return err
+			return e.Sayf("no two repositories of one owner have learned the same yet\n")
 		}
 		for i, a := range shown {
 			if i > 0 {
@@ -155,12 +154,10 @@ func (c *lessonsShareCmd) Run(e *cli.Env) error {
 			return e.JSON(shared.Lesson)
 		}
 		if !isNew {
-			_, err = fmt.Fprintf(e.Out, "shared already, as %s: %s\n", shared.Lesson.ID, shared.Lesson.Told())
-			return err
+			return e.Sayf("shared already, as %s: %s\n", shared.Lesson.ID, shared.Lesson.Told())
 		}
-		_, err = fmt.Fprintf(e.Out, "shared, as %[1]s: %[2]s\nEach repository takes it when its next attempt begins. To "+
+		return e.Sayf("shared, as %[1]s: %[2]s\nEach repository takes it when its next attempt begins. To "+
 			"take it back: sia lessons unshare %[1]s\n", shared.Lesson.ID, shared.Lesson.Told())
-		return err
 	})
 }
 
@@ -176,13 +173,9 @@ func (c *lessonsUnshareCmd) Run(e *cli.Env) error {
 		if err != nil {
 			return fmt.Errorf("unshare: %w", err)
 		}
-		if c.Output == "json" {
-			return e.JSON(out)
-		}
-		_, err = fmt.Fprintf(e.Out, "shared no longer: %s\ncopies: %d removed that were not tried, %d archived that did "+
+		return c.Sayf(e, out, "shared no longer: %s\ncopies: %d removed that were not tried, %d archived that did "+
 			"not help, %d kept that helped\n",
 			was.Lesson.Told(), out.Removed, out.Archived, out.Kept)
-		return err
 	})
 }
 

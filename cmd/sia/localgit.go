@@ -1,12 +1,10 @@
 package main
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"regexp"
@@ -19,12 +17,6 @@ import (
 
 // localGit reads commits of a repository on this machine with the git command.
 type localGit struct{ dir string }
-
-func (g localGit) command(ctx context.Context, args ...string) *exec.Cmd {
-	cmd := exec.CommandContext(ctx, "git", append([]string{"-C", g.dir}, args...)...)
-	cmd.Env = append(slices.DeleteFunc(os.Environ(), namesRepository), "LC_ALL=C") // what it says is read
-	return cmd
-}
 
 // namesRepository reports whether a variable has git work in another repository than that of its folder. Hooks have
 // such variables, and so have aliases in a linked work tree.
@@ -40,7 +32,16 @@ func namesRepository(variable string) bool {
 }
 
 func (g localGit) run(ctx context.Context, args ...string) ([]byte, error) {
-	out, err := g.command(ctx, args...).Output()
+	return g.plumb(ctx, nil, "", args...)
+}
+
+// plumb runs git with variables and an input of its own.
+func (g localGit) plumb(ctx context.Context, env []string, stdin string, args ...string) ([]byte, error) {
+	cmd := exec.CommandContext(ctx, "git", append([]string{"-C", g.dir}, args...)...)
+	cmd.Env = append(slices.DeleteFunc(os.Environ(), namesRepository), "LC_ALL=C") // what it says is read
+	cmd.Env = append(cmd.Env, env...)
+	cmd.Stdin = strings.NewReader(stdin)
+	out, err := cmd.Output()
 	if exit := (*exec.ExitError)(nil); errors.As(err, &exit) {
 		err = fmt.Errorf("%w: %s", err, bytes.TrimSpace(exit.Stderr))
 	}
@@ -148,39 +149,16 @@ const maxOld = 1 << 20
 
 // readOld reads the texts on the base that help to understand the changes.
 func (g localGit) readOld(ctx context.Context, changes []tamper.Change, blobs []string) error {
-	var ask strings.Builder
-	var to []int
 	for i, c := range changes {
-		if tamper.ReadsOld(c) {
-			ask.WriteString(blobs[i] + "\n")
-			to = append(to, i)
+		if !tamper.ReadsOld(c) {
+			continue
 		}
-	}
-	if len(to) == 0 {
-		return nil
-	}
-	cmd := g.command(ctx, "cat-file", "--batch")
-	cmd.Stdin = strings.NewReader(ask.String())
-	out, err := cmd.Output()
-	if err != nil {
-		return fmt.Errorf("git cat-file: %w", err)
-	}
-	in := bufio.NewReader(bytes.NewReader(out))
-	for _, i := range to {
-		head, err := in.ReadString('\n')
+		text, err := g.run(ctx, "cat-file", "blob", blobs[i])
 		if err != nil {
-			return fmt.Errorf("git cat-file: %w", err)
+			return err
 		}
-		size, err := strconv.Atoi(strings.TrimSpace(head[strings.LastIndexByte(head, ' ')+1:]))
-		if err != nil {
-			return fmt.Errorf("git cat-file: %q", head)
-		}
-		text := make([]byte, size+1) // and a newline
-		if _, err := io.ReadFull(in, text); err != nil {
-			return fmt.Errorf("git cat-file: %w", err)
-		}
-		if size <= maxOld {
-			changes[i].Old = string(text[:size])
+		if len(text) <= maxOld {
+			changes[i].Old = string(text)
 		}
 	}
 	return nil

@@ -19,8 +19,8 @@ import (
 type logCmd struct {
 	Files   []string `arg:"" help:"Logs, plain or gzip; - is standard input."`
 	Green   string   `help:"A log of the same job that passed: what it says, too, counts less." placeholder:"FILE"`
-	Lines   int      `help:"Lines of the excerpt's text at most." default:"15"`
-	Context int      `help:"Lines shown around the excerpt." default:"2"`
+	Lines   int      `help:"Lines of the excerpt's text at most." default:"15" min:"1"`
+	Context int      `help:"Lines shown around the excerpt." default:"2" min:"0"`
 	Output  string   `help:"text or json (an object a line)." enum:"text,json" default:"text"`
 }
 
@@ -37,14 +37,6 @@ type logReport struct {
 	Why         []string        `json:"why"`
 	Places      []failure.Place `json:"places"`        // the likeliest first; Text is the first one's
 	Cut         string          `json:"cut,omitempty"` // why the log was not read to its end
-}
-
-// Validate refuses, as wrong usage, an excerpt without lines.
-func (c *logCmd) Validate() error {
-	if c.Lines < 1 || c.Context < 0 {
-		return errors.New("--lines takes a number from 1, and --context one from 0")
-	}
-	return nil
 }
 
 // Run reads each log. A log that can't be read is reported and the others are

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -67,8 +66,7 @@ func (c *manCmd) writeAll(e *cli.Env, root *kong.Node) error {
 	if c.Output == "json" {
 		return e.JSON(all)
 	}
-	_, err := fmt.Fprintf(e.Out, "%d pages are in %s\n", len(all), c.Folder)
-	return err
+	return e.Sayf("%d pages are in %s\n", len(all), c.Folder)
 }
 
 // visibleNodes are a command and those below it that people are shown.

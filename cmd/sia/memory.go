@@ -100,17 +100,13 @@ func (c *reindexCmd) Run(e *cli.Env) (err error) {
 	if err != nil {
 		return err
 	}
-	if c.Output == "json" {
-		return e.JSON(append([]memory.Reindexed{}, all...))
-	}
-	return c.report(e, all)
+	return c.Print(e, nonNil(all), func() error { return c.report(e, all) })
 }
 
 // report is what was rebuilt, as a table, and what could not be.
 func (c *reindexCmd) report(e *cli.Env, all []memory.Reindexed) error {
 	if len(all) == 0 {
-		_, err := fmt.Fprintln(e.Out, "the app is not installed anywhere, so there is nothing to rebuild from")
-		return err
+		return e.Sayf("the app is not installed anywhere, so there is nothing to rebuild from\n")
 	}
 	w := cli.NewTable(e.Out, "REPOSITORY", "MEMORY", "TASKS", "STARTED AGAIN", "LESSONS", "DECISIONS", "OUTCOMES")
 	var sum memory.Reindexed

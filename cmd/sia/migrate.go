@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"text/tabwriter"
 
 	"github.com/sia-bot/sia/app/store"
 	"github.com/sia-bot/sia/cmd/internal/cli"
@@ -56,15 +55,10 @@ func (c *migrateCmd) Run(e *cli.Env) (err error) {
 	if err != nil {
 		return err
 	}
-	switch {
-	case c.Output == "json":
-		err = e.JSON(migratedSchema{from, to})
-	case from == to:
-		_, err = fmt.Fprintf(e.Out, "the schema is up to date (version %d)\n", to)
-	default:
-		_, err = fmt.Fprintf(e.Out, "the schema went from version %d to %d\n", from, to)
+	if from == to {
+		return c.Sayf(e, migratedSchema{from, to}, "the schema is up to date (version %d)\n", to)
 	}
-	return err
+	return c.Sayf(e, migratedSchema{from, to}, "the schema went from version %d to %d\n", from, to)
 }
 
 func (c *migrateCmd) move(e *cli.Env) error {
@@ -76,13 +70,13 @@ func (c *migrateCmd) move(e *cli.Env) error {
 	if c.Output == "json" {
 		return e.JSON(m)
 	}
-	w := tabwriter.NewWriter(e.Out, 0, 0, 2, ' ', 0)
+	w := cli.NewTable(e.Out)
 	rows, cleaned := 0, 0
 	for _, t := range m.Tables {
 		rows += t.Rows
 		cleaned += t.Cleaned
 		if t.Rows > 0 {
-			fmt.Fprintf(w, "%s\t%d rows\tsha256 %.16s\n", t.Name, t.Rows, t.SHA256)
+			w.Rowf("%s\t%d rows\tsha256 %.16s", t.Name, t.Rows, t.SHA256)
 		}
 	}
 	if err := w.Flush(); err != nil {
@@ -93,11 +87,9 @@ func (c *migrateCmd) move(e *cli.Env) error {
 			cleaned)
 	}
 	if m.Tried {
-		_, err = fmt.Fprintf(e.Out, "A trial: %d rows were copied and each was found equal, with %d jobs to do. "+
+		return e.Sayf("A trial: %d rows were copied and each was found equal, with %d jobs to do. "+
 			"Nothing was kept.\n", rows, m.Jobs)
-		return err
 	}
-	_, err = fmt.Fprintf(e.Out, "%d rows were copied and each was found equal, with %d jobs to do. Start the server with "+
+	return e.Sayf("%d rows were copied and each was found equal, with %d jobs to do. Start the server with "+
 		"--db and the new address; the old database is as it was.\n", rows, m.Jobs)
-	return err
 }

@@ -22,23 +22,11 @@ type modelFlags struct {
 	ReviewerModel string        `help:"Model that reviews diagnoses and final changes. Default: --sia-model." env:"SIA_REVIEWER_MODEL" placeholder:"NAME"`
 	ModelProtocol string        `help:"Dialect of the endpoint: auto, chat, responses or messages. Default: SIA finds out." env:"SIA_MODEL_PROTOCOL" enum:",auto,chat,responses,messages" default:"" placeholder:"NAME"`
 	ModelReason   string        `name:"model-reasoning" help:"How much the models reason, such as high. Default: their own." env:"SIA_MODEL_REASONING" placeholder:"LEVEL"`
-	ModelTimeout  time.Duration `help:"How long one answer of a model may take. Default: 10m." env:"SIA_MODEL_TIMEOUT" placeholder:"DURATION"`
-	PriceInput    float64       `help:"USD per million input tokens." env:"SIA_PRICE_INPUT" placeholder:"USD"`
-	PriceCached   float64       `help:"USD per million cached input tokens. Default: as input." env:"SIA_PRICE_CACHED" placeholder:"USD"`
-	PriceWrite    float64       `name:"price-cache-write" help:"USD per million input tokens that are written to a cache. Default: as input." env:"SIA_PRICE_CACHE_WRITE" placeholder:"USD"`
-	PriceOutput   float64       `help:"USD per million output tokens." env:"SIA_PRICE_OUTPUT" placeholder:"USD"`
-}
-
-// check refuses, as wrong usage, what no model costs.
-func (f modelFlags) check() error {
-	if f.ModelTimeout < 0 {
-		return errors.New("--model-timeout is how long one answer may take, and not negative")
-	}
-	if f.PriceInput < 0 || f.PriceCached < 0 || f.PriceWrite < 0 || f.PriceOutput < 0 {
-		return errors.New("--price-input, --price-cached, --price-cache-write and --price-output are USD per million " +
-			"tokens, and not negative")
-	}
-	return nil
+	ModelTimeout  time.Duration `help:"How long one answer of a model may take. Default: 10m." env:"SIA_MODEL_TIMEOUT" placeholder:"DURATION" min:"0s"`
+	PriceInput    float64       `help:"USD per million input tokens." env:"SIA_PRICE_INPUT" placeholder:"USD" min:"0"`
+	PriceCached   float64       `help:"USD per million cached input tokens. Default: as input." env:"SIA_PRICE_CACHED" placeholder:"USD" min:"0"`
+	PriceWrite    float64       `name:"price-cache-write" help:"USD per million input tokens that are written to a cache. Default: as input." env:"SIA_PRICE_CACHE_WRITE" placeholder:"USD" min:"0"`
+	PriceOutput   float64       `help:"USD per million output tokens." env:"SIA_PRICE_OUTPUT" placeholder:"USD" min:"0"`
 }
 
 // price is what the flags say that models cost.

@@ -76,16 +76,11 @@ func paused(e ghsim.Entry) bool { return e.Kind == "issues.labeled" && e.Detail 
 
 // waiting is what the task of an issue waits for.
 func (n *demoNarrator) waiting(issue int) string {
-	tasks, err := n.app.Store.Tasks(n.Ctx, store.Filter{})
+	t, err := n.taskOf(n.Ctx, issue)
 	if err != nil {
 		return err.Error()
 	}
-	for _, t := range tasks {
-		if t.Issue == issue {
-			return render.Waiting(t)
-		}
-	}
-	return fmt.Sprintf("SIA has no task for #%d", issue)
+	return cmp.Or(render.Waiting(t), fmt.Sprintf("SIA has no task for #%d", issue))
 }
 
 // trouble is why what SIA tries again did not succeed so far.

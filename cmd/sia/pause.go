@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/sia-bot/sia/app/store"
 	"github.com/sia-bot/sia/cmd/internal/cli"
@@ -36,16 +35,8 @@ func (h haltTarget) scope(e *cli.Env, s *store.Store) (scope sia.HaltScope, name
 		return "", "", fmt.Errorf("there is no installation %d; GitHub shows the id at the end of the installation's address",
 			h.Installation)
 	}
-	all, err := s.Repositories(e.Ctx, 0)
-	if err != nil {
-		return "", "", err
-	}
-	for _, r := range all {
-		if strings.EqualFold(r.String(), h.Repo) {
-			return sia.RepositoryHalt(r.ID), "everything in " + r.String(), nil
-		}
-	}
-	return "", "", fmt.Errorf("SIA knows no repository %q; write it as owner/name", h.Repo)
+	r, err := knownRepository(e, s, h.Repo)
+	return sia.RepositoryHalt(r.ID), "everything in " + r.String(), err
 }
 
 type pauseCmd struct {
@@ -76,12 +67,8 @@ func (c *pauseCmd) Run(e *cli.Env) error {
 		if err != nil {
 			return err
 		}
-		if c.Output == "json" {
-			return e.JSON(halted{scope, n})
-		}
-		_, err = fmt.Fprintf(e.Out, "%s is paused: %s stopped, and what was done is kept; new ones wait.\n"+
+		return c.Sayf(e, halted{scope, n}, "%s is paused: %s stopped, and what was done is kept; new ones wait.\n"+
 			"`sia resume` with the same flags goes on.\n", name, text.Count(n, "task"))
-		return err
 	})
 }
 

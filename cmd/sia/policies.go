@@ -162,12 +162,9 @@ func (c *policiesShowCmd) Run(e *cli.Env) error {
 	if err != nil {
 		return err
 	}
-	if c.Output == "json" {
-		shown := shownOf(p)
-		shown.Source = p.Source
-		return e.JSON(shown)
-	}
-	return e.Masked(p.Source)
+	shown := shownOf(p)
+	shown.Source = p.Source
+	return c.Print(e, shown, func() error { return e.Masked(p.Source) })
 }
 
 type policiesCheckCmd struct {
@@ -197,8 +194,7 @@ func (c *policiesCheckCmd) Run(e *cli.Env) error {
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(e.Out, "%s: good, %s for %s\n", c.File, p.ID(), p.Selector)
-	return err
+	return e.Sayf("%s: good, %s for %s\n", c.File, p.ID(), p.Selector)
 }
 
 type policiesDiffCmd struct {
@@ -222,12 +218,11 @@ func (c *policiesDiffCmd) Run(e *cli.Env) error {
 			now.Decision)
 	}
 	changes := policies.Diff(old, now)
-	if c.Output == "json" {
-		return e.JSON(append([]policies.Change{}, changes...))
-	}
-	var b strings.Builder
-	for _, change := range changes {
-		fmt.Fprintln(&b, change)
-	}
-	return e.Masked(b.String())
+	return c.Print(e, nonNil(changes), func() error {
+		var b strings.Builder
+		for _, change := range changes {
+			fmt.Fprintln(&b, change)
+		}
+		return e.Masked(b.String())
+	})
 }

@@ -33,12 +33,9 @@ type analysis struct {
 // Run says what the log teaches.
 func (c *policiesAnalyseCmd) Run(e *cli.Env) error {
 	return c.with(e, func(s *store.Store) error {
-		var repo int64
-		if c.Repo != "" {
-			var err error
-			if repo, err = repositoryID(e, s, c.Repo); err != nil {
-				return err
-			}
+		repo, err := repositoryID(e, s, c.Repo)
+		if err != nil {
+			return err
 		}
 		var all []sia.Decision
 		for _, typ := range policies.Types() {
@@ -49,10 +46,7 @@ func (c *policiesAnalyseCmd) Run(e *cli.Env) error {
 			all = append(all, ds...)
 		}
 		a := analyse(all)
-		if c.Output == "json" {
-			return e.JSON(a)
-		}
-		return showAnalysis(e, a)
+		return c.Print(e, a, func() error { return showAnalysis(e, a) })
 	})
 }
 
@@ -74,9 +68,8 @@ func analyse(all []sia.Decision) analysis {
 
 func showAnalysis(e *cli.Env, a analysis) error {
 	if a.Decisions == 0 {
-		_, err := fmt.Fprintf(e.Out, "nothing to analyse yet: no decision has a result (%d are open)\n",
+		return e.Sayf("nothing to analyse yet: no decision has a result (%d are open)\n",
 			a.Open)
-		return err
 	}
 	fmt.Fprintf(e.Out, "%s about %s; of %d others it is not known whether an attempt was resolved\n\n",
 		text.Count(a.Decisions, "decision"), text.Count(a.Tasks, "task"), a.Open)
@@ -94,18 +87,15 @@ func showAnalysis(e *cli.Env, a analysis) error {
 		return err
 	}
 	if len(a.Findings.Found) == 0 {
-		_, err := fmt.Fprintf(e.Out, "\nNothing stands out. Contexts of options with tasks enough to look at: %d.\n",
+		return e.Sayf("\nNothing stands out. Contexts of options with tasks enough to look at: %d.\n",
 			a.Findings.Cells)
-		return err
 	}
 	fmt.Fprintf(e.Out, "\n%s (contexts of options that were looked at: %d)\n", e.Style.Bold("What stands out"),
 		a.Findings.Cells)
 	for _, f := range a.Findings.Found {
 		fmt.Fprintf(e.Out, "  %s: %s%s\n", f.Type, f.Text, othersText(f.Others))
 	}
-	_, err := fmt.Fprintln(e.Out,
-		"\nThese are hypotheses: up to one in ten is chance, and no lot decided which tasks got what.")
-	return err
+	return e.Sayf("\nThese are hypotheses: up to one in ten is chance, and no lot decided which tasks got what.\n")
 }
 
 // othersText is how other options did in the same context.

@@ -55,11 +55,7 @@ func (o ofChanges) withModels(e *cli.Env, s serverFlags, f func(*trial.Evolver, 
 
 // tell prints a change as it stands.
 func (o ofChanges) tell(e *cli.Env, x store.Experiment) error {
-	if o.Output == "json" {
-		return e.JSON(x)
-	}
-	_, err := fmt.Fprint(e.Out, secret.Mask(experimentText(e, x)))
-	return err
+	return o.Sayf(e, x, "%s", secret.Mask(experimentText(e, x)))
 }
 
 // experimentText is a change in a few lines.
@@ -195,17 +191,9 @@ type policiesFreezeCmd struct {
 	ofChanges `embed:""`
 	Repo      string `help:"The repository in which the policy holds: owner/name or GitHub's id." required:"" placeholder:"OWNER/NAME" type:"repository"`
 	Policy    string `arg:"" help:"The policy's name."`
-	Days      int    `help:"For so many days." default:"14"`
+	Days      int    `help:"For so many days." default:"14" min:"1" max:"3650"`
 	Lift      bool   `help:"End the freeze."`
 	Reason    string `help:"Why, for people." default:"a person froze it"`
-}
-
-// Validate refuses, as wrong usage, what is no time.
-func (c *policiesFreezeCmd) Validate() error {
-	if c.Days < 1 || c.Days > 3650 {
-		return fmt.Errorf("--days %d: want 1 to 3650", c.Days)
-	}
-	return nil
 }
 
 // Run has nobody change a policy for a while.
@@ -219,25 +207,16 @@ func (c *policiesFreezeCmd) Run(e *cli.Env) error {
 			if err := evolver.Thaw(e.Ctx, r.Installation, r.Repo, c.Policy, c.by()); err != nil {
 				return err
 			}
-			return c.said(e, map[string]any{"policy": c.Policy, "frozen": false}, c.Policy+" may be changed again")
+			return c.Sayf(e, map[string]any{"policy": c.Policy, "frozen": false}, "%s may be changed again\n", c.Policy)
 		}
 		until := time.Now().AddDate(0, 0, c.Days)
 		h, err := evolver.Freeze(e.Ctx, r.Installation, r.Repo, c.Policy, until, c.by(), c.Reason)
 		if err != nil {
 			return err
 		}
-		return c.said(e, map[string]any{"policy": h.Name, "decision": h.Decision, "frozen": true, "until": h.Until},
-			fmt.Sprintf("%s is not changed before %s; what is being tried goes on", h.Name, h.Until.Format(time.DateOnly)))
+		return c.Sayf(e, map[string]any{"policy": h.Name, "decision": h.Decision, "frozen": true, "until": h.Until},
+			"%s is not changed before %s; what is being tried goes on\n", h.Name, h.Until.Format(time.DateOnly))
 	})
-}
-
-// said prints what was done.
-func (o ofChanges) said(e *cli.Env, asJSON any, inWords string) error {
-	if o.Output == "json" {
-		return e.JSON(asJSON)
-	}
-	_, err := fmt.Fprintln(e.Out, inWords)
-	return err
 }
 
 // explainedExperiment is a change with everything that happened to it, as JSON.

@@ -54,8 +54,7 @@ func (c *policiesExplainCmd) Run(e *cli.Env) error {
 			return e.JSON(all)
 		}
 		if len(all) == 0 {
-			_, err := fmt.Fprintln(e.Out, "nothing was decided about this task yet")
-			return err
+			return e.Sayf("nothing was decided about this task yet\n")
 		}
 		for _, x := range all {
 			explainByPolicy(e, x)

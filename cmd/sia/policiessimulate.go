@@ -20,7 +20,7 @@ type policiesSimulateCmd struct {
 	openedDatabase `embed:""`
 	File           string `arg:"" help:"The policy file." type:"path"`
 	Repo           string `help:"Only decisions of this repository: owner/name or GitHub's id." placeholder:"OWNER/NAME" type:"repository"`
-	Limit          int    `help:"At most so many of the last decisions." default:"1000"`
+	Limit          int    `help:"At most so many of the last decisions." default:"1000" min:"1"`
 }
 
 // simulation is what a policy would have decided, as JSON.
@@ -49,19 +49,14 @@ type otherwise struct {
 
 // Run puts a policy to the log.
 func (c *policiesSimulateCmd) Run(e *cli.Env) error {
-	if c.Limit < 1 {
-		return cli.Usage("--limit %d: want at least 1 decision", c.Limit)
-	}
 	p, err := policyFile(c.File)
 	if err != nil {
 		return err
 	}
 	return c.with(e, func(s *store.Store) error {
-		var repo int64
-		if c.Repo != "" {
-			if repo, err = repositoryID(e, s, c.Repo); err != nil {
-				return err
-			}
+		repo, err := repositoryID(e, s, c.Repo)
+		if err != nil {
+			return err
 		}
 		ds, err := s.DecisionsOf(e.Ctx, sia.DecisionType(p.Decision), repo, c.Limit)
 		if err != nil {
@@ -71,10 +66,7 @@ func (c *policiesSimulateCmd) Run(e *cli.Env) error {
 		if err != nil {
 			return err
 		}
-		if c.Output == "json" {
-			return e.JSON(sim)
-		}
-		return showSimulation(e, sim)
+		return c.Print(e, sim, func() error { return showSimulation(e, sim) })
 	})
 }
 

@@ -129,8 +129,11 @@ func proxied(t *testing.T, path, version, name string, content []byte) (proxy st
 func TestPriorsFromMany(t *testing.T) {
 	collection, out := t.TempDir(), filepath.Join(t.TempDir(), "priors.txt")
 	var files []string
-	for i := range 12 {
-		dir, file := aServer(t, 60), filepath.Join(collection, fmt.Sprint(i))
+	for i, server := 0, aServer(t, 60); i < 12; i++ {
+		dir, file := t.TempDir(), filepath.Join(collection, fmt.Sprint(i))
+		if err := os.CopyFS(dir, os.DirFS(server)); err != nil {
+			t.Fatal(err)
+		}
 		said := does(t, "priors", "export", "--dir", dir, "--out", file)
 		if i == 0 {
 			oneExport(t, dir, file, said)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -77,16 +78,9 @@ func (c *priorsAggregateCmd) Run(e *cli.Env) error {
 	if err != nil {
 		return err
 	}
-	path := c.Key
-	if path == "" {
-		path = filepath.Join(c.Dir, keyFile)
-	}
-	key, isNew, err := signingKey(path)
+	key, err := signingKey(e, cmp.Or(c.Key, filepath.Join(c.Dir, keyFile)))
 	if err != nil {
 		return err
-	}
-	if isNew {
-		fmt.Fprintf(e.Err, "made the key %s\n", path)
 	}
 	signed, err := p.Sign(key)
 	if err != nil {
@@ -95,10 +89,7 @@ func (c *priorsAggregateCmd) Run(e *cli.Env) error {
 	if err := f.Replace(signed); err != nil {
 		return err
 	}
-	if c.Output == "json" {
-		return e.JSON(aggregated{c.Out, p.Installations, p.Reports, p.Len(), key.Public()})
-	}
-	_, err = fmt.Fprintf(e.Out, "%s: %d cells of %d reports by %d installations, signed by\n%s\n",
+	return c.Sayf(e, aggregated{c.Out, p.Installations, p.Reports, p.Len(), key.Public()},
+		"%s: %d cells of %d reports by %d installations, signed by\n%s\n",
 		c.Out, p.Len(), p.Reports, p.Installations, key.Public())
-	return err
 }

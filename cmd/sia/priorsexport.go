@@ -77,23 +77,16 @@ func (c *priorsExportCmd) Run(e *cli.Env) error {
 		}
 		shown := exported{File: c.Out, Period: r.Period, Key: r.Key, Techniques: what.Techniques, Coders: what.Coders,
 			Repositories: what.Repositories, Silent: what.Silent}
-		if c.Output == "json" {
-			return e.JSON(shown)
-		}
-		_, err = fmt.Fprintf(e.Out, "%s: the report for period %d, signed by\n%s\n"+
+		return c.Sayf(e, shown, "%s: the report for period %d, signed by\n%s\n"+
 			"Read it before you give it away. No task that it counts is counted again.\n", c.Out, r.Period, r.Key)
-		return err
 	})
 }
 
 // export makes a report with the server's key.
 func (c *priorsExportCmd) export(e *cli.Env, sharing *learn.Sharing) (store.SharedReport, learn.Share, error) {
-	key, isNew, err := signingKey(filepath.Join(c.Dir, keyFile))
+	key, err := signingKey(e, filepath.Join(c.Dir, keyFile))
 	if err != nil {
 		return store.SharedReport{}, learn.Share{}, err
-	}
-	if isNew {
-		fmt.Fprintf(e.Err, "made the key %s\n", filepath.Join(c.Dir, keyFile))
 	}
 	r, what, err := sharing.Export(e.Ctx, key, priors.NewNoise(rand.Reader))
 	if err == nil {

@@ -55,13 +55,10 @@ func (c *priorsImportCmd) Run(e *cli.Env) error {
 		if err != nil {
 			return err
 		}
-		if c.Output == "json" {
-			return e.JSON(shownImportOf(store.PriorImport{ID: id, Source: c.From, Key: by, At: s.Now()}, p))
-		}
-		_, err = fmt.Fprintf(e.Out, "imported, as %d: %d cells of %d installations, made on %s\n"+
-			"One task in ten is decided without it; sia priors show measures its benefit.\n", id, p.Len(),
+		return c.Sayf(e, shownImportOf(store.PriorImport{ID: id, Source: c.From, Key: by, At: s.Now()}, p),
+			"imported, as %d: %d cells of %d installations, made on %s\n"+
+				"One task in ten is decided without it; sia priors show measures its benefit.\n", id, p.Len(),
 			p.Installations, p.Made)
-		return err
 	})
 }
 

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/sia-bot/sia/app/atomicfile"
+	"github.com/sia-bot/sia/cmd/internal/cli"
 	"github.com/sia-bot/sia/policies/priors"
 )
 
@@ -20,7 +21,7 @@ const (
 )
 
 // signingKey reads a key, or makes it when there is none: only whoever runs the server can read it.
-func signingKey(path string) (k priors.Key, isNew bool, err error) {
+func signingKey(e *cli.Env, path string) (k priors.Key, err error) {
 	b, err := os.ReadFile(path)
 	if err == nil {
 		info, err := os.Stat(path)
@@ -28,27 +29,30 @@ func signingKey(path string) (k priors.Key, isNew bool, err error) {
 			err = fmt.Errorf("others can read the key %s; make a new one, or: chmod 600 %s", path, path)
 		}
 		if err != nil {
-			return k, false, err
+			return k, err
 		}
 		if k, err = priors.ParseKey(string(b)); err != nil {
 			err = fmt.Errorf("%s: %w", path, err)
 		}
-		return k, false, err
+		return k, err
 	}
 	if !errors.Is(err, fs.ErrNotExist) {
-		return k, false, err
+		return k, err
 	}
 	if k, err = priors.NewKey(rand.Reader); err != nil {
-		return k, false, err
+		return k, err
 	}
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		return k, false, err
+		return k, err
 	}
 	err = atomicfile.Create(path, []byte(k.Private()+"\n"), 0o600)
 	if errors.Is(err, fs.ErrExist) { // somebody else has just made one
-		return signingKey(path)
+		return signingKey(e, path)
 	}
-	return k, true, err
+	if err == nil {
+		fmt.Fprintf(e.Err, "made the key %s\n", path)
+	}
+	return k, err
 }
 
 // publicKeys reads a list of public keys: one a line, with remarks behind #.

@@ -99,10 +99,7 @@ func (c *priorsRemoveCmd) Run(e *cli.Env) error {
 		if err != nil {
 			return err
 		}
-		if c.Output == "json" {
-			return e.JSON(map[string]int64{"removed": id})
-		}
-		_, err = fmt.Fprintf(e.Out, "import %d is in force no longer; decisions that were made by it stay in the log\n", id)
-		return err
+		return c.Sayf(e, map[string]int64{"removed": id},
+			"import %d is in force no longer; decisions that were made by it stay in the log\n", id)
 	})
 }

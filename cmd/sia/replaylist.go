@@ -57,8 +57,7 @@ func (c *replayListCmd) Run(e *cli.Env) (err error) {
 		return e.JSON(all)
 	}
 	if len(all) == 0 {
-		_, err := fmt.Fprintf(e.Out, "%s has no tasks yet; `sia replay mine` looks for some\n", s.name)
-		return err
+		return e.Sayf("%s has no tasks yet; `sia replay mine` looks for some\n", s.name)
 	}
 	var b strings.Builder
 	w := cli.NewTable(&b, "TASK", "LANGUAGE", "TESTS", "RESOLVED", "WHAT")

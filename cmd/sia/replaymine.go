@@ -16,19 +16,11 @@ import (
 
 type replayMineCmd struct {
 	replayFlags `embed:""`
-	Max         int           `help:"End when there are so many tasks; 0: no bound." default:"50" placeholder:"N"`
-	Candidates  int           `help:"Judge at most so many commits this time; 0: no bound." default:"200" placeholder:"N"`
-	Budget      time.Duration `help:"End after this; the next call goes on from there. 0: no bound." default:"30m" placeholder:"DURATION"`
+	Max         int           `help:"End when there are so many tasks; 0: no bound." default:"50" placeholder:"N" min:"0"`
+	Candidates  int           `help:"Judge at most so many commits this time; 0: no bound." default:"200" placeholder:"N" min:"0"`
+	Budget      time.Duration `help:"End after this; the next call goes on from there. 0: no bound." default:"30m" placeholder:"DURATION" min:"0s"`
 	Again       bool          `help:"Look for nothing: verify the tasks that there are once more, and say how many still hold."`
 	Commit      bool          `help:"Write the tasks to the repository's memory branch too, where the server and others find them; with owner/name only."`
-}
-
-// Validate refuses what makes no sense, as wrong usage.
-func (c *replayMineCmd) Validate() error {
-	if c.Max < 0 || c.Candidates < 0 || c.Budget < 0 {
-		return errors.New("--max, --candidates and --budget are not negative; 0 is no bound")
-	}
-	return nil
 }
 
 // Help is what `sia replay mine --help` says beneath the first line.
@@ -100,10 +92,7 @@ func (c *replayMineCmd) Run(e *cli.Env) (err error) {
 			return err
 		}
 	}
-	if c.Output == "json" {
-		return e.JSON(out)
-	}
-	return out.show(e)
+	return c.Print(e, out, func() error { return out.show(e) })
 }
 
 func (c *replayMineCmd) spec(e *cli.Env, s *replaySource) (replay.MineSpec, error) {

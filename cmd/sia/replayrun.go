@@ -20,36 +20,17 @@ import (
 type replayRunCmd struct {
 	playFlags `embed:""`
 	Coder     []string `help:"Which of the configured coders; several are compared. Default: the first." placeholder:"NAME"`
-	Seeds     int      `help:"How often each task is done." default:"1" placeholder:"N"`
+	Seeds     int      `help:"How often each task is done." default:"1" placeholder:"N" min:"1"`
 	Technique string   `help:"Technique by which the brief is made, such as decomposition; default: the plain task." placeholder:"ID"`
 	Lesson    []string `help:"Files with lessons for the coder." type:"existingfile" placeholder:"FILE"`
 	Tasks     []string `arg:"" optional:"" help:"Tasks, by id or how that begins; default: all." placeholder:"ID"`
 }
 
-// Validate refuses what makes no sense, as wrong usage.
-func (c *replayRunCmd) Validate() error {
-	if c.Seeds < 1 {
-		return fmt.Errorf("--seeds %d: each task is done at least once", c.Seeds)
-	}
-	return c.playFlags.Validate()
-}
-
 // playFlags say besides what one attempt at a task may take.
 type playFlags struct {
 	replayFlags `embed:""`
-	Credits     float64       `help:"What one attempt may cost, in credits (0.01 USD)." default:"100"`
-	Timeout     time.Duration `help:"How long one attempt may take." default:"30m"`
-}
-
-// Validate refuses what makes no sense, as wrong usage.
-func (c playFlags) Validate() error {
-	switch {
-	case c.Credits < 0 || c.Credits > 1e6:
-		return fmt.Errorf("--credits %g: give 0 to 1000000; 0 allows only a model that is free", c.Credits)
-	case c.Timeout <= 0:
-		return fmt.Errorf("--timeout %s: the time has to be positive", c.Timeout)
-	}
-	return c.serverFlags.Validate()
+	Credits     float64       `help:"What one attempt may cost, in credits (0.01 USD)." default:"100" min:"0" max:"1000000"`
+	Timeout     time.Duration `help:"How long one attempt may take." default:"30m" min:"1s"`
 }
 
 // playedReport is the JSON of sia replay run. Fields are only added.
@@ -101,11 +82,7 @@ func (c *replayRunCmd) Run(e *cli.Env) (err error) {
 	for _, v := range variants {
 		out.Variants = append(out.Variants, summed(v.Name, out.Runs))
 	}
-	if c.Output == "json" {
-		err = e.JSON(out)
-	} else {
-		err = out.show(e)
-	}
+	err = c.Print(e, out, func() error { return out.show(e) })
 	if len(out.Failed) > 0 {
 		err = errors.Join(err, cli.ErrShown)
 	}

@@ -1,8 +1,6 @@
 package main
 
 import (
-	"fmt"
-
 	"github.com/sia-bot/sia/app/store"
 	"github.com/sia-bot/sia/cmd/internal/cli"
 	"github.com/sia-bot/sia/sia/text"
@@ -27,10 +25,6 @@ func (c *resumeCmd) Run(e *cli.Env) error {
 		if !known {
 			return errNotHalted
 		}
-		if c.Output == "json" {
-			return e.JSON(halted{scope, n})
-		}
-		_, err = fmt.Fprintf(e.Out, "%s is at work again: %s resumed.\n", name, text.Count(n, "task"))
-		return err
+		return c.Sayf(e, halted{scope, n}, "%s is at work again: %s resumed.\n", name, text.Count(n, "task"))
 	})
 }

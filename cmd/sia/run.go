@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -34,9 +33,9 @@ type runCmd struct {
 	Test       string        `help:"Command that says whether the work is right; default: agent.test of .sia/config.yml, or the one that the repository's files name." placeholder:"COMMAND"`
 	Setup      []string      `help:"Commands that prepare a fresh checkout; default: agent.setup, or what the repository's files name." sep:"none" placeholder:"COMMAND"`
 	SetupHosts []string      `help:"Hosts that setup may fetch packages from; default: those of the package managers that were found." placeholder:"NAME"`
-	TestWithin time.Duration `help:"How long the test command may take; default: 15m." default:"15m" placeholder:"DURATION"`
-	Credits    int           `help:"Budget, in credits of 0.01 USD; .sia/config.yml of the repository outranks it. Default: 100." default:"100" placeholder:"N"`
-	Approaches int           `help:"How many different approaches are tried; .sia/config.yml outranks it. Default: 5." default:"5" placeholder:"N"`
+	TestWithin time.Duration `help:"How long the test command may take; default: 15m." default:"15m" placeholder:"DURATION" min:"1s"`
+	Credits    int           `help:"Budget, in credits of 0.01 USD; .sia/config.yml of the repository outranks it. Default: 100." default:"100" placeholder:"N" min:"1"`
+	Approaches int           `help:"How many different approaches are tried; .sia/config.yml outranks it. Default: 5." default:"5" placeholder:"N" min:"1" max:"20"`
 	Memory     bool          `help:"Commit what was learned to the branch too, under .sia/."`
 	Free       bool          `help:"The models cost nothing, so no budget ends an attempt." env:"SIA_FREE"`
 	Verbose    bool          `short:"v" help:"Show SIA's own log on standard error."`
@@ -58,19 +57,6 @@ func (c runCmd) withDefaults() *runCmd {
 func (*runCmd) Help() string {
 	return `The work is done in a copy. The clone gets one new branch; what is checked out stays as it is.
 The exit status is 0 if the test command passed on the result, and 1 if not.`
-}
-
-// Validate refuses, as wrong usage, what can't be worked with.
-func (c *runCmd) Validate() error {
-	switch {
-	case c.Credits < 1:
-		return fmt.Errorf("--credits %d: give a number from 1", c.Credits)
-	case c.Approaches < 1 || c.Approaches > 20:
-		return fmt.Errorf("--approaches %d: give a number from 1 to 20", c.Approaches)
-	case c.TestWithin <= 0:
-		return fmt.Errorf("--test-within %s: the time has to be positive", c.TestWithin)
-	}
-	return c.check()
 }
 
 // localJob is what a run works on.
@@ -279,14 +265,13 @@ func (c *runCmd) findCommands(ctx context.Context, j *localJob) error {
 		j.test, j.why, j.setup, j.required = set.Agent.Test, config.Path, set.Agent.Setup, set.Checks.Required
 		j.services = set.Agent.Services
 	}
-	if err := c.findSubmodules(ctx, j); err != nil {
-		return err
-	}
-	names, err := j.git.run(ctx, "ls-tree", "-z", j.base)
+	tree, err := j.git.run(ctx, "ls-tree", "-r", "-t", "-z", j.base)
 	if err != nil {
 		return err
 	}
-	found := project.Look(treeNames(names), func(path string) ([]byte, bool) {
+	names, submodules := treeNames(tree)
+	j.submodules = submodules
+	found := project.Look(names, func(path string) ([]byte, bool) {
 		text, err := j.git.run(ctx, "show", j.base+":"+path)
 		return text, err == nil && len(text) <= project.MaxFile
 	})
@@ -321,30 +306,27 @@ func (c *runCmd) findCommands(ctx context.Context, j *localJob) error {
 	return err
 }
 
-// findSubmodules finds what is a commit of another repository.
-func (c *runCmd) findSubmodules(ctx context.Context, j *localJob) error {
-	entries, err := j.git.run(ctx, "ls-tree", "-r", "-z", j.base)
-	for entry := range bytes.SplitSeq(entries, []byte{0}) {
-		if about, name, ok := bytes.Cut(entry, []byte{'\t'}); ok && bytes.Contains(about, []byte(" commit ")) {
-			j.submodules = append(j.submodules, string(name))
+// treeNames are the names at the top of a tree, of folders with a slash, and the paths of submodules anywhere in it, of
+// what git ls-tree -r -t -z prints.
+func treeNames(tree []byte) (top, submodules []string) {
+	for entry := range strings.SplitSeq(string(tree), "\x00") {
+		about, name, ok := strings.Cut(entry, "\t")
+		if !ok {
+			continue
 		}
-	}
-	return err
-}
-
-// treeNames are the names of a tree, of folders with a slash, as git ls-tree -z prints it.
-func treeNames(tree []byte) (names []string) {
-	for entry := range bytes.SplitSeq(tree, []byte{0}) {
-		about, name, ok := bytes.Cut(entry, []byte{'\t'})
+		kind := strings.Fields(about)[1]
+		if kind == "commit" {
+			submodules = append(submodules, name)
+		}
 		switch {
-		case !ok:
-		case bytes.Contains(about, []byte(" tree ")):
-			names = append(names, string(name)+"/")
+		case strings.Contains(name, "/"):
+		case kind == "tree":
+			top = append(top, name+"/")
 		default:
-			names = append(names, string(name))
+			top = append(top, name)
 		}
 	}
-	return names
+	return top, submodules
 }
 
 // budget is what the run may spend, as people read it.

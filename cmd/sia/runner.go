@@ -33,7 +33,7 @@ type runnerServer struct {
 type runnerTaker struct {
 	runnerServer `embed:""`
 	TokenFile    string `help:"File with this runner's token, which sia runner add printed on the server; SIA_RUNNER_TOKEN in the environment is the other way." env:"SIA_RUNNER_TOKEN_FILE" type:"path" placeholder:"FILE"`
-	Attempts     int    `help:"Attempts at the same time." default:"1" env:"SIA_RUNNER_ATTEMPTS"`
+	Attempts     int    `help:"Attempts at the same time." default:"1" env:"SIA_RUNNER_ATTEMPTS" min:"1"`
 }
 
 // runnerMachine is where attempts are made. It has no flag with a key of GitHub's or a model's, since it needs none.
@@ -52,14 +52,6 @@ type runnerStartCmd struct {
 
 // runnerToken is the variable with a runner's token.
 const runnerToken = "SIA_RUNNER_TOKEN"
-
-// Validate refuses, as wrong usage, what no runner can work with.
-func (c runnerTaker) Validate() error {
-	if c.Attempts < 1 {
-		return fmt.Errorf("--attempts %d: at least one attempt has to be made at a time", c.Attempts)
-	}
-	return nil
-}
 
 // token is this runner's. Nothing that is started here inherits it.
 func (c runnerTaker) token() (string, error) {

@@ -14,7 +14,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -287,7 +286,8 @@ func (w *runnerWorld) passed(task sia.Task) {
 	}
 }
 
-// An issue passes with the attempt made by a runner, which has no key and speaks with nobody but the server.
+// An issue passes with the attempt made by a runner, which has no key and speaks with nobody but the server. It ends
+// when its token is taken from it.
 //
 //test:thorough
 func TestRunner(t *testing.T) {
@@ -334,6 +334,7 @@ func TestRunner(t *testing.T) {
 	if task = w.ended(db); task.State != sia.Passed {
 		t.Fatalf("the task is %s: %+v", task.State, task.Attempt())
 	}
+	w.refusesTokens("mill", p)
 	block, _ := pem.Decode(w.app.PrivateKeyPEM)
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -429,21 +430,15 @@ func TestRunnerLost(t *testing.T) {
 	}
 }
 
-// A runner with a token that nobody gave it, or that was taken from it, ends and says what to do.
-//
-//test:thorough
-func TestRunnerWithoutToken(t *testing.T) {
-	t.Parallel()
-	w := newRunnerWorld(t, greetModel(nil))
-	p := w.runner("mill")
-	w.until("the runner was seen", func() bool {
-		return !regexp.MustCompile(`mill\s+never`).MatchString(w.sia("runner", "list"))
-	})
-	w.sia("runner", "remove", "mill")
-	p.await(t, "does not know this runner's token")
+// refusesTokens sees a runner end whose token is taken from it, and one with a token that nobody gave it. Both say what
+// to do, and no such token opens anything.
+func (w *runnerWorld) refusesTokens(name string, p *siaProcess) {
+	w.t.Helper()
+	w.sia("runner", "remove", name)
+	p.await(w.t, "does not know this runner's token")
 	token := "sia-runner-" + strings.Repeat("A", 52)
 	w.start("does not know this runner's token", []string{"SIA_RUNNER_TOKEN=" + token}, "runner", "--server", w.front.URL,
-		"--dir", filepath.Join(t.TempDir(), "other"))
+		"--dir", filepath.Join(w.t.TempDir(), "other"))
 	for _, token := range []string{"", "x", token, "sia-attempt-" + strings.Repeat("A", 52)} {
 		for _, path := range []string{"next", "work", "base", "beat", "turn?n=1", "result", "release",
 			"model/0/chat/completions"} {
@@ -458,7 +453,7 @@ func TestRunnerWithoutToken(t *testing.T) {
 			w.must(err)
 			w.must(resp.Body.Close())
 			if resp.StatusCode/100 == 2 || resp.StatusCode >= 500 {
-				t.Errorf("%s with the token %q: %s", path, token, resp.Status)
+				w.t.Errorf("%s with the token %q: %s", path, token, resp.Status)
 			}
 		}
 	}

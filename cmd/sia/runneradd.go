@@ -83,8 +83,7 @@ func (c *runnerListCmd) Run(e *cli.Env) error {
 			return e.JSON(listed)
 		}
 		if len(listed) == 0 {
-			_, err := fmt.Fprintln(e.Out, "There are no runners. `sia runner add NAME` adds one.")
-			return err
+			return e.Sayf("There are no runners. `sia runner add NAME` adds one.\n")
 		}
 		table := cli.NewTable(e.Out, "RUNNER", "LAST SEEN", "MAKES", "IS")
 		for _, l := range listed {
@@ -131,11 +130,8 @@ func (c *runnerRemoveCmd) Run(e *cli.Env) error {
 		if err != nil {
 			return err
 		}
-		if c.Output == "json" {
-			return e.JSON(map[string]string{"removed": c.Name})
-		}
-		_, err = fmt.Fprintf(e.Out, "%s is removed. What it makes goes to another runner.\n", c.Name)
-		return err
+		return c.Sayf(e, map[string]string{"removed": c.Name},
+			"%s is removed. What it makes goes to another runner.\n", c.Name)
 	})
 }
 

@@ -17,19 +17,8 @@ type runnerPodsCmd struct {
 	Image        string        `help:"Image of the Pods: SIA's, or one that is made from it with the toolchains that repositories need." env:"SIA_RUNNER_IMAGE" placeholder:"IMAGE" required:""`
 	RuntimeClass string        `help:"RuntimeClass of the Pods, such as gvisor or kata." env:"SIA_RUNNER_RUNTIME_CLASS" placeholder:"NAME"`
 	PodTemplate  string        `help:"File with a Pod in YAML, into which the rest is set: for resources, nodes, tolerations and the sandbox." env:"SIA_RUNNER_POD_TEMPLATE" type:"path" placeholder:"FILE"`
-	Pending      time.Duration `help:"How long a Pod may take until it runs, before its attempt is given back." default:"5m" env:"SIA_RUNNER_PENDING" placeholder:"TIME"`
+	Pending      time.Duration `help:"How long a Pod may take until it runs, before its attempt is given back." default:"5m" env:"SIA_RUNNER_PENDING" placeholder:"TIME" min:"1s" max:"15m"`
 	Kubeconfig   string        `help:"File that says how the cluster is reached; default: as the Pod does that this runs in." env:"SIA_RUNNER_KUBECONFIG" type:"path" placeholder:"FILE"`
-}
-
-// longestPending bounds how long a Pod may wait: the server takes its runner for lost some time after that.
-const longestPending = 15 * time.Minute
-
-// Validate refuses, as wrong usage, what no Pod can be made with.
-func (c runnerPodsCmd) Validate() error {
-	if c.Pending <= 0 || c.Pending > longestPending {
-		return fmt.Errorf("--pending %s: give a time of at most %s", c.Pending, longestPending)
-	}
-	return c.runnerTaker.Validate()
 }
 
 // spec is what the Pods are made of.

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"fmt"
@@ -108,17 +107,15 @@ func (r *localRun) remember(ctx context.Context, head string) (string, error) {
 		r.bare, "refs/heads/"+memoryBranch); err != nil {
 		return head, err
 	}
-	index := "GIT_INDEX_FILE=" + filepath.Join(r.dir, "index")
+	index := []string{"GIT_INDEX_FILE=" + filepath.Join(r.dir, "index")}
 	var tree []byte
 	for _, step := range []struct {
+		stdin string
 		args  []string
-		stdin []byte
-	}{{[]string{"read-tree", head}, nil}, {[]string{"update-index", "-z", "--index-info"}, entries},
-		{[]string{"write-tree"}, nil}} {
-		cmd := git.command(ctx, step.args...)
-		cmd.Env, cmd.Stdin = append(cmd.Env, index), bytes.NewReader(step.stdin)
-		if tree, err = cmd.Output(); err != nil {
-			return head, fmt.Errorf("git %s: %w", step.args[0], err)
+	}{{"", []string{"read-tree", head}}, {string(entries), []string{"update-index", "-z", "--index-info"}},
+		{"", []string{"write-tree"}}} {
+		if tree, err = git.plumb(ctx, index, step.stdin, step.args...); err != nil {
+			return head, err
 		}
 	}
 	made, err := git.run(ctx, "-c", "user.name=sia", "-c", "user.email=sia@localhost", "commit-tree", "-p", head, "-m",

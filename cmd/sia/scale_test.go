@@ -18,17 +18,17 @@ func TestScale(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := scale.Play(t.Context(), scale.Config{Program: sia, Deliveries: 200, Rate: 50, Repositories: 20,
-		Installations: 2, Tasks: 3, Servers: 2, Runners: 1, Attempts: 2, Log: slog.New(slog.DiscardHandler)})
+	r, err := scale.Play(t.Context(), scale.Config{Program: sia, Deliveries: 60, Rate: 30, Repositories: 20,
+		Installations: 2, Tasks: 2, Servers: 2, Runners: 1, Attempts: 2, Log: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r.Accepted != 200 || r.Lost+r.Failed != 0 || r.Passed != 3 || len(r.Wrong) != 0 {
+	if r.Accepted != 60 || r.Lost+r.Failed != 0 || r.Passed != 2 || len(r.Wrong) != 0 {
 		t.Errorf("%d deliveries taken, %d lost, %d failed (%s), %d tasks passed, wrong: %v", r.Accepted, r.Lost, r.Failed,
 			r.Failure, r.Passed, r.Wrong)
 	}
 	// What has nothing to do with SIA costs no request: the tasks alone ask GitHub.
-	if r.PerMinute == 0 || r.RateLimited != 0 || r.Requests > 3*60+50 {
+	if r.PerMinute == 0 || r.RateLimited != 0 || r.Requests > 2*60+50 {
 		t.Errorf("%d requests, %d refused for a limit, at most %d created in a minute: %v", r.Requests, r.RateLimited,
 			r.PerMinute, r.Routes)
 	}

@@ -55,23 +55,16 @@ type serverFlags struct {
 	AgentPath      []string `help:"Folders with coding agents for agent.kind: command, such as the prefix of an npm install -g; the agents see them read-only." env:"SIA_AGENT_PATH" placeholder:"FOLDER" group:"folded:serve"`
 	AgentEnv       []string `help:"Names of environment variables of this server that a repository's agent.env may ask for; default: none." env:"SIA_AGENT_ENV" placeholder:"NAME" group:"folded:serve"`
 	Welcome        bool     `help:"Propose settings, once, in a pull request to a repository that the app is newly installed on and that has none." default:"true" negatable:"" env:"SIA_WELCOME" group:"folded:serve"`
-	Attempts       int      `help:"Attempts at the same time." default:"2" env:"SIA_ATTEMPTS" group:"folded:serve"`
+	Attempts       int      `help:"Attempts at the same time." default:"2" env:"SIA_ATTEMPTS" group:"folded:serve" min:"1"`
 	AttemptsOn     string   `name:"attempts-on" help:"Who makes attempts: here, this server; or runners, the machines that sia runner add has given a token. They ask at --listen, below /runner/." enum:"here,runners" default:"here" env:"SIA_ATTEMPTS_ON" group:"folded:serve"`
 	retentionFlags `embed:""`
 	Traces         string            `help:"Address of an OpenTelemetry receiver that speaks OTLP over HTTP, such as http://localhost:4318: a trace for each task. Default: no traces." env:"SIA_TRACES,OTEL_EXPORTER_OTLP_ENDPOINT" placeholder:"URL" group:"folded:serve" type:"web"`
 	TraceHeaders   map[string]string `help:"Headers for --traces, as NAME=VALUE; better in the environment than as a flag." env:"SIA_TRACE_HEADERS,OTEL_EXPORTER_OTLP_HEADERS" mapsep:"," placeholder:"NAME=VALUE" group:"folded:serve"`
-	WriteSpacing   time.Duration     `help:"Average time between writes to one repository." default:"1s" env:"SIA_WRITE_SPACING" group:"folded:serve"`
+	WriteSpacing   time.Duration     `help:"Average time between writes to one repository." default:"1s" env:"SIA_WRITE_SPACING" group:"folded:serve" min:"1ns"`
 }
 
 // Validate refuses, as wrong usage, what no server can work with.
 func (s serverFlags) Validate() error {
-	switch {
-	case s.Attempts < 1:
-		return fmt.Errorf("--attempts %d: at least one attempt has to be made at a time; leave it out for 2", s.Attempts)
-	case s.WriteSpacing <= 0:
-		return fmt.Errorf("--write-spacing %s: the time has to be positive; leave it out for the second that GitHub asks for",
-			s.WriteSpacing)
-	}
 	if _, err := app.ParseRoles(s.Role); err != nil {
 		return fmt.Errorf("--role: %w", err)
 	}
@@ -79,7 +72,7 @@ func (s serverFlags) Validate() error {
 		return errors.New("--db-direct: that is no address of a PostgreSQL server; give one such as " +
 			"postgres://user@host/database")
 	}
-	return errors.Join(s.modelFlags.check(), s.retentionFlags.check())
+	return s.retentionFlags.check()
 }
 
 // config is the server's configuration: the flags, and what they leave out of the app from the one that set-up stored.

@@ -24,7 +24,7 @@ type setupCmd struct {
 	PublicURL  string          `name:"public-url" help:"Address at which GitHub and people reach the server, such as https://sia.example.com." env:"SIA_PUBLIC_URL" placeholder:"URL" type:"web"`
 	Org        string          `help:"Organisation that will own the app; default: your own account." placeholder:"NAME" type:"login"`
 	Name       string          `help:"Name of the app, which no other app on GitHub may have." placeholder:"NAME"`
-	Port       int             `help:"Port of this machine for the page; 0: any that is free." default:"0"`
+	Port       int             `help:"Port of this machine for the page; 0: any that is free." default:"0" min:"0" max:"65535"`
 	Replace    bool            `help:"Register another app although one is stored; that one is kept beside it."`
 	cli.Format `embed:""`
 }
@@ -38,14 +38,6 @@ type setupAnswer struct {
 	File      string `json:"file"`    // where the keys are stored
 	Install   string `json:"install"` // where the app is installed
 	PublicURL string `json:"public_url"`
-}
-
-// Validate refuses, as wrong usage, what is no port.
-func (c *setupCmd) Validate() error {
-	if c.Port < 0 || c.Port > 65535 {
-		return fmt.Errorf("--port %d: a port is a number from 1 to 65535; 0 is any that is free", c.Port)
-	}
-	return nil
 }
 
 // Run serves the page on this machine until the app is stored, and says what comes next.
@@ -87,17 +79,11 @@ func (c *setupCmd) Run(e *cli.Env) (err error) {
 func (c *setupCmd) report(e *cli.Env, made setup.Registered) error {
 	a := setupAnswer{ID: made.ID, Slug: made.Slug, Name: made.Name, Owner: made.Owner,
 		File: filepath.Join(c.Dir, setup.File), Install: made.Page + "/installations/new", PublicURL: made.PublicURL}
-	if c.Output == "json" {
-		return e.JSON(a)
-	}
-	fmt.Fprintf(e.Out, "%s %s is registered, and its keys are stored in %s. Keep a backup of that file.\n",
-		e.Style.Green("✓"), made, a.File)
-	fmt.Fprintf(e.Out, "Next:\n  1. Start the server where %s leads, with a model: sia serve --model-url … --model …\n",
-		a.PublicURL)
-	fmt.Fprintf(e.Out, "  2. Install the app: %s\n", a.Install)
-	fmt.Fprintf(e.Out, "  3. See that webhooks arrive: http://localhost:9090%s on the server's machine, or sia doctor\n",
-		setup.Path)
-	return nil
+	return c.Sayf(e, a, "%s %s is registered, and its keys are stored in %s. Keep a backup of that file.\n"+
+		"Next:\n  1. Start the server where %s leads, with a model: sia serve --model-url … --model …\n"+
+		"  2. Install the app: %s\n"+
+		"  3. See that webhooks arrive: http://localhost:9090%s on the server's machine, or sia doctor\n",
+		e.Style.Green("✓"), made, a.File, a.PublicURL, a.Install, setup.Path)
 }
 
 // port is the private port of a front.

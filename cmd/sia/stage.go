@@ -18,8 +18,10 @@ import (
 	"github.com/sia-bot/sia/agent/llm"
 	"github.com/sia-bot/sia/agent/sandbox"
 	"github.com/sia-bot/sia/app"
+	"github.com/sia-bot/sia/app/store"
 	"github.com/sia-bot/sia/app/sweep"
 	"github.com/sia-bot/sia/app/web/signin"
+	"github.com/sia-bot/sia/sia"
 	"github.com/sia-bot/sia/sia/config"
 	"github.com/sia-bot/sia/sim/ghsim"
 	"github.com/sia-bot/sia/sim/scripted"
@@ -203,6 +205,15 @@ func (s *demoStage) serve(ctx context.Context) (err error) {
 	go func() { ended <- running.Run(ctx) }()
 	s.halt = sync.OnceValue(func() error { stop(); return errors.Join(<-ended, running.Close()) })
 	return nil
+}
+
+// taskOf is an issue's task; the zero one before there is any.
+func (s *demoStage) taskOf(ctx context.Context, issue int) (sia.Task, error) {
+	all, err := s.app.Store.Tasks(ctx, store.Filter{Issue: issue})
+	if err != nil || len(all) == 0 {
+		return sia.Task{}, err
+	}
+	return all[0], nil
 }
 
 // restart stops the app wherever it is, and starts it again at the same address and on the same database.

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/sia-bot/sia/app/render"
-	"github.com/sia-bot/sia/app/store"
 	"github.com/sia-bot/sia/sia"
 	"github.com/sia-bot/sia/sia/lesson"
 	"github.com/sia-bot/sia/sim/ghsim"
@@ -127,13 +126,9 @@ func (n *demoNarrator) told(issue int, l lesson.Lesson) error {
 
 // task is SIA's task for an issue. It has at least one attempt.
 func (n *demoNarrator) task(issue int) (sia.Task, error) {
-	tasks, err := n.app.Store.Tasks(n.Ctx, store.Filter{})
-	if err != nil {
-		return sia.Task{}, err
+	t, err := n.taskOf(n.Ctx, issue)
+	if err == nil && len(t.Attempts) == 0 {
+		err = fmt.Errorf("SIA made no attempt at #%d", issue)
 	}
-	i := slices.IndexFunc(tasks, func(t sia.Task) bool { return t.Issue == issue })
-	if i < 0 || len(tasks[i].Attempts) == 0 {
-		return sia.Task{}, fmt.Errorf("SIA made no attempt at #%d", issue)
-	}
-	return tasks[i], nil
+	return t, err
 }

@@ -21,30 +21,19 @@ type taskListCmd struct {
 	Repo           string   `help:"Only tasks of this repository, as owner/name or GitHub's id." placeholder:"OWNER/NAME" type:"repository"`
 	State          string   `help:"Only tasks in this state, such as paused." enum:"any,${states}" default:"any" placeholder:"STATE"`
 	Since          pastTime `help:"Only tasks that changed since: a time such as 36h or 7d ago, or a date such as 2026-05-04." placeholder:"TIME"`
-	Limit          int      `help:"At most so many." default:"50"`
-}
-
-// Validate refuses, as wrong usage, a limit that lists nothing.
-func (c taskListCmd) Validate() error {
-	if c.Limit < 1 {
-		return fmt.Errorf("--limit %d: nothing would be listed; give a number from 1", c.Limit)
-	}
-	return nil
+	Limit          int      `help:"At most so many." default:"50" min:"1"`
 }
 
 // Run lists tasks.
 func (c *taskListCmd) Run(e *cli.Env) error {
 	return c.with(e, func(s *store.Store) error {
-		f := store.Filter{Limit: c.Limit, Since: c.Since.before(time.Now())}
+		repo, err := repositoryID(e, s, c.Repo)
+		if err != nil {
+			return err
+		}
+		f := store.Filter{Limit: c.Limit, Since: c.Since.before(time.Now()), Repo: repo}
 		if c.State != anyState {
 			f.State = sia.State(c.State)
-		}
-		if c.Repo != "" {
-			r, err := knownRepository(e, s, c.Repo)
-			if err != nil {
-				return err
-			}
-			f.Repo = r.ID
 		}
 		tasks, err := s.Tasks(e.Ctx, f)
 		if err != nil {
@@ -65,8 +54,7 @@ func (c *taskListCmd) Run(e *cli.Env) error {
 			fmt.Fprintf(e.Out, "%s %s\n", e.Style.Amber("paused:"), render.HaltSentence(h.Reason, h.Scope))
 		}
 		if len(tasks) == 0 {
-			_, err := fmt.Fprintln(e.Out, c.none())
-			return err
+			return e.Sayf("%s\n", c.none())
 		}
 		w := cli.NewTable(e.Out, "TASK", "ISSUE", "STATE", "ATTEMPTS", "CREDITS", "SINCE", "TITLE")
 		for _, t := range tasks {

@@ -42,11 +42,8 @@ func (o taskOrder) give(e *cli.Env, fact sia.Fact) error {
 		if res.Ignored != "" {
 			return fmt.Errorf("%s is %s and stays so: %s", issue, t.State, res.Ignored)
 		}
-		if o.Output == "json" {
-			return e.JSON(obeyedOrder{t.ID, issue, t.State, res.Task.State, res.Why})
-		}
-		_, err = fmt.Fprintf(e.Out, "%s was %s and is %s: %s\n", issue, t.State, res.Task.State, res.Why)
-		return err
+		return o.Sayf(e, obeyedOrder{t.ID, issue, t.State, res.Task.State, res.Why},
+			"%s was %s and is %s: %s\n", issue, t.State, res.Task.State, res.Why)
 	})
 }
 
@@ -90,18 +87,7 @@ func (c *taskPauseCmd) Run(e *cli.Env) error {
 
 type taskResumeCmd struct {
 	taskOrder `embed:""`
-	Credits   int `help:"Credits to add to the task's budget; 1 credit is 0.01 USD." placeholder:"N"`
-}
-
-// maxCredits is the most that one order may add: what budget.task may be at most.
-const maxCredits = 1_000_000
-
-// Validate refuses, as wrong usage, credits that are none.
-func (c taskResumeCmd) Validate() error {
-	if c.Credits < 0 || c.Credits > maxCredits {
-		return fmt.Errorf("--credits %d: give a number from 0 to %d", c.Credits, maxCredits)
-	}
-	return nil
+	Credits   int `help:"Credits to add to the task's budget; 1 credit is 0.01 USD." placeholder:"N" min:"0" max:"1000000"`
 }
 
 // Run has a task go on.

@@ -53,9 +53,8 @@ func (c *techniquesCmd) Run(e *cli.Env) error {
 			return e.JSON(rows)
 		}
 		if len(rows) == 0 {
-			_, err := fmt.Fprintln(e.Out, "no technique is on trial, or was: SIA proposes one in a pull request when a person "+
-				"solved what it could not")
-			return err
+			return e.Sayf("no technique is on trial, or was: SIA proposes one in a pull request when a person " +
+				"solved what it could not\n")
 		}
 		w := cli.NewTable(e.Out, "REPOSITORY", "TECHNIQUE", "STATE", "RESOLVED", "BETTER THAN THE FIFTH BEST",
 			"WHAT YOU CAN DO")

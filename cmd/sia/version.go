@@ -22,8 +22,7 @@ func (c *versionCmd) Run(e *cli.Env) error {
 		return json.NewEncoder(e.Out).Encode(map[string]string{"version": version, "commit": builtFrom(),
 			"go": runtime.Version()})
 	}
-	_, err := fmt.Fprintln(e.Out, versionLine())
-	return err
+	return e.Sayf("%s\n", versionLine())
 }
 
 // versionLine is the version for people.

@@ -79,13 +79,9 @@ func (c *alreadyCmd) Run(e *cli.Env) error {
 		}
 		e.Logger.Info("task checked", "task", t.ID, "so_far", r)
 	}
-	if c.Output == "json" {
-		return e.JSON(r)
-	}
-	fmt.Fprintf(e.Out, "%d tasks\nthe evidence holds at the commit: %d\nat its parent: %d\n"+
+	return c.Sayf(e, r, "%d tasks\nthe evidence holds at the commit: %d\nat its parent: %d\n"+
 		"at its parent, of other tests: %d of %d\nwith half of its files: %d of %d\n%s\n", r.Tasks, r.Head, r.Parent,
 		r.Besides, r.Others, r.Partly, r.Halves, strings.Join(r.Wrong, "\n"))
-	return nil
 }
 
 // task checks the claims of one task, each in a tree below the folder at, and counts them.

@@ -51,10 +51,7 @@ func (c *codersCmd) Run(e *cli.Env) error {
 	if report.Sections, err = recorded.Run(e.Ctx, plan); err != nil {
 		return err
 	}
-	if c.Output == "json" {
-		return e.JSON(report)
-	}
-	return report.print(e.Out)
+	return c.Print(e, report, func() error { return report.print(e.Out) })
 }
 
 func readOutcomes(path string) (recorded.Table, error) {

@@ -10,21 +10,11 @@ import (
 type intakeCmd struct {
 	Sia        string `help:"The program sia." default:"bin/sia" type:"existingfile"`
 	Probot     string `help:"Folder with the Probot app and what it needs; make bench-probot installs it." default:"lab/scale/probot" type:"existingdir"`
-	Rounds     int    `help:"Rounds in which every server has its turn." default:"3"`
-	Burst      int    `help:"Deliveries of a turn that are sent as fast as they are answered." default:"10000"`
-	Rate       int    `help:"Deliveries a second after that." default:"300"`
-	Seconds    int    `help:"How long these are sent." default:"10"`
+	Rounds     int    `help:"Rounds in which every server has its turn." default:"3" min:"1"`
+	Burst      int    `help:"Deliveries of a turn that are sent as fast as they are answered." default:"10000" min:"1"`
+	Rate       int    `help:"Deliveries a second after that." default:"300" min:"1"`
+	Seconds    int    `help:"How long these are sent." default:"10" min:"1"`
 	cli.Format `embed:""`
-}
-
-// Validate refuses, as wrong usage, what can't be measured.
-func (c *intakeCmd) Validate() error {
-	for name, n := range map[string]int{"rounds": c.Rounds, "burst": c.Burst, "rate": c.Rate, "seconds": c.Seconds} {
-		if n < 1 {
-			return fmt.Errorf("--%s %d: at least one", name, n)
-		}
-	}
-	return nil
 }
 
 // Run measures, and compares each of SIA's figures with Probot's.

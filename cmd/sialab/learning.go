@@ -84,10 +84,7 @@ func (c *learningCmd) Run(e *cli.Env) error {
 	if report.Decision, err = c.decisions(e.Ctx); err != nil {
 		return err
 	}
-	if c.Output == "json" {
-		return e.JSON(report)
-	}
-	return report.print(e.Out)
+	return c.Print(e, report, func() error { return report.print(e.Out) })
 }
 
 // plans are the tables to fill in.

@@ -61,10 +61,7 @@ func (c *locateCmd) Run(e *cli.Env) error {
 	if err != nil {
 		return err
 	}
-	if c.Output == "json" {
-		return e.JSON(report)
-	}
-	return report.print(e.Out)
+	return c.Print(e, report, func() error { return report.print(e.Out) })
 }
 
 func (c *locateCmd) cases(e *cli.Env, dir string) (out []located.Case, err error) {

@@ -30,10 +30,7 @@ func (c *policiesCmd) Run(e *cli.Env) error {
 		return err
 	}
 	report := policiesReport{Synthetic: true, Seed: c.Seed, Worlds: c.Worlds, Subjects: subjects}
-	if c.Output == "json" {
-		return e.JSON(report)
-	}
-	return report.print(e.Out)
+	return c.Print(e, report, func() error { return report.print(e.Out) })
 }
 
 func (r policiesReport) print(out io.Writer) error {

@@ -14,34 +14,20 @@ import (
 
 type scaleCmd struct {
 	Sia           string        `help:"The program sia." default:"bin/sia" type:"existingfile"`
-	Deliveries    int           `help:"Deliveries of repositories with nothing to do." default:"100000"`
-	Rate          int           `help:"Of these a second." default:"300"`
-	Repositories  int           `help:"Repositories that these are of." default:"10000"`
-	Installations int           `help:"Installations that all repositories are of." default:"50"`
-	Tasks         int           `help:"Labelled issues in the same time; the first attempt at most of them fails." default:"100"`
-	Loud          int           `help:"Labelled issues of one more installation, all at the beginning: what the others notice of it."`
-	Servers       int           `help:"Servers on one PostgreSQL database." default:"2"`
-	Runners       int           `help:"Runners that make the attempts; 0: servers make them." default:"2"`
-	Attempts      int           `help:"Attempts at the same time, of each runner or server." default:"4"`
+	Deliveries    int           `help:"Deliveries of repositories with nothing to do." default:"100000" min:"1"`
+	Rate          int           `help:"Of these a second." default:"300" min:"1"`
+	Repositories  int           `help:"Repositories that these are of." default:"10000" min:"1"`
+	Installations int           `help:"Installations that all repositories are of." default:"50" min:"1"`
+	Tasks         int           `help:"Labelled issues in the same time; the first attempt at most of them fails." default:"100" min:"1"`
+	Loud          int           `help:"Labelled issues of one more installation, all at the beginning: what the others notice of it." min:"0"`
+	Servers       int           `help:"Servers on one PostgreSQL database." default:"2" min:"1"`
+	Runners       int           `help:"Runners that make the attempts; 0: servers make them." default:"2" min:"0"`
+	Attempts      int           `help:"Attempts at the same time, of each runner or server." default:"4" min:"1"`
 	ModelDelay    time.Duration `help:"How long the scripted model takes for an answer." default:"100ms"`
 	Kill          bool          `help:"Kill each server, each runner, PostgreSQL and all servers, once each, and start them again." default:"true" negatable:""`
 	Pooler        string        `help:"The program pgbouncer, which then stands before the database, pooling by transaction, and is killed, too." placeholder:"PGBOUNCER"`
 	Clocks        time.Duration `help:"How far the clocks of servers and runners are ahead and behind, by turns: sia is built anew for that."`
 	cli.Format    `embed:""`
-}
-
-// Validate refuses, as wrong usage, what can't be played.
-func (c *scaleCmd) Validate() error {
-	for name, n := range map[string]int{"deliveries": c.Deliveries, "rate": c.Rate, "repositories": c.Repositories,
-		"installations": c.Installations, "tasks": c.Tasks, "servers": c.Servers, "attempts": c.Attempts} {
-		if n < 1 {
-			return fmt.Errorf("--%s %d: at least one", name, n)
-		}
-	}
-	if c.Runners < 0 || c.Loud < 0 {
-		return fmt.Errorf("--runners %d, --loud %d: none or more", c.Runners, c.Loud)
-	}
-	return nil
 }
 
 // Run plays it and prints what was counted. It is an error where something was lost or done twice.

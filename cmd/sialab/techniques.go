@@ -58,10 +58,7 @@ func (c *techniquesCmd) Run(e *cli.Env) error {
 			return err
 		}
 	}
-	if c.Output == "json" {
-		return e.JSON(report)
-	}
-	return report.print(e.Out)
+	return c.Print(e, report, func() error { return report.print(e.Out) })
 }
 
 func (r techniquesReport) print(out io.Writer) error {

@@ -21,18 +21,10 @@ import (
 )
 
 type yearCmd struct {
-	Years      int    `help:"Invented years." default:"5"`
+	Years      int    `help:"Invented years." default:"5" min:"1"`
 	Seed       uint64 `help:"Seed of the first year; the others count on from it." default:"9090909"`
 	Keep       string `help:"Keep the first year's database in this file, for sia policies explain --db sqlite:FILE." placeholder:"FILE" type:"path"`
 	cli.Format `embed:""`
-}
-
-// Validate refuses, as wrong usage, what is no number of years.
-func (c *yearCmd) Validate() error {
-	if c.Years < 1 {
-		return fmt.Errorf("--years %d: at least one", c.Years)
-	}
-	return nil
 }
 
 // yearReport is the whole answer. It is a function of the flags.
@@ -88,10 +80,7 @@ func (c *yearCmd) Run(e *cli.Env) (err error) {
 		gains, last = append(gains, 100*(r.With-r.Fixed)), append(last, 100*(r.Last-r.LastFix))
 	}
 	report.Gain, report.LastGain = gainOf(gains), gainOf(last)
-	if c.Output == "json" {
-		return e.JSON(report)
-	}
-	return report.print(e.Out)
+	return c.Print(e, report, func() error { return report.print(e.Out) })
 }
 
 // playYear plays one year on a database in a file, or in a folder that is removed.

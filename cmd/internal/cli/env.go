@@ -31,6 +31,12 @@ func (e *Env) JSON(v any) error {
 	return err
 }
 
+// Sayf prints words for people.
+func (e *Env) Sayf(format string, args ...any) error {
+	_, err := fmt.Fprintf(e.Out, format, args...)
+	return err
+}
+
 // Masked prints what somebody wrote into a file, which may have a secret, and control characters that would steer the
 // terminal.
 func (e *Env) Masked(s string) error {

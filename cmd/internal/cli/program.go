@@ -54,6 +54,19 @@ type Format struct {
 	Output string `help:"text or json." enum:"text,json" default:"text"`
 }
 
+// Print prints a value for programs, or has show print it for people.
+func (f Format) Print(e *Env, v any, show func() error) error {
+	if f.Output == "json" {
+		return e.JSON(v)
+	}
+	return show()
+}
+
+// Sayf prints a value for programs, or words for people.
+func (f Format) Sayf(e *Env, v any, words string, args ...any) error {
+	return f.Print(e, v, func() error { return e.Sayf(words, args...) })
+}
+
 // Program is a command line.
 type Program struct {
 	Name, Description string

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/url"
 	"reflect"
+	"strconv"
 	"time"
 
 	"github.com/alecthomas/kong"
@@ -61,7 +62,46 @@ func (m valueMapper) Decode(ctx *kong.DecodeContext, target reflect.Value) error
 	if err != nil && m.want != "" {
 		return fmt.Errorf("%q is %s", t, m.want)
 	}
-	return err
+	if err != nil {
+		return err
+	}
+	return inRange(ctx.Value.Tag, t, target)
+}
+
+// inRange refuses a number or a duration that is less than the tag min or more than the tag max of its field.
+func inRange(tag *kong.Tag, given kong.Token, target reflect.Value) error {
+	low, high := tag.Get("min"), tag.Get("max")
+	switch {
+	case (low == "" || number(target) >= bound(low, target)) && (high == "" || number(target) <= bound(high, target)):
+		return nil
+	case high == "":
+		return fmt.Errorf("%q is too little; give at least %s", given, low)
+	}
+	return fmt.Errorf("%q is out of range; give %s to %s", given, low, high)
+}
+
+// bound is a tag's number, or duration where the target is one.
+func bound(s string, target reflect.Value) float64 {
+	if d, err := time.ParseDuration(s); err == nil && target.Type() == reflect.TypeFor[time.Duration]() {
+		return float64(d)
+	}
+	n, err := strconv.ParseFloat(s, 64)
+	if err != nil {
+		panic(err) // the tag is ours
+	}
+	return n
+}
+
+func number(v reflect.Value) float64 {
+	switch {
+	case v.CanInt():
+		return float64(v.Int())
+	case v.CanUint():
+		return float64(v.Uint())
+	case v.CanFloat():
+		return v.Float()
+	}
+	return 0
 }
 
 // Checked names a type of texts, for the tag type, that a command line refuses where check gives an error. An empty

@@ -22,9 +22,9 @@ type tried struct {
 	Word   string        `help:"Word."`
 	Even   string        `help:"Even." type:"even"`
 	URL    string        `help:"Address." type:"web"`
-	Count  int           `help:"Count."`
-	Price  float64       `help:"Price."`
-	Within time.Duration `help:"Time."`
+	Count  int           `help:"Count." max:"9" min:"-9"`
+	Price  float64       `help:"Price." min:"0"`
+	Within time.Duration `help:"Time." min:"1s" max:"1h"`
 	File   string        `help:"File." type:"path"`
 	Fails  string        `help:"How it fails."`
 	Name   string        `arg:"" help:"Name."`
@@ -70,6 +70,9 @@ func TestWrongValues(t *testing.T) {
 		{"n --count=-1 --price x", `--price: "x" is no number`},
 		{"n --count -1", `--count: "-1" looks like a flag; if it is the value, write it behind an equals sign`},
 		{"n --within soon", `--within: "soon" is no duration; write it such as 90s, 15m or 2h`},
+		{"n --count 10", `--count: "10" is out of range; give -9 to 9`},
+		{"n --price NaN", `--price: "NaN" is too little; give at least 0`},
+		{"n --within 90m", `--within: "90m" is out of range; give 1s to 1h`},
 		{"n --even odd", "--even: it is odd"},
 		{"n --url ftp://x", `--url: "ftp://x" is no http or https address`},
 		{"n --file", "--file: its value is missing"},
