@@ -21,20 +21,20 @@ func TestReviewThreads(t *testing.T) {
 	id, err := s.ReviewComment(repoName, n, "dana", "x.txt", 2, "Why two?")
 	must(t, err)
 	c := s.bot()
-	reply, err := s.ReplyToReview(repoName, n, "dana", id, "Because.")
+	reply, _, err := c.PullRequests.CreateCommentInReplyTo(ctx, "acme", "shop", n, "Because.", id)
 	must(t, err)
-	for path, want := range map[string]int{fmt.Sprintf("/%d/replies", reply): 404, fmt.Sprintf("/%d/replies", id): 201} {
+	if reply.GetInReplyTo() != id || reply.GetUser().GetLogin() != "sia[bot]" {
+		t.Errorf("reply %v", reply)
+	}
+	for path, want := range map[string]int{fmt.Sprintf("/%d/replies", reply.GetID()): 404,
+		fmt.Sprintf("/%d/replies", id): 201, "": 422} {
 		resp, body := s.do("POST", fmt.Sprintf("/api/v3/repos/acme/shop/pulls/%d/comments%s", n, path), s.token(nil),
 			`{"body":"x"}`, "Content-Type", "application/json")
 		if resp.StatusCode != want {
 			t.Errorf("%s: %d %s, want %d", path, resp.StatusCode, body, want)
 		}
-		if want == 201 && !(strings.Contains(body, fmt.Sprintf(`"in_reply_to_id":%d`, id)) &&
-			strings.Contains(body, `"login":"sia[bot]"`)) {
-			t.Errorf("reply %s", body)
-		}
 	}
-	last, err := s.ReplyToReview(repoName, n, "dana", reply, "/sia retry")
+	last, err := s.ReplyToReview(repoName, n, "dana", reply.GetID(), "/sia retry")
 	must(t, err)
 	_, _, err = c.Reactions.CreatePullRequestCommentReaction(ctx, "acme", "shop", id, "rocket")
 	must(t, err)

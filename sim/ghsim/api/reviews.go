@@ -43,6 +43,39 @@ func getReviewComment(c *call, m *model.ReviewComment) (answer, error) {
 	return ok(c.shape.ReviewComment(c.repo, m)), nil
 }
 
+// newLineComment is the body of createReviewComment, but for its text.
+type newLineComment struct {
+	InReplyTo int64  `json:"in_reply_to"`
+	Path      string `json:"path"`
+	Line      int    `json:"line"`
+	CommitID  string `json:"commit_id"`
+}
+
+// createReviewComment is POST …/pulls/{number}/comments: a comment on a line, or
+// with in_reply_to an answer to one, when everything else but the body is
+// ignored.
+func createReviewComment(c *call, i *model.Issue, in newLineComment) (answer, error) {
+	body, err := c.commentText()
+	if err != nil {
+		return answer{}, err
+	}
+	if in.InReplyTo != 0 {
+		first := i.Thread(in.InReplyTo)
+		if first == nil {
+			return answer{}, refusal.Invalid("PullRequestReviewComment", "in_reply_to", "invalid", "")
+		}
+		return created(c.shape.ReviewComment(c.repo, c.world.ReplyToReview(c.repo, i, c.actor(), first, body))), nil
+	}
+	switch {
+	case in.Path == "" || in.CommitID == "":
+		return answer{}, refusal.Invalid("PullRequestReviewComment", "path", "missing_field", "")
+	case in.Line <= 0:
+		return answer{}, refusal.Invalid("PullRequestReviewComment", "line", "missing_field", "")
+	}
+	m := c.world.CommentLine(c.repo, i, c.actor(), in.Path, in.Line, body)
+	return created(c.shape.ReviewComment(c.repo, m)), nil
+}
+
 // replyToThread is POST …/pulls/{number}/comments/{comment_id}/replies. Only the
 // first comment of a thread can be replied to.
 func replyToThread(c *call, i *model.Issue) (answer, error) {

@@ -74,6 +74,7 @@ func routeTable() []route {
 	on("GET", repo+"/pulls/{number}/reviews", "pull_requests:read", of((*call).pull, listReviews))
 	on("POST", repo+"/pulls/{number}/reviews", "pull_requests:write", ofWith((*call).pull, createReview))
 	on("GET", repo+"/pulls/{number}/comments", "pull_requests:read", of((*call).pull, listReviewComments))
+	on("POST", repo+"/pulls/{number}/comments", "pull_requests:write", ofWith((*call).pull, createReviewComment))
 	on("POST", repo+"/pulls/{number}/comments/{review_comment}/replies", "pull_requests:write",
 		of((*call).pull, replyToThread))
 
