@@ -27,7 +27,8 @@ func (r *Repo) EachChange(
 	ctx context.Context, from, to string,
 	visit func(c Change, before func(path string, limit int64) ([]byte, error)) error,
 ) error {
-	return r.viewCommits(ctx, "look through changes", []string{from, to}, func(o *packedObjects, at []plumbing.Hash) error {
+	commits := []string{from, to}
+	return r.viewCommits(ctx, "look through changes", commits, func(o *packedObjects, at []plumbing.Hash) error {
 		trees, err := o.treesOf(at)
 		if err != nil {
 			return err

@@ -29,7 +29,8 @@ func TestCommitRules(t *testing.T) {
 		"nothing": {set: func(*site) error { return nil }},
 		"signatures": {set: func(s *site) error { return s.sim.RequireSignatures(s.full, "main", false) },
 			want: sia.CommitRules{Signed: true}, inREST: sia.CommitRules{Signed: true}},
-		"signatures by classic protection": {set: func(s *site) error { return s.sim.RequireSignatures(s.full, "main", true) },
+		"signatures by classic protection": {
+			set:  func(s *site) error { return s.sim.RequireSignatures(s.full, "main", true) },
 			want: sia.CommitRules{Signed: true}},
 		"of another branch": {set: func(s *site) error { return s.sim.RequireSignatures(s.full, "next", false) }},
 		"sign-off on the web": {set: func(s *site) error { return s.sim.RequireSignOff(s.full) },
@@ -42,7 +43,8 @@ func TestCommitRules(t *testing.T) {
 		"another pattern": {set: func(s *site) error { return s.sim.AddRule(s.full, "main", message("JIRA-", false)) }},
 		"a check": {set: func(s *site) error { return s.sim.SetRuleset(s.full, "main", "test", "DCO") },
 			want: sia.CommitRules{SignOff: true}, inREST: sia.CommitRules{SignOff: true}},
-		"a check of classic protection": {set: func(s *site) error { return s.sim.SetBranchProtection(s.full, "main", "DCO") },
+		"a check of classic protection": {
+			set:  func(s *site) error { return s.sim.SetBranchProtection(s.full, "main", "DCO") },
 			want: sia.CommitRules{SignOff: true}},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -274,7 +274,8 @@ func TestLastWordOnTheSimulator(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := all.beside(t, "org-"+strings.ReplaceAll(name, " ", "-"))
-			made, err := s.sim.CreateRepo(strings.TrimSuffix(s.full, "/shop"), "shared", ghsim.RepoSpec{Files: map[string]string{"README.md": "shared\n"}})
+			made, err := s.sim.CreateRepo(strings.TrimSuffix(s.full, "/shop"), "shared",
+				ghsim.RepoSpec{Files: map[string]string{"README.md": "shared\n"}})
 			check(t, err)
 			check(t, s.sim.SetRuleset(s.full, "main", "test"))
 			check(t, s.sim.AddRule(s.full, "main", rule(model.RuleWorkflows, map[string]any{"path": "a.yml",

@@ -49,7 +49,8 @@ func TestWalkThrough(t *testing.T) {
 // Files that tools write are known by their paths, and by what they say of themselves.
 func TestGenerated(t *testing.T) {
 	for path, want := range map[string]bool{"go.sum": true, "web/yarn.lock": true, "vendor/a/b.go": true,
-		"a/dist/x.js": true, "api/user.pb.go": true, "Form.Designer.cs": true, "x.min.js": true, "locks.go": false, "distance/a.go": false} {
+		"a/dist/x.js": true, "api/user.pb.go": true, "Form.Designer.cs": true, "x.min.js": true,
+		"locks.go": false, "distance/a.go": false} {
 		if render.Generated(path, []string{"+package a"}) != want {
 			t.Errorf("%s: want %v", path, want)
 		}

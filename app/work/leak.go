@@ -141,8 +141,8 @@ func contentLeaks(
 	return nil
 }
 
-// leaksFound says why an attempt with secrets in its commit is not pushed. Nothing of it is kept: the commit would be as
-// public on any branch.
+// leaksFound says why an attempt with secrets in its commit is not pushed. Nothing of it is kept: the commit would be
+// as public on any branch.
 func leaksFound(leaks []string) string {
 	return "nothing was pushed, since the change adds a secret: " +
 		strings.Join(leaks[:min(len(leaks), mostLeaks)], ", ") +
