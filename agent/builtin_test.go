@@ -412,6 +412,7 @@ func TestFaultsOfTheModel(t *testing.T) {
 	}
 }
 
+//test:race
 func TestLongConversationIsShortened(t *testing.T) {
 	var script []scripted.Answer
 	for n := range 12 {

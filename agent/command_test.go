@@ -162,6 +162,7 @@ func TestCommandThatEndsBadly(t *testing.T) {
 	}
 }
 
+//test:race
 func TestCommandReachesItsModelOnly(t *testing.T) {
 	c := newCLI(t, `for a in '/chat/completions other-model' '/chat/completions coder another-key' '/files' `+
 		`'/../admin'; do node ask.js $a; done
@@ -181,6 +182,8 @@ func TestCommandReachesItsModelOnly(t *testing.T) {
 }
 
 // A command that hangs up before its answer pays for it, and each call is a turn.
+//
+//test:race
 func TestCommandThatHangsUp(t *testing.T) {
 	c := newCLI(t, "for i in 1 2 3 4 5 6; do node hang.js; done; true",
 		turns(scripted.Answer{Text: "word", Delay: time.Minute}))
@@ -245,6 +248,7 @@ func TestCommandCannotConfigureTheNext(t *testing.T) {
 	}
 }
 
+//test:race
 func TestCommandIsCancelled(t *testing.T) {
 	c := newCLI(t, "node ask.js /chat/completions; (setsid sleep 717274 &); sleep 717274", says)
 	ctx, cancel := context.WithCancelCause(t.Context())

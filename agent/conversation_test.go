@@ -16,8 +16,6 @@ import (
 // stay, every call has its result right after the answer that made it, the bound
 // holds where it can, and notes are only ever appended, or left out from the
 // oldest on.
-//
-//test:plain
 func TestConversationProperty(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var c conversation

@@ -1,3 +1,4 @@
+//test:plain
 //test:thorough
 package agent_test
 

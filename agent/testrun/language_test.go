@@ -1,3 +1,4 @@
+//test:plain
 package testrun
 
 import (
@@ -14,8 +15,6 @@ import (
 )
 
 // TestResults reads what runners printed; testdata has it as it was recorded.
-//
-//test:plain
 func TestResults(t *testing.T) {
 	for _, c := range []struct {
 		file string
@@ -84,8 +83,6 @@ panic: test timed out after 1s
 
 // TestJUnitWithControls: reporters, such as node's and Mocha's, write what a test says as it is, or by the numbers of
 // its characters. What XML has no characters for hides no test.
-//
-//test:plain
 func TestJUnitWithControls(t *testing.T) {
 	for _, said := range []string{"\x1b[31mred\x1b[39m", "&#x1B;[31mred", "&#27;red", "&#x0;", "\x00", "a\xffb",
 		"\uffff"} {
@@ -128,8 +125,6 @@ func TestLastWord(t *testing.T) {
 }
 
 // TestReportReader: marks that a test guesses are its output, and an endless line is not kept.
-//
-//test:plain
 func TestReportReader(t *testing.T) {
 	r := newReportReader(Golang{}, "token")
 	for _, part := range []string{"\ntoken build .\nbuilding\nto", "ken end 0\n",
@@ -149,8 +144,6 @@ func TestReportReader(t *testing.T) {
 
 // TestReportIsBounded: a run that prints more than is kept, or names more tests than are counted, has not come to an
 // end as far as is known. What it names takes up no more memory than that.
-//
-//test:plain
 func TestReportIsBounded(t *testing.T) {
 	const many = 10 * maxTests
 	nested := strings.Repeat(`<testsuite name="`+strings.Repeat("a", maxSuiteName)+`">`, maxSuites)

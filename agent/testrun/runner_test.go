@@ -11,6 +11,8 @@ import (
 )
 
 // TestCachesAreFilledOnce: while one run fills empty build caches the others wait, as long as they are wanted.
+//
+//test:race
 func TestCachesAreFilledOnce(t *testing.T) {
 	b := &Runner{dir: t.TempDir(), first: make(chan struct{}, 1)}
 	done, err := b.begin(t.Context(), Suite{})

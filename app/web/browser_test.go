@@ -34,6 +34,7 @@ func everyPage() map[string]string {
 // With SHOTS=folder it also writes a picture of each page there.
 //
 //test:thorough
+//test:plain
 func TestEverybodyCanUsePages(t *testing.T) {
 	h := pages(t, world(t), &doer{})
 	judge := webtest.NewJudge(webtest.Chromium(t), t, "../..")

@@ -101,6 +101,7 @@ func extremes(t *testing.T) *store.Store {
 // Long names, words without a place to break, a hundred attempts and sixty checks fit a phone and a desk.
 //
 //test:thorough
+//test:plain
 func TestPagesHoldWhatIsLong(t *testing.T) {
 	srv := httptest.NewServer(as(operator(), pages(t, extremes(t), &doer{})))
 	t.Cleanup(srv.Close)

@@ -19,6 +19,7 @@ import (
 // address that a form may be sent to is reached.
 //
 //test:thorough
+//test:plain
 func TestFormsNeedNoScripts(t *testing.T) {
 	do := &doer{}
 	srv := httptest.NewServer(as(operator(), pages(t, world(t), do)))

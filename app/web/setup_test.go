@@ -24,6 +24,7 @@ import (
 // goes wrong, and the page of the simulated GitHub between them.
 //
 //test:thorough
+//test:plain
 func TestEverybodyCanUseSetUp(t *testing.T) {
 	browser := webtest.Chromium(t)
 	judge := webtest.NewJudge(browser, t, "../..")

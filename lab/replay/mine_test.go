@@ -108,6 +108,8 @@ func mine(t *testing.T, s replay.MineSpec) replay.Mined {
 }
 
 // TestMine mines a history with a commit of each kind, stopped and begun again on the way.
+//
+//test:race
 func TestMine(t *testing.T) {
 	c, want := history(t)
 	f := newFolder(t)

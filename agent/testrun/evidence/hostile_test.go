@@ -48,8 +48,6 @@ const mark = "86413"
 
 // TestTestsWithoutEnd looks at changes with tests that do not want to end. What is said of the other tests stays, and
 // nothing goes on behind.
-//
-//test:plain
 func TestTestsWithoutEnd(t *testing.T) {
 	for _, c := range []struct{ name, does, left string }{
 		{"endless", "while True: pass", "test_more.py: its tests did not come to an end at the head"},
@@ -98,8 +96,6 @@ class More(unittest.TestCase):
 
 // TestEndedBatch: where the sandbox ends one file's tests, those after it in the batch have not run. That is said, and
 // not held against the change.
-//
-//test:plain
 func TestEndedBatch(t *testing.T) {
 	o, err := boxOptions()
 	if err != nil {
