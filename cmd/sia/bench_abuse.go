@@ -141,12 +141,13 @@ func abuseLoads(dir string, box *sandbox.Sandbox) []abuse {
 		{name: "deep tree: 8,000 folders", limit: "200 folders",
 			run:     func(ctx context.Context) error { return runInDeep(ctx, box, dir) },
 			prepare: func() error { return makeDeep(dir) }},
+		{name: "arguments of a call in 4-byte pieces: 512 KiB", limit: "linear", run: slicedArguments},
 	}
 }
 
 // Help says what the exit code means.
 func (*benchAbuseCmd) Help() string {
-	return "Plays findings of testers against the program as it runs: a " +
+	return "Plays findings of testers, the numbered ones and those that held, against the program as it runs: a " +
 		"simulated GitHub, real git, the sandbox, a scripted model. Exits 1 when an attack " +
 		"was not held, or could not be tried."
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"crypto/hmac"
+	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -16,18 +17,25 @@ import (
 	"net/http/httptest"
 	"net/url"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync/atomic"
 	"time"
 
+	"github.com/sia-bot/sia/agent/llm"
 	"github.com/sia-bot/sia/agent/sandbox"
 	"github.com/sia-bot/sia/app"
 	"github.com/sia-bot/sia/app/github"
+	"github.com/sia-bot/sia/app/render"
 	"github.com/sia-bot/sia/app/web/signin"
 	"github.com/sia-bot/sia/app/webhook"
+	"github.com/sia-bot/sia/cmd/internal/cli"
+	"github.com/sia-bot/sia/policies/priors"
 	"github.com/sia-bot/sia/sia"
 	"github.com/sia-bot/sia/sia/secret"
+	"github.com/sia-bot/sia/sia/tamper"
 	"github.com/sia-bot/sia/sim/ghsim"
 )
 
@@ -153,6 +161,35 @@ func (p *prey) signInLockout(ctx context.Context) error {
 		return wrongAnswer("a person who signs in", code, err)
 	}
 	return nil
+}
+
+// slicedArguments is a model server that sends the arguments of a call in pieces of 4 bytes.
+func slicedArguments(ctx context.Context) error {
+	args := `{"path":"a","content":"` + strings.Repeat("x", 512<<10) + `"}`
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/event-stream")
+		piece := func(function string) {
+			fmt.Fprintf(w, `data: {"choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"id":"c","type":"function",`+
+				`"function":{%s}}]}}]}`+"\n\n", function)
+		}
+		piece(`"name":"write","arguments":""`)
+		for i := 0; i < len(args); i += 4 {
+			piece(fmt.Sprintf(`"arguments":%q`, args[i:min(i+4, len(args))]))
+		}
+		_, _ = io.WriteString(w, `data: {"choices":[{"index":0,"delta":{},"finish_reason":"tool_calls"}]}`+
+			"\n\ndata: [DONE]\n\n")
+	}))
+	defer srv.Close()
+	c, err := llm.New(llm.Config{BaseURL: srv.URL, Model: "m", Protocol: llm.ProtocolChat, Retries: -1})
+	if err != nil {
+		return err
+	}
+	got, err := c.Complete(ctx, llm.Request{Messages: []llm.Message{{Role: llm.RoleUser, Content: "x"}},
+		Tools: []llm.ToolSpec{{Name: "write", Parameters: []byte(`{"type":"object"}`)}}})
+	if err == nil && (len(got.Message.ToolCalls) != 1 || len(got.Message.ToolCalls[0].Arguments) != len(args)) {
+		err = errors.New("the call did not come whole")
+	}
+	return err
 }
 
 // untidy leaves set-user-ID programs behind, also beneath folders that are too deep or shut.
@@ -331,6 +368,205 @@ func (p *prey) strangersWords(ctx context.Context) (err error) {
 	if err == nil && (after.State != before.State || after.Version != before.Version) {
 		err = fmt.Errorf("the task went from %s, version %d, to %s, version %d", before.State, before.Version, after.State,
 			after.Version)
+	}
+	return err
+}
+
+// hostileReplay mines a clone with programs in every place where git and tests run some.
+func (p *prey) hostileReplay(ctx context.Context) error {
+	dir, canary := filepath.Join(p.dir, "hostile"), filepath.Join(p.dir, "canary")
+	run := "touch " + canary
+	files := map[string]string{".gitattributes": "* filter=x diff=x\n", "hook": "#!/bin/sh\n" + run + "\n",
+		"a.py": "def a():\n    return 1\n", "conftest.py": fmt.Sprintf("import os\nos.system(%q)\n", run),
+		"test_a.py": "import unittest, os, a\nos.system('" + run + "')\n\n\nclass T(unittest.TestCase):\n" +
+			"    def test_a(self):\n        self.assertEqual(2, a.a())\n"}
+	git := func(args ...string) error {
+		c := exec.CommandContext(ctx, "git", append([]string{"-C", dir, "-c", "user.name=x", "-c",
+			"user.email=x@x"}, args...)...)
+		c.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + p.dir, "GIT_CONFIG_NOSYSTEM=1"}
+		out, err := c.CombinedOutput()
+		if err != nil {
+			return fmt.Errorf("git %s: %w: %s", args[0], err, out)
+		}
+		return nil
+	}
+	err := os.Mkdir(dir, 0o755)
+	for name, text := range files {
+		err = errors.Join(err, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o755))
+	}
+	for _, args := range [][]string{{"init", "-q"}, {"add", "."}, {"commit", "-qm", "begin"}} {
+		err = errors.Join(err, git(args...))
+	}
+	err = errors.Join(err, os.WriteFile(filepath.Join(dir, "a.py"), []byte("def a():\n    return 2\n"), 0o644),
+		os.WriteFile(filepath.Join(dir, "test_a.py"), []byte(files["test_a.py"]+"# two\n"), 0o644),
+		git("commit", "-qam", "return two"))
+	for key, value := range map[string]string{"core.fsmonitor": run, "core.hooksPath": dir, "filter.x.smudge": run,
+		"filter.x.clean": run, "diff.x.textconv": run, "diff.x.command": run, "core.sshCommand": run, "core.pager": run,
+		"credential.helper": "!" + run, "alias.log": "!" + run, "remote.origin.url": "ext::" + run} {
+		err = errors.Join(err, git("config", key, value))
+	}
+	if err != nil {
+		return err
+	}
+	_ = os.Remove(canary) // what git itself ran while the trap was laid
+	mine := replayMineCmd{Max: 1, Candidates: 3, Budget: preyTask, replayFlags: replayFlags{Repo: dir,
+		TestTimeout: 10 * time.Second, serverFlags: serverFlags{Dir: filepath.Join(p.dir, "mined")}}}
+	var out bytes.Buffer
+	if err := mine.Run(&cli.Env{Ctx: ctx, Out: &out, Err: io.Discard, Logger: silentLogger()}); err != nil {
+		return fmt.Errorf("mine: %w", err)
+	}
+	if _, err := os.Stat(canary); err == nil {
+		return errors.New("something of the repository ran outside of the sandbox")
+	}
+	return nil
+}
+
+// setupProxy tries, from a command that may fetch from one host, what else the proxy might carry.
+func (p *prey) setupProxy(ctx context.Context) error {
+	var heard atomic.Int32
+	hosts := make([]string, 2) // the first may be fetched from
+	for i := range hosts {
+		l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:0")
+		if err != nil {
+			return err
+		}
+		defer l.Close()
+		_, port, _ := net.SplitHostPort(l.Addr().String())
+		hosts[i] = "localhost:" + port
+		go func() {
+			for {
+				c, err := l.Accept()
+				if err != nil {
+					return
+				}
+				go func() {
+					defer c.Close()
+					if n, _ := c.Read(make([]byte, 1)); n > 0 {
+						heard.Add(1)
+					}
+				}()
+			}
+		}()
+	}
+	dir := filepath.Join(p.dir, "proxied")
+	if err := os.Mkdir(dir, 0o755); err != nil {
+		return err
+	}
+	plain := "GET / HTTP/1.1\\r\\nHost: x\\r\\n\\r\\n"
+	var script strings.Builder
+	for _, say := range []string{ // plain words to the host that is allowed, and all others
+		"CONNECT " + hosts[0] + " HTTP/1.1\\r\\nHost: x\\r\\n\\r\\n" + plain,
+		"CONNECT " + hosts[1] + " HTTP/1.1\\r\\n\\r\\n" + plain,
+		"GET http://" + hosts[0] + "/ HTTP/1.1\\r\\nHost: " + hosts[0] + "\\r\\n\\r\\n",
+		"GET http://" + hosts[1] + "/ HTTP/1.1\\r\\nHost: " + hosts[0] + "\\r\\n\\r\\n",
+		"CONNECT " + strings.Replace(hosts[1], "localhost", "127.0.0.1", 1) +
+			" HTTP/1.1\\r\\nHost: " + hosts[0] + "\\r\\n\\r\\n" + plain,
+	} {
+		fmt.Fprintf(&script, "(exec 3<>/dev/tcp/127.0.0.1/3128; printf '%s' >&3; timeout 1 cat <&3)\n", say)
+	}
+	fmt.Fprintf(&script, "(exec 3<>/dev/tcp/127.0.0.1/%s; printf x >&3)\n", hosts[1][len("localhost:"):])
+	r, err := p.box.Run(ctx, sandbox.Command{Dir: dir, Argv: []string{"/bin/bash", "-c", script.String()},
+		Hosts: hosts[:1]})
+	switch {
+	case err != nil:
+		return err
+	case !strings.Contains(string(r.Output), " 403 "):
+		return fmt.Errorf("the proxy refused nothing: %s", r.Output)
+	case heard.Load() > 0:
+		return fmt.Errorf("%d words went through", heard.Load())
+	}
+	return nil
+}
+
+// hostilePriors gives what is no priors, what nobody trusted signed, and what has another text's signature.
+func hostilePriors(ctx context.Context) error {
+	mine, err := priors.NewKey(rand.Reader)
+	if err != nil {
+		return err
+	}
+	theirs, err := priors.NewKey(rand.Reader)
+	if err != nil {
+		return err
+	}
+	report, err := (priors.Report{}).Sign(mine) // signed, but no priors
+	if err != nil {
+		return err
+	}
+	for _, text := range [][]byte{nil, []byte("{}"), report, bytes.ReplaceAll(report, []byte("0"), []byte("9")),
+		bytes.Repeat([]byte("—"), 1<<20), bytes.Replace(report, []byte(mine.Public()), []byte(theirs.Public()), 1),
+		append(report[:len(report):len(report)], report...)} {
+		for _, trusted := range [][]string{nil, {mine.Public()}, {theirs.Public()}} {
+			if _, _, err := priors.ReadPriors(text, trusted); err == nil {
+				return fmt.Errorf("%.60q was taken for priors", text)
+			}
+		}
+	}
+	if _, err := priors.ReadBounded(&repeatedLog{text: "x", left: 64 << 20}); err == nil {
+		return errors.New("64 MiB were read")
+	}
+	return ctx.Err()
+}
+
+// modelsWords has a model write what GitHub would act on.
+func (p *prey) modelsWords(ctx context.Context) error {
+	issue, _, err := p.decided(ctx, "Write to people")
+	if err == nil {
+		err = p.quiet(ctx)
+	}
+	if err != nil {
+		return err
+	}
+	text, err := p.written(ctx, issue)
+	if err != nil {
+		return err
+	}
+	if !strings.Contains(text, "evil.test") {
+		return errors.New("the model's words were not shown at all")
+	}
+	for _, acts := range []string{"@victim", "@acme/everybody", "\n/sia stop",
+		"<!-- sia:v1 task=1-1 kind=status key=1 -->", "![x](", "<img", "acme/shop#2", "\n- [ ] A"} {
+		if strings.Contains(text, acts) {
+			return fmt.Errorf("GitHub would act on %q", acts)
+		}
+	}
+	return nil
+}
+
+// guardedPaths configure what others run.
+var guardedPaths = []string{".github/CODEOWNERS", ".github/workflows/ci.yml", "CODEOWNERS", "docs/CODEOWNERS",
+	".sia/config.yml", ".sia/techniques/x.md", "AGENTS.md", "web/AGENTS.md", "CLAUDE.md", ".claude/settings.json",
+	".mcp.json", ".vscode/tasks.json", ".devcontainer/devcontainer.json", ".husky/pre-commit", ".npmrc", "web/.npmrc",
+	".envrc", ".gitattributes", ".gitmodules", ".mvn/maven.config", ".cargo/config.toml", ".pre-commit-config.yaml"}
+
+func (p *prey) guardedFiles(ctx context.Context) error {
+	guarded := sia.DefaultSettings().Checks.Guarded()
+	for _, path := range guardedPaths {
+		if len(tamper.Find([]tamper.Change{{Path: path, Status: "added"}}, guarded)) == 0 {
+			return fmt.Errorf("%s asks nobody", path)
+		}
+	}
+	_, err := p.asks(ctx, "Configure the editor")
+	return err
+}
+
+// garbageMemory fills the memory branch before a task.
+func (p *prey) garbageMemory(ctx context.Context) error {
+	files := map[string]string{}
+	for _, path := range []string{"tasks/1.json", "tasks/1.md", "tasks/999999.json", "lessons/x.md", "lessons/index.json",
+		"policies.yml", "transcripts/1/1.md", "lessons/" + strings.Repeat("n", 200) + ".md"} {
+		files[".sia/"+path] = strings.Repeat("\x00{\"[[[garbage ", 5000)
+	}
+	if _, err := p.sim.PushFiles(preyRepo, memoryBranch, demoUser, "garbage", files); err != nil {
+		return err
+	}
+	return p.passes(ctx, "Plain after garbage")
+}
+
+// passes is an error unless an issue passes.
+func (p *prey) passes(ctx context.Context, title string) error {
+	issue, label, err := p.decided(ctx, title)
+	if err == nil && label != render.LabelPassed {
+		err = fmt.Errorf("#%d did not pass: it is labelled %s", issue, label)
 	}
 	return err
 }

@@ -34,8 +34,7 @@ type prey struct {
 	waiting int    // the issue of a task that waits for a person; 0: none does yet
 }
 
-// attacks are the findings of testers, and then what depends on this machine's disk and processes. What is the same on
-// every machine, such as how a text is read, is left to tests.
+// attacks are the findings of testers, the numbered ones first, and then what held already when they tried.
 func (p *prey) attacks() []abuse {
 	staged := func(run func(context.Context) error) func(context.Context) error {
 		return func(ctx context.Context) error {
@@ -55,6 +54,12 @@ func (p *prey) attacks() []abuse {
 		{name: "8 other names for the operator's pages", limit: "loopback and a port", run: staged(p.otherNames)},
 		{name: "9 words in the place of GitHub's answers", limit: "required fields", run: staged(p.hollowAnswers)},
 		{name: "10 60 comments and commands of a stranger", limit: "no event, no say", run: staged(p.strangersWords)},
+		{name: "replay mine on a hostile repository", limit: "library git, sandbox", run: p.hostileReplay},
+		{name: "ways around the set-up proxy", limit: "TLS to allowed hosts", run: p.setupProxy},
+		{name: "hostile priors", limit: "trusted keys, one form", run: hostilePriors},
+		{name: "what models write on GitHub", limit: "neutralised", run: staged(p.modelsWords)},
+		{name: "guarded files", limit: "a person is asked", run: staged(p.guardedFiles)},
+		{name: "a memory branch full of garbage", limit: "material, never run", run: staged(p.garbageMemory)},
 		{name: "stops in the midst of a task: 4", limit: "each effect once", run: staged(p.stops)},
 		{name: fullDiskName, limit: "refused, then goes on", run: p.fullDisk},
 		{name: "a database that is garbage, or cut short", limit: "a clear error", run: staged(p.damagedDatabase)},
@@ -164,6 +169,38 @@ func (p *prey) asks(ctx context.Context, title string) (issue int, err error) {
 		err = fmt.Errorf("#%d passed, and nobody was asked", issue)
 	}
 	return issue, err
+}
+
+// written is everything that the app wrote under an issue and its pull request.
+func (p *prey) written(ctx context.Context, issue int) (string, error) {
+	t, err := p.taskOf(ctx, issue)
+	if err != nil {
+		return "", err
+	}
+	v, err := p.sim.Issue(preyRepo, issue)
+	if err != nil {
+		return "", err
+	}
+	views := []ghsim.IssueView{v}
+	if t.Pull.Number != 0 {
+		pull, err := p.sim.Pull(preyRepo, t.Pull.Number)
+		if err != nil {
+			return "", err
+		}
+		views = append(views, pull.IssueView)
+	}
+	var b strings.Builder
+	for _, v := range views {
+		if strings.HasSuffix(v.Author, "[bot]") {
+			b.WriteString(v.Title + "\n" + v.Body + "\n")
+		}
+		for _, c := range v.Comments {
+			if strings.HasSuffix(c.Author, "[bot]") {
+				b.WriteString(c.Body + "\n")
+			}
+		}
+	}
+	return b.String(), nil
 }
 
 // ofIssue are the branches with an issue's attempts.

@@ -77,7 +77,8 @@ func TestMore(t *testing.T) {
 	base := c.commit(a, "base/")
 	head := c.commit(a, "head/")
 	now := time.Now()
-	still := func() time.Time { return now }                             // what is far is begun however slow this machine is
+	// What is far is begun however slow this machine is.
+	still := func() time.Time { return now }
 	l := evidence.NewLooker(newBox(t), filepath.Dir(caches), nil, still) // its folder is that of all tests here
 	got, err := l.Affected(t.Context(), evidence.Wanted{Repository: filepath.Base(caches), Base: base, Head: head,
 		Open: func(context.Context, ...string) (*gitops.History, error) { return gitops.OpenHistory(c.dir) }})
