@@ -107,7 +107,7 @@ func TestEverybodyCanUseWhatTheDemoShows(t *testing.T) {
 	source, err := os.ReadFile("../sim/ghsim/pages/pages.go")
 	must(err)
 	var patterns []string
-	for _, m := range regexp.MustCompile(`\tget\("([^"]+)"`).FindAllStringSubmatch(string(source), -1) {
+	for _, m := range regexp.MustCompile(`\t(?:get|of)\("([^"]+)"`).FindAllStringSubmatch(string(source), -1) {
 		patterns = append(patterns, "GET "+m[1])
 		all.HandleFunc("GET "+m[1], func(http.ResponseWriter, *http.Request) {})
 	}
