@@ -52,7 +52,10 @@ func ParseBoxes(body string) []string {
 			}
 			continue
 		}
-		if fence = text.OpensFence(l); fence != "" && !strings.HasPrefix(l, "    ") {
+		if !strings.HasPrefix(l, "    ") { // else it is indented code (CommonMark §4.4)
+			fence = text.OpensFence(l)
+		}
+		if fence != "" {
 			continue
 		}
 		for {

@@ -150,6 +150,7 @@ func TestParseBoxes(t *testing.T) {
 		{"fenced", "```\n- [x] **A** — one\n```\n~~~text\n- [x] **B** — two\n```\n~~~\n- [x] **C** — three",
 			[]string{"C"}},
 		{"indented code", "    - [x] **A** — one", nil},
+		{"indented code with a fence's characters", "    ```\n- [x] **A** — one", []string{"A"}},
 		{"commented out", "<!-- - [x] **A** — one -->\n<!--\n- [x] **B** — two\n--> \n" +
 			"- [x] **C** — three", []string{"C"}},
 		{"an open fence", "```\n- [x] **A** — one", nil},
