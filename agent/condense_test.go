@@ -91,12 +91,12 @@ func TestOldAnswersAreCondensedToNotes(t *testing.T) {
 	}
 }
 
-// tokens estimates a request's messages, roughly.
+// tokens estimates a request's messages as the agent does.
 func tokens(q scripted.Request) (n int) {
 	for _, m := range q.Messages {
-		n += len(m.Content) / 4
+		n += llm.CountTokens(m.Content)
 		for _, c := range m.ToolCalls {
-			n += len(c.Function.Arguments) / 4
+			n += llm.CountTokens(c.Function.Arguments)
 		}
 	}
 	return n

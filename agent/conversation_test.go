@@ -16,22 +16,24 @@ import (
 // stay, every call has its result right after the answer that made it, the bound
 // holds where it can, and notes are only ever appended, or left out from the
 // oldest on.
+//
+//test:plain
 func TestConversationProperty(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var c conversation
 		const system, brief = "You are an engineer.", "# The task\n\nAdd a greeting."
 		c.beginWith(system, brief)
-		size := rapid.SampledFrom([]int{0, 10, 190, 210, 700, 1400, 1600}) // on both sides of each bound
+		size := rapid.IntRange(0, 4000)
 		answers := 0
 		var notes []string
-		for range rapid.IntRange(1, 30).Draw(t, "steps") {
+		for range rapid.IntRange(1, 40).Draw(t, "steps") {
 			if rapid.IntRange(0, 3).Draw(t, "step") > 0 {
 				answers++
 				exchanged(t, &c, answers, size)
 				continue
 			}
-			bound := rapid.IntRange(0, 3000).Draw(t, "bound")
-			most := bound + rapid.IntRange(0, 1000).Draw(t, "more")
+			bound := rapid.IntRange(0, 6000).Draw(t, "bound")
+			most := bound + rapid.IntRange(0, 2000).Draw(t, "more")
 			before := c.total
 			note := c.shorten(bound, most)
 			if (note == "") != (c.total == before) {

@@ -51,11 +51,11 @@ func TestBriefNamesPlaces(t *testing.T) {
 	}
 }
 
-// In a repository of 1,000 files, a coder that reads what the brief names first is at the right file in fewer turns
+// In a repository of 5,000 files, a coder that reads what the brief names first is at the right file in fewer turns
 // than one that looks for the words of the issue.
 func TestBriefSavesTurns(t *testing.T) {
 	b := newBench(t, turns(done))
-	for i := range 1000 {
+	for i := range 5000 {
 		b.write(fmt.Sprintf("store/p%d/file%d.go", i%100, i), fmt.Sprintf("package p%d\n\n// Load%d loads old entries of a "+
 			"log.\nfunc Load%d() {}\n", i%100, i, i))
 	}

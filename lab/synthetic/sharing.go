@@ -19,7 +19,7 @@ const (
 	ownRepos = 5   // repositories of an installation, which is one organisation
 	ownTasks = 200 // that each installation shares, and that the experienced one has behind it
 	newTasks = 50  // the first ones of a new installation, by which all are measured
-	arrivals = 20  // new installations in a world, unless a test takes fewer
+	arrivals = 20  // new installations in a world
 )
 
 // Priors measures what a new installation gains by the priors of others. In each of so many worlds
@@ -31,16 +31,12 @@ const (
 // first counts by its chance to resolve the task, which is known in an invented world and leaves less to luck than
 // whether it did. The same arguments give the same figures on any number of cores.
 func Priors(ctx context.Context, seed uint64, worlds, installations int) ([]Figure, error) {
-	return priorsFor(ctx, arrivals, seed, worlds, installations)
-}
-
-func priorsFor(ctx context.Context, arrivals int, seed uint64, worlds, installations int) ([]Figure, error) {
 	if worlds < 1 || installations < 1 {
 		return nil, fmt.Errorf("figures are measured in at least one world of one installation, not %d of %d",
 			worlds, installations)
 	}
 	played, err := inWorlds(ctx, worlds, func(i int) (newcomer, error) {
-		return playNewcomers(ctx, installations, arrivals, seedOf(seed, i))
+		return playNewcomers(ctx, installations, seedOf(seed, i))
 	})
 	if err != nil {
 		return nil, fmt.Errorf("measure priors: %w", err)
@@ -78,7 +74,7 @@ func priorsFor(ctx context.Context, arrivals int, seed uint64, worlds, installat
 type newcomer struct{ alone, told, exact, heard, experienced float64 }
 
 // playNewcomers plays a world of n installations that share, and of new ones.
-func playNewcomers(ctx context.Context, n, arrivals int, seed uint64) (out newcomer, err error) {
+func playNewcomers(ctx context.Context, n int, seed uint64) (out newcomer, err error) {
 	p := EasyParameters((n + arrivals) * ownRepos)
 	p.ReposPerOrg = ownRepos
 	w, err := NewWorld(p, seed)
@@ -102,7 +98,7 @@ func playNewcomers(ctx context.Context, n, arrivals int, seed uint64) (out newco
 		return out, err
 	}
 	for i := range arrivals {
-		if err := errors.Join(ctx.Err(), out.arrive(w, n+i, float64(arrivals*newTasks), shared, exact, seed)); err != nil {
+		if err := errors.Join(ctx.Err(), out.arrive(w, n+i, shared, exact, seed)); err != nil {
 			return out, err
 		}
 	}
@@ -126,10 +122,8 @@ func (e exactly) add(o priors.Outcome) {
 	e[c] = t
 }
 
-// arrive plays the first tasks of a new installation, of so many tasks in all.
-func (x *newcomer) arrive(
-	w *World, installation int, of float64, shared *priors.Priors, exact exactly, seed uint64,
-) error {
+// arrive plays the first tasks of a new installation.
+func (x *newcomer) arrive(w *World, installation int, shared *priors.Priors, exact exactly, seed uint64) error {
 	own, next := w.tasksOf(installation, seed, 3, ownTasks), w.tasksOf(installation, seed, 4, newTasks)
 	told := func(language, pattern, technique string) bandit.Tally {
 		return bandit.Tally(shared.Technique(language, pattern, technique))
@@ -150,7 +144,7 @@ func (x *newcomer) arrive(
 		firsts(p, as.before)
 		p.unobserved = false
 		for i, f := range firsts(p, next) {
-			*as.into += w.chance(&next[i], f.technique) / of
+			*as.into += w.chance(&next[i], f.technique) / (arrivals * newTasks)
 		}
 	}
 	return nil

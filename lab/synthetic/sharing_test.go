@@ -13,7 +13,7 @@ import (
 //test:thorough
 func TestPriorsAreTheSameOnAnyNumberOfCores(t *testing.T) {
 	figures := func(seed uint64) []Figure {
-		fs, err := priorsFor(t.Context(), 4, seed, 2, 20)
+		fs, err := Priors(t.Context(), seed, 2, 30)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -34,8 +34,8 @@ func TestPriorsAreTheSameOnAnyNumberOfCores(t *testing.T) {
 		}
 		rate[f.Key] = f
 	}
-	// Of 400 first tasks each: what was shared decides something, and nobody gets near what nobody could.
-	alone, told := rate["priors.20.alone"], rate["priors.20.told"]
+	// Of 800 first tasks each: what was shared decides something, and nobody gets near what nobody could.
+	alone, told := rate["priors.30.alone"], rate["priors.30.told"]
 	if alone.Value == told.Value || told.Value > .5 || told.Value < .2 {
 		t.Errorf("alone %.3f, told %.3f", alone.Value, told.Value)
 	}

@@ -149,7 +149,7 @@ func TestPropensitiesAreFrequencies(t *testing.T) {
 	policy := defaults(t)
 	policy.Parameters.Explore, policy.Parameters.Trial = 0.4, 0.1
 	l := newLearner(t, policy)
-	const n = 5000
+	const n = 20000
 	got := map[string]float64{}
 	want := map[string]float64{}
 	for i := range n {

@@ -127,7 +127,7 @@ func TestPropensitiesAreFrequencies(t *testing.T) {
 	p := shipped(t)
 	p.Explore, p.ExploreLoss = 0.4, 1
 	l := newLearner(t, p)
-	const n = 5000
+	const n = 20000
 	got, want := map[string]float64{}, map[string]float64{}
 	for i := range n {
 		d := l.Decide(coder.Request{Task: fmt.Sprint("o/r#", i), Tries: 5, Left: math.Inf(1), Value: 400, Terse: true,

@@ -72,7 +72,7 @@ func TestGateIsFair(t *testing.T) {
 		if next := (gate(t, 1, w+1, l).E() + gate(t, 1, w, l+1).E()) / 2; math.Abs(next/e-1) > 1e-9 {
 			t.Fatalf("%d–%d: E = %v, and in the mean %v after the next task", w, l, e, next)
 		}
-		const steps = 4_000
+		const steps = 20_000
 		integral := 0.0
 		for i := range steps {
 			θ := (1 + (float64(i)+.5)/steps) / 2

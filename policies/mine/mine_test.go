@@ -87,7 +87,7 @@ func TestWhatStandsOutIsASentence(t *testing.T) {
 // In data without an effect, whatever is found is false: that may happen in one of ten logs.
 // Where an effect was planted, it is found, and at most a tenth of what else is found is false.
 func TestFalseDiscoveries(t *testing.T) {
-	const worlds = 80
+	const worlds = 200
 	falsely, found, shares, cells := 0, 0, 0.0, 0
 	for seed := range uint64(worlds) {
 		f := mine.Look(invented.Log(seed, 150, invented.None))
@@ -190,7 +190,7 @@ func TestRankFindsTheBetterPolicy(t *testing.T) {
 }
 
 func TestRankingCoversTheTruth(t *testing.T) {
-	const logs = 150
+	const logs = 400
 	snips, doubly := 0, 0
 	for seed := range uint64(logs) {
 		ds := invented.Randomised(seed, 600, 0.6, 0.4)

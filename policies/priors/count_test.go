@@ -2,7 +2,6 @@ package priors
 
 import (
 	"fmt"
-	"maps"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -90,9 +89,7 @@ func TestSensitivity(t *testing.T) {
 		with, less := shared(history, "", periods), shared(history, without, periods)
 		distance := int64(0)
 		for p := range with {
-			cells := maps.Clone(with[p])
-			maps.Copy(cells, less[p])
-			for c := range cells {
+			for _, c := range Cells() {
 				a, b := with[p][c], less[p][c]
 				distance += abs(a.Resolved-b.Resolved) + abs(a.Failed-b.Failed)
 			}

@@ -23,7 +23,7 @@ func TestEveryRuleIsFoundFromItsKeywords(t *testing.T) {
 			continue
 		}
 		gen := rapid.StringMatching(r.expr.String())
-		for i := range 3 {
+		for i := range 8 {
 			match := gen.Example(i + 1)
 			m := r.expr.FindStringSubmatchIndex(match)
 			if m == nil {
@@ -54,7 +54,7 @@ func TestEveryRuleIsFoundFromItsKeywords(t *testing.T) {
 			}
 		}
 	}
-	if tried < 120 {
+	if tried < 300 {
 		t.Errorf("only %d matches were tried", tried)
 	}
 }
