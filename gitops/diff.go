@@ -56,6 +56,15 @@ type FileDiff struct {
 	Hunks   []Hunk
 }
 
+// FirstLines are the lines at the beginning of the file, as far as the change shows them; none when it begins further
+// down. They are as in [Hunk].
+func (f FileDiff) FirstLines() []string {
+	if len(f.Hunks) == 0 || f.Hunks[0].NewStart > 1 {
+		return nil
+	}
+	return f.Hunks[0].Lines
+}
+
 // comparison is a FileDiff being made.
 type comparison struct {
 	FileDiff

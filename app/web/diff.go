@@ -91,7 +91,7 @@ func (v *diffView) fill(d gitops.Diff, more int) {
 			more += len(d.Files) - i
 			break
 		}
-		if isNoise(f) {
+		if render.Generated(f.Path, f.FirstLines()) {
 			v.Noise = append(v.Noise, viewOf(f, i, d.Truncated, &noise))
 			continue
 		}
@@ -148,13 +148,4 @@ func seen(line string, most int) string {
 		b.WriteRune(r)
 	}
 	return text.Clip(b.String(), most)
-}
-
-// isNoise reports whether a tool wrote a file.
-func isNoise(f gitops.FileDiff) bool {
-	var first []string
-	if len(f.Hunks) > 0 && f.Hunks[0].NewStart <= 1 {
-		first = f.Hunks[0].Lines
-	}
-	return render.Generated(f.Path, first)
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"github.com/sia-bot/sia/app/render"
-	"github.com/sia-bot/sia/gitops"
 	"github.com/sia-bot/sia/sia"
 )
 
@@ -22,15 +21,7 @@ func (w *surfaceWorker) change(ctx context.Context, t sia.Task) []render.Changed
 	files := make([]render.ChangedFile, len(diff.Files))
 	for i, f := range diff.Files {
 		files[i] = render.ChangedFile{Path: f.Path, OldPath: f.OldPath, Status: string(f.Status), Added: f.Added,
-			Deleted: f.Deleted, Generated: render.Generated(f.Path, firstLines(f))}
+			Deleted: f.Deleted, Generated: render.Generated(f.Path, f.FirstLines())}
 	}
 	return files
-}
-
-// firstLines are those of a file, as far as a change shows them.
-func firstLines(f gitops.FileDiff) []string {
-	if len(f.Hunks) == 0 || f.Hunks[0].NewStart > 1 {
-		return nil
-	}
-	return f.Hunks[0].Lines
 }
