@@ -11,10 +11,13 @@ import (
 func TestAgentEnvIsMasked(t *testing.T) {
 	const value = "correct horse battery staple 7"
 	t.Setenv("SIA_TEST_PASSPHRASE", value)
+	const short = "S3same-7" // too short for its base64 to be known as encoded text
+	t.Setenv("SIA_TEST_PASSWORD", short)
 	t.Setenv("SIA_TEST_STAGE", "production")
 	t.Setenv("SIA_TEST_OTHER", "not allowed, not known")
-	m := Config{AgentEnv: []string{"SIA_TEST_PASSPHRASE", "SIA_TEST_STAGE", "SIA_TEST_ABSENT"}}.secrets()
+	m := Config{AgentEnv: []string{"SIA_TEST_PASSPHRASE", "SIA_TEST_PASSWORD", "SIA_TEST_STAGE", "SIA_TEST_ABSENT"}}.secrets()
 	for _, text := range []string{"it is " + value + ".", base64.StdEncoding.EncodeToString([]byte("x:" + value)),
+		base64.StdEncoding.EncodeToString([]byte("x:" + short)),
 		strings.ReplaceAll(value, " ", "%20"), strings.ReplaceAll(value, " ", "+")} {
 		if got := m.Mask(text); !strings.Contains(got, "[secret: agent-env]") {
 			t.Errorf("%q became %q", text, got)

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
@@ -323,8 +324,10 @@ func TestOutcomeOfAnotherEffect(t *testing.T) {
 			}
 		}
 	}
-	got := Step(start.Task, Event{ID: "x", Fact: Judged{Verdict: VerdictGreen}})
-	if got.Ignored == "" || got.Task.Version != start.Task.Version {
+	waits := checked(t, false).task // for its checks
+	got := Step(waits, Event{ID: "x", Fact: Judged{SHA: waits.Head, Looked: waits.Gate.Since.Add(24 * time.Hour),
+		Verdict: VerdictGreen}})
+	if got.Ignored == "" || got.Task.Version != waits.Version {
 		t.Errorf("a verdict from nowhere counted: %s", got.Why)
 	}
 }
