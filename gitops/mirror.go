@@ -272,6 +272,5 @@ func (m mirror) fetchedCommits() ([]plumbing.Hash, error) {
 			made[h] = st.ModTime()
 		}
 	}
-	out := slices.SortedFunc(maps.Keys(made), func(a, b plumbing.Hash) int { return made[b].Compare(made[a]) })
-	return out, nil
+	return slices.SortedFunc(maps.Keys(made), func(a, b plumbing.Hash) int { return made[b].Compare(made[a]) }), nil
 }

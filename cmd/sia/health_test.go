@@ -10,8 +10,8 @@ import (
 	"github.com/sia-bot/sia/cmd/internal/cli"
 )
 
-// asksHealth asks a server for its health by its own program: whether it is up, and whether it can work.
-func asksHealth(t *testing.T, pages string) {
+// checkHealth asks a server for its health with sia health: whether it is up, and whether it can work.
+func checkHealth(t *testing.T, pages string) {
 	t.Helper()
 	t.Setenv("HTTP_PROXY", "http://127.0.0.1:1") // not asked: the server is meant
 	for _, c := range []struct {
@@ -32,8 +32,8 @@ func asksHealth(t *testing.T, pages string) {
 	}
 }
 
-// tellsPrometheus sees that Prometheus is told on the private address, and on no other.
-func tellsPrometheus(t *testing.T, pages, webhooks string) {
+// checkMetrics expects metrics for Prometheus on the private address, and on no other.
+func checkMetrics(t *testing.T, pages, webhooks string) {
 	t.Helper()
 	status, body := get(t, pages+"/metrics")
 	if status != http.StatusOK || !strings.Contains(body, "\nsia_database_up 1\n") {

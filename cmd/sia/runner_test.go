@@ -334,7 +334,7 @@ func TestRunner(t *testing.T) {
 	if task = w.ended(db); task.State != sia.Passed {
 		t.Fatalf("the task is %s: %+v", task.State, task.Attempt())
 	}
-	w.refusesTokens("mill", p)
+	w.checkRefusedTokens("mill", p)
 	block, _ := pem.Decode(w.app.PrivateKeyPEM)
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -430,9 +430,9 @@ func TestRunnerLost(t *testing.T) {
 	}
 }
 
-// refusesTokens sees a runner end whose token is taken from it, and one with a token that nobody gave it. Both say what
-// to do, and no such token opens anything.
-func (w *runnerWorld) refusesTokens(name string, p *siaProcess) {
+// checkRefusedTokens removes a runner, and starts one with a token that nobody gave it. Both have to end and say what to
+// do, and neither token may open anything.
+func (w *runnerWorld) checkRefusedTokens(name string, p *siaProcess) {
 	w.t.Helper()
 	w.sia("runner", "remove", name)
 	p.await(w.t, "does not know this runner's token")

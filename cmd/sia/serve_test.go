@@ -118,7 +118,7 @@ func TestServeWithoutModel(t *testing.T) {
 	if n := asked.Load(); n != 2 {
 		t.Errorf("the model was asked %d times, want once at the start and once for /readyz", n)
 	}
-	asksHealth(t, pages)
+	checkHealth(t, pages)
 	if status, body := get(t, pages+"/debug/pprof/goroutine?debug=1"); status != http.StatusOK ||
 		!strings.Contains(body, "goroutine profile: total") {
 		t.Errorf("profiles: %d %.200s", status, body)
@@ -128,7 +128,7 @@ func TestServeWithoutModel(t *testing.T) {
 // Who sends webhooks with a wrong signature is told in the log, and can't fill it.
 func TestServeRefusesSignatures(t *testing.T) {
 	pages, webhooks, log := startServe(t, http.NotFoundHandler()) // it has no list of models, but is there
-	tellsPrometheus(t, pages, webhooks)
+	checkMetrics(t, pages, webhooks)
 	if status, body := get(t, pages+"/readyz"); status != http.StatusOK || body != "ready\n" {
 		t.Errorf("%d %s", status, body)
 	}

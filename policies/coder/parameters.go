@@ -1,8 +1,6 @@
 package coder
 
-import (
-	"github.com/sia-bot/sia/sia/invalid"
-)
+import "github.com/sia-bot/sia/sia/invalid"
 
 // Parameters are all numbers by which coders are chosen. Weights of priors are in
 // outcomes: a prior of weight 20 counts like twenty outcomes. Shares stay within [minShare] and [maxShare].
@@ -24,9 +22,9 @@ type Parameters struct {
 
 	WeightTable   float64 `yaml:"weight_table" range:"0.1,1e6"`   // of a candidate's own prior
 	WeightUnknown float64 `yaml:"weight_unknown" range:"0.1,1e6"` // of Share, for a coder without one
-	WeightKind    float64 `yaml:"weight_kind" range:"0.1,1e6"`    // at most: of other kinds of task to one kind
-	WeightGlobal  float64 `yaml:"weight_global" range:"0.1,1e6"`  // at most: of everybody's outcomes to an organisation
-	WeightOrg     float64 `yaml:"weight_org" range:"0.1,1e6"`     // at most: of an organisation's outcomes to a repository
+	WeightKind    float64 `yaml:"weight_kind" range:"0.1,1e6"`    // the most that other kinds of task count for one kind
+	WeightGlobal  float64 `yaml:"weight_global" range:"0.1,1e6"`  // the most that all outcomes count for an organisation
+	WeightOrg     float64 `yaml:"weight_org" range:"0.1,1e6"`     // the most that its outcomes count for a repository
 	WeightAgain   float64 `yaml:"weight_again" range:"0.1,1e6"`   // of Again, and of Changed
 	WeightCost    float64 `yaml:"weight_cost" range:"0.1,1e6"`    // of a candidate's expected cost
 	WeightTasks   float64 `yaml:"weight_tasks" range:"0.1,1e6"`   // in tasks: of the shipped distribution of difficulty
