@@ -430,8 +430,8 @@ func TestRunnerLost(t *testing.T) {
 	}
 }
 
-// checkRefusedTokens removes a runner, and starts one with a token that nobody gave it. Both have to end and say what to
-// do, and neither token may open anything.
+// checkRefusedTokens removes a runner, and starts one with a token that nobody gave it. Both have to end and say what
+// to do, and neither token may open anything.
 func (w *runnerWorld) checkRefusedTokens(name string, p *siaProcess) {
 	w.t.Helper()
 	w.sia("runner", "remove", name)
