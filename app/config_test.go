@@ -15,7 +15,8 @@ func TestAgentEnvIsMasked(t *testing.T) {
 	t.Setenv("SIA_TEST_PASSWORD", short)
 	t.Setenv("SIA_TEST_STAGE", "production")
 	t.Setenv("SIA_TEST_OTHER", "not allowed, not known")
-	m := Config{AgentEnv: []string{"SIA_TEST_PASSPHRASE", "SIA_TEST_PASSWORD", "SIA_TEST_STAGE", "SIA_TEST_ABSENT"}}.secrets()
+	m := Config{AgentEnv: []string{"SIA_TEST_PASSPHRASE", "SIA_TEST_PASSWORD", "SIA_TEST_STAGE",
+		"SIA_TEST_ABSENT"}}.secrets()
 	for _, text := range []string{"it is " + value + ".", base64.StdEncoding.EncodeToString([]byte("x:" + value)),
 		base64.StdEncoding.EncodeToString([]byte("x:" + short)),
 		strings.ReplaceAll(value, " ", "%20"), strings.ReplaceAll(value, " ", "+")} {
