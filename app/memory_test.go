@@ -154,6 +154,24 @@ func TestPeopleEditMemory(t *testing.T) {
 	}
 }
 
+// Where nothing says what SIA wrote last, a lesson that lessons.md does not show is new, and was not deleted.
+func TestLessonsOutliveTheirFile(t *testing.T) {
+	t.Parallel()
+	s := shop(t, "pass-after-sia")
+	n := resolve(t, s, "Greet the customers")
+	push(t, s, apptest.MemoryBranch, map[string]string{lesson.JSONPath: "{"})
+	if _, err := s.Sim.Comment(apptest.Repo, n, apptest.Owner, "/sia learn Dates are UTC, always."); err != nil {
+		t.Fatal(err)
+	}
+	s.Settle()
+	resolve(t, s, "Greet the customers again")
+	if !slices.ContainsFunc(lessonsOf(t, s), func(l lesson.Lesson) bool {
+		return l.Text == "Dates are UTC, always." && l.State == lesson.Active
+	}) || !strings.Contains(onMemory(t, s, lesson.Path), "Dates are UTC, always.") {
+		t.Errorf("the lesson is lost: %+v", lessonsOf(t, s))
+	}
+}
+
 // A file that a person broke is kept and said so, and a lost delivery loses nothing.
 func TestBrokenMemoryIsKept(t *testing.T) {
 	t.Parallel()

@@ -162,6 +162,32 @@ func TestPartGivenUp(t *testing.T) {
 	}
 }
 
+// Where a part was given up, nobody resolves what others of them don't agree on: the attempt has failed.
+func TestConflictBesideAPartGivenUp(t *testing.T) {
+	p := newParts(t, plan.Parallel, part("a"), part("b"), part("c"))
+	p.run(3, did("b1"))
+	p.run(4, did("c1"))
+	p.run(2, didNot(""))
+	p.decides(ChooseSIA)
+	p.wantParts("given up", "done", "done")
+	p.done(DoAggregate, Aggregated{Conflicts: []Conflict{{Path: "x", What: "both"}}, Over: []int{2, 3}})
+	if a := p.task.Attempt(); p.task.State != Diagnosing || a.Outcome != AttemptFail || p.waits(DoAggregate) {
+		t.Errorf("%s, %+v; under way are %v", p.task.State, a, p.task.Pending)
+	}
+}
+
+// What an attempt without parts leaves to the next one is kept when the task ends before its checks have decided.
+func TestLedgerOfATaskThatEnds(t *testing.T) {
+	p := newPlanning(t)
+	p.task.Attempt().Planning = false
+	ledger := &AttemptLedger{Version: LedgerVersion, Entries: []LedgerEntry{{Kind: LedgerDeadEnd, Says: "a cache"}}}
+	p.ends(AttemptEnded{End: EndFinished, Commit: "f00d", Cost: 100, Ledger: ledger})
+	p.says(Stop{Reason: "enough"})
+	if a := p.task.Attempt(); p.task.State != Stopped || a.Outcome != AttemptCancelled || a.Ledger == nil {
+		t.Errorf("%s, %+v", p.task.State, a)
+	}
+}
+
 // Without a plan that can be worked by, one run does all of it.
 func TestPlanOfPartsFails(t *testing.T) {
 	for name, f := range map[string]AttemptEnded{

@@ -162,6 +162,34 @@ func TestPlanNotApproved(t *testing.T) {
 	p.is(Stopped, 1, true, hasEnded)
 }
 
+// An answer is heard while the task is paused, and a push then is judged when it goes on.
+func TestAnsweredWhilePaused(t *testing.T) {
+	p := newPlanning(t)
+	p.proposes()
+	p.says(PauseAsked{Reason: "lunch"})
+	p.says(AcceptTests{})
+	p.is(OnHold, 1, true, "`/sia resume`")
+	p.says(AnswerGiven{Text: "but in capitals"})
+	p.is(OnHold, 1, true, "wants the plan of attempt 1 changed: but in capitals")
+	p.says(Resume{})
+	p.is(Queued, 1, true, "resumed")
+
+	p = checked(t, false)
+	p.task.State, p.task.Escalation = Escalated, &Escalation{Kind: AskIssue, Issue: 9, Question: "How?",
+		Options: []Option{{Letter: "A", Text: "so"}, {Letter: "B", Text: "so not"}}}
+	p.says(PauseAsked{Reason: "lunch"})
+	p.says(BranchMoved{SHA: "c0ffee"})
+	p.says(Resume{})
+	if p.task.State != Checking || p.task.Head != "c0ffee" {
+		t.Errorf("%s at %s", p.task.State, p.task.Head)
+	}
+	p.says(AnswerGiven{Text: "by hand"}) // the push comes first
+	p.judges(Judged{Verdict: VerdictRed})
+	if got := p.task.Brief.Answers; p.task.State != Queued || !slices.Equal(got, []string{"How? — by hand"}) {
+		t.Errorf("%s: %s; answers %q", p.task.State, p.why, got)
+	}
+}
+
 // Words change the plan, whatever letter stands before them, and so does a
 // changed issue when somebody asks for it.
 func TestPlanChanged(t *testing.T) {

@@ -262,7 +262,7 @@ func (s *step) sync(changed bool) {
 	// The first status comment appears at once, and so does every state in which
 	// the task waits or ends; what happens in between is gathered.
 	at := s.e.At
-	// So does what is said in no other way: that an edit was seen.
+	// An edit is shown at once, too: nothing else says that it was seen.
 	waits := s.t.State.Final() || s.t.State == Escalated || s.t.State == OnHold || s.e.Fact.Kind() == KEdited
 	if !waits && s.number() > 0 {
 		at = at.Add(syncSpacing)

@@ -19,11 +19,11 @@ func (s *step) aggregated() {
 		s.workOn()
 		return
 	}
-	if len(f.Conflicts) > 0 {
+	lost := a.Lost()
+	if len(f.Conflicts) > 0 && lost == 0 {
 		s.resolve(f)
 		return
 	}
-	lost := a.Lost()
 	if red := unmet(f.Checks); red != nil && lost == 0 && !a.mended() {
 		a.Parts = append(a.Parts, Part{Kind: PartMend, State: PartWaiting, Checked: red, Part: plan.Part{
 			Do:       "The parts are put together, and this does not hold: `" + red.Command + "`. Mend it.",

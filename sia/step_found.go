@@ -22,7 +22,7 @@ func (s *step) found(f Found) {
 	}
 }
 
-// Moved reports whether a pull request's head tells that somebody else than SIA pushed. For a while after an attempt's
+// MovedTo reports whether a pull request's head tells that somebody else than SIA pushed. For a while after an attempt's
 // push it may be the head of before: GitHub's servers hear of a push one after the other.
 func (t *Task) MovedTo(head SHA, lagged bool) bool {
 	if head == "" || head == t.Head || t.pending(DoUpdate) || t.pending(DoTakeBack) {
@@ -43,7 +43,7 @@ func (s *step) retarget(f Retargeted) {
 		s.ignore("the pull request is to be merged into `%s`, as it was", s.t.BaseBranch)
 		return
 	}
-	s.t.BaseBranch = f.Base
+	s.t.BaseBranch, s.t.Accepted = f.Base, nil
 	if f.SHA != "" && s.t.Head != "" {
 		s.t.BaseSHA = f.SHA
 	}

@@ -422,7 +422,7 @@ func (s *step) closeParts() {
 		a.EndedAt = s.e.At
 	}
 	var agents, said []string
-	if a.Structure != plan.Race {
+	if len(a.Parts) > 0 && a.Structure != plan.Race {
 		a.Ledger = nil // it is made of the parts', however often that is done
 	}
 	for i := range a.Parts {

@@ -372,7 +372,19 @@ func (s *step) answer() {
 	if kind == AskIssue {
 		s.t.Approaches = max(s.t.Approaches, len(s.t.Prompts)+1) // one more where none was left
 	}
+	if s.t.State == Checking {
+		return // the checks come first
+	}
 	s.again()
+}
+
+// answerMeanwhile keeps an answer that comes while somebody's push is checked: if that is red, the next attempt has it.
+func (s *step) answerMeanwhile() {
+	if e := s.t.Escalation; e == nil || e.Answered || e.Kind != AskIssue && e.Kind != AskQuestion {
+		s.ignore(noWaiting)
+		return
+	}
+	s.answer()
 }
 
 func (s *step) acceptTests() {

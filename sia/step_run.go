@@ -156,6 +156,10 @@ func (s *step) follow(sha SHA, by Actor) {
 		s.because("%s pushed %s while SIA waited; its checks decide", by.Mention(), sha.Short())
 		s.enter(Checking)
 		s.watch()
+	case s.t.State == OnHold && s.t.Pause.From == Escalated:
+		s.t.AwaitMemory = ""
+		s.t.Pause.From = Checking
+		s.because("%s pushed %s while the task was paused; its checks decide when it goes on", by.Mention(), sha.Short())
 	default:
 		if !s.pending(DoAttempt) { // the brief is the next attempt's
 			s.t.Brief.FromBase, s.t.Brief.FromKept = false, false

@@ -82,6 +82,10 @@ func TestAcceptsWhatWasShown(t *testing.T) {
 		t.Fatalf("accepted %v by the button on %s", p.task.Accepted, shown)
 	}
 	p.says(AcceptTests{SHA: "beef"})
+	q := *p // what was accepted was compared with the base of then
+	if q.says(Retargeted{Base: "release"}); len(q.task.Accepted) > 0 {
+		t.Errorf("accepted on another base are %v", q.task.Accepted)
+	}
 	p.judges(Judged{Verdict: VerdictGreen})
 	p.comesTo(Passed)
 }

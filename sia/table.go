@@ -73,11 +73,13 @@ func init() {
 			ignore(isBusy, Queued, Working, PushedOut, Diagnosing, Reviewing, Announced).
 			ignore("the checks are green; `/sia start` followed by words says what is wanted besides", Passed),
 		KUse:    row{}.on((*step).use, append([]State{Escalated, OnHold}, unfinished...)...).rest(hasEnded),
-		KAnswer: row{}.on((*step).answer, Escalated).rest(noWaiting),
+		KAnswer: row{}.on((*step).answer, Escalated).on((*step).answerMeanwhile, Checking).
+			on((*step).inside, OnHold).rest(noWaiting),
 		KApprove: row{}.on((*step).approve, Escalated).
 			ignore("the task is paused; `/sia resume` goes on where it stopped", OnHold).
 			ignore(hasEnded, Passed, Stopped).rest(noPlan),
 		KAcceptTests: row{}.on((*step).acceptTests, Checking).
+			ignore("the task is paused; `/sia resume` goes on where it stopped", OnHold).
 			rest(nothingToAccept),
 		KEdited: row{}.on((*step).edited, append([]State{Escalated, OnHold}, unfinished...)...).rest(hasEnded),
 		KQuery:  row{}.on((*step).query, States...),

@@ -101,7 +101,7 @@ type Task struct {
 	State State     `json:"state"`
 	Since time.Time `json:"since"`           // when State was entered
 	Ended string    `json:"ended,omitempty"` // why a stopped task was stopped, for people
-	// it ended because GitHub can\'t be written to any more
+	// it ended because GitHub can't be written to any more
 	Gone bool `json:"gone,omitempty"`
 	// it ended because the issue was deleted or transferred; the rest can be written to
 	IssueGone bool `json:"issue_gone,omitempty"`
@@ -477,7 +477,7 @@ type Escalation struct {
 	Issue    int            `json:"issue,omitempty"`   // the escalation issue's number once it is open
 	URL      string         `json:"url,omitempty" mask:"-"`
 	AskedAt  time.Time      `json:"asked_at"`
-	Waives   []string       `json:"waives,omitempty"` // of the kind blocked: checks that option B says need not report
+	Waives   []string       `json:"waives,omitempty"` // of the kind blocked: checks that one of the options says need not report
 	Answered bool           `json:"answered,omitempty"`
 	Closed   bool           `json:"closed,omitempty"` // its issue was closed
 }

@@ -54,7 +54,7 @@ func (b *Branches) lessonFiles(
 		out.warning = strings.TrimSpace(out.warning + "\n\n" + instructionsUnread)
 	}
 	if strings.TrimSpace(string(file)) != "" { // a file that is gone is written again: nobody forgets everything so
-		before, err := lastWritten(repo, branch, known)
+		before, err := lastWritten(repo, branch, known, sheet)
 		if err != nil {
 			return out, err
 		}
@@ -86,20 +86,25 @@ func (b *Branches) lessonFiles(
 // "attempt/1005-1/2".
 var ofTask = regexp.MustCompile(`^[a-z]+/\d+-\d+/`)
 
-// lastWritten are the lessons as SIA last wrote them. Without a file that says so,
-// nothing tells a person's words from SIA's but what is known.
-func lastWritten(repo sia.Repo, branch func(string) ([]byte, error), known []lesson.Lesson) ([]lesson.Lesson, error) {
+// lastWritten are the lessons as SIA last wrote them. Without a file that says so, they are those that are known and that
+// the sheet shows: of one that it does not show nothing tells whether a person deleted it or it is new.
+func lastWritten(
+	repo sia.Repo, branch func(string) ([]byte, error), known []lesson.Lesson, sheet lesson.MarkdownFile,
+) ([]lesson.Lesson, error) {
 	b, err := branch(lesson.JSONPath)
-	if errors.Is(err, fs.ErrNotExist) {
-		return known, nil
-	}
-	if err != nil {
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
-	if before, _, err := lesson.ParseJSON(repo.ID, b); err == nil {
-		return before, nil
+	if err == nil {
+		if before, _, err := lesson.ParseJSON(repo.ID, b); err == nil {
+			return before, nil
+		}
 	}
-	return known, nil
+	shown := map[lesson.ID]bool{}
+	for _, l := range sheet.Lessons {
+		shown[l.ID] = true
+	}
+	return slices.DeleteFunc(slices.Clone(known), func(l lesson.Lesson) bool { return !shown[l.ID] }), nil
 }
 
 // takeEdits makes people's edits, and returns how many changed anything.

@@ -24,7 +24,7 @@ type Effective struct {
 // Resolve reads the first of the files, which come in the order of precedence: the repository's own
 // on its base branch, then the one of the owner's .github repository. A nil entry is a file that
 // does not exist. What the file leaves out has its default; files are not mixed. An error is an
-// *[Invalid].
+// *invalid.File.
 func Resolve(files ...*File) (Effective, error) {
 	for _, f := range files {
 		if f == nil {

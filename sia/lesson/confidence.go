@@ -91,9 +91,10 @@ func (l Lesson) Count(good, bad float64, at time.Time) Lesson {
 }
 
 // Settle promotes, demotes, archives or revives a lesson by its evidence at a time. why says for
-// people what was done, "" for nothing. Forgotten and merged lessons stay as they are.
+// people what was done, "" for nothing. Forgotten and merged lessons stay as they are, and so do those that a person
+// archived.
 func (l Lesson) Settle(now time.Time) (_ Lesson, why string) {
-	if l.State == Forgotten || l.State == Merged || l.Kind == Model {
+	if l.State == Forgotten || l.State == Merged || l.Kind == Model || l.State == Archived && l.ArchivedByHand {
 		return l, ""
 	}
 	was := l.State

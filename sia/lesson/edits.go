@@ -144,7 +144,9 @@ func (e Edit) applyTo(l Lesson) Lesson {
 	take(&l.Action, e.was.Action, e.Lesson.Action)
 	take(&l.Outcome, e.was.Outcome, e.Lesson.Outcome)
 	take((*string)(&l.Kind), string(e.was.Kind), string(e.Lesson.Kind))
-	take((*string)(&l.State), string(e.was.State), string(e.Lesson.State))
+	if e.was.State != e.Lesson.State {
+		l.State, l.ArchivedByHand = e.Lesson.State, e.Lesson.State == Archived
+	}
 	if !slices.Equal(e.Lesson.Tags, e.was.Tags) {
 		l.Tags = e.Lesson.Tags
 	}
@@ -159,7 +161,7 @@ func (l Lesson) asPersons(by sia.Actor, now time.Time) Lesson {
 	l = l.Clean(func(s string) string { return s })
 	l.From.Source, l.From.By, l.State = FromPerson, by, Active
 	l.Good, l.Bad, l.CountedAt, l.LastSeen, l.CreatedAt, l.Occurrences = PersonWeight, 0, now, now, now, 1
-	l.Conflicts = nil // of the old words
+	l.Conflicts, l.ArchivedByHand = nil, false // of the old words
 	if l.Kind == "" {
 		l.Kind = Discovery
 	}

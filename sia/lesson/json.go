@@ -45,10 +45,13 @@ func JSON(lessons []Lesson, evidence []Evidence) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
+// maxJSON is how large a lessons.json may be that is read, in bytes. It has the lessons that the sheet leaves out, too.
+const maxJSON = 64 << 20
+
 // ParseJSON reads what [JSON] wrote, as lessons of a repository.
 func ParseJSON(repo int64, file []byte) ([]Lesson, []Evidence, error) {
-	if len(file) > maxSheet {
-		return nil, nil, fmt.Errorf("read %s: %d bytes; at most %d are read", JSONPath, len(file), maxSheet)
+	if len(file) > maxJSON {
+		return nil, nil, fmt.Errorf("read %s: %d bytes; at most %d are read", JSONPath, len(file), maxJSON)
 	}
 	var f jsonFile
 	if err := json.Unmarshal(file, &f); err != nil {

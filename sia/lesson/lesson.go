@@ -106,7 +106,8 @@ type Lesson struct {
 	Into      ID         `json:"into,omitempty"`      // of a merged lesson: what stands for it
 	Conflicts []ID       `json:"conflicts,omitempty"` // lessons that advise the opposite
 
-	ForgottenBy string `json:"forgotten_by,omitempty"` // the id of a person's event that had it forgotten
+	ForgottenBy    string `json:"forgotten_by,omitempty"`     // the id of a person's event that had it forgotten
+	ArchivedByHand bool   `json:"archived_by_hand,omitempty"` // a person archived it, and no evidence revives it
 }
 
 // Bounds of a lesson's texts, in characters.
