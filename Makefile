@@ -18,7 +18,7 @@ BENCH    ?= .
 MUTANT   ?= .
 
 # The dot keeps .ci out of ./..., so what is in it is named.
-PACKAGES := ./... ./.ci/mutants
+PACKAGES := ./... ./.ci/mutants ./.ci/rules
 
 GOLANGCI_LINT := bin/golangci-lint-$(GOLANGCI_LINT_VERSION)
 ACTIONLINT    := bin/actionlint-$(ACTIONLINT_VERSION)
@@ -48,11 +48,11 @@ demo: ## play the whole product on this machine, with nothing to sign up for
 # Which tests a target runs, and how, stands at the tests: .ci/tests, docs/adr/0021.
 .PHONY: quick
 quick: ## run the tests that need Go and git alone, without the race detector
-	.ci/tests quick
+	.ci/scratch .ci/tests quick
 
 .PHONY: test
 test: deps $(GOTESTSUM) ## run every test, most of them with the race detector; a skipped test is a failure
-	GOTESTSUM=$(GOTESTSUM) .ci/tally .ci/tests test
+	GOTESTSUM=$(GOTESTSUM) .ci/tally .ci/scratch .ci/tests test
 
 .PHONY: explore
 explore: deps ## run every property test with cases that were not drawn before
@@ -65,8 +65,7 @@ race: deps $(GOTESTSUM) ## run every test with the race detector, which takes th
 
 .PHONY: mutants
 mutants: deps ## take each defence of SECURITY.md out, one at a time, and see its tests fail: half an hour; MUTANT selects by a regular expression
-	@scratch="$$(.ci/scratch)"; trap 'rm -rf "$$scratch"' EXIT; \
-	env $${scratch:+TMPDIR="$$scratch"} go run ./.ci/mutants -run '$(MUTANT)'
+	.ci/scratch go run ./.ci/mutants -run '$(MUTANT)'
 
 .PHONY: lint
 lint: $(GOLANGCI_LINT) $(ACTIONLINT) ## check format, linters (vet is one), workflows, and who imports whom
@@ -75,7 +74,7 @@ lint: $(GOLANGCI_LINT) $(ACTIONLINT) ## check format, linters (vet is one), work
 	if [ -n "$$unformatted" ]; then echo "not formatted; run gofmt -w on:"; echo "$$unformatted"; exit 1; fi
 	$(GOLANGCI_LINT) run $(PACKAGES)
 	$(ACTIONLINT)
-	go test -vet=off -run 'Import|Rules' ./app
+	go test -vet=off ./.ci/rules
 
 .PHONY: bench
 bench: build ## measure this machine, the sandbox, the learner and policies, then the Go benchmarks; BENCH selects by name

@@ -1,3 +1,5 @@
+//test:plain
+//test:thorough
 package app_test
 
 import (

@@ -1,4 +1,4 @@
-package app_test
+package rules
 
 import (
 	"io/fs"
@@ -20,11 +20,11 @@ var (
 func tests(t *testing.T) map[string]bool {
 	t.Helper()
 	known := map[string]bool{}
-	err := filepath.WalkDir("..", func(path string, d fs.DirEntry, err error) error {
+	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
 			return err
-		case d.IsDir() && d.Name() == "node_modules":
+		case d.IsDir() && (d.Name() == "node_modules" || d.Name() == ".git"):
 			return filepath.SkipDir
 		case !strings.HasSuffix(path, ".go") || !strings.HasSuffix(path, "_test.go") && !strings.Contains(path, "test/"):
 			return nil
@@ -45,12 +45,12 @@ func tests(t *testing.T) map[string]bool {
 func TestRulesCiteWhatExists(t *testing.T) {
 	t.Parallel()
 	known := tests(t)
-	pages, err := filepath.Glob("../docs/*.md")
+	pages, err := filepath.Glob(root+"/docs/*.md")
 	if err != nil {
 		t.Fatal(err)
 	}
 	cited := 0
-	for _, page := range append(pages, "../SECURITY.md") {
+	for _, page := range append(pages, root+"/SECURITY.md") {
 		text, err := os.ReadFile(page)
 		if err != nil {
 			t.Fatal(err)
@@ -62,7 +62,7 @@ func TestRulesCiteWhatExists(t *testing.T) {
 		}
 		for _, list := range citedStory.FindAll(text, -1) {
 			for _, m := range storyName.FindAllSubmatch(list, -1) {
-				if _, err := os.Stat("testdata/stories/" + string(m[1]) + ".txtar"); err != nil {
+				if _, err := os.Stat(root+"/app/testdata/stories/" + string(m[1]) + ".txtar"); err != nil {
 					t.Errorf("%s cites the story %s, which is none", filepath.Base(page), m[1])
 				}
 			}

@@ -1,20 +1,23 @@
-// Package app_test holds what must be true of the whole module: who imports whom.
+// Package rules holds what must be true of the whole module: who imports whom, and that what documents cite is there.
+// Its tests read the sources themselves and ask no other program, so that go test knows when a result is out of date.
 //
 //test:plain
-//test:thorough
-package app_test
+package rules
 
 import (
-	"bytes"
-	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
-	"os/exec"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"path"
+	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 )
+
+const root = "../.."
 
 const module = "github.com/sia-bot/sia"
 
@@ -100,40 +103,39 @@ const support = "sim/apptest"
 // seeds draws nothing and knows nothing: a test of any package may import it, and nothing else does.
 const seeds = "sia/fixedseed"
 
-// pkg is one package as `go list -json` prints it.
-type pkg struct {
-	ImportPath                         string
-	Imports, TestImports, XTestImports []string
-}
+// pkg is one package: the folders of ours that it and its tests import.
+type pkg struct{ Imports, Tests []string }
 
 // The server is linked with neither neighbour: nothing that app needs, near or far, lies in sim or lab.
 func TestImportsOfTheServer(t *testing.T) {
-	out, err := exec.CommandContext(t.Context(), "go", "list", "-deps", module+"/app").Output()
-	if err != nil {
-		t.Fatalf("go list: %v", err)
+	all, needed := packages(t), []string{"app"}
+	for i := 0; i < len(needed); i++ {
+		for _, to := range all[needed[i]].Imports {
+			if !slices.Contains(needed, to) {
+				needed = append(needed, to)
+			}
+		}
 	}
-	deps := strings.Fields(string(out))
-	if !slices.Contains(deps, module+"/app/store") {
-		t.Fatalf("go list -deps found %d packages, and the store not among them", len(deps))
+	if !slices.Contains(needed, "app/store") {
+		t.Fatalf("app needs %d packages, and the store is not among them", len(needed))
 	}
-	for _, d := range deps {
+	for _, p := range needed {
 		for _, n := range neighbours {
-			if within(local(d), n) {
-				t.Errorf("the server is linked with %s", local(d))
+			if within(p, n) {
+				t.Errorf("the server is linked with %s", p)
 			}
 		}
 	}
 }
 
 func TestImportsPointDownward(t *testing.T) {
-	for _, p := range packages(t) {
-		from := local(p.ImportPath)
-		for _, to := range ours(p.Imports) {
+	for from, p := range packages(t) {
+		for _, to := range p.Imports {
 			if why := forbidden(from, to); why != "" {
 				t.Errorf("%s imports %s: %s", from, to, why)
 			}
 		}
-		for _, to := range append(ours(p.TestImports), ours(p.XTestImports)...) {
+		for _, to := range p.Tests {
 			if why := forbiddenInTest(from, to); why != "" {
 				t.Errorf("a test of %s imports %s: %s", from, to, why)
 			}
@@ -171,9 +173,9 @@ func forbidden(from, to string) string {
 	lf, lt := layer(from), layer(to)
 	switch {
 	case lf < 0:
-		return "the folder " + from + " is in no layer; add it to the table in app/imports_test.go"
+		return "the folder " + from + " is in no layer; add it to the table in .ci/rules/imports_test.go"
 	case lt < 0:
-		return "the folder " + to + " is in no layer; add it to the table in app/imports_test.go"
+		return "the folder " + to + " is in no layer; add it to the table in .ci/rules/imports_test.go"
 	case lt < lf:
 		return ""
 	case lt > lf:
@@ -194,7 +196,7 @@ func forbiddenInside(from, to string) string {
 	rf, rt := simulatorRoom(from), simulatorRoom(to)
 	switch {
 	case rf < 0:
-		return "the room " + from + " is in no layer; add it to simulatorRooms in app/imports_test.go"
+		return "the room " + from + " is in no layer; add it to simulatorRooms in .ci/rules/imports_test.go"
 	case to == simulator || rt >= rf:
 		return "that does not point downward in the simulator; pass in what the room needs"
 	}
@@ -250,41 +252,56 @@ func sameRoom(from, to string) bool { return within(to, from) || within(from, to
 
 func within(p, folder string) bool { return p == folder || strings.HasPrefix(p, folder+"/") }
 
-func local(path string) string { return strings.TrimPrefix(strings.TrimPrefix(path, module), "/") }
-
-func ours(imports []string) []string {
-	var out []string
-	for _, i := range imports {
-		if strings.HasPrefix(i, module+"/") && !slices.Contains(out, local(i)) {
-			out = append(out, local(i))
-		}
-	}
-	return out
-}
-
-// packages lists the module's packages.
-func packages(t *testing.T) []pkg {
+// packages reads the imports of the module's packages by their folders, whatever system a file is for.
+func packages(t *testing.T) map[string]*pkg {
 	t.Helper()
-	cmd := exec.CommandContext(t.Context(), "go", "list", "-e", "-json=ImportPath,Imports,TestImports,XTestImports",
-		module+"/...")
-	var stderr bytes.Buffer
-	cmd.Stderr = &stderr
-	out, err := cmd.Output()
-	if err != nil {
-		t.Fatalf("go list: %v\n%s", err, stderr.String())
-	}
-	var all []pkg
-	for dec := json.NewDecoder(bytes.NewReader(out)); ; {
-		var p pkg
-		if err := dec.Decode(&p); errors.Is(err, io.EOF) {
-			break
-		} else if err != nil {
-			t.Fatalf("go list printed something else: %v", err)
+	all := map[string]*pkg{}
+	err := filepath.WalkDir(root, func(file string, d fs.DirEntry, err error) error {
+		switch name := d.Name(); {
+		case err != nil:
+			return err
+		case d.IsDir():
+			if file != root && (strings.HasPrefix(name, ".") || name == "testdata" || name == "node_modules") {
+				return fs.SkipDir
+			}
+			return nil
+		case !strings.HasSuffix(name, ".go"):
+			return nil
 		}
-		all = append(all, p)
+		source, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.ImportsOnly)
+		if err != nil {
+			return err
+		}
+		local, err := filepath.Rel(root, file)
+		if err != nil {
+			return err
+		}
+		folder := path.Dir(filepath.ToSlash(local))
+		p := all[folder]
+		if p == nil {
+			p = &pkg{}
+			all[folder] = p
+		}
+		imports := &p.Imports
+		if strings.HasSuffix(file, "_test.go") {
+			imports = &p.Tests
+		}
+		for _, spec := range source.Imports {
+			to, err := strconv.Unquote(spec.Path.Value)
+			if err != nil {
+				return err
+			}
+			if ours, ok := strings.CutPrefix(to, module+"/"); ok && !slices.Contains(*imports, ours) {
+				*imports = append(*imports, ours)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
 	}
-	if len(all) < 5 {
-		t.Fatalf("go list found %d packages; the test looks in the wrong place", len(all))
+	if len(all) < 100 {
+		t.Fatalf("only %d packages were found", len(all))
 	}
 	return all
 }

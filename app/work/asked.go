@@ -222,7 +222,7 @@ func reviewed(c github.ReviewComment) []string {
 	var lines []string
 	for _, l := range strings.Split(c.Hunk, "\n") {
 		if l != "" && !strings.HasPrefix(l, "@@") && !strings.HasPrefix(l, other) && !strings.HasPrefix(l, `\`) {
-			lines = append(lines, l[1:])
+			lines = append(lines, strings.TrimSuffix(l[1:], "\r"))
 		}
 	}
 	return lines[max(0, len(lines)-c.Lines):]
