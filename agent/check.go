@@ -58,7 +58,7 @@ func (c wantedCheck) look(ctx context.Context, runner *attemptRunner, env tool.E
 		return out
 	}
 	text := secret.Mask(strings.ToValidUTF8(string(res.Output), "\uFFFD"))
-	out.Excerpt = commandEnding(res)
+	out.Excerpt = res.Ending()
 	rep, err := failure.Read(ctx, strings.NewReader(text), failure.Options{MaxLines: checkExcerpt, Name: out.Command})
 	if err == nil {
 		out.Class = string(rep.Class)
@@ -69,7 +69,7 @@ func (c wantedCheck) look(ctx context.Context, runner *attemptRunner, env tool.E
 			out.Tests = append(out.Tests, t.Name)
 		}
 	}
-	if out.Excerpt == commandEnding(res) && strings.TrimSpace(text) != "" {
+	if out.Excerpt == res.Ending() && strings.TrimSpace(text) != "" {
 		lines := strings.Split(strings.TrimSpace(text), "\n")
 		out.Excerpt = strings.Join(lines[max(0, len(lines)-checkExcerpt):], "\n")
 	}

@@ -204,20 +204,11 @@ func (w *attemptRunner) runSetup(ctx context.Context, setup []string, fetch bool
 			return "", errors.Join(err, ctx.Err())
 		}
 		if !res.OK() {
-			return fmt.Sprintf("%s\n%s\n%s", command, commandEnding(res),
+			return fmt.Sprintf("%s\n%s\n%s", command, res.Ending(),
 				middleOut(secret.Mask(strings.ToValidUTF8(string(res.Output), "\uFFFD")), 4000)), nil
 		}
 	}
 	return "", nil
-}
-
-// commandEnding is how a command ended, without how long it took.
-func commandEnding(r sandbox.Result) string {
-	s, _, _ := strings.Cut(r.String(), " after ")
-	if r.Ended != "" {
-		s += ": " + r.Why
-	}
-	return s
 }
 
 // keepSetup makes what setup fetched and built the result for its key. When another
