@@ -141,7 +141,9 @@ func lookAffected(ctx context.Context, in Input, res *Result, used float64, jour
 		return nil
 	}
 	if before != nil {
-		before.Again, before.Ran, before.Left = true, got.Ran, got.Failed
+		again := *before // which is in the transcript
+		again.Again, again.Ran, again.Left = true, got.Ran, got.Failed
+		res.Affected = &again
 		return nil
 	}
 	res.Affected = &sia.AffectedTests{Ran: got.Ran, Failed: got.Failed}
