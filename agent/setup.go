@@ -111,7 +111,10 @@ func (w *attemptRunner) setUp(ctx context.Context, in Input, ready bool) (told, 
 	if err != nil || told != "" || w.factory.cacheDir == "" || !in.OnBase {
 		return told, "setup " + network + setupSuffix(told), err
 	}
-	return "", "setup " + network + ", kept", w.keepSetup(ctx, fresh)
+	if err := w.keepSetup(ctx, fresh); err != nil {
+		return "", "setup " + network + ", not kept", w.notKept(ctx, err)
+	}
+	return "", "setup " + network + ", kept", nil
 }
 
 // findKept finds the folder of the result for the work tree's lock files, and reports whether it is there. Nothing may
@@ -160,6 +163,15 @@ func (w *attemptRunner) seed(ctx context.Context) error {
 		from = filepath.Join(w.kept, seedFolder)
 	}
 	return w.copyTree(ctx, from, w.build)
+}
+
+// notKept logs that what an attempt has can't be kept for others. That ends it only when ctx has ended.
+func (w *attemptRunner) notKept(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return err
+	}
+	w.factory.log.WarnContext(ctx, "what setup made is not kept; the next attempt makes it anew", "error", err)
+	return nil
 }
 
 // keepBuilt adds to the result what commands on the base built, the first time.
