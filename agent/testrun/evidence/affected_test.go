@@ -2,8 +2,10 @@ package evidence_test
 
 import (
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -158,5 +160,36 @@ func TestMore(t *testing.T) {
 	none, err := evidence.NewLooker(nil, "", nil, time.Now).Affected(t.Context(), evidence.Wanted{})
 	if err != nil || none.Ran > 0 || none.Failed != nil {
 		t.Errorf("without a sandbox: %+v, %v", none, err)
+	}
+}
+
+// The folder of a repository that nobody looked at for a month is removed. What is no repository's stays.
+func TestUnusedFoldersGo(t *testing.T) {
+	dir, now := t.TempDir(), time.Now()
+	for name, days := range map[string]int{"acme%2Fgone": 31, "acme%2Fused": 29, "photos": 1000} {
+		at := now.AddDate(0, 0, -days)
+		if err := errors.Join(os.Mkdir(filepath.Join(dir, name), 0o700),
+			os.Chtimes(filepath.Join(dir, name), at, at)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	away := errors.New("the repository is away")
+	l := evidence.NewLooker(newBox(t), dir, nil, func() time.Time { return now })
+	_, err := l.Affected(t.Context(), evidence.Wanted{Repository: "acme/Shop",
+		Open: func(context.Context, ...string) (*gitops.History, error) { return nil, away }})
+	if !errors.Is(err, away) {
+		t.Error(err)
+	}
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var left []string
+	for _, e := range entries {
+		left = append(left, e.Name())
+	}
+	slices.Sort(left)
+	if d := cmp.Diff([]string{"acme%2Fshop", "acme%2Fused", "photos"}, left); d != "" {
+		t.Errorf("left: -want +got\n%s", d)
 	}
 }
