@@ -196,7 +196,7 @@ func (c *Client) Take(ctx context.Context, token string, about func() string, lo
 func (c *Client) next(ctx context.Context, token, about string) (*Offer, error) {
 	ctx, cancel := context.WithTimeout(ctx, 2*askWithin)
 	defer cancel()
-	resp, err := c.ask(ctx, http.MethodPost, NextPath, token, []byte(about))
+	resp, err := c.ask(ctx, http.MethodPost, NextPath, token, []byte(clipAbout(about)))
 	if err != nil {
 		return nil, err
 	}

@@ -12,7 +12,6 @@ import (
 	"github.com/sia-bot/sia/app/clientaddr"
 	"github.com/sia-bot/sia/app/store"
 	"github.com/sia-bot/sia/sia"
-	"github.com/sia-bot/sia/sia/text"
 )
 
 // Bounds of what runners may take of a server.
@@ -22,7 +21,6 @@ const (
 	uploads      = 4  // large bodies at a time
 	bodyWithin   = 2 * time.Minute
 	takeWait     = 20 * time.Second // for a turn to come into the transcript
-	maxAbout     = 200              // bytes of what a runner says of itself
 	chunkWithin  = time.Minute      // for a runner to take a piece of a commit
 )
 
@@ -154,12 +152,12 @@ func (h *Door) next(w http.ResponseWriter, r *http.Request) {
 		refuse(w, http.StatusTooManyRequests, "this runner asks too often")
 		return
 	}
-	about, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxAbout))
+	about, err := io.ReadAll(io.LimitReader(r.Body, MaxAbout))
 	if err != nil {
 		refuse(w, http.StatusBadRequest, "the request did not come whole")
 		return
 	}
-	if err := h.Store.SawRunner(ctx, runner.Name, text.Clip(text.OneLine(string(about)), maxAbout)); err != nil {
+	if err := h.Store.SawRunner(ctx, runner.Name, clipAbout(string(about))); err != nil {
 		h.failed(w, r, err)
 		return
 	}
