@@ -108,14 +108,20 @@ const (
 	notHeld = "the attempt is no longer this runner's: its heartbeats stopped for too long, or the attempt is over"
 )
 
-// passOf is the hash of a request's pass; otherwise it is answered.
+// passOf is the hash of a request's pass; otherwise it is answered. A pass that holds no attempt costs the database no
+// write.
 func (h *Door) passOf(w http.ResponseWriter, r *http.Request) (pass string, ok bool) {
 	token := bearer(r)
 	if !isToken(token, passPrefix) {
 		h.unknown(w, r, http.StatusUnauthorized, "this needs the token of an attempt")
 		return "", false
 	}
-	return Hash(token), true
+	pass = Hash(token)
+	if _, err := h.Store.HeldAttempt(r.Context(), pass); err != nil {
+		h.gone(w, r, err)
+		return "", false
+	}
+	return pass, true
 }
 
 // gone answers an error about an attempt.
