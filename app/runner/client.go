@@ -26,7 +26,7 @@ const (
 	retryAtMost  = 30 * time.Second
 )
 
-// ErrGone says that an attempt is no longer the one's who has its pass.
+// ErrGone says that the pass no longer holds the attempt.
 var ErrGone = errors.New("the attempt is no longer this runner's")
 
 // ErrToken says that the server does not know the token.
