@@ -16,10 +16,9 @@ import (
 
 // Bounds of what runners may take of a server.
 const (
-	wrongTokens  = 30 // an address may send at once, and one more each second
-	nextRequests = 60 // of one runner, likewise
-	uploads      = 4  // large bodies at a time
-	bodyWithin   = 2 * time.Minute
+	wrongTokens  = 30               // an address may send at once, and one more each second
+	nextRequests = 60               // of one runner, likewise
+	uploads      = 4                // large bodies at a time
 	takeWait     = 20 * time.Second // for a turn to come into the transcript
 	chunkWithin  = time.Minute      // for a runner to take a piece of a commit
 )
@@ -186,7 +185,7 @@ func (h *Door) hand(w http.ResponseWriter, r *http.Request, runner, pass string)
 			return
 		case found:
 			h.news.tell()
-			_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(bodyWithin))
+			_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(BodyWithin))
 			answer(w, struct {
 				Pass string          `json:"pass"`
 				Work json.RawMessage `json:"work"`
@@ -212,7 +211,7 @@ func (h *Door) hand(w http.ResponseWriter, r *http.Request, runner, pass string)
 // that the body may take, to read it.
 func (h *Door) work(w http.ResponseWriter, r *http.Request, pass string) {
 	ctx := r.Context()
-	if _, err := h.Store.RenewAttempt(ctx, pass, h.Lease+bodyWithin); err != nil {
+	if _, err := h.Store.RenewAttempt(ctx, pass, h.Lease+BodyWithin); err != nil {
 		h.gone(w, r, err)
 		return
 	}
@@ -221,7 +220,7 @@ func (h *Door) work(w http.ResponseWriter, r *http.Request, pass string) {
 		h.gone(w, r, err)
 		return
 	}
-	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(bodyWithin))
+	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(BodyWithin))
 	answer(w, json.RawMessage(work))
 }
 

@@ -67,6 +67,9 @@ const (
 	MaxAbout  = 200 // bytes of what a runner says of itself
 )
 
+// BodyWithin is how long a body may take to cross.
+const BodyWithin = 2 * time.Minute
+
 // Lease is how long a runner keeps an attempt without a heartbeat; Beat is the time between two heartbeats.
 const (
 	Lease = time.Minute
