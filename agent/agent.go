@@ -207,4 +207,8 @@ type Call struct {
 	Lessons         string   `json:"lessons,omitempty"`
 	LessonsShown    []string `json:"lessons_shown,omitempty" mask:"-"`
 	LessonsWithheld []string `json:"lessons_withheld,omitempty" mask:"-"`
+
+	// what SIA had seen of the change when the call that says that it is done was carried out, as of [Result]
+	Check    *sia.CheckRun      `json:"check,omitempty"`
+	Affected *sia.AffectedTests `json:"affected,omitempty"`
 }

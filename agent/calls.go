@@ -92,17 +92,12 @@ func (r *builtinRun) callTool(ctx context.Context, call *Call, cut bool) (unders
 		r.env.Changed = true
 	}
 	r.countEdit(*call)
-	if res.Finish != nil && r.in.Part != nil {
-		if told := r.look(ctx, res.Finish.Check); told != "" {
-			res = tool.Result{}
-			call.Result = told
-		}
-	}
 	if res.Finish != nil {
-		if told := r.lookAffected(ctx); told != "" {
+		if told := r.lookAtEnd(ctx, res.Finish.Check); told != "" {
 			res = tool.Result{}
 			call.Result = told
 		}
+		call.Check, call.Affected = r.res.Check, r.res.Affected
 	}
 	if !r.concluded(res) {
 		if s := r.loop.addCall(stuck.Action{Tool: call.Name, Args: canonicalArgs(call.Arguments), Result: call.Result,
@@ -162,6 +157,18 @@ func canonicalArgs(args string) string {
 		return args
 	}
 	return string(b)
+}
+
+// lookAtEnd runs what is run when the agent says that it is done. told is what it hears in place of the end; "" when it
+// is done.
+func (r *builtinRun) lookAtEnd(ctx context.Context, command string) (told string) {
+	if r.in.Part != nil {
+		told = r.look(ctx, command)
+	}
+	if told == "" {
+		told = r.lookAffected(ctx)
+	}
+	return told
 }
 
 // look sees in the sandbox whether the part is done; command is what the agent says that its

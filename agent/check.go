@@ -2,12 +2,15 @@ package agent
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io"
 	"os"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/sia-bot/sia/agent/sandbox"
 	"github.com/sia-bot/sia/agent/tool"
 	"github.com/sia-bot/sia/sia"
 	"github.com/sia-bot/sia/sia/failure"
@@ -19,7 +22,6 @@ import (
 const (
 	checkWithin  = 10 * time.Minute
 	checkExcerpt = 15 // lines
-	checkTests   = 50 // names of failed tests that are kept
 )
 
 // wantedCheck is what is to be seen of something that is said to be done.
@@ -45,7 +47,7 @@ func (c wantedCheck) look(ctx context.Context, runner *attemptRunner, env tool.E
 		out.Missing = "no way to test this repository is known: `agent.test` in its settings can say it"
 		return out
 	}
-	res, err := runner.Run(ctx, out.Command, checkWithin, nil)
+	rep, res, err := readRun(ctx, runner, out.Command)
 	if err != nil || ctx.Err() != nil {
 		out.Missing = "it could not be run in the sandbox"
 		return out
@@ -58,24 +60,24 @@ func (c wantedCheck) look(ctx context.Context, runner *attemptRunner, env tool.E
 		return out
 	}
 	text := secret.Mask(strings.ToValidUTF8(string(res.Output), "\uFFFD"))
-	out.Excerpt = commandEnding(res)
-	rep, err := failure.Read(ctx, strings.NewReader(text), failure.Options{MaxLines: checkExcerpt, Name: out.Command})
-	if err == nil {
-		out.Class = string(rep.Class)
-		if excerpt := strings.TrimSpace(rep.Text); excerpt != "" {
-			out.Excerpt = excerpt
-		}
-		for _, t := range rep.Tests[:min(len(rep.Tests), checkTests)] {
-			out.Tests = append(out.Tests, t.Name)
-		}
+	out.Excerpt, out.Class = res.Ending(), string(rep.Class)
+	if excerpt := strings.TrimSpace(secret.Mask(rep.Text)); excerpt != "" {
+		out.Excerpt = excerpt
 	}
-	if out.Excerpt == commandEnding(res) && strings.TrimSpace(text) != "" {
+	for _, t := range rep.Tests {
+		out.Tests = append(out.Tests, secret.Mask(t.Name))
+	}
+	if out.Excerpt == res.Ending() && strings.TrimSpace(text) != "" {
 		lines := strings.Split(strings.TrimSpace(text), "\n")
 		out.Excerpt = strings.Join(lines[max(0, len(lines)-checkExcerpt):], "\n")
 	}
 	if b := c.baseline; c.command == "" && !c.fails && b != nil && !b.Holds && b.Missing == "" {
-		if len(b.Tests) == 0 || len(out.Tests) == 0 {
+		switch {
+		case len(b.Tests) == 0 || len(out.Tests) == 0:
 			out.Missing = "it fails in the sandbox before anything is changed, too"
+		case max(len(b.Tests), len(out.Tests)) >= failure.MaxTests:
+			out.Missing = "so many tests fail in the sandbox, before anything is changed, too, that not all are known"
+			return out
 		}
 		out.Holds = !slices.ContainsFunc(out.Tests, func(t string) bool { return !slices.Contains(b.Tests, t) })
 	}
@@ -84,6 +86,24 @@ func (c wantedCheck) look(ctx context.Context, runner *attemptRunner, env tool.E
 			(len(out.Tests) > 0 || !nothingRan.MatchString(text))
 	}
 	return out
+}
+
+// readRun runs a command and reads all that it prints.
+func readRun(
+	ctx context.Context, runner *attemptRunner, command string,
+) (rep failure.Report, res sandbox.Result, err error) {
+	in, out := io.Pipe()
+	read := make(chan error, 1)
+	go func() {
+		var err error
+		rep, err = failure.Read(ctx, in, failure.Options{MaxLines: checkExcerpt, Name: command})
+		_, _ = io.Copy(io.Discard, in) // where it was not read to its end
+		read <- err
+	}()
+	res, err = runner.Run(ctx, command, checkWithin, out)
+	out.Close()
+	err = errors.Join(err, <-read)
+	return rep, res, err
 }
 
 // notBegun is what usual runners print of tests that could not be built or loaded.
@@ -141,7 +161,9 @@ func lookAffected(ctx context.Context, in Input, res *Result, used float64, jour
 		return nil
 	}
 	if before != nil {
-		before.Again, before.Ran, before.Left = true, got.Ran, got.Failed
+		again := *before // which is in the transcript
+		again.Again, again.Ran, again.Left = true, got.Ran, got.Failed
+		res.Affected = &again
 		return nil
 	}
 	res.Affected = &sia.AffectedTests{Ran: got.Ran, Failed: got.Failed}

@@ -268,7 +268,7 @@ func (r *commandRun) setEnd(ctx context.Context, res sandbox.Result, gate *gatew
 		r.res.End = sia.EndFinished
 	default:
 		name := cmp.Or(r.preset.Name, "the command")
-		r.res.End, r.res.Reason = sia.EndError, fmt.Sprintf("%s failed: %s", name, commandEnding(res))
+		r.res.End, r.res.Reason = sia.EndError, fmt.Sprintf("%s failed: %s", name, res.Ending())
 		if why := gate.Failed(); why != "" {
 			r.res.Reason += "; " + why
 		}

@@ -46,7 +46,9 @@ func (c *Commands) Run(
 	}
 	defer runner.close()
 	if res, err = runner.run(ctx, command, within, out, false); err == nil && in.OnBase && failed == "" {
-		err = runner.keepBuilt(ctx)
+		if err = runner.keepBuilt(ctx); err != nil {
+			err = runner.notKept(ctx, err)
+		}
 	}
 	return res, strings.TrimSpace(runner.lacks + "\n" + failed), err
 }

@@ -1,6 +1,7 @@
 package agent_test
 
 import (
+	"fmt"
 	"log/slog"
 	"strings"
 	"testing"
@@ -186,6 +187,23 @@ func TestChecker(t *testing.T) {
 	b.write("here.txt", "3 pass\n 0 fail")
 	if got, err = c.Check(t.Context(), in, []string{"cat here.txt"}, nil); err != nil || !got[0].Holds || !got[0].Ran {
 		t.Errorf("%+v, %v", got, err)
+	}
+	// Of many tests that fail, with much output, the first is mended. Where not all are known, nothing is said.
+	fail := func(first, last int) string {
+		return fmt.Sprintf(`for i in $(seq %d %d); do printf '%%02000d\n' 0; echo "--- FAIL: Test$i (0.00s)"; done; exit 1`,
+			first, last)
+	}
+	for last, known := range map[int]bool{60: true, 300: false} {
+		in.Test = fail(1, last)
+		base, err := c.Check(t.Context(), in, []string{""}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		in.Test = fail(2, last)
+		got, err := c.Check(t.Context(), in, []string{""}, &base[0])
+		if err != nil || got[0].Holds != known || (got[0].Missing == "") != known {
+			t.Errorf("of %d: %+v, %v", last, got, err)
+		}
 	}
 	none, err := agent.NewCommands(nil, "", nil, time.Now, slog.New(slog.DiscardHandler))
 	if err != nil {

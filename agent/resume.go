@@ -9,6 +9,7 @@ import (
 
 	"github.com/sia-bot/sia/agent/llm"
 	"github.com/sia-bot/sia/agent/tool"
+	"github.com/sia-bot/sia/sia/secret"
 	"github.com/sia-bot/sia/sia/stuck"
 )
 
@@ -138,12 +139,18 @@ func (r *builtinRun) restoreTurn(ctx context.Context, t Turn) {
 		r.conv.addMessage(llm.Message{Role: llm.RoleTool, ToolCallID: c.ID, Content: c.read()})
 		r.countLessons(c)
 		r.env.Changed = r.env.Changed || len(c.Changed) > 0
+		if c.Check != nil {
+			r.res.Check = c.Check
+		}
+		if c.Affected != nil {
+			r.res.Affected = c.Affected
+		}
 		used, offered := r.toolNamed(c.Name)
 		understood = understood || offered && (c.Arguments == "" || json.Valid([]byte(c.Arguments)))
 		switch {
 		case !offered || r.res.End != "":
-		case !c.IsError && (c.Name == tool.NameFinish || c.Name == tool.NameAsk || c.Name == tool.NamePropose):
-			r.restoreEnd(ctx, used, c)
+		case !c.IsError && (c.Name == tool.NameFinish || c.Name == tool.NameAsk || c.Name == tool.NamePropose) &&
+			r.restoreEnd(ctx, used, c):
 		default:
 			a := stuck.Action{Tool: c.Name, Args: canonicalArgs(c.Arguments), Result: c.Result, Error: c.IsError}
 			if s := r.loop.addCall(a, len(c.Changed) > 0); s != nil {
@@ -165,14 +172,14 @@ func (r *builtinRun) restoreTurn(ctx context.Context, t Turn) {
 	}
 }
 
-// restoreEnd ends an attempt that had ended before its process did. It calls the tool
-// again: the tools that end an attempt only look at their arguments.
-func (r *builtinRun) restoreEnd(ctx context.Context, used tool.Tool, c Call) {
+// restoreEnd ends an attempt that had ended before its process did, and reports whether it had. It calls the tool
+// again: the tools that end an attempt only look at their arguments. Where the saved result is another than the
+// tool's, the agent was told to go on.
+func (r *builtinRun) restoreEnd(ctx context.Context, used tool.Tool, c Call) bool {
 	env := r.env
 	env.Changed = env.Changed && c.Name != tool.NameAsk // it was allowed then
-	if res, err := used.Call(ctx, env, json.RawMessage(c.Arguments)); err == nil {
-		r.concluded(res)
-	}
+	res, err := used.Call(ctx, env, json.RawMessage(c.Arguments))
+	return err == nil && secret.Mask(res.Text) == c.Result && r.concluded(res)
 }
 
 // restoreAnswer adds a saved answer to the conversation.

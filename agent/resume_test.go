@@ -1,6 +1,7 @@
 package agent_test
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -137,6 +138,43 @@ func TestResume(t *testing.T) {
 						}
 					}
 				})
+			}
+		}
+	}
+}
+
+// An attempt that was told to go on when it wanted to end goes on after a restart, and is not told twice.
+func TestResumeAfterAnEndThatWasRefused(t *testing.T) {
+	refused := func() *bench {
+		b := newBench(t, turns(writeFile("greet.go", "package main\n"), done, writeFile("mended.go", "package main\n"), done))
+		b.in.Affected = func(context.Context) (agent.TestsRun, error) {
+			if _, err := os.Stat(filepath.Join(b.in.Dir, "mended.go")); err == nil {
+				return agent.TestsRun{Ran: 3}, nil
+			}
+			return agent.TestsRun{Ran: 2, Failed: []string{"a::TestGreet"}}, nil
+		}
+		return b
+	}
+	whole := refused()
+	want := whole.run()
+	if want.Turns != 4 || !want.Affected.Saved() {
+		t.Fatalf("undisturbed: %+v", want)
+	}
+	for number := 2; number <= 4; number++ {
+		for _, midst := range []bool{false, true} {
+			b := refused()
+			b.in.Saved = b.die(number, midst)
+			if d := cmp.Diff(want, b.run()); d != "" {
+				t.Errorf("turn %d, midst %v: result (-undisturbed +resumed):\n%s", number, midst, d)
+			}
+			said := func(b *bench) (all [][]scripted.Message) {
+				for _, q := range b.model.Requests() {
+					all = append(all, q.Messages)
+				}
+				return all
+			}
+			if d := cmp.Diff(said(whole), said(b)); d != "" {
+				t.Errorf("turn %d, midst %v: requests (-undisturbed +resumed):\n%s", number, midst, d)
 			}
 		}
 	}

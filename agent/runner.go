@@ -28,6 +28,7 @@ const (
 	servicesWithin = 3 * time.Minute // for all services to start the first time
 	keepSetups     = 32              // results that are kept
 	keepAtLeast    = 24 * time.Hour  // after they were last used
+	buildsWithin   = 48 * time.Hour  // for an attempt, and more; what is older was left by a process that was killed
 	maxLockFile    = 32 << 20        // bytes of a lock file
 	maxSeed        = 2 << 30         // bytes of build results that the next attempt begins with
 	readyFile      = "ready"         // marks a complete result
@@ -126,6 +127,7 @@ func (s *runnerFactory) newRunner(tree string, services []string) (*attemptRunne
 		if err := os.MkdirAll(in, 0o700); err != nil {
 			return nil, fmt.Errorf("make a folder for builds: %w", err)
 		}
+		s.pruneBuilds()
 	}
 	home, err := os.MkdirTemp(in, "build-*")
 	if err != nil {
@@ -278,6 +280,21 @@ func (s *runnerFactory) pruneSetups() {
 		}
 		if err := sandbox.RemoveAll(u.dir); err != nil {
 			s.log.Warn("setup left behind", "error", err)
+		}
+	}
+}
+
+// pruneBuilds removes the folders of attempts that ended with their process: nobody else does.
+func (s *runnerFactory) pruneBuilds() {
+	builds := filepath.Join(s.cacheDir, buildsFolder)
+	left, _ := fs.Glob(os.DirFS(builds), "build-*") // the folder's own name is no pattern
+	for _, name := range left {
+		dir := filepath.Join(builds, name)
+		if st, err := os.Stat(dir); err != nil || s.now().Sub(st.ModTime()) < buildsWithin {
+			continue
+		}
+		if err := sandbox.RemoveAll(dir); err != nil {
+			s.log.Warn("old build folder left behind", "error", err)
 		}
 	}
 }

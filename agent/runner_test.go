@@ -1,11 +1,13 @@
 package agent_test
 
 import (
+	"log/slog"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/sia-bot/sia/agent"
 	"github.com/sia-bot/sia/agent/llm"
@@ -234,6 +236,29 @@ func TestSetupThatFailsIsTold(t *testing.T) {
 	}
 	if b.rec.notes() != "setup without network, failed" {
 		t.Errorf("%s", b.rec.notes())
+	}
+}
+
+// Where nothing can be kept for other attempts, an attempt and a command have what they made all the same.
+func TestSetupThatCannotBeKept(t *testing.T) {
+	cache := t.TempDir()
+	if err := os.WriteFile(filepath.Join(cache, "setups"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	b := contained(t, turns(command("cat $GOMODCACHE/fetched"), done), cache)
+	b.in.Setup, b.in.OnBase = []string{"mkdir -p $GOMODCACHE && echo good > $GOMODCACHE/fetched"}, true
+	b.run()
+	if out := b.results("run")[0]; out != "exit status 0\ngood\n" || b.rec.notes() != "setup without network, not kept" ||
+		strings.Contains(b.prompt(), "setup commands could not run") {
+		t.Errorf("%s\n%s\n%s", out, b.rec.notes(), b.prompt())
+	}
+	c, err := agent.NewCommands(sandboxtest.New(t, sandbox.Options{}), cache, nil, time.Now, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	in := agent.Input{Repo: "acme/app", Dir: b.in.Dir, OnBase: true}
+	if res, failed, err := c.Run(t.Context(), in, "true", time.Minute, nil); err != nil || failed != "" || !res.OK() {
+		t.Errorf("%s, %q, %v", res, failed, err)
 	}
 }
 

@@ -111,7 +111,10 @@ func (w *attemptRunner) setUp(ctx context.Context, in Input, ready bool) (told, 
 	if err != nil || told != "" || w.factory.cacheDir == "" || !in.OnBase {
 		return told, "setup " + network + setupSuffix(told), err
 	}
-	return "", "setup " + network + ", kept", w.keepSetup(ctx, fresh)
+	if err := w.keepSetup(ctx, fresh); err != nil {
+		return "", "setup " + network + ", not kept", w.notKept(ctx, err)
+	}
+	return "", "setup " + network + ", kept", nil
 }
 
 // findKept finds the folder of the result for the work tree's lock files, and reports whether it is there. Nothing may
@@ -162,6 +165,15 @@ func (w *attemptRunner) seed(ctx context.Context) error {
 	return w.copyTree(ctx, from, w.build)
 }
 
+// notKept logs that what an attempt has can't be kept for others. That ends it only when ctx has ended.
+func (w *attemptRunner) notKept(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return err
+	}
+	w.factory.log.WarnContext(ctx, "what setup made is not kept; the next attempt makes it anew", "error", err)
+	return nil
+}
+
 // keepBuilt adds to the result what commands on the base built, the first time.
 func (w *attemptRunner) keepBuilt(ctx context.Context) error {
 	if w.kept == "" {
@@ -204,20 +216,11 @@ func (w *attemptRunner) runSetup(ctx context.Context, setup []string, fetch bool
 			return "", errors.Join(err, ctx.Err())
 		}
 		if !res.OK() {
-			return fmt.Sprintf("%s\n%s\n%s", command, commandEnding(res),
+			return fmt.Sprintf("%s\n%s\n%s", command, res.Ending(),
 				middleOut(secret.Mask(strings.ToValidUTF8(string(res.Output), "\uFFFD")), 4000)), nil
 		}
 	}
 	return "", nil
-}
-
-// commandEnding is how a command ended, without how long it took.
-func commandEnding(r sandbox.Result) string {
-	s, _, _ := strings.Cut(r.String(), " after ")
-	if r.Ended != "" {
-		s += ": " + r.Why
-	}
-	return s
 }
 
 // keepSetup makes what setup fetched and built the result for its key. When another

@@ -1,7 +1,10 @@
 package agent
 
 import (
+	"errors"
 	"log/slog"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -32,5 +35,30 @@ func TestSetupThatTakesTooLongIsTold(t *testing.T) {
 	}
 	if ready, err := runner.findKept(in); ready || err != nil {
 		t.Errorf("a result that is not whole is kept: %v, %v", ready, err)
+	}
+}
+
+// Build folders that processes left behind go with the next attempt, when they are too old for one that is under way.
+func TestOldBuildsGo(t *testing.T) {
+	cache, now := t.TempDir(), time.Now()
+	for name, hours := range map[string]time.Duration{"build-old": 49, "build-new": 47} {
+		dir, at := filepath.Join(cache, "builds", name), now.Add(-hours*time.Hour)
+		if err := errors.Join(os.MkdirAll(filepath.Join(dir, "build", "go"), 0o700), os.Chtimes(dir, at, at)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	f, err := newRunnerFactory(sandboxtest.New(t, sandbox.Options{}), cache, nil, func() time.Time { return now },
+		slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	runner, err := f.newRunner(t.TempDir(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	runner.close()
+	left, err := os.ReadDir(filepath.Join(cache, "builds"))
+	if err != nil || len(left) != 1 || left[0].Name() != "build-new" {
+		t.Errorf("left: %v, %v", left, err)
 	}
 }

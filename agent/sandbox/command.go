@@ -133,7 +133,13 @@ func (r Result) OK() bool { return r.Ended == "" && r.ExitCode == 0 }
 
 // String says how the command ended, such as "exit status 1 after 2.3s".
 func (r Result) String() string {
-	after := " after " + r.Duration.Round(100*time.Millisecond).String()
+	return r.ending(" after " + r.Duration.Round(100*time.Millisecond).String())
+}
+
+// Ending is String without how long it took, so that the same outcome reads the same.
+func (r Result) Ending() string { return r.ending("") }
+
+func (r Result) ending(after string) string {
 	switch {
 	case r.Ended != "":
 		return "stopped" + after + ": " + r.Why

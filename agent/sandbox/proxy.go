@@ -27,6 +27,9 @@ const (
 	maxProxyAsk = 16 << 10         // bytes of a request's head
 )
 
+// errPrivate refuses a name that leads elsewhere than to the internet.
+var errPrivate = errors.New("it leads to an address that is not public")
+
 // hostProxy connects the commands of one sandbox to the hosts that they may reach. They
 // ask with HTTP's CONNECT (RFC 9110 §9.3.6) on a socket that is mounted inside. What
 // they then say must begin with TLS for the very name that they asked for. The proxy sees
@@ -74,8 +77,8 @@ func (p *hostProxy) tunnel(ctx context.Context, conn net.Conn) {
 	if err != nil {
 		return
 	}
-	refuse := func(code int, why string) {
-		p.log.InfoContext(ctx, "sandbox: connection refused", "host", req.Host, "why", why)
+	refuse := func(code int, why string, more ...any) {
+		p.log.InfoContext(ctx, "sandbox: connection refused", append([]any{"host", req.Host, "why", why}, more...)...)
 		fmt.Fprintf(conn, "HTTP/1.1 %d %s\r\nConnection: close\r\nContent-Type: text/plain\r\nContent-Length: %d\r\n\r\n%s\n",
 			code, http.StatusText(code), len(why)+1, why)
 	}
@@ -91,13 +94,17 @@ func (p *hostProxy) tunnel(ctx context.Context, conn net.Conn) {
 	d := net.Dialer{Timeout: askWithin, Control: func(_, address string, _ syscall.RawConn) error {
 		at, err := netip.ParseAddrPort(address)
 		if err != nil || !isPublic(at.Addr()) && !mayBePrivate(entry) {
-			return errors.New("it leads to an address that is not public")
+			return errPrivate
 		}
 		return nil
 	}}
 	out, err := d.DialContext(ctx, "tcp", req.Host)
 	if err != nil {
-		refuse(http.StatusBadGateway, "the host can't be reached")
+		why := "the host can't be reached"
+		if errors.Is(err, errPrivate) {
+			why = fmt.Sprintf("%s; the operator of SIA can allow it with its port, as in --setup-hosts=%s", errPrivate, req.Host)
+		}
+		refuse(http.StatusBadGateway, why, "error", err)
 		return
 	}
 	defer out.Close()

@@ -3,7 +3,9 @@
 package sandbox_test
 
 import (
+	"bytes"
 	"io"
+	"log/slog"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -59,6 +61,21 @@ func TestFetchFromAllowedHostsOnly(t *testing.T) {
 			`\r\n\r\n' > /tmp/q; exec 3<>/dev/tcp/127.0.0.1/3128; cat /tmp/q >&3; head -1 <&3`})
 	if !strings.Contains(string(r.Output), "405") || asked.Load() != 1 {
 		t.Errorf("%s\n%s", r, r.Output)
+	}
+}
+
+// Whoever may reach a name that leads to a private address is told what is missing, and the log says it, too.
+func TestFetchFromAPrivateAddress(t *testing.T) {
+	var log bytes.Buffer
+	s := box(t, sandbox.Options{Logger: slog.New(slog.NewTextHandler(&log, nil))})
+	r := run(t, s, sandbox.Command{Dir: tree(t, nil), Hosts: []string{"localhost"},
+		Shell: `exec 3<>/dev/tcp/127.0.0.1/3128; printf 'CONNECT localhost:443 HTTP/1.1\r\nHost: x\r\n\r\n' >&3; ` +
+			`tail -1 <&3`})
+	const want = "it leads to an address that is not public; the operator of SIA can allow it with its port, as in " +
+		"--setup-hosts=localhost:443"
+	logged := log.String()
+	if string(r.Output) != want+"\n" || !strings.Contains(logged, want) || !strings.Contains(logged, "dial tcp") {
+		t.Errorf("%s\n%s\nlogged: %s", r, r.Output, logged)
 	}
 }
 

@@ -254,6 +254,30 @@ func TestLimitsSayWhy(t *testing.T) {
 	}
 }
 
+// What processes share is held once, however many they are.
+func TestSharedMemoryCountsOnce(t *testing.T) {
+	dir := tree(t, map[string]string{"forks.py": `
+import os, time
+held = b"x" * (400 << 20)
+wait, end = os.pipe()
+for _ in range(12):
+    if os.fork() == 0:
+        os.close(end)
+        os.read(wait, 1)
+        os._exit(0)
+time.sleep(1)  # the watch looks
+os.close(end)
+for _ in range(12):
+    os.wait()
+print("done")
+`})
+	r := run(t, box(t, sandbox.Options{}), sandbox.Command{Dir: dir, Shell: "python3 forks.py",
+		Limits: sandbox.Limits{Time: time.Minute, Memory: 1 << 30}})
+	if !r.OK() || string(r.Output) != "done\n" {
+		t.Errorf("%s: %q", r, r.Output)
+	}
+}
+
 // BenchmarkSandboxStart is what the sandbox costs: `true` inside of it, to be
 // compared with BenchmarkPlainStart.
 func BenchmarkSandboxStart(b *testing.B) {

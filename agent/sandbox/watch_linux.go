@@ -92,27 +92,33 @@ func (w *limitWatch) checkMemory() {
 		w.r.requestEnd(ByMemory, "it hides from the watch on its memory")
 		return
 	}
-	var held, files int64
+	var inFiles, files int64
 	for _, t := range w.temps {
 		var st unix.Statfs_t
 		if unix.Fstatfs(int(t.Fd()), &st) == nil {
-			held += int64(st.Blocks-st.Bfree) * st.Bsize
+			inFiles += int64(st.Blocks-st.Bfree) * st.Bsize
 			files += int64(st.Files - st.Ffree)
 		}
 	}
 	if files > int64(w.r.limits.Files) {
 		w.r.requestEnd(ByDisk, fmt.Sprintf("it made more than %d temporary files", w.r.limits.Files))
 	}
-	for _, p := range w.processMemory() {
-		held += p
-	}
-	if held > w.r.limits.Memory {
+	if w.r.group == nil && w.overMemory(inFiles) { // a group's memory is held by the kernel
 		v := w.memoryVerdict()
 		w.r.requestEnd(v.by, v.why)
 	}
 	if availableMemory() < memoryFloor {
 		w.r.requestEnd(ByMemory, "this machine has almost no memory left")
 	}
+}
+
+// overMemory reports whether the processes and so many bytes of temporary files hold more than the limit.
+func (w *limitWatch) overMemory(inFiles int64) bool {
+	held := inFiles + w.processMemory(residentMemory)
+	if held > w.r.limits.Memory {
+		held = inFiles + w.processMemory(sharedMemory) // that takes the kernel long
+	}
+	return held > w.r.limits.Memory
 }
 
 func (w *limitWatch) memoryVerdict() endVerdict {
@@ -161,21 +167,26 @@ func childPIDs(pid int) []string {
 	return strings.Fields(string(b))
 }
 
-// processMemory is how many bytes of memory each process holds. They are its own and
-// those that it shares with others of the sandbox, without the files that it maps.
-func (w *limitWatch) processMemory() (held []int64) {
+// openInProc opens a file of one process in /proc.
+type openInProc func(name string) (*os.File, error)
+
+// processMemory is how many bytes of memory the processes hold, as measure finds of each. They are their own and those
+// that they share with others of the sandbox, without the files that they map.
+func (w *limitWatch) processMemory(measure func(openInProc) int64) (held int64) {
 	if proc := w.proc.Load(); proc != nil {
 		for _, pid := range numericEntries(proc) {
-			if fd, err := unix.Openat(int(proc.Fd()), pid+"/status", unix.O_RDONLY|unix.O_CLOEXEC, 0); err == nil {
-				held = append(held, anonymousMemory(os.NewFile(uintptr(fd), "status")))
-			}
+			held += measure(func(name string) (*os.File, error) {
+				fd, err := unix.Openat(int(proc.Fd()), pid+"/"+name, unix.O_RDONLY|unix.O_CLOEXEC, 0)
+				if err != nil {
+					return nil, err
+				}
+				return os.NewFile(uintptr(fd), name), nil
+			})
 		}
 		return held
 	}
 	for _, pid := range w.processTree() {
-		if f, err := os.Open("/proc/" + strconv.Itoa(pid) + "/status"); err == nil {
-			held = append(held, anonymousMemory(f))
-		}
+		held += measure(func(name string) (*os.File, error) { return os.Open(fmt.Sprintf("/proc/%d/%s", pid, name)) })
 	}
 	return held
 }
@@ -191,19 +202,40 @@ func numericEntries(dir *os.File) []string {
 	return slices.DeleteFunc(names, func(n string) bool { return n[0] < '0' || n[0] > '9' })
 }
 
-// anonymousMemory reads a process's memory from its status, and closes the file.
-func anonymousMemory(f *os.File) (bytes int64) {
+// residentMemory is what a process's status says. What several share counts for each of them.
+func residentMemory(open openInProc) int64 {
+	bytes, _ := readMemory(open, "status", "RssAnon", "RssShmem")
+	return bytes
+}
+
+// sharedMemory divides what several processes share among them, such as what they had when they forked. Where the
+// kernel does not say that, it is residentMemory.
+func sharedMemory(open openInProc) int64 {
+	if bytes, ok := readMemory(open, "smaps_rollup", "Pss_Anon", "Pss_Shmem"); ok {
+		return bytes
+	}
+	return residentMemory(open)
+}
+
+// readMemory adds up fields of a process's file; ok says that all were there.
+func readMemory(open openInProc, file string, fields ...string) (bytes int64, ok bool) {
+	f, err := open(file)
+	if err != nil {
+		return 0, false // the process has ended, or may not be looked into
+	}
 	defer f.Close()
 	var b [4096]byte
 	n, _ := f.Read(b[:])
+	found := 0
 	for line := range strings.Lines(string(b[:n])) {
 		name, value, _ := strings.Cut(line, ":")
-		if name == "RssAnon" || name == "RssShmem" {
+		if slices.Contains(fields, name) {
 			kb, _ := strconv.ParseInt(strings.TrimSuffix(strings.TrimSpace(value), " kB"), 10, 64)
 			bytes += kb << 10
+			found++
 		}
 	}
-	return bytes
+	return bytes, found == len(fields)
 }
 
 // processTree lists the first process and all its descendants. Orphans become children

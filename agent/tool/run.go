@@ -126,22 +126,15 @@ func changedFiles(before, after map[string]fileStamp, whole bool) (changed []str
 	return changed[:min(len(changed), maxChanged)]
 }
 
-// commandEnding says how a command ended. It does not say how long it took, so that the
-// same outcome reads the same.
+// commandEnding says how a command ended, and what that means here.
 func commandEnding(r sandbox.Result) string {
 	switch {
 	case r.Ended == sandbox.ByTime:
-		return "stopped: " + r.Why + ". What it had printed until then:"
-	case r.Ended != "":
-		return "stopped: " + r.Why
+		return r.Ending() + ". What it had printed until then:"
 	case r.ExitCode == 126 || r.ExitCode == 127:
-		return fmt.Sprintf("exit status %d: a program was not found, or may not be run. There is no network to install it "+
-			"from.", r.ExitCode)
-	case r.ExitCode > 128:
-		s, _, _ := strings.Cut(r.String(), " after ")
-		return s
+		return r.Ending() + ": a program was not found, or may not be run. There is no network to install it from."
 	}
-	return fmt.Sprintf("exit status %d", r.ExitCode)
+	return r.Ending()
 }
 
 // terminalCodes are the sequences that colour text and move the cursor (ECMA-48 §5.4).

@@ -26,7 +26,7 @@ const (
 	retryAtMost  = 30 * time.Second
 )
 
-// ErrGone says that an attempt is no longer the one's who has its pass.
+// ErrGone says that the pass no longer holds the attempt.
 var ErrGone = errors.New("the attempt is no longer this runner's")
 
 // ErrToken says that the server does not know the token.
@@ -55,6 +55,7 @@ func isFinal(err error) bool {
 type Client struct {
 	base *url.URL
 	http *http.Client
+	take chan struct{} // has the turn of asking for an attempt
 }
 
 // NewClient checks a server's address. plain allows http to another machine.
@@ -69,7 +70,7 @@ func NewClient(server string, plain bool) (*Client, error) {
 	}
 	// Each request has a context that ends: a model may think for minutes before its answer begins.
 	t := http.DefaultTransport.(*http.Transport).Clone()
-	return &Client{base: u.JoinPath(Prefix), http: &http.Client{Transport: t,
+	return &Client{base: u.JoinPath(Prefix), take: make(chan struct{}, 1), http: &http.Client{Transport: t,
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}}, nil
 }
 
@@ -165,8 +166,15 @@ func Sleep(ctx context.Context, d time.Duration) bool {
 
 // Take waits until the server has an attempt for the runner of a token, and asks again where it does not answer. It
 // ends with [ErrToken] when the token is not valid, or no longer, and with ctx. about is what the runner says of
-// itself.
+// itself. Of those who call it at the same time one asks, and the others wait for their turn: a server bounds how often
+// a runner asks, and not how many attempts it makes.
 func (c *Client) Take(ctx context.Context, token string, about func() string, log *slog.Logger) (*Offer, error) {
+	select {
+	case c.take <- struct{}{}:
+		defer func() { <-c.take }()
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
 	for pause := time.Second; ; {
 		o, err := c.next(ctx, token, about())
 		var r *refusal
@@ -196,7 +204,7 @@ func (c *Client) Take(ctx context.Context, token string, about func() string, lo
 func (c *Client) next(ctx context.Context, token, about string) (*Offer, error) {
 	ctx, cancel := context.WithTimeout(ctx, 2*askWithin)
 	defer cancel()
-	resp, err := c.ask(ctx, http.MethodPost, NextPath, token, []byte(about))
+	resp, err := c.ask(ctx, http.MethodPost, NextPath, token, []byte(clipAbout(about)))
 	if err != nil {
 		return nil, err
 	}

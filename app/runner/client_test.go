@@ -1,6 +1,12 @@
 package runner_test
 
 import (
+	"context"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/sia-bot/sia/app/runner"
@@ -18,4 +24,35 @@ func TestPlainHTTP(t *testing.T) {
 	if _, err := runner.NewClient("http://sia.example.com", true); err != nil {
 		t.Error(err)
 	}
+}
+
+// However many attempts a runner has room for, it asks with one request at a time: a server refuses one that asks more
+// often.
+func TestOneRequestForAllSlots(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	var asked, now atomic.Int32
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		defer now.Add(-1)
+		if n := now.Add(1); n > 1 {
+			t.Errorf("%d requests at a time", n)
+		}
+		if asked.Add(1) == 400 {
+			cancel()
+		}
+		w.WriteHeader(http.StatusNoContent)
+	}))
+	defer server.Close()
+	client, err := runner.NewClient(server.URL, false)
+	must(t, err)
+	var slots sync.WaitGroup
+	for range 40 {
+		slots.Go(func() {
+			for ctx.Err() == nil {
+				if o, err := client.Take(ctx, "t", func() string { return "v1" }, slog.New(slog.DiscardHandler)); err == nil {
+					t.Errorf("it was given %+v", o)
+				}
+			}
+		})
+	}
+	slots.Wait()
 }

@@ -12,17 +12,14 @@ import (
 	"github.com/sia-bot/sia/app/clientaddr"
 	"github.com/sia-bot/sia/app/store"
 	"github.com/sia-bot/sia/sia"
-	"github.com/sia-bot/sia/sia/text"
 )
 
 // Bounds of what runners may take of a server.
 const (
-	wrongTokens  = 30 // an address may send at once, and one more each second
-	nextRequests = 60 // of one runner, likewise
-	uploads      = 4  // large bodies at a time
-	bodyWithin   = 2 * time.Minute
+	wrongTokens  = 30               // an address may send at once, and one more each second
+	nextRequests = 60               // of one runner, likewise
+	uploads      = 4                // large bodies at a time
 	takeWait     = 20 * time.Second // for a turn to come into the transcript
-	maxAbout     = 200              // bytes of what a runner says of itself
 	chunkWithin  = time.Minute      // for a runner to take a piece of a commit
 )
 
@@ -110,14 +107,20 @@ const (
 	notHeld = "the attempt is no longer this runner's: its heartbeats stopped for too long, or the attempt is over"
 )
 
-// passOf is the hash of a request's pass; otherwise it is answered.
+// passOf is the hash of a request's pass; otherwise it is answered. A pass that holds no attempt costs the database no
+// write.
 func (h *Door) passOf(w http.ResponseWriter, r *http.Request) (pass string, ok bool) {
 	token := bearer(r)
 	if !isToken(token, passPrefix) {
 		h.unknown(w, r, http.StatusUnauthorized, "this needs the token of an attempt")
 		return "", false
 	}
-	return Hash(token), true
+	pass = Hash(token)
+	if _, err := h.Store.HeldAttempt(r.Context(), pass); err != nil {
+		h.gone(w, r, err)
+		return "", false
+	}
+	return pass, true
 }
 
 // gone answers an error about an attempt.
@@ -154,12 +157,12 @@ func (h *Door) next(w http.ResponseWriter, r *http.Request) {
 		refuse(w, http.StatusTooManyRequests, "this runner asks too often")
 		return
 	}
-	about, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxAbout))
+	about, err := io.ReadAll(io.LimitReader(r.Body, MaxAbout))
 	if err != nil {
 		refuse(w, http.StatusBadRequest, "the request did not come whole")
 		return
 	}
-	if err := h.Store.SawRunner(ctx, runner.Name, text.Clip(text.OneLine(string(about)), maxAbout)); err != nil {
+	if err := h.Store.SawRunner(ctx, runner.Name, clipAbout(string(about))); err != nil {
 		h.failed(w, r, err)
 		return
 	}
@@ -182,7 +185,7 @@ func (h *Door) hand(w http.ResponseWriter, r *http.Request, runner, pass string)
 			return
 		case found:
 			h.news.tell()
-			_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(bodyWithin))
+			_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(BodyWithin))
 			answer(w, struct {
 				Pass string          `json:"pass"`
 				Work json.RawMessage `json:"work"`
@@ -208,7 +211,7 @@ func (h *Door) hand(w http.ResponseWriter, r *http.Request, runner, pass string)
 // that the body may take, to read it.
 func (h *Door) work(w http.ResponseWriter, r *http.Request, pass string) {
 	ctx := r.Context()
-	if _, err := h.Store.RenewAttempt(ctx, pass, h.Lease+bodyWithin); err != nil {
+	if _, err := h.Store.RenewAttempt(ctx, pass, h.Lease+BodyWithin); err != nil {
 		h.gone(w, r, err)
 		return
 	}
@@ -217,7 +220,7 @@ func (h *Door) work(w http.ResponseWriter, r *http.Request, pass string) {
 		h.gone(w, r, err)
 		return
 	}
-	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(bodyWithin))
+	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(BodyWithin))
 	answer(w, json.RawMessage(work))
 }
 

@@ -23,8 +23,8 @@ func (h *Door) receive(w http.ResponseWriter, r *http.Request, most int64) (body
 		return nil, false
 	}
 	control := http.NewResponseController(w)
-	_ = control.SetReadDeadline(time.Now().Add(bodyWithin))
-	_ = control.SetWriteDeadline(time.Now().Add(bodyWithin + takeWait))
+	_ = control.SetReadDeadline(time.Now().Add(BodyWithin))
+	_ = control.SetWriteDeadline(time.Now().Add(BodyWithin + takeWait))
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, most))
 	var large *http.MaxBytesError
 	switch {
@@ -115,7 +115,7 @@ func splitResult(b []byte) (outcome, pack []byte, err error) {
 // result takes the result of an attempt.
 func (h *Door) result(w http.ResponseWriter, r *http.Request, pass string) {
 	ctx := r.Context()
-	if _, err := h.Store.RenewAttempt(ctx, pass, h.Lease+bodyWithin); err != nil {
+	if _, err := h.Store.RenewAttempt(ctx, pass, h.Lease+BodyWithin); err != nil {
 		h.gone(w, r, err)
 		return
 	}

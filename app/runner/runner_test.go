@@ -377,6 +377,22 @@ func TestWrongTokensOfRunners(t *testing.T) {
 	}
 }
 
+// A pass that holds nothing is refused also while the database is written to: that takes no turn of a writer.
+func TestWrongPassCostsNoWrite(t *testing.T) {
+	w := newWorld(t, "http://127.0.0.1:1")
+	raw, err := storetest.Raw(t, w.url).Conn(t.Context())
+	must(t, err)
+	defer raw.Close()
+	_, err = raw.ExecContext(t.Context(), `BEGIN IMMEDIATE`)
+	must(t, err)
+	pass := "sia-attempt-" + strings.Repeat("A", 52)
+	for _, path := range []string{runner.BeatPath, turnPath(1), runner.ResultPath, runner.ReleasePath} {
+		w.expect(http.StatusGone, pass, path, nil)
+	}
+	_, err = raw.ExecContext(t.Context(), `ROLLBACK`)
+	must(t, err)
+}
+
 // A runner that is lost is followed by another, which is given the turns that are in the transcript. When five are lost
 // the attempt has failed.
 func TestLostRunners(t *testing.T) {

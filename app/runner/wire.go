@@ -32,6 +32,7 @@ import (
 	"github.com/sia-bot/sia/agent"
 	"github.com/sia-bot/sia/agent/llm"
 	"github.com/sia-bot/sia/sia"
+	"github.com/sia-bot/sia/sia/text"
 )
 
 // Prefix is where a server answers runners.
@@ -63,7 +64,11 @@ const (
 	MaxResult = 1 << 20
 	MaxPack   = 32 << 20 // as of a commit that is kept
 	MaxBase   = 4 << 30
+	MaxAbout  = 200 // bytes of what a runner says of itself
 )
+
+// BodyWithin is how long a body may take to cross.
+const BodyWithin = 2 * time.Minute
 
 // Lease is how long a runner keeps an attempt without a heartbeat; Beat is the time between two heartbeats.
 const (
@@ -149,6 +154,9 @@ type Failure struct {
 	Permanent  bool          `json:"permanent,omitempty"`
 	RetryAfter time.Duration `json:"retry_after,omitempty"`
 }
+
+// clipAbout is what a runner says of itself, as it crosses.
+func clipAbout(about string) string { return text.HeadOf(text.OneLine(about), MaxAbout) }
 
 // Prefixes of tokens: they say what kind of token it is, also in a log.
 const (

@@ -11,13 +11,16 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/goccy/go-yaml"
 	"github.com/google/go-cmp/cmp"
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
+	"github.com/sia-bot/sia/app/runner"
 	"github.com/sia-bot/sia/app/store/storetest"
 )
 
@@ -112,6 +115,30 @@ func TestComposeStack(t *testing.T) {
 	}
 	if _, err := parser.Parse(health[2:]); err != nil {
 		t.Error(err)
+	}
+}
+
+// Caddy lets through what runners send, as docs/runners.md asks of a proxy.
+func TestProxyTakesWhatRunnersSend(t *testing.T) {
+	number := func(file, pattern string) int {
+		m := regexp.MustCompile(pattern).FindStringSubmatch(root(t, file))
+		if m == nil {
+			t.Fatalf("%s has nothing like %s", file, pattern)
+		}
+		n, err := strconv.Atoi(m[1])
+		if err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+	const caddy = "docs/operations/Caddyfile"
+	asked, taken := number("docs/runners.md", `bodies of (\d+) MB`),
+		number(caddy, `request_body /runner/\* \{\s+max_size (\d+)MB`)
+	if taken != asked || asked*1_000_000 < runner.MaxResult+runner.MaxPack {
+		t.Errorf("it takes %d MB of %d", taken, asked)
+	}
+	if within := time.Duration(number(caddy, `read_body (\d+)m`)) * time.Minute; within < runner.BodyWithin {
+		t.Errorf("it waits for %s of %s", within, runner.BodyWithin)
 	}
 }
 

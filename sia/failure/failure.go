@@ -17,6 +17,9 @@ const DefaultMaxLines = 15
 // MaxLong is how many lines Report.Long has at most.
 const MaxLong = 200
 
+// MaxTests is how many failed tests a report names at most.
+const MaxTests = 200
+
 // Span is a range of lines of a log, 1-based and inclusive.
 type Span struct {
 	Start int `json:"start"`
@@ -71,7 +74,7 @@ type Report struct {
 	// 16 hexadecimal digits, equal for the same failure; empty when nothing was found
 	Signature string   `json:"signature"`
 	Class     Class    `json:"class"`           // Unknown when nothing was found
-	Tests     []Test   `json:"tests,omitempty"` // failed ones in the order of the log, at most 200
+	Tests     []Test   `json:"tests,omitempty"` // failed ones in the order of the log, at most MaxTests
 	Why       []string `json:"why,omitempty"`   // why these lines, for people
 	Bare      bool     `json:"-"`               // the log says that a step failed, and not a word of why
 	Cut       string   `json:"cut,omitempty"`   // why the log was not read to its end, for people; empty when it was

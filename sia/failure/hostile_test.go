@@ -81,7 +81,7 @@ func TestHostileLogs(t *testing.T) {
 // checkBounds checks the bounds of what a reader remembers.
 func checkBounds(t *testing.T, rd *logReader) {
 	t.Helper()
-	if len(rd.kept) > maxKept || len(rd.tests) > maxTests || len(rd.seen) > 2*maxTests || len(rd.ended) > maxEndings ||
+	if len(rd.kept) > maxKept || len(rd.tests) > MaxTests || len(rd.seen) > 2*MaxTests || len(rd.ended) > maxEndings ||
 		len(rd.script) > maxAbove {
 		t.Errorf("%d blocks, %d tests, %d names, %d endings, %d lines of script", len(rd.kept), len(rd.tests), len(rd.seen),
 			len(rd.ended), len(rd.script))
@@ -127,7 +127,7 @@ func checkReport(t *testing.T, rep Report, total int) {
 		!bytes.Equal(bytes.ToValidUTF8([]byte(rep.Text), nil), []byte(rep.Text)) {
 		t.Errorf("text is not printable: %q", rep.Text)
 	}
-	if (rep.Signature == "") != (rep.Text == "") || rep.Class == "" || len(rep.Tests) > maxTests {
+	if (rep.Signature == "") != (rep.Text == "") || rep.Class == "" || len(rep.Tests) > MaxTests {
 		t.Errorf("%+v", rep)
 	}
 }

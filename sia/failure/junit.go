@@ -139,7 +139,7 @@ func (r *logReader) takeCase(c *junitCase, end int) {
 		name = c.class + "." + c.name
 	}
 	name = string(clipText([]byte(name)))
-	if len(r.tests) < maxTests && !r.seen[name] {
+	if len(r.tests) < MaxTests && !r.seen[name] {
 		r.seen[name] = true
 		r.tests = append(r.tests, Test{
 			Name: printableText([]byte(name)), File: printableText(clipText([]byte(c.file))), Line: c.line,

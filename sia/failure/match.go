@@ -63,7 +63,7 @@ func (r *logReader) matched(l *line, h keywordHits, known bool, count int) (m, l
 func (r *logReader) noteTest(ru *rule, text []byte) int {
 	match := ru.match
 	i := match.SubexpIndex(groupTest)
-	if i < 0 || len(r.tests) == maxTests {
+	if i < 0 || len(r.tests) == MaxTests {
 		return -1
 	}
 	m := match.FindSubmatch(text)

@@ -5,7 +5,6 @@ import "bytes"
 // Bounds of what the reader remembers of a whole log.
 const (
 	maxKept    = 192 // blocks; the weakest give way
-	maxTests   = 200 // failed tests
 	maxEndings = 8   // failed steps
 )
 

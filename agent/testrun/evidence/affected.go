@@ -36,7 +36,8 @@ func (l *Looker) OfTree(
 
 // Affected runs the tests that a change can reach at its head, the nearest first, and on the base only what fails
 // there. Failed are those that fail twice at the head and not on the base, as "group::name", and groups that can't be
-// built. What could not be run is left out. An error says nothing about the change, as of [Look].
+// built. What could not be run is left out, as is what ctx's deadline comes before. An error says nothing about the
+// change, as of [Look].
 func (l *Looker) Affected(ctx context.Context, w Wanted) (out agent.TestsRun, err error) {
 	if !l.Runs() {
 		return out, nil
@@ -53,6 +54,9 @@ func (l *Looker) Affected(ctx context.Context, w Wanted) (out agent.TestsRun, er
 		}
 		return nil
 	})
+	if out.Ran > 0 && errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		err = nil // what ran by then has been seen
+	}
 	slices.Sort(out.Failed)
 	out.Failed = out.Failed[:min(len(out.Failed), sia.MaxEvidence)]
 	return out, err
@@ -81,7 +85,7 @@ func (l *look) affected(ctx context.Context, lang testrun.Language, out *agent.T
 		if len(failed) == 0 {
 			continue
 		}
-		base, err := p.run(ctx, atBase, batch, plain)
+		base, err := p.run(ctx, atBase, p.failing(batch, head), plain)
 		if err != nil {
 			return err
 		}
@@ -93,6 +97,17 @@ func (l *look) affected(ctx context.Context, lang testrun.Language, out *agent.T
 		out.Failed = append(out.Failed, failed...)
 	}
 	return nil
+}
+
+// failing are the groups of a batch in which something failed.
+func (p *pass) failing(batch []group, runs map[string]groupRun) []group {
+	if !p.namesGroups() {
+		return batch
+	}
+	return slices.DeleteFunc(slices.Clone(batch), func(g group) bool {
+		r, ran := runs[g.name]
+		return !ran || len(fails(map[string]groupRun{g.name: r})) == 0
+	})
 }
 
 // fails are the tests that failed, twice, and the groups that could not be built.

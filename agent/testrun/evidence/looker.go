@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -71,6 +72,9 @@ func (l *Looker) with(ctx context.Context, w Wanted, look func(Spec) error) erro
 		return err
 	}
 	defer done()
+	if err := errors.Join(l.use(dir), l.prune()); err != nil {
+		return fmt.Errorf("look at tests: %w", err)
+	}
 	h, err := w.Open(ctx, w.Base, w.Head)
 	if err != nil {
 		return fmt.Errorf("look at tests: %w", err)
@@ -87,17 +91,54 @@ func (l *Looker) with(ctx context.Context, w Wanted, look func(Spec) error) erro
 
 // begin waits for a repository's turn. done ends it.
 func (l *Looker) begin(ctx context.Context, dir string) (done func(), err error) {
-	l.mu.Lock()
-	turn := l.turns[dir]
-	if turn == nil {
-		turn = make(chan struct{}, 1)
-		l.turns[dir] = turn
-	}
-	l.mu.Unlock()
+	turn := l.turn(dir)
 	select {
 	case turn <- struct{}{}:
 		return func() { <-turn }, nil
 	case <-ctx.Done():
 		return nil, context.Cause(ctx)
 	}
+}
+
+// turn is taken by who puts a value into it.
+func (l *Looker) turn(dir string) chan struct{} {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	turn := l.turns[dir]
+	if turn == nil {
+		turn = make(chan struct{}, 1)
+		l.turns[dir] = turn
+	}
+	return turn
+}
+
+// unusedFor is how long a repository's folder stays without a look.
+const unusedFor = 30 * 24 * time.Hour
+
+// use makes a repository's folder. Its time is that of its use.
+func (l *Looker) use(dir string) error {
+	now := l.now()
+	return errors.Join(os.MkdirAll(dir, 0o700), os.Chtimes(dir, now, now))
+}
+
+// prune removes the folders of repositories that nobody looked at for long: one that is gone never says so.
+func (l *Looker) prune() error {
+	entries, err := os.ReadDir(l.dir)
+	for _, e := range entries {
+		// A person may have given a folder of their own, with other things in it.
+		if !e.IsDir() || !strings.Contains(e.Name(), url.PathEscape("/")) {
+			continue
+		}
+		dir := filepath.Join(l.dir, e.Name())
+		turn := l.turn(dir)
+		select {
+		case turn <- struct{}{}:
+			if st, serr := os.Stat(dir); serr == nil && l.now().Sub(st.ModTime()) > unusedFor {
+				err = errors.Join(err, sandbox.RemoveAll(dir))
+			}
+			<-turn
+		default: // it is being used
+		}
+	}
+	return err
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/sia-bot/sia/gitops"
 )
 
-// treeName says which of the three trees.
+// treeName says which of the four trees.
 type treeName string
 
 const (
@@ -22,7 +22,7 @@ const (
 	atUnder treeName = "under"
 )
 
-// trees are the contents of the three.
+// trees are the contents of the four.
 type trees map[treeName]testrun.Files
 
 // change is what differs between base and head.

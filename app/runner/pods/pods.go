@@ -20,7 +20,6 @@ package pods
 
 import (
 	"context"
-	"fmt"
 	"log/slog"
 	"sync"
 	"time"
@@ -35,7 +34,6 @@ const (
 	makeWithin  = 40 * time.Second // to make a Pod and its Secret; less than a lease
 	leaveWithin = 10 * time.Second // to give back what does not run yet, when the runner ends
 	morePauses  = 30               // the longest pause in first ones
-	maxTrouble  = 120              // bytes of it in what the server shows of the runner
 )
 
 // Config is what the runner works with.
@@ -123,10 +121,11 @@ func (p *pods) check(ctx context.Context) error {
 		case err == nil:
 			p.Logger.InfoContext(ctx, "waiting for attempts", "namespace", p.Cluster.namespace, "attempts", p.Attempts,
 				"pods", len(found))
-			p.worked = true
+			p.works()
 			return nil
 		case isFull(err), isUntried(err):
 			p.Logger.WarnContext(ctx, "waiting for attempts; the cluster may refuse their Pods", "error", err)
+			p.note("the cluster may refuse Pods", err)
 			return nil
 		case !isLater(err):
 			return configuration(err)
@@ -215,10 +214,10 @@ func (p *pods) later(ctx context.Context, what string, why error) {
 func (p *pods) note(what string, why error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.trouble = fmt.Sprintf("%.*s", maxTrouble, what+": "+why.Error())
+	p.trouble = what + ": " + why.Error()
 }
 
-// works notes that the cluster runs Pods.
+// works notes that the cluster runs Pods, or would.
 func (p *pods) works() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
