@@ -421,6 +421,10 @@ func TestRegisteringByHand(t *testing.T) {
 	if secret == nil {
 		t.Fatal("no secret was made")
 	}
+	again := p.browser()
+	if again.open(p.pages.URL + "/setup/manual"); !strings.Contains(again.body, secret[0]) {
+		t.Error("another secret is shown, although the first may be on GitHub already")
+	}
 	key := string(app.PrivateKeyPEM)
 	for name, pairs := range map[string][]string{
 		"no address":     {"id", strconv.FormatInt(app.ID, 10), "key", key, "public_url", ""},
