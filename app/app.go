@@ -168,7 +168,7 @@ func (a *App) setToWork(ctx context.Context, g *deps, o Options) (err error) {
 	if !c.Roles.Has(RoleWork) {
 		return nil
 	}
-	channels, err := c.Notify.Channels(g.now)
+	channels, err := c.Notify.Channels(g.log, g.now)
 	if err != nil {
 		return err
 	}

@@ -1,13 +1,18 @@
 package github
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
+	"sync"
+	"time"
 
 	gh "github.com/google/go-github/v66/github"
+	"golang.org/x/sync/errgroup"
 
 	"github.com/sia-bot/sia/sia"
 )
@@ -36,7 +41,8 @@ func NewPeople(api string, transport http.RoundTripper) (*People, error) {
 		transport = http.DefaultTransport
 	}
 	return &People{api: base,
-		client: &http.Client{Transport: wholeAnswers{askAgain{transport}, maxPersonAnswer}, CheckRedirect: stay}}, nil
+		client: &http.Client{Transport: wholeAnswers{askAgain{transport}, maxPersonAnswer}, CheckRedirect: stay,
+			Timeout: requestTimeout}}, nil
 }
 
 // stay follows no redirect: a token or a code would go along.
@@ -82,29 +88,42 @@ type Reached struct {
 	Repos     map[int64]map[string]bool // the person's permissions, such as push, by the repository's id
 }
 
-// Reach returns what both a person and the app reach. No more than a number of pages of a hundred entries are asked
-// for; whole is false when there would have been more. An installation that keeps the person out, for want of single
-// sign-on for instance, is left out, and so is a suspended one.
+// reachFor bounds what is asked for one [People.Reach], and atOnce how many of its requests are under way at a time.
+const (
+	reachFor = 30 * time.Second
+	atOnce   = 8
+)
+
+// errLate says that reachFor is over.
+var errLate = fmt.Errorf("GitHub has not said within %s what a person reaches", reachFor)
+
+// Reach returns what both a person and the app reach, by the installations' ids. No more than a number of pages of a
+// hundred entries are asked for, and none after half a minute; whole is false when there would have been more. An
+// installation that keeps the person out, for want of single sign-on for instance, is left out, and so is a suspended
+// one.
 //
 // https://docs.github.com/en/rest/apps/installations#list-app-installations-accessible-to-the-user-access-token
 // https://docs.github.com/en/rest/apps/installations#list-repositories-accessible-to-the-user-access-token
 func (p *People) Reach(ctx context.Context, token string, pages int) (all []Reached, whole bool, err error) {
-	l := &personLook{client: p.as(token), pages: pages}
-	err = l.paged(func(o gh.ListOptions) (*gh.Response, error) {
-		page, resp, err := l.client.Apps.ListUserInstallations(ctx, &o)
-		for _, in := range page {
-			if err != nil || in.SuspendedAt != nil {
-				continue
-			}
-			r := Reached{ID: in.GetID(), Account: in.GetAccount().GetLogin(), AccountID: in.GetAccount().GetID()}
-			if r.Repos, err = l.repositories(ctx, r.ID); err == nil {
-				all = append(all, r)
-			} else if keptOut(err) {
-				err = nil
-			}
+	ctx, cancel := context.WithTimeoutCause(ctx, reachFor, errLate)
+	defer cancel()
+	l := &personLook{apps: p.as(token).Apps, pages: pages}
+	err = l.installations(ctx)
+	if err == nil {
+		err = l.repositories(ctx)
+	}
+	found := 0
+	for _, r := range l.found {
+		if !r.out {
+			all, found = append(all, r.Reached), found+len(r.Repos)
 		}
-		return resp, err
-	})
+	}
+	if err != nil && errors.Is(context.Cause(ctx), errLate) {
+		l.cut, err = true, nil
+		if found == 0 {
+			err = errLate
+		}
+	}
 	if err != nil {
 		return nil, false, fmt.Errorf("ask GitHub what a person reaches: %w", revoked(err))
 	}
@@ -113,44 +132,99 @@ func (p *People) Reach(ctx context.Context, token string, pages int) (all []Reac
 
 // personLook is one look at what a person reaches.
 type personLook struct {
-	client *gh.Client
-	pages  int  // that may still be asked for
-	cut    bool // there would have been more
+	apps  *gh.AppsService
+	pages int  // that may still be asked for
+	cut   bool // there would have been more
+
+	mu    sync.Mutex // held for what answers add
+	found []*lookedAt
 }
 
-// paged walks a list as long as there are pages left.
-func (l *personLook) paged(fetch func(gh.ListOptions) (*gh.Response, error)) error {
-	for o := (gh.ListOptions{PerPage: perPage, Page: 1}); ; {
-		if l.pages == 0 {
-			l.cut = true
-			return nil
-		}
-		l.pages--
-		resp, err := fetch(o)
-		if err != nil {
-			return err
-		}
-		if resp.NextPage <= o.Page {
-			return nil
-		}
-		o.Page = resp.NextPage
-	}
+// lookedAt is an installation that is looked at.
+type lookedAt struct {
+	Reached
+	out bool // GitHub keeps the person out of it
 }
 
-// repositories are those that the person reaches of an installation.
-func (l *personLook) repositories(ctx context.Context, installation int64) (map[int64]map[string]bool, error) {
-	repos := map[int64]map[string]bool{}
-	err := l.paged(func(o gh.ListOptions) (*gh.Response, error) {
-		list, resp, err := l.client.Apps.ListUserRepos(ctx, installation, &o)
+// installations are those that the person reaches something of.
+func (l *personLook) installations(ctx context.Context) error {
+	err := l.paged(ctx, 1, func(ctx context.Context, _ int, o gh.ListOptions) (*gh.Response, error) {
+		page, resp, err := l.apps.ListUserInstallations(ctx, &o)
 		if err != nil {
 			return resp, err
 		}
-		for _, r := range list.Repositories {
-			repos[r.GetID()] = r.GetPermissions()
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		for _, in := range page {
+			if in.SuspendedAt == nil {
+				l.found = append(l.found, &lookedAt{Reached: Reached{ID: in.GetID(), Account: in.GetAccount().GetLogin(),
+					AccountID: in.GetAccount().GetID(), Repos: map[int64]map[string]bool{}}})
+			}
 		}
 		return resp, nil
 	})
-	return repos, err
+	slices.SortFunc(l.found, func(a, b *lookedAt) int { return cmp.Compare(a.ID, b.ID) })
+	return err
+}
+
+// repositories are those that the person reaches of the installations.
+func (l *personLook) repositories(ctx context.Context) error {
+	return l.paged(ctx, len(l.found), func(ctx context.Context, of int, o gh.ListOptions) (*gh.Response, error) {
+		in := l.found[of]
+		page, resp, err := l.apps.ListUserRepos(ctx, in.ID, &o)
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		switch {
+		case keptOut(err):
+			in.out = true
+			return resp, nil
+		case err != nil:
+			return resp, err
+		}
+		for _, r := range page.Repositories {
+			in.Repos[r.GetID()] = r.GetPermissions()
+		}
+		return resp, nil
+	})
+}
+
+// paged asks for a number of lists, as far as there are pages left: for the first page of each, and then at the same
+// time for those that answers say are behind it.
+func (l *personLook) paged(
+	ctx context.Context, lists int, ask func(ctx context.Context, list int, o gh.ListOptions) (*gh.Response, error),
+) error {
+	type page struct{ list, number int }
+	wanted := make([]int, lists) // the pages of each list that were asked for, or will be next
+	var next []page
+	for i := range wanted {
+		wanted[i], next = 1, append(next, page{i, 1})
+	}
+	for len(next) > 0 {
+		batch := next[:min(len(next), l.pages)]
+		l.cut, l.pages = l.cut || len(batch) < len(next), l.pages-len(batch)
+		last := make([]int, len(batch)) // pages, as far as the answers know
+		asked, ctx := errgroup.WithContext(ctx)
+		asked.SetLimit(atOnce)
+		for i, p := range batch {
+			asked.Go(func() error {
+				resp, err := ask(ctx, p.list, gh.ListOptions{Page: p.number, PerPage: perPage})
+				if err == nil {
+					last[i] = max(resp.LastPage, resp.NextPage)
+				}
+				return err
+			})
+		}
+		if err := asked.Wait(); err != nil {
+			return err
+		}
+		next = nil
+		for i, p := range batch {
+			for ; wanted[p.list] < last[i] && len(next) <= l.pages; wanted[p.list]++ {
+				next = append(next, page{p.list, wanted[p.list] + 1})
+			}
+		}
+	}
+	return nil
 }
 
 // keptOut reports whether GitHub keeps a person out of an installation. A rate limit is no such thing.

@@ -5,6 +5,7 @@ import (
 	"crypto/x509"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net/mail"
 	"net/url"
 	"strings"
@@ -59,7 +60,7 @@ func (c Config) Validate() error {
 }
 
 // Channels are the ways to reach people that are set. now is the clock.
-func (c Config) Channels(now func() time.Time) ([]Channel, error) {
+func (c Config) Channels(log *slog.Logger, now func() time.Time) ([]Channel, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
 	}
@@ -72,7 +73,7 @@ func (c Config) Channels(now func() time.Time) ([]Channel, error) {
 		if err != nil {
 			return nil, err
 		}
-		m.now = now
+		m.log, m.now = log, now
 		all = append(all, m)
 	}
 	return all, nil

@@ -9,12 +9,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"mime"
 	"mime/quotedprintable"
 	"net"
 	"net/mail"
 	"net/smtp"
 	"net/textproto"
+	"slices"
 	"strings"
 	"time"
 
@@ -31,6 +33,7 @@ type mailer struct {
 	from           *mail.Address
 	to             []*mail.Address
 	roots          *x509.CertPool
+	log            *slog.Logger
 	now            func() time.Time
 }
 
@@ -40,23 +43,29 @@ const mostSaid = 1 << 20
 // Name implements Channel.
 func (*mailer) Name() string { return "mail" }
 
-// Send implements Channel. All are sent one message, or, where one address is refused, none.
+// Send implements Channel. All are sent one message, but for addresses that the server refuses for good: the log names
+// these.
 func (m *mailer) Send(ctx context.Context, key string, n render.Notice) error {
 	message, err := m.message(key, n)
 	if err != nil {
 		return err
 	}
-	return m.talk(ctx, func(c *smtp.Client) error {
+	return m.talk(ctx, func(c *smtp.Client, taken int, refused *sia.Error) error {
+		if taken == 0 {
+			return refused
+		}
 		w, err := c.Data()
 		if err != nil {
 			return m.error("it takes no messages now; SIA tries again", err)
 		}
 		_, err = w.Write(message)
 		if err = errors.Join(err, w.Close()); err != nil {
-			var said *textproto.Error
 			e := m.error("it did not take the message", err)
-			e.Permanent = errors.As(err, &said) && said.Code >= 500
+			e.Permanent = isFinal(err)
 			return e
+		}
+		if refused != nil {
+			m.log.WarnContext(ctx, "an address of --notify-to gets no e-mail; the others do", "error", refused)
 		}
 		_ = c.Quit() // the message is taken, whatever it says to goodbye
 		return nil
@@ -65,7 +74,10 @@ func (m *mailer) Send(ctx context.Context, key string, n render.Notice) error {
 
 // Reach implements Channel: everything is said but the message.
 func (m *mailer) Reach(ctx context.Context) error {
-	return m.talk(ctx, func(c *smtp.Client) error {
+	return m.talk(ctx, func(c *smtp.Client, _ int, refused *sia.Error) error {
+		if refused != nil {
+			return refused
+		}
 		if err := c.Reset(); err != nil {
 			return m.error("it ended the conversation", err)
 		}
@@ -74,8 +86,11 @@ func (m *mailer) Reach(ctx context.Context) error {
 	})
 }
 
-// talk begins a conversation up to where a message may follow, and has then go on.
-func (m *mailer) talk(ctx context.Context, then func(*smtp.Client) error) error {
+// talk begins a conversation up to where a message may follow, and has then go on. taken counts the addresses that a
+// message would go to, and refused names those that the server refuses for good; nil: none.
+func (m *mailer) talk(
+	ctx context.Context, then func(c *smtp.Client, taken int, refused *sia.Error) error,
+) error {
 	ctx, cancel := context.WithTimeout(ctx, sendTimeout)
 	defer cancel()
 	var d net.Dialer
@@ -93,15 +108,32 @@ func (m *mailer) talk(ctx context.Context, then func(*smtp.Client) error) error 
 	if err := c.Mail(m.from.Address); err != nil {
 		return m.error("it sends nothing from "+m.from.Address+"; check --notify-from", err)
 	}
+	var gone []string
+	var why error
 	for _, to := range m.to {
-		if err := c.Rcpt(to.Address); err != nil {
+		err := c.Rcpt(to.Address)
+		switch {
+		case isFinal(err):
+			gone, why = append(gone, to.Address), err
+		case err != nil:
 			return m.error("it sends nothing to "+to.Address+"; check --notify-to", err)
 		}
 	}
-	return then(c)
+	if len(gone) == 0 {
+		return then(c, len(m.to), nil)
+	}
+	refused := m.error("it sends nothing to "+strings.Join(gone, ", ")+"; check --notify-to", why)
+	refused.Permanent = true
+	return then(c, len(m.to)-len(gone), refused)
 }
 
-// greet encrypts the connection and signs in.
+// isFinal reports whether an error is a server's answer that it would give again.
+func isFinal(err error) bool {
+	var said *textproto.Error
+	return errors.As(err, &said) && said.Code >= 500
+}
+
+// greet says who calls, encrypts the connection and signs in.
 func (m *mailer) greet(ctx context.Context, conn net.Conn) (*smtp.Client, error) {
 	secured := &tls.Config{ServerName: m.host, RootCAs: m.roots, MinVersion: tls.VersionTLS12}
 	if m.tls {
@@ -116,6 +148,10 @@ func (m *mailer) greet(ctx context.Context, conn net.Conn) (*smtp.Client, error)
 		return nil, m.error("it does not speak SMTP like this; smtps:// is for TLS from the first byte on (port 465), "+
 			"smtp:// for STARTTLS (port 587)", err)
 	}
+	if err := c.Hello(m.domain()); err != nil {
+		return nil, m.error("it refuses a server that calls itself "+m.domain()+", the domain of --notify-from; check that "+
+			"address, and whether it takes e-mail from this machine", err)
+	}
 	if !m.tls {
 		offered, _ := c.Extension("STARTTLS")
 		switch {
@@ -129,12 +165,62 @@ func (m *mailer) greet(ctx context.Context, conn net.Conn) (*smtp.Client, error)
 		}
 	}
 	if m.user != "" {
-		if err := c.Auth(smtp.PlainAuth("", m.user, m.password, m.host)); err != nil {
-			return nil, m.error("it does not accept the user "+m.user+" with this password; check SIA_NOTIFY_SMTP_PASSWORD", err)
+		if err := m.signIn(c); err != nil {
+			return nil, err
 		}
 	}
 	return c, nil
 }
+
+// signIn signs in as the user, by PLAIN where the server has it.
+func (m *mailer) signIn(c *smtp.Client) error {
+	_, said := c.Extension("AUTH")
+	var auth smtp.Auth
+	switch ways := strings.Fields(strings.ToUpper(said)); {
+	case slices.Contains(ways, "PLAIN"):
+		auth = smtp.PlainAuth("", m.user, m.password, m.host)
+	case slices.Contains(ways, "LOGIN"):
+		auth = &login{answers: []string{m.user, m.password}}
+	case len(ways) == 0:
+		return m.error("nobody can sign in there; take the user out of --notify-smtp, or give a port for sending, 465 or 587",
+			nil)
+	default:
+		return m.error("a user signs in by "+text.Clip(strings.Join(ways, " or "), 100)+" there, and SIA knows PLAIN and "+
+			"LOGIN; have one of these allowed, or give another server", nil)
+	}
+	if err := c.Auth(auth); err != nil {
+		return m.error("it does not accept the user "+m.user+" with this password; check SIA_NOTIFY_SMTP_PASSWORD", err)
+	}
+	return nil
+}
+
+// login is the mechanism LOGIN, which Exchange offers in the place of PLAIN (MS-XLOGIN): the server asks for the user,
+// and then for the password.
+type login struct{ answers []string }
+
+// Start implements smtp.Auth.
+func (*login) Start(s *smtp.ServerInfo) (string, []byte, error) {
+	if !s.TLS {
+		return "", nil, errors.New("the connection is not encrypted")
+	}
+	return "LOGIN", nil, nil
+}
+
+// Next implements smtp.Auth.
+func (l *login) Next(_ []byte, more bool) ([]byte, error) {
+	switch {
+	case !more:
+		return nil, nil
+	case len(l.answers) == 0:
+		return nil, errors.New("it asks for more than user and password")
+	}
+	next := l.answers[0]
+	l.answers = l.answers[1:]
+	return []byte(next), nil
+}
+
+// domain is that of the address that e-mail comes from.
+func (m *mailer) domain() string { return m.from.Address[strings.LastIndex(m.from.Address, "@")+1:] }
 
 // local reports whether a host is this machine.
 func local(host string) bool {
@@ -149,13 +235,12 @@ func (m *mailer) message(key string, n render.Notice) ([]byte, error) {
 	for _, a := range m.to {
 		to = append(to, a.String())
 	}
-	_, domain, _ := strings.Cut(m.from.Address, "@")
 	var b bytes.Buffer
 	for _, h := range [][2]string{
 		{"From", m.from.String()}, {"To", strings.Join(to, ",\r\n ")},
 		{"Subject", mime.QEncoding.Encode("utf-8", text.OneLine(n.Title))},
 		{"Date", m.now().UTC().Format(time.RFC1123Z)},
-		{"Message-ID", fmt.Sprintf("<%x@%s>", sha256.Sum256([]byte(key)), domain)},
+		{"Message-ID", fmt.Sprintf("<%x@%s>", sha256.Sum256([]byte(key)), m.domain())},
 		{"Auto-Submitted", "auto-generated"}, // nobody's absence is answered (RFC 3834)
 		{"MIME-Version", "1.0"}, {"Content-Type", "text/plain; charset=utf-8"},
 		{"Content-Transfer-Encoding", "quoted-printable"},

@@ -2,6 +2,7 @@ package notify_test
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"crypto/tls"
 	"crypto/x509"
@@ -37,7 +38,8 @@ type mailServer struct {
 	roots         *x509.CertPool    // who trusts it
 	implicit      bool              // TLS from the first byte on
 	plain         bool              // it offers no STARTTLS
-	refuse        map[string]string // command → what it answers in the place of what is usual
+	auth          string            // how people may sign in, where that is not PLAIN
+	refuse        map[string]string // command, or its verb → what it answers in the place of what is usual
 	onCommand     func(verb string) // nil: nothing
 	running       sync.WaitGroup
 
@@ -116,15 +118,19 @@ func (s *mailServer) talk(conn net.Conn) {
 		if err != nil {
 			return
 		}
-		verb, _, _ := strings.Cut(strings.TrimSpace(line), " ")
+		line = strings.TrimSpace(line)
+		verb, _, _ := strings.Cut(line, " ")
 		s.mu.Lock()
-		s.heard = append(s.heard, fmt.Sprintf("%s tls=%v", strings.TrimSpace(line), secure))
+		s.heard = append(s.heard, fmt.Sprintf("%s tls=%v", line, secure))
 		s.mu.Unlock()
 		if s.onCommand != nil {
 			s.onCommand(verb)
 		}
-		if answer, ok := s.refuse[verb]; ok {
+		if answer := cmp.Or(s.refuse[line], s.refuse[verb]); answer != "" {
 			say(answer)
+			if strings.HasPrefix(answer, "421") {
+				return
+			}
 			continue
 		}
 		switch verb {
@@ -133,14 +139,26 @@ func (s *mailServer) talk(conn net.Conn) {
 			if !secure && !s.plain {
 				say("250-STARTTLS")
 			}
-			say("250 AUTH PLAIN")
+			say("250 AUTH " + cmp.Or(s.auth, "PLAIN"))
 		case "STARTTLS":
 			say("220 go ahead")
 			conn = tls.Server(conn, s.tls)
 			in, secure = bufio.NewReader(conn), true
 		case "AUTH":
-			want := "AUTH PLAIN " + base64.StdEncoding.EncodeToString([]byte("\x00sia\x00"+password))
-			if strings.TrimSpace(line) != want {
+			encoded := func(s string) string { return base64.StdEncoding.EncodeToString([]byte(s)) }
+			want := "AUTH PLAIN " + encoded("\x00sia\x00"+password)
+			if s.auth != "" {
+				want = "AUTH LOGIN " + encoded("sia") + " " + encoded(password)
+				for _, asked := range []string{"Username:", "Password:"} {
+					say("334 " + encoded(asked))
+					answer, err := in.ReadString('\n')
+					if err != nil {
+						return
+					}
+					line += " " + strings.TrimSpace(answer)
+				}
+			}
+			if line != want {
 				say("535 no")
 				continue
 			}
@@ -172,10 +190,15 @@ func (s *mailServer) talk(conn net.Conn) {
 // text end the message.
 func TestMail(t *testing.T) {
 	t.Parallel()
-	for name, implicit := range map[string]bool{"STARTTLS": false, "TLS": true} {
+	for name, set := range map[string]func(*mailServer){
+		"STARTTLS": func(*mailServer) {},
+		"TLS":      func(s *mailServer) { s.implicit = true },
+		"a name":   refuse("EHLO localhost", "421 4.7.0 Try again later"), // as Google's relay does
+		"LOGIN":    func(s *mailServer) { s.auth = "LOGIN XOAUTH2" },      // as Exchange does
+	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := serveMail(t, func(s *mailServer) { s.implicit = implicit })
+			s := serveMail(t, set)
 			const text = "Größe = 3\n.\nQUIT\n.leading\n"
 			err := only(t, s.config()).Send(t.Context(), "7-1/question/1",
 				render.Notice{Title: "Fragen für\r\nBcc: eve@example.com", Text: text})
@@ -235,8 +258,13 @@ func TestMailRefused(t *testing.T) {
 		// 0.0.0.0 leads here as well, and is no name of this machine's
 		{name: "in the clear", set: func(s *mailServer) { s.plain, s.address = true, "0.0.0.0" },
 			want: "it offers no STARTTLS"},
+		{name: "name", set: refuse("EHLO", "421 4.7.0 Try again later"),
+			want: "it refuses a server that calls itself example.com, the domain of --notify-from"},
+		{name: "tokens alone", set: func(s *mailServer) { s.auth = "XOAUTH2" },
+			want: "a user signs in by XOAUTH2 there, and SIA knows PLAIN and LOGIN"},
 		{name: "sender", set: refuse("MAIL", "550 no"), want: "check --notify-from"},
-		{name: "recipient", set: refuse("RCPT", "550 no"), want: "it sends nothing to anna@example.com; check --notify-to"},
+		{name: "recipient", set: refuse("RCPT", "550 no"), permanent: true,
+			want: "it sends nothing to anna@example.com, bert@example.com; check --notify-to"},
 		{name: "later", set: refuse("DATA", "451 later"), want: "SIA tries again", reachable: true},
 		{name: "too large", set: refuse(".", "552 too large"), want: "it did not take the message", permanent: true,
 			reachable: true},
@@ -273,6 +301,27 @@ func TestMailRefused(t *testing.T) {
 
 func refuse(verb, answer string) func(*mailServer) {
 	return func(s *mailServer) { s.refuse = map[string]string{verb: answer} }
+}
+
+// An address that a server refuses for good keeps no message from the others. The log names it, and so does a look at
+// whether messages can be sent.
+func TestMailboxIsGone(t *testing.T) {
+	t.Parallel()
+	s := serveMail(t, refuse("RCPT TO:<anna@example.com>", "550 5.1.1 no such user"))
+	r := newRoom(t)
+	r.ask(1, "One")
+	tell := r.notifier(s.config())
+	tell()
+	r.now = r.now.Add(2 * time.Minute)
+	tell()
+	const fix = "it sends nothing to anna@example.com; check --notify-to"
+	if len(s.received()) != 1 || !slices.Contains(s.commands(), "RCPT TO:<bert@example.com> tls=true") ||
+		!strings.Contains(r.log.String(), fix) {
+		t.Errorf("%d messages, %q; the log says:\n%s", len(s.received()), s.commands(), r.log.String())
+	}
+	if err := only(t, s.config()).Reach(t.Context()); err == nil || !strings.Contains(err.Error(), fix) {
+		t.Errorf("reached: %v", err)
+	}
 }
 
 // A server that falls silent is waited for no longer than the context lasts.

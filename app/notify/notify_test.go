@@ -2,6 +2,7 @@ package notify_test
 
 import (
 	"fmt"
+	"log/slog"
 	"net/http"
 	"strings"
 	"testing"
@@ -277,7 +278,7 @@ func TestWeekly(t *testing.T) {
 
 // Who is told nothing costs nothing: there is no periodic work.
 func TestOff(t *testing.T) {
-	channels, err := notify.Config{}.Channels(time.Now)
+	channels, err := notify.Config{}.Channels(slog.New(slog.DiscardHandler), time.Now)
 	if err != nil || len(channels) != 0 {
 		t.Fatal(channels, err)
 	}

@@ -50,14 +50,15 @@ func (r *room) check(err error) {
 func (r *room) notifier(c notify.Config) (tell func()) {
 	r.t.Helper()
 	clock := func() time.Time { return r.now }
-	channels, err := c.Channels(clock)
+	log := slog.New(slog.NewTextHandler(&r.log, nil))
+	channels, err := c.Channels(log, clock)
 	r.check(err)
 	masker := &secret.Masker{}
 	for _, s := range c.Secrets() {
 		masker.Know("notify", s)
 	}
 	n := notify.New(r.Store, channels, c.Summary, render.Links{Host: "https://github.com"}, masker,
-		slog.New(slog.NewTextHandler(&r.log, nil)), clock)
+		log, clock)
 	return func() {
 		r.t.Helper()
 		for _, p := range n.Table() {

@@ -5,6 +5,7 @@ import (
 	"crypto/x509"
 	"errors"
 	"io"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -20,7 +21,7 @@ import (
 // only is the one channel of a configuration.
 func only(t *testing.T, c notify.Config) notify.Channel {
 	t.Helper()
-	channels, err := c.Channels(func() time.Time { return tuesday })
+	channels, err := c.Channels(slog.New(slog.DiscardHandler), func() time.Time { return tuesday })
 	if err != nil || len(channels) != 1 {
 		t.Fatal(channels, err)
 	}

@@ -80,6 +80,8 @@ func Neutralise(foreign string) string {
 // such as "# " or "- " is escaped.
 func Line(foreign string, limit int) string {
 	s := Neutralise(cut(oneLine(foreign), limit))
+	// A backslash would escape the words around it, or what is paired below.
+	s = escapes.ReplaceAllStringFunc(s, func(m string) string { return strings.ReplaceAll(m, `\`, `\`+zwsp) })
 	// Unpaired backticks and emphasis would reach into the words around them, and
 	// a run of three at the start would open a code block.
 	if strings.Count(s, "`")%2 != 0 || longestRun(s, '`') > 1 {
@@ -97,6 +99,9 @@ func Line(foreign string, limit int) string {
 	}
 	return s
 }
+
+// escapes matches backslashes that would escape something, or may at the end of a text.
+var escapes = lazyregexp.New(`\\+(?:[[:punct:]]|$)`)
 
 // Quote is foreign prose of several lines as a block quote. Whatever the text
 // opens — a fence, a list — ends with the quote. Every line can be cut off

@@ -90,6 +90,10 @@ func TestWaitsForOthers(t *testing.T) {
 	edited := working()
 	edited.Edited = &sia.Edit{By: sia.Actor{Login: "mia"}, At: now}
 	golden(t, "status/edited.md", render.Status(edited, links, now))
+	blocked := escalated()
+	blocked.Checks = []sia.Check{{Name: "docs", Colour: sia.Skipped}, {Name: "vet", Colour: sia.Green, Required: true},
+		{Name: "test", Colour: sia.Blocked, Required: true, Why: "was not started; perhaps there is no runner for it"}}
+	golden(t, "status/blocked.md", render.Status(blocked, links, now))
 	for name, scope := range map[string]sia.HaltScope{
 		"server": sia.ServerHalt, "repository": sia.RepositoryHalt(turn.Repo.ID), "installation": sia.InstallationHalt(5),
 		"suspended": sia.SuspensionHalt(5),

@@ -109,6 +109,7 @@ func TestForeignTextIsHarmless(t *testing.T) {
 		"quote": render.Quote,
 		"line":  func(s string) string { return "Words: " + render.Line(s, 0) },
 		"item":  func(s string) string { return "- " + render.Line(s, 0) },
+		"bold":  func(s string) string { return "**" + render.Line(s, 0) + "** " + render.Code("<img src=x>", 0) },
 		"code":  func(s string) string { return "Code: " + render.Code(s, 0) },
 		"fence": func(s string) string { return render.Fence("text", s) },
 	} {

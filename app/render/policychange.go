@@ -64,7 +64,7 @@ func PolicyBody(c PolicyChange) string {
 	p.fold("What speaks for it so far", "It is change "+fmt.Sprint(c.Number)+
 		" that was proposed for this policy. Tasks of the log: "+Line(c.Gate, 400)+".\n\n"+
 		"Most changes are no better, so nothing is taken up because it sounds right: half of the new tasks of "+
-		policyWhere(c)+" are decided by the change and half without it, by a lot, until one side has proved itself. "+
+		policyWhere(c)+" are decided by the change and half without it, chosen at random, until one side has proved itself. "+
 		"docs/evolution.md of SIA says how, and how often that errs.")
 	return p.String()
 }

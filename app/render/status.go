@@ -107,10 +107,11 @@ func briefProgress(t sia.Task) string {
 // they are.
 const shownChecks = 3
 
-// checkLine is the checks in a line, those that are not green first.
+// checkLine is the checks in a line, first those that somebody has to do something about.
 func checkLine(checks []sia.Check) string {
 	var names []string
-	for _, colour := range []sia.CheckColour{sia.Red, sia.Running, sia.Excused, sia.Green} {
+	for _, colour := range []sia.CheckColour{sia.Red, sia.Blocked, sia.Running, sia.Excused, sia.Green,
+		sia.Skipped} {
 		for _, c := range checks {
 			if c.Colour != colour {
 				continue

@@ -16,17 +16,24 @@ import (
 
 // Find chooses tasks as a person looks for them; a zero field chooses all.
 type Find struct {
-	Repo      int64 // GitHub's repository id
-	States    []sia.State
-	Technique sia.TechniqueID // of any of its attempts
-	Text      string          // that the title has, whatever the case of ASCII letters
-	From, To  time.Time       // changed at or after From, and before To
-	Skip      int
-	Limit     int // at most; at least 1
+	Repo        int64 // GitHub's repository id
+	States      []sia.State
+	Temperature sia.Temperature // warm: it waits for a person, see [sia.Task.Waits]
+	Technique   sia.TechniqueID // of any of its attempts
+	Text        string          // that the title has, whatever the case of ASCII letters
+	From, To    time.Time       // changed at or after From, and before To
+	Skip        int
+	Limit       int // at most; at least 1
 }
 
 // FindTasks lists tasks, the most recently changed first.
 func (s *TaskStore) FindTasks(ctx context.Context, v Visibility, f Find) ([]sia.Task, error) {
+	query, args := s.findQuery(v, f)
+	return list(ctx, s.DB, "find tasks", scanJSON[sia.Task], query, args...)
+}
+
+// findQuery asks for what is chosen by alone, so that the index that fits it is used.
+func (s *DB) findQuery(v Visibility, f Find) (query string, args []any) {
 	where, args := []string{s.sees("repo_id")}, v.args()
 	also := func(condition string, values ...any) {
 		where, args = append(where, condition), append(args, values...)
@@ -36,6 +43,9 @@ func (s *TaskStore) FindTasks(ctx context.Context, v Visibility, f Find) ([]sia.
 	}
 	if len(f.States) > 0 {
 		also("state IN "+s.listed(texts), array[sia.State](f.States))
+	}
+	if f.Temperature != "" {
+		also("temperature <> '' AND temperature = ?", f.Temperature)
 	}
 	if f.Technique != "" {
 		also("id IN (SELECT task_id FROM attempts WHERE technique = ?)", f.Technique)
@@ -50,10 +60,23 @@ func (s *TaskStore) FindTasks(ctx context.Context, v Visibility, f Find) ([]sia.
 		also("updated_at < ?", micros(f.To))
 	}
 	// The rows are chosen from an index; only those of the page are read.
-	return list(ctx, s.DB, "find tasks", scanJSON[sia.Task], `SELECT t.task FROM (SELECT id, updated_at FROM tasks
-		WHERE `+strings.Join(where, " AND ")+` ORDER BY updated_at DESC, id LIMIT ? OFFSET ?) AS found
+	return `SELECT t.task FROM (SELECT id, updated_at FROM tasks
+		WHERE ` + strings.Join(where, " AND ") + ` ORDER BY updated_at DESC, id LIMIT ? OFFSET ?) AS found
 		JOIN tasks t ON t.id = found.id ORDER BY found.updated_at DESC, found.id`,
-		append(args, max(1, f.Limit), max(0, f.Skip))...)
+		append(args, max(1, f.Limit), max(0, f.Skip))
+}
+
+// CountOpen counts the tasks that have not ended: those that wait for a person, and those that go on by themselves.
+func (s *TaskStore) CountOpen(ctx context.Context, v Visibility) (waiting, going int, err error) {
+	query, args := s.openQuery(v)
+	err = s.r.QueryRowContext(ctx, query, args...).Scan(&waiting, &going)
+	return waiting, going, s.explain("count open tasks", err)
+}
+
+func (s *DB) openQuery(v Visibility) (query string, args []any) {
+	return `SELECT count(CASE WHEN temperature = ? THEN 1 END), count(CASE WHEN temperature = ? THEN 1 END) FROM tasks
+		WHERE temperature <> '' AND temperature IN (?, ?) AND ` + s.sees("repo_id"),
+		append([]any{sia.Warm, sia.Hot, sia.Warm, sia.Hot}, v.args()...)
 }
 
 // CountStates counts tasks by their state.

@@ -18,6 +18,10 @@ var LooksQuery = looksQuery
 // TasksQuery is what [TaskStore.Tasks] asks.
 var TasksQuery = tasksQuery
 
+// FindQuery is what [TaskStore.FindTasks] asks, and OpenQuery what [TaskStore.CountOpen] asks.
+func (s *Store) FindQuery(v Visibility, f Find) (query string, args []any) { return s.findQuery(v, f) }
+func (s *Store) OpenQuery(v Visibility) (query string, args []any)         { return s.openQuery(v) }
+
 // SaveTogether saves deliveries in one transaction, as those are that arrive at once. fresh are the new ones' GUIDs.
 func (s *Store) SaveTogether(ctx context.Context, all ...Delivery) (fresh []string, err error) {
 	var saving []*savedDelivery

@@ -39,7 +39,12 @@ func testLooks(t *testing.T, s *fixture) {
 			Task: sia.Task{ID: id, Repo: demo, Issue: issue, State: sia.Passed, Pull: pull, IssueGone: true}}})
 		must(t, err)
 	}
-	want := "7-1 hot, 7-2 warm, 7-4 cold, 7-7 cold"
+	begin(t, s, 8)
+	db := storetest.Raw(t, s.url)
+	_, err = db.ExecContext(ctx, `UPDATE tasks SET state = 'checking', temperature = 'warm', task = replace(task,
+		'"state":"queued"', '"state":"checking","gate":{"seq":1,"awaits_person":true}') WHERE id = '7-8'`)
+	must(t, err)
+	want := "7-1 hot, 7-2 warm, 7-4 cold, 7-7 cold, 7-8 warm"
 	listed := func() string {
 		looks, err := s.Looks(ctx, sia.Hot, sia.Warm, sia.Cold)
 		must(t, err)
@@ -58,7 +63,6 @@ func testLooks(t *testing.T, s *fixture) {
 	if cold, err := s.Looks(ctx, sia.Cold); err != nil || len(cold) != 2 {
 		t.Errorf("passed: %+v, %v", cold, err)
 	}
-	db := storetest.Raw(t, s.url)
 	_, err = db.ExecContext(ctx, `UPDATE tasks SET temperature = ''`)
 	must(t, err)
 	if none := listed(); none != "" {
@@ -125,6 +129,8 @@ func (s *fixture) kind(t *testing.T) string {
 func testPlans(t *testing.T, s *fixture) {
 	inRepo, repoArgs := store.TasksQuery(store.Filter{Repo: 7, Open: true, Limit: 200})
 	inState, stateArgs := store.TasksQuery(store.Filter{State: sia.Escalated})
+	waiting, waitingArgs := s.FindQuery(store.SeesOnly(7), store.Find{Temperature: sia.Warm, Limit: 20})
+	open, openArgs := s.OpenQuery(store.SeesAll())
 	db := storetest.Raw(t, s.url)
 	for name, c := range map[string]struct {
 		query, index string
@@ -139,6 +145,8 @@ func testPlans(t *testing.T, s *fixture) {
 		"spent by all":       {store.SpentByAllQuery, "credits_spent", []any{1, 2}},
 		"tasks of a repo":    {inRepo, "tasks_repo", repoArgs},
 		"tasks in a state":   {inState, "tasks_state", stateArgs},
+		"tasks that wait":    {waiting, "tasks_temperature", waitingArgs},
+		"open tasks":         {open, "tasks_temperature", openArgs},
 		"flips to be pruned": {`SELECT repo_id FROM flips WHERE at < ? LIMIT ?`, "flips_at", []any{1, 2}},
 	} {
 		if plan := s.plan(t, db, c.query, c.args); !strings.Contains(plan, c.index) {
@@ -152,6 +160,9 @@ func testPlans(t *testing.T, s *fixture) {
 func (s *fixture) plan(t *testing.T, db *sql.DB, query string, args []any) string {
 	t.Helper()
 	for _, a := range args {
+		if b, is := a.(bool); is {
+			a = map[bool]int{true: 1}[b]
+		}
 		query = strings.Replace(query, "?", fmt.Sprintf("'%v'", a), 1)
 	}
 	ctx := context.Background()

@@ -94,6 +94,28 @@ func testFound(t *testing.T, s *fixture) {
 			t.Errorf("%v %s", err, d)
 		}
 	}
+	_, err := s.Apply(patient(t), sia.NewTaskID(demo.ID, 3), sia.Event{ID: "pause", At: at(8), By: anna,
+		Fact: sia.PauseAsked{}})
+	must(t, err)
+	for _, c := range []struct {
+		v       store.Visibility
+		waiting string
+		going   string
+	}{
+		{store.SeesOnly(demo.ID), "demo#3", "demo#4 demo#1"}, {store.SeesAll(), "demo#3", "other#9 demo#4 demo#1"},
+		{store.SeesOnly(other.ID), "", "other#9"}, {store.Visibility{}, "", ""},
+	} {
+		waiting, err := s.FindTasks(patient(t), c.v, store.Find{Temperature: sia.Warm, Limit: 9})
+		must(t, err)
+		going, err := s.FindTasks(patient(t), c.v, store.Find{Temperature: sia.Hot, Limit: 9})
+		must(t, err)
+		if issues(waiting) != c.waiting || issues(going) != c.going {
+			t.Errorf("%s wait and %s go on; want %s and %s", issues(waiting), issues(going), c.waiting, c.going)
+		}
+		if w, g, err := s.CountOpen(patient(t), c.v); err != nil || w != len(waiting) || g != len(going) {
+			t.Errorf("%d wait and %d go on: %v; want %d and %d", w, g, err, len(waiting), len(going))
+		}
+	}
 }
 
 // A week counts what ended in it, as it ended, and what was spent in it.

@@ -20,13 +20,14 @@ type span struct{ from, to time.Time }
 func within(all []moment, until time.Time, states ...sia.State) (out []span) {
 	in := false
 	for _, m := range all {
-		switch now := slices.Contains(states, m.State); {
-		case now && !in:
+		was := in
+		in = slices.Contains(states, m.State)
+		switch {
+		case in && !was:
 			out = append(out, span{m.At, until})
-		case in && !now:
+		case was && !in:
 			out[len(out)-1].to = m.At
 		}
-		in = slices.Contains(states, m.State)
 	}
 	return out
 }

@@ -2,8 +2,10 @@ package web_test
 
 import (
 	"fmt"
+	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -92,4 +94,60 @@ func TestOpenPagesRenewThemselves(t *testing.T) {
 	if written != "I am writing" {
 		t.Errorf("of what was written is left: %q", written)
 	}
+}
+
+// An open page is renewed although its line, and then its reload, was refused once.
+//
+//test:thorough
+func TestOpenPagesOutliveRefusals(t *testing.T) {
+	s := world(t)
+	h := as(member(), pages(t, s, &doer{}))
+	var lines, loads atomic.Int32
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/live" && lines.Add(1) == 1 || r.URL.Path == "/tasks/9-4" && loads.Add(1) == 2 {
+			w.WriteHeader(http.StatusServiceUnavailable)
+			return
+		}
+		h.ServeHTTP(w, r)
+	}))
+	t.Cleanup(srv.Close)
+	ctx := webtest.Chromium(t)
+	must(t, chromedp.Do(ctx, chromedp.Navigate(srv.URL+"/tasks/9-4"), chromedp.WaitVisible("#question")))
+	stop(t, s, "9-4")
+	must(t, chromedp.Do(ctx, chromedp.WaitNotPresent("#question")))
+	if lines.Load() < 2 || loads.Load() < 3 {
+		t.Errorf("%d lines were asked for, and the page %d times", lines.Load(), loads.Load())
+	}
+}
+
+// A page that is hidden has no line, and learns what it missed when it is shown again.
+//
+//test:thorough
+func TestHiddenPagesHaveNoLine(t *testing.T) {
+	s := world(t)
+	h := as(member(), pages(t, s, &doer{}))
+	began, ended := make(chan bool, 9), make(chan bool, 9)
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/live" {
+			began <- true
+			defer func() { ended <- true }()
+		}
+		h.ServeHTTP(w, r)
+	}))
+	t.Cleanup(srv.Close)
+	ctx := webtest.Chromium(t)
+	show := func(hidden bool) {
+		t.Helper()
+		_, err := chromedp.Run(ctx, chromedp.Evaluate[string](fmt.Sprintf(`Object.defineProperty(document, "hidden",
+			{configurable: true, value: %v}); document.dispatchEvent(new Event("visibilitychange")); ""`, hidden)))
+		must(t, err)
+	}
+	must(t, chromedp.Do(ctx, chromedp.Navigate(srv.URL+"/tasks/9-4"), chromedp.WaitVisible("#question")))
+	<-began
+	show(true)
+	<-ended
+	stop(t, s, "9-4")
+	show(false)
+	<-began
+	must(t, chromedp.Do(ctx, chromedp.WaitNotPresent("#question")))
 }

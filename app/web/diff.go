@@ -139,13 +139,18 @@ func viewOf(f gitops.FileDiff, n int, truncated bool, left *int) fileView {
 // seen is a line of a file with everything in it that is not seen named, no secrets, and an end.
 func seen(line string, most int) string {
 	line = text.Clip(strings.ToValidUTF8(text.HeadOf(line, 8*most), "\uFFFD"), 2*most)
+	return text.Clip(named(secret.Mask(line)), most)
+}
+
+// named is a text with everything in it that is not seen named.
+func named(s string) string {
 	var b strings.Builder
-	for _, r := range secret.Mask(line) {
-		if visible.Hidden(r) && r != '\t' {
+	for _, r := range s {
+		if visible.Hidden(r) {
 			fmt.Fprintf(&b, "‹U+%04X›", r)
 			continue
 		}
 		b.WriteRune(r)
 	}
-	return text.Clip(b.String(), most)
+	return b.String()
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// shownQuestions is how many open questions are shown, those asked last.
+// shownQuestions is how many open questions are shown, of the tasks that changed last.
 const shownQuestions = 50
 
 // questionLine is an open question of a task.
@@ -21,17 +21,18 @@ type questionLine struct {
 // escalationsPage is what waits for a person's answer.
 type escalationsPage struct {
 	Questions []questionLine `json:"questions"`
+	More      bool           `json:"more"` // there are others
 }
 
 func (s *site) escalations(r *http.Request) (frame, error) {
 	v := viewer.From(r.Context())
 	tasks, err := s.From.FindTasks(r.Context(), visibilityOf(v), store.Find{States: []sia.State{sia.Escalated},
-		Limit: shownQuestions})
+		Limit: shownQuestions + 1})
 	if err != nil {
 		return frame{}, err
 	}
-	p := escalationsPage{Questions: []questionLine{}}
-	for _, t := range tasks {
+	p := escalationsPage{Questions: []questionLine{}, More: len(tasks) > shownQuestions}
+	for _, t := range tasks[:min(len(tasks), shownQuestions)] {
 		if e := openQuestion(t); e != nil {
 			p.Questions = append(p.Questions, questionLine{s.line(t), *e, v.May(t.Repo.ID, viewer.Writes)})
 		}

@@ -4,7 +4,6 @@ import (
 	"html/template"
 	"maps"
 	"net/http"
-	"slices"
 
 	"github.com/sia-bot/sia/app/store"
 	"github.com/sia-bot/sia/app/web/viewer"
@@ -43,13 +42,8 @@ type weekLine struct {
 	PerSolved sia.Credits `json:"credits_per_solved"` // 0: none was solved
 }
 
-// asking are the states of tasks that wait for a person, those with a question first.
-func asking() []sia.State { return []sia.State{sia.Escalated, sia.OnHold} }
-
-// busy are the states of tasks that go on by themselves, unless their gate waits for a person.
-func busy() []sia.State {
-	return []sia.State{sia.Queued, sia.Working, sia.PushedOut, sia.Checking, sia.Diagnosing, sia.Reviewing, sia.Announced}
-}
+// mayWait are the states of tasks that may wait for a person, those with a question first.
+func mayWait() []sia.State { return []sia.State{sia.Escalated, sia.Checking, sia.OnHold} }
 
 func (s *site) overview(r *http.Request) (frame, error) {
 	ctx, sight := r.Context(), visibilityOf(viewer.From(r.Context()))
@@ -77,12 +71,8 @@ func (s *site) overview(r *http.Request) (frame, error) {
 	if p.Waiting, p.Running, err = s.open(r, sight); err != nil {
 		return frame{}, err
 	}
-	for state, n := range p.Open {
-		if slices.Contains(asking(), state) {
-			p.WaitingAll += n
-		} else {
-			p.RunningAll += n
-		}
+	if p.WaitingAll, p.RunningAll, err = s.From.CountOpen(ctx, sight); err != nil {
+		return frame{}, err
 	}
 	counted, err := s.figures(r, sight)
 	if err != nil {
@@ -97,24 +87,15 @@ func (s *site) overview(r *http.Request) (frame, error) {
 
 // open are the tasks that wait for people, and those that go on.
 func (s *site) open(r *http.Request, sight store.Visibility) (waiting, running []taskLine, err error) {
-	waiting, running = []taskLine{}, []taskLine{}
-	for _, state := range asking() {
-		tasks, err := s.From.FindTasks(r.Context(), sight, store.Find{States: []sia.State{state}, Limit: shownWaiting})
+	waiting = []taskLine{}
+	for _, state := range mayWait() {
+		tasks, err := s.From.FindTasks(r.Context(), sight, store.Find{States: []sia.State{state}, Temperature: sia.Warm,
+			Limit: shownWaiting})
 		if err != nil {
 			return nil, nil, err
 		}
 		waiting = append(waiting, s.lines(tasks)...)
 	}
-	tasks, err := s.From.FindTasks(r.Context(), sight, store.Find{States: busy(), Limit: shownRunning})
-	if err != nil {
-		return nil, nil, err
-	}
-	for _, t := range tasks {
-		if t.Waits() {
-			waiting = append(waiting, s.line(t))
-		} else {
-			running = append(running, s.line(t))
-		}
-	}
-	return waiting[:min(len(waiting), shownWaiting)], running, nil
+	tasks, err := s.From.FindTasks(r.Context(), sight, store.Find{Temperature: sia.Hot, Limit: shownRunning})
+	return waiting[:min(len(waiting), shownWaiting)], s.lines(tasks), err
 }

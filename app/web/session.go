@@ -362,7 +362,7 @@ func said(words string) template.HTML {
 	if err := markdown.Convert([]byte(words), &b); err != nil {
 		return template.HTML("<p>" + template.HTMLEscapeString(words) + "</p>") //nolint:gosec // escaped
 	}
-	page := harmless().SanitizeBytes(b.Bytes())
+	page := []byte(named(harmless().Sanitize(b.String()))) // what is not seen may have stood there as an entity
 	// The page's headings are the page's.
 	page = headings.ReplaceAllFunc(page, func(tag []byte) []byte {
 		if tag[1] == '/' {

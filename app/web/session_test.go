@@ -52,7 +52,7 @@ func TestSessionReads(t *testing.T) {
 //test:plain
 //test:thorough
 func TestHostileSessions(t *testing.T) {
-	evil := hostile + "\u202eevil\x1b[31m\u200b token ghp_" + strings.Repeat("a1B2", 9)
+	evil := hostile + "\u202eevil\x1b[31m\u200b &#x202e;evil&#8203; token ghp_" + strings.Repeat("a1B2", 9)
 	quoted := func(v any) string { b, _ := json.Marshal(v); return string(b) }
 	huge := strings.Repeat("<b>\n", 1<<14)
 	turn := agent.Turn{Number: 1, Kind: agent.TurnModel, At: start, Text: "# " + evil + "\n\n[x](https://evil.test)\n" +

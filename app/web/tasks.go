@@ -22,10 +22,13 @@ const (
 	months   = 12  // to choose from
 )
 
+// waiting stands in the place of a state for every task that waits for a person, see [sia.Task.Waits].
+const waiting sia.State = "waiting"
+
 // tasksPage is one page of the tasks that a person looks for.
 type tasksPage struct {
 	repoChoice
-	State      sia.State       `json:"state,omitempty"`
+	State      sia.State       `json:"state,omitempty"` // or waiting
 	Technique  sia.TechniqueID `json:"technique,omitempty"`
 	Text       string          `json:"text,omitempty"`
 	Month      string          `json:"month,omitempty"` // in which it changed last, YYYY-MM
@@ -54,11 +57,13 @@ func (s *site) tasks(r *http.Request) (frame, error) {
 		}
 	}
 	f := store.Find{Repo: p.Repo, Technique: p.Technique, Text: p.Text, Skip: (p.Page - 1) * perPage, Limit: perPage + 1}
-	if p.State != "" {
-		if !slices.Contains(sia.States, p.State) {
-			return frame{}, badRequest("state: there is no such state of a task.")
-		}
+	switch {
+	case p.State == waiting:
+		f.Temperature = sia.Warm
+	case slices.Contains(sia.States, p.State):
 		f.States = []sia.State{p.State}
+	case p.State != "":
+		return frame{}, badRequest("state: there is no such state of a task.")
 	}
 	if p.Month != "" {
 		if f.From, err = time.Parse("2006-01", p.Month); err != nil {

@@ -62,8 +62,8 @@ type site struct {
 // doesn't is nobody's, and sees nothing. It is an error when anything of d is missing.
 func New(d Deps) (http.Handler, error) {
 	for name, missing := range map[string]bool{"From": d.From == nil, "Do": d.Do == nil, "Lessons": d.Lessons == nil,
-		"Settings": d.Settings == nil, "Advise": d.Advise == nil, "Diffs": d.Diffs == nil, "Logger": d.Logger == nil,
-		"Now": d.Now == nil, "Ending": d.Ending == nil} {
+		"Settings": d.Settings == nil, "Advise": d.Advise == nil, "Diffs": d.Diffs == nil, "Models": d.Models == nil,
+		"Logger": d.Logger == nil, "Now": d.Now == nil, "Ending": d.Ending == nil} {
 		if missing {
 			return nil, fmt.Errorf("make the pages: %s is missing", name)
 		}

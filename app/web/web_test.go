@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -172,6 +173,58 @@ func TestPagesAreForThisMachine(t *testing.T) {
 	if code, _, body := get(t, srv, "/", ""); code != http.StatusServiceUnavailable ||
 		!strings.Contains(body, "database does not answer") {
 		t.Errorf("without a database: %d %s", code, body)
+	}
+}
+
+// crowded is a database with a task of which the checks are green and a person has to accept what it changed, and with
+// tasks that changed after it: some that work, and some with a question.
+func crowded(t *testing.T, work, questions int) *store.Store {
+	t.Helper()
+	var seconds atomic.Int64
+	s := storetest.Open(t, store.Config{Now: func() time.Time {
+		return start.Add(time.Duration(seconds.Add(1)) * time.Second)
+	}})
+	ok(t, s.UpsertInstallation(t.Context(), store.Installation{ID: 1, Account: "acme", AccountID: 1}))
+	ok(t, s.UpsertRepository(t.Context(), store.Repository{Repo: bookings, Installation: 1, DefaultBranch: "main"}))
+	apply := begun(t, s, 1, bookings, 1, "green ")
+	apply(3, sia.AttemptEnded{End: sia.EndFinished, Commit: "c0ffee", Diff: sia.DiffStat{Files: 1}, Turns: 3})
+	apply(4, sia.Pushed{SHA: "c0ffee"})
+	apply(5, sia.PullOpened{Number: 101, NodeID: "PR", URL: "https://github.com/acme/bookings/pull/101"})
+	apply(6, sia.Judged{SHA: "c0ffee", Looked: start.Add(6 * time.Minute), Verdict: sia.VerdictTampered,
+		Explain: []string{"a test was deleted"}})
+	for i := range work {
+		begun(t, s, 1, bookings, 100+i, "busy ")
+	}
+	for i := range questions {
+		asked(t, s, 1, bookings, 200+i, "puzzled ")
+	}
+	return s
+}
+
+// What waits for a person stands first and is counted, however many tasks changed after it, and so does what waits with
+// green checks. The list of tasks finds it.
+func TestWhatWaitsIsFound(t *testing.T) {
+	h := pages(t, crowded(t, 20, 0), &doer{})
+	_, body := ask(t, h, operator(), "GET /", "")
+	needs, rest, _ := strings.Cut(body, "Under way ")
+	if !strings.Contains(needs, `Needs you <span class="count">1</span>`) || !strings.Contains(needs, "green task 1") ||
+		!strings.HasPrefix(rest, `<span class="count">20</span>`) || strings.Count(rest, "busy task") != 20 {
+		t.Errorf("the first page:\n%s", body)
+	}
+	_, body = ask(t, h, operator(), "GET /tasks?state=waiting", "")
+	if !strings.Contains(body, "green task 1") || strings.Contains(body, "busy task") ||
+		!strings.Contains(body, `<option value="waiting" selected>`) {
+		t.Errorf("the tasks that wait:\n%s", body)
+	}
+}
+
+// Where there are more questions than a page shows, it says so, and leads to all of them.
+func TestManyQuestions(t *testing.T) {
+	h := pages(t, crowded(t, 0, 51), &doer{})
+	_, body := ask(t, h, operator(), "GET /escalations", "")
+	if n := strings.Count(body, `<section class="box wait">`); n != 50 ||
+		!strings.Contains(body, `<a href="/tasks?state=escalated">All tasks with a question</a>; here stand the 50`) {
+		t.Errorf("%d questions:\n%s", n, body)
 	}
 }
 

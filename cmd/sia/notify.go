@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"time"
 
 	"github.com/sia-bot/sia/app/notify"
@@ -34,7 +35,7 @@ type notified struct {
 
 // Run sends a message on each channel, and fails where one could not be sent.
 func (c *notifyTestCmd) Run(e *cli.Env) error {
-	channels, masked, err := openChannels(c.notifyFlags.config())
+	channels, masked, err := openChannels(c.notifyFlags.config(), slog.New(slog.NewTextHandler(e.Err, nil)))
 	if err != nil {
 		return err
 	}
@@ -78,18 +79,18 @@ func (c *notifyTestCmd) report(e *cli.Env, all []notified) error {
 }
 
 // openChannels are the ways to reach people, with what masks their secrets.
-func openChannels(c notify.Config) ([]notify.Channel, *secret.Masker, error) {
+func openChannels(c notify.Config, log *slog.Logger) ([]notify.Channel, *secret.Masker, error) {
 	masked := &secret.Masker{}
 	for _, s := range c.Secrets() {
 		masked.Know("notify", s)
 	}
-	channels, err := c.Channels(time.Now)
+	channels, err := c.Channels(log, time.Now)
 	return channels, masked, err
 }
 
 // checkNotify says whether people are told who are not looking at GitHub, and whether that works.
 func checkNotify(ctx context.Context, c notify.Config) (all []doctorFinding) {
-	channels, masked, err := openChannels(c)
+	channels, masked, err := openChannels(c, silentLogger())
 	if err != nil {
 		return nil // the configuration was found wrong already
 	}

@@ -22,8 +22,8 @@ func Answered(d github.Tried) string {
 func DeliveryFix(d github.Tried) string {
 	switch d.Code {
 	case 401:
-		return "the secret is not the same on both sides: set that of --webhook-secret under Webhook in the app's settings " +
-			"on GitHub"
+		return "the secret is not the same on both sides: set that of --webhook-secret, or webhook_secret in " + File +
+			", under Webhook in the app's settings on GitHub"
 	case 404, 405:
 		return "something answers there that is not SIA's webhook: check address and path, which ends in /webhook"
 	case 0, 502, 503, 504:

@@ -1,7 +1,6 @@
 package setup
 
 import (
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"net/http"
@@ -31,7 +30,7 @@ func (g *Registration) manual(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	g.fields(w, r, http.StatusOK,
-		manualPage{WebhookSecret: rand.Text(), choice: choice{Name: g.conf.Name, GitHub: g.conf.GitHub,
+		manualPage{WebhookSecret: g.secret, choice: choice{Name: g.conf.Name, GitHub: g.conf.GitHub,
 			PublicURL: g.conf.PublicURL}}, nil)
 }
 

@@ -87,7 +87,7 @@ func TestWebhooksThatDontArriveAreExplained(t *testing.T) {
 		served time.Duration
 		want   string
 	}{
-		"another secret":  {http.StatusUnauthorized, time.Hour, "the secret is not the same on both sides"},
+		"another secret":  {http.StatusUnauthorized, time.Hour, "webhook_secret in github-app.json"},
 		"not reached":     {http.StatusBadGateway, time.Hour, "check the address, the firewall and the certificate"},
 		"another path":    {http.StatusNotFound, time.Hour, "something answers there that is not SIA's webhook"},
 		"somebody else":   {http.StatusOK, time.Hour, "Something else answers at "},

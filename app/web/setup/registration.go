@@ -1,6 +1,7 @@
 package setup
 
 import (
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -37,6 +38,7 @@ type RegistrationConfig struct {
 type Registration struct {
 	conf    RegistrationConfig
 	app     appTemplate
+	secret  string // of the webhook of an app that is registered by hand
 	site    site
 	pending *pending
 	now     func() time.Time
@@ -57,7 +59,8 @@ func NewRegistration(c RegistrationConfig) (*Registration, error) {
 	if c.Name == "" {
 		c.Name = app.Name
 	}
-	return &Registration{conf: c, app: app, site: newSite("choose", "confirm", "manual", "stored", "failed"),
+	return &Registration{conf: c, app: app, secret: rand.Text(),
+		site:    newSite("choose", "confirm", "manual", "stored", "failed"),
 		pending: newPending(c.Now), now: c.Now, shown: make(chan struct{})}, nil
 }
 

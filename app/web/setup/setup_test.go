@@ -376,16 +376,19 @@ func TestWhatIsStoredStays(t *testing.T) {
 		t.Errorf("%d %s", another.code, another.body)
 	}
 
-	r := open(t, func(c *setup.RegistrationConfig) { c.Replace = true })
-	r.must(os.WriteFile(filepath.Join(r.dir, setup.File), []byte(old), 0o600))
-	b, back = r.begun()
-	b.open(back)
-	got, _, err := setup.Load(r.dir)
-	r.must(err)
-	kept, err := os.ReadFile(filepath.Join(r.dir, "github-app-7.json"))
-	r.must(err)
-	if got.ID == 7 || string(kept) != old {
-		t.Errorf("%s in its place, %s kept", got, kept)
+	for aside, old := range map[string]string{"github-app-7.json": old, "github-app-unusable-2.json": old[:40]} {
+		r := open(t, func(c *setup.RegistrationConfig) { c.Replace = true })
+		r.must(os.WriteFile(filepath.Join(r.dir, setup.File), []byte(old), 0o600))
+		r.must(os.WriteFile(filepath.Join(r.dir, "github-app-unusable-1.json"), nil, 0o600))
+		b, back = r.begun()
+		b.open(back)
+		got, _, err := setup.Load(r.dir)
+		r.must(err)
+		kept, err := os.ReadFile(filepath.Join(r.dir, aside))
+		r.must(err)
+		if got.ID == 7 || string(kept) != old {
+			t.Errorf("%s in its place, %s kept", got, kept)
+		}
 	}
 }
 
@@ -420,6 +423,10 @@ func TestRegisteringByHand(t *testing.T) {
 	secret := regexp.MustCompile(`name="webhook_secret" value="([^"]{26,})"`).FindStringSubmatch(b.body)
 	if secret == nil {
 		t.Fatal("no secret was made")
+	}
+	again := p.browser()
+	if again.open(p.pages.URL + "/setup/manual"); !strings.Contains(again.body, secret[0]) {
+		t.Error("another secret is shown, although the first may be on GitHub already")
 	}
 	key := string(app.PrivateKeyPEM)
 	for name, pairs := range map[string][]string{

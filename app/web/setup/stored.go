@@ -76,7 +76,7 @@ func Load(dir string) (r Registered, ok bool, err error) {
 }
 
 // keep stores an app in a folder, whole or not at all, and readable by the server's user alone. What is stored there
-// already is ErrExists, unless it is to be replaced: then it is kept beside it, under its app's id.
+// already is ErrExists, unless it is to be replaced: then it is kept beside it.
 func keep(dir string, r Registered, replace bool) error {
 	b, err := json.MarshalIndent(r, "", "  ")
 	if err != nil {
@@ -100,11 +100,20 @@ func keep(dir string, r Registered, replace bool) error {
 	return err
 }
 
-// keepAside gives the file of the app that is stored a second name, under its app's id.
+// keepAside gives the file of the app that is stored a second name, under its app's id. One that can't be used is kept
+// under a name that nothing has.
 func keepAside(dir, path string) error {
 	old, ok, err := Load(dir)
-	if err != nil || !ok {
-		return nil //nolint:nilerr // what can't be read is no app, and its place is taken
+	if err != nil {
+		for n := 1; ; n++ {
+			linked := os.Link(path, filepath.Join(dir, fmt.Sprintf("github-app-unusable-%d.json", n)))
+			if !errors.Is(linked, fs.ErrExist) {
+				return linked
+			}
+		}
+	}
+	if !ok {
+		return nil
 	}
 	aside := filepath.Join(dir, fmt.Sprintf("github-app-%d.json", old.ID))
 	if err := os.Remove(aside); err != nil && !errors.Is(err, fs.ErrNotExist) {

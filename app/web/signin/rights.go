@@ -11,7 +11,8 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// Bounds of what is asked of GitHub for one person: the time of one look, and pages of a hundred entries.
+// Bounds of what is asked of GitHub for one person: the time of a question, and the pages of a hundred entries that one
+// look at their repositories may have, for which there is more time.
 const (
 	askFor   = 10 * time.Second
 	maxPages = 100
@@ -29,8 +30,6 @@ type forge struct {
 
 // viewer is what a person may see: the repositories that both they and the app reach, with their role there.
 func (f forge) viewer(ctx context.Context, s session) (viewer.Viewer, error) {
-	ctx, cancel := context.WithTimeout(ctx, askFor)
-	defer cancel()
 	v := viewer.Viewer{Actor: sia.Actor{Login: s.Login, ID: s.UserID}, Repos: map[int64]viewer.Role{}}
 	reached, all, err := f.people.Reach(ctx, s.Token, maxPages)
 	if err != nil {
@@ -40,6 +39,8 @@ func (f forge) viewer(ctx context.Context, s session) (viewer.Viewer, error) {
 		f.log.WarnContext(ctx, "a person reaches more repositories than are looked at; they see the first ones",
 			"login", s.Login)
 	}
+	ctx, cancel := context.WithTimeout(ctx, askFor)
+	defer cancel()
 	for _, in := range reached {
 		others := 0
 		for id, permissions := range in.Repos {

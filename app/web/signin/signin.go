@@ -7,7 +7,7 @@
 //
 // What a person may see is asked of GitHub with the person's own token, at most once a minute for each sign-in
 // ([lookAgain]). While GitHub does not answer, what was known holds for [knownFor]. Nothing about a sign-in is stored
-// here: it is in the person's cookie, sealed with a key that stays in the server's folder. A sign-in ends after
+// here: it is in the person's cookie, sealed with a key derived from the app's client secret. A sign-in ends after
 // [sessionFor], when the person signs out, and when GitHub does not accept its token any more.
 //
 // Behind every door a request that changes something needs the viewer's token (the form field [Field], or the header

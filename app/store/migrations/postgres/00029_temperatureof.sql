@@ -6,6 +6,7 @@
 ALTER TABLE tasks ADD COLUMN temperature_of bigint NOT NULL DEFAULT 0;
 -- The pull request is cut out as text: PostgreSQL reads no JSON in which \u0000 stands, as it may in what agents said.
 UPDATE tasks SET temperature_of = version, temperature = CASE WHEN state IN ('escalated', 'paused') THEN 'warm'
+    WHEN state = 'checking' AND task LIKE '%"awaits_person":true%' THEN 'warm'
     WHEN state NOT IN ('passed', 'stopped') THEN 'hot'
     WHEN state = 'passed' AND task LIKE '%"pull":{"number":%' AND task NOT LIKE '%"gone":true%'
         AND coalesce(substring(task from '"pull":({[^{}]*})'), '') NOT LIKE '%"merged":true%' THEN 'cold'

@@ -5,6 +5,7 @@
 
 ALTER TABLE tasks ADD COLUMN temperature_of integer NOT NULL DEFAULT 0;
 UPDATE tasks SET temperature_of = version, temperature = CASE WHEN state IN ('escalated', 'paused') THEN 'warm'
+    WHEN state = 'checking' AND coalesce(json_extract(task, '$.gate.awaits_person'), 0) THEN 'warm'
     WHEN state NOT IN ('passed', 'stopped') THEN 'hot'
     WHEN state = 'passed' AND coalesce(json_extract(task, '$.pull.number'), 0) > 0
         AND NOT coalesce(json_extract(task, '$.pull.merged'), 0) AND NOT coalesce(json_extract(task, '$.gone'), 0) THEN 'cold'

@@ -1,0 +1,104 @@
+package github
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strconv"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// reaching asks a GitHub in which a person reaches an installation with a repository on each of some pages. Before an
+// answer, take is called.
+func reaching(t *testing.T, pages int, take func(*http.Request) error) *People {
+	t.Helper()
+	p, err := NewPeople("https://github.test/", transport(func(r *http.Request) (*http.Response, error) {
+		if err := take(r); err != nil {
+			return nil, err
+		}
+		resp := &http.Response{StatusCode: http.StatusOK, Header: http.Header{}, Request: r}
+		body := `{"total_count":1,"installations":[{"id":5,"account":{"login":"acme","id":6},"suspended_at":null}]}`
+		if !strings.HasSuffix(r.URL.Path, "/installations") {
+			n, err := strconv.Atoi(r.URL.Query().Get("page"))
+			if err != nil {
+				return nil, err
+			}
+			body = fmt.Sprintf(`{"repositories":[{"id":%d,"permissions":{"push":true}}]}`, n)
+			if n < pages {
+				resp.Header.Set("Link", fmt.Sprintf(`<https://github.test/?page=%d>; rel="next", `+
+					`<https://github.test/?page=%d>; rel="last"`, n+1, pages))
+			}
+		}
+		resp.Body = io.NopCloser(strings.NewReader(body))
+		return resp, nil
+	}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// The pages of a long list are asked for beside one another, and no more than a few at a time.
+func TestReachAsksForPagesTogether(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		under, answer := make(chan string, 100), make(chan struct{})
+		p := reaching(t, 20, func(r *http.Request) error {
+			if n := r.URL.Query().Get("page"); n != "1" {
+				under <- n
+				<-answer
+			}
+			return nil
+		})
+		done := make(chan struct{})
+		go func() {
+			defer close(done)
+			all, whole, err := p.Reach(t.Context(), "t", 100)
+			if err != nil || !whole || len(all) != 1 || len(all[0].Repos) != 20 || !all[0].Repos[20]["push"] {
+				t.Errorf("%+v, whole: %v, %v", all, whole, err)
+			}
+		}()
+		synctest.Wait()
+		if n := len(under); n != atOnce {
+			t.Errorf("%d pages are asked for at once", n)
+		}
+		close(answer)
+		<-done
+	})
+}
+
+// A look ends in time with what was found until then. Where nothing was, GitHub has not answered.
+func TestReachEndsInTime(t *testing.T) {
+	for took, want := range map[time.Duration]int{time.Second: 40, 9 * time.Second: 9, 16 * time.Second: 0} {
+		synctest.Test(t, func(t *testing.T) {
+			p := reaching(t, 40, func(r *http.Request) error {
+				select {
+				case <-time.After(took):
+					return nil
+				case <-r.Context().Done():
+					return r.Context().Err()
+				}
+			})
+			all, whole, err := p.Reach(t.Context(), "t", 100)
+			found := 0
+			for _, in := range all {
+				found += len(in.Repos)
+			}
+			if found != want || whole != (want == 40) || errors.Is(err, errLate) != (want == 0) {
+				t.Errorf("answers take %s: %d repositories are found, whole: %v, %v", took, found, whole, err)
+			}
+		})
+	}
+}
+
+// No more pages are asked for than may be.
+func TestReachIsBounded(t *testing.T) {
+	p := reaching(t, 1_000_000, func(*http.Request) error { return nil })
+	all, whole, err := p.Reach(t.Context(), "t", 10)
+	if err != nil || whole || len(all) != 1 || len(all[0].Repos) != 9 {
+		t.Errorf("%+v, whole: %v, %v", all, whole, err)
+	}
+}
