@@ -92,7 +92,8 @@ func (t *taking) answerWords() {
 
 // register makes the repository known.
 func (t *taking) register(ctx context.Context) (ended bool, err error) {
-	return false, t.registerRepository(ctx, t.intent.Installation, t.intent.Repo)
+	start, _ := t.intent.Event.Fact.(sia.Start)
+	return false, t.registerRepository(ctx, t.intent.Installation, t.intent.Repo, start.DefaultBranch)
 }
 
 // tellHeard ends the way of a command that was answered where there was no task yet, and that a look finds again on the
