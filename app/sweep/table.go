@@ -19,7 +19,7 @@ type Schedule struct {
 	Feedback  string // 👍 and 👎 on SIA's comments, of which GitHub sends no webhook
 	Approvals string // 👍 on plans that wait for one
 	Prune     string // stored deliveries and transcripts
-	Heartbeat string // the lessons of repositories that are not at work
+	Heartbeat string // what GitHub has suspended, and the lessons of repositories that are not at work
 	Trials    string // the results of changed policies that are tried
 	Evolve    string // the same, and whether there is room for another change
 	Dashboard string // the dashboard issues of repositories that have one
@@ -122,12 +122,17 @@ func (s *Sweeper) Table(c Schedule, keep Retention) []store.Periodic {
 		{Name: "feedback", Spec: c.Feedback, Run: s.feedback},
 		{Name: "approvals", Spec: c.Approvals, Run: s.approvals},
 		{Name: "prune", Spec: c.Prune, Run: func(ctx context.Context) error { return s.prune(ctx, keep) }},
-		{Name: "heartbeat", Spec: c.Heartbeat, Run: s.lessons.Tidy},
+		{Name: "heartbeat", Spec: c.Heartbeat, Run: s.heartbeat},
 		{Name: "trials", Spec: c.Trials, Run: s.evolver.Watch},
 		{Name: "evolve", Spec: c.Evolve, Run: s.evolver.Evolve},
 		{Name: "watch", Spec: c.Watch, Run: s.watch},
 		{Name: "dashboard", Spec: c.Dashboard, Run: s.dashboards.All},
 	}
+}
+
+// heartbeat lets installations go on that are suspended no more, and tidies lessons.
+func (s *Sweeper) heartbeat(ctx context.Context) error {
+	return errors.Join(s.intake.LiftSuspensions(ctx), s.lessons.Tidy(ctx))
 }
 
 // prune deletes what was kept for long enough.
