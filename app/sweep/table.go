@@ -37,7 +37,7 @@ func DefaultSchedule() Schedule {
 // Retention is how long what is not needed to work is kept; zero: for ever.
 type Retention struct {
 	Deliveries  time.Duration // since they were received, once they were worked on
-	Transcripts time.Duration // since their task, which has ended, last changed
+	Transcripts time.Duration // and texts of attempts: since their task, which has ended, last changed
 }
 
 // flipsFor is for how long it counts how a check went on a commit: a check that flickered then may be mended since.
@@ -147,7 +147,7 @@ func (s *Sweeper) prune(ctx context.Context, keep Retention) error {
 	if keep.Transcripts > 0 {
 		n, err := s.store.PruneTranscripts(ctx, s.now().Add(-keep.Transcripts))
 		if n > 0 {
-			s.log.InfoContext(ctx, "transcripts of ended tasks were deleted", "turns", n)
+			s.log.InfoContext(ctx, "transcripts of ended tasks were deleted", "rows", n)
 		}
 		all = append(all, err)
 	}
