@@ -9,6 +9,7 @@ import (
 	"github.com/sia-bot/sia/app/store"
 	"github.com/sia-bot/sia/sia"
 	"github.com/sia-bot/sia/sim/apptest"
+	"github.com/sia-bot/sia/sim/ghsim"
 )
 
 // said are the comments of SIA on an issue, one after the other.
@@ -106,6 +107,60 @@ func TestSuspension(t *testing.T) {
 	s.Settle()
 	if state := s.Task(first).State; state != sia.Passed {
 		t.Errorf("unsuspended, it is %s: %+v", state, s.Task(first).Pause)
+	}
+}
+
+// What an installation was, a delivery that comes late says, too: GitHub is asked what it is.
+func TestLateWordsOfAnInstallation(t *testing.T) {
+	t.Parallel()
+	for name, there := range map[string]func(s *apptest.Stage) error{
+		"suspended": func(s *apptest.Stage) error { return s.Sim.Suspend(s.Install, true) },
+		"taken out": func(s *apptest.Stage) error { return s.Sim.RemoveFromInstallation(s.Install, apptest.Repo) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := shop(t, "pass")
+			s.Hold(apptest.Point{When: "before", Kind: sia.DoAttempt, Attempt: 1})
+			n := openLabelled(t, s, apptest.Owner)
+			s.Until()
+			s.Sim.DropDeliveries(func(d ghsim.Delivery) bool { return strings.HasPrefix(d.Event, "installation") })
+			check(t, there(s))
+			s.Quiet()
+			s.Sim.DropDeliveries(nil)
+			if name == "suspended" {
+				check(t, s.Sim.Suspend(s.Install, false))
+			} else {
+				s.InstallOn(apptest.Name)
+			}
+			s.Quiet()
+			s.Periodic("redeliver")
+			s.Quiet()
+			s.Go()
+			s.Settle()
+			if task := s.Task(n); task.State != sia.Passed {
+				t.Errorf("it is %s: %s", task.State, task.Ended)
+			}
+		})
+	}
+}
+
+// An installation goes on that is suspended no more, though the delivery that said so is lost.
+func TestSuspensionThatEndedUnheard(t *testing.T) {
+	t.Parallel()
+	s := shop(t, "pass")
+	check(t, s.Sim.Suspend(s.Install, true))
+	s.Settle()
+	s.Sim.DropDeliveries(func(d ghsim.Delivery) bool { return d.Event == "installation" })
+	check(t, s.Sim.Suspend(s.Install, false))
+	n := openLabelled(t, s, apptest.Owner)
+	s.Settle()
+	if state := s.Task(n).State; state != sia.OnHold {
+		t.Errorf("before anybody looked it is %s", state)
+	}
+	s.Periodic("heartbeat")
+	s.Settle()
+	if state := s.Task(n).State; state != sia.Passed {
+		t.Errorf("it is %s", state)
 	}
 }
 

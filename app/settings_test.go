@@ -3,7 +3,9 @@ package app_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -65,6 +67,66 @@ func TestOwnSettingsComeFirst(t *testing.T) {
 	if !started || task.Approaches != 2 || !strings.HasPrefix(task.SettingsFrom, apptest.OwnersRepo+"@") {
 		t.Errorf("by the owner's label: started %v, %d approaches, settings from %q", started, task.Approaches,
 			task.SettingsFrom)
+	}
+}
+
+// The push of a file that was replaced since then, heard of late, changes nothing.
+func TestLatePush(t *testing.T) {
+	t.Parallel()
+	s := shop(t, "pass")
+	s.Sim.DropDeliveries(func(d ghsim.Delivery) bool { return d.Event == "push" })
+	push(t, s, "main", map[string]string{".sia/config.yml": "label: early\nchecks: {settle: 10s}\n"})
+	s.Sim.DropDeliveries(nil)
+	push(t, s, "main", map[string]string{".sia/config.yml": "label: late\nchecks: {settle: 10s}\n"})
+	s.Periodic("redeliver")
+	s.Settle()
+	if _, started := labelled(t, s, "early"); started {
+		t.Error("the label of the replaced file starts a task")
+	}
+	if _, started := labelled(t, s, "late"); !started {
+		t.Error("the label of the file that is there starts nothing")
+	}
+}
+
+// Policies beyond those that a repository can have are left out, and the check on their commit says so.
+func TestTooManyPolicies(t *testing.T) {
+	t.Parallel()
+	s := shop(t, "pass")
+	files := map[string]string{}
+	for i := range 51 {
+		files[fmt.Sprintf(".sia/policies/%02d.yml", i)] = "decision: dance\n"
+	}
+	push(t, s, "main", files)
+	repo, err := s.Sim.Repo(apptest.Repo)
+	check(t, err)
+	runs, err := s.Sim.CheckRuns(apptest.Repo, repo.Head)
+	check(t, err)
+	i := slices.IndexFunc(runs, func(r ghsim.CheckView) bool { return r.Name == "SIA policies" })
+	if i < 0 || !strings.Contains(runs[i].Summary, "a repository can have 50 policies") {
+		t.Errorf("check runs %+v", runs)
+	}
+}
+
+// A task with another base branch works by the settings there, and the repository by those of its default branch.
+func TestSettingsOfAnotherBranch(t *testing.T) {
+	t.Parallel()
+	s := shop(t, "pass-after-sia")
+	push(t, s, "release", map[string]string{".sia/config.yml": "label: other\nsia: {max_approaches: 3}\n"})
+	s.Hold(apptest.Point{When: "before", Kind: sia.DoBegin, Attempt: 2})
+	n, err := s.Sim.OpenIssue(apptest.Repo, apptest.Owner, "Greet the customers", "Put a greeting into `hello.txt`.", "sia")
+	check(t, err)
+	s.Until()
+	check(t, s.Sim.Retarget(apptest.Repo, s.Task(n).Pull.Number, apptest.Owner, "release"))
+	s.Go()
+	s.Settle()
+	if task := s.Task(n); task.Settings.Label != "other" || !strings.HasPrefix(task.SettingsFrom, apptest.Repo+"@") {
+		t.Errorf("it works by the label %q, with settings from %q", task.Settings.Label, task.SettingsFrom)
+	}
+	if _, started := labelled(t, s, "other"); started {
+		t.Error("the label of the other branch starts a task")
+	}
+	if _, started := labelled(t, s, "sia"); !started {
+		t.Error("the label of the default branch starts nothing")
 	}
 }
 

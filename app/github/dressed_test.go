@@ -22,6 +22,8 @@ func asks(w *wire) map[string]func(context.Context) error {
 		"self":           func(ctx context.Context) error { _, err := a.Self(ctx); return err },
 		"subscriptions":  func(ctx context.Context) error { _, err := a.Subscriptions(ctx); return err },
 		"installations":  func(ctx context.Context) error { _, err := a.Installations(ctx); return err },
+		"installation":   func(ctx context.Context) error { _, _, err := a.Installation(ctx, 1); return err },
+		"coverage":       func(ctx context.Context) error { _, _, err := a.InstallationOn(ctx, shop); return err },
 		"repositories":   func(ctx context.Context) error { _, err := a.Repositories(ctx, 1); return err },
 		"openings":       func(ctx context.Context) error { _, _, err := a.Openings(ctx, 1, 10); return err },
 		"latest tries":   func(ctx context.Context) error { _, err := a.LatestDeliveries(ctx); return err },

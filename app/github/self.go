@@ -3,6 +3,7 @@ package github
 import (
 	"context"
 	"net"
+	"net/http"
 	"net/url"
 	"strconv"
 	"strings"
@@ -94,6 +95,7 @@ type Installation struct {
 	ID          int64
 	Account     string // login of the organisation or user
 	Suspended   bool
+	Updated     time.Time
 	Permissions Permissions // granted
 	Events      []string    // that it is sent
 }
@@ -108,12 +110,41 @@ func (a *App) Installations(ctx context.Context) ([]Installation, error) {
 		if err != nil {
 			return nil, a.failure(err, "list installations")
 		}
-		out = append(out, Installation{
-			ID: in.GetID(), Account: in.GetAccount().GetLogin(),
-			Suspended: in.SuspendedAt != nil, Permissions: permissionsFrom(in.GetPermissions()), Events: in.Events,
-		})
+		out = append(out, installationFrom(in))
 	}
 	return out, nil
+}
+
+func installationFrom(in *gh.Installation) Installation {
+	return Installation{
+		ID: in.GetID(), Account: in.GetAccount().GetLogin(),
+		Suspended: in.SuspendedAt != nil, Updated: in.GetUpdatedAt().Time,
+		Permissions: permissionsFrom(in.GetPermissions()), Events: in.Events,
+	}
+}
+
+// Installation returns an installation of the app; false when there is none of that id.
+// https://docs.github.com/en/rest/apps/apps#get-an-installation-for-the-authenticated-app
+func (a *App) Installation(ctx context.Context, id int64) (in Installation, ok bool, err error) {
+	got, _, err := a.gh.Apps.GetInstallation(ctx, id)
+	return a.oneInstallation(got, err, "read installation %d", id)
+}
+
+// InstallationOn returns the installation that covers a repository; false when none does.
+// https://docs.github.com/en/rest/apps/apps#get-a-repository-installation-for-the-authenticated-app
+func (a *App) InstallationOn(ctx context.Context, repo sia.Repo) (in Installation, ok bool, err error) {
+	got, _, err := a.gh.Apps.FindRepositoryInstallation(ctx, repo.Owner, repo.Name)
+	return a.oneInstallation(got, err, "read the installation on %s", repo)
+}
+
+func (a *App) oneInstallation(got *gh.Installation, err error, format string, args ...any) (Installation, bool, error) {
+	if statusOf(err) == http.StatusNotFound {
+		return Installation{}, false, nil
+	}
+	if err := whole(err, got.GetID()); err != nil {
+		return Installation{}, false, a.failure(err, format, args...)
+	}
+	return installationFrom(got), true, nil
 }
 
 // Repository is a repository with what SIA wants to know about it.

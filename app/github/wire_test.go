@@ -148,7 +148,8 @@ func (w *wire) serve(rw http.ResponseWriter, req *http.Request) {
 	w.mu.Lock()
 	w.seen = append(w.seen, s)
 	w.mu.Unlock()
-	if strings.Contains(req.URL.Path, "/repos/") || strings.Contains(req.URL.Path, "/installation/") ||
+	byApp := strings.HasSuffix(req.URL.Path, "/installation")
+	if !byApp && strings.Contains(req.URL.Path, "/repos/") || strings.Contains(req.URL.Path, "/installation/") ||
 		strings.HasSuffix(req.URL.Path, "/graphql") {
 		w.mu.Lock()
 		ok := w.good[strings.TrimPrefix(s.auth, "token ")]

@@ -17,7 +17,7 @@ func (w *teacher) install() {
 	w.t.Helper()
 	ctx := context.Background()
 	w.must(w.store.UpsertInstallation(ctx,
-		store.Installation{ID: 3, Account: "acme", AccountID: 9, AccountType: "Organization"}))
+		store.Installation{ID: 3, Account: "acme"}))
 	for id, name := range map[int64]string{repo: "shop", repo + 1: sia.OwnersRepo} {
 		w.must(w.store.UpsertRepository(ctx,
 			store.Repository{Installation: 3, Repo: sia.Repo{ID: id, Owner: "acme", Name: name}}))

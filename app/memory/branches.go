@@ -18,7 +18,7 @@ type Settings interface {
 	// Settings gives those last known to be in force.
 	Settings(ctx context.Context, installation int64, repo sia.Repo) (sia.Settings, error)
 	// At gives those of a commit of the base branch.
-	At(ctx context.Context, installation int64, repo sia.Repo, sha string) (sia.InForce, error)
+	At(ctx context.Context, installation int64, repo sia.Repo, branch, sha string) (sia.InForce, error)
 }
 
 // Branches are the memory branches of all repositories. Safe for concurrent use.

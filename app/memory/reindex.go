@@ -139,7 +139,7 @@ func (x *reindexing) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	set, err := x.branches.settings.At(ctx, x.repo.Installation, x.repo.Repo, base)
+	set, err := x.branches.settings.At(ctx, x.repo.Installation, x.repo.Repo, x.repo.DefaultBranch, base)
 	if err != nil {
 		return err
 	}

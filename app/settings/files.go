@@ -1,6 +1,7 @@
 package settings
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -33,9 +34,10 @@ type Files struct {
 	atOnce bool // no check is made late
 	log    *slog.Logger
 
-	// One report at a time: each looks whether its check run is there before it makes one, and a
-	// push and a task can find the same file wrong at the same moment.
-	reporting sync.Mutex
+	// One report at a time on a repository: each looks whether its check run is there before it
+	// makes one, and a push and a task can find the same file wrong at the same moment. A few
+	// repositories share a lock.
+	reporting [64]sync.Mutex
 }
 
 // New returns the settings files of all repositories that the app can see. atOnce says that no check is made late.
@@ -48,82 +50,122 @@ func New(s Store, gh *github.App, git *gitops.Cache, atOnce bool, log *slog.Logg
 // it may name another label, and then nothing would ever begin. The files are
 // read anew before each attempt.
 func (f *Files) Settings(ctx context.Context, installation int64, repo sia.Repo) (sia.Settings, error) {
-	known, err := f.inForce(ctx, installation, repo, false)
+	known, err := f.inForce(ctx, installation, repo, nil, false)
 	if known.Warning != "" {
 		f.log.WarnContext(ctx, "settings can't be used", "repo", repo.String(), "why", known.Warning)
 	}
 	return known.Settings, err
 }
 
-// At reads the settings of a commit of the base branch, and the owner's
-// anew when the repository has none of its own. A file that is wrong leaves the
-// last good settings in force, and a warning.
-func (f *Files) At(ctx context.Context, installation int64, repo sia.Repo, sha string) (sia.InForce, error) {
-	bad, err := f.takeUpAt(ctx, installation, repo, sha)
+// At reads the settings of a commit of a branch, which is a task's base, and the owner's anew when there are none of
+// its own. Those of the default branch are the repository's from then on; those of another count for this answer alone.
+// A file that is wrong leaves the last good settings of the repository in force, and a warning.
+func (f *Files) At(
+	ctx context.Context, installation int64, repo sia.Repo, branch, sha string,
+) (sia.InForce, error) {
+	b, err := f.git.Repo(f.github.Repo(installation, repo).Remote()).ReadFile(ctx, sha, settingsFile, settingsLimit)
+	own, bad, err := f.read(ctx, installation, repo, sha, b, err)
 	if err != nil {
 		return sia.InForce{}, err
 	}
-	known, err := f.inForce(ctx, installation, repo, true)
+	standard, err := f.defaultBranch(ctx, repo, branch)
+	if err != nil {
+		return sia.InForce{}, err
+	}
+	var here *store.OwnSettings // nil: the repository's
+	if branch == standard {
+		err = f.keep(ctx, repo, sha, own, bad)
+	} else if bad == nil {
+		here = &store.OwnSettings{Settings: own, SHA: sha}
+	}
+	if err != nil {
+		return sia.InForce{}, err
+	}
+	known, err := f.inForce(ctx, installation, repo, here, true)
 	if bad != nil {
-		own := fmt.Sprintf("The settings in `%s` can't be used, so the last good ones hold: %v", settingsFile, bad)
-		known.Warning = strings.TrimSuffix(own+"\n\n"+known.Warning, "\n\n")
+		text := fmt.Sprintf("The settings in `%s` can't be used, so the last good ones hold: %v", settingsFile, bad)
+		known.Warning = strings.TrimSuffix(text+"\n\n"+known.Warning, "\n\n")
 	}
 	return known, err
 }
 
-// takeUpAt takes up a repository's own settings as a commit of its base branch
-// has them.
-func (f *Files) takeUpAt(
-	ctx context.Context, installation int64, repo sia.Repo, sha string,
-) (bad *invalid.File, err error) {
-	b, err := f.git.Repo(f.github.Repo(installation, repo).Remote()).ReadFile(ctx, sha, settingsFile, settingsLimit)
-	return f.takeUp(ctx, installation, repo, sha, b, err)
+// defaultBranch is a repository's default branch, as far as it is known: else a branch that may be it.
+func (f *Files) defaultBranch(ctx context.Context, repo sia.Repo, maybe string) (string, error) {
+	known, err := f.store.Repository(ctx, repo.ID)
+	if errors.Is(err, store.ErrNotFound) {
+		err = nil
+	}
+	return cmp.Or(known.DefaultBranch, maybe), err
 }
 
-// takeUp keeps what a repository's own settings file says, which was read with an
-// error or without. A file that is wrong is reported on its commit; the last good
-// settings stay.
+// takeUp keeps what a repository's own settings file says on its default branch, which was read with an error or
+// without.
 func (f *Files) takeUp(
 	ctx context.Context, installation int64, repo sia.Repo, sha string, b []byte, err error,
 ) (bad *invalid.File, _ error) {
+	own, bad, err := f.read(ctx, installation, repo, sha, b, err)
+	if err != nil {
+		return bad, err
+	}
+	return bad, f.keep(ctx, repo, sha, own, bad)
+}
+
+// read makes settings of a repository's own file, which was read with an error or without; nil where there is none. One
+// that is wrong is reported on its commit.
+func (f *Files) read(
+	ctx context.Context, installation int64, repo sia.Repo, sha string, b []byte, err error,
+) (own *sia.Settings, bad *invalid.File, _ error) {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return nil, f.store.SaveSettings(ctx, repo.ID, store.OwnSettings{SHA: sha})
+		return nil, nil, nil
 	case errors.Is(err, gitops.ErrTooLarge) || errors.Is(err, github.ErrTooLarge):
 		bad = &invalid.File{Name: settingsFile, Problems: []invalid.Problem{{Message: fmt.Sprintf("the file has more "+
 			"than %d KiB, which settings never need", settingsLimit>>10)}}}
 	case err != nil:
-		return nil, fmt.Errorf("read %s: %w", settingsFile, err)
+		return nil, nil, fmt.Errorf("read %s: %w", settingsFile, err)
 	default:
 		var found config.Effective
 		found, err = config.Resolve(&config.File{Name: settingsFile, Content: b})
-		set := found.Settings
 		if !errors.As(err, &bad) {
 			if bad, err = f.ownBranch(ctx, installation, repo, found); err != nil {
-				return nil, err
+				return nil, nil, err
 			}
 		}
 		if bad == nil {
-			return nil, f.store.SaveSettings(ctx, repo.ID, store.OwnSettings{Settings: &set, SHA: sha})
+			return &found.Settings, nil, nil
 		}
 	}
-	if err := f.report(ctx, installation, repo, sha, bad); err != nil {
-		return bad, err
-	}
-	if _, err := f.store.Settings(ctx, repo.ID); errors.Is(err, store.ErrNotFound) {
-		return bad, f.store.SaveSettings(ctx, repo.ID, store.OwnSettings{}) // read, and nothing good found yet
-	}
-	return bad, nil
+	return nil, bad, f.report(ctx, installation, repo, sha, bad)
 }
 
-// Edited reads the settings of a commit that somebody pushed to the default
-// branch, so that what is wrong is said on the commit that introduced it. Tasks
-// take settings up when their next attempt begins.
-func (f *Files) Edited(ctx context.Context, installation int64, repo sia.Repo, sha string) error {
+// keep keeps a repository's own settings. Where they are wrong, the last good ones stay.
+func (f *Files) keep(ctx context.Context, repo sia.Repo, sha string, own *sia.Settings, bad *invalid.File) error {
+	if bad == nil {
+		return f.store.SaveSettings(ctx, repo.ID, store.OwnSettings{Settings: own, SHA: sha})
+	}
+	_, err := f.store.Settings(ctx, repo.ID)
+	if errors.Is(err, store.ErrNotFound) {
+		return f.store.SaveSettings(ctx, repo.ID, store.OwnSettings{}) // read, and nothing good found yet
+	}
+	return err
+}
+
+// Edited reads the settings of the default branch, which somebody pushed to, so that what is wrong is said on the commit
+// that is there. Tasks take settings up when their next attempt begins.
+func (f *Files) Edited(ctx context.Context, installation int64, repo sia.Repo, branch string) error {
 	if known, err := f.covers(ctx, installation, repo); err != nil || !known {
 		return err
 	}
-	bad, err := f.takeUpAt(ctx, installation, repo, sha)
+	mirror := f.git.Repo(f.github.Repo(installation, repo).Remote())
+	sha, err := mirror.Fetch(ctx, branch) // a delivery may come late: what it names need not be there any more
+	if errors.Is(err, gitops.ErrNoBranch) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	b, err := mirror.ReadFile(ctx, sha, settingsFile, settingsLimit)
+	bad, err := f.takeUp(ctx, installation, repo, sha, b, err)
 	if err == nil {
 		_, err = f.takePolicies(ctx, installation, repo, sha, f.ownPolicies(installation, repo, sha))
 	}
@@ -160,8 +202,9 @@ func (f *Files) show(
 			Path: a.Path, StartLine: a.Line, EndLine: a.Line, Level: a.Level, Title: a.Title, Message: a.Message,
 		})
 	}
-	f.reporting.Lock()
-	defer f.reporting.Unlock()
+	reporting := &f.reporting[uint64(repo.ID)%uint64(len(f.reporting))]
+	reporting.Lock()
+	defer reporting.Unlock()
 	_, _, _, err := f.github.Repo(installation, repo).UpsertCheckRun(ctx, spec, 0)
 	return err
 }

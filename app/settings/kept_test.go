@@ -18,7 +18,7 @@ func TestKeptPolicyOfAnotherVersion(t *testing.T) {
 	s := storetest.Open(t, store.Config{})
 	repo := sia.Repo{ID: 7, Owner: "acme", Name: "shop"}
 	for _, err := range []error{
-		s.UpsertInstallation(ctx, store.Installation{ID: 1, Account: "acme", AccountType: "Organization"}),
+		s.UpsertInstallation(ctx, store.Installation{ID: 1, Account: "acme"}),
 		s.UpsertRepository(ctx, store.Repository{Repo: repo, Installation: 1, DefaultBranch: "main"}),
 		s.SavePolicies(ctx, repo.ID, store.PolicyRead{SHA: "abc"}, []store.PolicyFile{
 			{Path: ".sia/policies/technique.yml", Version: "technique@1", Source: "of: another version"}}),

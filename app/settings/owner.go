@@ -14,15 +14,18 @@ import (
 
 // inForce gives the settings in force in a repository: of the first file that
 // there is, its own or the owner's, in the last state of it that was good. Files
-// that were never read are read; with anew, the owner's is in any case.
-func (f *Files) inForce(ctx context.Context, installation int64, repo sia.Repo, anew bool) (sia.InForce, error) {
+// that were never read are read; with anew, the owner's is in any case. here is
+// what stands in the place of its own; nil: nothing does.
+func (f *Files) inForce(
+	ctx context.Context, installation int64, repo sia.Repo, here *store.OwnSettings, anew bool,
+) (sia.InForce, error) {
 	out := sia.InForce{Settings: sia.DefaultSettings()}
 	places, err := f.places(ctx, installation, repo)
 	if err != nil {
 		return out, err
 	}
 	for _, place := range places {
-		own, err := f.store.Settings(ctx, place.ID)
+		own, err := f.kept(ctx, repo, place, here)
 		if errors.Is(err, store.ErrNotFound) || err == nil && anew && place.ID != repo.ID {
 			var warning string
 			if warning, err = f.lookUp(ctx, installation, place, own.SHA); err == nil {
@@ -42,6 +45,14 @@ func (f *Files) inForce(ctx context.Context, installation int64, repo sia.Repo, 
 		out.Settings.Checks.Settle = 0
 	}
 	return out, nil
+}
+
+// kept are the settings of a place as they were last read, or what stands in the place of a repository's own.
+func (f *Files) kept(ctx context.Context, repo, place sia.Repo, here *store.OwnSettings) (store.OwnSettings, error) {
+	if here != nil && place.ID == repo.ID {
+		return *here, nil
+	}
+	return f.store.Settings(ctx, place.ID)
 }
 
 // places are the repositories that may have the settings file for a repository, in

@@ -20,10 +20,8 @@ import (
 	"github.com/sia-bot/sia/sia/invalid"
 )
 
-const (
-	policyLimit = 64 << 10 // bytes of a policy file
-	maxPolicies = 50       // files of one repository
-)
+// maxPolicies is how many policy files of a repository are read.
+const maxPolicies = 50
 
 // Policies are the policies that may hold in a repository, as last read: those that ship,
 // the owner's, and its own.
@@ -63,13 +61,24 @@ func Kept(ctx context.Context, s Store, installation int64, repo sia.Repo) (*pol
 	return (&Files{store: s, log: slog.New(slog.DiscardHandler)}).Policies(ctx, installation, repo)
 }
 
-// ReadPolicies takes up a repository's own policies as a commit of its base branch has
-// them, and its owner's as they stand now. A file that is broken is reported on its commit
-// and leaves its last good state in force; the warning says so for people.
+// ReadPolicies takes up a repository's own policies as a commit of a branch has them, and
+// its owner's as they stand now. A branch that is not the default branch has no say: they
+// decide for the whole repository. A file that is broken is reported on its commit and
+// leaves its last good state in force; the warning says so for people.
 func (f *Files) ReadPolicies(
-	ctx context.Context, installation int64, repo sia.Repo, sha string,
+	ctx context.Context, installation int64, repo sia.Repo, branch, sha string,
 ) (warning string, err error) {
 	places, err := f.places(ctx, installation, repo)
+	if err != nil {
+		return "", err
+	}
+	standard, err := f.defaultBranch(ctx, repo, branch)
+	if err == nil && standard != branch {
+		sha, err = f.git.Repo(f.github.Repo(installation, repo).Remote()).Fetch(ctx, standard)
+		if errors.Is(err, gitops.ErrNoBranch) { // it has another name by now
+			places, err = slices.DeleteFunc(places, func(p sia.Repo) bool { return p.ID == repo.ID }), nil
+		}
+	}
 	if err != nil {
 		return "", err
 	}
@@ -116,66 +125,35 @@ func (f *Files) readPlace(
 	return "", err
 }
 
-// reader reads policy files: their contents by path.
-type reader func(context.Context) (map[string][]byte, error)
+// reader reads the policy files of a commit.
+type reader func(context.Context) (folder, error)
 
 // ownPolicies reads those of a commit of the repository from git.
 func (f *Files) ownPolicies(installation int64, repo sia.Repo, sha string) reader {
-	return func(ctx context.Context) (map[string][]byte, error) {
-		mirror := f.git.Repo(f.github.Repo(installation, repo).Remote())
-		files, err := mirror.Files(ctx, sha, policies.Dir)
-		if err != nil {
-			return nil, err
-		}
-		out := map[string][]byte{}
-		for _, file := range files {
-			if !isPolicy(file.Path) {
-				continue
-			}
-			b, err := mirror.ReadFile(ctx, sha, file.Path, policyLimit)
-			if errors.Is(err, gitops.ErrTooLarge) {
-				b, err = make([]byte, policyLimit+1), nil
-			}
-			if errors.Is(err, fs.ErrNotExist) {
-				continue // a link, or a submodule
-			}
-			if err != nil {
-				return nil, err
-			}
-			out[file.Path] = b
-		}
-		return out, nil
+	return func(ctx context.Context) (folder, error) {
+		return gitFolder(ctx, f.git.Repo(f.github.Repo(installation, repo).Remote()), sha, policies.Dir, isPolicy,
+			maxPolicies)
 	}
 }
 
 // ownersPolicies reads those of a commit of the owner's repository from GitHub's API.
 func (f *Files) ownersPolicies(installation int64, place sia.Repo, sha string) reader {
-	return func(ctx context.Context) (map[string][]byte, error) {
-		out := map[string][]byte{}
+	return func(ctx context.Context) (folder, error) {
 		if sha == "" {
-			return out, nil
+			return folder{}, nil
 		}
 		repo := f.github.Repo(installation, place)
 		names, err := repo.Dir(ctx, sha, policies.Dir)
 		if err != nil {
-			return nil, err
+			return folder{}, err
 		}
-		for _, name := range names {
-			if !isPolicy(name) {
-				continue
+		return readFolder(names, isPolicy, maxPolicies, func(name string) ([]byte, error) {
+			b, found, err := repo.File(ctx, sha, name, fileLimit)
+			if err == nil && !found {
+				err = fs.ErrNotExist
 			}
-			b, found, err := repo.File(ctx, sha, name, policyLimit)
-			if errors.Is(err, github.ErrTooLarge) {
-				b, err = make([]byte, policyLimit+1), nil
-			}
-			if err != nil {
-				return nil, err
-			}
-			if found {
-				out[name] = b
-			}
-		}
-		return out, nil
+			return b, err
+		})
 	}
 }
 
@@ -194,13 +172,17 @@ func (f *Files) takePolicies(
 	if err != nil || last.SHA == sha {
 		return last.Broken, err
 	}
-	files, err := read(ctx)
+	found, err := read(ctx)
 	if err != nil {
 		return "", err
 	}
-	good, wrong, err := goodPolicies(files, kept)
+	good, wrong, err := goodPolicies(found.files, kept)
 	if err != nil {
 		return "", err
+	}
+	if found.left != "" {
+		wrong = append(wrong, &invalid.File{Name: found.left, Problems: []invalid.Problem{{Message: fmt.Sprintf(
+			"a repository can have %d policies; this one and what follows are left out", maxPolicies)}}})
 	}
 	said := make([]string, len(wrong))
 	for i, w := range wrong {
@@ -222,10 +204,6 @@ func goodPolicies(files map[string][]byte, kept []store.PolicyFile) (
 	good []store.PolicyFile, wrong []*invalid.File, err error,
 ) {
 	for _, name := range slices.Sorted(maps.Keys(files)) {
-		if len(good) == maxPolicies {
-			left := fmt.Sprintf("a repository can have %d policies; this one and what follows are left out", maxPolicies)
-			return good, append(wrong, &invalid.File{Name: name, Problems: []invalid.Problem{{Message: left}}}), nil
-		}
 		p, err := policies.Parse(name, files[name])
 		var bad *invalid.File
 		switch {

@@ -2,17 +2,17 @@ package settings
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io/fs"
+	"maps"
+	"slices"
 	"strings"
 
-	"github.com/sia-bot/sia/gitops"
 	"github.com/sia-bot/sia/sia"
 	"github.com/sia-bot/sia/sia/technique"
 )
 
-const techniqueLimit = 64 << 10
+// maxTechniques is how many techniques of a repository are read.
+const maxTechniques = 50
 
 // Techniques gives the techniques that a task can use: those that ship with SIA, and the
 // repository's own from its base branch, as they were when the task's last attempt began,
@@ -28,28 +28,22 @@ func (f *Files) Techniques(ctx context.Context, t sia.Task) (_ *technique.Librar
 	if err != nil {
 		return nil, "", err
 	}
-	files, err := repo.Files(ctx, sha, technique.Dir)
+	own, err := gitFolder(ctx, repo, sha, technique.Dir, isTechnique, maxTechniques)
 	if err != nil {
 		return nil, "", err
 	}
-	own := map[string][]byte{}
 	var faults []string
-	for _, file := range files {
-		if !strings.HasPrefix(file.Path, technique.Dir+"/") || !strings.HasSuffix(file.Path, ".md") {
-			continue
-		}
-		b, err := repo.ReadFile(ctx, sha, file.Path, techniqueLimit)
-		switch {
-		case errors.Is(err, gitops.ErrTooLarge):
-			faults = append(faults, fmt.Sprintf("%s has more than %d KiB", file.Path, techniqueLimit>>10))
-		case errors.Is(err, fs.ErrNotExist): // a submodule
-		case err != nil:
-			return nil, "", err
-		default:
-			own[file.Path] = b
+	for _, name := range slices.Sorted(maps.Keys(own.files)) {
+		if len(own.files[name]) > fileLimit {
+			faults = append(faults, fmt.Sprintf("%s has more than %d KiB", name, fileLimit>>10))
+			delete(own.files, name)
 		}
 	}
-	library, broken := technique.LoadLibrary(own)
+	if own.left != "" {
+		faults = append(faults, fmt.Sprintf("%s and what follows it: a repository can have %d techniques", own.left,
+			maxTechniques))
+	}
+	library, broken := technique.LoadLibrary(own.files)
 	for _, err := range broken {
 		faults = append(faults, err.Error())
 	}
@@ -57,4 +51,9 @@ func (f *Files) Techniques(ctx context.Context, t sia.Task) (_ *technique.Librar
 		warning = "Left out, because it can't be read: " + strings.Join(faults, "; ")
 	}
 	return library, warning, nil
+}
+
+// isTechnique reports whether a path is a technique's.
+func isTechnique(name string) bool {
+	return strings.HasPrefix(name, technique.Dir+"/") && strings.HasSuffix(name, ".md")
 }

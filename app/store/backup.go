@@ -60,7 +60,8 @@ func (s *sqliteDialect) files() []string {
 	return []string{s.path, s.path + "-wal", s.path + "-shm", s.path + ".lock"}
 }
 
-// taken is why a backup's file can't be made; err nil: there is one of its name.
+// taken says why the file of a backup can't be made. A nil err means that the file
+// exists.
 func taken(op string, err error) error {
 	if err == nil || errors.Is(err, fs.ErrExist) {
 		return &sia.Error{Op: op, Permanent: true,

@@ -83,7 +83,7 @@ func (w *deliveriesWorker) part(ctx context.Context, job *river.Job[deliveriesAr
 	s := w.e.s
 	saving, cancel := context.WithTimeout(context.WithoutCancel(ctx), saveTimeout)
 	defer cancel()
-	return s.write(saving, "part deliveries", func(tx *sql.Tx) error {
+	return s.write(saving, "give each delivery a job of its own", func(tx *sql.Tx) error {
 		pending, err := collect(saving, tx, scanValue[string], `SELECT guid FROM deliveries
 			WHERE state = 'pending' AND tries = 0 AND guid IN `+s.listed(texts)+` ORDER BY id`, array[string](guids))
 		if err != nil {

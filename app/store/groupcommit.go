@@ -87,15 +87,17 @@ func (g *groupCommit[T]) gather(first queuedItem[T]) []queuedItem[T] {
 }
 
 // commit writes a group in one transaction. When that fails each item is tried in one of its own, so that a bad one
-// spoils no other.
+// spoils no other. A database that says nothing holds the next ones up for no longer than saveTimeout.
 func (g *groupCommit[T]) commit(ctx context.Context, group []queuedItem[T]) {
 	items := make([]T, len(group))
 	for i, q := range group {
 		items[i] = q.item
 	}
-	err := g.write(ctx, items)
+	writing, cancel := context.WithTimeout(ctx, saveTimeout)
+	defer cancel()
+	err := g.write(writing, items)
 	for i, q := range group {
-		if err != nil && len(group) > 1 {
+		if err != nil && len(group) > 1 && writing.Err() == nil {
 			g.commit(ctx, group[i:i+1])
 			continue
 		}

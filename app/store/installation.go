@@ -12,11 +12,9 @@ import (
 
 // Installation is the app in one account.
 type Installation struct {
-	ID          int64  // GitHub's installation id
-	Account     string // login
-	AccountID   int64
-	AccountType string // User or Organization
-	Suspended   bool
+	ID        int64  // GitHub's installation id
+	Account   string // login
+	Suspended bool
 }
 
 // Repository is a repository that an installation covers.
@@ -27,15 +25,15 @@ type Repository struct {
 	Private       bool
 }
 
-// UpsertInstallation saves an installation, in the place of what was saved.
+// UpsertInstallation saves an installation, in the place of what was saved. Nobody asks for the account's id and type,
+// for which there are columns.
 func (s *InstallationStore) UpsertInstallation(ctx context.Context, v Installation) error {
 	now := micros(s.now())
 	return s.exec(ctx, fmt.Sprintf("save installation %d", v.ID),
 		`INSERT INTO installations (id, account, account_id, account_type, suspended, created_at, updated_at)
-		VALUES (?, ?, ?, ?, ?, ?, ?)
-		ON CONFLICT (id) DO UPDATE SET account = excluded.account, account_id = excluded.account_id,
-			account_type = excluded.account_type, suspended = excluded.suspended, updated_at = excluded.updated_at`,
-		v.ID, v.Account, v.AccountID, v.AccountType, v.Suspended, now, now)
+		VALUES (?, ?, 0, '', ?, ?, ?)
+		ON CONFLICT (id) DO UPDATE SET account = excluded.account, suspended = excluded.suspended,
+			updated_at = excluded.updated_at`, v.ID, v.Account, v.Suspended, now, now)
 }
 
 // RemoveInstallation forgets an installation and its repositories with their
@@ -54,9 +52,9 @@ func (s *InstallationStore) RemoveInstallation(ctx context.Context, id int64) er
 // Installations lists the installations by account.
 func (s *InstallationStore) Installations(ctx context.Context) ([]Installation, error) {
 	return list(ctx, s.DB, "list installations", func(from row) (v Installation, err error) {
-		err = from.Scan(&v.ID, &v.Account, &v.AccountID, &v.AccountType, &v.Suspended)
+		err = from.Scan(&v.ID, &v.Account, &v.Suspended)
 		return v, err
-	}, `SELECT id, account, account_id, account_type, suspended FROM installations ORDER BY account, id`)
+	}, `SELECT id, account, suspended FROM installations ORDER BY account, id`)
 }
 
 // UpsertRepository saves a repository of a known installation, in the place of

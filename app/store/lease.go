@@ -32,10 +32,6 @@ const (
 	leaseMargin = 12
 )
 
-// leaseNow is the clock by which leases run out in the database: the machine's, as all engines of a SQLite database
-// share it. It is not the store's: a test moves that on by hours while a handler runs.
-func leaseNow() time.Time { return time.Now() }
-
 // heldLease is the lease of an effect that this engine carries out.
 type heldLease struct {
 	e      *Engine
@@ -45,9 +41,9 @@ type heldLease struct {
 	cancel context.CancelCauseFunc
 	ended  chan struct{} // closed when the run has ended
 
-	f     EffectRecord // as it was when the lease was taken
-	token int64        // 0: it was not taken
-	until time.Time    // when another's lease runs out, by leaseNow
+	f     EffectRecord  // as it was when the lease was taken
+	token int64         // 0: it was not taken
+	left  time.Duration // until another's lease runs out, by the database's clock
 
 	leaving bool // the run writes down that it puts the effect off, and then ends; e.mu guards it
 
@@ -65,9 +61,9 @@ func (e *Engine) newLease(ctx context.Context, key, job string) *heldLease {
 }
 
 // take takes the lease of an effect; end it. held is nil when the effect is not pending, or when another run has the
-// lease, in this engine or another: until says when to ask again.
+// lease, in this engine or another: left says after how long to ask again.
 func (e *Engine) take(ctx context.Context, key, job string) (
-	held *heldLease, f EffectRecord, until time.Time, err error,
+	held *heldLease, f EffectRecord, left time.Duration, err error,
 ) {
 	h := e.newLease(ctx, key, job)
 	for other := e.enter(h); other != nil; other = e.enter(h) {
@@ -80,14 +76,14 @@ func (e *Engine) take(ctx context.Context, key, job string) (
 		if f.Cancelled { // River told the worker of the newest job, and that is not the one that is at work
 			other.cancel(ErrCancelled)
 		}
-		return nil, f, leaseNow().Add(e.c.Lease), err
+		return nil, f, e.c.Lease, err
 	}
 	began := time.Now()
 	err = e.s.write(ctx, "take the lease of effect "+key, func(tx *sql.Tx) error { return h.takeTx(ctx, tx) })
 	if !h.hold(began, err) {
-		return nil, h.f, h.until, err
+		return nil, h.f, h.left, err
 	}
-	return h, h.f, h.until, nil
+	return h, h.f, 0, nil
 }
 
 // leave notes that a run has nothing left to do but to put its effect off.
@@ -115,8 +111,10 @@ func (h *heldLease) takeTx(ctx context.Context, tx *sql.Tx) error {
 	if h.f, err = scanEffectWith(taken, &h.token); !errors.Is(err, sql.ErrNoRows) {
 		return err
 	}
-	h.f, err = scanEffectWith(tx.QueryRowContext(ctx, `SELECT `+effectColumns+`, lease_until FROM effects WHERE key = ?`,
-		h.key), intoTime{&h.until})
+	var micros int64
+	h.f, err = scanEffectWith(tx.QueryRowContext(ctx, `SELECT `+effectColumns+`, lease_until - `+now+` FROM effects
+		WHERE key = ?`, h.key), &micros)
+	h.left = time.Duration(micros) * time.Microsecond
 	return orNotFound(err)
 }
 
@@ -176,11 +174,10 @@ func (h *heldLease) release(ctx context.Context) {
 }
 
 // wait puts a job off until the lease runs out that another run has of its effect.
-func (w *effectWorker) wait(ctx context.Context, job *river.Job[effectArgs], until time.Time) error {
+func (w *effectWorker) wait(ctx context.Context, job *river.Job[effectArgs], delay time.Duration) error {
 	s := w.e.s
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), saveTimeout)
 	defer cancel()
-	delay := until.Sub(leaseNow())
 	s.log.InfoContext(ctx, "effect is carried out by another worker", "effect", job.Args.Key, "looks again in", delay)
 	err := s.write(ctx, "wait for a lease", func(tx *sql.Tx) error {
 		if err := complete(ctx, tx, job); err != nil {
@@ -209,23 +206,33 @@ func (e *Engine) beat(ctx context.Context) {
 			return
 		case <-beats:
 		}
-		e.renew(ctx)
-		if err := e.s.Newer(ctx); err != nil && e.c.Shared {
-			e.newer.Do(func() {
-				e.s.log.WarnContext(ctx, "a newer SIA has migrated the database: this server goes on with what it knows; "+
-					"update it", "err", err)
-			})
-		}
-		if err := e.leftRunning(ctx); err != nil && ctx.Err() == nil {
-			e.s.log.ErrorContext(ctx, "could not look for jobs of processes that ended", "err", err)
-		}
-		if n, err := e.s.takeOver(ctx, e.c.Lease); err != nil && ctx.Err() == nil {
-			e.s.log.ErrorContext(ctx, "could not look for effects of workers that ended", "err", err)
-		} else if n > 0 {
-			e.s.log.WarnContext(ctx, "taking over effects whose worker was held up or ended", "effects", n)
-		}
+		e.beatOnce(ctx)
 	}
 }
+
+// beatOnce is one beat. It ends in time for others, though the database says nothing.
+func (e *Engine) beatOnce(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, saveTimeout)
+	defer cancel()
+	e.renew(ctx)
+	if err := e.s.Newer(ctx); err != nil && e.c.Shared {
+		e.newer.Do(func() {
+			e.s.log.WarnContext(ctx, "a newer SIA has migrated the database: this server goes on with what it knows; "+
+				"update it", "err", err)
+		})
+	}
+	if err := e.leftRunning(ctx); err != nil && !stopped(ctx) {
+		e.s.log.ErrorContext(ctx, "could not look for jobs of processes that ended", "err", err)
+	}
+	if n, err := e.s.takeOver(ctx, e.c.Lease); err != nil && !stopped(ctx) {
+		e.s.log.ErrorContext(ctx, "could not look for effects of workers that ended", "err", err)
+	} else if n > 0 {
+		e.s.log.WarnContext(ctx, "taking over effects whose worker was held up or ended", "effects", n)
+	}
+}
+
+// stopped reports whether a beat was told to end, and not by its deadline.
+func stopped(ctx context.Context) bool { return errors.Is(ctx.Err(), context.Canceled) }
 
 // note notes that a job is under way, for leftRunning.
 func (e *Engine) note(ctx context.Context, job *rivertype.JobRow, work func(context.Context) error) error {
@@ -290,7 +297,7 @@ func (e *Engine) renew(ctx context.Context) {
 		return err
 	})
 	if err != nil {
-		if ctx.Err() == nil {
+		if !stopped(ctx) {
 			e.s.log.ErrorContext(ctx, "leases not renewed", "effects", keys, "err", err)
 		}
 		return

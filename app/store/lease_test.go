@@ -199,9 +199,9 @@ func TestRunThatIsEnding(t *testing.T) {
 	l.e.mu.Unlock()
 	ending.leave()
 	go ending.end()
-	held, f, until, err := l.e.take(t.Context(), l.key, l.key)
+	held, f, left, err := l.e.take(t.Context(), l.key, l.key)
 	if err != nil || held == nil {
-		t.Fatalf("no lease of %+v until %s: %v", f, until, err)
+		t.Fatalf("no lease of %+v for %s: %v", f, left, err)
 	}
 	if held.end(); held.token != 2 {
 		t.Errorf("the token is %d", held.token)

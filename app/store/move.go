@@ -88,23 +88,26 @@ func Move(ctx context.Context, from, to Config, try bool) (m Moved, err error) {
 	if err := target.unused(ctx); err != nil {
 		return m, err
 	}
+	into := target
 	if try {
 		aside, drop, err := target.aside(ctx, to)
 		if err != nil {
 			return m, err
 		}
 		defer func() { err = errors.Join(err, drop()) }()
-		if target, err = Open(ctx, aside); err != nil {
+		trial, err := Open(ctx, aside)
+		if err != nil {
 			return m, err
 		}
-		defer func() { err = errors.Join(err, target.Close()) }()
+		defer func() { err = errors.Join(err, trial.Close()) }()
+		into = trial
 	}
-	if _, m.Schema, err = target.Migrate(ctx); err != nil {
+	if _, m.Schema, err = into.Migrate(ctx); err != nil {
 		return m, err
 	}
 	m.Tried = try
-	err = (&moving{ctx: ctx, from: source.DB, to: target.DB, done: &m}).run()
-	return m, target.explain("move to "+target.named(), err)
+	err = (&moving{ctx: ctx, from: source.DB, to: into.DB, done: &m}).run()
+	return m, into.explain("move to "+into.named(), err)
 }
 
 type moving struct {
@@ -152,8 +155,12 @@ func (v *moving) run() (err error) {
 	return v.target.Commit()
 }
 
-// moveAtOnce bounds the parameters of one statement: SQLite takes 32,766.
-const moveAtOnce = 2_000
+// What bounds one statement: its parameters, of which SQLite takes 32,766, and their bytes, of which PostgreSQL takes a
+// GiB. One row may be larger.
+const (
+	moveAtOnce = 2_000
+	moveBytes  = 16 << 20
+)
 
 // copy copies the rows in the order in which they were written.
 func (v *moving) copy(t moveTable) (m MovedTable, err error) {
@@ -166,6 +173,7 @@ func (v *moving) copy(t moveTable) (m MovedTable, err error) {
 	defer rows.Close()
 	most := max(1, moveAtOnce/len(t.columns))
 	var batch []any
+	size := 0 // in bytes, of the texts and blobs in it
 	flush := func() error {
 		if len(batch) == 0 {
 			return nil
@@ -174,7 +182,7 @@ func (v *moving) copy(t moveTable) (m MovedTable, err error) {
 		values := strings.TrimSuffix(strings.Repeat(row+`, `, len(batch)/len(t.columns)), `, `)
 		_, err := v.target.ExecContext(v.ctx, `INSERT INTO `+t.name+` (`+strings.Join(t.columns, ", ")+`) VALUES `+values,
 			batch...)
-		batch = batch[:0]
+		batch, size = batch[:0], 0
 		return err
 	}
 	for rows.Next() {
@@ -183,13 +191,27 @@ func (v *moving) copy(t moveTable) (m MovedTable, err error) {
 			return m, err
 		}
 		batch = append(batch, row...)
-		if m.Rows++; m.Rows%most == 0 {
+		for _, value := range row {
+			size += textLength(value)
+		}
+		if m.Rows++; len(batch) == most*len(t.columns) || size >= moveBytes {
 			if err := flush(); err != nil {
 				return m, err
 			}
 		}
 	}
 	return m, errors.Join(rows.Err(), flush())
+}
+
+// textLength is how long a text or a blob is, in bytes; 0 for other values.
+func textLength(value any) int {
+	switch v := value.(type) {
+	case string:
+		return len(v)
+	case []byte:
+		return len(v)
+	}
+	return 0
 }
 
 // compare reads both tables row by row.

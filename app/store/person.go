@@ -57,9 +57,17 @@ func (s *DB) Compact(ctx context.Context) error {
 }
 
 func (s *sqliteDialect) compact(ctx context.Context) error {
-	_, err := s.ckpt.ExecContext(ctx, `VACUUM`)
-	if err == nil {
-		_, err = s.ckpt.ExecContext(ctx, `PRAGMA wal_checkpoint(TRUNCATE)`) // the log holds pages as they were
+	if _, err := s.ckpt.ExecContext(ctx, `VACUUM`); err != nil {
+		return err
+	}
+	var busy bool
+	var pages, moved int
+	// the log holds pages as they were
+	err := s.ckpt.QueryRowContext(ctx, `PRAGMA wal_checkpoint(TRUNCATE)`).Scan(&busy, &pages, &moved)
+	if err == nil && busy {
+		err = &sia.Error{Op: "compact the database", Message: "something reads the database, so " + s.path + "-wal still " +
+			"holds what was there before; end what reads it, such as the server or a copy that is being made, and compact it " +
+			"again"}
 	}
 	return err
 }

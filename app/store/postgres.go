@@ -27,7 +27,8 @@ import (
 
 const (
 	oldestPostgres  = 15
-	postgresTimeout = 5 * time.Second // to connect
+	postgresTimeout = 5 * time.Second  // to connect
+	postgresUnheard = 30 * time.Second // for which what was sent may stay without an answer of TCP's
 
 	// Connections of one process, which has one more that listens. A server has 100, unless told otherwise.
 	postgresReaders = 8
@@ -86,8 +87,8 @@ func postgresConfig(raw string) (*pgx.ConnConfig, error) {
 	if c.ConnectTimeout == 0 {
 		c.ConnectTimeout = postgresTimeout
 	}
-	// A server that is gone without a word is noticed within half a minute.
-	c.DialFunc = (&net.Dialer{Timeout: c.ConnectTimeout, KeepAliveConfig: net.KeepAliveConfig{
+	// A server that is gone without a word is noticed within half a minute, also while it is being written to.
+	c.DialFunc = (&net.Dialer{Timeout: c.ConnectTimeout, Control: boundUnheard, KeepAliveConfig: net.KeepAliveConfig{
 		Enable: true, Idle: 15 * time.Second, Interval: 5 * time.Second, Count: 3,
 	}}).DialContext
 	if c.RuntimeParams["application_name"] == "" {
@@ -232,6 +233,10 @@ func gone(err error) bool {
 	if errors.As(err, &e) {
 		// 57P01 to 57P03: the server is being stopped, crashed or started
 		return strings.HasPrefix(e.Code, "57P0") || strings.HasPrefix(e.Code, "08")
+	}
+	var unreached *pgconn.ConnectError
+	if errors.As(err, &unreached) && errors.Is(err, context.DeadlineExceeded) {
+		return true // the time to connect is our own: the caller's may be left
 	}
 	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return false

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"slices"
@@ -116,10 +117,18 @@ func testForget(t *testing.T, s *fixture) {
 	if must(t, err); len(again.Rows) != 0 {
 		t.Errorf("the second time changed %v", again.Rows)
 	}
-	must(t, s.Compact(ctx))
 	if s.Files() == nil {
+		must(t, s.Compact(ctx))
 		return // its files are PostgreSQL's affair
 	}
+	reader, err := storetest.Raw(t, s.url).BeginTx(ctx, nil)
+	must(t, err)
+	must(t, reader.QueryRowContext(ctx, `SELECT count(*) FROM tasks`).Err())
+	if err := s.Compact(ctx); err == nil {
+		t.Error("compacted beside a reader, for whom the log keeps what was there before")
+	}
+	must(t, reader.Rollback())
+	must(t, s.Compact(ctx))
 	must(t, s.Close())
 	raw, err := os.ReadFile(s.Files()[0])
 	must(t, err)
@@ -134,6 +143,9 @@ func testTranscriptsPruned(t *testing.T, s *fixture) {
 	open, ended := begin(t, s, 1), begin(t, s, 2)
 	stopTask(t, s, ended)
 	must(t, s.AppendTurn(ctx, open, 1, 0, 1, []byte(`{}`)))
+	for _, id := range []sia.TaskID{open, ended} {
+		must(t, s.SaveText(ctx, id, 1, "diff", "+ a line"))
+	}
 	_, err := storetest.Raw(t, s.url).ExecContext(ctx, `
 		WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 501)
 		INSERT INTO transcripts (task_id, attempt, run, number, turn) SELECT '`+string(ended)+`', 1, 0, i, '' FROM n`)
@@ -141,7 +153,7 @@ func testTranscriptsPruned(t *testing.T, s *fixture) {
 	for _, c := range []struct {
 		before int
 		want   int64
-	}{{-60, 0}, {60 * 24 * 400, 501}, {60 * 24 * 400, 0}} {
+	}{{-60, 0}, {60 * 24 * 400, 502}, {60 * 24 * 400, 0}} {
 		if n, err := s.PruneTranscripts(ctx, at(c.before)); err != nil || n != c.want {
 			t.Errorf("before %d: pruned %d, %v; want %d", c.before, n, err, c.want)
 		}
@@ -152,6 +164,12 @@ func testTranscriptsPruned(t *testing.T, s *fixture) {
 	}
 	if left, err = s.Turns(ctx, ended, 1); err != nil || len(left) != 0 {
 		t.Errorf("%d turns of the ended task are left, %v", len(left), err)
+	}
+	if _, err := s.Text(ctx, open, 1, "diff"); err != nil {
+		t.Errorf("the text of the open task: %v", err)
+	}
+	if _, err := s.Text(ctx, ended, 1, "diff"); !errors.Is(err, store.ErrNotFound) {
+		t.Errorf("the text of the ended task is left, %v", err)
 	}
 	replayed(t, s, ended)
 }

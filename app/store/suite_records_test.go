@@ -71,11 +71,11 @@ func testSurfaces(t *testing.T, s *fixture) {
 
 func testInstallations(t *testing.T, s *fixture) {
 	ctx := patient(t)
-	octo := store.Installation{ID: 3, Account: "octo", AccountID: 30, AccountType: "Organization"}
+	octo := store.Installation{ID: 3, Account: "octo"}
 	must(t, s.UpsertInstallation(ctx, octo))
 	octo.Suspended = true
 	must(t, s.UpsertInstallation(ctx, octo))
-	anna := store.Installation{ID: 4, Account: "anna", AccountID: 11, AccountType: "User"}
+	anna := store.Installation{ID: 4, Account: "anna"}
 	must(t, s.UpsertInstallation(ctx, anna))
 	all, err := s.Installations(ctx)
 	must(t, err)

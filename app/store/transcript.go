@@ -104,12 +104,18 @@ const (
 	SurfaceTrace  = "trace" // the span of the whole task, in exported traces
 )
 
-// PruneTranscripts deletes the turns of tasks that have ended and did not change since a time. Those of open tasks
-// stay. What it deleted stays deleted when it ends in an error.
+// PruneTranscripts deletes the turns and texts of tasks that have ended and did not change since a time. Those of open
+// tasks stay. What it deleted stays deleted when it ends in an error.
 func (s *TranscriptStore) PruneTranscripts(ctx context.Context, before time.Time) (n int64, err error) {
-	return s.inBatches(ctx, "prune transcripts", `DELETE FROM transcripts WHERE rowid IN (SELECT r.rowid FROM tasks t
-		JOIN transcripts r ON r.task_id = t.id WHERE t.state IN (?, ?) AND t.updated_at < ? LIMIT ?)`,
-		sia.Passed, sia.Stopped, micros(before))
+	for _, table := range []string{"transcripts", "texts"} {
+		some, err := s.inBatches(ctx, "prune "+table, `DELETE FROM `+table+` WHERE rowid IN (SELECT r.rowid FROM tasks t
+			JOIN `+table+` r ON r.task_id = t.id WHERE t.state IN (?, ?) AND t.updated_at < ? LIMIT ?)`,
+			sia.Passed, sia.Stopped, micros(before))
+		if n += some; err != nil {
+			return n, err
+		}
+	}
+	return n, nil
 }
 
 // pruneBatch is how many rows one transaction deletes.

@@ -19,7 +19,7 @@ type Schedule struct {
 	Feedback  string // 👍 and 👎 on SIA's comments, of which GitHub sends no webhook
 	Approvals string // 👍 on plans that wait for one
 	Prune     string // stored deliveries and transcripts
-	Heartbeat string // the lessons of repositories that are not at work
+	Heartbeat string // what GitHub has suspended, and the lessons of repositories that are not at work
 	Trials    string // the results of changed policies that are tried
 	Evolve    string // the same, and whether there is room for another change
 	Dashboard string // the dashboard issues of repositories that have one
@@ -37,7 +37,7 @@ func DefaultSchedule() Schedule {
 // Retention is how long what is not needed to work is kept; zero: for ever.
 type Retention struct {
 	Deliveries  time.Duration // since they were received, once they were worked on
-	Transcripts time.Duration // since their task, which has ended, last changed
+	Transcripts time.Duration // and texts of attempts: since their task, which has ended, last changed
 }
 
 // flipsFor is for how long it counts how a check went on a commit: a check that flickered then may be mended since.
@@ -122,12 +122,17 @@ func (s *Sweeper) Table(c Schedule, keep Retention) []store.Periodic {
 		{Name: "feedback", Spec: c.Feedback, Run: s.feedback},
 		{Name: "approvals", Spec: c.Approvals, Run: s.approvals},
 		{Name: "prune", Spec: c.Prune, Run: func(ctx context.Context) error { return s.prune(ctx, keep) }},
-		{Name: "heartbeat", Spec: c.Heartbeat, Run: s.lessons.Tidy},
+		{Name: "heartbeat", Spec: c.Heartbeat, Run: s.heartbeat},
 		{Name: "trials", Spec: c.Trials, Run: s.evolver.Watch},
 		{Name: "evolve", Spec: c.Evolve, Run: s.evolver.Evolve},
 		{Name: "watch", Spec: c.Watch, Run: s.watch},
 		{Name: "dashboard", Spec: c.Dashboard, Run: s.dashboards.All},
 	}
+}
+
+// heartbeat lets installations go on that are suspended no more, and tidies lessons.
+func (s *Sweeper) heartbeat(ctx context.Context) error {
+	return errors.Join(s.intake.LiftSuspensions(ctx), s.lessons.Tidy(ctx))
 }
 
 // prune deletes what was kept for long enough.
@@ -142,7 +147,7 @@ func (s *Sweeper) prune(ctx context.Context, keep Retention) error {
 	if keep.Transcripts > 0 {
 		n, err := s.store.PruneTranscripts(ctx, s.now().Add(-keep.Transcripts))
 		if n > 0 {
-			s.log.InfoContext(ctx, "transcripts of ended tasks were deleted", "turns", n)
+			s.log.InfoContext(ctx, "transcripts of ended tasks were deleted", "rows", n)
 		}
 		all = append(all, err)
 	}

@@ -25,7 +25,7 @@ func extremes(t *testing.T) *store.Store {
 	s := storetest.Open(t, store.Config{Now: func() time.Time { return start }})
 	ctx := t.Context()
 	repo := sia.Repo{ID: 9, Owner: strings.Repeat("o", 39), Name: endless}
-	ok(t, s.UpsertInstallation(ctx, store.Installation{ID: 1, Account: repo.Owner, AccountID: 1}))
+	ok(t, s.UpsertInstallation(ctx, store.Installation{ID: 1, Account: repo.Owner}))
 	ok(t, s.UpsertRepository(ctx, store.Repository{Repo: repo, Installation: 1, DefaultBranch: endless}))
 	ok(t, s.PlanSetups(ctx, 1, []sia.Repo{repo}, 1, false))
 	words := "A sentence of many words that goes on and on, as people's do. "

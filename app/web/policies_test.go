@@ -40,7 +40,7 @@ func TestPoliciesOnPages(t *testing.T) {
 		rows = append(rows, row)
 	}
 	must(t, s.SettleExperimentTasks(t.Context(), x.ID, rows))
-	must(t, s.UpsertInstallation(t.Context(), store.Installation{ID: 1, Account: "acme", AccountID: 1}))
+	must(t, s.UpsertInstallation(t.Context(), store.Installation{ID: 1, Account: "acme"}))
 	must(t, s.UpsertRepository(t.Context(), store.Repository{Repo: x.Place, Installation: 1, DefaultBranch: "main"}))
 	shipped, err := policies.ShippedSet()
 	must(t, err)

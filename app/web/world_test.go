@@ -63,8 +63,7 @@ func world(t testing.TB) *store.Store {
 	t.Helper()
 	s := storetest.Open(t, store.Config{Now: func() time.Time { return start }})
 	for i, account := range []string{"acme", "globex"} {
-		ok(t, s.UpsertInstallation(t.Context(), store.Installation{ID: int64(i + 1), Account: account,
-			AccountID: int64(i + 1)}))
+		ok(t, s.UpsertInstallation(t.Context(), store.Installation{ID: int64(i + 1), Account: account}))
 	}
 	populate(t, s, 1, bookings)
 	populate(t, s, 1, payroll)

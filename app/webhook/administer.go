@@ -2,6 +2,8 @@ package webhook
 
 import (
 	"context"
+	"errors"
+	"time"
 
 	"github.com/sia-bot/sia/app/store"
 	"github.com/sia-bot/sia/sia"
@@ -14,12 +16,13 @@ type administration struct {
 	account      string
 	added        []sia.Repo
 	removed      []sia.Repo
-	gone         string // why everything ends; empty when it does not
-	suspended    bool   // everything pauses
-	unsuspended  bool   // what the suspension paused goes on
-	permitted    bool   // the app may do more, or less, than before
-	pushed       *push  // nil: it is about the installation
-	board        *board // nil: it is not about a dashboard
+	gone         string    // why everything ends; empty when it does not
+	suspended    bool      // everything pauses
+	unsuspended  bool      // what the suspension paused goes on
+	permitted    bool      // the app may do more, or less, than before
+	pushed       *push     // nil: it is about the installation
+	board        *board    // nil: it is not about a dashboard
+	changed      time.Time // when the installation had last changed, as the delivery shows it
 }
 
 // administer keeps the list of installations and repositories, and their labels.
@@ -37,26 +40,24 @@ func (in *Intake) administer(ctx context.Context, a administration) error {
 		}
 		return in.Store.RemoveInstallation(ctx, a.installation)
 	}
+	now, known, err := in.GitHub.Installation(ctx, a.installation)
+	if err != nil {
+		return err
+	}
+	if known && !now.Updated.Before(a.changed) { // else one of GitHub's servers has not heard of it
+		a.suspended, a.unsuspended = now.Suspended, a.suspended || a.unsuspended
+	}
 	if err := in.Store.UpsertInstallation(ctx, store.Installation{ID: a.installation, Account: a.account,
 		Suspended: a.suspended}); err != nil {
 		return err
 	}
-	if a.suspended {
-		_, err := in.Store.Halt(ctx, store.Halt{Scope: sia.SuspensionHalt(a.installation), At: in.Now(),
-			Reason: "the app's installation was suspended on GitHub"})
-		return err
-	}
-	if a.unsuspended {
-		if _, _, err := in.Store.Lift(ctx, sia.SuspensionHalt(a.installation), "", in.Now()); err != nil {
+	if a.suspended || a.unsuspended {
+		if err := in.suspend(ctx, a.installation, a.suspended); err != nil {
 			return err
 		}
 	}
 	for _, r := range a.removed {
-		if err := in.each(ctx, store.Filter{Installation: a.installation, Repo: r.ID},
-			sia.Stop{Reason: "the repository was taken out of the app's installation", Gone: true}); err != nil {
-			return err
-		}
-		if err := in.Store.RemoveRepository(ctx, r.ID); err != nil {
+		if err := in.remove(ctx, a, r); err != nil {
 			return err
 		}
 	}
@@ -65,6 +66,57 @@ func (in *Intake) administer(ctx context.Context, a administration) error {
 	}
 	// Once all are known: one may hold the settings of the others.
 	return in.Store.PlanSetups(ctx, a.installation, a.added, len(a.added), a.permitted)
+}
+
+// suspend pauses everything of an installation that GitHub has suspended, or lets it go on.
+func (in *Intake) suspend(ctx context.Context, installation int64, suspended bool) (err error) {
+	scope := sia.SuspensionHalt(installation)
+	if suspended {
+		_, err = in.Store.Halt(ctx, store.Halt{Scope: scope, At: in.Now(),
+			Reason: "the app's installation was suspended on GitHub"})
+	} else {
+		_, _, err = in.Store.Lift(ctx, scope, "", in.Now())
+	}
+	return err
+}
+
+// LiftSuspensions lets installations go on that GitHub has suspended no more: the delivery that said so may be lost.
+func (in *Intake) LiftSuspensions(ctx context.Context) error {
+	known, err := in.Store.Installations(ctx)
+	all := []error{err}
+	for _, v := range known {
+		if !v.Suspended {
+			continue
+		}
+		now, installed, err := in.GitHub.Installation(ctx, v.ID)
+		if err == nil && installed && !now.Suspended {
+			v.Suspended = false
+			err = errors.Join(in.suspend(ctx, v.ID, false), in.Store.UpsertInstallation(ctx, v))
+		}
+		all = append(all, err)
+	}
+	return errors.Join(all...)
+}
+
+// remove forgets a repository that was taken out of an installation, and stops its tasks. Where there are some, GitHub
+// is asked first: it may be in the installation again.
+func (in *Intake) remove(ctx context.Context, a administration, repo sia.Repo) error {
+	tasks := store.Filter{Installation: a.installation, Repo: repo.ID, Open: true, Limit: 1}
+	some, err := in.Store.Tasks(ctx, tasks)
+	if err != nil {
+		return err
+	}
+	if len(some) > 0 {
+		now, covered, err := in.GitHub.InstallationOn(ctx, repo)
+		if err != nil || covered && now.ID == a.installation && !now.Updated.Before(a.changed) {
+			return err
+		}
+	}
+	if err := in.each(ctx, tasks,
+		sia.Stop{Reason: "the repository was taken out of the app's installation", Gone: true}); err != nil {
+		return err
+	}
+	return in.Store.RemoveRepository(ctx, repo.ID)
 }
 
 // each applies a fact to every task of a filter that has not ended.

@@ -48,8 +48,8 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	guid, event := r.Header.Get("X-GitHub-Delivery"), r.Header.Get("X-GitHub-Event")
-	if guid == "" || event == "" || len(guid) > 100 || len(event) > 100 {
-		http.Error(w, "X-GitHub-Delivery and X-GitHub-Event are needed", http.StatusBadRequest)
+	if !isName(guid) || !isName(event) {
+		http.Error(w, "X-GitHub-Delivery and X-GitHub-Event are needed, in printable ASCII", http.StatusBadRequest)
 		return
 	}
 	body, done, err := h.receive(w, r)
@@ -90,6 +90,11 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	w.WriteHeader(http.StatusAccepted)
+}
+
+// isName reports whether a header can name a delivery or an event: some printable ASCII, without spaces.
+func isName(s string) bool {
+	return s != "" && len(s) <= 100 && !strings.ContainsFunc(s, func(r rune) bool { return r <= ' ' || r > '~' })
 }
 
 func unsigned(w http.ResponseWriter) {

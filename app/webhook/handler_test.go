@@ -53,6 +53,8 @@ func TestHandler(t *testing.T) {
 		{"a SHA-1 signature", "POST", "issues", "g3", body, "sha1=" + strings.Repeat("0", 40), http.StatusUnauthorized},
 		{"a signature that is no hex", "POST", "issues", "g3", body, "sha256=zz", http.StatusUnauthorized},
 		{"no delivery id", "POST", "issues", "", body, sign(body), http.StatusBadRequest},
+		{"a delivery id that is no text", "POST", "issues", "\xff", body, sign(body), http.StatusBadRequest},
+		{"a delivery id with a space", "POST", "issues", "g 1", body, sign(body), http.StatusBadRequest},
 		{"no JSON", "POST", "issues", "g4", []byte("x=1"), sign([]byte("x=1")), http.StatusBadRequest},
 		{"a GET", "GET", "issues", "g5", nil, "", http.StatusMethodNotAllowed},
 		{"too large", "POST", "issues", "g6", bytes.Repeat([]byte(" "), webhook.MaxBody+1), "",

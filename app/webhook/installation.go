@@ -13,7 +13,8 @@ func readInstallation(payload any, _ reading) ([]sia.Intent, *administration) {
 	if !ok {
 		return nil, nil
 	}
-	a := &administration{installation: e.GetInstallation().GetID(), account: e.GetInstallation().GetAccount().GetLogin()}
+	in := e.GetInstallation()
+	a := &administration{installation: in.GetID(), account: in.GetAccount().GetLogin(), changed: in.GetUpdatedAt().Time}
 	switch e.GetAction() {
 	case "created", "new_permissions_accepted", "unsuspend":
 		a.added = repositories(e.Repositories, a.account)

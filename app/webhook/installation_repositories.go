@@ -15,7 +15,7 @@ func readInstallationRepositories(payload any, _ reading) ([]sia.Intent, *admini
 	}
 	account := e.GetInstallation().GetAccount().GetLogin()
 	return nil, &administration{
-		installation: e.GetInstallation().GetID(), account: account,
+		installation: e.GetInstallation().GetID(), account: account, changed: e.GetInstallation().GetUpdatedAt().Time,
 		added: repositories(e.RepositoriesAdded, account), removed: repositories(e.RepositoriesRemoved, account),
 	}
 }

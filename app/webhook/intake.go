@@ -26,8 +26,8 @@ const (
 // Settings gives the settings in force in a repository.
 type Settings interface {
 	Settings(ctx context.Context, installation int64, repo sia.Repo) (sia.Settings, error)
-	// Edited reads the settings of a commit that somebody pushed to the default branch.
-	Edited(ctx context.Context, installation int64, repo sia.Repo, sha string) error
+	// Edited reads the settings of the default branch, which somebody pushed to.
+	Edited(ctx context.Context, installation int64, repo sia.Repo, branch string) error
 	// Techniques gives those that a task can use; the warning, for people, names what can't be read.
 	Techniques(ctx context.Context, t sia.Task) (_ *technique.Library, warning string, err error)
 }

@@ -21,6 +21,7 @@ func readIssues(payload any, r reading) ([]sia.Intent, *administration) {
 	in := r.intent(e.GetRepo(), e.GetInstallation(), e.GetSender(), nil)
 	in.Refs = []string{sia.IssueRef(n)}
 	in.Event.Origin = sia.Origin{OnIssue: n}
+	in.Changed = e.GetIssue().GetUpdatedAt().Time
 	by := "@" + in.Event.By.Login
 	switch e.GetAction() {
 	case "labeled":

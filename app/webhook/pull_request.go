@@ -21,6 +21,7 @@ func readPullRequest(payload any, r reading) ([]sia.Intent, *administration) {
 	in := r.intent(e.GetRepo(), e.GetInstallation(), e.GetSender(), nil)
 	in.Refs = []string{sia.BranchRef(p.GetHead().GetRef())}
 	in.Event.Origin = sia.Origin{OnIssue: p.GetNumber()}
+	in.Changed = p.GetUpdatedAt().Time
 	switch e.GetAction() {
 	case "synchronize":
 		if e.GetSender().GetLogin() == r.slug+"[bot]" {

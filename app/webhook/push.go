@@ -25,7 +25,6 @@ const settingsFile = ".sia/config.yml"
 type push struct {
 	repo     sia.Repo
 	branch   string
-	sha      string
 	standard bool // to the default branch
 	settings bool // the settings may have changed
 	by       sia.Actor
@@ -52,7 +51,7 @@ func readPush(payload any, r reading) ([]sia.Intent, *administration) {
 	}
 	p := &push{
 		repo:   sia.Repo{ID: e.GetRepo().GetID(), Owner: owner, Name: e.GetRepo().GetName()},
-		branch: branch, sha: e.GetAfter(), standard: branch == e.GetRepo().GetDefaultBranch(),
+		branch: branch, standard: branch == e.GetRepo().GetDefaultBranch(),
 		settings: e.GetForced(), // its commits don't tell what is gone
 		by:       sia.Actor{Login: e.GetSender().GetLogin(), ID: e.GetSender().GetID()},
 	}
@@ -82,7 +81,11 @@ func (in *Intake) pushed(ctx context.Context, installation int64, p push) error 
 	if installation == 0 || p.repo.ID == 0 {
 		return nil
 	}
-	if err := in.registerRepository(ctx, installation, p.repo); err != nil {
+	standard := ""
+	if p.standard {
+		standard = p.branch
+	}
+	if err := in.registerRepository(ctx, installation, p.repo, standard); err != nil {
 		return err
 	}
 	set, err := in.Settings.Settings(ctx, installation, p.repo)
@@ -93,7 +96,7 @@ func (in *Intake) pushed(ctx context.Context, installation int64, p push) error 
 	case p.branch == set.Memory.Branch:
 		return in.Memory.Edited(ctx, installation, p.repo, p.by)
 	case p.standard && p.settings:
-		return in.Settings.Edited(ctx, installation, p.repo, p.sha)
+		return in.Settings.Edited(ctx, installation, p.repo, p.branch)
 	}
 	return nil
 }

@@ -17,7 +17,7 @@ func TestReadPush(t *testing.T) {
 		`"repository":{"id":9,"name":"r","owner":{"name":"o"},"default_branch":"main"},` +
 		`"sender":{"login":"ada","id":7,"type":"User"}`
 	want := func(change func(*push)) *push {
-		p := &push{repo: sia.Repo{ID: 9, Owner: "o", Name: "r"}, branch: "main", sha: "abc", standard: true,
+		p := &push{repo: sia.Repo{ID: 9, Owner: "o", Name: "r"}, branch: "main", standard: true,
 			by: sia.Actor{Login: "ada", ID: 7}}
 		change(p)
 		return p

@@ -10,8 +10,8 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// handled lists the GitHub events that are stored and read; every other is
-// counted.
+// handled lists the GitHub events that are stored and read; any other is
+// acknowledged and dropped.
 var handled = map[string]func(any, reading) ([]sia.Intent, *administration){
 	"issues":                      readIssues,
 	"issue_comment":               readIssueComment,

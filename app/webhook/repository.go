@@ -10,11 +10,15 @@ import (
 )
 
 // registerRepository makes a repository known that a delivery names and nothing else did: the app was
-// installed on it before this server was there, or the delivery that said so is lost.
-func (in *Intake) registerRepository(ctx context.Context, installation int64, repo sia.Repo) error {
+// installed on it before this server was there, or the delivery that said so is lost. So it does where
+// the delivery says that the default branch is another; empty: it doesn't say.
+func (in *Intake) registerRepository(
+	ctx context.Context, installation int64, repo sia.Repo, defaultBranch string,
+) error {
 	known, err := in.Store.Repository(ctx, repo.ID)
 	switch {
-	case err == nil && known.Installation == installation && known.Repo == repo:
+	case err == nil && known.Installation == installation && known.Repo == repo &&
+		(defaultBranch == "" || defaultBranch == known.DefaultBranch):
 		return nil
 	case err != nil && !errors.Is(err, store.ErrNotFound):
 		return err
@@ -36,7 +40,7 @@ func (in *Intake) registerRepository(ctx context.Context, installation int64, re
 			return err
 		}
 	}
-	in.Logger.InfoContext(ctx, "a repository that was not known", "repo", found.Repo.String(), "installation",
+	in.Logger.InfoContext(ctx, "repository registered", "repo", found.Repo.String(), "installation",
 		installation)
 	if err := in.Store.UpsertRepository(ctx, store.Repository{Repo: found.Repo, Installation: installation,
 		DefaultBranch: found.DefaultBranch, Private: found.Private}); err != nil {

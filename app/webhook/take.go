@@ -1,6 +1,7 @@
 package webhook
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -25,7 +26,7 @@ type taking struct {
 func (in *Intake) Take(ctx context.Context, intent sia.Intent) error {
 	t := &taking{Intake: in, intent: intent}
 	for _, stage := range []func(context.Context) (ended bool, err error){
-		t.find, t.register, t.tellHeard, t.filter, t.permit, t.allow, t.teach, t.obeyHalt, t.begin, t.apply,
+		t.find, t.register, t.tellHeard, t.filter, t.stale, t.permit, t.allow, t.teach, t.obeyHalt, t.begin, t.apply,
 	} {
 		if ended, err := stage(ctx); err != nil || ended {
 			return err
@@ -92,7 +93,8 @@ func (t *taking) answerWords() {
 
 // register makes the repository known.
 func (t *taking) register(ctx context.Context) (ended bool, err error) {
-	return false, t.registerRepository(ctx, t.intent.Installation, t.intent.Repo)
+	start, _ := t.intent.Event.Fact.(sia.Start)
+	return false, t.registerRepository(ctx, t.intent.Installation, t.intent.Repo, start.DefaultBranch)
 }
 
 // tellHeard ends the way of a command that was answered where there was no task yet, and that a look finds again on the
@@ -135,6 +137,31 @@ func (t *taking) filter(ctx context.Context) (ended bool, err error) {
 	otherLabel := t.intent.Label != "" && !strings.EqualFold(t.intent.Label, t.set.Label)
 	otherBot := t.intent.Bot && !t.set.Access.Obeys(t.intent.Event.By.Login)
 	return otherLabel || otherBot, nil
+}
+
+// stale ends the way of a stop, or of the end of a pull request, that GitHub does not show any more: a delivery that
+// failed is sent again later, when the label may be on again, or the issue or pull request open.
+func (t *taking) stale(ctx context.Context) (ended bool, err error) {
+	on := t.intent.Event.Origin
+	if len(t.targets) == 0 || on.OnIssue == 0 || on.Command {
+		return false, nil
+	}
+	label := ""
+	switch f := t.intent.Event.Fact.(type) {
+	case sia.Stop:
+		if f.IssueGone {
+			return false, nil
+		}
+		label = cmp.Or(t.intent.Label, t.targets[0].stands.Label)
+	case sia.PullClosed:
+	default:
+		return false, nil
+	}
+	now, gone, err := t.GitHub.Repo(t.intent.Installation, t.intent.Repo).IssueOrGone(ctx, on.OnIssue)
+	if err != nil || gone || now.UpdatedAt.Before(t.intent.Changed) { // one of GitHub's servers has not heard of it
+		return false, err
+	}
+	return now.State == "open" && (label == "" || now.HasLabel(label)), nil
 }
 
 // permit asks GitHub whether the person may do it, and says so politely when not.

@@ -46,7 +46,7 @@ func (w *startWorker) begin(ctx context.Context, t sia.Task, f sia.Effect) (sia.
 	if err != nil {
 		return nil, err
 	}
-	set, err := w.Settings.At(ctx, t.Installation, t.Repo, sha)
+	set, err := w.Settings.At(ctx, t.Installation, t.Repo, t.BaseBranch, sha)
 	if err != nil {
 		return nil, err
 	}
@@ -54,7 +54,7 @@ func (w *startWorker) begin(ctx context.Context, t sia.Task, f sia.Effect) (sia.
 	if err != nil {
 		return nil, err
 	}
-	broken, err := w.Settings.ReadPolicies(ctx, t.Installation, t.Repo, sha)
+	broken, err := w.Settings.ReadPolicies(ctx, t.Installation, t.Repo, t.BaseBranch, sha)
 	if err != nil {
 		return nil, err
 	}

@@ -194,7 +194,7 @@ func (w *checkWorker) mended(ctx context.Context, t sia.Task, in *gate.Input) er
 	if err != nil {
 		return err
 	}
-	set, err := w.Settings.At(ctx, t.Installation, t.Repo, sha)
+	set, err := w.Settings.At(ctx, t.Installation, t.Repo, t.BaseBranch, sha)
 	if err != nil {
 		return err
 	}

@@ -25,13 +25,13 @@ import (
 
 // Settings gives the settings in force in a repository.
 type Settings interface {
-	// At gives those of a commit of the base branch, read anew.
-	At(ctx context.Context, installation int64, repo sia.Repo, sha string) (sia.InForce, error)
+	// At gives those of a commit of a task's base branch, read anew.
+	At(ctx context.Context, installation int64, repo sia.Repo, branch, sha string) (sia.InForce, error)
 	// Techniques gives those that a task can use; the warning, for people, names what can't be read.
 	Techniques(ctx context.Context, t sia.Task) (_ *technique.Library, warning string, err error)
-	// ReadPolicies takes up the policies of a commit of the base branch, and the owner's; the warning,
-	// for people, names what can't be read.
-	ReadPolicies(ctx context.Context, installation int64, repo sia.Repo, sha string) (warning string, err error)
+	// ReadPolicies takes up the policies of a commit of a task's base branch where that is the default branch, and the
+	// owner's; the warning, for people, names what can't be read.
+	ReadPolicies(ctx context.Context, installation int64, repo sia.Repo, branch, sha string) (warning string, err error)
 	// Policies gives those that may hold in a repository, as last read.
 	Policies(ctx context.Context, installation int64, repo sia.Repo) (*policies.Set, error)
 }

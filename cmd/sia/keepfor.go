@@ -30,7 +30,7 @@ const leastDeliveries = 3 * 24 * time.Hour
 
 // retentionFlags say how long what is not needed to work is kept.
 type retentionFlags struct {
-	KeepTranscripts keepFor `help:"How long the turns of agents are kept after their task ended, such as 90d; 0: for ever." default:"0" env:"SIA_KEEP_TRANSCRIPTS" placeholder:"TIME" group:"folded:serve"`
+	KeepTranscripts keepFor `help:"How long the turns of agents, and the texts of their attempts, are kept after their task ended, such as 90d; 0: for ever." default:"0" env:"SIA_KEEP_TRANSCRIPTS" placeholder:"TIME" group:"folded:serve"`
 	KeepDeliveries  keepFor `help:"How long webhooks are kept that were worked on, 3d at least (GitHub Enterprise Server sends again for 7d); 0: for ever." default:"8d" env:"SIA_KEEP_DELIVERIES" placeholder:"TIME" group:"folded:serve"`
 }
 

@@ -29,7 +29,7 @@ func TestTechniques(t *testing.T) {
 		}
 	}
 	shop := sia.Repo{ID: 7, Owner: "acme", Name: "shop"}
-	must(s.UpsertInstallation(ctx, store.Installation{ID: 3, Account: "acme", AccountID: 9, AccountType: "Organization"}))
+	must(s.UpsertInstallation(ctx, store.Installation{ID: 3, Account: "acme"}))
 	must(s.UpsertRepository(ctx, store.Repository{Installation: 3, Repo: shop}))
 	run := func(args ...string) (code int, out, errs string) {
 		var o, e bytes.Buffer

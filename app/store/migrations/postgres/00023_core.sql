@@ -223,7 +223,7 @@ CREATE INDEX lessons_created ON lessons (repo_id, created_at);
 
 CREATE TABLE lesson_terms (
     term text COLLATE "C" NOT NULL,
-    part bigint NOT NULL, -- of lessons.seq: its stretch (lessonposts.go)
+    part bigint NOT NULL, -- of lessons.seq: its stretch (lessonpostings.go)
     n    bigint NOT NULL, -- lessons of the part that have it
     seqs bytea NOT NULL, -- which: the steps from one to the next, as varints
     PRIMARY KEY (term, part)

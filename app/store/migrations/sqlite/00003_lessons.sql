@@ -21,7 +21,7 @@ CREATE INDEX lessons_created ON lessons (repo_id, created_at);
 -- whole.
 CREATE TABLE lesson_terms (
     term text    NOT NULL,
-    part integer NOT NULL, -- of lessons.seq: its stretch (lessonposts.go)
+    part integer NOT NULL, -- of lessons.seq: its stretch (lessonpostings.go)
     n    integer NOT NULL, -- lessons of the part that have it
     seqs blob    NOT NULL, -- which: the steps from one to the next, as varints
     PRIMARY KEY (term, part)

@@ -1,0 +1,23 @@
+package store
+
+import (
+	"errors"
+	"strings"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// boundUnheard has a connection break when what was sent is not acknowledged in time: the kernel asks whether a peer is
+// alive only while nothing is on its way to it.
+// https://man7.org/linux/man-pages/man7/tcp.7.html (TCP_USER_TIMEOUT)
+func boundUnheard(network, _ string, c syscall.RawConn) error {
+	if !strings.HasPrefix(network, "tcp") {
+		return nil
+	}
+	var failed error
+	err := c.Control(func(fd uintptr) {
+		failed = unix.SetsockoptInt(int(fd), unix.IPPROTO_TCP, unix.TCP_USER_TIMEOUT, int(postgresUnheard.Milliseconds()))
+	})
+	return errors.Join(err, failed)
+}
