@@ -172,7 +172,7 @@ func entryOfKind(k string) func(ghsim.Entry) bool {
 	return func(e ghsim.Entry) bool { return e.Kind == k }
 }
 
-// file is where a journal entry can be looked at.
+// link is the address of a page of the repository.
 func (n *demoNarrator) link(path string, args ...any) string {
 	return n.Style.Dim(n.sim.URL() + "/" + n.repo + fmt.Sprintf(path, args...))
 }

@@ -83,7 +83,7 @@ func (c *runCmd) start(e *cli.Env, j localJob) (_ *localRun, err error) {
 		err = r.prepare()
 	}
 	if err != nil {
-		return nil, errors.Join(err, r.close())
+		return nil, errors.Join(err, r.shut())
 	}
 	return r, nil
 }
@@ -295,5 +295,3 @@ func (r *localRun) stop(t sia.Task) (sia.Task, error) {
 	}
 	return t, r.app.Engine().Idle(ctx)
 }
-
-func (r *localRun) close() error { return r.shut() }

@@ -102,7 +102,7 @@ func (r *localRun) remember(ctx context.Context, head string) (string, error) {
 	if err != nil || len(entries) == 0 {
 		return head, err
 	}
-	git := localGit{r.job.git.dir}
+	git := r.job.git
 	if _, err := git.run(ctx, "fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--no-recurse-submodules", "--",
 		r.bare, "refs/heads/"+memoryBranch); err != nil {
 		return head, err

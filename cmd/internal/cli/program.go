@@ -160,7 +160,7 @@ func (p Program) Alone(args []string) Program {
 			}
 			found = true
 		}
-		f.Anonymous = false // promoted methods are not made anew
+		f.Anonymous = false // reflect.StructOf can't embed a type with methods
 		fields, from = append(fields, f), append(from, i)
 	}
 	if !found {
