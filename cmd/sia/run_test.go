@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -134,7 +135,8 @@ func TestStagesLeftBehind(t *testing.T) {
 	if err := gone.Run(); err != nil {
 		t.Fatal(err)
 	}
-	now, left := time.Now(), map[string]bool{"killed": false, "running": true, "young": true}
+	now, left := time.Now(), map[string]bool{"killed": false, "running": true, "young": true,
+		"another's pipe": true}
 	for name := range left {
 		dir, pid, made := filepath.Join(os.TempDir(), stageFolder+name), gone.Process.Pid, now.Add(-2*leftStage)
 		if name == "running" {
@@ -144,8 +146,11 @@ func TestStagesLeftBehind(t *testing.T) {
 			made = now
 		}
 		mark := filepath.Join(dir, stagePID)
-		if err := errors.Join(os.Mkdir(dir, 0o700), os.WriteFile(mark, []byte(strconv.Itoa(pid)), 0o600),
-			os.Chtimes(mark, made, made)); err != nil {
+		write := func() error { return os.WriteFile(mark, []byte(strconv.Itoa(pid)), 0o600) }
+		if name == "another's pipe" {
+			write = func() error { return syscall.Mkfifo(mark, 0o600) }
+		}
+		if err := errors.Join(os.Mkdir(dir, 0o700), write(), os.Chtimes(mark, made, made)); err != nil {
 			t.Fatal(err)
 		}
 	}
