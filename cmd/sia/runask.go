@@ -36,8 +36,11 @@ func (r *localRun) ask(t sia.Task) (done bool, err error) {
 	}
 	toldTo(r.Err, "%s ", "Answer with a letter, words, or a command such as /sia stop:")
 	answer, err := r.read()
-	if err != nil || answer == "" {
+	switch {
+	case err != nil:
 		return true, nil //nolint:nilerr // standard input has ended: nobody answers
+	case answer == "": // it is asked again
+		return false, nil
 	}
 	r.asked, r.answered = key, time.Now()
 	if i := slices.IndexFunc(options, func(o sia.Option) bool { return strings.EqualFold(o.Letter, answer) }); i >= 0 {
