@@ -127,7 +127,7 @@ func (c *runCmd) job(e *cli.Env) (j localJob, err error) {
 			"SIA_MODEL_URL, SIA_MODEL and SIA_MODEL_KEY")
 	}
 	j.models.Coder.Name = cmp.Or(j.models.Coder.Name, j.models.Coder.Model) // what people know it by
-	if j.title, j.body, err = readIssue(c.Issue); err != nil {
+	if j.title, j.body, err = readIssue(c.Issue, e.Stdin()); err != nil {
 		return j, err
 	}
 	if err := c.findCommit(e.Ctx, &j); err != nil {
@@ -148,11 +148,11 @@ const (
 var namesFile = regexp.MustCompile(`^\S*(/\S*|\.(md|markdown|txt))$`)
 
 // readIssue reads an issue from a file, from standard input or from the words themselves.
-func readIssue(from string) (title, body string, err error) {
+func readIssue(from string, stdin io.Reader) (title, body string, err error) {
 	words, name := []byte(from), "--issue"
 	if _, statErr := os.Stat(from); from == "-" {
 		name = "the issue on standard input"
-		words, err = io.ReadAll(io.LimitReader(os.Stdin, maxIssueFile+1))
+		words, err = io.ReadAll(io.LimitReader(stdin, maxIssueFile+1))
 	} else if statErr == nil || namesFile.MatchString(from) {
 		name = "--issue " + from
 		words, err = beginningOfFile(from, maxIssueFile+1)

@@ -77,7 +77,7 @@ func (c *runCmd) start(e *cli.Env, j localJob) (_ *localRun, err error) {
 		return nil, err
 	}
 	r := &localRun{Env: e, demoStage: stage, cmd: c, job: j, repo: demoUser + "/" + j.name, began: time.Now(),
-		in: bufio.NewReader(os.Stdin), terminal: cli.Interactive(os.Stdin)}
+		in: bufio.NewReader(e.Stdin()), terminal: cli.Interactive(os.Stdin)}
 	r.commands, err = agent.NewCommands(box, filepath.Join(stage.config.Dir, "sandbox"), j.hosts, time.Now, logger)
 	if err == nil {
 		err = r.prepare()
