@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bufio"
 	"context"
 	"encoding/json"
 	"errors"
@@ -34,11 +35,9 @@ func story(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Setenv("MODEL_URL", srv.URL)
 }
 
-// Ctrl-C in the midst of an attempt keeps what it had done on the branch, and says how to go on.
-//
-//test:thorough
-func TestRunStopped(t *testing.T) {
-	t.Setenv("XDG_CONFIG_HOME", t.TempDir()) // where it remembers the results of runs
+// halfDone is a model that writes a file in its first turn and gives no second one.
+func halfDone(t *testing.T) string {
+	t.Helper()
 	write := scripted.Answer{Calls: []scripted.Call{{Name: "write", Args: map[string]any{"path": "a.txt",
 		"content": "half\n"}}}}
 	srv, err := scripted.Start(scripted.Script{Rules: []scripted.Rule{{Name: "slow",
@@ -51,21 +50,60 @@ func TestRunStopped(t *testing.T) {
 			t.Error(err)
 		}
 	})
+	return srv.URL
+}
+
+// keptHalf wants the file of [halfDone] on the branch of a run.
+func keptHalf(t *testing.T, dir string) {
+	t.Helper()
+	text, err := localGit{dir}.run(t.Context(), "show", "sia/write-a-file:a.txt")
+	if string(text) != "half\n" || err != nil {
+		t.Errorf("the branch has %q, %v", text, err)
+	}
+}
+
+// Ctrl-C in the midst of an attempt keeps what it had done on the branch, and says how to go on.
+//
+//test:thorough
+func TestRunStopped(t *testing.T) {
+	t.Setenv("XDG_CONFIG_HOME", t.TempDir()) // where it remembers the results of runs
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	out, errs := &watched{until: "turn 1: write a.txt", then: cancel}, &strings.Builder{}
 	dir := testedClone(t)
-	code := runCommand(ctx, []string{"run", "--repo", dir, "--issue", "Write a file", "--free", "--model-url", srv.URL,
+	code := runCommand(ctx, []string{"run", "--repo", dir, "--issue", "Write a file", "--free", "--model-url", halfDone(t),
 		"--model", "m"}, out, errs)
 	if code != cli.ExitStopped || errs.String() != "Stopped.\n" ||
 		!strings.Contains(out.String(), "To go on from there: sia run --base sia/write-a-file") ||
 		strings.Contains(out.String(), "cancelled\n    ") {
 		t.Errorf("exit %d, %q:\n%s", code, errs, out)
 	}
-	text, err := localGit{dir}.run(t.Context(), "show", "sia/write-a-file:a.txt")
-	if string(text) != "half\n" || err != nil {
-		t.Errorf("the branch has %q, %v", text, err)
+	keptHalf(t, dir)
+}
+
+// Ctrl-C ends tee, too, if that is who reads. What was done is kept all the same.
+//
+//test:thorough
+func TestRunStoppedUnread(t *testing.T) {
+	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
+	dir := testedClone(t)
+	cmd := exec.CommandContext(t.Context(), "sia", "run", "--repo", dir, "--issue", "Write a file", "--free", "--model-url",
+		halfDone(t), "--model", "m")
+	var errs strings.Builder
+	cmd.Stderr = &errs
+	out, err := cmd.StdoutPipe()
+	if err := errors.Join(err, cmd.Start()); err != nil {
+		t.Fatal(err)
 	}
+	for lines := bufio.NewScanner(out); lines.Scan() && !strings.Contains(lines.Text(), "turn 1: write a.txt"); {
+	}
+	if err := errors.Join(out.Close(), cmd.Process.Signal(os.Interrupt)); err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Wait(); cmd.ProcessState.ExitCode() != cli.ExitStopped || errs.String() != "Stopped.\n" {
+		t.Errorf("%v, %q", err, &errs)
+	}
+	keptHalf(t, dir)
 }
 
 // A model's endpoint that refuses for longer than an answer may take ends the run with the reason, for people and for

@@ -133,7 +133,7 @@ const mostDiff = 20_000
 
 // show prints the result for people.
 func (r *localRun) show(out runResult) {
-	fmt.Fprintln(r.Out)
+	r.progress("")
 	switch {
 	case out.Passed:
 		r.progress("%s in %s, %s, %s credits (%.2f USD).", r.Style.Green("Passed"),

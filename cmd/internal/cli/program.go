@@ -10,18 +10,20 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"syscall"
 
 	"github.com/alecthomas/kong"
 
 	"github.com/sia-bot/sia/sia/secret"
 )
 
-// Exit codes: done, failed, wrong usage, and ended by Ctrl-C as shells have it.
+// Exit codes: done, failed, wrong usage; ended by Ctrl-C, and because nobody reads the output, as shells have them.
 const (
 	ExitDone    = 0
 	ExitFailed  = 1
 	ExitUsage   = 2
 	ExitStopped = 130
+	ExitUnread  = 141
 )
 
 // ErrShown ends a command as failed after it has said everything itself.
@@ -113,6 +115,9 @@ func (p Program) Run(ctx context.Context, args []string, stdout, stderr io.Write
 		args = append(args[1:len(args):len(args)], "--help")
 	}
 	kctx, err := parser.Parse(args)
+	if errors.Is(err, syscall.EPIPE) { // it printed help
+		return ExitUnread
+	}
 	if err != nil {
 		return p.wrong(stderr, misread(err), p.mistaken(err))
 	}
@@ -121,7 +126,9 @@ func (p Program) Run(ctx context.Context, args []string, stdout, stderr io.Write
 	if p.Global.LogJSON {
 		handler = slog.NewJSONHandler(stderr, opts)
 	}
-	e := &Env{Ctx: ctx, Out: stdout, Err: stderr, Logger: slog.New((&secret.Masker{}).Handler(handler)),
+	read, unread := context.WithCancelCause(ctx)
+	defer unread(nil)
+	e := &Env{Ctx: read, Out: output{stdout, unread}, Err: stderr, Logger: slog.New((&secret.Masker{}).Handler(handler)),
 		Style: StyleFor(stdout)}
 	if err := kctx.Run(e, parser); err != nil {
 		if code := ExitCode(0); errors.As(err, &code) {
@@ -133,6 +140,9 @@ func (p Program) Run(ctx context.Context, args []string, stdout, stderr io.Write
 		if ctx.Err() != nil { // an error that follows from being told to end is no failure
 			fmt.Fprintln(stderr, "Stopped.")
 			return ExitStopped
+		}
+		if errors.Is(context.Cause(read), syscall.EPIPE) {
+			return ExitUnread
 		}
 		if !errors.Is(err, ErrShown) {
 			fmt.Fprintf(stderr, "%s: %s\n", p.Name, secret.Mask(Words(err)))
