@@ -8,6 +8,7 @@ import (
 	"io"
 	"log/slog"
 	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 	"syscall"
@@ -135,7 +136,7 @@ func (p Program) Run(ctx context.Context, args []string, stdout, stderr io.Write
 			return int(code)
 		}
 		if wrong := usageError(""); errors.As(err, &wrong) {
-			return p.wrong(stderr, secret.Mask(Words(err)), p.Name+" "+kctx.Selected().Path())
+			return p.wrong(stderr, Words(err), p.Name+" "+kctx.Selected().Path())
 		}
 		if ctx.Err() != nil { // an error that follows from being told to end is no failure
 			fmt.Fprintln(stderr, "Stopped.")
@@ -197,16 +198,20 @@ func withoutEmpty(_ []string, a slog.Attr) slog.Attr {
 
 // wrong reports wrong usage of a command.
 func (p Program) wrong(stderr io.Writer, said, command string) int {
-	fmt.Fprintf(stderr, "%s: %s\nTry `%s --help`.\n", p.Name, said, command)
+	fmt.Fprintf(stderr, "%s: %s\nTry `%s --help`.\n", p.Name, secret.Mask(said), command)
 	return ExitUsage
 }
 
 // missingArguments begins kong's words for arguments that are missing: `expected "<base> <head>"`.
 const missingArguments = `expected "<`
 
+// fromVariable matches what kong says of a variable with a wrong value: it repeats all of it, though what is wrong was
+// said before. It may be a secret.
+var fromVariable = regexp.MustCompile(`\(from envar (\w+)="(?:[^"\\]|\\.)*"\)`)
+
 // misread is why a command line can't be read.
 func misread(err error) string {
-	said := Words(err)
+	said := fromVariable.ReplaceAllString(Words(err), "(from the variable $1)")
 	if names, ok := strings.CutPrefix(said, missingArguments); ok {
 		return "missing arguments: <" + strings.TrimSuffix(names, `"`)
 	}
