@@ -17,6 +17,7 @@ import (
 
 	"github.com/goccy/go-yaml"
 
+	"github.com/sia-bot/sia/agent/llm"
 	"github.com/sia-bot/sia/app"
 	"github.com/sia-bot/sia/cmd/internal/cli"
 	"github.com/sia-bot/sia/sia"
@@ -330,4 +331,12 @@ func treeNames(tree []byte) (top, submodules []string) {
 }
 
 // budget is what the run may spend, as people read it.
-func (c *runCmd) budget() string { return sia.Credits(c.Credits * int(sia.Credit)).String() }
+func (c *runCmd) budget(coder app.ModelConfig) string {
+	if c.Free && coder.Price == (llm.Price{}) {
+		return noBudget
+	}
+	return fmt.Sprintf("budget %s credits", sia.Credits(c.Credits*int(sia.Credit)))
+}
+
+// noBudget is said of a model that costs nothing, as far as is known.
+const noBudget = "no budget, since its price is not known"

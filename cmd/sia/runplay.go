@@ -116,8 +116,8 @@ func (r *localRun) prepare() error {
 // play works on the issue until it is resolved, or nothing more can be done.
 func (r *localRun) play() (out runResult, err error) {
 	r.progress("%s: %s", r.Style.Bold("Issue"), cli.Plain(r.job.title))
-	r.progress("Repository %s at %.9s, model %s, budget %s credits", r.job.git.dir, r.job.base, r.job.models.Coder.Model,
-		r.cmd.budget())
+	r.progress("Repository %s at %.9s, model %s, %s", r.job.git.dir, r.job.base, r.job.models.Coder.Model,
+		r.cmd.budget(r.job.models.Coder))
 	r.progress("Check: %s (%s)", r.job.test, r.job.why)
 	if err := r.reachModel(); err != nil {
 		return out, err
