@@ -10,9 +10,11 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -35,13 +37,12 @@ func story(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Setenv("MODEL_URL", srv.URL)
 }
 
-// halfDone is a model that writes a file in its first turn and gives no second one.
-func halfDone(t *testing.T) string {
+// writer starts a model that writes a file in its first turn, and then says something else.
+func writer(t *testing.T, text string, then scripted.Answer) (url string) {
 	t.Helper()
-	write := scripted.Answer{Calls: []scripted.Call{{Name: "write", Args: map[string]any{"path": "a.txt",
-		"content": "half\n"}}}}
-	srv, err := scripted.Start(scripted.Script{Rules: []scripted.Rule{{Name: "slow",
-		Turns: []scripted.Answer{write, {Text: "…", Delay: time.Hour}}}}}, scripted.Options{})
+	write := scripted.Answer{Calls: []scripted.Call{{Name: "write", Args: map[string]any{"path": "a.txt", "content": text}}}}
+	srv, err := scripted.Start(scripted.Script{Rules: []scripted.Rule{{Name: "writer",
+		Turns: []scripted.Answer{write, then}}}}, scripted.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -51,6 +52,12 @@ func halfDone(t *testing.T) string {
 		}
 	})
 	return srv.URL
+}
+
+// halfDone starts a model that writes a file and gives no second answer.
+func halfDone(t *testing.T) (url string) {
+	t.Helper()
+	return writer(t, "half\n", scripted.Answer{Text: "…", Delay: time.Hour})
 }
 
 // keptHalf wants the file of [halfDone] on the branch of a run.
@@ -104,6 +111,46 @@ func TestRunStoppedUnread(t *testing.T) {
 		t.Errorf("%v, %q", err, &errs)
 	}
 	keptHalf(t, dir)
+}
+
+// What was done is kept under another name where somebody checks the branch out during the run, and in a file where Git
+// takes no such branch at all any more.
+//
+//test:thorough
+func TestRunKeepsItsResult(t *testing.T) {
+	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
+	t.Setenv("TMPDIR", t.TempDir())
+	url := writer(t, "whole\n", scripted.Answer{Calls: []scripted.Call{{Name: "finish",
+		Args: map[string]any{"summary": "It is written."}}}})
+	for name, c := range map[string]struct {
+		during []string // what somebody has git do
+		code   int
+		said   string   // with the place of the result
+		show   []string // and this shows what it has
+	}{
+		"checked out": {[]string{"checkout", "--quiet", "-b", "sia/write-a-file"}, cli.ExitDone,
+			`The change is on the branch (\S+):`, []string{"show", "--format=", "--numstat"}},
+		"no such branch": {[]string{"branch", "sia"}, cli.ExitFailed,
+			`the change is in (\S+\.patch), which`, []string{"apply", "--numstat"}},
+	} {
+		dir := testedClone(t)
+		out, errs := &watched{until: "Check: ", then: sync.OnceFunc(func() {
+			if _, err := (localGit{dir}).run(t.Context(), c.during...); err != nil {
+				t.Error(err)
+			}
+		})}, &strings.Builder{}
+		code := runCommand(t.Context(), []string{"run", "--repo", dir, "--issue", "Write a file", "--free", "--model-url",
+			url, "--model", "m"}, out, errs)
+		place := regexp.MustCompile(c.said).FindStringSubmatch(out.String())
+		if code != c.code || len(place) == 0 {
+			t.Errorf("%s: exit %d, %s:\n%s", name, code, errs, out)
+			continue
+		}
+		if stat, err := (localGit{dir}).run(t.Context(), append(c.show, place[1])...); err != nil ||
+			string(stat) != "1\t0\ta.txt\n" {
+			t.Errorf("%s: %s has %s, %v", name, place[1], stat, err)
+		}
+	}
 }
 
 // A model's endpoint that refuses for longer than an answer may take ends the run with the reason, for people and for
