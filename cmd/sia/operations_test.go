@@ -115,6 +115,25 @@ func TestComposeStack(t *testing.T) {
 	}
 }
 
+// A runner of compose.yml gets its token from the database that the server beside it works on.
+func TestRunnerRecipe(t *testing.T) {
+	lines := regexp.MustCompile(`(?m)^# +docker compose .*`).FindAllString(root(t, "docs/operations/runner.yml"), -1)
+	if len(lines) < 2 {
+		t.Errorf("the recipe is %q", lines)
+	}
+	for _, line := range lines {
+		var files []string
+		for _, m := range regexp.MustCompile(` -f (\S+)`).FindAllStringSubmatch(line, -1) {
+			if m[1] != "docs/operations/runner.yml" {
+				files = append(files, m[1])
+			}
+		}
+		if diff := cmp.Diff([]string{"compose.yml", "docs/operations/postgres.yml"}, files); diff != "" {
+			t.Errorf("%s\n%s", line, diff)
+		}
+	}
+}
+
 // Two servers work on one database and one folder, as docs/operations/postgres.yml and the chart's replicas do. One
 // stays up when the other goes.
 //
@@ -234,8 +253,8 @@ func TestChartUsesItsValues(t *testing.T) {
 // What a server's secrets are called is kept out of git and of images.
 func TestSecretsAreIgnored(t *testing.T) {
 	for file, want := range map[string][]string{
-		".gitignore":    {"/.env", "/secrets/", "*.pem", "github-app.json"},
-		".dockerignore": {".env", "secrets", "**/*.pem", "**/github-app.json"},
+		".gitignore":    {"/.env", "/secrets/", "/runner-secret/", "*.pem", "github-app.json"},
+		".dockerignore": {".env", "secrets", "runner-secret", "**/*.pem", "**/github-app.json"},
 	} {
 		lines := strings.Split(root(t, file), "\n")
 		for _, line := range want {
