@@ -134,6 +134,32 @@ func TestRunnerRecipe(t *testing.T) {
 	}
 }
 
+// What is run beside the service has the files and variables that the unit gives it.
+func TestServiceRecipe(t *testing.T) {
+	unit := strings.Split(root(t, "docs/operations/sia.service"), "\n")
+	recipe := regexp.MustCompile(`(?s)\nsystemd-run .*?'\n`).FindString(root(t, "docs/operations.md"))
+	recipe = strings.ReplaceAll(recipe, "$CREDENTIALS_DIRECTORY", "%d") // as a unit has it
+	var given []string
+	for _, m := range regexp.MustCompile(` -p (\S+)`).FindAllStringSubmatch(recipe, -1) {
+		given = append(given, m[1])
+		if !slices.Contains(unit, m[1]) {
+			t.Errorf("the unit lacks %s", m[1])
+		}
+	}
+	for _, variable := range regexp.MustCompile(`SIA_\S+`).FindAllString(recipe, -1) {
+		given = append(given, variable)
+		if !slices.ContainsFunc(unit, func(line string) bool {
+			set, ok := strings.CutPrefix(line, "Environment=")
+			return ok && slices.Contains(strings.Fields(set), variable)
+		}) {
+			t.Errorf("the unit lacks %s", variable)
+		}
+	}
+	if len(given) != 5 {
+		t.Errorf("the recipe gives %q", given)
+	}
+}
+
 // Two servers work on one database and one folder, as docs/operations/postgres.yml and the chart's replicas do. One
 // stays up when the other goes.
 //
