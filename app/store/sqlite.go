@@ -60,7 +60,7 @@ func File(raw string) (string, error) {
 }
 
 // giveDatabase says what a database's URL looks like.
-const giveDatabase = "give a file, such as sqlite:/var/lib/sia/sia.db, or postgres://user:password@host/database"
+const giveDatabase = "give a file, such as sqlite:/var/lib/sia/sia.db, or postgres://user@host/database"
 
 // sqliteDialect is SQLite: one file, and one writer at a time.
 type sqliteDialect struct {

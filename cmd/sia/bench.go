@@ -10,10 +10,10 @@ type benchGroup struct {
 }
 
 type benchMachineCmd struct {
-	Deliveries int `help:"Deliveries of the burst." default:"10000"`
-	Rate       int `help:"Deliveries a second of the steady load." default:"300"`
-	Seconds    int `help:"Length of the steady load." default:"10"`
-	Tasks      int `help:"Tasks of which the loop is measured; each has two attempts." default:"20"`
+	Deliveries int `help:"Deliveries of the burst." default:"10000" min:"1"`
+	Rate       int `help:"Deliveries a second of the steady load." default:"300" min:"1" max:"100000"`
+	Seconds    int `help:"Length of the steady load." default:"10" min:"1"`
+	Tasks      int `help:"Tasks of which the loop is measured; each has two attempts." default:"20" min:"1"`
 	cli.Format `embed:""`
 }
 

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"strings"
@@ -94,7 +95,7 @@ func (c *benchMachineCmd) intake(e *cli.Env) (figures []cli.Figure, err error) {
 	if err != nil {
 		return nil, err
 	}
-	defer func() { err = joinClose(err, s) }()
+	defer func() { err = errors.Join(err, s.shut()) }()
 	d, err := newDeliveryLoad(s.webhook(), s.config.GitHub.WebhookSecret)
 	if err != nil {
 		return nil, err

@@ -10,8 +10,6 @@ import (
 	"github.com/sia-bot/sia/sim/ghsim"
 )
 
-func joinClose(err error, s *demoStage) error { return errors.Join(err, s.shut()) }
-
 // loop measures what SIA adds between a red check and the next push, and how
 // many requests an attempt costs.
 func (c *benchMachineCmd) loop(e *cli.Env) (figures []cli.Figure, err error) {
@@ -19,7 +17,7 @@ func (c *benchMachineCmd) loop(e *cli.Env) (figures []cli.Figure, err error) {
 	if err != nil {
 		return nil, err
 	}
-	defer func() { err = joinClose(err, s) }()
+	defer func() { err = errors.Join(err, s.shut()) }()
 	fmt.Fprintf(e.Err, "loop: %d tasks of two attempts…\n", c.Tasks)
 	quietly := *e
 	n := &demoNarrator{Env: &quietly, demoStage: s, timeout: time.Minute, repo: demoUser + "/bench"}
@@ -83,8 +81,7 @@ func (n *demoNarrator) measure(login string) (push, comment time.Duration, err e
 	if err != nil {
 		return 0, 0, err
 	}
-	if _, err := n.await("the task passes",
-		func(e ghsim.Entry) bool { return issueLabelled(issue, render.LabelPassed)(e) }); err != nil {
+	if _, err := n.await("the task passes", issueLabelled(issue, render.LabelPassed)); err != nil {
 		return 0, 0, err
 	}
 	return again.At.Sub(red.At), said.At.Sub(red.At), n.sim.WaitIdle(n.Ctx)

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"runtime/debug"
 	"strings"
 	"testing"
 
@@ -87,4 +88,21 @@ func described(top, n *kong.Node) (all []string) {
 func describedValue(v *kong.Value) string {
 	return fmt.Sprint(v.Name, v.Help, v.Default, v.HasDefault, v.Enum, v.Required, v.Passthrough, v.Tag.Envs,
 		v.Target.Type())
+}
+
+// What `go install` built says its module's version; a release has its own.
+func TestVersionOf(t *testing.T) {
+	built := func(version string) *debug.BuildInfo { return &debug.BuildInfo{Main: debug.Module{Version: version}} }
+	for _, c := range []struct {
+		release string
+		info    *debug.BuildInfo
+		want    string
+	}{
+		{"dev", built("v1.2.3"), "v1.2.3"}, {"dev", built("(devel)"), "dev"}, {"dev", built(""), "dev"}, {"dev", nil, "dev"},
+		{"v1.2.4", built("v1.2.3"), "v1.2.4"},
+	} {
+		if got := versionOf(c.release, c.info); got != c.want {
+			t.Errorf("%s of %+v: %s, want %s", c.release, c.info, got, c.want)
+		}
+	}
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/txtar"
 
+	"github.com/sia-bot/sia/agent/llm"
 	"github.com/sia-bot/sia/app"
 	"github.com/sia-bot/sia/cmd/internal/cli"
 	"github.com/sia-bot/sia/sim/ghsim"
@@ -83,7 +84,8 @@ func (c *demoCmd) own(e *cli.Env) error {
 	if err != nil {
 		return err
 	}
-	run := runCmd{Repo: path, Issue: c.Issue, Test: c.Test, Free: true, Verbose: c.Verbose, diff: true,
+	_, known := llm.KnownPrice(c.Model)
+	run := runCmd{Repo: path, Issue: c.Issue, Test: c.Test, Free: !known, Verbose: c.Verbose, diff: true,
 		modelFlags: modelFlags{ModelURL: c.ModelURL, ModelKey: c.ModelKey, Model: c.Model, ModelTimeout: c.ModelTimeout}}
 	if run.Issue == "" {
 		run.Issue = "Make the tests pass\n\nThe repository's tests fail. Find out why and repair it."
@@ -115,6 +117,7 @@ func (c *demoCmd) open(e *cli.Env, spec ghsim.RepoSpec, name string) (*demoStage
 	}
 	if c.ModelURL != "" {
 		set.models = app.ModelsConfig{Coder: c.model()}
+		_, set.priced = llm.KnownPrice(c.Model)
 		return newStage(e.Ctx, set)
 	}
 	var err error

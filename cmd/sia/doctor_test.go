@@ -2,18 +2,23 @@ package main
 
 import (
 	"bytes"
+	"errors"
 	"maps"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/goccy/go-yaml"
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/sia-bot/sia/agent/sandbox"
 	"github.com/sia-bot/sia/cmd/internal/cli"
+	"github.com/sia-bot/sia/sim/ghsim"
 )
 
 // A server without a sandbox works, and is told what is off and how to get it.
@@ -42,6 +47,36 @@ func TestDoctorFindsAgents(t *testing.T) {
 	f := installedAgents([]string{dir})
 	if want := "codex (" + filepath.Join(dir, "bin", "codex") + ")"; !f.OK || !strings.Contains(f.Detail, want) {
 		t.Errorf("%+v", f)
+	}
+}
+
+// A GitHub that does not answer, or that is asked about many installations, takes no time away from what is looked at
+// after it.
+func TestDoctorWithoutGitHub(t *testing.T) {
+	silent := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }))
+	t.Cleanup(silent.Close)
+	sim, err := ghsim.New(ghsim.Config{Dir: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := sim.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	app, err := sim.CreateApp("sia")
+	key := filepath.Join(t.TempDir(), "app.pem")
+	if err := errors.Join(err, os.WriteFile(key, app.PrivateKeyPEM, 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	c := doctorServerCmd{serverFlags: serverFlags{Dir: t.TempDir(), GitHubURL: silent.URL, AppID: app.ID, AppKeyFile: key,
+		modelFlags: modelFlags{ModelURL: halfDone(t), Model: "m"}}}
+	found := map[string]bool{}
+	for _, f := range c.look(&cli.Env{Ctx: t.Context(), Logger: silentLogger()}, time.Millisecond) {
+		found[f.What] = f.OK
+	}
+	if found["GitHub App"] || !found["model coder"] {
+		t.Errorf("all right: %v", found)
 	}
 }
 

@@ -32,10 +32,18 @@ type doctorFinding struct {
 	Fix    string `json:"fix,omitempty"` // what to do, when not OK or weaker
 }
 
+// lookWithin bounds the look at the database, and that at GitHub, which asks more the more installations there are. All
+// else bounds itself.
+const lookWithin = 2 * time.Minute
+
 // Run looks at everything a server needs, against the real endpoints.
 func (c *doctorServerCmd) Run(e *cli.Env) error {
+	return reportFindings(e, c.Output, c.look(e, lookWithin))
+}
+
+// look looks at everything; within is for each part that does not bound itself.
+func (c *doctorServerCmd) look(e *cli.Env, within time.Duration) (all []doctorFinding) {
 	config, err := c.config()
-	var all []doctorFinding
 	stored := checkStored(c.Dir, config)
 	if err == nil {
 		err = config.Validate()
@@ -57,23 +65,26 @@ func (c *doctorServerCmd) Run(e *cli.Env) error {
 	if config.Roles.Has(app.RoleWeb) {
 		all = append(all, checkSignIn(config))
 	}
-	ctx, cancel := context.WithTimeout(e.Ctx, 2*time.Minute)
-	defer cancel()
-	all = append(all, c.look(ctx, e)...)
+	bounded := func(part func(context.Context) []doctorFinding) {
+		ctx, cancel := context.WithTimeout(e.Ctx, within)
+		defer cancel()
+		all = append(all, part(ctx)...)
+	}
+	bounded(func(ctx context.Context) []doctorFinding { return c.checkDatabase(ctx, e) })
 	if works {
-		all = append(all, checkSandbox(ctx, sandbox.Options{Self: forwardCommand(), Logger: e.Logger}),
+		all = append(all, checkSandbox(e.Ctx, sandbox.Options{Self: forwardCommand(), Logger: e.Logger}),
 			installedAgents(config.AgentPath))
 	}
 	if asks && len(config.GitHub.PrivateKey) > 0 && config.GitHub.AppID > 0 {
-		all = append(all, checkGitHub(ctx, config, e)...)
+		bounded(func(ctx context.Context) []doctorFinding { return checkGitHub(ctx, config, e) })
 	}
 	if works && config.Models.Coder.URL != "" && config.Models.Coder.Model != "" {
-		all = append(all, checkModels(ctx, config, e)...)
+		all = append(all, checkModels(e.Ctx, config, e)...)
 	}
 	if works {
-		all = append(all, checkNotify(ctx, config.Notify)...)
+		all = append(all, checkNotify(e.Ctx, config.Notify)...)
 	}
-	return reportFindings(e, c.Output, all)
+	return all
 }
 
 // misconfigured is a finding for each problem of a configuration.
@@ -121,8 +132,8 @@ func reportFindings(e *cli.Env, output string, all []doctorFinding) error {
 	return nil
 }
 
-// look looks at the database, and at what it says of repositories.
-func (c *doctorServerCmd) look(ctx context.Context, e *cli.Env) []doctorFinding {
+// checkDatabase looks at the database, and at what it says of repositories.
+func (c *doctorServerCmd) checkDatabase(ctx context.Context, e *cli.Env) []doctorFinding {
 	f := doctorFinding{What: "database", Detail: c.databaseName()}
 	if c.noDatabase() {
 		f.OK, f.Weaker, f.Detail, f.Fix = true, true, "none yet at "+c.databaseName(), "`sia serve` makes it"

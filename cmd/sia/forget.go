@@ -89,7 +89,7 @@ func (c *forgetPersonCmd) confirm(e *cli.Env, s *store.Store, login string) erro
 	}
 	fmt.Fprintf(e.Err, "This replaces %s by ghost in %d rows, and can't be undone. Type the login to go on: ",
 		strings.Join(f.Logins, ", "), f.All())
-	line, _ := bufio.NewReader(os.Stdin).ReadString('\n')
+	line, _ := bufio.NewReader(e.Stdin()).ReadString('\n')
 	if !strings.EqualFold(strings.TrimSpace(line), login) {
 		return errors.New("nothing was changed, for the login was not typed")
 	}

@@ -48,7 +48,7 @@ func (f improveFlags) order(e *cli.Env) (improve.Order, error) {
 		o.Context += "\n\n" + more
 	}
 	for _, name := range f.Logs {
-		rep, err := (&logCmd{Lines: logLines}).read(e.Ctx, name)
+		rep, err := (&logCmd{Lines: logLines}).read(e, name)
 		if err != nil {
 			return o, fmt.Errorf("--logs %s: %w", name, err)
 		}

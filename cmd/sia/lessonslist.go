@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"slices"
 	"time"
@@ -121,7 +120,7 @@ type lessonsImportCmd struct {
 
 // Run reads lessons. Those that are known stay as they are.
 func (c *lessonsImportCmd) Run(e *cli.Env) error {
-	var in io.Reader = os.Stdin
+	in := e.Stdin()
 	if c.File != "" {
 		f, err := os.Open(c.File)
 		if err != nil {

@@ -108,6 +108,10 @@ func readRaw(out string) (changes []tamper.Change, blobs []string, patch string)
 			c.Status = "added"
 		case 'D':
 			c.Status = "deleted"
+		case 'T': // a file that is now a symlink, or the like: its patch deletes one, and adds the other
+			c.Status = "deleted"
+			changes, blobs = append(changes, c), append(blobs, about[2])
+			c.Status = "added"
 		case 'R':
 			c.Status, c.OldPath, c.Path = "renamed", c.Path, field()
 		}

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -44,10 +43,10 @@ type logReport struct {
 func (c *logCmd) Run(e *cli.Env) error {
 	var failed error
 	for i, name := range c.Files {
+		rep, err := c.read(e, name)
 		if e.Ctx.Err() != nil {
 			return e.Ctx.Err()
 		}
-		rep, err := c.read(e.Ctx, name)
 		if err != nil {
 			fmt.Fprintf(e.Err, "sia: %s\n", cli.Words(err))
 			failed = cli.ErrShown
@@ -73,22 +72,22 @@ func (c *logCmd) Run(e *cli.Env) error {
 }
 
 // read reads one log, beside the green one when there is one.
-func (c *logCmd) read(ctx context.Context, name string) (failure.Report, error) {
-	log, err := openLog(name)
+func (c *logCmd) read(e *cli.Env, name string) (failure.Report, error) {
+	log, err := openLog(e, name)
 	if err != nil {
 		return failure.Report{}, err
 	}
 	defer log.Close()
 	opts := failure.Options{MaxLines: c.Lines}
 	if c.Green != "" {
-		green, err := openLog(c.Green)
+		green, err := openLog(e, c.Green)
 		if err != nil {
 			return failure.Report{}, err
 		}
 		defer green.Close()
 		opts.Green = green
 	}
-	return failure.Read(ctx, log, opts)
+	return failure.Read(e.Ctx, log, opts)
 }
 
 // show prints a report for people: what failed, the excerpt with what stands
@@ -112,7 +111,7 @@ func (c *logCmd) show(e *cli.Env, name string, rep failure.Report) error {
 		}
 		fmt.Fprintf(&b, "failed: %s%s\n", t.Name, at)
 	}
-	lines, err := c.excerpt(e.Ctx, name, rep)
+	lines, err := c.excerpt(e, name, rep)
 	if err != nil {
 		return err
 	}
@@ -139,7 +138,7 @@ func (c *logCmd) show(e *cli.Env, name string, rep failure.Report) error {
 
 // excerpt reads the excerpt's lines again, with context. Standard input and pipes can't
 // be read twice: there the text stands alone.
-func (c *logCmd) excerpt(ctx context.Context, name string, rep failure.Report) ([]failure.Line, error) {
+func (c *logCmd) excerpt(e *cli.Env, name string, rep failure.Report) ([]failure.Line, error) {
 	if st, err := os.Stat(name); name == "-" || err == nil && !st.Mode().IsRegular() {
 		var lines []failure.Line
 		for _, t := range strings.Split(rep.Text, "\n") {
@@ -147,18 +146,18 @@ func (c *logCmd) excerpt(ctx context.Context, name string, rep failure.Report) (
 		}
 		return lines, nil
 	}
-	log, err := openLog(name)
+	log, err := openLog(e, name)
 	if err != nil {
 		return nil, err
 	}
 	defer log.Close()
-	return failure.ReadLines(ctx, log, rep.Excerpt, c.Context)
+	return failure.ReadLines(e.Ctx, log, rep.Excerpt, c.Context)
 }
 
 // openLog opens a log. What reads it unpacks it.
-func openLog(name string) (io.ReadCloser, error) {
+func openLog(e *cli.Env, name string) (io.ReadCloser, error) {
 	if name == "-" {
-		return os.Stdin, nil
+		return io.NopCloser(e.Stdin()), nil
 	}
 	f, err := os.Open(name)
 	if err != nil {

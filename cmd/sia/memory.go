@@ -3,13 +3,13 @@ package main
 import (
 	"errors"
 	"fmt"
-	"github.com/sia-bot/sia/cmd/internal/cli"
-	"github.com/sia-bot/sia/sia"
 	"strconv"
 	"strings"
 
 	"github.com/sia-bot/sia/app"
 	"github.com/sia-bot/sia/app/memory"
+	"github.com/sia-bot/sia/cmd/internal/cli"
+	"github.com/sia-bot/sia/sia"
 )
 
 type memoryCmd struct {

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/sia-bot/sia/agent/llm"
 	"github.com/sia-bot/sia/app/render"
 	"github.com/sia-bot/sia/app/store"
 	"github.com/sia-bot/sia/cmd/internal/cli"
@@ -34,7 +35,11 @@ func (n *demoNarrator) opening(modelURL, model string) {
 		fmt.Fprintf(n.Out, "The model is %s: it plays back answers written beforehand. Whether they are right is decided "+
 			"by checks that really run.\n", n.Style.Amber("scripted"))
 	} else {
-		fmt.Fprintf(n.Out, "The model is %s at %s.\n", n.Style.Bold(model), modelURL)
+		limit := ""
+		if _, known := llm.KnownPrice(model); !known {
+			limit = ", with " + noBudget
+		}
+		fmt.Fprintf(n.Out, "The model is %s at %s%s.\n", n.Style.Bold(model), modelURL, limit)
 	}
 	fmt.Fprintf(n.Out, "Look on while it runs: %s\n", n.Style.Bold(n.sim.URL()+"/"+n.repo))
 	fmt.Fprintf(n.Out, "SIA's own pages, to which its comments link: %s (sign in as %s)\n",
@@ -172,7 +177,7 @@ func entryOfKind(k string) func(ghsim.Entry) bool {
 	return func(e ghsim.Entry) bool { return e.Kind == k }
 }
 
-// file is where a journal entry can be looked at.
+// link is the address of a page of the repository.
 func (n *demoNarrator) link(path string, args ...any) string {
 	return n.Style.Dim(n.sim.URL() + "/" + n.repo + fmt.Sprintf(path, args...))
 }

@@ -142,6 +142,51 @@ func TestProxyTakesWhatRunnersSend(t *testing.T) {
 	}
 }
 
+// A runner of compose.yml gets its token from the database that the server beside it works on.
+func TestRunnerRecipe(t *testing.T) {
+	lines := regexp.MustCompile(`(?m)^# +docker compose .*`).FindAllString(root(t, "docs/operations/runner.yml"), -1)
+	if len(lines) < 2 {
+		t.Errorf("the recipe is %q", lines)
+	}
+	for _, line := range lines {
+		var files []string
+		for _, m := range regexp.MustCompile(` -f (\S+)`).FindAllStringSubmatch(line, -1) {
+			if m[1] != "docs/operations/runner.yml" {
+				files = append(files, m[1])
+			}
+		}
+		if diff := cmp.Diff([]string{"compose.yml", "docs/operations/postgres.yml"}, files); diff != "" {
+			t.Errorf("%s\n%s", line, diff)
+		}
+	}
+}
+
+// What is run beside the service has the files and variables that the unit gives it.
+func TestServiceRecipe(t *testing.T) {
+	unit := strings.Split(root(t, "docs/operations/sia.service"), "\n")
+	recipe := regexp.MustCompile(`(?s)\nsystemd-run .*?'\n`).FindString(root(t, "docs/operations.md"))
+	recipe = strings.ReplaceAll(recipe, "$CREDENTIALS_DIRECTORY", "%d") // as a unit has it
+	var given []string
+	for _, m := range regexp.MustCompile(` -p (\S+)`).FindAllStringSubmatch(recipe, -1) {
+		given = append(given, m[1])
+		if !slices.Contains(unit, m[1]) {
+			t.Errorf("the unit lacks %s", m[1])
+		}
+	}
+	for _, variable := range regexp.MustCompile(`SIA_\S+`).FindAllString(recipe, -1) {
+		given = append(given, variable)
+		if !slices.ContainsFunc(unit, func(line string) bool {
+			set, ok := strings.CutPrefix(line, "Environment=")
+			return ok && slices.Contains(strings.Fields(set), variable)
+		}) {
+			t.Errorf("the unit lacks %s", variable)
+		}
+	}
+	if len(given) != 5 {
+		t.Errorf("the recipe gives %q", given)
+	}
+}
+
 // Two servers work on one database and one folder, as docs/operations/postgres.yml and the chart's replicas do. One
 // stays up when the other goes.
 //
@@ -261,8 +306,8 @@ func TestChartUsesItsValues(t *testing.T) {
 // What a server's secrets are called is kept out of git and of images.
 func TestSecretsAreIgnored(t *testing.T) {
 	for file, want := range map[string][]string{
-		".gitignore":    {"/.env", "/secrets/", "*.pem", "github-app.json"},
-		".dockerignore": {".env", "secrets", "**/*.pem", "**/github-app.json"},
+		".gitignore":    {"/.env", "/secrets/", "/runner-secret/", "*.pem", "github-app.json"},
+		".dockerignore": {".env", "secrets", "runner-secret", "**/*.pem", "**/github-app.json"},
 	} {
 		lines := strings.Split(root(t, file), "\n")
 		for _, line := range want {

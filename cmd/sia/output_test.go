@@ -1,8 +1,14 @@
 package main
 
 import (
+	"errors"
 	"io"
+	"os"
+	"os/exec"
+	"strings"
 	"testing"
+
+	"github.com/sia-bot/sia/cmd/internal/cli"
 )
 
 // withoutOutput are the commands that print nothing that a program would read otherwise, each with
@@ -30,6 +36,25 @@ func TestEveryCommandHasJSON(t *testing.T) {
 		}
 		if why, excepted := withoutOutput[command.Path()]; has == excepted {
 			t.Errorf("sia %s has --output: %v; excepted because: %q", command.Path(), has, why)
+		}
+	}
+}
+
+// A command ends at once, and without a word, when nobody reads what it prints.
+func TestOutputUnread(t *testing.T) {
+	for _, command := range []string{"help", "version", "demo"} {
+		r, w, err := os.Pipe()
+		if err := errors.Join(err, r.Close()); err != nil {
+			t.Fatal(err)
+		}
+		cmd := exec.CommandContext(t.Context(), "sia", command)
+		var said strings.Builder
+		cmd.Stdout, cmd.Stderr = w, &said
+		if err := cmd.Run(); cmd.ProcessState.ExitCode() != cli.ExitUnread || said.Len() > 0 {
+			t.Errorf("sia %s: %v, %s", command, err, &said)
+		}
+		if err := w.Close(); err != nil {
+			t.Error(err)
 		}
 	}
 }

@@ -15,7 +15,7 @@ import (
 func manPage(n *kong.Node) string {
 	var b strings.Builder
 	name := manName(n)
-	fmt.Fprintf(&b, ".TH %s 1 \"\" %s SIA\n", roffQuote(strings.ToUpper(name)), roffQuote("sia "+version))
+	fmt.Fprintf(&b, ".TH %s 1 \"\" %s SIA\n", roffQuote(strings.ToUpper(name)), roffQuote("sia "+ownVersion()))
 	fmt.Fprintf(&b, ".SH NAME\n%s \\- %s\n", roff(name), roff(strings.TrimSuffix(oneLineHelp(n), ".")))
 	b.WriteString(".SH SYNOPSIS\n")
 	for _, leaf := range leavesOf(n) {

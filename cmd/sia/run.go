@@ -17,6 +17,7 @@ import (
 
 	"github.com/goccy/go-yaml"
 
+	"github.com/sia-bot/sia/agent/llm"
 	"github.com/sia-bot/sia/app"
 	"github.com/sia-bot/sia/cmd/internal/cli"
 	"github.com/sia-bot/sia/sia"
@@ -107,14 +108,13 @@ func (c *runCmd) run(e *cli.Env) (runResult, error) {
 		return none, err
 	}
 	out, err := r.play()
-	if err = errors.Join(err, r.close()); err != nil {
-		none.BaseFails = out.BaseFails
+	if err = errors.Join(err, r.shut()); out.Base == "" { // it ended before there was a result
 		return none, err
 	}
 	if c.Output != "json" {
 		r.show(out)
 	}
-	return out, nil
+	return out, err
 }
 
 // job finds out what there is to do, and refuses what can't be done before anything is started.
@@ -127,7 +127,7 @@ func (c *runCmd) job(e *cli.Env) (j localJob, err error) {
 			"SIA_MODEL_URL, SIA_MODEL and SIA_MODEL_KEY")
 	}
 	j.models.Coder.Name = cmp.Or(j.models.Coder.Name, j.models.Coder.Model) // what people know it by
-	if j.title, j.body, err = readIssue(c.Issue); err != nil {
+	if j.title, j.body, err = readIssue(c.Issue, e.Stdin()); err != nil {
 		return j, err
 	}
 	if err := c.findCommit(e.Ctx, &j); err != nil {
@@ -148,11 +148,11 @@ const (
 var namesFile = regexp.MustCompile(`^\S*(/\S*|\.(md|markdown|txt))$`)
 
 // readIssue reads an issue from a file, from standard input or from the words themselves.
-func readIssue(from string) (title, body string, err error) {
+func readIssue(from string, stdin io.Reader) (title, body string, err error) {
 	words, name := []byte(from), "--issue"
 	if _, statErr := os.Stat(from); from == "-" {
 		name = "the issue on standard input"
-		words, err = io.ReadAll(io.LimitReader(os.Stdin, maxIssueFile+1))
+		words, err = io.ReadAll(io.LimitReader(stdin, maxIssueFile+1))
 	} else if statErr == nil || namesFile.MatchString(from) {
 		name = "--issue " + from
 		words, err = beginningOfFile(from, maxIssueFile+1)
@@ -214,26 +214,39 @@ func (c *runCmd) findCommit(ctx context.Context, j *localJob) error {
 	if j.baseName, err = line("symbolic-ref", "--short", "--quiet", "HEAD"); err != nil || c.Base != "" {
 		j.baseName = "main"
 	}
-	taken := func(name string) bool {
-		_, err := line("rev-parse", "--verify", "--quiet", "refs/heads/"+name)
-		return err == nil
-	}
 	if j.branch = c.Branch; j.branch == "" {
 		slug := strings.Trim(notInBranches.ReplaceAllString(strings.ToLower(j.title), "-"), "-")
-		name := "sia/" + cmp.Or(strings.Trim(slug[:min(len(slug), 40)], "-"), "result")
-		j.branch = name
-		for n := 2; taken(j.branch); n++ {
-			j.branch = fmt.Sprintf("%s-%d", name, n)
-		}
+		j.branch = j.git.freeBranch(ctx, "sia/"+cmp.Or(strings.Trim(slug[:min(len(slug), 40)], "-"), "result"))
 	}
 	if _, err := line("check-ref-format", "--branch", j.branch); err != nil {
 		return cli.Usage("--branch %s: Git takes no such name", j.branch)
 	}
-	if taken(j.branch) {
+	if j.git.hasBranch(ctx, j.branch) {
 		return fmt.Errorf("--branch %s: the branch exists; to go on from it, give it as --base and leave out --branch",
 			j.branch)
 	}
+	// Git says whether it can be written, such as beside a branch sia, and writes nothing.
+	try := fmt.Sprintf("start\ncreate refs/heads/%s %s\nprepare\nabort\n", j.branch, j.base)
+	if _, err := j.git.plumb(ctx, nil, try, "update-ref", "--stdin"); err != nil {
+		return fmt.Errorf("the branch %s for the result can't be made, so nothing was begun; give another name with "+
+			"--branch: %w", j.branch, err)
+	}
 	return nil
+}
+
+// hasBranch reports whether there is a branch of a name.
+func (g localGit) hasBranch(ctx context.Context, name string) bool {
+	_, err := g.run(ctx, "rev-parse", "--verify", "--quiet", "refs/heads/"+name)
+	return err == nil
+}
+
+// freeBranch is a name that no branch has: the one that is wanted, or the first one with a number.
+func (g localGit) freeBranch(ctx context.Context, want string) string {
+	name := want
+	for n := 2; g.hasBranch(ctx, name); n++ {
+		name = fmt.Sprintf("%s-%d", want, n)
+	}
+	return name
 }
 
 // notACloneError says what is wrong with --repo, where git finds no work tree there.
@@ -330,4 +343,12 @@ func treeNames(tree []byte) (top, submodules []string) {
 }
 
 // budget is what the run may spend, as people read it.
-func (c *runCmd) budget() string { return sia.Credits(c.Credits * int(sia.Credit)).String() }
+func (c *runCmd) budget(coder app.ModelConfig) string {
+	if c.Free && coder.Price == (llm.Price{}) {
+		return noBudget
+	}
+	return fmt.Sprintf("budget %s credits", sia.Credits(c.Credits*int(sia.Credit)))
+}
+
+// noBudget is said of a model that costs nothing, as far as is known.
+const noBudget = "no budget, since its price is not known"

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bufio"
 	"context"
 	"encoding/json"
 	"errors"
@@ -9,9 +10,12 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -33,15 +37,12 @@ func story(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Setenv("MODEL_URL", srv.URL)
 }
 
-// Ctrl-C in the midst of an attempt keeps what it had done on the branch, and says how to go on.
-//
-//test:thorough
-func TestRunStopped(t *testing.T) {
-	t.Setenv("XDG_CONFIG_HOME", t.TempDir()) // where it remembers the results of runs
-	write := scripted.Answer{Calls: []scripted.Call{{Name: "write", Args: map[string]any{"path": "a.txt",
-		"content": "half\n"}}}}
-	srv, err := scripted.Start(scripted.Script{Rules: []scripted.Rule{{Name: "slow",
-		Turns: []scripted.Answer{write, {Text: "…", Delay: time.Hour}}}}}, scripted.Options{})
+// writer starts a model that writes a file in its first turn, and then says something else.
+func writer(t *testing.T, text string, then scripted.Answer) (url string) {
+	t.Helper()
+	write := scripted.Answer{Calls: []scripted.Call{{Name: "write", Args: map[string]any{"path": "a.txt", "content": text}}}}
+	srv, err := scripted.Start(scripted.Script{Rules: []scripted.Rule{{Name: "writer",
+		Turns: []scripted.Answer{write, then}}}}, scripted.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -50,20 +51,105 @@ func TestRunStopped(t *testing.T) {
 			t.Error(err)
 		}
 	})
+	return srv.URL
+}
+
+// halfDone starts a model that writes a file and gives no second answer.
+func halfDone(t *testing.T) (url string) {
+	t.Helper()
+	return writer(t, "half\n", scripted.Answer{Text: "…", Delay: time.Hour})
+}
+
+// keptHalf wants the file of [halfDone] on the branch of a run.
+func keptHalf(t *testing.T, dir string) {
+	t.Helper()
+	text, err := localGit{dir}.run(t.Context(), "show", "sia/write-a-file:a.txt")
+	if string(text) != "half\n" || err != nil {
+		t.Errorf("the branch has %q, %v", text, err)
+	}
+}
+
+// Ctrl-C in the midst of an attempt keeps what it had done on the branch, and says how to go on.
+//
+//test:thorough
+func TestRunStopped(t *testing.T) {
+	t.Setenv("XDG_CONFIG_HOME", t.TempDir()) // where it remembers the results of runs
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	out, errs := &watched{until: "turn 1: write a.txt", then: cancel}, &strings.Builder{}
 	dir := testedClone(t)
-	code := runCommand(ctx, []string{"run", "--repo", dir, "--issue", "Write a file", "--free", "--model-url", srv.URL,
+	code := runCommand(ctx, []string{"run", "--repo", dir, "--issue", "Write a file", "--free", "--model-url", halfDone(t),
 		"--model", "m"}, out, errs)
 	if code != cli.ExitStopped || errs.String() != "Stopped.\n" ||
 		!strings.Contains(out.String(), "To go on from there: sia run --base sia/write-a-file") ||
 		strings.Contains(out.String(), "cancelled\n    ") {
 		t.Errorf("exit %d, %q:\n%s", code, errs, out)
 	}
-	text, err := localGit{dir}.run(t.Context(), "show", "sia/write-a-file:a.txt")
-	if string(text) != "half\n" || err != nil {
-		t.Errorf("the branch has %q, %v", text, err)
+	keptHalf(t, dir)
+}
+
+// Ctrl-C ends tee, too, if that is who reads. What was done is kept all the same.
+//
+//test:thorough
+func TestRunStoppedUnread(t *testing.T) {
+	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
+	dir := testedClone(t)
+	cmd := exec.CommandContext(t.Context(), "sia", "run", "--repo", dir, "--issue", "Write a file", "--free", "--model-url",
+		halfDone(t), "--model", "m")
+	var errs strings.Builder
+	cmd.Stderr = &errs
+	out, err := cmd.StdoutPipe()
+	if err := errors.Join(err, cmd.Start()); err != nil {
+		t.Fatal(err)
+	}
+	for lines := bufio.NewScanner(out); lines.Scan() && !strings.Contains(lines.Text(), "turn 1: write a.txt"); {
+	}
+	if err := errors.Join(out.Close(), cmd.Process.Signal(os.Interrupt)); err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Wait(); cmd.ProcessState.ExitCode() != cli.ExitStopped || errs.String() != "Stopped.\n" {
+		t.Errorf("%v, %q", err, &errs)
+	}
+	keptHalf(t, dir)
+}
+
+// What was done is kept under another name where somebody checks the branch out during the run, and in a file where Git
+// takes no such branch at all any more.
+//
+//test:thorough
+func TestRunKeepsItsResult(t *testing.T) {
+	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
+	t.Setenv("TMPDIR", t.TempDir())
+	url := writer(t, "whole\n", scripted.Answer{Calls: []scripted.Call{{Name: "finish",
+		Args: map[string]any{"summary": "It is written."}}}})
+	for name, c := range map[string]struct {
+		during []string // what somebody has git do
+		code   int
+		said   string   // with the place of the result
+		show   []string // and this shows what it has
+	}{
+		"checked out": {[]string{"checkout", "--quiet", "-b", "sia/write-a-file"}, cli.ExitDone,
+			`The change is on the branch (\S+):`, []string{"show", "--format=", "--numstat"}},
+		"no such branch": {[]string{"branch", "sia"}, cli.ExitFailed,
+			`the change is in (\S+\.patch), which`, []string{"apply", "--numstat"}},
+	} {
+		dir := testedClone(t)
+		out, errs := &watched{until: "Check: ", then: sync.OnceFunc(func() {
+			if _, err := (localGit{dir}).run(t.Context(), c.during...); err != nil {
+				t.Error(err)
+			}
+		})}, &strings.Builder{}
+		code := runCommand(t.Context(), []string{"run", "--repo", dir, "--issue", "Write a file", "--free", "--model-url",
+			url, "--model", "m"}, out, errs)
+		place := regexp.MustCompile(c.said).FindStringSubmatch(out.String())
+		if code != c.code || len(place) == 0 {
+			t.Errorf("%s: exit %d, %s:\n%s", name, code, errs, out)
+			continue
+		}
+		if stat, err := (localGit{dir}).run(t.Context(), append(c.show, place[1])...); err != nil ||
+			string(stat) != "1\t0\ta.txt\n" {
+			t.Errorf("%s: %s has %s, %v", name, place[1], stat, err)
+		}
 	}
 }
 
@@ -134,7 +220,8 @@ func TestStagesLeftBehind(t *testing.T) {
 	if err := gone.Run(); err != nil {
 		t.Fatal(err)
 	}
-	now, left := time.Now(), map[string]bool{"killed": false, "running": true, "young": true}
+	now, left := time.Now(), map[string]bool{"killed": false, "running": true, "young": true,
+		"another's pipe": true}
 	for name := range left {
 		dir, pid, made := filepath.Join(os.TempDir(), stageFolder+name), gone.Process.Pid, now.Add(-2*leftStage)
 		if name == "running" {
@@ -144,8 +231,11 @@ func TestStagesLeftBehind(t *testing.T) {
 			made = now
 		}
 		mark := filepath.Join(dir, stagePID)
-		if err := errors.Join(os.Mkdir(dir, 0o700), os.WriteFile(mark, []byte(strconv.Itoa(pid)), 0o600),
-			os.Chtimes(mark, made, made)); err != nil {
+		write := func() error { return os.WriteFile(mark, []byte(strconv.Itoa(pid)), 0o600) }
+		if name == "another's pipe" {
+			write = func() error { return syscall.Mkfifo(mark, 0o600) }
+		}
+		if err := errors.Join(os.Mkdir(dir, 0o700), write(), os.Chtimes(mark, made, made)); err != nil {
 			t.Fatal(err)
 		}
 	}

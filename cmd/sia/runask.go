@@ -36,8 +36,11 @@ func (r *localRun) ask(t sia.Task) (done bool, err error) {
 	}
 	toldTo(r.Err, "%s ", "Answer with a letter, words, or a command such as /sia stop:")
 	answer, err := r.read()
-	if err != nil || answer == "" {
+	switch {
+	case err != nil:
 		return true, nil //nolint:nilerr // standard input has ended: nobody answers
+	case answer == "": // it is asked again
+		return false, nil
 	}
 	r.asked, r.answered = key, time.Now()
 	if i := slices.IndexFunc(options, func(o sia.Option) bool { return strings.EqualFold(o.Letter, answer) }); i >= 0 {
@@ -53,24 +56,11 @@ func (r *localRun) ask(t sia.Task) (done bool, err error) {
 // answerWithin is how long an answer may take to move the task. After that it was none.
 const answerWithin = 15 * time.Second
 
-// read reads a line, or ends with the run.
+// read reads a line.
 func (r *localRun) read() (string, error) {
-	type line struct {
-		text string
-		err  error
+	text, err := r.in.ReadString('\n')
+	if errors.Is(err, io.EOF) && text != "" {
+		err = nil
 	}
-	got := make(chan line, 1)
-	go func() {
-		text, err := r.in.ReadString('\n')
-		if errors.Is(err, io.EOF) && text != "" {
-			err = nil
-		}
-		got <- line{strings.TrimSpace(text), err}
-	}()
-	select {
-	case l := <-got:
-		return l.text, l.err
-	case <-r.Ctx.Done():
-		return "", r.Ctx.Err()
-	}
+	return strings.TrimSpace(text), err
 }

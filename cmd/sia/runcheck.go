@@ -100,7 +100,7 @@ func (r *localRun) watchPushes(ctx context.Context) error {
 		}
 		seq = entry.Seq
 		if entry.Kind != "check_run.rerequested" {
-			if err := r.keep(ctx, entry.SHA); err != nil { // such as: somebody checked the branch out; the end tries again
+			if err := r.keep(ctx, entry.SHA); err != nil && ctx.Err() == nil { // the end tries again
 				r.progress("%v", err)
 			}
 		}
@@ -148,12 +148,28 @@ func (r *localRun) report(ctx context.Context, sha string) error {
 	return nil
 }
 
-// keep has the clone's new branch follow what SIA pushed, so that nothing is lost if the process ends.
+// keep has the clone's new branch follow what SIA pushed, so that nothing is lost if the process ends. Where Git does not
+// write it, such as since somebody checked it out, another branch follows from then on.
 func (r *localRun) keep(ctx context.Context, sha string) error {
+	first := r.job.branch
+	err := r.fetch(ctx, sha)
+	if err == nil {
+		return nil
+	}
+	r.job.branch = r.job.git.freeBranch(ctx, first)
+	if r.fetch(ctx, sha) != nil {
+		r.job.branch = first
+		return err
+	}
+	r.progress("%v\nIt is on the branch %s.", err, r.job.branch)
+	return nil
+}
+
+// fetch has the branch of the result be a commit of the run.
+func (r *localRun) fetch(ctx context.Context, sha string) error {
 	_, err := r.job.git.run(ctx, "fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--no-recurse-submodules", "--",
-		r.bare,
-		"+"+sha+":refs/heads/"+r.job.branch)
-	if err != nil && ctx.Err() == nil {
+		r.bare, "+"+sha+":refs/heads/"+r.job.branch)
+	if err != nil {
 		return fmt.Errorf("keep what was done as the branch %s: %w", r.job.branch, err)
 	}
 	return nil

@@ -77,13 +77,13 @@ func (c *runCmd) start(e *cli.Env, j localJob) (_ *localRun, err error) {
 		return nil, err
 	}
 	r := &localRun{Env: e, demoStage: stage, cmd: c, job: j, repo: demoUser + "/" + j.name, began: time.Now(),
-		in: bufio.NewReader(os.Stdin), terminal: cli.Interactive(os.Stdin)}
+		in: bufio.NewReader(e.Stdin()), terminal: cli.Interactive(os.Stdin)}
 	r.commands, err = agent.NewCommands(box, filepath.Join(stage.config.Dir, "sandbox"), j.hosts, time.Now, logger)
 	if err == nil {
 		err = r.prepare()
 	}
 	if err != nil {
-		return nil, errors.Join(err, r.close())
+		return nil, errors.Join(err, r.shut())
 	}
 	return r, nil
 }
@@ -116,8 +116,8 @@ func (r *localRun) prepare() error {
 // play works on the issue until it is resolved, or nothing more can be done.
 func (r *localRun) play() (out runResult, err error) {
 	r.progress("%s: %s", r.Style.Bold("Issue"), cli.Plain(r.job.title))
-	r.progress("Repository %s at %.9s, model %s, budget %s credits", r.job.git.dir, r.job.base, r.job.models.Coder.Model,
-		r.cmd.budget())
+	r.progress("Repository %s at %.9s, model %s, %s", r.job.git.dir, r.job.base, r.job.models.Coder.Model,
+		r.cmd.budget(r.job.models.Coder))
 	r.progress("Check: %s (%s)", r.job.test, r.job.why)
 	if err := r.reachModel(); err != nil {
 		return out, err
@@ -295,5 +295,3 @@ func (r *localRun) stop(t sia.Task) (sia.Task, error) {
 	}
 	return t, r.app.Engine().Idle(ctx)
 }
-
-func (r *localRun) close() error { return r.shut() }

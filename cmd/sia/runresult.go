@@ -3,7 +3,9 @@ package main
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 	"time"
@@ -79,15 +81,16 @@ func (r *localRun) end(t sia.Task) (out runResult, err error) {
 		if !strings.HasPrefix(name, fmt.Sprintf("sia/issue-%d-", r.issue)) || head == r.job.base {
 			continue
 		}
-		if err := r.keep(ctx, head); err != nil {
-			return out, err
-		}
-		diff, err := r.job.git.run(ctx, "diff", "--binary", "--no-color", "--no-ext-diff", "--end-of-options", r.job.base,
-			head)
+		kept := r.keep(ctx, head)
+		diff, err := localGit{r.bare}.run(ctx, "diff", "--binary", "--no-color", "--no-ext-diff", "--end-of-options",
+			r.job.base, head)
 		if err != nil {
-			return out, err
+			return out, errors.Join(kept, err)
 		}
 		out.Branch, out.Head, out.Diff = r.job.branch, head, string(diff)
+		if kept != nil {
+			out.Passed, out.Branch, out.Reason = false, "", strings.TrimPrefix(out.Reason+"; "+inPatch(kept, diff), "; ")
+		}
 	}
 	r.keepRun(out, t.Credits.Spent)
 	if r.cmd.Memory && out.Branch != "" {
@@ -96,13 +99,26 @@ func (r *localRun) end(t sia.Task) (out runResult, err error) {
 	return out, err
 }
 
+// inPatch writes a change that the clone does not take to a file, and says where it is.
+func inPatch(why error, diff []byte) string {
+	f, err := os.CreateTemp("", "sia-*.patch")
+	if err == nil {
+		_, err = f.Write(diff)
+		err = errors.Join(err, f.Close())
+	}
+	if err != nil {
+		return cli.Words(errors.Join(why, err))
+	}
+	return fmt.Sprintf("%v; the change is in %s, which `git apply` takes", why, f.Name())
+}
+
 // remember commits what was learned on top of the result, under .sia/, and returns the new head.
 func (r *localRun) remember(ctx context.Context, head string) (string, error) {
 	entries, err := localGit{r.bare}.run(ctx, "ls-tree", "-r", "-z", memoryBranch, "--", ".sia/")
 	if err != nil || len(entries) == 0 {
 		return head, err
 	}
-	git := localGit{r.job.git.dir}
+	git := r.job.git
 	if _, err := git.run(ctx, "fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--no-recurse-submodules", "--",
 		r.bare, "refs/heads/"+memoryBranch); err != nil {
 		return head, err
@@ -133,7 +149,7 @@ const mostDiff = 20_000
 
 // show prints the result for people.
 func (r *localRun) show(out runResult) {
-	fmt.Fprintln(r.Out)
+	r.progress("")
 	switch {
 	case out.Passed:
 		r.progress("%s in %s, %s, %s credits (%.2f USD).", r.Style.Green("Passed"),
@@ -158,7 +174,9 @@ func (r *localRun) show(out runResult) {
 		r.progress("%s", line)
 	}
 	if out.Branch == "" {
-		r.progress("No change was committed.")
+		if out.Head == "" {
+			r.progress("No change was committed.")
+		}
 		return
 	}
 	stat, _ := r.job.git.run(context.WithoutCancel(r.Ctx), "diff", "--stat", "--no-color", "--end-of-options", out.Base,

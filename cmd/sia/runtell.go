@@ -34,7 +34,7 @@ func (r *localRun) progress(format string, args ...any) {
 
 // say prints a line; the lock is held.
 func (r *localRun) say(format string, args ...any) {
-	to := r.Out
+	to := r.Progress()
 	if r.cmd.Output == "json" {
 		to = r.Err
 	}

@@ -81,10 +81,11 @@ func (c stageConfig) wrap(h http.Handler) http.Handler {
 	})
 }
 
-// stageFolder begins the name of each stage's folder, stagePID is a file in it with its process.
+// stageFolder begins the name of each stage's folder, stagePID is a file in it with its process: mostPID bytes at most.
 const (
 	stageFolder = "sia-stage-"
 	stagePID    = "pid"
+	mostPID     = 20
 )
 
 // leftStage is how old a folder is at least that counts as left behind: its process may be one of a container's, which
@@ -95,10 +96,14 @@ const leftStage = 24 * time.Hour
 func sweepStages(now time.Time, log *slog.Logger) {
 	marks, _ := filepath.Glob(filepath.Join(os.TempDir(), stageFolder+"*", stagePID)) // the pattern is valid
 	for _, mark := range marks {
+		// Everybody may make such a folder, and to read a pipe would wait for ever.
+		st, err := os.Lstat(mark)
+		if err != nil || !st.Mode().IsRegular() || st.Size() > mostPID || now.Sub(st.ModTime()) < leftStage {
+			continue
+		}
 		text, err := os.ReadFile(mark)
-		st, statErr := os.Stat(mark)
 		pid, notPID := strconv.Atoi(string(text))
-		if errors.Join(err, statErr, notPID) != nil || now.Sub(st.ModTime()) < leftStage {
+		if errors.Join(err, notPID) != nil {
 			continue
 		}
 		p, err := os.FindProcess(pid)

@@ -52,7 +52,7 @@ func (o openedDatabase) with(e *cli.Env, f func(*store.Store) error) (err error)
 		return o.noneThere()
 	}
 	if o.Output == "json" {
-		return f(s) // encode masks what it writes
+		return f(s) // [cli.Env.JSON] masks what it writes
 	}
 	out := e.Out
 	var text bytes.Buffer

@@ -19,7 +19,7 @@ type versionCmd struct {
 // Run prints version, commit and Go version.
 func (c *versionCmd) Run(e *cli.Env) error {
 	if c.Output == "json" {
-		return json.NewEncoder(e.Out).Encode(map[string]string{"version": version, "commit": builtFrom(),
+		return json.NewEncoder(e.Out).Encode(map[string]string{"version": ownVersion(), "commit": builtFrom(),
 			"go": runtime.Version()})
 	}
 	return e.Sayf("%s\n", versionLine())
@@ -27,7 +27,21 @@ func (c *versionCmd) Run(e *cli.Env) error {
 
 // versionLine is the version for people.
 func versionLine() string {
-	return fmt.Sprintf("sia %s (commit %s, %s)", version, builtFrom(), runtime.Version())
+	return fmt.Sprintf("sia %s (commit %s, %s)", ownVersion(), builtFrom(), runtime.Version())
+}
+
+// ownVersion is the version of this program.
+func ownVersion() string {
+	info, _ := debug.ReadBuildInfo()
+	return versionOf(version, info)
+}
+
+// versionOf is a release's version, or that of the module which `go install` built.
+func versionOf(release string, info *debug.BuildInfo) string {
+	if release == "dev" && info != nil && info.Main.Version != "" && info.Main.Version != "(devel)" {
+		return info.Main.Version
+	}
+	return release
 }
 
 // builtFrom is the commit that the program was built from.

@@ -31,6 +31,8 @@ func TestWrongUsage(t *testing.T) {
 		"forget-person a/b":             `"a/b" is no login`,
 		"health ftp://x":                `"ftp://x" is no http or https address`,
 		"log --lines 0 x":               `--lines: "0" is too little`,
+		"bench --rate 0":                `--rate: "0" is out of range; give 1 to 100000`,
+		"bench --tasks 0":               `--tasks: "0" is too little; give at least 1`,
 		"demo --timeout=-1s":            `--timeout: "-1s" is too little`,
 		"demo --issue x":                "--issue and --test go with --repo",
 		"demo --repo x":                 "--repo needs a real model",

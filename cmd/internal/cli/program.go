@@ -8,20 +8,23 @@ import (
 	"io"
 	"log/slog"
 	"reflect"
+	"regexp"
 	"slices"
 	"strings"
+	"syscall"
 
 	"github.com/alecthomas/kong"
 
 	"github.com/sia-bot/sia/sia/secret"
 )
 
-// Exit codes: done, failed, wrong usage, and ended by Ctrl-C as shells have it.
+// Exit codes: done, failed, wrong usage; ended by Ctrl-C, and because nobody reads the output, as shells have them.
 const (
 	ExitDone    = 0
 	ExitFailed  = 1
 	ExitUsage   = 2
 	ExitStopped = 130
+	ExitUnread  = 141
 )
 
 // ErrShown ends a command as failed after it has said everything itself.
@@ -113,6 +116,9 @@ func (p Program) Run(ctx context.Context, args []string, stdout, stderr io.Write
 		args = append(args[1:len(args):len(args)], "--help")
 	}
 	kctx, err := parser.Parse(args)
+	if errors.Is(err, syscall.EPIPE) { // it printed help
+		return ExitUnread
+	}
 	if err != nil {
 		return p.wrong(stderr, misread(err), p.mistaken(err))
 	}
@@ -121,18 +127,23 @@ func (p Program) Run(ctx context.Context, args []string, stdout, stderr io.Write
 	if p.Global.LogJSON {
 		handler = slog.NewJSONHandler(stderr, opts)
 	}
-	e := &Env{Ctx: ctx, Out: stdout, Err: stderr, Logger: slog.New((&secret.Masker{}).Handler(handler)),
+	read, unread := context.WithCancelCause(ctx)
+	defer unread(nil)
+	e := &Env{Ctx: read, Out: output{stdout, unread}, Err: stderr, Logger: slog.New((&secret.Masker{}).Handler(handler)),
 		Style: StyleFor(stdout)}
 	if err := kctx.Run(e, parser); err != nil {
 		if code := ExitCode(0); errors.As(err, &code) {
 			return int(code)
 		}
 		if wrong := usageError(""); errors.As(err, &wrong) {
-			return p.wrong(stderr, secret.Mask(Words(err)), p.Name+" "+kctx.Selected().Path())
+			return p.wrong(stderr, Words(err), p.Name+" "+kctx.Selected().Path())
 		}
 		if ctx.Err() != nil { // an error that follows from being told to end is no failure
 			fmt.Fprintln(stderr, "Stopped.")
 			return ExitStopped
+		}
+		if errors.Is(context.Cause(read), syscall.EPIPE) {
+			return ExitUnread
 		}
 		if !errors.Is(err, ErrShown) {
 			fmt.Fprintf(stderr, "%s: %s\n", p.Name, secret.Mask(Words(err)))
@@ -160,7 +171,7 @@ func (p Program) Alone(args []string) Program {
 			}
 			found = true
 		}
-		f.Anonymous = false // promoted methods are not made anew
+		f.Anonymous = false // reflect.StructOf can't embed a type with methods
 		fields, from = append(fields, f), append(from, i)
 	}
 	if !found {
@@ -187,16 +198,20 @@ func withoutEmpty(_ []string, a slog.Attr) slog.Attr {
 
 // wrong reports wrong usage of a command.
 func (p Program) wrong(stderr io.Writer, said, command string) int {
-	fmt.Fprintf(stderr, "%s: %s\nTry `%s --help`.\n", p.Name, said, command)
+	fmt.Fprintf(stderr, "%s: %s\nTry `%s --help`.\n", p.Name, secret.Mask(said), command)
 	return ExitUsage
 }
 
 // missingArguments begins kong's words for arguments that are missing: `expected "<base> <head>"`.
 const missingArguments = `expected "<`
 
+// fromVariable matches what kong says of a variable with a wrong value: it repeats all of it, though what is wrong was
+// said before. It may be a secret.
+var fromVariable = regexp.MustCompile(`\(from envar (\w+)="(?:[^"\\]|\\.)*"\)`)
+
 // misread is why a command line can't be read.
 func misread(err error) string {
-	said := Words(err)
+	said := fromVariable.ReplaceAllString(Words(err), "(from the variable $1)")
 	if names, ok := strings.CutPrefix(said, missingArguments); ok {
 		return "missing arguments: <" + strings.TrimSuffix(names, `"`)
 	}

@@ -1,0 +1,30 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"io"
+	"syscall"
+)
+
+// output is standard output. A command is told to end when nobody reads it any more, as behind `| head -1`.
+type output struct {
+	io.Writer
+	unread context.CancelCauseFunc
+}
+
+func (o output) Write(p []byte) (int, error) {
+	n, err := o.Writer.Write(p)
+	if errors.Is(err, syscall.EPIPE) {
+		o.unread(err)
+	}
+	return n, err
+}
+
+// Progress is standard output for what a command tells while it works. It goes on when nobody reads that any more.
+func (e *Env) Progress() io.Writer {
+	if o, ok := e.Out.(output); ok {
+		return o.Writer
+	}
+	return e.Out
+}

@@ -1,0 +1,30 @@
+package cli
+
+import (
+	"context"
+	"io"
+	"os"
+)
+
+// Stdin is standard input until the command is told to end. Without that, Ctrl-C would wait for whoever writes it.
+func (e *Env) Stdin() io.Reader { return stdin{e.Ctx} }
+
+type stdin struct{ ctx context.Context }
+
+func (s stdin) Read(p []byte) (int, error) {
+	type read struct {
+		n   int
+		err error
+	}
+	mine, ended := make([]byte, len(p)), make(chan read, 1) // p is the caller's again after Ctrl-C
+	go func() {
+		n, err := os.Stdin.Read(mine)
+		ended <- read{n, err}
+	}()
+	select {
+	case r := <-ended:
+		return copy(p, mine[:r.n]), r.err
+	case <-s.ctx.Done():
+		return 0, s.ctx.Err()
+	}
+}
