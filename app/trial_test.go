@@ -220,6 +220,12 @@ func TestPeopleDecideAboutAChange(t *testing.T) {
 	if x = merged.change(); x.Phase != store.ExperimentPromoted || !strings.Contains(x.Why, "a person merged") {
 		t.Errorf("merged: %s: %s", x.Phase, x.Why)
 	}
+	contains(t, merged.comment(x), "not watched yet: 0 of 20 tasks")
+	merged.outcomes(x, 120, true, func(_ int, candidate bool) bool { return !candidate })
+	merged.Periodic("trials")
+	if x = merged.change(); x.Phase != store.ExperimentRolledBack || !strings.Contains(x.Why, "resolved fell") {
+		t.Errorf("merged untried, and turned bad: %s: %s", x.Phase, x.Why)
+	}
 
 	// What people wrote into the file since is not overwritten by taking the change back.
 	edited := lab{shop(t, "pass"), t}

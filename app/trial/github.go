@@ -136,8 +136,8 @@ func (f *OnGitHub) told(ctx context.Context, x store.Experiment, n evolve.Standi
 		By: strings.TrimPrefix(x.By, "@"), Person: strings.HasPrefix(x.By, "@"), Number: x.Number, Gate: x.Gate,
 		Phase: string(x.Phase), Why: x.Why, Everywhere: !x.Alone, Place: x.Place,
 		Present: [2]int{n.Present.Resolved, n.Present.Tried}, Candidate: [2]int{n.Candidate.Resolved, n.Candidate.Tried},
-		Open: n.Open, E: n.E, Harm: n.Harm, Waits: x.Decision == string(policies.TypeEscalate) ||
-			set.Policies.Autonomy != sia.AutonomyExperiment,
+		Open: n.Open, E: n.E, Harm: n.Harm, Usual: [2]int{n.Usual, evolve.FewestUsual},
+		Waits: x.Decision == string(policies.TypeEscalate) || set.Policies.Autonomy != sia.AutonomyExperiment,
 	}
 	for _, g := range n.Guards {
 		c.Guards = append(c.Guards,
