@@ -65,6 +65,16 @@ func (l lab) approve(x store.Experiment, who string) store.Experiment {
 // outcomes puts n tasks into an experiment; resolved says of each whether it is.
 func (l lab) outcomes(x store.Experiment, n int, after bool, resolved func(i int, candidate bool) bool) {
 	l.t.Helper()
+	l.settle(x, n, after, func(i int, row *evolve.Task) {
+		if row.Came = evolve.Failed; resolved(i, row.Candidate) {
+			row.Came = evolve.Resolved
+		}
+	})
+}
+
+// settle puts n tasks into an experiment; came says of each what came of it.
+func (l lab) settle(x store.Experiment, n int, after bool, came func(i int, row *evolve.Task)) {
+	l.t.Helper()
 	var rows []store.ExperimentTask
 	for i := range n {
 		row := store.ExperimentTask{ID: sia.TaskID(fmt.Sprintf("9-%d%v", i, after)),
@@ -75,9 +85,7 @@ func (l lab) outcomes(x store.Experiment, n int, after bool, resolved func(i int
 		}
 		_, err := l.App.Store.Enrol(l.t.Context(), x.ID, row)
 		check(l.t, err)
-		if row.Came = evolve.Failed; resolved(i, row.Candidate) {
-			row.Came = evolve.Resolved
-		}
+		came(i, &row.Task)
 		rows = append(rows, row)
 	}
 	check(l.t, l.App.Store.SettleExperimentTasks(l.t.Context(), x.ID, rows))
@@ -199,6 +207,20 @@ func TestChangeOfAPolicy(t *testing.T) {
 		policies.Mutation{Path: "parameters.threshold", Value: "0.5", Reason: "r"}, "@ann"); err == nil ||
 		!strings.Contains(err.Error(), "frozen until") {
 		t.Errorf("it is not frozen: %v", err)
+	}
+}
+
+// A change that asks people too often is taken back, also where everybody's tasks fail by now.
+func TestAlarmOfTheChangeBesideEveryonesAlarm(t *testing.T) {
+	t.Parallel()
+	l := lab{shop(t, "pass"), t}
+	x := l.approve(l.propose(), apptest.Owner)
+	l.outcomes(x, 80, false, func(i int, candidate bool) bool { return candidate || i%2 == 0 })
+	l.Periodic("trials")
+	l.settle(x, 120, true, func(_ int, row *evolve.Task) { row.Came, row.Escalated = evolve.Failed, row.Candidate })
+	l.Periodic("trials")
+	if x = l.change(); x.Phase != store.ExperimentRolledBack || !strings.Contains(x.Why, "without asking a person fell") {
+		t.Errorf("%s: %s", x.Phase, x.Why)
 	}
 }
 

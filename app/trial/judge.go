@@ -180,20 +180,24 @@ func (e *Evolver) guard(ctx context.Context, x store.Experiment) (store.Experime
 	if err != nil {
 		return x, err
 	}
-	for _, g := range standing(x, rows).Guards {
-		switch g.Whose {
-		case evolve.TheChanges:
+	guards := standing(x, rows).Guards
+	for _, g := range guards { // first: an alarm that is not the change's has all metrics watched anew
+		if g.Whose == evolve.TheChanges {
 			return e.rollBack(ctx, x, "", fmt.Sprintf("the share of tasks %s fell: %s", g.Metric, g.Why))
-		case evolve.Everyones, evolve.Nobodys:
-			how := "fell with the change and without it alike"
-			if g.Whose == evolve.Nobodys {
-				how = "fell and is up again"
-			}
-			x.WatchedAt = e.Now()
-			x, err = e.enter(ctx, x, x.Phase,
-				fmt.Sprintf("the share of tasks %s %s, so it is watched anew: %s", g.Metric, how, g.Why))
-			return x, err
 		}
+	}
+	for _, g := range guards {
+		how := "fell with the change and without it alike"
+		switch g.Whose {
+		case evolve.Everyones:
+		case evolve.Nobodys:
+			how = "fell and is up again"
+		default:
+			continue
+		}
+		x.WatchedAt = e.Now()
+		return e.enter(ctx, x, x.Phase,
+			fmt.Sprintf("the share of tasks %s %s, so it is watched anew: %s", g.Metric, how, g.Why))
 	}
 	return e.sayWith(ctx, x, rows)
 }
