@@ -77,9 +77,9 @@ type Author interface {
 type Log interface {
 	// Mined are decisions of a type in an installation that have a result.
 	Mined(ctx context.Context, installation int64, typ policies.Type) ([]mine.Decision, error)
-	// Record counts the result of the tasks of an installation that a version of a policy decided
-	// about after a time.
-	Record(ctx context.Context, installation int64, policy string, after time.Time) (store.PolicyRecord, error)
+	// Record counts the result of the tasks of a repository, 0: of an installation, that a version of a
+	// policy decided about after a time.
+	Record(ctx context.Context, installation, repo int64, policy string, after time.Time) (store.PolicyRecord, error)
 	// Duels counts tasks about which two versions of a policy would have decided otherwise: those that
 	// speak for the candidate, and those that speak for the present one. Were the candidate no better,
 	// each would be a fair coin's toss.

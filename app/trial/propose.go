@@ -149,7 +149,11 @@ func (e *Evolver) barred(ctx context.Context, s subject) (string, error) {
 		return why, err
 	}
 	now := e.Now()
-	record, err := e.Log.Record(ctx, s.installation, s.policy.ID(), now.Add(-recently))
+	var repo int64
+	if s.alone {
+		repo = s.place.ID
+	}
+	record, err := e.Log.Record(ctx, s.installation, repo, s.policy.ID(), now.Add(-recently))
 	switch {
 	case err != nil:
 		return "", err
