@@ -1,7 +1,6 @@
 package trial
 
 import (
-	"cmp"
 	"context"
 	"crypto/sha256"
 	"errors"
@@ -62,8 +61,8 @@ func (e *Evolver) proposeIn(ctx context.Context, in store.Installation) error {
 	return errors.Join(all...)
 }
 
-// subjects are the policies of an installation that decide for some repository, those that were
-// changed longest ago first.
+// subjects are the policies of an installation that decide for some repository. They take turns: each day, those
+// come first that come after yesterday's.
 func (e *Evolver) subjects(ctx context.Context, in store.Installation) ([]subject, error) {
 	repos, err := e.Store.Repositories(ctx, in.ID)
 	if err != nil || len(repos) == 0 {
@@ -89,20 +88,9 @@ func (e *Evolver) subjects(ctx context.Context, in store.Installation) ([]subjec
 			out = append(out, s)
 		}
 	}
-	past, err := e.Store.Experiments(ctx, in.ID, false)
-	if err != nil {
-		return nil, err
-	}
-	last := func(s subject) (n int) {
-		for i, x := range past {
-			if s.is(x) {
-				n = i + 1
-			}
-		}
-		return n
-	}
-	slices.SortStableFunc(out, func(a, b subject) int { return cmp.Compare(last(a), last(b)) })
-	return out, nil
+	today := int(e.Now().Unix() / (24 * 60 * 60))
+	first := asksAtMost * today % max(1, len(out))
+	return slices.Concat(out[first:], out[:first]), nil
 }
 
 // outranked reports whether another policy of the same name and type stands above one.

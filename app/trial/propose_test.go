@@ -110,3 +110,23 @@ func TestProposesWhereTasksEnded(t *testing.T) {
 		t.Errorf("%+v", all)
 	}
 }
+
+// Where the model sees nothing to change, other policies have their turn on the next days.
+func TestPoliciesTakeTurns(t *testing.T) {
+	author, srv := model(t, changes())
+	h := newHouse(t, author, "app")
+	set, err := policies.ShippedSet()
+	check(t, err)
+	h.end(t, h.repos[0], 50, set.All()...)
+	for range 4 {
+		check(t, h.Evolve(t.Context()))
+		h.now = h.now.Add(24 * time.Hour)
+	}
+	asked := map[string]bool{}
+	for _, r := range srv.Requests() {
+		asked[r.System()] = true
+	}
+	if len(srv.Requests()) != 8 || len(asked) != len(set.All()) {
+		t.Errorf("asked %d times, about %d of %d policies", len(srv.Requests()), len(asked), len(set.All()))
+	}
+}
