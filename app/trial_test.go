@@ -31,6 +31,20 @@ func (l lab) change() store.Experiment {
 	return all[0]
 }
 
+// ours gives the repository a file with a policy of its own.
+func (l lab) ours(file, source string) {
+	l.t.Helper()
+	_, err := l.Sim.PushFiles(apptest.Repo, "main", apptest.Owner, "Ours", map[string]string{file: source})
+	check(l.t, err)
+	l.Settle()
+	r, err := l.Sim.Repo(apptest.Repo)
+	check(l.t, err)
+	p, err := policies.Parse(file, []byte(source))
+	check(l.t, err)
+	check(l.t, l.App.Store.SavePolicies(l.t.Context(), r.ID, store.PolicyRead{SHA: p.Hash()},
+		[]store.PolicyFile{{Path: file, Version: p.ID(), Source: source}}))
+}
+
 // propose has a person propose that fewer tasks are divided, and returns the change.
 func (l lab) propose() store.Experiment {
 	l.t.Helper()
@@ -221,6 +235,20 @@ func TestAlarmOfTheChangeBesideEveryonesAlarm(t *testing.T) {
 	l.Periodic("trials")
 	if x = l.change(); x.Phase != store.ExperimentRolledBack || !strings.Contains(x.Why, "without asking a person fell") {
 		t.Errorf("%s: %s", x.Phase, x.Why)
+	}
+}
+
+const ownDecompose = "decision: decompose\nname: decompose\nversion: 1\nparameters: {threshold: 0.7}\n"
+
+// A policy is changed in the file that it is in, whatever that is called.
+func TestPolicyInAFileOfAnotherName(t *testing.T) {
+	t.Parallel()
+	l := lab{shop(t, "pass"), t}
+	l.ours(".sia/policies/our-own.yaml", ours)
+	x := l.propose()
+	if file, err := l.Sim.File(apptest.Repo, "sia/policy-"+x.ID, ".sia/policies/our-own.yaml"); err != nil ||
+		x.Phase != store.ExperimentProposed || !strings.Contains(file, "threshold: 0.95") {
+		t.Errorf("%s: %s: %v\n%s", x.Phase, x.Why, err, file)
 	}
 }
 

@@ -1,6 +1,7 @@
 package trial
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"errors"
@@ -32,7 +33,10 @@ type subject struct {
 	alone        bool // it is about tasks of place alone
 }
 
-func (s subject) file() string { return path.Join(policies.Dir, s.policy.Name+".yml") }
+// file is where changes of the policy go: to where it is, if it has a file.
+func (s subject) file() string {
+	return cmp.Or(s.policy.Path, path.Join(policies.Dir, s.policy.Name+".yml"))
+}
 
 // proposeIn proposes changes of an installation's policies, where there is room for one.
 func (e *Evolver) proposeIn(ctx context.Context, in store.Installation) error {
