@@ -68,6 +68,14 @@ func (l lab) comment(x store.Experiment) string {
 	return pull.Comments[0].Body
 }
 
+// lastly is the last thing that happened to a change.
+func (l lab) lastly(x store.Experiment) string {
+	l.t.Helper()
+	all, err := l.App.Store.ExperimentEvents(l.t.Context(), x.ID)
+	check(l.t, err)
+	return all[len(all)-1].What
+}
+
 // approve has somebody put a 👍 on that comment, and SIA look.
 func (l lab) approve(x store.Experiment, who string) store.Experiment {
 	l.t.Helper()
@@ -244,11 +252,44 @@ const ownDecompose = "decision: decompose\nname: decompose\nversion: 1\nparamete
 func TestPolicyInAFileOfAnotherName(t *testing.T) {
 	t.Parallel()
 	l := lab{shop(t, "pass"), t}
-	l.ours(".sia/policies/our-own.yaml", ours)
+	l.ours(".sia/policies/our-own.yaml", ownDecompose)
 	x := l.propose()
 	if file, err := l.Sim.File(apptest.Repo, "sia/policy-"+x.ID, ".sia/policies/our-own.yaml"); err != nil ||
 		x.Phase != store.ExperimentProposed || !strings.Contains(file, "threshold: 0.95") {
 		t.Errorf("%s: %s: %v\n%s", x.Phase, x.Why, err, file)
+	}
+}
+
+// A change can be taken back also where its file is back already: put there by hand, or by a pull request that was
+// merged before SIA noted it.
+func TestFileThatIsBackAlready(t *testing.T) {
+	t.Parallel()
+	l := lab{shop(t, "pass"), t}
+	l.ours(".sia/policies/decompose.yml", ownDecompose)
+	x := l.propose()
+	_, err := l.Sim.MergePull(apptest.Repo, x.Pull, apptest.Owner)
+	check(t, err)
+	l.Periodic("trials")
+	l.ours(x.File, ownDecompose)
+	if x, err = l.App.Evolver.Rollback(t.Context(), x.ID, "@ann"); err != nil || x.Phase != store.ExperimentRolledBack {
+		t.Fatalf("its file was put back by hand: %s, %v", x.Phase, err)
+	}
+	contains(t, l.lastly(x), "its file is back already")
+
+	merged := lab{shop(t, "pass"), t}
+	x = merged.propose()
+	_, err = merged.Sim.MergePull(apptest.Repo, x.Pull, apptest.Owner)
+	check(t, err)
+	merged.Periodic("trials")
+	x, err = merged.App.Evolver.Rollback(t.Context(), x.ID, "@ann")
+	check(t, err)
+	back := merged.lastly(x)
+	contains(t, back, "its file was put back by http")
+	x.Phase, x.EndedAt = store.ExperimentReverting, time.Time{} // as if SIA had been stopped in between
+	check(t, merged.App.Store.SaveExperiment(t.Context(), x, "stopped"))
+	merged.Periodic("trials")
+	if x = merged.change(); x.Phase != store.ExperimentRolledBack || merged.lastly(x) != back {
+		t.Errorf("its pull request was merged: %s: %s", x.Phase, merged.lastly(x))
 	}
 }
 

@@ -60,7 +60,8 @@ type Forge interface {
 	// Close closes it without merging.
 	Close(ctx context.Context, x store.Experiment) error
 	// Revert puts the file back to what it was before, by a pull request that is merged when it can
-	// be; an empty source removes the file. The error wraps [ErrMoved] where the file is not the change's.
+	// be; an empty source removes the file. merged is also true where the file is back already; url is empty where no
+	// pull request of SIA's did that. The error wraps [ErrMoved] where the file is neither the change's nor that.
 	Revert(ctx context.Context, x store.Experiment, source string) (url string, merged bool, err error)
 }
 

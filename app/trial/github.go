@@ -48,23 +48,34 @@ func (f *OnGitHub) repo(x store.Experiment) *github.Repo {
 func branchOf(x store.Experiment) string { return "sia/policy-" + x.ID }
 
 // commit gives the policy's file another source, on a branch that begins at the default branch, and
-// opens its pull request. was is what the file has to be there, empty: none.
+// opens its pull request. was is what the file has to be there, empty: none. Where the default branch has
+// the source already, nothing is left to do: there is true, and the pull request is the one that there was, if any.
 func (f *OnGitHub) commit(
 	ctx context.Context, x store.Experiment, branch, was, source, title, body string,
-) (github.Pull, error) {
+) (pull github.Pull, there bool, err error) {
 	known, err := f.store.Repository(ctx, x.Place.ID)
 	if err != nil {
-		return github.Pull{}, err
+		return pull, false, err
 	}
 	repo := f.repo(x)
 	mirror := f.git.Repo(repo.Remote())
 	base, err := mirror.Fetch(ctx, known.DefaultBranch)
 	if err != nil {
-		return github.Pull{}, err
+		return pull, false, err
+	}
+	is, err := mirror.ReadFile(ctx, base, x.File, maxPolicy)
+	switch {
+	case errors.Is(err, gitops.ErrTooLarge):
+		return pull, false, ErrMoved
+	case err != nil && !errors.Is(err, fs.ErrNotExist):
+		return pull, false, err
+	case string(is) == source:
+		pull, _, err = repo.EverPull(ctx, branch)
+		return pull, true, err
 	}
 	bot, err := f.github.Author(ctx, f.now())
 	if err != nil {
-		return github.Pull{}, err
+		return pull, false, err
 	}
 	var content []byte // nil removes the file
 	if source != "" {
@@ -82,10 +93,14 @@ func (f *OnGitHub) commit(
 			return map[string][]byte{x.File: content}, nil
 		},
 	}); err != nil {
-		return github.Pull{}, err
+		return pull, false, err
 	}
-	return repo.EnsurePull(ctx, github.NewPull{Head: branch, Base: known.DefaultBranch, Title: title, Body: body})
+	pull, err = repo.EnsurePull(ctx, github.NewPull{Head: branch, Base: known.DefaultBranch, Title: title, Body: body})
+	return pull, false, err
 }
+
+// maxPolicy bounds a policy's file, in bytes.
+const maxPolicy = 64 << 10
 
 // Open implements Forge.
 func (f *OnGitHub) Open(ctx context.Context, x store.Experiment, source string) (Opened, error) {
@@ -103,7 +118,10 @@ func (f *OnGitHub) Open(ctx context.Context, x store.Experiment, source string) 
 	} else if ships {
 		was = "" // the file comes with the change
 	}
-	pull, err := f.commit(ctx, x, branchOf(x), was, source, render.PolicyTitle(c), render.PolicyBody(c))
+	pull, there, err := f.commit(ctx, x, branchOf(x), was, source, render.PolicyTitle(c), render.PolicyBody(c))
+	if err == nil && there && pull.Number == 0 {
+		err = ErrMoved // to the same by somebody else
+	}
 	return Opened{pull.Number, pull.URL, pull.HeadSHA}, err
 }
 
@@ -254,10 +272,15 @@ func (f *OnGitHub) Revert(ctx context.Context, x store.Experiment, source string
 	if err != nil {
 		return "", false, err
 	}
-	pull, err := f.commit(ctx, x, branchOf(x)+"-back", candidate, source, render.PolicyRevertTitle(c),
+	pull, there, err := f.commit(ctx, x, branchOf(x)+"-back", candidate, source, render.PolicyRevertTitle(c),
 		render.PolicyRevertBody(c, x.PullURL))
-	if err != nil {
+	switch {
+	case err != nil:
 		return "", false, err
+	case there && !pull.Merged:
+		return "", true, nil
+	case there:
+		return pull.URL, true, nil
 	}
 	merged, _, err = f.repo(x).Merge(ctx, pull.Number, pull.HeadSHA)
 	return pull.URL, merged, err

@@ -225,6 +225,8 @@ func (e *Evolver) revert(ctx context.Context, x store.Experiment) (store.Experim
 		how = ErrMoved.Error() + ", so it stays as it is"
 	case err != nil:
 		return x, err
+	case merged && url == "":
+		how = "its file is back already"
 	case merged:
 		how = "its file was put back by " + url
 	}
