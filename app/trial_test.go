@@ -351,7 +351,7 @@ func TestPeopleDecideAboutAChange(t *testing.T) {
 		}
 	}
 
-	// Where the app is uninstalled, nothing is left to look at.
+	// Where the app is uninstalled, or removed from the repository, nothing is left to look at.
 	gone := lab{shop(t, "pass"), t}
 	gone.propose()
 	check(t, gone.Sim.Uninstall(gone.Install))
@@ -359,6 +359,29 @@ func TestPeopleDecideAboutAChange(t *testing.T) {
 	gone.Periodic("trials")
 	if x = gone.change(); x.Phase != store.ExperimentStopped || !strings.Contains(x.Why, "uninstalled") {
 		t.Errorf("uninstalled: %s: %s", x.Phase, x.Why)
+	}
+
+	gone = lab{shop(t, "pass"), t}
+	gone.propose()
+	check(t, gone.Sim.RemoveFromInstallation(gone.Install, apptest.Repo))
+	gone.Settle()
+	gone.Periodic("trials")
+	if x = gone.change(); x.Phase != store.ExperimentStopped || x.Why != "the app was removed from "+apptest.Repo {
+		t.Errorf("removed: %s: %s", x.Phase, x.Why)
+	}
+
+	// An archived repository takes no word and no commit, and a change there ends nevertheless.
+	archived := lab{shop(t, "pass"), t}
+	x = archived.approve(archived.propose(), apptest.Owner)
+	check(t, archived.Sim.Archive(apptest.Repo))
+	if x, err = archived.App.Evolver.Rollback(t.Context(), x.ID, "@ann"); err != nil ||
+		x.Phase != store.ExperimentStopped {
+		t.Errorf("archived: %s: %s: %v", x.Phase, x.Why, err)
+	}
+	archived = lab{shop(t, "pass"), t}
+	check(t, archived.Sim.Archive(apptest.Repo))
+	if x = archived.propose(); x.Phase != store.ExperimentRejected || !strings.Contains(x.Why, "archived") {
+		t.Errorf("proposed where nothing can be pushed: %s: %s", x.Phase, x.Why)
 	}
 
 	// Somebody else's commit on its branch is not merged by SIA.

@@ -128,6 +128,9 @@ func (e *Evolver) Evolve(ctx context.Context) error {
 		return errors.Join(err, listed)
 	}
 	for _, in := range installations {
+		if in.Suspended {
+			continue
+		}
 		if perr := e.proposeIn(ctx, in); perr != nil {
 			err = errors.Join(err, fmt.Errorf("propose changes of policies for %s: %w", in.Account, perr))
 		}
@@ -149,16 +152,32 @@ func (e *Evolver) Watch(ctx context.Context) error {
 	}
 	var all []error
 	for _, x := range open {
-		if !slices.ContainsFunc(installations, func(in store.Installation) bool { return in.ID == x.Installation }) {
-			_, err = e.enter(ctx, x, store.ExperimentStopped, "the app was uninstalled")
-		} else {
-			err = e.move(ctx, x)
+		i := slices.IndexFunc(installations, func(in store.Installation) bool { return in.ID == x.Installation })
+		if i >= 0 && installations[i].Suspended {
+			continue // GitHub lets SIA do nothing there until it is resumed
 		}
-		if err != nil {
+		if err := e.watch(ctx, x, i >= 0); err != nil {
 			all = append(all, fmt.Errorf("experiment %s: %w", x.ID, err))
 		}
 	}
 	return errors.Join(all...)
+}
+
+// watch moves one change on, or ends it where the app is not installed any more.
+func (e *Evolver) watch(ctx context.Context, x store.Experiment, installed bool) error {
+	if !installed {
+		_, err := e.enter(ctx, x, store.ExperimentStopped, "the app was uninstalled")
+		return err
+	}
+	r, err := e.Store.Repository(ctx, x.Place.ID)
+	switch {
+	case errors.Is(err, store.ErrNotFound), err == nil && r.Installation != x.Installation:
+		_, err = e.enter(ctx, x, store.ExperimentStopped, "the app was removed from "+x.Place.String())
+		return err
+	case err != nil:
+		return err
+	}
+	return e.move(ctx, x)
 }
 
 // move moves one change on until it waits for something.

@@ -61,7 +61,7 @@ func (f *OnGitHub) commit(
 	mirror := f.git.Repo(repo.Remote())
 	base, err := mirror.Fetch(ctx, known.DefaultBranch)
 	if err != nil {
-		return pull, false, err
+		return pull, false, refused(err, branch)
 	}
 	is, err := mirror.ReadFile(ctx, base, x.File, maxPolicy)
 	switch {
@@ -81,7 +81,7 @@ func (f *OnGitHub) commit(
 	if source != "" {
 		content = []byte(source)
 	}
-	if _, _, err = mirror.CommitFiles(ctx, gitops.FilesSpec{Branch: branch, Base: base, Author: bot, Message: title,
+	if _, _, err := mirror.CommitFiles(ctx, gitops.FilesSpec{Branch: branch, Base: base, Author: bot, Message: title,
 		Update: func(read func(string) ([]byte, error)) (map[string][]byte, error) {
 			is, err := read(x.File)
 			if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -93,10 +93,24 @@ func (f *OnGitHub) commit(
 			return map[string][]byte{x.File: content}, nil
 		},
 	}); err != nil {
-		return pull, false, err
+		return pull, false, refused(err, branch)
 	}
 	pull, err = repo.EnsurePull(ctx, github.NewPull{Head: branch, Base: known.DefaultBranch, Title: title, Body: body})
 	return pull, false, err
+}
+
+// refused gives words for people to what git was refused where trying again can't help.
+func refused(err error, branch string) error {
+	var (
+		auth     *gitops.AuthError
+		gone     *gitops.NotFoundError
+		rejected *gitops.RejectedError
+	)
+	if errors.As(err, &auth) || errors.As(err, &gone) || errors.As(err, &rejected) {
+		return &sia.Error{Op: "push " + branch, Message: "GitHub refuses it: the repository is archived or gone, a rule " +
+			"protects the branch, or the app lacks the permission \"contents: write\"", Permanent: true, Err: err}
+	}
+	return err
 }
 
 // maxPolicy bounds a policy's file, in bytes.

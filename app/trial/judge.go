@@ -22,6 +22,9 @@ const (
 	waitsAtMost = 60 * 24 * time.Hour // for a person's approval
 )
 
+// notOpened begins the reason of a change that GitHub refused a pull request for.
+const notOpened = "its pull request can't be opened: "
+
 // open opens the pull request of a change.
 func (e *Evolver) open(ctx context.Context, x store.Experiment) (store.Experiment, error) {
 	candidate, err := e.version(ctx, x.Candidate, policies.Layer(x.Layer))
@@ -29,10 +32,12 @@ func (e *Evolver) open(ctx context.Context, x store.Experiment) (store.Experimen
 		return x, err
 	}
 	pull, err := e.Forge.Open(ctx, x, candidate.Source)
-	if errors.Is(err, ErrMoved) {
+	switch {
+	case errors.Is(err, ErrMoved):
 		return e.enter(ctx, x, store.ExperimentRejected, ErrMoved.Error())
-	}
-	if err != nil {
+	case sia.IsPermanent(err):
+		return e.enter(ctx, x, store.ExperimentRejected, notOpened+err.Error())
+	case err != nil:
 		return x, err
 	}
 	x.Pull, x.PullURL, x.Head = pull.Number, pull.URL, pull.Head
@@ -136,20 +141,27 @@ func (e *Evolver) judge(ctx context.Context, x store.Experiment) (store.Experime
 }
 
 // end closes the pull request of a change that is not to come into force. The comment that
-// says why stands before it is closed.
+// says why stands before it is closed. Where neither can be, as in an archived repository, the change
+// ends nevertheless.
 func (e *Evolver) end(
 	ctx context.Context, x store.Experiment, p store.ExperimentPhase, why string,
 ) (store.Experiment, error) {
+	if x.Pull == 0 {
+		return e.enter(ctx, x, p, why)
+	}
 	told := x
 	told.Phase, told.Why = p, why
 	told, err := e.say(ctx, told)
-	if err == nil && x.Pull != 0 {
+	if err == nil {
+		x.Comment = told.Comment
 		err = e.Forge.Close(ctx, x)
 	}
-	if err != nil {
+	if err != nil && !sia.IsPermanent(err) {
 		return x, err
 	}
-	x.Comment = told.Comment
+	if err != nil {
+		e.Logger.WarnContext(ctx, "the pull request of a change that ended stays open", "experiment", x.ID, "why", err)
+	}
 	return e.enter(ctx, x, p, why)
 }
 

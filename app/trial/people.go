@@ -111,7 +111,7 @@ func (e *Evolver) Rollback(ctx context.Context, id, by string) (store.Experiment
 			return x, err
 		}
 	case store.ExperimentReverting: // the file is still to be put back
-	case store.ExperimentRunning, store.ExperimentBetter, store.ExperimentProposed:
+	case store.ExperimentDrafted, store.ExperimentProposed, store.ExperimentRunning, store.ExperimentBetter:
 		return e.end(ctx, x, store.ExperimentStopped, by+" stopped it")
 	default:
 		return x, fmt.Errorf("experiment %s is %s: %s", id, x.Phase, x.Why)

@@ -140,7 +140,16 @@ func (e *Evolver) barred(ctx context.Context, s subject) (string, error) {
 	if why, err := e.closed(ctx, s); why != "" || err != nil {
 		return why, err
 	}
+	past, err := e.Store.Experiments(ctx, s.installation, false)
+	if err != nil {
+		return "", err
+	}
 	now := e.Now()
+	for _, x := range past { // the next one would be refused like it
+		if s.is(x) && strings.HasPrefix(x.Why, notOpened) && now.Sub(x.EndedAt) < freeze {
+			return x.Why, nil
+		}
+	}
 	var repo int64
 	if s.alone {
 		repo = s.place.ID

@@ -130,3 +130,19 @@ func TestPoliciesTakeTurns(t *testing.T) {
 		t.Errorf("asked %d times, about %d of %d policies", len(srv.Requests()), len(asked), len(set.All()))
 	}
 }
+
+// A change that has no pull request yet, because GitHub could not be asked, can be stopped.
+func TestDraftIsStopped(t *testing.T) {
+	author, _ := model(t, changes())
+	h := newHouse(t, author, "app")
+	_, err := h.Propose(t.Context(), 3, h.repos[0], "escalate",
+		policies.Mutation{Path: "parameters.threshold", Value: "0.8", Reason: "r"}, "@ann")
+	if err == nil || !strings.Contains(err.Error(), "there is no key") {
+		t.Errorf("it got to GitHub without a key: %v", err)
+	}
+	all, err := h.store.Experiments(t.Context(), 0, true)
+	check(t, err)
+	if x, err := h.Rollback(t.Context(), all[0].ID, "@ann"); err != nil || x.Phase != store.ExperimentStopped {
+		t.Errorf("%s: %v", x.Phase, err)
+	}
+}
