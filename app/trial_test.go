@@ -293,6 +293,41 @@ func TestFileThatIsBackAlready(t *testing.T) {
 	}
 }
 
+// Taking a change back leaves what holds already: a longer freeze, and that a later change, which was taken back before
+// and which the file still has, does not decide.
+func TestRollbackKeepsWhatHolds(t *testing.T) {
+	t.Parallel()
+	l := lab{shop(t, "pass"), t}
+	x := l.propose()
+	_, err := l.Sim.MergePull(apptest.Repo, x.Pull, apptest.Owner)
+	check(t, err)
+	l.Periodic("trials")
+	file, err := l.Sim.File(apptest.Repo, "main", x.File)
+	check(t, err)
+	first, err := policies.Parse(x.File, []byte(file))
+	check(t, err)
+	second, err := policies.Mutate(first, policies.Mutation{Path: "parameters.threshold", Value: "0.5"})
+	check(t, err)
+	l.ours(x.File, second.Source)
+	check(t, l.App.Store.HoldPolicy(t.Context(), store.PolicyHold{Installation: l.Install, Place: x.Place.ID,
+		Decision: x.Decision, Name: x.Name, Bad: second.ID(), Instead: first.ID(), Until: l.Clock.Now(), Why: "it fell"}))
+	if _, err := l.App.Evolver.Propose(t.Context(), l.Install, x.Place, x.Name,
+		policies.Mutation{Path: "parameters.threshold", Value: "0.6", Reason: "r"}, "@ann"); err == nil ||
+		!strings.Contains(err.Error(), "put the file back first") {
+		t.Errorf("what does not decide can be built on: %v", err)
+	}
+	until := l.Clock.Now().Add(90 * 24 * time.Hour).Truncate(time.Second)
+	_, err = l.App.Evolver.Freeze(t.Context(), l.Install, x.Place, x.Name, until, "@ann", "until the release")
+	check(t, err)
+	x, err = l.App.Evolver.Rollback(t.Context(), x.ID, "@ann")
+	check(t, err)
+	holds, err := l.App.Store.PolicyHolds(t.Context(), l.Install)
+	check(t, err)
+	if len(holds) != 1 || holds[0].Bad != second.ID() || holds[0].Instead != x.Present || !holds[0].Until.Equal(until) {
+		t.Errorf("%+v", holds)
+	}
+}
+
 // What people do with the pull request stands above what SIA would do with it.
 func TestPeopleDecideAboutAChange(t *testing.T) {
 	t.Parallel()

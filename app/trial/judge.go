@@ -214,11 +214,26 @@ func (e *Evolver) guard(ctx context.Context, x store.Experiment) (store.Experime
 	return e.sayWith(ctx, x, rows)
 }
 
-// rollBack puts the version before a change in force again. By is empty for SIA.
+// rollBack puts the version before a change in force again. By is empty for SIA. A longer freeze stays. So does a
+// later version that was taken back before and that the file still has: it would decide again.
 func (e *Evolver) rollBack(ctx context.Context, x store.Experiment, by, why string) (store.Experiment, error) {
-	err := e.Store.HoldPolicy(ctx, store.PolicyHold{Installation: x.Installation, Place: x.Place.ID, Decision: x.Decision,
-		Name: x.Name, Bad: x.Candidate, Instead: x.Present, Until: e.Now().Add(freeze), Why: why, By: by, At: e.Now()})
+	h := store.PolicyHold{Installation: x.Installation, Place: x.Place.ID, Decision: x.Decision, Name: x.Name,
+		Bad: x.Candidate, Instead: x.Present, Until: e.Now().Add(freeze), Why: why, By: by, At: e.Now()}
+	was, err := e.holdBefore(ctx, h)
 	if err != nil {
+		return x, err
+	}
+	set, err := e.Settings.Policies(ctx, x.Installation, x.Place)
+	if err != nil {
+		return x, err
+	}
+	if _, stands := set.Find(was.Bad); stands {
+		h.Bad = was.Bad
+	}
+	if was.Until.After(h.Until) {
+		h.Until = was.Until
+	}
+	if err := e.Store.HoldPolicy(ctx, h); err != nil {
 		return x, err
 	}
 	return e.enter(ctx, x, store.ExperimentReverting, why)

@@ -175,8 +175,12 @@ func (e *Evolver) closed(ctx context.Context, s subject) (string, error) {
 		return "", err
 	}
 	for _, h := range holds {
-		if h.Place == s.place.ID && h.Decision == string(s.policy.Decision) && h.Name == s.policy.Name && h.Until.After(now) {
+		switch {
+		case h.Place != s.place.ID || h.Decision != string(s.policy.Decision) || h.Name != s.policy.Name:
+		case h.Until.After(now):
 			return fmt.Sprintf("it is frozen until %s: %s", h.Until.UTC().Format(time.DateOnly), h.Why), nil
+		case h.Bad == s.policy.ID():
+			return fmt.Sprintf("its file has a version that was taken back (%s); put the file back first", h.Why), nil
 		}
 	}
 	past, err := e.Store.Experiments(ctx, s.installation, false)
