@@ -54,7 +54,12 @@ func (e *Evolver) proposeIn(ctx context.Context, in store.Installation) error {
 			break
 		}
 		why, err := e.barred(ctx, s)
-		if err == nil && why == "" {
+		if why != "" {
+			e.Logger.DebugContext(ctx, "no change of a policy is proposed", "policy", s.policy.Name,
+				"place", s.place.String(), "why", why)
+			continue
+		}
+		if err == nil {
 			asked++
 			err = e.ask(ctx, s)
 		}
@@ -158,7 +163,9 @@ func (e *Evolver) barred(ctx context.Context, s subject) (string, error) {
 	switch {
 	case err != nil:
 		return "", err
-	case record.Since.IsZero() || s.policy.Layer != policies.Shipped && now.Sub(record.Since) < freeze:
+	case record.Since.IsZero():
+		return "it has decided about no task yet", nil
+	case s.policy.Layer != policies.Shipped && now.Sub(record.Since) < freeze:
 		return "it was changed less than 14 days ago", nil
 	case !evolve.Room(record.Passed, record.Ended):
 		return fmt.Sprintf("%d of %d tasks of the last 60 days were resolved: that is too few tasks, or good enough",
