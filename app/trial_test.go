@@ -31,6 +31,20 @@ func (l lab) change() store.Experiment {
 	return all[0]
 }
 
+// ours gives the repository a file with a policy of its own.
+func (l lab) ours(file, source string) {
+	l.t.Helper()
+	_, err := l.Sim.PushFiles(apptest.Repo, "main", apptest.Owner, "Ours", map[string]string{file: source})
+	check(l.t, err)
+	l.Settle()
+	r, err := l.Sim.Repo(apptest.Repo)
+	check(l.t, err)
+	p, err := policies.Parse(file, []byte(source))
+	check(l.t, err)
+	check(l.t, l.App.Store.SavePolicies(l.t.Context(), r.ID, store.PolicyRead{SHA: p.Hash()},
+		[]store.PolicyFile{{Path: file, Version: p.ID(), Source: source}}))
+}
+
 // propose has a person propose that fewer tasks are divided, and returns the change.
 func (l lab) propose() store.Experiment {
 	l.t.Helper()
@@ -54,6 +68,14 @@ func (l lab) comment(x store.Experiment) string {
 	return pull.Comments[0].Body
 }
 
+// lastly is the last thing that happened to a change.
+func (l lab) lastly(x store.Experiment) string {
+	l.t.Helper()
+	all, err := l.App.Store.ExperimentEvents(l.t.Context(), x.ID)
+	check(l.t, err)
+	return all[len(all)-1].What
+}
+
 // approve has somebody put a 👍 on that comment, and SIA look.
 func (l lab) approve(x store.Experiment, who string) store.Experiment {
 	l.t.Helper()
@@ -65,6 +87,16 @@ func (l lab) approve(x store.Experiment, who string) store.Experiment {
 // outcomes puts n tasks into an experiment; resolved says of each whether it is.
 func (l lab) outcomes(x store.Experiment, n int, after bool, resolved func(i int, candidate bool) bool) {
 	l.t.Helper()
+	l.settle(x, n, after, func(i int, row *evolve.Task) {
+		if row.Came = evolve.Failed; resolved(i, row.Candidate) {
+			row.Came = evolve.Resolved
+		}
+	})
+}
+
+// settle puts n tasks into an experiment; came says of each what came of it.
+func (l lab) settle(x store.Experiment, n int, after bool, came func(i int, row *evolve.Task)) {
+	l.t.Helper()
 	var rows []store.ExperimentTask
 	for i := range n {
 		row := store.ExperimentTask{ID: sia.TaskID(fmt.Sprintf("9-%d%v", i, after)),
@@ -75,9 +107,7 @@ func (l lab) outcomes(x store.Experiment, n int, after bool, resolved func(i int
 		}
 		_, err := l.App.Store.Enrol(l.t.Context(), x.ID, row)
 		check(l.t, err)
-		if row.Came = evolve.Failed; resolved(i, row.Candidate) {
-			row.Came = evolve.Resolved
-		}
+		came(i, &row.Task)
 		rows = append(rows, row)
 	}
 	check(l.t, l.App.Store.SettleExperimentTasks(l.t.Context(), x.ID, rows))
@@ -202,6 +232,102 @@ func TestChangeOfAPolicy(t *testing.T) {
 	}
 }
 
+// A change that asks people too often is taken back, also where everybody's tasks fail by now.
+func TestAlarmOfTheChangeBesideEveryonesAlarm(t *testing.T) {
+	t.Parallel()
+	l := lab{shop(t, "pass"), t}
+	x := l.approve(l.propose(), apptest.Owner)
+	l.outcomes(x, 80, false, func(i int, candidate bool) bool { return candidate || i%2 == 0 })
+	l.Periodic("trials")
+	l.settle(x, 120, true, func(_ int, row *evolve.Task) { row.Came, row.Escalated = evolve.Failed, row.Candidate })
+	l.Periodic("trials")
+	if x = l.change(); x.Phase != store.ExperimentRolledBack || !strings.Contains(x.Why, "without asking a person fell") {
+		t.Errorf("%s: %s", x.Phase, x.Why)
+	}
+}
+
+const ownDecompose = "decision: decompose\nname: decompose\nversion: 1\nparameters: {threshold: 0.7}\n"
+
+// A policy is changed in the file that it is in, whatever that is called.
+func TestPolicyInAFileOfAnotherName(t *testing.T) {
+	t.Parallel()
+	l := lab{shop(t, "pass"), t}
+	l.ours(".sia/policies/our-own.yaml", ownDecompose)
+	x := l.propose()
+	if file, err := l.Sim.File(apptest.Repo, "sia/policy-"+x.ID, ".sia/policies/our-own.yaml"); err != nil ||
+		x.Phase != store.ExperimentProposed || !strings.Contains(file, "threshold: 0.95") {
+		t.Errorf("%s: %s: %v\n%s", x.Phase, x.Why, err, file)
+	}
+}
+
+// A change can be taken back also where its file is back already: put there by hand, or by a pull request that was
+// merged before SIA noted it.
+func TestFileThatIsBackAlready(t *testing.T) {
+	t.Parallel()
+	l := lab{shop(t, "pass"), t}
+	l.ours(".sia/policies/decompose.yml", ownDecompose)
+	x := l.propose()
+	_, err := l.Sim.MergePull(apptest.Repo, x.Pull, apptest.Owner)
+	check(t, err)
+	l.Periodic("trials")
+	l.ours(x.File, ownDecompose)
+	if x, err = l.App.Evolver.Rollback(t.Context(), x.ID, "@ann"); err != nil || x.Phase != store.ExperimentRolledBack {
+		t.Fatalf("its file was put back by hand: %s, %v", x.Phase, err)
+	}
+	contains(t, l.lastly(x), "its file is back already")
+
+	merged := lab{shop(t, "pass"), t}
+	x = merged.propose()
+	_, err = merged.Sim.MergePull(apptest.Repo, x.Pull, apptest.Owner)
+	check(t, err)
+	merged.Periodic("trials")
+	x, err = merged.App.Evolver.Rollback(t.Context(), x.ID, "@ann")
+	check(t, err)
+	back := merged.lastly(x)
+	contains(t, back, "its file was put back by http")
+	x.Phase, x.EndedAt = store.ExperimentReverting, time.Time{} // as if SIA had been stopped in between
+	check(t, merged.App.Store.SaveExperiment(t.Context(), x, "stopped"))
+	merged.Periodic("trials")
+	if x = merged.change(); x.Phase != store.ExperimentRolledBack || merged.lastly(x) != back {
+		t.Errorf("its pull request was merged: %s: %s", x.Phase, merged.lastly(x))
+	}
+}
+
+// Taking a change back leaves what holds already: a longer freeze, and that a later change, which was taken back before
+// and which the file still has, does not decide.
+func TestRollbackKeepsWhatHolds(t *testing.T) {
+	t.Parallel()
+	l := lab{shop(t, "pass"), t}
+	x := l.propose()
+	_, err := l.Sim.MergePull(apptest.Repo, x.Pull, apptest.Owner)
+	check(t, err)
+	l.Periodic("trials")
+	file, err := l.Sim.File(apptest.Repo, "main", x.File)
+	check(t, err)
+	first, err := policies.Parse(x.File, []byte(file))
+	check(t, err)
+	second, err := policies.Mutate(first, policies.Mutation{Path: "parameters.threshold", Value: "0.5"})
+	check(t, err)
+	l.ours(x.File, second.Source)
+	check(t, l.App.Store.HoldPolicy(t.Context(), store.PolicyHold{Installation: l.Install, Place: x.Place.ID,
+		Decision: x.Decision, Name: x.Name, Bad: second.ID(), Instead: first.ID(), Until: l.Clock.Now(), Why: "it fell"}))
+	if _, err := l.App.Evolver.Propose(t.Context(), l.Install, x.Place, x.Name,
+		policies.Mutation{Path: "parameters.threshold", Value: "0.6", Reason: "r"}, "@ann"); err == nil ||
+		!strings.Contains(err.Error(), "put the file back first") {
+		t.Errorf("what does not decide can be built on: %v", err)
+	}
+	until := l.Clock.Now().Add(90 * 24 * time.Hour).Truncate(time.Second)
+	_, err = l.App.Evolver.Freeze(t.Context(), l.Install, x.Place, x.Name, until, "@ann", "until the release")
+	check(t, err)
+	x, err = l.App.Evolver.Rollback(t.Context(), x.ID, "@ann")
+	check(t, err)
+	holds, err := l.App.Store.PolicyHolds(t.Context(), l.Install)
+	check(t, err)
+	if len(holds) != 1 || holds[0].Bad != second.ID() || holds[0].Instead != x.Present || !holds[0].Until.Equal(until) {
+		t.Errorf("%+v", holds)
+	}
+}
+
 // What people do with the pull request stands above what SIA would do with it.
 func TestPeopleDecideAboutAChange(t *testing.T) {
 	t.Parallel()
@@ -219,6 +345,12 @@ func TestPeopleDecideAboutAChange(t *testing.T) {
 	merged.Periodic("trials")
 	if x = merged.change(); x.Phase != store.ExperimentPromoted || !strings.Contains(x.Why, "a person merged") {
 		t.Errorf("merged: %s: %s", x.Phase, x.Why)
+	}
+	contains(t, merged.comment(x), "not watched yet: 0 of 20 tasks")
+	merged.outcomes(x, 120, true, func(_ int, candidate bool) bool { return !candidate })
+	merged.Periodic("trials")
+	if x = merged.change(); x.Phase != store.ExperimentRolledBack || !strings.Contains(x.Why, "resolved fell") {
+		t.Errorf("merged untried, and turned bad: %s: %s", x.Phase, x.Why)
 	}
 
 	// What people wrote into the file since is not overwritten by taking the change back.
@@ -254,7 +386,7 @@ func TestPeopleDecideAboutAChange(t *testing.T) {
 		}
 	}
 
-	// Where the app is uninstalled, nothing is left to look at.
+	// Where the app is uninstalled, or removed from the repository, nothing is left to look at.
 	gone := lab{shop(t, "pass"), t}
 	gone.propose()
 	check(t, gone.Sim.Uninstall(gone.Install))
@@ -262,6 +394,29 @@ func TestPeopleDecideAboutAChange(t *testing.T) {
 	gone.Periodic("trials")
 	if x = gone.change(); x.Phase != store.ExperimentStopped || !strings.Contains(x.Why, "uninstalled") {
 		t.Errorf("uninstalled: %s: %s", x.Phase, x.Why)
+	}
+
+	gone = lab{shop(t, "pass"), t}
+	gone.propose()
+	check(t, gone.Sim.RemoveFromInstallation(gone.Install, apptest.Repo))
+	gone.Settle()
+	gone.Periodic("trials")
+	if x = gone.change(); x.Phase != store.ExperimentStopped || x.Why != "the app was removed from "+apptest.Repo {
+		t.Errorf("removed: %s: %s", x.Phase, x.Why)
+	}
+
+	// An archived repository takes no word and no commit, and a change there ends nevertheless.
+	archived := lab{shop(t, "pass"), t}
+	x = archived.approve(archived.propose(), apptest.Owner)
+	check(t, archived.Sim.Archive(apptest.Repo))
+	if x, err = archived.App.Evolver.Rollback(t.Context(), x.ID, "@ann"); err != nil ||
+		x.Phase != store.ExperimentStopped {
+		t.Errorf("archived: %s: %s: %v", x.Phase, x.Why, err)
+	}
+	archived = lab{shop(t, "pass"), t}
+	check(t, archived.Sim.Archive(apptest.Repo))
+	if x = archived.propose(); x.Phase != store.ExperimentRejected || !strings.Contains(x.Why, "archived") {
+		t.Errorf("proposed where nothing can be pushed: %s: %s", x.Phase, x.Why)
 	}
 
 	// Somebody else's commit on its branch is not merged by SIA.

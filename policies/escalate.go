@@ -59,7 +59,11 @@ func (e *Escalate) Check() []invalid.Problem {
 			r.Note("rules.triggers", "a trigger without a condition would hold always")
 		}
 	}
-	return r.Problems()
+	problems := r.Problems()
+	for i, s := range e.Rules.Triggers {
+		problems = append(problems, s.check(fmt.Sprintf("rules.triggers.%d", i+1))...)
+	}
+	return problems
 }
 
 // manyFailures is how many failed attempts count in full.

@@ -108,7 +108,7 @@ func (r *reader) read(source []byte, base *Set) Policy {
 	}
 	p.Reasoning = strings.TrimSpace(p.Reasoning)
 	r.head(p)
-	for _, wrong := range p.body.Check() {
+	for _, wrong := range append(p.Selector.check("selector"), p.body.Check()...) {
 		wrong.Line, wrong.Column = r.place(wrong.Path)
 		r.problems = append(r.problems, wrong)
 	}
@@ -206,20 +206,6 @@ func (r *reader) head(h Policy) {
 			"want a name of small letters, digits and hyphens, such as ask-early-about-schemas")
 	case h.Version < 1:
 		r.problem(r.at("version"), "version", "", "want a whole number from 1; raise it when you change the file")
-	}
-	r.among("selector.kind", h.Selector.Kind, plainWords(Kinds()))
-	r.among("selector.part", h.Selector.Part, Parts())
-	if s := h.Selector.Size; s.Least < 0 || s.Most < 0 || s.Most > 0 && s.Least > s.Most {
-		r.problem(r.at("selector.size"), "selector.size", "", "want a least and a most number of words, from 1")
-	}
-}
-
-// among notes each word at a path that is none of those that are known.
-func (r *reader) among(path string, words, known []string) {
-	for _, w := range words {
-		if !slices.Contains(known, w) {
-			r.problem(r.at(path), path, text.Nearest(w, known), "%q is none of %s", w, strings.Join(known, ", "))
-		}
 	}
 }
 

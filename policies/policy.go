@@ -9,7 +9,7 @@ import (
 	"github.com/sia-bot/sia/sia/invalid"
 )
 
-// Policy is one policy file, read. It is not changed after [Parse].
+// Policy is one policy file, read. Its content is not changed after [Parse].
 type Policy struct {
 	Decision  Type
 	Name      string
@@ -18,6 +18,7 @@ type Policy struct {
 	Selector  Selector
 	Layer     Layer
 	Source    string // the file as it was read
+	Path      string // of the file in its repository; empty: it ships, or was read from elsewhere
 
 	body body
 }

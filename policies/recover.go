@@ -81,7 +81,11 @@ func (p *Recover) Check() []invalid.Problem {
 			r.Note("rules.wait", "want a duration from 0s to %s", maxWait)
 		}
 	}
-	return r.Problems()
+	problems := r.Problems()
+	for i, rule := range p.Rules {
+		problems = append(problems, rule.When.check(fmt.Sprintf("rules.%d.when", i+1))...)
+	}
+	return problems
 }
 
 // Decide says what follows an attempt, or a part, that failed. A repository's setting that

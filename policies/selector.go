@@ -1,8 +1,12 @@
 package policies
 
 import (
+	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/sia-bot/sia/sia/invalid"
+	"github.com/sia-bot/sia/sia/text"
 )
 
 // Selector says in which contexts a policy or a rule holds: in those that fit every
@@ -45,6 +49,30 @@ func (s Selector) conditions(c Context) [][2]bool {
 // Fits reports whether every condition that is set holds in a context.
 func (s Selector) Fits(c Context) bool {
 	return !slices.ContainsFunc(s.conditions(c), func(x [2]bool) bool { return x[0] && !x[1] })
+}
+
+// check lists the conditions below a path that can't be meant: no context would ever fit them.
+func (s Selector) check(path string) (wrong []invalid.Problem) {
+	note := func(key, nearest, format string, args ...any) {
+		wrong = append(wrong,
+			invalid.Problem{Path: path + "." + key, Nearest: nearest, Message: fmt.Sprintf(format, args...)})
+	}
+	among := func(key string, words, known []string) {
+		for _, w := range words {
+			if !slices.Contains(known, w) {
+				note(key, text.Nearest(w, known), "%q is none of %s", w, strings.Join(known, ", "))
+			}
+		}
+	}
+	among("kind", s.Kind, plainWords(Kinds()))
+	among("part", s.Part, Parts())
+	if size := s.Size; size.Least < 0 || size.Most < 0 || size.Most > 0 && size.Least > size.Most {
+		note("size", "", "want a least and a most number of words, from 1")
+	}
+	if s.Failures < 0 {
+		note("failures", "", "want a number of failures, from 1")
+	}
+	return wrong
 }
 
 // specific is how many conditions are set: the more, the more specific.

@@ -1,12 +1,14 @@
 package improve
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/sia-bot/sia/agent/sandbox"
@@ -38,10 +40,11 @@ type Place struct {
 	now  func() time.Time
 }
 
-// Open makes the place of a project, which stays out of its commits, and holds it.
+// Open makes the place of a project, which stays out of its commits, and holds it. A repository may bring such a
+// folder; one with anything but folders and ordinary files in it is refused.
 func Open(root string, now func() time.Time) (*Place, error) {
 	dir := filepath.Join(root, placeFolder)
-	if err := os.MkdirAll(dir, 0o755); err != nil {
+	if err := makePlain(root); err != nil {
 		return nil, fmt.Errorf("make a place for improvements: %w", err)
 	}
 	ignore := filepath.Join(dir, ".gitignore")
@@ -58,6 +61,28 @@ func Open(root string, now func() time.Time) (*Place, error) {
 		return nil, errors.Join(fmt.Errorf("hold %s: %w", dir, err), lock.Close())
 	}
 	return &Place{Root: root, dir: dir, lock: lock, now: now}, nil
+}
+
+// makePlain makes the folder of a place, unless it is there. An error says what leads out of it.
+func makePlain(root string) error {
+	at := root
+	for _, name := range strings.Split(placeFolder, "/") {
+		at = filepath.Join(at, name)
+		if err := os.Mkdir(at, 0o755); err != nil && !errors.Is(err, fs.ErrExist) {
+			return err
+		}
+		if info, err := os.Lstat(at); err != nil || !info.IsDir() {
+			return cmp.Or(err, fmt.Errorf("%s is no folder; remove it", at))
+		}
+	}
+	all, err := os.ReadDir(at)
+	for _, d := range all {
+		if !d.IsDir() && !d.Type().IsRegular() {
+			return fmt.Errorf("%s is no ordinary file (%s); remove it if you don't know it", filepath.Join(at, d.Name()),
+				d.Type())
+		}
+	}
+	return err
 }
 
 // Close lets go of the place.

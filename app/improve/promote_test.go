@@ -204,13 +204,55 @@ func TestPlaceIsHeldAndBelievesNoRecord(t *testing.T) {
 	if err := os.Mkdir(forged, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	write(t, filepath.Join(forged, "iteration.json"), `{"phase": "promoting", "target": "/tmp/x", "temp": "`+precious+`"}`)
-	if _, err := p.Tidy(); err == nil || !strings.Contains(err.Error(), "is not its own") || read(t, precious) != theirs {
-		t.Errorf("%v", err)
+	outside := t.TempDir()
+	pipe := filepath.Join(dir, "pipe")
+	for _, err := range []error{syscall.Mkfifo(pipe, 0o644), os.Symlink(outside, filepath.Join(dir, "sub"))} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	beside := func(target string) string {
+		return filepath.Join(filepath.Dir(target), "."+filepath.Base(target)+".sia-"+filepath.Base(forged))
+	}
+	for _, c := range []struct{ target, temp, says string }{
+		{"/tmp/x", precious, "is not its own"},
+		{"/dev/zero", beside("/dev/zero"), "is not its own"},
+		{filepath.Join(dir, "sub/x"), beside(filepath.Join(dir, "sub/x")), "is not its own"},
+		{pipe, beside(pipe), "no ordinary file"},
+	} {
+		write(t, filepath.Join(forged, "iteration.json"),
+			`{"phase": "promoting", "target": "`+c.target+`", "temp": "`+c.temp+`"}`)
+		if _, err := p.Tidy(); err == nil || !strings.Contains(err.Error(), c.says) || read(t, precious) != theirs {
+			t.Errorf("%s: %v", c.target, err)
+		}
 	}
 	write(t, filepath.Join(forged, "iteration.json"), `{"phase": "promo`)
 	if found, err := p.Tidy(); err != nil || len(found) != 1 || !strings.Contains(found[0], "can't be read") {
 		t.Errorf("%q %v", found, err)
+	}
+}
+
+// A repository can't bring a place that leads out of it.
+func TestPlaceThatLeadsOut(t *testing.T) {
+	for _, link := range []string{".sia", ".sia/improve", ".sia/improve/history.jsonl", ".sia/improve/lock"} {
+		dir, outside := t.TempDir(), t.TempDir()
+		write(t, filepath.Join(outside, "file"), theirs)
+		to := outside
+		if strings.HasPrefix(link, ".sia/improve/") {
+			to = filepath.Join(outside, "file")
+		}
+		at := filepath.Join(dir, link)
+		for _, err := range []error{os.MkdirAll(filepath.Dir(at), 0o755), os.Symlink(to, at)} {
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		if _, err := place.Open(dir, time.Now); err == nil || !strings.Contains(err.Error(), at) {
+			t.Errorf("%s: %v", link, err)
+		}
+		if names := entries(t, outside); len(names) != 1 || read(t, filepath.Join(outside, "file")) != theirs {
+			t.Errorf("%s: outside there are %q", link, names)
+		}
 	}
 }
 

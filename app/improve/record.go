@@ -57,14 +57,28 @@ func (i *Iteration) save(r record) error {
 }
 
 func readRecord(dir string) (r record, err error) {
-	b, err := os.ReadFile(filepath.Join(dir, recordName))
+	path := filepath.Join(dir, recordName)
+	info, err := ordinary(path)
 	if err != nil {
 		return r, err
 	}
-	if len(b) > maxRecord {
+	if info.Size() > maxRecord {
 		return r, errors.New("it is too large")
 	}
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return r, err
+	}
 	return r, json.Unmarshal(b, &r)
+}
+
+// ordinary looks at an ordinary file. To read anything else may take for ever.
+func ordinary(path string) (fs.FileInfo, error) {
+	info, err := os.Lstat(path)
+	if err == nil && !info.Mode().IsRegular() {
+		err = fmt.Errorf("%s is no ordinary file (%s)", path, info.Mode().Type())
+	}
+	return info, err
 }
 
 // sum tells contents apart.
@@ -76,16 +90,19 @@ func sum(f improve.File) string {
 	return hex.EncodeToString(h[:])
 }
 
-// sumOf is the sum of whatever is at a path now.
+// sumOf is the sum of the ordinary file that is at a path now.
 func sumOf(path string) (string, error) {
-	b, err := os.ReadFile(path)
-	if errors.Is(err, fs.ErrNotExist) {
+	info, err := ordinary(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
 		return absent, nil
-	}
-	if err != nil {
+	case err != nil:
 		return "", err
+	case info.Size() > improve.MaxFile:
+		return "too large to be ours", nil
 	}
-	return sum(improve.File{Text: string(b)}), nil
+	b, err := os.ReadFile(path)
+	return sum(improve.File{Text: string(b)}), err
 }
 
 // layFile writes a file and the folders above it.

@@ -88,7 +88,7 @@ type Languages struct {
 
 const (
 	parseWithin = 30 * time.Second
-	noParser    = 127 // as a shell says that there is no such command
+	noParser    = 127 // as a shell says that there is no such command; scripts, that it can't parse all of the language
 )
 
 // language is a language with a parser of its own. The script parses the file $1 and neither
@@ -102,12 +102,21 @@ var (
 with open(sys.argv[1], "rb") as f: source = f.read()
 try: ast.parse(source, sys.argv[1])
 except (SyntaxError, ValueError) as e: sys.exit("%s (line %s)" % (e, getattr(e, "lineno", "?")))' "$1"`}
-	javascript = language{"JavaScript", "node", `exec node --check "$1"`}
-	typescript = language{"TypeScript", "node",
-		`node -e 'process.exit(require("node:module").stripTypeScriptTypes ? 0 : 1)' ||
-exit 127
-exec node -e 'require("node:module").stripTypeScriptTypes(` +
-			`require("node:fs").readFileSync(process.argv[1], "utf8"))' "$1"`}
+	// Of a file that is a module by an import or export alone, node --check says that it parses, whatever follows
+	// (https://github.com/nodejs/node/issues/65202).
+	javascript = language{"JavaScript", "node", `node --check "$1" || exit 1
+case "$1" in *.mjs | *.cjs) exit ;; esac
+node --check --input-type=commonjs - <"$1" 2>/dev/null || exec node --check --input-type=module - <"$1"`}
+	// What Node can't strip, such as an enum, is TypeScript nevertheless.
+	typescript = language{"TypeScript", "node", `exec node -e '
+const { stripTypeScriptTypes } = require("node:module")
+if (!stripTypeScriptTypes) process.exit(127)
+try {
+	stripTypeScriptTypes(require("node:fs").readFileSync(process.argv[1], "utf8"))
+} catch (e) {
+	if (e.code === "ERR_UNSUPPORTED_TYPESCRIPT_SYNTAX") process.exit(127)
+	throw e
+}' "$1"`}
 	ruby  = language{"Ruby", "ruby", `exec ruby -c "$1"`}
 	bash  = language{"shell", "bash", `exec bash -n "$1"`}
 	posix = language{"shell", "sh", `exec sh -n "$1"`}
@@ -178,7 +187,7 @@ func (l Languages) Check(ctx context.Context, name string) (improve.Parse, error
 	case res.OK():
 		p.Verdict = improve.Parses
 	case res.ExitCode == noParser:
-		p.Why = lang.program + " is not on this machine, or too old to parse " + lang.name
+		p.Why = lang.program + " is not on this machine, or can't parse all of " + lang.name
 	case res.Ended != "":
 		p.Why = fmt.Sprintf("%s was stopped: %s", lang.program, res.Why)
 	default:

@@ -26,6 +26,9 @@ func TestLanguages(t *testing.T) {
 		{"tool", "#!/usr/bin/env python3\nprint(\n", improve.Broken, ""},
 		{"ok.mjs", "import 'node:fs'; await 1; require('fs').writeFileSync('ran', '')\n", improve.Parses, ""},
 		{"bad.js", "function f( {\n", improve.Broken, "SyntaxError"},
+		{"ok.js", "#!/usr/bin/env node\nreturn require('fs').writeFileSync('ran', '')\n", improve.Parses, ""},
+		{"module.js", "import 'node:fs'; await 1; export {}\n", improve.Parses, ""},
+		{"badmodule.js", "import 'node:fs'\nvar = ;\n", improve.Broken, "SyntaxError"},
 		{"ok.sh", "touch ran\n", improve.Parses, ""},
 		{"bad.bash", "if true; then\n", improve.Broken, "unexpected end of file"},
 		{"-dash.sh", "echo\n", improve.Parses, ""},
@@ -45,11 +48,15 @@ func TestLanguages(t *testing.T) {
 	}
 	// A language is reported as not checked when its program is missing or too old. Which languages
 	// these are depends on the machine.
-	for name, content := range map[string]string{"a.rb": "def f\n", "a.ts": "let a: = 1\n"} {
+	for name, content := range map[string]string{"a.rb": "def f\n", "a.ts": "let a: = 1\n",
+		"enum.ts": "enum E { A }\n"} {
 		write(t, filepath.Join(dir, name), content)
 		got, err := place.Languages{Sandbox: box, Copy: dir, Iteration: "x"}.Check(t.Context(), name)
 		if err != nil || got.Verdict == improve.Parses || got.Why == "" {
 			t.Errorf("%s: %+v %v", name, got, err)
+		}
+		if name == "enum.ts" && got.Verdict == improve.Broken {
+			t.Errorf("an enum is no TypeScript: %+v", got)
 		}
 	}
 	got, err := (place.Languages{Copy: dir}).Check(t.Context(), "ok.py")

@@ -50,6 +50,10 @@ func (p *Place) finish(i *Iteration) (said string, err error) {
 	r := i.record
 	said = fmt.Sprintf("An earlier run, %s, was killed in its cycle %d; %s is as it was.", i.Name, r.Cycles+1, r.What)
 	if r.Phase == promoting {
+		if !p.ours(i) {
+			return "", fmt.Errorf("its record names what is not its own (%s, %s); remove %s if you don't know it", r.Target,
+				r.Temp, i.Dir)
+		}
 		if said, err = i.settleKilled(); err != nil {
 			return "", err
 		}
@@ -69,9 +73,6 @@ func (p *Place) finish(i *Iteration) (said string, err error) {
 // one, or somebody else's: it stays what it is, unless somebody else's was displaced.
 func (i *Iteration) settleKilled() (said string, err error) {
 	r := i.record
-	if !i.ours(r) {
-		return "", fmt.Errorf("its record names %s, which is not its own; remove %s if you don't know it", r.Temp, i.Dir)
-	}
 	now, err := sumOf(r.Target)
 	if err != nil {
 		return "", err
@@ -105,9 +106,20 @@ func (i *Iteration) settleKilled() (said string, err error) {
 	return said, os.Rename(r.Temp, filepath.Join(i.Dir, besideName))
 }
 
-// ours reports whether a record names what a promotion of this iteration would make: a file is
-// removed by what it says.
-func (i *Iteration) ours(r record) bool {
-	return r.Temp == filepath.Join(filepath.Dir(r.Target), "."+filepath.Base(r.Target)+".sia-"+i.Name) &&
-		filepath.IsAbs(r.Temp) && !strings.ContainsRune(i.Name, filepath.Separator)
+// ours reports whether the record of an iteration names a file of this project, and beside it what a promotion of
+// this iteration would make: a file is replaced and removed by what it says.
+func (p *Place) ours(i *Iteration) bool {
+	r := i.record
+	folder := filepath.Dir(r.Target)
+	if real, err := filepath.EvalSymlinks(folder); err == nil && real != folder {
+		return false
+	}
+	root, err := filepath.EvalSymlinks(p.Root)
+	if err != nil {
+		return false
+	}
+	name, err := filepath.Rel(root, r.Target)
+	return err == nil && filepath.IsLocal(name) && filepath.IsAbs(r.Target) &&
+		r.Temp == filepath.Join(folder, "."+filepath.Base(r.Target)+".sia-"+i.Name) &&
+		!strings.ContainsRune(i.Name, filepath.Separator)
 }

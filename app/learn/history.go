@@ -21,12 +21,12 @@ func NewHistory(s HistoryStore) History { return History{s} }
 // remembered is how many of the last decisions of a type are read.
 const remembered = 5000
 
-// Record counts the result of the tasks of an installation that a version of a policy decided about
-// after a time.
+// Record counts the result of the tasks of a repository, 0: of an installation, that a version of a policy
+// decided about after a time.
 func (h History) Record(
-	ctx context.Context, installation int64, policy string, after time.Time,
+	ctx context.Context, installation, repo int64, policy string, after time.Time,
 ) (store.PolicyRecord, error) {
-	return h.store.PolicyRecord(ctx, installation, policy, after)
+	return h.store.PolicyRecord(ctx, installation, repo, policy, after)
 }
 
 // Mined are the last decisions of a type in an installation that have a result,

@@ -29,10 +29,8 @@ type byImport struct {
 
 // catchUp reads the import that is in force, where it is another than the one that is known.
 func (i *imported) catchUp(ctx context.Context, s PriorStore) error {
-	i.mu.Lock()
-	defer i.mu.Unlock()
 	id, err := s.PriorsInForce(ctx)
-	if err != nil || id == i.id {
+	if err != nil || id == i.known() {
 		return err
 	}
 	var p *priors.Priors
@@ -41,8 +39,16 @@ func (i *imported) catchUp(ctx context.Context, s PriorStore) error {
 			return err
 		}
 	}
+	i.mu.Lock()
+	defer i.mu.Unlock()
 	i.id, i.priors = id, p
 	return nil
+}
+
+func (i *imported) known() int64 {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	return i.id
 }
 
 // Imported reads an import: it was signed by a key that was trusted then.

@@ -84,7 +84,9 @@ type RewindStore interface {
 type HistoryStore interface {
 	RewindStore
 	DecisionsIn(ctx context.Context, installation int64, typ sia.DecisionType, limit int) ([]sia.Decision, error)
-	PolicyRecord(ctx context.Context, installation int64, policy string, after time.Time) (store.PolicyRecord, error)
+	PolicyRecord(
+		ctx context.Context, installation, repo int64, policy string, after time.Time,
+	) (store.PolicyRecord, error)
 }
 
 // PriorStore is what the imported priors are read from. [store.Store] is one.

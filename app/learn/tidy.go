@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/sia-bot/sia/app/store"
 	"github.com/sia-bot/sia/sia"
@@ -111,5 +110,5 @@ func (ls *Lessons) settle(ctx context.Context, repo int64, decay int) error {
 			moved = append(moved, after)
 		}
 	}
-	return ls.store.PutLessons(ctx, repo, slices.Clip(moved)...)
+	return ls.store.PutLessons(ctx, repo, moved...)
 }

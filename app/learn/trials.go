@@ -37,8 +37,9 @@ func (ch *Chooser) Trials(ctx context.Context, t sia.Task, library *technique.Li
 		case trial.Verdict == bandit.Kept:
 			continue
 		case trial.Verdict == bandit.Retired:
+			retired, _ := library.Get(id)
 			failed = append(failed, fmt.Sprintf("%s is retired: on trial it resolved %.0f of %.0f; its file `%s` can be "+
-				"removed.", id, trial.Resolved, trial.Tried, technique.FilePath(id)))
+				"removed.", id, trial.Resolved, trial.Tried, retired.Path))
 		case slots > 0:
 			if slots--; len(t.Interventions) > 0 || id == t.Wanted {
 				out.Active = append(out.Active, id)

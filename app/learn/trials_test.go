@@ -25,7 +25,7 @@ func withTrials(t *testing.T, ids ...string) *technique.Library {
 		if id == "by-hand" {
 			trial = ""
 		}
-		files[technique.Dir+"/"+id+".md"] = fmt.Appendf(nil, "---\nid: %s\nname: N\nwhen: it is new\n"+
+		files[technique.Dir+"/own-"+id+".md"] = fmt.Appendf(nil, "---\nid: %s\nname: N\nwhen: it is new\n"+
 			"patterns: {wrong-order: 2}\nchanges: [drop-history]\n%s---\nDo it.\n", id, trial)
 	}
 	l, errs := technique.LoadLibrary(files)
@@ -95,7 +95,7 @@ func TestTrialsInTurn(t *testing.T) {
 
 	outcomesOf(t, s, "zeta", 0, 40)
 	check("one failed", later, all, []string{"alpha", "beta", "by-hand"}, []string{"alpha", "beta"},
-		"zeta is retired: on trial it resolved 0 of 40; its file `.sia/techniques/zeta.md` can be removed.")
+		"zeta is retired: on trial it resolved 0 of 40; its file `.sia/techniques/own-zeta.md` can be removed.")
 	outcomesOf(t, s, "alpha", 25, 30)
 	check("one proved itself", later, []string{"alpha", "beta"}, []string{"alpha", "beta", "by-hand"},
 		[]string{"beta"}, "")

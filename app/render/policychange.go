@@ -28,6 +28,7 @@ type PolicyChange struct {
 	Present, Candidate [2]int // tasks that were resolved, and tried
 	Open               int
 	E, Harm            float64
+	Usual              [2]int // of what is in force: tasks that say what is usual, and how many it takes to watch it
 	Guards             []PolicyGuard
 }
 
@@ -105,6 +106,12 @@ func PolicyComment(c PolicyChange) string {
 		p.add("### ✅ It does better\n\n**Please merge this pull request:** " + Line(c.Why, 300) + ".")
 		p.add(policyTally(c))
 	case "promoted":
+		if c.Usual[0] < c.Usual[1] {
+			p.add(fmt.Sprintf("### ✅ In force, not watched yet: %d of %d tasks\n\n%s.\n\nSome tasks are still decided without "+
+				"the change. When %d of them have ended, they say what is usual, and SIA watches the change.", c.Usual[0],
+				c.Usual[1], Line(c.Why, 300), c.Usual[1]))
+			break
+		}
 		p.add("### ✅ In force, and watched\n\n" + Line(c.Why, 300) + ".")
 		p.add(policyGuards(c))
 	case "kept":

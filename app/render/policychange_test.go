@@ -28,6 +28,9 @@ func TestPolicyChange(t *testing.T) {
 		}
 		all.WriteString("# " + phase + "\n\n" + render.PolicyComment(c) + "\n\n")
 	}
+	merged := policyChange("promoted")
+	merged.Usual, merged.Guards = [2]int{3, 20}, nil
+	all.WriteString("# promoted, untried\n\n" + render.PolicyComment(merged) + "\n\n")
 	golden(t, "policy/comment.md", all.String())
 	c := policyChange("proposed")
 	golden(t, "policy/pull.md", render.PolicyTitle(c)+"\n\n"+render.PolicyBody(c)+"\n")

@@ -49,6 +49,7 @@ func (f *Files) Policies(ctx context.Context, installation int64, repo sia.Repo)
 				f.log.WarnContext(ctx, "policy can't be used", "repo", place.String(), "path", file.Path, "why", err)
 				continue
 			}
+			p.Path = file.Path
 			set = set.With(layer, p)
 		}
 	}

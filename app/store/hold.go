@@ -49,16 +49,17 @@ type PolicyRecord struct {
 	Since         time.Time // when the version first decided; zero: it never did
 }
 
-// PolicyRecord counts the tasks of an installation about which a version of a policy decided after
-// a time, and which have ended.
+// PolicyRecord counts the tasks of a repository, 0: of an installation, about which a version of a policy
+// decided after a time, and which have ended.
 func (s *PolicyStore) PolicyRecord(
-	ctx context.Context, installation int64, policy string, after time.Time,
+	ctx context.Context, installation, repo int64, policy string, after time.Time,
 ) (PolicyRecord, error) {
 	var r PolicyRecord
 	err := s.r.QueryRowContext(ctx, `SELECT count(*), count(CASE WHEN e.passed = 1 AND e.helped = 0 THEN 1 END),
 			(SELECT at FROM policy_versions WHERE id = ?)
 		FROM task_ends e WHERE e.task_id IN (SELECT d.task_id FROM decisions d JOIN repositories r ON r.id = d.repo_id
-			WHERE d.policy = ? AND d.at > ? AND r.installation_id = ?)`, policy, policy, micros(after), installation).
+			WHERE d.policy = ? AND d.at > ? AND r.installation_id = ? AND (r.id = ? OR ? = 0))`,
+		policy, policy, micros(after), installation, repo, repo).
 		Scan(&r.Ended, &r.Passed, intoTime{&r.Since})
 	return r, s.explain("count the tasks of policy "+policy, err)
 }

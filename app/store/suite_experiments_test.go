@@ -99,7 +99,7 @@ func testHolds(t *testing.T, s *fixture) {
 	}
 }
 
-// The result of a version's tasks counts each once, in its installation, since a time.
+// The result of a version's tasks counts each once, in its installation or repository, since a time.
 func testPolicyRecord(t *testing.T, s *fixture) {
 	ctx := patient(t)
 	must(t, s.UpsertInstallation(ctx, store.Installation{ID: 3, Account: "octo"}))
@@ -116,18 +116,20 @@ func testPolicyRecord(t *testing.T, s *fixture) {
 			Policy: policy, At: at(5)}))
 	}
 	must(t, s.RecordTaskEnd(ctx, store.TaskEnd{Task: task.ID, Repo: task.Repo.ID, Kind: "bug", Passed: true}))
-	r, err := s.PolicyRecord(ctx, task.Installation, "recover/1@1", at(1))
-	must(t, err)
-	if r.Ended != 1 || r.Passed != 1 || r.Since.IsZero() {
-		t.Errorf("%+v", r)
+	for _, repo := range []int64{0, demo.ID} {
+		r, err := s.PolicyRecord(ctx, task.Installation, repo, "recover/1@1", at(1))
+		must(t, err)
+		if r.Ended != 1 || r.Passed != 1 || r.Since.IsZero() {
+			t.Errorf("repository %d: %+v", repo, r)
+		}
 	}
 	for _, none := range []struct {
-		installation int64
-		policy       string
-		after        time.Time
-	}{{task.Installation + 1, "recover/1@1", at(1)}, {task.Installation, "assign/1@1", at(1)},
-		{task.Installation, "recover/1@1", at(9)}} {
-		if r, err := s.PolicyRecord(ctx, none.installation, none.policy, none.after); err != nil || r.Ended != 0 {
+		installation, repo int64
+		policy             string
+		after              time.Time
+	}{{task.Installation + 1, 0, "recover/1@1", at(1)}, {task.Installation, demo.ID + 1, "recover/1@1", at(1)},
+		{task.Installation, 0, "assign/1@1", at(1)}, {task.Installation, 0, "recover/1@1", at(9)}} {
+		if r, err := s.PolicyRecord(ctx, none.installation, none.repo, none.policy, none.after); err != nil || r.Ended != 0 {
 			t.Errorf("%+v: %+v %v", none, r, err)
 		}
 	}

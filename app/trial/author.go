@@ -117,7 +117,7 @@ func told(m Material) string {
 		if len(lines) == 0 {
 			lines = []string{"(nothing yet)"}
 		}
-		fmt.Fprintf(&b, "~~~~\n%s\n~~~~\n\n", strings.ReplaceAll(strings.Join(lines, "\n"), "~~~", "~ ~"))
+		b.WriteString(text.Fence(strings.Join(lines, "\n")) + "\n\n")
 	}
 	add("The policy", []string{m.Policy.Source})
 	var fields, options, rejected []string

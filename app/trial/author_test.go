@@ -65,7 +65,7 @@ func TestModelProposes(t *testing.T) {
 	m := trial.Material{Policy: p,
 		Options:  []mine.OptionWorth{{Type: p.Decision, Choice: "ask", Tally: mine.Tally{Resolved: 3, Tried: 21}}},
 		Findings: []string{"asking fails for docs: 3 of 21"}, Resolved: []string{"kind bug: go-on"},
-		Failed:   []string{"kind docs: ask ~~~~"},
+		Failed:   []string{"kind docs: ask ```"},
 		Rejected: []trial.Rejected{{Path: "parameters.help", Value: "0.4", Why: "no difference was found"}}}
 	good := policies.Mutation{Path: "parameters.threshold", Value: "0.8", Reason: "Asking early did badly."}
 	author, srv := model(t, changes(policies.Mutation{Path: "parameters.treshold", Value: "0.8", Reason: "r"}),
@@ -86,7 +86,7 @@ func TestModelProposes(t *testing.T) {
 			t.Errorf("it was not told %q:\n%s", want, first)
 		}
 	}
-	if strings.Contains(first, "ask ~~~~") {
+	if !strings.Contains(first, "````text\nkind docs: ask ```\n````") {
 		t.Error("what a log has can close the block that it stands in")
 	}
 	if !strings.Contains(second, "there is no such key") {

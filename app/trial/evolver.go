@@ -60,7 +60,8 @@ type Forge interface {
 	// Close closes it without merging.
 	Close(ctx context.Context, x store.Experiment) error
 	// Revert puts the file back to what it was before, by a pull request that is merged when it can
-	// be; an empty source removes the file. The error wraps [ErrMoved] where the file is not the change's.
+	// be; an empty source removes the file. merged is also true where the file is back already; url is empty where no
+	// pull request of SIA's did that. The error wraps [ErrMoved] where the file is neither the change's nor that.
 	Revert(ctx context.Context, x store.Experiment, source string) (url string, merged bool, err error)
 }
 
@@ -77,9 +78,9 @@ type Author interface {
 type Log interface {
 	// Mined are decisions of a type in an installation that have a result.
 	Mined(ctx context.Context, installation int64, typ policies.Type) ([]mine.Decision, error)
-	// Record counts the result of the tasks of an installation that a version of a policy decided
-	// about after a time.
-	Record(ctx context.Context, installation int64, policy string, after time.Time) (store.PolicyRecord, error)
+	// Record counts the result of the tasks of a repository, 0: of an installation, that a version of a
+	// policy decided about after a time.
+	Record(ctx context.Context, installation, repo int64, policy string, after time.Time) (store.PolicyRecord, error)
 	// Duels counts tasks about which two versions of a policy would have decided otherwise: those that
 	// speak for the candidate, and those that speak for the present one. Were the candidate no better,
 	// each would be a fair coin's toss.
@@ -127,6 +128,9 @@ func (e *Evolver) Evolve(ctx context.Context) error {
 		return errors.Join(err, listed)
 	}
 	for _, in := range installations {
+		if in.Suspended {
+			continue
+		}
 		if perr := e.proposeIn(ctx, in); perr != nil {
 			err = errors.Join(err, fmt.Errorf("propose changes of policies for %s: %w", in.Account, perr))
 		}
@@ -148,16 +152,32 @@ func (e *Evolver) Watch(ctx context.Context) error {
 	}
 	var all []error
 	for _, x := range open {
-		if !slices.ContainsFunc(installations, func(in store.Installation) bool { return in.ID == x.Installation }) {
-			_, err = e.enter(ctx, x, store.ExperimentStopped, "the app was uninstalled")
-		} else {
-			err = e.move(ctx, x)
+		i := slices.IndexFunc(installations, func(in store.Installation) bool { return in.ID == x.Installation })
+		if i >= 0 && installations[i].Suspended {
+			continue // GitHub lets SIA do nothing there until it is resumed
 		}
-		if err != nil {
+		if err := e.watch(ctx, x, i >= 0); err != nil {
 			all = append(all, fmt.Errorf("experiment %s: %w", x.ID, err))
 		}
 	}
 	return errors.Join(all...)
+}
+
+// watch moves one change on, or ends it where the app is not installed any more.
+func (e *Evolver) watch(ctx context.Context, x store.Experiment, installed bool) error {
+	if !installed {
+		_, err := e.enter(ctx, x, store.ExperimentStopped, "the app was uninstalled")
+		return err
+	}
+	r, err := e.Store.Repository(ctx, x.Place.ID)
+	switch {
+	case errors.Is(err, store.ErrNotFound), err == nil && r.Installation != x.Installation:
+		_, err = e.enter(ctx, x, store.ExperimentStopped, "the app was removed from "+x.Place.String())
+		return err
+	case err != nil:
+		return err
+	}
+	return e.move(ctx, x)
 }
 
 // move moves one change on until it waits for something.

@@ -48,29 +48,40 @@ func (f *OnGitHub) repo(x store.Experiment) *github.Repo {
 func branchOf(x store.Experiment) string { return "sia/policy-" + x.ID }
 
 // commit gives the policy's file another source, on a branch that begins at the default branch, and
-// opens its pull request. was is what the file has to be there, empty: none.
+// opens its pull request. was is what the file has to be there, empty: none. Where the default branch has
+// the source already, nothing is left to do: there is true, and the pull request is the one that there was, if any.
 func (f *OnGitHub) commit(
 	ctx context.Context, x store.Experiment, branch, was, source, title, body string,
-) (github.Pull, error) {
+) (pull github.Pull, there bool, err error) {
 	known, err := f.store.Repository(ctx, x.Place.ID)
 	if err != nil {
-		return github.Pull{}, err
+		return pull, false, err
 	}
 	repo := f.repo(x)
 	mirror := f.git.Repo(repo.Remote())
 	base, err := mirror.Fetch(ctx, known.DefaultBranch)
 	if err != nil {
-		return github.Pull{}, err
+		return pull, false, refused(err, branch)
+	}
+	is, err := mirror.ReadFile(ctx, base, x.File, maxPolicy)
+	switch {
+	case errors.Is(err, gitops.ErrTooLarge):
+		return pull, false, ErrMoved
+	case err != nil && !errors.Is(err, fs.ErrNotExist):
+		return pull, false, err
+	case string(is) == source:
+		pull, _, err = repo.EverPull(ctx, branch)
+		return pull, true, err
 	}
 	bot, err := f.github.Author(ctx, f.now())
 	if err != nil {
-		return github.Pull{}, err
+		return pull, false, err
 	}
 	var content []byte // nil removes the file
 	if source != "" {
 		content = []byte(source)
 	}
-	if _, _, err = mirror.CommitFiles(ctx, gitops.FilesSpec{Branch: branch, Base: base, Author: bot, Message: title,
+	if _, _, err := mirror.CommitFiles(ctx, gitops.FilesSpec{Branch: branch, Base: base, Author: bot, Message: title,
 		Update: func(read func(string) ([]byte, error)) (map[string][]byte, error) {
 			is, err := read(x.File)
 			if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -82,10 +93,28 @@ func (f *OnGitHub) commit(
 			return map[string][]byte{x.File: content}, nil
 		},
 	}); err != nil {
-		return github.Pull{}, err
+		return pull, false, refused(err, branch)
 	}
-	return repo.EnsurePull(ctx, github.NewPull{Head: branch, Base: known.DefaultBranch, Title: title, Body: body})
+	pull, err = repo.EnsurePull(ctx, github.NewPull{Head: branch, Base: known.DefaultBranch, Title: title, Body: body})
+	return pull, false, err
 }
+
+// refused gives words for people to what git was refused where trying again can't help.
+func refused(err error, branch string) error {
+	var (
+		auth     *gitops.AuthError
+		gone     *gitops.NotFoundError
+		rejected *gitops.RejectedError
+	)
+	if errors.As(err, &auth) || errors.As(err, &gone) || errors.As(err, &rejected) {
+		return &sia.Error{Op: "push " + branch, Message: "GitHub refuses it: the repository is archived or gone, a rule " +
+			"protects the branch, or the app lacks the permission \"contents: write\"", Permanent: true, Err: err}
+	}
+	return err
+}
+
+// maxPolicy bounds a policy's file, in bytes.
+const maxPolicy = 64 << 10
 
 // Open implements Forge.
 func (f *OnGitHub) Open(ctx context.Context, x store.Experiment, source string) (Opened, error) {
@@ -103,7 +132,10 @@ func (f *OnGitHub) Open(ctx context.Context, x store.Experiment, source string) 
 	} else if ships {
 		was = "" // the file comes with the change
 	}
-	pull, err := f.commit(ctx, x, branchOf(x), was, source, render.PolicyTitle(c), render.PolicyBody(c))
+	pull, there, err := f.commit(ctx, x, branchOf(x), was, source, render.PolicyTitle(c), render.PolicyBody(c))
+	if err == nil && there && pull.Number == 0 {
+		err = ErrMoved // to the same by somebody else
+	}
 	return Opened{pull.Number, pull.URL, pull.HeadSHA}, err
 }
 
@@ -136,8 +168,8 @@ func (f *OnGitHub) told(ctx context.Context, x store.Experiment, n evolve.Standi
 		By: strings.TrimPrefix(x.By, "@"), Person: strings.HasPrefix(x.By, "@"), Number: x.Number, Gate: x.Gate,
 		Phase: string(x.Phase), Why: x.Why, Everywhere: !x.Alone, Place: x.Place,
 		Present: [2]int{n.Present.Resolved, n.Present.Tried}, Candidate: [2]int{n.Candidate.Resolved, n.Candidate.Tried},
-		Open: n.Open, E: n.E, Harm: n.Harm, Waits: x.Decision == string(policies.TypeEscalate) ||
-			set.Policies.Autonomy != sia.AutonomyExperiment,
+		Open: n.Open, E: n.E, Harm: n.Harm, Usual: [2]int{n.Usual, evolve.FewestUsual},
+		Waits: x.Decision == string(policies.TypeEscalate) || set.Policies.Autonomy != sia.AutonomyExperiment,
 	}
 	for _, g := range n.Guards {
 		c.Guards = append(c.Guards,
@@ -254,10 +286,15 @@ func (f *OnGitHub) Revert(ctx context.Context, x store.Experiment, source string
 	if err != nil {
 		return "", false, err
 	}
-	pull, err := f.commit(ctx, x, branchOf(x)+"-back", candidate, source, render.PolicyRevertTitle(c),
+	pull, there, err := f.commit(ctx, x, branchOf(x)+"-back", candidate, source, render.PolicyRevertTitle(c),
 		render.PolicyRevertBody(c, x.PullURL))
-	if err != nil {
+	switch {
+	case err != nil:
 		return "", false, err
+	case there && !pull.Merged:
+		return "", true, nil
+	case there:
+		return pull.URL, true, nil
 	}
 	merged, _, err = f.repo(x).Merge(ctx, pull.Number, pull.HeadSHA)
 	return pull.URL, merged, err

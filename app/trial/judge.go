@@ -22,6 +22,9 @@ const (
 	waitsAtMost = 60 * 24 * time.Hour // for a person's approval
 )
 
+// notOpened begins the reason of a change that GitHub refused a pull request for.
+const notOpened = "its pull request can't be opened: "
+
 // open opens the pull request of a change.
 func (e *Evolver) open(ctx context.Context, x store.Experiment) (store.Experiment, error) {
 	candidate, err := e.version(ctx, x.Candidate, policies.Layer(x.Layer))
@@ -29,10 +32,12 @@ func (e *Evolver) open(ctx context.Context, x store.Experiment) (store.Experimen
 		return x, err
 	}
 	pull, err := e.Forge.Open(ctx, x, candidate.Source)
-	if errors.Is(err, ErrMoved) {
+	switch {
+	case errors.Is(err, ErrMoved):
 		return e.enter(ctx, x, store.ExperimentRejected, ErrMoved.Error())
-	}
-	if err != nil {
+	case sia.IsPermanent(err):
+		return e.enter(ctx, x, store.ExperimentRejected, notOpened+err.Error())
+	case err != nil:
 		return x, err
 	}
 	x.Pull, x.PullURL, x.Head = pull.Number, pull.URL, pull.Head
@@ -136,20 +141,27 @@ func (e *Evolver) judge(ctx context.Context, x store.Experiment) (store.Experime
 }
 
 // end closes the pull request of a change that is not to come into force. The comment that
-// says why stands before it is closed.
+// says why stands before it is closed. Where neither can be, as in an archived repository, the change
+// ends nevertheless.
 func (e *Evolver) end(
 	ctx context.Context, x store.Experiment, p store.ExperimentPhase, why string,
 ) (store.Experiment, error) {
+	if x.Pull == 0 {
+		return e.enter(ctx, x, p, why)
+	}
 	told := x
 	told.Phase, told.Why = p, why
 	told, err := e.say(ctx, told)
-	if err == nil && x.Pull != 0 {
+	if err == nil {
+		x.Comment = told.Comment
 		err = e.Forge.Close(ctx, x)
 	}
-	if err != nil {
+	if err != nil && !sia.IsPermanent(err) {
 		return x, err
 	}
-	x.Comment = told.Comment
+	if err != nil {
+		e.Logger.WarnContext(ctx, "the pull request of a change that ended stays open", "experiment", x.ID, "why", err)
+	}
 	return e.enter(ctx, x, p, why)
 }
 
@@ -180,29 +192,48 @@ func (e *Evolver) guard(ctx context.Context, x store.Experiment) (store.Experime
 	if err != nil {
 		return x, err
 	}
-	for _, g := range standing(x, rows).Guards {
-		switch g.Whose {
-		case evolve.TheChanges:
+	guards := standing(x, rows).Guards
+	for _, g := range guards { // first: an alarm that is not the change's has all metrics watched anew
+		if g.Whose == evolve.TheChanges {
 			return e.rollBack(ctx, x, "", fmt.Sprintf("the share of tasks %s fell: %s", g.Metric, g.Why))
-		case evolve.Everyones, evolve.Nobodys:
-			how := "fell with the change and without it alike"
-			if g.Whose == evolve.Nobodys {
-				how = "fell and is up again"
-			}
-			x.WatchedAt = e.Now()
-			x, err = e.enter(ctx, x, x.Phase,
-				fmt.Sprintf("the share of tasks %s %s, so it is watched anew: %s", g.Metric, how, g.Why))
-			return x, err
 		}
+	}
+	for _, g := range guards {
+		how := "fell with the change and without it alike"
+		switch g.Whose {
+		case evolve.Everyones:
+		case evolve.Nobodys:
+			how = "fell and is up again"
+		default:
+			continue
+		}
+		x.WatchedAt = e.Now()
+		return e.enter(ctx, x, x.Phase,
+			fmt.Sprintf("the share of tasks %s %s, so it is watched anew: %s", g.Metric, how, g.Why))
 	}
 	return e.sayWith(ctx, x, rows)
 }
 
-// rollBack puts the version before a change in force again. By is empty for SIA.
+// rollBack puts the version before a change in force again. By is empty for SIA. A longer freeze stays. So does a
+// later version that was taken back before and that the file still has: it would decide again.
 func (e *Evolver) rollBack(ctx context.Context, x store.Experiment, by, why string) (store.Experiment, error) {
-	err := e.Store.HoldPolicy(ctx, store.PolicyHold{Installation: x.Installation, Place: x.Place.ID, Decision: x.Decision,
-		Name: x.Name, Bad: x.Candidate, Instead: x.Present, Until: e.Now().Add(freeze), Why: why, By: by, At: e.Now()})
+	h := store.PolicyHold{Installation: x.Installation, Place: x.Place.ID, Decision: x.Decision, Name: x.Name,
+		Bad: x.Candidate, Instead: x.Present, Until: e.Now().Add(freeze), Why: why, By: by, At: e.Now()}
+	was, err := e.holdBefore(ctx, h)
 	if err != nil {
+		return x, err
+	}
+	set, err := e.Settings.Policies(ctx, x.Installation, x.Place)
+	if err != nil {
+		return x, err
+	}
+	if _, stands := set.Find(was.Bad); stands {
+		h.Bad = was.Bad
+	}
+	if was.Until.After(h.Until) {
+		h.Until = was.Until
+	}
+	if err := e.Store.HoldPolicy(ctx, h); err != nil {
 		return x, err
 	}
 	return e.enter(ctx, x, store.ExperimentReverting, why)
@@ -221,6 +252,8 @@ func (e *Evolver) revert(ctx context.Context, x store.Experiment) (store.Experim
 		how = ErrMoved.Error() + ", so it stays as it is"
 	case err != nil:
 		return x, err
+	case merged && url == "":
+		how = "its file is back already"
 	case merged:
 		how = "its file was put back by " + url
 	}

@@ -111,7 +111,7 @@ func (e *Evolver) Rollback(ctx context.Context, id, by string) (store.Experiment
 			return x, err
 		}
 	case store.ExperimentReverting: // the file is still to be put back
-	case store.ExperimentRunning, store.ExperimentBetter, store.ExperimentProposed:
+	case store.ExperimentDrafted, store.ExperimentProposed, store.ExperimentRunning, store.ExperimentBetter:
 		return e.end(ctx, x, store.ExperimentStopped, by+" stopped it")
 	default:
 		return x, fmt.Errorf("experiment %s is %s: %s", id, x.Phase, x.Why)
@@ -166,14 +166,24 @@ func (e *Evolver) Thaw(ctx context.Context, installation int64, repo sia.Repo, n
 
 // hold keeps a hold with the version that stands in, if one does.
 func (e *Evolver) hold(ctx context.Context, h store.PolicyHold) error {
-	holds, err := e.Store.PolicyHolds(ctx, h.Installation)
+	was, err := e.holdBefore(ctx, h)
 	if err != nil {
 		return err
 	}
+	h.Bad, h.Instead = was.Bad, was.Instead
+	return e.Store.HoldPolicy(ctx, h)
+}
+
+// holdBefore is the hold that another of the same policy is to take the place of; the zero one where there is none.
+func (e *Evolver) holdBefore(ctx context.Context, h store.PolicyHold) (store.PolicyHold, error) {
+	holds, err := e.Store.PolicyHolds(ctx, h.Installation)
+	if err != nil {
+		return store.PolicyHold{}, err
+	}
 	for _, was := range holds {
 		if was.Place == h.Place && was.Decision == h.Decision && was.Name == h.Name {
-			h.Bad, h.Instead = was.Bad, was.Instead
+			return was, nil
 		}
 	}
-	return e.Store.HoldPolicy(ctx, h)
+	return store.PolicyHold{}, nil
 }

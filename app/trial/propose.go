@@ -33,7 +33,10 @@ type subject struct {
 	alone        bool // it is about tasks of place alone
 }
 
-func (s subject) file() string { return path.Join(policies.Dir, s.policy.Name+".yml") }
+// file is where changes of the policy go: to where it is, if it has a file.
+func (s subject) file() string {
+	return cmp.Or(s.policy.Path, path.Join(policies.Dir, s.policy.Name+".yml"))
+}
 
 // proposeIn proposes changes of an installation's policies, where there is room for one.
 func (e *Evolver) proposeIn(ctx context.Context, in store.Installation) error {
@@ -51,7 +54,12 @@ func (e *Evolver) proposeIn(ctx context.Context, in store.Installation) error {
 			break
 		}
 		why, err := e.barred(ctx, s)
-		if err == nil && why == "" {
+		if why != "" {
+			e.Logger.DebugContext(ctx, "no change of a policy is proposed", "policy", s.policy.Name,
+				"place", s.place.String(), "why", why)
+			continue
+		}
+		if err == nil {
 			asked++
 			err = e.ask(ctx, s)
 		}
@@ -62,8 +70,8 @@ func (e *Evolver) proposeIn(ctx context.Context, in store.Installation) error {
 	return errors.Join(all...)
 }
 
-// subjects are the policies of an installation that decide for some repository, those that were
-// changed longest ago first.
+// subjects are the policies of an installation that decide for some repository. They take turns: each day, those
+// come first that come after yesterday's.
 func (e *Evolver) subjects(ctx context.Context, in store.Installation) ([]subject, error) {
 	repos, err := e.Store.Repositories(ctx, in.ID)
 	if err != nil || len(repos) == 0 {
@@ -89,20 +97,9 @@ func (e *Evolver) subjects(ctx context.Context, in store.Installation) ([]subjec
 			out = append(out, s)
 		}
 	}
-	past, err := e.Store.Experiments(ctx, in.ID, false)
-	if err != nil {
-		return nil, err
-	}
-	last := func(s subject) (n int) {
-		for i, x := range past {
-			if s.is(x) {
-				n = i + 1
-			}
-		}
-		return n
-	}
-	slices.SortStableFunc(out, func(a, b subject) int { return cmp.Compare(last(a), last(b)) })
-	return out, nil
+	today := int(e.Now().Unix() / (24 * 60 * 60))
+	first := asksAtMost * today % max(1, len(out))
+	return slices.Concat(out[first:], out[:first]), nil
 }
 
 // outranked reports whether another policy of the same name and type stands above one.
@@ -148,12 +145,27 @@ func (e *Evolver) barred(ctx context.Context, s subject) (string, error) {
 	if why, err := e.closed(ctx, s); why != "" || err != nil {
 		return why, err
 	}
+	past, err := e.Store.Experiments(ctx, s.installation, false)
+	if err != nil {
+		return "", err
+	}
 	now := e.Now()
-	record, err := e.Log.Record(ctx, s.installation, s.policy.ID(), now.Add(-recently))
+	for _, x := range past { // the next one would be refused like it
+		if s.is(x) && strings.HasPrefix(x.Why, notOpened) && now.Sub(x.EndedAt) < freeze {
+			return x.Why, nil
+		}
+	}
+	var repo int64
+	if s.alone {
+		repo = s.place.ID
+	}
+	record, err := e.Log.Record(ctx, s.installation, repo, s.policy.ID(), now.Add(-recently))
 	switch {
 	case err != nil:
 		return "", err
-	case record.Since.IsZero() || s.policy.Layer != policies.Shipped && now.Sub(record.Since) < freeze:
+	case record.Since.IsZero():
+		return "it has decided about no task yet", nil
+	case s.policy.Layer != policies.Shipped && now.Sub(record.Since) < freeze:
 		return "it was changed less than 14 days ago", nil
 	case !evolve.Room(record.Passed, record.Ended):
 		return fmt.Sprintf("%d of %d tasks of the last 60 days were resolved: that is too few tasks, or good enough",
@@ -170,8 +182,12 @@ func (e *Evolver) closed(ctx context.Context, s subject) (string, error) {
 		return "", err
 	}
 	for _, h := range holds {
-		if h.Place == s.place.ID && h.Decision == string(s.policy.Decision) && h.Name == s.policy.Name && h.Until.After(now) {
+		switch {
+		case h.Place != s.place.ID || h.Decision != string(s.policy.Decision) || h.Name != s.policy.Name:
+		case h.Until.After(now):
 			return fmt.Sprintf("it is frozen until %s: %s", h.Until.UTC().Format(time.DateOnly), h.Why), nil
+		case h.Bad == s.policy.ID():
+			return fmt.Sprintf("its file has a version that was taken back (%s); put the file back first", h.Why), nil
 		}
 	}
 	past, err := e.Store.Experiments(ctx, s.installation, false)

@@ -51,7 +51,7 @@ func (w *world) Mined(context.Context, int64, policies.Type) ([]mine.Decision, e
 }
 
 // Record implements trial.Log.
-func (w *world) Record(_ context.Context, _ int64, _ string, after time.Time) (store.PolicyRecord, error) {
+func (w *world) Record(_ context.Context, _, _ int64, _ string, after time.Time) (store.PolicyRecord, error) {
 	r := store.PolicyRecord{Since: w.now.Add(-365 * day)}
 	for _, d := range w.ended {
 		if d.at.After(after) && d.at.Before(w.now) {

@@ -16,11 +16,12 @@ type Guard struct {
 	Whose    Cause   `json:"whose,omitempty"` // after an alarm
 }
 
+// FewestUsual are the tasks that have to say what is usual before a promoted change is watched.
+const FewestUsual = 20
+
 const (
 	// usual is the share of tasks before the promotion that bounds what is usual.
 	usual = .8
-	// fewest are the tasks before a promotion that a metric has to be known by.
-	fewest = 20
 	// anew are the tasks that say what is usual after an alarm that was not the change's.
 	anew = 100
 )
@@ -63,8 +64,10 @@ func mostly(ts []Task, of func(Task) float64) float64 {
 }
 
 // guards watch a promoted change by its tasks. Those of the version before it that took part in
-// the experiment say what was usual. Where they are too few to say that, nothing is watched.
-func guards(before, since []Task, watched time.Time) (all []Guard) {
+// the experiment say what was usual. Where they are too few to say that, the first of those that were
+// held back since the promotion do as well. known counts the tasks that say it; with fewer than
+// [FewestUsual], nothing is watched yet.
+func guards(before, since []Task, watched time.Time) (all []Guard, known int) {
 	before = of(before, false)
 	if !watched.IsZero() {
 		i := slices.IndexFunc(since, func(t Task) bool { return t.At.After(watched) })
@@ -73,10 +76,13 @@ func guards(before, since []Task, watched time.Time) (all []Guard) {
 		}
 		before, since = since[max(0, i-anew):i], since[i:]
 	}
-	if len(before) < fewest {
-		return nil
-	}
 	changed, held := of(since, true), of(since, false)
+	if n := min(FewestUsual-len(before), len(held)); n > 0 {
+		before, held = slices.Concat(before, held[:n]), held[n:]
+	}
+	if len(before) < FewestUsual {
+		return nil, len(before)
+	}
 	for _, m := range metrics() {
 		well := m.well(before)
 		was := tally(before, well)
@@ -94,5 +100,5 @@ func guards(before, since []Task, watched time.Time) (all []Guard) {
 		}
 		all = append(all, g)
 	}
-	return all
+	return all, len(before)
 }

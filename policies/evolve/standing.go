@@ -56,7 +56,8 @@ type Standing struct {
 	Verdict   Verdict   `json:"verdict"`
 	Why       string    `json:"why"`
 	Worse     bool      `json:"worse"`            // it asks people, or touches tests, too much more often to be promoted
-	Guards    []Guard   `json:"guards,omitempty"` // after the promotion
+	Usual     int       `json:"usual,omitempty"`  // after the promotion: tasks that say what is usual without the change
+	Guards    []Guard   `json:"guards,omitempty"` // after the promotion, from [FewestUsual] such tasks on
 }
 
 // Stand says how an experiment stands by all tasks that take part, in the order in which they were
@@ -74,7 +75,7 @@ func Stand(all []Task, promoted bool, watched time.Time) (s Standing) {
 	s.Open, s.E, s.Harm, s.Broken, s.Verdict, s.Why, s.Worse = open, x.E(), x.EHarm(), x.EBroken(), x.Verdict(),
 		x.Why(), worse(before)
 	if promoted {
-		s.Guards = guards(before, since, watched)
+		s.Guards, s.Usual = guards(before, since, watched)
 	}
 	return s
 }

@@ -41,7 +41,8 @@ func (r *run) analyse(ctx context.Context, c *Cycle) (p plan, why string) {
 		v.add("Log "+text.OneLine(log.Name), "From a program; whoever it ran wrote it.", visible.Text(r.Mask(log.Text)), 40,
 			text.Tail)
 	}
-	v.add("What earlier cycles did, newest last", "From SIA's record, in a model's words.", r.past(), 60, text.Tail)
+	v.add("What earlier cycles did, newest last", "From a record in the project, in a model's words. Whoever made the "+
+		"project may have written it.", r.past(), 60, text.Tail)
 	q := question{name: "analyse", prompt: map[string]any{"Several": len(r.order.Files) > 1}, files: names(r.order.Files),
 		evidence: v.String()}
 	why = ask(ctx, r.Author, q, &c.Usage, func(raw []byte) error {

@@ -128,7 +128,7 @@ const (
 type Replayed struct {
 	Verdict   ReplayVerdict `json:"verdict"`
 	Tasks     int           `json:"tasks"`    // played both before and after
-	Proposal  int           `json:"proposal"` // the how-manieth that replayed tasks judge, from 1; 0: it was not judged
+	Proposal  int           `json:"proposal"` // its number among those that replayed tasks judged, from 1; 0: they did not
 	E         float64       `json:"e"`
 	Threshold float64       `json:"threshold"`
 	Why       string        `json:"why"`

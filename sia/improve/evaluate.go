@@ -37,12 +37,12 @@ func (r *run) evaluate(
 	return r.replay(ctx, c)
 }
 
-// parse parses the change. A format that has dialects, such as JSON with comments, is not held
+// parse parses the change. A language that has dialects, such as JSON with comments or JavaScript with JSX, is not held
 // against a file that was written in one before.
 func (r *run) parse(ctx context.Context, name string, before, after File) (Parse, error) {
 	p, known := parse(name, after.Text)
 	if !known {
-		p, err := r.Checker.Check(ctx, name)
+		p, err := r.check(ctx, name, before, after)
 		p.Why = r.sentence(p.Why)
 		return p, err
 	}
@@ -53,6 +53,26 @@ func (r *run) parse(ctx context.Context, name string, before, after File) (Parse
 		}
 	}
 	p.Why = r.sentence(p.Why)
+	return p, nil
+}
+
+// check has the language's own parser parse the change, and where that refuses it, the file as it was before.
+func (r *run) check(ctx context.Context, name string, before, after File) (Parse, error) {
+	p, err := r.Checker.Check(ctx, name)
+	if err != nil || p.Verdict != Broken || before.Absent {
+		return p, err
+	}
+	if err := r.Files.Write(name, before); err != nil {
+		return p, err
+	}
+	was, err := r.Checker.Check(ctx, name)
+	if err := errors.Join(err, r.Files.Write(name, after)); err != nil {
+		return p, err
+	}
+	if was.Verdict == Broken {
+		return Parse{Verdict: NotChecked, Language: p.Language,
+			Why: "the parser of " + p.Language + " could not parse it before the change either"}, nil
+	}
 	return p, nil
 }
 

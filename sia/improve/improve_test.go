@@ -27,11 +27,17 @@ func (f files) Write(name string, file improve.File) error {
 	return nil
 }
 
-// noParser knows no language.
-type noParser struct{}
+// parser knows one language, in which a file is broken that has an angle bracket.
+type parser struct{ files }
 
-func (noParser) Check(_ context.Context, name string) (improve.Parse, error) {
-	return improve.Parse{Verdict: improve.NotChecked, Why: "no parser for " + path.Ext(name)}, nil
+func (p parser) Check(_ context.Context, name string) (improve.Parse, error) {
+	switch {
+	case path.Ext(name) != ".js":
+		return improve.Parse{Verdict: improve.NotChecked, Why: "no parser for " + path.Ext(name)}, nil
+	case strings.Contains(p.files[name], "<"):
+		return improve.Parse{Verdict: improve.Broken, Language: "JavaScript", Why: "there is a <"}, nil
+	}
+	return improve.Parse{Verdict: improve.Parses, Language: "JavaScript"}, nil
 }
 
 // masked takes one word out.
@@ -49,7 +55,7 @@ func engine(t *testing.T, f files, window int, rules ...scripted.Rule) (*improve
 	if err != nil {
 		t.Fatal(err)
 	}
-	e, err := improve.New(improve.Config{Author: m, Critic: m, Files: f, Checker: noParser{}, Mask: masked,
+	e, err := improve.New(improve.Config{Author: m, Critic: m, Files: f, Checker: parser{f}, Mask: masked,
 		Say: func(string) {}})
 	if err != nil {
 		t.Fatal(err)
@@ -198,6 +204,10 @@ func TestParses(t *testing.T) {
 		{"a.toml", "a = 1\n", "a = \n", improve.Broken},
 		{"a.md", "# a\n", "# b\n", improve.Parses},
 		{"Makefile", "a:\n", "b:\n", improve.NotChecked},
+		{"a.js", "f()\n", "g()\n", improve.Parses},
+		{"a.js", "f()\n", "f(<b/>)\n", improve.Broken},
+		{"a.js", "f(<a/>)\n", "f(<b/>)\n", improve.NotChecked},
+		{"a.js", "f(<a/>)\n", "f()\n", improve.Parses},
 	} {
 		f := files{c.name: c.before}
 		e, s := engine(t, f, 32000, plan(c.name), rule(writes, whole(c.after)), good())

@@ -205,7 +205,8 @@ func contextFiles(in Input) []string {
 		add(in.Touched...)
 	}
 	if len(files) == 0 {
-		for _, c := range nearestFiles(in)[:min(len(nearestFiles(in)), 3)] {
+		nearest := nearestFiles(in)
+		for _, c := range nearest[:min(len(nearest), 3)] {
 			add(c.path)
 		}
 	}

@@ -1,0 +1,148 @@
+package trial_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/sia-bot/sia/app/store"
+	"github.com/sia-bot/sia/app/store/storetest"
+	"github.com/sia-bot/sia/app/trial"
+	"github.com/sia-bot/sia/policies"
+	"github.com/sia-bot/sia/policies/mine"
+	"github.com/sia-bot/sia/sia"
+)
+
+// shipped are the settings of repositories that have none of their own.
+type shipped struct{}
+
+func (shipped) Policies(context.Context, int64, sia.Repo) (*policies.Set, error) {
+	return policies.ShippedSet()
+}
+
+func (shipped) Settings(context.Context, int64, sia.Repo) (sia.Settings, error) {
+	return sia.DefaultSettings(), nil
+}
+
+// records is a log of decisions that nothing can be learned from but how many tasks passed.
+type records struct{ *store.Store }
+
+func (r records) Record(
+	ctx context.Context, installation, repo int64, policy string, after time.Time,
+) (store.PolicyRecord, error) {
+	return r.PolicyRecord(ctx, installation, repo, policy, after)
+}
+
+func (records) Mined(context.Context, int64, policies.Type) ([]mine.Decision, error) { return nil, nil }
+
+func (records) Duels(context.Context, int64, policies.Policy, policies.Policy) (won, lost int, err error) {
+	return 0, 0, nil
+}
+
+// house is an installation on repositories, without a key for GitHub.
+type house struct {
+	*trial.Evolver
+	store *store.Store
+	repos []sia.Repo
+	now   time.Time
+}
+
+func newHouse(t *testing.T, author trial.Author, names ...string) *house {
+	t.Helper()
+	h := &house{now: time.Date(2030, 5, 6, 12, 0, 0, 0, time.UTC)}
+	now := func() time.Time { return h.now }
+	h.store = storetest.Open(t, store.Config{Now: now})
+	check(t, h.store.UpsertInstallation(t.Context(), store.Installation{ID: 3, Account: "acme"}))
+	for i, name := range names {
+		r := sia.Repo{ID: int64(i + 1), Owner: "acme", Name: name}
+		check(t, h.store.UpsertRepository(t.Context(), store.Repository{Repo: r, Installation: 3, DefaultBranch: "main"}))
+		h.repos = append(h.repos, r)
+	}
+	var err error
+	h.Evolver, err = trial.New(trial.Deps{Store: h.store, Tasks: h.store, Settings: shipped{}, Author: author,
+		Forge: trial.NoForge{Why: errors.New("there is no key")}, Log: records{h.store},
+		Logger: slog.New(slog.DiscardHandler), Now: now})
+	check(t, err)
+	return h
+}
+
+// end has n tasks of a repository end about which policies decided. Every other one passed.
+func (h *house) end(t *testing.T, r sia.Repo, n int, by ...policies.Policy) {
+	t.Helper()
+	for _, p := range by {
+		check(t, h.store.KeepPolicyVersion(t.Context(), p.ID(), string(p.Decision), p.Source))
+	}
+	for i := range n {
+		id := sia.NewTaskID(r.ID, i+1)
+		_, err := h.store.Apply(t.Context(), id, sia.Event{ID: "start", At: h.now, By: sia.Actor{Login: "ann"},
+			Fact: sia.Start{Installation: 3, Repo: r, Issue: i + 1, Title: "t", DefaultBranch: "main"}})
+		check(t, err)
+		for _, p := range by {
+			check(t, h.store.LogDecision(t.Context(), sia.Decision{ID: fmt.Sprint(id, p.Name), Task: id, Repo: r.ID,
+				Type: sia.DecisionType(p.Decision), Policy: p.ID(), At: h.now}))
+		}
+		check(t, h.store.RecordTaskEnd(t.Context(), store.TaskEnd{Task: id, Repo: r.ID, Kind: "bug", Passed: i%2 == 0}))
+	}
+}
+
+func check(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Where the owner has no repository for policies, a change is proposed to a repository by its own tasks.
+func TestProposesWhereTasksEnded(t *testing.T) {
+	author, _ := model(t, changes(policies.Mutation{Path: "parameters.threshold", Value: "0.8", Reason: "r"}))
+	h := newHouse(t, author, "app", "unused")
+	h.end(t, h.repos[0], 60, escalate(t))
+	if err := h.Evolve(t.Context()); err == nil || !strings.Contains(err.Error(), "there is no key") {
+		t.Errorf("it got to GitHub without a key: %v", err)
+	}
+	all, err := h.store.Experiments(t.Context(), 0, false)
+	check(t, err)
+	if len(all) != 1 || all[0].Place.ID != h.repos[0].ID || !all[0].Alone {
+		t.Errorf("%+v", all)
+	}
+}
+
+// Where the model sees nothing to change, other policies have their turn on the next days.
+func TestPoliciesTakeTurns(t *testing.T) {
+	author, srv := model(t, changes())
+	h := newHouse(t, author, "app")
+	set, err := policies.ShippedSet()
+	check(t, err)
+	h.end(t, h.repos[0], 50, set.All()...)
+	for range 4 {
+		check(t, h.Evolve(t.Context()))
+		h.now = h.now.Add(24 * time.Hour)
+	}
+	asked := map[string]bool{}
+	for _, r := range srv.Requests() {
+		asked[r.System()] = true
+	}
+	if len(srv.Requests()) != 8 || len(asked) != len(set.All()) {
+		t.Errorf("asked %d times, about %d of %d policies", len(srv.Requests()), len(asked), len(set.All()))
+	}
+}
+
+// A change that has no pull request yet, because GitHub could not be asked, can be stopped.
+func TestDraftIsStopped(t *testing.T) {
+	author, _ := model(t, changes())
+	h := newHouse(t, author, "app")
+	_, err := h.Propose(t.Context(), 3, h.repos[0], "escalate",
+		policies.Mutation{Path: "parameters.threshold", Value: "0.8", Reason: "r"}, "@ann")
+	if err == nil || !strings.Contains(err.Error(), "there is no key") {
+		t.Errorf("it got to GitHub without a key: %v", err)
+	}
+	all, err := h.store.Experiments(t.Context(), 0, true)
+	check(t, err)
+	if x, err := h.Rollback(t.Context(), all[0].ID, "@ann"); err != nil || x.Phase != store.ExperimentStopped {
+		t.Errorf("%s: %v", x.Phase, err)
+	}
+}
