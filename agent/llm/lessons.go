@@ -114,6 +114,8 @@ var lessons = []lesson{
 		weaker: "the effort is the model's default"},
 	// https://docs.anthropic.com/en/docs/build-with-claude/extended-thinking
 	{in: inMessages, pattern: `thinking`, form: "without thinking", weaker: "it does not think before it answers"},
+	// https://github.com/DotHarness/dotcraft/pull/282
+	{in: inMessages, pattern: `eager_input_streaming`, form: "without eager_input_streaming"},
 	// https://github.com/BerriAI/litellm/issues/7790
 	{pattern: `cache_control`, form: "without cache_control", weaker: notMarked},
 	// https://github.com/charmbracelet/crush/issues/1590

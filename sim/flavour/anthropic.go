@@ -115,6 +115,8 @@ var anthropic = []Flavour{
 	claudeWithout("Anthropic: a model without schemas",
 		"https://docs.anthropic.com/en/docs/build-with-claude/structured-outputs",
 		"json_schema", "output_config: Extra inputs are not permitted", Client{}),
+	claudeWithout("a gateway without streamed arguments", "https://github.com/DotHarness/dotcraft/pull/282",
+		"eager_input_streaming", "tools.0.custom.eager_input_streaming: Extra inputs are not permitted", Client{}),
 	claudeWithout("a gateway without cache marks", "https://github.com/BerriAI/litellm/issues/7790",
 		"cache_control", "cache_control: Extra inputs are not permitted", Client{Weaker: "cache"}),
 	{Name: "Anthropic: overloaded midway", Source: "https://github.com/karthink/gptel/pull/1512",
