@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"errors"
 	"strconv"
 	"strings"
 	"time"
@@ -74,6 +75,16 @@ func (s *RunnerStore) WatchAttempt(ctx context.Context, key, owner string) (w Ru
 		FROM runner_attempts WHERE key = ? AND owner = ?`, RunnerRunning, key, owner).
 		Scan(&w.State, &w.Runner, &w.Lost, &w.Claims, &w.Number, &w.Report, &w.Spent, &w.Refused)
 	return w, s.explain("watch attempt "+key, orNotFound(err))
+}
+
+// AttemptSpent is what the calls of an attempt cost that is offered to runners; 0 where it is not.
+func (s *RunnerStore) AttemptSpent(ctx context.Context, key string) (spent sia.Credits, err error) {
+	spent, err = load(ctx, s.DB, "find what an attempt spent", scanValue[sia.Credits],
+		`SELECT spent FROM runner_attempts WHERE key = ?`, key)
+	if errors.Is(err, ErrNotFound) {
+		return 0, nil
+	}
+	return spent, err
 }
 
 // own changes the row of an attempt that an owner has; it is [ErrNotFound] when another has it.
