@@ -138,13 +138,13 @@ func (a *CommandAgent) Run(ctx context.Context, in Input, rec Recorder) (Result,
 		return Result{End: sia.EndError}, fmt.Errorf("open work tree: %w", err)
 	}
 	defer root.Close()
+	spent := newBudget(in.Limits, a.Price, a.Now)
+	spent.bookSaved(in.Saved)
 	r := &commandRun{
-		CommandAgent: a, in: in, turnJournal: turnJournal{rec: rec, clock: a.Now},
+		CommandAgent: a, in: in, turnJournal: turnJournal{rec: rec, budget: spent},
 		env: tool.Env{Root: root, Test: in.Test, Past: in.Past},
 		out: &outputParser{read: a.preset.read, now: a.Now}, answers: make(chan paidAnswer),
 	}
-	spent := newBudget(in.Limits, a.Price, a.Now)
-	spent.bookSaved(in.Saved)
 	r.meter = &callMeter{longest: longestAnswer, budget: spent, answered: r.passAnswer, spent: r.endAtLimit}
 	res, err := r.attempt(ctx)
 	a.Logger.InfoContext(ctx, "attempt ended", "repo", in.Repo, "issue", in.Issue, "attempt", in.Attempt, "agent",

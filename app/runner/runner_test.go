@@ -486,6 +486,34 @@ func TestModelOfARunner(t *testing.T) {
 	w.expect(http.StatusGone, o.Pass, path, ask)
 }
 
+// An attempt for which no model answered is offered again later, and what its calls cost stays counted.
+func TestAttemptIsOfferedLater(t *testing.T) {
+	model := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		fmt.Fprint(w, `{"choices":[],"usage":{"prompt_tokens":400000,"completion_tokens":50000}}`) // 50 credits
+	}))
+	defer model.Close()
+	w := newWorld(t, model.URL)
+	done := w.run(t.Context(), agent.Input{})
+	o := w.take()
+	w.expect(http.StatusOK, o.Pass, runner.ModelPath+"0/chat/completions", []byte(`{"model":"m","max_tokens":100000}`))
+	w.expect(http.StatusNoContent, o.Pass, runner.ResultPath, runner.JoinResult(encoded(t, runner.Outcome{
+		Result:  agent.Result{End: sia.EndError, Turns: 1, Cost: 1},
+		Failure: &runner.Failure{Message: "busy", Known: true, RetryAfter: time.Minute}}), nil))
+	if got := <-done; sia.RetryAfter(got.err) != time.Minute || sia.IsPermanent(got.err) || got.res.Turns != 1 {
+		t.Errorf("%+v, %v", got.res, got.err)
+	}
+	if spent, err := w.db.AttemptSpent(t.Context(), "7-1/1/attempt"); err != nil || spent != 50*sia.Credit {
+		t.Errorf("until it is offered again: %s credits, %v", spent, err)
+	}
+	done = w.run(t.Context(), agent.Input{})
+	o = w.take()
+	w.expect(http.StatusNoContent, o.Pass, runner.ResultPath, runner.JoinResult(encoded(t, runner.Outcome{
+		Result: agent.Result{End: sia.EndFinished, Cost: 1}}), nil))
+	if got := <-done; got.err != nil || got.res.End != sia.EndFinished || got.res.Cost != 50*sia.Credit {
+		t.Errorf("%+v, %v", got.res, got.err)
+	}
+}
+
 // When a person stops an attempt, its runner ends it, and the result counts. When the server ends, the offer stays.
 func TestStopReachesARunner(t *testing.T) {
 	w := newWorld(t, "http://127.0.0.1:1")

@@ -110,8 +110,17 @@ func (w *effectWorker) carryOut(ctx context.Context, job *river.Job[effectArgs],
 		}
 		defer context.AfterFunc(w.e.stopping, func() { held.cancel(errStopping) })()
 	}
-	fact, err := w.run(held.ctx, f.Effect)
+	fact, err := w.run(context.WithValue(held.ctx, lastTry{}, tries == w.e.c.Tries), f.Effect)
 	return w.report(ctx, job, held, tries, fact, err)
+}
+
+// lastTry is the key under which a handler's context says whether its error ends the effect.
+type lastTry struct{}
+
+// LastTry reports whether the effect of a handler's context is given up when the handler returns an error.
+func LastTry(ctx context.Context) bool {
+	last, _ := ctx.Value(lastTry{}).(bool)
+	return last
 }
 
 // run calls the handler, with the context that it is promised.

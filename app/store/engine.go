@@ -21,8 +21,8 @@ import (
 //
 // A handler's context ends when its time is up, when the engine stops for good,
 // or, with the cause [ErrCancelled], when somebody cancelled the effect. That of
-// Effect carries a lease (package lease), and ends with the cause [ErrLeaseLost]
-// when that is lost.
+// Effect carries a lease (package lease), ends with the cause [ErrLeaseLost]
+// when that is lost, and says whether it is the [LastTry].
 type Handlers struct {
 	// Delivery turns a webhook into events and applies them.
 	Delivery func(ctx context.Context, d Delivery) error

@@ -23,6 +23,7 @@ const (
 	RunnerOffered RunnerState = "offered" // it waits for a runner
 	RunnerRunning RunnerState = "running" // a runner makes it
 	RunnerDone    RunnerState = "done"    // its result is there
+	RunnerFailed  RunnerState = "failed"  // it could not go on, and may be offered again
 )
 
 // RunnerAttempt is an attempt that is offered to runners.
@@ -109,6 +110,12 @@ func (s *RunnerStore) StopAttempt(ctx context.Context, key, owner string) error 
 	return s.own(ctx, "stop attempt", `UPDATE runner_attempts SET stop = 1`, key, owner)
 }
 
+// FailAttempt forgets the result of an attempt that may be offered again. What its calls cost is kept.
+func (s *RunnerStore) FailAttempt(ctx context.Context, key, owner string) error {
+	return s.own(ctx, "fail attempt", `UPDATE runner_attempts SET state = ?, result = NULL, pack = NULL`, key, owner,
+		RunnerFailed)
+}
+
 // CloseAttempt forgets an attempt that is over.
 func (s *RunnerStore) CloseAttempt(ctx context.Context, key, owner string) error {
 	return s.own(ctx, "close attempt", `DELETE FROM runner_attempts`, key, owner)
@@ -148,5 +155,5 @@ func (s *RunnerStore) RunnerStandings(ctx context.Context) ([]RunnerStanding, er
 	return list(ctx, s.DB, "list the attempts of runners", func(from row) (a RunnerStanding, err error) {
 		err = from.Scan(&a.Key, &a.Task, &a.State, &a.Runner, intoTime{&a.Since})
 		return a, err
-	}, `SELECT key, task_id, state, runner, at FROM runner_attempts ORDER BY at, key`)
+	}, `SELECT key, task_id, state, runner, at FROM runner_attempts WHERE state <> ? ORDER BY at, key`, RunnerFailed)
 }

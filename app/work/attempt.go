@@ -41,8 +41,8 @@ const commitWithin = 20 * time.Second
 
 // attempt runs the coding agent in a workspace of its own and commits what it
 // did, unpushed. It has no deadline but the attempt's own. Where a process that
-// ended had begun it, it goes on from the saved turns, in the same workspace when
-// this machine has it.
+// ended had begun it, or a model could not answer for a while, it goes on from the
+// saved turns, in the same workspace when this machine has it.
 func (w *attemptWorker) attempt(ctx context.Context, t sia.Task, f sia.Effect) (sia.Fact, error) {
 	if fact, ok, err := w.savedResult(ctx, t, f); err != nil || ok {
 		return fact, err
@@ -90,13 +90,17 @@ func (w *attemptWorker) attempt(ctx context.Context, t sia.Task, f sia.Effect) (
 		return nil, context.Cause(ctx) // this process ends; another takes the attempt up
 	}
 	if err != nil {
-		if res.Turns == 0 && res.Cost == 0 {
+		var known *sia.Error
+		is := errors.As(err, &known)
+		switch {
+		case res.Turns == 0 && res.Cost == 0:
 			over = true
 			return nil, err // nothing is lost by trying again
+		case res.Turns > 0 && is && !known.Permanent && !store.LastTry(ctx):
+			return nil, err // the next try goes on from the saved turns, in this workspace
 		}
 		res.End, res.Reason = sia.EndError, err.Error()
-		var known *sia.Error
-		if errors.As(err, &known) {
+		if is {
 			res.Reason = known.Message
 		}
 	}
