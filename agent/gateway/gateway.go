@@ -183,11 +183,7 @@ func (g *Gateway) call(w http.ResponseWriter, r *http.Request, p protocol) {
 	}
 	used := Usage{} // for as long as nothing was sent
 	defer func() { g.Meter.Settle(call, used) }()
-	if body, err = q.rewritten(call.Most); err != nil {
-		refuse(w, http.StatusBadRequest, err.Error())
-		return
-	}
-	resp, sent, err := g.ask(r, p, body)
+	resp, sent, err := g.askAdapting(r, q, call.Most)
 	release()
 	if err != nil {
 		if sent {
@@ -264,6 +260,60 @@ func (g *Gateway) address(p protocol) string {
 		base = base.JoinPath("v1")
 	}
 	return base.JoinPath(p.path).String()
+}
+
+// askAdapting forwards a request, and once more where the endpoint refuses a field that the program did not write. It
+// remembers what was right.
+func (g *Gateway) askAdapting(r *http.Request, q request, most int) (_ *http.Response, sent bool, _ error) {
+	endpoint := g.Upstream + " " + g.Model
+	before := g.Room.refusedBy(endpoint)
+	without := before
+	for {
+		body, added, err := q.rewritten(most, without)
+		if err != nil {
+			return nil, false, err
+		}
+		resp, sent, err := g.ask(r, q.protocol, body)
+		if err != nil {
+			return resp, sent, err
+		}
+		if resp.StatusCode < 300 && len(without) > len(before) {
+			g.Room.refuses(endpoint, without)
+		}
+		name := refusedOf(resp, added)
+		if name == "" {
+			return resp, sent, nil
+		}
+		resp.Body.Close()
+		without = append(slices.Clone(without), name)
+	}
+}
+
+// maxRefusal bounds what is read of an endpoint's words about a request, in bytes.
+const maxRefusal = 64 << 10
+
+// refusedOf is the one of some fields that an endpoint refuses; empty: none. The answer can be read all the same.
+func refusedOf(resp *http.Response, fields []string) string {
+	if resp.StatusCode != http.StatusBadRequest && resp.StatusCode != http.StatusUnprocessableEntity {
+		return ""
+	}
+	words, err := io.ReadAll(io.LimitReader(resp.Body, maxRefusal))
+	resp.Body = readAgain{io.MultiReader(bytes.NewReader(words), resp.Body), resp.Body}
+	if err != nil {
+		return ""
+	}
+	for _, name := range fields {
+		if bytes.Contains(words, []byte(name)) {
+			return name
+		}
+	}
+	return ""
+}
+
+// readAgain is a body with its beginning, which was read.
+type readAgain struct {
+	io.Reader
+	io.Closer
 }
 
 // ask forwards a request, once: the program that asks has its own way of trying again.

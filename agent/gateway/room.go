@@ -17,11 +17,12 @@ const (
 	perByte      = 3 // bytes of memory for one that was read: a buffer that grows is copied
 )
 
-// Room is the memory that the gateways of one server share for requests on their way to
-// the model. It is safe for concurrent use.
+// Room is what the gateways of one server share: the memory for requests on their way to
+// the model, and what endpoints were found to refuse. It is safe for concurrent use.
 type Room struct {
-	mu   sync.Mutex
-	used int
+	mu      sync.Mutex
+	used    int
+	refused map[string][]string // fields, by endpoint and model
 	// reading is held while a request is read as JSON, which takes several times its size.
 	reading sync.Mutex
 }
@@ -35,6 +36,23 @@ func (r *Room) take(n int) bool {
 	}
 	r.used += n
 	return true
+}
+
+// refusedBy are the fields that an endpoint was found to refuse.
+func (r *Room) refusedBy(endpoint string) []string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.refused[endpoint]
+}
+
+// refuses remembers the fields that an endpoint refuses.
+func (r *Room) refuses(endpoint string, names []string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.refused == nil {
+		r.refused = map[string][]string{}
+	}
+	r.refused[endpoint] = names
 }
 
 var (
