@@ -110,8 +110,7 @@ var lessons = []lesson{
 	// https://docs.anthropic.com/en/docs/build-with-claude/adaptive-thinking
 	{in: inMessages, pattern: `adaptive`, form: "without adaptive"},
 	// https://docs.anthropic.com/en/docs/build-with-claude/effort
-	{in: inMessages, pattern: `output_config|\beffort\b`, form: "without effort",
-		weaker: "the effort is the model's default"},
+	{in: inMessages, pattern: `output_config|\beffort\b`, learn: (*trial).learnEffort},
 	// https://docs.anthropic.com/en/docs/build-with-claude/extended-thinking
 	{in: inMessages, pattern: `thinking`, form: "without thinking", weaker: "it does not think before it answers"},
 	// https://github.com/DotHarness/dotcraft/pull/282
@@ -321,8 +320,8 @@ func (t *trial) learnSchema(words string) bool {
 	return true
 }
 
-// learnEffort leaves the effort to the model's default.
+// learnEffort leaves the effort to the model's default. It says nothing of other efforts.
 func (t *trial) learnEffort(string) bool {
-	return t.effort != "" && t.adopt("without effort",
+	return t.effort != "" && t.adopt("without effort "+t.effort,
 		"the reasoning effort "+t.effort+" is refused; the model's default holds")
 }

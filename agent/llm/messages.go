@@ -88,7 +88,7 @@ func (c *Client) askToThink(out map[string]any, l Learned, most int) {
 	if c.cfg.Reasoning == "none" {
 		return // it is off unless it is asked for
 	}
-	if l.takes("effort") {
+	if l.takes("effort " + c.cfg.Reasoning) {
 		set(out, "output_config", "effort", c.cfg.Reasoning)
 	}
 	const least = 1024 // tokens that a budget has to have
