@@ -42,6 +42,9 @@ type Call struct {
 	Held   int64 // the meter's own: what it set aside
 }
 
+// errSilent ends a call that the endpoint does not begin to answer.
+var errSilent = errors.New("the endpoint is silent")
+
 // ErrAskAgain is that nobody could tell whether a call may be made. The program that asks tries again, and the attempt
 // goes on.
 var ErrAskAgain = errors.New("ask again")
@@ -80,6 +83,7 @@ type Gateway struct {
 	mu     sync.Mutex
 	closed bool
 	held   int    // bytes of Room
+	status int    // of the endpoint's last answer; 0: it gave none
 	failed string // how the endpoint last failed, for people
 }
 
@@ -123,6 +127,13 @@ func (g *Gateway) Failed() string {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return g.failed
+}
+
+// Status is the HTTP status of the endpoint's last answer; 0 when it gave none.
+func (g *Gateway) Status() int {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.status
 }
 
 // ServeHTTP forwards one call.
@@ -189,18 +200,22 @@ func (g *Gateway) call(w http.ResponseWriter, r *http.Request, p protocol) {
 		if sent {
 			used = newCounter(false).usage(call, false)
 		}
+		why := "can't be reached"
+		if errors.Is(err, errSilent) {
+			why = fmt.Sprintf("did not begin to answer within %s", g.Begin)
+		}
 		if r.Context().Err() == nil {
-			g.note("the endpoint can't be reached")
+			g.note(0, "the endpoint "+why)
 		}
 		g.Logger.WarnContext(r.Context(), "model gateway: endpoint not reached", "error", err)
-		refuse(w, http.StatusBadGateway, "the model's endpoint can't be reached")
+		refuse(w, http.StatusBadGateway, "the model's endpoint "+why)
 		return
 	}
 	defer resp.Body.Close()
 	if resp.StatusCode < 300 {
-		g.note("")
+		g.note(resp.StatusCode, "")
 	} else {
-		g.note("the endpoint answered " + resp.Status)
+		g.note(resp.StatusCode, "the endpoint answered "+resp.Status)
 	}
 	used = g.pass(w, resp, call)
 }
@@ -320,8 +335,8 @@ type readAgain struct {
 // sent says that the endpoint may have it, whether it answered or not.
 func (g *Gateway) ask(r *http.Request, p protocol, body []byte) (resp *http.Response, sent bool, err error) {
 	var wrote atomic.Bool
-	ctx, giveUp := context.WithCancel(r.Context())
-	silent := time.AfterFunc(g.Begin, giveUp)
+	ctx, giveUp := context.WithCancelCause(r.Context())
+	silent := time.AfterFunc(g.Begin, func() { giveUp(errSilent) })
 	defer silent.Stop() // from then on the answer may take as long as the program waits for it
 	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{WroteHeaders: func() { wrote.Store(true) }})
 	out, err := http.NewRequestWithContext(ctx, http.MethodPost, g.address(p), bytes.NewReader(body))
@@ -348,7 +363,9 @@ func (g *Gateway) ask(r *http.Request, p protocol, body []byte) (resp *http.Resp
 			out.Header.Set("Authorization", "Bearer "+g.Key)
 		}
 	}
-	resp, err = g.Client.Do(out)
+	if resp, err = g.Client.Do(out); err != nil && errors.Is(context.Cause(ctx), errSilent) {
+		err = errSilent
+	}
 	return resp, wrote.Load(), err
 }
 
@@ -378,7 +395,7 @@ func (g *Gateway) pass(w http.ResponseWriter, resp *http.Response, call Call) Us
 		if err != nil {
 			whole = errors.Is(err, io.EOF)
 			if !whole && !errors.Is(err, context.Canceled) {
-				g.note("the endpoint's answer broke off")
+				g.note(resp.StatusCode, "the endpoint's answer broke off")
 			}
 			break
 		}
@@ -389,10 +406,10 @@ func (g *Gateway) pass(w http.ResponseWriter, resp *http.Response, call Call) Us
 	return count.usage(call, whole)
 }
 
-func (g *Gateway) note(failed string) {
+func (g *Gateway) note(status int, failed string) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.failed = failed
+	g.status, g.failed = status, failed
 }
 
 // refuse answers with an error as all three protocols understand it.

@@ -140,6 +140,9 @@ func kindOf(status int, s said) ErrorKind {
 	return KindBadRequest
 }
 
+// KindOf is the kind of an answer by its status alone, for who does not see its words.
+func KindOf(status int) ErrorKind { return kindOf(status, said{}) }
+
 // statusCancelled is Gemini's where it gave up a request
 // (https://github.com/google-gemini/gemini-cli/issues/20309).
 const statusCancelled = 499

@@ -15,6 +15,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -484,6 +485,38 @@ func TestModelOfARunner(t *testing.T) {
 		t.Errorf("%+v, %v", got.res, got.err)
 	}
 	w.expect(http.StatusGone, o.Pass, path, ask)
+}
+
+// What a model answers to a runner's call counts as what it is.
+func TestModelOfARunnerIsObserved(t *testing.T) {
+	var status atomic.Int64
+	model := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(int(status.Load()))
+		fmt.Fprint(w, `{"choices":[],"usage":{"prompt_tokens":4,"completion_tokens":5}}`)
+	}))
+	w := newWorld(t, model.URL)
+	seen := make(chan llm.Call, 1)
+	w.dispatch.Agents[0].Models[0].Observe = func(_ context.Context, c llm.Call) { seen <- c }
+	w.run(t.Context(), agent.Input{})
+	o := w.take()
+	ask := []byte(`{"model":"m","messages":[],"max_tokens":9}`)
+	for _, c := range []struct {
+		status int
+		want   llm.ErrorKind
+	}{{http.StatusOK, ""}, {http.StatusUnauthorized, llm.KindAuth}, {http.StatusTooManyRequests, llm.KindRateLimit},
+		{http.StatusInternalServerError, llm.KindOverloaded}} {
+		status.Store(int64(c.status))
+		w.expect(c.status, o.Pass, runner.ModelPath+"0/chat/completions", ask)
+		if got := <-seen; got.Failed != c.want || got.Ended || got.Client != "coder" ||
+			(got.Usage.Output == 5) != (c.want == "") {
+			t.Errorf("%d: %+v", c.status, got)
+		}
+	}
+	model.Close()
+	w.expect(http.StatusBadGateway, o.Pass, runner.ModelPath+"0/chat/completions", ask)
+	if got := <-seen; got.Failed != llm.KindNetwork || got.Ended {
+		t.Errorf("not reached: %+v", got)
+	}
 }
 
 // An attempt for which no model answered is offered again later, and what its calls cost stays counted.

@@ -34,9 +34,9 @@ type RunnerAttempt struct {
 	Start string // the commit that it begins on
 	Coder string
 	Work  []byte // what the runner is given
-	// what its model calls may cost, what they cost and those under way may cost, and how many there may be
-	Credits, Spent sia.Credits
-	MostCalls      int
+	// what its model calls may cost, what they cost and those under way may cost, how many there were and may be
+	Credits, Spent   sia.Credits
+	Calls, MostCalls int
 }
 
 // OfferAttempt offers an attempt, in the place of an earlier offer of its effect: who makes that has nothing to report
