@@ -419,6 +419,7 @@ func refuse(w http.ResponseWriter, status int, why string) {
 }
 
 func send(w http.ResponseWriter, status int, v any) {
+	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(takeWithin)) // the server's may be over
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
 	_ = json.NewEncoder(w).Encode(v) // the program may be gone

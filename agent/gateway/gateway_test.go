@@ -334,20 +334,24 @@ func TestEndpointThatFails(t *testing.T) {
 	}
 }
 
-// An endpoint that does not begin to answer is given up after the time for that.
+// An endpoint that does not begin to answer is given up after the time for that. The program is told, although the
+// server that the gateway is part of would have answered by then.
 func TestEndpointThatIsSilent(t *testing.T) {
 	over := make(chan struct{})
 	upstream, _ := endpoint(t, func(http.ResponseWriter) { <-over })
 	g, err := gateway.New(gateway.Config{Upstream: upstream, Model: "m", Token: token, Meter: &purse{},
-		Begin: time.Millisecond})
+		Begin: 20 * time.Millisecond})
 	if err != nil {
 		t.Fatal(err)
 	}
-	server := httptest.NewServer(g)
+	server := httptest.NewUnstartedServer(g)
+	server.Config.WriteTimeout = time.Millisecond
+	server.Start()
 	t.Cleanup(server.Close)
 	status, text := ask(t, http.MethodPost, server.URL+"/v1/chat/completions", `{"model":"m"}`)
 	close(over)
-	if status != http.StatusBadGateway || !strings.Contains(text, "can't be reached") {
+	if status != http.StatusBadGateway || !strings.Contains(text, "did not begin to answer within 20ms") ||
+		g.Status() != 0 || g.Failed() == "" {
 		t.Errorf("%d %s", status, text)
 	}
 }
