@@ -150,7 +150,7 @@ func (a *App) setToWork(ctx context.Context, g *deps, o Options) (err error) {
 		return err
 	}
 	if p.runners != nil {
-		a.runners = runner.NewDoor(p.runners)
+		a.runners = runner.NewDoor(p.runners, g.room)
 	}
 	if c.Roles.Has(RoleWeb) {
 		advise, err := newAdviser(g.store, g.settings, p.chooser, p.who)

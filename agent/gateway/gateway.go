@@ -66,7 +66,7 @@ type Config struct {
 	Upstream string       // base URL of the endpoint, such as https://api.openai.com/v1
 	Key      string       // its key; "": none is sent
 	Model    string       // the one model
-	Token    string       // what the program has in place of the key
+	Token    string       // what the program has in place of the key; each attempt has its own
 	Meter    Meter        // required
 	Room     *Room        // that it shares with other gateways; nil: one of its own
 	Client   *http.Client // nil: [NewClient]
@@ -82,7 +82,6 @@ type Gateway struct {
 
 	mu     sync.Mutex
 	closed bool
-	held   int    // bytes of Room
 	status int    // of the endpoint's last answer; 0: it gave none
 	failed string // how the endpoint last failed, for people
 }

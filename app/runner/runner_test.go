@@ -22,6 +22,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/sia-bot/sia/agent"
+	"github.com/sia-bot/sia/agent/gateway"
 	"github.com/sia-bot/sia/agent/llm"
 	"github.com/sia-bot/sia/agent/tool"
 	"github.com/sia-bot/sia/app/runner"
@@ -95,7 +96,7 @@ func newWorld(t *testing.T, model string) *world {
 			Key:   "the key",
 			Price: llm.Price{Input: 1, Output: 2}}}}},
 		Poll: 20 * time.Millisecond})
-	w.door = httptest.NewServer(runner.NewDoor(w.dispatch))
+	w.door = httptest.NewServer(runner.NewDoor(w.dispatch, &gateway.Room{}))
 	t.Cleanup(w.door.Close)
 	return w
 }
@@ -516,6 +517,43 @@ func TestModelOfARunnerIsObserved(t *testing.T) {
 	w.expect(http.StatusBadGateway, o.Pass, runner.ModelPath+"0/chat/completions", ask)
 	if got := <-seen; got.Failed != llm.KindNetwork || got.Ended {
 		t.Errorf("not reached: %+v", got)
+	}
+}
+
+// Requests of one attempt share their room, and leave others theirs.
+func TestRoomOfARunnersRequests(t *testing.T) {
+	here, answered := make(chan bool), make(chan bool)
+	var second atomic.Bool
+	model := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body)
+		if second.CompareAndSwap(false, true) {
+			here <- true
+			<-answered
+		}
+		fmt.Fprint(w, `{"choices":[],"usage":{"prompt_tokens":4,"completion_tokens":5}}`)
+	}))
+	defer model.Close()
+	w := newWorld(t, model.URL)
+	w.dispatch.Lease = time.Hour // nobody beats here, and the bodies are large
+	w.run(t.Context(), agent.Input{Limits: agent.Limits{Credits: 10_000 * sia.Credit}})
+	one := w.take()
+	must(t, w.db.OfferAttempt(t.Context(), store.RunnerAttempt{Key: "7-1/2/attempt", Task: w.task.ID, Owner: "o",
+		Start: w.base, Coder: "coder", Work: []byte("{}"), Credits: 10_000 * sia.Credit, MostCalls: 9}))
+	other := w.take()
+	path := runner.ModelPath + "0/chat/completions"
+	large := []byte(`{"model":"m","max_tokens":9,"messages":[{"role":"user","content":"` + strings.Repeat("x", 10<<20) +
+		`"}]}`)
+	done := make(chan int)
+	go func() {
+		status, _ := w.say(one.Pass, path, large)
+		done <- status
+	}()
+	<-here
+	w.expect(http.StatusServiceUnavailable, one.Pass, path, large)
+	w.expect(http.StatusOK, other.Pass, path, large)
+	answered <- true
+	if status := <-done; status != http.StatusOK {
+		t.Errorf("the first: %d", status)
 	}
 }
 
