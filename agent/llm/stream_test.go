@@ -258,6 +258,8 @@ data: [DONE]
 			"\ndata: [DONE]\n\n", "hi", nil},
 		"two lines": {"data: {\"choices\":[{\"index\":0,\ndata: " +
 			"\"delta\":{\"content\":\"hi\"},\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n", "hi", nil},
+		"the end of a thought within JSON": {`data: {"choices":[{"index":0,"delta":{"content":"{\"a\":\"x</think>y\"}"},` +
+			`"finish_reason":"stop"}]}` + "\n\ndata: [DONE]\n\n", `{"a":"x</think>y"}`, nil},
 		"other choice": {"data: {\"choices\":[{\"index\":1,\"delta\":{\"content\":\"no\"}}," +
 			"{\"index\":0,\"delta\":{\"content\":\"hi\"},\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n", "hi", nil},
 		"whole calls under one index": {`data: {"choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"id":"a",` +
