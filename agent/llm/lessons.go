@@ -147,13 +147,7 @@ const (
 )
 
 // lessonPatterns are the patterns of lessons, in their order.
-var lessonPatterns = func() []*lazyregexp.Regexp {
-	list := make([]*lazyregexp.Regexp, len(lessons))
-	for i, l := range lessons {
-		list[i] = lazyregexp.New(l.pattern)
-	}
-	return list
-}()
+var lessonPatterns = patternsOf(lessons, func(l lesson) string { return l.pattern })
 
 // trial is a request on its way to a form that the endpoint accepts.
 type trial struct {
