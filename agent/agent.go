@@ -77,9 +77,9 @@ type Input struct {
 	Hazard stuck.Hazard // when to interrupt an attempt that seems to get nowhere; the zero Hazard never does
 	Spare  bool         // the attempt goes on where Hazard says stop, and Result.Risk says so
 
-	// Saved are the turns of this very attempt, in order, when the process that made
-	// it ended. The attempt goes on from them, and what they cost is spent once. Empty:
-	// the attempt begins.
+	// Saved are the turns of this very attempt, in order, when it was interrupted: the process that
+	// made it ended, or no model answered for a while. The attempt goes on from them, and what they
+	// cost is spent once. Empty: the attempt begins.
 	Saved   []Turn
 	Rebuild bool // Dir is not as the saved turns left it: their changes are made again
 }
@@ -176,6 +176,8 @@ type Turn struct {
 	Model  string      `json:"model,omitempty" mask:"-"` // the one that answered
 	Opaque *llm.Opaque `json:"opaque,omitempty"`         // of its answer, for the model alone: never shown
 	Note   string      `json:"note,omitempty"`           // what else the loop did, such as a warning
+	// of the attempt's time, until then; 0: that is not known
+	Used time.Duration `json:"used_ns,omitempty"`
 }
 
 // Masked is the turn with its texts masked. A call says so when its arguments changed.

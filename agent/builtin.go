@@ -108,10 +108,10 @@ func (b *BuiltinAgent) Run(ctx context.Context, in Input, rec Recorder) (Result,
 		in = in.toPlan()
 	}
 	r := &builtinRun{
-		BuiltinAgent: b, in: in, turnJournal: turnJournal{rec: rec, clock: b.now},
-		env:    tool.Env{Root: root, CanAsk: in.CanAsk, Test: in.Test, Failures: in.Failures, Past: in.Past},
-		budget: newBudget(in.Limits, b.model.Price(), b.now),
-		loop:   loopDetector{hazard: in.Hazard, spare: in.Spare, still: in.Planning},
+		BuiltinAgent: b, in: in,
+		turnJournal: turnJournal{rec: rec, budget: newBudget(in.Limits, b.model.Price(), b.now)},
+		env:         tool.Env{Root: root, CanAsk: in.CanAsk, Test: in.Test, Failures: in.Failures, Past: in.Past},
+		loop:        loopDetector{hazard: in.Hazard, spare: in.Spare, still: in.Planning},
 	}
 	if in.Planning {
 		r.budget.closing = planClosing

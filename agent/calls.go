@@ -71,8 +71,7 @@ func (r *builtinRun) callTool(ctx context.Context, call *Call, cut bool) (unders
 		}
 	case cut && !json.Valid([]byte(call.Arguments)):
 		err = fmt.Errorf("your answer was cut at the output limit before the call was complete, so nothing was done; " +
-			"make " +
-			"a smaller call, such as several small edits")
+			"make a smaller call, such as several small edits")
 	default:
 		understood = call.Arguments == "" || json.Valid([]byte(call.Arguments))
 		res, err = t.Call(ctx, r.env, json.RawMessage(call.Arguments))

@@ -32,6 +32,7 @@ type CommandAgentsConfig struct {
 	Model    string
 	Price    llm.Price
 	Timeout  time.Duration // of one answer; 0: as in [gateway.Config]
+	Room     *gateway.Room // that its gateways share with others; nil: one of their own
 
 	Sandbox *sandbox.Sandbox // runs them; nil: none runs
 	Path    []string         // folders with agents that are installed on this server, shown to commands read-only
@@ -48,7 +49,6 @@ type CommandAgentsConfig struct {
 type CommandAgents struct {
 	CommandAgentsConfig
 	runners *runnerFactory // nil: no sandbox
-	room    *gateway.Room  // of all gateways
 }
 
 // NewCommandAgents checks cfg and returns the agents.
@@ -62,7 +62,10 @@ func NewCommandAgents(cfg CommandAgentsConfig) (*CommandAgents, error) {
 	if cfg.Environ == nil {
 		cfg.Environ = os.Environ()
 	}
-	c := &CommandAgents{CommandAgentsConfig: cfg, room: &gateway.Room{}}
+	if cfg.Room == nil {
+		cfg.Room = &gateway.Room{}
+	}
+	c := &CommandAgents{CommandAgentsConfig: cfg}
 	for i, dir := range c.Path {
 		abs, err := filepath.Abs(dir)
 		if err != nil {
@@ -138,13 +141,13 @@ func (a *CommandAgent) Run(ctx context.Context, in Input, rec Recorder) (Result,
 		return Result{End: sia.EndError}, fmt.Errorf("open work tree: %w", err)
 	}
 	defer root.Close()
+	spent := newBudget(in.Limits, a.Price, a.Now)
+	spent.bookSaved(in.Saved)
 	r := &commandRun{
-		CommandAgent: a, in: in, turnJournal: turnJournal{rec: rec, clock: a.Now},
+		CommandAgent: a, in: in, turnJournal: turnJournal{rec: rec, budget: spent},
 		env: tool.Env{Root: root, Test: in.Test, Past: in.Past},
 		out: &outputParser{read: a.preset.read, now: a.Now}, answers: make(chan paidAnswer),
 	}
-	spent := newBudget(in.Limits, a.Price, a.Now)
-	spent.bookSaved(in.Saved)
 	r.meter = &callMeter{longest: longestAnswer, budget: spent, answered: r.passAnswer, spent: r.endAtLimit}
 	res, err := r.attempt(ctx)
 	a.Logger.InfoContext(ctx, "attempt ended", "repo", in.Repo, "issue", in.Issue, "attempt", in.Attempt, "agent",
@@ -209,6 +212,6 @@ func lookupEnv(environ []string, name string) (string, bool) {
 func (a *CommandAgent) gateway(m gateway.Meter) (*gateway.Gateway, modelAccess, error) {
 	to := modelAccess{url: sandbox.ServiceURL, token: "sia-attempt-" + rand.Text(), model: a.Model}
 	g, err := gateway.New(gateway.Config{Upstream: a.Upstream, Key: a.Key, Model: a.Model, Token: to.token, Meter: m,
-		Room: a.room, Begin: a.Timeout, Logger: a.Logger})
+		Room: a.Room, Begin: a.Timeout, Logger: a.Logger})
 	return g, to, err
 }

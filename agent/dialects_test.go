@@ -6,12 +6,14 @@ import (
 	"fmt"
 	"math"
 	"net/http"
+	"net/http/httptest"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/sia-bot/sia/agent"
+	"github.com/sia-bot/sia/agent/gateway"
 	"github.com/sia-bot/sia/agent/llm"
 	"github.com/sia-bot/sia/agent/tool"
 	"github.com/sia-bot/sia/sia"
@@ -93,6 +95,46 @@ func TestAttemptWithEachFlavour(t *testing.T) {
 				t.Errorf("the transcript shows %q", words)
 			}
 		})
+	}
+}
+
+// openHanded is a meter that lets every call through.
+type openHanded struct{}
+
+func (openHanded) Reserve(prompt, want int) (gateway.Call, error) {
+	return gateway.Call{Prompt: prompt, Most: want}, nil
+}
+
+func (openHanded) Settle(gateway.Call, gateway.Usage) {}
+
+// What can be talked to is talked to through the gateway as well. It finds out once what the endpoint refuses.
+func TestAttemptThroughTheGateway(t *testing.T) {
+	more := map[string]int{"Mistral: stream_options are forbidden": 1, "vLLM: stream_options are not known": 1,
+		"Mistral: thinking is a block of the content": 0}
+	for _, f := range flavour.All() {
+		refused, is := more[f.Name]
+		if !is {
+			continue
+		}
+		delete(more, f.Name)
+		t.Run(f.Name, func(t *testing.T) {
+			f.Say = flavour.Saying(working(4)...)
+			s := flavour.Start(f)
+			t.Cleanup(s.Close)
+			g, err := gateway.New(gateway.Config{Upstream: s.URL, Model: "coder", Token: "t", Meter: openHanded{}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			between := httptest.NewServer(g)
+			t.Cleanup(between.Close)
+			res, _ := attemptOn(t, clientOf(t, s, func(c *llm.Config) { c.BaseURL, c.APIKey = between.URL+"/v1", "t" }))
+			if res.End != sia.EndFinished || len(s.Asks()) != res.Turns+refused {
+				t.Fatalf("ended %s after %d turns and %d requests: %s", res.End, res.Turns, len(s.Asks()), res.Reason)
+			}
+		})
+	}
+	if len(more) > 0 {
+		t.Errorf("there are no flavours %v", more)
 	}
 }
 

@@ -33,8 +33,7 @@ func ParseEditFormat(s string) (EditFormat, error) {
 // editFamilies are the formats by how models' names begin, whatever vendor stands before
 // them. OpenAI's are trained on patches
 // (https://developers.openai.com/cookbook/examples/gpt4-1_prompting_guide#apply-patch); others do better with
-// replacing,
-// and the smallest write whole files (https://aider.chat/docs/leaderboards/).
+// replacing, and the smallest write whole files (https://aider.chat/docs/leaderboards/).
 var editFamilies = []struct {
 	prefix string
 	format EditFormat

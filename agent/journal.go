@@ -14,9 +14,9 @@ const recordWithin = 10 * time.Second
 
 // turnJournal saves an attempt's turns.
 type turnJournal struct {
-	rec   Recorder // nil: nothing is saved
-	clock func() time.Time
-	notes []string // for the next turn
+	rec    Recorder // nil: nothing is saved
+	budget *attemptBudget
+	notes  []string // for the next turn
 }
 
 // recordTurn saves a turn that is complete.
@@ -29,7 +29,8 @@ func (j *turnJournal) recordTurn(ctx context.Context, t Turn) error {
 // saveTurn saves a turn with its notes so far, secrets masked. It does so even when
 // the attempt was just cancelled.
 func (j *turnJournal) saveTurn(ctx context.Context, t Turn) error {
-	t.At = j.clock()
+	t.At = j.budget.now()
+	t.Used = t.At.Sub(j.budget.started)
 	t.Note = strings.Join(j.notes, "\n")
 	if j.rec == nil {
 		return nil

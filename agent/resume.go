@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/sia-bot/sia/agent/llm"
 	"github.com/sia-bot/sia/agent/tool"
+	"github.com/sia-bot/sia/sia"
 	"github.com/sia-bot/sia/sia/secret"
 	"github.com/sia-bot/sia/sia/stuck"
 )
@@ -42,15 +44,25 @@ func (b *attemptBudget) bookSaved(saved []Turn) {
 	if !ok {
 		return
 	}
-	for _, t := range answers {
-		b.turns++
+	b.turns = len(answers)
+	for _, t := range saved {
 		b.spent += t.Cost
 		b.usage = b.usage.Add(t.Usage)
 		b.warned = b.warned || strings.Contains(t.Note, toldToFinish)
 	}
-	if spent := answers[len(answers)-1].At.Sub(brief.At); spent > 0 {
-		b.started = b.started.Add(-spent)
+	last := answers[len(answers)-1]
+	if used := cmp.Or(last.Used, last.At.Sub(brief.At)); used > 0 {
+		b.started = b.started.Add(-used)
 	}
+}
+
+// lostOf is what the last of saved turns says that calls without an answer used. It stays in no turn before the next
+// answer, which takes that one's place.
+func lostOf(saved []Turn) (sia.Credits, llm.Usage) {
+	if last := saved[len(saved)-1]; last.Kind == TurnEnd {
+		return last.Cost, last.Usage
+	}
+	return 0, llm.Usage{}
 }
 
 // resumeAttempt takes the attempt up where its saved turns end. It puts the conversation
@@ -60,7 +72,7 @@ func (r *builtinRun) resumeAttempt(ctx context.Context, brief Turn, answers []Tu
 	r.conv.beginWith(r.systemText(), brief.Text)
 	was := strings.Split(brief.Note, "\n")
 	r.notes = slices.DeleteFunc(r.notes, func(n string) bool { return slices.Contains(was, n) })
-	r.notes = append(r.notes, fmt.Sprintf("resumed after the process ended: %d answers were taken up from the transcript",
+	r.notes = append(r.notes, fmt.Sprintf("resumed: %d answers were taken up from the transcript",
 		len(answers)))
 	var trouble []string
 	if r.in.Rebuild {

@@ -85,6 +85,38 @@ func (b *bench) die(number int, midst bool) []agent.Turn {
 	return left
 }
 
+// An attempt that goes on after an outage is paid for with the calls that broke off in it, once, and the outage takes
+// nothing of its time.
+func TestResumeAfterAnOutage(t *testing.T) {
+	script := func(fault *scripted.Fault) scripted.Script {
+		usage := &scripted.Usage{Input: 1000, Output: 50}
+		look := calls(scripted.Call{Name: "list", Args: args{}})
+		finish := calls(scripted.Call{Name: "finish", Args: args{"summary": "It is fine."}})
+		look.Usage, finish.Usage = usage, usage
+		struck := look
+		struck.Fault = fault
+		return turns(look, struck, look, finish)
+	}
+	b := newBench(t, script(&scripted.Fault{Status: 503, After: 2}),
+		func(c *llm.Config) { c.Price = llm.Price{Input: 1, Output: 10} })
+	b.in.Limits.Credits = 100 * sia.Credit
+	first, err := b.agent.Run(t.Context(), b.in, b.rec)
+	var known *sia.Error
+	if !errors.As(err, &known) || known.Permanent || first.Turns != 1 || first.Cost <= b.rec.turns[1].Cost {
+		t.Fatalf("%+v, %v", first, err)
+	}
+	b.now = b.now.Add(24 * time.Hour)
+	if err := b.model.SetScript(script(nil)); err != nil {
+		t.Fatal(err)
+	}
+	b.in.Saved = slices.Clone(b.rec.turns)
+	b.in.Saved = b.die(3, false)
+	got := b.run()
+	if want := first.Cost + 3*b.rec.turns[1].Cost; got.End != sia.EndFinished || got.Turns != 4 || got.Cost != want {
+		t.Errorf("%+v, want a cost of %s", got, want)
+	}
+}
+
 // Wherever the process ends, the attempt that goes on has the same result: no
 // answer is asked for twice, none is paid for twice, the model is told the same.
 func TestResume(t *testing.T) {
@@ -129,7 +161,7 @@ func TestResume(t *testing.T) {
 							t.Errorf("turn %d has number %d", i, turn.Number)
 						}
 					}
-					if !strings.Contains(b.rec.notes(), "resumed after the process ended") {
+					if !strings.Contains(b.rec.notes(), "resumed: ") {
 						t.Errorf("notes: %s", b.rec.notes())
 					}
 					for file, text := range map[string]string{"main.go": "greet() }", "greet.go": "func greet"} {

@@ -32,7 +32,6 @@ type builtinRun struct {
 	turnJournal
 	in     Input
 	env    tool.Env
-	budget *attemptBudget
 	loop   loopDetector
 	runner *attemptRunner // nil: nothing is run
 
@@ -72,7 +71,8 @@ func (r *builtinRun) attempt(ctx context.Context) (Result, error) {
 		r.res.End = sia.EndError
 		r.res.Reason = secret.Mask(err.Error())
 	}
-	if saved := r.recordTurn(ctx, Turn{Number: r.budget.turns + 1, Kind: TurnEnd, Text: endText(r.res)}); err == nil {
+	end := Turn{Number: r.budget.turns + 1, Kind: TurnEnd, Text: endText(r.res), Cost: r.lost, Usage: r.lostUsage}
+	if saved := r.recordTurn(ctx, end); err == nil {
 		err = saved
 	}
 	return r.res, err
@@ -92,6 +92,7 @@ func (r *builtinRun) begin(ctx context.Context) error {
 	}
 	r.specs, r.fixed = toolSpecs(r.offered)
 	if brief, answers, ok := resumePoint(r.in.Saved); ok {
+		r.lost, r.lostUsage = lostOf(r.in.Saved)
 		return r.resumeAttempt(ctx, brief, answers)
 	}
 	room := r.model.Window() - r.model.MaxOutput() - r.fixed - llm.CountTokens(r.systemText())

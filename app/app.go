@@ -150,7 +150,7 @@ func (a *App) setToWork(ctx context.Context, g *deps, o Options) (err error) {
 		return err
 	}
 	if p.runners != nil {
-		a.runners = runner.NewDoor(p.runners)
+		a.runners = runner.NewDoor(p.runners, g.room)
 	}
 	if c.Roles.Has(RoleWeb) {
 		advise, err := newAdviser(g.store, g.settings, p.chooser, p.who)
@@ -183,8 +183,7 @@ func (a *App) setToWork(ctx context.Context, g *deps, o Options) (err error) {
 	}
 	a.engine, err = a.Store.Start(ctx, store.Handlers{
 		Delivery: webhook.LargeAlone(p.intake.Deliver), Setup: p.intake.Setup, Effect: a.tracer.Effect(p.worker.Effect),
-		Periodic: a.periodic,
-		Boundary: o.Boundary,
+		Spent: p.worker.Spent, Periodic: a.periodic, Boundary: o.Boundary,
 	}, o.Engine)
 	return err
 }

@@ -30,3 +30,15 @@ func TestAgentEnvIsMasked(t *testing.T) {
 		}
 	}
 }
+
+// A model that is asked in two ways is listed twice, and tried out twice.
+func TestOneModelInTwoWays(t *testing.T) {
+	quick := ModelConfig{URL: "https://models.example/v1", Model: "m", Reasoning: "low"}
+	slow := quick
+	slow.Reasoning = "high"
+	named := ModelsConfig{Coder: quick, Coders: []CoderConfig{{Name: "quick", Model: quick}, {Name: "slow", Model: slow}}}.
+		Named()
+	if len(named) != 2 || named[0].Name != "coder" || named[1].Name != "slow" || named[0].key() == named[1].key() {
+		t.Errorf("%+v", named)
+	}
+}

@@ -492,7 +492,7 @@ var volatile = []struct {
 	{regexp.MustCompile(`\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d)?( UTC|Z)?`), "<time>"},
 	{regexp.MustCompile(`\d\d:\d\d:\d\d`), "<time>"},
 	// a run beside the one that the process died in goes on from its turns, and says so
-	{regexp.MustCompile(`\n\*Note: resumed after the process ended: [^\n]*\n`), ""},
+	{regexp.MustCompile(`\n\*Note: resumed: [^\n]*\n`), ""},
 	// a busy machine needs more than one
 	{regexp.MustCompile(`(took|\),) (less than a minute|\d+ minutes?)`), "$1 <minutes>"},
 	{regexp.MustCompile(`issuecomment-\d+|runs/\d+|job/\d+|-v\d+`), "<id>"},

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/sia-bot/sia/agent/gateway"
 	"github.com/sia-bot/sia/app/github"
 	"github.com/sia-bot/sia/app/learn"
 	"github.com/sia-bot/sia/app/lease"
@@ -30,6 +31,7 @@ type deps struct {
 	lessons  *learn.Lessons
 	memory   *memory.Branches
 	evolver  *trial.Evolver
+	room     *gateway.Room // for requests that pass this server on their way to a model
 	secrets  *secret.Masker
 	log      *slog.Logger
 	now      func() time.Time
@@ -37,7 +39,7 @@ type deps struct {
 
 // openStore opens the database alone, and brings its schema up to date. The caller closes the store.
 func openStore(ctx context.Context, c Config, o Options) (_ *deps, err error) {
-	g := &deps{secrets: c.secrets(), log: o.Logger}
+	g := &deps{secrets: c.secrets(), log: o.Logger, room: &gateway.Room{}}
 	if g.log == nil {
 		g.log = slog.Default()
 	}

@@ -139,14 +139,18 @@ func (c ModelsConfig) Roles() map[string]ModelConfig {
 	return map[string]ModelConfig{"coder": c.Coder, "sia": c.SIA, "reviewer": c.Reviewer}
 }
 
+// same reports whether two are one model, asked in one way.
+func (m ModelConfig) same(o ModelConfig) bool {
+	return o.URL == m.URL && o.Model == m.Model && o.Key == m.Key && o.Protocol == m.Protocol && o.Reasoning == m.Reasoning
+}
+
 // Named lists every model once, in the order of the roles and of being asked.
 // Names are filled in; a model without an address is left out.
 func (c ModelsConfig) Named() (list []ModelConfig) {
 	add := func(name string, first ModelConfig) {
 		for _, m := range append([]ModelConfig{first}, first.Backups...) {
 			m.Name, m.Backups = cmp.Or(m.Name, name), nil
-			same := func(o ModelConfig) bool { return o.URL == m.URL && o.Model == m.Model && o.Key == m.Key }
-			if m.URL != "" && !slices.ContainsFunc(list, same) {
+			if m.URL != "" && !slices.ContainsFunc(list, m.same) {
 				list = append(list, m)
 			}
 		}

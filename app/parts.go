@@ -138,7 +138,7 @@ func newCoders(g *deps, c Config, box *sandbox.Sandbox) (out work.Coders, err er
 		}
 		commands, err := agent.NewCommandAgents(agent.CommandAgentsConfig{
 			Upstream: one.Model.URL, Key: one.Model.Key, Model: one.Model.Model, Price: one.Model.Price,
-			Timeout: one.Model.Timeout, Sandbox: box, Path: c.AgentPath, Env: c.AgentEnv, Cache: cache,
+			Timeout: one.Model.Timeout, Room: g.room, Sandbox: box, Path: c.AgentPath, Env: c.AgentEnv, Cache: cache,
 			Hosts: c.SetupHosts, Now: g.now, Logger: g.log,
 		})
 		if err != nil {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"log/slog"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/sia-bot/sia/agent/llm"
@@ -29,7 +30,7 @@ func (m ModelConfig) Probe(ctx context.Context, log *slog.Logger, memory *ModelM
 	}
 	p := client.Probe(ctx)
 	if context.Cause(ctx) == nil || ctx.Err() == context.DeadlineExceeded {
-		memory.keepProbed(client.Key(), p)
+		memory.keepProbed(m.key(), p)
 	}
 	return p
 }
@@ -52,13 +53,13 @@ func (p modelProbes) Probed() (list []llm.Probed) {
 	return list
 }
 
-// key is that of the model's client.
+// key is that of the model's client, with the way in which it is asked.
 func (m ModelConfig) key() string {
 	client, err := m.Client(nil, 0)
 	if err != nil {
 		return ""
 	}
-	return client.Key()
+	return strings.TrimSpace(client.Key() + " " + strings.TrimSpace(string(m.Protocol)+" "+m.Reasoning))
 }
 
 // probeModels holds a conversation with each model that none was held with lately.

@@ -116,7 +116,7 @@ func (a *App) indispensable(what string, down map[string]bool) bool {
 	named := a.config.Models.Named()
 	nameOf := func(m ModelConfig) string {
 		for _, n := range named {
-			if n.URL == m.URL && n.Model == m.Model && n.Key == m.Key {
+			if n.same(m) {
 				return "model " + n.Name
 			}
 		}

@@ -77,7 +77,7 @@ func TestCrashInAnAttempt(t *testing.T) {
 			}
 			transcript, err := sim.File(apptest.Repo, "sia/memory", ".sia/transcripts/1/1.md")
 			check(t, err)
-			for _, want := range []string{"## Turn 1\n", "## Turn 2\n", "## Turn 3\n", "resumed after the process ended"} {
+			for _, want := range []string{"## Turn 1\n", "## Turn 2\n", "## Turn 3\n", "resumed: "} {
 				if strings.Count(transcript, want) != 1 {
 					t.Errorf("%q is not once in the transcript:\n%s", want, transcript)
 				}

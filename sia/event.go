@@ -358,7 +358,8 @@ type (
 	// EffectFailed: an effect could not be carried out within its retries.
 	EffectFailed struct {
 		Effect EffectKind `json:"effect"`
-		Reason string     `json:"reason"` // for people: what failed and what to do
+		Reason string     `json:"reason"`         // for people: what failed and what to do
+		Cost   Credits    `json:"cost,omitempty"` // of an attempt: what it had spent until then
 	}
 )
 

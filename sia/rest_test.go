@@ -4,6 +4,8 @@ import (
 	"slices"
 	"testing"
 	"time"
+
+	"github.com/sia-bot/sia/sia/plan"
 )
 
 // When nothing can be done any more, such as after the app was uninstalled,
@@ -58,6 +60,23 @@ func TestMemoryOfAStoppedAttempt(t *testing.T) {
 				t.Errorf("memory is written: %v", remembers)
 			}
 		})
+	}
+}
+
+// An attempt that could not be made to its end, or a run of one, is paid for as far as it came.
+func TestLostAttemptIsPaid(t *testing.T) {
+	for key, a := range map[string]Attempt{
+		"9-3/1/attempt":       {},
+		"9-3/1/attempt-run-1": {Structure: plan.Linear, Runs: 1, Parts: []Part{{State: PartRunning, Run: 1, Reserved: 40}}},
+	} {
+		a.Number, a.Reserved = 1, 80
+		r := Step(Task{ID: "9-3", State: Working, Settings: DefaultSettings(), Attempts: []Attempt{a},
+			Credits: Ledger{Budget: 100, Reserved: 80}, Pending: map[string]EffectKind{key: DoAttempt}},
+			Event{ID: key, Effect: key, Fact: EffectFailed{Effect: DoAttempt, Reason: "no machine", Cost: 50}})
+		left := Ledger{Budget: 100, Spent: 50, Reserved: r.Task.Attempts[0].Reserved}
+		if r.Task.Credits != left || r.Task.Attempts[0].Cost != 50 || left.Reserved > 30 {
+			t.Errorf("%s: %+v, the attempt %+v", key, r.Task.Credits, r.Task.Attempts[0])
+		}
 	}
 }
 

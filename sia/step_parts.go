@@ -196,9 +196,7 @@ func (s *step) recordRun() (AttemptEnded, *Part, int) {
 	if p != nil {
 		p.Reserved = 0
 	}
-	from := min(f.Cost, a.spare())
-	s.t.Credits.settle(from, f.Cost)
-	a.Reserved -= from
+	s.payRun(f.Cost)
 	a.book(f)
 	a.recordLessons(f.LessonsShown, f.LessonsWithheld)
 	if p != nil {
@@ -213,6 +211,14 @@ func (s *step) recordRun() (AttemptEnded, *Part, int) {
 		p.Affected, p.Reproduced = f.Affected, f.Reproduced
 	}
 	return f, p, n
+}
+
+// payRun pays for a run that ended, from what is set aside for the attempt as far as that goes.
+func (s *step) payRun(cost Credits) {
+	a := s.t.Attempt()
+	from := min(cost, a.spare())
+	s.t.Credits.settle(from, cost)
+	a.Reserved -= from
 }
 
 // runEnded goes on after a run of an attempt of several.
@@ -453,6 +459,9 @@ func (s *step) runLost(f EffectFailed) bool {
 		return false
 	}
 	p.State, p.Reserved, p.Reason = PartWaiting, 0, f.Reason
+	s.payRun(f.Cost)
+	a := s.t.Attempt()
+	a.Cost, p.Cost = a.Cost+f.Cost, p.Cost+f.Cost
 	return true
 }
 

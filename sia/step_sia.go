@@ -289,7 +289,8 @@ func (s *step) failedAside(f EffectFailed) {
 func (s *step) attemptLost(f EffectFailed) {
 	a := s.t.Attempt()
 	a.Outcome, a.Reason, a.EndedAt = AttemptError, f.Reason, s.e.At
-	s.t.Credits.settle(a.Reserved, 0)
+	a.Cost += f.Cost
+	s.t.Credits.settle(a.Reserved, f.Cost)
 	a.Reserved = 0
 	for i := range a.Parts {
 		a.Parts[i].Reserved = 0

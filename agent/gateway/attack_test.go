@@ -269,7 +269,8 @@ func TestSlowUploadsShareTheirRoom(t *testing.T) {
 	const servers, uploads, size = 12, 9, 15 << 20 // one of each would be more than there is for all
 	urls := make([]string, servers)
 	for i := range urls {
-		g, err := gateway.New(gateway.Config{Upstream: upstream, Model: "m", Token: token, Meter: &purse{}, Room: room})
+		g, err := gateway.New(gateway.Config{Upstream: upstream, Model: "m", Token: fmt.Sprint(token, i), Meter: &purse{},
+			Room: room})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -289,7 +290,7 @@ func TestSlowUploadsShareTheirRoom(t *testing.T) {
 				return
 			}
 			fmt.Fprintf(conn, "POST /v1/messages HTTP/1.1\r\nHost: x\r\nX-Api-Key: %s\r\nContent-Length: %d\r\n\r\n",
-				token, size)
+				fmt.Sprint(token, i%servers), size)
 			piece := []byte(strings.Repeat("x", 64<<10))
 			for sent := 0; sent < size-len(piece); sent += len(piece) { // it never ends
 				_ = conn.SetWriteDeadline(time.Now().Add(10 * time.Second))
@@ -320,9 +321,10 @@ func TestSlowUploadsShareTheirRoom(t *testing.T) {
 		c.Close()
 	}
 	// The room is free again.
-	for _, url := range urls {
+	for i, url := range urls {
 		for t.Context().Err() == nil {
-			if status, _ := ask(t, http.MethodPost, url+"/v1/messages", `{"model":"m","max_tokens":9}`); status == 200 {
+			if status, _ := ask(t, http.MethodPost, url+"/v1/messages", `{"model":"m","max_tokens":9}`, "X-Api-Key",
+				fmt.Sprint(token, i)); status == 200 {
 				break
 			}
 			runtime.Gosched()

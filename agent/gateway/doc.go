@@ -19,7 +19,9 @@
 //     is complete. Otherwise nobody can tell what the call took, and it costs what
 //     was reserved: an answer that was cut, one without usage, one that the program did
 //     not wait for. A call that the endpoint refused costs nothing.
-//   - [Room] bounds the memory that requests take, of one gateway and of all together
+//   - A field that the gateway itself adds may be refused. The endpoint is then asked once
+//     more, without it or with its other name, and [Room] remembers that.
+//   - [Room] bounds the memory that requests take, of one attempt and of all together
 //     (room.go).
 //
 // Requests come from inside of a sandbox: everything in them is a stranger's. The

@@ -42,6 +42,9 @@ type Call struct {
 	Held   int64 // the meter's own: what it set aside
 }
 
+// errSilent ends a call that the endpoint does not begin to answer.
+var errSilent = errors.New("the endpoint is silent")
+
 // ErrAskAgain is that nobody could tell whether a call may be made. The program that asks tries again, and the attempt
 // goes on.
 var ErrAskAgain = errors.New("ask again")
@@ -63,7 +66,7 @@ type Config struct {
 	Upstream string       // base URL of the endpoint, such as https://api.openai.com/v1
 	Key      string       // its key; "": none is sent
 	Model    string       // the one model
-	Token    string       // what the program has in place of the key
+	Token    string       // what the program has in place of the key; each attempt has its own
 	Meter    Meter        // required
 	Room     *Room        // that it shares with other gateways; nil: one of its own
 	Client   *http.Client // nil: [NewClient]
@@ -79,7 +82,7 @@ type Gateway struct {
 
 	mu     sync.Mutex
 	closed bool
-	held   int    // bytes of Room
+	status int    // of the endpoint's last answer; 0: it gave none
 	failed string // how the endpoint last failed, for people
 }
 
@@ -123,6 +126,13 @@ func (g *Gateway) Failed() string {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return g.failed
+}
+
+// Status is the HTTP status of the endpoint's last answer; 0 when it gave none.
+func (g *Gateway) Status() int {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.status
 }
 
 // ServeHTTP forwards one call.
@@ -183,28 +193,28 @@ func (g *Gateway) call(w http.ResponseWriter, r *http.Request, p protocol) {
 	}
 	used := Usage{} // for as long as nothing was sent
 	defer func() { g.Meter.Settle(call, used) }()
-	if body, err = q.rewritten(call.Most); err != nil {
-		refuse(w, http.StatusBadRequest, err.Error())
-		return
-	}
-	resp, sent, err := g.ask(r, p, body)
+	resp, sent, err := g.askAdapting(r, q, call.Most)
 	release()
 	if err != nil {
 		if sent {
 			used = newCounter(false).usage(call, false)
 		}
+		why := "can't be reached"
+		if errors.Is(err, errSilent) {
+			why = fmt.Sprintf("did not begin to answer within %s", g.Begin)
+		}
 		if r.Context().Err() == nil {
-			g.note("the endpoint can't be reached")
+			g.note(0, "the endpoint "+why)
 		}
 		g.Logger.WarnContext(r.Context(), "model gateway: endpoint not reached", "error", err)
-		refuse(w, http.StatusBadGateway, "the model's endpoint can't be reached")
+		refuse(w, http.StatusBadGateway, "the model's endpoint "+why)
 		return
 	}
 	defer resp.Body.Close()
 	if resp.StatusCode < 300 {
-		g.note("")
+		g.note(resp.StatusCode, "")
 	} else {
-		g.note("the endpoint answered " + resp.Status)
+		g.note(resp.StatusCode, "the endpoint answered "+resp.Status)
 	}
 	used = g.pass(w, resp, call)
 }
@@ -266,12 +276,66 @@ func (g *Gateway) address(p protocol) string {
 	return base.JoinPath(p.path).String()
 }
 
+// askAdapting forwards a request, and once more where the endpoint refuses a field that the program did not write. It
+// remembers what was right.
+func (g *Gateway) askAdapting(r *http.Request, q request, most int) (_ *http.Response, sent bool, _ error) {
+	endpoint := g.Upstream + " " + g.Model
+	before := g.Room.refusedBy(endpoint)
+	without := before
+	for {
+		body, added, err := q.rewritten(most, without)
+		if err != nil {
+			return nil, false, err
+		}
+		resp, sent, err := g.ask(r, q.protocol, body)
+		if err != nil {
+			return resp, sent, err
+		}
+		if resp.StatusCode < 300 && len(without) > len(before) {
+			g.Room.refuses(endpoint, without)
+		}
+		name := refusedOf(resp, added)
+		if name == "" {
+			return resp, sent, nil
+		}
+		resp.Body.Close()
+		without = append(slices.Clone(without), name)
+	}
+}
+
+// maxRefusal bounds what is read of an endpoint's words about a request, in bytes.
+const maxRefusal = 64 << 10
+
+// refusedOf is the one of some fields that an endpoint refuses; empty: none. The answer can be read all the same.
+func refusedOf(resp *http.Response, fields []string) string {
+	if resp.StatusCode != http.StatusBadRequest && resp.StatusCode != http.StatusUnprocessableEntity {
+		return ""
+	}
+	words, err := io.ReadAll(io.LimitReader(resp.Body, maxRefusal))
+	resp.Body = readAgain{io.MultiReader(bytes.NewReader(words), resp.Body), resp.Body}
+	if err != nil {
+		return ""
+	}
+	for _, name := range fields {
+		if bytes.Contains(words, []byte(name)) {
+			return name
+		}
+	}
+	return ""
+}
+
+// readAgain is a body with its beginning, which was read.
+type readAgain struct {
+	io.Reader
+	io.Closer
+}
+
 // ask forwards a request, once: the program that asks has its own way of trying again.
 // sent says that the endpoint may have it, whether it answered or not.
 func (g *Gateway) ask(r *http.Request, p protocol, body []byte) (resp *http.Response, sent bool, err error) {
 	var wrote atomic.Bool
-	ctx, giveUp := context.WithCancel(r.Context())
-	silent := time.AfterFunc(g.Begin, giveUp)
+	ctx, giveUp := context.WithCancelCause(r.Context())
+	silent := time.AfterFunc(g.Begin, func() { giveUp(errSilent) })
 	defer silent.Stop() // from then on the answer may take as long as the program waits for it
 	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{WroteHeaders: func() { wrote.Store(true) }})
 	out, err := http.NewRequestWithContext(ctx, http.MethodPost, g.address(p), bytes.NewReader(body))
@@ -298,7 +362,9 @@ func (g *Gateway) ask(r *http.Request, p protocol, body []byte) (resp *http.Resp
 			out.Header.Set("Authorization", "Bearer "+g.Key)
 		}
 	}
-	resp, err = g.Client.Do(out)
+	if resp, err = g.Client.Do(out); err != nil && errors.Is(context.Cause(ctx), errSilent) {
+		err = errSilent
+	}
 	return resp, wrote.Load(), err
 }
 
@@ -328,7 +394,7 @@ func (g *Gateway) pass(w http.ResponseWriter, resp *http.Response, call Call) Us
 		if err != nil {
 			whole = errors.Is(err, io.EOF)
 			if !whole && !errors.Is(err, context.Canceled) {
-				g.note("the endpoint's answer broke off")
+				g.note(resp.StatusCode, "the endpoint's answer broke off")
 			}
 			break
 		}
@@ -339,10 +405,10 @@ func (g *Gateway) pass(w http.ResponseWriter, resp *http.Response, call Call) Us
 	return count.usage(call, whole)
 }
 
-func (g *Gateway) note(failed string) {
+func (g *Gateway) note(status int, failed string) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.failed = failed
+	g.status, g.failed = status, failed
 }
 
 // refuse answers with an error as all three protocols understand it.
@@ -352,6 +418,7 @@ func refuse(w http.ResponseWriter, status int, why string) {
 }
 
 func send(w http.ResponseWriter, status int, v any) {
+	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(takeWithin)) // the server's may be over
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
 	_ = json.NewEncoder(w).Encode(v) // the program may be gone

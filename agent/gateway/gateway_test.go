@@ -203,6 +203,46 @@ func TestBaseWithoutAVersion(t *testing.T) {
 	}
 }
 
+// An endpoint that refuses what the gateway itself adds is asked without it, or by its other name, and that is
+// remembered.
+func TestWhatIsAddedCanBeRefused(t *testing.T) {
+	var asked []map[string]any
+	model := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var body map[string]any
+		if err := json.NewDecoder(r.Body).Decode(&body); err != nil {
+			t.Error(err)
+		}
+		asked = append(asked, body)
+		for name, status := range map[string]int{"max_completion_tokens": 422, "stream_options": 400} {
+			if body[name] != nil {
+				http.Error(w, `{"detail":[{"type":"extra_forbidden","loc":["body","`+name+`"]}]}`, status)
+				return
+			}
+		}
+		plain(w)
+	}))
+	t.Cleanup(model.Close)
+	room := &gateway.Room{}
+	for _, tries := range []int{3, 1} {
+		p := &purse{most: 100}
+		g, err := gateway.New(gateway.Config{Upstream: model.URL, Model: "m", Token: token, Meter: p, Room: room})
+		if err != nil {
+			t.Fatal(err)
+		}
+		srv := httptest.NewServer(g)
+		t.Cleanup(srv.Close)
+		asked = nil
+		status, text := ask(t, http.MethodPost, srv.URL+"/v1/chat/completions", `{"model":"m","stream":true}`)
+		if status != 200 || len(asked) != tries || len(p.settled) != 1 {
+			t.Fatalf("%d %s: asked %v, settled %v", status, text, asked, p.settled)
+		}
+		want := map[string]any{"model": "m", "stream": true, "max_tokens": 100.0}
+		if d := cmp.Diff(want, asked[tries-1]); d != "" {
+			t.Errorf("-want +got\n%s", d)
+		}
+	}
+}
+
 func TestRefused(t *testing.T) {
 	upstream, got := endpoint(t, plain)
 	for _, c := range []struct {
@@ -294,20 +334,24 @@ func TestEndpointThatFails(t *testing.T) {
 	}
 }
 
-// An endpoint that does not begin to answer is given up after the time for that.
+// An endpoint that does not begin to answer is given up after the time for that. The program is told, although the
+// server that the gateway is part of would have answered by then.
 func TestEndpointThatIsSilent(t *testing.T) {
 	over := make(chan struct{})
 	upstream, _ := endpoint(t, func(http.ResponseWriter) { <-over })
 	g, err := gateway.New(gateway.Config{Upstream: upstream, Model: "m", Token: token, Meter: &purse{},
-		Begin: time.Millisecond})
+		Begin: 20 * time.Millisecond})
 	if err != nil {
 		t.Fatal(err)
 	}
-	server := httptest.NewServer(g)
+	server := httptest.NewUnstartedServer(g)
+	server.Config.WriteTimeout = time.Millisecond
+	server.Start()
 	t.Cleanup(server.Close)
 	status, text := ask(t, http.MethodPost, server.URL+"/v1/chat/completions", `{"model":"m"}`)
 	close(over)
-	if status != http.StatusBadGateway || !strings.Contains(text, "can't be reached") {
+	if status != http.StatusBadGateway || !strings.Contains(text, "did not begin to answer within 20ms") ||
+		g.Status() != 0 || g.Failed() == "" {
 		t.Errorf("%d %s", status, text)
 	}
 }
@@ -445,10 +489,13 @@ func (m *usageMeter) Settle(_ gateway.Call, u gateway.Usage) { m.used = u }
 func TestOpaqueGoesThrough(t *testing.T) {
 	for path, body := range map[string]string{
 		"/v1/chat/completions": `{"model":"m","max_completion_tokens":9,"messages":[` +
-			`{"role":"assistant","reasoning_content":"a",` +
+			`{"role":"assistant","reasoning_content":"a","reasoning_text":"e","provider_specific_fields":` +
+			`{"thought_signatures":["f"]},` +
 			`"reasoning_details":[{"type":"reasoning.text","signature":"b"}],"thinking_blocks":[{"type":"thinking"}],` +
 			`"tool_calls":[{"id":"c","type":"function","function":{"name":"read","arguments":"{}"},"extra_content":{"google":` +
-			`{"thought_signature":"d"}}}]}]}`,
+			`{"thought_signature":"d"}},"provider_specific_fields":{"thought_signature":"g"}}]},` +
+			`{"role":"assistant","content":[{"type":"thinking","thinking":[{"type":"text","text":"h"}],"closed":true,` +
+			`"signature":"i"}]}]}`,
 		"/v1/responses": `{"model":"m","max_output_tokens":9,"input":[` +
 			`{"type":"reasoning","encrypted_content":"a","summary":[]},` +
 			`{"role":"assistant","phase":"commentary","content":"b"}]}`,

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 )
 
 // The ways of asking, as paths below the endpoint's base.
@@ -13,10 +15,14 @@ const (
 	messagesPath  = "/messages"
 )
 
+// streamOptions ask that a stream of chat completions tells its usage. Some endpoints refuse them
+// (https://github.com/avante-corp/avante.nvim/issues/2347).
+const streamOptions = "stream_options"
+
 // protocol is one way of asking a model.
 type protocol struct {
 	path   string
-	bounds []string // fields that bound the answer's length, the one to set first
+	bounds []string // fields that bound the answer's length, the one to set first, and the one where it is refused last
 	fields shape    // of a request
 }
 
@@ -38,6 +44,9 @@ var (
 	// the provider's usual time; a longer one costs more
 	cacheControl = object(fields{"type": text})
 	signature    = object(fields{"google": object(fields{"thought_signature": text})}) // what Gemini wants back
+	// the same, as LiteLLM has it (https://docs.litellm.ai/docs/reasoning_content)
+	litellm = object(fields{"thought_signature": text, "thought_signatures": list(text), "reasoning_content": text,
+		"thinking_blocks": anything})
 )
 
 // chatRequest is https://platform.openai.com/docs/api-reference/chat/create, with what
@@ -50,16 +59,20 @@ var chatRequest = object(fields{
 	"thinking": object(fields{"type": text}),
 	"messages": list(object(fields{
 		"role": text, "name": text, "tool_call_id": text, "refusal": text, "reasoning": text, "reasoning_content": text,
-		"reasoning_details": anything, "thinking_blocks": anything, "extra_content": signature, "cache_control": cacheControl,
+		"reasoning_text": text, "reasoning_details": anything, "thinking_blocks": anything, "extra_content": signature,
+		"provider_specific_fields": litellm, "cache_control": cacheControl,
 		"content": either(text, list(kinds(map[string]shape{
 			"text":    object(fields{"type": text, "text": text, "cache_control": cacheControl}),
 			"refusal": object(fields{"type": text, "refusal": text}),
+			"thinking": object(fields{"type": text, "closed": anything, "signature": text, // Mistral's
+				"thinking": list(kinds(map[string]shape{"text": object(fields{"type": text, "text": text})}))}),
 			"image_url": object(fields{"type": text, "cache_control": cacheControl,
 				"image_url": either(inline, object(fields{"url": inline, "detail": text}))}),
 		}))),
 		"tool_calls": list(kinds(map[string]shape{
 			"function": object(fields{"id": text, "type": text, "index": anything, "extra_content": signature,
-				"function": object(fields{"name": text, "arguments": anything})}),
+				"provider_specific_fields": litellm,
+				"function":                 object(fields{"name": text, "arguments": anything})}),
 			"custom": object(fields{"id": text, "type": text, "custom": object(fields{"name": text, "input": text})}),
 		})),
 	})),
@@ -202,22 +215,26 @@ func (p protocol) parse(body []byte) (q request, err error) {
 }
 
 // rewritten is the request for an answer of at most so many tokens, 0 for as many as the
-// endpoint likes. It asks that a streamed answer tell its usage.
-func (q request) rewritten(most int) ([]byte, error) {
+// endpoint likes. It asks that a streamed answer tell its usage. without are names that the
+// endpoint refuses; added are those that the program did not write, and that can be left
+// out or have another name.
+func (q request) rewritten(most int, without []string) (body []byte, added []string, err error) {
+	out := maps.Clone(q.fields)
 	set := func(name string, v any) {
 		b, _ := json.Marshal(v) // numbers, booleans and maps of them
-		q.fields[name] = b
+		out[name] = b
 	}
 	if q.path == responsesPath {
 		set("store", false) // the default keeps what was said with the provider
 	}
-	if q.path == chatPath && q.stream {
-		set("stream_options", map[string]bool{"include_usage": true})
+	if q.path == chatPath && q.stream && !slices.Contains(without, streamOptions) {
+		set(streamOptions, map[string]bool{"include_usage": true})
+		added = append(added, streamOptions)
 	}
 	if most > 0 {
 		bounded := false
 		for _, name := range q.bounds {
-			if raw, there := q.fields[name]; there {
+			if raw, there := out[name]; there {
 				var n int
 				if err := json.Unmarshal(raw, &n); err != nil || n > most {
 					set(name, most)
@@ -225,24 +242,29 @@ func (q request) rewritten(most int) ([]byte, error) {
 				bounded = true
 			}
 		}
-		if !bounded {
-			set(q.bounds[0], most)
+		if last := len(q.bounds) - 1; !bounded {
+			name := q.bounds[0]
+			if slices.Contains(without, name) {
+				name = q.bounds[last]
+			}
+			if set(name, most); name != q.bounds[last] {
+				added = append(added, name)
+			}
 		}
 		if q.thinksLongerThan(most) {
-			delete(q.fields, "thinking") // the endpoint would refuse it
+			delete(out, "thinking") // the endpoint would refuse it
 		}
 	}
-	if t, there := q.fields["tools"]; there && string(t) == "[]" {
-		delete(q.fields, "tools")
+	if t, there := out["tools"]; there && string(t) == "[]" {
+		delete(out, "tools")
 	}
-	if _, there := q.fields["tools"]; !there {
-		delete(q.fields, "tool_choice")
+	if _, there := out["tools"]; !there {
+		delete(out, "tool_choice")
 	}
-	b, err := json.Marshal(q.fields)
-	if err != nil {
-		return nil, fmt.Errorf("the request can't be passed on: %w", err)
+	if body, err = json.Marshal(out); err != nil {
+		return nil, nil, fmt.Errorf("the request can't be passed on: %w", err)
 	}
-	return b, nil
+	return body, added, nil
 }
 
 // thinksLongerThan reports whether the tokens that a request gives to thinking leave

@@ -12,29 +12,54 @@ import (
 // Bounds of what requests may take of this machine.
 const (
 	serverBytes  = 96 << 20 // held by the requests of all gateways
-	gatewayBytes = 48 << 20 // held by those of one
+	attemptBytes = 48 << 20 // held by those of one attempt
 	bodyWithin   = time.Minute
 	perByte      = 3 // bytes of memory for one that was read: a buffer that grows is copied
 )
 
-// Room is the memory that the gateways of one server share for requests on their way to
-// the model. It is safe for concurrent use.
+// Room is what the gateways of one server share: the memory for requests on their way to
+// the model, and what endpoints were found to refuse. It is safe for concurrent use.
 type Room struct {
-	mu   sync.Mutex
-	used int
+	mu      sync.Mutex
+	used    int
+	of      map[string]int      // that each attempt uses, by its token
+	refused map[string][]string // fields, by endpoint and model
 	// reading is held while a request is read as JSON, which takes several times its size.
 	reading sync.Mutex
 }
 
-// take takes n bytes if there are so many, and gives them back when n is negative.
-func (r *Room) take(n int) bool {
+// take takes n bytes for an attempt if there are so many, and gives them back when n is negative.
+func (r *Room) take(token string, n int) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if n > 0 && r.used+n > serverBytes {
+	if n > 0 && (r.of[token]+n > attemptBytes || r.used+n > serverBytes) {
 		return false
 	}
+	if r.of == nil {
+		r.of = map[string]int{}
+	}
 	r.used += n
+	if r.of[token] += n; r.of[token] == 0 {
+		delete(r.of, token)
+	}
 	return true
+}
+
+// refusedBy are the fields that an endpoint was found to refuse.
+func (r *Room) refusedBy(endpoint string) []string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.refused[endpoint]
+}
+
+// refuses remembers the fields that an endpoint refuses.
+func (r *Room) refuses(endpoint string, names []string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.refused == nil {
+		r.refused = map[string][]string{}
+	}
+	r.refused[endpoint] = names
 }
 
 var (
@@ -47,7 +72,7 @@ var (
 func (g *Gateway) readBody(w http.ResponseWriter, r *http.Request) (body []byte, release func(), err error) {
 	held := 0
 	release = func() {
-		g.takeRoom(-held)
+		g.Room.take(g.Token, -held)
 		held = 0
 	}
 	defer func() {
@@ -63,7 +88,7 @@ func (g *Gateway) readBody(w http.ResponseWriter, r *http.Request) (body []byte,
 		if len(body)+n > maxRequest {
 			return nil, release, errLarge
 		}
-		if !g.takeRoom(perByte * n) {
+		if !g.Room.take(g.Token, perByte*n) {
 			return nil, release, errFull
 		}
 		held += perByte * n
@@ -79,15 +104,4 @@ func (g *Gateway) readBody(w http.ResponseWriter, r *http.Request) (body []byte,
 			return nil, release, end
 		}
 	}
-}
-
-// takeRoom takes n bytes of what this gateway may have, and of what all may.
-func (g *Gateway) takeRoom(n int) bool {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if n > 0 && g.held+n > gatewayBytes || !g.Room.take(n) {
-		return false
-	}
-	g.held += n
-	return true
 }

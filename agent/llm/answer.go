@@ -41,7 +41,7 @@ type answer struct {
 	finish        string // as the endpoint calls it
 	usage         *Usage
 	begun         bool      // the model has said anything
-	flowing       bool      // its words or a call's arguments are coming; else it may think silently
+	flowing       bool      // its words are coming; else it may think, or write a call that is held back
 	ended         bool      // the answer is whole, whether or not the stream has an end of its own
 	like          eventForm // the last event that held a piece of a call and nothing else
 	gateway       string    // what the answer says that passes it on, such as a provider's name
@@ -78,12 +78,13 @@ func (a *answer) addRefusal(piece []byte) error {
 	return grow(&a.refusal, piece, maxTextBytes, "its refusal")
 }
 
-// newCall begins a call.
+// newCall begins a call. Endpoints may hold an argument back until it is complete
+// (https://github.com/github/copilot-cli/issues/4286).
 func (a *answer) newCall(id, name string) (*partialCall, error) {
 	if len(a.calls) >= maxAnswerCalls {
 		return nil, fmt.Errorf("%w: it makes over %d tool calls at once", errTooMuch, maxAnswerCalls)
 	}
-	a.begun, a.flowing = true, true
+	a.begun, a.flowing = true, false
 	c := &partialCall{of: a, id: id, name: name}
 	a.calls = append(a.calls, c)
 	return c, nil

@@ -126,9 +126,9 @@ func (c *Client) callOnce(ctx context.Context, t *trial) (Response, *Error) {
 	}
 	defer resp.Body.Close()
 	r := d.reader()
-	in := bufio.NewReaderSize(touchReader{resp.Body, func() {
-		switch s.begun = true; {
-		case whole:
+	in := bufio.NewReaderSize(watchedReader{resp.Body, &s.begun, func() {
+		switch { // what came so far is read by now
+		case whole || !s.begun:
 		case r.got().flowing:
 			silence.Reset(c.cfg.Idle)
 		default:
@@ -167,7 +167,7 @@ func (t *trial) mostOutput(configured int) int {
 func (t *trial) shaped() (Request, Learned) {
 	req, l := t.req, t.l.clone()
 	if t.noThinking {
-		l.Forms = append(l.Forms, "without thinking", "without effort")
+		l.Forms = append(l.Forms, "without thinking", "without effort "+t.effort)
 	}
 	if t.noOpaque {
 		req.Messages = slices.Clone(req.Messages)
@@ -304,17 +304,17 @@ func firstByte(in *bufio.Reader) (byte, error) {
 	return 0, nil
 }
 
-// touchReader calls touch whenever something was read.
-type touchReader struct {
+// watchedReader calls wait before it waits for more, and notes in begun that something came.
+type watchedReader struct {
 	io.Reader
-	touch func()
+	begun *bool
+	wait  func()
 }
 
-func (t touchReader) Read(p []byte) (int, error) {
-	n, err := t.Reader.Read(p)
-	if n > 0 {
-		t.touch()
-	}
+func (w watchedReader) Read(p []byte) (int, error) {
+	w.wait()
+	n, err := w.Reader.Read(p)
+	*w.begun = *w.begun || n > 0
 	return n, err
 }
 

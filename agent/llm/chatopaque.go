@@ -98,13 +98,16 @@ func (r *chatReader) finishOpaque() error {
 
 // takeThink takes what a model thought out of its words, where the server leaves it there. The
 // beginning may be missing: it stands in the prompt of some models
-// (https://github.com/MiniMax-AI/MiniMax-M2).
+// (https://github.com/MiniMax-AI/MiniMax-M2). An object or a block of code is no thought: the mark
+// stands within it.
 func (r *chatReader) takeThink() error {
 	const begin, end = "<think>", "</think>"
 	text := r.text.String()
 	at, first := strings.Index(text, end), strings.Index(text, begin)
+	said := strings.TrimSpace(text)
 	switch {
-	case first >= 0 && strings.TrimSpace(text[:first]) != "", at < 0 && first < 0, at >= 0 && first > at:
+	case first >= 0 && strings.TrimSpace(text[:first]) != "", at < 0 && first < 0, at >= 0 && first > at,
+		first < 0 && (strings.HasPrefix(said, "{") || strings.HasPrefix(said, "```")):
 		return nil
 	case at < 0: // it was cut off in its thought
 		at = len(text)

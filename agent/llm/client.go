@@ -43,10 +43,10 @@ type Config struct {
 	Window    int           // tokens of context, output included; 0: DefaultWindow
 	MaxOutput int           // tokens; 0: DefaultMaxOutput
 	Timeout   time.Duration // of one try, in all; 0: DefaultTimeout
-	// longest silence before the model's words, in which it may think; 0: DefaultFirst, or three tenths of a Timeout
-	// that is longer than usual
+	// longest silence before the model's words, in which it may think, and within a call; 0: DefaultFirst, or three
+	// tenths of a Timeout that is longer than usual
 	First   time.Duration
-	Idle    time.Duration // longest silence in the midst of its words or of a call; 0: DefaultIdle
+	Idle    time.Duration // longest silence in the midst of its words; 0: DefaultIdle
 	Retries int           // tries after the first; 0: DefaultRetries; negative: none
 
 	HTTPClient *http.Client // its Transport and Jar are used; nil: http.DefaultTransport
@@ -175,7 +175,7 @@ func (c *Client) MaxOutput() int {
 
 // Complete makes one call and waits for the whole answer. The answer comes as a
 // stream where the endpoint can do that. So a dead connection is noticed within
-// Config.Idle, and a call that ctx ends stops costing at once.
+// Config.First, and a call that ctx ends stops costing at once.
 //
 // It tries again what may succeed, at most Config.Retries times. It gives up at
 // once when the endpoint asks to wait longer than a minute, or longer than the

@@ -19,7 +19,7 @@ type Question struct {
 	Messages []Message
 	Schema   *Schema
 	Within   time.Duration // that one call may take, the client's own retries included
-	Tries    int           // answers that are asked for before an unusable one is final; 0: two
+	Tries    int           // answers that are asked for before an unusable one is final; at least two
 }
 
 // maxShown are characters of an unusable answer that are shown with what is wrong with it.

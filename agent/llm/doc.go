@@ -34,5 +34,5 @@
 // asked for. What a broken answer used is counted. An API key never appears in
 // an error or a log line.
 //
-// The package imports nothing of ours but sia/text. Start reading at client.go, then call.go.
+// The package imports nothing of ours but sia/text and sia/lazyregexp. Start reading at client.go, then call.go.
 package llm

@@ -110,10 +110,11 @@ var lessons = []lesson{
 	// https://docs.anthropic.com/en/docs/build-with-claude/adaptive-thinking
 	{in: inMessages, pattern: `adaptive`, form: "without adaptive"},
 	// https://docs.anthropic.com/en/docs/build-with-claude/effort
-	{in: inMessages, pattern: `output_config|\beffort\b`, form: "without effort",
-		weaker: "the effort is the model's default"},
+	{in: inMessages, pattern: `output_config|\beffort\b`, learn: (*trial).learnEffort},
 	// https://docs.anthropic.com/en/docs/build-with-claude/extended-thinking
 	{in: inMessages, pattern: `thinking`, form: "without thinking", weaker: "it does not think before it answers"},
+	// https://github.com/DotHarness/dotcraft/pull/282
+	{in: inMessages, pattern: `eager_input_streaming`, form: "without eager_input_streaming"},
 	// https://github.com/BerriAI/litellm/issues/7790
 	{pattern: `cache_control`, form: "without cache_control", weaker: notMarked},
 	// https://github.com/charmbracelet/crush/issues/1590
@@ -146,13 +147,7 @@ const (
 )
 
 // lessonPatterns are the patterns of lessons, in their order.
-var lessonPatterns = func() []*lazyregexp.Regexp {
-	list := make([]*lazyregexp.Regexp, len(lessons))
-	for i, l := range lessons {
-		list[i] = lazyregexp.New(l.pattern)
-	}
-	return list
-}()
+var lessonPatterns = patternsOf(lessons, func(l lesson) string { return l.pattern })
 
 // trial is a request on its way to a form that the endpoint accepts.
 type trial struct {
@@ -319,8 +314,8 @@ func (t *trial) learnSchema(words string) bool {
 	return true
 }
 
-// learnEffort leaves the effort to the model's default.
+// learnEffort leaves the effort to the model's default. It says nothing of other efforts.
 func (t *trial) learnEffort(string) bool {
-	return t.effort != "" && t.adopt("without effort",
+	return t.effort != "" && t.adopt("without effort "+t.effort,
 		"the reasoning effort "+t.effort+" is refused; the model's default holds")
 }

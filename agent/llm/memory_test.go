@@ -2,11 +2,40 @@ package llm_test
 
 import (
 	"encoding/json"
+	"net/http"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/sia-bot/sia/agent/llm"
 	"github.com/sia-bot/sia/sim/flavour"
 )
+
+// One effort that is refused says nothing of another.
+func TestAnotherEffort(t *testing.T) {
+	s := flavour.Start(flavour.Flavour{Refuse: func(_ *flavour.Server, a flavour.Ask) (int, string) {
+		if a.Body["reasoning_effort"] == "minimal" {
+			return http.StatusBadRequest,
+				flavour.Words("Unsupported value: 'reasoning_effort' does not support 'minimal' with this model.")
+		}
+		return 0, ""
+	}})
+	t.Cleanup(s.Close)
+	memory := &llm.Memory{}
+	for _, effort := range []string{"minimal", "high", "minimal"} {
+		c := dialTo(t, s, func(c *llm.Config) { c.Memory, c.Reasoning = memory, effort })
+		if _, err := c.Complete(t.Context(), ask("x")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var asked []any
+	for _, a := range s.Asks() {
+		asked = append(asked, a.Body["reasoning_effort"])
+	}
+	if d := cmp.Diff([]any{"minimal", nil, "high", nil}, asked); d != "" {
+		t.Errorf("efforts (-want +got):\n%s", d)
+	}
+}
 
 // What was learned is remembered: a client that is made later begins with it.
 func TestMemory(t *testing.T) {

@@ -19,7 +19,8 @@ var cacheMark = map[string]any{"type": "ephemeral"}
 // there for the next request, and the one before, where this request finds it.
 const markedTurns = 2
 
-// encodeMessages is req in the dialect of Messages.
+// encodeMessages is req in the dialect of Messages. Arguments of calls are to come as they are written
+// (https://platform.claude.com/docs/en/agents-and-tools/tool-use/fine-grained-tool-streaming).
 func encodeMessages(c *Client, req Request, l Learned, most int) ([]byte, error) {
 	out := map[string]any{"model": c.cfg.Model, "max_tokens": most}
 	if !l.wants(formNoStream) {
@@ -53,7 +54,11 @@ func encodeMessages(c *Client, req Request, l Learned, most int) ([]byte, error)
 	}
 	var tools []any
 	for _, t := range req.Tools {
-		tools = append(tools, map[string]any{"name": t.Name, "description": t.Description, "input_schema": t.parameters(l)})
+		one := map[string]any{"name": t.Name, "description": t.Description, "input_schema": t.parameters(l)}
+		if l.takes("eager_input_streaming") { // else an argument comes when it is complete
+			one["eager_input_streaming"] = true
+		}
+		tools = append(tools, one)
 	}
 	marks := l.takes("cache_control")
 	if len(tools) > 0 {
@@ -83,7 +88,7 @@ func (c *Client) askToThink(out map[string]any, l Learned, most int) {
 	if c.cfg.Reasoning == "none" {
 		return // it is off unless it is asked for
 	}
-	if l.takes("effort") {
+	if l.takes("effort " + c.cfg.Reasoning) {
 		set(out, "output_config", "effort", c.cfg.Reasoning)
 	}
 	const least = 1024 // tokens that a budget has to have

@@ -31,7 +31,7 @@ func encodeResponses(c *Client, req Request, l Learned, most int) ([]byte, error
 	if l.takes("prompt_cache_key") {
 		out.PromptCacheKey = conversationKey(req)
 	}
-	if c.cfg.Reasoning != "" && l.takes("effort") {
+	if c.cfg.Reasoning != "" && l.takes("effort "+c.cfg.Reasoning) {
 		out.Reasoning = &openai.ResponseReasoning{Effort: c.cfg.Reasoning}
 	}
 	maker := c.maker(ProtocolResponses)

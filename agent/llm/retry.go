@@ -15,8 +15,8 @@ const (
 	mostWait  = time.Minute
 )
 
-// maxTimeouts is how many timeouts end a call: each has cost minutes. No try begins after
-// Config.Timeout, and none after a timeout that might time out later than that.
+// maxTimeouts is how many timeouts end a call: each has cost minutes. No try begins later than
+// Config.Timeout after the call began; after a timeout, none that might end later than that.
 const maxTimeouts = 2
 
 // callRetrying calls the model until it answers, can't answer, or the tries are used up.

@@ -64,9 +64,12 @@ func (s *said) object(x map[string]any, depth int) {
 		}
 	}
 	s.takeStatus(x)
-	for name, to := range map[string]*string{"code": &s.code, "type": &s.kind, "param": &s.param, "status": &s.kind} {
-		if c, ok := x[name].(string); ok && *to == "" && c != "error" {
-			*to = c
+	for _, field := range []struct {
+		name string
+		to   *string
+	}{{"code", &s.code}, {"type", &s.kind}, {"status", &s.kind}, {"param", &s.param}} {
+		if c, ok := x[field.name].(string); ok && *field.to == "" && c != "error" {
+			*field.to = c
 		}
 	}
 	if at, ok := x["loc"].([]any); ok && s.param == "" { // FastAPI's: ["body", "max_completion_tokens"]

@@ -119,6 +119,58 @@ func TestThinkingInSilence(t *testing.T) {
 	}
 }
 
+// An endpoint that holds an argument back until it is complete is waited for as long as one that does not begin.
+func TestCallInSilence(t *testing.T) {
+	other := httptest.NewServer(http.NotFoundHandler())
+	t.Cleanup(other.Close)
+	for protocol, sent := range map[llm.Protocol][2]string{
+		llm.ProtocolMessages: {`data: {"type":"content_block_start","index":0,"content_block":{"type":"text","text":"hi"}}
+
+data: {"type":"content_block_stop","index":0}
+
+data: {"type":"content_block_start","index":1,"content_block":{"type":"tool_use","id":"a","name":"write","input":{}}}
+
+`, `data: {"type":"content_block_delta","index":1,"delta":{"type":"input_json_delta","partial_json":"{\"p\":1}"}}
+
+data: {"type":"content_block_stop","index":1}
+
+data: {"type":"message_delta","delta":{"stop_reason":"tool_use"}}
+
+data: {"type":"message_stop"}
+
+`},
+		llm.ProtocolChat: {`data: {"choices":[{"index":0,"delta":{"content":"hi"}}]}
+
+data: {"choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"id":"a","function":{"name":"write"}}]}}]}
+
+`, `data: {"choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"function":{"arguments":"{\"p\":1}"}}]}}]}
+
+data: [DONE]
+
+`},
+	} {
+		srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			io.Copy(io.Discard, r.Body)
+			for _, piece := range sent {
+				io.WriteString(w, piece)
+				http.NewResponseController(w).Flush()
+				for range 10 { // takes far longer than Idle
+					if resp, err := http.Get(other.URL); err == nil {
+						resp.Body.Close()
+					}
+				}
+			}
+		}))
+		t.Cleanup(srv.Close)
+		c, _ := dial(t, srv.URL, func(c *llm.Config) { c.Protocol, c.Idle = protocol, time.Nanosecond })
+		resp, err := c.Complete(t.Context(), ask("x"))
+		want := []llm.ToolCall{{ID: "a", Name: "write", Arguments: `{"p":1}`}}
+		if d := cmp.Diff(want, resp.Message.ToolCalls); err != nil || d != "" || resp.Message.Content != "hi" {
+			t.Errorf("%s: %q, %v, calls (-want +got):\n%s", protocol, resp.Message.Content, err, d)
+		}
+	}
+}
+
 // An answer that comes in one piece is silent until all of it is made.
 func TestWholeAnswersTakeTheirTime(t *testing.T) {
 	other := httptest.NewServer(http.NotFoundHandler())
@@ -206,6 +258,8 @@ data: [DONE]
 			"\ndata: [DONE]\n\n", "hi", nil},
 		"two lines": {"data: {\"choices\":[{\"index\":0,\ndata: " +
 			"\"delta\":{\"content\":\"hi\"},\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n", "hi", nil},
+		"the end of a thought within JSON": {`data: {"choices":[{"index":0,"delta":{"content":"{\"a\":\"x</think>y\"}"},` +
+			`"finish_reason":"stop"}]}` + "\n\ndata: [DONE]\n\n", `{"a":"x</think>y"}`, nil},
 		"other choice": {"data: {\"choices\":[{\"index\":1,\"delta\":{\"content\":\"no\"}}," +
 			"{\"index\":0,\"delta\":{\"content\":\"hi\"},\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n", "hi", nil},
 		"whole calls under one index": {`data: {"choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"id":"a",` +

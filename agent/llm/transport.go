@@ -16,8 +16,8 @@ const maxAnswerBytes = 32 << 20
 // maxErrorBytes bounds what is read of an endpoint's words about an error.
 const maxErrorBytes = 64 << 10
 
-// errAnswerTooLarge ends the reading of an answer that exceeds maxAnswerBytes.
-var errAnswerTooLarge = errors.New("the answer is larger than 32 MiB")
+// errAnswerTooLarge ends the reading of an answer that exceeds maxAnswerBytes, or of a stream that exceeds its bounds.
+var errAnswerTooLarge = errors.New("the answer is too large")
 
 // redirectError says that the endpoint redirects elsewhere. Such redirects are not followed: the
 // prompt and the key would go where nobody configured.

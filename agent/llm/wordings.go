@@ -100,13 +100,16 @@ var wordings = []wording{
 }
 
 // wordingPatterns are the patterns of wordings, in their order.
-var wordingPatterns = func() []*lazyregexp.Regexp {
-	list := make([]*lazyregexp.Regexp, len(wordings))
-	for i, w := range wordings {
-		list[i] = lazyregexp.New(w.pattern)
+var wordingPatterns = patternsOf(wordings, func(w wording) string { return w.pattern })
+
+// patternsOf are the patterns of a list, in its order.
+func patternsOf[T any](list []T, pattern func(T) string) []*lazyregexp.Regexp {
+	patterns := make([]*lazyregexp.Regexp, len(list))
+	for i, one := range list {
+		patterns[i] = lazyregexp.New(pattern(one))
 	}
-	return list
-}()
+	return patterns
+}
 
 // kindOf is the kind of an answer that is not a success: by the words, as far as they fit
 // the status, and else by the status. A proxy's page about a server that is down may hold
@@ -139,6 +142,9 @@ func kindOf(status int, s said) ErrorKind {
 	}
 	return KindBadRequest
 }
+
+// KindOf is the kind of an answer by its status alone, for who does not see its words.
+func KindOf(status int) ErrorKind { return kindOf(status, said{}) }
 
 // statusCancelled is Gemini's where it gave up a request
 // (https://github.com/google-gemini/gemini-cli/issues/20309).

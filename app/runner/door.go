@@ -34,9 +34,9 @@ type Door struct {
 	uploads chan struct{}
 }
 
-// NewDoor returns the door of a dispatcher.
-func NewDoor(d *Dispatcher) *Door {
-	h := &Door{Dispatcher: d, mux: http.NewServeMux(), room: &gateway.Room{}, client: gateway.NewClient(),
+// NewDoor returns the door of a dispatcher. Requests for models take of the room.
+func NewDoor(d *Dispatcher, room *gateway.Room) *Door {
+	h := &Door{Dispatcher: d, mux: http.NewServeMux(), room: room, client: gateway.NewClient(),
 		wrong: clientaddr.NewLimiter(wrongTokens, d.Now), asks: clientaddr.NewLimiter(nextRequests, d.Now),
 		uploads: make(chan struct{}, uploads)}
 	h.mux.HandleFunc("POST "+Prefix+NextPath, h.next)

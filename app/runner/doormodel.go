@@ -34,16 +34,36 @@ func (h *Door) model(w http.ResponseWriter, r *http.Request, pass string) {
 		return
 	}
 	m := models[n]
+	pays := &meter{ctx: context.WithoutCancel(r.Context()), door: h, pass: pass, attempt: a, model: m}
 	g, err := gateway.New(gateway.Config{Upstream: m.URL, Key: m.Key, Model: m.Model, Token: bearer(r), Room: h.room,
-		Client: h.client, Begin: m.Timeout, Logger: h.Logger,
-		Meter: &meter{ctx: context.WithoutCancel(r.Context()), door: h, pass: pass, attempt: a, model: m, began: h.Now()}})
+		Client: h.client, Begin: m.Timeout, Logger: h.Logger, Meter: pays})
 	if err != nil {
 		h.failed(w, r, err)
 		return
 	}
 	inner := r.Clone(r.Context())
 	inner.URL.Path = strings.TrimPrefix(r.URL.Path, Prefix+ModelPath+number)
+	began := h.Now()
 	g.ServeHTTP(w, inner)
+	if pays.asked && m.Observe != nil {
+		call := llm.Call{Client: m.Name, Usage: pays.used, Took: h.Now().Sub(began), Ended: r.Context().Err() != nil}
+		if !call.Ended {
+			call.Failed = failure(g)
+		}
+		m.Observe(pays.ctx, call)
+	}
+}
+
+// failure is how a gateway's last call failed; empty: it was answered.
+func failure(g *gateway.Gateway) llm.ErrorKind {
+	switch status := g.Status(); {
+	case g.Failed() == "":
+		return ""
+	case status < 300: // it was not reached, or its answer broke off
+		return llm.KindNetwork
+	default:
+		return llm.KindOf(status)
+	}
 }
 
 // meter pays for one call of a runner's. It implements [gateway.Meter].
@@ -53,7 +73,9 @@ type meter struct {
 	pass    string
 	attempt store.RunnerAttempt
 	model   Upstream
-	began   time.Time
+
+	asked bool // the call was let through, and has ended
+	used  llm.Usage
 }
 
 // Reserve sets aside what the call may cost at most.
@@ -70,6 +92,9 @@ func (m *meter) Reserve(prompt, want int) (gateway.Call, error) {
 		return call, nil
 	}
 	why := fmt.Sprintf("%s of %s credits are spent, and the rest does not cover another call", a.Spent, a.Credits)
+	if a.Calls >= a.MostCalls {
+		why = fmt.Sprintf("%d calls of models were made, and an attempt may make no more", a.Calls)
+	}
 	if err := m.door.Store.RefuseCall(m.ctx, m.pass, why); err != nil {
 		m.door.Logger.WarnContext(m.ctx, "a refused call is not noted", "key", a.Key, "error", err)
 	}
@@ -78,18 +103,12 @@ func (m *meter) Reserve(prompt, want int) (gateway.Call, error) {
 
 // Settle books what the call cost.
 func (m *meter) Settle(c gateway.Call, u gateway.Usage) {
-	var used llm.Usage
-	if u != (gateway.Usage{}) {
-		used = agent.CallUsage(m.model.Price, c, u)
+	if m.asked = true; u != (gateway.Usage{}) {
+		m.used = agent.CallUsage(m.model.Price, c, u)
 	}
 	ctx, cancel := context.WithTimeout(m.ctx, settleWithin)
 	defer cancel()
-	if err := m.door.Store.SettleCall(ctx, m.attempt.Key, sia.Credits(c.Held), sia.CreditsOf(used.USD)); err != nil {
+	if err := m.door.Store.SettleCall(ctx, m.attempt.Key, sia.Credits(c.Held), sia.CreditsOf(m.used.USD)); err != nil {
 		m.door.Logger.ErrorContext(ctx, "a call of a model is booked at its most", "key", m.attempt.Key, "error", err)
-	}
-	if m.model.Observe != nil {
-		call := llm.Call{Client: m.model.Name, Usage: used, Took: m.door.Now().Sub(m.began)}
-		call.Ended = used == llm.Usage{}
-		m.model.Observe(ctx, call)
 	}
 }

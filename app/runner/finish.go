@@ -73,10 +73,14 @@ func (r *remote) finish(ctx context.Context, w store.RunnerWatch) (res agent.Res
 		res.End, res.Reason = sia.EndError, r.refusal(w, why)
 		o.Failure = nil
 	}
+	failed := o.Failure.err(r.effect.Key)
+	if known := (*sia.Error)(nil); errors.As(failed, &known) && !known.Permanent {
+		return res, errors.Join(failed, r.Store.FailAttempt(ctx, r.effect.Key, r.owner)) // it may be offered again
+	}
 	if _, err := r.abandon(ctx, w, res); err != nil {
 		return res, err
 	}
-	return res, o.Failure.err(r.effect.Key)
+	return res, failed
 }
 
 // refusal says that what a runner sent is not used.

@@ -15,12 +15,14 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/sia-bot/sia/agent"
+	"github.com/sia-bot/sia/agent/gateway"
 	"github.com/sia-bot/sia/agent/llm"
 	"github.com/sia-bot/sia/agent/tool"
 	"github.com/sia-bot/sia/app/runner"
@@ -94,7 +96,7 @@ func newWorld(t *testing.T, model string) *world {
 			Key:   "the key",
 			Price: llm.Price{Input: 1, Output: 2}}}}},
 		Poll: 20 * time.Millisecond})
-	w.door = httptest.NewServer(runner.NewDoor(w.dispatch))
+	w.door = httptest.NewServer(runner.NewDoor(w.dispatch, &gateway.Room{}))
 	t.Cleanup(w.door.Close)
 	return w
 }
@@ -500,6 +502,103 @@ func TestModelOfARunner(t *testing.T) {
 		t.Errorf("%+v, %v", got.res, got.err)
 	}
 	w.expect(http.StatusGone, o.Pass, path, ask)
+}
+
+// What a model answers to a runner's call counts as what it is.
+func TestModelOfARunnerIsObserved(t *testing.T) {
+	var status atomic.Int64
+	model := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(int(status.Load()))
+		fmt.Fprint(w, `{"choices":[],"usage":{"prompt_tokens":4,"completion_tokens":5}}`)
+	}))
+	w := newWorld(t, model.URL)
+	seen := make(chan llm.Call, 1)
+	w.dispatch.Agents[0].Models[0].Observe = func(_ context.Context, c llm.Call) { seen <- c }
+	w.run(t.Context(), agent.Input{})
+	o := w.take()
+	ask := []byte(`{"model":"m","messages":[],"max_tokens":9}`)
+	for _, c := range []struct {
+		status int
+		want   llm.ErrorKind
+	}{{http.StatusOK, ""}, {http.StatusUnauthorized, llm.KindAuth}, {http.StatusTooManyRequests, llm.KindRateLimit},
+		{http.StatusInternalServerError, llm.KindOverloaded}} {
+		status.Store(int64(c.status))
+		w.expect(c.status, o.Pass, runner.ModelPath+"0/chat/completions", ask)
+		if got := <-seen; got.Failed != c.want || got.Ended || got.Client != "coder" ||
+			(got.Usage.Output == 5) != (c.want == "") {
+			t.Errorf("%d: %+v", c.status, got)
+		}
+	}
+	model.Close()
+	w.expect(http.StatusBadGateway, o.Pass, runner.ModelPath+"0/chat/completions", ask)
+	if got := <-seen; got.Failed != llm.KindNetwork || got.Ended {
+		t.Errorf("not reached: %+v", got)
+	}
+}
+
+// Requests of one attempt share their room, and leave others theirs.
+func TestRoomOfARunnersRequests(t *testing.T) {
+	here, answered := make(chan bool), make(chan bool)
+	var second atomic.Bool
+	model := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body)
+		if second.CompareAndSwap(false, true) {
+			here <- true
+			<-answered
+		}
+		fmt.Fprint(w, `{"choices":[],"usage":{"prompt_tokens":4,"completion_tokens":5}}`)
+	}))
+	defer model.Close()
+	w := newWorld(t, model.URL)
+	w.dispatch.Lease = time.Hour // nobody beats here, and the bodies are large
+	w.run(t.Context(), agent.Input{Limits: agent.Limits{Credits: 10_000 * sia.Credit}})
+	one := w.take()
+	must(t, w.db.OfferAttempt(t.Context(), store.RunnerAttempt{Key: "7-1/2/attempt", Task: w.task.ID, Owner: "o",
+		Start: w.base, Coder: "coder", Work: []byte("{}"), Credits: 10_000 * sia.Credit, MostCalls: 9}))
+	other := w.take()
+	path := runner.ModelPath + "0/chat/completions"
+	large := []byte(`{"model":"m","max_tokens":9,"messages":[{"role":"user","content":"` + strings.Repeat("x", 10<<20) +
+		`"}]}`)
+	done := make(chan int)
+	go func() {
+		status, _ := w.say(one.Pass, path, large)
+		done <- status
+	}()
+	<-here
+	w.expect(http.StatusServiceUnavailable, one.Pass, path, large)
+	w.expect(http.StatusOK, other.Pass, path, large)
+	answered <- true
+	if status := <-done; status != http.StatusOK {
+		t.Errorf("the first: %d", status)
+	}
+}
+
+// An attempt for which no model answered is offered again later, and what its calls cost stays counted.
+func TestAttemptIsOfferedLater(t *testing.T) {
+	model := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		fmt.Fprint(w, `{"choices":[],"usage":{"prompt_tokens":400000,"completion_tokens":50000}}`) // 50 credits
+	}))
+	defer model.Close()
+	w := newWorld(t, model.URL)
+	done := w.run(t.Context(), agent.Input{})
+	o := w.take()
+	w.expect(http.StatusOK, o.Pass, runner.ModelPath+"0/chat/completions", []byte(`{"model":"m","max_tokens":100000}`))
+	w.expect(http.StatusNoContent, o.Pass, runner.ResultPath, runner.JoinResult(encoded(t, runner.Outcome{
+		Result:  agent.Result{End: sia.EndError, Turns: 1, Cost: 1},
+		Failure: &runner.Failure{Message: "busy", Known: true, RetryAfter: time.Minute}}), nil))
+	if got := <-done; sia.RetryAfter(got.err) != time.Minute || sia.IsPermanent(got.err) || got.res.Turns != 1 {
+		t.Errorf("%+v, %v", got.res, got.err)
+	}
+	if spent, err := w.db.AttemptSpent(t.Context(), "7-1/1/attempt"); err != nil || spent != 50*sia.Credit {
+		t.Errorf("until it is offered again: %s credits, %v", spent, err)
+	}
+	done = w.run(t.Context(), agent.Input{})
+	o = w.take()
+	w.expect(http.StatusNoContent, o.Pass, runner.ResultPath, runner.JoinResult(encoded(t, runner.Outcome{
+		Result: agent.Result{End: sia.EndFinished, Cost: 1}}), nil))
+	if got := <-done; got.err != nil || got.res.End != sia.EndFinished || got.res.Cost != 50*sia.Credit {
+		t.Errorf("%+v, %v", got.res, got.err)
+	}
 }
 
 // When a person stops an attempt, its runner ends it, and the result counts. When the server ends, the offer stays.

@@ -92,7 +92,7 @@ func (w *effectWorker) carryOut(ctx context.Context, job *river.Job[effectArgs],
 		return nil, w.later(ctx, job, held, errUnknownKind, unknownAgain, 0)
 	}
 	if f.Cancelled {
-		return w.finish(ctx, job, held, cancelledFact(f.Effect), ErrCancelled)
+		return w.finish(ctx, job, held, w.cancelled(ctx, f.Effect), ErrCancelled)
 	}
 	tries := f.Tries + 1
 	if f.Key == job.Args.Key {
@@ -102,7 +102,7 @@ func (w *effectWorker) carryOut(ctx context.Context, job *river.Job[effectArgs],
 	}
 	if tries > w.e.c.Tries {
 		err := &sia.Error{Op: "carry out " + f.Key, Message: "SIA's process ended each time it tried; its log tells why"}
-		return w.finish(ctx, job, held, failedFact(f.Effect, err), err)
+		return w.finish(ctx, job, held, w.failed(ctx, f.Effect, err), err)
 	}
 	if f.Kind.Long() || f.Kind.RunsTests() {
 		if err := held.hasMirror(ctx); err != nil {
@@ -110,8 +110,17 @@ func (w *effectWorker) carryOut(ctx context.Context, job *river.Job[effectArgs],
 		}
 		defer context.AfterFunc(w.e.stopping, func() { held.cancel(errStopping) })()
 	}
-	fact, err := w.run(held.ctx, f.Effect)
+	fact, err := w.run(context.WithValue(held.ctx, lastTry{}, tries == w.e.c.Tries), f.Effect)
 	return w.report(ctx, job, held, tries, fact, err)
+}
+
+// lastTry is the key under which a handler's context says whether its error ends the effect.
+type lastTry struct{}
+
+// LastTry reports whether the effect of a handler's context is given up when the handler returns an error.
+func LastTry(ctx context.Context) bool {
+	last, _ := ctx.Value(lastTry{}).(bool)
+	return last
 }
 
 // run calls the handler, with the context that it is promised.
@@ -168,7 +177,7 @@ func (w *effectWorker) report(
 	case err == nil:
 		return w.finish(ctx, job, held, fact, nil)
 	case errors.Is(context.Cause(held.ctx), ErrCancelled):
-		return w.finish(ctx, job, held, cancelledFact(held.f.Effect), ErrCancelled)
+		return w.finish(ctx, job, held, w.cancelled(ctx, held.f.Effect), ErrCancelled)
 	case errors.Is(context.Cause(held.ctx), errStopping):
 		return nil, w.later(ctx, job, held, errStopping, 0, 0)
 	case interrupted(ctx): // the engine stops: River makes the job available again
@@ -178,7 +187,7 @@ func (w *effectWorker) report(
 		w.e.holdWrites(ctx, job)
 		return nil, w.later(ctx, job, held, err, sia.RetryAfter(err), 0)
 	case sia.IsPermanent(err), tries >= w.e.c.Tries:
-		return w.finish(ctx, job, held, failedFact(held.f.Effect, err), err)
+		return w.finish(ctx, job, held, w.failed(ctx, held.f.Effect, err), err)
 	default:
 		return nil, w.later(ctx, job, held, err, max(w.e.c.Backoff(tries), sia.RetryAfter(err)), 1)
 	}
@@ -319,16 +328,34 @@ func interrupted(ctx context.Context) bool {
 // saveTimeout bounds what is written after a handler returned.
 const saveTimeout = 30 * time.Second
 
-func failedFact(f sia.Effect, err error) sia.Fact {
-	return sia.EffectFailed{Effect: f.Kind, Reason: forPeople(err)}
+// failed is the outcome of an effect that was given up.
+func (w *effectWorker) failed(ctx context.Context, f sia.Effect, err error) sia.Fact {
+	return sia.EffectFailed{Effect: f.Kind, Reason: forPeople(err), Cost: w.spent(ctx, f).Cost}
 }
 
-// cancelledFact is the outcome of an effect that was stopped and said nothing.
-func cancelledFact(f sia.Effect) sia.Fact {
+// cancelled is the outcome of an effect that was stopped and said nothing.
+func (w *effectWorker) cancelled(ctx context.Context, f sia.Effect) sia.Fact {
 	if f.Kind == sia.DoAttempt {
-		return sia.AttemptEnded{End: sia.EndCancelled, Reason: "it was stopped"}
+		ended := w.spent(ctx, f)
+		ended.End, ended.Reason = sia.EndCancelled, "it was stopped"
+		return ended
 	}
 	return sia.EffectFailed{Effect: f.Kind, Reason: "it was stopped"}
+}
+
+// spent is what an attempt used that does not say how it ended. The context may have ended.
+func (w *effectWorker) spent(ctx context.Context, f sia.Effect) sia.AttemptEnded {
+	if f.Kind != sia.DoAttempt || w.e.h.Spent == nil {
+		return sia.AttemptEnded{}
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), saveTimeout)
+	defer cancel()
+	used, err := w.e.h.Spent(ctx, f)
+	if err != nil {
+		w.e.s.log.ErrorContext(ctx, "what an attempt spent is not known, and is not booked", "task", f.Task, "effect", f.Key,
+			"err", err)
+	}
+	return used
 }
 
 // forPeople is the message of a sia.Error, which is meant for people, and else

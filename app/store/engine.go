@@ -21,8 +21,8 @@ import (
 //
 // A handler's context ends when its time is up, when the engine stops for good,
 // or, with the cause [ErrCancelled], when somebody cancelled the effect. That of
-// Effect carries a lease (package lease), and ends with the cause [ErrLeaseLost]
-// when that is lost.
+// Effect carries a lease (package lease), ends with the cause [ErrLeaseLost]
+// when that is lost, and says whether it is the [LastTry].
 type Handlers struct {
 	// Delivery turns a webhook into events and applies them.
 	Delivery func(ctx context.Context, d Delivery) error
@@ -40,6 +40,9 @@ type Handlers struct {
 	// fact, which counts. When it returns an error because the engine stops, the
 	// effect runs again after the next start, and the try does not count.
 	Effect func(ctx context.Context, t sia.Task, f sia.Effect) (sia.Fact, error)
+	// Spent is the turns, the tokens and the cost of what was saved of an attempt. One that is stopped or given up and
+	// does not say how it ended is booked with them. Nil: nothing is.
+	Spent func(ctx context.Context, f sia.Effect) (sia.AttemptEnded, error)
 	// Periodic is the cron table.
 	Periodic []Periodic
 	// Boundary, for crash tests, is called before and after Effect, when is

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"errors"
 	"strconv"
 	"strings"
 	"time"
@@ -22,6 +23,7 @@ const (
 	RunnerOffered RunnerState = "offered" // it waits for a runner
 	RunnerRunning RunnerState = "running" // a runner makes it
 	RunnerDone    RunnerState = "done"    // its result is there
+	RunnerFailed  RunnerState = "failed"  // it could not go on, and may be offered again
 )
 
 // RunnerAttempt is an attempt that is offered to runners.
@@ -32,9 +34,9 @@ type RunnerAttempt struct {
 	Start string // the commit that it begins on
 	Coder string
 	Work  []byte // what the runner is given
-	// what its model calls may cost, what they cost and those under way may cost, and how many there may be
-	Credits, Spent sia.Credits
-	MostCalls      int
+	// what its model calls may cost, what they cost and those under way may cost, how many there were and may be
+	Credits, Spent   sia.Credits
+	Calls, MostCalls int
 }
 
 // OfferAttempt offers an attempt, in the place of an earlier offer of its effect: who makes that has nothing to report
@@ -76,6 +78,16 @@ func (s *RunnerStore) WatchAttempt(ctx context.Context, key, owner string) (w Ru
 	return w, s.explain("watch attempt "+key, orNotFound(err))
 }
 
+// AttemptSpent is what the calls of an attempt cost that is offered to runners; 0 where it is not.
+func (s *RunnerStore) AttemptSpent(ctx context.Context, key string) (spent sia.Credits, err error) {
+	spent, err = load(ctx, s.DB, "find what an attempt spent", scanValue[sia.Credits],
+		`SELECT spent FROM runner_attempts WHERE key = ?`, key)
+	if errors.Is(err, ErrNotFound) {
+		return 0, nil
+	}
+	return spent, err
+}
+
 // own changes the row of an attempt that an owner has; it is [ErrNotFound] when another has it.
 func (s *RunnerStore) own(ctx context.Context, op, set, key, owner string, args ...any) error {
 	return s.change(ctx, op+" "+key, set+` WHERE key = ? AND owner = ?`, append(args, key, owner)...)
@@ -96,6 +108,12 @@ func (s *RunnerStore) ReofferAttempt(ctx context.Context, key, owner string, wor
 // StopAttempt has an attempt's runner end it.
 func (s *RunnerStore) StopAttempt(ctx context.Context, key, owner string) error {
 	return s.own(ctx, "stop attempt", `UPDATE runner_attempts SET stop = 1`, key, owner)
+}
+
+// FailAttempt forgets the result of an attempt that may be offered again. What its calls cost is kept.
+func (s *RunnerStore) FailAttempt(ctx context.Context, key, owner string) error {
+	return s.own(ctx, "fail attempt", `UPDATE runner_attempts SET state = ?, result = NULL, pack = NULL`, key, owner,
+		RunnerFailed)
 }
 
 // CloseAttempt forgets an attempt that is over.
@@ -137,5 +155,5 @@ func (s *RunnerStore) RunnerStandings(ctx context.Context) ([]RunnerStanding, er
 	return list(ctx, s.DB, "list the attempts of runners", func(from row) (a RunnerStanding, err error) {
 		err = from.Scan(&a.Key, &a.Task, &a.State, &a.Runner, intoTime{&a.Since})
 		return a, err
-	}, `SELECT key, task_id, state, runner, at FROM runner_attempts ORDER BY at, key`)
+	}, `SELECT key, task_id, state, runner, at FROM runner_attempts WHERE state <> ? ORDER BY at, key`, RunnerFailed)
 }

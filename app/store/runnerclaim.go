@@ -40,8 +40,9 @@ func (s *RunnerStore) ClaimAttempt(ctx context.Context, runner, pass string, lea
 
 // HeldAttempt is the attempt of a pass, without Work, or [ErrNotFound] when the pass counts no longer.
 func (s *RunnerStore) HeldAttempt(ctx context.Context, pass string) (a RunnerAttempt, err error) {
-	err = s.r.QueryRowContext(ctx, `SELECT key, task_id, start, coder, credits, spent, most_calls FROM runner_attempts
-		WHERE`+s.held(), pass).Scan(&a.Key, &a.Task, &a.Start, &a.Coder, &a.Credits, &a.Spent, &a.MostCalls)
+	err = s.r.QueryRowContext(ctx, `SELECT key, task_id, start, coder, credits, spent, calls, most_calls
+		FROM runner_attempts WHERE`+s.held(), pass).
+		Scan(&a.Key, &a.Task, &a.Start, &a.Coder, &a.Credits, &a.Spent, &a.Calls, &a.MostCalls)
 	return a, s.explain("find an attempt", orNotFound(err))
 }
 

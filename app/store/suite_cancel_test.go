@@ -76,7 +76,8 @@ func testCancelSilent(t *testing.T, s *fixture) {
 	if r.State != store.EffectDone || w.count(r.Key) != 1 {
 		t.Errorf("called %d times: %+v", w.count(r.Key), r)
 	}
-	if ended, ok := outcome(t, s, id, r.Key).(sia.AttemptEnded); !ok || ended.End != sia.EndCancelled {
+	if ended, ok := outcome(t, s, id, r.Key).(sia.AttemptEnded); !ok || ended.End != sia.EndCancelled ||
+		ended.Cost != sia.Credit {
 		t.Errorf("the outcome is %+v", ended)
 	}
 }

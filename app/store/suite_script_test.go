@@ -107,7 +107,10 @@ func (w *script) count(key string) int {
 // handlers are the script's, with deliveries refused.
 func (w *script) handlers() store.Handlers {
 	return store.Handlers{
-		Effect:   w.effect,
+		Effect: w.effect,
+		Spent: func(context.Context, sia.Effect) (sia.AttemptEnded, error) {
+			return sia.AttemptEnded{Cost: sia.Credit}, nil
+		},
 		Delivery: func(context.Context, store.Delivery) error { return errors.New("no delivery was expected") },
 	}
 }

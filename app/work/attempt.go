@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/sia-bot/sia/agent"
+	"github.com/sia-bot/sia/agent/llm"
 	"github.com/sia-bot/sia/app/render"
 	"github.com/sia-bot/sia/app/store"
 	"github.com/sia-bot/sia/gitops"
@@ -40,8 +41,8 @@ const commitWithin = 20 * time.Second
 
 // attempt runs the coding agent in a workspace of its own and commits what it
 // did, unpushed. It has no deadline but the attempt's own. Where a process that
-// ended had begun it, it goes on from the saved turns, in the same workspace when
-// this machine has it.
+// ended had begun it, or a model could not answer for a while, it goes on from the
+// saved turns, in the same workspace when this machine has it.
 func (w *attemptWorker) attempt(ctx context.Context, t sia.Task, f sia.Effect) (sia.Fact, error) {
 	if fact, ok, err := w.savedResult(ctx, t, f); err != nil || ok {
 		return fact, err
@@ -89,13 +90,17 @@ func (w *attemptWorker) attempt(ctx context.Context, t sia.Task, f sia.Effect) (
 		return nil, context.Cause(ctx) // this process ends; another takes the attempt up
 	}
 	if err != nil {
-		if res.Turns == 0 && res.Cost == 0 {
+		var known *sia.Error
+		is := errors.As(err, &known)
+		switch {
+		case res.Turns == 0 && res.Cost == 0:
 			over = true
 			return nil, err // nothing is lost by trying again
+		case res.Turns > 0 && is && !known.Permanent && !store.LastTry(ctx):
+			return nil, err // the next try goes on from the saved turns, in this workspace
 		}
 		res.End, res.Reason = sia.EndError, err.Error()
-		var known *sia.Error
-		if errors.As(err, &known) {
+		if is {
 			res.Reason = known.Message
 		}
 	}
@@ -128,7 +133,7 @@ func (w *attemptWorker) attempt(ctx context.Context, t sia.Task, f sia.Effect) (
 		return nil, err
 	}
 	if !input.Planning {
-		turns, err := w.turnsOf(keep, t, a.Number, f.Run)
+		turns, err := w.turnsOf(keep, t.ID, a.Number, f.Run)
 		if err != nil {
 			return nil, err
 		}
@@ -181,7 +186,7 @@ func (w *attemptWorker) runTests(
 // commit on which it began, wherever the branch is now.
 func (w *attemptWorker) savedTurns(ctx context.Context, t *sia.Task, run int) ([]agent.Turn, error) {
 	n := t.Attempt().Number
-	turns, err := w.turnsOf(ctx, *t, n, run)
+	turns, err := w.turnsOf(ctx, t.ID, n, run)
 	if err != nil || !slices.ContainsFunc(turns, func(turn agent.Turn) bool { return turn.Kind == agent.TurnModel }) {
 		return nil, err
 	}
@@ -194,6 +199,27 @@ func (w *attemptWorker) savedTurns(ctx context.Context, t *sia.Task, run int) ([
 	}
 	t.Head = sia.SHA(start)
 	return turns, nil
+}
+
+// spent is what was used by an attempt that does not say how it ended: by its saved turns, or by what a runner's calls
+// were counted to cost, where that is more.
+func (w *attemptWorker) spent(ctx context.Context, f sia.Effect) (ended sia.AttemptEnded, err error) {
+	turns, err := w.turnsOf(ctx, f.Task, f.Attempt, f.Run)
+	if err != nil {
+		return ended, err
+	}
+	var used llm.Usage
+	for _, t := range turns {
+		if t.Kind == agent.TurnModel {
+			ended.Turns++
+		}
+		ended.Cost += t.Cost
+		used = used.Add(t.Usage)
+	}
+	ended.Tokens = agent.TokensOf(used)
+	counted, err := w.Store.AttemptSpent(ctx, f.Key)
+	ended.Cost = max(ended.Cost, counted)
+	return ended, err
 }
 
 // workspace is the attempt's own. One that was left behind is used again only by
@@ -509,22 +535,22 @@ func (w *common) transcript(ctx context.Context, t sia.Task, attempt int) ([]age
 	if err != nil {
 		return nil, err
 	}
-	return readTurns(t, attempt, rows)
+	return readTurns(t.ID, attempt, rows)
 }
 
 // turnsOf reads the turns of one run of an attempt back.
-func (w *attemptWorker) turnsOf(ctx context.Context, t sia.Task, attempt, run int) ([]agent.Turn, error) {
-	rows, err := w.Store.TurnsOf(ctx, t.ID, attempt, run)
+func (w *attemptWorker) turnsOf(ctx context.Context, t sia.TaskID, attempt, run int) ([]agent.Turn, error) {
+	rows, err := w.Store.TurnsOf(ctx, t, attempt, run)
 	if err != nil {
 		return nil, err
 	}
 	return readTurns(t, attempt, rows)
 }
 
-func readTurns(t sia.Task, attempt int, rows []json.RawMessage) ([]agent.Turn, error) {
+func readTurns(t sia.TaskID, attempt int, rows []json.RawMessage) ([]agent.Turn, error) {
 	turns, err := agent.Turns(rows)
 	if err != nil {
-		return nil, fmt.Errorf("read attempt %d of task %s: %w", attempt, t.ID, err)
+		return nil, fmt.Errorf("read attempt %d of task %s: %w", attempt, t, err)
 	}
 	return turns, nil
 }

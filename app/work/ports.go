@@ -13,6 +13,7 @@ import (
 type Store interface {
 	AppendTurn(ctx context.Context, id sia.TaskID, attempt, run, number int, turn []byte) error
 	Apply(ctx context.Context, id sia.TaskID, e sia.Event) (sia.Result, error)
+	AttemptSpent(ctx context.Context, key string) (sia.Credits, error)
 	CountJudged(ctx context.Context, repo int64) (passed, judged int, err error)
 	CreditsSpent(ctx context.Context, repo int64, since time.Time) (sia.Credits, error)
 	CreditsSpentByInstallation(ctx context.Context, installation int64, since time.Time) (sia.Credits, error)

@@ -309,6 +309,11 @@ func (w *Worker) Effect(ctx context.Context, t sia.Task, f sia.Effect) (sia.Fact
 	return sia.Masked(fact, w.Secrets.Mask), nil
 }
 
+// Spent is the turns, the tokens and the cost of what was saved of an attempt.
+func (w *Worker) Spent(ctx context.Context, f sia.Effect) (sia.AttemptEnded, error) {
+	return w.attempts.spent(ctx, f)
+}
+
 // Repair writes status comment and labels again where people or chance changed them; what is right
 // already is left alone.
 func (w *Worker) Repair(ctx context.Context, t sia.Task) error { return w.surfaces.repair(ctx, t) }

@@ -16,6 +16,7 @@ import (
 	rbacv1 "k8s.io/api/rbac/v1"
 
 	"github.com/sia-bot/sia/agent"
+	"github.com/sia-bot/sia/agent/gateway"
 	"github.com/sia-bot/sia/app/runner"
 	"github.com/sia-bot/sia/app/runner/pods"
 	"github.com/sia-bot/sia/app/store"
@@ -90,7 +91,7 @@ func newWorld(t *testing.T, run contents) *world {
 		Mirror: func(sia.Task) *gitops.Repo { return nil }, Key: func(sia.Task) string { return "3/7" },
 		Agents: []runner.Agent{{Name: "coder", Models: []runner.Upstream{{Name: "coder", Model: "m"}}}},
 		Poll:   20 * time.Millisecond})
-	door := runner.NewDoor(w.dispatch)
+	door := runner.NewDoor(w.dispatch, &gateway.Room{})
 	w.door = httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 		w.mu.Lock()
 		w.asked[strings.TrimPrefix(r.URL.Path, runner.Prefix)]++
