@@ -237,18 +237,26 @@ func (w *Workspace) Remove() error {
 	return nil
 }
 
-// forgetWorkspaces drops what is known of workspaces without a directory.
-func (c *Cache) forgetWorkspaces() {
-	known, _ := fs.Glob(os.DirFS(c.dir), statesDir+"/*/workspace.json") // the folder's own name is no pattern
-	for _, name := range known {
+// knownWorkspaces is what is known of workspaces, by the file that says it.
+func (c *Cache) knownWorkspaces() map[string]workspaceState {
+	names, _ := fs.Glob(os.DirFS(c.dir), statesDir+"/*/workspace.json") // the folder's own name is no pattern
+	known := map[string]workspaceState{}
+	for _, name := range names {
 		file := filepath.Join(c.dir, name)
 		var s workspaceState
 		b, err := os.ReadFile(file)
-		if err != nil || json.Unmarshal(b, &s) != nil {
-			continue // another process may be writing it
+		if err == nil && json.Unmarshal(b, &s) == nil { // else another process may be removing it
+			known[file] = s
 		}
+	}
+	return known
+}
+
+// forgetWorkspaces drops what is known of workspaces without a directory.
+func (c *Cache) forgetWorkspaces() {
+	for file, s := range c.knownWorkspaces() {
 		st, serr := os.Stat(file)
-		_, err = os.Lstat(s.Dir)
+		_, err := os.Lstat(s.Dir)
 		if errors.Is(err, fs.ErrNotExist) && serr == nil && c.now().Sub(st.ModTime()) > leftoverAge {
 			_ = os.RemoveAll(filepath.Dir(file))
 		}
