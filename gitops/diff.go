@@ -152,7 +152,7 @@ type blobOpener func(plumbing.Hash) (io.ReadCloser, int64, error)
 
 // makeDiff turns changes into a Diff, reading each side through its opener.
 func makeDiff(ctx context.Context, changes []treeChange, old, new blobOpener) (Diff, error) {
-	files, err := pairRenames(changes, old, new)
+	files, err := pairRenames(ctx, changes, old, new)
 	if err != nil {
 		return Diff{}, err
 	}
