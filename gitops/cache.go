@@ -41,8 +41,7 @@ type Cache struct {
 	question time.Duration
 	now      func() time.Time
 	pause    func(context.Context, time.Duration) error
-	bases    sync.Map // remote URL → present base URL, *url.URL
-	filters  sync.Map // remote URL → whether objects can be left out of what is fetched there, bool
+	servers  sync.Map // what handshakes found out, server by [Repo.serverKey]
 	locks    fileLocks
 }
 

@@ -226,6 +226,14 @@ func TestRedirect(t *testing.T) {
 	if err := r.Push(t.Context(), "copy", f.main, ""); err != nil {
 		t.Errorf("Push: %v", err)
 	}
+	// Another repository that has the old name is itself.
+	_, work := f.create("old.git")
+	own := commitAll(t, work, "another")
+	other := f.remote("old.git")
+	other.Key = "2/old.git"
+	if got := must[string](t)(f.cache.Repo(other).Head(t.Context(), "main")); got != own {
+		t.Errorf("Head of another repository = %s, want %s", got, own)
+	}
 }
 
 func TestTimeLimit(t *testing.T) {
