@@ -38,7 +38,8 @@ type gitRequest struct {
 // askGit carries out q against base and returns an answer of git's, never a page
 // for people. Closing the body releases the exchange.
 func (r *Repo) askGit(ctx context.Context, base *url.URL, q gitRequest) (*http.Response, error) {
-	ctx, cancel := context.WithTimeoutCause(ctx, q.timeout, fmt.Errorf("no complete answer within %v", q.timeout))
+	ctx, cancel := context.WithTimeoutCause(ctx, q.timeout, fmt.Errorf("no complete answer within %v: %w", q.timeout,
+		context.DeadlineExceeded))
 	resp, err := r.exchangeOnce(ctx, base, q)
 	if err != nil {
 		cancel()
