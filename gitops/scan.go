@@ -147,8 +147,11 @@ func (s *workScanner) dir(root *os.Root, dir string, ignores []ignoreFile, hidde
 			continue
 		}
 		if err := s.entry(root, path.Join(dir, e.Name()), e, ignores, hidden, depth); err != nil &&
-			!errors.Is(err, fs.ErrNotExist) {
-			return err // what vanished since the folder was listed is gone
+			!errors.Is(err, fs.ErrNotExist) { // what vanished since the folder was listed is gone
+			if errors.Is(err, fs.ErrPermission) {
+				err = fmt.Errorf("%w: %s can't be read", ErrTree, cleanText(path.Join(dir, e.Name()), 200))
+			}
+			return err
 		}
 	}
 	return nil
