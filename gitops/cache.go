@@ -54,11 +54,14 @@ const (
 	tmpDir        = "tmp"        // transfers; on the same file system, so that they can be renamed
 )
 
-// leftoverAge is how old a file of a killed process is when it is removed.
-const leftoverAge = 48 * time.Hour
+const (
+	// leftoverAge is how old a file of a killed process is when it is removed.
+	leftoverAge = 48 * time.Hour
+	// unusedAfter is how long a mirror stays into which nothing is put: a commit made here does not stay for longer.
+	unusedAfter = keepMade
+)
 
-// OpenCache opens a cache directory, or makes it. It removes what processes that were
-// killed more than two days ago left in it.
+// OpenCache opens a cache directory, or makes it, and removes from it what [Cache.TidyDaily] does.
 func OpenCache(dir string, opts CacheOptions) (*Cache, error) {
 	abs, err := filepath.Abs(dir)
 	if err != nil {
@@ -84,10 +87,36 @@ func OpenCache(dir string, opts CacheOptions) (*Cache, error) {
 			return nil, fmt.Errorf("open git cache: %w", err)
 		}
 	}
-	c.sweep(c.tmp())
-	c.sweep(filepath.Join(abs, workspacesDir))
-	c.forgetWorkspaces()
+	c.tidy(context.Background())
 	return c, nil
+}
+
+// TidyDaily removes every day, until ctx ends, what processes that were killed more than two days ago left, and what is
+// in mirrors into which nothing was put for 30 days: of a repository that is not worked in any more, no code stays.
+func (c *Cache) TidyDaily(ctx context.Context) {
+	for pauseFor(ctx, 24*time.Hour) == nil {
+		c.tidy(ctx)
+	}
+}
+
+func (c *Cache) tidy(ctx context.Context) {
+	c.sweep(c.tmp())
+	c.sweep(filepath.Join(c.dir, workspacesDir))
+	c.forgetWorkspaces()
+	stoodOn := map[string]bool{}
+	for _, s := range c.knownWorkspaces() {
+		stoodOn[folderName(s.Key)] = true
+	}
+	mirrors, _ := os.ReadDir(filepath.Join(c.dir, mirrorsDir)) // tried again the next day
+	for _, e := range mirrors {
+		if stoodOn[e.Name()] {
+			continue
+		}
+		r := &Repo{cache: c, dir: filepath.Join(c.dir, mirrorsDir, e.Name())}
+		if err := r.emptyUnused(ctx); err != nil {
+			c.log.WarnContext(ctx, "unused git mirror was not removed", "folder", r.dir, "error", err)
+		}
+	}
 }
 
 func (c *Cache) tmp() string { return filepath.Join(c.dir, tmpDir) }

@@ -250,6 +250,54 @@ func (r *Repo) retireOld(old, now mirror) {
 	}
 }
 
+// lastPut is when something was last put into the mirror.
+func (r *Repo) lastPut() (last time.Time) {
+	put := []string{filepath.Join(r.dir, currentFile), filepath.Join(r.dir, namesFile)}
+	if m, ok := r.presentMirror(); ok {
+		put = append(put, m.refPath("fetched", ""), m.refPath("made", ""))
+	}
+	for _, name := range put {
+		if st, err := os.Stat(name); err == nil && st.ModTime().After(last) {
+			last = st.ModTime()
+		}
+	}
+	return last
+}
+
+// emptyUnused removes what is in a mirror into which nothing was put for long. The locks stay, for whoever waits for
+// them.
+func (r *Repo) emptyUnused(ctx context.Context) error {
+	if r.cache.now().Sub(r.lastPut()) <= unusedAfter {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, time.Second) // who has it locked uses it
+	defer cancel()
+	unlockFetch, err := r.lockFetch(ctx)
+	if err != nil {
+		return err
+	}
+	defer unlockFetch()
+	unlock, err := r.lockWrite(ctx)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	if r.cache.now().Sub(r.lastPut()) <= unusedAfter {
+		return nil // somebody came back to it meanwhile
+	}
+	var all []error
+	for _, name := range []string{currentFile, namesFile} {
+		if err := os.Remove(filepath.Join(r.dir, name)); !errors.Is(err, fs.ErrNotExist) {
+			all = append(all, err)
+		}
+	}
+	generations, _ := fs.Glob(os.DirFS(r.dir), "g-*")
+	for _, name := range generations {
+		all = append(all, removeTree(filepath.Join(r.dir, name)))
+	}
+	return errors.Join(all...)
+}
+
 // markCommit notes a commit as complete. Its objects must be in place.
 func (m mirror) markCommit(kind, sha string) error {
 	return writeFile(m.refPath(kind, sha), 0o600, func(w io.Writer) error {

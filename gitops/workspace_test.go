@@ -254,6 +254,31 @@ func TestCommitSpecRefused(t *testing.T) {
 	}
 }
 
+// A mirror into which nothing is put for long loses what it holds, but where a workspace stands on it.
+func TestUnusedMirrors(t *testing.T) {
+	f := newFixture(t)
+	ctx := t.Context()
+	f.workspace()
+	remote := f.remote("app.git")
+	remote.Key = "2/app.git"
+	unused := f.cache.Repo(remote)
+	must[string](t)(unused.Fetch(ctx, "main"))
+	packs := func(r *Repo) int {
+		return len(must[[]string](t)(filepath.Glob(filepath.Join(r.dir, "g-*/objects/pack/*.pack"))))
+	}
+	for _, days := range []int{29, 31} {
+		want := (31 - days) / 2
+		f.cache.now = func() time.Time { return time.Now().AddDate(0, 0, days) }
+		if f.cache.tidy(ctx); packs(unused) != want || packs(f.repo) != 1 {
+			t.Errorf("after %d days: %d packs, and %d where a workspace is", days, packs(unused), packs(f.repo))
+		}
+	}
+	must[string](t)(unused.Fetch(ctx, "main"))
+	if got := must[[]byte](t)(unused.ReadFile(ctx, f.main, "README.md", 100)); len(got) == 0 {
+		t.Error("nothing is read after it was emptied")
+	}
+}
+
 func TestOpenSweeps(t *testing.T) {
 	dir := t.TempDir()
 	c := openCache(t, dir, CacheOptions{})
