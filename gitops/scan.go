@@ -51,6 +51,7 @@ func (w *Workspace) scan(ctx context.Context) ([]treeChange, error) {
 	if err := s.dir(root, "", nil, false, 0); err != nil {
 		return nil, err
 	}
+	w.leftOut.Store(&s.leftOut)
 	for _, e := range s.tracked { // what is left was not found
 		if e.mode != filemode.Submodule {
 			s.out = append(s.out, treeChange{path: e.path, old: treeEntry{path.Base(e.path), e.mode, e.id}})
@@ -104,6 +105,7 @@ type workScanner struct {
 	folders map[string]bool        // that have tracked files in them
 	racy    int64                  // entries changed at this time or later are read
 	out     []treeChange
+	leftOut []string // new folders that are repositories of their own
 	met     int
 }
 
@@ -177,7 +179,8 @@ func (s *workScanner) entry(
 		defer sub.Close()
 		if !s.folders[p] {
 			if _, err := sub.Lstat(".git"); err == nil {
-				return nil // a repository of its own
+				s.leftOut = append(s.leftOut, p) // a repository of its own
+				return nil
 			}
 		}
 		return s.dir(sub, p, ignores, hide, depth+1)

@@ -122,6 +122,9 @@ func TestHostileTree(t *testing.T) {
 	if got := paths(d); !cmp.Equal(got, want) {
 		t.Errorf("Diff = %q, want %q", got, want)
 	}
+	if got := w.LeftOut(); !cmp.Equal(got, []string{"sub"}) {
+		t.Errorf("left out: %q", got)
+	}
 	if strings.Contains(d.Patch, "secret content") {
 		t.Error("a symlink was followed")
 	}
