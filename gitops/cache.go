@@ -24,9 +24,6 @@ type CacheOptions struct {
 	// Kept is asked for a commit that the mirror of a remote lacks, before its server is: it may have been made by
 	// another machine, and be pushed by none yet. It returns what [Repo.PackMade] gave there; nil: it has none.
 	Kept func(ctx context.Context, key, sha string) ([]byte, error)
-	// Timeout bounds one transfer of objects; 0 is 10 minutes. Questions
-	// without a transfer are bounded by the smaller of it and 30 seconds.
-	Timeout time.Duration
 }
 
 // Cache is a directory of mirrors and of the state of workspaces. Safe for
@@ -37,8 +34,7 @@ type Cache struct {
 	log      *slog.Logger
 	mayPush  func(context.Context) error
 	kept     func(ctx context.Context, key, sha string) ([]byte, error)
-	timeout  time.Duration
-	question time.Duration
+	question time.Duration // bounds an exchange that carries no pack
 	now      func() time.Time
 	pause    func(context.Context, time.Duration) error
 	servers  sync.Map // what handshakes found out, server by [Repo.serverKey]
@@ -67,7 +63,7 @@ func OpenCache(dir string, opts CacheOptions) (*Cache, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open git cache: %w", err)
 	}
-	c := &Cache{dir: abs, log: opts.Logger, mayPush: opts.MayPush, kept: opts.Kept, timeout: opts.Timeout,
+	c := &Cache{dir: abs, log: opts.Logger, mayPush: opts.MayPush, kept: opts.Kept, question: questionTimeout,
 		now: time.Now, pause: pauseFor}
 	if c.log == nil {
 		c.log = slog.New(slog.DiscardHandler)
@@ -75,10 +71,6 @@ func OpenCache(dir string, opts CacheOptions) (*Cache, error) {
 	if c.mayPush == nil {
 		c.mayPush = func(context.Context) error { return nil }
 	}
-	if c.timeout <= 0 {
-		c.timeout = 10 * time.Minute
-	}
-	c.question = min(c.timeout, questionTimeout)
 	// Each exchange has a time limit of its own, and follows redirects itself, on the same host only.
 	c.client = &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	for _, d := range []string{mirrorsDir, statesDir, workspacesDir, locksDir, tmpDir} {

@@ -123,7 +123,7 @@ func (r *Repo) sendUpdate(
 	head.linef("%s %s %s\x00report-status side-band-64k agent=sia", cmd.old, cmd.new, cmd.ref)
 	head.flush()
 	q := gitRequest{
-		op: op, service: "git-receive-pack", timeout: r.cache.timeout,
+		op: op, service: "git-receive-pack", timeout: transferTimeout,
 		body: io.MultiReader(bytes.NewReader(head.Bytes()), pack), size: int64(head.Len()) + size,
 	}
 	err = r.readAnswer(ctx, base, q, func(p *pktReader) error {

@@ -241,7 +241,8 @@ func TestTimeLimit(t *testing.T) {
 	srv := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { <-release }))
 	defer srv.Close()
 	defer close(release)
-	c := openCache(t, t.TempDir(), CacheOptions{Timeout: time.Millisecond})
+	c := openCache(t, t.TempDir(), CacheOptions{})
+	c.question = time.Millisecond
 	_, err := c.Repo(Remote{Key: "k", URL: srv.URL}).Head(t.Context(), "main")
 	var broke *NetworkError
 	if !errors.As(err, &broke) || !strings.Contains(err.Error(), "no complete answer within") {

@@ -60,7 +60,8 @@ func (w *Workspace) scan(ctx context.Context) ([]treeChange, error) {
 	return mergeChanges(s.out), nil
 }
 
-// open opens the directory, if it is still the one that was filled: what is missing in another was not deleted.
+// open opens the directory, if it is still the one that was filled: files missing from another
+// folder were not deleted by the agent.
 func (w *Workspace) open() (*os.Root, error) {
 	root, err := os.OpenRoot(w.dir)
 	if errors.Is(err, fs.ErrNotExist) {

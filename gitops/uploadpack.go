@@ -204,7 +204,7 @@ func (r *Repo) download(ctx context.Context, op string, q fetchRequest) (fetched
 		return d, fmt.Errorf("%s: %w", op, err)
 	}
 	d.pack = pack
-	err = r.uploadCommand(ctx, op, gitRequest{timeout: r.cache.timeout}, body.Bytes(), func(p *pktReader) error {
+	err = r.uploadCommand(ctx, op, gitRequest{timeout: transferTimeout}, body.Bytes(), func(p *pktReader) error {
 		d.shallow = nil
 		if err := errors.Join(pack.Truncate(0), seekStart(pack)); err != nil {
 			return err
