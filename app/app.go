@@ -34,6 +34,7 @@ import (
 	"github.com/sia-bot/sia/app/web/setup"
 	"github.com/sia-bot/sia/app/web/signin"
 	"github.com/sia-bot/sia/app/webhook"
+	"github.com/sia-bot/sia/gitops"
 	"github.com/sia-bot/sia/sia"
 	"github.com/sia-bot/sia/sia/secret"
 )
@@ -64,6 +65,7 @@ type App struct {
 
 	config   Config
 	log      *slog.Logger
+	git      *gitops.Cache // nil: the server has no mirrors
 	engine   *store.Engine
 	periodic []store.Periodic
 	front    *Front
@@ -107,7 +109,7 @@ func New(ctx context.Context, c Config, o Options) (_ *App, err error) {
 		Mask: g.secrets.Mask, Logger: g.log, Now: g.now, Kept: g.store}); err != nil {
 		return nil, errors.Join(err, g.store.Close())
 	}
-	a := &App{tracer: tracer, Store: g.store, GitHub: g.github, Evolver: g.evolver, config: c, log: g.log,
+	a := &App{tracer: tracer, Store: g.store, GitHub: g.github, Evolver: g.evolver, config: c, log: g.log, git: g.git,
 		secrets: g.secrets, now: g.now,
 		front: o.Front, probes: modelProbes{c.Models.Named(), memory}, probing: o.ProbeModels && c.Roles.Has(RoleWork),
 		ending: make(chan struct{})}
@@ -293,6 +295,11 @@ func (a *App) Run(ctx context.Context) error {
 	}
 	if private := a.front.PrivateAddr(); private != nil && a.pages != nil {
 		a.log.InfoContext(ctx, "pages, for this machine only", "address", "http://"+private.String())
+	}
+	if a.git != nil {
+		tidying, end := context.WithCancel(ctx)
+		defer end()
+		go a.git.TidyDaily(tidying)
 	}
 	var probing sync.WaitGroup
 	if a.probing {

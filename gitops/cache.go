@@ -24,9 +24,6 @@ type CacheOptions struct {
 	// Kept is asked for a commit that the mirror of a remote lacks, before its server is: it may have been made by
 	// another machine, and be pushed by none yet. It returns what [Repo.PackMade] gave there; nil: it has none.
 	Kept func(ctx context.Context, key, sha string) ([]byte, error)
-	// Timeout bounds one transfer of objects; 0 is 10 minutes. Questions
-	// without a transfer are bounded by the smaller of it and 30 seconds.
-	Timeout time.Duration
 }
 
 // Cache is a directory of mirrors and of the state of workspaces. Safe for
@@ -37,12 +34,10 @@ type Cache struct {
 	log      *slog.Logger
 	mayPush  func(context.Context) error
 	kept     func(ctx context.Context, key, sha string) ([]byte, error)
-	timeout  time.Duration
-	question time.Duration
+	question time.Duration // bounds an exchange that carries no pack
 	now      func() time.Time
 	pause    func(context.Context, time.Duration) error
-	bases    sync.Map // remote URL → present base URL, *url.URL
-	filters  sync.Map // remote URL → whether objects can be left out of what is fetched there, bool
+	servers  sync.Map // what handshakes found out, server by [Repo.serverKey]
 	locks    fileLocks
 }
 
@@ -55,17 +50,20 @@ const (
 	tmpDir        = "tmp"        // transfers; on the same file system, so that they can be renamed
 )
 
-// leftoverAge is how old a file of a killed process is when it is removed.
-const leftoverAge = 48 * time.Hour
+const (
+	// leftoverAge is how old a file of a killed process is when it is removed.
+	leftoverAge = 48 * time.Hour
+	// unusedAfter is how long a mirror stays into which nothing is put: a commit made here does not stay for longer.
+	unusedAfter = keepMade
+)
 
-// OpenCache opens a cache directory, or makes it. It removes what processes that were
-// killed more than two days ago left in it.
+// OpenCache opens a cache directory, or makes it, and removes from it what [Cache.TidyDaily] does.
 func OpenCache(dir string, opts CacheOptions) (*Cache, error) {
 	abs, err := filepath.Abs(dir)
 	if err != nil {
 		return nil, fmt.Errorf("open git cache: %w", err)
 	}
-	c := &Cache{dir: abs, log: opts.Logger, mayPush: opts.MayPush, kept: opts.Kept, timeout: opts.Timeout,
+	c := &Cache{dir: abs, log: opts.Logger, mayPush: opts.MayPush, kept: opts.Kept, question: questionTimeout,
 		now: time.Now, pause: pauseFor}
 	if c.log == nil {
 		c.log = slog.New(slog.DiscardHandler)
@@ -73,10 +71,6 @@ func OpenCache(dir string, opts CacheOptions) (*Cache, error) {
 	if c.mayPush == nil {
 		c.mayPush = func(context.Context) error { return nil }
 	}
-	if c.timeout <= 0 {
-		c.timeout = 10 * time.Minute
-	}
-	c.question = min(c.timeout, questionTimeout)
 	// Each exchange has a time limit of its own, and follows redirects itself, on the same host only.
 	c.client = &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	for _, d := range []string{mirrorsDir, statesDir, workspacesDir, locksDir, tmpDir} {
@@ -85,10 +79,36 @@ func OpenCache(dir string, opts CacheOptions) (*Cache, error) {
 			return nil, fmt.Errorf("open git cache: %w", err)
 		}
 	}
-	c.sweep(c.tmp())
-	c.sweep(filepath.Join(abs, workspacesDir))
-	c.forgetWorkspaces()
+	c.tidy(context.Background())
 	return c, nil
+}
+
+// TidyDaily removes every day, until ctx ends, what processes that were killed more than two days ago left, and what is
+// in mirrors into which nothing was put for 30 days: of a repository that is not worked in any more, no code stays.
+func (c *Cache) TidyDaily(ctx context.Context) {
+	for pauseFor(ctx, 24*time.Hour) == nil {
+		c.tidy(ctx)
+	}
+}
+
+func (c *Cache) tidy(ctx context.Context) {
+	c.sweep(c.tmp())
+	c.sweep(filepath.Join(c.dir, workspacesDir))
+	c.forgetWorkspaces()
+	stoodOn := map[string]bool{}
+	for _, s := range c.knownWorkspaces() {
+		stoodOn[folderName(s.Key)] = true
+	}
+	mirrors, _ := os.ReadDir(filepath.Join(c.dir, mirrorsDir)) // tried again the next day
+	for _, e := range mirrors {
+		if stoodOn[e.Name()] {
+			continue
+		}
+		r := &Repo{cache: c, dir: filepath.Join(c.dir, mirrorsDir, e.Name())}
+		if err := r.emptyUnused(ctx); err != nil {
+			c.log.WarnContext(ctx, "unused git mirror was not removed", "folder", r.dir, "error", err)
+		}
+	}
 }
 
 func (c *Cache) tmp() string { return filepath.Join(c.dir, tmpDir) }

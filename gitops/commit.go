@@ -28,6 +28,17 @@ func inMemory(kind plumbing.ObjectType, b []byte) newObject {
 	}}
 }
 
+// check reads the object, which compares it with its hash.
+func (o newObject) check() error {
+	in, _, err := o.open()
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	_, err = io.Copy(io.Discard, in)
+	return err
+}
+
 // writePack writes the objects as a pack.
 func writePack(out io.Writer, objs []newObject) (*packWriter, plumbing.Hash, error) {
 	w, err := newPackWriter(out, len(objs))
@@ -196,16 +207,16 @@ func (r *Repo) makeCommit(
 	if err != nil {
 		return "", err
 	}
-	x, err := r.packNew(objs)
+	x, err := r.packNew(ctx, objs)
 	if err != nil {
 		return "", err
 	}
 	defer x.remove()
-	return id.String(), r.installPack(ctx, x, "made", id, nil)
+	return id.String(), r.installPack(ctx, x, "made", nil, id)
 }
 
 // packNew writes objects to a pack beside the mirrors.
-func (r *Repo) packNew(objs []newObject) (x indexedPack, err error) {
+func (r *Repo) packNew(ctx context.Context, objs []newObject) (x indexedPack, err error) {
 	dir := r.cache.tmp()
 	f, err := os.CreateTemp(dir, "made-*.pack")
 	if err != nil {
@@ -217,7 +228,7 @@ func (r *Repo) packNew(objs []newObject) (x indexedPack, err error) {
 			x.remove()
 		}
 	}()
-	w, sum, err := writePack(f, objs)
+	w, sum, err := writePack(&countedWriter{ctx: ctx, out: f}, objs)
 	if err = errors.Join(err, f.Sync(), f.Chmod(0o444), f.Close()); err != nil {
 		return x, fmt.Errorf("write pack: %w", err)
 	}

@@ -15,8 +15,8 @@ import (
 )
 
 const (
-	// defaultRetries is how often CommitFiles tries again when others push.
-	defaultRetries = 5
+	// pushRetries is how often CommitFiles tries again when others push.
+	pushRetries = 5
 	// maxUpdateFile bounds a file that Update reads, in bytes.
 	maxUpdateFile = 64 << 20
 )
@@ -33,12 +33,10 @@ type FilesSpec struct {
 	// called again with the new state when somebody else pushed in between, so
 	// it must compute everything from what it reads.
 	Update func(read func(path string) ([]byte, error)) (map[string][]byte, error)
-	// Retries is how often to try again when somebody else pushed; 0 is 5.
-	Retries int
 }
 
 // CommitFiles changes files of a branch without a work tree: compare and swap,
-// as often as it takes within Retries. An absent branch is begun at Base, or with
+// again when somebody else pushed, five times. An absent branch is begun at Base, or with
 // a commit that has no parent. When Update changes nothing, no commit is made and the
 // branch's head, "" when absent, is returned.
 func (r *Repo) CommitFiles(ctx context.Context, s FilesSpec) (sha string, changed bool, err error) {
@@ -46,14 +44,10 @@ func (r *Repo) CommitFiles(ctx context.Context, s FilesSpec) (sha string, change
 	if s.Update == nil {
 		return "", false, fmt.Errorf("%s: no Update given", op)
 	}
-	retries := s.Retries
-	if retries <= 0 {
-		retries = defaultRetries
-	}
 	for try := 0; ; try++ {
 		sha, changed, err = r.commitFilesOnce(ctx, op, s)
 		var moved *LeaseError
-		if !errors.As(err, &moved) || try >= retries {
+		if !errors.As(err, &moved) || try >= pushRetries {
 			return sha, changed, err
 		}
 		wait := time.Duration(rand.Int64N(int64(50*time.Millisecond) << min(try, 5)))
@@ -69,15 +63,18 @@ func (r *Repo) commitFilesOnce(ctx context.Context, op string, s FilesSpec) (str
 		return "", false, err
 	}
 	var sha string
-	edit := func(o *packedObjects, parent plumbing.Hash) error {
+	var from []string // none: there is no commit yet
+	if at := cmp.Or(head, s.Base); at != "" {
+		from = []string{at}
+	}
+	err = r.viewCommits(ctx, op, from, func(o *packedObjects, at []plumbing.Hash) error {
+		var parent plumbing.Hash
+		if len(at) > 0 {
+			parent = at[0]
+		}
 		sha, err = r.editFiles(ctx, o, parent, s)
 		return err
-	}
-	if from := cmp.Or(head, s.Base); from == "" {
-		err = r.viewEmpty(ctx, edit)
-	} else {
-		err = r.viewCommit(ctx, op, from, edit)
-	}
+	})
 	if errors.Is(err, ErrEmpty) {
 		return head, false, nil
 	}
@@ -88,20 +85,6 @@ func (r *Repo) commitFilesOnce(ctx context.Context, op string, s FilesSpec) (str
 		return "", false, err
 	}
 	return sha, true, nil
-}
-
-// viewEmpty is viewCommit where there is no commit yet.
-func (r *Repo) viewEmpty(ctx context.Context, read func(*packedObjects, plumbing.Hash) error) error {
-	m, err := r.mirror(ctx)
-	if err != nil {
-		return err
-	}
-	objs, err := openObjects(m.dir)
-	if err != nil {
-		return err
-	}
-	defer objs.close()
-	return read(objs, plumbing.ZeroHash)
 }
 
 // editFiles makes the commit that Update asks for.

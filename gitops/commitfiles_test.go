@@ -99,7 +99,7 @@ func TestCommitFilesConcurrently(t *testing.T) {
 		}
 		wg.Go(func() {
 			_, _, err := r.CommitFiles(t.Context(), FilesSpec{
-				Branch: "sia/memory", Message: fmt.Sprint("step of ", i), Author: testSpec("").Author, Retries: 30,
+				Branch: "sia/memory", Message: fmt.Sprint("step of ", i), Author: testSpec("").Author,
 				Update: func(read func(string) ([]byte, error)) (map[string][]byte, error) {
 					b, err := read("count")
 					if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -136,14 +136,14 @@ func TestCommitFilesGivesUp(t *testing.T) {
 	})
 	calls := 0
 	_, _, err := f.repo.CommitFiles(t.Context(), FilesSpec{
-		Branch: "sia/memory", Message: "m", Author: testSpec("").Author, Retries: 2,
+		Branch: "sia/memory", Message: "m", Author: testSpec("").Author,
 		Update: func(func(string) ([]byte, error)) (map[string][]byte, error) {
 			calls++
 			return map[string][]byte{"x": []byte("y")}, nil
 		},
 	})
 	var lease *LeaseError
-	if !errors.As(err, &lease) || calls != 3 {
+	if !errors.As(err, &lease) || calls != pushRetries+1 {
 		t.Errorf("after %d calls: %v", calls, err)
 	}
 }

@@ -80,19 +80,10 @@ type Hunk struct {
 	Lines              []string // without newline, after ' ', '+' or '-'
 }
 
-// Diff compares two commits, which are fetched when the mirror lacks them. An
-// empty from compares with nothing.
+// Diff compares two commits, which are fetched when the mirror lacks them.
 func (r *Repo) Diff(ctx context.Context, from, to string) (d Diff, err error) {
-	shas := []string{to}
-	if from != "" {
-		shas = append(shas, from)
-	}
-	err = r.viewCommits(ctx, "diff", shas, func(o *packedObjects, at []plumbing.Hash) error {
-		var base plumbing.Hash
-		if from != "" {
-			base = at[1]
-		}
-		d, _, err = o.diffCommits(ctx, base, at[0], math.MaxInt)
+	err = r.viewCommits(ctx, "diff", []string{from, to}, func(o *packedObjects, at []plumbing.Hash) error {
+		d, _, err = o.diffCommits(ctx, at[0], at[1], math.MaxInt)
 		return err
 	})
 	return d, err
@@ -130,7 +121,7 @@ func (r *Repo) DiffHere(ctx context.Context, from, to string, files int) (d Diff
 	return d, more, nil
 }
 
-// diffCommits compares the first files that differ between two commits; a zero from is nothing.
+// diffCommits compares the first files that differ between two commits.
 func (o *packedObjects) diffCommits(
 	ctx context.Context, from, to plumbing.Hash, files int,
 ) (d Diff, more int, err error) {
@@ -152,7 +143,7 @@ type blobOpener func(plumbing.Hash) (io.ReadCloser, int64, error)
 
 // makeDiff turns changes into a Diff, reading each side through its opener.
 func makeDiff(ctx context.Context, changes []treeChange, old, new blobOpener) (Diff, error) {
-	files, err := pairRenames(changes, old, new)
+	files, err := pairRenames(ctx, changes, old, new)
 	if err != nil {
 		return Diff{}, err
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/go-git/go-git/v5/plumbing"
@@ -167,7 +168,7 @@ func (r *Repo) fetchOne(ctx context.Context, want plumbing.Hash) error {
 	}
 }
 
-// roomyMirror is the present generation, after one of many packs was restarted.
+// roomyMirror is the present generation, after one of many packs was restarted. It is called with the fetch lock held.
 func (r *Repo) roomyMirror(ctx context.Context) (mirror, error) {
 	m, err := r.mirror(ctx)
 	if err != nil {
@@ -180,12 +181,45 @@ func (r *Repo) roomyMirror(ctx context.Context) (mirror, error) {
 	if err := r.renewMirror(ctx, m); err != nil {
 		return m, err
 	}
+	if err := r.keepBases(ctx, m); err != nil { // who can, fetches them
+		r.cache.log.WarnContext(ctx, "commits of workspaces are not in the new mirror", "mirror", r.remote.Key, "error", err)
+	}
 	return r.mirror(ctx)
+}
+
+// keepBases puts the fetched commits that workspaces stand on into the present generation, from the one before: a
+// runner can't fetch them again. Whoever needs one meanwhile waits for the fetch lock.
+func (r *Repo) keepBases(ctx context.Context, old mirror) error {
+	var bases []plumbing.Hash
+	for _, s := range r.cache.knownWorkspaces() {
+		h, err := parseSHA(s.Base)
+		if err == nil && s.Key == r.remote.Key && old.isMarked("fetched", h) && !slices.Contains(bases, h) {
+			bases = append(bases, h)
+		}
+	}
+	if len(bases) == 0 {
+		return nil
+	}
+	o, err := openObjects(old.dir)
+	if err != nil {
+		return err
+	}
+	defer o.close()
+	objs, err := o.wholeCommits(bases...)
+	if err != nil {
+		return err
+	}
+	x, err := r.packNew(ctx, objs)
+	if err != nil {
+		return err
+	}
+	defer x.remove()
+	return r.installPack(ctx, x, "fetched", bases, bases...)
 }
 
 // transferCommits fetches a commit with its nearest ancestors, depth commits in all, and marks it.
 func (r *Repo) transferCommits(ctx context.Context, op string, m mirror, want plumbing.Hash, depth int) error {
-	haves, err := m.fetchedCommits()
+	haves, _, err := m.markedCommits("fetched")
 	if err != nil {
 		return err
 	}
@@ -211,7 +245,7 @@ func (r *Repo) transferCommits(ctx context.Context, op string, m mirror, want pl
 		return fmt.Errorf("%s: %w", op, err)
 	}
 	defer x.remove()
-	return r.installPack(ctx, x, "fetched", want, d.shallow)
+	return r.installPack(ctx, x, "fetched", d.shallow, want)
 }
 
 // viewCommit runs read on the mirror with the commit in it. When the mirror turns out

@@ -46,7 +46,7 @@ func (r *Repo) historyMirror(ctx context.Context, op string, tip plumbing.Hash, 
 	if err != nil || m.isMarked("fetched", tip) {
 		return m, err
 	}
-	if tips, err := m.fetchedCommits(); err != nil || len(tips) >= maxHistories {
+	if tips, _, err := m.markedCommits("fetched"); err != nil || len(tips) >= maxHistories {
 		if err := r.renewMirror(ctx, m); err != nil {
 			return m, err
 		}

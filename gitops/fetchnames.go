@@ -86,10 +86,11 @@ var errNoFilter = errors.New("the server can't leave contents out")
 
 // downloadNames fetches commits and trees into a folder that is removed again, and reads the names.
 func (r *Repo) downloadNames(ctx context.Context, op string, tip plumbing.Hash) ([]HistoryNames, error) {
-	if _, err := r.handshake(ctx, op); err != nil {
+	at, err := r.handshake(ctx, op)
+	if err != nil {
 		return nil, err
 	}
-	if can, _ := r.cache.filters.Load(r.at.base.String()); can != true {
+	if !at.filters {
 		return nil, errNoFilter
 	}
 	dir, err := os.MkdirTemp(r.cache.tmp(), "names-*")

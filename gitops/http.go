@@ -16,6 +16,8 @@ import (
 const (
 	// questionTimeout bounds an exchange that carries no pack.
 	questionTimeout = 30 * time.Second
+	// transferTimeout bounds one that carries a pack.
+	transferTimeout = 10 * time.Minute
 	// maxTries is how often a read is tried in all.
 	maxTries = 3
 	// maxWait is the longest that a read waits when the server asks for it. When the
@@ -38,7 +40,8 @@ type gitRequest struct {
 // askGit carries out q against base and returns an answer of git's, never a page
 // for people. Closing the body releases the exchange.
 func (r *Repo) askGit(ctx context.Context, base *url.URL, q gitRequest) (*http.Response, error) {
-	ctx, cancel := context.WithTimeoutCause(ctx, q.timeout, fmt.Errorf("no complete answer within %v", q.timeout))
+	ctx, cancel := context.WithTimeoutCause(ctx, q.timeout, fmt.Errorf("no complete answer within %v: %w", q.timeout,
+		context.DeadlineExceeded))
 	resp, err := r.exchangeOnce(ctx, base, q)
 	if err != nil {
 		cancel()
@@ -181,7 +184,10 @@ func dropURL(err error) error {
 }
 
 // redirectError asks to repeat the exchange elsewhere.
-type redirectError struct{ base *url.URL }
+type redirectError struct {
+	base   *url.URL
+	status int
+}
 
 func (e *redirectError) Error() string { return "moved to " + e.base.Redacted() }
 
@@ -195,7 +201,7 @@ func (r *Repo) followRedirects(op string, base *url.URL, ask func(base *url.URL)
 		case !errors.As(err, &moved):
 			return base, err
 		case hop == maxRedirects:
-			return base, &ServerError{Op: op, URL: r.shownURL(), Status: 310, Detail: "too many redirects"}
+			return base, &ServerError{Op: op, URL: r.shownURL(), Status: moved.status, Detail: "it redirects without end"}
 		}
 		base = moved.base
 	}
@@ -216,7 +222,7 @@ func (r *Repo) refusalError(op string, base *url.URL, resp *http.Response, secre
 	switch code := resp.StatusCode; {
 	case code >= 300 && code < 400:
 		if to, err := redirectBase(base, resp); err == nil {
-			return &redirectError{base: to}
+			return &redirectError{base: to, status: code}
 		}
 		return &ServerError{Op: op, URL: r.shownURL(), Status: code, Detail: "redirect to another host refused"}
 	case code == http.StatusUnauthorized, code == http.StatusForbidden && wait == 0:

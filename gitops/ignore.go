@@ -23,12 +23,15 @@ type ignoreFile struct {
 // maxIgnoreFile bounds a .gitignore that is obeyed, in bytes.
 const maxIgnoreFile = 1 << 20
 
+// byteOrderMark is at the start of files that some editors of Windows write. git passes over it since 2.4.1.
+const byteOrderMark = "\ufeff"
+
 // maxPattern bounds a pattern that is obeyed, in bytes.
 const maxPattern = 4096
 
 func parseIgnore(dir string, content []byte) ignoreFile {
 	f := ignoreFile{dir: dir}
-	for line := range strings.Lines(string(content)) {
+	for line := range strings.Lines(strings.TrimPrefix(string(content), byteOrderMark)) {
 		if r, ok := parseIgnoreRule(strings.TrimRight(line, "\r\n")); ok {
 			f.rules = append(f.rules, r)
 		}

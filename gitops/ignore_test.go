@@ -29,7 +29,7 @@ func TestIgnoreEqualsGit(t *testing.T) {
 			return // each one starts git
 		}
 		rules := rapid.SliceOfN(pattern, 1, 4).Draw(rt, "rules")
-		content := strings.Join(rules, "\n") + "\n"
+		content := rapid.SampledFrom([]string{"", "", "", byteOrderMark}).Draw(rt, "mark") + strings.Join(rules, "\n") + "\n"
 		must0(t, os.WriteFile(filepath.Join(dir, ".gitignore"), []byte(content), 0o644))
 		var paths []string
 		for range 25 {

@@ -97,5 +97,5 @@ func (r *Repo) takeKept(ctx context.Context, want plumbing.Hash) (taken bool, er
 		return false, nil
 	}
 	defer x.remove()
-	return true, r.installPack(ctx, x, "made", want, nil)
+	return true, r.installPack(ctx, x, "made", nil, want)
 }

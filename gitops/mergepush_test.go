@@ -232,7 +232,7 @@ func TestMergeInOvergrownMirror(t *testing.T) {
 	fresh := openCache(t, t.TempDir(), CacheOptions{}).Repo(f.remote("app.git"))
 	want := must[Merged](t)(fresh.Merge(ctx, base, ours, theirs, testSpec("m"), MergeLabels{}))
 	must0(t, fresh.Push(ctx, "elsewhere", want.SHA, ""))
-	m := f.fillMirror(maxPacks - 1)
+	m := fillMirror(t, f.repo, maxPacks-1)
 	if got := must[Merged](t)(f.repo.Merge(ctx, base, ours, theirs, testSpec("m"), MergeLabels{})); !cmp.Equal(got, want) {
 		t.Errorf("merged %v, want %v", got, want)
 	}

@@ -73,11 +73,11 @@ func changesByPath(changes []treeChange) map[string]treeChange {
 // rename is a removal and an addition.
 func (m *treeMerge) followRenames(byOurs, byTheirs []treeChange) error {
 	open := m.objects.openBlob
-	inOurs, err := pairRenames(byOurs, open, open)
+	inOurs, err := pairRenames(m.ctx, byOurs, open, open)
 	if err != nil {
 		return err
 	}
-	inTheirs, err := pairRenames(byTheirs, open, open)
+	inTheirs, err := pairRenames(m.ctx, byTheirs, open, open)
 	if err != nil {
 		return err
 	}

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/go-git/go-git/v5/plumbing"
+	"github.com/go-git/go-git/v5/plumbing/filemode"
 )
 
 // A mirror's folder holds generations and the file "current", which names the one in
@@ -21,7 +22,7 @@ import (
 // one. The old one is removed only an hour later, so that those who still read it can
 // finish. Within a generation:
 //
-//	objects/pack/         packs only, no loose objects; <name>.keep marks a commit made here
+//	objects/pack/         packs only, no loose objects; <name>.keep marks one of commits made here
 //	shallow               the commits with parents that we don't have
 //	refs/sia/fetched/<sha>  commits that came from the server with all their files
 //	refs/sia/made/<sha>     commits made here; their packs hold all that their parents lack
@@ -70,7 +71,7 @@ func (r *Repo) mirror(ctx context.Context) (mirror, error) {
 	if m, ok := r.presentMirror(); ok {
 		return m, nil
 	}
-	return r.newGeneration(mirror{})
+	return r.newGeneration(ctx, mirror{})
 }
 
 func (r *Repo) presentMirror() (mirror, bool) {
@@ -104,12 +105,12 @@ func (r *Repo) renewMirror(ctx context.Context, old mirror) error {
 	if m, ok := r.presentMirror(); ok && m != old {
 		return nil
 	}
-	_, err = r.newGeneration(old)
+	_, err = r.newGeneration(ctx, old)
 	return err
 }
 
 // newGeneration is called with the write lock held.
-func (r *Repo) newGeneration(old mirror) (mirror, error) {
+func (r *Repo) newGeneration(ctx context.Context, old mirror) (mirror, error) {
 	dir, err := os.MkdirTemp(r.dir, "g-*")
 	if err != nil {
 		return mirror{}, fmt.Errorf("make mirror: %w", err)
@@ -120,7 +121,7 @@ func (r *Repo) newGeneration(old mirror) (mirror, error) {
 		os.WriteFile(filepath.Join(dir, "HEAD"), []byte("ref: refs/heads/main\n"), 0o600),
 		os.WriteFile(filepath.Join(dir, "config"), []byte("[core]\n\trepositoryformatversion = 0\n\tbare = true\n"), 0o600))
 	if err == nil && old.dir != "" {
-		r.carryOver(old, m)
+		err = r.carryOver(ctx, old, m)
 	}
 	if err == nil {
 		err = writeFile(filepath.Join(r.dir, currentFile), 0o600, func(w io.Writer) error {
@@ -136,30 +137,101 @@ func (r *Repo) newGeneration(old mirror) (mirror, error) {
 	return m, nil
 }
 
-// carryOver copies the commits made here, as far as they are readable.
-func (r *Repo) carryOver(old, to mirror) {
-	keeps, _ := fs.Glob(os.DirFS(old.packsDir()), "*.keep") // the folder's own name is no pattern
-	for _, name := range keeps {
-		keep := filepath.Join(old.packsDir(), name)
-		sha, err := os.ReadFile(keep)
-		st, serr := os.Stat(keep)
-		if err != nil || serr != nil || r.cache.now().Sub(st.ModTime()) > keepMade || !shaPattern.Match(sha) {
+// carryOver packs the commits made here anew, as one pack: with a pack each, they would fill the next generation, too.
+// One that can't be read is lost.
+func (r *Repo) carryOver(ctx context.Context, old, to mirror) error {
+	o := old.madeObjects()
+	defer o.close()
+	made, at, _ := old.markedCommits("made") // those that can't be listed can't be carried over
+	packed := map[plumbing.Hash]bool{}
+	var objs []newObject
+	var carried []plumbing.Hash
+	for _, h := range made {
+		if r.cache.now().Sub(at[h]) > keepMade {
 			continue
 		}
-		base := strings.TrimSuffix(keep, ".keep")
-		p, err := openPack(base, &baseCache{})
+		own, err := o.ownObjects(h, packed)
 		if err != nil {
-			r.cache.log.Warn("commit in broken mirror is lost", "mirror", r.remote.Key, "commit", string(sha), "error", err)
+			r.cache.log.Warn("commit in broken mirror is lost", "mirror", r.remote.Key, "commit", h, "error", err)
 			continue
 		}
-		p.f.Close()
-		dst := filepath.Join(to.packsDir(), filepath.Base(base))
-		if err := errors.Join(copyFile(base+".pack", dst+".pack"), copyFile(base+".idx", dst+".idx"),
-			copyFile(keep, dst+".keep"),
-			os.Chtimes(dst+".keep", st.ModTime(), st.ModTime()), to.markCommit("made", string(sha))); err != nil {
-			r.cache.log.Warn("commit could not be carried over", "mirror", r.remote.Key, "commit", string(sha), "error", err)
+		for _, obj := range own {
+			packed[obj.id] = true
+		}
+		objs, carried = append(objs, own...), append(carried, h)
+	}
+	if len(carried) == 0 {
+		return nil
+	}
+	x, err := r.packNew(ctx, objs)
+	if err != nil {
+		return err
+	}
+	defer x.remove()
+	if err := to.addPack(x, true); err != nil {
+		return err
+	}
+	for _, h := range carried {
+		if err := errors.Join(to.markCommit("made", h.String()),
+			os.Chtimes(to.refPath("made", h.String()), at[h], at[h])); err != nil {
+			return err
 		}
 	}
+	return nil
+}
+
+// madeObjects opens the packs of commits made here that can be opened.
+func (m mirror) madeObjects() *packedObjects {
+	o := &packedObjects{from: m}
+	keeps, _ := fs.Glob(os.DirFS(m.packsDir()), "*.keep") // the folder's own name is no pattern
+	for _, name := range keeps {
+		p, err := openPack(filepath.Join(m.packsDir(), strings.TrimSuffix(name, ".keep")), &o.bases)
+		if err == nil {
+			o.packs = append(o.packs, p)
+		}
+	}
+	return o
+}
+
+// ownObjects lists the objects of a commit that these packs hold, but for those that are packed already. The others
+// are in commits that were fetched. Each is read, so that it can be written.
+func (o *packedObjects) ownObjects(commit plumbing.Hash, packed map[plumbing.Hash]bool) ([]newObject, error) {
+	c, err := o.readCommit(commit)
+	if err != nil {
+		return nil, err
+	}
+	own := []newObject{o.packable(commit, plumbing.CommitObject)}
+	listed := map[plumbing.Hash]bool{}
+	var list func(id plumbing.Hash, kind plumbing.ObjectType) error
+	list = func(id plumbing.Hash, kind plumbing.ObjectType) error {
+		if packed[id] || listed[id] || !o.hasObject(id) {
+			return nil
+		}
+		listed[id] = true
+		obj := o.packable(id, kind)
+		own = append(own, obj)
+		if kind == plumbing.BlobObject {
+			return obj.check()
+		}
+		entries, err := o.readTree(id)
+		if err != nil {
+			return err
+		}
+		for _, e := range entries {
+			switch {
+			case e.mode == filemode.Submodule:
+			case e.isDir():
+				err = list(e.id, plumbing.TreeObject)
+			default:
+				err = list(e.id, plumbing.BlobObject)
+			}
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	return own, list(c.TreeHash, plumbing.TreeObject)
 }
 
 // retireOld removes generations that nobody can still be reading.
@@ -178,6 +250,54 @@ func (r *Repo) retireOld(old, now mirror) {
 	}
 }
 
+// lastPut is when something was last put into the mirror.
+func (r *Repo) lastPut() (last time.Time) {
+	put := []string{filepath.Join(r.dir, currentFile), filepath.Join(r.dir, namesFile)}
+	if m, ok := r.presentMirror(); ok {
+		put = append(put, m.refPath("fetched", ""), m.refPath("made", ""))
+	}
+	for _, name := range put {
+		if st, err := os.Stat(name); err == nil && st.ModTime().After(last) {
+			last = st.ModTime()
+		}
+	}
+	return last
+}
+
+// emptyUnused removes what is in a mirror into which nothing was put for long. The locks stay, for whoever waits for
+// them.
+func (r *Repo) emptyUnused(ctx context.Context) error {
+	if r.cache.now().Sub(r.lastPut()) <= unusedAfter {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, time.Second) // who has it locked uses it
+	defer cancel()
+	unlockFetch, err := r.lockFetch(ctx)
+	if err != nil {
+		return err
+	}
+	defer unlockFetch()
+	unlock, err := r.lockWrite(ctx)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	if r.cache.now().Sub(r.lastPut()) <= unusedAfter {
+		return nil // somebody came back to it meanwhile
+	}
+	var all []error
+	for _, name := range []string{currentFile, namesFile} {
+		if err := os.Remove(filepath.Join(r.dir, name)); !errors.Is(err, fs.ErrNotExist) {
+			all = append(all, err)
+		}
+	}
+	generations, _ := fs.Glob(os.DirFS(r.dir), "g-*")
+	for _, name := range generations {
+		all = append(all, removeTree(filepath.Join(r.dir, name)))
+	}
+	return errors.Join(all...)
+}
+
 // markCommit notes a commit as complete. Its objects must be in place.
 func (m mirror) markCommit(kind, sha string) error {
 	return writeFile(m.refPath(kind, sha), 0o600, func(w io.Writer) error {
@@ -186,10 +306,10 @@ func (m mirror) markCommit(kind, sha string) error {
 	})
 }
 
-// installPack moves a pack into the present generation and marks its commit. Shallow
+// installPack moves a pack into the present generation and marks its commits. Shallow
 // commits are noted first: saying too often that parents are missing is harmless.
 func (r *Repo) installPack(
-	ctx context.Context, x indexedPack, kind string, commit plumbing.Hash, shallow []plumbing.Hash,
+	ctx context.Context, x indexedPack, kind string, shallow []plumbing.Hash, commits ...plumbing.Hash,
 ) error {
 	unlock, err := r.lockWrite(ctx)
 	if err != nil {
@@ -204,18 +324,31 @@ func (r *Repo) installPack(
 		return err
 	}
 	if x.count > 0 {
-		dst := filepath.Join(m.packsDir(), "pack-"+x.checksum.String())
-		if kind == "made" {
-			if err := os.WriteFile(dst+".keep", []byte(commit.String()), 0o600); err != nil {
-				return fmt.Errorf("install pack: %w", err)
-			}
-		}
-		if err := errors.Join(os.Rename(x.base+".pack", dst+".pack"), os.Rename(x.base+".idx", dst+".idx")); err != nil {
+		if err := m.addPack(x, kind == "made"); err != nil {
 			return fmt.Errorf("install pack: %w", err)
 		}
-		syncDir(m.packsDir())
 	}
-	return m.markCommit(kind, commit.String())
+	for _, h := range commits {
+		if err := m.markCommit(kind, h.String()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// addPack moves a pack into the mirror; made: of commits made here.
+func (m mirror) addPack(x indexedPack, made bool) error {
+	dst := filepath.Join(m.packsDir(), "pack-"+x.checksum.String())
+	if made {
+		if err := os.WriteFile(dst+".keep", nil, 0o600); err != nil {
+			return err
+		}
+	}
+	if err := errors.Join(os.Rename(x.base+".pack", dst+".pack"), os.Rename(x.base+".idx", dst+".idx")); err != nil {
+		return err
+	}
+	syncDir(m.packsDir())
+	return nil
 }
 
 func (m mirror) shallowCommits() ([]plumbing.Hash, error) {
@@ -258,19 +391,19 @@ func (m mirror) addShallow(more []plumbing.Hash) error {
 	})
 }
 
-// fetchedCommits lists the commits that came from the server, newest first.
-func (m mirror) fetchedCommits() ([]plumbing.Hash, error) {
-	entries, err := os.ReadDir(m.refPath("fetched", ""))
+// markedCommits lists the commits that were "fetched" or "made", newest first, and when each was marked.
+func (m mirror) markedCommits(kind string) ([]plumbing.Hash, map[plumbing.Hash]time.Time, error) {
+	entries, err := os.ReadDir(m.refPath(kind, ""))
 	if err != nil {
-		return nil, fmt.Errorf("%w: %w", errBroken, err)
+		return nil, nil, fmt.Errorf("%w: %w", errBroken, err)
 	}
-	made := map[plumbing.Hash]time.Time{}
+	at := map[plumbing.Hash]time.Time{}
 	for _, e := range entries {
 		h, err := parseSHA(e.Name())
 		st, serr := e.Info()
 		if err == nil && serr == nil {
-			made[h] = st.ModTime()
+			at[h] = st.ModTime()
 		}
 	}
-	return slices.SortedFunc(maps.Keys(made), func(a, b plumbing.Hash) int { return made[b].Compare(made[a]) }), nil
+	return slices.SortedFunc(maps.Keys(at), func(a, b plumbing.Hash) int { return at[b].Compare(at[a]) }), at, nil
 }

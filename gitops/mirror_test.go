@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 )
 
 // A mirror damaged in any way is made anew, and the commit made in it that
@@ -114,8 +115,8 @@ func TestOvergrownMirror(t *testing.T) {
 	m := must[mirror](t)(f.repo.mirror(ctx))
 	for i := range maxPacks {
 		objs := []newObject{inMemory(3, []byte(fmt.Sprint(i)))}
-		x := must[indexedPack](t)(f.repo.packNew(objs))
-		must0(t, f.repo.installPack(ctx, x, "fetched", blobID("x"), nil))
+		x := must[indexedPack](t)(f.repo.packNew(ctx, objs))
+		must0(t, f.repo.installPack(ctx, x, "fetched", nil, blobID("x")))
 	}
 	write(t, f.work, map[string]string{"new": "1"})
 	next := commitAll(t, f.work, "next")
@@ -130,6 +131,45 @@ func TestOvergrownMirror(t *testing.T) {
 		t.Errorf("%d packs", len(packs))
 	}
 	must0(t, f.repo.Push(ctx, "b", mine, ""))
+}
+
+// Commits made here don't fill the mirror for good: the next generation has them in one pack, but for those that are
+// too old or damaged.
+func TestMirrorFullOfMadeCommits(t *testing.T) {
+	f := newFixture(t)
+	ctx := t.Context()
+	must[string](t)(f.repo.Fetch(ctx, "main"))
+	m := must[mirror](t)(f.repo.mirror(ctx))
+	damaged := f.change(f.main, "damaged")
+	keep := must[[]string](t)(filepath.Glob(filepath.Join(m.packsDir(), "*.keep")))
+	overwrite(t, strings.TrimSuffix(keep[0], "keep")+"pack", 30, "\xff\xff\xff\xff")
+	old := f.change(f.main, "old")
+	long := time.Now().Add(-keepMade - time.Hour)
+	must0(t, os.Chtimes(m.refPath("made", old), long, long))
+	var made []string
+	for i := range maxPacks {
+		made = append(made, f.change(f.main, fmt.Sprint(i)))
+	}
+	on := f.change(made[0], "more")
+	write(t, f.work, map[string]string{"new": "1"})
+	next := commitAll(t, f.work, "next")
+	if d := must[Diff](t)(f.repo.Diff(ctx, f.main, next)); len(d.Files) != 1 {
+		t.Errorf("Diff = %+v", d)
+	}
+	now := must[mirror](t)(f.repo.mirror(ctx))
+	if packs := must[[]string](t)(filepath.Glob(filepath.Join(now.packsDir(), "*.pack"))); now == m || len(packs) > 3 {
+		t.Errorf("%d packs", len(packs))
+	}
+	for _, sha := range []string{damaged, old} {
+		if err := f.repo.FetchCommit(ctx, sha); err == nil {
+			t.Errorf("%s was carried over", sha)
+		}
+	}
+	must0(t, f.repo.renewMirror(ctx, now))
+	for i, sha := range []string{made[maxPacks-1], on} {
+		must0(t, f.repo.Push(ctx, branchName(i), sha, ""))
+	}
+	git(t, f.bare, "fsck", "--strict", "--full")
 }
 
 func blobID(s string) [20]byte { return objectID(3, []byte(s)) }

@@ -243,7 +243,7 @@ func FuzzIndexFile(f *testing.F) {
 		if err := os.Mkdir(r.cache.tmp(), 0o700); err != nil {
 			t.Fatal(err)
 		}
-		x, err := r.packNew([]newObject{inMemory(plumbing.BlobObject, []byte("hello"))})
+		x, err := r.packNew(t.Context(), []newObject{inMemory(plumbing.BlobObject, []byte("hello"))})
 		if err != nil {
 			t.Fatal(err)
 		}

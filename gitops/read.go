@@ -53,14 +53,18 @@ func (o *packedObjects) readFile(tree plumbing.Hash, name string, limit int64) (
 	if e.mode == filemode.Empty || e.isDir() || e.mode == filemode.Submodule {
 		return nil, fs.ErrNotExist
 	}
-	in, size, err := o.openBlob(e.id)
+	size, err := o.blobSize(e.id)
+	if err != nil {
+		return nil, err
+	}
+	if size > limit { // a blob that is a delta is opened by making it, whole
+		return nil, fmt.Errorf("%w: %d bytes, limit %d", ErrTooLarge, size, limit)
+	}
+	in, _, err := o.openBlob(e.id)
 	if err != nil {
 		return nil, err
 	}
 	defer in.Close()
-	if size > limit {
-		return nil, fmt.Errorf("%w: %d bytes, limit %d", ErrTooLarge, size, limit)
-	}
 	return io.ReadAll(in)
 }
 

@@ -29,8 +29,8 @@ const maxRefs = 2_000_000
 // discoverRefs asks the server what it has and can do, and where it is.
 func (r *Repo) discoverRefs(ctx context.Context, op, ref string) (base *url.URL, a refAdvertisement, err error) {
 	base = r.at.base
-	if known, ok := r.cache.bases.Load(base.String()); ok {
-		base = known.(*url.URL)
+	if known, ok := r.cache.servers.Load(r.serverKey()); ok {
+		base = known.(server).base
 	}
 	err = r.retry(ctx, func() (err error) {
 		base, err = r.followRedirects(op, base, func(base *url.URL) error {
@@ -123,7 +123,7 @@ func (r *Repo) sendUpdate(
 	head.linef("%s %s %s\x00report-status side-band-64k agent=sia", cmd.old, cmd.new, cmd.ref)
 	head.flush()
 	q := gitRequest{
-		op: op, service: "git-receive-pack", timeout: r.cache.timeout,
+		op: op, service: "git-receive-pack", timeout: transferTimeout,
 		body: io.MultiReader(bytes.NewReader(head.Bytes()), pack), size: int64(head.Len()) + size,
 	}
 	err = r.readAnswer(ctx, base, q, func(p *pktReader) error {

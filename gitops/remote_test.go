@@ -226,6 +226,14 @@ func TestRedirect(t *testing.T) {
 	if err := r.Push(t.Context(), "copy", f.main, ""); err != nil {
 		t.Errorf("Push: %v", err)
 	}
+	// Another repository that has the old name is itself.
+	_, work := f.create("old.git")
+	own := commitAll(t, work, "another")
+	other := f.remote("old.git")
+	other.Key = "2/old.git"
+	if got := must[string](t)(f.cache.Repo(other).Head(t.Context(), "main")); got != own {
+		t.Errorf("Head of another repository = %s, want %s", got, own)
+	}
 }
 
 func TestTimeLimit(t *testing.T) {
@@ -233,7 +241,8 @@ func TestTimeLimit(t *testing.T) {
 	srv := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { <-release }))
 	defer srv.Close()
 	defer close(release)
-	c := openCache(t, t.TempDir(), CacheOptions{Timeout: time.Millisecond})
+	c := openCache(t, t.TempDir(), CacheOptions{})
+	c.question = time.Millisecond
 	_, err := c.Repo(Remote{Key: "k", URL: srv.URL}).Head(t.Context(), "main")
 	var broke *NetworkError
 	if !errors.As(err, &broke) || !strings.Contains(err.Error(), "no complete answer within") {

@@ -1,6 +1,7 @@
 package gitops
 
 import (
+	"context"
 	"slices"
 
 	"github.com/go-git/go-git/v5/plumbing"
@@ -14,11 +15,15 @@ const (
 	renameLikeness = 0.5
 	// maxRenameFile bounds a file that is looked at for likeness, in bytes.
 	maxRenameFile = 256 << 10
+	// maxRenameBytes bounds what is held of removed files to be compared. Where there is more, nothing is alike.
+	maxRenameBytes = 16 << 20
+	// lineCost is what a line takes to be counted, beside its text, in bytes.
+	lineCost = 48
 )
 
 // pairRenames turns a removal and an addition of the same file, or of nearly the same,
 // into one rename.
-func pairRenames(changes []treeChange, old, new blobOpener) ([]comparison, error) {
+func pairRenames(ctx context.Context, changes []treeChange, old, new blobOpener) ([]comparison, error) {
 	files := make([]comparison, len(changes))
 	var gone, came []int
 	for i, c := range changes {
@@ -54,8 +59,8 @@ func pairRenames(changes []treeChange, old, new blobOpener) ([]comparison, error
 	}
 	free := func(i int) bool { return taken[i] }
 	gone, came = slices.DeleteFunc(gone, free), slices.DeleteFunc(came, free)
-	if len(gone)*len(came) <= maxRenamePairs {
-		if err := pairLike(files, gone, came, old, new, pair); err != nil {
+	if n := len(gone) * len(came); n > 0 && n <= maxRenamePairs {
+		if err := pairLike(ctx, files, gone, came, old, new, pair); err != nil {
 			return nil, err
 		}
 	}
@@ -69,8 +74,14 @@ func pairRenames(changes []treeChange, old, new blobOpener) ([]comparison, error
 }
 
 // pairLike pairs each addition with the removal that it shares most lines with.
-func pairLike(files []comparison, gone, came []int, old, new blobOpener, pair func(g, n int)) error {
+func pairLike(
+	ctx context.Context, files []comparison, gone, came []int, old, new blobOpener, pair func(g, n int),
+) error {
+	held := 0
 	count := func(e treeEntry, open blobOpener) (map[string]int, int, error) {
+		if ctx.Err() != nil {
+			return nil, 0, context.Cause(ctx)
+		}
 		if !isRegular(e.mode) {
 			return nil, 0, nil
 		}
@@ -91,6 +102,7 @@ func pairLike(files []comparison, gone, came []int, old, new blobOpener, pair fu
 		for _, l := range lines {
 			n[l]++
 		}
+		held += len(b) + lineCost*len(n)
 		return n, len(lines), nil
 	}
 	type text struct {
@@ -102,6 +114,9 @@ func pairLike(files []comparison, gone, came []int, old, new blobOpener, pair fu
 		lines, total, err := count(files[g].old, old)
 		if err != nil {
 			return err
+		}
+		if held > maxRenameBytes {
+			return nil
 		}
 		before[i] = text{lines, total}
 	}

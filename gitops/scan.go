@@ -51,6 +51,7 @@ func (w *Workspace) scan(ctx context.Context) ([]treeChange, error) {
 	if err := s.dir(root, "", nil, false, 0); err != nil {
 		return nil, err
 	}
+	w.leftOut.Store(&s.leftOut)
 	for _, e := range s.tracked { // what is left was not found
 		if e.mode != filemode.Submodule {
 			s.out = append(s.out, treeChange{path: e.path, old: treeEntry{path.Base(e.path), e.mode, e.id}})
@@ -59,7 +60,8 @@ func (w *Workspace) scan(ctx context.Context) ([]treeChange, error) {
 	return mergeChanges(s.out), nil
 }
 
-// open opens the directory, if it is still the one that was filled: what is missing in another was not deleted.
+// open opens the directory, if it is still the one that was filled: files missing from another
+// folder were not deleted by the agent.
 func (w *Workspace) open() (*os.Root, error) {
 	root, err := os.OpenRoot(w.dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -104,6 +106,7 @@ type workScanner struct {
 	folders map[string]bool        // that have tracked files in them
 	racy    int64                  // entries changed at this time or later are read
 	out     []treeChange
+	leftOut []string // new folders that are repositories of their own
 	met     int
 }
 
@@ -147,8 +150,11 @@ func (s *workScanner) dir(root *os.Root, dir string, ignores []ignoreFile, hidde
 			continue
 		}
 		if err := s.entry(root, path.Join(dir, e.Name()), e, ignores, hidden, depth); err != nil &&
-			!errors.Is(err, fs.ErrNotExist) {
-			return err // what vanished since the folder was listed is gone
+			!errors.Is(err, fs.ErrNotExist) { // what vanished since the folder was listed is gone
+			if errors.Is(err, fs.ErrPermission) {
+				err = fmt.Errorf("%w: %s can't be read", ErrTree, cleanText(path.Join(dir, e.Name()), 200))
+			}
+			return err
 		}
 	}
 	return nil
@@ -174,7 +180,8 @@ func (s *workScanner) entry(
 		defer sub.Close()
 		if !s.folders[p] {
 			if _, err := sub.Lstat(".git"); err == nil {
-				return nil // a repository of its own
+				s.leftOut = append(s.leftOut, p) // a repository of its own
+				return nil
 			}
 		}
 		return s.dir(sub, p, ignores, hide, depth+1)

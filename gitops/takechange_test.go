@@ -69,6 +69,28 @@ func TestChangeFromAnotherMachine(t *testing.T) {
 	}
 }
 
+// What is taken for one attempt leaves the commit alone that another stands on: this machine can't fetch it again.
+func TestBaseOutlivesARestart(t *testing.T) {
+	f := newFixture(t)
+	ctx := t.Context()
+	far := farAway(t, f, f.main)
+	w := must[*Workspace](t)(far.Workspace(ctx, "", f.main))
+	before := fillMirror(t, far, maxPacks)
+	write(t, f.work, map[string]string{"new": "1"})
+	other := commitAll(t, f.work, "other")
+	var pack bytes.Buffer
+	must0(t, f.repo.WriteCommit(ctx, other, &pack))
+	must0(t, far.TakeCommit(ctx, other, &pack, 1<<20))
+	if now := must[mirror](t)(far.mirror(ctx)); now == before {
+		t.Error("the mirror was not restarted")
+	}
+	write(t, w.Dir(), map[string]string{"README.md": "changed\n"})
+	sha := must[string](t)(w.Commit(ctx, testSpec("there")))
+	if pack := must[[]byte](t)(w.Pack(ctx, sha, 1<<20)); len(pack) == 0 {
+		t.Error("no pack")
+	}
+}
+
 // hostilePack is a pack of a commit that a stranger made: its tree has these entries beside those of base, "" is a
 // tree.
 func hostilePack(t *testing.T, base string, trees [][]treeEntry, blobs map[string]string) (sha string, pack []byte) {

@@ -23,10 +23,8 @@ func (r *Repo) WriteCommit(ctx context.Context, sha string, out io.Writer) error
 		if err := o.measureTree(ctx, c.TreeHash); err != nil {
 			return err
 		}
-		objs := []newObject{o.packable(h, plumbing.CommitObject)}
-		if err := newObjectsBeyond(nil, o.readTree).of(c.TreeHash, func(id plumbing.Hash, kind plumbing.ObjectType) {
-			objs = append(objs, o.packable(id, kind))
-		}); err != nil {
+		objs, err := o.wholeCommits(h)
+		if err != nil {
 			return err
 		}
 		_, _, err = writePack(w, objs)
@@ -35,6 +33,25 @@ func (r *Repo) WriteCommit(ctx context.Context, sha string, out io.Writer) error
 		}
 		return err
 	})
+}
+
+// wholeCommits lists commits and all of their files.
+func (o *packedObjects) wholeCommits(commits ...plumbing.Hash) ([]newObject, error) {
+	trees, err := o.treesOf(commits)
+	if err != nil {
+		return nil, err
+	}
+	var objs []newObject
+	all := newObjectsBeyond(nil, o.readTree)
+	for i, h := range commits {
+		objs = append(objs, o.packable(h, plumbing.CommitObject))
+		if err := all.of(trees[i], func(id plumbing.Hash, kind plumbing.ObjectType) {
+			objs = append(objs, o.packable(id, kind))
+		}); err != nil {
+			return nil, err
+		}
+	}
+	return objs, nil
 }
 
 // countedWriter counts what it wrote, and ends with its context.
@@ -91,7 +108,7 @@ func (r *Repo) takeCommit(ctx context.Context, sha string, in io.Reader, most in
 		return err
 	}
 	defer x.remove()
-	return r.installPack(ctx, x, "fetched", want, []plumbing.Hash{want})
+	return r.installPack(ctx, x, "fetched", []plumbing.Hash{want}, want)
 }
 
 // unpack puts a pack down beside the mirrors and indexes it. It has to hold a commit, and to be within limits.

@@ -22,16 +22,16 @@ func (r *Repo) uploadCommand(
 ) error {
 	return r.retry(ctx, func() error {
 		_, err := r.followRedirects(op, r.at.base, func(*url.URL) error {
-			base, err := r.handshake(ctx, op)
+			at, err := r.handshake(ctx, op)
 			if err != nil {
 				return err
 			}
 			q.op, q.service, q.v2 = op, "git-upload-pack", true
 			q.body, q.size = bytes.NewReader(body), int64(len(body))
-			err = r.readAnswer(ctx, base, q, read)
+			err = r.readAnswer(ctx, at.base, q, read)
 			var moved *redirectError
 			if errors.As(err, &moved) {
-				r.cache.bases.Delete(r.at.base.String()) // the next handshake finds out where it is now
+				r.cache.servers.Delete(r.serverKey()) // the next handshake finds out where it is now
 			}
 			return err
 		})
@@ -67,11 +67,20 @@ func (r *Repo) readError(ctx context.Context, op string, err error) error {
 	}
 }
 
-// handshake returns the repository's present base URL, having made sure that
-// version 2 is spoken there. It asks once per remote and process.
-func (r *Repo) handshake(ctx context.Context, op string) (*url.URL, error) {
-	if base, ok := r.cache.bases.Load(r.at.base.String()); ok {
-		return base.(*url.URL), nil
+// server is what a handshake found out.
+type server struct {
+	base    *url.URL // where the repository is at present
+	filters bool     // objects can be left out of what is fetched
+}
+
+// serverKey names the remote. The URL alone does not: another repository may have it after this one was renamed.
+func (r *Repo) serverKey() string { return r.remote.Key + " " + r.at.base.String() }
+
+// handshake finds out where the repository is, and makes sure that version 2 is spoken there. It asks once per remote
+// and process.
+func (r *Repo) handshake(ctx context.Context, op string) (server, error) {
+	if known, ok := r.cache.servers.Load(r.serverKey()); ok {
+		return known.(server), nil
 	}
 	v2, filters := false, false
 	base, err := r.followRedirects(op, r.at.base, func(base *url.URL) error {
@@ -83,14 +92,14 @@ func (r *Repo) handshake(ctx context.Context, op string) (*url.URL, error) {
 	})
 	switch {
 	case err != nil:
-		return nil, err
+		return server{}, err
 	case !v2:
-		return nil, &ServerError{Op: op, URL: r.shownURL(), Status: 200, Detail: "the server does not speak git protocol " +
-			"version 2 (git 2.18 or newer does)"}
+		return server{}, &ServerError{Op: op, URL: r.shownURL(), Status: 200, Detail: "the server does not speak git " +
+			"protocol version 2 (git 2.18 or newer does)"}
 	}
-	r.cache.bases.Store(r.at.base.String(), base)
-	r.cache.filters.Store(r.at.base.String(), filters)
-	return base, nil
+	at := server{base, filters}
+	r.cache.servers.Store(r.serverKey(), at)
+	return at, nil
 }
 
 // readHandshake reads the server's capabilities and reports whether it speaks version 2, and whether it can leave
@@ -195,7 +204,7 @@ func (r *Repo) download(ctx context.Context, op string, q fetchRequest) (fetched
 		return d, fmt.Errorf("%s: %w", op, err)
 	}
 	d.pack = pack
-	err = r.uploadCommand(ctx, op, gitRequest{timeout: r.cache.timeout}, body.Bytes(), func(p *pktReader) error {
+	err = r.uploadCommand(ctx, op, gitRequest{timeout: transferTimeout}, body.Bytes(), func(p *pktReader) error {
 		d.shallow = nil
 		if err := errors.Join(pack.Truncate(0), seekStart(pack)); err != nil {
 			return err

@@ -9,15 +9,15 @@ import (
 	"testing"
 )
 
-// fillMirror gives the mirror packs until it has n.
-func (f *fixture) fillMirror(n int) mirror {
-	f.t.Helper()
-	m := must[mirror](f.t)(f.repo.mirror(f.t.Context()))
-	for i := len(must[[]string](f.t)(filepath.Glob(filepath.Join(m.packsDir(), "*.pack")))); i < n; i++ {
+// fillMirror gives a mirror packs until it has n.
+func fillMirror(t *testing.T, r *Repo, n int) mirror {
+	t.Helper()
+	m := must[mirror](t)(r.mirror(t.Context()))
+	for i := len(must[[]string](t)(filepath.Glob(filepath.Join(m.packsDir(), "*.pack")))); i < n; i++ {
 		content := []byte(fmt.Sprint("filling ", i))
 		objs := []newObject{inMemory(3, content)}
-		x := must[indexedPack](f.t)(f.repo.packNew(objs))
-		must0(f.t, f.repo.installPack(f.t.Context(), x, "fetched", blobID("x"), nil))
+		x := must[indexedPack](t)(r.packNew(t.Context(), objs))
+		must0(t, r.installPack(t.Context(), x, "fetched", nil, blobID("x")))
 	}
 	return m
 }
@@ -47,7 +47,7 @@ func TestDiffInOvergrownMirror(t *testing.T) {
 	f := newFixture(t)
 	write(t, f.work, map[string]string{"new": "1"})
 	next := commitAll(t, f.work, "next")
-	m := f.fillMirror(maxPacks - 1)
+	m := fillMirror(t, f.repo, maxPacks-1)
 	if d := must[Diff](t)(f.repo.Diff(t.Context(), f.main, next)); len(d.Files) != 1 {
 		t.Errorf("Diff = %+v", d)
 	}

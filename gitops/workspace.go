@@ -11,6 +11,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"sync/atomic"
 
 	"github.com/go-git/go-git/v5/plumbing"
 )
@@ -25,6 +26,8 @@ type Workspace struct {
 	// state is the folder, outside the workspace, of what we know of it.
 	state  string
 	reused bool // it was there already
+	// what the last look through the work tree left out
+	leftOut atomic.Pointer[[]string]
 }
 
 // workspaceState is kept in workspace.json, so that a workspace is known again
@@ -212,6 +215,14 @@ func (w *Workspace) Reused() bool { return w.reused }
 // Dir is the workspace's absolute path.
 func (w *Workspace) Dir() string { return w.dir }
 
+// LeftOut are the new folders that the last Diff or Commit left out, because they are repositories of their own.
+func (w *Workspace) LeftOut() []string {
+	if folders := w.leftOut.Load(); folders != nil {
+		return *folders
+	}
+	return nil
+}
+
 // Base is the commit that was checked out. It stays the same after a Commit.
 func (w *Workspace) Base() string { return w.base.String() }
 
@@ -237,18 +248,26 @@ func (w *Workspace) Remove() error {
 	return nil
 }
 
-// forgetWorkspaces drops what is known of workspaces without a directory.
-func (c *Cache) forgetWorkspaces() {
-	known, _ := fs.Glob(os.DirFS(c.dir), statesDir+"/*/workspace.json") // the folder's own name is no pattern
-	for _, name := range known {
+// knownWorkspaces is what is known of workspaces, by the file that says it.
+func (c *Cache) knownWorkspaces() map[string]workspaceState {
+	names, _ := fs.Glob(os.DirFS(c.dir), statesDir+"/*/workspace.json") // the folder's own name is no pattern
+	known := map[string]workspaceState{}
+	for _, name := range names {
 		file := filepath.Join(c.dir, name)
 		var s workspaceState
 		b, err := os.ReadFile(file)
-		if err != nil || json.Unmarshal(b, &s) != nil {
-			continue // another process may be writing it
+		if err == nil && json.Unmarshal(b, &s) == nil { // else another process may be removing it
+			known[file] = s
 		}
+	}
+	return known
+}
+
+// forgetWorkspaces drops what is known of workspaces without a directory.
+func (c *Cache) forgetWorkspaces() {
+	for file, s := range c.knownWorkspaces() {
 		st, serr := os.Stat(file)
-		_, err = os.Lstat(s.Dir)
+		_, err := os.Lstat(s.Dir)
 		if errors.Is(err, fs.ErrNotExist) && serr == nil && c.now().Sub(st.ModTime()) > leftoverAge {
 			_ = os.RemoveAll(filepath.Dir(file))
 		}

@@ -122,6 +122,9 @@ func TestHostileTree(t *testing.T) {
 	if got := paths(d); !cmp.Equal(got, want) {
 		t.Errorf("Diff = %q, want %q", got, want)
 	}
+	if got := w.LeftOut(); !cmp.Equal(got, []string{"sub"}) {
+		t.Errorf("left out: %q", got)
+	}
 	if strings.Contains(d.Patch, "secret content") {
 		t.Error("a symlink was followed")
 	}
@@ -251,6 +254,31 @@ func TestCommitSpecRefused(t *testing.T) {
 	want := "Eve eve@example.com parent 0000|" + f.main + "|Key: a Other: b"
 	if got := git(t, m.dir, "log", "-1", "--format=%an|%P|%(trailers:only,unfold)", sha); strings.TrimSpace(got) != want {
 		t.Errorf("commit = %q, want %q", got, want)
+	}
+}
+
+// A mirror into which nothing is put for long loses what it holds, but where a workspace stands on it.
+func TestUnusedMirrors(t *testing.T) {
+	f := newFixture(t)
+	ctx := t.Context()
+	f.workspace()
+	remote := f.remote("app.git")
+	remote.Key = "2/app.git"
+	unused := f.cache.Repo(remote)
+	must[string](t)(unused.Fetch(ctx, "main"))
+	packs := func(r *Repo) int {
+		return len(must[[]string](t)(filepath.Glob(filepath.Join(r.dir, "g-*/objects/pack/*.pack"))))
+	}
+	for _, days := range []int{29, 31} {
+		want := (31 - days) / 2
+		f.cache.now = func() time.Time { return time.Now().AddDate(0, 0, days) }
+		if f.cache.tidy(ctx); packs(unused) != want || packs(f.repo) != 1 {
+			t.Errorf("after %d days: %d packs, and %d where a workspace is", days, packs(unused), packs(f.repo))
+		}
+	}
+	must[string](t)(unused.Fetch(ctx, "main"))
+	if got := must[[]byte](t)(unused.ReadFile(ctx, f.main, "README.md", 100)); len(got) == 0 {
+		t.Error("nothing is read after it was emptied")
 	}
 }
 

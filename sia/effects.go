@@ -55,6 +55,8 @@ type effectTraits struct {
 	leads bool
 	// it may take as long as an attempt, and waits for its turn among those
 	long bool
+	// it may have to fetch the whole repository first, which takes minutes where that is large
+	fetches bool
 	// it runs a repository's tests, for minutes: it waits neither for attempts nor with what is quick
 	tests bool
 	// it waits for the resume while the task is paused; the others keep what was done,
@@ -68,17 +70,17 @@ type effectTraits struct {
 
 // effects is the table of effects.
 var effects = []effectTraits{
-	{kind: DoBegin, outcomes: []Kind{KBegun}, waitsIn: []State{Queued, Announced}, leads: true, held: true},
+	{kind: DoBegin, outcomes: []Kind{KBegun}, waitsIn: []State{Queued, Announced}, leads: true, fetches: true, held: true},
 	{kind: DoDecide, outcomes: []Kind{KDecided}, waitsIn: []State{Queued, Announced, Working, Diagnosing},
 		leads: true, held: true, joins: true},
 	{kind: DoAttempt, outcomes: []Kind{KAttemptEnded}, waitsIn: []State{Working}, long: true, held: true},
 	{kind: DoAggregate, outcomes: []Kind{KAggregated}, waitsIn: []State{Working}, long: true, held: true},
 	{kind: DoCancel},
-	{kind: DoPush, outcomes: []Kind{KPushed, KPushRefused}, waitsIn: []State{Working}},
+	{kind: DoPush, outcomes: []Kind{KPushed, KPushRefused}, waitsIn: []State{Working}, fetches: true},
 	{kind: DoPull, outcomes: []Kind{KPullOpened}, waitsIn: []State{PushedOut}, held: true, creates: true},
 	{kind: DoEvidence, outcomes: []Kind{KEvidenced}, leads: true, tests: true, held: true},
-	{kind: DoGate, outcomes: []Kind{KJudged}, waitsIn: []State{Checking}, leads: true, held: true},
-	{kind: DoUpdate, outcomes: []Kind{KUpdated}, waitsIn: []State{Checking}, held: true},
+	{kind: DoGate, outcomes: []Kind{KJudged}, waitsIn: []State{Checking}, leads: true, fetches: true, held: true},
+	{kind: DoUpdate, outcomes: []Kind{KUpdated}, waitsIn: []State{Checking}, fetches: true, held: true},
 	{kind: DoTakeBack, outcomes: []Kind{KTakenBack}, waitsIn: []State{Checking}, held: true},
 	{kind: DoWatch, outcomes: []Kind{KWatched}},
 	{kind: DoRerun, leads: true, held: true, creates: true},
@@ -127,6 +129,9 @@ func (k EffectKind) Long() bool { return k.traits().long }
 
 // RunsTests reports whether an effect of the kind runs a repository's tests, beside attempts.
 func (k EffectKind) RunsTests() bool { return k.traits().tests }
+
+// Fetches reports whether an effect of the kind may have to fetch the whole repository first.
+func (k EffectKind) Fetches() bool { return k.traits().fetches }
 
 // Joins reports whether an effect of the kind has no job of its own where the outcome of another asks for it: the
 // worker of that one goes on with it. A question is answered where it arises, and memory and comment are published

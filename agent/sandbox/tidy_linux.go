@@ -51,8 +51,8 @@ func handOver(ctx context.Context, c Command) error {
 // work with, and measures it. Nothing runs in the trees meanwhile, and links are not
 // followed.
 //
-//   - SIA may look into every folder, when it is not root. Otherwise each command could
-//     hide as much in a closed folder as one may use.
+//   - SIA may look into every folder and file, when it is not root. Otherwise each command could
+//     hide as much in a closed folder as one may use, and a closed file kept the work tree from being committed.
 //   - No file gives the rights of its owner or group to who runs it on this host.
 //   - No folder is nested deeper than maxDepth: what is deeper is removed.
 //
@@ -151,6 +151,8 @@ func (m *treeSize) tidyEntry(ctx context.Context, e walkedEntry) error {
 		_ = unix.Fchmodat(e.dir, e.name, e.stat.Mode&0o777|0o700, 0) // somebody else's stays closed, and counts as hidden
 	case (mode == unix.S_IFREG || mode == unix.S_IFDIR) && e.stat.Mode&(unix.S_ISUID|unix.S_ISGID) != 0:
 		return unix.Fchmodat(e.dir, e.name, e.stat.Mode&0o777, 0)
+	case mode == unix.S_IFREG && e.stat.Mode&0o400 == 0:
+		_ = unix.Fchmodat(e.dir, e.name, e.stat.Mode&0o777|0o600, 0) // somebody else's stays closed
 	}
 	return nil
 }

@@ -93,6 +93,21 @@ func TestEscapeOfACancelledRun(t *testing.T) {
 	}
 }
 
+// TestClosedFilesAreOpened: whoever runs SIA can read what a command left closed.
+func TestClosedFilesAreOpened(t *testing.T) {
+	s, dir := box(t, sandbox.Options{}), tree(t, nil)
+	r := run(t, s, sandbox.Command{Dir: dir, Limits: sandbox.Limits{Time: time.Minute},
+		Shell: "mkdir a; touch a/file; chmod 0 a/file; chmod 0100 a"})
+	if !r.OK() {
+		t.Fatalf("%s\n%s", r, r.Output)
+	}
+	for name, want := range map[string]fs.FileMode{"a": 0o700, "a/file": 0o600} {
+		if st, err := os.Stat(filepath.Join(dir, name)); err != nil || st.Mode().Perm() != want {
+			t.Errorf("%s: %s", name, fmt.Sprint(st.Mode(), err))
+		}
+	}
+}
+
 // TestEscapeByMode: nothing that a command leaves behind lends its owner's rights to
 // somebody on this host.
 func TestEscapeByMode(t *testing.T) {

@@ -130,8 +130,11 @@ func (w *effectWorker) run(ctx context.Context, f sia.Effect) (sia.Fact, error) 
 		return nil, err
 	}
 	timeout := w.e.c.EffectTimeout
-	if f.Kind.Long() || f.Kind.RunsTests() {
+	switch {
+	case f.Kind.Long() || f.Kind.RunsTests():
 		timeout = w.e.c.AttemptTimeout(t)
+	case f.Kind.Fetches():
+		timeout = w.e.c.FetchTimeout
 	}
 	if f.Kind.Long() {
 		timeout += w.e.c.AttemptWait

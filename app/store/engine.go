@@ -61,6 +61,7 @@ type EngineConfig struct {
 	// ends: its settings' timeout, and some grace. The default grace is 5 minutes.
 	AttemptTimeout  func(t sia.Task) time.Duration
 	AttemptWait     time.Duration // what an attempt may wait besides, for another machine that makes it; 0
+	FetchTimeout    time.Duration // of one that may have to fetch a whole repository first, and of a setup; 15 minutes
 	EffectTimeout   time.Duration // of every other effect; 2 minutes
 	DeliveryTimeout time.Duration // 1 minute
 
@@ -86,6 +87,7 @@ func (c EngineConfig) withDefaults() EngineConfig {
 	c.Attempts = orDefault(c.Attempts, 2)
 	c.Effects = orDefault(c.Effects, 8)
 	c.Deliveries = orDefault(c.Deliveries, 8)
+	c.FetchTimeout = orDefault(c.FetchTimeout, 15*time.Minute)
 	c.EffectTimeout = orDefault(c.EffectTimeout, 2*time.Minute)
 	c.DeliveryTimeout = orDefault(c.DeliveryTimeout, time.Minute)
 	c.Tries = orDefault(c.Tries, 6)

@@ -233,7 +233,7 @@ func (e *Engine) setUp(ctx context.Context, r Setup) (result SetupResult, err er
 	if e.h.Setup == nil {
 		return SetupResult{State: SetupPending, Welcome: r.Welcome}, nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, e.c.EffectTimeout)
+	ctx, cancel := context.WithTimeout(ctx, e.c.FetchTimeout)
 	defer cancel()
 	defer func() {
 		if p := recover(); p != nil {

@@ -190,6 +190,24 @@ func testEffectTimesOut(t *testing.T, s *fixture) {
 	}
 }
 
+// The whole repository may have to be fetched before an attempt begins, which takes longer than what is quick may take.
+func testBeginHasTimeToFetch(t *testing.T, s *fixture) {
+	begin(t, s, 42)
+	w := newScript(t, s)
+	var within time.Duration
+	w.on[sia.DoBegin] = func(ctx context.Context, task sia.Task, f sia.Effect) (sia.Fact, error) {
+		until, _ := ctx.Deadline()
+		within = time.Until(until)
+		return w.well(ctx, task, f)
+	}
+	c := quick()
+	c.EffectTimeout = time.Minute
+	must(t, engine(t, s, w.handlers(), c).Idle(patient(t)))
+	if within < 10*time.Minute {
+		t.Errorf("it has %s", within)
+	}
+}
+
 // What an attempt may wait for whoever makes it is not taken from its own time.
 func testAttemptWaits(t *testing.T, s *fixture) {
 	begin(t, s, 42)

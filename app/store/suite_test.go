@@ -101,6 +101,7 @@ func runSuite(t *testing.T, url func(t testing.TB) string) {
 		{"EffectFailsOnLastTry", testEffectFailsOnLastTry},
 		{"EffectTimesOut", testEffectTimesOut},
 		{"AttemptWaits", testAttemptWaits},
+		{"BeginHasTimeToFetch", testBeginHasTimeToFetch},
 		{"RetryAfterIsHonoured", testRetryAfter},
 		{"CrashAtEachBoundary", testCrash},
 		{"CrashAgainAndAgain", testCrashAgain},

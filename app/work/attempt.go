@@ -408,6 +408,7 @@ func (w *attemptWorker) commit(
 	}
 	spec.Trailers = append(spec.Trailers, signOff(t, bot)...)
 	sha, err := space.Commit(ctx, spec)
+	fact.Summary = agent.WithLeftOut(fact.Summary, space.LeftOut())
 	if errors.Is(err, gitops.ErrEmpty) {
 		return nil
 	}

@@ -94,7 +94,7 @@ func (w *branchWorker) signed(
 		}
 		signed[c.SHA] = s
 		if !s.Verified {
-			out.warning = render.NotSigned(t.BaseBranch, strings.ReplaceAll(s.Reason, "_", " "))
+			out.warning = notSigned(t, s.Reason)
 		}
 	}
 	out.sha = signed[sha].SHA
@@ -127,9 +127,14 @@ func (w *branchWorker) lookForSigned(
 	c, err := w.repo(t).Commit(ctx, head)
 	out := placed{sha: head, there: true}
 	if !c.Verified {
-		out.warning = render.NotSigned(t.BaseBranch, strings.ReplaceAll(c.Reason, "_", " "))
+		out.warning = notSigned(t, c.Reason)
 	}
 	return out, err
+}
+
+// notSigned says that GitHub did not sign, for a reason that it names in one word, such as "bad_email".
+func notSigned(t sia.Task, reason string) string {
+	return render.NotSigned(t.BaseBranch, strings.ReplaceAll(reason, "_", " "))
 }
 
 // refused reports whether GitHub refused something for good.

@@ -51,7 +51,7 @@ func (w *attemptWorker) so(ctx context.Context, t sia.Task, f sia.Effect, fact s
 		if err != nil {
 			return nil, err
 		}
-		if o.Wrong = didIt(names, &o.Claim, t.BaseBranch); o.Wrong == "" {
+		if o.Wrong = didIt(names, &o.Claim, t.BaseBranch); o.Wrong == "" && o.Claim.Commit != "" {
 			o.URL = w.Links.Commit(t.Repo, o.Claim.Commit)
 		}
 	}
@@ -59,12 +59,19 @@ func (w *attemptWorker) so(ctx context.Context, t sia.Task, f sia.Effect, fact s
 }
 
 // didIt says why a commit is not what a claim says: it is not behind the base, or did not change what is named.
-// Where it is, the claim has its whole name.
+// Where it is, the claim has its whole name. Not every commit can be looked up: merges and large ones are left out, and
+// a server may tell of none. Then a test that passes is enough, and the claim is no longer of a commit.
 func didIt(behind []gitops.HistoryNames, c *sia.Claim, branch string) string {
 	i := slices.IndexFunc(behind, func(n gitops.HistoryNames) bool { return strings.HasPrefix(n.SHA, string(c.Commit)) })
 	switch {
+	case i < 0 && c.Command != "":
+		c.Commit, c.Paths = "", nil
+		return ""
+	case len(behind) == 0:
+		return fmt.Sprintf("commit %s can't be looked up: the history of `%s` was not read", c.Commit.Short(), branch)
 	case i < 0:
-		return fmt.Sprintf("commit %s is none of the newest %d of `%s`", c.Commit.Short(), len(behind), branch)
+		return fmt.Sprintf("commit %s was not found among the newest %d commits of `%s` that are neither merges nor large",
+			c.Commit.Short(), len(behind), branch)
 	case len(c.Paths) == 0:
 		return fmt.Sprintf("it does not say which file commit %s changed", c.Commit.Short())
 	}

@@ -77,6 +77,7 @@ func Run(ctx context.Context, c Config) error {
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
+	go w.git.TidyDaily(ctx)
 	var all sync.WaitGroup
 	var once sync.Once
 	var failed error
