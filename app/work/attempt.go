@@ -126,8 +126,10 @@ func (w *attemptWorker) attempt(ctx context.Context, t sia.Task, f sia.Effect) (
 	case input.Planning || res.End == sia.EndAsked: // nothing is kept of what was changed
 	case res.End == sia.EndStuck:
 		err = w.settleTree(keep, t, r, space, &fact, w.abandoned)
-	default:
-		err = w.settleTree(keep, t, r, space, &fact, w.commit)
+	default: // a GitHub that does not say who the app is takes no time from the work tree, and blames nobody
+		if r.by, err = w.GitHub.Author(keep, w.Now()); err == nil {
+			err = w.settleTree(keep, t, r, space, &fact, w.commit)
+		}
 	}
 	if err != nil {
 		return nil, err
@@ -386,11 +388,7 @@ func (w *attemptWorker) abandoned(
 func (w *attemptWorker) commit(
 	ctx context.Context, t sia.Task, r agentRun, space *gitops.Workspace, fact *sia.AttemptEnded,
 ) error {
-	bot, err := w.GitHub.Author(ctx, w.Now())
-	if err != nil {
-		return err
-	}
-	a := *t.Attempt()
+	bot, a := r.by, *t.Attempt()
 	a.Summary = w.Secrets.Mask(fact.Summary)
 	bot.When = a.StartedAt // the same attempt makes the same commit, however often it is done
 	spec := gitops.CommitSpec{

@@ -33,6 +33,7 @@ type agentRun struct {
 	number int       // the part's
 	saved  []agent.Turn
 	begin  beginning
+	by     gitops.Signature // who its commit is by
 }
 
 // inPlan reports whether the run is of a part that is put together with others.
