@@ -72,7 +72,7 @@ func init() {
 		KRetry: row{}.on((*step).retry, OnHold, Stopped, Escalated, Checking).
 			ignore(isBusy, Queued, Working, PushedOut, Diagnosing, Reviewing, Announced).
 			ignore("the checks are green; `/sia start` followed by words says what is wanted besides", Passed),
-		KUse:    row{}.on((*step).use, append([]State{Escalated, OnHold}, unfinished...)...).rest(hasEnded),
+		KUse: row{}.on((*step).use, append([]State{Escalated, OnHold}, unfinished...)...).rest(hasEnded),
 		KAnswer: row{}.on((*step).answer, Escalated).on((*step).answerMeanwhile, Checking).
 			on((*step).inside, OnHold).rest(noWaiting),
 		KApprove: row{}.on((*step).approve, Escalated).

@@ -45,7 +45,7 @@ func tests(t *testing.T) map[string]bool {
 func TestRulesCiteWhatExists(t *testing.T) {
 	t.Parallel()
 	known := tests(t)
-	pages, err := filepath.Glob(root+"/docs/*.md")
+	pages, err := filepath.Glob(root + "/docs/*.md")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -62,7 +62,7 @@ func TestRulesCiteWhatExists(t *testing.T) {
 		}
 		for _, list := range citedStory.FindAll(text, -1) {
 			for _, m := range storyName.FindAllSubmatch(list, -1) {
-				if _, err := os.Stat(root+"/app/testdata/stories/" + string(m[1]) + ".txtar"); err != nil {
+				if _, err := os.Stat(root + "/app/testdata/stories/" + string(m[1]) + ".txtar"); err != nil {
 					t.Errorf("%s cites the story %s, which is none", filepath.Base(page), m[1])
 				}
 			}
