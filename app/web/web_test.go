@@ -184,7 +184,7 @@ func crowded(t *testing.T, work, questions int) *store.Store {
 	s := storetest.Open(t, store.Config{Now: func() time.Time {
 		return start.Add(time.Duration(seconds.Add(1)) * time.Second)
 	}})
-	ok(t, s.UpsertInstallation(t.Context(), store.Installation{ID: 1, Account: "acme", AccountID: 1}))
+	ok(t, s.UpsertInstallation(t.Context(), store.Installation{ID: 1, Account: "acme"}))
 	ok(t, s.UpsertRepository(t.Context(), store.Repository{Repo: bookings, Installation: 1, DefaultBranch: "main"}))
 	apply := begun(t, s, 1, bookings, 1, "green ")
 	apply(3, sia.AttemptEnded{End: sia.EndFinished, Commit: "c0ffee", Diff: sia.DiffStat{Files: 1}, Turns: 3})
