@@ -41,8 +41,8 @@ func TestSetupThatTakesTooLongIsTold(t *testing.T) {
 // Build folders that processes left behind go with the next attempt, when they are too old for one that is under way.
 func TestOldBuildsGo(t *testing.T) {
 	cache, now := t.TempDir(), time.Now()
-	for name, hours := range map[string]time.Duration{"build-old": 49, "build-new": 47} {
-		dir, at := filepath.Join(cache, "builds", name), now.Add(-hours*time.Hour)
+	for name, age := range map[string]time.Duration{"build-old": 49 * time.Hour, "build-new": 47 * time.Hour} {
+		dir, at := filepath.Join(cache, "builds", name), now.Add(-age)
 		if err := errors.Join(os.MkdirAll(filepath.Join(dir, "build", "go"), 0o700), os.Chtimes(dir, at, at)); err != nil {
 			t.Fatal(err)
 		}

@@ -113,7 +113,8 @@ func TestSettingsOfAnotherBranch(t *testing.T) {
 	s := shop(t, "pass-after-sia")
 	push(t, s, "release", map[string]string{".sia/config.yml": "label: other\nsia: {max_approaches: 3}\n"})
 	s.Hold(apptest.Point{When: "before", Kind: sia.DoBegin, Attempt: 2})
-	n, err := s.Sim.OpenIssue(apptest.Repo, apptest.Owner, "Greet the customers", "Put a greeting into `hello.txt`.", "sia")
+	n, err := s.Sim.OpenIssue(apptest.Repo, apptest.Owner, "Greet the customers", "Put a greeting into `hello.txt`.",
+		"sia")
 	check(t, err)
 	s.Until()
 	check(t, s.Sim.Retarget(apptest.Repo, s.Task(n).Pull.Number, apptest.Owner, "release"))

@@ -22,8 +22,8 @@ func (s *step) found(f Found) {
 	}
 }
 
-// MovedTo reports whether a pull request's head tells that somebody else than SIA pushed. For a while after an attempt's
-// push it may be the head of before: GitHub's servers hear of a push one after the other.
+// MovedTo reports whether a pull request's head tells that somebody else than SIA pushed. For a while after an
+// attempt's push it may be the head of before: GitHub's servers hear of a push one after the other.
 func (t *Task) MovedTo(head SHA, lagged bool) bool {
 	if head == "" || head == t.Head || t.pending(DoUpdate) || t.pending(DoTakeBack) {
 		return false // what stands there is known, or may be SIA's own

@@ -477,7 +477,7 @@ type Escalation struct {
 	Issue    int            `json:"issue,omitempty"`   // the escalation issue's number once it is open
 	URL      string         `json:"url,omitempty" mask:"-"`
 	AskedAt  time.Time      `json:"asked_at"`
-	Waives   []string       `json:"waives,omitempty"` // of the kind blocked: checks that one of the options says need not report
+	Waives   []string       `json:"waives,omitempty"` // of the kind blocked: checks that need not report by an option
 	Answered bool           `json:"answered,omitempty"`
 	Closed   bool           `json:"closed,omitempty"` // its issue was closed
 }

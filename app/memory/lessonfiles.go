@@ -86,8 +86,8 @@ func (b *Branches) lessonFiles(
 // "attempt/1005-1/2".
 var ofTask = regexp.MustCompile(`^[a-z]+/\d+-\d+/`)
 
-// lastWritten are the lessons as SIA last wrote them. Without a file that says so, they are those that are known and that
-// the sheet shows: of one that it does not show nothing tells whether a person deleted it or it is new.
+// lastWritten are the lessons as SIA last wrote them. Without a file that says so, they are those that are known and
+// that the sheet shows: of one that it does not show nothing tells whether a person deleted it or it is new.
 func lastWritten(
 	repo sia.Repo, branch func(string) ([]byte, error), known []lesson.Lesson, sheet lesson.MarkdownFile,
 ) ([]lesson.Lesson, error) {

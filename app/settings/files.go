@@ -150,8 +150,8 @@ func (f *Files) keep(ctx context.Context, repo sia.Repo, sha string, own *sia.Se
 	return err
 }
 
-// Edited reads the settings of the default branch, which somebody pushed to, so that what is wrong is said on the commit
-// that is there. Tasks take settings up when their next attempt begins.
+// Edited reads the settings of the default branch, which somebody pushed to, so that what is wrong is said on the
+// commit that is there. Tasks take settings up when their next attempt begins.
 func (f *Files) Edited(ctx context.Context, installation int64, repo sia.Repo, branch string) error {
 	if known, err := f.covers(ctx, installation, repo); err != nil || !known {
 		return err

@@ -40,7 +40,8 @@ func story(ts *testscript.TestScript, _ bool, args []string) {
 // writer starts a model that writes a file in its first turn, and then says something else.
 func writer(t *testing.T, text string, then scripted.Answer) (url string) {
 	t.Helper()
-	write := scripted.Answer{Calls: []scripted.Call{{Name: "write", Args: map[string]any{"path": "a.txt", "content": text}}}}
+	write := scripted.Answer{Calls: []scripted.Call{{Name: "write",
+		Args: map[string]any{"path": "a.txt", "content": text}}}}
 	srv, err := scripted.Start(scripted.Script{Rules: []scripted.Rule{{Name: "writer",
 		Turns: []scripted.Answer{write, then}}}}, scripted.Options{})
 	if err != nil {
@@ -94,7 +95,8 @@ func TestRunStopped(t *testing.T) {
 func TestRunStoppedUnread(t *testing.T) {
 	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
 	dir := testedClone(t)
-	cmd := exec.CommandContext(t.Context(), "sia", "run", "--repo", dir, "--issue", "Write a file", "--free", "--model-url",
+	cmd := exec.CommandContext(t.Context(), "sia", "run", "--repo", dir, "--issue", "Write a file", "--free",
+		"--model-url",
 		halfDone(t), "--model", "m")
 	var errs strings.Builder
 	cmd.Stderr = &errs

@@ -148,8 +148,8 @@ func (r *localRun) report(ctx context.Context, sha string) error {
 	return nil
 }
 
-// keep has the clone's new branch follow what SIA pushed, so that nothing is lost if the process ends. Where Git does not
-// write it, such as since somebody checked it out, another branch follows from then on.
+// keep has the clone's new branch follow what SIA pushed, so that nothing is lost if the process ends. Where Git does
+// not write it, such as since somebody checked it out, another branch follows from then on.
 func (r *localRun) keep(ctx context.Context, sha string) error {
 	first := r.job.branch
 	err := r.fetch(ctx, sha)

@@ -155,7 +155,8 @@ func TestEdits(t *testing.T) {
 			name: "archived", old: "- **Evidence:** 2 for", new: "- **State:** archived\n- **Evidence:** 2 for",
 			want: []lesson.EditKind{lesson.Changed},
 			check: func(t *testing.T, after []lesson.Lesson) {
-				if l, why := after[2].Count(5, 0, now).Settle(now); after[2].State != lesson.Archived || l.State != lesson.Archived {
+				l, why := after[2].Count(5, 0, now).Settle(now)
+				if after[2].State != lesson.Archived || l.State != lesson.Archived {
 					t.Errorf("it is %s, and with evidence for it %s: %s", after[2].State, l.State, why)
 				}
 			},
