@@ -65,6 +65,9 @@ func Open(root string, now func() time.Time) (*Place, error) {
 
 // makePlain makes the folder of a place, unless it is there. An error says what leads out of it.
 func makePlain(root string) error {
+	if err := os.MkdirAll(root, 0o755); err != nil {
+		return err
+	}
 	at := root
 	for _, name := range strings.Split(placeFolder, "/") {
 		at = filepath.Join(at, name)

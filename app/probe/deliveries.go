@@ -14,6 +14,12 @@ func deliveries() []Fact {
 		Source: "webhooks/using-webhooks/handling-failed-webhook-deliveries",
 		NotFor: "needs a server that GitHub reaches and that fails, and hours",
 	}, {
+		ID: "deliveries/late",
+		Text: "A delivery that is sent again says what was. A stop, the end of a pull request, a suspension, a repository " +
+			"that was taken out and settings that were pushed count as GitHub shows them when the delivery is read.",
+		Source: "webhooks/using-webhooks/handling-failed-webhook-deliveries",
+		NotFor: "needs a server that GitHub reaches and that fails",
+	}, {
 		ID:     "deliveries/pages",
 		Text:   "The list of deliveries has pages by a cursor, which the header `Link` holds.",
 		Source: "rest/apps/webhooks",
