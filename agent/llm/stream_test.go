@@ -123,14 +123,16 @@ func TestThinkingInSilence(t *testing.T) {
 func TestCallInSilence(t *testing.T) {
 	other := httptest.NewServer(http.NotFoundHandler())
 	t.Cleanup(other.Close)
-	for protocol, sent := range map[llm.Protocol][2]string{
+	for protocol, sent := range map[llm.Protocol][3]string{
 		llm.ProtocolMessages: {`data: {"type":"content_block_start","index":0,"content_block":{"type":"text","text":"hi"}}
 
 data: {"type":"content_block_stop","index":0}
 
 data: {"type":"content_block_start","index":1,"content_block":{"type":"tool_use","id":"a","name":"write","input":{}}}
 
-`, `data: {"type":"content_block_delta","index":1,"delta":{"type":"input_json_delta","partial_json":"{\"p\":1}"}}
+`, `data: {"type":"content_block_delta","index":1,"delta":{"type":"input_json_delta","partial_json":"{\"p\":"}}
+
+`, `data: {"type":"content_block_delta","index":1,"delta":{"type":"input_json_delta","partial_json":"1}"}}
 
 data: {"type":"content_block_stop","index":1}
 
@@ -143,7 +145,9 @@ data: {"type":"message_stop"}
 
 data: {"choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"id":"a","function":{"name":"write"}}]}}]}
 
-`, `data: {"choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"function":{"arguments":"{\"p\":1}"}}]}}]}
+`, `data: {"choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"function":{"arguments":"{\"p\":"}}]}}]}
+
+`, `data: {"choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"function":{"arguments":"1}"}}]}}]}
 
 data: [DONE]
 
