@@ -94,7 +94,7 @@ func (l lab) outcomes(x store.Experiment, n int, after bool, resolved func(i int
 	})
 }
 
-// settle puts n tasks into an experiment; came says of each what came of it.
+// settle puts n tasks into an experiment; came sets the result of each.
 func (l lab) settle(x store.Experiment, n int, after bool, came func(i int, row *evolve.Task)) {
 	l.t.Helper()
 	var rows []store.ExperimentTask

@@ -64,7 +64,7 @@ func TestFetchFromAllowedHostsOnly(t *testing.T) {
 	}
 }
 
-// Whoever may reach a name that leads to a private address is told what is missing, and the log says it, too.
+// The refusal of a name that leads to a private address says how to allow it. The log has the reason, too.
 func TestFetchFromAPrivateAddress(t *testing.T) {
 	var log bytes.Buffer
 	s := box(t, sandbox.Options{Logger: slog.New(slog.NewTextHandler(&log, nil))})

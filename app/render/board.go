@@ -48,8 +48,7 @@ const (
 func BoardBody(v Board, l Links) string {
 	var p page
 	p.add("What SIA does in this repository. People who may give it commands can tick a box: it is cleared at once, " +
-		"and answered " +
-		"below. Close this issue to have it left alone; reopen it to have it kept again.")
+		"and answered below. Close this issue to have it left alone; reopen it to have it kept again.")
 	if v.Halted != "" {
 		p.add("⏸️ **Everything here is paused:** " + Line(v.Halted, 300))
 	}

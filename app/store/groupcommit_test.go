@@ -7,7 +7,8 @@ import (
 	"testing/synctest"
 )
 
-// A write to a database that says nothing ends, and who waits for it is told: it is not tried again for each of them.
+// A write to a database that does not answer ends in an error for everybody in the group. It is not tried again for
+// each of them.
 func TestGroupCommitEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		writes := 0

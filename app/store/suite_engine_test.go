@@ -190,38 +190,34 @@ func testEffectTimesOut(t *testing.T, s *fixture) {
 	}
 }
 
-// The whole repository may have to be fetched before an attempt begins, which takes longer than what is quick may take.
-func testBeginHasTimeToFetch(t *testing.T, s *fixture) {
+// timeOf carries out effects until one of a kind has begun, and returns the time that its handler has.
+func timeOf(t *testing.T, s *fixture, kind sia.EffectKind, c store.EngineConfig) (within time.Duration) {
+	t.Helper()
 	begin(t, s, 42)
 	w := newScript(t, s)
-	var within time.Duration
-	w.on[sia.DoBegin] = func(ctx context.Context, task sia.Task, f sia.Effect) (sia.Fact, error) {
+	w.on[kind] = func(ctx context.Context, task sia.Task, f sia.Effect) (sia.Fact, error) {
 		until, _ := ctx.Deadline()
 		within = time.Until(until)
 		return w.well(ctx, task, f)
 	}
+	must(t, engine(t, s, w.handlers(), c).Idle(patient(t)))
+	return within
+}
+
+// The whole repository may have to be fetched before an attempt begins, which takes longer than what is quick may take.
+func testBeginHasTimeToFetch(t *testing.T, s *fixture) {
 	c := quick()
 	c.EffectTimeout = time.Minute
-	must(t, engine(t, s, w.handlers(), c).Idle(patient(t)))
-	if within < 10*time.Minute {
+	if within := timeOf(t, s, sia.DoBegin, c); within < 10*time.Minute {
 		t.Errorf("it has %s", within)
 	}
 }
 
 // What an attempt may wait for whoever makes it is not taken from its own time.
 func testAttemptWaits(t *testing.T, s *fixture) {
-	begin(t, s, 42)
-	w := newScript(t, s)
-	var within time.Duration
-	w.on[sia.DoAttempt] = func(ctx context.Context, task sia.Task, f sia.Effect) (sia.Fact, error) {
-		until, _ := ctx.Deadline()
-		within = time.Until(until)
-		return w.well(ctx, task, f)
-	}
 	c := quick()
 	c.AttemptWait = 24 * time.Hour
-	must(t, engine(t, s, w.handlers(), c).Idle(patient(t)))
-	if within < c.AttemptWait {
+	if within := timeOf(t, s, sia.DoAttempt, c); within < c.AttemptWait {
 		t.Errorf("the attempt has %s", within)
 	}
 }

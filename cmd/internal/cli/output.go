@@ -7,7 +7,7 @@ import (
 	"syscall"
 )
 
-// output is standard output. A command is told to end when nobody reads it any more, as behind `| head -1`.
+// output is standard output. A write that nobody reads, as behind `| head -1`, ends the context of the command.
 type output struct {
 	io.Writer
 	unread context.CancelCauseFunc

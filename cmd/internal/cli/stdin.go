@@ -6,7 +6,7 @@ import (
 	"os"
 )
 
-// Stdin is standard input until the command is told to end. Without that, Ctrl-C would wait for whoever writes it.
+// Stdin reads standard input until e.Ctx ends. A plain read of os.Stdin goes on after Ctrl-C until somebody writes.
 func (e *Env) Stdin() io.Reader { return stdin{e.Ctx} }
 
 type stdin struct{ ctx context.Context }
