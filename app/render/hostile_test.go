@@ -130,6 +130,17 @@ func TestForeignTextIsHarmless(t *testing.T) {
 	}
 }
 
+// A backslash takes away neither the star nor the backtick behind it. The property above seldom draws these.
+func TestBackslashInALine(t *testing.T) {
+	for _, s := range []string{`Fix C:\`, `a \\`, "\\`", "\\` x `", "` x \\`", `\*`} {
+		md := "**" + render.Line(s, 0) + "** " + render.Code("<img src=x>", 0)
+		page := toHTML(t, md)
+		if strings.Count(page, "<strong>") != 1 || !strings.Contains(page, "</strong> <code>") || strings.Contains(page, "<img") {
+			t.Errorf("%q became\n%s", md, page)
+		}
+	}
+}
+
 func TestNeutraliseReadsTheSame(t *testing.T) {
 	for _, s := range []string{
 		"Vec<T> and a < b && c", "see @user in #12", "`if (a[x]) { }`", "an email: a@b.example", "100 % & more",
