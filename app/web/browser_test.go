@@ -146,6 +146,12 @@ func TestHiddenPagesHaveNoLine(t *testing.T) {
 	<-began
 	show(true)
 	<-ended
+	// What the page asks for next comes after a line that it had opened.
+	_, err := chromedp.Run(ctx, chromedp.Evaluate[string](`fetch("/").then(() => "")`, chromedp.EvalAwaitPromise))
+	must(t, err)
+	if len(began) > 0 {
+		t.Error("a hidden page opened a line")
+	}
 	stop(t, s, "9-4")
 	show(false)
 	<-began
