@@ -72,9 +72,10 @@ func (l *Looker) with(ctx context.Context, w Wanted, look func(Spec) error) erro
 		return err
 	}
 	defer done()
-	if err := errors.Join(l.use(dir), l.prune()); err != nil {
+	if err := l.use(dir); err != nil {
 		return fmt.Errorf("look at tests: %w", err)
 	}
+	l.prune()
 	h, err := w.Open(ctx, w.Base, w.Head)
 	if err != nil {
 		return fmt.Errorf("look at tests: %w", err)
@@ -121,9 +122,10 @@ func (l *Looker) use(dir string) error {
 	return errors.Join(os.MkdirAll(dir, 0o700), os.Chtimes(dir, now, now))
 }
 
-// prune removes the folders of repositories that nobody looked at for long: one that is gone never says so.
-func (l *Looker) prune() error {
-	entries, err := os.ReadDir(l.dir)
+// prune removes the folders of repositories that nobody looked at for long: one that is gone never says so. What can't
+// be removed is tried again by the next look, and does not stand in the way of this one.
+func (l *Looker) prune() {
+	entries, _ := os.ReadDir(l.dir)
 	for _, e := range entries {
 		// A person may have given a folder of their own, with other things in it.
 		if !e.IsDir() || !strings.Contains(e.Name(), url.PathEscape("/")) {
@@ -133,12 +135,11 @@ func (l *Looker) prune() error {
 		turn := l.turn(dir)
 		select {
 		case turn <- struct{}{}:
-			if st, serr := os.Stat(dir); serr == nil && l.now().Sub(st.ModTime()) > unusedFor {
-				err = errors.Join(err, sandbox.RemoveAll(dir))
+			if st, err := os.Stat(dir); err == nil && l.now().Sub(st.ModTime()) > unusedFor {
+				_ = sandbox.RemoveAll(dir)
 			}
 			<-turn
 		default: // it is being used
 		}
 	}
-	return err
 }
