@@ -35,7 +35,7 @@ type notified struct {
 
 // Run sends a message on each channel, and fails where one could not be sent.
 func (c *notifyTestCmd) Run(e *cli.Env) error {
-	channels, masked, err := openChannels(c.notifyFlags.config(), slog.New(slog.NewTextHandler(e.Err, nil)))
+	channels, masked, err := openChannels(c.notifyFlags.config(), e.Logger)
 	if err != nil {
 		return err
 	}
