@@ -135,7 +135,8 @@ func TestBackslashInALine(t *testing.T) {
 	for _, s := range []string{`Fix C:\`, `a \\`, "\\`", "\\` x `", "` x \\`", `\*`} {
 		md := "**" + render.Line(s, 0) + "** " + render.Code("<img src=x>", 0)
 		page := toHTML(t, md)
-		if strings.Count(page, "<strong>") != 1 || !strings.Contains(page, "</strong> <code>") || strings.Contains(page, "<img") {
+		if strings.Count(page, "<strong>") != 1 || !strings.Contains(page, "</strong> <code>") ||
+			strings.Contains(page, "<img") {
 			t.Errorf("%q became\n%s", md, page)
 		}
 	}
