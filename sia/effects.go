@@ -64,6 +64,8 @@ type effectTraits struct {
 	held bool
 	// the worker that carried out the effect before goes on with it: it is short, and belongs to that one
 	joins bool
+	// it asks a model, several times and for minutes, and has a fallback for when there is no answer
+	asks bool
 	// it creates something on GitHub, such as a comment, of which GitHub takes so many in an hour
 	creates bool
 }
@@ -84,22 +86,22 @@ var effects = []effectTraits{
 	{kind: DoTakeBack, outcomes: []Kind{KTakenBack}, waitsIn: []State{Checking}, held: true},
 	{kind: DoWatch, outcomes: []Kind{KWatched}},
 	{kind: DoRerun, leads: true, held: true, creates: true},
-	{kind: DoDiagnose, outcomes: []Kind{KDiagnosed}, waitsIn: []State{Diagnosing}, leads: true, held: true},
-	{kind: DoReview, outcomes: []Kind{KReviewed}, waitsIn: []State{Reviewing}, leads: true, held: true},
-	{kind: DoWeigh, outcomes: []Kind{KWeighed}, waitsIn: []State{Checking}, leads: true, held: true},
+	{kind: DoDiagnose, outcomes: []Kind{KDiagnosed}, waitsIn: []State{Diagnosing}, leads: true, held: true, asks: true},
+	{kind: DoReview, outcomes: []Kind{KReviewed}, waitsIn: []State{Reviewing}, leads: true, held: true, asks: true},
+	{kind: DoWeigh, outcomes: []Kind{KWeighed}, waitsIn: []State{Checking}, leads: true, held: true, asks: true},
 	{kind: DoMemory, outcomes: []Kind{KMemoryCommitted}},
 	{kind: DoAnnounce, outcomes: []Kind{KCommentPosted}, waitsIn: []State{Reviewing}, leads: true, held: true,
 		joins: true, creates: true},
 	{kind: DoEscalate, outcomes: []Kind{KEscalationOpened}, waitsIn: []State{Escalated}, held: true, creates: true},
 	{kind: DoClose, creates: true},
-	{kind: DoFinalReview, outcomes: []Kind{KFinalReviewed}, leads: true, held: true, creates: true},
+	{kind: DoFinalReview, outcomes: []Kind{KFinalReviewed}, leads: true, held: true, asks: true, creates: true},
 	{kind: DoReady, outcomes: []Kind{KReadied}, held: true, creates: true},
 	{kind: DoDraft, outcomes: []Kind{KDrafted}, creates: true},
 	{kind: DoSync, outcomes: []Kind{KSyncDone}, creates: true},
 	{kind: DoReact, creates: true},
 	{kind: DoReply, creates: true},
 	{kind: DoRespond, creates: true},
-	{kind: DoStudy, outcomes: []Kind{KFixStudied}, creates: true},
+	{kind: DoStudy, outcomes: []Kind{KFixStudied}, asks: true, creates: true},
 }
 
 // EffectKinds lists every kind of effect.
@@ -132,6 +134,9 @@ func (k EffectKind) RunsTests() bool { return k.traits().tests }
 
 // Fetches reports whether an effect of the kind may have to fetch the whole repository first.
 func (k EffectKind) Fetches() bool { return k.traits().fetches }
+
+// Asks reports whether an effect of the kind asks a model, after a fetch where one is needed.
+func (k EffectKind) Asks() bool { return k.traits().asks }
 
 // Joins reports whether an effect of the kind has no job of its own where the outcome of another asks for it: the
 // worker of that one goes on with it. A question is answered where it arises, and memory and comment are published

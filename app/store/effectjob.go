@@ -133,6 +133,8 @@ func (w *effectWorker) run(ctx context.Context, f sia.Effect) (sia.Fact, error) 
 	switch {
 	case f.Kind.Long() || f.Kind.RunsTests():
 		timeout = w.e.c.AttemptTimeout(t)
+	case f.Kind.Asks():
+		timeout = w.e.c.AskTimeout
 	case f.Kind.Fetches():
 		timeout = w.e.c.FetchTimeout
 	}

@@ -59,9 +59,12 @@ type EngineConfig struct {
 
 	// AttemptTimeout is how long an attempt of a task may run before its context
 	// ends: its settings' timeout, and some grace. The default grace is 5 minutes.
-	AttemptTimeout  func(t sia.Task) time.Duration
-	AttemptWait     time.Duration // what an attempt may wait besides, for another machine that makes it; 0
-	FetchTimeout    time.Duration // of one that may have to fetch a whole repository first, and of a setup; 15 minutes
+	AttemptTimeout func(t sia.Task) time.Duration
+	AttemptWait    time.Duration // what an attempt may wait besides, for another machine that makes it; 0
+	FetchTimeout   time.Duration // of one that may have to fetch a whole repository first, and of a setup; 15 minutes
+	// of one that asks a model; 50 minutes, longer than the limits of the fetch and of the questions in it together: those
+	// are to end first, for then it falls back to rules
+	AskTimeout      time.Duration
 	EffectTimeout   time.Duration // of every other effect; 2 minutes
 	DeliveryTimeout time.Duration // 1 minute
 
@@ -88,6 +91,7 @@ func (c EngineConfig) withDefaults() EngineConfig {
 	c.Effects = orDefault(c.Effects, 8)
 	c.Deliveries = orDefault(c.Deliveries, 8)
 	c.FetchTimeout = orDefault(c.FetchTimeout, 15*time.Minute)
+	c.AskTimeout = orDefault(c.AskTimeout, 50*time.Minute)
 	c.EffectTimeout = orDefault(c.EffectTimeout, 2*time.Minute)
 	c.DeliveryTimeout = orDefault(c.DeliveryTimeout, time.Minute)
 	c.Tries = orDefault(c.Tries, 6)

@@ -213,6 +213,15 @@ func testBeginHasTimeToFetch(t *testing.T, s *fixture) {
 	}
 }
 
+// The final review asks a model within limits of its own, after which the pull request does without.
+func testQuestionHasTime(t *testing.T, s *fixture) {
+	c := quick()
+	c.EffectTimeout = time.Minute
+	if within := timeOf(t, s, sia.DoFinalReview, c); within < 40*time.Minute {
+		t.Errorf("it has %s", within)
+	}
+}
+
 // What an attempt may wait for whoever makes it is not taken from its own time.
 func testAttemptWaits(t *testing.T, s *fixture) {
 	c := quick()

@@ -102,6 +102,7 @@ func runSuite(t *testing.T, url func(t testing.TB) string) {
 		{"EffectTimesOut", testEffectTimesOut},
 		{"AttemptWaits", testAttemptWaits},
 		{"BeginHasTimeToFetch", testBeginHasTimeToFetch},
+		{"QuestionHasTime", testQuestionHasTime},
 		{"RetryAfterIsHonoured", testRetryAfter},
 		{"CrashAtEachBoundary", testCrash},
 		{"CrashAgainAndAgain", testCrashAgain},
