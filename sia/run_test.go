@@ -81,6 +81,20 @@ func TestRestart(t *testing.T) {
 	}
 }
 
+// A pull request that was closed or merged after the task stopped is not the next run's.
+func TestPullClosedAfterStop(t *testing.T) {
+	for _, closed := range []PullClosed{{}, {Merged: true}} {
+		task := passedTask()
+		task.State, task.Ended = Stopped, "said so"
+		for i, f := range []Fact{closed, startFact("")} {
+			task = Step(task, Event{ID: string(rune('a' + i)), By: person, Fact: f, Origin: Origin{OnIssue: 12}}).Task
+		}
+		if task.State != Queued || task.Pull != (Pull{}) {
+			t.Errorf("%+v: %s with %+v", closed, task.State, task.Pull)
+		}
+	}
+}
+
 // A start of what has passed that asks for nothing new costs no attempt, and says how more
 // is asked for.
 func TestStartWithoutAWord(t *testing.T) {

@@ -436,6 +436,16 @@ func (s *step) query() {
 
 func (s *step) pullClosed() { s.closePull(s.e.Fact.(PullClosed)) }
 
+// closedAfterStop notes that the pull request of a stopped task is closed: its next run has one of its own.
+func (s *step) closedAfterStop() {
+	if s.e.Fact.(PullClosed).Merged {
+		s.t.Pull.Merged = true
+	} else {
+		s.t.Pull = Pull{}
+	}
+	s.because("%s closed the pull request of the stopped task", s.who())
+}
+
 // closePull ends what can be ended with the pull request.
 func (s *step) closePull(f PullClosed) {
 	if f.Merged {

@@ -100,7 +100,7 @@ func init() {
 			on((*step).movedAfter, Passed, Stopped),
 		KRestored: row{}.rest("the task is known: the database outranks its memory"),
 		KPullClosed: row{}.on((*step).pullClosed, append([]State{Escalated, OnHold, Passed}, unfinished...)...).
-			ignore("the task is stopped already", Stopped),
+			on((*step).closedAfterStop, Stopped),
 
 		KRetargeted: row{}.on((*step).retargeted, append([]State{Escalated, OnHold, Passed}, unfinished...)...).
 			ignore("the task is stopped already", Stopped),
