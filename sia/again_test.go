@@ -10,11 +10,12 @@ func TestDoneAgain(t *testing.T) {
 		first := p.effectOf(kind)
 		for range 2 {
 			before := p.effectOf(kind)
-			p.done(kind, EffectFailed{Effect: kind, Reason: "GitHub does not answer"})
+			p.done(kind, EffectFailed{Effect: kind, Reason: "GitHub does not answer", SHA: before.SHA, Part: before.Part})
 			p.comesTo(OnHold)
 			p.says(Resume{})
 			f := p.effectOf(kind)
-			if f.Key == before.Key || f.First() != first.Key || f.Seq != first.Seq {
+			if f.Key == before.Key || f.First() != first.Key || f.Seq != first.Seq || f.SHA != first.SHA ||
+				f.Attempt != first.Attempt {
 				t.Errorf("%+v does %+v again", f, first)
 			}
 		}
@@ -24,6 +25,16 @@ func TestDoneAgain(t *testing.T) {
 		p.judges(Judged{Verdict: VerdictBlocked, Blocked: []Obstacle{{Check: "e2e", Reason: "asks a person to act"}}})
 		p.done(DoMemory, MemoryCommitted{SHA: "m"})
 		failing(t, p, DoEscalate)
+	})
+	t.Run("a push", func(t *testing.T) {
+		p := checked(t, false)
+		p.judges(Judged{Verdict: VerdictRed, Failures: []CheckFailure{{Check: "test"}}})
+		p.done(DoDecide, Decided{Type: DecideRecover, Choice: ChooseRetry})
+		p.begins("")
+		p.ends(AttemptEnded{End: EndFinished, Commit: "c0ffee", Cost: 100})
+		failing(t, p, DoPush)
+		p.done(DoPush, Pushed{SHA: "c0ffee"})
+		p.comesTo(PushedOut)
 	})
 	t.Run("a comment", func(t *testing.T) {
 		p := checked(t, false)

@@ -360,6 +360,8 @@ type (
 		Effect EffectKind `json:"effect"`
 		Reason string     `json:"reason"`         // for people: what failed and what to do
 		Cost   Credits    `json:"cost,omitempty"` // of an attempt: what it had spent until then
+		SHA    SHA        `json:"sha,omitempty"`  // the effect's
+		Part   int        `json:"part,omitempty"` // the effect's
 	}
 )
 

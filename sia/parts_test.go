@@ -119,6 +119,24 @@ func TestParallel(t *testing.T) {
 	}
 }
 
+// A stop does not wait for the tests of what the parts made together.
+func TestStopWhilePutTogether(t *testing.T) {
+	p := newParts(t, plan.Parallel, part("a"), part("b"))
+	p.run(2, did("a1"))
+	p.run(3, did("b1"))
+	key := p.effectOf(DoAggregate).Key
+	p.says(Stop{Reason: "said so"})
+	if f := p.effectOf(DoCancel); f.TargetKey != key {
+		t.Errorf("%+v is cancelled, not %s", f, key)
+	}
+	p.done(DoAggregate, Aggregated{Commit: "ab"})
+	p.done(DoPush, Pushed{SHA: "ab"})
+	p.comesTo(Stopped)
+	if p.task.Head != "ab" || !p.waits(DoMemory) {
+		t.Errorf("head %s, under way are %v", p.task.Head, p.task.Pending)
+	}
+}
+
 // A part that failed is decided about alone: the other goes on, and stays.
 func TestPartRecovered(t *testing.T) {
 	p := newParts(t, plan.Parallel, part("a"), part("b"))

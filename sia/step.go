@@ -242,9 +242,9 @@ func (t *Task) pending(kind EffectKind) bool {
 }
 
 // pendingKeys are the keys of the pending effects of a kind, sorted.
-func (s *step) pendingKeys(kind EffectKind) (keys []string) {
+func (s *step) pendingKeys(kinds ...EffectKind) (keys []string) {
 	for _, key := range slices.Sorted(maps.Keys(s.t.Pending)) {
-		if s.t.Pending[key] == kind {
+		if slices.Contains(kinds, s.t.Pending[key]) {
 			keys = append(keys, key)
 		}
 	}

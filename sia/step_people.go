@@ -81,7 +81,7 @@ func (s *step) stop() {
 
 // end stops the task for a reason.
 func (s *step) end(reason string, gone bool) {
-	s.cancelAttempt()
+	s.cancel(DoAttempt, DoAggregate)
 	if a := s.t.Attempt(); a != nil && a.Outcome == "" && !s.pending(DoAttempt) {
 		// It is done, and will not be judged any more. That says nothing about its
 		// technique.
@@ -126,9 +126,9 @@ func (s *step) closeEscalation() {
 	}
 }
 
-// cancelAttempt stops the running attempt, if one runs.
-func (s *step) cancelAttempt() {
-	for i, key := range s.pendingKeys(DoAttempt) {
+// cancel stops what runs of some kinds.
+func (s *step) cancel(kinds ...EffectKind) {
+	for i, key := range s.pendingKeys(kinds...) {
 		suffix := s.v()
 		if i > 0 {
 			suffix += fmt.Sprintf("-%d", i+1)
@@ -159,7 +159,7 @@ func (s *step) pauseAsked() {
 // resumes in.
 func (s *step) hold(kind PauseKind, reason string) {
 	from := s.t.State
-	s.cancelAttempt()
+	s.cancel(DoAttempt)
 	s.enter(OnHold)
 	s.t.Pause = &Pause{From: from, By: s.e.By, Kind: kind, Reason: reason}
 	s.because("paused: %s", reason)

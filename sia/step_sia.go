@@ -263,7 +263,7 @@ func (s *step) effectFailed() {
 	}
 	state := s.t.State
 	s.hold(PausedByTrouble, f.Reason)
-	s.redo(f.Effect, state)
+	s.redo(f, state)
 }
 
 // failedAside tells people what could not be done, where no state depends on it.
@@ -298,15 +298,10 @@ func (s *step) attemptLost(f EffectFailed) {
 }
 
 // redo writes the failed effect down again; it is held until the resume.
-func (s *step) redo(kind EffectKind, state State) {
+func (s *step) redo(failed EffectFailed, state State) {
+	kind := failed.Effect
 	switch kind {
 	case DoAttempt, DoBegin:
-		s.begin()
-	case DoPush:
-		// The commit may be lost with the machine it was made on: the attempt
-		// is done again.
-		s.t.Attempt().Outcome = AttemptError
-		s.t.Pause.From = Queued
 		s.begin()
 	case DoWeigh, DoUpdate: // the head is watched again on resume, and what follows from that is done again
 	case DoGate:
@@ -314,7 +309,8 @@ func (s *step) redo(kind EffectKind, state State) {
 			s.watch()
 		}
 	default:
-		f := Effect{Key: Effect{Key: s.e.Effect}.First() + again + s.v(), Task: s.t.ID, Kind: kind, Attempt: s.number()}
+		f := Effect{Key: Effect{Key: s.e.Effect}.First() + again + s.v(), Task: s.t.ID, Kind: kind, Attempt: s.number(),
+			SHA: failed.SHA, Part: failed.Part}
 		if kind == DoDecide {
 			f.Question = s.asking(state)
 			if state == Working {

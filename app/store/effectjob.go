@@ -335,7 +335,7 @@ const saveTimeout = 30 * time.Second
 
 // failed is the outcome of an effect that was given up.
 func (w *effectWorker) failed(ctx context.Context, f sia.Effect, err error) sia.Fact {
-	return sia.EffectFailed{Effect: f.Kind, Reason: forPeople(err), Cost: w.spent(ctx, f).Cost}
+	return sia.EffectFailed{Effect: f.Kind, Reason: forPeople(err), Cost: w.spent(ctx, f).Cost, SHA: f.SHA, Part: f.Part}
 }
 
 // cancelled is the outcome of an effect that was stopped and said nothing.

@@ -66,7 +66,7 @@ func (w *learnWorker) threads(ctx context.Context, t sia.Task) (all []github.Com
 		return all, err
 	}
 	for _, n := range []int{t.Issue, t.Pull.Number} {
-		if n == 0 {
+		if n == 0 || n == t.Issue && t.IssueGone {
 			continue
 		}
 		list, err := w.repo(t).CommentsSince(ctx, n, t.CreatedAt.Add(-allComments))

@@ -3,11 +3,13 @@ package work
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
 	"github.com/sia-bot/sia/agent"
 	"github.com/sia-bot/sia/app/render"
+	"github.com/sia-bot/sia/app/store"
 	"github.com/sia-bot/sia/gitops"
 	"github.com/sia-bot/sia/policies"
 	"github.com/sia-bot/sia/sia"
@@ -284,6 +286,9 @@ func (w *attemptWorker) aggregate(ctx context.Context, t sia.Task, f sia.Effect)
 		return out, nil
 	}
 	out.Checks, err = w.checkWhole(ctx, t, f, got.sha)
+	if errors.Is(context.Cause(ctx), store.ErrCancelled) {
+		return out, nil // the task has ended: what was done is kept, and nobody asks for its tests any more
+	}
 	return out, err
 }
 

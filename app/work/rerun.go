@@ -11,6 +11,9 @@ import (
 // rerun asks for jobs to be run again; check runs of other apps can't be. Runs that are not completed any more were
 // asked for already, and so may others have been before a process ended.
 func (w *checkWorker) rerun(ctx context.Context, t sia.Task, f sia.Effect) (sia.Fact, error) {
+	if f.SHA != t.Head { // the checks of an earlier head say nothing, and may cancel those of this one
+		return sia.Done{}, nil
+	}
 	repo := w.repo(t)
 	set, err := repo.Checks(ctx, string(f.SHA))
 	if err != nil {

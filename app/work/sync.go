@@ -38,14 +38,23 @@ func (w *surfaceWorker) sync(ctx context.Context, t sia.Task, _ sia.Effect) (sia
 
 // repair is as [Worker.Repair].
 func (w *surfaceWorker) repair(ctx context.Context, t sia.Task) error {
-	for _, kind := range []string{store.SurfaceStatus, store.SurfaceLabels} {
-		// Forgotten, each is looked for and compared before it is written.
-		if err := w.Store.SaveSurface(ctx, t.ID, kind, 0, ""); err != nil {
+	for {
+		for _, kind := range []string{store.SurfaceStatus, store.SurfaceLabels} {
+			// Forgotten, each is looked for and compared before it is written.
+			if err := w.Store.SaveSurface(ctx, t.ID, kind, 0, ""); err != nil {
+				return err
+			}
+		}
+		if _, err := w.sync(ctx, t, sia.Effect{}); err != nil {
+			return err
+		}
+		// What an effect wrote meanwhile is newer, and may have been overwritten.
+		shown := t.Visible
+		var err error
+		if t, err = w.Store.Task(ctx, t.ID); err != nil || t.Visible == shown {
 			return err
 		}
 	}
-	_, err := w.sync(ctx, t, sia.Effect{})
-	return err
 }
 
 // surface writes one surface unless it shows the content already.
