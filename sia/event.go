@@ -278,6 +278,9 @@ type (
 
 		// the pull request as the look found it, where it is not what the task knows: there is no verdict then
 		Found *Found `json:"found,omitempty"`
+		// the commit of the base branch that the head stands on, where somebody else pushed it: perhaps they merged the base,
+		// or moved the branch onto it; empty: not asked
+		Base SHA `json:"base,omitempty"`
 		// what reported on the commit, without SIA's own
 		Reported []Reported `json:"reported,omitempty"`
 		// rules of the base branch that stop a merge and that no check fulfils, for people

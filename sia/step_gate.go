@@ -130,6 +130,10 @@ func (s *step) judged() {
 
 // takeLook keeps what a look at the present head showed.
 func (s *step) takeLook(f Judged) {
+	if f.Base != "" {
+		s.standsOn(f.Base)
+		s.t.Gate.Based = true
+	}
 	s.t.Checks, s.t.Gate.Explain, s.t.MergeRules = f.Checks, f.Explain, f.MergeRules
 	s.t.Reported = withReported(s.t.Reported, f.Reported)
 	if s.t.Gate.Unmerged++; !f.Unmerged {

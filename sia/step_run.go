@@ -140,7 +140,7 @@ func (s *step) follow(sha SHA, by Actor) {
 		by.Unknown = true
 	}
 	s.t.Head, s.t.HeadBy, s.t.Kept = sha, by, sha
-	s.t.Checks = nil
+	s.t.Checks, s.t.Gate.Based = nil, false
 	s.closeOmission("no follow-up: somebody else pushed to the branch")
 	switch {
 	case sha == "":

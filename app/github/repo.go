@@ -204,6 +204,22 @@ func (r *Repo) Head(ctx context.Context, branch string) (sha string, ok bool, er
 	return ref.GetObject().GetSHA(), true, nil
 }
 
+// MergeBase is the last commit that a branch and a commit have in common; empty where there is none, or one of the two
+// is not there.
+// https://docs.github.com/en/rest/commits/commits#compare-two-commits
+func (r *Repo) MergeBase(ctx context.Context, branch, sha string) (string, error) {
+	// A page without commits; the first has up to 300 files besides.
+	got, _, err := r.gh.Repositories.CompareCommits(ctx, r.repo.Owner, r.repo.Name, branch, sha,
+		&gh.ListOptions{Page: 2, PerPage: 1})
+	if code := statusOf(err); code == http.StatusNotFound || code == http.StatusUnprocessableEntity {
+		return "", nil
+	}
+	if err != nil {
+		return "", r.fail(err, "compare %s with branch %s of %s", sha, branch, r.repo)
+	}
+	return got.GetMergeBaseCommit().GetSHA(), nil
+}
+
 // fail is [App.failure], for the methods of a Repo.
 func (r *Repo) fail(err error, format string, args ...any) error {
 	return r.app.failure(err, format, args...)

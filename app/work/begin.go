@@ -1,6 +1,7 @@
 package work
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -76,7 +77,11 @@ func (w *startWorker) begin(ctx context.Context, t sia.Task, f sia.Effect) (sia.
 		return nil, err
 	}
 	if t.BaseSHA != "" && t.Head != "" && (!t.Brief.FromBase || t.Kept != "") {
-		sha = string(t.BaseSHA) // the branch stands on it: what it changes is measured against it
+		base, err := w.standsOn(ctx, t)
+		if err != nil {
+			return nil, err
+		}
+		sha = string(cmp.Or(base, t.BaseSHA)) // the branch stands on it: what it changes is measured against it
 	}
 	t.Title, t.Body = issue.Title, issue.Body
 	if err := w.Lessons.TakeShared(ctx, t.Repo.ID); err != nil {

@@ -1,6 +1,7 @@
 package work
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -19,6 +20,11 @@ func (w *checkWorker) gate(ctx context.Context, t sia.Task, f sia.Effect) (sia.F
 	if f.SHA != t.Head || f.Seq != t.Gate.Seq {
 		return sia.Done{}, nil // a newer look is scheduled
 	}
+	base, err := w.standsOn(ctx, t)
+	if err != nil {
+		return nil, err
+	}
+	t.BaseSHA = cmp.Or(base, t.BaseSHA)
 	e, err := w.gather(ctx, t)
 	if err != nil {
 		return nil, err
@@ -26,6 +32,7 @@ func (w *checkWorker) gate(ctx context.Context, t sia.Task, f sia.Effect) (sia.F
 	if e.elsewhere() {
 		return e.noVerdict(t), nil
 	}
+	e.stands = base
 	v := gate.Judge(e.in)
 	if v.Verdict == sia.VerdictGreen && e.in.Final {
 		if err := w.lastWord(ctx, t, e); err != nil {
@@ -40,6 +47,17 @@ func (w *checkWorker) gate(ctx context.Context, t sia.Task, f sia.Effect) (sia.F
 		v = gate.Judge(e.in)
 	}
 	return w.reportVerdict(ctx, t, f, e, v)
+}
+
+// standsOn is the commit of the base branch that a head stands on that somebody else pushed: what others changed on the
+// base is not the task's where they merged it into the branch, or moved the branch onto it. It is empty where the task
+// knows it, and where GitHub finds none.
+func (w *common) standsOn(ctx context.Context, t sia.Task) (sia.SHA, error) {
+	if t.HeadBy == (sia.Actor{}) || t.Gate.Based {
+		return "", nil
+	}
+	sha, err := w.repo(t).MergeBase(ctx, t.BaseBranch, string(t.Head))
+	return sia.SHA(sha), err
 }
 
 // lastWord reads once more what may have changed while the checks were read, or since it was last read: the rules of
@@ -134,6 +152,7 @@ func (w *checkWorker) reportVerdict(
 		SHA: t.Head, Looked: e.in.Now, Verdict: v.Verdict, Checks: v.Checks, Explain: v.Explain, RerunIDs: v.Rerun,
 		Doubt: v.Doubt, Blocked: v.Blocked, Guarded: v.Guarded, Weigh: v.Weigh,
 		Conflicts: e.merge.Conflicts, Behind: e.merge.Behind, Unmerged: e.merge.Unknown,
+		Base:       e.stands,
 		Reported:   append(e.earlier, v.Reported...),
 		MergeRules: e.rules,
 	}

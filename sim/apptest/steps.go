@@ -39,6 +39,7 @@ import (
 //	pull <who> <branch> <text>        opens a pull request of a branch, with that text
 //	owner <who> <branch> <name>       pushes them to the owner's .github repository
 //	force <who> <branch> <ref>        moves a branch to where another stands
+//	update <who> pull                 presses “Update branch” on the pull request: the base is merged into its branch
 //	press <who> <button>              of SIA's check run on the head
 //	rerun <who> <check>               the "Re-run" button of a check of the head
 //	rerun-all <who> <app>             "Re-run all checks" of an app on the head
@@ -305,6 +306,8 @@ func (p *player) person(verb string, arg func(int) string, words func(int) strin
 		_, err = p.Sim.OpenPull(Repo, who, arg(1), "main", "A pull request of "+who+"'s", words(2), false)
 	case "owner":
 		err = p.push(OwnersRepo, arg(1), who, arg(2), "")
+	case "update": // the button “Update branch”
+		err = p.update(who, on)
 	case "force":
 		err = p.force(who, p.branch(arg(1)), p.branch(arg(2)))
 	case "press":
@@ -425,6 +428,14 @@ func (p *player) branch(name string) string {
 		return p.Task(p.issue).Branch
 	}
 	return name
+}
+
+func (p *player) update(who string, pull int) error {
+	sha, err := p.Sim.TestMerge(Repo, pull)
+	if err != nil {
+		return err
+	}
+	return p.Sim.ForcePush(Repo, p.branch("head"), who, sha)
 }
 
 func (p *player) force(who, branch, to string) error {

@@ -92,6 +92,7 @@ func routeTable() []route {
 	on("GET", repo+"/commits/{ref...}/status", "statuses:read", combinedStatus)
 	on("POST", repo+"/statuses/{sha}", "statuses:write", with(createStatus))
 	on("GET", repo+"/commits/{ref...}", "contents:read", of((*call).commit, getCommit))
+	on("GET", repo+"/compare/{refs...}", "contents:read", compareCommits)
 
 	on("GET", repo+"/actions/runs", "actions:read", listRuns)
 	on("GET", repo+"/actions/runs/{id}", "actions:read", of((*call).run, getRun))
