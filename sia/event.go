@@ -281,6 +281,8 @@ type (
 		// the commit of the base branch that the head stands on, where somebody else pushed it: perhaps they merged the base,
 		// or moved the branch onto it; empty: not asked
 		Base SHA `json:"base,omitempty"`
+		// it changes there what the attempt had changed, and nothing else: there is no verdict yet
+		Same bool `json:"same,omitempty"`
 		// what reported on the commit, without SIA's own
 		Reported []Reported `json:"reported,omitempty"`
 		// rules of the base branch that stop a merge and that no check fulfils, for people

@@ -55,6 +55,10 @@ func (s *step) judged() {
 		return
 	}
 	s.takeLook(f)
+	if f.Same {
+		s.takeSame()
+		return
+	}
 	settle := s.t.Settings.Checks.Settle.D()
 	if quiet := g.Hint.Add(settle); f.Looked.Before(quiet) && f.Verdict != VerdictPending {
 		s.because("checks changed until %s; the gate waits for %s of quiet", g.Hint.UTC().Format(time.TimeOnly), settle)
@@ -139,6 +143,16 @@ func (s *step) takeLook(f Judged) {
 	if s.t.Gate.Unmerged++; !f.Unmerged {
 		s.t.Gate.Unmerged = 0
 	}
+}
+
+// takeSame makes a head of the attempt's, which somebody updated by what was new on the base.
+func (s *step) takeSame() {
+	s.because("%s updated the branch from `%s`; what the attempt changed is the same on %s", s.t.HeadBy.Mention(),
+		s.t.BaseBranch, s.t.Head.Short())
+	s.replaceHead(s.t.Attempt().Head, s.t.Head)
+	s.t.HeadBy = Actor{}
+	s.runTests()
+	s.look(s.e.At)
 }
 
 // noSignal says in what way the checks say nothing.

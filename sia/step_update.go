@@ -100,14 +100,19 @@ func (s *step) updatedLate() {
 func (s *step) takeUpdate(f Updated) {
 	s.warn(f.Warning)
 	before := s.t.Head
-	if a := s.t.Attempt(); a != nil && a.Head == before {
-		a.Head = f.SHA
-	}
-	if slices.Contains(s.t.Accepted, before) {
-		s.t.Accepted = append(s.t.Accepted, f.SHA)
-	}
+	s.replaceHead(before, f.SHA)
 	s.t.Head, s.t.Checks = f.SHA, nil
 	s.standsOn(f.Onto)
+}
+
+// replaceHead has a head of the attempt's, and what people accepted of it, stand in another commit.
+func (s *step) replaceHead(before, by SHA) {
+	if a := s.t.Attempt(); a != nil && a.Head == before {
+		a.Head = by
+	}
+	if slices.Contains(s.t.Accepted, before) {
+		s.t.Accepted = append(s.t.Accepted, by)
+	}
 }
 
 // standsOn notes which commit of the base the branch's head stands on by now. What is to

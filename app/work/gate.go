@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/sia-bot/sia/app/github"
+	"github.com/sia-bot/sia/gitops"
 	"github.com/sia-bot/sia/sia"
 	"github.com/sia-bot/sia/sia/failure"
 	"github.com/sia-bot/sia/sia/gate"
@@ -23,6 +24,12 @@ func (w *checkWorker) gate(ctx context.Context, t sia.Task, f sia.Effect) (sia.F
 	base, err := w.standsOn(ctx, t)
 	if err != nil {
 		return nil, err
+	}
+	if same, err := w.updatedOnly(ctx, t, base); err != nil {
+		return nil, err
+	} else if same {
+		return sia.Judged{SHA: t.Head, Looked: w.Now(), Verdict: sia.VerdictPending, Base: base, Same: true,
+			Explain: []string{"The branch was updated; its checks are read next."}}, nil
 	}
 	t.BaseSHA = cmp.Or(base, t.BaseSHA)
 	e, err := w.gather(ctx, t)
@@ -58,6 +65,34 @@ func (w *common) standsOn(ctx context.Context, t sia.Task) (sia.SHA, error) {
 	}
 	sha, err := w.repo(t).MergeBase(ctx, t.BaseBranch, string(t.Head))
 	return sia.SHA(sha), err
+}
+
+// updatedOnly reports whether a head that somebody else pushed is the attempt's change on another commit of the base.
+func (w *checkWorker) updatedOnly(ctx context.Context, t sia.Task, base sia.SHA) (bool, error) {
+	a := t.Attempt()
+	if base == "" || base == t.BaseSHA || a == nil || a.Head == "" || a.Outcome != "" ||
+		t.Escalation != nil && !t.Escalation.Answered {
+		return false, nil
+	}
+	before, err := w.mirror(t).Diff(ctx, string(t.BaseSHA), string(a.Head))
+	if err != nil { // the branch may have been moved away from it
+		w.Logger.WarnContext(ctx, "commit of an attempt is gone", "task", t.ID, "attempt", a.Number, "error", err)
+		return false, nil
+	}
+	after, err := w.mirror(t).Diff(ctx, string(base), string(t.Head))
+	if err != nil {
+		return false, fmt.Errorf("look at what the updated branch changes: %w", err)
+	}
+	return sameChange(before, after), nil
+}
+
+// sameChange reports whether two differences change the same lines of the same files, wherever in the files these are. It
+// does not where not all is shown.
+func sameChange(a, b gitops.Diff) bool {
+	return len(a.Files) > 0 && !a.Truncated && !b.Truncated && slices.EqualFunc(a.Files, b.Files, func(f, g gitops.FileDiff) bool {
+		return f.Path == g.Path && f.OldPath == g.OldPath && f.Status == g.Status && len(f.Hunks) > 0 &&
+			slices.EqualFunc(f.Hunks, g.Hunks, func(h, k gitops.Hunk) bool { return slices.Equal(h.Lines, k.Lines) })
+	})
 }
 
 // lastWord reads once more what may have changed while the checks were read, or since it was last read: the rules of
