@@ -81,6 +81,23 @@ func TestRestart(t *testing.T) {
 	}
 }
 
+// A new run begins from what is the default branch by now, but where the branch of the last one stays.
+func TestRestartFromTheDefaultBranch(t *testing.T) {
+	for closed, want := range map[bool]string{true: "main", false: "master"} {
+		task := passedTask()
+		task.BaseBranch = "master"
+		f := startFact("more")
+		f.DefaultBranch = "main"
+		if closed {
+			task = Step(task, Event{ID: "a", By: person, Fact: PullClosed{}, Origin: Origin{OnIssue: 12}}).Task
+		}
+		task = Step(task, Event{ID: "b", By: person, Fact: f, Origin: Origin{OnIssue: 3}}).Task
+		if task.BaseBranch != want {
+			t.Errorf("the pull request is closed: %v; it begins from %s, want %s", closed, task.BaseBranch, want)
+		}
+	}
+}
+
 // A pull request that was closed or merged after the task stopped is not the next run's.
 func TestPullClosedAfterStop(t *testing.T) {
 	for _, closed := range []PullClosed{{}, {Merged: true}} {

@@ -1,6 +1,7 @@
 package sia
 
 import (
+	"cmp"
 	"strings"
 	"time"
 )
@@ -22,6 +23,9 @@ func (s *step) restart() {
 	if asked {
 		s.t.Title, s.t.Body, s.t.Installation, s.t.Repo = f.Title, f.Body, f.Installation, f.Repo
 		s.t.AskedBy, s.t.Label = s.e.By, f.Label
+		if s.t.Kept == "" && s.t.Pull.Number == 0 { // nothing stands on the branch that it began from
+			s.t.BaseBranch = cmp.Or(f.DefaultBranch, s.t.BaseBranch)
+		}
 	}
 	s.react("eyes")
 	if passed && text == "" && !edited { // nothing is asked for that an attempt could do

@@ -137,7 +137,7 @@ func TestEmptyAnswersToWritesAreErrors(t *testing.T) {
 			for _, path := range []string{"POST /repos/acme/shop/issues", "POST /repos/acme/shop/issues/1/comments",
 				"PATCH /repos/acme/shop/issues/comments/5", "POST /repos/acme/shop/pulls", "POST /repos/acme/shop/check-runs",
 				"GET /repos/acme/shop/pulls/3", "GET /repos/acme/shop", "GET /repos/acme/shop/git/ref/heads/x",
-				"GET /repos/acme/shop/collaborators/ann/permission"} {
+				"GET /repos/acme/shop/collaborators/ann/permission", "GET /repos/acme/shop/compare/main...c0ffee"} {
 				w.json(path, 200, body)
 			}
 			for _, path := range []string{"GET /repos/acme/shop/issues", "GET /repos/acme/shop/issues/1/comments",
@@ -158,6 +158,7 @@ func TestEmptyAnswersToWritesAreErrors(t *testing.T) {
 				"pull":       func() error { _, err := r.Pull(ctx, 3); return err },
 				"repository": func() error { _, err := r.Repository(ctx); return err },
 				"head":       func() error { _, _, err := r.Head(ctx, "x"); return err },
+				"merge base": func() error { _, err := r.MergeBase(ctx, "main", "c0ffee"); return err },
 				"permission": func() error { _, err := r.Permission(ctx, "ann"); return err },
 			} {
 				if err := call(); err == nil || sia.IsPermanent(err) || !strings.Contains(err.Error(), "holds nothing") {

@@ -32,6 +32,7 @@ func asks(w *wire) map[string]func(context.Context) error {
 		"repository":     func(ctx context.Context) error { _, err := r.Repository(ctx); return err },
 		"workflow files": func(ctx context.Context) error { _, err := r.MayChangeWorkflows(ctx); return err },
 		"default head":   func(ctx context.Context) error { _, _, err := r.DefaultHead(ctx); return err },
+		"merge base":     func(ctx context.Context) error { _, err := r.MergeBase(ctx, "main", "c0ffee"); return err },
 		"head":           func(ctx context.Context) error { _, _, err := r.Head(ctx, "x"); return err },
 		"permission":     func(ctx context.Context) error { _, err := r.Permission(ctx, "ann"); return err },
 		"issue":          func(ctx context.Context) error { _, err := r.Issue(ctx, 1); return err },

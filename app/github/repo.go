@@ -214,10 +214,11 @@ func (r *Repo) MergeBase(ctx context.Context, branch, sha string) (string, error
 	if code := statusOf(err); code == http.StatusNotFound || code == http.StatusUnprocessableEntity {
 		return "", nil
 	}
-	if err != nil {
+	base := got.GetMergeBaseCommit().GetSHA()
+	if err := whole(err, base); err != nil {
 		return "", r.fail(err, "compare %s with branch %s of %s", sha, branch, r.repo)
 	}
-	return got.GetMergeBaseCommit().GetSHA(), nil
+	return base, nil
 }
 
 // fail is [App.failure], for the methods of a Repo.

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/sia-bot/sia/app/github"
 	"github.com/sia-bot/sia/gitops"
 	"github.com/sia-bot/sia/sia"
 	"github.com/sia-bot/sia/sia/lesson"
@@ -40,6 +41,14 @@ func (w *startWorker) begin(ctx context.Context, t sia.Task, f sia.Effect) (sia.
 	}
 	t = now
 	sha, err := w.mirror(t).Fetch(ctx, t.BaseBranch)
+	if errors.Is(err, gitops.ErrNoBranch) && t.Pull.Number == 0 { // it may have another name by now
+		var repo github.Repository
+		if repo, err = w.repo(t).Repository(ctx); err != nil {
+			return nil, err
+		}
+		t.BaseBranch = repo.DefaultBranch
+		sha, err = w.mirror(t).Fetch(ctx, t.BaseBranch)
+	}
 	if errors.Is(err, gitops.ErrNoBranch) {
 		return nil, &sia.Error{Op: "begin", Message: fmt.Sprintf("the base branch `%s` does not exist, so there is "+
 			"nothing to start from", t.BaseBranch), Permanent: true, Err: err}
