@@ -25,8 +25,9 @@ func Box(o sia.Option, ticked bool) string {
 }
 
 // boxLine is a tick box with a letter, however a person's editor left it: other
-// bullets, no bold, another dash, a letter in lower case.
-var boxLine = lazyregexp.New(`^\s{0,3}(?:>\s?)?(?:[-*+]|\d{1,2}[.)])\s+\[\s*([xX✓✔]?)\s*\]\s*(?:\*\*|` +
+// bullets, no bold, another dash, a letter in lower case. The box is as GitHub writes it, and stands in no quote: such
+// a one is foreign text's, which can't draw another.
+var boxLine = lazyregexp.New(`^\s{0,3}(?:[-*+]|\d{1,2}[.)])\s+\[([ xX])\]\s*(?:\*\*|` +
 	`__)?\s*([A-Da-d])\s*(?:\*\*|__)?(?:\s*[—–:.)-]|\s*$)`)
 
 // ParseBoxes returns the letters, in upper case and in the order of the body, of
@@ -70,7 +71,7 @@ func ParseBoxes(body string) []string {
 			}
 		}
 		m := boxLine.FindStringSubmatch(l)
-		if m == nil || m[1] == "" {
+		if m == nil || m[1] == " " {
 			continue
 		}
 		if letter := strings.ToUpper(m[2]); !seen[letter] {

@@ -144,7 +144,8 @@ func TestParseBoxes(t *testing.T) {
 	}{
 		{"as written", "- [ ] **A** — one *(fastest)*\n- [x] **B** — two\n- Something else\n", []string{"B"}},
 		{"several", "- [x] **A** — one\r\n- [X] **C** — three\r\n", []string{"A", "C"}},
-		{"edited by hand", "* [x] b) two\n1. [ x ] **c**\n+ [✓] __A__ - one", []string{"B", "C", "A"}},
+		{"edited by hand", "* [x] b) two\n1. [X] **c**\n+ [x] __A__ - one", []string{"B", "C", "A"}},
+		{"of a text that is quoted", "> - [x] **A** — one\n- [✓] A: yes\n- [✔] B: no\n- [ x ] C) b\n- [] D", nil},
 		{"none", "- [ ] **A** — one", nil},
 		{"other lists", "- [x] Add tests\n- [x] Done\n- [x] a thing", nil},
 		{"fenced", "```\n- [x] **A** — one\n```\n~~~text\n- [x] **B** — two\n```\n~~~\n- [x] **C** — three",
