@@ -186,6 +186,15 @@ func TestParseAnswer(t *testing.T) {
 		{text: "Option B with a flag", letter: "B", rest: "with a flag"},
 		{text: "b) and keep it behind a flag", letter: "B", rest: "and keep it behind a flag"},
 		{text: "B — two\nmore words", letter: "B", rest: "two\nmore words"},
+		{text: "B\n\nPlease keep the old flag.", letter: "B", rest: "Please keep the old flag."},
+		{text: "**b.**\nplease", letter: "B", rest: "please"},
+		{text: "B keep the old flag", letter: "B", rest: "keep the old flag"},
+		{text: "B is wrong", rest: "B is wrong"},
+		{text: "B isn't enough", rest: "B isn't enough"},
+		{text: "A, or B?", rest: "A, or B?"},
+		{text: "a) is wrong, b) is right", rest: "a) is wrong, b) is right"},
+		{text: "D\n\nplease", rest: "D\n\nplease"},
+		{text: "No, three", rest: "No, three"},
 		{text: "Two: GitHub and Google", letter: "B"},
 		{text: "two github and google.", letter: "B"},
 		{text: "B) Two: GitHub and Google", letter: "B"},
@@ -214,6 +223,37 @@ func TestParseAnswer(t *testing.T) {
 				t.Error(d)
 			}
 		})
+	}
+}
+
+// A plain yes or no is understood where one option is to stop.
+func TestParseYesOrNo(t *testing.T) {
+	anyway := []sia.Option{{Letter: "A", Text: "Work on it anyway"}, {Letter: "B", Text: "Stop", Fastest: true}}
+	resolved := []sia.Option{{Letter: "A", Text: "It is still broken: work on it"},
+		{Letter: "B", Text: "It is resolved: stop"}}
+	for _, c := range []struct {
+		text, letter, rest string
+		options            []sia.Option
+	}{
+		{"no", "B", "", anyway},
+		{"No, leave it", "B", "leave it", anyway},
+		{"nope.", "B", "", anyway},
+		{"Don’t!", "B", "", anyway},
+		{"stop it please", "B", "it please", anyway},
+		{"B stop it", "B", "stop it", anyway},
+		{"Yes", "A", "", anyway},
+		{"yes, behind a flag", "A", "behind a flag", anyway},
+		{"No problem, go ahead", "", "No problem, go ahead", anyway},
+		{"Not before noon", "", "Not before noon", anyway},
+		{"Nobody else does", "", "Nobody else does", anyway},
+		{"no", "A", "", resolved},
+		{"yes it is", "B", "it is", resolved},
+		{"No, three", "", "No, three", providers()},
+	} {
+		got, ok := escalate.ParseAnswer(c.text, c.options)
+		if d := cmp.Diff(sia.AnswerGiven{Letter: c.letter, Text: c.rest}, got); d != "" || !ok {
+			t.Errorf("%q: %v\n%s", c.text, ok, d)
+		}
 	}
 }
 
