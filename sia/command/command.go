@@ -23,6 +23,7 @@ type Command struct {
 	Open bool                                // anybody who can comment may use it: it changes nothing
 	more bool                                // what stands on the comment's further lines belongs to its argument
 	fact func(arg string) (sia.Fact, string) // what it does to the task, or what is wrong, for people
+	word func(arg string) bool               // of one that takes no text: whether it takes this word
 
 	teach func(arg string) (sia.Teach, string) // instead of fact, where it concerns the repository and no task
 }
@@ -33,7 +34,7 @@ func Commands() []Command {
 		{Name: "start", Args: "[anyway] [text]", Does: "start on this issue; the text is taken as a further constraint; " +
 			"with anyway: also when something else resolves it already", more: true, fact: startFact},
 		{Name: "stop", Does: "stop now; what was done stays on the branch", fact: fixedFact(sia.Stop{})},
-		{Name: "pause", Args: "[all]", Does: "stop for now; with all: everything in this repository",
+		{Name: "pause", Args: "[all]", Does: "stop for now; with all: everything in this repository", word: isAll,
 			fact: func(a string) (sia.Fact, string) {
 				if isAll(a) {
 					return sia.PauseAsked{Scope: Here}, ""
@@ -41,9 +42,13 @@ func Commands() []Command {
 				return sia.PauseAsked{}, ""
 			}},
 		{Name: "resume", Args: "[+credits] [all]", Does: "go on where it stopped, with more credits if you say how many; " +
-			"with all: everything that `/sia pause all` paused", fact: resumeFact},
+			"with all: everything that `/sia pause all` paused", fact: resumeFact, word: func(a string) bool {
+			_, problem := resumeFact(a)
+			return problem == ""
+		}},
 		{Name: "retry", Does: "try once more", fact: fixedFact(sia.Retry{})},
 		{Name: "use", Args: "<technique|coder>", Does: "use this technique next, or have this coder work next",
+			word: func(string) bool { return true },
 			fact: func(a string) (sia.Fact, string) {
 				if a == "" {
 					return nil, "name the technique, for example `/sia use decomposition`"
@@ -106,6 +111,15 @@ const Here sia.HaltScope = "repository"
 func isAll(a string) bool {
 	first, _, _ := strings.Cut(a, " ")
 	return isWord(first, "all")
+}
+
+// takes reports whether what follows a command's name is what the command takes, so that the name is no word of a
+// sentence: any text, where it takes text or changes nothing; else nothing or its one word.
+func (c Command) takes(arg string) bool {
+	if c.more || c.Open || arg == "" {
+		return true
+	}
+	return c.word != nil && !strings.Contains(arg, " ") && c.word(arg)
 }
 
 // isWord compares the first of a command's words, whatever mark follows it.
@@ -176,8 +190,14 @@ func Parse(body, slug string) (p Parsed, ok bool) {
 		if c.Name != name {
 			continue
 		}
-		if c.more && strings.TrimSpace(rest) != "" {
+		switch {
+		case !c.more:
+			arg = brief(arg)
+		case strings.TrimSpace(rest) != "":
 			arg = strings.TrimSpace(arg + "\n" + strings.TrimSpace(rest))
+		}
+		if mention && !c.takes(arg) {
+			break
 		}
 		if c.teach != nil {
 			teach, problem := c.teach(arg)
@@ -236,6 +256,19 @@ func polite(args string) string {
 	}
 	if len(words) == len(strings.Fields(args)) {
 		return strings.TrimSpace(args)
+	}
+	return strings.Join(words, " ")
+}
+
+// brief is what follows a command that takes no text, without the words that make it polite and urgent.
+func brief(arg string) string {
+	words := strings.Fields(arg)
+	for n := len(words); n > 0; n = len(words) {
+		words[n-1] = strings.TrimRight(words[n-1], ".,!?:;")
+		if !slices.Contains([]string{"", "please", "pls", "now", "thanks", "thank", "you"}, strings.ToLower(words[n-1])) {
+			break
+		}
+		words = words[:n-1]
 	}
 	return strings.Join(words, " ")
 }
