@@ -1,7 +1,7 @@
 // Package command reads what people write to SIA: "/sia stop", or the app's
 // name followed by words. It is pure and imports only sia and sia/text.
 //
-// A command stands on the first line of a comment. Everything is decided by
+// A command stands on the first line of a comment that its author wrote; see [text.Reply]. Everything is decided by
 // [Parse]; the table below is the list of commands, in the order in which help
 // shows them.
 package command
@@ -10,6 +10,7 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/sia-bot/sia/sia"
 	"github.com/sia-bot/sia/sia/text"
@@ -171,15 +172,15 @@ func Line(body, slug string) (string, bool) {
 	if _, ok := Parse(body, slug); !ok {
 		return "", false
 	}
-	line, _, _ := strings.Cut(strings.TrimLeft(body, " \t\r\n"), "\n")
+	line, _ := firstLine(body)
 	return strings.Join(strings.Fields(line), " "), true
 }
 
 // Parse reads a comment's body. ok is false when it does not address SIA. slug
 // is the app's name, for "@slug words"; words that are no command are an answer.
 func Parse(body, slug string) (p Parsed, ok bool) {
-	line, rest, _ := strings.Cut(strings.TrimLeft(body, " \t\r\n"), "\n")
-	args, mention, ok := address(strings.TrimSpace(line), slug)
+	line, rest := firstLine(body)
+	args, mention, ok := address(line, slug)
 	if !ok {
 		return Parsed{}, false
 	}
@@ -214,6 +215,17 @@ func Parse(body, slug string) (p Parsed, ok bool) {
 		return Parsed{Fact: sia.Query{Topic: "help"}, Open: true}, true
 	}
 	return Parsed{Problem: noCommand(name)}, true
+}
+
+// firstLine is the first line that a person wrote, with each white space in it as a blank, and what follows.
+func firstLine(body string) (line, rest string) {
+	line, rest, _ = strings.Cut(strings.TrimLeftFunc(text.Reply(body), unicode.IsSpace), "\n")
+	return strings.TrimSpace(strings.Map(func(r rune) rune {
+		if unicode.IsSpace(r) {
+			return ' '
+		}
+		return r
+	}, line)), rest
 }
 
 // address reads to whom a line is said: SIA by its command or by its name, or somebody else. args are the words that

@@ -97,6 +97,20 @@ func TestParse(t *testing.T) {
 		{"/sia wrong", true, Parsed{Problem: "say what was wrong, for example `/sia wrong the schema is generated and must " +
 			"not be edited`"}},
 		{"@sia-botany stop", false, Parsed{}},
+		{"> Which providers?\n\n/sia stop", true, Parsed{Fact: sia.Stop{}}},
+		{"/sia go\r\n\r\nOn Tue, Nov 24, 2026 at 9:00 AM Ana <a@b.test>\r\nwrote:\r\n\r\n> The plan.\r\n>\r\n> Go?\r\n",
+			true, Parsed{Fact: sia.Approve{}}},
+		{"/sia go\n\n-- \nAna", true, Parsed{Fact: sia.Approve{}}},
+		{"/sia learn x\n\n-----Original Message-----\nFrom: SIA", true, Parsed{Teach: sia.Teach{Learn: "x"}}},
+		{"On Tue, Ana wrote:\n> Go?\n\n/sia go", true, Parsed{Fact: sia.Approve{}}},
+		{"/sia learn this:\n> keep it", true, Parsed{Teach: sia.Teach{Learn: "this:\n> keep it"}}},
+		{"/sia learn On a start the server wrote:\nready", true,
+			Parsed{Teach: sia.Teach{Learn: "On a start the server wrote:\nready"}}},
+		{"/sia\tstop", true, Parsed{Fact: sia.Stop{}}},
+		{"/sia\u00a0stop", true, Parsed{Fact: sia.Stop{}}},
+		{"/sia resume please", true, Parsed{Fact: sia.Resume{}}},
+		{"/sia resume, thanks", true, Parsed{Fact: sia.Resume{}}},
+		{"/sia resume +50 please", true, Parsed{Fact: sia.Resume{Credits: 50 * sia.Credit}}},
 	} {
 		got, ok := Parse(c.body, "sia-bot")
 		if ok != c.ok {

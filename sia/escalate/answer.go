@@ -194,10 +194,10 @@ func plainly(said string, options []sia.Option) (letter, rest string) {
 	return "", ""
 }
 
-// seenWords is what a person sees of a comment, without the lines that quote an earlier one.
+// seenWords is what a person sees of a comment, without the lines that quote an earlier one and a mail's tail.
 func seenWords(comment string) string {
 	var kept []string
-	for l := range strings.Lines(visible.Markdown(comment)) {
+	for l := range strings.Lines(visible.Markdown(text.Reply(comment))) {
 		if !strings.HasPrefix(strings.TrimSpace(l), ">") {
 			kept = append(kept, strings.TrimRightFunc(l, unicode.IsSpace))
 		}

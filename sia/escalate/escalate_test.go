@@ -200,6 +200,8 @@ func TestParseAnswer(t *testing.T) {
 		{text: "B) Two: GitHub and Google", letter: "B"},
 		{text: "> Which providers?\n\nB", letter: "B"},
 		{text: "<!-- A -->B", letter: "B"},
+		{text: "B\n\nOn Tue, Nov 24, 2026 at 9:00 AM SIA wrote:\n\n> Which providers?\n", letter: "B"},
+		{text: "B\n\n-- \nAna", letter: "B"},
 		{text: "D", rest: "D"},
 		{text: "A or B?", rest: "A or B?"},
 		{text: "a and c", rest: "a and c"},
