@@ -43,16 +43,24 @@ type Review struct {
 }
 
 // FromReview reads a submitted review, from a delivery or found by looking. It counts once however
-// SIA learns of it. in carries who and where.
+// SIA learns of it. One that requests changes asks for them beside what a command in it does. in
+// carries who and where.
 func FromReview(in sia.Intent, v Review, slug string) []sia.Intent {
+	var commands []sia.Intent
 	in.Refs = []string{sia.BranchRef(v.Branch)}
 	in.Event.ID = fmt.Sprintf("review/%d", v.ID)
 	in.Permission = true
 	spoken, speaks := command.Parse(v.Body, slug)
 	in.Event.Origin = sia.Origin{OnIssue: v.Pull, Command: speaks}
-	switch state := strings.ToLower(v.State); {
-	case speaks && !wishes(spoken):
-		return FromComment(in, Comment{Issue: v.Pull, Body: v.Body, IsPull: true, Review: v.ID}, slug)
+	state := strings.ToLower(v.State)
+	if speaks && !wishes(spoken) {
+		commands = FromComment(in, Comment{Issue: v.Pull, Body: v.Body, IsPull: true, Review: v.ID}, slug)
+		if state != "changes_requested" {
+			return commands
+		}
+		in.Event.ID += "/changes"
+	}
+	switch {
 	case state == "changes_requested" || speaks:
 		in.Event.Fact = sia.ChangesAsked{Review: v.ID}
 	case state == "approved":
@@ -60,7 +68,7 @@ func FromReview(in sia.Intent, v Review, slug string) []sia.Intent {
 	default:
 		return nil
 	}
-	return []sia.Intent{in}
+	return append(commands, in)
 }
 
 // wishes reports whether what somebody wrote to SIA on a pull request asks for a change: words, or

@@ -129,6 +129,22 @@ func TestRead(t *testing.T) {
 		{"a command that became a comment", "issue_comment",
 			edited("/sia stop", "please stop", "ada"),
 			nil},
+		{"a review that requests changes and says what SIA is to learn", "pull_request_review",
+			`{"action":"submitted","review":{"id":8,"state":"changes_requested","body":"/sia learn use tabs"},` +
+				`"pull_request":{"number":4,` + branch + `},` + head + `}`,
+			[]string{`query {"topic":"say"} by ada bot=false permission=true command=true refs=[issue:4] id=review/8`,
+				`changes_asked {"review":8} by ada bot=false permission=true command=true refs=[branch:sia/issue-3-x] ` +
+					`id=review/8/changes`}},
+		{"a review whose words begin like a command", "pull_request_review",
+			`{"action":"submitted","review":{"id":8,"state":"commented","body":"@sia stop using reflection"},` +
+				`"pull_request":{"number":4,` + branch + `},` + head + `}`,
+			[]string{
+				`changes_asked {"review":8} by ada bot=false permission=true command=true refs=[branch:sia/issue-3-x] ` +
+					`id=review/8`}},
+		{"a review that is a command", "pull_request_review",
+			`{"action":"submitted","review":{"id":8,"state":"commented","body":"/sia status"},` +
+				`"pull_request":{"number":4,` + branch + `},` + head + `}`,
+			[]string{`query {"topic":"status"} by ada bot=false permission=false command=true refs=[issue:4] id=review/8`}},
 		{"a pull request that is opened again", "pull_request",
 			`{"action":"reopened","pull_request":{"number":4,"node_id":"n","html_url":"u",` + branch + `},` + head + `}`,
 			[]string{`pull_reopened {"number":4,"node_id":"n","url":"u"} by ada ` + plain +

@@ -1,7 +1,7 @@
 // Package command reads what people write to SIA: "/sia stop", or the app's
 // name followed by words. It is pure and imports only sia and sia/text.
 //
-// A command stands on the first line of a comment. Everything is decided by
+// A command stands on the first line of a comment that its author wrote; see [text.Reply]. Everything is decided by
 // [Parse]; the table below is the list of commands, in the order in which help
 // shows them.
 package command
@@ -10,6 +10,7 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/sia-bot/sia/sia"
 	"github.com/sia-bot/sia/sia/text"
@@ -23,6 +24,7 @@ type Command struct {
 	Open bool                                // anybody who can comment may use it: it changes nothing
 	more bool                                // what stands on the comment's further lines belongs to its argument
 	fact func(arg string) (sia.Fact, string) // what it does to the task, or what is wrong, for people
+	word func(arg string) bool               // of one that takes no text: whether it takes this word
 
 	teach func(arg string) (sia.Teach, string) // instead of fact, where it concerns the repository and no task
 }
@@ -33,7 +35,7 @@ func Commands() []Command {
 		{Name: "start", Args: "[anyway] [text]", Does: "start on this issue; the text is taken as a further constraint; " +
 			"with anyway: also when something else resolves it already", more: true, fact: startFact},
 		{Name: "stop", Does: "stop now; what was done stays on the branch", fact: fixedFact(sia.Stop{})},
-		{Name: "pause", Args: "[all]", Does: "stop for now; with all: everything in this repository",
+		{Name: "pause", Args: "[all]", Does: "stop for now; with all: everything in this repository", word: isAll,
 			fact: func(a string) (sia.Fact, string) {
 				if isAll(a) {
 					return sia.PauseAsked{Scope: Here}, ""
@@ -41,9 +43,13 @@ func Commands() []Command {
 				return sia.PauseAsked{}, ""
 			}},
 		{Name: "resume", Args: "[+credits] [all]", Does: "go on where it stopped, with more credits if you say how many; " +
-			"with all: everything that `/sia pause all` paused", fact: resumeFact},
+			"with all: everything that `/sia pause all` paused", fact: resumeFact, word: func(a string) bool {
+			_, problem := resumeFact(a)
+			return problem == ""
+		}},
 		{Name: "retry", Does: "try once more", fact: fixedFact(sia.Retry{})},
 		{Name: "use", Args: "<technique|coder>", Does: "use this technique next, or have this coder work next",
+			word: func(string) bool { return true },
 			fact: func(a string) (sia.Fact, string) {
 				if a == "" {
 					return nil, "name the technique, for example `/sia use decomposition`"
@@ -108,6 +114,15 @@ func isAll(a string) bool {
 	return isWord(first, "all")
 }
 
+// takes reports whether what follows a command's name is what the command takes, so that the name is no word of a
+// sentence: any text, where it takes text or changes nothing; else nothing or its one word.
+func (c Command) takes(arg string) bool {
+	if c.more || c.Open || arg == "" {
+		return true
+	}
+	return c.word != nil && !strings.Contains(arg, " ") && c.word(arg)
+}
+
 // isWord compares the first of a command's words, whatever mark follows it.
 func isWord(first, word string) bool {
 	return strings.EqualFold(strings.TrimRight(first, ".,!:;"), word)
@@ -157,15 +172,15 @@ func Line(body, slug string) (string, bool) {
 	if _, ok := Parse(body, slug); !ok {
 		return "", false
 	}
-	line, _, _ := strings.Cut(strings.TrimLeft(body, " \t\r\n"), "\n")
+	line, _ := firstLine(body)
 	return strings.Join(strings.Fields(line), " "), true
 }
 
 // Parse reads a comment's body. ok is false when it does not address SIA. slug
 // is the app's name, for "@slug words"; words that are no command are an answer.
 func Parse(body, slug string) (p Parsed, ok bool) {
-	line, rest, _ := strings.Cut(strings.TrimLeft(body, " \t\r\n"), "\n")
-	args, mention, ok := address(strings.TrimSpace(line), slug)
+	line, rest := firstLine(body)
+	args, mention, ok := address(line, slug)
 	if !ok {
 		return Parsed{}, false
 	}
@@ -176,8 +191,14 @@ func Parse(body, slug string) (p Parsed, ok bool) {
 		if c.Name != name {
 			continue
 		}
-		if c.more && strings.TrimSpace(rest) != "" {
+		switch {
+		case !c.more:
+			arg = brief(arg)
+		case strings.TrimSpace(rest) != "":
 			arg = strings.TrimSpace(arg + "\n" + strings.TrimSpace(rest))
+		}
+		if mention && !c.takes(arg) {
+			break
 		}
 		if c.teach != nil {
 			teach, problem := c.teach(arg)
@@ -194,6 +215,17 @@ func Parse(body, slug string) (p Parsed, ok bool) {
 		return Parsed{Fact: sia.Query{Topic: "help"}, Open: true}, true
 	}
 	return Parsed{Problem: noCommand(name)}, true
+}
+
+// firstLine is the first line that a person wrote, with each white space in it as a blank, and what follows.
+func firstLine(body string) (line, rest string) {
+	line, rest, _ = strings.Cut(strings.TrimLeftFunc(text.Reply(body), unicode.IsSpace), "\n")
+	return strings.TrimSpace(strings.Map(func(r rune) rune {
+		if unicode.IsSpace(r) {
+			return ' '
+		}
+		return r
+	}, line)), rest
 }
 
 // address reads to whom a line is said: SIA by its command or by its name, or somebody else. args are the words that
@@ -236,6 +268,19 @@ func polite(args string) string {
 	}
 	if len(words) == len(strings.Fields(args)) {
 		return strings.TrimSpace(args)
+	}
+	return strings.Join(words, " ")
+}
+
+// brief is what follows a command that takes no text, without the words that make it polite and urgent.
+func brief(arg string) string {
+	words := strings.Fields(arg)
+	for n := len(words); n > 0; n = len(words) {
+		words[n-1] = strings.TrimRight(words[n-1], ".,!?:;")
+		if !slices.Contains([]string{"", "please", "pls", "now", "thanks", "thank", "you"}, strings.ToLower(words[n-1])) {
+			break
+		}
+		words = words[:n-1]
 	}
 	return strings.Join(words, " ")
 }

@@ -144,7 +144,7 @@ func finalEvidence(p FinalPackage, room int) (evidence string, cut bool) {
 		fmt.Fprintf(&b, "## %s\n\n%s\n\n%s\n\n", heading, from, text.Fence(text.Fit(content, room, text.Head)))
 		return len(content) > room
 	}
-	add("The issue", cmp.Or(p.By, sia.IssueBy("", "", "")), shown(p.Title+"\n\n"+p.Body), room*25/100)
+	add("The issue", cmp.Or(p.By, sia.IssueBy("", "", "")), shownIssue(p.Title, p.Body), room*25/100)
 	change := cleanText(changeText(p.Files))
 	from := "From the coding agent. Each line has its number: that of the base where it was deleted, else " +
 		"that of the head."
@@ -159,7 +159,7 @@ func finalEvidence(p FinalPackage, room int) (evidence string, cut bool) {
 // the issue; one that is said to be met, when the line that shows it is found as well. A
 // remark counts when its line is found: in the change, or for a specialist in the file.
 func (a finalAnswer) held(p FinalPackage, about []sia.RemarkKind) (out sia.FinalReview) {
-	issue := shown(p.Title + "\n\n" + p.Body)
+	issue := shownIssue(p.Title, p.Body)
 	seen := map[string]bool{}
 	for _, d := range a.Demands[:min(len(a.Demands), maxClaims)] {
 		quote, _ := quoteFrom(issue, d.Quote, atWord)

@@ -126,7 +126,7 @@ func evidence(in Input, findings []finding, room int) string {
 	}
 	// The failures are rendered newest first, so what is cut is the oldest.
 	add("What failed, newest first", fromLogs, failuresText(in), room*shareFailures/100, text.Head)
-	task := shown(in.Task.Title + "\n\n" + in.Task.Body)
+	task := shownIssue(in.Task.Title, in.Task.Body)
 	add("The task", in.Task.IssueBy(), task, room*shareTask/100, text.Head)
 	add("What people answered", "From people with write access.", strings.Join(in.Task.Brief.Answers, "\n"),
 		room*shareHistory/100, text.Tail) // the newest come last

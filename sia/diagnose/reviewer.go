@@ -145,7 +145,7 @@ func reviewEvidence(p ReviewPackage, room int) string {
 				text.Fence(text.Fit(content, max(200, room-len(heading)-len(from)-40), text.Head)))
 		}
 	}
-	add("The task", cmp.Or(p.By, sia.IssueBy("", "", "")), shown(p.Title+"\n\n"+p.Body), rest*25/100)
+	add("The task", cmp.Or(p.By, sia.IssueBy("", "", "")), shownIssue(p.Title, p.Body), rest*25/100)
 	add("What failed", fromLogs, failuresText(Input{Attempt: sia.Attempt{Number: 1, Failures: p.Failures}}),
 		rest*40/100)
 	add("The technique proposed", "From who proposes.", string(p.Technique), rest*5/100)

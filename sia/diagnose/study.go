@@ -132,7 +132,7 @@ func solvedEvidence(in SolvedTask, room int) string {
 		}
 	}
 	t := in.Task
-	add("The task", shown(t.Title+"\n\n"+t.Body), 15, text.Head)
+	add("The task", shownIssue(t.Title, t.Body), 15, text.Head)
 	past := Input{Task: t}
 	if a := t.Attempt(); a != nil {
 		past.Attempt = *a

@@ -2,6 +2,7 @@ package escalate
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -25,8 +26,9 @@ func Box(o sia.Option, ticked bool) string {
 }
 
 // boxLine is a tick box with a letter, however a person's editor left it: other
-// bullets, no bold, another dash, a letter in lower case.
-var boxLine = lazyregexp.New(`^\s{0,3}(?:>\s?)?(?:[-*+]|\d{1,2}[.)])\s+\[\s*([xX✓✔]?)\s*\]\s*(?:\*\*|` +
+// bullets, no bold, another dash, a letter in lower case. The box is as GitHub writes it, and stands in no quote: such
+// a one is foreign text's, which can't draw another.
+var boxLine = lazyregexp.New(`^\s{0,3}(?:[-*+]|\d{1,2}[.)])\s+\[([ xX])\]\s*(?:\*\*|` +
 	`__)?\s*([A-Da-d])\s*(?:\*\*|__)?(?:\s*[—–:.)-]|\s*$)`)
 
 // ParseBoxes returns the letters, in upper case and in the order of the body, of
@@ -70,7 +72,7 @@ func ParseBoxes(body string) []string {
 			}
 		}
 		m := boxLine.FindStringSubmatch(l)
-		if m == nil || m[1] == "" {
+		if m == nil || m[1] == " " {
 			continue
 		}
 		if letter := strings.ToUpper(m[2]); !seen[letter] {
@@ -91,10 +93,16 @@ var (
 	letterThen = lazyregexp.New(`^(?i:(?:(?:the\s+)?(?:option|answer|` +
 		`choice)\s*:?\s+))?[(*_]*([A-Da-d])[*_]*\s*([),.:;—–-]+[*_]*\s|\s+(?i:but|and|because|with|without|if|except|` +
 		`only|then|plus|for)\b)`)
+	// "B …" needs no punctuation either, unless something is said of B. Most sentences that begin with A mean an article.
+	capitalThen = lazyregexp.New(`^([B-D])\s+[^\s]`)
+	ofLetter    = lazyregexp.New(`^[B-D]\s+(?i:is|isn|was|has|does|doesn|can|could|will|won|would|wouldn|may|might|` +
+		`should|shouldn|looks|seems|sounds|or|vs)\b`)
+	// marked is a letter as of a list: "b) …", "(b) …".
+	marked = lazyregexp.New(`(?:^|[\s(])([A-Da-d])\)`)
 	// "Option B …" needs no punctuation: nobody means an article by it.
 	optionThen = lazyregexp.New(`^(?i:option|answer|choice)\s+[(*_]*([A-Da-d])[)*_]*\s`)
 	// More than one letter: "A or B", "a and c", "A/B".
-	twoLetters = lazyregexp.New(`^(?i:options?\s+)?[(*_]*([A-Da-d])[)*_]*\s*(?:,|/|&|\+|` +
+	twoLetters = lazyregexp.New(`^(?i:options?\s+)?[(*_]*([A-Da-d])[)*_]*\s*(?:,\s*(?i:or|and)?|/|&|\+|` +
 		`(?i:or|and))\s*(?i:option\s+)?[(*_]*([A-Da-d])[)*_]*\s*(?:[.!?,]|$)`)
 )
 
@@ -118,9 +126,10 @@ func ParseAnswer(said string, options []sia.Option) (sia.AnswerGiven, bool) {
 		return "", false
 	}
 	free := sia.AnswerGiven{Text: text.Clip(said, maxAnswer)}
-	if m := letterAlone.FindStringSubmatch(said); m != nil {
+	first, more, _ := strings.Cut(said, "\n")
+	if m := letterAlone.FindStringSubmatch(first); m != nil {
 		if l, ok := has(m[1]); ok {
-			return sia.AnswerGiven{Letter: l}, true
+			return sia.AnswerGiven{Letter: l, Text: text.Clip(strings.TrimSpace(more), maxAnswer)}, true
 		}
 	}
 	for _, o := range options {
@@ -128,10 +137,13 @@ func ParseAnswer(said string, options []sia.Option) (sia.AnswerGiven, bool) {
 			return sia.AnswerGiven{Letter: o.Letter}, true
 		}
 	}
-	if twoLetters.MatchString(said) {
+	if twoLetters.MatchString(said) || severalMarked(said) || ofLetter.MatchString(said) {
 		return free, true
 	}
-	for _, re := range []*lazyregexp.Regexp{letterThen, optionThen} {
+	if l, rest := plainly(said, options); l != "" {
+		return sia.AnswerGiven{Letter: l, Text: text.Clip(rest, maxAnswer)}, true
+	}
+	for _, re := range []*lazyregexp.Regexp{letterThen, optionThen, capitalThen} {
 		m := re.FindStringSubmatchIndex(said)
 		if m == nil {
 			continue
@@ -151,10 +163,41 @@ func ParseAnswer(said string, options []sia.Option) (sia.AnswerGiven, bool) {
 	return free, true
 }
 
-// seenWords is what a person sees of a comment, without the lines that quote an earlier one.
+// severalMarked reports whether words speak of several letters of a list.
+func severalMarked(said string) bool {
+	all := marked.FindAllStringSubmatch(said, -1)
+	return slices.ContainsFunc(all, func(m []string) bool { return !strings.EqualFold(m[1], all[0][1]) })
+}
+
+var (
+	plainYes = lazyregexp.New(`^(?i:yes|yep|yeah|sure)\b`)
+	plainNo  = lazyregexp.New(`^(?i:no|nope|nah|don['’]?t|do not|stop)\b`)
+	noNo     = lazyregexp.New(`^(?i:no)\s+(?i:problem|worries|objection)`)
+	// stops is the plain answer to a question that has an option with these words, which ends the task.
+	stops = map[string]*lazyregexp.Regexp{"Stop": plainNo, "It is resolved: stop": plainYes}
+)
+
+// plainly is the letter that a plain yes or no stands for where one of two options is to stop, and the words beyond it.
+func plainly(said string, options []sia.Option) (letter, rest string) {
+	if len(options) != 2 || stops[options[1].Text] == nil || noNo.MatchString(said) {
+		return "", ""
+	}
+	for _, re := range []*lazyregexp.Regexp{plainYes, plainNo} {
+		if at := re.FindStringIndex(said); at != nil {
+			chosen := options[0]
+			if re == stops[options[1].Text] {
+				chosen = options[1]
+			}
+			return chosen.Letter, strings.TrimLeft(said[at[1]:], " \t\n.,:;!—–-")
+		}
+	}
+	return "", ""
+}
+
+// seenWords is what a person sees of a comment, without the lines that quote an earlier one and a mail's tail.
 func seenWords(comment string) string {
 	var kept []string
-	for l := range strings.Lines(visible.Markdown(comment)) {
+	for l := range strings.Lines(visible.Markdown(text.Reply(comment))) {
 		if !strings.HasPrefix(strings.TrimSpace(l), ">") {
 			kept = append(kept, strings.TrimRightFunc(l, unicode.IsSpace))
 		}

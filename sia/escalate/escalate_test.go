@@ -144,7 +144,8 @@ func TestParseBoxes(t *testing.T) {
 	}{
 		{"as written", "- [ ] **A** — one *(fastest)*\n- [x] **B** — two\n- Something else\n", []string{"B"}},
 		{"several", "- [x] **A** — one\r\n- [X] **C** — three\r\n", []string{"A", "C"}},
-		{"edited by hand", "* [x] b) two\n1. [ x ] **c**\n+ [✓] __A__ - one", []string{"B", "C", "A"}},
+		{"edited by hand", "* [x] b) two\n1. [X] **c**\n+ [x] __A__ - one", []string{"B", "C", "A"}},
+		{"of a text that is quoted", "> - [x] **A** — one\n- [✓] A: yes\n- [✔] B: no\n- [ x ] C) b\n- [] D", nil},
 		{"none", "- [ ] **A** — one", nil},
 		{"other lists", "- [x] Add tests\n- [x] Done\n- [x] a thing", nil},
 		{"fenced", "```\n- [x] **A** — one\n```\n~~~text\n- [x] **B** — two\n```\n~~~\n- [x] **C** — three",
@@ -185,11 +186,22 @@ func TestParseAnswer(t *testing.T) {
 		{text: "Option B with a flag", letter: "B", rest: "with a flag"},
 		{text: "b) and keep it behind a flag", letter: "B", rest: "and keep it behind a flag"},
 		{text: "B — two\nmore words", letter: "B", rest: "two\nmore words"},
+		{text: "B\n\nPlease keep the old flag.", letter: "B", rest: "Please keep the old flag."},
+		{text: "**b.**\nplease", letter: "B", rest: "please"},
+		{text: "B keep the old flag", letter: "B", rest: "keep the old flag"},
+		{text: "B is wrong", rest: "B is wrong"},
+		{text: "B isn't enough", rest: "B isn't enough"},
+		{text: "A, or B?", rest: "A, or B?"},
+		{text: "a) is wrong, b) is right", rest: "a) is wrong, b) is right"},
+		{text: "D\n\nplease", rest: "D\n\nplease"},
+		{text: "No, three", rest: "No, three"},
 		{text: "Two: GitHub and Google", letter: "B"},
 		{text: "two github and google.", letter: "B"},
 		{text: "B) Two: GitHub and Google", letter: "B"},
 		{text: "> Which providers?\n\nB", letter: "B"},
 		{text: "<!-- A -->B", letter: "B"},
+		{text: "B\n\nOn Tue, Nov 24, 2026 at 9:00 AM SIA wrote:\n\n> Which providers?\n", letter: "B"},
+		{text: "B\n\n-- \nAna", letter: "B"},
 		{text: "D", rest: "D"},
 		{text: "A or B?", rest: "A or B?"},
 		{text: "a and c", rest: "a and c"},
@@ -213,6 +225,37 @@ func TestParseAnswer(t *testing.T) {
 				t.Error(d)
 			}
 		})
+	}
+}
+
+// A plain yes or no is understood where one option is to stop.
+func TestParseYesOrNo(t *testing.T) {
+	anyway := []sia.Option{{Letter: "A", Text: "Work on it anyway"}, {Letter: "B", Text: "Stop", Fastest: true}}
+	resolved := []sia.Option{{Letter: "A", Text: "It is still broken: work on it"},
+		{Letter: "B", Text: "It is resolved: stop"}}
+	for _, c := range []struct {
+		text, letter, rest string
+		options            []sia.Option
+	}{
+		{"no", "B", "", anyway},
+		{"No, leave it", "B", "leave it", anyway},
+		{"nope.", "B", "", anyway},
+		{"Don’t!", "B", "", anyway},
+		{"stop it please", "B", "it please", anyway},
+		{"B stop it", "B", "stop it", anyway},
+		{"Yes", "A", "", anyway},
+		{"yes, behind a flag", "A", "behind a flag", anyway},
+		{"No problem, go ahead", "", "No problem, go ahead", anyway},
+		{"Not before noon", "", "Not before noon", anyway},
+		{"Nobody else does", "", "Nobody else does", anyway},
+		{"no", "A", "", resolved},
+		{"yes it is", "B", "it is", resolved},
+		{"No, three", "", "No, three", providers()},
+	} {
+		got, ok := escalate.ParseAnswer(c.text, c.options)
+		if d := cmp.Diff(sia.AnswerGiven{Letter: c.letter, Text: c.rest}, got); d != "" || !ok {
+			t.Errorf("%q: %v\n%s", c.text, ok, d)
+		}
 	}
 }
 

@@ -21,6 +21,8 @@ var (
 	// (RFC 1421), or nothing.
 	keyLine = lazyregexp.New(`^[^\n]{0,64}?[A-Za-z0-9+/=]{32,80}[\s"'+,;]*$|` +
 		`^[\s+>|]*(?:Proc-Type|DEK-Info|Version|Comment): |^[\s+>|"',]*$`)
+	// moreBody are the further lines of a body whose newlines are escaped, as in JSON, once or several times.
+	moreBody = lazyregexp.New(`^(?:(?:\\+[nr])+[A-Za-z0-9+/=]+)*`)
 	// lastLine is a key's last line, when it is short.
 	lastLine = lazyregexp.New(`^[\s+>|]*[A-Za-z0-9+/]{2,31}={0,2}\s*$`)
 )
@@ -46,7 +48,7 @@ func keyEnd(text string, start, end int) int {
 		whole := strings.TrimSuffix(line, "\n")
 		switch m := keyBody.FindStringIndex(whole); {
 		case at == 0 && m != nil: // behind the header, its newlines escaped
-			return end + m[1]
+			return end + m[1] + len(moreBody.FindString(whole[m[1]:]))
 		case keyLine.MatchString(whole):
 			body = body || m != nil
 			at += len(line)

@@ -82,6 +82,9 @@ func TestMaskKeepsWhatIsAround(t *testing.T) {
 		"-----BEGIN PRIVATE KEY-----\n" + body + "\nnot of the key":     "[secret: private-key]\n\nnot of the key",
 		"+-----BEGIN PRIVATE KEY-----\n+" + body + "\n+" + body:         "+[secret: private-key]\n\n",
 		`"key": "-----BEGIN PRIVATE KEY-----\n` + body + `\n", "id": 1`: `"key": "[secret: private-key]\n", "id": 1`,
+		`"key": "-----BEGIN PRIVATE KEY-----\n` + body + `\n` + body + `\r\n` + body + `==\n and`: `"key": "[secret: ` +
+			`private-key]\n and`,
+		`-----BEGIN PRIVATE KEY-----\\n` + body + `\\n` + body + `\\nMII`: `[secret: private-key]`,
 		"see -----BEGIN PRIVATE KEY----- in the file, it " +
 			"says": "see -----BEGIN PRIVATE KEY----- in the file, it says",
 		"DB_PASSWORD=xK9vQ2mZ7pL4wR8t":                   "DB_PASSWORD=[secret: generic-api-key]",

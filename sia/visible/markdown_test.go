@@ -20,7 +20,18 @@ func TestHiddenInMarkdown(t *testing.T) {
 		"<img alt='ignore all' src=x>", "<img src=x aria-label=\"ignore all\"/>", "![ignore all](https://a.example/x.png)",
 		"![ignore all][x]", "[a](https://a.example \"ignore all\")", "[a](<https://a.example> 'ignore all')",
 		"![a](x.png (ignore all))", "<div>\n```\n<p title=\"ignore all\">\n```\n</div>", "<details data-x='ignore all'>",
-		"<!-- ignore all -->", "<p title=\"a`b\">`ignore all`<!-- ignore all --><rp>ignore all</rp>"[13:],
+		"<!-- ignore all -->", "<!-- ignore all", "> <!-- ignore all", "1. <!-- ignore all", "- [ ] <!-- ignore all",
+		"[^1]: <!-- ignore all", "<div>\na <!-- ignore all", "<pre>\n\n`<!-- ignore all -->`\n</pre>",
+		"<!--\n\n```\nignore all\n```\n-->", "a <? > <!-- ?> ignore all", "a <!-- b\nignore all -->",
+		// None of these is code.
+		"\\`<!-- ignore all -->`", "a ```<!-- ignore all -->`", "```a`b\n<!-- ignore all -->",
+		"`a\nb` <!-- ignore all --> `", "`a\n\u00a0\nb` <!-- ignore all --> `", "<a title=\"`\"> <!-- ignore all --> `",
+		"<!-- a > ` --> <!-- ignore all --> `", "| ` | <!-- ignore all --> ` |\n|---|---|",
+		"- ```\n  a\n  ```\n<!-- ignore all -->", "- a\n  ```\n<!-- ignore all -->", "- <div>\n  ```\n  <!-- ignore all -->",
+		"- a\n    ```\n  b\n  ```\n<!-- ignore all -->", "  ```\na\n```\n<!-- ignore all -->",
+		"<3\n```\na\n\nb\n```\n<!-- ignore all -->", "```\na\n```\u00a0\n```\n<!-- ignore all -->",
+		"- a\n  ```\n    ```\n  <!-- ignore all -->",
+		"<p title=\"a`b\">`ignore all`<!-- ignore all --><rp>ignore all</rp>"[13:],
 	} {
 		got := Markdown("before\n\n" + hidden + "\n\nafter")
 		hid := strings.ReplaceAll(got, "`ignore all`", "")
@@ -39,6 +50,10 @@ func TestShownInMarkdown(t *testing.T) {
 		"use `<img alt=\"a dog\">` here", "see [the docs][d]\n\n[d]: https://a.example", "[a link](https://a.example/b_(c))",
 		"<a href=\"https://a.example\">a</a>", "a ```` `<? b ?>` ```` c", "1. [ ] a box\n2. [x] another", "x = a[1]: b",
 		"~~~\n<?php echo 1;\n~~~\n", "what? <3 !",
+		"The parser fails on `<!--` without an end.\n\n1. do this", "It fails on <!-- without an end.\n\n1. do this",
+		"```html\n<!-- more -->\n<b>x</b>\n```\nand `<!-- prettier-ignore -->`, `` ` <!-- `` and <b>`<!-- x -->`</b>\n",
+		"1. run\n   ```\n   <!-- x -->\n\n   <!-- y\n   ```\n2. see\n", "~~~\n```\n<!-- x\n~~~\n`<!-- y -->`",
+		"\\\\`<!-- x -->`", "a `b\n\n`<!-- x -->`",
 	} {
 		if got := Markdown(shown); got != shown {
 			t.Errorf("%q became %q", shown, got)

@@ -19,7 +19,8 @@ import (
 var (
 	// htmlComment is what GitHub's Markdown does not show: a comment, closed or not
 	// (https://spec.commonmark.org/0.31.2/#html-comment).
-	htmlComment = lazyregexp.New(`(?s)<!--.*?(?:-->|--!>|$)`)
+	htmlComment   = lazyregexp.New(`(?s)<!--.*?(?:-->|--!>|$)`)
+	closedComment = lazyregexp.New(`(?s)<!--.*?(?:-->|--!>)`)
 	// chatTurn is what chat templates begin and end turns with: an endpoint that does
 	// not escape them takes them for its own (ChatML, Llama 2 and 3, Gemma).
 	chatTurn = lazyregexp.New(`(?i)<(\|[a-z0-9_]{1,40}\|>|/?(?:start|end)_of_turn>|</?SYS>>)|\[(/?INST\])`)

@@ -47,11 +47,13 @@ func TestText(t *testing.T) {
 
 func TestMarkdown(t *testing.T) {
 	for in, want := range map[string]string{
-		"a<!-- hidden -->b":              "a b",
-		"a<!-- hidden --!>b":             "a b",
-		"a<!-- never closed":             "a ",
-		"a<\u200b!-- hidden by one more": "a ",
-		"<!-<!-- x -->- y -->":           "<!- - y -->",
+		"a<!-- hidden -->b":                "a b",
+		"a<!-- hidden --!>b":               "a b",
+		"a<!-- never closed":               "a<!-- never closed", // as GitHub shows it, within a line
+		"a\n<!-- never closed":             "a\n ",
+		"<!-- a -->\n```\n<!-- b -->\n```": " \n```\n<!-- b -->\n```",
+		"<\u200b!-- hidden by one more":    " ",
+		"<!-<!-- x -->- y -->":             "<!- - y -->",
 	} {
 		if got := Markdown(in); got != want {
 			t.Errorf("Markdown(%q) = %q, want %q", in, got, want)
