@@ -28,26 +28,35 @@ type Self struct {
 }
 
 // selfFor is how long what is known about the app is used; its name can be
-// changed while it runs.
-const selfFor = time.Hour
+// changed while it runs. selfAgain is how long it is used on where GitHub did not tell.
+const (
+	selfFor   = time.Hour
+	selfAgain = time.Minute
+)
 
 type selfCache struct {
-	mu   sync.Mutex
-	self Self
-	at   time.Time
+	mu    sync.Mutex
+	self  Self
+	until time.Time // it is good
 }
 
-// Self returns what the app is. The answer is kept for an hour.
+// Self returns what the app is. The answer is kept for an hour, and as long as GitHub does not give another.
 // https://docs.github.com/en/rest/apps/apps#get-the-authenticated-app
 func (a *App) Self(ctx context.Context) (Self, error) {
 	a.self.mu.Lock()
 	defer a.self.mu.Unlock()
-	if !a.self.at.IsZero() && a.cfg.Now().Sub(a.self.at) < selfFor {
+	if a.cfg.Now().Before(a.self.until) {
 		return a.self.self, nil
 	}
 	got, _, err := a.gh.Apps.Get(ctx, "")
 	if err := whole(err, got.GetSlug()); err != nil {
-		return Self{}, a.failure(err, "read the app itself")
+		err = a.failure(err, "read the app itself")
+		if a.self.self.Slug == "" {
+			return Self{}, err
+		}
+		a.log.WarnContext(ctx, "what is known of the app is used on", "error", err)
+		a.self.until = a.cfg.Now().Add(selfAgain)
+		return a.self.self, nil
 	}
 	s := Self{
 		ID: got.GetID(), Slug: got.GetSlug(), Login: got.GetSlug() + "[bot]", Name: got.GetName(),
@@ -60,7 +69,7 @@ func (a *App) Self(ctx context.Context) (Self, error) {
 			s.UserID = u.GetID()
 		}
 	}
-	a.self.self, a.self.at = s, a.cfg.Now()
+	a.self.self, a.self.until = s, a.cfg.Now().Add(selfFor)
 	return s, nil
 }
 

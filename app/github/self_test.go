@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"strings"
 	"testing"
 	"time"
 
@@ -35,6 +36,36 @@ func TestSelf(t *testing.T) {
 	_ = must[Self](t)(w.app.Self(ctx))
 	if n := len(w.got("GET /app")); n != 2 {
 		t.Errorf("asked %d times after an hour", n)
+	}
+}
+
+// What is known of the app stays known while GitHub does not tell it, and it is asked for seldom meanwhile.
+func TestSelfWhileGitHubFails(t *testing.T) {
+	w := start(t, "/")
+	fails := false
+	handler := w.srv.Config.Handler
+	w.srv.Config.Handler = http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+		if fails && r.URL.Path == "/app" {
+			answer(rw, 401, `{"message":"Bad credentials"}`)
+			return
+		}
+		handler.ServeHTTP(rw, r)
+	})
+	ctx := t.Context()
+	want := must[Self](t)(w.app.Self(ctx))
+	_, fails = w.clock.sleep(ctx, selfFor), true
+	for range 3 {
+		if d := cmp.Diff(want, must[Self](t)(w.app.Self(ctx))); d != "" {
+			t.Error(d)
+		}
+	}
+	if n := strings.Count(w.logs.String(), "read the app itself"); n != 1 {
+		t.Errorf("asked %d times: %s", n, w.logs)
+	}
+	_, fails = w.clock.sleep(ctx, time.Minute), false
+	_ = must[Self](t)(w.app.Self(ctx))
+	if n := len(w.got("GET /app")); n != 2 {
+		t.Errorf("answered %d times", n)
 	}
 }
 
