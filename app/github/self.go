@@ -64,13 +64,31 @@ func (a *App) Self(ctx context.Context) (Self, error) {
 		UserID: a.self.self.UserID,
 	}
 	if s.UserID == 0 {
-		// Without it the bot's commits lack a picture; no reason to stop.
-		if u, _, err := a.anon.Users.Get(ctx, url.PathEscape(s.Login)); err == nil {
-			s.UserID = u.GetID()
-		}
+		s.UserID = a.userID(ctx, s.Login)
 	}
 	a.self.self, a.self.until = s, a.cfg.Now().Add(selfFor)
+	if s.UserID == 0 { // the bot's commits are nobody's; no reason to stop
+		a.self.until = a.cfg.Now().Add(selfAgain)
+	}
 	return s, nil
+}
+
+// userID is the id of an account, 0 where GitHub does not tell. A server in private mode tells it to nobody who is not
+// signed in; then any installation's token will do.
+// https://docs.github.com/en/rest/users/users#get-a-user
+func (a *App) userID(ctx context.Context, login string) int64 {
+	login = url.PathEscape(login)
+	u, _, err := a.anon.Users.Get(ctx, login)
+	if err != nil {
+		installed, _ := a.Installations(ctx) // without one there are no commits yet
+		for _, in := range installed {
+			if !in.Suspended {
+				u, _, _ = a.installation(in.ID).lists.Users.Get(ctx, login)
+				break
+			}
+		}
+	}
+	return u.GetID()
 }
 
 // Author is the app as the author of a commit made at a time.

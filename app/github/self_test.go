@@ -39,6 +39,35 @@ func TestSelf(t *testing.T) {
 	}
 }
 
+// A server in private mode tells nobody of an account who does not sign in: a token of any installation will do.
+func TestBotWhereNobodyMayAskUnsigned(t *testing.T) {
+	w := start(t, "/")
+	handler := w.srv.Config.Handler
+	w.srv.Config.Handler = http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+		if strings.HasPrefix(r.URL.Path, "/users/") && r.Header.Get("Authorization") == "" {
+			answer(rw, 401, `{"message":"Must authenticate to access this API."}`)
+			return
+		}
+		handler.ServeHTTP(rw, r)
+	})
+	installed := `[]`
+	w.HandleFunc("GET /app/installations", func(rw http.ResponseWriter, _ *http.Request) { answer(rw, 200, installed) })
+	ctx := t.Context()
+	if got := must[Self](t)(w.app.Self(ctx)); got.UserID != 0 {
+		t.Errorf("without an installation: %+v", got)
+	}
+	installed = `[{"id":1,"account":{"login":"gone"},"permissions":{},"suspended_at":"2026-01-01T00:00:00Z"},
+		{"id":2,"account":{"login":"acme"},"permissions":{}}]`
+	_ = w.clock.sleep(ctx, selfAgain)
+	if got := must[Self](t)(w.app.Self(ctx)); got.UserID != 77 {
+		t.Errorf("got %+v", got)
+	}
+	want := []tokenRequest{{Installation: "2", Permissions: listPermissions()}}
+	if d := cmp.Diff(want, w.minted()); d != "" {
+		t.Error(d)
+	}
+}
+
 // What is known of the app stays known while GitHub does not tell it, and it is asked for seldom meanwhile.
 func TestSelfWhileGitHubFails(t *testing.T) {
 	w := start(t, "/")
