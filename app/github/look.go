@@ -88,7 +88,9 @@ func (r *Repo) lookOverREST(ctx context.Context, at LookAt) (look Look, err erro
 		return Look{}, err
 	}
 	look.Checks.overrule(merged)
-	look.History, err = r.history(ctx, at.Branch)
+	if p := look.Pull; !p.Gone && !p.Closed && (p.Base == "" || p.Base == at.Branch) { // else the branch may be gone
+		look.History, err = r.history(ctx, at.Branch)
+	}
 	return look, err
 }
 

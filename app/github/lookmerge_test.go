@@ -9,6 +9,9 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/sia-bot/sia/sia"
 	"github.com/sia-bot/sia/sia/gate"
 )
 
@@ -42,6 +45,34 @@ func TestAnOldTestMerge(t *testing.T) {
 				t.Errorf("%s, merges %v: %+v", way, merges, s)
 			}
 		}
+	}
+}
+
+// Over REST, too, a pull request that moved on shows although the branch it was to be merged into is gone.
+func TestLookWithoutItsBranch(t *testing.T) {
+	for name, c := range map[string]struct {
+		code       int
+		state, ref string
+		want       PullState
+	}{
+		"it is retargeted": {200, "open", "next", PullState{Known: true, Head: "abc", Base: "next"}},
+		"it was closed":    {200, "closed", "main", PullState{Known: true, Closed: true, Head: "abc", Base: "main"}},
+		"it is gone":       {404, "open", "main", PullState{Known: true, Gone: true}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := start(t, "/")
+			w.json("POST /graphql", 404, `{"message":"Not Found"}`)
+			w.json("GET /repos/acme/shop/pulls/5", c.code, fmt.Sprintf(`{"number":5,"state":%q,"merged":false,
+				"mergeable":null,"head":{"ref":"work","sha":"abc"},"base":{"ref":%q}}`, c.state, c.ref))
+			w.json("GET /repos/acme/shop/commits/abc/check-runs", 200, `{"total_count":0,"check_runs":[]}`)
+			w.json("GET /repos/acme/shop/commits/abc/status", 200, `{"total_count":0,"statuses":[]}`)
+			w.json("GET /repos/acme/shop/commits", 404, `{"message":"Not Found"}`)
+			got, err := w.repo().Look(t.Context(), LookAt{SHA: "abc", Pull: 5, Branch: "main"})
+			got.Pull.HeadBy = sia.Actor{}
+			if d := cmp.Diff(c.want, got.Pull); d != "" || err != nil {
+				t.Errorf("%s, %v", d, err)
+			}
+		})
 	}
 }
 
