@@ -50,6 +50,9 @@ func TestEveryAnswerIsWaitedForOrExplained(t *testing.T) {
 		{"too many, in HTML", 429, "Content-Type: text/html", "<html>Whoa there!</html>", "rate limit", false, time.Minute},
 		{"abuse", 403, "", reason("You have triggered an abuse detection mechanism. Please wait a few minutes."),
 			"rate limit", false, time.Minute},
+		{"abuse, as not valid", 422, "", invalid("PullRequestReview", "base", "abuse"), "rate limit", false, time.Minute},
+		{"too quickly", 422, "", `{"message":"Validation Failed","errors":[{"resource":"Issue","code":"custom",` +
+			`"message":"was submitted too quickly"}]}`, "rate limit", false, time.Minute},
 		{"a wait of a year", 403, "Retry-After: 31536000", reason("secondary rate limit"), "rate limit", false, time.Minute},
 		{"SAML", 403, "X-GitHub-SSO: required; url=https://github.com/orgs/acme/sso", reason("Resource protected by " +
 			"organization SAML enforcement. You must grant your OAuth token access to this organization."),

@@ -1,8 +1,10 @@
 package github
 
 import (
+	"bytes"
 	"fmt"
 	"net/http"
+	"time"
 )
 
 // appAuth signs requests in as the app, and only those that go to GitHub.
@@ -38,10 +40,7 @@ func (a *installationAuth) RoundTrip(req *http.Request) (*http.Response, error) 
 			closeBody(req)
 			return nil, err
 		}
-		signed := req.Clone(req.Context())
-		signed.Header.Set("Authorization", "token "+token)
-		signed.Header.Del("Cache-Control") // it was for the cache above
-		resp, err := a.next.RoundTrip(signed)
+		resp, err := a.send(req, token)
 		if err != nil || resp.StatusCode != http.StatusUnauthorized {
 			return resp, err
 		}
@@ -53,6 +52,39 @@ func (a *installationAuth) RoundTrip(req *http.Request) (*http.Response, error) 
 		discard(resp)
 		req = again
 	}
+}
+
+// send sends a request with a token. Where a new one is refused it waits, and sends the request again with the same:
+// another would be newer still.
+func (a *installationAuth) send(req *http.Request, token string) (*http.Response, error) {
+	for wait := time.Second; ; wait *= 2 {
+		signed := req.Clone(req.Context())
+		signed.Header.Set("Authorization", "token "+token)
+		signed.Header.Del("Cache-Control") // it was for the cache above
+		resp, err := a.next.RoundTrip(signed)
+		if err != nil || wait > newTokenWait || !a.tokens.isNew(token) ||
+			resp.StatusCode != http.StatusUnauthorized && !saysNotAccessible(resp) {
+			return resp, err
+		}
+		again, ok := rewound(req)
+		if !ok {
+			return resp, nil
+		}
+		discard(resp)
+		if err := a.tokens.app.cfg.Sleep(req.Context(), wait); err != nil {
+			return nil, err
+		}
+		req = again
+	}
+}
+
+// saysNotAccessible reports whether a token is refused for what it may not do.
+func saysNotAccessible(resp *http.Response) bool {
+	if resp.StatusCode != http.StatusForbidden {
+		return false
+	}
+	body, _ := beginning(resp)
+	return bytes.Contains(bytes.ToLower(body), []byte("not accessible by integration"))
 }
 
 // onlyTo refuses to sign a request that a redirect sent to another host: the

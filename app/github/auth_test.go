@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/sia-bot/sia/sia"
 	"github.com/sia-bot/sia/sia/secret"
@@ -61,12 +62,62 @@ func TestRefusedTokenIsRenewedOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.revoke()
+	_ = w.clock.sleep(ctx, newTokenFor)
 	if err := w.repo().React(ctx, sia.Origin{OnIssue: 12}, "rocket"); err != nil {
 		t.Fatal(err)
 	}
 	posts := w.got("POST /repos")
 	if len(posts) != 3 || posts[1].body != posts[2].body || !strings.Contains(posts[2].body, "rocket") {
 		t.Errorf("want the refused request sent again whole, got %+v", posts)
+	}
+}
+
+// GitHub's servers hear of a token, and of what it may do, one after the other: a refusal of a new one is not believed
+// at once. The request is sent again with the same token, for another would be newer still.
+func TestNewTokenIsNotKnownYet(t *testing.T) {
+	const unknown, notAllowed = `{"message":"Bad credentials"}`, `{"message":"Resource not accessible by integration"}`
+	once := []time.Duration{time.Second, 2 * time.Second}
+	twice := append(once, once...)
+	for name, c := range map[string]struct {
+		code         int
+		body         string
+		refusals     int
+		age          time.Duration
+		sent, tokens int
+		want         string
+		naps         []time.Duration
+	}{
+		"unknown":                {401, unknown, 2, 0, 3, 1, "", once},
+		"unknown for good":       {401, unknown, 9, 0, 6, 2, "credentials", twice},
+		"not allowed":            {403, notAllowed, 2, 0, 3, 1, "", once},
+		"not allowed for good":   {403, notAllowed, 9, 0, 3, 1, "lacks", once},
+		"an old one not allowed": {403, notAllowed, 1, newTokenFor, 1, 1, "lacks", nil},
+		"another refusal":        {403, `{"message":"Repository was archived"}`, 1, 0, 1, 1, "archived", nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := start(t, "/")
+			sent := 0
+			w.HandleFunc("POST /repos/acme/shop/issues/12/reactions", func(rw http.ResponseWriter, r *http.Request) {
+				if sent++; sent <= c.refusals {
+					answer(rw, c.code, c.body)
+					return
+				}
+				answer(rw, 201, `{"id":1}`)
+			})
+			w.json("GET /repos/acme/shop/issues/12", 200, issue12)
+			ctx := t.Context()
+			must[Issue](t)(w.repo().Issue(ctx, 12))
+			_ = w.clock.sleep(ctx, c.age)
+			before := len(w.clock.naps())
+			err := w.repo().React(ctx, sia.Origin{OnIssue: 12}, "eyes")
+			if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
+				t.Errorf("got %v", err)
+			}
+			if d := cmp.Diff(c.naps, w.clock.naps()[before:], cmpopts.EquateEmpty()); d != "" || sent != c.sent ||
+				len(w.minted()) != c.tokens {
+				t.Errorf("sent %d times with %d tokens, waits %s", sent, len(w.minted()), d)
+			}
+		})
 	}
 }
 

@@ -95,7 +95,7 @@ func revalidable(key string, wire []byte) bool {
 }
 
 // isWhole reports whether the body of an answer to a GET of an address is JSON to its end, not null,
-// not words in its place, and holds what it has to.
+// not words in its place, holds what it has to, and is no full page that another may follow unseen.
 // Half an answer that was kept would be confirmed by its entity tag, and
 // stay half.
 func isWhole(key string, wire []byte) bool {
@@ -111,6 +111,10 @@ func isWhole(key string, wire []byte) bool {
 	body = bytes.TrimSpace(body)
 	at, err := url.Parse(key)
 	_, words := onlyWords(body)
+	var page []json.RawMessage
+	if json.Unmarshal(body, &page) == nil && len(page) == perPage && !nextLink.MatchString(resp.Header.Get("Link")) {
+		return false // once another page follows, its entity tag is the same, and a 304 has no link
+	}
 	return err == nil && json.Valid(body) && !bytes.Equal(body, []byte("null")) && !words &&
 		lacking(http.MethodGet, at, body) == nil
 }

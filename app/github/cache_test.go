@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
@@ -47,6 +48,34 @@ func TestAnswersAreRevalidatedNeverTrusted(t *testing.T) {
 	}
 	if asked := len(w.got("GET /repos/acme/shop/issues/12")); asked != 5 || unchanged != 2 {
 		t.Errorf("asked %d times, of which %d had not changed, want 5 and 2", asked, unchanged)
+	}
+}
+
+// A page that is full and the last is not kept: its entity tag stays when another page follows it, and a 304 does not
+// say that one does.
+func TestAFullLastPageIsReadAnew(t *testing.T) {
+	w := start(t, "/")
+	var all []any
+	add := func(n int) {
+		for range n {
+			all = append(all, map[string]any{"id": len(all) + 1, "body": "b", "created_at": "2020-01-02T03:04:05Z",
+				"updated_at": "2020-01-02T03:04:05Z", "user": map[string]any{"login": "ann", "id": 5}})
+		}
+	}
+	w.HandleFunc("GET /repos/acme/shop/issues/12/comments", func(rw http.ResponseWriter, req *http.Request) {
+		rw.Header().Set("ETag", fmt.Sprintf("%q", req.URL.Query().Get("page")))
+		if req.Header.Get("If-None-Match") != "" {
+			rw.WriteHeader(http.StatusNotModified)
+			return
+		}
+		paged(rw, req, all, "")
+	})
+	add(perPage)
+	for _, want := range []int{perPage, perPage + 1} {
+		if got := must[[]Comment](t)(w.repo().CommentsSince(t.Context(), 12, time.Time{})); len(got) != want {
+			t.Errorf("%d comments, want %d", len(got), want)
+		}
+		add(1)
 	}
 }
 

@@ -118,7 +118,8 @@ func TestRequired(t *testing.T) {
 			mount("GET /repos/acme/shop/rules/branches/release%2F1", c.rules)
 			mount("GET /repos/acme/shop/branches/release%2F1", c.branch)
 			mount("GET /repos/acme/shop/branches/release%2F1/protection/required_status_checks", c.protection)
-			for range 2 {
+			asked := 0 // where its token is new, more than once
+			for try := range 2 {
 				got, err := w.repo().Required(context.Background(), "release/1")
 				if err != nil {
 					t.Fatal(err)
@@ -126,9 +127,11 @@ func TestRequired(t *testing.T) {
 				if !slices.Equal(got.All, c.want) || got.Known != c.known {
 					t.Errorf("got %+v", got)
 				}
-			}
-			if n := len(w.got("GET /repos/acme/shop/rules")); n != 1 {
-				t.Errorf("asked %d times", n)
+				if n := len(w.got("GET /repos/acme/shop/rules")); try == 0 {
+					asked = n
+				} else if n != asked {
+					t.Errorf("asked %d times, and then %d", asked, n-asked)
+				}
 			}
 		})
 	}

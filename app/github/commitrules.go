@@ -105,7 +105,7 @@ func (r *Repo) CommitRules(ctx context.Context, branch string) (sia.CommitRules,
 	q.add("$ref: String!", commitRulesSelection, "ref", "refs/heads/"+branch)
 	err := r.graphql(reading(ctx), q.String(), q.values, &got)
 	out := got.Repository.rules()
-	if refusedQuery(err) || failedQuery(err) {
+	if err != nil { // REST has limits and servers of its own
 		out, err = r.commitRulesOverREST(ctx, branch)
 	}
 	if err != nil {
@@ -121,17 +121,6 @@ func refusedQuery(err error) bool {
 	var refusal *graphqlError
 	status := statusOf(err)
 	return errors.As(err, &refusal) && !refusal.failing() || status >= 400 && status < 500
-}
-
-// failedQuery reports whether GitHub failed to answer a query, or takes no more of them for now, which passes: REST has
-// a limit of its own.
-func failedQuery(err error) bool {
-	var failure *graphqlError
-	var limit *rateLimitError
-	if errors.As(err, &limit) {
-		return limit.resource == graphqlResource
-	}
-	return errors.As(err, &failure) && failure.failing() || statusOf(err) >= 500 || errors.Is(err, errNothing)
 }
 
 // commitRulesOverREST reads the rules alone: REST tells who is no administrator nothing of

@@ -128,6 +128,41 @@ func TestIssueOrGone(t *testing.T) {
 	}
 }
 
+// A kept issue that was transferred is left where it is, and what has its new number here is somebody else's.
+func TestKeepIssueThatWasTransferred(t *testing.T) {
+	for name, c := range map[string]struct {
+		repo   string
+		number int
+		want   int
+	}{
+		"it is there":              {"acme/shop", 12, 12},
+		"it was transferred":       {"acme/other", 3, 13},
+		"and got the same number":  {"acme/other", 12, 13},
+		"the repository's renamed": {"acme/store", 12, 12},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := start(t, "/")
+			issue := func(n int, repo, title string) string {
+				return fmt.Sprintf(`{"number":%d,"title":%q,"state":"open","labels":[],"user":{"login":"sia[bot]"},
+					"body":%q,"repository_url":"https://api.github.com/repos/%s"}`, n, title, mark+"\nboard", repo)
+			}
+			w.HandleFunc("GET /repos/acme/shop/issues/12", func(rw http.ResponseWriter, r *http.Request) {
+				http.Redirect(rw, r, "/repositories/9/issues/1", http.StatusMovedPermanently)
+			})
+			w.json("GET /repositories/9/issues/1", 200, issue(c.number, c.repo, "Old"))
+			w.json("GET /repos/acme/shop", 200, `{"id":9,"name":"store","default_branch":"main","owner":{"login":"acme"}}`)
+			w.json("GET /repos/acme/shop/issues", 200, `[]`)
+			w.json("POST /repos/acme/shop/issues", 201, issue(13, "acme/shop", "Board"))
+			w.json("GET /repos/acme/shop/issues/13", 200, issue(13, "acme/shop", "Board"))
+			w.json(fmt.Sprintf("PATCH /repos/acme/shop/issues/%d", c.number), 200, issue(c.number, "acme/shop", "Board"))
+			got, err := w.repo().KeepIssue(t.Context(), 12, NewIssue{Marker: mark, Title: "Board", Body: "board"})
+			if edits := w.got("PATCH"); err != nil || got != c.want || (len(edits) == 1) != (c.want == 12) {
+				t.Errorf("it is issue %d, edited %v, %v", got, edits, err)
+			}
+		})
+	}
+}
+
 func TestEnsureLabels(t *testing.T) {
 	w := start(t, "/")
 	w.json("GET /repos/acme/shop/labels", 200,

@@ -2,7 +2,6 @@ package github
 
 import (
 	"context"
-	"net/http"
 
 	gh "github.com/google/go-github/v66/github"
 )
@@ -16,36 +15,30 @@ func (r *Repo) KeepIssue(ctx context.Context, known int, n NewIssue) (number int
 	if err != nil {
 		return 0, err
 	}
-	var now *gh.Issue
+	var now Issue
+	lost := true
 	if known != 0 {
-		got, _, err := r.gh.Issues.Get(ctx, r.repo.Owner, r.repo.Name, known)
-		switch status := statusOf(err); {
-		case err == nil && got.GetUser().GetLogin() == self.Login && hasMarker(got.GetBody(), n.Marker):
-			now = got
-		case err != nil && status != http.StatusNotFound && status != http.StatusGone:
-			return 0, r.fail(err, "read issue %s#%d", r.repo, known)
-		}
-	}
-	if now == nil {
-		made, err := r.CreateIssue(ctx, n) // or what there is already
-		if err != nil {
+		if now, lost, err = r.IssueOrGone(ctx, known); err != nil {
 			return 0, err
 		}
-		got, _, err := r.gh.Issues.Get(ctx, r.repo.Owner, r.repo.Name, made.Number)
-		if err != nil {
-			return 0, r.fail(err, "read issue %s#%d", r.repo, made.Number)
-		}
-		now = got
+		lost = lost || now.Author != self.Login || !hasMarker(now.Body, n.Marker)
 	}
-	number = now.GetNumber()
-	if now.GetState() == "closed" && now.GetClosedBy().GetLogin() != self.Login {
-		return number, nil
+	if lost {
+		if now, err = r.CreateIssue(ctx, n); err != nil { // or what there is already
+			return 0, err
+		}
+	}
+	if now.State == "closed" {
+		got, _, err := r.gh.Issues.Get(ctx, r.repo.Owner, r.repo.Name, now.Number)
+		if err != nil || got.GetClosedBy().GetLogin() != self.Login {
+			return now.Number, r.fail(err, "read issue %s#%d", r.repo, now.Number)
+		}
 	}
 	body := withMarker(n.Marker, n.Body)
-	if now.GetState() == "open" && now.GetTitle() == n.Title && sameText(now.GetBody(), body) {
-		return number, nil
+	if now.State == "open" && now.Title == n.Title && sameText(now.Body, body) {
+		return now.Number, nil
 	}
-	_, _, err = r.gh.Issues.Edit(ctx, r.repo.Owner, r.repo.Name, number,
+	_, _, err = r.gh.Issues.Edit(ctx, r.repo.Owner, r.repo.Name, now.Number,
 		&gh.IssueRequest{Title: &n.Title, Body: &body, State: gh.String("open")})
-	return number, r.fail(err, "update issue %s#%d", r.repo, number)
+	return now.Number, r.fail(err, "update issue %s#%d", r.repo, now.Number)
 }

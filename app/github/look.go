@@ -69,9 +69,8 @@ const MaxEarlier = 5
 // that it stands on. It is one request where GitHub answers GraphQL; where it does not, or has more than one page to
 // tell, pull request and checks are read over REST, and neither the base nor earlier heads are.
 func (r *Repo) Look(ctx context.Context, at LookAt) (Look, error) {
-	look, whole, err := r.lookAtOnce(ctx, at)
-	if err != nil || whole {
-		return look, err
+	if look, whole := r.lookAtOnce(ctx, at); whole {
+		return look, nil
 	}
 	return r.lookOverREST(ctx, at)
 }
@@ -89,7 +88,9 @@ func (r *Repo) lookOverREST(ctx context.Context, at LookAt) (look Look, err erro
 		return Look{}, err
 	}
 	look.Checks.overrule(merged)
-	look.History, err = r.history(ctx, at.Branch)
+	if p := look.Pull; !p.Gone && !p.Closed && (p.Base == "" || p.Base == at.Branch) { // else the branch may be gone
+		look.History, err = r.history(ctx, at.Branch)
+	}
 	return look, err
 }
 

@@ -188,6 +188,7 @@ func TestLookInPart(t *testing.T) {
 		"more suites": `{"data":{"repository":{"object":{"checkSuites":{"pageInfo":{"hasNextPage":true},"nodes":[]}}}}}`,
 		"no commit":   `{"data":{"repository":{"object":null}}}`,
 		"no answer":   `{"data":{"repository":null}}`,
+		"no JSON":     `<html>`,
 		"more runs": `{"data":{"repository":{"object":{"checkSuites":{"pageInfo":{},"nodes":[{"databaseId":1,
 			"checkRuns":{"pageInfo":{"hasNextPage":true},"nodes":[]}}]}}}}}`,
 	} {

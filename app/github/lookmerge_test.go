@@ -4,8 +4,14 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"net/http/httptest"
 	"testing"
+	"testing/synctest"
+	"time"
 
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/sia-bot/sia/sia"
 	"github.com/sia-bot/sia/sia/gate"
 )
 
@@ -39,6 +45,80 @@ func TestAnOldTestMerge(t *testing.T) {
 				t.Errorf("%s, merges %v: %+v", way, merges, s)
 			}
 		}
+	}
+}
+
+// Over REST, too, a pull request that moved on shows although the branch it was to be merged into is gone.
+func TestLookWithoutItsBranch(t *testing.T) {
+	for name, c := range map[string]struct {
+		code       int
+		state, ref string
+		want       PullState
+	}{
+		"it is retargeted": {200, "open", "next", PullState{Known: true, Head: "abc", Base: "next"}},
+		"it was closed":    {200, "closed", "main", PullState{Known: true, Closed: true, Head: "abc", Base: "main"}},
+		"it is gone":       {404, "open", "main", PullState{Known: true, Gone: true}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := start(t, "/")
+			w.json("POST /graphql", 404, `{"message":"Not Found"}`)
+			w.json("GET /repos/acme/shop/pulls/5", c.code, fmt.Sprintf(`{"number":5,"state":%q,"merged":false,
+				"mergeable":null,"head":{"ref":"work","sha":"abc"},"base":{"ref":%q}}`, c.state, c.ref))
+			w.json("GET /repos/acme/shop/commits/abc/check-runs", 200, `{"total_count":0,"check_runs":[]}`)
+			w.json("GET /repos/acme/shop/commits/abc/status", 200, `{"total_count":0,"statuses":[]}`)
+			w.json("GET /repos/acme/shop/commits", 404, `{"message":"Not Found"}`)
+			got, err := w.repo().Look(t.Context(), LookAt{SHA: "abc", Pull: 5, Branch: "main"})
+			got.Pull.HeadBy = sia.Actor{}
+			if d := cmp.Diff(c.want, got.Pull); d != "" || err != nil {
+				t.Errorf("%s, %v", d, err)
+			}
+		})
+	}
+}
+
+// GraphQL that is slow is read over REST: GitHub ends a query after ten seconds, and may not answer at all.
+// https://docs.github.com/en/graphql/overview/rate-limits-and-query-limits-for-the-graphql-api#timeouts
+func TestSlowGraphQL(t *testing.T) {
+	for name, c := range map[string]struct {
+		after time.Duration
+		code  int
+		body  string
+	}{
+		"it is ended": {10 * time.Second, http.StatusBadGateway, "<html>"},
+		"it hangs":    {time.Hour, http.StatusOK, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var w *wire
+			w = start(t, "/", func(cfg *Config) {
+				cfg.Transport = transport(func(r *http.Request) (*http.Response, error) {
+					answered, asked := httptest.NewRecorder(), r.Clone(r.Context())
+					if r.Body == nil {
+						asked.Body = http.NoBody
+					}
+					w.serve(answered, asked)
+					return answered.Result(), r.Context().Err()
+				})
+			})
+			w.HandleFunc("POST /graphql", func(rw http.ResponseWriter, r *http.Request) {
+				select {
+				case <-time.After(c.after):
+				case <-r.Context().Done():
+				}
+				answer(rw, c.code, c.body)
+			})
+			w.json("GET /repos/acme/shop/commits/abc/check-runs", 200, `{"total_count":0,"check_runs":[]}`)
+			w.json("GET /repos/acme/shop/commits/abc/status", 200,
+				`{"total_count":1,"statuses":[{"context":"ci","state":"success"}]}`)
+			w.json("GET /repos/acme/shop/rules/branches/main", 200, `[{"type":"required_signatures"}]`)
+			synctest.Test(t, func(t *testing.T) {
+				if got, err := w.repo().Look(t.Context(), LookAt{SHA: "abc"}); err != nil || len(got.Checks.Statuses) != 1 {
+					t.Errorf("%+v, %v", got, err)
+				}
+				if got, err := w.repo().CommitRules(t.Context(), "main"); err != nil || !got.Signed {
+					t.Errorf("%+v, %v", got, err)
+				}
+			})
+		})
 	}
 }
 

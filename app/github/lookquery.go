@@ -45,10 +45,10 @@ const (
 	baseSelection = ` base: object(expression: $base) { ...judges }`
 )
 
-// lookAtOnce is Look in one request. whole is false where the answer is not all of it.
-func (r *Repo) lookAtOnce(ctx context.Context, at LookAt) (look Look, whole bool, err error) {
+// lookAtOnce is Look in one request. whole is false where the answer is not all of it, or GraphQL gives none.
+func (r *Repo) lookAtOnce(ctx context.Context, at LookAt) (look Look, whole bool) {
 	if !r.looksAtOnce() {
-		return Look{}, false, nil
+		return Look{}, false
 	}
 	q := r.query()
 	q.add("$commit: String!", "nameWithOwner object(expression: $commit) { ...judges }", "commit", at.SHA)
@@ -68,21 +68,19 @@ func (r *Repo) lookAtOnce(ctx context.Context, at LookAt) (look Look, whole bool
 		q.addHistory(at.Branch)
 	}
 	var got lookAnswer
-	err = r.graphql(reading(ctx), q.String(), q.values, &got)
+	err := r.graphql(reading(ctx), q.String(), q.values, &got)
 	switch {
 	case refusedQuery(err):
 		r.app.log.DebugContext(ctx, "what judges a commit is read over REST", "error", err)
 		r.noLook.put("", true)
-		return Look{}, false, nil
-	case failedQuery(err):
+		return Look{}, false
+	case err != nil: // or it is too slow, which REST with its smaller requests may not be
 		r.app.log.DebugContext(ctx, "GraphQL fails; what judges a commit is read over REST", "error", err)
 		r.noLookNow.put("", true)
-		return Look{}, false, nil
-	case err != nil:
-		return Look{}, false, r.fail(err, "read what judges %s in %s", shortSHA(at.SHA), r.repo)
+		return Look{}, false
 	}
 	if look, whole = got.Repository.Object.look(); !whole {
-		return Look{}, false, nil
+		return Look{}, false
 	}
 	if base, whole := got.Repository.Base.look(); whole {
 		look.Base = &base
@@ -92,14 +90,14 @@ func (r *Repo) lookAtOnce(ctx context.Context, at LookAt) (look Look, whole bool
 	}
 	look.Earlier = got.earlier(min(len(at.Earlier), MaxEarlier))
 	if at.Pull != 0 && !look.takePull(got.Repository.PullRequest, at.SHA) {
-		return Look{}, false, nil
+		return Look{}, false
 	}
 	look.ownWorkflows(cmp.Or(got.Repository.NameWithOwner, r.repo.String()))
 	if look.History = remembered; at.Branch != "" && !known {
 		look.History = got.Repository.history()
 		r.histories.put(at.Branch, look.History)
 	}
-	return look, true, nil
+	return look, true
 }
 
 // graphqlQuery is a query of one repository that is put together.

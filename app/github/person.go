@@ -70,10 +70,16 @@ func (p *People) as(token string) *gh.Client {
 	return c
 }
 
-// Who is the person that a token is for.
+// Who is the person that a token is for, which was just made: where GitHub does not know it, it is asked again.
 // https://docs.github.com/en/rest/users/users#get-the-authenticated-user
 func (p *People) Who(ctx context.Context, token string) (sia.Actor, error) {
 	u, _, err := p.as(token).Users.Get(ctx, "")
+	for wait := time.Second; statusOf(err) == http.StatusUnauthorized && wait <= newTokenWait; wait *= 2 {
+		if err := sleep(ctx, wait); err != nil {
+			return sia.Actor{}, fmt.Errorf("ask GitHub who signs in: %w", err)
+		}
+		u, _, err = p.as(token).Users.Get(ctx, "")
+	}
 	if err != nil {
 		return sia.Actor{}, fmt.Errorf("ask GitHub who signs in: %w", revoked(err))
 	}

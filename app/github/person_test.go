@@ -102,3 +102,29 @@ func TestReachIsBounded(t *testing.T) {
 		t.Errorf("%+v, whole: %v, %v", all, whole, err)
 	}
 }
+
+// A person's token is asked about right after it was made: GitHub's servers may not know it for a moment.
+func TestWhoHasANewToken(t *testing.T) {
+	for refusals, want := range map[int]string{0: "", 2: "", 3: ErrRevoked.Error()} {
+		synctest.Test(t, func(t *testing.T) {
+			asked := 0
+			p, err := NewPeople("https://github.test/", transport(func(r *http.Request) (*http.Response, error) {
+				asked++
+				code, body := http.StatusOK, `{"login":"ann","id":5}`
+				if asked <= refusals {
+					code, body = http.StatusUnauthorized, `{"message":"Bad credentials"}`
+				}
+				return &http.Response{StatusCode: code, Header: http.Header{}, Request: r, Body: readCloser(body)}, nil
+			}))
+			if err != nil {
+				t.Fatal(err)
+			}
+			who, err := p.Who(t.Context(), "t")
+			if (want == "") != (who.Login == "ann") || err != nil && !strings.Contains(err.Error(), want) ||
+				asked != min(refusals, 2)+1 {
+				t.Errorf("%d refusals: %+v, %v, asked %d times", refusals, who, err, asked)
+			}
+			time.Sleep(requestTimeout) // in the bubble's time, for what net/http has left behind
+		})
+	}
+}

@@ -218,7 +218,8 @@ func (l *rateLimiter) learn(resource string, resp *http.Response) (until time.Ti
 			return until, true
 		}
 	}
-	refused := resp.StatusCode == http.StatusForbidden || resp.StatusCode == http.StatusTooManyRequests
+	refused := resp.StatusCode == http.StatusForbidden || resp.StatusCode == http.StatusTooManyRequests ||
+		resp.StatusCode == http.StatusUnprocessableEntity && saysLimit(resp)
 	if after, ok := retryAfter(h.Get("Retry-After"), now); ok && refused {
 		until = now.Add(after)
 		l.limits.hold(everyResource, until)
@@ -288,8 +289,10 @@ func (l *rateLimiter) learnOfGraphQL(resp *http.Response, reset string) (until t
 	return until, false
 }
 
-// limitWords are what a refusal for a rate limit says.
-var limitWords = lazyregexp.New(`(?i)secondary rate limit|abuse detection|rate limit (?:already )?exceeded`)
+// limitWords are what a refusal for a rate limit says. Content that comes too fast is said to be not valid.
+// https://github.com/octokit/plugin-throttling.js/issues/775
+var limitWords = lazyregexp.New(`(?i)secondary rate limit|abuse detection|rate limit (?:already )?exceeded|` +
+	`"code":\s*"abuse"|was submitted too quickly`)
 
 // saysLimit reports whether a refusal is about a rate limit in its words: a
 // secondary one, or a primary one without its headers.

@@ -28,26 +28,35 @@ type Self struct {
 }
 
 // selfFor is how long what is known about the app is used; its name can be
-// changed while it runs.
-const selfFor = time.Hour
+// changed while it runs. selfAgain is how long it is used on where GitHub did not tell.
+const (
+	selfFor   = time.Hour
+	selfAgain = time.Minute
+)
 
 type selfCache struct {
-	mu   sync.Mutex
-	self Self
-	at   time.Time
+	mu    sync.Mutex
+	self  Self
+	until time.Time // it is good
 }
 
-// Self returns what the app is. The answer is kept for an hour.
+// Self returns what the app is. The answer is kept for an hour, and as long as GitHub does not give another.
 // https://docs.github.com/en/rest/apps/apps#get-the-authenticated-app
 func (a *App) Self(ctx context.Context) (Self, error) {
 	a.self.mu.Lock()
 	defer a.self.mu.Unlock()
-	if !a.self.at.IsZero() && a.cfg.Now().Sub(a.self.at) < selfFor {
+	if a.cfg.Now().Before(a.self.until) {
 		return a.self.self, nil
 	}
 	got, _, err := a.gh.Apps.Get(ctx, "")
 	if err := whole(err, got.GetSlug()); err != nil {
-		return Self{}, a.failure(err, "read the app itself")
+		err = a.failure(err, "read the app itself")
+		if a.self.self.Slug == "" {
+			return Self{}, err
+		}
+		a.log.WarnContext(ctx, "what is known of the app is used on", "error", err)
+		a.self.until = a.cfg.Now().Add(selfAgain)
+		return a.self.self, nil
 	}
 	s := Self{
 		ID: got.GetID(), Slug: got.GetSlug(), Login: got.GetSlug() + "[bot]", Name: got.GetName(),
@@ -55,13 +64,31 @@ func (a *App) Self(ctx context.Context) (Self, error) {
 		UserID: a.self.self.UserID,
 	}
 	if s.UserID == 0 {
-		// Without it the bot's commits lack a picture; no reason to stop.
-		if u, _, err := a.anon.Users.Get(ctx, url.PathEscape(s.Login)); err == nil {
-			s.UserID = u.GetID()
+		s.UserID = a.userID(ctx, s.Login)
+	}
+	a.self.self, a.self.until = s, a.cfg.Now().Add(selfFor)
+	if s.UserID == 0 { // the bot's commits are nobody's; no reason to stop
+		a.self.until = a.cfg.Now().Add(selfAgain)
+	}
+	return s, nil
+}
+
+// userID is the id of an account, 0 where GitHub does not tell. A server in private mode tells it to nobody who is not
+// signed in; then any installation's token will do.
+// https://docs.github.com/en/rest/users/users#get-a-user
+func (a *App) userID(ctx context.Context, login string) int64 {
+	login = url.PathEscape(login)
+	u, _, err := a.anon.Users.Get(ctx, login)
+	if err != nil {
+		installed, _ := a.Installations(ctx) // without one there are no commits yet
+		for _, in := range installed {
+			if !in.Suspended {
+				u, _, _ = a.installation(in.ID).lists.Users.Get(ctx, login)
+				break
+			}
 		}
 	}
-	a.self.self, a.self.at = s, a.cfg.Now()
-	return s, nil
+	return u.GetID()
 }
 
 // Author is the app as the author of a commit made at a time.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"strings"
 	"testing"
 	"time"
 
@@ -35,6 +36,65 @@ func TestSelf(t *testing.T) {
 	_ = must[Self](t)(w.app.Self(ctx))
 	if n := len(w.got("GET /app")); n != 2 {
 		t.Errorf("asked %d times after an hour", n)
+	}
+}
+
+// A server in private mode tells nobody of an account who does not sign in: a token of any installation will do.
+func TestBotWhereNobodyMayAskUnsigned(t *testing.T) {
+	w := start(t, "/")
+	handler := w.srv.Config.Handler
+	w.srv.Config.Handler = http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+		if strings.HasPrefix(r.URL.Path, "/users/") && r.Header.Get("Authorization") == "" {
+			answer(rw, 401, `{"message":"Must authenticate to access this API."}`)
+			return
+		}
+		handler.ServeHTTP(rw, r)
+	})
+	installed := `[]`
+	w.HandleFunc("GET /app/installations", func(rw http.ResponseWriter, _ *http.Request) { answer(rw, 200, installed) })
+	ctx := t.Context()
+	if got := must[Self](t)(w.app.Self(ctx)); got.UserID != 0 {
+		t.Errorf("without an installation: %+v", got)
+	}
+	installed = `[{"id":1,"account":{"login":"gone"},"permissions":{},"suspended_at":"2026-01-01T00:00:00Z"},
+		{"id":2,"account":{"login":"acme"},"permissions":{}}]`
+	_ = w.clock.sleep(ctx, selfAgain)
+	if got := must[Self](t)(w.app.Self(ctx)); got.UserID != 77 {
+		t.Errorf("got %+v", got)
+	}
+	want := []tokenRequest{{Installation: "2", Permissions: listPermissions()}}
+	if d := cmp.Diff(want, w.minted()); d != "" {
+		t.Error(d)
+	}
+}
+
+// What is known of the app stays known while GitHub does not tell it, and it is asked for seldom meanwhile.
+func TestSelfWhileGitHubFails(t *testing.T) {
+	w := start(t, "/")
+	fails := false
+	handler := w.srv.Config.Handler
+	w.srv.Config.Handler = http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+		if fails && r.URL.Path == "/app" {
+			answer(rw, 401, `{"message":"Bad credentials"}`)
+			return
+		}
+		handler.ServeHTTP(rw, r)
+	})
+	ctx := t.Context()
+	want := must[Self](t)(w.app.Self(ctx))
+	_, fails = w.clock.sleep(ctx, selfFor), true
+	for range 3 {
+		if d := cmp.Diff(want, must[Self](t)(w.app.Self(ctx))); d != "" {
+			t.Error(d)
+		}
+	}
+	if n := strings.Count(w.logs.String(), "read the app itself"); n != 1 {
+		t.Errorf("asked %d times: %s", n, w.logs)
+	}
+	_, fails = w.clock.sleep(ctx, time.Minute), false
+	_ = must[Self](t)(w.app.Self(ctx))
+	if n := len(w.got("GET /app")); n != 2 {
+		t.Errorf("answered %d times", n)
 	}
 }
 

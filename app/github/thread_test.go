@@ -128,3 +128,38 @@ func TestAnswerThatIsRefused(t *testing.T) {
 		t.Errorf("comments %+v", v.OnLines)
 	}
 }
+
+// Answers and a review that come too fast wait, all of them: the limit is said in the words of content that is refused.
+// https://github.com/octokit/plugin-throttling.js/issues/775
+func TestTooManyAnswers(t *testing.T) {
+	for name, write := range map[string]func(s *site, pull int, head string, thread int64) error{
+		"answers": func(s *site, pull int, _ string, thread int64) error {
+			answers := []github.Answer{{Thread: thread, Marker: threadMarker, Body: "Done."},
+				{Thread: thread, Marker: reviewMarker, Body: "This, too."}}
+			return s.repo.AnswerThreads(context.Background(), pull, answers, 0)
+		},
+		"review": func(s *site, pull int, head string, _ int64) error {
+			_, err := s.repo.EnsureReview(context.Background(), pull, reviewMarker, github.NewReview{Head: head, Body: "b",
+				Whole: "w", Lines: []github.LineComment{{Path: "x.txt", Line: 1, Body: "why?"}}}, 0)
+			return err
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s, pull, head := reviewed(t)
+			id, err := s.sim.ReviewComment(full, pull, "ann", "x.txt", 1, "why?")
+			check(t, err)
+			refused := 0
+			s.sim.FailRequests(func(r *http.Request) *ghsim.Fault {
+				if r.Method != http.MethodPost || !strings.Contains(r.URL.Path, "/pulls/") {
+					return nil
+				}
+				refused++
+				return &ghsim.Fault{Status: http.StatusUnprocessableEntity, Body: `{"message":"Validation Failed","errors":[` +
+					`{"resource":"PullRequestReview","code":"abuse","field":"base"}]}`}
+			})
+			if err := write(s, pull, head, id); sia.IsPermanent(err) || sia.RetryAfter(err) < 50*time.Second || refused != 1 {
+				t.Errorf("got %v after %d tries", err, refused)
+			}
+		})
+	}
+}

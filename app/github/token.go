@@ -22,6 +22,14 @@ type Permissions map[string]string
 // asking for them again.
 const reducedFor = 10 * time.Minute
 
+// newTokenFor is how long after a token was made GitHub's servers may not know it, nor what it may do: they hear of it
+// one after the other. A refusal is waited for a second then, and newTokenWait if it is repeated.
+// https://github.com/octokit/auth-app.js/issues/589
+const (
+	newTokenFor  = 5 * time.Second
+	newTokenWait = 2 * time.Second
+)
+
 // maxToken bounds an answer that holds a token, in bytes; it lists the repositories that the token reaches.
 const maxToken = 8 << 20
 
@@ -72,6 +80,7 @@ type tokenSource struct {
 	mu      sync.Mutex
 	tr      *ghinstallation.Transport
 	current string    // the token last handed out
+	since   time.Time // when it was first
 	reduced time.Time // until when to do with fewer permissions; zero: not reduced
 }
 
@@ -105,8 +114,8 @@ func (s *tokenSource) token(ctx context.Context) (string, error) {
 	s.mu.Lock()
 	if s.current != token {
 		s.app.cfg.Secrets.Passing("installation-token", token)
+		s.current, s.since = token, s.app.cfg.Now()
 	}
-	s.current = token
 	s.mu.Unlock()
 	return token, nil
 }
@@ -116,6 +125,13 @@ func (s *tokenSource) handedOut(token string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.current == token
+}
+
+// isNew reports whether a token was made so short a time ago that GitHub's servers may not know it.
+func (s *tokenSource) isNew(token string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.current == token && s.app.cfg.Now().Sub(s.since) < newTokenFor
 }
 
 // drop throws away a token that GitHub refused.

@@ -32,6 +32,12 @@ func answers() []Fact {
 		Source: "rest/using-the-rest-api/rate-limits-for-the-rest-api",
 		NotFor: "needs limits that are used up, an archived repository, and an organisation that shuts the app out",
 	}, {
+		ID: "answers/too-fast",
+		Text: "Content that comes too fast, such as many answers in threads, is refused with `422` and the code `abuse`, " +
+			"or as `submitted too quickly`: a secondary limit, and not content that is refused.",
+		Source: "https://github.com/octokit/plugin-throttling.js/issues/775",
+		NotFor: "needs more requests in a minute than anybody should send",
+	}, {
 		ID: "answers/no-access",
 		Text: "`404` on a private repository means no access; `410` that issues are off or one was deleted; " +
 			"`451` that it is closed for legal reasons.",
