@@ -54,7 +54,8 @@ func (e treeEntry) open() (*os.File, error) {
 
 // walkTree visits what is in dir, in the order of names, a directory before what is in
 // it. Links are met but not followed. Left out are .git and what git ignores: what the
-// .gitignore files on the way name, unless it is tracked. visit says whether to go into a
+// .gitignore files on the way name, unless it is tracked. Nothing is left out where git
+// ignores dir itself and all that is in it: whoever names it means that. visit says whether to go into a
 // directory. It ends with ctx, after walkWithin with [errSlow], and after maxEntries with
 // [errMany].
 func walkTree(ctx context.Context, root *os.Root, dir string, visit func(treeEntry) (bool, error)) error {
@@ -82,6 +83,7 @@ func walkTree(ctx context.Context, root *os.Root, dir string, visit func(treeEnt
 			rules = ignoreRules(folder, at, rules)
 		}
 	}
+	w.named = hidden && !w.tracked().has(at, true)
 	err = w.walkDir(folder, at, 1, rules, hidden)
 	if errors.Is(err, errStop) {
 		return nil
@@ -93,6 +95,7 @@ type treeWalker struct {
 	ctx     context.Context
 	visit   func(treeEntry) (bool, error)
 	tracked func() trackedFiles // asked only where something is named by a .gitignore
+	named   bool                // the walk began at what git ignores, and leaves nothing out
 	most    int                 // entries
 	seen    int
 }
@@ -115,7 +118,7 @@ func (w *treeWalker) walkDir(folder *os.Root, dir string, depth int, rules gitig
 		}
 		e := treeEntry{path: path.Join(dir, d.Name()), depth: depth, mode: d.Type(), folder: folder}
 		hide := hidden || rules.Ignore(e.path, d.IsDir())
-		e.ignored = hide && !w.tracked().has(e.path, d.IsDir())
+		e.ignored = hide && !w.named && !w.tracked().has(e.path, d.IsDir())
 		if e.ignored && !d.IsDir() {
 			continue
 		}

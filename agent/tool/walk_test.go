@@ -93,7 +93,7 @@ func TestTrackedFilesAreSeen(t *testing.T) {
 		"build/deep/kept.txt": "needle\n", "build/made.txt": "needle\n", "1.log": "needle: made\n",
 		"build/other/made.txt": "needle\n", "kept.gen.go": "package needle\n", "made.gen.go": "package needle\n",
 		"sub/made.gen.go": "package needle\n",
-		"top/a.txt":       "needle\n", "topmost": "needle\n",
+		"top/.gitignore":  "*\n", "top/a.txt": "needle\n", "topmost": "needle\n",
 	} {
 		full := filepath.Join(dir, p)
 		if err := errors.Join(os.MkdirAll(filepath.Dir(full), 0o755), os.WriteFile(full, []byte(text), 0o600)); err != nil {
@@ -141,5 +141,15 @@ func TestTrackedFilesAreSeen(t *testing.T) {
 	found, err := SearchTool().Call(t.Context(), Env{Root: root}, json.RawMessage(`{"pattern": "needle"}`))
 	if err != nil || strings.Count(found.Text, "kept") != 2 || strings.Contains(found.Text, "made") {
 		t.Errorf("found, %v:\n%s", err, found.Text)
+	}
+	for args, want := range map[string]string{
+		`{"path": "build/other"}`: "build/other/made.txt (7 bytes)\n",
+		`{"path": "build"}`:       "build/deep/\nbuild/other/ (ignored by git; not shown)\n", // something in it is tracked
+		`{"path": "top"}`:         "top/.gitignore (2 bytes)\ntop/a.txt (7 bytes)\n",
+	} {
+		list, err := ListTool().Call(t.Context(), Env{Root: root}, json.RawMessage(args))
+		if err != nil || list.Text != want {
+			t.Errorf("%s of what git ignores, %v:\n%s", args, err, list.Text)
+		}
 	}
 }
