@@ -25,6 +25,6 @@
 // Formats are from https://git-scm.com/docs/gitformat-pack and /gitformat-index. Packs are
 // checked and indexed by go-git.
 //
-// The package imports nothing of ours. Start reading at cache.go, then fetch.go for reading,
+// Of ours the package imports sia/gitignore alone. Start reading at cache.go, then fetch.go for reading,
 // workspace.go for changing and push.go for sending.
 package gitops

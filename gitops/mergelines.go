@@ -181,7 +181,9 @@ func appendConflict(regions []mergeRegion, ours, theirs []string) []mergeRegion 
 }
 
 func hasLetter(line string) bool {
-	return strings.ContainsFunc(line, func(r rune) bool { return r < 0x80 && (isLetter(byte(r)) || isDigit(byte(r))) })
+	return strings.ContainsFunc(line, func(r rune) bool {
+		return 'a' <= r|0x20 && r|0x20 <= 'z' || '0' <= r && r <= '9'
+	})
 }
 
 // settleSpans finds which lines changed. Where lines that were only added, or only removed, could

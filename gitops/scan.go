@@ -14,6 +14,8 @@ import (
 
 	"github.com/go-git/go-git/v5/plumbing"
 	"github.com/go-git/go-git/v5/plumbing/filemode"
+
+	"github.com/sia-bot/sia/sia/gitignore"
 )
 
 // scan compares the work tree with what was checked out and returns what
@@ -114,7 +116,7 @@ type workScanner struct {
 const maxScanned = 1_000_000
 
 // dir scans one folder. When hidden, it is ignored and only tracked files count.
-func (s *workScanner) dir(root *os.Root, dir string, ignores []ignoreFile, hidden bool, depth int) error {
+func (s *workScanner) dir(root *os.Root, dir string, ignores gitignore.Rules, hidden bool, depth int) error {
 	if s.ctx.Err() != nil {
 		return context.Cause(s.ctx)
 	}
@@ -133,8 +135,8 @@ func (s *workScanner) dir(root *os.Root, dir string, ignores []ignoreFile, hidde
 	if !hidden {
 		for _, e := range entries {
 			if e.Name() == ".gitignore" && e.Type().IsRegular() {
-				if b, err := readSmall(root, e.Name(), maxIgnoreFile); err == nil {
-					ignores = append(ignores[:len(ignores):len(ignores)], parseIgnore(dir, b))
+				if b, err := readSmall(root, e.Name(), gitignore.MaxFile); err == nil {
+					ignores = ignores.With(dir, b)
 				}
 			}
 		}
@@ -161,13 +163,13 @@ func (s *workScanner) dir(root *os.Root, dir string, ignores []ignoreFile, hidde
 }
 
 func (s *workScanner) entry(
-	root *os.Root, p string, e fs.DirEntry, ignores []ignoreFile, hidden bool, depth int,
+	root *os.Root, p string, e fs.DirEntry, ignores gitignore.Rules, hidden bool, depth int,
 ) error {
 	old := s.tracked[p]
 	if old != nil && old.mode == filemode.Submodule {
 		return nil
 	}
-	skip := func() bool { return hidden || isIgnored(ignores, p, e.IsDir()) }
+	skip := func() bool { return hidden || ignores.Ignore(p, e.IsDir()) }
 	if e.IsDir() {
 		hide := skip()
 		if hide && !s.folders[p] {

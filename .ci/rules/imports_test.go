@@ -35,7 +35,7 @@ const module = "github.com/sia-bot/sia"
 //	→ sia → ground
 var layers = [][]string{
 	{"sia/lazyregexp"},
-	{"sia/glob", "sia/invalid", "sia/keyword", "sia/plan", "sia/project", "sia/text", "sia/visible"},
+	{"sia/gitignore", "sia/glob", "sia/invalid", "sia/keyword", "sia/plan", "sia/project", "sia/text", "sia/visible"},
 	{"sia"},
 	{"sia/...", "agent/tool/symbol"},
 	{"agent/locate"},
@@ -66,6 +66,7 @@ var exceptions = map[[2]string]string{
 	{"sia/improve", "agent/llm"}:       "so is an improvement",
 	{"sia/diagnose", "sia/technique"}:  "a diagnosis chooses from the library and applies what it chose",
 	{"sia/diagnose", "sia/escalate"}:   "a diagnosis that needs a person is a question",
+	{"gitops", "sia/gitignore"}:        "tools leave out what commits leave out",
 	{"agent/tool", "agent/sandbox"}:    "the run tool runs commands",
 	{"agent/service", "agent/sandbox"}: "a service is a server of the sandbox",
 
@@ -385,6 +386,7 @@ func TestTheRulesThemselves(t *testing.T) {
 		{"agent/tool", "sia/text", true},
 		{"app/store", "sia/text", true},
 		{"gitops", "sia/text", false},
+		{"gitops", "sia/gitignore", true},
 		{"sia/gate", "sia/tamper", false},
 		{"sia/diagnose", "agent/llm", true},
 		{"sia/improve", "agent/llm", true},

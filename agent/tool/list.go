@@ -4,7 +4,6 @@ import (
 	"context"
 	_ "embed"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"path"
 	"strings"
@@ -57,13 +56,12 @@ func callList(ctx context.Context, env Env, a listArgs) (Result, error) {
 		b.WriteString(e.listLine() + "\n")
 		return e.depth < a.Depth, nil
 	})
-	many := errors.Is(err, errMany)
-	if err != nil && !many {
+	if err != nil && !isCut(err) {
 		return Result{}, err
 	}
 	switch {
-	case many:
-		fmt.Fprintf(&b, "[stopped: %v]\n", errMany)
+	case err != nil:
+		fmt.Fprintf(&b, "[stopped: %v]\n", err)
 	case more:
 		fmt.Fprintf(&b, "[more entries; go on with skip %d]\n", n-1)
 	case b.Len() == 0 && a.Skip > 0:

@@ -81,7 +81,7 @@ func callOutline(ctx context.Context, env Env, a outlineArgs) (Result, error) {
 			}
 			return true, nil
 		})
-		if o.many = errors.Is(err, errMany); err != nil && !o.many {
+		if o.cut = err; err != nil && !isCut(err) {
 			return Result{}, err
 		}
 	}
@@ -106,7 +106,7 @@ type outlinePage struct {
 	met, shown  int
 	files       int
 	full        bool
-	many        bool // the tree has more than is walked
+	cut         error // why the walk ended early
 	headingFile string
 }
 
@@ -141,8 +141,8 @@ func (o *outlinePage) pageText() string {
 		fmt.Fprintf(&o.out, "[more; go on with skip %d, or name a file or a smaller directory]\n", o.skip+o.shown)
 	case o.files > maxOutlined:
 		fmt.Fprintf(&o.out, "[stopped after %d files; name a smaller directory]\n", maxOutlined)
-	case o.many:
-		fmt.Fprintf(&o.out, "[stopped: %v]\n", errMany)
+	case o.cut != nil:
+		fmt.Fprintf(&o.out, "[stopped: %v]\n", o.cut)
 	case o.shown == 0 && o.skip > 0:
 		o.out.WriteString("[no more definitions]\n")
 	case o.shown == 0:

@@ -105,7 +105,7 @@ func callSearch(ctx context.Context, env Env, a searchArgs) (Result, error) {
 			return true, nil
 		})
 	}
-	if s.many = errors.Is(err, errMany); err != nil && !s.many {
+	if s.cut = err; err != nil && !isCut(err) {
 		return Result{}, err
 	}
 	return Result{Text: cutResult(s.pageText(), MaxResult)}, nil
@@ -123,7 +123,7 @@ type searchPage struct {
 	read           int64 // bytes
 	large          int   // files that were passed over, being too large
 	full           bool  // the page is full
-	many           bool  // the tree has more than is walked
+	cut            error // why the walk ended early
 	partly         bool  // the one file that is searched is too large
 }
 
@@ -190,8 +190,8 @@ func (s *searchPage) pageText() string {
 		fmt.Fprintf(&s.out, "[more matches; go on with skip %d, or narrow the search]\n", s.skip+s.shown)
 	case s.read > maxSearched:
 		s.out.WriteString("[stopped after 256 MiB; narrow the search with path or glob]\n")
-	case s.many:
-		fmt.Fprintf(&s.out, "[stopped: %v]\n", errMany)
+	case s.cut != nil:
+		fmt.Fprintf(&s.out, "[stopped: %v]\n", s.cut)
 	case s.shown == 0 && s.skip > 0:
 		s.out.WriteString("[no more matches]\n")
 	case s.shown == 0:

@@ -1,7 +1,6 @@
 package tool
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -14,23 +13,24 @@ import (
 	"sync"
 	"time"
 
-	"github.com/go-git/go-git/v5/plumbing/format/gitignore"
+	"github.com/sia-bot/sia/sia/gitignore"
 )
 
 // Bounds of a walk.
 const (
 	maxEntries = 200_000
 	maxDepth   = 100              // of folders, in what tools read and write
-	maxIgnore  = 256 << 10        // bytes of one .gitignore
-	maxRules   = 2000             // patterns that hold in one folder
 	walkWithin = 20 * time.Second // for whatever is done on the way
 )
 
-// errSlow ends a walk that took too long.
+// errSlow ends a walk that took too long. What was visited until then counts.
 var errSlow = fmt.Errorf("this took more than %s; narrow it with path or glob", walkWithin)
 
 // errMany ends a walk of a tree that has too much in it. What was visited until then counts.
 var errMany = fmt.Errorf("there are more than %d files and folders; name a smaller folder", maxEntries)
+
+// isCut reports whether a walk ended before it had visited everything.
+func isCut(err error) bool { return errors.Is(err, errMany) || errors.Is(err, errSlow) }
 
 // errStop ends a walk without an error.
 var errStop = errors.New("stop")
@@ -54,7 +54,8 @@ func (e treeEntry) open() (*os.File, error) {
 
 // walkTree visits what is in dir, in the order of names, a directory before what is in
 // it. Links are met but not followed. Left out are .git and what git ignores: what the
-// .gitignore files on the way name, unless it is tracked. visit says whether to go into a
+// .gitignore files on the way name, unless it is tracked. Nothing is left out where git
+// ignores dir itself and all that is in it: whoever names it means that. visit says whether to go into a
 // directory. It ends with ctx, after walkWithin with [errSlow], and after maxEntries with
 // [errMany].
 func walkTree(ctx context.Context, root *os.Root, dir string, visit func(treeEntry) (bool, error)) error {
@@ -67,7 +68,7 @@ func walkTree(ctx context.Context, root *os.Root, dir string, visit func(treeEnt
 		return pathError("list", dir, err)
 	}
 	defer func() { folder.Close() }()
-	at, rules := ".", ignoreRules(folder, ".", nil)
+	at, rules, hidden := ".", ignoreRules(folder, "", nil), false
 	for part := range strings.SplitSeq(dir, "/") {
 		if part == "." {
 			continue
@@ -78,9 +79,12 @@ func walkTree(ctx context.Context, root *os.Root, dir string, visit func(treeEnt
 		}
 		folder.Close()
 		folder, at = inner, path.Join(at, part)
-		rules = ignoreRules(folder, at, rules)
+		if hidden = hidden || rules.Ignore(at, true); !hidden {
+			rules = ignoreRules(folder, at, rules)
+		}
 	}
-	err = w.walkDir(folder, at, 1, rules)
+	w.named = hidden && !w.tracked().has(at, true)
+	err = w.walkDir(folder, at, 1, rules, hidden)
 	if errors.Is(err, errStop) {
 		return nil
 	}
@@ -91,16 +95,17 @@ type treeWalker struct {
 	ctx     context.Context
 	visit   func(treeEntry) (bool, error)
 	tracked func() trackedFiles // asked only where something is named by a .gitignore
+	named   bool                // the walk began at what git ignores, and leaves nothing out
 	most    int                 // entries
 	seen    int
 }
 
-func (w *treeWalker) walkDir(folder *os.Root, dir string, depth int, rules []gitignore.Pattern) error {
+// walkDir walks a folder. When hidden, git ignores it, and only what is tracked counts.
+func (w *treeWalker) walkDir(folder *os.Root, dir string, depth int, rules gitignore.Rules, hidden bool) error {
 	entries, err := readFolder(folder, w.most-w.seen)
 	if err != nil {
 		return pathError("list", dir, err)
 	}
-	matcher := gitignore.NewMatcher(rules)
 	for _, d := range entries {
 		if w.ctx.Err() != nil {
 			return context.Cause(w.ctx)
@@ -112,7 +117,8 @@ func (w *treeWalker) walkDir(folder *os.Root, dir string, depth int, rules []git
 			continue
 		}
 		e := treeEntry{path: path.Join(dir, d.Name()), depth: depth, mode: d.Type(), folder: folder}
-		e.ignored = matcher.Match(strings.Split(e.path, "/"), d.IsDir()) && !w.tracked().has(e.path, d.IsDir())
+		hide := hidden || rules.Ignore(e.path, d.IsDir())
+		e.ignored = hide && !w.named && !w.tracked().has(e.path, d.IsDir())
 		if e.ignored && !d.IsDir() {
 			continue
 		}
@@ -128,7 +134,7 @@ func (w *treeWalker) walkDir(folder *os.Root, dir string, depth int, rules []git
 			return err
 		}
 		if enter && d.IsDir() && !e.ignored && depth < maxDepth {
-			if err := w.enter(e, rules); err != nil {
+			if err := w.enter(e, rules, hide); err != nil {
 				return err
 			}
 		}
@@ -136,14 +142,17 @@ func (w *treeWalker) walkDir(folder *os.Root, dir string, depth int, rules []git
 	return nil
 }
 
-// enter walks a folder.
-func (w *treeWalker) enter(e treeEntry, rules []gitignore.Pattern) error {
+// enter walks a folder that was met.
+func (w *treeWalker) enter(e treeEntry, rules gitignore.Rules, hidden bool) error {
 	inner, err := e.folder.OpenRoot(path.Base(e.path))
 	if err != nil {
 		return pathError("list", e.path, err)
 	}
 	defer inner.Close()
-	return w.walkDir(inner, e.path, e.depth+1, ignoreRules(inner, e.path, rules))
+	if !hidden {
+		rules = ignoreRules(inner, e.path, rules)
+	}
+	return w.walkDir(inner, e.path, e.depth+1, rules, hidden)
 }
 
 // readFolder lists what is in a folder, in the order of names: one more than most entries
@@ -162,24 +171,17 @@ func readFolder(folder *os.Root, most int) ([]fs.DirEntry, error) {
 	return entries, err
 }
 
-// ignoreRules adds the patterns of an open folder's .gitignore to those of its parents. A
+// ignoreRules adds the rules of an open folder's .gitignore to those of its parents. A
 // file that can't be read adds nothing.
-func ignoreRules(folder *os.Root, dir string, above []gitignore.Pattern) []gitignore.Pattern {
-	f, _, err := openRegular(folder, ".gitignore")
+func ignoreRules(folder *os.Root, dir string, above gitignore.Rules) gitignore.Rules {
+	f, st, err := openRegular(folder, ".gitignore")
 	if err != nil {
 		return above
 	}
 	defer f.Close()
-	var domain []string
-	if dir != "." {
-		domain = strings.Split(dir, "/")
+	b, err := io.ReadAll(io.LimitReader(f, gitignore.MaxFile))
+	if err != nil || st.Size() > gitignore.MaxFile {
+		return above
 	}
-	rules := above[:len(above):len(above)]
-	lines := bufio.NewScanner(io.LimitReader(f, maxIgnore))
-	for lines.Scan() && len(rules) < maxRules {
-		if l := strings.TrimRight(lines.Text(), " \t\r"); l != "" && !strings.HasPrefix(l, "#") {
-			rules = append(rules, gitignore.ParsePattern(l, domain))
-		}
-	}
-	return rules
+	return above.With(dir, b)
 }

@@ -1,6 +1,7 @@
 package tool
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -11,26 +12,7 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
-
-	"github.com/go-git/go-git/v5/plumbing/format/gitignore"
 )
-
-// However long lists of what to ignore are, and however many, so many of their patterns count.
-func TestIgnoredPatternsAreBounded(t *testing.T) {
-	root, err := os.OpenRoot(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { root.Close() })
-	for lines, want := range map[int]int{1500: maxRules, 20_000: maxRules, 100: 1600} {
-		if err := root.WriteFile(".gitignore", []byte(strings.Repeat("**/a*b*c*d*e*f\n", lines)), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		if got := ignoreRules(root, "below", make([]gitignore.Pattern, 1500)); len(got) != want {
-			t.Errorf("%d patterns below 1500: %d count, want %d", lines, len(got), want)
-		}
-	}
-}
 
 // A tree that has more in it than is walked is not said to have been walked whole, and what was met counts.
 func TestWalksSayThatTheyStopped(t *testing.T) {
@@ -50,13 +32,21 @@ func TestWalksSayThatTheyStopped(t *testing.T) {
 			met++
 			return true, nil
 		}}
-		if err := w.walkDir(root, ".", 1, nil); !errors.Is(err, want) || met != most {
+		if err := w.walkDir(root, ".", 1, nil, false); !errors.Is(err, want) || met != most {
 			t.Errorf("%d of 10: %v after %d", most, err, met)
 		}
 	}
-	s := searchPage{many: true}
-	if got := s.pageText(); strings.Contains(got, "no match") || !strings.Contains(got, "200000 files and folders") {
-		t.Errorf("a search that did not see everything says %q", got)
+	for _, why := range []error{errMany, errSlow} {
+		ctx, cancel := context.WithCancelCause(t.Context())
+		cancel(why)
+		for args, tool := range map[string]Tool{
+			`{"pattern": "a"}`: SearchTool(), `{"depth": 2}`: ListTool(), `{}`: OutlineTool(),
+		} {
+			got, err := tool.Call(ctx, Env{Root: root}, json.RawMessage(args))
+			if err != nil || got.Text != fmt.Sprintf("[stopped: %v]\n", why) {
+				t.Errorf("%s that did not see everything says %q, %v", tool.Name, got.Text, err)
+			}
+		}
 	}
 }
 
@@ -99,9 +89,11 @@ func TestWalksEnd(t *testing.T) {
 func TestTrackedFilesAreSeen(t *testing.T) {
 	dir := t.TempDir()
 	for p, text := range map[string]string{
-		".gitignore": "build/\n*.gen.go\n/top\n", "build/deep/kept.txt": "needle\n", "build/made.txt": "needle\n",
+		".gitignore":          "\ufeff*.gen.go\n!*/\nbuild/\n/top\n[!a-z].log\n",
+		"build/deep/kept.txt": "needle\n", "build/made.txt": "needle\n", "1.log": "needle: made\n",
 		"build/other/made.txt": "needle\n", "kept.gen.go": "package needle\n", "made.gen.go": "package needle\n",
-		"top/a.txt": "needle\n", "topmost": "needle\n",
+		"sub/made.gen.go": "package needle\n",
+		"top/.gitignore":  "*\n", "top/a.txt": "needle\n", "topmost": "needle\n",
 	} {
 		full := filepath.Join(dir, p)
 		if err := errors.Join(os.MkdirAll(filepath.Dir(full), 0o755), os.WriteFile(full, []byte(text), 0o600)); err != nil {
@@ -149,5 +141,15 @@ func TestTrackedFilesAreSeen(t *testing.T) {
 	found, err := SearchTool().Call(t.Context(), Env{Root: root}, json.RawMessage(`{"pattern": "needle"}`))
 	if err != nil || strings.Count(found.Text, "kept") != 2 || strings.Contains(found.Text, "made") {
 		t.Errorf("found, %v:\n%s", err, found.Text)
+	}
+	for args, want := range map[string]string{
+		`{"path": "build/other"}`: "build/other/made.txt (7 bytes)\n",
+		`{"path": "build"}`:       "build/deep/\nbuild/other/ (ignored by git; not shown)\n", // something in it is tracked
+		`{"path": "top"}`:         "top/.gitignore (2 bytes)\ntop/a.txt (7 bytes)\n",
+	} {
+		list, err := ListTool().Call(t.Context(), Env{Root: root}, json.RawMessage(args))
+		if err != nil || list.Text != want {
+			t.Errorf("%s of what git ignores, %v:\n%s", args, err, list.Text)
+		}
 	}
 }

@@ -10,10 +10,9 @@ import (
 
 // Hook is the app's webhook as GitHub has it.
 type Hook struct {
-	URL         string // where deliveries go; "" when none is set
-	ContentType string // json or form
-	Secret      bool   // whether there is one; GitHub does not show it
-	Insecure    bool   // certificates are not verified
+	URL      string // where deliveries go; "" when none is set
+	Secret   bool   // whether there is one; GitHub does not show it
+	Insecure bool   // certificates are not verified
 }
 
 // Hook returns the app's webhook, the zero Hook when it has none. It is asked of GitHub each
@@ -27,8 +26,7 @@ func (a *App) Hook(ctx context.Context) (Hook, error) {
 	if err != nil {
 		return Hook{}, a.failure(err, "read the app's webhook")
 	}
-	return Hook{URL: got.GetURL(), ContentType: got.GetContentType(), Secret: got.GetSecret() != "",
-		Insecure: got.GetInsecureSSL() == "1"}, nil
+	return Hook{URL: got.GetURL(), Secret: got.GetSecret() != "", Insecure: got.GetInsecureSSL() == "1"}, nil
 }
 
 // Tried is one try to deliver a webhook.

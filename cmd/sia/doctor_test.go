@@ -2,7 +2,12 @@ package main
 
 import (
 	"bytes"
+	"crypto/rand"
+	"crypto/rsa"
+	"crypto/x509"
+	"encoding/pem"
 	"errors"
+	"fmt"
 	"maps"
 	"net/http"
 	"net/http/httptest"
@@ -17,7 +22,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/sia-bot/sia/agent/sandbox"
+	"github.com/sia-bot/sia/app/github"
 	"github.com/sia-bot/sia/cmd/internal/cli"
+	"github.com/sia-bot/sia/sia/secret"
 	"github.com/sia-bot/sia/sim/ghsim"
 )
 
@@ -77,6 +84,29 @@ func TestDoctorWithoutGitHub(t *testing.T) {
 	}
 	if found["GitHub App"] || !found["model coder"] {
 		t.Errorf("all right: %v", found)
+	}
+}
+
+// A webhook is fine in either of the two forms that GitHub sends.
+func TestDoctorKnowsBothFormsOfWebhooks(t *testing.T) {
+	key, err := rsa.GenerateKey(rand.Reader, 2048)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pemKey := pem.EncodeToMemory(&pem.Block{Type: "RSA PRIVATE KEY", Bytes: x509.MarshalPKCS1PrivateKey(key)})
+	for _, form := range []string{"json", "form"} {
+		srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			fmt.Fprintf(w, `{"content_type":%q,"secret":"********","url":"https://sia.acme.dev/webhook"}`, form)
+		}))
+		t.Cleanup(srv.Close)
+		a, err := github.New(github.Config{AppID: 1, BaseURL: srv.URL + "/", Writes: github.Uncounted{},
+			Secrets: &secret.Masker{}, PrivateKey: pemKey})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if f := checkHook(t.Context(), a); !f.OK || f.Weaker {
+			t.Errorf("%s: %+v", form, f)
+		}
 	}
 }
 

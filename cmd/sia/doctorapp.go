@@ -125,9 +125,6 @@ func checkHook(ctx context.Context, a *github.App) doctorFinding {
 	case !hook.Secret:
 		f.Detail, f.Fix = "the app has no webhook secret, so SIA refuses all that GitHub sends", settings+"set the one of "+
 			"--webhook-secret"
-	case hook.ContentType != "" && hook.ContentType != "json":
-		f.Detail, f.Fix = "webhooks are sent as "+hook.ContentType+", which SIA does not read", settings+"set the content "+
-			"type to application/json"
 	case hook.Insecure:
 		f.OK, f.Weaker, f.Fix = true, true, settings+"turn the verification of certificates on"
 		f.Detail += ", without verifying its certificate"

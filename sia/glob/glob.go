@@ -38,6 +38,7 @@ type parser struct {
 	rest string
 	bad  bool
 	part bool // a part of the path has begun
+	ends bool // a part of the path ends behind the braces that are open
 }
 
 // parse reads up to the end of the glob or, within braces, of the alternative.
@@ -48,21 +49,21 @@ func (p *parser) parse(braces int) string {
 		switch {
 		case braces > 0 && (c == ',' || c == '}'):
 			return b.String()
-		case !p.part && (p.rest == "**" || strings.HasPrefix(p.rest, "**/")):
-			if p.rest == "**" {
-				b.WriteString(`.*`)
-			} else {
-				b.WriteString(`(?:.*/)?`)
-			}
-			p.rest = strings.TrimPrefix(p.rest[2:], "/")
+		case !p.part && strings.HasPrefix(p.rest, "**/"):
+			b.WriteString(`(?:.*/)?`)
+			p.rest = p.rest[3:]
 			continue
-		case p.rest == "/**": // what is in a folder, and the folder
+		case !p.part && strings.HasPrefix(p.rest, "**") && p.endsPart(p.rest[2:], braces):
+			b.WriteString(`.*`)
+			p.rest = p.rest[2:]
+			continue
+		case strings.HasPrefix(p.rest, "/**") && p.endsPart(p.rest[3:], braces): // what is in a folder, and the folder
 			b.WriteString(`(?:/.*)?`)
-			p.rest = ""
+			p.rest = p.rest[3:]
 			continue
 		}
 		r := p.next()
-		p.part = r != '/'
+		p.part = r != '/' && (p.part || r != '{')
 		switch r {
 		case '*':
 			b.WriteString(`[^/]*`)
@@ -82,10 +83,19 @@ func (p *parser) parse(braces int) string {
 	return b.String()
 }
 
+// endsPart reports whether a part of the path ends where the rest of the glob begins.
+func (p *parser) endsPart(rest string, braces int) bool {
+	return rest == "" || rest[0] == '/' || braces > 0 && p.ends && (rest[0] == ',' || rest[0] == '}')
+}
+
 // parseBraces reads alternatives, behind their opening brace.
 func (p *parser) parseBraces(braces int) string {
+	part, ends := p.part, p.ends
+	p.ends = p.endsPart(p.behindBraces(), braces-1)
+	defer func() { p.ends = ends }()
 	var all []string
 	for braces <= maxBraces && !p.bad {
+		p.part = part
 		all = append(all, p.parse(braces))
 		end := p.rest == ""
 		if end {
@@ -99,6 +109,24 @@ func (p *parser) parseBraces(braces int) string {
 	}
 	p.bad = true
 	return ""
+}
+
+// behindBraces returns what follows the closing brace of those whose inside the rest is.
+func (p *parser) behindBraces() string {
+	q := parser{rest: p.rest}
+	for open := 1; open > 0 && q.rest != ""; {
+		switch q.next() {
+		case '{':
+			open++
+		case '}':
+			open--
+		case '[':
+			q.parseClass()
+		case '\\':
+			q.next()
+		}
+	}
+	return q.rest
 }
 
 // parseClass reads a class of characters, behind its opening bracket.

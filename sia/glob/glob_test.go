@@ -10,7 +10,9 @@ import (
 
 var globs = []string{"*", "*.go", "**", "**/*.go", "src/**", "src/**/*.go", "src/*", "{a,b}.*", "*.{go,ts}",
 	"src/{b,c}/**", "[ab].*", "[!a].*", "[^a]*", "?.go", "é.*", "ü/?.go", `src/\{x\}.go`, "src/x-[0-9].go", "[", "{a",
-	"a/**/b", `a/\[b\].md`, "**/b/**", "{src,a}/**/*", ".github/**", "**/.npmrc", "docs/CODEOWNERS"}
+	"a/**/b", `a/\[b\].md`, "**/b/**", "{src,a}/**/*", ".github/**", "**/.npmrc", "docs/CODEOWNERS",
+	"{src/**,a/**}", "{.github/**}", "{*.md,**/*.ts}", "{**/*.lock,**/.npmrc}", "{**/x-1.go,web/**}", "src/{a,b/**}",
+	"{src/**,a}/d.ts", "{src/**,a}.go", "{web/{**,x},src/{b/**,x}}", "{[}],src/**}", "{a,**}.go"}
 
 var paths = []string{"a.go", "b.ts", "src", "src/a.go", "src/b/a.go", "src/b/c/d.ts", "src/x-1.go", "ü/é.go",
 	"src/{x}.go", "a/b", "a/[b].md", ".github/workflows/ci.yml", "web/.npmrc", ".npmrc", "docs/CODEOWNERS", "a\nb"}

@@ -1,4 +1,4 @@
-package gitops
+package gitignore
 
 import "strings"
 
@@ -44,10 +44,9 @@ func splitGlob(p string) []string {
 // part "**" stands for any number of folders, at the end for at least one part.
 func matchPath(pattern, path []string) bool {
 	// can[j] says whether the pattern so far matches the first j parts of path.
-	can := make([]bool, len(path)+1)
+	can, next := make([]bool, len(path)+1), make([]bool, len(path)+1)
 	can[0] = true
 	for i, part := range pattern {
-		next := make([]bool, len(path)+1)
 		any := false
 		for j := range next {
 			switch {
@@ -57,11 +56,11 @@ func matchPath(pattern, path []string) bool {
 			case part == "**":
 				any = any || can[j]
 				next[j] = any
-			case j > 0 && can[j-1]:
-				next[j] = matchName(part, path[j-1])
+			default:
+				next[j] = j > 0 && can[j-1] && matchName(part, path[j-1])
 			}
 		}
-		can = next
+		can, next = next, can
 	}
 	return can[len(path)]
 }
@@ -129,14 +128,16 @@ func matchClass(p string, c byte) (n int, ok bool) {
 		if p[i] == ']' && !first {
 			return i + 1, ok != negated
 		}
-		if name, rest, found := strings.Cut(p[i:], ":]"); found && strings.HasPrefix(name, "[:") {
-			in, known := byteClass[name[2:]]
-			if !known {
-				return -1, false
+		if strings.HasPrefix(p[i:], "[:") {
+			if name, rest, found := strings.Cut(p[i+2:], ":]"); found {
+				in, known := byteClass[name]
+				if !known {
+					return -1, false
+				}
+				ok = ok || in(c)
+				i = len(p) - len(rest)
+				continue
 			}
-			ok = ok || in(c)
-			i = len(p) - len(rest)
-			continue
 		}
 		lo, at := classByte(p, i)
 		hi := lo

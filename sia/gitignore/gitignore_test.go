@@ -1,4 +1,4 @@
-package gitops
+package gitignore
 
 import (
 	"os"
@@ -15,7 +15,9 @@ import (
 // Patterns and paths of random pieces are judged as `git check-ignore` judges them.
 func TestIgnoreEqualsGit(t *testing.T) {
 	dir := t.TempDir()
-	git(t, dir, "init", "-q")
+	if out, err := exec.CommandContext(t.Context(), "git", "init", "-q", dir).CombinedOutput(); err != nil {
+		t.Fatalf("git init: %v\n%s", err, out)
+	}
 	piece := rapid.SampledFrom([]string{"a", "b", "*", "**", "?", "/", "/", "[ab]", "[!a]", "[^b-z]", "\\a", "\\*", "ab",
 		".", "[[:alpha:]]", "[]a]", "[a-", "\\", "x*y", "{a,b}", "[\\]a]", " "})
 	pattern := rapid.Custom(func(t *rapid.T) string {
@@ -30,7 +32,9 @@ func TestIgnoreEqualsGit(t *testing.T) {
 		}
 		rules := rapid.SliceOfN(pattern, 1, 4).Draw(rt, "rules")
 		content := rapid.SampledFrom([]string{"", "", "", byteOrderMark}).Draw(rt, "mark") + strings.Join(rules, "\n") + "\n"
-		must0(t, os.WriteFile(filepath.Join(dir, ".gitignore"), []byte(content), 0o644))
+		if err := os.WriteFile(filepath.Join(dir, ".gitignore"), []byte(content), 0o644); err != nil {
+			t.Fatal(err)
+		}
 		var paths []string
 		for range 25 {
 			p := strings.Join(rapid.SliceOfN(name, 1, 4).Draw(rt, "path"), "/")
@@ -43,7 +47,7 @@ func TestIgnoreEqualsGit(t *testing.T) {
 		cmd.Dir, cmd.Stdin = dir, strings.NewReader(strings.Join(paths, "\x00")+"\x00")
 		out, _ := cmd.Output() // exits 1 when none is ignored
 		fields := strings.Split(string(out), "\x00")
-		f := []ignoreFile{parseIgnore("", []byte(content))}
+		f := Rules(nil).With("", []byte(content))
 		for i, p := range paths {
 			if len(fields) < 4*i+4 {
 				rt.Fatalf("git says too little: %q", out)
@@ -53,12 +57,12 @@ func TestIgnoreEqualsGit(t *testing.T) {
 			// As the scan does: a folder above that is ignored decides.
 			got := false
 			for at := range p {
-				if p[at] == '/' && isIgnored(f, p[:at], true) {
+				if p[at] == '/' && f.Ignore(p[:at], true) {
 					got = true
 					break
 				}
 			}
-			if got = got || isIgnored(f, p, false); got != want {
+			if got = got || f.Ignore(p, false); got != want {
 				rt.Fatalf("rules %q, path %q: ignored %v, git says %v by %q", rules, p, got, want, rule)
 			}
 		}
@@ -73,4 +77,23 @@ func TestMatchIsBounded(t *testing.T) {
 	if matchPath(strings.Split(strings.Repeat("**/a/", 300)+"b", "/"), strings.Split(strings.Repeat("a/", 250)+"c", "/")) {
 		t.Error("matched")
 	}
+}
+
+// However long lists of what to ignore are, and however many, so many of their patterns count.
+func TestIgnoredPatternsAreBounded(t *testing.T) {
+	long := func(lines int) []byte { return []byte(strings.Repeat("**/a*b*c*d*e*f\n", lines)) }
+	for lines, want := range map[int]int{5000: maxRules, 100_000: maxRules, 100: 6100} {
+		r := Rules(nil).With("", long(6000)).With("below", long(lines))
+		if got := len(r[0].rules) + len(r[1].rules); got != want {
+			t.Errorf("%d patterns below 6000: %d count, want %d", lines, got, want)
+		}
+	}
+}
+
+// FuzzIgnore reads any .gitignore, and asks it about any path.
+func FuzzIgnore(f *testing.F) {
+	f.Add([]byte("*.log\n!/src/**\n[a-\n{x"), "x/y")
+	f.Fuzz(func(_ *testing.T, b []byte, p string) {
+		_ = Rules(nil).With("", b).With("src", b).Ignore(p, false)
+	})
 }
