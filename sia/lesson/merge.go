@@ -127,7 +127,7 @@ func (l Lesson) aboutWords() []string {
 // sameLesson reports whether two lessons say the same. A copy from other repositories quotes no
 // check, so the quotes of this repository's lesson are left out of the comparison with it.
 func sameLesson(a, b Lesson) bool {
-	if a.Kind != b.Kind {
+	if a.Kind != b.Kind || a.unspaced() != b.unspaced() {
 		return false
 	}
 	if a.From.Source == FromOrganisation || b.From.Source == FromOrganisation {
