@@ -89,7 +89,7 @@ func (ls *Lessons) Learn(
 	}
 	for _, id := range kept.Conflicts {
 		other, err := ls.store.Lesson(ctx, l.Repo, id)
-		if err != nil {
+		if err != nil && !errors.Is(err, store.ErrNotFound) { // a copy that was taken away since
 			return kept, nil, err
 		}
 		if other.Live() {
