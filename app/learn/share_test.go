@@ -141,8 +141,8 @@ func TestTeachAgainstWhatIsGone(t *testing.T) {
 	_, err = w.store.TakeSharedLessons(ctx, repo, w.now)
 	w.must(err)
 	w.tidy()
-	if answer, _ := w.teach(2, sia.Teach{Learn: "Never run make generate after changes of the schema."}); !strings.Contains(
-		answer, string(a)) {
+	answer, _ := w.teach(2, sia.Teach{Learn: "Never run make generate after changes of the schema."})
+	if !strings.Contains(answer, string(a)) {
 		t.Fatalf("the copy contradicts nothing: %q", answer)
 	}
 	_, _, err = w.Unshare(ctx, a)

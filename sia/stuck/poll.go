@@ -10,7 +10,8 @@ import (
 var pollWords = wordsOf("sleep wait watch poll status ps pgrep jobs healthcheck wait_for logs")
 
 // pollers are the programs of which a command such as status says that the agent waits.
-var pollers = wordsOf("kubectl oc helm docker docker-compose podman systemctl service supervisorctl pm2 gh aws gcloud az")
+var pollers = wordsOf("kubectl oc helm docker docker-compose podman systemctl service supervisorctl pm2 gh aws " +
+	"gcloud az")
 
 // beforeCommands stand before a command's own name, as do options, numbers and variables.
 var beforeCommands = wordsOf("do then else while until if ! { time timeout sudo exec command nohup bash sh")

@@ -123,7 +123,8 @@ func TestMechanisms(t *testing.T) {
 			}
 		}, check: func(b sia.Brief) any { return dos(b.Steps) },
 			exp: []string{"item 0; and: item 1", "item 2; and: item 3", "item 4; and: item 5",
-				"item 6; and: item 7; and: item 8", "item 9; and: item 10", "item 11; and: item 12", "item 13; and: item 14; and: item 15", integrate}},
+				"item 6; and: item 7; and: item 8", "item 9; and: item 10", "item 11; and: item 12",
+				"item 13; and: item 14; and: item 15", integrate}},
 		{id: sia.Decomposition, input: func(in *technique.Input) {
 			in.Steps = nil
 			for i := range 14 {
