@@ -151,10 +151,10 @@ func (l *lockedBuffer) String() string {
 	return l.b.String()
 }
 
-// What a model says of a person's fix is proposed without the secrets in it.
+// What a model says of a person's fix is proposed without the secrets in it, and those in the fix it is not told.
 func TestNoSecretInAProposal(t *testing.T) {
 	t.Parallel()
-	token := planted("proposal")
+	token, pushed := planted("proposal"), planted("fix")
 	files := map[string]string{
 		"check.sh": "[ ! -f hello.txt ] || grep -qx 'Hello, world!' hello.txt || " +
 			"{ echo 'hello.txt:1: error: wrong greeting'; exit 1; }\n",
@@ -166,11 +166,12 @@ func TestNoSecretInAProposal(t *testing.T) {
 			{Calls: []scripted.Call{{Name: "write", Args: map[string]any{"path": "hello.txt", "content": "Hello\n"}}}},
 			{Calls: []scripted.Call{{Name: "finish", Args: map[string]any{"summary": "Done."}}}},
 		}},
-		{Name: "study", Model: "sia", User: "What the person changed", Turns: []scripted.Answer{{JSON: map[string]any{
-			"summary": "They used " + token, "resembles": "", "id": "use-the-key", "name": token,
-			"when":     "a key such as " + token + " is at hand",
-			"patterns": []string{"environment"}, "changes": []string{"quote"}, "instructions": "Use " + token,
-		}}}},
+		{Name: "study", Model: "sia", User: "What the person changed", Not: pushed,
+			Turns: []scripted.Answer{{JSON: map[string]any{
+				"summary": "They used " + token, "resembles": "", "id": "use-the-key", "name": token,
+				"when":     "a key such as " + token + " is at hand",
+				"patterns": []string{"environment"}, "changes": []string{"quote"}, "instructions": "Use " + token,
+			}}}},
 		{Name: "why", Model: "sia", Turns: []scripted.Answer{{JSON: map[string]any{
 			"diagnosis": "Nobody said which greeting.", "pattern": "unclear-specification", "technique": "",
 			"modified_prompt": "", "hypothesis": "", "confidence": 0.9,
@@ -186,7 +187,7 @@ func TestNoSecretInAProposal(t *testing.T) {
 	}
 	stage.Settle()
 	if _, err := stage.Sim.PushFiles(apptest.Repo, stage.Task(1).Branch, apptest.Owner, "Fix",
-		map[string]string{"hello.txt": "Hello, world!\n"}); err != nil {
+		map[string]string{"hello.txt": "Hello, world!\n", "deploy.txt": "with " + pushed + "\n"}); err != nil {
 		t.Fatal(err)
 	}
 	stage.Settle()

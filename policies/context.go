@@ -48,8 +48,8 @@ type Context struct {
 	Failed     int     `json:"failed,omitempty"`     // of them, those that failed in this task, or at this part
 	Spent      float64 `json:"spent,omitempty"`      // of the task's budget, 0–1
 
-	Alone  Tally `json:"alone"`  // tasks of this kind here that ended without a person's answer
-	Helped Tally `json:"helped"` // and those in which a person answered
+	Alone  Tally `json:"alone"`  // tasks of this kind here; passed are those that did so without a person's answer
+	Helped Tally `json:"helped"` // of them, those in which a person answered
 }
 
 // Parts lists the kinds of parts of an attempt.

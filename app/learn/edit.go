@@ -18,13 +18,9 @@ func (ls *Lessons) Edit(
 ) (lesson.Lesson, error) {
 	ls.editing.Lock() // of two people who edit the same words, the second is told
 	defer ls.editing.Unlock()
-	all, err := ls.store.Lessons(ctx, repo)
+	known, err := ls.byID(ctx, repo)
 	if err != nil {
 		return lesson.Lesson{}, err
-	}
-	known := make(map[lesson.ID]lesson.Lesson, len(all))
-	for _, l := range all {
-		known[l.ID] = l
 	}
 	was, there := known[id]
 	if !there {
@@ -43,4 +39,14 @@ func (ls *Lessons) Edit(
 		return lesson.Lesson{}, lesson.Refused("A lesson in these words is there already; forget this one instead.")
 	}
 	return changed[0], ls.store.PutLessons(ctx, repo, changed...)
+}
+
+// byID are a repository's lessons of every state.
+func (ls *Lessons) byID(ctx context.Context, repo int64) (map[lesson.ID]lesson.Lesson, error) {
+	all, err := ls.store.Lessons(ctx, repo)
+	known := make(map[lesson.ID]lesson.Lesson, len(all))
+	for _, l := range all {
+		known[l.ID] = l
+	}
+	return known, err
 }

@@ -57,3 +57,33 @@ func TestEditingALesson(t *testing.T) {
 		t.Errorf("a forgotten one: %v", err)
 	}
 }
+
+// What was counted for and against old words says nothing about a person's new ones, nor about the same words when
+// the person teaches them anew after they were archived.
+func TestEditBeginsAnew(t *testing.T) {
+	const words = "Run make generate after a change of the schema."
+	for name, anew := range map[string]func(w *teacher, old lesson.Lesson){
+		"edited": func(w *teacher, old lesson.Lesson) {
+			d := lesson.DraftOf(old)
+			d.Text = "Run make gen after a change of the schema."
+			_, err := w.Edit(t.Context(), repo, old.ID, d, sia.Actor{Login: "ben"})
+			w.must(err)
+		},
+		"taught again": func(w *teacher, _ lesson.Lesson) { w.teach(1, sia.Teach{Learn: words}) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newTeacher(t)
+			old := lesson.NewTaught(repo, "old", words, sia.Actor{Login: "ada"}, sia.Task{}, w.now)
+			old.State, old.Bad = lesson.Archived, 6
+			w.must(w.store.PutLessons(t.Context(), repo, old))
+			anew(w, old)
+			w.tidy()
+			all, err := w.store.Lessons(t.Context(), repo)
+			w.must(err)
+			if len(all) != 2 || all[0].State != lesson.Merged || all[1].State != lesson.Active ||
+				all[1].Good != lesson.PersonWeight || all[1].Bad != 0 {
+				t.Errorf("after a heartbeat: %+v", all)
+			}
+		})
+	}
+}

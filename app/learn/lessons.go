@@ -151,10 +151,7 @@ func (ls *Lessons) mergeLike(ctx context.Context, l lesson.Lesson) error {
 
 func (ls *Lessons) merge(ctx context.Context, repo int64, lessons []lesson.Lesson) error {
 	changed, evidence := lesson.Merge(lessons, ls.now())
-	if err := ls.store.PutLessons(ctx, repo, changed...); err != nil {
-		return err
-	}
-	return ls.store.CountLessons(ctx, repo, evidence...)
+	return ls.store.MergeLessons(ctx, repo, changed, evidence)
 }
 
 // toolUse counts how the agent's tools fared in a task.

@@ -99,6 +99,29 @@ func TestTeachOnce(t *testing.T) {
 	}
 }
 
+// Whoever has a lesson forgotten by the id that it once had means what stands for it now.
+func TestForgetWhatWasMerged(t *testing.T) {
+	w := newTeacher(t)
+	ctx := context.Background()
+	w.teach(1, sia.Teach{Learn: "Run make generat after a change."})
+	all, err := w.store.Lessons(ctx, repo)
+	w.must(err)
+	d := lesson.DraftOf(all[0])
+	d.Text = "Run make generate after a change."
+	_, err = w.Edit(ctx, repo, all[0].ID, d, sia.Actor{Login: "ben"})
+	w.must(err)
+	for range 2 {
+		answer, done := w.teach(2, sia.Teach{Forget: string(all[0].ID)})
+		if !done || !strings.Contains(answer, d.Text) {
+			t.Errorf("%v %q", done, answer)
+		}
+	}
+	want := map[string]lesson.State{all[0].Text: lesson.Merged, d.Text: lesson.Forgotten}
+	if diff := cmp.Diff(want, w.states()); diff != "" {
+		t.Error(diff)
+	}
+}
+
 // The outcome that taught a lesson counts for it once, and once more for each task
 // that teaches it again, whether it was counted before the lessons were merged or
 // after, however often both are done.

@@ -126,3 +126,29 @@ func TestUnshareable(t *testing.T) {
 		t.Error(d)
 	}
 }
+
+// A lesson that contradicted one that was taken away since is taught again.
+func TestTeachAgainstWhatIsGone(t *testing.T) {
+	w := newTeacher(t)
+	ctx := context.Background()
+	w.own()
+	const words = "Run make generate after a change of the schema."
+	a := w.hear(8, words)
+	w.hear(9, words)
+	_, _, err := w.Share(ctx, a, "root")
+	w.must(err)
+	w.teach(1, sia.Teach{Learn: "Never run make generate after a change of the schema."})
+	_, err = w.store.TakeSharedLessons(ctx, repo, w.now)
+	w.must(err)
+	w.tidy()
+	answer, _ := w.teach(2, sia.Teach{Learn: "Never run make generate after changes of the schema."})
+	if !strings.Contains(answer, string(a)) {
+		t.Fatalf("the copy contradicts nothing: %q", answer)
+	}
+	_, _, err = w.Unshare(ctx, a)
+	w.must(err)
+	answer, done := w.teach(3, sia.Teach{Learn: "Never run make generate after a change of schemas."})
+	if !done || strings.Contains(answer, string(a)) {
+		t.Errorf("%v %q", done, answer)
+	}
+}

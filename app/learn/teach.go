@@ -89,7 +89,7 @@ func (ls *Lessons) Learn(
 	}
 	for _, id := range kept.Conflicts {
 		other, err := ls.store.Lesson(ctx, l.Repo, id)
-		if err != nil {
+		if err != nil && !errors.Is(err, store.ErrNotFound) { // a copy that was taken away since
 			return kept, nil, err
 		}
 		if other.Live() {
@@ -119,14 +119,14 @@ func (ls *Lessons) Forget(
 // forgetShare is how much of a person's words a lesson has to have to be meant.
 const forgetShare = .7
 
-// named are the lessons that a person can mean.
+// named are the lessons that a person can mean; by the id of one that was merged, the one that stands for it.
 func (ls *Lessons) named(ctx context.Context, repo int64, event, text string) ([]lesson.Lesson, error) {
 	if id := lesson.ID(strings.Trim(text, "`# ")); id.Valid() {
-		l, err := ls.store.Lesson(ctx, repo, id)
-		if errors.Is(err, store.ErrNotFound) {
-			return nil, nil
+		known, err := ls.byID(ctx, repo)
+		if l := lesson.Standing(known, id); l.ID != "" {
+			return []lesson.Lesson{l}, nil
 		}
-		return []lesson.Lesson{l}, err
+		return nil, err
 	}
 	found, err := ls.store.LessonsLike(ctx, repo, lesson.Words(text, queryWords), lessonsLike)
 	if err != nil {

@@ -30,10 +30,11 @@ func (s *OutcomeStore) RecordTaskEnd(ctx context.Context, e TaskEnd) error {
 // TaskCount is how many tasks ended, and how many of them passed.
 type TaskCount struct{ Ended, Passed int }
 
-// TaskEnds counts the tasks of a kind in a repository: those that ended without a person's
-// answer, and those in which a person gave one.
+// TaskEnds counts the tasks of a kind in a repository: all of them, of which those passed alone that
+// passed without a person's answer, and those in which a person gave one. To leave the latter out of the
+// former would leave out those that were not passed alone.
 func (s *OutcomeStore) TaskEnds(ctx context.Context, repo int64, kind string) (alone, helped TaskCount, err error) {
-	err = s.r.QueryRowContext(ctx, `SELECT count(CASE WHEN helped = 0 THEN 1 END),
+	err = s.r.QueryRowContext(ctx, `SELECT count(*),
 			count(CASE WHEN helped = 0 AND passed = 1 THEN 1 END),
 			count(CASE WHEN helped = 1 THEN 1 END), count(CASE WHEN helped = 1 AND passed = 1 THEN 1 END)
 		FROM task_ends WHERE repo_id = ? AND kind = ?`, repo, kind).

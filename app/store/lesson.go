@@ -16,7 +16,15 @@ import (
 // forgot stays forgotten as it is, and counts and creation stay what they were,
 // for only [LessonStore.CountLessons] moves counts.
 func (s *LessonStore) PutLessons(ctx context.Context, repo int64, lessons ...lesson.Lesson) error {
-	if len(lessons) == 0 {
+	return s.MergeLessons(ctx, repo, lessons, nil)
+}
+
+// MergeLessons writes lessons as [LessonStore.PutLessons] does, and then takes evidence as
+// [LessonStore.CountLessons] does, all or none of it.
+func (s *LessonStore) MergeLessons(
+	ctx context.Context, repo int64, lessons []lesson.Lesson, evidence []lesson.Evidence,
+) error {
+	if len(lessons) == 0 && len(evidence) == 0 {
 		return nil
 	}
 	return s.write(ctx, fmt.Sprintf("save lessons of repository %d", repo), func(tx *sql.Tx) error {
@@ -45,6 +53,11 @@ func (s *LessonStore) PutLessons(ctx context.Context, repo int64, lessons ...les
 				return err
 			}
 		}
+		for _, e := range evidence {
+			if err := b.count(e); err != nil {
+				return err
+			}
+		}
 		return b.flush()
 	})
 }
@@ -54,21 +67,7 @@ func (s *LessonStore) PutLessons(ctx context.Context, repo int64, lessons ...les
 // about one that does not exist or was forgotten, it counts nowhere. A lesson is
 // promoted or archived at once when the evidence says so.
 func (s *LessonStore) CountLessons(ctx context.Context, repo int64, evidence ...lesson.Evidence) error {
-	if len(evidence) == 0 {
-		return nil
-	}
-	return s.write(ctx, fmt.Sprintf("count evidence about lessons of repository %d", repo), func(tx *sql.Tx) error {
-		b, err := s.lessonBatch(ctx, tx, repo)
-		if err != nil {
-			return err
-		}
-		for _, e := range evidence {
-			if err := b.count(e); err != nil {
-				return err
-			}
-		}
-		return b.flush()
-	})
+	return s.MergeLessons(ctx, repo, nil, evidence)
 }
 
 // ReplaceEvidence takes evidence about a lesson as [LessonStore.CountLessons] does, in place of what was counted

@@ -59,7 +59,7 @@ func (w *learnWorker) askWhatItTeaches(ctx context.Context, t sia.Task, f sia.Ef
 	if err != nil {
 		return out, err
 	}
-	in := diagnose.SolvedTask{Task: t, Diff: diff.Patch, Library: library}
+	in := diagnose.SolvedTask{Task: t, Diff: w.Secrets.Mask(diff.Patch), Library: library}
 	for _, file := range diff.Files[:min(len(diff.Files), 50)] {
 		in.Paths = append(in.Paths, file.Path)
 	}

@@ -329,6 +329,9 @@ func TestTechniqueRules(t *testing.T) {
 			"second choice for missing-credentials"},
 		{"a person's wish against the policy", diagnose.Input{Task: wanted, Choose: last}, good(), sia.ExampleInjection,
 			"a person asked for it"},
+		{"a person's wish where the model asks for a person", diagnose.Input{Task: wanted},
+			with("needs_person", true, "question", "Which key?", "modified_prompt", ""), sia.ExampleInjection,
+			"a person asked for it"},
 		{"a choice that is no candidate", diagnose.Input{Task: failed(), Choose: magic}, good(), sia.AbstractionLevelShift,
 			"first choice for missing-credentials"},
 		{"a ranking with what may not be", diagnose.Input{Task: used, Candidates: func(sia.Pattern) []sia.Candidate {
@@ -343,6 +346,9 @@ func TestTechniqueRules(t *testing.T) {
 			}
 			got, _ := run(t, says(b), tt.in)
 			i := slices.IndexFunc(got.Candidates, func(c sia.Candidate) bool { return c.Chosen })
+			if i < 0 {
+				t.Fatalf("nothing is chosen: %+v", got)
+			}
 			if got.Technique != tt.want || !strings.Contains(got.Candidates[i].Reason, tt.reason) {
 				t.Errorf("%s because %q, want %s because %q", got.Technique, got.Candidates[i].Reason, tt.want, tt.reason)
 			}

@@ -26,7 +26,7 @@ func settle(in Input, a answer, findings []finding, fallback string) (sia.Diagno
 	d.Candidates = candidates(in, d.Pattern)
 	answerSix(&d, in)
 
-	if in.Final || a.asksPerson() {
+	if in.Final || a.asksPerson() && wanted(in) == "" {
 		askPerson(&d, in, a, findings)
 		return d, nil, nil
 	}

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
-	"unicode"
 	"unicode/utf8"
 
 	"github.com/sia-bot/sia/agent/llm"
@@ -185,8 +184,7 @@ func countWords(fields []string) (n int) {
 	for _, f := range fields {
 		packed := 0
 		for _, r := range f {
-			if unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Lao, unicode.Khmer,
-				unicode.Myanmar) {
+			if text.Unspaced(r) {
 				packed++
 			}
 		}

@@ -137,7 +137,8 @@ func independentLessons(lessons []Lesson, least float64, now time.Time) []Lesson
 // findAgreements finds the agreements among lessons, the surest first. All lessons of an agreement
 // agree with its first one.
 func findAgreements(lessons []Lesson, now time.Time) []Agreement {
-	groups := groupByWords(lessons, Lesson.adviceWords, func(l Lesson) string { return string(l.Kind) })
+	groups := groupByWords(lessons, Lesson.adviceWords,
+		func(l Lesson) string { return string(l.Kind) + l.unspaced() })
 	near := nearGroups(groups, func(a, b wordGroup) bool {
 		return a.kind == b.kind && a.against == b.against && a.sign.Similarity(b.sign) >= sameAdvice
 	})

@@ -213,6 +213,10 @@ func TestWords(t *testing.T) {
 		"greeting greetings greeted":       {"greet"},
 		"größe ключ 3d":                    {"größe", "ключ", "3d"},
 		"classes class policies policy ok": {"class", "policy", "ok"},
+		"修改数据库，运行mail gen":                 {"修改", "改数", "数据", "据库", "运行", "mail", "gen"},
+		"データの型":                            {"デー", "ータ", "タの", "の型"},
+		"型":                                {"型"},
+		"ห้ามapi":                          {"ห้", "้า", "าม", "api"},
 	} {
 		if diff := cmp.Diff(want, append([]string{}, Words(text, 80)...)); diff != "" {
 			t.Errorf("%q: %s", text, diff)

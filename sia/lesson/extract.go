@@ -124,7 +124,7 @@ func (x *lessonExtractor) intervention(iv sia.Intervention, resolved bool) {
 	l.Action, l.Outcome = "used the technique "+string(d.Technique), "the next attempt passed every required check"
 	switch {
 	case d.Technique == sia.ToolChange:
-		l.Kind, l.Tools = Tool, slices.Concat(d.Brief.Tools, d.Brief.WithoutTools)
+		l.Kind, l.Tools = Tool, d.Brief.WithoutTools
 	case blockerPatterns[d.Pattern]:
 		l.Kind = Workaround
 	}

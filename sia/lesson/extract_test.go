@@ -58,7 +58,11 @@ func TestExtract(t *testing.T) {
 	own.Interventions[0].Diagnosis.Technique = "our-way"
 	tool := resolved()
 	tool.Interventions[0].Diagnosis.Pattern, tool.Interventions[0].Diagnosis.Technique = sia.WrongTool, sia.ToolChange
-	tool.Interventions[0].Diagnosis.Brief.WithoutTools = []string{"edit"}
+	brief := &tool.Interventions[0].Diagnosis.Brief
+	brief.Tools, brief.WithoutTools = []string{"list", "read", "write"}, []string{"edit"}
+	if got := of(extract(tool), Tool)[0].Tools; !slices.Equal(got, brief.WithoutTools) { // not about all that there are
+		t.Errorf("the lesson of a change of tools is about %q", got)
+	}
 	fixed := resolved()
 	fixed.Interventions[0].Resolved = yes(false)
 	fixed.Attempts[1].Outcome, fixed.Head = sia.AttemptFail, "h3"

@@ -8,21 +8,18 @@ import (
 
 // Merge makes one lesson of lessons of a repository that say the same. It also finds lessons that
 // advise the opposite of each other, and notes the conflict in both. It returns the lessons that
-// changed, in the order of their ids. The counts of a merged lesson come back as evidence about the
-// lesson that stands for it.
+// changed, in the order of their ids. The counts of a lesson that it merges come back as evidence
+// about the lesson that stands for it; both are saved together, for merging again gives neither.
 //
 // Two lessons are the same when they are of one kind and their words are as alike as [sameAdvice].
 // The one stands that a person taught, or forgot. Else it is the one that the repository learned
 // itself rather than a copy, then the one with more evidence, then the older one. A lesson that a
-// person taught is only merged into another one that a person taught. Merging again changes nothing
-// and gives the same evidence.
+// person taught is only merged into another one that a person taught, and begins anew when it takes
+// the place of one that was archived or forgotten.
 func Merge(lessons []Lesson, now time.Time) (changed []Lesson, evidence []Evidence) {
 	m := &lessonMerger{all: map[ID]*Lesson{}, changed: map[ID]bool{}}
 	for _, l := range lessons {
-		switch {
-		case l.State == Merged:
-			evidence = append(evidence, inheritedEvidence(l, now)...)
-		case l.Kind != Model:
+		if l.State != Merged && l.Kind != Model {
 			l.Tags, l.Tools, l.Words, l.Conflicts = slices.Clone(l.Tags), slices.Clone(l.Tools), slices.Clone(l.Words),
 				slices.Clone(l.Conflicts)
 			m.all[l.ID] = &l
@@ -46,8 +43,11 @@ func Merge(lessons []Lesson, now time.Time) (changed []Lesson, evidence []Eviden
 			continue
 		}
 		a.absorb(*b)
+		anew := a.From.Source == FromPerson && !b.Live()
 		b.State, b.Into = Merged, a.ID
-		evidence = append(evidence, inheritedEvidence(*b, now)...)
+		if !anew {
+			evidence = append(evidence, inheritedEvidence(*b, now)...)
+		}
 		m.changed[a.ID], m.changed[b.ID] = true, true
 	}
 	for _, p := range m.pairs(Lesson.aboutWords) {
@@ -66,8 +66,8 @@ func Merge(lessons []Lesson, now time.Time) (changed []Lesson, evidence []Eviden
 }
 
 // inheritedEvidence is the counts of a merged lesson as evidence about the lesson that stands for
-// it. Each merge gives it again; its key makes it count once. An untried copy gives none: that
-// others learned the same says nothing about what the repository learned itself.
+// it. An untried copy gives none: that others learned the same says nothing about what the repository
+// learned itself.
 func inheritedEvidence(l Lesson, now time.Time) []Evidence {
 	good, bad := l.Counts(now)
 	if good+bad == 0 || l.isUntried() {
@@ -127,7 +127,7 @@ func (l Lesson) aboutWords() []string {
 // sameLesson reports whether two lessons say the same. A copy from other repositories quotes no
 // check, so the quotes of this repository's lesson are left out of the comparison with it.
 func sameLesson(a, b Lesson) bool {
-	if a.Kind != b.Kind {
+	if a.Kind != b.Kind || a.unspaced() != b.unspaced() {
 		return false
 	}
 	if a.From.Source == FromOrganisation || b.From.Source == FromOrganisation {

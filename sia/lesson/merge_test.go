@@ -20,6 +20,8 @@ func say(name string, kind Kind, text string) Lesson {
 
 const putBehind = "Put the mail service behind an interface with a local double that records what it was asked."
 
+const withoutSpaces = "修改数据库之后请运行代码生成脚本"
+
 func TestMerge(t *testing.T) {
 	person := func(l Lesson) Lesson { l.From.Source = FromPerson; return l }
 	with := func(l Lesson, good, bad float64) Lesson { l.Good, l.Bad = good, bad; return l }
@@ -42,6 +44,10 @@ func TestMerge(t *testing.T) {
 		{"another kind", a, say("b", Success, b.Text), ""},
 		{"the opposite", a, say("b", Workaround,
 			"Never put the mail service behind an interface with a local double that records what it was asked."), ""},
+		{"the same in a script without spaces", say("a", Workaround, withoutSpaces),
+			with(say("b", Workaround, withoutSpaces+"。"), 1, 0), b.ID},
+		{"the opposite in one", say("a", Workaround, withoutSpaces),
+			say("b", Workaround, strings.Replace(withoutSpaces, "运行", "不要运行", 1)), ""},
 		{"other words", a, say("b", Workaround, "Round tax half to even."), ""},
 		{"merged already", a, in(b, Merged), ""},
 	} {

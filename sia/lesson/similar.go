@@ -4,6 +4,9 @@ import (
 	"hash/fnv"
 	"math"
 	"slices"
+	"strings"
+
+	"github.com/sia-bot/sia/sia/text"
 )
 
 // signatureSize is the number of hashes of a signature: the estimate of a
@@ -104,13 +107,24 @@ const sameAdvice = 0.7
 // adviceWords are the words of what a lesson says. They decide whether two lessons are the same.
 func (l Lesson) adviceWords() []string { return Words(l.Text+" "+l.Context, maxWords) }
 
+// unspaced is what a lesson says in scripts without spaces between words. Which pair of characters turns advice into
+// its opposite there is not known, so lessons say the same only when all of this is the same.
+func (l Lesson) unspaced() string {
+	return strings.Map(func(r rune) rune {
+		if text.Unspaced(r) {
+			return r
+		}
+		return -1
+	}, l.Text)
+}
+
 // negationWords turn advice into its opposite.
 var negationWords = wordSet("not never dont avoid stop without no cannot cant refrain skip instead disable")
 
 // adviceTurns gives the words that say what a text is about, and whether the text advises against
 // it.
-func adviceTurns(text string) (about []string, against bool) {
-	for w := range splitWords(text) {
+func adviceTurns(s string) (about []string, against bool) {
+	for w := range splitWords(s) {
 		if w = stemWord(w); negationWords[w] {
 			against = !against
 		} else if len(w) > 1 && !slices.Contains(about, w) && !politeWords[w] {

@@ -4,6 +4,8 @@ import (
 	"iter"
 	"strings"
 	"unicode"
+
+	"github.com/sia-bot/sia/sia/text"
 )
 
 // Bounds of the words that a lesson is found by.
@@ -14,7 +16,8 @@ const (
 
 // Words are the words that a text is found by: its distinct words in their order, in lower case, at
 // most so many. Words that stand in every text are left out, and most English endings are cut off.
-// Names such as MAIL_API_KEY and sendMail come apart.
+// Names such as MAIL_API_KEY and sendMail come apart. Where a script has no spaces between words, each
+// pair of characters is one.
 func Words(text string, most int) []string {
 	b := wordBag{most: most}
 	b.add(text)
@@ -47,16 +50,27 @@ func (b *wordBag) add(text string) {
 
 // splitWords takes a text apart into words of letters and digits, in lower case,
 // numbers left out.
-func splitWords(text string) iter.Seq[string] {
+func splitWords(s string) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		var w []rune
 		letters, lower := false, false // seen in w; the last of w was in lower case
+		unspaced, before := 0, rune(0) // how many characters without spaces there were in a row, and the last
 		end := func() bool {
-			more := !letters || yield(string(w))
-			w, letters, lower = w[:0], false, false
+			more := (!letters || yield(string(w))) && (unspaced != 1 || yield(string(before)))
+			w, letters, lower, unspaced = w[:0], false, false, 0
 			return more
 		}
-		for _, r := range text {
+		for _, r := range s {
+			if text.Unspaced(r) {
+				if unspaced == 0 && !end() || unspaced > 0 && !yield(string([]rune{before, r})) {
+					return
+				}
+				unspaced, before = unspaced+1, r
+				continue
+			}
+			if unspaced > 0 && !end() {
+				return
+			}
 			letter := unicode.IsLetter(r)
 			switch {
 			case !letter && !unicode.IsDigit(r):

@@ -37,8 +37,9 @@ type Input struct {
 // another one cures.
 const (
 	maxSteps    = 8
-	maxStepText = 500 // characters of a step's words
-	maxContext  = 8   // files
+	maxStepText = 500             // characters of a step's words
+	maxBundle   = 2 * maxStepText // characters of several in one; a prompt gives no more
+	maxContext  = 8               // files
 	maxExamples = 3
 	maxQuotes   = 6
 )

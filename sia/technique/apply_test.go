@@ -50,6 +50,32 @@ func repository() technique.Input {
 	}
 }
 
+// bugReport fills in the form for faults that GitHub proposes.
+const bugReport = `**Describe the bug**
+The cart is empty after paying.
+
+**To Reproduce**
+Steps to reproduce the behavior:
+1. Go to '/cart'
+2. Click on 'Pay'
+3. Scroll down
+With a full cart:
+4. See error
+
+**Expected behavior**
+- The cart is kept.
+
+**Desktop (please complete the following information):**
+ - OS: macOS
+ - Browser: Safari
+ - Version 22
+
+### Code of conduct
+
+- [x] I searched the existing issues
+- [ ] I would like to send a pull request
+`
+
 func dos(steps []plan.Part) (out []string) {
 	for _, s := range steps {
 		out = append(out, s.Do)
@@ -89,6 +115,38 @@ func TestMechanisms(t *testing.T) {
 			exp: []plan.Part{{Do: "sender",
 				DoneWhen: "a test for this step passes, and every test that passed before still does"},
 				{Do: "handler", DoneWhen: "TestHandle passes"}}},
+		// nothing of a long list is nobody's
+		{id: sia.Decomposition, input: func(in *technique.Input) {
+			in.Body = ""
+			for i := range 16 {
+				in.Body += fmt.Sprintf("- [ ] item %d\n", i)
+			}
+		}, check: func(b sia.Brief) any { return dos(b.Steps) },
+			exp: []string{"item 0; and: item 1", "item 2; and: item 3", "item 4; and: item 5",
+				"item 6; and: item 7; and: item 8", "item 9; and: item 10", "item 11; and: item 12",
+				"item 13; and: item 14; and: item 15", integrate}},
+		{id: sia.Decomposition, input: func(in *technique.Input) {
+			in.Steps = nil
+			for i := range 14 {
+				in.Steps = append(in.Steps, plan.Part{Do: fmt.Sprint("step ", i), DoneWhen: fmt.Sprint("test ", i),
+					Check: "make test"})
+			}
+			in.Steps[13].Check = "make lint"
+		}, check: func(b sia.Brief) any { return b.Steps[5:] },
+			exp: []plan.Part{{Do: "step 10; and: step 11", DoneWhen: "test 10; and: test 11", Check: "make test"},
+				{Do: "step 12; and: step 13", DoneWhen: "test 12; and: test 13"},
+				{Do: integrate, DoneWhen: "every check passes, above all test, vet"}}},
+		// what the report of a fault lists is not work, and neither is what its author ticked or says of themselves
+		{id: sia.Decomposition, input: func(in *technique.Input) { in.Body, in.Touched = bugReport, nil },
+			check: func(b sia.Brief) any { return dos(b.Steps) },
+			exp:   []string{"Make TestHandle pass, and nothing else.", "Make TestEmail pass, and nothing else.", integrate}},
+		{id: sia.PromptRestructuring, input: func(in *technique.Input) { in.Body = bugReport },
+			check: func(b sia.Brief) any { return strings.Contains(b.Prompt, "Click on") }, exp: false},
+		{id: sia.Decomposition, input: func(in *technique.Input) {
+			in.Body = bugReport + "\n## To do\n\n- [ ] keep the cart\n- [x] find the fault\n- [ ] show the total\n\n" +
+				"It reproduces as follows:\n\n1. Open it\n\nThis is wanted as well:\n\n* the cart of a guest\n"
+		}, check: func(b sia.Brief) any { return dos(b.Steps) },
+			exp: []string{"keep the cart", "show the total", "the cart of a guest", integrate}},
 		{id: sia.Decomposition, input: func(in *technique.Input) { in.Body = "no list" },
 			check: func(b sia.Brief) any { return dos(b.Steps) },
 			exp: []string{"Change only what lies under booking: booking/handler.go, booking/mailer.go.",

@@ -31,9 +31,6 @@ type Library struct {
 	byID    map[sia.TechniqueID]int
 }
 
-// maxOwn is how many techniques of its own a repository may have.
-const maxOwn = 100
-
 // shipped are the techniques that ship, in their order. They are a part of the program, and a test reads them.
 var shipped = sync.OnceValue(func() (all []Technique) {
 	for _, id := range shippedOrder {
@@ -72,11 +69,6 @@ func LoadLibrary(repository map[string][]byte) (*Library, []error) {
 		}
 		if i := slices.IndexFunc(own, func(o Technique) bool { return o.ID == t.ID }); i >= 0 {
 			errs = append(errs, &FileError{Path: name, Line: 2, Err: fmt.Errorf("id %s is taken by %s", t.ID, own[i].Path)})
-			continue
-		}
-		if len(own) == maxOwn {
-			errs = append(errs, &FileError{Path: name,
-				Err: fmt.Errorf("a repository may have %d techniques of its own", maxOwn)})
 			continue
 		}
 		own = append(own, t)

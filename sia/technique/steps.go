@@ -17,7 +17,7 @@ import (
 // task's own list, else from the directories that the attempt touched, else
 // from the tests that failed.
 func splitSteps(in Input) []plan.Part {
-	parts := proposedSteps(in.Steps)
+	parts := proposedSteps(in.Steps, maxSteps-1)
 	if len(parts) < 2 {
 		parts = nil
 		for _, item := range listItems(in.Body) {
@@ -44,11 +44,34 @@ func splitSteps(in Input) []plan.Part {
 
 // finishSteps bounds the steps and makes last the last one.
 func finishSteps(parts []plan.Part, last plan.Part) []plan.Part {
-	return append(slices.Clone(parts[:min(len(parts), maxSteps-1)]), last)
+	return append(bundleSteps(parts, maxSteps-1), last)
 }
 
-// proposedSteps keeps the steps that say something, with their done-when.
-func proposedSteps(steps []plan.Part) []plan.Part {
+// bundleSteps makes at most most steps of any number, by doing neighbours in one: none is left out.
+func bundleSteps(parts []plan.Part, most int) []plan.Part {
+	n := min(len(parts), most)
+	bundles := make([]plan.Part, n)
+	for i := range bundles {
+		of := parts[i*len(parts)/n : (i+1)*len(parts)/n]
+		b := of[0]
+		for j, p := range of[1:] {
+			b.Do += "; and: " + p.Do
+			if p.DoneWhen != of[j].DoneWhen {
+				b.DoneWhen += "; and: " + p.DoneWhen
+			}
+			if b.Check != p.Check {
+				b.Check = "" // neither tells of both
+			}
+			b.Paths = slices.Concat(b.Paths, p.Paths)
+		}
+		b.Do, b.DoneWhen = text.Clip(b.Do, maxBundle), text.Clip(b.DoneWhen, maxBundle)
+		bundles[i] = b
+	}
+	return bundles
+}
+
+// proposedSteps keeps the steps that say something, with their done-when, as at most most steps.
+func proposedSteps(steps []plan.Part, most int) []plan.Part {
 	var kept []plan.Part
 	for _, s := range steps {
 		s.Do, s.DoneWhen = text.Clip(text.OneLine(s.Do), maxStepText), text.Clip(text.OneLine(s.DoneWhen), maxStepText)
@@ -64,7 +87,7 @@ func proposedSteps(steps []plan.Part) []plan.Part {
 		}
 		kept = append(kept, s)
 	}
-	return kept[:min(len(kept), maxSteps)]
+	return bundleSteps(kept, most)
 }
 
 // stepsByDirectory makes one step of each directory touched, innermost first:
@@ -138,7 +161,7 @@ func sameStep(a, b plan.Part) bool {
 // present steps, the touched directories are ordered from what others rest on
 // to what rests on others.
 func reorderSteps(present []plan.Part, in Input) []plan.Part {
-	if s := proposedSteps(in.Steps); len(s) >= 2 && !slices.EqualFunc(s, present, sameStep) {
+	if s := proposedSteps(in.Steps, maxSteps); len(s) >= 2 && !slices.EqualFunc(s, present, sameStep) {
 		return s
 	}
 	if len(present) >= 2 {
@@ -209,15 +232,13 @@ func levelSteps(in Input) []plan.Part {
 
 // relaxSteps do the work without the constraint, and put it back.
 func relaxSteps(constraint string, in Input) []plan.Part {
-	var steps []plan.Part
-	if s := proposedSteps(in.Steps); len(s) >= 1 {
-		steps = s[:min(len(s), maxSteps-1)]
-	} else {
+	steps := proposedSteps(in.Steps, maxSteps-1)
+	if len(steps) == 0 {
 		steps = []plan.Part{{Do: "Make the task work without the lifted constraint; every other one holds.",
 			DoneWhen: "the failing checks pass, but for what the lifted constraint asks"}}
 	}
-	return append(slices.Clone(steps),
-		plan.Part{Do: "Put the constraint back: " + constraint, DoneWhen: "it holds again, and " + allGreen(in.Failures)})
+	return append(steps, plan.Part{Do: "Put the constraint back: " + constraint,
+		DoneWhen: "it holds again, and " + allGreen(in.Failures)})
 }
 
 // allGreen names the checks that must be green in the end.

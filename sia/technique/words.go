@@ -47,20 +47,49 @@ var (
 	listMark = lazyregexp.New(`^([-*+]|\d{1,2}[.)])\s+(\[[ xX]\]\s+)?`)
 )
 
-// listItems are the points of the task's own lists, in order, outside code.
+// What introduces a list that reports and asks for nothing, and how points begin that are done, or that an issue's
+// author says of themselves, as in forms.
+var (
+	reportIntro = lazyregexp.New(`(?i)\b(reproduc(e[sd]?|ing|tion)|repro|(expected|actual|current|observed) ` +
+		`(behaviou?r|results?|output)|please complete the following)\b|^\W*what happen(s|ed)\b|` +
+		`^\W*((your|my|test|system|runtime|additional) )?(environment|desktop|smartphone|system|device|browser|version|os|` +
+		`platform|screenshot|context)s?( (info(rmation)?|details))?\W*$`)
+	boldLine  = lazyregexp.New(`^(\*\*|__).+(\*\*|__):?$`)
+	openBox   = lazyregexp.New(`\[ \]\s+$`)
+	tickedBox = lazyregexp.New(`\[[xX]\]\s+$`)
+	ofOneself = lazyregexp.New(`^I['’ ]`)
+)
+
+const shortIntro = 60 // bytes of a line that introduces a list without a colon, at most
+
+// listItems are the points of the task's own lists that ask for something, in order, outside code: open
+// boxes, and the points of lists that neither their heading nor the line before introduces as a report.
 func listItems(body string) []string {
 	var items []string
 	fenced := false
+	section, reports := false, false // whether the section is a report, and whether the next list is
 	for line := range strings.Lines(body) {
 		line = strings.TrimSpace(line)
 		if strings.HasPrefix(line, "```") || strings.HasPrefix(line, "~~~") {
 			fenced = !fenced
 			continue
 		}
-		if m := listMark.FindString(line); m != "" && !fenced {
-			if item := text.Clip(text.OneLine(line[len(m):]), maxStepText); len(item) > 3 {
+		m := listMark.FindString(line)
+		switch {
+		case fenced:
+		case m != "":
+			item := text.Clip(text.OneLine(line[len(m):]), maxStepText)
+			if len(item) > 3 && (!reports || openBox.MatchString(m)) && !tickedBox.MatchString(m) &&
+				!ofOneself.MatchString(item) {
 				items = append(items, item)
 			}
+		case strings.HasPrefix(line, "#") || boldLine.MatchString(line):
+			section = reportIntro.MatchString(line)
+			reports = section
+		case strings.HasSuffix(line, ":"):
+			reports = section || reportIntro.MatchString(line)
+		case len(line) <= shortIntro:
+			reports = reports || reportIntro.MatchString(line)
 		}
 	}
 	return items

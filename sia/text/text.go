@@ -80,3 +80,10 @@ func Capital(s string) string {
 	}
 	return string(unicode.ToUpper(r)) + s[n:]
 }
+
+// Unspaced reports whether a character is of a script that has no spaces between words. A word of one has about two
+// characters.
+func Unspaced(r rune) bool {
+	return r >= '\u0e00' && !unicode.IsPunct(r) && (r == 'ー' || unicode.In(r, unicode.Han, unicode.Hiragana,
+		unicode.Katakana, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar))
+}
