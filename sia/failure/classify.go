@@ -216,7 +216,7 @@ func outage(tests []*block) Class {
 	met := TestFailure
 	for _, b := range tests {
 		said := slices.DeleteFunc(slices.Clone(b.lines()), func(l textLine) bool {
-			return asserted.MatchString(l.text) || localPlace.MatchString(l.text)
+			return asserted.MatchString(l.text) || isLocal(l.text)
 		})
 		met = refineClass(TestFailure, said, outageCues)
 		if met == TestFailure || refineClass("", said, lastingCues) != "" {

@@ -107,6 +107,20 @@ var weatherForms = map[Class][]string{
 		"java.net.UnknownHostException: repo1.maven.org",
 		"##[error]Failed to download action 'https://api.github.com/repos/actions/setup-go/tarball/1'. " +
 			"Error: Response status code does not indicate success: 503 (Service Unavailable).",
+		// the machine's own end of a connection, and its resolver, beside what was talked to
+		"go: golang.org/x/net@v0.2.3: Get \"https://proxy.golang.org/x/@v/v1.2.3.mod\": dial tcp: lookup proxy.golang.org " +
+			"on 127.0.0.53:53: read udp 127.0.0.1:40341->127.0.0.53:53: i/o timeout",
+		"go: golang.org/x/net@v0.2.3: Get \"https://proxy.golang.org/x/@v/v1.2.3.mod\": read tcp " +
+			"10.1.0.4:42416->142.250.1.141:443: read: connection reset by peer",
+		"Error response from daemon: Get \"https://registry-1.docker.io/v2/\": dial tcp: lookup registry-1.docker.io on " +
+			"127.0.0.53:53: read udp 10.1.0.4:57402->10.1.0.2:53: i/o timeout",
+		// urllib3, by itself and in pip
+		"requests.exceptions.ConnectionError: HTTPSConnectionPool(host='pypi.org', port=443): Max retries exceeded with " +
+			"url: /simple/ (Caused by NewConnectionError('<HTTPSConnection object at 0x7f>: Failed to establish a new " +
+			"connection: [Errno -3] Temporary failure in name resolution'))",
+		"ERROR: Could not install packages due to an OSError: HTTPSConnectionPool(host='files.pythonhosted.org', " +
+			"port=443): Max retries exceeded with url: /packages/x.whl (Caused by NewConnectionError(': Failed to " +
+			"establish a new connection: [Errno 101] Network is unreachable'))",
 	},
 	RateLimit: {
 		"##[error]API rate limit exceeded for installation ID 12345.",
@@ -145,6 +159,7 @@ var weatherForms = map[Class][]string{
 			"\tat hudson.remoting.SynchronousCommandTransport$ReaderThread.run(SynchronousCommandTransport.java:77)",
 		"hudson.remoting.RequestAbortedException: java.nio.channels.ClosedChannelException",
 		"Agent went offline during the build\nERROR: Connection was broken",
+		"Looks like the node went offline during the build. Check the slave log for the details.",
 		"FATAL: java.io.IOException: Remote call on box-7 failed",
 		"ERROR: Job failed (system failure): prepare environment: waiting for pod running: timed out",
 		"##[error]We stopped hearing from agent Azure Pipelines 4. Verify the agent machine is running and has a " +
@@ -201,6 +216,11 @@ var lookAlikes = []string{
 	"Error: connect ECONNREFUSED ::1:3000\n    at TCPConnectWrap.afterConnect [as oncomplete] (node:net:1555:16)",
 	"dial tcp 127.0.0.1:8080: connect: connection refused\nexit status 1",
 	"dial unix /var/run/shop.sock: connect: connection refused",
+	"read tcp 127.0.0.1:42416->127.0.0.1:8080: read: connection reset by peer",
+	"dial tcp: lookup db on 127.0.0.11:53: no such host",
+	"Traceback (most recent call last):\n  File \"graph.py\", line 9, in walk\n" +
+		"RuntimeError: node 12 was removed while it was being visited",
+	"RuntimeError: worker lost liveness at release",
 	"Error: socket hang up\n    at connResetException (node:internal/errors:720:14)\n" +
 		"    at Socket.socketOnEnd (_http_client.js:519:23)",
 	"server answered 500 internal server error\nsmoke check of http://localhost:8080/cart has failed",
