@@ -155,6 +155,32 @@ build	Upload	2031-02-03T10:00:03.0000000Z error: no report was found
 	}
 }
 
+// A matcher marks lines of steps that go on, too: such an error ended its step only where the step says nothing after it.
+func TestErrorsOfStepsThatPass(t *testing.T) {
+	const failing = "##[group]Run ./check.sh\n./check.sh\nshell: /usr/bin/bash -e {0}\n##[endgroup]\nchecking the till\n" +
+		"price of tea: 3 coins, not 4\n##[error]Process completed with exit code 1.\nPost job cleanup.\n"
+	for name, passing := range map[string]string{
+		"checkout fetches again": "##[group]Run actions/checkout@v4\nwith:\n##[endgroup]\n" +
+			"##[error]fatal: unable to access 'https://github.com/shop/cart/': Could not resolve host: github.com\n" +
+			"The process '/usr/bin/git' failed with exit code 128\nWaiting 12 seconds before trying again\nFetched.\n",
+		"a test logs an error": "##[group]Run go test -v ./...\ngo test -v ./...\nshell: /usr/bin/bash -e {0}\n" +
+			"##[endgroup]\n=== RUN   TestParse\n##[error]    parse_test.go:31: error: unexpected token (wanted)\n" +
+			"--- PASS: TestParse (0.00s)\nPASS\nok  \tshop\t0.1s\n",
+	} {
+		t.Run(name, func(t *testing.T) {
+			rep := read(t, passing+failing, Options{})
+			if !strings.Contains(rep.Text, "3 coins") {
+				t.Errorf("class %s: %q\n%s", rep.Class, rep.Why, rep.Text)
+			}
+		})
+	}
+	const cut = "##[group]Run shop/scan@v1\nwith:\n##[endgroup]\n##[error]the scan found a hole in the till\nsee the report\n" +
+		"Post job cleanup.\n"
+	if rep := read(t, cut, Options{}); !strings.Contains(strings.Join(rep.Why, ""), "in the step that failed") {
+		t.Errorf("the only error ended no step: %q", rep.Why)
+	}
+}
+
 // However a CI system says that a step has failed, what was said right above it is one of the places that may
 // explain it, though an error stands far above.
 func TestEndsOfSteps(t *testing.T) {

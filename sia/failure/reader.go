@@ -102,9 +102,11 @@ func (r *logReader) take(raw []byte, n int) {
 	} else {
 		r.ring.put(n, l.text, worth, formOf(l.text), h.result)
 	}
-	if l.frame == ciError {
-		r.close()
-		r.markFailed(l)
+	switch {
+	case l.frame == ciError:
+		r.lastError, r.wentOn = r.ending(l), false
+	case !l.blank():
+		r.wentOn = true
 	}
 }
 

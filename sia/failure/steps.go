@@ -21,7 +21,9 @@ type stepState struct {
 	output    int        // lines that the step has said
 	inCommand int        // line at which the echo of a failed command of several lines began; 0 outside one
 	ended     []stepEnding
-	begun     []int // lines with which GitHub Actions began steps, ascending
+	lastError stepEnding // the last error that the CI system marks; line 0 without one
+	wentOn    bool       // the step said something after it
+	begun     []int      // lines with which GitHub Actions began steps, ascending
 }
 
 // stepEnding is where a step failed.
@@ -149,27 +151,47 @@ func (r *logReader) keepCommand(l *line) {
 }
 
 func (r *logReader) nextStep() {
-	r.close()
+	r.endByError()
 	r.ring.forget()
 	r.step++
 	r.settings, r.inCommand, r.output = 0, 0, 0
 	r.script = r.script[:0]
 }
 
-// markFailed marks the blocks of the step that has failed.
-func (r *logReader) markFailed(l *line) {
+// endStep marks the blocks of the step that has failed.
+func (r *logReader) endStep(e stepEnding) {
+	r.close()
+	r.lastError.line = 0
 	for _, b := range r.kept {
-		if b.step == r.step && !b.failed {
-			b.failed, b.far = true, max(0, l.n-b.end-(r.traced-b.tracedBy))
+		if b.step == e.step && !b.failed {
+			b.failed, b.far = true, max(0, e.line-b.end-(r.traced-b.tracedBy))
 		}
 	}
-	if len(r.ended) == maxEndings {
-		return
+	if len(r.ended) < maxEndings {
+		r.ended = append(r.ended, e)
 	}
-	r.ended = append(r.ended, stepEnding{line: l.n, step: r.step, text: string(clipText(l.text)),
-		actions: l.actions && l.frame == stepFailed})
+}
+
+// endByError marks the step as failed if an error is the last that it said. One that more output follows ended
+// no step: matchers mark lines of tests that pass, and of what is tried again until it works.
+func (r *logReader) endByError() {
+	r.close()
+	if r.lastError.line > 0 && !r.wentOn {
+		r.endStep(r.lastError)
+	}
+}
+
+// ending is a line that ends a step.
+func (r *logReader) ending(l *line) stepEnding {
+	return stepEnding{line: l.n, step: r.step, text: string(clipText(l.text)), actions: l.actions}
+}
+
+// markFailed takes a line with which the CI system says that the step has failed.
+func (r *logReader) markFailed(l *line) {
+	full := len(r.ended) == maxEndings
+	r.endStep(r.ending(l))
 	switch {
-	case l.frame == ciError:
+	case full:
 	case r.output == 0 && len(r.script) > 0:
 		b := &block{rule: &scriptRule, start: r.script[0].n, head: r.script[0].n, test: -1, step: r.step, failed: true}
 		for _, t := range r.script {
