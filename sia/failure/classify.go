@@ -169,10 +169,12 @@ func classifyChoice(c choice, name string) (class Class, told bool) {
 	return class, false
 }
 
-// bests are the best blocks of the places.
+// bests are the best blocks of the places that are in the step of the best one.
 func (c choice) bests() (all []*block) {
 	for _, p := range c.places {
-		all = append(all, p.best)
+		if p.best.step == c.best.step {
+			all = append(all, p.best)
+		}
 	}
 	return all
 }

@@ -214,7 +214,7 @@ func (r *logReader) classOf(c choice, name string) Class {
 	}
 	for _, b := range c.ranked {
 		told := c.tells(b) || b.end >= c.best.start-maxOver && b.end < c.best.start
-		if b != c.best && told && !mendable[b.rule.class] && r.afterBlock(b) <= maxAfter {
+		if b != c.best && told && b.step == c.best.step && !mendable[b.rule.class] && r.afterBlock(b) <= maxAfter {
 			said = append(said, b.lines()...)
 		}
 	}
@@ -223,7 +223,7 @@ func (r *logReader) classOf(c choice, name string) Class {
 		found = weatherTold(said)
 	}
 	switch {
-	case found != "" && class != Permission:
+	case found != "" && class != Permission && !r.failedElsewhere(c):
 		return found
 	case !isWeather[class]:
 		return class
@@ -231,6 +231,24 @@ func (r *logReader) classOf(c choice, name string) Class {
 		return TestFailure
 	}
 	return cmp.Or(refineClass("", said, lastingCues), RuntimeError)
+}
+
+// failedElsewhere reports whether another step than the best block's failed of something that does not pass by
+// itself: an earlier one of whatever it says, a later one of what a tool reports in its own form. Whatever else a
+// later one says, it may have failed for want of what the first was to make.
+func (r *logReader) failedElsewhere(c choice) bool {
+	return slices.ContainsFunc(r.ended, func(e stepEnding) bool {
+		i := slices.IndexFunc(c.places, func(p place) bool { return p.best.step == e.step })
+		switch {
+		case e.step == c.best.step:
+			return false
+		case i < 0:
+			return e.step < c.best.step
+		case e.step > c.best.step:
+			return mendable[c.places[i].best.class()]
+		}
+		return weatherTold(c.places[i].best.lines()) == ""
+	})
 }
 
 // lastingCues are cues for what an error of the network is about that is not transient.

@@ -304,3 +304,32 @@ func TestWeather(t *testing.T) {
 		}
 	}
 }
+
+// What another step met is no weather of the failure's, though what the first step that failed met is.
+func TestWeatherOfOtherSteps(t *testing.T) {
+	step := func(said string) string { return strings.TrimSuffix(stepHead+said+stepEnd, "Post job cleanup.\n") }
+	const (
+		down   = "curl: (6) Could not resolve host: uploader.codecov.io"
+		upload = "##[group]Run actions/upload-artifact@v4\nwith:\n##[endgroup]\n" +
+			"##[error]Failed to CreateArtifact: request to https://results.actions.dev/twirp failed: ECONNRESET\n"
+		retried = "##[group]Run actions/checkout@v4\nwith:\n##[endgroup]\n##[error]fatal: unable to access " +
+			"'https://github.com/shop/cart/': Could not resolve host: github.com\nWaiting 12 seconds\nFetched.\n"
+	)
+	for name, c := range map[string]struct {
+		log    string
+		passes bool
+	}{
+		"make, then codecov": {step("the till: 3 coins too few\nmake: *** [Makefile:9: test] Error 1") +
+			step("[error] 503 Service Unavailable from https://uploader.codecov.io: connection failure"), false},
+		"words of no tool, then codecov": {step("price check: tea costs 3, not 4") + step(down), false},
+		"make, then an upload":           {step("make: *** [Makefile:9: test] Error 1") + upload, false},
+		"tolerated, then a failed test": {step(down) +
+			step("--- FAIL: TestTea (0.00s)\n    tea_test.go:9: 3 coins\nFAIL"), false},
+		"met and survived, then a failure": {retried + step("price check: tea costs 3, not 4"), false},
+		"what fails behind a lost fetch":   {step(down) + step("no test reports were found in out/"), true},
+	} {
+		if rep := read(t, c.log, Options{}); isWeather[rep.Class] != c.passes {
+			t.Errorf("%s: %s\n%q\n%s", name, rep.Class, rep.Why, c.log)
+		}
+	}
+}
