@@ -16,6 +16,7 @@ type stepState struct {
 	step      int
 	group     uint64     // job and step that the last line named
 	tidying   bool       // the job tidies up
+	heading   textLine   // of a step, if what stands under it is such; line 0 where the line above is none
 	settings  int        // line of a step's heading, until its settings end; 0 after them
 	script    []textLine // the commands that the step runs, as the CI system shows them
 	output    int        // lines that the step has said
@@ -33,9 +34,6 @@ type stepEnding struct {
 	text    string
 	actions bool // GitHub Actions says so
 }
-
-// maxSettings bounds the settings under a step's heading, in lines.
-const maxSettings = 400
 
 // scriptRule is the rule for the script of a step that failed without a word.
 var scriptRule = rule{name: "the script of a step that failed without a word", extent: singleLine, weight: 30,
@@ -68,15 +66,14 @@ func (r *logReader) follow(l *line) bool {
 		r.group = l.group
 		r.nextStep()
 	}
+	if r.heading.n > 0 {
+		r.beginStep(l)
+	}
 	switch l.frame {
 	case stepStart:
 		r.nextStep()
-		if l.actions {
-			r.settings, r.tidying = l.n, false // the log may go on with another job
-			if len(r.begun) < maxBegun {
-				r.begun = append(r.begun, l.n)
-			}
-		}
+	case maybeStart:
+		r.heading = textLine{n: l.n, text: string(clipText(stepHeading(l.text)))}
 	case settingsEnd:
 		r.settings = 0
 	case commandStart:
@@ -113,7 +110,7 @@ func (r *logReader) follow(l *line) bool {
 		if r.inCommand > 0 && l.n-r.inCommand < maxCommand {
 			return true
 		}
-		if !r.inSettings(l.n) {
+		if r.settings == 0 {
 			r.output++
 			return false
 		}
@@ -139,8 +136,23 @@ func (r *logReader) stepLine(n int) int {
 	return n - r.begun[i] + 1
 }
 
-// inSettings reports whether line n is among the settings under a step's heading.
-func (r *logReader) inSettings(n int) bool { return r.settings > 0 && n-r.settings < maxSettings }
+// beginStep begins a step if line l is what GitHub Actions prints under the heading that stands above it: the
+// script, or the settings. A script may begin a group with the same word.
+func (r *logReader) beginStep(l *line) {
+	heading := r.heading
+	r.heading.n = 0
+	switch {
+	case l.script, l.frame == settingsEnd, hasPrefix(l.text, "shell: "), string(l.text) == "with:",
+		string(l.text) == "env:", string(clipText(bytes.TrimSpace(l.text))) == heading.text:
+	default:
+		return
+	}
+	r.nextStep()
+	r.settings, r.tidying = heading.n, false // the log may go on with another job
+	if len(r.begun) < maxBegun {
+		r.begun = append(r.begun, heading.n)
+	}
+}
 
 // keepCommand keeps a line of the script that a step's settings show; it ends where
 // the shell is named.
