@@ -169,10 +169,12 @@ func classifyChoice(c choice, name string) (class Class, told bool) {
 	return class, false
 }
 
-// bests are the best blocks of the places.
+// bests are the best blocks of the places that are in the step of the best one.
 func (c choice) bests() (all []*block) {
 	for _, p := range c.places {
-		all = append(all, p.best)
+		if p.best.step == c.best.step {
+			all = append(all, p.best)
+		}
 	}
 	return all
 }
@@ -216,7 +218,7 @@ func outage(tests []*block) Class {
 	met := TestFailure
 	for _, b := range tests {
 		said := slices.DeleteFunc(slices.Clone(b.lines()), func(l textLine) bool {
-			return asserted.MatchString(l.text) || localPlace.MatchString(l.text)
+			return asserted.MatchString(l.text) || isLocal(l.text)
 		})
 		met = refineClass(TestFailure, said, outageCues)
 		if met == TestFailure || refineClass("", said, lastingCues) != "" {

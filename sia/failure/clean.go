@@ -11,6 +11,7 @@ type line struct {
 	group   uint64  // hash of job and step, where each line names them
 	frame   ciFrame // what the CI system says with it
 	actions bool    // the frame is GitHub Actions'
+	script  bool    // in the colour in which GitHub Actions shows a step's script
 }
 
 // blank reports whether nothing is on the line.
@@ -25,6 +26,7 @@ func (c *lineCleaner) clean(raw []byte, n int) line {
 	l := line{n: n}
 	raw = bytes.TrimSuffix(raw, []byte("\r"))
 	raw = withoutRelay(stripStamp(raw, &l))
+	l.script = bytes.HasPrefix(raw, scriptColour) || bytes.HasPrefix(raw, caretScript)
 	if bytes.IndexByte(raw, 0x1b) >= 0 || bytes.IndexByte(raw, '\r') >= 0 || bytes.Contains(raw, caretEscape) {
 		c.plain(raw, &l)
 		raw = c.buf
@@ -64,6 +66,9 @@ func indentOf(b []byte) int {
 
 // caretEscape is how some systems write the beginning of a colour sequence.
 var caretEscape = []byte("^[[")
+
+// scriptColour begins the lines of a step's script under its heading, caretScript where caretEscape is written.
+var scriptColour, caretScript = []byte("\x1b[36;1m"), []byte("^[[36;1m")
 
 // plain copies raw into the buffer without escape sequences, and without the
 // text that a carriage return lets later text overwrite. It notes whether

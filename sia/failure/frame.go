@@ -12,6 +12,7 @@ type ciFrame uint8
 const (
 	noFrame      ciFrame = iota
 	stepStart            // a step begins
+	maybeStart           // a step of GitHub Actions begins, if what stands under it is such
 	settingsEnd          // the settings under a step's heading end
 	commandStart         // a command begins, and the line is its echo
 	stepPassed           // the step or command has passed
@@ -116,8 +117,7 @@ func actionsFrame(l *line) ciFrame {
 	switch string(name) {
 	case "group":
 		if hasPrefix(rest, "Run ") {
-			l.actions = true
-			return stepStart
+			return maybeStart
 		}
 		return echoedLine
 	case "section":
@@ -142,6 +142,9 @@ func actionsFrame(l *line) ciFrame {
 	}
 	return noFrame
 }
+
+// stepHeading is what a step's heading names: the first line of its script, or its action.
+func stepHeading(text []byte) []byte { return bytes.TrimPrefix(text, []byte("##[group]Run ")) }
 
 // travisMarkers reads the fold and time markers of Travis CI. What follows the
 // last marker on a line is its text.

@@ -47,7 +47,7 @@ func (r *logReader) ranks() map[*block]float64 {
 // The weights of what speaks for a block and against it: a conditional logit over the blocks of each labelled
 // log, fitted with the rules of single tools and without them (docs/failing-logs.md). A weight stays only
 // if leaving it out made logs of other repositories read worse. Those of tidying up, of a green log and of
-// annotations were set by hand, for no labelled log has either.
+// annotations were set by hand, for no labelled log has either, and so was that of a step that passed.
 const (
 	byWeight      = 0.066 // for each point of its rule's weight
 	ofTest        = 1.15  // a test runner's own format tells of a failed test
@@ -61,6 +61,7 @@ const (
 	paragraphUp   = -1.24 // for each paragraph between it and the end of the step
 	laterOfKind   = -0.88 // for each doubling of those of its kind above it
 	inTidyingUp   = -3.0
+	inPassedStep  = -5.0 // GitHub Actions says that a later step was the first to fail
 	inGreenToo    = -4.0 // most of it is in a green log of the job
 	onNote        = 3.0  // an annotation says the same
 )
@@ -81,6 +82,7 @@ func (r *logReader) rank(b *block) float64 {
 		{!words && !b.rule.result && (b.class() == TestFailure || b.states), ofTest},
 		{isParagraph[b.rule] && b.score <= 0, noWords},
 		{b.failed, inFailedStep}, {b.failed && len(r.ended) > 0 && b.step != r.ended[0].step, inLaterStep},
+		{!b.failed && len(r.ended) > 0 && r.ended[0].actions && b.step < r.ended[0].step, inPassedStep},
 		{b.result, saysResult}, {b.step == noStep, inTidyingUp},
 		{b.known > 0 && b.known*2 >= b.size(), inGreenToo}, {b.annotated, onNote},
 	} {

@@ -155,6 +155,32 @@ build	Upload	2031-02-03T10:00:03.0000000Z error: no report was found
 	}
 }
 
+// A matcher marks lines of steps that go on, too: such an error ended its step only where nothing follows it.
+func TestErrorsOfStepsThatPass(t *testing.T) {
+	const failing = "##[group]Run ./check.sh\n./check.sh\nshell: /usr/bin/bash -e {0}\n##[endgroup]\nchecking the till\n" +
+		"price of tea: 3 coins, not 4\n##[error]Process completed with exit code 1.\nPost job cleanup.\n"
+	for name, passing := range map[string]string{
+		"checkout fetches again": "##[group]Run actions/checkout@v4\nwith:\n##[endgroup]\n" +
+			"##[error]fatal: unable to access 'https://github.com/shop/cart/': Could not resolve host: github.com\n" +
+			"The process '/usr/bin/git' failed with exit code 128\nWaiting 12 seconds before trying again\nFetched.\n",
+		"a test logs an error": "##[group]Run go test -v ./...\ngo test -v ./...\nshell: /usr/bin/bash -e {0}\n" +
+			"##[endgroup]\n=== RUN   TestParse\n##[error]    parse_test.go:31: error: unexpected token (wanted)\n" +
+			"--- PASS: TestParse (0.00s)\nPASS\nok  \tshop\t0.1s\n",
+	} {
+		t.Run(name, func(t *testing.T) {
+			rep := read(t, passing+failing, Options{})
+			if rep.Class != Unknown || !strings.Contains(rep.Text, "3 coins") {
+				t.Errorf("class %s: %q\n%s", rep.Class, rep.Why, rep.Text)
+			}
+		})
+	}
+	const cut = "##[group]Run shop/scan@v1\nwith:\n##[endgroup]\n##[error]the scan found a hole in the till\n" +
+		"see the report\nPost job cleanup.\n"
+	if rep := read(t, cut, Options{}); !strings.Contains(strings.Join(rep.Why, ""), "in the step that failed") {
+		t.Errorf("the only error ended no step: %q", rep.Why)
+	}
+}
+
 // However a CI system says that a step has failed, what was said right above it is one of the places that may
 // explain it, though an error stands far above.
 func TestEndsOfSteps(t *testing.T) {
@@ -217,6 +243,27 @@ func TestStepLine(t *testing.T) {
 	rep, err = Read(t.Context(), strings.NewReader("compiling\nmain.go:3:1: error: syntax error\n"), Options{})
 	if err != nil || rep.Line != 2 || rep.StepLine != 0 {
 		t.Errorf("line %d of a log without steps, %d of the step (%v)", rep.Line, rep.StepLine, err)
+	}
+}
+
+// A script may begin a group with the word that begins a step's heading. What follows it is output.
+func TestGroupOfScript(t *testing.T) {
+	for _, script := range []string{"./check.sh", "\x1b[36;1mset -e\x1b[0m\n\x1b[36;1m./check.sh\x1b[0m",
+		"^[[36;1mset -e^[[0m"} {
+		for _, end := range []string{"##[endgroup]\n", ""} {
+			log := "##[group]Run ./check.sh\n" + script + "\nshell: /usr/bin/bash -e {0}\n##[endgroup]\n" +
+				"##[group]Run tests\n=== RUN   TestTea\n    tea_test.go:9: 3 coins, not 4\n--- FAIL: TestTea (0.00s)\nFAIL\n" +
+				end + "##[error]Process completed with exit code 1.\n"
+			rep := read(t, log, Options{})
+			if rep.Class != TestFailure || len(rep.Tests) != 1 || rep.Bare {
+				t.Errorf("%s, %v: %q\n%s", rep.Class, rep.Tests, rep.Why, log)
+			}
+		}
+	}
+	rep := read(t, "##[group]Run set -e\nset -e\ngrep -q tea till\nshell: /usr/bin/bash -e {0}\n##[endgroup]\n"+
+		"##[error]Process completed with exit code 1.\n", Options{})
+	if !rep.Bare || !strings.Contains(rep.Text, "grep -q tea") {
+		t.Errorf("a script without a word: %q\n%s", rep.Why, rep.Text)
 	}
 }
 

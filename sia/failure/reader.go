@@ -102,9 +102,11 @@ func (r *logReader) take(raw []byte, n int) {
 	} else {
 		r.ring.put(n, l.text, worth, formOf(l.text), h.result)
 	}
-	if l.frame == ciError {
-		r.close()
-		r.markFailed(l)
+	switch {
+	case l.frame == ciError:
+		r.lastError, r.wentOn = r.ending(l), false
+	case !l.blank():
+		r.wentOn = true
 	}
 }
 
@@ -121,7 +123,7 @@ func (r *logReader) repeats(l *line) bool {
 
 // idle reports whether a blank line would change nothing but the count of lines.
 func (r *logReader) idle() bool {
-	return r.open == nil && r.inCommand == 0 && r.settings == 0 && r.group == 0
+	return r.open == nil && r.inCommand == 0 && r.settings == 0 && r.heading.n == 0 && r.group == 0
 }
 
 // skipBlank takes the next n lines, which are blank, of an idle reader.

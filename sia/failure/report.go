@@ -9,6 +9,10 @@ import (
 
 // report makes the report of what was read.
 func (r *logReader) report(opts Options) Report {
+	r.endByError()
+	if r.lastError.line > 0 && len(r.ended) == 0 {
+		r.endStep(r.lastError)
+	}
 	if len(r.ended) == 0 && len(r.kept) > 0 && !r.tidying {
 		r.noteAbove(&line{n: r.total + 1}, &lastRule)
 	}

@@ -55,6 +55,37 @@ func TestSignature(t *testing.T) {
 	})
 }
 
+// Tests run at the same time fail in any order, and pytest-xdist names the worker that ran one.
+func TestSignatureOfOrder(t *testing.T) {
+	goTest := func(test string) string {
+		return "--- FAIL: Test" + test + " (0.01s)\n    cart_test.go:31: " + test + ": got 100\n"
+	}
+	jest := func(test string) string {
+		return "  ● cart › adds " + test + "\n\n    expect(received).toBe(expected)\n\n    Expected: 119\n" +
+			"    Received: \"" + test + "\"\n\n      at Object.<anonymous> (cart.test.js:31:5)\n\n"
+	}
+	pytest := func(test, worker string) string {
+		return "_____________ test_" + test + " _____________\n[gw" + worker + "] linux -- Python 3.12.3 /usr/bin/py\n\n" +
+			">       assert cart." + test + "(100) == 119\nE       assert 100 == 119\n\ntest_cart.py:31: AssertionError\n"
+	}
+	var many, back string
+	for i := range 17 {
+		name := string(rune('A' + i))
+		many, back = many+goTest("Tax"+name), goTest("Tax"+name)+back
+	}
+	for name, logs := range map[string][2]string{
+		"go":     {goTest("Tax") + goTest("Sum") + "FAIL\n", goTest("Sum") + goTest("Tax") + "FAIL\n"},
+		"many":   {many + "FAIL\n", back + "FAIL\n"},
+		"jest":   {jest("tax") + jest("sum"), jest("sum") + jest("tax")},
+		"pytest": {pytest("tax", "0") + pytest("sum", "1"), pytest("sum", "0") + pytest("tax", "1")},
+		"xdist":  {pytest("tax", "0"), pytest("tax", "3")},
+	} {
+		if a, b := read(t, logs[0], Options{}), read(t, logs[1], Options{}); a.Signature != b.Signature || a.Signature == "" {
+			t.Errorf("%s: %s and %s\n%s\n\n%s", name, a.Signature, b.Signature, a.Long, b.Long)
+		}
+	}
+}
+
 func TestMask(t *testing.T) {
 	for in, want := range map[string]string{
 		"2031-02-03T10:00:01.5Z error TS2304 in cart": "# error TS2304 in cart",

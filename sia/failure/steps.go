@@ -16,12 +16,15 @@ type stepState struct {
 	step      int
 	group     uint64     // job and step that the last line named
 	tidying   bool       // the job tidies up
+	heading   textLine   // of a step, if what stands under it is such; line 0 where the line above is none
 	settings  int        // line of a step's heading, until its settings end; 0 after them
 	script    []textLine // the commands that the step runs, as the CI system shows them
 	output    int        // lines that the step has said
 	inCommand int        // line at which the echo of a failed command of several lines began; 0 outside one
 	ended     []stepEnding
-	begun     []int // lines with which GitHub Actions began steps, ascending
+	lastError stepEnding // the last error that the CI system marks; line 0 without one
+	wentOn    bool       // the step said something after it
+	begun     []int      // lines with which GitHub Actions began steps, ascending
 }
 
 // stepEnding is where a step failed.
@@ -31,9 +34,6 @@ type stepEnding struct {
 	text    string
 	actions bool // GitHub Actions says so
 }
-
-// maxSettings bounds the settings under a step's heading, in lines.
-const maxSettings = 400
 
 // scriptRule is the rule for the script of a step that failed without a word.
 var scriptRule = rule{name: "the script of a step that failed without a word", extent: singleLine, weight: 30,
@@ -66,15 +66,14 @@ func (r *logReader) follow(l *line) bool {
 		r.group = l.group
 		r.nextStep()
 	}
+	if r.heading.n > 0 {
+		r.beginStep(l)
+	}
 	switch l.frame {
 	case stepStart:
 		r.nextStep()
-		if l.actions {
-			r.settings, r.tidying = l.n, false // the log may go on with another job
-			if len(r.begun) < maxBegun {
-				r.begun = append(r.begun, l.n)
-			}
-		}
+	case maybeStart:
+		r.heading = textLine{n: l.n, text: string(clipText(stepHeading(l.text)))}
 	case settingsEnd:
 		r.settings = 0
 	case commandStart:
@@ -111,7 +110,7 @@ func (r *logReader) follow(l *line) bool {
 		if r.inCommand > 0 && l.n-r.inCommand < maxCommand {
 			return true
 		}
-		if !r.inSettings(l.n) {
+		if r.settings == 0 {
 			r.output++
 			return false
 		}
@@ -137,8 +136,23 @@ func (r *logReader) stepLine(n int) int {
 	return n - r.begun[i] + 1
 }
 
-// inSettings reports whether line n is among the settings under a step's heading.
-func (r *logReader) inSettings(n int) bool { return r.settings > 0 && n-r.settings < maxSettings }
+// beginStep begins a step if line l is what GitHub Actions prints under the heading that stands above it: the
+// script, or the settings. A script may begin a group with the same word.
+func (r *logReader) beginStep(l *line) {
+	heading := r.heading
+	r.heading.n = 0
+	switch {
+	case l.script, l.frame == settingsEnd, hasPrefix(l.text, "shell: "), string(l.text) == "with:",
+		string(l.text) == "env:", string(clipText(bytes.TrimSpace(l.text))) == heading.text:
+	default:
+		return
+	}
+	r.nextStep()
+	r.settings, r.tidying = heading.n, false // the log may go on with another job
+	if len(r.begun) < maxBegun {
+		r.begun = append(r.begun, heading.n)
+	}
+}
 
 // keepCommand keeps a line of the script that a step's settings show; it ends where
 // the shell is named.
@@ -149,27 +163,47 @@ func (r *logReader) keepCommand(l *line) {
 }
 
 func (r *logReader) nextStep() {
-	r.close()
+	r.endByError()
 	r.ring.forget()
 	r.step++
 	r.settings, r.inCommand, r.output = 0, 0, 0
 	r.script = r.script[:0]
 }
 
-// markFailed marks the blocks of the step that has failed.
-func (r *logReader) markFailed(l *line) {
+// endStep marks the blocks of the step that has failed.
+func (r *logReader) endStep(e stepEnding) {
+	r.close()
+	r.lastError.line = 0
 	for _, b := range r.kept {
-		if b.step == r.step && !b.failed {
-			b.failed, b.far = true, max(0, l.n-b.end-(r.traced-b.tracedBy))
+		if b.step == e.step && !b.failed {
+			b.failed, b.far = true, max(0, e.line-b.end-(r.traced-b.tracedBy))
 		}
 	}
-	if len(r.ended) == maxEndings {
-		return
+	if len(r.ended) < maxEndings {
+		r.ended = append(r.ended, e)
 	}
-	r.ended = append(r.ended, stepEnding{line: l.n, step: r.step, text: string(clipText(l.text)),
-		actions: l.actions && l.frame == stepFailed})
+}
+
+// endByError marks the step as failed if an error is the last that it said. One that more output follows ended
+// no step: matchers mark lines of tests that pass, and of what is tried again until it works.
+func (r *logReader) endByError() {
+	r.close()
+	if r.lastError.line > 0 && !r.wentOn {
+		r.endStep(r.lastError)
+	}
+}
+
+// ending is a line that ends a step.
+func (r *logReader) ending(l *line) stepEnding {
+	return stepEnding{line: l.n, step: r.step, text: string(clipText(l.text)), actions: l.actions}
+}
+
+// markFailed takes a line with which the CI system says that the step has failed.
+func (r *logReader) markFailed(l *line) {
+	full := len(r.ended) == maxEndings
+	r.endStep(r.ending(l))
 	switch {
-	case l.frame == ciError:
+	case full:
 	case r.output == 0 && len(r.script) > 0:
 		b := &block{rule: &scriptRule, start: r.script[0].n, head: r.script[0].n, test: -1, step: r.step, failed: true}
 		for _, t := range r.script {

@@ -58,10 +58,11 @@ var networkWords = re(`(?i)(connection (refused|timed out|reset|error|aborted)|c
 // machineWords are what CI systems say of a machine or a channel that was lost.
 var machineWords = re(`(?i)(lost communication with the server|` +
 	`(hosted|self-hosted) runner.{0,80}(encountered an error|lost|stopped)|failed to come online|` +
-	`(runner|node|agent|worker)\b.{0,40}\bwas lost|GitHub Actions has encountered an internal error|` +
-	`we're sorry.*internal error|worker lost|` +
-	`(agent|slave|node|computer)\b.{0,80}\b(went offline|is offline|was removed|was marked offline|disconnected|` +
-	`not responding)|` +
+	`runner\b.{0,40}\bwas lost|GitHub Actions has encountered an internal error|` +
+	`we're sorry.*internal error|\bwas marked offline: |` +
+	`^(((looks like|fatal:|error:|hudson\.\S+:) )?(the )?(agent|slave|computer)|` +
+	`(looks like|fatal:|error:|hudson\.\S+:) (the )?node)\b.{0,80}\b(went offline|is offline|was removed|` +
+	`was marked offline|was lost|disconnected|not responding)|` +
 	`pod.{0,80}evicted|the node was low on resource|an error occurred while generating the build script|` +
 	`failed to start the vm|job was not acquired|hudson\.remoting\.\w*(Channel|Request|Remote)\w*|` +
 	`^(FATAL|ERROR|java\.io\.IOException):? .*channel.{0,120}clos|^Cannot contact \S+: |` +
@@ -78,7 +79,14 @@ var machineWords = re(`(?i)(lost communication with the server|` +
 var localPlace = re(`(?i)(\blocalhost\b|\b127\.\d+\.\d+\.\d+|\[?::1\b|\b0\.0\.0\.0|host\.docker\.internal|` +
 	`\b(10\.\d+|192\.168|172\.(1[6-9]|2\d|3[01]))\.\d+\.\d+|` +
 	`\.(invalid|test|example|local|localdomain|internal)([:/'"\s;,)]|$)|\bresolve host(name)?:? '?[\w-]+'?\)?$|` +
-	`\.sock\b|//[\w-]+:\d+|\b(connect|to|host|dial tcp) [\w-]+:\d+\b)`)
+	`\.sock\b|//[\w-]+:\d+|\b(connect|to|host|dial tcp) [\w-]+:\d+\b|\blookup [\w-]+:)`)
+
+// ownEnd is what Go and Docker name beside the thing talked to: the machine's own end of a connection, and
+// the resolver that was asked, which may be on the machine.
+var ownEnd = re(`( on \S+:53\b|\S+:\d+->(\S+:53\b)?)`)
+
+// isLocal reports whether a text names a place on the machine itself as what was talked to.
+func isLocal(text string) bool { return localPlace.MatchString(ownEnd.ReplaceAllString(text, "")) }
 
 // placeholder is a place that documentation and tests name.
 var placeholder = re(`(?i)\bexample\.(com|org|net)`)
@@ -111,7 +119,7 @@ var asserted = re(`(?i)(assert|` +
 	`\bexpected:|\bgot:|\bwant(ed)?:?\s|\bshould\b|tothrow|\bmock|\bstub|\bfake|simulat|\bspec\b|` +
 	`^\s*(✓|✔|✗|✘|×|✕|●|ok \d|not ok|(?-i:--- FAIL|--- PASS|PASS\b|FAIL\b|FAILED\b|E  ))|` +
 	`\.t line \d+|_test\.\w+[:(]\d|\.(spec|test)\.\w+[:(]\d|\btests?/\S*\.\w+[:(]\d|` +
-	`\b(handles?|returns?|raises?|throws?|retries|rejects?|logs?|reports?|survives?) .*(when|if|on|after)\b|` +
+	`\b(handles?|returns?|raises?|throws?|retries|rejects?|logs?|reports?|survives?) .*\b(when|if|on|after)\b|` +
 	`\btest\w*\(|\bit\(|(^|\s)\d+\. +(\[|\d|http))`)
 
 // lasting is what stays wrong however often it is tried, whatever else a line says.
@@ -150,7 +158,7 @@ func weatherOf(text string) Class {
 		return ""
 	}
 	if asserted.MatchString(text) || retried.MatchString(text) || lasting.MatchString(text) ||
-		class != Infrastructure && localPlace.MatchString(text) {
+		class != Infrastructure && isLocal(text) {
 		return ""
 	}
 	return class
@@ -206,7 +214,7 @@ func (r *logReader) classOf(c choice, name string) Class {
 	}
 	for _, b := range c.ranked {
 		told := c.tells(b) || b.end >= c.best.start-maxOver && b.end < c.best.start
-		if b != c.best && told && !mendable[b.rule.class] && r.afterBlock(b) <= maxAfter {
+		if b != c.best && told && b.step == c.best.step && !mendable[b.rule.class] && r.afterBlock(b) <= maxAfter {
 			said = append(said, b.lines()...)
 		}
 	}
@@ -215,7 +223,7 @@ func (r *logReader) classOf(c choice, name string) Class {
 		found = weatherTold(said)
 	}
 	switch {
-	case found != "" && class != Permission:
+	case found != "" && class != Permission && !r.failedElsewhere(c):
 		return found
 	case !isWeather[class]:
 		return class
@@ -223,6 +231,24 @@ func (r *logReader) classOf(c choice, name string) Class {
 		return TestFailure
 	}
 	return cmp.Or(refineClass("", said, lastingCues), RuntimeError)
+}
+
+// failedElsewhere reports whether another step than the best block's failed of something that does not pass by
+// itself: an earlier one of whatever it says, a later one of what a tool reports in its own form. Whatever else a
+// later one says, it may have failed for want of what the first was to make.
+func (r *logReader) failedElsewhere(c choice) bool {
+	return slices.ContainsFunc(r.ended, func(e stepEnding) bool {
+		i := slices.IndexFunc(c.places, func(p place) bool { return p.best.step == e.step })
+		switch {
+		case e.step == c.best.step:
+			return false
+		case i < 0:
+			return e.step < c.best.step
+		case e.step > c.best.step:
+			return mendable[c.places[i].best.class()]
+		}
+		return weatherTold(c.places[i].best.lines()) == ""
+	})
 }
 
 // lastingCues are cues for what an error of the network is about that is not transient.

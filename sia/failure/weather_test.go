@@ -107,6 +107,20 @@ var weatherForms = map[Class][]string{
 		"java.net.UnknownHostException: repo1.maven.org",
 		"##[error]Failed to download action 'https://api.github.com/repos/actions/setup-go/tarball/1'. " +
 			"Error: Response status code does not indicate success: 503 (Service Unavailable).",
+		// the machine's own end of a connection, and its resolver, beside what was talked to
+		"go: golang.org/x/net@v0.2.3: Get \"https://proxy.golang.org/x/@v/v1.2.3.mod\": dial tcp: lookup proxy.golang.org " +
+			"on 127.0.0.53:53: read udp 127.0.0.1:40341->127.0.0.53:53: i/o timeout",
+		"go: golang.org/x/net@v0.2.3: Get \"https://proxy.golang.org/x/@v/v1.2.3.mod\": read tcp " +
+			"10.1.0.4:42416->142.250.1.141:443: read: connection reset by peer",
+		"Error response from daemon: Get \"https://registry-1.docker.io/v2/\": dial tcp: lookup registry-1.docker.io on " +
+			"127.0.0.53:53: read udp 10.1.0.4:57402->10.1.0.2:53: i/o timeout",
+		// urllib3, by itself and in pip
+		"requests.exceptions.ConnectionError: HTTPSConnectionPool(host='pypi.org', port=443): Max retries exceeded with " +
+			"url: /simple/ (Caused by NewConnectionError('<HTTPSConnection object at 0x7f>: Failed to establish a new " +
+			"connection: [Errno -3] Temporary failure in name resolution'))",
+		"ERROR: Could not install packages due to an OSError: HTTPSConnectionPool(host='files.pythonhosted.org', " +
+			"port=443): Max retries exceeded with url: /packages/x.whl (Caused by NewConnectionError(': Failed to " +
+			"establish a new connection: [Errno 101] Network is unreachable'))",
 	},
 	RateLimit: {
 		"##[error]API rate limit exceeded for installation ID 12345.",
@@ -145,6 +159,7 @@ var weatherForms = map[Class][]string{
 			"\tat hudson.remoting.SynchronousCommandTransport$ReaderThread.run(SynchronousCommandTransport.java:77)",
 		"hudson.remoting.RequestAbortedException: java.nio.channels.ClosedChannelException",
 		"Agent went offline during the build\nERROR: Connection was broken",
+		"Looks like the node went offline during the build. Check the slave log for the details.",
 		"FATAL: java.io.IOException: Remote call on box-7 failed",
 		"ERROR: Job failed (system failure): prepare environment: waiting for pod running: timed out",
 		"##[error]We stopped hearing from agent Azure Pipelines 4. Verify the agent machine is running and has a " +
@@ -201,6 +216,11 @@ var lookAlikes = []string{
 	"Error: connect ECONNREFUSED ::1:3000\n    at TCPConnectWrap.afterConnect [as oncomplete] (node:net:1555:16)",
 	"dial tcp 127.0.0.1:8080: connect: connection refused\nexit status 1",
 	"dial unix /var/run/shop.sock: connect: connection refused",
+	"read tcp 127.0.0.1:42416->127.0.0.1:8080: read: connection reset by peer",
+	"dial tcp: lookup db on 127.0.0.11:53: no such host",
+	"Traceback (most recent call last):\n  File \"graph.py\", line 9, in walk\n" +
+		"RuntimeError: node 12 was removed while it was being visited",
+	"RuntimeError: worker lost liveness at release",
 	"Error: socket hang up\n    at connResetException (node:internal/errors:720:14)\n" +
 		"    at Socket.socketOnEnd (_http_client.js:519:23)",
 	"server answered 500 internal server error\nsmoke check of http://localhost:8080/cart has failed",
@@ -281,6 +301,35 @@ func TestWeather(t *testing.T) {
 			if rep := read(log); isWeather[rep.Class] {
 				t.Errorf("%s, and was survived:\n%s\nwhy %q", rep.Class, form, rep.Why)
 			}
+		}
+	}
+}
+
+// What another step met is no weather of the failure's, though what the first step that failed met is.
+func TestWeatherOfOtherSteps(t *testing.T) {
+	step := func(said string) string { return strings.TrimSuffix(stepHead+said+stepEnd, "Post job cleanup.\n") }
+	const (
+		down   = "curl: (6) Could not resolve host: uploader.codecov.io"
+		upload = "##[group]Run actions/upload-artifact@v4\nwith:\n##[endgroup]\n" +
+			"##[error]Failed to CreateArtifact: request to https://results.actions.dev/twirp failed: ECONNRESET\n"
+		retried = "##[group]Run actions/checkout@v4\nwith:\n##[endgroup]\n##[error]fatal: unable to access " +
+			"'https://github.com/shop/cart/': Could not resolve host: github.com\nWaiting 12 seconds\nFetched.\n"
+	)
+	for name, c := range map[string]struct {
+		log    string
+		passes bool
+	}{
+		"make, then codecov": {step("the till: 3 coins too few\nmake: *** [Makefile:9: test] Error 1") +
+			step("[error] 503 Service Unavailable from https://uploader.codecov.io: connection failure"), false},
+		"words of no tool, then codecov": {step("price check: tea costs 3, not 4") + step(down), false},
+		"make, then an upload":           {step("make: *** [Makefile:9: test] Error 1") + upload, false},
+		"tolerated, then a failed test": {step(down) +
+			step("--- FAIL: TestTea (0.00s)\n    tea_test.go:9: 3 coins\nFAIL"), false},
+		"met and survived, then a failure": {retried + step("price check: tea costs 3, not 4"), false},
+		"what fails behind a lost fetch":   {step(down) + step("no test reports were found in out/"), true},
+	} {
+		if rep := read(t, c.log, Options{}); isWeather[rep.Class] != c.passes {
+			t.Errorf("%s: %s\n%q\n%s", name, rep.Class, rep.Why, c.log)
 		}
 	}
 }
