@@ -401,7 +401,7 @@ type GateState struct {
 	Due   time.Time `json:"due,omitzero"`    // when it looks
 	Hint  time.Time `json:"hint,omitzero"`   // when GitHub last said that checks of the head changed
 	Since time.Time `json:"since,omitzero"`  // when the present head began to be watched
-	Based bool      `json:"based,omitempty"` // it is known on which commit of the base the head stands, that somebody else pushed
+	Based bool      `json:"based,omitempty"` // it is known on which commit of the base somebody else's push stands
 	Looks int       `json:"looks,omitempty"` // looks at the present head that found it unfinished
 	// looks in a row at which GitHub had not worked out how the pull request merges
 	Unmerged int     `json:"unmerged,omitempty"`

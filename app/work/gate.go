@@ -86,13 +86,14 @@ func (w *checkWorker) updatedOnly(ctx context.Context, t sia.Task, base sia.SHA)
 	return sameChange(before, after), nil
 }
 
-// sameChange reports whether two differences change the same lines of the same files, wherever in the files these are. It
-// does not where not all is shown.
+// sameChange reports whether two differences change the same lines of the same files, wherever in the files these are.
+// It does not where not all is shown.
 func sameChange(a, b gitops.Diff) bool {
-	return len(a.Files) > 0 && !a.Truncated && !b.Truncated && slices.EqualFunc(a.Files, b.Files, func(f, g gitops.FileDiff) bool {
+	same := func(f, g gitops.FileDiff) bool {
 		return f.Path == g.Path && f.OldPath == g.OldPath && f.Status == g.Status && len(f.Hunks) > 0 &&
 			slices.EqualFunc(f.Hunks, g.Hunks, func(h, k gitops.Hunk) bool { return slices.Equal(h.Lines, k.Lines) })
-	})
+	}
+	return len(a.Files) > 0 && !a.Truncated && !b.Truncated && slices.EqualFunc(a.Files, b.Files, same)
 }
 
 // lastWord reads once more what may have changed while the checks were read, or since it was last read: the rules of
