@@ -7,8 +7,8 @@ import (
 
 const (
 	checkpointEvery = time.Second
-	checkpointBusy  = 200 * time.Millisecond // what emptying the log may wait for readers
-	walMost         = 16 << 10               // pages of 4 KiB in the log, before writers are held up to empty it
+	checkpointBusy  = 200 * time.Millisecond // what starting the log over may wait for readers
+	walMost         = 16 << 10               // pages of 4 KiB in the log, before writers are held up to start it over
 )
 
 // background moves what was written from SQLite's write-ahead log into the
@@ -19,22 +19,27 @@ const (
 func (s *sqliteDialect) background(ctx context.Context) {
 	tick := time.NewTicker(checkpointEvery)
 	defer tick.Stop()
-	mode := "PASSIVE"
 	for {
 		select {
 		case <-ctx.Done():
 			return
 		case <-tick.C:
 		}
-		var busy, pages, moved int
-		err := s.ckpt.QueryRowContext(ctx, `PRAGMA wal_checkpoint(`+mode+`)`).Scan(&busy, &pages, &moved)
-		if err != nil && ctx.Err() == nil {
-			s.log.WarnContext(ctx, "checkpoint", "err", s.explain("checkpoint the database", err))
-		}
-		// The log starts over only when a checkpoint has caught up with its
-		// writers. Under steady load that may not come by itself.
-		if mode = "PASSIVE"; pages > walMost {
-			mode = "TRUNCATE"
+		// The log starts over only when a checkpoint has caught up with its writers. Under steady load that may not come by
+		// itself. Right after another checkpoint there is little left to move while they wait. The file keeps its size:
+		// cutting it off takes longer than all else, and writers would wait for that, too.
+		if s.moveLog(ctx, "PASSIVE") > walMost {
+			s.moveLog(ctx, "RESTART")
 		}
 	}
+}
+
+// moveLog moves what is in the log into the database file, and returns how many pages the log has.
+func (s *sqliteDialect) moveLog(ctx context.Context, mode string) (pages int) {
+	var busy, moved int
+	err := s.ckpt.QueryRowContext(ctx, `PRAGMA wal_checkpoint(`+mode+`)`).Scan(&busy, &pages, &moved)
+	if err != nil && ctx.Err() == nil {
+		s.log.WarnContext(ctx, "checkpoint", "err", s.explain("checkpoint the database", err))
+	}
+	return pages
 }
