@@ -91,16 +91,22 @@ func either(statuses []int) string {
 
 // Until asks again until something is so, for a minute and a half at most.
 func (t *Try) Until(expected string, so func() bool) {
+	if !t.within(so) {
+		t.Differ(expected, fmt.Sprintf("not after %s", polls*pollEvery))
+	}
+}
+
+// within asks again until something is so, and reports whether it was in time.
+func (t *Try) within(so func() bool) bool {
 	for range polls {
 		if !t.ok() || so() {
-			return
+			return true
 		}
 		if err := t.options.Sleep(t.ctx, pollEvery); err != nil {
 			t.fail(err)
-			return
 		}
 	}
-	t.Differ(expected, fmt.Sprintf("not after %s", polls*pollEvery))
+	return false
 }
 
 // How often something is asked again, and for how long.
