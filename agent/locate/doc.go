@@ -17,8 +17,8 @@
 //     (docs/adr/0024-where-a-change-belongs.md).
 //
 // The flow: the tests that fail are found in the tree first, since their words are looked for. Then one pass reads
-// every source file, counts the words that are asked for, and notes which files hold the names that are asked for; only
-// those are parsed for what they define.
+// the source files, the likeliest where there are too many, counts the words that are asked for, and notes which files
+// hold the names that are asked for; only those are parsed for what they define.
 //
 // Everything is bounded: files, bytes, names, commits. The same input gives the same answer. Nothing is written, no
 // network is used. Strangers' files are only read; no input makes it panic or slow.

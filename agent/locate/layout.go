@@ -12,7 +12,6 @@ import (
 
 // Bounds of a tree.
 const (
-	mostFiles = 50_000   // that are known by name
 	mostRead  = 10_000   // source files that are read
 	mostBytes = 96 << 20 // of all files that are read
 	maxFile   = 512 << 10
@@ -36,7 +35,7 @@ func readLayout(ctx context.Context, tree Tree) (*layout, error) {
 	}
 	l := &layout{sizes: map[string]int64{}, byBase: map[string][]string{}}
 	slices.SortFunc(files, func(a, b File) int { return strings.Compare(a.Path, b.Path) })
-	for _, f := range files[:min(len(files), mostFiles)] {
+	for _, f := range files {
 		if isForeign(f.Path) {
 			continue
 		}

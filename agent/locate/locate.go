@@ -188,17 +188,17 @@ func Gather(ctx context.Context, tree Tree, past []Commit, q Query) (Evidence, e
 	g.findTests(ctx)
 	g.readTests(ctx)
 	g.readText()
-	if err := g.scan(ctx); err != nil {
-		return Evidence{}, err
-	}
 	e := Evidence{Votes: map[Source][]Vote{
 		FromOutput:  g.outputVotes(),
 		FromPast:    g.pastVotes(),
 		FromSibling: g.siblingVotes(),
-		FromNames:   g.nameVotes(),
-		FromWords:   g.wordVotes(g.terms, "has the text's words "),
-		FromTests:   g.wordVotes(g.testTerms(), "has the failing test's words "),
 	}}
+	if err := g.scan(ctx, e); err != nil {
+		return Evidence{}, err
+	}
+	e.Votes[FromNames] = g.nameVotes()
+	e.Votes[FromWords] = g.wordVotes(g.terms, "has the text's words ")
+	e.Votes[FromTests] = g.wordVotes(g.testTerms(), "has the failing test's words ")
 	e.reach = g.reaching(e)
 	return e, context.Cause(ctx)
 }

@@ -147,6 +147,36 @@ func TestOtherLanguages(t *testing.T) {
 	}
 }
 
+// Of a tree with more than can be read, the files are known by name, and the likeliest are read: those that something
+// else points to, and those with words of the query in their paths.
+func TestOfManyFiles(t *testing.T) {
+	m := memory{
+		"z/page.go":       "package z\n\nfunc Page() {}\n",
+		"z/indent.go":     "package z\n\nfunc Indent() {}\n",
+		"z/shape.go":      "package z\n\n// Hexagons are drawn.\nfunc Draw() {}\n",
+		"z/shape_test.go": "package z\n\nimport \"testing\"\n\nfunc TestAll(t *testing.T) { draw(\"hexagon\") }\n",
+	}
+	for i := range 51_000 {
+		m[fmt.Sprintf("a/a%d%s", i, []string{".go", ".txt", ".txt", ".txt"}[i%4])] = "package a\n"
+	}
+	for _, c := range []struct {
+		q    locate.Query
+		want string
+		why  string
+	}{
+		{locate.Query{Output: []string{"panic: boom\n\tz/page.go:3 +0x1d\n"}}, "z/page.go",
+			"in the failing output, line 3"},
+		{locate.Query{Text: "Wrong indent of lists"}, "z/indent.go", "has the text's words indent"},
+		{locate.Query{Tests: []locate.Test{{File: "z/shape_test.go"}}}, "z/shape.go",
+			"has the failing test's words draw, func, hexagon"},
+	} {
+		got, err := locate.Rank(t.Context(), m, nil, c.q)
+		if err != nil || len(got) == 0 || got[0].Path != c.want || !slices.Contains(got[0].Why, c.why) {
+			t.Errorf("%+v: %+v, %v; want %s: %s", c.q, got, err, c.want, c.why)
+		}
+	}
+}
+
 // Where nothing points anywhere, nothing is said: no text, none that tells files apart, no files.
 func TestNothingPoints(t *testing.T) {
 	alike := memory{}

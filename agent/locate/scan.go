@@ -43,7 +43,8 @@ type document struct {
 }
 
 // scan reads the source files once: it counts the text's words, and finds what defines the names that are looked for.
-func (g *gathering) scan(ctx context.Context) error {
+// Where there are more than are read, those are that the votes so far are for, or whose paths have the words.
+func (g *gathering) scan(ctx context.Context, votes Evidence) error {
 	terms, names := map[string]int{}, map[string]int{}
 	for _, t := range slices.Concat(slices.Sorted(maps.Keys(g.terms)), slices.Sorted(maps.Keys(g.testTerms()))) {
 		if _, ok := terms[t]; !ok {
@@ -58,11 +59,12 @@ func (g *gathering) scan(ctx context.Context) error {
 		return nil
 	}
 	files, left := []string{}, int64(mostBytes)
-	for _, p := range g.code {
+	for _, p := range g.likeliest(votes, terms) {
 		if size := g.sizes[p]; size <= maxFile && left >= size && len(files) < mostRead {
 			files, left = append(files, p), left-size
 		}
 	}
+	slices.Sort(files)
 	docs := make([]document, len(files))
 	texts := make([][]byte, len(files))
 	err := each(ctx, len(files), func(i int) {
@@ -100,6 +102,34 @@ func (g *gathering) scan(ctx context.Context) error {
 		}
 	}
 	return err
+}
+
+// likeliest are the source files in the order in which they are worth reading: those that have votes or that the text
+// names, then by how many of some words their paths have.
+func (g *gathering) likeliest(e Evidence, terms map[string]int) []string {
+	worth := map[string]int{}
+	for _, p := range g.code {
+		seen := map[int]bool{}
+		eachIdentifier([]byte(p), func(id []byte) {
+			eachWord(id, func(w []byte) {
+				if t, ok := terms[string(w)]; ok {
+					seen[t] = true
+				}
+			})
+		})
+		worth[p] = len(seen)
+	}
+	for _, votes := range e.Votes {
+		for _, v := range votes {
+			worth[v.Path] += len(terms) + 1
+		}
+	}
+	for _, p := range g.paths {
+		worth[p] += len(terms) + 1
+	}
+	files := slices.Clone(g.code)
+	slices.SortStableFunc(files, func(a, b string) int { return cmp.Compare(worth[b], worth[a]) })
+	return files
 }
 
 // each calls do for every number below n, from as many goroutines as there are processors. It ends with ctx.

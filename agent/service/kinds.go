@@ -52,8 +52,18 @@ var kinds = []kind{
 		socket: "run/memcached.sock", script: memcachedScript, env: func(func(...string) string) []string { return nil }},
 }
 
-// extensions of PostgreSQL that images hold beside it, with the file that says that this host has them.
-var extensions = map[string]string{"postgis": "postgis", "pgvector": "vector", "timescaledb": "timescaledb"}
+// extension is one of PostgreSQL that an image holds beside it.
+type extension struct {
+	name string
+	env  []string // what the script is told, where the image does more than hold it
+}
+
+// extensions of the images that hold one. Those of PostGIS and TimescaleDB make it in the default database, which
+// TimescaleDB can only where the server loads it as it starts: hub.docker.com/r/postgis/postgis, /r/timescale/timescaledb.
+var extensions = map[string]extension{"pgvector": {name: "vector"},
+	"postgis":     {"postgis", []string{"EXTENSION=postgis"}},
+	"timescaledb": {"timescaledb", []string{"EXTENSION=timescaledb", "PRELOAD=timescaledb"}},
+}
 
 // kindOf is the kind of server that an image holds, and the last part of its name with its tag: of
 // registry/owner/postgres:16@sha256:… these are postgres and 16.
@@ -126,7 +136,8 @@ func postgresEnv(get func(names ...string) string) []string {
 	if database != "postgres" { // which is always there
 		create = `CREATE DATABASE "` + strings.ReplaceAll(database, `"`, `""`) + `"`
 	}
-	return []string{"SUPERUSER=" + user, "PASSWORD=" + password, "AUTH=" + auth, "CREATE=" + create}
+	return []string{"SUPERUSER=" + user, "PASSWORD=" + password, "AUTH=" + auth, "DATABASE=" + database,
+		"CREATE=" + create}
 }
 
 func redisEnv(get func(names ...string) string) []string {

@@ -21,6 +21,8 @@ func BeServer(args []string) error {
 	for i, a := range args {
 		if a == "--unixsocket" || a == "-s" {
 			socket = args[i+1]
+		} else if a == "-k" {
+			socket = filepath.Join(args[i+1], ".s.PGSQL.5432")
 		} else if s, ok := strings.CutPrefix(a, "--socket="); ok {
 			socket = s
 		}
@@ -36,21 +38,34 @@ func BeServer(args []string) error {
 	return conn.Close()
 }
 
-// installed makes a folder with programs that are this one as a server.
+// installed makes a folder with programs that are this one as a server, of a version that is newer than any here.
+// Beside it lie two extensions of PostgreSQL.
 func installed(t *testing.T, names ...string) string {
 	t.Helper()
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
-	dir := filepath.Join(t.TempDir(), "bin")
-	if err := os.Mkdir(dir, 0o755); err != nil {
+	dir := filepath.Join(t.TempDir(), "99", "bin")
+	if err := os.MkdirAll(dir, 0o755); err != nil {
 		t.Fatal(err)
 	}
 	for _, n := range names {
 		script := fmt.Sprintf("#!/bin/sh\ncase \"$*\" in *--version*) echo \"$0 Ver 11.4-MariaDB\"; exit;; esac\n"+
-			"case $0 in *-install-db) printf '%%s\\n' \"$@\" > install; exit;; esac\nexec '%s' server \"$@\"\n", self)
+			"case $0 in *-install-db) printf '%%s\\n' \"$@\" > install; exit;;"+
+			" */initdb) exit;; */pg_isready) test -S run/.s.PGSQL.5432; exit;;"+
+			" */psql) printf '%%s\\n' \"$PGPASSWORD\" \"$PGUSER\" \"$PGDATABASE\" \"$@\" > psql; exit;; esac\n"+
+			"exec '%s' server \"$@\"\n", self)
 		if err := os.WriteFile(filepath.Join(dir, n), []byte(script), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	extension := filepath.Join(filepath.Dir(dir), "share", "extension")
+	if err := os.MkdirAll(extension, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for _, n := range []string{"postgis", "timescaledb"} {
+		if err := os.WriteFile(filepath.Join(extension, n+".control"), nil, 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -75,6 +90,16 @@ func TestCommandLines(t *testing.T) {
 			[]string{"--save\n\n--appendonly\nno"}, nil},
 		{gate.Service{Name: "m", Image: "memcached:1.6"}, []string{"memcached"}, 11211,
 			[]string{"-s\nDIR/run/memcached.sock"}, nil},
+		{gate.Service{Name: "p", Image: "postgis/postgis", Env: map[string]string{"POSTGRES_PASSWORD": password}},
+			[]string{"initdb", "postgres", "pg_isready", "psql"}, 5432,
+			[]string{"-k\nDIR/run", "-c\nshared_preload_libraries="},
+			map[string]string{"psql": password + "\npostgres\npostgres\n-Xqh\nDIR/run\n-p\n5432\n-c\n" +
+				"CREATE EXTENSION IF NOT EXISTS postgis\n"}},
+		{gate.Service{Name: "p", Image: "timescale/timescaledb:latest-pg16"},
+			[]string{"initdb", "postgres", "pg_isready", "psql"}, 5432,
+			[]string{"-c\nshared_preload_libraries=timescaledb"},
+			map[string]string{"psql": "none\npostgres\npostgres\n-Xqh\nDIR/run\n-p\n5432\n-c\n" +
+				"CREATE EXTENSION IF NOT EXISTS timescaledb\n"}},
 		{gate.Service{Name: "m", Image: "docker.io/library/mysql:8.4", Env: map[string]string{"MYSQL_USER": "u",
 			"MYSQL_PASSWORD": password, "MYSQL_DATABASE": "a`b", "MYSQL_ROOT_PASSWORD": "${{ secrets.ROOT }}"}},
 			[]string{"mariadbd", "mariadb-install-db"}, 3306,

@@ -203,9 +203,10 @@ func consider(w gate.Service, folders []string, can bool) (c candidate, why stri
 	if !can {
 		return c, fmt.Sprintf("%s is not started here: this sandbox starts no servers.", text.Capital(c.shown()))
 	}
-	if e := extensions[name]; e != "" && !hasExtension(c.program, e) {
+	extension := extensions[name]
+	if extension.name != "" && !hasExtension(c.program, extension.name) {
 		return c, fmt.Sprintf("PostgreSQL's extension %s isn't installed where SIA runs: tests that need %s can't run here.",
-			e, c.shown())
+			extension.name, c.shown())
 	}
 	if c.mapped, why = hostPorts(w.Ports, k.port); why != "" {
 		return c, fmt.Sprintf("%s is not started here: %s.", text.Capital(c.shown()), why)
@@ -215,7 +216,7 @@ func consider(w gate.Service, folders []string, can bool) (c candidate, why stri
 			return c, fmt.Sprintf("%s is not started here: its variable %s %s.", text.Capital(c.shown()), show(variable), why)
 		}
 	}
-	c.env = k.env(func(names ...string) string {
+	c.env = append(k.env(func(names ...string) string {
 		for _, n := range names {
 			// The value of an expression, such as a secret, is not known here.
 			if v := w.Env[n]; v != "" && !strings.Contains(v, "${{") {
@@ -223,7 +224,7 @@ func consider(w gate.Service, folders []string, can bool) (c candidate, why stri
 			}
 		}
 		return ""
-	})
+	}), extension.env...)
 	if k.inFolder {
 		c.program = filepath.Dir(c.program)
 	}

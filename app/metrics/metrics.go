@@ -63,8 +63,8 @@ type server struct {
 
 	mu      sync.Mutex
 	seen    reading
-	targets memory.Figures
-	counted time.Time // when targets were; zero: never
+	targets *memory.Figures // nil: never read
+	asked   time.Time       // when targets were read last, or could not be; zero: never
 	settled sia.Credits
 	until   time.Time // what was spent before it is settled
 }
@@ -96,7 +96,8 @@ func New(
 }
 
 // Collect implements prometheus.Collector. Where the database does not answer, what it would have said is
-// left out, and sia_database_up is 0.
+// left out, and sia_database_up is 0. The targets have no part in that: where they can't be read, those that were
+// read before stay.
 func (s *server) Collect(ch chan<- prometheus.Metric) {
 	gauge := func(d *prometheus.Desc, v float64, labels ...string) {
 		ch <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, v, labels...)
@@ -129,6 +130,9 @@ func (s *server) Collect(ch chan<- prometheus.Metric) {
 	gauge(halts, float64(seen.halts))
 	gauge(onRunners, float64(seen.onRunners[store.RunnerOffered]), "waiting")
 	gauge(onRunners, float64(seen.onRunners[store.RunnerRunning]+seen.onRunners[store.RunnerDone]), "running")
+	if figures == nil {
+		return
+	}
 	gauge(monthTasks, float64(figures.Tasks), "moved")
 	gauge(monthTasks, float64(figures.Passed), "passed")
 	gauge(monthTasks, float64(figures.Escalated), "escalated")
@@ -158,7 +162,7 @@ func age(at, now time.Time) float64 {
 func inCredits(c sia.Credits) float64 { return float64(c) / float64(sia.Credit) }
 
 // read is what was read last, anew where that is too old. Whoever asks meanwhile waits for it.
-func (s *server) read() (reading, memory.Figures) {
+func (s *server) read() (reading, *memory.Figures) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	now := s.now()
@@ -168,7 +172,7 @@ func (s *server) read() (reading, memory.Figures) {
 	ctx, cancel := context.WithTimeout(context.Background(), readWithin)
 	defer cancel()
 	r := reading{at: now}
-	var errs [7]error
+	var errs [6]error
 	r.deliveries, errs[0] = s.from.DeliveryBacklog(ctx)
 	r.effects, errs[1] = s.from.EffectBacklog(ctx)
 	r.tasks, errs[2] = s.from.CountStates(ctx, store.SeesAll())
@@ -177,20 +181,22 @@ func (s *server) read() (reading, memory.Figures) {
 	halted, errs[4] = s.from.Halts(ctx)
 	r.halts = len(halted)
 	var standings []store.RunnerStanding
-	standings, errs[6] = s.from.RunnerStandings(ctx)
+	standings, errs[5] = s.from.RunnerStandings(ctx)
 	r.onRunners = map[store.RunnerState]int{}
 	for _, a := range standings {
 		r.onRunners[a.State]++
 	}
-	if s.counted.IsZero() || now.Sub(s.counted) >= targetsFor {
-		var of []sia.Task
-		of, errs[5] = s.from.Tasks(ctx, store.Filter{Since: now.Add(-targetsOver), Limit: targetTasks})
-		if errs[5] == nil {
-			s.targets, s.counted = memory.Tally(of), now
-		}
-	}
 	if r.err = errors.Join(errs[:]...); r.err != nil {
 		s.log.ErrorContext(ctx, "metrics not read", "error", r.err)
+	} else if s.asked.IsZero() || now.Sub(s.asked) >= targetsFor {
+		s.asked = now
+		of, err := s.from.Tasks(ctx, store.Filter{Since: now.Add(-targetsOver), Limit: targetTasks})
+		if err == nil {
+			figures := memory.Tally(of)
+			s.targets = &figures
+		} else {
+			s.log.ErrorContext(ctx, "targets not read", "error", err)
+		}
 	}
 	s.seen = r
 	return r, s.targets

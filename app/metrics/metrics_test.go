@@ -149,6 +149,44 @@ func TestSpentIsSummedOnce(t *testing.T) {
 	}
 }
 
+// archive counts how often tasks are read; with err they can't be.
+type archive struct {
+	*store.Store
+	err  error
+	read int
+}
+
+func (a *archive) Tasks(ctx context.Context, f store.Filter) ([]sia.Task, error) {
+	if a.read++; a.err != nil {
+		return nil, a.err
+	}
+	return a.Store.Tasks(ctx, f)
+}
+
+// Where the targets can't be read, all else is told, and they are read again when that is due. What was read of them
+// before stays; what never was is left out.
+func TestTargetsAreReadApart(t *testing.T) {
+	at := time.Date(2026, 5, 4, 12, 0, 0, 0, time.UTC)
+	s := &archive{Store: opened(t, &at), err: context.DeadlineExceeded}
+	h := handler(t, metrics.NewCalls(), s, &at)
+	for _, c := range []struct {
+		after time.Duration
+		err   error
+		known bool
+		read  int
+	}{
+		{0, s.err, false, 1}, {time.Minute, s.err, false, 1}, {5 * time.Minute, nil, true, 2},
+		{5 * time.Minute, s.err, true, 3}, {time.Minute, s.err, true, 3},
+	} {
+		at, s.err = at.Add(c.after), c.err
+		text := shown(t, h)
+		l := lacking(text, "sia_database_up 1", `sia_waiting{kind="delivery"} 0`, "sia_halts 0")
+		if known := strings.Contains(text, "sia_month_tasks{"); len(l) > 0 || known != c.known || s.read != c.read {
+			t.Errorf("%s: it lacks %q; targets told: %v, read %d times", at, l, known, s.read)
+		}
+	}
+}
+
 // Calls are told apart by how they ended; what an endpoint says of tokens can't make a count fall.
 func TestCalls(t *testing.T) {
 	at := time.Date(2026, 5, 4, 12, 0, 0, 0, time.UTC)

@@ -26,11 +26,13 @@ type planted struct {
 	also []string
 }
 
-const anyLook = `^POST api/graphql .*checkSuites`
+const (
+	anyLook      = `^POST api/graphql .*checkSuites`
+	workflowRuns = `^GET /actions/runs\?head_sha=\w+&`
+)
 
 func faults() []planted {
 	const pull, issue, run = `^GET /pulls/\d+ $`, `^GET /issues/\d+ $`, `^GET /check-runs/\d+ $`
-	const runs = `^GET /actions/runs\?head_sha=\w+&`
 	const node = "data.repository.pullRequest."
 	return []planted{
 		{fact: "answers/no-access", on: `^GET repos/acme/sia-probe-`, do: status(404, 403)},
@@ -77,10 +79,10 @@ func faults() []planted {
 		{fact: "checks/output", on: `^POST /check-runs `, do: status(422, 201)},
 		{fact: "checks/rerequested", on: `^POST /check-runs/\d+/rerequest`, do: status(0, 403)},
 		{fact: "checks/statuses", on: `^GET /commits/\w+/status `, do: set("statuses.0.state", "failure")},
-		{fact: "workflows/app-pushes", on: runs, do: set("workflow_runs", []any{}), also: allOf("workflows/")},
+		{fact: "workflows/app-pushes", on: workflowRuns, do: set("workflow_runs", []any{}), also: allOf("workflows/")},
 		{fact: "workflows/skipped-job", on: `^GET /actions/runs/\d+/jobs `, do: replaced("skipped", "success")},
-		{fact: "workflows/empty-matrix", on: runs, do: ended("empty", "success")},
-		{fact: "workflows/broken-file", on: runs, do: ended("broken", "success")},
+		{fact: "workflows/empty-matrix", on: workflowRuns, do: ended("empty", "success")},
+		{fact: "workflows/broken-file", on: workflowRuns, do: ended("broken", "success")},
 		{fact: "workflows/same-name", on: `check_name=same`, do: set("check_runs", []any{})},
 		{fact: "workflows/job-is-check-run", on: run, do: set("details_url", "https://ci.example.com/1")},
 		{fact: "workflows/logs", on: `^GET /actions/jobs/\d+/logs`, do: status(302, 404)},
@@ -131,8 +133,8 @@ func allOf(prefix string) (ids []string) {
 }
 
 // All facts hold on the simulator, served on a port as if it were a GitHub Enterprise Server, or say why they were not
-// tried. A GitHub that differs in a fact is told so by that fact, and by none that can be seen without it: what the
-// simulator answers is recorded once, and played with a fault in it.
+// tried; so they do where no runner takes a job. A GitHub that differs in a fact is told so by that fact, and by none
+// that can be seen without it: what the simulator answers is recorded once, and played with a fault in it.
 func TestFacts(t *testing.T) {
 	s := open(t, conformance.New(t).Middleware)
 	recording := &tape{answers: map[string][]answered{}}
@@ -164,6 +166,13 @@ func TestFacts(t *testing.T) {
 	other.Token = "v2." + strings.Repeat("a", 40)
 	if d := cmp.Diff([]string{"tokens/form"}, differing(play(nil, other))); d != "" {
 		t.Errorf("another form of token: %s", d)
+	}
+	queued := replaced(`"status":\s*"completed"`, `"status":"queued"`)
+	waiting := play(&fault{regexp.MustCompile(workflowRuns), queued}, raw)
+	for _, r := range waiting.Results {
+		if slices.Contains(allOf("workflows/"), r.ID) && (r.Broken || !strings.Contains(r.Why, "needs a runner")) {
+			t.Errorf("%s, where no runner takes a job: %s %s", r.ID, r.Verdict, r.Why)
+		}
 	}
 	for _, p := range faults() {
 		want := append([]string{p.fact}, p.also...)

@@ -213,6 +213,32 @@ func TestDeadRunsAreSweptUp(t *testing.T) {
 	}
 }
 
+// What meets the secondary limit waits as GitHub says, longer than one request may take, and is asked again.
+func TestRateLimitIsWaitedFor(t *testing.T) {
+	s := open(t, nil)
+	raw := s.sign(t)
+	for _, asked := range []string{http.MethodGet, http.MethodPost} {
+		s.sim.FailRequests(ghsim.Once(ghsim.SecondaryLimit(time.Minute, 1), func(r *http.Request) bool {
+			return r.Method == asked && strings.Contains(r.URL.Path, "/issues/")
+		}))
+		o := s.options()
+		o.Only = regexp.MustCompile(`^issues/markers$`)
+		var waited time.Duration
+		o.Sleep = func(ctx context.Context, d time.Duration) error {
+			if end, bounded := ctx.Deadline(); bounded && end.Before(time.Now().Add(d)) {
+				return context.DeadlineExceeded
+			}
+			waited += d.Truncate(time.Second)
+			return s.sim.WaitIdle(ctx)
+		}
+		report := probe.Run(t.Context(), raw, o)
+		if !report.OK() || report.Count(probe.Holds) != 1 || waited != time.Minute {
+			t.Errorf("%s: %+v after %s", asked, report.Results, waited)
+		}
+		s.sim.ClearFaults()
+	}
+}
+
 // A record holds no secret, and no body that is longer than people read.
 func TestRecordIsMaskedAndBounded(t *testing.T) {
 	s := open(t, nil)

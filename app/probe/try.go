@@ -91,16 +91,22 @@ func either(statuses []int) string {
 
 // Until asks again until something is so, for a minute and a half at most.
 func (t *Try) Until(expected string, so func() bool) {
+	if !t.within(so) {
+		t.Differ(expected, fmt.Sprintf("not after %s", polls*pollEvery))
+	}
+}
+
+// within asks again until something is so, and reports whether it was in time.
+func (t *Try) within(so func() bool) bool {
 	for range polls {
 		if !t.ok() || so() {
-			return
+			return true
 		}
 		if err := t.options.Sleep(t.ctx, pollEvery); err != nil {
 			t.fail(err)
-			return
 		}
 	}
-	t.Differ(expected, fmt.Sprintf("not after %s", polls*pollEvery))
+	return false
 }
 
 // How often something is asked again, and for how long.
@@ -150,27 +156,18 @@ func (t *Try) With(token, method, path string, body any) Answer {
 // beneath is the whole address of a path of the repository.
 func (b *Bench) beneath(path string) string { return b.raw.API + "repos/" + b.raw.Repo.String() + path }
 
-// do sends one request. A write is not cut short when the run is cancelled: what it made would be unknown, and
-// would stay.
+// do sends one request of a fact.
 func (t *Try) do(via http.RoundTripper, method, address string, header http.Header, body any) Answer {
 	if !t.ok() {
 		return Answer{}
 	}
-	ctx := t.ctx
-	if err := ctx.Err(); err != nil {
-		t.fail(err)
-		return Answer{}
-	}
 	if method != http.MethodGet {
-		if err := t.pace(ctx); err != nil {
+		if err := t.pace(t.ctx); err != nil {
 			t.fail(err)
 			return Answer{}
 		}
-		ctx = context.WithoutCancel(ctx)
 	}
-	ctx, cancel := context.WithTimeout(ctx, requestFor)
-	defer cancel()
-	a, err := t.exchange(ctx, via, method, address, header, body)
+	a, err := t.exchange(t.ctx, via, method, address, header, body)
 	if err != nil {
 		t.fail(err)
 		return Answer{}
@@ -219,9 +216,19 @@ func (a Answer) again(method string) (time.Duration, bool) {
 	return pollEvery, method == http.MethodGet && a.Status >= 500
 }
 
+// send sends a request once, unless ctx has ended. A write is not cut short when that ends meanwhile: what it made
+// would be unknown, and would stay.
 func (b *Bench) send(ctx context.Context, via http.RoundTripper, method, address string, header http.Header,
 	body []byte,
 ) (Answer, error) {
+	if err := ctx.Err(); err != nil {
+		return Answer{}, err
+	}
+	if method != http.MethodGet {
+		ctx = context.WithoutCancel(ctx)
+	}
+	ctx, cancel := context.WithTimeout(ctx, requestFor)
+	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, method, address, bytes.NewReader(body))
 	if err != nil {
 		return Answer{}, err
