@@ -119,6 +119,12 @@ var testsRan = lazyregexp.New(`(?im)^ok\s+\S+\s+(\(cached\)|[0-9.]+s)` +
 	`\b[1-9]\d* (tests? )?pass(ed|ing)?\b|^[#ℹ] pass [1-9]|^Ran [1-9]\d* tests?\b|\bTests run: [1-9]|` +
 	`\b[1-9]\d* (tests?|runs?|examples?), (with )?\d+ (assertions?|failures?)\b`)
 
+// noneFound is what unittest and pytest print when they found no test to run. unittest passes then, before Python 3.12.
+var noneFound = lazyregexp.New(`(?m)^Ran 0 tests\b|^collected 0 items\b`)
+
+// RanNone reports whether a test command that passed says that there was no test to run.
+func RanNone(output []byte) bool { return noneFound.Match(output) && !testsRan.Match(output) }
+
 // shows reports whether a failure is that of a test that ran, rather than of one that
 // could not be built or begun.
 func shows(class failure.Class, tests int) bool {

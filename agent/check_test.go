@@ -34,3 +34,21 @@ func TestTestsRan(t *testing.T) {
 		}
 	}
 }
+
+// What runners print that pass without a test. Others of the same command may have run some.
+func TestRanNone(t *testing.T) {
+	const none = "\n----------------------------------------------------------------------\nRan 0 tests in 0.000s\n\nOK\n"
+	for printed, want := range map[string]bool{
+		none: true,
+		"collected 0 items\n\n==== no tests ran in 0.00s ====\n": true,
+		none + "\nRan 3 tests in 0.010s\n\nOK\n":                 false,
+		none + "ok  \tx/a\t0.003s\n":                             false,
+		"Ran 10 tests in 0.010s\n\nOK (skipped=10)\n":            false,
+		"?   \tx/b\t[no test files]\n":                           false,
+		"":                                                       false,
+	} {
+		if got := RanNone([]byte(printed)); got != want {
+			t.Errorf("%q: %v", printed, got)
+		}
+	}
+}

@@ -167,9 +167,9 @@ func tried(t sia.Task, l Links) string {
 func escalationPlaces(t sia.Task, l Links) string {
 	places := []string{fmt.Sprintf("The task: #%d", t.Issue)}
 	if t.Pull.Number != 0 {
-		kind := "draft pull request"
-		if t.Pull.Readied {
-			kind = "pull request"
+		kind := "pull request"
+		if t.Pull.Draft {
+			kind = "draft pull request"
 		}
 		places = append(places, fmt.Sprintf("The %s: #%d", kind, t.Pull.Number))
 	}

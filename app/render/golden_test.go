@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -79,6 +80,24 @@ func TestEveryMoment(t *testing.T) {
 			}
 			golden(t, "check/"+name+".json", string(check)+"\n")
 		})
+	}
+}
+
+// A pull request is no draft where the repository's plan has none, and where a person marked it ready.
+func TestPullThatIsNoDraft(t *testing.T) {
+	for want, task := range map[string]sia.Task{
+		"\n\nSIA is still working on it: please don't merge it yet.\n":                 checking(),
+		"\n\nSIA waits for a person: the status comment on the issue says for what.\n": escalated(),
+		"- The pull request: #13\n": escalated(),
+	} {
+		task.Pull.Draft = false
+		said := render.PullBody(task, nil, links)
+		if task.Escalation != nil {
+			said += "\n" + render.EscalationBody(task, *task.Escalation, links)
+		}
+		if !strings.Contains(said, want) || strings.Contains(said, "raft") {
+			t.Errorf("want %q, not:\n%s", want, said)
+		}
 	}
 }
 

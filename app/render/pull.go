@@ -47,7 +47,9 @@ func PullBody(t sia.Task, files []ChangedFile, l Links) string {
 	return p.String()
 }
 
+// pullState says how far the work is. One that is not open yet is taken for the draft that it is to be.
 func pullState(t sia.Task) string {
+	noDraft := t.Pull.Number != 0 && !t.Pull.Draft
 	switch t.State {
 	case sia.Passed:
 		if t.Pull.LeftDraft {
@@ -72,15 +74,21 @@ func pullState(t sia.Task) string {
 		return "SIA was stopped before the checks were all green. What had been done stays here for you to take further " +
 			"or to close."
 	case sia.Escalated, sia.OnHold:
-		if t.Pull.Readied {
-			return "SIA waits for a person: the status comment on the issue says for what. It was marked ready for review so " +
-				"that checks run which pass over drafts."
+		const waits = "SIA waits for a person: the status comment on the issue says for what."
+		switch {
+		case t.Pull.Readied:
+			return waits + " It was marked ready for review so that checks run which pass over drafts."
+		case noDraft:
+			return waits
 		}
-		return "A draft, and SIA waits for a person: the status comment on the issue says for what."
+		return "A draft, and " + waits
 	}
 	if t.Pull.LeftDraft {
 		return "SIA is still working on it. Somebody made this a draft, and it stays one until somebody presses **Ready " +
 			"for review**."
+	}
+	if noDraft {
+		return "SIA is still working on it: please don't merge it yet."
 	}
 	return "A draft: SIA is still working on it, and marks it ready for review when every required check is green."
 }

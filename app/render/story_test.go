@@ -46,7 +46,7 @@ func checking() sia.Task {
 	t := working()
 	t.State, t.Since = sia.Checking, clock(9)
 	t.Head = "abc1234def5678abc1234def5678abc1234def56"
-	t.Pull = sia.Pull{Number: 13, URL: "https://github.com/acme/bookings/pull/13"}
+	t.Pull = sia.Pull{Number: 13, URL: "https://github.com/acme/bookings/pull/13", Draft: true}
 	a := &t.Attempts[0]
 	a.EndedAt, a.Head, a.Cost, a.Turns = clock(8), t.Head, 12500, 14
 	a.Diff = sia.DiffStat{Files: 3, Added: 61, Deleted: 4,

@@ -70,6 +70,10 @@ func (r *localRun) check(ctx context.Context, sha string) (out checkResult) {
 		return checkResult{err: fmt.Errorf("run %s: %w", r.job.test, err)}
 	}
 	out = checkResult{passed: res.OK(), log: string(res.Output), setup: failed, took: res.Duration}
+	if out.passed && agent.RanNone(res.Output) {
+		out.passed, out.log = false, out.log+"\nNo test was run."
+		return out
+	}
 	if failed != "" && !out.passed && !r.baseOK { // else it fails without any change, too, and the tests do without it
 		out.log = "Setup failed:\n" + failed + "\n" + out.log
 	}

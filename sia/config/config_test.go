@@ -56,7 +56,8 @@ func TestTheDocumentedExample(t *testing.T) {
 }
 
 func TestNothingIsTheDefault(t *testing.T) {
-	for _, file := range []string{"", "\n", "# only words\n", "---\n", "checks:\n", "checks:\n  # settle: 1m\n", "~\n"} {
+	for _, file := range []string{"", "\n", "# only words\n", "---\n", "checks:\n", "checks:\n  # settle: 1m\n", "~\n",
+		"%YAML 1.2\n---\n", "checks:\n  required:\n    # - lint\n  protected:\n"} {
 		got, err := config.Parse(config.Path, []byte(file))
 		if err != nil {
 			t.Errorf("%q: %v", file, err)
@@ -64,6 +65,13 @@ func TestNothingIsTheDefault(t *testing.T) {
 		if d := cmp.Diff(sia.DefaultSettings(), got); d != "" {
 			t.Errorf("%q: %s", file, d)
 		}
+	}
+}
+
+func TestDirectiveIsNoDocument(t *testing.T) {
+	got, err := config.Parse(config.Path, []byte("%YAML 1.2\n---\nlabel: a\n"))
+	if err != nil || got.Label != "a" {
+		t.Errorf("label %q, %v", got.Label, err)
 	}
 }
 
@@ -265,7 +273,8 @@ func validate(t testing.TB, s *jsonschema.Schema, file string) error {
 
 func TestSchema(t *testing.T) {
 	s := schema(t)
-	for _, good := range []string{example, "checks:\n", "checks: {settle: 1h30m}", "label: help"} {
+	for _, good := range []string{example, "checks:\n", "checks:\n  required:\n", "checks: {settle: 1h30m}",
+		"label: help"} {
 		if err := validate(t, s, good); err != nil {
 			t.Errorf("%s: %v", good, err)
 		}

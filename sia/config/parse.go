@@ -92,7 +92,8 @@ func (r *fileReader) file(b []byte) {
 		if d == nil || d.Body == nil {
 			continue
 		}
-		if d.Body.Type() == ast.CommentType || d.Body.Type() == ast.NullType {
+		switch d.Body.Type() {
+		case ast.CommentType, ast.NullType, ast.DirectiveType:
 			continue
 		}
 		if body != nil {
@@ -165,6 +166,9 @@ func (r *fileReader) mapping(n ast.Node, section string) {
 
 func (r *fileReader) entry(v *ast.MappingValueNode, section, key, path string) {
 	if f, ok := r.fields[path]; ok {
+		if _, none := v.Value.(*ast.NullNode); none && f.Form == Texts {
+			return // a list with every item commented out is not set
+		}
 		if t := v.Key.GetToken(); t != nil && t.Position != nil {
 			r.set[path] = t.Position.Line
 			r.keys[path] = v.Key

@@ -62,7 +62,7 @@ func (f Field) schema() map[string]any {
 	case Word:
 		m["enum"] = f.Words
 	case Texts:
-		m["type"], m["maxItems"] = "array", maxItems
+		m["type"], m["maxItems"] = []string{"array", "null"}, maxItems
 		m["items"] = map[string]any{"type": "string", "minLength": 1, "maxLength": f.Max}
 	}
 	switch v := f.Value(sia.DefaultSettings()).(type) {

@@ -53,7 +53,7 @@ func Look(names []string, read func(path string) ([]byte, bool)) Project {
 	}
 	var p Project
 	var tests []Command
-	for _, look := range []func(top) finding{golang, node, python, rust, maven, makefile, unittest} {
+	for _, look := range []func(top) finding{golang, node, python, rust, maven, makefile, guessed} {
 		f := look(at)
 		if f.language.Name != "" {
 			p.Languages = append(p.Languages, f.language)

@@ -91,6 +91,14 @@ func TestLook(t *testing.T) {
 			map[string]string{"requirements.txt": "", "requirements-dev.txt": "", "tests/conftest.py": ""}},
 		{"old Python", "Python/pip; python3 -m pip install -e .; python3 -m unittest discover -s tests; ; " + py,
 			map[string]string{"setup.py": "", "tests/test_a.py": ""}},
+		{"pytest in requirements alone", "Python/pip; python3 -m pip install -r requirements-dev.txt; " +
+			"python3 -m pytest -q; ; " + py,
+			map[string]string{"requirements-dev.txt": "pytest>=7\n", "tests/__init__.py": "", "tests/test_a.py": ""}},
+		{"pytest in setup.py alone", "Python/pip; python3 -m pip install -e .; python3 -m pytest -q; ; " + py,
+			map[string]string{"setup.py": "setup(tests_require=['pytest'])\n", "tests/test_a.py": ""}},
+		{"make before a guess", "Python/pip; python3 -m pip install -r requirements.txt; make test; " +
+			"python3 -m pytest -q; " + py,
+			map[string]string{"requirements.txt": "pytest\n", "Makefile": "test:\n", "tests/test_a.py": ""}},
 		{"Python with uv", "Python/uv; ; python3 -m pytest -q; ; ",
 			map[string]string{"pyproject.toml": "[project]\n[tool.pytest.ini_options]\n", "uv.lock": ""}},
 		{"broken pyproject.toml", "Python/pip; ; python3 -m unittest discover -s tests; ; ",

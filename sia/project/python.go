@@ -11,6 +11,13 @@ import (
 
 var unittestMark = regexp.MustCompile(`(?m)^\s*(import|from) unittest\b`)
 
+// pytestNamed is pytest, or a plugin of it, among what a project needs.
+var pytestNamed = regexp.MustCompile(`\bpytest\b`)
+
+// requirements are the files that list what a project needs, one a line.
+var requirements = []string{"requirements.txt", "requirements-dev.txt", "requirements-test.txt",
+	"dev-requirements.txt", "test-requirements.txt"}
+
 var pytestMark = regexp.MustCompile(`(?m)^\[tool\.pytest|^\[(tool:)?pytest\]`)
 
 // python reads what Python projects keep at their top.
@@ -24,7 +31,7 @@ func python(t top) finding {
 		return finding{}
 	}
 	if why == "" {
-		why = strings.TrimSuffix(f.test.Why, " is there")
+		why, _, _ = strings.Cut(f.test.Why, " is there")
 	}
 	f.language = Language{"Python", "pip", why}
 	switch {
@@ -38,9 +45,11 @@ func python(t top) finding {
 	return f
 }
 
+const pytestLine = "python3 -m pytest -q"
+
 // pytest says whether the tests are pytest's.
 func pytest(t top) Command {
-	const line = "python3 -m pytest -q"
+	const line = pytestLine
 	if _, ok := t.file("pytest.ini"); ok {
 		return Command{Line: line, Why: "pytest.ini is there"}
 	}
@@ -62,29 +71,38 @@ func pytest(t top) Command {
 
 // unconfigured says how tests run that no file configures, by what a test file at the top imports.
 func unconfigured(t top) Command {
-	const line = "python3 -m unittest discover"
 	for _, name := range slices.Sorted(maps.Keys(t.names)) {
 		if strings.HasPrefix(name, "test") && strings.HasSuffix(name, ".py") {
 			if text, ok := t.file(name); ok && !unittestMark.MatchString(text) {
-				return Command{Line: "python3 -m pytest -q", Why: name + " is there"}
+				return Command{Line: pytestLine, Why: name + " is there"}
 			}
-			return Command{Line: line, Why: name + " is there"}
+			return discover(t, name+" is there", "")
 		}
 	}
 	if t.has("tests/") {
 		if _, ok := t.read("tests/__init__.py"); ok { // else it finds none of what lies there
-			return Command{Line: line, Why: "tests/__init__.py is there"}
+			return discover(t, "tests/__init__.py is there", "")
 		}
 	}
 	return Command{}
+}
+
+// discover finds tests with pytest where a file names it, and else with unittest: that finds its own tests alone, and
+// before Python 3.12 it passes without any.
+func discover(t top, why, in string) Command {
+	for _, name := range append([]string{"pyproject.toml", "setup.py", "setup.cfg", "tox.ini"}, requirements...) {
+		if text, ok := t.file(name); ok && pytestNamed.MatchString(text) {
+			return Command{Line: pytestLine, Why: why + ", and " + name + " names pytest"}
+		}
+	}
+	return Command{Line: "python3 -m unittest discover" + in, Why: why}
 }
 
 // pip says how the project and what it needs are installed.
 func pip(t top) (all []Command) {
 	hosts := []string{"pypi.org", "files.pythonhosted.org"}
 	var lists []string
-	for _, name := range []string{"requirements.txt", "requirements-dev.txt", "requirements-test.txt",
-		"dev-requirements.txt", "test-requirements.txt"} {
+	for _, name := range requirements {
 		if t.has(name) {
 			lists = append(lists, name)
 		}
@@ -131,12 +149,11 @@ func packaged(text string) (what string, is bool) {
 	return ".", true
 }
 
-// unittest is how Python tests run where nothing else says how: the last resort.
-func unittest(t top) finding {
+// guessed is how Python tests run where nothing else says how: the last resort.
+func guessed(t top) finding {
 	if why := t.first("setup.py", "pyproject.toml", "requirements.txt"); why != "" && t.has("tests/") &&
-		pytest(t).Line == "" {
-		return finding{test: Command{Line: "python3 -m unittest discover -s tests",
-			Why: why + " and the folder tests are there, and nothing names another way"}}
+		python(t).test.Line == "" {
+		return finding{test: discover(t, why+" and the folder tests are there", " -s tests")}
 	}
 	return finding{}
 }
