@@ -139,10 +139,8 @@ type peeked struct {
 func withoutLog(ctx context.Context, run github.CheckRun, opts failure.Options) (checkLog, error) {
 	if run.AppSlug == github.ActionsApp {
 		if why, words, ok := failure.NeverStarted(opts.Annotations); ok {
-			said := text.Clip(words, 300)
-			return checkLog{run: run.ID, said: said, long: said, failure: sia.CheckFailure{
-				Check: run.Name, URL: run.URL, Excerpt: said, Signature: string(why), Class: string(failure.NotStarted),
-			}}, nil
+			return checkLogOf(run, failure.Report{Text: text.Clip(words, 300), Signature: string(why),
+				Class: failure.NotStarted}), nil
 		}
 	}
 	return readOutput(ctx, run, opts)
@@ -161,5 +159,9 @@ func readOutput(ctx context.Context, run github.CheckRun, opts failure.Options) 
 }
 
 func checkLogOf(run github.CheckRun, rep failure.Report) checkLog {
-	return checkLog{run: run.ID, failure: failure.CheckFailure(run.Name, run.URL, rep), long: cmp.Or(rep.Long, rep.Text)}
+	out := checkLog{run: run.ID, failure: failure.CheckFailure(run.Name, run.URL, rep), long: cmp.Or(rep.Long, rep.Text)}
+	if rep.Class == failure.NotStarted {
+		out.said = rep.Text
+	}
+	return out
 }

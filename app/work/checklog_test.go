@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/sia-bot/sia/app/github"
+	"github.com/sia-bot/sia/sia/failure"
 )
 
 func TestLogLine(t *testing.T) {
@@ -24,6 +25,15 @@ func TestLogLine(t *testing.T) {
 	} {
 		if got := logLine(c.run, c.step, c.line); got != c.want {
 			t.Errorf("%s: %s, want %s", c.name, got, c.want)
+		}
+	}
+}
+
+// Why a job was never started is said wherever GitHub says it: in an annotation, or in a log.
+func TestSaidOfNeverStarted(t *testing.T) {
+	for class, want := range map[failure.Class]string{failure.NotStarted: "a brownout", failure.ConfigError: ""} {
+		if got := checkLogOf(github.CheckRun{}, failure.Report{Text: "a brownout", Class: class}).said; got != want {
+			t.Errorf("%s: %q, want %q", class, got, want)
 		}
 	}
 }

@@ -9,6 +9,9 @@ import (
 
 // report makes the report of what was read.
 func (r *logReader) report(opts Options) Report {
+	if rep, ok := r.neverStarted(); ok {
+		return rep
+	}
 	r.endByError()
 	if r.lastError.line > 0 && len(r.ended) == 0 {
 		r.endStep(r.lastError)
