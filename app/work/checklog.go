@@ -41,7 +41,7 @@ func (w *checkWorker) readLog(
 	if err == nil {
 		defer log.Close()
 	}
-	if err != nil || run.AnnotationsCount > runnersOwn {
+	if err != nil || run.AnnotationsCount > runnersOwn || run.Conclusion == "cancelled" {
 		if opts.Annotations, err = annotations(ctx, repo, run); err != nil {
 			return checkLog{}, err
 		}
@@ -58,7 +58,7 @@ func (w *checkWorker) readLog(
 			return checkLog{}, err
 		}
 	}
-	rep, err := failure.Read(ctx, log, opts)
+	rep, err := readCheck(ctx, log, run, opts)
 	if err != nil {
 		return checkLog{}, fmt.Errorf("read the log of %s: %w", run.Name, err)
 	}
@@ -148,7 +148,7 @@ func withoutLog(ctx context.Context, run github.CheckRun, opts failure.Options) 
 
 // readOutput reads what a check run without a log shows on its page.
 func readOutput(ctx context.Context, run github.CheckRun, opts failure.Options) (checkLog, error) {
-	rep, err := failure.Read(ctx, strings.NewReader(run.OutputTitle+"\n"+run.OutputSummary), opts)
+	rep, err := readCheck(ctx, strings.NewReader(run.OutputTitle+"\n"+run.OutputSummary), run, opts)
 	if err != nil {
 		return checkLog{}, fmt.Errorf("read the output of %s: %w", run.Name, err)
 	}
@@ -156,6 +156,16 @@ func readOutput(ctx context.Context, run github.CheckRun, opts failure.Options) 
 		rep.Text = run.Name + " ended as " + run.Conclusion
 	}
 	return checkLogOf(run, rep), nil
+}
+
+// readCheck reads what a check run says. One that was cancelled has failed of nothing that its log tells, unless
+// GitHub ended it at its time limit.
+func readCheck(ctx context.Context, log io.Reader, run github.CheckRun, opts failure.Options) (failure.Report, error) {
+	rep, err := failure.Read(ctx, log, opts)
+	if run.Conclusion == "cancelled" && !failure.TimedOut(opts.Annotations) {
+		rep.Class = failure.Cancelled
+	}
+	return rep, err
 }
 
 func checkLogOf(run github.CheckRun, rep failure.Report) checkLog {

@@ -1,6 +1,7 @@
 package failure
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/sia-bot/sia/sia/lazyregexp"
@@ -37,12 +38,20 @@ var hindrances = []struct {
 func NeverStarted(as []Annotation) (why Hindrance, words string, ok bool) {
 	for _, h := range hindrances {
 		for _, a := range as {
-			if h.re.MatchString(a.Message) {
+			if !ranTooLong.MatchString(a.Message) && h.re.MatchString(a.Message) {
 				return h.kind, strings.Join(strings.Fields(a.Message), " "), true
 			}
 		}
 	}
 	return "", "", false
+}
+
+// ranTooLong are GitHub's words for a job that ran into its timeout-minutes. It concludes it as cancelled.
+var ranTooLong = lazyregexp.New(`exceeded the maximum execution time of`)
+
+// TimedOut reports whether a check is marked as a job that GitHub ended at its time limit.
+func TimedOut(as []Annotation) bool {
+	return slices.ContainsFunc(as, func(a Annotation) bool { return ranTooLong.MatchString(a.Message) })
 }
 
 // neverStarted is the report of a job that GitHub failed before its first step, in the words of the last error in its

@@ -1,6 +1,9 @@
 package failure
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
 const deprecatedAction = "This request has been automatically failed because it uses a deprecated version of " +
 	"`actions/upload-artifact: v3`. Learn more: https://github.blog/changelog/2024-04-16-deprecation-notice"
@@ -24,8 +27,9 @@ func TestNeverStarted(t *testing.T) {
 		"This is a scheduled Ubuntu 20.04 brownout. Ubuntu 20.04 LTS runner will be removed on 2025-04-15.": OtherReason,
 
 		"Process completed with exit code 1.": "",
-		"The job running on runner GitHub Actions 2 has exceeded the maximum execution time of 360 min.": "",
-		"hello_test.go:12: want 3 greetings, got 2":                                                      "",
+		"The job running on runner GitHub Actions 2 has exceeded the maximum execution time of 360 min.":    "",
+		"The job running on runner GitHub Actions 2 has exceeded the maximum execution time of 10 minutes.": "",
+		"hello_test.go:12: want 3 greetings, got 2":                                                         "",
 	} {
 		marks := []Annotation{{Level: "notice", Message: "Hello"}, {Level: "failure", Message: message}}
 		got, words, ok := NeverStarted(marks)
@@ -51,5 +55,29 @@ func TestNeverStartedOfLog(t *testing.T) {
 			rep.Signature != string(OtherReason)) {
 			t.Errorf("%s: %+v", name, rep)
 		}
+	}
+}
+
+// Of a job that ran into its time limit, what ran last is told, whatever the log says before.
+func TestTimedOut(t *testing.T) {
+	limit := Annotation{Level: "failure", Message: "The job has exceeded the maximum execution time of 10m0s"}
+	log := "##[group]Run npm test\nnpm test\nshell: bash\n##[endgroup]\nerror: no cache, going on\n" +
+		strings.Repeat("ok\n\nfine\n", 30) + "cart.test.js > adds tax ...\n\n##[error]The operation was canceled.\n"
+	for name, after := range map[string]string{
+		"at the end":          "",
+		"something cleans up": "Post job cleanup.\ngit version 2\n",
+		"a step follows":      "##[group]Run ./notify\nshell: bash\n##[endgroup]\nsent\n",
+	} {
+		rep := read(t, log+after, Options{Annotations: []Annotation{limit}})
+		if rep.Class != Timeout || !strings.HasSuffix(rep.Text, "cart.test.js > adds tax ...\nThe operation was canceled.") ||
+			strings.Contains(rep.Text, "cache") || rep.Signature == "" {
+			t.Errorf("%s: %+v", name, rep)
+		}
+	}
+	if rep := read(t, log, Options{}); rep.Class == Timeout {
+		t.Errorf("nothing says so: %+v", rep)
+	}
+	if rep := read(t, "building\n", Options{Annotations: []Annotation{limit}}); rep.Class != Timeout || rep.Text == "" {
+		t.Errorf("no end: %+v", rep)
 	}
 }
