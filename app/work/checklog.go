@@ -41,7 +41,7 @@ func (w *checkWorker) readLog(
 	if err == nil {
 		defer log.Close()
 	}
-	if err != nil || run.AnnotationsCount > runnersOwn {
+	if err != nil || run.AnnotationsCount > runnersOwn || run.Conclusion == "cancelled" {
 		if opts.Annotations, err = annotations(ctx, repo, run); err != nil {
 			return checkLog{}, err
 		}
@@ -58,7 +58,7 @@ func (w *checkWorker) readLog(
 			return checkLog{}, err
 		}
 	}
-	rep, err := failure.Read(ctx, log, opts)
+	rep, err := readCheck(ctx, log, run, opts)
 	if err != nil {
 		return checkLog{}, fmt.Errorf("read the log of %s: %w", run.Name, err)
 	}
@@ -139,10 +139,8 @@ type peeked struct {
 func withoutLog(ctx context.Context, run github.CheckRun, opts failure.Options) (checkLog, error) {
 	if run.AppSlug == github.ActionsApp {
 		if why, words, ok := failure.NeverStarted(opts.Annotations); ok {
-			said := text.Clip(words, 300)
-			return checkLog{run: run.ID, said: said, long: said, failure: sia.CheckFailure{
-				Check: run.Name, URL: run.URL, Excerpt: said, Signature: string(why), Class: string(failure.NotStarted),
-			}}, nil
+			return checkLogOf(run, failure.Report{Text: text.Clip(words, 300), Signature: string(why),
+				Class: failure.NotStarted}), nil
 		}
 	}
 	return readOutput(ctx, run, opts)
@@ -150,7 +148,7 @@ func withoutLog(ctx context.Context, run github.CheckRun, opts failure.Options) 
 
 // readOutput reads what a check run without a log shows on its page.
 func readOutput(ctx context.Context, run github.CheckRun, opts failure.Options) (checkLog, error) {
-	rep, err := failure.Read(ctx, strings.NewReader(run.OutputTitle+"\n"+run.OutputSummary), opts)
+	rep, err := readCheck(ctx, strings.NewReader(run.OutputTitle+"\n"+run.OutputSummary), run, opts)
 	if err != nil {
 		return checkLog{}, fmt.Errorf("read the output of %s: %w", run.Name, err)
 	}
@@ -160,6 +158,20 @@ func readOutput(ctx context.Context, run github.CheckRun, opts failure.Options) 
 	return checkLogOf(run, rep), nil
 }
 
+// readCheck reads what a check run says. One that was cancelled has failed of nothing that its log tells, unless
+// GitHub ended it at its time limit.
+func readCheck(ctx context.Context, log io.Reader, run github.CheckRun, opts failure.Options) (failure.Report, error) {
+	rep, err := failure.Read(ctx, log, opts)
+	if run.Conclusion == "cancelled" && !failure.TimedOut(opts.Annotations) {
+		rep.Class = failure.Cancelled
+	}
+	return rep, err
+}
+
 func checkLogOf(run github.CheckRun, rep failure.Report) checkLog {
-	return checkLog{run: run.ID, failure: failure.CheckFailure(run.Name, run.URL, rep), long: cmp.Or(rep.Long, rep.Text)}
+	out := checkLog{run: run.ID, failure: failure.CheckFailure(run.Name, run.URL, rep), long: cmp.Or(rep.Long, rep.Text)}
+	if rep.Class == failure.NotStarted {
+		out.said = rep.Text
+	}
+	return out
 }

@@ -1,9 +1,11 @@
 package work
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/sia-bot/sia/app/github"
+	"github.com/sia-bot/sia/sia/failure"
 )
 
 func TestLogLine(t *testing.T) {
@@ -24,6 +26,30 @@ func TestLogLine(t *testing.T) {
 	} {
 		if got := logLine(c.run, c.step, c.line); got != c.want {
 			t.Errorf("%s: %s, want %s", c.name, got, c.want)
+		}
+	}
+}
+
+// Why a job was never started is said wherever GitHub says it: in an annotation, or in a log.
+func TestSaidOfNeverStarted(t *testing.T) {
+	for class, want := range map[failure.Class]string{failure.NotStarted: "a brownout", failure.ConfigError: ""} {
+		if got := checkLogOf(github.CheckRun{}, failure.Report{Text: "a brownout", Class: class}).said; got != want {
+			t.Errorf("%s: %q, want %q", class, got, want)
+		}
+	}
+}
+
+// What the log of a cancelled job tells is no time limit of GitHub's; GitHub's own words are.
+func TestCheckThatWasCancelled(t *testing.T) {
+	run := github.CheckRun{Conclusion: "cancelled"}
+	for said, want := range map[string]failure.Class{
+		"The operation was canceled.":                               failure.Cancelled,
+		"The job has exceeded the maximum execution time of 10m0s.": failure.Timeout,
+	} {
+		rep, err := readCheck(t.Context(), strings.NewReader("the build has timed out after 3 s\n"), run,
+			failure.Options{Annotations: []failure.Annotation{{Level: "failure", Message: said}}})
+		if err != nil || rep.Class != want {
+			t.Errorf("%s: %s, want %s; %v", said, rep.Class, want, err)
 		}
 	}
 }

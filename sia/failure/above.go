@@ -18,6 +18,26 @@ var endRule = rule{name: "what stands above the end of the failed step", extent:
 // what failed has ended the log.
 var lastRule = rule{name: "what stands at the end of the log", extent: singleLine, weight: 30, class: Unknown}
 
+// stoppedRule is the rule for what a step said last before the job was ended.
+var stoppedRule = rule{name: "what ran when the job was ended", extent: singleLine, class: Timeout}
+
+// lastSaid is a line with what is remembered above it.
+func (r *logReader) lastSaid(l *line) *block {
+	start := l.n
+	for start > 1 && l.n-start < maxAbove-1 {
+		if _, ok := r.ring.at(start - 1); !ok {
+			break
+		}
+		start--
+	}
+	b := &block{rule: &stoppedRule, start: start, head: l.n, test: -1, step: r.step}
+	for n := start; n < l.n; n++ {
+		b.add(r.ring.line(n))
+	}
+	b.add(textLine{n: l.n, text: string(l.text)})
+	return b
+}
+
 // noteAbove notes the paragraph above a message that something has failed. Often it says why, in a
 // form that no rule knows.
 func (r *logReader) noteAbove(l *line, ru *rule) *block {

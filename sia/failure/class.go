@@ -27,7 +27,7 @@ const (
 	Infrastructure     Class = "infrastructure" // runner lost, out of disk, the CI system itself
 	Cancelled          Class = "cancelled"
 	// NotStarted: a job that the CI system never began, for a reason that only a person can mend and
-	// a re-run can't. [NeverStarted] finds it.
+	// a re-run can't.
 	NotStarted Class = "not_started"
 	Unknown    Class = "unknown"
 )

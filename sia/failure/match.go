@@ -58,6 +58,11 @@ func (r *logReader) matched(l *line, h keywordHits, known bool, count int) (m, l
 	return lift, nil, test
 }
 
+// byRun is what runners print beside a test's name that differs from run to run: how long it took, when, and which of
+// how many it was.
+var byRun = lazyregexp.New(`^(\[(xUnit\.net )?[ \d:.]+s?\] +|\d+:\d\d \+\d+( ~\d+)?( -\d+)?: |\d+/\d+ Test +#\d+: )|` +
+	` +[(\[]<? ?[\d.]+ ?m?s[)\]]$`)
+
 // noteTest notes the failed test that a line names and returns its index, or -1
 // when the line names none or too many are known.
 func (r *logReader) noteTest(ru *rule, text []byte) int {
@@ -67,7 +72,7 @@ func (r *logReader) noteTest(ru *rule, text []byte) int {
 		return -1
 	}
 	m := match.FindSubmatch(text)
-	t := Test{Name: printableText(clipText(m[i]))}
+	t := Test{Name: printableText(clipText(byRun.ReplaceAll(m[i], nil)))}
 	if strings.Contains(t.Name, "::") {
 		t.Name, _, _ = strings.Cut(t.Name, " - ") // a summary says why behind the name
 	}

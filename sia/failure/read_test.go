@@ -280,3 +280,20 @@ func TestFailedItemOfCompiler(t *testing.T) {
 		}
 	}
 }
+
+// A test has one name whenever it fails: without how long it took, or which of how many it was.
+func TestNamesOfTests(t *testing.T) {
+	for line, want := range map[string]string{
+		"✖ adds tax (1.234ms)\n\n✖ failing tests:":        "adds tax",
+		"(fail) x\n✗ cart > adds tax [0.12ms]":            "cart > adds tax",
+		"[xUnit.net 00:00:00.53]     Shop.AddsTax [FAIL]": "Shop.AddsTax",
+		"00:02 +4 -1: test/cart_test.dart: adds tax [E]":  "test/cart_test.dart: adds tax",
+		"        FAIL [   0.003s] shop cart::adds_tax":    "shop cart::adds_tax",
+		"12/34 Test #12: cart .....***Failed    0.10 sec": "cart",
+		"✖ waits (for 3 s)":                               "waits (for 3 s)",
+	} {
+		if rep := read(t, line+"\n", Options{}); len(rep.Tests) != 1 || rep.Tests[0].Name != want {
+			t.Errorf("%q: %+v", line, rep.Tests)
+		}
+	}
+}

@@ -9,6 +9,9 @@ import (
 
 // report makes the report of what was read.
 func (r *logReader) report(opts Options) Report {
+	if rep, ok := r.neverStarted(); ok {
+		return rep
+	}
 	r.endByError()
 	if r.lastError.line > 0 && len(r.ended) == 0 {
 		r.endStep(r.lastError)
@@ -20,13 +23,23 @@ func (r *logReader) report(opts Options) Report {
 	if c.best == nil && len(r.ended) > 0 {
 		c = choiceOf(r.ended[0].block())
 	}
+	late := TimedOut(opts.Annotations)
+	if late && r.stopped != nil {
+		c = choiceOf(r.stopped)
+	}
 	if noted := annotationReport(opts); noted != nil &&
 		(c.best == nil || !c.best.annotated && (c.best.rule == &generalRule || isParagraph[c.best.rule])) {
 		noted.Tests = r.tests
+		if late {
+			noted.Class = Timeout
+		}
 		return *noted
 	}
 	bs := c.chosenBlocks()
 	rep := Report{Excerpt: c.spans(), Class: r.classOf(c, opts.Name), Tests: r.tests}
+	if late {
+		rep.Class = Timeout
+	}
 	if c.best == nil {
 		return rep
 	}

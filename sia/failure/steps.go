@@ -24,6 +24,7 @@ type stepState struct {
 	ended     []stepEnding
 	lastError stepEnding // the last error that the CI system marks; line 0 without one
 	wentOn    bool       // the step said something after it
+	stopped   *block     // what the step that was cancelled said last; nil without one
 	begun     []int      // lines with which GitHub Actions began steps, ascending
 }
 
@@ -100,6 +101,9 @@ func (r *logReader) follow(l *line) bool {
 		r.tidying = true
 	case ciError:
 		r.close()
+		if r.stopped == nil && string(l.text) == "The operation was canceled." {
+			r.stopped = r.lastSaid(l)
+		}
 		return false
 	case echoedLine:
 		if r.open != nil && hasPrefix(l.text, "+") {

@@ -94,8 +94,12 @@ func (c check) workflowRun() int64 {
 // makes them, as it does notStarted; the gate must not import its sibling.
 var transient = map[string]bool{"rate_limit": true, "network": true, "infrastructure": true}
 
-// notStarted is the failure class of a job that GitHub never began.
-const notStarted = "not_started"
+// Failure classes that the gate knows by themselves: of a job that GitHub never began, and of one that it ended at
+// its time limit.
+const (
+	notStarted = "not_started"
+	timeout    = "timeout"
+)
 
 // checks makes checks of all that is known about the commit, without SIA's own.
 // They are sorted by name.
@@ -213,6 +217,9 @@ func concluded(r Run) (outcome, string) {
 	}
 	switch r.Conclusion {
 	case "cancelled", "stale":
+		if r.Class == timeout { // GitHub concludes it as cancelled
+			return red, "timed out"
+		}
 		return again, "was " + map[string]string{"cancelled": "cancelled",
 			"stale": "given up by GitHub as stale"}[r.Conclusion]
 	}

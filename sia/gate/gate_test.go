@@ -157,6 +157,9 @@ func TestJudge(t *testing.T) {
 			"test (other-ci) failed"},
 
 		{"cancelled", input(job(1, 7, 1, "test", "cancelled")), rerun, "was cancelled"},
+		{"ended at its time limit", input(job(1, 7, 1, "test", "cancelled").class("timeout")), red, "test timed out"},
+		{"ended at its time limit again", input(job(1, 7, 1, "test", "cancelled"),
+			job(2, 7, 2, "test", "cancelled").class("timeout")), red, "test timed out"},
 		{"another app's was cancelled", input(run(1, "test", "cancelled")), blocked,
 			"test was cancelled, and GitHub lets only its own app and people run it again"},
 		{"stale", input(job(1, 7, 1, "test", "stale")), rerun, "stale"},

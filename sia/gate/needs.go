@@ -61,6 +61,9 @@ func (in Input) Needs() Needs {
 			return Needs{Files: paths}
 		}
 	}
+	if logs := j.cancelled(); len(logs) > 0 {
+		return Needs{Logs: logs}
+	}
 	if !j.settled() && j.result.Verdict != sia.VerdictBlocked {
 		return Needs{}
 	}
@@ -148,7 +151,7 @@ func (j *judgement) alikeOnBase() bool {
 func (j *judgement) excusing() (head, base []int64) {
 	onBase := j.base().checks()
 	for _, c := range j.checks {
-		if !c.required || c.outcome != excused {
+		if !c.required || c.outcome != excused && (c.outcome != red || c.run.Conclusion != "cancelled") {
 			continue
 		}
 		head = append(head, unreadJobs(c)...)
@@ -160,9 +163,23 @@ func (j *judgement) excusing() (head, base []int64) {
 	return head, slices.Compact(base)
 }
 
-// unreadJobs is the id of a check's run where that is a job that failed and was not read.
+// cancelled are the required jobs that would be run again for they were cancelled, and that were not read: one that
+// GitHub ended at its time limit is red.
+func (j *judgement) cancelled() (ids []int64) {
+	for _, c := range j.checks {
+		if c.required && c.outcome == again {
+			ids = append(ids, unreadJobs(c)...)
+		}
+	}
+	return ids
+}
+
+// unreadJobs is the id of a check's run where that is a job that failed, or was cancelled for the first time, and was
+// not read.
 func unreadJobs(c check) []int64 {
-	if c.outcome != red && c.outcome != excused || c.run.WorkflowRun == 0 || c.run.Conclusion != "failure" {
+	failed := (c.outcome == red || c.outcome == excused) && c.run.Conclusion == "failure"
+	cancelled := c.outcome == again && c.run.Conclusion == "cancelled"
+	if c.run.WorkflowRun == 0 || !failed && !cancelled {
 		return nil
 	}
 	return unread([]Run{c.run})

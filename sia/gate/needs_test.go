@@ -151,7 +151,12 @@ func TestNeeds(t *testing.T) {
 			input(job(1, 7, 1, "test", "failure"), job(2, 7, 2, "test", "success"), job(3, 7, 1, "lint", "failure")),
 			[]Needs{{Attempts: []int64{7}}, {Base: true}, {Logs: []int64{3}}, {Earlier: []int64{1}},
 				{Tampering: true, Doubt: true}}},
-		{"cancelled is run again, whatever it says", input(job(1, 7, 1, "test", "cancelled")), nil},
+		{"cancelled is read, for the job may have run too long", input(job(1, 7, 1, "test", "cancelled")),
+			[]Needs{{Logs: []int64{1}}}},
+		{"what ran too long may have done so on the base commit", with(input(job(1, 7, 1, "test",
+			"cancelled").class("timeout"), run(2, "build", "success")), func(in *Input) {
+			in.Base = []Run{job(9, 8, 1, "test", "cancelled").class("timeout")}
+		}), []Needs{{Logs: []int64{1}}, {Base: true}, {OnBase: []int64{9}}, {BaseWorkflows: true}, {Tampering: true}}},
 		{"cancelled for the last time", with(input(run(1, "test", "cancelled"), run(2, "unit", "failure")),
 			func(in *Input) { in.Reruns = sia.MaxReruns }),
 			[]Needs{{Base: true}, {Logs: []int64{2, 1}}, {Tampering: true}}},
@@ -186,6 +191,8 @@ func anyWorld(t *rapid.T) Input {
 		}
 		if r.Read = true; r.Conclusion == "failure" {
 			r.Class = rapid.SampledFrom([]string{"", "network", "test_failure", "compile_error", notStarted}).Draw(t, "log")
+		} else if r.Conclusion == "cancelled" {
+			r.Class = rapid.SampledFrom([]string{"cancelled", timeout}).Draw(t, "cancelled")
 		} else {
 			r.Class = ""
 		}
