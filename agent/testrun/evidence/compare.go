@@ -297,13 +297,14 @@ func (p *pass) defined(f fileChange) (out []string) {
 // covering are the groups that show what a test file says: its own, its folder's, or else all.
 func (p *pass) covering(file string) (out []string) {
 	_, isGo := p.lang.(testrun.Golang)
+	_, isJava := p.lang.(testrun.Java)
 	ofFolder := isGo && p.lang.Runs(file)
 	var all []string
 	for _, n := range []treeName{atBase, atHead} {
 		for g := range p.results[n] {
 			all = append(all, g)
 			if g == file || g == path.Dir(file) ||
-				!ofFolder && path.Ext(g) == "" && below(file, g) && g != "." {
+				!ofFolder && (isJava || path.Ext(g) == "") && below(file, g) {
 				out = append(out, g)
 			}
 		}

@@ -74,15 +74,11 @@ func (p *pass) runAll(ctx context.Context) error {
 	return nil
 }
 
-// batches splits the groups: what is near comes first, and apart from what is far. Maven runs a module at once.
+// batches splits the groups: what is near comes first, and apart from what is far.
 func (p *pass) batches() (out [][]group) {
-	size := batchSize
-	if _, isJava := p.lang.(testrun.Java); isJava {
-		size = max(1, len(p.reached.groups))
-	}
 	for _, far := range []bool{false, true} {
 		some := slices.DeleteFunc(slices.Clone(p.reached.groups), func(g group) bool { return g.far != far })
-		out = append(out, slices.Collect(slices.Chunk(some, size))...)
+		out = append(out, slices.Collect(slices.Chunk(some, batchSize))...)
 	}
 	return out
 }
