@@ -13,10 +13,10 @@ import (
 var paperwork = regexp.MustCompile(`(?i)^(cla|dco|licen[sc](e|es|ing)|titles?|semantic|wip|label(s|ed|er|ing|ler)?|` +
 	`sign(ed)?[ -]?offs?|reviews?|reviewers?|approv(al|als|ed|e)|size|changelogs?|milestones?)$`)
 
-// onlyReads is an app, or a check of one, that reads changes and runs nothing: a model that reviews, a search for secrets
-// or for bad packages.
-var onlyReads = regexp.MustCompile(`(?i)^(coderabbit(ai)?$|cursor( bugbot)?$|greptile(-apps)?$|sourcery(-ai)?$|qodo\b|` +
-	`gitguardian\b|socket[ -]security\b|copilot-pull-request-reviewer$)`)
+// onlyReads is an app, or a check of one, that reads changes and runs nothing: a model that reviews, a search for
+// secrets or for bad packages.
+var onlyReads = regexp.MustCompile(`(?i)^(coderabbit(ai)?$|cursor( bugbot)?$|greptile(-apps)?$|sourcery(-ai)?$|` +
+	`qodo\b|gitguardian\b|socket[ -]security\b|copilot-pull-request-reviewer$)`)
 
 var (
 	word  = regexp.MustCompile(`[\p{L}\p{N}]+`)

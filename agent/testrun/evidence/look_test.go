@@ -167,8 +167,8 @@ func Half(a int) int { return a >> 1 }
 	}
 }
 
-// surefire stands for Maven, which has Surefire only from a registry: a class passes where the code has all lines of its
-// file. It tells what Surefire would, in the reports that Surefire writes.
+// surefire stands for Maven, which has Surefire only from a registry: a class passes where the code has all lines of
+// its file. It tells what Surefire would, in the reports that Surefire writes.
 const surefire = `#!/bin/sh
 for arg; do
 	case $was,$arg in

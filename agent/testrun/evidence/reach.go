@@ -95,8 +95,8 @@ func (l *look) reachByName(lang testrun.Language) reached {
 	return out
 }
 
-// module is the folder of a file's Maven project, as base and head both have it: a run of one has the results of all its
-// classes, and takes the place of the one before.
+// module is the folder of a file's Maven project, as base and head both have it: a run of one has the results of all
+// its classes, and takes the place of the one before.
 func (c change) module(p string) string {
 	poms := testrun.Files{}
 	for name, f := range c.trees[atBase] {
