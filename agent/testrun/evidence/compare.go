@@ -109,7 +109,7 @@ func (p *pass) edits(g string) bool {
 // That counts only of a file that was edited: what keeps another from being loaded are settings, or code
 // that tests load.
 func (r groupRun) asBuilt(base groupRun, edited bool) groupRun {
-	if !edited || r.End.Status == 0 {
+	if !edited || r.End.Status == 0 || len(base.Tests) == 0 {
 		return r
 	}
 	for test := range base.Tests {
