@@ -329,7 +329,8 @@ func (p *pass) defined(f fileChange) (out []string) {
 	return out
 }
 
-// covering are the groups that show what a test file says: its own, its folder's, or else all.
+// covering are the groups that show what a test file says: its own, its folder's, or else all, where all
+// of the suite was run.
 func (p *pass) covering(file string) (out []string) {
 	_, isGo := p.lang.(testrun.Golang)
 	_, isJava := p.lang.(testrun.Java)
@@ -344,8 +345,13 @@ func (p *pass) covering(file string) (out []string) {
 			}
 		}
 	}
-	if len(out) == 0 && !p.lang.Runs(file) {
+	whole := p.reached.whole && len(p.unrun) == 0
+	switch {
+	case p.lang.Runs(file):
+	case whole && len(out) == 0:
 		out = all
+	case !whole && isJava: // a module is covered by those of its classes that ran
+		out = nil
 	}
 	slices.Sort(out)
 	return slices.Compact(out)

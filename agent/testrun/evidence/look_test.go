@@ -246,6 +246,50 @@ func TestMavenModule(t *testing.T) {
 	}
 }
 
+// Where only a part of a suite is run, that says nothing of what tests read: the one that does may be among the others.
+func TestPartOfASuite(t *testing.T) {
+	files := `
+-- base/pkg/__init__.py --
+# the package
+-- base/pkg/core.py --
+def half(a):
+    return a // 2
+-- base/pkg/legacy.py --
+from pkg.core import half
+
+value = half(4)
+-- base/tests/data/value.json --
+2
+-- base/tests/test_core.py --
+import unittest
+from pkg import core
+
+class Core(unittest.TestCase):
+    def test_core(self):
+        self.assertEqual(core.half(0), 0)
+-- base/tests/test_legacy.py --
+import json, unittest
+from pkg import legacy
+
+class Legacy(unittest.TestCase):
+    def test_legacy(self):
+        self.assertEqual(legacy.value, json.load(open('tests/data/value.json')))
+-- head/pkg/core.py --
+def half(a):
+    return a
+-- head/tests/data/value.json --
+4
+`
+	for i := range 30 {
+		files += fmt.Sprintf("-- base/tests/test_more%d.py --\nimport unittest\n", i)
+	}
+	a, c := txtar.Parse([]byte(files)), newClone(t)
+	e := c.look(newBox(t), c.commit(a, "base/"), c.commit(a, "head/"))
+	if diff := cmp.Diff("tests: 1\n", shown(e)); diff != "" {
+		t.Errorf("(-want +got):\n%s%s", diff, strings.Join(e.Left, "\n"))
+	}
+}
+
 // shown is evidence as the cases write it.
 func shown(e sia.TestEvidence) string {
 	var b strings.Builder

@@ -16,6 +16,7 @@ type reached struct {
 	groups []group // nearest first
 	// what of the base is laid over: tests, what they read, and what only they use
 	isTest func(path string) bool
+	whole  bool // no test that may read what changed is left out
 }
 
 // group is what a runner takes at once.
@@ -70,7 +71,8 @@ func (l *look) reachByName(lang testrun.Language) reached {
 	for near < len(all) && rank[all[near]] < unrelated {
 		near++
 	}
-	if len(all) > maxWhole {
+	whole := len(all) <= maxWhole
+	if !whole {
 		all = all[:near]
 	}
 	if most := maxGroups; len(all) > most {
@@ -78,7 +80,7 @@ func (l *look) reachByName(lang testrun.Language) reached {
 		all = all[:most]
 	}
 	overlaid := slices.ContainsFunc(l.change.files, func(f fileChange) bool { return lang.IsTest(f.Path) })
-	out := reached{isTest: lang.IsTest}
+	out := reached{isTest: lang.IsTest, whole: whole}
 	_, isJava := lang.(testrun.Java)
 	for _, p := range all {
 		name := p

@@ -51,6 +51,7 @@ func (p *pass) runAll(ctx context.Context) error {
 	for _, batch := range p.batches() {
 		if !p.timeLeft() || batch[0].far && p.Now().Sub(began) > farBegins {
 			p.left("%s and what is further away: the time for it is over", batch[0].name)
+			p.reached.whole = false
 			break
 		}
 		if err := p.runTrees(ctx, batch); err != nil {
