@@ -21,6 +21,9 @@ import (
 // its end.
 const countLimit = 32 << 20
 
+// maxCounted bounds the checks of which tests are compared. Those without tests take no place.
+const maxCounted = 5
+
 // countTests compares how many tests checks ran with how many they ran on the base commit,
 // where both logs say it. Where the base's says nothing of tests, the JUnit reports that both uploaded do.
 func (w *checkWorker) countTests(
@@ -29,6 +32,9 @@ func (w *checkWorker) countTests(
 	var out []gate.TestCount
 	compared := map[int64]bool{} // workflow runs: their jobs share what they uploaded
 	for _, p := range pairs {
+		if len(out) == maxCounted {
+			break
+		}
 		base, err := w.testsRun(ctx, t, e.base, p.Base)
 		if err != nil {
 			return nil, err

@@ -13,6 +13,11 @@ import (
 var paperwork = regexp.MustCompile(`(?i)^(cla|dco|licen[sc](e|es|ing)|titles?|semantic|wip|label(s|ed|er|ing|ler)?|` +
 	`sign(ed)?[ -]?offs?|reviews?|reviewers?|approv(al|als|ed|e)|size|changelogs?|milestones?)$`)
 
+// onlyReads is an app, or a check of one, that reads changes and runs nothing: a model that reviews, a search for
+// secrets or for bad packages.
+var onlyReads = regexp.MustCompile(`(?i)^(coderabbit(ai)?$|cursor( bugbot)?$|greptile(-apps)?$|sourcery(-ai)?$|` +
+	`qodo\b|gitguardian\b|socket[ -]security\b|copilot-pull-request-reviewer$)`)
+
 var (
 	word  = regexp.MustCompile(`[\p{L}\p{N}]+`)
 	humps = regexp.MustCompile(`(\p{Ll})(\p{Lu})`)
@@ -44,7 +49,7 @@ func (j *judgement) ranCode(c check) bool {
 	case isPaperwork(c.name):
 		return false
 	case c.app == statusApp || c.run.WorkflowRun == 0 || c.workflow == nil:
-		return true
+		return !onlyReads.MatchString(c.app) && !onlyReads.MatchString(c.name)
 	case !j.FilesKnown:
 		return true // it is asked for before it counts
 	}

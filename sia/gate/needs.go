@@ -111,10 +111,10 @@ type TestCount struct {
 	Gone       string // tests that only the base's reports have, for people
 }
 
-// maxPairs bounds the pairs of runs with tests that are counted: each takes two logs.
-const maxPairs = 5
+// maxPairs bounds the pairs of runs that may have tests: each takes a log, and another where that counts any.
+const maxPairs = 20
 
-// pairs are the green jobs with tests that can be compared with those of the base: one
+// pairs are the green jobs that can be compared with those of the base: one
 // check there is the same, and passed.
 func (j *judgement) pairs() []Pair {
 	var out []Pair

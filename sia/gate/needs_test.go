@@ -98,6 +98,12 @@ func TestNeeds(t *testing.T) {
 		{"tests are counted before it passes", with(input(job(1, 7, 1, "test", "success"), job(2, 7, 1, "new", "success")),
 			func(in *Input) { in.Final, in.Base = true, []Run{job(9, 3, 1, "test", "success")} }),
 			[]Needs{{Tampering: true}, {Base: true}, {BaseWorkflows: true}, {Counts: []Pair{{Head: 1, Base: 9}}}}},
+		{"jobs that may count none take no place of one that does", with(input(job(1, 7, 1, "build", "success"),
+			job(2, 7, 1, "codeql", "success"), job(3, 7, 1, "docs", "success"), job(4, 7, 1, "format", "success"),
+			job(5, 7, 1, "lint", "success"), job(6, 7, 1, "test", "success")), func(in *Input) {
+			in.Final, in.Base = true, slices.Clone(in.Runs)
+		}), []Needs{{Tampering: true}, {Base: true}, {BaseWorkflows: true}, {Counts: []Pair{{1, 1}, {2, 2}, {3, 3}, {4, 4},
+			{5, 5}, {6, 6}}}}},
 		{"tests are not counted with those of another workflow", with(input(job(1, 7, 1, "test", "success")).with(
 			workflow(7, "New", "push", "success")), func(in *Input) {
 			in.Final, in.Base = true, []Run{job(9, 3, 1, "test", "success")}

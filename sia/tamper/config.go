@@ -21,6 +21,9 @@ var (
 	// chosen is the same in a file that says nothing else.
 	chosen = lazyregexp.New(`^\s*["']?(?:exclude|ignore|spec|grep|invert|roots|testDir|file|require|import|env|retries|` +
 		`runner)["']?\s*[:=]`)
+	// within begins a runner's settings in a file that says other things too; chosenIn is one of those.
+	within   = lazyregexp.New(`^\s*["']?(?:test|jest|ava|mocha|vitest)["']?\s*:\s*\{`)
+	chosenIn = lazyregexp.New(`^\s*["']?(?:include|files|exclude|ignore|spec|grep|invert|roots)["']?\s*:`)
 	// leavesOut is a setting without which more runs, includes one without which less does.
 	leavesOut = lazyregexp.New(`(?i)ignore|exclude|invert|norecurse|skip|retries|false|disabled`)
 	includes  = lazyregexp.New(`useJUnitPlatform|surefire|failsafe|jacocoTestCoverageVerification|<class name=|` +
@@ -60,6 +63,17 @@ func (d *setting) choice(line string) bool {
 	return chooses.MatchString(line) || d.runner && d.name != "tox.ini" && chosen.MatchString(line)
 }
 
+// chosenWithin reports whether a line below these headers chooses tests among a runner's own settings.
+func chosenWithin(line string, above []string) bool {
+	for _, header := range above {
+		if within.MatchString(header) && chosenIn.MatchString(line) {
+			return true
+		}
+		line = header
+	}
+	return false
+}
+
 func (d *setting) configAdded(i int, r *row) {
 	above := headers(d.new, i)
 	switch {
@@ -69,7 +83,7 @@ func (d *setting) configAdded(i int, r *row) {
 		d.report(DisabledCheck, r, "a failure of checks is let pass")
 	case d.linter:
 		d.report(ChangedUpkeep, r, "what linters look at was changed")
-	case d.choice(r.code), slices.ContainsFunc(above, d.choice):
+	case d.choice(r.code), slices.ContainsFunc(above, d.choice), chosenWithin(r.code, above):
 		d.report(DisabledCheck, r, "tests are left out, or selected in another way")
 	case d.runner, covers.MatchString(r.code), slices.ContainsFunc(above, covers.MatchString):
 		d.report(ChangedUpkeep, r, "the configuration of checks was changed")

@@ -56,9 +56,9 @@ var (
 		`\b(?:describe|context|suite|it|test|specify)(?:\.\w+)*\.only\b|->only\(|\bonly\s*:\s*true|^\s*focus\b|\bfocus(?::|` +
 		`\s*=>)\s*true|,\s*:focus\b|^\s*(?:_ = )?F(?:It|Describe|Context|When|Specify|DescribeTable|Entry)\(\s*"`)
 	// leaves ends a test as if all was well.
-	leaves = lazyregexp.New(`^\s*(?:(?:if|unless|when)\b.*[:){]\s*)?(?:return|next|break|yield break)(?:@\w+)?(?:\s+(?:n` +
-		`il|None|undefined|null|true|True|0|Ok\(\(\)\)|(?:Value)?Task\.CompletedTask|void 0|Unit|done\(\)))?\s*;?\s*\}?\s*(` +
-		`?:(?:if|unless)\b.*)?$`)
+	leaves = lazyregexp.New(`^\s*(?:(?:if|unless|when)\b.*[:){]\s*)?(?:return|next|break|continue|yield break)` +
+		`(?:@\w+)?(?:\s+(?:nil|None|undefined|null|true|True|0|Ok\(\(\)\)|(?:Value)?Task\.CompletedTask|void 0|Unit|` +
+		`done\(\)))?\s*;?\s*\}?\s*(?:(?:if|unless)\b.*)?$`)
 	// tries begins a block that may hide a failure.
 	tries = lazyregexp.New(`^\s*(?:(?:try|begin|do)\s*[:{]?\s*$|try\s*\{|with\s+.*\bsuppress\(|suppress\b|` +
 		`.*\brunCatching\b|.*\b(?:DoesNotThrow|assert(?:Raises|Throws)|pytest\.raises)\b.*\b(?:Assertion\w*Error|Throwable|` +

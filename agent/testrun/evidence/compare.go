@@ -109,7 +109,7 @@ func (p *pass) edits(g string) bool {
 // That counts only of a file that was edited: what keeps another from being loaded are settings, or code
 // that tests load.
 func (r groupRun) asBuilt(base groupRun, edited bool) groupRun {
-	if !edited || r.End.Status == 0 {
+	if !edited || r.End.Status == 0 || len(base.Tests) == 0 {
 		return r
 	}
 	for test := range base.Tests {
@@ -237,7 +237,11 @@ func outermost(lang testrun.Language, tests testrun.Results) (out []string) {
 
 // filesRun are the changed test files that the runs speak for: they were compared, and all that they hold ran and
 // passed on the base. What fails or is skipped there, or is not built, may run elsewhere: of that only the text tells.
+// So it is of all files where code was laid over, for the base's tests then ran with the base's code.
 func (p *pass) filesRun() (out []string) {
+	if slices.ContainsFunc(p.change.files, p.isCodeLaidOver) {
+		return nil
+	}
 	for _, f := range p.change.files {
 		if !p.reached.isTest(f.Path) {
 			continue
@@ -248,6 +252,37 @@ func (p *pass) filesRun() (out []string) {
 		}
 	}
 	return out
+}
+
+// isCodeLaidOver reports whether a file is laid over for its name, as tests are, and may be what the repository is for:
+// a package that helps others to test, say. What defines tests, or lies where a project has its own, is not.
+func (p *pass) isCodeLaidOver(f fileChange) bool {
+	if !p.reached.isTest(f.Path) || !p.lang.IsCode("x"+path.Ext(f.Path)) {
+		return false
+	}
+	switch p.lang.(type) {
+	case testrun.Golang:
+		tested := slices.ContainsFunc(p.reached.groups, func(g group) bool { return g.name == path.Dir(f.Path) })
+		return tested && !p.lang.IsTest(f.Path)
+	case testrun.Java, testrun.Rust: // which have a folder for tests alone
+		return false
+	}
+	project, _ := testrun.Nearest(p.change.trees[atHead], f.Path, "package.json", "pyproject.toml", "setup.py",
+		"setup.cfg")
+	inside, _ := strings.CutPrefix(f.Path, project+"/")
+	top, _, _ := strings.Cut(inside, "/")
+	if testrun.HasFolder(f.Path, "tests", "__tests__", "__snapshots__") || path.Base(f.Path) == "conftest.py" ||
+		slices.Contains([]string{"test", "testing", "spec"}, top) {
+		return false
+	}
+	for _, n := range []treeName{atBase, atHead} {
+		for test := range p.results[n][f.Path].Tests {
+			if !strings.Contains(test, path.Base(f.Path)) { // Node's runner takes each file for a test
+				return false
+			}
+		}
+	}
+	return true
 }
 
 // speaksFor reports whether a group was compared and shows all of what a file held on the base.
@@ -294,22 +329,29 @@ func (p *pass) defined(f fileChange) (out []string) {
 	return out
 }
 
-// covering are the groups that show what a test file says: its own, its folder's, or else all.
+// covering are the groups that show what a test file says: its own, its folder's, or else all, where all
+// of the suite was run.
 func (p *pass) covering(file string) (out []string) {
 	_, isGo := p.lang.(testrun.Golang)
+	_, isJava := p.lang.(testrun.Java)
 	ofFolder := isGo && p.lang.Runs(file)
 	var all []string
 	for _, n := range []treeName{atBase, atHead} {
 		for g := range p.results[n] {
 			all = append(all, g)
 			if g == file || g == path.Dir(file) ||
-				!ofFolder && path.Ext(g) == "" && below(file, g) && g != "." {
+				!ofFolder && (isJava || path.Ext(g) == "") && below(file, g) {
 				out = append(out, g)
 			}
 		}
 	}
-	if len(out) == 0 && !p.lang.Runs(file) {
+	whole := p.reached.whole && len(p.unrun) == 0
+	switch {
+	case p.lang.Runs(file):
+	case whole && len(out) == 0:
 		out = all
+	case !whole && isJava: // a module is covered by those of its classes that ran
+		out = nil
 	}
 	slices.Sort(out)
 	return slices.Compact(out)

@@ -59,9 +59,6 @@ func (p *pass) runGroups(
 
 // namesGroups reports whether the runner's groups are called as ours are.
 func (p *pass) namesGroups() bool {
-	switch p.lang.(type) {
-	case testrun.Java, testrun.Rust:
-		return false
-	}
-	return true
+	_, isRust := p.lang.(testrun.Rust)
+	return !isRust
 }

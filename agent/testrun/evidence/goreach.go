@@ -201,7 +201,7 @@ func (l *look) reachGo(ctx context.Context) (reached, error) {
 			untested[dir] = true
 		}
 	}
-	l.reachFar(head, changed, untested, helpers, add)
+	out.whole = l.reachFar(head, changed, untested, helpers, add)
 	return out, nil
 }
 
@@ -227,10 +227,11 @@ func (l *look) changedPackages(base, head goGraph, support map[string]bool) (dir
 	return dirs, helpers
 }
 
-// reachFar adds the nearest packages that import what changed: first those that import what has no tests itself.
+// reachFar adds the nearest packages that import what changed: first those that import what has no tests itself. It
+// reports whether it added all.
 func (l *look) reachFar(
 	g goGraph, changed, untested map[string]bool, helpers bool, add func(dir string, far bool) bool,
-) {
+) bool {
 	done, more := maps.Clone(changed), 0
 	n := 0
 	walk := func(from map[string]bool) {
@@ -261,4 +262,5 @@ func (l *look) reachFar(
 	if more > 0 {
 		l.left("%d Go packages that import what changed: no more than %d of those are run", more, maxFar)
 	}
+	return more == 0
 }

@@ -167,6 +167,129 @@ func Half(a int) int { return a >> 1 }
 	}
 }
 
+// surefire stands for Maven, which has Surefire only from a registry: a class passes where the code has all lines of
+// its file. It tells what Surefire would, in the reports that Surefire writes.
+const surefire = `#!/bin/sh
+for arg; do
+	case $was,$arg in
+	-pl,*) dir=$arg ;;
+	*,-Dtest=*) classes=${arg#-Dtest=} ;;
+	esac
+	was=$arg
+done
+[ "$arg" = test ] || exit 0
+mkdir -p "$dir/target/surefire-reports"
+status=0
+for class in $(echo "$classes" | tr , ' '); do
+	failure=
+	if grep -vxFf "$dir/src/main/java/Calc.java" "$dir/src/test/java/$class.java" >/dev/null; then
+		failure='<failure/>'
+		status=1
+	fi
+	echo "<testsuite><testcase classname=\"$class\" name=\"passes\">$failure</testcase></testsuite>" \
+		>"$dir/target/surefire-reports/TEST-$class.xml"
+done
+exit $status
+`
+
+// Of a Maven module, whatever runs of its classes counts together, near and far and however many there are.
+func TestMavenModule(t *testing.T) {
+	o, err := boxOptions()
+	if err != nil {
+		t.Fatal(err)
+	}
+	bin := filepath.Join(t.TempDir(), "maven", "bin")
+	if err := os.MkdirAll(bin, 0o755); err != nil { //nolint:gosec // the sandbox's user sees it
+		t.Fatal(err)
+	}
+	for _, name := range []string{"java", "mvn"} { // the first one has the folder found
+		if err := os.WriteFile(filepath.Join(bin, name), []byte(surefire), 0o755); err != nil { //nolint:gosec // it is run
+			t.Fatal(err)
+		}
+	}
+	for dir := filepath.Dir(filepath.Dir(bin)); dir != os.TempDir() && dir != "/"; dir = filepath.Dir(dir) {
+		if err := os.Chmod(dir, 0o755); err != nil { //nolint:gosec // the sandbox's user sees it
+			t.Fatal(err)
+		}
+	}
+	for i := range o.Env {
+		if list, ok := strings.CutPrefix(o.Env[i], "PATH="); ok {
+			o.Env[i] = "PATH=" + bin + ":" + list
+		}
+	}
+	box := sandboxtest.New(t, o)
+	weakened := "-- head/M/src/main/java/Calc.java --\nhalf 1\nadd 3\nimport Calc\n" +
+		"-- head/M/src/test/java/CalcTest.java --\nadd 3\n"
+	many := "" // and near
+	for i := range 12 {
+		many += fmt.Sprintf("-- base/M/src/test/java/Calc%dTest.java --\nimport Calc\n", i)
+	}
+	for _, c := range []struct{ name, module, more, want string }{
+		{"one class", "core", weakened, "tests: 1\nfiles: core/src/test/java/CalcTest.java\nbroken: core::CalcTest.passes\n"},
+		{"another one that is far", "core", weakened + "-- base/M/src/test/java/OtherTest.java --\nadd 3\n",
+			"tests: 2\nfiles: core/src/test/java/CalcTest.java\nbroken: core::CalcTest.passes\n"},
+		{"many", "core", weakened + many + "-- base/M/src/test/java/OtherTest.java --\nadd 3\n",
+			"tests: 14\nfiles: core/src/test/java/CalcTest.java\nbroken: core::CalcTest.passes\n"},
+		{"no modules", ".", "-- head/M/src/test/java/CalcTest.java --\nadd 3\n",
+			"tests: 1\nfiles: src/test/java/CalcTest.java\n"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			a := txtar.Parse([]byte(strings.ReplaceAll("-- base/pom.xml --\n<project/>\n-- base/M/pom.xml --\n<project/>\n"+
+				"-- base/M/src/main/java/Calc.java --\nhalf 2\nadd 3\nimport Calc\n"+
+				"-- base/M/src/test/java/CalcTest.java --\nhalf 2\n"+c.more, "/M/", "/"+c.module+"/")))
+			r := newClone(t)
+			e := r.look(box, r.commit(a, "base/"), r.commit(a, "head/"))
+			if diff := cmp.Diff(c.want, shown(e)); diff != "" {
+				t.Errorf("(-want +got):\n%s%s", diff, strings.Join(e.Left, "\n"))
+			}
+		})
+	}
+}
+
+// Where only a part of a suite is run, that says nothing of what tests read: the one that does may be among the others.
+func TestPartOfASuite(t *testing.T) {
+	files := `
+-- base/pkg/__init__.py --
+# the package
+-- base/pkg/core.py --
+def half(a):
+    return a // 2
+-- base/pkg/legacy.py --
+from pkg.core import half
+
+value = half(4)
+-- base/tests/data/value.json --
+2
+-- base/tests/test_core.py --
+import unittest
+from pkg import core
+
+class Core(unittest.TestCase):
+    def test_core(self):
+        self.assertEqual(core.half(0), 0)
+-- base/tests/test_legacy.py --
+import json, unittest
+from pkg import legacy
+
+class Legacy(unittest.TestCase):
+    def test_legacy(self):
+        self.assertEqual(legacy.value, json.load(open('tests/data/value.json')))
+-- head/pkg/core.py --
+def half(a):
+    return a
+-- head/tests/data/value.json --
+4
+`
+	for i := range 30 {
+		files += fmt.Sprintf("-- base/tests/test_more%d.py --\nimport unittest\n", i)
+	}
+	a, c := txtar.Parse([]byte(files)), newClone(t)
+	e := c.look(newBox(t), c.commit(a, "base/"), c.commit(a, "head/"))
+	if diff := cmp.Diff("tests: 1\n", shown(e)); diff != "" {
+		t.Errorf("(-want +got):\n%s%s", diff, strings.Join(e.Left, "\n"))
+	}
+}
+
 // shown is evidence as the cases write it.
 func shown(e sia.TestEvidence) string {
 	var b strings.Builder

@@ -1,6 +1,7 @@
 package evidence
 
 import (
+	"cmp"
 	"context"
 	"path"
 	"regexp"
@@ -15,6 +16,7 @@ type reached struct {
 	groups []group // nearest first
 	// what of the base is laid over: tests, what they read, and what only they use
 	isTest func(path string) bool
+	whole  bool // no test that may read what changed is left out
 }
 
 // group is what a runner takes at once.
@@ -69,7 +71,8 @@ func (l *look) reachByName(lang testrun.Language) reached {
 	for near < len(all) && rank[all[near]] < unrelated {
 		near++
 	}
-	if len(all) > maxWhole {
+	whole := len(all) <= maxWhole
+	if !whole {
 		all = all[:near]
 	}
 	if most := maxGroups; len(all) > most {
@@ -77,12 +80,34 @@ func (l *look) reachByName(lang testrun.Language) reached {
 		all = all[:most]
 	}
 	overlaid := slices.ContainsFunc(l.change.files, func(f fileChange) bool { return lang.IsTest(f.Path) })
-	out := reached{isTest: lang.IsTest}
+	out := reached{isTest: lang.IsTest, whole: whole}
+	_, isJava := lang.(testrun.Java)
 	for _, p := range all {
-		out.groups = append(out.groups, group{name: p, files: []string{p}, overlaid: overlaid,
-			far: rank[p] >= beside})
+		name := p
+		if isJava {
+			name = l.change.module(p)
+		}
+		i := slices.IndexFunc(out.groups, func(g group) bool { return g.name == name })
+		if i < 0 { // the nearest of a group's files comes first
+			i = len(out.groups)
+			out.groups = append(out.groups, group{name: name, overlaid: overlaid, far: rank[p] >= beside})
+		}
+		out.groups[i].files = append(out.groups[i].files, p)
 	}
 	return out
+}
+
+// module is the folder of a file's Maven project, as base and head both have it: a run of one has the results of all
+// its classes, and takes the place of the one before.
+func (c change) module(p string) string {
+	poms := testrun.Files{}
+	for name, f := range c.trees[atBase] {
+		if _, stays := c.trees[atHead][name]; stays && path.Base(name) == "pom.xml" {
+			poms[name] = f
+		}
+	}
+	dir, _ := testrun.Nearest(poms, p, "pom.xml")
+	return cmp.Or(dir, ".")
 }
 
 // How a test file relates to a change.

@@ -51,6 +51,7 @@ func (p *pass) runAll(ctx context.Context) error {
 	for _, batch := range p.batches() {
 		if !p.timeLeft() || batch[0].far && p.Now().Sub(began) > farBegins {
 			p.left("%s and what is further away: the time for it is over", batch[0].name)
+			p.reached.whole = false
 			break
 		}
 		if err := p.runTrees(ctx, batch); err != nil {
@@ -74,15 +75,11 @@ func (p *pass) runAll(ctx context.Context) error {
 	return nil
 }
 
-// batches splits the groups: what is near comes first, and apart from what is far. Maven runs a module at once.
+// batches splits the groups: what is near comes first, and apart from what is far.
 func (p *pass) batches() (out [][]group) {
-	size := batchSize
-	if _, isJava := p.lang.(testrun.Java); isJava {
-		size = max(1, len(p.reached.groups))
-	}
 	for _, far := range []bool{false, true} {
 		some := slices.DeleteFunc(slices.Clone(p.reached.groups), func(g group) bool { return g.far != far })
-		out = append(out, slices.Collect(slices.Chunk(some, size))...)
+		out = append(out, slices.Collect(slices.Chunk(some, batchSize))...)
 	}
 	return out
 }
