@@ -443,7 +443,7 @@ func (p *player) press(who, button string) error {
 	if err != nil {
 		return err
 	}
-	for _, r := range runs {
+	for _, r := range slices.Backward(runs) { // the newest is the one with buttons that people see
 		if r.App == Slug {
 			return p.Sim.PressCheckButton(Repo, r.ID, who, button)
 		}
