@@ -164,17 +164,23 @@ func (t *taking) stale(ctx context.Context) (ended bool, err error) {
 	return now.State == "open" && (label == "" || now.HasLabel(label)), nil
 }
 
-// permit asks GitHub whether the person may do it, and says so politely when not.
+// permit asks GitHub whether the person may do it, and says so politely when not. GitHub gives no bot a role in a
+// repository: one that the settings name may do what takes their access.command_permission. Whether tests may be
+// changed is for people to say.
 func (t *taking) permit(ctx context.Context) (ended bool, err error) {
 	e := t.intent.Event
 	if !t.intent.Permission {
 		return false, nil
 	}
-	have, err := t.GitHub.Repo(t.intent.Installation, t.intent.Repo).Permission(ctx, e.By.Login)
+	have, needs := t.set.Access.CommandPermission, needed(t.set, e.Fact)
+	if _, accepts := e.Fact.(sia.AcceptTests); t.intent.Bot && accepts {
+		have = "none"
+	} else if !t.intent.Bot {
+		have, err = t.GitHub.Repo(t.intent.Installation, t.intent.Repo).Permission(ctx, e.By.Login)
+	}
 	if err != nil {
 		return false, err
 	}
-	needs := needed(t.set, e.Fact)
 	if sia.Covers(have, needs) {
 		return false, nil
 	}
