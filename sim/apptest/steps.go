@@ -59,6 +59,7 @@ import (
 //	rules readable|unreadable|forbidden
 //	                                  the API tells the rules of branches, or answers 404, or 403
 //	up-to-date                        the rules of main want branches up to date with it
+//	secret <word>                     push protection takes no file that holds it
 //	sign-off                          commits made on the web have to be signed off
 //	hooks on|off                      pre-receive hooks judge what is merged
 //	workflows on|approval|no-runner|startup-failure|late|refused <words>
