@@ -91,6 +91,11 @@ func TestBotsAreIgnoredUnlessNamed(t *testing.T) {
 			t.Errorf("named %t: %d tasks; SIA said:\n%s", named, len(tasks), said(t, s, n))
 		}
 	}
+	check(t, second(s.Sim.Comment(apptest.Repo, n, bot, "/sia accept-tests")))
+	s.Settle()
+	if text := said(t, s, n); !strings.Contains(text, "only from people") {
+		t.Errorf("a bot accepts changes of tests; SIA said:\n%s", text)
+	}
 }
 
 // A repository that nothing told SIA of, because the app was installed before the server

@@ -82,6 +82,19 @@ func TestRejected(t *testing.T) {
 	if !errors.As(err, &no) || !strings.Contains(no.Reason, "GH006") || !strings.Contains(no.Reason, "hook declined") {
 		t.Errorf("hook: %v", err)
 	}
+	rule := strings.Repeat("—", 100)
+	said := "error: GH013: Repository rule violations found for refs/heads/b.\n\n- GITHUB PUSH PROTECTION\n  " + rule +
+		"\n    - Push cannot contain secrets\n\n     (?) Learn how to resolve a blocked push\n     https://docs.github.com/" +
+		strings.Repeat("a", 300) + "\n\n      —— A Token " + rule + "\n       locations:\n         - commit: c0ffee\n" +
+		"           path: .env:6\n\n       (?) To push, remove secret from commit(s)\n       https://github.com/acme/unblock\n"
+	if err := os.WriteFile(hook, []byte("#!/bin/sh\ncat >&2 <<END\n"+said+"END\nexit 1\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	err = f.repo.Push(t.Context(), "b", f.change(f.main, "y"), "")
+	if !errors.As(err, &no) || !strings.HasSuffix(no.Reason, "- GITHUB PUSH PROTECTION - Push cannot contain secrets "+
+		"A Token locations: path: .env:6") {
+		t.Errorf("secret: %v", err)
+	}
 }
 
 // The server dies before and after it has done the work.

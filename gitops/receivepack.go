@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net/url"
+	"slices"
 	"strings"
 
 	"github.com/go-git/go-git/v5/plumbing"
@@ -105,10 +106,24 @@ func (r pushReport) reason() string {
 	if r.unpack != "ok" {
 		why = "pack refused: " + r.unpack
 	}
-	if said := cleanText(strings.ReplaceAll(r.said, "remote:", ""), 600); said != "" {
+	if said := cleanText(withoutFrame(r.said), 600); said != "" {
 		why += ": " + said
 	}
 	return cleanText(why, 800)
+}
+
+// withoutFrame is what hooks printed without rules, further reading, and the commit, which nobody else has: GitHub
+// names the file after a screenful of those.
+func withoutFrame(said string) string {
+	var lines []string
+	for line := range strings.Lines(said) {
+		line = strings.Trim(strings.ReplaceAll(line, "remote:", ""), " \r\n—")
+		aside := func(start string) bool { return strings.HasPrefix(line, start) }
+		if !slices.ContainsFunc([]string{"(?)", "https://", "- commit:"}, aside) {
+			lines = append(lines, line)
+		}
+	}
+	return strings.Join(lines, "\n")
 }
 
 // sendUpdate sends the command with its pack.

@@ -170,7 +170,8 @@ func TestRerunChecks(t *testing.T) {
 	}
 }
 
-// runs keeps check runs as GitHub does: annotations add up, actions are not told.
+// runs keeps check runs as GitHub does: annotations add up, actions are not told, and a status opens none that is
+// completed.
 type runs struct {
 	mu  sync.Mutex
 	all []map[string]any
@@ -180,7 +181,11 @@ func mountRuns(w *wire) *runs {
 	rs := &runs{}
 	merge := func(m map[string]any, req *http.Request) map[string]any {
 		b, _ := io.ReadAll(req.Body)
-		for k, v := range decode[map[string]any](w.t, string(b)) {
+		in := decode[map[string]any](w.t, string(b))
+		if m["status"] == "completed" && in["conclusion"] == nil {
+			delete(in, "status")
+		}
+		for k, v := range in {
 			switch k {
 			case "actions":
 			case "output":
@@ -291,6 +296,20 @@ func TestUpsertCheckRun(t *testing.T) {
 	if got := w.got("PATCH"); !strings.Contains(got[len(got)-1].body, `"actions":[]`) {
 		t.Errorf("sent %s", got[len(got)-1].body)
 	}
+
+	// What goes on again is shown in another run: a completed one stays so.
+	spec.Status, spec.Conclusion = "in_progress", ""
+	if ok, err := r.EditCheckRun(ctx, CheckRunSpec{Name: "SIA", HeadSHA: "abc", ExternalID: "42-12", Status: "queued",
+		Title: "Again"}, 2); ok || err != nil {
+		t.Errorf("opened a completed run: %v, %v", ok, err)
+	}
+	do(2, 3, true)
+	if n := rs.all[2]["output"].(map[string]any)["annotations_count"]; rs.all[2]["status"] != "in_progress" || n != 70 {
+		t.Errorf("%v annotations on %v", n, rs.all[2])
+	}
+	do(2, 3, false) // where its id was not kept
+	spec.Status, spec.Conclusion = "completed", "success"
+	do(0, 3, true)
 
 	for name, bad := range map[string]CheckRunSpec{
 		"no title":      {Name: "SIA", HeadSHA: "a", ExternalID: "x", Status: "queued"},

@@ -55,7 +55,9 @@ type Action struct {
 
 // UpsertCheckRun makes a commit show one check run of the app with an external
 // id. It reports the run's id and page, and whether it wrote anything. known is
-// the run's id when the caller remembers it, or [Unwritten], or 0.
+// the run's id when the caller remembers it, or [Unwritten], or 0. What goes on
+// after it was completed is shown in a new check run of that name, which counts
+// for GitHub instead: a completed one can't be opened again.
 //
 // Check runs of other apps don't count, whatever their external id.
 func (r *Repo) UpsertCheckRun(
@@ -81,7 +83,7 @@ func (r *Repo) UpsertCheckRun(
 		return now.ID, now.URL, false, nil
 	}
 	first, more := spec.batches(now.AnnotationsCount)
-	page, err = r.writeCheckRun(ctx, spec, now.ID, first)
+	written, err := r.writeCheckRun(ctx, spec, now.ID, first)
 	if err != nil {
 		return 0, "", false, err
 	}
@@ -89,12 +91,12 @@ func (r *Repo) UpsertCheckRun(
 		return 0, "", false, err
 	}
 	r.sent.put(now.ID, sum)
-	return now.ID, page, true, nil
+	return now.ID, written.GetHTMLURL(), true, nil
 }
 
 // EditCheckRun rewrites a check run that the caller knows to be the app's, without
 // reading it first. ok is false when that can't be done: it is not there any more,
-// or how many annotations it has must be known.
+// it stays completed, or how many annotations it has must be known.
 func (r *Repo) EditCheckRun(ctx context.Context, spec CheckRunSpec, id int64) (ok bool, err error) {
 	if err := spec.check(); err != nil {
 		return false, err
@@ -102,19 +104,21 @@ func (r *Repo) EditCheckRun(ctx context.Context, spec CheckRunSpec, id int64) (o
 	if len(spec.Annotations) > 0 {
 		return false, nil
 	}
-	if _, err = r.writeCheckRun(ctx, spec, id, nil); statusOf(err) == http.StatusNotFound {
+	written, err := r.writeCheckRun(ctx, spec, id, nil)
+	if statusOf(err) == http.StatusNotFound {
 		return false, nil
-	} else if err != nil {
+	}
+	if err != nil || written.GetStatus() != spec.Status || written.GetConclusion() != spec.Conclusion {
 		return false, err
 	}
 	r.sent.put(id, spec.hash())
 	return true, nil
 }
 
-// writeCheckRun writes a check run with some annotations, and returns its page.
+// writeCheckRun writes a check run with some annotations, and returns what it is then.
 func (r *Repo) writeCheckRun(
 	ctx context.Context, spec CheckRunSpec, id int64, first []Annotation,
-) (page string, err error) {
+) (*gh.CheckRun, error) {
 	opts := checkRunUpdate{Actions: spec.actions(), UpdateCheckRunOptions: gh.UpdateCheckRunOptions{
 		Name: spec.Name, ExternalID: &spec.ExternalID, DetailsURL: stringOrNil(spec.DetailsURL),
 		Status: &spec.Status, Conclusion: stringOrNil(spec.Conclusion), Output: spec.output(first),
@@ -127,11 +131,11 @@ func (r *Repo) writeCheckRun(
 	if len(first) > 0 {
 		sending = once(ctx)
 	}
-	err = r.send(sending, http.MethodPatch, fmt.Sprintf("check-runs/%d", id), opts, &got)
+	err := r.send(sending, http.MethodPatch, fmt.Sprintf("check-runs/%d", id), opts, &got)
 	if err := whole(err, got.GetID()); err != nil {
-		return "", r.fail(err, "update check run %s on %s in %s", spec.Name, shortSHA(spec.HeadSHA), r.repo)
+		return nil, r.fail(err, "update check run %s on %s in %s", spec.Name, shortSHA(spec.HeadSHA), r.repo)
 	}
-	return got.GetHTMLURL(), nil
+	return &got, nil
 }
 
 // checkRunUpdate is go-github's, but that an empty list of buttons is sent too:
@@ -177,30 +181,35 @@ func (r *Repo) annotate(ctx context.Context, spec CheckRunSpec, id int64, rest [
 	return nil
 }
 
-// findCheckRun looks for the app's check run with the spec's external id.
+// findCheckRun looks for the app's check run with the spec's external id: the newest, unless the spec would have to
+// open it again.
 func (r *Repo) findCheckRun(ctx context.Context, spec CheckRunSpec, known int64) (CheckRun, bool, error) {
 	ours := func(c *gh.CheckRun) bool {
 		return c.GetExternalID() == spec.ExternalID && c.GetHeadSHA() == spec.HeadSHA && c.GetApp().GetID() == r.app.cfg.AppID
 	}
 	if known != 0 {
 		got, _, err := r.gh.Checks.GetCheckRun(ctx, r.repo.Owner, r.repo.Name, known)
-		if err == nil && ours(got) {
+		if err == nil && ours(got) && !spec.opens(got) {
 			return checkRunFrom(got), true, nil
 		}
 		if err != nil && statusOf(err) != http.StatusNotFound {
 			return CheckRun{}, false, r.fail(err, "read check run %d in %s", known, r.repo)
 		}
 	}
+	var newest *gh.CheckRun
 	opts := gh.ListCheckRunsOptions{CheckName: &spec.Name, Filter: gh.String("all"), AppID: &r.app.cfg.AppID}
 	for c, err := range r.checkRuns(ctx, spec.HeadSHA, opts) {
 		if err != nil {
 			return CheckRun{}, false, r.fail(err, "look for check run %s on %s in %s", spec.Name, shortSHA(spec.HeadSHA), r.repo)
 		}
-		if ours(c) {
-			return checkRunFrom(c), true, nil
+		if ours(c) && c.GetID() > newest.GetID() {
+			newest = c
 		}
 	}
-	return CheckRun{}, false, nil
+	if newest == nil || spec.opens(newest) {
+		return CheckRun{}, false, nil
+	}
+	return checkRunFrom(newest), true, nil
 }
 
 // checkRuns walks the check runs of a commit.
@@ -237,6 +246,13 @@ func (s *CheckRunSpec) check() error {
 		return nil
 	}
 	return &sia.Error{Op: "show check run " + s.Name, Message: problem, Permanent: true}
+}
+
+// opens reports whether a check run has a conclusion and the spec has none. GitHub answers such a change with success
+// and keeps the conclusion.
+// https://github.com/orgs/community/discussions/24761#discussioncomment-3245360
+func (s *CheckRunSpec) opens(c *gh.CheckRun) bool {
+	return c.GetConclusion() != "" && s.Conclusion == ""
 }
 
 // shownBy reports whether a check run shows the spec, as far as GitHub tells.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"strings"
+	"time"
 
 	gh "github.com/google/go-github/v66/github"
 
@@ -23,6 +24,8 @@ type Pull struct {
 	BaseRef string
 	BaseSHA string
 	Fork    bool // the head is in another repository
+
+	UpdatedAt time.Time
 }
 
 func (r *Repo) pullFrom(p *gh.PullRequest) Pull {
@@ -31,8 +34,9 @@ func (r *Repo) pullFrom(p *gh.PullRequest) Pull {
 		Number: p.GetNumber(), NodeID: p.GetNodeID(), URL: p.GetHTMLURL(), Body: p.GetBody(),
 		Draft: p.GetDraft(), State: p.GetState(), Merged: p.GetMerged() || p.MergedAt != nil,
 		HeadSHA: head.GetSHA(), BaseRef: p.GetBase().GetRef(),
-		BaseSHA: p.GetBase().GetSHA(),
-		Fork:    head != nil && p.GetBase() != nil && head.GetRepo().GetID() != p.GetBase().GetRepo().GetID(),
+		BaseSHA:   p.GetBase().GetSHA(),
+		Fork:      head != nil && p.GetBase() != nil && head.GetRepo().GetID() != p.GetBase().GetRepo().GetID(),
+		UpdatedAt: p.GetUpdatedAt().Time,
 	}
 }
 

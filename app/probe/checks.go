@@ -40,16 +40,17 @@ func checks() []Fact {
 			})
 		},
 	}, {
-		ID:     "checks/conclusion",
-		Text:   "A conclusion completes a check run; one that is opened again has none.",
-		Source: "rest/checks/runs",
+		ID: "checks/conclusion",
+		Text: "A conclusion completes a check run, and another one replaces it. A status does not take it back: then " +
+			"SIA shows what goes on in a new check run of that name.",
+		Source: "https://github.com/orgs/community/discussions/24761#discussioncomment-3245360",
 		Needs:  needs,
 		Probe: func(t *Try) {
-			run := t.checkRun(t.commitOnce(), mark+"-opened", "failure")
+			run := t.checkRun(t.commitOnce(), mark+"-concluded", "failure")
 			t.Equal("the status of a run with a conclusion", run.Str("status"), "completed")
 			a := t.Want(t.Send(http.MethodPatch, path("/check-runs/%d", run.Int("id")),
-				map[string]any{"status": "in_progress"}), http.StatusOK)
-			t.Equal("the conclusion of a run that was opened again", a.Str("conclusion"), "")
+				map[string]any{"conclusion": "neutral"}), http.StatusOK)
+			t.Equal("its conclusion after another", a.Str("conclusion"), "neutral")
 		},
 	}, {
 		ID: "checks/annotations",

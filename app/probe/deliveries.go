@@ -15,9 +15,10 @@ func deliveries() []Fact {
 		NotFor: "needs a server that GitHub reaches and that fails, and hours",
 	}, {
 		ID: "deliveries/late",
-		Text: "A delivery that is sent again says what was. A stop, the end of a pull request, a suspension, a repository " +
-			"that was taken out and settings that were pushed count as GitHub shows them when the delivery is read.",
-		Source: "webhooks/using-webhooks/handling-failed-webhook-deliveries",
+		Text: "Deliveries overtake one another, and one that is sent again says what was. A stop, an edit, a draft, the " +
+			"end of a pull request, a suspension, a repository that was taken out and settings that were pushed count as " +
+			"GitHub shows them when the delivery is read.",
+		Source: "webhooks/testing-and-troubleshooting-webhooks/troubleshooting-webhooks#webhooks-deliveries-are-out-of-order",
 		NotFor: "needs a server that GitHub reaches and that fails",
 	}, {
 		ID:     "deliveries/pages",

@@ -74,7 +74,7 @@ func faults() []planted {
 		{fact: "checks/new-run", on: `^POST /check-runs .*"success".*-twice`, do: set("check_suite.id", 1)},
 		{fact: "checks/latest", on: `^GET /commits/\w+/check-runs\?.*filter=all`, do: set("check_runs", []any{}),
 			also: []string{"graphql/one-request"}},
-		{fact: "checks/conclusion", on: `^PATCH /check-runs/\d+ .*in_progress`, do: set("conclusion", "failure")},
+		{fact: "checks/conclusion", on: `^PATCH /check-runs/\d+ .*neutral`, do: set("conclusion", "failure")},
 		{fact: "checks/annotations", on: run, do: set("output.annotations_count", 1)},
 		{fact: "checks/output", on: `^POST /check-runs `, do: status(422, 201)},
 		{fact: "checks/rerequested", on: `^POST /check-runs/\d+/rerequest`, do: status(0, 403)},

@@ -17,6 +17,13 @@ func WorkflowsRefused(paths []string) string {
 		"without, an owner can grant the permission under Settings → GitHub Apps → Configure"
 }
 
+// ChangeRefused says why GitHub did not take an attempt's commit for what is in its files,
+// in GitHub's words: to the next attempt, and to people.
+func ChangeRefused(said string) string {
+	return "nothing was pushed, since GitHub does not take what the change holds: " + Code(said, 600) +
+		". Leave that out of the change"
+}
+
 // ConflictsLeft says why an attempt was not pushed that left both sides of a conflict in
 // files: to the next attempt, and to people.
 func ConflictsLeft(paths []string) string {

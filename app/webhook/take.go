@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/sia-bot/sia/app/github"
 	"github.com/sia-bot/sia/app/render"
 	"github.com/sia-bot/sia/app/store"
 	"github.com/sia-bot/sia/sia"
@@ -139,42 +140,61 @@ func (t *taking) filter(ctx context.Context) (ended bool, err error) {
 	return otherLabel || otherBot, nil
 }
 
-// stale ends the way of a stop, or of the end of a pull request, that GitHub does not show any more: a delivery that
-// failed is sent again later, when the label may be on again, or the issue or pull request open.
+// stale ends the way of a stop, an edit, a draft, or the end of a pull request, that GitHub does not show any more:
+// deliveries overtake one another, and one that failed is sent again later, when the label may be on again, the issue
+// or pull request open, or the text another. What GitHub shows instead has a delivery of its own.
 func (t *taking) stale(ctx context.Context) (ended bool, err error) {
 	on := t.intent.Event.Origin
 	if len(t.targets) == 0 || on.OnIssue == 0 || on.Command {
 		return false, nil
 	}
-	label := ""
+	repo, shows := t.GitHub.Repo(t.intent.Installation, t.intent.Repo), func(github.Issue) bool { return false }
 	switch f := t.intent.Event.Fact.(type) {
+	case sia.DraftChanged:
+		now, err := repo.Pull(ctx, on.OnIssue)
+		return err == nil && !now.UpdatedAt.Before(t.intent.Changed) && now.Draft != f.Draft, err
+	case sia.Edited:
+		if on.Comment != 0 || on.OnIssue != t.targets[0].stands.Issue { // it may tick a box of a question
+			return false, nil
+		}
+		shows = func(now github.Issue) bool {
+			return t.Secrets.Mask(now.Title) == f.Title && t.Secrets.Mask(now.Body) == f.Body
+		}
 	case sia.Stop:
 		if f.IssueGone {
 			return false, nil
 		}
-		label = cmp.Or(t.intent.Label, t.targets[0].stands.Label)
+		label := cmp.Or(t.intent.Label, t.targets[0].stands.Label)
+		shows = func(now github.Issue) bool { return now.State != "open" || label != "" && !now.HasLabel(label) }
 	case sia.PullClosed:
+		shows = func(now github.Issue) bool { return now.State != "open" }
 	default:
 		return false, nil
 	}
-	now, gone, err := t.GitHub.Repo(t.intent.Installation, t.intent.Repo).IssueOrGone(ctx, on.OnIssue)
+	now, gone, err := repo.IssueOrGone(ctx, on.OnIssue)
 	if err != nil || gone || now.UpdatedAt.Before(t.intent.Changed) { // one of GitHub's servers has not heard of it
 		return false, err
 	}
-	return now.State == "open" && (label == "" || now.HasLabel(label)), nil
+	return !shows(now), nil
 }
 
-// permit asks GitHub whether the person may do it, and says so politely when not.
+// permit asks GitHub whether the person may do it, and says so politely when not. GitHub gives no bot a role in a
+// repository: one that the settings name may do what takes their access.command_permission. Whether tests may be
+// changed is for people to say.
 func (t *taking) permit(ctx context.Context) (ended bool, err error) {
 	e := t.intent.Event
 	if !t.intent.Permission {
 		return false, nil
 	}
-	have, err := t.GitHub.Repo(t.intent.Installation, t.intent.Repo).Permission(ctx, e.By.Login)
+	have, needs := t.set.Access.CommandPermission, needed(t.set, e.Fact)
+	if _, accepts := e.Fact.(sia.AcceptTests); t.intent.Bot && accepts {
+		have = "none"
+	} else if !t.intent.Bot {
+		have, err = t.GitHub.Repo(t.intent.Installation, t.intent.Repo).Permission(ctx, e.By.Login)
+	}
 	if err != nil {
 		return false, err
 	}
-	needs := needed(t.set, e.Fact)
 	if sia.Covers(have, needs) {
 		return false, nil
 	}

@@ -29,7 +29,7 @@ func (w *branchWorker) push(ctx context.Context, t sia.Task, f sia.Effect) (sia.
 		expect = string(head)
 	}
 	on, err := w.pushCommit(ctx, t, from, string(f.SHA), expect)
-	if refused, ok := refusedWorkflow(err); ok {
+	if refused, ok := refusedChange(err); ok {
 		return refused, nil
 	}
 	var moved *gitops.LeaseError

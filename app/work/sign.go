@@ -72,7 +72,7 @@ func (w *branchWorker) signed(
 		return placed{sha: sha}, err
 	}
 	err = mirror.PushRef(ctx, objectsRef(t), sha)
-	if _, workflow := refusedWorkflow(err); err != nil && !workflow && refused(err) {
+	if _, change := refusedChange(err); err != nil && !change && refused(err) {
 		return placed{sha: sha, warning: render.NotSigned(t.BaseBranch, err.Error())}, nil
 	}
 	if err != nil {

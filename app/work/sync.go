@@ -189,7 +189,7 @@ func (w *surfaceWorker) showCheck(
 	ctx context.Context, t sia.Task, spec github.CheckRunSpec, known int64,
 ) (id int64, err error) {
 	if known != 0 {
-		annotated, sum, err := w.annotated(ctx, t, spec)
+		annotated, sum, err := w.annotated(ctx, t, spec, known)
 		if err != nil {
 			return 0, err
 		}
@@ -203,7 +203,7 @@ func (w *surfaceWorker) showCheck(
 		if id, _, _, err = w.repo(t).UpsertCheckRun(ctx, spec, known); err != nil || sum == "" {
 			return id, err
 		}
-		return id, w.Store.SaveSurface(ctx, t.ID, annotationsOf(spec), 0, sum)
+		return id, w.Store.SaveSurface(ctx, t.ID, annotationsOf(spec), id, sum)
 	}
 	known = w.knownSince(string(t.ID)+" "+spec.HeadSHA, pushedAt(t, spec.HeadSHA))
 	id, _, _, err = w.repo(t).UpsertCheckRun(ctx, spec, known)
@@ -217,7 +217,7 @@ func annotationsOf(spec github.CheckRunSpec) string {
 
 // annotated reports whether a check run has the annotations of a spec already; sum stands for them, empty for none.
 func (w *surfaceWorker) annotated(
-	ctx context.Context, t sia.Task, spec github.CheckRunSpec,
+	ctx context.Context, t sia.Task, spec github.CheckRunSpec, run int64,
 ) (already bool, sum string, err error) {
 	if len(spec.Annotations) == 0 {
 		return false, "", nil
@@ -227,8 +227,8 @@ func (w *surfaceWorker) annotated(
 		return false, "", fmt.Errorf("encode annotations: %w", err)
 	}
 	sum = hashOf(b)
-	_, last, err := w.Store.Surface(ctx, t.ID, annotationsOf(spec))
-	return last == sum, sum, err
+	of, last, err := w.Store.Surface(ctx, t.ID, annotationsOf(spec))
+	return of == run && last == sum, sum, err
 }
 
 // pushedAt is a time before a commit of the task's was pushed, and after every that

@@ -11,6 +11,28 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
+// What GitHub does not take of a change is told to the next attempt; what it does not take of a branch is a person's
+// to change.
+func TestRefusedChange(t *testing.T) {
+	for said, want := range map[string]bool{
+		"error: File dump.sql is 117.80 MB; this exceeds GitHub's file size limit of 100.00 MB error: GH001: Large " +
+			"files detected.": true,
+		"error: GH013: Repository rule violations found for refs/heads/sia/issue-1. - GITHUB PUSH PROTECTION - Push cannot " +
+			"contain secrets locations: path: .env:6": true,
+		"error: GH013: Repository rule violations found for refs/heads/sia/issue-1. - File path is restricted": true,
+		"refusing to allow a GitHub App to create or update workflow `.github/workflows/a.yml` without `workflows` " +
+			"permission": true,
+		"error: GH013: Repository rule violations found for refs/heads/sia/issue-1. - Changes must be made through a pull " +
+			"request.": false,
+		"error: GH006: Protected branch update failed for refs/heads/sia/issue-1.": false,
+	} {
+		got, ok := refusedChange(fmt.Errorf("push: %w", &gitops.RejectedError{Branch: "sia/issue-1", Reason: said}))
+		if ok != want || got.Change != want {
+			t.Errorf("%s: %v, %+v", said, ok, got)
+		}
+	}
+}
+
 // People read what is wrong with git: a transfer that was not done in time is no server that can't be reached.
 func TestForPeople(t *testing.T) {
 	late := fmt.Errorf("took longer than 15m0s: %w", context.DeadlineExceeded)

@@ -40,7 +40,7 @@ func (w *branchWorker) update(ctx context.Context, t sia.Task, f sia.Effect) (si
 		return out, nil
 	}
 	on, err := w.pushCommit(ctx, t, onto, merged.SHA, string(t.Head))
-	if refused, ok := refusedWorkflow(err); ok {
+	if refused, ok := refusedChange(err); ok {
 		out.Refused = refused.Reason
 		return out, nil
 	}

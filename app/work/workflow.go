@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
 	"strings"
 
 	"github.com/sia-bot/sia/app/render"
@@ -79,22 +80,34 @@ func (w *branchWorker) forbiddenWorkflows(ctx context.Context, t sia.Task, from,
 	return written, nil
 }
 
-// refusedWorkflow reads GitHub's refusal of a push because of a workflow file. Trying
-// again can't help, and no person has to act: the next attempt is told.
-func refusedWorkflow(err error) (sia.PushRefused, bool) {
+// refusedChange reads GitHub's refusal of a push because of what its files are. Trying again
+// can't help, and no person has to act: the next attempt is told.
+func refusedChange(err error) (sia.PushRefused, bool) {
 	var rejected *gitops.RejectedError
 	if !errors.As(err, &rejected) {
 		return sia.PushRefused{}, false
 	}
 	said := strings.ToLower(rejected.Reason)
-	if !strings.Contains(said, "refusing to allow") || !strings.Contains(said, "workflow") {
-		return sia.PushRefused{}, false
+	says := func(words string) bool { return strings.Contains(said, words) }
+	switch {
+	case says("refusing to allow") && says("workflow"):
+		var paths []string
+		if _, rest, ok := strings.Cut(rejected.Reason, workflowsFolder); ok {
+			name, _, _ := strings.Cut(rest, "`")
+			name, _, _ = strings.Cut(name, " ")
+			paths = append(paths, workflowsFolder+text.Clip(name, 100))
+		}
+		return sia.PushRefused{Change: true, Reason: render.WorkflowsRefused(paths)}, true
+	case slices.ContainsFunc(filesRefused, says):
+		return sia.PushRefused{Change: true, Reason: render.ChangeRefused(rejected.Reason)}, true
 	}
-	var paths []string
-	if _, rest, ok := strings.Cut(rejected.Reason, workflowsFolder); ok {
-		name, _, _ := strings.Cut(rest, "`")
-		name, _, _ = strings.Cut(name, " ")
-		paths = append(paths, workflowsFolder+text.Clip(name, 100))
-	}
-	return sia.PushRefused{Change: true, Reason: render.WorkflowsRefused(paths)}, true
+	return sia.PushRefused{}, false
 }
+
+// filesRefused is what GitHub says of files that it takes on no branch: too large, with secrets, or against the rules
+// for pushes.
+// https://github.com/git-lfs/git-lfs/issues/6330
+// https://github.com/Commando-X/vuln-bank/issues/53
+// https://github.com/renovatebot/renovate/pull/44819
+var filesRefused = []string{"exceeds github's file size limit", "cannot contain secrets", "file path is restricted",
+	"file path length", "file extension", "file size"}

@@ -152,8 +152,8 @@ func Fields() []Field {
 
 		{Path: "access.command_permission", Form: Word, Words: []string{"triage", "write", "maintain", "admin"},
 			Doc: "The permission that a person needs for SIA to obey."},
-		{Path: "access.bots", Form: Texts, Max: maxText, Doc: "Logins of bots whose events are not ignored, such as " +
-			"`renovate[bot]`."},
+		{Path: "access.bots", Form: Texts, Max: maxText, Doc: "Logins of bots that SIA obeys as it does people, such as " +
+			"`renovate[bot]`. They can't accept changes of tests."},
 
 		{Path: "learning.enabled", Form: Bool, Doc: "Whether lessons are learned and used. When off, nothing is learned, " +
 			"looked up or used, and what was learned stays as it is."},

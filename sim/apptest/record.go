@@ -280,7 +280,7 @@ func (s *Stage) git(args ...string) string {
 	return string(out)
 }
 
-// recordChecks is the check runs on commits of a repository.
+// recordChecks is the check runs on commits of a repository: of SIA's own the newest of a name, as GitHub shows them.
 func (s *Stage) recordChecks(repo string, shas []string) string {
 	var b strings.Builder
 	for _, sha := range shas {
@@ -288,7 +288,10 @@ func (s *Stage) recordChecks(repo string, shas []string) string {
 		s.must(err)
 		slices.SortStableFunc(runs, func(x, y ghsim.CheckView) int { return strings.Compare(x.Name, y.Name) })
 		fmt.Fprintf(&b, "%s\n", sha)
-		for _, r := range runs {
+		for i, r := range runs {
+			if r.App == Slug && i+1 < len(runs) && runs[i+1].App == Slug && runs[i+1].Name == r.Name {
+				continue
+			}
 			fmt.Fprintf(&b, "  %s by %s: %s %s", r.Name, r.App, r.Status, r.Conclusion)
 			if r.App == Slug {
 				fmt.Fprintf(&b, "; %s; buttons %s; %d annotations", r.Title, strings.Join(r.Buttons, " "), r.Annotations)

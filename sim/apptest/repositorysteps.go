@@ -3,6 +3,8 @@ package apptest
 import (
 	"errors"
 	"strconv"
+
+	"github.com/sia-bot/sia/sim/ghsim"
 )
 
 // onRepository takes the steps about how issues and rules of the repository stand to one another.
@@ -17,6 +19,8 @@ func (p *player) onRepository(verb string, arg func(int) string) error {
 			return p.Sim.BlockIssue(Repo, p.issue, arg(0), n)
 		}
 		return p.Sim.AddSubIssue(Repo, p.issue, arg(0), n)
+	case "secret":
+		return p.Sim.SetPushes(Repo, ghsim.Pushes{Secret: arg(0)})
 	case "sign-off":
 		return p.Sim.RequireSignOff(Repo)
 	}

@@ -60,6 +60,7 @@ import (
 //	rules readable|unreadable|forbidden
 //	                                  the API tells the rules of branches, or answers 404, or 403
 //	up-to-date                        the rules of main want branches up to date with it
+//	secret <word>                     push protection takes no file that holds it
 //	sign-off                          commits made on the web have to be signed off
 //	hooks on|off                      pre-receive hooks judge what is merged
 //	workflows on|approval|no-runner|startup-failure|late|refused <words>
@@ -454,7 +455,7 @@ func (p *player) press(who, button string) error {
 	if err != nil {
 		return err
 	}
-	for _, r := range runs {
+	for _, r := range slices.Backward(runs) { // the newest is the one with buttons that people see
 		if r.App == Slug {
 			return p.Sim.PressCheckButton(Repo, r.ID, who, button)
 		}

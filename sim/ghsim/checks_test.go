@@ -40,6 +40,12 @@ func TestCheckRunOfTheApp(t *testing.T) {
 	if len(as) != 1 || as[0].GetMessage() != "bad" {
 		t.Errorf("annotations %v", as)
 	}
+	same, _, err := c.Checks.UpdateCheckRun(ctx, "acme", "shop", run.GetID(),
+		github.UpdateCheckRunOptions{Name: "SIA", Status: ptr("in_progress")})
+	must(t, err)
+	if same.GetStatus() != "completed" || same.GetConclusion() != "failure" {
+		t.Errorf("a completed run was opened: %v", same)
+	}
 	must(t, s.RerequestCheckRun(repoName, run.GetID(), "dana"))
 	_, err = c.Checks.ReRequestCheckSuite(ctx, "acme", "shop", run.GetCheckSuite().GetID())
 	must(t, err)

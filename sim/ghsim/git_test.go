@@ -133,6 +133,17 @@ func TestGitPermissions(t *testing.T) {
 		!strings.Contains(out, "without `workflows` permission") {
 		t.Errorf("changed a workflow without the permission: %v\n%s", err, out)
 	}
+	commit(t, dir, "large.txt", "hush: "+strings.Repeat("a", 95))
+	for words, refuse := range map[string]ghsim.Pushes{
+		"File large.txt is 101 bytes; this exceeds GitHub's file size limit of 100 bytes": {FileSize: 100},
+		"path: large.txt:1": {Secret: "hush"},
+	} {
+		must(t, s.SetPushes(repoName, refuse))
+		out, err := git(t, dir, "push", s.remote(s.token(nil)), "HEAD:refs/heads/b")
+		if err == nil || !strings.Contains(out, words) {
+			t.Errorf("pushed what GitHub does not take: %v\n%s", err, out)
+		}
+	}
 	if out, err := git(t, dir, "push", s.remote("ghs_nonsense"), "HEAD:refs/heads/c"); err == nil {
 		t.Errorf("pushed with bad credentials:\n%s", out)
 	}

@@ -29,6 +29,8 @@ type (
 	Fault = fault.Fault
 	// Actions is what keeps the workflows of a repository from running.
 	Actions = model.Actions
+	// Pushes is what GitHub does not take in a push.
+	Pushes = model.Pushes
 	// App is a registered GitHub App.
 	App = people.App
 	// RepoSpec says what a new repository holds.

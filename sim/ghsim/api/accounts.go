@@ -42,13 +42,18 @@ func getUser(c *call) (answer, error) {
 	return ok(c.shape.Profile(u)), nil
 }
 
-// getPermission is GET /repos/{owner}/{repo}/collaborators/{username}/permission.
+// getPermission is GET /repos/{owner}/{repo}/collaborators/{username}/permission. What an app may do is said by its
+// installation: its bot is no collaborator anywhere.
+// https://github.com/anthropics/claude-code-action/issues/387
 func getPermission(c *call) (answer, error) {
 	u := c.world.User(c.params["username"])
 	if u == nil {
 		return answer{}, refusal.NotFound()
 	}
 	role := c.repo.Role(u.Login)
+	if u.Kind == "Bot" {
+		role = "none"
+	}
 	legacy := map[string]string{"maintain": "write", "triage": "read"}[role]
 	if legacy == "" {
 		legacy = role

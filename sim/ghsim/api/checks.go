@@ -97,10 +97,15 @@ func annotates(a model.Annotation) bool {
 	return true
 }
 
-// apply changes a check run by what the input has.
+// apply changes a check run by what the input has. A status opens none that is completed: a conclusion stays until
+// another is given.
+// https://github.com/orgs/community/discussions/24761#discussioncomment-3245360
 func (in *checkInput) apply(c *model.CheckRun, now time.Time) {
+	if in.Status != nil && c.Status != "completed" {
+		c.Status = *in.Status
+	}
 	for dst, src := range map[*string]*string{&c.Name: in.Name, &c.ExternalID: in.ExternalID,
-		&c.DetailsURL: in.DetailsURL, &c.Status: in.Status} {
+		&c.DetailsURL: in.DetailsURL} {
 		if src != nil {
 			*dst = *src
 		}
@@ -110,8 +115,6 @@ func (in *checkInput) apply(c *model.CheckRun, now time.Time) {
 	}
 	if in.Conclusion != nil {
 		c.Status, c.Conclusion, c.Completed = "completed", *in.Conclusion, now
-	} else if in.Status != nil {
-		c.Conclusion, c.Completed = "", time.Time{} // opened again
 	}
 	if in.CompletedAt != nil {
 		c.Completed = *in.CompletedAt

@@ -39,6 +39,8 @@ type Access struct {
 	User        string
 	Protected   []string // full names of the refs that can't be pushed to
 	NoWorkflows bool     // workflow files can't be changed
+	FileSize    int      // the most bytes of a pushed file; 0: no limit
+	Secret      string   // what no pushed file may hold; empty: anything
 }
 
 // Serve answers a request as git http-backend does, which would be one process more each time.
@@ -77,11 +79,12 @@ func (g *Store) Serve(w http.ResponseWriter, r *http.Request, req Request, a Acc
 	}
 	args = append([]string{strings.TrimPrefix(service, "git-")}, args...)
 	env := []string{"GIT_PROTOCOL=" + protocol, "GIT_COMMITTER_NAME=" + a.User, "GIT_COMMITTER_EMAIL=" + a.User + "@http",
-		"GHSIM_PROTECTED=" + strings.Join(a.Protected, " ")}
+		"GHSIM_PROTECTED=" + strings.Join(a.Protected, " "), fmt.Sprintf("GHSIM_FILE_SIZE=%d", a.FileSize),
+		"GHSIM_SECRET=" + a.Secret}
 	switch {
 	case a.NoWorkflows:
 		env = append(env, "GHSIM_NO_WORKFLOWS=1")
-	case len(a.Protected) == 0: // there is nothing to refuse
+	case len(a.Protected) == 0 && a.FileSize == 0 && a.Secret == "": // there is nothing to refuse
 		args = append([]string{"-c", "core.hooksPath=/dev/null"}, args...)
 	}
 	// A push goes on where the client has gone.
@@ -92,8 +95,10 @@ func (g *Store) Serve(w http.ResponseWriter, r *http.Request, req Request, a Acc
 	_ = cmd.Run() // the answer has begun: git's words are in it
 }
 
-// preReceive refuses what GitHub refuses: pushes of apps to protected branches,
-// and changes of workflows by apps without the workflows permission.
+// preReceive refuses what GitHub refuses: pushes of apps to protected branches, changes of
+// workflows by apps without the workflows permission, files that are too large, and secrets.
+// https://github.com/git-lfs/git-lfs/issues/6330
+// https://github.com/Commando-X/vuln-bank/issues/53
 const preReceive = `#!/bin/sh
 status=0
 while read old new ref; do
@@ -105,6 +110,50 @@ while read old new ref; do
     fi
   done
   case $new in *[!0]*) ;; *) continue ;; esac
+  if [ "${GHSIM_FILE_SIZE:-0}" -gt 0 ]; then
+    sizes="$(git rev-list --objects $new --not --all |
+      git cat-file --batch-check='%(objecttype) %(objectsize) %(rest)')"
+    large=$(echo "$sizes" | while read type size path; do
+      [ "$type" = blob ] && [ $size -gt $GHSIM_FILE_SIZE ] || continue
+      echo "error: File $path is $size bytes; this exceeds GitHub's file size limit of $GHSIM_FILE_SIZE bytes"
+    done)
+    if [ -n "$large" ]; then
+      echo "error: Trace: 5d1c3a4e0f7b2968d1c3a4e0f7b2968d" >&2
+      echo "error: See https://gh.io/lfs for more information." >&2
+      echo "$large" >&2
+      echo "error: GH001: Large files detected. You may want to try Git Large File Storage." >&2
+      status=1
+    fi
+  fi
+  found=
+  [ -n "$GHSIM_SECRET" ] && found=$(git grep -n -F -e "$GHSIM_SECRET" $new -- | cut -d: -f2,3 | head -n 1)
+  if [ -n "$found" ]; then
+    line="$(printf '%100s' '' | sed 's/ /—/g')"
+    cat >&2 <<END
+error: GH013: Repository rule violations found for $ref.
+
+- GITHUB PUSH PROTECTION
+  $line
+    Resolve the following violations before pushing again
+
+    - Push cannot contain secrets
+
+
+     (?) Learn how to resolve a blocked push
+     https://docs.github.com/code-security/secret-scanning/working-with-secret-scanning-and-push-protection/` +
+	`working-with-push-protection-from-the-command-line#resolving-a-blocked-push
+
+
+      —— A Token of Ours $line
+       locations:
+         - commit: $new
+           path: $found
+
+       (?) To push, remove secret from commit(s) or follow this URL to allow the secret.
+       https://github.com/acme/shop/security/secret-scanning/unblock-secret/1
+END
+    status=1
+  fi
   if [ -n "$GHSIM_NO_WORKFLOWS" ]; then
     case $old in *[!0]*) range="$old $new" ;; *)
       range="$(git merge-base HEAD $new 2>/dev/null || git hash-object -t tree /dev/null) $new" ;;

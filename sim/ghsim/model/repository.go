@@ -43,7 +43,14 @@ type Repository struct {
 	Hooks         bool                // pre-receive hooks judge what is merged, as on GitHub Enterprise Server
 	Rulesets      []Ruleset           // made through the API
 	Ruleset       int64
+	Pushes        Pushes
 	Receiving     chan struct{} // capacity 1: one receive-pack at a time
+}
+
+// Pushes is what GitHub does not take in a push, whatever the branch.
+type Pushes struct {
+	FileSize int    // the most bytes of a file; 0: no limit
+	Secret   string // what push protection takes for a secret; empty: nothing
 }
 
 // ReadOnly is how GitHub refuses to change a repository that was archived.

@@ -53,6 +53,11 @@ func (p *People) addRules(r *model.Repository, branch string, rules []model.Rule
 	}
 }
 
+// SetPushes says what GitHub does not take in a push from now on.
+func (p *People) SetPushes(repo string, to model.Pushes) error {
+	return p.onRepo(repo, func(r *model.Repository) { r.Pushes = to })
+}
+
 // HideRules has the API refuse to tell the rules of branches, with 403 or 404; 0 ends it.
 func (p *People) HideRules(repo string, status int) error {
 	if status != 0 && status != http.StatusForbidden && status != http.StatusNotFound {
