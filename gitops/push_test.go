@@ -86,7 +86,8 @@ func TestRejected(t *testing.T) {
 	said := "error: GH013: Repository rule violations found for refs/heads/b.\n\n- GITHUB PUSH PROTECTION\n  " + rule +
 		"\n    - Push cannot contain secrets\n\n     (?) Learn how to resolve a blocked push\n     https://docs.github.com/" +
 		strings.Repeat("a", 300) + "\n\n      —— A Token " + rule + "\n       locations:\n         - commit: c0ffee\n" +
-		"           path: .env:6\n\n       (?) To push, remove secret from commit(s)\n       https://github.com/acme/unblock\n"
+		"           path: .env:6\n\n       (?) To push, remove secret from commit(s)\n" +
+		"       https://github.com/acme/unblock\n"
 	if err := os.WriteFile(hook, []byte("#!/bin/sh\ncat >&2 <<END\n"+said+"END\nexit 1\n"), 0o755); err != nil {
 		t.Fatal(err)
 	}

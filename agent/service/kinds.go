@@ -59,7 +59,8 @@ type extension struct {
 }
 
 // extensions of the images that hold one. Those of PostGIS and TimescaleDB make it in the default database, which
-// TimescaleDB can only where the server loads it as it starts: hub.docker.com/r/postgis/postgis, /r/timescale/timescaledb.
+// TimescaleDB can only where the server loads it as it starts: https://hub.docker.com/r/postgis/postgis and
+// https://hub.docker.com/r/timescale/timescaledb.
 var extensions = map[string]extension{"pgvector": {name: "vector"},
 	"postgis":     {"postgis", []string{"EXTENSION=postgis"}},
 	"timescaledb": {"timescaledb", []string{"EXTENSION=timescaledb", "PRELOAD=timescaledb"}},

@@ -148,7 +148,8 @@ func (t *taking) stale(ctx context.Context) (ended bool, err error) {
 	if len(t.targets) == 0 || on.OnIssue == 0 || on.Command {
 		return false, nil
 	}
-	repo, shows := t.GitHub.Repo(t.intent.Installation, t.intent.Repo), func(github.Issue) bool { return false }
+	repo := t.GitHub.Repo(t.intent.Installation, t.intent.Repo)
+	var shows func(github.Issue) bool
 	switch f := t.intent.Event.Fact.(type) {
 	case sia.DraftChanged:
 		now, err := repo.Pull(ctx, on.OnIssue)
