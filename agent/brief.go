@@ -44,7 +44,7 @@ func taskSections(in Input) []promptSection {
 	return []promptSection{
 		{heading: "# The task", intro: intro + "\n\n" +
 			sia.IssueBy(clipLine(in.Author, 100), in.Access, clipLine(in.AskedBy, 100)),
-			source: "issue title", by: in.Author, access: in.Access, body: clipLine(sanitizeText(in.Title), mostTitle),
+			source: "issue title", by: in.Author, access: in.Access, body: clipLine(Sanitize(in.Title), mostTitle),
 			give: giveNever},
 		{source: "issue text", by: in.Author, access: in.Access, heading: "## The issue", intro: about,
 			body: middleOut(body, mostBody), give: giveBody},

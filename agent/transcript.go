@@ -56,7 +56,7 @@ func Turns[Row ~[]byte](rows []Row) ([]Turn, error) {
 // secrets are masked, and nothing in it is taken for Markdown or HTML of ours.
 func Markdown(turns []Turn, h Header) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "# Attempt %d: %s\n\n", h.Attempt, inlineText(sanitizeText(h.Title)))
+	fmt.Fprintf(&b, "# Attempt %d: %s\n\n", h.Attempt, inlineText(Sanitize(h.Title)))
 	row := func(name, value string) {
 		if value != "" {
 			fmt.Fprintf(&b, "- **%s:** %s\n", name, value)

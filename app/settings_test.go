@@ -118,6 +118,7 @@ func TestSettingsOfAnotherBranch(t *testing.T) {
 	check(t, err)
 	s.Until()
 	check(t, s.Sim.Retarget(apptest.Repo, s.Task(n).Pull.Number, apptest.Owner, "release"))
+	s.Quiet()
 	s.Go()
 	s.Settle()
 	if task := s.Task(n); task.Settings.Label != "other" || !strings.HasPrefix(task.SettingsFrom, apptest.Repo+"@") {

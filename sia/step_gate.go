@@ -151,8 +151,7 @@ func (s *step) takeSame() {
 		s.t.BaseBranch, s.t.Head.Short())
 	s.replaceHead(s.t.Attempt().Head, s.t.Head)
 	s.t.HeadBy = Actor{}
-	s.runTests()
-	s.look(s.e.At)
+	s.watch()
 }
 
 // noSignal says in what way the checks say nothing.

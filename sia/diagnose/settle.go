@@ -54,7 +54,7 @@ func settle(in Input, a answer, findings []finding, fallback string) (sia.Diagno
 func makeBrief(in Input, t technique.Technique, a answer, p sia.Pattern) sia.Brief {
 	task := in.Task
 	apply := technique.Input{
-		Title: cleanText(task.Title), Body: liftableBody(task), Prompt: a.Prompt, Pattern: p,
+		Title: shown(task.Title), Body: liftableBody(task), Prompt: a.Prompt, Pattern: p,
 		Failures: in.Attempt.Failures, Touched: in.Attempt.Diff.Paths,
 		Files: in.Files, Read: in.Read, Tools: in.Tools,
 		Steps: a.Steps, Unsuitable: a.Unsuitable, Context: a.Context, Examples: a.Examples,
@@ -89,9 +89,9 @@ func liftableBody(task sia.Task) string {
 // shown is an issue's text as people see it; see [visible.Markdown].
 func shown(text string) string { return strings.TrimSpace(visible.Markdown(text)) }
 
-// shownIssue is an issue as people see it. Its title is no Markdown.
+// shownIssue is an issue as people see it: what its title leaves open does not reach into its body.
 func shownIssue(title, body string) string {
-	return strings.TrimSpace(cleanText(title) + "\n\n" + shown(body))
+	return strings.TrimSpace(shown(title) + "\n\n" + shown(body))
 }
 
 // givenBefore reports whether instructions are those of an earlier attempt, or
