@@ -58,7 +58,8 @@ func TimedOut(as []Annotation) bool {
 // log.
 func (r *logReader) neverStarted() (rep Report, ok bool) {
 	e := r.lastError
-	if e.line == 0 || len(r.begun) > 0 {
+	// A log that names the step on each line has a step from its first line on.
+	if e.line == 0 || len(r.begun) > 0 || r.step > 0 && r.group == 0 {
 		return rep, false
 	}
 	why, words, ok := NeverStarted([]Annotation{{Message: e.text}})

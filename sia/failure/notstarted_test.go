@@ -48,6 +48,7 @@ func TestNeverStartedOfLog(t *testing.T) {
 		"refused": {"##[error]" + deprecatedAction + "\n", NotStarted},
 		"said by a step": {"##[group]Run make\nshell: sh\n##[endgroup]\n##[error]" + deprecatedAction + "\n",
 			ConfigError},
+		"another system's step":  {"##[section]Starting: Build\n##[error]write: Disk quota exceeded\n", Infrastructure},
 		"an action is not there": {"##[error]Unable to resolve action `acme/gone@v1`, not found\n", ConfigError},
 	} {
 		rep := read(t, "Current runner version: '2.320.0'\nGetting action download info\n"+c.log, Options{Name: "test"})
