@@ -36,9 +36,12 @@ func (w *surfaceWorker) sync(ctx context.Context, t sia.Task, _ sia.Effect) (sia
 	return sia.SyncDone{Version: t.Version}, nil
 }
 
+// repairs bounds how often a task that changes meanwhile is written again; the next round repairs it, too.
+const repairs = 5
+
 // repair is as [Worker.Repair].
 func (w *surfaceWorker) repair(ctx context.Context, t sia.Task) error {
-	for {
+	for range repairs {
 		for _, kind := range []string{store.SurfaceStatus, store.SurfaceLabels} {
 			// Forgotten, each is looked for and compared before it is written.
 			if err := w.Store.SaveSurface(ctx, t.ID, kind, 0, ""); err != nil {
@@ -55,6 +58,7 @@ func (w *surfaceWorker) repair(ctx context.Context, t sia.Task) error {
 			return err
 		}
 	}
+	return nil
 }
 
 // surface writes one surface unless it shows the content already.
