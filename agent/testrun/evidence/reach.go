@@ -81,12 +81,12 @@ func (l *look) reachByName(lang testrun.Language) reached {
 	}
 	overlaid := slices.ContainsFunc(l.change.files, func(f fileChange) bool { return lang.IsTest(f.Path) })
 	out := reached{isTest: lang.IsTest, whole: whole}
-	_, isJava := lang.(testrun.Java)
+	named := func(p string) string { return p }
+	if _, isJava := lang.(testrun.Java); isJava {
+		named = l.change.modules()
+	}
 	for _, p := range all {
-		name := p
-		if isJava {
-			name = l.change.module(p)
-		}
+		name := named(p)
 		i := slices.IndexFunc(out.groups, func(g group) bool { return g.name == name })
 		if i < 0 { // the nearest of a group's files comes first
 			i = len(out.groups)
@@ -97,17 +97,19 @@ func (l *look) reachByName(lang testrun.Language) reached {
 	return out
 }
 
-// module is the folder of a file's Maven project, as base and head both have it: a run of one has the results of all
-// its classes, and takes the place of the one before.
-func (c change) module(p string) string {
+// modules gives the folder of a file's Maven project, as base and head both have it: a run of one has the results of
+// all its classes, and takes the place of the one before.
+func (c change) modules() func(file string) string {
 	poms := testrun.Files{}
 	for name, f := range c.trees[atBase] {
 		if _, stays := c.trees[atHead][name]; stays && path.Base(name) == "pom.xml" {
 			poms[name] = f
 		}
 	}
-	dir, _ := testrun.Nearest(poms, p, "pom.xml")
-	return cmp.Or(dir, ".")
+	return func(file string) string {
+		dir, _ := testrun.Nearest(poms, file, "pom.xml")
+		return cmp.Or(dir, ".")
+	}
 }
 
 // How a test file relates to a change.
