@@ -55,7 +55,7 @@ var kinds = []kind{
 // extension is one of PostgreSQL that an image holds beside it.
 type extension struct {
 	name string
-	env  []string // what the script is told, where the image does more than hold it
+	env  []string // further variables of the script, where the image makes or loads the extension
 }
 
 // extensions of the images that hold one. Those of PostGIS and TimescaleDB make it in the default database, which

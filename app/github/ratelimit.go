@@ -289,7 +289,7 @@ func (l *rateLimiter) learnOfGraphQL(resp *http.Response, reset string) (until t
 	return until, false
 }
 
-// limitWords are what a refusal for a rate limit says. Content that comes too fast is said to be not valid.
+// limitWords match the message of a rate limit. Content that comes too fast gets a 422, as if it were not valid.
 // https://github.com/octokit/plugin-throttling.js/issues/775
 var limitWords = lazyregexp.New(`(?i)secondary rate limit|abuse detection|rate limit (?:already )?exceeded|` +
 	`"code":\s*"abuse"|was submitted too quickly`)

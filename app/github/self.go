@@ -54,7 +54,7 @@ func (a *App) Self(ctx context.Context) (Self, error) {
 		if a.self.self.Slug == "" {
 			return Self{}, err
 		}
-		a.log.WarnContext(ctx, "what is known of the app is used on", "error", err)
+		a.log.WarnContext(ctx, "the app can't be read; its last answer is used", "error", err)
 		a.self.until = a.cfg.Now().Add(selfAgain)
 		return a.self.self, nil
 	}

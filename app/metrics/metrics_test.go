@@ -163,8 +163,8 @@ func (a *archive) Tasks(ctx context.Context, f store.Filter) ([]sia.Task, error)
 	return a.Store.Tasks(ctx, f)
 }
 
-// Where the targets can't be read, all else is told, and they are read again when that is due. What was read of them
-// before stays; what never was is left out.
+// Where the targets can't be read, all other metrics are there, and the targets are read again when that is due. Their
+// last values stay; before the first there are none.
 func TestTargetsAreReadApart(t *testing.T) {
 	at := time.Date(2026, 5, 4, 12, 0, 0, 0, time.UTC)
 	s := &archive{Store: opened(t, &at), err: context.DeadlineExceeded}

@@ -133,8 +133,8 @@ func allOf(prefix string) (ids []string) {
 }
 
 // All facts hold on the simulator, served on a port as if it were a GitHub Enterprise Server, or say why they were not
-// tried; so they do where no runner takes a job. A GitHub that differs in a fact is told so by that fact, and by none
-// that can be seen without it: what the simulator answers is recorded once, and played with a fault in it.
+// tried; so they do where no runner takes a job. Where GitHub differs in a fact, that fact says so, and none that does
+// not depend on it: the simulator's answers are recorded once, and played with a fault in them.
 func TestFacts(t *testing.T) {
 	s := open(t, conformance.New(t).Middleware)
 	recording := &tape{answers: map[string][]answered{}}

@@ -96,7 +96,7 @@ func (t *Try) Until(expected string, so func() bool) {
 	}
 }
 
-// within asks again until something is so, and reports whether it was in time.
+// within asks again until something is so or the fact has failed, and reports false when the time for it is over.
 func (t *Try) within(so func() bool) bool {
 	for range polls {
 		if !t.ok() || so() {

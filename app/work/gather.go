@@ -25,7 +25,7 @@ type headEvidence struct {
 
 	lags         bool                // GitHub does not show the head yet
 	found        *sia.Found          // the pull request is not what the task knows: there is nothing to judge; nil: it is
-	stands       sia.SHA             // see [checkWorker.standsOn]
+	stands       sia.SHA             // see [common.standsOn]
 	merge        github.Mergeability // of the pull request
 	rules        []string            // of the base branch that stop a merge and that no check fulfils, for people
 	earlier      []sia.Reported      // on the task's heads before, where earlierKnown

@@ -11,8 +11,7 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// What GitHub does not take of a change is told to the next attempt; what it does not take of a branch is a person's
-// to change.
+// A refusal of the files is a reason for the next attempt; a refusal of the branch is for a person.
 func TestRefusedChange(t *testing.T) {
 	for said, want := range map[string]bool{
 		"error: File dump.sql is 117.80 MB; this exceeds GitHub's file size limit of 100.00 MB error: GH001: Large " +

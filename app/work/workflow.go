@@ -80,8 +80,8 @@ func (w *branchWorker) forbiddenWorkflows(ctx context.Context, t sia.Task, from,
 	return written, nil
 }
 
-// refusedChange reads GitHub's refusal of a push because of what its files are. Trying again
-// can't help, and no person has to act: the next attempt is told.
+// refusedChange reads GitHub's refusal of a push because of its files. Trying again can't help,
+// and no person has to act: the next attempt gets the reason.
 func refusedChange(err error) (sia.PushRefused, bool) {
 	var rejected *gitops.RejectedError
 	if !errors.As(err, &rejected) {
@@ -104,8 +104,9 @@ func refusedChange(err error) (sia.PushRefused, bool) {
 	return sia.PushRefused{}, false
 }
 
-// filesRefused is what GitHub says of files that it takes on no branch: too large, with secrets, or against the rules
-// for pushes.
+// filesRefused are parts of GitHub's messages about files that it takes on no branch: too large, with secrets, or against
+// the rules for pushes. The first three are from messages that others have shown; the last three follow the names of the
+// rules.
 // https://github.com/git-lfs/git-lfs/issues/6330
 // https://github.com/Commando-X/vuln-bank/issues/53
 // https://github.com/renovatebot/renovate/pull/44819

@@ -93,7 +93,7 @@ var (
 	letterThen = lazyregexp.New(`^(?i:(?:(?:the\s+)?(?:option|answer|` +
 		`choice)\s*:?\s+))?[(*_]*([A-Da-d])[*_]*\s*([),.:;—–-]+[*_]*\s|\s+(?i:but|and|because|with|without|if|except|` +
 		`only|then|plus|for)\b)`)
-	// "B …" needs no punctuation either, unless something is said of B. Most sentences that begin with A mean an article.
+	// "B …" needs no punctuation either, but for "B is …" and the like. With A it would be an article.
 	capitalThen = lazyregexp.New(`^([B-D])\s+[^\s]`)
 	ofLetter    = lazyregexp.New(`^[B-D]\s+(?i:is|isn|was|has|does|doesn|can|could|will|won|would|wouldn|may|might|` +
 		`should|shouldn|looks|seems|sounds|or|vs)\b`)

@@ -59,7 +59,7 @@ func TestNeverStartedOfLog(t *testing.T) {
 	}
 }
 
-// Of a job that ran into its time limit, what ran last is told, whatever the log says before.
+// The excerpt of a job that ran into its time limit is what ran last, whatever stands above it.
 func TestTimedOut(t *testing.T) {
 	limit := Annotation{Level: "failure", Message: "The job has exceeded the maximum execution time of 10m0s"}
 	log := "##[group]Run npm test\nnpm test\nshell: bash\n##[endgroup]\nerror: no cache, going on\n" +

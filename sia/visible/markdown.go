@@ -45,7 +45,8 @@ const inAnyBlock = `^(?:[ \t>]|(?:[-+*]|\d{1,9}[.)]|\[[ xX]\])[ \t]|\[\^[^\]\n]+
 
 // Markdown is Text without what GitHub does not show of an issue or a comment: outside of
 // code HTML comments, instructions to processors, attributes other than addresses, titles,
-// texts in the place of images, and definitions of links. A title is no Markdown; see [Text].
+// texts in the place of images, and definitions of links. Title and text of an issue are
+// given one by one: a comment that the title leaves open would hide the text.
 func Markdown(s string) string {
 	s = withoutHidden(s)
 	for range 8 { // taking one out can uncover another
