@@ -104,9 +104,9 @@ func refusedChange(err error) (sia.PushRefused, bool) {
 	return sia.PushRefused{}, false
 }
 
-// filesRefused are parts of GitHub's messages about files that it takes on no branch: too large, with secrets, or against
-// the rules for pushes. The first three are from messages that others have shown; the last three follow the names of the
-// rules.
+// filesRefused are parts of GitHub's messages about files that it takes on no branch: too large, with secrets, or
+// against the rules for pushes. The first three are from messages that others have shown; the last three follow the
+// names of the rules.
 // https://github.com/git-lfs/git-lfs/issues/6330
 // https://github.com/Commando-X/vuln-bank/issues/53
 // https://github.com/renovatebot/renovate/pull/44819
