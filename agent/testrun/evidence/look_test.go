@@ -167,6 +167,39 @@ func Half(a int) int { return a >> 1 }
 	}
 }
 
+// Tests that ran with what the machine has, as no registry could be reached, run again once one can.
+func TestRegistryThatCameBack(t *testing.T) {
+	a, c := txtar.Parse([]byte(`
+-- base/requirements.txt --
+no version
+-- base/half.py --
+def half(a):
+    return a // 2
+-- base/test_half.py --
+import unittest, half
+
+class Half(unittest.TestCase):
+    def test_half(self):
+        self.assertEqual(half.half(4), 2)
+-- head/half.py --
+def half(a):
+    return a >> 1
+`)), newClone(t)
+	base, head := c.commit(a, "base/"), c.commit(a, "head/")
+	o, err := boxOptions()
+	if err != nil {
+		t.Fatal(err)
+	}
+	o.Self = nil // it has no way out
+	if e := c.look(sandboxtest.New(t, o), base, head); e.Tests != 1 || len(e.Left) > 0 {
+		t.Fatalf("without a registry: %+v", e)
+	}
+	if e := c.look(newBox(t), base, head, "registry.invalid"); len(e.Left) == 0 ||
+		!strings.Contains(e.Left[0], "could not be fetched") {
+		t.Errorf("with one that can be asked: %+v", e)
+	}
+}
+
 // surefire stands for Maven, which has Surefire only from a registry: a class passes where the code has all lines of
 // its file. It tells what Surefire would, in the reports that Surefire writes.
 const surefire = `#!/bin/sh
@@ -359,8 +392,8 @@ func (c *clone) commit(a *txtar.Archive, below string) string {
 	return c.git("rev-parse", "HEAD")
 }
 
-// look looks at a change.
-func (c *clone) look(box *sandbox.Sandbox, base, head string) sia.TestEvidence {
+// look looks at a change, with registries of the operator.
+func (c *clone) look(box *sandbox.Sandbox, base, head string, registries ...string) sia.TestEvidence {
 	c.t.Helper()
 	h, err := gitops.OpenHistory(c.dir)
 	if err != nil {
@@ -368,7 +401,7 @@ func (c *clone) look(box *sandbox.Sandbox, base, head string) sia.TestEvidence {
 	}
 	defer h.Close()
 	e, err := evidence.Look(c.t.Context(), evidence.Spec{History: h, Base: base, Head: head,
-		Runner: testrun.NewRunner(box, h, caches, nil, 0), Dir: filepath.Join(caches, "evidence")})
+		Runner: testrun.NewRunner(box, h, caches, registries, 0), Dir: filepath.Join(caches, "evidence")})
 	if err != nil {
 		c.t.Fatal(err)
 	}

@@ -158,7 +158,11 @@ func (p *pass) run(ctx context.Context, n treeName, groups []group, how variant)
 	for _, why := range p.servicesOf(n).Missing {
 		p.left("%s", why)
 	}
-	key := p.kept.key(p.lang.Name(), how, p.hash(n), files)
+	without := "" // the registry that it ran without; where one answers later, it runs again
+	if suite.Eager {
+		without = p.Runner.Unreached(ctx, suite)
+	}
+	key := p.kept.key(p.lang.Name(), how, p.hash(n), files, without)
 	if have := p.kept.load(key); have != nil {
 		return have, nil
 	}
