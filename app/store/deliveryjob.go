@@ -112,6 +112,11 @@ type triedLater struct {
 func (e *Engine) deliver(ctx context.Context, guid string, attempt int) (later *triedLater, err error) {
 	free := sync.OnceFunc(func() { <-e.deliverySlots })
 	defer free()
+	done, err := e.pace.turn(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("delivery %s was interrupted: %w", guid, context.Canceled)
+	}
+	defer done()
 	again := func(tries int, cause error, delay time.Duration) (*triedLater, error) {
 		return &triedLater{guid, tries, cause, delay}, nil
 	}
@@ -139,6 +144,7 @@ func (e *Engine) deliver(ctx context.Context, guid string, attempt int) (later *
 	default:
 		return again(attempt, err, max(e.c.Backoff(tries), sia.RetryAfter(err)))
 	}
+	done()
 	free()
 	saving, cancel := context.WithTimeout(context.WithoutCancel(ctx), saveTimeout)
 	defer cancel()

@@ -141,6 +141,7 @@ type Engine struct {
 	shares map[string]*shares // of the queues with lanes
 
 	deliverySlots chan struct{} // taken by the deliveries that are worked on, whichever jobs they are of
+	pace          *pace
 
 	stopping context.Context // ends when Stop is called
 	stop     context.CancelFunc
@@ -166,7 +167,7 @@ func (s *Store) Start(ctx context.Context, h Handlers, c EngineConfig) (*Engine,
 	}
 	e := &Engine{s: s, h: h, c: c.withDefaults(), unlock: sync.OnceValue(unlock), holder: rand.Text(),
 		held: map[string]*heldLease{}, others: map[int64]bool{}}
-	e.deliverySlots = make(chan struct{}, e.c.Deliveries)
+	e.deliverySlots, e.pace = make(chan struct{}, e.c.Deliveries), newPace(s.inbox)
 	e.shares = map[string]*shares{queueEffects: newShares(e.c.Effects), queueAttempts: newShares(e.c.Attempts),
 		queueTests: newShares(e.c.Attempts)}
 	e.stopping, e.stop = context.WithCancel(context.WithoutCancel(ctx))

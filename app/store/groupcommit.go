@@ -4,11 +4,15 @@ import (
 	"context"
 	"errors"
 	"sync"
+	"sync/atomic"
+	"time"
 )
 
 const (
 	groupQueue = 1024 // callers that may wait
 	groupSize  = 256  // items in one transaction, at most
+	groupMany  = 4    // from so many in the last one, the next waits for as many
+	groupWait  = 2 * time.Millisecond
 )
 
 // groupCommit writes items in transactions that many callers share: what arrives while one is being committed is
@@ -18,6 +22,9 @@ type groupCommit[T any] struct {
 	queue  chan queuedItem[T]
 	closed chan struct{}
 	close  func() // closes closed, once
+
+	waiting atomic.Int32 // callers
+	last    atomic.Int64 // when the last one came, in microseconds since 1970
 }
 
 // queuedItem is an item, and where its caller waits for the result.
@@ -42,6 +49,9 @@ func (g *groupCommit[T]) do(ctx context.Context, item T) error {
 		return errClosed
 	default:
 	}
+	g.last.Store(time.Now().UnixMicro())
+	g.waiting.Add(1)
+	defer g.waiting.Add(-1)
 	q := queuedItem[T]{item, make(chan error, 1)}
 	select {
 	case g.queue <- q:
@@ -60,26 +70,48 @@ func (g *groupCommit[T]) do(ctx context.Context, item T) error {
 	}
 }
 
+// busy reports whether several callers wait.
+func (g *groupCommit[T]) busy() bool { return g.waiting.Load() >= groupMany }
+
+// sinceLast is how long ago the last caller came.
+func (g *groupCommit[T]) sinceLast() time.Duration { return time.Since(time.UnixMicro(g.last.Load())) }
+
 // run commits what arrives until ctx ends.
 func (g *groupCommit[T]) run(ctx context.Context) {
+	last := 0
 	for {
 		select {
 		case <-ctx.Done():
 			return
 		case first := <-g.queue:
-			g.commit(ctx, g.gather(first))
+			group := g.gather(first, last)
+			g.commit(ctx, group)
+			last = len(group)
 		}
 	}
 }
 
-// gather takes what waits already, and waits for nothing.
-func (g *groupCommit[T]) gather(first queuedItem[T]) []queuedItem[T] {
+// gather takes what waits already. After a group of many, it waits for as many: whoever was answered sends the next.
+func (g *groupCommit[T]) gather(first queuedItem[T], last int) []queuedItem[T] {
 	group := []queuedItem[T]{first}
+	var late <-chan time.Time
+	if last >= groupMany {
+		late = time.After(groupWait)
+	}
 	for len(group) < groupSize {
 		select {
 		case q := <-g.queue:
 			group = append(group, q)
+			continue
 		default:
+		}
+		if late == nil || len(group) >= last {
+			return group
+		}
+		select {
+		case q := <-g.queue:
+			group = append(group, q)
+		case <-late:
 			return group
 		}
 	}

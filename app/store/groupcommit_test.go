@@ -3,8 +3,10 @@ package store
 import (
 	"context"
 	"errors"
+	"sync"
 	"testing"
 	"testing/synctest"
+	"time"
 )
 
 // A write to a database that does not answer ends in an error for everybody in the group. It is not tried again for
@@ -28,4 +30,36 @@ func TestGroupCommitEnds(t *testing.T) {
 			t.Errorf("%d writes, want 1", writes)
 		}
 	})
+}
+
+// After a group of many the next one waits for as many, for a moment. Otherwise nobody waits for company.
+func TestGroupWaits(t *testing.T) {
+	for _, c := range []struct {
+		last, arrive int // in the group before; one each 0.6 ms
+		want         int
+		after        time.Duration
+	}{
+		{last: 1, arrive: 3, want: 1},
+		{last: groupMany, arrive: groupMany - 1, want: groupMany, after: 1800 * time.Microsecond},
+		{last: groupMany, arrive: 1, want: 2, after: groupWait},
+		{last: 20, arrive: 30, want: 4, after: groupWait},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			g := newGroupCommit(func(context.Context, []int) error { return nil })
+			began := time.Now()
+			var arriving sync.WaitGroup
+			arriving.Go(func() {
+				for range c.arrive {
+					time.Sleep(600 * time.Microsecond)
+					g.queue <- queuedItem[int]{}
+				}
+			})
+			group := g.gather(queuedItem[int]{}, c.last)
+			after := time.Since(began)
+			if len(group) != c.want || after != c.after {
+				t.Errorf("after %d, %d arrived: %d in the group after %s", c.last, c.arrive, len(group), after)
+			}
+			arriving.Wait()
+		})
+	}
 }

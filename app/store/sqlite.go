@@ -156,7 +156,7 @@ func (s *sqliteDialect) view(ctx context.Context) (*sql.Tx, error) { return s.r.
 
 func (s *sqliteDialect) driver() riverdriver.Driver[*sql.Tx] {
 	d := riversqlite.New(s.DB.river)
-	return commitDriver{Driver: d, commits: s.commits, listen: d.GetListener, alone: true}
+	return commitDriver{Driver: sqliteDriver{d, s.DB}, commits: s.commits, listen: d.GetListener, alone: true}
 }
 
 func (s *sqliteDialect) message(err error) string {

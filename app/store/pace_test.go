@@ -1,0 +1,67 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"runtime"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+func TestPace(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(2))
+	synctest.Test(t, func(t *testing.T) {
+		inbox := newGroupCommit(func(context.Context, []*savedDelivery) error { return nil })
+		p := newPace(inbox)
+		begun := time.Now()
+		turn := func() (done func(), at time.Duration) {
+			t.Helper()
+			done, err := p.turn(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			return done, time.Since(begun)
+		}
+
+		first, at := turn()
+		if at != 0 {
+			t.Errorf("the first had its turn after %s", at)
+		}
+		if _, at := turn(); at != turnFor { // it takes longer: it waits for GitHub
+			t.Errorf("the second had its turn after %s, want %s", at, turnFor)
+		}
+		first() // once more than its time did
+
+		time.Sleep(time.Second)
+		begun = time.Now()
+		inbox.waiting.Store(groupMany)
+		time.AfterFunc(49*time.Millisecond, func() { inbox.waiting.Store(0) })
+		done, at := turn()
+		if at != 50*time.Millisecond {
+			t.Errorf("beside several that were being saved for 49 ms it waited for %s", at)
+		}
+		time.Sleep(turnFor / 2)
+		done()
+
+		inbox.last.Store(time.Now().UnixMicro())
+		begun = time.Now()
+		if _, at := turn(); at != turnFor/2 {
+			t.Errorf("beside one that arrived it waited for %s, want as long as the last one took", at)
+		}
+
+		time.Sleep(time.Second)
+		begun = time.Now()
+		inbox.waiting.Store(groupMany)
+		if _, at := turn(); at != yieldFor {
+			t.Errorf("while there was no end to those being saved it waited for %s, want %s", at, yieldFor)
+		}
+
+		over, cancel := context.WithCancelCause(t.Context())
+		cancel(errClosed)
+		if _, err := p.turn(over); !errors.Is(err, errClosed) {
+			t.Errorf("after the end: %v", err)
+		}
+		synctest.Wait()
+	})
+}
