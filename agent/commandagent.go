@@ -181,7 +181,7 @@ func (a *CommandAgent) impossible() string {
 // variables are the environment that the command gets. refused are the variables that
 // the settings ask for and that it does not get.
 func (a *CommandAgent) variables(to modelAccess) (env, refused []string) {
-	env = append(to.env(), "PATH="+strings.Join(append(a.bins(), a.Sandbox.Path()), ":"))
+	env = append(to.env(), "PATH="+strings.Join(append(a.bins(), a.Sandbox.Path(), depsAt+"/python/bin"), ":"))
 	if a.preset.env != nil {
 		env = append(env, a.preset.env(to)...)
 	}

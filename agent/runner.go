@@ -220,7 +220,10 @@ func (w *attemptRunner) toolEnv() []string {
 		"XDG_CACHE_HOME=" + buildAt, "GOCACHE=" + buildAt + "/go", "GOFLAGS=-buildvcs=false -modcacherw",
 		"PYTHONDONTWRITEBYTECODE=1", // nothing of it is to be committed
 		"GOMODCACHE=" + deps + "/go", "npm_config_cache=" + deps + "/npm",
-		"YARN_CACHE_FOLDER=" + deps + "/yarn", "PIP_CACHE_DIR=" + deps + "/pip", "CARGO_HOME=" + deps + "/cargo",
+		"YARN_CACHE_FOLDER=" + deps + "/yarn", "CARGO_HOME=" + deps + "/cargo",
+		// Where a system's Python can't be written, pip installs for the user. Debian's has to be told that it may.
+		"PIP_CACHE_DIR=" + deps + "/pip", "PYTHONUSERBASE=" + deps + "/python", "PIP_BREAK_SYSTEM_PACKAGES=1",
+		"PATH=" + w.factory.sandbox.Path() + ":" + deps + "/python/bin",
 		"CARGO_TARGET_DIR=" + buildAt + "/cargo",
 		"GRADLE_USER_HOME=" + deps + "/gradle", "MAVEN_ARGS=-Dmaven.repo.local=" + deps + "/maven",
 		"BUNDLE_PATH=" + deps + "/bundle", "COMPOSER_CACHE_DIR=" + deps + "/composer",

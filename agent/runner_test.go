@@ -1,6 +1,9 @@
 package agent_test
 
 import (
+	"archive/zip"
+	"bytes"
+	"io"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -182,6 +185,43 @@ func TestSetupHeedsLockFilesBelow(t *testing.T) {
 			if got := b.rec.notes(); got != try.want {
 				t.Errorf("%s is %s: %s, want %s", file, try.lock, got, try.want)
 			}
+		}
+	}
+}
+
+// What pip installs is there in every attempt, although it is installed once and Debian's Python is none of pip's to
+// write to.
+func TestSetupWithPip(t *testing.T) {
+	var wheel bytes.Buffer
+	z := zip.NewWriter(&wheel)
+	for _, f := range []struct{ name, text string }{
+		{"half.py", "def half(a):\n    return a // 2\n\ndef main():\n    print(half(8))\n"},
+		{"half-1.dist-info/METADATA", "Metadata-Version: 2.1\nName: half\nVersion: 1\n"},
+		{"half-1.dist-info/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n"},
+		{"half-1.dist-info/entry_points.txt", "[console_scripts]\nhalve = half:main\n"},
+		{"half-1.dist-info/RECORD", ""},
+	} {
+		w, err := z.Create(f.name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := io.WriteString(w, f.text); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
+	cache := t.TempDir()
+	for _, want := range []string{"setup without network, kept", "setup with what was fetched before"} {
+		b := contained(t, turns(command("python3 -c 'import half; half.main()' && halve"), done), cache)
+		b.in.Setup, b.in.OnBase = []string{"python3 -m pip install ./half-1-py3-none-any.whl"}, true
+		if want == "setup without network, kept" {
+			b.write("half-1-py3-none-any.whl", wheel.String())
+		}
+		b.run()
+		if out := b.results("run")[0]; out != "exit status 0\n4\n4\n" || b.rec.notes() != want {
+			t.Errorf("%s\n%s, want %s", out, b.rec.notes(), want)
 		}
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/sia-bot/sia/agent/sandbox"
+	"github.com/sia-bot/sia/sia/lazyregexp"
 	"github.com/sia-bot/sia/sia/secret"
 )
 
@@ -208,9 +209,16 @@ func setupSuffix(told string) string {
 	return ", failed"
 }
 
-// runSetup runs the commands until one fails, and tells of that one.
+// pipAlone is a command that does nothing but have pip install something.
+var pipAlone = lazyregexp.New(`^\s*(?:python3?\s+-m\s+)?pip3?\s+install\s[^\n;&|<>$\x60]*$`)
+
+// runSetup runs the commands until one fails, and tells of that one. What pip installed is in what was fetched; without
+// an index it could not install it again.
 func (w *attemptRunner) runSetup(ctx context.Context, setup []string, fetch bool) (told string, err error) {
 	for _, command := range setup {
+		if !fetch && pipAlone.MatchString(command) {
+			continue
+		}
 		res, err := w.run(ctx, command, w.factory.setupWithin, nil, fetch)
 		if err != nil || ctx.Err() != nil {
 			return "", errors.Join(err, ctx.Err())
