@@ -12,7 +12,8 @@ import (
 // most deliveries are about nothing that SIA works on. So the work gives way.
 const (
 	turnFor    = 2 * time.Millisecond   // after which a delivery that waits for GitHub leaves its turn to the next
-	yieldFor   = 250 * time.Millisecond // that one waits while several are being saved
+	yieldFor   = 400 * time.Millisecond // that the work stops while several are being saved
+	workFor    = 100 * time.Millisecond // that it goes on after that, however many are
 	arrivedNow = 20 * time.Millisecond  // for so long after one has arrived, the next may be on its way
 )
 
@@ -21,6 +22,7 @@ type pace struct {
 	inbox *groupCommit[*savedDelivery]
 	turns chan struct{} // one processor is left to others, where there are several
 	took  atomic.Int64  // nanoseconds that the last one had its turn
+	until atomic.Int64  // until when the work goes on, in microseconds since 1970
 }
 
 func newPace(inbox *groupCommit[*savedDelivery]) *pace {
@@ -35,8 +37,13 @@ func (p *pace) turn(ctx context.Context) (done func(), err error) {
 	case <-ctx.Done():
 		return nil, context.Cause(ctx)
 	}
-	for began := time.Now(); p.inbox.busy() && time.Since(began) < yieldFor && ctx.Err() == nil; {
-		time.Sleep(turnFor)
+	if now := time.Now(); now.UnixMicro() >= p.until.Load() {
+		for p.inbox.busy() && time.Since(now) < yieldFor && ctx.Err() == nil {
+			time.Sleep(turnFor)
+		}
+		if time.Since(now) >= yieldFor {
+			p.until.Store(time.Now().Add(workFor).UnixMicro())
+		}
 	}
 	if p.inbox.sinceLast() < arrivedNow {
 		time.Sleep(time.Duration(p.took.Load()))

@@ -56,6 +56,14 @@ func TestPace(t *testing.T) {
 		if _, at := turn(); at != yieldFor {
 			t.Errorf("while there was no end to those being saved it waited for %s, want %s", at, yieldFor)
 		}
+		if _, at := turn(); at > yieldFor+2*turnFor {
+			t.Errorf("the next after that waited until %s", at)
+		}
+		time.Sleep(workFor)
+		begun = time.Now()
+		if _, at := turn(); at != yieldFor {
+			t.Errorf("and later %s, want %s", at, yieldFor)
+		}
 
 		over, cancel := context.WithCancelCause(t.Context())
 		cancel(errClosed)
