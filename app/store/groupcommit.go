@@ -16,7 +16,7 @@ const (
 )
 
 // groupCommit writes items in transactions that many callers share: what arrives while one is being committed is
-// gathered into the next. Nobody waits for company. It is safe for concurrent use.
+// gathered into the next. Who comes alone waits for nobody. It is safe for concurrent use.
 type groupCommit[T any] struct {
 	write  func(ctx context.Context, items []T) error // in one transaction
 	queue  chan queuedItem[T]
@@ -91,7 +91,9 @@ func (g *groupCommit[T]) run(ctx context.Context) {
 	}
 }
 
-// gather takes what waits already. After a group of many, it waits for as many: whoever was answered sends the next.
+// gather takes what waits already. After a group of many it waits for as many, up to groupWait, as PostgreSQL does with
+// commit_delay and commit_siblings: whoever was answered sends the next.
+// https://www.postgresql.org/docs/current/runtime-config-wal.html#GUC-COMMIT-DELAY
 func (g *groupCommit[T]) gather(first queuedItem[T], last int) []queuedItem[T] {
 	group := []queuedItem[T]{first}
 	var late <-chan time.Time

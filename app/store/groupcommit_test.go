@@ -32,7 +32,7 @@ func TestGroupCommitEnds(t *testing.T) {
 	})
 }
 
-// After a group of many the next one waits for as many, for a moment. Otherwise nobody waits for company.
+// After a group of many the next one waits for as many, for a moment. Who comes alone waits for nobody.
 func TestGroupWaits(t *testing.T) {
 	for _, c := range []struct {
 		last, arrive int // in the group before; one each 0.6 ms

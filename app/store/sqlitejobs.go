@@ -31,41 +31,22 @@ type sqliteExecutor struct {
 }
 
 // JobSetStateIfRunningMany implements riverdriver.Executor. Of a job that was completed River learns its number and its
-// state; one that does not run any more is left out.
+// state; one that does not run any more is left out. Where anything else is to be written of one, all are left to River.
 func (x sqliteExecutor) JobSetStateIfRunningMany(
 	ctx context.Context, p *riverdriver.JobSetStateIfRunningManyParams,
 ) (rows []*rivertype.JobRow, err error) {
-	var completed array[int64]
+	at := "" // when the last of them ended
+	for i := range p.ID {
+		if p.State[i] != rivertype.JobStateCompleted || p.FinalizedAt[i] == nil || p.Attempt[i] != nil ||
+			p.ErrData[i] != nil || p.ScheduledAt[i] != nil || p.MetadataDoMerge[i] {
+			return x.Executor.JobSetStateIfRunningMany(ctx, p)
+		}
+		at = max(at, p.FinalizedAt[i].UTC().Format(jobTime))
+	}
 	var ended []int64
-	at := "" // when the last of them was
-	others := &riverdriver.JobSetStateIfRunningManyParams{Now: p.Now, Schema: p.Schema}
-	for i, id := range p.ID {
-		if p.State[i] == rivertype.JobStateCompleted && p.FinalizedAt[i] != nil && p.Attempt[i] == nil &&
-			p.ErrData[i] == nil && p.ScheduledAt[i] == nil && !p.MetadataDoMerge[i] {
-			completed = append(completed, id)
-			at = max(at, p.FinalizedAt[i].UTC().Format(jobTime))
-			continue
-		}
-		others.ID = append(others.ID, id)
-		others.Attempt = append(others.Attempt, p.Attempt[i])
-		others.ErrData = append(others.ErrData, p.ErrData[i])
-		others.FinalizedAt = append(others.FinalizedAt, p.FinalizedAt[i])
-		others.MetadataDoMerge = append(others.MetadataDoMerge, p.MetadataDoMerge[i])
-		others.MetadataUpdates = append(others.MetadataUpdates, p.MetadataUpdates[i])
-		others.ScheduledAt = append(others.ScheduledAt, p.ScheduledAt[i])
-		others.State = append(others.State, p.State[i])
-	}
-	if len(others.ID) > 0 {
-		if rows, err = x.Executor.JobSetStateIfRunningMany(ctx, others); err != nil {
-			return nil, err
-		}
-	}
-	if len(completed) == 0 {
-		return rows, nil
-	}
 	err = x.db.write(ctx, "complete jobs", func(tx *sql.Tx) error {
 		ended, err = collect(ctx, tx, scanValue[int64], `UPDATE river_job SET state = 'completed', finalized_at = ?
-			WHERE state = 'running' AND id IN `+x.db.listed(numbers)+` RETURNING id`, at, completed)
+			WHERE state = 'running' AND id IN `+x.db.listed(numbers)+` RETURNING id`, at, array[int64](p.ID))
 		return err
 	})
 	for _, id := range ended {
