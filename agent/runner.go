@@ -239,7 +239,7 @@ func (w *attemptRunner) setupKey(repo string, setup []string) (string, error) {
 	}
 	defer root.Close()
 	h := sha256.New()
-	fmt.Fprintf(h, "of base trees: %q %q\n", repo, setup)
+	fmt.Fprintf(h, "of base trees, with the user base of pip: %q %q\n", repo, setup)
 	names, err := findLockFiles(root)
 	if err != nil {
 		return "", fmt.Errorf("read lock files: %w", err)

@@ -189,8 +189,8 @@ func TestSetupHeedsLockFilesBelow(t *testing.T) {
 	}
 }
 
-// What pip installs is there in every attempt, although it is installed once and Debian's Python is none of pip's to
-// write to.
+// What pip installs is there in every attempt, although it is installed once and Debian has its Python refuse pip. What
+// it installs in the work tree is installed each time.
 func TestSetupWithPip(t *testing.T) {
 	var wheel bytes.Buffer
 	z := zip.NewWriter(&wheel)
@@ -214,13 +214,16 @@ func TestSetupWithPip(t *testing.T) {
 	}
 	cache := t.TempDir()
 	for _, want := range []string{"setup without network, kept", "setup with what was fetched before"} {
-		b := contained(t, turns(command("python3 -c 'import half; half.main()' && halve"), done), cache)
-		b.in.Setup, b.in.OnBase = []string{"python3 -m pip install ./half-1-py3-none-any.whl"}, true
+		b := contained(t, turns(command("python3 -c 'import half; half.main()' && halve && ls lib/half.py"), done), cache)
+		b.in.Setup = []string{"python3 -m pip install once/half-1-py3-none-any.whl",
+			"python3 -m pip install --target lib half-1-py3-none-any.whl"}
+		b.in.OnBase = true
+		b.write("half-1-py3-none-any.whl", wheel.String())
 		if want == "setup without network, kept" {
-			b.write("half-1-py3-none-any.whl", wheel.String())
+			b.write("once/half-1-py3-none-any.whl", wheel.String())
 		}
 		b.run()
-		if out := b.results("run")[0]; out != "exit status 0\n4\n4\n" || b.rec.notes() != want {
+		if out := b.results("run")[0]; out != "exit status 0\n4\n4\nlib/half.py\n" || b.rec.notes() != want {
 			t.Errorf("%s\n%s, want %s", out, b.rec.notes(), want)
 		}
 	}

@@ -209,14 +209,18 @@ func setupSuffix(told string) string {
 	return ", failed"
 }
 
-// pipAlone is a command that does nothing but have pip install something.
-var pipAlone = lazyregexp.New(`^\s*(?:python3?\s+-m\s+)?pip3?\s+install\s[^\n;&|<>$\x60]*$`)
+var (
+	// pipAlone is a command that does nothing but have pip install something.
+	pipAlone = lazyregexp.New(`^\s*(?:python3?\s+-m\s+)?pip3?\s+install\s[^\n;&|<>$\x60]*$`)
+	// pipElsewhere is an option of pip that names another place than the user base.
+	pipElsewhere = lazyregexp.New(`\s(?:-t|--target|--prefix|--root)\b`)
+)
 
-// runSetup runs the commands until one fails, and tells of that one. What pip installed is in what was fetched; without
-// an index it could not install it again.
+// runSetup runs the commands until one fails, and tells of that one. What pip installed in the user base is kept;
+// without an index pip could not install it again.
 func (w *attemptRunner) runSetup(ctx context.Context, setup []string, fetch bool) (told string, err error) {
 	for _, command := range setup {
-		if !fetch && pipAlone.MatchString(command) {
+		if !fetch && pipAlone.MatchString(command) && !pipElsewhere.MatchString(command) {
 			continue
 		}
 		res, err := w.run(ctx, command, w.factory.setupWithin, nil, fetch)
