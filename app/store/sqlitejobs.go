@@ -31,7 +31,7 @@ type sqliteExecutor struct {
 }
 
 // JobSetStateIfRunningMany implements riverdriver.Executor. Of a job that was completed River learns its number and its
-// state; one that does not run any more is left out. Where anything else is to be written of one, all are left to River.
+// state; one that does not run any more is left out. Where anything else is to be written of one, River writes all.
 func (x sqliteExecutor) JobSetStateIfRunningMany(
 	ctx context.Context, p *riverdriver.JobSetStateIfRunningManyParams,
 ) (rows []*rivertype.JobRow, err error) {
