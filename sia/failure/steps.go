@@ -26,6 +26,7 @@ type stepState struct {
 	wentOn    bool       // the step said something after it
 	stopped   *block     // what the step that was cancelled said last; nil without one
 	begun     []int      // lines with which GitHub Actions began steps, ascending
+	fetchers  []int      // steps of these that are fetchers, ascending
 }
 
 // stepEnding is where a step failed.
@@ -155,6 +156,9 @@ func (r *logReader) beginStep(l *line) {
 	r.settings, r.tidying = heading.n, false // the log may go on with another job
 	if len(r.begun) < maxBegun {
 		r.begun = append(r.begun, heading.n)
+		if fetcher.MatchString(heading.text) {
+			r.fetchers = append(r.fetchers, r.step)
+		}
 	}
 }
 

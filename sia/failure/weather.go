@@ -43,12 +43,14 @@ var networkWords = re(`(?i)(connection (refused|timed out|reset|error|aborted)|c
 	`temporary failure in name resolution|i/o timeout|` +
 	`\b50[0234]\b.{0,3}(internal server|bad gateway|service (temporarily )?unav|gateway time)|` +
 	`(HTTP|status|error|code)\b.{0,12}\b50[0234]\b|network is unreachable|` +
-	`\b(?-i:ECONNRESET|ETIMEDOUT|ENOTFOUND|ECONNREFUSED|EAI_AGAIN)\b|` +
+	`\b(?-i:ECONNRESET|ETIMEDOUT|ENOTFOUND|ECONNREFUSED|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH)\b|` +
+	`\brequest timeout\b|aborted due to timeout|socket disconnected|\bfetch failed|\bbad gateway|` +
 	`(connect\w*|connection|read|operation|request|fetch|download|handshake)\b.{0,40}\btimed? ?out\b|` +
 	`timeout (was )?(reached|exceeded)|client\.timeout|deadline exceeded|connect timeout|no route to host|` +
 	`(unable|failed|could not) to connect to|could not connect to|unknown ?host|SocketException|TLS handshake|` +
 	`connection (broken|closed|failed|was aborted|to \S+ failed)|connection was aborted|unexpected EOF|EOF occurred|` +
-	`broken pipe|\bHTTP (error )?(000|5\d\d)\b|(returned|failed with|with error|status code:?|response code:?) 5\d\d\b|` +
+	`broken pipe|\bHTTP (error )?(000|5\d\d)\b|` +
+	`(returned|responded with|failed with|with error|status code:?|response code:?) 5\d\d\b|` +
 	`connection attempts? failed|connectex|forcibly closed|remote end closed|(did not|failed to) respond|` +
 	`unable to complete( \d+)? requests?|tried to reconnect|bytes read \d+ but wanted|no healthy backends|` +
 	`(unexpected|premature)(ly)? (end of (stream|file)|close)|socket hang up|ERR_CONNECTION|IncompleteRead|` +
@@ -112,6 +114,11 @@ func isElsewhere(text string) bool {
 	return remotePlace.MatchString(text) || securePlace.MatchString(text) && !refused.MatchString(text)
 }
 
+// fetcher is the heading of a step that is a published action which fetches or hands in for the job. It runs nothing
+// of the job's, so what it says of the network is of a place elsewhere, named or not.
+var fetcher = re(`^[\w.-]+/([\w.-]+/)*(checkout|setup|cache|login|upload|download|deploy-pages|[\w.]+-cache)\b` +
+	`[\w./-]*@`)
+
 // asserted is how a test speaks of an error that it wanted, or got in the place of what it wanted, and how a list
 // of what was checked is numbered.
 var asserted = re(`(?i)(assert|` +
@@ -144,15 +151,16 @@ var (
 var watchLimit = re(`(?i)\bwatch`)
 
 // weatherOf is the class of transient failure that a line names by itself; empty when it names none,
-// or of what a test wanted, of a place on the machine itself, or of what is tried again.
-func weatherOf(text string) Class {
+// or of what a test wanted, of a place on the machine itself, or of what is tried again. Where fetched holds, a
+// fetcher says it.
+func weatherOf(text string, fetched bool) Class {
 	var class Class
 	switch {
 	case machineWords.MatchString(text), fullDisk.MatchString(text) && !watchLimit.MatchString(text):
 		class = Infrastructure
 	case rateLimit.MatchString(text):
 		class = RateLimit
-	case fetchBroke.MatchString(text), networkWords.MatchString(text) && isElsewhere(text):
+	case fetchBroke.MatchString(text), networkWords.MatchString(text) && (fetched || isElsewhere(text)):
 		class = Network
 	default:
 		return ""
@@ -168,8 +176,8 @@ func weatherOf(text string) Class {
 const maxSentence = 4
 
 // weatherTold is the class of transient failure that some lines under one another name, the last ones first.
-// Lines are read together where one of them has words of the network.
-func weatherTold(said []textLine) Class {
+// Lines are read together where one of them has words of the network. Where fetched holds, a fetcher says them.
+func weatherTold(said []textLine, fetched bool) Class {
 	said = slices.DeleteFunc(said, func(l textLine) bool { return strings.TrimSpace(l.text) == "" })
 	trouble := make([]bool, len(said))
 	for i, l := range said {
@@ -177,11 +185,11 @@ func weatherTold(said []textLine) Class {
 	}
 	for i := len(said) - 1; i >= 0; i-- {
 		text, some := said[i].text, trouble[i]
-		found := weatherOf(text)
+		found := weatherOf(text, fetched)
 		for from := i - 1; found == "" && from >= max(0, i-maxSentence+1); from-- {
 			text, some = said[from].text+" "+text, some || trouble[from]
 			if some {
-				found = weatherOf(text)
+				found = weatherOf(text, fetched)
 			}
 		}
 		if found != "" {
@@ -220,7 +228,7 @@ func (r *logReader) classOf(c choice, name string) Class {
 	}
 	found := Class("")
 	if (r.afterBlock(c.best) <= maxAfter || c.best.rule.class == Infrastructure) && !r.testsFailed(c.best) {
-		found = weatherTold(said)
+		found = weatherTold(said, r.fetched(c.best))
 	}
 	switch {
 	case found != "" && class != Permission && !r.failedElsewhere(c):
@@ -231,6 +239,12 @@ func (r *logReader) classOf(c choice, name string) Class {
 		return TestFailure
 	}
 	return cmp.Or(refineClass("", said, lastingCues), RuntimeError)
+}
+
+// fetched reports whether a block is of a step that is a fetcher.
+func (r *logReader) fetched(b *block) bool {
+	_, found := slices.BinarySearch(r.fetchers, b.step)
+	return found
 }
 
 // failedElsewhere reports whether another step than the best block's failed of something that does not pass by
@@ -247,7 +261,7 @@ func (r *logReader) failedElsewhere(c choice) bool {
 		case e.step > c.best.step:
 			return mendable[c.places[i].best.class()]
 		}
-		return weatherTold(c.places[i].best.lines()) == ""
+		return weatherTold(c.places[i].best.lines(), r.fetched(c.places[i].best)) == ""
 	})
 }
 

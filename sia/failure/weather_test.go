@@ -333,3 +333,48 @@ func TestWeatherOfOtherSteps(t *testing.T) {
 		}
 	}
 }
+
+// What an action that fetches for the job says of the network is weather without the name of a place, as nothing else
+// is there to talk to. What a script or any other action says so may be about the program that it runs.
+func TestWeatherOfActions(t *testing.T) {
+	failing := func(heading, said string) Class {
+		log := "##[group]Run " + heading + "\nwith:\n  token: ***\n##[endgroup]\nGetting ready\n##[error]" + said +
+			"\nPost job cleanup.\n"
+		return read(t, log, Options{}).Class
+	}
+	for _, said := range []string{
+		"read ECONNRESET", "connect ETIMEDOUT", "getaddrinfo EAI_AGAIN", "getaddrinfo EAI_AGAIN github.shop.corp",
+		"connect EHOSTUNREACH 140.82.112.5:443", "Unexpected HTTP response: 503", "503 Service Unavailable",
+		"Cache service responded with 503", "HttpError: Bad Gateway", "socket hang up", "Premature close", "fetch failed",
+		"Client network socket disconnected before secure TLS connection was established",
+		"The operation was aborted due to timeout",
+		"Request timeout: /shop/cart/_apis/pipelines/1/runs/2/signedlogcontent/3",
+		"Failed to CreateArtifact: Unable to make request: ECONNRESET\nIf you are using self-hosted runners, please make " +
+			"sure your runner has access to all GitHub endpoints: https://docs.github.com/en/actions",
+		"Failed to FinalizeArtifact: Failed to make request after 5 attempts: Failed request: (503) Service Unavailable",
+	} {
+		for _, heading := range []string{"actions/checkout@v4", "actions/upload-artifact@v4", "actions/cache/restore@v4",
+			"ruby/setup-ruby@a1b2c3d4", "r-lib/actions/setup-r@v2", "docker/login-action@v3"} {
+			if class := failing(heading, said); class != Network {
+				t.Errorf("%s of %s: %s", said, heading, class)
+			}
+		}
+	}
+	for _, said := range []string{
+		"Unexpected HTTP response: 404", "connect ECONNREFUSED 127.0.0.1:443", "Unable to locate executable file: node",
+		"Unable to find Node version '99' for platform linux and architecture x64.",
+		"Failed to CreateArtifact: Received non-retryable error: Failed request: (409) Conflict: an artifact with this " +
+			"name already exists on the workflow run",
+		"certificate has expired\nfetch failed: certificate has expired",
+	} {
+		if class := failing("actions/setup-node@v4", said); isWeather[class] {
+			t.Errorf("%s: %s", said, class)
+		}
+	}
+	for _, heading := range []string{"cypress-io/github-action@v6", "./.github/actions/setup-shop",
+		"actions/github-script@v7"} {
+		if class := failing(heading, "read ECONNRESET"); isWeather[class] {
+			t.Errorf("%s: %s", heading, class)
+		}
+	}
+}
