@@ -38,7 +38,7 @@ const (
 	rollupFragment = `fragment reports on Commit {
 		statusCheckRollup { contexts(first: 100) { nodes {
 			__typename
-			... on CheckRun { name checkSuite { app { slug } workflowRun { event file { path } } } }
+			... on CheckRun { databaseId name detailsUrl checkSuite { app { slug } workflowRun { event file { path } } } }
 			... on StatusContext { context }
 		} } }
 	}`
@@ -57,7 +57,9 @@ type namedCommit struct {
 
 // rollupNode is a check run or a status.
 type rollupNode struct {
+	DatabaseID int64  `json:"databaseId"`
 	Name       string `json:"name"`
+	DetailsURL string `json:"detailsUrl"`
 	Context    string `json:"context"` // of a status
 	CheckSuite *struct {
 		App *struct {
@@ -128,7 +130,8 @@ func (c namedCommit) reported() []sia.Reported {
 			if s.App != nil {
 				r.App = s.App.Slug
 			}
-			if s.WorkflowRun != nil {
+			run := CheckRun{ID: n.DatabaseID, AppSlug: r.App, DetailsURL: n.DetailsURL}
+			if run.takeJob(); run.RunID != 0 && s.WorkflowRun != nil {
 				r.Event = s.WorkflowRun.Event
 				if s.WorkflowRun.File != nil {
 					r.Workflow = s.WorkflowRun.File.Path
@@ -203,8 +206,8 @@ func (r *Repo) historyOverREST(ctx context.Context, branch string) (h History, e
 	return h, nil
 }
 
-// reportedOn is what reported on a commit, but for GitHub Actions: without the workflow runs it is not known of what
-// event a job is.
+// reportedOn is what reported on a commit, but for jobs of GitHub Actions: without the workflow runs it is not known of
+// what event one is.
 func (r *Repo) reportedOn(ctx context.Context, sha string) ([]sia.Reported, error) {
 	set, err := r.Checks(ctx, sha)
 	if err != nil {
@@ -212,7 +215,7 @@ func (r *Repo) reportedOn(ctx context.Context, sha string) ([]sia.Reported, erro
 	}
 	var all []sia.Reported
 	for _, c := range set.Runs {
-		if c.AppSlug != ActionsApp {
+		if c.RunID == 0 {
 			all = append(all, sia.Reported{Name: c.Name, App: c.AppSlug})
 		}
 	}

@@ -140,6 +140,36 @@ func TestLimitOfGraphQL(t *testing.T) {
 	}
 }
 
+// What a workflow reports through the API is no job in the history, whichever way that is read: the suite that it hangs
+// in is of any run.
+func TestHistoryOfWhatAWorkflowReports(t *testing.T) {
+	t.Parallel()
+	for name, refuse := range map[string]func(*site){"GraphQL": func(*site) {}, "REST": overREST} {
+		t.Run(name, func(t *testing.T) {
+			s := open(t, ghsim.Config{})
+			ctx := context.Background()
+			head, err := s.sim.PushFiles(full, "main", "ann", "CI", map[string]string{".github/workflows/ci.yml": twice,
+				"hello.txt": "green\n"})
+			check(t, err)
+			for _, c := range []ghsim.AppCheck{{App: ghsim.ActionsApp, Name: "report", Conclusion: "success"},
+				{App: "codecov", Name: "codecov/patch", Conclusion: "success"}} {
+				_, err = s.sim.CreateCheck(full, head, c)
+				check(t, err)
+			}
+			check(t, s.sim.WaitIdle(ctx))
+			refuse(s)
+			look, err := s.repo.Look(ctx, github.LookAt{SHA: head, Branch: "main"})
+			check(t, err)
+			got := slices.DeleteFunc(look.History.Base[0], func(r sia.Reported) bool { return r.Workflow != "" })
+			slices.SortFunc(got, func(a, b sia.Reported) int { return cmp.Compare(a.Name, b.Name) })
+			want := []sia.Reported{{Name: "codecov/patch", App: "codecov"}, {Name: "report", App: github.ActionsApp}}
+			if d := gocmp.Diff(want, got); d != "" {
+				t.Error(d)
+			}
+		})
+	}
+}
+
 // A base that moved shows in the next look, whichever way it is read.
 func TestLookAtABaseThatMoved(t *testing.T) {
 	t.Parallel()

@@ -78,8 +78,9 @@ func (c *call) rollupOf(sha string) any {
 			continue
 		}
 		for _, k := range slices.Backward(c.repo.LatestChecks(st)) {
-			nodes = append(nodes, object{"__typename": "CheckRun", "name": k.Name, "status": enum(k.Status),
-				"conclusion": enumOrNull(k.Conclusion), "checkSuite": c.suiteStub(st)})
+			node := c.runNode(k)
+			node["__typename"], node["checkSuite"] = "CheckRun", c.suiteStub(st)
+			nodes = append(nodes, node)
 		}
 	}
 	seen := map[string]bool{}
