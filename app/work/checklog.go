@@ -27,9 +27,8 @@ type checkLog struct {
 }
 
 // readLog reads what a red check run says: its annotations and its log when there
-// are any, else its output. Where the log tells nothing, test reports that the workflow run uploaded are
-// read. green is a run of the same check that passed; nil:
-// none is known.
+// are any, else its output. Where the log tells nothing, test reports that the job uploaded are read. green is a run
+// of the same check that passed; nil: none is known.
 func (w *checkWorker) readLog(
 	ctx context.Context, repo *github.Repo, run github.CheckRun, green *github.CheckRun,
 ) (checkLog, error) {
@@ -58,12 +57,13 @@ func (w *checkWorker) readLog(
 			return checkLog{}, err
 		}
 	}
-	rep, err := readCheck(ctx, log, run, opts)
+	var uploaded uploads
+	rep, err := readCheck(ctx, io.TeeReader(log, &uploaded), run, opts)
 	if err != nil {
 		return checkLog{}, fmt.Errorf("read the log of %s: %w", run.Name, err)
 	}
 	if silent(rep) {
-		tests, err := w.testReport(ctx, repo, run)
+		tests, err := w.testReport(ctx, repo, run, uploaded.names)
 		if err != nil {
 			return checkLog{}, err
 		}

@@ -34,11 +34,46 @@ func silent(rep failure.Report) bool {
 	return len(rep.Tests) == 0 && (rep.Text == "" || rep.Class == failure.Unknown || rep.Bare)
 }
 
-// testReport is what the JUnit reports among the artifacts of a check's workflow run say of tests
-// that failed; nil when they say nothing. What can't be read of them is logged and left alone: the log
-// was read, and the artifacts only say more.
-func (w *checkWorker) testReport(ctx context.Context, repo *github.Repo, run github.CheckRun) (*failure.Report, error) {
-	if run.RunID == 0 {
+// artifactUploaded is how actions/upload-artifact, and the library that it and others are made of, say that an artifact
+// is there.
+// https://github.com/actions/upload-artifact/blob/main/src/shared/upload-artifact.ts
+var artifactUploaded = regexp.MustCompile(`Artifact (\S.*?)(?: has been successfully uploaded|` +
+	`\.zip successfully finalized)`)
+
+// uploads gathers the names of the artifacts that a job uploaded out of its log, which is written to it. GitHub tells
+// only of which workflow run an artifact is.
+type uploads struct {
+	names []string
+	line  []byte // the beginning of the line that has not ended
+}
+
+// Bounds of what uploads keeps.
+const (
+	maxUploads    = 100
+	maxUploadLine = 1000 // bytes of a line
+)
+
+func (u *uploads) Write(p []byte) (int, error) {
+	for part := range bytes.Lines(p) {
+		u.line = append(u.line, part[:min(len(part), maxUploadLine-len(u.line))]...)
+		if part[len(part)-1] != '\n' {
+			break
+		}
+		if m := artifactUploaded.FindSubmatch(u.line); m != nil && len(u.names) < maxUploads {
+			u.names = append(u.names, string(m[1]))
+		}
+		u.line = u.line[:0]
+	}
+	return len(p), nil
+}
+
+// testReport is what the JUnit reports among the artifacts that a check uploaded say of tests that failed; nil when
+// they say nothing. What can't be read of them is logged and left alone: the log was read, and the artifacts only say
+// more.
+func (w *checkWorker) testReport(
+	ctx context.Context, repo *github.Repo, run github.CheckRun, uploaded []string,
+) (*failure.Report, error) {
+	if run.RunID == 0 || len(uploaded) == 0 {
 		return nil, nil
 	}
 	left := func(err error) error {
@@ -52,6 +87,7 @@ func (w *checkWorker) testReport(ctx context.Context, repo *github.Repo, run git
 	if err != nil {
 		return nil, left(err)
 	}
+	all = slices.DeleteFunc(all, func(a github.Artifact) bool { return !slices.Contains(uploaded, a.Name) })
 	for _, a := range reportsAmong(all, run.Name) {
 		packed, err := repo.ArtifactZip(ctx, a, artifactLimit)
 		if err != nil {
@@ -67,7 +103,7 @@ func (w *checkWorker) testReport(ctx context.Context, repo *github.Repo, run git
 			}
 		}
 		if rep != nil {
-			rep.Why = append(rep.Why, "the test report "+a.Name+" of the run; the log says nothing clearer")
+			rep.Why = append(rep.Why, "the test report "+a.Name+" of the job; the log says nothing clearer")
 			return rep, nil
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 
@@ -161,6 +162,49 @@ func TestTestReportIsNotNeeded(t *testing.T) {
 			strings.Contains(log.failure.Excerpt, "boom") {
 			t.Errorf("%s: %d requests, %+v", name, asked, log.failure)
 		}
+	}
+}
+
+// A report that another job of the run uploaded says nothing of a job, whatever it is called.
+func TestTestReportOfAnotherJob(t *testing.T) {
+	s := openShop(t, "junit-results", writesReport)
+	workflow := strings.ReplaceAll(fmt.Sprintf(quiet, "test-results"), "  test:", "  cart:") +
+		"  test:\n    runs-on: ubuntu-latest\n    steps:\n      - run: exit 1\n"
+	head, err := s.sim.PushFiles("acme/shop", "two", "ann", "two",
+		map[string]string{".github/workflows/ci.yml": workflow, "check.sh": writesReport})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.sim.WaitIdle(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	set, err := s.repo.Checks(t.Context(), head)
+	if err != nil || len(set.Runs) != 2 {
+		t.Fatalf("%+v, %v", set, err)
+	}
+	for _, s.run = range set.Runs {
+		s.sim.ClearFaults()
+		log, asked := s.read(t)
+		if told := len(log.failure.Tests) == 1; told != (s.run.Name == "cart") || !told && asked != 0 {
+			t.Errorf("%s: %d requests, %+v", s.run.Name, asked, log.failure)
+		}
+	}
+}
+
+// A log comes in parts, with lines of any length.
+func TestUploads(t *testing.T) {
+	const log = "2026-11-28T20:00:00.1234567Z Artifact unit tests.zip successfully finalized. Artifact ID 41\n" +
+		"2026-11-28T20:00:00.1234567Z Artifact e2e has been successfully uploaded! Final size is 9 bytes. " +
+		"Artifact ID is 42\n" +
+		"Artifact 7 was not successfully uploaded\n"
+	var got uploads
+	for _, part := range []string{strings.Repeat("x", 3*maxUploadLine), "\n" + log[:40], log[40:]} {
+		if n, err := got.Write([]byte(part)); n != len(part) || err != nil {
+			t.Errorf("%d of %d bytes, %v", n, len(part), err)
+		}
+	}
+	if want := []string{"unit tests", "e2e"}; !slices.Equal(got.names, want) {
+		t.Errorf("%q, want %q", got.names, want)
 	}
 }
 
