@@ -172,7 +172,7 @@ func fit(t sia.Task, e sia.Event) (sia.Event, bool) {
 			return e, true
 		}
 		if open && f.Letter == "" {
-			if a, ok := escalate.ParseAnswer(f.Text, t.Escalation.Options); ok {
+			if a, ok := escalate.ParseAnswer(f.Text, *t.Escalation); ok {
 				e.Fact = a
 			}
 		}

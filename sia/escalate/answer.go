@@ -106,11 +106,12 @@ var (
 		`(?i:or|and))\s*(?i:option\s+)?[(*_]*([A-Da-d])[)*_]*\s*(?:[.!?,]|$)`)
 )
 
-// ParseAnswer understands what a person said to a question with options. A letter gives Letter, and
+// ParseAnswer understands what a person said to a question. A letter gives Letter, and
 // Text holds the words beyond it. An option's exact words give its letter alone. Everything else is
 // Text: also several letters, and a letter that no option has, since nobody can tell what was
 // meant. It reports false when nothing was said.
-func ParseAnswer(said string, options []sia.Option) (sia.AnswerGiven, bool) {
+func ParseAnswer(said string, asked sia.Escalation) (sia.AnswerGiven, bool) {
+	options := asked.Options
 	said = seenWords(said)
 	if !strings.ContainsFunc(said,
 		func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsSymbol(r) }) {
@@ -140,7 +141,7 @@ func ParseAnswer(said string, options []sia.Option) (sia.AnswerGiven, bool) {
 	if twoLetters.MatchString(said) || severalMarked(said) || ofLetter.MatchString(said) {
 		return free, true
 	}
-	if l, rest := plainly(said, options); l != "" {
+	if l, rest := plainly(said, asked); l != "" {
 		return sia.AnswerGiven{Letter: l, Text: text.Clip(rest, maxAnswer)}, true
 	}
 	for _, re := range []*lazyregexp.Regexp{letterThen, optionThen, capitalThen} {
@@ -173,20 +174,33 @@ var (
 	plainYes = lazyregexp.New(`^(?i:yes|yep|yeah|sure)\b`)
 	plainNo  = lazyregexp.New(`^(?i:no|nope|nah|don['’]?t|do not|stop)\b`)
 	noNo     = lazyregexp.New(`^(?i:no)\s+(?i:problem|worries|objection)`)
-	// stops is the plain answer to a question that has an option with these words, which ends the task.
-	stops = map[string]*lazyregexp.Regexp{"Stop": plainNo, "It is resolved: stop": plainYes}
 )
 
+// stops is the plain answer that stands for the second of two options, which ends the task; nil where a question is
+// none of SIA's own whether to work on the issue.
+func stops(asked sia.Escalation) *lazyregexp.Regexp {
+	switch {
+	case len(asked.Options) != 2:
+		return nil
+	case asked.Kind == sia.AskAlready && asked.Already != nil && asked.Already.Claimed:
+		return plainYes // it is asked whether the issue is resolved
+	case asked.Kind == sia.AskAlready, asked.Kind == sia.AskEdited:
+		return plainNo
+	}
+	return nil
+}
+
 // plainly is the letter that a plain yes or no stands for where one of two options is to stop, and the words beyond it.
-func plainly(said string, options []sia.Option) (letter, rest string) {
-	if len(options) != 2 || stops[options[1].Text] == nil || noNo.MatchString(said) {
+func plainly(said string, asked sia.Escalation) (letter, rest string) {
+	stop := stops(asked)
+	if stop == nil || noNo.MatchString(said) {
 		return "", ""
 	}
 	for _, re := range []*lazyregexp.Regexp{plainYes, plainNo} {
 		if at := re.FindStringIndex(said); at != nil {
-			chosen := options[0]
-			if re == stops[options[1].Text] {
-				chosen = options[1]
+			chosen := asked.Options[0]
+			if re == stop {
+				chosen = asked.Options[1]
 			}
 			return chosen.Letter, strings.TrimLeft(said[at[1]:], " \t\n.,:;!—–-")
 		}

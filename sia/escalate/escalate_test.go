@@ -119,7 +119,7 @@ func TestAlwaysAnswerable(t *testing.T) {
 					fastest++
 				}
 				// Each can be answered by its letter, by its words and by its box.
-				if got, ok := escalate.ParseAnswer(o.Letter, e.Options); !ok || got.Letter != o.Letter {
+				if got, ok := escalate.ParseAnswer(o.Letter, e); !ok || got.Letter != o.Letter {
 					t.Fatalf("%q gave %+v", o.Letter, got)
 				}
 				if got := escalate.ParseBoxes(escalate.Box(o, true)); !slices.Equal(got, []string{o.Letter}) {
@@ -217,7 +217,7 @@ func TestParseAnswer(t *testing.T) {
 		{text: "> B", not: true},
 	} {
 		t.Run(tt.text, func(t *testing.T) {
-			got, ok := escalate.ParseAnswer(tt.text, providers())
+			got, ok := escalate.ParseAnswer(tt.text, sia.Escalation{Kind: sia.AskQuestion, Options: providers()})
 			if ok == tt.not {
 				t.Fatalf("said something: %v", ok)
 			}
@@ -228,14 +228,20 @@ func TestParseAnswer(t *testing.T) {
 	}
 }
 
-// A plain yes or no is understood where one option is to stop.
+// A plain yes or no is understood where SIA asks by itself whether to stop, however it words that. What the options of
+// others mean is theirs.
 func TestParseYesOrNo(t *testing.T) {
-	anyway := []sia.Option{{Letter: "A", Text: "Work on it anyway"}, {Letter: "B", Text: "Stop", Fastest: true}}
-	resolved := []sia.Option{{Letter: "A", Text: "It is still broken: work on it"},
-		{Letter: "B", Text: "It is resolved: stop"}}
+	anyway := sia.Escalation{Kind: sia.AskAlready, Already: &sia.Already{}, Options: []sia.Option{
+		{Letter: "A", Text: "Work on it anyway"}, {Letter: "B", Text: "Stop", Fastest: true}}}
+	resolved := sia.Escalation{Kind: sia.AskAlready, Already: &sia.Already{Claimed: true}, Options: []sia.Option{
+		{Letter: "A", Text: "It is still broken: work on it"}, {Letter: "B", Text: "It is resolved: stop"}}}
+	edited := sia.Escalation{Kind: sia.AskEdited, Options: []sia.Option{{Letter: "A", Text: "Work on it as it reads now"},
+		{Letter: "B", Text: "Leave it"}}}
+	onErrors := sia.Escalation{Kind: sia.AskQuestion, Question: "Shall the import stop at an error?",
+		Options: []sia.Option{{Letter: "A", Text: "Go on"}, {Letter: "B", Text: "Stop"}}}
 	for _, c := range []struct {
 		text, letter, rest string
-		options            []sia.Option
+		asked              sia.Escalation
 	}{
 		{"no", "B", "", anyway},
 		{"No, leave it", "B", "leave it", anyway},
@@ -250,9 +256,13 @@ func TestParseYesOrNo(t *testing.T) {
 		{"Nobody else does", "", "Nobody else does", anyway},
 		{"no", "A", "", resolved},
 		{"yes it is", "B", "it is", resolved},
-		{"No, three", "", "No, three", providers()},
+		{"no", "B", "", edited},
+		{"Yes, do", "A", "do", edited},
+		{"No, three", "", "No, three", sia.Escalation{Kind: sia.AskIssue, Options: providers()}},
+		{"No, skip the line", "", "No, skip the line", onErrors},
+		{"stop", "B", "", onErrors},
 	} {
-		got, ok := escalate.ParseAnswer(c.text, c.options)
+		got, ok := escalate.ParseAnswer(c.text, c.asked)
 		if d := cmp.Diff(sia.AnswerGiven{Letter: c.letter, Text: c.rest}, got); d != "" || !ok {
 			t.Errorf("%q: %v\n%s", c.text, ok, d)
 		}
@@ -264,7 +274,7 @@ func FuzzParseAnswer(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		got, ok := escalate.ParseAnswer(text, providers())
+		got, ok := escalate.ParseAnswer(text, sia.Escalation{Options: providers()})
 		if ok == (got == sia.AnswerGiven{}) {
 			t.Fatalf("%v, %+v", ok, got)
 		}
