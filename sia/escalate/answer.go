@@ -89,27 +89,29 @@ var (
 		`take|pick|choose)|i(?:'d|\s+would)?\s+(?:choose|pick|take|go\s+with|go\s+for|` +
 		`prefer))\s*:?\s+(?:option\s+)?)?[("'*_\x60]*([A-Da-d])[)"'*_\x60]*\s*[.!:)]*\s*(?i:,?\s*(?:please|pls|thanks|` +
 		`thank you))?[.!]*$`)
-	// A letter and more: "B, but …", "b) with …", "Option B: …", "B — …", "B because …".
+	// A letter and more: "B, but …", "b) with …", "Option B: …", "B — …", "B because …". Other words may go on with a
+	// sentence of which the letter is the first word: "C and C++ …", "A for loop …".
 	letterThen = lazyregexp.New(`^(?i:(?:(?:the\s+)?(?:option|answer|` +
-		`choice)\s*:?\s+))?[(*_]*([A-Da-d])[*_]*\s*([),.:;—–-]+[*_]*\s|\s+(?i:but|and|because|with|without|if|except|` +
-		`only|then|plus|for)\b)`)
-	// "B …" needs no punctuation either, but for "B is …" and the like. With A it would be an article.
+		`choice)\s*:?\s+))?[(*_]*([A-Da-d])[*_]*\s*([),.:;—–-]+[*_]*\s|\s+(?i:but|because|except)\b)`)
+	// "B …" with the option's own first word. With A it would be an article.
 	capitalThen = lazyregexp.New(`^([B-D])\s+[^\s]`)
-	ofLetter    = lazyregexp.New(`^[B-D]\s+(?i:is|isn|was|has|does|doesn|can|could|will|won|would|wouldn|may|might|` +
-		`should|shouldn|looks|seems|sounds|or|vs)\b`)
+	// "Option B is …" and the like speak of the option, and don't choose it.
+	ofOption = lazyregexp.New(`^(?i:option|answer|choice)\s+[(*_]*[A-Da-d][)*_]*\s+(?i:is|isn|was|has|does|doesn|can|` +
+		`could|will|won|would|wouldn|may|might|should|shouldn|looks|seems|sounds|or|vs)\b`)
 	// marked is a letter as of a list: "b) …", "(b) …".
 	marked = lazyregexp.New(`(?:^|[\s(])([A-Da-d])\)`)
 	// "Option B …" needs no punctuation: nobody means an article by it.
 	optionThen = lazyregexp.New(`^(?i:option|answer|choice)\s+[(*_]*([A-Da-d])[)*_]*\s`)
-	// More than one letter: "A or B", "a and c", "A/B".
-	twoLetters = lazyregexp.New(`^(?i:options?\s+)?[(*_]*([A-Da-d])[)*_]*\s*(?:,\s*(?i:or|and)?|/|&|\+|` +
-		`(?i:or|and))\s*(?i:option\s+)?[(*_]*([A-Da-d])[)*_]*\s*(?:[.!?,]|$)`)
+	// More than one letter: "A or B", "a and c", "A/B", "A, B and C".
+	twoLetters = lazyregexp.New(`^[A-D]\s*,\s*[A-D]\b|` +
+		`^(?i:options?\s+)?[(*_]*([A-Da-d])[)*_]*\s*(?:,\s*(?i:or|and)?|/|&|\+|(?i:or|and))\s*(?i:option\s+)?` +
+		`[(*_]*([A-Da-d])[)*_]*\s*(?:[.!?,]|$)`)
 )
 
 // ParseAnswer understands what a person said to a question. A letter gives Letter, and
 // Text holds the words beyond it. An option's exact words give its letter alone. Everything else is
 // Text: also several letters, and a letter that no option has, since nobody can tell what was
-// meant. It reports false when nothing was said.
+// meant. An answer without both is to be asked for again. It reports false when nothing was said.
 func ParseAnswer(said string, asked sia.Escalation) (sia.AnswerGiven, bool) {
 	options := asked.Options
 	said = seenWords(said)
@@ -138,7 +140,7 @@ func ParseAnswer(said string, asked sia.Escalation) (sia.AnswerGiven, bool) {
 			return sia.AnswerGiven{Letter: o.Letter}, true
 		}
 	}
-	if twoLetters.MatchString(said) || severalMarked(said) || ofLetter.MatchString(said) {
+	if twoLetters.MatchString(said) || severalMarked(said) || ofOption.MatchString(said) {
 		return free, true
 	}
 	if l, rest := plainly(said, asked); l != "" {
@@ -154,10 +156,15 @@ func ParseAnswer(said string, asked sia.Escalation) (sia.AnswerGiven, bool) {
 			break
 		}
 		rest := strings.TrimLeft(said[m[3]:], " \t\n)*_.,:;—–-")
-		for _, o := range options {
-			if o.Letter == l && sameWords(rest, o.Text) {
-				rest = ""
-			}
+		o := options[slices.IndexFunc(options, func(o sia.Option) bool { return o.Letter == l })]
+		other := firstWord(rest) != "" && firstWord(rest) != firstWord(o.Text)
+		switch {
+		case re == capitalThen && other && stops(asked) != nil:
+			return sia.AnswerGiven{}, true // words would have the issue worked on
+		case re == capitalThen && other:
+			return free, true
+		case sameWords(rest, o.Text):
+			rest = ""
 		}
 		return sia.AnswerGiven{Letter: l, Text: text.Clip(rest, maxAnswer)}, true
 	}
@@ -223,6 +230,11 @@ func seenWords(comment string) string {
 func sameWords(a, b string) bool {
 	a, b = letterWords(a), letterWords(b)
 	return a != "" && a == b
+}
+
+func firstWord(s string) string {
+	first, _, _ := strings.Cut(letterWords(s), " ")
+	return first
 }
 
 func letterWords(s string) string {
