@@ -3,6 +3,8 @@ package gitops
 import (
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 )
 
@@ -68,6 +70,21 @@ type RejectedError struct {
 
 func (e *RejectedError) Error() string {
 	return fmt.Sprintf("push %s: refused by the server: %s", e.Branch, e.Reason)
+}
+
+// filesRefused are parts of GitHub's messages about files that it takes on no branch: too large, with secrets, or
+// against the rules for pushes. The first three are from messages that others have shown; the last three follow the
+// names of the rules.
+// https://github.com/git-lfs/git-lfs/issues/6330
+// https://github.com/Commando-X/vuln-bank/issues/53
+// https://github.com/renovatebot/renovate/pull/44819
+var filesRefused = []string{"exceeds github's file size limit", "cannot contain secrets", "file path is restricted",
+	"file path length", "file extension", "file size"}
+
+// OfFiles reports whether the server refused the files that were pushed, and not that the branch is moved.
+func (e *RejectedError) OfFiles() bool {
+	said := strings.ToLower(e.Reason)
+	return slices.ContainsFunc(filesRefused, func(words string) bool { return strings.Contains(said, words) })
 }
 
 // ServerError says that the server could not answer: 429, 5xx, or an answer

@@ -338,10 +338,10 @@ type (
 		// what is not done has a consequence; older versions' reviews had none
 		Counts bool `json:"counts,omitempty"`
 	}
-	// MemoryCommitted: the task's memory is on the memory branch.
+	// MemoryCommitted: the task's memory is on the memory branch, or GitHub does not take it there.
 	MemoryCommitted struct {
-		SHA     SHA    `json:"sha"`
-		Warning string `json:"warning,omitempty"` // for people: a file that was kept as a person left it
+		SHA     SHA    `json:"sha"`               // empty: it was not taken
+		Warning string `json:"warning,omitempty"` // for people: that, or a file that was kept as a person left it
 	}
 	// CommentPosted: the intervention's comment stands.
 	CommentPosted struct {

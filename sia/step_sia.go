@@ -111,28 +111,46 @@ func (s *step) reviewed() {
 // memoryCommitted posts the intervention's comment next, or asks the person.
 func (s *step) memoryCommitted() {
 	f := s.e.Fact.(MemoryCommitted)
-	s.warn(f.Warning)
+	s.warnOfMemory(f)
+	is := f.is()
 	if s.e.Effect != s.t.AwaitMemory {
-		s.because("memory is committed as %s", f.SHA.Short())
+		s.because("memory %s", is)
 		return
 	}
 	s.t.AwaitMemory = ""
 	if s.t.State == Reviewing {
 		s.t.Next.MemorySHA = f.SHA
 		s.emit(DoAnnounce, s.number(), s.v())
-		s.because("what was learned is committed as %s; the comment comes next, then the attempt", f.SHA.Short())
+		s.because("what was learned %s; the comment comes next, then the attempt", is)
 		return
 	}
 	n := s.t.Escalation.Number
 	s.emitEffect(DoEscalate, s.number(), fmt.Sprintf("q%d", n), Effect{Seq: n})
-	s.because("memory is committed as %s; the question is put to a person", f.SHA.Short())
+	s.because("memory %s; the question is put to a person", is)
 }
 
 // memoryNoted books a memory commit that nothing waits for.
 func (s *step) memoryNoted() {
 	f := s.e.Fact.(MemoryCommitted)
+	s.warnOfMemory(f)
+	s.because("memory %s", f.is())
+}
+
+// warnOfMemory shows people what memory lacks, and no longer what it lacked before.
+func (s *step) warnOfMemory(f MemoryCommitted) {
+	if s.t.Warning == s.t.MemoryWarning {
+		s.t.Warning = ""
+	}
+	s.t.MemoryWarning = f.Warning
 	s.warn(f.Warning)
-	s.because("memory is committed as %s", f.SHA.Short())
+}
+
+// is says what became of memory.
+func (f MemoryCommitted) is() string {
+	if f.SHA == "" {
+		return "could not be committed"
+	}
+	return "is committed as " + f.SHA.Short()
 }
 
 // warn shows people something they should know.

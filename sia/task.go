@@ -111,6 +111,8 @@ type Task struct {
 	SettingsFrom string `json:"settings_from,omitempty" mask:"-"`
 	// something people should know, such as a broken configuration file
 	Warning string `json:"warning,omitempty"`
+	// the last one about memory, which ends when memory is written
+	MemoryWarning string `json:"memory_warning,omitempty"`
 
 	BaseBranch string `json:"base_branch" mask:"-"`
 	BaseSHA    SHA    `json:"base_sha"`

@@ -77,6 +77,9 @@ func (b *Branches) Read(
 			return read.files, nil
 		},
 	})
+	if refused := refusedMemory(err); refused != "" {
+		return refused, nil
+	}
 	if err != nil {
 		return "", err
 	}

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/sia-bot/sia/agent"
+	"github.com/sia-bot/sia/app/render"
 	"github.com/sia-bot/sia/app/store"
 	"github.com/sia-bot/sia/gitops"
 	"github.com/sia-bot/sia/sia"
@@ -22,7 +23,8 @@ import (
 
 // Commit commits what is known about a task to its repository's memory branch, with what was learned in
 // the repository. The files are a function of what the store knows, so committing them twice changes
-// nothing. What people edited meanwhile is read first: it outranks what SIA would write.
+// nothing. What people edited meanwhile is read first: it outranks what SIA would write. Where GitHub refuses what the
+// files hold, there is no commit, and the warning says so.
 func (b *Branches) Commit(ctx context.Context, t sia.Task) (out sia.MemoryCommitted, err error) {
 	if branch := t.Settings.Memory.Branch; branch == t.BaseBranch || branch == t.Branch {
 		return out, &sia.Error{Op: "write memory", Permanent: true, Message: fmt.Sprintf("memory is not written to `%s`, "+
@@ -61,6 +63,9 @@ func (b *Branches) Commit(ctx context.Context, t sia.Task) (out sia.MemoryCommit
 			return files, nil
 		},
 	})
+	if refused := refusedMemory(err); refused != "" {
+		return sia.MemoryCommitted{Warning: refused}, nil
+	}
 	if err != nil {
 		return out, err
 	}
@@ -71,6 +76,16 @@ func (b *Branches) Commit(ctx context.Context, t sia.Task) (out sia.MemoryCommit
 		warnings = append(warnings, read.warning)
 	}
 	return sia.MemoryCommitted{SHA: sia.SHA(sha), Warning: strings.Join(warnings, "\n\n")}, nil
+}
+
+// refusedMemory is what people are told where GitHub refused what memory's files hold; empty: it did not. The store has
+// it all, and each commit of a task's memory writes all of its files.
+func refusedMemory(err error) string {
+	var rejected *gitops.RejectedError
+	if !errors.As(err, &rejected) || !rejected.OfFiles() {
+		return ""
+	}
+	return render.MemoryRefused(rejected.Branch, rejected.Reason)
 }
 
 // Bounds of what the day's figures are made from.

@@ -24,6 +24,17 @@ func ChangeRefused(said string) string {
 		". Leave that out of the change"
 }
 
+// MemoryRefused says that GitHub did not take memory for what is in its files, in GitHub's words, and what people can
+// do.
+// https://docs.github.com/en/code-security/secret-scanning/using-advanced-secret-scanning-and-push-protection-features/excluding-folders-and-files-from-secret-scanning
+func MemoryRefused(branch, said string) string {
+	return "Memory could not be written to " + Code(branch, 100) + ", since GitHub does not take what it holds: " +
+		Code(said, 600) + ". The task goes on without it; SIA keeps it and tries again whenever the task goes on " +
+		"or ends. A secret that is named there and is real has to be revoked. One that isn't is let through by " +
+		"`.sia/**` under `paths-ignore` in `.github/secret_scanning.yml`, and what a ruleset refuses by making the app one " +
+		"that may bypass it"
+}
+
 // ConflictsLeft says why an attempt was not pushed that left both sides of a conflict in
 // files: to the next attempt, and to people.
 func ConflictsLeft(paths []string) string {

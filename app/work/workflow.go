@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"slices"
 	"strings"
 
 	"github.com/sia-bot/sia/app/render"
@@ -98,17 +97,8 @@ func refusedChange(err error) (sia.PushRefused, bool) {
 			paths = append(paths, workflowsFolder+text.Clip(name, 100))
 		}
 		return sia.PushRefused{Change: true, Reason: render.WorkflowsRefused(paths)}, true
-	case slices.ContainsFunc(filesRefused, says):
+	case rejected.OfFiles():
 		return sia.PushRefused{Change: true, Reason: render.ChangeRefused(rejected.Reason)}, true
 	}
 	return sia.PushRefused{}, false
 }
-
-// filesRefused are parts of GitHub's messages about files that it takes on no branch: too large, with secrets, or
-// against the rules for pushes. The first three are from messages that others have shown; the last three follow the
-// names of the rules.
-// https://github.com/git-lfs/git-lfs/issues/6330
-// https://github.com/Commando-X/vuln-bank/issues/53
-// https://github.com/renovatebot/renovate/pull/44819
-var filesRefused = []string{"exceeds github's file size limit", "cannot contain secrets", "file path is restricted",
-	"file path length", "file extension", "file size"}
