@@ -27,7 +27,7 @@ func TestBriefNamesPlaces(t *testing.T) {
 	got := b.prompt()
 	if !strings.Contains(got, "## Where it may belong") || !strings.Contains(got, "1. http/header.go: ") ||
 		!strings.Contains(got, "defines ParseHeader, which the text names") ||
-		!strings.Contains(got, "Tests: http/header_test.go") {
+		!strings.Contains(got, "Tests: http/header_test.go") || strings.Contains(got, "Not all files were read") {
 		t.Error(got)
 	}
 
@@ -35,12 +35,14 @@ func TestBriefNamesPlaces(t *testing.T) {
 	b.write("http/header.go", "package http\n\nfunc ParseHeader() {}\n")
 	b.write("http/status.go", "package http\n\nfunc Status() {}\n")
 	b.write("http/all_test.go", "package http\n\nfunc TestWhole(t *testing.T) { Status() }\n")
+	b.write("http/large.go", "package http\n"+strings.Repeat("// Filler.\n", 60_000))
 	b.in.Title, b.in.Body, b.in.Attempt = "It is slow", "Very.", 2
 	b.in.Previous = []agent.PreviousAttempt{{Number: 1, Failures: []sia.CheckFailure{{Check: "test",
 		Excerpt: "--- FAIL: TestWhole (0.00s)", Tests: []string{"TestWhole"}}}}}
 	b.run()
 	if got := b.prompt(); !strings.Contains(got, "1. http/status.go: ") ||
-		!strings.Contains(got, "has the failing test's words status") {
+		!strings.Contains(got, "has the failing test's words status") ||
+		!strings.Contains(got, "look elsewhere. Not all files were read: others may fit as well.") {
 		t.Error(got)
 	}
 	b = newBench(t, turns(done))

@@ -78,7 +78,7 @@ func newDeps(ctx context.Context, c Config, o Options) (_ *deps, err error) {
 		return nil, err
 	}
 	if g.git, err = gitops.OpenCache(filepath.Join(c.Dir, "git"), gitops.CacheOptions{Logger: g.log,
-		MayPush: lease.Check, Kept: g.keptCommit}); err != nil {
+		MayPush: lease.Check, Kept: g.keptCommit, Keys: g.readableKeys}); err != nil {
 		return nil, err
 	}
 	g.settings = settings.New(g.store, g.github, g.git, c.ChecksAtOnce, g.log)
@@ -101,6 +101,15 @@ func (g *deps) keptCommit(ctx context.Context, key, sha string) ([]byte, error) 
 		return nil, err
 	}
 	return g.store.KeptCommit(ctx, repo, sha)
+}
+
+// readableKeys are the keys of the repositories that the app is installed on.
+func (g *deps) readableKeys(ctx context.Context) (keys []string, err error) {
+	repos, err := g.store.Repositories(ctx, 0)
+	for _, r := range repos {
+		keys = append(keys, github.KeyOf(r.Installation, r.ID))
+	}
+	return keys, err
 }
 
 // policyAuthor is the model that proposes changes of policies: the one that diagnoses.

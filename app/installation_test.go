@@ -2,9 +2,13 @@ package app_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -95,5 +99,34 @@ func TestInstallationOnManyRepositories(t *testing.T) {
 	}
 	if len(made) < 297*5 {
 		t.Errorf("only %d labels were made", len(made))
+	}
+}
+
+// Where the app is uninstalled, no code of its repositories stays on the server's disk: the mirror goes with the next
+// daily look, or start, and until then it stays.
+func TestNoMirrorWithoutAnInstallation(t *testing.T) {
+	t.Parallel()
+	s := shop(t, "pass-after-sia")
+	resolve(t, s, "Greet the customers")
+	mirrors := os.DirFS(filepath.Join(s.Folder(), "git", "mirrors"))
+	restarted := func() (packs []string) {
+		t.Helper()
+		s.Stop()
+		long := time.Now().Add(-2 * time.Hour)
+		check(t, fs.WalkDir(mirrors, ".", func(name string, _ fs.DirEntry, err error) error {
+			return errors.Join(err, os.Chtimes(filepath.Join(s.Folder(), "git", "mirrors", name), long, long))
+		}))
+		s.Restart()
+		packs, err := fs.Glob(mirrors, "*/g-*/objects/pack/*.pack")
+		check(t, err)
+		return packs
+	}
+	if len(restarted()) == 0 {
+		t.Error("there is no mirror while the app is installed")
+	}
+	check(t, s.Sim.Uninstall(s.Install))
+	s.Settle()
+	if packs := restarted(); len(packs) > 0 {
+		t.Errorf("left: %v", packs)
 	}
 }

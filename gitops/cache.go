@@ -24,6 +24,8 @@ type CacheOptions struct {
 	// Kept is asked for a commit that the mirror of a remote lacks, before its server is: it may have been made by
 	// another machine, and be pushed by none yet. It returns what [Repo.PackMade] gave there; nil: it has none.
 	Kept func(ctx context.Context, key, sha string) ([]byte, error)
+	// Keys are those of the remotes that may still be read. Nil: of all.
+	Keys func(ctx context.Context) ([]string, error)
 }
 
 // Cache is a directory of mirrors and of the state of workspaces. Safe for
@@ -34,6 +36,7 @@ type Cache struct {
 	log      *slog.Logger
 	mayPush  func(context.Context) error
 	kept     func(ctx context.Context, key, sha string) ([]byte, error)
+	keys     func(context.Context) ([]string, error)
 	question time.Duration // bounds an exchange that carries no pack
 	now      func() time.Time
 	pause    func(context.Context, time.Duration) error
@@ -63,8 +66,8 @@ func OpenCache(dir string, opts CacheOptions) (*Cache, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open git cache: %w", err)
 	}
-	c := &Cache{dir: abs, log: opts.Logger, mayPush: opts.MayPush, kept: opts.Kept, question: questionTimeout,
-		now: time.Now, pause: pauseFor}
+	c := &Cache{dir: abs, log: opts.Logger, mayPush: opts.MayPush, kept: opts.Kept, keys: opts.Keys,
+		question: questionTimeout, now: time.Now, pause: pauseFor}
 	if c.log == nil {
 		c.log = slog.New(slog.DiscardHandler)
 	}
@@ -84,7 +87,8 @@ func OpenCache(dir string, opts CacheOptions) (*Cache, error) {
 }
 
 // TidyDaily removes every day, until ctx ends, what processes that were killed more than two days ago left, and what is
-// in mirrors into which nothing was put for 30 days: of a repository that is not worked in any more, no code stays.
+// in mirrors into which nothing was put for 30 days, or of remotes that may not be read any more: of a repository that
+// is not worked in, no code stays. A mirror stays for as long as there is a workspace of it.
 func (c *Cache) TidyDaily(ctx context.Context) {
 	for pauseFor(ctx, 24*time.Hour) == nil {
 		c.tidy(ctx)
@@ -99,13 +103,29 @@ func (c *Cache) tidy(ctx context.Context) {
 	for _, s := range c.knownWorkspaces() {
 		stoodOn[folderName(s.Key)] = true
 	}
+	var readable map[string]bool // nil: all
+	if c.keys != nil {
+		keys, err := c.keys(ctx)
+		if err == nil {
+			readable = map[string]bool{}
+		} else {
+			c.log.WarnContext(ctx, "git mirrors that may not be read any more were not removed", "error", err)
+		}
+		for _, key := range keys {
+			readable[folderName(key)] = true
+		}
+	}
 	mirrors, _ := os.ReadDir(filepath.Join(c.dir, mirrorsDir)) // tried again the next day
 	for _, e := range mirrors {
 		if stoodOn[e.Name()] {
 			continue
 		}
+		after := unusedAfter
+		if readable != nil && !readable[e.Name()] {
+			after = retireAfter
+		}
 		r := &Repo{cache: c, dir: filepath.Join(c.dir, mirrorsDir, e.Name())}
-		if err := r.emptyUnused(ctx); err != nil {
+		if err := r.emptyUnused(ctx, after); err != nil {
 			c.log.WarnContext(ctx, "unused git mirror was not removed", "folder", r.dir, "error", err)
 		}
 	}

@@ -73,7 +73,7 @@ func (w *Workspace) Diff(ctx context.Context) (d Diff, err error) {
 			return err
 		}
 		defer root.Close()
-		d, err = makeDiff(ctx, changes, o.openBlob, workFiles(root, changes))
+		d, err = makeDiff(ctx, changes, o.openToCompare, workFiles(root, changes))
 		return err
 	})
 	return d, err

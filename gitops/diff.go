@@ -50,7 +50,7 @@ type FileDiff struct {
 	Path    string
 	OldPath string // where a renamed file was; else ""
 	Status  FileStatus
-	Added   int // lines; 0 for a binary file or one larger than 4 MiB
+	Added   int // lines; 0 for a binary file, or one larger than 4 MiB or made from one larger than 32 MiB
 	Deleted int
 	Binary  bool // there is a NUL byte near the start, or it is a submodule
 	Hunks   []Hunk
@@ -134,7 +134,7 @@ func (o *packedObjects) diffCommits(
 		return d, 0, err
 	}
 	more = max(0, len(changes)-files)
-	d, err = makeDiff(ctx, changes[:len(changes)-more], o.openBlob, o.openBlob)
+	d, err = makeDiff(ctx, changes[:len(changes)-more], o.openToCompare, o.openToCompare)
 	return d, more, err
 }
 
@@ -194,7 +194,9 @@ func readText(e treeEntry, open blobOpener) (b []byte, binary, large bool, err e
 		return nil, true, false, nil
 	}
 	in, size, err := open(e.id)
-	if err != nil {
+	if errors.Is(err, ErrTooLarge) {
+		return nil, false, true, nil
+	} else if err != nil {
 		return nil, false, false, err
 	}
 	defer in.Close()

@@ -72,7 +72,7 @@ func changesByPath(changes []treeChange) map[string]treeChange {
 // followRenames merges the files that one side renamed and the other changed. Any other
 // rename is a removal and an addition.
 func (m *treeMerge) followRenames(byOurs, byTheirs []treeChange) error {
-	open := m.objects.openBlob
+	open := m.objects.openToCompare
 	inOurs, err := pairRenames(m.ctx, byOurs, open, open)
 	if err != nil {
 		return err
@@ -178,7 +178,7 @@ func (m *treeMerge) mergeFile(base, ours, theirs treeEntry) (merged treeEntry, k
 		if e.id.IsZero() {
 			continue
 		}
-		b, binary, large, err := readText(e, m.objects.openBlob)
+		b, binary, large, err := readText(e, m.objects.openToCompare)
 		switch {
 		case err != nil:
 			return treeEntry{}, "", err

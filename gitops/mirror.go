@@ -264,10 +264,10 @@ func (r *Repo) lastPut() (last time.Time) {
 	return last
 }
 
-// emptyUnused removes what is in a mirror into which nothing was put for long. The locks stay, for whoever waits for
+// emptyUnused removes what is in a mirror into which nothing was put for so long. The locks stay, for whoever waits for
 // them.
-func (r *Repo) emptyUnused(ctx context.Context) error {
-	if r.cache.now().Sub(r.lastPut()) <= unusedAfter {
+func (r *Repo) emptyUnused(ctx context.Context, after time.Duration) error {
+	if r.cache.now().Sub(r.lastPut()) <= after {
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, time.Second) // who has it locked uses it
@@ -282,7 +282,7 @@ func (r *Repo) emptyUnused(ctx context.Context) error {
 		return err
 	}
 	defer unlock()
-	if r.cache.now().Sub(r.lastPut()) <= unusedAfter {
+	if r.cache.now().Sub(r.lastPut()) <= after {
 		return nil // somebody came back to it meanwhile
 	}
 	var all []error

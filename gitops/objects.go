@@ -70,7 +70,12 @@ func (o *packedObjects) hasObject(h plumbing.Hash) bool {
 
 // readObject returns a whole object of the kind.
 func (o *packedObjects) readObject(h plumbing.Hash, kind plumbing.ObjectType) ([]byte, error) {
-	k, content, err := o.readAnyObject(h)
+	return o.readWithin(h, kind, maxInMemory)
+}
+
+// readWithin is readObject, which is [ErrTooLarge] where more than most bytes of one object would be in memory for it.
+func (o *packedObjects) readWithin(h plumbing.Hash, kind plumbing.ObjectType, most int64) ([]byte, error) {
+	k, content, err := o.readAnyWithin(h, most)
 	if err == nil && k != kind {
 		return nil, fmt.Errorf("%w: object %s is not what its hash says", errBroken, h)
 	}
@@ -79,11 +84,15 @@ func (o *packedObjects) readObject(h plumbing.Hash, kind plumbing.ObjectType) ([
 
 // readAnyObject returns a whole object with its kind.
 func (o *packedObjects) readAnyObject(h plumbing.Hash) (plumbing.ObjectType, []byte, error) {
+	return o.readAnyWithin(h, maxInMemory)
+}
+
+func (o *packedObjects) readAnyWithin(h plumbing.Hash, most int64) (plumbing.ObjectType, []byte, error) {
 	p, off, err := o.findObject(h)
 	if err != nil {
 		return 0, nil, err
 	}
-	kind, content, err := p.resolveObject(off)
+	kind, content, err := p.resolveObject(off, most)
 	if err != nil {
 		return 0, nil, err
 	}
@@ -108,20 +117,35 @@ func (o *packedObjects) blobSize(h plumbing.Hash) (int64, error) {
 		return 0, err
 	}
 	defer in.Close()
-	// A delta begins with the size of its base, and its own
-	// (https://git-scm.com/docs/pack-format#_deltified_representation).
-	head := bufio.NewReaderSize(io.LimitReader(in, 2*binary.MaxVarintLen64), 2*binary.MaxVarintLen64)
-	_, err = binary.ReadUvarint(head)
-	size, err2 := binary.ReadUvarint(head)
-	if err := errors.Join(err, err2); err != nil || size > maxTreeBytes {
+	size, err := deltaSize(in)
+	if err != nil || size > maxTreeBytes {
 		return maxTreeBytes + 1, nil // no size that is allowed
 	}
 	return int64(size), nil
 }
 
+// deltaSize is the size of what a delta makes. It begins with the size of its base, and its own
+// (https://git-scm.com/docs/pack-format#_deltified_representation).
+func deltaSize(delta io.Reader) (uint64, error) {
+	head := bufio.NewReaderSize(io.LimitReader(delta, 2*binary.MaxVarintLen64), 2*binary.MaxVarintLen64)
+	_, err := binary.ReadUvarint(head)
+	size, err2 := binary.ReadUvarint(head)
+	return size, errors.Join(err, err2)
+}
+
 // openBlob streams a blob, so that a large one needs no memory. Reading to the end
 // checks the hash.
 func (o *packedObjects) openBlob(h plumbing.Hash) (io.ReadCloser, int64, error) {
+	return o.openWithin(h, maxInMemory)
+}
+
+// openToCompare is openBlob for what is compared if it is small enough: [ErrTooLarge] where it is kept as a delta that
+// takes much memory to read.
+func (o *packedObjects) openToCompare(h plumbing.Hash) (io.ReadCloser, int64, error) {
+	return o.openWithin(h, maxComparedDelta)
+}
+
+func (o *packedObjects) openWithin(h plumbing.Hash, most int64) (io.ReadCloser, int64, error) {
 	p, off, err := o.findObject(h)
 	if err != nil {
 		return nil, 0, err
@@ -131,7 +155,7 @@ func (o *packedObjects) openBlob(h plumbing.Hash) (io.ReadCloser, int64, error) 
 		return nil, 0, err
 	}
 	if e.kind.IsDelta() || e.size < 1<<20 {
-		b, err := o.readObject(h, plumbing.BlobObject)
+		b, err := o.readWithin(h, plumbing.BlobObject, most)
 		return io.NopCloser(bytes.NewReader(b)), int64(len(b)), err
 	}
 	if e.kind != plumbing.BlobObject {

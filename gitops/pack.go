@@ -28,6 +28,8 @@ const (
 	// base. git itself makes no deltas of files beyond 512 MiB
 	// (core.bigFileThreshold).
 	maxInMemory = 512<<20 + 1
+	// maxComparedDelta bounds such an object, where it is read to be compared.
+	maxComparedDelta = 32 << 20
 	// maxChain bounds a chain of deltas, as git does.
 	maxChain = 4095
 )
@@ -264,8 +266,9 @@ func (p *packFile) inflateWhole(e packEntry) ([]byte, error) {
 	return buf.Bytes(), nil
 }
 
-// resolveObject reads the object at off, following its chain of deltas.
-func (p *packFile) resolveObject(off int64) (plumbing.ObjectType, []byte, error) {
+// resolveObject reads the object at off, following its chain of deltas. Where the object, a base or a delta has more
+// than most bytes it is [ErrTooLarge], and none of that size is in memory.
+func (p *packFile) resolveObject(off, most int64) (plumbing.ObjectType, []byte, error) {
 	type link struct {
 		off   int64
 		delta []byte
@@ -289,6 +292,9 @@ func (p *packFile) resolveObject(off int64) (plumbing.ObjectType, []byte, error)
 			}
 			e.base = base
 		}
+		if most < min(e.size, maxInMemory) { // what is beyond the second bound is broken
+			return 0, nil, fmt.Errorf("%w: %d bytes in a chain of deltas, limit %d", ErrTooLarge, e.size, most)
+		}
 		b, err := p.inflateWhole(e)
 		if err != nil {
 			return 0, nil, err
@@ -302,6 +308,10 @@ func (p *packFile) resolveObject(off int64) (plumbing.ObjectType, []byte, error)
 		}
 		if len(chain) == maxChain {
 			return 0, nil, fmt.Errorf("%w: %s: chain of deltas too long", errBroken, p.path)
+		}
+		// What is malformed is found where it is applied.
+		if size, err := deltaSize(bytes.NewReader(b)); err == nil && size > uint64(most) {
+			return 0, nil, fmt.Errorf("%w: %d bytes made by a delta, limit %d", ErrTooLarge, size, most)
 		}
 		chain = append(chain, link{at, b})
 		at = e.base

@@ -2,6 +2,7 @@ package gitops
 
 import (
 	"context"
+	"errors"
 	"slices"
 
 	"github.com/go-git/go-git/v5/plumbing"
@@ -86,7 +87,9 @@ func pairLike(
 			return nil, 0, nil
 		}
 		in, size, err := open(e.id)
-		if err != nil {
+		if errors.Is(err, ErrTooLarge) {
+			return nil, 0, nil
+		} else if err != nil {
 			return nil, 0, err
 		}
 		in.Close()

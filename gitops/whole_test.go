@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 )
@@ -84,6 +85,39 @@ func TestDiffHere(t *testing.T) {
 	must0(t, os.RemoveAll(must[mirror](t)(f.repo.mirror(ctx)).packsDir()))
 	if _, _, err := f.repo.DiffHere(ctx, f.main, made, 100); !errors.Is(err, ErrNotHere) {
 		t.Errorf("a broken mirror: %v", err)
+	}
+}
+
+// A large file is kept as what differs from another. To be compared both would be in memory: neither is read.
+func TestDiffOfLargeDeltas(t *testing.T) {
+	f := newFixture(t)
+	large := strings.Repeat("0123456789abcdef", (maxComparedDelta+1<<20)/16)
+	edited := large[:1000] + "x" + large[1000:]
+	write(t, f.work, map[string]string{"large": large, "small": "a\n"})
+	was := commitAll(t, f.work, "large")
+	write(t, f.work, map[string]string{"large": edited, "small": "b\n"})
+	now := commitAll(t, f.work, "edited")
+	git(t, f.bare, "repack", "-q", "-a", "-d", "-f")
+	must0(t, errors.Join(f.repo.FetchCommit(t.Context(), was), f.repo.FetchCommit(t.Context(), now)))
+	o := must[*packedObjects](t)(openObjects(must[mirror](t)(f.repo.mirror(t.Context())).dir))
+	defer o.close()
+	deltas := 0
+	for _, content := range []string{large, edited} {
+		p, off, err := o.findObject(blobID(content))
+		must0(t, err)
+		if must[packEntry](t)(p.readEntry(off)).kind.IsDelta() {
+			deltas++
+		}
+	}
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	d := must[Diff](t)(f.repo.Diff(t.Context(), was, now))
+	runtime.ReadMemStats(&after)
+	if took := after.TotalAlloc - before.TotalAlloc; deltas != 1 || took >= maxComparedDelta {
+		t.Errorf("%d MiB for %d deltas", took>>20, deltas)
+	}
+	if !d.Truncated || len(d.Files) != 2 || d.Added != 1 || d.Files[0].Hunks != nil || d.Files[0].Binary {
+		t.Errorf("%+v", d)
 	}
 }
 

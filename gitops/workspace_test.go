@@ -1,6 +1,7 @@
 package gitops
 
 import (
+	"context"
 	"errors"
 	"os"
 	"path/filepath"
@@ -274,6 +275,23 @@ func TestUnusedMirrors(t *testing.T) {
 		f.cache.now = func() time.Time { return time.Now().AddDate(0, 0, days) }
 		if f.cache.tidy(ctx); packs(unused) != want || packs(f.repo) != 1 {
 			t.Errorf("after %d days: %d packs, and %d where a workspace is", days, packs(unused), packs(f.repo))
+		}
+	}
+	must[string](t)(unused.Fetch(ctx, "main"))
+	for _, c := range []struct {
+		after time.Duration
+		keys  []string
+		err   error
+		want  int
+	}{
+		{2 * time.Hour, []string{f.repo.remote.Key, remote.Key}, nil, 1}, {2 * time.Hour, nil, errors.New("no answer"), 1},
+		{time.Minute, nil, nil, 1}, // it may be about to be worked in
+		{2 * time.Hour, nil, nil, 0}, {3 * time.Hour, nil, nil, 0},
+	} {
+		f.cache.now = func() time.Time { return time.Now().Add(c.after) }
+		f.cache.keys = func(context.Context) ([]string, error) { return c.keys, c.err }
+		if f.cache.tidy(ctx); packs(unused) != c.want || packs(f.repo) != 1 {
+			t.Errorf("%+v: %d packs, and %d where a workspace is", c, packs(unused), packs(f.repo))
 		}
 	}
 	must[string](t)(unused.Fetch(ctx, "main"))

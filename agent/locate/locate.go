@@ -79,6 +79,8 @@ type Vote struct {
 type Evidence struct {
 	Votes map[Source][]Vote
 	reach map[string][]string // tests that reach a file, by its path
+
+	unread int // source files that are beyond the bounds
 }
 
 // Place is a file where the fault may lie.
@@ -103,18 +105,18 @@ func Shipped() Weights {
 		FromNames: 1, FromWords: 2}}
 }
 
-// Rank says where the fault may lie: at most [MaxPlaces] files, none where nothing points to any. It ends when ctx
-// ends, with the cause of that as its error, and with the tree's error when its files can't be listed.
-func Rank(ctx context.Context, tree Tree, past []Commit, q Query) ([]Place, error) {
+// Rank says where the fault may lie: at most [MaxPlaces] files, none where nothing points to any. Not whole: there is
+// source code that was not read, since it is more than the bounds. It ends when ctx ends, with the cause of that as its
+// error, and with the tree's error when its files can't be listed.
+func Rank(ctx context.Context, tree Tree, past []Commit, q Query) (places []Place, whole bool, err error) {
 	e, err := Gather(ctx, tree, past, q)
 	if err != nil {
-		return nil, fmt.Errorf("locate: %w", err)
+		return nil, false, fmt.Errorf("locate: %w", err)
 	}
-	if !e.Points() {
-		return nil, nil
+	if e.Points() {
+		places = e.Rank(Shipped())
 	}
-	places := e.Rank(Shipped())
-	return places[:min(len(places), MaxPlaces)], nil
+	return places[:min(len(places), MaxPlaces)], e.unread == 0, nil
 }
 
 // standsOut is how much better the best file has to fit than the one after the last place, where words are all there
@@ -199,7 +201,7 @@ func Gather(ctx context.Context, tree Tree, past []Commit, q Query) (Evidence, e
 	e.Votes[FromNames] = g.nameVotes()
 	e.Votes[FromWords] = g.wordVotes(g.terms, "has the text's words ")
 	e.Votes[FromTests] = g.wordVotes(g.testTerms(), "has the failing test's words ")
-	e.reach = g.reaching(e)
+	e.reach, e.unread = g.reaching(e), g.found.unread
 	return e, context.Cause(ctx)
 }
 

@@ -93,7 +93,7 @@ func TestRank(t *testing.T) {
 			"has the text's words indent", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			got, err := locate.Rank(t.Context(), parser(), c.past, c.q)
+			got, _, err := locate.Rank(t.Context(), parser(), c.past, c.q)
 			if err != nil || len(got) == 0 {
 				t.Fatalf("%v, %v", got, err)
 			}
@@ -135,7 +135,7 @@ func TestOtherLanguages(t *testing.T) {
 			"  File \"/w/src/app/schema.py\", line 1, in a\n  File \"/w/src/app/fields.py\", line 3, in load\nTypeError: no\n"}},
 			[]string{"src/app/fields.py", "src/app/schema.py"}},
 	} {
-		got, err := locate.Rank(t.Context(), m, nil, c.q)
+		got, _, err := locate.Rank(t.Context(), m, nil, c.q)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -160,19 +160,20 @@ func TestOfManyFiles(t *testing.T) {
 		m[fmt.Sprintf("a/a%d%s", i, []string{".go", ".txt", ".txt", ".txt"}[i%4])] = "package a\n"
 	}
 	for _, c := range []struct {
-		q    locate.Query
-		want string
-		why  string
+		q     locate.Query
+		want  string
+		why   string
+		whole bool
 	}{
 		{locate.Query{Output: []string{"panic: boom\n\tz/page.go:3 +0x1d\n"}}, "z/page.go",
-			"in the failing output, line 3"},
-		{locate.Query{Text: "Wrong indent of lists"}, "z/indent.go", "has the text's words indent"},
+			"in the failing output, line 3", true}, // no words are looked for
+		{locate.Query{Text: "Wrong indent of lists"}, "z/indent.go", "has the text's words indent", false},
 		{locate.Query{Tests: []locate.Test{{File: "z/shape_test.go"}}}, "z/shape.go",
-			"has the failing test's words draw, func, hexagon"},
+			"has the failing test's words draw, func, hexagon", false},
 	} {
-		got, err := locate.Rank(t.Context(), m, nil, c.q)
-		if err != nil || len(got) == 0 || got[0].Path != c.want || !slices.Contains(got[0].Why, c.why) {
-			t.Errorf("%+v: %+v, %v; want %s: %s", c.q, got, err, c.want, c.why)
+		got, whole, err := locate.Rank(t.Context(), m, nil, c.q)
+		if err != nil || len(got) == 0 || got[0].Path != c.want || !slices.Contains(got[0].Why, c.why) || whole != c.whole {
+			t.Errorf("%+v: %+v, %v, %v; want %s: %s", c.q, got, whole, err, c.want, c.why)
 		}
 	}
 }
@@ -192,7 +193,7 @@ func TestNothingPoints(t *testing.T) {
 		{alike, locate.Query{Text: "The server answers requests slowly"}},
 		{memory{}, locate.Query{Text: "Indent", Tests: []locate.Test{{Name: "TestIndent"}, {File: "../../etc/passwd"}}}},
 	} {
-		got, err := locate.Rank(t.Context(), c.tree, nil, c.q)
+		got, _, err := locate.Rank(t.Context(), c.tree, nil, c.q)
 		if err != nil || len(got) > 0 {
 			t.Errorf("%+v: %+v, %v; want nothing", c.q, got, err)
 		}
@@ -217,7 +218,7 @@ func TestTheSameAnswer(t *testing.T) {
 	}
 	var first []locate.Place
 	for i := range 3 {
-		got, err := locate.Rank(t.Context(), m, past, q)
+		got, _, err := locate.Rank(t.Context(), m, past, q)
 		if err != nil || len(got) != locate.MaxPlaces {
 			t.Fatalf("%d places, %v", len(got), err)
 		}
@@ -239,10 +240,10 @@ func TestItEndsWithItsContext(t *testing.T) {
 	why := errors.New("enough")
 	ctx, cancel := context.WithCancelCause(t.Context())
 	m := cancelling{parser(), func() { cancel(why) }}
-	if _, err := locate.Rank(ctx, m, nil, locate.Query{Text: "indent"}); !errors.Is(err, why) {
+	if _, _, err := locate.Rank(ctx, m, nil, locate.Query{Text: "indent"}); !errors.Is(err, why) {
 		t.Errorf("%v, want %v", err, why)
 	}
-	if _, err := locate.Rank(t.Context(), unlisted{}, nil, locate.Query{}); !errors.Is(err, fs.ErrPermission) {
+	if _, _, err := locate.Rank(t.Context(), unlisted{}, nil, locate.Query{}); !errors.Is(err, fs.ErrPermission) {
 		t.Errorf("%v", err)
 	}
 }
@@ -287,9 +288,9 @@ func FuzzRank(f *testing.F) {
 	f.Fuzz(func(t *testing.T, log, test, name string) {
 		m := parser()
 		maps.Copy(m, memory{"fuzz/a_test.go": test, "fuzz/test_a.py": test, "fuzz/a.test.ts": test, "fuzz/a.ts": log})
-		got, err := locate.Rank(t.Context(), m, []locate.Commit{{Paths: []string{name, "fuzz/a.ts"}}}, locate.Query{Text: log,
-			Output: []string{log, test}, Tests: []locate.Test{{Name: name}, {File: name, Name: test}, {File: "fuzz/a.test.ts",
-				Name: name}}})
+		got, _, err := locate.Rank(t.Context(), m, []locate.Commit{{Paths: []string{name, "fuzz/a.ts"}}}, locate.Query{
+			Text: log, Output: []string{log, test},
+			Tests: []locate.Test{{Name: name}, {File: name, Name: test}, {File: "fuzz/a.test.ts", Name: name}}})
 		if err != nil || len(got) > locate.MaxPlaces {
 			t.Fatalf("%d places, %v", len(got), err)
 		}

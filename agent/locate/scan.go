@@ -31,6 +31,8 @@ type scanned struct {
 	defs  map[string][]string // files that define a name that was looked for
 	total float64             // words of all documents
 	terms map[string]int      // numbers of the words that were counted
+
+	unread int // files that are beyond the bounds
 }
 
 // document is a source file that was read.
@@ -64,6 +66,7 @@ func (g *gathering) scan(ctx context.Context, votes Evidence) error {
 			files, left = append(files, p), left-size
 		}
 	}
+	g.found.unread = len(g.code) - len(files)
 	slices.Sort(files)
 	docs := make([]document, len(files))
 	texts := make([][]byte, len(files))

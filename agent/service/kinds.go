@@ -161,7 +161,7 @@ func mysqlEnv(get func(names ...string) string) []string {
 	sql = append(sql, "CREATE USER IF NOT EXISTS 'root'@'%' IDENTIFIED BY "+mysqlText(root)+";",
 		"GRANT ALL ON *.* TO 'root'@'%' WITH GRANT OPTION;",
 		"ALTER USER 'root'@'localhost' IDENTIFIED BY "+mysqlText(root)+";")
-	return []string{"SQL=" + strings.Join(sql, "\n")}
+	return []string{"SQL=" + strings.Join(sql, "\n"), "USER=" + user, "PASSWORD=" + password, "ROOT_PASSWORD=" + root}
 }
 
 func mysqlName(s string) string { return "`" + strings.ReplaceAll(s, "`", "``") + "`" }

@@ -51,8 +51,10 @@ func installed(t *testing.T, names ...string) string {
 		t.Fatal(err)
 	}
 	for _, n := range names {
-		script := fmt.Sprintf("#!/bin/sh\ncase \"$*\" in *--version*) echo \"$0 Ver 11.4-MariaDB\"; exit;; esac\n"+
-			"case $0 in *-install-db) printf '%%s\\n' \"$@\" > install; exit;;"+
+		script := fmt.Sprintf("#!/bin/sh\ncase \"$0 $*\" in */mysqld*--version*) echo \"$0 Ver 8.4.6 for Linux\"; exit;;"+
+			" *--version*) echo \"$0 Ver 11.4-MariaDB\"; exit;; *--initialize-insecure*) exit;; esac\n"+
+			"case $0 in */mysqladmin) printf '%%s\\n' \"$@\" >> logins; exit;;"+
+			" *-install-db) printf '%%s\\n' \"$@\" > install; exit;;"+
 			" */initdb) exit;; */pg_isready) test -S run/.s.PGSQL.5432; exit;;"+
 			" */psql) printf '%%s\\n' \"$PGPASSWORD\" \"$PGUSER\" \"$PGDATABASE\" \"$@\" > psql; exit;; esac\n"+
 			"exec '%s' server \"$@\"\n", self)
@@ -75,6 +77,10 @@ func installed(t *testing.T, names ...string) string {
 // TestCommandLines: how servers are started that a machine need not have, with values that a shell would like.
 func TestCommandLines(t *testing.T) {
 	const password = `a'b"c$(d)\`
+	login := func(user, password string) string {
+		return "--no-defaults\n--socket=DIR/run/mysql.sock\n--connect-timeout=60\n--user=" + user + "\n--password=" +
+			password + "\nping\n"
+	}
 	for _, c := range []struct {
 		wanted   gate.Service
 		programs []string
@@ -110,6 +116,12 @@ func TestCommandLines(t *testing.T) {
 				"GRANT ALL ON `a``b`.* TO 'u'@'%';\nCREATE USER IF NOT EXISTS 'root'@'%' IDENTIFIED BY '';\n" +
 				"GRANT ALL ON *.* TO 'root'@'%' WITH GRANT OPTION;\nALTER USER 'root'@'localhost' IDENTIFIED BY '';\n",
 				"install": "--no-defaults\n--datadir=DIR/data\n--skip-test-db\n--auth-root-authentication-method=normal\n"}},
+		{gate.Service{Name: "m", Image: "mysql:8", Env: map[string]string{"MYSQL_USER": "u", "MYSQL_PASSWORD": password,
+			"MYSQL_ROOT_PASSWORD": "r"}}, []string{"mysqld", "mysqladmin"}, 3306, nil,
+			map[string]string{"logins": login("root", "r") + login("u", password)}},
+		{gate.Service{Name: "m", Image: "mysql:8", Env: map[string]string{"MYSQL_ALLOW_EMPTY_PASSWORD": "1"}},
+			[]string{"mysqld", "mysqladmin"}, 3306, nil, map[string]string{"logins": login("root", "")}},
+		{gate.Service{Name: "m", Image: "mysql:8"}, []string{"mysqld"}, 3306, nil, nil}, // without a client beside it
 	} {
 		bin, dir := installed(t, c.programs...), t.TempDir()
 		s := find([]gate.Service{c.wanted}, []string{bin}, true)

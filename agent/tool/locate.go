@@ -44,21 +44,27 @@ func callLocate(ctx context.Context, env Env, a locateArgs) (Result, error) {
 	if strings.Contains(a.Query, "\n") {
 		q.Output = []string{a.Query}
 	}
-	places, err := Locate(ctx, env, q)
+	places, whole, err := Locate(ctx, env, q)
 	if err != nil {
 		return Result{}, err
 	}
 	if len(places) == 0 {
 		return Result{Text: "[nothing points to any file; use search]\n"}, nil
 	}
-	return Result{Text: cutResult(PlaceList(places, MaxResult-400), MaxResult)}, nil
+	list := PlaceList(places, MaxResult-400)
+	if !whole {
+		list += "[not all files were read: others may fit as well; use search]\n"
+	}
+	return Result{Text: cutResult(list, MaxResult)}, nil
 }
 
 // Locate ranks the files of the work tree by what is known of a fault; see [locate.Rank].
-func Locate(ctx context.Context, env Env, q locate.Query) ([]locate.Place, error) {
+func Locate(ctx context.Context, env Env, q locate.Query) (places []locate.Place, whole bool, err error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, locateWithin, errLocating)
 	defer cancel()
-	return locate.Rank(ctx, workTree{env}, env.Past, q)
+	tree := &workTree{env: env}
+	places, whole, err = locate.Rank(ctx, tree, env.Past, q)
+	return places, whole && !tree.cut, err
 }
 
 var errLocating = errors.New("this took more than " + locateWithin.String() + "; use search")
@@ -82,24 +88,27 @@ func PlaceList(places []locate.Place, most int) string {
 }
 
 // workTree is the work tree as package locate reads it.
-type workTree struct{ env Env }
+type workTree struct {
+	env Env
+	cut bool // there are more files than are listed
+}
 
 // Files lists the regular files that git does not ignore.
-func (w workTree) Files(ctx context.Context) (out []locate.File, err error) {
+func (w *workTree) Files(ctx context.Context) (out []locate.File, err error) {
 	err = walkTree(ctx, w.env.Root, ".", func(e treeEntry) (bool, error) {
 		if e.mode.IsRegular() {
 			out = append(out, locate.File{Path: e.path, Size: e.size})
 		}
 		return !isVendored(e.path) || !e.mode.IsDir(), nil
 	})
-	if errors.Is(err, errMany) { // fewer are enough to rank
+	if w.cut = errors.Is(err, errMany); w.cut { // fewer are enough to rank
 		err = nil
 	}
 	return out, err
 }
 
 // Read reads the beginning of a text file.
-func (w workTree) Read(_ context.Context, p string, most int64) ([]byte, error) {
+func (w *workTree) Read(_ context.Context, p string, most int64) ([]byte, error) {
 	f, _, err := openRegular(w.env.Root, p)
 	if err != nil {
 		return nil, err

@@ -40,6 +40,17 @@ func TestLocate(t *testing.T) {
 		strings.Contains(got, "made/") {
 		t.Errorf("%s; want it to begin with %s", got, want)
 	}
+	const not = "[not all files were read: others may fit as well; use search]\n"
+	if strings.Contains(got, not) {
+		t.Error(got)
+	}
+	large := "package http\n" + strings.Repeat("// Filler.\n", 60_000)
+	if err := env.Root.WriteFile("http/large.go", []byte(large), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if got := located("ParseHeader"); !strings.HasPrefix(got, want) || !strings.HasSuffix(got, not) {
+		t.Errorf("beside a large file: %s", got)
+	}
 	if got := located("zzz"); got != "[nothing points to any file; use search]\n" {
 		t.Error(got)
 	}
@@ -90,7 +101,7 @@ func BenchmarkLocate(b *testing.B) {
 		{Name: "TestLoad4000"}}}
 	b.ResetTimer()
 	for range b.N {
-		places, err := tool.Locate(b.Context(), env, q)
+		places, _, err := tool.Locate(b.Context(), env, q)
 		if err != nil || len(places) == 0 || places[0].Path != "pkg1/file4001.go" {
 			b.Fatalf("%+v, %v", places, err)
 		}

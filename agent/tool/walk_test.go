@@ -115,7 +115,7 @@ func TestTrackedFilesAreSeen(t *testing.T) {
 	t.Cleanup(func() { root.Close() })
 	seen := func() string {
 		t.Helper()
-		files, err := workTree{Env{Root: root}}.Files(t.Context())
+		files, err := (&workTree{env: Env{Root: root}}).Files(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}

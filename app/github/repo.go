@@ -141,7 +141,7 @@ func (r *Repo) WorkflowRemote() gitops.Remote { return r.remote(r.workflows) }
 
 func (r *Repo) remote(tokens *gitTokens) gitops.Remote {
 	return gitops.Remote{
-		Key: fmt.Sprintf("%d/%d", r.installation, r.repo.ID), URL: r.CloneURL(),
+		Key: KeyOf(r.installation, r.repo.ID), URL: r.CloneURL(),
 		Token: func(ctx context.Context) (string, error) { return r.tokenOf(ctx, tokens.token) },
 		Other: func(ctx context.Context, refused string, expired bool) (string, error) {
 			return r.tokenOf(ctx, func(ctx context.Context) (string, error) { return tokens.other(ctx, refused, expired) })
@@ -149,6 +149,9 @@ func (r *Repo) remote(tokens *gitTokens) gitops.Remote {
 		Took: tokens.took,
 	}
 }
+
+// KeyOf is the key of a [Repo.Remote].
+func KeyOf(installation, repo int64) string { return fmt.Sprintf("%d/%d", installation, repo) }
 
 // RepoOfKey is the id of the repository that the key of a [Repo.Remote] holds.
 func RepoOfKey(key string) (repo int64, err error) {

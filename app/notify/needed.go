@@ -18,20 +18,18 @@ const (
 	// them is told in one message.
 	anHour = 10
 
-	maxWaiting = 1000 // tasks of a state that are looked at, those that changed last
+	maxWaiting = 1000 // waiting tasks that are looked at, those that changed last
 )
 
 // waiting lists the tasks that wait for a person, the one that has waited longest first.
 func (n *Notifier) waiting(ctx context.Context) (waiting []sia.Task, err error) {
-	for _, state := range []sia.State{sia.Escalated, sia.OnHold, sia.Checking} {
-		tasks, err := n.from.Tasks(ctx, store.Filter{State: state, Limit: maxWaiting})
-		if err != nil {
-			return nil, err
-		}
-		for _, t := range tasks {
-			if need(t) != "" {
-				waiting = append(waiting, t)
-			}
+	tasks, err := n.from.FindTasks(ctx, store.SeesAll(), store.Find{Temperature: sia.Warm, Limit: maxWaiting})
+	if err != nil {
+		return nil, err
+	}
+	for _, t := range tasks {
+		if need(t) != "" {
+			waiting = append(waiting, t)
 		}
 	}
 	slices.SortFunc(waiting, func(a, b sia.Task) int { return cmp.Or(a.Since.Compare(b.Since), cmp.Compare(a.ID, b.ID)) })

@@ -48,6 +48,7 @@ type Channel interface {
 // Reader is what is looked at and noted. [store.Store] is one.
 type Reader interface {
 	Tasks(ctx context.Context, f store.Filter) ([]sia.Task, error)
+	FindTasks(ctx context.Context, v store.Visibility, f store.Find) ([]sia.Task, error)
 	Costs(ctx context.Context, v store.Visibility, times ...time.Time) ([]store.Cost, error)
 
 	Noticed(ctx context.Context, channel string, keys []string) (map[string]bool, error)

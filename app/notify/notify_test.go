@@ -13,6 +13,7 @@ import (
 	"github.com/sia-bot/sia/app/notify"
 	"github.com/sia-bot/sia/app/render"
 	"github.com/sia-bot/sia/app/store"
+	"github.com/sia-bot/sia/app/store/storetest"
 	"github.com/sia-bot/sia/sia"
 )
 
@@ -29,6 +30,31 @@ func needs(issues ...int) (titles []string) {
 		titles = append(titles, fmt.Sprintf("SIA needs a person: octo/demo#%d", i))
 	}
 	return titles
+}
+
+// What waits longest is told of, however many tasks go on that changed later.
+func TestToldBesideOthers(t *testing.T) {
+	t.Parallel()
+	r := newRoom(t)
+	tell := r.notifier(r.chat.config())
+	r.start(1, "Green, and changed tests")
+	r.start(2, "Under way")
+	db := storetest.Raw(t, r.url)
+	for _, statement := range []string{
+		`UPDATE tasks SET state = 'checking', task = replace(task, '"state":"queued"', '"state":"checking"')`,
+		`UPDATE tasks SET temperature = 'warm', task = replace(task, '"state":"checking"',
+			'"state":"checking","gate":{"seq":1,"awaits_person":true}') WHERE id = '7-1'`,
+		`WITH RECURSIVE more(n) AS (VALUES (3) UNION ALL SELECT n + 1 FROM more WHERE n < 1010)
+			INSERT INTO tasks (id, installation_id, repo_id, issue, state, temperature, temperature_of, title, version, task,
+				created_at, updated_at)
+			SELECT '7-' || n, installation_id, repo_id, n, state, temperature, temperature_of, title, version,
+				replace(task, '"7-2"', '"7-' || n || '"'), created_at, updated_at + n FROM tasks, more WHERE id = '7-2'`,
+	} {
+		_, err := db.ExecContext(t.Context(), statement)
+		r.check(err)
+	}
+	tell()
+	want(t, "told", r.chat.said(), needs(1)...)
 }
 
 // Each question and each pause that a person has to lift is told once, also after a restart; what a

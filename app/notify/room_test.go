@@ -24,6 +24,7 @@ import (
 type room struct {
 	*store.Store
 	t    *testing.T
+	url  string // of the database
 	chat *chat
 	log  strings.Builder
 	now  time.Time
@@ -34,8 +35,8 @@ var tuesday = time.Date(2026, 3, 3, 7, 0, 0, 0, time.UTC)
 
 func newRoom(t *testing.T) *room {
 	t.Helper()
-	r := &room{t: t, chat: newChat(t), now: tuesday}
-	r.Store = storetest.Open(t, store.Config{Now: func() time.Time { return r.now }})
+	r := &room{t: t, url: storetest.SQLite(t), chat: newChat(t), now: tuesday}
+	r.Store = storetest.Open(t, store.Config{URL: r.url, Now: func() time.Time { return r.now }})
 	return r
 }
 

@@ -19,6 +19,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/sia-bot/sia/app"
 	"github.com/sia-bot/sia/cmd/internal/cli"
 	"github.com/sia-bot/sia/sim/apptest"
 	"github.com/sia-bot/sia/sim/flavour"
@@ -98,6 +99,61 @@ var unanswering = map[string]struct {
 			}
 		}
 	}, "no complete answer within 2s"},
+}
+
+// A model that thinks before it answers may have no room for a word in a short answer. Doctor says that it works, and
+// of one that refuses for another reason that it does not.
+func TestDoctorOfModelsThatThink(t *testing.T) {
+	t.Parallel()
+	refuse := func(words string) func(http.ResponseWriter) {
+		return func(w http.ResponseWriter) {
+			w.WriteHeader(http.StatusBadRequest)
+			fmt.Fprintf(w, `{"error":{"message":%q,"type":"invalid_request_error"}}`, words)
+		}
+	}
+	answer := func(content, finish string, out int) func(http.ResponseWriter) {
+		return func(w http.ResponseWriter) {
+			fmt.Fprintf(w, `{"choices":[{"message":{"role":"assistant","content":%q},"finish_reason":%q}],"usage":`+
+				`{"prompt_tokens":20,"completion_tokens":%d}}`, content, finish, out)
+		}
+	}
+	for name, c := range map[string]struct {
+		short, long func(http.ResponseWriter) // to a question for at most so many tokens
+		ok          bool
+		asked       int
+	}{
+		// https://github.com/spiceai/spiceai/issues/7126
+		"refused": {refuse("Could not finish the message because max_tokens or model output limit was reached. " +
+			"Please try again with higher max_tokens."), answer("ready", "stop", 300), true, 2},
+		"thoughts not counted": {answer("", "length", 0), answer("ready", "stop", 1), true, 2},
+		"thoughts alone":       {answer("", "length", 64), nil, true, 1},
+		"no thoughts":          {answer("ready", "stop", 1), nil, true, 1},
+		"unwell":               {refuse("This account is disabled."), refuse("This account is disabled."), false, 2},
+	} {
+		asked := 0
+		srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			var ask struct {
+				Most int `json:"max_completion_tokens"`
+				Old  int `json:"max_tokens"`
+			}
+			if err := json.NewDecoder(r.Body).Decode(&ask); err != nil {
+				t.Error(err)
+			}
+			asked++
+			w.Header().Set("Content-Type", "application/json")
+			if max(ask.Most, ask.Old) < 1000 {
+				c.short(w)
+			} else {
+				c.long(w)
+			}
+		}))
+		t.Cleanup(srv.Close)
+		found := checkModels(t.Context(), app.Config{Models: app.ModelsConfig{Coder: app.ModelConfig{URL: srv.URL + "/v1",
+			Model: "m", Protocol: "chat"}}}, &cli.Env{Logger: silentLogger()})
+		if found[0].OK != c.ok || asked != c.asked {
+			t.Errorf("%s: asked %d times, %+v", name, asked, found[0])
+		}
+	}
 }
 
 // testedClone is a clone with tests that pass.

@@ -251,9 +251,7 @@ func checkModels(ctx context.Context, c app.Config, e *cli.Env) []doctorFinding 
 	var all []doctorFinding
 	for _, m := range c.Models.Named() {
 		f := doctorFinding{What: "model " + m.Name, Detail: m.Model + " at " + m.URL}
-		ask := llm.Request{Messages: []llm.Message{{Role: llm.RoleUser, Content: "Answer with the word ready."}},
-			MaxOutput: 64}
-		if err := modelAnswers(ctx, m, e, ask); err != nil {
+		if err := modelAnswers(ctx, m, e); err != nil {
 			f.Detail, f.Fix = err.Error(), "check the address, the model's name and its key"
 			var known *llm.Error
 			if errors.As(err, &known) {
@@ -283,8 +281,10 @@ func checkModels(ctx context.Context, c app.Config, e *cli.Env) []doctorFinding 
 	return append(all, doctorFinding{What: "order", OK: true, Detail: modelOrder(c.Models)})
 }
 
-// modelAnswers asks a model, twice and for half a minute at most.
-func modelAnswers(ctx context.Context, m app.ModelConfig, e *cli.Env, ask llm.Request) error {
+// modelAnswers asks a model, twice and for half a minute at most. A few tokens are soon made even where the model
+// thinks slowly. One that has thoughts alone in them has answered. Some endpoints make an error of that, so more are
+// asked for.
+func modelAnswers(ctx context.Context, m app.ModelConfig, e *cli.Env) error {
 	m.Timeout = min(cmp.Or(m.Timeout, time.Minute), 30*time.Second)
 	ctx, cancel := context.WithTimeout(ctx, 2*m.Timeout)
 	defer cancel()
@@ -292,7 +292,14 @@ func modelAnswers(ctx context.Context, m app.ModelConfig, e *cli.Env, ask llm.Re
 	if err != nil {
 		return err
 	}
-	_, err = client.Complete(ctx, ask)
+	ask := llm.Request{Messages: []llm.Message{{Role: llm.RoleUser, Content: "Answer with the word ready."}}}
+	for _, ask.MaxOutput = range []int{64, 4096} {
+		var known *llm.Error
+		if _, err = client.Complete(ctx, ask); !errors.As(err, &known) ||
+			known.Kind != llm.KindBadRequest && known.Kind != llm.KindContextLength {
+			break
+		}
+	}
 	return err
 }
 

@@ -12,6 +12,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 	"unicode/utf8"
 
@@ -87,7 +88,11 @@ func (c *runCmd) Run(e *cli.Env) error {
 		if err != nil {
 			out.Passed, out.Reason = false, cli.Words(err)
 		}
-		err = errors.Join(err, e.JSON(out))
+		unread := e.JSON(out)
+		if errors.Is(unread, syscall.EPIPE) && out.Branch != "" {
+			toldTo(e.Err, "sia: nobody read the result; the change is on the branch %s\n", cli.Plain(out.Branch))
+		}
+		err = errors.Join(err, unread)
 	}
 	if err == nil && !out.Passed {
 		return cli.ErrShown

@@ -89,30 +89,57 @@ func TestRunStopped(t *testing.T) {
 	keptHalf(t, dir)
 }
 
-// Ctrl-C ends tee, too, if that is who reads. What was done is kept all the same.
+// Who reads the output may end, as head does, or tee with Ctrl-C. The run stops then, what was done is kept all the
+// same, and standard error says where.
 //
 //test:thorough
-func TestRunStoppedUnread(t *testing.T) {
+func TestRunUnread(t *testing.T) {
 	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
-	dir := testedClone(t)
-	cmd := exec.CommandContext(t.Context(), "sia", "run", "--repo", dir, "--issue", "Write a file", "--free",
-		"--model-url",
-		halfDone(t), "--model", "m")
-	var errs strings.Builder
-	cmd.Stderr = &errs
-	out, err := cmd.StdoutPipe()
-	if err := errors.Join(err, cmd.Start()); err != nil {
-		t.Fatal(err)
+	finished := writer(t, "half\n", scripted.Answer{Calls: []scripted.Call{{Name: "finish",
+		Args: map[string]any{"summary": "It is written."}}}})
+	for name, c := range map[string]struct {
+		model, output string
+		until         string // a line of standard output, after which nobody reads it; "": none is read
+		interrupt     bool
+		code          int
+		said, ended   string // by standard error, and at its end
+		kept          bool
+	}{
+		"Ctrl-C": {halfDone(t), "text", "turn 1: write a.txt", true, cli.ExitStopped,
+			"Not passed: it was stopped.", "Stopped.\n", true},
+		"head": {halfDone(t), "text", "Attempt 1: ", false, cli.ExitUnread, "Not passed: nobody reads its output.",
+			"To go on from there: sia run --base sia/write-a-file, with the same --issue.\n", true},
+		"before anything is begun": {halfDone(t), "text", "Issue: ", false, cli.ExitUnread,
+			"Not passed: nobody reads its output.", "No change was committed.\n", false},
+		"JSON": {finished, "json", "", false, cli.ExitUnread, "Attempt 1: ",
+			"sia: nobody read the result; the change is on the branch sia/write-a-file\n", true},
+	} {
+		dir := testedClone(t)
+		cmd := exec.CommandContext(t.Context(), "sia", "run", "--repo", dir, "--issue", "Write a file", "--free",
+			"--model-url", c.model, "--model", "m", "--output", c.output)
+		var errs strings.Builder
+		cmd.Stderr = &errs
+		out, err := cmd.StdoutPipe()
+		if err := errors.Join(err, cmd.Start()); err != nil {
+			t.Fatal(err)
+		}
+		for lines := bufio.NewScanner(out); c.until != "" && lines.Scan() && !strings.Contains(lines.Text(), c.until); {
+		}
+		err = out.Close()
+		if c.interrupt {
+			err = errors.Join(err, cmd.Process.Signal(os.Interrupt))
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := cmd.Wait(); cmd.ProcessState.ExitCode() != c.code || !strings.Contains(errs.String(), c.said) ||
+			!strings.HasSuffix(errs.String(), c.ended) {
+			t.Errorf("%s: %v, %s", name, err, &errs)
+		}
+		if c.kept {
+			keptHalf(t, dir)
+		}
 	}
-	for lines := bufio.NewScanner(out); lines.Scan() && !strings.Contains(lines.Text(), "turn 1: write a.txt"); {
-	}
-	if err := errors.Join(out.Close(), cmd.Process.Signal(os.Interrupt)); err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Wait(); cmd.ProcessState.ExitCode() != cli.ExitStopped || errs.String() != "Stopped.\n" {
-		t.Errorf("%v, %q", err, &errs)
-	}
-	keptHalf(t, dir)
 }
 
 // What was done is kept under another name where somebody checks the branch out during the run, and in a file where Git
@@ -215,15 +242,19 @@ func TestQuietIsTold(t *testing.T) {
 	}
 }
 
-// What a killed run left is removed a day later by the next, and what another one works in stays.
+// What a killed run left is removed a day later by the next. What another one works in stays, and what somebody else
+// may have made, or may change: who may could have a link lie there when it is removed.
 func TestStagesLeftBehind(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
 	gone := exec.CommandContext(t.Context(), "true")
 	if err := gone.Run(); err != nil {
 		t.Fatal(err)
 	}
-	now, left := time.Now(), map[string]bool{"killed": false, "running": true, "young": true,
-		"another's pipe": true}
+	now, left := time.Now(), map[string]bool{"killed": false, "running": true, "young": true, "pipe": true,
+		"open to others": true}
+	if os.Geteuid() == 0 {
+		left["another user's"] = true
+	}
 	for name := range left {
 		dir, pid, made := filepath.Join(os.TempDir(), stageFolder+name), gone.Process.Pid, now.Add(-2*leftStage)
 		if name == "running" {
@@ -234,11 +265,21 @@ func TestStagesLeftBehind(t *testing.T) {
 		}
 		mark := filepath.Join(dir, stagePID)
 		write := func() error { return os.WriteFile(mark, []byte(strconv.Itoa(pid)), 0o600) }
-		if name == "another's pipe" {
+		if name == "pipe" {
 			write = func() error { return syscall.Mkfifo(mark, 0o600) }
 		}
 		if err := errors.Join(os.Mkdir(dir, 0o700), write(), os.Chtimes(mark, made, made)); err != nil {
 			t.Fatal(err)
+		}
+		switch name {
+		case "open to others":
+			if err := os.Chmod(dir, 0o755); err != nil {
+				t.Fatal(err)
+			}
+		case "another user's":
+			if err := os.Chown(dir, 1, 1); err != nil {
+				t.Fatal(err)
+			}
 		}
 	}
 	sweepStages(now, silentLogger())

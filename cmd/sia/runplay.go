@@ -68,7 +68,7 @@ func (c *runCmd) start(e *cli.Env, j localJob) (_ *localRun, err error) {
 	if err := copyCommit(e.Ctx, j, copied); err != nil {
 		return nil, err
 	}
-	// Ctrl-C ends the run, which then has the server stop.
+	// Ctrl-C ends the run, and so does that nobody reads the output. It then has the server stop.
 	stage, err := newStage(context.WithoutCancel(e.Ctx), stageConfig{name: j.name,
 		spec:   ghsim.RepoSpec{From: copied, DefaultBranch: j.baseName},
 		models: j.models, logger: logger, settings: j.settings, noWorkflows: true, closed: true, priced: !c.Free,
@@ -269,7 +269,7 @@ func (r *localRun) follow(broken <-chan error) (t sia.Task, err error) {
 // graceful bounds how long a stopped run may take to put its work on the branch.
 const graceful = 20 * time.Second
 
-// stop has SIA put what was done on the branch, after Ctrl-C.
+// stop has SIA put what was done on the branch, after Ctrl-C, or when nobody reads the output any more.
 func (r *localRun) stop(t sia.Task) (sia.Task, error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Ctx), graceful)
 	defer cancel()

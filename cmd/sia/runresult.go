@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/sia-bot/sia/app/render"
@@ -72,6 +73,9 @@ func (r *localRun) end(t sia.Task) (out runResult, err error) {
 	}
 	if r.Ctx.Err() != nil && !out.Passed {
 		out.Reason = "it was stopped"
+		if errors.Is(context.Cause(r.Ctx), syscall.EPIPE) {
+			out.Reason = "nobody reads its output"
+		}
 	}
 	branches, err := r.sim.Branches(r.repo)
 	if err != nil {

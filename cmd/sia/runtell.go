@@ -3,10 +3,13 @@ package main
 import (
 	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/sia-bot/sia/agent"
@@ -14,6 +17,7 @@ import (
 	"github.com/sia-bot/sia/app/store"
 	"github.com/sia-bot/sia/cmd/internal/cli"
 	"github.com/sia-bot/sia/sia"
+	"github.com/sia-bot/sia/sia/secret"
 	"github.com/sia-bot/sia/sia/text"
 )
 
@@ -24,7 +28,7 @@ type toldTurns struct {
 	waits string      // what the newest turn waits for; "": the model
 }
 
-// progress prints a line for people; with --output json on standard error.
+// progress prints a line for people, on standard error with --output json and where nobody reads the output any more.
 func (r *localRun) progress(format string, args ...any) {
 	r.telling.Lock()
 	defer r.telling.Unlock()
@@ -34,11 +38,13 @@ func (r *localRun) progress(format string, args ...any) {
 
 // say prints a line; the lock is held.
 func (r *localRun) say(format string, args ...any) {
-	to := r.Progress()
+	to, line := r.Out, secret.Mask(fmt.Sprintf(format+"\n", args...))
 	if r.cmd.Output == "json" {
 		to = r.Err
 	}
-	toldTo(to, "%s\n", fmt.Sprintf(format, args...))
+	if _, err := io.WriteString(to, line); errors.Is(err, syscall.EPIPE) {
+		fmt.Fprint(r.Err, line)
+	}
 }
 
 // tellQuiet says now and then what is waited for, so that a slow model is not taken for a hung program.

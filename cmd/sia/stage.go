@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
+	"io/fs"
 	"log/slog"
 	"net/http"
 	"os"
@@ -92,11 +93,15 @@ const (
 // can't be seen from here.
 const leftStage = 24 * time.Hour
 
-// sweepStages removes what killed processes left: old folders of processes that have ended.
+// sweepStages removes what killed processes left: old folders of processes that have ended. In the folder for temporary
+// files everybody may make some of that name, and have other things lie there a moment later. So only a folder counts
+// that this user alone may change: nobody else can put another in its place.
 func sweepStages(now time.Time, log *slog.Logger) {
 	marks, _ := filepath.Glob(filepath.Join(os.TempDir(), stageFolder+"*", stagePID)) // the pattern is valid
 	for _, mark := range marks {
-		// Everybody may make such a folder, and to read a pipe would wait for ever.
+		if dir, err := os.Lstat(filepath.Dir(mark)); err != nil || !dir.IsDir() || dir.Mode().Perm() != 0o700 || !isOwn(dir) {
+			continue
+		}
 		st, err := os.Lstat(mark)
 		if err != nil || !st.Mode().IsRegular() || st.Size() > mostPID || now.Sub(st.ModTime()) < leftStage {
 			continue
@@ -110,10 +115,16 @@ func sweepStages(now time.Time, log *slog.Logger) {
 		if err == nil && !errors.Is(p.Signal(syscall.Signal(0)), os.ErrProcessDone) {
 			continue
 		}
-		if err := sandbox.RemoveAll(filepath.Dir(mark)); err != nil { // such as: it is another user's
+		if err := sandbox.RemoveAll(filepath.Dir(mark)); err != nil {
 			log.Debug("folder stays", "file", mark, "error", err)
 		}
 	}
+}
+
+// isOwn reports whether a file is this process's user's.
+func isOwn(st fs.FileInfo) bool {
+	sys, ok := st.Sys().(*syscall.Stat_t)
+	return ok && int(sys.Uid) == os.Geteuid()
 }
 
 // newStage starts everything. The caller shuts it.

@@ -20,11 +20,3 @@ func (o output) Write(p []byte) (int, error) {
 	}
 	return n, err
 }
-
-// Progress is standard output for what a command tells while it works. It goes on when nobody reads that any more.
-func (e *Env) Progress() io.Writer {
-	if o, ok := e.Out.(output); ok {
-		return o.Writer
-	}
-	return e.Out
-}
