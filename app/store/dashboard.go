@@ -42,7 +42,7 @@ func (s *DB) findQuery(v Visibility, f Find) (query string, args []any) {
 		also("repo_id = ?", f.Repo)
 	}
 	if len(f.States) > 0 {
-		also("state IN "+s.listed(texts), array[sia.State](f.States))
+		also("state "+s.among(texts), array[sia.State](f.States))
 	}
 	if f.Temperature != "" {
 		also("temperature <> '' AND temperature = ?", f.Temperature)

@@ -161,7 +161,7 @@ func (s *DeliveryStore) LatestDelivery(ctx context.Context) (Delivery, error) {
 // Arrived are those of the deliveries that were saved and are still there.
 func (s *DeliveryStore) Arrived(ctx context.Context, guids []string) (map[string]bool, error) {
 	found, err := list(ctx, s.DB, "look which deliveries arrived", scanValue[string],
-		`SELECT guid FROM deliveries WHERE guid IN `+s.listed(texts), array[string](guids))
+		`SELECT guid FROM deliveries WHERE guid `+s.among(texts), array[string](guids))
 	arrived := make(map[string]bool, len(found))
 	for _, guid := range found {
 		arrived[guid] = true

@@ -85,7 +85,7 @@ func (w *deliveriesWorker) part(ctx context.Context, job *river.Job[deliveriesAr
 	defer cancel()
 	return s.write(saving, "give each delivery a job of its own", func(tx *sql.Tx) error {
 		pending, err := collect(saving, tx, scanValue[string], `SELECT guid FROM deliveries
-			WHERE state = 'pending' AND tries = 0 AND guid IN `+s.listed(texts)+` ORDER BY id`, array[string](guids))
+			WHERE state = 'pending' AND tries = 0 AND guid `+s.among(texts)+` ORDER BY id`, array[string](guids))
 		if err != nil {
 			return err
 		}
@@ -186,7 +186,7 @@ func (s *DeliveryStore) closeDeliveries(ctx context.Context, all []closedDeliver
 	return s.write(ctx, "close deliveries", func(tx *sql.Tx) error {
 		if len(done) > 0 {
 			if _, err := tx.ExecContext(ctx, `UPDATE deliveries SET state = 'done', error = ''
-				WHERE guid IN `+s.listed(texts), done); err != nil {
+				WHERE guid `+s.among(texts), done); err != nil {
 				return err
 			}
 		}

@@ -52,8 +52,8 @@ type dialect interface {
 	// leaseClock is the clock by which leases run out, which all engines share: microseconds since 1970 UTC, in SQL.
 	leaseClock() string
 
-	// listed is the list of values in a parameter that is a JSON array: what comes after IN.
-	listed(kind listKind) string
+	// among is the condition that a value, which stands before it, is one of a parameter that is a JSON array.
+	among(kind listKind) string
 	// repoOf is the repository that a column with a task's id names.
 	repoOf(column string) string
 

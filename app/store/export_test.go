@@ -22,6 +22,11 @@ var TasksQuery = tasksQuery
 func (s *Store) FindQuery(v Visibility, f Find) (query string, args []any) { return s.findQuery(v, f) }
 func (s *Store) OpenQuery(v Visibility) (query string, args []any)         { return s.openQuery(v) }
 
+// AmongQuery is what [Store.Arrived] asks.
+func (s *Store) AmongQuery() string {
+	return `SELECT guid FROM deliveries WHERE guid ` + s.among(texts)
+}
+
 // SaveTogether saves deliveries in one transaction, as those are that arrive at once. fresh are the new ones' GUIDs.
 func (s *Store) SaveTogether(ctx context.Context, all ...Delivery) (fresh []string, err error) {
 	var saving []*savedDelivery

@@ -111,7 +111,7 @@ func (s *DB) effectsLimited(ctx context.Context, installations []int64) ([]strin
 		return f, err
 	},
 		`SELECT e.key, e.kind FROM effects e JOIN tasks t ON t.id = e.task_id
-		WHERE e.state = 'pending' AND t.installation_id IN `+s.listed(numbers), array[int64](installations))
+		WHERE e.state = 'pending' AND t.installation_id `+s.among(numbers), array[int64](installations))
 	var keys []string
 	for _, f := range all {
 		if f.kind.Creates() {

@@ -264,7 +264,7 @@ func (e *Engine) leftRunning(ctx context.Context) error {
 	e.mu.Unlock()
 	if len(mine) > 0 {
 		if err := e.s.exec(ctx, "be heard of", `UPDATE river_job SET attempted_at = ?
-			WHERE state = 'running' AND id IN `+e.s.listed(numbers), e.s.stamp(now), mine); err != nil {
+			WHERE state = 'running' AND id `+e.s.among(numbers), e.s.stamp(now), mine); err != nil {
 			return err
 		}
 	}
@@ -292,7 +292,7 @@ func (e *Engine) renew(ctx context.Context) {
 	var renewed []effectToken
 	err := e.s.write(ctx, "renew leases", func(tx *sql.Tx) (err error) {
 		renewed, err = collect(ctx, tx, scanToken, `UPDATE effects SET lease_until = `+e.s.leaseClock()+` + ?
-			WHERE key IN `+e.s.listed(texts)+` AND state = 'pending' AND lease_holder = ? AND lease_until > 0
+			WHERE key `+e.s.among(texts)+` AND state = 'pending' AND lease_holder = ? AND lease_until > 0
 			RETURNING key, lease_token, cancelled`, e.c.Lease.Microseconds(), array[string](keys), e.holder)
 		return err
 	})

@@ -149,7 +149,7 @@ func (s *LessonStore) rank(
 		}
 		r.Rank, r.Shared = weights.Rank(strings.Fields(terms))
 		return r, err
-	}, `SELECT id, terms, lesson FROM lessons WHERE seq IN `+s.listed(numbers), array[int64](seqs))
+	}, `SELECT id, terms, lesson FROM lessons WHERE seq `+s.among(numbers), array[int64](seqs))
 	if err != nil {
 		return nil, err
 	}
@@ -168,7 +168,7 @@ func (s *LessonStore) rank(
 // those that weigh the same, the newest.
 func (s *LessonStore) heaviest(ctx context.Context, terms map[string]float64, most int) ([]int64, error) {
 	rows, err := s.r.QueryContext(ctx,
-		`SELECT term, part, seqs FROM lesson_terms WHERE term IN `+s.listed(texts),
+		`SELECT term, part, seqs FROM lesson_terms WHERE term `+s.among(texts),
 		array[string](slices.Sorted(maps.Keys(terms))))
 	if err != nil {
 		return nil, err
@@ -269,7 +269,7 @@ func (s *LessonStore) haveWords(
 	counts, err := collect(ctx, s.r, func(from row) (c count, err error) {
 		err = from.Scan(&c.term, &c.n)
 		return c, err
-	}, `SELECT term, sum(n) FROM lesson_terms WHERE term IN `+s.listed(texts)+` GROUP BY term`,
+	}, `SELECT term, sum(n) FROM lesson_terms WHERE term `+s.among(texts)+` GROUP BY term`,
 		array[string](slices.Collect(maps.Keys(word))))
 	have = map[string]int{}
 	for _, c := range counts {

@@ -315,11 +315,13 @@ func (*postgresDialect) claim(context.Context) (unlock func() error, err error) 
 // revive does nothing: leases show which process died.
 func (*postgresDialect) revive(context.Context) (jobs int64, err error) { return 0, nil }
 
-func (*postgresDialect) listed(kind listKind) string {
+// among: with IN, PostgreSQL would read the whole table rather than look a hundred values up, which it takes a list of
+// any length for.
+func (*postgresDialect) among(kind listKind) string {
 	if kind == numbers {
-		return `(SELECT value::bigint FROM json_array_elements_text(?::json))`
+		return `= ANY (ARRAY(SELECT value::bigint FROM json_array_elements_text(?::json)))`
 	}
-	return `(SELECT value FROM json_array_elements_text(?::json))`
+	return `= ANY (ARRAY(SELECT value FROM json_array_elements_text(?::json)))`
 }
 
 func (*postgresDialect) repoOf(column string) string {

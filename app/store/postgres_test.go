@@ -234,3 +234,32 @@ func TestTitlesAreFoundInAnyLanguage(t *testing.T) {
 		}
 	}
 }
+
+// What is one of a list is looked up, however few rows a table has, and whether or not the server has counted them yet.
+func TestListIsLookedUp(t *testing.T) {
+	ctx := context.Background()
+	url := storetest.Shared(t).Database(t)
+	s := storetest.Open(t, store.Config{URL: url})
+	if _, _, err := s.Migrate(patient(t)); err != nil {
+		t.Fatal(err)
+	}
+	raw := storetest.Raw(t, url)
+	if _, err := raw.ExecContext(ctx, `INSERT INTO deliveries (guid, event, action, installation_id, repo, body, received_at)
+		SELECT 'guid-' || n, 'push', '', 1, 'o/r', '', 0 FROM generate_series(1, 20000) n`); err != nil {
+		t.Fatal(err)
+	}
+	query := strings.Replace(s.AmongQuery(), "?", `'["guid-7"]'`, 1)
+	rows, err := raw.QueryContext(ctx, "EXPLAIN "+query)
+	must(t, err)
+	defer rows.Close()
+	var plan strings.Builder
+	for rows.Next() {
+		var line string
+		must(t, rows.Scan(&line))
+		plan.WriteString(line + "\n")
+	}
+	must(t, rows.Err())
+	if strings.Contains(plan.String(), "Seq Scan") {
+		t.Errorf("the table is read as a whole:\n%s", &plan)
+	}
+}

@@ -114,10 +114,10 @@ func (s *DB) effectsWithoutWorker(ctx context.Context, tx *sql.Tx, begunBefore t
 func (s *DB) unfinished(ctx context.Context, held, limited []string) (running int, next time.Time, err error) {
 	at := s.due()
 	err = s.r.QueryRowContext(ctx, `SELECT count(CASE WHEN state = 'running' THEN 1 END),
-			min(CASE WHEN state <> 'running' AND NOT (kind = 'effect' AND args ->> 'key' IN `+s.listed(texts)+`)
+			min(CASE WHEN state <> 'running' AND NOT (kind = 'effect' AND args ->> 'key' `+s.among(texts)+`)
 				THEN scheduled_at END)
 		FROM river_job WHERE state IN ('running', 'available', 'scheduled', 'retryable')
-		AND NOT (kind = 'effect' AND args ->> 'key' IN `+s.listed(texts)+`)
+		AND NOT (kind = 'effect' AND args ->> 'key' `+s.among(texts)+`)
 		AND NOT (kind = 'delivery' AND EXISTS (SELECT 1 FROM deliveries
 			WHERE guid = args ->> 'guid' AND state <> 'pending'))
 		AND NOT (kind = 'setup' AND EXISTS (SELECT 1 FROM setups

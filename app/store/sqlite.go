@@ -212,7 +212,7 @@ func (s *sqliteDialect) revive(ctx context.Context) (jobs int64, err error) {
 	return jobs, err
 }
 
-func (*sqliteDialect) listed(listKind) string { return `(SELECT value FROM json_each(?))` }
+func (*sqliteDialect) among(listKind) string { return `IN (SELECT value FROM json_each(?))` }
 
 // repoOf: a number ends where its digits do.
 func (*sqliteDialect) repoOf(column string) string { return `CAST(` + column + ` AS integer)` }

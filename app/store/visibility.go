@@ -15,7 +15,7 @@ func SeesOnly(repos ...int64) Visibility { return Visibility{repos: repos} }
 // sees is a condition on a column that holds a repository's id; its arguments are those of
 // [Visibility.args].
 func (s *DB) sees(column string) string {
-	return `(? = 1 OR ` + column + ` IN ` + s.listed(numbers) + `)`
+	return `(? = 1 OR ` + column + ` ` + s.among(numbers) + `)`
 }
 
 func (v Visibility) args() []any { return []any{v.all, v.repos} }

@@ -76,11 +76,8 @@ func (r *logReader) noteTest(ru *rule, text []byte) int {
 	if strings.Contains(t.Name, "::") {
 		t.Name, _, _ = strings.Cut(t.Name, " - ") // a summary says why behind the name
 	}
-	if t.Name == "" || r.seen[t.Name] || ru.item && statement.MatchString(t.Name) {
+	if t.Name == "" || ru.item && statement.MatchString(t.Name) {
 		return -1
-	}
-	if known := r.completeName(t.Name); known >= 0 {
-		return known
 	}
 	if i := match.SubexpIndex(groupFile); i >= 0 {
 		t.File = printableText(clipText(m[i]))
@@ -88,9 +85,27 @@ func (r *logReader) noteTest(ru *rule, text []byte) int {
 	if i := match.SubexpIndex(groupLine); i >= 0 {
 		t.Line = parseDecimal(m[i])
 	}
+	if r.seen[t.Name] {
+		if t.File != "" {
+			r.placeTest(t)
+		}
+		return -1
+	}
+	if known := r.completeName(t.Name); known >= 0 {
+		return known
+	}
 	r.seen[t.Name] = true
 	r.tests = append(r.tests, t)
 	return len(r.tests) - 1
+}
+
+// placeTest gives a known test the place that a later line names.
+func (r *logReader) placeTest(named Test) {
+	for i := range r.tests {
+		if t := &r.tests[i]; t.File == "" && t.Name == named.Name {
+			t.File, t.Line = named.File, named.Line
+		}
+	}
 }
 
 // completeName gives a known test the full name that a summary uses: "tests/a.py::test_b" for

@@ -49,7 +49,8 @@ func testRules() []rule {
 		{name: "Rust, a panic of a program", keys: keys("thread 'main'"),
 			match: re(`^\s*thread 'main' .*panicked at`), extent: toBlankLine, weight: 78, class: RuntimeError},
 		{name: "Rust, a panic", keys: keys("panicked at"),
-			match: re(`^\s*thread '(?P<test>.*)' .*panicked at`), extent: toBlankLine, weight: 78, class: TestFailure},
+			match:  re(`^\s*thread '(?P<test>.*)' .*panicked at(.* (?P<file>[^\s:']+):(?P<line>\d+):\d+:?$)?`),
+			extent: toBlankLine, weight: 78, class: TestFailure},
 
 		// Others.
 		{name: "prove, a failed test", keys: keys("dubious"),
