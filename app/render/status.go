@@ -247,6 +247,9 @@ func nowText(t sia.Task) string {
 			return said
 		}
 	}
+	if (t.State == sia.Queued || t.State == sia.Announced) && !t.BeginsAt.IsZero() && t.Room != "" {
+		return "The next attempt waits and begins by itself when there is room: " + t.Room + "."
+	}
 	switch t.State {
 	case sia.Queued:
 		if !t.BeginsAt.IsZero() && len(t.Wishes) > 0 {
