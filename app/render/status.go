@@ -248,7 +248,7 @@ func nowText(t sia.Task) string {
 		}
 	}
 	if (t.State == sia.Queued || t.State == sia.Announced) && !t.BeginsAt.IsZero() && t.Room != "" {
-		return "The next attempt waits and begins by itself when there is room: " + t.Room + "."
+		return Quote(sentenceCase(t.Room)+".") + "\n\nThe next attempt waits, and begins by itself when there is room."
 	}
 	switch t.State {
 	case sia.Queued:
