@@ -40,8 +40,8 @@ func TestRoom(t *testing.T) {
 		}
 		for _, next := range []Begun{aside, spent, spent} {
 			p.comesTo(Queued)
-			if wait := p.task.BeginsAt.Sub(p.task.Since); p.task.Room == "" || wait < roomGap || len(p.task.Attempts) > 0 {
-				t.Errorf("it waits %s for %q with %d attempts", wait, p.task.Room, len(p.task.Attempts))
+			if wait := p.task.BeginsAt.Sub(p.task.Since); !p.task.NoRoom || wait < roomGap || len(p.task.Attempts) > 0 {
+				t.Errorf("it waits %s for room: %v, with %d attempts", wait, p.task.NoRoom, len(p.task.Attempts))
 			}
 			if at := p.effectOf(DoBegin).At; !at.Equal(p.task.BeginsAt) {
 				t.Errorf("it is looked at %s, not at %s", at, p.task.BeginsAt)
@@ -54,8 +54,8 @@ func TestRoom(t *testing.T) {
 		p.comesTo(OnHold)
 		p.says(Resume{})
 		p.begins("")
-		if p.comesTo(Working); p.task.Room != "" || !p.task.BeginsAt.IsZero() {
-			t.Errorf("it waits for %q until %s", p.task.Room, p.task.BeginsAt.Format(time.TimeOnly))
+		if p.comesTo(Working); p.task.NoRoom || !p.task.BeginsAt.IsZero() {
+			t.Errorf("it waits for room: %v, until %s", p.task.NoRoom, p.task.BeginsAt.Format(time.TimeOnly))
 		}
 	}
 }

@@ -54,7 +54,7 @@ func (s *step) begun() {
 		s.noRoom(f.Hold, f.Aside)
 		return
 	}
-	s.t.Room = ""
+	s.t.NoRoom = false
 	if unasked {
 		s.open(wholeEdit(s.t.AskedBy, Edition{f.Title, f.Body}))
 		s.because("the issue reads otherwise than when it was asked for: SIA asks whether that is the task")
@@ -104,14 +104,14 @@ func (s *step) begun() {
 // noRoom keeps the next attempt from beginning because of a budget of the day. What is spent pauses the task. What
 // running attempts have set aside is waited for, and so is, from then on, what they spend of it.
 func (s *step) noRoom(why string, aside bool) {
-	if !aside && s.t.Room == "" {
+	if !aside && !s.t.NoRoom {
 		s.hold(PausedByTrouble, why)
 		s.begin()
 		return
 	}
-	s.soon = s.t.Room != "" // people see already that it waits
+	s.soon = s.t.NoRoom // people see already that it waits
 	s.reopen()
-	s.t.Room, s.t.BeginsAt = why, s.e.At.Add(roomGap)
+	s.t.NoRoom, s.t.BeginsAt = true, s.e.At.Add(roomGap)
 	s.emitEffect(DoBegin, s.number()+1, s.v(), Effect{At: s.t.BeginsAt})
 	s.because("the next attempt waits for room: %s", why)
 }

@@ -106,8 +106,7 @@ func TestWaitsForOthers(t *testing.T) {
 	turn := queued()
 	turn.BeginsAt = now
 	golden(t, "status/waits-for-its-turn.md", render.Status(turn, links, now))
-	turn.Room = "this repository spent 20 of the 1000 credits of 24 hours, and 990 are set aside for what is running " +
-		"(`budget.repo_per_day`)"
+	turn.NoRoom = true
 	golden(t, "status/waits-for-room.md", render.Status(turn, links, now))
 	edited := working()
 	edited.Edited = &sia.Edit{By: sia.Actor{Login: "mia"}, At: now}

@@ -247,8 +247,9 @@ func nowText(t sia.Task) string {
 			return said
 		}
 	}
-	if (t.State == sia.Queued || t.State == sia.Announced) && !t.BeginsAt.IsZero() && t.Room != "" {
-		return Quote(sentenceCase(t.Room)+".") + "\n\nThe next attempt waits, and begins by itself when there is room."
+	if (t.State == sia.Queued || t.State == sia.Announced) && !t.BeginsAt.IsZero() && t.NoRoom {
+		return "A budget of the day is spent, or set aside for what is running: the next attempt begins by itself when " +
+			"there is room."
 	}
 	switch t.State {
 	case sia.Queued:
