@@ -413,6 +413,19 @@ func TestPeopleDecideAboutAChange(t *testing.T) {
 		x.Phase != store.ExperimentStopped {
 		t.Errorf("archived: %s: %s: %v", x.Phase, x.Why, err)
 	}
+	// So does one that is in force: its file stays, and the version before decides.
+	archived = lab{shop(t, "pass"), t}
+	x = archived.propose()
+	_, err = archived.Sim.MergePull(apptest.Repo, x.Pull, apptest.Owner)
+	check(t, err)
+	archived.Periodic("trials")
+	check(t, archived.Sim.Archive(apptest.Repo))
+	if x, err = archived.App.Evolver.Rollback(t.Context(), x.ID, "@ann"); err != nil ||
+		x.Phase != store.ExperimentRolledBack {
+		t.Errorf("archived: %s: %s: %v", x.Phase, x.Why, err)
+	}
+	contains(t, archived.lastly(x), "its file stays as it is, and the version before it decides all the same: ")
+	contains(t, archived.lastly(x), "the repository is archived")
 	archived = lab{shop(t, "pass"), t}
 	check(t, archived.Sim.Archive(apptest.Repo))
 	if x = archived.propose(); x.Phase != store.ExperimentRejected || !strings.Contains(x.Why, "archived") {

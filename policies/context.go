@@ -55,6 +55,21 @@ type Context struct {
 // Parts lists the kinds of parts of an attempt.
 func Parts() []string { return []string{"part", "reproduce", "merge", "mend"} }
 
+// Classes lists the classes of failures: those of logs, and those of attempts that no check saw.
+func Classes() []string {
+	return []string{"compile_error", "syntax_error", "type_error", "test_failure", "lint_format", "runtime_error", "crash",
+		"out_of_memory", "timeout", "dependency", "config_error", "permission_or_credentials", "git_checkout",
+		"external_dependency", "rate_limit", "network", "infrastructure", "cancelled", "not_started", "unknown",
+		"nothing_changed", "stuck"}
+}
+
+// Patterns lists the patterns of failure that a diagnosis may name.
+func Patterns() []string {
+	return []string{"interdependent-components", "external-dependency-blocker", "wrong-tool", "unclear-instructions",
+		"context-overload", "missing-example", "over-constrained", "wrong-order", "wrong-abstraction-level", "repeated-error",
+		"accumulated-cruft", "unclear-specification", "missing-credentials", "environment", "flaky-check", "unknown"}
+}
+
 // Tally counts how many of the tried passed.
 type Tally struct {
 	Tried  int `json:"tried"`

@@ -15,8 +15,8 @@ type Selector struct {
 	Language   []string `yaml:"language,omitempty" json:"language,omitempty"` // any of them
 	Labels     []string `yaml:"labels,omitempty" json:"labels,omitempty"`     // the issue has any of them
 	Kind       []string `yaml:"kind,omitempty" json:"kind,omitempty"`         // of task, see [Kinds]
-	Class      []string `yaml:"class,omitempty" json:"class,omitempty"`       // of the last failure
-	Pattern    []string `yaml:"pattern,omitempty" json:"pattern,omitempty"`   // of the last diagnosis
+	Class      []string `yaml:"class,omitempty" json:"class,omitempty"`       // of the last failure: [Classes]
+	Pattern    []string `yaml:"pattern,omitempty" json:"pattern,omitempty"`   // of the last diagnosis: [Patterns]
 	Part       []string `yaml:"part,omitempty" json:"part,omitempty"`         // of an attempt that it is about: [Parts]
 	Repository []string `yaml:"repository,omitempty" json:"repository,omitempty"`
 	Owner      []string `yaml:"owner,omitempty" json:"owner,omitempty"`
@@ -59,12 +59,14 @@ func (s Selector) check(path string) (wrong []invalid.Problem) {
 	}
 	among := func(key string, words, known []string) {
 		for _, w := range words {
-			if !slices.Contains(known, w) {
+			if !slices.ContainsFunc(known, func(k string) bool { return strings.EqualFold(k, w) }) {
 				note(key, text.Nearest(w, known), "%q is none of %s", w, strings.Join(known, ", "))
 			}
 		}
 	}
 	among("kind", s.Kind, plainWords(Kinds()))
+	among("class", s.Class, Classes())
+	among("pattern", s.Pattern, Patterns())
 	among("part", s.Part, Parts())
 	if size := s.Size; size.Least < 0 || size.Most < 0 || size.Most > 0 && size.Least > size.Most {
 		note("size", "", "want a least and a most number of words, from 1")

@@ -1,6 +1,9 @@
 package sia
 
-import "testing"
+import (
+	"testing"
+	"time"
+)
 
 func TestCreditsOfRoundsUp(t *testing.T) {
 	for usd, want := range map[float64]Credits{
@@ -8,6 +11,51 @@ func TestCreditsOfRoundsUp(t *testing.T) {
 	} {
 		if got := CreditsOf(usd); got != want {
 			t.Errorf("%v USD = %d, want %d", usd, got, want)
+		}
+	}
+}
+
+// What is spent of a day pauses a task. What is set aside has it wait, also for what is spent of that meanwhile, and
+// whether it is found before who works is decided or after.
+func TestRoom(t *testing.T) {
+	start := func() *planning {
+		p := &planning{t: t}
+		p.says(Start{Installation: 1, Repo: Repo{ID: 9}, Issue: 3, Title: "Greet", DefaultBranch: "main"})
+		return p
+	}
+	begun := Begun{Settings: DefaultSettings(), Title: "Greet", BaseBranch: "main", BaseSHA: "base"}
+	spent, aside := begun, begun
+	spent.Hold, aside.Hold, aside.Aside = "spent", "set aside", true
+	p := start()
+	p.done(DoBegin, spent)
+	p.comesTo(OnHold)
+
+	for _, after := range []bool{false, true} {
+		p = start()
+		if after {
+			p.done(DoBegin, begun)
+			p.done(DoDecide, Decided{Type: DecideAssign, Choice: "coder", Hold: aside.Hold, Aside: true})
+		} else {
+			p.done(DoBegin, aside)
+		}
+		for _, next := range []Begun{aside, spent, spent} {
+			p.comesTo(Queued)
+			if wait := p.task.BeginsAt.Sub(p.task.Since); !p.task.NoRoom || wait < roomGap || len(p.task.Attempts) > 0 {
+				t.Errorf("it waits %s for room: %v, with %d attempts", wait, p.task.NoRoom, len(p.task.Attempts))
+			}
+			if at := p.effectOf(DoBegin).At; !at.Equal(p.task.BeginsAt) {
+				t.Errorf("it is looked at %s, not at %s", at, p.task.BeginsAt)
+			}
+			p.done(DoBegin, next)
+		}
+		p.says(Stop{})
+		p.says(Start{})
+		p.done(DoBegin, spent)
+		p.comesTo(OnHold)
+		p.says(Resume{})
+		p.begins("")
+		if p.comesTo(Working); p.task.NoRoom || !p.task.BeginsAt.IsZero() {
+			t.Errorf("it waits for room: %v, until %s", p.task.NoRoom, p.task.BeginsAt.Format(time.TimeOnly))
 		}
 	}
 }

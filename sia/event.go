@@ -170,8 +170,10 @@ type (
 		// what that person may do in the repository, as GitHub says: none, read, triage, write, maintain
 		// or admin
 		Access string `json:"author_access,omitempty" mask:"-"`
-		// a budget of the repository or installation is used up: pause and say so
+		// a budget of the day has no room for the attempt: pause and say so
 		Hold string `json:"hold,omitempty"`
+		// of Hold: what running attempts have set aside is in the way, and may come back: wait for it
+		Aside bool `json:"aside,omitempty"`
 
 		Lessons []LessonRef `json:"lessons,omitempty"` // of earlier tasks, that the attempt gets
 		// ids of lessons that fit as well and are kept from it, to measure their effect

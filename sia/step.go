@@ -87,8 +87,9 @@ const (
 	maxInARow   = 3  // checkpoints, or refused pushes, in a row on one brief
 	maxLookGap  = 5 * time.Minute
 	minLookGap  = 100 * time.Millisecond
-	syncSpacing = 5 * time.Second // status edits of a running task are gathered this long
-	siaShare    = 5               // one fifth of what is left stays for diagnosis and review
+	roomGap     = 15 * time.Minute // after which it is looked again whether a budget of the day has room
+	syncSpacing = 5 * time.Second  // status edits of a running task are gathered this long
+	siaShare    = 5                // one fifth of what is left stays for diagnosis and review
 )
 
 // step is one application of Step under way.

@@ -51,10 +51,10 @@ func (s *step) begun() {
 	more := s.t.wishing()
 	s.given(f.Asked)
 	if f.Hold != "" {
-		s.hold(PausedByTrouble, f.Hold)
-		s.begin()
+		s.noRoom(f.Hold, f.Aside)
 		return
 	}
+	s.t.NoRoom = false
 	if unasked {
 		s.open(wholeEdit(s.t.AskedBy, Edition{f.Title, f.Body}))
 		s.because("the issue reads otherwise than when it was asked for: SIA asks whether that is the task")
@@ -99,6 +99,21 @@ func (s *step) begun() {
 	}
 	s.decide(DecideDecompose)
 	s.because("attempt %d can start; deciding whether to split the work", s.number()+1)
+}
+
+// noRoom keeps the next attempt from beginning because of a budget of the day. What is spent pauses the task. What
+// running attempts have set aside is waited for, and so is, from then on, what they spend of it.
+func (s *step) noRoom(why string, aside bool) {
+	if !aside && !s.t.NoRoom {
+		s.hold(PausedByTrouble, why)
+		s.begin()
+		return
+	}
+	s.soon = s.t.NoRoom // people see already that it waits
+	s.reopen()
+	s.t.NoRoom, s.t.BeginsAt = true, s.e.At.Add(roomGap)
+	s.emitEffect(DoBegin, s.number()+1, s.v(), Effect{At: s.t.BeginsAt})
+	s.because("the next attempt waits for room: %s", why)
 }
 
 func (s *step) outOfCredits() {

@@ -48,6 +48,9 @@ type Decided struct {
 	Wait     Duration     `json:"wait,omitempty"`
 	Agent    string       `json:"agent,omitempty"` // assign: the chosen coder's agent and model
 
+	Hold  string `json:"hold,omitempty"`  // assign: as [Begun.Hold], of what others took since
+	Aside bool   `json:"aside,omitempty"` // assign: as [Begun.Aside]
+
 	Racers   []Racer `json:"racers,omitempty"`    // assign: all who work on the attempt at once, where several do
 	AtOnce   int     `json:"at_once,omitempty"`   // decompose: runs at once, at most
 	MaxParts int     `json:"max_parts,omitempty"` // decompose: parts of a plan, at most
@@ -212,6 +215,14 @@ func (s *step) assigned(f Decided) {
 	if f.Choice == ChooseNobody {
 		s.hold(PausedByWorth, f.Reason)
 		s.begin()
+		return
+	}
+	if f.Hold != "" && s.followsUp() {
+		s.leaveOmission("no follow-up: " + f.Hold)
+		return
+	}
+	if f.Hold != "" {
+		s.noRoom(f.Hold, f.Aside)
 		return
 	}
 	plans, left := s.plans(), s.t.Credits.Left()

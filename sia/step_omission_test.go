@@ -149,6 +149,12 @@ func TestNoFollowUp(t *testing.T) {
 		})
 	}
 	begun := Begun{Settings: DefaultSettings(), Title: "Greet", BaseBranch: "main", BaseSHA: "base"}
+	p := found(t)
+	p.done(DoBegin, begun)
+	p.done(DoDecide, Decided{Type: DecideAssign, Choice: "coder", Hold: "990 are set aside", Aside: true})
+	if p.comesTo(Checking); !strings.Contains(p.task.Omission.Why, "990 are set aside") {
+		t.Errorf("people read %q", p.task.Omission.Why)
+	}
 	for name, c := range map[string]struct {
 		before Fact
 		begun  func(*Begun)

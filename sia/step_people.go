@@ -57,7 +57,7 @@ func (s *step) queueAfter(wait time.Duration) {
 	s.overtake()
 	s.enter(Queued)
 	s.reopen()
-	s.t.BeginsAt = s.e.At.Add(wait)
+	s.t.NoRoom, s.t.BeginsAt = false, s.e.At.Add(wait)
 	s.emitEffect(DoBegin, s.number()+1, s.v(), Effect{At: s.t.BeginsAt})
 }
 

@@ -49,7 +49,7 @@ func (s *step) newRun(passed bool, text string, edited bool) {
 	}
 	s.takeBranch(passed)
 	s.t.Brief = s.nextBrief(passed, text, edited)
-	s.t.StartedAt, s.t.BeginsAt, s.t.Aftermath = s.e.At, time.Time{}, ""
+	s.t.StartedAt, s.t.BeginsAt, s.t.NoRoom, s.t.Aftermath = s.e.At, time.Time{}, false, ""
 	s.t.Gone, s.t.IssueGone = false, false
 	s.t.Failures, s.t.Rounds, s.t.Refused, s.t.Next = 0, 0, nil, nil
 	s.t.Elsewhere, s.t.Worthwhile, s.t.Wanted, s.t.WantedCoder = false, false, "", ""

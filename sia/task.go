@@ -97,6 +97,8 @@ type Task struct {
 	Anyway bool `json:"anyway,omitempty"`
 
 	BeginsAt time.Time `json:"begins_at,omitzero"` // the run waits until then for its turn; zero: it does not
+	// it waits until then because a budget of the day has no room for the next attempt, and is looked at again
+	NoRoom bool `json:"no_room,omitempty"`
 
 	State State     `json:"state"`
 	Since time.Time `json:"since"`           // when State was entered

@@ -9,10 +9,13 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/sia-bot/sia/app/store"
 	"github.com/sia-bot/sia/policies"
 	"github.com/sia-bot/sia/policies/coder"
 	"github.com/sia-bot/sia/sia"
+	"github.com/sia-bot/sia/sia/failure"
 	"github.com/sia-bot/sia/sia/plan"
 )
 
@@ -37,6 +40,24 @@ func decider(t testing.TB, s *store.Store) *Decider {
 		t.Fatal(err)
 	}
 	return NewDecider(s, l, untried{}, true, func() time.Time { return time.Unix(1_800_000_000, 0) })
+}
+
+// What policies may name in their conditions is what contexts have: neither room knows the other.
+func TestConditionsHaveOneName(t *testing.T) {
+	classes := []string{classUnchanged, classStuck}
+	for _, c := range slices.Backward(failure.Classes) {
+		classes = slices.Insert(classes, 0, string(c))
+	}
+	if d := cmp.Diff(classes, policies.Classes()); d != "" {
+		t.Error(d)
+	}
+	var patterns []string
+	for _, p := range sia.Patterns {
+		patterns = append(patterns, string(p))
+	}
+	if d := cmp.Diff(patterns, policies.Patterns()); d != "" {
+		t.Error(d)
+	}
 }
 
 var two = []coder.Candidate{{Coder: "fast", Cost: 5}, {Coder: "strong", Cost: 60}}

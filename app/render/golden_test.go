@@ -106,6 +106,8 @@ func TestWaitsForOthers(t *testing.T) {
 	turn := queued()
 	turn.BeginsAt = now
 	golden(t, "status/waits-for-its-turn.md", render.Status(turn, links, now))
+	turn.NoRoom = true
+	golden(t, "status/waits-for-room.md", render.Status(turn, links, now))
 	edited := working()
 	edited.Edited = &sia.Edit{By: sia.Actor{Login: "mia"}, At: now}
 	golden(t, "status/edited.md", render.Status(edited, links, now))

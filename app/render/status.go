@@ -247,6 +247,10 @@ func nowText(t sia.Task) string {
 			return said
 		}
 	}
+	if (t.State == sia.Queued || t.State == sia.Announced) && !t.BeginsAt.IsZero() && t.NoRoom {
+		return "A budget of the day is spent, or set aside for what is running: the next attempt begins by itself when " +
+			"there is room."
+	}
 	switch t.State {
 	case sia.Queued:
 		if !t.BeginsAt.IsZero() && len(t.Wishes) > 0 {

@@ -50,15 +50,6 @@ func (s *TaskStore) applyTx(
 	if e.ID == "" || e.Fact == nil {
 		return sia.Result{}, errors.New("an event needs an id and a fact")
 	}
-	// Step sees the event as a replay will: as it is stored.
-	stored, err := json.Marshal(e)
-	if err != nil {
-		return sia.Result{}, fmt.Errorf("encode the event: %w", err)
-	}
-	if err := json.Unmarshal(stored, &e); err != nil {
-		return sia.Result{}, fmt.Errorf("decode the event: %w", err)
-	}
-
 	if err := s.hold(ctx, tx, taskLock(id)); err != nil {
 		return sia.Result{}, err
 	}
@@ -77,6 +68,18 @@ func (s *TaskStore) applyTx(
 	}
 	if known {
 		return sia.Result{Task: before, Ignored: "the event " + e.ID + " was applied already"}, nil
+	}
+
+	if e.Fact, err = s.withRoom(ctx, tx, before, e.Fact); err != nil {
+		return sia.Result{}, err
+	}
+	// Step sees the event as a replay will: as it is stored.
+	stored, err := json.Marshal(e)
+	if err != nil {
+		return sia.Result{}, fmt.Errorf("encode the event: %w", err)
+	}
+	if err := json.Unmarshal(stored, &e); err != nil {
+		return sia.Result{}, fmt.Errorf("decode the event: %w", err)
 	}
 
 	res := s.step(before, e)

@@ -1,8 +1,11 @@
 package store_test
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -47,7 +50,7 @@ func testApplyStarts(t *testing.T, s *fixture) {
 			t.Error(diff)
 		}
 	}
-	if spent, err := s.CreditsSpent(ctx, demo.ID, time.Time{}); err != nil || spent != 0 {
+	if spent, err := s.CreditsSpentByAll(ctx, time.Time{}, time.Time{}); err != nil || spent != 0 {
 		t.Errorf("spent %s, %v; a task that starts has cost nothing", spent, err)
 	}
 }
@@ -180,6 +183,71 @@ func testApplyAtOnce(t *testing.T, s *fixture) {
 	}
 }
 
+// Attempts that begin at once, on whichever server, don't take the last room of a day's budget twice: what one has set
+// aside counts. The others begin by themselves when it was given back.
+func testRoomOfADay(t *testing.T, s *fixture) {
+	processes := [...]*store.Store{s.Store, s.beside(t)}
+	for i, budget := range []sia.BudgetSettings{{Task: 100, RepoPerDay: 50}, {Task: 100, InstallationPerDay: 50}} {
+		var running atomic.Int32
+		w := newScript(t, s)
+		w.on[sia.DoBegin] = func(ctx context.Context, task sia.Task, f sia.Effect) (sia.Fact, error) {
+			fact, err := w.well(ctx, task, f)
+			b := fact.(sia.Begun)
+			b.Settings.Budget = budget
+			return b, err
+		}
+		w.on[sia.DoAttempt] = func(ctx context.Context, task sia.Task, f sia.Effect) (sia.Fact, error) {
+			if running.Add(1) > 1 {
+				t.Error("two attempts run at a time, each with the rest of the day")
+			}
+			defer running.Add(-1)
+			return w.well(ctx, task, f)
+		}
+		ids := []sia.TaskID{begin(t, s, 10*i+1), begin(t, s, 10*i+2), begin(t, s, 10*i+3)}
+		for _, kind := range []sia.EffectKind{sia.DoBegin, sia.DoDecide, sia.DoDecide} {
+			var all sync.WaitGroup
+			for n, id := range ids {
+				task, err := s.Task(patient(t), id)
+				must(t, err)
+				all.Go(func() {
+					for key, k := range task.Pending {
+						if k != kind {
+							continue
+						}
+						f, err := s.Effect(patient(t), key)
+						fact, failed := w.effect(patient(t), task, f.Effect)
+						if err = errors.Join(err, failed); err == nil {
+							_, err = processes[n%2].Apply(patient(t), id, sia.Event{ID: key, At: s.clock.now(), Effect: key, Fact: fact})
+						}
+						if err != nil {
+							t.Error(err)
+						}
+					}
+				})
+			}
+			all.Wait()
+		}
+		begun := 0
+		for _, id := range ids {
+			task := replayed(t, s, id)
+			if task.State == sia.Working {
+				begun++
+			} else if task.State != sia.Queued || !task.NoRoom {
+				t.Errorf("%s is %s %+v", id, task.State, task.Pause)
+			}
+		}
+		if begun != 1 {
+			t.Errorf("%d began", begun)
+		}
+		e := engine(t, s, w.handlers(), quick())
+		for _, id := range ids {
+			settle(t, s, e, id, sia.Passed)
+		}
+		stop(t, e)
+		s.clock.reach(s.clock.now().Add(25 * time.Hour))
+	}
+}
+
 // testRandomEvents holds invariant 5 of docs/architecture.md: whatever happens, in
 // whatever order and however often, the log gives the stored task, and what is
 // booked as spent is what its account says.
@@ -189,7 +257,7 @@ func testRandomEvents(t *testing.T, s *fixture) {
 		issue++
 		ctx := patient(t)
 		id, e := start(issue, at(0))
-		before, err := s.CreditsSpent(ctx, demo.ID, time.Time{})
+		before, err := s.CreditsSpentByAll(ctx, time.Time{}, time.Time{})
 		if err != nil {
 			r.Fatal(err)
 		}
@@ -209,7 +277,7 @@ func testRandomEvents(t *testing.T, s *fixture) {
 		if err != nil {
 			r.Fatal(err)
 		}
-		after, err := s.CreditsSpent(ctx, demo.ID, time.Time{})
+		after, err := s.CreditsSpentByAll(ctx, time.Time{}, time.Time{})
 		if err != nil {
 			r.Fatal(err)
 		}

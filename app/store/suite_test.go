@@ -35,6 +35,7 @@ func runSuite(t *testing.T, url func(t testing.TB) string) {
 		{"ApplyToNoTask", testApplyToNoTask},
 		{"ApplyRefusesNonsense", testApplyNonsense},
 		{"ApplyAtOnce", testApplyAtOnce},
+		{"RoomOfADay", testRoomOfADay},
 		{"Refs", testRefs},
 		{"Filters", testFilters},
 		{"Looks", testLooks},

@@ -239,7 +239,7 @@ func (e *Evolver) rollBack(ctx context.Context, x store.Experiment, by, why stri
 	return e.enter(ctx, x, store.ExperimentReverting, why)
 }
 
-// revert has the file put back.
+// revert has the file put back. Where that is refused for good it stays, and the hold keeps it from deciding.
 func (e *Evolver) revert(ctx context.Context, x store.Experiment) (store.Experiment, error) {
 	source, err := e.before(ctx, x)
 	if err != nil {
@@ -250,6 +250,9 @@ func (e *Evolver) revert(ctx context.Context, x store.Experiment) (store.Experim
 	switch {
 	case errors.Is(err, ErrMoved):
 		how = ErrMoved.Error() + ", so it stays as it is"
+	case sia.IsPermanent(err):
+		how = "its file stays as it is, and the version before it decides all the same: " + err.Error()
+		e.Logger.WarnContext(ctx, "the file of a change that was taken back stays", "experiment", x.ID, "why", err)
 	case err != nil:
 		return x, err
 	case merged && url == "":
@@ -264,7 +267,11 @@ func (e *Evolver) revert(ctx context.Context, x store.Experiment) (store.Experim
 	if err := e.Store.SaveExperiment(ctx, x, how); err != nil {
 		return x, err
 	}
-	return e.say(ctx, x)
+	told, err := e.say(ctx, x)
+	if sia.IsPermanent(err) { // nothing can be said there either
+		return x, nil
+	}
+	return told, err
 }
 
 // before is the file as it was before a change; empty where the change brought the file, because

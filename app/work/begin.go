@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/sia-bot/sia/app/github"
 	"github.com/sia-bot/sia/gitops"
@@ -69,10 +68,6 @@ func (w *startWorker) begin(ctx context.Context, t sia.Task, f sia.Effect) (sia.
 		return nil, err
 	}
 	warnings := slices.DeleteFunc([]string{set.Warning, unread, broken}, func(s string) bool { return s == "" })
-	hold, err := w.dayBudgets(ctx, t, set.Settings)
-	if err != nil {
-		return nil, err
-	}
 	access, err := w.repo(t).Permission(ctx, issue.Author)
 	if err != nil {
 		return nil, err
@@ -115,7 +110,7 @@ func (w *startWorker) begin(ctx context.Context, t sia.Task, f sia.Effect) (sia.
 	return sia.Begun{
 		Settings: set.Settings, SettingsFrom: set.From, Warning: strings.Join(warnings, "\n\n"),
 		BaseBranch: t.BaseBranch, BaseSHA: sia.SHA(sha), Title: issue.Title, Body: issue.Body, Author: issue.Author,
-		Access: access, Labels: issue.Labels, Hold: hold,
+		Access: access, Labels: issue.Labels,
 		Lessons: lesson.Refs(told), Withheld: lesson.IDs(withheld), ToolLessons: tools, Already: done, Asked: asked,
 		Commits: commits, Forecast: forecast,
 	}, nil
@@ -149,32 +144,4 @@ func (w *startWorker) lookAtBranch(ctx context.Context, t sia.Task) error {
 		ID: fmt.Sprintf("look/%s/branch/v%d", t.ID, t.Version), At: w.Now(), Fact: sia.BranchMoved{SHA: sia.SHA(head)},
 	})
 	return err
-}
-
-// dayBudgets says why the repository's or the installation's budget of the day forbids an
-// attempt.
-func (w *startWorker) dayBudgets(ctx context.Context, t sia.Task, set sia.Settings) (string, error) {
-	since := w.Now().Add(-24 * time.Hour)
-	for _, b := range []struct {
-		limit     int
-		what, key string
-		spent     func() (sia.Credits, error)
-	}{
-		{set.Budget.RepoPerDay, "this repository", "budget.repo_per_day",
-			func() (sia.Credits, error) { return w.Store.CreditsSpent(ctx, t.Repo.ID, since) }},
-		{set.Budget.InstallationPerDay, "all repositories of this installation together", "budget.installation_per_day",
-			func() (sia.Credits, error) { return w.Store.CreditsSpentByInstallation(ctx, t.Installation, since) }},
-	} {
-		if b.limit == 0 {
-			continue
-		}
-		spent, err := b.spent()
-		if err != nil {
-			return "", err
-		}
-		if limit := sia.Credits(b.limit) * sia.Credit; spent >= limit {
-			return fmt.Sprintf("%s spent %s of the %s credits of 24 hours (`%s`)", b.what, spent, limit, b.key), nil
-		}
-	}
-	return "", nil
 }

@@ -3,7 +3,6 @@ package work
 import (
 	"context"
 	"encoding/json"
-	"time"
 
 	"github.com/sia-bot/sia/app/store"
 	"github.com/sia-bot/sia/sia"
@@ -15,8 +14,6 @@ type Store interface {
 	Apply(ctx context.Context, id sia.TaskID, e sia.Event) (sia.Result, error)
 	AttemptSpent(ctx context.Context, key string) (sia.Credits, error)
 	CountJudged(ctx context.Context, repo int64) (passed, judged int, err error)
-	CreditsSpent(ctx context.Context, repo int64, since time.Time) (sia.Credits, error)
-	CreditsSpentByInstallation(ctx context.Context, installation int64, since time.Time) (sia.Credits, error)
 	Decision(ctx context.Context, id string) (sia.Decision, error)
 	Decisions(ctx context.Context, id sia.TaskID) ([]sia.Decision, error)
 	Effects(ctx context.Context, id sia.TaskID) ([]store.EffectRecord, error)

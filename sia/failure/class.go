@@ -31,3 +31,10 @@ const (
 	NotStarted Class = "not_started"
 	Unknown    Class = "unknown"
 )
+
+// Classes lists every class.
+var Classes = []Class{
+	CompileError, SyntaxError, TypeError, TestFailure, LintFormat, RuntimeError, Crash, OutOfMemory,
+	Timeout, Dependency, ConfigError, Permission, GitCheckout, ExternalDependency, RateLimit, Network,
+	Infrastructure, Cancelled, NotStarted, Unknown,
+}

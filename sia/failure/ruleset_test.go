@@ -6,13 +6,6 @@ import (
 	"testing"
 )
 
-// allClasses are the classes that a rule may name.
-var allClasses = []Class{
-	CompileError, SyntaxError, TypeError, TestFailure, LintFormat, RuntimeError, Crash, OutOfMemory,
-	Timeout, Dependency, ConfigError, Permission, GitCheckout, ExternalDependency, RateLimit, Network,
-	Infrastructure, Cancelled, Unknown,
-}
-
 // The rules are data; this holds what the reader takes for granted of them.
 func TestRules(t *testing.T) {
 	set := compiledRules()
@@ -22,7 +15,7 @@ func TestRules(t *testing.T) {
 	t.Logf("%d rules, %d keywords", len(set.rules), len(set.byKey))
 	for _, r := range set.rules {
 		if r.name == "" || r.match == nil && !r.soft || r.extent == nil || len(r.keys) == 0 || r.weight <= 0 ||
-			r.weight > 100 || !slices.Contains(allClasses, r.class) {
+			r.weight > 100 || !slices.Contains(Classes, r.class) {
 			t.Errorf("rule %q is incomplete", r.name)
 		}
 		for _, k := range r.keys {

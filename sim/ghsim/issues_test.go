@@ -227,6 +227,10 @@ func TestConditionalRequestsAreFree(t *testing.T) {
 	if last := calls[len(calls)-2]; !last.Conditional || last.Status != 304 {
 		t.Errorf("call %+v", last)
 	}
+	tag := changed.Header.Get("ETag")
+	if other, _ := s.do("GET", path, s.token(nil), "", "If-None-Match", tag); other.StatusCode != 200 {
+		t.Errorf("with another token: %d", other.StatusCode)
+	}
 }
 
 func TestTimelineOrders(t *testing.T) {

@@ -119,6 +119,28 @@ func TestGraphQLRefusesWhatItDoesNotKnow(t *testing.T) {
 	}
 }
 
+// GraphQL counts points: a hundredth of the requests that full pages take, and at least one.
+func TestGraphQLCountsPoints(t *testing.T) {
+	s := newSim(t, nil)
+	tok, used := s.token(nil), 0
+	for _, c := range []struct {
+		query string
+		want  int
+	}{
+		{"query { viewer { login } }", 1},
+		// 1 + 100 + 100 × 50 requests
+		{"query($n: Int!) { viewer { repositories(first: 100) { nodes { ...f } } } } fragment f on Repository { " +
+			"issues(last: $n) { nodes { comments(first: 9) { totalCount } } } }", 51},
+		{"query { viewer { repositories(first: 100) { nodes { issues(first: 60) { totalCount } } } } }", 1},
+	} {
+		resp, _ := s.do("POST", "/api/graphql", tok, fmt.Sprintf(`{"query":%q,"variables":{"n":50}}`, c.query))
+		used += c.want
+		if got := resp.Header.Get("X-RateLimit-Used"); got != fmt.Sprint(used) {
+			t.Errorf("%s: %s points are used, want %d", c.query, got, used)
+		}
+	}
+}
+
 func TestConflictAndDeletedBranch(t *testing.T) {
 	s := newSim(t, nil)
 	_, err := s.PushFiles(repoName, "topic", "dana", "one way", map[string]string{"README.md": "# A\n"})

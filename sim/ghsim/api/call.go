@@ -28,6 +28,7 @@ type call struct {
 	client *model.App          // for an app's client id and secret
 	repo   *model.Repository
 	reads  bool // it is posted, and changes nothing
+	points int  // that it counts for; 0: as one
 }
 
 // answer is what a handler answers.
@@ -75,7 +76,8 @@ func (c *call) need(permission, level string) error {
 }
 
 // encode puts the answer into a reply, with ETag and rate limit headers. An answer
-// that the client already has is 304 and not counted.
+// that the client already has is 304 and not counted; a tag is good for the token that it was given to.
+// https://github.com/github/docs/issues/34689
 func (c *call) encode(rep *reply, a answer, rt *route) {
 	h := rep.header
 	for k, v := range a.header {
@@ -96,7 +98,7 @@ func (c *call) encode(rep *reply, a answer, rt *route) {
 		h.Set("Content-Type", "application/json; charset=utf-8")
 	}
 	if c.r.Method == http.MethodGet && code == http.StatusOK {
-		sum := sha256.Sum256(append([]byte(h.Get("Link")), body...))
+		sum := sha256.Sum256(append([]byte(h.Get("Link")+c.r.Header.Get("Authorization")), body...))
 		tag := `W/"` + hex.EncodeToString(sum[:16]) + `"`
 		h.Set("ETag", tag)
 		if tagMatches(c.r.Header.Get("If-None-Match"), tag) {
@@ -106,8 +108,8 @@ func (c *call) encode(rep *reply, a answer, rt *route) {
 	}
 	win := c.window()
 	counted := code != http.StatusNotModified && (rt == nil || rt.pattern != "/rate_limit")
-	if counted && win.used < c.limits.max {
-		win.used++
+	if counted {
+		win.used = max(win.used, min(win.used+max(c.points, 1), c.limits.max))
 	}
 	h.Set("X-RateLimit-Limit", strconv.Itoa(c.limits.max))
 	h.Set("X-RateLimit-Remaining", strconv.Itoa(max(0, c.limits.max-win.used)))

@@ -24,6 +24,7 @@ var (
 // commit, and refuses everything else as GitHub refuses a field that it does not know. Of what it tells, answers hold
 // what was selected.
 func graphql(c *call, in graphqlRequest) (answer, error) {
+	c.points = points(in)
 	all, err := c.answerGraphQL(in)
 	if err != nil {
 		return all, err
