@@ -78,7 +78,11 @@ func briefNow(t sia.Task, room int) (s string, whole bool) {
 	if after := afterPass(t, room); after != "" {
 		return after, false
 	}
-	return nowText(t), true
+	now := nowText(t)
+	if less := strings.Replace(now, progress(t), "", 1); less != now && words(now) > room {
+		return less, false
+	}
+	return now, true
 }
 
 // briefProgress is how far the task is, what its checks say and where to look, a line each.
