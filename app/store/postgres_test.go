@@ -245,7 +245,8 @@ func TestListIsLookedUp(t *testing.T) {
 	}
 	raw := storetest.Raw(t, url)
 	if _, err := raw.ExecContext(ctx, `INSERT INTO deliveries
-		(guid, event, action, installation_id, repo, body, received_at) SELECT 'guid-' || n, 'push', '', 1, 'o/r', '', 0 FROM generate_series(1, 20000) n`); err != nil {
+		(guid, event, action, installation_id, repo, body, received_at)
+		SELECT 'guid-' || n, 'push', '', 1, 'o/r', '', 0 FROM generate_series(1, 20000) n`); err != nil {
 		t.Fatal(err)
 	}
 	query := strings.Replace(s.AmongQuery(), "?", `'["guid-7"]'`, 1)
