@@ -128,3 +128,13 @@ func headers(rows []row, i int) []string {
 	}
 	return out
 }
+
+// section is the heading in brackets that row i of a file like TOML stands below, or is.
+func section(rows []row, i int) string {
+	for ; i >= 0; i-- {
+		if strings.HasPrefix(rows[i].code, "[") {
+			return rows[i].code
+		}
+	}
+	return ""
+}
