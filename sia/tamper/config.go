@@ -43,6 +43,8 @@ var (
 		`bunfig\.toml:\s*preload|(?:maven\.config|jvm\.config|gradle\.properties):.*(?:skip|-Dtest=|ignore|` +
 		`fail-never|-fn\b|-javaagent)|package\.json:\s*"(?:(?:pre|post)test\w*"\s*:|(?:jest|mocha|vitest|ava)"\s*:\s*"(?:file|link|portal|` +
 		`git|http))|.*(?:customize\.py|\.pth):|org\.(?:junit|testng)\.)`)
+	// ownRunner begins a target of Cargo that is no test.
+	ownRunner = lazyregexp.New(`^\[\[(?:bench|example)\]\]`)
 	shadow    = lazyregexp.New(`(?i)^(?:(?:src|lib|tests?)/)?(?:_?pytest|unittest|pluggy|nose2?|coverage|tox|mocha|jest|` +
 		`vitest|rspec|minitest|phpunit|junit|xunit)(?:\.(?:py|[cm]?js|ts|rb|php|sh)|/__(?:init|main)__\.py|/(?:index|` +
 		`package)\.\w+|/autorun\.rb)$|^(?:.*/)?node_modules/|(?:^|/)(?:(?:site|user)customize\.py|pytest\.ini|` +
@@ -85,6 +87,7 @@ func (d *setting) configAdded(i int, r *row) {
 		d.report(DisabledCheck, r, "a failure of checks is let pass")
 	case d.linter:
 		d.report(ChangedUpkeep, r, "what linters look at was changed")
+	case d.name == "cargo.toml" && ownRunner.MatchString(in):
 	case d.choice(r.code), slices.ContainsFunc(above, d.choice), chosenWithin(r.code, above):
 		d.report(DisabledCheck, r, "tests are left out, or selected in another way")
 	case d.runner, covers.MatchString(r.code), slices.ContainsFunc(above, covers.MatchString):
