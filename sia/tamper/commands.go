@@ -25,8 +25,9 @@ var (
 	// narrows is an option by which less runs, or other code before the tests, widens one without which less does.
 	narrows = lazyregexp.New(`^(?:-(?:run|skip|short|list|exec|toolexec|overlay|k|m|t|x|n|r|p)(?:=.*)?|--(?:ignore\S*|` +
 		`deselect|skip\S*|exclude\S*|no-\S+|test\w*Pattern\S*|grep|fgrep|invert|co|collect-only|dry-run|lib|filter\S*|` +
-		`only\S*|tests?-\S+|help|version|list\S*|tag\S*|pattern|max-?fail\S*|shard\S*|changed\S*|related\S*|findRelatedTests|doc|bins?|spec|lf|last-failed|` +
-		`sw|if-present|passWithNoTests|require|import|loader|bootstrap)(?:=.*)?|-D(?:skip|test=|maven\.test)\S*)$`)
+		`only\S*|tests?-\S+|help|version|list\S*|tag\S*|pattern|max-?fail\S*|shard\S*|changed\S*|related\S*|` +
+		`findRelatedTests|doc|bins?|spec|lf|last-failed|sw|if-present|passWithNoTests|require|import|loader|` +
+		`bootstrap)(?:=.*)?|-D(?:skip|test=|maven\.test)\S*)$`)
 	widens = lazyregexp.New(`^(?:-race|--(?:all\S*|workspace|strict\S*|fail\S*|max-warnings\S*|cov\S*|check|tests|ci|` +
 		`runInBand)|-[DW]\S*|-count\S*)$`)
 )

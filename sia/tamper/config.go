@@ -38,11 +38,11 @@ var (
 	// standIn is a line, behind its file's name, with which another program runs the tests, or
 	// other code is in the place of theirs; shadow a new file that does so, or is loaded unasked.
 	standIn = lazyregexp.New(`(?i)^(?:\.npmrc:\s*(?:script-?shell|shell|node-options)\s*=|go\.(?:mod|work):.*=>|` +
-		`\.yarnrc.*:\s*(?:yarn-?path|plugins|script-shell)\b|config(?:\.toml)?:(?:.*\.)?\s*(?:runner|rustc-` +
-		`(?:workspace-)?wrapper|linker|test)\s*=|(?:pyproject\.toml|setup\.(?:cfg|py)):.*\bpytest11\b|` +
-		`bunfig\.toml:\s*preload|(?:maven\.config|jvm\.config|gradle\.properties):.*(?:skip|-Dtest=|ignore|` +
-		`fail-never|-fn\b|-javaagent)|package\.json:\s*"(?:(?:pre|post)test\w*"\s*:|(?:jest|mocha|vitest|ava)"\s*:\s*"(?:file|link|portal|` +
-		`git|http))|.*(?:customize\.py|\.pth):|org\.(?:junit|testng)\.)`)
+		`\.yarnrc.*:\s*(?:yarn-?path|plugins|script-shell)\b|config(?:\.toml)?:(?:.*\.)?\s*(?:runner|` +
+		`rustc-(?:workspace-)?wrapper|linker|test)\s*=|(?:pyproject\.toml|setup\.(?:cfg|py)):.*\bpytest11\b|` +
+		`bunfig\.toml:\s*preload|(?:maven\.config|jvm\.config|gradle\.properties):.*(?:skip|-Dtest=|ignore|fail-never|` +
+		`-fn\b|-javaagent)|package\.json:\s*"(?:(?:pre|post)test\w*"\s*:|(?:jest|mocha|vitest|ava)"\s*:\s*"(?:file|link|` +
+		`portal|git|http))|.*(?:customize\.py|\.pth):|org\.(?:junit|testng)\.)`)
 	// ownRunner begins a target of Cargo that is no test.
 	ownRunner = lazyregexp.New(`^\[\[(?:bench|example)\]\]`)
 	shadow    = lazyregexp.New(`(?i)^(?:(?:src|lib|tests?)/)?(?:_?pytest|unittest|pluggy|nose2?|coverage|tox|mocha|jest|` +
