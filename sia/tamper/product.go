@@ -27,10 +27,10 @@ var (
 	testVariable = lazyregexp.New(`(?:^|[^A-Za-z0-9])(?:[A-Z0-9]+_)*(?:TESTS?|TESTING|CI|SPEC|UNITTEST|GITHUB_ACTIONS|` +
 		`TRAVIS|CIRCLECI|BUILDKITE|JENKINS_URL|TEAMCITY_VERSION|TF_BUILD|APPVEYOR|NEXTEST)(?:_[A-Z0-9]+)*(?:[^A-Za-z0-9]|` +
 		`$)|["'](?:ci|is_?test|tests?|testing)["']|\b[A-Z]+_ENV\b.*['"]:?test|java\.class\.path|sun\.java\.command`)
-	// stack is where code asks what called it, and testWord a text that it would find there.
+	// stack is where code asks what called it, and testWord a text that it would find there, unless it is hidden.
 	stack = lazyregexp.New(`\bruntime\.Callers?\(|\bdebug\.Stack\(|\binspect\.(?:stack|currentframe)\(|` +
-		`\bsys\._getframe\(|\bextract_stack\(|\bError\(\)\.stack\b|\bcaptureStackTrace\(|\bBacktrace::|\bgetStackTrace\(|` +
-		`\bcaller(?:_locations)?\b|\bdebug_backtrace\(`)
+		`\bsys\._getframe\(|\b(?:extract|format|walk)_stack\(|\bError\(\)\.stack\b|\bcaptureStackTrace\(|\bBacktrace::|` +
+		`\bgetStackTrace\(|\bcaller(?:_locations)?\b|\bdebug_backtrace\(`)
 	testWord = lazyregexp.New(`["'\x60/][^"'\x60]*(?i:test|spec)`)
 	// reaches is code that loads a runner, or puts something in the place of a runner's or of its assertions.
 	reaches = lazyregexp.New(`^\s*(?:import|from)\s+(?:_?pytest|unittest|pluggy)\b|\bfrom\s+['"](?:node:test|vitest|` +
@@ -102,6 +102,9 @@ func (c *Change) product(moved map[string]bool) []Finding {
 			kind, why = ChangedExpectation, "the code says which values are the same to an assertion"
 		case hard.MatchString(row.code), (top || atEnd.MatchString(row.code)) && exits.MatchString(row.code):
 			why = "the process ends as if all was well"
+		case slices.ContainsFunc(stack.FindAllString(row.code, -1), // elsewhere than in Ruby, a caller is anything
+			func(m string) bool { return m != "caller" || r.lang == &ruby }):
+			kind, why = ChangedExpectation, "the code asks what calls it"
 		}
 		if why != "" && !(strings.HasPrefix(why, "the code asks") && moved[spelling(row.raw)]) {
 			out = append(out, Finding{kind, c.Path, row.n, quoted(row.raw), why})
