@@ -1,6 +1,7 @@
 package tamper
 
 import (
+	"path"
 	"slices"
 	"strings"
 
@@ -48,6 +49,10 @@ var (
 		`\bexit!|\bexitCode\s*=\s*0`)
 	// loaded begins what Go runs before main.
 	loaded = lazyregexp.New(`^func\s+init\(\)|^var\s+\w+.*=\s*func\(`)
+	// writes is a call that changes files, literal a path in quotes.
+	writes = lazyregexp.New(`(?i)(?:write|remove|unlink|rename|delete|rmtree|truncate|create|copy|move)\w*(?:\s*\(|\s+['"])|` +
+		`\bopen\([^)]*,\s*(?:mode=)?["'][wax]|<(?:delete|copy|move|replace)\b`)
+	literal = lazyregexp.New(`["'\x60]([\w./*{}$@\-]+)["'\x60]`)
 	// programs are folders with programs of their own, which tests don't load.
 	programs = lazyregexp.New(`(?i)(?:^|/)(?:bin|scripts?|tools?|examples?|docs?|bench(?:es|marks?)?|build|ci|hack|` +
 		`\.github)/`)
@@ -111,4 +116,34 @@ func (c *Change) product(moved map[string]bool) []Finding {
 		}
 	}
 	return out
+}
+
+// writesTests reports code that changes files of tests: it may run before them, as build scripts and conftest.py do.
+func (c *Change) writesTests(moved map[string]bool) []Finding {
+	r := roleOf(c.Path)
+	if r.lang == nil && !r.config || r.test && path.Base(c.Path) != "conftest.py" || shown.MatchString(c.Path) {
+		return nil
+	}
+	var at *row
+	named := false
+	_, rows := c.sides()
+	for i := range rows {
+		n := &rows[i]
+		if n.fixed || note.MatchString(n.raw) || moved[spelling(n.raw)] {
+			continue
+		}
+		changes := writes.MatchString(n.raw)
+		if changes && at == nil {
+			at = n
+		}
+		for _, m := range literal.FindAllStringSubmatch(n.raw, -1) {
+			// A folder is one where it stands beside the call alone, for many things have such names.
+			folder := changes && path.Ext(m[1]) == "" && roleOf(path.Join(m[1], "x.py")).test
+			named = named || folder || roleOf(m[1]).test
+		}
+	}
+	if at == nil || !named {
+		return nil
+	}
+	return []Finding{{SkippedTest, c.Path, at.n, quoted(at.raw), "the code changes files, and names tests"}}
 }

@@ -31,6 +31,7 @@ func Find(changes []Change, protected []string, everywhere ...string) []Finding 
 	for i := range changes {
 		c := &changes[i]
 		out = append(out, c.product(moved)...)
+		out = append(out, c.writesTests(moved)...)
 		out = append(out, c.expectedOutput()...)
 		out = append(out, c.protectedBy(named)...)
 		if !roleOf(c.Path).ci {
