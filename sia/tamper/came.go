@@ -1,6 +1,8 @@
 package tamper
 
 import (
+	"cmp"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -36,6 +38,8 @@ func (d *diffed) came() {
 			}
 			d.report(kind, r, why)
 		case !old:
+		case d.shadows(i):
+			d.report(LoosenedAssertion, r, "assertions call this in the place of what they called")
 		case swallows.MatchString(r.code):
 			d.report(LoosenedAssertion, r, "a failure is let pass")
 		case r.says != nil && r.says.kind == assertion && (environment.MatchString(r.code) || always.MatchString(r.code)):
@@ -155,6 +159,32 @@ func (d *diffed) lessened(i int) (kind FindingKind, why string) {
 		break
 	}
 	return "", ""
+}
+
+// declares gives a name to something, where that is no function.
+var declares = lazyregexp.New(`\bmacro_rules!\s*(\w+)|^\s*#\s*define\s+(\w+)|` +
+	`^\s*(?:(?:export\s+)?(?:const|let|var|val)\s+|(?:\w+\.)*)(\w+)\s*:?=[^=>~]`)
+
+// declared is the name that a row declares.
+func (r *row) declared() string { return cmp.Or(r.function, firstGroup(declares, r.bare)) }
+
+// shadows reports whether a row declares an assertion that was not there before, and by the name of which others that
+// stand in its scope assert.
+func (d *diffed) shadows(i int) bool {
+	r, rows := &d.new.rows[i], d.new.rows
+	name := r.declared()
+	if name == "" || !asserts.MatchString(name+"(") || d.functions[name] ||
+		slices.ContainsFunc(d.old.rows, func(o row) bool { return o.declared() == name }) {
+		return false
+	}
+	if r.scope != nil {
+		rows = rows[r.scope.decl:r.scope.end]
+	}
+	name = regexp.QuoteMeta(name)
+	call := regexp.MustCompile(`\b` + name + `!?\s*\(|^\s*` + name + `[ .]`)
+	return slices.ContainsFunc(rows, func(o row) bool {
+		return o.fixed && o.says != nil && o.says.kind == assertion && call.MatchString(o.bare)
+	})
 }
 
 // opens reports a block that came around assertions which were there before.

@@ -50,8 +50,8 @@ var (
 	// loaded begins what Go runs before main.
 	loaded = lazyregexp.New(`^func\s+init\(\)|^var\s+\w+.*=\s*func\(`)
 	// writes is a call that changes files, literal a path in quotes.
-	writes = lazyregexp.New(`(?i)(?:write|remove|unlink|rename|delete|rmtree|truncate|create|copy|move)\w*(?:\s*\(|\s+['"])|` +
-		`\bopen\([^)]*,\s*(?:mode=)?["'][wax]|<(?:delete|copy|move|replace)\b`)
+	writes = lazyregexp.New(`(?i)(?:write|remove|unlink|rename|delete|rmtree|truncate|create|copy|move)\w*(?:\s*\(|` +
+		`\s+['"])|\bopen\([^)]*,\s*(?:mode=)?["'][wax]|<(?:delete|copy|move|replace)\b`)
 	literal = lazyregexp.New(`["'\x60]([\w./*{}$@\-]+)["'\x60]`)
 	// programs are folders with programs of their own, which tests don't load.
 	programs = lazyregexp.New(`(?i)(?:^|/)(?:bin|scripts?|tools?|examples?|docs?|bench(?:es|marks?)?|build|ci|hack|` +
