@@ -25,7 +25,7 @@ type Hunk struct {
 // globs that a repository names, and of which any change asks a person, and those that are protected everywhere,
 // where upkeep of workflows asks the reviewer. Sorted by path and line, at most 200.
 func Find(changes []Change, protected []string, everywhere ...string) []Finding {
-	out := slices.Concat(tests(changes), settings(changes))
+	out := slices.Concat(tests(changes), settings(changes), unlisted(changes))
 	named, always := newGuard(protected), newGuard(everywhere)
 	moved := removed(changes)
 	for i := range changes {
