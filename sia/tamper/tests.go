@@ -180,7 +180,11 @@ func (d *diffed) gone() {
 		case c.kind == datum:
 			d.report(ChangedExpectation, d.instead(c), "data that a test compares with was changed")
 		case surplus > 0:
-			d.report(LoosenedAssertion, c.line(), "an assertion is gone, and fewer came than went")
+			r, why := c.line(), "an assertion is gone, and fewer came than went"
+			if r.fixed {
+				r, why = &d.new.rows[r.twin], "an assertion does not count any more"
+			}
+			d.report(LoosenedAssertion, r, why)
 		default:
 			d.report(ChangedExpectation, d.instead(c), "an assertion was changed")
 		}
