@@ -1,6 +1,8 @@
 package tamper
 
 import (
+	"cmp"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -36,6 +38,8 @@ func (d *diffed) came() {
 			}
 			d.report(kind, r, why)
 		case !old:
+		case d.shadows(i):
+			d.report(LoosenedAssertion, r, "assertions call this in the place of what they called")
 		case swallows.MatchString(r.code):
 			d.report(LoosenedAssertion, r, "a failure is let pass")
 		case r.says != nil && r.says.kind == assertion && (environment.MatchString(r.code) || always.MatchString(r.code)):
@@ -107,7 +111,81 @@ var (
 	callback = lazyregexp.New(`=>\s*[{(]?\s*$|\bfunc(?:tion)?\b.*\{\s*$|->\s*\{?\s*$|\bdo(?:\s*\|.*\|)?\s*$|\{\s*\|.*\|` +
 		`\s*$|\bdef\b`)
 	closes = lazyregexp.New(`^\s*(?:\}|end\b|except\b|finally\b|rescue\b|ensure\b|else\b|elif\b|elsif\b|#\s*e)`)
+	// loops begins a block that runs for each of something, variables is what of that names the one at hand,
+	// and cuts takes less of what there is.
+	loops     = lazyregexp.New(`^\s*(?:for|foreach|while|until)\b|\.(?:forEach|for_each|each(?:_\w+)?)\b|\bparametrize\(`)
+	variables = lazyregexp.New(`^\s*(?:for(?:each)?|while|until)\b(?:[^;]*?(?:\b(?:in|of|range)\b|\s:\s))?|` +
+		`\.(?:forEach|for_each|each(?:_\w+)?)\s*(?:\(\s*(?:\w+\s+)?(?:\(?[\w\s,{}\[\]:]*\)?\s*=>|\w*\s*\(|&?\|)|` +
+		`\{|do\b).*|\sas\s+\$.*|[{:]\s*$`)
+	cuts = lazyregexp.New(`\[[^\[\]]*(?::|\.\.)[^\[\]]*\]|(?i:\.(?:slice|filter|take|skip|limit|first|last|drop|select|` +
+		`reject|where|sublist|head|tail|sample)\w*\b)|\b(?:islice|filter)\(|\bif\b|\[\s*\]\s*(?:[);,.]|$)|\{\s*\}|` +
+		`\b(?:0|nil|None|null|(?i:empty)\w*)\b`)
+	names = lazyregexp.New(`[\pL_]\w+\(?`) // and calls; one letter is a counter
 )
+
+// lessened says what a loop goes over that came in the place of another one.
+func (d *diffed) lessened(i int) (kind FindingKind, why string) {
+	above, nth := i-1, 0
+	for ; above >= 0 && !d.new.rows[above].fixed; above-- {
+		if loops.MatchString(d.new.rows[above].bare) {
+			nth++
+		}
+	}
+	at := 0
+	if above >= 0 {
+		at = d.new.rows[above].twin + 1
+	}
+	for ; at < len(d.old.rows) && !d.old.rows[at].fixed; at++ {
+		if !loops.MatchString(d.old.rows[at].bare) {
+			continue
+		} else if nth--; nth >= 0 {
+			continue
+		}
+		was := variables.ReplaceAllString(d.old.rows[at].bare, "")
+		is := variables.ReplaceAllString(d.new.rows[i].bare, "")
+		had, has := names.FindAllString(was, -1), names.FindAllString(is, -1)
+		other := slices.ContainsFunc(has, func(w string) bool { return w[len(w)-1] == '(' && !slices.Contains(had, w) })
+		for _, w := range had { // what was not renamed
+			other = other || !slices.Contains(has, w) && slices.ContainsFunc(d.new.rows, func(r row) bool {
+				return r.scope == d.new.rows[i].scope && slices.Contains(names.FindAllString(r.bare, -1), w)
+			})
+		}
+		switch {
+		case len(cuts.FindAllString(is, -1)) > len(cuts.FindAllString(was, -1)):
+			return LoosenedAssertion, "a loop around assertions goes over less"
+		case other:
+			return ChangedExpectation, "a loop around assertions goes over something else"
+		}
+		break
+	}
+	return "", ""
+}
+
+// declares gives a name to something, where that is no function.
+var declares = lazyregexp.New(`\bmacro_rules!\s*(\w+)|^\s*#\s*define\s+(\w+)|` +
+	`^\s*(?:(?:export\s+)?(?:const|let|var|val)\s+|(?:\w+\.)*)(\w+)\s*:?=[^=>~]`)
+
+// declared is the name that a row declares.
+func (r *row) declared() string { return cmp.Or(r.function, firstGroup(declares, r.bare)) }
+
+// shadows reports whether a row declares an assertion that was not there before, and by the name of which others that
+// stand in its scope assert.
+func (d *diffed) shadows(i int) bool {
+	r, rows := &d.new.rows[i], d.new.rows
+	name := r.declared()
+	if name == "" || !asserts.MatchString(name+"(") || d.functions[name] ||
+		slices.ContainsFunc(d.old.rows, func(o row) bool { return o.declared() == name }) {
+		return false
+	}
+	if r.scope != nil {
+		rows = rows[r.scope.decl:r.scope.end]
+	}
+	name = regexp.QuoteMeta(name)
+	call := regexp.MustCompile(`\b` + name + `!?\s*\(|^\s*` + name + `[ .]`)
+	return slices.ContainsFunc(rows, func(o row) bool {
+		return o.fixed && o.says != nil && o.says.kind == assertion && call.MatchString(o.bare)
+	})
+}
 
 // opens reports a block that came around assertions which were there before.
 func (d *diffed) opens(i int) {
@@ -121,10 +199,14 @@ func (d *diffed) opens(i int) {
 		why = "a failure of an assertion may be caught"
 	case condition.MatchString(r.bare) && r.says == nil:
 		why = "an assertion counts only under a condition"
+	case loops.MatchString(r.bare):
+		if kind, why = d.lessened(i); why == "" {
+			return
+		}
 	default:
 		return
 	}
-	for j, seen := i, 0; j < len(rows) && seen < 8; j++ {
+	for j, seen := i, 0; j < len(rows) && seen < 20; j++ {
 		t := &rows[j]
 		if j > i && !t.empty() && (t.indent < r.indent || t.indent == r.indent && closes.MatchString(t.bare)) {
 			return

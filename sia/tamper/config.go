@@ -23,7 +23,7 @@ var (
 		`runner)["']?\s*[:=]`)
 	// within begins a runner's settings in a file that says other things too; chosenIn is one of those.
 	within   = lazyregexp.New(`^\s*["']?(?:test|jest|ava|mocha|vitest)["']?\s*:\s*\{`)
-	chosenIn = lazyregexp.New(`^\s*["']?(?:include|files|exclude|ignore|spec|grep|invert|roots)["']?\s*:`)
+	chosenIn = lazyregexp.New(`^\s*["']?(?:include|files?|require|import|exclude|ignore|spec|grep|invert|roots)["']?\s*:`)
 	// leavesOut is a setting without which more runs, includes one without which less does.
 	leavesOut = lazyregexp.New(`(?i)ignore|exclude|invert|norecurse|skip|retries|false|disabled`)
 	includes  = lazyregexp.New(`useJUnitPlatform|surefire|failsafe|jacocoTestCoverageVerification|<class name=|` +
@@ -38,11 +38,14 @@ var (
 	// standIn is a line, behind its file's name, with which another program runs the tests, or
 	// other code is in the place of theirs; shadow a new file that does so, or is loaded unasked.
 	standIn = lazyregexp.New(`(?i)^(?:\.npmrc:\s*(?:script-?shell|shell|node-options)\s*=|go\.(?:mod|work):.*=>|` +
-		`\.yarnrc.*:\s*(?:yarn-?path|plugins|script-shell)\b|config(?:\.toml)?:\s*(?:runner|rustc-(?:workspace-)?wrapper|` +
-		`linker|test)\s*=|(?:maven\.config|jvm\.config|gradle\.properties):.*(?:skip|-Dtest=|ignore|fail-never|-fn\b|` +
-		`-javaagent)|package\.json:\s*"(?:(?:pre|post)test\w*"\s*:|(?:jest|mocha|vitest|ava)"\s*:\s*"(?:file|link|portal|` +
-		`git|http))|.*(?:customize\.py|\.pth):)`)
-	shadow = lazyregexp.New(`(?i)^(?:(?:src|lib|tests?)/)?(?:_?pytest|unittest|pluggy|nose2?|coverage|tox|mocha|jest|` +
+		`\.yarnrc.*:\s*(?:yarn-?path|plugins|script-shell)\b|config(?:\.toml)?:(?:.*\.)?\s*(?:runner|` +
+		`rustc-(?:workspace-)?wrapper|linker|test)\s*=|(?:pyproject\.toml|setup\.(?:cfg|py)):.*\bpytest11\b|` +
+		`bunfig\.toml:\s*preload|(?:maven\.config|jvm\.config|gradle\.properties):.*(?:skip|-Dtest=|ignore|fail-never|` +
+		`-fn\b|-javaagent)|package\.json:\s*"(?:(?:pre|post)test\w*"\s*:|(?:jest|mocha|vitest|ava)"\s*:\s*"(?:file|link|` +
+		`portal|git|http))|.*(?:customize\.py|\.pth):|org\.(?:junit|testng)\.)`)
+	// ownRunner begins a target of Cargo that is no test.
+	ownRunner = lazyregexp.New(`^\[\[(?:bench|example)\]\]`)
+	shadow    = lazyregexp.New(`(?i)^(?:(?:src|lib|tests?)/)?(?:_?pytest|unittest|pluggy|nose2?|coverage|tox|mocha|jest|` +
 		`vitest|rspec|minitest|phpunit|junit|xunit)(?:\.(?:py|[cm]?js|ts|rb|php|sh)|/__(?:init|main)__\.py|/(?:index|` +
 		`package)\.\w+|/autorun\.rb)$|^(?:.*/)?node_modules/|(?:^|/)(?:(?:site|user)customize\.py|pytest\.ini|` +
 		`junit-platform\.properties|xunit\.runner\.json|nextest\.toml|phpunit\.xml|(?:jest|vitest)\.(?:setup|config|` +
@@ -75,14 +78,16 @@ func chosenWithin(line string, above []string) bool {
 }
 
 func (d *setting) configAdded(i int, r *row) {
-	above := headers(d.new, i)
+	above, in := headers(d.new, i), section(d.new, i)
+	stands := func(line string) bool { return standIn.MatchString(d.name + ":" + line) }
 	switch {
-	case standIn.MatchString(d.name + ":" + r.raw):
+	case stands(r.raw), stands(in), slices.ContainsFunc(above, stands):
 		d.report(DisabledCheck, r, "tests are run by another program, or with other code")
 	case d.Status != "added" && letsPass.MatchString(r.raw) && (!makefile.MatchString(d.name) || d.checks(d.new, i)):
 		d.report(DisabledCheck, r, "a failure of checks is let pass")
 	case d.linter:
 		d.report(ChangedUpkeep, r, "what linters look at was changed")
+	case d.name == "cargo.toml" && ownRunner.MatchString(in):
 	case d.choice(r.code), slices.ContainsFunc(above, d.choice), chosenWithin(r.code, above):
 		d.report(DisabledCheck, r, "tests are left out, or selected in another way")
 	case d.runner, covers.MatchString(r.code), slices.ContainsFunc(above, covers.MatchString):

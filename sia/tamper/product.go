@@ -1,6 +1,7 @@
 package tamper
 
 import (
+	"path"
 	"slices"
 	"strings"
 
@@ -27,10 +28,10 @@ var (
 	testVariable = lazyregexp.New(`(?:^|[^A-Za-z0-9])(?:[A-Z0-9]+_)*(?:TESTS?|TESTING|CI|SPEC|UNITTEST|GITHUB_ACTIONS|` +
 		`TRAVIS|CIRCLECI|BUILDKITE|JENKINS_URL|TEAMCITY_VERSION|TF_BUILD|APPVEYOR|NEXTEST)(?:_[A-Z0-9]+)*(?:[^A-Za-z0-9]|` +
 		`$)|["'](?:ci|is_?test|tests?|testing)["']|\b[A-Z]+_ENV\b.*['"]:?test|java\.class\.path|sun\.java\.command`)
-	// stack is where code asks what called it, and testWord a text that it would find there.
+	// stack is where code asks what called it, and testWord a text that it would find there, unless it is hidden.
 	stack = lazyregexp.New(`\bruntime\.Callers?\(|\bdebug\.Stack\(|\binspect\.(?:stack|currentframe)\(|` +
-		`\bsys\._getframe\(|\bextract_stack\(|\bError\(\)\.stack\b|\bcaptureStackTrace\(|\bBacktrace::|\bgetStackTrace\(|` +
-		`\bcaller(?:_locations)?\b|\bdebug_backtrace\(`)
+		`\bsys\._getframe\(|\b(?:extract|format|walk)_stack\(|\bError\(\)\.stack\b|\bcaptureStackTrace\(|\bBacktrace::|` +
+		`\bgetStackTrace\(|\bcaller(?:_locations)?\b|\bdebug_backtrace\(`)
 	testWord = lazyregexp.New(`["'\x60/][^"'\x60]*(?i:test|spec)`)
 	// reaches is code that loads a runner, or puts something in the place of a runner's or of its assertions.
 	reaches = lazyregexp.New(`^\s*(?:import|from)\s+(?:_?pytest|unittest|pluggy)\b|\bfrom\s+['"](?:node:test|vitest|` +
@@ -48,6 +49,10 @@ var (
 		`\bexit!|\bexitCode\s*=\s*0`)
 	// loaded begins what Go runs before main.
 	loaded = lazyregexp.New(`^func\s+init\(\)|^var\s+\w+.*=\s*func\(`)
+	// writes is a call that changes files, literal a path in quotes.
+	writes = lazyregexp.New(`(?i)(?:write|remove|unlink|rename|delete|rmtree|truncate|create|copy|move)\w*(?:\s*\(|` +
+		`\s+['"])|\bopen\([^)]*,\s*(?:mode=)?["'][wax]|<(?:delete|copy|move|replace)\b`)
+	literal = lazyregexp.New(`["'\x60]([\w./*{}$@\-]+)["'\x60]`)
 	// programs are folders with programs of their own, which tests don't load.
 	programs = lazyregexp.New(`(?i)(?:^|/)(?:bin|scripts?|tools?|examples?|docs?|bench(?:es|marks?)?|build|ci|hack|` +
 		`\.github)/`)
@@ -102,10 +107,43 @@ func (c *Change) product(moved map[string]bool) []Finding {
 			kind, why = ChangedExpectation, "the code says which values are the same to an assertion"
 		case hard.MatchString(row.code), (top || atEnd.MatchString(row.code)) && exits.MatchString(row.code):
 			why = "the process ends as if all was well"
+		case slices.ContainsFunc(stack.FindAllString(row.code, -1), // elsewhere than in Ruby, a caller is anything
+			func(m string) bool { return m != "caller" || r.lang == &ruby }):
+			kind, why = ChangedExpectation, "the code asks what calls it"
 		}
 		if why != "" && !(strings.HasPrefix(why, "the code asks") && moved[spelling(row.raw)]) {
 			out = append(out, Finding{kind, c.Path, row.n, quoted(row.raw), why})
 		}
 	}
 	return out
+}
+
+// writesTests reports code that changes files of tests: it may run before them, as build scripts and conftest.py do.
+func (c *Change) writesTests(moved map[string]bool) []Finding {
+	r := roleOf(c.Path)
+	if r.lang == nil && !r.config || r.test && path.Base(c.Path) != "conftest.py" || shown.MatchString(c.Path) {
+		return nil
+	}
+	var at *row
+	named := false
+	_, rows := c.sides()
+	for i := range rows {
+		n := &rows[i]
+		if n.fixed || note.MatchString(n.raw) || moved[spelling(n.raw)] {
+			continue
+		}
+		changes := writes.MatchString(n.raw)
+		if changes && at == nil {
+			at = n
+		}
+		for _, m := range literal.FindAllStringSubmatch(n.raw, -1) {
+			// A folder is one where it stands beside the call alone, for many things have such names.
+			folder := changes && path.Ext(m[1]) == "" && roleOf(path.Join(m[1], "x.py")).test
+			named = named || folder || roleOf(m[1]).test
+		}
+	}
+	if at == nil || !named {
+		return nil
+	}
+	return []Finding{{SkippedTest, c.Path, at.n, quoted(at.raw), "the code changes files, and names tests"}}
 }

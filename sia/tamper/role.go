@@ -38,8 +38,8 @@ var (
 		`\.pre-commit-config\.ya?ml)$`)
 	runnerFile = lazyregexp.New(`(?i)^(?:\.?pytest\.ini|tox\.ini|noxfile\.py|(?:jest|vitest|karma|playwright|cypress|` +
 		`wdio|ava|nyc|stryker|web-test-runner)[.-].*|\.mocharc.*|\.nycrc.*|\.c8rc.*|\.taprc|\.rspec.*|\.coveragerc|` +
-		`\.simplecov|\.?codecov\.ya?ml|phpunit\.xml.*|junit-platform\.properties|testng.*|nextest\.toml|ctestcustom\.cmake|` +
-		`.*\.runsettings|xunit\.runner\.json)$`)
+		`\.simplecov|\.?codecov\.ya?ml|phpunit\.xml.*|junit-platform\.properties|org\.junit\..+|testng.*|nextest\.toml|` +
+		`ctestcustom\.cmake|.*\.runsettings|xunit\.runner\.json)$`)
 	linterFile = lazyregexp.New(`(?i)^(?:\.?mypy\.ini|\.flake8|\.?ruff\.toml|\.?pylintrc.*|\.bandit|\.eslint.*|` +
 		`eslint\.config\..*|biome\.jsonc?|tslint\.json|\.prettierignore|\.stylelintrc.*|checkstyle.*|pmd.*|spotbugs.*|` +
 		`detekt.*|\.rubocop.*|\.?clippy\.toml|\.?golangci\..*|staticcheck\.conf|phpstan.*|psalm.*|` +

@@ -4,6 +4,8 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	"github.com/sia-bot/sia/sia/lazyregexp"
 )
 
 // setting is a change of a file that says what checks run and how. It is read by lines alone.
@@ -125,6 +127,51 @@ func headers(rows []row, i int) []string {
 		if r := rows[j]; r.code != "" && r.indent < indent {
 			out, indent = append(out, r.code), r.indent
 		}
+	}
+	return out
+}
+
+// section is the heading in brackets that row i of a file like TOML stands below, or is.
+func section(rows []row, i int) string {
+	for ; i >= 0; i-- {
+		if strings.HasPrefix(rows[i].code, "[") {
+			return rows[i].code
+		}
+	}
+	return ""
+}
+
+var (
+	// dependency is a file of code that others wrote and a repository keeps, manifest one that lists what of that it
+	// needs. The first group is the folder of both, the second matches where they are Go's.
+	dependency = lazyregexp.New(`^((?:.*?/)?)(?:(vendor/.+\.go)|node_modules/.+)$`)
+	manifest   = lazyregexp.New(`^((?:.*?/)?)(?:(go\.(?:mod|sum|work)|vendor/modules\.txt)|package\.json|` +
+		`[\w.\-]*lock[\w.\-]*)$`)
+)
+
+// unlisted reports dependencies that a repository keeps and that changed while what lists them did not: tests would run
+// with other code than it says. A list of what is kept that is new says nothing.
+func unlisted(changes []Change) []Finding {
+	type place struct {
+		root   string
+		golang bool
+	}
+	listed := map[place]bool{}
+	for i := range changes {
+		if m := manifest.FindStringSubmatch(changes[i].Path); m != nil &&
+			(changes[i].Status != "added" || path.Base(changes[i].Path) != "modules.txt") {
+			listed[place{m[1], m[2] != ""}] = true
+		}
+	}
+	var out []Finding
+	for i := range changes {
+		c := &changes[i]
+		m := dependency.FindStringSubmatch(c.Path)
+		if m == nil || roleOf(c.Path).fixture || listed[place{m[1], m[2] != ""}] {
+			continue
+		}
+		listed[place{m[1], m[2] != ""}] = true // one finding says it
+		out = append(out, c.places(DisabledCheck, "a dependency was changed, and what lists it was not")[:1]...)
 	}
 	return out
 }

@@ -25,12 +25,13 @@ type Hunk struct {
 // globs that a repository names, and of which any change asks a person, and those that are protected everywhere,
 // where upkeep of workflows asks the reviewer. Sorted by path and line, at most 200.
 func Find(changes []Change, protected []string, everywhere ...string) []Finding {
-	out := slices.Concat(tests(changes), settings(changes))
+	out := slices.Concat(tests(changes), settings(changes), unlisted(changes))
 	named, always := newGuard(protected), newGuard(everywhere)
 	moved := removed(changes)
 	for i := range changes {
 		c := &changes[i]
 		out = append(out, c.product(moved)...)
+		out = append(out, c.writesTests(moved)...)
 		out = append(out, c.expectedOutput()...)
 		out = append(out, c.protectedBy(named)...)
 		if !roleOf(c.Path).ci {

@@ -9,13 +9,16 @@ type diffed struct {
 	old, new *side
 	went     map[string]bool // the lines that are gone, by their spelling
 	knew     map[*scope]bool // what was there before, as far as it was asked
-	findings []Finding
+	// functions are the names of those whose declarations are gone anywhere in the change set.
+	functions map[string]bool
+	findings  []Finding
 }
 
 // tests reports what a change set did to tests.
 func tests(changes []Change) []Finding {
 	var all []*diffed
 	var out []Finding
+	functions := map[string]bool{}
 	for i := range changes {
 		c := &changes[i]
 		was, is := roleOf(c.before()), roleOf(c.Path)
@@ -39,7 +42,7 @@ func tests(changes []Change) []Finding {
 			}
 			continue
 		}
-		d := &diffed{Change: c, was: was, is: is, went: map[string]bool{}, knew: map[*scope]bool{}}
+		d := &diffed{Change: c, was: was, is: is, went: map[string]bool{}, functions: functions, knew: map[*scope]bool{}}
 		old, new := c.sides()
 		d.old = newSide(l, old, nil)
 		d.new = newSide(l, new, d.old)
@@ -48,6 +51,7 @@ func tests(changes []Change) []Finding {
 		for i := range old {
 			if !old[i].fixed {
 				d.went[spelling(old[i].raw)] = true
+				functions[old[i].function] = true
 			}
 		}
 		all = append(all, d)
@@ -176,7 +180,11 @@ func (d *diffed) gone() {
 		case c.kind == datum:
 			d.report(ChangedExpectation, d.instead(c), "data that a test compares with was changed")
 		case surplus > 0:
-			d.report(LoosenedAssertion, c.line(), "an assertion is gone, and fewer came than went")
+			r, why := c.line(), "an assertion is gone, and fewer came than went"
+			if r.fixed {
+				r, why = &d.new.rows[r.twin], "an assertion does not count any more"
+			}
+			d.report(LoosenedAssertion, r, why)
 		default:
 			d.report(ChangedExpectation, d.instead(c), "an assertion was changed")
 		}
