@@ -39,7 +39,7 @@ type localRun struct {
 	diagnosed int    // diagnoses that were told
 	attempt   int    // the last one that was told of
 	turns     toldTurns
-	calls     int       // of tools, by the model in all attempts
+	calls     int       // of tools, by the model in all attempts, and turns of a command
 	talk      int       // turns of the model's that called none
 	asked     string    // the last question that was asked
 	answered  time.Time // when it was answered

@@ -197,10 +197,15 @@ func (r *localRun) tellTurns(t sia.Task, a *sia.Attempt) error {
 			r.turns.run = turn.Run
 			r.progress("  %s", text.Clip(cli.Plain(toldRun(a, turn.Run)), 160))
 		}
-		if r.calls += len(turn.Calls); len(turn.Calls) == 0 {
+		command := t.Settings.Agent.Kind == "command"
+		switch {
+		case command: // whatever it prints, it works
+			r.calls++
+		case len(turn.Calls) == 0:
 			r.talk++
 		}
-		r.progress("%s", text.Clip(cli.Plain(toldTurn(turn)), 160))
+		r.calls += len(turn.Calls)
+		r.progress("%s", text.Clip(cli.Plain(toldTurn(turn, command)), 160))
 	}
 	return nil
 }
@@ -226,10 +231,15 @@ func toldCalls(turn agent.Turn) string {
 	return strings.Join(did, ", ")
 }
 
-// toldTurn is a turn of the model's in one line.
-func toldTurn(turn agent.Turn) string {
+// toldTurn is a turn of the model's, or of a command's, in one line.
+func toldTurn(turn agent.Turn, command bool) string {
 	said := fmt.Sprintf("  turn %d: %s", turn.Number, toldCalls(turn))
-	if len(turn.Calls) == 0 {
+	switch {
+	case len(turn.Calls) > 0:
+	case command:
+		printed := strings.TrimSpace(turn.Text)
+		said = fmt.Sprintf("  turn %d: %s", turn.Number, text.OneLine(printed[strings.LastIndexByte(printed, '\n')+1:]))
+	default:
 		said = fmt.Sprintf("  turn %d called no tool, and says: %s", turn.Number, text.OneLine(turn.Text))
 	}
 	if tests := turn.Tests(); tests != "" {
