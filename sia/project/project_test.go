@@ -49,6 +49,8 @@ func said(p project.Project) string {
 
 func TestLook(t *testing.T) {
 	const npm, goHosts, py = "registry.npmjs.org", "proxy.golang.org, sum.golang.org", "pypi.org, files.pythonhosted.org"
+	const each = "find . -name go.mod -not -path '*/testdata/*' -not -path '*/vendor/*' -not -path '*/.*/*' -execdir sh -c "
+	const testEach = each + `'p=$(go list ./...) && { test -z "$p" || go test $p; }' {} +`
 	script := `{"scripts":{"test":"jest"},"devDependencies":{"jest":"1"}}`
 	for _, c := range []struct {
 		name, want string
@@ -61,6 +63,15 @@ func TestLook(t *testing.T) {
 			map[string]string{"go.mod": "module x\nrequire y v1.0.0\n"}},
 		{"Go workspace", "Go/go modules; go mod download; go list -m -f '{{.Dir}}/...' | xargs go test; ; " + goHosts,
 			map[string]string{"go.work": "use ./a\n", "a/go.mod": "module a\n"}},
+		{"Go workspace with a module at its top",
+			"Go/go modules; go mod download; go list -m -f '{{.Dir}}/...' | xargs go test; ; " + goHosts,
+			map[string]string{"go.mod": "module x\n", "go.work": "use (\n.\n./a\n)\n", "a/go.mod": "module a\n"}},
+		{"Go modules below", "Go/go modules; " + each + "'go mod download' {} +; " + testEach + "; ; " + goHosts,
+			map[string]string{"go.mod": "module x\n", "a/go.mod": "module a\n", "b/c": ""}},
+		{"Go modules further below", "Go/go modules; " + each + "'go mod download' {} +; " + testEach + "; ; " + goHosts,
+			map[string]string{"go.mod": "module x\nreplace (\n\tx/a/b => ./a/b\n)\n", "a/b/go.mod": "module x/a/b\n"}},
+		{"Go modules that no command goes into", "Go/go modules; ; go test ./...; ; ", map[string]string{
+			"go.mod": "module x\nreplace y => ../y\n", "vendor/go.mod": "", "testdata/go.mod": "", ".tools/go.mod": ""}},
 		{"npm", "JavaScript/npm; npm ci; npm test --silent; ; " + npm,
 			map[string]string{"package.json": script, "package-lock.json": "{}"}},
 		{"npm without a lock", "JavaScript/npm; npm install --no-package-lock; npm test --silent; ; " + npm,
@@ -105,6 +116,12 @@ func TestLook(t *testing.T) {
 			map[string]string{"pyproject.toml": "[project\n", "tests/a.py": ""}},
 		{"Rust", "Rust/cargo; cargo fetch; cargo test --offline; ; index.crates.io, static.crates.io",
 			map[string]string{"Cargo.toml": "[workspace]\n"}},
+		{"Cargo workspace with a package at its top",
+			"Rust/cargo; cargo fetch; cargo test --workspace --offline; ; index.crates.io, static.crates.io",
+			map[string]string{"Cargo.toml": "[package]\nname = 'x'\n[workspace]\nmembers = ['a']\n"}},
+		{"Cargo workspace that says what is tested",
+			"Rust/cargo; cargo fetch; cargo test --offline; ; index.crates.io, static.crates.io",
+			map[string]string{"Cargo.toml": "[package]\nname = 'x'\n[workspace]\ndefault-members = ['.']\n"}},
 		{"Maven", "Java/maven; mvn -q dependency:go-offline; mvn -q -o test; ; repo.maven.apache.org",
 			map[string]string{"pom.xml": "<project/>"}},
 		{"Maven with a wrapper", "Java/maven; ./mvnw -q dependency:go-offline; ./mvnw -q -o test; ; repo.maven.apache.org",
@@ -157,6 +174,7 @@ func FuzzLook(f *testing.F) {
 		{"pyproject.toml": "[project.optional-dependencies]\ntesting=1"},
 		{"pyproject.toml": "[project.optional-dependencies]\ndev=1"},
 		{"Makefile": "test:"}, {"Makefile": "check:"}, {"go.mod": "require x"},
+		{"go.mod": "replace x => ./y"},
 	} {
 		for _, line := range strings.SplitAfter(fmt.Sprintf("%+v", commands(look(files))), "}") {
 			known[strings.Trim(line, "[ ]")] = true
