@@ -129,6 +129,8 @@ func TestLook(t *testing.T) {
 		{"make", "; ; make check; ; ", map[string]string{"Makefile": "test := 1\ncheck: all\n"}},
 		{"several", "Go/go modules, JavaScript/npm; npm ci; go test ./...; npm test --silent, make test; " + npm,
 			map[string]string{"go.mod": "module x\n", "package.json": script, "package-lock.json": "{}", "Makefile": "test:\n"}},
+		{"linters of another language", "Go/go modules, Python/pip; ; go test ./...; make test; ",
+			map[string]string{"go.mod": "module x\n", "requirements.txt": "codespell==2.4.3\n", "Makefile": "test:\n"}},
 		{"one too large to read", "; ; ; ; ", map[string]string{"go.mod": strings.Repeat("/", project.MaxFile+1)}},
 	} {
 		p := look(c.files)
