@@ -97,7 +97,7 @@ func (c *tamperCmd) looker(e *cli.Env) (*evidence.Looker, error) {
 	if c.Tests == "" {
 		return nil, nil //nolint:nilnil // that none is wanted is an answer
 	}
-	box, err := replaySandbox(e.Ctx, e.Logger)
+	box, err := replaySandbox(e.Ctx, e.Logger, tellCompiling(e))
 	if err != nil {
 		return nil, err
 	}
@@ -140,7 +140,7 @@ func (c *tamperCmd) report(e *cli.Env, git localGit, looker *evidence.Looker, p 
 
 // run runs the tests that a difference can reach.
 func (c *tamperCmd) run(e *cli.Env, git localGit, looker *evidence.Looker, rep *tamperReport) error {
-	w := evidence.Wanted{Repository: c.Repo,
+	w := evidence.Wanted{Repository: c.Repo, Begins: func(step string) { toldTo(e.Err, "%s\n", cli.Plain(step)) },
 		Open: func(context.Context, ...string) (*gitops.History, error) { return gitops.OpenHistory(c.Repo) }}
 	var err error
 	if w.Base, err = git.commit(e.Ctx, rep.Base); err != nil {
