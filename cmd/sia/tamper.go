@@ -11,6 +11,7 @@ import (
 	"github.com/sia-bot/sia/gitops"
 	"github.com/sia-bot/sia/sia"
 	"github.com/sia-bot/sia/sia/tamper"
+	"github.com/sia-bot/sia/sia/text"
 )
 
 // tamperCmd looks at commits of a local repository the way SIA looks at an
@@ -173,9 +174,7 @@ func (c *tamperCmd) show(e *cli.Env, rep tamperReport) error {
 	for _, s := range rep.Broken {
 		lines = append(lines, [2]string{string(tamper.Reviewer), s})
 	}
-	if rep.Evidence != nil && rep.Evidence.NotRun != "" {
-		lines = append(lines, [2]string{"not run", rep.Evidence.NotRun})
-	}
+	lines = append(lines, ranLines(rep.Evidence)...)
 	if c.Each && len(lines) > 0 {
 		fmt.Fprintln(e.Out, e.Style.Bold(rep.Head))
 	}
@@ -185,4 +184,26 @@ func (c *tamperCmd) show(e *cli.Env, rep tamperReport) error {
 		}
 	}
 	return nil
+}
+
+// ranLines are the lines about what was run, beside what asks somebody.
+func ranLines(e *sia.TestEvidence) (lines [][2]string) {
+	if e == nil {
+		return nil
+	}
+	for _, test := range e.Dropped {
+		lines = append(lines, [2]string{"dropped", test + " is gone or skipped, and passes as the base commit has it"})
+	}
+	left := e.Left
+	if e.NotRun != "" {
+		lines = append(lines, [2]string{"not run", e.NotRun})
+		left = left[min(1, len(left)):] // it has the first
+	}
+	for _, why := range left {
+		lines = append(lines, [2]string{"left out", why})
+	}
+	if e.NotRun != "" {
+		return lines
+	}
+	return append(lines, [2]string{"ran", fmt.Sprintf("%s of the base commit (%s)", text.Count(e.Tests, "test"), e.Language)})
 }
