@@ -186,10 +186,20 @@ func (p *pass) run(ctx context.Context, n treeName, groups []group, how variant)
 	if rep.Lacks(p.lang) {
 		p.missed(n, groups)
 	}
-	if p.unfetched || rep.Lacks(p.lang) { // the next look may get what could not be had now
+	if p.unfetched || rep.Lacks(p.lang) || isCut(out) { // the next look may get what could not be had now
 		return out, nil
 	}
 	return out, p.kept.save(key, out)
+}
+
+// isCut reports whether a run was ended, as one is that takes long on a busy machine.
+func isCut(runs map[string]groupRun) bool {
+	for _, r := range runs {
+		if r.Built && !r.Ran {
+			return true
+		}
+	}
+	return false
 }
 
 // treeWords are the trees as people are told of them.
