@@ -49,7 +49,8 @@ func said(p project.Project) string {
 
 func TestLook(t *testing.T) {
 	const npm, goHosts, py = "registry.npmjs.org", "proxy.golang.org, sum.golang.org", "pypi.org, files.pythonhosted.org"
-	const each = "find . -name go.mod -not -path '*/testdata/*' -not -path '*/vendor/*' -not -path '*/.*/*' -execdir sh -c "
+	const each = "find . -name go.mod -not -path '*/testdata/*' -not -path '*/vendor/*' -not -path '*/.*/*' " +
+		"-execdir sh -c "
 	const testEach = each + `'p=$(go list ./...) && { test -z "$p" || go test $p; }' {} +`
 	script := `{"scripts":{"test":"jest"},"devDependencies":{"jest":"1"}}`
 	for _, c := range []struct {
@@ -110,8 +111,26 @@ func TestLook(t *testing.T) {
 		{"make before a guess", "Python/pip; python3 -m pip install -r requirements.txt; make test; " +
 			"python3 -m pytest -q; " + py,
 			map[string]string{"requirements.txt": "pytest\n", "Makefile": "test:\n", "tests/test_a.py": ""}},
-		{"Python with uv", "Python/uv; ; python3 -m pytest -q; ; ",
-			map[string]string{"pyproject.toml": "[project]\n[tool.pytest.ini_options]\n", "uv.lock": ""}},
+		{"Python with uv", "Python/uv; command -v uv || python3 -m pip install uv, " +
+			"uv sync --frozen --offline || uv sync --frozen; uv run --no-sync python3 -m pytest -q; ; " + py,
+			map[string]string{"pyproject.toml": "[project]\n[tool.pytest.ini_options]\n[dependency-groups]\ndev=[]\n",
+				"uv.lock": ""}},
+		{"Python with uv, a group and an extra", "Python/uv; command -v uv || python3 -m pip install uv, " +
+			"uv sync --frozen --extra test --group tests --offline || uv sync --frozen --extra test --group tests; " +
+			"uv run --no-sync python3 -m pytest -q; ; " + py,
+			map[string]string{"pyproject.toml": "[project.optional-dependencies]\ntest=[]\n" +
+				"[dependency-groups]\ntests=['pytest']\n", "uv.lock": "", "tests/__init__.py": ""}},
+		{"Python with Poetry", "Python/poetry; command -v poetry || python3 -m pip install poetry, " +
+			"poetry install --no-interaction; poetry run python3 -m unittest discover -s tests; ; " + py,
+			map[string]string{"pyproject.toml": "[tool.poetry]\nname='x'\n", "poetry.lock": "", "tests/a.py": ""}},
+		{"Python with a group",
+			"Python/pip; python3 -m pip install --upgrade pip, python3 -m pip install -e . --group test; python3 -m pytest -q; ; " + py,
+			map[string]string{"pyproject.toml": "[project]\nname='x'\n[dependency-groups]\ntest=['pytest']\n",
+				"tests/__init__.py": ""}},
+		{"Python with a group and no package",
+			"Python/pip; python3 -m pip install --upgrade pip, python3 -m pip install --group dev; " +
+				"python3 -m pytest -q; ; " + py,
+			map[string]string{"pyproject.toml": "[dependency-groups]\ndev=['pytest']\n", "tests/__init__.py": ""}},
 		{"broken pyproject.toml", "Python/pip; ; python3 -m unittest discover -s tests; ; ",
 			map[string]string{"pyproject.toml": "[project\n", "tests/a.py": ""}},
 		{"Rust", "Rust/cargo; cargo fetch; cargo test --offline; ; index.crates.io, static.crates.io",
@@ -171,15 +190,21 @@ func FuzzLook(f *testing.F) {
 		{"package.json": `{"packageManager":"pnpm@9","scripts":{"test":"x"}}`},
 		{"package.json": `{"packageManager":"yarn@1","scripts":{"test":"x"}}`},
 		{"package.json": `{"packageManager":"yarn@2","scripts":{"test":"x"}}`},
-		{"pyproject.toml": "[project]\n[tool.pytest]"}, {"pyproject.toml": "[project.optional-dependencies]\ntest=1"},
-		{"pyproject.toml": "[project.optional-dependencies]\ntests=1"},
-		{"pyproject.toml": "[project.optional-dependencies]\ntesting=1"},
-		{"pyproject.toml": "[project.optional-dependencies]\ndev=1"},
 		{"Makefile": "test:"}, {"Makefile": "check:"}, {"go.mod": "require x"},
 		{"go.mod": "replace x => ./y"},
 	} {
 		for _, line := range strings.SplitAfter(fmt.Sprintf("%+v", commands(look(files))), "}") {
 			known[strings.Trim(line, "[ ]")] = true
+		}
+	}
+	names := []string{"x", "test", "tests", "testing", "dev"}
+	for _, begins := range []string{"[project]\n", "[tool.pytest]\n", "[build-system]\n"} {
+		for i := range len(names) * len(names) {
+			extra, group := names[i%len(names)], names[i/len(names)]
+			for _, line := range strings.SplitAfter(fmt.Sprintf("%+v", commands(look(map[string]string{"pyproject.toml": begins +
+				"[project.optional-dependencies]\n" + extra + "=1\n[dependency-groups]\n" + group + "=1\n"}))), "}") {
+				known[strings.Trim(line, "[ ]")] = true
+			}
 		}
 	}
 	f.Fuzz(func(t *testing.T, name, text string) {
