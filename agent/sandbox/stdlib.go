@@ -28,9 +28,10 @@ const buildGo = "go build $(go list std | grep -v internal) testing/internal/tes
 var buildGoEnv = []string{"GOCACHE=" + BuildDir + "/go", "GOFLAGS=-buildvcs=false", "GOTOOLCHAIN=local"}
 
 // Stdlib is a folder with Go's compiled standard library, laid out as build caches that are mounted at [BuildDir]; "":
-// there is none. It is compiled once for each version of Go, where no file of a repository is; one that was stopped goes
-// on the next time. Callers copy it, since commands write to build caches. An error means that ctx is over, or that the folder can't be written. A Go that can't
-// compile it gives no error: repositories then compile what they need.
+// there is none. It is compiled once for each version of Go, where no file of a repository is; one that was stopped
+// goes on the next time. Callers copy it, since commands write to build caches. An error means that ctx is over, or
+// that the folder can't be written. A Go that can't compile it gives no error: repositories then compile what they
+// need.
 func (s *Sandbox) Stdlib(ctx context.Context) (dir string, err error) {
 	if s.options.Stdlib == "" {
 		return "", nil

@@ -72,7 +72,7 @@ func TestStdlibIsCompiledOnce(t *testing.T) {
 	}
 }
 
-// TestStdlibGoesOn: that it is compiled is told, and what was compiled before somebody stopped it is not compiled again.
+// TestStdlibGoesOn: that it is compiled is told, and what somebody stopped goes on.
 func TestStdlibGoesOn(t *testing.T) {
 	kept := t.TempDir()
 	ctx, stop := context.WithCancel(t.Context())

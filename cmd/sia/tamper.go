@@ -205,5 +205,6 @@ func ranLines(e *sia.TestEvidence) (lines [][2]string) {
 	if e.NotRun != "" {
 		return lines
 	}
-	return append(lines, [2]string{"ran", fmt.Sprintf("%s of the base commit (%s)", text.Count(e.Tests, "test"), e.Language)})
+	ran := fmt.Sprintf("%s of the base commit (%s)", text.Count(e.Tests, "test"), e.Language)
+	return append(lines, [2]string{"ran", ran})
 }

@@ -124,7 +124,8 @@ func TestLook(t *testing.T) {
 			"poetry install --no-interaction; poetry run python3 -m unittest discover -s tests; ; " + py,
 			map[string]string{"pyproject.toml": "[tool.poetry]\nname='x'\n", "poetry.lock": "", "tests/a.py": ""}},
 		{"Python with a group",
-			"Python/pip; python3 -m pip install --upgrade pip, python3 -m pip install -e . --group test; python3 -m pytest -q; ; " + py,
+			"Python/pip; python3 -m pip install --upgrade pip, python3 -m pip install -e . --group test; " +
+				"python3 -m pytest -q; ; " + py,
 			map[string]string{"pyproject.toml": "[project]\nname='x'\n[dependency-groups]\ntest=['pytest']\n",
 				"tests/__init__.py": ""}},
 		{"Python with a group and no package",
@@ -201,8 +202,9 @@ func FuzzLook(f *testing.F) {
 	for _, begins := range []string{"[project]\n", "[tool.pytest]\n", "[build-system]\n"} {
 		for i := range len(names) * len(names) {
 			extra, group := names[i%len(names)], names[i/len(names)]
-			for _, line := range strings.SplitAfter(fmt.Sprintf("%+v", commands(look(map[string]string{"pyproject.toml": begins +
-				"[project.optional-dependencies]\n" + extra + "=1\n[dependency-groups]\n" + group + "=1\n"}))), "}") {
+			for _, line := range strings.SplitAfter(fmt.Sprintf("%+v", commands(look(map[string]string{
+				"pyproject.toml": begins + "[project.optional-dependencies]\n" + extra + "=1\n[dependency-groups]\n" + group +
+					"=1\n"}))), "}") {
 				known[strings.Trim(line, "[ ]")] = true
 			}
 		}
