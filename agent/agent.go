@@ -74,6 +74,9 @@ type Input struct {
 	// Nil: nothing is run. It is nil where Part is not.
 	Affected func(ctx context.Context) (TestsRun, error) `json:"-"`
 
+	// Begins is told of each command of setup, and of the one of [Commands.Run], when it begins; nil: nobody is told.
+	Begins func(command string) `json:"-"`
+
 	Hazard stuck.Hazard // when to interrupt an attempt that seems to get nowhere; the zero Hazard never does
 	Spare  bool         // the attempt goes on where Hazard says stop, and Result.Risk says so
 
@@ -82,6 +85,12 @@ type Input struct {
 	// cost is spent once. Empty: the attempt begins.
 	Saved   []Turn
 	Rebuild bool // Dir is not as the saved turns left it: their changes are made again
+}
+
+func (in Input) begins(command string) {
+	if in.Begins != nil {
+		in.Begins(command)
+	}
 }
 
 // TestsRun are the results of tests.

@@ -45,6 +45,7 @@ func (c *Commands) Run(
 		return res, "", err
 	}
 	defer runner.close()
+	in.begins(command)
 	if res, err = runner.run(ctx, command, within, out, false); err == nil && in.OnBase && failed == "" {
 		if err = runner.keepBuilt(ctx); err != nil {
 			err = runner.notKept(ctx, err)

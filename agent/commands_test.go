@@ -4,6 +4,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -29,8 +30,12 @@ func TestCommandsKeepWhatTheyBuiltOnTheBase(t *testing.T) {
 				if err := os.WriteFile(filepath.Join(dir, "go.sum"), []byte(lock), 0o600); err != nil {
 					t.Fatal(err)
 				}
-				res, failed, err := c.Run(t.Context(), agent.Input{Repo: "ada/shop", Dir: dir, OnBase: onBase, Setup: setup},
-					command, time.Minute, nil)
+				var began []string
+				res, failed, err := c.Run(t.Context(), agent.Input{Repo: "ada/shop", Dir: dir, OnBase: onBase, Setup: setup,
+					Begins: func(command string) { began = append(began, command) }}, command, time.Minute, nil)
+				if want := slices.Concat(setup, []string{command}); !slices.Equal(began, want) {
+					t.Errorf("told that %q began, want %q", began, want)
+				}
 				if err != nil || failed != "" {
 					t.Fatalf("%s: %q, %v", command, failed, err)
 				}

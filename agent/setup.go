@@ -96,7 +96,7 @@ func (w *attemptRunner) setUp(ctx context.Context, in Input, ready bool) (told, 
 		if err := w.seed(ctx); err != nil {
 			return "", "", err
 		}
-		told, err = w.runSetup(ctx, in.Setup, false)
+		told, err = w.runSetup(ctx, in, false)
 		return told, "setup with what was fetched before" + setupSuffix(told), err
 	}
 	fresh := filepath.Join(w.home, "setup")
@@ -108,7 +108,7 @@ func (w *attemptRunner) setUp(ctx context.Context, in Input, ready bool) (told, 
 	if len(w.factory.hosts) > 0 {
 		network = "with network to " + strings.Join(w.factory.hosts, ", ")
 	}
-	told, err = w.runSetup(ctx, in.Setup, true)
+	told, err = w.runSetup(ctx, in, true)
 	if err != nil || told != "" || w.factory.cacheDir == "" || !in.OnBase {
 		return told, "setup " + network + setupSuffix(told), err
 	}
@@ -218,11 +218,12 @@ var (
 
 // runSetup runs the commands until one fails, and tells of that one. What pip installed in the user base is kept;
 // without an index pip could not install it again.
-func (w *attemptRunner) runSetup(ctx context.Context, setup []string, fetch bool) (told string, err error) {
-	for _, command := range setup {
+func (w *attemptRunner) runSetup(ctx context.Context, in Input, fetch bool) (told string, err error) {
+	for _, command := range in.Setup {
 		if !fetch && pipAlone.MatchString(command) && !pipElsewhere.MatchString(command) {
 			continue
 		}
+		in.begins(command)
 		res, err := w.run(ctx, command, w.factory.setupWithin, nil, fetch)
 		if err != nil || ctx.Err() != nil {
 			return "", errors.Join(err, ctx.Err())

@@ -30,6 +30,8 @@ type Options struct {
 	Self   []string     // command that runs this program as [Forward]; nil: no allow-list of hosts, and no Landlock
 	Stdlib string       // folder for compiled standard libraries, see [Sandbox.Stdlib]; "": none are kept
 	Logger *slog.Logger // nil: nothing is logged
+	// Compiling is called before a standard library is compiled, which takes minutes; nil: nobody is told.
+	Compiling func()
 
 	setpriv string // path of util-linux's setpriv, which root needs; looked up in PATH
 	unshare string // likewise unshare
@@ -39,6 +41,9 @@ type Options struct {
 func (o Options) withDefaults() Options {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	if o.Compiling == nil {
+		o.Compiling = func() {}
 	}
 	if o.Env == nil {
 		o.Env = os.Environ()

@@ -28,9 +28,10 @@ const buildGo = "go build $(go list std | grep -v internal) testing/internal/tes
 var buildGoEnv = []string{"GOCACHE=" + BuildDir + "/go", "GOFLAGS=-buildvcs=false", "GOTOOLCHAIN=local"}
 
 // Stdlib is a folder with Go's compiled standard library, laid out as build caches that are mounted at [BuildDir]; "":
-// there is none. It is compiled once for each version of Go, where no file of a repository is. Callers copy it, since
-// commands write to build caches. An error means that ctx is over, or that the folder can't be written. A Go that can't
-// compile it gives no error: repositories then compile what they need.
+// there is none. It is compiled once for each version of Go, where no file of a repository is; one that was stopped
+// goes on the next time. Callers copy it, since commands write to build caches. An error means that ctx is over, or
+// that the folder can't be written. A Go that can't compile it gives no error: repositories then compile what they
+// need.
 func (s *Sandbox) Stdlib(ctx context.Context) (dir string, err error) {
 	if s.options.Stdlib == "" {
 		return "", nil
@@ -75,16 +76,26 @@ func (s *Sandbox) buildStdlib(ctx context.Context, at string) (_ string, err err
 	}
 	defer func() { err = errors.Join(err, RemoveAll(dir)) }()
 	built, work := filepath.Join(dir, "build"), filepath.Join(dir, "work")
-	if err := errors.Join(os.Mkdir(built, 0o700), os.Mkdir(work, 0o700)); err != nil {
+	if err := os.Mkdir(work, 0o700); err != nil {
 		return "", err
 	}
+	begun := at + ".begun" // what somebody stopped; one process takes it
+	if os.Rename(begun, built) != nil {
+		if err := os.Mkdir(built, 0o700); err != nil {
+			return "", err
+		}
+	}
+	s.options.Compiling()
 	res, err := s.Run(ctx, Command{Dir: work, Shell: buildGo, Env: buildGoEnv,
 		Mounts: []Mount{{From: built, To: BuildDir, Writable: true}}, Limits: Limits{Time: stdlibWithin}})
+	if ctx.Err() != nil || res.Ended != "" {
+		_ = os.Rename(built, begun) // where another process stopped, too, one of the two is enough
+	}
 	switch {
-	case err != nil:
-		return "", err
 	case ctx.Err() != nil:
 		return "", context.Cause(ctx)
+	case err != nil:
+		return "", err
 	case !res.OK():
 		s.options.Logger.WarnContext(ctx, "no standard library was compiled beforehand", "why", res.String(), "output",
 			string(res.Output))

@@ -3,6 +3,8 @@
 package sandbox_test
 
 import (
+	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -66,6 +68,41 @@ func TestStdlibIsCompiledOnce(t *testing.T) {
 		t.Errorf("of another version: %q, %v", newer, err)
 	}
 	if entries, err := os.ReadDir(kept); err != nil || len(entries) != 2 {
+		t.Errorf("kept: %v, %v", entries, err)
+	}
+}
+
+// TestStdlibGoesOn: that it is compiled is told, and what somebody stopped goes on.
+func TestStdlibGoesOn(t *testing.T) {
+	kept := t.TempDir()
+	ctx, stop := context.WithCancel(t.Context())
+	told := 0
+	s := box(t, sandbox.Options{Env: compiler(t, "1"), Stdlib: kept, Compiling: func() { told++; stop() }})
+	if dir, err := s.Stdlib(ctx); !errors.Is(err, context.Canceled) {
+		t.Fatalf("stopped: %q, %v", dir, err)
+	}
+	begun, err := filepath.Glob(filepath.Join(kept, "*"))
+	if err != nil || len(begun) != 1 {
+		t.Fatalf("left behind: %v, %v", begun, err)
+	}
+	if err := os.WriteFile(filepath.Join(begun[0], "half"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		dir, err := s.Stdlib(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range []string{"half", "go/fmt"} {
+			if _, err := os.Stat(filepath.Join(dir, name)); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+	if told != 2 {
+		t.Errorf("told %d times that it is compiled; want 2", told)
+	}
+	if entries, err := os.ReadDir(kept); err != nil || len(entries) != 1 {
 		t.Errorf("kept: %v, %v", entries, err)
 	}
 }

@@ -314,6 +314,23 @@ func TestPythonPath(t *testing.T) {
 	}
 }
 
+// TestPythonGroups: what tests need may be named in a group of dependencies, which older versions of pip don't know.
+func TestPythonGroups(t *testing.T) {
+	s, ok := (Python{}).Suite(Files{"pyproject.toml": gitops.HistoryFile{ID: "1"}}, []string{"test_a.py"},
+		func(name string) ([]byte, error) {
+			return map[string][]byte{"test_a.py": []byte("import pytest"), "pyproject.toml": []byte(`
+[dependency-groups]
+dev = ["ruff"]
+more = ["freezegun>=1", "--index-url=x", {include-group = "tests"}]
+tests = ["pytest-xdist; python_version > '3'", {include-group = "more"}]
+`)}[name], nil
+		})
+	want := ` 'pytest-xdist; python_version > '\''3'\''' 'freezegun>=1' pytest`
+	if !ok || !strings.HasSuffix(s.Prepare, want) {
+		t.Errorf("%v, %s", ok, s.Prepare)
+	}
+}
+
 // TestJUnitOfManySuites: a test is named by its suites, and a report can't make its names as long as itself.
 func TestJUnitOfManySuites(t *testing.T) {
 	const deep = 300

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/pelletier/go-toml/v2"
+
 	"github.com/sia-bot/sia/sia/lazyregexp"
 )
 
@@ -55,8 +57,12 @@ func (l Python) Suite(tree Files, tests []string, read ReadFile) (Suite, bool) {
 	}
 	slices.Sort(manifests)
 	state := ""
+	var needs []string
 	for _, p := range manifests {
 		text, err := read(p)
+		if p == "pyproject.toml" && err == nil {
+			needs = pythonGroup(text)
+		}
 		speaks = speaks || err == nil && bytes.Contains(text, []byte("pytest"))
 	}
 	for _, p := range names { // unittest finds no tests but its own
@@ -84,7 +90,8 @@ func (l Python) Suite(tree Files, tests []string, read ReadFile) (Suite, bool) {
 		Env: []string{"PYTHONPATH=" + pythonPath(tree, names), "PYTHONDONTWRITEBYTECODE=1"}}
 	if speaks || len(manifests) > 0 {
 		s.Deps = "python-" + BlobID(int64(len(state)), strings.NewReader(state))
-		s.Eager, s.Hosts, s.Prepare = true, []string{"pypi.org", "files.pythonhosted.org"}, l.fetch(tree, manifests, speaks)
+		s.Eager, s.Hosts = true, []string{"pypi.org", "files.pythonhosted.org"}
+		s.Prepare = l.fetch(tree, manifests, needs, speaks)
 		s.Installed = "python3 - " + depsAt + "/site <<'END'\n" + pythonInstalled + "END\n"
 	}
 	return s, true
@@ -146,9 +153,47 @@ plugin="-p sia_unmarked"
 fi
 `
 
+// pythonGroup is what the first group of dependencies that is for tests needs, with those that it includes. pip itself
+// knows groups since 25.1.
+func pythonGroup(pyproject []byte) (needs []string) {
+	var p struct {
+		Groups map[string][]any `toml:"dependency-groups"`
+	}
+	if toml.Unmarshal(pyproject, &p) != nil {
+		return nil
+	}
+	var added []string
+	var add func(group string)
+	add = func(group string) {
+		if slices.Contains(added, group) {
+			return
+		}
+		added = append(added, group)
+		for _, one := range p.Groups[group] {
+			switch one := one.(type) {
+			case string:
+				if !strings.HasPrefix(one, "-") { // that is an option
+					needs = append(needs, one)
+				}
+			case map[string]any:
+				if other, ok := one["include-group"].(string); ok {
+					add(other)
+				}
+			}
+		}
+	}
+	for _, group := range []string{"test", "tests", "testing", "dev"} {
+		if _, has := p.Groups[group]; has {
+			add(group)
+			break
+		}
+	}
+	return needs
+}
+
 // fetch installs what the project and its tests need beside the work tree. The project itself comes along; the
 // work tree's comes first.
-func (Python) fetch(tree Files, manifests []string, pytest bool) string {
+func (Python) fetch(tree Files, manifests, needs []string, pytest bool) string {
 	var what []string
 	for _, p := range manifests {
 		if path.Ext(p) == ".txt" {
@@ -159,6 +204,9 @@ func (Python) fetch(tree Files, manifests []string, pytest bool) string {
 	_, setup := tree["setup.py"]
 	if project || setup {
 		what = append(what, "'.[test,tests,testing,dev]'")
+	}
+	for _, one := range needs {
+		what = append(what, quoteShell(one))
 	}
 	if pytest {
 		what = append(what, "pytest")

@@ -209,15 +209,21 @@ func findReplayTask(all []keptTask, id string) (keptTask, error) {
 	return keptTask{}, fmt.Errorf("%d tasks begin with %q; give more digits", len(found), id)
 }
 
-// replaySandbox is the sandbox that tests run in.
-func replaySandbox(ctx context.Context, log *slog.Logger) (*sandbox.Sandbox, error) {
-	o := sandbox.Options{Self: forwardCommand(), Stdlib: stdlibFolder(), Logger: log}
+// replaySandbox is the sandbox that tests run in. compiling is called before a standard library is compiled.
+func replaySandbox(ctx context.Context, log *slog.Logger, compiling func()) (*sandbox.Sandbox, error) {
+	o := sandbox.Options{Self: forwardCommand(), Stdlib: stdlibFolder(), Compiling: compiling, Logger: log}
 	found := sandbox.Probe(ctx, o)
 	if !found.OK() {
 		return nil, fmt.Errorf("tests of a repository are run in the sandbox only: %s; %s", found, found.Fix)
 	}
 	return sandbox.New(o, found)
 }
+
+// compilingStdlib is told before it is done.
+const compilingStdlib = "Go's standard library is compiled, once for this version of Go; that can take 10 minutes"
+
+// tellCompiling tells it where no result goes.
+func tellCompiling(e *cli.Env) func() { return func() { toldTo(e.Err, "%s\n", compilingStdlib) } }
 
 // stdlibFolder is where this person's runs keep compiled standard libraries; "": nowhere, where there is no folder for
 // caches.

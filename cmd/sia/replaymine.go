@@ -101,7 +101,7 @@ func (c *replayMineCmd) spec(e *cli.Env, s *replaySource) (replay.MineSpec, erro
 			toldTo(e.Err, "%s  %-24s %5.1f s  %s\n", p.Commit[:12], p.Verdict, p.Seconds, text.Clip(p.Title, 80))
 		}}
 	var err error
-	if spec.Box, err = replaySandbox(e.Ctx, e.Logger); err != nil {
+	if spec.Box, err = replaySandbox(e.Ctx, e.Logger, tellCompiling(e)); err != nil {
 		return spec, err
 	}
 	if s.server != nil {

@@ -137,7 +137,7 @@ func (c playFlags) player(e *cli.Env, s *replaySource) (*replay.Player, error) {
 	if err != nil {
 		return nil, err
 	}
-	box, err := replaySandbox(e.Ctx, e.Logger)
+	box, err := replaySandbox(e.Ctx, e.Logger, tellCompiling(e))
 	if err != nil {
 		return nil, err
 	}

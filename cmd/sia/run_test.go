@@ -22,6 +22,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/sia-bot/sia/cmd/internal/cli"
+	"github.com/sia-bot/sia/sia"
 	"github.com/sia-bot/sia/sim/scripted"
 )
 
@@ -239,6 +240,21 @@ func TestQuietIsTold(t *testing.T) {
 	}
 	if want := []time.Duration{time.Minute, 2 * time.Minute, 4 * time.Minute, 8 * time.Minute}; !slices.Equal(told, want) {
 		t.Errorf("told after %v, want %v", told, want)
+	}
+}
+
+// A check that takes long says which of its steps is on.
+func TestStepIsTold(t *testing.T) {
+	r := &localRun{job: localJob{test: "make test", setup: []string{"make deps"}}}
+	if got, want := r.waitsFor(sia.Task{Pending: map[string]sia.EffectKind{"1": sia.DoAttempt}}),
+		"an attempt prepares its checkout, or the model has not answered yet"; got != want {
+		t.Errorf("waits for %q, want %q", got, want)
+	}
+	for command, want := range map[string]string{"make deps": "setup: make deps", "make test": "the check: make test"} {
+		r.begins(command)
+		if got := r.waitsFor(sia.Task{}); got != want {
+			t.Errorf("waits for %q, want %q", got, want)
+		}
 	}
 }
 

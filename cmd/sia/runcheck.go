@@ -47,8 +47,8 @@ func tailOf(log string, most int) string {
 
 // check runs the test command on a commit, in the sandbox.
 func (r *localRun) check(ctx context.Context, sha string) (out checkResult) {
-	r.checking.Store(true)
-	defer r.checking.Store(false)
+	r.step.Store(new("SIA checks out the commit"))
+	defer r.step.Store(nil)
 	// The sandbox gives a tree to another user, so each check has one of its own.
 	dir, err := os.MkdirTemp(r.dir, "check-")
 	if err != nil {
@@ -64,7 +64,7 @@ func (r *localRun) check(ctx context.Context, sha string) (out checkResult) {
 		}
 	}
 	in := agent.Input{Repo: r.repo, Dir: dir, OnBase: sha == r.job.base, Setup: r.job.setup,
-		Services: r.job.services}
+		Services: r.job.services, Begins: r.begins}
 	res, failed, err := r.commands.Run(ctx, in, r.job.test, r.cmd.TestWithin, nil)
 	if err != nil {
 		return checkResult{err: fmt.Errorf("run %s: %w", r.job.test, err)}

@@ -47,7 +47,7 @@ type localRun struct {
 	trouble   trouble
 	baseOK    bool // the test command passes without any change
 	telling   sync.Mutex
-	checking  atomic.Bool // the test command runs
+	step      atomic.Pointer[string] // of the check that runs; nil: none does
 }
 
 // start copies the commit, starts everything, and opens the issue.
@@ -56,7 +56,11 @@ func (c *runCmd) start(e *cli.Env, j localJob) (_ *localRun, err error) {
 	if c.Verbose {
 		logger = e.Logger
 	}
-	box, err := replaySandbox(e.Ctx, logger)
+	var r *localRun
+	box, err := replaySandbox(e.Ctx, logger, func() {
+		r.progress("%s", compilingStdlib)
+		r.step.Store(new(compilingStdlib))
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -76,7 +80,7 @@ func (c *runCmd) start(e *cli.Env, j localJob) (_ *localRun, err error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &localRun{Env: e, demoStage: stage, cmd: c, job: j, repo: demoUser + "/" + j.name, began: time.Now(),
+	r = &localRun{Env: e, demoStage: stage, cmd: c, job: j, repo: demoUser + "/" + j.name, began: time.Now(),
 		in: bufio.NewReader(e.Stdin()), terminal: cli.Interactive(os.Stdin)}
 	r.commands, err = agent.NewCommands(box, filepath.Join(stage.config.Dir, "sandbox"), j.hosts, time.Now, logger)
 	if err == nil {

@@ -69,13 +69,26 @@ var waitWords = []struct {
 	{sia.DoBegin, "SIA prepares the attempt"},
 }
 
+// begins notes which command of a check is on.
+func (r *localRun) begins(command string) {
+	step := "setup: " + command
+	if command == r.job.test {
+		step = "the check: " + command
+	}
+	r.step.Store(&step)
+}
+
 // waitsFor is what the run waits for.
 func (r *localRun) waitsFor(t sia.Task) string {
-	if r.checking.Load() {
-		return strings.Join(append(slices.Clone(r.job.setup), r.job.test), ", then ")
+	if step := r.step.Load(); step != nil {
+		return *step
 	}
 	pending := slices.Collect(maps.Values(t.Pending))
-	if slices.Contains(pending, sia.DoAttempt) {
+	switch {
+	case !slices.Contains(pending, sia.DoAttempt):
+	case len(r.turns.last) == 0 && len(r.job.setup) > 0:
+		return "an attempt prepares its checkout, or the model has not answered yet"
+	default:
 		return cmp.Or(r.turns.waits, "the model has not answered yet")
 	}
 	for _, w := range waitWords {

@@ -11,6 +11,7 @@ import (
 	"github.com/sia-bot/sia/gitops"
 	"github.com/sia-bot/sia/sia"
 	"github.com/sia-bot/sia/sia/tamper"
+	"github.com/sia-bot/sia/sia/text"
 )
 
 // tamperCmd looks at commits of a local repository the way SIA looks at an
@@ -97,7 +98,7 @@ func (c *tamperCmd) looker(e *cli.Env) (*evidence.Looker, error) {
 	if c.Tests == "" {
 		return nil, nil //nolint:nilnil // that none is wanted is an answer
 	}
-	box, err := replaySandbox(e.Ctx, e.Logger)
+	box, err := replaySandbox(e.Ctx, e.Logger, tellCompiling(e))
 	if err != nil {
 		return nil, err
 	}
@@ -140,7 +141,7 @@ func (c *tamperCmd) report(e *cli.Env, git localGit, looker *evidence.Looker, p 
 
 // run runs the tests that a difference can reach.
 func (c *tamperCmd) run(e *cli.Env, git localGit, looker *evidence.Looker, rep *tamperReport) error {
-	w := evidence.Wanted{Repository: c.Repo,
+	w := evidence.Wanted{Repository: c.Repo, Begins: func(step string) { toldTo(e.Err, "%s\n", cli.Plain(step)) },
 		Open: func(context.Context, ...string) (*gitops.History, error) { return gitops.OpenHistory(c.Repo) }}
 	var err error
 	if w.Base, err = git.commit(e.Ctx, rep.Base); err != nil {
@@ -173,9 +174,7 @@ func (c *tamperCmd) show(e *cli.Env, rep tamperReport) error {
 	for _, s := range rep.Broken {
 		lines = append(lines, [2]string{string(tamper.Reviewer), s})
 	}
-	if rep.Evidence != nil && rep.Evidence.NotRun != "" {
-		lines = append(lines, [2]string{"not run", rep.Evidence.NotRun})
-	}
+	lines = append(lines, ranLines(rep.Evidence)...)
 	if c.Each && len(lines) > 0 {
 		fmt.Fprintln(e.Out, e.Style.Bold(rep.Head))
 	}
@@ -185,4 +184,27 @@ func (c *tamperCmd) show(e *cli.Env, rep tamperReport) error {
 		}
 	}
 	return nil
+}
+
+// ranLines are the lines about what was run, beside what asks somebody.
+func ranLines(e *sia.TestEvidence) (lines [][2]string) {
+	if e == nil {
+		return nil
+	}
+	for _, test := range e.Dropped {
+		lines = append(lines, [2]string{"dropped", test + " is gone or skipped, and passes as the base commit has it"})
+	}
+	left := e.Left
+	if e.NotRun != "" {
+		lines = append(lines, [2]string{"not run", e.NotRun})
+		left = left[min(1, len(left)):] // it has the first
+	}
+	for _, why := range left {
+		lines = append(lines, [2]string{"left out", why})
+	}
+	if e.NotRun != "" {
+		return lines
+	}
+	ran := fmt.Sprintf("%s of the base commit (%s)", text.Count(e.Tests, "test"), e.Language)
+	return append(lines, [2]string{"ran", ran})
 }

@@ -1,37 +1,82 @@
 package project
 
-import "regexp"
+import (
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+)
 
-var goRequires = regexp.MustCompile(`(?m)^\s*require\b`)
+var (
+	goRequires = regexp.MustCompile(`(?m)^\s*require\b`)
+	goReplaces = regexp.MustCompile(`(?m)=>\s*"?\./`) // a module by a folder below
+)
 
-// golang reads go.mod, or the go.work of a repository that keeps its modules in folders.
-func golang(t top) finding {
-	hosts := []string{"proxy.golang.org", "sum.golang.org"}
-	if text, ok := t.file("go.mod"); ok {
-		f := finding{language: Language{"Go", "go modules", "go.mod"},
-			test: Command{Line: "go test ./...", Why: "go.mod makes the whole folder one module"}}
-		if goRequires.MatchString(text) || t.has("go.work") {
-			f.setup = []Command{{"go mod download", "go.mod requires other modules", hosts}}
-		}
-		return f
-	}
-	if !t.has("go.work") {
-		return finding{}
-	}
-	return finding{language: Language{"Go", "go modules", "go.work"},
-		setup: []Command{{"go mod download", "go.work joins several modules, which may require others", hosts}},
-		test: Command{Line: "go list -m -f '{{.Dir}}/...' | xargs go test",
-			Why: "go.work joins several modules, and this tests each of them"}}
+// goEach runs a shell's command in the folder of each module: the go command goes into none below the one where it is.
+func goEach(command string) string {
+	return "find . -name go.mod -not -path '*/testdata/*' -not -path '*/vendor/*' -not -path '*/.*/*' -execdir sh -c '" +
+		command + "' {} +"
 }
 
-// rust reads Cargo.toml. Tests run offline, since attempts test without a network.
+// golang reads go.work, or the go.mod of a repository that joins no modules.
+func golang(t top) finding {
+	f := finding{language: Language{"Go", "go modules", t.first("go.mod", "go.work")}}
+	hosts := []string{"proxy.golang.org", "sum.golang.org"}
+	text, isModule := t.file("go.mod")
+	switch {
+	case t.has("go.work"):
+		f.setup = []Command{{"go mod download", "go.work joins modules, which may require others", hosts}}
+		f.test = Command{Line: "go list -m -f '{{.Dir}}/...' | xargs go test",
+			Why: "go.work joins modules, and this tests each of them"}
+	case !isModule:
+		return finding{}
+	case goReplaces.MatchString(text) || t.hasModuleBelow():
+		f.setup = []Command{{goEach("go mod download"), "modules lie in folders, and each may require others", hosts}}
+		f.test = Command{Line: goEach(`p=$(go list ./...) && { test -z "$p" || go test $p; }`),
+			Why: "modules lie in folders, which go test ./... leaves out, and this tests each of them"}
+	default:
+		if goRequires.MatchString(text) {
+			f.setup = []Command{{"go mod download", "go.mod requires other modules", hosts}}
+		}
+		f.test = Command{Line: "go test ./...", Why: "go.mod makes the whole folder one module"}
+	}
+	return f
+}
+
+// hasModuleBelow reports whether a folder at the top is a Go module of its own, other than those that a go command that
+// begins at the top has no use for.
+func (t top) hasModuleBelow() bool {
+	for _, name := range slices.Sorted(maps.Keys(t.names)) {
+		if !strings.HasSuffix(name, "/") || strings.HasPrefix(name, ".") || name == "vendor/" || name == "testdata/" {
+			continue
+		}
+		if _, is := t.read(name + "go.mod"); is {
+			return true
+		}
+	}
+	return false
+}
+
+var (
+	cargoPackage   = regexp.MustCompile(`(?m)^\s*\[package\]`)
+	cargoWorkspace = regexp.MustCompile(`(?m)^\s*\[workspace\]`)
+	cargoDefaults  = regexp.MustCompile(`(?m)^\s*default-members\s*=`)
+)
+
+// rust reads Cargo.toml. Tests run offline, since attempts test without a network. Where a package lies at the top of a
+// workspace, cargo tests it alone unless it is told otherwise.
 func rust(t top) finding {
-	if _, ok := t.file("Cargo.toml"); !ok {
+	text, ok := t.file("Cargo.toml")
+	if !ok {
 		return finding{}
 	}
-	return finding{language: Language{"Rust", "cargo", "Cargo.toml"},
-		setup: []Command{{"cargo fetch", "Cargo.toml is there", []string{"index.crates.io", "static.crates.io"}}},
-		test:  Command{Line: "cargo test --offline", Why: "Cargo.toml is there"}}
+	test := Command{Line: "cargo test --offline", Why: "Cargo.toml is there"}
+	if cargoPackage.MatchString(text) && cargoWorkspace.MatchString(text) && !cargoDefaults.MatchString(text) {
+		test = Command{Line: "cargo test --workspace --offline",
+			Why: "Cargo.toml describes a package and a workspace, and this tests all of it"}
+	}
+	return finding{language: Language{"Rust", "cargo", "Cargo.toml"}, test: test,
+		setup: []Command{{"cargo fetch", "Cargo.toml is there", []string{"index.crates.io", "static.crates.io"}}}}
 }
 
 // maven reads pom.xml; a wrapper that the repository brings is used.

@@ -6,6 +6,7 @@
 // reads was written by strangers; nothing of it is ever part of a command, and a file that can't be understood is
 // as good as one that says nothing.
 //
-// It looks no deeper than the top and the folder tests. Where a repository keeps several projects in folders
-// without anything above them that joins them, nothing is found, which is better than a guess.
+// It looks no deeper than the top, the folder tests, and whether folders are modules of Go. Where a repository keeps
+// several projects in folders without anything above them that joins them, nothing is found, which is better than a
+// guess.
 package project

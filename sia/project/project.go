@@ -52,16 +52,22 @@ func Look(names []string, read func(path string) ([]byte, bool)) Project {
 		at.names[n] = true
 	}
 	var p Project
-	var tests []Command
+	var tests, untested []Command
+	var tested bool // some language
 	for _, look := range []func(top) finding{golang, node, python, rust, maven, makefile, guessed} {
 		f := look(at)
 		if f.language.Name != "" {
 			p.Languages = append(p.Languages, f.language)
 		}
-		p.Setup = append(p.Setup, f.setup...)
-		if f.test.Line != "" {
-			tests = append(tests, f.test)
+		if f.test.Line == "" {
+			untested = append(untested, f.setup...)
+			continue
 		}
+		tested = tested || f.language.Name != ""
+		tests, p.Setup = append(tests, f.test), append(p.Setup, f.setup...)
+	}
+	if !tested { // else what belongs to no tests may be for linters, or for documents
+		p.Setup = append(p.Setup, untested...)
 	}
 	if len(tests) > 0 {
 		p.Test, p.Others = tests[0], tests[1:]

@@ -49,6 +49,9 @@ func said(p project.Project) string {
 
 func TestLook(t *testing.T) {
 	const npm, goHosts, py = "registry.npmjs.org", "proxy.golang.org, sum.golang.org", "pypi.org, files.pythonhosted.org"
+	const each = "find . -name go.mod -not -path '*/testdata/*' -not -path '*/vendor/*' -not -path '*/.*/*' " +
+		"-execdir sh -c "
+	const testEach = each + `'p=$(go list ./...) && { test -z "$p" || go test $p; }' {} +`
 	script := `{"scripts":{"test":"jest"},"devDependencies":{"jest":"1"}}`
 	for _, c := range []struct {
 		name, want string
@@ -61,6 +64,15 @@ func TestLook(t *testing.T) {
 			map[string]string{"go.mod": "module x\nrequire y v1.0.0\n"}},
 		{"Go workspace", "Go/go modules; go mod download; go list -m -f '{{.Dir}}/...' | xargs go test; ; " + goHosts,
 			map[string]string{"go.work": "use ./a\n", "a/go.mod": "module a\n"}},
+		{"Go workspace with a module at its top",
+			"Go/go modules; go mod download; go list -m -f '{{.Dir}}/...' | xargs go test; ; " + goHosts,
+			map[string]string{"go.mod": "module x\n", "go.work": "use (\n.\n./a\n)\n", "a/go.mod": "module a\n"}},
+		{"Go modules below", "Go/go modules; " + each + "'go mod download' {} +; " + testEach + "; ; " + goHosts,
+			map[string]string{"go.mod": "module x\n", "a/go.mod": "module a\n", "b/c": ""}},
+		{"Go modules further below", "Go/go modules; " + each + "'go mod download' {} +; " + testEach + "; ; " + goHosts,
+			map[string]string{"go.mod": "module x\nreplace (\n\tx/a/b => ./a/b\n)\n", "a/b/go.mod": "module x/a/b\n"}},
+		{"Go modules that no command goes into", "Go/go modules; ; go test ./...; ; ", map[string]string{
+			"go.mod": "module x\nreplace y => ../y\n", "vendor/go.mod": "", "testdata/go.mod": "", ".tools/go.mod": ""}},
 		{"npm", "JavaScript/npm; npm ci; npm test --silent; ; " + npm,
 			map[string]string{"package.json": script, "package-lock.json": "{}"}},
 		{"npm without a lock", "JavaScript/npm; npm install --no-package-lock; npm test --silent; ; " + npm,
@@ -99,12 +111,37 @@ func TestLook(t *testing.T) {
 		{"make before a guess", "Python/pip; python3 -m pip install -r requirements.txt; make test; " +
 			"python3 -m pytest -q; " + py,
 			map[string]string{"requirements.txt": "pytest\n", "Makefile": "test:\n", "tests/test_a.py": ""}},
-		{"Python with uv", "Python/uv; ; python3 -m pytest -q; ; ",
-			map[string]string{"pyproject.toml": "[project]\n[tool.pytest.ini_options]\n", "uv.lock": ""}},
+		{"Python with uv", "Python/uv; command -v uv || python3 -m pip install uv, " +
+			"uv sync --frozen --offline || uv sync --frozen; uv run --no-sync python3 -m pytest -q; ; " + py,
+			map[string]string{"pyproject.toml": "[project]\n[tool.pytest.ini_options]\n[dependency-groups]\ndev=[]\n",
+				"uv.lock": ""}},
+		{"Python with uv, a group and an extra", "Python/uv; command -v uv || python3 -m pip install uv, " +
+			"uv sync --frozen --extra test --group tests --offline || uv sync --frozen --extra test --group tests; " +
+			"uv run --no-sync python3 -m pytest -q; ; " + py,
+			map[string]string{"pyproject.toml": "[project.optional-dependencies]\ntest=[]\n" +
+				"[dependency-groups]\ntests=['pytest']\n", "uv.lock": "", "tests/__init__.py": ""}},
+		{"Python with Poetry", "Python/poetry; command -v poetry || python3 -m pip install poetry, " +
+			"poetry install --no-interaction; poetry run python3 -m unittest discover -s tests; ; " + py,
+			map[string]string{"pyproject.toml": "[tool.poetry]\nname='x'\n", "poetry.lock": "", "tests/a.py": ""}},
+		{"Python with a group",
+			"Python/pip; python3 -m pip install --upgrade pip, python3 -m pip install -e . --group test; " +
+				"python3 -m pytest -q; ; " + py,
+			map[string]string{"pyproject.toml": "[project]\nname='x'\n[dependency-groups]\ntest=['pytest']\n",
+				"tests/__init__.py": ""}},
+		{"Python with a group and no package",
+			"Python/pip; python3 -m pip install --upgrade pip, python3 -m pip install --group dev; " +
+				"python3 -m pytest -q; ; " + py,
+			map[string]string{"pyproject.toml": "[dependency-groups]\ndev=['pytest']\n", "tests/__init__.py": ""}},
 		{"broken pyproject.toml", "Python/pip; ; python3 -m unittest discover -s tests; ; ",
 			map[string]string{"pyproject.toml": "[project\n", "tests/a.py": ""}},
 		{"Rust", "Rust/cargo; cargo fetch; cargo test --offline; ; index.crates.io, static.crates.io",
 			map[string]string{"Cargo.toml": "[workspace]\n"}},
+		{"Cargo workspace with a package at its top",
+			"Rust/cargo; cargo fetch; cargo test --workspace --offline; ; index.crates.io, static.crates.io",
+			map[string]string{"Cargo.toml": "[package]\nname = 'x'\n[workspace]\nmembers = ['a']\n"}},
+		{"Cargo workspace that says what is tested",
+			"Rust/cargo; cargo fetch; cargo test --offline; ; index.crates.io, static.crates.io",
+			map[string]string{"Cargo.toml": "[package]\nname = 'x'\n[workspace]\ndefault-members = ['.']\n"}},
 		{"Maven", "Java/maven; mvn -q dependency:go-offline; mvn -q -o test; ; repo.maven.apache.org",
 			map[string]string{"pom.xml": "<project/>"}},
 		{"Maven with a wrapper", "Java/maven; ./mvnw -q dependency:go-offline; ./mvnw -q -o test; ; repo.maven.apache.org",
@@ -112,6 +149,8 @@ func TestLook(t *testing.T) {
 		{"make", "; ; make check; ; ", map[string]string{"Makefile": "test := 1\ncheck: all\n"}},
 		{"several", "Go/go modules, JavaScript/npm; npm ci; go test ./...; npm test --silent, make test; " + npm,
 			map[string]string{"go.mod": "module x\n", "package.json": script, "package-lock.json": "{}", "Makefile": "test:\n"}},
+		{"linters of another language", "Go/go modules, Python/pip; ; go test ./...; make test; ",
+			map[string]string{"go.mod": "module x\n", "requirements.txt": "codespell==2.4.3\n", "Makefile": "test:\n"}},
 		{"one too large to read", "; ; ; ; ", map[string]string{"go.mod": strings.Repeat("/", project.MaxFile+1)}},
 	} {
 		p := look(c.files)
@@ -152,14 +191,22 @@ func FuzzLook(f *testing.F) {
 		{"package.json": `{"packageManager":"pnpm@9","scripts":{"test":"x"}}`},
 		{"package.json": `{"packageManager":"yarn@1","scripts":{"test":"x"}}`},
 		{"package.json": `{"packageManager":"yarn@2","scripts":{"test":"x"}}`},
-		{"pyproject.toml": "[project]\n[tool.pytest]"}, {"pyproject.toml": "[project.optional-dependencies]\ntest=1"},
-		{"pyproject.toml": "[project.optional-dependencies]\ntests=1"},
-		{"pyproject.toml": "[project.optional-dependencies]\ntesting=1"},
-		{"pyproject.toml": "[project.optional-dependencies]\ndev=1"},
 		{"Makefile": "test:"}, {"Makefile": "check:"}, {"go.mod": "require x"},
+		{"go.mod": "replace x => ./y"},
 	} {
 		for _, line := range strings.SplitAfter(fmt.Sprintf("%+v", commands(look(files))), "}") {
 			known[strings.Trim(line, "[ ]")] = true
+		}
+	}
+	names := []string{"x", "test", "tests", "testing", "dev"}
+	for _, begins := range []string{"[project]\n", "[tool.pytest]\n", "[build-system]\n"} {
+		for i := range len(names) * len(names) {
+			extra, group := names[i%len(names)], names[i/len(names)]
+			for _, line := range strings.SplitAfter(fmt.Sprintf("%+v", commands(look(map[string]string{
+				"pyproject.toml": begins + "[project.optional-dependencies]\n" + extra + "=1\n[dependency-groups]\n" + group +
+					"=1\n"}))), "}") {
+				known[strings.Trim(line, "[ ]")] = true
+			}
 		}
 	}
 	f.Fuzz(func(t *testing.T, name, text string) {

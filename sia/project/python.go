@@ -34,16 +34,48 @@ func python(t top) finding {
 		why, _, _ = strings.Cut(f.test.Why, " is there")
 	}
 	f.language = Language{"Python", "pip", why}
-	switch {
-	case t.has("uv.lock"):
-		f.language.Manager = "uv"
-	case t.has("poetry.lock"):
-		f.language.Manager = "poetry"
-	default:
+	manager, setup, run := locked(t)
+	if manager == "" {
 		f.setup = pip(t)
+		return f
+	}
+	f.language.Manager, f.setup = manager, setup
+	if f.test.Line != "" {
+		f.test.Line = run + f.test.Line
 	}
 	return f
 }
+
+// locked says how what a lock file names is installed in an environment of its own, and what a command begins with that
+// runs there. An empty manager: there is none.
+func locked(t top) (manager string, setup []Command, run string) {
+	text, _ := t.file("pyproject.toml")
+	p := described(text)
+	var line string
+	switch {
+	case t.has("uv.lock"):
+		manager, run, line = "uv", "uv run --no-sync ", "uv sync --frozen"
+		if p.extra != "" {
+			line += " --extra " + p.extra
+		}
+		if p.group != "" && p.group != "dev" { // which it installs unasked
+			line += " --group " + p.group
+		}
+		line += " --offline || " + line // without a network it would ask for what builds the package
+	case t.has("poetry.lock"):
+		manager, run, line = "poetry", "poetry run ", "poetry install --no-interaction"
+		if p.extra != "" {
+			line += " --extras " + p.extra
+		}
+	default:
+		return "", nil, ""
+	}
+	why := manager + ".lock is there"
+	return manager, []Command{
+		{"command -v " + manager + " || python3 -m pip install " + manager, why, pypi()}, {line, why, pypi()}}, run
+}
+
+func pypi() []string { return []string{"pypi.org", "files.pythonhosted.org"} }
 
 const pytestLine = "python3 -m pytest -q"
 
@@ -100,7 +132,6 @@ func discover(t top, why, in string) Command {
 
 // pip says how the project and what it needs are installed.
 func pip(t top) (all []Command) {
-	hosts := []string{"pypi.org", "files.pythonhosted.org"}
 	var lists []string
 	for _, name := range requirements {
 		if t.has(name) {
@@ -113,47 +144,74 @@ func pip(t top) (all []Command) {
 			verb = " are there"
 		}
 		all = append(all, Command{"python3 -m pip install -r " + strings.Join(lists, " -r "),
-			strings.Join(lists, ", ") + verb, hosts})
+			strings.Join(lists, ", ") + verb, pypi()})
 	}
-	if text, ok := t.file("pyproject.toml"); ok {
-		if what, is := packaged(text); is {
-			return append(all, Command{"python3 -m pip install -e " + what, "pyproject.toml describes a package", hosts})
+	text, _ := t.file("pyproject.toml")
+	p := described(text)
+	var what, why []string
+	if p.isPackage {
+		what, why = append(what, "-e ."), append(why, "a package")
+		if p.extra != "" {
+			what[0] = "-e '.[" + p.extra + "]'"
 		}
 	}
+	if p.group != "" {
+		all = append(all, Command{"python3 -m pip install --upgrade pip",
+			"pyproject.toml has groups of dependencies, which pip knows since 25.1", pypi()})
+		what, why = append(what, "--group "+p.group), append(why, "a group of dependencies")
+	}
+	if len(what) > 0 {
+		return append(all, Command{"python3 -m pip install " + strings.Join(what, " "),
+			"pyproject.toml describes " + strings.Join(why, " and "), pypi()})
+	}
 	if t.has("setup.py") {
-		all = append(all, Command{"python3 -m pip install -e .", "setup.py describes a package", hosts})
+		all = append(all, Command{"python3 -m pip install -e .", "setup.py describes a package", pypi()})
 	}
 	return all
 }
 
-// packaged reports whether a pyproject.toml describes a package, and what of it pip installs, as a word for a
-// shell: the package with the extra that is for tests, where there is one.
-func packaged(text string) (what string, is bool) {
+// pyproject is what a pyproject.toml says of what is to be installed.
+type pyproject struct {
+	isPackage    bool
+	extra, group string // that are for tests; empty: there is none
+}
+
+func described(text string) pyproject {
 	var p struct {
 		Project *struct {
 			Extras map[string]any `toml:"optional-dependencies"`
 		} `toml:"project"`
-		Build map[string]any `toml:"build-system"`
+		Build  map[string]any `toml:"build-system"`
+		Groups map[string]any `toml:"dependency-groups"`
 	}
 	if toml.Unmarshal([]byte(text), &p) != nil {
-		return "", false
+		return pyproject{}
 	}
-	if p.Project == nil {
-		return ".", p.Build != nil
+	out := pyproject{isPackage: p.Project != nil || p.Build != nil, group: forTests(p.Groups)}
+	if p.Project != nil {
+		out.extra = forTests(p.Project.Extras)
 	}
+	return out
+}
+
+// forTests is the name of what is for tests; empty: none of them is called so.
+func forTests(named map[string]any) string {
 	for _, name := range []string{"test", "tests", "testing", "dev"} {
-		if _, has := p.Project.Extras[name]; has {
-			return "'.[" + name + "]'", true
+		if _, has := named[name]; has {
+			return name
 		}
 	}
-	return ".", true
+	return ""
 }
 
 // guessed is how Python tests run where nothing else says how: the last resort.
 func guessed(t top) finding {
 	if why := t.first("setup.py", "pyproject.toml", "requirements.txt"); why != "" && t.has("tests/") &&
 		python(t).test.Line == "" {
-		return finding{test: discover(t, why+" and the folder tests are there", " -s tests")}
+		test := discover(t, why+" and the folder tests are there", " -s tests")
+		_, _, run := locked(t)
+		test.Line = run + test.Line
+		return finding{test: test}
 	}
 	return finding{}
 }

@@ -162,6 +162,7 @@ func (f *findings) group(lang testrun.Language, g string, base, head, over group
 			}
 		case !runs && !varied[unvaried(test)]:
 			gone = append(gone, name)
+		case !runs && otherValues(test, base, over):
 		default:
 			f.broken = append(f.broken, name)
 		}
@@ -222,6 +223,30 @@ func unvaried(test string) string {
 		return name
 	}
 	return test
+}
+
+// otherValues reports whether a base's test has other values in a run of it with other code, such as the time of day or
+// what the code says: none of that name, as many as on the base that pass, and none that fails.
+func otherValues(test string, base, over groupRun) bool {
+	if _, same := over.Tests[test]; same {
+		return false
+	}
+	name, missing := unvaried(test), 0
+	for t, came := range base.Tests {
+		if came == testrun.Passed && unvaried(t) == name {
+			missing++
+		}
+	}
+	for t, came := range over.Tests {
+		switch {
+		case unvaried(t) != name:
+		case came == testrun.Failed:
+			return false
+		case came == testrun.Passed:
+			missing--
+		}
+	}
+	return missing <= 0
 }
 
 // outermost are the tests that passed: of Go's tests within tests, those around them.

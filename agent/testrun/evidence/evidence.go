@@ -15,7 +15,7 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// Spec says what to look at. Everything but Within and Now is required.
+// Spec says what to look at. Everything but Within, Now and Begins is required.
 type Spec struct {
 	History *gitops.History
 	Runner  *testrun.Runner
@@ -24,6 +24,7 @@ type Spec struct {
 	Head    string // commit
 	Within  time.Duration
 	Now     func() time.Time
+	Begins  func(step string) // is told what begins, for people; nil: nobody is told
 }
 
 // within is how long a look may take, where nobody says otherwise.
@@ -67,6 +68,9 @@ func newLook(ctx context.Context, s Spec, out *sia.TestEvidence) (l *look, why s
 	}
 	if s.Now == nil {
 		s.Now = time.Now
+	}
+	if s.Begins == nil {
+		s.Begins = func(string) {}
 	}
 	l = &look{Spec: s, out: out, ends: s.Now().Add(cmp.Or(s.Within, within)),
 		folders: newFolders(filepath.Join(s.Dir, "trees"), s.History), kept: newKept(filepath.Join(s.Dir, "results"))}

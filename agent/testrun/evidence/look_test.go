@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/tools/txtar"
@@ -197,6 +198,39 @@ def half(a):
 	if e := c.look(newBox(t), base, head, "registry.invalid"); len(e.Left) == 0 ||
 		!strings.Contains(e.Left[0], "could not be fetched") {
 		t.Errorf("with one that can be asked: %+v", e)
+	}
+}
+
+// What was ended for its time is not kept: another look may have more of it.
+func TestEndedIsNotKept(t *testing.T) {
+	a, c := txtar.Parse([]byte(`
+-- base/half.py --
+def half(a):
+    return a // 2
+-- base/test_half.py --
+import threading, unittest, half
+
+class Half(unittest.TestCase):
+    def test_half(self):
+        threading.Event().wait()
+-- head/half.py --
+def half(a):
+    return a >> 1
+`)), newClone(t)
+	base, head := c.commit(a, "base/"), c.commit(a, "head/")
+	h, err := gitops.OpenHistory(c.dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer h.Close()
+	r, dir := testrun.NewRunner(newBox(t), h, caches, nil, 0), t.TempDir()
+	r.RunWithin = time.Second
+	e, err := evidence.Look(t.Context(), evidence.Spec{History: h, Base: base, Head: head, Runner: r, Dir: dir})
+	if err != nil || len(e.Left) != 1 || !strings.Contains(e.Left[0], "did not come to an end") {
+		t.Fatalf("%+v, %v", e, err)
+	}
+	if kept, err := filepath.Glob(filepath.Join(dir, "results", "*.json")); err != nil || len(kept) > 0 {
+		t.Errorf("kept: %v, %v", kept, err)
 	}
 }
 

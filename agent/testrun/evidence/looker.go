@@ -48,6 +48,8 @@ type Wanted struct {
 	Hosts    []string // that may be reached while what tests depend on is fetched, beside the looker's
 	Within   time.Duration
 	Open     func(ctx context.Context, commits ...string) (*gitops.History, error) // it is closed here
+	// Begins is told what is done, for people, before it is; nil: nobody is told.
+	Begins func(step string)
 }
 
 // Look looks at a change.
@@ -83,7 +85,8 @@ func (l *Looker) with(ctx context.Context, w Wanted, look func(Spec) error) erro
 	defer h.Close()
 	r := testrun.NewRunner(l.box, h, dir, slices.Concat(l.hosts, w.Hosts), 0)
 	r.Want = w.Services
-	s := Spec{History: h, Runner: r, Dir: dir, Base: w.Base, Head: w.Head, Within: w.Within, Now: l.now}
+	s := Spec{History: h, Runner: r, Dir: dir, Base: w.Base, Head: w.Head, Within: w.Within, Now: l.now,
+		Begins: w.Begins}
 	if err := look(s); err != nil {
 		return err
 	}

@@ -166,6 +166,7 @@ func (p *pass) run(ctx context.Context, n treeName, groups []group, how variant)
 	if have := p.kept.load(key); have != nil {
 		return have, nil
 	}
+	p.tell(ctx, n, groups, how, suite)
 	suite = how.apply(suite)
 	at := p.folders[n]
 	if err := at.Set(ctx, tree, nil, suite.Links); err != nil {
@@ -185,10 +186,43 @@ func (p *pass) run(ctx context.Context, n treeName, groups []group, how variant)
 	if rep.Lacks(p.lang) {
 		p.missed(n, groups)
 	}
-	if p.unfetched || rep.Lacks(p.lang) { // the next look may get what could not be had now
+	if p.unfetched || rep.Lacks(p.lang) || isCut(out) { // the next look may get what could not be had now
 		return out, nil
 	}
 	return out, p.kept.save(key, out)
+}
+
+// isCut reports whether a run was ended, as one is that takes long on a busy machine.
+func isCut(runs map[string]groupRun) bool {
+	for _, r := range runs {
+		if r.Built && !r.Ran {
+			return true
+		}
+	}
+	return false
+}
+
+// treeWords are the trees as people are told of them.
+var treeWords = map[treeName]string{atBase: "of the base commit", atHead: "of the head",
+	atOver: "of the base commit, with the head's code", atUnder: "of the head, with the base commit's code"}
+
+// tell tells what begins.
+func (p *pass) tell(ctx context.Context, n treeName, groups []group, how variant, s testrun.Suite) {
+	var names []string
+	for _, g := range groups[:min(len(groups), 3)] {
+		names = append(names, g.name)
+	}
+	said := fmt.Sprintf("%s tests %s: %s", p.lang.Name(), treeWords[n], strings.Join(names, ", "))
+	if more := len(groups) - len(names); more > 0 {
+		said += fmt.Sprintf(" and %d more", more)
+	}
+	if how != plain {
+		said += ", again"
+	}
+	if s.Eager && !p.unfetched && !p.Runner.Prepared(ctx, p.lang, s, p.change.trees[n]) {
+		said += "; what they need is fetched first"
+	}
+	p.Begins(clip(said))
 }
 
 // missed notes that groups of a tree without a result were not run: it does not tell that they are gone.
