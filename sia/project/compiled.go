@@ -14,7 +14,7 @@ var (
 
 // goEach runs a shell's command in the folder of each module: the go command goes into none below the one where it is.
 func goEach(command string) string {
-	return "find . -name go.mod -not -path '*/testdata/*' -not -path '*/vendor/*' -not -path '*/.*/*' -execdir sh -c '" +
+	return "find . -name go.mod -not -path '*/testdata/*' -not -path '*/vendor/*' -not -path '*/[._]*/*' -execdir sh -c '" +
 		command + "' {} +"
 }
 
@@ -43,12 +43,19 @@ func golang(t top) finding {
 	return f
 }
 
-// hasModuleBelow reports whether a folder at the top is a Go module of its own, other than those that a go command that
-// begins at the top has no use for.
+// mostFolders bounds how many are looked into: each may be a request to GitHub.
+const mostFolders = 40
+
+// hasModuleBelow reports whether one of the first folders at the top is a Go module of its own, other than those that a
+// go command that begins at the top has no use for.
 func (t top) hasModuleBelow() bool {
+	left := mostFolders
 	for _, name := range slices.Sorted(maps.Keys(t.names)) {
-		if !strings.HasSuffix(name, "/") || strings.HasPrefix(name, ".") || name == "vendor/" || name == "testdata/" {
+		if !strings.HasSuffix(name, "/") || strings.ContainsAny(name[:1], "._") || name == "vendor/" || name == "testdata/" {
 			continue
+		}
+		if left--; left < 0 {
+			break
 		}
 		if _, is := t.read(name + "go.mod"); is {
 			return true

@@ -49,7 +49,7 @@ func said(p project.Project) string {
 
 func TestLook(t *testing.T) {
 	const npm, goHosts, py = "registry.npmjs.org", "proxy.golang.org, sum.golang.org", "pypi.org, files.pythonhosted.org"
-	const each = "find . -name go.mod -not -path '*/testdata/*' -not -path '*/vendor/*' -not -path '*/.*/*' " +
+	const each = "find . -name go.mod -not -path '*/testdata/*' -not -path '*/vendor/*' -not -path '*/[._]*/*' " +
 		"-execdir sh -c "
 	const testEach = each + `'p=$(go list ./...) && { test -z "$p" || go test $p; }' {} +`
 	script := `{"scripts":{"test":"jest"},"devDependencies":{"jest":"1"}}`
