@@ -19,7 +19,7 @@ func (d *diffed) came() {
 			continue
 		}
 		old := d.known(i)
-		switch reach := strings.Contains(r.code, "def pytest_") || strings.Contains(r.code, "collect_ignore"); {
+		switch reach := reachesAll.MatchString(r.code); {
 		case old && sometimes.MatchString(r.raw) && (!r.empty() || d.is.lang == &golang):
 			d.report(ChangedExpectation, r, "a test runs only sometimes")
 		case old && hushes.MatchString(r.raw):

@@ -22,8 +22,11 @@ var (
 	chosen = lazyregexp.New(`^\s*["']?(?:exclude|ignore|spec|grep|invert|roots|testDir|file|require|import|env|retries|` +
 		`runner)["']?\s*[:=]`)
 	// within begins a runner's settings in a file that says other things too; chosenIn is one of those.
-	within   = lazyregexp.New(`^\s*["']?(?:test|jest|ava|mocha|vitest)["']?\s*:\s*\{`)
+	within = lazyregexp.New(`^\s*["']?(?:test|jest|ava|mocha|vitest)["']?\s*:\s*\{`)
+	// withinIt is both in a line.
 	chosenIn = lazyregexp.New(`^\s*["']?(?:include|files?|require|import|exclude|ignore|spec|grep|invert|roots)["']?\s*:`)
+	withinIt = lazyregexp.New(`\b(?:test|jest|ava|mocha|vitest)["']?\s*:\s*\{.*?\b(?:include|files?|require|import|` +
+		`exclude|ignore|spec|grep|invert|roots)["']?\s*:`)
 	// leavesOut is a setting without which more runs, includes one without which less does.
 	leavesOut = lazyregexp.New(`(?i)ignore|exclude|invert|norecurse|skip|retries|false|disabled`)
 	includes  = lazyregexp.New(`useJUnitPlatform|surefire|failsafe|jacocoTestCoverageVerification|<class name=|` +
@@ -68,6 +71,9 @@ func (d *setting) choice(line string) bool {
 
 // chosenWithin reports whether a line below these headers chooses tests among a runner's own settings.
 func chosenWithin(line string, above []string) bool {
+	if withinIt.MatchString(line) {
+		return true
+	}
 	for _, header := range above {
 		if within.MatchString(header) && chosenIn.MatchString(line) {
 			return true

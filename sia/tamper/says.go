@@ -46,7 +46,10 @@ var (
 		`disabled)\b|\bfilter_run|\bexclude_pattern\b|^\s*#\[(?:\w+::)?ignore\b|\[\s*(?:\w+\.)*(?:Ignore|Explicit|Skip)\b|` +
 		`\bSkip\s*=\s*["n]|\bAssert\.(?:Ignore|Inconclusive|Skip|Pass)\b|\bmarkTest(?:Skipped|Incomplete)\(|->(?:skip|` +
 		`todo)\(|\bexpectNotToPerformAssertions\(|\bXCTSkip\b|\bGTEST_SKIP\b|\bDISABLED_\w+|^\s*SKIP\(|\[!(?:mayfail|` +
-		`shouldfail)\]|"\[\.|@(?:tag\s*:?skip|disabled|ignore)\b`)
+		`shouldfail)\]|"\[\.|@(?:tag\s*:?skip|disabled|ignore)\b|\b(?:currentTest|runnable)\.\w+\s*=[^=]|` +
+		`\b(?:Runnable|Runner|Test)\.prototype\.\w+\s*=[^=]`)
+	// reachesAll is of tests everywhere, wherever it stands.
+	reachesAll = lazyregexp.New(`\bdef pytest_|\bcollect_ignore|\b(?:currentTest|runnable|Runnable|Runner|Test)\.\w`)
 	// sometimes skips a test where something holds.
 	sometimes = lazyregexp.New(`(?i)skip_?(?:if|unless)|\brunIf\b|importorskip|@(?:\w+\.)*(?:Enabled|Disabled)(?:If|On|` +
 		`For)\w*|\bassum(?:e\w*|ption\w*|ing\w*)\s*[(.]|#\[(?:\w+\\)*Requires\w+|\[Platform|\.disabled\b|Skip\.If|` +
