@@ -14,8 +14,8 @@ var (
 
 // goEach runs a shell's command in the folder of each module: the go command goes into none below the one where it is.
 func goEach(command string) string {
-	return "find . -name go.mod -not -path '*/testdata/*' -not -path '*/vendor/*' -not -path '*/[._]*/*' -execdir sh -c '" +
-		command + "' {} +"
+	return "find . -name go.mod -not -path '*/testdata/*' -not -path '*/vendor/*' -not -path '*/[._]*/*' " +
+		"-execdir sh -c '" + command + "' {} +"
 }
 
 // golang reads go.work, or the go.mod of a repository that joins no modules.

@@ -14,9 +14,10 @@ var (
 		`unittest|nose)["']\s*(?:not\s+)?in\s+sys\.(?:modules|argv)|sys\.(?:modules|argv).*(?:pytest|unittest)|` +
 		`pytest.*sys\.argv|\bPYTEST_\w+|\bJEST_WORKER_ID\b|\bVITEST\w*\b|\bMOCHA_\w+|\bNODE_TEST_CONTEXT\b|\btypeof\s+(?:je` +
 		`st|vi|describe|it|test|expect|mocha|jasmine|__karma__)\b|\bimport\.meta\.vitest\b|\b(?:global|globalThis|` +
-		`window)\.(?:jest|vi|describe|it|expect|__karma__|jasmine)\b|["'](?:jest|vi|describe|it|test|expect|mocha|__karma__|` +
-		`jasmine)["']\s+in\s+(?:global|globalThis|window)\b|(?:NODE_ENV|\bMODE)\b.*['"]test|process\.argv.*(?:jest` +
-		`|mocha|vitest|test)|npm_lifecycle_event|current_exe\(.*deps|env::var(?:_os)?\(\s*"CARGO|\bcfg!\(\s*test\b|` +
+		`window)\.(?:jest|vi|describe|it|expect|__karma__|jasmine)\b|["'](?:jest|vi|describe|it|test|expect|mocha|` +
+		`__karma__|jasmine)["']\s+in\s+(?:global|globalThis|window)\b|(?:NODE_ENV|\bMODE)\b.*['"]test|` +
+		`process\.argv.*(?:jest|mocha|vitest|test)|npm_lifecycle_event|current_exe\(.*deps|` +
+		`env::var(?:_os)?\(\s*"CARGO|\bcfg!\(\s*test\b|` +
 		`cfg(?:_attr)?\(\s*not\(\s*test\b|\bdefined\?\(\s*:{0,2}(?:RSpec|Minitest|Test::Unit|MiniTest)\b|const_defined\?\(` +
 		`\s*[:'"](?:RSpec|Minitest)|\bRails\.env\.test\?|\$(?:0|PROGRAM_NAME)\b.*(?:rspec|test)|caller.*(?:rspec|minitest|` +
 		`_test)|\bPHPUNIT_\w+|(?:class_exists|defined)\(.*PHPUnit|runningUnitTests\(|\bargv\b.*phpunit|PHP_SAPI.*phpunit|` +
