@@ -165,6 +165,13 @@ func restore(t testing.TB, s *store.Store, installation int64, repo sia.Repo, is
 	ok(t, err)
 }
 
+// unbounded are settings by which any number of tasks may begin at once.
+func unbounded() sia.Settings {
+	set := sia.DefaultSettings()
+	set.Budget.RepoPerDay, set.Budget.InstallationPerDay = 0, 0
+	return set
+}
+
 // begun starts a task that a coder works on, and returns what tells it of more, minutes after it began.
 func begun(
 	t testing.TB, s *store.Store, installation int64, repo sia.Repo, issue int, word string,
@@ -191,7 +198,7 @@ func begun(
 	}
 	apply(0, sia.Start{Installation: installation, Repo: repo, Issue: issue, Title: fmt.Sprintf("%stask %d", word, issue),
 		DefaultBranch: "main", Text: word + "said"})
-	apply(1, sia.Begun{Settings: sia.DefaultSettings(), BaseBranch: "main", BaseSHA: sia.SHA(strings.Repeat("a", 40)),
+	apply(1, sia.Begun{Settings: unbounded(), BaseBranch: "main", BaseSHA: sia.SHA(strings.Repeat("a", 40)),
 		Title: fmt.Sprintf("%stask %d", word, issue)})
 	apply(2, sia.Decided{Type: sia.DecideAssign, Choice: "coder", Agent: "builtin/scripted", Reason: "it is the only one"})
 	return apply
