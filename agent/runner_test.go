@@ -282,6 +282,22 @@ func TestSetupThatFailsIsTold(t *testing.T) {
 	}
 }
 
+// A program that can't fetch seldom says why its proxy let it reach nothing.
+func TestSetupThatWasRefusedIsTold(t *testing.T) {
+	b := contained(t, turns(done), t.TempDir(), func(cfg *agent.BuiltinConfig) {
+		cfg.Sandbox, cfg.Hosts = sandboxtest.New(t, sandbox.Options{Self: forwarding(t)}), []string{"allowed.example"}
+	})
+	b.in.Setup = []string{`exec 3<>/dev/tcp/127.0.0.1/3128; printf 'CONNECT other.example:443 HTTP/1.1\r\nHost: x\r\n\r\n' ` +
+		`>&3; head -1 <&3; exit 4`}
+	if res := b.run(); res.End != sia.EndFinished {
+		t.Errorf("%+v", res)
+	}
+	const want = "403 Forbidden\nSIA refused a connection to other.example:443: this host is not allowed"
+	if p := strings.ReplaceAll(b.prompt(), "\r", ""); !strings.Contains(p, want) {
+		t.Errorf("%s", p)
+	}
+}
+
 // Where nothing can be kept for other attempts, an attempt and a command have what they made all the same.
 func TestSetupThatCannotBeKept(t *testing.T) {
 	cache := t.TempDir()

@@ -13,6 +13,7 @@ import (
 	"github.com/sia-bot/sia/agent/sandbox"
 	"github.com/sia-bot/sia/sia/lazyregexp"
 	"github.com/sia-bot/sia/sia/secret"
+	"github.com/sia-bot/sia/sia/text"
 )
 
 // setUp makes the attempt's runner and runs the repository's setup commands with it.
@@ -229,8 +230,12 @@ func (w *attemptRunner) runSetup(ctx context.Context, in Input, fetch bool) (tol
 			return "", errors.Join(err, ctx.Err())
 		}
 		if !res.OK() {
-			return fmt.Sprintf("%s\n%s\n%s", command, res.Ending(),
-				middleOut(secret.Mask(strings.ToValidUTF8(string(res.Output), "\uFFFD")), 4000)), nil
+			told := fmt.Sprintf("%s\n%s\n%s", command, res.Ending(),
+				middleOut(secret.Mask(strings.ToValidUTF8(string(res.Output), "\uFFFD")), 4000))
+			for _, r := range res.Refused {
+				told = strings.TrimRight(told, "\n") + "\nSIA refused a connection to " + text.OneLine(r)
+			}
+			return told, nil
 		}
 	}
 	return "", nil

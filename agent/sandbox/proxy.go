@@ -25,6 +25,7 @@ const (
 	askWithin   = 30 * time.Second // for the request and for connecting
 	idleAtMost  = 2 * time.Minute  // without a byte in either direction
 	maxProxyAsk = 16 << 10         // bytes of a request's head
+	maxRefused  = 20               // refusals that are told
 )
 
 // errPrivate refuses a name that leads elsewhere than to the internet.
@@ -40,6 +41,9 @@ type hostProxy struct {
 	listen  net.Listener
 	stop    context.CancelFunc
 	done    sync.WaitGroup
+
+	mu      sync.Mutex
+	refused []string // see [Result.Refused]
 }
 
 // startProxy starts a proxy on a listener, which it closes in the end.
@@ -54,6 +58,16 @@ func (p *hostProxy) close() {
 	p.stop()
 	p.listen.Close()
 	p.done.Wait()
+}
+
+// noteRefused notes why a host was refused, for whoever reads how the command ended: programs often don't show what
+// their proxy says.
+func (p *hostProxy) noteRefused(host, why string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if said := host + ": " + why; len(p.refused) < maxRefused && !slices.Contains(p.refused, said) {
+		p.refused = append(p.refused, said)
+	}
 }
 
 func (p *hostProxy) serve(ctx context.Context) {
@@ -78,6 +92,7 @@ func (p *hostProxy) tunnel(ctx context.Context, conn net.Conn) {
 		return
 	}
 	refuse := func(code int, why string, more ...any) {
+		p.noteRefused(req.Host, why)
 		p.log.InfoContext(ctx, "sandbox: connection refused", append([]any{"host", req.Host, "why", why}, more...)...)
 		fmt.Fprintf(conn, "HTTP/1.1 %d %s\r\nConnection: close\r\nContent-Type: text/plain\r\nContent-Length: %d\r\n\r\n%s\n",
 			code, http.StatusText(code), len(why)+1, why)

@@ -77,6 +77,9 @@ func TestFetchFromAPrivateAddress(t *testing.T) {
 	if string(r.Output) != want+"\n" || !strings.Contains(logged, want) || !strings.Contains(logged, "dial tcp") {
 		t.Errorf("%s\n%s\nlogged: %s", r, r.Output, logged)
 	}
+	if len(r.Refused) != 1 || !strings.HasSuffix(r.Refused[0], ": "+want) {
+		t.Errorf("it is told that %q was refused", r.Refused)
+	}
 }
 
 // A tunnel is for TLS to the very host that was asked for: neither words in the clear nor

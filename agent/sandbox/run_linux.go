@@ -33,7 +33,7 @@ const commandNiceness = 10
 // When ctx ends, the command is ended too, and the result says so. An error means
 // that the command was not run, or that it could not be watched and was ended; with
 // [ErrDiscarded] what it could write is gone.
-func (s *Sandbox) Run(ctx context.Context, c Command) (_ Result, err error) {
+func (s *Sandbox) Run(ctx context.Context, c Command) (res Result, err error) {
 	defer func() {
 		if err != nil {
 			err = fmt.Errorf("run in sandbox: %w", err)
@@ -49,7 +49,12 @@ func (s *Sandbox) Run(ctx context.Context, c Command) (_ Result, err error) {
 		if err != nil {
 			return Result{}, err
 		}
-		defer w.close()
+		defer func() {
+			w.close()
+			if w.proxy != nil {
+				res.Refused = w.proxy.refused
+			}
+		}()
 		c = w.throughEgress(c)
 	}
 	if s.capability.Landlock > 0 || len(c.Hosts) > 0 || c.Service != nil || len(c.Servers) > 0 {
