@@ -287,8 +287,8 @@ func TestSetupThatWasRefusedIsTold(t *testing.T) {
 	b := contained(t, turns(done), t.TempDir(), func(cfg *agent.BuiltinConfig) {
 		cfg.Sandbox, cfg.Hosts = sandboxtest.New(t, sandbox.Options{Self: forwarding(t)}), []string{"allowed.example"}
 	})
-	b.in.Setup = []string{`exec 3<>/dev/tcp/127.0.0.1/3128; printf 'CONNECT other.example:443 HTTP/1.1\r\nHost: x\r\n\r\n' ` +
-		`>&3; head -1 <&3; exit 4`}
+	b.in.Setup = []string{`exec 3<>/dev/tcp/127.0.0.1/3128; ` +
+		`printf 'CONNECT other.example:443 HTTP/1.1\r\nHost: x\r\n\r\n' >&3; head -1 <&3; exit 4`}
 	if res := b.run(); res.End != sia.EndFinished {
 		t.Errorf("%+v", res)
 	}
