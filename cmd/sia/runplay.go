@@ -59,7 +59,9 @@ func (c *runCmd) start(e *cli.Env, j localJob) (_ *localRun, err error) {
 	var r *localRun
 	box, err := replaySandbox(e.Ctx, logger, func() {
 		r.progress("%s", compilingStdlib)
-		r.step.Store(new(compilingStdlib))
+		if r.step.Load() != nil { // it is for a check, and not for an attempt
+			r.step.Store(new(compilingStdlib))
+		}
 	})
 	if err != nil {
 		return nil, err
