@@ -74,7 +74,7 @@ type Input struct {
 	// Nil: nothing is run. It is nil where Part is not.
 	Affected func(ctx context.Context) (TestsRun, error) `json:"-"`
 
-	// Begins is told of each command of setup, and of the one of [Commands.Run], when it begins; nil: nobody is told.
+	// Begins is called with each command of setup, and with that of [Commands.Run], before it starts; it may be nil.
 	Begins func(command string) `json:"-"`
 
 	Hazard stuck.Hazard // when to interrupt an attempt that seems to get nowhere; the zero Hazard never does

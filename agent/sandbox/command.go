@@ -125,7 +125,7 @@ type Result struct {
 	Why      string    // why it was ended, for people; empty when it ended by itself
 	Output   []byte    // beginning and end of both streams; a line in between says how much is missing
 	Printed  int64     // bytes it printed in all
-	Refused  []string  // where it was not let go, each with why; the first ones
+	Refused  []string  // hosts that it was refused, each with why; 20 at most
 	Duration time.Duration
 }
 

@@ -25,7 +25,7 @@ const (
 	askWithin   = 30 * time.Second // for the request and for connecting
 	idleAtMost  = 2 * time.Minute  // without a byte in either direction
 	maxProxyAsk = 16 << 10         // bytes of a request's head
-	maxRefused  = 20               // refusals that are told
+	maxRefused  = 20               // refusals that are kept
 )
 
 // errPrivate refuses a name that leads elsewhere than to the internet.

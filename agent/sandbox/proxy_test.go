@@ -78,7 +78,7 @@ func TestFetchFromAPrivateAddress(t *testing.T) {
 		t.Errorf("%s\n%s\nlogged: %s", r, r.Output, logged)
 	}
 	if len(r.Refused) != 1 || !strings.HasSuffix(r.Refused[0], ": "+want) {
-		t.Errorf("it is told that %q was refused", r.Refused)
+		t.Errorf("refused: %q", r.Refused)
 	}
 }
 

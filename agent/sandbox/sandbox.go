@@ -30,7 +30,7 @@ type Options struct {
 	Self   []string     // command that runs this program as [Forward]; nil: no allow-list of hosts, and no Landlock
 	Stdlib string       // folder for compiled standard libraries, see [Sandbox.Stdlib]; "": none are kept
 	Logger *slog.Logger // nil: nothing is logged
-	// Compiling is called before a standard library is compiled, which takes minutes; nil: nobody is told.
+	// Compiling is called before a standard library is compiled, which takes minutes; it may be nil.
 	Compiling func()
 
 	setpriv string // path of util-linux's setpriv, which root needs; looked up in PATH

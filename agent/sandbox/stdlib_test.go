@@ -72,7 +72,7 @@ func TestStdlibIsCompiledOnce(t *testing.T) {
 	}
 }
 
-// TestStdlibGoesOn: that it is compiled is told, and what somebody stopped goes on.
+// Compiling is called before the library is compiled, and a build that was stopped goes on the next time.
 func TestStdlibGoesOn(t *testing.T) {
 	kept := t.TempDir()
 	ctx, stop := context.WithCancel(t.Context())

@@ -59,7 +59,7 @@ func (s *TaskStore) noRoom(ctx context.Context, tx *sql.Tx, t sia.Task, b sia.Bu
 		limit         int
 		of            string
 		id            int64
-		whose, budget string
+		name, setting string
 	}{
 		{b.RepoPerDay, "repo_id", t.Repo.ID, "this repository", "budget.repo_per_day"},
 		{b.InstallationPerDay, "installation_id", t.Installation, "all repositories of this installation together",
@@ -74,7 +74,7 @@ func (s *TaskStore) noRoom(ctx context.Context, tx *sql.Tx, t sia.Task, b sia.Bu
 			return "", false, err
 		}
 		if used >= limit {
-			return fmt.Sprintf("%s spent %s of the %s credits of 24 hours (`%s`)", day.whose, used, limit, day.budget), false,
+			return fmt.Sprintf("%s spent %s of the %s credits of 24 hours (`%s`)", day.name, used, limit, day.setting), false,
 				nil
 		}
 		running, err := aside(ctx, tx, day.of, day.id)
@@ -83,7 +83,7 @@ func (s *TaskStore) noRoom(ctx context.Context, tx *sql.Tx, t sia.Task, b sia.Bu
 		}
 		if why == "" && used+running >= limit {
 			why = fmt.Sprintf("%s spent %s of the %s credits of 24 hours, and %s are set aside for what is running (`%s`)",
-				day.whose, used, limit, running, day.budget)
+				day.name, used, limit, running, day.setting)
 		}
 	}
 	return why, why != "", nil

@@ -24,7 +24,7 @@ type Spec struct {
 	Head    string // commit
 	Within  time.Duration
 	Now     func() time.Time
-	Begins  func(step string) // is told what begins, for people; nil: nobody is told
+	Begins  func(step string) // is called with what begins, in words for people; it may be nil
 }
 
 // within is how long a look may take, where nobody says otherwise.

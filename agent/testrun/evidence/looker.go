@@ -48,7 +48,7 @@ type Wanted struct {
 	Hosts    []string // that may be reached while what tests depend on is fetched, beside the looker's
 	Within   time.Duration
 	Open     func(ctx context.Context, commits ...string) (*gitops.History, error) // it is closed here
-	// Begins is told what is done, for people, before it is; nil: nobody is told.
+	// Begins is called with each step, in words for people, before it starts; it may be nil.
 	Begins func(step string)
 }
 

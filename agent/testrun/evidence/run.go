@@ -202,11 +202,11 @@ func isCut(runs map[string]groupRun) bool {
 	return false
 }
 
-// treeWords are the trees as people are told of them.
+// treeWords are the trees, in words for people.
 var treeWords = map[treeName]string{atBase: "of the base commit", atHead: "of the head",
 	atOver: "of the base commit, with the head's code", atUnder: "of the head, with the base commit's code"}
 
-// tell tells what begins.
+// tell calls Begins with what a run is about to do.
 func (p *pass) tell(ctx context.Context, n treeName, groups []group, how variant, s testrun.Suite) {
 	var names []string
 	for _, g := range groups[:min(len(groups), 3)] {
