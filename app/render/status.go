@@ -79,7 +79,7 @@ func briefNow(t sia.Task, room int) (s string, whole bool) {
 		return after, false
 	}
 	now := nowText(t)
-	if less := strings.Replace(now, progress(t), "", 1); less != now && words(now) > room {
+	if less := nowText(withoutProgress(t)); less != now && words(now) > room {
 		return less, false
 	}
 	return now, true
@@ -228,6 +228,15 @@ func progress(t sia.Task) string {
 		s += "; " + few(strings.TrimRight(a.Progress.Tests, ".,"), 6)
 	}
 	return s + ")"
+}
+
+// withoutProgress is a task that does not say how far its attempt has come.
+func withoutProgress(t sia.Task) sia.Task {
+	if progress(t) != "" {
+		t.Attempts = slices.Clone(t.Attempts)
+		t.Attempt().Progress = nil
+	}
+	return t
 }
 
 // askers are the people who ask for changes on the pull request, as far as no attempt was given them.
