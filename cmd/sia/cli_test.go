@@ -49,7 +49,7 @@ func TestEveryCommandReadsAServersFile(t *testing.T) {
 			"listen: :8081\nmodel: x\nattempts: 3\nmodels: {}\n": "<nil>",
 			"\ufefflisten: :8081\r\nmodel: x\r\n":                "<nil>",
 			"listne: :8081\n": "configuration file: there is no setting \"listne\"; the settings are the flags that " +
-				"`sia serve --help` lists, models and roles",
+				"`sia serve --help` lists, models, roles and coders",
 		} {
 			settings, err := yamlFile(strings.NewReader(file))
 			if err != nil {

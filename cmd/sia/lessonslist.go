@@ -103,9 +103,12 @@ func (c *lessonsExportCmd) Run(e *cli.Env) error {
 			defer func() { err = errors.Join(err, f.Close()) }()
 			out = f
 		}
-		enc := json.NewEncoder(out)
 		for _, l := range lessons {
-			if err := enc.Encode(l); err != nil {
+			line, err := json.Marshal(l)
+			if err != nil {
+				return fmt.Errorf("export lessons: %w", err)
+			}
+			if _, err := out.Write(append(secret.MaskJSON(line), '\n')); err != nil {
 				return fmt.Errorf("export lessons: %w", err)
 			}
 		}

@@ -18,7 +18,7 @@ import (
 type logCmd struct {
 	Files   []string `arg:"" help:"Logs, plain or gzip; - is standard input."`
 	Green   string   `help:"A log of the same job that passed: what it says, too, counts less." placeholder:"FILE"`
-	Lines   int      `help:"Lines of the excerpt's text at most." default:"15" min:"1"`
+	Lines   int      `help:"Lines of text at most, in --output json and of logs from a pipe." default:"15" min:"1"`
 	Context int      `help:"Lines shown around the excerpt." default:"2" min:"0"`
 	Output  string   `help:"text or json (an object a line)." enum:"text,json" default:"text"`
 }

@@ -20,6 +20,7 @@ import (
 
 	"github.com/sia-bot/sia/app/store"
 	"github.com/sia-bot/sia/sia"
+	"github.com/sia-bot/sia/sia/lesson"
 	"github.com/sia-bot/sia/sim/ghsim"
 )
 
@@ -187,4 +188,5 @@ func decide(ts *testscript.TestScript, _ bool, args []string) {
 		d.Reason += end
 		ts.Check(s.LogDecision(ctx, d))
 	}
+	ts.Check(s.PutLessons(ctx, 7, lesson.NewTaught(7, "x", "Say hello."+end, sia.Actor{Login: "mia"}, sia.Task{}, start)))
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/sia-bot/sia/app/memory"
 	"github.com/sia-bot/sia/cmd/internal/cli"
 	"github.com/sia-bot/sia/sia"
+	"github.com/sia-bot/sia/sia/secret"
 )
 
 type memoryCmd struct {
@@ -45,7 +46,7 @@ func (c *memoryShowCmd) Run(e *cli.Env) (err error) {
 		return err
 	}
 	if c.Output == "json" {
-		_, err = e.Out.Write(json)
+		_, err = e.Out.Write(secret.MaskJSON(json))
 		return err
 	}
 	return e.Masked(string(markdown))

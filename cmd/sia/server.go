@@ -187,7 +187,7 @@ func (f fileFlags) Validate(a *kong.Application) error {
 	}
 	if key := f.unknown(all.Model); key != "" {
 		return fmt.Errorf("configuration file: there is no setting %q; the settings are the flags that `sia serve "+
-			"--help` lists, models and roles", key)
+			"--help` lists, models, roles and coders", key)
 	}
 	return nil
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"os"
@@ -29,7 +30,8 @@ func localRepository(ctx context.Context, repo string) (string, error) {
 	path := filepath.Join(dir, strings.TrimSuffix(filepath.Base(repo), ".git"))
 	out, err := exec.CommandContext(ctx, "git", "clone", "--quiet", "--", repo, path).CombinedOutput()
 	if err != nil {
-		return "", fmt.Errorf("clone %s: %w: %s", repo, err, strings.TrimSpace(string(out)))
+		err = fmt.Errorf("clone %s: %w: %s", repo, err, strings.TrimSpace(string(out)))
+		return "", errors.Join(err, os.RemoveAll(dir))
 	}
 	return path, nil
 }

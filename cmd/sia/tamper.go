@@ -21,7 +21,7 @@ type tamperCmd struct {
 	Head      string   `arg:"" help:"Commit that it leads to."`
 	Repo      string   `help:"Folder of the Git repository." default:"." type:"path" placeholder:"DIR"`
 	Each      bool     `help:"Look at every commit between the two by itself, merges left out."`
-	Protected []string `help:"Globs of paths that nobody changes unasked." placeholder:"GLOB"`
+	Protected []string `help:"Globs of paths that nobody changes unasked, beside those that are always protected." placeholder:"GLOB"`
 	Tests     string   `help:"Run the tests that the change can reach, too; what is built stays in this folder." type:"path" placeholder:"DIR"`
 	Output    string   `help:"text or json (an object for each difference, a line each)." enum:"text,json" default:"text"`
 }
@@ -114,7 +114,7 @@ func (c *tamperCmd) report(e *cli.Env, git localGit, looker *evidence.Looker, p 
 	}
 	rep.Files = len(changes)
 	start := time.Now()
-	found := tamper.Find(changes, c.Protected)
+	found := tamper.Find(changes, c.Protected, sia.AlwaysProtected()...)
 	rep.Seconds = time.Since(start).Seconds()
 	if looker != nil {
 		if err := c.run(e, git, looker, &rep); err != nil {

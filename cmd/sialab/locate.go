@@ -30,10 +30,9 @@ type locateCmd struct {
 
 // locateReport is the whole answer. It is a function of the clones and flags.
 type locateReport struct {
-	Groups   []locateGroup  `json:"groups"`
-	Held     []located.Held `json:"leave_one_out"`
-	Verified string         `help:"Folder in which sia replay mine --dir kept tasks: only these, with the tests that fail and what they print." type:"existingdir"`
-	Misses   []string       `json:"misses,omitempty"`
+	Groups []locateGroup  `json:"groups"`
+	Held   []located.Held `json:"leave_one_out"`
+	Misses []string       `json:"misses,omitempty"`
 }
 
 // locateGroup is the scores on the tasks of one repository, one language, or all.
