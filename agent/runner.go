@@ -113,6 +113,7 @@ type attemptRunner struct {
 	build   string // in home; writable: build caches
 	stdlib  string // the compiled standard library that build began with a copy of; "": with none
 	deps    string // what setup fetched; "": nothing
+	npm     string // npm's cache for commands without a network, writable; "": that of deps
 	kept    string // folder of the result for the tree's lock files, whether it is there or not; "": nothing is kept
 
 	services service.Set // of its tree as it was at the start
@@ -201,25 +202,32 @@ func (w *attemptRunner) run(
 // newCommand is what every command begins with: the work tree and the caches. Only
 // setup may write the caches that it fills.
 func (w *attemptRunner) newCommand(fetch bool) sandbox.Command {
-	c := sandbox.Command{Dir: w.tree, Env: w.toolEnv(),
+	c := sandbox.Command{Dir: w.tree, Env: w.toolEnv(fetch),
 		Mounts: []sandbox.Mount{{From: w.build, To: buildAt, Writable: true}}}
 	if w.deps != "" {
 		c.Mounts = append(c.Mounts, sandbox.Mount{From: w.deps, To: depsAt, Writable: fetch})
+	}
+	if w.npm != "" && !fetch {
+		c.Mounts = append(c.Mounts, sandbox.Mount{From: w.npm, To: npmAt, Writable: true})
 	}
 	w.services.Join(&c, w.servers(), false)
 	return c
 }
 
 // toolEnv tells the usual tools where to keep what they fetch and build.
-func (w *attemptRunner) toolEnv() []string {
+func (w *attemptRunner) toolEnv(fetch bool) []string {
 	deps := depsAt
 	if w.deps == "" {
 		deps = buildAt + "/deps"
 	}
+	npm := deps + "/npm"
+	if w.npm != "" && !fetch {
+		npm = npmAt
+	}
 	return []string{
 		"XDG_CACHE_HOME=" + buildAt, "GOCACHE=" + buildAt + "/go", "GOFLAGS=-buildvcs=false -modcacherw",
 		"PYTHONDONTWRITEBYTECODE=1", // nothing of it is to be committed
-		"GOMODCACHE=" + deps + "/go", "npm_config_cache=" + deps + "/npm",
+		"GOMODCACHE=" + deps + "/go", "npm_config_cache=" + npm,
 		"YARN_CACHE_FOLDER=" + deps + "/yarn", "CARGO_HOME=" + deps + "/cargo",
 		// Where a system's Python can't be written, pip installs for the user. Debian's has to be told that it may.
 		"PIP_CACHE_DIR=" + deps + "/pip", "PYTHONUSERBASE=" + deps + "/python", "PIP_BREAK_SYSTEM_PACKAGES=1",

@@ -86,20 +86,28 @@ func (w *attemptRunner) told(setup string) string {
 	return strings.TrimSpace(w.services.Told() + "\n" + w.lacks + "\n\n" + setup)
 }
 
-// setUp runs the commands. The first time for a state of the lock files, they may
-// fetch from the hosts that the operator allows, into a folder that is kept when the work
-// tree is the base branch's. From then on they do without a network, and that folder is
-// read-only. What a task's branch changed may run here, too, and then fills a folder that
-// only this attempt sees: two trees with the same lock files can still set up otherwise.
+// setUp runs the commands, and makes a cache of npm that later commands can write.
 func (w *attemptRunner) setUp(ctx context.Context, in Input, ready bool) (told, note string, err error) {
-	if ready {
-		w.deps = filepath.Join(w.kept, depsFolder)
-		if err := w.seed(ctx); err != nil {
-			return "", "", err
+	if !ready {
+		if told, note, err = w.fetchSetup(ctx, in); err != nil {
+			return told, note, err
 		}
-		told, err = w.runSetup(ctx, in, false)
-		return told, "setup with what was fetched before" + setupSuffix(told), err
+		return told, note, w.addNPM(ctx)
 	}
+	w.deps = filepath.Join(w.kept, depsFolder)
+	if err := errors.Join(w.seed(ctx), w.addNPM(ctx)); err != nil {
+		return "", "", err
+	}
+	told, err = w.runSetup(ctx, in, false)
+	return told, "setup with what was fetched before" + setupSuffix(told), err
+}
+
+// fetchSetup runs the commands the first time for a state of the lock files. They may fetch
+// from the hosts that the operator allows, into a folder that is kept when the work tree is
+// the base branch's. From then on they do without a network, and that folder is read-only.
+// What a task's branch changed may run here, too, and then fills a folder that only this
+// attempt sees: two trees with the same lock files can still set up otherwise.
+func (w *attemptRunner) fetchSetup(ctx context.Context, in Input) (told, note string, err error) {
 	fresh := filepath.Join(w.home, "setup")
 	w.deps = filepath.Join(fresh, depsFolder)
 	if err := os.MkdirAll(w.deps, 0o700); err != nil {
@@ -276,6 +284,11 @@ func (w *attemptRunner) copyTree(ctx context.Context, from, to string) error {
 		return fmt.Errorf("copy build results: %w", err)
 	}
 	defer src.Close()
+	return w.copyRoot(ctx, src, from != w.stdlib, to)
+}
+
+// copyRoot is copyTree of a folder that is open. Of a tree that is the standard library's, nothing is left out.
+func (w *attemptRunner) copyRoot(ctx context.Context, src *os.Root, others bool, to string) error {
 	if err := os.MkdirAll(to, 0o700); err != nil {
 		return fmt.Errorf("copy build results: %w", err)
 	}
@@ -296,7 +309,7 @@ func (w *attemptRunner) copyTree(ctx context.Context, from, to string) error {
 				return err
 			}
 			return nil
-		case from != w.stdlib && w.ofStdlib(p):
+		case others && w.ofStdlib(p):
 			return nil
 		case !d.Type().IsRegular():
 			return nil
