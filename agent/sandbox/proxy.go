@@ -115,11 +115,11 @@ func (p *hostProxy) tunnel(ctx context.Context, conn net.Conn) {
 	}}
 	out, err := d.DialContext(ctx, "tcp", req.Host)
 	if err != nil {
-		why := "the host can't be reached"
-		if errors.Is(err, errPrivate) {
-			why = fmt.Sprintf("%s; the operator of SIA can allow it with its port, as in --setup-hosts=%s", errPrivate, req.Host)
+		code, why := http.StatusBadGateway, "the host can't be reached"
+		if errors.Is(err, errPrivate) { // to ask again, as npm does for minutes after a status of 5xx, is of no use
+			code, why = http.StatusForbidden, fmt.Sprintf("%s; the operator of SIA can allow it with its port, as in --setup-hosts=%s", errPrivate, req.Host)
 		}
-		refuse(http.StatusBadGateway, why, "error", err)
+		refuse(code, why, "error", err)
 		return
 	}
 	defer out.Close()
