@@ -67,7 +67,8 @@ func (h HaltScope) LiftedBy() string {
 	case h == ServerHalt:
 		return "whoever runs the server lifts that with `sia resume --all`"
 	case strings.HasPrefix(string(h), "installation "):
-		return "whoever runs the server lifts that with `sia resume --installation`"
+		return "whoever administers the installation lifts that on its page in SIA, and whoever runs the server with " +
+			"`sia resume --installation`"
 	case strings.HasPrefix(string(h), "suspended "):
 		return "it goes on when an owner unsuspends the app's installation on GitHub"
 	}

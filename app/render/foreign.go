@@ -6,6 +6,7 @@ import (
 
 	"github.com/sia-bot/sia/sia/lazyregexp"
 	"github.com/sia-bot/sia/sia/text"
+	seen "github.com/sia-bot/sia/sia/visible"
 )
 
 // zwsp, U+200B, goes between two characters that mean something only side by
@@ -58,6 +59,8 @@ func visible(s string) string {
 			return '\n'
 		case unicode.IsControl(r):
 			return -1
+		case seen.Hidden(r) && r != '\ufe0f': // which ends many an emoji
+			return '\uFFFD'
 		}
 		return r
 	}, s)

@@ -154,6 +154,17 @@ func TestNeutraliseReadsTheSame(t *testing.T) {
 	}
 }
 
+// Whole sentences can be written with characters that nobody sees. What makes an emoji of a character stays.
+func TestUnseenIsShown(t *testing.T) {
+	for s, want := range map[string]string{
+		"a\U000e0130b": "a\ufffdb", "a\u3164b": "a\ufffdb", "a\u034fb": "a\ufffdb", "\u2714\ufe0f done": "\u2714\ufe0f done",
+	} {
+		if got := render.Neutralise(s); got != want {
+			t.Errorf("%q became %q, want %q", s, got, want)
+		}
+	}
+}
+
 func TestNeutraliseTwiceIsOnce(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		once := render.Neutralise(hostile().Draw(t, "foreign"))

@@ -1,8 +1,10 @@
 package web_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/sia-bot/sia/app/store"
 	"github.com/sia-bot/sia/sia"
@@ -29,6 +31,29 @@ func TestPagesSayWhatIsPaused(t *testing.T) {
 	} {
 		if _, body := ask(t, h, member(), address, ""); !strings.Contains(body, want) || strings.Contains(body, "vault") {
 			t.Errorf("%s: no %q, or what is another's:\n%s", address, want, body)
+		}
+	}
+}
+
+// A task can't go on by itself while more than it is paused, so there is no button for that.
+func TestNoResumeOfOneWhereAllIsPaused(t *testing.T) {
+	s := world(t)
+	h := pages(t, s, &doer{})
+	id := sia.NewTaskID(bookings.ID, 6)
+	for _, c := range []struct {
+		fact   sia.Fact
+		resume bool
+	}{
+		{sia.PauseAsked{Reason: "all is paused", Scope: sia.RepositoryHalt(bookings.ID)}, false},
+		{sia.Resume{Scope: sia.RepositoryHalt(bookings.ID)}, false},
+		{sia.PauseAsked{Reason: "ada said so"}, true},
+	} {
+		_, err := s.Apply(t.Context(), id, sia.Event{ID: fmt.Sprintf("%+v", c.fact), At: start.Add(time.Hour),
+			By: sia.Actor{Login: "ada"}, Fact: c.fact})
+		ok(t, err)
+		_, body := ask(t, h, member(), "GET /tasks/"+string(id), "")
+		if got := strings.Contains(body, `value="resume"`); got != c.resume {
+			t.Errorf("after %+v: a button to resume: %v", c.fact, got)
 		}
 	}
 }

@@ -135,6 +135,9 @@ func buttons(t sia.Task) (all []button) {
 	case t.State == sia.Stopped:
 		return []button{{"retry", "Try once more", false}}
 	case t.State == sia.OnHold:
+		if t.Credits.Left() < sia.Credit || t.Pause != nil && t.Pause.Kind == sia.PausedByHalt {
+			return []button{stop} // what the page says above goes on with it
+		}
 		return []button{{"resume", "Resume", false}, stop}
 	case t.State == sia.Escalated:
 		return []button{{"retry", "Try once more", false}, pause, stop}

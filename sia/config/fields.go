@@ -142,8 +142,8 @@ func Fields() []Field {
 
 		{Path: "review.final", Form: Bool, Doc: "Whether, before a green pull request is marked ready, an independent " +
 			"model call reads the final change against the issue and reviews it where there is something to say: demands that " +
-			"are not met, changes that none of them needs, and what matters of security, tests and interfaces. It informs and " +
-			"decides nothing."},
+			"are not met, changes that none of them needs, and what matters of security, tests and interfaces. Demands " +
+			"that are not met start one more attempt. Whether a change passes is decided by the checks alone."},
 		{Path: "review.wait", Form: Duration, Min: 0, Max: hourSeconds, Doc: "How long SIA waits for more, after somebody " +
 			"asked for changes on its pull request, before an attempt begins with all of it: several reviews are one attempt. " +
 			"Five times as long after the first at most."},

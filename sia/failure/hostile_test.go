@@ -153,3 +153,11 @@ func FuzzRead(f *testing.F) {
 		checkReport(t, rep, strings.Count(log, "\n")+1)
 	})
 }
+
+// What nobody sees of a log is in no excerpt.
+func TestUnseenIsLeftOut(t *testing.T) {
+	rep := read(t, "go test ./...\npanic: no\U000e0130 such\u3164 file \u2714\ufe0f\n", Options{})
+	if want := "panic: no such file \u2714\ufe0f"; rep.Text != want {
+		t.Errorf("%q, want %q", rep.Text, want)
+	}
+}

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/sia-bot/sia/sia/visible"
 )
 
 func hasPrefix(b []byte, p string) bool { return len(b) >= len(p) && string(b[:len(p)]) == p }
@@ -22,7 +24,7 @@ func containsAny(b []byte, subs ...string) bool {
 func (l *line) indentBytes() int { return len(l.text) - len(bytes.TrimLeft(l.text, " \t\u00a0")) }
 
 // printableText is a line of a stranger's log as it may be shown: valid UTF-8
-// without control, formatting and bidirectional characters. Tabs stay.
+// without control characters and others that people don't see. Tabs stay, and what makes an emoji of a character.
 func printableText(b []byte) string {
 	plain := true
 	for _, c := range b {
@@ -35,7 +37,7 @@ func printableText(b []byte) string {
 		return string(b)
 	}
 	return strings.Map(func(r rune) rune {
-		if r == utf8.RuneError || r != '\t' && (unicode.IsControl(r) || unicode.In(r, unicode.Cf)) {
+		if r == utf8.RuneError || r != '\t' && unicode.IsControl(r) || visible.Hidden(r) && r != '\ufe0f' {
 			return -1
 		}
 		return r
