@@ -31,7 +31,7 @@ func (w *attemptRunner) addNPM(ctx context.Context) error {
 	defer deps.Close()
 	index, err := deps.OpenRoot(npmIndex)
 	if err != nil { // npm fetched nothing
-		return nil //nolint:nilerr // npm has the cache that there is, then
+		return nil
 	}
 	defer index.Close()
 	npm := filepath.Join(w.home, "npm")

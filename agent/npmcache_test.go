@@ -66,13 +66,14 @@ func TestNpmWithoutALockFile(t *testing.T) {
 	registry, cache := npmRegistry(t), t.TempDir()
 	for _, note := range []string{"setup with network to " + registry + ", kept", "setup with what was fetched before"} {
 		b := contained(t, turns(command("rm -rf node_modules && npm install --no-package-lock --no-audit --silent; "+
-			"node -p 'require(\"half\")(3)'; ls $npm_config_cache/_cacache; touch $npm_config_cache/_cacache/content-v2/x"), done), cache,
+			"node -p 'require(\"half\")(3)'; touch $npm_config_cache/_cacache/content-v2/x"), done), cache,
 			func(cfg *agent.BuiltinConfig) {
 				cfg.Sandbox, cfg.Hosts = sandboxtest.New(t, sandbox.Options{Self: forwarding(t)}), []string{registry}
 			})
 		b.write("package.json", `{"name": "shop", "version": "1.0.0", "dependencies": {"half": "^1.0.0"}}`)
 		b.write(".npmrc", "registry=https://"+registry+"/\nstrict-ssl=false\nupdate-notifier=false\n")
-		b.in.OnBase, b.in.Setup = true, []string{"NO_PROXY= npm install --no-package-lock --no-audit --silent --fetch-retries=0"}
+		b.in.OnBase = true
+		b.in.Setup = []string{"NO_PROXY= npm install --no-package-lock --no-audit --silent --fetch-retries=0"}
 		if res := b.run(); res.End != sia.EndFinished {
 			t.Errorf("%+v", res)
 		}

@@ -106,10 +106,11 @@ func (c *Cache) tidy(ctx context.Context) {
 	var readable map[string]bool // nil: all
 	if c.keys != nil {
 		keys, err := c.keys(ctx)
-		if err == nil {
-			readable = map[string]bool{}
-		} else {
+		if err != nil { // the keys may be a part of all
 			c.log.WarnContext(ctx, "git mirrors that may not be read any more were not removed", "error", err)
+			keys = nil
+		} else {
+			readable = map[string]bool{}
 		}
 		for _, key := range keys {
 			readable[folderName(key)] = true

@@ -117,7 +117,8 @@ func (p *hostProxy) tunnel(ctx context.Context, conn net.Conn) {
 	if err != nil {
 		code, why := http.StatusBadGateway, "the host can't be reached"
 		if errors.Is(err, errPrivate) { // to ask again, as npm does for minutes after a status of 5xx, is of no use
-			code, why = http.StatusForbidden, fmt.Sprintf("%s; the operator of SIA can allow it with its port, as in --setup-hosts=%s", errPrivate, req.Host)
+			code, why = http.StatusForbidden, fmt.Sprintf(
+				"%s; the operator of SIA can allow it with its port, as in --setup-hosts=%s", errPrivate, req.Host)
 		}
 		refuse(code, why, "error", err)
 		return

@@ -74,7 +74,8 @@ func TestFetchFromAPrivateAddress(t *testing.T) {
 	const want = "it leads to an address that is not public; the operator of SIA can allow it with its port, as in " +
 		"--setup-hosts=localhost:443"
 	logged := log.String()
-	if string(r.Output) != "HTTP/1.1 403 Forbidden\n"+want+"\n" || !strings.Contains(logged, want) || !strings.Contains(logged, "dial tcp") {
+	if string(r.Output) != "HTTP/1.1 403 Forbidden\n"+want+"\n" || !strings.Contains(logged, want) ||
+		!strings.Contains(logged, "dial tcp") {
 		t.Errorf("%s\n%s\nlogged: %s", r, r.Output, logged)
 	}
 	if len(r.Refused) != 1 || !strings.HasSuffix(r.Refused[0], ": "+want) {

@@ -36,8 +36,8 @@ type runCmd struct {
 	Setup      []string      `help:"Commands that prepare a fresh checkout; default: agent.setup, or what the repository's files name." sep:"none" placeholder:"COMMAND"`
 	SetupHosts []string      `help:"Hosts that setup may fetch packages from; default: those of the package managers that were found." placeholder:"NAME"`
 	TestWithin time.Duration `help:"How long the test command may take; default: 15m." default:"15m" placeholder:"DURATION" min:"1s"`
-	Credits    int           `help:"Budget, in credits of 0.01 USD; .sia/config.yml of the repository outranks it. Default: 100." default:"100" placeholder:"N" min:"1"`
-	Approaches int           `help:"How many different approaches are tried; .sia/config.yml outranks it. Default: 5." default:"5" placeholder:"N" min:"1" max:"20"`
+	Credits    int           `help:"Budget, in credits of 0.01 USD; .sia/config.yml of the repository outranks it, also where it names none. Default: 100." default:"100" placeholder:"N" min:"1"`
+	Approaches int           `help:"How many different approaches are tried; .sia/config.yml outranks it, also where it names none. Default: 5." default:"5" placeholder:"N" min:"1" max:"20"`
 	Memory     bool          `help:"Commit what was learned to the branch too, under .sia/."`
 	Free       bool          `help:"The models cost nothing, so no budget ends an attempt." env:"SIA_FREE"`
 	Verbose    bool          `short:"v" help:"Show SIA's own log on standard error."`
@@ -50,8 +50,8 @@ type runCmd struct {
 
 // withDefaults fills in what no flag said.
 func (c runCmd) withDefaults() *runCmd {
-	c.TestWithin, c.Credits = cmp.Or(c.TestWithin, 15*time.Minute), cmp.Or(c.Credits, 100)
-	c.Approaches, c.Output = cmp.Or(c.Approaches, 5), cmp.Or(c.Output, "text")
+	c.TestWithin, c.Credits = cmp.Or(c.TestWithin, 15*time.Minute), cmp.Or(c.Credits, defaultCredits)
+	c.Approaches, c.Output = cmp.Or(c.Approaches, defaultApproaches), cmp.Or(c.Output, "text")
 	return &c
 }
 
@@ -60,6 +60,12 @@ func (*runCmd) Help() string {
 	return `The work is done in a copy. The clone gets one new branch; what is checked out stays as it is.
 The exit status is 0 if the test command passed on the result, and 1 if not.`
 }
+
+// What --credits and --approaches are without a word.
+const (
+	defaultCredits    = 100
+	defaultApproaches = 5
+)
 
 // localJob is what a run works on.
 type localJob struct {
@@ -77,6 +83,7 @@ type localJob struct {
 	required    []string // names of checks that the repository's settings require
 	settings    []byte   // for a repository without any; nil: it has its own
 	models      app.ModelsConfig
+	outranked   bool     // its own settings have another budget than the flags
 	submodules  []string // paths
 	uncommitted bool     // files differ from the commit that is checked out
 }
@@ -282,6 +289,9 @@ func (c *runCmd) findCommands(ctx context.Context, j *localJob) error {
 		j.label = set.Label
 		j.test, j.why, j.setup, j.required = set.Agent.Test, config.Path, set.Agent.Setup, set.Checks.Required
 		j.services = set.Agent.Services
+		j.outranked = c.Credits != set.Budget.Task && c.Credits != defaultCredits ||
+			c.Approaches != set.SIA.MaxApproaches && c.Approaches != defaultApproaches
+		c.Credits, c.Approaches = set.Budget.Task, set.SIA.MaxApproaches
 	}
 	tree, err := j.git.run(ctx, "ls-tree", "-r", "-t", "-z", j.base)
 	if err != nil {

@@ -18,6 +18,7 @@ import (
 	"github.com/sia-bot/sia/app/store"
 	"github.com/sia-bot/sia/cmd/internal/cli"
 	"github.com/sia-bot/sia/sia"
+	"github.com/sia-bot/sia/sia/config"
 	"github.com/sia-bot/sia/sim/ghsim"
 )
 
@@ -124,6 +125,10 @@ func (r *localRun) play() (out runResult, err error) {
 	r.progress("%s: %s", r.Style.Bold("Issue"), cli.Plain(r.job.title))
 	r.progress("Repository %s at %.9s, model %s, %s", r.job.git.dir, r.job.base, r.job.models.Coder.Model,
 		r.cmd.budget(r.job.models.Coder))
+	if r.job.outranked {
+		r.progress("%s of the repository decides: %d credits and at most %d approaches. --credits and --approaches hold "+
+			"where there is no such file.", config.Path, r.cmd.Credits, r.cmd.Approaches)
+	}
 	r.progress("Check: %s (%s)", r.job.test, r.job.why)
 	if err := r.reachModel(); err != nil {
 		return out, err

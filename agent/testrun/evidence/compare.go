@@ -271,7 +271,7 @@ func (p *pass) filesRun() (out []string) {
 		if !p.reached.isTest(f.Path) {
 			continue
 		}
-		covering := p.covering(f.Path)
+		covering := p.covering(f)
 		if len(covering) > 0 && !slices.ContainsFunc(covering, func(g string) bool { return !p.speaksFor(g, f) }) {
 			out = append(out, f.Path)
 		}
@@ -354,9 +354,29 @@ func (p *pass) defined(f fileChange) (out []string) {
 	return out
 }
 
+// nodeDefines is how a file calls its runner to define tests, whatever the file is called.
+var nodeDefines = regexp.MustCompile(`(?m)^\s*(?:describe|suite|context|it|test|specify)(?:\.\w+)*\s*\(`)
+
+// saysMore reports whether a file that is no group says what no other group shows: it defines tests of its own, or
+// settles what all runs of pytest are. The runs have the base's file in its place, so they can't tell what it does.
+func (p *pass) saysMore(f fileChange) bool {
+	switch p.lang.(type) {
+	case testrun.Python:
+		return path.Base(f.Path) == "conftest.py"
+	case testrun.Node:
+		if f.Was.ID == "" || !p.lang.IsCode("x"+path.Ext(f.Path)) {
+			return false
+		}
+		text, err := p.History.Blob(f.Was.ID, testrun.MaxTestFile)
+		return err != nil || nodeDefines.Match(text)
+	}
+	return false
+}
+
 // covering are the groups that show what a test file says: its own, its folder's, or else all, where all
 // of the suite was run.
-func (p *pass) covering(file string) (out []string) {
+func (p *pass) covering(f fileChange) (out []string) {
+	file := f.Path
 	_, isGo := p.lang.(testrun.Golang)
 	_, isJava := p.lang.(testrun.Java)
 	ofFolder := isGo && p.lang.Runs(file)
@@ -373,7 +393,7 @@ func (p *pass) covering(file string) (out []string) {
 	whole := p.reached.whole && len(p.unrun) == 0
 	switch {
 	case p.lang.Runs(file):
-	case whole && len(out) == 0:
+	case whole && len(out) == 0 && !p.saysMore(f):
 		out = all
 	case !whole && isJava: // a module is covered by those of its classes that ran
 		out = nil
