@@ -108,12 +108,11 @@ func (c *Cache) tidy(ctx context.Context) {
 		keys, err := c.keys(ctx)
 		if err != nil { // the keys may be a part of all
 			c.log.WarnContext(ctx, "git mirrors that may not be read any more were not removed", "error", err)
-			keys = nil
 		} else {
 			readable = map[string]bool{}
-		}
-		for _, key := range keys {
-			readable[folderName(key)] = true
+			for _, key := range keys {
+				readable[folderName(key)] = true
+			}
 		}
 	}
 	mirrors, _ := os.ReadDir(filepath.Join(c.dir, mirrorsDir)) // tried again the next day
