@@ -116,7 +116,7 @@ func (p *hostProxy) tunnel(ctx context.Context, conn net.Conn) {
 	out, err := d.DialContext(ctx, "tcp", req.Host)
 	if err != nil {
 		code, why := http.StatusBadGateway, "the host can't be reached"
-		if errors.Is(err, errPrivate) { // to ask again, as npm does for minutes after a status of 5xx, is of no use
+		if errors.Is(err, errPrivate) { // asking again, as npm does for minutes after a 5xx, does not help
 			code, why = http.StatusForbidden, fmt.Sprintf(
 				"%s; the operator of SIA can allow it with its port, as in --setup-hosts=%s", errPrivate, req.Host)
 		}
