@@ -2,7 +2,6 @@ package agent
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -30,18 +29,16 @@ func (w *attemptRunner) addNPM(ctx context.Context) error {
 	}
 	defer deps.Close()
 	index, err := deps.OpenRoot(npmIndex)
-	if err != nil { // npm fetched nothing
+	if err != nil { // npm fetched nothing, or something else is there
 		return nil
 	}
 	defer index.Close()
-	npm := filepath.Join(w.home, "npm")
-	cache := filepath.Dir(filepath.Join(w.home, npmIndex))
-	if err := w.copyRoot(ctx, index, false, filepath.Join(cache, filepath.Base(npmIndex))); err != nil {
+	if err := w.copyRoot(ctx, index, false, filepath.Join(w.home, npmIndex)); err != nil {
 		return err
 	}
 	if err := os.Symlink(depsAt+"/"+npmContent, filepath.Join(w.home, npmContent)); err != nil {
-		return errors.Join(fmt.Errorf("copy the index of npm's cache: %w", err), os.RemoveAll(npm))
+		return fmt.Errorf("copy the index of npm's cache: %w", err)
 	}
-	w.npm = npm
+	w.npm = filepath.Join(w.home, "npm")
 	return nil
 }

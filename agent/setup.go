@@ -86,7 +86,7 @@ func (w *attemptRunner) told(setup string) string {
 	return strings.TrimSpace(w.services.Told() + "\n" + w.lacks + "\n\n" + setup)
 }
 
-// setUp runs the commands, and makes a cache of npm that later commands can write.
+// setUp runs the commands, and adds a cache of npm that commands without a network can write.
 func (w *attemptRunner) setUp(ctx context.Context, in Input, ready bool) (told, note string, err error) {
 	if !ready {
 		if told, note, err = w.fetchSetup(ctx, in); err != nil {
@@ -287,8 +287,9 @@ func (w *attemptRunner) copyTree(ctx context.Context, from, to string) error {
 	return w.copyRoot(ctx, src, from != w.stdlib, to)
 }
 
-// copyRoot is copyTree of a folder that is open. Of a tree that is the standard library's, nothing is left out.
-func (w *attemptRunner) copyRoot(ctx context.Context, src *os.Root, others bool, to string) error {
+// copyRoot is [attemptRunner.copyTree] of an open folder. withoutStdlib leaves out the files of the compiled standard
+// library.
+func (w *attemptRunner) copyRoot(ctx context.Context, src *os.Root, withoutStdlib bool, to string) error {
 	if err := os.MkdirAll(to, 0o700); err != nil {
 		return fmt.Errorf("copy build results: %w", err)
 	}
@@ -309,7 +310,7 @@ func (w *attemptRunner) copyRoot(ctx context.Context, src *os.Root, others bool,
 				return err
 			}
 			return nil
-		case others && w.ofStdlib(p):
+		case withoutStdlib && w.ofStdlib(p):
 			return nil
 		case !d.Type().IsRegular():
 			return nil
