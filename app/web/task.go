@@ -136,7 +136,7 @@ func buttons(t sia.Task) (all []button) {
 		return []button{{"retry", "Try once more", false}}
 	case t.State == sia.OnHold:
 		if t.Credits.Left() < sia.Credit || t.Pause != nil && t.Pause.Kind == sia.PausedByHalt {
-			return []button{stop} // what the page says above goes on with it
+			return []button{stop} // the page says above what else is needed
 		}
 		return []button{{"resume", "Resume", false}, stop}
 	case t.State == sia.Escalated:

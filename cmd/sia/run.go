@@ -61,7 +61,7 @@ func (*runCmd) Help() string {
 The exit status is 0 if the test command passed on the result, and 1 if not.`
 }
 
-// What --credits and --approaches are without a word.
+// The defaults of --credits and --approaches.
 const (
 	defaultCredits    = 100
 	defaultApproaches = 5
@@ -83,7 +83,7 @@ type localJob struct {
 	required    []string // names of checks that the repository's settings require
 	settings    []byte   // for a repository without any; nil: it has its own
 	models      app.ModelsConfig
-	outranked   bool     // its own settings have another budget than the flags
+	outranked   bool     // the repository's settings take the place of flags that were given
 	submodules  []string // paths
 	uncommitted bool     // files differ from the commit that is checked out
 }

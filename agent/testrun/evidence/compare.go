@@ -354,12 +354,12 @@ func (p *pass) defined(f fileChange) (out []string) {
 	return out
 }
 
-// nodeDefines is how a file calls its runner to define tests, whatever the file is called.
+// nodeDefines matches a line that defines tests with a runner of Node.
 var nodeDefines = regexp.MustCompile(`(?m)^\s*(?:describe|suite|context|it|test|specify)(?:\.\w+)*\s*\(`)
 
-// saysMore reports whether a file that is no group says what no other group shows: it defines tests of its own, or
-// settles what all runs of pytest are. The runs have the base's file in its place, so they can't tell what it does.
-func (p *pass) saysMore(f fileChange) bool {
+// notShown reports whether no run shows what a test file that is no group does at the head: it defines tests that are
+// not run, or configures every run of pytest. The runs have the base's file in its place.
+func (p *pass) notShown(f fileChange) bool {
 	switch p.lang.(type) {
 	case testrun.Python:
 		return path.Base(f.Path) == "conftest.py"
@@ -393,7 +393,7 @@ func (p *pass) covering(f fileChange) (out []string) {
 	whole := p.reached.whole && len(p.unrun) == 0
 	switch {
 	case p.lang.Runs(file):
-	case whole && len(out) == 0 && !p.saysMore(f):
+	case whole && len(out) == 0 && !p.notShown(f):
 		out = all
 	case !whole && isJava: // a module is covered by those of its classes that ran
 		out = nil
