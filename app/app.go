@@ -52,8 +52,16 @@ type Options struct {
 	Front    *Front                                               // where to listen, closed by the app; nil: as configured
 	Invited  *signin.Invitation                                   // who set it up from elsewhere, and watches; nil: nobody
 	Version  string                                               // of this program, for traces
+	Local    Local
 	// holds a short conversation with each model when it starts to serve, which costs a few cents
 	ProbeModels bool
+}
+
+// Local is for a person who has one issue worked on at a terminal, without GitHub. The zero value is a server's.
+type Local struct {
+	Alone    bool                // commits name neither accounts nor addresses, since nobody else knows these
+	Settings func(*sia.Settings) // changes the settings of every repository, whatever its file says
+	Begins   func(step string)   // is called before tests are run that a change can reach, with words for people
 }
 
 // App is one SIA process.

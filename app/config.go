@@ -58,7 +58,6 @@ type Config struct {
 	// GitHub; 0 is the second that GitHub asks for.
 	// https://docs.github.com/en/rest/using-the-rest-api/best-practices-for-using-the-rest-api
 	WriteSpacing time.Duration
-	ChecksAtOnce bool // no check is made late: checks.settle of settings is not waited for
 
 	Traces       string            // address of an OTLP receiver, to which traces go; "": none are made
 	TraceHeaders map[string]string // sent with them

@@ -31,6 +31,7 @@ type deps struct {
 	lessons  *learn.Lessons
 	memory   *memory.Branches
 	evolver  *trial.Evolver
+	local    Local
 	room     *gateway.Room // for requests that pass this server on their way to a model
 	secrets  *secret.Masker
 	log      *slog.Logger
@@ -39,7 +40,7 @@ type deps struct {
 
 // openStore opens the database alone, and brings its schema up to date. The caller closes the store.
 func openStore(ctx context.Context, c Config, o Options) (_ *deps, err error) {
-	g := &deps{secrets: c.secrets(), log: o.Logger, room: &gateway.Room{}}
+	g := &deps{secrets: c.secrets(), log: o.Logger, local: o.Local, room: &gateway.Room{}}
 	if g.log == nil {
 		g.log = slog.Default()
 	}
@@ -81,7 +82,7 @@ func newDeps(ctx context.Context, c Config, o Options) (_ *deps, err error) {
 		MayPush: lease.Check, Kept: g.keptCommit, Keys: g.readableKeys}); err != nil {
 		return nil, err
 	}
-	g.settings = settings.New(g.store, g.github, g.git, c.ChecksAtOnce, g.log)
+	g.settings = settings.New(g.store, g.github, g.git, g.local.Settings, g.log)
 	g.lessons = learn.NewLessons(g.store, g.secrets, g.log, g.now)
 	g.memory = memory.New(g.store, g.github, g.git, g.settings, g.secrets, g.log, g.now)
 	author, err := policyAuthor(c, g.log)

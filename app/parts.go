@@ -111,6 +111,7 @@ func newWorker(
 		Decider: by.decider,
 		Lessons: g.lessons, Memory: g.memory, Canceller: g.store, Elsewhere: elsewhere,
 		Links: c.links(), Secrets: g.secrets, Logger: g.log, Now: g.now, Shared: store.IsPostgres(c.DB),
+		Alone: g.local.Alone, Begins: g.local.Begins,
 	})
 	return w, by, err
 }

@@ -51,6 +51,9 @@ type Ledger struct {
 // Left is what is neither spent nor reserved.
 func (l Ledger) Left() Credits { return l.Budget - l.Spent - l.Reserved }
 
+// Cost is all that was spent, whether the budget covers it or not.
+func (l Ledger) Cost() Credits { return l.Spent + l.Overrun }
+
 // reserve sets aside at most want, and returns what was set aside.
 func (l *Ledger) reserve(want Credits) Credits {
 	got := max(0, min(want, l.Left()))

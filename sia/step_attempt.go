@@ -117,7 +117,7 @@ func (s *step) noRoom(why string, aside bool) {
 }
 
 func (s *step) outOfCredits() {
-	spent := s.t.Credits.Spent + s.t.Credits.Overrun
+	spent := s.t.Credits.Cost()
 	reason := fmt.Sprintf("the task's %s credits are used up (%s spent)", s.t.Credits.Budget, spent)
 	if s.t.Credits.Left() >= Credit {
 		reason = fmt.Sprintf("%s of the task's %s credits are spent, and the attempt could not go on with its share of them",

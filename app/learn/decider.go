@@ -74,7 +74,7 @@ func (d *Decider) Context(ctx context.Context, t sia.Task, language string, code
 	}
 	c.Failed = distinct(t.FailedCoders())
 	if t.Credits.Budget > 0 {
-		c.Spent = min(1, float64(t.Credits.Spent+t.Credits.Overrun)/float64(t.Credits.Budget))
+		c.Spent = min(1, float64(t.Credits.Cost())/float64(t.Credits.Budget))
 	}
 	alone, helped, err := d.store.TaskEnds(ctx, t.Repo.ID, string(c.Task.Kind))
 	c.Alone = policies.Tally{Tried: alone.Ended, Passed: alone.Passed}

@@ -18,8 +18,16 @@ func Forecast(f sia.Forecast) string {
 	if f.Cost.High >= 99*int64(sia.Credit) {
 		amount = func(c int64) string { return fmt.Sprintf("%.0f", float64(c)/float64(sia.Credit)) }
 	}
-	return fmt.Sprintf("%s credits (%s–%s), %s (%s–%s)", amount(f.Cost.Mid), amount(f.Cost.Low), amount(f.Cost.High),
-		took(seconds(f.Time.Mid)), shortTime(f.Time.Low), shortTime(f.Time.High))
+	return fmt.Sprintf("%s credits%s, %s%s", amount(f.Cost.Mid), between(amount(f.Cost.Low), amount(f.Cost.High)),
+		took(seconds(f.Time.Mid)), between(shortTime(f.Time.Low), shortTime(f.Time.High)))
+}
+
+// between is a range in brackets, with a blank before it; empty where its ends read alike.
+func between(low, high string) string {
+	if low == high {
+		return ""
+	}
+	return " (" + low + "–" + high + ")"
 }
 
 // ForecastFrom says what a forecast goes by and how far to trust it, or that there are too few tasks for one.

@@ -11,7 +11,7 @@ import (
 // rest of what was spent went into what comes between attempts, such as diagnoses and reviews.
 func Spent(t sia.Task) string {
 	l := t.Credits
-	all := l.Spent + l.Overrun
+	all := l.Cost()
 	s := fmt.Sprintf("**Spent:** %s of %s credits", all, l.Budget)
 	if all > 0 { // a server with models that have no price counts none
 		s += " (" + usd(all) + ")"

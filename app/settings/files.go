@@ -28,11 +28,11 @@ const (
 // Files reads, keeps and reports the settings files of repositories and of their owners. Safe for
 // concurrent use.
 type Files struct {
-	store  Store
-	github *github.App
-	git    *gitops.Cache
-	atOnce bool // no check is made late
-	log    *slog.Logger
+	store    Store
+	github   *github.App
+	git      *gitops.Cache
+	override func(*sia.Settings)
+	log      *slog.Logger
 
 	// One report at a time on a repository: each looks whether its check run is there before it
 	// makes one, and a push and a task can find the same file wrong at the same moment. A few
@@ -40,9 +40,10 @@ type Files struct {
 	reporting [64]sync.Mutex
 }
 
-// New returns the settings files of all repositories that the app can see. atOnce says that no check is made late.
-func New(s Store, gh *github.App, git *gitops.Cache, atOnce bool, log *slog.Logger) *Files {
-	return &Files{store: s, github: gh, git: git, atOnce: atOnce, log: log}
+// New returns the settings files of all repositories that the app can see. The override, which may be nil,
+// changes settings whatever the files say.
+func New(s Store, gh *github.App, git *gitops.Cache, override func(*sia.Settings), log *slog.Logger) *Files {
+	return &Files{store: s, github: gh, git: git, override: override, log: log}
 }
 
 // Settings gives the settings last known to be in force in a repository. A file

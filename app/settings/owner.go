@@ -41,8 +41,8 @@ func (f *Files) inForce(
 			break
 		}
 	}
-	if f.atOnce {
-		out.Settings.Checks.Settle = 0
+	if f.override != nil {
+		f.override(&out.Settings)
 	}
 	return out, nil
 }

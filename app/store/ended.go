@@ -28,7 +28,7 @@ func (s *TaskStore) EndedTasks(ctx context.Context, installation int64, limit in
 			continue
 		}
 		out = append(out, EndedTask{Title: t.Title, Body: t.Body, Labels: t.Labels, Ended: sia.Ended{
-			Repo: t.Repo.ID, Cost: t.Credits.Spent + t.Credits.Overrun, Took: t.Since.Sub(t.StartedAt),
+			Repo: t.Repo.ID, Cost: t.Credits.Cost(), Took: t.Since.Sub(t.StartedAt),
 			Passed: t.State == sia.Passed,
 		}})
 	}

@@ -21,7 +21,7 @@ func came(row store.ExperimentTask, t sia.Task, now time.Time) (_ store.Experime
 	row.Escalated = t.State == sia.Escalated && t.Escalation.Kind == sia.AskIssue ||
 		slices.ContainsFunc(t.Answers, func(a sia.Answer) bool { return a.Kind == sia.AskIssue })
 	row.Tampered = t.Gate.AwaitsPerson || len(t.Accepted) > 0
-	row.Credits = float64(t.Credits.Spent+t.Credits.Overrun) / float64(sia.Credit)
+	row.Credits = float64(t.Credits.Cost()) / float64(sia.Credit)
 	row.Seconds = max(0, t.Since.Sub(t.CreatedAt).Seconds())
 	judged := slices.ContainsFunc(t.Attempts, func(a sia.Attempt) bool { return a.Outcome == sia.AttemptFail })
 	switch {

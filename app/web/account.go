@@ -40,7 +40,7 @@ func credits(c sia.Credits) string {
 
 // accountOf adds up a task's costs: those of its attempts, and of the models that judged them, as the log has them.
 func accountOf(t sia.Task, events []store.EventRecord) account {
-	a := account{All: t.Credits.Spent + t.Credits.Overrun, Budget: t.Credits.Budget, Over: t.Credits.Overrun,
+	a := account{All: t.Credits.Cost(), Budget: t.Credits.Budget, Over: t.Credits.Overrun,
 		Aside: t.Credits.Reserved}
 	left := a.All
 	add := func(what string, attempt int, cost sia.Credits) {

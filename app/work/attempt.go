@@ -393,14 +393,17 @@ func (w *attemptWorker) commit(
 	bot.When = a.StartedAt // the same attempt makes the same commit, however often it is done
 	spec := gitops.CommitSpec{
 		Message: render.CommitMessage(t, a), Author: bot, Committer: bot, Parents: r.begin.parents,
-		Trailers: []gitops.Trailer{{Key: "SIA-Attempt", Value: fmt.Sprint(a.Number)},
-			{Key: "SIA-Transcript", Value: w.Links.Transcript(t, a.Number)}},
+		Trailers: []gitops.Trailer{{Key: "SIA-Attempt", Value: fmt.Sprint(a.Number)}},
+	}
+	if !w.Alone {
+		spec.Trailers = append(spec.Trailers,
+			gitops.Trailer{Key: "SIA-Transcript", Value: w.Links.Transcript(t, a.Number)})
 	}
 	if r.inPlan() {
 		spec.Message = render.PartMessage(t, a, r.number)
 		spec.Trailers = append(spec.Trailers, gitops.Trailer{Key: "SIA-Part", Value: fmt.Sprint(r.number)})
 	}
-	if by := t.AskedBy; by.Login != "" {
+	if by := t.AskedBy; by.Login != "" && !w.Alone {
 		spec.Trailers = append(spec.Trailers,
 			gitops.Trailer{Key: "Co-authored-by", Value: fmt.Sprintf("%s <%s>", by.Login, w.GitHub.Noreply(by.ID, by.Login))})
 	}

@@ -41,7 +41,7 @@ func (w *checkWorker) doubt(ctx context.Context, t sia.Task, p policies.Rerun) (
 	}
 	// What an attempt costs is known from this task: with its diagnoses and reviews,
 	// and without its plans, of which no more are made.
-	cost, attempts := t.Credits.Spent+t.Credits.Overrun, 0
+	cost, attempts := t.Credits.Cost(), 0
 	for _, a := range t.Attempts {
 		if a.Planning {
 			cost -= a.Cost

@@ -92,7 +92,7 @@ func (w *attemptWorker) reproduced(ctx context.Context, t sia.Task, r agentRun, 
 func (w *common) wanted(t sia.Task, head string) evidence.Wanted {
 	return evidence.Wanted{
 		Repository: t.Repo.String(), Base: string(t.BaseSHA), Head: head, Within: t.Settings.Checks.Evidence.D(),
-		Services: t.Settings.Agent.Services, Open: w.mirror(t).OpenCommits,
+		Services: t.Settings.Agent.Services, Open: w.mirror(t).OpenCommits, Begins: w.Begins,
 	}
 }
 

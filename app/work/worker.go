@@ -154,6 +154,9 @@ type Deps struct {
 	Logger    *slog.Logger
 	Now       func() time.Time
 	Shared    bool // other processes carry out effects as well: what this one never began, another may have
+	Alone     bool // one person's machine, without GitHub: commits name neither accounts nor addresses
+	// is called before tests are run that a change can reach, with words for people; may be nil
+	Begins func(step string)
 }
 
 // check names what is missing.
@@ -196,6 +199,8 @@ type common struct {
 	Logger  *slog.Logger
 	Now     func() time.Time
 	Shared  bool // other servers work on the same database
+	Alone   bool
+	Begins  func(step string)
 	firsts  *ownEffects
 }
 
@@ -269,7 +274,7 @@ func New(d Deps) (*Worker, error) {
 	}
 	c := &common{
 		Store: d.Store, GitHub: d.GitHub, Git: d.Git, Links: d.Links, Secrets: d.Secrets, Logger: d.Logger, Now: d.Now,
-		Shared: d.Shared, firsts: newOwnEffects(d.Now()),
+		Shared: d.Shared, Alone: d.Alone, Begins: d.Begins, firsts: newOwnEffects(d.Now()),
 	}
 	decisions := &decisionWorker{common: c, Coders: d.Coders, Settings: d.Settings, Decider: d.Decider}
 	branch := &branchWorker{common: c}

@@ -10,13 +10,10 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 	"syscall"
 	"time"
 	"unicode/utf8"
-
-	"github.com/goccy/go-yaml"
 
 	"github.com/sia-bot/sia/agent/llm"
 	"github.com/sia-bot/sia/app"
@@ -36,8 +33,8 @@ type runCmd struct {
 	Setup      []string      `help:"Commands that prepare a fresh checkout; default: agent.setup, or what the repository's files name." sep:"none" placeholder:"COMMAND"`
 	SetupHosts []string      `help:"Hosts that setup may fetch packages from; default: those of the package managers that were found." placeholder:"NAME"`
 	TestWithin time.Duration `help:"How long the test command may take; default: 15m." default:"15m" placeholder:"DURATION" min:"1s"`
-	Credits    int           `help:"Budget, in credits of 0.01 USD; .sia/config.yml of the repository outranks it, also where it names none. Default: 100." default:"100" placeholder:"N" min:"1"`
-	Approaches int           `help:"How many different approaches are tried; .sia/config.yml outranks it, also where it names none. Default: 5." default:"5" placeholder:"N" min:"1" max:"20"`
+	Credits    int           `help:"Budget, in credits of 0.01 USD; default: budget.task of .sia/config.yml, which is 100 where it says nothing." placeholder:"N"`
+	Approaches int           `help:"How many different approaches are tried, 20 at most; default: sia.max_approaches of .sia/config.yml, which is 5 where it says nothing." placeholder:"N"`
 	Memory     bool          `help:"Commit what was learned to the branch too, under .sia/."`
 	Free       bool          `help:"The models cost nothing, so no budget ends an attempt." env:"SIA_FREE"`
 	Verbose    bool          `short:"v" help:"Show SIA's own log on standard error."`
@@ -50,8 +47,7 @@ type runCmd struct {
 
 // withDefaults fills in what no flag said.
 func (c runCmd) withDefaults() *runCmd {
-	c.TestWithin, c.Credits = cmp.Or(c.TestWithin, 15*time.Minute), cmp.Or(c.Credits, defaultCredits)
-	c.Approaches, c.Output = cmp.Or(c.Approaches, defaultApproaches), cmp.Or(c.Output, "text")
+	c.TestWithin, c.Output = cmp.Or(c.TestWithin, 15*time.Minute), cmp.Or(c.Output, "text")
 	return &c
 }
 
@@ -61,12 +57,6 @@ func (*runCmd) Help() string {
 The exit status is 0 if the test command passed on the result, and 1 if not.`
 }
 
-// The defaults of --credits and --approaches.
-const (
-	defaultCredits    = 100
-	defaultApproaches = 5
-)
-
 // localJob is what a run works on.
 type localJob struct {
 	git         localGit
@@ -75,15 +65,10 @@ type localJob struct {
 	baseName    string // branch that the run works against
 	branch      string // of the result
 	title, body string
-	test, why   string // the test command, and where it is from
-	setup       []string
-	services    []string // images, as of agent.services
+	why         string // where the test command is from
 	hosts       []string
-	label       string   // that starts a task
-	required    []string // names of checks that the repository's settings require
-	settings    []byte   // for a repository without any; nil: it has its own
+	settings    sia.Settings // of the repository, with what the flags say
 	models      app.ModelsConfig
-	outranked   bool     // the repository's settings take the place of flags that were given
 	submodules  []string // paths
 	uncommitted bool     // files differ from the commit that is checked out
 }
@@ -114,7 +99,7 @@ func (c *runCmd) run(e *cli.Env) (runResult, error) {
 	if err != nil {
 		return none, err
 	}
-	none.Base, none.Test = job.base, job.test
+	none.Base, none.Test = job.base, job.settings.Agent.Test
 	r, err := c.start(e, job)
 	if err != nil {
 		return none, err
@@ -145,7 +130,7 @@ func (c *runCmd) job(e *cli.Env) (j localJob, err error) {
 	if err := c.findCommit(e.Ctx, &j); err != nil {
 		return j, err
 	}
-	return j, c.findCommands(e.Ctx, &j)
+	return j, c.findSettings(e.Ctx, &j)
 }
 
 // What GitHub takes of an issue, in characters; a file is read up to maxIssueFile bytes.
@@ -277,21 +262,16 @@ func (c *runCmd) notACloneError(err error) error {
 	return fmt.Errorf("--repo %s can't be read: %w", c.Repo, err)
 }
 
-// findCommands finds how the repository is prepared and tested: as told, as its settings say, or as its files do.
-func (c *runCmd) findCommands(ctx context.Context, j *localJob) error {
-	j.label = sia.DefaultSettings().Label
-	own, absent := j.git.run(ctx, "show", j.base+":"+config.Path)
-	if absent == nil {
-		set, err := config.Parse(config.Path, own)
-		if err != nil {
+// findSettings finds how the repository is prepared and tested, and what may be spent: as told, as its settings say, or
+// as its files do.
+func (c *runCmd) findSettings(ctx context.Context, j *localJob) error {
+	set := &j.settings
+	*set = sia.DefaultSettings()
+	if own, absent := j.git.run(ctx, "show", j.base+":"+config.Path); absent == nil {
+		var err error
+		if *set, err = config.Parse(config.Path, own); err != nil {
 			return fmt.Errorf("%w\nThat is the file of the commit %.9s; commit it again when it is right", err, j.base)
 		}
-		j.label = set.Label
-		j.test, j.why, j.setup, j.required = set.Agent.Test, config.Path, set.Agent.Setup, set.Checks.Required
-		j.services = set.Agent.Services
-		j.outranked = c.Credits != set.Budget.Task && c.Credits != defaultCredits ||
-			c.Approaches != set.SIA.MaxApproaches && c.Approaches != defaultApproaches
-		c.Credits, c.Approaches = set.Budget.Task, set.SIA.MaxApproaches
 	}
 	tree, err := j.git.run(ctx, "ls-tree", "-r", "-t", "-z", j.base)
 	if err != nil {
@@ -303,35 +283,36 @@ func (c *runCmd) findCommands(ctx context.Context, j *localJob) error {
 		text, err := j.git.run(ctx, "show", j.base+":"+path)
 		return text, err == nil && len(text) <= project.MaxFile
 	})
-	if j.test == "" {
-		j.test, j.why = found.Test.Line, found.Test.Why
+	switch {
+	case c.Test != "":
+		set.Agent.Test, j.why = c.Test, "--test"
+	case set.Agent.Test != "":
+		j.why = config.Path
+	default:
+		set.Agent.Test, j.why = found.Test.Line, found.Test.Why
 	}
-	if j.setup == nil {
+	if set.Agent.Test == "" {
+		return fmt.Errorf("nothing in %s says how it is tested, and only tests say whether the work is right: give the "+
+			"command with --test, such as --test \"make test\"", j.git.dir)
+	}
+	switch {
+	case c.Setup != nil:
+		set.Agent.Setup = c.Setup
+	case set.Agent.Setup == nil:
 		for _, s := range found.Setup {
-			j.setup = append(j.setup, s.Line)
+			set.Agent.Setup = append(set.Agent.Setup, s.Line)
 		}
 	}
 	if j.hosts = c.SetupHosts; j.hosts == nil {
 		j.hosts = found.Hosts()
 	}
-	if c.Test != "" {
-		j.test, j.why = c.Test, "--test"
-	}
-	if c.Setup != nil {
-		j.setup = c.Setup
-	}
-	if j.test == "" {
-		return fmt.Errorf("nothing in %s says how it is tested, and only tests say whether the work is right: give the "+
-			"command with --test, such as --test \"make test\"", j.git.dir)
-	}
-	if absent != nil {
-		j.settings, err = yaml.Marshal(map[string]any{
-			"agent":  map[string]any{"test": j.test, "setup": slices.Concat([]string{}, j.setup)},
-			"budget": map[string]any{"task": c.Credits},
-			"sia":    map[string]any{"max_approaches": c.Approaches},
-		})
-	}
-	return err
+	set.Budget.Task = cmp.Or(c.Credits, set.Budget.Task)
+	set.Budget.RepoPerDay = max(set.Budget.RepoPerDay, set.Budget.Task) // a day's budget is for many issues
+	set.Budget.InstallationPerDay = max(set.Budget.InstallationPerDay, set.Budget.Task)
+	set.SIA.MaxApproaches = cmp.Or(c.Approaches, set.SIA.MaxApproaches)
+	set.Checks.Settle = 0 // no check is made late
+	set.Memory.Branch = memoryBranch
+	return nil
 }
 
 // treeNames are the names at the top of a tree, of folders with a slash, and the paths of submodules anywhere in it, of
@@ -358,11 +339,11 @@ func treeNames(tree []byte) (top, submodules []string) {
 }
 
 // budget is what the run may spend, as people read it.
-func (c *runCmd) budget(coder app.ModelConfig) string {
-	if c.Free && coder.Price == (llm.Price{}) {
+func (c *runCmd) budget(j localJob) string {
+	if c.Free && j.models.Coder.Price == (llm.Price{}) {
 		return noBudget
 	}
-	return fmt.Sprintf("budget %s credits", sia.Credits(c.Credits*int(sia.Credit)))
+	return fmt.Sprintf("budget %s credits", sia.Credits(j.settings.Budget.Task*int(sia.Credit)))
 }
 
 // noBudget is said of a model that costs nothing, as far as is known.

@@ -245,10 +245,17 @@ func TestQuietIsTold(t *testing.T) {
 
 // A check that takes long says which of its steps is on.
 func TestStepIsTold(t *testing.T) {
-	r := &localRun{job: localJob{test: "make test", setup: []string{"make deps"}}}
-	if got, want := r.waitsFor(sia.Task{Pending: map[string]sia.EffectKind{"1": sia.DoAttempt}}),
-		"an attempt prepares its checkout, or the model has not answered yet"; got != want {
-		t.Errorf("waits for %q, want %q", got, want)
+	r := &localRun{job: localJob{settings: sia.Settings{Agent: sia.AgentSettings{Test: "make test",
+		Setup: []string{"make deps"}}}}}
+	attempt := sia.Task{Pending: map[string]sia.EffectKind{"1": sia.DoAttempt}}
+	for kind, want := range map[string]string{
+		"builtin": "an attempt prepares its checkout, or the model has not answered yet",
+		"command": "an attempt prepares its checkout, or the agent's command runs",
+	} {
+		r.job.settings.Agent.Kind = kind
+		if got := r.waitsFor(attempt); got != want {
+			t.Errorf("waits for %q, want %q", got, want)
+		}
 	}
 	for command, want := range map[string]string{"make deps": "setup: make deps", "make test": "the check: make test"} {
 		r.begins(command)

@@ -11,6 +11,7 @@ import (
 	"github.com/sia-bot/sia/app/render"
 	"github.com/sia-bot/sia/cmd/internal/cli"
 	"github.com/sia-bot/sia/sia"
+	"github.com/sia-bot/sia/sia/gate"
 )
 
 // ask asks the person at the terminal what the task waits for, and passes the answer on. done: there is none.
@@ -31,6 +32,9 @@ func (r *localRun) ask(t sia.Task) (done bool, err error) {
 		r.progress("The task still waits, so the question is asked again.")
 	}
 	r.progress("%s\n%s", r.Style.Bold("SIA asks:"), cli.Plain(about))
+	if t.Gate.AwaitsPerson {
+		r.list(gate.Findings(t.Gate.Explain))
+	}
 	for _, o := range options {
 		r.progress("  %s) %s", o.Letter, cli.Plain(o.Text))
 	}
@@ -49,7 +53,7 @@ func (r *localRun) ask(t sia.Task) (done bool, err error) {
 	if t.State == sia.Escalated && !strings.HasPrefix(answer, "/") { // on the task's own issue, words alone are a remark
 		answer = "/sia answer " + answer
 	}
-	_, err = r.sim.Comment(r.repo, number, demoUser, answer)
+	_, err = r.sim.Comment(r.repo, number, runUser, answer)
 	return false, err
 }
 

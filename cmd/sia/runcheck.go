@@ -63,18 +63,19 @@ func (r *localRun) check(ctx context.Context, sha string) (out checkResult) {
 			return checkResult{err: fmt.Errorf("check out %.9s: %w", sha, err)}
 		}
 	}
-	in := agent.Input{Repo: r.repo, Dir: dir, OnBase: sha == r.job.base, Setup: r.job.setup,
-		Services: r.job.services, Begins: r.begins}
-	res, failed, err := r.commands.Run(ctx, in, r.job.test, r.cmd.TestWithin, nil)
+	set := r.job.settings.Agent
+	in := agent.Input{Repo: r.repo, Dir: dir, OnBase: sha == r.job.base, Setup: set.Setup, Services: set.Services,
+		Begins: r.begins}
+	res, failed, err := r.commands.Run(ctx, in, set.Test, r.cmd.TestWithin, nil)
 	if err != nil {
-		return checkResult{err: fmt.Errorf("run %s: %w", r.job.test, err)}
+		return checkResult{err: fmt.Errorf("run %s: %w", set.Test, err)}
 	}
 	out = checkResult{passed: res.OK(), log: string(res.Output), setup: failed, took: res.Duration}
 	if out.passed && agent.RanNone(res.Output) {
 		out.passed, out.log = false, out.log+"\nNo test was run."
 		return out
 	}
-	if failed != "" && !out.passed && !r.baseOK { // else it fails without any change, too, and the tests do without it
+	if failed != "" && !out.passed && !r.needless {
 		out.log = "Setup failed:\n" + failed + "\n" + out.log
 	}
 	if !out.passed {
@@ -116,7 +117,7 @@ func (r *localRun) watchPushes(ctx context.Context) error {
 
 // report runs the check on a commit and says there how it ended, under each name that the settings require.
 func (r *localRun) report(ctx context.Context, sha string) error {
-	names := r.job.required
+	names, test := r.job.settings.Checks.Required, r.job.settings.Agent.Test
 	if len(names) == 0 {
 		names = []string{localCheck}
 	}
@@ -132,10 +133,10 @@ func (r *localRun) report(ctx context.Context, sha string) error {
 	if res.err != nil || ctx.Err() != nil { // a check that was cut off says nothing
 		return errors.Join(res.err, ctx.Err())
 	}
-	check := ghsim.AppCheck{App: localApp, Status: "completed", Conclusion: "failure", Title: r.job.test + " failed",
+	check := ghsim.AppCheck{App: localApp, Status: "completed", Conclusion: "failure", Title: test + " failed",
 		Summary: text.Fit(res.log, maxCheckLog, text.Tail)}
 	if res.passed {
-		check.Conclusion, check.Title = "success", r.job.test+" passed"
+		check.Conclusion, check.Title = "success", test+" passed"
 	}
 	for i, name := range names {
 		check.Name = name
@@ -144,9 +145,9 @@ func (r *localRun) report(ctx context.Context, sha string) error {
 		}
 	}
 	if res.passed {
-		r.progress("%s %s passes on %.9s, in %s", r.Style.Green("✓"), r.job.test, sha, res.took.Round(100*time.Millisecond))
+		r.progress("%s %s passes on %.9s, in %s", r.Style.Green("✓"), test, sha, res.took.Round(100*time.Millisecond))
 	} else {
-		r.progress("%s %s fails on %.9s, in %s:\n%s", r.Style.Red("✗"), r.job.test, sha,
+		r.progress("%s %s fails on %.9s, in %s:\n%s", r.Style.Red("✗"), test, sha,
 			res.took.Round(100*time.Millisecond), res.tail())
 	}
 	return nil

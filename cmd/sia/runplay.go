@@ -14,11 +14,10 @@ import (
 
 	"github.com/sia-bot/sia/agent"
 	"github.com/sia-bot/sia/agent/llm"
+	"github.com/sia-bot/sia/app"
 	"github.com/sia-bot/sia/app/render"
-	"github.com/sia-bot/sia/app/store"
 	"github.com/sia-bot/sia/cmd/internal/cli"
 	"github.com/sia-bot/sia/sia"
-	"github.com/sia-bot/sia/sia/config"
 	"github.com/sia-bot/sia/sim/ghsim"
 )
 
@@ -32,6 +31,7 @@ type localRun struct {
 	repo      string // owner/name there
 	bare      string // its bare repository
 	commands  *agent.Commands
+	earlier   int // the last issue that earlier runs worked on; 0: none
 	issue     int
 	in        *bufio.Reader // answers of the person
 	terminal  bool          // somebody can be asked
@@ -47,9 +47,14 @@ type localRun struct {
 	quiet     quiet
 	trouble   trouble
 	baseOK    bool // the test command passes without any change
+	needless  bool // setup fails without any change, and the test command passes without it
 	telling   sync.Mutex
 	step      atomic.Pointer[string] // of the check that runs; nil: none does
+	tests     atomic.Pointer[string] // what SIA said last about tests that it runs; nil: a turn came since
 }
+
+// runUser is who asks, and has the repository.
+const runUser = "local"
 
 // start copies the commit, starts everything, and opens the issue.
 func (c *runCmd) start(e *cli.Env, j localJob) (_ *localRun, err error) {
@@ -67,6 +72,8 @@ func (c *runCmd) start(e *cli.Env, j localJob) (_ *localRun, err error) {
 	if err != nil {
 		return nil, err
 	}
+	r = &localRun{Env: e, cmd: c, job: j, repo: runUser + "/" + j.name, began: time.Now(),
+		in: bufio.NewReader(e.Stdin()), terminal: cli.Interactive(os.Stdin)}
 	copied, err := os.MkdirTemp("", "sia-run-")
 	if err != nil {
 		return nil, err
@@ -75,17 +82,18 @@ func (c *runCmd) start(e *cli.Env, j localJob) (_ *localRun, err error) {
 	if err := copyCommit(e.Ctx, j, copied); err != nil {
 		return nil, err
 	}
+	if r.earlier, err = copyMemory(e.Ctx, j, copied); err != nil {
+		return nil, err
+	}
 	// Ctrl-C ends the run, and so does that nobody reads the output. It then has the server stop.
-	stage, err := newStage(context.WithoutCancel(e.Ctx), stageConfig{name: j.name,
-		spec:   ghsim.RepoSpec{From: copied, DefaultBranch: j.baseName},
-		models: j.models, logger: logger, settings: j.settings, noWorkflows: true, closed: true, priced: !c.Free,
-		setupHosts: j.hosts})
+	r.demoStage, err = newStage(context.WithoutCancel(e.Ctx), stageConfig{name: j.name, owner: runUser,
+		spec:   ghsim.RepoSpec{From: copied, DefaultBranch: j.baseName, LastNumber: r.earlier},
+		models: j.models, logger: logger, noWorkflows: true, closed: true, priced: !c.Free, setupHosts: j.hosts,
+		local: app.Local{Alone: true, Settings: func(s *sia.Settings) { *s = j.settings }, Begins: r.runsTests}})
 	if err != nil {
 		return nil, err
 	}
-	r = &localRun{Env: e, demoStage: stage, cmd: c, job: j, repo: demoUser + "/" + j.name, began: time.Now(),
-		in: bufio.NewReader(e.Stdin()), terminal: cli.Interactive(os.Stdin)}
-	r.commands, err = agent.NewCommands(box, filepath.Join(stage.config.Dir, "sandbox"), j.hosts, time.Now, logger)
+	r.commands, err = agent.NewCommands(box, filepath.Join(r.config.Dir, "sandbox"), j.hosts, time.Now, logger)
 	if err == nil {
 		err = r.prepare()
 	}
@@ -124,14 +132,15 @@ func (r *localRun) prepare() error {
 func (r *localRun) play() (out runResult, err error) {
 	r.progress("%s: %s", r.Style.Bold("Issue"), cli.Plain(r.job.title))
 	r.progress("Repository %s at %.9s, model %s, %s", r.job.git.dir, r.job.base, r.job.models.Coder.Model,
-		r.cmd.budget(r.job.models.Coder))
-	if r.job.outranked {
-		r.progress("%s of the repository decides: %d credits and at most %d approaches. --credits and --approaches hold "+
-			"where there is no such file.", config.Path, r.cmd.Credits, r.cmd.Approaches)
-	}
-	r.progress("Check: %s (%s)", r.job.test, r.job.why)
+		r.cmd.budget(r.job))
+	r.progress("Check: %s (%s)", r.job.settings.Agent.Test, r.job.why)
 	if err := r.reachModel(); err != nil {
 		return out, err
+	}
+	if r.earlier > 0 {
+		if err := r.recall(); err != nil {
+			return out, err
+		}
 	}
 	r.forecast()
 	if r.job.uncommitted {
@@ -150,9 +159,9 @@ func (r *localRun) play() (out runResult, err error) {
 	if base.setup != "" && !base.passed {
 		return out, r.noSetup(base)
 	}
-	if r.baseOK = base.passed; r.baseOK {
+	if r.baseOK, r.needless = base.passed, base.setup != ""; r.baseOK {
 		r.progress("The check passes before any change, in %s.", base.took.Round(100*time.Millisecond))
-		if base.setup != "" {
+		if r.needless {
 			r.progress("Setup fails, and the check passes without it; to leave setup out, give --setup true:\n%s",
 				cli.Plain(tailOf(base.setup, shownLines)))
 		}
@@ -161,13 +170,13 @@ func (r *localRun) play() (out runResult, err error) {
 	}
 	body := r.job.body
 	if !r.baseOK {
-		body = strings.TrimSpace(fmt.Sprintf("%s\n\nBefore any change, `%s` fails:\n\n%s", body, r.job.test,
+		body = strings.TrimSpace(fmt.Sprintf("%s\n\nBefore any change, `%s` fails:\n\n%s", body, r.job.settings.Agent.Test,
 			tailOf(base.log, toldLines)))
 	}
-	if r.issue, err = r.sim.OpenIssue(r.repo, demoUser, r.job.title, body); err != nil {
+	if r.issue, err = r.sim.OpenIssue(r.repo, runUser, r.job.title, body); err != nil {
 		return out, err
 	}
-	if err := r.sim.Label(r.repo, r.issue, demoUser, r.job.label); err != nil {
+	if err := r.sim.Label(r.repo, r.issue, runUser, r.job.settings.Label); err != nil {
 		return out, err
 	}
 	ctx, end := context.WithCancel(context.WithoutCancel(r.Ctx))
@@ -179,6 +188,13 @@ func (r *localRun) play() (out runResult, err error) {
 		}
 	}()
 	task, err := r.follow(broken)
+	if err == nil && r.cmd.Memory && task.State == sia.Passed { // what was learned is committed after that
+		within, cancel := context.WithTimeout(ctx, graceful)
+		if err := r.app.Engine().Idle(within); err != nil {
+			r.progress("What was learned may be committed in part: %v", err)
+		}
+		cancel()
+	}
 	end()
 	<-ended
 	if err != nil {
@@ -246,14 +262,14 @@ func (r *localRun) follow(broken <-chan error) (t sia.Task, err error) {
 			return t, err
 		case <-tick.C:
 		}
-		tasks, err := r.app.Store.Tasks(r.Ctx, store.Filter{})
+		now, err := r.taskOf(r.Ctx, r.issue)
 		if err != nil && r.Ctx.Err() == nil {
 			return t, err
 		}
-		if len(tasks) == 0 {
+		if now.ID == "" {
 			continue
 		}
-		t = tasks[0]
+		t = now
 		if err := r.tell(t); err != nil && r.Ctx.Err() == nil {
 			return t, err
 		}
@@ -285,7 +301,7 @@ func (r *localRun) stop(t sia.Task) (sia.Task, error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Ctx), graceful)
 	defer cancel()
 	r.progress("Stopping; what was done is kept.")
-	if _, err := r.sim.Comment(r.repo, r.issue, demoUser, "/sia stop"); err != nil {
+	if _, err := r.sim.Comment(r.repo, r.issue, runUser, "/sia stop"); err != nil {
 		return t, err
 	}
 	tick := time.NewTicker(pace)
@@ -296,12 +312,12 @@ func (r *localRun) stop(t sia.Task) (sia.Task, error) {
 			return t, nil
 		case <-tick.C:
 		}
-		tasks, err := r.app.Store.Tasks(ctx, store.Filter{})
+		now, err := r.taskOf(ctx, r.issue)
 		if err != nil {
 			return t, nil // what is on the branch is all that there is
 		}
-		if len(tasks) > 0 {
-			t = tasks[0]
+		if now.ID != "" {
+			t = now
 		}
 	}
 	return t, r.app.Engine().Idle(ctx)

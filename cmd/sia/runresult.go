@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"strings"
 	"syscall"
 	"time"
@@ -14,6 +13,8 @@ import (
 	"github.com/sia-bot/sia/app/render"
 	"github.com/sia-bot/sia/cmd/internal/cli"
 	"github.com/sia-bot/sia/sia"
+	"github.com/sia-bot/sia/sia/gate"
+	"github.com/sia-bot/sia/sia/tamper"
 	"github.com/sia-bot/sia/sia/text"
 )
 
@@ -28,10 +29,14 @@ type runResult struct {
 	Test      string       `json:"test"`
 	BaseFails bool         `json:"base_fails"` // the test command fails without any change, too
 	Attempts  []runAttempt `json:"attempts"`
-	Credits   string       `json:"credits"` // spent
+	Credits   string       `json:"credits"` // spent, beyond the budget too
 	USD       float64      `json:"usd"`
 	Seconds   float64      `json:"seconds"`
 	Diff      string       `json:"diff"` // against the base, as git apply reads it
+
+	// What the branch changes of tests, their setup and protected files. It passes only if a person accepted that.
+	Findings []string          `json:"findings"`
+	Evidence *sia.TestEvidence `json:"evidence,omitempty"` // what running the tests with and without the change showed
 }
 
 // runAttempt is one attempt of a run.
@@ -47,9 +52,10 @@ type runAttempt struct {
 func (r *localRun) end(t sia.Task) (out runResult, err error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Ctx), time.Minute)
 	defer cancel()
-	out = runResult{Passed: t.State == sia.Passed, State: t.State, Base: r.job.base, Test: r.job.test,
-		BaseFails: !r.baseOK, Credits: t.Credits.Spent.String(), USD: float64(t.Credits.Spent) / float64(sia.Credit) / 100,
-		Seconds: time.Since(r.began).Seconds(), Attempts: []runAttempt{}}
+	cost := t.Credits.Cost()
+	out = runResult{Passed: t.State == sia.Passed, State: t.State, Base: r.job.base, Test: r.job.settings.Agent.Test,
+		BaseFails: !r.baseOK, Credits: cost.String(), USD: float64(cost) / float64(sia.Credit) / 100,
+		Seconds: time.Since(r.began).Seconds(), Attempts: []runAttempt{}, Findings: []string{}}
 	for _, a := range t.Attempts {
 		out.Attempts = append(out.Attempts, runAttempt{Number: a.Number, Outcome: string(a.Outcome), Reason: a.Reason,
 			Technique: string(a.Technique), Credits: a.Cost.String()})
@@ -92,15 +98,37 @@ func (r *localRun) end(t sia.Task) (out runResult, err error) {
 			return out, errors.Join(kept, err)
 		}
 		out.Branch, out.Head, out.Diff = r.job.branch, head, string(diff)
+		if out.Findings, err = r.findings(ctx, t, head); err != nil {
+			return out, errors.Join(kept, err)
+		}
+		if e := t.Gate.Evidence; e != nil && string(e.Head) == head {
+			out.Evidence = e
+		}
 		if kept != nil {
 			out.Passed, out.Branch, out.Reason = false, "", strings.TrimPrefix(out.Reason+"; "+inPatch(kept, diff), "; ")
 		}
 	}
-	r.keepRun(out, t.Credits.Spent)
+	r.keepRun(out, cost)
 	if r.cmd.Memory && out.Branch != "" {
 		out.Head, err = r.remember(ctx, out.Head)
 	}
 	return out, err
+}
+
+// findings are what a head changes of tests, their setup and protected files: as the gate said it, or as the text shows
+// it, of a head that the gate did not judge.
+func (r *localRun) findings(ctx context.Context, t sia.Task, head string) ([]string, error) {
+	if string(t.Head) == head {
+		if said := gate.Findings(t.Gate.Explain); len(said) > 0 || t.State == sia.Passed {
+			return said, nil
+		}
+	}
+	changes, err := localGit{r.bare}.changes(ctx, r.job.base, head)
+	found := []string{}
+	for _, f := range tamper.Find(changes, r.job.settings.Checks.Protected, sia.AlwaysProtected()...) {
+		found = append(found, f.String())
+	}
+	return found, err
 }
 
 // inPatch writes a change that the clone does not take to a file, and says where it is.
@@ -114,38 +142,6 @@ func inPatch(why error, diff []byte) string {
 		return cli.Words(errors.Join(why, err))
 	}
 	return fmt.Sprintf("%v; the change is in %s, which `git apply` takes", why, f.Name())
-}
-
-// remember commits what was learned on top of the result, under .sia/, and returns the new head.
-func (r *localRun) remember(ctx context.Context, head string) (string, error) {
-	entries, err := localGit{r.bare}.run(ctx, "ls-tree", "-r", "-z", memoryBranch, "--", ".sia/")
-	if err != nil || len(entries) == 0 {
-		return head, err
-	}
-	git := r.job.git
-	if _, err := git.run(ctx, "fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--no-recurse-submodules", "--",
-		r.bare, "refs/heads/"+memoryBranch); err != nil {
-		return head, err
-	}
-	index := []string{"GIT_INDEX_FILE=" + filepath.Join(r.dir, "index")}
-	var tree []byte
-	for _, step := range []struct {
-		stdin string
-		args  []string
-	}{{"", []string{"read-tree", head}}, {string(entries), []string{"update-index", "-z", "--index-info"}},
-		{"", []string{"write-tree"}}} {
-		if tree, err = git.plumb(ctx, index, step.stdin, step.args...); err != nil {
-			return head, err
-		}
-	}
-	made, err := git.run(ctx, "-c", "user.name=sia", "-c", "user.email=sia@localhost", "commit-tree", "-p", head, "-m",
-		"sia: what was learned", strings.TrimSpace(string(tree)))
-	if err != nil {
-		return head, err
-	}
-	after := strings.TrimSpace(string(made))
-	_, err = git.run(ctx, "update-ref", "refs/heads/"+r.job.branch, after, head)
-	return after, err
 }
 
 // mostDiff is how much of a diff is printed for people, in bytes.
@@ -163,7 +159,7 @@ func (r *localRun) show(out runResult) {
 		r.progress("%s: %s", r.Style.Red("Not passed"), text.Sentence(cli.Plain(out.Reason)))
 		r.progress("%s, %s credits (%.2f USD).", text.Count(len(out.Attempts), "attempt"), out.Credits, out.USD)
 	}
-	if out.State == sia.Escalated {
+	if out.State == sia.Escalated && strings.HasSuffix(out.Reason, "?") {
 		r.progress("Put the answer into the text of the issue, and run again.")
 	}
 	for _, a := range out.Attempts {
@@ -189,8 +185,25 @@ func (r *localRun) show(out runResult) {
 	if r.cmd.diff {
 		r.progress("\n%s", cli.Plain(strings.TrimRight(text.Fit(out.Diff, mostDiff, text.Head), "\n")))
 	}
+	r.list(out.Evidence.Shown())
 	r.progress("Look at it with `git diff %.9s %s`; with --binary that is a patch for `git apply`.", out.Base, out.Branch)
-	if !out.Passed {
+	switch {
+	case out.Passed:
+	case len(out.Findings) > 0:
+		r.progress("It changes tests or protected files, which a run that begins there would take for wanted:")
+		r.list(out.Findings)
+		if e := out.Evidence; e != nil && e.NotRun != "" {
+			r.progress("SIA goes by their text, since it did not run the tests: %s.", cli.Plain(e.NotRun))
+		}
+		r.progress("Run it at a terminal to be asked, or undo these before you go on from there.")
+	default:
 		r.progress("To go on from there: sia run --base %s, with the same --issue.", out.Branch)
+	}
+}
+
+// list prints sentences.
+func (r *localRun) list(sentences []string) {
+	for _, s := range sentences {
+		r.progress("  %s", text.Sentence(cli.Plain(s)))
 	}
 }

@@ -72,11 +72,21 @@ var waitWords = []struct {
 // begins notes which command of a check is on.
 func (r *localRun) begins(command string) {
 	step := "setup: " + command
-	if command == r.job.test {
+	if command == r.job.settings.Agent.Test {
 		step = "the check: " + command
 	}
 	r.step.Store(&step)
 }
+
+// runsTests tells that SIA runs tests which a change can reach.
+func (r *localRun) runsTests(step string) {
+	step = "SIA runs " + step
+	r.tests.Store(&step)
+	r.progress("  %s", cli.Plain(step))
+}
+
+// byCommand reports whether a command is the agent, and no model of SIA's.
+func (r *localRun) byCommand() bool { return r.job.settings.Agent.Kind == "command" }
 
 // waitsFor is what the run waits for.
 func (r *localRun) waitsFor(t sia.Task) string {
@@ -86,10 +96,18 @@ func (r *localRun) waitsFor(t sia.Task) string {
 	pending := slices.Collect(maps.Values(t.Pending))
 	switch {
 	case !slices.Contains(pending, sia.DoAttempt):
-	case len(r.turns.last) == 0 && len(r.job.setup) > 0:
-		return "an attempt prepares its checkout, or the model has not answered yet"
 	default:
-		return cmp.Or(r.turns.waits, "the model has not answered yet")
+		if tests := r.tests.Load(); tests != nil {
+			return *tests
+		}
+		coder := "the model has not answered yet"
+		if r.byCommand() {
+			coder = "the agent's command runs"
+		}
+		if len(r.turns.last) == 0 && len(r.job.settings.Agent.Setup) > 0 {
+			coder = "an attempt prepares its checkout, or " + coder
+		}
+		return cmp.Or(r.turns.waits, coder)
 	}
 	for _, w := range waitWords {
 		if slices.Contains(pending, w.kind) {
@@ -205,20 +223,20 @@ func (r *localRun) tellTurns(t sia.Task, a *sia.Attempt) error {
 			r.turns.waits = fmt.Sprintf("turn %d is carried out (%s)", turn.Number, toldCalls(turn))
 			continue // it comes again, with the results of its calls
 		}
+		r.tests.Store(nil)
 		r.turns.last[turn.Run] = turn.Number
 		if turn.Run != r.turns.run {
 			r.turns.run = turn.Run
 			r.progress("  %s", text.Clip(cli.Plain(toldRun(a, turn.Run)), 160))
 		}
-		command := t.Settings.Agent.Kind == "command"
 		switch {
-		case command: // whatever it prints, it works
+		case r.byCommand(): // whatever it prints, it works
 			r.calls++
 		case len(turn.Calls) == 0:
 			r.talk++
 		}
 		r.calls += len(turn.Calls)
-		r.progress("%s", text.Clip(cli.Plain(toldTurn(turn, command)), 160))
+		r.progress("%s", text.Clip(cli.Plain(toldTurn(turn, r.byCommand())), 160))
 	}
 	return nil
 }

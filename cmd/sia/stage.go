@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -23,7 +24,6 @@ import (
 	"github.com/sia-bot/sia/app/sweep"
 	"github.com/sia-bot/sia/app/web/signin"
 	"github.com/sia-bot/sia/sia"
-	"github.com/sia-bot/sia/sia/config"
 	"github.com/sia-bot/sia/sim/ghsim"
 	"github.com/sia-bot/sia/sim/scripted"
 )
@@ -35,6 +35,7 @@ type demoStage struct {
 	model  *scripted.Server // nil when a real model plays
 	app    *app.App
 	config app.Config
+	local  app.Local
 	front  *app.Front
 	logger *slog.Logger
 	dir    string       // temporary
@@ -45,24 +46,19 @@ type demoStage struct {
 // stageConfig says what is on the stage.
 type stageConfig struct {
 	spec   ghsim.RepoSpec
-	name   string // of the repository; demoUser owns it
+	name   string // of the repository
 	script []byte // of the scripted model; nil: models
 	models app.ModelsConfig
 	logger *slog.Logger
 
-	settings    []byte // that hold where the repository has none of its own; nil: the defaults
-	noWorkflows bool   // the repository's workflows are not run, so no check is made late
+	local       app.Local
+	owner       string // of the repository; "": demoUser
+	noWorkflows bool   // the repository's workflows are not run
 	closed      bool   // nobody but the app is answered
 	priced      bool   // a model without a price is refused
 	setupHosts  []string
 	private     string // address for the operator's pages; "": none
 }
-
-// ownersRepo holds the settings of all repositories of its owner, in settingsFile.
-const (
-	ownersRepo   = ".github"
-	settingsFile = config.Path
-)
 
 // gitPath are the addresses of Git's smart HTTP: https://git-scm.com/docs/http-protocol
 var gitPath = regexp.MustCompile(`^/[^/]+/[^/]+\.git/(info/refs|git-upload-pack|git-receive-pack)$`)
@@ -154,17 +150,10 @@ func newStage(ctx context.Context, set stageConfig) (_ *demoStage, err error) {
 	if _, err = s.sim.Start("127.0.0.1:0"); err != nil {
 		return nil, err
 	}
-	s.sim.CreateUser(demoUser)
-	if _, err = s.sim.CreateRepo(demoUser, set.name, set.spec); err != nil {
+	owner := cmp.Or(set.owner, demoUser)
+	s.sim.CreateUser(owner)
+	if _, err = s.sim.CreateRepo(owner, set.name, set.spec); err != nil {
 		return nil, err
-	}
-	installed := []string{set.name}
-	if set.settings != nil {
-		installed = append(installed, ownersRepo)
-		files := map[string]string{settingsFile: string(set.settings)}
-		if _, err = s.sim.CreateRepo(demoUser, ownersRepo, ghsim.RepoSpec{Files: files}); err != nil {
-			return nil, err
-		}
 	}
 	models, err := s.models(set)
 	if err != nil {
@@ -179,7 +168,7 @@ func newStage(ctx context.Context, set stageConfig) (_ *demoStage, err error) {
 		Models: models, Free: !set.priced,
 		Schedule:     sweep.DefaultSchedule(),
 		Keep:         sweep.DefaultRetention(),
-		WriteSpacing: 10 * time.Millisecond, ChecksAtOnce: set.noWorkflows, SetupHosts: set.setupHosts,
+		WriteSpacing: 10 * time.Millisecond, SetupHosts: set.setupHosts,
 		GitHub: app.GitHubConfig{URL: s.sim.URL(), API: s.sim.APIURL(), AppID: registered.ID,
 			PrivateKey: registered.PrivateKeyPEM, WebhookSecret: secret,
 			ClientID: registered.ClientID, ClientSecret: registered.ClientSecret},
@@ -192,7 +181,7 @@ func newStage(ctx context.Context, set stageConfig) (_ *demoStage, err error) {
 	if err = s.sim.SetCallbackURL(registered.ID, configured.PublicURL+signin.CallbackPath); err != nil {
 		return nil, errors.Join(err, front.Close())
 	}
-	s.config, s.front = configured, front
+	s.config, s.local, s.front = configured, set.local, front
 	if err = s.serve(ctx); err != nil {
 		return nil, err
 	}
@@ -200,7 +189,7 @@ func newStage(ctx context.Context, set stageConfig) (_ *demoStage, err error) {
 	if err = s.sim.SetWebhook(registered.ID, s.webhook(), secret); err != nil {
 		return nil, err
 	}
-	_, err = s.sim.Install(registered.ID, demoUser, installed...)
+	_, err = s.sim.Install(registered.ID, owner, set.name)
 	return s, err
 }
 
@@ -212,7 +201,7 @@ func (s *demoStage) webhook() string { return s.pages() + "/webhook" }
 
 // serve runs the app until it is halted.
 func (s *demoStage) serve(ctx context.Context) (err error) {
-	o := app.Options{Logger: s.logger, Front: s.front, Forward: forwardCommand()}
+	o := app.Options{Logger: s.logger, Front: s.front, Forward: forwardCommand(), Local: s.local}
 	if s.app, err = app.New(ctx, s.config, o); err != nil {
 		return errors.Join(err, s.front.Close())
 	}

@@ -11,7 +11,7 @@ import (
 	"github.com/sia-bot/sia/sim/ghsim"
 )
 
-// memoryBranch is where the demo's repository keeps its memory.
+// memoryBranch is where the repository keeps its memory.
 const memoryBranch = "sia/memory"
 
 // story plays the demo's issues. Each step really has to happen, in this order.

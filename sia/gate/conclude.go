@@ -251,6 +251,17 @@ func TamperingIn(sentence string) (finding string, ok bool) {
 	return strings.TrimSuffix(finding, "."), ok
 }
 
+// Findings reads such sentences back out of [Result.Explain]; the rest is left out.
+func Findings(explain []string) []string {
+	found := []string{}
+	for _, s := range explain {
+		if f, ok := TamperingIn(s); ok {
+			found = append(found, f)
+		}
+	}
+	return found
+}
+
 // tampered reports whether the attempt touched what it must not, and says so.
 func (j *judgement) tampered() bool {
 	for i, t := range j.Tampering {

@@ -68,7 +68,7 @@ func Metrics(day time.Time, repo sia.Repo, tasks []sia.Task) []byte {
 			used = append(used, string(id))
 		}
 		p("| [#%d](../tasks/%d.md) %s | %s | %d | %s | %s |", t.Issue, t.Issue, tableCell(t.Title), t.State, len(t.Attempts),
-			tableCell(strings.Join(used, ", ")), t.Credits.Spent+t.Credits.Overrun)
+			tableCell(strings.Join(used, ", ")), t.Credits.Cost())
 	}
 	return []byte(b.String())
 }
@@ -94,7 +94,7 @@ func Tally(tasks []sia.Task) (f Figures) {
 	for _, t := range tasks {
 		if t.State == sia.Passed {
 			f.Passed++
-			f.Credits += t.Credits.Spent + t.Credits.Overrun
+			f.Credits += t.Credits.Cost()
 		}
 		if t.Escalation != nil && t.Escalation.Kind == sia.AskIssue {
 			f.Escalated++

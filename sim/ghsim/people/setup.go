@@ -43,6 +43,7 @@ type RepoSpec struct {
 	DefaultBranch string            // default main, or what From has checked out
 	Public        bool              // repositories are private unless told
 	Message       string            // of the first commit; default "Initial commit"
+	LastNumber    int               // of the issues and pull requests that it had before
 }
 
 // CreateUser registers a person; an existing login is returned as it is.
@@ -75,6 +76,7 @@ func (p *People) CreateRepo(owner, name string, spec RepoSpec) (Repo, error) {
 	if err != nil {
 		return Repo{}, err
 	}
+	r.LastNumber = spec.LastNumber
 	return p.publicRepo(r), nil
 }
 

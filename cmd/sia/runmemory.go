@@ -1,0 +1,119 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"path"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/sia-bot/sia/app"
+	"github.com/sia-bot/sia/app/memory"
+	"github.com/sia-bot/sia/cmd/internal/cli"
+	"github.com/sia-bot/sia/sia/config"
+	"github.com/sia-bot/sia/sia/text"
+)
+
+// memoryFolder is what SIA learned, beside what people write there for it to read.
+const memoryFolder = ".sia/"
+
+// instructionsFile is people's, and counts on the base alone.
+const instructionsFile = memoryFolder + "instructions.md"
+
+// copyMemory gives the copy of a repository a memory branch with what earlier runs left on the base, and returns the
+// highest number of their issues; 0: there is no memory.
+func copyMemory(ctx context.Context, j localJob, to string) (last int, err error) {
+	listed, err := j.git.run(ctx, "ls-tree", "-r", "-z", j.base, "--", memoryFolder)
+	if err != nil {
+		return 0, err
+	}
+	var entries strings.Builder
+	for entry := range strings.SplitAfterSeq(string(listed), "\x00") {
+		_, name, _ := strings.Cut(strings.TrimSuffix(entry, "\x00"), "\t")
+		if name == "" || name == config.Path || name == instructionsFile {
+			continue
+		}
+		entries.WriteString(entry)
+		if number, isTask := strings.CutPrefix(name, memoryFolder+"tasks/"); isTask && path.Ext(name) == ".json" {
+			n, err := strconv.Atoi(strings.TrimSuffix(number, ".json"))
+			if err == nil && n < maxIssueNumber {
+				last = max(last, n)
+			}
+		}
+	}
+	if last == 0 {
+		return 0, nil
+	}
+	bare := localGit{to}
+	made, err := bare.commitEntries(ctx, filepath.Join(to, "memory-index"), "", entries.String(), "sia: earlier runs")
+	if err == nil {
+		_, err = bare.run(ctx, "update-ref", "refs/heads/"+memoryBranch, made)
+	}
+	return last, err
+}
+
+// maxIssueNumber is beyond what issues are numbered by.
+const maxIssueNumber = 1 << 30
+
+// recall has the server know what earlier runs learned.
+func (r *localRun) recall() error {
+	m, closing, err := app.OpenMemory(r.Ctx, r.config, app.Options{Logger: r.logger, Local: r.local})
+	if err != nil {
+		return err
+	}
+	_, err = m.Reindex(r.Ctx, r.repo, func(known memory.Reindexed) {
+		r.progress("Earlier runs left %s and %s under %s.", text.Count(known.Tasks, "task"),
+			text.Count(known.Lessons, "lesson"), memoryFolder)
+		for _, problem := range known.Problems {
+			r.progress("  %s", cli.Plain(problem))
+		}
+	})
+	return errors.Join(err, closing())
+}
+
+// remember commits what was learned on top of the result, under .sia/, and returns the new head.
+func (r *localRun) remember(ctx context.Context, head string) (string, error) {
+	bare := localGit{r.bare}
+	if _, err := bare.run(ctx, "rev-parse", "--verify", "--quiet", "refs/heads/"+memoryBranch); err != nil {
+		return head, nil //nolint:nilerr // nothing was learned
+	}
+	entries, err := bare.run(ctx, "ls-tree", "-r", "-z", memoryBranch, "--", memoryFolder)
+	if err != nil || len(entries) == 0 {
+		return head, err
+	}
+	git := r.job.git
+	if _, err := git.run(ctx, "fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--no-recurse-submodules", "--",
+		r.bare, "refs/heads/"+memoryBranch); err != nil {
+		return head, err
+	}
+	after, err := git.commitEntries(ctx, filepath.Join(r.dir, "index"), head, string(entries), "sia: what was learned")
+	if err != nil {
+		return head, err
+	}
+	_, err = git.run(ctx, "update-ref", "refs/heads/"+r.job.branch, after, head)
+	return after, err
+}
+
+// commitEntries commits entries as git ls-tree -z prints them, laid over a commit's files and on top of it; with no
+// commit, by themselves. The index is a file of that name, which need not be there.
+func (g localGit) commitEntries(ctx context.Context, index, over, entries, message string) (commit string, err error) {
+	read, commitTree := []string{"read-tree", "--empty"}, []string{"-c", "user.name=sia", "-c", "user.email=sia@localhost",
+		"commit-tree", "-m", message}
+	if over != "" {
+		read, commitTree = []string{"read-tree", over}, append(commitTree, "-p", over)
+	}
+	env := []string{"GIT_INDEX_FILE=" + index}
+	if _, err = g.plumb(ctx, env, "", read...); err != nil {
+		return "", err
+	}
+	if _, err = g.plumb(ctx, env, entries, "update-index", "-z", "--index-info"); err != nil {
+		return "", err
+	}
+	tree, err := g.plumb(ctx, env, "", "write-tree")
+	if err != nil {
+		return "", err
+	}
+	made, err := g.run(ctx, append(commitTree, strings.TrimSpace(string(tree)))...)
+	return strings.TrimSpace(string(made)), err
+}
