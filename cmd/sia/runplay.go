@@ -50,7 +50,7 @@ type localRun struct {
 	needless  bool // setup fails without any change, and the test command passes without it
 	telling   sync.Mutex
 	step      atomic.Pointer[string] // of the check that runs; nil: none does
-	tests     atomic.Pointer[string] // what SIA said last about tests that it runs; nil: a turn came since
+	tests     atomic.Pointer[string] // which tests SIA runs; nil: something else was told since
 }
 
 // runUser is who asks, and has the repository.

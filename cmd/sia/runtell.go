@@ -78,11 +78,12 @@ func (r *localRun) begins(command string) {
 	r.step.Store(&step)
 }
 
-// runsTests tells that SIA runs tests which a change can reach.
+// runsTests tells that SIA runs tests which a change can reach, once until something else is told.
 func (r *localRun) runsTests(step string) {
-	step = "SIA runs " + step
-	r.tests.Store(&step)
-	r.progress("  %s", cli.Plain(step))
+	step = "SIA runs " + cli.Plain(step)
+	if r.tests.Swap(&step) == nil {
+		r.progress("  SIA runs the tests that the change can reach")
+	}
 }
 
 // byCommand reports whether a command is the agent, and no model of SIA's.
@@ -188,6 +189,7 @@ func (r *localRun) tell(t sia.Task) error {
 		return nil
 	}
 	r.told = line
+	r.tests.Store(nil)
 	if t.Credits.Spent > 0 {
 		line += fmt.Sprintf(" (%s of %s credits, %s)", t.Credits.Spent, t.Credits.Budget,
 			time.Since(r.began).Round(time.Second))
