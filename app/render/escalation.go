@@ -7,6 +7,7 @@ import (
 
 	"github.com/sia-bot/sia/sia"
 	"github.com/sia-bot/sia/sia/escalate"
+	"github.com/sia-bot/sia/sia/text"
 )
 
 // EscalationTitle is the title of the issue that asks a person.
@@ -99,7 +100,7 @@ func briefQuestion(e sia.Escalation, room int) string {
 		b.WriteString("\n")
 	}
 	b.WriteString("- Something else — answer in a comment\n")
-	if said := escalate.TellingLine(visible(e.Blocker)); said != "" {
+	if said := text.MostTelling(visible(e.Blocker)); said != "" {
 		b.WriteString("\n> " + few(said, blocked))
 	}
 	return b.String()

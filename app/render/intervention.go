@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/sia-bot/sia/sia"
-	"github.com/sia-bot/sia/sia/escalate"
 	"github.com/sia-bot/sia/sia/text"
 )
 
@@ -52,7 +51,7 @@ func failedLine(t sia.Task, iv sia.Intervention, room int) string {
 	if n := len(a.Failures) - 1; n > 0 {
 		s += fmt.Sprintf(" and %d more", n)
 	}
-	said := escalate.TellingLine(visible(f.Excerpt))
+	said := text.MostTelling(visible(f.Excerpt))
 	if said == "" {
 		return s + " failed.** " + link("The log", f.URL)
 	}

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/sia-bot/sia/sia"
-	"github.com/sia-bot/sia/sia/escalate"
 	"github.com/sia-bot/sia/sia/plan"
 	"github.com/sia-bot/sia/sia/text"
 )
@@ -125,7 +124,7 @@ func PartTrouble(p sia.Part, words int) string {
 		return "its test did not show the fault"
 	}
 	s := "`" + brief(c.Command, max(3, words/2)) + "` fails"
-	if said := escalate.TellingLine(visible(head(c.Excerpt))); said != "" {
+	if said := text.MostTelling(visible(head(c.Excerpt))); said != "" {
 		s += ": " + brief(said, words)
 	}
 	return s

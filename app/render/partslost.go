@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/sia-bot/sia/sia"
-	"github.com/sia-bot/sia/sia/escalate"
+	"github.com/sia-bot/sia/sia/text"
 )
 
 // lostPart is the number of the part for want of which an attempt failed; 0: the checks or
@@ -23,7 +23,7 @@ func lostLine(a sia.Attempt, number, room int) string {
 	s := fmt.Sprintf("❌ **Part %d of %d was given up:** ", number, len(a.Parts))
 	if c := p.Checked; c != nil && c.Missing == "" && !c.Holds {
 		s += fewCode(c.Command, 4) + " fails"
-		if said := escalate.TellingLine(visible(c.Excerpt)); said != "" {
+		if said := text.MostTelling(visible(c.Excerpt)); said != "" {
 			s += ": " + fewCode(said, max(1, room-6))
 		}
 		return s

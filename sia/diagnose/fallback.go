@@ -7,7 +7,6 @@ import (
 
 	"github.com/sia-bot/sia/sia"
 	"github.com/sia-bot/sia/sia/lazyregexp"
-	"github.com/sia-bot/sia/sia/technique"
 	"github.com/sia-bot/sia/sia/text"
 )
 
@@ -182,7 +181,7 @@ func quotedLines(in Input, f finding) []string {
 	}
 	add(f.line)
 	for _, x := range in.Attempt.Failures {
-		for _, l := range technique.ErrorLines(x.Excerpt, 2) {
+		for _, l := range text.Telling(x.Excerpt, 2) {
 			add(l)
 		}
 	}
@@ -192,8 +191,8 @@ func quotedLines(in Input, f finding) []string {
 // tellingLine is the first line of the attempt's failures that says what is wrong.
 func tellingLine(a sia.Attempt) string {
 	for _, f := range a.Failures {
-		if ls := technique.ErrorLines(cleanText(f.Excerpt), 1); len(ls) > 0 {
-			return text.Clip(ls[0], 300)
+		if l := text.MostTelling(cleanText(f.Excerpt)); l != "" {
+			return text.Clip(l, 300)
 		}
 	}
 	return text.Clip(text.OneLine(a.Reason), 300)

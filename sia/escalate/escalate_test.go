@@ -331,26 +331,3 @@ func FuzzParseBoxes(f *testing.F) {
 		}
 	})
 }
-
-func TestTellingLine(t *testing.T) {
-	for _, c := range []struct{ excerpt, want string }{
-		{"", ""},
-		{"\n  \n only this\n", "only this"},
-		{"hello.txt:1: error: the greeting is wrong\nProcess completed with exit code 1.",
-			"hello.txt:1: error: the greeting is wrong"},
-		{"--- FAIL: TestMail (0.00s)\n    mail_test.go:31: POST /bookings: status 500, want 201\nFAIL\t" +
-			"example.com/mail\t0.012s", "mail_test.go:31: POST /bookings: status 500, want 201"},
-		{"=== RUN TestA\n--- FAIL: TestA (0.00s)\npanic: runtime error: index out of range [3]\n",
-			"panic: runtime error: index out of range [3]"},
-		{"FAILED (failures=1)\nE   AssertionError: assert 3 == 4\ntests/test_sum.py:9: AssertionError",
-			"E AssertionError: assert 3 == 4"},
-		{"app.ts(3,5): error TS2322: Type 'string' is not assignable.\nmake: *** [test] Error 1",
-			"app.ts(3,5): error TS2322: Type 'string' is not assignable."},
-		{"FAIL\nexit status 1\n", "exit status 1"},
-		{"assertion `left == right` failed\n  left: 1\n right: 2", "assertion `left == right` failed"},
-	} {
-		if got := escalate.TellingLine(c.excerpt); got != c.want {
-			t.Errorf("%q: %q, want %q", c.excerpt, got, c.want)
-		}
-	}
-}

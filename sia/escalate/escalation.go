@@ -87,24 +87,15 @@ func cleanOptions(os []sia.Option) []sia.Option {
 	return kept
 }
 
-var (
-	// A letter that a model wrote in front of an option's words.
-	ownLetter  = lazyregexp.New(`^(?:\*\*)?(?:[Oo]ption\s+)?[A-Da-d](?:\*\*)?\s*[).:](?:\*\*)?\s+`)
-	errorWords = lazyregexp.New(`(?i)\b(\w*error|fail\w*|panic|\w*exception|undefined|missing|cannot|` +
-		`not (set|found|defined|allowed)|refused|denied|expected|want)\b`)
-	// A place in a file, as compilers and test runners print it.
-	filePlace = lazyregexp.New(`(?:^|[\s("'])[\w./\-]+\.\w+:\d+`)
-	// What only says that something has failed.
-	bareVerdict = lazyregexp.New(`^(?:-+ |=+ |#+ )?(?:FAIL(?:ED|URE)?|ERROR|ok|panic)?\b[:\s]*(?:[\w./\-]*\s*` +
-		`(?:\([\d.]+\s?m?s\)|[\d.]+\s?m?s)?|\[[^\]]*\])$|(?i:^process completed with exit code)|^make(?:\[\d+\])?: `)
-)
+// A letter that a model wrote in front of an option's words.
+var ownLetter = lazyregexp.New(`^(?:\*\*)?(?:[Oo]ption\s+)?[A-Da-d](?:\*\*)?\s*[).:](?:\*\*)?\s+`)
 
 // lastFailure quotes what failed last.
 func lastFailure(t sia.Task) string {
 	for i := len(t.Attempts) - 1; i >= 0; i-- {
 		a := t.Attempts[i]
 		for _, f := range a.Failures {
-			if l := TellingLine(f.Excerpt); l != "" {
+			if l := text.MostTelling(f.Excerpt); l != "" {
 				return text.Clip(fmt.Sprintf("%s: %s", text.OneLine(f.Check), l), maxBlocker)
 			}
 		}
@@ -160,33 +151,3 @@ const (
 	maxSteps   = 12   // steps
 	maxStep    = 500
 )
-
-// TellingLine is the one line of an excerpt that says most, white space as single spaces: the first that
-// speaks of an error at a place in a file, else the first that speaks of one or names such a place, else the
-// first that is not empty. A line that only says that something has failed gives way to any of these.
-func TellingLine(excerpt string) string {
-	best, most := "", -1
-	for l := range strings.Lines(excerpt) {
-		l = text.OneLine(l)
-		if l == "" {
-			continue
-		}
-		says := 1
-		if !bareVerdict.MatchString(l) {
-			says++
-			if errorWords.MatchString(l) {
-				says += 2
-			}
-			if filePlace.MatchString(l) {
-				says++
-			}
-			if strings.HasPrefix(l, "E ") { // so pytest marks what an assertion says
-				says += 2
-			}
-		}
-		if says > most {
-			best, most = l, says
-		}
-	}
-	return best
-}

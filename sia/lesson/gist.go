@@ -45,33 +45,14 @@ func (s strangerWords) has(word string) bool {
 	return s.words[stemWord(word)] || len(word) >= longWord && strings.Contains(s.joined, word)
 }
 
-// tellingWords recognise lines that tell of a cause, then lines that tell of a symptom, then any
-// line.
-var tellingWords = []*lazyregexp.Regexp{
-	lazyregexp.New(`(?i)\b(panic|exception|undefined|missing|cannot|can't|` +
-		`(is )?not (set|found|defined|allowed|exist|implemented)|no such|refused|denied|invalid|unknown|unexpected|` +
-		`timed? ?out)\b`),
-	lazyregexp.New(`(?i)\b(error|expected|want|got|must|should)\b`),
-	lazyregexp.New(``),
-}
-
 // tellingLine is the most telling line of an excerpt of a log, without the strangers' words. It is
 // "" when no line says anything else.
 func (s strangerWords) tellingLine(excerpt string) string {
 	var lines []string
 	for line := range strings.Lines(excerpt) {
-		if g := s.unsaidLine(line); g != "" {
-			lines = append(lines, g)
-		}
+		lines = append(lines, s.unsaidLine(line))
 	}
-	for _, tells := range tellingWords {
-		for _, g := range lines {
-			if tells.MatchString(g) {
-				return g
-			}
-		}
-	}
-	return ""
+	return text.MostTelling(strings.Join(lines, "\n"))
 }
 
 // formalWords stand in any log of a failure.

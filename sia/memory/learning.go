@@ -4,10 +4,8 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/sia-bot/sia/sia"
-	"github.com/sia-bot/sia/sia/lazyregexp"
 	"github.com/sia-bot/sia/sia/text"
 )
 
@@ -114,7 +112,7 @@ func insightText(t sia.Task, i sia.Intervention) string {
 	for _, a := range t.Attempts {
 		if a.Number == i.After && len(a.Failures) > 0 {
 			s += fmt.Sprintf(" (check %s failed", fileLine(a.Failures[0].Check))
-			if e := tellingLine(a.Failures[0].Excerpt); e != "" {
+			if e := text.Clip(fileLine(text.MostTelling(fileText(a.Failures[0].Excerpt))), maxTelling); e != "" {
 				s += ": " + e
 			}
 			s += ")"
@@ -123,29 +121,8 @@ func insightText(t sia.Task, i sia.Intervention) string {
 	return s
 }
 
-var errorWords = lazyregexp.New(`(?i)\b(error|panic|exception|undefined|missing|cannot|can't|` +
-	`not (set|found|defined|allowed)|no such|refused|denied|expected|want|got|invalid)\b`)
-
 // maxTelling is how long a line of a log may be in an insight, in characters.
 const maxTelling = 160
-
-// tellingLine is the first line of an excerpt that speaks of an error, else its first line.
-func tellingLine(excerpt string) string {
-	first := ""
-	for l := range strings.Lines(fileText(excerpt)) {
-		if l = fileLine(l); l == "" {
-			continue
-		}
-		l = text.Clip(l, maxTelling)
-		if errorWords.MatchString(l) {
-			return l
-		}
-		if first == "" {
-			first = l
-		}
-	}
-	return first
-}
 
 // patternCauses name patterns as causes.
 var patternCauses = map[sia.Pattern]string{

@@ -349,24 +349,6 @@ func TestApplyAlwaysChangesSomething(t *testing.T) {
 	})
 }
 
-func TestErrorLines(t *testing.T) {
-	for _, tt := range []struct {
-		name, excerpt string
-		want          []string
-	}{
-		{"go", "=== RUN   TestA\n--- FAIL: TestA (0.00s)\n    a_test.go:5: want 1, got 2\nFAIL\nexit status 1",
-			[]string{"a_test.go:5: want 1, got 2"}},
-		{"nothing telling", "one\ntwo\n\n", []string{"two"}},
-		{"empty", " \n", nil},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			if d := cmp.Diff(tt.want, technique.ErrorLines(tt.excerpt, 2)); d != "" {
-				t.Error(d)
-			}
-		})
-	}
-}
-
 // Of instructions that are too long, what is to be true when it is done stays.
 func TestLongInstructionsAreRewritten(t *testing.T) {
 	l, _ := technique.LoadLibrary(nil)

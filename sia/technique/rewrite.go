@@ -53,7 +53,7 @@ func addQuotes(to []string, fs []sia.CheckFailure, n int) []string {
 		}
 	}
 	for _, f := range fs {
-		for _, l := range ErrorLines(f.Excerpt, 2) {
+		for _, l := range text.Telling(f.Excerpt, 2) {
 			add(l)
 		}
 	}
