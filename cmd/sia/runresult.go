@@ -195,7 +195,8 @@ func (r *localRun) show(out runResult) {
 		if e := out.Evidence; e != nil && e.NotRun != "" {
 			r.progress("SIA goes by their text, since it did not run the tests: %s.", cli.Plain(e.NotRun))
 		}
-		r.progress("At a terminal SIA asks about them when the checks pass. Undo what is not wanted before you go on from there.")
+		r.progress("At a terminal SIA asks about them when the checks pass. Undo what is not wanted before you go on " +
+			"from there.")
 	default:
 		r.progress("To go on from there: sia run --base %s, with the same --issue.", out.Branch)
 	}
