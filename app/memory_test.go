@@ -308,7 +308,8 @@ func TestReindexUnfinished(t *testing.T) {
 	s := shop(t, "escalate-answer")
 	kept := resolve(t, s, "Greet the customers")
 	left := resolve(t, s, "Greet the customers again")
-	for _, n := range []int{kept, left} {
+	gone := resolve(t, s, "Greet the customers once more")
+	for _, n := range []int{kept, left, gone} {
 		if st := s.Task(n).State; st != sia.Escalated {
 			t.Fatalf("issue %d is %s", n, st)
 		}
@@ -317,7 +318,10 @@ func TestReindexUnfinished(t *testing.T) {
 	if err := s.Sim.Unlabel(apptest.Repo, left, apptest.Owner, "sia"); err != nil {
 		t.Fatal(err)
 	}
-	if got := s.Reindex(""); got[0].Tasks != 2 || got[0].Again != 1 || len(got[0].Problems) != 0 {
+	if err := s.Sim.DeleteIssue(apptest.Repo, gone, apptest.Owner); err != nil {
+		t.Fatal(err)
+	}
+	if got := s.Reindex(""); got[0].Tasks != 3 || got[0].Again != 1 || len(got[0].Problems) != 0 {
 		t.Errorf("rebuilt %+v", got)
 	}
 	s.Restart()

@@ -246,12 +246,9 @@ func (x *reindexing) again(ctx context.Context, t sia.Task) error {
 	if t.Label == "" {
 		return nil
 	}
-	issue, err := x.branches.github.Repo(t.Installation, t.Repo).Issue(ctx, t.Issue)
-	if err != nil {
+	issue, gone, err := x.branches.github.Repo(t.Installation, t.Repo).IssueOrGone(ctx, t.Issue)
+	if err != nil || gone || issue.State != "open" || !issue.HasLabel(t.Label) {
 		return err
-	}
-	if issue.State != "open" || !issue.HasLabel(t.Label) {
-		return nil
 	}
 	_, err = x.branches.store.Apply(ctx, t.ID, sia.Event{
 		ID: restoreEvent + "start/" + string(t.ID), At: x.branches.now(), By: t.AskedBy, Origin: sia.Origin{OnIssue: t.Issue},
