@@ -84,7 +84,7 @@ func newDeps(ctx context.Context, c Config, o Options) (_ *deps, err error) {
 	}
 	g.settings = settings.New(g.store, g.github, g.git, g.local.Settings, g.log)
 	g.lessons = learn.NewLessons(g.store, g.secrets, g.log, g.now)
-	g.memory = memory.New(g.store, g.github, g.git, g.settings, g.secrets, g.log, g.now)
+	g.memory = memory.New(g.store, g.github, g.git, g.settings, learn.Results, g.secrets, g.log, g.now)
 	author, err := policyAuthor(c, g.log)
 	if err != nil {
 		return nil, err
@@ -104,11 +104,12 @@ func (g *deps) keptCommit(ctx context.Context, key, sha string) ([]byte, error) 
 	return g.store.KeptCommit(ctx, repo, sha)
 }
 
-// readableKeys are the keys of the repositories that the app is installed on.
+// readableKeys are the keys of the repositories that the app is installed on, of both their mirrors.
 func (g *deps) readableKeys(ctx context.Context) (keys []string, err error) {
 	repos, err := g.store.Repositories(ctx, 0)
 	for _, r := range repos {
-		keys = append(keys, github.KeyOf(r.Installation, r.ID))
+		key := github.KeyOf(r.Installation, r.ID)
+		keys = append(keys, key, historyKey(key))
 	}
 	return keys, err
 }

@@ -102,7 +102,7 @@ func (r *remote) follow(ctx context.Context) (agent.Result, error) {
 		case <-news:
 		case <-tick.C:
 		case <-stopped:
-			return r.abandon(live, w, agent.Result{End: sia.EndCancelled,
+			return r.abandon(live, agent.Result{End: sia.EndCancelled,
 				Reason: "it was cancelled, and its runner did not answer"})
 		case <-done:
 			done = nil
@@ -136,7 +136,7 @@ func (r *remote) step(
 	switch {
 	case w.Report != nil && w.State != store.RunnerOffered:
 		if err := r.record(ctx, w); err != nil {
-			_, cerr := r.abandon(ctx, w, agent.Result{})
+			_, cerr := r.abandon(ctx, agent.Result{})
 			return agent.Result{End: sia.EndError, Turns: r.turns, Cost: w.Spent}, true, errors.Join(err, cerr)
 		}
 		return res, false, nil
@@ -144,7 +144,7 @@ func (r *remote) step(
 		res, err = r.finish(ctx, w)
 		return res, true, err
 	case stopping && (w.State == store.RunnerOffered || w.Lost):
-		res, err = r.abandon(ctx, w, agent.Result{End: sia.EndCancelled, Reason: "it was cancelled"})
+		res, err = r.abandon(ctx, agent.Result{End: sia.EndCancelled, Reason: "it was cancelled"})
 		return res, true, err
 	case w.State == store.RunnerRunning && (w.Lost || r.late()):
 		return r.lost(ctx, w)
@@ -160,7 +160,7 @@ func (r *remote) lost(ctx context.Context, w store.RunnerWatch) (res agent.Resul
 	r.Logger.WarnContext(ctx, "attempt has lost its runner, or was given back", "key", r.effect.Key, "runner", w.Runner,
 		"lost", w.Claims)
 	if w.Claims >= maxClaims {
-		res, err = r.abandon(ctx, w, agent.Result{End: sia.EndError, Reason: fmt.Sprintf("%d runners took the attempt and "+
+		res, err = r.abandon(ctx, agent.Result{End: sia.EndError, Reason: fmt.Sprintf("%d runners took the attempt and "+
 			"were lost: the last was %s; its log may say why", w.Claims, w.Runner)})
 		return res, true, err
 	}
@@ -207,9 +207,10 @@ func (r *remote) record(ctx context.Context, w store.RunnerWatch) error {
 }
 
 // abandon forgets the offer: whoever makes the attempt finds that it is gone. The result says what was spent.
-func (r *remote) abandon(ctx context.Context, w store.RunnerWatch, res agent.Result) (agent.Result, error) {
+func (r *remote) abandon(ctx context.Context, res agent.Result) (agent.Result, error) {
 	ctx, cancel := context.WithTimeout(ctx, closeWithin)
 	defer cancel()
-	res.Turns, res.Cost = r.turns, w.Spent
-	return res, r.Store.CloseAttempt(ctx, r.effect.Key, r.owner)
+	spent, err := r.Store.CloseAttempt(ctx, r.effect.Key, r.owner)
+	res.Turns, res.Cost = r.turns, spent
+	return res, err
 }

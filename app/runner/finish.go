@@ -60,7 +60,7 @@ func (r *remote) finish(ctx context.Context, w store.RunnerWatch) (res agent.Res
 	}
 	o, err := readOutcome(result)
 	if err != nil {
-		return r.abandon(ctx, w, agent.Result{End: sia.EndError, Reason: r.refusal(w, err)})
+		return r.abandon(ctx, agent.Result{End: sia.EndError, Reason: r.refusal(w, err)})
 	}
 	res = o.Result
 	res.Cost = max(res.Cost, w.Spent) // it can't be less than the calls that were let through
@@ -77,7 +77,7 @@ func (r *remote) finish(ctx context.Context, w store.RunnerWatch) (res agent.Res
 	if known := (*sia.Error)(nil); errors.As(failed, &known) && !known.Permanent {
 		return res, errors.Join(failed, r.Store.FailAttempt(ctx, r.effect.Key, r.owner)) // it may be offered again
 	}
-	if _, err := r.abandon(ctx, w, res); err != nil {
+	if _, err := r.abandon(ctx, res); err != nil {
 		return res, err
 	}
 	return res, failed

@@ -37,9 +37,6 @@ type effectWorker struct{ worker[effectArgs] }
 
 // Work implements river.Worker. The job is that of one effect and of those that join it, one after the other.
 func (w *effectWorker) Work(ctx context.Context, job *river.Job[effectArgs]) error {
-	if sh := w.e.shares[job.Queue]; sh != nil {
-		defer sh.end(job.ID)
-	}
 	held, err := w.begin(ctx, job)
 	for err == nil && held != nil {
 		held, err = w.carryOut(ctx, job, held)

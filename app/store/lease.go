@@ -234,8 +234,12 @@ func (e *Engine) beatOnce(ctx context.Context) {
 // stopped reports whether a beat was told to end, and not by its deadline.
 func stopped(ctx context.Context) bool { return errors.Is(ctx.Err(), context.Canceled) }
 
-// note notes that a job is under way, for leftRunning.
+// note notes that a job is under way, for leftRunning, and that it has ended, for what its installation has a share of:
+// River may find that it can't read the job's arguments, and then no worker hears of it.
 func (e *Engine) note(ctx context.Context, job *rivertype.JobRow, work func(context.Context) error) error {
+	if sh := e.shares[job.Queue]; sh != nil {
+		defer sh.end(job.ID)
+	}
 	if job.Kind == (effectArgs{}).Kind() {
 		return work(ctx)
 	}

@@ -22,7 +22,7 @@ type Forgotten struct {
 	IDs     []int64        // GitHub's user ids; empty: none is known
 	Rows    map[string]int // table → rows that were changed
 	Tasks   []sia.Task     // that named the person in their log, as they are now
-	Waiting int            // deliveries that name the person and are still to be worked on: they stay
+	Waiting int            // deliveries, and attempts of runners, that name the person and are not done: they stay
 	Words   int            // rows that hold the login as a word without an @: a repository's owner, code or prose
 }
 
@@ -42,7 +42,7 @@ const personBatch = 100
 func (s *PersonStore) Forget(ctx context.Context, login string, rehearse bool) (Forgotten, error) {
 	f := &forgetting{DB: s.DB, ctx: ctx, rehearse: rehearse, done: Forgotten{Rows: map[string]int{}}}
 	err := f.identify(login)
-	for _, step := range []func() error{f.deliveries, f.tasks, f.lessons, f.others} {
+	for _, step := range []func() error{f.deliveries, f.attempts, f.tasks, f.lessons, f.others} {
 		if err == nil {
 			err = step()
 		}
@@ -194,6 +194,22 @@ func (f *forgetting) deliveries() error {
 		}
 		return n, nil
 	})
+}
+
+// attempts counts those that wait for a runner or are made by one and name the person: what a runner was given can't be
+// taken back. Their rows are deleted when their effect is over.
+func (f *forgetting) attempts() error {
+	all, err := collect(f.ctx, f.r, func(from row) (named bool, err error) {
+		var work, report, result []byte
+		err = from.Scan(&work, &report, &result)
+		return slices.ContainsFunc([][]byte{work, report, result}, func(b []byte) bool { return f.who.named(string(b)) }), err
+	}, `SELECT work, report, result FROM runner_attempts`)
+	for _, named := range all {
+		if named {
+			f.done.Waiting++
+		}
+	}
+	return err
 }
 
 // tasks rewrites logs, and each task as its log gives it then.
@@ -359,8 +375,8 @@ var leftAlone = []string{
 	"shared_reports", "prior_imports",
 }
 
-// others rewrites every other table that has text, so that one that is added is not forgotten. Tables without rowids
-// have ids and times only.
+// others rewrites every other table that has text, so that one that is added is not forgotten. Of the tables without
+// rowids, lesson_terms is seen to with lessons, and runner_attempts by attempts; the rest name nobody.
 func (f *forgetting) others() error {
 	all, err := f.tables(f.ctx)
 	if err != nil {

@@ -121,7 +121,9 @@ func (x fairExecutor) JobGetAvailable(
 			}
 			for _, job := range more.Jobs {
 				job.Queue = p.Queue
-				sh.begin(job.ID, l)
+				if more.DecodeErrors[job.ID] == nil { // else River fails it, and nobody hears of it
+					sh.begin(job.ID, l)
+				}
 			}
 			got.Jobs = append(got.Jobs, more.Jobs...)
 			for id, err := range more.DecodeErrors {

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"strconv"
 	"strings"
@@ -116,9 +117,13 @@ func (s *RunnerStore) FailAttempt(ctx context.Context, key, owner string) error 
 		RunnerFailed)
 }
 
-// CloseAttempt forgets an attempt that is over.
-func (s *RunnerStore) CloseAttempt(ctx context.Context, key, owner string) error {
-	return s.own(ctx, "close attempt", `DELETE FROM runner_attempts`, key, owner)
+// CloseAttempt forgets an attempt that is over, and says what its calls cost.
+func (s *RunnerStore) CloseAttempt(ctx context.Context, key, owner string) (spent sia.Credits, err error) {
+	err = s.write(ctx, "close attempt "+key, func(tx *sql.Tx) error {
+		return orNotFound(tx.QueryRowContext(ctx, `DELETE FROM runner_attempts WHERE key = ? AND owner = ? RETURNING spent`,
+			key, owner).Scan(&spent))
+	})
+	return spent, err
 }
 
 // PruneRunnerAttempts forgets the attempts of effects that are done: whoever owned one ended before it could.

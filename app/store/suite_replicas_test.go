@@ -43,6 +43,25 @@ func testUnknownEffects(t *testing.T, s *fixture) {
 	settle(t, s, e, id, sia.Passed)
 }
 
+// A job that River can't read is never worked on, and takes nobody's place.
+func testDamagedJobs(t *testing.T, s *fixture) {
+	c := quick()
+	c.Effects = 1
+	e := engine(t, s, newScript(t, s).handlers(), c)
+	now, rows := `now()`, []string{`'{"key":7}', NULL`}
+	if s.Files() != nil {
+		now, rows = `strftime('%Y-%m-%d %H:%M:%f', 'now')`, append(rows, `'{"key":"k"}', '7'`) // no list of errors
+	}
+	for _, row := range rows {
+		_, err := storetest.Raw(t, s.url).ExecContext(patient(t), `INSERT INTO river_job
+			(kind, queue, state, args, errors, max_attempts, scheduled_at)
+			VALUES ('effect', 'effects_3_7', 'available', `+row+`, 1, `+now+`)`)
+		must(t, err)
+		must(t, e.Idle(patient(t)))
+	}
+	settle(t, s, e, begin(t, s, 42), sia.Passed)
+}
+
 // Periodic work that a newer version planned waits for it.
 func testUnknownPeriodic(t *testing.T, s *fixture) {
 	planned := make(chan bool, 100)

@@ -140,7 +140,8 @@ func testRunnerAttempt(t *testing.T, s *fixture) {
 	must(t, s.FinishAttempt(ctx, pass, []byte("result"), []byte("pack")))
 	gone(t, "finished twice", s.FinishAttempt(ctx, pass, []byte("other"), nil))
 	offer(t, s, task, "k", "o2") // its server was lost: the result stays
-	gone(t, "closed by the owner before", s.CloseAttempt(ctx, "k", "o"))
+	_, err = s.CloseAttempt(ctx, "k", "o")
+	gone(t, "closed by the owner before", err)
 	w, err = s.WatchAttempt(ctx, "k", "o2")
 	if must(t, err); w.State != store.RunnerDone || w.Spent != 55 || w.Runner != "mill" {
 		t.Errorf("offered again: %+v", w)
@@ -149,7 +150,9 @@ func testRunnerAttempt(t *testing.T, s *fixture) {
 	if must(t, err); string(result) != "result" || string(pack) != "pack" {
 		t.Errorf("result %q, pack %q", result, pack)
 	}
-	must(t, s.CloseAttempt(ctx, "k", "o2"))
+	if spent, err := s.CloseAttempt(ctx, "k", "o2"); err != nil || spent != 55 {
+		t.Errorf("closed: %d spent, %v", spent, err)
+	}
 	_, err = s.WatchAttempt(ctx, "k", "o2")
 	gone(t, "closed", err)
 }

@@ -113,6 +113,7 @@ func runSuite(t *testing.T, url func(t testing.TB) string) {
 		{"EnginesBesideEachOther", testEngines},
 		{"UnknownJobsWait", testUnknownJobs},
 		{"UnknownEffectsWait", testUnknownEffects},
+		{"DamagedJobs", testDamagedJobs},
 		{"UnknownPeriodicWorkWaits", testUnknownPeriodic},
 		{"StopDrains", testStopDrains},
 		{"CancelIsSeen", testCancelIsSeen},

@@ -31,8 +31,8 @@ func readIssueComment(payload any, r reading) ([]sia.Intent, *administration) {
 		return notOfBoard(FromComment(in, c2, r.slug), byBoard(e.GetIssue(), r)), nil
 	case "edited":
 		if !c2.ByApp {
-			return notOfBoard(edited(in, c2, r.slug, e.GetChanges().GetBody(), c.GetUser().GetLogin()),
-				byBoard(e.GetIssue(), r)), nil
+			all := edited(FromComment(in, c2, r.slug), c2.Body, r.slug, e.GetChanges().GetBody(), c.GetUser().GetLogin())
+			return notOfBoard(all, byBoard(e.GetIssue(), r)), nil
 		}
 		if _, marked := render.ParseMarker(c2.Body); c2.ByApp && marked {
 			in.Refs = []string{sia.IssueRef(c2.Issue)}
@@ -55,20 +55,22 @@ func notOfBoard(all []sia.Intent, board bool) []sia.Intent {
 	return all
 }
 
-// edited reads a person's comment that was edited: a command that its author wrote into it
-// is obeyed as if it had been there from the start. One that was there is not obeyed again.
-func edited(in sia.Intent, c Comment, slug string, was *gh.EditBody, author string) []sia.Intent {
-	line, addressed := command.Line(c.Body, slug)
+// edited is what a person's comment or review says that was edited: a command that its author wrote into it is obeyed
+// as if it had been there from the start. One that was there is not obeyed again.
+func edited(says []sia.Intent, body, slug string, was *gh.EditBody, author string) []sia.Intent {
+	line, addressed := command.Line(body, slug)
 	before, _ := command.Line(was.GetFrom(), slug)
-	if !addressed || was == nil || line == before || author != in.Event.By.Login {
+	if !addressed || was == nil || line == before {
 		return nil
 	}
-	intents := FromComment(in, c, slug)
-	for i := range intents {
-		sum := sha256.Sum256([]byte(line))
-		intents[i].Anew = fmt.Sprintf("%s/%x", intents[i].Event.ID, sum[:4])
+	sum := sha256.Sum256([]byte(line))
+	for i := range says {
+		if author != says[i].Event.By.Login {
+			return nil
+		}
+		says[i].Anew = fmt.Sprintf("%s/%x", says[i].Event.ID, sum[:4])
 	}
-	return intents
+	return says
 }
 
 // Comment is what matters of a new comment.
@@ -99,7 +101,7 @@ func FromComment(in sia.Intent, c Comment, slug string) []sia.Intent {
 	case c.Thread != 0:
 		in.Event.ID = fmt.Sprintf("thread/%d", c.Thread)
 	case c.Review != 0:
-		in.Event.ID = fmt.Sprintf("review/%d", c.Review)
+		in.Event.ID = fmt.Sprintf("review/%d/command", c.Review)
 	}
 	in.Event.Origin = sia.Origin{OnIssue: c.Issue, Comment: c.ID, Thread: c.Thread}
 	p, ok := command.Parse(c.Body, slug)

@@ -1,6 +1,7 @@
 package webhook
 
 import (
+	"encoding/json"
 	"fmt"
 	"strings"
 
@@ -23,6 +24,9 @@ func readReview(payload any, r reading) ([]sia.Intent, *administration) {
 	switch e.GetAction() {
 	case "submitted":
 		return FromReview(in, v, r.slug), nil
+	case "edited":
+		v.State = "" // what it asks for was heard when the review was submitted
+		return edited(FromReview(in, v, r.slug), v.Body, r.slug, reviewWas(r.body), e.GetReview().GetUser().GetLogin()), nil
 	case "dismissed":
 		in.Refs = []string{sia.BranchRef(v.Branch)}
 		in.Event.Origin = sia.Origin{OnIssue: v.Pull}
@@ -31,6 +35,17 @@ func readReview(payload any, r reading) ([]sia.Intent, *administration) {
 		return []sia.Intent{in}, nil
 	}
 	return nil, nil
+}
+
+// reviewWas is what a review said before it was edited; nil: the same. go-github's event has no changes.
+func reviewWas(body []byte) *gh.EditBody {
+	var e struct {
+		Changes *gh.EditChange `json:"changes"`
+	}
+	if json.Unmarshal(body, &e) != nil {
+		return nil
+	}
+	return e.Changes.GetBody()
 }
 
 // Review is what matters of a submitted review.
@@ -43,8 +58,8 @@ type Review struct {
 }
 
 // FromReview reads a submitted review, from a delivery or found by looking. It counts once however
-// SIA learns of it. One that requests changes asks for them beside what a command in it does. in
-// carries who and where.
+// SIA learns of it. One that requests changes asks for them beside what a command in it does, and once, also where the
+// command was written into it later. in carries who and where.
 func FromReview(in sia.Intent, v Review, slug string) []sia.Intent {
 	var commands []sia.Intent
 	in.Refs = []string{sia.BranchRef(v.Branch)}
@@ -58,7 +73,6 @@ func FromReview(in sia.Intent, v Review, slug string) []sia.Intent {
 		if state != "changes_requested" {
 			return commands
 		}
-		in.Event.ID += "/changes"
 	}
 	switch {
 	case state == "changes_requested" || speaks:
@@ -101,7 +115,8 @@ func readReviewComment(payload any, r reading) ([]sia.Intent, *administration) {
 	case "created":
 		return FromComment(in, line, r.slug), nil
 	case "edited":
-		return edited(in, line, r.slug, e.GetChanges().GetBody(), c.GetUser().GetLogin()), nil
+		return edited(FromComment(in, line, r.slug), line.Body, r.slug, e.GetChanges().GetBody(),
+			c.GetUser().GetLogin()), nil
 	}
 	return nil, nil
 }

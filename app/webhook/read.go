@@ -39,6 +39,7 @@ func (*Intake) Handles(event string) bool { return Handled(event) }
 type reading struct {
 	guid string
 	slug string // the app's
+	body []byte // as GitHub sent it
 }
 
 // read parses a delivery into intents, and into what concerns the installation
@@ -52,7 +53,7 @@ func read(d store.Delivery, slug string) ([]sia.Intent, *administration, error) 
 	if err != nil {
 		return nil, nil, fmt.Errorf("payload of %s: %w", d.Event, err)
 	}
-	intents, admin := f(payload, reading{guid: d.GUID, slug: slug})
+	intents, admin := f(payload, reading{guid: d.GUID, slug: slug, body: d.Body})
 	for i := range intents {
 		if intents[i].Installation == 0 {
 			intents[i].Installation = d.Installation

@@ -94,6 +94,12 @@ func TestRead(t *testing.T) {
 		return `{"action":"edited","changes":{"body":{"from":"` + from +
 			`"}},"issue":{"number":3},"comment":{"id":5,"body":"` + to + `","user":{"login":"` + by + `"}},` + head + `}`
 	}
+	const status = `query {"topic":"status"} by ada bot=false permission=false command=true refs=[issue:4] ` +
+		`id=review/8/command`
+	reviewed := func(state, from, to, by string) string {
+		return `{"action":"edited","changes":{"body":{"from":"` + from + `"}},"review":{"id":8,"state":"` + state +
+			`","body":"` + to + `","user":{"login":"` + by + `"}},"pull_request":{"number":4,` + branch + `},` + head + `}`
+	}
 	for _, c := range []struct {
 		name, event, body string
 		want              []string
@@ -132,9 +138,10 @@ func TestRead(t *testing.T) {
 		{"a review that requests changes and says what SIA is to learn", "pull_request_review",
 			`{"action":"submitted","review":{"id":8,"state":"changes_requested","body":"/sia learn use tabs"},` +
 				`"pull_request":{"number":4,` + branch + `},` + head + `}`,
-			[]string{`query {"topic":"say"} by ada bot=false permission=true command=true refs=[issue:4] id=review/8`,
+			[]string{`query {"topic":"say"} by ada bot=false permission=true command=true refs=[issue:4] ` +
+				`id=review/8/command`,
 				`changes_asked {"review":8} by ada bot=false permission=true command=true refs=[branch:sia/issue-3-x] ` +
-					`id=review/8/changes`}},
+					`id=review/8`}},
 		{"a review whose words begin like a command", "pull_request_review",
 			`{"action":"submitted","review":{"id":8,"state":"commented","body":"@sia stop using reflection"},` +
 				`"pull_request":{"number":4,` + branch + `},` + head + `}`,
@@ -144,7 +151,19 @@ func TestRead(t *testing.T) {
 		{"a review that is a command", "pull_request_review",
 			`{"action":"submitted","review":{"id":8,"state":"commented","body":"/sia status"},` +
 				`"pull_request":{"number":4,` + branch + `},` + head + `}`,
-			[]string{`query {"topic":"status"} by ada bot=false permission=false command=true refs=[issue:4] id=review/8`}},
+			[]string{status}},
+		{"a command that was written into a review", "pull_request_review",
+			reviewed("changes_requested", "use tabs", `/sia status\nuse tabs`, "ada"),
+			[]string{status}},
+		{"words to SIA that were written into a review", "pull_request_review",
+			reviewed("approved", "good", "@sia please say which world", "ada"),
+			[]string{
+				`changes_asked {"review":8} by ada bot=false permission=true command=true refs=[branch:sia/issue-3-x] ` +
+					`id=review/8`}},
+		{"a review whose words to people were edited", "pull_request_review",
+			reviewed("changes_requested", `/sia status\nuse tabs`, `/sia status\nuse spaces`, "ada"), nil},
+		{"a command that somebody wrote into another's review", "pull_request_review",
+			reviewed("commented", "good", "/sia stop", "eve"), nil},
 		{"a pull request that is opened again", "pull_request",
 			`{"action":"reopened","pull_request":{"number":4,"node_id":"n","html_url":"u",` + branch + `},` + head + `}`,
 			[]string{`pull_reopened {"number":4,"node_id":"n","url":"u"} by ada ` + plain +

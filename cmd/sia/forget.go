@@ -40,7 +40,7 @@ type forgottenPerson struct {
 	Logins    []string       `json:"logins"` // that the person had
 	IDs       []int64        `json:"ids"`
 	Rows      map[string]int `json:"rows"`    // table → rows that were changed
-	Waiting   int            `json:"waiting"` // webhooks that are still to be worked on
+	Waiting   int            `json:"waiting"` // webhooks and attempts that are still to be worked on
 	Compacted bool           `json:"compacted"`
 	Words     int            `json:"words"`  // rows that still hold the login as a word
 	Memory    []memoryFiles  `json:"memory"` // files that may name the person
@@ -140,7 +140,8 @@ func (f forgottenPerson) show(e *cli.Env) error {
 		}
 	}
 	if f.Waiting > 0 {
-		p("%d webhooks that name the person are still to be worked on: run this again in a minute.", f.Waiting)
+		p("%d webhooks, or attempts of runners, that name the person are still to be worked on: run this again when they "+
+			"were.", f.Waiting)
 	}
 	if f.Words > 0 {
 		p("%d rows hold the login as a word without an @, which may be a repository's owner, prose or code: they "+

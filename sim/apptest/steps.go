@@ -31,6 +31,7 @@ import (
 //	thread <who> <path> <text>        answers in the first thread on a file of the pull request
 //	resolve|reopen-thread <who> <path>
 //	                                  resolves the first thread on a file of the pull request, or opens it again
+//	edit-review <who> <words>         replaces what their last review says
 //	dismiss <who>                     dismisses the reviews that request changes
 //	merge <who>
 //	draft|ready <who>                 makes the pull request a draft, or marks it ready for review
@@ -71,6 +72,7 @@ import (
 //	queue <who>                       puts the pull request into the merge queue
 //	unqueue <who> [merged]            takes it out
 //	rename <name>                     gives the repository another name
+//	no-drafts                         the owner's plan has no draft pull requests for the repository
 //	archive                           makes the repository read-only
 //	transfer <who>                    moves the issue to the owner's .github repository
 //	graphql fails <n>                 the next n GraphQL requests are answered with 502
@@ -291,6 +293,8 @@ func (p *player) person(verb string, arg func(int) string, words func(int) strin
 		err = p.Sim.DeleteIssue(Repo, on, who)
 	case "review":
 		err = p.review(who, on, arg(1), p.story.parts["review/"+arg(2)])
+	case "edit-review":
+		err = p.Sim.EditReview(Repo, on, who, words(1))
 	case "thread":
 		err = p.thread(who, on, arg(1), words(2))
 	case "resolve", "reopen-thread":
@@ -341,8 +345,8 @@ func (p *player) where(verb, name string) (int, error) {
 	switch {
 	case verb == "tick" || name == "question":
 		return p.question()
-	case slices.Contains([]string{"merge", "draft", "ready", "review", "thread", "dismiss", "resolve", "reopen-thread"},
-		verb), name == "pull":
+	case slices.Contains([]string{"merge", "draft", "ready", "review", "edit-review", "thread", "dismiss", "resolve",
+		"reopen-thread"}, verb), name == "pull":
 		return p.pull()
 	case verb == "close" || verb == "reopen" || verb == "delete":
 		if n, err := strconv.Atoi(name); err == nil {

@@ -62,7 +62,8 @@ func (s *Stage) Posts() []Post {
 var posted = map[string]string{
 	"issue_comment.created": "comment", "issue_comment.edited": "comment",
 	"issues.opened": "issue", "issues.edited": "issue",
-	"pull_request_review.submitted": "review", "pull_request_review_comment.created": "comment",
+	"pull_request_review.submitted": "review", "pull_request_review.edited": "review",
+	"pull_request_review_comment.created": "comment",
 }
 
 // brief fails the test where people are shown more words than they read.

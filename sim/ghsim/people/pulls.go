@@ -2,6 +2,7 @@ package people
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/sia-bot/sia/sim/ghsim/model"
 	"github.com/sia-bot/sia/sim/ghsim/rules"
@@ -13,6 +14,19 @@ func (p *People) Review(repo string, number int, login, state, body string, line
 	return p.onPullAs(repo, number, login, "read", func(r *model.Repository, i *model.Issue, a model.Actor) error {
 		p.world.SubmitReview(r, i, a, world.ReviewSpec{State: state, Body: formText(body), Lines: lines})
 		return nil
+	})
+}
+
+// EditReview replaces what a person's last review of a pull request says.
+func (p *People) EditReview(repo string, number int, login, body string) error {
+	return p.onPullAs(repo, number, login, "read", func(r *model.Repository, i *model.Issue, a model.Actor) error {
+		for _, v := range slices.Backward(i.Pull.Reviews) {
+			if v.By == a.User {
+				p.world.EditReview(r, i, a, v, formText(body))
+				return nil
+			}
+		}
+		return fmt.Errorf("%s#%d has no review of %s's", repo, number, login)
 	})
 }
 

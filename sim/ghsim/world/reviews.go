@@ -41,6 +41,18 @@ func (w *World) SubmitReview(r *model.Repository, i *model.Issue, a model.Actor,
 	return v
 }
 
+// EditReview changes what a review says.
+func (w *World) EditReview(r *model.Repository, i *model.Issue, a model.Actor, v *model.Review, body string) {
+	if v.Body == body {
+		return
+	}
+	from := v.Body
+	v.Body, i.Updated = body, w.Now()
+	w.note(r, a, journal.Entry{Kind: "pull_request_review.edited", Number: i.Number, SHA: v.SHA, Detail: body})
+	w.emit(r, a, "pull_request_review", "edited", object{"review": w.shape.Review(r, i, v),
+		"pull_request": w.shape.PullLite(r, i), "changes": object{"body": object{"from": from}}})
+}
+
 // DismissReview has a review count no more.
 func (w *World) DismissReview(r *model.Repository, i *model.Issue, a model.Actor, v *model.Review) {
 	v.State = "dismissed"
