@@ -201,6 +201,77 @@ def half(a):
 	}
 }
 
+// A fetch that failed is not tried again for half an hour. The tests run with what is installed on the machine, the
+// project among it, and what is far is begun all the same.
+func TestFailedFetchIsRemembered(t *testing.T) {
+	a, c := txtar.Parse([]byte(`
+-- base/pyproject.toml --
+[project]
+name = "shop"
+version = "3"
+-- base/requirements.txt --
+no version
+-- base/half.py --
+def half(a):
+    return a // 2
+-- base/far.py --
+import half
+-- base/test_half.py --
+import importlib.metadata, unittest, half
+
+class Half(unittest.TestCase):
+    def test_half(self):
+        self.assertEqual(half.half(4), 2)
+        self.assertEqual(importlib.metadata.version("shop"), "3")
+-- base/test_far.py --
+import unittest, far
+
+class Far(unittest.TestCase):
+    def test_far(self):
+        self.assertTrue(far)
+-- head/half.py --
+def half(a):
+    return a >> 1
+`)), newClone(t)
+	base, head := c.commit(a, "base/"), c.commit(a, "head/")
+	h, err := gitops.OpenHistory(c.dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer h.Close()
+	box, dir, now := newBox(t), t.TempDir(), time.Now()
+	for _, look := range []struct {
+		after   time.Duration
+		host    string
+		fetches bool
+	}{
+		{0, "registry.invalid", true}, {25 * time.Minute, "registry.invalid", false},
+		{0, "other.invalid", true}, {31 * time.Minute, "registry.invalid", true},
+	} {
+		now = now.Add(look.after)
+		fetches, r := 0, testrun.NewRunner(box, h, dir, []string{look.host}, 0)
+		r.Now = func() time.Time { // to fetch takes 50 seconds
+			now = now.Add(50 * time.Second)
+			return now
+		}
+		e, err := evidence.Look(t.Context(), evidence.Spec{History: h, Base: base, Head: head, Runner: r, Dir: t.TempDir(),
+			Now: func() time.Time { return time.Unix(0, 0).Add(r.Fetching()) }, // nothing else takes any time
+			Begins: func(step string) {
+				if strings.HasSuffix(step, "; what they need is fetched first, in 10 minutes at most") {
+					fetches++
+				}
+			}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if e.Tests != 2 || len(e.Left) != 1 ||
+			!strings.HasPrefix(e.Left[0], "python tests: what they depend on could not be fetched: exit status 1 after ") ||
+			fetches != 0 != look.fetches || fetches > 1 {
+			t.Errorf("after %s, with %s: %d fetches, %+v", look.after, look.host, fetches, e)
+		}
+	}
+}
+
 // What was ended for its time is not kept: another look may have more of it.
 func TestEndedIsNotKept(t *testing.T) {
 	a, c := txtar.Parse([]byte(`
