@@ -72,6 +72,9 @@ func (p *pass) compare() (out findings) {
 		case atAll && !head.Ran, overlaid && over.Built && !over.Ran, !overlaid && p.wantsOver(g):
 			p.left("%s: its tests did not come to an end at the head, or printed too much", g)
 		default:
+			if base.End.Why != "" {
+				p.left("%s: its tests fail on the base commit here: %s", g, base.End.Why)
+			}
 			p.looked[g] = true
 			p.out.Tests += len(outermost(p.lang, base.Tests))
 			out.group(p.lang, g, base, head, over.asBuilt(base, p.edits(g)))

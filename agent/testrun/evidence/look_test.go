@@ -272,6 +272,26 @@ def half(a):
 	}
 }
 
+// Where no test passes on the base commit, it is said why.
+func TestNothingPasses(t *testing.T) {
+	for name, files := range map[string]string{
+		"unittest": "import unittest, not_here\n\nclass Half(unittest.TestCase):\n    def test_half(self):\n        pass\n",
+		"pytest":   "import pytest, not_here\n\ndef test_half():\n    pass\n",
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := newClone(t)
+			a := txtar.Parse([]byte("-- base/half.py --\n# half\n-- head/half.py --\n# the half\n-- base/test_half.py --\n" +
+				files))
+			e := c.look(newBox(t), c.commit(a, "base/"), c.commit(a, "head/"))
+			const want = "no test that the change can reach passes on the base commit here: test_half.py: its tests fail " +
+				"on the base commit here: ModuleNotFoundError: No module named 'not_here'"
+			if e.NotRun != want {
+				t.Errorf("%+v", e)
+			}
+		})
+	}
+}
+
 // What was ended for its time is not kept: another look may have more of it.
 func TestEndedIsNotKept(t *testing.T) {
 	a, c := txtar.Parse([]byte(`
