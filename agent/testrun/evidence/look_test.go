@@ -292,6 +292,24 @@ func TestNothingPasses(t *testing.T) {
 	}
 }
 
+// What is more than evidence lists is counted.
+func TestMoreThanIsListed(t *testing.T) {
+	a, c := txtar.Parse([]byte(`
+-- base/test_even.py --
+import pytest
+
+@pytest.mark.parametrize("a", range(70))
+def test_even(a):
+    pass
+-- head/test_even.py --
+`)), newClone(t)
+	e := c.look(newBox(t), c.commit(a, "base/"), c.commit(a, "head/"))
+	want := []string{"10 more of the tests and groups that these runs say something of"}
+	if d := cmp.Diff(want, e.Left); d != "" || len(e.Dropped) != sia.MaxEvidence {
+		t.Errorf("%d dropped, left (-want +got):\n%s", len(e.Dropped), d)
+	}
+}
+
 // What was ended for its time is not kept: another look may have more of it.
 func TestEndedIsNotKept(t *testing.T) {
 	a, c := txtar.Parse([]byte(`
