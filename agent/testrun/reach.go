@@ -10,8 +10,8 @@ import (
 // reachWithin bounds the question whether a registry can be reached.
 const reachWithin = 5 * time.Second
 
-// Unreached says that the registry that a suite fetches from first can't be reached; "": it can, or there are others. It
-// is asked once.
+// Unreached says that the registry that a suite fetches from first can't be reached; "": it can, or there are others.
+// It is asked once.
 func (r *Runner) Unreached(ctx context.Context, s Suite) string {
 	if len(r.hosts) > 0 || len(s.Hosts) == 0 || r.reaches(ctx, s.Hosts[0]) {
 		return ""
