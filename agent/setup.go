@@ -16,8 +16,8 @@ import (
 	"github.com/sia-bot/sia/sia/text"
 )
 
-// setUp makes the attempt's runner and runs the repository's setup commands with it. An attempt that makes a plan has no
-// tool that runs anything.
+// setUp makes the attempt's runner and runs the repository's setup commands with it. An attempt that makes a plan has
+// no tool that runs anything.
 func (r *builtinRun) setUp(ctx context.Context) (told string, err error) {
 	if r.in.Planning {
 		return "", nil
