@@ -71,6 +71,19 @@ func TestPlanning(t *testing.T) {
 	}
 }
 
+// Nothing is run for a plan, so nothing is made ready for that: no services, and no copy of what was built.
+func TestPlanningNeedsNoSandbox(t *testing.T) {
+	cache := t.TempDir()
+	if err := os.WriteFile(filepath.Join(cache, "builds"), nil, 0o600); err != nil { // where a runner has its folder
+		t.Fatal(err)
+	}
+	b := contained(t, turns(calls(propose)), cache)
+	b.in.Planning = true
+	if res := b.run(); res.End != sia.EndAsked {
+		t.Errorf("%+v", res)
+	}
+}
+
 // Reading on and on is no sign of being stuck while nothing is to change, but
 // it has an end; the last words before it are about the plan.
 func TestPlanningTakesAFewTurns(t *testing.T) {

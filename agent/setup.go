@@ -16,8 +16,12 @@ import (
 	"github.com/sia-bot/sia/sia/text"
 )
 
-// setUp makes the attempt's runner and runs the repository's setup commands with it.
+// setUp makes the attempt's runner and runs the repository's setup commands with it. An attempt that makes a plan has
+// no tool that runs anything.
 func (r *builtinRun) setUp(ctx context.Context) (told string, err error) {
+	if r.in.Planning {
+		return "", nil
+	}
 	if r.runners == nil {
 		if len(r.in.Setup) > 0 {
 			r.addNote("setup commands did not run: there is no sandbox on this host")
@@ -71,8 +75,8 @@ func (s *runnerFactory) openRunner(
 	case err == nil, ctx.Err() != nil:
 	case bounded.Err() != nil:
 		note = fmt.Sprintf("setup was stopped: it took more than %s", s.setupWithin)
-		told = fmt.Sprintf("The setup commands took more than %s and were stopped. What they install may be missing.",
-			s.setupWithin)
+		told = fmt.Sprintf("The setup commands took more than %s and were stopped. What they install may be missing.%s",
+			s.setupWithin, told)
 	default:
 		s.log.WarnContext(ctx, "setup could not run", "repo", in.Repo, "issue", in.Issue, "error", err)
 		note, told = "setup could not run: "+err.Error(), "The setup commands could not run on this machine. What they "+
@@ -226,7 +230,7 @@ var (
 )
 
 // runSetup runs the commands until one fails, and tells of that one. What pip installed in the user base is kept;
-// without an index pip could not install it again.
+// without an index pip could not install it again. With an error it tells of the hosts that a command was refused.
 func (w *attemptRunner) runSetup(ctx context.Context, in Input, fetch bool) (told string, err error) {
 	for _, command := range in.Setup {
 		if !fetch && pipAlone.MatchString(command) && !pipElsewhere.MatchString(command) {
@@ -234,16 +238,17 @@ func (w *attemptRunner) runSetup(ctx context.Context, in Input, fetch bool) (tol
 		}
 		in.begins(command)
 		res, err := w.run(ctx, command, w.factory.setupWithin, nil, fetch)
+		refused := ""
+		for _, r := range res.Refused {
+			refused += "\nSIA refused a connection to " + text.OneLine(r)
+		}
 		if err != nil || ctx.Err() != nil {
-			return "", errors.Join(err, ctx.Err())
+			return refused, errors.Join(err, ctx.Err())
 		}
 		if !res.OK() {
 			told := fmt.Sprintf("%s\n%s\n%s", command, res.Ending(),
 				middleOut(secret.Mask(strings.ToValidUTF8(string(res.Output), "\uFFFD")), 4000))
-			for _, r := range res.Refused {
-				told = strings.TrimRight(told, "\n") + "\nSIA refused a connection to " + text.OneLine(r)
-			}
-			return told, nil
+			return strings.TrimRight(told, "\n") + refused, nil
 		}
 	}
 	return "", nil

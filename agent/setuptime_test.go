@@ -38,6 +38,36 @@ func TestSetupThatTakesTooLongIsTold(t *testing.T) {
 	}
 }
 
+// Setup that was refused a host and then goes on for too long tells of both: a package manager tries again for minutes.
+//
+//test:thorough
+func TestSetupThatWaitsForARefusedHostIsTold(t *testing.T) {
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	box := sandboxtest.New(t, sandbox.Options{Self: []string{self, "forward"}})
+	in := Input{Repo: "acme/shop", Dir: t.TempDir(), OnBase: true, Setup: []string{`exec 3<>/dev/tcp/127.0.0.1/3128; ` +
+		`printf 'CONNECT other.example:443 HTTP/1.1\r\nHost: x\r\n\r\n' >&3; head -1 <&3; sleep 600`}}
+	told := ""
+	for within := 200 * time.Millisecond; within < time.Minute; within *= 2 { // for slow machines
+		f, err := newRunnerFactory(box, t.TempDir(), []string{"allowed.example"}, time.Now, slog.New(slog.DiscardHandler))
+		if err != nil {
+			t.Fatal(err)
+		}
+		f.setupWithin = within
+		var runner *attemptRunner
+		if runner, told, _, err = f.openRunner(t.Context(), in); err != nil {
+			t.Fatal(err)
+		}
+		runner.close()
+		if strings.Contains(told, "What they install may be missing.\nSIA refused a connection to other.example:443: ") {
+			return
+		}
+	}
+	t.Errorf("told: %s", told)
+}
+
 // Build folders that processes left behind go with the next attempt, when they are too old for one that is under way.
 func TestOldBuildsGo(t *testing.T) {
 	cache, now := t.TempDir(), time.Now()

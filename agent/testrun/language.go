@@ -55,7 +55,7 @@ type Suite struct {
 	Script  string
 	Prepare string   // shell commands that fetch what the tests depend on, with a network; "": nothing
 	Eager   bool     // fetch before the first run, and not only where something lacks
-	Hosts   []string // registries that prepare may reach, without a port
+	Hosts   []string // registries that prepare may reach, without a port; first the one that it asks first
 	Deps    string   // name of the folder that it fills; of one that is eager, one for each state of the manifests
 	// Near is the name of a folder for other versions of nearly the same; "": there is none.
 	Near string

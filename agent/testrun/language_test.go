@@ -331,6 +331,28 @@ tests = ["pytest-xdist; python_version > '3'", {include-group = "more"}]
 	}
 }
 
+// TestRegistriesThatHang: what installs gives up in time, and so does what it starts, which sees its environment alone.
+func TestRegistriesThatHang(t *testing.T) {
+	for _, c := range []struct {
+		lang       Language
+		file, test string
+		text       string
+		want       []string
+	}{
+		{Python{}, "pyproject.toml", "test_a.py", "import pytest", []string{"PIP_RETRIES=1", "PIP_DEFAULT_TIMEOUT=15"}},
+		{Node{}, "package.json", "a.test.js", `{"scripts": {"test": "node --test"}, "dependencies": {"a": "1"}}`,
+			[]string{"npm_config_fetch_retries=1", "npm_config_fetch_timeout=60000"}},
+	} {
+		s, ok := c.lang.Suite(Files{c.file: gitops.HistoryFile{ID: "1"}}, []string{c.test},
+			func(string) ([]byte, error) { return []byte(c.text), nil })
+		for _, want := range c.want {
+			if _, first, _ := strings.Cut(s.Prepare, "export "); !ok || !strings.Contains(first, want) {
+				t.Errorf("%v, %s", ok, s.Prepare)
+			}
+		}
+	}
+}
+
 // TestJUnitOfManySuites: a test is named by its suites, and a report can't make its names as long as itself.
 func TestJUnitOfManySuites(t *testing.T) {
 	const deep = 300

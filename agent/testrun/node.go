@@ -155,7 +155,8 @@ func (l Node) Suite(tree Files, tests []string, read ReadFile) (Suite, bool) {
 		s.Deps, s.Near = "node-"+about.state(read), "node-near-"+about.majors()
 		s.Eager, s.Hosts = true, []string{"registry.npmjs.org"}
 		s.Prepare = "cp package.json package-lock.json npm-shrinkwrap.json .npmrc " + depsAt + "/ 2>/dev/null\ncd " + depsAt +
-			" && export npm_config_cache=" + buildAt + "/npm npm_config_prefer_offline=true && " +
+			" && export npm_config_cache=" + buildAt + "/npm npm_config_prefer_offline=true " +
+			"npm_config_fetch_retries=1 npm_config_fetch_retry_mintimeout=1000 npm_config_fetch_timeout=60000 && " +
 			"{ { [ ! -d node_modules ] && npm ci --ignore-scripts; } || npm install --ignore-scripts || " +
 			"npm install --ignore-scripts --legacy-peer-deps; }" // which npm asks for where peers don't fit
 		s.Whole = "node_modules/.package-lock.json"

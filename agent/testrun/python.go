@@ -214,10 +214,9 @@ func (Python) fetch(tree Files, manifests, needs []string, pytest bool) string {
 	if len(what) == 0 {
 		return ""
 	}
-	return "cp -r . /tmp/project && cd /tmp/project && python3 -m pip install " +
-		"--retries 2 --quiet --no-cache-dir --target " +
-		depsAt +
-		"/site " + strings.Join(what, " ")
+	// pip hands the environment to those of it that fetch what builds need, and not its options.
+	return "export PIP_RETRIES=1 PIP_DEFAULT_TIMEOUT=15 && cp -r . /tmp/project && cd /tmp/project && " +
+		"python3 -m pip install --quiet --no-cache-dir --target " + depsAt + "/site " + strings.Join(what, " ")
 }
 
 // A test as `python -m unittest -v` prints it. With a docstring the verdict is on the next line, and after what the

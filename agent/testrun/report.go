@@ -3,10 +3,13 @@ package testrun
 import (
 	"bytes"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/sia-bot/sia/sia/lazyregexp"
 )
 
 // Outcome is how one test ended.
@@ -46,6 +49,27 @@ type Report struct {
 type End struct {
 	Status   int  // exit status; -1: it did not end by itself
 	LastWord bool // as of [Language]
+	// Why it failed, where no test passed: an error, or else the end of what was printed.
+	Why string `json:",omitempty"`
+}
+
+// errorLine is a line that an interpreter or a runner ends with when it can't load a file of tests.
+var errorLine = lazyregexp.New(`(?m)^(?:E\s+)?((?:[\w.]+\.)?\w*(?:Error|Exception): .*)$`)
+
+// whyFailed is why no test of a run passed; "": one did, or there was none.
+func whyFailed(out []byte, found Results) string {
+	came := slices.Collect(maps.Values(found))
+	if slices.Contains(came, Passed) {
+		return ""
+	}
+	out, _, _ = bytes.Cut(out, []byte("<testsuite")) // the report, in which it is once more
+	if errors := errorLine.FindAllSubmatch(out, -1); len(errors) > 0 {
+		return Tail(string(errors[len(errors)-1][1]))
+	}
+	if !slices.Contains(came, Failed) {
+		return ""
+	}
+	return Tail(string(out))
 }
 
 // Ran reports whether a test came out so in the first run, and in the second where there was one.
@@ -168,7 +192,11 @@ func (r *reportReader) close(status int) {
 			status = -1
 		}
 		if n == 0 {
-			r.out.Ends[r.group] = End{Status: status, LastWord: r.lang.LastWord(r.section.Bytes())}
+			end := End{Status: status, LastWord: r.lang.LastWord(r.section.Bytes())}
+			if status > 0 {
+				end.Why = whyFailed(r.section.Bytes(), found)
+			}
+			r.out.Ends[r.group] = end
 		}
 		for name, o := range found {
 			r.out.Runs[n][r.group+"::"+name] = o

@@ -15,6 +15,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 	"unicode"
 
@@ -35,14 +36,19 @@ const MaxTestFile = 4 << 20
 
 // Bounds of a suite.
 const (
-	testTimeout   = "60s"            // of one run of one group of Go, which then says what was under way
-	runWithin     = 70 * time.Second // of one run of one group, where nobody says otherwise
-	suiteWithin   = 5 * time.Minute  // build and all runs at one end, where nobody says otherwise
-	prepareWithin = 10 * time.Minute // fetching
-	maxCache      = 4 << 30          // bytes of build caches, after which they are begun anew
-	maxDeps       = 8                // states of manifests of which what they depend on is kept: those used last
-	logTail       = 4 << 10          // bytes of output that say why something did not work
+	testTimeout = "60s"            // of one run of one group of Go, which then says what was under way
+	runWithin   = 70 * time.Second // of one run of one group, where nobody says otherwise
+	suiteWithin = 5 * time.Minute  // build and all runs at one end, where nobody says otherwise
+	maxCache    = 4 << 30          // bytes of build caches, after which they are begun anew
+	maxDeps     = 8                // states of manifests of which what they depend on is kept: those used last
+	logTail     = 4 << 10          // bytes of output that say why something did not work
 )
+
+// FetchWithin bounds one fetch of what a suite depends on.
+const FetchWithin = 10 * time.Minute
+
+// failedFor is how long a fetch that failed is not tried again: one from a registry that hangs takes minutes.
+const failedFor = 30 * time.Minute
 
 // Runner runs suites in the sandbox. What it fetches and builds stays in its folder, which is one
 // repository's alone: a hostile commit can spoil no other's. Safe for concurrent use.
@@ -59,12 +65,16 @@ type Runner struct {
 	Want []string
 	// Near has tests run with dependencies that were fetched for nearly the same ones. It is set before the first run.
 	Near bool
+	// Now tells how long ago a fetch failed. It is set before the first run.
+	Now func() time.Time
 
 	caches sync.RWMutex  // held for writing while the build caches are begun anew
 	first  chan struct{} // has the turn of filling build caches that are empty
 
 	asking  sync.Mutex
 	reached map[string]bool // registries that were asked
+
+	fetching atomic.Int64 // nanoseconds
 }
 
 // NewRunner returns a runner that keeps what it fetches and builds below dir. hosts may be reached while fetching,
@@ -73,7 +83,7 @@ func NewRunner(
 	box *sandbox.Sandbox, h *gitops.History, dir string, hosts []string, within time.Duration,
 ) *Runner {
 	return &Runner{box: box, History: h, dir: dir, hosts: hosts, within: cmp.Or(within, suiteWithin),
-		RunWithin: runWithin, first: make(chan struct{}, 1), reached: map[string]bool{}}
+		RunWithin: runWithin, Now: time.Now, first: make(chan struct{}, 1), reached: map[string]bool{}}
 }
 
 // Has reports whether commands in the sandbox find a program.
@@ -254,7 +264,7 @@ const installedOnly = "-installed"
 // FetchAgain has what a suite depends on fetched again the next time.
 func (r *Runner) FetchAgain(l Language, s Suite, t Files) error {
 	mark := r.fetchedMark(l, s, t)
-	for _, file := range []string{mark, mark + installedOnly} {
+	for _, file := range []string{mark, mark + installedOnly, mark + failedFetch} {
 		if err := os.Remove(file); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return fmt.Errorf("have dependencies fetched again: %w", err)
 		}
@@ -276,23 +286,94 @@ func (r *Runner) fetchedMark(l Language, s Suite, t Files) string {
 
 func exists(file string) bool { _, err := os.Stat(file); return err == nil }
 
+// failedFetch ends the name of a file that says which hosts a fetch that failed could reach beside the registries, and
+// why it failed. Its time is when.
+const failedFetch = "-failed"
+
+// failedLately says why a fetch failed a short time ago; "": it did not, or could reach other hosts.
+func (r *Runner) failedLately(mark string) string {
+	st, err := os.Stat(mark + failedFetch)
+	if err != nil {
+		return ""
+	}
+	text, err := os.ReadFile(mark + failedFetch)
+	hosts, why, _ := strings.Cut(string(text), "\n")
+	age := r.Now().Sub(st.ModTime())
+	if err != nil || hosts != strings.Join(r.hosts, " ") || age < 0 || age >= failedFor {
+		return ""
+	}
+	return why
+}
+
+// noteFailed keeps a fetch that failed from being tried again at once.
+func (r *Runner) noteFailed(mark, why string, when time.Time) error {
+	file := mark + failedFetch
+	err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o700),
+		os.WriteFile(file, []byte(strings.Join(r.hosts, " ")+"\n"+why), 0o600), os.Chtimes(file, when, when))
+	if err != nil {
+		return fmt.Errorf("note a fetch that failed: %w", err)
+	}
+	return nil
+}
+
+// Fetches reports whether a suite needs something that would be fetched now.
+func (r *Runner) Fetches(ctx context.Context, l Language, s Suite, t Files) bool {
+	mark := r.fetchedMark(l, s, t)
+	return s.Prepare != "" && !r.fetched(s, mark) && r.failedLately(mark) == "" && r.Unreached(ctx, s) == ""
+}
+
+// Fetching is how long fetching has taken.
+func (r *Runner) Fetching() time.Duration { return time.Duration(r.fetching.Load()) }
+
 // Fetch fetches what a suite depends on, once for each state of the manifests. Only here does code
 // of the repository, such as a package's set-up, meet a network. Where no registry can be reached, what is installed on
-// the machine has to do. why says what went wrong.
+// the machine has to do. why says what went wrong; for half an hour nothing is fetched then.
 func (r *Runner) Fetch(ctx context.Context, l Language, s Suite, t Tree) (why string, err error) {
 	mark := r.fetchedMark(l, s, t.Files)
 	if s.Prepare == "" || r.fetched(s, mark) {
 		return "", nil
 	}
-	script := s.Prepare
-	unreached := r.Unreached(ctx, s)
-	if unreached != "" {
-		if script, mark = s.Installed, mark+installedOnly; script == "" {
+	if why := r.failedLately(mark); why != "" {
+		return why, nil
+	}
+	if unreached := r.Unreached(ctx, s); unreached != "" {
+		if s.Installed == "" {
 			return unreached, nil
-		} else if r.fetched(s, mark) {
-			return "", nil
+		}
+		return r.Install(ctx, l, s, t)
+	}
+	var hosts []string
+	if r.box.CanFetch() {
+		hosts = slices.Clone(r.hosts) // the first that fits counts: the operator's
+		for _, registry := range s.Hosts {
+			// With a port its address may be a private one: who runs the machine says where such a name leads, and may
+			// have a mirror answer to it.
+			hosts = append(hosts, registry+":443")
 		}
 	}
+	began := r.Now()
+	why, err = r.fill(ctx, s, t, s.Prepare, hosts, mark)
+	ended := r.Now()
+	r.fetching.Add(int64(ended.Sub(began)))
+	if err != nil || why == "" {
+		return "", err
+	}
+	return why, r.noteFailed(mark, why, ended)
+}
+
+// Install has what is installed on the machine do for a suite, as far as it can. why says what went wrong.
+func (r *Runner) Install(ctx context.Context, l Language, s Suite, t Tree) (why string, err error) {
+	mark := r.fetchedMark(l, s, t.Files) + installedOnly
+	if s.Installed == "" || r.fetched(s, mark) {
+		return "", nil
+	}
+	return r.fill(ctx, s, t, s.Installed, nil, mark)
+}
+
+// fill runs the script that fills a suite's folder, and marks that it did.
+func (r *Runner) fill(
+	ctx context.Context, s Suite, t Tree, script string, hosts []string, mark string,
+) (why string, err error) {
 	if err := r.seedNear(s); err != nil {
 		return "", err
 	}
@@ -300,16 +381,8 @@ func (r *Runner) Fetch(ctx context.Context, l Language, s Suite, t Tree) (why st
 	if err != nil {
 		return "", err
 	}
-	c.Mounts[0].Writable = true
-	if r.box.CanFetch() && unreached == "" {
-		c.Hosts = slices.Clone(r.hosts) // the first that fits counts: the operator's
-		for _, registry := range s.Hosts {
-			// With a port its address may be a private one: who runs the machine says where such a name leads, and may
-			// have a mirror answer to it.
-			c.Hosts = append(c.Hosts, registry+":443")
-		}
-	}
-	c.Limits = sandbox.Limits{Time: prepareWithin, Output: 2 * logTail}
+	c.Mounts[0].Writable, c.Hosts = true, hosts
+	c.Limits = sandbox.Limits{Time: FetchWithin, Output: 2 * logTail}
 	res, err := r.box.Run(ctx, c)
 	if err != nil {
 		return "", fmt.Errorf("fetch what tests depend on: %w", err)

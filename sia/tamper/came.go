@@ -2,6 +2,7 @@ package tamper
 
 import (
 	"cmp"
+	"path"
 	"regexp"
 	"slices"
 	"strings"
@@ -19,7 +20,7 @@ func (d *diffed) came() {
 			continue
 		}
 		old := d.known(i)
-		switch reach := reachesAll.MatchString(r.code); {
+		switch reach := reachesAll.MatchString(r.code) || d.isConftest() && marksAll.MatchString(r.code); {
 		case old && sometimes.MatchString(r.raw) && (!r.empty() || d.is.lang == &golang):
 			d.report(ChangedExpectation, r, "a test runs only sometimes")
 		case old && hushes.MatchString(r.raw):
@@ -50,11 +51,50 @@ func (d *diffed) came() {
 			d.opens(i)
 		}
 	}
+	d.replaces()
 	for _, s := range d.new.scopes { // Go calls it instead of running the tests
 		rows := d.new.rows[s.decl:s.end]
 		runs := func(r row) bool { return strings.Contains(r.bare, ".Run()") || strings.Contains(r.bare, "(m)") }
 		if s.name == "TestMain" && !rows[0].fixed && !slices.ContainsFunc(rows, runs) {
 			d.report(SkippedTest, &rows[0], "TestMain does not run the tests")
+		}
+	}
+}
+
+// isConftest reports whether pytest loads the file before the tests of its folder.
+func (d *diffed) isConftest() bool { return path.Base(d.Path) == "conftest.py" }
+
+// replaces reports what is put in the place of code for many tests at once: by a fixture that all use, and in a
+// conftest.py by a hook or whatever runs when it is loaded.
+func (d *diffed) replaces() {
+	if d.is.lang != &python || d.Status == "added" && !d.isConftest() {
+		return
+	}
+	rows := d.new.rows
+	decorated, def, came, all := -1, -1, false, d.isConftest() // of the function at hand, as all else
+	for i := range rows {
+		r := &rows[i]
+		if r.empty() {
+			continue
+		}
+		decorator := strings.HasPrefix(strings.TrimSpace(r.code), "@")
+		if def >= 0 && r.indent <= rows[def].indent {
+			def, came, all = -1, false, d.isConftest()
+		}
+		switch {
+		case def < 0 && decorator && decorated < 0:
+			decorated = i
+		case def < 0 && r.function != "":
+			all = d.isConftest() && strings.HasPrefix(r.function, "pytest_")
+			for j := decorated; j >= 0 && j < i; j++ {
+				if autouse.MatchString(rows[j].code) {
+					all, came = true, !rows[j].fixed
+				}
+			}
+			decorated, def = -1, i
+		case decorator || r.fixed && !came || d.went[spelling(r.raw)]:
+		case all && patches.MatchString(r.code) && !patchesOwn.MatchString(r.code):
+			d.report(ChangedExpectation, r, "something is put in the place of code, for many tests at once")
 		}
 	}
 }

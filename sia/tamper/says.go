@@ -36,7 +36,8 @@ var (
 	// skips keeps a test from running, or its failure from counting.
 	skips = lazyregexp.New(`\.(?:Skip|Skipf|SkipNow|skipTest|skip|todo|fixme|fails|failing)\b|\btesting\.Short\(\)|` +
 		`\b(?:runtime\.Goexit|recover|catch_unwind)\(|^\s*(?:_ = )?[XP](?:It|Describe|Context|When|Specify|Entry)\(|` +
-		`\bpytest\.(?:mark\.)?(?:xfail|exit)\b|^\s*@(?:unittest\.)?(?:skip\b|expectedFailure|xfail|mark\.(?:skip|xfail))|` +
+		`\bpytest\.(?:mark\.)?(?:xfail|exit)\b|\badd_marker\(\s*["'](?:skip|xfail)["']|` +
+		`^\s*@(?:unittest\.)?(?:skip\b|expectedFailure|xfail|mark\.(?:skip|xfail))|` +
 		`\braise\s+\w*Skip\w*|\b__test__\s*=\s*False|\bcollect_ignore|\bdef\s+pytest_(?:collection_modifyitems|` +
 		`ignore_collect|collect_file|runtest_\w+|pyfunc_call|sessionfinish|exception_interact|report_teststatus|` +
 		`deselected)\b|^\s*(?:RSpec\.)?x(?:it|test|describe|context|specify|scenario|should|example|` +
@@ -50,6 +51,14 @@ var (
 		`\b(?:Runnable|Runner|Test)\.prototype\.\w+\s*=[^=]`)
 	// reachesAll is of tests everywhere, wherever it stands.
 	reachesAll = lazyregexp.New(`\bdef pytest_|\bcollect_ignore|\b(?:currentTest|runnable|Runnable|Runner|Test)\.\w`)
+	// marksAll is of all tests of a folder, in a conftest.py.
+	marksAll = lazyregexp.New(`\bmark\.(?:skip|xfail)\b|\badd_marker\(\s*["'](?:skip|xfail)["']`)
+	// autouse is of a fixture that tests use without naming it.
+	autouse = lazyregexp.New(`\bautouse\s*=\s*True\b`)
+	// patches puts something in the place of code, and patchesOwn something into what the runner or a test has.
+	patches = lazyregexp.New(`\bsetattr\(|\bpatch(?:\.object|\.multiple)?\(|^\s*(?:\w+\.)+\w+\s*=\s*(?:lambda\b|` +
+		`\w*(?i:fake|mock|stub|patched)\w*)`)
+	patchesOwn = lazyregexp.New(`\bsetattr\(\s*(?:self|cls|item|config|session|request|report|rep)\b|^\s*(?:self|cls)\.`)
 	// sometimes skips a test where something holds.
 	sometimes = lazyregexp.New(`(?i)skip_?(?:if|unless)|\brunIf\b|importorskip|@(?:\w+\.)*(?:Enabled|Disabled)(?:If|On|` +
 		`For)\w*|\bassum(?:e\w*|ption\w*|ing\w*)\s*[(.]|#\[(?:\w+\\)*Requires\w+|\[Platform|\.disabled\b|Skip\.If|` +

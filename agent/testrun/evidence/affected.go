@@ -68,9 +68,9 @@ func (l *look) affected(ctx context.Context, lang testrun.Language, out *agent.T
 	if err != nil || len(found.groups) == 0 || !l.Runner.Has(lang.Program()) {
 		return err
 	}
-	p, began := newPass(l, lang, found), l.Now()
+	p, began := newPass(l, lang, found), l.worked()
 	for _, batch := range p.batches() {
-		if !l.timeLeft() || batch[0].far && l.Now().Sub(began) > farBegins {
+		if !l.timeLeft() || batch[0].far && l.worked().Sub(began) > farBegins {
 			break
 		}
 		head, err := p.run(ctx, atHead, batch, plain)

@@ -72,6 +72,9 @@ func (p *pass) compare() (out findings) {
 		case atAll && !head.Ran, overlaid && over.Built && !over.Ran, !overlaid && p.wantsOver(g):
 			p.left("%s: its tests did not come to an end at the head, or printed too much", g)
 		default:
+			if base.End.Why != "" {
+				p.left("%s: its tests fail on the base commit here: %s", g, base.End.Why)
+			}
 			p.looked[g] = true
 			p.out.Tests += len(outermost(p.lang, base.Tests))
 			out.group(p.lang, g, base, head, over.asBuilt(base, p.edits(g)))
@@ -141,10 +144,7 @@ func (f *findings) group(lang testrun.Language, g string, base, head, over group
 		}
 	}
 	var gone []string
-	varied := map[string]bool{} // what runs at the head, without what a table of tests put behind the name
-	for test, came := range head.Tests {
-		varied[unvaried(test)] = varied[unvaried(test)] || came == testrun.Passed || came == testrun.Failed
-	}
+	ofBase, ofHead, ofOver := tallies(base), tallies(head), tallies(over)
 	for _, test := range outermost(lang, base.Tests) {
 		if slices.Contains(head.Flaky, test) || slices.Contains(over.Flaky, test) {
 			continue
@@ -152,17 +152,18 @@ func (f *findings) group(lang testrun.Language, g string, base, head, over group
 		name := g + "::" + test
 		now, still := head.Tests[test], over.Tests[test] == testrun.Passed
 		runs := now == testrun.Passed || now == testrun.Failed
+		of := unvaried(test)
 		switch {
-		case still && !runs:
-			f.dropped = append(f.dropped, name)
+		case still && (runs || now == "" && ofHead[of].replaces(ofBase[of])):
 		case still:
+			f.dropped = append(f.dropped, name)
 		case !over.Built:
 			if !runs { // what still runs is in the line about the group
 				f.broken = append(f.broken, name)
 			}
-		case !runs && !varied[unvaried(test)]:
+		case !runs && ofHead[of] == tally{}:
 			gone = append(gone, name)
-		case !runs && otherValues(test, base, over):
+		case !runs && over.Tests[test] == "" && ofOver[of].replaces(ofBase[of]):
 		default:
 			f.broken = append(f.broken, name)
 		}
@@ -225,29 +226,30 @@ func unvaried(test string) string {
 	return test
 }
 
-// otherValues reports whether a base's test has other values in a run of it with other code, such as the time of day or
-// what the code says: none of that name, as many as on the base that pass, and none that fails.
-func otherValues(test string, base, over groupRun) bool {
-	if _, same := over.Tests[test]; same {
-		return false
-	}
-	name, missing := unvaried(test), 0
-	for t, came := range base.Tests {
-		if came == testrun.Passed && unvaried(t) == name {
-			missing++
+// tally counts the tests of a name, whatever values they are run with.
+type tally struct{ passed, failed int }
+
+// tallies counts by names without values.
+func tallies(r groupRun) map[string]tally {
+	out := map[string]tally{}
+	for test, came := range r.Tests {
+		name := unvaried(test)
+		n := out[name]
+		switch came {
+		case testrun.Passed:
+			n.passed++
+		case testrun.Failed:
+			n.failed++
+		case testrun.Skipped:
 		}
+		out[name] = n
 	}
-	for t, came := range over.Tests {
-		switch {
-		case unvaried(t) != name:
-		case came == testrun.Failed:
-			return false
-		case came == testrun.Passed:
-			missing--
-		}
-	}
-	return missing <= 0
+	return out
 }
+
+// replaces reports whether tests that are run with other values, such as the time of day or what the code says, are as
+// good as those of the base: as many pass, and none fails.
+func (t tally) replaces(base tally) bool { return t.failed == 0 && t.passed >= base.passed }
 
 // outermost are the tests that passed: of Go's tests within tests, those around them.
 func outermost(lang testrun.Language, tests testrun.Results) (out []string) {

@@ -118,13 +118,22 @@ func (l *look) timeLeft() bool { return l.Now().Before(l.ends) }
 // finish bounds what was found, and says so where nothing was run.
 func (l *look) finish() {
 	o := l.out
+	cut := 0
 	for _, list := range []*[]string{&o.Early, &o.Hushed, &o.Gone, &o.Dropped, &o.Broken, &o.Differs, &o.Files} {
 		slices.Sort(*list)
 		*list = slices.Compact(*list)
-		*list = (*list)[:min(len(*list), sia.MaxEvidence)]
+		if more := len(*list) - sia.MaxEvidence; more > 0 {
+			*list = (*list)[:sia.MaxEvidence]
+			if list != &o.Files { // the text tells of the others
+				cut += more
+			}
+		}
 		for i, s := range *list {
 			(*list)[i] = clip(s)
 		}
+	}
+	if cut > 0 {
+		l.left("%d more of the tests and groups that these runs say something of", cut)
 	}
 	switch {
 	case o.Language == "" && len(o.Left) > 0:

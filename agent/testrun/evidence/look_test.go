@@ -201,6 +201,115 @@ def half(a):
 	}
 }
 
+// A fetch that failed is not tried again for half an hour. The tests run with what is installed on the machine, the
+// project among it, and what is far is begun all the same.
+func TestFailedFetchIsRemembered(t *testing.T) {
+	a, c := txtar.Parse([]byte(`
+-- base/pyproject.toml --
+[project]
+name = "shop"
+version = "3"
+-- base/requirements.txt --
+no version
+-- base/half.py --
+def half(a):
+    return a // 2
+-- base/far.py --
+import half
+-- base/test_half.py --
+import importlib.metadata, unittest, half
+
+class Half(unittest.TestCase):
+    def test_half(self):
+        self.assertEqual(half.half(4), 2)
+        self.assertEqual(importlib.metadata.version("shop"), "3")
+-- base/test_far.py --
+import unittest, far
+
+class Far(unittest.TestCase):
+    def test_far(self):
+        self.assertTrue(far)
+-- head/half.py --
+def half(a):
+    return a >> 1
+`)), newClone(t)
+	base, head := c.commit(a, "base/"), c.commit(a, "head/")
+	h, err := gitops.OpenHistory(c.dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer h.Close()
+	box, dir, now := newBox(t), t.TempDir(), time.Now()
+	for _, look := range []struct {
+		after   time.Duration
+		host    string
+		fetches bool
+	}{
+		{0, "registry.invalid", true}, {25 * time.Minute, "registry.invalid", false},
+		{0, "other.invalid", true}, {31 * time.Minute, "registry.invalid", true},
+	} {
+		now = now.Add(look.after)
+		fetches, r := 0, testrun.NewRunner(box, h, dir, []string{look.host}, 0)
+		r.Now = func() time.Time { // to fetch takes 50 seconds
+			now = now.Add(50 * time.Second)
+			return now
+		}
+		e, err := evidence.Look(t.Context(), evidence.Spec{History: h, Base: base, Head: head, Runner: r, Dir: t.TempDir(),
+			Now: func() time.Time { return time.Unix(0, 0).Add(r.Fetching()) }, // nothing else takes any time
+			Begins: func(step string) {
+				if strings.HasSuffix(step, "; what they need is fetched first, in 10 minutes at most") {
+					fetches++
+				}
+			}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if e.Tests != 2 || len(e.Left) != 1 ||
+			!strings.HasPrefix(e.Left[0], "python tests: what they depend on could not be fetched: exit status 1 after ") ||
+			fetches != 0 != look.fetches || fetches > 1 {
+			t.Errorf("after %s, with %s: %d fetches, %+v", look.after, look.host, fetches, e)
+		}
+	}
+}
+
+// Where no test passes on the base commit, it is said why.
+func TestNothingPasses(t *testing.T) {
+	for name, files := range map[string]string{
+		"unittest": "import unittest, not_here\n\nclass Half(unittest.TestCase):\n    def test_half(self):\n        pass\n",
+		"pytest":   "import pytest, not_here\n\ndef test_half():\n    pass\n",
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := newClone(t)
+			a := txtar.Parse([]byte("-- base/half.py --\n# half\n-- head/half.py --\n# the half\n-- base/test_half.py --\n" +
+				files))
+			e := c.look(newBox(t), c.commit(a, "base/"), c.commit(a, "head/"))
+			const want = "no test that the change can reach passes on the base commit here: test_half.py: its tests fail " +
+				"on the base commit here: ModuleNotFoundError: No module named 'not_here'"
+			if e.NotRun != want {
+				t.Errorf("%+v", e)
+			}
+		})
+	}
+}
+
+// What is more than evidence lists is counted.
+func TestMoreThanIsListed(t *testing.T) {
+	a, c := txtar.Parse([]byte(`
+-- base/test_even.py --
+import pytest
+
+@pytest.mark.parametrize("a", range(70))
+def test_even(a):
+    pass
+-- head/test_even.py --
+`)), newClone(t)
+	e := c.look(newBox(t), c.commit(a, "base/"), c.commit(a, "head/"))
+	want := []string{"10 more of the tests and groups that these runs say something of"}
+	if d := cmp.Diff(want, e.Left); d != "" || len(e.Dropped) != sia.MaxEvidence {
+		t.Errorf("%d dropped, left (-want +got):\n%s", len(e.Dropped), d)
+	}
+}
+
 // What was ended for its time is not kept: another look may have more of it.
 func TestEndedIsNotKept(t *testing.T) {
 	a, c := txtar.Parse([]byte(`

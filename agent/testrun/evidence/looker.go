@@ -84,7 +84,7 @@ func (l *Looker) with(ctx context.Context, w Wanted, look func(Spec) error) erro
 	}
 	defer h.Close()
 	r := testrun.NewRunner(l.box, h, dir, slices.Concat(l.hosts, w.Hosts), 0)
-	r.Want = w.Services
+	r.Want, r.Now = w.Services, l.now
 	s := Spec{History: h, Runner: r, Dir: dir, Base: w.Base, Head: w.Head, Within: w.Within, Now: l.now,
 		Begins: w.Begins}
 	if err := look(s); err != nil {

@@ -42,14 +42,17 @@ func newPass(l *look, lang testrun.Language, found reached) *pass {
 // Bounds of batches.
 const (
 	batchSize = 8
-	farBegins = 45 * time.Second // what is reached through others is not begun after that
+	farBegins = 45 * time.Second // what is reached through others is not begun after that, fetching left out
 )
+
+// worked is the time of a clock that stands still while something is fetched.
+func (l *look) worked() time.Time { return l.Now().Add(-l.Runner.Fetching()) }
 
 // runAll runs the groups in all trees and compares them.
 func (p *pass) runAll(ctx context.Context) error {
-	began := p.Now()
+	began := p.worked()
 	for _, batch := range p.batches() {
-		if !p.timeLeft() || batch[0].far && p.Now().Sub(began) > farBegins {
+		if !p.timeLeft() || batch[0].far && p.worked().Sub(began) > farBegins {
 			p.left("%s and what is further away: the time for it is over", batch[0].name)
 			p.reached.whole = false
 			break
@@ -219,8 +222,8 @@ func (p *pass) tell(ctx context.Context, n treeName, groups []group, how variant
 	if how != plain {
 		said += ", again"
 	}
-	if s.Eager && !p.unfetched && !p.Runner.Prepared(ctx, p.lang, s, p.change.trees[n]) {
-		said += "; what they need is fetched first"
+	if s.Eager && !p.unfetched && p.Runner.Fetches(ctx, p.lang, s, p.change.trees[n]) {
+		said += fmt.Sprintf("; what they need is fetched first, in %.0f minutes at most", testrun.FetchWithin.Minutes())
 	}
 	p.Begins(clip(said))
 }
@@ -242,6 +245,9 @@ func (p *pass) runSuite(ctx context.Context, s testrun.Suite, t testrun.Tree) (t
 		}
 		p.unfetched = true
 		p.left("%s tests: what they depend on could not be fetched: %s", p.lang.Name(), why)
+	}
+	if _, err := p.Runner.Install(ctx, p.lang, s, t); err != nil {
+		return testrun.Report{}, err
 	}
 	return p.Runner.Run(ctx, p.lang, s, t.At.Dir)
 }
