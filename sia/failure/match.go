@@ -42,7 +42,7 @@ func (r *logReader) matched(l *line, h keywordHits, known bool, count int) (m, l
 				r.heads[ru.opens] = l.n
 				continue
 			}
-			if ru.class == TestFailure && !known {
+			if ru.class == TestFailure && ru.needs != numberedList && !known {
 				test = r.noteTest(ru, text)
 			}
 			if !ru.soft {
@@ -68,15 +68,12 @@ var byRun = lazyregexp.New(`^(\[(xUnit\.net )?[ \d:.]+s?\] +|\d+:\d\d \+\d+( ~\d
 func (r *logReader) noteTest(ru *rule, text []byte) int {
 	match := ru.match
 	i := match.SubexpIndex(groupTest)
-	if i < 0 || len(r.tests) == MaxTests {
+	if i < 0 {
 		return -1
 	}
 	m := match.FindSubmatch(text)
-	t := Test{Name: printableText(clipText(byRun.ReplaceAll(m[i], nil)))}
-	if strings.Contains(t.Name, "::") {
-		t.Name, _, _ = strings.Cut(t.Name, " - ") // a summary says why behind the name
-	}
-	if t.Name == "" || ru.item && statement.MatchString(t.Name) {
+	t := Test{Name: testName(m[i])}
+	if ru.item && statement.MatchString(t.Name) {
 		return -1
 	}
 	if i := match.SubexpIndex(groupFile); i >= 0 {
@@ -84,6 +81,23 @@ func (r *logReader) noteTest(ru *rule, text []byte) int {
 	}
 	if i := match.SubexpIndex(groupLine); i >= 0 {
 		t.Line = parseDecimal(m[i])
+	}
+	return r.addTest(t)
+}
+
+// testName is the name that a line gives a test, without what is said beside it.
+func testName(b []byte) string {
+	name := printableText(clipText(byRun.ReplaceAll(b, nil)))
+	if strings.Contains(name, "::") {
+		name, _, _ = strings.Cut(name, " - ") // a summary says why behind the name
+	}
+	return name
+}
+
+// addTest notes a failed test and returns its index, or -1 when it has no name or is known.
+func (r *logReader) addTest(t Test) int {
+	if t.Name == "" || len(r.tests) == MaxTests {
+		return -1
 	}
 	if r.seen[t.Name] {
 		if t.File != "" {
@@ -139,13 +153,13 @@ var testPath = lazyregexp.New(`(?i)test|spec`)
 // locateTest fills in the place of a failed test. It is the first place in the block that looks
 // like a test's file, else the first place of any kind.
 func (r *logReader) locateTest(b *block) {
+	if b.rule.needs == numberedList {
+		b.test = r.addTest(Test{Name: nestedName(b)})
+	}
 	if b.test < 0 || r.tests[b.test].File != "" {
 		return
 	}
 	t := &r.tests[b.test]
-	if b.rule.needs == numberedList {
-		t.Name = nestedName(t.Name, b.lines())
-	}
 	for _, l := range b.lines() {
 		m := codeLocation.FindStringSubmatch(l.text)
 		if m == nil {
@@ -162,14 +176,22 @@ func (r *logReader) locateTest(b *block) {
 	}
 }
 
-// nestedName is the name of a test that mocha prints on several lines: the suites from the
-// outermost to the innermost, then the test, which ends in a colon.
-func nestedName(name string, ls []textLine) string {
+// maxSuites is how many lines the name of a test has at most in a numbered list.
+const maxSuites = 8
+
+// nestedName is the name of a test in a numbered list. Mocha prints it on several lines: the suites from the
+// outermost to the innermost, which many tests may share, then the test, which ends in a colon.
+func nestedName(b *block) string {
+	ls := b.lines()
+	name := ""
+	if m := b.rule.match.FindStringSubmatch(ls[0].text); m != nil {
+		name = testName([]byte(m[b.rule.match.SubexpIndex(groupTest)]))
+	}
 	if strings.HasSuffix(name, ":") {
 		return strings.TrimSuffix(name, ":")
 	}
 	full := name
-	for _, l := range ls[1:min(len(ls), 5)] {
+	for _, l := range ls[1:min(len(ls), maxSuites)] {
 		t := strings.TrimSpace(l.text)
 		if t == "" {
 			break
