@@ -132,6 +132,13 @@ func classifyChoice(c choice, name string) (class Class, told bool) {
 	if built := c.built(); built != "" {
 		return built, true
 	}
+	if !slices.ContainsFunc(c.places[0].blocks, func(b *block) bool { return !b.unloaded() }) {
+		for _, cues := range detailsOf {
+			if d := refineClass(class, c.best.reasons(), cues); d != class {
+				return d, true
+			}
+		}
+	}
 	switch class {
 	case Dependency, ExternalDependency, GitCheckout:
 		return refineClass(class, said, causeCues), true
@@ -154,7 +161,7 @@ func classifyChoice(c choice, name string) (class Class, told bool) {
 				return d, true
 			}
 			for _, cues := range detailsOf {
-				if d := refineClass(class, b.lines(), cues); d != class {
+				if d := refineClass(class, b.reasons(), cues); d != class {
 					return d, false
 				}
 			}
@@ -167,6 +174,18 @@ func classifyChoice(c choice, name string) (class Class, told bool) {
 		class = refineClass(class, []textLine{{text: name}}, nameCues)
 	}
 	return class, false
+}
+
+// unloadedWords are how test runners say that a file could not be loaded, so that no test of it ran.
+var unloadedWords = lazyregexp.New(`^(_+ ERROR collecting |ImportError while loading conftest )|` +
+	`\bTest suite failed to run$|\ban error occurred while loading \S`)
+
+// unloaded reports whether the block tells of a file that could not be loaded. The reason names the class then: a
+// package that is missing, or code that does not parse.
+func (b *block) unloaded() bool {
+	return slices.ContainsFunc(b.first[:min(2, len(b.first))], func(l textLine) bool {
+		return unloadedWords.MatchString(l.text)
+	})
 }
 
 // bests are the best blocks of the places that are in the step of the best one.

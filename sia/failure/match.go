@@ -1,6 +1,7 @@
 package failure
 
 import (
+	"bytes"
 	"math/bits"
 	"strings"
 
@@ -35,12 +36,15 @@ func (r *logReader) matched(l *line, h keywordHits, known bool, count int) (m, l
 			if (ru.soft || ru.errs) && h.warns || ru.match != nil && !ru.match.Match(text) {
 				continue
 			}
+			if ru.errs && isStackFrame(bytes.TrimLeft(text, " \t")) {
+				continue
+			}
 			if ru.item && (count > 0 || wholeRun.Match(text)) {
 				continue
 			}
 			if ru.opens != noHeading {
 				r.heads[ru.opens] = l.n
-				continue
+				return lift, nil, test
 			}
 			if ru.class == TestFailure && ru.needs != numberedList && !known {
 				test = r.noteTest(ru, text)
@@ -73,7 +77,7 @@ func (r *logReader) noteTest(ru *rule, text []byte) int {
 	}
 	m := match.FindSubmatch(text)
 	t := Test{Name: testName(m[i])}
-	if ru.item && statement.MatchString(t.Name) {
+	if ru.item && (statement.MatchString(t.Name) || unloadedWords.MatchString(t.Name)) {
 		return -1
 	}
 	if i := match.SubexpIndex(groupFile); i >= 0 {
@@ -150,8 +154,14 @@ var codeLocation = lazyregexp.New(`([\w@+./\\-]*\w\.[A-Za-z]\w{0,9})(?::|:line |
 // testPath recognises paths of tests.
 var testPath = lazyregexp.New(`(?i)test|spec`)
 
+// installed recognises paths of packages and of a language's own library, in which a stack only passes.
+var installed = lazyregexp.New(`(^|[/\\])((site|dist)-packages|node_modules|gems|go[/\\]pkg[/\\]mod|rustlib|` +
+	`\.cargo[/\\](registry|git)|(lib|Lib)[/\\]python\d[\d.]*|go(/[\d.]+/x64)?/src|rustc/[0-9a-f]{40})[/\\]|` +
+	`^(node:|/usr/(lib|share)/|/rustc/)`)
+
 // locateTest fills in the place of a failed test. It is the first place in the block that looks
-// like a test's file, else the first place of any kind.
+// like a test's file, else the first place of any kind; one in an installed package only where there is no other.
+// What could not be loaded is where the reason says.
 func (r *logReader) locateTest(b *block) {
 	if b.rule.needs == numberedList {
 		b.test = r.addTest(Test{Name: nestedName(b)})
@@ -160,15 +170,28 @@ func (r *logReader) locateTest(b *block) {
 		return
 	}
 	t := &r.tests[b.test]
-	for _, l := range b.lines() {
+	if b.unloaded() {
+		t.place(b.reasons())
+	}
+	if t.File == "" {
+		t.place(b.lines())
+	}
+}
+
+// place fills in the place that lines name for a test.
+func (t *Test) place(ls []textLine) {
+	like, own := false, false
+	for _, l := range ls {
 		m := codeLocation.FindStringSubmatch(l.text)
 		if m == nil {
 			continue
 		}
 		file, at := m[1]+m[3], m[2]+m[4]
-		like := testPath.MatchString(file)
-		if t.File == "" || like {
+		isOwn := !installed.MatchString(file)
+		isLike := isOwn && testPath.MatchString(file)
+		if t.File == "" || isOwn && !own || isLike && !like {
 			t.File, t.Line = file, parseDecimal([]byte(at))
+			like, own = isLike, isOwn
 		}
 		if like {
 			return
