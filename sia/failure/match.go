@@ -63,9 +63,9 @@ func (r *logReader) matched(l *line, h keywordHits, known bool, count int) (m, l
 }
 
 // byRun is what runners print beside a test's name that differs from run to run: how long it took, when, and which of
-// how many it was.
+// how many it was. TAP has it in a comment.
 var byRun = lazyregexp.New(`^(\[(xUnit\.net )?[ \d:.]+s?\] +|\d+:\d\d \+\d+( ~\d+)?( -\d+)?: |\d+/\d+ Test +#\d+: )|` +
-	` +[(\[]<? ?[\d.]+ ?m?s[)\]]$`)
+	` +([(\[]<? ?[\d.]+ ?m?s[)\]]|# time=\S+( \{)?)$`)
 
 // noteTest notes the failed test that a line names and returns its index, or -1
 // when the line names none or too many are known.
