@@ -32,7 +32,8 @@ var neededCues = []classCue{
 		`pods?|formula|librar(y|ies)|lock ?files?|wheels?)([^.\w]|$)`), Dependency},
 	{lazyregexp.New(`(?i)\bversion solving|dependency resolution|no module named|unable to find \w+ version|` +
 		`\bversion '?[\d.x]+'? .{0,40}not found|\b(requires|needs) (rustc|a different \w+)\b|` +
-		`\bnpm (ERR!|error) code E(404|RESOLVE|TARGET|USAGE|BADENGINE)\b|frozen[- ]lockfile|--locked|` +
+		`\bnpm (ERR!|error) code E(404|RESOLVE|TARGET|USAGE|BADENGINE|BADPLATFORM|` +
+		`NOTCACHED|NOVERSIONS|INTEGRITY|PEERINVALID)\b|frozen[- ]lockfile|--locked|` +
 		`(package-lock\.json|npm-shrinkwrap\.json|pnpm-lock\.yaml|` +
 		`(yarn|poetry|uv|Cargo|Gemfile|composer|Podfile|mix)\.lock)\b|go\.(sum|mod) needed|\bpkg-config\b|` +
 		`(?-i:Could NOT find \w)|does not contain package|\bengine "\w+" is|building wheel`), Dependency},
