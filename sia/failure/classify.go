@@ -109,6 +109,9 @@ var detailCues = []classCue{
 		ExternalDependency},
 }
 
+// unloadedCues are cues for why a script could not be loaded: it does not parse, or what it needs is not there.
+var unloadedCues = detailCues[:2]
+
 // detailsOf are the cues for what a general block is about, the surest first.
 var detailsOf = [][]classCue{causeCues, detailCues[:9], deniedCues, neededCues, detailCues[9:], settingCues}
 
@@ -212,10 +215,14 @@ func (c choice) verdicts() (all []*block) {
 // buildClasses are the classes of what a compiler says.
 var buildClasses = map[Class]bool{CompileError: true, SyntaxError: true, TypeError: true}
 
+// scriptName recognises the name of a script as runners of JavaScript's tests list one of which no test ran.
+var scriptName = lazyregexp.New(`^\S+\.[cm]?[jt]sx?( \[ .* \]| exited with .*)?$`)
+
 // built is the class of the compiler's error that a failed item tells of, or that is shown beside items that tell
-// nothing: what failed is a file or a package then, and no test. It is empty without one.
+// nothing: what failed is a file or a package then, and no test. It is empty without one. Why a script could not be
+// loaded is often said above the item.
 func (c choice) built() Class {
-	bare := true
+	bare, files := true, true
 	for _, b := range c.places[0].blocks {
 		if !b.rule.item {
 			return ""
@@ -224,6 +231,12 @@ func (c choice) built() Class {
 			return b.inner.class
 		}
 		bare = bare && b.size() == 1
+		files = files && (b.inner == nil || !b.inner.item) && scriptName.MatchString(b.item())
+	}
+	for _, b := range c.ranked {
+		if d := refineClass("", b.lines(), unloadedCues); files && b.step == c.best.step && d != "" {
+			return d
+		}
 	}
 	for _, p := range c.places[1:] {
 		if bare && buildClasses[p.best.class()] {

@@ -112,6 +112,11 @@ func itemName(m *rule, text []byte) []byte {
 	return nil
 }
 
+// item is the name of the failed item that the block tells of, without what is said beside it.
+func (b *block) item() string {
+	return testName(itemName(b.rule, []byte(b.headline().lastText())))
+}
+
 // maxFlat is how many lines that are no deeper than the first one a failed item may tell.
 const maxFlat = 12
 
