@@ -39,6 +39,11 @@ func (r *logReader) matched(l *line, h keywordHits, known bool, count int) (m, l
 			if ru.errs && isStackFrame(bytes.TrimLeft(text, " \t")) {
 				continue
 			}
+			if ru.under != nil {
+				if above, ok := r.ring.at(l.n - 1); !ok || !ru.under.Match(above) {
+					continue
+				}
+			}
 			if ru.item && (count > 0 || wholeRun.Match(text)) {
 				continue
 			}

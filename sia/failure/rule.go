@@ -12,6 +12,7 @@ type rule struct {
 	extent extent             // which of the following lines belong to it
 	stop   *lazyregexp.Regexp // the pattern that untilStop, throughStop and whileMatching use
 	unless *lazyregexp.Regexp // no failure after all when the last line matches
+	under  *lazyregexp.Regexp // no failure unless the line above matches
 	above  int                // lines above that belong to it when not blank
 	grows  *lazyregexp.Regexp // lines above that match belong to it, too
 	max    int                // lines of a block at most; 0 means maxBlock
