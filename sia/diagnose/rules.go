@@ -109,7 +109,7 @@ var lineRules = []lineRule{
 	{
 		pattern: sia.MissingExample, confidence: 0.45,
 		words: lazyregexp.New(`(?i)(snapshot|golden file|does not match (the )?(schema|format|pattern|expected)|` +
-			`unexpected (format|output|end of (json|input))|(invalid|malformed) (format|json|yaml|toml|xml)|` +
+			`unexpected (format|output|end of json)|(invalid|malformed) (format|json|yaml|toml|xml)|` +
 			`\b(json|yaml|toml): (cannot|unknown|invalid|line|unsupported|did not)|schema validation|not formatted|` +
 			`would reformat|not .?go(imports|fmt).?-ed|prettier/|missing (required )?(field|property|key|header)|` +
 			`wrong format)`),

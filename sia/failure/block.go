@@ -1,6 +1,9 @@
 package failure
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // Bounds of what is remembered of a block.
 const (
@@ -106,6 +109,16 @@ func (b *block) peak(t textLine) {
 // lines returns the lines that were kept, in order.
 func (b *block) lines() []textLine {
 	return append(b.first[:len(b.first):len(b.first)], b.tail...)
+}
+
+// reasons are the lines that say why, where a tool marks them, else all lines that were kept.
+func (b *block) reasons() []textLine {
+	all := b.lines()
+	marked := slices.DeleteFunc(slices.Clone(all), func(l textLine) bool { return !strings.HasPrefix(l.text, pytestMark) })
+	if len(marked) > 0 {
+		return marked
+	}
+	return all
 }
 
 // lastText is the text of the last line.

@@ -32,7 +32,8 @@ var neededCues = []classCue{
 		`pods?|formula|librar(y|ies)|lock ?files?|wheels?)([^.\w]|$)`), Dependency},
 	{lazyregexp.New(`(?i)\bversion solving|dependency resolution|no module named|unable to find \w+ version|` +
 		`\bversion '?[\d.x]+'? .{0,40}not found|\b(requires|needs) (rustc|a different \w+)\b|` +
-		`\bnpm (ERR!|error) code E(404|RESOLVE|TARGET|USAGE|BADENGINE)\b|frozen[- ]lockfile|--locked|` +
+		`\bnpm (ERR!|error) code E(404|RESOLVE|TARGET|USAGE|BADENGINE|BADPLATFORM|` +
+		`NOTCACHED|NOVERSIONS|INTEGRITY|PEERINVALID)\b|frozen[- ]lockfile|--locked|` +
 		`(package-lock\.json|npm-shrinkwrap\.json|pnpm-lock\.yaml|` +
 		`(yarn|poetry|uv|Cargo|Gemfile|composer|Podfile|mix)\.lock)\b|go\.(sum|mod) needed|\bpkg-config\b|` +
 		`(?-i:Could NOT find \w)|does not contain package|\bengine "\w+" is|building wheel`), Dependency},
@@ -108,6 +109,9 @@ var detailCues = []classCue{
 		ExternalDependency},
 }
 
+// unloadedCues are cues for why a script could not be loaded: it does not parse, or what it needs is not there.
+var unloadedCues = detailCues[:2]
+
 // detailsOf are the cues for what a general block is about, the surest first.
 var detailsOf = [][]classCue{causeCues, detailCues[:9], deniedCues, neededCues, detailCues[9:], settingCues}
 
@@ -132,6 +136,13 @@ func classifyChoice(c choice, name string) (class Class, told bool) {
 	if built := c.built(); built != "" {
 		return built, true
 	}
+	if !slices.ContainsFunc(c.places[0].blocks, func(b *block) bool { return !b.unloaded() }) {
+		for _, cues := range detailsOf {
+			if d := refineClass(class, c.best.reasons(), cues); d != class {
+				return d, true
+			}
+		}
+	}
 	switch class {
 	case Dependency, ExternalDependency, GitCheckout:
 		return refineClass(class, said, causeCues), true
@@ -154,7 +165,7 @@ func classifyChoice(c choice, name string) (class Class, told bool) {
 				return d, true
 			}
 			for _, cues := range detailsOf {
-				if d := refineClass(class, b.lines(), cues); d != class {
+				if d := refineClass(class, b.reasons(), cues); d != class {
 					return d, false
 				}
 			}
@@ -167,6 +178,18 @@ func classifyChoice(c choice, name string) (class Class, told bool) {
 		class = refineClass(class, []textLine{{text: name}}, nameCues)
 	}
 	return class, false
+}
+
+// unloadedWords are how test runners say that a file could not be loaded, so that no test of it ran.
+var unloadedWords = lazyregexp.New(`^(_+ ERROR collecting |ImportError while loading conftest )|` +
+	`\bTest suite failed to run$|\ban error occurred while loading \S`)
+
+// unloaded reports whether the block tells of a file that could not be loaded. The reason names the class then: a
+// package that is missing, or code that does not parse.
+func (b *block) unloaded() bool {
+	return slices.ContainsFunc(b.first[:min(2, len(b.first))], func(l textLine) bool {
+		return unloadedWords.MatchString(l.text)
+	})
 }
 
 // bests are the best blocks of the places that are in the step of the best one.
@@ -192,10 +215,14 @@ func (c choice) verdicts() (all []*block) {
 // buildClasses are the classes of what a compiler says.
 var buildClasses = map[Class]bool{CompileError: true, SyntaxError: true, TypeError: true}
 
+// scriptName recognises the name of a script as runners of JavaScript's tests list one of which no test ran.
+var scriptName = lazyregexp.New(`^\S+\.[cm]?[jt]sx?( \[ .* \]| exited with .*)?$`)
+
 // built is the class of the compiler's error that a failed item tells of, or that is shown beside items that tell
-// nothing: what failed is a file or a package then, and no test. It is empty without one.
+// nothing: what failed is a file or a package then, and no test. It is empty without one. Why a script could not be
+// loaded is often said above the item.
 func (c choice) built() Class {
-	bare := true
+	bare, files := true, true
 	for _, b := range c.places[0].blocks {
 		if !b.rule.item {
 			return ""
@@ -204,6 +231,12 @@ func (c choice) built() Class {
 			return b.inner.class
 		}
 		bare = bare && b.size() == 1
+		files = files && (b.inner == nil || !b.inner.item) && scriptName.MatchString(b.item())
+	}
+	for _, b := range c.ranked {
+		if d := refineClass("", b.lines(), unloadedCues); files && b.step == c.best.step && d != "" {
+			return d
+		}
 	}
 	for _, p := range c.places[1:] {
 		if bare && buildClasses[p.best.class()] {

@@ -3,6 +3,8 @@ package failure
 import (
 	"bytes"
 	"strings"
+
+	"github.com/sia-bot/sia/sia/lazyregexp"
 )
 
 // placement says how a line stands to the block before it.
@@ -83,6 +85,9 @@ func whileMatching(b *block, l *line) placement {
 // boxSide begins the lines of a box that a tool draws around an error.
 const boxSide = "│"
 
+// errorTag is what a tool begins each line of its error with: "npm error". What such a line says may be advice.
+var errorTag = lazyregexp.New(`^\w+ (error|ERR!)`)
+
 // Bounds of what lines that look like errors may head, in lines.
 const (
 	maxCluster = 20
@@ -93,6 +98,9 @@ const (
 // under a line that ends in a colon, and to the end of a box. The reader lets further such lines follow.
 func errorCluster(b *block, l *line) placement {
 	if hasPrefix(l.text, boxSide) && strings.HasPrefix(b.first[0].text, boxSide) {
+		return insideBlock
+	}
+	if tag := errorTag.FindString(b.first[0].text); tag != "" && hasPrefix(l.text, tag) {
 		return insideBlock
 	}
 	t := bytes.TrimLeft(l.text, " \t")

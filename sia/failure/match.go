@@ -1,6 +1,7 @@
 package failure
 
 import (
+	"bytes"
 	"math/bits"
 	"strings"
 
@@ -35,14 +36,22 @@ func (r *logReader) matched(l *line, h keywordHits, known bool, count int) (m, l
 			if (ru.soft || ru.errs) && h.warns || ru.match != nil && !ru.match.Match(text) {
 				continue
 			}
+			if ru.errs && isStackFrame(bytes.TrimLeft(text, " \t")) {
+				continue
+			}
+			if ru.under != nil {
+				if above, ok := r.ring.at(l.n - 1); !ok || !ru.under.Match(above) {
+					continue
+				}
+			}
 			if ru.item && (count > 0 || wholeRun.Match(text)) {
 				continue
 			}
 			if ru.opens != noHeading {
 				r.heads[ru.opens] = l.n
-				continue
+				return lift, nil, test
 			}
-			if ru.class == TestFailure && !known {
+			if ru.class == TestFailure && ru.needs != numberedList && !known {
 				test = r.noteTest(ru, text)
 			}
 			if !ru.soft {
@@ -59,24 +68,21 @@ func (r *logReader) matched(l *line, h keywordHits, known bool, count int) (m, l
 }
 
 // byRun is what runners print beside a test's name that differs from run to run: how long it took, when, and which of
-// how many it was.
+// how many it was. TAP has it in a comment.
 var byRun = lazyregexp.New(`^(\[(xUnit\.net )?[ \d:.]+s?\] +|\d+:\d\d \+\d+( ~\d+)?( -\d+)?: |\d+/\d+ Test +#\d+: )|` +
-	` +[(\[]<? ?[\d.]+ ?m?s[)\]]$`)
+	` +([(\[]<? ?[\d.]+ ?m?s[)\]]|# time=\S+( \{)?)$`)
 
 // noteTest notes the failed test that a line names and returns its index, or -1
 // when the line names none or too many are known.
 func (r *logReader) noteTest(ru *rule, text []byte) int {
 	match := ru.match
 	i := match.SubexpIndex(groupTest)
-	if i < 0 || len(r.tests) == MaxTests {
+	if i < 0 {
 		return -1
 	}
 	m := match.FindSubmatch(text)
-	t := Test{Name: printableText(clipText(byRun.ReplaceAll(m[i], nil)))}
-	if strings.Contains(t.Name, "::") {
-		t.Name, _, _ = strings.Cut(t.Name, " - ") // a summary says why behind the name
-	}
-	if t.Name == "" || ru.item && statement.MatchString(t.Name) {
+	t := Test{Name: testName(m[i])}
+	if ru.item && (statement.MatchString(t.Name) || unloadedWords.MatchString(t.Name)) {
 		return -1
 	}
 	if i := match.SubexpIndex(groupFile); i >= 0 {
@@ -84,6 +90,23 @@ func (r *logReader) noteTest(ru *rule, text []byte) int {
 	}
 	if i := match.SubexpIndex(groupLine); i >= 0 {
 		t.Line = parseDecimal(m[i])
+	}
+	return r.addTest(t)
+}
+
+// testName is the name that a line gives a test, without what is said beside it.
+func testName(b []byte) string {
+	name := printableText(clipText(byRun.ReplaceAll(b, nil)))
+	if strings.Contains(name, "::") {
+		name, _, _ = strings.Cut(name, " - ") // a summary says why behind the name
+	}
+	return name
+}
+
+// addTest notes a failed test and returns its index, or -1 when it has no name or is known.
+func (r *logReader) addTest(t Test) int {
+	if t.Name == "" || len(r.tests) == MaxTests {
+		return -1
 	}
 	if r.seen[t.Name] {
 		if t.File != "" {
@@ -136,25 +159,44 @@ var codeLocation = lazyregexp.New(`([\w@+./\\-]*\w\.[A-Za-z]\w{0,9})(?::|:line |
 // testPath recognises paths of tests.
 var testPath = lazyregexp.New(`(?i)test|spec`)
 
+// installed recognises paths of packages and of a language's own library, in which a stack only passes.
+var installed = lazyregexp.New(`(^|[/\\])((site|dist)-packages|node_modules|gems|go[/\\]pkg[/\\]mod|rustlib|` +
+	`\.cargo[/\\](registry|git)|(lib|Lib)[/\\]python\d[\d.]*|go(/[\d.]+/x64)?/src|rustc/[0-9a-f]{40})[/\\]|` +
+	`^(node:|/usr/(lib|share)/|/rustc/)`)
+
 // locateTest fills in the place of a failed test. It is the first place in the block that looks
-// like a test's file, else the first place of any kind.
+// like a test's file, else the first place of any kind; one in an installed package only where there is no other.
+// What could not be loaded is where the reason says.
 func (r *logReader) locateTest(b *block) {
+	if b.rule.needs == numberedList {
+		b.test = r.addTest(Test{Name: nestedName(b)})
+	}
 	if b.test < 0 || r.tests[b.test].File != "" {
 		return
 	}
 	t := &r.tests[b.test]
-	if b.rule.needs == numberedList {
-		t.Name = nestedName(t.Name, b.lines())
+	if b.unloaded() {
+		t.place(b.reasons())
 	}
-	for _, l := range b.lines() {
+	if t.File == "" {
+		t.place(b.lines())
+	}
+}
+
+// place fills in the place that lines name for a test.
+func (t *Test) place(ls []textLine) {
+	like, own := false, false
+	for _, l := range ls {
 		m := codeLocation.FindStringSubmatch(l.text)
 		if m == nil {
 			continue
 		}
 		file, at := m[1]+m[3], m[2]+m[4]
-		like := testPath.MatchString(file)
-		if t.File == "" || like {
+		isOwn := !installed.MatchString(file)
+		isLike := isOwn && testPath.MatchString(file)
+		if t.File == "" || isOwn && !own || isLike && !like {
 			t.File, t.Line = file, parseDecimal([]byte(at))
+			like, own = isLike, isOwn
 		}
 		if like {
 			return
@@ -162,14 +204,22 @@ func (r *logReader) locateTest(b *block) {
 	}
 }
 
-// nestedName is the name of a test that mocha prints on several lines: the suites from the
-// outermost to the innermost, then the test, which ends in a colon.
-func nestedName(name string, ls []textLine) string {
+// maxSuites is how many lines the name of a test has at most in a numbered list.
+const maxSuites = 8
+
+// nestedName is the name of a test in a numbered list. Mocha prints it on several lines: the suites from the
+// outermost to the innermost, which many tests may share, then the test, which ends in a colon.
+func nestedName(b *block) string {
+	ls := b.lines()
+	name := ""
+	if m := b.rule.match.FindStringSubmatch(ls[0].text); m != nil {
+		name = testName([]byte(m[b.rule.match.SubexpIndex(groupTest)]))
+	}
 	if strings.HasSuffix(name, ":") {
 		return strings.TrimSuffix(name, ":")
 	}
 	full := name
-	for _, l := range ls[1:min(len(ls), 5)] {
+	for _, l := range ls[1:min(len(ls), maxSuites)] {
 		t := strings.TrimSpace(l.text)
 		if t == "" {
 			break

@@ -298,6 +298,8 @@ func (r *logReader) close() {
 func (r *logReader) keep(b *block) {
 	b.tracedBy = r.traced
 	r.locateTest(b)
+	// Of a script that failed, without a test of its own, something above it says why.
+	b.result = b.result || b.rule.item && b.inner == nil && scriptName.MatchString(b.item())
 	b.annotated = r.annotated(b)
 	r.kept = append(r.kept, b)
 	if len(r.kept) > maxKept {

@@ -12,6 +12,7 @@ type rule struct {
 	extent extent             // which of the following lines belong to it
 	stop   *lazyregexp.Regexp // the pattern that untilStop, throughStop and whileMatching use
 	unless *lazyregexp.Regexp // no failure after all when the last line matches
+	under  *lazyregexp.Regexp // no failure unless the line above matches
 	above  int                // lines above that belong to it when not blank
 	grows  *lazyregexp.Regexp // lines above that match belong to it, too
 	max    int                // lines of a block at most; 0 means maxBlock
@@ -22,7 +23,7 @@ type rule struct {
 	needs  listHeading // only under such a heading
 	result bool        // it says that something above has failed, not why
 	soft   bool        // words that mean nothing in a warning, or far above the end
-	errs   bool        // means nothing in a warning
+	errs   bool        // means nothing in a warning or as a stack frame
 	item   bool        // names one thing that failed: not a line that counts failures or judges a whole run
 	joins  bool        // what it matches again, right under its block, goes on with the block
 	lifts  bool        // inside another block it begins no block, but lends that one its weight and class
@@ -37,6 +38,7 @@ type listHeading uint8
 const (
 	noHeading    listHeading = iota
 	numberedList             // "2 failing", "There were 3 failures:", "Failures:"
+	toxSummary               // tox's "___ summary ___", which looks like a failed test of pytest's
 	headingKinds             // number of headings
 )
 

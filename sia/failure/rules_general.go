@@ -91,10 +91,11 @@ func generalRules() []rule {
 	}
 }
 
-// wholeRun recognises the verdict on a whole run, and Jest's heading over what a test printed: neither is a
-// failed item.
+// wholeRun recognises the verdict on a whole run, Jest's heading over what a test printed, and what TAP says is not to
+// pass yet: none is a failed item.
 var wholeRun = re(`(?i)\b(build|tests?|job|suite|run|result|stat(e|us)|compilation|finished|summary)s?\W+` +
-	`(has |have |is )?\*{0,3}\s*fail(ed|ure)?\W*$|^(> Task )?:\S+ FAILED|\b(summary|failing tests)\W*$|^\s*● Console$`)
+	`(has |have |is )?\*{0,3}\s*fail(ed|ure)?\W*$|^(> Task )?:\S+ FAILED|\b(summary|failing tests)\W*$|^\s*● Console$|` +
+	`^\s*(not ok\b.* # (todo|skip)\b|✖ .* \([\d.]+ms\) # )`)
 
 // statement recognises what stands beside a sign of failure and says that something went wrong: no item's name.
 var statement = re(`(?i)^(error|fatal|fail(ed|ure)?|could ?n[o']t|can('t|not)|unable to|missing|invalid|no) |` +
@@ -109,6 +110,11 @@ func itemName(m *rule, text []byte) []byte {
 		return found[m.match.SubexpIndex(groupTest)]
 	}
 	return nil
+}
+
+// item is the name of the failed item that the block tells of, without what is said beside it.
+func (b *block) item() string {
+	return testName(itemName(b.rule, []byte(b.headline().lastText())))
 }
 
 // maxFlat is how many lines that are no deeper than the first one a failed item may tell.

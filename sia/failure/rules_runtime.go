@@ -7,7 +7,7 @@ func runtimeRules() []rule {
 			match:  re(`^.{0,40}Traceback \(most recent call last\):`),
 			extent: pythonTrace, weight: 50, class: RuntimeError, takes: true},
 		{name: "node, an uncaught error", keys: keys("error: ", "error ["),
-			match:  re(`^\s*(\S+ - )?(Uncaught )?([A-Z]\w*)?Error( \[\w+\])?: \S`),
+			match:  re(`^\s*(\S+ - |# )?(Uncaught )?([A-Z]\w*)?Error( \[\w+\])?: \S`),
 			extent: stackTrace, weight: 66, class: RuntimeError},
 		{name: "PHP, a fatal error", keys: keys("fatal error"),
 			match: re(`^(PHP )?(Catchable )?[Ff]atal error: `), extent: stackTrace, weight: 76, class: RuntimeError},

@@ -8,15 +8,22 @@ func re(pattern string) *lazyregexp.Regexp { return lazyregexp.New(pattern) }
 // keys lists the keywords of a rule.
 func keys(k ...string) []string { return k }
 
+// pytestEnd ends what pytest says of a test.
+var pytestEnd = re(`^(_{3,} .+ _{3,}|={3,} .+ ={3,}|={20,}|-{5,} coverage: .*|-{20,}|<=+.*|\+{5,} .* \+{5,})$`)
+
 // testRules recognise what test runners print of failed tests.
 func testRules() []rule {
 	return []rule{
 		// Python.
+		{name: "pytest, a conftest.py that can't be loaded", keys: keys("while loading conftest"),
+			match:  re(`^ImportError while loading conftest '.*'\.$`),
+			extent: untilStop, stop: pytestEnd, weight: 90, class: RuntimeError},
+		{name: "tox, its summary", keys: keys("_ summary _"),
+			match:  re(`^_+ summary _+$`),
+			extent: singleLine, weight: 92, class: TestFailure, opens: toxSummary},
 		{name: "pytest, a failed test", keys: keys("____"),
-			match:  re(`^_{3,} (?P<test>\S.*?) _{3,}$`),
-			extent: untilStop,
-			stop:   re(`^(_{3,} .+ _{3,}|={3,} .+ ={3,}|={20,}|-{5,} coverage: .*|-{20,}|<=+.*|\+{5,} .* \+{5,})$`), weight: 90,
-			class: TestFailure},
+			match:  re(`^_{3,} (ERROR collecting )?(?P<test>\S.*?) _{3,}$`),
+			extent: untilStop, stop: pytestEnd, weight: 90, class: TestFailure},
 		// What Python prints as it goes down, or when it hangs, names the test in the same form.
 		{name: "faulthandler, a test", keys: keys(" in test_"),
 			match: re(`^\s*File ".*", line \d+ in (?P<test>test_\w+)$`), extent: stackTrace, weight: 82, class: TestFailure,

@@ -1,6 +1,10 @@
 package failure
 
-import "bytes"
+import (
+	"bytes"
+
+	"github.com/sia-bot/sia/sia/lazyregexp"
+)
 
 // maxMessage is how many lines an exception's message may have before its first
 // stack frame.
@@ -39,14 +43,19 @@ func traceAlone(b *block, l *line) placement {
 	return outsideBlock
 }
 
+// pytestFrame is a stack frame as pytest prints it: "shop/cart.py:12: in total".
+var pytestFrame = lazyregexp.New(`^\S[^:]*:\d+: in \S+$`)
+
 // isStackFrame recognises a stack frame of Java, JavaScript, Python, Ruby, PHP,
-// Go, C++, .NET, Swift and Perl by how it begins, without white space.
+// Go, C++, .NET, Swift, Perl and pytest, without the white space before it.
 func isStackFrame(t []byte) bool {
 	switch {
 	case bytes.HasPrefix(t, []byte("at ")), bytes.HasPrefix(t, []byte("File \"")), bytes.HasPrefix(t, []byte("from ")),
 		bytes.HasPrefix(t, []byte("... ")) && bytes.HasSuffix(t, []byte(" more")),
 		bytes.HasPrefix(t, []byte("[bt] ")), bytes.Contains(t, []byte(":in `")), bytes.Contains(t, []byte(":in '")),
 		bytes.HasPrefix(t, []byte("called from ")):
+		return true
+	case bytes.Contains(t, []byte(": in ")) && pytestFrame.Match(t):
 		return true
 	case len(t) > 2 && t[0] == '#' && t[1] >= '0' && t[1] <= '9':
 		return true
@@ -57,7 +66,7 @@ func isStackFrame(t []byte) bool {
 // isCauseLine recognises the line that ties one exception to another.
 func isCauseLine(t []byte) bool {
 	for _, p := range []string{"Caused by", "Suppressed:", "During handling of", "The above exception was", "Caused: ",
-		"Also: ", "Command Close created at", "Nested ", "Traceback (most", "Current thread", "Thread 0x",
+		"Also: ", "Command Close created at", "Nested ", "Traceback", "Current thread", "Thread 0x",
 		"Backtrace", "stack backtrace", "goroutine ", "Extension modules"} {
 		if bytes.HasPrefix(t, []byte(p)) {
 			return true

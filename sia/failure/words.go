@@ -45,7 +45,7 @@ func scoredWords() []scoredWord {
 		"error:": 7, "fail:": 6, "could not": 7, "couldn't": 7, "unable to": 7, "not found": 7, "no such": 8,
 		"does not exist": 7, "doesn't exist": 7, "timed out": 8, "segmentation fault": 14, "not allowed": 5, "exit code": 5,
 		"exit status": 5, "non-zero": 5, "but got": 5, "not supported": 4, "syntax error": 6, "must be": 3,
-		"library not loaded": 8, "** (": 4, "is required": 3, "diff ": 1,
+		"library not loaded": 8, "** (": 4, "is required": 3, "diff ": 1, "no module named": 7,
 		"✗": 8, "✖": 8, "✘": 8, "❌": 8, "please ": 2, "bad ": 2, "should ": 2,
 	})
 	// Words that speak against an error.
