@@ -20,8 +20,10 @@ type dialect interface {
 	close() error
 	// driver is River's.
 	driver() riverdriver.Driver[*sql.Tx]
-	// migrations names the folder of the schema, and goose's word for the database.
-	migrations() (string, goose.Dialect)
+	// goose is goose's word for the database.
+	goose() goose.Dialect
+	// schema is a migration, which is written as SQLite reads it, for this database.
+	schema(migration string) string
 	// background is work beside everything else, until ctx ends.
 	background(ctx context.Context)
 

@@ -22,8 +22,7 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// Everything that knows that the database is PostgreSQL is in this file, in pgstatements.go, pglisten.go and
-// migrations/postgres.
+// Everything that knows that the database is PostgreSQL is in this file and in those whose names begin with pg.
 
 const (
 	oldestPostgres  = 15
@@ -137,9 +136,7 @@ func (s *postgresDialect) named() string {
 	return fmt.Sprintf("%s on %s", s.config.Database, host)
 }
 
-func (*postgresDialect) migrations() (string, goose.Dialect) {
-	return "postgres", goose.DialectPostgres
-}
+func (*postgresDialect) goose() goose.Dialect { return goose.DialectPostgres }
 
 func (s *postgresDialect) open(ctx context.Context) error {
 	for _, p := range []struct {
@@ -343,7 +340,7 @@ func (s *postgresDialect) tables(ctx context.Context) ([]textColumn, error) {
 		ORDER BY c.table_name, c.ordinal_position`)
 }
 
-// rowKey: tables with a number as their key are numbered by it (migrations/postgres).
+// rowKey: tables with a number as their key are numbered by it (pgschema.go).
 func (*postgresDialect) rowKey(table string) string {
 	switch table {
 	case "decisions", "experiment_events":

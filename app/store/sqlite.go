@@ -21,8 +21,7 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// Everything that knows that the database is SQLite is in this file and in
-// migrations/sqlite.
+// Everything that knows that the database is SQLite is in this file, in statements.go, checkpoint.go and backup.go.
 
 const (
 	busyTimeout = 10 * time.Second // waiting for the other writer
@@ -72,7 +71,9 @@ type sqliteDialect struct {
 
 func (s *sqliteDialect) named() string { return s.path }
 
-func (s *sqliteDialect) migrations() (string, goose.Dialect) { return "sqlite", goose.DialectSQLite3 }
+func (*sqliteDialect) goose() goose.Dialect { return goose.DialectSQLite3 }
+
+func (*sqliteDialect) schema(migration string) string { return migration }
 
 // open makes the file, readable by its owner alone, and opens the pools.
 // The write lock is taken when a transaction begins: taking it later fails
