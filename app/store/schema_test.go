@@ -26,7 +26,7 @@ func TestSchemasAreAlike(t *testing.T) {
 	postgres := schemaLines(t, storetest.Raw(t, storetest.Postgres(t)),
 		`SELECT c.relname, a.attname, format_type(a.atttypid, NULL), CAST(a.attnotnull AS int),
 			split_part(pg_get_expr(d.adbin, d.adrelid), '::', 1), coalesce(array_position(k.indkey::int2[], a.attnum) + 1, 0)
-			FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0
+			FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
 			LEFT JOIN pg_attrdef d ON d.adrelid = c.oid AND d.adnum = a.attnum
 			LEFT JOIN pg_index k ON k.indrelid = c.oid AND k.indisprimary
 			WHERE c.relkind = 'r' AND a.attname <> 'rowid' AND`+ours,
