@@ -1,7 +1,6 @@
 package gitops
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"os"
@@ -105,8 +104,8 @@ func TestMergeTextProperty(t *testing.T) {
 		if clean != alsoClean || clean && one != two {
 			t.Fatalf("the sides are not treated alike: %q, clean %v; %q, clean %v", one, clean, two, alsoClean)
 		}
-		if found, err := hasMarkers(t.Context(), strings.NewReader(one)); err != nil || found == clean {
-			t.Fatalf("clean %v, and markers %v, %v:\n%s", clean, found, err, one)
+		if found := conflict.MatchString(one); found == clean {
+			t.Fatalf("clean %v, and markers %v:\n%s", clean, found, one)
 		}
 	})
 }
@@ -221,7 +220,7 @@ func TestMergeLabels(t *testing.T) {
 	}
 }
 
-func TestHasMarkers(t *testing.T) {
+func TestConflictIsFound(t *testing.T) {
 	long := strings.Repeat("x", 10_000)
 	for text, want := range map[string]bool{
 		"":                                     false,
@@ -239,8 +238,8 @@ func TestHasMarkers(t *testing.T) {
 		"<<<<<<<\n=======\n>>>>>>>\n":                                           false,
 		"<<<<<<<< a\n=======\n>>>>>>> b\n":                                      false,
 	} {
-		if got, err := hasMarkers(t.Context(), strings.NewReader(text)); err != nil || got != want {
-			t.Errorf("hasMarkers(%.60q) = %v, %v", text, got, err)
+		if got := conflict.MatchString(text); got != want {
+			t.Errorf("%.60q: a conflict: %v", text, got)
 		}
 	}
 }
@@ -255,8 +254,8 @@ func FuzzMergeText(f *testing.F) {
 		if clean != alsoClean || clean && string(one) != string(two) {
 			t.Errorf("%q, clean %v; %q, clean %v", one, clean, two, alsoClean)
 		}
-		if found, err := hasMarkers(t.Context(), bytes.NewReader(one)); err != nil || !clean && !found {
-			t.Errorf("a conflict without markers, %v: %q", err, one)
+		if !clean && !conflict.Match(one) {
+			t.Errorf("a conflict without markers: %q", one)
 		}
 	})
 }

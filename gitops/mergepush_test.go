@@ -291,7 +291,4 @@ func TestMergeEnds(t *testing.T) {
 	if err := m.mergeEntry("f", treeEntry{}, treeEntry{}, treeEntry{}); !errors.Is(err, sorry) {
 		t.Errorf("a file: %v", err)
 	}
-	if _, err := hasMarkers(ctx, strings.NewReader("x\n")); !errors.Is(err, sorry) {
-		t.Errorf("markers: %v", err)
-	}
 }

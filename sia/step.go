@@ -34,8 +34,7 @@ func Step(t Task, e Event) Result {
 	return unlessNothing(t, e, r)
 }
 
-// Replay is [Step] for an event of a task's log. That it stands there says that it counted, also where it
-// changes nothing: logs of older versions hold such events.
+// Replay is [Step] for an event of a task's log. That it stands there says that it counted.
 func Replay(t Task, e Event) Result {
 	s := &step{t: t.clone(), e: e}
 	if t.ID == "" {

@@ -65,7 +65,7 @@ func callSearch(ctx context.Context, env Env, a searchArgs) (Result, error) {
 	}
 	wanted, err := pathsOf(a.Glob)
 	if err != nil {
-		return Result{}, fmt.Errorf("glob %s is not a valid pattern; want such as *.go or src/**/*.ts", quotePath(a.Glob))
+		return Result{}, fmt.Errorf("glob %s: %w; want such as *.go or src/**/*.ts", quotePath(a.Glob), err)
 	}
 	re, err := regexp.Compile(a.Pattern)
 	if err != nil {

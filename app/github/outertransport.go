@@ -50,7 +50,7 @@ func (t *outerTransport) RoundTrip(req *http.Request) (*http.Response, error) {
 	if err != nil {
 		return nil, err
 	}
-	resp.Body = io.NopCloser(bytes.NewReader(FixDates(body)))
+	resp.Body = io.NopCloser(bytes.NewReader(body))
 	return resp, nil
 }
 

@@ -70,7 +70,6 @@ func TestEditPull(t *testing.T) {
 		{"people took a line out", ownBegin + "\nA\n\nBelow.", ownBegin + "\nC\n" + ownEnd + "\n\nA\n\nBelow."},
 		{"people wrote all of it", "Theirs.", ownBegin + "\nC\n" + ownEnd + "\n\nTheirs."},
 		{"people left nothing", "", ownBegin + "\nC\n" + ownEnd},
-		{"an earlier version wrote it", "Closes #4\n\nA", ownBegin + "\nC\n" + ownEnd},
 		{"it stands already", ownBegin + "\r\nC\r\n" + ownEnd, ""},
 		{"people wrote a lot", mine + strings.Repeat("x", maxBody), ""},
 	} {

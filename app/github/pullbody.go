@@ -18,14 +18,13 @@ const readFor = 10 * time.Second
 func ownPart(text string) string { return ownBegin + "\n" + strings.TrimSpace(text) + "\n" + ownEnd }
 
 // withOwnPart puts a text in the place of the app's part of a pull request's body. Where the body has no such part, it
-// comes first, and everything else stays: but for what earlier versions wrote, which had no lines around it and begins
-// by naming the issue. The app's part is shortened where both together would be too long for GitHub.
+// comes first, and everything else stays. The app's part is shortened where both together would be too long for GitHub.
 func withOwnPart(body, text string) string {
 	before, rest, begins := strings.Cut(body, ownBegin)
 	_, after, ends := strings.Cut(rest, ownEnd)
 	if !begins || !ends {
 		before, after = "", "\n\n"+strings.TrimSpace(strings.NewReplacer(ownBegin, "", ownEnd, "").Replace(body))
-		if strings.HasPrefix(body, "Closes #") || after == "\n\n" {
+		if after == "\n\n" {
 			after = ""
 		}
 	}

@@ -45,9 +45,9 @@ func TestToldBesideOthers(t *testing.T) {
 		`UPDATE tasks SET temperature = 'warm', task = replace(task, '"state":"checking"',
 			'"state":"checking","gate":{"seq":1,"awaits_person":true}') WHERE id = '7-1'`,
 		`WITH RECURSIVE more(n) AS (VALUES (3) UNION ALL SELECT n + 1 FROM more WHERE n < 1010)
-			INSERT INTO tasks (id, installation_id, repo_id, issue, state, temperature, temperature_of, title, version, task,
-				created_at, updated_at)
-			SELECT '7-' || n, installation_id, repo_id, n, state, temperature, temperature_of, title, version,
+			INSERT INTO tasks (id, installation_id, repo_id, issue, state, temperature, title, version, task, created_at,
+				updated_at)
+			SELECT '7-' || n, installation_id, repo_id, n, state, temperature, title, version,
 				replace(task, '"7-2"', '"7-' || n || '"'), created_at, updated_at + n FROM tasks, more WHERE id = '7-2'`,
 	} {
 		_, err := db.ExecContext(t.Context(), statement)

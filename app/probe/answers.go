@@ -69,8 +69,8 @@ func answers() []Fact {
 		},
 	}, {
 		ID: "answers/dates",
-		Text: "Dates come in other forms than RFC 3339, such as `2018-04-25 20:42:10`. One does not lose the " +
-			"object that it is in. REST's own are RFC 3339 in UTC.",
+		Text: "Deliveries have dates in other forms than RFC 3339, such as `2018-04-25 20:42:10`. One does not lose the " +
+			"delivery that it is in. REST's own are RFC 3339 in UTC.",
 		Source: "rest/using-the-rest-api/timezones-and-the-rest-api",
 		Needs:  "issues:write",
 		Probe: func(t *Try) {

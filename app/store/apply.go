@@ -82,7 +82,7 @@ func (s *TaskStore) applyTx(
 		return sia.Result{}, fmt.Errorf("decode the event: %w", err)
 	}
 
-	res := s.step(before, e)
+	res := sia.Step(before, e)
 	if res.Task.ID != id {
 		return sia.Result{}, fmt.Errorf("the event is about task %q", res.Task.ID)
 	}

@@ -20,8 +20,10 @@ type dialect interface {
 	close() error
 	// driver is River's.
 	driver() riverdriver.Driver[*sql.Tx]
-	// migrations names the folder of the schema, and goose's word for the database.
-	migrations() (string, goose.Dialect)
+	// goose is goose's word for the database.
+	goose() goose.Dialect
+	// schema is a migration, which is written as SQLite reads it, for this database.
+	schema(migration string) string
 	// background is work beside everything else, until ctx ends.
 	background(ctx context.Context)
 
@@ -72,8 +74,6 @@ type dialect interface {
 	copied(ctx context.Context, tx *sql.Tx) error
 	// quiet makes sure that no server works on the database; on SQLite none begins to, until it is released.
 	quiet(ctx context.Context) (release func() error, err error)
-	// aside makes an empty place beside the database, in which a move can be tried.
-	aside(ctx context.Context, c Config) (_ Config, drop func() error, err error)
 
 	backup(ctx context.Context, file string) (size int64, err error)
 	files() []string

@@ -28,7 +28,8 @@
 // The database is a SQLite file or on a PostgreSQL server. SQL is written once,
 // for both; what differs is the interface dialect, with sqlite.go (and statements.go,
 // checkpoint.go, backup.go) and postgres.go (and pgstatements.go, pglisten.go)
-// behind it, and a folder of migrations for each; the reasons are in docs/adr/0027.
+// behind it. The schema is written once as well: pgschema.go makes PostgreSQL's of SQLite's. The reasons are in
+// docs/adr/0027.
 // There are pools for reading, for writing, and for
 // River. No transaction is held across anything but SQL.
 //

@@ -8,7 +8,6 @@ const (
 	FlipsQuery      = flipsQuery
 	AllFlipsQuery   = allFlipsQuery
 	SpentByAllQuery = spentByAllQuery
-	UntemperedQuery = untemperedQuery
 	ChangedQuery    = changedQuery
 )
 

@@ -25,13 +25,11 @@ type Repository struct {
 	Private       bool
 }
 
-// UpsertInstallation saves an installation, in the place of what was saved. Nobody asks for the account's id and type,
-// for which there are columns.
+// UpsertInstallation saves an installation, in the place of what was saved.
 func (s *InstallationStore) UpsertInstallation(ctx context.Context, v Installation) error {
 	now := micros(s.now())
 	return s.exec(ctx, fmt.Sprintf("save installation %d", v.ID),
-		`INSERT INTO installations (id, account, account_id, account_type, suspended, created_at, updated_at)
-		VALUES (?, ?, 0, '', ?, ?, ?)
+		`INSERT INTO installations (id, account, suspended, created_at, updated_at) VALUES (?, ?, ?, ?, ?)
 		ON CONFLICT (id) DO UPDATE SET account = excluded.account, suspended = excluded.suspended,
 			updated_at = excluded.updated_at`, v.ID, v.Account, v.Suspended, now, now)
 }

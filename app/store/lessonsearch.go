@@ -140,13 +140,7 @@ func (s *LessonStore) rank(
 	}
 	all, err := collect(ctx, s.r, func(from row) (r ranked, err error) {
 		var terms string
-		if err := from.Scan(&r.ID, &terms, &r.text); err != nil {
-			return r, err
-		}
-		if terms == "" {
-			err = json.Unmarshal([]byte(r.text), &r.Lesson)
-			terms = strings.Join(r.Terms(), " ")
-		}
+		err = from.Scan(&r.ID, &terms, &r.text)
 		r.Rank, r.Shared = weights.Rank(strings.Fields(terms))
 		return r, err
 	}, `SELECT id, terms, lesson FROM lessons WHERE seq `+s.among(numbers), array[int64](seqs))

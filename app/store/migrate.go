@@ -3,8 +3,9 @@ package store
 import (
 	"context"
 	"embed"
+	"errors"
 	"fmt"
-	"io/fs"
+	"testing/fstest"
 
 	"github.com/pressly/goose/v3"
 	"github.com/riverqueue/river/rivermigrate"
@@ -14,6 +15,10 @@ import (
 
 //go:embed migrations
 var migrations embed.FS
+
+// oldest is the first version of the schema from which a database is brought up to date. Those before it were never
+// released.
+const oldest = 29
 
 // Migrate brings the schema up to what this program needs: River's tables and
 // ours. It returns the version before and after; equal versions mean that there
@@ -89,7 +94,12 @@ func (s *DB) versions(ctx context.Context, p *goose.Provider) (have, want int64,
 	if have, want, err = p.GetVersions(ctx); err != nil {
 		return 0, 0, s.explain("read the schema's version", err)
 	}
-	if have > want {
+	switch {
+	case have > 0 && have < oldest:
+		err = &sia.Error{Op: "migrate the schema", Permanent: true,
+			Message: fmt.Sprintf("the database was written by a SIA that was never released (schema %d, this program begins at "+
+				"%d); name a new one and run sia memory reindex, which restores what SIA learned", have, oldest)}
+	case have > want:
 		err = &sia.Error{Op: "migrate the schema", Permanent: true,
 			Message: fmt.Sprintf("the database was written by a newer SIA (schema %d, this program knows %d); run that "+
 				"version, or restore a backup", have, want)}
@@ -98,12 +108,17 @@ func (s *DB) versions(ctx context.Context, p *goose.Provider) (have, want int64,
 }
 
 func (s *DB) provider() (*goose.Provider, error) {
-	folder, kind := s.migrations()
-	files, err := fs.Sub(migrations, "migrations/"+folder)
+	files := fstest.MapFS{}
+	all, err := migrations.ReadDir("migrations")
+	for _, f := range all {
+		b, unread := migrations.ReadFile("migrations/" + f.Name())
+		files[f.Name()] = &fstest.MapFile{Data: []byte(s.schema(string(b)))}
+		err = errors.Join(err, unread)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("read the migrations: %w", err)
 	}
-	p, err := goose.NewProvider(kind, s.river, files, goose.WithDisableGlobalRegistry(true))
+	p, err := goose.NewProvider(s.goose(), s.river, files, goose.WithDisableGlobalRegistry(true))
 	if err != nil {
 		return nil, fmt.Errorf("read the migrations: %w", err)
 	}

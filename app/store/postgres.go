@@ -22,8 +22,7 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// Everything that knows that the database is PostgreSQL is in this file, in pgstatements.go, pglisten.go and
-// migrations/postgres.
+// Everything that knows that the database is PostgreSQL is in this file and in those whose names begin with pg.
 
 const (
 	oldestPostgres  = 15
@@ -137,9 +136,7 @@ func (s *postgresDialect) named() string {
 	return fmt.Sprintf("%s on %s", s.config.Database, host)
 }
 
-func (*postgresDialect) migrations() (string, goose.Dialect) {
-	return "postgres", goose.DialectPostgres
-}
+func (*postgresDialect) goose() goose.Dialect { return goose.DialectPostgres }
 
 func (s *postgresDialect) open(ctx context.Context) error {
 	for _, p := range []struct {
@@ -343,7 +340,7 @@ func (s *postgresDialect) tables(ctx context.Context) ([]textColumn, error) {
 		ORDER BY c.table_name, c.ordinal_position`)
 }
 
-// rowKey: tables with a number as their key are numbered by it (migrations/postgres).
+// rowKey: tables with a number as their key are numbered by it (pgschema.go).
 func (*postgresDialect) rowKey(table string) string {
 	switch table {
 	case "decisions", "experiment_events":
@@ -441,23 +438,4 @@ func (s *postgresDialect) quiet(ctx context.Context) (release func() error, err 
 	}
 	return nil, &sia.Error{Op: "move", Permanent: true, Message: "a server works on the database " + s.named() + " (" +
 		leader + "); stop it, and try again fifteen seconds later"}
-}
-
-func (s *postgresDialect) aside(ctx context.Context, c Config) (_ Config, drop func() error, err error) {
-	u, err := url.Parse(c.URL)
-	if err != nil {
-		return c, nil, err
-	}
-	name := asideName()
-	if _, err := s.w.ExecContext(ctx, `CREATE SCHEMA `+name); err != nil {
-		return c, nil, s.explain("make a schema to try the move in", err)
-	}
-	q := u.Query()
-	q.Set("search_path", name)
-	u.RawQuery = q.Encode()
-	c.URL = u.String()
-	return c, func() error {
-		_, err := s.w.ExecContext(context.WithoutCancel(ctx), `DROP SCHEMA `+name+` CASCADE`)
-		return s.explain("delete the schema that the move was tried in", err)
-	}, nil
 }

@@ -21,8 +21,7 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// Everything that knows that the database is SQLite is in this file and in
-// migrations/sqlite.
+// Everything that knows that the database is SQLite is in this file, in statements.go, checkpoint.go and backup.go.
 
 const (
 	busyTimeout = 10 * time.Second // waiting for the other writer
@@ -72,7 +71,9 @@ type sqliteDialect struct {
 
 func (s *sqliteDialect) named() string { return s.path }
 
-func (s *sqliteDialect) migrations() (string, goose.Dialect) { return "sqlite", goose.DialectSQLite3 }
+func (*sqliteDialect) goose() goose.Dialect { return goose.DialectSQLite3 }
+
+func (*sqliteDialect) schema(migration string) string { return migration }
 
 // open makes the file, readable by its owner alone, and opens the pools.
 // The write lock is taken when a transaction begins: taking it later fails
@@ -262,10 +263,4 @@ func (*sqliteDialect) copied(context.Context, *sql.Tx) error { return nil }
 
 func (s *sqliteDialect) quiet(ctx context.Context) (release func() error, err error) {
 	return s.claim(ctx)
-}
-
-func (s *sqliteDialect) aside(_ context.Context, c Config) (_ Config, drop func() error, err error) {
-	dir, err := os.MkdirTemp(filepath.Dir(s.path), "."+asideName())
-	c.URL = "sqlite:" + filepath.Join(dir, "sia.db")
-	return c, func() error { return os.RemoveAll(dir) }, err
 }

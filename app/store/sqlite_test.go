@@ -164,6 +164,11 @@ func TestSchemaVersions(t *testing.T) {
 	if err != nil || from != 0 || to == 0 {
 		t.Errorf("migrated from %d to %d, %v", from, to, err)
 	}
+	var once bool // cancel.go relies on that River never uses the id of a job again
+	if err := s.r.QueryRow(`SELECT sql LIKE '%AUTOINCREMENT%' FROM sqlite_master WHERE name = 'river_job'`).Scan(
+		&once); err != nil || !once {
+		t.Errorf("ids of jobs may be used again, %v", err)
+	}
 	if _, err := s.w.Exec(`INSERT INTO goose_db_version (version_id, is_applied) VALUES (99999, 1)`); err != nil {
 		t.Fatal(err)
 	}
@@ -171,6 +176,13 @@ func TestSchemaVersions(t *testing.T) {
 	wantMessage(t, err, "newer SIA")
 	_, err = s.Start(ctx, h, EngineConfig{})
 	wantMessage(t, err, "newer SIA")
+	if _, err := s.w.Exec(`UPDATE goose_db_version SET version_id = 28 WHERE version_id > 0`); err != nil {
+		t.Fatal(err)
+	}
+	_, _, err = s.Migrate(ctx)
+	wantMessage(t, err, "run sia memory reindex")
+	_, err = s.Start(ctx, h, EngineConfig{})
+	wantMessage(t, err, "run sia memory reindex")
 }
 
 // full makes the disk look full to the application's connection; more gives

@@ -108,9 +108,8 @@ type (
 type DB struct {
 	dialect
 
-	log  *slog.Logger
-	now  func() time.Time
-	step func(sia.Task, sia.Event) sia.Result
+	log *slog.Logger
+	now func() time.Time
 
 	w     *sql.DB // for the application's writes
 	r     *sql.DB // for reading
@@ -166,7 +165,7 @@ func (s *DB) dialectOf(c Config) (dialect, error) {
 }
 
 func openDB(ctx context.Context, c Config) (*DB, error) {
-	s := &DB{log: c.Logger, now: c.Now, step: sia.Step, commits: newCommits()}
+	s := &DB{log: c.Logger, now: c.Now, commits: newCommits()}
 	var err error
 	if s.dialect, err = s.dialectOf(c); err != nil {
 		return nil, err

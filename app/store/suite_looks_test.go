@@ -4,7 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -17,7 +16,7 @@ import (
 )
 
 // All tasks are listed of which something may change on GitHub, and no other: neither one that was stopped nor one of
-// which the pull request is merged or closed. A database of before knows as much when it was migrated.
+// which the pull request is merged or closed. Every task that changed is listed as well, once.
 func testLooks(t *testing.T, s *fixture) {
 	ctx := patient(t)
 	begin(t, s, 1)
@@ -39,90 +38,26 @@ func testLooks(t *testing.T, s *fixture) {
 			Task: sia.Task{ID: id, Repo: demo, Issue: issue, State: sia.Passed, Pull: pull, IssueGone: true}}})
 		must(t, err)
 	}
-	begin(t, s, 8)
-	db := storetest.Raw(t, s.url)
-	_, err = db.ExecContext(ctx, `UPDATE tasks SET state = 'checking', temperature = 'warm', task = replace(task,
-		'"state":"queued"', '"state":"checking","gate":{"seq":1,"awaits_person":true}') WHERE id = '7-8'`)
+	looks, err := s.Looks(ctx, sia.Hot, sia.Warm, sia.Cold)
 	must(t, err)
-	want := "7-1 hot, 7-2 warm, 7-4 cold, 7-7 cold, 7-8 warm"
-	listed := func() string {
-		looks, err := s.Looks(ctx, sia.Hot, sia.Warm, sia.Cold)
-		must(t, err)
-		all := make([]string, len(looks))
-		for i, l := range looks {
-			all[i] = fmt.Sprintf("%s %s", l.Task, l.Temperature)
-			if task, err := s.Task(ctx, l.Task); err != nil || l.Changed.IsZero() || task.Temperature() != l.Temperature {
-				t.Errorf("%+v of %s, %v", l, task.State, err)
-			}
+	all := make([]string, len(looks))
+	for i, l := range looks {
+		all[i] = fmt.Sprintf("%s %s", l.Task, l.Temperature)
+		if task, err := s.Task(ctx, l.Task); err != nil || l.Changed.IsZero() || task.Temperature() != l.Temperature {
+			t.Errorf("%+v of %s, %v", l, task.State, err)
 		}
-		return strings.Join(all, ", ")
 	}
-	if d := cmp.Diff(want, listed()); d != "" {
+	if d := cmp.Diff([]string{"7-1 hot", "7-2 warm", "7-4 cold", "7-7 cold"}, all); d != "" {
 		t.Error(d)
 	}
 	if cold, err := s.Looks(ctx, sia.Cold); err != nil || len(cold) != 2 {
 		t.Errorf("passed: %+v, %v", cold, err)
 	}
-	_, err = db.ExecContext(ctx, `UPDATE tasks SET temperature = ''`)
-	must(t, err)
-	if none := listed(); none != "" {
-		t.Errorf("before the migration: %s", none)
-	}
-	migration, err := os.ReadFile("migrations/" + s.kind(t) + "/00029_temperatureof.sql")
-	must(t, err)
-	_, update, _ := strings.Cut(string(migration), "\nUPDATE tasks")
-	update, _, _ = strings.Cut(update, ";")
-	_, err = db.ExecContext(ctx, "UPDATE tasks"+update)
-	must(t, err)
-	if d := cmp.Diff(want, listed()); d != "" {
-		t.Errorf("after the migration: %s", d)
-	}
-}
-
-// What a server of before version 28 writes, which knows of no temperature, is looked at as well, and no longer what it
-// wrote an end of. Every task that changed is listed as well, once.
-func testLooksOfOlderServers(t *testing.T, s *fixture) {
-	ctx := patient(t)
-	begin(t, s, 1)
-	begin(t, s, 2)
-	db := storetest.Raw(t, s.url)
-	exec := func(query string) {
-		t.Helper()
-		_, err := db.ExecContext(ctx, query)
-		must(t, err)
-	}
-	exec(`INSERT INTO tasks (id, installation_id, repo_id, issue, state, title, version, task, created_at, updated_at)
-		SELECT '7-3', installation_id, repo_id, 3, state, title, version, replace(task, '"id":"7-1"', '"id":"7-3"'),
-			created_at, updated_at FROM tasks WHERE id = '7-1'`)
-	exec(`UPDATE tasks SET state = 'stopped', version = version + 1,
-		task = replace(task, '"state":"queued"', '"state":"stopped"') WHERE id = '7-2'`)
-	for range 2 {
-		looks, err := s.Looks(ctx, sia.Hot, sia.Warm, sia.Cold)
-		must(t, err)
-		var all []string
-		for _, l := range looks {
-			all = append(all, fmt.Sprintf("%s %s", l.Task, l.Temperature))
-		}
-		if d := cmp.Diff([]string{"7-1 hot", "7-3 hot"}, all); d != "" {
-			t.Error(d)
-		}
-	}
 	changed, err := s.Changed(ctx, at(0))
 	must(t, err)
-	if later, err := s.Changed(ctx, at(0).AddDate(1, 0, 0)); err != nil || len(changed) != 3 || len(later) != 0 {
+	if later, err := s.Changed(ctx, at(0).AddDate(1, 0, 0)); err != nil || len(changed) != 7 || len(later) != 0 {
 		t.Errorf("changed: %v, %v, %v", changed, later, err)
 	}
-}
-
-// kind is the database's: sqlite or postgres.
-func (s *fixture) kind(t *testing.T) string {
-	t.Helper()
-	file, err := store.File(s.url)
-	must(t, err)
-	if file == "" {
-		return "postgres"
-	}
-	return "sqlite"
 }
 
 // What is asked of tables that grow is answered from an index.
@@ -138,7 +73,6 @@ func testPlans(t *testing.T, s *fixture) {
 	}{
 		"ended tasks":        {store.EndedTasksQuery, "tasks_ended", []any{3, 300}},
 		"looks":              {store.LooksQuery(2), "tasks_temperature", []any{"hot", "warm"}},
-		"older servers'":     {store.UntemperedQuery, "tasks_untempered", []any{500}},
 		"changed":            {store.ChangedQuery, "tasks_updated", []any{1}},
 		"flips of a repo":    {store.FlipsQuery, "flips_counts", []any{7}},
 		"all flips":          {store.AllFlipsQuery, "flips_counts", nil},
@@ -170,7 +104,7 @@ func (s *fixture) plan(t *testing.T, db *sql.DB, query string, args []any) strin
 	must(t, err)
 	defer tx.Rollback()
 	explain := "EXPLAIN QUERY PLAN "
-	if s.kind(t) == "postgres" {
+	if s.Files() == nil {
 		_, err := tx.ExecContext(ctx, `SET LOCAL enable_seqscan = off`)
 		must(t, err)
 		explain = "EXPLAIN "

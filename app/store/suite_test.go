@@ -39,7 +39,6 @@ func runSuite(t *testing.T, url func(t testing.TB) string) {
 		{"Refs", testRefs},
 		{"Filters", testFilters},
 		{"Looks", testLooks},
-		{"LooksOfOlderServers", testLooksOfOlderServers},
 		{"Plans", testPlans},
 		{"Found", testFound},
 		{"Weeks", testWeeks},

@@ -5,7 +5,6 @@ import (
 
 	gh "github.com/google/go-github/v66/github"
 
-	"github.com/sia-bot/sia/app/github"
 	"github.com/sia-bot/sia/app/store"
 	"github.com/sia-bot/sia/sia"
 )
@@ -49,7 +48,10 @@ func read(d store.Delivery, slug string) ([]sia.Intent, *administration, error) 
 	if f == nil {
 		return nil, nil, fmt.Errorf("event %q is not read", d.Event)
 	}
-	payload, err := gh.ParseWebHook(d.Event, github.FixDates(d.Body))
+	payload, err := gh.ParseWebHook(d.Event, d.Body)
+	if err != nil { // some deliveries have dates that are not RFC 3339
+		payload, err = gh.ParseWebHook(d.Event, mendDates(d.Body))
+	}
 	if err != nil {
 		return nil, nil, fmt.Errorf("payload of %s: %w", d.Event, err)
 	}

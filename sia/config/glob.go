@@ -1,7 +1,9 @@
 package config
 
 import (
+	"errors"
 	"fmt"
+	"path"
 	"strings"
 
 	"github.com/sia-bot/sia/sia/glob"
@@ -12,8 +14,11 @@ func wrongGlob(s string) string {
 	if strings.HasPrefix(s, "/") {
 		return fmt.Sprintf("%q begins with a slash; patterns are relative to the repository's root", s)
 	}
-	if _, err := glob.Compile(s); err != nil {
+	switch _, err := glob.Compile(s); {
+	case errors.Is(err, path.ErrBadPattern):
 		return fmt.Sprintf("%q is not a pattern; an example is \"**/*_test.go\"", s)
+	case err != nil:
+		return err.Error()
 	}
 	return ""
 }

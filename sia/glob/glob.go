@@ -1,164 +1,63 @@
 // Package glob matches paths with globs that strangers write. A glob means what doublestar
-// (https://github.com/bmatcuk/doublestar) takes it for, but becomes a regular expression
-// that runs in time linear in the path, whatever the glob. It imports nothing of ours.
+// (https://github.com/bmatcuk/doublestar) takes it for, and is refused where that would take
+// long: it tries each combination of alternatives, in time linear in the glob and the path.
+// It imports nothing of ours.
 package glob
 
 import (
 	"fmt"
 	"path"
-	"regexp"
-	"strings"
-	"unicode/utf8"
+
+	"github.com/bmatcuk/doublestar/v4"
+)
+
+// What bounds a glob.
+const (
+	maxBytes        = 1000
+	maxAlternatives = 100 // combinations of those within braces
 )
 
 // A Glob tells which paths it means. The zero value means none. Safe for concurrent use.
-type Glob struct{ re *regexp.Regexp }
+type Glob struct{ pattern string }
 
 // Compile reads a glob: * ? [a-z] [!a-z] {a,b} and ** for any number of folders; a
 // backslash takes the next character as it is. It is path.ErrBadPattern when it is no
 // glob, and an error when it is too large.
 func Compile(glob string) (Glob, error) {
-	p := parser{rest: glob}
-	expr := p.parse(0)
-	if p.bad {
+	switch {
+	case len(glob) > maxBytes || alternatives(glob) > maxAlternatives:
+		return Glob{}, fmt.Errorf("a pattern has at most %d bytes and %d alternatives", maxBytes, maxAlternatives)
+	case !doublestar.ValidatePattern(glob):
 		return Glob{}, path.ErrBadPattern
 	}
-	re, err := regexp.Compile(`(?s)\A(?:` + expr + `)\z`)
-	return Glob{re}, err
+	return Glob{glob}, nil
 }
 
 // Match reports whether the glob matches a path with slashes between its folders.
-func (g Glob) Match(p string) bool { return g.re != nil && g.re.MatchString(p) }
-
-// maxBraces bounds how deep alternatives are nested.
-const maxBraces = 20
-
-// parser turns a glob into a regular expression.
-type parser struct {
-	rest string
-	bad  bool
-	part bool // a part of the path has begun
-	ends bool // a part of the path ends behind the braces that are open
+func (g Glob) Match(p string) bool {
+	return g.pattern != "" && doublestar.MatchUnvalidated(g.pattern, p)
 }
 
-// parse reads up to the end of the glob or, within braces, of the alternative.
-func (p *parser) parse(braces int) string {
-	var b strings.Builder
-	for p.rest != "" && !p.bad {
-		c := p.rest[0]
-		switch {
-		case braces > 0 && (c == ',' || c == '}'):
-			return b.String()
-		case !p.part && strings.HasPrefix(p.rest, "**/"):
-			b.WriteString(`(?:.*/)?`)
-			p.rest = p.rest[3:]
-			continue
-		case !p.part && strings.HasPrefix(p.rest, "**") && p.endsPart(p.rest[2:], braces):
-			b.WriteString(`.*`)
-			p.rest = p.rest[2:]
-			continue
-		case strings.HasPrefix(p.rest, "/**") && p.endsPart(p.rest[3:], braces): // what is in a folder, and the folder
-			b.WriteString(`(?:/.*)?`)
-			p.rest = p.rest[3:]
-			continue
-		}
-		r := p.next()
-		p.part = r != '/' && (p.part || r != '{')
-		switch r {
-		case '*':
-			b.WriteString(`[^/]*`)
-		case '?':
-			b.WriteString(`[^/]`)
-		case '[':
-			b.WriteString(p.parseClass())
-		case '{':
-			b.WriteString(p.parseBraces(braces + 1))
-		case '\\':
-			p.bad = p.rest == ""
-			b.WriteString(regexp.QuoteMeta(string(p.next())))
-		default:
-			b.WriteString(regexp.QuoteMeta(string(r)))
+// alternatives is at least how many globs without braces a glob stands for, where these are not too many.
+func alternatives(glob string) int {
+	all, class := 1, false
+	var open []int // alternatives within each of the braces that are open
+	for i := 0; i < len(glob) && all <= maxAlternatives; i++ {
+		switch c := glob[i]; {
+		case c == '\\':
+			i++
+		case c == ',' && len(open) > 0:
+			open[len(open)-1]++
+		case class:
+			class = c != ']'
+		case c == '[':
+			class = true
+		case c == '{':
+			open = append(open, 1)
+		case c == '}' && len(open) > 0:
+			all *= open[len(open)-1]
+			open = open[:len(open)-1]
 		}
 	}
-	return b.String()
-}
-
-// endsPart reports whether a part of the path ends where the rest of the glob begins.
-func (p *parser) endsPart(rest string, braces int) bool {
-	return rest == "" || rest[0] == '/' || braces > 0 && p.ends && (rest[0] == ',' || rest[0] == '}')
-}
-
-// parseBraces reads alternatives, behind their opening brace.
-func (p *parser) parseBraces(braces int) string {
-	part, ends := p.part, p.ends
-	p.ends = p.endsPart(p.behindBraces(), braces-1)
-	defer func() { p.ends = ends }()
-	var all []string
-	for braces <= maxBraces && !p.bad {
-		p.part = part
-		all = append(all, p.parse(braces))
-		end := p.rest == ""
-		if end {
-			break
-		}
-		c := p.rest[0]
-		p.rest = p.rest[1:]
-		if c == '}' {
-			return `(?:` + strings.Join(all, "|") + `)`
-		}
-	}
-	p.bad = true
-	return ""
-}
-
-// behindBraces returns what follows the closing brace of those whose inside the rest is.
-func (p *parser) behindBraces() string {
-	q := parser{rest: p.rest}
-	for open := 1; open > 0 && q.rest != ""; {
-		switch q.next() {
-		case '{':
-			open++
-		case '}':
-			open--
-		case '[':
-			q.parseClass()
-		case '\\':
-			q.next()
-		}
-	}
-	return q.rest
-}
-
-// parseClass reads a class of characters, behind its opening bracket.
-func (p *parser) parseClass() string {
-	var b strings.Builder
-	b.WriteString(`[`)
-	if strings.HasPrefix(p.rest, "!") || strings.HasPrefix(p.rest, "^") {
-		b.WriteString(`^/`)
-		p.rest = p.rest[1:]
-	}
-	for first := true; ; first = false {
-		if p.rest == "" {
-			p.bad = true
-			return ""
-		}
-		r := p.next()
-		switch {
-		case r == ']' && !first:
-			return b.String() + `]`
-		case r == '-' && !first && !strings.HasPrefix(p.rest, "]"):
-			b.WriteString(`-`)
-			continue
-		case r == '\\' && p.rest != "":
-			r = p.next()
-		}
-		fmt.Fprintf(&b, `\x{%X}`, r)
-	}
-}
-
-// next takes the next character.
-func (p *parser) next() rune {
-	r, n := utf8.DecodeRuneInString(p.rest)
-	p.rest = p.rest[n:]
-	return r
+	return all
 }
