@@ -83,7 +83,7 @@ func newDeps(ctx context.Context, c Config, o Options) (_ *deps, err error) {
 	}
 	g.settings = settings.New(g.store, g.github, g.git, c.ChecksAtOnce, g.log)
 	g.lessons = learn.NewLessons(g.store, g.secrets, g.log, g.now)
-	g.memory = memory.New(g.store, g.github, g.git, g.settings, g.secrets, g.log, g.now)
+	g.memory = memory.New(g.store, g.github, g.git, g.settings, learn.Results, g.secrets, g.log, g.now)
 	author, err := policyAuthor(c, g.log)
 	if err != nil {
 		return nil, err

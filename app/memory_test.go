@@ -7,10 +7,12 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/sia-bot/sia/app/store"
+	"github.com/sia-bot/sia/policies"
 	"github.com/sia-bot/sia/sia"
 	"github.com/sia-bot/sia/sia/lesson"
 	"github.com/sia-bot/sia/sia/memory"
@@ -198,7 +200,20 @@ func facts(t *testing.T, s *apptest.Stage, issues ...int) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	all := []any{lessonsOf(t, s), outcomes}
+	coders, err := s.App.Store.CoderOutcomesSince(ctx, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range coders {
+		coders[i].At = time.Time{} // when it was noted
+	}
+	about := s.Task(issues[0])
+	kind := policies.Read(about.Title, about.Body, about.Labels).Kind
+	alone, helped, err := s.App.Store.TaskEnds(ctx, about.Repo.ID, string(kind))
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := []any{lessonsOf(t, s), outcomes, coders, alone, helped}
 	for _, n := range issues {
 		task := s.Task(n)
 		decisions, err := s.App.Store.Decisions(ctx, task.ID)

@@ -183,8 +183,9 @@ func TestRacersAreRecorded(t *testing.T) {
 	s := database(t)
 	task := sia.Task{ID: sia.NewTaskID(shop.ID, 1), Repo: shop,
 		Attempts: []sia.Attempt{racing(sia.AttemptPass, "strong", "fast", "strong")}}
-	for range 2 {
-		if err := decider(t, s).recordCoders(t.Context(), task, "bug"); err != nil {
+	coders, _ := Results(task)
+	for _, o := range append(coders, coders...) {
+		if err := s.RecordCoderOutcome(t.Context(), o); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -25,35 +25,46 @@ func (d *Decider) Observe(ctx context.Context, t sia.Task) error {
 	if t, err = d.store.Task(ctx, t.ID); err != nil { // newer than the decisions, the task knows each of them
 		return err
 	}
-	features := policies.Read(t.Title, t.Body, t.Labels)
-	if err := d.recordEnd(ctx, t, string(features.Kind)); err != nil {
-		return err
+	coders, end := Results(t)
+	if end != nil {
+		if err := d.store.RecordTaskEnd(ctx, *end); err != nil {
+			return err
+		}
 	}
-	if err := d.recordCoders(ctx, t, string(features.Kind)); err != nil {
-		return err
+	for _, o := range coders {
+		if err := d.store.RecordCoderOutcome(ctx, o); err != nil {
+			return err
+		}
 	}
 	return d.settle(ctx, t, decisions)
 }
 
-// recordCoders notes the results of attempts by those who worked on them.
-func (d *Decider) recordCoders(ctx context.Context, t sia.Task, kind string) error {
+// Results are those of a task's attempts by those who worked on them, and the task's own, where it has ended or waits
+// for a person; else nil.
+func Results(t sia.Task) (coders []store.CoderOutcome, end *store.TaskEnd) {
+	kind := string(policies.Read(t.Title, t.Body, t.Labels).Kind)
 	var failed []string
 	for _, a := range t.Attempts {
 		for _, w := range worked(a) {
-			err := d.store.RecordCoderOutcome(ctx, store.CoderOutcome{
+			coders = append(coders, store.CoderOutcome{
 				Task: t.ID, Attempt: a.Number, Repo: t.Repo.ID, Org: t.Repo.Owner, Kind: kind, Coder: w.coder,
 				Agent: w.agent, Cost: w.cost, Resolved: w.resolved, Failed: slices.Clone(failed),
-				Changed: newInstructions(t, a.Number), At: d.now(),
+				Changed: newInstructions(t, a.Number), At: a.EndedAt,
 			})
-			if err != nil {
-				return err
-			}
 			if !w.resolved {
 				failed = append(failed, w.coder)
 			}
 		}
 	}
-	return nil
+	asked := t.State == sia.Escalated && t.Escalation.Kind == sia.AskIssue
+	stopped := t.State == sia.Stopped && slices.ContainsFunc(t.Attempts, func(a sia.Attempt) bool {
+		return a.Outcome == sia.AttemptFail
+	})
+	if t.State == sia.Passed || asked || stopped {
+		helped := slices.ContainsFunc(t.Answers, func(a sia.Answer) bool { return a.Kind == sia.AskIssue })
+		end = &store.TaskEnd{Task: t.ID, Repo: t.Repo.ID, Kind: kind, Passed: t.State == sia.Passed, Helped: helped}
+	}
+	return coders, end
 }
 
 // result is the result of a coder's work on an attempt.
@@ -112,18 +123,6 @@ func newInstructions(t sia.Task, number int) bool {
 	return !slices.ContainsFunc(t.Attempts[:i], func(a sia.Attempt) bool {
 		return a.Outcome == sia.AttemptFail && a.PromptHash == t.Attempts[i].PromptHash
 	})
-}
-
-// recordEnd notes the result of a task that has ended, or that waits for a person.
-func (d *Decider) recordEnd(ctx context.Context, t sia.Task, kind string) error {
-	asked := t.State == sia.Escalated && t.Escalation.Kind == sia.AskIssue
-	failed := slices.ContainsFunc(t.Attempts, func(a sia.Attempt) bool { return a.Outcome == sia.AttemptFail })
-	if t.State != sia.Passed && !asked && !(t.State == sia.Stopped && failed) {
-		return nil
-	}
-	helped := slices.ContainsFunc(t.Answers, func(a sia.Answer) bool { return a.Kind == sia.AskIssue })
-	return d.store.RecordTaskEnd(ctx, store.TaskEnd{Task: t.ID, Repo: t.Repo.ID, Kind: kind,
-		Passed: t.State == sia.Passed, Helped: helped})
 }
 
 // settle notes the results of decisions: of the attempt that each led to.

@@ -27,6 +27,7 @@ type Branches struct {
 	github   *github.App
 	git      *gitops.Cache
 	settings Settings
+	results  Results
 	secrets  *secret.Masker
 	log      *slog.Logger
 	now      func() time.Time
@@ -34,10 +35,10 @@ type Branches struct {
 
 // New returns the memory branches of the repositories that the app can see.
 func New(
-	s Store, gh *github.App, git *gitops.Cache, set Settings, secrets *secret.Masker, log *slog.Logger,
+	s Store, gh *github.App, git *gitops.Cache, set Settings, results Results, secrets *secret.Masker, log *slog.Logger,
 	now func() time.Time,
 ) *Branches {
-	return &Branches{store: s, github: gh, git: git, settings: set, secrets: secrets, log: log, now: now}
+	return &Branches{store: s, github: gh, git: git, settings: set, results: results, secrets: secrets, log: log, now: now}
 }
 
 // mirror is a repository in git.

@@ -19,7 +19,9 @@ type Store interface {
 	MemoryHead(ctx context.Context, repo int64) (h store.MemoryHead, err error)
 	OutcomesOf(ctx context.Context, id sia.TaskID) ([]store.Outcome, error)
 	PutLessons(ctx context.Context, repo int64, lessons ...lesson.Lesson) error
+	RecordCoderOutcome(ctx context.Context, o store.CoderOutcome) error
 	RecordOutcome(ctx context.Context, o store.Outcome) (isNew bool, err error)
+	RecordTaskEnd(ctx context.Context, e store.TaskEnd) error
 	RestoreLessons(
 		ctx context.Context, repo int64, lessons []lesson.Lesson, evidence []lesson.Evidence,
 	) (restored int, err error)
@@ -29,3 +31,6 @@ type Store interface {
 	UpsertInstallation(ctx context.Context, v store.Installation) error
 	UpsertRepository(ctx context.Context, v store.Repository) error
 }
+
+// Results say what a task has come to: the results of those who worked on it, and its own; nil: it has none yet.
+type Results func(t sia.Task) (coders []store.CoderOutcome, end *store.TaskEnd)

@@ -52,6 +52,7 @@ func (b *Branches) Reindex(ctx context.Context, only string, progress func(Reind
 	}
 	var all []Reindexed
 	var outcomes []store.Outcome
+	var coders []store.CoderOutcome
 	for _, r := range repos {
 		x := &reindexing{branches: b, repo: r, out: Reindexed{Repo: r.String(), Problems: []string{}}}
 		if err := x.run(ctx); err != nil {
@@ -61,6 +62,7 @@ func (b *Branches) Reindex(ctx context.Context, only string, progress func(Reind
 			}
 		}
 		outcomes = append(outcomes, x.outcomes...)
+		coders = append(coders, x.coders...)
 		progress(x.out)
 		all = append(all, x.out)
 	}
@@ -73,6 +75,12 @@ func (b *Branches) Reindex(ctx context.Context, only string, progress func(Reind
 		}
 		if i := slices.IndexFunc(all, func(r Reindexed) bool { return r.Repo == o.Repo.String() }); isNew && i >= 0 {
 			all[i].Outcomes++
+		}
+	}
+	slices.SortStableFunc(coders, func(a, b store.CoderOutcome) int { return a.At.Compare(b.At) })
+	for _, o := range coders {
+		if err := b.store.RecordCoderOutcome(ctx, o); err != nil {
+			return all, err
 		}
 	}
 	return all, nil
@@ -122,8 +130,9 @@ type reindexing struct {
 	branches *Branches
 	repo     store.Repository
 	out      Reindexed
-	outcomes []store.Outcome   // to be recorded with those of all repositories
-	evidence []lesson.Evidence // what the lessons' counts tell of
+	outcomes []store.Outcome      // to be recorded with those of all repositories
+	coders   []store.CoderOutcome // as outcomes
+	evidence []lesson.Evidence    // what the lessons' counts tell of
 }
 
 func (x *reindexing) problem(format string, args ...any) {
@@ -206,6 +215,9 @@ func (x *reindexing) task(ctx context.Context, name string, b []byte) error {
 	if err := x.log(ctx, t, f.Record, isNew); err != nil {
 		return err
 	}
+	if err := x.results(ctx, t, f.Record.Task.State, isNew); err != nil {
+		return err
+	}
 	if !isNew || !unfinished {
 		return nil
 	}
@@ -238,6 +250,19 @@ func (x *reindexing) log(ctx context.Context, t sia.Task, r *memory.Record, isNe
 	evidence, err := decoded[lesson.Evidence](r.Evidence)
 	x.evidence = append(x.evidence, evidence...)
 	return err
+}
+
+// results restores what the task came to. One that had not ended waited for a person, where it has a result.
+func (x *reindexing) results(ctx context.Context, t sia.Task, was sia.State, isNew bool) error {
+	if was == sia.Escalated && t.Escalation != nil {
+		t.State = was
+	}
+	coders, end := x.branches.results(t)
+	x.coders = append(x.coders, coders...)
+	if end == nil || !isNew || t.Ended == memory.Rebuilt && t.State != sia.Escalated {
+		return nil
+	}
+	return x.branches.store.RecordTaskEnd(ctx, *end)
 }
 
 // again starts a task that had not ended, when people still want it: its issue is
