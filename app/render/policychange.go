@@ -13,7 +13,7 @@ type PolicyChange struct {
 	Decision, Name string
 	File           string // its path
 	Change         string // in words, such as "parameters.threshold: 0.65 -> 0.5"
-	Diff           string // of the file, unified
+	Diff           string // of the file, unified, without its names
 	Reason         string
 	By             string // who proposed it: a login, or a model's name
 	Person         bool   // By is a login

@@ -3,12 +3,12 @@ package trial
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io/fs"
-	"slices"
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/rogpeppe/go-internal/diff"
 
 	"github.com/sia-bot/sia/app/github"
 	"github.com/sia-bot/sia/app/render"
@@ -139,22 +139,11 @@ func (f *OnGitHub) Open(ctx context.Context, x store.Experiment, source string) 
 	return Opened{pull.Number, pull.URL, pull.HeadSHA}, err
 }
 
-// unified are the lines in which two files differ, those of one before those of the other; a change of
-// one field is a line or two of each.
+// unified are the hunks of a unified diff of two files; "" where they are the same.
 func unified(was, now string) string {
-	var b strings.Builder
-	only := func(sign, a, other string) {
-		have := strings.Split(other, "\n")
-		for line := range strings.Lines(a) {
-			line = strings.TrimSuffix(line, "\n")
-			if !slices.Contains(have, line) {
-				fmt.Fprintf(&b, "%s%s\n", sign, line)
-			}
-		}
-	}
-	only("-", was, now)
-	only("+", now, was)
-	return strings.TrimSuffix(b.String(), "\n")
+	d := string(diff.Diff("was", []byte(was), "now", []byte(now)))
+	_, d, _ = strings.Cut(d, "\n+++ now\n") // what is before names the files
+	return strings.TrimSuffix(d, "\n")
 }
 
 // told is a change as people are told of it.
