@@ -59,8 +59,8 @@ type Candidate struct {
 	Tried     int         `json:"tried"`
 	Org       Tally       `json:"org,omitzero"`       // elsewhere in the organisation
 	Elsewhere Tally       `json:"elsewhere,omitzero"` // in other organisations
-	// expected share before any outcome, where the task or the repository says so; 0: the policy's
-	Prior  float64 `json:"prior,omitempty"`
+	// of choice for the pattern, where the task or the repository says so: 1 is the first; 0: as the policy's table has it
+	Rank   int     `json:"rank,omitempty"`
 	Odds   float64 `json:"odds,omitempty"` // multiplies the odds, for what holds in this task alone; 0 is 1
 	Chosen bool    `json:"chosen,omitempty"`
 	Reason string  `json:"reason"`

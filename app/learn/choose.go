@@ -66,7 +66,7 @@ type question struct {
 // given is a candidate as it is put to the learner.
 type given struct {
 	Technique sia.TechniqueID `json:"technique"`
-	Prior     float64         `json:"prior,omitempty"`
+	Rank      int             `json:"rank,omitempty"`
 	Odds      float64         `json:"odds,omitempty"`
 	Imported  bandit.Tally    `json:"imported,omitzero"` // what other installations saw of it
 }
@@ -92,7 +92,7 @@ func (ch *Chooser) ask(t sia.Task, language string, q diagnose.Choice, trials te
 		a.Confidence = confidence(q)
 	}
 	for _, c := range q.Candidates {
-		g := given{Technique: c.Technique, Prior: c.Prior, Odds: c.Odds}
+		g := given{Technique: c.Technique, Rank: c.Rank, Odds: c.Odds}
 		if others != nil {
 			g.Imported = bandit.Tally(others.Technique(language, string(q.Pattern), string(c.Technique)))
 		}
@@ -139,7 +139,7 @@ func (q question) decide(l Learner, by *bandit.Policy) bandit.Decision {
 		r.Trials = append(r.Trials, string(id))
 	}
 	for _, c := range q.Candidates {
-		r.Candidates = append(r.Candidates, bandit.Candidate{Technique: string(c.Technique), Prior: c.Prior, Odds: c.Odds,
+		r.Candidates = append(r.Candidates, bandit.Candidate{Technique: string(c.Technique), Rank: c.Rank, Odds: c.Odds,
 			Imported: c.Imported})
 	}
 	d := l.Decide(r)

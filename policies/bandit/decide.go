@@ -95,9 +95,9 @@ func options(policy Policy, s *snapshot, r Request) []Option {
 		if trial && r.Attempt == 0 {
 			continue // never the first of a task
 		}
-		prior := c.Prior
-		if !(prior > 0 && prior <= 1) {
-			prior = policy.Share(r.Pattern, c.Technique)
+		prior := policy.Share(r.Pattern, c.Technique)
+		if c.Rank > 0 {
+			prior = policy.Rules.Shares.of(c.Rank)
 		}
 		e := v.of(c.Technique)
 		e.imported = c.Imported.sound()

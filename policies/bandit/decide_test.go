@@ -56,7 +56,7 @@ func TestTableDecidesFirst(t *testing.T) {
 		Candidates: candidates("decomposition", "context-pruning", "fresh-start")}),
 		"fresh-start", "context-pruning", "decomposition")
 	cs := candidates("decomposition", "context-pruning", "fresh-start")
-	cs[0].Prior, cs[2].Odds = 0.5, 0.1 // a prior of the candidate's own, and an unmet precondition
+	cs[0].Rank, cs[2].Odds = 1, 0.1 // a rank of the candidate's own, and an unmet precondition
 	want(t, ask(l, bandit.Request{Diagnosis: d, Candidates: cs}), "decomposition", "context-pruning", "fresh-start")
 }
 

@@ -14,7 +14,7 @@ type Diagnosis struct {
 // Candidate is a technique that may be chosen.
 type Candidate struct {
 	Technique string
-	Prior     float64 // expected share of resolutions before any outcome, in 0–1; 0: the policy's table
+	Rank      int     // of choice for the pattern: 1 is the first; 0: as the policy's table has it
 	Imported  Tally   // what other installations saw of it, as so many outcomes; zero: nothing
 	Odds      float64 // multiplies the odds, for what holds in this task alone: 0.5 when a precondition is unmet; 0: 1
 }

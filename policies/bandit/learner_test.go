@@ -83,7 +83,7 @@ func request(rt *rapid.T) bandit.Request {
 	}
 	for _, n := range rapid.SliceOfN(rapid.SampledFrom(append([]string{""}, letters...)), 0, 9).Draw(rt, "candidates") {
 		r.Candidates = append(r.Candidates, bandit.Candidate{
-			Technique: n, Prior: rapid.Float64().Draw(rt, "prior"), Odds: rapid.Float64().Draw(rt, "odds"),
+			Technique: n, Rank: rapid.IntRange(-1, 5).Draw(rt, "rank"), Odds: rapid.Float64().Draw(rt, "odds"),
 		})
 	}
 	return r

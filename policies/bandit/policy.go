@@ -67,15 +67,20 @@ func (p Policy) Check() []invalid.Problem {
 // Share is the share of resolutions that the table expects of a technique for a
 // pattern; the pattern and the technique may be unknown to it.
 func (p Policy) Share(pattern, technique string) float64 {
-	switch rank := p.Rules.Ranks[pattern][technique]; rank {
+	return p.Rules.Shares.of(p.Rules.Ranks[pattern][technique])
+}
+
+// of is the share that is expected of a rank; 0: none.
+func (s Shares) of(rank int) float64 {
+	switch rank {
 	case 0:
-		return p.Rules.Shares.Other
+		return s.Other
 	case 1:
-		return p.Rules.Shares.First
+		return s.First
 	case 2:
-		return p.Rules.Shares.Second
+		return s.Second
 	default:
-		return p.Rules.Shares.Later
+		return s.Later
 	}
 }
 

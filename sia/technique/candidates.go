@@ -9,23 +9,20 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// The prior for a technique nobody has tried here (docs/rules.md#techniques).
 const (
-	priorFirst  = 0.38
-	priorSecond = 0.26
-	priorRest   = 0.20
-	priorLast   = 0.12 // a fresh start when nothing else is left
-	unmetOdds   = 0.5  // what is left of the odds when a precondition does not hold
+	lastRank  = 7   // of a technique that is not listed for the pattern
+	unmetOdds = 0.5 // what is left of the odds when a precondition does not hold
 )
 
 // Candidates ranks the techniques that could be tried on a pattern in a task, best first. They are
-// ranked by what is expected of them before anything was tried. None was used in the task or
+// ranked by what is known before anything was tried. None was used in the task or
 // refused. A technique that a person asked for comes first. A fresh start comes last for every
 // pattern, unless only a person can help with the pattern. An empty result means that nothing is
 // left to try.
 //
-// Prior is set where the expectation is not that of the shipped table: for a repository's own
-// technique, and where the task's prompt decides the order. Whoever chooses sets Chosen.
+// Rank is set where it is not that of the shipped table: for a repository's own technique, and where
+// the task's prompt decides the order. The policy says what is expected of a rank. Whoever chooses
+// sets Chosen.
 func (l *Library) Candidates(task sia.Task, p sia.Pattern) []sia.Candidate {
 	open := func(id sia.TechniqueID) bool { return !task.Used(id) && !slices.Contains(task.Refused, id) }
 	wordy, tokens := wordyPrompt(task)
@@ -33,18 +30,18 @@ func (l *Library) Candidates(task sia.Task, p sia.Pattern) []sia.Candidate {
 	for _, t := range l.For(p) {
 		if open(t.ID) {
 			rank, why := choiceRank(t, p, wordy, tokens)
-			cs = append(cs, newCandidate(task, t, priorOfRank(rank), !t.Shipped || rank != t.Ranks[p], why))
+			cs = append(cs, newCandidate(task, t, rank, !t.Shipped || rank != t.Ranks[p], why))
 		}
 	}
 	if t, ok := l.Get(sia.FreshStart); ok && open(t.ID) && !t.Answers(p) && !onlyPerson(p) {
-		cs = append(cs, newCandidate(task, t, priorLast, false, "the last resort: nothing that earlier attempts left behind "+
+		cs = append(cs, newCandidate(task, t, lastRank, false, "the last resort: nothing that earlier attempts left behind "+
 			"can be in the way"))
 	}
 	slices.SortStableFunc(cs, func(a, b sia.Candidate) int { return cmp.Compare(b.Score, a.Score) })
 
 	if t, ok := l.Get(task.Wanted); ok && open(t.ID) {
 		cs = slices.DeleteFunc(cs, func(c sia.Candidate) bool { return c.Technique == t.ID })
-		cs = slices.Insert(cs, 0, newCandidate(task, t, priorFirst, false, "a person asked for it"))
+		cs = slices.Insert(cs, 0, newCandidate(task, t, 1, false, "a person asked for it"))
 	}
 	return cs
 }
@@ -53,7 +50,7 @@ func (l *Library) Candidates(task sia.Task, p sia.Pattern) []sia.Candidate {
 // why says for people why it is considered all the same.
 func (l *Library) Unlisted(task sia.Task, id sia.TechniqueID, why string) sia.Candidate {
 	t, _ := l.Get(id)
-	return newCandidate(task, t, priorRest, !t.Shipped, why)
+	return newCandidate(task, t, lastRank, false, why)
 }
 
 // choiceRank is a technique's rank for a pattern, and why. When the prompt is long and says little,
@@ -80,25 +77,11 @@ func choiceRank(t Technique, p sia.Pattern, wordy bool, tokens int) (rank int, w
 	}
 }
 
-// priorOfRank is the expected share of resolutions of a rank.
-func priorOfRank(rank int) float64 {
-	switch rank {
-	case 1:
-		return priorFirst
-	case 2:
-		return priorSecond
-	default:
-		// Flat, but later ranks stay behind earlier ones.
-		return priorRest - 0.005*float64(rank-3)
-	}
-}
-
-// newCandidate makes a candidate of a technique. expected is the share of failures that it should
-// resolve, 0–1; own says that this expectation is the task's or the repository's.
-func newCandidate(task sia.Task, t Technique, expected float64, own bool, why string) sia.Candidate {
+// newCandidate makes a candidate of a technique. own says that the rank is the task's or the repository's.
+func newCandidate(task sia.Task, t Technique, rank int, own bool, why string) sia.Candidate {
 	c := sia.Candidate{Technique: t.ID, Odds: 1}
 	if own {
-		c.Prior = expected
+		c.Rank = rank
 	}
 	reasons := []string{why}
 	for _, pre := range t.Preconditions {
@@ -107,7 +90,7 @@ func newCandidate(task sia.Task, t Technique, expected float64, own bool, why st
 			reasons = append(reasons, "ranked lower because "+unmet)
 		}
 	}
-	c.Score = expected * c.Odds
+	c.Score = c.Odds / float64(rank+2)
 	c.Reason = strings.Join(reasons, "; ")
 	return c
 }

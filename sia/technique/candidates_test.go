@@ -111,11 +111,11 @@ func TestWantedComesFirst(t *testing.T) {
 	}
 }
 
-// A shipped technique leaves the expectation to the policy's table; one of the
-// repository's own, and a rank that the task's prompt decides, bring theirs.
-func TestPriors(t *testing.T) {
+// A shipped technique's rank is that of the policy's table; one of the repository's own, and one where the task's
+// prompt decides, bring theirs.
+func TestRanks(t *testing.T) {
 	for _, c := range shippedFiles(t).Candidates(failedTask(), sia.WrongOrder) {
-		if c.Prior != 0 || c.Odds != 1 {
+		if c.Rank != 0 || c.Odds != 1 {
 			t.Errorf("%+v", c)
 		}
 	}
@@ -126,13 +126,13 @@ func TestPriors(t *testing.T) {
 		t.Fatal(errs)
 	}
 	cs := own.Candidates(failedTask(), sia.WrongOrder)
-	if i := slices.Index(ids(cs), "ask"); cs[i].Prior != 0.26 {
+	if i := slices.Index(ids(cs), "ask"); cs[i].Rank != 2 {
 		t.Errorf("the repository's own: %+v", cs[i])
 	}
 	task := failedTask()
 	task.Body = strings.Repeat("lorem ipsum dolor sit amet ", 2000)
 	cs = own.Candidates(task, sia.UnknownPattern)
-	if cs[0].Technique != sia.PromptRestructuring || cs[0].Prior != 0.38 {
+	if cs[0].Technique != sia.PromptRestructuring || cs[0].Rank != 1 {
 		t.Errorf("a wordy prompt: %+v", cs[0])
 	}
 }
