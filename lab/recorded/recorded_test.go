@@ -153,6 +153,11 @@ func TestPlansAreChecked(t *testing.T) {
 		"more than 0":       func(p *recorded.Plan) { p.Values = []float64{0} },
 		"two tasks":         func(p *recorded.Plan) { p.Table = world(t, 1, 2) },
 		"in both tables":    func(p *recorded.Plan) { p.Train = &p.Table },
+		"no model of one table is in the other": func(p *recorded.Plan) {
+			train := world(t, 1000, 1100)
+			train.Models = []string{"x", "y", "z"}
+			p.Train = &train
+		},
 		"parameters.spread": func(p *recorded.Plan) { p.Parameters.Spread = 0 },
 	} {
 		p := plan(t)

@@ -138,13 +138,17 @@ func (b *builder) table() (Table, error) {
 	return b.Table, nil
 }
 
-// plus is a table of both tables' tasks, the receiver's first. No task may be in both.
+// plus is a table of both tables' tasks, the receiver's first. No task may be in both, and some model must be.
 func (t Table) plus(o Table) (Table, error) {
 	out := Table{Models: slices.Clone(t.Models)}
 	for _, m := range o.Models {
 		if !slices.Contains(out.Models, m) {
 			out.Models = append(out.Models, m)
 		}
+	}
+	if len(out.Models) == len(t.Models)+len(o.Models) {
+		return Table{}, fmt.Errorf("no model of one table is in the other: one has %s, the other %s",
+			strings.Join(t.Models, ", "), strings.Join(o.Models, ", "))
 	}
 	names := map[string]bool{}
 	for _, from := range []Table{t, o} {
