@@ -103,11 +103,12 @@ func (g *deps) keptCommit(ctx context.Context, key, sha string) ([]byte, error) 
 	return g.store.KeptCommit(ctx, repo, sha)
 }
 
-// readableKeys are the keys of the repositories that the app is installed on.
+// readableKeys are the keys of the repositories that the app is installed on, of both their mirrors.
 func (g *deps) readableKeys(ctx context.Context) (keys []string, err error) {
 	repos, err := g.store.Repositories(ctx, 0)
 	for _, r := range repos {
-		keys = append(keys, github.KeyOf(r.Installation, r.ID))
+		key := github.KeyOf(r.Installation, r.ID)
+		keys = append(keys, key, historyKey(key))
 	}
 	return keys, err
 }

@@ -62,9 +62,13 @@ func OpenRepository(
 // History fetches the repository's history, as far as tasks are looked for in it. The caller closes it.
 func (r *Repository) History(ctx context.Context) (*gitops.History, error) {
 	remote := r.deps.github.Repo(r.row.Installation, r.row.Repo).Remote()
-	remote.Key += "/history" // apart from the mirror of attempts, which has none
+	remote.Key = historyKey(remote.Key)
 	return r.deps.git.Repo(remote).FetchHistory(ctx, r.row.DefaultBranch, historyDepth)
 }
+
+// historyKey is the key of the mirror of a repository's history, which is apart from the mirror of attempts: that one
+// has none.
+func historyKey(key string) string { return key + "/history" }
 
 // Issue is an issue's title and text.
 func (r *Repository) Issue(ctx context.Context, number int) (title, text string, err error) {
