@@ -72,6 +72,7 @@ import (
 //	queue <who>                       puts the pull request into the merge queue
 //	unqueue <who> [merged]            takes it out
 //	rename <name>                     gives the repository another name
+//	no-drafts                         the owner's plan has no draft pull requests for the repository
 //	archive                           makes the repository read-only
 //	transfer <who>                    moves the issue to the owner's .github repository
 //	graphql fails <n>                 the next n GraphQL requests are answered with 502

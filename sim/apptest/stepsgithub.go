@@ -68,6 +68,8 @@ func (p *player) github(verb string, arg func(int) string, rest string) (done bo
 		_, err = p.Sim.TransferIssue(Repo, p.issue, arg(0), OwnersRepo)
 	case "rename":
 		err = p.Sim.RenameRepo(Repo, arg(0))
+	case "no-drafts":
+		err = p.Sim.SetDrafts(Repo, false)
 	case "archive":
 		err = p.Sim.Archive(Repo)
 	case "graphql":

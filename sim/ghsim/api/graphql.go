@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/sia-bot/sia/sim/ghsim/payload"
+	"github.com/sia-bot/sia/sim/ghsim/world"
 )
 
 // graphqlRequest is the body of a GraphQL request.
@@ -61,7 +62,11 @@ func (c *call) answerGraphQL(in graphqlRequest) (answer, error) {
 			if i.State != "open" {
 				return graphqlError("UNPROCESSABLE", "Pull request is closed"), nil
 			}
-			c.world.SetDraft(r, i, c.actor(), m[1] == "convertPullRequestToDraft")
+			draft := m[1] == "convertPullRequestToDraft"
+			if draft && r.NoDrafts {
+				return graphqlError("UNPROCESSABLE", world.NoDrafts), nil
+			}
+			c.world.SetDraft(r, i, c.actor(), draft)
 			pull := object{"id": id, "number": i.Number, "isDraft": i.Pull.Draft,
 				"url": c.shape.HTML("/%s/pull/%d", r.FullName(), i.Number)}
 			return ok(object{"data": object{m[1]: object{"clientMutationId": nil, "pullRequest": pull}}}), nil

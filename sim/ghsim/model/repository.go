@@ -16,6 +16,7 @@ type Repository struct {
 	Archived      bool
 	NoIssues      bool   // issues are switched off
 	NoPulls       bool   // pull requests are switched off
+	NoDrafts      bool   // the owner's plan has no draft pull requests for it
 	PullsBy       string // who may open pull requests: all ("") or collaborators_only
 	DefaultBranch string
 	Made, Pushed  time.Time

@@ -22,6 +22,11 @@ func (p *People) SwitchOff(repo string, issues, pulls, strangers bool) error {
 	})
 }
 
+// SetDrafts says whether the owner's plan has draft pull requests for a repository.
+func (p *People) SetDrafts(repo string, have bool) error {
+	return p.onRepo(repo, func(r *model.Repository) { r.NoDrafts = !have })
+}
+
 // RequireSignOff has commits that are made on the web be signed off.
 func (p *People) RequireSignOff(repo string) error {
 	return p.onRepo(repo, func(r *model.Repository) { r.SignOff = true })

@@ -25,6 +25,10 @@ type PullSpec struct {
 	Draft bool
 }
 
+// NoDrafts is what GitHub says of a draft where the owner's plan has none: private repositories of free plans.
+// https://docs.github.com/en/pull-requests/collaborating-with-pull-requests/proposing-changes-to-your-work-with-pull-requests/about-pull-requests#draft-pull-requests
+const NoDrafts = "Draft pull requests are not supported in this repository."
+
 // OpenPull opens a pull request. Refusals are those of the REST API.
 func (w *World) OpenPull(r *model.Repository, a model.Actor, in PullSpec) (*model.Issue, error) {
 	head := in.Head
@@ -51,6 +55,9 @@ func (w *World) OpenPull(r *model.Repository, a model.Actor, in PullSpec) (*mode
 	}
 	if w.git.Compare(r.Dir, baseSHA, headSHA).Ahead == 0 {
 		return nil, refusal.Invalid("PullRequest", "", "custom", fmt.Sprintf("No commits between %s and %s", in.Base, head))
+	}
+	if in.Draft && r.NoDrafts {
+		return nil, refusal.Unprocessable(NoDrafts)
 	}
 	r.LastNumber++
 	i := &model.Issue{ID: w.NextID(), Number: r.LastNumber, Title: in.Title, Body: in.Body, By: a.User, App: a.App,
