@@ -77,6 +77,7 @@ type Option struct {
 	Letter  string `json:"letter" mask:"-"`
 	Text    string `json:"text"`
 	Fastest bool   `json:"fastest,omitempty"`
+	Waives  bool   `json:"waives,omitempty"` // the checks that the question names under Waives need not report
 }
 
 // Verdict is the independent reviewer's word on an intervention.

@@ -17,9 +17,6 @@ const (
 	planStop = "B" // of a plan: the task ends
 )
 
-// needNotReport is the option that waives checks which are expected and did not report.
-const needNotReport = "It need not report on this pull request: go on without it"
-
 // howToGoOn is the question of a diagnosis that leads no further; what the diagnosis
 // does not ask by itself is supplied. failure is what failed last.
 func howToGoOn(d Diagnosis, failure string) Escalation {
@@ -113,8 +110,8 @@ func blockedChecks(t *Task, by []Obstacle) Escalation {
 				e.Waives = append(e.Waives, o.Check)
 			}
 		}
-		e.Options = append(e.Options, Option{Letter: string(rune('A' + len(e.Options))),
-			Text: needNotReport})
+		e.Options = append(e.Options, Option{Letter: string(rune('A' + len(e.Options))), Waives: true,
+			Text: "It need not report on this pull request: go on without it"})
 	}
 	letter := string(rune('A' + len(e.Options)))
 	e.Options = append(e.Options, Option{Letter: letter,

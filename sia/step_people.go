@@ -345,7 +345,7 @@ func (s *step) answer() {
 		return
 	}
 	kind, about := s.t.Escalation.Kind, s.t.Escalation.AboutChecks()
-	if i >= 0 && s.t.Escalation.Options[i].Text == needNotReport {
+	if i >= 0 && s.t.Escalation.Options[i].Waives {
 		s.t.Waived = append(slices.Clone(s.t.Waived), s.t.Escalation.Waives...)
 	}
 	last := s.t.Escalation.Options[len(s.t.Escalation.Options)-1].Letter // of questions about checks: the task ends

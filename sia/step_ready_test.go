@@ -202,6 +202,21 @@ func TestBlocked(t *testing.T) {
 	}
 }
 
+// Whichever words an option was put in, by this version or another, it waives what the question says.
+func TestCheckThatNeedNotReport(t *testing.T) {
+	p := checked(t, false)
+	p.judges(Judged{Verdict: VerdictBlocked,
+		Blocked: []Obstacle{{Check: "e2e", Reason: "did not appear", Absent: true, Missed: true}}})
+	p.done(DoMemory, MemoryCommitted{SHA: "m"})
+	p.done(DoEscalate, EscalationOpened{Issue: 40, URL: "e"})
+	p.task.Escalation.Options[1].Text = "It may stay away"
+	p.says(AnswerGiven{Letter: "B"})
+	p.comesTo(Checking)
+	if !slices.Equal(p.task.Waived, []string{"e2e"}) {
+		t.Errorf("waived: %q", p.task.Waived)
+	}
+}
+
 // A person's push while a question is being put is judged first. Where its checks are red, the question is one that
 // people can see.
 func TestPushWhileAQuestionIsPut(t *testing.T) {
