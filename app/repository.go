@@ -66,8 +66,8 @@ func (r *Repository) History(ctx context.Context) (*gitops.History, error) {
 	return r.deps.git.Repo(remote).FetchHistory(ctx, r.row.DefaultBranch, historyDepth)
 }
 
-// historyKey is the key of the mirror of a repository's history, which is apart from the mirror of attempts: that one has
-// none.
+// historyKey is the key of the mirror of a repository's history, which is apart from the mirror of attempts: that one
+// has none.
 func historyKey(key string) string { return key + "/history" }
 
 // Issue is an issue's title and text.

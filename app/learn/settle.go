@@ -39,8 +39,8 @@ func (d *Decider) Observe(ctx context.Context, t sia.Task) error {
 	return d.settle(ctx, t, decisions)
 }
 
-// Results are those of a task's attempts by those who worked on them, and the task's own, where it has ended or waits for
-// a person; else nil.
+// Results are those of a task's attempts by those who worked on them, and the task's own, where it has ended or waits
+// for a person; else nil.
 func Results(t sia.Task) (coders []store.CoderOutcome, end *store.TaskEnd) {
 	kind := string(policies.Read(t.Title, t.Body, t.Labels).Kind)
 	var failed []string

@@ -220,8 +220,8 @@ func (s serverFlags) noDatabase() bool {
 
 // noneThere says that there is no database, to a command that makes none.
 func (s serverFlags) noneThere() error {
-	return fmt.Errorf("there is no SIA database at %s; name the server's folder with --dir, or start it with `sia serve`",
-		s.databaseName())
+	return fmt.Errorf("there is no SIA database at %s; name the server's folder with --dir, or start it with `sia serve` "+
+		"(`sia run` leaves none)", s.databaseName())
 }
 
 // defaultDir is where a server keeps its data unless told otherwise.

@@ -111,8 +111,8 @@ func TestWantedComesFirst(t *testing.T) {
 	}
 }
 
-// A shipped technique's rank is that of the policy's table; one of the repository's own, and one where the task's prompt
-// decides, bring theirs.
+// A shipped technique's rank is that of the policy's table; one of the repository's own, and one where the task's
+// prompt decides, bring theirs.
 func TestRanks(t *testing.T) {
 	for _, c := range shippedFiles(t).Candidates(failedTask(), sia.WrongOrder) {
 		if c.Rank != 0 || c.Odds != 1 {
