@@ -41,60 +41,6 @@ type Task struct {
 	Issue int       `json:"issue,omitempty"` // that the commit says it closes; 0: it says none
 	Files []string  `json:"files"`           // that Commit changed and that are no tests
 	Mined time.Time `json:"mined"`
-
-	unknown map[string]json.RawMessage // fields of later versions
-}
-
-// plainTask is a Task without its methods.
-type plainTask Task
-
-// UnmarshalJSON reads a task and keeps the fields that it does not know.
-func (t *Task) UnmarshalJSON(b []byte) error {
-	var p plainTask
-	if err := json.Unmarshal(b, &p); err != nil {
-		return err
-	}
-	all := map[string]json.RawMessage{}
-	if err := json.Unmarshal(b, &all); err != nil {
-		return err
-	}
-	known, err := fieldsOf(plainTask{LeftOut: map[string][]string{"": nil}, Without: []string{""}, Passing: []string{""},
-		Issue: 1})
-	if err != nil {
-		return err
-	}
-	maps.DeleteFunc(all, func(name string, _ json.RawMessage) bool { _, is := known[name]; return is })
-	*t = Task(p)
-	if len(all) > 0 {
-		t.unknown = all
-	}
-	return nil
-}
-
-// MarshalJSON writes a task with the fields that were not known when it was read.
-func (t Task) MarshalJSON() ([]byte, error) {
-	if len(t.unknown) == 0 {
-		return json.Marshal(plainTask(t))
-	}
-	all, err := fieldsOf(plainTask(t))
-	if err != nil {
-		return nil, err
-	}
-	for name, value := range t.unknown {
-		if _, is := all[name]; !is {
-			all[name] = value
-		}
-	}
-	return json.Marshal(all)
-}
-
-func fieldsOf(p plainTask) (map[string]json.RawMessage, error) {
-	b, err := json.Marshal(p)
-	if err != nil {
-		return nil, err
-	}
-	all := map[string]json.RawMessage{}
-	return all, json.Unmarshal(b, &all)
 }
 
 // ReadTask reads a task from JSON and refuses what is none.
