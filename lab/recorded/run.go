@@ -7,7 +7,8 @@ import (
 	"math/rand/v2"
 	"runtime"
 	"slices"
-	"sync"
+
+	"golang.org/x/sync/errgroup"
 
 	"github.com/sia-bot/sia/policies/coder"
 )
@@ -260,22 +261,15 @@ func (p Plan) tasks(stages []stage, c cell) []sums {
 
 // parallel calls f for 0 to n-1 on all cores, until ctx is done.
 func parallel(ctx context.Context, n int, f func(i int) error) error {
-	errs := make([]error, n)
-	next := make(chan int)
-	var wg sync.WaitGroup
-	for range runtime.GOMAXPROCS(0) {
-		wg.Go(func() {
-			for i := range next {
-				if errs[i] = ctx.Err(); errs[i] == nil {
-					errs[i] = f(i)
-				}
+	var all errgroup.Group
+	all.SetLimit(runtime.GOMAXPROCS(0))
+	for i := range n {
+		all.Go(func() error {
+			if ctx.Err() != nil {
+				return ctx.Err()
 			}
+			return f(i)
 		})
 	}
-	for i := range n {
-		next <- i
-	}
-	close(next)
-	wg.Wait()
-	return errors.Join(errs...)
+	return all.Wait()
 }

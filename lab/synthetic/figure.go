@@ -7,7 +7,8 @@ import (
 	"math"
 	"runtime"
 	"slices"
-	"sync"
+
+	"golang.org/x/sync/errgroup"
 )
 
 // Unit is what a figure counts.
@@ -164,29 +165,21 @@ func (m measure) dice(kind string, i int) random {
 // inWorlds does the same in n worlds on all cores, until ctx is done. The answers are in the
 // order of the worlds.
 func inWorlds[T any](ctx context.Context, n int, world func(i int) (T, error)) ([]T, error) {
-	out, errs := make([]T, n), make([]error, n)
-	next := make(chan int)
-	var wg sync.WaitGroup
-	for range runtime.GOMAXPROCS(0) {
-		wg.Go(func() {
-			for i := range next {
-				if errs[i] = ctx.Err(); errs[i] == nil {
-					out[i], errs[i] = world(i)
-				}
+	out := make([]T, n)
+	var all errgroup.Group
+	all.SetLimit(runtime.GOMAXPROCS(0))
+	for i := range n {
+		all.Go(func() (err error) {
+			if err = ctx.Err(); err == nil {
+				out[i], err = world(i)
 			}
+			if err != nil {
+				err = fmt.Errorf("world %d: %w", i, err)
+			}
+			return err
 		})
 	}
-	for i := range n {
-		next <- i
-	}
-	close(next)
-	wg.Wait()
-	for i, err := range errs {
-		if err != nil {
-			return nil, fmt.Errorf("world %d: %w", i, err)
-		}
-	}
-	return out, nil
+	return out, all.Wait()
 }
 
 // column is one thing of each.
