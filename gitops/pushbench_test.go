@@ -3,17 +3,10 @@ package gitops
 import (
 	"bytes"
 	"fmt"
-	"io"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
-
-	"github.com/go-git/go-git/v5/plumbing"
-	"github.com/go-git/go-git/v5/plumbing/format/packfile"
-	"github.com/go-git/go-git/v5/plumbing/revlist"
-	"github.com/go-git/go-git/v5/storage/memory"
 )
 
 // longRepository is a repository of 2,000 files and 5,000 commits, each of
@@ -42,9 +35,8 @@ func longRepository(b *testing.B) (s *gitServer, head string) {
 }
 
 // BenchmarkPush pushes a commit that changes one of 2,000 files, on top of 5,000
-// commits: as we do, from one fetched commit; as the git command line does, from
-// a full clone; and what go-git does from a full clone before it sends anything,
-// with all objects in memory. docs/adr/0006-git-by-hand.md quotes it.
+// commits: as we do, from one fetched commit, and as the git command line does, from
+// a full clone. docs/adr/0006-git-by-hand.md quotes it.
 func BenchmarkPush(b *testing.B) {
 	s, base := longRepository(b)
 	w, err := openCache(b, b.TempDir(), CacheOptions{}).Repo(s.remote("long.git")).Workspace(b.Context(), "", base)
@@ -85,37 +77,4 @@ func BenchmarkPush(b *testing.B) {
 			git(b, clone, "push", "-q", "origin", fmt.Sprintf("HEAD:refs/heads/git-%d", pushes))
 		}
 	})
-	b.Run("go-git", func(b *testing.B) {
-		commit()
-		store, head := loaded(b, clone), plumbing.NewHash(git(b, clone, "rev-parse", "HEAD"))
-		for b.Loop() {
-			objects, err := revlist.Objects(store, []plumbing.Hash{head}, []plumbing.Hash{plumbing.NewHash(base)})
-			if err != nil {
-				b.Fatal(err)
-			}
-			if _, err := packfile.NewEncoder(io.Discard, store, false).Encode(objects, 10); err != nil {
-				b.Fatal(err)
-			}
-		}
-	})
-}
-
-// loaded is a clone's objects as go-git holds them in memory.
-func loaded(b *testing.B, clone string) *memory.Storage {
-	b.Helper()
-	git(b, clone, "repack", "-adq")
-	packs, err := filepath.Glob(filepath.Join(clone, ".git/objects/pack/*.pack"))
-	if err != nil || len(packs) != 1 {
-		b.Fatal(packs, err)
-	}
-	f, err := os.Open(packs[0])
-	if err != nil {
-		b.Fatal(err)
-	}
-	defer f.Close()
-	store := memory.NewStorage()
-	if err := packfile.UpdateObjectStorage(store, f); err != nil {
-		b.Fatal(err)
-	}
-	return store
 }

@@ -25,11 +25,13 @@ type Repository struct {
 	Private       bool
 }
 
-// UpsertInstallation saves an installation, in the place of what was saved.
+// UpsertInstallation saves an installation, in the place of what was saved. Nobody asks for the account's id and type,
+// for which there are columns.
 func (s *InstallationStore) UpsertInstallation(ctx context.Context, v Installation) error {
 	now := micros(s.now())
 	return s.exec(ctx, fmt.Sprintf("save installation %d", v.ID),
-		`INSERT INTO installations (id, account, suspended, created_at, updated_at) VALUES (?, ?, ?, ?, ?)
+		`INSERT INTO installations (id, account, account_id, account_type, suspended, created_at, updated_at)
+		VALUES (?, ?, 0, '', ?, ?, ?)
 		ON CONFLICT (id) DO UPDATE SET account = excluded.account, suspended = excluded.suspended,
 			updated_at = excluded.updated_at`, v.ID, v.Account, v.Suspended, now, now)
 }

@@ -16,7 +16,7 @@ func TestEnvelope(t *testing.T) {
 			t.Errorf("%s: %+v, %v", body, got, err)
 		}
 	}
-	for _, body := range []string{`{`, `[]`, `{"a":}`, `{"a"1}`, `{"a":1}}`, ``, `"`, `{"\`, `{"action":"opened","x":[1,}`} {
+	for _, body := range []string{`{`, `[]`, `{"a":}`, `{"a"1}`, `{"a":1}}`, ``, `"`, `{"\`, `{"action":"a","x":[1,}`} {
 		if got, err := readEnvelope([]byte(body)); err == nil {
 			t.Errorf("%s: read as %+v", body, got)
 		}

@@ -57,14 +57,13 @@ CREATE TABLE tasks (
     created_at      integer NOT NULL,
     updated_at      integer NOT NULL,
     temperature     text    NOT NULL DEFAULT '', -- sia.Temperature: hot, warm or cold; empty: nothing changes any more
-    temperature_of  integer NOT NULL DEFAULT 0
+    temperature_of  integer NOT NULL DEFAULT 0 -- nobody asks for it
 );
 CREATE INDEX tasks_repo ON tasks (repo_id, updated_at);
 CREATE INDEX tasks_state ON tasks (state, updated_at);
 CREATE INDEX tasks_updated ON tasks (updated_at DESC, id, repo_id, state, title);
 CREATE INDEX tasks_ended ON tasks (installation_id, updated_at DESC, id) WHERE state IN ('passed', 'stopped');
 CREATE INDEX tasks_temperature ON tasks (temperature, id, updated_at) WHERE temperature <> '';
-CREATE INDEX tasks_untempered ON tasks (id) WHERE temperature_of <> version;
 
 -- Append-only.
 CREATE TABLE task_events (
