@@ -28,6 +28,8 @@ type choice struct {
 	places []place  // the most likely first
 	exit   *block   // how the CI system ends the failed step, or nil
 	ranked []*block // the best block of each candidate, chosen or not, the likeliest first
+	// what the failed step ran, as far as the log shows it
+	command []textLine
 }
 
 // choiceOf is the choice of one block.
@@ -65,6 +67,11 @@ func (r *logReader) choose() choice {
 		return c
 	}
 	c.best = c.places[0].best
+	for _, e := range r.ended {
+		if e.step == c.best.step {
+			c.command = append(e.script, textLine{text: e.text})
+		}
+	}
 	for _, e := range r.ended {
 		if e.step == c.best.step && e.line > c.best.end && (e.actions || c.places[0].belief < unsure) {
 			c.exit = e.block()

@@ -15,7 +15,8 @@ type classCue struct {
 // causeCues are cues that outrank what failed.
 var causeCues = []classCue{
 	{lazyregexp.New(`(?i)(permission to \S+ denied|authentication failed|403 forbidden|401 unauthorized|` +
-		`could not read username|bad credentials|dubious ownership|publickey)`), Permission},
+		`unauthorized: |(incorrect|invalid) username or password|could not read username|bad credentials|` +
+		`dubious ownership|publickey)`), Permission},
 }
 
 // neededCues are forms of words for what a build needs and does not get: a noun and what is wrong with it, in either
@@ -28,8 +29,8 @@ var neededCues = []classCue{
 		Dependency},
 	{lazyregexp.New(`(?i)\b(no|cannot find|can't find|could ?n[o']t (find|locate|resolve|install|load|download)|` +
 		`unable to (find|locate|resolve|install)|failed to (resolve|install|find|query)|missing|incompatible|` +
-		`conflicting|unmet|unresolved|unchecked)\b.{0,40}\b(packages?|dependenc(y|ies)|requirements?|crates?|gems?|` +
-		`pods?|formula|librar(y|ies)|lock ?files?|wheels?)([^.\w]|$)`), Dependency},
+		`conflicting|unmet|unresolved|unchecked)\b.{0,40}\b(imports?|packages?|dependenc(y|ies)|` +
+		`requirements?|crates?|gems?|pods?|formula|librar(y|ies)|lock ?files?|wheels?)([^.\w]|$)`), Dependency},
 	{lazyregexp.New(`(?i)\bversion solving|dependency resolution|no module named|unable to find \w+ version|` +
 		`\bversion '?[\d.x]+'? .{0,40}not found|\b(requires|needs) (rustc|a different \w+)\b|` +
 		`\bnpm (ERR!|error) code E(404|RESOLVE|TARGET|USAGE|BADENGINE|BADPLATFORM|` +
@@ -39,10 +40,12 @@ var neededCues = []classCue{
 		`(?-i:Could NOT find \w)|does not contain package|\bengine "\w+" is|building wheel`), Dependency},
 }
 
-// linkedCues are what compilers and linkers say of a package or library that is not there.
-var linkedCues = []classCue{
+// compileCues are what compilers and linkers say of a package or library that is not there, and how linters with a
+// compiler's form name their rule.
+var compileCues = []classCue{
 	{lazyregexp.New(`\berror NU\d{4}\b|\bcannot find -l|\blibrary not found for -l|` +
 		`\bcannot open input file '\S+\.lib'`), Dependency},
+	{lazyregexp.New(`[a-z.] (\([a-z]+(_[a-z]+)+\)|\[[a-z]+(-[a-z]+)+\])$`), LintFormat},
 }
 
 // deniedCues are forms of words for who may not do something, or did not say who they are.
@@ -54,7 +57,8 @@ var deniedCues = []classCue{
 	{lazyregexp.New(`(?i)\b(missing|invalid|no|bad|expired|incorrect|wrong|required|non-existent)\b.{0,40}\b(` +
 		`credentials?|password|api[- _]?key|secrets?( key)?|authentication|` +
 		`(access|auth|api|github|npm|deploy|bearer|oauth)[- _]token|\w+_TOKEN)\b`), Permission},
-	{lazyregexp.New(`(?i)\bENEEDAUTH\b|\b(requested )?access .{0,30}\bdenied\b|\bnot (logged|signed) in\b|` +
+	{lazyregexp.New(`(?i)\bENEEDAUTH\b|\b(failed|unable|could not) to (authenticate|log ?in|sign in)\b|` +
+		`\b\w+_TOKEN environment variable\b|\b(requested )?access .{0,30}\bdenied\b|\bnot (logged|signed) in\b|` +
 		`\bun(authenticated|authorized)\b|\bnot authorized\b|\bhost key verification`), Permission},
 }
 
@@ -69,6 +73,10 @@ var settingCues = []classCue{
 		`\benvironment variables?\b|\boptions?\b|arguments?:? '?-|\bflags?\b|\bconfig|\btest files found|` +
 		`\btarget release|\bclass file|\bdockerfile|\bversion of .?actions/|` +
 		`\w\.(toml|json|ya?ml|mod|cfg|ini)\b)`), ConfigError},
+	{lazyregexp.New(`(?i)\bno tests (ran|found|were (found|run))\b|` +
+		`\bunsupported argument\b|\bconfiguration file provided: not found|\bImproperlyConfigured\b|` +
+		`does not appear to be a \w+ project|paths were not resolved|` +
+		`\b(ya?ml|toml): |\b(ya?ml|toml) (parse|syntax) |failed to (compute cache key|calculate checksum)`), ConfigError},
 	{lazyregexp.New(`(?i)\bnot (defined|set|enabled|configured): |\b(is|are) not (set|enabled|configured)\b|` +
 		`\bhas \w+ enabled and configured\b`), ConfigError},
 }
@@ -83,37 +91,48 @@ var outageCues = []classCue{
 
 // detailCues are cues for what a general block is about.
 var detailCues = []classCue{
-	{lazyregexp.New(`\b(SyntaxError|IndentationError|Parse error|[Ss]yntax error|Invalid CSS)\b`), SyntaxError},
+	{lazyregexp.New(`\b(SyntaxError|IndentationError|Parse error|[Ss]yntax error|Invalid CSS)\b|` +
+		`\b[Ee]xpected (one of )?["'‘\x60][;:,=(){}\[\]]["'’\x60]`), SyntaxError},
+	{lazyregexp.New(`\bTS(5\d{3}|18003)\b`), ConfigError},
+	{lazyregexp.New(`\bTS\d{4}\b|\b[Tt]ype error: |\(ts\)$|\bType '.*' is not assignable to type\b|` +
+		`\bProperty '.*' does not exist on type\b|\[incompatible-[a-z]+\]$`), TypeError},
 	{lazyregexp.New(`\b(ModuleNotFoundError|ImportError|PackageNotFound\w*|DependencyResolution\w*)\b|` +
 		`cannot open shared object|Library not loaded|Can't locate \S+ in @INC|Cannot find module|Can't resolve|` +
 		`LoadError|ClassNotFoundException|NoClassDefFoundError|` +
 		`[Cc]ould not (resolve|find) (\S+ )?(dependenc|artifact|gem|package)|[Cc]ould not resolve`), Dependency},
 	{lazyregexp.New(`\b(OutOfMemory|MemoryError|Cannot allocate memory|heap out of memory|OOMKilled)`), OutOfMemory},
+	{lazyregexp.New(`\bAssertionError\b`), TestFailure},
 	{lazyregexp.New(`(?i)(TimeoutError|timeoutexpired|timed out|timeout of \d+)`), Timeout},
 	{lazyregexp.New(`(?i)(segmentation fault|SIGSEGV|SIGABRT|core dumped)`), Crash},
 	{lazyregexp.New(`(?i:failing tests|tests in error|tests? failed|failed tests|test failures?|` +
 		`there (was|were) \d+ failure|assert(ion)?(error| failed)|regression|` +
 		`coverage\b.{0,60}\b(threshold|not (met|reached)|below))|\bFAIL:? |\bFAILED: |^\W*FAILED `),
 		TestFailure},
+	{lazyregexp.New(`(?i)\b(could ?n[o']t|can('t|not)|unable to) (find|load|read) .{0,20}\bconfig\b`), ConfigError},
 	{lazyregexp.New(`(?i)(checkstyle|spotless|ktlint|detekt|formatting violations|lint|code style|pmd|spotbugs|` +
-		`findbugs|codenarc|prettier|license header|checkformat|rubocop|javadoc|(project|build)health)`), LintFormat},
+		`findbugs|codenarc|prettier|clippy|shellcheck|gofmt|must be formatted|` +
+		`\bviolations?\b| \[[a-z]+(-[a-z]+)+\]$|license header|checkformat|rubocop|javadoc|(project|build)health)`),
+		LintFormat},
 	{lazyregexp.New(`(?i)(compilation (failure|error|failed)|compile(java|kotlin|scala|testjava)\S*'|` +
-		`cannot find symbol|compileerror|undefined reference|does not compile)`), CompileError},
+		`cannot find symbol|compileerror|undefined reference|does not compile|could not compile|linking with .* failed)`),
+		CompileError},
 	{lazyregexp.New(`(pathspec .* did not match|not our ref|bad object|unable to find current revision|cannot pull with|` +
 		`failed to push some refs|would be overwritten by|unrelated histories)`), GitCheckout},
 	{lazyregexp.New(`(PermissionError|AccessDenied|Permission denied|EACCES)`), Permission},
 	{lazyregexp.New(`(?i)(unknown (option|command|flag)|invalid (configuration|option)|no such task|missing script|` +
 		`command not found|not found in path|exit(ed with)?( code)? 127|not installed|` +
 		`no rule to make target|no rakefile|misconfigur|could not find .*config|configuration)`), ConfigError},
-	{lazyregexp.New(`(?i)(\b404\b|unavailable|(artifact|image|registry)\b.*(not found|does not exist))`),
+	{lazyregexp.New(`(?i)(\b404\b|unavailable|(artifact|image|registry)\b.*(not found|does not exist)|` +
+		`unable to (find|download) .{0,20}artifacts?\b)`),
 		ExternalDependency},
 }
 
-// unloadedCues are cues for why a script could not be loaded: it does not parse, or what it needs is not there.
-var unloadedCues = detailCues[:2]
+// syntaxCues are cues that a file does not parse, and unloadedCues for why a script could not be loaded: it does not
+// parse, its types don't fit, or what it needs is not there.
+var syntaxCues, unloadedCues = detailCues[:1], detailCues[:4]
 
 // detailsOf are the cues for what a general block is about, the surest first.
-var detailsOf = [][]classCue{causeCues, detailCues[:9], deniedCues, neededCues, detailCues[9:], settingCues}
+var detailsOf = [][]classCue{causeCues, detailCues[:13], deniedCues, neededCues, detailCues[13:], settingCues}
 
 // containerClasses are classes that say where something failed and not what did.
 var containerClasses = map[Class]bool{Unknown: true, RuntimeError: true}
@@ -125,8 +144,24 @@ var nameCues = []classCue{
 	{lazyregexp.New(`(?i)\b(unit|integration|e2e|test|spec|jest|pytest|rspec)`), TestFailure},
 }
 
+// commandCues are words of the commands of a step that tell what it checks.
+var commandCues = []classCue{
+	{lazyregexp.New(`(?i)(^|[\s/:"'])([\w-]*lint(er|ing)?(:\w+)?|format([:-]check)?|check:\w+|fmt|prettier|` +
+		`rubocop|clippy|black|isort|flake8|ruff|shellcheck|biome|pre-commit|phpcs|analyze)(\s|["'.]|$)`), LintFormat},
+	{lazyregexp.New(`(?i)(^|[\s/:"'])(type-?check|mypy|(vue-)?tsc|pyright)(\s|["'.]|$)`), TypeError},
+	{lazyregexp.New(`(?i)(^|[\s/:"'])(test(:\w+)?|jest|vitest|mocha|pytest|rspec|phpunit|nextest)(\s|["'.]|$)`),
+		TestFailure},
+}
+
+// lastCues are what counts where nothing else names a class.
+var lastCues = []classCue{
+	{lazyregexp.New(`(?i)\bno such file or directory\b`), ConfigError},
+	{lazyregexp.New(`^\s*\*\* \(|\b[A-Z]\w*(Error|Exception)\b(: |\)?$)`), RuntimeError},
+}
+
 // classifyChoice names the class of what was chosen. The best block's rule decides; where it leaves
-// the class open, the block's words do, then the name of the check. told reports whether a rule said so.
+// the class open, the block's words do, then the name of the check and what its step ran. told reports
+// whether a rule said so.
 func classifyChoice(c choice, name string) (class Class, told bool) {
 	if c.best == nil {
 		return Unknown, false
@@ -149,14 +184,19 @@ func classifyChoice(c choice, name string) (class Class, told bool) {
 	case ConfigError:
 		return refineClass(class, said, neededCues), true
 	case CompileError:
-		return refineClass(class, said, linkedCues), true
+		return refineClass(class, said, compileCues), true
+	case LintFormat:
+		if c.best.rule.errs {
+			return refineClass(class, said, syntaxCues), true
+		}
 	case TestFailure:
 		return outage(c.places[0].blocks), true
 	}
 	if !containerClasses[class] {
 		return class, true
 	}
-	if in := c.best.inner; in != nil && !containerClasses[in.class] {
+	// What looks like a linter's finding by its place alone is a frame there.
+	if in := c.best.inner; in != nil && !containerClasses[in.class] && !in.errs {
 		return in.class, true
 	}
 	for _, said := range [][]*block{c.bests(), c.verdicts()} {
@@ -174,10 +214,23 @@ func classifyChoice(c choice, name string) (class Class, told bool) {
 			return RuntimeError, false
 		}
 	}
-	if class == Unknown {
-		class = refineClass(class, []textLine{{text: name}}, nameCues)
+	for _, guess := range []struct {
+		said []textLine
+		cues []classCue
+	}{{[]textLine{{text: name}}, nameCues}, {c.command, commandCues}, {c.told(), lastCues}} {
+		if class == Unknown {
+			class = refineClass(class, guess.said, guess.cues)
+		}
 	}
 	return class, false
+}
+
+// told are the lines of the best blocks of the places that are in the step of the best one.
+func (c choice) told() (said []textLine) {
+	for _, b := range c.bests() {
+		said = append(said, b.lines()...)
+	}
+	return said
 }
 
 // unloadedWords are how test runners say that a file could not be loaded, so that no test of it ran.

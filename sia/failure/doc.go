@@ -26,8 +26,9 @@
 //     likeliest place, others until one of them is probably right, and one line of each further one until that
 //     is likely: a log that is hard to read has more places (choose.go, spans.go, report.go).
 //   - The class comes from the likeliest place shown whose rule or words name one, else from the verdict on the
-//     step (classify.go), and is transient only where a transient failure ended the step (weather.go). The
-//     signature comes from what it says with everything masked that varies from run to run (mask.go, signature.go).
+//     step or from what it ran; a file that could not be loaded has the class of the reason (classify.go). It is
+//     transient only where a transient failure ended the step (weather.go). The signature
+//     comes from what it says with everything masked that varies from run to run (mask.go, signature.go).
 //
 // Logs are strangers' text. Reading is streaming, in memory that does not grow
 // with the log (a few MiB), and in time linear in its length; regular expressions

@@ -21,6 +21,9 @@ const absorbMargin = 10
 // maxOver is how many lines above an error of the network are remembered.
 const maxOver = 2
 
+// barePlace is a line that names a place in code and says no more: what is wrong there stands below it.
+var barePlace = re(`^\s*(/|[A-Za-z]:[\\/])?[^\s:]+\.[A-Za-z]\w{0,9}(:\d+){1,2}:?$`)
+
 // generalRule is the rule for lines that no tool's format covers.
 var generalRule = rule{name: "lines that look like an error", extent: errorCluster, weight: 20, class: Unknown}
 
@@ -253,6 +256,9 @@ func (r *logReader) begin(m *rule, l *line, worth float64, known, result bool) {
 		if above, ok := r.ring.at(b.start - 1); !ok || !m.grows.Match(above) {
 			break
 		}
+		b.start--
+	}
+	if above, ok := r.ring.at(b.start - 1); ok && barePlace.Match(above) {
 		b.start--
 	}
 	for n := b.start; n < l.n; n++ {

@@ -98,8 +98,8 @@ var wholeRun = re(`(?i)\b(build|tests?|job|suite|run|result|stat(e|us)|compilati
 	`^\s*(not ok\b.* # (todo|skip)\b|✖ .* \([\d.]+ms\) # )`)
 
 // statement recognises what stands beside a sign of failure and says that something went wrong: no item's name.
-var statement = re(`(?i)^(error|fatal|fail(ed|ure)?|could ?n[o']t|can('t|not)|unable to|missing|invalid|no) |` +
-	`^(error|fatal):|\b(failed|not found|errors)\W*$`)
+var statement = re(`(?i)^(\[error\]|error|fatal|fail(ed|ure)?|could ?n[o']t|can('t|not)|unable to|missing|invalid|` +
+	`no) |^(error|fatal):|\b(failed|not found|errors|error:)\W*$|^(some errors|found \d+) | \[[a-z]+(-[a-z]+)+\]$`)
 
 // itemName is what a rule for items names on a line.
 func itemName(m *rule, text []byte) []byte {

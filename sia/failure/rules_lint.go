@@ -23,7 +23,8 @@ func lintRules() []rule {
 			match: re(`^\s+--> (?P<file>\S+):(?P<line>\d+):\d+$`), under: re(`^[A-Z]{1,6}\d{2,5} `), above: 1,
 			extent: whileMatching, stop: re(`^\s*((\d+ )?\||(help|note|info): )`), weight: 76, class: LintFormat},
 		{name: "a linter, a finding by line", keys: keys(":"), errs: true,
-			match:  re(`^\s*\[?(?P<file>\.{0,2}/?([\w@+-]+[./\\]+)*[\w@+-]*\.[A-Za-z]\w{0,9}): ?(?P<line>\d+)(:\d+)?:?\s?\S.*$`),
+			match: re(`^\s*\[?(?P<file>\.{0,2}/?([\w@+-]+[./\\]+)*[\w@+-]*\.[A-Za-z]\w{0,9}): ?` +
+				`(?P<line>\d+)(:\d+)?\]?(:?\s+\S|:[^\s\d]).*$`),
 			extent: locatedFindings, weight: 44, class: LintFormat},
 	}
 }

@@ -9,6 +9,8 @@ func runtimeRules() []rule {
 		{name: "node, an uncaught error", keys: keys("error: ", "error ["),
 			match:  re(`^\s*(\S+ - |# )?(Uncaught )?([A-Z]\w*)?Error( \[\w+\])?: \S`),
 			extent: stackTrace, weight: 66, class: RuntimeError},
+		{name: "Elixir, an exception", keys: keys("** ("),
+			match: re(`^\*\* \((?:throw|exit|[A-Z][\w.]*)\) \S`), extent: stackTrace, weight: 66, class: RuntimeError},
 		{name: "PHP, a fatal error", keys: keys("fatal error"),
 			match: re(`^(PHP )?(Catchable )?[Ff]atal error: `), extent: stackTrace, weight: 76, class: RuntimeError},
 		{name: "a program's own error", keys: keys("error: "),

@@ -46,8 +46,8 @@ func testRules() []rule {
 
 		// Ruby.
 		{name: "minitest, a failed test", keys: keys("failure:", "error:"),
-			match:  re(`^\s*(\d+\) )?(Failure|Error):$`),
-			extent: toBlankLine, unless: re(`^\s*(\d+\) )?(Failure|Error):`), weight: 84, class: TestFailure},
+			match:  re(`^\s*(\d+\) (Failure|Error)|Failure):$`),
+			extent: toBlankLine, unless: re(`^\s*(\d+\) (Failure|Error)|Failure):`), weight: 84, class: TestFailure},
 		{name: "minitest, the name of a failed test", keys: keys("#test_"),
 			match:  re(`^(?P<test>\w+(::\w+)*#test_\w+)( \[(?P<file>[^\s:]+):(?P<line>\d+)\])?:$`),
 			extent: toBlankLine, weight: 70, class: TestFailure},

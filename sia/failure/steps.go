@@ -35,6 +35,7 @@ type stepEnding struct {
 	step    int
 	text    string
 	actions bool // GitHub Actions says so
+	script  []textLine
 }
 
 // scriptRule is the rule for the script of a step that failed without a word.
@@ -203,7 +204,8 @@ func (r *logReader) endByError() {
 
 // ending is a line that ends a step.
 func (r *logReader) ending(l *line) stepEnding {
-	return stepEnding{line: l.n, step: r.step, text: string(clipText(l.text)), actions: l.actions}
+	return stepEnding{line: l.n, step: r.step, text: string(clipText(l.text)), actions: l.actions,
+		script: slices.Clone(r.script)}
 }
 
 // markFailed takes a line with which the CI system says that the step has failed.

@@ -39,7 +39,8 @@ var fetchBroke = re(`(?i)(RPC failed|\bearly EOF\b|(remote end|remote) hung up|u
 	`(failed|unable|can(no|')t|could not)\b.{0,60}\b(download|extract|unpack)\w*\b.{0,30}\b(action|archive)\b)`)
 
 // networkWords are words of a connection that could not be made, whoever says them.
-var networkWords = re(`(?i)(connection (refused|timed out|reset|error|aborted)|could(n't| not) resolve|` +
+var networkWords = re(`(?i)(connection (refused|timed out|reset|error|aborted)|` +
+	`could(n't| not) resolve (host|proxy|name|address|')|` +
 	`temporary failure in name resolution|i/o timeout|` +
 	`\b50[0234]\b.{0,3}(internal server|bad gateway|service (temporarily )?unav|gateway time)|` +
 	`(HTTP|status|error|code)\b.{0,12}\b50[0234]\b|network is unreachable|` +
