@@ -74,6 +74,8 @@ type dialect interface {
 	copied(ctx context.Context, tx *sql.Tx) error
 	// quiet makes sure that no server works on the database; on SQLite none begins to, until it is released.
 	quiet(ctx context.Context) (release func() error, err error)
+	// aside makes an empty place beside the database, in which a move can be tried.
+	aside(ctx context.Context, c Config) (_ Config, drop func() error, err error)
 
 	backup(ctx context.Context, file string) (size int64, err error)
 	files() []string

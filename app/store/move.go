@@ -2,13 +2,17 @@ package store
 
 import (
 	"context"
+	"crypto/sha256"
 	"database/sql"
+	"encoding/hex"
 	"errors"
 	"fmt"
+	"hash"
 	"os"
 	"reflect"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/sia-bot/sia/sia"
 )
@@ -16,6 +20,7 @@ import (
 // Moved is what was moved from one database to another. Its JSON is what `sia migrate --from` prints; fields are only
 // added.
 type Moved struct {
+	Tried  bool         `json:"tried"` // nothing was kept
 	Schema int64        `json:"schema"`
 	Tables []MovedTable `json:"tables"` // by name
 	Jobs   int          `json:"jobs"`   // made anew, for what was still to be done
@@ -25,6 +30,7 @@ type Moved struct {
 type MovedTable struct {
 	Name    string `json:"name"`
 	Rows    int    `json:"rows"`
+	SHA256  string `json:"sha256"`            // of all rows, in the order of their keys
 	Cleaned int    `json:"cleaned,omitempty"` // rows that had text with bytes that PostgreSQL doesn't allow
 }
 
@@ -49,8 +55,8 @@ var parents = []string{"installations", "repositories", "tasks", "experiments", 
 
 // Move copies an installation from one database to an empty one, in one transaction and as it was at one moment, and
 // compares each row. Jobs are made anew for what was still to be done. No server may work on either meanwhile. The
-// source is left as it is. What fails leaves nothing in the other.
-func Move(ctx context.Context, from, to Config) (m Moved, err error) {
+// source is left as it is. With try, everything is done and nothing is kept.
+func Move(ctx context.Context, from, to Config, try bool) (m Moved, err error) {
 	if file, err := File(from.URL); err != nil {
 		return m, err
 	} else if _, err := os.Stat(file); file != "" && err != nil {
@@ -82,11 +88,26 @@ func Move(ctx context.Context, from, to Config) (m Moved, err error) {
 	if err := target.unused(ctx); err != nil {
 		return m, err
 	}
-	if _, m.Schema, err = target.Migrate(ctx); err != nil {
+	into := target
+	if try {
+		aside, drop, err := target.aside(ctx, to)
+		if err != nil {
+			return m, err
+		}
+		defer func() { err = errors.Join(err, drop()) }()
+		trial, err := Open(ctx, aside)
+		if err != nil {
+			return m, err
+		}
+		defer func() { err = errors.Join(err, trial.Close()) }()
+		into = trial
+	}
+	if _, m.Schema, err = into.Migrate(ctx); err != nil {
 		return m, err
 	}
-	err = (&moving{ctx: ctx, from: source.DB, to: target.DB, done: &m}).run()
-	return m, target.explain("move to "+target.named(), err)
+	m.Tried = try
+	err = (&moving{ctx: ctx, from: source.DB, to: into.DB, done: &m}).run()
+	return m, into.explain("move to "+into.named(), err)
 }
 
 type moving struct {
@@ -128,6 +149,9 @@ func (v *moving) run() (err error) {
 		return err
 	}
 	v.to.filled.take(v.target)
+	if v.done.Tried {
+		return nil
+	}
 	return v.target.Commit()
 }
 
@@ -203,6 +227,7 @@ func (v *moving) compare(t moveTable, m *MovedTable) error {
 		return err
 	}
 	defer target.Close()
+	sum := sha256.New()
 	n := 0
 	for source.Next() {
 		n++
@@ -230,14 +255,27 @@ func (v *moving) compare(t moveTable, m *MovedTable) error {
 		if cleaned {
 			m.Cleaned++
 		}
+		addRow(sum, got)
 	}
 	if target.Next() {
 		return fmt.Errorf("the copy has more than %d rows", n)
 	}
+	m.SHA256 = hex.EncodeToString(sum.Sum(nil))
 	if n != m.Rows {
 		return fmt.Errorf("%d rows were copied and %d were compared", m.Rows, n)
 	}
 	return errors.Join(source.Err(), target.Err())
+}
+
+// addRow adds a row to a hash: each value with its type and length.
+func addRow(sum hash.Hash, row []any) {
+	for _, value := range row {
+		text := fmt.Sprint(value)
+		if b, ok := value.([]byte); ok {
+			text = string(b)
+		}
+		fmt.Fprintf(sum, "%T %d %s\n", value, len(text), text)
+	}
 }
 
 // scanAny reads a row of n columns.
@@ -345,3 +383,6 @@ func (s *DB) unused(ctx context.Context) error {
 	}
 	return nil
 }
+
+// asideName names what a move is tried in.
+func asideName() string { return fmt.Sprintf("sia_try_%d", time.Now().UnixNano()) }

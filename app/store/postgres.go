@@ -439,3 +439,22 @@ func (s *postgresDialect) quiet(ctx context.Context) (release func() error, err 
 	return nil, &sia.Error{Op: "move", Permanent: true, Message: "a server works on the database " + s.named() + " (" +
 		leader + "); stop it, and try again fifteen seconds later"}
 }
+
+func (s *postgresDialect) aside(ctx context.Context, c Config) (_ Config, drop func() error, err error) {
+	u, err := url.Parse(c.URL)
+	if err != nil {
+		return c, nil, err
+	}
+	name := asideName()
+	if _, err := s.w.ExecContext(ctx, `CREATE SCHEMA `+name); err != nil {
+		return c, nil, s.explain("make a schema to try the move in", err)
+	}
+	q := u.Query()
+	q.Set("search_path", name)
+	u.RawQuery = q.Encode()
+	c.URL = u.String()
+	return c, func() error {
+		_, err := s.w.ExecContext(context.WithoutCancel(ctx), `DROP SCHEMA `+name+` CASCADE`)
+		return s.explain("delete the schema that the move was tried in", err)
+	}, nil
+}

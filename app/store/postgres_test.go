@@ -95,6 +95,26 @@ func TestPostgresTrouble(t *testing.T) {
 	})
 }
 
+// TestTrialWithoutAConnection: a trial of a move that can't open the place where it would be made says so.
+func TestTrialWithoutAConnection(t *testing.T) {
+	server := storetest.Shared(t)
+	raw := storetest.Raw(t, server.Database(t))
+	_, err := raw.Exec(`CREATE ROLE narrow LOGIN CONNECTION LIMIT 3`)
+	must(t, err)
+	t.Cleanup(func() { // when its database is gone
+		if _, err := raw.Exec(`DROP ROLE narrow`); err != nil {
+			t.Error(err)
+		}
+	})
+	to, err := url.Parse(server.Empty(t))
+	must(t, err)
+	_, err = raw.Exec(`ALTER DATABASE "` + strings.TrimPrefix(to.Path, "/") + `" OWNER TO narrow`)
+	must(t, err)
+	to.User = url.User("narrow")
+	_, err = store.Move(patient(t), store.Config{URL: storetest.SQLite(t)}, store.Config{URL: to.String()}, true)
+	wantWords(t, err, "no connection left")
+}
+
 // TestServersShareAClock: a store goes by the database's clock where the machine's differs, so that servers on several
 // machines agree on what is due.
 func TestServersShareAClock(t *testing.T) {

@@ -264,3 +264,9 @@ func (*sqliteDialect) copied(context.Context, *sql.Tx) error { return nil }
 func (s *sqliteDialect) quiet(ctx context.Context) (release func() error, err error) {
 	return s.claim(ctx)
 }
+
+func (s *sqliteDialect) aside(_ context.Context, c Config) (_ Config, drop func() error, err error) {
+	dir, err := os.MkdirTemp(filepath.Dir(s.path), "."+asideName())
+	c.URL = "sqlite:" + filepath.Join(dir, "sia.db")
+	return c, func() error { return os.RemoveAll(dir) }, err
+}

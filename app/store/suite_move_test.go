@@ -3,7 +3,9 @@ package store_test
 import (
 	"context"
 	"encoding/json"
+	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -13,8 +15,8 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// An installation that moves to the other kind of database is the same there, and goes on with what it was at. Neither
-// a database in use is moved to, nor one that a server works on is moved from.
+// An installation that moves to the other kind of database is the same there, and goes on with what it was at. A trial
+// changes nothing, and neither a database in use is moved to nor one that a server works on is moved from.
 func testMove(t *testing.T, s *fixture) {
 	ctx := patient(t)
 	person := knowZelda(t, s)
@@ -33,7 +35,7 @@ func testMove(t *testing.T, s *fixture) {
 	e := engine(t, s, newScript(t, s).handlers(), quick())
 	must(t, e.Idle(ctx))
 	if s.Files() != nil {
-		if _, err := store.Move(ctx, from, to); !sia.IsPermanent(err) {
+		if _, err := store.Move(ctx, from, to, false); !sia.IsPermanent(err) {
 			t.Errorf("moved beside a server: %v", err)
 		}
 	}
@@ -41,9 +43,18 @@ func testMove(t *testing.T, s *fixture) {
 	save(t, s, delivery("still waits", []byte("{}")))
 	before := s.dump(t)
 
-	_, err = store.Move(ctx, from, to)
+	tried, err := store.Move(ctx, from, to, true)
 	must(t, err)
-	if _, err := store.Move(ctx, from, to); !sia.IsPermanent(err) {
+	if kept := beyondEmpty(t, to.URL); kept != "" {
+		t.Errorf("a trial left %s", kept)
+	}
+	moved, err := store.Move(ctx, from, to, false)
+	must(t, err)
+	tried.Tried = false
+	if d := cmp.Diff(tried, moved); d != "" {
+		t.Errorf("the trial said something else: %s", d)
+	}
+	if _, err := store.Move(ctx, from, to, false); !sia.IsPermanent(err) {
 		t.Errorf("moved to a database in use: %v", err)
 	}
 	if d := cmp.Diff(before, s.dump(t)); d != "" {
@@ -79,6 +90,28 @@ func (s *fixture) elsewhere(t *testing.T) string {
 		return "sqlite:" + filepath.Join(t.TempDir(), "moved", "sia.db")
 	}
 	return storetest.Shared(t).Empty(t)
+}
+
+// beyondEmpty is what a database holds that nobody moved to yet; empty: nothing but its version.
+func beyondEmpty(t *testing.T, url string) string {
+	t.Helper()
+	file, err := store.File(url)
+	must(t, err)
+	if file != "" {
+		left, err := os.ReadDir(filepath.Dir(file))
+		must(t, err)
+		var names []string
+		for _, entry := range left {
+			if name := entry.Name(); name != "sia.db" && name != "sia.db.lock" { // -wal and -shm go when it is closed
+				names = append(names, name)
+			}
+		}
+		return strings.Join(names, " ")
+	}
+	return strings.Join(column(t, storetest.Raw(t, url), `SELECT table_schema || '.' || table_name
+		FROM information_schema.tables
+		WHERE table_schema NOT IN ('pg_catalog', 'information_schema') AND table_name <> 'goose_db_version'
+		UNION ALL SELECT nspname FROM pg_namespace WHERE nspname LIKE 'sia_%'`), " ")
 }
 
 // dump is everything about tasks that the store tells, as JSON.

@@ -13,12 +13,16 @@ type migrateCmd struct {
 	cli.Format  `embed:""`
 	From        string `help:"Move an installation: the database URL that it has now, such as sqlite:/var/lib/sia/sia.db. Stop its server first." placeholder:"URL"`
 	To          string `help:"The database URL to move to, such as postgres://user:password@host/database; it must be empty." placeholder:"URL"`
+	DryRun      bool   `name:"dry-run" help:"Do all of the move, compare every row, and keep nothing."`
 }
 
 // Validate refuses half a move.
 func (c *migrateCmd) Validate() error {
-	if (c.From == "") != (c.To == "") {
+	switch {
+	case (c.From == "") != (c.To == ""):
 		return errors.New("--from and --to go together: the first is moved to the second")
+	case c.DryRun && c.From == "":
+		return errors.New("--dry-run needs --from and --to")
 	}
 	for _, url := range []string{c.From, c.To} {
 		if url == "" {
@@ -58,7 +62,8 @@ func (c *migrateCmd) Run(e *cli.Env) (err error) {
 }
 
 func (c *migrateCmd) move(e *cli.Env) error {
-	m, err := store.Move(e.Ctx, store.Config{URL: c.From, Logger: e.Logger}, store.Config{URL: c.To, Logger: e.Logger})
+	m, err := store.Move(e.Ctx, store.Config{URL: c.From, Logger: e.Logger}, store.Config{URL: c.To, Logger: e.Logger},
+		c.DryRun)
 	if err != nil {
 		return err
 	}
@@ -71,7 +76,7 @@ func (c *migrateCmd) move(e *cli.Env) error {
 		rows += t.Rows
 		cleaned += t.Cleaned
 		if t.Rows > 0 {
-			w.Rowf("%s\t%d rows", t.Name, t.Rows)
+			w.Rowf("%s\t%d rows\tsha256 %.16s", t.Name, t.Rows, t.SHA256)
 		}
 	}
 	if err := w.Flush(); err != nil {
@@ -80,6 +85,10 @@ func (c *migrateCmd) move(e *cli.Env) error {
 	if cleaned > 0 {
 		fmt.Fprintf(e.Out, "%d rows had bytes in their texts that PostgreSQL doesn't take; they are replaced by U+FFFD.\n",
 			cleaned)
+	}
+	if m.Tried {
+		return e.Sayf("A trial: %d rows were copied and each was found equal, with %d jobs to do. "+
+			"Nothing was kept.\n", rows, m.Jobs)
 	}
 	return e.Sayf("%d rows were copied and each was found equal, with %d jobs to do. Start the server with "+
 		"--db and the new address; the old database is as it was.\n", rows, m.Jobs)
