@@ -36,9 +36,10 @@ func taskSections(in Input) []promptSection {
 		intro += fmt.Sprintf(", asked for by @%s", clipLine(in.AskedBy, 100))
 	}
 	intro += fmt.Sprintf(". This is attempt %d.", max(1, in.Attempt))
-	body, about := Sanitize(in.Body), ""
-	if strings.Contains(body, "![") || strings.Contains(body, "<img") {
-		about = "You can't look at its images."
+	body, images := imagesAsLinks(Sanitize(in.Body))
+	about := ""
+	if images > 0 {
+		about = "Its images are given as links; you can't look at them."
 	}
 	return []promptSection{
 		{heading: "# The task", intro: intro + "\n\n" +

@@ -291,15 +291,13 @@ func TestInstructionsGiveWayFromTheLast(t *testing.T) {
 	}
 }
 
-func TestImagesOfTheIssueAreNotSeen(t *testing.T) {
-	for _, image := range []string{"![](https://shop.test/page.png)", "<img src=https://shop.test/page.png>"} {
-		b := newBench(t, turns(done))
-		b.in.Body = "As in " + image + "."
-		b.run()
-		for _, want := range []string{image, "You can't look at its images."} {
-			if !strings.Contains(b.prompt(), want) {
-				t.Errorf("%q is missing in:\n%s", want, b.prompt())
-			}
+func TestImagesOfTheIssueAreLinks(t *testing.T) {
+	b := newBench(t, turns(done))
+	b.in.Body = "As in ![the page](https://shop.test/page.png)."
+	b.run()
+	for _, want := range []string{"[image](https://shop.test/page.png)", "you can't look at them"} {
+		if !strings.Contains(b.prompt(), want) {
+			t.Errorf("%q is missing in:\n%s", want, b.prompt())
 		}
 	}
 }
