@@ -24,6 +24,21 @@ func startFact(text string) Start {
 	return Start{Repo: Repo{ID: 9}, Issue: 3, Title: "Do it", Text: text}
 }
 
+// A stop that is followed at once by a start gives the new run its own budget, and not what the attempt that still ends
+// had set aside.
+func TestBudgetOfARunAfterAStop(t *testing.T) {
+	p := &planning{t: t}
+	p.says(startFact(""))
+	p.begins("")
+	set := p.task.Credits
+	p.says(Stop{Reason: "said so"})
+	p.says(startFact(""))
+	p.ends(AttemptEnded{End: EndCancelled, Cost: 5 * Credit})
+	if want := (Ledger{Budget: set.Budget + 5*Credit, Spent: 5 * Credit}); p.task.Credits != want || set.Reserved == 0 {
+		t.Errorf("%s, after %+v: %+v, want %+v", p.task.State, set, p.task.Credits, want)
+	}
+}
+
 // A new run never starts before what has passed or what a person pushed.
 func TestRestart(t *testing.T) {
 	moved := BranchMoved{SHA: "hers"}

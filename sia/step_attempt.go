@@ -126,6 +126,16 @@ func (s *step) outOfCredits() {
 	s.hold(PausedByCredits, reason)
 }
 
+// settle ends what is set aside for the attempt. What one of an earlier run leaves is not the new run's to spend.
+func (s *step) settle(cost Credits) {
+	a := s.t.Attempt()
+	if a.Number <= s.t.Earlier {
+		s.t.Credits.Budget -= max(0, a.Reserved-cost)
+	}
+	s.t.Credits.settle(a.Reserved, cost)
+	a.Reserved = 0
+}
+
 // record books how the attempt ended.
 func (s *step) record() AttemptEnded {
 	f := s.e.Fact.(AttemptEnded)
@@ -137,8 +147,7 @@ func (s *step) record() AttemptEnded {
 	if f.Agent != "" {
 		a.Agent = f.Agent
 	}
-	s.t.Credits.settle(a.Reserved, f.Cost)
-	a.Reserved = 0
+	s.settle(f.Cost)
 	if a.Planning {
 		f.Commit = "" // whatever it changed, it was not asked to
 	}

@@ -422,8 +422,7 @@ func (s *step) giveUp(n int, why string) {
 // closeParts returns what is left of the attempt's credits, once nothing works on it any more.
 func (s *step) closeParts() {
 	a := s.t.Attempt()
-	s.t.Credits.settle(a.Reserved, 0)
-	a.Reserved = 0
+	s.settle(0)
 	if a.EndedAt.IsZero() {
 		a.EndedAt = s.e.At
 	}

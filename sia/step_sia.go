@@ -308,8 +308,7 @@ func (s *step) attemptLost(f EffectFailed) {
 	a := s.t.Attempt()
 	a.Outcome, a.Reason, a.EndedAt = AttemptError, f.Reason, s.e.At
 	a.Cost += f.Cost
-	s.t.Credits.settle(a.Reserved, f.Cost)
-	a.Reserved = 0
+	s.settle(f.Cost)
 	for i := range a.Parts {
 		a.Parts[i].Reserved = 0
 	}
