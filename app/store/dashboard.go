@@ -20,7 +20,7 @@ type Find struct {
 	States      []sia.State
 	Temperature sia.Temperature // warm: it waits for a person, see [sia.Task.Waits]
 	Technique   sia.TechniqueID // of any of its attempts
-	Text        string          // that the title has, whatever the case of ASCII letters
+	Text        string          // words that the title has, in any order and whatever the case of ASCII letters
 	From, To    time.Time       // changed at or after From, and before To
 	Skip        int
 	Limit       int // at most; at least 1
@@ -50,8 +50,8 @@ func (s *DB) findQuery(v Visibility, f Find) (query string, args []any) {
 	if f.Technique != "" {
 		also("id IN (SELECT task_id FROM attempts WHERE technique = ?)", f.Technique)
 	}
-	if f.Text != "" {
-		also("replace(lower(title), ?, '') <> lower(title)", asciiLower(f.Text)) // as both databases do it with a column
+	for _, word := range strings.Fields(f.Text) {
+		also("replace(lower(title), ?, '') <> lower(title)", asciiLower(word)) // as both databases do it with a column
 	}
 	if !f.From.IsZero() {
 		also("updated_at >= ?", micros(f.From))
