@@ -41,7 +41,8 @@ func tasksIn(t testing.TB, tasks int) (file string) {
 		`CREATE TEMP TABLE numbers AS
 			WITH RECURSIVE n (i) AS (SELECT 2 UNION ALL SELECT i + 1 FROM n WHERE i < ?) SELECT i FROM n`,
 		`INSERT INTO tasks SELECT '7-' || i, installation_id, repo_id, i, state, title, version,
-			json_set(task, '$.id', '7-' || i, '$.issue', i), created_at, updated_at + i, temperature
+			json_set(task, '$.id', '7-' || i, '$.issue', i), created_at, updated_at + i, temperature,
+			temperature_of
 			FROM tasks, numbers WHERE 1 OR ?`,
 		`INSERT INTO task_events SELECT '7-' || i, seq, event_id, kind, at + i, by_id, by_login, event, from_state, to_state,
 			why, ignored FROM task_events, numbers WHERE 1 OR ?`,
