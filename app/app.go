@@ -60,8 +60,20 @@ type Options struct {
 // Local is for a person who has one issue worked on at a terminal, without GitHub. The zero value is a server's.
 type Local struct {
 	Alone    bool                // commits name neither accounts nor addresses, since nobody else knows these
-	Settings func(*sia.Settings) // changes the settings of every repository, whatever its file says
-	Begins   func(step string)   // is called before tests are run that a change can reach, with words for people
+	Settings func(*sia.Settings) // changes the settings of every repository, whatever its file says; nil: nothing does
+	// is called before tests are run that a change can reach, with words for people; nil: nobody is told
+	Begins func(step string)
+}
+
+// withDefaults fills in what does nothing.
+func (l Local) withDefaults() Local {
+	if l.Settings == nil {
+		l.Settings = func(*sia.Settings) {}
+	}
+	if l.Begins == nil {
+		l.Begins = func(string) {}
+	}
+	return l
 }
 
 // App is one SIA process.

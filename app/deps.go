@@ -40,7 +40,7 @@ type deps struct {
 
 // openStore opens the database alone, and brings its schema up to date. The caller closes the store.
 func openStore(ctx context.Context, c Config, o Options) (_ *deps, err error) {
-	g := &deps{secrets: c.secrets(), log: o.Logger, local: o.Local, room: &gateway.Room{}}
+	g := &deps{secrets: c.secrets(), log: o.Logger, local: o.Local.withDefaults(), room: &gateway.Room{}}
 	if g.log == nil {
 		g.log = slog.Default()
 	}

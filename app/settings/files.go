@@ -40,7 +40,7 @@ type Files struct {
 	reporting [64]sync.Mutex
 }
 
-// New returns the settings files of all repositories that the app can see. The override, which may be nil,
+// New returns the settings files of all repositories that the app can see. The override
 // changes settings whatever the files say.
 func New(s Store, gh *github.App, git *gitops.Cache, override func(*sia.Settings), log *slog.Logger) *Files {
 	return &Files{store: s, github: gh, git: git, override: override, log: log}

@@ -41,9 +41,7 @@ func (f *Files) inForce(
 			break
 		}
 	}
-	if f.override != nil {
-		f.override(&out.Settings)
-	}
+	f.override(&out.Settings)
 	return out, nil
 }
 

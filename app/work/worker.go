@@ -153,10 +153,9 @@ type Deps struct {
 	Secrets   *secret.Masker // what leaves an effect is masked with it
 	Logger    *slog.Logger
 	Now       func() time.Time
-	Shared    bool // other processes carry out effects as well: what this one never began, another may have
-	Alone     bool // one person's machine, without GitHub: commits name neither accounts nor addresses
-	// is called before tests are run that a change can reach, with words for people; may be nil
-	Begins func(step string)
+	Shared    bool              // other processes carry out effects as well: what this one never began, another may have
+	Alone     bool              // one person's machine, without GitHub: commits name neither accounts nor addresses
+	Begins    func(step string) // is called before tests are run that a change can reach, with words for people
 }
 
 // check names what is missing.
@@ -165,7 +164,7 @@ func (d Deps) check() error {
 		"Store": d.Store == nil, "GitHub": d.GitHub == nil, "Git": d.Git == nil, "Coders.All": len(d.Coders.All) == 0,
 		"Coders.Tools": len(d.Coders.Tools) == 0,
 		"Diagnoser":    d.Diagnoser == nil, "Reviewer": d.Reviewer == nil, "Checker": d.Checker == nil,
-		"Evidence": d.Evidence == nil,
+		"Evidence": d.Evidence == nil, "Begins": d.Begins == nil,
 		"Settings": d.Settings == nil, "Looker": d.Looker == nil, "Chooser": d.Chooser == nil, "Decider": d.Decider == nil,
 		"Lessons": d.Lessons == nil, "Memory": d.Memory == nil, "Canceller": d.Canceller == nil, "Links": d.Links.Host == "",
 		"Secrets": d.Secrets == nil, "Logger": d.Logger == nil, "Now": d.Now == nil,
