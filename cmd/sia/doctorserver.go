@@ -120,9 +120,9 @@ func reportFindings(e *cli.Env, output string, all []doctorFinding) error {
 			case f.Weaker:
 				mark = e.Style.Amber("!")
 			}
-			fmt.Fprintf(e.Out, "%s %-16s %s\n", mark, f.What, f.Detail)
+			e.Linef("%s %-16s %s", mark, f.What, f.Detail)
 			if f.Fix != "" {
-				fmt.Fprintf(e.Out, "  %-16s → %s\n", "", f.Fix)
+				e.Linef("  %-16s → %s", "", f.Fix)
 			}
 		}
 	}
