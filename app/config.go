@@ -198,6 +198,9 @@ func (c Config) CheckAddresses() error {
 		u, err := url.Parse(address)
 		if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
 			all = append(all, fmt.Errorf("%s %q is not an http or https address", name, address))
+		} else if name == "--public-url" && (strings.Trim(u.Path, "/")+u.RawQuery+u.Fragment != "") {
+			all = append(all, fmt.Errorf("--public-url %q has more than scheme and host, and the pages are at the host's root; "+
+				"give %s://%s", address, u.Scheme, u.Host))
 		}
 	}
 	return errors.Join(all...)
