@@ -157,10 +157,21 @@ func (c Config) validateRest(serves bool) error {
 			"SIA_CLIENT_SECRET), or neither")
 	need(c.Attempts > 0, "--attempts %d: at least one attempt has to be made at a time", c.Attempts)
 	need(c.WriteSpacing > 0, "--write-spacing %s: the time between writes has to be positive", c.WriteSpacing)
-	all = append(all, c.CheckAddresses())
-	if err := c.Notify.Validate(); err != nil {
-		all = append(all, err)
+	all = append(all, c.CheckAddresses(), c.CheckNames(), c.Notify.Validate())
+	if c.Dir != "" {
+		if err := os.MkdirAll(c.Dir, 0o700); err != nil {
+			all = append(all, fmt.Errorf("the data folder can't be made: %w; set --dir or SIA_DIR to a folder that SIA may "+
+				"write to", err))
+		}
+	} else {
+		need(c.DB != "", "the data folder is missing: set --dir or SIA_DIR")
 	}
+	return errors.Join(all...)
+}
+
+// CheckNames reports every name of a proxy, a repository or a host that can't be meant.
+func (c Config) CheckNames() error {
+	var all []error
 	if _, err := clientaddr.Parse(c.TrustedProxies); err != nil {
 		all = append(all, fmt.Errorf("--trusted-proxies: %w", err))
 	}
@@ -169,14 +180,6 @@ func (c Config) validateRest(serves bool) error {
 	}
 	if err := sandbox.AllowedHosts(c.SetupHosts).Check(); err != nil {
 		all = append(all, fmt.Errorf("--setup-hosts: %w", err))
-	}
-	if c.Dir != "" {
-		if err := os.MkdirAll(c.Dir, 0o700); err != nil {
-			all = append(all, fmt.Errorf("the data folder can't be made: %w; set --dir or SIA_DIR to a folder that SIA may "+
-				"write to", err))
-		}
-	} else {
-		need(c.DB != "", "the data folder is missing: set --dir or SIA_DIR")
 	}
 	return errors.Join(all...)
 }
@@ -195,6 +198,9 @@ func (c Config) CheckAddresses() error {
 		u, err := url.Parse(address)
 		if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
 			all = append(all, fmt.Errorf("%s %q is not an http or https address", name, address))
+		} else if name == "--public-url" && (strings.Trim(u.Path, "/")+u.RawQuery+u.Fragment != "") {
+			all = append(all, fmt.Errorf("--public-url %q has more than scheme and host, and the pages are at the host's root; "+
+				"give %s://%s", address, u.Scheme, u.Host))
 		}
 	}
 	return errors.Join(all...)

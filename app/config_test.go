@@ -42,3 +42,13 @@ func TestOneModelInTwoWays(t *testing.T) {
 		t.Errorf("%+v", named)
 	}
 }
+
+// TestPublicURLIsAHost: the pages are at the root of a host, so an address below it is refused.
+func TestPublicURLIsAHost(t *testing.T) {
+	for address, ok := range map[string]bool{"https://h.invalid": true, "https://h.invalid/": true,
+		"https://h.invalid/path": false, "https://h.invalid/?x": false} {
+		if err := (Config{PublicURL: address}).CheckAddresses(); (err == nil) != ok {
+			t.Errorf("%s: %v", address, err)
+		}
+	}
+}

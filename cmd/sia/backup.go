@@ -41,7 +41,7 @@ func (c *backupCmd) Run(e *cli.Env) error {
 		if c.Output == "json" {
 			return e.JSON(done)
 		}
-		fmt.Fprintf(e.Out, "%s holds the database, %s, schema version %d.\n", done.File, megabytes(done.Bytes), schema)
+		e.Linef("%s holds the database, %s, schema version %d.", done.File, megabytes(done.Bytes), schema)
 		if len(done.Beside) > 0 {
 			fmt.Fprintln(e.Out, "A restore needs the keys besides, which it does not hold. Keep what you need of these "+
 				"where secrets belong:")

@@ -122,7 +122,7 @@ func (c *benchAbuseCmd) Run(e *cli.Env) (err error) {
 		w.Rowf("%s\t%s\t%.0f\t%.2f\t%.2f\t%s", f.Attack, f.Limit, f.Memory, f.CPU, f.Seconds, word)
 	}
 	err = w.Flush()
-	fmt.Fprintf(e.Out, "\n%d of %d held\n", held, len(all))
+	e.Linef("\n%d of %d held", held, len(all))
 	return errors.Join(err, failed)
 }
 

@@ -22,6 +22,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/sia-bot/sia/agent/sandbox"
+	"github.com/sia-bot/sia/app"
 	"github.com/sia-bot/sia/app/github"
 	"github.com/sia-bot/sia/cmd/internal/cli"
 	"github.com/sia-bot/sia/sia/secret"
@@ -71,12 +72,12 @@ func TestDoctorWithoutGitHub(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	app, err := sim.CreateApp("sia")
+	made, err := sim.CreateApp("sia")
 	key := filepath.Join(t.TempDir(), "app.pem")
-	if err := errors.Join(err, os.WriteFile(key, app.PrivateKeyPEM, 0o600)); err != nil {
+	if err := errors.Join(err, os.WriteFile(key, made.PrivateKeyPEM, 0o600)); err != nil {
 		t.Fatal(err)
 	}
-	c := doctorServerCmd{serverFlags: serverFlags{Dir: t.TempDir(), GitHubURL: silent.URL, AppID: app.ID, AppKeyFile: key,
+	c := doctorServerCmd{serverFlags: serverFlags{Dir: t.TempDir(), GitHubURL: silent.URL, AppID: made.ID, AppKeyFile: key,
 		modelFlags: modelFlags{ModelURL: halfDone(t), Model: "m"}}}
 	found := map[string]bool{}
 	for _, f := range c.look(&cli.Env{Ctx: t.Context(), Logger: silentLogger()}, time.Millisecond) {
@@ -84,6 +85,41 @@ func TestDoctorWithoutGitHub(t *testing.T) {
 	}
 	if found["GitHub App"] || !found["model coder"] {
 		t.Errorf("all right: %v", found)
+	}
+}
+
+// TestDoctorOfSettingsThatDoNotWork: a folder that is not there, and variables that are probably misspelt.
+func TestDoctorOfSettingsThatDoNotWork(t *testing.T) {
+	if f := installedAgents([]string{t.TempDir(), "/nonexistent"}); f.OK || !strings.Contains(f.Detail, "/nonexistent") {
+		t.Errorf("%+v", f)
+	}
+	all := misspelt([]string{"SIA_ATTEMTPS=3", "SIA_MODLE=x", "SIA_MODEL=x", "SIA_REPO=given", "SIA_OPENAI_SECRET=x", "HOME=/",
+		"SIA_RUNNER_TOKEN=x"}, []string{"SIA_REPO"})
+	var said []string
+	for _, f := range all {
+		said = append(said, f.Detail+", "+f.Fix)
+	}
+	want := []string{"nothing reads the variable SIA_ATTEMTPS, if it is misspelt, call it SIA_ATTEMPTS",
+		"nothing reads the variable SIA_MODLE, if it is misspelt, call it SIA_MODEL"}
+	if d := cmp.Diff(want, said); d != "" {
+		t.Error(d)
+	}
+}
+
+// TestDoctorSaysWhyGitHubIsOutOfReach: address and cause are told, and no advice on the app's key.
+func TestDoctorSaysWhyGitHubIsOutOfReach(t *testing.T) {
+	gone := httptest.NewServer(nil)
+	gone.Close()
+	key, err := rsa.GenerateKey(rand.Reader, 2048)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pemKey := pem.EncodeToMemory(&pem.Block{Type: "RSA PRIVATE KEY", Bytes: x509.MarshalPKCS1PrivateKey(key)})
+	all := checkGitHub(t.Context(), app.Config{GitHub: app.GitHubConfig{AppID: 1, PrivateKey: pemKey, URL: gone.URL}},
+		&cli.Env{Logger: silentLogger()})
+	if f := all[0]; len(all) != 1 || f.OK || !strings.Contains(f.Detail, gone.URL) ||
+		!strings.Contains(f.Detail, "connection refused") || strings.Contains(f.Fix, "clock") {
+		t.Errorf("%+v", all)
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"net/url"
 	"slices"
 	"strings"
@@ -56,6 +57,10 @@ func checkGitHub(ctx context.Context, c app.Config, e *cli.Env) []doctorFinding 
 		return []doctorFinding{failed(whole, err, "check --app-key-file and --github-api")}
 	}
 	self, err := a.Self(ctx)
+	if unreached := new(net.OpError); errors.As(err, &unreached) { // GitHub said nothing of the app
+		return []doctorFinding{{What: whole, Detail: fmt.Sprintf("GitHub can't be reached at %s: %v", c.GitHub.API,
+			unreached), Fix: "check --github-url, and this machine's way there: its name server, proxy and firewall"}}
+	}
 	if err != nil {
 		return []doctorFinding{failed(whole, err, "check --app-id, --app-key-file and --github-url; the key must belong to "+
 			"that app, and this machine's clock must be right")}

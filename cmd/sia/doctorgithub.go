@@ -55,7 +55,7 @@ func (c *doctorGitHubCmd) Run(e *cli.Env) error {
 	}
 	o := probe.Options{Only: only, Secrets: masker, Spacing: config.WriteSpacing, Record: c.Record != ""}
 	if c.Output == "text" {
-		fmt.Fprintf(e.Out, "Trying in %s at %s what SIA relies on. It takes some minutes.\n", raw.Repo, raw.API)
+		e.Linef("Trying in %s at %s what SIA relies on. It takes some minutes.", raw.Repo, raw.API)
 		o.Seen = func(r probe.Result) { printFact(e, r) }
 	}
 	report := probe.Run(e.Ctx, raw, o)
@@ -88,13 +88,13 @@ func printFact(e *cli.Env, r probe.Result) {
 	case r.Verdict == probe.NotTried:
 		mark = e.Style.Amber("–")
 	}
-	fmt.Fprintf(e.Out, "%s %s\n", mark, r.ID)
+	e.Linef("%s %s", mark, r.ID)
 	if r.Verdict == probe.Differs {
-		fmt.Fprintf(e.Out, "  expected: %s\n  answered: %s\n", text.OneLine(r.Expected),
+		e.Linef("  expected: %s\n  answered: %s", text.OneLine(r.Expected),
 			text.OneLine(secret.Mask(r.Answered)))
 	}
 	if r.Why != "" {
-		fmt.Fprintf(e.Out, "  not tried: %s\n", text.OneLine(secret.Mask(r.Why)))
+		e.Linef("  not tried: %s", text.OneLine(secret.Mask(r.Why)))
 	}
 }
 
@@ -121,10 +121,10 @@ func (c *doctorGitHubCmd) sum(e *cli.Env, r probe.Report) error {
 			return err
 		}
 	} else {
-		fmt.Fprintf(e.Out, "%d hold, %d differ, %d were not tried.\n", r.Count(probe.Holds), r.Count(probe.Differs),
+		e.Linef("%d hold, %d differ, %d were not tried.", r.Count(probe.Holds), r.Count(probe.Differs),
 			r.Count(probe.NotTried))
 		for _, left := range r.Left {
-			fmt.Fprintf(e.Out, "Left behind in %s: %s\n", r.Repository, text.OneLine(left))
+			e.Linef("Left behind in %s: %s", r.Repository, text.OneLine(left))
 		}
 	}
 	if !r.OK() {

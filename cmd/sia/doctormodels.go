@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 	"errors"
-	"fmt"
 	"strings"
 
 	"github.com/sia-bot/sia/agent/llm"
@@ -49,13 +48,13 @@ func printProbed(e *cli.Env, all []llm.Probed) error {
 		if !p.Usable {
 			mark = e.Style.Red("✗")
 		}
-		fmt.Fprintf(e.Out, "%s %s (%s), in the dialect %s\n", mark, p.Name, p.Model, p.Protocol)
-		fmt.Fprintf(e.Out, "  works: %s; not seen: %s\n", cmp.Or(strings.Join(p.Seen(), ", "), "nothing"),
+		e.Linef("%s %s (%s), in the dialect %s", mark, p.Name, p.Model, p.Protocol)
+		e.Linef("  works: %s; not seen: %s", cmp.Or(strings.Join(p.Seen(), ", "), "nothing"),
 			cmp.Or(strings.Join(p.Unseen(), ", "), "nothing"))
-		fmt.Fprintf(e.Out, "  the conversation took %d tokens in, %d out, %.4f USD; price: %s\n", p.Usage.Input,
+		e.Linef("  the conversation took %d tokens in, %d out, %.4f USD; price: %s", p.Usage.Input,
 			p.Usage.Output, p.Usage.USD, p.Price)
 		if p.Advice != "" {
-			fmt.Fprintf(e.Out, "  → %s\n", p.Advice)
+			e.Linef("  → %s", p.Advice)
 		}
 	}
 	return nil

@@ -5,6 +5,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"os"
 	"slices"
 	"strings"
 	"time"
@@ -15,6 +17,7 @@ import (
 	"github.com/sia-bot/sia/app"
 	"github.com/sia-bot/sia/app/store"
 	"github.com/sia-bot/sia/cmd/internal/cli"
+	"github.com/sia-bot/sia/sia/text"
 )
 
 // doctorServerCmd looks at what a server is given: settings, database, GitHub App, models, sandbox.
@@ -56,6 +59,7 @@ func (c *doctorServerCmd) look(e *cli.Env, within time.Duration) (all []doctorFi
 		all = append(all, doctorFinding{What: "configuration", OK: true, Detail: "complete"})
 	}
 	all = append(all, stored...)
+	all = append(all, misspelt(os.Environ(), config.AgentEnv)...)
 	role := doctorFinding{What: "role", OK: true, Detail: config.Roles.String()}
 	if len(config.Roles) > 0 {
 		role.Detail += "; other servers of the same database have the rest"
@@ -83,6 +87,34 @@ func (c *doctorServerCmd) look(e *cli.Env, within time.Duration) (all []doctorFi
 	}
 	if works {
 		all = append(all, checkNotify(e.Ctx, config.Notify)...)
+	}
+	return all
+}
+
+// misspelt is a finding for each variable that nothing reads and whose name is near to one that a flag has. Variables
+// that commands are given may be called as they like.
+func misspelt(environ, given []string) (all []doctorFinding) {
+	parser, err := newParser(&commandLine{}, io.Discard, io.Discard)
+	if err != nil {
+		return nil // no command line would have been read either
+	}
+	known := []string{runnerToken}
+	for _, command := range parser.Model.Leaves(false) {
+		for _, group := range command.AllFlags(false) {
+			for _, flag := range group {
+				known = append(known, flag.Envs...)
+			}
+		}
+	}
+	for _, set := range environ {
+		name, _, _ := strings.Cut(set, "=")
+		if !strings.HasPrefix(name, "SIA_") || slices.Contains(known, name) || slices.Contains(given, name) {
+			continue
+		}
+		if near := text.Nearest(name, known); near != "" {
+			all = append(all, doctorFinding{What: "environment", OK: true, Weaker: true,
+				Detail: "nothing reads the variable " + name, Fix: "if it is misspelt, call it " + near})
+		}
 	}
 	return all
 }
@@ -120,9 +152,9 @@ func reportFindings(e *cli.Env, output string, all []doctorFinding) error {
 			case f.Weaker:
 				mark = e.Style.Amber("!")
 			}
-			fmt.Fprintf(e.Out, "%s %-16s %s\n", mark, f.What, f.Detail)
+			e.Linef("%s %-16s %s", mark, f.What, f.Detail)
 			if f.Fix != "" {
-				fmt.Fprintf(e.Out, "  %-16s → %s\n", "", f.Fix)
+				e.Linef("  %-16s → %s", "", f.Fix)
 			}
 		}
 	}
@@ -223,6 +255,11 @@ func checkSandbox(ctx context.Context, o sandbox.Options) doctorFinding {
 // where commands can see them.
 func installedAgents(path []string) doctorFinding {
 	f := doctorFinding{What: "other agents", OK: true}
+	for _, folder := range path {
+		if info, err := os.Stat(folder); err != nil || !info.IsDir() {
+			return doctorFinding{What: f.What, Detail: "there is no folder " + folder, Fix: "check --agent-path"}
+		}
+	}
 	commands, err := agent.NewCommandAgents(agent.CommandAgentsConfig{Path: path})
 	if err != nil {
 		return doctorFinding{What: f.What, Detail: err.Error(), Fix: "check --agent-path"}
@@ -271,9 +308,10 @@ func checkModels(ctx context.Context, c app.Config, e *cli.Env) []doctorFinding 
 		if m.Price.Input <= 0 || m.Price.Output <= 0 {
 			price.OK, price.Weaker = c.Free, c.Free
 			price.Detail = "not known: what it answers counts as free, so no credit budget ever binds"
-			price.Fix = "set its price: --price-input and --price-output, or price in the file of --config"
-			if !c.Free {
-				price.Fix += "; sia serve refuses to start without, unless --free says that the model costs nothing"
+			price.Fix = "set its price: --price-input and --price-output, or price in the file of --config; sia serve refuses " +
+				"to start without, unless --free says that the model costs nothing"
+			if c.Free {
+				price.Detail, price.Fix = "free, as --free says, so no credit budget ever binds", ""
 			}
 		}
 		all = append(all, f, price)

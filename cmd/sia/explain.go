@@ -59,9 +59,9 @@ func (c *taskExplainCmd) Run(e *cli.Env) error {
 			explainDecision(e, d)
 		}
 		if rests := render.PassRests(t); len(rests) > 0 {
-			fmt.Fprintf(e.Out, "\nThe pass of %s rests on:\n", t.Head.Short())
+			e.Linef("\nThe pass of %s rests on:", t.Head.Short())
 			for _, r := range rests {
-				fmt.Fprintln(e.Out, "  "+r)
+				e.Linef("  %s", r)
 			}
 		}
 		return nil
@@ -79,23 +79,23 @@ func explainEvent(e *cli.Env, r store.EventRecord) {
 	explainLine(e, r.Event.At, state, string(r.Event.Fact.Kind()), why)
 }
 
-func explainLine(e *cli.Env, at time.Time, state, what, why string) {
-	fmt.Fprintf(e.Out, "%s  %-11s %-18s %s\n", at.Local().Format("15:04:05.000"), e.Style.Bold(state), e.Style.Dim(what),
+func explainLine(e *cli.Env, at time.Time, state, what string, why any) {
+	e.Linef("%s  %-11s %-18s %s", at.Local().Format("15:04:05.000"), e.Style.Bold(state), e.Style.Dim(what),
 		why)
 }
 
 // explainDecision prints one choice, and beneath it what could have been chosen
 // and its result.
 func explainDecision(e *cli.Env, d sia.Decision) {
-	choice := e.Style.Bold(d.Choice)
-	if words := render.ChoiceWords(d); words != "" {
-		choice += " (" + words + ")"
+	words := render.ChoiceWords(d)
+	if words != "" {
+		words = " (" + words + ")"
 	}
-	explainLine(e, d.At, "chosen", string(d.Type),
-		fmt.Sprintf("%s, with probability %.2f by %s: %s", choice, d.Propensity, d.Policy, d.Reason))
+	explainLine(e, d.At, "chosen", string(d.Type), e.Style.Bold(d.Choice)+cli.Styled(cli.Plain(
+		fmt.Sprintf("%s, with probability %.2f by %s: %s", words, d.Propensity, d.Policy, d.Reason))))
 	explainOptions(e, d)
 	if d.Outcome != "" {
-		fmt.Fprintf(e.Out, "    outcome: %s (%+.2f against what was to be expected)\n", d.Outcome, d.Credit)
+		e.Linef("    outcome: %s (%+.2f against what was to be expected)", d.Outcome, d.Credit)
 	}
 }
 

@@ -42,7 +42,7 @@ func TestImproveReportOnATerminal(t *testing.T) {
 	var out strings.Builder
 	a := improveAnswer{Status: statusFailure, Message: "it is no \x1b[2Jbetter", mask: new(secret.Masker)}
 	a.show(&cli.Env{Ctx: t.Context(), Out: &out, Err: &out, Style: style})
-	if want := style.Red(statusFailure) + ": it is no \ufffd[2Jbetter\n"; out.String() != want {
+	if want := string(style.Red(statusFailure)) + ": it is no \ufffd[2Jbetter\n"; out.String() != want {
 		t.Errorf("%q, want %q", out.String(), want)
 	}
 }

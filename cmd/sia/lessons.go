@@ -123,12 +123,12 @@ func (c *lessonsLearnCmd) Run(e *cli.Env) error {
 			return e.JSON(kept)
 		}
 		if kept.ID != l.ID {
-			fmt.Fprintf(e.Out, "known already, as %s (%s): %s\n", kept.ID, kept.State, kept.Told())
+			e.Linef("known already, as %s (%s): %s", kept.ID, kept.State, kept.Told())
 		} else {
-			fmt.Fprintf(e.Out, "learned, as %s: %s\n", kept.ID, kept.Told())
+			e.Linef("learned, as %s: %s", kept.ID, kept.Told())
 		}
 		for _, l := range against {
-			fmt.Fprintf(e.Out, "%s %s: %s\n", e.Style.Amber("it contradicts"), l.ID, l.Told())
+			e.Linef("%s %s: %s", e.Style.Amber("it contradicts"), l.ID, l.Told())
 		}
 		return nil
 	})
@@ -192,7 +192,7 @@ func showLesson(e *cli.Env, l ratedLesson) error {
 			w.Rowf("  %s\t%s", name, text)
 		}
 	}
-	fmt.Fprintf(e.Out, "%s  %s, %s\n", e.Style.Bold(string(l.ID)), l.Kind, l.State)
+	e.Linef("%s  %s, %s", e.Style.Bold(string(l.ID)), l.Kind, l.State)
 	row("lesson", "%s", l.Text)
 	row("when", "%s", l.Context)
 	row("corrects", "%s", l.Correction)

@@ -72,12 +72,12 @@ func (c *lessonsListCmd) Run(e *cli.Env) error {
 				what = "(contradicts another) " + what
 			}
 			w.Rowf("%s\t%s\t%s\t%.2f\t%.3g\t%.3g\t%d\t%s\t%s", l.ID, l.Kind, l.State, l.Confidence, good, bad,
-				l.Occurrences, l.LastSeen.Local().Format(time.DateOnly), text.Clip(what, 100))
+				l.Occurrences, l.LastSeen.Local().Format(time.DateOnly), text.Clip(text.OneLine(what), 100))
 		}
 		if err := w.Flush(); err != nil {
 			return err
 		}
-		fmt.Fprintf(e.Out, "\n%s\n", lesson.Uplift(evidence))
+		e.Linef("\n%s", lesson.Uplift(evidence))
 		return tellWaiting(e, s, repo)
 	})
 }

@@ -247,7 +247,7 @@ func (c *lessonsProveCmd) show(e *cli.Env, st *store.Store, repo int64, out prov
 		return err
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s  %s\n%s\n", e.Style.Bold(string(l.ID)), l.Told(), out.Evidence.Why)
+	e.Linef("%s  %s\n%s", e.Style.Bold(string(l.ID)), l.Told(), out.Evidence.Why)
 	switch {
 	case out.Evidence.Good > 0:
 		fmt.Fprintf(&b, "That counts %.3g for the lesson.\n", out.Evidence.Good)
@@ -262,6 +262,5 @@ func (c *lessonsProveCmd) show(e *cli.Env, st *store.Store, repo int64, out prov
 	rated := withRating(l)
 	fmt.Fprintf(&b, "It is %s, with a confidence of %.2f. The attempts cost %.2f credits.\n", l.State, rated.Confidence,
 		out.Credits)
-	_, err = fmt.Fprint(e.Out, b.String())
-	return err
+	return e.Sayf("%s", b.String())
 }

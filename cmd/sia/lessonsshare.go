@@ -92,7 +92,7 @@ func (c *lessonsAgreedCmd) Run(e *cli.Env) error {
 // showAgreement shows all of what is shared, or would be, and where it comes from.
 func showAgreement(e *cli.Env, a lessonAgreement) error {
 	l := a.Lesson
-	var standing string
+	var standing any
 	switch {
 	case a.Approval != nil:
 		standing = fmt.Sprintf("shared with every repository of %s since %s, approved by %s", a.Owner,
@@ -102,7 +102,7 @@ func showAgreement(e *cli.Env, a lessonAgreement) error {
 	default:
 		standing = fmt.Sprintf("not shared; to share it with every repository of %s: sia lessons share %s", a.Owner, l.ID)
 	}
-	fmt.Fprintf(e.Out, "%s  %s, %s\n", e.Style.Bold(string(l.ID)), l.Kind, standing)
+	e.Linef("%s  %s, %s", e.Style.Bold(string(l.ID)), l.Kind, standing)
 	w := cli.NewTable(e.Out)
 	row := func(name, text string) {
 		if text != "" {

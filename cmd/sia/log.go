@@ -105,7 +105,7 @@ func (c *logCmd) show(e *cli.Env, name string, rep failure.Report) error {
 	}
 	fmt.Fprintf(&b, "class %s, signature %s\n", e.Style.Red(string(rep.Class)), rep.Signature)
 	for _, t := range rep.Tests[:min(len(rep.Tests), 20)] {
-		at := ""
+		at := cli.Styled("")
 		if t.File != "" {
 			at = e.Style.Dim(fmt.Sprintf("  %s:%d", t.File, t.Line))
 		}

@@ -124,7 +124,7 @@ func (c *reindexCmd) report(e *cli.Env, all []memory.Reindexed) error {
 	}
 	for _, r := range all {
 		for _, p := range r.Problems {
-			fmt.Fprintf(e.Out, "%s %s: %s\n", e.Style.Amber("!"), r.Repo, p)
+			e.Linef("%s %s: %s", e.Style.Amber("!"), r.Repo, p)
 		}
 	}
 	if len(sum.Problems) > 0 {

@@ -2,18 +2,21 @@ package main
 
 import (
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/alecthomas/kong"
 
 	"github.com/sia-bot/sia/agent/llm"
 	"github.com/sia-bot/sia/app"
+	"github.com/sia-bot/sia/cmd/internal/cli"
+	"github.com/sia-bot/sia/sia/invalid"
 )
 
 // modelFlags say which models are asked. The file may name models besides, and their order for
 // each role (models.go).
 type modelFlags struct {
-	ConfigFile kong.ConfigFlag `name:"config" help:"YAML file with these settings; keys are the flags' names. It may name several models besides." env:"SIA_CONFIG" placeholder:"FILE"`
+	ConfigFile configFile `name:"config" help:"YAML file with these settings; keys are the flags' names. It may name several models besides." env:"SIA_CONFIG" placeholder:"FILE"`
 
 	ModelURL      string        `help:"OpenAI-compatible endpoint, such as https://api.openai.com/v1." env:"SIA_MODEL_URL" placeholder:"URL" type:"web"`
 	ModelKey      string        `help:"Its key. Better in the environment than as a flag." env:"SIA_MODEL_KEY" placeholder:"KEY"`
@@ -27,6 +30,20 @@ type modelFlags struct {
 	PriceCached   float64       `help:"USD per million cached input tokens. Default: as input." env:"SIA_PRICE_CACHED" placeholder:"USD" min:"0"`
 	PriceWrite    float64       `name:"price-cache-write" help:"USD per million input tokens that are written to a cache. Default: as input." env:"SIA_PRICE_CACHE_WRITE" placeholder:"USD" min:"0"`
 	PriceOutput   float64       `help:"USD per million output tokens." env:"SIA_PRICE_OUTPUT" placeholder:"USD" min:"0"`
+}
+
+// configFile is the flag that names a configuration file, and reads it.
+type configFile string
+
+// BeforeResolve has the file's values count for the flags.
+func (configFile) BeforeResolve(k *kong.Kong, ctx *kong.Context, trace *kong.Path) error {
+	file, _ := ctx.FlagValue(trace.Flag).(configFile)
+	values, err := k.LoadConfig(string(file))
+	if err != nil {
+		return fmt.Errorf("--config or SIA_CONFIG: %w", err)
+	}
+	ctx.AddResolver(values)
+	return nil
 }
 
 // price is what the flags say that models cost.
@@ -57,6 +74,8 @@ func (f modelFlags) models() (app.ModelsConfig, error) {
 	}
 	models, ok, err := readModels(string(f.ConfigFile))
 	switch {
+	case errors.As(err, new(*invalid.File)):
+		return c, cli.Usage("%v", err)
 	case err != nil:
 		return c, err
 	case !ok:

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"net/url"
 	"os"
+	"reflect"
 	"regexp"
 	"slices"
 	"strings"
@@ -15,6 +16,7 @@ import (
 	"github.com/goccy/go-yaml"
 	"github.com/goccy/go-yaml/ast"
 	"github.com/goccy/go-yaml/parser"
+	"github.com/goccy/go-yaml/token"
 
 	"github.com/sia-bot/sia/agent"
 	"github.com/sia-bot/sia/agent/llm"
@@ -323,6 +325,20 @@ func (f *modelsFile) problem(at *ast.MappingValueNode, path, format string, args
 // problemOf is what the YAML library says, with its place.
 func problemOf(err error, path string) invalid.Problem {
 	p := invalid.Problem{Path: path, Message: strings.SplitN(err.Error(), "\n", 2)[0]}
+	var typed *yaml.TypeError
+	if errors.As(err, &typed) && typed.Token != nil && typed.DstType != nil {
+		t := typed.Token
+		p.Line, p.Column = t.Position.Line, t.Position.Column
+		key := "it is "
+		if before := t.Prev; before != nil && before.Type == token.MappingValueType && before.Prev != nil {
+			key = before.Prev.Value + " is "
+		}
+		takes := map[reflect.Kind]string{reflect.Int: "a whole number", reflect.Float64: "a number",
+			reflect.String: "text", reflect.Slice: "a list"}
+		p.Message = fmt.Sprintf("%s%q, and takes %s", key, t.Value,
+			cmp.Or(takes[typed.DstType.Kind()], "a mapping of keys to values"))
+		return p
+	}
 	var known yaml.Error
 	if errors.As(err, &known) {
 		p.Message = known.GetMessage()

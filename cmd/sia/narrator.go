@@ -178,7 +178,7 @@ func entryOfKind(k string) func(ghsim.Entry) bool {
 }
 
 // link is the address of a page of the repository.
-func (n *demoNarrator) link(path string, args ...any) string {
+func (n *demoNarrator) link(path string, args ...any) cli.Styled {
 	return n.Style.Dim(n.sim.URL() + "/" + n.repo + fmt.Sprintf(path, args...))
 }
 
@@ -228,7 +228,7 @@ func (n *demoNarrator) summary(err error) {
 	}
 }
 
-func (n *demoNarrator) state(s sia.State) string {
+func (n *demoNarrator) state(s sia.State) cli.Styled {
 	if s == sia.Passed {
 		return n.Style.Green(string(s))
 	}

@@ -70,9 +70,9 @@ func (c *notifyTestCmd) report(e *cli.Env, all []notified) error {
 	}
 	for _, n := range all {
 		if n.Sent {
-			fmt.Fprintf(e.Out, "%s %-8s sent; look whether it arrived\n", e.Style.Green("✓"), n.Channel)
+			e.Linef("%s %-8s sent; look whether it arrived", e.Style.Green("✓"), n.Channel)
 		} else {
-			fmt.Fprintf(e.Out, "%s %-8s %s\n", e.Style.Red("✗"), n.Channel, n.Error)
+			e.Linef("%s %-8s %s", e.Style.Red("✗"), n.Channel, n.Error)
 		}
 	}
 	return bad

@@ -71,7 +71,7 @@ func showAnalysis(e *cli.Env, a analysis) error {
 		return e.Sayf("nothing to analyse yet: no decision has a result (%d are open)\n",
 			a.Open)
 	}
-	fmt.Fprintf(e.Out, "%s about %s; of %d others it is not known whether an attempt was resolved\n\n",
+	e.Linef("%s about %s; of %d others it is not known whether an attempt was resolved\n",
 		text.Count(a.Decisions, "decision"), text.Count(a.Tasks, "task"), a.Open)
 	w := cli.NewTable(e.Out, "DECISION", "OPTION", "RESOLVED", "AGAINST EXPECTED", "WHERE CHANCE CHOSE")
 	for _, o := range a.Options {
@@ -90,10 +90,10 @@ func showAnalysis(e *cli.Env, a analysis) error {
 		return e.Sayf("\nNothing stands out. Contexts of options with tasks enough to look at: %d.\n",
 			a.Findings.Cells)
 	}
-	fmt.Fprintf(e.Out, "\n%s (contexts of options that were looked at: %d)\n", e.Style.Bold("What stands out"),
+	e.Linef("\n%s (contexts of options that were looked at: %d)", e.Style.Bold("What stands out"),
 		a.Findings.Cells)
 	for _, f := range a.Findings.Found {
-		fmt.Fprintf(e.Out, "  %s: %s%s\n", f.Type, f.Text, othersText(f.Others))
+		e.Linef("  %s: %s%s", f.Type, f.Text, othersText(f.Others))
 	}
 	return e.Sayf("\nThese are hypotheses: up to one in ten is chance, and no lot decided which tasks got what.\n")
 }

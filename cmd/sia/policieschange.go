@@ -55,13 +55,13 @@ func (o ofChanges) withModels(e *cli.Env, s serverFlags, f func(*trial.Evolver, 
 
 // tell prints a change as it stands.
 func (o ofChanges) tell(e *cli.Env, x store.Experiment) error {
-	return o.Sayf(e, x, "%s", secret.Mask(experimentText(e, x)))
+	return o.Sayf(e, x, "%s", experimentText(e, x))
 }
 
 // experimentText is a change in a few lines.
-func experimentText(e *cli.Env, x store.Experiment) string {
+func experimentText(e *cli.Env, x store.Experiment) cli.Styled {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s  %s\n", e.Style.Bold(x.ID), x.Phase)
+	fmt.Fprintf(&b, "  %s\n", x.Phase)
 	fmt.Fprintf(&b, "  policy %s (%s) of %s: %s\n", x.Name, x.Decision, x.Place, x.Change)
 	fmt.Fprintf(&b, "  because: %s (%s)\n", x.Reason, x.By)
 	if x.Gate != "" {
@@ -71,7 +71,7 @@ func experimentText(e *cli.Env, x store.Experiment) string {
 	if x.PullURL != "" {
 		fmt.Fprintf(&b, "  %s\n", x.PullURL)
 	}
-	return b.String()
+	return e.Style.Bold(x.ID) + cli.Styled(cli.Plain(secret.Mask(b.String())))
 }
 
 type policiesEvolveCmd struct {
@@ -267,7 +267,9 @@ func explainExperiments(e *cli.Env, s *store.Store, name string, asJSON bool) (k
 }
 
 func tellExperiment(e *cli.Env, x explainedExperiment) error {
-	fmt.Fprint(e.Out, experimentText(e, x.Experiment))
+	if err := e.Sayf("%s", experimentText(e, x.Experiment)); err != nil {
+		return err
+	}
 	if n := x.Standing; n.Present.Tried+n.Candidate.Tried > 0 {
 		fmt.Fprintf(e.Out,
 			"  tried: %d of %d resolved with it, %d of %d without; better %.3g of 20, worse %.3g of 10; %d tasks are open\n",

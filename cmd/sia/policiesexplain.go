@@ -183,15 +183,15 @@ func valueAt(context map[string]any, path string) string {
 }
 
 func explainByPolicy(e *cli.Env, x explainedDecision) {
-	explainLine(e, x.At, string(x.Type), fmt.Sprintf("attempt %d", x.Attempt), fmt.Sprintf("%s, with probability %.2f: %s",
-		e.Style.Bold(chosenText(x.Choice)), x.Propensity, x.Reason))
+	explainLine(e, x.At, string(x.Type), fmt.Sprintf("attempt %d", x.Attempt), e.Style.Bold(chosenText(x.Choice))+
+		cli.Styled(cli.Plain(fmt.Sprintf(", with probability %.2f: %s", x.Propensity, x.Reason))))
 	holds := "its text was not kept"
 	if x.Holds != "" {
 		holds = "for " + x.Holds
 	}
-	fmt.Fprintf(e.Out, "    policy: %s, %s\n", x.Policy, holds)
+	e.Linef("    policy: %s, %s", x.Policy, holds)
 	if len(x.Mattered) > 0 {
-		fmt.Fprintf(e.Out, "    context: %s\n", strings.Join(x.Mattered, "; "))
+		e.Linef("    context: %s", strings.Join(x.Mattered, "; "))
 	}
 	switch x.Type {
 	case sia.DecideTechnique:
@@ -202,7 +202,7 @@ func explainByPolicy(e *cli.Env, x explainedDecision) {
 		explainTerms(e, x.Options)
 	}
 	if x.Outcome != "" {
-		fmt.Fprintf(e.Out, "    outcome: %s (%+.2f against what was to be expected)\n", x.Outcome, x.Credit)
+		e.Linef("    outcome: %s (%+.2f against what was to be expected)", x.Outcome, x.Credit)
 	}
 }
 
@@ -218,7 +218,7 @@ func chosenText(choice string) string {
 func explainTerms(e *cli.Env, options json.RawMessage) {
 	var names []string
 	if json.Unmarshal(options, &names) == nil {
-		fmt.Fprintf(e.Out, "    options: %s\n", strings.Join(names, ", "))
+		e.Linef("    options: %s", strings.Join(names, ", "))
 		return
 	}
 	var scored []policies.Option

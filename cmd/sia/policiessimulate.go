@@ -154,7 +154,7 @@ func minedOptions(chances []learn.Chance) (out []mine.Option) {
 }
 
 func showSimulation(e *cli.Env, sim simulation) error {
-	p := func(format string, args ...any) { fmt.Fprintf(e.Out, format+"\n", args...) }
+	p := e.Linef
 	p("%s, for %s, put to %d logged decisions of the type %s:", e.Style.Bold(sim.Policy), sim.Holds, sim.Decisions,
 		sim.Decision)
 	p("  %d it would have decided alike", sim.Alike)

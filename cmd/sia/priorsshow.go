@@ -68,13 +68,13 @@ func (c *priorsShowCmd) Run(e *cli.Env) error {
 		if c.Output == "json" {
 			return e.JSON(shown)
 		}
-		fmt.Fprintf(e.Out, "%s from %s, since %s\n%d cells of %d reports by %d installations, made on %s, signed by %s\n\n",
+		e.Linef("%s from %s, since %s\n%d cells of %d reports by %d installations, made on %s, signed by %s\n",
 			e.Style.Bold(fmt.Sprintf("import %d", id)), v.Source, v.At.Local().Format(time.DateTime), p.Len(), p.Reports,
 			p.Installations, p.Made, v.Key)
-		fmt.Fprintf(e.Out, "the first technique resolved %d of %d tasks with it, and %d of %d that were decided without it\n",
+		e.Linef("the first technique resolved %d of %d tasks with it, and %d of %d that were decided without it",
 			w.With.Resolved, w.With.Tried, w.Without.Resolved, w.Without.Tried)
 		if w.Known() {
-			fmt.Fprintf(e.Out, "that is %+.1f points, 95 %% interval %+.1f to %+.1f\n", 100*w.Difference, 100*w.Low, 100*w.High)
+			e.Linef("that is %+.1f points, 95 %% interval %+.1f to %+.1f", 100*w.Difference, 100*w.Low, 100*w.High)
 		} else {
 			fmt.Fprintln(e.Out, "its benefit is not known yet: one task in ten is decided without it")
 		}

@@ -25,7 +25,7 @@ type runnerGroup struct {
 
 // runnerServer is the server of a runner.
 type runnerServer struct {
-	Server    string `help:"The server's address, such as https://sia.example.com." env:"SIA_RUNNER_SERVER" placeholder:"URL" required:""`
+	Server    string `help:"The server's address, such as https://sia.example.com." env:"SIA_RUNNER_SERVER" placeholder:"URL" required:"" type:"web"`
 	PlainHTTP bool   `name:"plain-http" help:"Let the server's address begin with http:// on another machine: token and code cross the network in the open." env:"SIA_RUNNER_PLAIN_HTTP"`
 }
 

@@ -94,7 +94,7 @@ func (c *runnerListCmd) Run(e *cli.Env) error {
 			if made := attemptsOf(e.Ctx, s, standings, l.Attempts); len(made) > 0 {
 				makes = strings.Join(made, "; ")
 			}
-			table.Rowf("%s\t%s\t%s\t%s", l.Name, seen, makes, cli.Plain(l.About))
+			table.Rowf("%s\t%s\t%s\t%s", l.Name, seen, makes, l.About)
 		}
 		return table.Flush()
 	})
@@ -146,9 +146,9 @@ func showRunners(e *cli.Env, s *store.Store, t sia.Task) error {
 		switch {
 		case a.Task != t.ID:
 		case a.State == store.RunnerOffered:
-			fmt.Fprintf(e.Out, "\n  %s waits for a runner since %s\n", a.Key, since)
+			e.Linef("\n  %s waits for a runner since %s", a.Key, since)
 		default:
-			fmt.Fprintf(e.Out, "\n  %s is made by the runner %s\n", a.Key, a.Runner)
+			e.Linef("\n  %s is made by the runner %s", a.Key, a.Runner)
 		}
 	}
 	return nil

@@ -17,6 +17,13 @@ type serveCmd struct {
 	serverFlags `embed:""`
 }
 
+// Validate refuses, as wrong usage, what no server can work with.
+func (c *serveCmd) Validate() error {
+	notify := c.notifyFlags.config()
+	notify.Summary = "" // the app that set-up stores is no part of it, so nothing else is missing yet
+	return errors.Join(c.serverFlags.Validate(), notify.Validate())
+}
+
 // Run serves until it is told to end. Without an app it serves /setup first, and goes on as soon as there is one. Keys
 // that GitHub does not accept end it at once; a model that can't be reached is told, and may come back.
 func (c *serveCmd) Run(e *cli.Env) (err error) {

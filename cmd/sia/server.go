@@ -72,7 +72,8 @@ func (s serverFlags) Validate() error {
 		return errors.New("--db-direct: that is no address of a PostgreSQL server; give one such as " +
 			"postgres://user@host/database")
 	}
-	return s.retentionFlags.check()
+	return errors.Join(app.Config{TrustedProxies: s.TrustedProxies, Repos: s.Repos, SetupHosts: s.SetupHosts}.CheckNames(),
+		s.retentionFlags.check())
 }
 
 // config is the server's configuration: the flags, and what they leave out of the app from the one that set-up stored.

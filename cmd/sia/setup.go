@@ -9,23 +9,21 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/alecthomas/kong"
-
 	"github.com/sia-bot/sia/app"
 	"github.com/sia-bot/sia/app/web/setup"
 	"github.com/sia-bot/sia/cmd/internal/cli"
 )
 
 type setupCmd struct {
-	ConfigFile kong.ConfigFlag `name:"config" help:"YAML file with the server's settings." env:"SIA_CONFIG" placeholder:"FILE"`
-	Dir        string          `help:"The server's folder, in which the keys are stored." default:"${dir}" env:"SIA_DIR" type:"path"`
-	GitHubURL  string          `name:"github-url" help:"GitHub's address, or a GitHub Enterprise Server's; default: https://github.com." env:"SIA_GITHUB_URL" placeholder:"URL" type:"web"`
-	GitHubAPI  string          `name:"github-api" help:"Its REST address, when it is not the usual one." env:"SIA_GITHUB_API" placeholder:"URL" type:"web"`
-	PublicURL  string          `name:"public-url" help:"Address at which GitHub and people reach the server, such as https://sia.example.com." env:"SIA_PUBLIC_URL" placeholder:"URL" type:"web"`
-	Org        string          `help:"Organisation that will own the app; default: your own account." placeholder:"NAME" type:"login"`
-	Name       string          `help:"Name of the app, which no other app on GitHub may have." placeholder:"NAME"`
-	Port       int             `help:"Port of this machine for the page; 0: any that is free." default:"0" min:"0" max:"65535"`
-	Replace    bool            `help:"Register another app although one is stored; that one is kept beside it."`
+	ConfigFile configFile `name:"config" help:"YAML file with the server's settings." env:"SIA_CONFIG" placeholder:"FILE"`
+	Dir        string     `help:"The server's folder, in which the keys are stored." default:"${dir}" env:"SIA_DIR" type:"path"`
+	GitHubURL  string     `name:"github-url" help:"GitHub's address, or a GitHub Enterprise Server's; default: https://github.com." env:"SIA_GITHUB_URL" placeholder:"URL" type:"web"`
+	GitHubAPI  string     `name:"github-api" help:"Its REST address, when it is not the usual one." env:"SIA_GITHUB_API" placeholder:"URL" type:"web"`
+	PublicURL  string     `name:"public-url" help:"Address at which GitHub and people reach the server, such as https://sia.example.com." env:"SIA_PUBLIC_URL" placeholder:"URL" type:"web"`
+	Org        string     `help:"Organisation that will own the app; default: your own account." placeholder:"NAME" type:"login"`
+	Name       string     `help:"Name of the app, which no other app on GitHub may have." placeholder:"NAME"`
+	Port       int        `help:"Port of this machine for the page; 0: any that is free." default:"0" min:"0" max:"65535"`
+	Replace    bool       `help:"Register another app although one is stored; that one is kept beside it."`
 	cli.Format `embed:""`
 }
 

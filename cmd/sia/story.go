@@ -202,7 +202,7 @@ func (n *demoNarrator) failure(sha string) string {
 		for _, line := range strings.Split(r.Log, "\n") {
 			if _, said, ok := strings.Cut(line, "_test.go:"); ok {
 				_, said, _ = strings.Cut(said, ": ")
-				return n.Style.Red(text.Clip(said, 100))
+				return string(n.Style.Red(text.Clip(said, 100)))
 			}
 		}
 	}

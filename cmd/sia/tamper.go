@@ -176,10 +176,10 @@ func (c *tamperCmd) show(e *cli.Env, rep tamperReport) error {
 	}
 	lines = append(lines, ranLines(rep.Evidence)...)
 	if c.Each && len(lines) > 0 {
-		fmt.Fprintln(e.Out, e.Style.Bold(rep.Head))
+		e.Linef("%s", e.Style.Bold(rep.Head))
 	}
 	for _, l := range lines {
-		if _, err := fmt.Fprintf(e.Out, "%-8s  %s\n", l[0], cli.Plain(l[1])); err != nil {
+		if err := e.Sayf("%-8s  %s\n", l[0], l[1]); err != nil {
 			return err
 		}
 	}

@@ -116,10 +116,10 @@ func (c *taskShowCmd) Run(e *cli.Env) error {
 			return e.JSON(out)
 		}
 		if halted != "" && halted != out.Waiting {
-			fmt.Fprintf(e.Out, "%s %s\n", e.Style.Amber("paused:"), halted)
+			e.Linef("%s %s", e.Style.Amber("paused:"), halted)
 		}
 		if out.Limited != "" {
-			fmt.Fprintln(e.Out, e.Style.Amber(out.Limited))
+			e.Linef("%s", e.Style.Amber(out.Limited))
 		}
 		showTask(e, t)
 		return showRunners(e, s, t)
@@ -153,7 +153,7 @@ type shownTask struct {
 func shown(t sia.Task) shownTask { return shownTask{Task: t, Waiting: render.Waiting(t)} }
 
 func showTask(e *cli.Env, t sia.Task) {
-	p := func(format string, args ...any) { fmt.Fprintf(e.Out, format+"\n", args...) }
+	p := e.Linef
 	p("%s  %s#%d  %s", e.Style.Bold(t.Title), t.Repo, t.Issue, e.Style.Bold(string(t.State)))
 	if waiting := render.Waiting(t); waiting != "" {
 		p("  waits for   %s", waiting)
@@ -192,7 +192,7 @@ func showTask(e *cli.Env, t sia.Task) {
 			a.Diff.Added, a.Diff.Deleted, a.Head.Short())
 		showParts(e, a, p)
 		for _, line := range a.Ledger.Lines() {
-			p("  · %s", cli.Plain(line))
+			p("  · %s", line)
 		}
 		for _, f := range a.Failures {
 			p("  %s %s (%s)\n%s", e.Style.Red("✗"), f.Check, f.Class, indentLines(f.Excerpt, "      "))
@@ -240,7 +240,7 @@ func shownPlan(t sia.Task) *sia.Plan {
 	return t.Brief.Plan
 }
 
-func colouredOutcome(s cli.Style, o sia.AttemptOutcome) string {
+func colouredOutcome(s cli.Style, o sia.AttemptOutcome) cli.Styled {
 	switch o {
 	case sia.AttemptPass:
 		return s.Green("passed")

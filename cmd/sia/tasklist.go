@@ -51,7 +51,7 @@ func (c *taskListCmd) Run(e *cli.Env) error {
 			return err
 		}
 		for _, h := range halts {
-			fmt.Fprintf(e.Out, "%s %s\n", e.Style.Amber("paused:"), render.HaltSentence(h.Reason, h.Scope))
+			e.Linef("%s %s", e.Style.Amber("paused:"), render.HaltSentence(h.Reason, h.Scope))
 		}
 		if len(tasks) == 0 {
 			return e.Sayf("%s\n", c.none())
@@ -59,7 +59,7 @@ func (c *taskListCmd) Run(e *cli.Env) error {
 		w := cli.NewTable(e.Out, "TASK", "ISSUE", "STATE", "ATTEMPTS", "CREDITS", "SINCE", "TITLE")
 		for _, t := range tasks {
 			w.Rowf("%s\t%s#%d\t%s\t%d\t%s/%s\t%s\t%s", t.ID, t.Repo, t.Issue, t.State, len(t.Attempts),
-				t.Credits.Spent, t.Credits.Budget, t.Since.Local().Format(time.DateTime), text.Clip(t.Title, 50))
+				t.Credits.Spent, t.Credits.Budget, t.Since.Local().Format(time.DateTime), text.Clip(text.OneLine(t.Title), 50))
 		}
 		return w.Flush()
 	})

@@ -48,7 +48,7 @@ func showParts(e *cli.Env, a sia.Attempt, p func(format string, args ...any)) {
 
 const partTroubleWords = 40
 
-func colouredPart(s cli.Style, state sia.PartState) string {
+func colouredPart(s cli.Style, state sia.PartState) cli.Styled {
 	switch state {
 	case sia.PartDone:
 		return s.Green(string(state))
@@ -57,5 +57,5 @@ func colouredPart(s cli.Style, state sia.PartState) string {
 	case sia.PartRunning:
 		return s.Amber(string(state))
 	}
-	return string(state)
+	return cli.Styled(state)
 }

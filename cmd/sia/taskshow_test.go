@@ -5,14 +5,18 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/sia-bot/sia/app/learn"
 	"github.com/sia-bot/sia/app/store"
 	"github.com/sia-bot/sia/app/store/storetest"
 	"github.com/sia-bot/sia/sia"
+	"github.com/sia-bot/sia/sia/lesson"
+	"github.com/sia-bot/sia/sia/secret"
 )
 
 // tasksIn makes a database with tasks of one repository, each with 50 events, and returns its file.
@@ -72,6 +76,39 @@ func TestTaskByItsIssue(t *testing.T) {
 	for _, name := range []string{"acme/shop#31", "acme/else#2"} {
 		if code := runArgs(t.Context(), []string{"task", "show", name, "--db", db}, io.Discard, io.Discard); code != 1 {
 			t.Errorf("%s: exit %d, want 1", name, code)
+		}
+	}
+}
+
+// TestTasksOfStrangers: titles and reasons that others wrote steer no terminal, and break no table.
+func TestTasksOfStrangers(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "sia.db")
+	s := storetest.Open(t, store.Config{URL: file})
+	id := sia.NewTaskID(7, 1)
+	const theirs = "Mend \x1b]0;it\x07\n\u202enow\u009b"
+	for _, fact := range []sia.Fact{
+		sia.Start{Installation: 3, Repo: sia.Repo{ID: 7, Owner: "acme", Name: "shop"}, Issue: 1, Title: theirs,
+			DefaultBranch: "main"},
+		sia.PauseAsked{Reason: theirs}, sia.Stop{Reason: theirs},
+	} {
+		if _, err := s.Apply(t.Context(), id, sia.Event{ID: string(fact.Kind()), At: time.Now(), Fact: fact}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, _, err := learn.NewLessons(s, &secret.Masker{}, slog.New(slog.DiscardHandler), time.Now).Learn(t.Context(),
+		lesson.NewTaught(7, "x", theirs, sia.Actor{Login: "mia"}, sia.Task{}, time.Now())); err != nil {
+		t.Fatal(err)
+	}
+	for _, command := range []string{"task list", "task show 7-1", "task explain 7-1", "lessons list", "lessons show x",
+		"lessons forget mend"} {
+		var out strings.Builder
+		code := runArgs(t.Context(), append(strings.Fields(command), "--db", file), &out, &out)
+		if strings.ContainsAny(out.String(), "\x1b\x07\r\u009b\u202e") || !strings.Contains(out.String(), "Mend \ufffd]0") &&
+			command != "lessons show x" {
+			t.Errorf("%s: exit %d: %q", command, code, out.String())
+		}
+		if command == "task list" && strings.Count(out.String(), "\n") != 2 {
+			t.Errorf("broken table: %q", out.String())
 		}
 	}
 }

@@ -38,7 +38,11 @@ func valueTypes() []kong.Option {
 			return fmt.Errorf("%q is no login; write it as GitHub shows it, such as mia", s)
 		}),
 		cli.Checked("listen", func(s string) error {
-			if _, _, err := net.SplitHostPort(s); err != nil {
+			_, port, err := net.SplitHostPort(s)
+			if n, bad := strconv.Atoi(port); bad == nil && (n < 0 || n > 65535) {
+				return fmt.Errorf("%q has a port that there is not; give one from 0 to 65535", s)
+			}
+			if err != nil {
 				return fmt.Errorf("%q is no address to listen at; write it such as :8080 or 127.0.0.1:8080", s)
 			}
 			return nil

@@ -11,6 +11,7 @@ import (
 	"unicode"
 
 	"github.com/sia-bot/sia/sia/secret"
+	"github.com/sia-bot/sia/sia/visible"
 )
 
 // Env is what commands work with.
@@ -31,11 +32,15 @@ func (e *Env) JSON(v any) error {
 	return err
 }
 
-// Sayf prints words for people.
+// Sayf prints words for people. Arguments can't steer the terminal, whoever wrote them, unless they are [Styled].
 func (e *Env) Sayf(format string, args ...any) error {
+	disarm(args)
 	_, err := fmt.Fprintf(e.Out, format, args...)
 	return err
 }
+
+// Linef prints a line for people as [Env.Sayf] does. That nobody reads it shows when the command ends.
+func (e *Env) Linef(format string, args ...any) { _ = e.Sayf(format+"\n", args...) }
 
 // Masked prints what somebody wrote into a file, which may have a secret, and control characters that would steer the
 // terminal.
@@ -44,14 +49,36 @@ func (e *Env) Masked(s string) error {
 	return err
 }
 
-// Plain replaces the control characters that would steer the terminal in what others wrote.
+// Plain is what others wrote as a terminal may have it: control characters, which would steer it, are replaced, and
+// what nobody sees, such as marks that turn the direction of a line, is left out.
 func Plain(s string) string {
 	return strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) && r != '\n' && r != '\t' {
+		switch {
+		case !visible.Hidden(r):
+			return r
+		case unicode.IsControl(r):
 			return unicode.ReplacementChar
 		}
-		return r
-	}, s)
+		return -1
+	}, strings.ReplaceAll(s, "\r\n", "\n"))
+}
+
+// disarm has arguments of a format printed by [Plain]. A width, which is an int, and [Styled] stay as they are.
+func disarm(args []any) {
+	for i, a := range args {
+		switch a.(type) {
+		case int, Styled, disarmed:
+		default:
+			args[i] = disarmed{a}
+		}
+	}
+}
+
+// disarmed is an argument of a format as [Plain] has it, whatever the verb.
+type disarmed struct{ arg any }
+
+func (d disarmed) Format(s fmt.State, verb rune) {
+	_, _ = io.WriteString(s, Plain(fmt.Sprintf(fmt.FormatString(s, verb), d.arg)))
 }
 
 // Table prints rows with their columns aligned.
@@ -66,8 +93,11 @@ func NewTable(w io.Writer, columns ...string) Table {
 	return t
 }
 
-// Rowf adds a row, with a tab between two cells.
-func (t Table) Rowf(format string, args ...any) { fmt.Fprintf(t.w, format+"\n", args...) }
+// Rowf adds a row, with a tab between two cells. Its arguments are printed as [Env.Sayf] prints them.
+func (t Table) Rowf(format string, args ...any) {
+	disarm(args)
+	fmt.Fprintf(t.w, format+"\n", args...)
+}
 
 // Flush prints the table.
 func (t Table) Flush() error { return t.w.Flush() }

@@ -146,7 +146,7 @@ func (p Program) Run(ctx context.Context, args []string, stdout, stderr io.Write
 			return ExitUnread
 		}
 		if !errors.Is(err, ErrShown) {
-			fmt.Fprintf(stderr, "%s: %s\n", p.Name, secret.Mask(Words(err)))
+			fmt.Fprintf(stderr, "%s: %s\n", p.Name, secret.Mask(Plain(Words(err))))
 		}
 		return ExitFailed
 	}
@@ -198,7 +198,7 @@ func withoutEmpty(_ []string, a slog.Attr) slog.Attr {
 
 // wrong reports wrong usage of a command.
 func (p Program) wrong(stderr io.Writer, said, command string) int {
-	fmt.Fprintf(stderr, "%s: %s\nTry `%s --help`.\n", p.Name, secret.Mask(said), command)
+	fmt.Fprintf(stderr, "%s: %s\nTry `%s --help`.\n", p.Name, secret.Mask(Plain(said)), command)
 	return ExitUsage
 }
 

@@ -28,15 +28,19 @@ func Interactive(f *os.File) bool {
 	return err != nil || !os.SameFile(info, null)
 }
 
-func (s Style) wrap(code, text string) string {
+// Styled is text as it goes to the terminal: what is [Plain], with SIA's own colours.
+type Styled string
+
+func (s Style) wrap(code, text string) Styled {
+	text = Plain(text)
 	if !s.on {
-		return text
+		return Styled(text)
 	}
-	return "\x1b[" + code + "m" + text + "\x1b[0m"
+	return Styled("\x1b[" + code + "m" + text + "\x1b[0m")
 }
 
-func (s Style) Bold(t string) string  { return s.wrap("1", t) }
-func (s Style) Dim(t string) string   { return s.wrap("2", t) }
-func (s Style) Green(t string) string { return s.wrap("32", t) }
-func (s Style) Red(t string) string   { return s.wrap("31", t) }
-func (s Style) Amber(t string) string { return s.wrap("33", t) }
+func (s Style) Bold(t string) Styled  { return s.wrap("1", t) }
+func (s Style) Dim(t string) Styled   { return s.wrap("2", t) }
+func (s Style) Green(t string) Styled { return s.wrap("32", t) }
+func (s Style) Red(t string) Styled   { return s.wrap("31", t) }
+func (s Style) Amber(t string) Styled { return s.wrap("33", t) }

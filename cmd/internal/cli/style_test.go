@@ -24,7 +24,7 @@ func TestColour(t *testing.T) {
 	} {
 		t.Setenv("NO_COLOR", c.noColor)
 		t.Setenv("TERM", c.term)
-		if got := StyleFor(device).Red("red"); got != c.want {
+		if got := StyleFor(device).Red("red"); string(got) != c.want {
 			t.Errorf("NO_COLOR=%q TERM=%q: %q, want %q", c.noColor, c.term, got, c.want)
 		}
 	}
