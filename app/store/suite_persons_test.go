@@ -178,9 +178,13 @@ func testTranscriptsPruned(t *testing.T, s *fixture) {
 	replayed(t, s, ended)
 }
 
+// Nobody is forgotten who is nobody: an empty login stands in every text, at every place.
 func testForgetGhost(t *testing.T, s *fixture) {
-	if _, err := s.Forget(patient(t), "Ghost", false); !sia.IsPermanent(err) {
-		t.Errorf("err %v", err)
+	knowZelda(t, s)
+	for _, login := range []string{"Ghost", ""} {
+		if _, err := s.Forget(patient(t), login, false); !sia.IsPermanent(err) {
+			t.Errorf("%q: err %v", login, err)
+		}
 	}
 }
 

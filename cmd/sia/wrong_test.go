@@ -29,6 +29,8 @@ func TestWrongUsage(t *testing.T) {
 		"setup --org a/b":               `--org: "a/b" is no login`,
 		"setup --port 99999":            `--port: "99999" is out of range; give 0 to 65535`,
 		"forget-person a/b":             `"a/b" is no login`,
+		"forget-person ''":              `"" is no login`,
+		"task stop ''":                  `"" is no task`,
 		"health ftp://x":                `"ftp://x" is no http or https address`,
 		"log --lines 0 x":               `--lines: "0" is too little`,
 		"bench --rate 0":                `--rate: "0" is out of range; give 1 to 100000`,
@@ -43,7 +45,11 @@ func TestWrongUsage(t *testing.T) {
 		"policies propose --repo o/r --reason why name nothing": "is no change",
 	} {
 		var said strings.Builder
-		if code := runCommand(t.Context(), strings.Fields(args), io.Discard, &said); code != cli.ExitUsage ||
+		words := strings.Fields(args)
+		for i := range words {
+			words[i] = strings.Trim(words[i], "'")
+		}
+		if code := runCommand(t.Context(), words, io.Discard, &said); code != cli.ExitUsage ||
 			!strings.Contains(said.String(), want) {
 			t.Errorf("sia %s: exit %d, want %q: %s", args, code, want, said.String())
 		}
