@@ -343,7 +343,7 @@ func (s *postgresDialect) tables(ctx context.Context) ([]textColumn, error) {
 // rowKey: tables with a number as their key are numbered by it (pgschema.go).
 func (*postgresDialect) rowKey(table string) string {
 	switch table {
-	case "decisions", "experiment_events":
+	case "decisions", "experiment_events", "acts":
 		return "n"
 	case "lessons":
 		return "seq"
