@@ -138,6 +138,10 @@ func (s *postgresDialect) named() string {
 
 func (*postgresDialect) goose() goose.Dialect { return goose.DialectPostgres }
 
+func (*postgresDialect) versioned() string {
+	return `SELECT EXISTS (SELECT 1 FROM pg_tables WHERE schemaname = current_schema() AND tablename = 'goose_db_version')`
+}
+
 func (s *postgresDialect) open(ctx context.Context) error {
 	for _, p := range []struct {
 		pool  **sql.DB
