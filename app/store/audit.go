@@ -1,7 +1,9 @@
 package store
 
 import (
+	"cmp"
 	"context"
+	"database/sql"
 	"fmt"
 	"time"
 
@@ -12,7 +14,7 @@ import (
 type Act struct {
 	At     time.Time  `json:"at"`
 	Who    string     `json:"who"`            // a login, "operator" (whoever runs the server) or "sia"
-	What   string     `json:"what"`           // kind of the event, "decide " and the question, or "effect " and its kind
+	What   string     `json:"what"`           // kind of the event or act, "decide " and the question, or "effect " and its kind
 	Repo   int64      `json:"repo,omitempty"` // GitHub's id; 0: none, or all
 	Task   sia.TaskID `json:"task,omitempty"`
 	Detail string     `json:"detail,omitempty"` // what followed, for people
@@ -50,10 +52,7 @@ func (s *PersonStore) Acts(ctx context.Context, f ActFilter) ([]Act, error) {
 			FROM effects f JOIN tasks t ON t.id = f.task_id WHERE f.state <> 'pending' AND f.kind IN (`+writesGitHub+`)
 		UNION ALL SELECT at, login, 'said', repo_id, '', '#' || issue || ': ' ||
 			CASE answer WHEN '' THEN 'no answer' ELSE answer END FROM heard WHERE login <> ''
-		UNION ALL SELECT at, CASE WHEN by_login <> '' THEN by_login WHEN scope LIKE 'suspended %' THEN 'sia'
-			ELSE 'operator' END, 'halt', CASE
-			WHEN scope LIKE 'repository %' THEN CAST(substr(scope, 12) AS bigint) ELSE 0 END, '', scope || ': ' || reason
-			FROM halts
+		UNION ALL SELECT at, by_login, what, repo_id, '', detail FROM acts
 		UNION ALL SELECT created_at, proposed_by, 'propose policy', CASE alone WHEN 1 THEN place_id ELSE 0 END, '',
 			name || ': ' || change FROM experiments WHERE proposed_by <> ''
 		UNION ALL SELECT CASE started_at WHEN 0 THEN created_at ELSE started_at END, approved_by, 'approve policy',
@@ -63,4 +62,15 @@ func (s *PersonStore) Acts(ctx context.Context, f ActFilter) ([]Act, error) {
 		UNION ALL SELECT at, approved_by, 'share lesson', 0, '', id FROM shared_lessons
 	) AS acts WHERE at >= ? AND (? = 0 OR repo = ?) AND (? = '' OR lower(who) = lower(?))
 	ORDER BY at DESC, task, what LIMIT ?`, micros(f.Since), f.Repo, f.Repo, f.Login, f.Login, f.Limit)
+}
+
+// LogAct keeps an act that neither a task's log nor another table has: somebody taught a lesson, or had one forgotten.
+func (s *PersonStore) LogAct(ctx context.Context, a Act) error {
+	return s.write(ctx, "log who did what", func(tx *sql.Tx) error { return logAct(ctx, tx, a) })
+}
+
+func logAct(ctx context.Context, tx *sql.Tx, a Act) error {
+	_, err := tx.ExecContext(ctx, `INSERT INTO acts (at, by_login, what, repo_id, detail) VALUES (?, ?, ?, ?, ?)`,
+		micros(a.At), cmp.Or(a.Who, "operator"), a.What, a.Repo, a.Detail)
+	return err
 }

@@ -22,6 +22,8 @@ type dialect interface {
 	driver() riverdriver.Driver[*sql.Tx]
 	// goose is goose's word for the database.
 	goose() goose.Dialect
+	// versioned is a query whether goose has made its table, which has the schema's version.
+	versioned() string
 	// schema is a migration, which is written as SQLite reads it, for this database.
 	schema(migration string) string
 	// background is work beside everything else, until ctx ends.

@@ -40,7 +40,7 @@ func (p person) find(text string, yield func(start, end int)) {
 	}
 	for _, login := range p.logins {
 		login = strings.ToLower(login)
-		for from := 0; ; {
+		for from := 0; login != ""; { // an empty one would be found everywhere, without end
 			i := strings.Index(low[from:], login)
 			if i < 0 {
 				break

@@ -1,11 +1,14 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/sia-bot/sia/sia"
@@ -24,9 +27,15 @@ type Halt struct {
 // called beside a server, which obeys at once, or while none runs. tasks is how many it
 // paused; what was halted before is only halted for another reason.
 func (s *HaltStore) Halt(ctx context.Context, h Halt) (tasks int, err error) {
-	err = s.exec(ctx, "halt "+string(h.Scope), `INSERT INTO halts (scope, by_login, reason, at) VALUES (?, ?, ?, ?)
-		ON CONFLICT (scope) DO UPDATE SET by_login = excluded.by_login, reason = excluded.reason, at = excluded.at`,
-		h.Scope, h.By, h.Reason, micros(h.At))
+	err = s.write(ctx, "halt "+string(h.Scope), func(tx *sql.Tx) error {
+		_, err := tx.ExecContext(ctx, `INSERT INTO halts (scope, by_login, reason, at) VALUES (?, ?, ?, ?)
+			ON CONFLICT (scope) DO UPDATE SET by_login = excluded.by_login, reason = excluded.reason, at = excluded.at`,
+			h.Scope, h.By, h.Reason, micros(h.At))
+		if err != nil {
+			return err
+		}
+		return logAct(ctx, tx, onScope(h.Scope, h.By, h.At, "halt", h.Reason))
+	})
 	if err != nil {
 		return 0, err
 	}
@@ -42,8 +51,10 @@ func (s *HaltStore) Lift(ctx context.Context, scope sia.HaltScope, by string, at
 ) {
 	err = s.write(ctx, "lift the halt of "+string(scope), func(tx *sql.Tx) error {
 		n, err := affected(ctx, tx, `DELETE FROM halts WHERE scope = ?`, scope)
-		known = n > 0
-		return err
+		if known = n > 0; err != nil || !known {
+			return err
+		}
+		return logAct(ctx, tx, onScope(scope, by, at, "lift", "goes on"))
 	})
 	if err != nil {
 		return 0, false, err
@@ -64,6 +75,18 @@ func (s *HaltStore) Lift(ctx context.Context, scope sia.HaltScope, by string, at
 		return sia.Resume{Scope: scope}, true
 	})
 	return tasks, known, err
+}
+
+// onScope is an act on everything of a scope. by is a login; empty: GitHub, or whoever runs the server.
+func onScope(scope sia.HaltScope, by string, at time.Time, what, detail string) Act {
+	a := Act{At: at, Who: by, What: what, Detail: string(scope) + ": " + detail}
+	if strings.HasPrefix(string(scope), "suspended ") {
+		a.Who = cmp.Or(by, "sia")
+	}
+	if id, ok := strings.CutPrefix(string(scope), "repository "); ok {
+		a.Repo, _ = strconv.ParseInt(id, 10, 64) // ours
+	}
+	return a
 }
 
 // tell applies a fact to the tasks of a scope that have not ended. by is a login; empty:

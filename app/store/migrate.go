@@ -51,16 +51,16 @@ func (s *DB) Migrate(ctx context.Context) (from, to int64, err error) {
 	if _, err := p.Up(ctx); err != nil {
 		return from, from, s.explain("migrate the schema", err)
 	}
+	s.writable.Store(true)
 	return from, to, nil
 }
 
-// Version is the schema's version; 0 is an empty database.
-func (s *DB) Version(ctx context.Context) (int64, error) {
-	p, err := s.provider()
-	if err != nil {
-		return 0, err
+// Version is the schema's version; 0: there is no database of SIA's. Nothing is written.
+func (s *DB) Version(ctx context.Context) (v int64, err error) {
+	var made bool
+	if err = s.r.QueryRowContext(ctx, s.versioned()).Scan(&made); err == nil && made {
+		err = s.r.QueryRowContext(ctx, `SELECT max(version_id) FROM `+goose.DefaultTablename).Scan(&v)
 	}
-	v, err := p.GetDBVersion(ctx)
 	return v, s.explain("read the schema's version", err)
 }
 
@@ -85,15 +85,28 @@ func (s *DB) current(ctx context.Context) error {
 	if err != nil || have == want {
 		return err
 	}
-	return &sia.Error{Op: "start the engine", Permanent: true,
+	return &sia.Error{Op: "read the schema's version", Permanent: true,
 		Message: fmt.Sprintf("the database's schema is at version %d and this program needs %d; run sia migrate", have, want)}
+}
+
+// mayWrite is an error unless the schema was what this program needs when it first wrote. A server beside which a newer
+// one migrates the database goes on.
+func (s *DB) mayWrite(ctx context.Context) error {
+	if s.writable.Load() {
+		return nil
+	}
+	err := s.current(ctx)
+	s.writable.Store(err == nil)
+	return err
 }
 
 // versions are the schema's version and the one that this program needs. That it is newer is an error.
 func (s *DB) versions(ctx context.Context, p *goose.Provider) (have, want int64, err error) {
-	if have, want, err = p.GetVersions(ctx); err != nil {
-		return 0, 0, s.explain("read the schema's version", err)
+	if have, err = s.Version(ctx); err != nil {
+		return 0, 0, err
 	}
+	sources := p.ListSources()
+	want = sources[len(sources)-1].Version
 	switch {
 	case have > 0 && have < oldest:
 		err = &sia.Error{Op: "migrate the schema", Permanent: true,

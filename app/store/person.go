@@ -82,6 +82,9 @@ type forgetting struct {
 
 // identify finds the ids of a login, and other logins that the only one of them had.
 func (f *forgetting) identify(login string) error {
+	if login == "" {
+		return &sia.Error{Op: "forget", Permanent: true, Message: "name the person's login"}
+	}
 	if strings.EqualFold(login, ghostLogin) {
 		return &sia.Error{Op: "forget", Permanent: true, Message: ghostLogin + " stands for people who were forgotten"}
 	}

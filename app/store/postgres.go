@@ -138,6 +138,10 @@ func (s *postgresDialect) named() string {
 
 func (*postgresDialect) goose() goose.Dialect { return goose.DialectPostgres }
 
+func (*postgresDialect) versioned() string {
+	return `SELECT EXISTS (SELECT 1 FROM pg_tables WHERE schemaname = current_schema() AND tablename = 'goose_db_version')`
+}
+
 func (s *postgresDialect) open(ctx context.Context) error {
 	for _, p := range []struct {
 		pool  **sql.DB
@@ -343,7 +347,7 @@ func (s *postgresDialect) tables(ctx context.Context) ([]textColumn, error) {
 // rowKey: tables with a number as their key are numbered by it (pgschema.go).
 func (*postgresDialect) rowKey(table string) string {
 	switch table {
-	case "decisions", "experiment_events":
+	case "decisions", "experiment_events", "acts":
 		return "n"
 	case "lessons":
 		return "seq"

@@ -75,10 +75,39 @@ func (*sqliteDialect) goose() goose.Dialect { return goose.DialectSQLite3 }
 
 func (*sqliteDialect) schema(migration string) string { return migration }
 
+func (*sqliteDialect) versioned() string {
+	return `SELECT EXISTS (SELECT 1 FROM sqlite_master WHERE name = 'goose_db_version')`
+}
+
+// foreign is an error when the file is a database of something else. It reads alone, on a connection of its own: those
+// of the pools write to the file as they are opened. A file that can't be read is left to them.
+func (s *sqliteDialect) foreign(ctx context.Context) error {
+	if f, err := os.Stat(s.path); err != nil || f.Size() == 0 {
+		return nil //nolint:nilerr // there is none, or open says why it can't be had
+	}
+	db, err := sql.Open("sqlite", (&url.URL{Scheme: "file", Path: s.path, RawQuery: "mode=ro"}).String())
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	var theirs, ours bool
+	err = db.QueryRowContext(ctx, `SELECT count(*) FILTER (WHERE name NOT LIKE 'river_%' AND name NOT LIKE 'goose_%'
+			AND name NOT LIKE 'sqlite_%') > 0, count(*) FILTER (WHERE name = 'task_events') > 0
+		FROM sqlite_master WHERE type = 'table'`).Scan(&theirs, &ours)
+	if err == nil && theirs && !ours {
+		return &sia.Error{Op: "open the database " + s.path, Permanent: true,
+			Message: s.path + " is a database of something else than SIA; nothing was written to it. Name another file"}
+	}
+	return nil
+}
+
 // open makes the file, readable by its owner alone, and opens the pools.
 // The write lock is taken when a transaction begins: taking it later fails
 // under concurrency instead of waiting.
 func (s *sqliteDialect) open(ctx context.Context) error {
+	if err := s.foreign(ctx); err != nil {
+		return err
+	}
 	if err := os.MkdirAll(filepath.Dir(s.path), 0o700); err != nil {
 		return err
 	}

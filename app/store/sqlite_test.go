@@ -1,6 +1,7 @@
 package store
 
 import (
+	"bytes"
 	"context"
 	"crypto/rand"
 	"database/sql"
@@ -176,6 +177,16 @@ func TestSchemaVersions(t *testing.T) {
 	wantMessage(t, err, "newer SIA")
 	_, err = s.Start(ctx, h, EngineConfig{})
 	wantMessage(t, err, "newer SIA")
+	old, err := Open(ctx, Config{URL: s.Files()[0]})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer old.Close()
+	_, err = old.Halt(ctx, Halt{Scope: sia.ServerHalt})
+	wantMessage(t, err, "newer SIA")
+	if halts, err := old.Halts(ctx); err != nil || len(halts) != 0 {
+		t.Errorf("an older program wrote, or could not read: %v %v", halts, err)
+	}
 	if _, err := s.w.Exec(`UPDATE goose_db_version SET version_id = 28 WHERE version_id > 0`); err != nil {
 		t.Fatal(err)
 	}
@@ -183,6 +194,45 @@ func TestSchemaVersions(t *testing.T) {
 	wantMessage(t, err, "run sia memory reindex")
 	_, err = s.Start(ctx, h, EngineConfig{})
 	wantMessage(t, err, "run sia memory reindex")
+}
+
+// Nothing is written to a database of something else, nor to an empty one by who only looks.
+func TestForeignDatabase(t *testing.T) {
+	ctx := context.Background()
+	for _, table := range []string{"people", "tasks", "goose_db_version (version_id); CREATE TABLE people"} {
+		path := filepath.Join(t.TempDir(), "other.db")
+		db, err := sql.Open("sqlite", path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := db.ExecContext(ctx, `CREATE TABLE `+table+` (name text)`); err != nil {
+			t.Fatal(err)
+		}
+		if err := db.Close(); err != nil {
+			t.Fatal(err)
+		}
+		before, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = Open(ctx, Config{URL: path})
+		wantMessage(t, err, "is a database of something else than SIA")
+		if after, err := os.ReadFile(path); err != nil || !bytes.Equal(before, after) {
+			t.Errorf("%s: the file was written to: %v", table, err)
+		}
+	}
+	s, err := Open(ctx, Config{URL: filepath.Join(t.TempDir(), "sia.db")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	var tables int
+	if v, err := s.Version(ctx); v != 0 || err != nil {
+		t.Errorf("version %d, %v", v, err)
+	}
+	if err := s.r.QueryRow(`SELECT count(*) FROM sqlite_master`).Scan(&tables); err != nil || tables != 0 {
+		t.Errorf("who asked for the version made %d tables, %v", tables, err)
+	}
 }
 
 // full makes the disk look full to the application's connection; more gives

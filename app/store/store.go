@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"math/rand/v2"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/riverqueue/river"
@@ -115,8 +116,9 @@ type DB struct {
 	r     *sql.DB // for reading
 	river *sql.DB // for River
 
-	commits *commits
-	filled  filled
+	commits  *commits
+	filled   filled
+	writable atomic.Bool // see mayWrite
 
 	codec codec
 	jobs  *river.Client[*sql.Tx] // inserts jobs, works none
@@ -225,6 +227,9 @@ const (
 // must set anew whatever it sets outside of itself. What it reads and then writes by, another transaction may change in
 // between, unless both hold the same thing first (see [DB.hold]).
 func (s *DB) write(ctx context.Context, op string, f func(tx *sql.Tx) error) error {
+	if err := s.mayWrite(ctx); err != nil {
+		return s.explain(op, err)
+	}
 	pause := writePause
 	for try := 1; ; try++ {
 		err := s.try(ctx, f)

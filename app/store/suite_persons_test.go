@@ -10,6 +10,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/sia-bot/sia/app/store"
 	"github.com/sia-bot/sia/app/store/storetest"
@@ -85,7 +88,7 @@ func testForget(t *testing.T, s *fixture) {
 		t.Errorf("rehearsed %v, done %v", dry.Rows, done.Rows)
 	}
 	for _, table := range []string{"task_events", "tasks", "deliveries", "heard", "lessons", "transcripts", "texts",
-		"decisions", "halts", "memory_heads"} {
+		"decisions", "halts", "acts", "memory_heads"} {
 		if done.Rows[table] == 0 {
 			t.Errorf("nothing changed in %s: %v", table, done.Rows)
 		}
@@ -178,9 +181,13 @@ func testTranscriptsPruned(t *testing.T, s *fixture) {
 	replayed(t, s, ended)
 }
 
+// Nobody is forgotten who is nobody: an empty login stands in every text, at every place.
 func testForgetGhost(t *testing.T, s *fixture) {
-	if _, err := s.Forget(patient(t), "Ghost", false); !sia.IsPermanent(err) {
-		t.Errorf("err %v", err)
+	knowZelda(t, s)
+	for _, login := range []string{"Ghost", ""} {
+		if _, err := s.Forget(patient(t), login, false); !sia.IsPermanent(err) {
+			t.Errorf("%q: err %v", login, err)
+		}
 	}
 }
 
@@ -218,6 +225,24 @@ func testActs(t *testing.T, s *fixture) {
 	must(t, err)
 	if !slices.ContainsFunc(all, func(a store.Act) bool { return a.What == "halt" }) {
 		t.Error("that GitHub suspended an installation is not among what nobody did here")
+	}
+	// What goes on again was paused all the same, and both are told.
+	_, _, err = s.Lift(ctx, sia.RepositoryHalt(99), "anna", at(10))
+	must(t, err)
+	_, _, err = s.Lift(ctx, sia.RepositoryHalt(99), "", at(11)) // is paused no more
+	must(t, err)
+	must(t, s.LogAct(ctx, store.Act{At: at(12), What: "learn", Repo: 99, Detail: "abc"}))
+	lifted, err := s.Acts(ctx, store.ActFilter{Repo: 99})
+	must(t, err)
+	for i := range lifted {
+		lifted[i].At = time.Time{}
+	}
+	if d := cmp.Diff([]store.Act{
+		{Who: "operator", What: "learn", Repo: 99, Detail: "abc"},
+		{Who: "anna", What: "lift", Repo: 99, Detail: "repository 99: goes on"},
+		{Who: "Zelda-Q", What: "halt", Repo: 99, Detail: "repository 99: @Zelda-Q said so"},
+	}, lifted); d != "" {
+		t.Error(d)
 	}
 	decided := func(a store.Act) bool { return a.What == "decide rerun" && a.Detail == "once: @Zelda-Q asked" }
 	if !slices.ContainsFunc(all, decided) ||

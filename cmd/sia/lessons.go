@@ -109,6 +109,15 @@ type lessonsLearnCmd struct {
 	Text   []string `arg:"" help:"What is to be remembered."`
 }
 
+// Validate refuses a text that says nothing.
+func (c *lessonsLearnCmd) Validate() error {
+	l := lesson.NewTaught(0, "", strings.Join(c.Text, " "), sia.Actor{}, sia.Task{}, time.Time{})
+	if l.Text == "" {
+		return errors.New("say what is to be remembered")
+	}
+	return c.serverFlags.Validate()
+}
+
 // Run has a text remembered.
 func (c *lessonsLearnCmd) Run(e *cli.Env) error {
 	return c.with(e, func(s *store.Store, repo int64) error {
@@ -118,6 +127,11 @@ func (c *lessonsLearnCmd) Run(e *cli.Env) error {
 		kept, against, err := lessonTeacher(e, s).Learn(e.Ctx, l)
 		if err != nil {
 			return err
+		}
+		if kept.ID == l.ID {
+			if err := s.LogAct(e.Ctx, store.Act{At: now, What: "learn", Repo: repo, Detail: string(kept.ID)}); err != nil {
+				return err
+			}
 		}
 		if c.Output == "json" {
 			return e.JSON(kept)
@@ -155,6 +169,10 @@ func (c *lessonsForgetCmd) Run(e *cli.Env) error {
 				fmt.Fprintf(&b, "\n  %s  %s", l.ID, l.Told())
 			}
 			return fmt.Errorf("several lessons are like %q; name one by its id:%s", text, b.String())
+		}
+		act := store.Act{At: s.Now(), What: "forget", Repo: repo, Detail: string(found[0].ID)}
+		if err := s.LogAct(e.Ctx, act); err != nil {
+			return err
 		}
 		return c.Sayf(e, found[0], "forgotten for good: %s\n", found[0].Told())
 	})

@@ -209,14 +209,15 @@ func (s serverFlags) database() string {
 // databaseName is the database's URL without its password.
 func (s serverFlags) databaseName() string { return store.Named(s.database()) }
 
-// noDatabase reports that the database's file is not there; to open it would make it. Whether a PostgreSQL server has
-// the database shows when it is opened.
+// noDatabase reports that the database's file is not there, or is empty; to open it would make it. Whether a PostgreSQL
+// server has the database shows when it is opened.
 func (s serverFlags) noDatabase() bool {
 	file, err := store.File(s.database())
-	if err == nil && file != "" {
-		_, err = os.Stat(file)
+	if err != nil || file == "" {
+		return false
 	}
-	return errors.Is(err, os.ErrNotExist)
+	f, err := os.Stat(file)
+	return errors.Is(err, os.ErrNotExist) || err == nil && f.Mode().IsRegular() && f.Size() == 0
 }
 
 // noneThere says that there is no database, to a command that makes none.

@@ -105,7 +105,7 @@ func number(v reflect.Value) float64 {
 }
 
 // Checked names a type of texts, for the tag type, that a command line refuses where check gives an error. An empty
-// text is not checked: it stands for the default.
+// flag is not checked: it stands for the default.
 func Checked(name string, check func(string) error) kong.Option {
 	std := valueMapper{inner: kong.NewRegistry().RegisterDefaults().ForType(reflect.TypeFor[string]())}
 	return kong.NamedMapper(name, kong.MapperFunc(func(ctx *kong.DecodeContext, target reflect.Value) error {
@@ -113,7 +113,7 @@ func Checked(name string, check func(string) error) kong.Option {
 		if err := std.Decode(ctx, reflect.ValueOf(&s).Elem()); err != nil {
 			return err
 		}
-		if s != "" {
+		if s != "" || ctx.Value.Flag == nil {
 			if err := check(s); err != nil {
 				return err
 			}
