@@ -83,7 +83,7 @@ func (*sqliteDialect) versioned() string {
 // of the pools write to the file as they are opened. A file that can't be read is left to them.
 func (s *sqliteDialect) foreign(ctx context.Context) error {
 	if f, err := os.Stat(s.path); err != nil || f.Size() == 0 {
-		return nil //nolint:nilerr // there is none, or open says why it can't be had
+		return nil // there is none, or open says why it can't be had
 	}
 	db, err := sql.Open("sqlite", (&url.URL{Scheme: "file", Path: s.path, RawQuery: "mode=ro"}).String())
 	if err != nil {

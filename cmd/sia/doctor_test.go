@@ -93,14 +93,14 @@ func TestDoctorOfSettingsThatDoNotWork(t *testing.T) {
 	if f := installedAgents([]string{t.TempDir(), "/nonexistent"}); f.OK || !strings.Contains(f.Detail, "/nonexistent") {
 		t.Errorf("%+v", f)
 	}
-	all := misspelt([]string{"SIA_ATTEMTPS=3", "SIA_MODLE=x", "SIA_MODEL=x", "SIA_REPO=given", "SIA_OPENAI_SECRET=x", "HOME=/",
-		"SIA_RUNNER_TOKEN=x"}, []string{"SIA_REPO"})
+	all := misspelt([]string{"SIA_ATEMPTS=3", "SIA_MODELL=x", "SIA_MODEL=x", "SIA_REPO=given", "SIA_OPENAI_SECRET=x",
+		"HOME=/", "SIA_RUNNER_TOKEN=x"}, []string{"SIA_REPO"})
 	var said []string
 	for _, f := range all {
 		said = append(said, f.Detail+", "+f.Fix)
 	}
-	want := []string{"nothing reads the variable SIA_ATTEMTPS, if it is misspelt, call it SIA_ATTEMPTS",
-		"nothing reads the variable SIA_MODLE, if it is misspelt, call it SIA_MODEL"}
+	want := []string{"nothing reads the variable SIA_ATEMPTS, if it is misspelt, call it SIA_ATTEMPTS",
+		"nothing reads the variable SIA_MODELL, if it is misspelt, call it SIA_MODEL"}
 	if d := cmp.Diff(want, said); d != "" {
 		t.Error(d)
 	}

@@ -56,8 +56,8 @@ func (c *migrateCmd) Run(e *cli.Env) (err error) {
 		return err
 	}
 	if from == 0 {
-		return c.Sayf(e, migratedSchema{from, to}, "there was no SIA database at %s: a new one was made, its schema went from "+
-			"version 0 to %d\n", c.databaseName(), to)
+		return c.Sayf(e, migratedSchema{from, to}, "there was no SIA database at %s: a new one was made, its schema went "+
+			"from version 0 to %d\n", c.databaseName(), to)
 	}
 	if from == to {
 		return c.Sayf(e, migratedSchema{from, to}, "the schema is up to date (version %d)\n", to)

@@ -20,7 +20,6 @@ func TestWrongUsage(t *testing.T) {
 	}
 	const pods = "runner pods --server https://sia.example.com --namespace attempts "
 	for args, want := range map[string]string{
-<<<<<<< HEAD
 		"task show foo":                         `<task>: "foo" is no task; write it as owner/name#issue`,
 		"task stop acme/shop#0":                 "is no task",
 		"task list --db mysql://x":              "kind of database that is not known",
@@ -56,37 +55,8 @@ func TestWrongUsage(t *testing.T) {
 		"memory show bogus":                     "neither owner/name#issue nor owner/name",
 		pods:                                    "missing flags: --image=IMAGE",
 		pods + "--image x --pending 1h":         `--pending: "1h" is out of range; give 1s to 15m`,
-=======
-		"task show foo":                 `<task>: "foo" is no task; write it as owner/name#issue`,
-		"task stop acme/shop#0":         "is no task",
-		"task list --db mysql://x":      "kind of database that is not known",
-		"audit --repo shop":             `--repo: "shop" is no repository; write it as owner/name`,
-		"pause --repo shop":             `--repo: "shop" is no repository`,
-		"serve --listen 8080":           `--listen: "8080" is no address to listen at; write it such as :8080`,
-		"serve --db nonsense":           `--db: "nonsense" is no database`,
-		"serve --attempts 0":            `--attempts: "0" is too little; give at least 1`,
-		"serve --role intak":            `--role: there is no role "intak"; give intake, work, web or all`,
-		"serve --write-spacing=-1s":     `--write-spacing: "-1s" is too little`,
-		"serve --price-input=-1":        `--price-input: "-1" is too little; give at least 0`,
-		"serve --public-url nonsense":   `--public-url: "nonsense" is no http or https address`,
-		"setup --public-url sia.x":      `--public-url: "sia.x" is no http or https address`,
-		"setup --org a/b":               `--org: "a/b" is no login`,
-		"setup --port 99999":            `--port: "99999" is out of range; give 0 to 65535`,
-		"forget-person a/b":             `"a/b" is no login`,
-		"forget-person ''":              `"" is no login`,
-		"task stop ''":                  `"" is no task`,
-		"health ftp://x":                `"ftp://x" is no http or https address`,
-		"log --lines 0 x":               `--lines: "0" is too little`,
-		"bench --rate 0":                `--rate: "0" is out of range; give 1 to 100000`,
-		"bench --tasks 0":               `--tasks: "0" is too little; give at least 1`,
-		"demo --timeout=-1s":            `--timeout: "-1s" is too little`,
-		"demo --issue x":                "--issue and --test go with --repo",
-		"demo --repo x":                 "--repo needs a real model",
-		"man nonsense":                  `there is no command "nonsense"`,
-		"memory show bogus":             "neither owner/name#issue nor owner/name",
-		pods:                            "missing flags: --image=IMAGE",
-		pods + "--image x --pending 1h": `--pending: "1h" is out of range; give 1s to 15m`,
->>>>>>> h-st
+		"forget-person ''":                      `"" is no login`,
+		"task stop ''":                          `"" is no task`,
 		"policies propose --repo o/r --reason why name nothing": "is no change",
 	} {
 		var said strings.Builder
