@@ -14,7 +14,7 @@ import (
 type Act struct {
 	At     time.Time  `json:"at"`
 	Who    string     `json:"who"`            // a login, "operator" (whoever runs the server) or "sia"
-	What   string     `json:"what"`           // kind of the event or act, "decide " and the question, "effect " and its kind
+	What   string     `json:"what"`           // kind of the event or act, "decide " and the question, "effect " and a kind
 	Repo   int64      `json:"repo,omitempty"` // GitHub's id; 0: none, or all
 	Task   sia.TaskID `json:"task,omitempty"`
 	Detail string     `json:"detail,omitempty"` // what followed, for people
