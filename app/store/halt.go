@@ -80,7 +80,7 @@ func (s *HaltStore) Lift(ctx context.Context, scope sia.HaltScope, by string, at
 // onScope is an act on everything of a scope. by is a login; empty: GitHub, or whoever runs the server.
 func onScope(scope sia.HaltScope, by string, at time.Time, what, detail string) Act {
 	a := Act{At: at, Who: by, What: what, Detail: string(scope) + ": " + detail}
-	if strings.HasPrefix(string(scope), "suspended ") {
+	if suspends(scope) {
 		a.Who = cmp.Or(by, "sia")
 	}
 	if id, ok := strings.CutPrefix(string(scope), "repository "); ok {
@@ -88,6 +88,9 @@ func onScope(scope sia.HaltScope, by string, at time.Time, what, detail string) 
 	}
 	return a
 }
+
+// suspends reports whether a scope is of an installation that GitHub says is suspended.
+func suspends(scope sia.HaltScope) bool { return strings.HasPrefix(string(scope), "suspended ") }
 
 // tell applies a fact to the tasks of a scope that have not ended. by is a login; empty:
 // GitHub, or whoever runs the server.
@@ -109,7 +112,7 @@ func (s *HaltStore) tell(
 			continue
 		}
 		e := sia.Event{ID: fmt.Sprintf("%s/%s/%d/v%d", scope, f.Kind(), micros(at), t.Version), At: at,
-			By: sia.Actor{Login: by}, Fact: f}
+			By: sia.Actor{Login: by, Operator: by == "" && !suspends(scope)}, Fact: f}
 		res, err := tasks.Apply(ctx, t.ID, e)
 		if err != nil {
 			all = append(all, err)

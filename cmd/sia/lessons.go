@@ -46,6 +46,8 @@ func (o ofRepo) with(e *cli.Env, f func(s *store.Store, repo int64) error) error
 	})
 }
 
+var errNothingLearned = errors.New("nothing was learned yet; name the repository with --repo owner/name to begin")
+
 // id is GitHub's id of the repository.
 func (o ofRepo) id(e *cli.Env, s *store.Store) (int64, error) {
 	if o.Repo != "" {
@@ -56,7 +58,7 @@ func (o ofRepo) id(e *cli.Env, s *store.Store) (int64, error) {
 	case err != nil:
 		return 0, err
 	case len(ids) == 0:
-		return 0, errors.New("nothing was learned yet; name the repository with --repo owner/name to begin")
+		return 0, errNothingLearned
 	case len(ids) > 1:
 		return 0, fmt.Errorf("%d repositories have lessons; name one with --repo owner/name", len(ids))
 	}

@@ -39,7 +39,7 @@ type lessonsListCmd struct {
 
 // Run lists lessons.
 func (c *lessonsListCmd) Run(e *cli.Env) error {
-	return c.with(e, func(s *store.Store, repo int64) error {
+	err := c.with(e, func(s *store.Store, repo int64) error {
 		lessons, err := s.Lessons(e.Ctx, repo)
 		if err != nil {
 			return err
@@ -80,6 +80,10 @@ func (c *lessonsListCmd) Run(e *cli.Env) error {
 		e.Linef("\n%s", lesson.Uplift(evidence))
 		return tellWaiting(e, s, repo)
 	})
+	if errors.Is(err, errNothingLearned) && c.Output == "json" {
+		return e.JSON([]ratedLesson{})
+	}
+	return err
 }
 
 type lessonsExportCmd struct {

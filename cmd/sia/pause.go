@@ -72,5 +72,15 @@ func (c *pauseCmd) Run(e *cli.Env) error {
 	})
 }
 
-// errNotHalted is said of what was not paused as a whole.
-var errNotHalted = errors.New("that is not paused as a whole; `sia task list --state paused` shows what waits")
+// notHalted says of what is named that it is not paused as a whole, and what is.
+func notHalted(e *cli.Env, s *store.Store, name string) error {
+	halts, err := s.Halts(e.Ctx)
+	if err != nil {
+		return err
+	}
+	said := name + " is not paused as a whole"
+	for _, h := range halts {
+		said += "; " + string(h.Scope) + " is: " + h.Reason
+	}
+	return errors.New(said + "; `sia task list --state paused` shows what waits")
+}

@@ -3,9 +3,11 @@ package main
 import (
 	"bytes"
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"math"
 	"strconv"
 	"strings"
@@ -41,7 +43,8 @@ func (o openedDatabase) with(e *cli.Env, f func(*store.Store) error) (err error)
 	if o.noDatabase() {
 		return o.noneThere()
 	}
-	s, err := store.Open(e.Ctx, store.Config{URL: o.database(), Logger: e.Logger})
+	// What was done is the answer; the log of a command tells of what goes wrong.
+	s, err := store.Open(e.Ctx, store.Config{URL: o.database(), Logger: slog.New(warnings{e.Logger.Handler()})})
 	if err != nil {
 		return err
 	}
@@ -62,6 +65,22 @@ func (o openedDatabase) with(e *cli.Env, f func(*store.Store) error) (err error)
 	_, written := io.WriteString(out, secret.Mask(text.String()))
 	return errors.Join(err, written)
 }
+
+// warnings is a log's handler for what goes wrong alone.
+type warnings struct{ slog.Handler }
+
+// Enabled implements slog.Handler.
+func (h warnings) Enabled(ctx context.Context, l slog.Level) bool {
+	return l >= slog.LevelWarn && h.Handler.Enabled(ctx, l)
+}
+
+// WithAttrs implements slog.Handler.
+func (h warnings) WithAttrs(attrs []slog.Attr) slog.Handler {
+	return warnings{h.Handler.WithAttrs(attrs)}
+}
+
+// WithGroup implements slog.Handler.
+func (h warnings) WithGroup(name string) slog.Handler { return warnings{h.Handler.WithGroup(name)} }
 
 // findTask loads a task by its id or as owner/name#issue.
 func findTask(e *cli.Env, s *store.Store, name string) (sia.Task, error) {
