@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/sia-bot/sia/app/store"
 	"github.com/sia-bot/sia/app/web/viewer"
 	"github.com/sia-bot/sia/sia"
 	"github.com/sia-bot/sia/sia/lesson"
@@ -162,6 +163,17 @@ func TestPagesSwitchAndForget(t *testing.T) {
 		if err != nil || kept.State != c.then || !strings.Contains(said, c.said) {
 			t.Errorf("%s forgets it: %q; it is %s, %v", c.who.Actor.Login, said, kept.State, err)
 		}
+	}
+	acts, err := s.App.Store.Acts(t.Context(), store.ActFilter{Login: admin.Actor.Login, Limit: 9})
+	check(t, err)
+	var did []string
+	for _, a := range acts {
+		if a.Task == "" {
+			did = append(did, a.What)
+		}
+	}
+	if want := []string{"forget", "lift", "halt"}; !slices.Equal(did, want) {
+		t.Errorf("%s is known to have done %v, want %v", admin.Actor.Login, did, want)
 	}
 }
 

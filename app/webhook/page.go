@@ -116,8 +116,15 @@ func (in *Intake) Teach(
 	if refusal, err := in.refusal(ctx, intent); err != nil || refusal != "" {
 		return refusal, err
 	}
-	answer, _, err = in.Teacher.Teach(ctx, intent)
-	return answer, err
+	answer, done, err := in.Teacher.Teach(ctx, intent)
+	if err != nil || !done {
+		return answer, err
+	}
+	what, about := "learn", teach.Learn
+	if teach.Forget != "" {
+		what, about = "forget", teach.Forget
+	}
+	return answer, in.Store.LogAct(ctx, store.Act{At: in.Now(), Who: by.Login, What: what, Repo: repo.ID, Detail: about})
 }
 
 // EditLesson makes a lesson what somebody's draft on a page says, under the permission that
@@ -134,7 +141,12 @@ func (in *Intake) EditLesson(
 	case refusal != "":
 		return lesson.Lesson{}, lesson.Refused(refusal)
 	}
-	return in.Teacher.Edit(ctx, repo.ID, id, d, by)
+	l, err := in.Teacher.Edit(ctx, repo.ID, id, d, by)
+	if err != nil {
+		return l, err
+	}
+	act := store.Act{At: in.Now(), Who: by.Login, What: "edit", Repo: repo.ID, Detail: string(l.ID)}
+	return l, in.Store.LogAct(ctx, act)
 }
 
 // Halt pauses all of an installation. Whether the person rules all of it, the caller has found out.

@@ -20,6 +20,7 @@ type Store interface {
 	Installations(ctx context.Context) ([]store.Installation, error)
 	LastStarts(ctx context.Context, sender sia.Actor, since time.Time, n int) ([]time.Time, error)
 	Lift(ctx context.Context, scope sia.HaltScope, by string, at time.Time) (tasks int, known bool, err error)
+	LogAct(ctx context.Context, a store.Act) error
 	PlanSetups(ctx context.Context, installation int64, repos []sia.Repo, together int, again bool) error
 	RemoveInstallation(ctx context.Context, id int64) error
 	RemoveRepository(ctx context.Context, id int64) error

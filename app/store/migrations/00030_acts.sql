@@ -6,7 +6,7 @@ CREATE TABLE acts (
     n        integer PRIMARY KEY, -- in the order of time
     at       integer NOT NULL,
     by_login text    NOT NULL, -- a login, "operator" (whoever runs the server) or "sia"
-    what     text    NOT NULL, -- halt, lift, learn, forget
+    what     text    NOT NULL, -- halt, lift, learn, edit, forget
     repo_id  integer NOT NULL, -- 0: none, or all
     detail   text    NOT NULL -- for people
 );
