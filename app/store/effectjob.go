@@ -105,6 +105,9 @@ func (w *effectWorker) carryOut(ctx context.Context, job *river.Job[effectArgs],
 		if err := held.hasMirror(ctx); err != nil {
 			w.e.s.log.WarnContext(ctx, "the repository's server was not noted", "effect", f.Key, "err", err)
 		}
+		if w.e.stopping.Err() != nil { // River gave it out again before it was stopped itself
+			return nil, w.later(ctx, job, held, errStopping, 0, 0)
+		}
 		defer context.AfterFunc(w.e.stopping, func() { held.cancel(errStopping) })()
 	}
 	fact, err := w.run(context.WithValue(held.ctx, lastTry{}, tries == w.e.c.Tries), f.Effect)
