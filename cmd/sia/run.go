@@ -33,8 +33,8 @@ type runCmd struct {
 	Setup      []string      `help:"Commands that prepare a fresh checkout; default: agent.setup, or what the repository's files name." sep:"none" placeholder:"COMMAND"`
 	SetupHosts []string      `help:"Hosts that setup may fetch packages from; default: those of the package managers that were found." placeholder:"NAME"`
 	TestWithin time.Duration `help:"How long the test command may take; default: 15m." default:"15m" placeholder:"DURATION" min:"1s"`
-	Credits    int           `help:"Budget, in credits of 0.01 USD; default: budget.task of .sia/config.yml, which is 100 where it says nothing." placeholder:"N"`
-	Approaches int           `help:"How many different approaches are tried, 20 at most; default: sia.max_approaches of .sia/config.yml, which is 5 where it says nothing." placeholder:"N"`
+	Credits    int           `help:"Budget, in credits of 0.01 USD; default: budget.task of .sia/config.yml, which is 100 where it says nothing." placeholder:"N" min:"1"`
+	Approaches int           `help:"How many different approaches are tried; default: sia.max_approaches of .sia/config.yml, which is 5 where it says nothing." placeholder:"N" min:"1" max:"20"`
 	Memory     bool          `help:"Commit what was learned to the branch too, under .sia/."`
 	Free       bool          `help:"The models cost nothing, so no budget ends an attempt." env:"SIA_FREE"`
 	Verbose    bool          `short:"v" help:"Show SIA's own log on standard error."`

@@ -34,6 +34,8 @@ func TestWrongUsage(t *testing.T) {
 		"runner --server foo":                   `--server: "foo" is no http or https address`,
 		"serve --config " + config:              `output is "abc", and takes a number`,
 		"serve --config " + config + ".missing": "--config or SIA_CONFIG: there is no file or folder",
+		"run --issue x --credits 0":             `--credits: "0" is too little; give at least 1`,
+		"run --issue x --approaches 21":         `--approaches: "21" is out of range; give 1 to 20`,
 		"serve --db nonsense":                   `--db: "nonsense" is no database`,
 		"serve --attempts 0":                    `--attempts: "0" is too little; give at least 1`,
 		"serve --role intak":                    `--role: there is no role "intak"; give intake, work, web or all`,
