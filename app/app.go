@@ -61,7 +61,7 @@ type Options struct {
 type Local struct {
 	Alone    bool                // commits name neither accounts nor addresses, since nobody else knows these
 	Settings func(*sia.Settings) // changes the settings of every repository, whatever its file says; nil: nothing does
-	// is called before tests are run that a change can reach, with words for people; nil: nobody is told
+	// Begins is told which tests are about to run, before tests that a change can reach are run; may be nil.
 	Begins func(step string)
 }
 

@@ -252,7 +252,8 @@ func (x *reindexing) log(ctx context.Context, t sia.Task, r *memory.Record, isNe
 	return err
 }
 
-// results restores what the task came to. One that had not ended waited for a person, where it has a result.
+// results restores the results of the task and of those who worked on it. A task that had not ended has one only if it
+// waited for a person.
 func (x *reindexing) results(ctx context.Context, t sia.Task, was sia.State, isNew bool) error {
 	if was == sia.Escalated && t.Escalation != nil {
 		t.State = was

@@ -226,7 +226,7 @@ func testActs(t *testing.T, s *fixture) {
 	if !slices.ContainsFunc(all, func(a store.Act) bool { return a.What == "halt" }) {
 		t.Error("that GitHub suspended an installation is not among what nobody did here")
 	}
-	// What goes on again was paused all the same, and both are told.
+	// A pause that was lifted is listed, and so is the lift.
 	_, _, err = s.Lift(ctx, sia.RepositoryHalt(99), "anna", at(10))
 	must(t, err)
 	_, _, err = s.Lift(ctx, sia.RepositoryHalt(99), "", at(11)) // is paused no more

@@ -88,7 +88,7 @@ func TestDoctorWithoutGitHub(t *testing.T) {
 	}
 }
 
-// TestDoctorOfSettingsThatDoNotWork: a folder that is not there, and variables that are probably misspelt.
+// Doctor reports a folder that is not there, and variables that are probably misspelt.
 func TestDoctorOfSettingsThatDoNotWork(t *testing.T) {
 	if f := installedAgents([]string{t.TempDir(), "/nonexistent"}); f.OK || !strings.Contains(f.Detail, "/nonexistent") {
 		t.Errorf("%+v", f)
@@ -106,7 +106,7 @@ func TestDoctorOfSettingsThatDoNotWork(t *testing.T) {
 	}
 }
 
-// TestDoctorSaysWhyGitHubIsOutOfReach: address and cause are told, and no advice on the app's key.
+// If GitHub can't be reached, doctor names its address and the cause, and gives no advice on the app's key.
 func TestDoctorSaysWhyGitHubIsOutOfReach(t *testing.T) {
 	gone := httptest.NewServer(nil)
 	gone.Close()

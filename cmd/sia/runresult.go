@@ -37,6 +37,8 @@ type runResult struct {
 	// What the branch changes of tests, their setup and protected files. It passes only if a person accepted that.
 	Findings []string          `json:"findings"`
 	Evidence *sia.TestEvidence `json:"evidence,omitempty"` // what running the tests with and without the change showed
+
+	asks bool // the reason is a question
 }
 
 // runAttempt is one attempt of a run.
@@ -67,8 +69,10 @@ func (r *localRun) end(t sia.Task) (out runResult, err error) {
 	default:
 		out.Reason = render.Waiting(t)
 	}
+	question := ""
 	if e := t.Escalation; t.State == sia.Escalated {
-		out.Reason = strings.TrimSpace(text.Sentence(e.Blocker) + " " + e.Question)
+		question = strings.TrimSpace(text.Sentence(e.Blocker) + " " + e.Question)
+		out.Reason = question
 	}
 	if r.talk > 0 && r.calls == 0 && !out.Passed {
 		out.Reason = "the model called no tool in any of its " + text.Count(r.talk, "answer") +
@@ -83,6 +87,7 @@ func (r *localRun) end(t sia.Task) (out runResult, err error) {
 			out.Reason = "nobody reads its output"
 		}
 	}
+	out.asks = question != "" && out.Reason == question
 	branches, err := r.sim.Branches(r.repo)
 	if err != nil {
 		return out, err
@@ -159,7 +164,7 @@ func (r *localRun) show(out runResult) {
 		r.progress("%s: %s", r.Style.Red("Not passed"), text.Sentence(cli.Plain(out.Reason)))
 		r.progress("%s, %s credits (%.2f USD).", text.Count(len(out.Attempts), "attempt"), out.Credits, out.USD)
 	}
-	if out.State == sia.Escalated && strings.HasSuffix(out.Reason, "?") {
+	if out.asks {
 		r.progress("Put the answer into the text of the issue, and run again.")
 	}
 	for _, a := range out.Attempts {

@@ -78,7 +78,7 @@ func (r *localRun) begins(command string) {
 	r.step.Store(&step)
 }
 
-// runsTests tells that SIA runs tests which a change can reach, once until something else is told.
+// runsTests notes which tests SIA runs. It prints a line the first time after anything else was told.
 func (r *localRun) runsTests(step string) {
 	step = "SIA runs " + cli.Plain(step)
 	if r.tests.Swap(&step) == nil {

@@ -8,7 +8,7 @@ import (
 	"github.com/sia-bot/sia/sia/text"
 )
 
-// What is wrong is told by a cause before a symptom, and by both before a verdict.
+// A line that names a cause is preferred to one that names a symptom, and both to a verdict.
 func TestTelling(t *testing.T) {
 	for _, c := range []struct {
 		excerpt string
