@@ -12,6 +12,7 @@ import (
 	"github.com/sia-bot/sia/app/memory"
 	"github.com/sia-bot/sia/cmd/internal/cli"
 	"github.com/sia-bot/sia/sia/config"
+	"github.com/sia-bot/sia/sia/lesson"
 	"github.com/sia-bot/sia/sia/text"
 )
 
@@ -22,11 +23,11 @@ const memoryFolder = ".sia/"
 const instructionsFile = memoryFolder + "instructions.md"
 
 // copyMemory gives the copy of a repository a memory branch with what earlier runs left on the base, and returns the
-// highest number of their issues; 0: there is no memory.
-func copyMemory(ctx context.Context, j localJob, to string) (last int, err error) {
+// highest number of their issues. known says whether they left anything.
+func copyMemory(ctx context.Context, j localJob, to string) (last int, known bool, err error) {
 	listed, err := j.git.run(ctx, "ls-tree", "-r", "-z", j.base, "--", memoryFolder)
 	if err != nil {
-		return 0, err
+		return 0, false, err
 	}
 	var entries strings.Builder
 	for entry := range strings.SplitAfterSeq(string(listed), "\x00") {
@@ -41,16 +42,17 @@ func copyMemory(ctx context.Context, j localJob, to string) (last int, err error
 				last = max(last, n)
 			}
 		}
+		known = known || last > 0 || name == lesson.Path || name == lesson.JSONPath
 	}
-	if last == 0 {
-		return 0, nil
+	if !known {
+		return 0, false, nil
 	}
 	bare := localGit{to}
 	made, err := bare.commitEntries(ctx, filepath.Join(to, "memory-index"), "", entries.String(), "sia: earlier runs")
 	if err == nil {
 		_, err = bare.run(ctx, "update-ref", "refs/heads/"+memoryBranch, made)
 	}
-	return last, err
+	return last, true, err
 }
 
 // maxIssueNumber is beyond what issues are numbered by.

@@ -31,7 +31,7 @@ type localRun struct {
 	repo      string // owner/name there
 	bare      string // its bare repository
 	commands  *agent.Commands
-	earlier   int // the last issue that earlier runs worked on; 0: none
+	recalls   bool // earlier runs left something
 	issue     int
 	in        *bufio.Reader // answers of the person
 	terminal  bool          // somebody can be asked
@@ -82,12 +82,14 @@ func (c *runCmd) start(e *cli.Env, j localJob) (_ *localRun, err error) {
 	if err := copyCommit(e.Ctx, j, copied); err != nil {
 		return nil, err
 	}
-	if r.earlier, err = copyMemory(e.Ctx, j, copied); err != nil {
+	last, known, err := copyMemory(e.Ctx, j, copied)
+	if err != nil {
 		return nil, err
 	}
+	r.recalls = known
 	// Ctrl-C ends the run, and so does that nobody reads the output. It then has the server stop.
 	r.demoStage, err = newStage(context.WithoutCancel(e.Ctx), stageConfig{name: j.name, owner: runUser,
-		spec:   ghsim.RepoSpec{From: copied, DefaultBranch: j.baseName, LastNumber: r.earlier},
+		spec:   ghsim.RepoSpec{From: copied, DefaultBranch: j.baseName, LastNumber: last},
 		models: j.models, logger: logger, noWorkflows: true, closed: true, priced: !c.Free, setupHosts: j.hosts,
 		local: app.Local{Alone: true, Settings: func(s *sia.Settings) { *s = j.settings }, Begins: r.runsTests}})
 	if err != nil {
@@ -137,7 +139,7 @@ func (r *localRun) play() (out runResult, err error) {
 	if err := r.reachModel(); err != nil {
 		return out, err
 	}
-	if r.earlier > 0 {
+	if r.recalls {
 		if err := r.recall(); err != nil {
 			return out, err
 		}
