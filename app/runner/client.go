@@ -111,6 +111,8 @@ func (c *Client) ask(ctx context.Context, method, path, token string, body []byt
 	var v struct{ Error struct{ Message string } }
 	if json.Unmarshal(said, &v) == nil && v.Error.Message != "" {
 		e.said = v.Error.Message
+	} else if e.status/100 == 3 || e.status == http.StatusNotFound || e.status == http.StatusMethodNotAllowed {
+		e.said += "; is --server the address of SIA itself?"
 	}
 	if n, err := strconv.Atoi(resp.Header.Get("Retry-After")); err == nil && n > 0 {
 		e.after = min(time.Duration(n)*time.Second, retryAtMost)

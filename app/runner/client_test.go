@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -25,6 +26,28 @@ func TestPlainHTTP(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// A runner that is pointed at something else than SIA says so.
+func TestAnotherServer(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	server := httptest.NewServer(http.RedirectHandler("/sign-in", http.StatusTemporaryRedirect))
+	defer server.Close()
+	client, err := runner.NewClient(server.URL, false)
+	must(t, err)
+	var said strings.Builder
+	log := slog.New(slog.NewTextHandler(writerFunc(func(b []byte) (int, error) {
+		defer cancel()
+		return said.Write(b)
+	}), nil))
+	_, err = client.Take(ctx, "t", func() string { return "v1" }, log)
+	if err == nil || !strings.Contains(said.String(), "is --server the address of SIA itself?") {
+		t.Errorf("%v, %s", err, said.String())
+	}
+}
+
+type writerFunc func([]byte) (int, error)
+
+func (f writerFunc) Write(b []byte) (int, error) { return f(b) }
 
 // However many attempts a runner has room for, it asks with one request at a time: a server refuses one that asks more
 // often.

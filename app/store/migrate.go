@@ -75,6 +75,9 @@ func (s *DB) Newer(ctx context.Context) error {
 	return err
 }
 
+// olderSchema is said of a database that lacks a table or a column.
+const olderSchema = "is of an older SIA, and lacks what this asks for; run sia migrate"
+
 // current is an error unless the schema is what this program needs.
 func (s *DB) current(ctx context.Context) error {
 	p, err := s.provider()

@@ -286,6 +286,8 @@ func (s *postgresDialect) message(err error) string {
 	case e.Code == "3D000":
 		return fmt.Sprintf("there is no database %q on the server; make it: createdb -O %s %[1]s", s.config.Database,
 			s.config.User)
+	case e.Code == "42P01" || e.Code == "42703":
+		return "the database " + db + " " + olderSchema
 	case e.Code == "42501":
 		return fmt.Sprintf("user %q has no right to that in the database %s; make it the owner: "+
 			"ALTER DATABASE %q OWNER TO %q", s.config.User, db, s.config.Database, s.config.User)

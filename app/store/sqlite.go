@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -108,13 +109,16 @@ func (s *sqliteDialect) open(ctx context.Context) error {
 	if err := s.foreign(ctx); err != nil {
 		return err
 	}
-	if err := os.MkdirAll(filepath.Dir(s.path), 0o700); err != nil {
-		return err
+	err := os.MkdirAll(filepath.Dir(s.path), 0o700)
+	var f *os.File
+	if err == nil {
+		f, err = os.OpenFile(s.path, os.O_CREATE|os.O_RDWR, 0o600)
 	}
-	f, err := os.OpenFile(s.path, os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
-		return &sia.Error{Op: "open the database " + s.path, Permanent: true,
-			Message: "the file can't be written; check its owner and permissions", Err: err}
+		at := &fs.PathError{Path: s.path, Err: err}
+		errors.As(err, &at)
+		return &sia.Error{Op: "open the database " + s.path, Permanent: true, Err: err, Message: fmt.Sprintf("%s can't be "+
+			"written: %v; check owner and permissions, or name another database with --dir or --db", at.Path, at.Err)}
 	}
 	if err := f.Close(); err != nil {
 		return err
@@ -195,6 +199,10 @@ func (s *sqliteDialect) message(err error) string {
 		return ""
 	}
 	switch e.Code() & 0xff {
+	case sqlite3.SQLITE_ERROR:
+		if strings.Contains(e.Error(), "no such table") || strings.Contains(e.Error(), "no such column") {
+			return "the database " + s.path + " " + olderSchema
+		}
 	case sqlite3.SQLITE_FULL:
 		return "the disk that holds " + s.path + " is full; free some space and SIA goes on where it was"
 	case sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PERM, sqlite3.SQLITE_CANTOPEN:

@@ -187,6 +187,11 @@ func TestSchemaVersions(t *testing.T) {
 	if halts, err := old.Halts(ctx); err != nil || len(halts) != 0 {
 		t.Errorf("an older program wrote, or could not read: %v %v", halts, err)
 	}
+	if _, err := s.w.Exec(`DROP TABLE acts`); err != nil {
+		t.Fatal(err)
+	}
+	_, err = s.Acts(ctx, ActFilter{})
+	wantMessage(t, err, "run sia migrate")
 	if _, err := s.w.Exec(`UPDATE goose_db_version SET version_id = 28 WHERE version_id > 0`); err != nil {
 		t.Fatal(err)
 	}
@@ -194,6 +199,21 @@ func TestSchemaVersions(t *testing.T) {
 	wantMessage(t, err, "run sia memory reindex")
 	_, err = s.Start(ctx, h, EngineConfig{})
 	wantMessage(t, err, "run sia memory reindex")
+}
+
+// Where no file can be, it is said where and why.
+func TestNoPlaceForADatabase(t *testing.T) {
+	dir := t.TempDir()
+	file := filepath.Join(dir, "file")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for path, why := range map[string]string{dir: "is a directory", filepath.Join(file, "sia.db"): "not a directory"} {
+		_, err := Open(t.Context(), Config{URL: path})
+		wantMessage(t, err, why)
+		wantMessage(t, err, "can't be written")
+		wantMessage(t, err, "name another database with --dir or --db")
+	}
 }
 
 // Nothing is written to a database of something else, nor to an empty one by who only looks.

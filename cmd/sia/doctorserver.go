@@ -195,8 +195,7 @@ func (c *doctorServerCmd) checkDatabase(ctx context.Context, e *cli.Env) []docto
 		}
 	}
 	if err != nil {
-		return []doctorFinding{failed(f.What, err, cmp.Or(f.Fix,
-			"give SIA a folder that it may write to with --dir, or another database with --db"))}
+		return []doctorFinding{failed(f.What, err, f.Fix)} // the store's errors say what to do
 	}
 	f.OK = true
 	all := append([]doctorFinding{f}, checkSetups(setups)...)

@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/sia-bot/sia/app/store"
 	"github.com/sia-bot/sia/cmd/internal/cli"
@@ -62,6 +63,10 @@ func (c *pauseCmd) Run(e *cli.Env) error {
 		reason := name + " is paused by whoever runs the server"
 		if c.Reason != "" {
 			reason += ": " + c.Reason
+		} else if halts, err := s.Halts(e.Ctx); err != nil {
+			return err
+		} else if i := slices.IndexFunc(halts, func(h store.Halt) bool { return h.Scope == scope }); i >= 0 {
+			reason = halts[i].Reason
 		}
 		n, err := s.Halt(e.Ctx, store.Halt{Scope: scope, Reason: reason, At: s.Now()})
 		if err != nil {
