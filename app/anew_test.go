@@ -12,6 +12,7 @@ import (
 // TestOwnCheckIsShownAnew: GitHub leaves a check suite queued that somebody asked
 // for again, until its app writes to it, whatever the task is at.
 func TestOwnCheckIsShownAnew(t *testing.T) {
+	t.Parallel()
 	stories := map[string]apptest.Story{}
 	for _, s := range apptest.Stories(t, "testdata/stories") {
 		stories[s.Name] = s

@@ -359,6 +359,7 @@ func (c crashStory) run(t *testing.T, key []byte, db string, every, from int) (
 // The work of finished parts is in the mirror alone until it is pushed. Without the mirror the parts
 // are done again, and the task goes on.
 func TestPartsSurviveALostMirror(t *testing.T) {
+	t.Parallel()
 	c := crashStories()[1]
 	for _, at := range []string{"/1/attempt-run-4", "/1/attempt-run-5"} { // the third part, and the one that resolves
 		t.Run(at, func(t *testing.T) {
@@ -515,19 +516,16 @@ const killEvery = 6
 // started again leave the same world behind as one that is not: nothing lost,
 // nothing twice.
 func TestCrash(t *testing.T) {
+	t.Parallel()
 	sim, err := ghsim.New(ghsim.Config{})
 	check(t, err)
 	registered, err := sim.CreateApp("key")
 	check(t, err)
 	check(t, sim.Close())
-	// At most three at a time: each is an application, a simulator and a model.
-	free := make(chan struct{}, 3)
 	for _, c := range crashStories() {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			free <- struct{}{}
 			want, boundaries, died := c.run(t, registered.PrivateKeyPEM, "", 0, 0)
-			<-free
 			if len(boundaries) < c.least || died > 0 {
 				t.Fatalf("%d boundaries and %d deaths in an undisturbed run:\n%s", len(boundaries), died, want)
 			}
@@ -539,8 +537,6 @@ func TestCrash(t *testing.T) {
 			for from := range killEvery {
 				t.Run(fmt.Sprintf("from boundary %d", from+1), func(t *testing.T) {
 					t.Parallel()
-					free <- struct{}{}
-					defer func() { <-free }()
 					got, crossed, died := c.run(t, registered.PrivateKeyPEM, "", killEvery, from)
 					// How often GitHub is brought up to date depends on how fast things go,
 					// so a run may have a few boundaries fewer than the undisturbed one.

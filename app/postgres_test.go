@@ -15,6 +15,7 @@ import (
 // TestCrashOnPostgres is some of TestCrash on PostgreSQL, where no process may take for its own what another was at:
 // the next one goes on when leases have run out.
 func TestCrashOnPostgres(t *testing.T) {
+	t.Parallel()
 	sim, err := ghsim.New(ghsim.Config{})
 	check(t, err)
 	registered, err := sim.CreateApp("key")
@@ -43,6 +44,7 @@ func TestCrashOnPostgres(t *testing.T) {
 // TestAnotherServerGoesOn: of two servers on one database, one is killed in the midst of an attempt, and the other
 // goes on with it.
 func TestAnotherServerGoesOn(t *testing.T) {
+	t.Parallel()
 	c := crashStories()[0]
 	sim, _, one := crashWorld(t, nil, c.model, c.files)
 	one.Config.DB, one.Lease = storetest.Postgres(t), shortLease

@@ -20,6 +20,7 @@ import (
 // TestServersWithFoldersOfTheirOwn: of two servers on one database, each with a folder of its own, one is killed for
 // good when it has done something that is not on GitHub yet. The other goes on with it, and nothing is done again.
 func TestServersWithFoldersOfTheirOwn(t *testing.T) {
+	t.Parallel()
 	stories := crashStories()
 	for _, c := range []struct {
 		story    crashStory

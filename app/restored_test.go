@@ -20,6 +20,7 @@ import (
 //
 //test:thorough
 func TestRestoredBackup(t *testing.T) {
+	t.Parallel()
 	c := crashStories()[0]
 	sim, _, v := crashWorld(t, nil, c.model, c.files)
 	v.Kills.Every = 4

@@ -16,6 +16,7 @@ var onPostgres = flag.Int("postgres", 12, "play one of so many stories on Postgr
 
 // TestStoryOnPostgres plays some stories on PostgreSQL: nobody sees a difference.
 func TestStoryOnPostgres(t *testing.T) {
+	t.Parallel()
 	for i, s := range apptest.Stories(t, "testdata/stories") {
 		if i%*onPostgres != 0 {
 			continue
@@ -30,6 +31,7 @@ func TestStoryOnPostgres(t *testing.T) {
 // TestStory plays each story of testdata/stories and compares everything that
 // people see, and why it was decided, with the story's golden result.
 func TestStory(t *testing.T) {
+	t.Parallel()
 	for _, s := range apptest.Stories(t, "testdata/stories") {
 		t.Run(s.Name, func(t *testing.T) {
 			t.Parallel()

@@ -37,6 +37,7 @@ const laneWorlds = 20
 // its gate says, at that moment, that the pull request's present head is green. A subtest is named after the first of
 // the worlds that it plays.
 func TestWorlds(t *testing.T) {
+	t.Parallel()
 	var broken atomic.Bool
 	var mu sync.Mutex
 	count := map[string]int{}

@@ -24,6 +24,7 @@ import (
 //
 //test:plain
 func TestKilledAtEachBoundary(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	path := filepath.Join(dir, "sia.db")
 	clock := frozen(time.Date(2030, 1, 1, 12, 0, 0, 0, time.UTC))

@@ -241,6 +241,7 @@ func (w *worker) stopBetweenWrites(t *testing.T, s *store.Store, id sia.TaskID) 
 // TestStoppedProcess stops a process with SIGSTOP before or in the middle of a push until its lease has run out and
 // another process has pushed. When it goes on, nothing of it arrives: neither at the branch nor in the log.
 func TestStoppedProcess(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		name   string
 		within bool // the push; else before it

@@ -174,6 +174,7 @@ func testedClone(t *testing.T) string {
 
 // A model that does not answer is called so by doctor and by the demo, in words that say why.
 func TestModelsThatDoNotAnswer(t *testing.T) {
+	t.Parallel()
 	for name, c := range unanswering {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -197,6 +198,7 @@ func TestModelsThatDoNotAnswer(t *testing.T) {
 // A server tries its models out when it starts, in the background, and says on its pages and
 // in its log what it found.
 func TestServeTriesModelsOut(t *testing.T) {
+	t.Parallel()
 	shown := func(t *testing.T, model http.Handler, want ...string) {
 		t.Helper()
 		pages, _, log := startServe(t, model, "--model-timeout", "2s")

@@ -35,6 +35,7 @@ func TestMain(m *testing.M) {
 
 // The command line as a person meets it: txtar scripts in testdata/script.
 func TestScripts(t *testing.T) {
+	t.Parallel()
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata/script", RequireUniqueNames: true, UpdateScripts: *updateGolden,
 		Setup: func(env *testscript.Env) error {

@@ -397,6 +397,7 @@ func connections(t *testing.T, pid int) (out []string) {
 //
 //test:thorough
 func TestRunnerLost(t *testing.T) {
+	t.Parallel()
 	for name, signal := range map[string]syscall.Signal{"killed": syscall.SIGKILL, "stopped": syscall.SIGSTOP} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -173,6 +173,7 @@ func running(t *testing.T, code int, until string, args ...string) *watched {
 //
 //test:thorough
 func TestSetUpInABrowser(t *testing.T) {
+	t.Parallel()
 	browser := webtest.Chromium(t)
 	t.Run("here", func(t *testing.T) {
 		t.Parallel()
@@ -369,6 +370,7 @@ func TestSetupThenServe(t *testing.T) {
 // With a public address, the link on the terminal lets one browser in from elsewhere; and where models are missing,
 // set-up says so and stays.
 func TestServeSetUpFromElsewhere(t *testing.T) {
+	t.Parallel()
 	sim, dir := shopGitHub(t), filepath.Join(t.TempDir(), "sia")
 	l := apptest.FreeAddress(t)
 	log := running(t, cli.ExitDone, "waiting for set-up", "serve", "--listen", l, "--private", "127.0.0.1:0", "--dir", dir,

@@ -19,6 +19,7 @@ import (
 // A Pod that does not start to run is removed after a time, or at once where time does not help, and its attempt given
 // back: it is made when the cluster can. Until then the runner keeps the attempt.
 func TestPodsThatDoNotRun(t *testing.T) {
+	t.Parallel()
 	for says, spoil := range map[string]func(*kubesim.Circumstances){
 		"Unschedulable: 0/3 nodes are available": func(c *kubesim.Circumstances) { c.NoNode = true },
 		"ImagePullBackOff: Back-off pulling":     func(c *kubesim.Circumstances) { c.Image = "ImagePullBackOff" },
@@ -102,6 +103,7 @@ func TestPodThatFails(t *testing.T) {
 
 // A Pod that is told to end gives its attempt back, and another makes it. One that is gone is noticed too.
 func TestPodThatIsEvicted(t *testing.T) {
+	t.Parallel()
 	for name, gives := range map[string]bool{"and gives back": true, "and says nothing": false} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

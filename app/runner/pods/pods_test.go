@@ -281,6 +281,7 @@ func (w *world) about() string {
 //
 //test:thorough
 func TestClusterThatDoesNotAnswer(t *testing.T) {
+	t.Parallel()
 	for name, spoils := range map[string]map[string]kubesim.Spoil{
 		"a Pod's and a look's":    {"POST pods": kubesim.Unanswered, "GET pods": 500},
 		"its errors":              {"POST pods": 500, "GET pods": 503},
@@ -348,6 +349,7 @@ func TestClusterThatIsAway(t *testing.T) {
 
 // What the cluster refuses for good ends the runner before it takes an attempt, and it says what to do.
 func TestClusterThatRefuses(t *testing.T) {
+	t.Parallel()
 	for says, change := range map[string]func(*testing.T, *world){
 		`cannot list resource "pods" in API group "" in the namespace "attempts"; give its service account the Role`: func(
 			_ *testing.T, w *world) {
