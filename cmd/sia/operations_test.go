@@ -226,6 +226,7 @@ func TestChartValues(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	const pods = "runner: {enabled: true, namespace: attempts, token: {secret: t, key: k}}"
 	const many = "replicas: 2\ndatabase: postgres\nsecret: sia"
 	for of, c := range map[string]struct {
 		also string
@@ -242,8 +243,14 @@ func TestChartValues(t *testing.T) {
 		"a misspelt value":             {"replica: 2", false},
 		"Pods without a namespace":     {"runner: {enabled: true, token: {secret: t, key: token}}", false},
 		"Pods without a token":         {"runner: {enabled: true, namespace: attempts}", false},
-		"Pods":                         {"runner: {enabled: true, namespace: attempts, token: {secret: t, key: k}}", true},
-		"an address with a path":       {"publicURL: https://sia.example.com/sia", false},
+		"Pods":                         {pods + "\npublicURL: https://sia.example.com", true},
+		"Pods of another address":      {"runner: {server: 'https://sia', " + pods[len("runner: {"):], true},
+		"Pods that are given no HTTPS": {pods + "\npublicURL: http://sia.example.com", false},
+		"attempts in the server": {pods + "\npublicURL: https://sia.example.com\nenv: {SIA_ATTEMPTS_ON: here}",
+			false},
+		"other runners":           {"env: {SIA_ATTEMPTS_ON: runners}", true},
+		"replicas without a part": {"env: {SIA_ROLE: intake}", false},
+		"an address with a path":  {"publicURL: https://sia.example.com/sia", false},
 	} {
 		all, more := map[string]any{}, map[string]any{}
 		if err := errors.Join(yaml.Unmarshal([]byte(values), &all), yaml.Unmarshal([]byte(c.also), &more)); err != nil {
