@@ -233,7 +233,7 @@ func (w *attemptRunner) toolEnv(fetch bool) []string {
 		"PIP_CACHE_DIR=" + deps + "/pip", "PYTHONUSERBASE=" + deps + "/python", "PIP_BREAK_SYSTEM_PACKAGES=1",
 		"PATH=" + w.factory.sandbox.Path() + ":" + deps + "/python/bin",
 		"CARGO_TARGET_DIR=" + buildAt + "/cargo",
-		"GRADLE_USER_HOME=" + deps + "/gradle", "MAVEN_ARGS=-Dmaven.repo.local=" + deps + "/maven",
+		"GRADLE_USER_HOME=" + deps + "/gradle", "MAVEN_OPTS=-Dmaven.repo.local=" + deps + "/maven",
 		"BUNDLE_PATH=" + deps + "/bundle", "COMPOSER_CACHE_DIR=" + deps + "/composer",
 	}
 }

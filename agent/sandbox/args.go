@@ -88,7 +88,8 @@ func (s *Sandbox) plan(c Command, l Limits) (*bwrapPlan, error) {
 	temp := strconv.FormatInt(l.Temp, 10)
 	p.add("--dev", "/dev", "--perms", "1777", "--size", temp, "--tmpfs", "/dev/shm", "--remount-ro", "/dev",
 		"--perms", "1777", "--size", temp, "--tmpfs", "/tmp", "--symlink", "../tmp", "/var/tmp",
-		"--size", temp, "--tmpfs", HomeDir)
+		"--size", temp, "--tmpfs", HomeDir,
+		"--ro-bind-data", p.file([]byte(mavenSettings(c))), HomeDir+"/.m2/settings.xml")
 
 	reach := &pathRelocation{on: s.root}
 	p.add("--bind", reach.at(c.Dir), WorkDir)
@@ -159,6 +160,17 @@ func (p *bwrapPlan) system(c Command) {
 	}
 }
 
+// mavenSettings say what the environment says to other tools, which no JVM reads.
+// https://maven.apache.org/guides/mini/guide-proxies.html
+func mavenSettings(c Command) string {
+	if len(c.Hosts) == 0 {
+		return "<settings><offline>true</offline></settings>\n"
+	}
+	host, port, _ := strings.Cut(proxyAddress, ":")
+	return "<settings><proxies><proxy><protocol>http</protocol><host>" + host + "</host><port>" + port +
+		"</port><nonProxyHosts>localhost|127.*|[::1]</nonProxyHosts></proxy></proxies></settings>\n"
+}
+
 // environment is what a command gets. It has no variable of this process.
 func (s *Sandbox) environment(c Command) []string {
 	env := []string{
@@ -173,8 +185,11 @@ func (s *Sandbox) environment(c Command) []string {
 		env = append(env, "GOPROXY=off", "npm_config_offline=true", "CARGO_NET_OFFLINE=true", "PIP_NO_INDEX=1")
 	} else {
 		address := "http://" + proxyAddress
+		host, port, _ := strings.Cut(proxyAddress, ":")
 		env = append(env, "HTTP_PROXY="+address, "HTTPS_PROXY="+address, "http_proxy="+address, "https_proxy="+address,
-			"NO_PROXY=localhost,127.0.0.1,::1")
+			"NO_PROXY=localhost,127.0.0.1,::1",
+			fmt.Sprintf("GRADLE_OPTS=-Dhttp.proxyHost=%[1]s -Dhttp.proxyPort=%[2]s -Dhttps.proxyHost=%[1]s -Dhttps.proxyPort=%[2]s",
+				host, port))
 	}
 	return append(env, c.Env...)
 }

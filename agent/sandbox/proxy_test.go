@@ -83,6 +83,19 @@ func TestFetchFromAPrivateAddress(t *testing.T) {
 	}
 }
 
+// Maven, which reads no variable, asks the proxy; without hosts it is offline.
+func TestMavenKnowsTheProxy(t *testing.T) {
+	s := box(t, sandbox.Options{})
+	c := sandbox.Command{Dir: tree(t, nil), Hosts: []string{"registry.invalid"}, Shell: "mvn -B -q org.example:none:1:go"}
+	if r := run(t, s, c); len(r.Refused) != 1 || !strings.HasPrefix(r.Refused[0], "repo.maven.apache.org") {
+		t.Errorf("refused %q: %s\n%s", r.Refused, r, r.Output)
+	}
+	c.Hosts = nil
+	if r := run(t, s, c); !strings.Contains(string(r.Output), "offline mode") {
+		t.Errorf("%s\n%s", r, r.Output)
+	}
+}
+
 // A tunnel is for TLS to the very host that was asked for: neither words in the clear nor
 // another name go through.
 func TestTunnelCarriesNothingElse(t *testing.T) {
