@@ -11,6 +11,7 @@ import (
 	"github.com/sia-bot/sia/agent"
 	"github.com/sia-bot/sia/agent/sandbox"
 	"github.com/sia-bot/sia/agent/testrun"
+	"github.com/sia-bot/sia/sia/failure"
 	"github.com/sia-bot/sia/sia/text"
 	"github.com/sia-bot/sia/sim/ghsim"
 )
@@ -30,19 +31,23 @@ type checkResult struct {
 	err    error // it could not be run
 }
 
-// Lines of a log's end: for people, and for a model.
+// Lines of a log that are shown: to people, and to a model; and bytes.
 const (
 	shownLines = 8
 	toldLines  = 60
+	toldBytes  = 6000
 )
 
-// tail is the end of the log, for people.
-func (c checkResult) tail() string { return tailOf(c.log, shownLines) }
-
-// tailOf is the end of a log, indented.
-func tailOf(log string, most int) string {
-	lines := strings.Split(strings.TrimSpace(testrun.Tail(log)), "\n")
-	return "    " + strings.Join(lines[max(0, len(lines)-most):], "\n    ")
+// excerptOf is a short log, indented, or what a longer one says of the failure, or its end where nothing is found in it.
+func excerptOf(log string, lines int) string {
+	if log = strings.TrimSpace(log); strings.Count(log, "\n") >= lines {
+		rep, err := failure.Read(context.Background(), strings.NewReader(log), failure.Options{MaxLines: lines})
+		if err == nil && rep.Text != "" {
+			log = rep.Text
+		}
+	}
+	all := strings.Split(testrun.LongTail(log, toldBytes), "\n")
+	return "    " + strings.Join(all[max(0, len(all)-lines):], "\n    ")
 }
 
 // check runs the test command on a commit, in the sandbox.
@@ -148,7 +153,7 @@ func (r *localRun) report(ctx context.Context, sha string) error {
 		r.progress("%s %s passes on %.9s, in %s", r.Style.Green("✓"), test, sha, res.took.Round(100*time.Millisecond))
 	} else {
 		r.progress("%s %s fails on %.9s, in %s:\n%s", r.Style.Red("✗"), test, sha,
-			res.took.Round(100*time.Millisecond), res.tail())
+			res.took.Round(100*time.Millisecond), excerptOf(res.log, shownLines))
 	}
 	return nil
 }

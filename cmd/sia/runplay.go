@@ -165,15 +165,16 @@ func (r *localRun) play() (out runResult, err error) {
 		r.progress("The check passes before any change, in %s.", base.took.Round(100*time.Millisecond))
 		if r.needless {
 			r.progress("Setup fails, and the check passes without it; to leave setup out, give --setup true:\n%s",
-				cli.Plain(tailOf(base.setup, shownLines)))
+				cli.Plain(excerptOf(base.setup, shownLines)))
 		}
 	} else {
-		r.progress("The check fails before any change, too, so the result has to repair that as well:\n%s", base.tail())
+		r.progress("The check fails before any change, too, so the result has to repair that as well:\n%s",
+			excerptOf(base.log, shownLines))
 	}
 	body := r.job.body
 	if !r.baseOK {
 		body = strings.TrimSpace(fmt.Sprintf("%s\n\nBefore any change, `%s` fails:\n\n%s", body, r.job.settings.Agent.Test,
-			tailOf(base.log, toldLines)))
+			excerptOf(base.log, toldLines)))
 	}
 	if r.issue, err = r.sim.OpenIssue(r.repo, runUser, r.job.title, body); err != nil {
 		return out, err
@@ -229,7 +230,7 @@ func (r *localRun) noSetup(base checkResult) error {
 	}
 	return fmt.Errorf("setup fails before any change, and the tests with it, so nothing was begun:\n%s\n"+
 		"Give other commands with --setup, or the hosts that they need with --setup-hosts (now %s)",
-		cli.Plain(tailOf(base.setup, shownLines)), hosts)
+		cli.Plain(excerptOf(base.setup, shownLines)), hosts)
 }
 
 // reachModel refuses to begin with a model that is away or does not take the key. The server's loop would wait for it
