@@ -113,8 +113,8 @@ func (g *Registration) begin(w http.ResponseWriter, r *http.Request) {
 		g.once.Do(func() { close(g.shown) })
 		return
 	}
-	g.choose(w, r, http.StatusOK, choice{Org: g.conf.Org, Name: g.conf.Name, GitHub: g.conf.GitHub,
-		PublicURL: g.conf.PublicURL}, nil)
+	g.choose(w, r, http.StatusOK, choice{OfOrg: g.conf.Org != "", Org: g.conf.Org, Name: g.conf.Name,
+		GitHub: g.conf.GitHub, PublicURL: g.conf.PublicURL}, nil)
 }
 
 type storedPage struct {
@@ -155,14 +155,9 @@ func (g *Registration) confirm(w http.ResponseWriter, r *http.Request, base stri
 		see(w, r, Path)
 		return
 	}
-	c := choice{Name: r.PostFormValue("name"), GitHub: r.PostFormValue("github"), PublicURL: r.PostFormValue("public_url")}
-	if r.PostFormValue("owner") == "org" {
-		c.Org = r.PostFormValue("org")
-	}
+	c := choice{OfOrg: r.PostFormValue("owner") == "org", Org: r.PostFormValue("org"), Name: r.PostFormValue("name"),
+		GitHub: r.PostFormValue("github"), PublicURL: r.PostFormValue("public_url")}
 	checked, err := c.checked()
-	if err == nil && r.PostFormValue("owner") == "org" && checked.Org == "" {
-		err = errors.New("name the organisation, or choose your own account")
-	}
 	if err == nil {
 		err = g.room()
 	}

@@ -224,6 +224,8 @@ func TestChoicesAreChecked(t *testing.T) {
 	}{
 		"an organisation that is none": {[]string{"owner", "org", "org", "../acme"}, "is no organisation"},
 		"no organisation":              {[]string{"owner", "org", "org", ""}, "name the organisation"},
+		"an organisation beside one's own account": {[]string{"org", " acme"},
+			"you typed the organisation acme and chose your own account: choose “An organisation …”, or empty the field"},
 		"a long name":                  {[]string{"name", strings.Repeat("x", 35)}, "1 to 34 characters"},
 		"no name":                      {[]string{"name", "  "}, "1 to 34 characters"},
 		"a script for GitHub":          {[]string{"github", "javascript:alert(1)"}, "GitHub&#39;s address"},
@@ -244,6 +246,16 @@ func TestChoicesAreChecked(t *testing.T) {
 		}
 	}
 	b := p.browser()
+	b.open(p.pages.URL)
+	b.submit("public_url", public, "org", "acme")
+	if !strings.Contains(b.body, `value="me" checked`) || !strings.Contains(b.body, `name="org" value="acme"`) {
+		t.Errorf("what was chosen and typed is not in the form: %s", b.body)
+	}
+	b.submit("org", "")
+	if b.code != http.StatusOK || !strings.Contains(b.body, "for your own account") {
+		t.Errorf("without the organisation: %d %s", b.code, b.body)
+	}
+	b = p.browser()
 	b.open(p.pages.URL)
 	b.submit("public_url", "http://192.168.1.7:8080")
 	if b.code != http.StatusOK || !strings.Contains(b.body, "GitHub has to reach it") {
