@@ -87,13 +87,20 @@ func (p *Progress) Handler() http.Handler {
 	shared(mux)
 	mux.HandleFunc("GET "+Path, p.show)
 	mux.HandleFunc("GET "+Path+"/{rest...}", func(w http.ResponseWriter, r *http.Request) { see(w, r, Path) })
+	mux.HandleFunc("GET "+Path+"/done", func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Query().Has("code") { // of a registration: the one that this server's app comes from is over
+			see(w, r, otherPath)
+			return
+		}
+		see(w, r, Path)
+	})
 	mux.HandleFunc("POST "+Path+"/redeliver", p.redeliver)
 	return mux
 }
 
 func (p *Progress) show(w http.ResponseWriter, r *http.Request) {
 	seen := p.look(r.Context())
-	f := frame{Title: "Set-up", Token: viewer.From(r.Context()).Token, Body: seen}
+	f := frame{Title: "Set-up", Token: viewer.From(r.Context()).Token, Error: otherApp(r, seen.Name), Body: seen}
 	if !seen.done() {
 		f.Renew = renewAfter
 	}

@@ -101,6 +101,21 @@ func TestWebhooksThatDontArriveAreExplained(t *testing.T) {
 	}
 }
 
+// An app that GitHub registers for a server that has one is said to be of no use.
+func TestARegistrationAfterSetUp(t *testing.T) {
+	s := serving(t, http.StatusAccepted)
+	b := s.page(time.Hour)
+	b.open(s.pages.URL + "/setup/done")
+	if strings.Contains(b.body, "another app") {
+		t.Errorf("nothing was registered: %s", b.body)
+	}
+	b.open(s.pages.URL + "/setup/done?code=c&state=s")
+	b.wants("another registration", "SIA has its app already, sia.", "GitHub Apps", "✓ The app is registered")
+	if b.url.Query().Has("code") {
+		t.Errorf("the code stays in the address: %s", b.url)
+	}
+}
+
 // From nothing to all: the ping is asked for again, the app is installed, and the page stops renewing itself.
 func TestProgress(t *testing.T) {
 	s := serving(t, http.StatusServiceUnavailable)

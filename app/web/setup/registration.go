@@ -109,7 +109,7 @@ func (g *Registration) begin(w http.ResponseWriter, r *http.Request) {
 			renew = 2 // until the server goes on
 		}
 		g.site.show(w, http.StatusOK, "stored", "", frame{Title: "The app is registered", Renew: renew,
-			Body: storedPage{App: *app, File: g.file(), Missing: missing, Serves: g.conf.Serves}})
+			Error: otherApp(r, app.Name), Body: storedPage{App: *app, File: g.file(), Missing: missing, Serves: g.conf.Serves}})
 		g.once.Do(func() { close(g.shown) })
 		return
 	}
@@ -197,14 +197,17 @@ func (g *Registration) room() error {
 func (g *Registration) done(w http.ResponseWriter, r *http.Request) {
 	g.turn.Lock()
 	defer g.turn.Unlock()
-	if g.is() != nil {
+	b := g.pending.find(r.URL.Query().Get("state"), viewer.From(r.Context()).Token)
+	switch {
+	case g.is() != nil && b != nil && b.made == nil:
+		see(w, r, otherPath)
+		return
+	case g.is() != nil:
 		see(w, r, Path)
 		return
-	}
-	b := g.pending.find(r.URL.Query().Get("state"), viewer.From(r.Context()).Token)
-	if b == nil {
-		g.fail(w, http.StatusBadRequest, errors.New("this registration did not begin in this browser, or took longer than "+
-			"an hour. If the app stands in GitHub's settings, delete it there, and begin again"))
+	case b == nil:
+		g.fail(w, http.StatusBadRequest, errors.New("this registration did not begin in this browser, took longer than an "+
+			"hour, or SIA was started again meanwhile. If GitHub lists the app, "+appsAt+", delete it there, and begin again"))
 		return
 	}
 	if b.made == nil {

@@ -264,11 +264,11 @@ func TestChoicesAreChecked(t *testing.T) {
 }
 
 // begun is a browser that GitHub is about to send back.
-func (p *place) begun() (*browser, string) {
+func (p *place) begun(pairs ...string) (*browser, string) {
 	p.t.Helper()
 	b := p.browser()
 	b.open(p.pages.URL)
-	b.submit("public_url", public)
+	b.submit(append([]string{"public_url", public}, pairs...)...)
 	b.submit()
 	b.CheckRedirect = func(r *http.Request, _ []*http.Request) error {
 		if r.URL.Path == "/setup/done" {
@@ -336,6 +336,22 @@ func TestRegistrationsAreBoundToTheirBrowser(t *testing.T) {
 	late.clock.Advance(time.Hour)
 	if b.open(back); b.code != http.StatusBadRequest || len(late.stored) != 0 {
 		t.Errorf("an hour later: %d %s", b.code, b.body)
+	}
+}
+
+// Of two registrations that are finished the second is not used, and whoever made it is told of its app at GitHub.
+func TestASecondRegistration(t *testing.T) {
+	p := open(t)
+	b, back := p.begun()
+	second, other := p.begun("name", "Other SIA")
+	b.open(back)
+	if b.open(back); len(p.stored) != 1 || strings.Contains(b.body, "another app") {
+		t.Fatalf("the first, loaded again: %d stored, %s", len(p.stored), b.body)
+	}
+	second.open(other)
+	if second.url.Path != "/setup" || len(p.stored) != 1 ||
+		!strings.Contains(second.body, "SIA has its app already") || !strings.Contains(second.body, "GitHub Apps") {
+		t.Errorf("the second: %d stored, %s", len(p.stored), second.body)
 	}
 }
 
