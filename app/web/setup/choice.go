@@ -73,10 +73,13 @@ func (c choice) warning() string {
 		return ""
 	}
 	ip := net.ParseIP(u.Hostname())
+	here := strings.EqualFold(u.Hostname(), "localhost") || ip != nil && ip.IsLoopback()
+	cloud := c.GitHub == "https://github.com" || strings.HasSuffix(c.GitHub, ".ghe.com")
 	switch {
-	case strings.EqualFold(u.Hostname(), "localhost") || ip != nil && (ip.IsLoopback() || ip.IsPrivate()):
-		return c.PublicURL + " is an address of this machine or network alone. GitHub has to reach it, so " +
-			"github.com refuses it."
+	case cloud && (here || ip != nil && ip.IsPrivate()):
+		return c.PublicURL + " is an address of this machine or network alone. GitHub has to reach it, and does not take it."
+	case here:
+		return c.PublicURL + " is an address of this machine alone: your GitHub reaches it only if it runs here, too."
 	case u.Scheme == "http":
 		return c.PublicURL + " is not encrypted: what GitHub sends can be read on its way. Put something that " +
 			"ends TLS in front."

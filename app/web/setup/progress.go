@@ -173,10 +173,8 @@ func (p *Progress) webhooks(ctx context.Context, out *progressPage) error {
 		out.Webhooks, out.Fix = "The app has no webhook.", "Under Webhook in the app's settings on GitHub, make it active "+
 			"and enter the address of this server, ending in "+webhookPath+", and the webhook secret."
 	case len(tried) > 0 && !tried[0].OK() && tried[0].At.Before(p.since):
-		out.Webhooks = fmt.Sprintf("GitHub's %s came before this server was started, as it does when an app is new. The "+
-			"next one, such as when the app is installed, shows whether the address and the secret are right; so does this "+
-			"one, sent again.",
-			tried[0].Event)
+		out.Webhooks = fmt.Sprintf("GitHub's %s came before this server was started, as it does when an app is new. "+
+			"Press “Have it sent again” to test the address and the secret now.", tried[0].Event)
 		out.Again = tried[0].ID
 	case len(tried) > 0 && !tried[0].OK():
 		out.Webhooks = fmt.Sprintf("GitHub's last delivery, %s at %s, failed: %s.", tried[0].Event,

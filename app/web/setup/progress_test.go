@@ -91,7 +91,7 @@ func TestWebhooksThatDontArriveAreExplained(t *testing.T) {
 		"not reached":     {http.StatusBadGateway, time.Hour, "check the address, the firewall and the certificate"},
 		"another path":    {http.StatusNotFound, time.Hour, "something answers there that is not SIA's webhook"},
 		"somebody else":   {http.StatusOK, time.Hour, "Something else answers at "},
-		"before it began": {http.StatusServiceUnavailable, -time.Hour, "came before this server was started"},
+		"before it began": {http.StatusServiceUnavailable, -time.Hour, "Press “Have it sent again” to test"},
 	} {
 		b := serving(t, c.answer).page(c.served)
 		b.wants(name, c.want, "Install it on repositories", `http-equiv="refresh"`)

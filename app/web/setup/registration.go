@@ -77,7 +77,7 @@ func (g *Registration) Handler(base string) http.Handler {
 	mux.HandleFunc("GET "+Path+"/done", g.done)
 	mux.HandleFunc("GET "+Path+"/manual", g.manual)
 	mux.HandleFunc("POST "+Path+"/manual", g.enter)
-	mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, r *http.Request) { see(w, r, Path) })
+	mux.HandleFunc("GET /", func(w http.ResponseWriter, r *http.Request) { see(w, r, Path) })
 	return mux
 }
 

@@ -174,8 +174,8 @@ func TestRegisteringCopiesNoSecret(t *testing.T) {
 	b.open(p.pages.URL)
 	b.submit("owner", "org", "org", "acme", "name", "Acme SIA", "public_url", public+"/")
 	for _, want := range []string{"the organisation <b>acme</b>",
-		`<th scope="row">contents</th><td>write</td><td>read the code and the settings`,
-		`<th scope="row">issues</th><td>the label that starts a task`, public + "/webhook"} {
+		`<th scope="row">Contents</th><td>Read and write</td><td>read the code and the settings`,
+		`<th scope="row">Issues</th><td>the label that starts a task`, public + "/webhook"} {
 		if !strings.Contains(b.body, want) {
 			t.Fatalf("lacks %q: %d %s", want, b.code, b.body)
 		}
@@ -255,11 +255,35 @@ func TestChoicesAreChecked(t *testing.T) {
 	if b.code != http.StatusOK || !strings.Contains(b.body, "for your own account") {
 		t.Errorf("without the organisation: %d %s", b.code, b.body)
 	}
-	b = p.browser()
-	b.open(p.pages.URL)
-	b.submit("public_url", "http://192.168.1.7:8080")
-	if b.code != http.StatusOK || !strings.Contains(b.body, "GitHub has to reach it") {
-		t.Errorf("an address of this network: %d %s", b.code, b.body)
+}
+
+// A GitHub Enterprise Server may reach what github.com can't.
+func TestAddressesThatGitHubMayNotReach(t *testing.T) {
+	p := open(t)
+	for _, c := range []struct{ github, public, want string }{
+		{"https://github.com", "http://192.168.1.7:8080", "GitHub has to reach it, and does not take it"},
+		{"https://acme.ghe.com", "https://localhost", "GitHub has to reach it, and does not take it"},
+		{"https://github.acme.example", "https://10.0.0.7", ""},
+		{"https://github.acme.example", "http://10.0.0.7", "is not encrypted"},
+		{"https://github.acme.example", "https://127.0.0.1", "is an address of this machine alone: your GitHub"},
+		{"https://github.com", "https://sia.example.com", ""},
+	} {
+		b := p.browser()
+		b.open(p.pages.URL)
+		b.submit("github", c.github, "public_url", c.public)
+		if b.code != http.StatusOK || !strings.Contains(b.body, c.want) ||
+			strings.Contains(b.body, "flash") != (c.want != "") {
+			t.Errorf("%s and %s: %d %s", c.github, c.public, b.code, b.body)
+		}
+	}
+}
+
+// Who comes by an address of a server that works, before it does, is led to set-up.
+func TestOtherPagesBeforeSetUp(t *testing.T) {
+	b := open(t).browser()
+	b.open(b.p.pages.URL + "/tasks?page=2")
+	if b.code != http.StatusOK || b.url.Path != "/setup" {
+		t.Errorf("%d at %s", b.code, b.url)
 	}
 }
 
@@ -442,8 +466,9 @@ func TestRegisteringByHand(t *testing.T) {
 	p.must(err)
 	b := p.browser()
 	b.open(p.pages.URL + "/setup/manual")
-	for _, want := range []string{`<th scope="row">pull_requests</th><td>write</td>`, "https://your-host/signin/callback",
-		"Webhook secret"} {
+	for _, want := range []string{`<th scope="row">Pull requests</th><td>Read and write</td>`,
+		`<th scope="row">Commit statuses</th><td>Read-only</td>`, `<th scope="row">Check run</th>`,
+		"https://your-host/signin/callback", "Webhook secret"} {
 		if !strings.Contains(b.body, want) {
 			t.Errorf("lacks %s: %s", want, b.body)
 		}
