@@ -133,6 +133,27 @@ func TestOverviewInOrder(t *testing.T) {
 	}
 }
 
+// A repository is chosen by its name, too, and a page behind the last one says so.
+func TestTasksByName(t *testing.T) {
+	h := pages(t, world(t), &doer{})
+	for address, want := range map[string]string{
+		"/tasks?repo=ACME/bookings":   `<option value="9" selected>acme/bookings</option>`,
+		"/settings?repo=acme/payroll": `<option value="10" selected>acme/payroll</option>`,
+		"/tasks?page=99&repo=9":       `page 99 is empty. <a href="/tasks?page=1&amp;repo=9">The first page</a>`,
+	} {
+		if code, body := ask(t, h, admin(), "GET "+address, ""); code != http.StatusOK || !strings.Contains(body, want) {
+			t.Errorf("%s: %d lacks %q:\n%s", address, code, want, body)
+		}
+	}
+	for address, want := range map[string]int{"/tasks?repo=globex/vault": http.StatusNotFound,
+		"/tasks?repo=bookings": http.StatusBadRequest} {
+		code, body := ask(t, h, admin(), "GET "+address, "")
+		if code != want || code == http.StatusBadRequest && !strings.Contains(body, "owner/name") {
+			t.Errorf("%s: %d\n%s", address, code, body)
+		}
+	}
+}
+
 // What does not exist is answered with a page, and with its twin for programs.
 func TestNothingIsAPage(t *testing.T) {
 	h := pages(t, world(t), &doer{})

@@ -93,7 +93,10 @@ func (p *tasksPage) beside(q url.Values) {
 			"month": q["month"], "page": {strconv.Itoa(n)}}
 		return "/tasks?" + q.Encode()
 	}
-	if p.Page > 1 {
+	switch {
+	case p.Page > 1 && len(p.Tasks) == 0:
+		p.Earlier = at(1)
+	case p.Page > 1:
 		p.Earlier = at(p.Page - 1)
 	}
 	if p.More && p.Page < lastPage {
