@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/sia-bot/sia/agent"
+	"github.com/sia-bot/sia/app/store"
+	"github.com/sia-bot/sia/app/store/storetest"
 	"github.com/sia-bot/sia/sia"
 )
 
@@ -113,7 +115,7 @@ func TestOneAccountOfCost(t *testing.T) {
 func TestOverviewInOrder(t *testing.T) {
 	_, body := ask(t, pages(t, world(t), &doer{}), member(), "GET /", "")
 	last := 0
-	for _, want := range []string{"Needs you <span class=\"count\">1</span>", "which of the two?",
+	for _, want := range []string{"Waits for a person <span class=\"count\">1</span>", "which of the two?",
 		"Under way <span class=\"count\">1", "task 6", "1 of 1 passed", "Targets", "Interventions that resolve",
 		"67 %", "target &gt; 70 % · 2 of 3",
 		"Resolved by the first technique", "Escalated to a person", "Techniques per resolution", "Credits per solved task"} {
@@ -130,6 +132,43 @@ func TestOverviewInOrder(t *testing.T) {
 	entries, _, _ := strings.Cut(body, "</nav>")
 	if n := strings.Count(entries, "<a href"); n != 5 {
 		t.Errorf("%d entries of navigation", n)
+	}
+}
+
+// Who may not answer has no button that says so.
+func TestReadersAreNotAskedToAnswer(t *testing.T) {
+	h := pages(t, world(t), &doer{})
+	for _, path := range []string{"/", "/tasks?state=escalated"} {
+		_, body := ask(t, h, member(), "GET "+path, "")
+		if !strings.Contains(body, ">Answer<") {
+			t.Errorf("who writes, at %s:\n%s", path, body)
+		}
+		if _, body = ask(t, h, reader(), "GET "+path, ""); strings.Contains(body, ">Answer<") ||
+			!strings.Contains(body, "which of the two?") {
+			t.Errorf("who reads, at %s:\n%s", path, body)
+		}
+	}
+}
+
+// Where SIA is installed nowhere, whoever sits at the machine is led to set-up, and nobody else.
+func TestInstalledNowhere(t *testing.T) {
+	h := pages(t, storetest.Open(t, store.Config{}), &doer{})
+	for path, want := range map[string]string{"/installations": "installed nowhere yet", "/": "shows where that is"} {
+		_, body := ask(t, h, operator(), "GET "+path, "")
+		if !strings.Contains(body, want) || !strings.Contains(body, `href="/setup"`) {
+			t.Errorf("%s:\n%s", path, body)
+		}
+		_, body = ask(t, h, member(), "GET "+path, "")
+		if strings.Contains(body, want) || strings.Contains(body, `href="/setup"`) {
+			t.Errorf("%s, for somebody else:\n%s", path, body)
+		}
+	}
+	_, body := ask(t, pages(t, world(t), &doer{}), member(), "GET /settings", "")
+	if strings.Contains(body, "/installations") {
+		t.Errorf("who administers nothing has an entry for it:\n%s", body)
+	}
+	if _, body := ask(t, h, operator(), "GET /settings", ""); !strings.Contains(body, `<a href="/setup">Set-up</a>`) {
+		t.Errorf("set-up is in no navigation:\n%s", body)
 	}
 }
 

@@ -76,7 +76,7 @@ func (s *site) tasks(r *http.Request) (frame, error) {
 		return frame{}, err
 	}
 	p.More = len(tasks) > perPage
-	p.Tasks = s.lines(tasks[:min(len(tasks), perPage)])
+	p.Tasks = s.lines(r, tasks[:min(len(tasks), perPage)])
 	tallies, err := s.From.TechniqueTallies(r.Context(), p.sight, p.Repo)
 	for _, t := range tallies {
 		p.Techniques = append(p.Techniques, t.Name)

@@ -207,7 +207,8 @@ func TestWhatWaitsIsFound(t *testing.T) {
 	h := pages(t, crowded(t, 20, 0), &doer{})
 	_, body := ask(t, h, operator(), "GET /", "")
 	needs, rest, _ := strings.Cut(body, "Under way ")
-	if !strings.Contains(needs, `Needs you <span class="count">1</span>`) || !strings.Contains(needs, "green task 1") ||
+	if !strings.Contains(needs, `Waits for a person <span class="count">1</span>`) ||
+		!strings.Contains(needs, "green task 1") ||
 		!strings.HasPrefix(rest, `<span class="count">20</span>`) || strings.Count(rest, "busy task") != 20 {
 		t.Errorf("the first page:\n%s", body)
 	}
