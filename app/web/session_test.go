@@ -13,6 +13,7 @@ import (
 	"github.com/sia-bot/sia/app/store"
 	"github.com/sia-bot/sia/app/store/storetest"
 	"github.com/sia-bot/sia/sia"
+	"github.com/sia-bot/sia/sia/lesson"
 )
 
 // An attempt reads as what was done: writes are diffs, commands a terminal with how long they took, the model's words
@@ -125,7 +126,7 @@ func TestOverviewInOrder(t *testing.T) {
 		}
 		last += at
 	}
-	marks := regexp.MustCompile(`<span class="hidden">: (met|missed|not measured)`).FindAllString(body, -1)
+	marks := regexp.MustCompile(`<span class="hidden">: (met|missed|not measured|nothing earlier)`).FindAllString(body, -1)
 	if len(marks) != 5 || !strings.Contains(body, "missed so far, by too few tasks to be sure") {
 		t.Errorf("targets are marked %q", marks)
 	}
@@ -190,6 +191,19 @@ func TestTasksByName(t *testing.T) {
 		if code != want || code == http.StatusBadRequest && !strings.Contains(body, "owner/name") {
 			t.Errorf("%s: %d\n%s", address, code, body)
 		}
+	}
+}
+
+// An attempt that a lesson was withheld from counts neither for nor against it.
+func TestWithheldLessonsCountNothing(t *testing.T) {
+	s := world(t)
+	id := lessonOf(bookings)
+	must(t, s.CountLessons(t.Context(), bookings.ID, lesson.Evidence{Key: "w", Lesson: id, Bad: 1, Arm: lesson.Withheld,
+		At: start, Why: "attempt 1 of issue #9, not told it, failed"}))
+	_, body := ask(t, pages(t, s, &doer{}), member(), "GET /lessons/9/"+string(id), "")
+	if want := `<td class="num">–</td><td class="num">–</td><td class="text">attempt 1 of issue #9, not told it, failed` +
+		` (not counted: others are compared with it)</td>`; !strings.Contains(body, want) {
+		t.Errorf("lacks %q:\n%s", want, body)
 	}
 }
 
