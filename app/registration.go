@@ -140,8 +140,7 @@ func unregistered(i *signin.Invitation, reg *setup.Registration, public string) 
 	})
 	if i != nil {
 		guests := signin.Invited(i, reg.Handler(strings.TrimRight(public, "/")))
-		mux.Handle(setup.Path, guests)
-		mux.Handle(setup.Path+"/", guests)
+		mux.Handle("/", guests)
 	}
 	return mux
 }

@@ -39,7 +39,6 @@ func TestWhatPeopleDoIsHeard(t *testing.T) {
 			back: "/tasks/9-4"},
 		{who: member(), to: "/tasks/9-4", send: form("do", "answer", "letter", "B", "question", "1").Encode(),
 			heard: "ada 9-4 /sia answer B"},
-		{who: member(), to: "/tasks/9-4", send: form("do", "answer").Encode(), refused: http.StatusBadRequest},
 		{who: member(), to: "/tasks/9-4", send: form("do", "answer", "letter", "Z").Encode(), refused: http.StatusBadRequest},
 		{who: member(), to: "/tasks/9-4", send: form("do", "start").Encode(), refused: http.StatusBadRequest},
 		{who: member(), to: "/tasks/9-4", send: "do=" + strings.Repeat("x", 100_000), refused: http.StatusBadRequest},
@@ -98,6 +97,23 @@ func TestAnswersPassFromServerToServer(t *testing.T) {
 	if shown(other, eve, address) || shown(other, ada, "/tasks/9-4?note="+string(changed)) ||
 		shown(one, nobody, unsigned) {
 		t.Error("words stand on a page that were not said to whoever looks")
+	}
+}
+
+// Who sends an answer without any is back at the question, and told so.
+func TestNoAnswerWasChosen(t *testing.T) {
+	do := &doer{}
+	h := pages(t, world(t), do)
+	for back, from := range map[string][]string{"/tasks/9-4": nil, "/escalations": {"back", "/escalations"}} {
+		sent := form(append(from, "do", "answer", "words", " \r\n", "question", "1")...)
+		code, location := ask(t, h, member(), "POST /tasks/9-4", sent.Encode())
+		if code != http.StatusSeeOther || !strings.HasPrefix(location, back+"?note=") || len(do.said) > 0 {
+			t.Fatalf("%d to %s, heard %q", code, location, do.said)
+		}
+		_, body := ask(t, h, member(), "GET "+location, "")
+		if !strings.Contains(body, "Choose one of the answers") || !strings.Contains(body, `name="letter"`) {
+			t.Errorf("%s has no reason, or no question:\n%s", location, body)
+		}
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -62,6 +63,25 @@ func TestEverybodyCanUsePages(t *testing.T) {
 					}
 				}
 			})
+		}
+	}
+}
+
+// No entry of a navigation is cut on a small phone.
+//
+//test:thorough
+func TestNavigationFitsASmallPhone(t *testing.T) {
+	srv := httptest.NewServer(as(operator(), pages(t, world(t), &doer{})))
+	t.Cleanup(srv.Close)
+	ctx := webtest.Chromium(t)
+	must(t, chromedp.Do(ctx, chromedp.EmulateViewport(360, 800)))
+	for _, path := range []string{"/", "/tasks", "/lessons", "/settings"} {
+		must(t, chromedp.Do(ctx, chromedp.Navigate(srv.URL+path)))
+		over, err := chromedp.Run(ctx, chromedp.Evaluate[[]int](
+			`[...document.querySelectorAll("nav.tabs")].map(n => n.scrollWidth - n.clientWidth)`))
+		must(t, err)
+		if slices.Max(over) > 0 {
+			t.Errorf("%s: navigations are wider than their place by %v", path, over)
 		}
 	}
 }

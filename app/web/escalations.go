@@ -34,7 +34,8 @@ func (s *site) escalations(r *http.Request) (frame, error) {
 	p := escalationsPage{Questions: []questionLine{}, More: len(tasks) > shownQuestions}
 	for _, t := range tasks[:min(len(tasks), shownQuestions)] {
 		if e := openQuestion(t); e != nil {
-			p.Questions = append(p.Questions, questionLine{s.line(t), *e, v.May(t.Repo.ID, viewer.Writes)})
+			l := s.line(v, t)
+			p.Questions = append(p.Questions, questionLine{l, *e, l.Answers})
 		}
 	}
 	return frame{Title: "Questions that wait for people", Live: true, Body: p}, nil

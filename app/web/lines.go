@@ -1,9 +1,11 @@
 package web
 
 import (
+	"net/http"
 	"time"
 
 	"github.com/sia-bot/sia/app/render"
+	"github.com/sia-bot/sia/app/web/viewer"
 	"github.com/sia-bot/sia/policies/mine"
 	"github.com/sia-bot/sia/sia"
 )
@@ -23,11 +25,12 @@ type taskLine struct {
 	Budget   sia.Credits `json:"budget"`
 	Since    time.Time   `json:"since"`
 	URL      string      `json:"issue_url"`
+	Answers  bool        `json:"-"` // the viewer may, the question
 	Badge    badge       `json:"-"`
 	Which    string      `json:"-"` // attempt, of how many
 }
 
-func (s *site) line(t sia.Task) taskLine {
+func (s *site) line(v viewer.Viewer, t sia.Task) taskLine {
 	l := taskLine{ID: t.ID, Repo: t.Repo, Issue: t.Issue, Title: t.Title, State: t.State, Headline: render.Headline(t),
 		Attempts: len(t.Attempts), Spent: t.Credits.Spent, Budget: t.Credits.Budget, Since: t.Since,
 		URL: s.Links.Issue(t.Repo, t.Issue), Badge: stateBadge(t)}
@@ -38,15 +41,15 @@ func (s *site) line(t sia.Task) taskLine {
 		l.Waits = render.Waiting(t)
 	}
 	if e := openQuestion(t); e != nil {
-		l.Question = e.Question
+		l.Question, l.Answers = e.Question, v.May(t.Repo.ID, viewer.Writes)
 	}
 	return l
 }
 
-func (s *site) lines(tasks []sia.Task) []taskLine {
+func (s *site) lines(r *http.Request, tasks []sia.Task) []taskLine {
 	out := make([]taskLine, len(tasks))
 	for i, t := range tasks {
-		out[i] = s.line(t)
+		out[i] = s.line(viewer.From(r.Context()), t)
 	}
 	return out
 }

@@ -83,7 +83,22 @@ func stateBadge(t sia.Task) badge {
 			return badge{"wait", "ask", "Needs a look"}
 		}
 	}
-	return badge{"busy", "spin", text.Capital(string(t.State))}
+	return badge{"busy", "spin", text.Capital(stateWord(t.State))}
+}
+
+// stateWord is what people call a state of a task.
+func stateWord(s sia.State) string {
+	switch s {
+	case sia.PushedOut:
+		return "opening the pull request"
+	case sia.Reviewing:
+		return "reviewing the diagnosis"
+	case sia.Announced:
+		return "about to try again"
+	case sia.Escalated:
+		return "needs an answer"
+	}
+	return string(s)
 }
 
 // attemptBadge is how an attempt ended.

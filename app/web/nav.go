@@ -9,6 +9,7 @@ import (
 type place struct {
 	Name, Path string
 	Tabs       []place
+	machine    bool // only whoever sits at the machine has it
 	rulers     bool // only who administers an installation has it
 	server     bool // only who administers all of them has it
 }
@@ -23,7 +24,8 @@ func places() []place {
 			{Name: "Techniques", Path: "/techniques"}, {Name: "Coders", Path: "/coders"},
 			{Name: "Failures", Path: "/patterns"}, {Name: "Policies", Path: "/policies"}}},
 		{Name: "Settings", Path: "/settings", Tabs: []place{{Name: "Repositories", Path: "/settings"},
-			{Name: "Installations", Path: "/installations", rulers: true}, {Name: "Runners", Path: "/runners", server: true}}},
+			{Name: "Installations", Path: "/installations", rulers: true}, {Name: "Runners", Path: "/runners", server: true},
+			{Name: "Set-up", Path: "/setup", machine: true}}},
 	}
 }
 
@@ -64,7 +66,7 @@ func (f frame) path() string {
 
 func (f frame) links(all []place) (out []link) {
 	for _, p := range all {
-		if p.rulers && !f.Rules() || p.server && !f.server {
+		if p.machine && !f.Viewer.Operator || p.rulers && !f.Rules() || p.server && !f.server {
 			continue
 		}
 		l := link{Name: p.Name, Path: p.Path}

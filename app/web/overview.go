@@ -94,8 +94,8 @@ func (s *site) open(r *http.Request, sight store.Visibility) (waiting, running [
 		if err != nil {
 			return nil, nil, err
 		}
-		waiting = append(waiting, s.lines(tasks)...)
+		waiting = append(waiting, s.lines(r, tasks)...)
 	}
 	tasks, err := s.From.FindTasks(r.Context(), sight, store.Find{Temperature: sia.Hot, Limit: shownRunning})
-	return waiting[:min(len(waiting), shownWaiting)], s.lines(tasks), err
+	return waiting[:min(len(waiting), shownWaiting)], s.lines(r, tasks), err
 }

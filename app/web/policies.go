@@ -79,6 +79,27 @@ func (d difference) Points() string {
 	return fmt.Sprintf("%+.0f points (95 %% confidence: %+.0f to %+.0f)", 100*d.Mean, 100*d.Low, 100*d.High)
 }
 
+// decides says what a decision is about. What a shipped policy's file says of it is for who reads the file.
+func decides(t policies.Type) string {
+	switch t {
+	case policies.TypeDecompose:
+		return "Whether an attempt works on the task as a whole or in parts."
+	case policies.TypeAssign:
+		return "Which coder makes the next attempt."
+	case policies.TypeRecover:
+		return "What follows an attempt, or a part of one, that failed."
+	case policies.TypeTechnique:
+		return "Which technique the next attempt uses."
+	case policies.TypeRerun:
+		return "Whether checks that failed run again before the attempt is blamed."
+	case policies.TypeInterrupt:
+		return "Whether an attempt that gets nowhere is stopped."
+	case policies.TypeEscalate:
+		return "Whether a person is asked before another approach begins."
+	}
+	return ""
+}
+
 // inForce lists the policies that may hold in a repository.
 func (s *site) inForce(r *http.Request, repo int64) (lines []policyLine, err error) {
 	of, err := s.From.Repository(r.Context(), repo)

@@ -70,6 +70,7 @@ func TestPoliciesOnPages(t *testing.T) {
 			}
 		}
 		for _, want := range map[string][]string{"policies": {"In force", "version 1", "shipped", recover.ID(),
+			"What follows an attempt, or a part of one, that failed.",
 			"learned against shipped: -50 points (95 % confidence: -70 to -24)", ">Retry</th>", "10 of 20"},
 			"change": {"Evidence that it is better"}}[name] {
 			if !strings.Contains(body, want) {

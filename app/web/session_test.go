@@ -10,7 +10,10 @@ import (
 	"time"
 
 	"github.com/sia-bot/sia/agent"
+	"github.com/sia-bot/sia/app/store"
+	"github.com/sia-bot/sia/app/store/storetest"
 	"github.com/sia-bot/sia/sia"
+	"github.com/sia-bot/sia/sia/lesson"
 )
 
 // An attempt reads as what was done: writes are diffs, commands a terminal with how long they took, the model's words
@@ -113,7 +116,7 @@ func TestOneAccountOfCost(t *testing.T) {
 func TestOverviewInOrder(t *testing.T) {
 	_, body := ask(t, pages(t, world(t), &doer{}), member(), "GET /", "")
 	last := 0
-	for _, want := range []string{"Needs you <span class=\"count\">1</span>", "which of the two?",
+	for _, want := range []string{"Waits for a person <span class=\"count\">1</span>", "which of the two?",
 		"Under way <span class=\"count\">1", "task 6", "1 of 1 passed", "Targets", "Interventions that resolve",
 		"67 %", "target &gt; 70 % · 2 of 3",
 		"Resolved by the first technique", "Escalated to a person", "Techniques per resolution", "Credits per solved task"} {
@@ -123,13 +126,84 @@ func TestOverviewInOrder(t *testing.T) {
 		}
 		last += at
 	}
-	marks := regexp.MustCompile(`<span class="hidden">: (met|missed|not measured)`).FindAllString(body, -1)
+	marks := regexp.MustCompile(`<span class="hidden">: (met|missed|not measured|nothing earlier)`).FindAllString(body, -1)
 	if len(marks) != 5 || !strings.Contains(body, "missed so far, by too few tasks to be sure") {
 		t.Errorf("targets are marked %q", marks)
 	}
 	entries, _, _ := strings.Cut(body, "</nav>")
 	if n := strings.Count(entries, "<a href"); n != 5 {
 		t.Errorf("%d entries of navigation", n)
+	}
+}
+
+// Who may not answer has no button that says so.
+func TestReadersAreNotAskedToAnswer(t *testing.T) {
+	h := pages(t, world(t), &doer{})
+	for _, path := range []string{"/", "/tasks?state=escalated"} {
+		_, body := ask(t, h, member(), "GET "+path, "")
+		if !strings.Contains(body, ">Answer<") {
+			t.Errorf("who writes, at %s:\n%s", path, body)
+		}
+		if _, body = ask(t, h, reader(), "GET "+path, ""); strings.Contains(body, ">Answer<") ||
+			!strings.Contains(body, "which of the two?") {
+			t.Errorf("who reads, at %s:\n%s", path, body)
+		}
+	}
+}
+
+// Where SIA is installed nowhere, whoever sits at the machine is led to set-up, and nobody else.
+func TestInstalledNowhere(t *testing.T) {
+	h := pages(t, storetest.Open(t, store.Config{}), &doer{})
+	for path, want := range map[string]string{"/installations": "installed nowhere yet", "/": "shows where that is"} {
+		_, body := ask(t, h, operator(), "GET "+path, "")
+		if !strings.Contains(body, want) || !strings.Contains(body, `href="/setup"`) {
+			t.Errorf("%s:\n%s", path, body)
+		}
+		_, body = ask(t, h, member(), "GET "+path, "")
+		if strings.Contains(body, want) || strings.Contains(body, `href="/setup"`) {
+			t.Errorf("%s, for somebody else:\n%s", path, body)
+		}
+	}
+	_, body := ask(t, pages(t, world(t), &doer{}), member(), "GET /settings", "")
+	if strings.Contains(body, "/installations") {
+		t.Errorf("who administers nothing has an entry for it:\n%s", body)
+	}
+	if _, body := ask(t, h, operator(), "GET /settings", ""); !strings.Contains(body, `<a href="/setup">Set-up</a>`) {
+		t.Errorf("set-up is in no navigation:\n%s", body)
+	}
+}
+
+// A repository is chosen by its name, too, and a page behind the last one says so.
+func TestTasksByName(t *testing.T) {
+	h := pages(t, world(t), &doer{})
+	for address, want := range map[string]string{
+		"/tasks?repo=ACME/bookings":   `<option value="9" selected>acme/bookings</option>`,
+		"/settings?repo=acme/payroll": `<option value="10" selected>acme/payroll</option>`,
+		"/tasks?page=99&repo=9":       `page 99 is empty. <a href="/tasks?page=1&amp;repo=9">The first page</a>`,
+	} {
+		if code, body := ask(t, h, admin(), "GET "+address, ""); code != http.StatusOK || !strings.Contains(body, want) {
+			t.Errorf("%s: %d lacks %q:\n%s", address, code, want, body)
+		}
+	}
+	for address, want := range map[string]int{"/tasks?repo=globex/vault": http.StatusNotFound,
+		"/tasks?repo=bookings": http.StatusBadRequest} {
+		code, body := ask(t, h, admin(), "GET "+address, "")
+		if code != want || code == http.StatusBadRequest && !strings.Contains(body, "owner/name") {
+			t.Errorf("%s: %d\n%s", address, code, body)
+		}
+	}
+}
+
+// An attempt that a lesson was withheld from counts neither for nor against it.
+func TestWithheldLessonsCountNothing(t *testing.T) {
+	s := world(t)
+	id := lessonOf(bookings)
+	must(t, s.CountLessons(t.Context(), bookings.ID, lesson.Evidence{Key: "w", Lesson: id, Bad: 1, Arm: lesson.Withheld,
+		At: start, Why: "attempt 1 of issue #9, not told it, failed"}))
+	_, body := ask(t, pages(t, s, &doer{}), member(), "GET /lessons/9/"+string(id), "")
+	if want := `<td class="num">–</td><td class="num">–</td><td class="text">attempt 1 of issue #9, not told it, failed` +
+		` (not counted: others are compared with it)</td>`; !strings.Contains(body, want) {
+		t.Errorf("lacks %q:\n%s", want, body)
 	}
 }
 

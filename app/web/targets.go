@@ -38,13 +38,16 @@ type target struct {
 	Wants string  `json:"-"`               // the target, for people
 }
 
-// Badge is the mark of a target: met, missed, not measured, or half a mark where few tasks leave that open.
+// Badge is the mark of a target: met, missed, not measured or not to be compared yet, or half a mark where few tasks
+// leave that open.
 func (t target) Badge() badge {
 	b := badMark.named("missed")
 	if t.Met {
 		b = goodMark.named("met")
 	}
 	switch {
+	case !t.Known && t.Shown != "":
+		return noMark.named("nothing earlier to compare with yet")
 	case !t.Known:
 		return noMark.named("not measured yet")
 	case !t.Sure:

@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/sia-bot/sia/app/render"
 	"github.com/sia-bot/sia/app/web/viewer"
@@ -154,8 +155,8 @@ func (s *site) sayToTask(r *http.Request) (note, error) {
 		return note{}, err
 	}
 	own := "/tasks/" + string(t.ID)
-	if past := past(t, r.PostForm); past != "" {
-		return note{text: past, back: back(r, own)}, nil
+	if why := unheard(t, r.PostForm); why != "" {
+		return note{text: why, back: back(r, own)}, nil
 	}
 	line, err := spoken(r.PostForm.Get("do"), r.PostForm.Get("letter"), r.PostForm.Get("words"))
 	if err != nil {
@@ -165,11 +166,14 @@ func (s *site) sayToTask(r *http.Request) (note, error) {
 	return note{text: answer, back: back(r, own)}, err
 }
 
-// past says that a form is about something that another has taken the place of since the page was made: the question
-// that was answered on it, or the commit whose changes of tests were looked at. Empty: it is not.
-func past(t sia.Task, form url.Values) string {
+// unheard says why a form is not heard, for the page that it stood on: it answers nothing, or it is about something
+// that another has taken the place of since the page was made: the question that was answered on it, or the commit
+// whose changes of tests were looked at. Empty: it is heard.
+func unheard(t sia.Task, form url.Values) string {
 	question, head := form.Get("question"), form.Get("head")
 	switch e := openQuestion(t); {
+	case form.Get("do") == "answer" && form.Get("letter") == "" && strings.TrimSpace(form.Get("words")) == "":
+		return "Nothing was done. Choose one of the answers, or write your own; then send it again."
 	case form.Get("do") == "answer" && question != "" && e != nil && question != strconv.Itoa(e.Number):
 		return "Nothing was done: SIA has another question by now. It stands here."
 	case form.Get("do") == "accept-tests" && head != "" && head != string(t.Head):
@@ -190,12 +194,12 @@ func back(r *http.Request, own string) string {
 func spoken(do, letter, words string) (string, error) {
 	if do == "answer" {
 		switch {
-		case words != "":
+		case strings.TrimSpace(words) != "":
 			return "/sia answer " + words, nil
 		case slices.Contains([]string{"A", "B", "C", "D"}, letter):
 			return "/sia answer " + letter, nil
 		}
-		return "", badRequest("Choose one of the answers, or write your own; then send it again.")
+		return "", badRequest("There is no such answer. Load the page again.")
 	}
 	if !slices.Contains([]string{"pause", "resume", "stop", "retry", "accept-tests"}, do) {
 		return "", badRequest("There is no such button. Load the page again.")

@@ -76,7 +76,7 @@ func (s *site) tasks(r *http.Request) (frame, error) {
 		return frame{}, err
 	}
 	p.More = len(tasks) > perPage
-	p.Tasks = s.lines(tasks[:min(len(tasks), perPage)])
+	p.Tasks = s.lines(r, tasks[:min(len(tasks), perPage)])
 	tallies, err := s.From.TechniqueTallies(r.Context(), p.sight, p.Repo)
 	for _, t := range tallies {
 		p.Techniques = append(p.Techniques, t.Name)
@@ -93,7 +93,10 @@ func (p *tasksPage) beside(q url.Values) {
 			"month": q["month"], "page": {strconv.Itoa(n)}}
 		return "/tasks?" + q.Encode()
 	}
-	if p.Page > 1 {
+	switch {
+	case p.Page > 1 && len(p.Tasks) == 0:
+		p.Earlier = at(1)
+	case p.Page > 1:
 		p.Earlier = at(p.Page - 1)
 	}
 	if p.More && p.Page < lastPage {

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/sia-bot/sia/app/store"
 	"github.com/sia-bot/sia/app/web/viewer"
@@ -56,20 +57,27 @@ type repoChoice struct {
 	sight store.Visibility
 }
 
-// choice reads ?repo= of a page, by GitHub's id.
+// choice reads ?repo= of a page, as owner/name or by GitHub's id.
 func (s *site) choice(r *http.Request) (c repoChoice, err error) {
-	v := viewer.From(r.Context())
-	c.sight = visibilityOf(v)
-	if asked := r.URL.Query().Get("repo"); asked != "" {
-		if c.Repo, err = strconv.ParseInt(asked, 10, 64); err != nil || c.Repo < 1 {
-			return c, badRequest("repo: want GitHub's id of a repository, a number.")
-		}
-		if err := sees(r, c.Repo, viewer.Reads, "the repository"); err != nil {
-			return c, err
-		}
+	c.sight = visibilityOf(viewer.From(r.Context()))
+	if c.Repos, err = s.From.SeenRepositories(r.Context(), c.sight); err != nil {
+		return c, err
 	}
-	c.Repos, err = s.From.SeenRepositories(r.Context(), c.sight)
-	return c, err
+	asked := r.URL.Query().Get("repo")
+	named := slices.IndexFunc(c.Repos, func(repo store.Repository) bool { return strings.EqualFold(repo.String(), asked) })
+	switch {
+	case asked == "":
+		return c, nil
+	case named >= 0:
+		c.Repo = c.Repos[named].ID
+		return c, nil
+	case strings.Contains(asked, "/"):
+		return c, fmt.Errorf("repository %q: %w", asked, store.ErrNotFound)
+	}
+	if c.Repo, err = strconv.ParseInt(asked, 10, 64); err != nil || c.Repo < 1 {
+		return c, badRequest("repo: want owner/name of a repository, or GitHub's id of it, a number.")
+	}
+	return c, sees(r, c.Repo, viewer.Reads, "the repository")
 }
 
 // choiceOfOne is as choice, of a page that shows one repository: the first, unless another is asked for.

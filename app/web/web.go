@@ -120,6 +120,8 @@ func (s *site) funcs() template.FuncMap {
 		"wordsOnly":  wordsOnly,
 		"mark":       mark,
 		"state":      stateBadge,
+		"stateWord":  stateWord,
+		"decides":    decides,
 		"ended":      attemptBadge,
 		"check":      checkBadge,
 		"count":      text.Count,

@@ -141,6 +141,21 @@ func TestTheFinalReviewIsShown(t *testing.T) {
 	}
 }
 
+// What a check said is said once.
+func TestChecksSayWhyOnce(t *testing.T) {
+	srv, s := serve(t)
+	task := sia.Task{ID: sia.NewTaskID(9, 13), Repo: sia.Repo{ID: 9, Owner: "acme", Name: "bookings"}, Issue: 13,
+		Title: "Greet", State: sia.Stopped, Head: "f00d", Checks: []sia.Check{{Name: "unit", Colour: sia.Red, Why: "failed"},
+			{Name: "lint", Colour: sia.Red, Why: "timed out"}}}
+	_, err := s.Apply(t.Context(), task.ID, sia.Event{ID: "restored", At: start, Fact: sia.Restored{Task: task}})
+	must(t, err)
+	_, _, body := get(t, srv, "/tasks/9-13", "")
+	if !strings.Contains(body, `<p class="small">failed</p>`) ||
+		!strings.Contains(body, `<p class="small">failed: timed out</p>`) {
+		t.Error(body)
+	}
+}
+
 func TestPagesAreForThisMachine(t *testing.T) {
 	srv, s := serve(t)
 	for host, want := range map[string]int{
@@ -207,7 +222,8 @@ func TestWhatWaitsIsFound(t *testing.T) {
 	h := pages(t, crowded(t, 20, 0), &doer{})
 	_, body := ask(t, h, operator(), "GET /", "")
 	needs, rest, _ := strings.Cut(body, "Under way ")
-	if !strings.Contains(needs, `Needs you <span class="count">1</span>`) || !strings.Contains(needs, "green task 1") ||
+	if !strings.Contains(needs, `Waits for a person <span class="count">1</span>`) ||
+		!strings.Contains(needs, "green task 1") ||
 		!strings.HasPrefix(rest, `<span class="count">20</span>`) || strings.Count(rest, "busy task") != 20 {
 		t.Errorf("the first page:\n%s", body)
 	}

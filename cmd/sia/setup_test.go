@@ -210,6 +210,10 @@ func TestSetUpInABrowser(t *testing.T) {
 		public := "http://" + at
 		s := newSetUp(browser, t, false, "--listen", at, "--public-url", public)
 		link := found(t, s.log, `(http://\S+/setup\?token=\S+)`)
+		early := newSurfer(t)
+		if early.open(public + "/tasks"); !strings.Contains(early.body, "open the link on its terminal") {
+			t.Errorf("a page, before set-up: %d %s", early.code, early.body)
+		}
 		s.open(link)
 		s.presses("Go on in this browser")
 		s.register(public)

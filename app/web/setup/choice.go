@@ -19,7 +19,8 @@ const maxName = 34
 
 // choice is what a person chooses before an app is registered.
 type choice struct {
-	Org       string // that will own the app; "" for the person's own
+	OfOrg     bool   // an organisation will own the app, not the person's own account
+	Org       string // which
 	Name      string
 	GitHub    string // https://github.com, https://TENANT.ghe.com, or a GitHub Enterprise Server's address
 	PublicURL string // where GitHub and people reach this server: scheme and host
@@ -33,6 +34,13 @@ func (c choice) checked() (choice, error) {
 	var all []error
 	if c.Org != "" && !login.MatchString(c.Org) {
 		all = append(all, fmt.Errorf("%q is no organisation: give its name as in its address on GitHub", c.Org))
+	}
+	switch {
+	case c.OfOrg && c.Org == "":
+		all = append(all, errors.New("name the organisation, or choose your own account"))
+	case !c.OfOrg && c.Org != "": // GitHub lets a private app be installed on its owner's account only
+		all = append(all, fmt.Errorf("you typed the organisation %s and chose your own account: choose “An organisation …”, "+
+			"or empty the field", c.Org))
 	}
 	if n := utf8.RuneCountInString(c.Name); n < 1 || n > maxName {
 		all = append(all, fmt.Errorf("the app needs a name of 1 to %d characters that no other app on GitHub has", maxName))
@@ -65,10 +73,13 @@ func (c choice) warning() string {
 		return ""
 	}
 	ip := net.ParseIP(u.Hostname())
+	here := strings.EqualFold(u.Hostname(), "localhost") || ip != nil && ip.IsLoopback()
+	cloud := c.GitHub == "https://github.com" || strings.HasSuffix(c.GitHub, ".ghe.com")
 	switch {
-	case strings.EqualFold(u.Hostname(), "localhost") || ip != nil && (ip.IsLoopback() || ip.IsPrivate()):
-		return c.PublicURL + " is an address of this machine or network alone. GitHub has to reach it, so " +
-			"github.com refuses it."
+	case cloud && (here || ip != nil && ip.IsPrivate()):
+		return c.PublicURL + " is an address of this machine or network alone. GitHub has to reach it, and does not take it."
+	case here:
+		return c.PublicURL + " is an address of this machine alone: your GitHub reaches it only if it runs here, too."
 	case u.Scheme == "http":
 		return c.PublicURL + " is not encrypted: what GitHub sends can be read on its way. Put something that " +
 			"ends TLS in front."

@@ -10,6 +10,8 @@ import (
 	"github.com/goccy/go-yaml"
 	"github.com/goccy/go-yaml/ast"
 	"github.com/goccy/go-yaml/parser"
+
+	"github.com/sia-bot/sia/sia/text"
 )
 
 // appYML is a copy of app.yml, for the program alone; a test holds the two alike.
@@ -22,6 +24,22 @@ type Asked struct {
 	Name   string
 	Access string // of a permission: read or write
 	Reason string
+}
+
+// Shown is the name as GitHub's form has it.
+func (a Asked) Shown() string {
+	if a.Name == "statuses" {
+		return "Commit statuses"
+	}
+	return text.Capital(strings.ReplaceAll(a.Name, "_", " "))
+}
+
+// May is a permission's access as GitHub's form has it.
+func (a Asked) May() string {
+	if a.Access == "write" {
+		return "Read and write"
+	}
+	return "Read-only"
 }
 
 // appTemplate is what app.yml says.

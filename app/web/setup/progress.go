@@ -87,13 +87,20 @@ func (p *Progress) Handler() http.Handler {
 	shared(mux)
 	mux.HandleFunc("GET "+Path, p.show)
 	mux.HandleFunc("GET "+Path+"/{rest...}", func(w http.ResponseWriter, r *http.Request) { see(w, r, Path) })
+	mux.HandleFunc("GET "+Path+"/done", func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Query().Has("code") { // of a registration: the one that this server's app comes from is over
+			see(w, r, otherPath)
+			return
+		}
+		see(w, r, Path)
+	})
 	mux.HandleFunc("POST "+Path+"/redeliver", p.redeliver)
 	return mux
 }
 
 func (p *Progress) show(w http.ResponseWriter, r *http.Request) {
 	seen := p.look(r.Context())
-	f := frame{Title: "Set-up", Token: viewer.From(r.Context()).Token, Body: seen}
+	f := frame{Title: "Set-up", Token: viewer.From(r.Context()).Token, Error: otherApp(r, seen.Name), Body: seen}
 	if !seen.done() {
 		f.Renew = renewAfter
 	}
@@ -166,10 +173,8 @@ func (p *Progress) webhooks(ctx context.Context, out *progressPage) error {
 		out.Webhooks, out.Fix = "The app has no webhook.", "Under Webhook in the app's settings on GitHub, make it active "+
 			"and enter the address of this server, ending in "+webhookPath+", and the webhook secret."
 	case len(tried) > 0 && !tried[0].OK() && tried[0].At.Before(p.since):
-		out.Webhooks = fmt.Sprintf("GitHub's %s came before this server was started, as it does when an app is new. The "+
-			"next one, such as when the app is installed, shows whether the address and the secret are right; so does this "+
-			"one, sent again.",
-			tried[0].Event)
+		out.Webhooks = fmt.Sprintf("GitHub's %s came before this server was started, as it does when an app is new. "+
+			"Press “Have it sent again” to test the address and the secret now.", tried[0].Event)
 		out.Again = tried[0].ID
 	case len(tried) > 0 && !tried[0].OK():
 		out.Webhooks = fmt.Sprintf("GitHub's last delivery, %s at %s, failed: %s.", tried[0].Event,

@@ -91,13 +91,28 @@ func TestWebhooksThatDontArriveAreExplained(t *testing.T) {
 		"not reached":     {http.StatusBadGateway, time.Hour, "check the address, the firewall and the certificate"},
 		"another path":    {http.StatusNotFound, time.Hour, "something answers there that is not SIA's webhook"},
 		"somebody else":   {http.StatusOK, time.Hour, "Something else answers at "},
-		"before it began": {http.StatusServiceUnavailable, -time.Hour, "came before this server was started"},
+		"before it began": {http.StatusServiceUnavailable, -time.Hour, "Press “Have it sent again” to test"},
 	} {
 		b := serving(t, c.answer).page(c.served)
 		b.wants(name, c.want, "Install it on repositories", `http-equiv="refresh"`)
 		if strings.Contains(b.body, "✓ Webhooks arrive") {
 			t.Errorf("%s: they arrive", name)
 		}
+	}
+}
+
+// An app that GitHub registers for a server that has one is said to be of no use.
+func TestARegistrationAfterSetUp(t *testing.T) {
+	s := serving(t, http.StatusAccepted)
+	b := s.page(time.Hour)
+	b.open(s.pages.URL + "/setup/done")
+	if strings.Contains(b.body, "another app") {
+		t.Errorf("nothing was registered: %s", b.body)
+	}
+	b.open(s.pages.URL + "/setup/done?code=c&state=s")
+	b.wants("another registration", "SIA has its app already, sia.", "GitHub Apps", "✓ The app is registered")
+	if b.url.Query().Has("code") {
+		t.Errorf("the code stays in the address: %s", b.url)
 	}
 }
 

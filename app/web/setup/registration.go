@@ -77,7 +77,7 @@ func (g *Registration) Handler(base string) http.Handler {
 	mux.HandleFunc("GET "+Path+"/done", g.done)
 	mux.HandleFunc("GET "+Path+"/manual", g.manual)
 	mux.HandleFunc("POST "+Path+"/manual", g.enter)
-	mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, r *http.Request) { see(w, r, Path) })
+	mux.HandleFunc("GET /", func(w http.ResponseWriter, r *http.Request) { see(w, r, Path) })
 	return mux
 }
 
@@ -109,12 +109,12 @@ func (g *Registration) begin(w http.ResponseWriter, r *http.Request) {
 			renew = 2 // until the server goes on
 		}
 		g.site.show(w, http.StatusOK, "stored", "", frame{Title: "The app is registered", Renew: renew,
-			Body: storedPage{App: *app, File: g.file(), Missing: missing, Serves: g.conf.Serves}})
+			Error: otherApp(r, app.Name), Body: storedPage{App: *app, File: g.file(), Missing: missing, Serves: g.conf.Serves}})
 		g.once.Do(func() { close(g.shown) })
 		return
 	}
-	g.choose(w, r, http.StatusOK, choice{Org: g.conf.Org, Name: g.conf.Name, GitHub: g.conf.GitHub,
-		PublicURL: g.conf.PublicURL}, nil)
+	g.choose(w, r, http.StatusOK, choice{OfOrg: g.conf.Org != "", Org: g.conf.Org, Name: g.conf.Name,
+		GitHub: g.conf.GitHub, PublicURL: g.conf.PublicURL}, nil)
 }
 
 type storedPage struct {
@@ -155,14 +155,9 @@ func (g *Registration) confirm(w http.ResponseWriter, r *http.Request, base stri
 		see(w, r, Path)
 		return
 	}
-	c := choice{Name: r.PostFormValue("name"), GitHub: r.PostFormValue("github"), PublicURL: r.PostFormValue("public_url")}
-	if r.PostFormValue("owner") == "org" {
-		c.Org = r.PostFormValue("org")
-	}
+	c := choice{OfOrg: r.PostFormValue("owner") == "org", Org: r.PostFormValue("org"), Name: r.PostFormValue("name"),
+		GitHub: r.PostFormValue("github"), PublicURL: r.PostFormValue("public_url")}
 	checked, err := c.checked()
-	if err == nil && r.PostFormValue("owner") == "org" && checked.Org == "" {
-		err = errors.New("name the organisation, or choose your own account")
-	}
 	if err == nil {
 		err = g.room()
 	}
@@ -202,14 +197,17 @@ func (g *Registration) room() error {
 func (g *Registration) done(w http.ResponseWriter, r *http.Request) {
 	g.turn.Lock()
 	defer g.turn.Unlock()
-	if g.is() != nil {
+	b := g.pending.find(r.URL.Query().Get("state"), viewer.From(r.Context()).Token)
+	switch {
+	case g.is() != nil && b != nil && b.made == nil:
+		see(w, r, otherPath)
+		return
+	case g.is() != nil:
 		see(w, r, Path)
 		return
-	}
-	b := g.pending.find(r.URL.Query().Get("state"), viewer.From(r.Context()).Token)
-	if b == nil {
-		g.fail(w, http.StatusBadRequest, errors.New("this registration did not begin in this browser, or took longer than "+
-			"an hour. If the app stands in GitHub's settings, delete it there, and begin again"))
+	case b == nil:
+		g.fail(w, http.StatusBadRequest, errors.New("this registration did not begin in this browser, took longer than an "+
+			"hour, or SIA was started again meanwhile. If GitHub lists the app, "+appsAt+", delete it there, and begin again"))
 		return
 	}
 	if b.made == nil {

@@ -44,6 +44,25 @@ func newSite(names ...string) site {
 	return s
 }
 
+// otherPath is Path for who comes back from GitHub with an app that is not used, for the server has one.
+const otherPath = Path + "?other"
+
+// otherApp says so on the page at otherPath; "" at any other address. name is the server's app, "" where it is not
+// known.
+func otherApp(r *http.Request, name string) string {
+	if !r.URL.Query().Has("other") {
+		return ""
+	}
+	if name != "" {
+		name = ", " + name
+	}
+	return "SIA has its app already" + name + ". If GitHub has just registered another app, nobody has its keys: " +
+		"delete it there, " + appsAt + "."
+}
+
+// appsAt is where GitHub lists the apps that somebody owns.
+const appsAt = "under Settings → Developer settings → GitHub Apps of the account or organisation that owns it"
+
 // frame is what every page has.
 type frame struct {
 	Title string

@@ -174,8 +174,8 @@ func TestRegisteringCopiesNoSecret(t *testing.T) {
 	b.open(p.pages.URL)
 	b.submit("owner", "org", "org", "acme", "name", "Acme SIA", "public_url", public+"/")
 	for _, want := range []string{"the organisation <b>acme</b>",
-		`<th scope="row">contents</th><td>write</td><td>read the code and the settings`,
-		`<th scope="row">issues</th><td>the label that starts a task`, public + "/webhook"} {
+		`<th scope="row">Contents</th><td>Read and write</td><td>read the code and the settings`,
+		`<th scope="row">Issues</th><td>the label that starts a task`, public + "/webhook"} {
 		if !strings.Contains(b.body, want) {
 			t.Fatalf("lacks %q: %d %s", want, b.code, b.body)
 		}
@@ -224,6 +224,8 @@ func TestChoicesAreChecked(t *testing.T) {
 	}{
 		"an organisation that is none": {[]string{"owner", "org", "org", "../acme"}, "is no organisation"},
 		"no organisation":              {[]string{"owner", "org", "org", ""}, "name the organisation"},
+		"an organisation beside one's own account": {[]string{"org", " acme"},
+			"you typed the organisation acme and chose your own account: choose “An organisation …”, or empty the field"},
 		"a long name":                  {[]string{"name", strings.Repeat("x", 35)}, "1 to 34 characters"},
 		"no name":                      {[]string{"name", "  "}, "1 to 34 characters"},
 		"a script for GitHub":          {[]string{"github", "javascript:alert(1)"}, "GitHub&#39;s address"},
@@ -245,18 +247,52 @@ func TestChoicesAreChecked(t *testing.T) {
 	}
 	b := p.browser()
 	b.open(p.pages.URL)
-	b.submit("public_url", "http://192.168.1.7:8080")
-	if b.code != http.StatusOK || !strings.Contains(b.body, "GitHub has to reach it") {
-		t.Errorf("an address of this network: %d %s", b.code, b.body)
+	b.submit("public_url", public, "org", "acme")
+	if !strings.Contains(b.body, `value="me" checked`) || !strings.Contains(b.body, `name="org" value="acme"`) {
+		t.Errorf("what was chosen and typed is not in the form: %s", b.body)
+	}
+	b.submit("org", "")
+	if b.code != http.StatusOK || !strings.Contains(b.body, "for your own account") {
+		t.Errorf("without the organisation: %d %s", b.code, b.body)
+	}
+}
+
+// A GitHub Enterprise Server may reach what github.com can't.
+func TestAddressesThatGitHubMayNotReach(t *testing.T) {
+	p := open(t)
+	for _, c := range []struct{ github, public, want string }{
+		{"https://github.com", "http://192.168.1.7:8080", "GitHub has to reach it, and does not take it"},
+		{"https://acme.ghe.com", "https://localhost", "GitHub has to reach it, and does not take it"},
+		{"https://github.acme.example", "https://10.0.0.7", ""},
+		{"https://github.acme.example", "http://10.0.0.7", "is not encrypted"},
+		{"https://github.acme.example", "https://127.0.0.1", "is an address of this machine alone: your GitHub"},
+		{"https://github.com", "https://sia.example.com", ""},
+	} {
+		b := p.browser()
+		b.open(p.pages.URL)
+		b.submit("github", c.github, "public_url", c.public)
+		if b.code != http.StatusOK || !strings.Contains(b.body, c.want) ||
+			strings.Contains(b.body, "flash") != (c.want != "") {
+			t.Errorf("%s and %s: %d %s", c.github, c.public, b.code, b.body)
+		}
+	}
+}
+
+// Who comes by an address of a server that works, before it does, is led to set-up.
+func TestOtherPagesBeforeSetUp(t *testing.T) {
+	b := open(t).browser()
+	b.open(b.p.pages.URL + "/tasks?page=2")
+	if b.code != http.StatusOK || b.url.Path != "/setup" {
+		t.Errorf("%d at %s", b.code, b.url)
 	}
 }
 
 // begun is a browser that GitHub is about to send back.
-func (p *place) begun() (*browser, string) {
+func (p *place) begun(pairs ...string) (*browser, string) {
 	p.t.Helper()
 	b := p.browser()
 	b.open(p.pages.URL)
-	b.submit("public_url", public)
+	b.submit(append([]string{"public_url", public}, pairs...)...)
 	b.submit()
 	b.CheckRedirect = func(r *http.Request, _ []*http.Request) error {
 		if r.URL.Path == "/setup/done" {
@@ -324,6 +360,22 @@ func TestRegistrationsAreBoundToTheirBrowser(t *testing.T) {
 	late.clock.Advance(time.Hour)
 	if b.open(back); b.code != http.StatusBadRequest || len(late.stored) != 0 {
 		t.Errorf("an hour later: %d %s", b.code, b.body)
+	}
+}
+
+// Of two registrations that are finished the second is not used, and whoever made it is told of its app at GitHub.
+func TestASecondRegistration(t *testing.T) {
+	p := open(t)
+	b, back := p.begun()
+	second, other := p.begun("name", "Other SIA")
+	b.open(back)
+	if b.open(back); len(p.stored) != 1 || strings.Contains(b.body, "another app") {
+		t.Fatalf("the first, loaded again: %d stored, %s", len(p.stored), b.body)
+	}
+	second.open(other)
+	if second.url.Path != "/setup" || len(p.stored) != 1 ||
+		!strings.Contains(second.body, "SIA has its app already") || !strings.Contains(second.body, "GitHub Apps") {
+		t.Errorf("the second: %d stored, %s", len(p.stored), second.body)
 	}
 }
 
@@ -414,8 +466,9 @@ func TestRegisteringByHand(t *testing.T) {
 	p.must(err)
 	b := p.browser()
 	b.open(p.pages.URL + "/setup/manual")
-	for _, want := range []string{`<th scope="row">pull_requests</th><td>write</td>`, "https://your-host/signin/callback",
-		"Webhook secret"} {
+	for _, want := range []string{`<th scope="row">Pull requests</th><td>Read and write</td>`,
+		`<th scope="row">Commit statuses</th><td>Read-only</td>`, `<th scope="row">Check run</th>`,
+		"https://your-host/signin/callback", "Webhook secret"} {
 		if !strings.Contains(b.body, want) {
 			t.Errorf("lacks %s: %s", want, b.body)
 		}

@@ -1,6 +1,9 @@
 package signin
 
-import "net/http"
+import (
+	"net/http"
+	"net/url"
+)
 
 // Field and Header are where a request that changes something carries the viewer's token: a form in a field of that
 // name, a script in a header.
@@ -22,6 +25,24 @@ func (g guard) allows(w http.ResponseWriter, r *http.Request, token string) bool
 	case http.MethodGet, http.MethodHead, http.MethodOptions:
 		return true
 	}
+	if !g.reads(w, r) {
+		return false
+	}
+	got := r.Header.Get(Header)
+	if got == "" {
+		got = r.PostForm.Get(Field)
+	}
+	if !same(token, got) {
+		show(w, http.StatusForbidden, page{Title: "Nothing was done", Text: []string{
+			"This form is from an earlier sign-in, or not SIA's.", "Load the page again, and send it from there."},
+			Written: writtenIn(r), Link: formPath(r), LinkText: "Load the page again"})
+		return false
+	}
+	return true
+}
+
+// reads reports whether a form comes from here and can be read; otherwise it has answered it.
+func (g guard) reads(w http.ResponseWriter, r *http.Request) bool {
 	if err := g.same.Check(r); err != nil {
 		show(w, http.StatusForbidden, page{Title: "Nothing was done", Text: []string{"This form came from another site."}})
 		return false
@@ -32,14 +53,29 @@ func (g guard) allows(w http.ResponseWriter, r *http.Request, token string) bool
 			"This form is too long, or it can't be read.", "Go back, make it shorter, and send it again."}})
 		return false
 	}
-	got := r.Header.Get(Header)
-	if got == "" {
-		got = r.PostForm.Get(Field)
-	}
-	if !same(token, got) {
-		show(w, http.StatusForbidden, page{Title: "Nothing was done", Text: []string{
-			"This form is from an earlier sign-in, or not SIA's.", "Go back, load the page again, and send it again."}})
-		return false
-	}
 	return true
+}
+
+// field is a field of a form in which a person wrote.
+type field struct{ Label, Text string }
+
+// writtenIn is what a person wrote in a form that was read and is not obeyed, so that it can be copied. The fields are
+// those of the pages (app/web) in which people write; nothing secret stands in them.
+func writtenIn(r *http.Request) (all []field) {
+	for _, of := range [][2]string{{"words", "Your answer"}, {"text", "Lesson"}, {"when", "When it applies"},
+		{"corrects", "What it corrects"}, {"done", "What was done"}, {"came", "Result"}} {
+		if text := r.PostForm.Get(of[0]); text != "" {
+			all = append(all, field{of[1], text})
+		}
+	}
+	return all
+}
+
+// formPath is the page that a form stood on: the one that it was sent from, or else the one at its own address.
+func formPath(r *http.Request) string {
+	from, err := url.Parse(r.Referer())
+	if err != nil || from.Host == "" {
+		return localPath(r.URL.Path)
+	}
+	return localPath(from.RequestURI())
 }

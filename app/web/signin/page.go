@@ -20,6 +20,7 @@ const referrer = "same-origin"
 type page struct {
 	Title          string
 	Text           []string // paragraphs
+	Written        []field  // to be copied
 	Link, LinkText string   // what to do; "": nothing
 	Form           form     // to send; without an action: none
 	Style          string   // where the style sheet is; "": where the pages have it

@@ -181,14 +181,26 @@ func (d *door) pages(w http.ResponseWriter, r *http.Request) {
 	d.next.ServeHTTP(w, r.WithContext(viewer.With(r.Context(), v)))
 }
 
-// refuse sends who is not signed in to sign in, when it is a person that looks for a page.
+// refuse sends who is not signed in to sign in, when it is a person that looks for a page. Who sent a form is shown
+// what they wrote in it: it is lost otherwise.
 func (d *door) refuse(w http.ResponseWriter, r *http.Request) {
-	reads := r.Method == http.MethodGet || r.Method == http.MethodHead
-	if reads && strings.Contains(r.Header.Get("Accept"), "text/html") {
+	person := strings.Contains(r.Header.Get("Accept"), "text/html")
+	switch reads := r.Method == http.MethodGet || r.Method == http.MethodHead; {
+	case person && reads:
 		see(w, r, askPath+"?"+url.Values{"to": {r.URL.RequestURI()}}.Encode())
-		return
+	case person && r.Method == http.MethodPost:
+		if !d.guard.reads(w, r) {
+			return
+		}
+		p := page{Title: "You are not signed in any more", Text: []string{"Nothing was done."}, Written: writtenIn(r),
+			Link: beginPath + "?" + url.Values{"to": {formPath(r)}}.Encode(), LinkText: "Sign in with GitHub"}
+		if p.Written != nil {
+			p.Text = append(p.Text, "Copy what you wrote, sign in, and send it again.")
+		}
+		show(w, http.StatusUnauthorized, p)
+	default:
+		http.Error(w, "You are not signed in, or not any more: sign in at "+askPath+".", http.StatusUnauthorized)
 	}
-	http.Error(w, "You are not signed in, or not any more: sign in at "+askPath+".", http.StatusUnauthorized)
 }
 
 // ask is GET /signin: it offers to sign in, and does not begin by itself, so that who signed out stays so.

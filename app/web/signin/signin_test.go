@@ -2,8 +2,13 @@ package signin_test
 
 import (
 	"fmt"
+	"html"
+	"maps"
 	"net/http"
 	"net/url"
+	"os"
+	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -266,6 +271,81 @@ func TestSigningOut(t *testing.T) {
 		t.Errorf("a copy, which GitHub still accepts: %d %s", got.status, got.body)
 	}
 }
+
+// A form that is sent after the sign-in has ended is answered with a page: it holds what was written, to be copied, and
+// leads by a new sign-in to where the form was. It shows every field of the pages in which people write, and no other.
+func TestWhatWasWrittenOutlastsTheSignIn(t *testing.T) {
+	p := open(t)
+	dana := p.browser()
+	token := dana.signIn("dana", "/").viewer(t).Token
+	written := url.Values{"csrf": {token}, "key": {"unknown field"}, "do": {"answer"}}
+	templates, err := filepath.Glob("../templates/*.html")
+	p.must(err)
+	for _, file := range templates {
+		page, err := os.ReadFile(file)
+		p.must(err)
+		for _, m := range area.FindAllStringSubmatch(string(page), -1) {
+			written.Set(m[1], "<b>"+m[1]+"</b>\nof mine")
+		}
+	}
+	if !written.Has("words") || !written.Has("text") {
+		t.Fatalf("the pages have no fields to write in: %v", written)
+	}
+	shows := func(what string, got answer, status int) {
+		t.Helper()
+		if got.status != status || p.done != 0 || strings.Contains(got.body, "unknown") || strings.Contains(got.body, "<b>") {
+			t.Errorf("%s: %d, %d done: %s", what, got.status, p.done, got.body)
+		}
+		for name, value := range written {
+			if want := html.EscapeString(value[0]) + "</textarea>"; name != "csrf" && name != "key" && name != "do" &&
+				!strings.Contains(got.body, want) {
+				t.Errorf("%s lacks %q: %s", what, want, got.body)
+			}
+		}
+	}
+	earlier := maps.Clone(written)
+	earlier.Set("csrf", "an earlier one")
+	shows("an earlier sign-in's form", dana.ask("POST", "/tasks/1-2", earlier), http.StatusForbidden)
+	p.clock.Advance(9 * time.Hour)
+	got := dana.ask("POST", "/tasks/1-2", written, "Referer", p.pages.URL+"/escalations?page=2")
+	shows("the next day", got, http.StatusUnauthorized)
+	to := link.FindStringSubmatch(got.body)
+	if to == nil {
+		t.Fatalf("no way to sign in: %s", got.body)
+	}
+	back := dana.allow("dana", dana.ask("GET", strings.ReplaceAll(to[1], "&amp;", "&"), nil))
+	if back.url.RequestURI() != "/escalations?page=2" {
+		t.Errorf("the sign-in led to %s", back.url)
+	}
+	p.must(p.WithdrawSignIns(p.app.ID, "dana"))
+	p.clock.Advance(time.Minute)
+	written.Set("csrf", back.viewer(t).Token)
+	shows("withdrawn", dana.ask("POST", "/tasks/1-2", written), http.StatusUnauthorized)
+	for referer, want := range map[string]string{"": "/tasks/1-2", "https://evil.example/x": "/x",
+		p.pages.URL + "//evil.example": "/", p.pages.URL + "/signout": "/", "::": "/tasks/1-2"} {
+		got := p.browser().ask("POST", "/tasks/1-2", nil, "Referer", referer)
+		if want := "to=" + url.QueryEscape(want) + `"`; !strings.Contains(got.body, want) {
+			t.Errorf("from %q: lacks %q: %s", referer, want, got.body)
+		}
+	}
+	for what, try := range map[string]struct {
+		form   url.Values
+		header []string
+		status int
+	}{
+		"another site": {written, []string{"Origin", "https://evil.example"}, http.StatusForbidden},
+		"too much": {url.Values{"words": {"mine" + strings.Repeat("x", 1<<20)}}, nil,
+			http.StatusRequestEntityTooLarge},
+		"a program": {written, []string{"Accept", "application/json"}, http.StatusUnauthorized},
+	} {
+		got := p.browser().ask("POST", "/tasks/1-2", try.form, try.header...)
+		if got.status != try.status || strings.Contains(got.body, "mine") {
+			t.Errorf("%s: %d: %s", what, got.status, got.body)
+		}
+	}
+}
+
+var area = regexp.MustCompile(`<textarea name="([^"]*)"`)
 
 // What GitHub says now counts within a minute: a role that was taken away, and a sign-in that was.
 func TestRightsAreTakenAway(t *testing.T) {
