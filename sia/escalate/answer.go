@@ -28,7 +28,7 @@ func Box(o sia.Option, ticked bool) string {
 // boxLine is a tick box with a letter, however a person's editor left it: other
 // bullets, no bold, another dash, a letter in lower case. The box is as GitHub writes it, and stands in no quote: such
 // a one is foreign text's, which can't draw another.
-var boxLine = lazyregexp.New(`^\s{0,3}(?:[-*+]|\d{1,2}[.)])\s+\[([ xX])\]\s*(?:\*\*|` +
+var boxLine = lazyregexp.New(`^ {0,3}(?:[-*+]|\d{1,2}[.)])\s+\[([ xX])\]\s*(?:\*\*|` +
 	`__)?\s*([A-Da-d])\s*(?:\*\*|__)?(?:\s*[—–:.)-]|\s*$)`)
 
 // ParseBoxes returns the letters, in upper case and in the order of the body, of
@@ -54,7 +54,7 @@ func ParseBoxes(body string) []string {
 			}
 			continue
 		}
-		if !strings.HasPrefix(l, "    ") { // else it is indented code (CommonMark §4.4)
+		if !text.IsIndentedCode(l) {
 			fence = text.OpensFence(l)
 		}
 		if fence != "" {

@@ -150,7 +150,7 @@ func TestParseBoxes(t *testing.T) {
 		{"other lists", "- [x] Add tests\n- [x] Done\n- [x] a thing", nil},
 		{"fenced", "```\n- [x] **A** — one\n```\n~~~text\n- [x] **B** — two\n```\n~~~\n- [x] **C** — three",
 			[]string{"C"}},
-		{"indented code", "    - [x] **A** — one", nil},
+		{"indented code", "    - [x] **A** — one\n\t- [x] **B** — two", nil},
 		{"indented code with a fence's characters", "    ```\n- [x] **A** — one", []string{"A"}},
 		{"commented out", "<!-- - [x] **A** — one -->\n<!--\n- [x] **B** — two\n--> \n" +
 			"- [x] **C** — three", []string{"C"}},
