@@ -341,7 +341,8 @@ func (s *step) answer() {
 	case i >= 0:
 		text = s.t.Escalation.Options[i].Text + " — " + text
 	case text == "":
-		s.ignore("that is not one of the options; tick a box, write `/sia answer A`, or answer in words with `/sia answer …`")
+		s.refuse("which answer is meant can't be told: the letters here are %s; tick one of the boxes, or write `/sia "+
+			"answer` and a letter or your own words", s.t.Escalation.letters())
 		return
 	}
 	kind, about := s.t.Escalation.Kind, s.t.Escalation.AboutChecks()

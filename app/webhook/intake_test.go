@@ -42,6 +42,8 @@ func TestWordsToAPlan(t *testing.T) {
 		"A, but in German":             {Letter: "A", Text: "but in German"},
 		"go back to the drawing board": {Text: "go back to the drawing board"},
 		"a good plan, yet too long":    {Text: "a good plan, yet too long"},
+		"C":                            {},
+		"A or B?":                      {},
 	} {
 		got, ok := fit(task, sia.Event{Origin: sia.Origin{OnIssue: 3, Comment: 8, Command: true},
 			Fact: sia.AnswerGiven{Text: text}})

@@ -87,7 +87,7 @@ var (
 	// A letter alone: "B", "b.", "(b)", "**B**", "Option B!", "answer: b", "let's go with B, please".
 	letterAlone = lazyregexp.New(`^(?i:(?:(?:the\s+)?(?:option|answer|choice)|(?:let'?s\s+)?(?:go\s+(?:with|for)|` +
 		`take|pick|choose)|i(?:'d|\s+would)?\s+(?:choose|pick|take|go\s+with|go\s+for|` +
-		`prefer))\s*:?\s+(?:option\s+)?)?[("'*_\x60]*([A-Da-d])[)"'*_\x60]*\s*[.!:)]*\s*(?i:,?\s*(?:please|pls|thanks|` +
+		`prefer))\s*:?\s+(?:option\s+)?)?[("'*_\x60]*([A-Za-z])[)"'*_\x60]*\s*[.!:)]*\s*(?i:,?\s*(?:please|pls|thanks|` +
 		`thank you))?[.!]*$`)
 	// A letter and more: "B, but …", "b) with …", "Option B: …", "B — …", "B because …". Other words may go on with a
 	// sentence of which the letter is the first word: "C and C++ …", "A for loop …".
@@ -106,12 +106,15 @@ var (
 	twoLetters = lazyregexp.New(`^[A-D]\s*,\s*[A-D]\b|` +
 		`^(?i:options?\s+)?[(*_]*([A-Da-d])[)*_]*\s*(?:,\s*(?i:or|and)?|/|&|\+|(?i:or|and))\s*(?i:option\s+)?` +
 		`[(*_]*([A-Da-d])[)*_]*\s*(?:[.!?,]|$)`)
+	// Nothing but several letters: "A or B?", "a and c", "option A/B".
+	lettersAlone = lazyregexp.New(`^(?i:options?\s+)?[(*_]*[A-Da-d][)*_]*` +
+		`(?:(?:\s*(?:[,/&+]|\b(?i:or|and)\b))+\s*(?i:option\s+)?[(*_]*[A-Da-d][)*_]*)+\s*[.!?]*$`)
 )
 
 // ParseAnswer understands what a person said to a question. A letter gives Letter, and
-// Text holds the words beyond it. An option's exact words give its letter alone. Everything else is
-// Text: also several letters, and a letter that no option has, since nobody can tell what was
-// meant. An answer without both is to be asked for again. It reports false when nothing was said.
+// Text holds the words beyond it. An option's exact words give its letter alone. Other words are Text, also where they
+// speak of several letters or begin with one that no option has. An answer without both is to be asked for again:
+// nobody can tell what several letters alone mean, or one that no option has. It reports false when nothing was said.
 func ParseAnswer(said string, asked sia.Escalation) (sia.AnswerGiven, bool) {
 	options := asked.Options
 	said = seenWords(said)
@@ -130,8 +133,9 @@ func ParseAnswer(said string, asked sia.Escalation) (sia.AnswerGiven, bool) {
 	}
 	free := sia.AnswerGiven{Text: text.Clip(said, maxAnswer)}
 	first, more, _ := strings.Cut(said, "\n")
-	if m := letterAlone.FindStringSubmatch(first); m != nil {
-		if l, ok := has(m[1]); ok {
+	alone := letterAlone.FindStringSubmatch(first)
+	if alone != nil {
+		if l, ok := has(alone[1]); ok {
 			return sia.AnswerGiven{Letter: l, Text: text.Clip(strings.TrimSpace(more), maxAnswer)}, true
 		}
 	}
@@ -139,6 +143,9 @@ func ParseAnswer(said string, asked sia.Escalation) (sia.AnswerGiven, bool) {
 		if sameWords(said, o.Text) || sameWords(said, o.Letter+" "+o.Text) {
 			return sia.AnswerGiven{Letter: o.Letter}, true
 		}
+	}
+	if alone != nil && first == said || lettersAlone.MatchString(said) {
+		return sia.AnswerGiven{}, true
 	}
 	if twoLetters.MatchString(said) || severalMarked(said) || ofOption.MatchString(said) {
 		return free, true
