@@ -47,3 +47,32 @@ func TestAnswerThatMeansNothing(t *testing.T) {
 		}
 	}
 }
+
+// People are told once each that talk in a question's issue is no answer, and that closing it is none. The task waits
+// on, and its log has both.
+func TestNotAnswered(t *testing.T) {
+	for name, fact := range map[string]Fact{"talk": NotAnswered{}, "shut": NotAnswered{Closed: true}} {
+		for _, hold := range []bool{false, true} {
+			task := ofItsOwn(t)
+			if hold {
+				task = Step(task, saidIn("pause", PauseAsked{Reason: "lunch"})).Task
+			}
+			r := Step(task, saidIn("a", fact))
+			if r.Task.State != task.State || r.Task.Escalation.Answered || r.Ignored != "" || r.Why == "" ||
+				r.Task.Version != task.Version+1 || len(replies(r)) != 1 || replies(r)[0] != "topic:"+name {
+				t.Errorf("%s, %s: %q, %q, answered %q", name, task.State, r.Why, r.Ignored, replies(r))
+			}
+			if again := Step(r.Task, saidIn("b", fact)); len(again.Effects) != 0 || again.Task.Version != r.Task.Version {
+				t.Errorf("%s, %s: said again: %+v", name, task.State, again.Effects)
+			}
+			other := NotAnswered{Closed: name == "talk"}
+			if told := Step(r.Task, saidIn("c", other)); len(replies(told)) != 1 {
+				t.Errorf("%s, %s: the other is not said: %q", name, task.State, told.Ignored)
+			}
+		}
+	}
+	answered := Step(ofItsOwn(t), saidIn("a", AnswerGiven{Letter: "A"})).Task
+	if r := Step(answered, saidIn("b", NotAnswered{Closed: true})); len(r.Effects) != 0 || r.Ignored == "" {
+		t.Errorf("closed after the answer: %+v", r)
+	}
+}

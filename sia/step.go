@@ -119,7 +119,7 @@ func (s *step) result() Result {
 
 // showsNothing are the facts that change nothing people see.
 var showsNothing = map[Kind]bool{KSyncDone: true, KDone: true, KQuery: true, KCheckSeen: true, KRestored: true,
-	KThreadSettled: true}
+	KThreadSettled: true, KNotAnswered: true}
 
 // syncFailed reports that GitHub could not be brought up to date. Having that
 // shown at once would fail the same way, again and again; the next thing that

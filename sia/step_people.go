@@ -379,6 +379,26 @@ func (s *step) answer() {
 	s.again()
 }
 
+// notAnswered tells people once that what they do in the question's issue answers nothing.
+func (s *step) notAnswered() {
+	e := s.t.Escalation
+	if e == nil || e.Answered {
+		s.ignore(noWaiting)
+		return
+	}
+	told, topic, did := &e.Talk, "talk", "wrote what is taken as talk, and not as the answer"
+	if s.e.Fact.(NotAnswered).Closed {
+		told, topic, did = &e.Shut, "shut", "closed the question's issue without an answer"
+	}
+	if *told {
+		s.ignore("people were told already that it is no answer")
+		return
+	}
+	*told = true
+	s.replyTo("", "topic:"+topic)
+	s.because("%s %s; the question is still open", s.who(), did)
+}
+
 // answerMeanwhile keeps an answer that comes while somebody's push is checked: if that is red, the next attempt has it.
 func (s *step) answerMeanwhile() {
 	if e := s.t.Escalation; e == nil || e.Answered || e.Kind != AskIssue && e.Kind != AskQuestion {

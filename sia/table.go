@@ -75,6 +75,7 @@ func init() {
 		KUse: row{}.on((*step).use, append([]State{Escalated, OnHold}, unfinished...)...).rest(hasEnded),
 		KAnswer: row{}.on((*step).answer, Escalated).on((*step).answerMeanwhile, Checking).
 			on((*step).inside, OnHold).rest(noWaiting),
+		KNotAnswered: row{}.on((*step).notAnswered, Escalated, Checking).on((*step).inside, OnHold).rest(noWaiting),
 		KApprove: row{}.on((*step).approve, Escalated).
 			ignore("the task is paused; `/sia resume` goes on where it stopped", OnHold).
 			ignore(hasEnded, Passed, Stopped).rest(noPlan),

@@ -484,7 +484,9 @@ type Escalation struct {
 	AskedAt  time.Time      `json:"asked_at"`
 	Waives   []string       `json:"waives,omitempty"` // of the kind blocked: checks that need not report by an option
 	Answered bool           `json:"answered,omitempty"`
-	Closed   bool           `json:"closed,omitempty"` // its issue was closed
+	Closed   bool           `json:"closed,omitempty"` // SIA has its issue closed
+	Talk     bool           `json:"talk,omitempty"`   // people were told that talk in its issue is no answer
+	Shut     bool           `json:"shut,omitempty"`   // people were told that closing its issue is none
 }
 
 // AboutChecks reports whether the question is what to do where checks don't say

@@ -143,7 +143,7 @@ func (in *Intake) targets(ctx context.Context, intent sia.Intent) ([]target, err
 }
 
 // fit reads an event in the light of its task: a ticked box of the open
-// question is an answer, and so is a comment in the escalation issue.
+// question is an answer, and so is a comment in the escalation issue, unless people talk to one another there.
 func fit(t sia.Task, e sia.Event) (sia.Event, bool) {
 	open := t.Escalation != nil && !t.Escalation.Answered
 	inEscalation := open && e.Origin.OnIssue != 0 && e.Origin.OnIssue == t.Escalation.Issue &&
@@ -171,11 +171,21 @@ func fit(t sia.Task, e sia.Event) (sia.Event, bool) {
 			e.Fact = sia.ChangesAsked{Thread: e.Origin.Thread, Text: f.Text} // words to SIA on its pull request
 			return e, true
 		}
-		if open && f.Letter == "" {
-			if a, ok := escalate.ParseAnswer(f.Text, *t.Escalation); ok {
-				e.Fact = a
-			}
+		if !open || f.Letter != "" {
+			return e, true
 		}
+		a, said := escalate.ParseAnswer(f.Text, *t.Escalation)
+		e.Fact = a
+		switch {
+		case e.Origin.Command: // whatever it says, it is meant to be the answer
+		case !said:
+			return e, false
+		case a.Letter == "" && escalate.IsTalk(f.Text):
+			e.Fact = sia.NotAnswered{}
+			return e, !t.Escalation.Talk
+		}
+	case sia.NotAnswered:
+		return e, inEscalation && !t.Escalation.Closed
 	case sia.PullClosed, sia.Retargeted, sia.DraftChanged:
 		// The branch may have other pull requests. Found by looking, it is the task's own.
 		if on := e.Origin.OnIssue; on != 0 && t.Pull.Number != 0 && on != t.Pull.Number {

@@ -53,6 +53,51 @@ func TestWordsToAPlan(t *testing.T) {
 	}
 }
 
+// What people say to one another in a question's issue is not the answer, unless it chooses an option; a command is.
+// SIA tells them so once.
+func TestTalkInAQuestionsIssue(t *testing.T) {
+	open := sia.Escalation{Kind: sia.AskIssue, Issue: 9, Options: []sia.Option{{Letter: "A", Text: "Ask the shop owner"},
+		{Letter: "B", Text: "Leave it out"}}}
+	told, answered, settled := open, open, open
+	told.Talk, answered.Answered, settled.Closed = true, true, true
+	talk := sia.NotAnswered{}
+	for _, c := range []struct {
+		said    string
+		command bool
+		asked   sia.Escalation
+		want    sia.Fact // nil: it means nothing
+	}{
+		{"@grace, what do you think? I would ask the shop owner first.", false, open, talk},
+		{"What does A mean?", false, open, talk},
+		{"What does A mean?", false, told, nil},
+		{"A or B?", false, open, talk},
+		{"B", false, open, sia.AnswerGiven{Letter: "B"}},
+		{"b, but who does it?", false, open, sia.AnswerGiven{Letter: "B", Text: "but who does it?"}},
+		{"ask the shop owner", false, told, sia.AnswerGiven{Letter: "A"}},
+		{"In English please.", false, open, sia.AnswerGiven{Text: "In English please."}},
+		{"C", false, open, sia.AnswerGiven{}},
+		{"<!-- B -->", false, open, nil},
+		{"@grace, what do you think?", true, open, sia.AnswerGiven{Text: "@grace, what do you think?"}},
+		{"...", true, open, sia.AnswerGiven{}},
+		{"B", false, answered, nil},
+	} {
+		got, ok := fit(sia.Task{Issue: 3, Escalation: &c.asked}, sia.Event{
+			Origin: sia.Origin{OnIssue: 9, Comment: 8, Command: c.command}, Fact: sia.AnswerGiven{Text: c.said}})
+		if ok != (c.want != nil) || ok && cmp.Diff(c.want, got.Fact) != "" {
+			t.Errorf("%q: %v %+v, want %+v", c.said, ok, got.Fact, c.want)
+		}
+	}
+	for issue, of := range map[int]map[*sia.Escalation]bool{9: {&open: true, &told: true, &answered: false, &settled: false},
+		3: {&open: false}} {
+		for asked, want := range of {
+			if _, ok := fit(sia.Task{Issue: 3, Escalation: asked}, sia.Event{Origin: sia.Origin{OnIssue: issue},
+				Fact: sia.NotAnswered{Closed: true}}); ok != want {
+				t.Errorf("closing #%d while %+v counts: %v", issue, asked, ok)
+			}
+		}
+	}
+}
+
 // Another pull request of the task's branch, such as a backport's, is not the task's: that it is closed or gets another
 // base is nothing to the task.
 func TestAnotherPullOfTheBranch(t *testing.T) {

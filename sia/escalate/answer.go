@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"github.com/sia-bot/sia/sia"
 	"github.com/sia-bot/sia/sia/lazyregexp"
@@ -177,6 +178,27 @@ func ParseAnswer(said string, asked sia.Escalation) (sia.AnswerGiven, bool) {
 	}
 	return free, true
 }
+
+// beginsWithName is a comment to somebody: "@ana …", "Hi @ana, …".
+var beginsWithName = lazyregexp.New(`^(?i:(?:hi|hey|hello)\s+)?@[A-Za-z0-9]`)
+
+// IsTalk reports whether words that choose no option are for other people rather than the answer: they begin with
+// somebody's name or with code, or their first paragraph ends in a question.
+func IsTalk(said string) bool {
+	first, _, _ := strings.Cut(text.Reply(said), "\n")
+	if text.IsIndentedCode(first) || text.OpensFence(first) != "" {
+		return true
+	}
+	said = seenWords(said)
+	paragraph, _, _ := strings.Cut(said, "\n\n")
+	end, _ := utf8.DecodeLastRuneInString(strings.TrimRightFunc(paragraph, func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune(asking, r) // marks, emoji
+	}))
+	return strings.ContainsRune(asking, end) || beginsWithName.MatchString(said)
+}
+
+// asking are the marks that end a question in several scripts.
+const asking = "?？؟"
 
 // severalMarked reports whether words speak of several letters of a list.
 func severalMarked(said string) bool {

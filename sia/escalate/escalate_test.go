@@ -255,6 +255,19 @@ func TestParseAnswer(t *testing.T) {
 	}
 }
 
+func TestIsTalk(t *testing.T) {
+	for said, want := range map[string]bool{
+		"@ana, have a look": true, "Hi @ana, have a look": true, "What does A mean?": true, "Hm. Really? 🤔": true,
+		"**Why?**\n\nI would not.": true, "    /sia answer A": true, "```\n/sia answer A\n```": true, "どうしますか？": true,
+		"Use OpenID Connect": false, "Why not. Use it!": false, "Is it? Use it.": false, "Hi there, use it": false,
+		"Use it.\n\nOr what?": false, "Ask @ana": false, "> Which?\n\nThe old one": false, "": false, "👍": false,
+	} {
+		if got := escalate.IsTalk(said); got != want {
+			t.Errorf("%q is talk: %v", said, got)
+		}
+	}
+}
+
 // A plain yes or no is understood where SIA asks by itself whether to stop, however it words that. What the options of
 // others mean is theirs.
 func TestParseYesOrNo(t *testing.T) {
