@@ -129,8 +129,8 @@ func TestAnswersWithoutTaskAreBounded(t *testing.T) {
 	}
 }
 
-// A question's issue that a person closes without an answer, and of which the webhook is lost, is found closed: SIA says
-// once that it waits on.
+// A question's issue that a person closes without an answer, and of which the webhook is lost, is found closed: SIA
+// says once that it waits on.
 func TestQuestionClosedUnheard(t *testing.T) {
 	t.Parallel()
 	s := shop(t, "escalate-tick")
@@ -143,7 +143,8 @@ func TestQuestionClosedUnheard(t *testing.T) {
 		s.Periodic("look")
 		s.Quiet()
 	}
-	if n, state := answers(t, s, question, "Closing this answers nothing"), s.Task(1).State; n != 1 || state != "escalated" {
+	n, state := answers(t, s, question, "Closing this answers nothing"), s.Task(1).State
+	if n != 1 || state != "escalated" {
 		t.Errorf("told %d times, the task is %s", n, state)
 	}
 }

@@ -36,8 +36,9 @@ func TestAnswerThatMeansNothing(t *testing.T) {
 	task := ofItsOwn(t)
 	command, page := saidIn("c", AnswerGiven{}), saidIn("p", AnswerGiven{})
 	command.Origin.Command, page.Origin = true, Origin{}
-	for want, events := range map[int][]Event{1: {saidIn("a", AnswerGiven{Letter: "D"}), saidIn("b", AnswerGiven{}), command},
-		0: {page}} {
+	for want, events := range map[int][]Event{
+		1: {saidIn("a", AnswerGiven{Letter: "D"}), saidIn("b", AnswerGiven{}), command}, 0: {page},
+	} {
 		for _, e := range events {
 			r := Step(task, e)
 			if r.Task.State != Escalated || !strings.Contains(r.Ignored, "the letters here are A and B") ||
@@ -74,5 +75,38 @@ func TestNotAnswered(t *testing.T) {
 	answered := Step(ofItsOwn(t), saidIn("a", AnswerGiven{Letter: "A"})).Task
 	if r := Step(answered, saidIn("b", NotAnswered{Closed: true})); len(r.Effects) != 0 || r.Ignored == "" {
 		t.Errorf("closed after the answer: %+v", r)
+	}
+}
+
+// Who answers second is told who was first, by a command or without. What nobody answered has no first.
+func TestSecondAnswer(t *testing.T) {
+	task := Step(ofItsOwn(t), saidIn("a", AnswerGiven{Letter: "A"})).Task
+	command, page := saidIn("c", AnswerGiven{Text: "that"}), saidIn("p", AnswerGiven{Letter: "B"})
+	command.Origin.Command, page.Origin = true, Origin{}
+	want := "answered already, by " + person.Mention()
+	for _, e := range []Event{saidIn("b", AnswerGiven{Letter: "B"}), command, page} {
+		r := Step(task, e)
+		said := replies(r)
+		if !strings.Contains(r.Ignored, want) || r.Task.Version != task.Version || len(said) != min(1, e.Origin.OnIssue) {
+			t.Errorf("%s: %q, answered %q", e.ID, r.Ignored, said)
+		}
+	}
+	task.Answers = nil
+	if r := Step(task, saidIn("d", AnswerGiven{Letter: "B"})); r.Ignored != noWaiting || len(replies(r)) != 0 {
+		t.Errorf("after a question that nobody answered: %q, %q", r.Ignored, replies(r))
+	}
+}
+
+// A change of base voids what was accepted, and the task knows it until something is accepted again.
+func TestAcceptanceLapses(t *testing.T) {
+	task := Task{ID: "9-3", Version: 1, State: Checking, Issue: 3, Head: "c1", BaseBranch: "main", Accepted: []SHA{"c1"},
+		Settings: DefaultSettings()}
+	task = Step(task, Event{ID: "a", By: person, Fact: Retargeted{Base: "v1"}}).Task
+	if !task.Lapsed || task.Accepted != nil {
+		t.Fatalf("lapsed %v, accepted %v", task.Lapsed, task.Accepted)
+	}
+	task.Gate.AwaitsPerson = true
+	if task = Step(task, Event{ID: "b", By: person, Fact: AcceptTests{}}).Task; task.Lapsed || len(task.Accepted) != 1 {
+		t.Errorf("lapsed %v, accepted %v", task.Lapsed, task.Accepted)
 	}
 }

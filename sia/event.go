@@ -534,8 +534,8 @@ func (Evidenced) Kind() Kind        { return KEvidenced }
 
 // facts has one value of each kind, in the order of the kinds.
 var facts = []Fact{
-	Start{}, Stop{}, PauseAsked{}, Resume{}, Retry{}, Use{}, AnswerGiven{}, NotAnswered{}, Approve{}, AcceptTests{}, Edited{},
-	Query{}, Rated{}, ChangesAsked{}, ChangesWithdrawn{}, ThreadSettled{},
+	Start{}, Stop{}, PauseAsked{}, Resume{}, Retry{}, Use{}, AnswerGiven{}, NotAnswered{}, Approve{}, AcceptTests{},
+	Edited{}, Query{}, Rated{}, ChangesAsked{}, ChangesWithdrawn{}, ThreadSettled{},
 	CheckSeen{}, Progressed{}, BranchMoved{}, Restored{}, PullClosed{}, PullReopened{}, Retargeted{}, DraftChanged{},
 	Begun{}, Decided{},
 	Aggregated{},

@@ -402,10 +402,20 @@ func (s *step) notAnswered() {
 // answerMeanwhile keeps an answer that comes while somebody's push is checked: if that is red, the next attempt has it.
 func (s *step) answerMeanwhile() {
 	if e := s.t.Escalation; e == nil || e.Answered || e.Kind != AskIssue && e.Kind != AskQuestion {
-		s.ignore(noWaiting)
+		s.answeredAlready()
 		return
 	}
 	s.answer()
+}
+
+// answeredAlready tells a person whose answer comes second whose was the first.
+func (s *step) answeredAlready() {
+	a, ok := s.t.LastAnswer()
+	if !ok {
+		s.ignore(noWaiting)
+		return
+	}
+	s.refuse("the question was answered already, by %s; `/sia status` shows where the task stands", a.By.Mention())
 }
 
 func (s *step) acceptTests() {
@@ -418,7 +428,7 @@ func (s *step) acceptTests() {
 		s.ignore("%s has taken the place of %s; look at what it changes first", s.t.Head.Short(), f.SHA.Short())
 		return
 	}
-	s.t.Accepted = append(s.t.Accepted, s.t.Head)
+	s.t.Accepted, s.t.Lapsed = append(s.t.Accepted, s.t.Head), false
 	s.t.Gate.AwaitsPerson = false
 	s.look(s.e.At)
 	s.because("%s accepted the changes to tests and protected paths on %s", s.who(), s.t.Head.Short())

@@ -171,6 +171,7 @@ type Task struct {
 	// what it found not to be done in this run, and its result; nil: nothing
 	Omission   *Omission   `json:"omission,omitempty"`
 	Accepted   []SHA       `json:"accepted,omitempty"`   // heads with test changes that a person accepted
+	Lapsed     bool        `json:"lapsed,omitempty"`     // what a person accepted was for another base
 	Escalation *Escalation `json:"escalation,omitempty"` // the open or last question to a person
 	Answers    []Answer    `json:"answers,omitempty"`
 	Wishes     []Wish      `json:"wishes,omitempty"`  // what people asked for on the pull request, and is not dealt with
@@ -502,6 +503,18 @@ type Answer struct {
 	Letter     string         `json:"letter,omitempty" mask:"-"`
 	Text       string         `json:"text"`
 	At         time.Time      `json:"at"`
+}
+
+// LastAnswer is a person's answer to the last question; false where it has none.
+func (t *Task) LastAnswer() (Answer, bool) {
+	if t.Escalation == nil || !t.Escalation.Answered {
+		return Answer{}, false
+	}
+	i := slices.IndexFunc(t.Answers, func(a Answer) bool { return a.Escalation == t.Escalation.Number })
+	if i < 0 {
+		return Answer{}, false
+	}
+	return t.Answers[i], true
 }
 
 // PauseKind says what kind of thing paused a task, from which follows what can be

@@ -222,8 +222,8 @@ func closingIsNoAnswer(t sia.Task) string {
 	if t.Escalation != nil {
 		a = firstLetter(*t.Escalation)
 	}
-	return fmt.Sprintf("Closing this answers nothing: #%d still waits. `/sia answer %s` in a comment here works as before; "+
-		"`/sia stop` in #%d ends the task.\n", t.Issue, a, t.Issue)
+	return fmt.Sprintf("Closing this answers nothing: #%d still waits. `/sia answer %s` in a comment here works as "+
+		"before; `/sia stop` in #%d ends the task.\n", t.Issue, a, t.Issue)
 }
 
 // EscalationClosing is the last comment on an escalation issue: how the task

@@ -87,14 +87,43 @@ func TestTalkInAQuestionsIssue(t *testing.T) {
 			t.Errorf("%q: %v %+v, want %+v", c.said, ok, got.Fact, c.want)
 		}
 	}
-	for issue, of := range map[int]map[*sia.Escalation]bool{9: {&open: true, &told: true, &answered: false, &settled: false},
-		3: {&open: false}} {
+	for issue, of := range map[int]map[*sia.Escalation]bool{
+		9: {&open: true, &told: true, &answered: false, &settled: false}, 3: {&open: false},
+	} {
 		for asked, want := range of {
 			if _, ok := fit(sia.Task{Issue: 3, Escalation: asked}, sia.Event{Origin: sia.Origin{OnIssue: issue},
 				Fact: sia.NotAnswered{Closed: true}}); ok != want {
 				t.Errorf("closing #%d while %+v counts: %v", issue, asked, ok)
 			}
 		}
+	}
+}
+
+// Another option than the one that was chosen is told to the task, which says whose answer came first. The chosen one
+// again, words, and boxes of which several may be meant are not.
+func TestSecondAnswer(t *testing.T) {
+	task := sia.Task{Issue: 3, Answers: []sia.Answer{{Escalation: 1, Letter: "A"}}, Escalation: &sia.Escalation{Number: 1,
+		Kind: sia.AskIssue, Issue: 9, Answered: true, Options: []sia.Option{{Letter: "A", Text: "this"},
+			{Letter: "B", Text: "that"}, {Letter: "C", Text: "neither"}}}}
+	box := func(a, b, c string) sia.Fact {
+		return sia.Edited{Body: "- [" + a + "] **A** — this\n- [" + b + "] **B** — that\n- [" + c + "] **C** — neither"}
+	}
+	for _, c := range []struct {
+		fact   sia.Fact
+		letter string // empty: it means nothing
+	}{
+		{box("x", "x", " "), "B"}, {box(" ", "x", " "), "B"}, {box("x", " ", " "), ""}, {box("x", "x", "x"), ""},
+		{sia.AnswerGiven{Text: "B, please"}, "B"}, {sia.AnswerGiven{Text: "that"}, "B"}, {sia.AnswerGiven{Text: "A"}, ""},
+		{sia.AnswerGiven{Text: "Well done."}, ""},
+	} {
+		got, ok := fit(task, sia.Event{Origin: sia.Origin{OnIssue: 9}, Fact: c.fact})
+		if a, _ := got.Fact.(sia.AnswerGiven); ok != (c.letter != "") || ok && a.Letter != c.letter {
+			t.Errorf("%+v: %v %+v, want %q", c.fact, ok, got.Fact, c.letter)
+		}
+	}
+	task.Answers = nil // SIA has gone on by itself
+	if _, ok := fit(task, sia.Event{Origin: sia.Origin{OnIssue: 9}, Fact: box(" ", "x", " ")}); ok {
+		t.Error("a box of a question that nobody answered counts")
 	}
 }
 
