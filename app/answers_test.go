@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/sia-bot/sia/sim/apptest"
+	"github.com/sia-bot/sia/sim/ghsim"
 )
 
 // answers are how many comments of SIA's on an issue hold some words.
@@ -125,5 +126,25 @@ func TestAnswersWithoutTaskAreBounded(t *testing.T) {
 	say(30)
 	if said := answers(t, s, n, "There is no command"); said != 21 {
 		t.Errorf("an hour later there are %d answers, want 21", said)
+	}
+}
+
+// A question's issue that a person closes without an answer, and of which the webhook is lost, is found closed: SIA
+// says once that it waits on.
+func TestQuestionClosedUnheard(t *testing.T) {
+	t.Parallel()
+	s := shop(t, "escalate-tick")
+	openLabelled(t, s, apptest.Owner)
+	s.Settle()
+	question := s.Task(1).Escalation.Issue
+	s.Sim.DropDeliveries(func(d ghsim.Delivery) bool { return d.Event == "issues" })
+	check(t, s.Sim.CloseIssue(apptest.Repo, question, apptest.Owner))
+	for range 2 {
+		s.Periodic("look")
+		s.Quiet()
+	}
+	n, state := answers(t, s, question, "Closing this answers nothing"), s.Task(1).State
+	if n != 1 || state != "escalated" {
+		t.Errorf("told %d times, the task is %s", n, state)
 	}
 }

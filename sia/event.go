@@ -79,6 +79,10 @@ type (
 		Letter string `json:"letter,omitempty" mask:"-"` // "A" to "D"
 		Text   string `json:"text,omitempty"`
 	}
+	// NotAnswered: what happened in the issue of an open question is no answer to it.
+	NotAnswered struct {
+		Closed bool `json:"closed,omitempty"` // a person closed the issue; else people talk to one another
+	}
 	// AcceptTests: /sia accept-tests or the button.
 	AcceptTests struct {
 		SHA SHA `json:"sha,omitempty"` // the commit that the button stands on; empty: what waits is meant
@@ -440,6 +444,7 @@ const (
 	KRetry            Kind = "retry"
 	KUse              Kind = "use"
 	KAnswer           Kind = "answer"
+	KNotAnswered      Kind = "not_answered"
 	KApprove          Kind = "approve"
 	KAcceptTests      Kind = "accept_tests"
 	KEdited           Kind = "edited"
@@ -490,6 +495,7 @@ func (Resume) Kind() Kind           { return KResume }
 func (Retry) Kind() Kind            { return KRetry }
 func (Use) Kind() Kind              { return KUse }
 func (AnswerGiven) Kind() Kind      { return KAnswer }
+func (NotAnswered) Kind() Kind      { return KNotAnswered }
 func (AcceptTests) Kind() Kind      { return KAcceptTests }
 func (Edited) Kind() Kind           { return KEdited }
 func (Query) Kind() Kind            { return KQuery }
@@ -528,8 +534,8 @@ func (Evidenced) Kind() Kind        { return KEvidenced }
 
 // facts has one value of each kind, in the order of the kinds.
 var facts = []Fact{
-	Start{}, Stop{}, PauseAsked{}, Resume{}, Retry{}, Use{}, AnswerGiven{}, Approve{}, AcceptTests{}, Edited{}, Query{},
-	Rated{}, ChangesAsked{}, ChangesWithdrawn{}, ThreadSettled{},
+	Start{}, Stop{}, PauseAsked{}, Resume{}, Retry{}, Use{}, AnswerGiven{}, NotAnswered{}, Approve{}, AcceptTests{},
+	Edited{}, Query{}, Rated{}, ChangesAsked{}, ChangesWithdrawn{}, ThreadSettled{},
 	CheckSeen{}, Progressed{}, BranchMoved{}, Restored{}, PullClosed{}, PullReopened{}, Retargeted{}, DraftChanged{},
 	Begun{}, Decided{},
 	Aggregated{},

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+
+	"github.com/sia-bot/sia/sia/text"
 )
 
 // The questions that SIA asks where nobody else has worded one. They are worded here
@@ -135,6 +137,15 @@ func excuses(checks []Check) string {
 		said = append(said, c.Name+" ("+why+")")
 	}
 	return strings.Join(said, ", ")
+}
+
+// letters names the options.
+func (e Escalation) letters() string {
+	all := make([]string, len(e.Options))
+	for i, o := range e.Options {
+		all[i] = o.Letter
+	}
+	return text.List(all)
 }
 
 // CommentNumber is the number of a comment on an issue in its address; 0 where that is another's.

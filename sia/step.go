@@ -119,7 +119,7 @@ func (s *step) result() Result {
 
 // showsNothing are the facts that change nothing people see.
 var showsNothing = map[Kind]bool{KSyncDone: true, KDone: true, KQuery: true, KCheckSeen: true, KRestored: true,
-	KThreadSettled: true}
+	KThreadSettled: true, KNotAnswered: true}
 
 // syncFailed reports that GitHub could not be brought up to date. Having that
 // shown at once would fail the same way, again and again; the next thing that
@@ -171,6 +171,14 @@ func (s *step) dispatch(state State, kind Kind) {
 
 // ignore ends a move that turns out not to apply.
 func (s *step) ignore(format string, args ...any) { s.ignored = fmt.Sprintf(format, args...) }
+
+// refuse is ignore for what a person did on GitHub without a command: they are told, too.
+func (s *step) refuse(format string, args ...any) {
+	s.ignore(format, args...)
+	if on := s.e.Origin; on.OnIssue != 0 && !on.Command {
+		s.reply(s.ignored)
+	}
+}
 
 // because records the decision in words.
 func (s *step) because(format string, args ...any) { s.why = fmt.Sprintf(format, args...) }

@@ -43,6 +43,7 @@ func (s *step) retarget(f Retargeted) {
 		s.ignore("the pull request is to be merged into `%s`, as it was", s.t.BaseBranch)
 		return
 	}
+	s.t.Lapsed = s.t.Lapsed || len(s.t.Accepted) > 0
 	s.t.BaseBranch, s.t.Accepted = f.Base, nil
 	if f.SHA != "" && s.t.Head != "" {
 		s.t.BaseSHA = f.SHA

@@ -341,7 +341,8 @@ func (s *step) answer() {
 	case i >= 0:
 		text = s.t.Escalation.Options[i].Text + " — " + text
 	case text == "":
-		s.ignore("that is not one of the options; tick a box, write `/sia answer A`, or answer in words with `/sia answer …`")
+		s.refuse("which answer is meant can't be told: the letters here are %s; tick one of the boxes, or write `/sia "+
+			"answer` and a letter or your own words", s.t.Escalation.letters())
 		return
 	}
 	kind, about := s.t.Escalation.Kind, s.t.Escalation.AboutChecks()
@@ -378,13 +379,43 @@ func (s *step) answer() {
 	s.again()
 }
 
-// answerMeanwhile keeps an answer that comes while somebody's push is checked: if that is red, the next attempt has it.
-func (s *step) answerMeanwhile() {
-	if e := s.t.Escalation; e == nil || e.Answered || e.Kind != AskIssue && e.Kind != AskQuestion {
+// notAnswered tells people once that what they do in the question's issue answers nothing.
+func (s *step) notAnswered() {
+	e := s.t.Escalation
+	if e == nil || e.Answered {
 		s.ignore(noWaiting)
 		return
 	}
+	told, topic, did := &e.Talk, "talk", "wrote what is taken as talk, and not as the answer"
+	if s.e.Fact.(NotAnswered).Closed {
+		told, topic, did = &e.Shut, "shut", "closed the question's issue without an answer"
+	}
+	if *told {
+		s.ignore("people were told already that it is no answer")
+		return
+	}
+	*told = true
+	s.replyTo("", "topic:"+topic)
+	s.because("%s %s; the question is still open", s.who(), did)
+}
+
+// answerMeanwhile keeps an answer that comes while somebody's push is checked: if that is red, the next attempt has it.
+func (s *step) answerMeanwhile() {
+	if e := s.t.Escalation; e == nil || e.Answered || e.Kind != AskIssue && e.Kind != AskQuestion {
+		s.answeredAlready()
+		return
+	}
 	s.answer()
+}
+
+// answeredAlready tells a person whose answer comes second whose was the first.
+func (s *step) answeredAlready() {
+	a, ok := s.t.LastAnswer()
+	if !ok {
+		s.ignore(noWaiting)
+		return
+	}
+	s.refuse("the question was answered already, by %s; `/sia status` shows where the task stands", a.By.Mention())
 }
 
 func (s *step) acceptTests() {
@@ -397,7 +428,7 @@ func (s *step) acceptTests() {
 		s.ignore("%s has taken the place of %s; look at what it changes first", s.t.Head.Short(), f.SHA.Short())
 		return
 	}
-	s.t.Accepted = append(s.t.Accepted, s.t.Head)
+	s.t.Accepted, s.t.Lapsed = append(s.t.Accepted, s.t.Head), false
 	s.t.Gate.AwaitsPerson = false
 	s.look(s.e.At)
 	s.because("%s accepted the changes to tests and protected paths on %s", s.who(), s.t.Head.Short())

@@ -74,7 +74,9 @@ func init() {
 			ignore("the checks are green; `/sia start` followed by words says what is wanted besides", Passed),
 		KUse: row{}.on((*step).use, append([]State{Escalated, OnHold}, unfinished...)...).rest(hasEnded),
 		KAnswer: row{}.on((*step).answer, Escalated).on((*step).answerMeanwhile, Checking).
-			on((*step).inside, OnHold).rest(noWaiting),
+			on((*step).inside, OnHold).on((*step).answeredAlready, Queued, Working, PushedOut, Diagnosing, Reviewing,
+			Announced, Passed, Stopped),
+		KNotAnswered: row{}.on((*step).notAnswered, Escalated, Checking).on((*step).inside, OnHold).rest(noWaiting),
 		KApprove: row{}.on((*step).approve, Escalated).
 			ignore("the task is paused; `/sia resume` goes on where it stopped", OnHold).
 			ignore(hasEnded, Passed, Stopped).rest(noPlan),

@@ -171,6 +171,7 @@ type Task struct {
 	// what it found not to be done in this run, and its result; nil: nothing
 	Omission   *Omission   `json:"omission,omitempty"`
 	Accepted   []SHA       `json:"accepted,omitempty"`   // heads with test changes that a person accepted
+	Lapsed     bool        `json:"lapsed,omitempty"`     // what a person accepted was for another base
 	Escalation *Escalation `json:"escalation,omitempty"` // the open or last question to a person
 	Answers    []Answer    `json:"answers,omitempty"`
 	Wishes     []Wish      `json:"wishes,omitempty"`  // what people asked for on the pull request, and is not dealt with
@@ -484,7 +485,9 @@ type Escalation struct {
 	AskedAt  time.Time      `json:"asked_at"`
 	Waives   []string       `json:"waives,omitempty"` // of the kind blocked: checks that need not report by an option
 	Answered bool           `json:"answered,omitempty"`
-	Closed   bool           `json:"closed,omitempty"` // its issue was closed
+	Closed   bool           `json:"closed,omitempty"` // SIA has its issue closed
+	Talk     bool           `json:"talk,omitempty"`   // people were told that talk in its issue is no answer
+	Shut     bool           `json:"shut,omitempty"`   // people were told that closing its issue is none
 }
 
 // AboutChecks reports whether the question is what to do where checks don't say
@@ -500,6 +503,18 @@ type Answer struct {
 	Letter     string         `json:"letter,omitempty" mask:"-"`
 	Text       string         `json:"text"`
 	At         time.Time      `json:"at"`
+}
+
+// LastAnswer is a person's answer to the last question; false where it has none.
+func (t *Task) LastAnswer() (Answer, bool) {
+	if t.Escalation == nil || !t.Escalation.Answered {
+		return Answer{}, false
+	}
+	i := slices.IndexFunc(t.Answers, func(a Answer) bool { return a.Escalation == t.Escalation.Number })
+	if i < 0 {
+		return Answer{}, false
+	}
+	return t.Answers[i], true
 }
 
 // PauseKind says what kind of thing paused a task, from which follows what can be

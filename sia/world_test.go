@@ -341,7 +341,7 @@ func (w *world) bother() (Event, Task) {
 		PullReopened{Number: 12, NodeID: "n", URL: "u"}, DraftChanged{Draft: true}, DraftChanged{},
 		ChangesAsked{Review: int64(w.serial)},
 		ChangesAsked{Thread: int64(w.serial)}, ChangesAsked{Text: "do it so " + fmt.Sprint(w.serial)}, ChangesWithdrawn{},
-		ThreadSettled{Thread: 1}, ThreadSettled{Thread: 1, Again: true},
+		ThreadSettled{Thread: 1}, ThreadSettled{Thread: 1, Again: true}, NotAnswered{}, NotAnswered{Closed: true},
 	})
 	if f := helps[w.task.State]; f != nil && rapid.Bool().Draw(w.t, "helps") {
 		e.Fact = oneOf(w.t, "help", f)

@@ -24,7 +24,7 @@ func EscalationTitle(t sia.Task, e sia.Escalation) string {
 // it: text from elsewhere can't draw any.
 func EscalationBody(t sia.Task, e sia.Escalation, l Links) string {
 	var p page
-	rest := fmt.Sprintf("Tick a box, or comment `/sia answer %s`, or `/sia answer` and your own words. "+
+	rest := fmt.Sprintf("Tick a box, comment `/sia answer %s`, or comment in your own words. "+
 		"#%d waits until then, and nothing is spent.", firstLetter(e), t.Issue)
 	p.add(briefQuestion(e, maxQuestion-words(rest)))
 	p.add(rest)
@@ -154,6 +154,9 @@ func howToAnswer(t sia.Task, e sia.Escalation) string {
 		}
 		s += "; this issue is closed with the result when the task ends."
 	}
+	if !e.Kind.OnIssue() {
+		s += " A comment here without `/sia answer` is the answer, too, unless it begins with a name or asks something."
+	}
 	return s + fmt.Sprintf(" An answer counts from people with %s access. `/sia stop` ends the task instead.",
 		permission(t))
 }
@@ -204,6 +207,23 @@ func AskComment(t sia.Task, e sia.Escalation) string {
 	whole.add("### How to answer\n\n" + howToAnswer(t, e))
 	p.fold("Why SIA asks, and how to answer", whole.text())
 	return p.String()
+}
+
+// talkIsNoAnswer says, in a question's issue, what is not taken as its answer.
+func talkIsNoAnswer(t sia.Task) string {
+	return fmt.Sprintf("SIA takes this as talk, and not as the answer: it begins with a name or with code, or asks "+
+		"something. `/sia answer …` with your words makes it the answer. #%d waits until then. This is said only once.\n",
+		t.Issue)
+}
+
+// closingIsNoAnswer says, in a question's issue that a person closed, what that does not do.
+func closingIsNoAnswer(t sia.Task) string {
+	a := "A"
+	if t.Escalation != nil {
+		a = firstLetter(*t.Escalation)
+	}
+	return fmt.Sprintf("Closing this answers nothing: #%d still waits. `/sia answer %s` in a comment here works as "+
+		"before; `/sia stop` in #%d ends the task.\n", t.Issue, a, t.Issue)
 }
 
 // EscalationClosing is the last comment on an escalation issue: how the task

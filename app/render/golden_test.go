@@ -302,6 +302,8 @@ func TestReplies(t *testing.T) {
 		"spent-nothing":     render.Spent(queued()),
 		"spent-running":     render.Spent(working()),
 		"spent-all":         render.Spent(paused()),
+		"talk":              render.Reply(task, "topic:talk", links, 0, "", nil, nil),
+		"shut":              render.Reply(task, "topic:shut", links, 0, "", nil, nil),
 		"say":               render.Reply(task, "the task is paused already; `/sia resume` goes on", links, 0, "", nil, nil),
 		"help-without-task": render.Help(sia.Task{Settings: sia.DefaultSettings()}),
 		"no-technique":      render.NoTechnique("tool-chnage", []sia.TechniqueID{"tool-change", "a`@b"}, nil),

@@ -43,6 +43,10 @@ func Reply(
 		return Spent(t)
 	case "help":
 		return Help(t)
+	case "talk":
+		return talkIsNoAnswer(t)
+	case "shut":
+		return closingIsNoAnswer(t)
 	}
 	return Say("this version of SIA has no answer to that; `/sia help` lists what it understands")
 }

@@ -336,7 +336,8 @@ func nowText(t sia.Task) string {
 
 func checkingText(t sia.Task) string {
 	if AwaitsTestAcceptance(t) {
-		s := "The task does not pass until somebody with write access has looked at these changes and accepts them."
+		s := "The task does not pass until somebody with write access has looked at these changes and accepts them." +
+			lapsed(t)
 		if q := reasons(t); q != "" {
 			s += "\n\n" + q
 		}
@@ -416,6 +417,18 @@ func stoppedText(t sia.Task) string {
 // protected paths, so that a person has to accept the change.
 func AwaitsTestAcceptance(t sia.Task) bool {
 	return t.State == sia.Checking && t.Gate.AwaitsPerson && !slices.Contains(t.Accepted, t.Head)
+}
+
+// lapsed says that what was accepted before does not hold for what is asked about now; empty where nothing was.
+func lapsed(t sia.Task) string {
+	switch n := len(t.Accepted); {
+	case n > 0:
+		return fmt.Sprintf(" What was accepted before was %s: that does not hold for %s.",
+			Code(t.Accepted[n-1].Short(), 0), Code(t.Head.Short(), 0))
+	case t.Lapsed:
+		return " What was accepted before was for another base: that does not hold for " + Code(t.BaseBranch, 100) + "."
+	}
+	return ""
 }
 
 // reasons is the gate's explanation of its last verdict.

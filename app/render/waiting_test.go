@@ -19,6 +19,8 @@ func TestWaiting(t *testing.T) {
 	const (
 		answer = "A person's answer to the question that SIA asked."
 		yes    = "Somebody's yes to the plan: `/sia go`, or 👍 on its comment."
+		decide = "The checks are green, but tests or protected files were changed. Somebody with write access decides: " +
+			"`/sia accept-tests`, or `/sia stop`."
 	)
 	for _, c := range []struct {
 		task sia.Task
@@ -39,8 +41,13 @@ func TestWaiting(t *testing.T) {
 		{ask(sia.AskPlan, true),
 			yes + " The issue was edited after the plan was made; `/sia retry` has a new one made."},
 		{sia.Task{State: sia.Stopped, Ended: "@mia asked to stop"}, "@mia asked to stop"},
-		{sia.Task{State: sia.Checking, Gate: sia.GateState{AwaitsPerson: true}}, "The checks are green, but tests or " +
-			"protected files were changed. Somebody with write access decides: `/sia accept-tests`, or `/sia stop`."},
+		{sia.Task{State: sia.Checking, Gate: sia.GateState{AwaitsPerson: true}}, decide},
+		{sia.Task{State: sia.Checking, Head: "def5678", Accepted: []sia.SHA{"abc1234"},
+			Gate: sia.GateState{AwaitsPerson: true}}, decide + " What was accepted before was `abc1234`: that does not hold " +
+			"for `def5678`."},
+		{sia.Task{State: sia.Checking, Head: "def5678", Lapsed: true, BaseBranch: "v1",
+			Gate: sia.GateState{AwaitsPerson: true}}, decide + " What was accepted before was for another base: that does " +
+			"not hold for `v1`."},
 	} {
 		if got := render.Waiting(c.task); got != c.want {
 			t.Errorf("got %q, want %q", got, c.want)

@@ -108,6 +108,9 @@ func (l *Looker) look(ctx context.Context, t sia.Task, issue, pull github.Issue)
 			places = append(places, box)
 			err = l.boxes(ctx, t, sia.Origin{OnIssue: box.Number}, box.Body)
 		}
+		if err == nil && !gone && box.State == "closed" && !e.Shut {
+			err = l.question(ctx, t, "shut", sia.Origin{OnIssue: box.Number}, sia.NotAnswered{Closed: true})
+		}
 		if err != nil {
 			return issue, err
 		}
@@ -162,10 +165,14 @@ func announced(t sia.Task) (n int) {
 // ticked it can't be told from there, but only people with write access can
 // edit what the app wrote.
 func (l *Looker) boxes(ctx context.Context, t sia.Task, at sia.Origin, body string) error {
+	return l.question(ctx, t, "boxes", at, sia.Edited{Body: body})
+}
+
+// question hands to the intake what is found of an open question, under a name.
+func (l *Looker) question(ctx context.Context, t sia.Task, found string, at sia.Origin, fact sia.Fact) error {
 	return l.intake.Take(ctx, sia.Intent{
 		Installation: t.Installation, Repo: t.Repo, Refs: []string{sia.IssueRef(at.OnIssue)},
-		Event: sia.Event{ID: fmt.Sprintf("look/%s/boxes/v%d", t.ID, t.Version), At: l.now(), Origin: at,
-			Fact: sia.Edited{Body: body}},
+		Event: sia.Event{ID: fmt.Sprintf("look/%s/%s/v%d", t.ID, found, t.Version), At: l.now(), Origin: at, Fact: fact},
 	})
 }
 

@@ -143,39 +143,60 @@ func (in *Intake) targets(ctx context.Context, intent sia.Intent) ([]target, err
 }
 
 // fit reads an event in the light of its task: a ticked box of the open
-// question is an answer, and so is a comment in the escalation issue.
+// question is an answer, and so is a comment in the escalation issue, unless people talk to one another there. Who
+// chooses another option than the answer's is told whose that was.
 func fit(t sia.Task, e sia.Event) (sia.Event, bool) {
 	open := t.Escalation != nil && !t.Escalation.Answered
-	inEscalation := open && e.Origin.OnIssue != 0 && e.Origin.OnIssue == t.Escalation.Issue &&
+	inQuestion := t.Escalation != nil && e.Origin.OnIssue != 0 && e.Origin.OnIssue == t.Escalation.Issue &&
 		t.Escalation.Issue != t.Issue
+	inEscalation := open && inQuestion
+	first, second := t.LastAnswer()
 	switch f := e.Fact.(type) {
 	case sia.Edited:
 		if e.Origin.OnIssue == t.Issue && e.Origin.Comment == 0 {
 			return e, true
 		}
-		inComment := open && t.Escalation.Kind.OnIssue() && t.Escalation.Kind != sia.AskPlan
-		boxes := inEscalation || inComment && e.Origin.Comment != 0 && inQuestion(t, e.Origin.Comment)
-		if !boxes {
+		inComment := (open || second) && t.Escalation.Kind.OnIssue() && t.Escalation.Kind != sia.AskPlan
+		boxes := inQuestion || inComment && e.Origin.Comment != 0 && holdsQuestion(t, e.Origin.Comment)
+		if !boxes || !open && !second {
 			return e, false
 		}
 		ticked := escalate.ParseBoxes(f.Body)
+		if second {
+			ticked = slices.DeleteFunc(ticked, func(letter string) bool { return letter == first.Letter })
+		}
 		if len(ticked) != 1 {
 			return e, false // none, or a person is still choosing
 		}
 		e.Fact = sia.AnswerGiven{Letter: ticked[0]}
 	case sia.AnswerGiven:
 		if !e.Origin.Command && !inEscalation {
-			return e, false
+			if !second || !inQuestion {
+				return e, false
+			}
+			a, _ := escalate.ParseAnswer(f.Text, *t.Escalation)
+			e.Fact = a
+			return e, a.Letter != "" && a.Letter != first.Letter
 		}
 		if !open && f.Letter == "" && t.Pull.Number != 0 && e.Origin.OnIssue == t.Pull.Number {
 			e.Fact = sia.ChangesAsked{Thread: e.Origin.Thread, Text: f.Text} // words to SIA on its pull request
 			return e, true
 		}
-		if open && f.Letter == "" {
-			if a, ok := escalate.ParseAnswer(f.Text, *t.Escalation); ok {
-				e.Fact = a
-			}
+		if !open || f.Letter != "" {
+			return e, true
 		}
+		a, said := escalate.ParseAnswer(f.Text, *t.Escalation)
+		e.Fact = a
+		switch {
+		case e.Origin.Command: // whatever it says, it is meant to be the answer
+		case !said:
+			return e, false
+		case a.Letter == "" && escalate.IsTalk(f.Text):
+			e.Fact = sia.NotAnswered{}
+			return e, !t.Escalation.Talk
+		}
+	case sia.NotAnswered:
+		return e, inEscalation && !t.Escalation.Closed
 	case sia.PullClosed, sia.Retargeted, sia.DraftChanged:
 		// The branch may have other pull requests. Found by looking, it is the task's own.
 		if on := e.Origin.OnIssue; on != 0 && t.Pull.Number != 0 && on != t.Pull.Number {
@@ -190,9 +211,9 @@ func fit(t sia.Task, e sia.Event) (sia.Event, bool) {
 	return e, true
 }
 
-// inQuestion reports whether a comment of SIA's may be the one that holds the open question: comments with earlier
+// holdsQuestion reports whether a comment of SIA's may be the one that holds the open question: comments with earlier
 // questions keep their boxes.
-func inQuestion(t sia.Task, comment int64) bool {
+func holdsQuestion(t sia.Task, comment int64) bool {
 	n := sia.CommentNumber(t.Escalation.URL)
 	return n == 0 || n == comment
 }

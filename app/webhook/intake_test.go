@@ -42,12 +42,88 @@ func TestWordsToAPlan(t *testing.T) {
 		"A, but in German":             {Letter: "A", Text: "but in German"},
 		"go back to the drawing board": {Text: "go back to the drawing board"},
 		"a good plan, yet too long":    {Text: "a good plan, yet too long"},
+		"C":                            {},
+		"A or B?":                      {},
 	} {
 		got, ok := fit(task, sia.Event{Origin: sia.Origin{OnIssue: 3, Comment: 8, Command: true},
 			Fact: sia.AnswerGiven{Text: text}})
 		if d := cmp.Diff(want, got.Fact); !ok || d != "" {
 			t.Errorf("%q: %s", text, d)
 		}
+	}
+}
+
+// What people say to one another in a question's issue is not the answer, unless it chooses an option; a command is.
+// SIA tells them so once.
+func TestTalkInAQuestionsIssue(t *testing.T) {
+	open := sia.Escalation{Kind: sia.AskIssue, Issue: 9, Options: []sia.Option{{Letter: "A", Text: "Ask the shop owner"},
+		{Letter: "B", Text: "Leave it out"}}}
+	told, answered, settled := open, open, open
+	told.Talk, answered.Answered, settled.Closed = true, true, true
+	talk := sia.NotAnswered{}
+	for _, c := range []struct {
+		said    string
+		command bool
+		asked   sia.Escalation
+		want    sia.Fact // nil: it means nothing
+	}{
+		{"@grace, what do you think? I would ask the shop owner first.", false, open, talk},
+		{"What does A mean?", false, open, talk},
+		{"What does A mean?", false, told, nil},
+		{"A or B?", false, open, talk},
+		{"B", false, open, sia.AnswerGiven{Letter: "B"}},
+		{"b, but who does it?", false, open, sia.AnswerGiven{Letter: "B", Text: "but who does it?"}},
+		{"ask the shop owner", false, told, sia.AnswerGiven{Letter: "A"}},
+		{"In English please.", false, open, sia.AnswerGiven{Text: "In English please."}},
+		{"C", false, open, sia.AnswerGiven{}},
+		{"<!-- B -->", false, open, nil},
+		{"@grace, what do you think?", true, open, sia.AnswerGiven{Text: "@grace, what do you think?"}},
+		{"...", true, open, sia.AnswerGiven{}},
+		{"B", false, answered, nil},
+	} {
+		got, ok := fit(sia.Task{Issue: 3, Escalation: &c.asked}, sia.Event{
+			Origin: sia.Origin{OnIssue: 9, Comment: 8, Command: c.command}, Fact: sia.AnswerGiven{Text: c.said}})
+		if ok != (c.want != nil) || ok && cmp.Diff(c.want, got.Fact) != "" {
+			t.Errorf("%q: %v %+v, want %+v", c.said, ok, got.Fact, c.want)
+		}
+	}
+	for issue, of := range map[int]map[*sia.Escalation]bool{
+		9: {&open: true, &told: true, &answered: false, &settled: false}, 3: {&open: false},
+	} {
+		for asked, want := range of {
+			if _, ok := fit(sia.Task{Issue: 3, Escalation: asked}, sia.Event{Origin: sia.Origin{OnIssue: issue},
+				Fact: sia.NotAnswered{Closed: true}}); ok != want {
+				t.Errorf("closing #%d while %+v counts: %v", issue, asked, ok)
+			}
+		}
+	}
+}
+
+// Another option than the one that was chosen is told to the task, which says whose answer came first. The chosen one
+// again, words, and boxes of which several may be meant are not.
+func TestSecondAnswer(t *testing.T) {
+	task := sia.Task{Issue: 3, Answers: []sia.Answer{{Escalation: 1, Letter: "A"}}, Escalation: &sia.Escalation{Number: 1,
+		Kind: sia.AskIssue, Issue: 9, Answered: true, Options: []sia.Option{{Letter: "A", Text: "this"},
+			{Letter: "B", Text: "that"}, {Letter: "C", Text: "neither"}}}}
+	box := func(a, b, c string) sia.Fact {
+		return sia.Edited{Body: "- [" + a + "] **A** — this\n- [" + b + "] **B** — that\n- [" + c + "] **C** — neither"}
+	}
+	for _, c := range []struct {
+		fact   sia.Fact
+		letter string // empty: it means nothing
+	}{
+		{box("x", "x", " "), "B"}, {box(" ", "x", " "), "B"}, {box("x", " ", " "), ""}, {box("x", "x", "x"), ""},
+		{sia.AnswerGiven{Text: "B, please"}, "B"}, {sia.AnswerGiven{Text: "that"}, "B"}, {sia.AnswerGiven{Text: "A"}, ""},
+		{sia.AnswerGiven{Text: "Well done."}, ""},
+	} {
+		got, ok := fit(task, sia.Event{Origin: sia.Origin{OnIssue: 9}, Fact: c.fact})
+		if a, _ := got.Fact.(sia.AnswerGiven); ok != (c.letter != "") || ok && a.Letter != c.letter {
+			t.Errorf("%+v: %v %+v, want %q", c.fact, ok, got.Fact, c.letter)
+		}
+	}
+	task.Answers = nil // SIA has gone on by itself
+	if _, ok := fit(task, sia.Event{Origin: sia.Origin{OnIssue: 9}, Fact: box(" ", "x", " ")}); ok {
+		t.Error("a box of a question that nobody answered counts")
 	}
 }
 

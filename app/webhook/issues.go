@@ -7,8 +7,8 @@ import (
 )
 
 // readIssues reads "issues": the label starts a task and taking it off stops
-// it; closing, deleting and transferring the issue stop it; an edit is new text,
-// or a ticked box of an escalation.
+// it; closing, deleting and transferring the issue stop it, and closing a question's
+// answers nothing; an edit is new text, or a ticked box of an escalation.
 func readIssues(payload any, r reading) ([]sia.Intent, *administration) {
 	e, ok := payload.(*gh.IssuesEvent)
 	if !ok || e.GetIssue() == nil || e.GetIssue().IsPullRequest() {
@@ -36,6 +36,9 @@ func readIssues(payload any, r reading) ([]sia.Intent, *administration) {
 		in.Event.Fact = sia.Stop{Reason: by + " took the label off"}
 	case "closed":
 		in.Event.Fact = sia.Stop{Reason: by + " closed the issue"}
+		question := in
+		question.Event.Fact = sia.NotAnswered{Closed: true}
+		return []sia.Intent{in, question}, nil
 	case "deleted":
 		in.Event.Fact = sia.Stop{Reason: by + " deleted the issue", IssueGone: true}
 	case "transferred":

@@ -167,7 +167,7 @@ func (t *taking) stale(ctx context.Context) (ended bool, err error) {
 		}
 		label := cmp.Or(t.intent.Label, t.targets[0].stands.Label)
 		shows = func(now github.Issue) bool { return now.State != "open" || label != "" && !now.HasLabel(label) }
-	case sia.PullClosed:
+	case sia.PullClosed, sia.NotAnswered:
 		shows = func(now github.Issue) bool { return now.State != "open" }
 	default:
 		return false, nil

@@ -217,9 +217,13 @@ func Parse(body, slug string) (p Parsed, ok bool) {
 	return Parsed{Problem: noCommand(name)}, true
 }
 
-// firstLine is the first line that a person wrote, with each white space in it as a blank, and what follows.
+// firstLine is the first line that a person wrote, with each white space in it as a blank, and what follows. It is
+// empty where it is code.
 func firstLine(body string) (line, rest string) {
-	line, rest, _ = strings.Cut(strings.TrimLeftFunc(text.Reply(body), unicode.IsSpace), "\n")
+	line, rest, _ = strings.Cut(text.Reply(body), "\n")
+	if text.IsIndentedCode(line) {
+		return "", rest
+	}
 	return strings.TrimSpace(strings.Map(func(r rune) rune {
 		if unicode.IsSpace(r) {
 			return ' '

@@ -107,6 +107,11 @@ func TestParse(t *testing.T) {
 		{"/sia learn On a start the server wrote:\nready", true,
 			Parsed{Teach: sia.Teach{Learn: "On a start the server wrote:\nready"}}},
 		{"/sia\tstop", true, Parsed{Fact: sia.Stop{}}},
+		{"\n   /sia stop", true, Parsed{Fact: sia.Stop{}}},
+		{"    /sia stop", false, Parsed{}}, // as GitHub shows it, this and the next three are code
+		{"\t/sia stop", false, Parsed{}},
+		{"\n  \t@sia-bot stop", false, Parsed{}},
+		{"> You can write\n\n    /sia stop", false, Parsed{}},
 		{"/sia\u00a0stop", true, Parsed{Fact: sia.Stop{}}},
 		{"/sia resume please", true, Parsed{Fact: sia.Resume{}}},
 		{"/sia resume, thanks", true, Parsed{Fact: sia.Resume{}}},

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"github.com/sia-bot/sia/sia"
 	"github.com/sia-bot/sia/sia/lazyregexp"
@@ -28,7 +29,7 @@ func Box(o sia.Option, ticked bool) string {
 // boxLine is a tick box with a letter, however a person's editor left it: other
 // bullets, no bold, another dash, a letter in lower case. The box is as GitHub writes it, and stands in no quote: such
 // a one is foreign text's, which can't draw another.
-var boxLine = lazyregexp.New(`^\s{0,3}(?:[-*+]|\d{1,2}[.)])\s+\[([ xX])\]\s*(?:\*\*|` +
+var boxLine = lazyregexp.New(`^ {0,3}(?:[-*+]|\d{1,2}[.)])\s+\[([ xX])\]\s*(?:\*\*|` +
 	`__)?\s*([A-Da-d])\s*(?:\*\*|__)?(?:\s*[—–:.)-]|\s*$)`)
 
 // ParseBoxes returns the letters, in upper case and in the order of the body, of
@@ -54,7 +55,7 @@ func ParseBoxes(body string) []string {
 			}
 			continue
 		}
-		if !strings.HasPrefix(l, "    ") { // else it is indented code (CommonMark §4.4)
+		if !text.IsIndentedCode(l) {
 			fence = text.OpensFence(l)
 		}
 		if fence != "" {
@@ -87,7 +88,7 @@ var (
 	// A letter alone: "B", "b.", "(b)", "**B**", "Option B!", "answer: b", "let's go with B, please".
 	letterAlone = lazyregexp.New(`^(?i:(?:(?:the\s+)?(?:option|answer|choice)|(?:let'?s\s+)?(?:go\s+(?:with|for)|` +
 		`take|pick|choose)|i(?:'d|\s+would)?\s+(?:choose|pick|take|go\s+with|go\s+for|` +
-		`prefer))\s*:?\s+(?:option\s+)?)?[("'*_\x60]*([A-Da-d])[)"'*_\x60]*\s*[.!:)]*\s*(?i:,?\s*(?:please|pls|thanks|` +
+		`prefer))\s*:?\s+(?:option\s+)?)?[("'*_\x60]*([A-Za-z])[)"'*_\x60]*\s*[.!:)]*\s*(?i:,?\s*(?:please|pls|thanks|` +
 		`thank you))?[.!]*$`)
 	// A letter and more: "B, but …", "b) with …", "Option B: …", "B — …", "B because …". Other words may go on with a
 	// sentence of which the letter is the first word: "C and C++ …", "A for loop …".
@@ -106,12 +107,15 @@ var (
 	twoLetters = lazyregexp.New(`^[A-D]\s*,\s*[A-D]\b|` +
 		`^(?i:options?\s+)?[(*_]*([A-Da-d])[)*_]*\s*(?:,\s*(?i:or|and)?|/|&|\+|(?i:or|and))\s*(?i:option\s+)?` +
 		`[(*_]*([A-Da-d])[)*_]*\s*(?:[.!?,]|$)`)
+	// Nothing but several letters: "A or B?", "a and c", "option A/B".
+	lettersAlone = lazyregexp.New(`^(?i:options?\s+)?[(*_]*[A-Da-d][)*_]*` +
+		`(?:(?:\s*(?:[,/&+]|\b(?i:or|and)\b))+\s*(?i:option\s+)?[(*_]*[A-Da-d][)*_]*)+\s*[.!?]*$`)
 )
 
 // ParseAnswer understands what a person said to a question. A letter gives Letter, and
-// Text holds the words beyond it. An option's exact words give its letter alone. Everything else is
-// Text: also several letters, and a letter that no option has, since nobody can tell what was
-// meant. An answer without both is to be asked for again. It reports false when nothing was said.
+// Text holds the words beyond it. An option's exact words give its letter alone. Other words are Text, also where they
+// speak of several letters or begin with one that no option has. An answer without both is to be asked for again:
+// nobody can tell what several letters alone mean, or one that no option has. It reports false when nothing was said.
 func ParseAnswer(said string, asked sia.Escalation) (sia.AnswerGiven, bool) {
 	options := asked.Options
 	said = seenWords(said)
@@ -130,8 +134,9 @@ func ParseAnswer(said string, asked sia.Escalation) (sia.AnswerGiven, bool) {
 	}
 	free := sia.AnswerGiven{Text: text.Clip(said, maxAnswer)}
 	first, more, _ := strings.Cut(said, "\n")
-	if m := letterAlone.FindStringSubmatch(first); m != nil {
-		if l, ok := has(m[1]); ok {
+	alone := letterAlone.FindStringSubmatch(first)
+	if alone != nil {
+		if l, ok := has(alone[1]); ok {
 			return sia.AnswerGiven{Letter: l, Text: text.Clip(strings.TrimSpace(more), maxAnswer)}, true
 		}
 	}
@@ -139,6 +144,9 @@ func ParseAnswer(said string, asked sia.Escalation) (sia.AnswerGiven, bool) {
 		if sameWords(said, o.Text) || sameWords(said, o.Letter+" "+o.Text) {
 			return sia.AnswerGiven{Letter: o.Letter}, true
 		}
+	}
+	if alone != nil && first == said || lettersAlone.MatchString(said) {
+		return sia.AnswerGiven{}, true
 	}
 	if twoLetters.MatchString(said) || severalMarked(said) || ofOption.MatchString(said) {
 		return free, true
@@ -170,6 +178,27 @@ func ParseAnswer(said string, asked sia.Escalation) (sia.AnswerGiven, bool) {
 	}
 	return free, true
 }
+
+// beginsWithName is a comment to somebody: "@ana …", "Hi @ana, …".
+var beginsWithName = lazyregexp.New(`^(?i:(?:hi|hey|hello)\s+)?@[A-Za-z0-9]`)
+
+// IsTalk reports whether words that choose no option are for other people rather than the answer: they begin with
+// somebody's name or with code, or their first paragraph ends in a question.
+func IsTalk(said string) bool {
+	first, _, _ := strings.Cut(text.Reply(said), "\n")
+	if text.IsIndentedCode(first) || text.OpensFence(first) != "" {
+		return true
+	}
+	said = seenWords(said)
+	paragraph, _, _ := strings.Cut(said, "\n\n")
+	end, _ := utf8.DecodeLastRuneInString(strings.TrimRightFunc(paragraph, func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune(asking, r) // marks, emoji
+	}))
+	return strings.ContainsRune(asking, end) || beginsWithName.MatchString(said)
+}
+
+// asking are the marks that end a question in several scripts.
+const asking = "?？؟"
 
 // severalMarked reports whether words speak of several letters of a list.
 func severalMarked(said string) bool {

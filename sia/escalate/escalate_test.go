@@ -150,7 +150,7 @@ func TestParseBoxes(t *testing.T) {
 		{"other lists", "- [x] Add tests\n- [x] Done\n- [x] a thing", nil},
 		{"fenced", "```\n- [x] **A** — one\n```\n~~~text\n- [x] **B** — two\n```\n~~~\n- [x] **C** — three",
 			[]string{"C"}},
-		{"indented code", "    - [x] **A** — one", nil},
+		{"indented code", "    - [x] **A** — one\n\t- [x] **B** — two", nil},
 		{"indented code with a fence's characters", "    ```\n- [x] **A** — one", []string{"A"}},
 		{"commented out", "<!-- - [x] **A** — one -->\n<!--\n- [x] **B** — two\n--> \n" +
 			"- [x] **C** — three", []string{"C"}},
@@ -211,7 +211,14 @@ func TestParseAnswer(t *testing.T) {
 		{text: "B 👍", letter: "B", rest: "👍"},
 		{text: "B is wrong", rest: "B is wrong"},
 		{text: "B isn't enough", rest: "B isn't enough"},
-		{text: "A, or B?", rest: "A, or B?"},
+		{text: "A, or B?"},
+		{text: "option A/B"},
+		{text: "(a), (b) or c."},
+		{text: "D, please"},
+		{text: "Option d"},
+		{text: "E"},
+		{text: "A or B, whichever is simpler", rest: "A or B, whichever is simpler"},
+		{text: "D: ask the shop owner", rest: "D: ask the shop owner"},
 		{text: "a) is wrong, b) is right", rest: "a) is wrong, b) is right"},
 		{text: "D\n\nplease", rest: "D\n\nplease"},
 		{text: "No, three", rest: "No, three"},
@@ -222,9 +229,9 @@ func TestParseAnswer(t *testing.T) {
 		{text: "<!-- A -->B", letter: "B"},
 		{text: "B\n\nOn Tue, Nov 24, 2026 at 9:00 AM SIA wrote:\n\n> Which providers?\n", letter: "B"},
 		{text: "B\n\n-- \nAna", letter: "B"},
-		{text: "D", rest: "D"},
-		{text: "A or B?", rest: "A or B?"},
-		{text: "a and c", rest: "a and c"},
+		{text: "D"},
+		{text: "A or B?"},
+		{text: "a and c"},
 		{text: "A provider that we host ourselves", rest: "A provider that we host ourselves"},
 		{text: "Use OpenID Connect", rest: "Use OpenID Connect"},
 		{text: "Because it depends", rest: "Because it depends"},
@@ -245,6 +252,19 @@ func TestParseAnswer(t *testing.T) {
 				t.Error(d)
 			}
 		})
+	}
+}
+
+func TestIsTalk(t *testing.T) {
+	for said, want := range map[string]bool{
+		"@ana, have a look": true, "Hi @ana, have a look": true, "What does A mean?": true, "Hm. Really? 🤔": true,
+		"**Why?**\n\nI would not.": true, "    /sia answer A": true, "```\n/sia answer A\n```": true, "どうしますか？": true,
+		"Use OpenID Connect": false, "Why not. Use it!": false, "Is it? Use it.": false, "Hi there, use it": false,
+		"Use it.\n\nOr what?": false, "Ask @ana": false, "> Which?\n\nThe old one": false, "": false, "👍": false,
+	} {
+		if got := escalate.IsTalk(said); got != want {
+			t.Errorf("%q is talk: %v", said, got)
+		}
 	}
 }
 
@@ -297,7 +317,7 @@ func FuzzParseAnswer(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		got, ok := escalate.ParseAnswer(text, sia.Escalation{Options: providers()})
-		if ok == (got == sia.AnswerGiven{}) {
+		if !ok && got != (sia.AnswerGiven{}) {
 			t.Fatalf("%v, %+v", ok, got)
 		}
 		if got.Letter != "" && !slices.Contains([]string{"A", "B", "C"}, got.Letter) {

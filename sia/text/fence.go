@@ -20,3 +20,10 @@ func ClosesFence(line, fence string) bool {
 	line = strings.TrimSpace(line)
 	return len(line) >= len(fence) && strings.Trim(line, fence[:1]) == ""
 }
+
+// IsIndentedCode reports whether a line is so far indented that it is code where it begins a text or follows an empty
+// line (CommonMark §4.4).
+func IsIndentedCode(line string) bool {
+	code := strings.TrimLeft(line, " ")
+	return len(line)-len(code) >= 4 || strings.HasPrefix(code, "\t")
+}
