@@ -122,6 +122,7 @@ func (s *site) funcs() template.FuncMap {
 		"state":      stateBadge,
 		"ended":      attemptBadge,
 		"check":      checkBadge,
+		"why":        render.CheckNote,
 		"count":      text.Count,
 		"sum":        func(a, b int) int { return a + b },
 		"attemptOf":  attemptOf,
