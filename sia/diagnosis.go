@@ -130,7 +130,7 @@ type SignalName string
 const (
 	SameTask        SignalName = "same task reworked"
 	SameError       SignalName = "same error repeated"
-	NoProgress      SignalName = "no progress on the criteria"
+	NoProgress      SignalName = "no progress on the checks"
 	OutputUnchanged SignalName = "output unchanged"
 	AboutToStick    SignalName = "about to get stuck"
 )

@@ -56,6 +56,8 @@ func TestRestart(t *testing.T) {
 		{"nothing is wanted", nil, []Fact{startFact("")}, Checking, "green", "green", false, ""},
 		{"the issue is another", nil, []Fact{Start{Repo: Repo{ID: 9}, Issue: 3, Title: "Do more"}}, Queued, "green", "green",
 			false, "The issue was edited after that: do what it asks for now and the change does not do yet."},
+		{"the issue was edited before it passed", func(t *Task) { t.Edited = &Edit{} }, []Fact{startFact("")}, Queued, "green",
+			"green", false, "The issue was edited after that: do what it asks for now and the change does not do yet."},
 		{"a person pushed", nil, []Fact{moved, startFact("")}, Checking, "hers", "hers", false, ""},
 		{"a person pushed and more is wanted", nil, []Fact{moved, startFact("and that")}, Queued, "hers", "hers", false,
 			"and that"},
@@ -109,6 +111,20 @@ func TestRestartFromTheDefaultBranch(t *testing.T) {
 		task = Step(task, Event{ID: "b", By: person, Fact: f, Origin: Origin{OnIssue: 3}}).Task
 		if task.BaseBranch != want {
 			t.Errorf("the pull request is closed: %v; it begins from %s, want %s", closed, task.BaseBranch, want)
+		}
+	}
+}
+
+// Who closed the pull request of what had passed is known until somebody opens it again or a new run begins.
+func TestPullClosedAfterPass(t *testing.T) {
+	task := Step(passedTask(), Event{ID: "a", By: person, Fact: PullClosed{}, Origin: Origin{OnIssue: 12}}).Task
+	if task.Pull != (Pull{ClosedBy: person}) || task.State != Passed {
+		t.Errorf("%s with %+v", task.State, task.Pull)
+	}
+	for _, f := range []Fact{PullReopened{Number: 12}, startFact("")} {
+		next := Step(task, Event{ID: "b", By: person, Fact: f, Origin: Origin{OnIssue: 12}}).Task
+		if next.Pull.ClosedBy != (Actor{}) {
+			t.Errorf("after %T: %+v", f, next.Pull)
 		}
 	}
 }

@@ -59,7 +59,7 @@ func (s *step) afterFinalReview(r FinalReview) {
 		s.because("%s", said)
 	case g.Hint.After(g.Due):
 		s.look(g.Hint.Add(s.t.Settings.Checks.Settle.D()))
-		s.because("%s; checks changed meanwhile, and the gate looks first", said)
+		s.because("%s; checks changed meanwhile, and SIA looks at them first", said)
 	case s.followUpFirst(), s.readyFirst(said):
 	default:
 		s.look(s.e.At)

@@ -39,7 +39,7 @@ func (s *step) checkSeen() {
 	if want := g.Hint.Add(s.t.Settings.Checks.Settle.D()); g.Due.After(want) && !g.AwaitsPerson && !s.isTakingBack() {
 		s.look(want)
 	}
-	s.because("checks of %s changed; the gate looks at %s", f.SHA.Short(), g.Due.UTC().Format(time.TimeOnly))
+	s.because("checks of %s changed; SIA looks at them at %s", f.SHA.Short(), g.Due.UTC().Format(time.TimeOnly))
 }
 
 // judged acts on the gate's verdict on the present head.

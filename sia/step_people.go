@@ -496,6 +496,7 @@ func (s *step) closePull(f PullClosed) {
 	s.t.Pull = Pull{}
 	if s.t.State == Passed {
 		s.t.Aftermath = Abandoned
+		s.t.Pull.ClosedBy = s.e.By
 		s.emit(DoMemory, s.number(), s.v())
 		s.because("%s closed the pull request without merging it", s.who())
 		return

@@ -112,7 +112,7 @@ func (s *step) signalSeen() {
 		return
 	}
 	s.lookWhileAsked()
-	s.because("checks of %s changed; the gate looks at %s", f.SHA.Short(), g.Due.UTC().Format(time.TimeOnly))
+	s.because("checks of %s changed; SIA looks at them at %s", f.SHA.Short(), g.Due.UTC().Format(time.TimeOnly))
 }
 
 // lookWhileAsked has the gate look after settle time, while a person is asked.

@@ -16,7 +16,7 @@ func (s *step) restart() {
 	passed := s.t.State == Passed && s.t.Head != "" && s.t.Pull.Number != 0 && !s.t.Pull.Merged
 	moved := s.t.Moved != nil
 	f, asked := s.e.Fact.(Start)
-	edited := asked && (f.Title != s.t.Title || f.Body != s.t.Body)
+	edited := s.t.Edited != nil || asked && (f.Title != s.t.Title || f.Body != s.t.Body)
 	text := strings.TrimSpace(f.Text)
 	s.newRun(passed, text, edited)
 	s.t.Anyway = f.Anyway
@@ -74,7 +74,7 @@ func (s *step) lookAgain(moved bool) {
 // takeBranch makes the branch what the new run finds: a person may have pushed since
 // the last one ended. What passed is kept as long as its pull request is open.
 func (s *step) takeBranch(passed bool) {
-	if s.t.Pull.Merged {
+	if s.t.Pull.Merged || s.t.Pull.Number == 0 {
 		s.t.Pull = Pull{}
 	}
 	switch {

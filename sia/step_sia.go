@@ -361,7 +361,7 @@ func (s *step) outcomeLost() {
 
 func (s *step) syncDone() {
 	s.t.Synced = max(s.t.Synced, s.e.Fact.(SyncDone).Version)
-	s.because("GitHub shows the task as of version %d", s.t.Synced)
+	s.because("what GitHub shows of the task was brought up to date")
 }
 
 func (s *step) done() { s.because("done") }

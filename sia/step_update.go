@@ -70,7 +70,7 @@ func (s *step) updated() {
 			f.SHA.Short())
 	case f.From != s.t.Head || len(f.Conflicts) == 0:
 		s.lookOnceMore()
-		s.because("the branch has moved; the gate looks again")
+		s.because("the branch has moved; SIA looks at its checks again")
 	case s.judgesFollowUp():
 		s.takeBack(AttemptError, fmt.Sprintf("`%s` moved in its way", s.t.BaseBranch))
 	default:

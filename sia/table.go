@@ -93,8 +93,8 @@ func init() {
 		KThreadSettled: row{}.on((*step).threadSettled, States...),
 		KCheckSeen: row{}.on((*step).checkSeen, Checking).
 			on((*step).signalSeen, Escalated).
-			ignore("the pull request is not open yet; the gate looks when it is", PushedOut).
-			ignore("paused: the gate looks again on resume", OnHold).
+			ignore("the pull request is not open yet; SIA looks at its checks when it is", PushedOut).
+			ignore("paused: SIA looks at the checks again on resume", OnHold).
 			on((*step).seenAfterPass, Passed).
 			rest("no verdict is waited for"),
 		KProgressed: row{}.on((*step).progressed, Working).rest("no attempt is at work"),
@@ -128,7 +128,7 @@ func init() {
 		KPullOpened: row{}.on((*step).pullOpened, PushedOut).on((*step).inside, OnHold).
 			on((*step).pullKept, Queued, Working, Checking, Diagnosing, Reviewing, Announced, Escalated, Passed, Stopped),
 		KJudged: row{}.on((*step).judged, Checking).on((*step).judgedWhileAsked, Escalated).
-			ignore("paused: the gate looks again on resume", OnHold).rest(late),
+			ignore("paused: SIA looks at the checks again on resume", OnHold).rest(late),
 		KWatched:   row{}.on((*step).watched, Passed).rest(late),
 		KDiagnosed: row{}.on((*step).diagnosed, Diagnosing).on((*step).inside, OnHold).rest(late),
 		KEvidenced: row{}.on((*step).evidenced, Checking).on((*step).inside, OnHold).rest(late),

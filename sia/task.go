@@ -231,6 +231,8 @@ type Pull struct {
 	Readied bool `json:"readied,omitempty"`
 	// somebody else than SIA made it a draft: it is one until somebody marks it ready
 	LeftDraft bool `json:"left_draft,omitempty"`
+	// who closed it without merging it after the task had passed; then it is no longer the task's, and has no number
+	ClosedBy Actor `json:"closed_by,omitzero"`
 	// why it can't be marked ready, for people; it is tried again for the next attempt
 	Refused string `json:"refused,omitempty"`
 }

@@ -19,7 +19,7 @@ func pushedBy(a sia.Actor) string {
 // afterPass says what has changed on the pull request since the task passed, in so many words at most: the pass stays
 // with its commit.
 func afterPass(t sia.Task, room int) string {
-	if t.State != sia.Passed || t.Pull.Merged {
+	if t.State != sia.Passed || t.Pull.Merged || t.Aftermath == sia.Abandoned {
 		return ""
 	}
 	var said []string
@@ -45,9 +45,19 @@ func afterPass(t sia.Task, room int) string {
 	return strings.Join(said, " ")
 }
 
+// abandonedText says who closed the pull request of what had passed, and how to go on.
+func abandonedText(t sia.Task) string {
+	who := "Somebody"
+	if t.Pull.ClosedBy.Login != "" {
+		who = fewCode(t.Pull.ClosedBy.Login, 3)
+	}
+	return who + " closed the pull request without merging it. Nothing runs any more. `/sia start` begins anew; SIA takes " +
+		"the pull request up again when somebody reopens it."
+}
+
 // mergeRulesLine says what else the base branch wants before a merge; empty where nothing does.
 func mergeRulesLine(t sia.Task) string {
-	if len(t.MergeRules) == 0 || t.Pull.Merged {
+	if len(t.MergeRules) == 0 || t.Pull.Merged || t.Aftermath == sia.Abandoned {
 		return ""
 	}
 	return fmt.Sprintf("Before a merge, the rules of %s also want %s; no check tells whether that is given.",

@@ -44,6 +44,12 @@ func commands(t sia.Task) []command {
 	case "": // there is no task yet
 		return []command{{"/sia start …", "asks SIA to resolve this issue, with your words as an additional wish"}}
 	case sia.Passed:
+		if t.Aftermath == sia.Abandoned {
+			return []command{{"/sia start", "starts it again"}}
+		}
+		if t.Edited != nil {
+			return []command{{"/sia start", "goes on with the new text"}}
+		}
 		return []command{{"/sia start …", "runs the task again, with your words as an additional wish"}}
 	case sia.Stopped:
 		return []command{{"/sia start", "starts it again"}}

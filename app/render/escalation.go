@@ -82,13 +82,28 @@ func approaches(n int) string {
 	return fmt.Sprintf("%d approaches", n)
 }
 
+// mostOption is how many words of an option stand beside its box. SIA's own options have no more.
+const mostOption = 18
+
 // briefQuestion is the question, with its options as tick boxes and what stands in the way,
 // in so many words at most.
 func briefQuestion(e sia.Escalation, room int) string {
 	room -= 6 + 4*len(e.Options) + 1 // something else; a box, a letter, a dash, fastest
-	asked, each, blocked := 30, 12, 20
-	for asked+each*len(e.Options)+blocked > room && each > 1 {
-		asked, each, blocked = asked*9/10, each-1, blocked*9/10
+	blocker := text.MostTelling(visible(e.Blocker))
+	asked, each, blocked := 30, mostOption, 20
+	for each > 1 {
+		need := min(asked, words(e.Question)) + min(blocked, words(blocker))
+		for _, o := range e.Options {
+			need += min(each, words(o.Text))
+		}
+		if need <= room {
+			break
+		}
+		if asked > 12 { // people tick what they can read: the options give way last
+			asked, blocked = asked*9/10, blocked*9/10
+		} else {
+			each--
+		}
 	}
 	var b strings.Builder
 	b.WriteString("**" + few(e.Question, asked) + "**\n\n")
@@ -100,8 +115,8 @@ func briefQuestion(e sia.Escalation, room int) string {
 		b.WriteString("\n")
 	}
 	b.WriteString("- Something else — answer in a comment\n")
-	if said := text.MostTelling(visible(e.Blocker)); said != "" {
-		b.WriteString("\n> " + few(said, blocked))
+	if blocker != "" {
+		b.WriteString("\n> " + few(blocker, blocked))
 	}
 	return b.String()
 }

@@ -33,7 +33,7 @@ func between(low, high string) string {
 // ForecastFrom says what a forecast goes by and how far to trust it, or that there are too few tasks for one.
 func ForecastFrom(f sia.Forecast) string {
 	if !f.Known() {
-		return fmt.Sprintf("too few earlier tasks to say (%d; it takes 5)", f.Tasks)
+		return fmt.Sprintf("too few earlier tasks to say (%d of the 5 that are needed)", f.Tasks)
 	}
 	kind, where := "", "installation"
 	if f.Kind != "" {

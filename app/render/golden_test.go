@@ -111,6 +111,13 @@ func TestWaitsForOthers(t *testing.T) {
 	edited := working()
 	edited.Edited = &sia.Edit{By: sia.Actor{Login: "mia"}, At: now}
 	golden(t, "status/edited.md", render.Status(edited, links, now))
+	read := passed()
+	read.Edited = edited.Edited
+	golden(t, "status/edited-before-the-pass.md", render.Status(read, links, now))
+	golden(t, "pull/edited-before-the-pass.md", render.PullTitle(read)+"\n\n"+render.PullBody(read, nil, links))
+	unwanted := passed()
+	unwanted.Pull, unwanted.Aftermath = sia.Pull{ClosedBy: sia.Actor{Login: "noor"}}, sia.Abandoned
+	golden(t, "status/closed-unmerged.md", render.Status(unwanted, links, now))
 	blocked := escalated()
 	blocked.Checks = []sia.Check{{Name: "docs", Colour: sia.Skipped}, {Name: "vet", Colour: sia.Green, Required: true},
 		{Name: "test", Colour: sia.Blocked, Required: true, Why: "was not started; perhaps there is no runner for it"}}

@@ -285,6 +285,11 @@ func TestNoTaskIsHarmful(t *testing.T) {
 		task.Attempts[1].Planning, task.Gate.AwaitsPerson = rapid.Bool().Draw(t, "planning"), rapid.Bool().Draw(t, "person")
 		task.Interventions[0].Review.Verdict = rapid.SampledFrom([]sia.Verdict{sia.Approved, sia.Minor, sia.Major,
 			sia.Rejected, sia.ReviewOff, sia.ReviewFailed}).Draw(t, "verdict")
+		for i, said := range task.Gate.Explain {
+			task.Gate.Explain[i] = tampered().Gate.Explain[1] + said
+		}
+		task.Aftermath = rapid.SampledFrom([]sia.Aftermath{"", sia.Abandoned}).Draw(t, "aftermath")
+		task.Accepted = nil
 		for i := range 2 {
 			task.Checks = append(task.Checks, task.Checks[i])
 			task.Escalation.Options = append(task.Escalation.Options, task.Escalation.Options[i])

@@ -121,7 +121,7 @@ func signals(iv sia.Intervention) string {
 		return ""
 	}
 	var b strings.Builder
-	b.WriteString("### Why SIA stepped in\n\nBecause of what was measured, not on anybody's opinion:\n\n")
+	b.WriteString("### Why SIA stepped in\n\nSIA measured this; it is nobody's opinion:\n\n")
 	for _, s := range iv.Signals {
 		b.WriteString("- **" + Line(string(s.Name), 80) + "**")
 		if s.Evidence != "" {
@@ -294,7 +294,7 @@ func mechanism(b sia.Brief) []string {
 		add("is given only %s to begin with", codes(b.OnlyFiles, 5))
 	}
 	if b.DropHistory {
-		add("sees only the notes of the earlier attempts")
+		add("is told only the notes of the earlier attempts")
 	}
 	if len(b.Examples) > 0 {
 		paths := make([]string, len(b.Examples))
@@ -307,7 +307,7 @@ func mechanism(b sia.Brief) []string {
 		add("leaves one constraint for the last step (%s)", Line(b.Relaxed, 200))
 	}
 	if len(b.Quotes) > 0 {
-		add("sees %s quoted that it has to avoid", text.Count(len(b.Quotes), "error line"))
+		add("is shown %s that it has to avoid", text.Count(len(b.Quotes), "error line"))
 	}
 	return out
 }

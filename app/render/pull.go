@@ -31,6 +31,9 @@ func PullBody(t sia.Task, files []ChangedFile, l Links) string {
 	var p page
 	p.add(fmt.Sprintf("Closes #%d", t.Issue))
 	p.add(pullState(t))
+	if edited := editedLine(t); edited != "" && t.State == sia.Passed {
+		p.add(edited + " Comment `/sia start`, and SIA goes on with the new text.")
+	}
 	p.add(requirements(t))
 	p.add("### What was asked\n\n**" + Line(t.Title, maxTitle) + "**")
 	if plan := t.Brief.Plan; plan != nil {
@@ -50,6 +53,9 @@ func PullBody(t sia.Task, files []ChangedFile, l Links) string {
 // pullState says how far the work is. One that is not open yet is taken for the draft that it is to be.
 func pullState(t sia.Task) string {
 	noDraft := t.Pull.Number != 0 && !t.Pull.Draft
+	if AwaitsTestAcceptance(t) {
+		return pullAwaits(t)
+	}
 	switch t.State {
 	case sia.Passed:
 		if t.Pull.LeftDraft {
@@ -91,6 +97,21 @@ func pullState(t sia.Task) string {
 		return "SIA is still working on it: please don't merge it yet."
 	}
 	return "A draft: SIA is still working on it, and marks it ready for review when every required check is green."
+}
+
+// pullAwaits says what a person has to accept before the task passes.
+func pullAwaits(t sia.Task) string {
+	s := "Every required check is green on " + Code(t.Head.Short(), 0) + ", but tests or protected files were changed. " +
+		"SIA waits until somebody with write access has looked at that and comments `/sia accept-tests`, or `/sia stop`"
+	if list := changeList(t, 150); list != "" {
+		s += ":\n\n" + list
+	} else {
+		s += "."
+	}
+	if t.Pull.LeftDraft {
+		s += "\nSomebody made this a draft, and it stays one until somebody presses **Ready for review**."
+	}
+	return s
 }
 
 // checksGreen reports whether every required check of the head was green when it was last judged. That
@@ -148,7 +169,7 @@ func validation(t sia.Task) string {
 			fmt.Fprintf(&b, "| %d more | | |\n", len(t.Checks)-i)
 			break
 		}
-		note := Line(c.Why, 200)
+		note := Line(CheckNote(c), 200)
 		if !c.Required {
 			note = strings.TrimPrefix(note+"; not required", "; ")
 		}
@@ -188,6 +209,14 @@ func askedFor(t sia.Task) string {
 }
 
 const maxAskedFor = 20
+
+// CheckNote is why a check has its colour, where that says more than the colour.
+func CheckNote(c sia.Check) string {
+	if c.Colour == sia.Red && c.Why == "failed" {
+		return ""
+	}
+	return c.Why
+}
 
 func colourWords(c sia.CheckColour) string {
 	switch c {

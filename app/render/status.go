@@ -48,7 +48,11 @@ func Status(t sia.Task, l Links, now time.Time) string {
 func briefNow(t sia.Task, room int) (s string, whole bool) {
 	switch {
 	case AwaitsTestAcceptance(t):
-		return "It passes when somebody with write access has looked at these changes and accepts them.", false
+		const rest = "It passes when somebody with write access has looked at these changes and accepts them"
+		if list := changeList(t, room-words(rest)-3); list != "" { // "- 12 more"
+			return rest + ":\n\n" + list, false
+		}
+		return rest + ".", false
 	case t.State == sia.Escalated && t.Escalation != nil && !waitsForYes(t):
 		e := *t.Escalation
 		rest := "The options are " + answerPlace(t, e) + ". Nothing runs until somebody answers."
@@ -64,6 +68,8 @@ func briefNow(t sia.Task, room int) (s string, whole bool) {
 		}
 		said := min(50, room-words(rest)-1) // it says what to do
 		return "> " + few(sentenceCase(t.Pause.Reason), said) + "\n\n" + rest, false
+	case t.State == sia.Passed && t.Aftermath == sia.Abandoned:
+		return abandonedText(t), true
 	case t.State == sia.Stopped:
 		rest := "Nothing runs any more."
 		if t.Branch != "" && t.Head != "" {
@@ -153,14 +159,18 @@ func statusInFull(t sia.Task, l Links, now time.Time, whole, warned bool) string
 	return p.text()
 }
 
-// editedLine says that an edit of the issue was seen, until an attempt has read it.
+// editedLine says that an edit of the issue was seen, until an attempt has read it; what has passed answers the text
+// before.
 func editedLine(t sia.Task) string {
-	if t.Edited == nil || t.State.Final() {
+	if t.Edited == nil || t.State == sia.Stopped {
 		return ""
 	}
 	by := ""
 	if t.Edited.By.Login != "" {
 		by = " by " + fewCode(t.Edited.By.Login, 2)
+	}
+	if t.State == sia.Passed {
+		return fmt.Sprintf("⚠️ **Edited**%s meanwhile: this answers the text before.", by)
 	}
 	return fmt.Sprintf("**Edited**%s: the next attempt reads the new text.", by)
 }
@@ -206,6 +216,9 @@ func Headline(t sia.Task) string {
 	case sia.Passed:
 		if t.Pull.Merged {
 			return "✅ Done and merged"
+		}
+		if t.Aftermath == sia.Abandoned {
+			return "✅ Every required check was green; the pull request was closed unmerged"
 		}
 		if said := doneWords(t); said != "" {
 			return "✅ Every required check is green; " + said
@@ -275,8 +288,8 @@ func nowText(t sia.Task) string {
 				"same again.", t.BeginsAt.UTC().Format("15:04:05 UTC"))
 		}
 		if !t.BeginsAt.IsZero() {
-			return fmt.Sprintf("It waits for its turn and begins at %s: SIA starts 3 tasks a minute of one person, and %s "+
-				"started more.", t.BeginsAt.UTC().Format("15:04:05 UTC"), Code(t.AskedBy.Login, 40))
+			return fmt.Sprintf("It waits for its turn and begins at %s: for each person SIA starts at most 3 tasks a minute, "+
+				"and %s started more.", t.BeginsAt.UTC().Format("15:04:05 UTC"), Code(t.AskedBy.Login, 40))
 		}
 		return "A coding agent will work on a branch of its own. The repository's checks then decide whether the work is " +
 			"right."
@@ -314,6 +327,9 @@ func nowText(t sia.Task) string {
 	case sia.Passed:
 		if t.Pull.Merged {
 			return "A person merged it. What SIA learned on the way is kept in its memory."
+		}
+		if t.Aftermath == sia.Abandoned {
+			return abandonedText(t)
 		}
 		if t.Pull.LeftDraft {
 			return fmt.Sprintf("#%d is green, and a draft because somebody made it one: press **Ready for review** there when "+
@@ -411,12 +427,6 @@ func stoppedText(t sia.Task) string {
 		return Quote(sentenceCase(t.Ended)) + "\n\n" + s
 	}
 	return s
-}
-
-// AwaitsTestAcceptance reports whether the head is green but touches tests or
-// protected paths, so that a person has to accept the change.
-func AwaitsTestAcceptance(t sia.Task) bool {
-	return t.State == sia.Checking && t.Gate.AwaitsPerson && !slices.Contains(t.Accepted, t.Head)
 }
 
 // lapsed says that what was accepted before does not hold for what is asked about now; empty where nothing was.
@@ -518,9 +528,9 @@ func failing(a sia.Attempt) []string {
 
 // figures are credits, approaches and time.
 func figures(t sia.Task, now time.Time) string {
-	lines := []string{
-		"**Credits:** " + credits(t.Credits),
-		"**Approaches left:** " + approachesLeft(t),
+	var lines []string
+	if t.BaseSHA != "" { // else the repository's settings are not read yet, which say how many there are
+		lines = append(lines, "**Credits:** "+credits(t.Credits), "**Approaches left:** "+approachesLeft(t))
 	}
 	if !t.StartedAt.IsZero() {
 		s := "**Time:** started " + at(t.StartedAt)

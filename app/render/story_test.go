@@ -156,7 +156,7 @@ func tampered() sia.Task {
 	t.Gate.AwaitsPerson = true
 	t.Checks[0].Colour = sia.Green
 	t.Gate.Explain = []string{"test: green",
-		"The attempt changed what validates it: booking/handler_test.go:31: an assertion was removed: `if got != want {`.",
+		"The attempt changed how it is checked: booking/handler_test.go:31: an assertion was removed: `if got != want {`.",
 		"It does not pass until a person with write access accepts that."}
 	return t
 }

@@ -85,7 +85,7 @@ func outcomeWords(a sia.Attempt) (icon, words string) {
 	case sia.AttemptError:
 		return "⚠️", "could not be judged"
 	case sia.AttemptCancelled:
-		return "⏹️", "was stopped by a person"
+		return "⏹️", "ended early"
 	case sia.AttemptAsked:
 		return "❓", "asked a question"
 	}

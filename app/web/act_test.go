@@ -8,11 +8,13 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/sia-bot/sia/app/web/signin"
 	"github.com/sia-bot/sia/app/web/viewer"
+	"github.com/sia-bot/sia/sia"
 )
 
 // A button or a form is heard as a command of whoever pressed it, and the browser goes back to the
@@ -114,6 +116,27 @@ func TestNoAnswerWasChosen(t *testing.T) {
 		if !strings.Contains(body, "Choose one of the answers") || !strings.Contains(body, `name="letter"`) {
 			t.Errorf("%s has no reason, or no question:\n%s", location, body)
 		}
+	}
+}
+
+// Who is offered to accept changes of tests reads beside the button what was changed.
+func TestChangesToAcceptAreShown(t *testing.T) {
+	s := world(t)
+	apply := begun(t, s, 1, bookings, 9, "")
+	apply(3, sia.AttemptEnded{End: sia.EndFinished, Commit: "c0ffee", Diff: sia.DiffStat{Files: 1}, Hunks: []uint64{1}})
+	apply(4, sia.Pushed{SHA: "c0ffee"})
+	apply(5, sia.PullOpened{Number: 109})
+	apply(6, sia.Judged{SHA: "c0ffee", Looked: start.Add(6 * time.Minute), Verdict: sia.VerdictTampered, Explain: []string{
+		"The attempt changed how it is checked: check.sh:1: failures of checks are ignored: `exit 0 # <b>\u202e`."}})
+	_, page := ask(t, pages(t, s, &doer{}), member(), "GET /tasks/9-9", "")
+	for _, want := range []string{`value="accept-tests"`, "<code>/sia accept-tests</code>",
+		"<li><p>check.sh:1: failures of checks are ignored: <code>exit 0 # &lt;b&gt;"} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the page lacks %s", want)
+		}
+	}
+	if strings.Contains(page, "\u202e") {
+		t.Error("what turns text around stands on the page")
 	}
 }
 

@@ -18,6 +18,8 @@ type taskPage struct {
 	sia.Task  `json:"task"`
 	Headline  string          `json:"headline"`
 	Waiting   string          `json:"waits,omitempty"`
+	Changes   []string        `json:"-"`                  // of tests, that a person has to accept; the gate has all of them
+	More      int             `json:"-"`                  // that are not among them
 	Halted    string          `json:"halted,omitempty"`   // what is paused as a whole and holds this task, in a sentence
 	Question  *sia.Escalation `json:"question,omitempty"` // that is open
 	Issue     string          `json:"issue_url"`          // addresses on GitHub
@@ -61,6 +63,7 @@ func (s *site) task(r *http.Request) (frame, error) {
 	}
 	p := taskPage{Task: t, Headline: render.Headline(t), Waiting: render.Waiting(t), Question: openQuestion(t),
 		Issue: s.Links.Issue(t.Repo, t.Issue), Memory: s.Links.Memory(t), Diffs: map[int]string{}}
+	p.Changes, p.More = render.ChangesToAccept(t)
 	if p.Halted, err = s.pausedWith(r, t); err != nil {
 		return frame{}, err
 	}

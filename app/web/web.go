@@ -124,6 +124,7 @@ func (s *site) funcs() template.FuncMap {
 		"decides":    decides,
 		"ended":      attemptBadge,
 		"check":      checkBadge,
+		"why":        render.CheckNote,
 		"count":      text.Count,
 		"sum":        func(a, b int) int { return a + b },
 		"attemptOf":  attemptOf,

@@ -241,7 +241,7 @@ func (j *judgement) unsettled() time.Duration {
 
 // touched begins the sentence of [Result.Explain] about what the attempt did to
 // tests or protected paths.
-const touched = "The attempt changed what validates it: "
+const touched = "The attempt changed how it is checked: "
 
 // TamperingIn reads such a sentence back: the finding as [Input.Tampering] named
 // it, without its last full stop. It is not ok when the sentence is about

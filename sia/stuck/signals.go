@@ -94,7 +94,7 @@ func sameError(past []sia.Attempt, now []sia.CheckFailure) string {
 // none.
 func noProgress(past []sia.Attempt, now Judged) string {
 	if len(now.Criteria) == 0 {
-		return "no check ran on what it did, so no criterion is met that was not met before"
+		return "no check ran on what it did, so none is green that was not green before"
 	}
 	var best *sia.Attempt
 	for i, a := range past {
@@ -108,7 +108,7 @@ func noProgress(past []sia.Attempt, now Judged) string {
 	case len(now.Passing) > len(best.Passing):
 		return ""
 	}
-	return fmt.Sprintf("%s, and attempt %d had %d", criteriaPassed(len(now.Passing)), best.Number, len(best.Passing))
+	return fmt.Sprintf("%s; after attempt %d: %d", greenChecks(len(now.Passing)), best.Number, len(best.Passing))
 }
 
 // notMet says that every criterion that is met was met on the base commit already, and which
@@ -130,13 +130,13 @@ func notMet(now Judged) string {
 	switch len(open) {
 	case 0:
 	case 1:
-		said = append(said, "the one criterion that was open is not met ("+open[0]+")")
+		said = append(said, "the one check that was not green before is not green now ("+open[0]+")")
 	default:
-		said = append(said, fmt.Sprintf("none of the %d criteria that were open is met (%s)", len(open),
+		said = append(said, fmt.Sprintf("none of the %d checks that were not green before is green now (%s)", len(open),
 			strings.Join(open, ", ")))
 	}
 	if len(lost) > 0 {
-		said = append(said, "met on the base commit and not any more: "+strings.Join(lost, ", "))
+		said = append(said, "green on the base commit and not any more: "+strings.Join(lost, ", "))
 	}
 	return strings.Join(said, "; ")
 }
@@ -173,12 +173,12 @@ func namedAttempts(as []sia.Attempt) string {
 	return "attempts " + text.List(numbers)
 }
 
-func criteriaPassed(n int) string {
+func greenChecks(n int) string {
 	switch n {
 	case 0:
-		return "no criterion passes"
+		return "no check is green"
 	case 1:
-		return "1 criterion passes"
+		return "1 check is green"
 	}
-	return fmt.Sprintf("%d criteria pass", n)
+	return fmt.Sprintf("%d checks are green", n)
 }

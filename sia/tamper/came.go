@@ -42,7 +42,7 @@ func (d *diffed) came() {
 		case d.shadows(i):
 			d.report(LoosenedAssertion, r, "assertions call this in the place of what they called")
 		case swallows.MatchString(r.code):
-			d.report(LoosenedAssertion, r, "a failure is let pass")
+			d.report(LoosenedAssertion, r, "a failure is ignored")
 		case r.says != nil && r.says.kind == assertion && (environment.MatchString(r.code) || always.MatchString(r.code)):
 			d.report(LoosenedAssertion, r, "an assertion does not always count")
 		case leaves.MatchString(r.bare) && d.before(i):

@@ -62,7 +62,7 @@ func (d *setting) ciAdded(i int, r *row) {
 		d.report(ChangedWorkflow, r, "a workflow gets rights, or runs elsewhere")
 	case d.isNew(i):
 	case letsPass.MatchString(r.code):
-		d.report(ChangedWorkflow, r, "a failure of checks is let pass")
+		d.report(ChangedWorkflow, r, "failures of checks are ignored")
 	case guarded.MatchString(r.code), turnsOff.MatchString(r.code):
 		d.report(ChangedWorkflow, r, "checks run only under a condition")
 	}

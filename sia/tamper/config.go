@@ -90,7 +90,7 @@ func (d *setting) configAdded(i int, r *row) {
 	case stands(r.raw), stands(in), slices.ContainsFunc(above, stands):
 		d.report(DisabledCheck, r, "tests are run by another program, or with other code")
 	case d.Status != "added" && letsPass.MatchString(r.raw) && (!makefile.MatchString(d.name) || d.checks(d.new, i)):
-		d.report(DisabledCheck, r, "a failure of checks is let pass")
+		d.report(DisabledCheck, r, "failures of checks are ignored")
 	case d.linter:
 		d.report(ChangedUpkeep, r, "what linters look at was changed")
 	case d.name == "cargo.toml" && ownRunner.MatchString(in):
