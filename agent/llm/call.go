@@ -325,10 +325,10 @@ func (c *Client) errorOf(ctx context.Context, s seenAnswer, err error) *Error {
 	var redirect redirectError
 	switch {
 	case errors.As(err, &told):
-		e.Code, e.Message, e.param = cmp.Or(told.said.code, told.said.kind), told.said.message, told.said.param
+		e.Code, e.Message, e.said = cmp.Or(told.said.code, told.said.kind), told.said.message, told.said.text()
 		e.Kind = kindOf(e.Status, told.said)
-		if e.param != "" && !strings.Contains(e.Message, e.param) {
-			e.Message = strings.TrimSpace(e.Message + " (" + e.param + ")")
+		if param := told.said.param; param != "" && !strings.Contains(e.Message, param) {
+			e.Message = strings.TrimSpace(e.Message + " (" + param + ")")
 		}
 		if e.Kind == KindRateLimit {
 			e.RetryAfter = max(e.RetryAfter, told.said.wait, waitIn(told.said.message))

@@ -38,7 +38,7 @@ type Error struct {
 	Tries      int           // how many times the call was made
 	Err        error         // the cause, when there was no answer
 
-	param string // what of the request the endpoint names
+	said string // all that the endpoint says, as said.text has it, for what learns from it; it may hold the API key
 }
 
 // Error names the model, the kind and the endpoint's words.

@@ -167,7 +167,7 @@ type trial struct {
 // learn takes from an error what it teaches about the form of the request. It reports
 // false when err is about something else.
 func (t *trial) learn(err *Error) bool {
-	words := strings.ToLower(err.Message + " " + err.Code + " " + err.param)
+	words := err.said
 	switch err.Kind {
 	case KindBadRequest, KindDialect, KindUnknownModel:
 	case KindContextLength:

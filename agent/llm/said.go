@@ -131,5 +131,6 @@ func plainWords(body []byte) string {
 
 // text is all that was said, for what looks for words in it.
 func (s said) text() string {
-	return strings.ToLower(strings.Join([]string{s.code, s.kind, s.param, s.message}, " "))
+	all := strings.ToLower(strings.Join([]string{s.code, s.kind, s.param, s.message}, " "))
+	return all[:min(len(all), maxErrorBytes)]
 }

@@ -171,9 +171,13 @@ func fitsStatus(k ErrorKind, status int) bool {
 // does in "Incorrect API key provided: sk-abc***xyz".
 var keyShape = lazyregexp.New(`\b(?:sk|pk|rk|key|gsk|xai)-[A-Za-z0-9_*.\-]{6,}|Bearer\s+\S+`)
 
+// minSecret is the shortest API key, in bytes, that is masked. Servers that need no key are given "x", "key" or "token",
+// which are words of what they say.
+const minSecret = 6
+
 // scrubText removes keys and control characters from an endpoint's words, and bounds them.
 func (c *Client) scrubText(s string) string {
-	if c.cfg.APIKey != "" {
+	if len(c.cfg.APIKey) >= minSecret {
 		s = strings.ReplaceAll(s, c.cfg.APIKey, "***")
 	}
 	s = keyShape.ReplaceAllString(s, "***")
