@@ -233,8 +233,8 @@ func changesTo(p Protocol) func(*trial, string) bool {
 
 // statedBound is how endpoints say how long an answer may be at most.
 var statedBound = lazyregexp.New(
-	`(?:at most|up to|maximum\D{0,60}|less than or equal to|lower than|<=?|≤|> |limit\D{0,20}|` +
-		`between 1 and|\[1,|exceeds?) ?\W?(\d{3,})`)
+	`(?:at most|up to|maximum\D{0,60}|less than or equal to|lower than|<=|≤|> |limit\D{0,20}|` +
+		`between 1 and|\[1,|exceeds?) ?\W?(\d{1,3}(?:,\d{3})+\b|\d{3,})`)
 
 // tooLong is how they say that what was asked for is too long.
 var tooLong = lazyregexp.New(`too (?:large|big|high|long|many)|less than|at most|exceed|maximum|<=`)
@@ -244,8 +244,8 @@ var tooLong = lazyregexp.New(`too (?:large|big|high|long|many)|less than|at most
 // (https://github.com/gpustack/gpustack/issues/3685): half is tried.
 func (t *trial) learnMost(words string) bool {
 	most := 0
-	for _, m := range statedBound.FindAllStringSubmatch(strings.ReplaceAll(words, ",", ""), 16) {
-		if n, err := strconv.Atoi(m[1]); err == nil && n < t.asked && n >= minMostOutput {
+	for _, m := range statedBound.FindAllStringSubmatch(words, 16) {
+		if n, err := strconv.Atoi(strings.ReplaceAll(m[1], ",", "")); err == nil && n < t.asked && n >= minMostOutput {
 			most = max(most, n)
 		}
 	}
