@@ -387,6 +387,10 @@ func TestAdviceQuotesTheEndpoint(t *testing.T) {
 			"The endpoint says: tools are not supported."},
 		{llm.Error{Kind: llm.KindBadRequest, Status: 404, Message: "no such model"}, "Check the model's name and the " +
 			"endpoint's address, which often ends in /v1, in the server's configuration. The endpoint says: no such model."},
+		{llm.Error{Kind: llm.KindNoTools, Status: 500, Message: "tools param requires --jinja flag"},
+			"The model can't call tools as it is served (it says: tools param requires --jinja flag). Use a model that can " +
+				"call tools, or switch on its server's parser for tool calls (vLLM: --enable-auto-tool-choice, llama.cpp: " +
+				"--jinja)."},
 		{llm.Error{Kind: llm.KindBadRequest},
 			"Check the model's name and the endpoint's address, which often ends in /v1, in the server's configuration."},
 	} {

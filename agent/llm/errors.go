@@ -21,6 +21,7 @@ const (
 	KindModeration    ErrorKind = "moderation"     // the provider refuses the conversation's subject: a person must act
 	KindUnknownModel  ErrorKind = "unknown_model"  // the endpoint knows no such model: a person must act
 	KindDialect       ErrorKind = "dialect"        // the model wants to be asked in another dialect: a person must act
+	KindNoTools       ErrorKind = "no_tools"       // the model, as it is served, can't call tools: a person must act
 	KindBadRequest    ErrorKind = "bad_request"    // the endpoint refuses the request
 	KindNetwork       ErrorKind = "network"        // no connection, or a broken one
 	KindTimeout       ErrorKind = "timeout"        // no answer within Config.Timeout
@@ -89,7 +90,7 @@ var reasons = map[ErrorKind]string{
 	KindAuth: "its key is refused", KindQuota: "its account is out of money", KindRateLimit: "it is asked too often",
 	KindOverloaded: "its endpoint has trouble", KindModeration: "its provider refuses the subject",
 	KindUnknownModel: "its endpoint does not know it", KindDialect: "its endpoint speaks another dialect",
-	KindBadRequest: "its endpoint refuses the request",
+	KindNoTools: "it can't call tools", KindBadRequest: "its endpoint refuses the request",
 }
 
 // Advice tells a person what to do about the error.
@@ -114,6 +115,8 @@ func (e *Error) Advice() string {
 		return "The endpoint does not know the model" + e.words() + ". Check the model's name in the server's configuration."
 	case KindDialect:
 		return "Set `protocol` of the model to auto, or to the dialect that the endpoint names" + e.words() + "."
+	case KindNoTools:
+		return "The model can't call tools as it is served" + e.words() + ". " + useTools
 	case KindBadRequest:
 		const check = "Check the model's name and the endpoint's address, which often ends in /v1, in the server's " +
 			"configuration."
@@ -135,6 +138,10 @@ func (e *Error) Advice() string {
 	return "Check that the configured address is an endpoint of one of the protocols that SIA speaks: chat completions, " +
 		"Responses or Messages."
 }
+
+// useTools is the advice for a model that calls none.
+const useTools = "Use a model that can call tools, or switch on its server's parser for tool calls " +
+	"(vLLM: --enable-auto-tool-choice, llama.cpp: --jinja)."
 
 // words are the endpoint's, to be put into a sentence.
 func (e *Error) words() string {

@@ -169,7 +169,7 @@ type trial struct {
 func (t *trial) learn(err *Error) bool {
 	words := err.said
 	switch err.Kind {
-	case KindBadRequest, KindDialect, KindUnknownModel:
+	case KindBadRequest, KindDialect, KindUnknownModel, KindNoTools:
 	case KindContextLength:
 		return t.learnWindow(words)
 	case KindOverloaded: // servers that fail over the form of a request

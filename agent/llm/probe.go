@@ -153,8 +153,7 @@ func uncalled(r Response) string {
 		return fmt.Sprintf("Its answer was cut off after %d tokens, before it called the tool that it was asked to call. "+
 			"Let it reason less, or raise the limit of its endpoint.", r.Usage.Output) + said
 	}
-	return "It answered without calling the tool that it was asked to call. Use a model that can call tools, " +
-		"or switch on its server's parser for tool calls (vLLM: --enable-auto-tool-choice, llama.cpp: --jinja)." + said
+	return "It answered without calling the tool that it was asked to call. " + useTools + said
 }
 
 // adviceOf says in one sentence or two why the model can't be used, and what to do.

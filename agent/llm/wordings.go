@@ -54,7 +54,7 @@ var wordings = []wording{
 	{KindMalformed, `tool_use_failed|failed to call a function|failed_generation|tool call validation failed`},
 	{KindMalformed, `valid tool call`},
 	{KindMalformed, `json_validate_failed|failed to (?:generate|parse) json`},
-	{KindBadRequest, `(?:does not|doesn't|do not|not) support (?:tools|tool use|tool calling|function)|support tool use|` +
+	{KindNoTools, `(?:does not|doesn't|do not|not) support (?:tools|tool use|tool calling|function)|support tool use|` +
 		`enable-auto-tool-choice|tools? (?:param|is|are) (?:requires|not supported)`},
 
 	{KindBadRequest, `unexpected endpoint or method`},
@@ -166,6 +166,8 @@ func fitsStatus(k ErrorKind, status int) bool {
 		return status != http.StatusTooManyRequests && status != http.StatusUnauthorized
 	case KindModeration:
 		return status < 500
+	case KindNoTools: // llama.cpp says it with 500
+		return status <= http.StatusNotImplemented
 	}
 	return status >= 400 && status < 500 || status < 300
 }
@@ -174,8 +176,8 @@ func fitsStatus(k ErrorKind, status int) bool {
 // does in "Incorrect API key provided: sk-abc***xyz".
 var keyShape = lazyregexp.New(`\b(?:sk|pk|rk|key|gsk|xai)-[A-Za-z0-9_*.\-]{6,}|Bearer\s+\S+`)
 
-// minSecret is the shortest API key, in bytes, that is masked. Servers that need no key are given "x", "key" or "token",
-// which are words of what they say.
+// minSecret is the shortest API key, in bytes, that is masked. Servers that need no key are given "x", "key" or
+// "token", which are words of what they say.
 const minSecret = 6
 
 // scrubText removes keys and control characters from an endpoint's words, and bounds them.
