@@ -332,6 +332,9 @@ func (c *Client) errorOf(ctx context.Context, s seenAnswer, err error) *Error {
 		}
 		if e.Kind == KindRateLimit {
 			e.RetryAfter = max(e.RetryAfter, told.said.wait, waitIn(told.said.message))
+			if reset := told.said.reset; !reset.IsZero() {
+				e.RetryAfter = max(e.RetryAfter, min(reset.Sub(c.cfg.Now()), longestWait))
+			}
 		}
 	case errors.As(err, &redirect):
 		e.Kind, e.Message = KindBadRequest, redirect.Error()
@@ -379,5 +382,5 @@ func waitIn(words string) (wait time.Duration) {
 		}
 		wait += time.Duration(n * float64(units[p[2]]))
 	}
-	return min(wait, 24*time.Hour)
+	return min(wait, longestWait)
 }

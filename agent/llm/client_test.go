@@ -137,6 +137,13 @@ func TestFaultsAreTriedAgainAndExplained(t *testing.T) {
 			[]time.Duration{s / 2, s, 2 * s, 4 * s}, 0},
 		{"asked to wait too long", status(429, 0, map[string]string{"Retry-After": "3600"}), llm.KindRateLimit, nil,
 			time.Hour},
+		{"a day's limit of OpenRouter", &scripted.Fault{Status: 429, Body: `{"error":{"message":"Rate limit exceeded: ` +
+			`free-models-per-day. Add 10 credits to unlock 1000 free model requests per day","code":429,"metadata":{"headers":` +
+			`{"X-RateLimit-Limit":"50","X-RateLimit-Remaining":"0","X-RateLimit-Reset":"1772377200000"}}}}`},
+			llm.KindRateLimit, nil, 3 * time.Hour},
+		{"a limit that is not used up", &scripted.Fault{Status: 429, Body: `{"error":{"message":"slow down","metadata":` +
+			`{"headers":{"X-RateLimit-Remaining":"7","X-RateLimit-Reset":"1772377200000"}}}}`},
+			llm.KindRateLimit, []time.Duration{s / 2, s, 2 * s, 4 * s}, 0},
 		{"quota", &scripted.Fault{Status: 429, Code: "insufficient_quota"}, llm.KindQuota, nil, 0},
 		{"401", status(401, 0, nil), llm.KindAuth, nil, 0},
 		{"404", status(404, 0, nil), llm.KindBadRequest, nil, 0},
@@ -387,6 +394,9 @@ func TestAdviceQuotesTheEndpoint(t *testing.T) {
 			"The endpoint says: tools are not supported."},
 		{llm.Error{Kind: llm.KindBadRequest, Status: 404, Message: "no such model"}, "Check the model's name and the " +
 			"endpoint's address, which often ends in /v1, in the server's configuration. The endpoint says: no such model."},
+		{llm.Error{Kind: llm.KindRateLimit, Status: 429, Message: "Add 10 credits to unlock 1000 requests per day"},
+			"The endpoint limits how much may be asked (it says: Add 10 credits to unlock 1000 requests per day); wait, or " +
+				"raise the account's limit."},
 		{llm.Error{Kind: llm.KindNoTools, Status: 500, Message: "tools param requires --jinja flag"},
 			"The model can't call tools as it is served (it says: tools param requires --jinja flag). Use a model that can " +
 				"call tools, or switch on its server's parser for tool calls (vLLM: --enable-auto-tool-choice, llama.cpp: " +

@@ -105,7 +105,7 @@ func (e *Error) Advice() string {
 	case KindQuota:
 		return "Check the balance and the billing of the model's account" + e.words() + "."
 	case KindRateLimit:
-		return "The endpoint limits how much may be asked; wait, or raise the account's limit."
+		return "The endpoint limits how much may be asked" + e.words() + "; wait, or raise the account's limit."
 	case KindContextLength:
 		return "The task needs more context than the model has; use a model with a larger window, or make the task smaller."
 	case KindModeration:
