@@ -259,7 +259,7 @@ func readAnswer(in *bufio.Reader, r answerReader) error {
 	}
 	if first == '<' {
 		page, _ := io.ReadAll(io.LimitReader(in, maxErrorBytes)) // what can't be read has no title
-		return fmt.Errorf("%w: it is %s", errNotProtocol, plainWords(page))
+		return fmt.Errorf("%w: it is %s", errPage, plainWords(page))
 	}
 	events := eventReader{in: in}
 	a := r.got()

@@ -131,6 +131,8 @@ func TestFaultsAreTriedAgainAndExplained(t *testing.T) {
 		{"reset then fine", &scripted.Fault{Reset: true, Times: 2}, "", []time.Duration{s / 2, s}, 0},
 		{"reset for ever", &scripted.Fault{Reset: true}, llm.KindNetwork, []time.Duration{s / 2, s, 2 * s, 4 * s}, 0},
 		{"garbage then fine", &scripted.Fault{Status: 200, Body: "<html>", Times: 1}, "", []time.Duration{s / 2}, 0},
+		{"a page for ever", &scripted.Fault{Status: 200, Body: "<title>Home</title>"}, llm.KindMalformed,
+			[]time.Duration{s / 2}, 0},
 		{"cut short for ever", &scripted.Fault{Status: 200, Body: `{"choices":[`}, llm.KindMalformed,
 			[]time.Duration{s / 2, s, 2 * s, 4 * s}, 0},
 		{"no choices", &scripted.Fault{Status: 200, Body: `{"choices":[]}`}, llm.KindMalformed,
@@ -407,6 +409,27 @@ func TestAdviceQuotesTheEndpoint(t *testing.T) {
 		if got := c.err.Advice(); got != c.want {
 			t.Errorf("%q, want %q", got, c.want)
 		}
+	}
+}
+
+// An answer that is too large is no wrong address, and asking again would not help.
+func TestAnswerThatIsTooLarge(t *testing.T) {
+	asked := 0
+	srv := newServer(t, func(w http.ResponseWriter, _ *http.Request) {
+		asked++
+		var calls []string
+		for i := range 69 {
+			calls = append(calls, fmt.Sprintf(`{"id":"%d","type":"function","function":{"name":"read","arguments":"{}"}}`, i))
+		}
+		fmt.Fprintf(w, `{"choices":[{"message":{"role":"assistant","tool_calls":[%s]},"finish_reason":"tool_calls"}]}`,
+			strings.Join(calls, ","))
+	})
+	c, _ := dial(t, srv)
+	_, err := c.Complete(t.Context(), ask("x"))
+	var e *llm.Error
+	if !errors.As(err, &e) || asked != 1 || e.Temporary() || !strings.Contains(e.Message, "over 64 tool calls at once") ||
+		!strings.Contains(e.Advice(), "Use another model") {
+		t.Errorf("%d requests: %+v", asked, err)
 	}
 }
 

@@ -2,6 +2,7 @@ package llm
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"net/http"
 	"strings"
@@ -64,10 +65,10 @@ func (e *Error) Unwrap() error { return e.Err }
 // Temporary reports whether the same call may succeed later.
 func (e *Error) Temporary() bool {
 	switch e.Kind {
-	case KindRateLimit, KindOverloaded, KindNetwork, KindTimeout, KindMalformed:
+	case KindRateLimit, KindOverloaded, KindNetwork, KindTimeout:
 		return true
 	}
-	return false
+	return e.Kind == KindMalformed && !errors.Is(e.Err, errTooMuch)
 }
 
 // Reason is why there was no answer, in a few words.
@@ -134,6 +135,10 @@ func (e *Error) Advice() string {
 		return "Wait, or give another endpoint" + e.words() + "."
 	case KindNetwork:
 		return "Check that the model's endpoint is up and can be reached from this machine."
+	}
+	if errors.Is(e.Err, errTooMuch) {
+		return "The model does not come to an end, and its endpoint does not bound its answers. Use another model, or set a " +
+			"bound on its server."
 	}
 	return "Check that the configured address is an endpoint of one of the protocols that SIA speaks: chat completions, " +
 		"Responses or Messages."
