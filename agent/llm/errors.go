@@ -137,8 +137,8 @@ func (e *Error) Advice() string {
 		return "Check that the model's endpoint is up and can be reached from this machine."
 	}
 	if errors.Is(e.Err, errTooMuch) {
-		return "The model does not come to an end, and its endpoint does not bound its answers. Use another model, or set a " +
-			"bound on its server."
+		return "The model does not come to an end, and its endpoint does not bound its answers. Use another model, or set " +
+			"a bound on its server."
 	}
 	return "Check that the configured address is an endpoint of one of the protocols that SIA speaks: chat completions, " +
 		"Responses or Messages."
