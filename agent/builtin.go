@@ -170,6 +170,12 @@ func toolNames(tools []tool.Tool) []string {
 	return list
 }
 
+// ToolSpecs are the tools that an attempt offers a model where commands can be run, for who tries the model out.
+func ToolSpecs(model string) []llm.ToolSpec {
+	list, _ := toolSpecs(append(EditFormatOf(model).editing(tool.DefaultTools()), tool.SandboxTools()...))
+	return list
+}
+
 // toolSpecs describes tools to the model, with the tokens that they take up.
 func toolSpecs(tools []tool.Tool) (list []llm.ToolSpec, tokens int) {
 	for _, t := range tools {

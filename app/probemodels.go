@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/sia-bot/sia/agent"
 	"github.com/sia-bot/sia/agent/llm"
 )
 
@@ -28,7 +29,7 @@ func (m ModelConfig) Probe(ctx context.Context, log *slog.Logger, memory *ModelM
 	if err != nil {
 		return llm.Probed{Name: m.Name, Model: m.Model, Advice: err.Error()}
 	}
-	p := client.Probe(ctx)
+	p := client.Probe(ctx, agent.ToolSpecs(m.Model))
 	if context.Cause(ctx) == nil || ctx.Err() == context.DeadlineExceeded {
 		memory.keepProbed(m.key(), p)
 	}

@@ -259,7 +259,7 @@ func readAnswer(in *bufio.Reader, r answerReader) error {
 	}
 	if first == '<' {
 		page, _ := io.ReadAll(io.LimitReader(in, maxErrorBytes)) // what can't be read has no title
-		return fmt.Errorf("%w: it is %s", errNotProtocol, plainWords(page))
+		return fmt.Errorf("%w: it is %s", errPage, plainWords(page))
 	}
 	events := eventReader{in: in}
 	a := r.got()
@@ -325,13 +325,16 @@ func (c *Client) errorOf(ctx context.Context, s seenAnswer, err error) *Error {
 	var redirect redirectError
 	switch {
 	case errors.As(err, &told):
-		e.Code, e.Message, e.param = cmp.Or(told.said.code, told.said.kind), told.said.message, told.said.param
+		e.Code, e.Message, e.said = cmp.Or(told.said.code, told.said.kind), told.said.message, told.said.text()
 		e.Kind = kindOf(e.Status, told.said)
-		if e.param != "" && !strings.Contains(e.Message, e.param) {
-			e.Message = strings.TrimSpace(e.Message + " (" + e.param + ")")
+		if param := told.said.param; param != "" && !strings.Contains(e.Message, param) {
+			e.Message = strings.TrimSpace(e.Message + " (" + param + ")")
 		}
 		if e.Kind == KindRateLimit {
 			e.RetryAfter = max(e.RetryAfter, told.said.wait, waitIn(told.said.message))
+			if reset := told.said.reset; !reset.IsZero() {
+				e.RetryAfter = max(e.RetryAfter, min(reset.Sub(c.cfg.Now()), longestWait))
+			}
 		}
 	case errors.As(err, &redirect):
 		e.Kind, e.Message = KindBadRequest, redirect.Error()
@@ -379,5 +382,5 @@ func waitIn(words string) (wait time.Duration) {
 		}
 		wait += time.Duration(n * float64(units[p[2]]))
 	}
-	return min(wait, 24*time.Hour)
+	return min(wait, longestWait)
 }

@@ -167,7 +167,7 @@ func (e *Error) othersMayAnswer(resp Response) bool {
 func (e *Error) restTime() time.Duration {
 	switch {
 	case e.Kind == KindAuth, e.Kind == KindQuota, e.Kind == KindUnknownModel, e.Kind == KindDialect,
-		e.Status == http.StatusNotFound:
+		e.Kind == KindNoTools, e.Status == http.StatusNotFound:
 		return longRest
 	case e.Temporary():
 		return min(max(shortRest, e.RetryAfter), longRest)

@@ -131,12 +131,21 @@ func TestFaultsAreTriedAgainAndExplained(t *testing.T) {
 		{"reset then fine", &scripted.Fault{Reset: true, Times: 2}, "", []time.Duration{s / 2, s}, 0},
 		{"reset for ever", &scripted.Fault{Reset: true}, llm.KindNetwork, []time.Duration{s / 2, s, 2 * s, 4 * s}, 0},
 		{"garbage then fine", &scripted.Fault{Status: 200, Body: "<html>", Times: 1}, "", []time.Duration{s / 2}, 0},
+		{"a page for ever", &scripted.Fault{Status: 200, Body: "<title>Home</title>"}, llm.KindMalformed,
+			[]time.Duration{s / 2}, 0},
 		{"cut short for ever", &scripted.Fault{Status: 200, Body: `{"choices":[`}, llm.KindMalformed,
 			[]time.Duration{s / 2, s, 2 * s, 4 * s}, 0},
 		{"no choices", &scripted.Fault{Status: 200, Body: `{"choices":[]}`}, llm.KindMalformed,
 			[]time.Duration{s / 2, s, 2 * s, 4 * s}, 0},
 		{"asked to wait too long", status(429, 0, map[string]string{"Retry-After": "3600"}), llm.KindRateLimit, nil,
 			time.Hour},
+		{"a day's limit of OpenRouter", &scripted.Fault{Status: 429, Body: `{"error":{"message":"Rate limit exceeded: ` +
+			`free-models-per-day. Add 10 credits to unlock 1000 free model requests per day","code":429,"metadata":{"headers":` +
+			`{"X-RateLimit-Limit":"50","X-RateLimit-Remaining":"0","X-RateLimit-Reset":"1772377200000"}}}}`},
+			llm.KindRateLimit, nil, 3 * time.Hour},
+		{"a limit that is not used up", &scripted.Fault{Status: 429, Body: `{"error":{"message":"slow down","metadata":` +
+			`{"headers":{"X-RateLimit-Remaining":"7","X-RateLimit-Reset":"1772377200000"}}}}`},
+			llm.KindRateLimit, []time.Duration{s / 2, s, 2 * s, 4 * s}, 0},
 		{"quota", &scripted.Fault{Status: 429, Code: "insufficient_quota"}, llm.KindQuota, nil, 0},
 		{"401", status(401, 0, nil), llm.KindAuth, nil, 0},
 		{"404", status(404, 0, nil), llm.KindBadRequest, nil, 0},
@@ -387,12 +396,40 @@ func TestAdviceQuotesTheEndpoint(t *testing.T) {
 			"The endpoint says: tools are not supported."},
 		{llm.Error{Kind: llm.KindBadRequest, Status: 404, Message: "no such model"}, "Check the model's name and the " +
 			"endpoint's address, which often ends in /v1, in the server's configuration. The endpoint says: no such model."},
+		{llm.Error{Kind: llm.KindRateLimit, Status: 429, Message: "Add 10 credits to unlock 1000 requests per day"},
+			"The endpoint limits how much may be asked (it says: Add 10 credits to unlock 1000 requests per day); wait, or " +
+				"raise the account's limit."},
+		{llm.Error{Kind: llm.KindNoTools, Status: 500, Message: "tools param requires --jinja flag"},
+			"The model can't call tools as it is served (it says: tools param requires --jinja flag). Use a model that can " +
+				"call tools, or switch on its server's parser for tool calls (vLLM: --enable-auto-tool-choice, llama.cpp: " +
+				"--jinja)."},
 		{llm.Error{Kind: llm.KindBadRequest},
 			"Check the model's name and the endpoint's address, which often ends in /v1, in the server's configuration."},
 	} {
 		if got := c.err.Advice(); got != c.want {
 			t.Errorf("%q, want %q", got, c.want)
 		}
+	}
+}
+
+// An answer that is too large is no wrong address, and asking again would not help.
+func TestAnswerThatIsTooLarge(t *testing.T) {
+	asked := 0
+	srv := newServer(t, func(w http.ResponseWriter, _ *http.Request) {
+		asked++
+		var calls []string
+		for i := range 69 {
+			calls = append(calls, fmt.Sprintf(`{"id":"%d","type":"function","function":{"name":"read","arguments":"{}"}}`, i))
+		}
+		fmt.Fprintf(w, `{"choices":[{"message":{"role":"assistant","tool_calls":[%s]},"finish_reason":"tool_calls"}]}`,
+			strings.Join(calls, ","))
+	})
+	c, _ := dial(t, srv)
+	_, err := c.Complete(t.Context(), ask("x"))
+	var e *llm.Error
+	if !errors.As(err, &e) || asked != 1 || e.Temporary() || !strings.Contains(e.Message, "over 64 tool calls at once") ||
+		!strings.Contains(e.Advice(), "Use another model") {
+		t.Errorf("%d requests: %+v", asked, err)
 	}
 }
 

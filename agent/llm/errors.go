@@ -2,6 +2,7 @@ package llm
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"net/http"
 	"strings"
@@ -21,6 +22,7 @@ const (
 	KindModeration    ErrorKind = "moderation"     // the provider refuses the conversation's subject: a person must act
 	KindUnknownModel  ErrorKind = "unknown_model"  // the endpoint knows no such model: a person must act
 	KindDialect       ErrorKind = "dialect"        // the model wants to be asked in another dialect: a person must act
+	KindNoTools       ErrorKind = "no_tools"       // the model, as it is served, can't call tools: a person must act
 	KindBadRequest    ErrorKind = "bad_request"    // the endpoint refuses the request
 	KindNetwork       ErrorKind = "network"        // no connection, or a broken one
 	KindTimeout       ErrorKind = "timeout"        // no answer within Config.Timeout
@@ -38,7 +40,7 @@ type Error struct {
 	Tries      int           // how many times the call was made
 	Err        error         // the cause, when there was no answer
 
-	param string // what of the request the endpoint names
+	said string // all that the endpoint says, as said.text has it, for what learns from it; it may hold the API key
 }
 
 // Error names the model, the kind and the endpoint's words.
@@ -63,10 +65,10 @@ func (e *Error) Unwrap() error { return e.Err }
 // Temporary reports whether the same call may succeed later.
 func (e *Error) Temporary() bool {
 	switch e.Kind {
-	case KindRateLimit, KindOverloaded, KindNetwork, KindTimeout, KindMalformed:
+	case KindRateLimit, KindOverloaded, KindNetwork, KindTimeout:
 		return true
 	}
-	return false
+	return e.Kind == KindMalformed && !errors.Is(e.Err, errTooMuch)
 }
 
 // Reason is why there was no answer, in a few words.
@@ -89,7 +91,7 @@ var reasons = map[ErrorKind]string{
 	KindAuth: "its key is refused", KindQuota: "its account is out of money", KindRateLimit: "it is asked too often",
 	KindOverloaded: "its endpoint has trouble", KindModeration: "its provider refuses the subject",
 	KindUnknownModel: "its endpoint does not know it", KindDialect: "its endpoint speaks another dialect",
-	KindBadRequest: "its endpoint refuses the request",
+	KindNoTools: "it can't call tools", KindBadRequest: "its endpoint refuses the request",
 }
 
 // Advice tells a person what to do about the error.
@@ -104,7 +106,7 @@ func (e *Error) Advice() string {
 	case KindQuota:
 		return "Check the balance and the billing of the model's account" + e.words() + "."
 	case KindRateLimit:
-		return "The endpoint limits how much may be asked; wait, or raise the account's limit."
+		return "The endpoint limits how much may be asked" + e.words() + "; wait, or raise the account's limit."
 	case KindContextLength:
 		return "The task needs more context than the model has; use a model with a larger window, or make the task smaller."
 	case KindModeration:
@@ -114,6 +116,8 @@ func (e *Error) Advice() string {
 		return "The endpoint does not know the model" + e.words() + ". Check the model's name in the server's configuration."
 	case KindDialect:
 		return "Set `protocol` of the model to auto, or to the dialect that the endpoint names" + e.words() + "."
+	case KindNoTools:
+		return "The model can't call tools as it is served" + e.words() + ". " + useTools
 	case KindBadRequest:
 		const check = "Check the model's name and the endpoint's address, which often ends in /v1, in the server's " +
 			"configuration."
@@ -132,9 +136,17 @@ func (e *Error) Advice() string {
 	case KindNetwork:
 		return "Check that the model's endpoint is up and can be reached from this machine."
 	}
+	if errors.Is(e.Err, errTooMuch) {
+		return "The model does not come to an end, and its endpoint does not bound its answers. Use another model, or set " +
+			"a bound on its server."
+	}
 	return "Check that the configured address is an endpoint of one of the protocols that SIA speaks: chat completions, " +
 		"Responses or Messages."
 }
+
+// useTools is the advice for a model that calls none.
+const useTools = "Use a model that can call tools, or switch on its server's parser for tool calls " +
+	"(vLLM: --enable-auto-tool-choice, llama.cpp: --jinja)."
 
 // words are the endpoint's, to be put into a sentence.
 func (e *Error) words() string {

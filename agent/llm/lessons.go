@@ -167,9 +167,9 @@ type trial struct {
 // learn takes from an error what it teaches about the form of the request. It reports
 // false when err is about something else.
 func (t *trial) learn(err *Error) bool {
-	words := strings.ToLower(err.Message + " " + err.Code + " " + err.param)
+	words := err.said
 	switch err.Kind {
-	case KindBadRequest, KindDialect, KindUnknownModel:
+	case KindBadRequest, KindDialect, KindUnknownModel, KindNoTools:
 	case KindContextLength:
 		return t.learnWindow(words)
 	case KindOverloaded: // servers that fail over the form of a request
@@ -233,8 +233,8 @@ func changesTo(p Protocol) func(*trial, string) bool {
 
 // statedBound is how endpoints say how long an answer may be at most.
 var statedBound = lazyregexp.New(
-	`(?:at most|up to|maximum\D{0,60}|less than or equal to|lower than|<=?|≤|> |limit\D{0,20}|` +
-		`between 1 and|\[1,|exceeds?) ?\W?(\d{3,})`)
+	`(?:at most|up to|maximum\D{0,60}|less than or equal to|lower than|<=|≤|> |limit\D{0,20}|` +
+		`between 1 and|\[1,|exceeds?) ?\W?(\d{1,3}(?:,\d{3})+\b|\d{3,})`)
 
 // tooLong is how they say that what was asked for is too long.
 var tooLong = lazyregexp.New(`too (?:large|big|high|long|many)|less than|at most|exceed|maximum|<=`)
@@ -244,8 +244,8 @@ var tooLong = lazyregexp.New(`too (?:large|big|high|long|many)|less than|at most
 // (https://github.com/gpustack/gpustack/issues/3685): half is tried.
 func (t *trial) learnMost(words string) bool {
 	most := 0
-	for _, m := range statedBound.FindAllStringSubmatch(strings.ReplaceAll(words, ",", ""), 16) {
-		if n, err := strconv.Atoi(m[1]); err == nil && n < t.asked && n >= minMostOutput {
+	for _, m := range statedBound.FindAllStringSubmatch(words, 16) {
+		if n, err := strconv.Atoi(strings.ReplaceAll(m[1], ",", "")); err == nil && n < t.asked && n >= minMostOutput {
 			most = max(most, n)
 		}
 	}
@@ -264,11 +264,12 @@ func (t *trial) learnMost(words string) bool {
 const minMostOutput = 256
 
 // statedWindow is how endpoints say how long a conversation may be: vLLM and OpenRouter,
-// llama.cpp, Anthropic, Mistral, xAI, Gemini, Copilot, Kimi, Qwen, TGI, GitHub Models.
+// llama.cpp, Anthropic, Mistral, xAI, Gemini, Copilot, TensorRT-LLM, Kimi, Qwen, TGI, GitHub Models.
 var statedWindow = lazyregexp.New(
 	`(?:context (?:length|size|window|limit)(?: is| of|:| \()?(?: only)? ?(?:\d+ \+ \d+ > )?|` +
 		`n_ctx\D{1,4}|tokens > |for model with |allowed input length of |prompt length is |tokens allowed \(|` +
-		`limit of |token limit: |input length should be \[1,? ?|must be <= |max size: )(\d{4,})`)
+		`limit of |maximum model length of |max_seq_len \(|token limit: |input length should be \[1,? ?|` +
+		`must be <= |max size: )(\d{4,})`)
 
 // learnWindow learns how large the model's window is, where the endpoint says so. It reports
 // whether the request fits it when a shorter answer is asked for.

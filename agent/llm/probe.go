@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -54,25 +55,35 @@ var probeTool = ToolSpec{Name: "look_up", Description: "Looks up the value of on
 	Parameters: json.RawMessage(`{"type":"object","properties":{"key":{"type":"string","description":"the key"}},` +
 		`"required":["key"],"additionalProperties":false}`)}
 
-// probeSystem is long enough for endpoints to cache it: some of Anthropic's models begin at
-// 4,096 tokens. Endpoints that cut prompts, as Ollama does at 4,096, are found out by it too.
-var probeSystem = "You test a connection. Do exactly what you are asked, briefly. What follows is filler and means " +
-	"nothing.\n" + strings.Repeat("one two three four five six seven eight nine ten\n", 420)
+// probeSystem is long enough, with tools, for endpoints to cache both: some of Anthropic's models
+// begin at 4,096 tokens. Endpoints that cut prompts, as Ollama does at 4,096, are found out by it
+// too. A window of 8,192, in which attempts can be made, has room for it.
+func probeSystem(tools []ToolSpec) string {
+	const line = "one two three four five six seven eight nine ten\n" // a token a word
+	lines := 450
+	for _, t := range tools {
+		lines -= t.Tokens() / 10
+	}
+	return "You test a connection. Do exactly what you are asked, briefly. What follows is filler and means nothing.\n" +
+		strings.Repeat(line, max(lines, 1))
+}
 
 // Probe holds one conversation of two turns with a tool call, and asks one question with a
-// schema. An error of the model is no error of Probe: it stands in Advice.
-func (c *Client) Probe(ctx context.Context) (p Probed) {
+// schema. The model may write as much as is configured, and is offered tools, which are those
+// of attempts: what an endpoint refuses of either is found before the first attempt. An error
+// of the model is no error of Probe: it stands in Advice.
+func (c *Client) Probe(ctx context.Context, tools []ToolSpec) (p Probed) {
 	p = Probed{Name: c.cfg.Name, Model: c.cfg.Model, Price: PriceSource(c.cfg.Model, c.cfg.Price),
 		At: c.cfg.Now().UTC().Truncate(time.Second)}
 	defer func() {
 		l := c.Learned()
 		p.Protocol, p.Weaker = c.protocolOf(l), l.Weaker
-		if p.Usable && p.Advice == "" && len(l.Weaker) > 0 {
-			p.Advice = "It works, with less: " + strings.Join(l.Weaker, "; ") + "."
+		if p.Usable && len(l.Weaker) > 0 {
+			p.Advice = strings.TrimSpace(p.Advice + " It works, with less: " + strings.Join(l.Weaker, "; ") + ".")
 		}
 	}()
-	req := Request{Tools: []ToolSpec{probeTool}, MaxOutput: 4096, Messages: []Message{
-		{Role: RoleSystem, Content: probeSystem},
+	req := Request{Tools: append(slices.Clone(tools), probeTool), Messages: []Message{
+		{Role: RoleSystem, Content: probeSystem(tools)},
 		{Role: RoleUser, Content: "Call look_up with the keys alpha and beta, both at once. Then say their values."}}}
 	first, err := c.Complete(ctx, req)
 	p.Usage = p.Usage.Add(first.Spent())
@@ -114,7 +125,7 @@ func (c *Client) Probe(ctx context.Context) (p Probed) {
 	}
 	p.ReasoningKept = first.Message.Opaque != nil && len(first.Message.Opaque.of(c.maker(c.Protocol()))) > 0 &&
 		!c.forgetful(req)
-	third, err := c.Complete(ctx, Request{MaxOutput: 4096,
+	third, err := c.Complete(ctx, Request{
 		Messages: []Message{{Role: RoleSystem, Content: "Answer with JSON."},
 			{Role: RoleUser, Content: `Say that all is well: {"well": true}.`}},
 		Schema: &Schema{Name: "probe", Strict: true, JSON: json.RawMessage(`{"type":"object","properties":{"well":` +
@@ -153,8 +164,7 @@ func uncalled(r Response) string {
 		return fmt.Sprintf("Its answer was cut off after %d tokens, before it called the tool that it was asked to call. "+
 			"Let it reason less, or raise the limit of its endpoint.", r.Usage.Output) + said
 	}
-	return "It answered without calling the tool that it was asked to call. Use a model that can call tools, " +
-		"or switch on its server's parser for tool calls (vLLM: --enable-auto-tool-choice, llama.cpp: --jinja)." + said
+	return "It answered without calling the tool that it was asked to call. " + useTools + said
 }
 
 // adviceOf says in one sentence or two why the model can't be used, and what to do.

@@ -20,7 +20,7 @@ func TestProbe(t *testing.T) {
 			s := flavour.Start(f)
 			t.Cleanup(s.Close)
 			c := dialTo(t, s)
-			got := c.Probe(t.Context())
+			got := c.Probe(t.Context(), []llm.ToolSpec{readTool})
 			if f.Fails != "" {
 				if got.Usable || got.Advice == "" {
 					t.Errorf("%+v", got)
@@ -57,7 +57,7 @@ func TestProbeOfOneThatDoesNotAnswer(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			srv := newServer(t, reply)
 			c, _ := dial(t, srv, func(c *llm.Config) { c.Timeout, c.Retries = 300*time.Millisecond, -1 })
-			if got := c.Probe(t.Context()); got.Usable || got.Advice == "" {
+			if got := c.Probe(t.Context(), []llm.ToolSpec{readTool}); got.Usable || got.Advice == "" {
 				t.Errorf("%+v", got)
 			}
 		})
@@ -80,8 +80,27 @@ func TestProbeSaysWhy(t *testing.T) {
 	} {
 		s := flavour.Start(f)
 		t.Cleanup(s.Close)
-		if got := dialTo(t, s).Probe(t.Context()); got.Usable || !strings.Contains(got.Advice, want) {
+		if got := dialTo(t, s).Probe(t.Context(), nil); got.Usable || !strings.Contains(got.Advice, want) {
 			t.Errorf("usable %v, %q, want %q", got.Usable, got.Advice, want)
 		}
+	}
+}
+
+// A model is tried out with as long an answer as is configured, and whatever else can be said of it, what it works
+// without is said too.
+func TestProbeAsksForWhatIsConfigured(t *testing.T) {
+	s := flavour.Start(flavour.Flavour{Say: flavour.Probed, Usage: func(b flavour.Bill) map[string]any {
+		return map[string]any{"prompt_tokens": b.Input / 4, "completion_tokens": b.Output}
+	}, Refuse: func(_ *flavour.Server, a flavour.Ask) (int, string) {
+		if a.Body["max_completion_tokens"].(float64) > 4096 {
+			return http.StatusBadRequest, flavour.Words("the valid range of max_tokens is [1, 4096]")
+		}
+		return 0, ""
+	}})
+	t.Cleanup(s.Close)
+	const counted, shorter = "its endpoint may cut prompts short", "answers have at most 4096 tokens"
+	if got := dialTo(t, s).Probe(t.Context(), nil); !got.Usable || !strings.Contains(got.Advice, counted) ||
+		!strings.Contains(got.Advice, shorter) {
+		t.Errorf("usable %v, %q", got.Usable, got.Advice)
 	}
 }

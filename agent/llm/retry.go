@@ -45,7 +45,7 @@ func (c *Client) callRetrying(ctx context.Context, req Request, retries int,
 			late += c.cfg.First
 		}
 		if !err.Temporary() || tries > retries || timeouts >= maxTimeouts || late > c.cfg.Timeout ||
-			errors.Is(err.Err, errTooMuch) {
+			tries > 1 && errors.Is(err.Err, errPage) {
 			return failed, tries, err
 		}
 		if deadline, ok := ctx.Deadline(); wait > mostWait || ok && c.cfg.Now().Add(wait).After(deadline) {

@@ -17,6 +17,7 @@ type said struct {
 	message, code, kind, param string
 	status                     int           // an HTTP status in the place of a code
 	wait                       time.Duration // that is asked for
+	reset                      time.Time     // when a limit that is used up begins anew
 }
 
 func (s said) any() bool { return s.message != "" || s.code != "" || s.kind != "" }
@@ -90,6 +91,17 @@ func (s *said) object(x map[string]any, depth int) {
 		if raw, ok := meta["raw"].(string); ok && raw != "" && !strings.Contains(s.message, raw) {
 			s.message = strings.TrimSpace(s.message + ": " + raw)
 		}
+		s.takeReset(meta)
+	}
+}
+
+// takeReset takes when a limit that is used up begins anew, in milliseconds since 1970, from the headers that
+// OpenRouter repeats in an error (https://openrouter.ai/docs/api-reference/limits).
+func (s *said) takeReset(meta map[string]any) {
+	headers, _ := meta["headers"].(map[string]any)
+	at, err := strconv.ParseInt(fmt.Sprint(headers["X-RateLimit-Reset"]), 10, 64)
+	if err == nil && headers["X-RateLimit-Remaining"] == "0" {
+		s.reset = time.UnixMilli(at)
 	}
 }
 
@@ -131,5 +143,6 @@ func plainWords(body []byte) string {
 
 // text is all that was said, for what looks for words in it.
 func (s said) text() string {
-	return strings.ToLower(strings.Join([]string{s.code, s.kind, s.param, s.message}, " "))
+	all := strings.ToLower(strings.Join([]string{s.code, s.kind, s.param, s.message}, " "))
+	return all[:min(len(all), maxErrorBytes)]
 }

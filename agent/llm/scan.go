@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"strconv"
 	"strings"
 	"unicode/utf16"
@@ -12,6 +13,10 @@ import (
 
 // errNotProtocol says that what came is not the JSON of the protocol.
 var errNotProtocol = errors.New("the answer is not the JSON of the protocol")
+
+// errPage is a page in the place of an answer. A gateway may show one for a moment; one that comes twice is what is
+// at the address.
+var errPage = fmt.Errorf("%w", errNotProtocol)
 
 // maxDepth bounds how deep the JSON of an answer is nested.
 const maxDepth = 64

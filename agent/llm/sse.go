@@ -3,6 +3,7 @@ package llm
 import (
 	"bufio"
 	"bytes"
+	"encoding/json"
 	"errors"
 	"io"
 )
@@ -25,6 +26,7 @@ type eventReader struct {
 	end     byte   // of lines: '\n', which a '\r' may precede, or '\r' alone
 	line    []byte // a line that is longer than the reader's buffer
 	data    []byte
+	ahead   []byte // the first line of the next event, where no empty line stood before it; nil: there is none
 	read    int
 	garbage int
 }
@@ -36,8 +38,9 @@ type eventReader struct {
 // (https://github.com/ggml-org/llama.cpp/pull/16109), Gemini in none
 // (https://github.com/googleapis/js-genai/issues/1973).
 func (e *eventReader) nextData() ([]byte, error) {
-	e.data = e.data[:0]
-	has := false
+	e.data = append(e.data[:0], e.ahead...)
+	has, looked := e.ahead != nil, false
+	e.ahead = nil
 	for {
 		line, err := e.nextLine()
 		text := withoutEnd(line)
@@ -54,6 +57,12 @@ func (e *eventReader) nextData() ([]byte, error) {
 		switch {
 		case is && !has && e.endsHere():
 			return bytes.TrimPrefix(value, []byte(" ")), nil
+		case is && has && !looked && e.begins(value):
+			if looked = true; json.Valid(e.data) {
+				e.ahead = bytes.Clone(value)
+				return e.data, nil
+			}
+			fallthrough
 		case is:
 			if has {
 				e.data = append(e.data, '\n')
@@ -78,6 +87,13 @@ func (e *eventReader) nextData() ([]byte, error) {
 			return nil, err
 		}
 	}
+}
+
+// begins reports whether a line looks like the first of an event after a whole one: some servers leave the empty lines
+// between them out.
+func (e *eventReader) begins(line []byte) bool {
+	line = bytes.TrimSpace(line)
+	return bytes.HasSuffix(e.data, []byte("}")) && (bytes.HasPrefix(line, []byte("{")) || string(line) == "[DONE]")
 }
 
 // endsHere reports whether what was read last is an event of one line, as most are: an

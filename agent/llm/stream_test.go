@@ -262,6 +262,10 @@ data: [DONE]
 			"\ndata: [DONE]\n\n", "hi", nil},
 		"two lines": {"data: {\"choices\":[{\"index\":0,\ndata: " +
 			"\"delta\":{\"content\":\"hi\"},\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n", "hi", nil},
+		"no empty lines": {"data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"h\"}}]}\n" +
+			"data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"i\"}}]}\n" +
+			"data: {\"choices\":[{\"index\":0,\"delta\":{},\n" +
+			"data: \"finish_reason\":\"stop\"}]}\ndata: [DONE]\n", "hi", nil},
 		"the end of a thought within JSON": {`data: {"choices":[{"index":0,"delta":{"content":"{\"a\":\"x</think>y\"}"},` +
 			`"finish_reason":"stop"}]}` + "\n\ndata: [DONE]\n\n", `{"a":"x</think>y"}`, nil},
 		"other choice": {"data: {\"choices\":[{\"index\":1,\"delta\":{\"content\":\"no\"}}," +

@@ -66,14 +66,16 @@ func (c *Client) httpClient() *http.Client {
 	return hc
 }
 
+// longestWait is the most that an endpoint is taken to ask for.
+const longestWait = 24 * time.Hour
+
 // retryAfter reads how long an endpoint asks to wait: Retry-After, or retry-after-ms, which OpenAI and
 // Azure send. Nonsense is 0.
 func retryAfter(h http.Header, now time.Time) time.Duration {
-	const most = 24 * time.Hour
 	if ms, err := strconv.ParseFloat(h.Get("Retry-After-Ms"), 64); err == nil && ms >= 0 &&
-		ms <= float64(most/time.Millisecond) {
+		ms <= float64(longestWait/time.Millisecond) {
 		return time.Duration(ms * float64(time.Millisecond))
 	}
 	wait, _ := text.RetryAfter(h.Get("Retry-After"), now)
-	return min(wait, most)
+	return min(wait, longestWait)
 }

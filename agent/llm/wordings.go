@@ -54,7 +54,7 @@ var wordings = []wording{
 	{KindMalformed, `tool_use_failed|failed to call a function|failed_generation|tool call validation failed`},
 	{KindMalformed, `valid tool call`},
 	{KindMalformed, `json_validate_failed|failed to (?:generate|parse) json`},
-	{KindBadRequest, `(?:does not|doesn't|do not|not) support (?:tools|tool use|tool calling|function)|support tool use|` +
+	{KindNoTools, `(?:does not|doesn't|do not|not) support (?:tools|tool use|tool calling|function)|support tool use|` +
 		`enable-auto-tool-choice|tools? (?:param|is|are) (?:requires|not supported)`},
 
 	{KindBadRequest, `unexpected endpoint or method`},
@@ -81,6 +81,9 @@ var wordings = []wording{
 	{KindContextLength, `prompt too long; exceeded`},
 	{KindContextLength, `requested \d+ output tokens`},
 	{KindContextLength, `context length is only|for a total of .*\d+ tokens`},
+	{KindContextLength, `longer than the maximum model length`},
+	{KindContextLength, `max_tokens must be at least 1, got -\d`},
+	{KindContextLength, `default_max_tokens\W.{0,20}(?:should|must) be greater than 0`},
 	{KindContextLength, `prompt exceeds max length|exceeds max(?:imum)? length`},
 	{KindContextLength, `context[_ ](?:length|size|window)`},
 	{KindContextLength, `range of input length should be`},
@@ -163,6 +166,8 @@ func fitsStatus(k ErrorKind, status int) bool {
 		return status != http.StatusTooManyRequests && status != http.StatusUnauthorized
 	case KindModeration:
 		return status < 500
+	case KindNoTools: // llama.cpp says it with 500
+		return status <= http.StatusNotImplemented
 	}
 	return status >= 400 && status < 500 || status < 300
 }
@@ -171,9 +176,13 @@ func fitsStatus(k ErrorKind, status int) bool {
 // does in "Incorrect API key provided: sk-abc***xyz".
 var keyShape = lazyregexp.New(`\b(?:sk|pk|rk|key|gsk|xai)-[A-Za-z0-9_*.\-]{6,}|Bearer\s+\S+`)
 
+// minSecret is the shortest API key, in bytes, that is masked. Servers that need no key are given "x", "key" or
+// "token", which are words of what they say.
+const minSecret = 6
+
 // scrubText removes keys and control characters from an endpoint's words, and bounds them.
 func (c *Client) scrubText(s string) string {
-	if c.cfg.APIKey != "" {
+	if len(c.cfg.APIKey) >= minSecret {
 		s = strings.ReplaceAll(s, c.cfg.APIKey, "***")
 	}
 	s = keyShape.ReplaceAllString(s, "***")

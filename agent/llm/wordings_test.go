@@ -44,6 +44,9 @@ func TestStatedWindow(t *testing.T) {
 		"`inputs` tokens + `max_new_tokens` must be <= 8192. Given: 3000 `inputs`":                       8192,
 		"Request body too large for gpt-4o model. Max size: 8000 tokens.":                                8000,
 		"the request exceeds the available context size, try increasing it (n_ctx: 8192)":                8192,
+		"The decoder prompt (length 19139) is longer than the maximum model length of 16384.":            16384,
+		"default_max_tokens (-2755) = max_seq_len (16384) - splited_prompt_len (19139)":                  16384,
+		"max_tokens must be at least 1, got -2755.":                                                      0,
 		"The number of tokens to keep from the initial prompt is greater than the context length.":       0,
 		"you requested 8192 output tokens and your prompt contains at least 130000 input tokens":         0,
 		"the model is loaded with context length of only 4096 tokens, which is not enough":               4096,
@@ -76,7 +79,12 @@ func TestKinds(t *testing.T) {
 		{403, "", KindAuth}, {401, "", KindAuth}, {402, "", KindQuota}, {413, "", KindContextLength},
 		{408, "", KindTimeout}, {504, "", KindTimeout}, {500, "", KindOverloaded}, {529, "", KindOverloaded},
 		{502, "<html>No such model of server: unauthorized</html>", KindOverloaded},
+		{500, "tools param requires --jinja flag", KindNoTools},
+		{404, "No endpoints found that support tool use.", KindNoTools},
+		{503, "<html>does not support tools</html>", KindOverloaded},
 		{404, "", KindBadRequest}, {422, "", KindBadRequest}, {200, "", KindOverloaded},
+		{500, "max_tokens must be at least 1, got -2755.", KindContextLength},
+		{500, "The decoder prompt (length 9) is longer than the maximum model length of 4.", KindContextLength},
 	} {
 		if got := kindOf(c.status, said{message: c.said}); got != c.want {
 			t.Errorf("HTTP %d %q: %s, want %s", c.status, c.said, got, c.want)

@@ -19,7 +19,7 @@ func Forecast(f sia.Forecast) string {
 		amount = func(c int64) string { return fmt.Sprintf("%.0f", float64(c)/float64(sia.Credit)) }
 	}
 	return fmt.Sprintf("%s credits%s, %s%s", amount(f.Cost.Mid), between(amount(f.Cost.Low), amount(f.Cost.High)),
-		took(seconds(f.Time.Mid)), between(shortTime(f.Time.Low), shortTime(f.Time.High)))
+		Took(seconds(f.Time.Mid)), between(shortTime(f.Time.Low), shortTime(f.Time.High)))
 }
 
 // between is a range in brackets, with a blank before it; empty where its ends read alike.

@@ -494,7 +494,7 @@ func attemptLine(t sia.Task, a sia.Attempt, l Links) string {
 		facts = append(facts, link(Code(a.Head.Short(), 0), l.Commit(t.Repo, a.Head)))
 	}
 	if !a.EndedAt.IsZero() && !a.StartedAt.IsZero() {
-		facts = append(facts, took(a.EndedAt.Sub(a.StartedAt)))
+		facts = append(facts, Took(a.EndedAt.Sub(a.StartedAt)))
 	} else if !a.StartedAt.IsZero() {
 		facts = append(facts, "since "+at(a.StartedAt))
 	}
@@ -538,7 +538,7 @@ func figures(t sia.Task, now time.Time) string {
 			s += " by " + Code(t.AskedBy.Login, 40)
 		}
 		if t.State.Final() {
-			s += ", took " + took(t.Since.Sub(t.StartedAt))
+			s += ", took " + Took(t.Since.Sub(t.StartedAt))
 		} else if long := elapsed(now.Sub(t.StartedAt)); long != "" {
 			s += ", " + long + " ago"
 		}

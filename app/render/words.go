@@ -115,8 +115,8 @@ func usd(c sia.Credits) string {
 // at is a point in time to the minute.
 func at(t time.Time) string { return t.UTC().Format("2006-01-02 15:04 UTC") }
 
-// took is a duration to the minute, in words.
-func took(d time.Duration) string {
+// Took is a duration to the minute, in words.
+func Took(d time.Duration) string {
 	switch m := int(d.Round(time.Minute) / time.Minute); {
 	case m < 1:
 		return "less than a minute"

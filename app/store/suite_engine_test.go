@@ -248,6 +248,14 @@ func testRetryAfter(t *testing.T, s *fixture) {
 	if r := record(t, s, id, sia.DoReact); r.State != store.EffectPending || r.Tries != 1 || w.count(r.Key) != 1 {
 		t.Errorf("called %d times: %+v", w.count(r.Key), r)
 	}
+	key := record(t, s, id, sia.DoReact).Key
+	if next, err := s.TaskStore.NextTry(t.Context(), key); err != nil || next.Before(due) ||
+		next.After(due.Add(time.Minute)) {
+		t.Errorf("the effect is tried next at %s, and the first at %s: %v", next, due, err)
+	}
+	if next, err := s.TaskStore.NextTry(t.Context(), "none"); err != nil || !next.IsZero() {
+		t.Errorf("an effect that there is not is tried at %s: %v", next, err)
+	}
 }
 
 // testCrash lets the process "die" once at each boundary of each effect, and

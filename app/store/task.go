@@ -134,6 +134,14 @@ func (s *TaskStore) Effects(ctx context.Context, id sia.TaskID) ([]EffectRecord,
 		`SELECT `+effectColumns+` FROM effects WHERE task_id = ? ORDER BY created_at, rowid`, id)
 }
 
+// NextTry is when a pending effect is tried next; zero: it runs, or has not begun.
+func (s *TaskStore) NextTry(ctx context.Context, key string) (time.Time, error) {
+	at := s.due()
+	err := s.r.QueryRowContext(ctx, `SELECT min(scheduled_at) FROM river_job WHERE state IN ('available', 'scheduled')
+		AND id = (SELECT job_id FROM effects WHERE key = ? AND state = ?)`, key, EffectPending).Scan(at)
+	return at.time(), s.explain("look when effect "+key+" is tried next", err)
+}
+
 // Effect loads one effect; the error wraps [ErrNotFound] when there is none.
 func (s *TaskStore) Effect(ctx context.Context, key string) (EffectRecord, error) {
 	return load(ctx, s.DB, "load effect "+key, scanEffect, `SELECT `+effectColumns+` FROM effects WHERE key = ?`, key)

@@ -13,6 +13,7 @@ import (
 // doctorModelsCmd talks to every configured model as an attempt would.
 type doctorModelsCmd struct {
 	modelFlags `embed:""`
+	Free       bool   `help:"The models cost nothing: no price is asked for." env:"SIA_FREE"`
 	Dir        string `help:"Folder of the server, which keeps what is learned of models." env:"SIA_DIR" placeholder:"DIR"`
 	cli.Format `embed:""`
 }
@@ -33,6 +34,9 @@ func (c *doctorModelsCmd) Run(e *cli.Env) error {
 	for _, m := range config.Models.Named() {
 		p := m.Probe(e.Ctx, e.Logger, memory)
 		usable = usable && p.Usable
+		if c.Free && m.Price == (llm.Price{}) {
+			p.Price = "none, says --free"
+		}
 		all = append(all, p)
 	}
 	if err := c.Print(e, all, func() error { return printProbed(e, all) }); err != nil || usable {

@@ -70,6 +70,35 @@ func TestDoctorModelsOfEachFlavour(t *testing.T) {
 	}
 }
 
+// A server that refuses the tools of attempts is told of before the first attempt.
+func TestDoctorModelsOffersTheToolsOfAttempts(t *testing.T) {
+	t.Parallel()
+	s := flavour.Start(flavour.Flavour{Say: flavour.Probed, Refuse: func(_ *flavour.Server, a flavour.Ask) (int, string) {
+		if tools, _ := a.Body["tools"].([]any); len(tools) > 10 {
+			return http.StatusBadRequest, flavour.Words("array too long. Expected an array with maximum length 10")
+		}
+		return 0, ""
+	}})
+	t.Cleanup(s.Close)
+	said, ok := diagnosed(t, doctorModelsCmd{modelFlags: modelFlags{ModelURL: s.URL, Model: "m"}})
+	if ok || said["advice"] != "The endpoint says: array too long. Expected an array with maximum length 10." {
+		t.Errorf("all right: %v, said %v", ok, said)
+	}
+}
+
+// What sia run is called with for a model that costs nothing, doctor takes too.
+func TestDoctorModelsFree(t *testing.T) {
+	t.Parallel()
+	s := flavour.Start(flavour.Flavour{Say: flavour.Probed})
+	t.Cleanup(s.Close)
+	var out, errs strings.Builder
+	args := []string{"doctor", "models", "--model-url", s.URL, "--model", "m", "--free"}
+	code := runCommand(t.Context(), args, &out, &errs)
+	if code != cli.ExitDone || !strings.Contains(out.String(), "; price: none, says --free") {
+		t.Errorf("exit %d, %s:\n%s", code, &errs, &out)
+	}
+}
+
 // unanswering are models that never answer: what they do, and what is said of it.
 var unanswering = map[string]struct {
 	reply func(http.ResponseWriter, *http.Request)

@@ -184,22 +184,25 @@ func TestRunKeepsItsResult(t *testing.T) {
 }
 
 // A model's endpoint that refuses for longer than an answer may take ends the run with the reason, for people and for
-// programs. Nothing is lost.
+// programs, and at once where it says that it will. Nothing is lost.
 //
 //test:thorough
 func TestRunWithABusyModel(t *testing.T) {
 	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
-	for status, want := range map[int]string{
-		http.StatusTooManyRequests:     "the model m could not be asked (it is asked too often, HTTP 429)",
-		http.StatusInternalServerError: "the model m could not be asked (its endpoint has trouble, HTTP 500)",
+	for status, c := range map[int]struct{ after, timeout, want string }{
+		http.StatusTooManyRequests: {"9000", "1h", "the model m could not be asked (it is asked too often, HTTP 429). The " +
+			"endpoint limits how much may be asked (it says: not now); wait, or raise the account's limit. It can be tried " +
+			"again in 2 hours, and --model-timeout is 1h0m0s."},
+		http.StatusInternalServerError: {"0", "1s", "the model m could not be asked (its endpoint has trouble, HTTP 500)"},
 	} {
+		want := c.want
 		srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-			w.Header().Set("Retry-After", "3600")
+			w.Header().Set("Retry-After", c.after)
 			http.Error(w, `{"error": {"message": "not now"}}`, status)
 		}))
 		t.Cleanup(srv.Close)
 		args := []string{"run", "--repo", testedClone(t), "--issue", "Write a file", "--free", "--model-url", srv.URL + "/v1",
-			"--model", "m", "--model-timeout", "1s", "--output", "json"}
+			"--model", "m", "--model-timeout", c.timeout, "--output", "json"}
 		var out, errs strings.Builder
 		code := runCommand(t.Context(), args, &out, &errs)
 		var said runResult

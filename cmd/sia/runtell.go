@@ -14,6 +14,7 @@ import (
 
 	"github.com/sia-bot/sia/agent"
 	"github.com/sia-bot/sia/agent/llm"
+	"github.com/sia-bot/sia/app/render"
 	"github.com/sia-bot/sia/app/store"
 	"github.com/sia-bot/sia/cmd/internal/cli"
 	"github.com/sia-bot/sia/sia"
@@ -141,17 +142,27 @@ type trouble struct {
 }
 
 // inTrouble tells what fails and is tried again, and reports that this went on for longer than a model may take for an
-// answer: the server's loop would go on for hours, as it should, with nobody at its terminal.
+// answer, or will: the server's loop would go on for hours, as it should, with nobody at its terminal.
 func (r *localRun) inTrouble(t sia.Task) (lost bool, err error) {
 	effects, err := r.app.Store.Effects(r.Ctx, t.ID)
 	if err != nil {
 		return false, err
 	}
-	words := ""
+	words, next := "", time.Time{}
 	for _, f := range effects {
 		if f.State == store.EffectPending && f.Error != "" {
 			words = f.Error
+			if next, err = r.app.Store.NextTry(r.Ctx, f.Key); err != nil {
+				return false, err
+			}
 		}
+	}
+	most := cmp.Or(r.job.models.Coder.Timeout, llm.DefaultTimeout)
+	if wait := time.Until(next); !next.IsZero() && wait > most {
+		r.trouble.words = fmt.Sprintf("%s It can be tried again in %s, and --model-timeout is %s.",
+			text.Sentence(text.OneLine(words)), render.Took(wait), most)
+		r.progress("  %s", cli.Plain(r.trouble.words))
+		return true, nil
 	}
 	switch {
 	case words == "":
@@ -163,7 +174,7 @@ func (r *localRun) inTrouble(t sia.Task) (lost bool, err error) {
 		r.trouble.words = words
 		r.progress("  %s It is tried again.", text.Sentence(text.OneLine(cli.Plain(words))))
 	}
-	return words != "" && time.Since(r.trouble.since) > cmp.Or(r.job.models.Coder.Timeout, llm.DefaultTimeout), nil
+	return words != "" && time.Since(r.trouble.since) > most, nil
 }
 
 // tell prints what is new about the task, in the order in which it was.

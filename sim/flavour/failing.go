@@ -60,7 +60,7 @@ var failing = []Flavour{
 	fails("OpenRouter: moderation with 403", openRouterErrors, 403,
 		Words("Your chosen model requires moderation and your input was flagged"), "moderation"),
 	fails("OpenRouter: nobody offers tools", openRouterErrors, 404, Words("No endpoints found that support tool use."),
-		"bad_request"),
+		"no_tools"),
 	ends("vLLM: an error midway", "https://docs.vllm.ai/en/latest/serving/openai_compatible_server.html", "context_length",
 		`data: {"choices":[{"delta":{"content":"Th"}}]}`+"\n\n"+
 			`data: {"error":{"message":"This model's maximum context length is 512 tokens.","code":400}}`+"\n\n"),
@@ -71,7 +71,9 @@ var failing = []Flavour{
 	fails("llama.cpp: loading", "https://github.com/ggml-org/llama.cpp/blob/master/tools/server/README.md", 503,
 		`{"error":{"code":503,"message":"Loading model","type":"unavailable_error"}}`, "overloaded"),
 	fails("Ollama: no tools", "https://github.com/ollama/ollama/issues/14795", 400,
-		Words("registry.ollama.ai/library/gemma3:latest does not support tools"), "bad_request"),
+		Words("registry.ollama.ai/library/gemma3:latest does not support tools"), "no_tools"),
+	fails("llama.cpp: no template for tools", "https://github.com/ggml-org/llama.cpp/blob/master/docs/function-calling.md",
+		500, `{"error":{"code":500,"message":"tools param requires --jinja flag","type":"server_error"}}`, "no_tools"),
 	ends("no room for an answer", overflows, "context_length",
 		`data: {"choices":[{"delta":{},"finish_reason":"length"}],"usage":`+
 			`{"prompt_tokens":128000,"completion_tokens":0,"total_tokens":128000}}`+"\n\ndata: [DONE]\n\n"),
@@ -132,7 +134,7 @@ var failing = []Flavour{
 		"unknown_model"),
 	fails("vLLM: no parser for tool calls", "https://docs.vllm.ai/en/latest/features/tool_calling.html", 400,
 		`{"object":"error","message":"\"auto\" tool choice requires --enable-auto-tool-choice and --tool-call-parser to be `+
-			`set","type":"BadRequestError","param":null,"code":400}`, "bad_request"),
+			`set","type":"BadRequestError","param":null,"code":400}`, "no_tools"),
 	fails("LM Studio: nothing is there, with 200", "https://github.com/lmstudio-ai/lmstudio-bug-tracker/issues/618", 200,
 		`{"error":"Unexpected endpoint or method. (POST /chat/completions)"}`, "bad_request"),
 	ends("Gemini: an error in a line of its own", "https://github.com/googleapis/js-genai/issues/1973", "moderation",

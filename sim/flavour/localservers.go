@@ -31,6 +31,19 @@ func noContent(words string) func(*Server, Ask) (int, string) {
 	}
 }
 
+// typedContent refuses content that is no text, as FastAPI does: it names the place and what is wrong apart.
+func typedContent(wrong string) func(*Server, Ask) (int, string) {
+	return func(_ *Server, a Ask) (int, string) {
+		for i, m := range messagesOf(a) {
+			if _, is := m["content"].(string); !is {
+				return http.StatusUnprocessableEntity, fmt.Sprintf(`{"detail":[{"loc":["body","messages",%d,"content"],%s}]}`,
+					i, wrong)
+			}
+		}
+		return 0, ""
+	}
+}
+
 // noSystem refuses instructions in a message of their own.
 func noSystem(words string) func(*Server, Ask) (int, string) {
 	return func(_ *Server, a Ask) (int, string) {
@@ -45,15 +58,9 @@ var localServers = []Flavour{
 	{Name: "Ollama: content must be a text", Source: "https://github.com/pydantic/pydantic-ai/issues/5206",
 		Refuse: noContent("invalid message content type: <nil>")},
 	{Name: "FastAPI: content must be a text", Source: "https://github.com/kvcache-ai/ktransformers/issues/773",
-		Refuse: func(_ *Server, a Ask) (int, string) {
-			for i, m := range messagesOf(a) {
-				if _, is := m["content"].(string); !is {
-					return http.StatusUnprocessableEntity, fmt.Sprintf(`{"detail":[{"type":"string_type","loc":["body","messages",`+
-						`%d,"content"],"msg":"Input should be a valid string","input":null}]}`, i)
-				}
-			}
-			return 0, ""
-		}},
+		Refuse: typedContent(`"msg":"Input should be a valid string","type":"string_type","input":null`)},
+	{Name: "FastAPI with pydantic 1: content must be a text", Source: "https://docs.pydantic.dev/1.10/usage/models/",
+		Refuse: typedContent(`"msg":"none is not an allowed value","type":"type_error.none.not_allowed"`)},
 	{Name: "LM Studio: content must be a text", Source: "https://github.com/lmstudio-ai/lmstudio-bug-tracker/issues/261",
 		Refuse: noContent("Invalid 'content': 'content' field must be a string or an array of objects.")},
 	{Name: "Ollama: no ids and no numbers", Source: "https://github.com/ollama/ollama/issues/6708",

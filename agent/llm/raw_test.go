@@ -1,0 +1,63 @@
+package llm_test
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/sia-bot/sia/agent/llm"
+	"github.com/sia-bot/sia/sim/flavour"
+)
+
+// What an endpoint says teaches the same whatever the key is and however late it says so: keys of local servers are
+// words, and gateways put much before the words of who is behind them.
+func TestWhatIsSaidTeachesBeforeItIsMasked(t *testing.T) {
+	const refusal = "Unrecognized request argument supplied: max_completion_tokens"
+	for name, c := range map[string]struct{ key, before string }{
+		"one letter":   {key: "x"},
+		"a word of it": {key: "token"},
+		"late":         {before: strings.Repeat("litellm.BadRequestError: ", 40)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			srv := newServer(t, func(w http.ResponseWriter, r *http.Request) {
+				body, err := io.ReadAll(r.Body)
+				switch {
+				case err != nil:
+					w.WriteHeader(http.StatusInternalServerError)
+				case strings.Contains(string(body), "max_completion_tokens"):
+					w.WriteHeader(http.StatusBadRequest)
+					fmt.Fprint(w, flavour.Words(c.before+refusal))
+				default:
+					fmt.Fprint(w, `{"choices":[{"message":{"content":"Done."}}]}`)
+				}
+			})
+			client, _ := dial(t, srv, func(cfg *llm.Config) { cfg.APIKey = cmp.Or(c.key, key) })
+			if resp, err := client.Complete(t.Context(), ask("go")); err != nil || resp.Message.Content != "Done." {
+				t.Errorf("%q, %v", resp.Message.Content, err)
+			}
+		})
+	}
+}
+
+// A key is masked in what people see; one that is a word of a few letters is no secret, and words stay readable.
+func TestKeysInWhatIsShown(t *testing.T) {
+	for key, want := range map[string]string{
+		"x":         "the key x is expired; max_tokens too",
+		"0123456-x": "the key *** is expired; max_tokens too",
+	} {
+		srv := newServer(t, func(w http.ResponseWriter, _ *http.Request) {
+			w.WriteHeader(http.StatusForbidden)
+			fmt.Fprint(w, flavour.Words("the key "+key+" is expired; max_tokens too"))
+		})
+		client, _ := dial(t, srv, func(cfg *llm.Config) { cfg.APIKey = key })
+		_, err := client.Complete(t.Context(), ask("go"))
+		var e *llm.Error
+		if !errors.As(err, &e) || e.Message != want {
+			t.Errorf("%v, want %q", err, want)
+		}
+	}
+}
