@@ -41,8 +41,8 @@ func (c *Client) responseOf(a *answer, s seenAnswer, req Request, d Protocol, mo
 	if known, ok := finishes[finish]; ok {
 		resp.Finish = known
 	}
-	if resp.Message.Content == "" {
-		resp.Message.Content = a.refusal.String() // a refusal is text too
+	if a.refusal.Len() > 0 && resp.Message.Content == "" && len(a.calls) == 0 {
+		resp.Message.Content, resp.Finish = wellFormed(a.refusal.String()), FinishContentFilter
 	}
 	if len(a.calls) == 0 {
 		a.readTextCalls(&resp.Message, req.Tools)

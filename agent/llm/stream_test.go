@@ -344,6 +344,24 @@ func TestEndpointsThatDoNotStream(t *testing.T) {
 	}
 }
 
+// A refusal in the field that the protocol has for it is an answer that was withheld, and no text of the model's.
+func TestRefusal(t *testing.T) {
+	for protocol, body := range map[llm.Protocol]string{
+		llm.ProtocolChat: `{"choices":[{"message":{"role":"assistant","content":null,"refusal":"I can't."},` +
+			`"finish_reason":"stop"}]}`,
+		llm.ProtocolResponses: `{"status":"completed","output":[{"type":"message","role":"assistant","content":` +
+			`[{"type":"refusal","refusal":"I can't."}]}]}`,
+	} {
+		srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, body) }))
+		t.Cleanup(srv.Close)
+		c, _ := dial(t, srv.URL, func(c *llm.Config) { c.Protocol = protocol })
+		resp, err := c.Complete(t.Context(), ask("x"))
+		if err != nil || resp.Finish != llm.FinishContentFilter || resp.Message.Content != "I can't." {
+			t.Errorf("%s: %q ends by %s: %v", protocol, resp.Message.Content, resp.Finish, err)
+		}
+	}
+}
+
 func FuzzStream(f *testing.F) {
 	f.Add("data: {\"choices\":[{\"index\":0,\"delta\":{\"tool_calls\":[{\"index\":7}]}," +
 		"\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n")
