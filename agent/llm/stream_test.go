@@ -344,6 +344,35 @@ func TestEndpointsThatDoNotStream(t *testing.T) {
 	}
 }
 
+// A tool is called although its name comes in pieces, or in another case; a call that is
+// begun before another one is no piece of it.
+func TestNamesOfTools(t *testing.T) {
+	piece := func(id, name, args string) string {
+		return fmt.Sprintf(`data: {"choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"id":%q,"function":`+
+			`{"name":%q,"arguments":%q}}]}}]}`+"\n\n", id, name, args)
+	}
+	const end = `data: {"choices":[{"index":0,"delta":{},"finish_reason":"tool_calls"}]}` + "\n\ndata: [DONE]\n\n"
+	for name, tt := range map[string]struct {
+		body, want string
+	}{
+		"two pieces":   {piece("q", "re", "") + piece("", "ad", "") + piece("", "", `{"p":1}`), `q read {"p":1}; `},
+		"three pieces": {piece("q", "r", "") + piece("", "e", "") + piece("", "ad", `{"p":1}`), `q read {"p":1}; `},
+		"two calls":    {piece("q", "run", "") + piece("r", "read", `{"p":1}`), `q run ; r read {"p":1}; `},
+		"capitals":     {piece("q", "Read", `{"p":1}`), `q read {"p":1}; `},
+	} {
+		req := ask("x")
+		req.Tools = []llm.ToolSpec{readTool, {Name: "run", Parameters: readTool.Parameters}}
+		resp, err := streams(t, tt.body+end).Complete(t.Context(), req)
+		got := ""
+		for _, c := range resp.Message.ToolCalls {
+			got += fmt.Sprintf("%s %s %s; ", c.ID, c.Name, c.Arguments)
+		}
+		if err != nil || got != tt.want {
+			t.Errorf("%s: %q, want %q: %v", name, got, tt.want, err)
+		}
+	}
+}
+
 // A refusal in the field that the protocol has for it is an answer that was withheld, and no text of the model's.
 func TestRefusal(t *testing.T) {
 	for protocol, body := range map[llm.Protocol]string{
