@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io"
 	"strings"
+
+	"github.com/sia-bot/sia/sia/lazyregexp"
 )
 
 // takeCalls takes over the calls, each with an id of its own.
@@ -24,10 +26,15 @@ func (c *Client) takeCalls(a *answer, resp *Response, req Request) {
 		}
 		taken[id] = true
 		resp.Message.ToolCalls = append(resp.Message.ToolCalls, ToolCall{ID: id, Name: offeredName(call.name, req.Tools),
-			Arguments: plainArguments(wellFormed(call.args.String()))})
+			Arguments: wellFormed(call.args.String())})
 	}
-	if resp.Finish != FinishLength && a.cutShort(resp.Message.ToolCalls, req.MaxOutput) {
+	calls := resp.Message.ToolCalls
+	if resp.Finish != FinishLength && a.cutShort(calls, req.MaxOutput) {
 		resp.Finish = FinishLength
+	}
+	for i := range calls {
+		cut := resp.Finish == FinishLength && i == len(calls)-1
+		calls[i].Arguments = plainArguments(calls[i].Arguments, cut)
 	}
 }
 
@@ -104,15 +111,33 @@ func objectsIn(args string) []string {
 	}
 }
 
-// plainArguments is a call's arguments, taken out of the string in which some models wrap
-// the object.
-func plainArguments(args string) string {
-	var inner string
-	if strings.HasPrefix(args, `"`) && json.Unmarshal([]byte(args), &inner) == nil && strings.HasPrefix(inner, "{") {
-		return inner
+// plainArguments is a call's arguments as JSON, taken out of the string or the block of code in which some models
+// wrap the object, where an object can be read; else they are as they came. What was cut off must not look whole.
+func plainArguments(args string, cut bool) string {
+	body, inner := strings.TrimSpace(args), ""
+	if strings.HasPrefix(body, `"`) && json.Unmarshal([]byte(body), &inner) == nil {
+		body = strings.TrimSpace(inner)
 	}
-	return args
+	if in, fenced := strings.CutPrefix(body, "```"); fenced {
+		body = strings.TrimSpace(strings.TrimPrefix(in, "json"))
+	}
+	switch {
+	case !strings.HasPrefix(body, "{"):
+		return args
+	case json.Valid([]byte(body)):
+		return body
+	case cut:
+		return args
+	}
+	object, n, err := readLoose(body, false)
+	if err != nil || !endOfCall.MatchString(body[n:]) {
+		return args
+	}
+	return object
 }
+
+// endOfCall is what models leave behind the arguments of a call: ends of what was closed before.
+var endOfCall = lazyregexp.New("^[\\s}\\])`]*(?:<[/|][^<>]*>\\s*)*$")
 
 // offeredName is the name of a tool as it was offered, without what models and servers
 // leave around it: "functions.read", "functions.read:0", "read<|channel|>commentary"

@@ -373,6 +373,29 @@ func TestNamesOfTools(t *testing.T) {
 	}
 }
 
+// Arguments that are not quite JSON are taken as what they can only mean, but not where the answer was cut off.
+func TestArgumentsThatAreNotQuiteJSON(t *testing.T) {
+	for _, tt := range []struct{ args, finish, want string }{
+		{"{\"path\": \"a\", \"old\": \"x\n\"}", "tool_calls", `{"path":"a","old":"x\n"}`},
+		{`{"path": "a"}}</tool_call>`, "tool_calls", `{"path":"a"}`},
+		{`{"path": "a",}`, "tool_calls", `{"path":"a"}`},
+		{`{"path": "a"`, "tool_calls", `{"path":"a"}`},
+		{"```json\n{\"path\": \"a\"}\n```", "tool_calls", `{"path":"a"}`},
+		{`{'path': 'a', 'all': True}`, "tool_calls", `{"path":"a","all":true}`},
+		{`"{\"path\": \"a\",}"`, "tool_calls", `{"path":"a"}`},
+		{`{"path": "a"`, "length", `{"path": "a"`},
+		{`{"path": "a"} and so on`, "tool_calls", `{"path": "a"} and so on`},
+		{`{"path": "a" "b"}`, "tool_calls", `{"path": "a" "b"}`},
+	} {
+		body := fmt.Sprintf(`data: {"choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"id":"a","function":`+
+			`{"name":"read","arguments":%q}}]},"finish_reason":%q}]}`+"\n\ndata: [DONE]\n\n", tt.args, tt.finish)
+		resp, err := streams(t, body).Complete(t.Context(), ask("x"))
+		if err != nil || len(resp.Message.ToolCalls) != 1 || resp.Message.ToolCalls[0].Arguments != tt.want {
+			t.Errorf("%s, %s: %v, want %s: %v", tt.args, tt.finish, resp.Message.ToolCalls, tt.want, err)
+		}
+	}
+}
+
 // A refusal in the field that the protocol has for it is an answer that was withheld, and no text of the model's.
 func TestRefusal(t *testing.T) {
 	for protocol, body := range map[llm.Protocol]string{

@@ -163,7 +163,7 @@ func readObject(body []byte) textCall {
 	if v.Arguments == nil {
 		v.Arguments = v.Parameters
 	}
-	return textCall{v.Name, plainArguments(string(v.Arguments))}
+	return textCall{v.Name, plainArguments(string(v.Arguments), false)}
 }
 
 // readFunction reads name>{…} and name><parameter=key>value</parameter>….
