@@ -54,7 +54,8 @@ func TestLooseJSON(t *testing.T) {
 
 // What is read is JSON; JSON is read as it stands.
 func FuzzLooseJSON(f *testing.F) {
-	for _, s := range []string{`{"a":[1,"x\u00e9\n",null]}`, `{'a':"""x""",}`, "{a:<|\"|>\\\n<|\"|>", `[{"a":{}]`, `{"a":"\`} {
+	for _, s := range []string{`{"a":[1,"x\u00e9\n",null]}`, `{'a':"""x""",}`, "{a:<|\"|>\\\n<|\"|>", `[{"a":{}]`,
+		`{"a":"\`} {
 		f.Add(s, true)
 	}
 	f.Fuzz(func(t *testing.T, text string, cut bool) {

@@ -48,7 +48,8 @@ const toFunctions = "to=functions."
 var aroundCalls = lazyregexp.New(
 	`(?s)<\|channel\|>analysis<\|message\|>.*?<\|end\|>|` +
 		`<\|(?:tool_calls_section_(?:begin|end)|end|start)\|>(?:assistant)?|` +
-		`<\|channel\|>commentary|<｜tool▁calls▁(?:begin|end)｜>|</?(?:minimax:tool_call|tool_calls|function_calls|tool_call)>|` +
+		`<\|channel\|>commentary|<｜tool▁calls▁(?:begin|end)｜>|` +
+		`</?(?:minimax:tool_call|tool_calls|function_calls|tool_call)>|` +
 		"```(?:json|tool_code)?\\s*```")
 
 // maxLooked is at how many places of a text a call is looked for, and maxPasses how often, on average, each of its

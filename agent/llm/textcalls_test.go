@@ -172,7 +172,8 @@ func TestUnreadTextCalls(t *testing.T) {
 	if a, _, _ := readText(strings.Repeat(one, 10*maxAnswerCalls), false); len(a.calls) != maxAnswerCalls {
 		t.Errorf("%d calls", len(a.calls))
 	}
-	for _, long := range []string{`<tool_call>{"name": "read", "arguments": {"path": "%"}}`, "<function=read><parameter=path>%</parameter>"} {
+	for _, long := range []string{`<tool_call>{"name": "read", "arguments": {"path": "%"}}`,
+		"<function=read><parameter=path>%</parameter>"} {
 		said := strings.Replace(long, "%", strings.Repeat("x", maxCallBytes+1), 1)
 		if a, _, unread := readText(said, false); len(a.calls) != 0 || !strings.Contains(unread, "over 4096 KiB") {
 			t.Errorf("%d calls of over 4 MiB: %q", len(a.calls), unread)
@@ -185,7 +186,8 @@ func TestTextCallsAreLinear(t *testing.T) {
 	for _, said := range []string{
 		"<tool_call>x</tool_call><function=", `<tool_call>{"name": "read", "arguments": {"path": "`, "<function=read>",
 		"<parameter=path>", "<function=fly><parameter=path>", "{\"name\": \"read\", \"arguments\": {\"path\": \"\n",
-		"[read(path='\n", "[[[[[\n", "`", "```\n{\n", "``` `` `<tool_call>", "<tool_call>read<arg_key>", `{"name": "list", "arguments": x `,
+		"[read(path='\n", "[[[[[\n", "`", "```\n{\n", "``` `` `<tool_call>", "<tool_call>read<arg_key>",
+		`{"name": "list", "arguments": x `,
 		"```tool_code\nread(\n", "to=functions.read {", "\n",
 	} {
 		text := strings.Repeat(said, 1<<20/len(said))
@@ -202,7 +204,8 @@ func FuzzTextCalls(f *testing.F) {
 		f.Add("`"+form.begin+"read{}", true)
 	}
 	f.Add("<function=read><parameter=path>a<parameter=lines>3</function>", false)
-	f.Add("```tool_code\nprint(read(path='''a'''))\n```\n[list(), list()]\n```json\n{\"name\":\"list\",\"arguments\":{}}\n", true)
+	f.Add("```tool_code\nprint(read(path='''a'''))\n```\n[list(), list()]\n"+
+		"```json\n{\"name\":\"list\",\"arguments\":{}}\n", true)
 	f.Fuzz(func(t *testing.T, said string, cut bool) {
 		a, left, _ := readText(said, cut)
 		for _, c := range a.calls {
