@@ -264,23 +264,34 @@ func (r *builtinRun) nudge(resp llm.Response) {
 	if r.in.Planning {
 		nudge = planNudge
 	}
+	if resp.Unread != "" {
+		nudge = unreadNudge(resp)
+	}
 	if resp.Finish == llm.FinishLength {
 		nudge = "Your answer was cut off at the limit of its length: be brief. " + nudge
 	}
 	r.tellAgent("told to go on: the answer called no tool", strings.TrimSpace(nudge))
 }
 
+// unreadNudge tells what is wrong with a call that stands in an answer as text.
+func unreadNudge(resp llm.Response) string {
+	return "Your answer holds a tool call that could not be read: " + text.Clip(resp.Unread, 500) + ". Call the tool " +
+		"through the API, or write `<tool_call>{\"name\": …, \"arguments\": {…}}</tool_call>` with valid JSON."
+}
+
 // needsNudge reports whether the agent is told to go on after an answer that calls no
 // tool. The second such answer in a row ends the attempt.
 func (r *builtinRun) needsNudge(resp llm.Response) (goOn bool) {
 	said := strings.TrimSpace(resp.Message.Content)
-	whole := said != "" && resp.Finish != llm.FinishLength && resp.Finish != llm.FinishPause
+	whole := said != "" && resp.Unread == "" && resp.Finish != llm.FinishLength && resp.Finish != llm.FinishPause
 	if !whole {
 		r.wordless++
 	}
 	switch {
 	case resp.Finish == llm.FinishContentFilter:
 		r.setEnd(sia.EndError, "the model's provider withheld the answer (content filter)")
+	case r.wordless > maxWordless && resp.Unread != "":
+		r.setEnd(sia.EndError, "the model's tool calls could not be read: "+text.Clip(resp.Unread, 300))
 	case r.wordless > maxWordless:
 		r.setEnd(sia.EndError, fmt.Sprintf("%d answers in a row neither came to an end nor called a tool", r.wordless))
 	case whole && r.nudged:

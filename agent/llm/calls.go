@@ -1,10 +1,13 @@
 package llm
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
 	"strings"
+
+	"github.com/sia-bot/sia/sia/lazyregexp"
 )
 
 // takeCalls takes over the calls, each with an id of its own.
@@ -15,7 +18,7 @@ func (c *Client) takeCalls(a *answer, resp *Response, req Request) {
 			taken[call.ID] = true
 		}
 	}
-	a.splitCalls()
+	a.splitCalls(req.Tools)
 	for i, call := range a.calls {
 		id := call.id
 		if id == "" || taken[id] { // some servers leave it out, or begin anew in each answer; results must name one
@@ -23,22 +26,32 @@ func (c *Client) takeCalls(a *answer, resp *Response, req Request) {
 		}
 		taken[id] = true
 		resp.Message.ToolCalls = append(resp.Message.ToolCalls, ToolCall{ID: id, Name: offeredName(call.name, req.Tools),
-			Arguments: plainArguments(wellFormed(call.args.String()))})
+			Arguments: wellFormed(call.args.String())})
 	}
-	if resp.Finish != FinishLength && a.cutShort(resp.Message.ToolCalls, req.MaxOutput) {
+	calls := resp.Message.ToolCalls
+	if resp.Finish != FinishLength && a.cutShort(calls, req.MaxOutput) {
 		resp.Finish = FinishLength
+	}
+	for i := range calls {
+		cut := resp.Finish == FinishLength && i == len(calls)-1
+		calls[i].Arguments = plainArguments(calls[i].Arguments, cut)
 	}
 }
 
-// splitCalls makes a call of each object where several stand in the arguments of one.
-// Gemini's compatible address numbers all calls of an answer alike
-// (https://github.com/NousResearch/hermes-agent/issues/62940). Gateways in front of
-// Anthropic begin with an empty object, and some servers say everything twice.
-func (a *answer) splitCalls() {
+// splitCalls makes a call of each object where several stand in the arguments of one, and one
+// call of those between which a name is divided. Gemini's compatible address numbers all calls
+// of an answer alike (https://github.com/NousResearch/hermes-agent/issues/62940). Gateways in
+// front of Anthropic begin with an empty object, and some servers say everything twice.
+func (a *answer) splitCalls(tools []ToolSpec) {
 	var all []*partialCall
 	at := map[int]int{} // where a call went, counted from 1
 	for i, call := range a.calls {
 		at[i+1] = len(all) + 1
+		if i+1 < len(a.calls) && call.beginsName(a.calls[i+1].name, tools) {
+			next := a.calls[i+1]
+			next.id, next.name = cmp.Or(call.id, next.id), call.name+next.name
+			continue
+		}
 		for n, args := range objectsIn(call.args.String()) {
 			one := &partialCall{of: a, name: call.name}
 			if n == 0 {
@@ -50,18 +63,27 @@ func (a *answer) splitCalls() {
 			}
 		}
 	}
-	if len(all) == len(a.calls) {
-		for i, one := range all { // a call may have come twice
-			a.calls[i].args = one.args
-		}
-		return
-	}
 	a.calls = all
 	for i, p := range a.opaque {
 		if p.Name != "" && p.At > 0 { // of a call of chat completions; other parts count what is visible
 			a.opaque[i].At = at[p.At]
 		}
 	}
+}
+
+// beginsName reports whether a call is no more than the first piece of a tool's name, and rest goes on
+// with it: a name, too, may come in deltas.
+func (c *partialCall) beginsName(rest string, tools []ToolSpec) (begins bool) {
+	if c.args.Len() > 0 {
+		return false
+	}
+	for _, t := range tools {
+		if t.Name == c.name {
+			return false
+		}
+		begins = begins || strings.HasPrefix(t.Name, c.name+rest)
+	}
+	return begins
 }
 
 // objectsIn is the arguments as they are, or the objects that stand in them one after
@@ -89,37 +111,49 @@ func objectsIn(args string) []string {
 	}
 }
 
-// plainArguments is a call's arguments, taken out of the string in which some models wrap
-// the object.
-func plainArguments(args string) string {
-	var inner string
-	if strings.HasPrefix(args, `"`) && json.Unmarshal([]byte(args), &inner) == nil && strings.HasPrefix(inner, "{") {
-		return inner
+// plainArguments is a call's arguments as JSON, taken out of the string or the block of code in which some models
+// wrap the object, where an object can be read; else they are as they came. What was cut off must not look whole.
+func plainArguments(args string, cut bool) string {
+	body, inner := strings.TrimSpace(args), ""
+	if strings.HasPrefix(body, `"`) && json.Unmarshal([]byte(body), &inner) == nil {
+		body = strings.TrimSpace(inner)
 	}
-	return args
+	if in, fenced := strings.CutPrefix(body, "```"); fenced {
+		body = strings.TrimSpace(strings.TrimPrefix(in, "json"))
+	}
+	switch {
+	case !strings.HasPrefix(body, "{"):
+		return args
+	case json.Valid([]byte(body)):
+		return body
+	case cut:
+		return args
+	}
+	object, n, err := readLoose(body, false)
+	if err != nil || !endOfCall.MatchString(body[n:]) {
+		return args
+	}
+	return object
 }
+
+// endOfCall is what models leave behind the arguments of a call: ends of what was closed before.
+var endOfCall = lazyregexp.New("^[\\s}\\])`]*(?:<[/|][^<>]*>\\s*)*$")
 
 // offeredName is the name of a tool as it was offered, without what models and servers
 // leave around it: "functions.read", "functions.read:0", "read<|channel|>commentary"
 // (https://github.com/vllm-project/vllm/pull/42454), "readjson"
-// (https://github.com/ggml-org/llama.cpp/pull/15158).
+// (https://github.com/ggml-org/llama.cpp/pull/15158). "Read" is read: models know tools of
+// that name from elsewhere.
 func offeredName(name string, tools []ToolSpec) string {
-	offered := func(name string) bool {
-		for _, t := range tools {
-			if t.Name == name {
-				return true
-			}
-		}
-		return false
-	}
-	if offered(name) {
-		return name
-	}
 	bare, _, _ := strings.Cut(strings.TrimSpace(name), "<|")
 	bare, _, _ = strings.Cut(strings.TrimPrefix(strings.TrimSpace(bare), "functions."), ":")
-	for _, bare := range []string{bare, strings.TrimSuffix(bare, "json")} {
-		if offered(bare) {
-			return bare
+	for _, like := range []string{name, bare, strings.TrimSuffix(bare, "json")} {
+		for _, same := range []func(a, b string) bool{func(a, b string) bool { return a == b }, strings.EqualFold} {
+			for _, t := range tools {
+				if same(t.Name, like) {
+					return t.Name
+				}
+			}
 		}
 	}
 	return name

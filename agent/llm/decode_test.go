@@ -225,17 +225,6 @@ func messagesCalls(n int) string {
 	return b.String()
 }
 
-// A text full of calls that are none takes time in proportion to its length.
-func TestTextCallsAreLinear(t *testing.T) {
-	text := strings.Repeat("<tool_call>x</tool_call><function=", 100_000)
-	a := &answer{}
-	m := Message{Content: text}
-	a.readTextCalls(&m, []ToolSpec{{Name: "read"}})
-	if len(a.calls) != 0 || m.Content != text {
-		t.Errorf("%d calls, %d bytes left of %d", len(a.calls), len(m.Content), len(text))
-	}
-}
-
 // The scanner reads strings as encoding/json does, and takes no step beyond what there is.
 func FuzzScanner(f *testing.F) {
 	for _, s := range []string{

@@ -41,11 +41,15 @@ func (c *Client) responseOf(a *answer, s seenAnswer, req Request, d Protocol, mo
 	if known, ok := finishes[finish]; ok {
 		resp.Finish = known
 	}
-	if resp.Message.Content == "" {
-		resp.Message.Content = a.refusal.String() // a refusal is text too
+	if a.refusal.Len() > 0 && resp.Message.Content == "" && len(a.calls) == 0 {
+		resp.Message.Content, resp.Finish = wellFormed(a.refusal.String()), FinishContentFilter
 	}
 	if len(a.calls) == 0 {
-		a.readTextCalls(&resp.Message, req.Tools)
+		cut := resp.Finish == FinishLength || a.usage != nil && most > 0 && a.usage.Output >= most
+		resp.Unread = a.readTextCalls(&resp.Message, req.Tools, cut)
+	}
+	if len(a.calls) == 0 && resp.Message.Content == "" && a.inThought(req.Tools) {
+		resp.Unread = "it stands in your reasoning, where no call is carried out"
 	}
 	c.takeCalls(a, &resp, req)
 	if a.usage != nil {

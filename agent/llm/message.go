@@ -64,6 +64,7 @@ type Response struct {
 	Message Message
 	JSON    json.RawMessage // the object in Message.Content, when Request.Schema asked for one
 	Finish  string
+	Unread  string // what is wrong with a call in the text that can't be read, in words for the model; "": there is none
 	Usage   Usage  // of the answer
 	Lost    Usage  // of tries before it that broke off in the midst of an answer; they are paid for too
 	Client  string // Config.Name of the client that answered

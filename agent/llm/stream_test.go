@@ -348,6 +348,76 @@ func TestEndpointsThatDoNotStream(t *testing.T) {
 	}
 }
 
+// A tool is called although its name comes in pieces, or in another case; a call that is
+// begun before another one is no piece of it.
+func TestNamesOfTools(t *testing.T) {
+	piece := func(id, name, args string) string {
+		return fmt.Sprintf(`data: {"choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"id":%q,"function":`+
+			`{"name":%q,"arguments":%q}}]}}]}`+"\n\n", id, name, args)
+	}
+	const end = `data: {"choices":[{"index":0,"delta":{},"finish_reason":"tool_calls"}]}` + "\n\ndata: [DONE]\n\n"
+	for name, tt := range map[string]struct {
+		body, want string
+	}{
+		"two pieces":   {piece("q", "re", "") + piece("", "ad", "") + piece("", "", `{"p":1}`), `q read {"p":1}; `},
+		"three pieces": {piece("q", "r", "") + piece("", "e", "") + piece("", "ad", `{"p":1}`), `q read {"p":1}; `},
+		"two calls":    {piece("q", "run", "") + piece("r", "read", `{"p":1}`), `q run ; r read {"p":1}; `},
+		"capitals":     {piece("q", "Read", `{"p":1}`), `q read {"p":1}; `},
+	} {
+		req := ask("x")
+		req.Tools = []llm.ToolSpec{readTool, {Name: "run", Parameters: readTool.Parameters}}
+		resp, err := streams(t, tt.body+end).Complete(t.Context(), req)
+		got := ""
+		for _, c := range resp.Message.ToolCalls {
+			got += fmt.Sprintf("%s %s %s; ", c.ID, c.Name, c.Arguments)
+		}
+		if err != nil || got != tt.want {
+			t.Errorf("%s: %q, want %q: %v", name, got, tt.want, err)
+		}
+	}
+}
+
+// Arguments that are not quite JSON are taken as what they can only mean, but not where the answer was cut off.
+func TestArgumentsThatAreNotQuiteJSON(t *testing.T) {
+	for _, tt := range []struct{ args, finish, want string }{
+		{"{\"path\": \"a\", \"old\": \"x\n\"}", "tool_calls", `{"path":"a","old":"x\n"}`},
+		{`{"path": "a"}}</tool_call>`, "tool_calls", `{"path":"a"}`},
+		{`{"path": "a",}`, "tool_calls", `{"path":"a"}`},
+		{`{"path": "a"`, "tool_calls", `{"path":"a"}`},
+		{"```json\n{\"path\": \"a\"}\n```", "tool_calls", `{"path":"a"}`},
+		{`{'path': 'a', 'all': True}`, "tool_calls", `{"path":"a","all":true}`},
+		{`"{\"path\": \"a\",}"`, "tool_calls", `{"path":"a"}`},
+		{`{"path": "a"`, "length", `{"path": "a"`},
+		{`{"path": "a"} and so on`, "tool_calls", `{"path": "a"} and so on`},
+		{`{"path": "a" "b"}`, "tool_calls", `{"path": "a" "b"}`},
+	} {
+		body := fmt.Sprintf(`data: {"choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"id":"a","function":`+
+			`{"name":"read","arguments":%q}}]},"finish_reason":%q}]}`+"\n\ndata: [DONE]\n\n", tt.args, tt.finish)
+		resp, err := streams(t, body).Complete(t.Context(), ask("x"))
+		if err != nil || len(resp.Message.ToolCalls) != 1 || resp.Message.ToolCalls[0].Arguments != tt.want {
+			t.Errorf("%s, %s: %v, want %s: %v", tt.args, tt.finish, resp.Message.ToolCalls, tt.want, err)
+		}
+	}
+}
+
+// A refusal in the field that the protocol has for it is an answer that was withheld, and no text of the model's.
+func TestRefusal(t *testing.T) {
+	for protocol, body := range map[llm.Protocol]string{
+		llm.ProtocolChat: `{"choices":[{"message":{"role":"assistant","content":null,"refusal":"I can't."},` +
+			`"finish_reason":"stop"}]}`,
+		llm.ProtocolResponses: `{"status":"completed","output":[{"type":"message","role":"assistant","content":` +
+			`[{"type":"refusal","refusal":"I can't."}]}]}`,
+	} {
+		srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, body) }))
+		t.Cleanup(srv.Close)
+		c, _ := dial(t, srv.URL, func(c *llm.Config) { c.Protocol = protocol })
+		resp, err := c.Complete(t.Context(), ask("x"))
+		if err != nil || resp.Finish != llm.FinishContentFilter || resp.Message.Content != "I can't." {
+			t.Errorf("%s: %q ends by %s: %v", protocol, resp.Message.Content, resp.Finish, err)
+		}
+	}
+}
+
 func FuzzStream(f *testing.F) {
 	f.Add("data: {\"choices\":[{\"index\":0,\"delta\":{\"tool_calls\":[{\"index\":7}]}," +
 		"\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n")

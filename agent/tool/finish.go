@@ -22,7 +22,8 @@ func FinishTool() Tool {
 		`for each changed file: its path in back quotes, a colon, and why it was changed"},
 "ledger":{"type":"array","maxItems":8,"description":"for whoever goes on if the checks are red",
 "items":{"type":"object",
-"properties":{"kind":{"enum":["hypothesis","works","dead_end"]},"says":{"type":"string","description":"one sentence"},
+"properties":{"kind":{"type":"string","enum":["hypothesis","works","dead_end"]},
+"says":{"type":"string","description":"one sentence"},
 "for":`+traceSchema+`,"against":`+traceSchema+`},"required":["kind","says"]}}},
 "required":["summary","ledger"]}`)
 }

@@ -569,6 +569,32 @@ func TestPropose(t *testing.T) {
 	refused(t, env, tool.ProposeTool(), `{"summary":"x","steps":[`+many+`{"do":"x","done_when":"y"}]}`, "1 to 12, not 13")
 }
 
+// Every property of a schema has a type, its enum or not: Gemini refuses tools otherwise
+// (https://github.com/decolua/9router/issues/359).
+func TestSchemasNameTypes(t *testing.T) {
+	var look func(where string, schema map[string]any)
+	look = func(where string, schema map[string]any) {
+		if _, is := schema["type"].(string); !is {
+			t.Errorf("%s has no type", where)
+		}
+		properties, _ := schema["properties"].(map[string]any)
+		for name, of := range properties {
+			look(where+"."+name, of.(map[string]any))
+		}
+		if items, is := schema["items"].(map[string]any); is {
+			look(where+"[]", items)
+		}
+	}
+	for _, tl := range append(append(tool.DefaultTools(), tool.SandboxTools()...), tool.FinishTestTool(),
+		tool.ProposeTool(), tool.DivideTool(4)) {
+		var schema map[string]any
+		if err := json.Unmarshal(tl.Schema, &schema); err != nil {
+			t.Fatal(err)
+		}
+		look(tl.Name, schema)
+	}
+}
+
 func TestCancelledWalkStops(t *testing.T) {
 	env := tree(t, map[string]string{"a": "x\n"})
 	ctx, cancel := context.WithCancel(t.Context())

@@ -1,0 +1,266 @@
+package llm
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/sia-bot/sia/sia/text"
+)
+
+// looseReader reads one value of JSON as models write it, to its end and no further, and writes it as JSON. It
+// takes what can be meant in one way only:
+//
+//   - a control character in a string, mostly the end of a line (https://github.com/jundot/omlx/issues/1672),
+//     and a backslash there that escapes nothing;
+//   - a comma before the end of an object or a list;
+//   - one brace or bracket too few, at the end (https://github.com/NousResearch/hermes-agent/issues/5315);
+//   - Python's strings, True, False and None, and keys without quotes;
+//   - Gemma's token in the place of quotes.
+type looseReader struct {
+	text   string
+	at     int
+	out    []byte
+	ends   []byte // of the objects and lists that are open
+	cut    bool   // the text may have been cut off at its end: nothing is added there
+	mended bool   // an end was added; more than one is too much to guess
+	err    error
+}
+
+// readLoose reads the value that a text begins with; n is where it ends.
+func readLoose(body string, cut bool) (value string, n int, err error) {
+	r := looseReader{text: body, cut: cut}
+	r.value()
+	return string(r.out), r.at, r.err
+}
+
+// looseError says where a text stops being JSON, and why.
+type looseError struct {
+	at        int
+	near, why string
+}
+
+func (e *looseError) Error() string { return fmt.Sprintf("%s, at byte %d, %s", e.why, e.at, e.near) }
+
+func (r *looseReader) fail(why string) {
+	if r.err != nil {
+		return
+	}
+	near := "at its end"
+	if r.at < len(r.text) {
+		near = fmt.Sprintf("before %q", text.Clip(text.OneLine(r.text[r.at:min(r.at+200, len(r.text))]), 20))
+	}
+	r.err = &looseError{r.at, near, why}
+}
+
+// peek is the next byte that is no white space; 0 at the end.
+func (r *looseReader) peek() byte {
+	for ; r.at < len(r.text); r.at++ {
+		if c := r.text[r.at]; c != ' ' && c != '\t' && c != '\n' && c != '\r' {
+			return c
+		}
+	}
+	return 0
+}
+
+func (r *looseReader) take(c byte) bool {
+	if r.peek() != c {
+		return false
+	}
+	r.at++
+	return true
+}
+
+// quoteToken is what Gemma has for a quote.
+const quoteToken = `<|"|>`
+
+func (r *looseReader) value() {
+	switch c := r.peek(); {
+	case c == '{':
+		r.at++
+		r.object('}')
+	case c == '[':
+		r.at++
+		r.list()
+	case c == '"', c == '\'':
+		r.str()
+	case strings.HasPrefix(r.text[r.at:], quoteToken):
+		r.tokenStr()
+	default:
+		r.literal()
+	}
+}
+
+// object reads the fields of an object, or the named arguments of a call, up to their end.
+func (r *looseReader) object(end byte) {
+	r.container('{', end, '}', func() {
+		switch c := r.peek(); {
+		case c == '"', c == '\'':
+			r.str()
+		case strings.HasPrefix(r.text[r.at:], quoteToken):
+			r.tokenStr()
+		default:
+			key := r.word()
+			if key == "" {
+				r.fail("a name in quotes is missing")
+			}
+			r.out = append(append(append(r.out, '"'), key...), '"')
+		}
+		if !r.take(':') && (end != ')' || !r.take('=')) {
+			r.fail("a colon is missing")
+		}
+		r.out = append(r.out, ':')
+		r.value()
+	})
+}
+
+func (r *looseReader) list() { r.container('[', ']', ']', r.value) }
+
+// container reads items up to the end; begin and close are what is written around them.
+func (r *looseReader) container(begin, end, written byte, item func()) {
+	if len(r.ends) >= maxDepth {
+		r.fail(fmt.Sprintf("it is nested over %d deep", maxDepth))
+	}
+	r.ends, r.out = append(r.ends, end), append(r.out, begin)
+	for n := 0; r.err == nil && !r.take(end); n++ {
+		if n > 0 {
+			r.out = append(r.out, ',')
+		}
+		item()
+		if r.err == nil && !r.take(',') && !r.take(end) {
+			if r.endMissing() {
+				r.mended = true
+				break
+			}
+			r.fail(fmt.Sprintf("a comma or %c is missing", end))
+		} else if r.err == nil && r.text[r.at-1] == end {
+			break
+		}
+	}
+	r.ends, r.out = r.ends[:len(r.ends)-1], append(r.out, written)
+}
+
+// endMissing reports whether an object or a list is complete but for its end: all is over, or what stands around
+// it ends.
+func (r *looseReader) endMissing() bool {
+	c := r.peek()
+	switch n := len(r.ends); {
+	case r.mended:
+		return false
+	case n > 1:
+		return c == r.ends[n-2]
+	case c == 0:
+		return !r.cut
+	}
+	return c == '<' || c == '`'
+}
+
+// word reads a name without quotes.
+func (r *looseReader) word() string {
+	from := r.at
+	for r.at < len(r.text) && (isLiteralByte(r.text[r.at]) || r.text[r.at] == '_') {
+		r.at++
+	}
+	return r.text[from:r.at]
+}
+
+// literal reads a number, or true, false and null.
+func (r *looseReader) literal() {
+	from := r.at
+	word := r.word()
+	switch word {
+	case "True", "False":
+		word = strings.ToLower(word)
+	case "None":
+		word = "null"
+	}
+	if !json.Valid([]byte(word)) {
+		r.at = from
+		r.fail("a value is missing")
+	}
+	r.out = append(r.out, word...)
+}
+
+// str reads a string in quotes of either kind, or, as Python has it, in three of them.
+func (r *looseReader) str() {
+	quote := r.text[r.at : r.at+1]
+	if three := strings.Repeat(quote, 3); strings.HasPrefix(r.text[r.at:], three) {
+		quote = three
+	}
+	from := r.at
+	r.at += len(quote)
+	r.out = append(r.out, '"')
+	for r.at < len(r.text) && r.err == nil {
+		switch c := r.text[r.at]; {
+		case c == quote[0] && strings.HasPrefix(r.text[r.at:], quote):
+			r.at += len(quote)
+			r.out = append(r.out, '"')
+			return
+		case c == '\\':
+			r.escape()
+		default:
+			r.char(c)
+		}
+	}
+	r.at = from
+	r.fail("a string has no end")
+}
+
+// tokenStr reads a string between tokens, in which nothing is escaped.
+func (r *looseReader) tokenStr() {
+	body, _, ended := strings.Cut(r.text[r.at+len(quoteToken):], quoteToken)
+	if !ended {
+		r.fail("a string has no end")
+		return
+	}
+	r.at += len(quoteToken)
+	r.out = append(r.out, '"')
+	for end := r.at + len(body); r.at < end && r.err == nil; {
+		if c := r.text[r.at]; c == '\\' {
+			r.out, r.at = append(r.out, `\\`...), r.at+1
+		} else {
+			r.char(c)
+		}
+	}
+	r.out, r.at = append(r.out, '"'), r.at+len(quoteToken)
+}
+
+// char passes over a character of a string.
+func (r *looseReader) char(c byte) {
+	r.at++
+	switch {
+	case c == '"':
+		r.out = append(r.out, `\"`...)
+	case c == '\n':
+		r.out = append(r.out, `\n`...)
+	case c < ' ':
+		r.out = fmt.Appendf(r.out, `\u%04x`, c)
+	default:
+		r.out = append(r.out, c)
+	}
+	if len(r.out) > maxCallBytes {
+		r.fail(fmt.Sprintf("it has over %d KiB", maxCallBytes>>10))
+	}
+}
+
+// escape passes over a backslash and what it escapes.
+func (r *looseReader) escape() {
+	rest := r.text[r.at+1:]
+	hex := func(digits int) bool {
+		return len(rest) > digits && strings.Trim(rest[1:1+digits], "0123456789abcdefABCDEF") == ""
+	}
+	switch {
+	case rest == "":
+		r.at++
+	case strings.IndexByte(`"\/bfnrt`, rest[0]) >= 0:
+		r.out, r.at = append(r.out, '\\', rest[0]), r.at+2
+	case rest[0] == 'u' && hex(4):
+		r.out, r.at = append(r.out, r.text[r.at:r.at+6]...), r.at+6
+	case rest[0] == 'x' && hex(2):
+		r.out, r.at = append(append(r.out, `\u00`...), rest[1:3]...), r.at+4
+	case rest[0] == '\'':
+		r.out, r.at = append(r.out, '\''), r.at+2
+	default:
+		r.out, r.at = append(r.out, `\\`...), r.at+1
+	}
+}

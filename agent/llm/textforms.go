@@ -1,0 +1,316 @@
+package llm
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/sia-bot/sia/sia/lazyregexp"
+)
+
+const space = " \t\r\n"
+
+var errNoObject = errors.New("no object of a call is there")
+
+// tagged reads what stands between the tags of Hermes and Qwen: an object, a function,
+// or, with GLM, a name and a tag for each key and value.
+func (r *textReader) tagged(body string) (calls []textCall, n int, err error) {
+	in := strings.TrimLeft(body, space)
+	n = len(body) - len(in)
+	const function, endFunction = "<function=", "</function>"
+	if rest, is := strings.CutPrefix(in, function); is {
+		calls, m, err := r.function(rest)
+		n += len(function) + m
+		if rest, is := strings.CutPrefix(strings.TrimLeft(body[n:], space), endFunction); is {
+			n = len(body) - len(rest)
+		}
+		return calls, n, err
+	}
+	m := glmCall.FindStringSubmatch(in[:min(len(in), maxHead)])
+	if m == nil {
+		return r.objects(body)
+	}
+	n += len(m[1])
+	args, m2, err := r.arguments(m[1], body[n:], glmArguments, "</tool_call>")
+	return oneCall(m[1], args, n+m2, err)
+}
+
+// oneCall is a call that was read; none where it could not be.
+func oneCall(name, args string, n int, err error) ([]textCall, int, error) {
+	if err != nil {
+		return nil, n, err
+	}
+	return []textCall{{name, args}}, n, nil
+}
+
+// maxHead are bytes in which the head of a call is looked for.
+const maxHead = 300
+
+var (
+	glmCall = lazyregexp.New(`^([\w.-]+)\s*(?:<arg_key>|</tool_call>)`)
+	// namedCall is a name and what stands between it and its arguments
+	namedCall = lazyregexp.New(`^\s*(?:function\s*<｜tool▁sep｜>)?((?:functions\.)?[\w.-]+(?::\d+)?)[^{]{0,80}`)
+	// pythonCall is one as Python has it, Gemma 3's (https://ai.google.dev/gemma/docs/capabilities/function-calling) among
+	// them
+	pythonCall = lazyregexp.New(`^(print\(\s*)?(?:default_api\.)?([A-Za-z_]\w*)\(`)
+	gemmaCall  = lazyregexp.New(`^\s*(?:call:)?([\w.-]+)\s*([{(])`)
+	beginFence = lazyregexp.New("^```(?:json|tool_code)?\\s*")
+)
+
+// objects reads objects of calls, lists of them, and lists of calls as Python has them, as many as follow one
+// another. Beside an error are those that could be read before it.
+func (r *textReader) objects(body string) (calls []textCall, n int, err error) {
+	for len(calls) < maxAnswerCalls {
+		in := strings.TrimLeft(body[n:], space)
+		if len(calls) == 0 {
+			in = in[len(beginFence.FindString(in[:min(len(in), maxHead)])):]
+		} else {
+			in = strings.TrimLeft(in, space+"};,") // one brace too many, and what Llama has between calls
+		}
+		if in == "" || in[0] != '{' && in[0] != '[' {
+			break
+		}
+		at := len(body) - len(in)
+		got, m, fault := r.object(in)
+		if fault != nil {
+			err = fault
+			break
+		}
+		calls, n = append(calls, got...), at+m
+	}
+	if len(calls) == 0 && err == nil {
+		err = errNoObject
+	}
+	return calls, n, err
+}
+
+// object reads one object of a call, or one list.
+func (r *textReader) object(body string) (calls []textCall, n int, err error) {
+	if in := strings.TrimLeft(body[1:], space); body[0] == '[' && pythonCall.MatchString(in[:min(len(in), maxHead)]) {
+		return r.pythonList(body)
+	}
+	value, n, err := readLoose(body, r.cut)
+	r.left -= n
+	if err != nil {
+		return nil, n, err
+	}
+	list := []json.RawMessage{json.RawMessage(value)}
+	if value[0] == '[' {
+		if err := json.Unmarshal([]byte(value), &list); err != nil {
+			return nil, n, err
+		}
+	}
+	for _, raw := range list {
+		calls = append(calls, callObject(raw))
+	}
+	return calls, n, nil
+}
+
+// callObject reads {"name": …, "arguments": {…}}; the name is empty where it is none. What has a
+// description is a tool and no call.
+func callObject(raw []byte) textCall {
+	var v struct {
+		Name        string          `json:"name"`
+		Description json.RawMessage `json:"description"`
+		Arguments   json.RawMessage `json:"arguments"`
+		Parameters  json.RawMessage `json:"parameters"`
+	}
+	if json.Unmarshal(raw, &v) != nil || v.Description != nil {
+		return textCall{}
+	}
+	if v.Arguments == nil {
+		v.Arguments = v.Parameters
+	}
+	return textCall{v.Name, plainArguments(string(v.Arguments), false)}
+}
+
+// function reads name>{…} and name><parameter=key>value</parameter>….
+func (r *textReader) function(body string) (calls []textCall, n int, err error) {
+	name, in, is := strings.Cut(body[:min(len(body), maxHead)], ">")
+	if !is {
+		return nil, 0, errNoName
+	}
+	n = len(name) + 1
+	name = strings.Trim(name, "\"' ")
+	if in = strings.TrimLeft(in, space); strings.HasPrefix(in, "{") {
+		args, m, err := readLoose(body[n:], r.cut)
+		r.left -= m
+		return oneCall(name, args, n+m, err)
+	}
+	args, m, err := r.arguments(name, body[n:], qwenArguments, "</function>")
+	return oneCall(name, args, n+m, err)
+}
+
+// invoke reads "name"><parameter name="key">value</parameter>….
+func (r *textReader) invoke(body string) (calls []textCall, n int, err error) {
+	name, _, is := strings.Cut(body[:min(len(body), maxHead)], ">")
+	if !is {
+		return nil, 0, errNoName
+	}
+	n = len(name) + 1
+	name = strings.Trim(name, "\"' ")
+	args, m, err := r.arguments(name, body[n:], invokeArguments, "</invoke>")
+	return oneCall(name, args, n+m, err)
+}
+
+// called reads call:name{key:value,…}, as Gemma writes it; a text stands between quotes or
+// between tokens for them.
+func (r *textReader) called(body string) (calls []textCall, n int, err error) {
+	m := gemmaCall.FindStringSubmatch(body[:min(len(body), maxHead)])
+	if m == nil {
+		return nil, 0, errNoName
+	}
+	args, n, err := r.namedArguments(body, len(m[0]), map[string]byte{"{": '}', "(": ')'}[m[2]])
+	return oneCall(m[1], args, n, err)
+}
+
+// namedArguments reads key: value or key=value up to the end.
+func (r *textReader) namedArguments(body string, from int, end byte) (args string, n int, err error) {
+	loose := looseReader{text: body, at: from, cut: r.cut}
+	loose.object(end)
+	r.left -= loose.at
+	return string(loose.out), loose.at, loose.err
+}
+
+// python reads name(key=value, …), also print(default_api.name(…)).
+func (r *textReader) python(body string) (call textCall, n int, err error) {
+	m := pythonCall.FindStringSubmatch(body[:min(len(body), maxHead)])
+	if m == nil {
+		return textCall{}, 0, errNoName
+	}
+	args, n, err := r.namedArguments(body, len(m[0]), ')')
+	if m[1] != "" && err == nil {
+		if in, is := strings.CutPrefix(strings.TrimLeft(body[n:], space), ")"); is {
+			n = len(body) - len(in)
+		}
+	}
+	return textCall{m[2], args}, n, err
+}
+
+// pythonList reads [name(key=value, …), …].
+func (r *textReader) pythonList(body string) (calls []textCall, n int, err error) {
+	for n = 1; len(calls) < maxAnswerCalls; {
+		n = len(body) - len(strings.TrimLeft(body[n:], space))
+		call, m, err := r.python(body[n:])
+		if err != nil {
+			return nil, n, err
+		}
+		calls, n = append(calls, call), n+m
+		in := strings.TrimLeft(body[n:], space)
+		n = len(body) - len(in)
+		switch {
+		case strings.HasPrefix(in, ","):
+			n++
+		case strings.HasPrefix(in, "]"):
+			return calls, n + 1, nil
+		default:
+			return nil, n, errors.New("a comma or ] is missing behind a call")
+		}
+	}
+	return calls, n, nil
+}
+
+// named reads a name that an object follows, or objects of both.
+func (r *textReader) named(body string) (calls []textCall, n int, err error) {
+	m := namedCall.FindStringSubmatch(body[:min(len(body), maxHead)])
+	if m == nil {
+		return r.objects(body)
+	}
+	n = len(m[0])
+	if !strings.HasPrefix(body[n:], "{") {
+		return nil, n, errNoObject
+	}
+	args, k, err := readLoose(body[n:], r.cut)
+	r.left -= k
+	return oneCall(m[1], args, n+k, err)
+}
+
+// argumentMarks are how arguments are written one by one.
+type argumentMarks struct {
+	begin, end string
+	head       *lazyregexp.Regexp // begin, the key, and what stands before the value
+}
+
+var (
+	qwenArguments   = argumentMarks{"<parameter=", "</parameter>", lazyregexp.New(`^<parameter=([^<>]*)>`)}
+	invokeArguments = argumentMarks{"<parameter name=", "</parameter>",
+		lazyregexp.New(`^<parameter name="([^"]*)"[^<>]*>`)}
+	glmArguments = argumentMarks{"<arg_key>", "</arg_value>",
+		lazyregexp.New(`^<arg_key>([^<>]*)</arg_key>\s*<arg_value>`)}
+)
+
+// arguments makes an object of arguments that are written one by one. A value ends at its mark, or, where models
+// drop that (https://github.com/vllm-project/vllm/issues/23099), at the next argument or the end of the call.
+func (r *textReader) arguments(
+	tool, body string, marks argumentMarks, endOfCall string,
+) (object string, n int, err error) {
+	args := map[string]json.RawMessage{}
+	kinds := kindsOf(r.schemas[offeredName(tool, r.tools)])
+	for {
+		in := strings.TrimLeft(body[n:], space)
+		if !strings.HasPrefix(in, marks.begin) {
+			switch {
+			case r.cut && in == "":
+				return "", n, fmt.Errorf("the call of %s breaks off", tool)
+			case len(args) == 0 && in != "" && !strings.HasPrefix(in, endOfCall):
+				return "", n, fmt.Errorf("neither an argument nor the end of the call follows the name %s", tool)
+			}
+			break
+		}
+		m := marks.head.FindStringSubmatch(in[:min(len(in), maxHead)])
+		if m == nil {
+			return "", n, fmt.Errorf("an argument of %s has no name", tool)
+		}
+		in = in[len(m[0]):]
+		value, more := in, 0
+		if next := strings.Index(in, marks.begin); next >= 0 {
+			value = in[:next]
+		}
+		if r.left -= len(m[0]) + len(value); r.left < 0 {
+			return "", n, errTooMuch
+		}
+		if end := strings.Index(value, marks.end); end >= 0 {
+			value, more = value[:end], len(marks.end)
+		} else if end := strings.Index(value, endOfCall); end >= 0 {
+			value = value[:end]
+		} else if r.cut && len(value) == len(in) {
+			return "", n, fmt.Errorf("the argument %s of %s has no end", m[1], tool)
+		}
+		key := strings.TrimSpace(m[1])
+		args[key], err = asKind(strings.TrimSuffix(strings.TrimPrefix(value, "\n"), "\n"), kinds[key])
+		if err != nil {
+			return "", n, err
+		}
+		n = len(body) - len(in) + len(value) + more
+	}
+	b, err := json.Marshal(args)
+	return string(b), n, err
+}
+
+// kindsOf are the types of a schema's properties; a schema that says nothing wants texts.
+func kindsOf(schema json.RawMessage) map[string]any {
+	var want struct {
+		Properties map[string]struct {
+			Type any `json:"type"`
+		} `json:"properties"`
+	}
+	if json.Unmarshal(schema, &want) != nil {
+		return nil
+	}
+	kinds := map[string]any{}
+	for name, p := range want.Properties {
+		kinds[name] = p.Type
+	}
+	return kinds
+}
+
+// asKind is a value that came as text: JSON, where that is wanted and it is some.
+func asKind(value string, kind any) (json.RawMessage, error) {
+	if kind != nil && kind != "string" {
+		if raw, n, err := readLoose(value, true); err == nil && strings.TrimLeft(value[n:], space) == "" {
+			return json.RawMessage(raw), nil
+		}
+	}
+	return quoted(value)
+}

@@ -1,0 +1,21 @@
+package agent_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/sia-bot/sia/sia"
+	"github.com/sia-bot/sia/sim/scripted"
+)
+
+// A model with calls that can't be read is told why, and an attempt in which that goes on has not finished.
+func TestCallsThatCannotBeRead(t *testing.T) {
+	b := newBench(t, turns(scripted.Answer{Text: `<tool_call>{"name": "read" "arguments": {}}</tool_call>`}))
+	const why = "a comma or } is missing, at byte 16"
+	if res := b.run(); res.End != sia.EndError || !strings.Contains(res.Reason, why) {
+		t.Errorf("%s: %s", res.End, res.Reason)
+	}
+	if told := strings.Join(b.rec.turns[1].Told, " "); !strings.Contains(told, why) {
+		t.Errorf("it was told: %s", told)
+	}
+}
