@@ -36,19 +36,18 @@ var (
 	// skips keeps a test from running, or its failure from counting.
 	skips = lazyregexp.New(`\.(?:Skip|Skipf|SkipNow|skipTest|skip|todo|fixme|fails|failing)\b|\btesting\.Short\(\)|` +
 		`\b(?:runtime\.Goexit|recover|catch_unwind)\(|^\s*(?:_ = )?[XP](?:It|Describe|Context|When|Specify|Entry)\(|` +
-		`\bpytest\.(?:mark\.)?(?:xfail|exit)\b|\badd_marker\(\s*["'](?:skip|xfail)["']|` +
-		`^\s*@(?:unittest\.)?(?:skip\b|expectedFailure|xfail|mark\.(?:skip|xfail))|` +
-		`\braise\s+\w*Skip\w*|\b__test__\s*=\s*False|\bcollect_ignore|\bdef\s+pytest_(?:collection_modifyitems|` +
-		`ignore_collect|collect_file|runtest_\w+|pyfunc_call|sessionfinish|exception_interact|report_teststatus|` +
-		`deselected)\b|^\s*(?:RSpec\.)?x(?:it|test|describe|context|specify|scenario|should|example|` +
-		`feature)(?:\.\w+)*\b\s*[( '"]|\b(?:skip|pending|todo)(?::|\s*=>)\s*(?:true|['"])|\bthis\.retries\(|` +
+		`\bpytest\.(?:mark\.)?(?:xfail|exit)\b|\badd_marker\(\s*["'](?:skip|xfail)["']|^\s*@(?:unittest\.)?(?:skip\b|` +
+		`expectedFailure|xfail|mark\.(?:skip|xfail))|\braise\s+\w*Skip\w*|\b__test__\s*=\s*False|\bcollect_ignore|` +
+		`\bdef\s+pytest_(?:collection_modifyitems|ignore_collect|collect_file|runtest_\w+|pyfunc_call|sessionfinish|` +
+		`exception_interact|report_teststatus|deselected)\b|^\s*(?:RSpec\.)?x(?:it|test|describe|context|specify|scenario|` +
+		`should|example|feature)(?:\.\w+)*\b\s*[( '"]|\b(?:skip|pending|todo)(?::|\s*=>)\s*(?:true|['"])|\bthis\.retries\(|` +
 		`@(?:\w+\.)*(?:Disabled|Ignore|PendingFeature)\b|\benabled\s*=\s*false\b|\bthrow\s+(?:new\s+)?(?:SkipException|` +
 		`TestAbortedException)\b|^\s*(?:skip|pending|omit|pend)\b\s*(?:[('"]|do\b|if\b|unless\b|$)|,\s*:(?:skip|pending|` +
 		`disabled)\b|\bfilter_run|\bexclude_pattern\b|^\s*#\[(?:\w+::)?ignore\b|\[\s*(?:\w+\.)*(?:Ignore|Explicit|Skip)\b|` +
 		`\bSkip\s*=\s*["n]|\bAssert\.(?:Ignore|Inconclusive|Skip|Pass)\b|\bmarkTest(?:Skipped|Incomplete)\(|->(?:skip|` +
 		`todo)\(|\bexpectNotToPerformAssertions\(|\bXCTSkip\b|\bGTEST_SKIP\b|\bDISABLED_\w+|^\s*SKIP\(|\[!(?:mayfail|` +
-		`shouldfail)\]|"\[\.|@(?:tag\s*:?skip|disabled|ignore)\b|\b(?:currentTest|runnable)\.\w+\s*=[^=]|` +
-		`\b(?:Runnable|Runner|Test)\.prototype\.\w+\s*=[^=]`)
+		`shouldfail)\]|"\[\.|@(?:tag\s*:?skip|disabled|ignore)\b|\b(?:currentTest|runnable)\.\w+\s*=[^=]|\b(?:Runnable|` +
+		`Runner|Test)\.prototype\.\w+\s*=[^=]`)
 	// reachesAll is of tests everywhere, wherever it stands.
 	reachesAll = lazyregexp.New(`\bdef pytest_|\bcollect_ignore|\b(?:currentTest|runnable|Runnable|Runner|Test)\.\w`)
 	// marksAll is of all tests of a folder, in a conftest.py.
@@ -61,7 +60,7 @@ var (
 	patchesOwn = lazyregexp.New(`\bsetattr\(\s*(?:self|cls|item|config|session|request|report|rep)\b|^\s*(?:self|cls)\.`)
 	// sometimes skips a test where something holds.
 	sometimes = lazyregexp.New(`(?i)skip_?(?:if|unless)|\brunIf\b|importorskip|@(?:\w+\.)*(?:Enabled|Disabled)(?:If|On|` +
-		`For)\w*|\bassum(?:e\w*|ption\w*|ing\w*)\s*[(.]|#\[(?:\w+\\)*Requires\w+|\[Platform|\.disabled\b|Skip\.If|` +
+		`For)\w*|\bassum(?:e\w*|ption\w*|ing\w*)\s*[(.]|#\[(?:\w+\\)*Requires\w+|\[Platform|\.disabled\s*=|Skip\.If|` +
 		`#!?\[cfg(?:_attr)?\(|^//go:build\s|^//\s*\+build\s`)
 	// only keeps every other test from running.
 	only = lazyregexp.New(`^\s*(?:RSpec\.)?f(?:it|describe|context|specify|example|test|should)\b\s*[( '"]|` +

@@ -16,8 +16,7 @@ type diffed struct {
 
 // tests reports what a change set did to tests.
 func tests(changes []Change) []Finding {
-	var all []*diffed
-	var out []Finding
+	all, out := []*diffed{}, []Finding{}
 	functions := map[string]bool{}
 	for i := range changes {
 		c := &changes[i]
@@ -124,12 +123,7 @@ func match(d *diffed, claims map[string][]*claim, scopes map[string][]*scope) {
 
 // gone reports the tests and assertions that are gone and did not come back. As many as came were renamed.
 func (d *diffed) gone() {
-	var lost []*scope
-	for _, s := range d.old.scopes {
-		if !s.back {
-			lost = append(lost, s)
-		}
-	}
+	lost := slices.DeleteFunc(slices.Clone(d.old.scopes), func(s *scope) bool { return s.back })
 	surplus := len(lost)
 	for _, s := range d.new.scopes {
 		if !s.back && d.is.runs() {
@@ -150,7 +144,7 @@ func (d *diffed) gone() {
 	for _, s := range lost[:max(0, surplus)] {
 		deleted[s] = true
 		switch r := &d.old.rows[s.decl]; {
-		case deleted[s.above]:
+		case deleted[s.above], s.group && share(s) == 100: // it is elsewhere now
 		case share(s) == 100:
 			d.report(ChangedExpectation, r, "a test is gone, and others assert what it did")
 		case s.halted():
