@@ -58,6 +58,9 @@ var script = lang{
 		"^\\s*\\]\\s*\\)\\s*\\(\\s*['\"`]([^'\"`]*)"),
 }
 
+// byDefault are the files that Jest and Vitest run unless they are told otherwise.
+var byDefault = lazyregexp.New(`\.(?:test|spec)\.[cm]?[jt]sx?$|(?:^|/)__tests__/.*\.[cm]?[jt]sx?$`)
+
 // java is Java, Kotlin and what else runs on the same runners.
 var java = lang{
 	exts:  ".java .kt .kts .groovy .scala",

@@ -32,7 +32,9 @@ func tests(changes []Change) []Finding {
 		switch {
 		case c.Opaque || c.Status == "deleted" && len(c.Hunks) == 0:
 			why = "tests were deleted, or changed beyond comparing"
-		case c.Status == "renamed" && was.named && was.runs() && !(is.named && is.runs()):
+		case c.Status == "renamed" && was.named && was.runs() && !(is.named && is.runs()),
+			c.Status == "renamed" && byDefault.MatchString(c.before()) && !byDefault.MatchString(c.Path) &&
+				!slices.ContainsFunc(changes, func(o Change) bool { return roleOf(o.Path).runner }):
 			why = "tests are not found any more by their file's name"
 		}
 		if why != "" {
