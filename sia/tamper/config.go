@@ -86,7 +86,8 @@ func (d *setting) configAdded(i int, r *row) {
 	case d.name == "cargo.toml" && (in == "[[bench]]" || in == "[[example]]"): // no tests
 	case d.choice(r.code), slices.ContainsFunc(above, d.choice), chosenWithin(r.code, above):
 		d.report(DisabledCheck, r, "tests are left out, or selected in another way")
-	case d.runner, covers.MatchString(r.code), slices.ContainsFunc(above, covers.MatchString):
+	case d.runner, covers.MatchString(r.code), slices.ContainsFunc(above, covers.MatchString),
+		strings.HasPrefix(in, "[profile.test"), strings.HasPrefix(in, "[profile.dev"): // the one inherits the other
 		d.report(ChangedUpkeep, r, "the configuration of checks was changed")
 	}
 }

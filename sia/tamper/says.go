@@ -95,9 +95,10 @@ var (
 	// atEnd has code run when a process ends.
 	atEnd = lazyregexp.New(`\batexit\b|\bprocess\.(?:on|once|addListener|prependListener)\(\s*['"](?:exit|beforeExit)|` +
 		`\bprocess\.exitCode\s*=|\bat_exit\b|\baddShutdownHook\b|\bregister_shutdown_function\b|\bProcessExit\s*\+=`)
-	// hushes turns off a check.
+	// hushes turns off a check, or has it see something else: a panic as success, or a mock for what is tested.
 	hushes = lazyregexp.New(`//\s*(?:nolint|#nosec|lint:ignore|lint:file-ignore|NOSONAR|NOPMD|CHECKSTYLE|NOLINT|` +
 		`swiftlint:disable)|#\s*(?:noqa|type:\s*ignore|pylint:\s*disable|pyright:|nosec|ruff:\s*noqa|rubocop\s*:\s*(?:disab` +
 		`le|todo)|:nocov:)|eslint-disable|@ts-ignore|@ts-nocheck|@ts-expect-error|tslint:disable|biome-ignore|` +
-		`istanbul ignore|c8 ignore|@Suppress(?:Warnings)?\b|#!?\[(?:allow|expect)\(|@phpstan-ignore|#pragma warning disable`)
+		`istanbul ignore|c8 ignore|@Suppress(?:Warnings)?\b|#!?\[(?:allow|expect)\(|@phpstan-ignore|#pragma warning disable` +
+		`|^\s*#\[should_panic|\b(?:vi|jest)\.(?:doMock|mock|unstable_mockModule|setMock)\(\s*(?:import\(\s*)?["'\x60][./~@#]`)
 )

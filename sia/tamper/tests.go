@@ -11,13 +11,14 @@ type diffed struct {
 	knew     map[*scope]bool // what was there before, as far as it was asked
 	// functions are the names of those whose declarations are gone anywhere in the change set.
 	functions map[string]bool
+	called    map[string]bool // by lines that came into what was there before, as "name("
 	findings  []Finding
 }
 
 // tests reports what a change set did to tests.
 func tests(changes []Change) []Finding {
 	all, out := []*diffed{}, []Finding{}
-	functions := map[string]bool{}
+	functions, called := map[string]bool{}, map[string]bool{}
 	for i := range changes {
 		c := &changes[i]
 		was, is := roleOf(c.before()), roleOf(c.Path)
@@ -43,7 +44,8 @@ func tests(changes []Change) []Finding {
 			}
 			continue
 		}
-		d := &diffed{Change: c, was: was, is: is, went: map[string]bool{}, functions: functions, knew: map[*scope]bool{}}
+		d := &diffed{Change: c, was: was, is: is, went: map[string]bool{}, knew: map[*scope]bool{},
+			functions: functions, called: called}
 		old, new := c.sides()
 		d.old = newSide(l, old, nil)
 		d.new = newSide(l, new, d.old)
@@ -53,6 +55,11 @@ func tests(changes []Change) []Finding {
 			if !old[i].fixed {
 				d.went[spelling(old[i].raw)] = true
 				functions[old[i].function] = true
+			}
+		}
+		for i := range new {
+			for _, w := range names.FindAllString(new[i].bare, -1) {
+				called[w] = called[w] || !new[i].fixed && d.known(i)
 			}
 		}
 		all = append(all, d)
